@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr: a user-space KTR. `make help` lists the targets.
+
+O      ?= build
+PREFIX ?= /usr/local
+CC     ?= cc
+CXX    ?= c++
+AR     ?= ar
+CFLAGS ?= -O2 -g
+
+V_MAJOR := $(shell awk '/define KTR_VERSION_MAJOR/ {print $$3}' include/ktr/version.h)
+WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
+	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
+ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -fvisibility=hidden $(CFLAGS) $(EXTRA)
+DEPS = -MMD -MP
+
+# Which object goes where. The floors are directories; an upper one may use a lower one, never the
+# reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
+CONF_SRC    := $(wildcard conf/*.c)
+SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/ring_read.c ktr/format.c ktr/clock.c \
+	       writer/codec.c writer/packet.c writer/crc32c.c
+KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
+KTR_ASM     := $(wildcard ktr/arch/*.S)
+WRITER_SRC  := $(filter-out $(SHARED_SRC),$(wildcard writer/*.c))
+ANALYZE_SRC := $(wildcard analyze/*.c)
+VIS_SRC     := $(wildcard visualize/*.c)
+TOOLS_SRC   := $(wildcard tools/*.c)
+TEST_SRC    := $(wildcard tests/*.c)
+
+LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
+LIBREAD_SRC := $(CONF_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
+TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC)
+
+obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
+LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
+LIBKTR_PIC  := $(call obj,pic,$(LIBKTR_SRC))
+LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
+TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
+TEST_OBJ    := $(call obj,obj,$(TEST_SRC))
+
+LIBKTR_LIBS  := -lurcu-bp -lpthread
+LIBREAD_LIBS := -ljansson -lm
+
+BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
+LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
+EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(wildcard examples/*/))
+
+.PHONY: setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.DEFAULT_GOAL := all
+
+all: setup lib $(BINS) examples ## build everything under build/
+
+lib: $(LIBS)
+
+examples: $(EXAMPLES)
+
+# Installs missing build packages through apt-get and says so; silent when nothing is missing.
+setup:
+	@scripts/setup.sh build
+
+setup-check:
+	@scripts/setup.sh build check
+
+setup-demo:
+	@scripts/setup.sh build demo
+
+# Everything that is compiled waits for the packages.
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
+$(TEST_OBJ): | setup-check
+
+# conf/ is cold: settings are read at start, and knobs turned by hand. Small there is worth more.
+$(O)/obj/conf/%.o $(O)/pic/conf/%.o: EXTRA = -Os -fno-asynchronous-unwind-tables
+
+$(O)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
+
+$(O)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
+
+$(O)/obj/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) -Iinclude -I. $(DEPS) -c $< -o $@
+
+$(O)/pic/%.o: %.S
+	@mkdir -p $(@D)
+	$(CC) -Iinclude -I. -fPIC $(DEPS) -c $< -o $@
+
+$(O)/lib/libktr.a: $(LIBKTR_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libktr.so.$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
+		-Wl,--version-script=ktr/libktr.map -o $@ $(LIBKTR_PIC) $(LIBKTR_LIBS)
+	ln -sf libktr.so $(O)/lib/libktr.so.$(V_MAJOR)
+
+$(O)/lib/libktrread.a: $(LIBREAD_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+$(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
+		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+.SECONDEXPANSION:
+$(O)/examples/%: $$(wildcard examples/%/*.c) $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -Iinclude -D_GNU_SOURCE $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d \
+		-o $@ $(filter %.c,$^) $(O)/lib/libktr.a $(LIBKTR_LIBS)
+
+test: all $(O)/tests/unit ## run the unit tests
+	$(O)/tests/unit
+
+check: setup-check all $(O)/tests/unit ## pass all quick tests; prints the CUnit summary
+	scripts/check.sh $(O)
+
+check-model: ## check the recording protocols with spin
+	tests/model/check.sh
+
+layers: ## check the floors
+	scripts/check-layers.sh
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+clean: ## remove build/
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

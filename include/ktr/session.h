@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session file: one memory-mapped file that holds everything a tracer and its readers share.
+ *
+ *	0       header         written once by the creator, then read only
+ *	64 KiB  control page   masks and knobs; append cursors of the tables; counters
+ *	...     tables         classes, sites and their hash and override bytes, strings, threads,
+ *	                       processes, modules, clock anchors, per-CPU counts
+ *	...     ring headers   one per CPU for the main rings, then one per CPU for the keep rings
+ *	...     ring data      sparse; what geom words point into
+ *
+ * Little-endian, 64-bit only. All regions start at multiples of 64 KiB, whatever the page size. The
+ * file is as long as it will ever be from the start, and sparse.
+ *
+ * Tables are append-only and lock-free: an index is taken with an atomic add on the cursor, the row is
+ * filled, and its state is stored with release. Readers load the state with acquire and skip a row that
+ * is not KTR_ROW_READY or KTR_ROW_GONE: a process killed half-way leaves a row nobody sees. The cursor
+ * may run past the table's end; the overrun is the number of rows that did not fit.
+ *
+ * Index 0 of sites, threads, processes and strings means "none" and is never handed out.
+ *
+ *	operation x operation     append row   read row   set mask     record    drain
+ *	append row                safe         safe       safe         safe      safe
+ *	set mask                  safe         safe       last wins    safe      safe
+ *	record (same CPU)         safe         safe       safe         safe      safe (reader's rule, ring.h)
+ *	change geom               safe         safe       safe         on the ring's own CPU only; see ring.h
+ */
+#ifndef KTR_SESSION_H
+#define KTR_SESSION_H
+
+#include <ktr/class.h>
+#include <ktr/entry.h>
+#include <ktr/site.h>
+
+#define KTR_SESSION_MAGIC   0x314e535352544bull /* "KTRSSN1" */
+#define KTR_SESSION_MAJOR   1			/* another major: not readable */
+#define KTR_SESSION_MINOR   0			/* a higher minor only adds */
+#define KTR_SESSION_ALIGN   65536u		/* [bytes] */
+#define KTR_SESSION_SUFFIX  ".ktr"
+#define KTR_SESSION_NAME_MAX 64 /* bytes, with the NUL */
+#define KTR_CPU_MAX	    8192
+
+#define KTR_ARCH_X86_64 1u
+#define KTR_ARCH_ARM64	2u
+#define KTR_ARCH_OTHER	3u
+
+#define KTR_PATH_RSEQ	1u /* a ring per CPU, written through restartable sequences */
+#define KTR_PATH_THREAD 2u /* a ring per thread and signal-nesting level, out of a pool */
+
+#define KTR_CLOCK_TSC	    1u /* ticks of rdtsc */
+#define KTR_CLOCK_CNTVCT    2u /* ticks of cntvct_el0 */
+#define KTR_CLOCK_MONOTONIC 3u /* nanoseconds of CLOCK_MONOTONIC */
+
+struct ktr_region {
+	uint64_t offset; /* [bytes] from the start of the file, multiple of KTR_SESSION_ALIGN */
+	uint64_t bytes;
+	uint32_t row_bytes;
+	uint32_t n_rows;
+};
+
+/* X(name, row type). The order is the order in the file. */
+#define KTR_REGION_LIST(X)                                                                       \
+	X(control, struct ktr_control)                                                           \
+	X(class_, struct ktr_class_row)                                                          \
+	X(site, struct ktr_site_row)                                                             \
+	X(site_hash, uint32_t)                                                                   \
+	X(site_ctl, uint8_t)                                                                     \
+	X(string, char)                                                                          \
+	X(thread, struct ktr_thread_row)                                                         \
+	X(proc, struct ktr_proc_row)                                                             \
+	X(module, struct ktr_module_row)                                                         \
+	X(anchor, struct ktr_anchor)                                                             \
+	X(count, uint64_t)                                                                       \
+	X(ring, struct ktr_ring)                                                                 \
+	X(data, struct ktr_entry)
+
+enum ktr_region_id {
+#define KTR__REGION_ENUM(name, row) KTR_REGION_##name,
+	KTR_REGION_LIST(KTR__REGION_ENUM)
+#undef KTR__REGION_ENUM
+	KTR_REGIONS
+};
+
+#define KTR_REGIONS_MAX 24 /* room for those of later minor versions */
+
+struct ktr_header {
+	uint64_t magic;
+	uint16_t major;
+	uint16_t minor;
+	uint32_t header_bytes;
+	uint32_t ready; /* 1, stored last with release */
+	uint32_t arch;
+	uint32_t path;	/* KTR_PATH_* */
+	uint32_t clock; /* KTR_CLOCK_* */
+	uint64_t file_bytes;
+	uint32_t n_rings;	/* per kind: possible CPUs, or the size of the pool of thread rings */
+	uint32_t ring_log2_max; /* [log2 entries] the largest main ring */
+	uint32_t keep_log2_max;
+	uint32_t creator_pid;
+	uint32_t creator_uid;
+	uint32_t n_regions;
+	uint64_t pid_ns; /* inode of the creator's pid namespace */
+	uint8_t uuid[16];
+	uint64_t boot_id[2]; /* /proc/sys/kernel/random/boot_id: ticks compare within one boot only */
+	uint64_t ticks_per_s; /* nominal, 0 if unknown; anchors are the truth */
+	char name[KTR_SESSION_NAME_MAX];
+	char host[64];
+	struct ktr_region region[KTR_REGIONS_MAX];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_header) <= 4096, "the header is one page");
+
+/* A moment on three clocks, read as closely together as can be. */
+struct ktr_anchor {
+	uint64_t state; /* KTR_ROW_* */
+	uint64_t ticks; /* the session's clock */
+	uint64_t mono_ns;
+	uint64_t utc_ns;
+};
+
+/* States of a row; stored with release, loaded with acquire. */
+#define KTR_ROW_FREE	0u
+#define KTR_ROW_FILLING 1u
+#define KTR_ROW_READY	2u
+#define KTR_ROW_GONE	3u /* what it describes has ended; the row stays valid */
+
+/* What stopped the rings: ktr_control.frozen */
+#define KTR_FROZEN_NO  0u
+#define KTR_FROZEN_YES 1u
+
+struct ktr_control {
+	/* Line 0: loaded by every gate and every record, written when a mask changes. */
+	uint64_t gate;	  /* record | count | site_masks, 0 while frozen: the word the macros test */
+	uint64_t record;  /* classes recorded */
+	uint64_t special; /* classes that need the slow path: kept, counted; ~0 when all do */
+	uint64_t count;	  /* classes counted instead of recorded */
+	uint64_t keep;	  /* classes that go to the keep rings */
+	uint64_t site_masks; /* classes of sites switched on one by one */
+	uint32_t clock_log2; /* the clock is read for every 2^n-th event */
+	uint32_t frozen;
+	uint64_t generation; /* +1 with each change below or above; for those who poll */
+
+	/* Line 1 on: knobs, written by whoever controls. */
+	uint32_t ring_log2; /* [log2 entries] main rings as asked for; 0 before the first enable */
+	uint32_t keep_log2;
+	uint32_t keep_session; /* 1: a clean exit leaves the session behind */
+	uint32_t rings_open;   /* 1: rings may be allocated, a CPU that has none opens its own */
+	uint64_t asked;	       /* the mask last asked for, as debug.ktr.mask prints it */
+	uint64_t reserved[5];
+	uint64_t cpumask[KTR_CPU_MAX / 64]; /* CPUs whose events are recorded */
+
+	/* Append cursors; rows handed out so far, index 0 included. */
+	uint32_t n_classes __attribute__((aligned(64)));
+	uint32_t n_sites;
+	uint32_t n_threads;
+	uint32_t n_procs;
+	uint32_t n_modules;
+	uint32_t n_anchors;
+	uint64_t string_bytes;
+
+	/* Events that could not be recorded, by reason; atomic adds in cold paths only. */
+	uint64_t drop_vfork __attribute__((aligned(64))); /* in a vfork child, or a thread without rseq */
+	uint64_t drop_no_ring;	  /* no ring for this CPU or thread, or no memory for it */
+	uint64_t drop_nested;	  /* thread path: more signal levels than rings */
+	uint64_t drop_no_thread;  /* thread table full: recorded as thread 0; not lost */
+	uint64_t drop_no_site;	  /* site table full */
+	uint64_t drop_closed;	  /* the ring was closed: cpumask, freeze, a resize in progress */
+	uint64_t drop_no_class;	  /* application classes beyond the 32nd */
+};
+
+struct ktr_class_row {
+	uint32_t state;
+	uint32_t help; /* string */
+	uint64_t mask; /* one bit */
+	char name[KTR_CLASS_NAME_MAX];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_class_row) == 48, "layout of the file");
+
+/* A site's override byte in the site_ctl region; 0: as its class says. */
+#define KTR_SITE_ON    1u
+#define KTR_SITE_OFF   2u
+#define KTR_SITE_COUNT 4u
+#define KTR_SITE_KEEP  8u
+
+#define KTR_BUILD_ID_MAX 20 /* bytes; longer ones are cut */
+
+struct ktr_site_row {
+	uint32_t state;
+	uint32_t line;
+	uint64_t mask;
+	uint64_t key; /* hash of build-id and offset: equal keys are one site */
+	uint64_t offset; /* of struct ktr_site from its module's load address */
+	uint32_t file; /* strings */
+	uint32_t func;
+	uint32_t format;
+	uint32_t names;
+	uint32_t module; /* string: path of the executable or shared object */
+	uint8_t n_args;
+	uint8_t build_id_bytes;
+	uint8_t type[KTR_ARGS_MAX];
+	uint8_t how[KTR_ARGS_MAX];
+	uint8_t limit[KTR_ARGS_MAX];
+	uint8_t build_id[KTR_BUILD_ID_MAX];
+	uint8_t reserved[36];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_site_row) == 128, "layout of the file");
+
+struct ktr_thread_row {
+	uint32_t state;
+	uint32_t proc; /* row of its process */
+	uint32_t tid;  /* in its own pid namespace */
+	uint32_t pid;
+	uint64_t start_ns; /* CLOCK_MONOTONIC of its first event */
+	uint64_t exit_ns;  /* 0 while it lives, or when nobody saw it end */
+	char name[16];	   /* as of registration, renewed at exit and by ktr_thread_name() */
+	uint64_t start_ticks; /* ticks of the session's clock at registration */
+	uint64_t reserved;
+};
+
+KTR__LAYOUT(sizeof(struct ktr_thread_row) == 64, "layout of the file");
+
+struct ktr_proc_row {
+	uint32_t state;
+	uint32_t pid; /* in its own pid namespace */
+	uint32_t ppid;
+	uint32_t uid;
+	uint64_t pid_ns;     /* inode */
+	uint64_t start_time; /* [clock ticks since boot] field 22 of /proc/PID/stat: pids are reused */
+	uint64_t start_ns;   /* CLOCK_MONOTONIC when it attached */
+	uint64_t exit_ns;    /* clean exit; 0 otherwise */
+	uint32_t exe;	     /* string */
+	uint32_t cmdline;    /* string, arguments separated by blanks */
+	char name[32];
+	uint8_t reserved[40];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
+
+/* An executable or shared object mapped by a process: resolves stacks and pointers. */
+struct ktr_module_row {
+	uint32_t state;
+	uint32_t proc;
+	uint64_t base; /* load address: added to the object's own addresses */
+	uint64_t end;
+	uint32_t path; /* string */
+	uint8_t build_id_bytes;
+	uint8_t build_id[KTR_BUILD_ID_MAX];
+	uint8_t reserved[15];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_module_row) == 64, "layout of the file");
+
+/*
+ * A ring's header. geom is one word, so that one compare tells a writer that nothing has changed:
+ *
+ *	bits 0..31   offset of the entries from the start of the file [64 KiB]
+ *	bits 32..37  log2 of the number of entries
+ *	bit  38      closed: writers drop and count
+ *	bits 39..63  generation, +1 with each change
+ *
+ * 0 means that the ring has no memory yet. head is slots << 1 | t, free-running, never reset. cont[t]
+ * counts the continuations among those slots; a commit of several slots writes cont[!t] and flips t.
+ */
+#define KTR_GEOM_OFFSET(geom) (((geom) & 0xffffffffull) << 16)
+#define KTR_GEOM_LOG2(geom)   ((unsigned)((geom) >> 32) & 63)
+#define KTR_GEOM_CLOSED	      (1ull << 38)
+#define KTR_GEOM_GENERATION   (1ull << 39)
+
+struct ktr_ring {
+	uint64_t geom;	  /* see above; written by who resizes, on the ring's CPU */
+	uint64_t head;	  /* [slots << 1 | t] written by the commit, read by drains (acquire) */
+	uint64_t cont[2]; /* [continuations] */
+	uint64_t last;	  /* [ticks] newest time, where the clock is not read inside the sequence */
+	uint64_t reserved[3];
+
+	uint64_t first;	  /* [slots] entries before this one were cleared; written by control */
+	uint64_t dropped; /* [events] for this ring, counted by the cold path */
+	uint32_t thread;  /* thread path: row of the thread that owns it */
+	uint32_t owner;	  /* thread path: 0 free, else tid of the owner */
+	uint64_t owner_start; /* thread path: row of its process, to tell a dead owner */
+	uint64_t reserved2[20];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_ring) == 256, "geom and head share the first line");
+
+#endif

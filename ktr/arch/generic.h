@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an architecture file has not defined: no restartable sequences, so the thread path is taken,
+ * and the system's clock.
+ */
+#ifndef KTR_ARCH_GENERIC_H
+#define KTR_ARCH_GENERIC_H
+
+#include "ktr/rec.h"
+
+#ifndef KTR_ARCH
+#define KTR_ARCH KTR_ARCH_OTHER
+#endif
+
+#ifndef KTR_ARCH_HAS_RSEQ
+#define KTR_ARCH_HAS_RSEQ 0
+#endif
+
+#ifndef KTR_ARCH_CLOCK
+#define KTR_ARCH_CLOCK KTR_CLOCK_MONOTONIC
+static inline uint64_t ktr__ticks(void)
+{
+	return 0; /* never called: the clock is CLOCK_MONOTONIC */
+}
+#endif
+
+#endif

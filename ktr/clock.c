@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The clock is the whole price of an event, so the CPU's own counter is used wherever it can be
+ * trusted, read plainly: nothing serialising. It can be trusted when it runs at one rate in all states
+ * of the CPU (invariant), when the kernel itself keeps time by it (clocksource tsc: it has checked that
+ * all CPUs agree), and when reading it does not trap (PR_SET_TSC). Otherwise CLOCK_MONOTONIC, which
+ * costs about twice as much, and whoever asks is told why.
+ */
+#include "ktr/clock.h"
+
+#include "ktr/arch.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+#define CLOCKSOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+static const char *clock_distrust(void)
+{
+	unsigned a, b, c, d;
+	int traps = 0;
+	char name[32] = "";
+	ssize_t n;
+	int fd;
+
+	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
+		return "reading the time stamp counter traps";
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+		return "the time stamp counter is not invariant";
+	fd = open(CLOCKSOURCE_FILE, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL; /* no sysfs, as in some containers: the CPU's word counts */
+	n = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	if (n > 0 && strncmp(name, "tsc", 3) != 0)
+		return "the kernel's clock source is not tsc";
+	return NULL;
+}
+
+uint64_t ktr__clock_hz(uint32_t clock)
+{
+	unsigned denominator, numerator, crystal, d;
+
+	if (clock == KTR_CLOCK_MONOTONIC)
+		return 1000000000;
+	/* Intel SDM, CPUID leaf 15H: the counter's rate is crystal * numerator / denominator. */
+	if (__get_cpuid_count(0x15, 0, &denominator, &numerator, &crystal, &d) && denominator &&
+	    numerator && crystal)
+		return (uint64_t)crystal * numerator / denominator;
+	return 0;
+}
+#elif defined(__aarch64__)
+static const char *clock_distrust(void)
+{
+	return NULL; /* the generic timer has one rate and one value for all CPUs */
+}
+
+uint64_t ktr__clock_hz(uint32_t clock)
+{
+	uint64_t hz;
+
+	if (clock == KTR_CLOCK_MONOTONIC)
+		return 1000000000;
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz;
+}
+#else
+static const char *clock_distrust(void)
+{
+	return "no counter is known for this architecture";
+}
+
+uint64_t ktr__clock_hz(uint32_t clock)
+{
+	return clock == KTR_CLOCK_MONOTONIC ? 1000000000 : 0;
+}
+#endif
+
+uint32_t ktr__clock_choose(const char **why)
+{
+	const char *distrust = clock_distrust();
+
+	if (why)
+		*why = distrust;
+	return distrust ? KTR_CLOCK_MONOTONIC : KTR_ARCH_CLOCK;
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t ktr__clock_now(uint32_t clock)
+{
+	return clock == KTR_CLOCK_MONOTONIC ? clock_ns(CLOCK_MONOTONIC) : ktr__ticks();
+}
+
+void ktr__clock_anchor(uint32_t clock, struct ktr_anchor *anchor)
+{
+	uint64_t best = UINT64_MAX;
+
+	/* Nine tries: an interrupt in between spoils one, hardly all. */
+	for (int i = 0; i < 9; i++) {
+		uint64_t before = ktr__clock_now(clock);
+		uint64_t mono = clock_ns(CLOCK_MONOTONIC);
+		uint64_t after = ktr__clock_now(clock);
+
+		if (after - before >= best)
+			continue;
+		best = after - before;
+		anchor->ticks = clock == KTR_CLOCK_MONOTONIC ? mono : before + best / 2;
+		anchor->mono_ns = mono;
+		anchor->utc_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - mono);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session's clock: which one, the time now, and anchors that tie its ticks to nanoseconds.
+ */
+#ifndef KTR_CLOCK_H
+#define KTR_CLOCK_H
+
+#include <ktr/session.h>
+
+/*
+ * The clock a new session should use, KTR_CLOCK_*: the CPU's counter where it can be trusted, else
+ * CLOCK_MONOTONIC. *why (may be NULL) is then a static text that says what is wrong with the counter,
+ * else NULL. Reads a few files; not for signal handlers.
+ */
+uint32_t ktr__clock_choose(const char **why);
+
+/* The time now on that clock. Async-signal-safe. */
+uint64_t ktr__clock_now(uint32_t clock);
+
+/* Nominal ticks per second, 0 where the CPU does not say. */
+uint64_t ktr__clock_hz(uint32_t clock);
+
+/* One moment on three clocks, the best of several tries; state is left alone. Async-signal-safe. */
+void ktr__clock_anchor(uint32_t clock, struct ktr_anchor *anchor);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CPUs: how many there can be, which are online, and the one this thread runs on. */
+#ifndef KTR_CPU_H
+#define KTR_CPU_H
+
+#include <stdint.h>
+
+/* Possible CPUs, at least 1: CPU numbers are below it. */
+uint32_t ktr__cpus_possible(void);
+
+/* Sets bit n of set[] (n_words words) for each online CPU; returns their number, at least 1. */
+uint32_t ktr__cpus_online(uint64_t *set, unsigned n_words);
+
+/* The CPU the caller runs on, or did a moment ago. Cheap, async-signal-safe. */
+uint32_t ktr__getcpu(void);
+
+#if defined(__x86_64__)
+/*
+ * RDPID (CPUID.7.0:ECX[22]) returns what the kernel put into TSC_AUX: cpu in bits 0..11, node above.
+ * ktr__cpu_look() finds out, once, whether the CPU has it.
+ */
+extern int ktr__cpu_rdpid;
+
+static inline uint32_t ktr__rdpid(void)
+{
+	uint64_t id;
+
+	__asm__ volatile(".byte 0xf3, 0x0f, 0xc7, 0xf8" : "=a"(id)); /* rdpid %rax */
+	return id & 0xfff;
+}
+#endif
+void ktr__cpu_look(void);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The process's own session, and what the files of the recording side do to it for each other. */
+#ifndef KTR_OWN_H
+#define KTR_OWN_H
+
+#include "ktr/rec.h"
+#include "ktr/session_rw.h"
+
+/* Valid once ktr__rec.path is set; map NULL before, and for good where no session could be made. */
+extern struct ktr__session ktr__own;
+
+/*
+ * table.c: rows and strings of append-only tables. 0: the table, or the file system, is full. touch()
+ * makes bytes of a region present before they are written or read, because a fault in a full file
+ * system is a SIGBUS; false: they cannot be. All async-signal-safe.
+ */
+bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes);
+uint32_t ktr__table_row(uint32_t *cursor, enum ktr_region_id region);
+uint32_t ktr__table_string(const char *text, size_t n_bytes);
+
+/* thread.c */
+void ktr__threads_start(void); /* once, before the first registration */
+void ktr__proc_register(void); /* a row for this process: at start, and in a forked child */
+void ktr__proc_exit(void);
+
+/* site.c */
+void ktr__sites_before_fork(void);
+void ktr__sites_after_fork(void);
+
+/* module.c: finds the executable or shared object an address belongs to. */
+struct ktr__object {
+	uint64_t base;
+	uint64_t end;
+	bool executable; /* the program itself, not a shared object */
+	char path[512];
+	uint8_t build_id_bytes;
+	uint8_t build_id[KTR_BUILD_ID_MAX];
+};
+
+bool ktr__object_find(const void *address, struct ktr__object *object);
+
+/* Calls back for every object mapped now. */
+void ktr__object_walk(void (*found)(void *context, const struct ktr__object *object), void *context);
+
+/* start.c */
+void ktr__start_once(void);
+void ktr__start_retry(bool last); /* a class was bound; last: the executable has attached */
+__attribute__((format(printf, 1, 2))) void ktr__complain(const char *format, ...);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every recorded event looks at: the process's private view of its session (struct ktr__rec) and
+ * the thread's own state (struct ktr__self).
+ *
+ * struct ktr__rec is filled once, by session.c, before any gate can open; after that only geoms[] and
+ * the cold-path fields change. Pointers and geometry here are private, validated copies: what other
+ * processes write into the session later cannot send a store of ours elsewhere.
+ */
+#ifndef KTR_REC_H
+#define KTR_REC_H
+
+#include <ktr/session.h>
+#include <ktr/trace.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/*
+ * A ring's geometry as this process has validated it. Never changed once it is pointed to, so that the
+ * three words always belong together. ring.c keeps a few per ring and takes them in turn: a sequence
+ * that read a pointer has ended, or has been restarted, long before its view is used again, since each
+ * change of geometry runs on the ring's own CPU.
+ */
+struct ktr__view {
+	uint64_t geom;
+	char *base;
+	uint64_t mask; /* [bytes] of the position that count: size - 64 */
+	uint64_t reserved;
+};
+
+#define KTR__VIEWS 4 /* per ring */
+
+/* Offsets are used by the assembly in arch/; checked below. */
+struct ktr__rec {
+	char *map;		/* the whole session */
+	struct ktr_ring *rings; /* headers: main rings, then keep rings */
+	const struct ktr__view **views; /* per ring: what this process has validated and populated */
+	ptrdiff_t rseq_offset;	/* of struct rseq from the thread pointer */
+	uint32_t n_rings;	/* per kind */
+	uint32_t path;		/* KTR_PATH_*; 0: no session */
+	struct ktr_control *control;
+	uint8_t *site_ctl;
+	uint64_t *counts;
+	uint32_t count_stride; /* [sites] of one CPU in counts */
+	uint32_t clock;	       /* KTR_CLOCK_* */
+	uint32_t proc;	       /* our row */
+	uint32_t broken;       /* an invariant failed: recording is off for good in this process */
+};
+
+extern struct ktr__rec ktr__rec;
+
+KTR__LAYOUT(offsetof(struct ktr__rec, rings) == 8, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr__rec, views) == 16, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr__rec, rseq_offset) == 24, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr__rec, n_rings) == 32, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr__view, base) == 8, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr__view, mask) == 16, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr_ring, head) == 8, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr_ring, cont) == 16, "used by assembly");
+KTR__LAYOUT(offsetof(struct ktr_ring, last) == 32, "used by assembly");
+
+/* How deep signal handlers may interrupt each other's events on the thread path. */
+#define KTR_LEVELS 4
+
+struct ktr__level {
+	struct ktr_ring *ring; /* NULL: none taken yet */
+	struct ktr__view view;
+	uint32_t cpu; /* where the CPU is not cheap to ask for: as of some events ago */
+	uint32_t reserved;
+};
+
+/*
+ * Per thread, written by the thread alone and by signal handlers on it, which leave everything as they
+ * found it. armed is the one word the hot path tests; vfork.S sets and clears in_vfork.
+ */
+struct ktr__self {
+	uint64_t armed; /* rseq path: row << 32 once the thread may record; else 0 */
+	uint32_t in_vfork;
+	uint32_t row;  /* thread table */
+	uint32_t nest; /* thread path: levels in use */
+	uint32_t own;  /* thread path: 1 once the thread may record */
+	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
+};
+
+extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
+
+KTR__LAYOUT(offsetof(struct ktr__self, armed) == 0, "used by vfork.S");
+KTR__LAYOUT(offsetof(struct ktr__self, in_vfork) == 8, "used by vfork.S");
+
+static inline uint64_t ktr__load(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static inline void ktr__count_drop(uint64_t *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* record.c: everything but the plain case. */
+void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
+		      unsigned depth);
+
+/*
+ * payload.c: what an event carries behind its first entry. measure() finds the lengths, bounded, and
+ * returns the number of slots; stage() copies. A string that shrinks in between ends where it ends now.
+ */
+struct ktr__payload {
+	const struct ktr_site *site;
+	const void *from[KTR_ARGS_MAX]; /* NULL: nothing to copy */
+	uint32_t bytes[KTR_ARGS_MAX];
+	uint32_t flags[KTR_ARGS_MAX]; /* KTR_PAYLOAD_CUT, KTR_PAYLOAD_NULL */
+	unsigned n_slots;
+};
+
+#define KTR_DEPTH_CUT (1u << 31) /* with a stack's depth: there was more, or frames are missing */
+
+unsigned ktr__payload_measure(struct ktr__payload *payload, const struct ktr_site *site,
+			      const uint64_t *arg, const uint64_t *pcs, unsigned depth);
+unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr_entry *first,
+			    struct ktr_entry *staged);
+
+/* stack.c: the caller's frames by frame pointers. Async-signal-safe. Returns how many; *cut is set
+ * when the walk ended at something that is not a frame instead of the outermost one. */
+unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut);
+
+/* ring.c: the cold path of a ring whose geom is not the validated one. True: try again. */
+bool ktr__ring_ready(bool keep);
+int ktr__ring_views(void);   /* once, when ktr__rec.n_rings is set */
+void ktr__ring_forget(void); /* all views: this process populates anew */
+bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep);
+void ktr__ring_release(struct ktr__self *self);
+
+/* The per-CPU counts of counted sites, made accessible on first use; NULL if they cannot be. */
+uint64_t *ktr__counts(void);
+
+/* thread.c */
+void ktr__thread_register(struct ktr__self *self);
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recording one event: the hot path, and the slow path that does everything else.
+ *
+ * The hot path is for the plain case: the thread is registered, the session is on the rseq path, the
+ * site has no override and no payload, and its class is recorded to the main ring with a clock reading
+ * per event. Then the event is one restartable sequence (arch/). Everything else goes through
+ * ktr__record_slow(): the first event of a thread or on a CPU, strings and stacks, kept or counted
+ * classes, single sites, sparse clocks, the thread path.
+ *
+ * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
+ * other part of it. errno is kept.
+ */
+#include "ktr/rec.h"
+
+#include "ktr/arch.h"
+#include "ktr/clock.h"
+#include "ktr/cpu.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct ktr__rec ktr__rec __attribute__((aligned(64)));
+__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(64)));
+
+/* A ring that is closed or resized again and again while one event is written: give up after so many. */
+#define RECORD_TRIES 16
+
+/*
+ * Does the site's class, and nothing else, say that it is recorded to the main ring? The control page
+ * may change at any time; each word counts as it is read.
+ */
+static inline bool record_usual(const struct ktr_site *site, uint32_t id)
+{
+	const struct ktr_control *control = ktr__rec.control;
+	uint64_t mask = site->mask;
+
+	return likely(!__atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED)) &&
+	       likely(mask & ktr__load(&control->record)) && likely(!(mask & ktr__load(&control->special)));
+}
+
+#if KTR_ARCH_HAS_RSEQ
+#define RECORD_PLAIN(stores, ...)                                                                \
+	do {                                                                                     \
+		uint64_t meta = ktr__self.armed;                                                 \
+		uint32_t id = site->plain;                                                       \
+		if (likely(meta) && likely(id) && record_usual(site, id)) {                      \
+			meta |= id;                                                              \
+			KTR_ARCH_WRITE_PLAIN(meta, stores, __VA_ARGS__);                         \
+			return;                                                                  \
+		}                                                                                \
+	} while (0)
+#else
+#define RECORD_PLAIN(stores, ...) goto cold
+#endif
+#define S0 KTR_ARCH_STORE(0, 16)
+#define S1 S0 KTR_ARCH_STORE(1, 24)
+#define S2 S1 KTR_ARCH_STORE(2, 32)
+#define S3 S2 KTR_ARCH_STORE(3, 40)
+#define S4 S3 KTR_ARCH_STORE(4, 48)
+#define S5 S4 KTR_ARCH_STORE_LAST(5, 56)
+#define A0 KTR_ARCH_ARG(0)
+#define A1 A0 KTR_ARCH_ARG(1)
+#define A2 A1 KTR_ARCH_ARG(2)
+#define A3 A2 KTR_ARCH_ARG(3)
+#define A4 A3 KTR_ARCH_ARG(4)
+#define A5 A4 KTR_ARCH_ARG_LAST(5)
+
+#define RECORD_SLOW(...)                                                                         \
+	do {                                                                                     \
+		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
+		ktr__record_slow(site, arg, NULL, 0);                                            \
+	} while (0)
+
+/* Where a sequence found its ring not ready, or the case is not plain, the slow path takes over. */
+__attribute__((visibility("default")))
+void ktr__record0(struct ktr_site *site)
+{
+	RECORD_PLAIN("", );
+cold:
+	RECORD_SLOW(0);
+}
+
+__attribute__((visibility("default")))
+void ktr__record1(struct ktr_site *site, uint64_t a0)
+{
+	RECORD_PLAIN(S0, A0);
+cold:
+	RECORD_SLOW(a0);
+}
+
+__attribute__((visibility("default")))
+void ktr__record2(struct ktr_site *site, uint64_t a0, uint64_t a1)
+{
+	RECORD_PLAIN(S1, A1);
+cold:
+	RECORD_SLOW(a0, a1);
+}
+
+__attribute__((visibility("default")))
+void ktr__record3(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	RECORD_PLAIN(S2, A2);
+cold:
+	RECORD_SLOW(a0, a1, a2);
+}
+
+__attribute__((visibility("default")))
+void ktr__record4(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	RECORD_PLAIN(S3, A3);
+cold:
+	RECORD_SLOW(a0, a1, a2, a3);
+}
+
+__attribute__((visibility("default")))
+void ktr__record5(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+		  uint64_t a4)
+{
+	RECORD_PLAIN(S4, A4);
+cold:
+	RECORD_SLOW(a0, a1, a2, a3, a4);
+}
+
+__attribute__((visibility("default")))
+void ktr__record6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+		  uint64_t a4, uint64_t a5)
+{
+	RECORD_PLAIN(S5, A5);
+cold:
+	RECORD_SLOW(a0, a1, a2, a3, a4, a5);
+}
+
+__attribute__((visibility("default"), noinline))
+void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
+{
+	const uint64_t arg[KTR_ARGS_MAX] = { 0 };
+	uint64_t own[KTR_STACK_MAX];
+	bool cut = false;
+
+	if (!depth || depth > KTR_STACK_MAX)
+		depth = KTR_STACK_MAX;
+	if (!pcs) {
+		depth = ktr__stack_walk(own, depth, __builtin_frame_address(0), &cut);
+		pcs = own;
+	}
+	ktr__record_slow(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
+}
+
+/*
+ * May this thread record at all, now? Registers it the first time. A vfork child runs on our
+ * thread-local data without a registration for restartable sequences: its stores could tear another
+ * thread's entry, so its events are dropped and counted; so are those of a thread glibc has not
+ * registered.
+ */
+static bool record_admit(struct ktr__self *self)
+{
+	if (unlikely(!ktr__rec.path || ktr__rec.broken))
+		return false;
+	if (unlikely(self->in_vfork)) {
+		self->armed = 0;
+		self->own = 0;
+		ktr__count_drop(&ktr__rec.control->drop_vfork);
+		return false;
+	}
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ && unlikely(ktr__rseq_cpu() >= ktr__rec.n_rings)) {
+		ktr__count_drop((int32_t)ktr__rseq_cpu() < 0 ? &ktr__rec.control->drop_vfork :
+							       &ktr__rec.control->drop_no_ring);
+		return false;
+	}
+#endif
+	if (unlikely(!self->row))
+		ktr__thread_register(self);
+	if (ktr__rec.path == KTR_PATH_RSEQ)
+		self->armed = (uint64_t)self->row << 32;
+	else
+		self->own = self->row != 0;
+	return true;
+}
+
+/*
+ * The CPU goes with the entry on the thread path. Where the CPU does not tell it in passing, the ring
+ * remembers the one of some events ago.
+ */
+static inline uint32_t record_cpu(struct ktr__level *level, uint64_t head)
+{
+#if defined(__x86_64__)
+	if (likely(ktr__cpu_rdpid))
+		return ktr__rdpid();
+#endif
+	if (!(head & 126))
+		level->cpu = ktr__getcpu();
+	return level->cpu;
+}
+
+static inline void record_word(uint64_t *to, uint64_t word)
+{
+	__atomic_store_n(to, word, __ATOMIC_RELAXED);
+}
+
+/* Takes a level of the thread's rings; NULL: none, and the event is counted. */
+static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
+{
+	struct ktr__level *level;
+
+	if (unlikely(self->nest >= KTR_LEVELS)) {
+		ktr__count_drop(&ktr__rec.control->drop_nested);
+		return NULL;
+	}
+	level = &self->level[keep][self->nest];
+	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (likely(level->ring) && likely(level->view.geom == ktr__load(&level->ring->geom)))
+		return level;
+	if (ktr__ring_level(self, level, keep))
+		return level;
+	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static inline void record_leave(struct ktr__self *self)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
+}
+
+/* Writes one entry at head and returns its place. Time is read between the entry's acquisition of its
+ * slot and its commit, so it grows along the ring; a handler's events are in the ring of its level. */
+static inline void record_first(const struct ktr__level *level, uint64_t head, uint64_t meta,
+				uint32_t cpu, const uint64_t *arg)
+{
+	uint64_t *to = (uint64_t *)(void *)(level->view.base + (head * 32 & level->view.mask));
+
+	record_word(to, ktr__clock_now(ktr__rec.clock));
+	record_word(to + 1, meta | (uint64_t)cpu << (32 + KTR_THREAD_BITS));
+	for (int i = 0; i < KTR_ARGS_MAX; i++)
+		record_word(to + 2 + i, ktr__load(&arg[i]));
+}
+
+/*
+ * Copies staged entries into the thread's own ring: same format and reader's rule as the rings of CPUs,
+ * one writer, no locked instruction. head is loaded with acquire: on a weakly ordered CPU the stores
+ * below must not overtake the last commit.
+ */
+static void record_own(struct ktr__self *self, const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+	struct ktr__level *level = record_enter(self, keep);
+	uint64_t head, next, ordinal;
+
+	if (!level)
+		return;
+	head = __atomic_load_n(&level->ring->head, __ATOMIC_ACQUIRE);
+	next = head + 2 * (uint64_t)n;
+	record_first(level, head, staged->site | (uint64_t)staged->thread << 32,
+		     record_cpu(level, head), staged->arg);
+	if (n > 1) {
+		ordinal = level->ring->cont[head & 1];
+		for (uint32_t i = 1; i < n; i++) {
+			uint64_t at = (head * 32 + i * 64) & level->view.mask;
+			uint64_t *to = (uint64_t *)(void *)(level->view.base + at);
+			const uint64_t *from = (const uint64_t *)(const void *)&staged[i];
+
+			record_word(to, KTR_CONT_MARK | ordinal++);
+			for (int w = 1; w < 8; w++)
+				record_word(to + w, ktr__load(&from[w]));
+		}
+		record_word(&level->ring->cont[~head & 1], ordinal);
+		next ^= 1;
+	}
+	__atomic_store_n(&level->ring->head, next, __ATOMIC_RELEASE);
+	record_leave(self);
+}
+
+/* The usual event on the thread path, in as few instructions as there can be. */
+static inline bool record_own_plain(struct ktr__self *self, const struct ktr_site *site,
+				    const uint64_t *arg)
+{
+	struct ktr__level *level;
+	uint64_t head;
+
+	if (!self->own || !site->plain || !record_usual(site, site->plain))
+		return false;
+	level = record_enter(self, false);
+	if (!level)
+		return true;
+	head = __atomic_load_n(&level->ring->head, __ATOMIC_ACQUIRE);
+	record_first(level, head, site->plain | (uint64_t)self->row << 32, record_cpu(level, head), arg);
+	__atomic_store_n(&level->ring->head, head + 2, __ATOMIC_RELEASE);
+	record_leave(self);
+	return true;
+}
+
+/* Copies staged entries into the ring of the CPU, with the session's clock. */
+static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+#if KTR_ARCH_HAS_RSEQ
+	uint32_t ring_offset = keep ? ktr__rec.n_rings : 0;
+	uint32_t sparse = __atomic_load_n(&ktr__rec.control->clock_log2, __ATOMIC_RELAXED) & 31;
+
+	for (int i = 0; i < RECORD_TRIES; i++) {
+		int done;
+
+		if (unlikely(ktr__rec.clock == KTR_CLOCK_MONOTONIC))
+			done = ktr__write_given(staged, n, ring_offset,
+						ktr__clock_now(KTR_CLOCK_MONOTONIC));
+		else if (sparse)
+			done = ktr__write_sparse(staged, n, ring_offset, (1ull << sparse) - 1);
+		else
+			done = ktr__write_ticks(staged, n, ring_offset);
+		if (likely(done == KTR_WRITE_DONE))
+			return;
+		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
+			return;
+	}
+	ktr__count_drop(&ktr__rec.control->drop_closed);
+#else
+	(void)staged, (void)n, (void)keep;
+#endif
+}
+
+static inline void record_write(const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+	if (ktr__rec.path == KTR_PATH_THREAD)
+		record_own(&ktr__self, staged, n, keep);
+	else
+		record_shared(staged, n, keep);
+}
+
+/* One frame size each for events of few and of many entries: handlers may run on small stacks. */
+static __attribute__((noinline)) void record_short(const struct ktr__payload *payload,
+						   const struct ktr_entry *first, bool keep)
+{
+	struct ktr_entry staged[8];
+
+	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
+}
+
+static __attribute__((noinline)) void record_long(const struct ktr__payload *payload,
+						  const struct ktr_entry *first, bool keep)
+{
+	struct ktr_entry staged[KTR_SLOTS_MAX];
+
+	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
+}
+
+static void record_count(uint32_t site)
+{
+	uint64_t *counts = ktr__counts();
+
+	if (!counts)
+		return;
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ &&
+	    ktr__count_one(counts, ktr__rec.count_stride, site) == KTR_WRITE_DONE)
+		return;
+#endif
+	__atomic_fetch_add(&counts[site], 1, __ATOMIC_RELAXED);
+}
+
+static void record_event(const struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
+			 unsigned depth)
+{
+	const struct ktr_control *control = ktr__rec.control;
+	struct ktr_entry first;
+	struct ktr__payload payload;
+	uint8_t override;
+	bool keep;
+
+	if (unlikely(!site->id)) {
+		ktr__count_drop(&ktr__rec.control->drop_no_site);
+		return;
+	}
+	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
+	if (override & KTR_SITE_OFF)
+		return;
+	if (override & KTR_SITE_COUNT || site->mask & ktr__load(&control->count))
+		record_count(site->id);
+	/* A site whose class is a run-time number has no mask: its gate has spoken. */
+	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
+		return;
+	keep = override & KTR_SITE_KEEP || site->mask & ktr__load(&control->keep);
+	first.site = site->id;
+	first.thread = ktr__self.row;
+	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
+	for (int i = 0; i < KTR_ARGS_MAX; i++)
+		__atomic_store_n(&first.arg[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
+	if (likely(!site->flags)) {
+		record_write(&first, 1, keep);
+		return;
+	}
+	if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
+		record_short(&payload, &first, keep);
+	else
+		record_long(&payload, &first, keep);
+}
+
+#if KTR_ARCH_HAS_RSEQ
+/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
+static const uint8_t record_below[32] = {
+	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+};
+
+static inline __m128i record_piece(const char *text, uint32_t *nuls)
+{
+	__m128i piece = _mm_loadu_si128((const __m128i *)(const void *)text);
+
+	*nuls = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(piece, _mm_setzero_si128()));
+	return piece;
+}
+
+/* The first n bytes of a piece; what lies behind a string is nobody's business. */
+static inline __m128i record_cut(__m128i piece, uint32_t n)
+{
+	return _mm_and_si128(piece, _mm_loadu_si128((const __m128i *)(const void *)(record_below + 16 - n)));
+}
+
+/*
+ * The usual event with one short string, on the rseq path: the string is read once, sixteen bytes at a
+ * time, and goes into the ring in the registers it was read into. A piece that would reach into another
+ * page than the string's may not be read; such strings, and long ones, take the general path.
+ */
+static inline bool record_string(const struct ktr_site *site, const uint64_t *arg)
+{
+	const char *text = (const char *)(uintptr_t)arg[site->string_at];
+	uint64_t meta = ktr__self.armed, words[KTR_ARGS_MAX];
+	__m128i zero = _mm_setzero_si128(), first, second = zero, third = zero;
+	uint32_t nuls, length;
+
+	if (!meta || !text || ((uintptr_t)text & 4095) > 4096 - 48 || !record_usual(site, site->id))
+		return false;
+	first = record_piece(text, &nuls);
+	if (likely(nuls)) {
+		length = (uint32_t)__builtin_ctz(nuls);
+		first = record_cut(first, length);
+	} else {
+		second = record_piece(text + 16, &nuls);
+		length = (uint32_t)__builtin_ctz(nuls | 1u << 16);
+		second = record_cut(second, length);
+		length += 16;
+		if (unlikely(!nuls)) {
+			third = record_piece(text + 32, &nuls);
+			if (!nuls)
+				return false;
+			length = (uint32_t)__builtin_ctz(nuls);
+			third = record_cut(third, length);
+			length += 32;
+		}
+	}
+	for (int i = 0; i < KTR_ARGS_MAX; i++)
+		__atomic_store_n(&words[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
+	words[site->string_at] = length;
+	return ktr__write_string(meta | site->id, words, first, second, third) == KTR_WRITE_DONE;
+}
+#endif
+
+static __attribute__((noinline, cold)) void record_general(const struct ktr_site *site, const uint64_t *arg,
+							   const uint64_t *pcs, unsigned depth)
+{
+	int saved = errno;
+
+	if (record_admit(&ktr__self))
+		record_event(site, arg, pcs, depth);
+	errno = saved;
+}
+
+void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
+		      unsigned depth)
+{
+	if (ktr__rec.path == KTR_PATH_THREAD) {
+		if (likely(record_own_plain(&ktr__self, site, arg)))
+			return;
+#if KTR_ARCH_HAS_RSEQ
+	} else if (likely(site->flags & KTR_SITE_STRING) && likely(record_string(site, arg))) {
+		return;
+#endif
+	}
+	record_general(site, arg, pcs, depth);
+}

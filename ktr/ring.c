@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory of rings, and the cold path of a ring whose geom word is not the one this process has
+ * validated.
+ *
+ * Each ring has room for two areas of its largest size in the data region; a change of size alternates
+ * between them. Opening a ring means populating its area first (MADV_POPULATE_WRITE turns a full file
+ * system or a missing page into an error code) and publishing its geom word after that. Everything a
+ * process takes from a geom word it checks against its private header: an offset outside of the ring's
+ * own two areas is refused, whoever wrote it.
+ *
+ * Several threads may open or validate one ring at the same time: they compute the same values, and
+ * only one compare-and-swap of geom 0 succeeds.
+ */
+#include "ktr/rec.h"
+
+#include "ktr/arch.h"
+#include "ktr/cpu.h"
+#include "ktr/own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+#define RING_LOG2_DEFAULT 16		 /* 65,536 entries, 4 MiB per CPU */
+#define RING_TOTAL_MAX	  (64ull << 20) /* [bytes] of all rings together, unless asked otherwise */
+
+static uint64_t ring_bytes(unsigned log2)
+{
+	uint64_t bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
+
+	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+}
+
+/* Where the two areas of ring `index` begin, and how long each is. */
+static uint64_t ring_area(const struct ktr_header *header, uint32_t index, uint64_t *bytes)
+{
+	uint64_t main_bytes = ring_bytes(header->ring_log2_max);
+	uint64_t keep_bytes = ring_bytes(header->keep_log2_max);
+	uint64_t at = header->region[KTR_REGION_data].offset;
+
+	if (index < header->n_rings) {
+		*bytes = main_bytes;
+		return at + 2 * main_bytes * index;
+	}
+	*bytes = keep_bytes;
+	return at + 2 * main_bytes * header->n_rings + 2 * keep_bytes * (index - header->n_rings);
+}
+
+/* Does the geom word point into the ring's own areas? */
+static bool ring_geom_valid(const struct ktr_header *header, uint32_t index, uint64_t geom)
+{
+	uint64_t bytes, area = ring_area(header, index, &bytes);
+	uint64_t offset = KTR_GEOM_OFFSET(geom);
+	unsigned log2 = KTR_GEOM_LOG2(geom);
+
+	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && ring_bytes(log2) <= bytes &&
+	       (offset == area || offset == area + bytes);
+}
+
+int ktr__populate(void *at, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t length = (bytes + page - 1) & ~(page - 1);
+
+	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
+		return -errno;
+	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	/* EFAULT: a fault would have raised SIGBUS, the file system is full. */
+	return errno == EINVAL ? -ENOSYS : errno == EFAULT ? -ENOSPC : -errno;
+}
+
+/* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
+static int ring_allocate(struct ktr__session *session, uint64_t offset, uint64_t bytes)
+{
+	int code = ktr__populate(session->map + offset, bytes);
+
+	if (code != -ENOSYS)
+		return code;
+	if (!ktr__session_fd_ours(session))
+		return -EBADF;
+	return -posix_fallocate(session->fd, (off_t)offset, (off_t)bytes);
+}
+
+int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2)
+{
+	uint64_t bytes, area = ring_area(&session->header, index, &bytes);
+	uint64_t geom = area >> 16 | (uint64_t)log2 << 32 | KTR_GEOM_GENERATION;
+	uint64_t none = 0;
+	int code;
+
+	if (log2 < KTR_RING_LOG2_MIN || ring_bytes(log2) > bytes)
+		return -ERANGE;
+	if (__atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE))
+		return 0;
+	code = ring_allocate(session, area, (uint64_t)KTR_ENTRY_BYTES << log2);
+	if (code)
+		return code;
+	__atomic_compare_exchange_n(&session->rings[index].geom, &none, geom, 0, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* cgroup v2: tmpfs pages are charged to it, so enabling tracing must leave the host its memory. */
+static uint64_t ring_cgroup_limit(void)
+{
+	char line[256] = "", path[320], text[32] = "";
+	uint64_t limit = 0;
+	char *group, *end;
+	ssize_t n = -1;
+	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return UINT64_MAX;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	group = n > 0 ? strstr(line, "0::") : NULL;
+	if (!group)
+		return UINT64_MAX;
+	end = strchr(group, '\n');
+	if (end)
+		*end = 0;
+	snprintf(path, sizeof(path), "/sys/fs/cgroup%.200s/memory.max", group + 3);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return UINT64_MAX;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	for (const char *p = text; *p >= '0' && *p <= '9'; p++)
+		limit = limit * 10 + (uint64_t)(*p - '0');
+	return n > 0 && limit ? limit : UINT64_MAX;
+}
+
+/* The default size of main rings: 65,536 entries, less where memory is short. */
+static unsigned ring_default_log2(const struct ktr__session *session, uint32_t n_cpus)
+{
+	struct statvfs fs;
+	uint64_t budget = RING_TOTAL_MAX, cgroup = ring_cgroup_limit();
+	unsigned log2 = RING_LOG2_DEFAULT;
+
+	if (cgroup / 8 < budget)
+		budget = cgroup / 8;
+	if (fstatvfs(session->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize / 4 < budget)
+		budget = (uint64_t)fs.f_bavail * fs.f_frsize / 4;
+	while (log2 > KTR_RING_LOG2_MIN && ((uint64_t)KTR_ENTRY_BYTES << log2) * n_cpus * 17 / 16 > budget)
+		log2--;
+	return log2;
+}
+
+static unsigned ring_keep_log2(unsigned log2)
+{
+	return log2 >= KTR_RING_LOG2_MIN + 4 ? log2 - 4 : KTR_RING_LOG2_MIN;
+}
+
+/* Chooses and publishes the sizes; the first one to do so decides. */
+static void ring_sizes(struct ktr__session *session, unsigned log2, uint32_t n_cpus)
+{
+	struct ktr_control *control = session->control;
+	uint32_t none = 0;
+
+	if (!log2)
+		log2 = ring_default_log2(session, n_cpus);
+	if (log2 > session->header.ring_log2_max)
+		log2 = session->header.ring_log2_max;
+	control->keep_log2 = ring_keep_log2(log2);
+	__atomic_compare_exchange_n(&control->ring_log2, &none, log2, 0, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+}
+
+int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct ktr_error *err)
+{
+	struct ktr_control *control = session->control;
+	uint64_t online[KTR_CPU_MAX / 64];
+	uint32_t n_cpus = ktr__cpus_online(online, KTR_CPU_MAX / 64);
+
+	if (__atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE))
+		return 0;
+	ring_sizes(session, entries_log2, n_cpus);
+	for (uint32_t cpu = 0; session->header.path == KTR_PATH_RSEQ && cpu < session->header.n_rings; cpu++) {
+		int code;
+
+		if (!(online[cpu / 64] >> cpu % 64 & 1))
+			continue;
+		code = ktr__ring_open(session, cpu, control->ring_log2);
+		if (!code)
+			code = ktr__ring_open(session, session->header.n_rings + cpu,
+					      control->keep_log2);
+		if (code)
+			return ktr_error_set(err, -code,
+					     "no memory for a ring of %u entries on each of %u CPUs: %s",
+					     1u << control->ring_log2, n_cpus, strerror(-code));
+	}
+	__atomic_store_n(&control->rings_open, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * Makes ring `index` usable for this process. Returns its geom, or 0 when it must not be written now;
+ * the event is then counted.
+ */
+static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
+{
+	struct ktr_control *control = session->control;
+	struct ktr_ring *ring = &session->rings[index];
+	uint64_t geom = __atomic_load_n(&ring->geom, __ATOMIC_ACQUIRE);
+	unsigned log2 = index < session->header.n_rings ? control->ring_log2 : control->keep_log2;
+
+	if (!geom && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
+	    ktr__ring_open(session, index, log2) == 0)
+		geom = __atomic_load_n(&ring->geom, __ATOMIC_ACQUIRE);
+	if (!geom) {
+		ktr__count_drop(&control->drop_no_ring);
+		return 0;
+	}
+	if (geom & KTR_GEOM_CLOSED) {
+		ktr__count_drop(&ring->dropped);
+		return 0;
+	}
+	if (!ring_geom_valid(&session->header, index, geom)) {
+		ktr__rec.broken = 1;
+		ktr__count_drop(&control->drop_no_ring);
+		return 0;
+	}
+	if (ktr__populate(session->map + KTR_GEOM_OFFSET(geom),
+			  (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) == -ENOSPC) {
+		ktr__count_drop(&control->drop_no_ring);
+		return 0;
+	}
+	return geom;
+}
+
+#if KTR_ARCH_HAS_RSEQ
+static char ring_nowhere[KTR_SLOTS_MAX * KTR_ENTRY_BYTES];
+
+/* No valid geom has this value; a hostile one that has it leads to memory nobody reads. */
+static const struct ktr__view ring_no_view = { .geom = 1, .base = ring_nowhere };
+
+static struct ktr__view *ring_views; /* KTR__VIEWS per ring */
+
+int ktr__ring_views(void)
+{
+	size_t n = 2 * (size_t)ktr__rec.n_rings;
+
+	ring_views = calloc(n * KTR__VIEWS, sizeof(*ring_views));
+	ktr__rec.views = calloc(n, sizeof(*ktr__rec.views));
+	if (!ring_views || !ktr__rec.views)
+		return -ENOMEM;
+	ktr__ring_forget();
+	return 0;
+}
+
+void ktr__ring_forget(void)
+{
+	for (uint32_t i = 0; ktr__rec.views && i < 2 * ktr__rec.n_rings; i++)
+		ktr__rec.views[i] = &ring_no_view;
+}
+
+/* Several threads may fill the same view with the same words at the same time. */
+static void ring_view(uint32_t index, uint64_t geom)
+{
+	struct ktr__view *view = &ring_views[index * KTR__VIEWS + geom / KTR_GEOM_GENERATION % KTR__VIEWS];
+
+	__atomic_store_n(&view->base, ktr__own.map + KTR_GEOM_OFFSET(geom), __ATOMIC_RELAXED);
+	__atomic_store_n(&view->mask, ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&view->geom, geom, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__rec.views[index], view, __ATOMIC_RELEASE);
+}
+
+bool ktr__ring_ready(bool keep)
+{
+	uint32_t cpu = ktr__rseq_cpu();
+	uint32_t index = cpu + (keep ? ktr__rec.n_rings : 0);
+	uint64_t geom;
+
+	if (cpu >= ktr__rec.n_rings) {
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+		return false;
+	}
+	geom = ring_validate(&ktr__own, index);
+	if (geom)
+		ring_view(index, geom);
+	return geom != 0;
+}
+#else
+int ktr__ring_views(void)
+{
+	return 0;
+}
+
+void ktr__ring_forget(void)
+{
+}
+#endif
+
+/* Takes a free ring out of the pool. -1: all are in use. */
+static int ring_take(uint32_t tid)
+{
+	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
+		struct ktr_ring *ring = &ktr__own.rings[i];
+		uint32_t none = 0;
+
+		if (__atomic_load_n(&ring->owner, __ATOMIC_RELAXED) == 0 &&
+		    __atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return (int)i;
+	}
+	return -1;
+}
+
+/*
+ * A level's main ring is row i of the pool, its keep ring row n_rings + i: taking one takes both, and
+ * either may be needed first.
+ */
+static struct ktr_ring *ring_of_level(struct ktr__self *self, struct ktr__level *level, bool keep)
+{
+	unsigned nest = (unsigned)(level - self->level[keep]);
+	const struct ktr__level *other = &self->level[!keep][nest];
+	int index;
+
+	if (level->ring)
+		return level->ring;
+	if (other->ring)
+		return keep ? other->ring + ktr__rec.n_rings : other->ring - ktr__rec.n_rings;
+	index = ring_take((uint32_t)gettid());
+	if (index < 0)
+		return NULL;
+	return &ktr__own.rings[index] + (keep ? ktr__rec.n_rings : 0);
+}
+
+bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep)
+{
+	struct ktr_ring *ring = ring_of_level(self, level, keep);
+	uint64_t geom;
+
+	if (!ring) {
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+		return false;
+	}
+	level->ring = ring;
+	level->cpu = ktr__getcpu();
+	ring->thread = self->row;
+	ring->owner_start = ktr__rec.proc;
+	geom = ring_validate(&ktr__own, (uint32_t)(ring - ktr__own.rings));
+	if (!geom)
+		return false;
+	level->view.base = ktr__own.map + KTR_GEOM_OFFSET(geom);
+	level->view.mask = ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES;
+	level->view.geom = geom;
+	return true;
+}
+
+void ktr__ring_release(struct ktr__self *self)
+{
+	for (int i = 0; i < KTR_LEVELS; i++) {
+		struct ktr_ring *main = self->level[0][i].ring, *keep = self->level[1][i].ring;
+
+		if (!main && keep)
+			main = keep - ktr__rec.n_rings;
+		self->level[0][i].ring = NULL;
+		self->level[1][i].ring = NULL;
+		if (main)
+			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
+	}
+}
+
+uint64_t *ktr__counts(void)
+{
+	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_count];
+	uint64_t *counts = __atomic_load_n(&ktr__rec.counts, __ATOMIC_ACQUIRE);
+
+	if (counts || !ktr__own.map)
+		return counts;
+	counts = ktr__region(&ktr__own, count, uint64_t);
+	if (mprotect(counts, region->bytes, PROT_READ | PROT_WRITE) != 0)
+		return NULL;
+	__atomic_store_n(&ktr__rec.counts, counts, __ATOMIC_RELEASE);
+	return counts;
+}

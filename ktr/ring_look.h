@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looking at a ring, and copying out of it, through either door of a session: a mapping or
+ * pread(2). For ring_read.c, which gives these steps their order.
+ *
+ * The order of loads is the same through both doors; with pread(2) each step is a call of its own
+ * with a fence behind it. A word copied by pread is not promised to be copied in one piece. A head
+ * that is too small in the first look, or too large in the second, costs slots but admits no torn
+ * one; of two preads, the smaller and the larger are taken.
+ */
+#ifndef KTR_RING_LOOK_H
+#define KTR_RING_LOOK_H
+
+#include "ktr/ring_read.h"
+#include "ktr/session_map.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A place where a test lets the writer run on. */
+#ifndef KTR_INJECT
+#define KTR_INJECT(place) ((void)0)
+#endif
+
+struct ring_look {
+	uint64_t geom;
+	uint64_t head;
+	uint64_t cont[2];
+	uint64_t first;
+};
+
+static inline int ring_pread(const struct ktr__ring_source *source, uint64_t offset, void *bytes,
+			     size_t n_bytes)
+{
+	int rc = ktr__read_at(source->fd, offset, bytes, n_bytes);
+
+	ktr__fence_loads();
+	return rc;
+}
+
+static inline uint64_t ring_header_at(const struct ktr__ring_source *source, uint32_t ring)
+{
+	const struct ktr_region *region = &source->header->region[KTR_REGION_ring];
+
+	return region->offset + (uint64_t)ring * region->row_bytes;
+}
+
+static inline uint64_t ring_load(const struct ktr__ring_source *source, uint64_t offset)
+{
+	const char *at = (const char *)source->base + offset;
+
+	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+}
+
+#define RING_FIELD(at, field) ((at) + offsetof(struct ktr_ring, field))
+
+/* The counters, then geom, then what geom rules: head and first. */
+static inline int ring_look_before(const struct ktr__ring_source *source, uint32_t ring,
+				   struct ring_look *look)
+{
+	uint64_t at = ring_header_at(source, ring);
+	struct ktr_ring row[3];
+	int rc = 0;
+
+	if (source->base) {
+		look->cont[0] = ring_load(source, RING_FIELD(at, cont[0]));
+		look->cont[1] = ring_load(source, RING_FIELD(at, cont[1]));
+		KTR_INJECT(5);
+		look->geom = ring_load(source, RING_FIELD(at, geom));
+		look->head = ring_load(source, RING_FIELD(at, head));
+		look->first = ring_load(source, RING_FIELD(at, first));
+		return 0;
+	}
+	for (unsigned i = 0; i < 3 && rc == 0; i++) {
+		rc = ring_pread(source, at, &row[i], offsetof(struct ktr_ring, dropped));
+		KTR_INJECT(5);
+	}
+	if (rc)
+		return rc;
+	look->cont[0] = row[0].cont[0];
+	look->cont[1] = row[0].cont[1];
+	look->geom = row[1].geom;
+	look->head = row[1].head < row[2].head ? row[1].head : row[2].head;
+	look->first = row[2].first;
+	return 0;
+}
+
+/* The same backwards: head and geom, then the counters. */
+static inline int ring_look_after(const struct ktr__ring_source *source, uint32_t ring,
+				  struct ring_look *look)
+{
+	uint64_t at = ring_header_at(source, ring);
+	struct ktr_ring row[3];
+	int rc = 0;
+
+	ktr__fence_loads();
+	if (source->base) {
+		look->head = ring_load(source, RING_FIELD(at, head));
+		look->geom = ring_load(source, RING_FIELD(at, geom));
+		KTR_INJECT(6);
+		look->cont[0] = ring_load(source, RING_FIELD(at, cont[0]));
+		look->cont[1] = ring_load(source, RING_FIELD(at, cont[1]));
+		return 0;
+	}
+	for (unsigned i = 0; i < 3 && rc == 0; i++) {
+		rc = ring_pread(source, at, &row[i], offsetof(struct ktr_ring, last));
+		KTR_INJECT(6);
+	}
+	if (rc)
+		return rc;
+	look->head = row[0].head > row[1].head ? row[0].head : row[1].head;
+	look->geom = row[1].geom;
+	look->cont[0] = row[2].cont[0];
+	look->cont[1] = row[2].cont[1];
+	return 0;
+}
+
+/*
+ * Copies out of a mapping that others write to. The race is by design, and the second look tells
+ * what to throw away; ThreadSanitizer gets plain loads that it does not see instead of memcpy.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define RING_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RING_TSAN 1
+#endif
+#endif
+#ifdef RING_TSAN
+__attribute__((no_sanitize("thread"))) static inline void ring_memcpy(void *to, const void *from,
+								      size_t n)
+{
+	volatile uint64_t *t = to;
+	const volatile uint64_t *f = from;
+
+	for (size_t i = 0; i < n / sizeof(*t); i++)
+		t[i] = f[i];
+}
+#else
+#define ring_memcpy memcpy
+#endif
+
+/*
+ * Copies slots [from, from + n), n at most `size`, out of the ring of `size` entries at `offset`,
+ * in one or two pieces. 0 or -errno.
+ */
+static inline int ring_copy(const struct ktr__ring_source *source, uint64_t offset, uint64_t size,
+			    uint64_t from, uint32_t n, struct ktr_entry *to)
+{
+	while (n) {
+		uint64_t idx = from & (size - 1);
+		uint64_t at = offset + idx * KTR_ENTRY_BYTES;
+		uint32_t part = n < size - idx ? n : (uint32_t)(size - idx);
+		int rc;
+
+		if (source->base) {
+			ring_memcpy(to, (const char *)source->base + at,
+				    (size_t)part * KTR_ENTRY_BYTES);
+		} else {
+			rc = ring_pread(source, at, to, (size_t)part * KTR_ENTRY_BYTES);
+			if (rc)
+				return rc;
+		}
+		KTR_INJECT(4);
+		to += part;
+		from += part;
+		n -= part;
+	}
+	return 0;
+}
+
+#endif

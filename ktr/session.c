@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Creating, joining and leaving a session file.
+ *
+ * A new session is built under a temporary name and linked to its own when it is complete, so that
+ * nobody ever sees half of one, and two processes that create the same shared name end up in one
+ * session: the loser of the link joins the winner. The file is sparse at its largest size from the
+ * start; it is mapped as a whole, the data region without access until a ring's memory is populated, so
+ * that neither a host's mlockall(2) nor a stray pointer touches what is not in use.
+ */
+#include "ktr/session_rw.h"
+
+#include "ktr/arch.h"
+#include "ktr/clock.h"
+#include "ktr/cpu.h"
+#include "ktr/session_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Rows of the tables; sparse, so that what is not used costs nothing but address space. */
+#define SESSION_CLASSES 128
+#define SESSION_SITES	131072
+#define SESSION_HASH	262144
+#define SESSION_STRINGS (16u << 20) /* [bytes] */
+#define SESSION_THREADS 262144
+#define SESSION_PROCS	16384
+#define SESSION_MODULES 65536
+#define SESSION_ANCHORS 1024
+
+/* [bytes] address space for the entries of all rings, both halves of each. */
+#define SESSION_DATA_MAX (64ull << 30)
+#define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
+#define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
+#define SESSION_KEEP_LESS 4 /* a keep ring is a sixteenth of a main ring */
+#define SESSION_POOL_MIN 128 /* thread rings */
+
+KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
+
+static uint64_t session_ring_bytes(unsigned log2)
+{
+	uint64_t bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
+
+	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+}
+
+static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
+{
+	return n_rings * 2 * (session_ring_bytes(log2) + session_ring_bytes(log2 - SESSION_KEEP_LESS));
+}
+
+/* Lays the regions out behind each other for rings of at most 2^log2 entries. */
+static void session_layout(struct ktr_header *header, unsigned log2)
+{
+	const struct {
+		size_t row_bytes;
+		uint64_t n_rows;
+	} plan[KTR_REGIONS] = {
+		[KTR_REGION_control] = { sizeof(struct ktr_control), 1 },
+		[KTR_REGION_class_] = { sizeof(struct ktr_class_row), SESSION_CLASSES },
+		[KTR_REGION_site] = { sizeof(struct ktr_site_row), SESSION_SITES },
+		[KTR_REGION_site_hash] = { sizeof(uint32_t), SESSION_HASH },
+		[KTR_REGION_site_ctl] = { 1, SESSION_SITES },
+		[KTR_REGION_string] = { 1, SESSION_STRINGS },
+		[KTR_REGION_thread] = { sizeof(struct ktr_thread_row), SESSION_THREADS },
+		[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS },
+		[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES },
+		[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS },
+		[KTR_REGION_count] = { sizeof(uint64_t), (uint64_t)header->n_rings * SESSION_SITES },
+		[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2 * (uint64_t)header->n_rings },
+		[KTR_REGION_data] = { sizeof(struct ktr_entry),
+				      session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES },
+	};
+	uint64_t at = KTR_SESSION_ALIGN;
+
+	for (int i = 0; i < KTR_REGIONS; i++) {
+		struct ktr_region *region = &header->region[i];
+
+		region->offset = at;
+		region->row_bytes = (uint32_t)plan[i].row_bytes;
+		region->n_rows = (uint32_t)plan[i].n_rows;
+		region->bytes = plan[i].row_bytes * plan[i].n_rows;
+		at += (region->bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+	}
+	header->n_regions = KTR_REGIONS;
+	header->ring_log2_max = log2;
+	header->keep_log2_max = log2 - SESSION_KEEP_LESS;
+	header->file_bytes = at;
+}
+
+/*
+ * The largest file the process may make and map: ftruncate beyond RLIMIT_FSIZE raises SIGXFSZ, and a
+ * mapping that eats RLIMIT_AS would make the host's next malloc fail. A quarter is taken at most.
+ */
+static uint64_t session_bytes_allowed(void)
+{
+	struct rlimit fsize, as;
+	uint64_t allowed = UINT64_MAX;
+
+	if (getrlimit(RLIMIT_FSIZE, &fsize) == 0 && fsize.rlim_cur != RLIM_INFINITY)
+		allowed = fsize.rlim_cur;
+	if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY && as.rlim_cur / 4 < allowed)
+		allowed = as.rlim_cur / 4;
+	return allowed;
+}
+
+static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_header *header,
+			       struct ktr_error *err)
+{
+	uint64_t allowed = session_bytes_allowed();
+	unsigned log2 = SESSION_LOG2_MAX;
+
+	memset(header, 0, sizeof(*header));
+	header->n_rings = ktr__cpus_possible();
+	if (plan->path == KTR_PATH_THREAD)
+		header->n_rings = header->n_rings * 4 > SESSION_POOL_MIN ? header->n_rings * 4 :
+									    SESSION_POOL_MIN;
+	while (session_data_bytes(header->n_rings, log2) > SESSION_DATA_MAX)
+		log2--;
+	session_layout(header, log2);
+	while (header->file_bytes > allowed && log2 > SESSION_LOG2_MIN)
+		session_layout(header, --log2);
+	if (header->file_bytes > allowed)
+		return ktr_error_set(err, EFBIG,
+				     "resource limits (RLIMIT_FSIZE, RLIMIT_AS) leave no room for a session of %llu MiB",
+				     (unsigned long long)header->file_bytes >> 20);
+	return 0;
+}
+
+static void session_boot_id(uint64_t id[2])
+{
+	char text[40] = "", *p = text;
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	unsigned n = 0;
+
+	id[0] = id[1] = 0;
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		for (; *p && n < 32; p++) {
+			unsigned digit = *p >= '0' && *p <= '9'	  ? (unsigned)(*p - '0') :
+					 *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a' + 10) :
+								  16;
+
+			if (digit < 16) {
+				id[n / 16] = id[n / 16] << 4 | digit;
+				n++;
+			}
+		}
+	close(fd);
+}
+
+static void session_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
+{
+	struct stat st;
+	uint64_t seed[2];
+
+	header->magic = KTR_SESSION_MAGIC;
+	header->major = KTR_SESSION_MAJOR;
+	header->minor = KTR_SESSION_MINOR;
+	header->header_bytes = sizeof(*header);
+	header->arch = KTR_ARCH;
+	header->path = plan->path;
+	header->clock = plan->clock;
+	header->creator_pid = (uint32_t)getpid();
+	header->creator_uid = (uint32_t)geteuid();
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		header->pid_ns = st.st_ino;
+	session_boot_id(header->boot_id);
+	header->ticks_per_s = ktr__clock_hz(plan->clock);
+	snprintf(header->name, sizeof(header->name), "%s", plan->name);
+	gethostname(header->host, sizeof(header->host) - 1);
+	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+		seed[0] = ktr__clock_now(plan->clock);
+		seed[1] = (uint64_t)getpid() << 32 ^ (uintptr_t)header;
+	}
+	memcpy(header->uuid, seed, sizeof(header->uuid));
+	header->uuid[6] = (header->uuid[6] & 0x0f) | 0x40; /* RFC 4122, version 4 */
+	header->uuid[8] = (header->uuid[8] & 0x3f) | 0x80;
+}
+
+/* Maps the file: everything in front of the rings' entries read-write, those without access. */
+static int session_map(struct ktr__session *session, struct ktr_error *err)
+{
+	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
+	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
+	const struct ktr_region *ring = &session->header.region[KTR_REGION_ring];
+	struct stat st;
+
+	session->map = mmap(NULL, session->header.file_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
+			    session->fd, 0);
+	if (session->map == MAP_FAILED) {
+		int code = errno;
+
+		session->map = NULL;
+		return ktr_error_set(err, code, "cannot map %llu MiB: %s",
+				     (unsigned long long)session->header.file_bytes >> 20,
+				     strerror(code));
+	}
+	if (mprotect(session->map, count->offset, PROT_READ | PROT_WRITE) != 0 ||
+	    mprotect(session->map + ring->offset, data->offset - ring->offset,
+		     PROT_READ | PROT_WRITE) != 0)
+		return ktr_error_set(err, errno, "cannot make the session writable: %s",
+				     strerror(errno));
+	session->control = ktr__region(session, control, struct ktr_control);
+	session->rings = ktr__region(session, ring, struct ktr_ring);
+	if (fstat(session->fd, &st) == 0) {
+		session->dev = st.st_dev;
+		session->ino = st.st_ino;
+	}
+	return 0;
+}
+
+/*
+ * Allocates what every session needs at once, so that a full file system is an error here and not a
+ * SIGBUS at the first event: the header, the control page, the ring headers and the heads of the
+ * tables.
+ */
+static int session_allocate(int fd, const struct ktr_header *header)
+{
+	static const uint64_t head_bytes[KTR_REGIONS] = {
+		[KTR_REGION_control] = sizeof(struct ktr_control), [KTR_REGION_class_] = 4096,
+		[KTR_REGION_site] = 4096,  [KTR_REGION_site_ctl] = 4096, [KTR_REGION_string] = 4096,
+		[KTR_REGION_thread] = 4096, [KTR_REGION_proc] = 4096,	 [KTR_REGION_module] = 4096,
+		[KTR_REGION_anchor] = 4096, [KTR_REGION_ring] = UINT64_MAX,
+	};
+	int code = posix_fallocate(fd, 0, (off_t)sizeof(*header));
+
+	for (int i = 0; i < KTR_REGIONS && !code; i++) {
+		uint64_t bytes = head_bytes[i] < header->region[i].bytes ? head_bytes[i] :
+									   header->region[i].bytes;
+
+		if (bytes)
+			code = posix_fallocate(fd, (off_t)header->region[i].offset, (off_t)bytes);
+	}
+	return code;
+}
+
+static void session_first_rows(struct ktr__session *session)
+{
+	struct ktr_control *control = session->control;
+	struct ktr_anchor *anchor = ktr__region(session, anchor, struct ktr_anchor);
+
+	control->n_classes = 1;
+	control->n_sites = 1;
+	control->n_threads = 1;
+	control->n_procs = 1;
+	control->n_modules = 1;
+	control->string_bytes = 1;
+	control->keep = KTR_INIT | KTR_PROC;
+	memset(control->cpumask, 0xff, sizeof(control->cpumask));
+	ktr__clock_anchor(session->header.clock, anchor);
+	anchor->state = KTR_ROW_READY;
+	control->n_anchors = 1;
+}
+
+/* Fills the new file behind session->fd. */
+static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session,
+			 struct ktr_error *err)
+{
+	struct ktr_header *header = &session->header;
+	int code = session_plan_header(plan, header, err);
+
+	if (code)
+		return code;
+	session_fill_header(plan, header);
+	if (ftruncate(session->fd, (off_t)header->file_bytes) != 0)
+		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %s",
+				     (unsigned long long)header->file_bytes >> 20, strerror(errno));
+	code = session_allocate(session->fd, header);
+	if (code)
+		return ktr_error_set(err, code, "cannot allocate the session's tables: %s",
+				     strerror(code));
+	code = session_map(session, err);
+	if (code)
+		return code;
+	session_first_rows(session);
+	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ | PROT_WRITE) == 0) {
+		struct ktr_header *shared = (struct ktr_header *)(void *)session->map;
+
+		*shared = *header;
+		__atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
+		header->ready = 1;
+	}
+	/* From here on the header is read only for everybody. */
+	mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ);
+	return 0;
+}
+
+static int session_directory(const char *dir, struct ktr_error *err)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+		return ktr_error_set(err, errno, "cannot make the directory %s: %s", dir, strerror(errno));
+	if (lstat(dir, &st) != 0)
+		return ktr_error_set(err, errno, "%s: %s", dir, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return ktr_error_set(err, ENOTDIR, "%s is not a directory", dir);
+	if (st.st_uid != geteuid() || st.st_mode & 022)
+		return ktr_error_set(err, EPERM, "%s belongs to somebody else or lets others write", dir);
+	return 0;
+}
+
+int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
+{
+	struct ktr__session_map check;
+	int code = ktr__map_open(path, KTR__MAP_OWN, &check, err);
+
+	memset(session, 0, sizeof(*session));
+	session->fd = -1;
+	if (code)
+		return code;
+	session->header = check.header;
+	snprintf(session->path, sizeof(session->path), "%s", path);
+	session->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (session->fd < 0)
+		code = ktr_error_set(err, errno, "%s: %s", path, strerror(errno));
+	if (!code) {
+		struct stat mine, checked;
+
+		if (fstat(session->fd, &mine) != 0 || fstat(check.fd, &checked) != 0 ||
+		    mine.st_ino != checked.st_ino || mine.st_dev != checked.st_dev)
+			code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
+	}
+	ktr__map_close(&check);
+	if (!code)
+		code = session_map(session, err);
+	if (code)
+		ktr__session_detach(session);
+	return code;
+}
+
+void ktr__session_detach(struct ktr__session *session)
+{
+	if (session->map)
+		munmap(session->map, session->header.file_bytes);
+	if (session->fd >= 0)
+		close(session->fd);
+	session->map = NULL;
+	session->fd = -1;
+}
+
+bool ktr__session_fd_ours(const struct ktr__session *session)
+{
+	struct stat st;
+
+	return session->fd >= 0 && fstat(session->fd, &st) == 0 && st.st_ino == session->ino &&
+	       st.st_dev == session->dev;
+}
+
+bool ktr__session_alone(const struct ktr__session *session)
+{
+	if (!ktr__session_fd_ours(session))
+		return false;
+	if (flock(session->fd, LOCK_EX | LOCK_NB) != 0)
+		return false;
+	flock(session->fd, LOCK_SH | LOCK_NB);
+	return true;
+}
+
+/* Joins a live session of this name. -ENOENT: there is none; a dead one has been moved aside. */
+static int session_join(const struct ktr__session_plan *plan, const char *path,
+			struct ktr__session *session, struct ktr_error *err)
+{
+	char old[sizeof(session->path) + 8];
+	struct ktr__session_map check;
+	bool alive;
+
+	if (access(path, F_OK) != 0)
+		return -ENOENT;
+	if (ktr__map_open(path, KTR__MAP_OWN, &check, err))
+		return -EINVAL;
+	alive = ktr__map_alive(&check) != 0;
+	ktr__map_close(&check);
+	if (alive) {
+		int code = ktr__session_attach(path, session, err);
+
+		if (!code && session->header.path != plan->path) {
+			code = ktr_error_set(err, EXDEV,
+					     "session %s records by another path (%s restartable sequences)",
+					     plan->name,
+					     plan->path == KTR_PATH_RSEQ ? "without" : "with");
+			ktr__session_detach(session);
+		}
+		return code;
+	}
+	snprintf(old, sizeof(old), "%.*s.old%s",
+		 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path, KTR_SESSION_SUFFIX);
+	if (rename(path, old) != 0)
+		return ktr_error_set(err, errno, "cannot move the dead session %s aside: %s", path,
+				     strerror(errno));
+	return -ENOENT;
+}
+
+/* Links the finished temporary file to the first free name. */
+static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
+			   struct ktr__session *session, struct ktr_error *err)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		if (i)
+			snprintf(session->path, sizeof(session->path), "%s/%s.%u%s", plan->dir,
+				 plan->name, i, KTR_SESSION_SUFFIX);
+		else
+			snprintf(session->path, sizeof(session->path), "%s/%s%s", plan->dir, plan->name,
+				 KTR_SESSION_SUFFIX);
+		if (link(temporary, session->path) == 0)
+			return 0;
+		if (errno != EEXIST || plan->shared_name)
+			return ktr_error_set(err, errno, "cannot name the session %s: %s",
+					     session->path, strerror(errno));
+	}
+	return ktr_error_set(err, EEXIST, "too many sessions named %s", plan->name);
+}
+
+static int session_make(const struct ktr__session_plan *plan, struct ktr__session *session,
+			struct ktr_error *err)
+{
+	char temporary[sizeof(session->path)];
+	int code;
+
+	memset(session, 0, sizeof(*session));
+	snprintf(temporary, sizeof(temporary), "%s/.%s.%ld.new", plan->dir, plan->name, (long)getpid());
+	unlink(temporary);
+	session->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (session->fd < 0)
+		return ktr_error_set(err, errno, "cannot create %s: %s", temporary, strerror(errno));
+	code = session_build(plan, session, err);
+	if (!code)
+		flock(session->fd, LOCK_SH | LOCK_NB);
+	if (!code)
+		code = session_publish(plan, temporary, session, err);
+	unlink(temporary);
+	if (code)
+		ktr__session_detach(session);
+	return code;
+}
+
+int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session *session,
+			bool *joined, struct ktr_error *err)
+{
+	int code = session_directory(plan->dir, err);
+
+	*joined = false;
+	for (int i = 0; i < 3 && !code; i++) {
+		struct ktr_error attempt = KTR_ERROR_NONE;
+		char path[sizeof(session->path)];
+
+		snprintf(path, sizeof(path), "%s/%s%s", plan->dir, plan->name, KTR_SESSION_SUFFIX);
+		if (plan->shared_name) {
+			code = session_join(plan, path, session, err);
+			if (code != -ENOENT) {
+				*joined = !code;
+				if (!code)
+					flock(session->fd, LOCK_SH | LOCK_NB);
+				return code;
+			}
+		}
+		code = session_make(plan, session, &attempt);
+		if (code != -EEXIST || !plan->shared_name) {
+			if (code && err && !err->code)
+				*err = attempt;
+			return code;
+		}
+		code = 0; /* somebody was faster: join */
+	}
+	return code ? code : ktr_error_set(err, EBUSY, "session %s comes and goes", plan->name);
+}

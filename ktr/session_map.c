@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads a session file that somebody else writes: the check of its header, rows and strings by
+ * pread, and the question whether anybody uses it still.
+ *
+ * The header is copied first and checked in the copy; every later offset is computed from that
+ * copy alone, so that no check can be undone behind our back. What is read later (cursors, rows,
+ * strings) is bounded by the checked sizes whenever it is used.
+ */
+#include "ktr/session_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* log2 of the most entries that a ring is believed to have; 2^32 of them are 256 GiB. */
+#define MAP_RING_LOG2_MAX 32
+
+/* What a row of each region must have room for, and how it must be aligned. */
+static const struct {
+	uint32_t row_bytes;
+	uint32_t align;
+} map_expected[KTR_REGIONS] = {
+#define MAP_EXPECTED(name, row) { sizeof(row), _Alignof(row) > 8 ? 8 : _Alignof(row) },
+	KTR_REGION_LIST(MAP_EXPECTED)
+#undef MAP_EXPECTED
+};
+
+static int map_damaged(struct ktr_error *err, const char *path, size_t offset, const char *what)
+{
+	return ktr_error_at_offset(err, path, offset, EPROTO, "damaged session: %s", what);
+}
+
+#define MAP_DAMAGED(field, what) map_damaged(err, path, offsetof(struct ktr_header, field), what)
+
+static int map_check_version(const struct ktr_header *h, const char *path, struct ktr_error *err)
+{
+	if (h->magic == __builtin_bswap64(KTR_SESSION_MAGIC))
+		return ktr_error_at(err, path, 0, 0, ENOTSUP, "a session of the other byte order");
+	if (h->magic != KTR_SESSION_MAGIC)
+		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session");
+	if (h->major != KTR_SESSION_MAJOR)
+		return ktr_error_at(err, path, 0, 0, ENOTSUP,
+				    "a session of format %u, this ktr reads format %u", h->major,
+				    KTR_SESSION_MAJOR);
+	return 0;
+}
+
+int ktr__session_name_ok(const char *name)
+{
+	size_t length;
+
+	for (length = 0; length < KTR_SESSION_NAME_MAX && name[length]; length++) {
+		char c = name[length];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '_' || c == '-' || (c == '.' && length)))
+			return 0;
+	}
+	return length && length < KTR_SESSION_NAME_MAX;
+}
+
+/* A host's name gets printed: it must be one, and end. */
+static int map_host_ok(const char *host, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!host[i])
+			return 1;
+		if (host[i] < 0x21 || host[i] > 0x7e)
+			return 0;
+	}
+	return 0;
+}
+
+static int map_check_numbers(const struct ktr_header *h, uint64_t file_bytes, const char *path,
+			     struct ktr_error *err)
+{
+	if (h->header_bytes < sizeof(*h) || h->header_bytes > KTR_SESSION_ALIGN)
+		return MAP_DAMAGED(header_bytes, "impossible header size");
+	if (h->arch < KTR_ARCH_X86_64 || h->arch > KTR_ARCH_OTHER)
+		return MAP_DAMAGED(arch, "unknown architecture");
+	if (h->path != KTR_PATH_RSEQ && h->path != KTR_PATH_THREAD)
+		return MAP_DAMAGED(path, "unknown kind of rings");
+	if (h->clock < KTR_CLOCK_TSC || h->clock > KTR_CLOCK_MONOTONIC)
+		return MAP_DAMAGED(clock, "unknown clock");
+	if (h->file_bytes > file_bytes)
+		return MAP_DAMAGED(file_bytes, "the file is shorter than it says");
+	if (!h->n_rings || h->n_rings > KTR_CPU_MAX)
+		return MAP_DAMAGED(n_rings, "impossible number of rings");
+	if (h->ring_log2_max < KTR_RING_LOG2_MIN || h->ring_log2_max > MAP_RING_LOG2_MAX)
+		return MAP_DAMAGED(ring_log2_max, "impossible ring size");
+	if (h->keep_log2_max < KTR_RING_LOG2_MIN || h->keep_log2_max > MAP_RING_LOG2_MAX)
+		return MAP_DAMAGED(keep_log2_max, "impossible ring size");
+	if (h->n_regions < KTR_REGIONS || h->n_regions > KTR_REGIONS_MAX)
+		return MAP_DAMAGED(n_regions, "impossible number of regions");
+	if (!ktr__session_name_ok(h->name))
+		return MAP_DAMAGED(name, "impossible name");
+	if (!map_host_ok(h->host, sizeof(h->host)))
+		return MAP_DAMAGED(host, "impossible host name");
+	return 0;
+}
+
+/* One region alone: aligned, within the file and behind the header, large enough for its rows. */
+static const char *map_region_fault(const struct ktr_header *h, unsigned i)
+{
+	const struct ktr_region *r = &h->region[i];
+
+	if (!r->bytes)
+		return i < KTR_REGIONS || r->n_rows ? "a region without room" : NULL;
+	if (r->offset % KTR_SESSION_ALIGN || r->offset < KTR_SESSION_ALIGN)
+		return "a region begins at an impossible offset";
+	if (r->offset > h->file_bytes || r->bytes > h->file_bytes - r->offset)
+		return "a region reaches beyond the file's end";
+	if ((uint64_t)r->row_bytes * r->n_rows > r->bytes)
+		return "a region is smaller than its rows";
+	if (i >= KTR_REGIONS)
+		return NULL;
+	if (!r->n_rows)
+		return "a region without rows";
+	if (r->row_bytes < map_expected[i].row_bytes || r->row_bytes % map_expected[i].align)
+		return "a region with impossible rows";
+	return NULL;
+}
+
+static int map_overlap(const struct ktr_region *a, const struct ktr_region *b)
+{
+	return a->bytes && b->bytes && a->offset < b->offset + b->bytes &&
+	       b->offset < a->offset + a->bytes;
+}
+
+static int map_check_regions(const struct ktr_header *h, const char *path, struct ktr_error *err)
+{
+	const struct ktr_region *r = h->region;
+	const char *fault;
+
+	for (unsigned i = 0; i < h->n_regions; i++) {
+		fault = map_region_fault(h, i);
+		if (fault)
+			return MAP_DAMAGED(region[i], fault);
+	}
+	for (unsigned i = 0; i < h->n_regions; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (map_overlap(&r[i], &r[j]))
+				return MAP_DAMAGED(region[i], "two regions overlap");
+	/* What is indexed by the same number must be of the same length; an entry is an entry. */
+	if (r[KTR_REGION_ring].n_rows < h->n_rings)
+		return MAP_DAMAGED(region[KTR_REGION_ring], "fewer ring headers than rings");
+	if (r[KTR_REGION_site_ctl].n_rows < r[KTR_REGION_site].n_rows ||
+	    r[KTR_REGION_site_ctl].row_bytes != 1)
+		return MAP_DAMAGED(region[KTR_REGION_site_ctl], "not one byte for each site");
+	if (r[KTR_REGION_string].row_bytes != 1)
+		return MAP_DAMAGED(region[KTR_REGION_string], "strings that are not bytes");
+	if (r[KTR_REGION_data].row_bytes != KTR_ENTRY_BYTES)
+		return MAP_DAMAGED(region[KTR_REGION_data], "entries of an impossible size");
+	return 0;
+}
+
+int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, const char *path,
+		      struct ktr_error *err)
+{
+	int rc = map_check_version(header, path, err);
+
+	if (rc == 0)
+		rc = map_check_numbers(header, file_bytes, path, err);
+	if (rc == 0)
+		rc = map_check_regions(header, path, err);
+	return rc;
+}
+
+int ktr__geom_check(const struct ktr_header *header, uint64_t geom, uint64_t *offset,
+		    unsigned *log2)
+{
+	const struct ktr_region *data = &header->region[KTR_REGION_data];
+	uint64_t at = KTR_GEOM_OFFSET(geom);
+	unsigned n = KTR_GEOM_LOG2(geom);
+
+	if (!at && !n)
+		return -ENOENT;
+	if (n < KTR_RING_LOG2_MIN || n > MAP_RING_LOG2_MAX)
+		return -EPROTO;
+	if (at < data->offset || at - data->offset > data->bytes ||
+	    (uint64_t)KTR_ENTRY_BYTES << n > data->bytes - (at - data->offset))
+		return -EPROTO;
+	*offset = at;
+	*log2 = n;
+	return 0;
+}
+
+int ktr__read_at(int fd, uint64_t offset, void *bytes, size_t n_bytes)
+{
+	char *to = bytes;
+	ssize_t n;
+
+	while (n_bytes) {
+		n = pread(fd, to, n_bytes, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		to += n;
+		offset += (uint64_t)n;
+		n_bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+static int map_open_error(struct ktr_error *err, const char *path, int code)
+{
+	if (code == ENOENT)
+		return ktr_error_at(err, path, 0, 0, code, "no such session");
+	if (code == ELOOP)
+		return ktr_error_at(err, path, 0, 0, code, "is a link, a session is never one");
+	if (code == EACCES)
+		return ktr_error_at(err, path, 0, 0, code, "this session may not be read by us");
+	return ktr_error_at(err, path, 0, 0, code, "cannot be opened (errno %d)", code);
+}
+
+static int map_check_file(int fd, const char *path, unsigned flags, uint64_t *file_bytes,
+			  struct ktr_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return map_open_error(err, path, errno);
+	if (!S_ISREG(st.st_mode))
+		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: not a file");
+	if (flags & KTR__MAP_OWN && st.st_uid != geteuid() && st.st_uid != 0)
+		return ktr_error_at(err, path, 0, 0, EPERM, "belongs to user %u, not to us",
+				    (unsigned)st.st_uid);
+	if ((uint64_t)st.st_size < sizeof(struct ktr_header))
+		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: too short");
+	*file_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int map_load(struct ktr__session_map *map, const char *path, unsigned flags,
+		    struct ktr_error *err)
+{
+	const size_t ready_at = offsetof(struct ktr_header, ready);
+	uint64_t file_bytes = 0;
+	uint32_t ready = 0;
+	int rc;
+
+	rc = map_check_file(map->fd, path, flags, &file_bytes, err);
+	if (rc)
+		return rc;
+	/* `ready` is stored last, with release: what is read after it is complete. */
+	rc = ktr__map_read(map, ready_at, &ready, sizeof(ready));
+	ktr__fence_loads();
+	if (rc == 0)
+		rc = ktr__map_read(map, 0, &map->header, sizeof(map->header));
+	if (rc)
+		return ktr_error_at(err, path, 0, 0, -rc, "cannot be read (errno %d)", -rc);
+	if (!ready && !map->header.magic)
+		return ktr_error_at(err, path, 0, 0, EAGAIN, "its creator has not finished it");
+	rc = ktr__header_check(&map->header, file_bytes, path, err);
+	if (rc == 0 && !ready)
+		rc = ktr_error_at(err, path, 0, 0, EAGAIN, "its creator has not finished it");
+	return rc;
+}
+
+int ktr__map_open(const char *path, unsigned flags, struct ktr__session_map *map,
+		  struct ktr_error *err)
+{
+	int rc;
+
+	/* O_NONBLOCK: opening a fifo of that name must not wait for its other end. */
+	map->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (map->fd < 0)
+		return map_open_error(err, path, errno);
+	rc = map_load(map, path, flags, err);
+	if (rc)
+		ktr__map_close(map);
+	return rc;
+}
+
+void ktr__map_close(struct ktr__session_map *map)
+{
+	if (map->fd >= 0)
+		close(map->fd);
+	map->fd = -1;
+}
+
+int ktr__map_control(const struct ktr__session_map *map, struct ktr_control *control)
+{
+	return ktr__map_read(map, map->header.region[KTR_REGION_control].offset, control,
+			     sizeof(*control));
+}
+
+uint32_t ktr__map_n_rows(const struct ktr__session_map *map, const struct ktr_control *control,
+			 enum ktr_region_id region)
+{
+	uint32_t room = map->header.region[region].n_rows;
+	uint64_t n;
+
+	switch (region) {
+	case KTR_REGION_class_:
+		n = control->n_classes;
+		break;
+	case KTR_REGION_site:
+	case KTR_REGION_site_ctl:
+		n = control->n_sites;
+		break;
+	case KTR_REGION_string:
+		n = control->string_bytes;
+		break;
+	case KTR_REGION_thread:
+		n = control->n_threads;
+		break;
+	case KTR_REGION_proc:
+		n = control->n_procs;
+		break;
+	case KTR_REGION_module:
+		n = control->n_modules;
+		break;
+	case KTR_REGION_anchor:
+		n = control->n_anchors;
+		break;
+	default:
+		n = room;
+	}
+	return n < room ? (uint32_t)n : room;
+}
+
+/* The offset of a row, or -ERANGE. */
+static int map_row_at(const struct ktr__session_map *map, enum ktr_region_id region, uint32_t idx,
+		      uint64_t *offset)
+{
+	const struct ktr_region *r = &map->header.region[region];
+
+	if (idx >= r->n_rows)
+		return -ERANGE;
+	*offset = r->offset + (uint64_t)idx * r->row_bytes;
+	return 0;
+}
+
+static int map_row_shown(uint32_t state)
+{
+	return state == KTR_ROW_READY || state == KTR_ROW_GONE;
+}
+
+/*
+ * A row's state is its first word. It is read before the rest, so that a row that shows itself as
+ * ready has all of its fields; the order of loads within one pread is the kernel's affair.
+ */
+int ktr__map_row(const struct ktr__session_map *map, enum ktr_region_id region, uint32_t idx,
+		 void *row, size_t row_bytes)
+{
+	uint32_t there = map->header.region[region].row_bytes, state = 0;
+	uint64_t offset;
+	int rc;
+
+	rc = map_row_at(map, region, idx, &offset);
+	if (rc == 0)
+		rc = ktr__map_read(map, offset, &state, sizeof(state));
+	if (rc == 0 && !map_row_shown(state))
+		rc = -ENOENT;
+	if (rc)
+		return rc;
+	ktr__fence_loads();
+	if (row_bytes > there) {
+		memset((char *)row + there, 0, row_bytes - there);
+		row_bytes = there;
+	}
+	return ktr__map_read(map, offset, row, row_bytes);
+}
+
+int ktr__map_ring(const struct ktr__session_map *map, uint32_t idx, struct ktr_ring *ring)
+{
+	uint64_t offset;
+	int rc = map_row_at(map, KTR_REGION_ring, idx, &offset);
+
+	return rc ? rc : ktr__map_read(map, offset, ring, sizeof(*ring));
+}
+
+int ktr__map_site_ctl(const struct ktr__session_map *map, uint32_t idx, uint8_t *ctl)
+{
+	uint64_t offset;
+	int rc = map_row_at(map, KTR_REGION_site_ctl, idx, &offset);
+
+	return rc ? rc : ktr__map_read(map, offset, ctl, 1);
+}
+
+int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *text, size_t size)
+{
+	const struct ktr_region *r = &map->header.region[KTR_REGION_string];
+	size_t n = size;
+	int rc;
+
+	text[0] = '\0';
+	if (!offset)
+		return 0;
+	if (offset >= r->n_rows)
+		return -ERANGE;
+	if (n > r->n_rows - offset)
+		n = r->n_rows - offset;
+	rc = ktr__map_read(map, r->offset + offset, text, n);
+	if (rc == 0 && !memchr(text, '\0', n)) {
+		if (n < size)
+			rc = -EPROTO;
+		else
+			text[size - 1] = '\0';
+	}
+	if (rc) {
+		text[0] = '\0';
+		return rc;
+	}
+	return (int)strlen(text);
+}
+
+uint64_t ktr__proc_own_ns(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (uint64_t)st.st_ino;
+}
+
+/* Skips n blanks-separated fields. */
+static const char *map_skip_fields(const char *p, unsigned n)
+{
+	while (n--) {
+		while (*p && *p != ' ')
+			p++;
+		while (*p == ' ')
+			p++;
+	}
+	return p;
+}
+
+/*
+ * proc_pid_stat(5): "pid (comm) state ppid ..."; comm may hold blanks and parentheses, so the
+ * fields are counted from the last ')'. state is field 3, num_threads 20, starttime 22. A zombie
+ * that is not merely the first of several threads has ended.
+ */
+uint64_t ktr__proc_start_time(uint32_t pid)
+{
+	char path[32] = "/proc/self/stat", text[1024];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	p = strrchr(text, ')');
+	if (!p || p[1] != ' ')
+		return 0;
+	p += 2;
+	if ((*p == 'Z' || *p == 'X') && strtoul(map_skip_fields(p, 17), NULL, 10) <= 1)
+		return 0;
+	return strtoull(map_skip_fields(p, 19), NULL, 10);
+}
+
+int ktr__proc_alive(const struct ktr_proc_row *proc)
+{
+	return proc->state == KTR_ROW_READY && proc->pid && proc->pid_ns == ktr__proc_own_ns() &&
+	       proc->start_time && ktr__proc_start_time(proc->pid) == proc->start_time;
+}
+
+/*
+ * Nobody holding the lock is tested by taking it for a moment. A process that attaches at that
+ * moment finds it taken; for it a missing lock is no harm, since the table is asked as well.
+ */
+int ktr__map_alive(const struct ktr__session_map *map)
+{
+	struct ktr_control control;
+	struct ktr_proc_row proc;
+	uint32_t n;
+	int rc;
+
+	if (flock(map->fd, LOCK_EX | LOCK_NB) == 0)
+		flock(map->fd, LOCK_UN);
+	else if (errno == EWOULDBLOCK)
+		return 1;
+	rc = ktr__map_control(map, &control);
+	if (rc)
+		return rc;
+	n = ktr__map_n_rows(map, &control, KTR_REGION_proc);
+	for (uint32_t i = 1; i < n; i++)
+		if (ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc))
+			return 1;
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session as those see it who write into it: the recording process, and whoever controls one from
+ * outside. Creating, joining and leaving; the mapping; rings' memory.
+ */
+#ifndef KTR_SESSION_RW_H
+#define KTR_SESSION_RW_H
+
+#include <ktr/error.h>
+#include <ktr/session.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A mapped session. header is a private copy that was checked; the rest is shared and untrusted. */
+struct ktr__session {
+	int fd; /* holds the shared lock that says "alive"; a host may close it behind our back */
+	char *map;
+	struct ktr_header header;
+	struct ktr_control *control;
+	struct ktr_ring *rings;
+	uint64_t dev, ino; /* of the file, to tell whether fd is still ours */
+	char path[512];
+};
+
+/* What a new session should be like. */
+struct ktr__session_plan {
+	const char *dir;  /* created 0700 if missing */
+	const char *name; /* without suffix */
+	bool shared_name; /* join it if it is there, instead of taking another name */
+	uint32_t path;	  /* KTR_PATH_* */
+	uint32_t clock;
+};
+
+/*
+ * Creates the session, or joins it if it exists, is alive, and shared_name is set. Returns 0 with
+ * *joined telling which, or -errno with err filled and nothing left behind. Blocks on file calls only.
+ */
+int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session *session,
+			bool *joined, struct ktr_error *err);
+
+/* Maps an existing session read-write, for control or for recording. */
+int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err);
+
+/* Unmaps and closes; the file stays. */
+void ktr__session_detach(struct ktr__session *session);
+
+/* Is fd still the session's file? False after a host has closed all descriptors. */
+bool ktr__session_fd_ours(const struct ktr__session *session);
+
+/* True when no other process holds the session's lock. */
+bool ktr__session_alone(const struct ktr__session *session);
+
+#define ktr__region(session, id, type)                                                           \
+	((type *)(void *)((session)->map + (session)->header.region[KTR_REGION_##id].offset))
+
+/* rings.c: the memory of rings. */
+
+/*
+ * Gives ring `index` memory of 2^log2 entries if it has none: allocated here, by populating, so that a
+ * full file system is this caller's error and never a SIGBUS in somebody's event. 0 or -errno.
+ */
+int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2);
+
+/*
+ * Opens the rings of all online CPUs (rseq path) with 2^entries_log2 entries, 0 for the default, and
+ * lets CPUs that come later open their own. Idempotent. 0 or -errno, err says what was short.
+ */
+int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct ktr_error *err);
+
+/* Makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
+int ktr__populate(void *at, size_t bytes);
+
+/* mask.c */
+
+/* Publishes record, count, keep and what follows from them; rings must be open. */
+void ktr__mask_publish(struct ktr__session *session, uint64_t record);
+
+/* Opens rings if any class is asked for, then publishes. 0 or -errno. */
+int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules, call sites and classes: what is known before an event can be recorded.
+ *
+ * A module (executable or shared object) registers when it is loaded. Each of its sites gets a row of
+ * the session's site table, found by the hash of (build-id, offset), so that all processes of one build
+ * share its rows. Rows hold copies of everything: a module may be gone when its events are read.
+ *
+ * The hash table has a slot per (build-id, position in the module), linear probing; a slot is an index
+ * + 1 and is taken by one compare-and-swap. Two processes that register the same site at the same time
+ * may both make a row; the one whose slot is found first is used by whoever comes later, and both
+ * decode.
+ *
+ * Registration is not async-signal-safe: it runs in constructors and dlopen(3). The list of modules is
+ * changed under a mutex and read under RCU (liburcu's bulletproof flavour, which asks nothing of the
+ * host's threads).
+ */
+#include "ktr/own.h"
+
+#include "ktr/format.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <urcu-bp.h>
+
+static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ktr_module *site_modules; /* RCU */
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t site_hash(const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	while (n--)
+		hash = (hash ^ *p++) * 0x100000001b3ull;
+	return hash;
+}
+
+/* The row of a class name, made if there is none. Its bit is its order among application classes. */
+static uint64_t class_bind(const char *name, const char *help)
+{
+	struct ktr_class_row *rows = ktr__region(&ktr__own, class_, struct ktr_class_row);
+	uint32_t index, n = __atomic_load_n(&ktr__own.control->n_classes, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 1; i < n && i <= KTR_CLASS_MAX - KTR_CLASS_APP_FIRST; i++)
+		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
+		    strncmp(rows[i].name, name, KTR_CLASS_NAME_MAX - 1) == 0)
+			return rows[i].mask;
+	index = ktr__table_row(&ktr__own.control->n_classes, KTR_REGION_class_);
+	if (!index || index > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST) {
+		ktr__count_drop(&ktr__own.control->drop_no_class);
+		return 0;
+	}
+	strncpy(rows[index].name, name, KTR_CLASS_NAME_MAX - 1);
+	rows[index].help = ktr__table_string(help, strlen(help));
+	rows[index].mask = 1ull << (KTR_CLASS_APP_FIRST + index - 1);
+	__atomic_store_n(&rows[index].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	return rows[index].mask;
+}
+
+__attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *cls)
+{
+	ktr__start_once();
+	if (!ktr__own.map || __atomic_load_n(&cls->mask, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&site_lock);
+	__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+	ktr__start_retry(false);
+	pthread_mutex_unlock(&site_lock);
+}
+
+static bool site_same(const struct ktr_site_row *row, uint64_t key, uint64_t offset)
+{
+	return __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY && row->key == key &&
+	       row->offset == offset;
+}
+
+static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			  uint64_t offset, uint32_t path)
+{
+	uint32_t index = ktr__table_row(&ktr__own.control->n_sites, KTR_REGION_site);
+	struct ktr_site_row *row = ktr__region(&ktr__own, site, struct ktr_site_row) + index;
+
+	if (!index || !ktr__table_touch(KTR_REGION_site_ctl, index, 1))
+		return 0;
+	row->line = site->line;
+	row->mask = site->mask;
+	row->key = key;
+	row->offset = offset;
+	row->file = ktr__table_string(site->file, strlen(site->file));
+	row->func = ktr__table_string(site->func, strlen(site->func));
+	row->format = ktr__table_string(site->format, strlen(site->format));
+	row->names = ktr__table_string(site->names, strlen(site->names));
+	row->module = path;
+	row->n_args = site->n_args;
+	memcpy(row->type, site->type, sizeof(row->type));
+	memcpy(row->how, site->how, sizeof(row->how));
+	memcpy(row->limit, site->limit, sizeof(row->limit));
+	row->build_id_bytes = object->build_id_bytes;
+	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	return index;
+}
+
+/* Finds the site's row, or makes it. path is the module's, copied into the session when first needed. */
+static uint32_t site_index(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			   uint32_t *path)
+{
+	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
+	struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
+	uint32_t *slots = ktr__region(&ktr__own, site_hash, uint32_t);
+	uint64_t offset = (uint64_t)(uintptr_t)site - object->base;
+	uint64_t at = key + offset / sizeof(*site);
+	uint32_t made = 0;
+
+	for (uint32_t probe = 0; probe < 1024; probe++, at++) {
+		uint32_t *slot = &slots[at % region->n_rows];
+		uint32_t index;
+
+		if (!ktr__table_touch(KTR_REGION_site_hash, at % region->n_rows * sizeof(*slot),
+				      sizeof(*slot)))
+			return 0;
+		index = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+		if (!index) {
+			if (!made) {
+				if (!*path)
+					*path = ktr__table_string(object->path, strlen(object->path));
+				made = site_fill(site, object, key, offset, *path);
+			}
+			if (!made || __atomic_compare_exchange_n(slot, &index, made, 0,
+								 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+				return made;
+		}
+		if (index < ktr__own.header.region[KTR_REGION_site].n_rows &&
+		    site_same(&rows[index], key, offset))
+			return index;
+	}
+	return made;
+}
+
+/* What a stack site carries, and which words are strings to copy. */
+static void site_prepare(struct ktr_site *site)
+{
+	uint8_t flags = 0, copies = 0;
+
+	if (site->n_args > KTR_ARGS_MAX)
+		site->n_args = KTR_ARGS_MAX;
+	ktr__format_how(site->format, site->n_args, site->type, site->how, site->limit);
+	for (unsigned i = 0; i < site->n_args; i++) {
+		if (site->type[i] == KTR_ARG_STACK)
+			site->how[i] = KTR_HOW_STACK;
+		if (site->how[i] != KTR_HOW_VALUE) {
+			flags |= KTR_SITE_PAYLOAD;
+			copies++;
+		}
+		if (site->how[i] == KTR_HOW_COPY)
+			site->string_at = (uint8_t)i;
+	}
+	if (copies == 1 && site->how[site->string_at] == KTR_HOW_COPY)
+		flags |= KTR_SITE_STRING;
+	site->flags = flags;
+}
+
+static void site_register(struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			  uint32_t *path)
+{
+	if (site->cls) {
+		/* The class may live in a module whose constructor has not run: bind it from here. */
+		struct ktr_class *cls = (struct ktr_class *)(uintptr_t)site->cls;
+
+		if (!cls->mask)
+			__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+		site->mask = cls->mask;
+	}
+	site_prepare(site);
+	site->id = site_index(site, object, key, path);
+	__atomic_store_n(&site->plain, site->flags ? 0 : site->id, __ATOMIC_RELEASE);
+}
+
+static void site_register_module(struct ktr_module *module)
+{
+	struct ktr__object object;
+	uint64_t key;
+	uint32_t path = 0;
+
+	if (!ktr__object_find(module, &object))
+		return;
+	key = site_hash(object.build_id, object.build_id_bytes);
+	if (!object.build_id_bytes)
+		key ^= site_hash(object.path, strlen(object.path));
+	for (struct ktr_site **site = module->begin; site != module->end; site++)
+		if (*site && !(*site)->id)
+			site_register(*site, &object, key, &path);
+	ktr__start_retry(object.executable);
+	__atomic_store_n(&module->gate, &ktr__own.control->gate, __ATOMIC_RELEASE);
+}
+
+__attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module *module)
+{
+	ktr__start_once();
+	if (module->abi != KTR_ABI || module->site_bytes != sizeof(struct ktr_site)) {
+		if (!module->attached)
+			ktr__complain("a module was built for ABI %u of ktr, the library has %u: not traced",
+				      module->abi, KTR_ABI);
+		module->attached = 1;
+		return;
+	}
+	pthread_mutex_lock(&site_lock);
+	if (!module->attached) {
+		module->attached = 1;
+		module->next = site_modules;
+		rcu_assign_pointer(site_modules, module);
+		if (ktr__own.map)
+			site_register_module(module);
+	}
+	pthread_mutex_unlock(&site_lock);
+}
+
+__attribute__((visibility("default"))) void ktr__module_detach(struct ktr_module *module)
+{
+	pthread_mutex_lock(&site_lock);
+	for (struct ktr_module **at = &site_modules; *at; at = &(*at)->next)
+		if (*at == module) {
+			rcu_assign_pointer(*at, module->next);
+			break;
+		}
+	pthread_mutex_unlock(&site_lock);
+	/* Readers of the list may still be at this module, whose memory goes away when we return. */
+	if (ktr__own.map)
+		synchronize_rcu();
+}
+
+void ktr__sites_before_fork(void)
+{
+	pthread_mutex_lock(&site_lock);
+}
+
+void ktr__sites_after_fork(void)
+{
+	pthread_mutex_unlock(&site_lock);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Before main, at fork, at exit.
+ *
+ * The first module or class that attaches starts the library: a session is made or joined, settings are
+ * read (loader.conf, then environment), and whatever they ask for is switched on, so that constructors
+ * behind it are traced. That happens silently; only where tracing was asked for and cannot be had does
+ * one line on stderr say why. No signal handler is installed.
+ *
+ * A mask may name application classes that are defined in modules which attach later. Such a mask is
+ * put aside and tried again whenever a class is bound; if the executable itself has attached and a name
+ * is still unknown, that is the one line.
+ */
+#define KTR_NO_AUTOSTART
+#include "ktr/own.h"
+
+#include "ktr/arch.h"
+#include "ktr/clock.h"
+#include "ktr/cpu.h"
+#include "ktr/knobs.h"
+#include "ktr/session_find.h"
+#include "ktr/writer_hook.h"
+
+#include <ktr/event.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include <urcu-bp.h>
+
+struct ktr__session ktr__own = { .fd = -1 };
+
+static struct ktr__knob_context start_context = { .session = &ktr__own, .own = true };
+static struct ktr_origin start_origins[32];
+static struct ktr_knobs start_knobs = { .context = &start_context, .origins = start_origins };
+static struct ktr_conf start_conf;
+static struct ktr_error start_pending; /* the error of settings that were refused at start */
+static bool start_unresolved;	       /* a mask that names classes not known yet */
+static bool start_asked;	       /* somebody asked for tracing */
+static int start_state;		       /* 0 not yet, 1 under way, 2 done */
+
+void ktr__complain(const char *format, ...)
+{
+	char line[512];
+	va_list args;
+	int n;
+
+	n = snprintf(line, sizeof(line), "ktr: ");
+	va_start(args, format);
+	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, args);
+	va_end(args);
+	if ((size_t)n > sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n] = '\n';
+	if (write(STDERR_FILENO, line, (size_t)n + 1) < 0)
+		return; /* nobody to tell */
+}
+
+static void start_complain_error(const char *what, const struct ktr_error *err)
+{
+	char text[KTR_ERROR_LINE_BYTES];
+
+	ktr__complain("%s: %s", what, ktr_error_print(err, text, sizeof(text)));
+}
+
+/* glibc registers every thread for restartable sequences and says where; weak, for C libraries that do
+ * not have them. A size of 0 means that the kernel, or a tunable, said no. */
+#if KTR_ARCH_HAS_RSEQ
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+static bool start_has_rseq(ptrdiff_t *offset)
+{
+	const char *forced = getauxval(AT_SECURE) ? NULL : getenv("KTR_PATH");
+
+	if (forced && strcmp(forced, "thread") == 0)
+		return false;
+	if (!&__rseq_size || !&__rseq_offset || !__rseq_size)
+		return false;
+	*offset = __rseq_offset;
+	return true;
+}
+#else
+static bool start_has_rseq(ptrdiff_t *offset)
+{
+	*offset = 0;
+	return false;
+}
+#endif
+
+static const char *start_env(const char *name)
+{
+	const char *value = getauxval(AT_SECURE) ? NULL : getenv(name);
+
+	return value && value[0] ? value : NULL;
+}
+
+/* The program's name and process id, of the letters a session's name may have. */
+static void start_name(char *name, size_t size)
+{
+	const char *given = start_env("KTR_SESSION");
+	size_t n = 0;
+
+	for (const char *p = given ? given : program_invocation_short_name; *p && n < 40 && n + 1 < size; p++)
+		name[n++] = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+					    (*p >= '0' && *p <= '9') || strchr("._-", *p) ?
+				    *p :
+				    '_';
+	name[n] = 0;
+	if (!n || name[0] == '.')
+		name[0] = '_', name[n ? n : 1] = 0;
+	if (!given)
+		snprintf(name + strlen(name), size - strlen(name), ".%ld", (long)getpid());
+}
+
+static int start_session(struct ktr_error *err)
+{
+	struct ktr__session_plan plan = { 0 };
+	char dir[400], name[KTR_SESSION_NAME_MAX];
+	ptrdiff_t rseq_offset = 0;
+	bool joined;
+	int code = ktr__session_dir(geteuid(), dir, sizeof(dir), err);
+
+	if (code)
+		return code;
+	start_name(name, sizeof(name));
+	plan.dir = dir;
+	plan.name = name;
+	plan.shared_name = start_env("KTR_SESSION") != NULL;
+	plan.path = start_has_rseq(&rseq_offset) ? KTR_PATH_RSEQ : KTR_PATH_THREAD;
+	plan.clock = ktr__clock_choose(NULL);
+	code = ktr__session_create(&plan, &ktr__own, &joined, err);
+	if (code == -EXDEV) {
+		/* A session records by one path; this process gets one of its own and says so. */
+		ktr__complain("%s; this process has one of its own", err->text);
+		memset(err, 0, sizeof(*err));
+		plan.shared_name = false;
+		code = ktr__session_create(&plan, &ktr__own, &joined, err);
+	}
+	ktr__rec.rseq_offset = rseq_offset;
+	return code;
+}
+
+/* The private view of the session; path is set last, everything else looks at it first. */
+static int start_record(void)
+{
+	uint32_t n_rings = ktr__own.header.n_rings;
+	struct ktr__rec *rec = &ktr__rec;
+
+	int code;
+
+	ktr__cpu_look();
+	rec->n_rings = n_rings;
+	code = ktr__ring_views();
+	if (code)
+		return code;
+	rec->map = ktr__own.map;
+	rec->rings = ktr__own.rings;
+	rec->control = ktr__own.control;
+	rec->site_ctl = ktr__region(&ktr__own, site_ctl, uint8_t);
+	rec->count_stride = ktr__own.header.region[KTR_REGION_site].n_rows;
+	rec->clock = ktr__own.header.clock;
+	__atomic_store_n(&rec->path, ktr__own.header.path, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void start_report(void *context, const struct ktr_error *err)
+{
+	(void)context;
+	if (err->code == EAGAIN)
+		return; /* a name the program may register later */
+	if (!start_pending.code)
+		start_pending = *err;
+}
+
+/* Reads loader.conf files and the environment into the knobs. */
+static void start_settings(void)
+{
+	struct ktr_source source;
+	struct ktr_load load = { .source = &source, .report = start_report };
+
+	memset(&start_pending, 0, sizeof(start_pending));
+	ktr_source_init(&source);
+	ktr_conf_load(&start_conf, &load, NULL);
+	start_unresolved = start_pending.code == EINVAL;
+	start_asked |= start_context.early_mask != 0 || start_pending.code || start_context.file[0];
+}
+
+void ktr__start_retry(bool last)
+{
+	if (!start_unresolved)
+		return;
+	start_settings();
+	if (!start_pending.code)
+		start_unresolved = false;
+	else if (last) {
+		start_complain_error("settings", &start_pending);
+		start_unresolved = false;
+	}
+}
+
+static void start_writer(void)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (!start_context.file[0])
+		return;
+	if (!start_context.early_mask && !start_unresolved)
+		ktr__complain("%s: no class is recorded, the trace stays empty: set KTR_MASK or debug.ktr.mask",
+			      start_context.file);
+	if (ktr__writer_start(&ktr__own, start_context.file, &err))
+		start_complain_error("no trace", &err);
+}
+
+static void start_before_fork(void)
+{
+	urcu_bp_before_fork();
+	ktr__sites_before_fork();
+	ktr__writer_before_fork();
+}
+
+static void start_after_fork_parent(void)
+{
+	ktr__writer_after_fork_parent();
+	ktr__sites_after_fork();
+	urcu_bp_after_fork_parent();
+}
+
+/*
+ * The child is a process of its own in the same session: another row, another thread; it populates
+ * rings for itself, and on the thread path it must leave its parent's rings alone. The writer stays
+ * with the parent.
+ */
+static void start_after_fork_child(void)
+{
+	struct ktr__self *self = &ktr__self;
+
+	self->armed = 0;
+	self->own = 0;
+	self->row = 0;
+	self->nest = 0;
+	memset(self->level, 0, sizeof(self->level));
+	if (ktr__rec.path) {
+		ktr__ring_forget();
+		ktr__proc_register();
+	}
+	ktr__writer_after_fork_child();
+	ktr__sites_after_fork();
+	urcu_bp_after_fork_child();
+	CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
+}
+
+static void start_everything(void)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int code = start_session(&err);
+
+	if (!code)
+		code = start_record();
+	start_knobs.rows = ktr__knob_rows;
+	start_knobs.n_rows = ktr__n_knob_rows;
+	ktr_conf_register(&start_conf, &start_knobs, NULL);
+	if (!code) {
+		ktr__threads_start();
+		ktr__proc_register();
+		pthread_atfork(start_before_fork, start_after_fork_parent, start_after_fork_child);
+	}
+	start_settings();
+	if (code) {
+		if (start_asked)
+			start_complain_error("not traced", &err);
+		return;
+	}
+	if (start_pending.code && !start_unresolved)
+		start_complain_error("settings", &start_pending);
+	start_writer();
+}
+
+/*
+ * Runs once, in the first constructor that gets here; constructors are serialised by the loader. What
+ * attaches while it runs (our own module) waits for nothing and finds the session or none.
+ */
+void ktr__start_once(void)
+{
+	int none = 0;
+
+	if (likely(__atomic_load_n(&start_state, __ATOMIC_ACQUIRE)))
+		return;
+	if (!__atomic_compare_exchange_n(&start_state, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return;
+	if (!start_env("KTR_DISABLE") || strcmp(start_env("KTR_DISABLE"), "0") == 0) {
+		int saved = errno;
+
+		start_everything();
+		ktr_start();
+		errno = saved;
+	}
+	__atomic_store_n(&start_state, 2, __ATOMIC_RELEASE);
+	CTR2(KTR_PROC, "process %d started: %s", (int)getpid(), program_invocation_short_name);
+}
+
+/*
+ * A clean exit: the writer drains, rows say that the process has ended, and the session goes unless it
+ * was asked to stay, a trace is not there to replace it, or somebody else is still in it.
+ */
+__attribute__((destructor(101))) static void start_exit(void)
+{
+	if (!ktr__rec.path)
+		return;
+	CTR1(KTR_PROC, "process %d exits", (int)getpid());
+	ktr__start_retry(true);
+	ktr__writer_stop();
+	ktr__proc_exit();
+	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
+		unlink(ktr__own.path);
+}

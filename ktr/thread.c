@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Threads and processes: their rows, and their ends.
+ *
+ * A thread gets its row with its first event, which may come from a signal handler, so registration
+ * uses system calls and atomics only. The pthread key whose destructor sees the thread's end is set with
+ * pthread_setspecific(3); glibc and musl store the first 32 keys in the thread's own control block, so
+ * that this neither allocates nor locks. Where our key is not one of those, ends of threads are not
+ * seen, and nothing else changes.
+ *
+ * A handler that interrupts its thread's registration registers the thread too; the row that was begun
+ * first is then given up, and stays unused.
+ */
+#include "ktr/own.h"
+
+#include "ktr/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREAD_KEY_INLINE 32 /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc's nptl */
+
+static pthread_key_t thread_key;
+static bool thread_key_usable;
+
+static uint64_t thread_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static struct ktr_thread_row *thread_row(uint32_t row)
+{
+	return ktr__region(&ktr__own, thread, struct ktr_thread_row) + row;
+}
+
+void ktr__thread_register(struct ktr__self *self)
+{
+	uint32_t index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread);
+	struct ktr_thread_row *row;
+
+	if (!index) {
+		ktr__count_drop(&ktr__own.control->drop_no_thread);
+		return;
+	}
+	row = thread_row(index);
+	row->proc = ktr__rec.proc;
+	row->tid = (uint32_t)gettid();
+	row->pid = (uint32_t)getpid();
+	row->start_ns = thread_now_ns();
+	row->start_ticks = ktr__clock_now(ktr__rec.clock);
+	prctl(PR_GET_NAME, row->name);
+	if (self->row) {
+		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);
+		return;
+	}
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	self->row = index;
+	if (thread_key_usable)
+		pthread_setspecific(thread_key, self);
+}
+
+/*
+ * The end of a thread. Destructors of other keys may still trace, and on the thread path take a ring
+ * again; setting the key anew makes the C library call this once more for that.
+ */
+static void thread_end(void *value)
+{
+	struct ktr__self *self = value;
+	struct ktr_thread_row *row;
+
+	if (!self->row || !ktr__rec.path)
+		return;
+	row = thread_row(self->row);
+	if (!row->exit_ns) {
+		prctl(PR_GET_NAME, row->name);
+		row->exit_ns = thread_now_ns();
+		__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
+		pthread_setspecific(thread_key, self);
+	}
+	ktr__ring_release(self);
+}
+
+void ktr__threads_start(void)
+{
+	thread_key_usable = pthread_key_create(&thread_key, thread_end) == 0 &&
+			    thread_key < THREAD_KEY_INLINE;
+}
+
+/* Field 22 of /proc/self/stat: the process's start, which tells it from a later one of the same pid. */
+static uint64_t proc_start_time(void)
+{
+	char text[512] = "";
+	char *p;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	p = n > 0 ? strrchr(text, ')') : NULL; /* the name may hold anything, blanks and ')' too */
+	for (int field = 2; p && field < 22; field++)
+		p = strchr(p + 1, ' ');
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+static uint32_t proc_cmdline(void)
+{
+	char text[1024];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	while (n > 0 && !text[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	return n > 0 ? ktr__table_string(text, (size_t)n) : 0;
+}
+
+/* Where stacks and pointers of this process lead to. */
+static void proc_module(void *context, const struct ktr__object *object)
+{
+	uint32_t index = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
+	struct ktr_module_row *row = ktr__region(&ktr__own, module, struct ktr_module_row) + index;
+
+	(void)context;
+	if (!index)
+		return;
+	row->proc = ktr__rec.proc;
+	row->base = object->base;
+	row->end = object->end;
+	row->path = ktr__table_string(object->path, strlen(object->path));
+	row->build_id_bytes = object->build_id_bytes;
+	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+}
+
+void ktr__proc_register(void)
+{
+	uint32_t index = ktr__table_row(&ktr__own.control->n_procs, KTR_REGION_proc);
+	struct ktr_proc_row *row = ktr__region(&ktr__own, proc, struct ktr_proc_row) + index;
+	char exe[512];
+	struct stat st;
+	ssize_t n;
+
+	ktr__rec.proc = index;
+	if (!index)
+		return;
+	row->pid = (uint32_t)getpid();
+	row->ppid = (uint32_t)getppid();
+	row->uid = (uint32_t)getuid();
+	if (stat("/proc/self/ns/pid", &st) == 0)
+		row->pid_ns = st.st_ino;
+	row->start_time = proc_start_time();
+	row->start_ns = thread_now_ns();
+	n = readlink("/proc/self/exe", exe, sizeof(exe));
+	row->exe = n > 0 ? ktr__table_string(exe, (size_t)n) : 0;
+	row->cmdline = proc_cmdline();
+	prctl(PR_GET_NAME, row->name);
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	ktr__object_walk(proc_module, NULL);
+}
+
+void ktr__proc_exit(void)
+{
+	struct ktr_proc_row *row = ktr__region(&ktr__own, proc, struct ktr_proc_row) + ktr__rec.proc;
+
+	if (!ktr__rec.proc)
+		return;
+	row->exit_ns = thread_now_ns();
+	__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
+}
+
+/* vfork.S, where the system call failed. */
+int ktr__vfork_failed(int code);
+int ktr__vfork_failed(int code)
+{
+	errno = code;
+	return -1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the library's start, fork and exit ask of the writer thread. The floor above implements it
+ * (writer/thread.c); the declarations stand here so that nothing includes upward.
+ */
+#ifndef KTR_WRITER_HOOK_H
+#define KTR_WRITER_HOOK_H
+
+#include "ktr/session_rw.h"
+
+/*
+ * Starts the thread that drains the process's own session into a new trace directory at path; an
+ * existing one has moved aside by the time this returns. The session is borrowed and outlives the
+ * writer. 0, or -errno with err filled and nothing started; -EALREADY if one runs.
+ */
+int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err);
+
+/* Waits until everything committed before the call is in the file. 0, -ESRCH (no writer), -errno. */
+int ktr__writer_flush(void);
+
+/* Drains what is committed, closes the trace, ends the thread. Nothing happens without one. */
+void ktr__writer_stop(void);
+
+/* The writer stays with the parent: the child forgets it without touching its files or threads. */
+void ktr__writer_before_fork(void);
+void ktr__writer_after_fork_parent(void);
+void ktr__writer_after_fork_child(void);
+
+#endif

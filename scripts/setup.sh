@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Installs through apt-get what building, demo and tests need and this machine lacks, and says so.
+# Silent when nothing is missing. KTR_NO_INSTALL=1, or no apt-get: prints what is missing and stops.
+#
+#	scripts/setup.sh [build|demo|check]...
+set -eu
+
+missing=
+need() { # package, test command
+	package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+header() { for d in /usr/include /usr/local/include /usr/include/*-linux-gnu; do [ -e "$d/$1" ] && return 0; done; return 1; }
+command_() { command -v "$1"; }
+
+need gcc command_ "${CC:-cc}"
+need libc6-dev header stdio.h
+need liburcu-dev header urcu-bp.h
+need libjansson-dev header jansson.h
+for kind in "$@"; do
+	case $kind in
+	demo)
+		need gnuplot-nox command_ gnuplot
+		;;
+	check)
+		need libcunit1-dev header CUnit/CUnit.h
+		need g++ command_ g++
+		need gnuplot-nox command_ gnuplot
+		need babeltrace2 command_ babeltrace2
+		need python3 command_ python3
+		;;
+	esac
+done
+
+[ -n "$missing" ] || exit 0
+if [ "${KTR_NO_INSTALL:-0}" = 1 ] || ! command -v apt-get >/dev/null 2>&1; then
+	echo "ktr: missing Debian packages:$missing" >&2
+	exit 1
+fi
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+echo "ktr: installing$missing"
+$sudo apt-get update -qq
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The packed form of events, both directions; ktr/trace_file.h describes the bytes.
+ *
+ * Most events carry numbers only. Their program holds, for each of six arguments, its offset among
+ * the packed numbers; unused arguments have the offset of the end. Packing is then six 8-byte stores in
+ * order, each covering what the one before it spilled, and unpacking six 8-byte loads, masked by type:
+ * no branch depends on the site. Strings and stacks take a path of their own, one argument at a time.
+ *
+ * Numbers are stored by memcpy in the machine's order: sessions and traces are little-endian, and so
+ * are the machines this builds for.
+ *
+ * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
+ * [walk->at, walk->end) or in a local copy of it.
+ */
+#include "writer/codec.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sessions and traces are little-endian");
+
+/* [bytes] Longest header, word and numbers, and what the last 8-byte load may read beyond. */
+#define CODEC_FAST_BYTES 80
+
+/* How a packed number becomes a word: (bits & mask ^ sign) - sign. */
+struct codec_type {
+	uint64_t mask;
+	uint64_t sign;
+	uint8_t width;
+};
+
+#define CODEC_U(w) { (w) == 8 ? UINT64_MAX : (1ull << (8 * ((w) & 7))) - 1, 0, w }
+#define CODEC_I(w) { (w) == 8 ? UINT64_MAX : (1ull << (8 * ((w) & 7))) - 1, 1ull << (8 * (w) - 1), w }
+
+static const struct codec_type codec_types[KTR_ARG_TYPES] = {
+	[KTR_ARG_NONE] = { 0, 0, 0 },  [KTR_ARG_I8] = CODEC_I(1),  [KTR_ARG_U8] = CODEC_U(1),
+	[KTR_ARG_I16] = CODEC_I(2),    [KTR_ARG_U16] = CODEC_U(2), [KTR_ARG_I32] = CODEC_I(4),
+	[KTR_ARG_U32] = CODEC_U(4),    [KTR_ARG_I64] = CODEC_I(8), [KTR_ARG_U64] = CODEC_U(8),
+	[KTR_ARG_F64] = CODEC_U(8),    [KTR_ARG_PTR] = CODEC_U(8), [KTR_ARG_STR] = { 0, 0, 0 },
+	[KTR_ARG_STACK] = { 0, 0, 0 },
+};
+
+#define CODEC_WIDTH(name, text, width) + (width)
+_Static_assert(0 KTR_ARG_LIST(CODEC_WIDTH) == 46, "the table above has the widths of KTR_ARG_LIST");
+
+static inline uint64_t codec_load64(const uint8_t *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline uint32_t codec_load32(const uint8_t *p)
+{
+	uint32_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline uint16_t codec_load16(const uint8_t *p)
+{
+	uint16_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline void codec_store64(uint8_t *p, uint64_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static inline void codec_store32(uint8_t *p, uint32_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static inline void codec_store16(uint8_t *p, uint16_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
+{
+	struct ktr__program p = { 0 };
+
+	memset(program, 0, sizeof(*program));
+	if (n_args > KTR_ARGS_MAX)
+		return -EINVAL;
+	for (unsigned i = 0; i < n_args; i++) {
+		if (type[i] == KTR_ARG_NONE || type[i] >= KTR_ARG_TYPES)
+			return -EINVAL;
+		p.type[i] = type[i];
+		p.off[i] = p.fixed;
+		p.fixed = (uint8_t)(p.fixed + codec_types[type[i]].width);
+		if (type[i] == KTR_ARG_STR || type[i] == KTR_ARG_STACK)
+			p.payload |= (uint8_t)(1u << i);
+	}
+	for (unsigned i = n_args; i < KTR_ARGS_MAX; i++)
+		p.off[i] = p.fixed;
+	p.n_args = (uint8_t)n_args;
+	p.ready = 1;
+	*program = p;
+	return 0;
+}
+
+/* The payload of an event in the ring: the data of its continuations, end to end. */
+struct codec_payload {
+	const struct ktr_entry *cont;
+	uint32_t at;	/* [bytes] */
+	uint32_t bytes; /* there are */
+};
+
+/* Takes n bytes or what is left of them. */
+static uint32_t codec_take(struct codec_payload *payload, uint8_t *to, uint32_t n)
+{
+	uint32_t done = 0;
+
+	if (n > payload->bytes - payload->at)
+		n = payload->bytes - payload->at;
+	while (done < n) {
+		const struct ktr_cont *cont;
+		uint32_t in = payload->at % KTR_CONT_BYTES;
+		uint32_t part = KTR_CONT_BYTES - in;
+
+		cont = (const struct ktr_cont *)&payload->cont[payload->at / KTR_CONT_BYTES];
+		if (part > n - done)
+			part = n - done;
+		memcpy(to + done, cont->data + in, part);
+		done += part;
+		payload->at += part;
+	}
+	return n;
+}
+
+static uint8_t *codec_put_string(uint8_t *at, uint64_t word, struct codec_payload *payload,
+				 uint8_t *cut)
+{
+	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH);
+	uint32_t n = codec_take(payload, at, want);
+	uint8_t *nul = memchr(at, 0, n);
+
+	if (nul || n < want || (word & KTR_PAYLOAD_CUT))
+		*cut = 1;
+	if (nul)
+		n = (uint32_t)(nul - at);
+	at[n] = 0;
+	return at + n + 1;
+}
+
+static uint8_t *codec_put_stack(uint8_t *at, uint64_t word, struct codec_payload *payload,
+				uint8_t *cut)
+{
+	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH);
+	uint32_t n = codec_take(payload, at + 2, want);
+
+	if (n < want || n % 8 || (word & KTR_PAYLOAD_CUT))
+		*cut = 1;
+	codec_store16(at, (uint16_t)(n / 8));
+	return at + 2 + n / 8 * 8;
+}
+
+/*
+ * The arguments of an event with strings or stacks, at `at`; `left` slots follow the entry. Returns the
+ * end; *odd tells that the two bytes of an odd event are part of it.
+ */
+static uint8_t *codec_put_payload(const struct ktr__program *program, const struct ktr_entry *entry,
+				  uint32_t left, uint8_t *at, unsigned *odd)
+{
+	struct codec_payload payload = { entry + 1, 0, 0 };
+	uint8_t cuts = 0, nulls = 0;
+
+	if (left > KTR_SLOTS_MAX - 1)
+		left = KTR_SLOTS_MAX - 1;
+	for (uint32_t i = 0; i < left && (entry[1 + i].timestamp & KTR_CONT_MARK); i++)
+		payload.bytes += KTR_CONT_BYTES;
+	for (unsigned i = 0; i < program->n_args; i++) {
+		uint64_t word = entry->arg[i];
+		uint8_t cut = 0;
+
+		if (!(program->payload >> i & 1)) {
+			codec_store64(at, word);
+			at += codec_types[program->type[i]].width;
+			continue;
+		}
+		if (word & KTR_PAYLOAD_NULL) {
+			/* What printf prints; the bit tells it from a string of these letters. */
+			nulls |= (uint8_t)(1u << i);
+			word = 0;
+		}
+		if (program->type[i] == KTR_ARG_STACK) {
+			at = codec_put_stack(at, word, &payload, &cut);
+		} else if (nulls >> i & 1) {
+			memcpy(at, "(null)", 7);
+			at += 7;
+		} else {
+			at = codec_put_string(at, word, &payload, &cut);
+		}
+		cuts |= (uint8_t)(cut << i);
+	}
+	*odd = (cuts | nulls) != 0;
+	at[0] = cuts;
+	at[1] = nulls;
+	return at + 2 * *odd;
+}
+
+/* Site 0: its number and its words as they are. */
+static uint8_t *codec_put_unknown(const struct ktr_entry *entry, uint8_t *at)
+{
+	codec_store32(at, entry->site);
+	memcpy(at + 4, entry->arg, sizeof(entry->arg));
+	return at + 4 + sizeof(entry->arg);
+}
+
+/* An event's header; id_at is where its id can be made odd. */
+static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns, uint64_t last,
+					uint8_t **id_at)
+{
+	if (unlikely(site > KTR_EVENT_SITE_COMPACT || (ns - last) >> 32)) {
+		codec_store16(at, KTR_EVENT_ID_EXTENDED);
+		codec_store32(at + 2, 2 * site);
+		codec_store64(at + 6, ns);
+		*id_at = at + 2;
+		return at + 14;
+	}
+	codec_store16(at, (uint16_t)(2 * site));
+	codec_store32(at + 2, (uint32_t)ns);
+	*id_at = at;
+	return at + 6;
+}
+
+/* An event that is not numbers alone. Returns its end. */
+static __attribute__((noinline)) uint8_t *
+codec_put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
+	      uint8_t *at, uint8_t *id_at)
+{
+	unsigned odd = 0;
+
+	if (!program)
+		return codec_put_unknown(entry, at);
+	at = codec_put_payload(program, entry, left, at, &odd);
+	*id_at |= (uint8_t)odd;
+	return at;
+}
+
+/*
+ * May the event be packed now? Sets pack->why when not. A site or thread that is not known yet is
+ * asked for before it is given up; a CPU is that of the packet's first event.
+ */
+static __attribute__((noinline)) int codec_special(struct ktr__pack *pack, const struct ktr_entry *entry,
+						   int unknown)
+{
+	if ((entry->thread ^ pack->cpu_bits) & pack->cpu_mask) {
+		pack->why = KTR_PACK_CPU;
+		if (pack->n_events)
+			return 0;
+		pack->cpu_bits = entry->thread & pack->cpu_mask;
+	}
+	if (unknown && !pack->take_unknown) {
+		pack->why = KTR_PACK_UNKNOWN;
+		return 0;
+	}
+	pack->take_unknown = 0;
+	return 1;
+}
+
+/* Packs one event at `at` and returns its end. left slots follow the entry. */
+static inline uint8_t *codec_put_event(const struct ktr__pack *pack, const struct ktr_entry *entry,
+				       uint32_t left, uint8_t *at, uint64_t ns, uint64_t last,
+				       uint32_t word)
+{
+	const struct ktr__program *program = &pack->programs[0];
+	uint32_t site = 0;
+	uint8_t *id_at;
+
+	if (likely(entry->site < pack->n_programs && pack->programs[entry->site].ready)) {
+		site = entry->site;
+		program = &pack->programs[site];
+	}
+	at = codec_put_header(at, site, ns, last, &id_at);
+	codec_store32(at, word);
+	at += 4;
+	if (unlikely(!site || program->payload))
+		return codec_put_odd(site ? program : NULL, entry, left, at, id_at);
+	for (unsigned k = 0; k < KTR_ARGS_MAX; k++)
+		codec_store64(at + program->off[k], entry->arg[k]);
+	return at + program->fixed;
+}
+
+uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n)
+{
+	const struct ktr_trace_clock clock = pack->clock;
+	const uint64_t limit_ticks = pack->limit_ticks;
+	uint64_t last = pack->time_ns;
+	uint8_t *at = pack->at;
+	uint32_t i;
+
+	pack->why = KTR_PACK_DONE;
+	for (i = 0; i < n; i++) {
+		const struct ktr_entry *e = &entry[i];
+		uint64_t ticks = e->timestamp & KTR_TIME_TICKS, ns;
+		uint32_t row = e->thread & KTR_THREAD_INDEX, word;
+		int unknown;
+
+		if (unlikely(e->timestamp & KTR_CONT_MARK)) {
+			pack->n_conts++;
+			continue;
+		}
+		if (unlikely(at >= pack->limit)) {
+			pack->why = KTR_PACK_FULL;
+			break;
+		}
+		word = row < pack->n_words ? pack->words[row] : 0;
+		unknown = (row && !word) || e->site >= pack->n_programs ||
+			  !pack->programs[e->site].ready;
+		if (unlikely(unknown || ((e->thread ^ pack->cpu_bits) & pack->cpu_mask)) &&
+		    !codec_special(pack, e, unknown))
+			break;
+		ns = ktr_trace_ns(&clock, ticks < limit_ticks ? ticks : limit_ticks);
+		ns = ns > last ? ns : last;
+		if (unlikely(!pack->n_events++))
+			pack->first_ns = last = ns;
+		word |= (uint32_t)(e->timestamp / KTR_TIME_APPROX) * KTR_WORD_APPROX;
+		at = codec_put_event(pack, e, n - i - 1, at, ns, last, word);
+		last = ns;
+	}
+	pack->at = at;
+	pack->time_ns = last;
+	return i;
+}
+
+void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
+		     const struct ktr_packet_header *head, const struct ktr__program *programs,
+		     uint32_t n_programs)
+{
+	walk->at = packet + KTR_PACKET_EVENTS;
+	walk->end = packet + head->content_bits / 8;
+	walk->time_ns = head->time_begin;
+	walk->programs = programs;
+	walk->n_programs = n_programs;
+	walk->n_left = head->n_events;
+}
+
+/* One string or stack at `at`. Returns its end or NULL. */
+static const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, unsigned type,
+					struct ktr_event_bytes *out)
+{
+	const uint8_t *nul;
+	size_t n;
+
+	out->cut = 0;
+	out->is_null = 0;
+	if (type == KTR_ARG_STR) {
+		nul = memchr(at, 0, (size_t)(end - at));
+		if (!nul)
+			return NULL;
+		out->bytes = (const char *)at;
+		out->n_bytes = (uint32_t)(nul - at);
+		return nul + 1;
+	}
+	if (end - at < 2)
+		return NULL;
+	n = codec_load16(at) * (size_t)8;
+	if ((size_t)(end - at - 2) < n)
+		return NULL;
+	out->bytes = (const char *)at + 2;
+	out->n_bytes = (uint32_t)n;
+	return at + 2 + n;
+}
+
+/* The two bytes of an odd event. Returns the end or NULL. */
+static const uint8_t *codec_get_odd(const uint8_t *at, const uint8_t *end,
+				    const struct ktr__program *program, struct ktr_event *event)
+{
+	if (end - at < 2 || ((at[0] | at[1]) & ~program->payload) || !(at[0] | at[1]))
+		return NULL;
+	for (unsigned i = 0; i < program->n_args; i++) {
+		event->str[i].cut = at[0] >> i & 1;
+		event->str[i].is_null = at[1] >> i & 1;
+		if (event->str[i].is_null)
+			event->arg[i] = event->str[i].n_bytes = 0;
+	}
+	return at + 2;
+}
+
+/* The arguments of an event with strings or stacks. Returns their end or NULL. */
+static __attribute__((noinline)) const uint8_t *
+codec_get_args(const uint8_t *at, const uint8_t *end, const struct ktr__program *program, unsigned odd,
+	       struct ktr_event *event)
+{
+	for (unsigned i = 0; i < program->n_args; i++) {
+		const struct codec_type *type = &codec_types[program->type[i]];
+		uint64_t word = 0;
+
+		if (program->payload >> i & 1) {
+			at = codec_get_payload(at, end, program->type[i], &event->str[i]);
+			if (!at)
+				return NULL;
+			event->arg[i] = event->str[i].n_bytes;
+			continue;
+		}
+		if (end - at < type->width)
+			return NULL;
+		memcpy(&word, at, type->width);
+		event->arg[i] = (word ^ type->sign) - type->sign;
+		at += type->width;
+	}
+	for (unsigned i = program->n_args; i < KTR_ARGS_MAX; i++)
+		event->arg[i] = 0;
+	return odd ? codec_get_odd(at, end, program, event) : at;
+}
+
+/* The six words of an unknown site. p has CODEC_FAST_BYTES. */
+static void codec_get_unknown(const uint8_t *p, struct ktr_event *event, struct ktr__found *found)
+{
+	found->unknown = codec_load32(p);
+	memcpy(event->arg, p + 4, sizeof(event->arg));
+}
+
+#define CODEC_UNKNOWN_BYTES (4 + 8 * KTR_ARGS_MAX)
+
+/* An event's header at p: its length, and the id and time it tells. */
+static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_t *id, uint64_t *ns)
+{
+	uint64_t time;
+
+	*id = codec_load16(p);
+	if (unlikely(*id == KTR_EVENT_ID_EXTENDED)) {
+		*id = codec_load32(p + 2);
+		*ns = codec_load64(p + 6);
+		return 14;
+	}
+	time = (last & ~0xffffffffull) | codec_load32(p + 2);
+	*ns = time + ((uint64_t)(time < last) << 32);
+	return 6;
+}
+
+/* What is not numbers alone. The end, or NULL: the bytes make no sense. */
+static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t *p, unsigned used,
+				     uint32_t id, struct ktr_event *event, struct ktr__found *found)
+{
+	const uint8_t *at = walk->at + used;
+
+	if (walk->end < at)
+		return NULL;
+	if (id >> 1)
+		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);
+	if ((id & 1) || walk->end - at < CODEC_UNKNOWN_BYTES)
+		return NULL;
+	codec_get_unknown(p + used, event, found);
+	return at + CODEC_UNKNOWN_BYTES;
+}
+
+int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found)
+{
+	const struct ktr__program *program;
+	const uint8_t *p = walk->at, *end;
+	uint8_t tail[CODEC_FAST_BYTES];
+	size_t left = (size_t)(walk->end - p);
+	uint32_t id, word;
+	uint64_t ns;
+	unsigned used;
+
+	if (!walk->n_left)
+		return left ? -EBADMSG : 0;
+	if (unlikely(left < CODEC_FAST_BYTES)) {
+		memset(tail, 0, sizeof(tail));
+		memcpy(tail, p, left);
+		p = tail;
+	}
+	used = codec_get_header(p, walk->time_ns, &id, &ns);
+	word = codec_load32(p + used);
+	used += 4;
+	if (unlikely(left < used || ns < walk->time_ns))
+		return -EBADMSG;
+	found->site = id >> 1;
+	found->word = word & ~KTR_WORD_APPROX;
+	event->time_ns = ns;
+	event->approx = (word & KTR_WORD_APPROX) != 0;
+	if (unlikely(found->site >= walk->n_programs))
+		return id >> 1 ? -ENOENT : -EBADMSG;
+	program = &walk->programs[found->site];
+	if (unlikely(program->payload || !program->ready)) {
+		if (found->site && !program->ready)
+			return -ENOENT;
+		end = codec_get_rest(walk, p, used, id, event, found);
+		if (!end)
+			return -EBADMSG;
+	} else {
+		for (unsigned k = 0; k < KTR_ARGS_MAX; k++) {
+			const struct codec_type *type = &codec_types[program->type[k]];
+			uint64_t bits = codec_load64(p + used + program->off[k]) & type->mask;
+
+			event->arg[k] = (bits ^ type->sign) - type->sign;
+		}
+		used += program->fixed;
+		if (unlikely(left < used || (id & 1)))
+			return -EBADMSG;
+		end = walk->at + used;
+	}
+	walk->at = end;
+	walk->time_ns = ns;
+	walk->n_left--;
+	return 1;
+}
+
+size_t ktr__text_raw(char *text)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	unsigned char *to = (unsigned char *)text;
+
+	while (*from) {
+		if (from[0] == 0xee && (from[1] == 0xbe || from[1] == 0xbf) && from[2]) {
+			*to++ = (unsigned char)(0x80 | (from[1] & 1) << 6 | (from[2] & 0x3f));
+			from += 3;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = 0;
+	return (size_t)(to - (unsigned char *)text);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The packed form of events, both directions; ktr/trace_file.h describes the bytes. In both libraries.
+ *
+ * Nothing here allocates, blocks or keeps state of its own. Ring entries and packets are untrusted: any
+ * bytes are taken, and none lead outside the buffers given.
+ */
+#ifndef WRITER_CODEC_H
+#define WRITER_CODEC_H
+
+#include <ktr/reader.h>
+#include <ktr/trace_file.h>
+
+/*
+ * How the events of one call site lie in a packet, prepared once. All zero: no such site.
+ */
+struct ktr__program {
+	uint8_t n_args;
+	uint8_t ready;		     /* 1 */
+	uint8_t payload;	     /* bit i: argument i is a string or a stack */
+	uint8_t fixed;		     /* [bytes] of the numbers */
+	uint8_t off[KTR_ARGS_MAX];   /* of argument i among the numbers; unused ones: fixed */
+	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
+};
+
+/* type[i] >= KTR_ARG_TYPES, KTR_ARG_NONE or n_args > KTR_ARGS_MAX: -EINVAL. */
+int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type);
+
+/*
+ * Reading: the events of one packet.
+ *
+ *	struct ktr_packet_header head;
+ *	int64_t n = ktr__packet_look(bytes, n_bytes, &head);	(packet.h: its length, or why not)
+ *	...
+ *	ktr__walk_begin(&walk, bytes, &head, programs, n_programs);
+ *	while ((rc = ktr__walk_next(&walk, &event, &found)) > 0)
+ *		...
+ */
+struct ktr__walk {
+	const uint8_t *at;
+	const uint8_t *end;
+	uint64_t time_ns;
+	const struct ktr__program *programs; /* borrowed; index is the site */
+	uint32_t n_programs;
+	uint32_t n_left; /* events still to come, as the header says */
+};
+
+struct ktr__found {
+	uint32_t site;	  /* 0: unknown, the words are in event->arg */
+	uint32_t word;	  /* of the thread, without KTR_WORD_APPROX */
+	uint32_t unknown; /* site 0: the index that had no description */
+};
+
+/* packet: the whole packet of head->packet_bits / 8 bytes, which ktr__packet_look() has accepted. */
+void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
+		     const struct ktr_packet_header *head, const struct ktr__program *programs,
+		     uint32_t n_programs);
+
+/*
+ * The next event: 1, 0 at the end, -ENOENT for a site that is not in programs (its description is on
+ * disk before its first event: read the sidecar on, and try again), -EBADMSG when the bytes make no
+ * sense. After an error walk->at is still the event it is about. Fills of *event time_ns, approx, arg[]
+ * (0 where there is none; of a string or stack its length) and str[] of strings and stacks, which
+ * points into the packet; the rest is left as it is. The bytes of a stack are unaligned u64.
+ */
+int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
+
+/*
+ * Writing: ring entries to packed events. One struct per packet being filled.
+ */
+struct ktr__pack {
+	uint8_t *at;	/* next free byte */
+	uint8_t *limit; /* an event is begun only before this; the buffer is KTR_PACK_SLACK longer */
+	uint64_t time_ns;  /* of the last event; to begin with, the stream's last: time never goes back */
+	uint64_t first_ns; /* of the first event packed */
+	uint64_t limit_ticks; /* later times than this are taken for this */
+	struct ktr_trace_clock clock;
+	const struct ktr__program *programs; /* by site */
+	const uint32_t *words;		     /* by thread row; 0: unknown, as words[0] always is */
+	uint32_t n_programs;
+	uint32_t n_words;  /* at least 1 */
+	uint32_t n_events; /* packed */
+	uint32_t n_conts;  /* continuation entries met */
+	uint32_t take_unknown; /* 1: pack the next event even if its site or thread is not known; cleared */
+	uint32_t why;	       /* KTR_PACK_*: why the last run ended */
+	uint32_t cpu_mask; /* thread path: the CPU's bits in an entry's thread field; else 0 */
+	uint32_t cpu_bits; /* thread path: of the events packed, taken from the first */
+};
+
+#define KTR_PACK_DONE	 0u /* all was taken */
+#define KTR_PACK_FULL	 1u
+#define KTR_PACK_CPU	 2u /* the next event is of another CPU */
+#define KTR_PACK_UNKNOWN 3u /* the next event's site has no program, or its thread no word */
+
+#define KTR_PACK_SLACK 4096u /* [bytes] more than the longest event, and what the last store may spill */
+
+/* [bytes] No event takes more than this for each of its slots. */
+#define KTR_PACK_SLOT_MAX 96u
+
+/*
+ * Packs the events in entry[0..n), a batch as ktr__ring_read() gives them, until pack->why. Returns how
+ * many slots it has taken: always whole events. Continuations whose event is missing are skipped; they
+ * count in n_conts.
+ */
+uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n);
+
+/* Undoes the writing of raw bytes as U+EF80 to U+EFFF, in place; returns the new length. */
+size_t ktr__text_raw(char *text);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What events refer to by number, taken over from the session's tables into the trace: call sites into
+ * metadata and sidecar, threads, processes, classes, modules and clock anchors into sidecars. Also what the
+ * codec needs of them: a program per site, a word per thread.
+ *
+ * Text is collected here and written by ktr__describe_flush(), which comes before the packets that
+ * need it. A row that its process has not finished is taken later, when an event refers to it or
+ * at the next look at everything. One struct belongs to one drain.
+ */
+#ifndef WRITER_DESCRIBE_H
+#define WRITER_DESCRIBE_H
+
+#include "ktr/session_map.h"
+#include "writer/codec.h"
+#include "writer/emit.h"
+#include "writer/stream.h"
+
+#define KTR_DESCRIBE_TABLES 6
+
+struct ktr__describe {
+	const struct ktr__session_map *map; /* borrowed */
+	struct ktr__emit metadata;
+	struct ktr__emit side[KTR_SIDECARS];
+	size_t sealed; /* [bytes] of metadata that ends in a checksum already */
+	struct ktr__program *programs; /* by site */
+	uint32_t *words;	       /* by thread row */
+	uint16_t *lives;	       /* by tid: lives so far */
+	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
+	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
+	uint32_t n_programs;
+	uint32_t n_words;
+	uint32_t n_bad; /* rows that make no sense; told of once, in the end */
+	char class_name[KTR_CLASS_MAX][KTR_CLASS_NAME_MAX];
+	char text[2][4096]; /* strings of the row being written */
+};
+
+/* 0 or -ENOMEM. map stays open until ktr__describe_fini(). */
+int ktr__describe_init(struct ktr__describe *describe, const struct ktr__session_map *map);
+void ktr__describe_fini(struct ktr__describe *describe);
+
+/* Begins a new trace: its head, and then, little by little, everything again. Words stay the same. */
+void ktr__describe_begin(struct ktr__describe *describe, const struct ktr_trace_clock *clock,
+			 int64_t utc_offset_ns);
+
+/* Takes over rows added since the last call. */
+void ktr__describe_new(struct ktr__describe *describe);
+
+/* Takes over everything that has been added, finished or changed. Reads all tables. */
+void ktr__describe_all(struct ktr__describe *describe);
+
+/* Takes over a site's and a thread's row if they are there and ready. */
+void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t thread);
+
+/* A clean end. */
+void ktr__describe_end(struct ktr__describe *describe, uint64_t ns, uint64_t events, uint64_t lost);
+
+/*
+ * Writes what has been collected: 0 or -errno, what could not be written is kept. -ENOMEM: text was
+ * lost; the trace cannot go on.
+ */
+int ktr__describe_flush(struct ktr__describe *describe, struct ktr__trace *trace);
+
+#endif

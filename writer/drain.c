@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who has what to read, when to look again, how far behind to stay.
+ *
+ * A drain that reads where the producer writes takes the cache lines from under it (13 to 33 ns per
+ * event). So a ring is read once it holds a quarter of its capacity, and then only up to DRAIN_LAG
+ * behind its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before it is in
+ * the file. In between the drain sleeps as long as the fastest ring takes to fill that quarter.
+ *
+ * When writing fails, or space runs short, rings are left alone for DRAIN_RETRY_NS at a time: they keep
+ * the newest events, and the cursor knows how many it has missed. The user is told once each way.
+ *
+ * The trace gets its clock and its name DRAIN_CLOCK_NS after the session was made, or earlier if a
+ * ring is half full by then.
+ */
+#include "writer/drain.h"
+
+#include "ktr/clock.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define DRAIN_LAG	1024u	      /* [slots] 64 KiB: less was measured to slow the producer down */
+#define DRAIN_AGE_NS	40000000ull   /* a tail is to be less than 100 ms behind */
+#define DRAIN_PAUSE_MAX 20000000ull   /* [ns] an idle drain then takes below 0.1 % of a core */
+#define DRAIN_PAUSE_MIN 50000ull      /* [ns] shorter sleeps take longer: the kernel's timer slack */
+#define DRAIN_RETRY_NS	200000000ull  /* after a failed write */
+#define DRAIN_LOOK_NS	1000000000ull /* for what changes slowly: names, free space, drops */
+#define DRAIN_CLOCK_NS	100000000ull  /* between the anchors of the clock's map */
+#define DRAIN_FREE_STOP 50	      /* [1/1000] of the file system */
+#define DRAIN_FREE_GO	60
+
+uint64_t ktr__drain_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+__attribute__((format(printf, 2, 3))) static void drain_say(struct ktr__drain *drain,
+							    const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (!drain->plan.say)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	drain->plan.say(drain->plan.context, line);
+}
+
+static void *drain_map(size_t n_bytes)
+{
+	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, n_bytes, MADV_DONTFORK);
+	return at;
+}
+
+static void drain_free(struct ktr__drain *drain)
+{
+	ktr__trace_fini(&drain->trace);
+	ktr__describe_fini(&drain->describe);
+	ktr__emit_free(&drain->losses);
+	if (drain->buffer)
+		munmap(drain->buffer, KTR_FILL_BYTES);
+	if (drain->entries)
+		munmap(drain->entries, KTR_FILL_ENTRIES * sizeof(struct ktr_entry));
+	free(drain->ring);
+	free(drain->pace);
+	free(drain);
+}
+
+static void drain_start_ring(struct ktr__drain *drain, uint32_t row)
+{
+	struct ktr__drain_ring *ring = &drain->ring[row];
+	struct ktr__ring_cursor start = KTR__RING_FROM_START(row);
+	struct ktr__ring_cursor oldest = KTR__RING_FROM_OLDEST(row);
+	struct ktr_ring header;
+
+	ring->cursor = drain->plan.from == KTR__DRAIN_START ? start : oldest;
+	ring->started = drain->plan.from == KTR__DRAIN_START;
+	ring->cpu = row % drain->trace.n_rings;
+	if (drain->plan.from == KTR__DRAIN_HEAD)
+		ktr__ring_to_head(&drain->source, &ring->cursor);
+	if (ring->cursor.known) {
+		ring->index = ring->cursor.next - ring->cursor.conts;
+		ring->started = 1;
+	}
+	if (drain->plan.from != KTR__DRAIN_START && ktr__map_ring(drain->plan.map, row, &header) == 0)
+		drain->pace[row].dropped = header.dropped;
+}
+
+static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
+{
+	const struct ktr_header *header = &drain->plan.map->header;
+	int rc = ktr__trace_init(&drain->trace, drain->plan.sys, drain->plan.path, header->path,
+				 header->n_rings, err);
+
+	if (rc)
+		return rc;
+	drain->source = (struct ktr__ring_source){ header, drain->plan.base, drain->plan.map->fd };
+	drain->n_rows = ktr__header_n_ring_rows(header);
+	if (drain->n_rows > 2 * header->n_rings)
+		drain->n_rows = 2 * header->n_rings;
+	drain->ring = calloc(drain->n_rows, sizeof(*drain->ring));
+	drain->pace = calloc(drain->n_rows, sizeof(*drain->pace));
+	drain->buffer = drain_map(KTR_FILL_BYTES);
+	drain->entries = drain_map(KTR_FILL_ENTRIES * sizeof(struct ktr_entry));
+	rc = ktr__describe_init(&drain->describe, drain->plan.map);
+	if (rc || !drain->ring || !drain->pace || !drain->buffer || !drain->entries)
+		return ktr_error_set(err, ENOMEM, "no memory for the trace's buffers");
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		drain_start_ring(drain, i);
+	rc = ktr__trace_make_way(&drain->trace, err);
+	return rc ? rc : ktr__trace_create(&drain->trace, err);
+}
+
+int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan, struct ktr_error *err)
+{
+	struct ktr__drain *drain = calloc(1, sizeof(*drain));
+	int rc;
+
+	*out = NULL;
+	if (!drain)
+		return ktr_error_set(err, ENOMEM, "no memory for the trace");
+	drain->plan = *plan;
+	drain->trace.parent_fd = drain->trace.dir_fd = drain->trace.side_fd = -1;
+	drain->trace.sys = plan->sys;
+	drain->trace.metadata.fd = -1;
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		drain->trace.side[i].fd = -1;
+	drain->created_ns = ktr__drain_now();
+	rc = drain_init(drain, err);
+	if (rc) {
+		drain_free(drain);
+		return rc;
+	}
+	*out = drain;
+	return 0;
+}
+
+/* Writes a trace's head and gives it its name. On failure the trace is gone. */
+static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
+{
+	int rc;
+
+	/* Each trace counts for itself: packets from 0, losses from 0. */
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		drain->ring[i].seq = drain->ring[i].discarded = drain->ring[i].told = 0;
+	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns);
+	rc = ktr__describe_flush(&drain->describe, &drain->trace);
+	if (rc)
+		ktr_error_set(err, rc, "%s: cannot write: %s", drain->trace.name, strerror(-rc));
+	else
+		rc = ktr__trace_publish(&drain->trace, err);
+	if (rc)
+		ktr__trace_close(&drain->trace);
+	drain->begun = !rc;
+	return rc;
+}
+
+/* Says why a trace could not be begun, unless it has just been said. */
+static int drain_publish_or_say(struct ktr__drain *drain)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = drain_publish(drain, &err);
+
+	if (rc && rc != drain->stats.error)
+		drain_say(drain, "%s", err.text);
+	if (rc)
+		drain->stats.error = rc;
+	return rc;
+}
+
+static int drain_begin(struct ktr__drain *drain)
+{
+	ktr__affine_make(drain->plan.map, &drain->affine);
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		drain->ring[i].time_ns = drain->affine.clock.base_ns;
+	return drain_publish_or_say(drain);
+}
+
+/* Time to fix the clock? all: now or never. */
+static int drain_due(struct ktr__drain *drain, int all)
+{
+	struct ktr__affine affine;
+	uint64_t geom;
+
+	if (all || ktr__drain_now() - drain->created_ns >= DRAIN_CLOCK_NS)
+		return 1;
+	if (ktr__affine_make(drain->plan.map, &affine) == 0 && affine.apart_ns >= DRAIN_CLOCK_NS)
+		return 1;
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		uint64_t head = ktr__ring_head(&drain->source, i, &geom);
+
+		if (geom && head - drain->ring[i].cursor.next >= 1ull << KTR_GEOM_LOG2(geom) >> 1)
+			return 1;
+	}
+	return 0;
+}
+
+int ktr__drain_rotate(struct ktr__drain *drain)
+{
+	uint32_t number;
+	int rc;
+
+	if (!drain->begun)
+		return 0;
+	number = ktr__trace_free_number(&drain->trace, drain->retired);
+	ktr__describe_all(&drain->describe);
+	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
+	ktr__describe_flush(&drain->describe, &drain->trace);
+	drain->begun = 0;
+	rc = ktr__trace_retire(&drain->trace, number);
+	if (rc)
+		return rc;
+	drain->retired = number;
+	if (drain->plan.n_keep && number > drain->plan.n_keep)
+		ktr__trace_remove(&drain->trace, number - drain->plan.n_keep);
+	rc = ktr__trace_create(&drain->trace, NULL);
+	return rc ? rc : drain_publish_or_say(drain);
+}
+
+static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
+{
+	if (rc != drain->stats.error)
+		drain_say(drain, "%s: cannot write: %s; recording goes on in memory",
+			  drain->trace.name, strerror(-rc));
+	drain->stats.error = rc;
+	drain->retry_ns = now + DRAIN_RETRY_NS;
+	return rc;
+}
+
+/* Enough room on the disk, and below the limit of size? */
+static void drain_look_space(struct ktr__drain *drain)
+{
+	int free = drain->plan.sys->free_permille(drain->trace.dir_fd);
+	uint64_t max = drain->plan.max_bytes;
+	int full = free >= 0 && free < (drain->full ? DRAIN_FREE_GO : DRAIN_FREE_STOP);
+
+	if (full && !drain->full)
+		drain_say(drain, "%s: less than 5 %% of the disk is free; recording goes on in memory",
+			  drain->trace.name);
+	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
+		if (!drain->full)
+			drain_say(drain, "%s: has reached its size limit; recording goes on in memory",
+				  drain->trace.name);
+		full = 1;
+	}
+	if (!full && drain->full)
+		drain_say(drain, "%s: writing again", drain->trace.name);
+	drain->full = full;
+}
+
+/* A line about events the recorder itself could not keep. They lie somewhere before now. */
+static void drain_tell_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
+{
+	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_LOSSES];
+	struct ktr__drain_ring *ring = &drain->ring[row];
+	char name[32];
+
+	ring->discarded += n;
+	drain->stats.lost += n;
+	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
+	ktr__json_begin(emit);
+	ktr__json_string(emit, "stream", name);
+	ktr__json_u64(emit, "cpu", ring->cpu);
+	ktr__json_bool(emit, "keep", row >= drain->trace.n_rings);
+	ktr__json_string(emit, "why", "dropped");
+	ktr__json_u64(emit, "events", n);
+	ktr__json_u64(emit, "from_ns", drain->look_ns);
+	ktr__json_u64(emit, "to_ns", ktr__drain_now());
+	ktr__json_u64(emit, "seq", ring->seq);
+	ktr__json_end(emit);
+}
+
+static void drain_look_dropped(struct ktr__drain *drain)
+{
+	struct ktr_ring ring;
+
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		if (ktr__map_ring(drain->plan.map, i, &ring) || ring.dropped <= drain->pace[i].dropped)
+			continue;
+		drain_tell_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
+		drain->pace[i].dropped = ring.dropped;
+	}
+}
+
+/* Where the clocks are now: nobody needs it to read the trace, but it tells how they drift. */
+static void drain_tell_anchor(struct ktr__drain *drain)
+{
+	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_ANCHORS];
+	struct ktr_anchor anchor = { 0 };
+
+	if (!drain->affine.ticking)
+		return;
+	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
+	ktr__json_begin(emit);
+	ktr__json_u64(emit, "ticks", anchor.ticks);
+	ktr__json_u64(emit, "mono_ns", anchor.mono_ns);
+	ktr__json_u64(emit, "utc_ns", anchor.utc_ns);
+	ktr__json_end(emit);
+}
+
+/* What changes slowly. Nothing is read of the session while it is idle. */
+static void drain_look(struct ktr__drain *drain, uint64_t now)
+{
+	if (now - drain->look_ns < DRAIN_LOOK_NS)
+		return;
+	drain_look_space(drain);
+	if (ktr__trace_gone(&drain->trace)) {
+		drain_say(drain, "%s: was removed; beginning another", drain->trace.name);
+		ktr__trace_close(&drain->trace);
+		drain->begun = 0;
+	}
+	if (drain->stats.events != drain->look_events) {
+		drain_look_dropped(drain);
+		ktr__describe_all(&drain->describe);
+		drain_tell_anchor(drain);
+		drain->look_events = drain->stats.events;
+	}
+	drain->look_ns = now;
+}
+
+/* Up to where a ring is to be read now; its cursor when not at all. */
+static uint64_t drain_stop(struct ktr__drain *drain, uint32_t row, uint64_t head, uint64_t capacity,
+			   uint64_t now, int all)
+{
+	const struct ktr__drain_ring *ring = &drain->ring[row];
+	struct ktr__drain_pace *pace = &drain->pace[row];
+	uint64_t lag = capacity / 4 < DRAIN_LAG ? capacity / 4 : DRAIN_LAG;
+
+	if (all || now - pace->full_ns >= DRAIN_AGE_NS) {
+		pace->full_ns = now;
+		return head;
+	}
+	if (head - ring->cursor.next >= capacity / 4 + lag)
+		return head - lag;
+	return ring->cursor.next;
+}
+
+/* How long a ring takes to fill a quarter at its present rate. */
+static uint64_t drain_pause(const struct ktr__drain *drain, uint64_t came, uint64_t capacity,
+			    uint64_t now)
+{
+	uint64_t over = now - drain->rate_ns;
+
+	if (!came)
+		return DRAIN_PAUSE_MAX;
+	return capacity / 4 * (over < DRAIN_PAUSE_MAX ? over : DRAIN_PAUSE_MAX) / came;
+}
+
+/* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */
+static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsigned flags,
+		      uint64_t *pause_ns)
+{
+	struct ktr__drain_pace *pace = &drain->pace[row];
+	uint64_t geom, head = ktr__ring_head(&drain->source, row, &geom);
+	uint64_t capacity = 1ull << KTR_GEOM_LOG2(geom), stop, pause;
+	int more = 1;
+
+	if (!geom || pace->broken || head <= drain->ring[row].cursor.next)
+		return 0;
+	pause = drain_pause(drain, head - pace->head, capacity, now);
+	if (pause < *pause_ns)
+		*pause_ns = pause;
+	pace->head = head;
+	stop = drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
+	while (more > 0 && drain->ring[row].cursor.next < stop)
+		more = ktr__fill_ring(drain, row, stop, 0);
+	return more < 0 ? more : 0;
+}
+
+static int drain_rings(struct ktr__drain *drain, uint64_t now, unsigned flags, uint64_t *pause_ns)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < drain->n_rows && !rc; i++)
+		rc = drain_ring(drain, i, now, flags, pause_ns);
+	drain->rate_ns = now;
+	return rc;
+}
+
+static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, uint64_t *pause_ns)
+{
+	int rc = 0;
+
+	if (!drain->begun && !drain->trace.hidden[0])
+		rc = ktr__trace_create(&drain->trace, NULL);
+	if (!rc && !drain->begun) {
+		if (!drain_due(drain, flags & KTR__DRAIN_ALL)) {
+			*pause_ns = DRAIN_PAUSE_MIN * 4;
+			return 0;
+		}
+		rc = drain_begin(drain);
+	}
+	if (!rc)
+		drain_look(drain, now);
+	if (!rc && !drain->full)
+		rc = drain_rings(drain, now, flags, pause_ns);
+	if (!rc)
+		rc = ktr__describe_flush(&drain->describe, &drain->trace);
+	return rc;
+}
+
+int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_ns)
+{
+	uint64_t now = ktr__drain_now();
+	int rc;
+
+	*pause_ns = DRAIN_PAUSE_MAX;
+	drain->stats.rounds++;
+	if (drain->stats.error && now < drain->retry_ns && !(flags & KTR__DRAIN_ALL))
+		return drain->stats.error;
+	rc = drain_write(drain, now, flags, pause_ns);
+	if (rc)
+		return drain_fail(drain, rc, now);
+	if (drain->stats.error)
+		drain_say(drain, "%s: writing again", drain->trace.name);
+	drain->stats.error = 0;
+	if (*pause_ns < DRAIN_PAUSE_MIN)
+		*pause_ns = 0;
+	if (drain->plan.max_bytes && drain->plan.n_keep &&
+	    drain->trace.bytes >= drain->plan.max_bytes)
+		rc = ktr__drain_rotate(drain);
+	return rc ? drain_fail(drain, rc, now) : 0;
+}
+
+/* Events committed that no packet has and no packet counts as lost. */
+static uint64_t drain_left(struct ktr__drain *drain)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		struct ktr__ring_cursor cursor = { i, 0, 0, 0, 0, 0 };
+		uint64_t events;
+
+		if (drain->pace[i].broken || ktr__ring_to_head(&drain->source, &cursor) ||
+		    !cursor.known || !drain->ring[i].started)
+			continue;
+		events = cursor.next - cursor.conts;
+		left += events > drain->ring[i].index ? events - drain->ring[i].index : 0;
+	}
+	return left;
+}
+
+/* The last packets, which tell of losses that no event follows, and the last lines. */
+static int drain_finish(struct ktr__drain *drain)
+{
+	int rc = 0;
+
+	drain_look_dropped(drain);
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		int more = drain->ring[i].discarded != drain->ring[i].told;
+
+		while (more > 0)
+			more = ktr__fill_ring(drain, i, drain->ring[i].cursor.next, 1);
+		rc = more < 0 && !rc ? more : rc;
+	}
+	ktr__describe_all(&drain->describe);
+	drain_tell_anchor(drain);
+	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
+	return rc ? rc : ktr__describe_flush(&drain->describe, &drain->trace);
+}
+
+int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
+{
+	uint64_t pause;
+	int rc = ktr__drain_round(drain, KTR__DRAIN_ALL, &pause);
+
+	if (!rc)
+		rc = drain_finish(drain);
+	if (!rc && drain->full)
+		rc = -ENOSPC;
+	if (rc)
+		drain->stats.unwritten = drain_left(drain);
+	drain->stats.bytes = drain->trace.bytes;
+	if (stats)
+		*stats = drain->stats;
+	drain_free(drain);
+	return rc;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A drain: takes what the rings of one session hold into one trace. Used by the thread inside a traced
+ * process and by tools from outside; any number may drain one session.
+ *
+ *	struct ktr__drain_plan plan = { ... };
+ *
+ *	if (ktr__drain_open(&drain, &plan, &err))
+ *		...
+ *	while (wanted) {
+ *		ktr__drain_round(drain, 0, &pause_ns);
+ *		sleep for pause_ns;
+ *	}
+ *	ktr__drain_close(drain, &stats);
+ *
+ * Each ring is a stream of its own, so that time never goes back within one. A stream's packets are
+ * written a buffer at a time. When that fails, the cursor stays where it was: nothing is lost but what
+ * the ring overwrites until writing works again, and that is counted as any overtaking is.
+ *
+ * One thread uses one drain. Nothing here may be called from a signal handler.
+ */
+#ifndef WRITER_DRAIN_H
+#define WRITER_DRAIN_H
+
+#include "ktr/ring_read.h"
+#include "ktr/session_map.h"
+#include "writer/affine.h"
+#include "writer/codec.h"
+#include "writer/describe.h"
+#include "writer/stream.h"
+
+enum ktr__drain_from {
+	KTR__DRAIN_START,  /* all there ever was; what is overwritten already counts as lost */
+	KTR__DRAIN_OLDEST, /* what the rings hold now */
+	KTR__DRAIN_HEAD	   /* what comes from now on */
+};
+
+struct ktr__drain_plan {
+	const struct ktr__session_map *map; /* borrowed until the drain is closed */
+	const void *base; /* the session mapped, ring headers and open rings readable; or NULL: pread(2) */
+	const struct ktr__sys *sys;
+	const char *path;	    /* of the trace */
+	enum ktr__drain_from from;
+	uint64_t max_bytes;	    /* of one trace, roughly; 0: no limit */
+	uint32_t n_keep;	    /* traces kept after rotation; 0: recording stops at max_bytes */
+	void (*say)(void *context, const char *line); /* one line for the user; may be NULL */
+	void *context;
+};
+
+struct ktr__drain_stats {
+	uint64_t events;    /* written */
+	uint64_t lost;	    /* overwritten or dropped, as the trace says */
+	uint64_t unwritten; /* at the end: still in the rings when the trace could not be written */
+	uint64_t bytes;
+	uint64_t packets;
+	uint64_t rounds;
+	int error; /* -errno while writing is not possible, else 0 */
+};
+
+/* A ring and its stream. Copied and put back when writing fails. */
+struct ktr__drain_ring {
+	struct ktr__ring_cursor cursor;
+	uint64_t seq;	    /* packets so far */
+	uint64_t discarded; /* [events] */
+	uint64_t told;	    /* [events] of discarded in the last packet */
+	uint64_t lost;	    /* [events] overtaken since the last packet */
+	uint64_t lost_ns;   /* last event before them */
+	uint64_t index;	    /* [events] of the next event in the ring */
+	uint64_t time_ns;   /* of the last event */
+	uint32_t cpu;
+	uint32_t started; /* 1: index is right */
+};
+
+/* What the pacing knows of a ring; never put back. */
+struct ktr__drain_pace {
+	uint64_t head;	  /* [slots] when last looked */
+	uint64_t full_ns; /* when it was last read up to the head */
+	uint64_t dropped; /* [events] as of the last look */
+	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
+};
+
+struct ktr__drain {
+	struct ktr__drain_plan plan;
+	struct ktr__ring_source source;
+	struct ktr__affine affine;
+	struct ktr__trace trace;
+	struct ktr__describe describe;
+	struct ktr__emit losses; /* lines of packets in the buffer */
+	struct ktr__drain_ring *ring; /* owned; by row of the ring table */
+	struct ktr__drain_pace *pace;
+	uint32_t n_rows;
+	uint8_t *buffer; /* owned: packets on their way */
+	struct ktr_entry *entries; /* owned: a batch */
+	struct ktr__drain_stats stats;
+	uint64_t created_ns;  /* when the drain was opened */
+	uint64_t look_ns;     /* when slow things were last looked at */
+	uint64_t look_events; /* stats.events at that time */
+	uint64_t look_bytes;
+	uint64_t retry_ns;    /* not before this: writing failed */
+	uint64_t rate_ns;     /* when the heads were last compared */
+	uint32_t retired;     /* number of the last trace that was rotated away */
+	int full;	      /* 1: too little free space, or max_bytes without rotation */
+	int begun;	      /* 1: the trace has its name and its clock */
+};
+
+/* Creates the trace under a hidden name. *out is owned, NULL on failure. 0 or -errno, err filled. */
+int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
+		    struct ktr_error *err);
+
+#define KTR__DRAIN_ALL 1u /* up to the heads, however fresh the events are */
+
+/*
+ * One look at all rings. *pause_ns is how long nothing much will be missed. 0, or -errno while
+ * nothing can be written (the next rounds try again by themselves).
+ */
+int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_ns);
+
+/* Closes the present trace, moves it to NAME.N and begins another. 0 or -errno. */
+int ktr__drain_rotate(struct ktr__drain *drain);
+
+/*
+ * Takes everything that is committed, ends the trace and frees the drain. stats may be NULL. 0, or -errno
+ * when not everything could be written; stats->unwritten is then how many events were not.
+ */
+int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats);
+
+/* CLOCK_MONOTONIC */
+uint64_t ktr__drain_now(void);
+
+/* fill.c */
+
+/* [slots] of a batch: 64 KiB, which with the buffer's part in use fits any L2 cache. */
+#define KTR_FILL_ENTRIES 1024u
+
+/* [bytes] Packets written at once; a batch never fills more than what is left at its beginning. */
+#define KTR_FILL_BYTES (384u << 10)
+
+/*
+ * Takes slots of one ring up to `stop` into packets and appends them to its stream: one buffer full
+ * at most. 1 when there is more, 0 when there is not, -errno with everything as before when they could not
+ * be written. final: tells of losses even if no event follows them.
+ */
+int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final);
+
+#endif

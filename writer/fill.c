@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One ring's entries into one stream's packets.
+ *
+ * A buffer takes packets until it has no room for the worst a batch could need; then, or when the
+ * ring has no more, it is written as one. A packet ends where events are missing, so that the loss stands
+ * between packets, and on the thread path where the CPU changes.
+ *
+ * Order of writing: descriptions the events need, packets, lines about losses. The ring's state is
+ * copied at the beginning and put back when one of the first two fails.
+ */
+#include "writer/drain.h"
+
+#include "ktr/clock.h"
+#include "writer/packet.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* [bytes] Free at the beginning of a batch: one of all different CPUs has a header per event. */
+#define FILL_BATCH_BYTES (KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_EVENTS))
+
+_Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
+_Static_assert(KTR_FILL_BYTES <= KTR_PACKET_MAX, "one packet may take the whole buffer");
+
+struct fill {
+	struct ktr__drain *drain;
+	struct ktr__drain_ring *ring;
+	uint32_t row;
+	uint32_t open;	   /* 1: a packet is being filled */
+	uint32_t used;	   /* [bytes] of finished packets */
+	uint32_t n_packets;
+	uint64_t n_events; /* in finished packets */
+	uint64_t n_lost;
+	uint64_t first_slot;
+	uint64_t next_slot; /* behind the last batch */
+	struct ktr__pack pack;
+};
+
+/* A line about events that are missing before the packet `seq`. */
+static void fill_tell(struct fill *fill, uint64_t to_ns)
+{
+	struct ktr__emit *emit = &fill->drain->losses;
+	char name[32];
+
+	ktr__trace_stream_name(&fill->drain->trace, fill->row, name, sizeof(name));
+	ktr__json_begin(emit);
+	ktr__json_string(emit, "stream", name);
+	ktr__json_u64(emit, "cpu", fill->ring->cpu);
+	ktr__json_bool(emit, "keep", fill->row >= fill->drain->trace.n_rings);
+	ktr__json_string(emit, "why", "overwritten");
+	ktr__json_u64(emit, "events", fill->ring->lost);
+	ktr__json_u64(emit, "from_ns", fill->ring->lost_ns);
+	ktr__json_u64(emit, "to_ns", to_ns);
+	ktr__json_u64(emit, "seq", fill->ring->seq);
+	ktr__json_end(emit);
+	fill->ring->lost = 0;
+}
+
+/* Puts the header and checksum to a packet that ends at `end` and before slot `next`. */
+static void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint64_t discarded)
+{
+	struct ktr__drain_ring *ring = fill->ring;
+	const struct ktr__pack *pack = &fill->pack;
+	uint8_t *packet = fill->drain->buffer + fill->used;
+	struct ktr_packet_header head = { 0 };
+
+	head.flags = (fill->row >= fill->drain->trace.n_rings ? KTR_PACKET_KEEP : 0) |
+		     (fill->drain->trace.path == KTR_PATH_THREAD ? KTR_PACKET_THREAD : 0);
+	head.first_slot = fill->first_slot;
+	head.next_slot = next;
+	head.time_begin = pack->n_events ? pack->first_ns : ring->time_ns;
+	head.time_end = pack->n_events ? pack->time_ns : ring->time_ns;
+	head.seq = ring->seq++;
+	head.discarded = ring->told = discarded;
+	head.first_event = ring->index;
+	head.n_events = pack->n_events;
+	head.ring = fill->row;
+	head.cpu = ring->cpu;
+	ktr__packet_seal(packet, (size_t)(end - packet), &head);
+	fill->used += (uint32_t)(end - packet);
+	fill->n_packets++;
+}
+
+/*
+ * Begins a packet at a slot. Readers of CTF count what is discarded from one packet to the next: where
+ * events are missing from the very beginning, an empty packet comes first.
+ */
+static void fill_open(struct fill *fill, uint64_t slot)
+{
+	const struct ktr__drain *drain = fill->drain;
+	struct ktr__pack *pack = &fill->pack;
+
+	memset(pack, 0, sizeof(*pack));
+	fill->first_slot = slot;
+	if (!fill->ring->seq && fill->ring->discarded)
+		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, slot, 0);
+	pack->at = drain->buffer + fill->used + KTR_PACKET_EVENTS;
+	pack->limit = drain->buffer + KTR_FILL_BYTES - KTR_PACK_SLACK;
+	pack->time_ns = fill->ring->time_ns;
+	pack->clock = drain->affine.clock;
+	pack->programs = drain->describe.programs;
+	pack->n_programs = drain->describe.n_programs;
+	pack->words = drain->describe.words;
+	pack->n_words = drain->describe.n_words;
+	if (drain->trace.path == KTR_PATH_THREAD)
+		pack->cpu_mask = ~KTR_THREAD_INDEX;
+	fill->open = 1;
+}
+
+/* Finishes the packet, which ends before slot `next`; an empty one only if it has losses to tell of. */
+static void fill_close(struct fill *fill, uint64_t next)
+{
+	struct ktr__drain_ring *ring = fill->ring;
+	const struct ktr__pack *pack = &fill->pack;
+
+	fill->open = 0;
+	if (!pack->n_events && ring->discarded == ring->told)
+		return;
+	if (ring->lost)
+		fill_tell(fill, pack->n_events ? pack->first_ns : ring->time_ns);
+	fill_seal(fill, pack->at, next, ring->discarded);
+	fill->n_events += pack->n_events;
+	ring->index += pack->n_events;
+	ring->time_ns = pack->time_ns;
+}
+
+/* The codec met a site or thread it does not know: looks for its row, and if there is none, goes on. */
+static void fill_unknown(struct fill *fill, const struct ktr_entry *entry)
+{
+	struct ktr__describe *describe = &fill->drain->describe;
+	uint32_t thread = entry->thread & KTR_THREAD_INDEX;
+
+	ktr__describe_new(describe);
+	ktr__describe_event(describe, entry->site, thread);
+	if (entry->site >= describe->n_programs || !describe->programs[entry->site].ready ||
+	    thread >= describe->n_words || (thread && !describe->words[thread]))
+		fill->pack.take_unknown = 1;
+}
+
+static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
+{
+	const struct ktr__drain *drain = fill->drain;
+	uint64_t now = KTR_TIME_TICKS;
+	uint32_t at = 0;
+
+	if (drain->affine.ticking)
+		now = ktr__clock_now(drain->plan.map->header.clock);
+	while (at < batch->n) {
+		if (!fill->open) {
+			if (drain->trace.path == KTR_PATH_THREAD)
+				fill->ring->cpu = batch->entry[at].thread >> KTR_THREAD_BITS;
+			fill_open(fill, batch->first + at);
+		}
+		fill->pack.limit_ticks = now;
+		at += ktr__pack_run(&fill->pack, batch->entry + at, batch->n - at);
+		if (fill->pack.why == KTR_PACK_UNKNOWN)
+			fill_unknown(fill, batch->entry + at);
+		else if (fill->pack.why != KTR_PACK_DONE)
+			fill_close(fill, batch->first + at);
+	}
+	fill->next_slot = batch->first + batch->n;
+}
+
+/* Where the ring's events are counted from: at the first batch of a drain that came late. */
+static void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batch *batch)
+{
+	uint64_t firsts = 0;
+
+	if (ring->started || !ring->cursor.known)
+		return;
+	for (uint32_t i = 0; i < batch->n; i++)
+		firsts += !ktr__slot_is_cont(&batch->entry[i]);
+	ring->index = ring->cursor.next - ring->cursor.conts - firsts;
+	ring->started = 1;
+}
+
+static void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch)
+{
+	struct ktr__drain_ring *ring = fill->ring;
+
+	if (fill->open)
+		fill_close(fill, fill->next_slot);
+	if (!ring->lost)
+		ring->lost_ns = ring->seq ? ring->time_ns : 0;
+	ring->lost += batch->lost;
+	fill->n_lost += batch->lost;
+	ring->discarded += batch->lost;
+	ring->index += batch->lost + batch->cleared;
+}
+
+/* Writes the buffer. 0 or -errno. */
+static int fill_write(struct fill *fill)
+{
+	struct ktr__drain *drain = fill->drain;
+	struct ktr__file *file;
+	int rc = ktr__describe_flush(&drain->describe, &drain->trace);
+
+	if (!rc)
+		rc = ktr__trace_stream(&drain->trace, fill->row, &file);
+	if (!rc)
+		rc = ktr__trace_append(&drain->trace, file, drain->buffer, fill->used);
+	if (rc)
+		return rc;
+	ktr__emit_bytes(&drain->describe.side[KTR_SIDECAR_LOSSES], drain->losses.text,
+			drain->losses.n);
+	drain->stats.events += fill->n_events;
+	drain->stats.packets += fill->n_packets;
+	drain->stats.lost += fill->n_lost;
+	drain->stats.bytes = drain->trace.bytes;
+	return 0;
+}
+
+/* Takes batches until the buffer is full: 1, or the ring has no more, or cannot be read: 0. */
+static int fill_take(struct fill *fill, uint64_t stop)
+{
+	struct ktr__drain *drain = fill->drain;
+	struct ktr__ring_batch batch;
+	int rc;
+
+	for (;;) {
+		uint8_t *end = fill->open ? fill->pack.at : drain->buffer + fill->used;
+
+		if (end + FILL_BATCH_BYTES + KTR_PACK_SLACK > drain->buffer + KTR_FILL_BYTES)
+			return 1;
+		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries,
+				    KTR_FILL_ENTRIES, &batch);
+		if (rc == -EAGAIN || rc == 0)
+			return 0; /* the next round is a better moment */
+		if (rc < 0) {
+			drain->pace[fill->row].broken = 1;
+			return 0;
+		}
+		fill_start(fill->ring, &batch);
+		if (batch.lost || batch.cleared)
+			fill_gap(fill, &batch);
+		fill_batch(fill, &batch);
+	}
+}
+
+int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final)
+{
+	struct ktr__drain_ring saved = drain->ring[row];
+	struct fill fill = { .drain = drain, .ring = &drain->ring[row], .row = row };
+	int rc, more;
+
+	more = fill_take(&fill, stop);
+	if (!fill.open && final && fill.ring->discarded != fill.ring->told)
+		fill_open(&fill, fill.ring->cursor.next);
+	if (fill.open)
+		fill_close(&fill, fill.ring->cursor.next);
+	rc = fill.used ? fill_write(&fill) : 0;
+	drain->losses.n = 0;
+	if (!rc && !fill.used)
+		drain->stats.lost += fill.n_lost;
+	if (rc) {
+		drain->ring[row] = saved;
+		return rc;
+	}
+	return more;
+}

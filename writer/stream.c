@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of one trace directory. See stream.h for what is promised.
+ *
+ * All calls go through the table of system calls, but for flock(2) and the directory walk of a removal.
+ * Errors of making a trace are told to the caller with the path; errors of appending only as -errno,
+ * because the caller goes on and tells the user once.
+ */
+#include "writer/stream.h"
+
+#include <ktr/session.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
+
+static const char *const stream_sidecars[KTR_SIDECARS] = {
+#define STREAM_NAME(name, file) [KTR_SIDECAR_##name] = file,
+	KTR_SIDECAR_LIST(STREAM_NAME)
+#undef STREAM_NAME
+};
+
+static void stream_close_fd(struct ktr__trace *trace, int *fd)
+{
+	if (*fd >= 0)
+		trace->sys->close(*fd);
+	*fd = -1;
+}
+
+int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const char *path,
+		    uint32_t ring_path, uint32_t n_rings, struct ktr_error *err)
+{
+	char parent[PATH_MAX];
+	size_t n = strlen(path);
+	const char *slash;
+
+	memset(trace, 0, sizeof(*trace));
+	trace->sys = sys;
+	trace->path = ring_path;
+	trace->n_rings = n_rings;
+	trace->parent_fd = trace->dir_fd = trace->side_fd = trace->metadata.fd = -1;
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		trace->side[i].fd = -1;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	slash = memrchr(path, '/', n);
+	/* "parent/." rather than "parent": the directory may be reached through a link. */
+	if (slash)
+		n -= (size_t)(slash + 1 - path);
+	if (!n || n > NAME_MAX - 32 || snprintf(parent, sizeof(parent), "%.*s.", slash ? (int)(slash + 1 - path) : 0,
+						path) >= (int)sizeof(parent))
+		return ktr_error_set(err, EINVAL, "%s: not a name for a trace", path);
+	memcpy(trace->name, slash ? slash + 1 : path, n);
+	if (strcmp(trace->name, ".") == 0 || strcmp(trace->name, "..") == 0)
+		return ktr_error_set(err, EINVAL, "%s: not a name for a trace", path);
+	trace->stream = malloc(2 * (size_t)n_rings * sizeof(*trace->stream));
+	if (!trace->stream)
+		return ktr_error_set(err, ENOMEM, "no memory for the trace");
+	for (uint32_t i = 0; i < 2 * n_rings; i++)
+		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
+	trace->parent_fd = sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
+	if (trace->parent_fd < 0)
+		return ktr_error_set(err, trace->parent_fd, "%s: cannot open the directory it goes to: %s",
+				     path, strerror(-trace->parent_fd));
+	return 0;
+}
+
+static int stream_open_file(struct ktr__trace *trace, int dir_fd, const char *name,
+			    struct ktr__file *file)
+{
+	int fd = trace->sys->openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0)
+		return fd;
+	*file = (struct ktr__file){ fd, 0, 0 };
+	return 0;
+}
+
+static int stream_open_dir(struct ktr__trace *trace, int at_fd, const char *name, int *fd)
+{
+	int rc = trace->sys->mkdirat(at_fd, name, 0700);
+
+	if (rc)
+		return rc;
+	*fd = trace->sys->openat(at_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	return *fd < 0 ? *fd : 0;
+}
+
+static int stream_create(struct ktr__trace *trace)
+{
+	int rc = stream_open_dir(trace, trace->parent_fd, trace->hidden, &trace->dir_fd);
+
+	if (!rc)
+		rc = stream_open_dir(trace, trace->dir_fd, KTR_TRACE_DIR, &trace->side_fd);
+	if (!rc)
+		rc = stream_open_file(trace, trace->dir_fd, KTR_TRACE_METADATA, &trace->metadata);
+	for (int i = 0; !rc && i < KTR_SIDECARS; i++)
+		rc = stream_open_file(trace, trace->side_fd, stream_sidecars[i], &trace->side[i]);
+	if (!rc && flock(trace->side[KTR_SIDECAR_INFO].fd, LOCK_EX | LOCK_NB))
+		rc = errno == EWOULDBLOCK ? -EBUSY : 0; /* a file system without locks */
+	return rc;
+}
+
+int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
+{
+	static unsigned serial;
+	int rc;
+
+	trace->bytes = 0;
+	trace->published = 0;
+	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32), trace->name,
+		 (int)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	rc = stream_create(trace);
+	if (rc) {
+		ktr__trace_close(trace);
+		return ktr_error_set(err, rc, "%s: cannot create the trace: %s", trace->name, strerror(-rc));
+	}
+	return 0;
+}
+
+/* Is the trace that has the name being written? */
+static int stream_busy(struct ktr__trace *trace)
+{
+	char path[NAME_MAX + 32];
+	int fd, busy;
+
+	snprintf(path, sizeof(path), "%s/" KTR_TRACE_DIR "/%s", trace->name,
+		 stream_sidecars[KTR_SIDECAR_INFO]);
+	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	trace->sys->close(fd);
+	return busy;
+}
+
+/* Moves what has the name aside. */
+static int stream_aside(struct ktr__trace *trace)
+{
+	char aside[NAME_MAX + 32];
+	int rc = -EEXIST;
+
+	for (unsigned i = 1; rc == -EEXIST && i <= STREAM_TRIES; i++) {
+		snprintf(aside, sizeof(aside), "%s.old.%u", trace->name, i);
+		rc = trace->sys->rename_new(trace->parent_fd, trace->name, aside);
+	}
+	return rc == -ENOENT ? 0 : rc; /* gone by itself: the better */
+}
+
+int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err)
+{
+	int rc;
+
+	if (stream_busy(trace))
+		return ktr_error_set(err, EBUSY, "%s: another process is writing this trace",
+				     trace->name);
+	rc = stream_aside(trace);
+	if (rc)
+		return ktr_error_set(err, rc, "%s: cannot move the old trace aside: %s", trace->name,
+				     strerror(-rc));
+	return 0;
+}
+
+int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err)
+{
+	int rc;
+
+	for (int i = 0; i < 16; i++) {
+		rc = trace->sys->rename_new(trace->parent_fd, trace->hidden, trace->name);
+		if (rc != -EEXIST && rc != -ENOTEMPTY)
+			break;
+		rc = ktr__trace_make_way(trace, err);
+		if (rc)
+			return rc;
+		rc = -EEXIST;
+	}
+	if (rc)
+		return ktr_error_set(err, rc, "%s: cannot give the trace its name: %s", trace->name,
+				     strerror(-rc));
+	trace->published = 1;
+	return 0;
+}
+
+/* Removes a trace directory by what belongs to one; anything else in it stays, and so does it then. */
+static int stream_remove(struct ktr__trace *trace, const char *name)
+{
+	int dir_fd = trace->sys->openat(trace->parent_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	int side_fd, rc;
+	char file[NAME_MAX + 1];
+
+	if (dir_fd < 0)
+		return dir_fd;
+	side_fd = trace->sys->openat(dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY, 0);
+	for (int i = 0; side_fd >= 0 && i < KTR_SIDECARS; i++)
+		trace->sys->unlinkat(side_fd, stream_sidecars[i], 0);
+	if (side_fd >= 0)
+		trace->sys->close(side_fd);
+	trace->sys->unlinkat(dir_fd, KTR_TRACE_DIR, AT_REMOVEDIR);
+	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);
+	for (uint32_t i = 0; i < 2 * trace->n_rings; i++) {
+		ktr__trace_stream_name(trace, i, file, sizeof(file));
+		trace->sys->unlinkat(dir_fd, file, 0);
+	}
+	trace->sys->close(dir_fd);
+	rc = trace->sys->unlinkat(trace->parent_fd, name, AT_REMOVEDIR);
+	return rc;
+}
+
+void ktr__trace_close(struct ktr__trace *trace)
+{
+	stream_close_fd(trace, &trace->metadata.fd);
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		stream_close_fd(trace, &trace->side[i].fd);
+	for (uint32_t i = 0; trace->stream && i < 2 * trace->n_rings; i++) {
+		stream_close_fd(trace, &trace->stream[i].fd);
+		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
+	}
+	stream_close_fd(trace, &trace->side_fd);
+	stream_close_fd(trace, &trace->dir_fd);
+	if (!trace->published && trace->hidden[0])
+		stream_remove(trace, trace->hidden);
+	trace->hidden[0] = 0;
+}
+
+uint32_t ktr__trace_free_number(struct ktr__trace *trace, uint32_t above)
+{
+	char name[NAME_MAX + 32];
+	int fd;
+
+	do {
+		snprintf(name, sizeof(name), "%s.%u", trace->name, ++above);
+		fd = trace->sys->openat(trace->parent_fd, name, O_PATH, 0);
+		if (fd >= 0)
+			trace->sys->close(fd);
+	} while (fd >= 0);
+	return above;
+}
+
+int ktr__trace_retire(struct ktr__trace *trace, uint32_t number)
+{
+	char name[NAME_MAX + 32];
+
+	ktr__trace_close(trace);
+	snprintf(name, sizeof(name), "%s.%u", trace->name, number);
+	return trace->sys->rename_new(trace->parent_fd, trace->name, name);
+}
+
+int ktr__trace_remove(struct ktr__trace *trace, uint32_t number)
+{
+	char name[NAME_MAX + 32];
+
+	snprintf(name, sizeof(name), "%s.%u", trace->name, number);
+	return stream_remove(trace, name);
+}
+
+void ktr__trace_fini(struct ktr__trace *trace)
+{
+	ktr__trace_close(trace);
+	stream_close_fd(trace, &trace->parent_fd);
+	free(trace->stream);
+	trace->stream = NULL;
+}
+
+static int stream_cut(struct ktr__trace *trace, struct ktr__file *file)
+{
+	int rc = trace->sys->ftruncate(file->fd, (off_t)file->bytes);
+
+	file->torn = rc != 0;
+	return rc;
+}
+
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+	size_t done = 0;
+	int rc = 0;
+
+	if (file->fd < 0)
+		return -EBADF;
+	if (file->torn && (rc = stream_cut(trace, file)))
+		return rc;
+	while (done < n && !rc) {
+		ssize_t part = trace->sys->pwrite(file->fd, at + done, n - done,
+						  (off_t)(file->bytes + done));
+
+		if (part > 0)
+			done += (size_t)part;
+		else if (part != -EINTR)
+			rc = part ? (int)part : -EIO;
+	}
+	if (!rc) {
+		file->bytes += n;
+		trace->bytes += n;
+		return 0;
+	}
+	if (done)
+		stream_cut(trace, file);
+	return rc;
+}
+
+void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size)
+{
+	snprintf(name, size, "%s%u%s", trace->path == KTR_PATH_RSEQ ? KTR_STREAM_CPU : KTR_STREAM_RING,
+		 row % trace->n_rings, row < trace->n_rings ? "" : KTR_STREAM_KEEP);
+}
+
+int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file)
+{
+	char name[NAME_MAX + 1];
+	int rc = 0;
+
+	*file = &trace->stream[row];
+	if ((*file)->fd < 0) {
+		ktr__trace_stream_name(trace, row, name, sizeof(name));
+		rc = stream_open_file(trace, trace->dir_fd, name, *file);
+	}
+	return rc;
+}
+
+int ktr__trace_gone(struct ktr__trace *trace)
+{
+	struct stat st;
+
+	return trace->sys->fstat(trace->metadata.fd, &st) == 0 && st.st_nlink == 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files of one trace directory: made, appended to, given up.
+ *
+ * A trace is built under a hidden name beside its own and renamed when its head is complete, so that
+ * nobody ever opens half of one. While it is written, ktr/info.jsonl is locked (flock(2)). All paths are
+ * taken from descriptors that are opened once: a later chdir(2) or chroot(2) of the host does not matter.
+ *
+ * Appending is all or nothing: what could not be written as a whole is cut off again, at once or before
+ * the next byte, so that a file never holds half a packet or line that is followed by another.
+ */
+#ifndef WRITER_STREAM_H
+#define WRITER_STREAM_H
+
+#include "writer/sys.h"
+
+#include <ktr/error.h>
+#include <ktr/trace_file.h>
+
+#include <limits.h>
+
+struct ktr__file {
+	int fd;	       /* -1: not open */
+	int torn;      /* 1: bytes may lie behind `bytes` that have to go first */
+	uint64_t bytes; /* of whole appends: the file's length, but for torn */
+};
+
+struct ktr__trace {
+	const struct ktr__sys *sys;
+	int parent_fd; /* the directory that the trace's own name lies in */
+	int dir_fd;
+	int side_fd; /* ktr/ */
+	int published;
+	uint32_t n_rings; /* of each kind */
+	uint32_t path;	  /* KTR_PATH_* */
+	uint64_t bytes;	  /* of all files */
+	struct ktr__file metadata;
+	struct ktr__file side[KTR_SIDECARS];
+	struct ktr__file *stream; /* owned; by row of the ring table: main rings, then keep rings */
+	char name[NAME_MAX + 1];
+	char hidden[NAME_MAX + 1];
+};
+
+/* Opens the directory that `path` lies in and takes apart its last name. 0 or -errno, err filled. */
+int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const char *path,
+		    uint32_t ring_path, uint32_t n_rings, struct ktr_error *err);
+
+/*
+ * Makes way for the name: what has it moves aside to NAME.old.1, NAME.old.2, ..., but a trace that
+ * somebody still writes does not: -EBUSY. 0 or -errno, err filled.
+ */
+int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err);
+
+/* Makes the hidden directory with empty metadata and sidecars, mode 0700 and 0600. 0 or -errno. */
+int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err);
+
+/* Gives it its name, making way again if need be. 0 or -errno, err filled. */
+int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err);
+
+/* Closes the files; the trace stays. A trace that was never published is removed. */
+void ktr__trace_close(struct ktr__trace *trace);
+
+/* Closes the files and moves the trace to NAME.number. 0 or -errno (the files are closed anyway). */
+int ktr__trace_retire(struct ktr__trace *trace, uint32_t number);
+
+/* Removes the retired trace NAME.number: its own files only. 0 or -errno. */
+int ktr__trace_remove(struct ktr__trace *trace, uint32_t number);
+
+/* The lowest number above `above` that is free as NAME.number. */
+uint32_t ktr__trace_free_number(struct ktr__trace *trace, uint32_t above);
+
+/* Closes and frees everything. */
+void ktr__trace_fini(struct ktr__trace *trace);
+
+/* Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. */
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n);
+
+/* Opens the stream of a ring, the first time. 0 or -errno. */
+int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);
+
+/* Writes the stream's file name: "cpu_3", "ring_0.keep". */
+void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);
+
+/* Has somebody removed the trace? 1 or 0. */
+int ktr__trace_gone(struct ktr__trace *trace);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of system calls, filled with the real ones. A call that a signal interrupted (only the one
+ * that opens a FIFO or a network file system could be: writers block signals) is made again.
+ */
+#include "writer/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static int sys_openat(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	int fd;
+
+	do
+		fd = openat(dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : fd;
+}
+
+static int sys_close(int fd)
+{
+	return close(fd) ? -errno : 0;
+}
+
+static ssize_t sys_pwrite(int fd, const void *bytes, size_t n, off_t offset)
+{
+	ssize_t done = pwrite(fd, bytes, n, offset);
+
+	return done < 0 ? -errno : done;
+}
+
+static int sys_ftruncate(int fd, off_t length)
+{
+	return ftruncate(fd, length) ? -errno : 0;
+}
+
+static int sys_fstat(int fd, struct stat *st)
+{
+	return fstat(fd, st) ? -errno : 0;
+}
+
+static int sys_mkdirat(int dir_fd, const char *name, mode_t mode)
+{
+	return mkdirat(dir_fd, name, mode) ? -errno : 0;
+}
+
+static int sys_rename_new(int dir_fd, const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A file system without the flag. A directory still replaces nothing but an empty directory. */
+	if (fstatat(dir_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(dir_fd, from, dir_fd, to) ? -errno : 0;
+}
+
+static int sys_unlinkat(int dir_fd, const char *name, int flags)
+{
+	return unlinkat(dir_fd, name, flags) ? -errno : 0;
+}
+
+static int sys_free_permille(int fd)
+{
+	struct statvfs st;
+
+	if (fstatvfs(fd, &st))
+		return -errno;
+	if (!st.f_blocks)
+		return 1000; /* a file system that does not say */
+	return (int)((double)st.f_bavail / (double)st.f_blocks * 1000);
+}
+
+const struct ktr__sys ktr__sys = {
+	.openat = sys_openat,
+	.close = sys_close,
+	.pwrite = sys_pwrite,
+	.ftruncate = sys_ftruncate,
+	.fstat = sys_fstat,
+	.mkdirat = sys_mkdirat,
+	.rename_new = sys_rename_new,
+	.unlinkat = sys_unlinkat,
+	.free_permille = sys_free_permille,
+};

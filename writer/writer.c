@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer thread of a traced process.
+ *
+ * It lives in somebody else's program and stays out of its way: all signals are blocked; its stack is
+ * small; and its descriptor table is its own (CLONE_FILES undone), empty but for /dev/null at 0 to 2 and
+ * what the drain opens, so that a host that closes all descriptors, or forks, or opens others in
+ * their place, neither breaks the trace nor gets bytes of it. What it has to say goes to the host's
+ * standard error as long as that is the file it was at the start.
+ *
+ * One lock, writer.lock, guards struct writer; it is held for moments only, never while the thread
+ * drains. Before fork(2) it is taken, so that the child finds the struct whole; the child forgets it.
+ */
+#include "ktr/writer_hook.h"
+#include "writer/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
+
+enum writer_state { WRITER_NONE, WRITER_STARTING, WRITER_RUNNING, WRITER_STOPPING };
+
+static struct writer {
+	pthread_mutex_t lock;
+	pthread_cond_t wake; /* for the thread: something is wanted; for others: something is done */
+	pthread_t thread;
+	enum writer_state state;
+	uint64_t flush_wanted; /* requests so far */
+	uint64_t flush_done;
+	int flush_rc;
+	/* For the time of starting: */
+	struct ktr__session *session;
+	const char *path;
+	struct ktr_error *err;
+	int start_rc;
+	/* The host's standard error when the writer started. */
+	dev_t stderr_dev;
+	ino_t stderr_ino;
+} writer = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* What the thread alone has. */
+struct writer_thread {
+	struct ktr__session_map map;
+	void *base;
+	int proc_fd; /* /proc/self/fd of the process, not of the thread */
+	struct ktr__drain *drain;
+};
+
+static void writer_cond_init(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&writer.wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+/* Undoes the sharing of descriptors and lets go of the host's. 0 or -errno. */
+static int writer_own_descriptors(void)
+{
+	if (unshare(CLONE_FILES))
+		return -errno;
+	if (close_range(0, ~0u, 0)) {
+		/* Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of it. */
+		long n = sysconf(_SC_OPEN_MAX);
+
+		for (int fd = 0; fd < (n > 0 && n < 65536 ? (int)n : 65536); fd++)
+			close(fd);
+	}
+	for (int i = 0; i < 3; i++)
+		if (open("/dev/null", O_RDWR) < 0 && i == 0)
+			return -errno;
+	return 0;
+}
+
+/*
+ * One line on the host's standard error. /proc/self/fd shows the table of the process, not ours; without
+ * blocking, and appending if it is a file.
+ */
+static void writer_say(void *context, const char *text)
+{
+	const struct writer_thread *self = context;
+	char line[600];
+	struct stat st;
+	int n, fd;
+
+	fd = openat(self->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
+	if (fstat(fd, &st) == 0 && st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
+	    write(fd, line, (size_t)n) < 0)
+		n = 0; /* nobody reads it */
+	close(fd);
+}
+
+/* Maps the session for reading; without room for it, rings are read by pread(2). */
+static void *writer_map(const struct ktr__session_map *map)
+{
+	void *base = mmap(NULL, map->header.file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, map->fd, 0);
+
+	if (base == MAP_FAILED)
+		return NULL;
+	madvise(base, map->header.file_bytes, MADV_DONTFORK);
+	return base;
+}
+
+static int writer_open(struct writer_thread *self)
+{
+	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = KTR__DRAIN_START };
+	int rc = writer_own_descriptors();
+
+	if (rc)
+		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %s",
+				     strerror(-rc));
+	self->proc_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = ktr__map_open(writer.session->path, 0, &self->map, writer.err);
+	if (rc)
+		return rc;
+	if (memcmp(self->map.header.uuid, writer.session->header.uuid, sizeof(self->map.header.uuid)))
+		return ktr_error_set(writer.err, ESTALE, "%s: the session has been replaced",
+				     writer.session->path);
+	self->base = writer_map(&self->map);
+	plan.map = &self->map;
+	plan.base = self->base;
+	plan.path = writer.path;
+	plan.say = writer_say;
+	plan.context = self;
+	return ktr__drain_open(&self->drain, &plan, writer.err);
+}
+
+/* Sleeps until somebody wants something or the pause is over. Returns with the lock held. */
+static void writer_pause(uint64_t pause_ns)
+{
+	uint64_t until = ktr__drain_now() + pause_ns;
+	struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+
+	pthread_mutex_lock(&writer.lock);
+	while (pause_ns && writer.state == WRITER_RUNNING && writer.flush_wanted == writer.flush_done)
+		if (pthread_cond_timedwait(&writer.wake, &writer.lock, &ts))
+			break;
+}
+
+static void writer_loop(struct writer_thread *self)
+{
+	uint64_t pause_ns = 0, wanted;
+	int rc;
+
+	for (;;) {
+		writer_pause(pause_ns);
+		wanted = writer.flush_wanted;
+		if (writer.state == WRITER_STOPPING)
+			break;
+		pthread_mutex_unlock(&writer.lock);
+		rc = ktr__drain_round(self->drain, wanted == writer.flush_done ? 0 : KTR__DRAIN_ALL,
+				      &pause_ns);
+		pthread_mutex_lock(&writer.lock);
+		if (writer.flush_done != wanted) {
+			writer.flush_rc = rc;
+			writer.flush_done = wanted;
+			pthread_cond_broadcast(&writer.wake);
+		}
+		pthread_mutex_unlock(&writer.lock);
+	}
+	pthread_mutex_unlock(&writer.lock);
+}
+
+static void writer_close(struct writer_thread *self)
+{
+	struct ktr__drain_stats stats;
+	char line[256];
+
+	if (self->drain && ktr__drain_close(self->drain, &stats)) {
+		snprintf(line, sizeof(line), "%llu events are not in the trace: it could not be written",
+			 (unsigned long long)stats.unwritten);
+		writer_say(self, line);
+	}
+	if (self->base)
+		munmap(self->base, self->map.header.file_bytes);
+	ktr__map_close(&self->map);
+	if (self->proc_fd >= 0)
+		close(self->proc_fd);
+}
+
+static void *writer_main(void *context)
+{
+	struct writer_thread self = { .map = { .fd = -1 }, .proc_fd = -1 };
+	int rc = writer_open(&self);
+
+	(void)context;
+	pthread_mutex_lock(&writer.lock);
+	writer.start_rc = rc;
+	writer.state = rc ? WRITER_NONE : WRITER_RUNNING;
+	pthread_cond_broadcast(&writer.wake);
+	pthread_mutex_unlock(&writer.lock);
+	if (!rc)
+		writer_loop(&self);
+	writer_close(&self);
+	return NULL;
+}
+
+static int writer_create(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, WRITER_STACK);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&writer.thread, &attr, writer_main, NULL);
+	if (rc == EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
+		rc = pthread_create(&writer.thread, NULL, writer_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	if (!rc)
+		pthread_setname_np(writer.thread, "ktr-writer");
+	return rc;
+}
+
+int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
+{
+	struct stat st;
+	int rc;
+
+	pthread_mutex_lock(&writer.lock);
+	if (writer.state != WRITER_NONE) {
+		pthread_mutex_unlock(&writer.lock);
+		return ktr_error_set(err, EALREADY, "the writer runs already");
+	}
+	writer_cond_init();
+	writer.state = WRITER_STARTING;
+	writer.session = session;
+	writer.path = path;
+	writer.err = err;
+	writer.flush_wanted = writer.flush_done = 0;
+	if (fstat(STDERR_FILENO, &st) == 0) {
+		writer.stderr_dev = st.st_dev;
+		writer.stderr_ino = st.st_ino;
+	}
+	rc = writer_create();
+	if (rc) {
+		writer.state = WRITER_NONE;
+		pthread_mutex_unlock(&writer.lock);
+		return ktr_error_set(err, rc, "no thread for the writer: %s", strerror(rc));
+	}
+	while (writer.state == WRITER_STARTING)
+		pthread_cond_wait(&writer.wake, &writer.lock);
+	rc = writer.start_rc;
+	pthread_mutex_unlock(&writer.lock);
+	if (rc)
+		pthread_join(writer.thread, NULL);
+	return rc;
+}
+
+int ktr__writer_flush(void)
+{
+	uint64_t mine;
+	int rc;
+
+	pthread_mutex_lock(&writer.lock);
+	if (writer.state != WRITER_RUNNING) {
+		pthread_mutex_unlock(&writer.lock);
+		return -ESRCH;
+	}
+	mine = ++writer.flush_wanted;
+	pthread_cond_broadcast(&writer.wake);
+	while (writer.flush_done < mine && writer.state == WRITER_RUNNING)
+		pthread_cond_wait(&writer.wake, &writer.lock);
+	rc = writer.flush_done < mine ? -ESRCH : writer.flush_rc;
+	pthread_mutex_unlock(&writer.lock);
+	return rc;
+}
+
+void ktr__writer_stop(void)
+{
+	pthread_mutex_lock(&writer.lock);
+	if (writer.state != WRITER_RUNNING) {
+		pthread_mutex_unlock(&writer.lock);
+		return;
+	}
+	writer.state = WRITER_STOPPING;
+	pthread_cond_broadcast(&writer.wake);
+	pthread_mutex_unlock(&writer.lock);
+	pthread_join(writer.thread, NULL);
+	pthread_mutex_lock(&writer.lock);
+	writer.state = WRITER_NONE;
+	pthread_mutex_unlock(&writer.lock);
+}
+
+void ktr__writer_before_fork(void)
+{
+	pthread_mutex_lock(&writer.lock);
+}
+
+void ktr__writer_after_fork_parent(void)
+{
+	pthread_mutex_unlock(&writer.lock);
+}
+
+void ktr__writer_after_fork_child(void)
+{
+	static const struct writer none = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+	/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
+	writer = none;
+}
