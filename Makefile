@@ -8,10 +8,12 @@ CXX    ?= c++
 AR     ?= ar
 CFLAGS ?= -O2 -g
 
+MAKEFLAGS += -r
+
 V_MAJOR := $(shell awk '/define KTR_VERSION_MAJOR/ {print $$3}' include/ktr/version.h)
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
-ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -fvisibility=hidden $(CFLAGS) $(EXTRA)
+ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -fvisibility=hidden -ffunction-sections $(CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
@@ -36,7 +38,7 @@ LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(LIBKTR_SRC))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
-TEST_OBJ    := $(call obj,obj,$(TEST_SRC))
+TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
 LIBKTR_LIBS  := -lurcu-bp -lpthread
 LIBREAD_LIBS := -ljansson -lm
@@ -68,8 +70,12 @@ setup-demo:
 $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
 $(TEST_OBJ): | setup-check
 
-# conf/ is cold: settings are read at start, and knobs turned by hand. Small there is worth more.
-$(O)/obj/conf/%.o $(O)/pic/conf/%.o: EXTRA = -Os -fno-asynchronous-unwind-tables
+# What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
+# kept small, so that libktr's text stays within 64 KiB.
+HOT := ktr/record ktr/payload ktr/ring_read writer/codec writer/fill writer/drain writer/packet \
+       writer/crc32c analyze/% visualize/% tools/% tests/%
+COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC)))
+$(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = -Os -fno-asynchronous-unwind-tables
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -95,6 +101,7 @@ $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 $(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libktr.so.$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
+		-Wl,--gc-sections -Wl,-Bsymbolic \
 		-Wl,--version-script=ktr/libktr.map -o $@ $(LIBKTR_PIC) $(LIBKTR_LIBS)
 	ln -sf libktr.so $(O)/lib/libktr.so.$(V_MAJOR)
 
@@ -113,7 +120,7 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 .SECONDEXPANSION:
-$(O)/examples/%: $$(wildcard examples/%/*.c) $(O)/lib/libktr.a
+$(EXAMPLES): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(WARN) -Iinclude -D_GNU_SOURCE $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d \
 		-o $@ $(filter %.c,$^) $(O)/lib/libktr.a $(LIBKTR_LIBS)

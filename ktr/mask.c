@@ -14,14 +14,15 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 	uint64_t sites = __atomic_load_n(&control->site_masks, __ATOMIC_RELAXED);
 	uint64_t keep = __atomic_load_n(&control->keep, __ATOMIC_RELAXED);
 	uint64_t gate = record | count | sites;
+	/* The hot path knows one clock, the counter, read for every event. */
+	bool plain = !__atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) &&
+		     session->header.clock != KTR_CLOCK_MONOTONIC;
 
 	if (__atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
 		gate = 0;
 	__atomic_store_n(&control->asked, record, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&control->gate, gate, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->special,
-			 __atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) ? ~0ull : keep | count,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&control->special, plain ? keep | count : ~0ull, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->record, record & ~count, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&control->generation, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->gate, gate, __ATOMIC_RELEASE);

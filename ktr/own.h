@@ -20,7 +20,8 @@ uint32_t ktr__table_string(const char *text, size_t n_bytes);
 
 /* thread.c */
 void ktr__threads_start(void); /* once, before the first registration */
-void ktr__proc_register(void); /* a row for this process: at start, and in a forked child */
+void ktr__proc_register(void); /* a row for this process, and one for each object it has mapped */
+void ktr__proc_fork_child(void);
 void ktr__proc_exit(void);
 
 /* site.c */
@@ -44,6 +45,8 @@ void ktr__object_walk(void (*found)(void *context, const struct ktr__object *obj
 
 /* start.c */
 void ktr__start_once(void);
+void ktr__start_with(const char *session); /* ktr_open(): as ktr__start_once(), with a session's name */
+struct ktr_conf *ktr__own_conf(void);
 void ktr__start_retry(bool last); /* a class was bound; last: the executable has attached */
 __attribute__((format(printf, 1, 2))) void ktr__complain(const char *format, ...);
 

@@ -83,6 +83,8 @@ struct ktr__self {
 	uint32_t row;  /* thread table */
 	uint32_t nest; /* thread path: levels in use */
 	uint32_t own;  /* thread path: 1 once the thread may record */
+	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
+	uint32_t reserved;
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
 };
 
@@ -90,6 +92,7 @@ extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exe
 
 KTR__LAYOUT(offsetof(struct ktr__self, armed) == 0, "used by vfork.S");
 KTR__LAYOUT(offsetof(struct ktr__self, in_vfork) == 8, "used by vfork.S");
+KTR__LAYOUT(offsetof(struct ktr__self, own) == 20, "used by vfork.S");
 
 static inline uint64_t ktr__load(const uint64_t *p)
 {

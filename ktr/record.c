@@ -147,6 +147,13 @@ void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned dept
 	ktr__record_slow(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
 }
 
+__attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
+{
+	bool cut;
+
+	stack->depth = ktr__stack_walk(stack->pcs, KTR_STACK_MAX, __builtin_frame_address(0), &cut);
+}
+
 /*
  * May this thread record at all, now? Registers it the first time. A vfork child runs on our
  * thread-local data without a registration for restartable sequences: its stores could tear another
@@ -304,7 +311,7 @@ static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
 		if (unlikely(ktr__rec.clock == KTR_CLOCK_MONOTONIC))
 			done = ktr__write_given(staged, n, ring_offset,
 						ktr__clock_now(KTR_CLOCK_MONOTONIC));
-		else if (sparse)
+		else if (sparse && !keep) /* rare events would repeat a time of long ago */
 			done = ktr__write_sparse(staged, n, ring_offset, (1ull << sparse) - 1);
 		else
 			done = ktr__write_ticks(staged, n, ring_offset);
@@ -427,7 +434,7 @@ static inline bool record_string(const struct ktr_site *site, const uint64_t *ar
 	__m128i zero = _mm_setzero_si128(), first, second = zero, third = zero;
 	uint32_t nuls, length;
 
-	if (!meta || !text || ((uintptr_t)text & 4095) > 4096 - 48 || !record_usual(site, site->id))
+	if (!meta || !site->id || !text || ((uintptr_t)text & 4095) > 4096 - 48 || !record_usual(site, site->id))
 		return false;
 	first = record_piece(text, &nuls);
 	if (likely(nuls)) {

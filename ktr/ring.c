@@ -15,12 +15,13 @@
 #include "ktr/rec.h"
 
 #include "ktr/arch.h"
+#include "ktr/cgroup.h"
 #include "ktr/cpu.h"
 #include "ktr/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,11 +74,12 @@ int ktr__populate(void *at, size_t bytes)
 	size_t length = (bytes + page - 1) & ~(page - 1);
 
 	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
-		return -errno;
+		return -EACCES;
 	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
 		return 0;
-	/* EFAULT: a fault would have raised SIGBUS, the file system is full. */
-	return errno == EINVAL ? -ENOSYS : errno == EFAULT ? -ENOSPC : -errno;
+	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old
+	 * kernel, EPERM of a seccomp filter) say nothing about the memory. */
+	return errno == EFAULT ? -ENOSPC : errno == ENOMEM ? -ENOMEM : -ENOSYS;
 }
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
@@ -111,41 +113,11 @@ int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2)
 	return 0;
 }
 
-/* cgroup v2: tmpfs pages are charged to it, so enabling tracing must leave the host its memory. */
-static uint64_t ring_cgroup_limit(void)
-{
-	char line[256] = "", path[320], text[32] = "";
-	uint64_t limit = 0;
-	char *group, *end;
-	ssize_t n = -1;
-	int fd = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return UINT64_MAX;
-	n = read(fd, line, sizeof(line) - 1);
-	close(fd);
-	group = n > 0 ? strstr(line, "0::") : NULL;
-	if (!group)
-		return UINT64_MAX;
-	end = strchr(group, '\n');
-	if (end)
-		*end = 0;
-	snprintf(path, sizeof(path), "/sys/fs/cgroup%.200s/memory.max", group + 3);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return UINT64_MAX;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	for (const char *p = text; *p >= '0' && *p <= '9'; p++)
-		limit = limit * 10 + (uint64_t)(*p - '0');
-	return n > 0 && limit ? limit : UINT64_MAX;
-}
-
 /* The default size of main rings: 65,536 entries, less where memory is short. */
 static unsigned ring_default_log2(const struct ktr__session *session, uint32_t n_cpus)
 {
 	struct statvfs fs;
-	uint64_t budget = RING_TOTAL_MAX, cgroup = ring_cgroup_limit();
+	uint64_t budget = RING_TOTAL_MAX, cgroup = ktr__cgroup_limit();
 	unsigned log2 = RING_LOG2_DEFAULT;
 
 	if (cgroup / 8 < budget)
@@ -169,6 +141,8 @@ static void ring_sizes(struct ktr__session *session, unsigned log2, uint32_t n_c
 	uint32_t none = 0;
 
 	if (!log2)
+		log2 = control->ring_log2;
+	if (!log2)
 		log2 = ring_default_log2(session, n_cpus);
 	if (log2 > session->header.ring_log2_max)
 		log2 = session->header.ring_log2_max;
@@ -183,6 +157,8 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 	uint64_t online[KTR_CPU_MAX / 64];
 	uint32_t n_cpus = ktr__cpus_online(online, KTR_CPU_MAX / 64);
 
+	if (session->header.path == KTR_PATH_THREAD)
+		n_cpus = session->header.n_rings; /* each of the pool may come into use */
 	if (__atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE))
 		return 0;
 	ring_sizes(session, entries_log2, n_cpus);
@@ -214,6 +190,7 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 	struct ktr_ring *ring = &session->rings[index];
 	uint64_t geom = __atomic_load_n(&ring->geom, __ATOMIC_ACQUIRE);
 	unsigned log2 = index < session->header.n_rings ? control->ring_log2 : control->keep_log2;
+	int code;
 
 	if (!geom && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
 	    ktr__ring_open(session, index, log2) == 0)
@@ -231,8 +208,9 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
-	if (ktr__populate(session->map + KTR_GEOM_OFFSET(geom),
-			  (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) == -ENOSPC) {
+	code = ktr__populate(session->map + KTR_GEOM_OFFSET(geom),
+			     (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom));
+	if (code && code != -ENOSYS) {
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
@@ -303,7 +281,24 @@ void ktr__ring_forget(void)
 }
 #endif
 
-/* Takes a free ring out of the pool. -1: all are in use. */
+/* Has the owner of a thread ring gone without giving it back (killed, _exit, a thread nobody saw end)? */
+static bool ring_deserted(const struct ktr_ring *ring, uint32_t owner)
+{
+	const struct ktr_proc_row *rows = ktr__region(&ktr__own, proc, struct ktr_proc_row);
+	uint64_t row = ktr__load(&ring->owner_start);
+	const struct ktr_proc_row *mine = &rows[ktr__rec.proc];
+
+	if (!row || row >= ktr__own.header.region[KTR_REGION_proc].n_rows)
+		return false;
+	if (row == ktr__rec.proc)
+		return tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
+	if (__atomic_load_n(&rows[row].state, __ATOMIC_ACQUIRE) == KTR_ROW_GONE)
+		return true;
+	return ktr__rec.proc && rows[row].pid_ns == mine->pid_ns &&
+	       kill((pid_t)rows[row].pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Takes a free ring out of the pool, or one whose owner has gone. -1: all are in use. */
 static int ring_take(uint32_t tid)
 {
 	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
@@ -312,6 +307,15 @@ static int ring_take(uint32_t tid)
 
 		if (__atomic_load_n(&ring->owner, __ATOMIC_RELAXED) == 0 &&
 		    __atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return (int)i;
+	}
+	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
+		struct ktr_ring *ring = &ktr__own.rings[i];
+		uint32_t owner = __atomic_load_n(&ring->owner, __ATOMIC_ACQUIRE);
+
+		if (ring_deserted(ring, owner) &&
+		    __atomic_compare_exchange_n(&ring->owner, &owner, tid, 0, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return (int)i;
 	}
@@ -362,6 +366,11 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 
 void ktr__ring_release(struct ktr__self *self)
 {
+	uint32_t nest = self->nest;
+
+	/* Handlers that come in between find no level left, and count. */
+	__atomic_store_n(&self->nest, KTR_LEVELS, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (int i = 0; i < KTR_LEVELS; i++) {
 		struct ktr_ring *main = self->level[0][i].ring, *keep = self->level[1][i].ring;
 
@@ -372,18 +381,7 @@ void ktr__ring_release(struct ktr__self *self)
 		if (main)
 			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
 	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);
 }
 
-uint64_t *ktr__counts(void)
-{
-	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_count];
-	uint64_t *counts = __atomic_load_n(&ktr__rec.counts, __ATOMIC_ACQUIRE);
-
-	if (counts || !ktr__own.map)
-		return counts;
-	counts = ktr__region(&ktr__own, count, uint64_t);
-	if (mprotect(counts, region->bytes, PROT_READ | PROT_WRITE) != 0)
-		return NULL;
-	__atomic_store_n(&ktr__rec.counts, counts, __ATOMIC_RELEASE);
-	return counts;
-}

@@ -42,6 +42,7 @@
 #define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
 #define SESSION_KEEP_LESS 4 /* a keep ring is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
+#define SESSION_TRIES 16 /* joining one that comes and goes */
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
 
@@ -205,7 +206,10 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 				     (unsigned long long)session->header.file_bytes >> 20,
 				     strerror(code));
 	}
-	if (mprotect(session->map, count->offset, PROT_READ | PROT_WRITE) != 0 ||
+	/* The header stays read only for everybody but its creator, once. */
+	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ) != 0 ||
+	    mprotect(session->map + KTR_SESSION_ALIGN, count->offset - KTR_SESSION_ALIGN,
+		     PROT_READ | PROT_WRITE) != 0 ||
 	    mprotect(session->map + ring->offset, data->offset - ring->offset,
 		     PROT_READ | PROT_WRITE) != 0)
 		return ktr_error_set(err, errno, "cannot make the session writable: %s",
@@ -290,7 +294,6 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 		__atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
 		header->ready = 1;
 	}
-	/* From here on the header is read only for everybody. */
 	mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ);
 	return 0;
 }
@@ -357,6 +360,35 @@ bool ktr__session_fd_ours(const struct ktr__session *session)
 	       st.st_dev == session->dev;
 }
 
+static bool session_path_same(const struct ktr__session *session, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_ino == session->ino && st.st_dev == session->dev;
+}
+
+void ktr__session_reopen(struct ktr__session *session)
+{
+	char path[40];
+	int old = session->fd, fd;
+
+	if (!ktr__session_fd_ours(session))
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", old);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	session->fd = fd;
+	close(old);
+	if (!ktr__session_fd_ours(session)) {
+		if (fd >= 0)
+			close(fd);
+		session->fd = -1;
+		return;
+	}
+	flock(fd, LOCK_SH | LOCK_NB);
+}
+
 bool ktr__session_alone(const struct ktr__session *session)
 {
 	if (!ktr__session_fd_ours(session))
@@ -367,38 +399,60 @@ bool ktr__session_alone(const struct ktr__session *session)
 	return true;
 }
 
-/* Joins a live session of this name. -ENOENT: there is none; a dead one has been moved aside. */
+/* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
+static bool session_inhabited(const struct ktr__session *session)
+{
+	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
+	uint32_t n = session->control->n_procs;
+
+	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
+		struct ktr_proc_row row = rows[i];
+
+		if (row.state == KTR_ROW_READY && ktr__proc_alive(&row))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Joins a live session of this name. -ENOENT: there is none, a dead one has been moved aside; -EAGAIN:
+ * it went away meanwhile, try again. Whoever renames or removes a session holds its lock exclusively and
+ * has seen that the path still leads to it; whoever joins holds it shared and looks at the path after
+ * that. So nobody joins what is about to go, and no live session is moved.
+ */
 static int session_join(const struct ktr__session_plan *plan, const char *path,
 			struct ktr__session *session, struct ktr_error *err)
 {
 	char old[sizeof(session->path) + 8];
-	struct ktr__session_map check;
-	bool alive;
+	int code;
 
 	if (access(path, F_OK) != 0)
 		return -ENOENT;
-	if (ktr__map_open(path, KTR__MAP_OWN, &check, err))
-		return -EINVAL;
-	alive = ktr__map_alive(&check) != 0;
-	ktr__map_close(&check);
-	if (alive) {
-		int code = ktr__session_attach(path, session, err);
-
-		if (!code && session->header.path != plan->path) {
-			code = ktr_error_set(err, EXDEV,
-					     "session %s records by another path (%s restartable sequences)",
-					     plan->name,
-					     plan->path == KTR_PATH_RSEQ ? "without" : "with");
-			ktr__session_detach(session);
-		}
+	code = ktr__session_attach(path, session, err);
+	if (code)
+		return code == -ENOENT ? -EAGAIN : code;
+	if (flock(session->fd, LOCK_SH | LOCK_NB) != 0 || !session_path_same(session, path)) {
+		ktr__session_detach(session);
+		return -EAGAIN;
+	}
+	if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session)) {
+		snprintf(old, sizeof(old), "%.*s.old%s",
+			 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path, KTR_SESSION_SUFFIX);
+		code = -ENOENT;
+		if (session_path_same(session, path) && rename(path, old) != 0)
+			code = ktr_error_set(err, errno, "cannot move the dead session %s aside: %s",
+					     path, strerror(errno));
+		ktr__session_detach(session);
 		return code;
 	}
-	snprintf(old, sizeof(old), "%.*s.old%s",
-		 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path, KTR_SESSION_SUFFIX);
-	if (rename(path, old) != 0)
-		return ktr_error_set(err, errno, "cannot move the dead session %s aside: %s", path,
-				     strerror(errno));
-	return -ENOENT;
+	flock(session->fd, LOCK_SH | LOCK_NB);
+	if (session->header.path != plan->path) {
+		ktr__session_detach(session);
+		return ktr_error_set(err, EXDEV,
+				     "session %s records by another path (%s restartable sequences)",
+				     plan->name, plan->path == KTR_PATH_RSEQ ? "without" : "with");
+	}
+	return 0;
 }
 
 /* Links the finished temporary file to the first free name. */
@@ -450,17 +504,19 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 	int code = session_directory(plan->dir, err);
 
 	*joined = false;
-	for (int i = 0; i < 3 && !code; i++) {
+	for (int i = 0; i < SESSION_TRIES && !code; i++) {
 		struct ktr_error attempt = KTR_ERROR_NONE;
 		char path[sizeof(session->path)];
 
 		snprintf(path, sizeof(path), "%s/%s%s", plan->dir, plan->name, KTR_SESSION_SUFFIX);
 		if (plan->shared_name) {
 			code = session_join(plan, path, session, err);
+			if (code == -EAGAIN) {
+				code = 0;
+				continue;
+			}
 			if (code != -ENOENT) {
 				*joined = !code;
-				if (!code)
-					flock(session->fd, LOCK_SH | LOCK_NB);
 				return code;
 			}
 		}

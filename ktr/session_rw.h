@@ -45,6 +45,12 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 /* Unmaps and closes; the file stays. */
 void ktr__session_detach(struct ktr__session *session);
 
+/*
+ * Gives a forked child an open file of its own: locks belong to the open file, which fork shares, and a
+ * child that ends must not look like the last one out. Where that fails the child holds no lock.
+ */
+void ktr__session_reopen(struct ktr__session *session);
+
 /* Is fd still the session's file? False after a host has closed all descriptors. */
 bool ktr__session_fd_ours(const struct ktr__session *session);
 
@@ -70,6 +76,13 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 
 /* Makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
 int ktr__populate(void *at, size_t bytes);
+
+/* count.c: memory for the counts of the first n_sites sites on all CPUs. 0 or -errno. */
+int ktr__counts_open(struct ktr__session *session, uint32_t n_sites);
+
+/* stats.c: [events] of all rings since the session began, and those that could not be recorded. */
+uint64_t ktr__session_recorded(const struct ktr__session *session);
+uint64_t ktr__session_dropped(const struct ktr__session *session);
 
 /* mask.c */
 

@@ -84,6 +84,8 @@ static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object 
 
 	if (!index || !ktr__table_touch(KTR_REGION_site_ctl, index, 1))
 		return 0;
+	if (ktr__load(&ktr__own.control->count) && ktr__counts_open(&ktr__own, index + 1))
+		return 0;
 	row->line = site->line;
 	row->mask = site->mask;
 	row->key = key;

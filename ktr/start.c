@@ -41,6 +41,7 @@ static struct ktr_knobs start_knobs = { .context = &start_context, .origins = st
 static struct ktr_conf start_conf;
 static struct ktr_error start_pending; /* the error of settings that were refused at start */
 static bool start_unresolved;	       /* a mask that names classes not known yet */
+static const char *start_session_name; /* of ktr_open() */
 static bool start_asked;	       /* somebody asked for tracing */
 static int start_state;		       /* 0 not yet, 1 under way, 2 done */
 
@@ -100,10 +101,16 @@ static const char *start_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
+/* A session's name: the program's own word, or the environment's, or NULL. */
+static const char *start_given(void)
+{
+	return start_session_name ? start_session_name : start_env("KTR_SESSION");
+}
+
 /* The program's name and process id, of the letters a session's name may have. */
 static void start_name(char *name, size_t size)
 {
-	const char *given = start_env("KTR_SESSION");
+	const char *given = start_given();
 	size_t n = 0;
 
 	for (const char *p = given ? given : program_invocation_short_name; *p && n < 40 && n + 1 < size; p++)
@@ -131,7 +138,7 @@ static int start_session(struct ktr_error *err)
 	start_name(name, sizeof(name));
 	plan.dir = dir;
 	plan.name = name;
-	plan.shared_name = start_env("KTR_SESSION") != NULL;
+	plan.shared_name = start_given() != NULL;
 	plan.path = start_has_rseq(&rseq_offset) ? KTR_PATH_RSEQ : KTR_PATH_THREAD;
 	plan.clock = ktr__clock_choose(NULL);
 	code = ktr__session_create(&plan, &ktr__own, &joined, err);
@@ -247,7 +254,8 @@ static void start_after_fork_child(void)
 	memset(self->level, 0, sizeof(self->level));
 	if (ktr__rec.path) {
 		ktr__ring_forget();
-		ktr__proc_register();
+		ktr__session_reopen(&ktr__own);
+		ktr__proc_fork_child();
 	}
 	ktr__writer_after_fork_child();
 	ktr__sites_after_fork();
@@ -302,6 +310,18 @@ void ktr__start_once(void)
 	}
 	__atomic_store_n(&start_state, 2, __ATOMIC_RELEASE);
 	CTR2(KTR_PROC, "process %d started: %s", (int)getpid(), program_invocation_short_name);
+}
+
+void ktr__start_with(const char *session)
+{
+	start_session_name = session;
+	ktr__start_once();
+	start_session_name = NULL;
+}
+
+struct ktr_conf *ktr__own_conf(void)
+{
+	return &start_conf;
 }
 
 /*

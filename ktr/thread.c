@@ -83,7 +83,8 @@ static void thread_end(void *value)
 		return;
 	row = thread_row(self->row);
 	if (!row->exit_ns) {
-		prctl(PR_GET_NAME, row->name);
+		if (!self->named)
+			prctl(PR_GET_NAME, row->name);
 		row->exit_ns = thread_now_ns();
 		__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
 		pthread_setspecific(thread_key, self);
@@ -151,7 +152,7 @@ static void proc_module(void *context, const struct ktr__object *object)
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
 }
 
-void ktr__proc_register(void)
+static void proc_fill(void)
 {
 	uint32_t index = ktr__table_row(&ktr__own.control->n_procs, KTR_REGION_proc);
 	struct ktr_proc_row *row = ktr__region(&ktr__own, proc, struct ktr_proc_row) + index;
@@ -174,7 +175,41 @@ void ktr__proc_register(void)
 	row->cmdline = proc_cmdline();
 	prctl(PR_GET_NAME, row->name);
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
-	ktr__object_walk(proc_module, NULL);
+}
+
+void ktr__proc_register(void)
+{
+	proc_fill();
+	if (ktr__rec.proc)
+		ktr__object_walk(proc_module, NULL);
+}
+
+/*
+ * A forked child has its parent's objects at its parent's addresses. They are copied from the table:
+ * walking them would take the loader's lock, which another thread of the parent may have held.
+ */
+void ktr__proc_fork_child(void)
+{
+	struct ktr_module_row *rows = ktr__region(&ktr__own, module, struct ktr_module_row);
+	uint32_t parent = ktr__rec.proc, n = ktr__own.control->n_modules;
+
+	if (n > ktr__own.header.region[KTR_REGION_module].n_rows)
+		n = ktr__own.header.region[KTR_REGION_module].n_rows;
+	proc_fill();
+	for (uint32_t i = 1; i < n && ktr__rec.proc && parent; i++) {
+		uint32_t copy;
+
+		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY ||
+		    rows[i].proc != parent)
+			continue;
+		copy = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
+		if (!copy)
+			return;
+		memcpy((char *)&rows[copy] + sizeof(rows->state), (const char *)&rows[i] + sizeof(rows->state),
+		       sizeof(*rows) - sizeof(rows->state));
+		rows[copy].proc = ktr__rec.proc;
+		__atomic_store_n(&rows[copy].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	}
 }
 
 void ktr__proc_exit(void)

@@ -70,6 +70,7 @@ struct ktr_reader_site {
 	int value_arg;	   /* KTRGRAPH: argument with the state, counter, point or key; -1 */
 	int first_attr;	   /* KTRGRAPH: first attribute argument; others: 0 */
 	unsigned n_args;
+	unsigned in_str;   /* bit i: argument i is a STR or STACK, whose bytes are in ktr_event.str[i] */
 	struct ktr_reader_arg arg[KTR_ARGS_MAX];
 	const struct ktr__render *render; /* the library's own; NULL in a site made by hand */
 };

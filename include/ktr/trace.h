@@ -141,11 +141,18 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 		__attribute__((section("ktr_sites"), used KTR__RETAIN)) = &site
 #endif
 
+#ifdef KTR_OFF
+/* Arguments stay checked, in code that never runs; nothing of the site is left. */
+#define KTR__SITE(site, ...)                                                                     \
+	struct ktr_site site;                                                                    \
+	(void)site
+#else
 #define KTR__SITE(site, m, fmt, argnames, n, ...)                                                \
 	static struct ktr_site site = { KTR__STATIC_MASK(m), 0, 0, KTR__STATIC_CLASS(m), fmt,    \
 					__FILE__, __func__, argnames, __LINE__, n,                \
 					{ __VA_ARGS__ }, { 0 }, { 0 }, 0, 0, { 0 } };                  \
 	KTR__LIST(site)
+#endif
 
 /*
  * Is class m compiled in, and switched on? A class is a number or an application class; of the latter,
@@ -286,14 +293,24 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 /*
  * An event that carries a stack: st is a struct ktr_stack saved before, or NULL for the caller's own;
- * depth is the most frames wanted, 0 for all.
+ * depth is the most frames wanted, 0 for all. A fourth argument, which FreeBSD had until 12, is ignored.
  */
 struct ktr_stack {
 	unsigned depth;
 	uint64_t pcs[KTR_STACK_MAX];
 };
 
-#define CTRSTACK(m, st, max_depth)                                                               \
+/*
+ * Saves the caller's stack by frame pointers, innermost first. Async-signal-safe. Code compiled without
+ * frame pointers (-fomit-frame-pointer, the default of -O2) is left out or ends it.
+ */
+#ifdef __cplusplus
+extern "C"
+#endif
+void ktr_stack_save(struct ktr_stack *stack);
+
+#define CTRSTACK(m, st, ...) KTR__CTRSTACK(m, st, __VA_ARGS__, 0)
+#define KTR__CTRSTACK(m, st, max_depth, ...)                                                               \
 	do {                                                                                     \
 		KTR__IF_ON(m) {                                                                  \
 			KTR__SITE(ktr__site, m, "stack", "stack", 1, KTR_ARG_STACK);             \
@@ -308,7 +325,7 @@ struct ktr_stack {
 /* Application classes, at file scope; see class.h. */
 #define KTR_CLASS_DECLARE(class_name) extern struct ktr_class ktr_class_##class_name
 
-#ifdef KTR_OFF
+#if defined(KTR_OFF) || defined(KTR_NO_AUTOSTART)
 #define KTR_CLASS_DEFINE(class_name, text) struct ktr_class ktr_class_##class_name = { 0, #class_name, text }
 #else
 #define KTR_CLASS_DEFINE(class_name, text)                                                       \

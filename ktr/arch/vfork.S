@@ -8,7 +8,8 @@
  * state that stands while the child runs; the parent is suspended meanwhile. The mark is set here
  * because C cannot wrap a function that returns twice.
  *
- *	ktr__self.armed = 0; ktr__self.in_vfork = 1
+ *	ktr__self.in_vfork = 1			first: a handler in between must not arm again
+ *	ktr__self.armed = 0; ktr__self.own = 0
  *	pid = vfork()				the return address waits in a register: the child's
  *						return overwrites it on the shared stack
  *	if pid != 0: ktr__self.in_vfork = 0	the parent, also when the call failed
@@ -24,8 +25,9 @@
 	.p2align 4
 vfork:
 	movq	ktr__self@gottpoff(%rip), %rdx
-	movq	$0, %fs:(%rdx)
 	movl	$1, %fs:8(%rdx)
+	movq	$0, %fs:(%rdx)
+	movl	$0, %fs:20(%rdx)
 	popq	%rdi
 	movl	$58, %eax
 	syscall

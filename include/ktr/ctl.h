@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Controlling ktr from C: the program's own session, and sessions of others.
+ *
+ * Nothing here is needed to trace: the library starts itself before main() and takes its settings from
+ * loader.conf and the environment. What is set here overrides both. Settings are the knobs that
+ * `ktr sysctl` shows; ktr_conf() is the tree itself, for programs that register knobs of their own
+ * (ktr/conf.h).
+ *
+ * Calls return 0 or -errno and fill err (may be NULL). They may be called from any thread, not from
+ * signal handlers, and block on file calls only. Option and result structures begin with their own
+ * size, so that later versions can add members.
+ */
+#ifndef KTR_CTL_H
+#define KTR_CTL_H
+
+#include <ktr/conf.h>
+#include <ktr/error.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* What a program that starts ktr by itself (KTR_NO_AUTOSTART) may ask for; NULL and 0: the default. */
+struct ktr_options {
+	size_t size;	     /* sizeof(struct ktr_options) */
+	const char *session; /* name; processes that give the same one share the session */
+	const char *mask;    /* "sched|lock", "all,-malloc", a number */
+	const char *file;    /* trace directory: starts the writer */
+	uint64_t entries;    /* per CPU */
+};
+
+/*
+ * Starts the library with these options, or applies those that can still be applied if it has started
+ * already. -EALREADY: it had another session by then; the other options were applied. -ENXIO: no
+ * session can be had (or KTR_DISABLE=1); err says why.
+ */
+int ktr_open(const struct ktr_options *options, struct ktr_error *err);
+
+/* The mask of recorded classes of the program's own session. -ENXIO without one. */
+int ktr_mask_get(uint64_t *mask);
+int ktr_mask_set(uint64_t mask, struct ktr_error *err);
+
+/* A knob of the program by name, as text: ktr_set("debug.ktr.mask", "all,-malloc", &err). */
+int ktr_get(const char *name, char *buffer, size_t size, struct ktr_error *err);
+int ktr_set(const char *name, const char *text, struct ktr_error *err);
+
+/* The program's knob tree: debug.ktr and whatever was registered. Never NULL. */
+struct ktr_conf *ktr_conf(void);
+
+struct ktr_stats {
+	size_t size;	     /* sizeof(struct ktr_stats), set by the caller */
+	uint64_t n_recorded; /* [events] in all rings since the session began */
+	uint64_t n_dropped;  /* [events] that could not be recorded */
+	uint64_t n_sites;
+	uint64_t n_threads;
+	uint64_t n_processes;
+	uint64_t n_cpus;     /* rings */
+	uint64_t entries;    /* per CPU */
+};
+
+int ktr_stats(struct ktr_stats *stats);
+
+/* Name and path of the program's session; "" without one. Valid for the life of the process. */
+const char *ktr_session_name(void);
+const char *ktr_session_path(void);
+
+/* Waits until what was recorded before the call is in the trace file. -ESRCH: there is no writer. */
+int ktr_flush(void);
+
+/* Names the calling thread in traces; the kernel's name is not touched. At most 15 bytes are kept. */
+int ktr_thread_name(const char *name);
+
+/*
+ * Somebody else's session, by path; mapped for control, never recorded into. close() accepts NULL.
+ * -EACCES, -ENOENT, -EINVAL, -EPROTO, ... as for the tools.
+ */
+struct ktr_session;
+int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_error *err);
+struct ktr_conf *ktr_session_conf(struct ktr_session *session);
+void ktr_session_close(struct ktr_session *session);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
