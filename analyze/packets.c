@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Packets of one stream file.
+ *
+ * Packets lie end to end and tell their own lengths, so the way forward is from one to the next. A search
+ * begins anywhere: it reads a window and has writer/packet.h find the first packet in it whose checksum is
+ * right. Bisection does that at halved offsets until what is left is short, and goes on packet by packet.
+ * The way back reads a window that ends where the last packet began, and remembers the packets in it.
+ *
+ * A window of twice the longest packet always holds a whole one unless the file is damaged there; a
+ * shorter one is tried first, because few packets are as long as they may be. What a search has read is
+ * given back when it ends: there may be hundreds of streams.
+ */
+#include "analyze/packets.h"
+#include "writer/packet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PACKETS_READ  ((size_t)64 * 1024)	   /* [bytes] read at a time on the way forward */
+#define PACKETS_SHORT ((size_t)256 * 1024)	   /* [bytes] the window that is tried first */
+#define PACKETS_LONG  ((size_t)2 * KTR_PACKET_MAX) /* [bytes] the window that suffices */
+
+int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name)
+{
+	struct stat st;
+	int rc;
+
+	memset(packets, 0, sizeof(*packets));
+	packets->fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (packets->fd < 0)
+		return -errno;
+	rc = fstat(packets->fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (rc) {
+		ktr__packets_close(packets);
+		return rc;
+	}
+	packets->n_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+void ktr__packets_close(struct ktr__packets *packets)
+{
+	if (packets->fd >= 0)
+		close(packets->fd);
+	packets->fd = -1;
+	free(packets->buffer);
+	packets->buffer = NULL;
+	packets->room = packets->n = 0;
+}
+
+void ktr__packets_trim(struct ktr__packets *packets)
+{
+	if (packets->room <= PACKETS_READ)
+		return;
+	free(packets->buffer);
+	packets->buffer = NULL;
+	packets->room = packets->n = 0;
+}
+
+static int packets_grow(struct ktr__packets *packets, size_t n)
+{
+	uint8_t *grown;
+
+	if (n <= packets->room)
+		return 0;
+	grown = realloc(packets->buffer, n);
+	if (!grown)
+		return -ENOMEM;
+	packets->buffer = grown;
+	packets->room = n;
+	return 0;
+}
+
+/*
+ * Has [offset, offset + n) in the buffer, less where the file is shorter; what of it is there already is
+ * kept. Returns the number of bytes at *bytes, or -errno.
+ */
+static int64_t packets_fetch(struct ktr__packets *packets, uint64_t offset, size_t n,
+			     const uint8_t **bytes)
+{
+	uint64_t left = offset < packets->n_bytes ? packets->n_bytes - offset : 0;
+	size_t have = 0;
+	int rc;
+
+	if (n > left)
+		n = (size_t)left;
+	if (offset >= packets->from && offset - packets->from <= packets->n)
+		have = packets->n - (size_t)(offset - packets->from);
+	if (have >= n) {
+		*bytes = packets->buffer ? packets->buffer + (offset - packets->from) : NULL;
+		return (int64_t)n;
+	}
+	rc = packets_grow(packets, n);
+	if (rc)
+		return rc;
+	if (have)
+		memmove(packets->buffer, packets->buffer + (offset - packets->from), have);
+	packets->from = offset;
+	packets->n = have;
+	while (packets->n < n) {
+		ssize_t got = pread(packets->fd, packets->buffer + packets->n, n - packets->n,
+				    (off_t)(offset + packets->n));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0) {
+			packets->n_bytes = offset + packets->n; /* cut while we read */
+			break;
+		}
+		packets->n += (size_t)got;
+	}
+	*bytes = packets->buffer;
+	return (int64_t)packets->n;
+}
+
+int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
+			  struct ktr_packet_header *head)
+{
+	int64_t n = packets_fetch(packets, offset, KTR_PACKET_EVENTS, bytes), length;
+
+	if (n >= 0 && n < (int64_t)KTR_PACKET_EVENTS)
+		return 0;
+	if (n < 0)
+		return n;
+	length = ktr__packet_peek(*bytes, (size_t)n, head);
+	if (length < 0)
+		return length;
+	/* Read on past the packet: the next ones are wanted too. */
+	if (length > (int64_t)(packets->n - (offset - packets->from)))
+		n = packets_fetch(packets, offset,
+				  length > (int64_t)PACKETS_READ ? (size_t)length : PACKETS_READ, bytes);
+	else
+		n = packets_fetch(packets, offset, (size_t)length, bytes);
+	return n < 0 ? n : ktr__packet_look(*bytes, (size_t)n, head);
+}
+
+int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset)
+{
+	const uint8_t *bytes;
+
+	for (size_t window = PACKETS_SHORT; offset < packets->n_bytes;) {
+		int64_t n = packets_fetch(packets, offset, window, &bytes);
+		size_t at;
+
+		if (n < 0)
+			return n;
+		at = ktr__packet_find(bytes, (size_t)n, 0);
+		if (at < (size_t)n)
+			return (int64_t)(offset + at);
+		if (offset + (uint64_t)n >= packets->n_bytes)
+			break;
+		if (window == PACKETS_LONG)
+			offset += PACKETS_LONG - KTR_PACKET_MAX;
+		window = PACKETS_LONG;
+	}
+	return (int64_t)packets->n_bytes;
+}
+
+/* From the packet boundary at offset on, one by one, to the first packet that ends at or after time_ns. */
+static int64_t packets_step(struct ktr__packets *packets, uint64_t offset, uint64_t time_ns,
+			    struct ktr_packet_header *before)
+{
+	struct ktr_packet_header head;
+	const uint8_t *bytes;
+
+	while (offset < packets->n_bytes) {
+		int64_t length = ktr__packets_load(packets, offset, &bytes, &head);
+
+		if (length == 0 || length == -EBADMSG || length == -ENOTSUP) {
+			int64_t next = ktr__packets_find(packets, offset + 1);
+
+			if (next < 0)
+				return next;
+			offset = (uint64_t)next;
+			continue;
+		}
+		if (length < 0)
+			return length;
+		if (head.time_end >= time_ns)
+			break;
+		*before = head;
+		offset += (uint64_t)length;
+	}
+	return (int64_t)(offset < packets->n_bytes ? offset : packets->n_bytes);
+}
+
+int64_t ktr__packets_seek(struct ktr__packets *packets, uint64_t time_ns,
+			  struct ktr_packet_header *before)
+{
+	uint64_t low = 0, high = packets->n_bytes;
+	struct ktr_packet_header head;
+	const uint8_t *bytes;
+	int64_t at, length;
+
+	memset(before, 0, sizeof(*before));
+	while (high - low > PACKETS_LONG) {
+		uint64_t middle = low + (high - low) / 2;
+
+		at = ktr__packets_find(packets, middle);
+		if (at < 0)
+			return at;
+		if ((uint64_t)at >= high) {
+			high = middle;
+			continue;
+		}
+		length = ktr__packets_load(packets, (uint64_t)at, &bytes, &head);
+		if (length < 0)
+			return length;
+		if (length == 0 || head.time_end >= time_ns) {
+			high = middle;
+			continue;
+		}
+		*before = head;
+		low = (uint64_t)(at + length);
+		if (low > high)
+			break;
+	}
+	at = packets_step(packets, low, time_ns, before);
+	ktr__packets_trim(packets);
+	return at;
+}
+
+/* Remembers the packets that lie whole in [from, to). 0 or -errno. */
+static int packets_list(struct ktr__packets *packets, uint64_t from, uint64_t to)
+{
+	const uint8_t *bytes;
+	int64_t n = packets_fetch(packets, from, (size_t)(to - from), &bytes);
+	size_t at = 0;
+
+	packets->n_back = 0;
+	if (n < 0)
+		return (int)n;
+	while ((at = ktr__packet_find(bytes, (size_t)n, at)) < (size_t)n) {
+		struct ktr_packet_header head;
+		int64_t length = ktr__packet_peek(bytes + at, (size_t)n - at, &head);
+
+		if (length <= 0)
+			break;
+		if (packets->n_back == KTR__PACKETS_BACK)
+			memmove(packets->back, packets->back + 1,
+				--packets->n_back * sizeof(packets->back[0]));
+		packets->back[packets->n_back++] = from + at;
+		at += (size_t)length;
+	}
+	packets->back_end = to;
+	return 0;
+}
+
+int64_t ktr__packets_before(struct ktr__packets *packets, uint64_t offset)
+{
+	size_t window = PACKETS_SHORT;
+
+	if (packets->n_back && packets->back_end == offset) {
+		packets->back_end = packets->back[--packets->n_back];
+		return (int64_t)packets->back_end;
+	}
+	while (offset) {
+		uint64_t from = offset > window ? offset - window : 0;
+		int rc = packets_list(packets, from, offset);
+
+		if (rc)
+			return rc;
+		if (packets->n_back) {
+			packets->back_end = packets->back[--packets->n_back];
+			return (int64_t)packets->back_end;
+		}
+		if (window == PACKETS_LONG)
+			offset = from ? from + KTR_PACKET_MAX : 0;
+		window = PACKETS_LONG;
+	}
+	return -ENOENT;
+}

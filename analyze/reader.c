@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The public reader: a source, and the merge of its cursors.
+ *
+ * The cursor whose event was handed out last is moved only when the next one is asked for, so that
+ * strings, which lie in the cursor's buffer, stay valid until then. Moving it may add to the source's
+ * queue of losses and notes, which goes before the next event.
+ */
+#include "analyze/merge.h"
+#include "analyze/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct ktr_reader {
+	struct ktr__source source;
+	struct ktr__merge merge;
+	struct ktr__cursor *last; /* handed out, not moved on yet; the one in front of the merge */
+	uint64_t end_key; /* the largest key of the walk */
+	struct ktr__said said;
+	struct ktr_error error;
+	int failed; /* -errno for good */
+	char *path;
+};
+
+static int reader_fail(struct ktr_reader *reader, int rc)
+{
+	ktr_error_at(&reader->error, reader->path, 0, 0, -rc, "%s", strerror(-rc));
+	reader->failed = rc;
+	return rc;
+}
+
+/* Fetches every cursor's first event. 0 or -errno. */
+static int reader_prime(struct ktr_reader *reader)
+{
+	struct ktr__source *source = &reader->source;
+
+	reader->merge.n = 0;
+	reader->last = NULL;
+	for (unsigned i = 0; i < source->n_cursors; i++) {
+		int rc = source->cursor[i]->advance(source->cursor[i]);
+
+		if (rc < 0)
+			return rc;
+		if (rc)
+			ktr__merge_add(&reader->merge, source->cursor[i], i);
+	}
+	return 0;
+}
+
+/*
+ * Forward the walk is [from_ns, to_ns) and cursors start at from_ns; in reverse they start below to_ns,
+ * and the last key is the complement of from_ns. Keys of a walk to the end have no bound.
+ */
+static int reader_start(struct ktr_reader *reader, const struct ktr_reader_options *options)
+{
+	struct ktr__source *source = &reader->source;
+	uint64_t start = source->reverse ? (options->to_ns ? options->to_ns : UINT64_MAX)
+					 : options->from_ns;
+	int rc = ktr__merge_init(&reader->merge, source->n_cursors);
+
+	if (source->reverse)
+		reader->end_key = ~options->from_ns;
+	else
+		reader->end_key = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
+	for (unsigned i = 0; i < source->n_cursors && !rc; i++)
+		if (start != (source->reverse ? UINT64_MAX : 0))
+			rc = source->cursor[i]->seek(source->cursor[i], start);
+	return rc ? rc : reader_prime(reader);
+}
+
+static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
+{
+	struct stat st;
+
+	if (stat(reader->path, &st))
+		return ktr_error_at(err, reader->path, 0, 0, errno, "%s", strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return ktr__trace_source(&reader->source, reader->path, err);
+	if (S_ISREG(st.st_mode))
+		return ktr__session_source(&reader->source, reader->path, err);
+	return ktr_error_at(err, reader->path, 0, 0, EINVAL,
+			    "neither a trace directory nor a session file");
+}
+
+int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
+		    struct ktr_reader **out, struct ktr_error *err)
+{
+	struct ktr_reader_options all = { .size = sizeof(all) };
+	struct ktr_reader *reader;
+	int rc;
+
+	*out = NULL;
+	if (options)
+		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
+	reader = calloc(1, sizeof(*reader));
+	if (!reader)
+		return ktr_error_at(err, path, 0, 0, ENOMEM, "no memory");
+	reader->path = strdup(path);
+	reader->source.reverse = all.reverse != 0;
+	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
+	if (!rc)
+		rc = reader_open_path(reader, err);
+	if (!rc)
+		rc = ktr__tables_finish(&reader->source.tables);
+	if (!rc)
+		rc = reader_start(reader, &all);
+	if (rc) {
+		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
+		ktr_reader_close(reader);
+		return rc;
+	}
+	*out = reader;
+	return 0;
+}
+
+void ktr_reader_close(struct ktr_reader *reader)
+{
+	if (!reader)
+		return;
+	ktr__merge_free(&reader->merge);
+	ktr__source_close(&reader->source);
+	free(reader->path);
+	free(reader);
+}
+
+/* Moves the cursor handed out last. 0 or -errno. */
+static inline int reader_move(struct ktr_reader *reader)
+{
+	struct ktr__cursor *last = reader->last;
+	int rc;
+
+	if (!last)
+		return 0;
+	reader->last = NULL;
+	rc = last->advance(last);
+	if (rc > 0)
+		ktr__merge_replace(&reader->merge);
+	else if (rc == 0)
+		ktr__merge_remove(&reader->merge);
+	return rc < 0 ? rc : 0;
+}
+
+/* What is not there is zero in the cursor's event already, but for str[], which most sites do not use. */
+static inline void reader_copy(const struct ktr_event *from, struct ktr_event *event)
+{
+	memcpy(event, from, offsetof(struct ktr_event, str));
+	if (from->site->in_str)
+		memcpy(event->str, from->str, sizeof(event->str));
+}
+
+int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
+{
+	int rc;
+
+	if (reader->failed)
+		return reader->failed;
+	rc = reader_move(reader);
+	if (rc || reader->source.out_of_memory)
+		return reader_fail(reader, rc ? rc : -ENOMEM);
+	rc = ktr__source_said(&reader->source, &reader->said);
+	if (rc)
+		return rc;
+	if (!reader->merge.n || reader->merge.heap[0].key > reader->end_key)
+		return KTR_READ_END;
+	reader->last = reader->merge.heap[0].cursor;
+	reader_copy(&reader->last->event, event);
+	return KTR_READ_EVENT;
+}
+
+int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)
+{
+	struct ktr__source *source = &reader->source;
+	int rc = 0;
+
+	if (reader->failed)
+		return reader->failed;
+	for (unsigned i = 0; i < source->n_cursors && !rc; i++)
+		rc = source->cursor[i]->seek(source->cursor[i], time_ns);
+	if (!rc)
+		rc = reader_prime(reader);
+	return rc ? reader_fail(reader, rc) : 0;
+}
+
+static int reader_tell(int what, struct ktr_reader *reader, const struct ktr_event *event,
+		       struct ktr_sink *sink)
+{
+	switch (what) {
+	case KTR_READ_EVENT:
+		return sink->event ? sink->event(sink, event) : 0;
+	case KTR_READ_LOSS:
+		return sink->loss ? sink->loss(sink, ktr_reader_loss(reader)) : 0;
+	default:
+		return sink->note ? sink->note(sink, ktr_reader_note(reader)) : 0;
+	}
+}
+
+int ktr_reader_walk(struct ktr_reader *reader, struct ktr_sink *const *sinks, unsigned n_sinks)
+{
+	struct ktr_event event;
+	int what, rc;
+
+	while ((what = ktr_reader_next(reader, &event)) > 0)
+		for (unsigned i = 0; i < n_sinks; i++) {
+			rc = reader_tell(what, reader, &event, sinks[i]);
+			if (rc)
+				return rc;
+		}
+	return what;
+}
+
+const struct ktr_reader_info *ktr_reader_info(const struct ktr_reader *reader)
+{
+	return &reader->source.info;
+}
+
+unsigned ktr_reader_n_sites(const struct ktr_reader *reader)
+{
+	return reader->source.tables.n_sites;
+}
+
+const struct ktr_reader_site *ktr_reader_site(const struct ktr_reader *reader, uint32_t id)
+{
+	const struct ktr__tables *tables = &reader->source.tables;
+
+	return id < tables->n_sites ? tables->site[id] : NULL;
+}
+
+unsigned ktr_reader_n_threads(const struct ktr_reader *reader)
+{
+	return reader->source.tables.n_threads;
+}
+
+const struct ktr_reader_thread *ktr_reader_thread(const struct ktr_reader *reader, uint32_t id)
+{
+	const struct ktr__tables *tables = &reader->source.tables;
+
+	return id < tables->n_threads && tables->thread[id] ? &tables->thread[id]->thread : NULL;
+}
+
+const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
+{
+	return bit < KTR_CLASS_MAX ? reader->source.tables.class_name[bit] : NULL;
+}
+
+const struct ktr_loss *ktr_reader_loss(const struct ktr_reader *reader)
+{
+	return &reader->said.u.loss;
+}
+
+const struct ktr_note *ktr_reader_note(const struct ktr_reader *reader)
+{
+	return &reader->said.u.note;
+}
+
+const struct ktr_error *ktr_reader_error(const struct ktr_reader *reader)
+{
+	return &reader->error;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session as a source, live or dead: one cursor per ring that has anything.
+ *
+ * What the rings hold is copied when the session is opened, up to where each ring's head was at the
+ * beginning, so that the walk of a live session ends, shows one moment, and loses nothing while somebody
+ * looks at the first page. Sites and threads are read after the rings: what an entry refers to was there
+ * before it. Entries are untrusted: a time that goes back is raised to the one before it.
+ */
+#include "analyze/session_cursor.h"
+#include "analyze/ticks.h"
+#include "ktr/session_map.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SESSION_BATCH 1024u /* [slots] copied at a time: 64 KiB */
+#define SESSION_TEXT  4096  /* [bytes] the longest string of a table; more is cut */
+
+_Static_assert(SESSION_BATCH >= KTR__RING_BUFFER_MIN, "any event fits");
+
+struct session_open {
+	struct ktr__source *source;
+	struct ktr__session_map map;
+	struct ktr_control control;
+	struct ktr_trace_clock clock;
+	const char *path;
+	uint64_t *head; /* of each ring, when the session was opened */
+	uint32_t n_rings;
+	struct ktr_error *err;
+};
+
+/* ---- rings ---- */
+
+static int session_room(struct ktr__session_cursor *s)
+{
+	uint64_t room = s->room ? s->room * 2 : SESSION_BATCH;
+	struct ktr_entry *grown;
+
+	if (s->room - s->n >= SESSION_BATCH)
+		return 0;
+	grown = realloc(s->slot, room * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	s->slot = grown;
+	s->room = room;
+	return 0;
+}
+
+static int session_add_gap(struct ktr__session_cursor *s, uint64_t n_events)
+{
+	struct ktr__session_gap *grown = realloc(s->gap, (s->n_gaps + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	s->gap = grown;
+	s->gap[s->n_gaps++] = (struct ktr__session_gap){ s->n, n_events };
+	s->n_lost += n_events;
+	return 0;
+}
+
+/* Turns the ticks of the slots from `from` on into nanoseconds that never go back, and counts events. */
+static void session_times(struct session_open *o, struct ktr__session_cursor *s, uint64_t from,
+			  uint64_t *last_ns)
+{
+	for (uint64_t i = from; i < s->n; i++) {
+		uint64_t word = s->slot[i].timestamp, ns;
+
+		if (ktr__slot_is_cont(&s->slot[i]))
+			continue;
+		ns = ktr_trace_ns(&o->clock, word & KTR_TIME_TICKS);
+		if (ns > KTR_TIME_TICKS)
+			ns = KTR_TIME_TICKS;
+		if (ns < *last_ns) {
+			ns = *last_ns;
+			word |= KTR_TIME_APPROX;
+		}
+		*last_ns = ns;
+		s->slot[i].timestamp = ns | (word & KTR_TIME_APPROX);
+		if (s->n_events++ == 0)
+			ktr__source_span(o->source, ns, ns);
+		if (s->by_thread)
+			s->cpu = s->slot[i].thread >> KTR_THREAD_BITS;
+		ktr__source_cpu(o->source, ktr__session_cpu(s, i));
+	}
+	if (s->n_events)
+		ktr__source_span(o->source, *last_ns, *last_ns);
+}
+
+/* Copies one ring. 0 or -ENOMEM; what cannot be read is noted. */
+static int session_copy(struct session_open *o, struct ktr__session_cursor *s, uint32_t ring)
+{
+	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };
+	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(ring);
+	struct ktr__ring_batch batch;
+	uint64_t last_ns = 0;
+	int rc;
+
+	for (;;) {
+		if (session_room(s))
+			return -ENOMEM;
+		rc = ktr__ring_read(&source, &cursor, o->head[ring], s->slot + s->n, SESSION_BATCH, &batch);
+		if (rc <= 0)
+			break;
+		if (batch.damaged)
+			ktr__source_note(o->source, 1, "%s: the counters of ring %u contradict each other",
+					 o->path, ring);
+		if (batch.lost && session_add_gap(s, batch.lost))
+			return -ENOMEM;
+		memmove(s->slot + s->n, batch.entry, batch.n * sizeof(*s->slot));
+		s->n += batch.n;
+		session_times(o, s, s->n - batch.n, &last_ns);
+	}
+	if (rc)
+		ktr__source_note(o->source, 1, "%s: ring %u cannot be read: %s", o->path, ring,
+				 rc == -EAGAIN ? "it changes too fast" : strerror(-rc));
+	return 0;
+}
+
+/* Makes the cursor of one ring. 0 or -ENOMEM. */
+static int session_ring(struct session_open *o, uint32_t ring)
+{
+	const struct ktr_header *header = &o->map.header;
+	struct ktr__session_cursor *s;
+	struct ktr_ring row;
+	int rc;
+
+	memset(&row, 0, sizeof(row));
+	rc = ktr__map_ring(&o->map, ring, &row);
+	if (rc || (!o->head[ring] && !row.dropped))
+		return 0;
+	s = ktr__session_cursor(o->source);
+	if (!s)
+		return -ENOMEM;
+	s->keep = ring >= header->n_rings;
+	s->by_thread = header->path == KTR_PATH_THREAD;
+	s->cpu = s->by_thread ? 0 : ring - (s->keep ? header->n_rings : 0);
+	rc = session_copy(o, s, ring);
+	if (!rc && row.dropped)
+		rc = session_add_gap(s, row.dropped);
+	if (rc) {
+		s->c.close(&s->c);
+		return rc;
+	}
+	ktr__source_cpu(o->source, s->cpu);
+	o->source->info.n_lost += s->n_lost;
+	ktr__session_rewind(s);
+	return ktr__source_add(o->source, &s->c);
+}
+
+/* Heads of all rings; and does a copy of what they hold fit into memory? 0 or -errno with err filled. */
+static int session_heads(struct session_open *o)
+{
+	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };
+	uint64_t n_bytes = 0, memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	o->n_rings = ktr__header_n_ring_rows(&o->map.header);
+	o->head = calloc(o->n_rings ? o->n_rings : 1, sizeof(*o->head));
+	if (!o->head)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < o->n_rings; i++) {
+		uint64_t geom = 0, held;
+
+		o->head[i] = ktr__ring_head(&source, i, &geom);
+		held = 1ull << KTR_GEOM_LOG2(geom);
+		n_bytes += (held < o->head[i] ? held : o->head[i]) * sizeof(struct ktr_entry);
+	}
+	if (n_bytes > memory / 2)
+		return ktr_error_at(o->err, o->path, 0, 0, ENOMEM,
+				    "the session's rings hold %" PRIu64 " MiB, more than half of this "
+				    "machine's memory", n_bytes >> 20);
+	return 0;
+}
+
+/* ---- tables ---- */
+
+/* A string of the session in the arena; NULL without memory. */
+static const char *session_text(struct session_open *o, uint32_t offset)
+{
+	char text[SESSION_TEXT];
+	int n = ktr__map_string(&o->map, offset, text, sizeof(text));
+
+	return ktr__arena_copy(&o->source->tables.arena, text, n < 0 ? 0 : (size_t)n);
+}
+
+static int session_site(struct session_open *o, uint32_t id)
+{
+	struct ktr__site_text text;
+	struct ktr_site_row row;
+	int rc = ktr__map_site(&o->map, id, &row);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	memset(&text, 0, sizeof(text));
+	text.mask = row.mask;
+	text.line = row.line;
+	text.file = session_text(o, row.file);
+	text.func = session_text(o, row.func);
+	text.format = session_text(o, row.format);
+	text.names = session_text(o, row.names);
+	text.module = session_text(o, row.module);
+	text.n_args = row.n_args;
+	memcpy(text.type, row.type, sizeof(text.type));
+	memcpy(text.how, row.how, sizeof(text.how));
+	if (!text.file || !text.func || !text.format || !text.names || !text.module)
+		return -ENOMEM;
+	rc = ktr__tables_site(&o->source->tables, id, &text);
+	if (rc == -EINVAL)
+		ktr__source_note(o->source, 1, "%s: call site %u makes no sense", o->path, id);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+static int session_thread(struct session_open *o, uint32_t id)
+{
+	char name[sizeof(((struct ktr_thread_row *)0)->name) + 1] = "";
+	char process[sizeof(((struct ktr_proc_row *)0)->name) + 1] = "";
+	struct ktr_thread_row row;
+	struct ktr_proc_row proc;
+	int rc = ktr__map_thread(&o->map, id, &row);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	memcpy(name, row.name, sizeof(row.name));
+	if (ktr__map_proc(&o->map, row.proc, &proc) == 0)
+		memcpy(process, proc.name, sizeof(proc.name));
+	return ktr__tables_thread(&o->source->tables, id,
+				  &(struct ktr__thread_text){
+					  .tid = row.tid,
+					  .pid = row.pid,
+					  .name = name,
+					  .process = process,
+					  .start_ns = row.start_ns,
+					  .exit_ns = row.exit_ns,
+				  });
+}
+
+static int session_class(struct session_open *o, uint32_t id)
+{
+	char name[KTR_CLASS_NAME_MAX + 1] = "";
+	struct ktr_class_row row;
+	int rc = ktr__map_class(&o->map, id, &row);
+
+	if (rc || !row.mask || (row.mask & (row.mask - 1)) || !row.name[0])
+		return rc == -ENOENT ? 0 : rc;
+	memcpy(name, row.name, sizeof(row.name));
+	return ktr__tables_class(&o->source->tables, (unsigned)__builtin_ctzll(row.mask), name);
+}
+
+static int session_table(struct session_open *o, enum ktr_region_id region,
+			 int (*row)(struct session_open *, uint32_t))
+{
+	uint32_t n = ktr__map_n_rows(&o->map, &o->control, region);
+	int rc = 0;
+
+	for (uint32_t id = 0; id < n && !rc; id++)
+		if (id || region == KTR_REGION_class_)
+			rc = row(o, id);
+	return rc;
+}
+
+static int session_tables(struct session_open *o)
+{
+	int rc = ktr__map_control(&o->map, &o->control);
+
+	if (!rc)
+		rc = session_table(o, KTR_REGION_class_, session_class);
+	if (!rc)
+		rc = session_table(o, KTR_REGION_site, session_site);
+	return rc ? rc : session_table(o, KTR_REGION_thread, session_thread);
+}
+
+/* ---- the rest ---- */
+
+static void session_drops(struct session_open *o)
+{
+	const struct ktr_control *c = &o->control;
+	const struct {
+		uint64_t n;
+		const char *why;
+	} drops[] = {
+		{ c->drop_vfork, "in a vfork child or a thread without restartable sequences" },
+		{ c->drop_no_ring, "without a ring or memory for one" },
+		{ c->drop_nested, "in signal handlers nested too deep" },
+		{ c->drop_no_site, "because the table of call sites is full" },
+		{ c->drop_closed, "while rings were closed" },
+	};
+
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
+		if (!drops[i].n)
+			continue;
+		o->source->info.n_lost += drops[i].n;
+		ktr__source_note(o->source, 0, "%s: %" PRIu64 " events were not recorded %s", o->path,
+				 drops[i].n, drops[i].why);
+	}
+}
+
+static int session_info(struct session_open *o)
+{
+	struct ktr_reader_info *info = &o->source->info;
+	struct ktr__arena *arena = &o->source->tables.arena;
+	const struct ktr_header *h = &o->map.header;
+	struct ktr_proc_row proc;
+	int alive = ktr__map_alive(&o->map);
+
+	info->kind = alive > 0 ? KTR_SOURCE_LIVE : KTR_SOURCE_DEAD;
+	info->path = o->path;
+	info->name = ktr__arena_copy(arena, h->name, strnlen(h->name, sizeof(h->name)));
+	info->host = ktr__arena_copy(arena, h->host, strnlen(h->host, sizeof(h->host)));
+	info->cmdline = ktr__map_proc(&o->map, 1, &proc) == 0 ? session_text(o, proc.cmdline) : "";
+	info->clock = h->clock == KTR_CLOCK_TSC	     ? "tsc"
+		      : h->clock == KTR_CLOCK_CNTVCT ? "cntvct"
+						     : "monotonic";
+	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
+	return info->name && info->host && info->cmdline ? 0 : -ENOMEM;
+}
+
+static int session_clock(struct session_open *o)
+{
+	int rc = ktr__ticks_map(&o->map, &o->control, &o->clock, &o->source->info.utc_offset_ns);
+
+	if (rc == KTR__TICKS_NOMINAL)
+		ktr__source_note(o->source, 0, "%s: times come from the clock's nominal rate", o->path);
+	if (rc == KTR__TICKS_UNKNOWN)
+		ktr__source_note(o->source, 0, "%s: the clock's rate is unknown: times are in its ticks",
+				 o->path);
+	return rc < 0 ? rc : 0;
+}
+
+static int session_read(struct session_open *o)
+{
+	int rc = session_heads(o);
+
+	if (!rc)
+		rc = ktr__map_control(&o->map, &o->control);
+	if (!rc)
+		rc = session_info(o);
+	if (!rc)
+		rc = session_clock(o);
+	for (uint32_t ring = 0; ring < o->n_rings && !rc; ring++)
+		rc = session_ring(o, ring);
+	if (!rc)
+		rc = session_tables(o);
+	if (!rc)
+		session_drops(o);
+	return rc;
+}
+
+int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err)
+{
+	struct session_open o = { .source = source, .path = path, .err = err };
+	int rc = ktr__map_open(path, 0, &o.map, err);
+
+	if (rc)
+		return rc;
+	rc = session_read(&o);
+	if (rc)
+		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
+	free(o.head);
+	ktr__map_close(&o.map);
+	return rc;
+}

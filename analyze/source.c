@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all sources have in common: the list of cursors, the span, and the queue of losses and notes. The
+ * queue is an array that is emptied from the front and reused when it is empty.
+ */
+#include "analyze/source.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor)
+{
+	struct ktr__cursor **grown =
+		realloc(source->cursor, (source->n_cursors + 1) * sizeof(*source->cursor));
+
+	if (!grown) {
+		cursor->close(cursor);
+		return -ENOMEM;
+	}
+	source->cursor = grown;
+	source->cursor[source->n_cursors++] = cursor;
+	return 0;
+}
+
+void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t last_ns)
+{
+	struct ktr_reader_info *info = &source->info;
+
+	if (!info->last_ns || first_ns < info->first_ns)
+		info->first_ns = first_ns;
+	if (last_ns > info->last_ns)
+		info->last_ns = last_ns;
+}
+
+void ktr__source_cpu(struct ktr__source *source, uint32_t cpu)
+{
+	if (cpu >= source->info.n_cpus)
+		source->info.n_cpus = cpu + 1;
+}
+
+static struct ktr__said *source_say(struct ktr__source *source)
+{
+	struct ktr__queue *queue = &source->queue;
+	struct ktr__said *grown;
+
+	if (queue->first == queue->n)
+		queue->first = queue->n = 0;
+	if (queue->n == queue->room) {
+		grown = realloc(queue->item, (queue->room * 2 + 8) * sizeof(*queue->item));
+		if (!grown) {
+			source->out_of_memory = 1;
+			return NULL;
+		}
+		queue->item = grown;
+		queue->room = queue->room * 2 + 8;
+	}
+	return &queue->item[queue->n++];
+}
+
+void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
+{
+	struct ktr__said *said = source_say(source);
+	struct ktr_note *note;
+	va_list ap;
+
+	if (!said)
+		return;
+	said->what = KTR_READ_NOTE;
+	note = &said->u.note;
+	note->damaged = damaged;
+	va_start(ap, format);
+	vsnprintf(note->text, sizeof(note->text), format, ap);
+	va_end(ap);
+	for (char *c = note->text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss)
+{
+	struct ktr__said *said = source_say(source);
+
+	if (!said)
+		return;
+	said->what = KTR_READ_LOSS;
+	said->u.loss = *loss;
+}
+
+int ktr__source_said(struct ktr__source *source, struct ktr__said *said)
+{
+	struct ktr__queue *queue = &source->queue;
+
+	if (queue->first == queue->n)
+		return 0;
+	*said = queue->item[queue->first++];
+	return said->what;
+}
+
+void ktr__source_close(struct ktr__source *source)
+{
+	for (unsigned i = 0; i < source->n_cursors; i++)
+		source->cursor[i]->close(source->cursor[i]);
+	free(source->cursor);
+	free(source->queue.item);
+	ktr__tables_free(&source->tables);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a reader reads from: tables, and one cursor per ring, whichever kind of source they come from.
+ *
+ * A source is opened by one of the calls at the end; each fills info and tables and adds cursors. Several
+ * may add to one source, as long as their site and thread numbers mean the same (a trace and the session
+ * it was written from).
+ *
+ * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as they
+ * are known, which is right behind the event before the gap, and notes.
+ */
+#ifndef ANALYZE_SOURCE_H
+#define ANALYZE_SOURCE_H
+
+#include "analyze/tables.h"
+
+#include <ktr/reader.h>
+
+struct ktr__source;
+
+/*
+ * One ring's events in the order of the walk. The event is complete and stays as it is until advance()
+ * or seek() is called.
+ */
+struct ktr__cursor {
+	/* Fetches the next event: 1, 0 at the end (and ever after until seek), -errno. */
+	int (*advance)(struct ktr__cursor *cursor);
+	/*
+	 * Moves so that the next advance() fetches the first event at or after time_ns, in reverse the
+	 * last one before it. 0 or -errno.
+	 */
+	int (*seek)(struct ktr__cursor *cursor, uint64_t time_ns);
+	void (*close)(struct ktr__cursor *cursor); /* frees it */
+	struct ktr__source *source;
+	uint64_t key; /* the walk's order, smallest first: the time, in reverse its complement */
+	struct ktr_event event;
+};
+
+/* Something to be told before the next event. */
+struct ktr__said {
+	int what; /* KTR_READ_LOSS or KTR_READ_NOTE */
+	union {
+		struct ktr_loss loss;
+		struct ktr_note note;
+	} u;
+};
+
+struct ktr__queue {
+	struct ktr__said *item;
+	unsigned first;
+	unsigned n;
+	unsigned room;
+};
+
+struct ktr__source {
+	struct ktr_reader_info info;
+	struct ktr__tables tables;
+	struct ktr__queue queue;
+	struct ktr__cursor **cursor; /* owned */
+	unsigned n_cursors;
+	int reverse;
+	int finished;	   /* a trace that nobody writes to any more */
+	int out_of_memory; /* something could not be queued */
+};
+
+/* Adds a cursor (takes it). 0 or -ENOMEM; the cursor is closed then. */
+int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor);
+
+/* Widens info's span and number of CPUs by what a ring holds. */
+void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t last_ns);
+void ktr__source_cpu(struct ktr__source *source, uint32_t cpu);
+
+/* Queues a note; control characters in it are replaced. */
+void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss);
+
+/* Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. */
+int ktr__source_said(struct ktr__source *source, struct ktr__said *said);
+
+/* Frees what the source owns, not the record itself. */
+void ktr__source_close(struct ktr__source *source);
+
+/* The openers; errors as of ktr_reader_open(). path: borrowed until close. */
+int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_error *err);
+int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Spans out of a walk: what lies between a START and its STOP, and how long a row stays in a state.
+ *
+ *	ktr__spans_new(&spans, info->first_ns, on_span, context);
+ *	...	ktr__spans_event(spans, &event);	for each event, in time order
+ *	...	ktr__spans_loss(spans, loss);		for each loss, where the walk tells of it
+ *	ktr__spans_finish(spans, info->last_ns);	hands out what is still open
+ *
+ * A START and a STOP are a pair when process, group, id and key are equal; among several that are open
+ * the last one opened ends first. The key of a KTR_SCOPE is the address of a record on the stack, which
+ * only one open span of a process can have: another START with it means that the STOP before it is
+ * missing. A row (process, group, id) is in a state until its next state.
+ *
+ * Nothing is made up: a span that lacks an end says so, and one during which events were lost says that
+ * its ends may belong to two different spans. Forward walks only.
+ */
+#ifndef ANALYZE_SPANS_H
+#define ANALYZE_SPANS_H
+
+#include <ktr/reader.h>
+
+/* struct ktr__span.flags */
+#define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
+#define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
+#define KTR__SPAN_UNSURE   4u /* events were lost between its two ends */
+
+struct ktr__span {
+	enum ktr_event_kind kind; /* KTR_KIND_START or KTR_KIND_STATE */
+	uint32_t pid;
+	const char *group;
+	struct ktr_event_bytes ident; /* valid during the call that hands out the span */
+	struct ktr_event_bytes state; /* KTR_KIND_STATE; likewise */
+	uint64_t key;		      /* KTR_KIND_START */
+	uint64_t from_ns;
+	uint64_t to_ns;
+	const struct ktr_reader_site *site; /* where it began; without a start, where it ended */
+	const struct ktr_reader_thread *thread; /* likewise */
+	const struct ktr_reader_thread *end_thread; /* NULL without an end */
+	uint32_t cpu;	/* likewise: where it began */
+	uint32_t depth; /* spans of the same process, group, id and key around it */
+	unsigned flags;
+};
+
+/* Called when a span is complete, that is in the order of ends. Non-zero ends the walk. */
+typedef int ktr__span_fn(void *context, const struct ktr__span *span);
+
+/* [spans] How many may be open at once, so that memory is bounded: about 20 MiB. */
+#define KTR__SPANS_OPEN_MAX (1u << 17)
+
+struct ktr__spans;
+
+/* begin_ns: the earliest time of the walk. 0 with an owned object in *out, or -ENOMEM. */
+int ktr__spans_new(struct ktr__spans **out, uint64_t begin_ns, ktr__span_fn *call, void *context);
+void ktr__spans_free(struct ktr__spans *spans);
+
+/* 0, -ENOMEM, or what the callback returned. Events of other kinds are nothing to it. */
+int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event);
+void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
+
+/* Hands out the spans still open, the oldest first, as KTR__SPAN_NO_END. 0 or as above. */
+int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns);
+
+/* [events] Starts and states that were left out because too many were open. */
+uint64_t ktr__spans_n_untracked(const struct ktr__spans *spans);
+
+#endif

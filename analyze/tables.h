@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the events of one source refer to by number: call sites, threads, classes. Filled when the
+ * source is opened, out of the session's tables or the trace's sidecars; then only read. Rows never move.
+ */
+#ifndef ANALYZE_TABLES_H
+#define ANALYZE_TABLES_H
+
+#include "analyze/arena.h"
+#include "writer/codec.h"
+
+#include <ktr/reader.h>
+
+/*
+ * Ids are indices into arrays here: a damaged or hostile source must not make them large. The session
+ * file has no more rows either (ktr/session.h).
+ */
+#define KTR__SITES_MAX	 (1u << 20)
+#define KTR__THREADS_MAX (1u << KTR_THREAD_BITS)
+
+/* A thread and what finds it: the word that its events carry in a trace. */
+struct ktr__thread {
+	struct ktr_reader_thread thread;
+	uint32_t word;
+	struct ktr__thread *same; /* another one with this word, started before this one */
+};
+
+struct ktr__tables {
+	struct ktr__arena arena;
+	const char *class_name[KTR_CLASS_MAX];
+	struct ktr_reader_site **site; /* by id; NULL where there is none */
+	struct ktr__program *program;  /* by id, for the codec */
+	uint32_t n_sites;
+	struct ktr__thread **thread; /* by row; NULL where there is none */
+	uint32_t n_threads;
+	struct ktr__thread **word; /* hash table of words, open addressing */
+	uint32_t n_words;	   /* its size, a power of two; 0 until it is built */
+	struct ktr__thread nobody; /* thread 0 */
+	struct ktr_reader_site unknown; /* site 0 */
+};
+
+/* A call site as the source tells it; strings end in NUL and are copied. */
+struct ktr__site_text {
+	uint64_t mask;
+	uint32_t line;
+	const char *file;
+	const char *func;
+	const char *format;
+	const char *names; /* of the arguments, comma separated */
+	const char *module;
+	unsigned n_args;
+	uint8_t type[KTR_ARGS_MAX]; /* enum ktr_arg_type */
+	uint8_t how[KTR_ARGS_MAX];  /* enum ktr_arg_how */
+};
+
+struct ktr__thread_text {
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t word; /* 0: none */
+	const char *name;
+	const char *process;
+	uint64_t start_ns;
+	uint64_t exit_ns;
+};
+
+/* Names FreeBSD's classes, makes site and thread 0. 0 or -ENOMEM. */
+int ktr__tables_init(struct ktr__tables *tables);
+void ktr__tables_free(struct ktr__tables *tables);
+
+/* Adds a row or puts another in its place. 0, -ENOMEM, or -EINVAL for what cannot be one. */
+int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name);
+int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__site_text *text);
+int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr__thread_text *text);
+
+/* After the last row: names the sites' classes and builds the hash of words. 0 or -ENOMEM. */
+int ktr__tables_finish(struct ktr__tables *tables);
+
+/* Never NULL: nobody where the row or word is not known. */
+const struct ktr_reader_thread *ktr__tables_by_row(const struct ktr__tables *tables, uint32_t row);
+const struct ktr_reader_thread *ktr__tables_by_word(const struct ktr__tables *tables, uint32_t word,
+						    uint64_t time_ns);
+
+/* The site with this id, or the unknown one. */
+static inline const struct ktr_reader_site *ktr__tables_by_id(const struct ktr__tables *tables,
+							      uint32_t id)
+{
+	return id < tables->n_sites && tables->site[id] ? tables->site[id] : &tables->unknown;
+}
+
+#endif

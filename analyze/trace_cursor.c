@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One stream of a trace, forward.
+ *
+ * The cursor stands in one packet and decodes its events one by one, straight into the event that the
+ * merge looks at. Going from packet to packet it compares what they say: events that the writer has
+ * counted as discarded are a loss; where packets themselves are missing, because they were damaged, the
+ * running numbers of the events tell how many there were.
+ * Packets whose times or processors contradict their stream are treated as damaged, so that a walk
+ * never goes back in time and every processor is below info.n_cpus.
+ */
+#include "analyze/trace_cursor.h"
+
+#include <errno.h>
+
+#define TRACE_NOTES 8 /* notes about the damage of one stream; more is not told */
+
+void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, const char *what)
+{
+	if (++t->n_notes > TRACE_NOTES)
+		return;
+	ktr__source_note(t->c.source, 1, "%s/%s: bytes %llu to %llu %s%s", t->c.source->info.path,
+			 t->name, (unsigned long long)from, (unsigned long long)to, what,
+			 t->n_notes == TRACE_NOTES ? "; further damage of this file is not listed" : "");
+}
+
+void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns, uint64_t to_ns)
+{
+	struct ktr_loss loss = { .cpu = t->head.cpu,
+				 .keep = (uint8_t)t->keep,
+				 .n_events = n_events,
+				 .from_ns = from_ns,
+				 .to_ns = to_ns };
+
+	if (loss.n_events)
+		ktr__source_loss(t->c.source, &loss);
+}
+
+int ktr__trace_suits(const struct ktr__trace_cursor *t)
+{
+	const struct ktr_packet_header *h = &t->head;
+
+	if (h->cpu >= t->c.source->info.n_cpus || h->time_begin > h->time_end)
+		return 0;
+	if (!t->known || !h->n_events)
+		return 1;
+	if (t->back)
+		return !t->edge_ns || h->time_end <= t->edge_ns;
+	return h->time_begin >= t->edge_ns;
+}
+
+void ktr__trace_begin(struct ktr__trace_cursor *t)
+{
+	const struct ktr__tables *tables = &t->c.source->tables;
+
+	ktr__walk_begin(&t->walk, t->bytes, &t->head, tables->program, tables->n_sites);
+	t->n_decoded = 0;
+	t->in_packet = 1;
+	t->last_thread = NULL;
+}
+
+void ktr__trace_give_up(struct ktr__trace_cursor *t, int why)
+{
+	uint64_t n = ktr__trace_minus(t->head.n_events, t->n_decoded);
+
+	t->in_packet = 0;
+	ktr__trace_damage(t, t->at + (uint64_t)(t->walk.at - t->bytes),
+			  t->at + (uint64_t)(t->walk.end - t->bytes),
+			  why == -ENOENT ? "hold an event of an unknown call site, skipped"
+					 : "hold an event that makes no sense, skipped");
+	ktr__trace_gap(t, n, t->walk.time_ns, t->head.time_end);
+}
+
+/* Compares the packet's header with what came before. */
+static void trace_cursor_enter(struct ktr__trace_cursor *t)
+{
+	const struct ktr_packet_header *h = &t->head;
+	uint64_t lost = t->known ? ktr__trace_minus(h->discarded, t->discarded) : 0;
+	uint64_t missing = t->numbered ? ktr__trace_minus(h->first_event, t->event_no) : 0;
+
+	if (h->seq != t->seq && missing > lost)
+		lost = missing;
+	ktr__trace_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
+	t->known = t->numbered = 1;
+	t->seq = h->seq + 1;
+	t->event_no = h->first_event + h->n_events;
+	t->discarded = h->discarded;
+	if (h->n_events)
+		t->edge_ns = h->time_end;
+}
+
+/* Behind what is no packet: where the next one begins, n_bytes at the end, or -errno. */
+static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
+{
+	int64_t next = ktr__packets_find(&t->file, t->next + 1);
+	const char *what = "are damaged, skipped";
+
+	if (next < 0)
+		return next;
+	if (why == -ENOTSUP)
+		what = "are of another version, skipped";
+	else if (!why && (uint64_t)next >= t->file.n_bytes)
+		what = "are the beginning of a packet that was not finished";
+	ktr__trace_damage(t, t->next, (uint64_t)next, what);
+	return next;
+}
+
+/* Goes to the next packet: 1, 0 at the end, -errno. */
+static int trace_cursor_packet(struct ktr__trace_cursor *t)
+{
+	while (t->next < t->file.n_bytes) {
+		int64_t n = ktr__packets_load(&t->file, t->next, &t->bytes, &t->head);
+
+		if (n == 0 || n == -EBADMSG || n == -ENOTSUP) {
+			n = trace_cursor_skip(t, n);
+			if (n < 0)
+				return (int)n;
+			t->next = (uint64_t)n;
+			continue;
+		}
+		if (n < 0)
+			return (int)n;
+		t->at = t->next;
+		t->next += (uint64_t)n;
+		if (!ktr__trace_suits(t)) {
+			ktr__trace_damage(t, t->at, t->next, "contradict the packets before, skipped");
+			continue;
+		}
+		trace_cursor_enter(t);
+		ktr__trace_begin(t);
+		return 1;
+	}
+	return 0;
+}
+
+static int trace_cursor_advance(struct ktr__cursor *cursor)
+{
+	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
+	struct ktr__found found;
+	int rc;
+
+	for (;;) {
+		if (!t->in_packet) {
+			rc = trace_cursor_packet(t);
+			if (rc <= 0)
+				return rc;
+		}
+		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
+		if (rc < 0)
+			ktr__trace_give_up(t, rc);
+		if (rc <= 0) {
+			t->in_packet = 0;
+			if (t->walk.time_ns > t->edge_ns)
+				t->edge_ns = t->walk.time_ns;
+			continue;
+		}
+		ktr__trace_complete(t, &t->c.event, &found);
+		if (t->c.event.time_ns < t->limit_ns)
+			continue;
+		t->c.key = t->c.event.time_ns;
+		return 1;
+	}
+}
+
+static int trace_cursor_seek(struct ktr__cursor *cursor, uint64_t time_ns)
+{
+	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
+	struct ktr_packet_header before;
+	int64_t at = ktr__packets_seek(&t->file, time_ns, &before);
+
+	if (at < 0)
+		return (int)at;
+	t->in_packet = 0;
+	t->next = (uint64_t)at;
+	t->limit_ns = time_ns;
+	t->numbered = before.magic != 0;
+	t->known = t->numbered || at == 0;
+	t->seq = before.seq + 1;
+	t->event_no = before.first_event + before.n_events;
+	t->discarded = before.discarded;
+	t->edge_ns = before.time_end;
+	return 0;
+}
+
+void ktr__trace_forward(struct ktr__trace_cursor *t)
+{
+	t->c.advance = trace_cursor_advance;
+	t->c.seek = trace_cursor_seek;
+	t->known = 1;
+}

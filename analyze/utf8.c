@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looks at UTF-8 a character at a time, and at ASCII eight bytes at a time: nearly all text is that.
+ */
+#include "analyze/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+size_t ktr__utf8_char(const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	unsigned low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (!n || p[0] < 0x80)
+		return n != 0;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n < length)
+		return 0;
+	if (p[0] == 0xe0)
+		low = 0xa0; /* shorter forms exist */
+	else if (p[0] == 0xed)
+		high = 0x9f; /* surrogates */
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f; /* beyond U+10FFFF */
+	if (p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if (p[i] < 0x80 || p[i] > 0xbf)
+			return 0;
+	return length;
+}
+
+size_t ktr__utf8_plain(const char *bytes, size_t n)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+	size_t at = 0;
+	uint64_t word;
+
+	/* Bytes below 0x20, DEL, and those above 0x7f each set their top bit (no carries: see the tops). */
+	for (; at + 8 <= n; at += 8) {
+		memcpy(&word, bytes + at, 8);
+		if (((word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word) & tops)
+			break;
+	}
+	while (at < n && bytes[at] >= 0x20 && bytes[at] < 0x7f)
+		at++;
+	return at;
+}
+
+/* Is this well-formed character a control character? */
+static int utf8_is_control(const unsigned char *p, size_t length)
+{
+	if (length == 1)
+		return p[0] < 0x20 || p[0] == 0x7f;
+	return length == 2 && p[0] == 0xc2 && p[1] < 0xa0;
+}
+
+static size_t utf8_escape(char *to, unsigned char byte)
+{
+	static const char digits[] = "0123456789abcdef";
+	char letter = byte == '\n' ? 'n' : byte == '\t' ? 't' : byte == '\r' ? 'r' : 0;
+
+	to[0] = '\\';
+	if (letter) {
+		to[1] = letter;
+		return 2;
+	}
+	to[1] = 'x';
+	to[2] = digits[byte >> 4];
+	to[3] = digits[byte & 15];
+	return 4;
+}
+
+size_t ktr__utf8_visible(char *to, const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	char *at = to;
+
+	for (size_t i = 0; i < n;) {
+		size_t length = ktr__utf8_char(bytes + i, n - i);
+
+		if (length && !utf8_is_control(p + i, length)) {
+			memcpy(at, bytes + i, length);
+			at += length;
+			i += length;
+			continue;
+		}
+		for (length = length ? length : 1; length; length--)
+			at += utf8_escape(at, p[i++]);
+	}
+	return (size_t)(at - to);
+}
+
+size_t ktr__utf8_repair(char *to, const char *bytes, size_t n)
+{
+	char *at = to;
+
+	for (size_t i = 0; i < n;) {
+		size_t length = ktr__utf8_char(bytes + i, n - i);
+
+		if (length) {
+			memcpy(at, bytes + i, length);
+			at += length;
+			i += length;
+		} else {
+			memcpy(at, "\xef\xbf\xbd", 3);
+			at += 3;
+			i++;
+		}
+	}
+	return (size_t)(at - to);
+}
