@@ -509,20 +509,3 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	walk->n_left--;
 	return 1;
 }
-
-size_t ktr__text_raw(char *text)
-{
-	const unsigned char *from = (const unsigned char *)text;
-	unsigned char *to = (unsigned char *)text;
-
-	while (*from) {
-		if (from[0] == 0xee && (from[1] == 0xbe || from[1] == 0xbf) && from[2]) {
-			*to++ = (unsigned char)(0x80 | (from[1] & 1) << 6 | (from[2] & 0x3f));
-			from += 3;
-		} else {
-			*to++ = *from++;
-		}
-	}
-	*to = 0;
-	return (size_t)(to - (unsigned char *)text);
-}

@@ -104,7 +104,4 @@ struct ktr__pack {
  */
 uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n);
 
-/* Undoes the writing of raw bytes as U+EF80 to U+EFFF, in place; returns the new length. */
-size_t ktr__text_raw(char *text);
-
 #endif

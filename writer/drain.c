@@ -32,6 +32,7 @@
 #define DRAIN_RETRY_NS	200000000ull  /* after a failed write */
 #define DRAIN_LOOK_NS	1000000000ull /* for what changes slowly: names, free space, drops */
 #define DRAIN_CLOCK_NS	100000000ull  /* between the anchors of the clock's map */
+#define DRAIN_TRIES	3	      /* of each of the last writes: later there is nobody to try */
 #define DRAIN_FREE_STOP 50	      /* [1/1000] of the file system */
 #define DRAIN_FREE_GO	60
 
@@ -150,14 +151,20 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 	return 0;
 }
 
+/* Each trace counts for itself: packets from 0, losses from those no packet has told of. */
+static void drain_restart(struct ktr__drain_ring *ring)
+{
+	ring->seq = ring->told = 0;
+	ring->discarded = ring->lost;
+}
+
 /* Writes a trace's head and gives it its name. On failure the trace is gone. */
 static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 {
 	int rc;
 
-	/* Each trace counts for itself: packets from 0, losses from 0. */
 	for (uint32_t i = 0; i < drain->n_rows; i++)
-		drain->ring[i].seq = drain->ring[i].discarded = drain->ring[i].told = 0;
+		drain_restart(&drain->ring[i]);
 	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns);
 	rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	if (rc)
@@ -396,6 +403,8 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 {
 	int rc = 0;
 
+	if (drain->begun)
+		drain_look(drain, now);
 	if (!drain->begun && !drain->trace.hidden[0])
 		rc = ktr__trace_create(&drain->trace, NULL);
 	if (!rc && !drain->begun) {
@@ -405,8 +414,6 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 		}
 		rc = drain_begin(drain);
 	}
-	if (!rc)
-		drain_look(drain, now);
 	if (!rc && !drain->full)
 		rc = drain_rings(drain, now, flags, pause_ns);
 	if (!rc)
@@ -455,32 +462,41 @@ static uint64_t drain_left(struct ktr__drain *drain)
 	return left;
 }
 
-/* The last packets, which tell of losses that no event follows, and the last lines. */
-static int drain_finish(struct ktr__drain *drain)
-{
-	int rc = 0;
-
-	drain_look_dropped(drain);
-	for (uint32_t i = 0; i < drain->n_rows; i++) {
-		int more = drain->ring[i].discarded != drain->ring[i].told;
-
-		while (more > 0)
-			more = ktr__fill_ring(drain, i, drain->ring[i].cursor.next, 1);
-		rc = more < 0 && !rc ? more : rc;
-	}
-	ktr__describe_all(&drain->describe);
-	drain_tell_anchor(drain);
-	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
-	return rc ? rc : ktr__describe_flush(&drain->describe, &drain->trace);
-}
-
-int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
+/* The last packets, with the losses that no event follows. */
+static int drain_rest(struct ktr__drain *drain)
 {
 	uint64_t pause;
 	int rc = ktr__drain_round(drain, KTR__DRAIN_ALL, &pause);
 
+	if (rc)
+		return rc;
+	drain_look_dropped(drain);
+	for (uint32_t i = 0; i < drain->n_rows && !rc; i++)
+		if (drain->ring[i].discarded != drain->ring[i].told)
+			rc = ktr__fill_ring(drain, i, drain->ring[i].cursor.next, 1);
+	return rc < 0 ? rc : 0;
+}
+
+static int drain_last_lines(struct ktr__drain *drain)
+{
+	int rc = -EIO;
+
+	ktr__describe_all(&drain->describe);
+	drain_tell_anchor(drain);
+	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
+	for (int i = 0; rc && i < DRAIN_TRIES; i++)
+		rc = ktr__describe_flush(&drain->describe, &drain->trace);
+	return rc;
+}
+
+int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
+{
+	int rc = -EIO;
+
+	for (int i = 0; rc && i < DRAIN_TRIES; i++)
+		rc = drain_rest(drain);
 	if (!rc)
-		rc = drain_finish(drain);
+		rc = drain_last_lines(drain);
 	if (!rc && drain->full)
 		rc = -ENOSPC;
 	if (rc)

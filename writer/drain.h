@@ -65,6 +65,7 @@ struct ktr__drain_ring {
 	uint64_t told;	    /* [events] of discarded in the last packet */
 	uint64_t lost;	    /* [events] overtaken since the last packet */
 	uint64_t lost_ns;   /* last event before them */
+	uint64_t lost_slot; /* [slots] where they began */
 	uint64_t index;	    /* [events] of the next event in the ring */
 	uint64_t time_ns;   /* of the last event */
 	uint32_t cpu;

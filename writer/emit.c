@@ -52,7 +52,7 @@ void ktr__emit_bytes(struct ktr__emit *emit, const char *bytes, size_t n)
 {
 	char *at = emit_room(emit, n);
 
-	if (!at)
+	if (!at || !n)
 		return;
 	memcpy(at, bytes, n);
 	emit->n += n;

@@ -89,15 +89,20 @@ static void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint
 static void fill_open(struct fill *fill, uint64_t slot)
 {
 	const struct ktr__drain *drain = fill->drain;
+	struct ktr__drain_ring *ring = fill->ring;
 	struct ktr__pack *pack = &fill->pack;
 
 	memset(pack, 0, sizeof(*pack));
+	if (!ring->seq && ring->discarded) {
+		fill->first_slot = ring->lost ? ring->lost_slot : slot;
+		ring->index -= ring->lost;
+		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot, 0);
+		ring->index += ring->lost;
+	}
 	fill->first_slot = slot;
-	if (!fill->ring->seq && fill->ring->discarded)
-		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, slot, 0);
 	pack->at = drain->buffer + fill->used + KTR_PACKET_EVENTS;
 	pack->limit = drain->buffer + KTR_FILL_BYTES - KTR_PACK_SLACK;
-	pack->time_ns = fill->ring->time_ns;
+	pack->time_ns = ring->time_ns;
 	pack->clock = drain->affine.clock;
 	pack->programs = drain->describe.programs;
 	pack->n_programs = drain->describe.n_programs;
@@ -175,14 +180,17 @@ static void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batc
 	ring->started = 1;
 }
 
-static void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch)
+/* Events are missing before the batch; the cursor stood at slot `from`. */
+static void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch, uint64_t from)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 
 	if (fill->open)
 		fill_close(fill, fill->next_slot);
-	if (!ring->lost)
+	if (!ring->lost) {
 		ring->lost_ns = ring->seq ? ring->time_ns : 0;
+		ring->lost_slot = from;
+	}
 	ring->lost += batch->lost;
 	fill->n_lost += batch->lost;
 	ring->discarded += batch->lost;
@@ -216,13 +224,15 @@ static int fill_take(struct fill *fill, uint64_t stop)
 {
 	struct ktr__drain *drain = fill->drain;
 	struct ktr__ring_batch batch;
+	uint64_t from;
 	int rc;
 
 	for (;;) {
-		uint8_t *end = fill->open ? fill->pack.at : drain->buffer + fill->used;
+		const uint8_t *end = fill->open ? fill->pack.at : drain->buffer + fill->used;
 
 		if (end + FILL_BATCH_BYTES + KTR_PACK_SLACK > drain->buffer + KTR_FILL_BYTES)
 			return 1;
+		from = fill->ring->cursor.next;
 		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries,
 				    KTR_FILL_ENTRIES, &batch);
 		if (rc == -EAGAIN || rc == 0)
@@ -233,7 +243,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
 		}
 		fill_start(fill->ring, &batch);
 		if (batch.lost || batch.cleared)
-			fill_gap(fill, &batch);
+			fill_gap(fill, &batch, from);
 		fill_batch(fill, &batch);
 	}
 }

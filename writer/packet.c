@@ -133,6 +133,23 @@ void ktr__line_seal(char *line, size_t n_bytes)
 	line[n_bytes + KTR_LINE_TAIL] = '\n';
 }
 
+size_t ktr__text_raw(char *text)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	unsigned char *to = (unsigned char *)text;
+
+	while (*from) {
+		if (from[0] == 0xee && (from[1] == 0xbe || from[1] == 0xbf) && from[2]) {
+			*to++ = (unsigned char)(0x80 | (from[1] & 1) << 6 | (from[2] & 0x3f));
+			from += 3;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = 0;
+	return (size_t)(to - (unsigned char *)text);
+}
+
 void ktr__metadata_seal(char *text, size_t n_bytes)
 {
 	packet_metadata_tail(text + n_bytes, ktr__crc32c(0, text, n_bytes));

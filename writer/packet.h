@@ -44,6 +44,9 @@ int ktr__line_check(const char *line, size_t n_bytes);
 /* Ends a sidecar line begun at `line`: writes KTR_LINE_TAIL bytes and a newline at line + n_bytes. */
 void ktr__line_seal(char *line, size_t n_bytes);
 
+/* Undoes the writing of raw bytes as U+EF80 to U+EFFF, in place; returns the new length. */
+size_t ktr__text_raw(char *text);
+
 /* [bytes] The comment that ends a piece of metadata, with its newline. */
 #define KTR_METADATA_TAIL 26
 

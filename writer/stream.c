@@ -10,6 +10,7 @@
 
 #include <ktr/session.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -92,6 +93,71 @@ static int stream_open_dir(struct ktr__trace *trace, int at_fd, const char *name
 	return *fd < 0 ? *fd : 0;
 }
 
+/* Removes a trace directory by what belongs to one; anything else in it stays, and so does it then. */
+static int stream_remove(struct ktr__trace *trace, const char *name)
+{
+	int dir_fd = trace->sys->openat(trace->parent_fd, name, O_RDONLY | O_DIRECTORY, 0);
+	int side_fd;
+	char file[NAME_MAX + 1];
+
+	if (dir_fd < 0)
+		return dir_fd;
+	side_fd = trace->sys->openat(dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY, 0);
+	for (int i = 0; side_fd >= 0 && i < KTR_SIDECARS; i++)
+		trace->sys->unlinkat(side_fd, stream_sidecars[i], 0);
+	if (side_fd >= 0)
+		trace->sys->close(side_fd);
+	trace->sys->unlinkat(dir_fd, KTR_TRACE_DIR, AT_REMOVEDIR);
+	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);
+	for (uint32_t i = 0; i < 2 * trace->n_rings; i++) {
+		ktr__trace_stream_name(trace, i, file, sizeof(file));
+		trace->sys->unlinkat(dir_fd, file, 0);
+	}
+	trace->sys->close(dir_fd);
+	return trace->sys->unlinkat(trace->parent_fd, name, AT_REMOVEDIR);
+}
+
+/* Is the trace of this name being written? */
+static int stream_busy(struct ktr__trace *trace, const char *name)
+{
+	char path[NAME_MAX + 32];
+	int fd, busy;
+
+	snprintf(path, sizeof(path), "%s/" KTR_TRACE_DIR "/%s", name, stream_sidecars[KTR_SIDECAR_INFO]);
+	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
+	if (fd < 0)
+		return 0;
+	busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	trace->sys->close(fd);
+	return busy;
+}
+
+/* Removes what a writer of this name that was killed before its trace had the name has left. */
+static void stream_sweep(struct ktr__trace *trace)
+{
+	int fd = trace->sys->openat(trace->parent_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(trace->name);
+	const struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			trace->sys->close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		/* .NAME.pid.serial */
+		if (name[0] != '.' || strncmp(name + 1, trace->name, n) != 0 || name[n + 1] != '.' ||
+		    name[n + 2 + strspn(name + n + 2, "0123456789.")] != 0)
+			continue;
+		if (!stream_busy(trace, name))
+			stream_remove(trace, name);
+	}
+	closedir(dir);
+}
+
 static int stream_create(struct ktr__trace *trace)
 {
 	int rc = stream_open_dir(trace, trace->parent_fd, trace->hidden, &trace->dir_fd);
@@ -116,28 +182,13 @@ int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 	trace->published = 0;
 	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32), trace->name,
 		 (int)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	stream_sweep(trace);
 	rc = stream_create(trace);
 	if (rc) {
 		ktr__trace_close(trace);
 		return ktr_error_set(err, rc, "%s: cannot create the trace: %s", trace->name, strerror(-rc));
 	}
 	return 0;
-}
-
-/* Is the trace that has the name being written? */
-static int stream_busy(struct ktr__trace *trace)
-{
-	char path[NAME_MAX + 32];
-	int fd, busy;
-
-	snprintf(path, sizeof(path), "%s/" KTR_TRACE_DIR "/%s", trace->name,
-		 stream_sidecars[KTR_SIDECAR_INFO]);
-	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
-	if (fd < 0)
-		return 0;
-	busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	trace->sys->close(fd);
-	return busy;
 }
 
 /* Moves what has the name aside. */
@@ -157,7 +208,7 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err)
 {
 	int rc;
 
-	if (stream_busy(trace))
+	if (stream_busy(trace, trace->name))
 		return ktr_error_set(err, EBUSY, "%s: another process is writing this trace",
 				     trace->name);
 	rc = stream_aside(trace);
@@ -185,31 +236,6 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err)
 				     strerror(-rc));
 	trace->published = 1;
 	return 0;
-}
-
-/* Removes a trace directory by what belongs to one; anything else in it stays, and so does it then. */
-static int stream_remove(struct ktr__trace *trace, const char *name)
-{
-	int dir_fd = trace->sys->openat(trace->parent_fd, name, O_RDONLY | O_DIRECTORY, 0);
-	int side_fd, rc;
-	char file[NAME_MAX + 1];
-
-	if (dir_fd < 0)
-		return dir_fd;
-	side_fd = trace->sys->openat(dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY, 0);
-	for (int i = 0; side_fd >= 0 && i < KTR_SIDECARS; i++)
-		trace->sys->unlinkat(side_fd, stream_sidecars[i], 0);
-	if (side_fd >= 0)
-		trace->sys->close(side_fd);
-	trace->sys->unlinkat(dir_fd, KTR_TRACE_DIR, AT_REMOVEDIR);
-	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);
-	for (uint32_t i = 0; i < 2 * trace->n_rings; i++) {
-		ktr__trace_stream_name(trace, i, file, sizeof(file));
-		trace->sys->unlinkat(dir_fd, file, 0);
-	}
-	trace->sys->close(dir_fd);
-	rc = trace->sys->unlinkat(trace->parent_fd, name, AT_REMOVEDIR);
-	return rc;
 }
 
 void ktr__trace_close(struct ktr__trace *trace)

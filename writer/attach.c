@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Draining from outside. Rings are read by pread(2): a session file cut short under our hands is a short
+ * read then. Whether anybody is left is asked a few times a second, and once more before the last round,
+ * which therefore finds all that the last of them has committed.
+ */
+#include "writer/attach.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define ATTACH_ALIVE_NS 250000000ull /* between two questions whether the session lives */
+
+static int attach_open(const struct ktr__attach *attach, const struct ktr__session_map *map,
+		       struct ktr__drain **drain, struct ktr_error *err)
+{
+	struct ktr__drain_plan plan = {
+		.map = map, .sys = &ktr__sys, .path = attach->trace, .from = attach->from,
+		.max_bytes = attach->max_bytes, .n_keep = attach->n_keep, .say = attach->say,
+		.context = attach->context,
+	};
+
+	return ktr__drain_open(drain, &plan, err);
+}
+
+static int attach_close(const struct ktr__attach *attach, struct ktr__session_map *map,
+			struct ktr__drain *drain, struct ktr__drain_stats *stats, struct ktr_error *err)
+{
+	int rc = ktr__drain_close(drain, stats);
+
+	ktr__map_close(map);
+	if (rc)
+		ktr_error_set(err, rc, "%s: cannot write: %s", attach->trace, strerror(-rc));
+	return rc;
+}
+
+static void attach_loop(const struct ktr__attach *attach, const struct ktr__session_map *map,
+			struct ktr__drain *drain)
+{
+	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0;
+
+	while (!(attach->stop && *attach->stop) && !(attach->for_ns && now - begun >= attach->for_ns)) {
+		struct timespec ts = { 0, (long)pause_ns };
+
+		/* A signal that asks us to stop cuts the sleep short. */
+		if (pause_ns)
+			nanosleep(&ts, NULL);
+		ktr__drain_round(drain, 0, &pause_ns);
+		now = ktr__drain_now();
+		if (now - asked >= ATTACH_ALIVE_NS) {
+			if (ktr__map_alive(map) == 0)
+				return;
+			asked = now;
+		}
+	}
+}
+
+int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			struct ktr_error *err)
+{
+	struct ktr__session_map map;
+	struct ktr__drain *drain;
+	int rc = ktr__map_open(attach->session, KTR__MAP_OWN, &map, err);
+
+	if (!rc && ktr__map_alive(&map) == 0)
+		rc = ktr_error_set(err, ENODEV, "%s: its processes have ended; ktr snapshot saves what it holds",
+				   attach->session);
+	if (!rc)
+		rc = attach_open(attach, &map, &drain, err);
+	if (rc) {
+		ktr__map_close(&map);
+		return rc;
+	}
+	attach_loop(attach, &map, drain);
+	return attach_close(attach, &map, drain, stats, err);
+}
+
+int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			  struct ktr_error *err)
+{
+	struct ktr__session_map map;
+	struct ktr__drain *drain;
+	int rc = ktr__map_open(attach->session, KTR__MAP_OWN, &map, err);
+
+	if (rc)
+		return rc;
+	rc = attach_open(attach, &map, &drain, err);
+	if (!rc)
+		return attach_close(attach, &map, drain, stats, err);
+	ktr__map_close(&map);
+	return rc;
+}

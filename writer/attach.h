@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Draining somebody else's session, live or dead, into a trace: what `ktr record`, `ktr snapshot` and
+ * `ktr salvage` do. Its processes need not help, nor even live; the session is only read.
+ */
+#ifndef WRITER_ATTACH_H
+#define WRITER_ATTACH_H
+
+#include "writer/drain.h"
+
+struct ktr__attach {
+	const char *session; /* path of the session file */
+	const char *trace;   /* path of the trace */
+	enum ktr__drain_from from;
+	uint64_t max_bytes; /* see struct ktr__drain_plan */
+	uint32_t n_keep;
+	uint64_t for_ns;	 /* recording ends after so long; 0: with the session */
+	const volatile int *stop; /* recording ends when this is not 0; may be NULL */
+	void (*say)(void *context, const char *line); /* may be NULL */
+	void *context;
+};
+
+/*
+ * Records until the session has no process left, or as above. 0 or -errno with err filled; *stats (may be
+ * NULL) is filled either way. -ENODEV: the session is dead already.
+ */
+int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			struct ktr_error *err);
+
+/* Takes what the rings hold now, once. Of a dead session, all that is left of it. */
+int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			  struct ktr_error *err);
+
+#endif
