@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bench: what an event costs, beside reading the clock, in the same thread, on the same CPU.
+ *
+ *	bench	    the driver: what is measured, one child per configuration, table and JSON
+ *	worker-exe  a traced program linked with libktr.a; its event loops are in the executable
+ *	worker-so   the same, its event loops in libevent.so, linked with libktr.so
+ *
+ * A worker is started with its settings in a loader.conf of its own, so that each configuration
+ * starts fresh. Driver and workers share one anonymous file (struct bench_shared): the configuration,
+ * a barrier, and the samples. A sample is one short repetition of some ten thousand events: short, so that
+ * on a machine that is never quiet some of them are not disturbed. Each is preceded by a repetition of
+ * what it is compared with, and both by a barrier, so that all workers run side by side.
+ */
+#ifndef TESTS_BENCH_H
+#define TESTS_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* X(name, what it is compared with): loops in event.c, rows of the table. */
+#define BENCH_EVENT_LIST(X)                                                                      \
+	X(empty, empty)                                                                          \
+	X(clock, clock)                                                                          \
+	X(gate_off, empty)                                                                       \
+	X(ctr0, clock)                                                                           \
+	X(ctr3, clock)                                                                           \
+	X(ctr6, clock)                                                                           \
+	X(str16, clock)                                                                          \
+	X(stack6, clock)
+
+enum bench_event {
+#define BENCH_ENUM(name, base) BENCH_##name,
+	BENCH_EVENT_LIST(BENCH_ENUM)
+#undef BENCH_ENUM
+	BENCH_EVENTS
+};
+
+#define BENCH_FIRST_MEASURED BENCH_gate_off /* those before it are what others are compared with */
+#define BENCH_FIRST_RECORDED BENCH_ctr0	    /* those before it leave no event in a ring */
+
+#define BENCH_WORKERS_MAX 8
+#define BENCH_REPS_MAX	  400
+#define BENCH_TAIL_RUNS	  5
+
+/* Percentiles of single events: X(name in JSON, share of events below it). */
+#define BENCH_TAIL_LIST(X)                                                                       \
+	X(p50, 0.50)                                                                             \
+	X(p99, 0.99)                                                                             \
+	X(p999, 0.999)                                                                           \
+	X(p9999, 0.9999)
+
+enum bench_tail {
+#define BENCH_ENUM(name, share) BENCH_TAIL_##name,
+	BENCH_TAIL_LIST(BENCH_ENUM)
+#undef BENCH_ENUM
+	BENCH_TAILS
+};
+
+struct bench_config {
+	uint32_t n_threads;   /* per process */
+	uint32_t n_processes;
+	uint32_t so;	      /* 1: event loops in a shared object */
+	uint32_t thread_path; /* 1: KTR_PATH=thread */
+	uint32_t every;	      /* debug.ktr.clock */
+	uint32_t entries;     /* debug.ktr.entries */
+	uint32_t reps;
+	uint32_t n_single;    /* single events per run of the tail; 0: not timed */
+	int32_t cpu[2];
+};
+
+static inline uint32_t bench_n_workers(const struct bench_config *config)
+{
+	return config->n_threads * config->n_processes;
+}
+
+/*
+ * More threads than CPUs are not pinned one by one, and what counts is the CPU time that all of them
+ * take, switches included; otherwise each has a CPU to itself, and the clock on the wall is exact.
+ */
+static inline bool bench_crowded(const struct bench_config *config)
+{
+	return bench_n_workers(config) > 2;
+}
+
+/* Events of one repetition: 0.1 to 0.5 ms; longer where switches between threads belong to it. */
+static inline long bench_n_events(const struct bench_config *config, enum bench_event event)
+{
+	if (event == BENCH_empty || event == BENCH_gate_off)
+		return 400000;
+	return bench_crowded(config) ? 100000 : 40000;
+}
+
+/* A lap of the ring before anything is timed: its pages are mapped then. */
+static inline long bench_n_warm(const struct bench_config *config)
+{
+	return (long)config->entries + 1024;
+}
+
+struct bench_sample {
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t end_ns;
+	uint64_t cpu_ns;   /* CPU time of the thread between the two */
+};
+
+struct bench_pair {
+	struct bench_sample base;
+	struct bench_sample event;
+};
+
+/* Zero-filled by the driver, which writes config; the rest is the workers'. */
+struct bench_shared {
+	struct bench_config config;
+	uint32_t arrived;    /* barrier: workers that wait; atomic */
+	uint32_t generation; /* barrier: +1 each time all have arrived; a futex */
+	struct bench_pair pair[BENCH_EVENTS][BENCH_WORKERS_MAX][BENCH_REPS_MAX];
+	double tail_ns[BENCH_EVENTS][BENCH_TAIL_RUNS][BENCH_TAILS]; /* of worker 0 */
+};
+
+/* event.c: runs a loop of n events. */
+__attribute__((visibility("default"))) void bench_event_loop(enum bench_event event, long n);
+
+/*
+ * Times n single events: n_ticks[t] counts those that took t ticks of the CPU's clock, the last of
+ * n_buckets those that took as many or more.
+ */
+__attribute__((visibility("default")))
+void bench_event_single(enum bench_event event, long n, uint32_t *n_ticks, uint32_t n_buckets);
+
+/* The CPU's clock as event.c reads it. */
+__attribute__((visibility("default"))) uint64_t bench_event_ticks(void);
+
+/*
+ * launch.c: runs one configuration in workers from the directory `workers` and fills *shared
+ * (BENCH_EVENTS samples each). Returns 0, or -1 with a line on stderr: a worker failed, or the session
+ * does not hold exactly the events that were timed.
+ */
+struct bench_shared *bench_launch_map(int *fd);
+int bench_launch(struct bench_shared *shared, int fd, const char *workers);
+
+/* row.c: samples made into rows. */
+struct bench_row {
+	struct bench_config config;
+	enum bench_event event;
+	uint32_t n_counted; /* repetitions in which all workers ran side by side */
+	double min_ns;	    /* per event */
+	double median_ns;
+	double base_ns;	    /* least of what it is compared with */
+	double clock_ns;    /* least of the clock loop in this configuration */
+	double tail_ns[BENCH_TAILS]; /* single events, least of the runs; 0: not timed */
+	double tail_base_ns[BENCH_TAILS];
+	double peer_ns; /* two processes: what two threads took; else 0 */
+};
+
+/* Fills one row per event from the samples; returns their number. */
+unsigned bench_rows_make(const struct bench_shared *shared, struct bench_row *rows);
+/* Looks up, for each row of two processes, the row of two threads. */
+void bench_rows_pair(struct bench_row *rows, unsigned n);
+
+const char *bench_event_name(enum bench_event event);
+
+/* print.c */
+void bench_print_table(const struct bench_row *rows, unsigned n);
+int bench_print_json(const struct bench_row *rows, unsigned n, const char *path);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A traced program: worker-exe or worker-so, started by the driver as
+ *
+ *	worker FD FIRST
+ *
+ * FD is the shared file, FIRST the number of its first thread among all workers of the configuration.
+ * Its threads meet those of other processes at the barrier. A thread takes its CPU by its number; where
+ * there are more threads than CPUs all may use both.
+ */
+#include "bench.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKER_BUCKETS 65536 /* [ticks] some 25 us; what takes longer counts as that */
+#define WORKER_SPINS   2000  /* a few us: longer than the other thread of a pair is late */
+
+static struct bench_shared *worker_shared;
+static uint32_t worker_first;
+
+static uint64_t worker_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Leaves when all threads of all processes have arrived. */
+static void worker_barrier(void)
+{
+	struct bench_shared *shared = worker_shared;
+	uint32_t generation = __atomic_load_n(&shared->generation, __ATOMIC_ACQUIRE);
+
+	if (__atomic_add_fetch(&shared->arrived, 1, __ATOMIC_ACQ_REL) == bench_n_workers(&shared->config)) {
+		__atomic_store_n(&shared->arrived, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&shared->generation, generation + 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &shared->generation, FUTEX_WAKE, BENCH_WORKERS_MAX, NULL, NULL, 0);
+		return;
+	}
+	for (unsigned i = 0; __atomic_load_n(&shared->generation, __ATOMIC_ACQUIRE) == generation; i++)
+		if (bench_crowded(&shared->config) || i > WORKER_SPINS)
+			syscall(SYS_futex, &shared->generation, FUTEX_WAIT, generation, NULL, NULL, 0);
+}
+
+static void worker_sample(struct bench_sample *sample, enum bench_event event)
+{
+	long n = bench_n_events(&worker_shared->config, event);
+
+	worker_barrier();
+	sample->cpu_ns = worker_ns(CLOCK_THREAD_CPUTIME_ID);
+	sample->start_ns = worker_ns(CLOCK_MONOTONIC);
+	bench_event_loop(event, n);
+	sample->end_ns = worker_ns(CLOCK_MONOTONIC);
+	sample->cpu_ns = worker_ns(CLOCK_THREAD_CPUTIME_ID) - sample->cpu_ns;
+}
+
+static void worker_percentiles(const uint32_t *n_ticks, double ticks_per_ns, double *tail_ns)
+{
+	static const double share[BENCH_TAILS] = {
+#define WORKER_SHARE(name, below) below,
+		BENCH_TAIL_LIST(WORKER_SHARE)
+#undef WORKER_SHARE
+	};
+	uint64_t total = 0, below = 0;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < WORKER_BUCKETS; i++)
+		total += n_ticks[i];
+	for (int i = 0; i < BENCH_TAILS; i++) {
+		while (at < WORKER_BUCKETS - 1 && (double)(below + n_ticks[at]) < share[i] * (double)total)
+			below += n_ticks[at++];
+		tail_ns[i] = at / ticks_per_ns;
+	}
+}
+
+/* Single events, one by one, each run behind one of pairs of clock readings with nothing in between. */
+static int worker_tail(double ticks_per_ns)
+{
+	struct bench_shared *shared = worker_shared;
+	uint32_t *n_ticks = malloc(WORKER_BUCKETS * sizeof(*n_ticks));
+
+	if (!n_ticks)
+		return -1;
+	for (int run = 0; run < BENCH_TAIL_RUNS; run++) {
+		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
+			memset(n_ticks, 0, WORKER_BUCKETS * sizeof(*n_ticks));
+			bench_event_single(event, shared->config.n_single, n_ticks, WORKER_BUCKETS);
+			worker_percentiles(n_ticks, ticks_per_ns, shared->tail_ns[event][run]);
+		}
+	}
+	free(n_ticks);
+	return 0;
+}
+
+static int worker_pin(uint32_t number)
+{
+	const struct bench_config *config = &worker_shared->config;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(config->cpu[number % 2], &set);
+	if (bench_crowded(config))
+		CPU_SET(config->cpu[(number + 1) % 2], &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int worker_measure(uint32_t number)
+{
+	static const enum bench_event base[BENCH_EVENTS] = {
+#define WORKER_BASE(name, compared) BENCH_##compared,
+		BENCH_EVENT_LIST(WORKER_BASE)
+#undef WORKER_BASE
+	};
+	struct bench_shared *shared = worker_shared;
+	const struct bench_config *config = &shared->config;
+	uint64_t ticks, ns;
+
+	if (worker_pin(number))
+		return -1;
+	bench_event_loop(BENCH_ctr0, bench_n_warm(config));
+	ticks = bench_event_ticks();
+	ns = worker_ns(CLOCK_MONOTONIC);
+	for (enum bench_event event = BENCH_FIRST_MEASURED; event < BENCH_EVENTS; event++) {
+		for (uint32_t rep = 0; rep < config->reps; rep++) {
+			struct bench_pair *pair = &shared->pair[event][number][rep];
+
+			worker_sample(&pair->base, base[event]);
+			worker_sample(&pair->event, event);
+		}
+	}
+	ticks = bench_event_ticks() - ticks;
+	ns = worker_ns(CLOCK_MONOTONIC) - ns;
+	return number == 0 && config->n_single ? worker_tail((double)ticks / (double)ns) : 0;
+}
+
+static void *worker_thread(void *number)
+{
+	if (worker_measure((uint32_t)(uintptr_t)number)) {
+		perror("bench: worker");
+		exit(1);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[BENCH_WORKERS_MAX];
+	uint32_t n;
+
+	if (argc != 3) {
+		fprintf(stderr, "%s: started by the driver of the bench\n", argv[0]);
+		return 2;
+	}
+	worker_first = (uint32_t)atoi(argv[2]);
+	worker_shared = mmap(NULL, sizeof(*worker_shared), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(argv[1]), 0);
+	if (worker_shared == MAP_FAILED) {
+		perror("bench: worker: shared file");
+		return 1;
+	}
+	n = worker_shared->config.n_threads;
+	for (uint32_t i = 1; i < n; i++) {
+		errno = pthread_create(&thread[i], NULL, worker_thread, (void *)(uintptr_t)(worker_first + i));
+		if (errno) {
+			perror("bench: worker: thread");
+			return 1;
+		}
+	}
+	worker_thread((void *)(uintptr_t)worker_first);
+	for (uint32_t i = 1; i < n; i++)
+		pthread_join(thread[i], NULL);
+	return 0;
+}

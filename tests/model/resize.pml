@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * resize.pml: changing a ring's geom under writers and a reader: resizing, freezing, closing.
+ *
+ * Names here            names in ktr
+ *   A_GEOM, xgeom       the ring's geom word, here its generation g alone; as everybody sees it; as
+ *                       the ring's CPU sees it. Area and capacity follow from it: BASE(g), CAP(g)
+ *   own[p]              process p's private, validated copy of geom
+ *   cold path           what a writer does when geom and copy differ: takes a new copy, or drops
+ *   freed[g]            the area of generation g is closed and handed to another ring: from then on
+ *                       no store of ours may land there, and what stands there is not ours
+ *   A_FIRST             the ring's first valid index; entries below it lie in an area that is gone
+ *   resizer             `ktr sysctl`, a trigger that freezes, CPU hotplug: pins itself to the ring's
+ *                       CPU, raises first, and commits geom in a restartable sequence that also
+ *                       checks that head is still where first was taken from
+ *   A_WANT              -DTHREAD: the geom asked for. Nobody can throw the owner of a ring without
+ *                       rseq out of its event, so geom is stored by the owner, at its next event, and
+ *                       the area is freed only then, or when the owner is dead
+ *   the rest            as in record.pml
+ *
+ * Bounds: N_CHANGES changes of geom, the last one closes the ring when -DCLOSE is given; LAST slots
+ * in all; events of 1 or MAX slots; two writers, in two processes or with -DONE_PROCESS in one, one
+ * of them or the resizer killed at most.
+ */
+
+#define MAX 2
+#ifndef CAP0
+#define CAP0 4
+#endif
+#ifndef CAP1
+#define CAP1 4
+#endif
+#ifndef LAST
+#define LAST 5
+#endif
+#ifndef N_CHANGES
+#define N_CHANGES 1
+#endif
+#ifdef THREAD
+#define N_WRITERS 1
+#else
+#define N_WRITERS 2
+#endif
+#if defined(ONE_PROCESS) || defined(THREAD)
+#define PROCESS	0
+#else
+#define PROCESS	(_pid & 1)
+#endif
+
+#define CAP(g)		((g) == 1 -> CAP1 : CAP0)
+#define BASE(g)		((g) == 0 -> 0 : ((g) == 1 -> CAP0 : CAP0 + CAP1))
+#define AREA(a)		((a) < CAP0 -> 0 : ((a) < CAP0 + CAP1 -> 1 : 2))
+#ifdef CLOSE
+#define CLOSED(g)	((g) == N_CHANGES)
+#define N_AREAS		N_CHANGES
+#else
+#define CLOSED(g)	false
+#define N_AREAS		(N_CHANGES + 1)
+#endif
+#if N_CHANGES > 1
+#define N_SLOTS		(CAP0 + CAP1 + CAP0)
+#else
+#define N_SLOTS		(CAP0 + CAP1)
+#endif
+
+#define SLOT(g, i)	(BASE(g) + (i) % CAP(g))
+#define A_CONT0		N_SLOTS
+#define A_FIRST		(N_SLOTS + 2)
+#define N_PLAIN		(N_SLOTS + 3)
+#define A_HEAD		N_PLAIN
+#define A_GEOM		(N_PLAIN + 1)
+#define N_ADDR		(N_PLAIN + 2)
+
+bit freed[3];
+/* No store lands in an area that is gone. */
+#define LANDED(a)	assert(a >= N_SLOTS || !freed[AREA(a)])
+#include "ring.pml"
+
+#define SLOTS(head)	((head) >> 1)
+#define T(head)		((head) & 1)
+
+byte xhead;
+bit xt;
+byte xcont[2];
+byte xgeom;
+byte want;
+byte own[2];
+#ifdef BREAK_SPLIT_COPY
+byte own_base[2];
+#endif
+bit cpu;
+bit killed;
+byte n_gone;
+bit resized;
+
+#define QUIET	(n_gone == N_WRITERS && resized && ALL_VISIBLE)
+
+#ifdef THREAD
+#define PREEMPTED
+#else
+#define PREEMPTED	:: atomic { doomed -> FORGET; cpu = 0; goto again }
+#endif
+#define KILLED		:: atomic { doomed && !killed -> killed = 1; goto gone }
+#define FORGET		h = 0; t = 0; n = 0; k = 0; c = 0; g = 0; doomed = 0
+#define STEP(x)		do :: atomic { x; break } PREEMPTED KILLED od
+
+#define ENTRY(j)	WORD(h + (j), doomed, ((j) == 0 -> 0 : c + (j)))
+
+inline commit()
+{
+	!doomed && ROOM(A_HEAD) ->
+	j = 0;
+	do
+	:: j < n -> truth[h + j] = ENTRY(j); j++
+	:: else -> break
+	od;
+	j = 0;
+	xhead = h + n;
+	xt = (n > 1 -> !t : t);
+	RELEASE(A_HEAD, xhead * 2 + xt)
+}
+
+/*
+ * The cold path: outside the sequence, on whatever CPU the thread is by now. The copy is ONE word;
+ * with -DBREAK_SPLIT_COPY the address of the area is kept beside it.
+ */
+inline cold_path()
+{
+#ifdef THREAD
+	/* The owner alone stores geom, between two events of its own. */
+	g = want;
+	STORE(A_FIRST, xhead);
+	atomic { RELEASE(A_GEOM, g); own[0] = g };
+	if
+	:: CLOSED(g) -> goto gone
+	:: else
+	fi
+#else
+	g = mem[A_GEOM];
+	if
+	:: CLOSED(g) -> goto gone
+	:: else
+	fi;
+#ifdef BREAK_SPLIT_COPY
+	own_base[PROCESS] = g;
+#endif
+	own[PROCESS] = g
+#endif
+}
+
+active [N_WRITERS] proctype writer()
+{
+	byte h, n, j, k, c, g;
+	bit t, doomed;
+
+#ifdef BREAK_GEOM_OUTSIDE
+next:
+	if
+	:: xgeom != own[PROCESS] -> cold_path()
+	:: xgeom == own[PROCESS]
+	fi;
+#endif
+again:
+	atomic {
+		cpu == 0 && ACQUIRED -> cpu = 1;
+		if
+		:: doomed = 0
+		:: doomed = 1
+		fi
+	}
+#ifndef BREAK_GEOM_OUTSIDE
+#ifdef THREAD
+	STEP(g = want);
+#else
+	STEP(g = xgeom);
+#endif
+	if
+	:: g == own[PROCESS]
+	:: g != own[PROCESS] ->
+		atomic { FORGET; cpu = 0 };
+		cold_path();
+		atomic { FORGET; goto again }
+	fi;
+#else
+	g = own[PROCESS];
+#endif
+#ifdef BREAK_SPLIT_COPY
+	STEP(g = own_base[PROCESS]);
+#endif
+	atomic {
+		ACQUIRED ->
+		h = xhead;
+		t = xt;
+		c = xcont[t];
+		if
+		:: h >= LAST -> goto gone
+		:: h + 1 <= LAST -> n = 1
+		:: h + 2 <= LAST -> n = 2
+		fi
+	}
+	do
+	:: k < n -> STEP(STORE(SLOT(g, h + k), ENTRY(k)); k++)
+	:: else -> break
+	od;
+	if
+	:: n > 1 -> STEP(STORE(A_CONT0 + !t, c + n - 1); xcont[!t] = c + n - 1)
+	:: else
+	fi;
+#ifdef BREAK_GEOM_OUTSIDE
+	STEP(commit(); FORGET; cpu = 0; goto next);
+#else
+	STEP(commit(); FORGET; cpu = 0; goto again);
+#endif
+gone:
+	atomic { FORGET; cpu = 0; n_gone++ }
+}
+
+/* The old area belongs to somebody else now, who writes what he likes. */
+inline free_area(old)
+{
+	d_step {
+		freed[old] = 1;
+		k = BASE(old);
+		do
+		:: k < BASE(old) + CAP(old) -> mem[k] = 0; k++
+		:: else -> break
+		od;
+		k = 0
+	}
+}
+
+active proctype resizer()
+{
+	byte h, g, k;
+
+	do
+	:: g < N_CHANGES ->
+#if defined(THREAD) && !defined(BREAK_UNPINNED)
+		want = g + 1;
+		if
+		:: mem[A_GEOM] == g + 1
+		:: n_gone == 1 && ALL_VISIBLE && mem[A_GEOM] != g + 1 ->
+			/* The owner is gone: nobody else can be writing. */
+			mem[A_FIRST] = xhead;
+			mem[A_GEOM] = g + 1
+		fi;
+#elif defined(BREAK_UNPINNED)
+		h = SLOTS(mem[A_HEAD]);
+		mem[A_FIRST] = h;
+		if
+		:: SLOTS(mem[A_HEAD]) == h
+		:: else -> goto gone
+		fi;
+		atomic { mem[A_GEOM] = g + 1; xgeom = g + 1; want = g + 1 };
+#else
+retry:
+		/* Pinned to the CPU of the ring: what it sees is what that CPU sees. */
+		h = xhead;
+#ifndef BREAK_LATE_FIRST
+		STORE(A_FIRST, h);
+#endif
+again:
+		atomic { cpu == 0 -> cpu = 1 };
+#ifndef BREAK_NO_HEAD_CHECK
+		if
+		:: xhead == h
+		:: xhead != h -> atomic { cpu = 0; goto retry }
+		fi;
+#endif
+		if
+		:: atomic { RELEASE(A_GEOM, g + 1); xgeom = g + 1; cpu = 0 }
+		:: atomic { cpu = 0; goto again }			/* preempted */
+		:: atomic { !killed -> killed = 1; cpu = 0; goto gone }
+		fi;
+		mem[A_GEOM] == g + 1;
+#ifdef BREAK_LATE_FIRST
+		STORE(A_FIRST, h);
+#endif
+#endif
+		free_area(g);
+		g++;
+		h = 0
+	:: else -> break
+	od;
+gone:
+	resized = 1
+}
+
+/* As in record.pml, with geom read before everything else and again at the end. */
+#define FORGET_PASS	h1 = 0; i = 0; torn = 0; q = 0; lo = 0; c = 0; k = 0; g1 = 0; f = 0; calm = 0
+
+active proctype reader()
+{
+	byte cur, cur_conts, g1, f, h1, i, lo, q, c, j, k;
+	bit torn, calm;
+
+again:
+	atomic {
+		FORGET_PASS;
+		SLOTS(mem[A_HEAD]) != cur || QUIET ->
+		calm = QUIET;
+		if
+		:: SLOTS(mem[A_HEAD]) == cur && calm -> goto done
+		:: else
+		fi
+	}
+#ifdef BREAK_EARLY_FIRST
+	f = mem[A_FIRST];
+#endif
+	g1 = mem[A_GEOM];
+#ifndef BREAK_EARLY_FIRST
+	f = mem[A_FIRST];
+#endif
+	atomic {
+		h1 = mem[A_HEAD];
+		i = cur;
+		do
+		:: i + 1 < SLOTS(h1) -> i++
+		:: break
+		od;
+		if
+		:: CLOSED(g1) || i >= SLOTS(h1)
+		:: else -> goto load
+		fi
+	}
+	goto loaded;
+load:
+	torn = (mem[SLOT(g1, i)] != truth[i]);
+loaded:
+	lo = SLOTS(mem[A_HEAD]) + MAX;			/* h2 */
+#ifndef BREAK_GEOM_ONCE
+	if
+	:: mem[A_GEOM] == g1
+	:: mem[A_GEOM] != g1 -> assert(!calm); goto again
+	fi;
+#endif
+	atomic {
+		lo = (lo > CAP(g1) -> lo - CAP(g1) : 0);
+		lo = (CLOSED(g1) -> SLOTS(h1) : lo);	/* no area, nothing to accept */
+		lo = (f > lo -> f : lo);
+		lo = (cur > lo -> cur : lo);
+		if
+		:: lo > SLOTS(h1) -> assert(!calm); goto again
+		:: else
+		fi;
+		assert(!(torn && i >= lo));			/* no torn entry is accepted */
+		torn = 0; i = 0;
+#ifdef WITNESS_KEPT
+		assert(g1 == 0 || lo == SLOTS(h1));
+#endif
+		q = lo;
+		do
+		:: q < SLOTS(h1) && KIND(truth[q]) != 0 -> q++
+		:: else -> break
+		od;
+		lo = 0; f = 0; g1 = 0;
+		k = q;
+		do
+		:: k < SLOTS(h1) && KIND(truth[k]) == 0 -> k++
+		:: else -> break
+		od
+	}
+	if
+	:: q == cur -> c = cur_conts
+	:: q > cur && k < SLOTS(h1) -> c = KIND(truth[k]) - 1
+	:: q > cur && k == SLOTS(h1) ->
+		c = mem[A_CONT0 + T(h1)];
+		if
+		:: mem[A_HEAD] == h1
+		:: mem[A_HEAD] != h1 -> assert(!calm); goto again
+		fi
+	fi;
+	atomic {
+		count(cur, q, k);
+		assert(c - cur_conts == k);			/* losses are counted exactly */
+		count(q, SLOTS(h1), k);
+		cur_conts = c + k;
+		cur = SLOTS(h1);
+		k = 0;
+		do
+		:: k < cur -> truth[k] = 0; k++
+		:: else -> break
+		od;
+		goto again
+	}
+done:
+	skip
+}

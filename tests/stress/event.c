@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Both sides of an event that proves itself: event_emit() makes it through the CTR macros,
+ * event_check() makes the same words again from the two that name it and compares.
+ */
+#include "tests/stress/event.h"
+
+#include <ktr.h>
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#define event_ticks() __rdtsc()
+#else
+#define event_ticks() 0ull
+#endif
+
+#define EVENT_TEXT     4096 /* bytes of letters that strings are cut from */
+#define EVENT_SHORT    50   /* lengths of short strings: 0 to 49, both sides of the fast path's limit */
+#define EVENT_LONG     257
+#define EVENT_FRAMES   128
+
+/* splitmix64, public domain: https://prng.di.unimi.it/splitmix64.c */
+static uint64_t event_mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static uint64_t event_hash(uint64_t id, uint64_t seq)
+{
+	return event_mix(id << 48 ^ seq);
+}
+
+static char event_text[EVENT_TEXT];
+
+__attribute__((constructor(101))) static void event_fill_text(void)
+{
+	for (unsigned i = 0; i < EVENT_TEXT; i++)
+		event_text[i] = (char)('a' + event_mix(i) % 26);
+}
+
+/* String number n of an event: where in the text it begins, and how long it is. */
+static unsigned event_string(uint64_t hash, unsigned n, unsigned lengths, unsigned *length)
+{
+	uint64_t word = event_mix(hash + n);
+
+	*length = (unsigned)(word >> 32) % lengths;
+	return (unsigned)(word & 0xffff) % (EVENT_TEXT - EVENT_LONG);
+}
+
+static int event_kind(unsigned id, uint64_t hash)
+{
+	static const uint8_t kinds[16] = {
+		EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN,
+		EVENT_PLAIN, EVENT_THREE, EVENT_THREE, EVENT_THREE, EVENT_SHORT, EVENT_SHORT,
+		EVENT_SHORT, EVENT_LONG,  EVENT_PREC,  EVENT_STACK,
+	};
+
+	if (id & 1)
+		return hash & 16 ? EVENT_KEPT : EVENT_KEPT_SHORT;
+	return kinds[hash & 15];
+}
+
+static unsigned event_frames(uint64_t hash)
+{
+	/* Few frames mostly; the longest event there is now and then. */
+	return hash & 0xf0 ? 3 + (unsigned)(hash >> 8) % 10 : EVENT_FRAMES;
+}
+
+static void event_emit_string(unsigned id, uint64_t seq, uint64_t hash, int kind)
+{
+	char first[EVENT_LONG], second[EVENT_LONG];
+	unsigned n, at = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG : EVENT_SHORT, &n);
+
+	memcpy(first, event_text + at, n);
+	first[n] = 0;
+	if (kind == EVENT_KEPT_SHORT) {
+		CTR3(KTR_INIT, "event kept short %ju %ju %s", (uintmax_t)id, (uintmax_t)seq, first);
+	} else if (kind == EVENT_SHORT) {
+		CTR3(KTR_GEN, "event short %ju %ju %s", (uintmax_t)id, (uintmax_t)seq, first);
+	} else {
+		at = event_string(hash, 1, EVENT_LONG, &n);
+		memcpy(second, event_text + at, n);
+		second[n] = 0;
+		CTR4(KTR_GEN, "event long %ju %s %ju %s", (uintmax_t)id, first, (uintmax_t)seq,
+		     second);
+	}
+}
+
+static void event_emit_stack(unsigned id, uint64_t seq, uint64_t hash)
+{
+	struct ktr_stack stack;
+
+	stack.depth = event_frames(hash);
+	stack.pcs[0] = id;
+	stack.pcs[1] = seq;
+	for (unsigned i = 2; i < stack.depth; i++)
+		stack.pcs[i] = hash + i;
+	CTRSTACK(KTR_GEN, &stack, 0);
+}
+
+static void event_emit_one(unsigned id, uint64_t seq)
+{
+	uint64_t hash = event_hash(id, seq);
+	int kind = event_kind(id, hash);
+	unsigned n, at;
+
+	switch (kind) {
+	case EVENT_PLAIN:
+		CTR6(KTR_GEN, "event plain %ju %ju %jx %jx %jx %jx", (uintmax_t)id, (uintmax_t)seq,
+		     (uintmax_t)hash, (uintmax_t)~hash, (uintmax_t)(hash + 1), (uintmax_t)(hash * 3));
+		break;
+	case EVENT_THREE:
+		CTR3(KTR_GEN, "event three %ju %ju %jx", (uintmax_t)id, (uintmax_t)seq,
+		     (uintmax_t)hash);
+		break;
+	case EVENT_KEPT:
+		CTR3(KTR_INIT, "event kept %ju %ju %jx", (uintmax_t)id, (uintmax_t)seq,
+		     (uintmax_t)hash);
+		break;
+	case EVENT_PREC:
+		at = event_string(hash, 0, EVENT_SHORT, &n);
+		CTR4(KTR_GEN, "event prec %ju %ju %.*s", (uintmax_t)id, (uintmax_t)seq, (int)n,
+		     event_text + at);
+		break;
+	case EVENT_STACK:
+		event_emit_stack(id, seq, hash);
+		break;
+	default:
+		event_emit_string(id, seq, hash, kind);
+	}
+}
+
+void event_emit(struct event_stream *stream, unsigned id)
+{
+	uint64_t seq = __atomic_load_n(&stream->next, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&stream->before, event_ticks(), __ATOMIC_RELAXED);
+	__atomic_store_n(&stream->next, seq + 1, __ATOMIC_RELEASE);
+	event_emit_one(id, seq);
+	__atomic_store_n(&stream->done, seq + 1, __ATOMIC_RELEASE);
+}
+
+int event_kind_of(const char *format)
+{
+	static const char *const formats[] = {
+#define EVENT__FORMAT(name, format) format,
+		EVENT_KIND_LIST(EVENT__FORMAT)
+#undef EVENT__FORMAT
+	};
+
+	for (int kind = 0; kind < EVENT_KINDS; kind++)
+		if (strcmp(format, formats[kind]) == 0)
+			return kind;
+	return -1;
+}
+
+/* Takes a string that an argument word speaks of off the payload; NULL or what is wrong. */
+static const char *event_check_string(const char **at, const char *end, uint64_t word, unsigned from,
+				      unsigned length)
+{
+	if (word != length)
+		return "the length of a string is wrong";
+	if ((size_t)(end - *at) < length)
+		return "continuations are missing";
+	if (memcmp(*at, event_text + from, length) != 0)
+		return "a string's letters are wrong";
+	*at += length;
+	return NULL;
+}
+
+static const char *event_check_strings(const struct ktr_entry *entry, int kind, uint64_t hash,
+				       const char **at, const char *end)
+{
+	unsigned n, from = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG : EVENT_SHORT, &n);
+	const char *wrong;
+
+	if (kind == EVENT_PREC && entry->arg[2] != n)
+		return "a precision is wrong";
+	if (kind != EVENT_LONG)
+		return event_check_string(at, end, entry->arg[kind == EVENT_PREC ? 3 : 2], from, n);
+	wrong = event_check_string(at, end, entry->arg[1], from, n);
+	if (wrong)
+		return wrong;
+	from = event_string(hash, 1, EVENT_LONG, &n);
+	return event_check_string(at, end, entry->arg[3], from, n);
+}
+
+static const char *event_check_stack(const struct ktr_entry *entry, const char *payload, size_t bytes,
+				     uint64_t *id, uint64_t *seq, const char **at)
+{
+	uint64_t pcs[EVENT_FRAMES], hash, n = entry->arg[0] & KTR_PAYLOAD_LENGTH;
+
+	if (entry->arg[0] != n || n % 8 || n > sizeof(pcs) || n < 16 || n > bytes)
+		return "the length of a stack is wrong";
+	memcpy(pcs, payload, n);
+	*id = pcs[0];
+	*seq = pcs[1];
+	hash = event_hash(*id, *seq);
+	if (n / 8 != event_frames(hash))
+		return "the depth of a stack is wrong";
+	for (unsigned i = 2; i < n / 8; i++)
+		if (pcs[i] != hash + i)
+			return "a frame is wrong";
+	*at = payload + n;
+	return NULL;
+}
+
+static const char *event_check_words(const struct ktr_entry *entry, int kind, uint64_t hash)
+{
+	if ((kind == EVENT_PLAIN || kind == EVENT_THREE || kind == EVENT_KEPT) && entry->arg[2] != hash)
+		return "the arguments do not agree";
+	if (kind == EVENT_PLAIN && (entry->arg[3] != ~hash || entry->arg[4] != hash + 1 ||
+				    entry->arg[5] != hash * 3))
+		return "the arguments do not agree";
+	return NULL;
+}
+
+/* The bytes behind the first entry, in one piece; NULL or what is wrong. */
+static const char *event_gather(const struct ktr_entry *entry, unsigned n_conts, char *payload)
+{
+	for (unsigned i = 0; i < n_conts; i++) {
+		const struct ktr_cont *cont = (const void *)&entry[1 + i];
+
+		if (i && cont->mark != ((const struct ktr_cont *)(const void *)&entry[i])->mark + 1)
+			return "ordinals of continuations do not count up";
+		memcpy(payload + i * KTR_CONT_BYTES, cont->data, KTR_CONT_BYTES);
+	}
+	return NULL;
+}
+
+const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kind, uint64_t *id,
+			uint64_t *seq)
+{
+	char payload[KTR_PAYLOAD_BYTES];
+	const char *at = payload, *end = payload + n_conts * KTR_CONT_BYTES, *wrong;
+
+	if (n_conts >= KTR_SLOTS_MAX)
+		return "more continuations than an event can have";
+	wrong = event_gather(entry, n_conts, payload);
+	if (wrong)
+		return wrong;
+	*id = entry->arg[0];
+	*seq = entry->arg[kind == EVENT_LONG ? 2 : 1];
+	if (kind == EVENT_STACK)
+		wrong = event_check_stack(entry, payload, (size_t)(end - payload), id, seq, &at);
+	if (wrong)
+		return wrong;
+	if (*id >= EVENT_STREAMS)
+		return "there is no such stream";
+	if (kind != event_kind((unsigned)*id, event_hash(*id, *seq)))
+		return "the site does not belong to the arguments";
+	wrong = event_check_words(entry, kind, event_hash(*id, *seq));
+	if (!wrong && (kind == EVENT_SHORT || kind == EVENT_LONG || kind == EVENT_PREC ||
+		       kind == EVENT_KEPT_SHORT))
+		wrong = event_check_strings(entry, kind, event_hash(*id, *seq), &at, end);
+	if (!wrong && (size_t)(end - at) >= KTR_CONT_BYTES)
+		wrong = "there are more continuations than the payload needs";
+	return wrong;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader against traces and sessions that were cut, spoilt or made up: what can be read is read,
+ * what cannot is told, and nothing that was not recorded is shown.
+ */
+#include "made.h"
+#include "suite.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+struct damage_file {
+	char path[192];
+	char *bytes;
+	size_t n;
+};
+
+static struct damage_file damage_load(const char *dir, const char *name)
+{
+	struct damage_file file;
+	struct stat st;
+	int fd;
+
+	snprintf(file.path, sizeof(file.path), "%s%s%s", dir, name[0] ? "/" : "", name);
+	fd = open(file.path, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_FATAL(fd >= 0 && fstat(fd, &st) == 0);
+	file.n = (size_t)st.st_size;
+	file.bytes = malloc(file.n + 1);
+	CU_ASSERT_FATAL(read(fd, file.bytes, file.n) == (ssize_t)file.n);
+	close(fd);
+	return file;
+}
+
+static void damage_store(const struct damage_file *file, size_t n)
+{
+	int fd = open(file->path, O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0600);
+
+	CU_ASSERT_FATAL(fd >= 0 && write(fd, file->bytes, n) == (ssize_t)n);
+	close(fd);
+}
+
+/* A trace of two streams; cpu_0 has three packets of 20 events, cpu_1 one. */
+#define DAMAGE_EVENTS 60
+
+static void damage_make(struct made *made)
+{
+	uint32_t a, b, one;
+
+	made_open(made);
+	a = made_site(made, KTR_GEN, "t.c", 1, "%u is %s", "n,s", 2, KTR_ARG_U32, KTR_ARG_STR);
+	b = made_site(made, KTR_NET, "t.c", 2, "other %d", "n", 1, KTR_ARG_I32);
+	one = made_thread(made, 101, 100, "one");
+	for (uint64_t i = 0; i < 10; i++)
+		made_event(made, 1, 1005 + 70 * i, b, one, i);
+	for (uint64_t i = 0; i < DAMAGE_EVENTS; i++) {
+		made_event(made, 0, 1000 + 10 * i, a, one, i, i % 3 ? "some text" : "");
+		if (i % 20 == 19)
+			made_drain(made);
+	}
+	made_trace(made);
+}
+
+struct damage_count {
+	unsigned n_events; /* of cpu 0 */
+	unsigned n_lost;
+	unsigned n_alarms; /* notes about damage */
+	unsigned n_alien;  /* lines that the undamaged walk does not have */
+};
+
+/* What a walk says, held against the walk of what was recorded. */
+static struct damage_count damage_walk(const char *path, int reverse, const char *good)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .reverse = reverse };
+	struct damage_count count = { 0, 0, 0, 0 };
+	char *all = made_walk(path, &options), *next;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+	for (char *line = all; *line; line = next) {
+		char keep;
+
+		next = strchr(line, '\n') + 1;
+		keep = *next;
+		*next = '\0';
+		if (strncmp(line, "note!", 5) == 0)
+			count.n_alarms++;
+		else if (strncmp(line, "lost ", 5) == 0)
+			count.n_lost += (unsigned)strtoul(line + 5, NULL, 10);
+		else if (strncmp(line, "note", 4) != 0 && !strstr(good, line))
+			count.n_alien++;
+		else if (strstr(line, " cpu0 "))
+			count.n_events++;
+		*next = keep;
+	}
+	free(all);
+	return count;
+}
+
+static void a_stream_may_be_cut_anywhere(void)
+{
+	struct damage_file file;
+	struct made made;
+	unsigned n_whole = 0;
+	char *good;
+
+	damage_make(&made);
+	good = made_walk(made.trace, NULL);
+	file = damage_load(made.trace, "cpu_0");
+	for (size_t n = 0; n <= file.n; n++) {
+		struct damage_count forth, back;
+
+		damage_store(&file, n);
+		forth = damage_walk(made.trace, 0, good);
+		back = damage_walk(made.trace, 1, good);
+		CU_ASSERT(forth.n_alien == 0 && back.n_alien == 0);
+		CU_ASSERT(forth.n_events % 20 == 0 && forth.n_events == back.n_events);
+		CU_ASSERT(forth.n_lost == 0 && back.n_lost == 0);
+		CU_ASSERT(forth.n_alarms <= 1 && forth.n_alarms == back.n_alarms);
+		n_whole += forth.n_alarms == 0;
+	}
+	CU_ASSERT(n_whole == 4); /* nothing, one, two, three packets */
+	free(file.bytes);
+	free(good);
+	made_close(&made);
+}
+
+static void a_flipped_bit_costs_its_packet(void)
+{
+	struct damage_file file;
+	struct made made;
+	char *good;
+
+	damage_make(&made);
+	good = made_walk(made.trace, NULL);
+	file = damage_load(made.trace, "cpu_0");
+	for (size_t bit = 0; bit < file.n * 8; bit += 5) {
+		struct damage_count forth, back;
+
+		file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+		damage_store(&file, file.n);
+		forth = damage_walk(made.trace, 0, good);
+		back = damage_walk(made.trace, 1, good);
+		CU_ASSERT(forth.n_alien == 0 && back.n_alien == 0);
+		CU_ASSERT(forth.n_events == 40 && back.n_events == 40);
+		CU_ASSERT(forth.n_alarms >= 1 && back.n_alarms >= 1);
+		/* Of a middle packet it is known how many events are missing. */
+		CU_ASSERT(forth.n_lost <= 20 && back.n_lost <= 20);
+		if (bit / 8 > file.n * 2 / 5 && bit / 8 < file.n * 3 / 5)
+			CU_ASSERT(forth.n_lost == 20 && back.n_lost == 20);
+		file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	free(file.bytes);
+	free(good);
+	made_close(&made);
+}
+
+/* A line that is damaged is told; its site's events cannot be decoded, its thread has no name. */
+static void a_flipped_bit_of_a_sidecar_is_told(void)
+{
+	static const char *const names[] = { "ktr/sites.jsonl", "ktr/threads.jsonl" };
+	struct made made;
+	char *good;
+
+	damage_make(&made);
+	good = made_walk(made.trace, NULL);
+	for (int f = 0; f < 2; f++) {
+		struct damage_file file = damage_load(made.trace, names[f]);
+
+		for (size_t bit = 0; bit < file.n * 8; bit += 3) {
+			struct damage_count count;
+
+			file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+			damage_store(&file, file.n);
+			count = damage_walk(made.trace, 0, good);
+			CU_ASSERT(count.n_alarms >= 1);
+			CU_ASSERT(f == 1 || count.n_alien == 0);
+			file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+		}
+		damage_store(&file, file.n);
+		free(file.bytes);
+	}
+	free(good);
+	made_close(&made);
+}
+
+/* Opens what should not open; the error must name the path and match. */
+static void damage_refused(const char *path, int code, const char *text)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_reader *reader;
+
+	CU_ASSERT(ktr_reader_open(path, NULL, &reader, &err) == -code);
+	CU_ASSERT_PTR_NULL(reader);
+	CU_ASSERT(err.code == code && strcmp(err.file, path) == 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, text));
+	if (!strstr(err.text, text))
+		fprintf(stderr, "\n%s\n", err.text);
+	CU_ASSERT(ktr_reader_open(path, NULL, &reader, NULL) == -code);
+}
+
+static void what_is_no_trace_is_refused(void)
+{
+	struct damage_file info, foreign;
+	char path[128];
+	struct made made;
+
+	damage_make(&made);
+	damage_refused("/tmp/there/is/nothing", ENOENT, "No such file");
+	damage_refused(made.dir, EINVAL, "not a trace");
+	damage_refused("/dev/null", EINVAL, "neither");
+	snprintf(path, sizeof(path), "%s/metadata", made.trace);
+	damage_refused(path, EINVAL, "not a ktr session");
+	snprintf(path, sizeof(path), "%s/metadata", made.dir);
+	foreign = (struct damage_file){ .bytes = (char[]){ "/* CTF 1.8 */" }, .n = 13 };
+	memcpy(foreign.path, path, sizeof(path));
+	damage_store(&foreign, foreign.n);
+	damage_refused(made.dir, EINVAL, "a CTF trace, but not one of ktr");
+	info = damage_load(made.trace, "ktr/info.jsonl");
+	damage_store(&info, 0);
+	damage_refused(made.trace, EPROTO, "does not describe a trace");
+	info.bytes[20] ^= 1;
+	damage_store(&info, info.n);
+	damage_refused(made.trace, EPROTO, "does not describe a trace");
+	free(info.bytes);
+	made_close(&made);
+}
+
+static void a_trace_without_an_end_says_so(void)
+{
+	struct damage_file info;
+	struct made made;
+	char *all;
+
+	damage_make(&made);
+	info = damage_load(made.trace, "ktr/info.jsonl");
+	damage_store(&info, (size_t)(strstr(info.bytes, "{\"kind\":\"end\"") - info.bytes));
+	all = made_walk(made.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(all, "the trace was not finished"));
+	free(all);
+	free(info.bytes);
+	made_close(&made);
+}
+
+/* Random damage to a session: any answer is right that is no crash. */
+static void random_damage_to_sessions_does_no_harm(void)
+{
+	struct damage_file file;
+	uint64_t random = 12345;
+	struct made made;
+
+	damage_make(&made);
+	file = damage_load(made.session, "");
+	for (int round = 0; round < 300; round++) {
+		struct ktr_reader_options options = { .size = sizeof(options), .reverse = round % 2 };
+		struct ktr_reader *reader;
+		struct ktr_event event;
+		char text[256];
+
+		for (int i = 0; i < 1 + round % 9; i++) {
+			uint64_t r = image_random(&random);
+			/* The header, the rows that are in use, the rings. */
+			size_t region = r % 3 ? made.image.header->region[r / 3 % KTR_REGIONS].offset : 0;
+
+			file.bytes[(region + (r >> 32) % 1024) % file.n] = (char)(r >> 24);
+		}
+		damage_store(&file, round % 5 ? file.n : image_random(&random) % file.n);
+		if (ktr_reader_open(made.session, &options, &reader, NULL) == 0) {
+			uint64_t last = options.reverse ? UINT64_MAX : 0;
+			int what;
+
+			while ((what = ktr_reader_next(reader, &event)) > 0) {
+				if (what != KTR_READ_EVENT)
+					continue;
+				CU_ASSERT(options.reverse ? event.time_ns <= last : event.time_ns >= last);
+				CU_ASSERT(event.cpu < ktr_reader_info(reader)->n_cpus);
+				CU_ASSERT(event.site->id < ktr_reader_n_sites(reader));
+				CU_ASSERT(event.thread->id < ktr_reader_n_threads(reader));
+				ktr_event_text(&event, text, sizeof(text));
+				last = event.time_ns;
+			}
+			ktr_reader_close(reader);
+		}
+		if (round % 10 == 9)
+			memcpy(file.bytes, made.image.bytes, file.n);
+	}
+	free(file.bytes);
+	made_close(&made);
+}
+
+SUITE(reader_damage, TEST(a_stream_may_be_cut_anywhere), TEST(a_flipped_bit_costs_its_packet),
+      TEST(a_flipped_bit_of_a_sidecar_is_told), TEST(what_is_no_trace_is_refused),
+      TEST(a_trace_without_an_end_says_so), TEST(random_damage_to_sessions_does_no_harm));

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr run: starts a program traced and says at the end what came of it.
+ *
+ * Nothing is done to the program but to its environment, which libktr reads before main(); its writer
+ * thread writes the trace. Signals sent to us are handed on; those that the terminal sends to the whole
+ * foreground group have reached the program already. We stop and go on with it, and our exit status
+ * is its own.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+#include "tools/session_info.h"
+#include "tools/trace_count.h"
+
+#include "conf/value.h"
+#include "ktr/session_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As sh(1) and env(1) have it. */
+#define RUN_NOT_FOUND	  127
+#define RUN_NOT_RUN	  126
+#define RUN_SIGNAL_OFFSET 128
+
+/* [bytes] The longest value of debug.ktr.alq_file. */
+#define RUN_TRACE_MAX 255
+
+struct run {
+	const char *command; /* argv[0] */
+	const char *mask;    /* NULL: KTR_MASK as it is, or all */
+	const char *trace;   /* as the user wrote it */
+	const char *entries;
+	const char *session;
+	char **program;
+	char path[PATH_MAX]; /* of the trace, absolute */
+	struct stat before;  /* of what lay there, zero if nothing did */
+	sigset_t signals;    /* that we take ourselves */
+	sigset_t outer;	     /* the mask we were started with, and the program is */
+	pid_t pid;
+	int status;
+};
+
+/* The trace's absolute path: it must not depend on where the program goes. 0 or an exit status. */
+static int run_path(struct run *run)
+{
+	char dir[PATH_MAX];
+	int n;
+
+	if (run->trace[0] == '/')
+		n = snprintf(run->path, sizeof(run->path), "%s", run->trace);
+	else if (!getcwd(dir, sizeof(dir)))
+		return fail(run->command, "the current directory: %s", strerror(errno));
+	else
+		n = snprintf(run->path, sizeof(run->path), "%s/%s", dir, run->trace);
+	if (n > RUN_TRACE_MAX)
+		return fail(run->command, "%s: the path of a trace has %d bytes at most", run->path,
+			    RUN_TRACE_MAX);
+	while (n > 1 && run->path[n - 1] == '/')
+		run->path[--n] = '\0';
+	if (lstat(run->path, &run->before) < 0)
+		memset(&run->before, 0, sizeof(run->before));
+	return 0;
+}
+
+static int run_check(struct run *run)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	uint64_t entries;
+	int rc;
+
+	if (run->entries) {
+		rc = option_number(run->command, "-e", run->entries, 1, UINT32_MAX, &entries);
+		if (rc)
+			return rc;
+	}
+	if (run->session && !ktr__session_name_ok(run->session)) {
+		ktr__session_path(run->session, run->path, sizeof(run->path), &err);
+		return fail_with(run->command, &err);
+	}
+	return run_path(run);
+}
+
+static void run_environment(const struct run *run)
+{
+	if (run->mask)
+		setenv("KTR_MASK", run->mask, 1);
+	else
+		setenv("KTR_MASK", "all", 0);
+	setenv("KTR_FILE", run->path, 1);
+	if (run->entries)
+		setenv("KTR_ENTRIES", run->entries, 1);
+	if (run->session)
+		setenv("KTR_SESSION", run->session, 1);
+	unsetenv("KTR_DISABLE");
+}
+
+/* In the child: becomes the program, or tells the parent why not. */
+static void run_exec(const struct run *run, int report)
+{
+	int code;
+
+	sigprocmask(SIG_SETMASK, &run->outer, NULL);
+	signal(SIGPIPE, SIG_DFL); /* main() ignores it; ignored signals stay so across exec */
+	run_environment(run);
+	execvp(run->program[0], run->program);
+	code = errno;
+	while (write(report, &code, sizeof(code)) < 0 && errno == EINTR)
+		;
+	_exit(RUN_NOT_FOUND);
+}
+
+/* Starts the program. 0 or an exit status. */
+static int run_start(struct run *run)
+{
+	int report[2], code = 0;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return fail(run->command, "no pipe: %s", strerror(errno));
+	run->pid = fork();
+	if (run->pid < 0)
+		return fail(run->command, "no process: %s", strerror(errno));
+	if (run->pid == 0)
+		run_exec(run, report[1]);
+	close(report[1]);
+	while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	close(report[0]);
+	if (n <= 0)
+		return 0;
+	waitpid(run->pid, NULL, 0);
+	fail(run->command, "%s: %s", run->program[0], strerror(code));
+	return code == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN;
+}
+
+static void run_block_signals(struct run *run)
+{
+	static const int signals[] = { SIGCHLD, SIGINT,	 SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+				       SIGUSR2, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM,
+				       SIGWINCH };
+
+	sigemptyset(&run->signals);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&run->signals, signals[i]);
+	sigprocmask(SIG_BLOCK, &run->signals, &run->outer);
+}
+
+/* Looks after the program. 1 when it has ended. */
+static int run_look(struct run *run)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(run->pid, &run->status, WNOHANG | WUNTRACED)) == run->pid) {
+		if (!WIFSTOPPED(run->status))
+			return 1;
+		/* A shell that stopped the group shall see us stop too. Whoever wakes us wakes it. */
+		kill(getpid(), SIGSTOP);
+		kill(run->pid, SIGCONT);
+	}
+	return 0;
+}
+
+static void run_wait(struct run *run)
+{
+	siginfo_t info;
+	int sig;
+
+	while (!run_look(run)) {
+		sig = sigwaitinfo(&run->signals, &info);
+		/* SI_KERNEL: from the terminal, or about us; the program has got its own. */
+		if (sig > 0 && sig != SIGCHLD && info.si_code != SI_KERNEL)
+			kill(run->pid, sig);
+	}
+}
+
+/*
+ * The one place where a dead program's session and its trace meet: what its writer had not written yet is
+ * still in the rings. Returns 1 and the session's name when the program has left one.
+ */
+static int run_leftover(const struct run *run, char name[KTR_SESSION_NAME_MAX])
+{
+	struct ktr__session_map map;
+	char path[PATH_MAX];
+	int rc;
+
+	if (ktr__session_find_pid(run->pid, path, sizeof(path), NULL) ||
+	    ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+		return 0;
+	rc = ktr__map_alive(&map) == 0;
+	if (rc)
+		memcpy(name, map.header.name, KTR_SESSION_NAME_MAX);
+	ktr__map_close(&map);
+	return rc;
+}
+
+static int run_has_trace(const struct run *run)
+{
+	struct stat st;
+
+	if (lstat(run->path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	return st.st_dev != run->before.st_dev || st.st_ino != run->before.st_ino;
+}
+
+/* Writes a word as a shell takes it: in quotes where it needs them. */
+static const char *run_quote(const char *word, char *text, size_t size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./+=:@%,";
+	size_t at = 0;
+
+	if (*word && word[strspn(word, plain)] == '\0')
+		return word;
+	text[at++] = '\'';
+	for (; *word && at + 6 < size; word++) {
+		if (*word == '\'') {
+			memcpy(text + at, "'\\'", 3);
+			at += 3;
+		}
+		text[at++] = *word;
+	}
+	text[at++] = '\'';
+	text[at] = '\0';
+	return text;
+}
+
+/* Without a trace: the program may have been killed before its writer had begun one. */
+static void run_no_trace(const struct run *run)
+{
+	char name[KTR_SESSION_NAME_MAX];
+
+	if (run_leftover(run, name))
+		fprintf(stderr,
+			"ktr: %s ended before its trace was begun; what it recorded is in its "
+			"session: ktr dump -s %s\n",
+			run->program[0], name);
+	else
+		fprintf(stderr,
+			"ktr: %s left no trace: it is not linked with libktr, or has said above why "
+			"not\n",
+			run->program[0]);
+}
+
+/* The last line: what there is now, and what to do with it. */
+static void run_summary(const struct run *run)
+{
+	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", rest[128] = "";
+	char leftover[KTR_SESSION_NAME_MAX];
+	struct trace_count count;
+	int rc;
+
+	if (!run_has_trace(run)) {
+		run_no_trace(run);
+		return;
+	}
+	rc = trace_count(run->path, &count);
+	if (rc) {
+		fprintf(stderr, "ktr: %s: %s\n", run->trace, strerror(-rc));
+		return;
+	}
+	if (strcmp(run->trace, FIND_TRACE) != 0)
+		snprintf(operand, sizeof(operand), " %s",
+			 run_quote(run->trace, quoted, sizeof(quoted)));
+	if (run_leftover(run, leftover))
+		snprintf(rest, sizeof(rest), "; its last moments: ktr dump -s %s", leftover);
+	if (!count.events && !count.lost) {
+		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened%s\n", run->trace,
+			run->mask ? run->mask : "all", rest);
+		return;
+	}
+	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost%s; next: ktr dump%s, ktr timeline%s%s\n",
+		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s",
+		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", operand,
+		operand, rest);
+}
+
+static const struct option_row run_rows[] = {
+	{ 'm', "mask", "MASK", "classes to record, such as sched|lock or all,-malloc (default: all)" },
+	{ 'o', "output", "TRACE", "the trace to write; an older one moves aside (default: ktr.out)" },
+	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
+	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
+};
+
+static const struct options run_options = {
+	.operands = "[--] PROGRAM [ARGUMENTS]",
+	.about = "Runs a program that is linked with libktr, recording its events to a trace. Without -m,\n"
+		 "KTR_MASK in the environment counts. The exit status is the program's.",
+	.examples = "ktr run ./indexer /usr/share/doc\n"
+		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n",
+	.rows = run_rows,
+	.n_rows = sizeof(run_rows) / sizeof(run_rows[0]),
+	.stop = 1,
+};
+
+static int cmd_run(int argc, char **argv)
+{
+	struct run run = { .command = argv[0], .trace = FIND_TRACE };
+	const char *value;
+	int id, rc;
+
+	while ((id = options_next(&run_options, argc, argv, &value)) > 0) {
+		if (id == 'm')
+			run.mask = value;
+		else if (id == 'o')
+			run.trace = value;
+		else if (id == 'e')
+			run.entries = value;
+		else
+			run.session = value;
+	}
+	if (id < 0)
+		return options_status(id);
+	if (optind == argc)
+		return usage_error(argv[0], "which program?");
+	run.program = argv + optind;
+	rc = run_check(&run);
+	if (rc)
+		return rc;
+	run_block_signals(&run);
+	rc = run_start(&run);
+	if (rc)
+		return rc;
+	run_wait(&run);
+	run_summary(&run);
+	if (WIFSIGNALED(run.status))
+		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
+	return WEXITSTATUS(run.status);
+}
+
+COMMAND(run, "run a program and record its events", cmd_run);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr sysctl: reads and sets the knobs of a session while its programs run, with the flags and the
+ * output of FreeBSD's sysctl(8). A name may leave out the leading "debug.ktr.", and a name that is a
+ * node stands for all below it.
+ *
+ * Several settings are made in order; one that fails does not keep the rest from being made, and shows
+ * in the exit status.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+
+#include <ktr/ctl.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYSCTL_ROOT "debug.ktr"
+
+struct sysctl {
+	const char *command;
+	struct find find;
+	struct ktr_conf *conf;
+	int all;          /* -a */
+	int describe;     /* -d */
+	int types;        /* -t */
+	int ignore;       /* -i: unknown names are no error */
+	int no_name;      /* -n */
+	int names_only;   /* -N */
+	int quiet;        /* -q */
+	int opaque;       /* -o: text of several lines too */
+	int only_tun;     /* -T */
+	int only_write;   /* -W */
+	char equals;      /* -e: '=' instead of ": " */
+	unsigned print;   /* KTR_PRINT_* */
+	const char *file; /* -f */
+	unsigned n_failed;
+	char value[KTR_VALUE_BYTES];
+	char old[KTR_VALUE_BYTES];
+};
+
+static void sysctl_failed(struct sysctl *s, const struct ktr_error *err)
+{
+	fail_with(s->command, err);
+	s->n_failed++;
+}
+
+static void sysctl_print_name(const struct sysctl *s, const char *name)
+{
+	if (!s->no_name)
+		printf("%s%s", name, s->equals ? "=" : ": ");
+}
+
+static void sysctl_describe(const struct sysctl *s, const struct ktr_knob_at *at)
+{
+	static const char *const types[] = { "?",      "bool", "int",    "uint", "size", "duration",
+					     "string", "mask", "choice", "cpus", "text" };
+	uint32_t type = at->knob->type;
+
+	sysctl_print_name(s, at->name);
+	if (s->describe)
+		printf("%s%s%s%s\n", at->knob->help, at->knob->unit ? " [" : "",
+		       at->knob->unit ? at->knob->unit : "", at->knob->unit ? "]" : "");
+	else
+		printf("%s\n", type < sizeof(types) / sizeof(types[0]) ? types[type] : "?");
+}
+
+/* Prints one knob. Listings leave out what was not asked for by its own name. */
+static void sysctl_show(struct sysctl *s, const struct ktr_knob_at *at, int listed)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	uint32_t access = at->knob->access;
+
+	if ((s->only_tun && !(access & KTR_KNOB_TUN)) ||
+	    (s->only_write && (!(access & KTR_KNOB_WR) || access & KTR_KNOB_STATS)))
+		return;
+	if (listed && (access & KTR_KNOB_SKIP || (at->knob->type == KTR_KNOB_TEXT && !s->opaque)))
+		return;
+	if (s->names_only) {
+		printf("%s\n", at->name);
+		return;
+	}
+	if (s->describe || s->types) {
+		sysctl_describe(s, at);
+		return;
+	}
+	if (listed && !(access & KTR_KNOB_RD))
+		return;
+	if (ktr_knob_read(at, s->print, s->value, sizeof(s->value), &err)) {
+		sysctl_failed(s, &err);
+		return;
+	}
+	sysctl_print_name(s, at->name);
+	printf("%s\n", s->value);
+}
+
+/* Prints all knobs at and below a name. Returns how many there are. */
+static unsigned sysctl_list(struct sysctl *s, const char *prefix)
+{
+	struct ktr_knob_at at;
+	unsigned n = 0;
+
+	memset(&at, 0, sizeof(at));
+	for (; ktr_conf_next(s->conf, prefix, &at) > 0; n++)
+		sysctl_show(s, &at, strcmp(at.name, prefix) != 0);
+	return n;
+}
+
+/* The full name: as it is if it exists, else below debug.ktr if it exists there. */
+static int sysctl_find(struct sysctl *s, const char *name, struct ktr_knob_at *at,
+		       struct ktr_error *err)
+{
+	char full[sizeof(SYSCTL_ROOT) + KTR_KNOB_NAME_BYTES];
+
+	if (ktr_conf_find(s->conf, name, at, NULL) == 0)
+		return 0;
+	snprintf(full, sizeof(full), "%s.%s", SYSCTL_ROOT, name);
+	if (ktr_conf_find(s->conf, full, at, NULL) == 0)
+		return 0;
+	return ktr_conf_find(s->conf, name, at, err);
+}
+
+static void sysctl_get(struct sysctl *s, const char *name)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char full[sizeof(SYSCTL_ROOT) + KTR_KNOB_NAME_BYTES];
+	struct ktr_knob_at at;
+
+	if (sysctl_find(s, name, &at, &err) == 0) {
+		sysctl_show(s, &at, 0);
+		return;
+	}
+	snprintf(full, sizeof(full), "%s.%s", SYSCTL_ROOT, name);
+	if (!sysctl_list(s, name) && !sysctl_list(s, full) && !s->ignore)
+		sysctl_failed(s, &err);
+}
+
+static int sysctl_set(struct sysctl *s, const char *name, const char *text, struct ktr_error *err)
+{
+	struct ktr_knob_at at;
+	struct ktr_origin origin;
+	int rc, readable;
+
+	rc = sysctl_find(s, name, &at, err);
+	if (rc)
+		return s->ignore && rc == -ENOENT ? 0 : rc;
+	readable = ktr_knob_read(&at, s->print, s->old, sizeof(s->old), NULL) == 0;
+	ktr_origin_set(&origin, KTR_ORIGIN_SYSCTL, NULL, 0);
+	origin.pid = (uint32_t)getpid();
+	rc = ktr_knob_write(&at, text, &origin, err);
+	if (rc < 0)
+		return rc;
+	if (s->quiet)
+		return 0;
+	sysctl_print_name(s, at.name);
+	if (readable && ktr_knob_read(&at, s->print, s->value, sizeof(s->value), NULL) == 0)
+		printf("%s -> %s\n", s->old, s->value);
+	else
+		printf("%s\n", text);
+	return 0;
+}
+
+/* NAME or NAME=VALUE */
+static void sysctl_operand(struct sysctl *s, const char *operand)
+{
+	size_t length = strcspn(operand, "=");
+	struct ktr_error err = KTR_ERROR_NONE;
+	char name[KTR_KNOB_NAME_BYTES];
+
+	if (length >= sizeof(name)) {
+		ktr_error_set(&err, ENOENT, "\"%.40s...\" is no knob's name", operand);
+		sysctl_failed(s, &err);
+		return;
+	}
+	memcpy(name, operand, length);
+	name[length] = '\0';
+	if (!operand[length])
+		sysctl_get(s, name);
+	else if (sysctl_set(s, name, operand + length + 1, &err))
+		sysctl_failed(s, &err);
+}
+
+static int sysctl_file_set(struct ktr_loader *loader, const char *name, const char *value,
+			   struct ktr_error *err)
+{
+	return sysctl_set(loader->context, name, value, err);
+}
+
+static void sysctl_file_report(struct ktr_loader *loader, const struct ktr_error *err)
+{
+	sysctl_failed(loader->context, err);
+}
+
+static const struct option_row sysctl_rows[] = {
+	OPTIONS_SOURCE,
+	{ 'a', "all", NULL, "show all knobs" },
+	{ 'd', "description", NULL, "show what knobs are for instead of values" },
+	{ 't', "type", NULL, "show types instead of values" },
+	{ 'e', "equals", NULL, "separate name and value by '='" },
+	{ 'f', "file", "FILE", "make the settings of a file, written as loader.conf" },
+	{ 'h', "human", NULL, "sizes with K, M, G" },
+	{ 'i', "ignore", NULL, "unknown names are no error" },
+	{ 'n', "no-name", NULL, "values without names" },
+	{ 'N', "names", NULL, "names without values" },
+	{ 'o', "opaque", NULL, "list texts of several lines too" },
+	{ 'q', "quiet", NULL, "do not show what was set" },
+	{ 'T', "tunable", NULL, "only knobs that can be set at start" },
+	{ 'W', "writable", NULL, "only knobs that can be set now, no counts" },
+	{ 'x', "hex", NULL, "numbers and masks in hexadecimal" },
+};
+
+static const struct options sysctl_options = {
+	.operands = "[NAME[=VALUE]...]",
+	.about =
+		"Shows and sets the knobs of a session: of the only live one, or of the one that -p or -s\n"
+		"names. What is set takes effect at the next event.",
+	.examples = "ktr sysctl -a\n"
+		    "ktr sysctl -d debug.ktr.mask\n"
+		    "ktr sysctl -p 4711 debug.ktr.mask='sched|lock'\n"
+		    "ktr sysctl mask=+net entries\n",
+	.rows = sysctl_rows,
+	.n_rows = sizeof(sysctl_rows) / sizeof(sysctl_rows[0]),
+};
+
+static void sysctl_option(struct sysctl *s, int id, const char *value)
+{
+	s->all |= id == 'a';
+	s->describe |= id == 'd';
+	s->types |= id == 't';
+	s->ignore |= id == 'i';
+	s->no_name |= id == 'n';
+	s->names_only |= id == 'N';
+	s->opaque |= id == 'o';
+	s->quiet |= id == 'q';
+	s->only_tun |= id == 'T';
+	s->only_write |= id == 'W';
+	s->equals |= id == 'e';
+	s->print |= (id == 'x' ? KTR_PRINT_HEX : 0) | (id == 'h' ? KTR_PRINT_HUMAN : 0);
+	if (id == 'f')
+		s->file = value;
+}
+
+static int sysctl_run(struct sysctl *s, int argc, char **argv)
+{
+	struct ktr_loader loader = { .set = sysctl_file_set,
+				     .report = sysctl_file_report,
+				     .context = s };
+
+	if (s->file)
+		ktr_loader_file(&loader, s->file, NULL);
+	for (int i = optind; i < argc; i++)
+		sysctl_operand(s, argv[i]);
+	if (s->all || (optind == argc && !s->file))
+		sysctl_list(s, "");
+	return s->n_failed ? 1 : 0;
+}
+
+static int cmd_sysctl(int argc, char **argv)
+{
+	struct sysctl *s = calloc(1, sizeof(*s));
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_session *session;
+	const char *value;
+	char path[PATH_MAX];
+	int id, rc;
+
+	if (!s)
+		return fail(argv[0], "out of memory");
+	s->command = s->find.command = argv[0];
+	while ((id = options_next(&sysctl_options, argc, argv, &value)) > 0)
+		if (!find_option(&s->find, id, value))
+			sysctl_option(s, id, value);
+	rc = id < 0 ? options_status(id) : 0;
+	if (rc == 0 && id == 0 && optind == argc &&
+	    !(s->all | s->names_only | s->only_tun | s->only_write) && !s->file)
+		rc = usage_error(argv[0], "name a knob, or give -a for all");
+	if (rc == 0 && id == 0)
+		rc = find_session(&s->find, path, sizeof(path));
+	if (rc == 0 && id == 0) {
+		if (ktr_session_attach(path, &session, &err)) {
+			rc = fail_with(argv[0], &err);
+		} else {
+			s->conf = ktr_session_conf(session);
+			rc = sysctl_run(s, argc, argv);
+			ktr_session_close(session);
+		}
+	}
+	free(s);
+	return rc;
+}
+
+COMMAND(sysctl, "show and set the knobs of a session", cmd_sysctl);

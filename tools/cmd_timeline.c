@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr timeline: who did what when, on the terminal or as a picture.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+#include "tools/pager.h"
+
+#include "visualize/chart_timeline.h"
+#include "visualize/frame.h"
+#include "visualize/term.h"
+#include "visualize/timeline.h"
+#include "visualize/when.h"
+
+#include <ktr/reader.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIMELINE_GROUPS 32
+
+enum {
+	TIMELINE_FROM = OPTION_LONG(0),
+	TIMELINE_TO = OPTION_LONG(1),
+	TIMELINE_AROUND = OPTION_LONG(2),
+	TIMELINE_ROWS = OPTION_LONG(3),
+	TIMELINE_COLOR = OPTION_LONG(4),
+	TIMELINE_WIDTH = OPTION_LONG(5),
+	TIMELINE_ALL = OPTION_LONG(6),
+	TIMELINE_SIZE = OPTION_LONG(7)
+};
+
+static const struct option_row timeline_rows[] = {
+	OPTIONS_SOURCE,
+	{ 'o', "output", "FILE", "write a picture: FILE.png, .svg, .pdf, or a gnuplot script .gp" },
+	{ TIMELINE_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
+	{ TIMELINE_TO, "to", "TIME", "end before that" },
+	{ TIMELINE_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
+	{ TIMELINE_ROWS, "rows", "WHAT", "threads, cpus or ids (of KTR_STATE, START, COUNTER)" },
+	{ 'g', "group", "GROUP", "only rows of this group; * and ? match; may be repeated" },
+	{ TIMELINE_ALL, "all", NULL, "all rows, even if they do not fit the window" },
+	{ TIMELINE_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
+	{ TIMELINE_WIDTH, "width", "N", "columns, instead of the terminal's" },
+	{ TIMELINE_SIZE, "size", "WxH", "of the picture, in pixels (1200x800)" },
+};
+
+static const struct options timeline_options = {
+	.operands = "[TRACE]",
+	.about = "Draws what threads, CPUs or the rows of KTR_STATE and its relatives did over time.\n"
+		 "Without TRACE, ./ktr.out is read.",
+	.examples = "ktr timeline\n"
+		    "ktr timeline -o timeline.png\n"
+		    "ktr timeline --group worker --group shard --around 3.2s+/-100ms\n"
+		    "ktr timeline --rows cpus --from -2s\n",
+	.rows = timeline_rows,
+	.n_rows = sizeof(timeline_rows) / sizeof(timeline_rows[0]),
+};
+
+struct timeline_command {
+	struct find find;
+	const char *output, *from, *to, *around;
+	const char *group[TIMELINE_GROUPS];
+	unsigned n_groups;
+	enum ktr__timeline_by by;
+	enum colour_when colour;
+	int all;
+	uint64_t columns;
+	unsigned width, height; /* of the picture */
+	char path[PATH_MAX];
+	char command[512]; /* for the caption */
+	struct ktr__term_options term;
+};
+
+/* All return 0, or the exit status after a complaint. */
+static int timeline_by(struct timeline_command *c, const char *value)
+{
+	static const char *const names[] = { "", "threads", "cpus", "ids" };
+
+	for (unsigned i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(value, names[i]) == 0) {
+			c->by = (enum ktr__timeline_by)i;
+			return 0;
+		}
+	return usage_error(c->find.command, "--rows is threads, cpus or ids, not \"%s\"", value);
+}
+
+static int timeline_group(struct timeline_command *c, const char *value)
+{
+	if (c->n_groups == TIMELINE_GROUPS)
+		return usage_error(c->find.command, "at most %d times --group", TIMELINE_GROUPS);
+	c->group[c->n_groups++] = value;
+	return 0;
+}
+
+static int timeline_size(struct timeline_command *c, const char *value)
+{
+	char end;
+
+	if (sscanf(value, "%5ux%5u%c", &c->width, &c->height, &end) != 2 || c->width < 600 ||
+	    c->width > 20000 || c->height < 300 || c->height > 20000)
+		return usage_error(c->find.command,
+				   "--size is a width and height from 600x300 to 20000x20000, not \"%s\"",
+				   value);
+	return 0;
+}
+
+static int timeline_option(struct timeline_command *c, int id, const char *value)
+{
+	if (find_option(&c->find, id, value))
+		return 0;
+	switch (id) {
+	case 'o':
+		c->output = value;
+		return 0;
+	case 'g':
+		return timeline_group(c, value);
+	case TIMELINE_FROM:
+		c->from = value;
+		return 0;
+	case TIMELINE_TO:
+		c->to = value;
+		return 0;
+	case TIMELINE_AROUND:
+		c->around = value;
+		return 0;
+	case TIMELINE_ROWS:
+		return timeline_by(c, value);
+	case TIMELINE_COLOR:
+		return colour_option(c->find.command, value, &c->colour);
+	case TIMELINE_WIDTH:
+		return option_number(c->find.command, "--width", value, 40, 1000, &c->columns);
+	case TIMELINE_SIZE:
+		return timeline_size(c, value);
+	default:
+		c->all = 1;
+		return 0;
+	}
+}
+
+/* The window that the options ask for. */
+static int timeline_window(struct timeline_command *c, const struct ktr_reader_info *info,
+			   struct ktr__timeline_options *o)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char line[KTR_ERROR_LINE_BYTES];
+	int rc = 0;
+
+	if (c->around != NULL && (c->from != NULL || c->to != NULL))
+		return usage_error(c->find.command, "--around and --from or --to exclude each other");
+	if (c->around != NULL)
+		rc = ktr__when_around(c->around, info, &o->from_ns, &o->to_ns, &err);
+	if (rc == 0 && c->from != NULL)
+		rc = ktr__when_parse(c->from, info, &o->from_ns, &err);
+	if (rc == 0 && c->to != NULL)
+		rc = ktr__when_parse(c->to, info, &o->to_ns, &err);
+	if (rc != 0)
+		return usage_error(c->find.command, "%s", ktr_error_print(&err, line, sizeof(line)));
+	if (o->to_ns != 0 && o->from_ns >= o->to_ns)
+		return usage_error(c->find.command, "the window ends before it begins");
+	return 0;
+}
+
+static void timeline_terminal(struct timeline_command *c)
+{
+	static const char *const when[] = { "auto", "always", "never" };
+
+	ktr__term_detect(&c->term, STDOUT_FILENO, when[c->colour]);
+	if (c->columns > 0)
+		c->term.width = (unsigned)c->columns;
+	if (c->all)
+		c->term.height = 0;
+}
+
+static int timeline_draw(struct timeline_command *c, const struct ktr__timeline *t)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__view view;
+	struct ktr__frame frame;
+	unsigned lines = c->output == NULL ? ktr__term_lines(&c->term) :
+			 c->all		   ? 2 * KTR__ROWS_MAX :
+					     ktr__chart_timeline_lines(c->height);
+	char why[512];
+	int rc = 0;
+
+	if (ktr__frame_empty(t, why, sizeof(why)))
+		return fail(c->find.command, "%s", why);
+	if (ktr__view_init(&view, t, lines) != 0) {
+		rc = fail(c->find.command, "not enough memory");
+	} else {
+		ktr__frame_init(&frame, t->info, c->command);
+		ktr__frame_timeline(&frame, &view);
+		if (c->output == NULL)
+			ktr__term_draw(stdout, &view, &frame, &c->term);
+		else if (ktr__chart_timeline(c->output, c->width, c->height, &view, &frame, &err) != 0)
+			rc = fail_with(c->find.command, &err);
+	}
+	ktr__view_free(&view);
+	return rc;
+}
+
+static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
+{
+	const struct ktr_reader_info *info = ktr_reader_info(reader);
+	struct ktr__timeline_options o = { .by = c->by, .group = c->group, .n_groups = c->n_groups };
+	struct ktr__timeline t;
+	struct ktr_sink *sink = &t.sink;
+	int rc = timeline_window(c, info, &o);
+
+	if (rc != 0)
+		return rc;
+	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term) :
+					  ktr__chart_timeline_columns(c->width);
+	rc = ktr__timeline_init(&t, info, &o);
+	if (rc == 0)
+		rc = ktr_reader_walk(reader, &sink, 1);
+	if (rc < 0 && t.error == 0)
+		rc = fail_with(c->find.command, ktr_reader_error(reader));
+	else if (rc != 0 || ktr__timeline_end(&t) != 0)
+		rc = fail(c->find.command, "not enough memory");
+	else
+		rc = timeline_draw(c, &t);
+	ktr__timeline_free(&t);
+	return rc;
+}
+
+static int cmd_timeline(int argc, char **argv)
+{
+	struct timeline_command c = { .find.command = argv[0],
+				      .width = KTR__CHART_WIDTH,
+				      .height = KTR__CHART_HEIGHT };
+	struct ktr_error err = KTR_ERROR_NONE;
+	enum ktr__gnuplot_format format;
+	struct ktr_reader *reader;
+	const char *value;
+	int id, rc = 0;
+
+	snprintf(c.command, sizeof(c.command), "%s", argv[0]);
+	for (int i = 1; i < argc; i++)
+		ktr__label_word(c.command, sizeof(c.command), argv[i]);
+	while ((id = options_next(&timeline_options, argc, argv, &value)) > 0 && rc == 0)
+		rc = timeline_option(&c, id, value);
+	if (id < 0 || rc != 0)
+		return rc != 0 ? rc : options_status(id);
+	if (c.output != NULL && ktr__gnuplot_format_of(c.output, &format, &err) != 0)
+		return usage_error(argv[0], "%s: %s", c.output, err.text);
+	if (c.output != NULL && strcmp(c.output, "-") == 0)
+		c.output = NULL;
+	rc = find_source(&c.find, argc, argv, c.path, sizeof(c.path));
+	if (rc != 0)
+		return rc;
+	setlocale(LC_CTYPE, "");
+	timeline_terminal(&c);
+	if (ktr_reader_open(c.path, NULL, &reader, &err) != 0)
+		return fail_with(argv[0], &err);
+	rc = timeline_read(&c, reader);
+	ktr_reader_close(reader);
+	return rc;
+}
+
+COMMAND(timeline, "draw what threads and rows did over time, on the terminal or as a picture",
+	cmd_timeline);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A subcommand of ktr is one file cmd_NAME.c that ends in
+ *
+ *	COMMAND(dump, "print the events of a trace as text", cmd_dump);
+ *
+ * main (ktr.c) finds it by itself. run() gets argv[0] = "ktr NAME" and returns the exit status: 0, 1
+ * (the answer is no, or the run failed) or 2 (usage).
+ */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+struct command {
+	const char *name;
+	const char *help; /* one line, lower case, no full stop */
+	int (*run)(int argc, char **argv);
+	struct command *next;
+};
+
+void command_add(struct command *command);
+
+#define COMMAND(command_name, help_line, function)                                               \
+	static struct command command_name##_command = { #command_name, help_line, function, 0 };\
+	static void __attribute__((constructor)) command_name##_command_add(void)                \
+	{                                                                                        \
+		command_add(&command_name##_command);                                            \
+	}                                                                                        \
+	extern int command_needs_a_semicolon
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Resolves what a command works on to a path; complains in words a user can act on. */
+#include "tools/find.h"
+
+#include "tools/options.h"
+
+#include "ktr/session_find.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+int find_option(struct find *find, int id, const char *value)
+{
+	if (id == 'p')
+		find->pid = value;
+	else if (id == 's')
+		find->session = value;
+	else
+		return 0;
+	return 1;
+}
+
+static int find_keep(const struct find *find, const char *from, char *path, size_t size)
+{
+	size_t length = strlen(from);
+
+	if (length >= size)
+		return fail(find->command, "the path %.60s... is too long", from);
+	memcpy(path, from, length + 1);
+	return 0;
+}
+
+int find_session(const struct find *find, char *path, size_t size)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	uint64_t pid;
+	int rc;
+
+	if (find->pid && find->session)
+		return usage_error(find->command, "-p and -s exclude each other");
+	if (find->pid) {
+		rc = option_number(find->command, "-p", find->pid, 1, INT32_MAX, &pid);
+		if (rc)
+			return rc;
+		rc = ktr__session_find_pid((pid_t)pid, path, size, &err);
+	} else if (find->session) {
+		rc = ktr__session_find_name(find->session, path, size, &err);
+	} else {
+		rc = ktr__session_find_only(path, size, &err);
+	}
+	return rc ? fail_with(find->command, &err) : 0;
+}
+
+int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size)
+{
+	const char *trace = optind + n < argc ? argv[optind + n] : NULL;
+	int rc = operands_at_most(find->command, argc, argv, n + 1);
+
+	if (rc)
+		return rc;
+	if (find->pid || find->session) {
+		if (trace)
+			return usage_error(find->command,
+					   "\"%s\" and -p or -s: only one can be read", trace);
+		return find_session(find, path, size);
+	}
+	if (access(trace ? trace : FIND_TRACE, F_OK) == 0)
+		return find_keep(find, trace ? trace : FIND_TRACE, path, size);
+	if (trace)
+		return fail(find->command, "%s: %s", trace, strerror(errno));
+	return fail(find->command,
+		    "there is no trace %s here; `ktr run PROGRAM` makes one, -p PID or -s SESSION "
+		    "reads a session, a path names another trace",
+		    FIND_TRACE);
+}
+
+int find_source(const struct find *find, int argc, char **argv, char *path, size_t size)
+{
+	return find_source_at(find, argc, argv, 0, path, size);
+}

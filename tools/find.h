@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a command works on: a trace, or a session named by a process, by its name, or by being the only
+ * live one.
+ *
+ *	struct find find = { .command = argv[0] };
+ *
+ *	while ((id = options_next(&options, argc, argv, &value)) > 0)
+ *		if (!find_option(&find, id, value)) switch (id) ...
+ *	...
+ *	rc = find_source(&find, argc, argv, path, sizeof(path));
+ *	if (rc)
+ *		return rc;
+ */
+#ifndef TOOLS_FIND_H
+#define TOOLS_FIND_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* What a TRACE that is left out means. */
+#define FIND_TRACE "ktr.out"
+
+struct find {
+	const char *command; /* argv[0], for complaints */
+	const char *pid;     /* -p */
+	const char *session; /* -s */
+};
+
+/* Takes the options of OPTIONS_SOURCE. 1 if this is one of them, else 0. */
+int find_option(struct find *find, int id, const char *value);
+
+/*
+ * Resolves -p, -s or one operand (a trace directory or a session file), or ./ktr.out where nothing is
+ * given, to a path for ktr_reader_open(). Returns 0, or the exit status after a complaint.
+ */
+int find_source(const struct find *find, int argc, char **argv, char *path, size_t size);
+
+/* The same for commands that take one operand of their own before: the trace's is argv[optind + n]. */
+int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size);
+
+/* Resolves -p or -s, or else the only live session there is, to the path of a session file. */
+int find_session(const struct find *find, char *path, size_t size);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The ktr command: finds the subcommand and runs it. Subcommands add themselves (command.h) before
+ * main() begins; this file knows none of them by name.
+ */
+#include "tools/command.h"
+#include "tools/options.h"
+
+#include <ktr/conf.h>
+#include <ktr/version.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct command *ktr_commands; /* sorted by name */
+
+void command_add(struct command *command)
+{
+	struct command **at = &ktr_commands;
+
+	while (*at && strcmp((*at)->name, command->name) < 0)
+		at = &(*at)->next;
+	command->next = *at;
+	*at = command;
+}
+
+static struct command *ktr_find(const char *name)
+{
+	struct command *c = ktr_commands;
+
+	while (c && strcmp(c->name, name) != 0)
+		c = c->next;
+	return c;
+}
+
+static int ktr_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	struct command *c = *(struct command **)context;
+
+	*value = idx;
+	for (; c && idx; idx--)
+		c = c->next;
+	if (!c)
+		return -ENOENT;
+	snprintf(name, size, "%s", c->name);
+	return 0;
+}
+
+static void ktr_help(FILE *to)
+{
+	fprintf(to, "examples:\n"
+		    "  ktr run ./program        run it traced, write ./ktr.out\n"
+		    "  ktr dump                 print what ./ktr.out holds\n"
+		    "  ktr ls                   what is being traced now\n"
+		    "\n"
+		    "usage: ktr COMMAND [OPTIONS] [OPERANDS]\n"
+		    "       ktr help COMMAND\n"
+		    "\n"
+		    "commands:\n");
+	for (struct command *c = ktr_commands; c; c = c->next)
+		fprintf(to, "  %-12s %s\n", c->name, c->help);
+}
+
+static int ktr_unknown(const char *name)
+{
+	char nearest[64];
+
+	if (ktr_nearest(name, ktr_names, &ktr_commands, nearest, sizeof(nearest)))
+		fprintf(stderr, "ktr: there is no command \"%s\"; did you mean `ktr %s`?\n", name,
+			nearest);
+	else
+		fprintf(stderr, "ktr: there is no command \"%s\"; `ktr help` lists them\n", name);
+	return 2;
+}
+
+static int ktr_run(int argc, char **argv)
+{
+	struct command *command = ktr_find(argv[0]);
+	char name[64];
+	int rc;
+
+	if (!command)
+		return ktr_unknown(argv[0]);
+	snprintf(name, sizeof(name), "ktr %s", command->name);
+	argv[0] = name;
+	rc = command->run(argc, argv);
+	/* Output that did not reach its place is a failure of the command, however well it went. */
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return fail(name, "cannot write the output: %s", strerror(errno));
+	return rc;
+}
+
+static int ktr_help_about(int argc, char **argv)
+{
+	char option[] = "--help", *args[] = { argc > 0 ? argv[0] : NULL, option, NULL };
+
+	if (argc > 0)
+		return ktr_run(2, args);
+	ktr_help(stdout);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!*word) {
+		ktr_help(stderr);
+		return 2;
+	}
+	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return ktr_help_about(argc - 2, argv + 2);
+	if (strcmp(word, "--version") == 0) {
+		printf("ktr %d.%d.%d\n", KTR_VERSION_MAJOR, KTR_VERSION_MINOR, KTR_VERSION_PATCH);
+		return 0;
+	}
+	if (*word == '-') {
+		fprintf(stderr, "ktr: options go behind the command; `ktr help` lists commands\n");
+		return 2;
+	}
+	return ktr_run(argc - 1, argv + 1);
+}

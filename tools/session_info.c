@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Gathers numbers and names out of a session that may be live and may be hostile: each is bounded where
+ * it is read, and bytes that are not printable become '?'.
+ */
+#include "tools/session_info.h"
+
+#include "conf/value.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static void session_disarm(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+/* Class names of a session: FreeBSD's, "all", then the application's. For ktr__print_mask(). */
+static int session_class_names(void *context, unsigned idx, char *name, size_t size,
+			       uint64_t *value)
+{
+	static const char *const freebsd[] = {
+#define SESSION_CLASS(n, bit, help) #n,
+		KTR_CLASS_LIST(SESSION_CLASS)
+#undef SESSION_CLASS
+	};
+	const unsigned n_freebsd = sizeof(freebsd) / sizeof(freebsd[0]);
+	struct ktr_class_row row;
+	int rc;
+
+	if (idx < n_freebsd) {
+		snprintf(name, size, "%s", freebsd[idx]);
+		for (; *name; name++)
+			*name = ktr__lower(*name);
+		*value = 1ull << idx; /* the list is in the order of the bits */
+		return 0;
+	}
+	if (idx == n_freebsd) {
+		snprintf(name, size, "all");
+		*value = KTR_ALL;
+		return 0;
+	}
+	rc = ktr__map_class(context, idx - n_freebsd - 1, &row);
+	if (rc)
+		return rc == -ENOENT ? 1 : -ENOENT;
+	row.name[sizeof(row.name) - 1] = '\0';
+	session_disarm(row.name);
+	snprintf(name, size, "%s", row.name);
+	*value = row.mask;
+	return 0;
+}
+
+static void session_mask(const struct ktr__session_map *map, uint64_t mask,
+			 struct session_info *info)
+{
+	struct ktr__session_map copy = *map;
+
+	if (ktr__print_mask(mask, session_class_names, &copy, 0, info->mask, sizeof(info->mask)))
+		snprintf(info->mask, sizeof(info->mask), "0x%llx", (unsigned long long)mask);
+}
+
+int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_t *lost)
+{
+	uint32_t n = ktr__header_n_ring_rows(&map->header);
+	struct ktr_control control;
+	struct ktr_ring ring;
+	uint64_t slots, conts;
+	int rc;
+
+	*events = 0;
+	rc = ktr__map_control(map, &control);
+	if (rc)
+		return rc;
+	*lost = control.drop_vfork + control.drop_no_ring + control.drop_nested +
+		control.drop_no_site + control.drop_closed;
+	for (uint32_t i = 0; i < n; i++) {
+		rc = ktr__map_ring(map, i, &ring);
+		if (rc)
+			return rc;
+		slots = ring.head >> 1;
+		conts = ring.cont[ring.head & 1];
+		*events += slots > conts ? slots - conts : 0;
+		*lost += ring.dropped;
+	}
+	return 0;
+}
+
+static uint64_t session_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Of a live session its running processes, of a dead one those it had. */
+static void session_processes(const struct ktr__session_map *map, const struct ktr_control *control,
+			      struct session_info *info)
+{
+	uint32_t n = ktr__map_n_rows(map, control, KTR_REGION_proc);
+	uint64_t first_ns = 0, now = session_now_ns();
+	struct ktr_proc_row proc;
+
+	for (uint32_t i = 1; i < n; i++) {
+		if (ktr__map_proc(map, i, &proc))
+			continue;
+		if (!first_ns)
+			first_ns = proc.start_ns;
+		if (info->alive && !ktr__proc_alive(&proc))
+			continue;
+		if (info->n_pids++ >= SESSION_PIDS_MAX)
+			continue;
+		info->pid[info->n_pids - 1] = proc.pid;
+		if (info->n_pids > 1)
+			continue;
+		snprintf(info->program, sizeof(info->program), "%.*s", (int)sizeof(proc.name) - 1,
+			 proc.name);
+		ktr__map_string(map, proc.cmdline, info->cmdline, sizeof(info->cmdline));
+	}
+	info->age_s = first_ns && first_ns < now ? (now - first_ns) / 1000000000 : 0;
+	session_disarm(info->program);
+	session_disarm(info->cmdline);
+}
+
+int session_info(const struct ktr__session_map *map, struct session_info *info)
+{
+	struct ktr_control control;
+	struct stat st;
+	int rc;
+
+	memset(info, 0, sizeof(*info));
+	memcpy(info->name, map->header.name, sizeof(info->name));
+	rc = ktr__map_control(map, &control);
+	if (rc == 0)
+		rc = ktr__map_alive(map);
+	if (rc < 0)
+		return rc;
+	info->alive = rc;
+	if (fstat(map->fd, &st) < 0)
+		return -errno;
+	info->bytes = (uint64_t)st.st_blocks * 512;
+	session_mask(map, control.asked, info);
+	session_processes(map, &control, info);
+	return session_counts(map, &info->events, &info->lost);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Positions a reader and runs it.
+ *
+ * The last N events are found without holding them: of a trace by walking N events back from its end and
+ * then forward from there, which reads no more than they take; a session, which can be walked again
+ * at no cost, is counted first, since another look at it would show another moment.
+ */
+#include "tools/walk.h"
+
+#include "visualize/when.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int walk_option(struct walk *walk, int id, const char *value)
+{
+	const char *command = walk->find.command;
+
+	if (find_option(&walk->find, id, value))
+		return 1;
+	switch (id) {
+	case 'n':
+		return option_number(command, "-n", value, 1, UINT64_MAX, &walk->n_last) ? -2 : 1;
+	case WALK_HEAD:
+		return option_number(command, "--head", value, 1, UINT64_MAX, &walk->n_head) ? -2 : 1;
+	case WALK_FROM:
+		walk->from = value;
+		return 1;
+	case WALK_TO:
+		walk->to = value;
+		return 1;
+	case 'R':
+		walk->reverse = 1;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int walk_reader(struct walk *walk, int reverse, struct ktr_reader **reader)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .reverse = reverse };
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (ktr_reader_open(walk->path, &options, reader, &err))
+		return fail_with(walk->find.command, &err);
+	return 0;
+}
+
+static int walk_failed(struct walk *walk, const struct ktr_reader *reader)
+{
+	return fail_with(walk->find.command, ktr_reader_error(reader));
+}
+
+/* The window in nanoseconds. 0 or 2 after a complaint. */
+static int walk_window(struct walk *walk)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char line[KTR_ERROR_LINE_BYTES];
+	const char *which = "--from";
+	int rc = 0;
+
+	walk->from_ns = 0;
+	walk->to_ns = UINT64_MAX;
+	if (walk->from)
+		rc = ktr__when_parse(walk->from, walk->info, &walk->from_ns, &err);
+	if (!rc && walk->to) {
+		which = "--to";
+		rc = ktr__when_parse(walk->to, walk->info, &walk->to_ns, &err);
+	}
+	if (rc)
+		return usage_error(walk->find.command, "%s: %s", which,
+				   ktr_error_print(&err, line, sizeof(line)));
+	return 0;
+}
+
+/* Goes to where the walk begins: forward from_ns, in reverse to_ns. 0 or 1 after a complaint. */
+static int walk_seek(struct walk *walk, struct ktr_reader *reader, int reverse)
+{
+	uint64_t to = reverse ? walk->to_ns : walk->from_ns;
+
+	if (to == (reverse ? UINT64_MAX : 0))
+		return 0;
+	return ktr_reader_seek(reader, to) ? walk_failed(walk, reader) : 0;
+}
+
+static int walk_is_outside(const struct walk *walk, const struct ktr_event *event)
+{
+	return event->time_ns < walk->from_ns || event->time_ns >= walk->to_ns;
+}
+
+/* A trace: how many events before the time of the N-th last one are of that very time, too? */
+static int walk_last_of_trace(struct walk *walk)
+{
+	uint64_t n = 0, time_ns = walk->to_ns;
+	struct ktr_reader *back;
+	struct ktr_event event;
+	int what, rc = walk_reader(walk, 1, &back);
+
+	if (rc)
+		return rc;
+	rc = walk_seek(walk, back, 1);
+	while (!rc && (what = ktr_reader_next(back, &event)) != KTR_READ_END) {
+		if (what < 0)
+			rc = walk_failed(walk, back);
+		if (what != KTR_READ_EVENT)
+			continue;
+		if (walk_is_outside(walk, &event) || (n >= walk->n_last && event.time_ns != time_ns))
+			break;
+		time_ns = event.time_ns;
+		n++;
+	}
+	ktr_reader_close(back);
+	if (n) {
+		walk->from_ns = time_ns;
+		walk->n_skip = n > walk->n_last ? n - walk->n_last : 0;
+	}
+	return rc;
+}
+
+/* A session: how many events are there in all? */
+static int walk_last_of_session(struct walk *walk)
+{
+	struct ktr_event event;
+	uint64_t n = 0;
+	int what, rc = walk_seek(walk, walk->reader, 0);
+
+	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
+		if (what < 0)
+			rc = walk_failed(walk, walk->reader);
+		if (what == KTR_READ_EVENT && walk_is_outside(walk, &event))
+			break;
+		n += what == KTR_READ_EVENT;
+	}
+	if (!rc && !walk->from_ns && ktr_reader_seek(walk->reader, 0))
+		rc = walk_failed(walk, walk->reader);
+	walk->n_skip = n > walk->n_last ? n - walk->n_last : 0;
+	return rc;
+}
+
+/*
+ * What is asked for as the last N events. The trace that grows while it is read ends where it ended when
+ * it was opened first.
+ */
+static int walk_last(struct walk *walk)
+{
+	if (!walk->n_last)
+		return 0;
+	if (walk->n_head)
+		return usage_error(walk->find.command, "-n and --head exclude each other");
+	if (walk->reverse) {
+		walk->n_head = walk->n_last;
+		return 0;
+	}
+	if (walk->info->kind != KTR_SOURCE_TRACE)
+		return walk_last_of_session(walk);
+	if (walk->to_ns == UINT64_MAX)
+		walk->to_ns = walk->info->last_ns + 1;
+	return walk_last_of_trace(walk);
+}
+
+int walk_open(struct walk *walk, int argc, char **argv)
+{
+	int rc = find_source(&walk->find, argc, argv, walk->path, sizeof(walk->path));
+
+	if (!rc)
+		rc = walk_reader(walk, walk->reverse, &walk->reader);
+	if (rc)
+		return rc;
+	walk->info = ktr_reader_info(walk->reader);
+	rc = walk_window(walk);
+	if (!rc)
+		rc = walk_last(walk);
+	if (!rc)
+		rc = walk_seek(walk, walk->reader, walk->reverse);
+	if (rc)
+		ktr_reader_close(walk->reader);
+	return rc;
+}
+
+static void walk_note(struct walk *walk, const struct ktr_note *note)
+{
+	if (note->damaged)
+		walk->partial = 1;
+	if (walk->n_notes < WALK_NOTES)
+		walk->note[walk->n_notes] = strdup(note->text);
+	walk->n_notes++;
+}
+
+static int walk_tell(struct walk *walk, int what, const struct ktr_event *event,
+		     struct ktr_sink *const *sinks, unsigned n_sinks)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < n_sinks && !rc; i++) {
+		struct ktr_sink *sink = sinks[i];
+
+		if (what == KTR_READ_EVENT && sink->event)
+			rc = sink->event(sink, event);
+		else if (what == KTR_READ_LOSS && sink->loss)
+			rc = sink->loss(sink, ktr_reader_loss(walk->reader));
+		else if (what == KTR_READ_NOTE && sink->note)
+			rc = sink->note(sink, ktr_reader_note(walk->reader));
+	}
+	return rc;
+}
+
+int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
+{
+	struct ktr_event event;
+	int what, rc = 0;
+
+	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
+		if (what < 0) {
+			walk_failed(walk, walk->reader);
+			walk->partial = 1;
+			return what;
+		}
+		if (what == KTR_READ_NOTE)
+			walk_note(walk, ktr_reader_note(walk->reader));
+		if (what == KTR_READ_LOSS && walk->n_skip)
+			continue;
+		if (what == KTR_READ_LOSS)
+			walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
+		if (what == KTR_READ_EVENT) {
+			if (walk_is_outside(walk, &event))
+				break;
+			if (walk->n_skip) {
+				walk->n_skip--;
+				continue;
+			}
+			walk->n_events++;
+		}
+		rc = walk_tell(walk, what, &event, sinks, n_sinks);
+		if (!rc && walk->n_head && walk->n_events == walk->n_head)
+			break;
+	}
+	return rc;
+}
+
+int walk_close(struct walk *walk)
+{
+	for (unsigned i = 0; i < walk->n_notes && i < WALK_NOTES; i++) {
+		fprintf(stderr, "%s: %s\n", walk->find.command, walk->note[i] ? walk->note[i] : "?");
+		free(walk->note[i]);
+	}
+	if (walk->n_notes > WALK_NOTES)
+		fprintf(stderr, "%s: and %u more notes\n", walk->find.command,
+			walk->n_notes - WALK_NOTES);
+	ktr_reader_close(walk->reader);
+	return walk->partial;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of any bytes, made fit to be shown. Everything a trace says is written by somebody else: it
+ * must neither move a terminal's cursor nor become a command of gnuplot or a shell.
+ *
+ * Calls here allocate nothing and write NUL-terminated text.
+ */
+#ifndef VISUALIZE_LABEL_H
+#define VISUALIZE_LABEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* [bytes] Room for every name that is shown. */
+#define KTR__LABEL_BYTES 160
+
+/*
+ * Copies n bytes so that they are harmless: well-formed UTF-8 stays, everything else (control
+ * characters, C1, bidirectional and invisible ones, broken sequences) becomes \xNN. What does not
+ * fit is left out at the end, never within a character. Returns the length.
+ */
+size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n);
+
+/* [columns] A clean text takes on a terminal: wide characters 2, combining ones 0. */
+unsigned ktr__label_columns(const char *text);
+
+/*
+ * Copies a clean text into at most so many columns; where it does not fit it ends in "…" ("~" with
+ * ascii). With ascii, bytes above 127 become \xNN. Returns the columns it takes.
+ */
+unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
+
+/* Writes a clean text as a string of gnuplot, in single quotes: no escapes, no substitution. */
+void ktr__label_gnuplot(FILE *to, const char *text);
+
+/* Appends a word of a command line to the text in buffer, quoted for sh(1) where it has to be. */
+void ktr__label_word(char *buffer, size_t size, const char *word);
+
+/* 1,234,567 */
+const char *ktr__label_count(char *buffer, size_t size, uint64_t count);
+
+/* Three digits and a unit: "1.23 ms", "97 ns", "2 h 05 min". */
+const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arrays that grow as larger indices come. */
+#ifndef VISUALIZE_ROOM_H
+#define VISUALIZE_ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Grows the array whose address is given so that it has an element i, all new ones zero. *n is its
+ * length. 0 or -ENOMEM, which leaves it as it was.
+ */
+int ktr__room(void *array, uint32_t *n, uint32_t i, size_t size);
+
+#endif

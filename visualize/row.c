@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happens on one row: labels begin and end, spans open and close, counters change, events pass.
+ *
+ * The lane carries the present label and since when; every change of label first adds what has passed
+ * to the row's totals. Columns are allocated when a row first needs them, as long as all of them
+ * together stay below KTR__ROWS_BYTES.
+ *
+ * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open". A
+ * STOP ends the last START with its key (analyze/spans.h has the same rule). A START whose key is open
+ * already means that the STOP between them is missing if events were lost since, or if only one span
+ * can have such a key.
+ */
+#include "visualize/rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Room for columns, or 0 when there is none any more. */
+static int row_charge(struct ktr__rows *rows, size_t bytes_per_column)
+{
+	uint64_t bytes = bytes_per_column * rows->grid.n_columns;
+
+	if (rows->n_bytes + bytes > KTR__ROWS_BYTES) {
+		rows->n_crowded++;
+		return 0;
+	}
+	rows->n_bytes += bytes;
+	return 1;
+}
+
+static void row_seen(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	if (ns < rows->grid.from_ns)
+		return;
+	if (row->n_events++ == 0)
+		row->first_ns = ns;
+}
+
+static struct ktr__stay *row_stay(struct ktr__row *row, uint16_t label)
+{
+	for (unsigned i = 0; i < row->n_stays; i++)
+		if (row->stay[i].label == label)
+			return &row->stay[i];
+	if (row->n_stays == KTR__ROWS_STAYS)
+		return row_stay(row, KTR__LABEL_OTHER);
+	if ((row->n_stays & (row->n_stays - 1)) == 0) { /* 0 and powers of two: full */
+		size_t room = row->n_stays ? 2 * (size_t)row->n_stays : 1;
+		struct ktr__stay *more = realloc(row->stay, room * sizeof(*more));
+
+		if (more == NULL)
+			return NULL;
+		row->stay = more;
+	}
+	/* The last place is for what finds none, so that the call above ends. */
+	if (row->n_stays == KTR__ROWS_STAYS - 1)
+		label = KTR__LABEL_OTHER;
+	row->stay[row->n_stays] = (struct ktr__stay){ .label = label };
+	return &row->stay[row->n_stays++];
+}
+
+const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label)
+{
+	for (unsigned i = 0; i < row->n_stays; i++)
+		if (row->stay[i].label == label)
+			return &row->stay[i];
+	return NULL;
+}
+
+/* Adds the present label, which lasts until ns, to the totals. */
+static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
+{
+	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
+	struct ktr__stay *stay;
+
+	if (row->lane.label == 0 || ns < rows->grid.from_ns)
+		return 0;
+	stay = row_stay(row, row->lane.label);
+	if (stay == NULL)
+		return -ENOMEM;
+	if (ns < from)
+		ns = from;
+	stay->n++;
+	stay->total_ns += ns - from;
+	if (ns - from >= stay->longest_ns) {
+		stay->longest_ns = ns - from;
+		stay->longest_from_ns = from;
+		stay->open = (uint16_t)open;
+	}
+	return 0;
+}
+
+static int row_change(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	if (label == row->lane.label)
+		return 0;
+	if (row->lane.cell == NULL && ns >= rows->grid.from_ns &&
+	    !row_charge(rows, sizeof(struct ktr__cell)))
+		return 0;
+	if (row_settle(rows, row, ns, 0) != 0)
+		return -ENOMEM;
+	return ktr__lane_set(&row->lane, &rows->grid, ns, label);
+}
+
+int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_STATES;
+	return row_change(rows, row, ns, label);
+}
+
+int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	row_seen(rows, row, ns);
+	if (ns < rows->grid.from_ns)
+		return 0;
+	if (row->lane.cell == NULL && !row_charge(rows, sizeof(struct ktr__cell)))
+		return 0;
+	return ktr__lane_weigh(&row->lane, &rows->grid, ns, label, 1);
+}
+
+int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int64_t number)
+{
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_COUNTERS;
+	if (row->area.cell == NULL && ns >= rows->grid.from_ns &&
+	    !row_charge(rows, sizeof(struct ktr__area_cell)))
+		return 0;
+	return ktr__area_set(&row->area, &rows->grid, ns, number);
+}
+
+int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint32_t *mark;
+
+	row_seen(rows, row, ns);
+	if (ns < rows->grid.from_ns)
+		return 0;
+	if (row->marks == NULL) {
+		if (!row_charge(rows, sizeof(*row->marks)))
+			return 0;
+		row->marks = calloc(rows->grid.n_columns, sizeof(*row->marks));
+		if (row->marks == NULL)
+			return -ENOMEM;
+	}
+	mark = &row->marks[ktr__grid_column(&rows->grid, ns)];
+	*mark += *mark < UINT32_MAX;
+	return 0;
+}
+
+/* How many are open, as a label. */
+static int row_depth(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint16_t label = KTR__LABEL_NONE;
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%u open", row->n_open);
+
+	if (row->n_open > 0 && ktr__rows_label(rows, text, (size_t)n, &label) != 0)
+		return -ENOMEM;
+	return row_change(rows, row, ns, label);
+}
+
+/* Index of the innermost open span with that key, or n_open. */
+static unsigned row_find_open(const struct ktr__row *row, uint64_t key)
+{
+	for (unsigned i = row->n_open; i-- > 0;)
+		if (row->open[i].key == key)
+			return i;
+	return row->n_open;
+}
+
+int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,
+		   int unique)
+{
+	unsigned i = row_find_open(row, key);
+
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_SPANS;
+	if (i < row->n_open && (unique || row->open[i].n_losses != rows->n_losses)) {
+		row->open[i].n_losses = rows->n_losses;
+		return 0;
+	}
+	if (row->n_open == KTR__ROWS_OPEN) {
+		rows->n_crowded++;
+		return 0;
+	}
+	if (row->n_open == row->n_open_room) {
+		unsigned room = row->n_open_room ? 2 * row->n_open_room : 2;
+		struct ktr__open_span *more = realloc(row->open, room * sizeof(*more));
+
+		if (more == NULL)
+			return -ENOMEM;
+		row->open = more;
+		row->n_open_room = room;
+	}
+	row->open[row->n_open++] = (struct ktr__open_span){ key, rows->n_losses };
+	return row_depth(rows, row, ns);
+}
+
+int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key)
+{
+	unsigned i = row_find_open(row, key);
+
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_SPANS;
+	if (i == row->n_open) {
+		rows->n_unpaired++;
+		return 0;
+	}
+	row->n_open--;
+	for (; i < row->n_open; i++)
+		row->open[i] = row->open[i + 1];
+	return row_depth(rows, row, ns);
+}
+
+static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	int open = 1;
+
+	if (row->kind == KTR__ROW_ID && row->thread != NULL && row->thread->exit_ns != 0 &&
+	    row->thread->exit_ns < ns && row->thread->exit_ns >= rows->grid.from_ns &&
+	    row->thread->exit_ns >= row->lane.since_ns) {
+		ns = row->thread->exit_ns;
+		open = 0;
+	}
+	if (row->lane.label != 0 && row->lane.cell == NULL &&
+	    !row_charge(rows, sizeof(struct ktr__cell)))
+		row->lane.label = 0;
+	if (row->area.n > 0 && row->area.cell == NULL &&
+	    !row_charge(rows, sizeof(struct ktr__area_cell)))
+		row->area.n = 0;
+	if (!row->lane.weighs && row_settle(rows, row, ns, open) != 0)
+		return -ENOMEM;
+	if (ktr__area_end(&row->area, &rows->grid, ns) != 0)
+		return -ENOMEM;
+	return ktr__lane_end(&row->lane, &rows->grid, ns);
+}
+
+int ktr__rows_end(struct ktr__rows *rows, uint64_t ns)
+{
+	for (unsigned i = 0; i < rows->n_rows; i++)
+		if (row_end(rows, rows->row[i], ns) != 0)
+			return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chooses and orders the rows of a picture. Rows become items, items are sorted, the best of them are
+ * kept where there are too many, and headings are put between them. Colours are in legend.c.
+ *
+ * Items are sorted by process, then by block (what stands under one heading), then by name as
+ * strverscmp(3) orders it, so that "worker 10" follows "worker 9".
+ */
+#include "visualize/view.h"
+#include "visualize/legend.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VIEW_GROUPS 1024u /* told apart for the order of headings */
+
+struct view_item {
+	const struct ktr__row *row, *marks;
+	unsigned block;
+	const char *name;  /* by which items of a block are sorted */
+	unsigned sub;	   /* 0: the item itself, above: what belongs to it */
+	unsigned indent;
+	double score;
+	int chosen;
+	unsigned head; /* index of the first item under the same heading */
+	int shown;     /* of the head: the heading has a line */
+};
+
+struct view_items {
+	struct ktr__view *view;
+	struct view_item *item;
+	unsigned n;
+	unsigned n_processes;
+	double *odd; /* by row */
+	uint64_t n_events_most;
+};
+
+static unsigned view_rank(const struct ktr__row *row)
+{
+	if (row->has & KTR__ROW_STATES)
+		return 0;
+	if (row->has & KTR__ROW_SPANS)
+		return 1;
+	return row->has & KTR__ROW_COUNTERS ? 2 : 3;
+}
+
+static const struct ktr__row *view_any_row(const struct view_item *item)
+{
+	return item->row != NULL ? item->row : item->marks;
+}
+
+static int view_compare(const void *a, const void *b)
+{
+	const struct view_item *x = a, *y = b;
+	const struct ktr__row *p = view_any_row(x), *q = view_any_row(y);
+	int order;
+
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	order = strverscmp(x->name, y->name);
+	if (order != 0)
+		return order;
+	if (x->sub != y->sub)
+		return x->sub < y->sub ? -1 : 1;
+	order = strverscmp(p->group, q->group);
+	if (order != 0)
+		return order;
+	return strverscmp(p->name, q->name);
+}
+
+static struct view_item *view_add(struct view_items *items, const struct ktr__row *row,
+				  const struct ktr__row *marks, const char *name, unsigned i)
+{
+	static const double by_rank[4] = { 0.5, 0.3, 0.4, 0 };
+	struct view_item *item = &items->item[items->n++];
+
+	*item = (struct view_item){ .row = row, .marks = marks, .name = name };
+	item->score = items->odd[i] + 0.1 * (double)items->view->timeline->rows.row[i]->n_events /
+					      (double)(items->n_events_most + 1);
+	if (row != NULL)
+		item->score += by_rank[view_rank(row)];
+	return item;
+}
+
+/* Which group a row is of, in the order in which groups were first seen. */
+struct view_groups {
+	const struct ktr__row *first[VIEW_GROUPS];
+	unsigned n;
+};
+
+static unsigned view_group(struct view_groups *groups, const struct ktr__row *row)
+{
+	unsigned i = 0;
+
+	while (i < groups->n && strcmp(groups->first[i]->group, row->group) != 0)
+		i++;
+	if (i == groups->n && i < VIEW_GROUPS)
+		groups->first[groups->n++] = row;
+	return i;
+}
+
+static void view_collect_ids(struct view_items *items)
+{
+	const struct ktr__rows *rows = &items->view->timeline->rows;
+	struct view_groups groups = { { NULL }, 0 };
+
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		const struct ktr__row *row = rows->row[i];
+
+		if (row->kind != KTR__ROW_ID)
+			continue;
+		view_add(items, row, row, row->name, i)->block =
+			view_rank(row) * (VIEW_GROUPS + 1) + view_group(&groups, row);
+	}
+}
+
+/* The state row that is a thread's own and says most about it, or NULL. */
+static void view_find_own(const struct ktr__timeline *t, const struct ktr__row **own)
+{
+	for (unsigned i = 0; i < t->rows.n_rows; i++) {
+		const struct ktr__row *row = t->rows.row[i];
+		uint32_t id;
+
+		if (row->kind != KTR__ROW_ID || !(row->has & KTR__ROW_STATES) || row->thread == NULL)
+			continue;
+		id = row->thread->id;
+		if (id < t->n_threads && (own[id] == NULL || own[id]->n_events < row->n_events))
+			own[id] = row;
+	}
+}
+
+static void view_collect_threads(struct view_items *items, const struct ktr__row **own)
+{
+	const struct ktr__timeline *t = items->view->timeline;
+	struct view_item *item;
+
+	view_find_own(t, own);
+	for (unsigned i = 0; i < t->rows.n_rows; i++) {
+		const struct ktr__row *row = t->rows.row[i];
+		uint32_t id = row->thread != NULL ? row->thread->id : 0;
+		int known = row->thread != NULL && id < t->n_threads && t->thread[id] != NULL;
+
+		if (row->kind == KTR__ROW_THREAD) {
+			item = view_add(items, known ? own[id] : NULL, row, row->name, i);
+			if (item->row != NULL)
+				item->score += items->odd[i];
+		} else if (row->kind == KTR__ROW_ID && view_rank(row) == 2) {
+			view_add(items, row, NULL, row->name, i)->block = 1;
+		} else if (row->kind == KTR__ROW_ID && known && own[id] != row) {
+			item = view_add(items, row, row, t->thread[id]->name, i);
+			item->sub = 1 + view_rank(row);
+			item->indent = 1;
+		}
+	}
+}
+
+static void view_collect_cpus(struct view_items *items)
+{
+	const struct ktr__rows *rows = &items->view->timeline->rows;
+
+	for (unsigned i = 0; i < rows->n_rows; i++)
+		if (rows->row[i]->kind == KTR__ROW_CPU)
+			view_add(items, rows->row[i], NULL, rows->row[i]->name, i);
+}
+
+static int view_same_heading(const struct view_item *a, const struct view_item *b)
+{
+	return view_any_row(a)->pid == view_any_row(b)->pid && a->block == b->block;
+}
+
+static int view_by_score(const void *a, const void *b, void *context)
+{
+	const struct view_item *item = context;
+	const struct view_item *x = &item[*(const unsigned *)a], *y = &item[*(const unsigned *)b];
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The best row of each heading, as long as there is room. Returns the lines they take. */
+static unsigned view_choose_heads(struct view_items *items, unsigned max_lines)
+{
+	unsigned used = 0;
+
+	for (unsigned i = 0, end, best; i < items->n; i = end) {
+		best = i;
+		for (end = i; end < items->n && view_same_heading(&items->item[i], &items->item[end]);
+		     end++) {
+			items->item[end].head = i;
+			if (items->item[end].score > items->item[best].score)
+				best = end;
+		}
+		if (used + 2 > max_lines)
+			continue;
+		items->item[i].shown = 1;
+		items->item[best].chosen = 1;
+		used += 2;
+	}
+	return used;
+}
+
+/*
+ * Marks what stays. Each heading first gets its best row, so that no group disappears behind another
+ * one; the other lines go to the best rows of all.
+ */
+static int view_choose(struct view_items *items, unsigned max_lines)
+{
+	unsigned *order = malloc((items->n + 1) * sizeof(*order)), used;
+
+	if (order == NULL)
+		return -ENOMEM;
+	used = view_choose_heads(items, max_lines);
+	for (unsigned i = 0; i < items->n; i++)
+		order[i] = i;
+	qsort_r(order, items->n, sizeof(*order), view_by_score, items->item);
+	for (unsigned i = 0; i < items->n && used < max_lines; i++) {
+		struct view_item *item = &items->item[order[i]];
+
+		if (item->chosen || !items->item[item->head].shown)
+			continue;
+		item->chosen = 1;
+		used++;
+	}
+	free(order);
+	return 0;
+}
+
+static void view_heading(const struct view_items *items, const struct view_item *item, char *text,
+			 size_t size)
+{
+	const struct ktr__row *row = view_any_row(item);
+	const char *process = row->process[0] != '\0' ? row->process : "process";
+
+	if (items->view->by == KTR__BY_CPUS)
+		snprintf(text, size, "CPUs");
+	else if (items->view->by == KTR__BY_THREADS && item->block == 1)
+		snprintf(text, size, "counters of %s", process);
+	else if (items->view->by == KTR__BY_THREADS)
+		snprintf(text, size, "%s (%" PRIu32 ")", process, row->pid);
+	else if (items->n_processes > 1)
+		snprintf(text, size, "%s (%" PRIu32 "): %s", process, row->pid, row->group);
+	else
+		snprintf(text, size, "%s", row->group);
+}
+
+static void view_text(const struct view_item *item, char *text, size_t size)
+{
+	const struct ktr__row *row = view_any_row(item);
+
+	if (item->indent > 0)
+		snprintf(text, size, "%s%s%s", row->group, row->group[0] ? " " : "",
+			 row->n_ident > 0 && strncmp(item->name, row->name, strlen(row->name)) != 0 ?
+				 row->name : "");
+	else if (item->marks != NULL && item->marks->kind == KTR__ROW_THREAD)
+		snprintf(text, size, "%s", item->marks->name);
+	else
+		snprintf(text, size, "%s", row->name[0] != '\0' ? row->name : "(no name)");
+}
+
+/* Turns what stays into lines. */
+static int view_lines(struct view_items *items)
+{
+	struct ktr__view *view = items->view;
+	const struct view_item *before = NULL;
+	const char *main_name = NULL;
+
+	view->line = calloc(2 * (size_t)items->n + 1, sizeof(*view->line));
+	if (view->line == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < items->n; i++) {
+		const struct view_item *item = &items->item[i];
+		struct ktr__line *line;
+
+		/* What belongs to a thread does not stand without it. */
+		if (!item->chosen || (item->sub > 0 && item->name != main_name)) {
+			view->n_hidden++;
+			continue;
+		}
+		if (item->sub == 0)
+			main_name = item->name;
+		if (before == NULL || !view_same_heading(before, item)) {
+			line = &view->line[view->n_lines++];
+			line->legend = -1;
+			view_heading(items, item, line->text, sizeof(line->text));
+		}
+		before = item;
+		line = &view->line[view->n_lines++];
+		*line = (struct ktr__line){ .row = item->row, .marks = item->marks, .legend = -1,
+					    .indent = (int)item->indent };
+		view_text(item, line->text, sizeof(line->text));
+		view->n_rows++;
+	}
+	return 0;
+}
+
+static int view_collect(struct view_items *items)
+{
+	const struct ktr__timeline *t = items->view->timeline;
+	const struct ktr__row **own;
+	uint32_t pid = 0;
+
+	for (unsigned i = 0; i < t->rows.n_rows; i++) {
+		const struct ktr__row *row = t->rows.row[i];
+
+		if (row->n_events > items->n_events_most)
+			items->n_events_most = row->n_events;
+		items->n_processes += items->n_processes == 0 || row->pid != pid;
+		pid = row->pid;
+	}
+	if (items->view->by == KTR__BY_CPUS) {
+		view_collect_cpus(items);
+	} else if (items->view->by == KTR__BY_IDS) {
+		view_collect_ids(items);
+	} else {
+		own = calloc((size_t)t->n_threads + 1, sizeof(const struct ktr__row *));
+		if (own == NULL)
+			return -ENOMEM;
+		view_collect_threads(items, own);
+		free(own);
+	}
+	return 0;
+}
+
+static enum ktr__timeline_by view_by(const struct ktr__timeline *t)
+{
+	if (t->options.by != KTR__BY_AUTO)
+		return t->options.by;
+	for (unsigned i = 0; i < t->rows.n_rows; i++)
+		if (t->rows.row[i]->kind == KTR__ROW_ID)
+			return KTR__BY_IDS;
+	return KTR__BY_THREADS;
+}
+
+int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsigned max_lines)
+{
+	struct view_items items = { .view = view };
+	int error = -ENOMEM;
+
+	memset(view, 0, sizeof(*view));
+	view->timeline = t;
+	view->by = view_by(t);
+	items.item = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.item));
+	items.odd = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.odd));
+	if (items.item != NULL && items.odd != NULL)
+		error = view->n_findings = ktr__finding_look(&t->rows, view->finding, items.odd);
+	if (error >= 0)
+		error = view_collect(&items);
+	if (error == 0) {
+		qsort(items.item, items.n, sizeof(*items.item), view_compare);
+		error = view_choose(&items, max_lines);
+	}
+	if (error == 0)
+		error = view_lines(&items);
+	if (error == 0)
+		error = ktr__legend_make(view);
+	free(items.item);
+	free(items.odd);
+	return error;
+}
+
+void ktr__view_free(struct ktr__view *view)
+{
+	free(view->line);
+	free(view->legend);
+	memset(view, 0, sizeof(*view));
+}
