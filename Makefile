@@ -131,6 +131,9 @@ test: all $(O)/tests/unit ## run the unit tests
 check: setup-check all $(O)/tests/unit ## pass all quick tests; prints the CUnit summary
 	scripts/check.sh $(O)
 
+demo: setup-demo all ## trace a real program, explain a stall, draw it: leaves demo-out/
+	scripts/demo.sh $(O)
+
 check-model: ## check the recording protocols with spin
 	tests/model/check.sh
 

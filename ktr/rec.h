@@ -10,6 +10,11 @@
 #ifndef KTR_REC_H
 #define KTR_REC_H
 
+/* The library starts itself when a program's module attaches, never by being linked in. */
+#ifndef KTR_NO_AUTOSTART
+#define KTR_NO_AUTOSTART
+#endif
+
 #include <ktr/session.h>
 #include <ktr/trace.h>
 

@@ -11,7 +11,6 @@
  * put aside and tried again whenever a class is bound; if the executable itself has attached and a name
  * is still unknown, that is the one line.
  */
-#define KTR_NO_AUTOSTART
 #include "ktr/own.h"
 
 #include "ktr/arch.h"

@@ -6,6 +6,8 @@
 #include "made.h"
 #include "suite.h"
 
+#include "writer/packet.h"
+
 #include <errno.h>
 #include <inttypes.h>
 
@@ -240,7 +242,31 @@ static void a_trace_without_an_end_says_so(void)
 	made_close(&made);
 }
 
-/* Random damage to a session: any answer is right that is no crash. */
+/* What holds whatever the input is: the order of times, and the bounds of ids. */
+static void damage_check(const char *path, int reverse)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .reverse = reverse };
+	uint64_t last = reverse ? UINT64_MAX : 0;
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	char text[256];
+	int what;
+
+	if (ktr_reader_open(path, &options, &reader, NULL))
+		return;
+	while ((what = ktr_reader_next(reader, &event)) > 0) {
+		if (what != KTR_READ_EVENT)
+			continue;
+		CU_ASSERT(reverse ? event.time_ns <= last : event.time_ns >= last);
+		CU_ASSERT(event.cpu < ktr_reader_info(reader)->n_cpus);
+		CU_ASSERT(event.site->id < ktr_reader_n_sites(reader));
+		CU_ASSERT(event.thread->id < ktr_reader_n_threads(reader));
+		ktr_event_text(&event, text, sizeof(text));
+		last = event.time_ns;
+	}
+	ktr_reader_close(reader);
+}
+
 static void random_damage_to_sessions_does_no_harm(void)
 {
 	struct damage_file file;
@@ -250,11 +276,6 @@ static void random_damage_to_sessions_does_no_harm(void)
 	damage_make(&made);
 	file = damage_load(made.session, "");
 	for (int round = 0; round < 300; round++) {
-		struct ktr_reader_options options = { .size = sizeof(options), .reverse = round % 2 };
-		struct ktr_reader *reader;
-		struct ktr_event event;
-		char text[256];
-
 		for (int i = 0; i < 1 + round % 9; i++) {
 			uint64_t r = image_random(&random);
 			/* The header, the rows that are in use, the rings. */
@@ -263,22 +284,7 @@ static void random_damage_to_sessions_does_no_harm(void)
 			file.bytes[(region + (r >> 32) % 1024) % file.n] = (char)(r >> 24);
 		}
 		damage_store(&file, round % 5 ? file.n : image_random(&random) % file.n);
-		if (ktr_reader_open(made.session, &options, &reader, NULL) == 0) {
-			uint64_t last = options.reverse ? UINT64_MAX : 0;
-			int what;
-
-			while ((what = ktr_reader_next(reader, &event)) > 0) {
-				if (what != KTR_READ_EVENT)
-					continue;
-				CU_ASSERT(options.reverse ? event.time_ns <= last : event.time_ns >= last);
-				CU_ASSERT(event.cpu < ktr_reader_info(reader)->n_cpus);
-				CU_ASSERT(event.site->id < ktr_reader_n_sites(reader));
-				CU_ASSERT(event.thread->id < ktr_reader_n_threads(reader));
-				ktr_event_text(&event, text, sizeof(text));
-				last = event.time_ns;
-			}
-			ktr_reader_close(reader);
-		}
+		damage_check(made.session, round % 2);
 		if (round % 10 == 9)
 			memcpy(file.bytes, made.image.bytes, file.n);
 	}
@@ -286,6 +292,44 @@ static void random_damage_to_sessions_does_no_harm(void)
 	made_close(&made);
 }
 
+/* Packets whose checksum is right and whose content is not: somebody made them. */
+static void packets_made_to_deceive_do_no_harm(void)
+{
+	struct damage_file file;
+	char *good;
+	uint64_t random = 54321;
+	struct made made;
+
+	damage_make(&made);
+	file = damage_load(made.trace, "cpu_0");
+	good = malloc(file.n);
+	memcpy(good, file.bytes, file.n);
+	for (int round = 0; round < 2000; round++) {
+		struct ktr_packet_header head;
+		size_t at = 0, length;
+
+		memcpy(file.bytes, good, file.n);
+		for (unsigned i = 0; i < (unsigned)round % 3; i++)
+			at += (size_t)ktr__packet_peek((uint8_t *)good + at, file.n - at, &head);
+		length = (size_t)ktr__packet_peek((uint8_t *)good + at, file.n - at, &head);
+		for (int i = 0; i < 1 + round % 4; i++) {
+			uint64_t r = image_random(&random);
+			size_t byte = r % 2 ? 32 + (r >> 8) % 68 : (r >> 8) % length;
+
+			file.bytes[at + byte] = (char)(r >> 40);
+		}
+		memset(file.bytes + at + offsetof(struct ktr_packet_header, crc), 0, 4);
+		head.crc = ktr__crc32c(0, file.bytes + at, length);
+		memcpy(file.bytes + at + offsetof(struct ktr_packet_header, crc), &head.crc, 4);
+		damage_store(&file, file.n);
+		damage_check(made.trace, round % 2);
+	}
+	free(good);
+	free(file.bytes);
+	made_close(&made);
+}
+
 SUITE(reader_damage, TEST(a_stream_may_be_cut_anywhere), TEST(a_flipped_bit_costs_its_packet),
       TEST(a_flipped_bit_of_a_sidecar_is_told), TEST(what_is_no_trace_is_refused),
-      TEST(a_trace_without_an_end_says_so), TEST(random_damage_to_sessions_does_no_harm));
+      TEST(a_trace_without_an_end_says_so), TEST(random_damage_to_sessions_does_no_harm),
+      TEST(packets_made_to_deceive_do_no_harm));

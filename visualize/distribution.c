@@ -194,8 +194,8 @@ static void distribution_share_plot(struct ktr__chart *chart, const struct ktr__
 		most = fmax(most, log10((double)series[i].histogram->n) + 0.4);
 	distribution_ticks(chart, low, high, 1);
 	fprintf(chart->to,
-		"unset logscale y\nset yrange [0:%g]\nset ytics ('0 %%' 0, '50 %%' 0.30103, '90 %%' 1,"
-		" '99 %%' 2, '99.9 %%' 3, '99.99 %%' 4, '99.999 %%' 5, '99.9999 %%' 6)\n"
+		"unset logscale y\nset yrange [0:%g]\nset ytics ('0 %%%%' 0, '50 %%%%' 0.30103, '90 %%%%' 1,"
+		" '99 %%%%' 2, '99.9 %%%%' 3, '99.99 %%%%' 4, '99.999 %%%%' 5, '99.9999 %%%%' 6)\n"
 		"set ylabel 'share that took at most so long'\nset xlabel ", most);
 	ktr__label_gnuplot(chart->to, what);
 	putc('\n', chart->to);

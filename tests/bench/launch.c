@@ -6,7 +6,6 @@
  */
 #include "bench.h"
 
-#include "ktr/session_find.h"
 #include "ktr/session_map.h"
 
 #include <errno.h>
@@ -18,14 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LAUNCH_ENV_MAX 512
-
 struct launch {
 	struct bench_shared *shared;
 	const char *workers; /* directory */
 	int fd;		     /* of the shared file */
-	char session[32];
-	char conf[64]; /* path of the loader.conf */
+	const char *session; /* name */
+	char dir[256];	     /* KTR_DIR: nobody else's sessions are there */
+	char conf[288];	     /* path of the loader.conf in it */
 };
 
 struct bench_shared *bench_launch_map(int *fd)
@@ -42,56 +40,51 @@ struct bench_shared *bench_launch_map(int *fd)
 static int launch_conf(struct launch *launch)
 {
 	const struct bench_config *config = &launch->shared->config;
-	int fd, n;
+	FILE *file;
 
-	snprintf(launch->conf, sizeof(launch->conf), "/tmp/ktr-bench.XXXXXX");
-	fd = mkstemp(launch->conf);
-	if (fd < 0)
+	snprintf(launch->conf, sizeof(launch->conf), "%s/loader.conf", launch->dir);
+	file = fopen(launch->conf, "we");
+	if (!file)
 		return -1;
-	n = dprintf(fd,
-		    "debug.ktr.entries=\"%u\"\n"
-		    "debug.ktr.clock=\"%u\"\n"
-		    "debug.ktr.keep_session=\"1\"\n"
-		    "debug.ktr.mask=\"gen\"\n",
-		    config->entries, config->every);
-	return close(fd) == 0 && n > 0 ? 0 : -1;
+	fprintf(file,
+		"debug.ktr.entries=\"%u\"\n"
+		"debug.ktr.clock=\"%u\"\n"
+		"debug.ktr.keep_session=\"1\"\n"
+		"debug.ktr.mask=\"gen\"\n",
+		config->entries, config->every);
+	return fclose(file);
 }
 
-/* Our own settings and nobody else's; KTR_DIR says where sessions are, for us as well. */
-static void launch_environment(const struct launch *launch, char *text, size_t size, char **env)
+/* In the child: our own settings and nobody else's. */
+static void launch_environment(const struct launch *launch)
 {
-	const char *path = launch->shared->config.thread_path ? "KTR_PATH=thread" : "KTR_BENCH=1";
-	unsigned n = 0;
-	int used;
+	static const char *const others[] = {
+		"KTR_MASK", "KTR_ENTRIES", "KTR_FILE", "KTR_DISABLE", "KTR_KEEP_SESSION", "KTR_PATH",
+	};
 
-	for (char **p = environ; *p && n < LAUNCH_ENV_MAX - 4; p++)
-		if (strncmp(*p, "KTR_", 4) != 0 || strncmp(*p, "KTR_DIR=", 8) == 0)
-			env[n++] = *p;
-	used = snprintf(text, size, "%s", path) + 1;
-	env[n++] = text;
-	env[n++] = text + used;
-	used += snprintf(text + used, size - (size_t)used, "KTR_SESSION=%s", launch->session) + 1;
-	env[n++] = text + used;
-	snprintf(text + used, size - (size_t)used, "KTR_CONF=%s", launch->conf);
-	env[n] = NULL;
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		unsetenv(others[i]);
+	if (launch->shared->config.thread_path)
+		setenv("KTR_PATH", "thread", 1);
+	setenv("KTR_DIR", launch->dir, 1);
+	setenv("KTR_SESSION", launch->session, 1);
+	setenv("KTR_CONF", launch->conf, 1);
+	signal(SIGINT, SIG_DFL);
 }
 
 static pid_t launch_worker(const struct launch *launch, uint32_t first)
 {
-	static char *env[LAUNCH_ENV_MAX];
-	char program[4096], fd[16], number[16], text[256];
-	char *argv[] = { program, fd, number, NULL };
+	char program[4096], fd[16], number[16];
 	pid_t pid;
 
 	snprintf(program, sizeof(program), "%s/worker-%s", launch->workers,
 		 launch->shared->config.so ? "so" : "exe");
 	snprintf(fd, sizeof(fd), "%d", launch->fd);
 	snprintf(number, sizeof(number), "%u", first);
-	launch_environment(launch, text, sizeof(text), env);
 	pid = fork();
 	if (pid == 0) {
-		signal(SIGINT, SIG_DFL);
-		execve(program, argv, env);
+		launch_environment(launch);
+		execl(program, program, fd, number, (char *)NULL);
 		perror(program);
 		_exit(127);
 	}
@@ -198,28 +191,42 @@ static int launch_verify(const struct launch *launch, const char *path)
 	return code;
 }
 
+/* The directory of sessions, below the one that others are in. */
+static int launch_dir(struct launch *launch)
+{
+	const char *base = getenv("KTR_DIR");
+
+	if ((size_t)snprintf(launch->dir, sizeof(launch->dir), "%s/ktr-bench.XXXXXX",
+			     base && base[0] ? base : "/dev/shm") >= sizeof(launch->dir)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return mkdtemp(launch->dir) ? 0 : -1;
+}
+
 int bench_launch(struct bench_shared *shared, int fd, const char *workers)
 {
-	static unsigned n_launched;
-	struct launch launch = { .shared = shared, .workers = workers, .fd = fd };
-	struct ktr_error err = KTR_ERROR_NONE;
-	char path[4096];
+	struct launch launch = { .shared = shared, .workers = workers, .fd = fd, .session = "bench" };
+	char path[512], sessions[512];
 	int code;
 
 	shared->arrived = 0;
-	snprintf(launch.session, sizeof(launch.session), "bench.%ld.%u", (long)getpid(), n_launched++);
-	if (ktr__session_path(launch.session, path, sizeof(path), &err)) {
-		fprintf(stderr, "bench: %s\n", err.text);
+	if (launch_dir(&launch)) {
+		perror("bench: directory of sessions");
 		return -1;
 	}
-	if (launch_conf(&launch)) {
+	snprintf(sessions, sizeof(sessions), "%s/ktr-%lu", launch.dir, (unsigned long)geteuid());
+	snprintf(path, sizeof(path), "%s/%s" KTR_SESSION_SUFFIX, sessions, launch.session);
+	code = launch_conf(&launch);
+	if (code)
 		perror(launch.conf);
-		return -1;
-	}
-	code = launch_run(&launch);
+	else
+		code = launch_run(&launch);
 	if (!code)
 		code = launch_verify(&launch, path);
 	unlink(path);
+	rmdir(sessions);
 	unlink(launch.conf);
+	rmdir(launch.dir);
 	return code;
 }

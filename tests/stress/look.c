@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #define LOOK_BATCH 512 /* slots */
+#define LOOK_TURNS 64  /* batches of one ring before the next one gets its turn */
 
 bool look_open(struct look *look, const char *path, bool mapped)
 {
@@ -96,8 +97,7 @@ static void look_print(uint32_t ring, uint64_t slot, const struct ktr_entry *ent
 }
 
 /* What holds for every event, whoever made it; NULL or what is wrong. */
-static const char *look_check(struct look_ring *ring, const struct ktr_entry *entry, uint32_t n_conts,
-			      uint64_t lost)
+static const char *look_check(struct look_ring *ring, const struct ktr_entry *entry, uint32_t n_conts)
 {
 	uint64_t time = entry->timestamp & KTR_TIME_TICKS;
 
@@ -106,7 +106,7 @@ static const char *look_check(struct look_ring *ring, const struct ktr_entry *en
 	ring->time = time;
 	if (!ring->first_time)
 		ring->first_time = time;
-	if (lost)
+	if (ring->pending)
 		ring->ordinal = 0;
 	if (n_conts) {
 		uint64_t ordinal = entry[1].timestamp & KTR_CONT_NUMBER;
@@ -123,8 +123,10 @@ static int64_t look_batch(struct look *look, uint32_t row, const struct ktr__rin
 			  look_fn *fn, void *context)
 {
 	struct look_ring *ring = &look->ring[row];
-	uint64_t lost = batch->lost;
 	int64_t events = 0;
+
+	ring->lost += batch->lost;
+	ring->pending += batch->lost;
 
 	for (uint32_t i = 0; i < batch->n; events++) {
 		const struct ktr_entry *entry = &batch->entry[i];
@@ -136,7 +138,7 @@ static int64_t look_batch(struct look *look, uint32_t row, const struct ktr__rin
 		if (ktr__slot_is_cont(entry))
 			wrong = "a continuation where an event should begin";
 		if (!wrong)
-			wrong = look_check(ring, entry, n, lost);
+			wrong = look_check(ring, entry, n);
 		if (!wrong && !entry->site)
 			wrong = "an event of no site";
 		if (!wrong && kind >= 0)
@@ -145,13 +147,12 @@ static int64_t look_batch(struct look *look, uint32_t row, const struct ktr__rin
 			look_print(row, batch->first + i, entry, wrong);
 			return -1;
 		}
-		if (kind >= 0 && fn && !fn(context, row, entry, id, seq, lost))
+		if (kind >= 0 && fn && !fn(context, row, entry, id, seq, ring->pending))
 			return -1;
-		lost = 0;
+		ring->pending = 0;
 		i += 1 + n;
 	}
 	ring->events += (uint64_t)events;
-	ring->lost += batch->lost;
 	return events;
 }
 
@@ -161,6 +162,7 @@ static int64_t look_ring_pass(struct look *look, uint32_t row, look_fn *fn, void
 	struct look_ring *ring = &look->ring[row];
 	struct ktr__ring_batch batch;
 	int64_t events = 0, n;
+	unsigned turn = 0;
 
 	do {
 		int rc = ktr__ring_read(&look->source, &ring->cursor, UINT64_MAX, buffer + 1, LOOK_BATCH,
@@ -181,7 +183,7 @@ static int64_t look_ring_pass(struct look *look, uint32_t row, look_fn *fn, void
 		if (n < 0)
 			return n;
 		events += n;
-	} while (batch.more);
+	} while (batch.more && ++turn < LOOK_TURNS);
 	return events;
 }
 
