@@ -166,7 +166,7 @@ static int knobs_entries_set(const struct ktr_knob_at *at, const struct ktr_valu
 	if (log2 == __atomic_load_n(&session->control->ring_log2, __ATOMIC_RELAXED))
 		return 0;
 	if (__atomic_load_n(&session->control->rings_open, __ATOMIC_ACQUIRE))
-		return ktr_error_set(err, EBUSY, "the rings are in use: set it before the first mask");
+		return ktr__rings_resize(session, log2, err);
 	__atomic_store_n(&session->control->ring_log2, log2, __ATOMIC_RELAXED);
 	return 0;
 }

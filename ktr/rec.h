@@ -146,6 +146,9 @@ void ktr__ring_release(struct ktr__self *self);
 /* The per-CPU counts of counted sites, made accessible on first use; NULL if they cannot be. */
 uint64_t *ktr__counts(void);
 
+/* start.c: where the C library registered this process's threads for restartable sequences. */
+bool ktr__rseq_look(ptrdiff_t *offset);
+
 /* thread.c */
 void ktr__thread_register(struct ktr__self *self);
 

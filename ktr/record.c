@@ -402,7 +402,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 		record_long(&payload, &first, keep);
 }
 
-#if KTR_ARCH_HAS_RSEQ
+#if KTR_ARCH_HAS_STRING
 /* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
 static const uint8_t record_below[32] = {
 	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
@@ -477,7 +477,7 @@ void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t
 	if (ktr__rec.path == KTR_PATH_THREAD) {
 		if (likely(record_own_plain(&ktr__self, site, arg)))
 			return;
-#if KTR_ARCH_HAS_RSEQ
+#if KTR_ARCH_HAS_STRING
 	} else if (likely(site->flags & KTR_SITE_STRING) && likely(record_string(site, arg))) {
 		return;
 #endif

@@ -113,6 +113,22 @@ int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2)
 	return 0;
 }
 
+int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
+			uint64_t *geom)
+{
+	uint64_t bytes, area = ring_area(&session->header, index, &bytes);
+
+	if (!ring_geom_valid(&session->header, index, old))
+		return -EPROTO;
+	if (log2 < KTR_RING_LOG2_MIN || ring_bytes(log2) > bytes)
+		return -ERANGE;
+	if (KTR_GEOM_OFFSET(old) == area)
+		area += bytes;
+	*geom = area >> 16 | (uint64_t)log2 << 32 |
+		((old & ~(KTR_GEOM_GENERATION - 1)) + KTR_GEOM_GENERATION);
+	return ring_allocate(session, area, (uint64_t)KTR_ENTRY_BYTES << log2);
+}
+
 /* The default size of main rings: 65,536 entries, less where memory is short. */
 static unsigned ring_default_log2(const struct ktr__session *session, uint32_t n_cpus)
 {
@@ -178,6 +194,28 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 	}
 	__atomic_store_n(&control->rings_open, 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err)
+{
+	struct ktr_control *control = session->control;
+	uint32_t n = session->header.n_rings;
+	int failed = 0;
+
+	if (session->header.path == KTR_PATH_THREAD)
+		return ktr_error_set(err, EBUSY, "rings of threads keep their size while they are in use");
+	__atomic_store_n(&control->ring_log2, log2, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->keep_log2, ring_keep_log2(log2), __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		int code = ktr__ring_resize(session, i, i < n ? log2 : ring_keep_log2(log2));
+
+		if (code && !failed) {
+			failed = code;
+			ktr_error_set(err, -code, "the %s ring of CPU %u keeps its size: %s",
+				      i < n ? "main" : "keep", i % n, strerror(-code));
+		}
+	}
+	return failed;
 }
 
 /*

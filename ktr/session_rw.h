@@ -74,6 +74,16 @@ int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2);
  */
 int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct ktr_error *err);
 
+/* Changes the size of all rings, in use or not; keeps what fits. -EBUSY: a CPU may not be entered. */
+int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err);
+
+/* resize.c: one ring that is in use. 0, -ENOSPC, -EBUSY. */
+int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2);
+
+/* Where ring `index` goes when it takes 2^log2 entries: populates the area not in use. 0 or -errno. */
+int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
+			uint64_t *geom);
+
 /* Makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
 int ktr__populate(void *at, size_t bytes);
 

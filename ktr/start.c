@@ -74,24 +74,28 @@ static void start_complain_error(const char *what, const struct ktr_error *err)
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 
-static bool start_has_rseq(ptrdiff_t *offset)
+bool ktr__rseq_look(ptrdiff_t *offset)
 {
-	const char *forced = getauxval(AT_SECURE) ? NULL : getenv("KTR_PATH");
-
-	if (forced && strcmp(forced, "thread") == 0)
-		return false;
 	if (!&__rseq_size || !&__rseq_offset || !__rseq_size)
 		return false;
 	*offset = __rseq_offset;
 	return true;
 }
 #else
-static bool start_has_rseq(ptrdiff_t *offset)
+bool ktr__rseq_look(ptrdiff_t *offset)
 {
 	*offset = 0;
 	return false;
 }
 #endif
+
+/* KTR_PATH=thread chooses the path without restartable sequences, to try it or to compare. */
+static bool start_has_rseq(ptrdiff_t *offset)
+{
+	const char *forced = getauxval(AT_SECURE) ? NULL : getenv("KTR_PATH");
+
+	return !(forced && strcmp(forced, "thread") == 0) && ktr__rseq_look(offset);
+}
 
 static const char *start_env(const char *name)
 {

@@ -16,6 +16,11 @@
 #define KTR_ARCH_HAS_RSEQ 0
 #endif
 
+/* A short string's event in one go: ktr__write_string(). Only with KTR_ARCH_HAS_RSEQ. */
+#ifndef KTR_ARCH_HAS_STRING
+#define KTR_ARCH_HAS_STRING 0
+#endif
+
 #ifndef KTR_ARCH_CLOCK
 #define KTR_ARCH_CLOCK KTR_CLOCK_MONOTONIC
 static inline uint64_t ktr__ticks(void)

@@ -33,9 +33,10 @@
 
 #include <emmintrin.h>
 
-#define KTR_ARCH	  KTR_ARCH_X86_64
-#define KTR_ARCH_HAS_RSEQ 1
-#define KTR_ARCH_CLOCK	  KTR_CLOCK_TSC
+#define KTR_ARCH	    KTR_ARCH_X86_64
+#define KTR_ARCH_HAS_RSEQ   1
+#define KTR_ARCH_HAS_STRING 1
+#define KTR_ARCH_CLOCK	    KTR_CLOCK_TSC
 
 static inline uint64_t ktr__ticks(void)
 {

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Changing the size of rings that are in use.
+ *
+ * A ring has room for two areas; the new geometry takes the one not in use. A writer on another CPU
+ * cannot be made to stop between its comparison of geom and its commit, so the one who changes a ring
+ * runs on the ring's own CPU: whatever sequence was under way there has been aborted by the time we run,
+ * and will see the new word. Entries are copied while others may still record; the new word is committed
+ * by a sequence of our own that sees head where the copy ended, else the rest is copied and it is tried
+ * again. While this thread has the CPU nobody else advances that head, so few rounds are needed.
+ *
+ * What still fits is kept; what does not is lost as if it had been overwritten, and readers count it so,
+ * because slots keep their numbers.
+ */
+#include "ktr/rec.h"
+
+#include "ktr/arch.h"
+#include "ktr/session_rw.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define RESIZE_ROUNDS 1000
+
+#if KTR_ARCH_HAS_RSEQ
+static bool resize_pin(uint32_t cpu)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+	int code;
+
+	if (!set)
+		return false;
+	CPU_ZERO_S(bytes, set);
+	CPU_SET_S(cpu, bytes, set);
+	code = sched_setaffinity(0, bytes, set);
+	CPU_FREE(set);
+	return code == 0;
+}
+
+/* Copies slots [from, to) between areas of different size, each at its place. */
+static void resize_copy(char *to_base, unsigned to_log2, const char *from_base, unsigned from_log2,
+			uint64_t from, uint64_t to)
+{
+	uint64_t to_mask = (1ull << to_log2) - 1, from_mask = (1ull << from_log2) - 1;
+
+	for (uint64_t slot = from; slot != to; slot++)
+		memcpy(to_base + (slot & to_mask) * KTR_ENTRY_BYTES,
+		       from_base + (slot & from_mask) * KTR_ENTRY_BYTES, KTR_ENTRY_BYTES);
+}
+
+/* The newest slots that fit both sizes. */
+static uint64_t resize_oldest(uint64_t head, unsigned from_log2, unsigned to_log2)
+{
+	uint64_t n = 1ull << (from_log2 < to_log2 ? from_log2 : to_log2);
+
+	return head > n ? head - n : 0;
+}
+
+static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t cpu, uint64_t old,
+			 uint64_t geom)
+{
+	struct ktr_ring *ring = &session->rings[index];
+	char *from = session->map + KTR_GEOM_OFFSET(old), *to = session->map + KTR_GEOM_OFFSET(geom);
+	unsigned from_log2 = KTR_GEOM_LOG2(old), to_log2 = KTR_GEOM_LOG2(geom);
+	uint64_t copied = 0;
+
+	for (int i = 0; i < RESIZE_ROUNDS; i++) {
+		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+		uint64_t oldest = resize_oldest(head >> 1, from_log2, to_log2);
+
+		resize_copy(to, to_log2, from, from_log2, copied > oldest ? copied : oldest, head >> 1);
+		copied = head >> 1;
+		switch (ktr__geom_commit(ring, cpu, head, geom)) {
+		case KTR_WRITE_DONE:
+			return 0;
+		case KTR_WRITE_COLD:
+			return -EBUSY; /* not on that CPU any more: somebody has moved us */
+		default:
+			break;
+		}
+	}
+	return -EBUSY;
+}
+
+int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2)
+{
+	uint32_t cpu = index % session->header.n_rings;
+	uint64_t old = __atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE), geom;
+	cpu_set_t before;
+	int code;
+
+	if (!old || KTR_GEOM_LOG2(old) == log2)
+		return 0;
+	if (!ktr__rec.rseq_offset && !ktr__rseq_look(&ktr__rec.rseq_offset))
+		return -EBUSY;
+	code = ktr__ring_next_geom(session, index, old, log2, &geom);
+	if (code)
+		return code;
+	/* A controller may never have touched the old area. */
+	code = mprotect(session->map + KTR_GEOM_OFFSET(old), (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(old),
+			PROT_READ | PROT_WRITE);
+	if (code)
+		return -EACCES;
+	if (sched_getaffinity(0, sizeof(before), &before) != 0 || !resize_pin(cpu))
+		return -EBUSY;
+	code = resize_switch(session, index, cpu, old, geom);
+	sched_setaffinity(0, sizeof(before), &before);
+	/* Nobody writes into the old area any more, or into the new one if we failed. */
+	madvise(session->map + KTR_GEOM_OFFSET(code ? geom : old),
+		(uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(code ? geom : old), MADV_REMOVE);
+	return code;
+}
+#else
+int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2)
+{
+	(void)session, (void)index, (void)log2;
+	return -EBUSY;
+}
+#endif
