@@ -247,8 +247,9 @@ static inline void record_first(const struct ktr__level *level, uint64_t head, u
 
 /*
  * Copies staged entries into the thread's own ring: same format and reader's rule as the rings of CPUs,
- * one writer, no locked instruction. head is loaded with acquire: on a weakly ordered CPU the stores
- * below must not overtake the last commit.
+ * one writer, no locked instruction. On a weakly ordered CPU the stores below must not overtake the last
+ * commit, so head is loaded in sequential consistency, an LDAR on arm64: it waits for an earlier
+ * release store. An acquire load may be an LDAPR there (gcc 13 and clang 16 with +rcpc), which does not.
  */
 static void record_own(struct ktr__self *self, const struct ktr_entry *staged, uint32_t n, bool keep)
 {
@@ -257,7 +258,7 @@ static void record_own(struct ktr__self *self, const struct ktr_entry *staged, u
 
 	if (!level)
 		return;
-	head = __atomic_load_n(&level->ring->head, __ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&level->ring->head, __ATOMIC_SEQ_CST);
 	next = head + 2 * (uint64_t)n;
 	record_first(level, head, staged->site | (uint64_t)staged->thread << 32,
 		     record_cpu(level, head), staged->arg);
@@ -291,7 +292,7 @@ static inline bool record_own_plain(struct ktr__self *self, const struct ktr_sit
 	level = record_enter(self, false);
 	if (!level)
 		return true;
-	head = __atomic_load_n(&level->ring->head, __ATOMIC_ACQUIRE);
+	head = __atomic_load_n(&level->ring->head, __ATOMIC_SEQ_CST);
 	record_first(level, head, site->plain | (uint64_t)self->row << 32, record_cpu(level, head), arg);
 	__atomic_store_n(&level->ring->head, head + 2, __ATOMIC_RELEASE);
 	record_leave(self);

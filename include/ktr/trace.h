@@ -128,13 +128,19 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #endif
 
 #if !defined(__clang__)
+/* A symbol's address: gcc's "i" does not take one in position-independent code for AArch64. */
+#if defined(__aarch64__)
+#define KTR__ADDRESS "S"
+#else
+#define KTR__ADDRESS "i"
+#endif
 #define KTR__LIST(site)                                                                          \
 	__asm__ volatile(".pushsection ktr_sites,\"aw?" KTR__RETAIN_AS "\",@progbits\n\t"        \
 			 ".balign 8\n\t"                                                         \
 			 ".quad %c0\n\t"                                                         \
 			 ".popsection"                                                           \
 			 :                                                                       \
-			 : "i"(&site))
+			 : KTR__ADDRESS(&site))
 #else
 #define KTR__LIST(site)                                                                          \
 	static struct ktr_site *ktr__listed                                                      \
