@@ -68,6 +68,8 @@ void ktr__thread_register(struct ktr__self *self)
 	self->row = index;
 	if (thread_key_usable)
 		pthread_setspecific(thread_key, self);
+	/* One level deep: this event finds the thread registered. */
+	CTR2(KTR_PROC, "thread %d started: %s", row->tid, row->name);
 }
 
 /*
@@ -85,6 +87,7 @@ static void thread_end(void *value)
 	if (!row->exit_ns) {
 		if (!self->named)
 			prctl(PR_GET_NAME, row->name);
+		CTR2(KTR_PROC, "thread %d exits: %s", row->tid, row->name);
 		row->exit_ns = thread_now_ns();
 		__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
 		pthread_setspecific(thread_key, self);

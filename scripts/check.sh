@@ -20,6 +20,13 @@ for t in tests/cli/*.sh; do
 		failed=1
 	fi
 done
+# The recorder's tests once more, without restartable sequences.
+if out=$(KTR_PATH=thread "$O/tests/unit" record 2>&1); then
+	echo "ok   unit tests of the recorder on the path without rseq"
+else
+	echo "$out"
+	failed=1
+fi
 # Last, so that the CUnit summary closes the output.
 "$O/tests/unit" || failed=1
 exit $failed
