@@ -131,22 +131,6 @@ cold:
 	RECORD_SLOW(a0, a1, a2, a3, a4, a5);
 }
 
-__attribute__((visibility("default"), noinline))
-void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
-{
-	const uint64_t arg[KTR_ARGS_MAX] = { 0 };
-	uint64_t own[KTR_STACK_MAX];
-	bool cut = false;
-
-	if (!depth || depth > KTR_STACK_MAX)
-		depth = KTR_STACK_MAX;
-	if (!pcs) {
-		depth = ktr__stack_walk(own, depth, __builtin_frame_address(0), &cut);
-		pcs = own;
-	}
-	ktr__record_slow(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
-}
-
 __attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
 {
 	bool cut;
@@ -484,4 +468,43 @@ void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t
 #endif
 	}
 	record_general(site, arg, pcs, depth);
+}
+
+#if KTR_ARCH_HAS_RSEQ
+/* The usual event with a stack that fits one continuation. */
+static inline bool record_stack(const struct ktr_site *site, const uint64_t *pcs, unsigned depth, bool cut)
+{
+	struct ktr_entry staged[2];
+	uint64_t meta = ktr__self.armed, *words = (uint64_t *)(void *)staged;
+
+	if (!meta || !site->id || depth > KTR_CONT_BYTES / 8 || !record_usual(site, site->id))
+		return false;
+	record_word(&words[1], meta | site->id);
+	record_word(&words[2], depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0));
+	for (unsigned i = 3; i < 8; i++)
+		record_word(&words[i], 0);
+	for (unsigned i = 0; i < KTR_CONT_BYTES / 8; i++)
+		record_word(&words[9 + i], i < depth ? pcs[i] : 0);
+	return ktr__write_ticks(staged, 2, 0) == KTR_WRITE_DONE;
+}
+#endif
+
+__attribute__((visibility("default"), noinline))
+void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
+{
+	const uint64_t arg[KTR_ARGS_MAX] = { 0 };
+	uint64_t own[KTR_STACK_MAX];
+	bool cut = false;
+
+	if (!depth || depth > KTR_STACK_MAX)
+		depth = KTR_STACK_MAX;
+	if (!pcs) {
+		depth = ktr__stack_walk(own, depth, __builtin_frame_address(0), &cut);
+		pcs = own;
+	}
+#if KTR_ARCH_HAS_RSEQ
+	if (likely(record_stack(site, pcs, depth, cut)))
+		return;
+#endif
+	ktr__record_slow(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
 }

@@ -59,6 +59,21 @@ static uint64_t resize_oldest(uint64_t head, unsigned from_log2, unsigned to_log
 	return head > n ? head - n : 0;
 }
 
+/*
+ * Entries that are not in the new area must not be taken for ones that are. The oldest slots of the old
+ * area go with them: an event that was never committed may have scribbled over KTR_SLOTS_MAX of them.
+ */
+static void resize_forget(struct ktr_ring *ring, uint64_t head, unsigned from_log2, unsigned to_log2)
+{
+	uint64_t n = 1ull << (from_log2 < to_log2 ? from_log2 : to_log2);
+	uint64_t first = __atomic_load_n(&ring->first, __ATOMIC_RELAXED);
+
+	while (head + KTR_SLOTS_MAX > n && first < head + KTR_SLOTS_MAX - n &&
+	       !__atomic_compare_exchange_n(&ring->first, &first, head + KTR_SLOTS_MAX - n, 0,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
 static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t cpu, uint64_t old,
 			 uint64_t geom)
 {
@@ -73,6 +88,7 @@ static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t 
 
 		resize_copy(to, to_log2, from, from_log2, copied > oldest ? copied : oldest, head >> 1);
 		copied = head >> 1;
+		resize_forget(ring, copied, from_log2, to_log2);
 		switch (ktr__geom_commit(ring, cpu, head, geom)) {
 		case KTR_WRITE_DONE:
 			return 0;

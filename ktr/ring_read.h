@@ -91,7 +91,9 @@ static inline int ktr__slot_is_cont(const struct ktr_entry *slot)
 	return (slot->timestamp & KTR_CONT_MARK) != 0;
 }
 
-/* How many continuations follow an event's first entry, behind which `left` slots lie in the batch? */
+/*
+ * How many continuations follow an event's first entry, behind which `left` slots lie in the batch?
+ */
 static inline uint32_t ktr__slot_n_conts(const struct ktr_entry *first, uint32_t left)
 {
 	uint32_t n = 0;

@@ -58,7 +58,9 @@ void ktr__map_close(struct ktr__session_map *map);
 int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, const char *path,
 		      struct ktr_error *err);
 
-/* May a session be called that? Letters, digits and . _ -, no dot in front, not too long. 1 or 0. */
+/*
+ * May a session be called that? Letters, digits and . _ -, no dot in front, not too long. 1 or 0.
+ */
 int ktr__session_name_ok(const char *name);
 
 /* Rows of the ring table: index cpu for main rings, n_rings + cpu for keep rings. */

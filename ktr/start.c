@@ -24,6 +24,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ static struct ktr_conf start_conf;
 static struct ktr_error start_pending; /* the error of settings that were refused at start */
 static bool start_unresolved;	       /* a mask that names classes not known yet */
 static const char *start_session_name; /* of ktr_open() */
+static bool start_apart; /* meant to share a session, and could not */
 static bool start_asked;	       /* somebody asked for tracing */
 static int start_state;		       /* 0 not yet, 1 under way, 2 done */
 
@@ -150,6 +152,7 @@ static int start_session(struct ktr_error *err)
 		ktr__complain("%s; this process has one of its own", err->text);
 		memset(err, 0, sizeof(*err));
 		plan.shared_name = false;
+		start_apart = true;
 		code = ktr__session_create(&plan, &ktr__own, &joined, err);
 	}
 	ktr__rec.rseq_offset = rseq_offset;
@@ -214,11 +217,27 @@ void ktr__start_retry(bool last)
 	}
 }
 
+/*
+ * One process of a session writes its trace. A process that was given somebody else's KTR_FILE with the
+ * session leaves it to that one, as long as it lives.
+ */
+static bool start_may_write(void)
+{
+	uint32_t writer = __atomic_load_n(&ktr__own.control->writer, __ATOMIC_ACQUIRE);
+
+	if (start_apart || (writer && writer != (uint32_t)getpid() && kill((pid_t)writer, 0) == 0))
+		return false;
+	return __atomic_compare_exchange_n(&ktr__own.control->writer, &writer, (uint32_t)getpid(), 0,
+					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 static void start_writer(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (!start_context.file[0])
+		return;
+	if (!start_may_write())
 		return;
 	if (!start_context.early_mask && !start_unresolved)
 		ktr__complain("%s: no class is recorded, the trace stays empty: set KTR_MASK or debug.ktr.mask",
@@ -338,6 +357,8 @@ __attribute__((destructor(101))) static void start_exit(void)
 	CTR1(KTR_PROC, "process %d exits", (int)getpid());
 	ktr__start_retry(true);
 	ktr__writer_stop();
+	if (__atomic_load_n(&ktr__own.control->writer, __ATOMIC_RELAXED) == (uint32_t)getpid())
+		__atomic_store_n(&ktr__own.control->writer, 0, __ATOMIC_RELEASE);
 	ktr__proc_exit();
 	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
 		unlink(ktr__own.path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Session files as untrusted input: a good one reads back, each field of the header with each value that
- * it must not have is refused, files cut short or of another kind are, and what is read later stays
- * within what was checked. And finding them: by name, by process, the only one.
+ * Session files as untrusted input: a good one reads back, each field of the header with each
+ * value that it must not have is refused, files cut short or of another kind are, and what is read
+ * later stays within what was checked. And finding them: by name, by process, the only one.
  */
 #include "suite.h"
 #include "test_image.h"
@@ -449,7 +449,10 @@ static void a_session_lives_as_long_as_its_processes(void)
 	/* Asking leaves no lock behind. */
 	CU_ASSERT_EQUAL(flock(fd, LOCK_EX | LOCK_NB), 0);
 	close(fd);
-	/* The process alone; then one that only has the pid of a former one, and one that said goodbye. */
+	/*
+	 * The process alone; then one that only has the pid of a former one, and one that said
+	 * goodbye.
+	 */
 	image_process(&place.image, 2, self, ktr__proc_start_time(0));
 	place_save(&place);
 	CU_ASSERT_EQUAL(ktr__map_alive(&place.map), 1);

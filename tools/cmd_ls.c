@@ -183,8 +183,9 @@ static int cmd_ls(int argc, char **argv)
 	};
 	static const struct options options = {
 		.operands = "",
-		.about = "Lists your sessions: of running programs, and what ended ones left behind.\n"
-			 "LOST counts events that could not be recorded; SIZE is memory in use.",
+		.about =
+			"Lists your sessions: of running programs, and what others left behind.\n"
+			"LOST counts events that could not be recorded; SIZE is memory in use.",
 		.examples = "ktr ls\nktr ls --json\n",
 		.rows = rows,
 		.n_rows = sizeof(rows) / sizeof(rows[0]),

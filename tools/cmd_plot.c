@@ -34,13 +34,15 @@ enum {
 
 static const struct option_row plot_rows[] = {
 	OPTIONS_SOURCE,
-	{ 'o', "output", "FILE", "FILE.png, .svg, .pdf, or a script .gp; without it, KIND.png" },
+	{ 'o', "output", "FILE",
+	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
 	{ PLOT_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
 	{ PLOT_TO, "to", "TIME", "end before that" },
 	{ PLOT_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
 	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
-	{ PLOT_PAIR, "pair", "A,B", "time from site A to site B on a thread: file.c:42, or format text" },
+	{ PLOT_PAIR, "pair", "A,B",
+	  "time from site A to site B on a thread: file.c:42, or format text" },
 	{ PLOT_SITE, "site", "SITE", "only events of a site: file.c:42, or a part of its format" },
 	{ PLOT_Y, "y", "NAME", "scatter: the argument to draw" },
 	{ PLOT_X, "x", "NAME", "scatter: the argument to draw it against (time)" },
@@ -49,7 +51,8 @@ static const struct option_row plot_rows[] = {
 
 static const struct options plot_options = {
 	.operands = "KIND [TRACE [TRACE]]",
-	.about = "Draws a chart; `ktr plot list` lists the kinds. Without TRACE, ./ktr.out is read.",
+	.about =
+		"Draws a chart; `ktr plot list` lists the kinds. Without TRACE, ./ktr.out is read.",
 	.examples = "ktr plot list\n"
 		    "ktr plot latency --span 'lock wait' -o latency.png\n"
 		    "ktr plot states --group worker -o states.svg\n"
@@ -65,7 +68,7 @@ struct plot_command {
 	struct ktr__plot_options options;
 	const struct ktr__plot_kind *kind;
 	char command[512]; /* for the caption */
-	char file[64];	   /* where none was given */
+	char file[64];     /* where none was given */
 };
 
 static int plot_size(struct plot_command *c, const char *value)
@@ -75,9 +78,10 @@ static int plot_size(struct plot_command *c, const char *value)
 
 	if (sscanf(value, "%5ux%5u%c", &o->width, &o->height, &end) != 2 || o->width < 900 ||
 	    o->width > 20000 || o->height < 500 || o->height > 20000)
-		return usage_error(c->find.command,
-				   "--size is a width and height from 900x500 to 20000x20000, not \"%s\"",
-				   value);
+		return usage_error(
+			c->find.command,
+			"--size is a width and height from 900x500 to 20000x20000, not \"%s\"",
+			value);
 	return 0;
 }
 
@@ -87,10 +91,11 @@ static int plot_option(struct plot_command *c, int id, const char *value)
 	const struct {
 		int id;
 		const char **to;
-	} texts[] = { { 'o', &o->file },	   { 'g', &o->group },	    { PLOT_FROM, &c->from },
-		      { PLOT_TO, &c->to },	   { PLOT_SPAN, &o->span }, { PLOT_PAIR, &o->pair },
-		      { PLOT_AROUND, &c->around }, { PLOT_SITE, &o->site }, { PLOT_X, &o->x },
-		      { PLOT_Y, &o->y } };
+	} texts[] = { { 'o', &o->file },           { 'g', &o->group },
+		      { PLOT_FROM, &c->from },     { PLOT_TO, &c->to },
+		      { PLOT_SPAN, &o->span },     { PLOT_PAIR, &o->pair },
+		      { PLOT_AROUND, &c->around }, { PLOT_SITE, &o->site },
+		      { PLOT_X, &o->x },           { PLOT_Y, &o->y } };
 
 	if (find_option(&c->find, id, value))
 		return 0;
@@ -123,7 +128,8 @@ static int plot_find(struct plot_command *c, int argc, char **argv)
 		names[n] = ktr__plot_kinds[n]->name;
 	nearest = ktr_nearest_of(name, names, n);
 	if (nearest != NULL)
-		return usage_error(argv[0], "there is no kind \"%s\"; did you mean %s?", name, nearest);
+		return usage_error(argv[0], "there is no kind \"%s\"; did you mean %s?", name,
+				   nearest);
 	return usage_error(argv[0], "there is no kind \"%s\"; `ktr plot list` lists them", name);
 }
 
@@ -135,7 +141,8 @@ static int plot_window(struct plot_command *c, const struct ktr_reader_info *inf
 	int rc = 0;
 
 	if (c->around != NULL && (c->from != NULL || c->to != NULL))
-		return usage_error(c->find.command, "--around and --from or --to exclude each other");
+		return usage_error(c->find.command,
+				   "--around and --from or --to exclude each other");
 	if (c->around != NULL)
 		rc = ktr__when_around(c->around, info, &o->from_ns, &o->to_ns, &err);
 	if (rc == 0 && c->from != NULL)
@@ -143,7 +150,8 @@ static int plot_window(struct plot_command *c, const struct ktr_reader_info *inf
 	if (rc == 0 && c->to != NULL)
 		rc = ktr__when_parse(c->to, info, &o->to_ns, &err);
 	if (rc != 0)
-		return usage_error(c->find.command, "%s", ktr_error_print(&err, line, sizeof(line)));
+		return usage_error(c->find.command, "%s",
+				   ktr_error_print(&err, line, sizeof(line)));
 	if (o->to_ns != 0 && o->from_ns >= o->to_ns)
 		return usage_error(c->find.command, "the window ends before it begins");
 	return 0;
@@ -163,8 +171,8 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 		return rc;
 	rc = ktr__plot_init(plot, c->kind, ktr_reader_info(reader), &o, &err);
 	if (rc != 0)
-		return err.code == EINVAL ? usage_error(c->find.command, "%s", err.text) :
-					    fail_with(c->find.command, &err);
+		return err.code == EINVAL ? usage_error(c->find.command, "%s", err.text)
+					  : fail_with(c->find.command, &err);
 	rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc == 0)
 		return 0;
@@ -252,6 +260,9 @@ static int cmd_plot(int argc, char **argv)
 		return rc;
 	if (ktr__gnuplot_format_of(c.options.file, &format, &err) != 0)
 		return usage_error(argv[0], "%s: %s", c.options.file, err.text);
+	if (format == KTR__GNUPLOT_TEXT && c.options.file != NULL && !c.kind->as_text)
+		return usage_error(argv[0], "%s needs colours: name a picture with -o",
+				   c.kind->name);
 	rc = plot_sources(&c, argc, argv, paths);
 	if (rc != 0)
 		return rc;

@@ -2,10 +2,10 @@
 /*
  * ktr run: starts a program traced and says at the end what came of it.
  *
- * Nothing is done to the program but to its environment, which libktr reads before main(); its writer
- * thread writes the trace. Signals sent to us are handed on; those that the terminal sends to the whole
- * foreground group have reached the program already. We stop and go on with it, and our exit status
- * is its own.
+ * Nothing is done to the program but to its environment, which libktr reads before main(); its
+ * writer thread writes the trace. Signals sent to us are handed on; those that the terminal sends
+ * to the whole foreground group have reached the program already. We stop and go on with it, and
+ * our exit status is its own.
  */
 #include "tools/command.h"
 #include "tools/find.h"
@@ -16,6 +16,7 @@
 #include "conf/value.h"
 #include "ktr/session_find.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,12 +29,12 @@
 #include <unistd.h>
 
 /* As sh(1) and env(1) have it. */
-#define RUN_NOT_FOUND	  127
-#define RUN_NOT_RUN	  126
+#define RUN_NOT_FOUND     127
+#define RUN_NOT_RUN       126
 #define RUN_SIGNAL_OFFSET 128
 
 /* [bytes] The longest value of debug.ktr.alq_file. */
-#define RUN_TRACE_MAX 255
+#define RUN_TRACE_MAX     255
 
 struct run {
 	const char *command; /* argv[0] */
@@ -45,7 +46,7 @@ struct run {
 	char path[PATH_MAX]; /* of the trace, absolute */
 	struct stat before;  /* of what lay there, zero if nothing did */
 	sigset_t signals;    /* that we take ourselves */
-	sigset_t outer;	     /* the mask we were started with, and the program is */
+	sigset_t outer;      /* the mask we were started with, and the program is */
 	pid_t pid;
 	int status;
 };
@@ -90,6 +91,24 @@ static int run_check(struct run *run)
 	return run_path(run);
 }
 
+/*
+ * One session for the program and whatever it starts, so that one trace holds them all; named as the
+ * library would have named the program's own.
+ */
+static const char *run_session_name(const struct run *run)
+{
+	static char name[KTR_SESSION_NAME_MAX];
+	const char *base = strrchr(run->program[0], '/');
+
+	snprintf(name, sizeof(name), "%.40s.%ld", base ? base + 1 : run->program[0], (long)getpid());
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			*p = '_';
+	if (name[0] == '.')
+		name[0] = '_';
+	return name;
+}
+
 static void run_environment(const struct run *run)
 {
 	if (run->mask)
@@ -99,8 +118,7 @@ static void run_environment(const struct run *run)
 	setenv("KTR_FILE", run->path, 1);
 	if (run->entries)
 		setenv("KTR_ENTRIES", run->entries, 1);
-	if (run->session)
-		setenv("KTR_SESSION", run->session, 1);
+	setenv("KTR_SESSION", run->session ? run->session : run_session_name(run), 1);
 	unsetenv("KTR_DISABLE");
 }
 
@@ -145,9 +163,9 @@ static int run_start(struct run *run)
 
 static void run_block_signals(struct run *run)
 {
-	static const int signals[] = { SIGCHLD, SIGINT,	 SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-				       SIGUSR2, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGALRM,
-				       SIGWINCH };
+	static const int signals[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				       SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGTTIN,
+				       SIGTTOU, SIGALRM, SIGWINCH };
 
 	sigemptyset(&run->signals);
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -163,7 +181,9 @@ static int run_look(struct run *run)
 	while ((pid = waitpid(run->pid, &run->status, WNOHANG | WUNTRACED)) == run->pid) {
 		if (!WIFSTOPPED(run->status))
 			return 1;
-		/* A shell that stopped the group shall see us stop too. Whoever wakes us wakes it. */
+		/*
+		 * A shell that stopped the group shall see us stop too. Whoever wakes us wakes it.
+		 */
 		kill(getpid(), SIGSTOP);
 		kill(run->pid, SIGCONT);
 	}
@@ -184,8 +204,8 @@ static void run_wait(struct run *run)
 }
 
 /*
- * The one place where a dead program's session and its trace meet: what its writer had not written yet is
- * still in the rings. Returns 1 and the session's name when the program has left one.
+ * The one place where a dead program's session and its trace meet: what its writer had not written
+ * yet is still in the rings. Returns 1 and the session's name when the program has left one.
  */
 static int run_leftover(const struct run *run, char name[KTR_SESSION_NAME_MAX])
 {
@@ -246,8 +266,7 @@ static void run_no_trace(const struct run *run)
 			run->program[0], name);
 	else
 		fprintf(stderr,
-			"ktr: %s left no trace: it is not linked with libktr, or has said above why "
-			"not\n",
+			"ktr: %s left no trace: it is not linked with libktr, or said why above\n",
 			run->program[0]);
 }
 
@@ -280,21 +299,24 @@ static void run_summary(const struct run *run)
 	}
 	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost%s; next: ktr dump%s, ktr timeline%s%s\n",
 		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s",
-		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", operand,
-		operand, rest);
+		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "",
+		operand, operand, rest);
 }
 
 static const struct option_row run_rows[] = {
-	{ 'm', "mask", "MASK", "classes to record, such as sched|lock or all,-malloc (default: all)" },
-	{ 'o', "output", "TRACE", "the trace to write; an older one moves aside (default: ktr.out)" },
+	{ 'm', "mask", "MASK",
+	  "classes to record: sched|lock, or all,-malloc (default: all)" },
+	{ 'o', "output", "TRACE",
+	  "the trace; an older one moves aside (default: ktr.out)" },
 	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
 	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
 };
 
 static const struct options run_options = {
 	.operands = "[--] PROGRAM [ARGUMENTS]",
-	.about = "Runs a program that is linked with libktr, recording its events to a trace. Without -m,\n"
-		 "KTR_MASK in the environment counts. The exit status is the program's.",
+	.about =
+		"Runs a program that is linked with libktr and writes its events to a trace. Without\n"
+		"-m, KTR_MASK in the environment counts. The exit status is the program's.",
 	.examples = "ktr run ./indexer /usr/share/doc\n"
 		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n",
 	.rows = run_rows,

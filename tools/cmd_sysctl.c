@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktr sysctl: reads and sets the knobs of a session while its programs run, with the flags and the
- * output of FreeBSD's sysctl(8). A name may leave out the leading "debug.ktr.", and a name that is a
- * node stands for all below it.
+ * output of FreeBSD's sysctl(8). A name may leave out the leading "debug.ktr.", and a name that is
+ * a node stands for all below it.
  *
- * Several settings are made in order; one that fails does not keep the rest from being made, and shows
- * in the exit status.
+ * Several settings are made in order; one that fails does not keep the rest from being made, and
+ * shows in the exit status.
  */
 #include "tools/command.h"
 #include "tools/find.h"
@@ -217,8 +217,8 @@ static const struct option_row sysctl_rows[] = {
 static const struct options sysctl_options = {
 	.operands = "[NAME[=VALUE]...]",
 	.about =
-		"Shows and sets the knobs of a session: of the only live one, or of the one that -p or -s\n"
-		"names. What is set takes effect at the next event.",
+		"Shows and sets the knobs of a session: the only live one, or the one that -p or\n"
+		"-s names. What is set takes effect at the next event.",
 	.examples = "ktr sysctl -a\n"
 		    "ktr sysctl -d debug.ktr.mask\n"
 		    "ktr sysctl -p 4711 debug.ktr.mask='sched|lock'\n"

@@ -51,7 +51,7 @@ static const struct option_row timeline_rows[] = {
 
 static const struct options timeline_options = {
 	.operands = "[TRACE]",
-	.about = "Draws what threads, CPUs or the rows of KTR_STATE and its relatives did over time.\n"
+	.about = "Draws what threads, CPUs or the rows of KTR_STATE and its kin did over time.\n"
 		 "Without TRACE, ./ktr.out is read.",
 	.examples = "ktr timeline\n"
 		    "ktr timeline -o timeline.png\n"
@@ -103,9 +103,10 @@ static int timeline_size(struct timeline_command *c, const char *value)
 
 	if (sscanf(value, "%5ux%5u%c", &c->width, &c->height, &end) != 2 || c->width < 600 ||
 	    c->width > 20000 || c->height < 300 || c->height > 20000)
-		return usage_error(c->find.command,
-				   "--size is a width and height from 600x300 to 20000x20000, not \"%s\"",
-				   value);
+		return usage_error(
+			c->find.command,
+			"--size is a width and height from 600x300 to 20000x20000, not \"%s\"",
+			value);
 	return 0;
 }
 
@@ -151,7 +152,8 @@ static int timeline_window(struct timeline_command *c, const struct ktr_reader_i
 	int rc = 0;
 
 	if (c->around != NULL && (c->from != NULL || c->to != NULL))
-		return usage_error(c->find.command, "--around and --from or --to exclude each other");
+		return usage_error(c->find.command,
+				   "--around and --from or --to exclude each other");
 	if (c->around != NULL)
 		rc = ktr__when_around(c->around, info, &o->from_ns, &o->to_ns, &err);
 	if (rc == 0 && c->from != NULL)
@@ -159,7 +161,8 @@ static int timeline_window(struct timeline_command *c, const struct ktr_reader_i
 	if (rc == 0 && c->to != NULL)
 		rc = ktr__when_parse(c->to, info, &o->to_ns, &err);
 	if (rc != 0)
-		return usage_error(c->find.command, "%s", ktr_error_print(&err, line, sizeof(line)));
+		return usage_error(c->find.command, "%s",
+				   ktr_error_print(&err, line, sizeof(line)));
 	if (o->to_ns != 0 && o->from_ns >= o->to_ns)
 		return usage_error(c->find.command, "the window ends before it begins");
 	return 0;
@@ -181,9 +184,9 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__view view;
 	struct ktr__frame frame;
-	unsigned lines = c->output == NULL ? ktr__term_lines(&c->term) :
-			 c->all		   ? 2 * KTR__ROWS_MAX :
-					     ktr__chart_timeline_lines(c->height);
+	unsigned lines = c->output == NULL ? ktr__term_lines(&c->term)
+			 : c->all          ? 2 * KTR__ROWS_MAX
+					   : ktr__chart_timeline_lines(c->height);
 	char why[512];
 	int rc = 0;
 
@@ -196,7 +199,8 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 		ktr__frame_timeline(&frame, &view);
 		if (c->output == NULL)
 			ktr__term_draw(stdout, &view, &frame, &c->term);
-		else if (ktr__chart_timeline(c->output, c->width, c->height, &view, &frame, &err) != 0)
+		else if (ktr__chart_timeline(c->output, c->width, c->height, &view, &frame, &err) !=
+			 0)
 			rc = fail_with(c->find.command, &err);
 	}
 	ktr__view_free(&view);
@@ -206,15 +210,17 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(reader);
-	struct ktr__timeline_options o = { .by = c->by, .group = c->group, .n_groups = c->n_groups };
+	struct ktr__timeline_options o = { .by = c->by,
+					   .group = c->group,
+					   .n_groups = c->n_groups };
 	struct ktr__timeline t;
 	struct ktr_sink *sink = &t.sink;
 	int rc = timeline_window(c, info, &o);
 
 	if (rc != 0)
 		return rc;
-	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term) :
-					  ktr__chart_timeline_columns(c->width);
+	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term)
+					: ktr__chart_timeline_columns(c->width);
 	rc = ktr__timeline_init(&t, info, &o);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, &sink, 1);

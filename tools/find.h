@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a command works on: a trace, or a session named by a process, by its name, or by being the only
- * live one.
+ * What a command works on: a trace, or a session named by a process, by its name, or by being the
+ * only live one.
  *
  *	struct find find = { .command = argv[0] };
  *
@@ -31,12 +31,14 @@ struct find {
 int find_option(struct find *find, int id, const char *value);
 
 /*
- * Resolves -p, -s or one operand (a trace directory or a session file), or ./ktr.out where nothing is
- * given, to a path for ktr_reader_open(). Returns 0, or the exit status after a complaint.
+ * Resolves -p, -s or one operand (a trace directory or a session file), or ./ktr.out where nothing
+ * is given, to a path for ktr_reader_open(). Returns 0, or the exit status after a complaint.
  */
 int find_source(const struct find *find, int argc, char **argv, char *path, size_t size);
 
-/* The same for commands that take one operand of their own before: the trace's is argv[optind + n]. */
+/*
+ * The same for commands that take one operand of their own before: the trace's is argv[optind + n].
+ */
 int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size);
 
 /* Resolves -p or -s, or else the only live session there is, to the path of a session file. */

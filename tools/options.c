@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 48 /* rows of a command */
+#define OPTIONS_MAX   48 /* rows of a command */
 
 #define OPTIONS_DONE  (-1) /* help was printed */
 #define OPTIONS_WRONG (-2)
@@ -92,7 +92,9 @@ static int options_unknown(const struct options *options, const char *command, c
 	return OPTIONS_WRONG;
 }
 
-/* getopt_long sets optopt to the option it does not like, and to 0 for a long one it does not know. */
+/*
+ * getopt_long sets optopt to the option it does not like, and to 0 for a long one it does not know.
+ */
 static int options_complain(const struct options *options, char **argv, int found)
 {
 	const struct option_row *row = NULL;
@@ -117,7 +119,9 @@ int options_next(const struct options *options, int argc, char **argv, const cha
 	struct option longs[OPTIONS_MAX + 2];
 	int id;
 
-	/* "+" ends options at the first operand; ":" tells a missing value from an unknown option. */
+	/*
+	 * "+" ends options at the first operand; ":" tells a missing value from an unknown option.
+	 */
 	if (options->stop)
 		*at++ = '+';
 	*at++ = ':';

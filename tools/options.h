@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options and messages, the same in every subcommand: each option has a long name, options may stand
- * before or behind operands, --help prints examples first, a misspelt option is answered with the
- * nearest one.
+ * Options and messages, the same in every subcommand: each option has a long name, options may
+ * stand before or behind operands, --help prints examples first, a misspelt option is answered
+ * with the nearest one.
  *
  *	static const struct option_row rows[] = {
  *		OPTIONS_SOURCE,
@@ -54,8 +54,8 @@ struct options {
 		{ 's', "session", "NAME", "a session by its name (see ktr ls)" }
 
 /*
- * The next option's id, with *value set if it takes one; 0 behind the last, with optind at the first
- * operand; negative when the command is over: help was printed, or a complaint.
+ * The next option's id, with *value set if it takes one; 0 behind the last, with optind at the
+ * first operand; negative when the command is over: help was printed, or a complaint.
  */
 int options_next(const struct options *options, int argc, char **argv, const char **value);
 
@@ -66,16 +66,16 @@ int options_status(int id);
 void options_help(const struct options *options, const char *command);
 
 /*
- * Complaints on stderr, "COMMAND: text" with a newline added. usage_error() adds where to find help and
- * returns 2; fail() and fail_with() return 1. command is argv[0].
+ * Complaints on stderr, "COMMAND: text" with a newline added. usage_error() adds where to find
+ * help and returns 2; fail() and fail_with() return 1. command is argv[0].
  */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fail(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fail_with(const char *command, const struct ktr_error *err);
 
 /*
- * Reads a whole number, decimal or 0x; K, M, G multiply by powers of 1024. Complains and returns 2 when
- * it is not one, or not in [min, max]; what names it: "--cpu".
+ * Reads a whole number, decimal or 0x; K, M, G multiply by powers of 1024. Complains and returns 2
+ * when it is not one, or not in [min, max]; what names it: "--cpu".
  */
 int option_number(const char *command, const char *what, const char *value, uint64_t min,
 		  uint64_t max, uint64_t *number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gathers numbers and names out of a session that may be live and may be hostile: each is bounded where
- * it is read, and bytes that are not printable become '?'.
+ * Gathers numbers and names out of a session that may be live and may be hostile: each is bounded
+ * where it is read, and bytes that are not printable become '?'.
  */
 #include "tools/session_info.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Walks the packet headers of each stream of a trace: one short read per packet, no checksum, no event
- * decoded. What a header claims is bounded by the file's size.
+ * Walks the packet headers of each stream of a trace: one short read per packet, no checksum, no
+ * event decoded. What a header claims is bounded by the file's size.
  */
 #include "tools/trace_count.h"
 

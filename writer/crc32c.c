@@ -18,6 +18,8 @@
 #if defined(__aarch64__)
 #include <arm_acle.h>
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed (RFC 3720, section 12.1) */
@@ -31,7 +33,10 @@ static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
 static int crc_has_instruction(void)
 {
 #if defined(__x86_64__)
-	return __builtin_cpu_supports("sse4.2") != 0;
+	unsigned a, b, c = 0, d;
+
+	/* Not __builtin_cpu_supports(): it brings four KiB of libgcc along. */
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_2;
 #elif defined(__aarch64__)
 	return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
 #else

@@ -146,7 +146,9 @@ struct ktr_control {
 	uint32_t keep_session; /* 1: a clean exit leaves the session behind */
 	uint32_t rings_open;   /* 1: rings may be allocated, a CPU that has none opens its own */
 	uint64_t asked;	       /* the mask last asked for, as debug.ktr.mask prints it */
-	uint64_t reserved[5];
+	uint32_t writer;       /* process whose writer thread drains the session; 0: none */
+	uint32_t reserved1;
+	uint64_t reserved[4];
 	uint64_t cpumask[KTR_CPU_MAX / 64]; /* CPUs whose events are recorded */
 
 	/* Append cursors; rows handed out so far, index 0 included. */

@@ -25,8 +25,9 @@
  *
  *	info.jsonl	{"kind":"trace","major":1,"minor":0,"uuid":"<32 hex>","session","host","arch",
  *			 "path":"rseq|thread","clock":"tsc|cntvct|monotonic","base_ticks","base_ns",
- *			 "mult","shift","utc_offset_ns","boot_id":"<32 hex>","pid","cmdline","writer"}
- *			{"kind":"end","ns","events","lost"}	after a clean stop
+ *			 "mult","shift","utc_offset_ns","boot_id":"<32 hex>","pid","cmdline",
+ *			 "complete":true,"writer"}		complete: begins where the session begins
+ *			{"kind":"end","ns","events","lost"}	after a clean stop: what this writer added
  *	sites.jsonl	{"site","name":"file.c:42","mask":"0x1","class":"gen","file","line","func","format",
  *			 "names","types":["I32","STR"],"how":[0,1],"limit":[0,0],"module",
  *			 "build_id":"<hex>","offset","key":"0x.."}

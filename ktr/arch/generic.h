@@ -21,6 +21,14 @@
 #define KTR_ARCH_HAS_STRING 0
 #endif
 
+#ifndef KTR_ARCH_SIGNS_RETURNS
+#define KTR_ARCH_SIGNS_RETURNS 0
+static inline uint64_t ktr__return_address(uint64_t word)
+{
+	return word;
+}
+#endif
+
 #ifndef KTR_ARCH_CLOCK
 #define KTR_ARCH_CLOCK KTR_CLOCK_MONOTONIC
 static inline uint64_t ktr__ticks(void)

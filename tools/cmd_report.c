@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr report: what happened, at a glance or as JSON, in one walk and little memory whatever the
+ * length of the trace.
+ */
+#include "tools/command.h"
+#include "tools/pager.h"
+#include "tools/report.h"
+#include "tools/walk.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	REPORT_JSON = OPTION_LONG(0),
+	REPORT_COLOR = OPTION_LONG(1),
+	REPORT_NO_PAGER = OPTION_LONG(2),
+	REPORT_TOP = OPTION_LONG(3),
+};
+
+static const struct option_row report_rows[] = {
+	OPTIONS_SOURCE,
+	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
+	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
+	{ WALK_TO, "to", "TIME", "count up to there" },
+	{ REPORT_JSON, "json", NULL, "print JSON of schema ktr-report-1; of several traces, one line each" },
+	{ REPORT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
+	{ REPORT_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
+};
+
+static const struct options report_options = {
+	.operands = "[TRACE...]",
+	.about = "Sums up what was recorded: events by class, call site, thread and CPU, losses, how long "
+		 "spans and states lasted, and the values of counters. Without TRACE, ./ktr.out is read.",
+	.examples = "ktr report\n"
+		    "ktr report --top 0 --from 1s --to 2s ktr.out\n"
+		    "ktr report --json before after | jq '.spans[0].p99_ns'\n"
+		    "ktr report -p 4711              what the rings of a running program hold now\n",
+	.rows = report_rows,
+	.n_rows = sizeof(report_rows) / sizeof(report_rows[0]),
+};
+
+struct report_command {
+	struct walk walk;
+	uint64_t top;
+	int json, use_pager, colour;
+	enum colour_when when;
+};
+
+static int report_option(struct report_command *c, int id, const char *value)
+{
+	const char *command = c->walk.find.command;
+	int taken = walk_option(&c->walk, id, value);
+
+	if (taken)
+		return taken < 0 ? 2 : 0;
+	switch (id) {
+	case REPORT_TOP:
+		return option_number(command, "--top", value, 0, UINT32_MAX, &c->top);
+	case REPORT_COLOR:
+		return colour_option(command, value, &c->when);
+	case REPORT_JSON:
+		c->json = 1;
+		return 0;
+	default:
+		c->use_pager = 0;
+		return 0;
+	}
+}
+
+/* Prints what was counted. 0 or 1 after a complaint. */
+static int report_print(const struct report_command *c, const struct report *report, FILE *to)
+{
+	json_t *tree;
+	int rc;
+
+	if (!c->json) {
+		report_text(report, to);
+		return 0;
+	}
+	tree = report_json(report);
+	rc = tree ? json_dumpf(tree, to, JSON_COMPACT) : -1;
+	json_decref(tree);
+	fputc('\n', to);
+	return rc && !ferror(to) ? fail(c->walk.find.command, "no memory") : 0;
+}
+
+/* Reports on the source that the operands name. The exit status. */
+static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
+{
+	struct walk walk = c->walk;
+	struct ktr__tally *tally;
+	struct ktr_sink *sink;
+	int rc = walk_open(&walk, argc, argv);
+
+	if (rc)
+		return rc;
+	if (ktr__tally_new(&tally, walk.reader)) {
+		walk_close(&walk);
+		return fail(walk.find.command, "no memory");
+	}
+	sink = ktr__tally_sink(tally);
+	rc = walk_run(&walk, &sink, 1);
+	if (!rc)
+		rc = ktr__tally_finish(tally);
+	if (rc && !walk.partial)
+		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
+	rc = report_print(c,
+			  &(struct report){
+				  .reader = walk.reader,
+				  .info = walk.info,
+				  .tally = tally,
+				  .top = (unsigned)c->top,
+				  .partial = walk.partial || rc,
+				  .bold = c->colour,
+			  }, to) | (rc != 0);
+	ktr__tally_free(tally);
+	return walk_close(&walk) | rc;
+}
+
+/* Several operands: one report after the other. The worst exit status. */
+static int report_all(struct report_command *c, int argc, char **argv, FILE *to)
+{
+	int first = optind, status = 0;
+
+	if (argc - first < 2)
+		return report_one(c, argc, argv, to);
+	for (int i = first; i < argc; i++) {
+		char *one[] = { argv[0], argv[i], NULL };
+		int rc;
+
+		optind = 1;
+		rc = report_one(c, 2, one, to);
+		if (rc == 2)
+			return rc;
+		status |= rc;
+		if (!c->json && i + 1 < argc)
+			fputc('\n', to);
+	}
+	return status;
+}
+
+static int cmd_report(int argc, char **argv)
+{
+	struct report_command c = { .walk.find.command = argv[0], .top = 10, .use_pager = 1 };
+	const char *value;
+	struct pager pager;
+	int id, rc = 0;
+	FILE *to;
+
+	while ((id = options_next(&report_options, argc, argv, &value)) > 0 && !rc)
+		rc = report_option(&c, id, value);
+	if (id < 0 || rc)
+		return rc ? rc : options_status(id);
+	c.colour = colour_wanted(c.when);
+	pager_open(&pager, c.use_pager && !c.json);
+	to = fdopen(dup(pager.fd), "w");
+	if (!to)
+		return fail(argv[0], "standard output: %s", strerror(errno));
+	rc = report_all(&c, argc, argv, to);
+	if ((fclose(to) && errno != EPIPE) && !rc)
+		rc = fail(argv[0], "standard output: %s", strerror(errno));
+	pager_close(&pager);
+	return rc;
+}
+
+COMMAND(report, "sum up a trace or session: counts, rates, durations", cmd_report);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr salvage: joins a trace whose writer was killed with what its session still holds. The session is
+ * found by the uuid that both have.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+
+#include "ktr/session_find.h"
+#include "writer/attach.h"
+
+#include <ktr/reader.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Which session has the uuid? */
+struct salvage_search {
+	uint8_t uuid[16];
+	char *path;
+	size_t size;
+};
+
+static int salvage_is_it(void *context, const char *path, const char *name)
+{
+	struct salvage_search *search = context;
+	struct ktr__session_map map;
+	int found;
+
+	(void)name;
+	if (ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+		return 0;
+	found = memcmp(map.header.uuid, search->uuid, sizeof(search->uuid)) == 0;
+	ktr__map_close(&map);
+	if (found)
+		snprintf(search->path, search->size, "%s", path);
+	return found;
+}
+
+/* The session of a trace. 0 or the exit status after a complaint. */
+static int salvage_session(const char *command, const char *trace, char *path, size_t size)
+{
+	struct salvage_search search = { .path = path, .size = size };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_reader *reader;
+	int rc = ktr_reader_open(trace, NULL, &reader, &err);
+
+	if (rc)
+		return fail_with(command, &err);
+	memcpy(search.uuid, ktr_reader_info(reader)->uuid, sizeof(search.uuid));
+	ktr_reader_close(reader);
+	rc = ktr__session_walk(salvage_is_it, &search, &err);
+	if (rc < 0)
+		return fail_with(command, &err);
+	if (!rc)
+		return fail(command, "%s: its session is not there any more; the trace has what there is", trace);
+	return 0;
+}
+
+static const struct option_row salvage_rows[] = {
+	OPTIONS_SOURCE,
+};
+
+static const struct options salvage_options = {
+	.operands = "[TRACE]",
+	.about = "Joins a trace whose writer was killed with what its session still holds: every event once, and\n"
+		 "those that are gone are counted. Half-written ends are cut off.",
+	.examples = "ktr salvage\n"
+		    "ktr salvage /var/tmp/ktr.out\n",
+	.rows = salvage_rows,
+	.n_rows = sizeof(salvage_rows) / sizeof(salvage_rows[0]),
+};
+
+static int cmd_salvage(int argc, char **argv)
+{
+	struct find find = { .command = argv[0] };
+	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_RESUME };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__drain_stats stats;
+	char path[PATH_MAX];
+	const char *value;
+	int id, rc;
+
+	while ((id = options_next(&salvage_options, argc, argv, &value)) > 0)
+		find_option(&find, id, value);
+	if (id < 0)
+		return options_status(id);
+	rc = operands_at_most(argv[0], argc, argv, 1);
+	if (rc)
+		return rc;
+	if (optind < argc)
+		attach.trace = argv[optind];
+	rc = find.pid || find.session ? find_session(&find, path, sizeof(path)) :
+					salvage_session(argv[0], attach.trace, path, sizeof(path));
+	if (rc)
+		return rc;
+	attach.session = path;
+	rc = ktr__snapshot_session(&attach, &stats, &err);
+	if (rc)
+		return fail_with(argv[0], &err);
+	fprintf(stderr, "ktr: %s: %llu event%s added, %llu lost; next: ktr dump %s\n", attach.trace,
+		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",
+		(unsigned long long)stats.lost, attach.trace);
+	return 0;
+}
+
+COMMAND(salvage, "join a killed writer's trace with what its session still holds", cmd_salvage);
