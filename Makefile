@@ -16,6 +16,10 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -fvisibility=hidden -ffunction-sections $(CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
+# One short line per command; V=1 shows them whole.
+Q     := $(if $(V),,@)
+brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
+
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
 CONF_SRC    := $(wildcard conf/*.c)
@@ -68,7 +72,7 @@ setup-demo:
 
 # Everything that is compiled waits for the packages.
 $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
-$(TEST_OBJ): | setup-check
+$(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
 # kept small, so that libktr's text stays within 64 KiB.
@@ -79,50 +83,60 @@ $(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = -Os -fno-asynchronous-unw
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
+	$(call brief,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
+	$(call brief,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
 
 $(O)/obj/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -I. $(DEPS) -c $< -o $@
+	$(call brief,CC)
+	$(Q)$(CC) -Iinclude -I. $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.S
 	@mkdir -p $(@D)
-	$(CC) -Iinclude -I. -fPIC $(DEPS) -c $< -o $@
+	$(call brief,CC)
+	$(Q)$(CC) -Iinclude -I. -fPIC $(DEPS) -c $< -o $@
 
 $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call brief,AR)
+	$(Q)$(AR) rcs $@ $^
 
 $(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libktr.so.$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
+	$(call brief,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libktr.so.$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
 		-Wl,--gc-sections -Wl,-Bsymbolic \
 		-Wl,--version-script=ktr/libktr.map -o $@ $(LIBKTR_PIC) $(LIBKTR_LIBS)
-	ln -sf libktr.so $(O)/lib/libktr.so.$(V_MAJOR)
+	@ln -sf libktr.so $(O)/lib/libktr.so.$(V_MAJOR)
 
 $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call brief,AR)
+	$(Q)$(AR) rcs $@ $^
 
 $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(call brief,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
+	$(call brief,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
 		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 .SECONDEXPANSION:
 $(EXAMPLES): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -Iinclude -D_GNU_SOURCE $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d \
+	$(call brief,LINK)
+	$(Q)$(CC) -std=gnu11 $(WARN) -Iinclude -D_GNU_SOURCE $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d \
 		-o $@ $(filter %.c,$^) $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
 test: all $(O)/tests/unit ## run the unit tests

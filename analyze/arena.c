@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An arena is a list of blocks, the newest first; pieces come out of the newest. A piece larger than a
- * quarter of a block gets a block of its own behind the newest, so that little is left unused.
+ * An arena is a list of blocks, the newest first; pieces come out of the newest. A piece larger
+ * than a quarter of a block gets a block of its own behind the newest, so that little is left
+ * unused.
  */
 #include "analyze/arena.h"
 

@@ -11,7 +11,7 @@
 struct ktr__arena {
 	struct ktr__arena_block *blocks;
 	size_t n_bytes; /* handed out */
-	size_t limit;	/* [bytes] more is refused; 0: no limit */
+	size_t limit;   /* [bytes] more is refused; 0: no limit */
 };
 
 /* n zeroed bytes, aligned for any type, or NULL: no memory, or the limit reached. */

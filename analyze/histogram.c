@@ -26,8 +26,8 @@ static unsigned histogram_step(uint64_t number)
 		return (unsigned)number;
 	top = 63 - (unsigned)__builtin_clzll(number);
 	octave = top - KTR__HISTOGRAM_STEPS_LOG2 + 1;
-	return octave * KTR__HISTOGRAM_STEPS +
-	       (unsigned)(number >> (octave - 1)) - KTR__HISTOGRAM_STEPS;
+	return octave * KTR__HISTOGRAM_STEPS + (unsigned)(number >> (octave - 1)) -
+	       KTR__HISTOGRAM_STEPS;
 }
 
 static void histogram_ends(unsigned step, uint64_t *low, uint64_t *high)
@@ -199,8 +199,8 @@ static int histogram_next_exact(const struct ktr__histogram *h, unsigned *at, ui
 	return 1;
 }
 
-int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *low,
-			uint64_t *high, uint64_t *count)
+int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *low, uint64_t *high,
+			uint64_t *count)
 {
 	if (!h->octave)
 		return histogram_next_exact(h, at, low, high, count);

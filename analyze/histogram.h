@@ -13,16 +13,16 @@
 
 /* Steps into which each power of two is divided; halving it doubles the error. A power of two. */
 #define KTR__HISTOGRAM_STEPS_LOG2 7
-#define KTR__HISTOGRAM_STEPS	  (1u << KTR__HISTOGRAM_STEPS_LOG2)
+#define KTR__HISTOGRAM_STEPS      (1u << KTR__HISTOGRAM_STEPS_LOG2)
 
 /* A step is at most 1/128 of its lower end wide, and its middle is what quantiles answer. */
-#define KTR__HISTOGRAM_ERROR (0.5 / KTR__HISTOGRAM_STEPS)
+#define KTR__HISTOGRAM_ERROR      (0.5 / KTR__HISTOGRAM_STEPS)
 
 /* How many numbers are kept as they are before steps are counted: most rows have few. */
-#define KTR__HISTOGRAM_EXACT 16
+#define KTR__HISTOGRAM_EXACT      16
 
 /* Numbers below STEPS, then one octave for each higher bit. */
-#define KTR__HISTOGRAM_OCTAVES (64 - KTR__HISTOGRAM_STEPS_LOG2 + 1)
+#define KTR__HISTOGRAM_OCTAVES    (64 - KTR__HISTOGRAM_STEPS_LOG2 + 1)
 
 struct ktr__histogram {
 	uint64_t n;   /* numbers added */
@@ -51,8 +51,8 @@ double ktr__histogram_deviation(const struct ktr__histogram *h);
  * Steps through what is counted, for charts: *at starts at 0; each call that returns 1 fills the
  * inclusive ends of the next non-empty step and its count. 0 at the end.
  */
-int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *low,
-			uint64_t *high, uint64_t *count);
+int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *low, uint64_t *high,
+			uint64_t *count);
 
 /* Frees what the histogram owns and empties it. */
 void ktr__histogram_free(struct ktr__histogram *h);

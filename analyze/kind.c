@@ -4,9 +4,9 @@
  *
  *	KTRGRAPH group:"G", id:"%s", WORD:VALUE, attributes: NAME:VALUE, NAME:VALUE
  *
- * where WORD is state, counter, point, start or stop, VALUE holds conversions, and "none" stands for no
- * attributes. KTR_SCOPE has its name in place of %s. The format is cut at its fixed texts, and the
- * conversions, which ktr/format.h finds, are told apart by where they stand.
+ * where WORD is state, counter, point, start or stop, VALUE holds conversions, and "none" stands
+ * for no attributes. KTR_SCOPE has its name in place of %s. The format is cut at its fixed texts,
+ * and the conversions, which ktr/format.h finds, are told apart by where they stand.
  */
 #include "analyze/kind.h"
 #include "ktr/format.h"
@@ -37,8 +37,8 @@ static const struct kind_word {
 	const char *value; /* name of the argument with the value */
 	enum ktr_event_kind kind;
 } kind_words[] = {
-	{ "state", "state", KTR_KIND_STATE },	 { "counter", "counter", KTR_KIND_COUNTER },
-	{ "point", "point", KTR_KIND_POINT },	 { "start", "key", KTR_KIND_START },
+	{ "state", "state", KTR_KIND_STATE }, { "counter", "counter", KTR_KIND_COUNTER },
+	{ "point", "point", KTR_KIND_POINT }, { "start", "key", KTR_KIND_START },
 	{ "stop", "key", KTR_KIND_STOP },
 };
 
@@ -216,8 +216,8 @@ int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 	value_arg = kind_only(&all, &value);
 	if (!known || value_arg < 0 || !kind_suits(known->kind, site->arg[value_arg].type))
 		return 0;
-	if (id_arg > 0 || id_arg < -1 || (id_arg == 0 && (strncmp(id.at, "%s\"", 3) != 0 ||
-					   site->arg[0].type != KTR_ARG_STR)))
+	if (id_arg > 0 || id_arg < -1 ||
+	    (id_arg == 0 && (strncmp(id.at, "%s\"", 3) != 0 || site->arg[0].type != KTR_ARG_STR)))
 		return 0;
 	site->group = kind_copy(arena, &group);
 	site->ident = id_arg < 0 ? kind_copy(arena, &id) : NULL;

@@ -10,16 +10,17 @@
 #include <ktr/reader.h>
 
 /*
- * Fills kind, group, ident, value_arg and first_attr of a site whose format and arguments (number,
- * types, names) are there, and gives the id, the value and the attributes their names. A format that
- * begins like KTRGRAPH but does not keep to its grammar, or whose arguments have other types than it
- * needs, is a plain event. 0 or -ENOMEM.
+ * Fills kind, group, ident, value_arg and first_attr of a site whose format and arguments
+ * (number, types, names) are there, and gives the id, the value and the attributes their names. A
+ * format that begins like KTRGRAPH but does not keep to its grammar, or whose arguments have
+ * other types than it needs, is a plain event. 0 or -ENOMEM.
  */
 int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena);
 
 /*
- * Names arguments from their source text, "a, f(b, c), \"x\"" as the macros leave it: split at commas
- * outside of brackets and quotes. Arguments without one are "arg0", "arg1"... 0 or -ENOMEM.
+ * Names arguments from their source text, "a, f(b, c), \"x\"" as the macros leave it: split at
+ * commas outside of brackets and quotes. Arguments without one are "arg0", "arg1"... 0 or
+ * -ENOMEM.
  */
 int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many cursors, one order: the one with the smallest key in front. Equal keys come in the order in which
- * the cursors were added, so that a walk is the same every time.
+ * Many cursors, one order: the one with the smallest key in front. Equal keys come in the order
+ * in which the cursors were added, so that a walk is the same every time.
  */
 #ifndef ANALYZE_MERGE_H
 #define ANALYZE_MERGE_H

@@ -2,14 +2,15 @@
 /*
  * Packets of one stream file.
  *
- * Packets lie end to end and tell their own lengths, so the way forward is from one to the next. A search
- * begins anywhere: it reads a window and has writer/packet.h find the first packet in it whose checksum is
- * right. Bisection does that at halved offsets until what is left is short, and goes on packet by packet.
- * The way back reads a window that ends where the last packet began, and remembers the packets in it.
+ * Packets lie end to end and tell their own lengths, so the way forward is from one to the next.
+ * A search begins anywhere: it reads a window and has writer/packet.h find the first packet in it
+ * whose checksum is right. Bisection does that at halved offsets until what is left is short, and
+ * goes on packet by packet. The way back reads a window that ends where the last packet began,
+ * and remembers the packets in it.
  *
- * A window of twice the longest packet always holds a whole one unless the file is damaged there; a
- * shorter one is tried first, because few packets are as long as they may be. What a search has read is
- * given back when it ends: there may be hundreds of streams.
+ * A window of twice the longest packet always holds a whole one unless the file is damaged there;
+ * a shorter one is tried first, because few packets are as long as they may be. What a search has
+ * read is given back when it ends: there may be hundreds of streams.
  */
 #include "analyze/packets.h"
 #include "writer/packet.h"
@@ -21,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PACKETS_READ  ((size_t)64 * 1024)	   /* [bytes] read at a time on the way forward */
-#define PACKETS_SHORT ((size_t)256 * 1024)	   /* [bytes] the window that is tried first */
+#define PACKETS_READ  ((size_t)64 * 1024)          /* [bytes] read at a time on the way forward */
+#define PACKETS_SHORT ((size_t)256 * 1024)         /* [bytes] the window that is tried first */
 #define PACKETS_LONG  ((size_t)2 * KTR_PACKET_MAX) /* [bytes] the window that suffices */
 
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name)
@@ -31,7 +32,8 @@ int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name
 	int rc;
 
 	memset(packets, 0, sizeof(*packets));
-	packets->fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	packets->fd = openat(dir_fd, name,
+			     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (packets->fd < 0)
 		return -errno;
 	rc = fstat(packets->fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
@@ -77,8 +79,8 @@ static int packets_grow(struct ktr__packets *packets, size_t n)
 }
 
 /*
- * Has [offset, offset + n) in the buffer, less where the file is shorter; what of it is there already is
- * kept. Returns the number of bytes at *bytes, or -errno.
+ * Has [offset, offset + n) in the buffer, less where the file is shorter; what of it is there
+ * already is kept. Returns the number of bytes at *bytes, or -errno.
  */
 static int64_t packets_fetch(struct ktr__packets *packets, uint64_t offset, size_t n,
 			     const uint8_t **bytes)
@@ -135,7 +137,8 @@ int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const u
 	/* Read on past the packet: the next ones are wanted too. */
 	if (length > (int64_t)(packets->n - (offset - packets->from)))
 		n = packets_fetch(packets, offset,
-				  length > (int64_t)PACKETS_READ ? (size_t)length : PACKETS_READ, bytes);
+				  length > (int64_t)PACKETS_READ ? (size_t)length : PACKETS_READ,
+				  bytes);
 	else
 		n = packets_fetch(packets, offset, (size_t)length, bytes);
 	return n < 0 ? n : ktr__packet_look(*bytes, (size_t)n, head);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One stream file of a trace as a sequence of packets that can be found from either side, by time, and
- * behind damage. Reads by pread through one buffer; holds no more than one packet and what was read
- * with it. The file's length is fixed when it is opened, whatever is appended afterwards.
+ * One stream file of a trace as a sequence of packets that can be found from either side, by
+ * time, and behind damage. Reads by pread through one buffer; holds no more than one packet and
+ * what was read with it. The file's length is fixed when it is opened, whatever is appended
+ * afterwards.
  */
 #ifndef ANALYZE_PACKETS_H
 #define ANALYZE_PACKETS_H
@@ -34,9 +35,9 @@ void ktr__packets_close(struct ktr__packets *packets);
 void ktr__packets_trim(struct ktr__packets *packets);
 
 /*
- * Reads the packet at an offset and checks it. Returns its length with *bytes pointing at it (valid until
- * the next call), 0 when the file ends before the packet does, -EBADMSG or -ENOTSUP as of
- * ktr__packet_look(), -ENOMEM, or -errno of pread(2).
+ * Reads the packet at an offset and checks it. Returns its length with *bytes pointing at it
+ * (valid until the next call), 0 when the file ends before the packet does, -EBADMSG or -ENOTSUP
+ * as of ktr__packet_look(), -ENOMEM, or -errno of pread(2).
  */
 int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
 			  struct ktr_packet_header *head);
@@ -52,8 +53,8 @@ int64_t ktr__packets_seek(struct ktr__packets *packets, uint64_t time_ns,
 			  struct ktr_packet_header *before);
 
 /*
- * The offset of the last good packet that ends at or before an offset, -ENOENT when there is none, or
- * another -errno.
+ * The offset of the last good packet that ends at or before an offset, -ENOENT when there is
+ * none, or another -errno.
  */
 int64_t ktr__packets_before(struct ktr__packets *packets, uint64_t offset);
 

@@ -2,9 +2,9 @@
 /*
  * The public reader: a source, and the merge of its cursors.
  *
- * The cursor whose event was handed out last is moved only when the next one is asked for, so that
- * strings, which lie in the cursor's buffer, stay valid until then. Moving it may add to the source's
- * queue of losses and notes, which goes before the next event.
+ * The cursor whose event was handed out last is moved only when the next one is asked for, so
+ * that strings, which lie in the cursor's buffer, stay valid until then. Moving it may add to the
+ * source's queue of losses and notes, which goes before the next event.
  */
 #include "analyze/merge.h"
 #include "analyze/source.h"
@@ -20,7 +20,7 @@ struct ktr_reader {
 	struct ktr__source source;
 	struct ktr__merge merge;
 	struct ktr__cursor *last; /* handed out, not moved on yet; the one in front of the merge */
-	uint64_t end_key; /* the largest key of the walk */
+	uint64_t end_key;         /* the largest key of the walk */
 	struct ktr__said said;
 	struct ktr_error error;
 	int failed; /* -errno for good */
@@ -53,8 +53,8 @@ static int reader_prime(struct ktr_reader *reader)
 }
 
 /*
- * Forward the walk is [from_ns, to_ns) and cursors start at from_ns; in reverse they start below to_ns,
- * and the last key is the complement of from_ns. Keys of a walk to the end have no bound.
+ * Forward the walk is [from_ns, to_ns) and cursors start at from_ns; in reverse they start below
+ * to_ns, and the last key is the complement of from_ns. Keys of a walk to the end have no bound.
  */
 static int reader_start(struct ktr_reader *reader, const struct ktr_reader_options *options)
 {

@@ -2,53 +2,18 @@
 /*
  * Prints events as printf would have where they were recorded.
  *
- * printf itself cannot do it: arguments come as 64-bit words with a type known at run time, strings
- * without NUL, and any format may have been recorded. So integers, characters, strings and pointers are
- * formatted here, which is also several times faster; only floating point goes through snprintf, one
- * conversion at a time, with a format made of checked parts.
+ * printf itself cannot do it: arguments come as 64-bit words with a type known at run time,
+ * strings without NUL, and any format may have been recorded. So integers, characters, strings
+ * and pointers are formatted here, which is also several times faster; only floating point goes
+ * through snprintf, one conversion at a time, with a format made of checked parts.
  *
- * Where a conversion and its argument do not fit, the argument's type decides and not the conversion: a
- * double prints as a double, a string as a string. A conversion without an argument, and one that printf
- * does not know, prints as it stands. Stacks, which no conversion prints, follow the text.
+ * What each conversion prints is decided in render_plan.c. Stacks, which no conversion prints,
+ * follow the text.
  */
 #include "analyze/render.h"
-#include "ktr/format.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-enum render_op {
-	RENDER_TEXT,
-	RENDER_DECIMAL,  /* without flags, width and precision */
-	RENDER_UNSIGNED, /* likewise */
-	RENDER_HEX,	 /* likewise */
-	RENDER_STRING,	 /* likewise */
-	RENDER_INTEGER,  /* with any of them */
-	RENDER_POINTER,
-	RENDER_CHAR,
-	RENDER_DOUBLE,
-	RENDER_PADDED, /* string with width or precision */
-};
-
-struct render_step {
-	const char *text; /* in the format */
-	uint32_t length;
-	uint8_t op;
-	uint8_t arg;
-	uint8_t shift; /* 64 - bits of the C type the conversion prints */
-	uint8_t flags; /* KTR__FORMAT_* */
-	uint8_t width_arg;
-	uint8_t precision_arg;
-	char conv;
-	int32_t width;
-	int32_t precision;
-};
-
-struct ktr__render {
-	unsigned n_steps;
-	struct render_step step[];
-};
 
 /* Where the text goes: at <= end; the byte at end is the NUL's. */
 struct render_out {
@@ -115,12 +80,12 @@ static inline char *render_base2(char *end, uint64_t number, unsigned shift, int
 }
 
 /* The word as the C type that the conversion prints. */
-static inline int64_t render_signed(const struct render_step *step, uint64_t word)
+static inline int64_t render_signed(const struct ktr__render_step *step, uint64_t word)
 {
 	return (int64_t)(word << step->shift) >> step->shift;
 }
 
-static inline uint64_t render_unsigned(const struct render_step *step, uint64_t word)
+static inline uint64_t render_unsigned(const struct ktr__render_step *step, uint64_t word)
 {
 	return word << step->shift >> step->shift;
 }
@@ -139,7 +104,8 @@ static int render_int_arg(const struct ktr_event *event, uint8_t arg, int32_t co
 	return value > 9999 ? 9999 : value < -9999 ? -9999 : value;
 }
 
-static struct render_field render_field(const struct render_step *step, const struct ktr_event *event)
+static struct render_field render_field(const struct ktr__render_step *step,
+					const struct ktr_event *event)
 {
 	int width = render_int_arg(event, step->width_arg, step->width);
 	int precision = render_int_arg(event, step->precision_arg, step->precision);
@@ -154,8 +120,8 @@ static struct render_field render_field(const struct render_step *step, const st
 }
 
 /* prefix, zeros and digits, in a field: what all integer conversions end in. */
-static void render_number(struct render_out *out, const struct render_field *field, const char *prefix,
-			  const char *digits, size_t n_digits)
+static void render_number(struct render_out *out, const struct render_field *field,
+			  const char *prefix, const char *digits, size_t n_digits)
 {
 	size_t n_prefix = strlen(prefix), zeros = 0, n;
 
@@ -178,13 +144,13 @@ static void render_number(struct render_out *out, const struct render_field *fie
 
 static const char *render_sign(int negative, unsigned flags)
 {
-	return negative			       ? "-"
+	return negative                      ? "-"
 	       : (flags & KTR__FORMAT_PLUS)  ? "+"
 	       : (flags & KTR__FORMAT_SPACE) ? " "
-					       : "";
+					     : "";
 }
 
-static void render_integer(struct render_out *out, const struct render_step *step,
+static void render_integer(struct render_out *out, const struct ktr__render_step *step,
 			   const struct ktr_event *event)
 {
 	struct render_field field = render_field(step, event);
@@ -225,7 +191,7 @@ static void render_integer(struct render_out *out, const struct render_step *ste
 }
 
 /* As glibc prints pointers. */
-static void render_pointer(struct render_out *out, const struct render_step *step,
+static void render_pointer(struct render_out *out, const struct ktr__render_step *step,
 			   const struct ktr_event *event)
 {
 	struct render_field field = render_field(step, event);
@@ -236,7 +202,7 @@ static void render_pointer(struct render_out *out, const struct render_step *ste
 		first = render_base2(end, word, 4, 0);
 		/* A sign, which means nothing here, is printed all the same. */
 		render_number(out, &field,
-			      (field.flags & KTR__FORMAT_PLUS)	  ? "+0x"
+			      (field.flags & KTR__FORMAT_PLUS)    ? "+0x"
 			      : (field.flags & KTR__FORMAT_SPACE) ? " 0x"
 								  : "0x",
 			      first, (size_t)(end - first));
@@ -247,7 +213,7 @@ static void render_pointer(struct render_out *out, const struct render_step *ste
 	render_number(out, &field, "", "(nil)", 5);
 }
 
-static void render_char(struct render_out *out, const struct render_step *step,
+static void render_char(struct render_out *out, const struct ktr__render_step *step,
 			const struct ktr_event *event)
 {
 	struct render_field field = render_field(step, event);
@@ -271,7 +237,7 @@ static void render_string(struct render_out *out, const struct ktr_event_bytes *
 		render_put(out, "...", 3);
 }
 
-static void render_padded(struct render_out *out, const struct render_step *step,
+static void render_padded(struct render_out *out, const struct ktr__render_step *step,
 			  const struct ktr_event *event)
 {
 	const struct ktr_event_bytes *str = &event->str[step->arg];
@@ -291,7 +257,7 @@ static void render_padded(struct render_out *out, const struct render_step *step
 		render_fill(out, ' ', field.width - n);
 }
 
-static void render_double(struct render_out *out, const struct render_step *step,
+static void render_double(struct render_out *out, const struct ktr__render_step *step,
 			  const struct ktr_event *event)
 {
 	static const char letters[] = "-+ #0'";
@@ -339,42 +305,42 @@ static void render_stack(struct render_out *out, const struct ktr_event_bytes *s
 		render_put(out, " ...", 4);
 }
 
-static void render_step(struct render_out *out, const struct render_step *step,
+static void render_step(struct render_out *out, const struct ktr__render_step *step,
 			const struct ktr_event *event)
 {
 	char digits[24], *end = digits + sizeof(digits), *first;
 	int64_t value;
 
 	switch (step->op) {
-	case RENDER_TEXT:
+	case KTR__RENDER_TEXT:
 		render_put(out, step->text, step->length);
 		return;
-	case RENDER_DECIMAL:
+	case KTR__RENDER_DECIMAL:
 		value = render_signed(step, event->arg[step->arg]);
 		first = render_decimal(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
 		if (value < 0)
 			*--first = '-';
 		break;
-	case RENDER_UNSIGNED:
+	case KTR__RENDER_UNSIGNED:
 		first = render_decimal(end, render_unsigned(step, event->arg[step->arg]));
 		break;
-	case RENDER_HEX:
+	case KTR__RENDER_HEX:
 		first = render_base2(end, render_unsigned(step, event->arg[step->arg]), 4,
 				     step->conv == 'X');
 		break;
-	case RENDER_STRING:
+	case KTR__RENDER_STRING:
 		render_string(out, &event->str[step->arg], SIZE_MAX);
 		return;
-	case RENDER_INTEGER:
+	case KTR__RENDER_INTEGER:
 		render_integer(out, step, event);
 		return;
-	case RENDER_POINTER:
+	case KTR__RENDER_POINTER:
 		render_pointer(out, step, event);
 		return;
-	case RENDER_CHAR:
+	case KTR__RENDER_CHAR:
 		render_char(out, step, event);
 		return;
-	case RENDER_DOUBLE:
+	case KTR__RENDER_DOUBLE:
 		render_double(out, step, event);
 		return;
 	default:
@@ -382,152 +348,6 @@ static void render_step(struct render_out *out, const struct render_step *step,
 		return;
 	}
 	render_put(out, first, (size_t)(end - first));
-}
-
-static uint8_t render_shift(uint8_t size)
-{
-	switch (size) {
-	case KTR__FORMAT_HH:
-		return 56;
-	case KTR__FORMAT_H:
-		return 48;
-	case KTR__FORMAT_INT:
-		return 32;
-	default:
-		return 0;
-	}
-}
-
-/* How to print a number that is neither a pointer nor floating point. */
-static void render_plan_integer(struct render_step *step, int is_signed)
-{
-	int plain = !step->flags && step->width < 0 && step->precision < 0 &&
-		    step->width_arg == KTR__FORMAT_NONE && step->precision_arg == KTR__FORMAT_NONE;
-
-	switch (step->conv) {
-	case 'c':
-	case 'C':
-		step->op = RENDER_CHAR;
-		return;
-	case 'p':
-		step->op = RENDER_POINTER;
-		return;
-	case 'x':
-	case 'X':
-		step->op = plain ? RENDER_HEX : RENDER_INTEGER;
-		return;
-	case 'o':
-	case 'b':
-	case 'B':
-		step->op = RENDER_INTEGER;
-		return;
-	case 'd':
-	case 'i':
-	case 'u':
-		break;
-	default: /* a conversion for something else: the whole word, in its own type */
-		step->conv = is_signed ? 'd' : 'u';
-		step->shift = 0;
-	}
-	if (!plain)
-		step->op = RENDER_INTEGER;
-	else
-		step->op = step->conv == 'u' ? RENDER_UNSIGNED : RENDER_DECIMAL;
-}
-
-static void render_plan_string(struct render_step *step)
-{
-	if (step->conv != 's') {
-		step->width = step->precision = KTR__FORMAT_UNSET;
-		step->width_arg = step->precision_arg = KTR__FORMAT_NONE;
-	}
-	step->op = step->width < 0 && step->precision < 0 && step->width_arg == KTR__FORMAT_NONE &&
-				   step->precision_arg == KTR__FORMAT_NONE
-			   ? RENDER_STRING
-			   : RENDER_PADDED;
-}
-
-/* Decides by the argument's type how a conversion prints. */
-static void render_plan_conversion(struct render_step *step, enum ktr_arg_type type)
-{
-	switch (type) {
-	case KTR_ARG_STR:
-		render_plan_string(step);
-		break;
-	case KTR_ARG_F64:
-		if (!strchr("aAeEfFgG", step->conv))
-			step->conv = 'g';
-		step->op = RENDER_DOUBLE;
-		break;
-	case KTR_ARG_PTR:
-		if (!strchr("diouxXc", step->conv))
-			step->conv = 'p';
-		render_plan_integer(step, 0);
-		break;
-	case KTR_ARG_NONE:
-	case KTR_ARG_STACK:
-	case KTR_ARG_TYPES:
-		step->op = RENDER_TEXT;
-		break;
-	case KTR_ARG_I8:
-	case KTR_ARG_I16:
-	case KTR_ARG_I32:
-	case KTR_ARG_I64:
-		render_plan_integer(step, 1);
-		break;
-	default:
-		render_plan_integer(step, 0);
-	}
-}
-
-/* Is there such an argument, fit for a width or precision? */
-static int render_has_number(const struct ktr_reader_site *site, uint8_t arg)
-{
-	return arg == KTR__FORMAT_NONE ||
-	       (arg < site->n_args && site->arg[arg].type != KTR_ARG_STR &&
-		site->arg[arg].type != KTR_ARG_STACK && site->arg[arg].type != KTR_ARG_F64);
-}
-
-static void render_plan(const struct ktr_reader_site *site, const struct ktr__format_item *item,
-			struct render_step *step)
-{
-	*step = (struct render_step){
-		.text = item->start,
-		.length = item->length,
-		.op = RENDER_TEXT,
-		.arg = item->arg,
-		.shift = render_shift(item->size),
-		.flags = item->flags,
-		.width_arg = item->width_arg,
-		.precision_arg = item->precision_arg,
-		.conv = item->conv,
-		.width = item->width,
-		.precision = item->precision,
-	};
-	if (item->kind != KTR__FORMAT_CONV || item->arg >= site->n_args ||
-	    !render_has_number(site, item->width_arg) ||
-	    !render_has_number(site, item->precision_arg))
-		return;
-	render_plan_conversion(step, site->arg[item->arg].type);
-}
-
-int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
-{
-	struct ktr__format at = KTR__FORMAT(site->format);
-	struct ktr__format_item item;
-	struct ktr__render *render;
-	unsigned n = 0;
-
-	while (ktr__format_next(&at, &item))
-		n++;
-	render = ktr__arena_alloc(arena, sizeof(*render) + n * sizeof(render->step[0]));
-	if (!render)
-		return -ENOMEM;
-	at = (struct ktr__format)KTR__FORMAT(site->format);
-	while (render->n_steps < n && ktr__format_next(&at, &item))
-		render_plan(site, &item, &render->step[render->n_steps++]);
-	site->render = render;
-	return 0;
 }
 
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
@@ -543,10 +363,10 @@ size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
 	} else {
 		struct ktr__format at = KTR__FORMAT(site->format);
 		struct ktr__format_item item;
-		struct render_step step;
+		struct ktr__render_step step;
 
 		while (ktr__format_next(&at, &item)) {
-			render_plan(site, &item, &step);
+			ktr__render_plan(site, &item, &step);
 			render_step(&out, &step, event);
 		}
 	}

@@ -2,8 +2,8 @@
 /*
  * Walks the copy of a ring in either direction.
  *
- * Entries are untrusted: a payload ends where its continuations end, whatever its length says. The walk
- * is linear also where it seeks, because a ring is small.
+ * Entries are untrusted: a payload ends where its continuations end, whatever its length says.
+ * The walk is linear also where it seeks, because a ring is small.
  */
 #include "analyze/session_cursor.h"
 
@@ -45,8 +45,8 @@ static size_t session_cursor_payload(struct ktr__session_cursor *s, uint64_t at)
 
 	while (++at < s->n && ktr__slot_is_cont(&s->slot[at]) &&
 	       n + KTR_CONT_BYTES <= sizeof(s->payload)) {
-		memcpy(s->payload + n,
-		       (const char *)&s->slot[at] + offsetof(struct ktr_cont, data), KTR_CONT_BYTES);
+		memcpy(s->payload + n, (const char *)&s->slot[at] + offsetof(struct ktr_cont, data),
+		       KTR_CONT_BYTES);
 		n += KTR_CONT_BYTES;
 	}
 	return n;
@@ -83,7 +83,8 @@ static void session_cursor_args(struct ktr__session_cursor *s, uint64_t at, stru
 	}
 }
 
-static void session_cursor_event(struct ktr__session_cursor *s, uint64_t at, struct ktr_event *event)
+static void session_cursor_event(struct ktr__session_cursor *s, uint64_t at,
+				 struct ktr_event *event)
 {
 	const struct ktr__tables *tables = &s->c.source->tables;
 	const struct ktr_entry *entry = &s->slot[at];

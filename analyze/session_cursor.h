@@ -19,7 +19,7 @@ struct ktr__session_gap {
 
 struct ktr__session_cursor {
 	struct ktr__cursor c;
-	uint32_t cpu;  /* of the ring; on the thread path of its last event */
+	uint32_t cpu; /* of the ring; on the thread path of its last event */
 	int keep;
 	int by_thread; /* thread path: the entry tells the CPU */
 
@@ -27,8 +27,8 @@ struct ktr__session_cursor {
 	 * Whole events, one behind the other. Their timestamps have become nanoseconds, with
 	 * KTR_TIME_APPROX, and never go back.
 	 */
-	struct ktr_entry *slot; /* owned */
-	uint64_t n, room;	/* [slots] */
+	struct ktr_entry *slot;       /* owned */
+	uint64_t n, room;             /* [slots] */
 	struct ktr__session_gap *gap; /* owned */
 	unsigned n_gaps;
 	uint64_t n_events; /* among the slots, */
@@ -37,7 +37,7 @@ struct ktr__session_cursor {
 	/* Forward the next slot and gap; in reverse those behind the next ones. */
 	uint64_t at;
 	unsigned gap_at;
-	uint64_t index;	  /* running number of the next event; in reverse of the last one */
+	uint64_t index;   /* running number of the next event; in reverse of the last one */
 	uint64_t time_ns; /* of the event handed out last */
 	uint64_t limit_ns;
 	char payload[KTR_PAYLOAD_BYTES];

@@ -2,10 +2,11 @@
 /*
  * A session as a source, live or dead: one cursor per ring that has anything.
  *
- * What the rings hold is copied when the session is opened, up to where each ring's head was at the
- * beginning, so that the walk of a live session ends, shows one moment, and loses nothing while somebody
- * looks at the first page. Sites and threads are read after the rings: what an entry refers to was there
- * before it. Entries are untrusted: a time that goes back is raised to the one before it.
+ * What the rings hold is copied when the session is opened, up to where each ring's head was at
+ * the beginning, so that the walk of a live session ends, shows one moment, and loses nothing
+ * while somebody looks at the first page. Sites and threads are read after the rings: what an
+ * entry refers to was there before it. Entries are untrusted: a time that goes back is raised to
+ * the one before it.
  */
 #include "analyze/session_cursor.h"
 #include "analyze/ticks.h"
@@ -103,11 +104,13 @@ static int session_copy(struct session_open *o, struct ktr__session_cursor *s, u
 	for (;;) {
 		if (session_room(s))
 			return -ENOMEM;
-		rc = ktr__ring_read(&source, &cursor, o->head[ring], s->slot + s->n, SESSION_BATCH, &batch);
+		rc = ktr__ring_read(&source, &cursor, o->head[ring], s->slot + s->n, SESSION_BATCH,
+				    &batch);
 		if (rc <= 0)
 			break;
 		if (batch.damaged)
-			ktr__source_note(o->source, 1, "%s: the counters of ring %u contradict each other",
+			ktr__source_note(o->source, 1,
+					 "%s: the counters of ring %u contradict each other",
 					 o->path, ring);
 		if (batch.lost && session_add_gap(s, batch.lost))
 			return -ENOMEM;
@@ -156,7 +159,8 @@ static int session_ring(struct session_open *o, uint32_t ring)
 static int session_heads(struct session_open *o)
 {
 	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };
-	uint64_t n_bytes = 0, memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t n_bytes = 0,
+		 memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	o->n_rings = ktr__header_n_ring_rows(&o->map.header);
 	o->head = calloc(o->n_rings ? o->n_rings : 1, sizeof(*o->head));
@@ -171,8 +175,10 @@ static int session_heads(struct session_open *o)
 	}
 	if (n_bytes > memory / 2)
 		return ktr_error_at(o->err, o->path, 0, 0, ENOMEM,
-				    "the session's rings hold %" PRIu64 " MiB, more than half of this "
-				    "machine's memory", n_bytes >> 20);
+				    "the session's rings hold %" PRIu64
+				    " MiB, more than half of this "
+				    "machine's memory",
+				    n_bytes >> 20);
 	return 0;
 }
 
@@ -293,8 +299,8 @@ static void session_drops(struct session_open *o)
 		if (!drops[i].n)
 			continue;
 		o->source->info.n_lost += drops[i].n;
-		ktr__source_note(o->source, 0, "%s: %" PRIu64 " events were not recorded %s", o->path,
-				 drops[i].n, drops[i].why);
+		ktr__source_note(o->source, 0, "%s: %" PRIu64 " events were not recorded %s",
+				 o->path, drops[i].n, drops[i].why);
 	}
 }
 
@@ -311,7 +317,7 @@ static int session_info(struct session_open *o)
 	info->name = ktr__arena_copy(arena, h->name, strnlen(h->name, sizeof(h->name)));
 	info->host = ktr__arena_copy(arena, h->host, strnlen(h->host, sizeof(h->host)));
 	info->cmdline = ktr__map_proc(&o->map, 1, &proc) == 0 ? session_text(o, proc.cmdline) : "";
-	info->clock = h->clock == KTR_CLOCK_TSC	     ? "tsc"
+	info->clock = h->clock == KTR_CLOCK_TSC      ? "tsc"
 		      : h->clock == KTR_CLOCK_CNTVCT ? "cntvct"
 						     : "monotonic";
 	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
@@ -323,9 +329,11 @@ static int session_clock(struct session_open *o)
 	int rc = ktr__ticks_map(&o->map, &o->control, &o->clock, &o->source->info.utc_offset_ns);
 
 	if (rc == KTR__TICKS_NOMINAL)
-		ktr__source_note(o->source, 0, "%s: times come from the clock's nominal rate", o->path);
+		ktr__source_note(o->source, 0, "%s: times come from the clock's nominal rate",
+				 o->path);
 	if (rc == KTR__TICKS_UNKNOWN)
-		ktr__source_note(o->source, 0, "%s: the clock's rate is unknown: times are in its ticks",
+		ktr__source_note(o->source, 0,
+				 "%s: the clock's rate is unknown: times are in its ticks",
 				 o->path);
 	return rc < 0 ? rc : 0;
 }

@@ -2,13 +2,13 @@
 /*
  * Reads the JSON lines beside a trace's streams.
  *
- * Each line carries a checksum; one that is wrong, or does not say what it must, is noted with file and
- * line and left out. So is a last line without newline, unless the trace is still being written or its
- * writer was killed: nothing refers to it then. Lines are independent of each other, except that a
- * thread names the row of its process, so processes are read first.
+ * Each line carries a checksum; one that is wrong, or does not say what it must, is noted with
+ * file and line and left out. So is a last line without newline, unless the trace is still being
+ * written or its writer was killed: nothing refers to it then. Lines are independent of each
+ * other, except that a thread names the row of its process, so processes are read first.
  *
- * jansson's strings are well-formed UTF-8; bytes that were not are spelled as private characters, which
- * ktr__text_raw() turns back.
+ * jansson's strings are well-formed UTF-8; bytes that were not are spelled as private characters,
+ * which ktr__text_raw() turns back.
  */
 #include "analyze/sidecar.h"
 #include "writer/packet.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define SIDECAR_LINE_MAX ((size_t)1 << 20) /* [bytes] a command line may be long */
-#define SIDECAR_NOTES	 4		   /* notes about the lines of one file; more is not told */
+#define SIDECAR_NOTES    4                 /* notes about the lines of one file; more is not told */
 
 /* What processes.jsonl says, for the threads: row to name. */
 struct sidecar_procs {
@@ -108,8 +108,8 @@ static int sidecar_trace(struct sidecar *s, const json_t *row)
 
 	if (major != KTR_TRACE_MAJOR)
 		return ktr_error_at(s->err, info->path, 0, 0, ENOTSUP,
-				    "a trace of format %" PRIu64 ", this ktr reads format %d", major,
-				    KTR_TRACE_MAJOR);
+				    "a trace of format %" PRIu64 ", this ktr reads format %d",
+				    major, KTR_TRACE_MAJOR);
 	info->name = sidecar_text(s, row, "session");
 	info->host = sidecar_text(s, row, "host");
 	info->cmdline = sidecar_text(s, row, "cmdline");
@@ -222,7 +222,8 @@ static int sidecar_class(struct sidecar *s, const json_t *row)
 {
 	const char *name = sidecar_text(s, row, "name");
 
-	return name ? ktr__tables_class(&s->source->tables, sidecar_u32(row, "bit"), name) : -ENOMEM;
+	return name ? ktr__tables_class(&s->source->tables, sidecar_u32(row, "bit"), name)
+		    : -ENOMEM;
 }
 
 /* ---- files ---- */
@@ -232,7 +233,8 @@ static void sidecar_left_out(struct sidecar *s, const char *why)
 	if (++s->n_notes <= SIDECAR_NOTES)
 		ktr__source_note(s->source, 1, "%s/%s:%u: %s; the line is left out%s",
 				 s->source->info.path, s->file, s->line, why,
-				 s->n_notes == SIDECAR_NOTES ? ", and further ones are not listed" : "");
+				 s->n_notes == SIDECAR_NOTES ? ", and further ones are not listed"
+							     : "");
 }
 
 static int sidecar_line(struct sidecar *s, const char *line, size_t n, sidecar_fn *fn)
@@ -254,8 +256,8 @@ static int sidecar_line(struct sidecar *s, const char *line, size_t n, sidecar_f
 }
 
 /*
- * Reads a line into buffer: its length without newline; SIDECAR_END behind the last, SIDECAR_TORN when
- * bytes without newline follow it, SIDECAR_LONG.
+ * Reads a line into buffer: its length without newline; SIDECAR_END behind the last, SIDECAR_TORN
+ * when bytes without newline follow it, SIDECAR_LONG.
  */
 #define SIDECAR_END  (-1)
 #define SIDECAR_TORN (-2)
@@ -333,7 +335,8 @@ static int sidecar_read(struct sidecar *s, int dir_fd, enum ktr_sidecar which, s
 		fclose(file);
 	}
 	if (rc)
-		ktr_error_at(s->err, s->source->info.path, 0, 0, -rc, "%s: %s", s->file, strerror(-rc));
+		ktr_error_at(s->err, s->source->info.path, 0, 0, -rc, "%s: %s", s->file,
+			     strerror(-rc));
 	return rc;
 }
 
@@ -342,9 +345,11 @@ static void sidecar_unfinished(struct sidecar *s, int fd)
 {
 	if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
 		flock(fd, LOCK_UN);
-		ktr__source_note(s->source, 0,
-				 "%s: the trace was not finished: whoever wrote it was killed, and the last "
-				 "events may be missing", s->source->info.path);
+		ktr__source_note(
+			s->source, 0,
+			"%s: the trace was not finished: whoever wrote it was killed, and the last "
+			"events may be missing",
+			s->source->info.path);
 	} else if (errno == EWOULDBLOCK) {
 		ktr__source_note(s->source, 0, "%s: the trace is still being written",
 				 s->source->info.path);
@@ -353,7 +358,9 @@ static void sidecar_unfinished(struct sidecar *s, int fd)
 
 int ktr__sidecar_info(struct ktr__source *source, int dir_fd, struct ktr_error *err)
 {
-	struct sidecar s = { .source = source, .file = sidecar_files[KTR_SIDECAR_INFO], .err = err };
+	struct sidecar s = { .source = source,
+			     .file = sidecar_files[KTR_SIDECAR_INFO],
+			     .err = err };
 	const char *path = source->info.path;
 	int rc = 0;
 	FILE *file = sidecar_open(dir_fd, s.file, &rc);
@@ -362,7 +369,8 @@ int ktr__sidecar_info(struct ktr__source *source, int dir_fd, struct ktr_error *
 		return ktr_error_at(err, path, 0, 0, EINVAL,
 				    faccessat(dir_fd, KTR_TRACE_METADATA, F_OK, 0) == 0
 					    ? "a CTF trace, but not one of ktr: it has no %s"
-					    : "not a trace: it has no %s", s.file);
+					    : "not a trace: it has no %s",
+				    s.file);
 	if (!file)
 		return ktr_error_at(err, path, 0, 0, -rc, "%s: %s", s.file, strerror(-rc));
 	rc = sidecar_lines(&s, file, sidecar_info_line);

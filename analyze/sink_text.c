@@ -2,9 +2,9 @@
 /*
  * The text form of a walk.
  *
- * Everything goes through one buffer and no printf: a line costs some 100 ns. Names and texts come from
- * the traced program and are made harmless on their way (analyze/utf8.h). Columns are as wide as what is
- * usual; longer names push the rest of their line to the right.
+ * Everything goes through one buffer and no printf: a line costs some 100 ns. Names and texts
+ * come from the traced program and are made harmless on their way (analyze/utf8.h). Columns are
+ * as wide as what is usual; longer names push the rest of their line to the right.
  */
 #include "analyze/sink_text.h"
 #include "analyze/utf8.h"
@@ -23,12 +23,9 @@ static const struct sink_text_column {
 	const char *name;
 	const char *colour;
 } sink_text_columns[] = {
-	{ KTR__TEXT_INDEX, 10, "index", TEXT_DIM },
-	{ KTR__TEXT_TIME, 16, "time", TEXT_DIM },
-	{ KTR__TEXT_CPU, 3, "cpu", "\033[36m" },
-	{ KTR__TEXT_THREAD, 22, "thread", NULL },
-	{ KTR__TEXT_CLASS, 8, "class", "\033[33m" },
-	{ KTR__TEXT_WHERE, 20, "where", TEXT_DIM },
+	{ KTR__TEXT_INDEX, 10, "index", TEXT_DIM },  { KTR__TEXT_TIME, 16, "time", TEXT_DIM },
+	{ KTR__TEXT_CPU, 3, "cpu", "\033[36m" },     { KTR__TEXT_THREAD, 22, "thread", NULL },
+	{ KTR__TEXT_CLASS, 8, "class", "\033[33m" }, { KTR__TEXT_WHERE, 20, "where", TEXT_DIM },
 	{ KTR__TEXT_FUNC, 20, "function", NULL },
 };
 
@@ -85,7 +82,8 @@ static void sink_text_time(struct ktr__sink_text *text, uint64_t ns, unsigned wi
 		if (!text->n_events)
 			ns = text->last_ns = 0;
 		sink_text_seconds(text->out,
-				  ns > text->last_ns ? ns - text->last_ns : text->last_ns - ns, width);
+				  ns > text->last_ns ? ns - text->last_ns : text->last_ns - ns,
+				  width);
 		break;
 	case KTR__TEXT_UTC:
 		sink_text_utc(text, ns);
@@ -147,8 +145,9 @@ static void sink_text_cells(struct ktr__sink_text *text, const struct ktr_event 
 		if (!(text->columns & column->bit))
 			continue;
 		if (!colour && column->bit == KTR__TEXT_THREAD)
-			colour = sink_text_threads[event->thread->id % (sizeof(sink_text_threads) /
-									sizeof(sink_text_threads[0]))];
+			colour = sink_text_threads[event->thread->id %
+						   (sizeof(sink_text_threads) /
+						    sizeof(sink_text_threads[0]))];
 		if (text->colour && colour)
 			ktr__out_text(text->out, colour);
 		sink_text_cell(text, column->bit, sink_text_width(text, column), event);

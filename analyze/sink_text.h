@@ -12,19 +12,19 @@
 enum ktr__text_time {
 	KTR__TEXT_RELATIVE, /* seconds since the first event of the source */
 	KTR__TEXT_DELTA,    /* seconds since the line before */
-	KTR__TEXT_UTC,	    /* ISO 8601 */
-	KTR__TEXT_RAW	    /* nanoseconds of CLOCK_MONOTONIC */
+	KTR__TEXT_UTC,      /* ISO 8601 */
+	KTR__TEXT_RAW       /* nanoseconds of CLOCK_MONOTONIC */
 };
 
 /* Columns, in this order. */
-#define KTR__TEXT_INDEX	 1u /* running number of the event in its ring */
-#define KTR__TEXT_TIME	 2u
-#define KTR__TEXT_CPU	 4u
+#define KTR__TEXT_INDEX  1u /* running number of the event in its ring */
+#define KTR__TEXT_TIME   2u
+#define KTR__TEXT_CPU    4u
 #define KTR__TEXT_THREAD 8u
-#define KTR__TEXT_CLASS	 16u
-#define KTR__TEXT_WHERE	 32u
-#define KTR__TEXT_FUNC	 64u
-#define KTR__TEXT_USUAL                                                                          \
+#define KTR__TEXT_CLASS  16u
+#define KTR__TEXT_WHERE  32u
+#define KTR__TEXT_FUNC   64u
+#define KTR__TEXT_USUAL                                                                            \
 	(KTR__TEXT_TIME | KTR__TEXT_CPU | KTR__TEXT_THREAD | KTR__TEXT_CLASS | KTR__TEXT_WHERE)
 
 struct ktr__sink_text {
@@ -40,7 +40,7 @@ struct ktr__sink_text {
 	uint64_t n_lost;
 	uint64_t last_ns;
 	int64_t second; /* what `date` says */
-	char date[24];	/* "2024-02-29T12:34:56." */
+	char date[24];  /* "2024-02-29T12:34:56." */
 };
 
 /* Sets the callbacks. */

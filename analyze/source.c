@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all sources have in common: the list of cursors, the span, and the queue of losses and notes. The
- * queue is an array that is emptied from the front and reused when it is empty.
+ * What all sources have in common: the list of cursors, the span, and the queue of losses and
+ * notes. The queue is an array that is emptied from the front and reused when it is empty.
  */
 #include "analyze/source.h"
 
@@ -13,8 +13,8 @@
 
 int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor)
 {
-	struct ktr__cursor **grown =
-		realloc(source->cursor, (source->n_cursors + 1) * sizeof(*source->cursor));
+	struct ktr__cursor **grown = realloc(source->cursor,
+					     (source->n_cursors + 1) * sizeof(*source->cursor));
 
 	if (!grown) {
 		cursor->close(cursor);

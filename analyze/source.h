@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a reader reads from: tables, and one cursor per ring, whichever kind of source they come from.
+ * What a reader reads from: tables, and one cursor per ring, whichever kind of source they come
+ * from.
  *
- * A source is opened by one of the calls at the end; each fills info and tables and adds cursors. Several
- * may add to one source, as long as their site and thread numbers mean the same (a trace and the session
- * it was written from).
+ * A source is opened by one of the calls at the end; each fills info and tables and adds cursors.
+ * Several may add to one source, as long as their site and thread numbers mean the same (a trace
+ * and the session it was written from).
  *
- * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as they
- * are known, which is right behind the event before the gap, and notes.
+ * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as
+ * they are known, which is right behind the event before the gap, and notes.
  */
 #ifndef ANALYZE_SOURCE_H
 #define ANALYZE_SOURCE_H
@@ -19,15 +20,15 @@
 struct ktr__source;
 
 /*
- * One ring's events in the order of the walk. The event is complete and stays as it is until advance()
- * or seek() is called.
+ * One ring's events in the order of the walk. The event is complete and stays as it is until
+ * advance() or seek() is called.
  */
 struct ktr__cursor {
 	/* Fetches the next event: 1, 0 at the end (and ever after until seek), -errno. */
 	int (*advance)(struct ktr__cursor *cursor);
 	/*
-	 * Moves so that the next advance() fetches the first event at or after time_ns, in reverse the
-	 * last one before it. 0 or -errno.
+	 * Moves so that the next advance() fetches the first event at or after time_ns, in
+	 * reverse the last one before it. 0 or -errno.
 	 */
 	int (*seek)(struct ktr__cursor *cursor, uint64_t time_ns);
 	void (*close)(struct ktr__cursor *cursor); /* frees it */
@@ -59,7 +60,7 @@ struct ktr__source {
 	struct ktr__cursor **cursor; /* owned */
 	unsigned n_cursors;
 	int reverse;
-	int finished;	   /* a trace that nobody writes to any more */
+	int finished;      /* a trace that nobody writes to any more */
 	int out_of_memory; /* something could not be queued */
 };
 

@@ -2,10 +2,10 @@
 /*
  * Pairs STARTs with STOPs and states with the state that follows.
  *
- * What is open lies in a hash table with chains, newest first, so that the first match is the innermost
- * span. Its bytes (id and state) are copied behind the record, because an event's own are gone with the
- * next one. All records are also on one list in the order in which they were opened; the table grows by
- * doubling until KTR__SPANS_OPEN_MAX records are open.
+ * What is open lies in a hash table with chains, newest first, so that the first match is the
+ * innermost span. Its bytes (id and state) are copied behind the record, because an event's own
+ * are gone with the next one. All records are also on one list in the order in which they were
+ * opened; the table grows by doubling until KTR__SPANS_OPEN_MAX records are open.
  *
  * Whether a loss lies within a span is told by a count of losses: the walk reports a gap before the
  * first event behind its beginning, and a record remembers the count at its own beginning.
@@ -24,7 +24,7 @@ struct spans_open {
 	uint64_t hash;
 	uint64_t n_losses; /* at its beginning */
 	struct ktr__span span;
-	int scope;	 /* found by process and key alone */
+	int scope; /* found by process and key alone */
 	char text[];
 };
 
@@ -94,7 +94,8 @@ static struct ktr__span spans_describe(const struct ktr_event *event)
 	};
 
 	if (site->ident)
-		span.ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident), 0, 0 };
+		span.ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident),
+						       0, 0 };
 	else
 		span.ident = spans_bytes(event, 0);
 	if (span.kind == KTR_KIND_STATE)

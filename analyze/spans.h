@@ -7,13 +7,13 @@
  *	...	ktr__spans_loss(spans, loss);		for each loss, where the walk tells of it
  *	ktr__spans_finish(spans, info->last_ns);	hands out what is still open
  *
- * A START and a STOP are a pair when process, group, id and key are equal; among several that are open
- * the last one opened ends first. The key of a KTR_SCOPE is the address of a record on the stack, which
- * only one open span of a process can have: another START with it means that the STOP before it is
- * missing. A row (process, group, id) is in a state until its next state.
+ * A START and a STOP are a pair when process, group, id and key are equal; among several that are
+ * open the last one opened ends first. The key of a KTR_SCOPE is the address of a record on the
+ * stack, which only one open span of a process can have: another START with it means that the
+ * STOP before it is missing. A row (process, group, id) is in a state until its next state.
  *
- * Nothing is made up: a span that lacks an end says so, and one during which events were lost says that
- * its ends may belong to two different spans. Forward walks only.
+ * Nothing is made up: a span that lacks an end says so, and one during which events were lost
+ * says that its ends may belong to two different spans. Forward walks only.
  */
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
@@ -31,13 +31,13 @@ struct ktr__span {
 	const char *group;
 	struct ktr_event_bytes ident; /* valid during the call that hands out the span */
 	struct ktr_event_bytes state; /* KTR_KIND_STATE; likewise */
-	uint64_t key;		      /* KTR_KIND_START */
+	uint64_t key;                 /* KTR_KIND_START */
 	uint64_t from_ns;
 	uint64_t to_ns;
 	const struct ktr_reader_site *site; /* where it began; without a start, where it ended */
-	const struct ktr_reader_thread *thread; /* likewise */
+	const struct ktr_reader_thread *thread;     /* likewise */
 	const struct ktr_reader_thread *end_thread; /* NULL without an end */
-	uint32_t cpu;	/* likewise: where it began */
+	uint32_t cpu;                               /* likewise: where it began */
 	uint32_t depth; /* spans of the same process, group, id and key around it */
 	unsigned flags;
 };

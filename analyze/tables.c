@@ -2,9 +2,9 @@
 /*
  * Tables of sites, threads and classes.
  *
- * Rows and their strings live in the arena and stay where they are; the arrays over them grow while the
- * source is opened. Site 0 stands for every call site whose description was not to be had: its
- * arguments are the six raw words.
+ * Rows and their strings live in the arena and stay where they are; the arrays over them grow
+ * while the source is opened. Site 0 stands for every call site whose description was not to be
+ * had: its arguments are the six raw words.
  *
  * Threads of a trace are found by the word in their events. Lives of one tid that share a word are
  * chained, the last to start first.
@@ -106,7 +106,8 @@ int ktr__tables_init(struct ktr__tables *tables)
 		for (size_t c = 0; c <= n; c++) {
 			char letter = tables_classes[i].name[c];
 
-			name[c] = letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A') : letter;
+			name[c] = letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A')
+								 : letter;
 		}
 		rc = ktr__tables_class(tables, tables_classes[i].bit, name);
 	}
@@ -269,7 +270,8 @@ static const char *tables_mask_text(struct ktr__tables *tables, uint64_t mask)
 
 		if (!(mask >> bit & 1))
 			continue;
-		n = name ? snprintf(to, room, "%s%.*s", to == text ? "" : "|", KTR_CLASS_NAME_MAX, name)
+		n = name ? snprintf(to, room, "%s%.*s", to == text ? "" : "|", KTR_CLASS_NAME_MAX,
+				    name)
 			 : snprintf(to, room, "%s0x%llx", to == text ? "" : "|", 1ull << bit);
 		if (n < 0 || (size_t)n >= room)
 			break;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the events of one source refer to by number: call sites, threads, classes. Filled when the
- * source is opened, out of the session's tables or the trace's sidecars; then only read. Rows never move.
+ * source is opened, out of the session's tables or the trace's sidecars; then only read. Rows
+ * never move.
  */
 #ifndef ANALYZE_TABLES_H
 #define ANALYZE_TABLES_H
@@ -12,10 +13,10 @@
 #include <ktr/reader.h>
 
 /*
- * Ids are indices into arrays here: a damaged or hostile source must not make them large. The session
- * file has no more rows either (ktr/session.h).
+ * Ids are indices into arrays here: a damaged or hostile source must not make them large. The
+ * session file has no more rows either (ktr/session.h).
  */
-#define KTR__SITES_MAX	 (1u << 20)
+#define KTR__SITES_MAX   (1u << 20)
 #define KTR__THREADS_MAX (1u << KTR_THREAD_BITS)
 
 /* A thread and what finds it: the word that its events carry in a trace. */
@@ -33,9 +34,9 @@ struct ktr__tables {
 	uint32_t n_sites;
 	struct ktr__thread **thread; /* by row; NULL where there is none */
 	uint32_t n_threads;
-	struct ktr__thread **word; /* hash table of words, open addressing */
-	uint32_t n_words;	   /* its size, a power of two; 0 until it is built */
-	struct ktr__thread nobody; /* thread 0 */
+	struct ktr__thread **word;      /* hash table of words, open addressing */
+	uint32_t n_words;               /* its size, a power of two; 0 until it is built */
+	struct ktr__thread nobody;      /* thread 0 */
 	struct ktr_reader_site unknown; /* site 0 */
 };
 
@@ -70,7 +71,8 @@ void ktr__tables_free(struct ktr__tables *tables);
 /* Adds a row or puts another in its place. 0, -ENOMEM, or -EINVAL for what cannot be one. */
 int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name);
 int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__site_text *text);
-int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr__thread_text *text);
+int ktr__tables_thread(struct ktr__tables *tables, uint32_t id,
+		       const struct ktr__thread_text *text);
 
 /* After the last row: names the sites' classes and builds the hash of words. 0 or -ENOMEM. */
 int ktr__tables_finish(struct ktr__tables *tables);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds the map from ticks to nanoseconds for a session that no trace was made of: a trace has its map
- * stored in it.
+ * Finds the map from ticks to nanoseconds for a session that no trace was made of: a trace has
+ * its map stored in it.
  *
- * Two readings of both clocks that are 100 ms apart give the rate to about one part in a million (each
- * is off by some 50 ns at worst), which is better than the nominal rate; later is better still.
+ * Two readings of both clocks that are 100 ms apart give the rate to about one part in a million
+ * (each is off by some 50 ns at worst), which is better than the nominal rate; later is better
+ * still.
  */
 #include "analyze/ticks.h"
 
@@ -109,7 +110,8 @@ int ktr__ticks_between(const struct ktr_anchor *a, const struct ktr_anchor *b,
 		wide mult = ((wide)ns << shift) / ticks;
 
 		if (mult < 1ull << 62) {
-			*clock = (struct ktr_trace_clock){ a->ticks, a->mono_ns, (uint64_t)mult, shift, 0 };
+			*clock = (struct ktr_trace_clock){ a->ticks, a->mono_ns, (uint64_t)mult,
+							   shift, 0 };
 			return mult ? 0 : -EINVAL;
 		}
 		if (!shift)
@@ -118,8 +120,8 @@ int ktr__ticks_between(const struct ktr_anchor *a, const struct ktr_anchor *b,
 }
 
 /* The last anchor that is far enough from the first one. 1 when there is one. */
-static int ticks_last(const struct ktr__session_map *map, uint32_t n, const struct ktr_anchor *first,
-		      struct ktr_anchor *last)
+static int ticks_last(const struct ktr__session_map *map, uint32_t n,
+		      const struct ktr_anchor *first, struct ktr_anchor *last)
 {
 	while (n-- > 1)
 		if (ktr__map_anchor(map, n, last) == 0 && last->mono_ns > first->mono_ns &&

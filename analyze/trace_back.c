@@ -2,8 +2,9 @@
 /*
  * One stream of a trace, newest event first.
  *
- * Packed events have no way back. One pass over a packet remembers where every KTR__TRACE_BLOCK-th event
- * begins; blocks are then decoded forward, the last one first, and their events handed out backward.
+ * Packed events have no way back. One pass over a packet remembers where every
+ * KTR__TRACE_BLOCK-th event begins; blocks are then decoded forward, the last one first, and
+ * their events handed out backward.
  */
 #include "analyze/trace_cursor.h"
 
@@ -15,7 +16,8 @@ static void trace_back_enter(struct ktr__trace_cursor *t)
 {
 	const struct ktr_packet_header *h = &t->head;
 	uint64_t lost = t->known ? ktr__trace_minus(t->discarded, h->discarded) : 0;
-	uint64_t missing = t->known ? ktr__trace_minus(t->event_no, h->first_event + h->n_events) : 0;
+	uint64_t missing = t->known ? ktr__trace_minus(t->event_no, h->first_event + h->n_events)
+				    : 0;
 
 	if (h->seq != t->seq && missing > lost)
 		lost = missing;
@@ -47,8 +49,7 @@ static int trace_back_mark(struct ktr__trace_back *b, const struct ktr__walk *wa
 		b->mark = grown;
 		b->room = b->room * 2 + 64;
 	}
-	b->mark[b->n_marks++] =
-		(struct ktr__trace_mark){ walk->at, walk->time_ns, walk->n_left };
+	b->mark[b->n_marks++] = (struct ktr__trace_mark){ walk->at, walk->time_ns, walk->n_left };
 	return 0;
 }
 

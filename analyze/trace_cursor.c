@@ -2,12 +2,12 @@
 /*
  * One stream of a trace, forward.
  *
- * The cursor stands in one packet and decodes its events one by one, straight into the event that the
- * merge looks at. Going from packet to packet it compares what they say: events that the writer has
- * counted as discarded are a loss; where packets themselves are missing, because they were damaged, the
- * running numbers of the events tell how many there were.
- * Packets whose times or processors contradict their stream are treated as damaged, so that a walk
- * never goes back in time and every processor is below info.n_cpus.
+ * The cursor stands in one packet and decodes its events one by one, straight into the event that
+ * the merge looks at. Going from packet to packet it compares what they say: events that the
+ * writer has counted as discarded are a loss; where packets themselves are missing, because they
+ * were damaged, the running numbers of the events tell how many there were. Packets whose times
+ * or processors contradict their stream are treated as damaged, so that a walk never goes back in
+ * time and every processor is below info.n_cpus.
  */
 #include "analyze/trace_cursor.h"
 
@@ -21,10 +21,12 @@ void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, 
 		return;
 	ktr__source_note(t->c.source, 1, "%s/%s: bytes %llu to %llu %s%s", t->c.source->info.path,
 			 t->name, (unsigned long long)from, (unsigned long long)to, what,
-			 t->n_notes == TRACE_NOTES ? "; further damage of this file is not listed" : "");
+			 t->n_notes == TRACE_NOTES ? "; further damage of this file is not listed"
+						   : "");
 }
 
-void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns, uint64_t to_ns)
+void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t from_ns,
+		    uint64_t to_ns)
 {
 	struct ktr_loss loss = { .cpu = t->head.cpu,
 				 .keep = (uint8_t)t->keep,
@@ -123,7 +125,8 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 		t->at = t->next;
 		t->next += (uint64_t)n;
 		if (!ktr__trace_suits(t)) {
-			ktr__trace_damage(t, t->at, t->next, "contradict the packets before, skipped");
+			ktr__trace_damage(t, t->at, t->next,
+					  "contradict the packets before, skipped");
 			continue;
 		}
 		trace_cursor_enter(t);

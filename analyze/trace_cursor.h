@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cursor of one stream file of a trace, shared by the files that move it: trace_cursor.c forward,
- * trace_back.c in reverse, trace_source.c opens it.
+ * The cursor of one stream file of a trace, shared by the files that move it: trace_cursor.c
+ * forward, trace_back.c in reverse, trace_source.c opens it.
  */
 #ifndef ANALYZE_TRACE_CURSOR_H
 #define ANALYZE_TRACE_CURSOR_H
@@ -24,7 +24,7 @@ struct ktr__trace_mark {
 /* Reverse only. */
 struct ktr__trace_back {
 	struct ktr__trace_mark *mark; /* owned: of every KTR__TRACE_BLOCK-th event */
-	unsigned n_marks;	      /* blocks that have not been decoded yet */
+	unsigned n_marks;             /* blocks that have not been decoded yet */
 	unsigned room;
 	unsigned n_block; /* decoded events that have not been handed out yet */
 	struct ktr_event block[KTR__TRACE_BLOCK];
@@ -36,8 +36,9 @@ struct ktr__trace_cursor {
 	char name[32];
 	int keep;
 	int in_packet;
-	uint64_t at;   /* [bytes] where the packet begins */
-	uint64_t next; /* [bytes] forward: where the next one begins; reverse: where the one before ends */
+	uint64_t at; /* [bytes] where the packet begins */
+	uint64_t
+		next; /* [bytes] forward: where the next one begins; reverse: where the one before ends */
 	const uint8_t *bytes; /* of the packet */
 	struct ktr_packet_header head;
 	struct ktr__walk walk;
@@ -45,10 +46,11 @@ struct ktr__trace_cursor {
 	uint64_t limit_ns;  /* events before this (reverse: at or after this) are passed over */
 
 	/* What the packet before it said, in reverse the one behind it. */
-	int known;	    /* 0: nothing, after a seek; discarded and edge_ns hold otherwise */
-	int numbered;	    /* 1: seq and event_no hold, too */
-	uint64_t seq;	    /* of the packet that should be next */
-	uint64_t event_no;  /* running number of the first event behind that packet; reverse: of its first */
+	int known;    /* 0: nothing, after a seek; discarded and edge_ns hold otherwise */
+	int numbered; /* 1: seq and event_no hold, too */
+	uint64_t seq; /* of the packet that should be next */
+	uint64_t
+		event_no; /* running number of the first event behind that packet; reverse: of its first */
 	uint64_t discarded; /* [events] */
 	uint64_t edge_ns;   /* of its last event; reverse: of its first */
 

@@ -49,8 +49,8 @@ static int trace_source_is_stream(const char *name, uint32_t *number, int *keep)
 }
 
 /*
- * What the stream's ends tell: the span, what was lost, which processors there are. On the thread path a
- * packet may be of any processor: there all headers are looked at. 0 or -errno.
+ * What the stream's ends tell: the span, what was lost, which processors there are. On the thread
+ * path a packet may be of any processor: there all headers are looked at. 0 or -errno.
  */
 static int trace_source_survey(struct ktr__trace_cursor *t)
 {

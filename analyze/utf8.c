@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looks at UTF-8 a character at a time, and at ASCII eight bytes at a time: nearly all text is that.
+ * Looks at UTF-8 a character at a time, and at ASCII eight bytes at a time: nearly all text is
+ * that.
  */
 #include "analyze/utf8.h"
 

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Length of the well-formed UTF-8 character that n bytes begin with (Unicode 15, table 3-7); 0 when they
- * do not begin with one.
+ * Length of the well-formed UTF-8 character that n bytes begin with (Unicode 15, table 3-7); 0
+ * when they do not begin with one.
  */
 size_t ktr__utf8_char(const char *bytes, size_t n);
 
@@ -17,15 +17,15 @@ size_t ktr__utf8_char(const char *bytes, size_t n);
 size_t ktr__utf8_plain(const char *bytes, size_t n);
 
 /*
- * Writes bytes so that they neither move a cursor nor break a line: control characters, C1 included, and
- * what is not UTF-8 become \xNN (\n, \t, \r as such), everything else stays. At most 4 * n bytes are
- * written, no NUL. Returns their number.
+ * Writes bytes so that they neither move a cursor nor break a line: control characters, C1
+ * included, and what is not UTF-8 become \xNN (\n, \t, \r as such), everything else stays. At
+ * most 4 * n bytes are written, no NUL. Returns their number.
  */
 size_t ktr__utf8_visible(char *to, const char *bytes, size_t n);
 
 /*
- * Writes bytes as well-formed UTF-8: what is not becomes U+FFFD, one for each byte. At most 3 * n bytes
- * are written, no NUL. Returns their number.
+ * Writes bytes as well-formed UTF-8: what is not becomes U+FFFD, one for each byte. At most 3 * n
+ * bytes are written, no NUL. Returns their number.
  */
 size_t ktr__utf8_repair(char *to, const char *bytes, size_t n);
 

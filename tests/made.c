@@ -62,7 +62,9 @@ uint32_t made_site(struct made *made, uint64_t mask, const char *file, uint32_t 
 		   const char *format, const char *names, unsigned n_args, ...)
 {
 	uint32_t id = made->image.control->n_sites++;
-	struct ktr_site_row *row = (struct ktr_site_row *)image_region(&made->image, KTR_REGION_site) + id;
+	struct ktr_site_row *row = (struct ktr_site_row *)image_region(&made->image,
+								       KTR_REGION_site) +
+				   id;
 	va_list ap;
 
 	CU_ASSERT_FATAL(id < IMAGE_ROWS);
@@ -92,8 +94,9 @@ uint32_t made_site(struct made *made, uint64_t mask, const char *file, uint32_t 
 uint32_t made_thread(struct made *made, uint32_t tid, uint32_t pid, const char *name)
 {
 	uint32_t id = made->image.control->n_threads++;
-	struct ktr_thread_row *row =
-		(struct ktr_thread_row *)image_region(&made->image, KTR_REGION_thread) + id;
+	struct ktr_thread_row *row = (struct ktr_thread_row *)image_region(&made->image,
+									   KTR_REGION_thread) +
+				     id;
 
 	CU_ASSERT_FATAL(id < IMAGE_ROWS);
 	row->tid = tid;
@@ -112,7 +115,8 @@ static struct ktr_entry *made_slot(struct made *made, unsigned ring, uint64_t sl
 	return &entries[slot & ((1u << MADE_LOG2) - 1)];
 }
 
-void made_event(struct made *made, unsigned ring, uint64_t ticks, uint32_t site, uint32_t thread, ...)
+void made_event(struct made *made, unsigned ring, uint64_t ticks, uint32_t site, uint32_t thread,
+		...)
 {
 	struct ktr_entry entry = { ticks, site, thread, { 0 } };
 	char payload[KTR_PAYLOAD_BYTES] = "";
@@ -165,7 +169,8 @@ static void made_begin(struct made *made)
 						.sys = &ktr__sys,
 						.path = made->trace,
 						.from = KTR__DRAIN_START,
-					}, &err) == 0);
+					},
+					&err) == 0);
 }
 
 void made_drain(struct made *made)
@@ -214,15 +219,17 @@ char *made_walk(const char *path, const struct ktr_reader_options *options)
 				event.thread->pid, event.site->class_name, event.site->name,
 				event.site->n_args ? event.site->arg[0].name : "", text);
 		} else if (what == KTR_READ_LOSS) {
-			fprintf(to, "lost %" PRIu64 " cpu%u%s %" PRIu64 "-%" PRIu64 "\n", loss->n_events,
-				loss->cpu, loss->keep ? "k" : "", loss->from_ns, loss->to_ns);
+			fprintf(to, "lost %" PRIu64 " cpu%u%s %" PRIu64 "-%" PRIu64 "\n",
+				loss->n_events, loss->cpu, loss->keep ? "k" : "", loss->from_ns,
+				loss->to_ns);
 		} else {
 			fprintf(to, "note%s %s\n", ktr_reader_note(reader)->damaged ? "!" : "",
 				ktr_reader_note(reader)->text);
 		}
 	}
 	if (what < 0)
-		fprintf(to, "error %s\n", ktr_error_print(ktr_reader_error(reader), line, sizeof(line)));
+		fprintf(to, "error %s\n",
+			ktr_error_print(ktr_reader_error(reader), line, sizeof(line)));
 	fclose(to);
 	ktr_reader_close(reader);
 	return all;

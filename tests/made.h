@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sessions and traces made by hand, for tests of those who read them: events are put into the rings of
- * an image as the recorder would, and traces are drained from it by the writer.
+ * Sessions and traces made by hand, for tests of those who read them: events are put into the
+ * rings of an image as the recorder would, and traces are drained from it by the writer.
  *
  *	made_open(&made);
  *	site = made_site(&made, KTR_NET, "net.c", 42, "got %d of %s", "n,name", 2, KTR_ARG_I32, KTR_ARG_STR);
@@ -10,8 +10,8 @@
  *	...	made.session, made.trace are paths
  *	made_close(&made);
  *
- * The clock is CLOCK_MONOTONIC, so that ticks are nanoseconds. Rings 0 and 1 are the main rings of CPU 0 and
- * 1, 2 and 3 their keep rings.
+ * The clock is CLOCK_MONOTONIC, so that ticks are nanoseconds. Rings 0 and 1 are the main rings
+ * of CPU 0 and 1, 2 and 3 their keep rings.
  */
 #ifndef TESTS_MADE_H
 #define TESTS_MADE_H
@@ -44,14 +44,15 @@ uint32_t made_site(struct made *made, uint64_t mask, const char *file, uint32_t 
 uint32_t made_thread(struct made *made, uint32_t tid, uint32_t pid, const char *name);
 
 /* Arguments by the site's types: const char * (may be NULL) for copied strings, else uint64_t. */
-void made_event(struct made *made, unsigned ring, uint64_t ticks, uint32_t site, uint32_t thread, ...);
+void made_event(struct made *made, unsigned ring, uint64_t ticks, uint32_t site, uint32_t thread,
+		...);
 
 /* Writes the session file as it is now. */
 void made_session(struct made *made);
 
 /*
- * Takes what is new into the trace, which it begins the first time: one packet for each ring that has
- * something. Call it again after more events. made_trace() does it, and ends the trace.
+ * Takes what is new into the trace, which it begins the first time: one packet for each ring that
+ * has something. Call it again after more events. made_trace() does it, and ends the trace.
  */
 void made_drain(struct made *made);
 void made_trace(struct made *made);

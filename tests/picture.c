@@ -39,7 +39,8 @@ const struct ktr_reader_thread *picture_thread(struct picture *p, unsigned n)
 
 	if (thread->id == 0) {
 		snprintf(p->thread_name[n], sizeof(p->thread_name[n]), "worker %u", n % 100000);
-		*thread = (struct ktr_reader_thread){ n, 100 + n, 100, p->thread_name[n], "indexer", 0, 0 };
+		*thread = (struct ktr_reader_thread){ n,         100 + n, 100, p->thread_name[n],
+						      "indexer", 0,       0 };
 	}
 	return thread;
 }
@@ -184,7 +185,8 @@ void picture_indexer(struct picture *p)
 	picture_state(p, 0, 5, "worker", "flusher", "idle");
 	picture_state(p, 0, 5, "shard", "shard 7", "flusher");
 	for (unsigned i = 0; i < 100; i++) {
-		picture_counter(p, 100 * i, 6, "queue", "files queued", (int)(i < 50 ? i : 100 - i));
+		picture_counter(p, 100 * i, 6, "queue", "files queued",
+				(int)(i < 50 ? i : 100 - i));
 		picture_round(p, 100 * i, i);
 		if (i == 40)
 			picture_loss(p, 0, 4100, 4300, 12345);

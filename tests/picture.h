@@ -9,8 +9,8 @@
 #include <ktr/reader.h>
 
 #define PICTURE_BEGIN_NS 5000000000ull
-#define PICTURE_SITES	 64
-#define PICTURE_THREADS	 12000
+#define PICTURE_SITES    64
+#define PICTURE_THREADS  12000
 
 struct picture {
 	struct ktr_reader_info info;

@@ -27,10 +27,11 @@ static struct ktr_reader_site kind_site(const char *format, const char *names, u
 
 static void states_have_a_row_and_attributes(void)
 {
-	static const enum ktr_arg_type type[] = { KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_I32, KTR_ARG_STR };
-	struct ktr_reader_site site =
-		kind_site(KTR__GRAPH("thread", "state:\"%s\"") "prio:%d, " KTR_ATTR_LINKED,
-			  "id,state,td->prio,other", 4, type);
+	static const enum ktr_arg_type type[] = { KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_I32,
+						  KTR_ARG_STR };
+	struct ktr_reader_site site = kind_site(
+		KTR__GRAPH("thread", "state:\"%s\"") "prio:%d, " KTR_ATTR_LINKED,
+		"id,state,td->prio,other", 4, type);
 
 	CU_ASSERT(site.kind == KTR_KIND_STATE);
 	CU_ASSERT_STRING_EQUAL(site.group, "thread");
@@ -69,8 +70,8 @@ static void every_kind_is_known(void)
 static void scopes_have_a_constant_id(void)
 {
 	static const enum ktr_arg_type type[] = { KTR_ARG_U64, KTR_ARG_I32 };
-	struct ktr_reader_site site =
-		kind_site(KTR__SCOPE_FORMAT("50%% done, and \"more", "start") "shard:%d", "key,i", 2, type);
+	struct ktr_reader_site site = kind_site(
+		KTR__SCOPE_FORMAT("50%% done, and \"more", "start") "shard:%d", "key,i", 2, type);
 
 	CU_ASSERT(site.kind == KTR_KIND_START && site.value_arg == 0 && site.first_attr == 1);
 	CU_ASSERT_STRING_EQUAL(site.group, "scope");
@@ -99,9 +100,12 @@ static void what_breaks_the_grammar_is_a_plain_event(void)
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		CU_ASSERT(kind_site(formats[i], "a,b", 2, str).kind == KTR_KIND_EVENT);
 	/* The text is right, the values are not strings. */
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a,b", 2, i32).kind == KTR_KIND_EVENT);
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "start:0x%jX") "none", "a,b", 2, str).kind == KTR_KIND_EVENT);
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a", 1, str).kind == KTR_KIND_EVENT);
+	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a,b", 2, i32).kind ==
+		  KTR_KIND_EVENT);
+	CU_ASSERT(kind_site(KTR__GRAPH("g", "start:0x%jX") "none", "a,b", 2, str).kind ==
+		  KTR_KIND_EVENT);
+	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a", 1, str).kind ==
+		  KTR_KIND_EVENT);
 	ktr__arena_free(&kind_arena);
 }
 
@@ -109,8 +113,8 @@ static void names_are_split_as_a_compiler_would(void)
 {
 	static const enum ktr_arg_type type[6] = { KTR_ARG_I32, KTR_ARG_I32, KTR_ARG_I32,
 						   KTR_ARG_I32, KTR_ARG_I32, KTR_ARG_I32 };
-	struct ktr_reader_site site =
-		kind_site("%d", " f(a, b) ,x[i, 2],s ? \",\" : '\\'',n,n", 6, type);
+	struct ktr_reader_site site = kind_site("%d", " f(a, b) ,x[i, 2],s ? \",\" : '\\'',n,n", 6,
+						type);
 
 	CU_ASSERT_STRING_EQUAL(site.arg[0].name, "f(a, b)");
 	CU_ASSERT_STRING_EQUAL(site.arg[1].name, "x[i, 2]");
@@ -127,9 +131,22 @@ static void names_are_split_as_a_compiler_would(void)
 /* Pieces of the grammar in random order: no reading beyond the end, and values stay arguments. */
 static void random_formats_do_no_harm(void)
 {
-	static const char *const pieces[] = { "KTRGRAPH group:\"", "g", "\", id:\"", "%s", "\", ", "state:",
-					      "\"%s\"", "start:0x%jX", ", attributes: ", "none", "a:%d",
-					      ", ", "\"", "%", "%%", "counter:%d" };
+	static const char *const pieces[] = { "KTRGRAPH group:\"",
+					      "g",
+					      "\", id:\"",
+					      "%s",
+					      "\", ",
+					      "state:",
+					      "\"%s\"",
+					      "start:0x%jX",
+					      ", attributes: ",
+					      "none",
+					      "a:%d",
+					      ", ",
+					      "\"",
+					      "%",
+					      "%%",
+					      "counter:%d" };
 	enum ktr_arg_type type[6];
 	char format[512];
 
@@ -140,13 +157,15 @@ static void random_formats_do_no_harm(void)
 
 		format[0] = '\0';
 		for (int n = (int)(random() % 20); n > 0; n--)
-			strcat(format, pieces[(size_t)random() % (sizeof(pieces) / sizeof(pieces[0]))]);
+			strcat(format,
+			       pieces[(size_t)random() % (sizeof(pieces) / sizeof(pieces[0]))]);
 		for (unsigned i = 0; i < 6; i++)
 			type[i] = random() % 2 ? KTR_ARG_STR : KTR_ARG_U64;
 		site = kind_site(format, format, n_args, type);
 		CU_ASSERT((site.kind == KTR_KIND_EVENT) == (site.value_arg < 0));
 		CU_ASSERT(site.value_arg < (int)n_args);
-		CU_ASSERT(site.kind == KTR_KIND_EVENT || site.ident || site.arg[0].type == KTR_ARG_STR);
+		CU_ASSERT(site.kind == KTR_KIND_EVENT || site.ident ||
+			  site.arg[0].type == KTR_ARG_STR);
 		ktr__arena_free(&kind_arena);
 	}
 }

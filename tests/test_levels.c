@@ -12,8 +12,12 @@ static void columns_and_borders_agree(void)
 	static const struct {
 		uint64_t from, to;
 		unsigned n;
-	} windows[] = { { 0, 100, 7 },	{ 5, 1000000007, 1000 },       { 1ull << 62, (1ull << 62) + 12345, 80 },
-			{ 3, 4, 50 },	{ 0, UINT64_MAX / 2, 1200 }, { 77, 77, 10 } };
+	} windows[] = { { 0, 100, 7 },
+			{ 5, 1000000007, 1000 },
+			{ 1ull << 62, (1ull << 62) + 12345, 80 },
+			{ 3, 4, 50 },
+			{ 0, UINT64_MAX / 2, 1200 },
+			{ 77, 77, 10 } };
 
 	for (size_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
 		struct ktr__grid g;
@@ -22,7 +26,8 @@ static void columns_and_borders_agree(void)
 		CU_ASSERT_EQUAL(ktr__grid_border(&g, 0), g.from_ns);
 		CU_ASSERT_EQUAL(ktr__grid_border(&g, g.n_columns), g.to_ns);
 		for (unsigned c = 0; c < g.n_columns; c++) {
-			uint64_t begin = ktr__grid_border(&g, c), next = ktr__grid_border(&g, c + 1);
+			uint64_t begin = ktr__grid_border(&g, c),
+				 next = ktr__grid_border(&g, c + 1);
 
 			CU_ASSERT_TRUE(begin < next);
 			CU_ASSERT_EQUAL(ktr__grid_column(&g, begin), c);
@@ -83,12 +88,15 @@ static void lane_against_plain_count(void)
 			CU_ASSERT_EQUAL(count[cell->first] == most || most == 0, 1);
 			CU_ASSERT_EQUAL(cell->first != 0, covered > 0);
 			if (covered > 0) {
-				CU_ASSERT_EQUAL(cell->covered, covered * 255 / 100 ? covered * 255 / 100 : 1);
-				CU_ASSERT_EQUAL(cell->share, most * 255 / 100 ? most * 255 / 100 : 1);
+				CU_ASSERT_EQUAL(cell->covered,
+						covered * 255 / 100 ? covered * 255 / 100 : 1);
+				CU_ASSERT_EQUAL(cell->share,
+						most * 255 / 100 ? most * 255 / 100 : 1);
 			}
 			if (cell->second != 0)
 				CU_ASSERT_TRUE(count[cell->second] <= most);
-			CU_ASSERT_EQUAL(cell->second != 0 && count[cell->second] > 0, covered > most);
+			CU_ASSERT_EQUAL(cell->second != 0 && count[cell->second] > 0,
+					covered > most);
 		}
 		free(lane.cell);
 	}

@@ -14,20 +14,22 @@
 /* Two CPUs and a keep ring, strings, all times different. */
 static void reader_fill(struct made *made)
 {
-	uint32_t got = made_site(made, KTR_NET, "src/net.c", 42, "got %d of %s", "n,peer->name", 2, KTR_ARG_I32,
-				 KTR_ARG_STR);
+	uint32_t got = made_site(made, KTR_NET, "src/net.c", 42, "got %d of %s", "n,peer->name", 2,
+				 KTR_ARG_I32, KTR_ARG_STR);
 	uint32_t tick = made_site(made, KTR_SCHED | KTR_GEN, "sched.c", 7, "tick", "", 0);
-	uint32_t sizes = made_site(made, 1ull << 40, "a/b.h", 9, "%hhd %hu %zu %p %.1f", "a,b,c,d,e", 5,
-				   KTR_ARG_I8, KTR_ARG_U16, KTR_ARG_U64, KTR_ARG_PTR, KTR_ARG_F64);
+	uint32_t sizes = made_site(made, 1ull << 40, "a/b.h", 9, "%hhd %hu %zu %p %.1f",
+				   "a,b,c,d,e", 5, KTR_ARG_I8, KTR_ARG_U16, KTR_ARG_U64,
+				   KTR_ARG_PTR, KTR_ARG_F64);
 	uint32_t one = made_thread(made, 101, 100, "one"), two = made_thread(made, 102, 100, "two");
-	static const char long_text[] = "a text that needs more than one continuation entry, since one "
-					"holds fifty-six bytes only";
+	static const char long_text[] =
+		"a text that needs more than one continuation entry, since one "
+		"holds fifty-six bytes only";
 
 	made_event(made, 0, 1000, got, one, (uint64_t)-3, "abc");
 	made_event(made, 1, 1500, tick, two);
 	made_event(made, 2, 1700, tick, one);
-	made_event(made, 0, 2000, sizes, one, (uint64_t)-1, (uint64_t)65535, UINT64_MAX, (uint64_t)0x1000,
-		   0x4004000000000000u);
+	made_event(made, 0, 2000, sizes, one, (uint64_t)-1, (uint64_t)65535, UINT64_MAX,
+		   (uint64_t)0x1000, 0x4004000000000000u);
 	made_event(made, 1, 2100, got, two, (uint64_t)7, NULL);
 	made_event(made, 1, 2200, got, two, (uint64_t)8, long_text);
 	made_event(made, 0, 2300 | KTR_TIME_APPROX, tick, 0);
@@ -97,8 +99,8 @@ static char *reader_pick(const char *lines, uint64_t from, uint64_t to, int reve
 
 static void any_window_in_either_direction(void)
 {
-	static const uint64_t times[] = { 0,	999,  1000, 1001, 1600, 2000, 2100,
-					  2101, 2300, 2400, 2401, 9999 };
+	static const uint64_t times[] = { 0,    999,  1000, 1001, 1600, 2000,
+					  2100, 2101, 2300, 2400, 2401, 9999 };
 	const char *paths[2];
 	struct made made;
 
@@ -115,7 +117,8 @@ static void any_window_in_either_direction(void)
 			.reverse = i / 2 % 2,
 		};
 		char *expected = reader_pick(reader_expected, options.from_ns,
-					     options.to_ns ? options.to_ns : UINT64_MAX, options.reverse);
+					     options.to_ns ? options.to_ns : UINT64_MAX,
+					     options.reverse);
 
 		reader_expect(paths[i % 2], &options, expected);
 		free(expected);
@@ -135,7 +138,8 @@ static void seeking_again_and_again(void)
 	for (int i = 0; i < 4; i++) {
 		struct ktr_reader_options options = { .size = sizeof(options), .reverse = i / 2 };
 
-		CU_ASSERT_FATAL(ktr_reader_open(i % 2 ? made.trace : made.session, &options, &reader, NULL) == 0);
+		CU_ASSERT_FATAL(ktr_reader_open(i % 2 ? made.trace : made.session, &options,
+						&reader, NULL) == 0);
 		for (uint64_t time = 2500; time >= 900; time -= 100) {
 			CU_ASSERT(ktr_reader_seek(reader, time) == 0);
 			if (ktr_reader_next(reader, &event) != KTR_READ_EVENT) {
@@ -161,7 +165,8 @@ static void what_the_source_says_of_itself(void)
 	reader_fill(&made);
 	made_trace(&made);
 	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_FATAL(ktr_reader_open(i ? made.trace : made.session, NULL, &reader, NULL) == 0);
+		CU_ASSERT_FATAL(
+			ktr_reader_open(i ? made.trace : made.session, NULL, &reader, NULL) == 0);
 		info = ktr_reader_info(reader);
 		CU_ASSERT(info->kind == (i ? KTR_SOURCE_TRACE : KTR_SOURCE_DEAD));
 		CU_ASSERT_STRING_EQUAL(info->name, "made");
@@ -176,7 +181,8 @@ static void what_the_source_says_of_itself(void)
 		CU_ASSERT_STRING_EQUAL(site->file, "a/b.h");
 		CU_ASSERT_STRING_EQUAL(site->func, "function");
 		CU_ASSERT_STRING_EQUAL(site->module, "/bin/made");
-		CU_ASSERT(site->n_args == 5 && site->arg[4].type == KTR_ARG_F64 && site->in_str == 0);
+		CU_ASSERT(site->n_args == 5 && site->arg[4].type == KTR_ARG_F64 &&
+			  site->in_str == 0);
 		CU_ASSERT(ktr_reader_site(reader, 1)->in_str == 2);
 		CU_ASSERT_STRING_EQUAL(ktr_reader_thread(reader, 2)->name, "two");
 		CU_ASSERT_PTR_NULL(ktr_reader_site(reader, ktr_reader_n_sites(reader)));
@@ -249,7 +255,8 @@ static void a_long_trace_is_found_by_time(void)
 	for (uint64_t want = 3; want < n; want += 377) {
 		CU_ASSERT(ktr_reader_seek(reader, 1000 + 10 * want - 5) == 0);
 		CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_EVENT);
-		CU_ASSERT(event.arg[0] == want && event.index == want && event.str[1].n_bytes == 399);
+		CU_ASSERT(event.arg[0] == want && event.index == want &&
+			  event.str[1].n_bytes == 399);
 	}
 	ktr_reader_close(reader);
 	options.reverse = 1;

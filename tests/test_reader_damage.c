@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The reader against traces and sessions that were cut, spoilt or made up: what can be read is read,
- * what cannot is told, and nothing that was not recorded is shown.
+ * The reader against traces and sessions that were cut, spoilt or made up: what can be read is
+ * read, what cannot is told, and nothing that was not recorded is shown.
  */
 #include "made.h"
 #include "suite.h"
@@ -279,7 +279,9 @@ static void random_damage_to_sessions_does_no_harm(void)
 		for (int i = 0; i < 1 + round % 9; i++) {
 			uint64_t r = image_random(&random);
 			/* The header, the rows that are in use, the rings. */
-			size_t region = r % 3 ? made.image.header->region[r / 3 % KTR_REGIONS].offset : 0;
+			size_t region = r % 3 ? made.image.header->region[r / 3 % KTR_REGIONS]
+							.offset
+					      : 0;
 
 			file.bytes[(region + (r >> 32) % 1024) % file.n] = (char)(r >> 24);
 		}

@@ -60,8 +60,8 @@ static const char *render_1(const char *format, enum ktr_arg_type type, uint64_t
 static const char *render_str(const char *format, const char *text, int cut, int is_null)
 {
 	struct ktr_reader_site site = render_site(format, 1, KTR_ARG_STR);
-	struct ktr_event event = { .str = { { text, (uint32_t)(text ? strlen(text) : 0), (uint8_t)cut,
-					      (uint8_t)is_null } } };
+	struct ktr_event event = { .str = { { text, (uint32_t)(text ? strlen(text) : 0),
+					      (uint8_t)cut, (uint8_t)is_null } } };
 
 	return render_event(&site, &event);
 }
@@ -119,7 +119,8 @@ static void the_type_decides_where_the_conversion_does_not_fit(void)
 
 static void what_printf_does_not_know_stands(void)
 {
-	struct ktr_reader_site site = render_site("bits %b, %d", 3, KTR_ARG_I32, KTR_ARG_PTR, KTR_ARG_I32);
+	struct ktr_reader_site site = render_site("bits %b, %d", 3, KTR_ARG_I32, KTR_ARG_PTR,
+						  KTR_ARG_I32);
 	struct ktr_event event = { .arg = { 3, 0x1000, 9 } };
 
 	CU_ASSERT_STRING_EQUAL(render_event(&site, &event), "bits %b, 9");
@@ -148,8 +149,8 @@ static void stacks_follow_the_text(void)
 
 static void a_short_buffer_is_filled_and_the_length_told(void)
 {
-	struct ktr_reader_site site =
-		render_site("%d and %s and %8.3f", 3, KTR_ARG_I32, KTR_ARG_STR, KTR_ARG_F64);
+	struct ktr_reader_site site = render_site("%d and %s and %8.3f", 3, KTR_ARG_I32,
+						  KTR_ARG_STR, KTR_ARG_F64);
 	struct ktr_event event = { .site = &site, .arg = { 12345, 0, render_bits(2.5) } };
 	char all[64], part[64];
 	size_t n;
@@ -229,7 +230,9 @@ static void random_integers_print_as_printf_does(void)
 static void random_doubles_print_as_printf_does(void)
 {
 	static const char conversions[] = "aAeEfFgG";
-	static const double special[] = { 0.0, -0.0, 1.0, 0.1, 1e300, -1e-300, INFINITY, -INFINITY };
+	static const double special[] = {
+		0.0, -0.0, 1.0, 0.1, 1e300, -1e-300, INFINITY, -INFINITY
+	};
 	char format[64], expected[1024];
 
 	srandom(8);
@@ -287,7 +290,8 @@ static void random_pointers_and_strings_print_as_printf_does(void)
 		else
 			snprintf(expected, sizeof(expected), format, (void *)(uintptr_t)word);
 #pragma GCC diagnostic pop
-		got = string ? render_str(format, text, 0, !text) : render_1(format, KTR_ARG_PTR, word);
+		got = string ? render_str(format, text, 0, !text)
+			     : render_1(format, KTR_ARG_PTR, word);
 		if (strcmp(got, expected) != 0) {
 			fprintf(stderr, "\n%s: %s instead of %s\n", format, got, expected);
 			CU_FAIL("a string or pointer prints differently from printf");
@@ -333,6 +337,6 @@ static void random_formats_do_no_harm(void)
 SUITE(render, TEST(integers_print_in_their_width), TEST(widths_may_be_arguments),
       TEST(strings_are_bytes), TEST(the_type_decides_where_the_conversion_does_not_fit),
       TEST(what_printf_does_not_know_stands), TEST(stacks_follow_the_text),
-      TEST(a_short_buffer_is_filled_and_the_length_told), TEST(random_integers_print_as_printf_does),
-      TEST(random_doubles_print_as_printf_does),
+      TEST(a_short_buffer_is_filled_and_the_length_told),
+      TEST(random_integers_print_as_printf_does), TEST(random_doubles_print_as_printf_does),
       TEST(random_pointers_and_strings_print_as_printf_does), TEST(random_formats_do_no_harm));

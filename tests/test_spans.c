@@ -8,13 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ktr_reader_site spans_start = { .kind = KTR_KIND_START, .group = "disk", .value_arg = 1, .n_args = 2 };
-static struct ktr_reader_site spans_stop = { .kind = KTR_KIND_STOP, .group = "disk", .value_arg = 1, .n_args = 2 };
-static struct ktr_reader_site spans_state = { .kind = KTR_KIND_STATE, .group = "cpu", .value_arg = 1, .n_args = 2 };
+static struct ktr_reader_site spans_start = {
+	.kind = KTR_KIND_START, .group = "disk", .value_arg = 1, .n_args = 2
+};
+static struct ktr_reader_site spans_stop = {
+	.kind = KTR_KIND_STOP, .group = "disk", .value_arg = 1, .n_args = 2
+};
+static struct ktr_reader_site spans_state = {
+	.kind = KTR_KIND_STATE, .group = "cpu", .value_arg = 1, .n_args = 2
+};
 static struct ktr_reader_site spans_plain = { .kind = KTR_KIND_EVENT, .value_arg = -1 };
-static struct ktr_reader_site spans_open_a = { .kind = KTR_KIND_START, .group = "scope", .ident = "a", .n_args = 1 };
-static struct ktr_reader_site spans_close_a = { .kind = KTR_KIND_STOP, .group = "scope", .ident = "a", .n_args = 1 };
-static struct ktr_reader_site spans_open_b = { .kind = KTR_KIND_START, .group = "scope", .ident = "b", .n_args = 1 };
+static struct ktr_reader_site spans_open_a = {
+	.kind = KTR_KIND_START, .group = "scope", .ident = "a", .n_args = 1
+};
+static struct ktr_reader_site spans_close_a = {
+	.kind = KTR_KIND_STOP, .group = "scope", .ident = "a", .n_args = 1
+};
+static struct ktr_reader_site spans_open_b = {
+	.kind = KTR_KIND_START, .group = "scope", .ident = "b", .n_args = 1
+};
 
 static struct ktr_reader_thread spans_thread[2] = { { .id = 1, .tid = 10, .pid = 10 },
 						    { .id = 2, .tid = 20, .pid = 20 } };
@@ -30,8 +42,8 @@ static int spans_print(void *context, const struct ktr__span *span)
 	CU_ASSERT_PTR_EQUAL(context, spans_text);
 	snprintf(spans_text + n, sizeof(spans_text) - n, "%u/%s:%.*s%s%.*s %d %d-%d%s%s%s%s\n",
 		 span->pid, span->group, (int)span->ident.n_bytes, span->ident.bytes,
-		 span->kind == KTR_KIND_STATE ? "=" : "", (int)span->state.n_bytes, span->state.bytes,
-		 (int)span->key, (int)span->from_ns, (int)span->to_ns,
+		 span->kind == KTR_KIND_STATE ? "=" : "", (int)span->state.n_bytes,
+		 span->state.bytes, (int)span->key, (int)span->from_ns, (int)span->to_ns,
 		 span->flags & KTR__SPAN_NO_START ? " no start" : "",
 		 span->flags & KTR__SPAN_NO_END ? " no end" : "",
 		 span->flags & KTR__SPAN_UNSURE ? " unsure" : "", span->depth ? " inner" : "");
@@ -80,7 +92,9 @@ static void pairs_nest_and_interleave_by_key(void)
 	spans_at(spans, 16, &spans_stop, 0, "x", 2, "");
 	spans_at(spans, 17, &spans_stop, 0, "y", 1, "");
 	spans_at(spans, 18, &spans_stop, 0, "x", 1, "");
-	spans_end(spans, 20, "10/disk:x 1 13-15 inner\n10/disk:x 2 11-16\n10/disk:y 1 14-17\n10/disk:x 1 10-18\n");
+	spans_end(
+		spans, 20,
+		"10/disk:x 1 13-15 inner\n10/disk:x 2 11-16\n10/disk:y 1 14-17\n10/disk:x 1 10-18\n");
 }
 
 static void ends_that_are_missing_are_told(void)
@@ -90,7 +104,9 @@ static void ends_that_are_missing_are_told(void)
 	spans_at(spans, 10, &spans_stop, 0, "x", 1, "");
 	spans_at(spans, 11, &spans_start, 0, "x", 1, "");
 	spans_at(spans, 12, &spans_start, 0, "x", 1, "");
-	spans_end(spans, 20, "10/disk:x 1 1-10 no start\n10/disk:x 1 11-20 no end\n10/disk:x 1 12-20 no end inner\n");
+	spans_end(
+		spans, 20,
+		"10/disk:x 1 1-10 no start\n10/disk:x 1 11-20 no end\n10/disk:x 1 12-20 no end inner\n");
 }
 
 static void processes_are_apart(void)
@@ -101,8 +117,9 @@ static void processes_are_apart(void)
 	spans_at(spans, 11, &spans_stop, 1, "x", 1, "");
 	spans_at(spans, 12, &spans_open_a, 0, "", 7, "");
 	spans_at(spans, 13, &spans_close_a, 1, "", 7, "");
-	spans_end(spans, 20, "20/disk:x 1 1-11 no start\n20/scope:a 7 1-13 no start\n"
-			     "10/disk:x 1 10-20 no end\n10/scope:a 7 12-20 no end\n");
+	spans_end(spans, 20,
+		  "20/disk:x 1 1-11 no start\n20/scope:a 7 1-13 no start\n"
+		  "10/disk:x 1 10-20 no end\n10/scope:a 7 12-20 no end\n");
 }
 
 static void a_scope_key_is_open_once(void)
@@ -111,11 +128,13 @@ static void a_scope_key_is_open_once(void)
 
 	spans_at(spans, 10, &spans_open_a, 0, "", 7, "");
 	spans_at(spans, 11, &spans_open_b, 0, "", 7, ""); /* the end of a was lost */
-	spans_at(spans, 12, &spans_close_a, 0, "", 7, ""); /* and so was the end of b, and a start of a */
+	spans_at(spans, 12, &spans_close_a, 0, "", 7,
+		 ""); /* and so was the end of b, and a start of a */
 	spans_at(spans, 13, &spans_open_a, 0, "", 8, "");
 	spans_at(spans, 14, &spans_close_a, 0, "", 8, "");
-	spans_end(spans, 20, "10/scope:a 7 10-11 no end\n10/scope:b 7 11-12 no end\n"
-			     "10/scope:a 7 1-12 no start\n10/scope:a 8 13-14\n");
+	spans_end(spans, 20,
+		  "10/scope:a 7 10-11 no end\n10/scope:b 7 11-12 no end\n"
+		  "10/scope:a 7 1-12 no start\n10/scope:a 8 13-14\n");
 }
 
 static void a_state_lasts_until_the_next_of_its_row(void)
@@ -127,9 +146,10 @@ static void a_state_lasts_until_the_next_of_its_row(void)
 	spans_at(spans, 12, &spans_state, 1, "t1", 0, "other");
 	spans_at(spans, 15, &spans_state, 0, "t1", 0, "a much longer state");
 	spans_at(spans, 16, &spans_state, 0, "t1", 0, "a much longer state");
-	spans_end(spans, 20, "10/cpu:t1=idle 0 10-15\n10/cpu:t1=a much longer state 0 15-16\n"
-			     "10/cpu:t2=busy 0 11-20 no end\n20/cpu:t1=other 0 12-20 no end\n"
-			     "10/cpu:t1=a much longer state 0 16-20 no end\n");
+	spans_end(spans, 20,
+		  "10/cpu:t1=idle 0 10-15\n10/cpu:t1=a much longer state 0 15-16\n"
+		  "10/cpu:t2=busy 0 11-20 no end\n20/cpu:t1=other 0 12-20 no end\n"
+		  "10/cpu:t1=a much longer state 0 16-20 no end\n");
 }
 
 static void losses_make_pairs_unsure(void)
@@ -145,8 +165,9 @@ static void losses_make_pairs_unsure(void)
 	spans_at(spans, 13, &spans_stop, 0, "x", 2, "");
 	spans_at(spans, 14, &spans_stop, 0, "x", 1, "");
 	spans_at(spans, 15, &spans_state, 0, "t", 0, "busy");
-	spans_end(spans, 20, "10/disk:x 2 12-13\n10/disk:x 1 10-14 unsure\n10/cpu:t=idle 0 11-15 unsure\n"
-			     "10/cpu:t=busy 0 15-20 no end\n");
+	spans_end(spans, 20,
+		  "10/disk:x 2 12-13\n10/disk:x 1 10-14 unsure\n10/cpu:t=idle 0 11-15 unsure\n"
+		  "10/cpu:t=busy 0 15-20 no end\n");
 }
 
 static void the_callback_may_end_the_walk(void)

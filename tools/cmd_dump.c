@@ -2,8 +2,8 @@
 /*
  * ktr dump: the events of a trace or session as text, oldest first.
  *
- * The flags that choose columns are those of FreeBSD's ktrdump(8); without any of them the usual columns
- * are shown. Events that were lost show as a line where they are missing.
+ * The flags that choose columns are those of FreeBSD's ktrdump(8); without any of them the usual
+ * columns are shown. Events that were lost show as a line where they are missing.
  */
 #include "tools/command.h"
 #include "tools/pager.h"
@@ -73,8 +73,8 @@ static int dump_time(struct dump *dump, const char *value)
 			dump->text.time = (enum ktr__text_time)i;
 			return 0;
 		}
-	return usage_error(dump->walk.find.command, "--time is relative, delta, utc or raw, not \"%s\"",
-			   value);
+	return usage_error(dump->walk.find.command,
+			   "--time is relative, delta, utc or raw, not \"%s\"", value);
 }
 
 static unsigned dump_column(int id)

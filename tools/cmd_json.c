@@ -27,8 +27,9 @@ static const struct option_row json_rows[] = {
 
 static const struct options json_options = {
 	.operands = "[TRACE]",
-	.about = "Prints the events of a trace, or of a session, as JSON: one object per line, of schema "
-		 "ktr-json-1. Without TRACE, ./ktr.out is read.",
+	.about =
+		"Prints the events of a trace, or of a session, as JSON: one object per line, of schema "
+		"ktr-json-1. Without TRACE, ./ktr.out is read.",
 	.examples = "ktr json | jq -r 'select(.class == \"net\") | .msg'\n"
 		    "ktr json --array -o events.json ktr.out\n"
 		    "ktr json -p 4711 -n 1000 --events\n",
@@ -96,7 +97,8 @@ static int cmd_json(int argc, char **argv)
 	if (rc)
 		return rc;
 	pager_open(&pager, 0);
-	fd = json.output ? open(json.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : pager.fd;
+	fd = json.output ? open(json.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+			 : pager.fd;
 	if (fd < 0)
 		rc = fail(argv[0], "%s: %s", json.output, strerror(errno));
 	else

@@ -24,19 +24,22 @@ static const struct option_row report_rows[] = {
 	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
 	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
 	{ WALK_TO, "to", "TIME", "count up to there" },
-	{ REPORT_JSON, "json", NULL, "print JSON of schema ktr-report-1; of several traces, one line each" },
+	{ REPORT_JSON, "json", NULL,
+	  "print JSON of schema ktr-report-1; of several traces, one line each" },
 	{ REPORT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
 	{ REPORT_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
 };
 
 static const struct options report_options = {
 	.operands = "[TRACE...]",
-	.about = "Sums up what was recorded: events by class, call site, thread and CPU, losses, how long "
-		 "spans and states lasted, and the values of counters. Without TRACE, ./ktr.out is read.",
-	.examples = "ktr report\n"
-		    "ktr report --top 0 --from 1s --to 2s ktr.out\n"
-		    "ktr report --json before after | jq '.spans[0].p99_ns'\n"
-		    "ktr report -p 4711              what the rings of a running program hold now\n",
+	.about =
+		"Sums up what was recorded: events by class, call site, thread and CPU, losses, how long "
+		"spans and states lasted, and the values of counters. Without TRACE, ./ktr.out is read.",
+	.examples =
+		"ktr report\n"
+		"ktr report --top 0 --from 1s --to 2s ktr.out\n"
+		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
+		"ktr report -p 4711              what the rings of a running program hold now\n",
 	.rows = report_rows,
 	.n_rows = sizeof(report_rows) / sizeof(report_rows[0]),
 };
@@ -114,7 +117,9 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
 				  .bold = c->colour,
-			  }, to) | (rc != 0);
+			  },
+			  to) |
+	     (rc != 0);
 	ktr__tally_free(tally);
 	return walk_close(&walk) | rc;
 }

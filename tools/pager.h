@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Long output on a terminal goes through a pager, as git's does: $PAGER, or less with -FRX unless $LESS
- * says otherwise. Where output is no terminal, PAGER is empty or "cat", or there is no pager, it goes
- * straight to stdout.
+ * Long output on a terminal goes through a pager, as git's does: $PAGER, or less with -FRX unless
+ * $LESS says otherwise. Where output is no terminal, PAGER is empty or "cat", or there is no
+ * pager, it goes straight to stdout.
  */
 #ifndef TOOLS_PAGER_H
 #define TOOLS_PAGER_H
@@ -10,20 +10,24 @@
 #include <sys/types.h>
 
 struct pager {
-	int fd;	   /* to write to */
+	int fd;    /* to write to */
 	pid_t pid; /* of the pager, or -1 */
 };
 
 /*
- * Starts the pager if one is wanted. From then on SIGPIPE is ignored: a pager that is left early shows
- * as EPIPE, which is no failure.
+ * Starts the pager if one is wanted. From then on SIGPIPE is ignored: a pager that is left early
+ * shows as EPIPE, which is no failure.
  */
 void pager_open(struct pager *pager, int wanted);
 
 /* Closes the way to the pager and waits until its user has had enough. */
 void pager_close(struct pager *pager);
 
-enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+enum colour_when {
+	COLOUR_AUTO,
+	COLOUR_ALWAYS,
+	COLOUR_NEVER
+};
 
 /* Reads a value of --color; 0, or 2 after a complaint. */
 int colour_option(const char *command, const char *value, enum colour_when *when);

@@ -17,12 +17,12 @@
  *	 "counters":[{"group","id","pid","count","min","mean","max","last"}],
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative; exact for 16 durations or fewer
  *
- * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "no_start", "no_end" (not among
- * count), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns",
- * "max_ns"; those in ns only if count is not 0. A row that stands for all that found no room of
- * their own has "id":null. Whatever has no events is left out of its list; lists are sorted, the most
- * events or the longest total first. Integers above 2^63-1 are strings of digits. Strings are well-formed
- * UTF-8 whatever was recorded.
+ * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "no_start", "no_end" (not
+ * among count), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns",
+ * "p99_9_ns", "max_ns"; those in ns only if count is not 0. A row that stands for all that found
+ * no room of their own has "id":null. Whatever has no events is left out of its list; lists are
+ * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
+ * digits. Strings are well-formed UTF-8 whatever was recorded.
  */
 #include "tools/report.h"
 
@@ -52,9 +52,10 @@ static json_t *report_json_source(const struct ktr_reader_info *info)
 {
 	static const char *const kinds[] = { "trace", "live", "dead" };
 
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "kind", kinds[info->kind], "path",
-			 report_json_text(info->path), "session", report_json_text(info->name), "host",
-			 report_json_text(info->host), "cmdline", report_json_text(info->cmdline), "uuid",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "kind", kinds[info->kind],
+			 "path", report_json_text(info->path), "session",
+			 report_json_text(info->name), "host", report_json_text(info->host),
+			 "cmdline", report_json_text(info->cmdline), "uuid",
 			 ktr__jansson_uuid(info->uuid), "clock", report_json_text(info->clock),
 			 "utc_offset_ns", (json_int_t)info->utc_offset_ns);
 }
@@ -64,8 +65,8 @@ static json_t *report_json_span(const struct report *report)
 	const struct ktr__tally *t = report->tally;
 	char first[40], last[40];
 
-	return json_pack("{s:o, s:o, s:o, s:s, s:s}", "first_ns", ktr__jansson_u64(t->first_ns), "last_ns",
-			 ktr__jansson_u64(t->last_ns), "duration_ns",
+	return json_pack("{s:o, s:o, s:o, s:s, s:s}", "first_ns", ktr__jansson_u64(t->first_ns),
+			 "last_ns", ktr__jansson_u64(t->last_ns), "duration_ns",
 			 ktr__jansson_u64(t->last_ns - t->first_ns), "first_utc",
 			 report_utc(report, t->first_ns, first, sizeof(first)), "last_utc",
 			 report_utc(report, t->last_ns, last, sizeof(last)));
@@ -91,9 +92,9 @@ static void report_json_add(struct report_json_list *list, double rank, json_t *
 	struct report_json_item *grown = NULL;
 
 	if (value)
-		grown = (list->n & (list->n - 1)) ? list->item
-						  : realloc(list->item, (list->n ? list->n * 2 : 1) *
-										sizeof(*grown));
+		grown = (list->n & (list->n - 1))
+				? list->item
+				: realloc(list->item, (list->n ? list->n * 2 : 1) * sizeof(*grown));
 	if (!grown) {
 		json_decref(value);
 		list->failed = 1;
@@ -142,8 +143,8 @@ static json_t *report_json_classes(const struct report *report)
 		if (n)
 			report_json_add(&list, (double)n,
 					json_pack("{s:o, s:i, s:o}", "class",
-						  name ? report_json_text(name) : json_null(), "bit",
-						  (int)bit, "events", ktr__jansson_u64(n)));
+						  name ? report_json_text(name) : json_null(),
+						  "bit", (int)bit, "events", ktr__jansson_u64(n)));
 	}
 	return report_json_array(&list);
 }
@@ -158,14 +159,15 @@ static json_t *report_json_sites(const struct report *report)
 
 		if (!site || !n)
 			continue;
-		report_json_add(&list, (double)n,
-				json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:o, s:s, s:o}", "site", (int)id,
-					  "name", report_json_text(site->name), "class",
-					  report_json_text(site->class_name), "file",
-					  report_json_text(site->file), "line", (json_int_t)site->line,
-					  "func", report_json_text(site->func), "format",
-					  report_json_text(site->format), "kind",
-					  ktr__kind_text(site->kind), "events", ktr__jansson_u64(n)));
+		report_json_add(
+			&list, (double)n,
+			json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:o, s:s, s:o}", "site", (int)id,
+				  "name", report_json_text(site->name), "class",
+				  report_json_text(site->class_name), "file",
+				  report_json_text(site->file), "line", (json_int_t)site->line,
+				  "func", report_json_text(site->func), "format",
+				  report_json_text(site->format), "kind",
+				  ktr__kind_text(site->kind), "events", ktr__jansson_u64(n)));
 	}
 	return report_json_array(&list);
 }
@@ -181,8 +183,9 @@ static json_t *report_json_threads(const struct report *report)
 		if (!thread || !n)
 			continue;
 		report_json_add(&list, (double)n,
-				json_pack("{s:i, s:I, s:I, s:o, s:o, s:o}", "thread", (int)id, "tid",
-					  (json_int_t)thread->tid, "pid", (json_int_t)thread->pid, "name",
+				json_pack("{s:i, s:I, s:I, s:o, s:o, s:o}", "thread", (int)id,
+					  "tid", (json_int_t)thread->tid, "pid",
+					  (json_int_t)thread->pid, "name",
 					  report_json_text(thread->name), "process",
 					  report_json_text(thread->process), "events",
 					  ktr__jansson_u64(n)));
@@ -295,12 +298,12 @@ json_t *report_json(const struct report *report)
 	return json_pack(
 		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}",
 		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial",
-		report->partial, "span", report_json_span(report), "events", ktr__jansson_u64(t->n_events),
-		"events_per_s",
-		seconds > 0 ? json_real((double)t->n_events / seconds) : json_null(), "losses", "events",
-		ktr__jansson_u64(t->n_lost), "gaps", ktr__jansson_u64(t->n_gaps), "classes",
-		report_json_classes(report), "sites", report_json_sites(report), "threads",
-		report_json_threads(report), "cpus", report_json_cpus(report), "spans",
+		report->partial, "span", report_json_span(report), "events",
+		ktr__jansson_u64(t->n_events), "events_per_s",
+		seconds > 0 ? json_real((double)t->n_events / seconds) : json_null(), "losses",
+		"events", ktr__jansson_u64(t->n_lost), "gaps", ktr__jansson_u64(t->n_gaps),
+		"classes", report_json_classes(report), "sites", report_json_sites(report),
+		"threads", report_json_threads(report), "cpus", report_json_cpus(report), "spans",
 		report_json_rows(report, KTR_KIND_START), "states",
 		report_json_rows(report, KTR_KIND_STATE), "counters", report_json_counters(report),
 		"quantile_error", KTR__HISTOGRAM_ERROR);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report for people: what was traced and how much of it, then one table each for classes, call sites,
- * threads, processors, spans, states and counters, the most important lines first. Tables without lines
- * are left out. Names come from the traced program and are made harmless before they are printed.
+ * A report for people: what was traced and how much of it, then one table each for classes, call
+ * sites, threads, processors, spans, states and counters, the most important lines first. Tables
+ * without lines are left out. Names come from the traced program and are made harmless before
+ * they are printed.
  */
 #include "tools/report.h"
 
@@ -52,7 +53,8 @@ static struct report_text_table report_text_sort(const struct report *report, un
 	return table;
 }
 
-static unsigned report_text_shown(const struct report *report, const struct report_text_table *table)
+static unsigned report_text_shown(const struct report *report,
+				  const struct report_text_table *table)
 {
 	return report->top && report->top < table->n ? report->top : table->n;
 }
@@ -98,7 +100,8 @@ static void report_text_duration(FILE *to, double ns)
 {
 	char text[40];
 
-	fprintf(to, " %9s", ktr__label_duration(text, sizeof(text), ns > 0 ? (uint64_t)(ns + 0.5) : 0));
+	fprintf(to, " %9s",
+		ktr__label_duration(text, sizeof(text), ns > 0 ? (uint64_t)(ns + 0.5) : 0));
 }
 
 static double report_text_seconds(const struct report *report)
@@ -184,7 +187,8 @@ static void report_text_head(const struct report *report, FILE *to)
 	fputc('\n', to);
 	if (t->n_events)
 		fprintf(to, "  %s, for %s\n", report_utc(report, t->first_ns, text, sizeof(text)),
-			ktr__label_duration(text + 40, sizeof(text) - 40, t->last_ns - t->first_ns));
+			ktr__label_duration(text + 40, sizeof(text) - 40,
+					    t->last_ns - t->first_ns));
 	fprintf(to, "  %s events,", ktr__label_count(text, sizeof(text), t->n_events));
 	report_text_rate(to, report, t->n_events);
 	fputs("; ", to);
@@ -208,7 +212,8 @@ static void report_text_events(const struct report *report, FILE *to, uint64_t n
 
 static void report_text_classes(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, KTR_CLASS_MAX, report_text_class_rank);
+	struct report_text_table table = report_text_sort(report, KTR_CLASS_MAX,
+							  report_text_class_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
@@ -235,14 +240,16 @@ static uint64_t report_text_site_rank(const struct report *report, unsigned id)
 
 static void report_text_sites(const struct report *report, FILE *to)
 {
-	struct report_text_table table =
-		report_text_sort(report, report->tally->n_sites, report_text_site_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_sites,
+							  report_text_site_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
-		report_text_heading(report, to, "         events       rate    share  format", "call site");
+		report_text_heading(report, to, "         events       rate    share  format",
+				    "call site");
 	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr_reader_site *site = ktr_reader_site(report->reader, table.line[i].idx);
+		const struct ktr_reader_site *site = ktr_reader_site(report->reader,
+								     table.line[i].idx);
 		char format[512], fit[512];
 
 		report_text_name(to, site->name, strlen(site->name));
@@ -261,15 +268,16 @@ static uint64_t report_text_thread_rank(const struct report *report, unsigned id
 
 static void report_text_threads(const struct report *report, FILE *to)
 {
-	struct report_text_table table =
-		report_text_sort(report, report->tally->n_threads, report_text_thread_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_threads,
+							  report_text_thread_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
-		report_text_heading(report, to, "         events       rate    share  process", "thread");
+		report_text_heading(report, to, "         events       rate    share  process",
+				    "thread");
 	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr_reader_thread *thread =
-			ktr_reader_thread(report->reader, table.line[i].idx);
+		const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader,
+									   table.line[i].idx);
 		char name[128];
 
 		snprintf(name, sizeof(name), "%.100s/%u", thread->name, thread->tid);
@@ -289,11 +297,13 @@ static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
 
 static void report_text_cpus(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, report->tally->n_cpus, report_text_cpu_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_cpus,
+							  report_text_cpu_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
-		report_text_heading(report, to, "         events       rate    share           lost", "cpu");
+		report_text_heading(report, to,
+				    "         events       rate    share           lost", "cpu");
 	for (unsigned i = 0; i < shown; i++) {
 		const struct ktr__tally_cpu *cpu = &report->tally->cpu[table.line[i].idx];
 		char name[24];
@@ -310,7 +320,8 @@ static void report_text_cpus(const struct report *report, FILE *to)
 /* ---- rows ---- */
 
 /* Rows without a whole span rank by what there is of them. */
-static uint64_t report_text_row_rank(const struct report *report, unsigned i, enum ktr_event_kind kind)
+static uint64_t report_text_row_rank(const struct report *report, unsigned i,
+				     enum ktr_event_kind kind)
 {
 	const struct ktr__tally_row *row = report->tally->row[i];
 
@@ -411,13 +422,13 @@ static void report_text_durations(const struct report *report, FILE *to,
 	}
 }
 
-#define REPORT_DURATIONS                                                                         \
+#define REPORT_DURATIONS                                                                           \
 	"      count     total      mean       min       p50       p90       p99     p99.9       max"
 
 static void report_text_spans(const struct report *report, FILE *to)
 {
-	struct report_text_table table =
-		report_text_sort(report, report->tally->n_rows, report_text_span_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
+							  report_text_span_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
@@ -428,8 +439,8 @@ static void report_text_spans(const struct report *report, FILE *to)
 
 static void report_text_states(const struct report *report, FILE *to)
 {
-	struct report_text_table table =
-		report_text_sort(report, report->tally->n_rows, report_text_state_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
+							  report_text_state_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
@@ -440,20 +451,22 @@ static void report_text_states(const struct report *report, FILE *to)
 
 static void report_text_counters(const struct report *report, FILE *to)
 {
-	struct report_text_table table =
-		report_text_sort(report, report->tally->n_rows, report_text_counter_rank);
+	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
+							  report_text_counter_rank);
 	unsigned shown = report_text_shown(report, &table);
 
 	if (table.n)
-		report_text_heading(report, to, "      count          min         mean          max"
-						"         last", "counter");
+		report_text_heading(report, to,
+				    "      count          min         mean          max"
+				    "         last",
+				    "counter");
 	for (unsigned i = 0; i < shown; i++) {
 		const struct ktr__tally_row *row = report->tally->row[table.line[i].idx];
 
 		report_text_row_name(report, to, row);
 		report_text_count(to, row->n, 11);
-		fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min, row->sum / (double)row->n,
-			row->max, row->last);
+		fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min,
+			row->sum / (double)row->n, row->max, row->last);
 	}
 	report_text_rest(to, &table, shown, "counters");
 }

@@ -2,9 +2,9 @@
 /*
  * Positions a reader and runs it.
  *
- * The last N events are found without holding them: of a trace by walking N events back from its end and
- * then forward from there, which reads no more than they take; a session, which can be walked again
- * at no cost, is counted first, since another look at it would show another moment.
+ * The last N events are found without holding them: of a trace by walking N events back from its
+ * end and then forward from there, which reads no more than they take; a session, which can be
+ * walked again at no cost, is counted first, since another look at it would show another moment.
  */
 #include "tools/walk.h"
 
@@ -25,7 +25,8 @@ int walk_option(struct walk *walk, int id, const char *value)
 	case 'n':
 		return option_number(command, "-n", value, 1, UINT64_MAX, &walk->n_last) ? -2 : 1;
 	case WALK_HEAD:
-		return option_number(command, "--head", value, 1, UINT64_MAX, &walk->n_head) ? -2 : 1;
+		return option_number(command, "--head", value, 1, UINT64_MAX, &walk->n_head) ? -2
+											     : 1;
 	case WALK_FROM:
 		walk->from = value;
 		return 1;
@@ -108,7 +109,8 @@ static int walk_last_of_trace(struct walk *walk)
 			rc = walk_failed(walk, back);
 		if (what != KTR_READ_EVENT)
 			continue;
-		if (walk_is_outside(walk, &event) || (n >= walk->n_last && event.time_ns != time_ns))
+		if (walk_is_outside(walk, &event) ||
+		    (n >= walk->n_last && event.time_ns != time_ns))
 			break;
 		time_ns = event.time_ns;
 		n++;
@@ -142,8 +144,8 @@ static int walk_last_of_session(struct walk *walk)
 }
 
 /*
- * What is asked for as the last N events. The trace that grows while it is read ends where it ended when
- * it was opened first.
+ * What is asked for as the last N events. The trace that grows while it is read ends where it
+ * ended when it was opened first.
  */
 static int walk_last(struct walk *walk)
 {
@@ -244,7 +246,8 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 int walk_close(struct walk *walk)
 {
 	for (unsigned i = 0; i < walk->n_notes && i < WALK_NOTES; i++) {
-		fprintf(stderr, "%s: %s\n", walk->find.command, walk->note[i] ? walk->note[i] : "?");
+		fprintf(stderr, "%s: %s\n", walk->find.command,
+			walk->note[i] ? walk->note[i] : "?");
 		free(walk->note[i]);
 	}
 	if (walk->n_notes > WALK_NOTES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the commands that print events have in common: which source, which part of it, in which order,
- * and what to do about notes.
+ * What the commands that print events have in common: which source, which part of it, in which
+ * order, and what to do about notes.
  *
  *	struct walk walk = { .find.command = argv[0] };
  *
@@ -26,15 +26,17 @@
 
 /* Options of these commands start here; their own are OPTION_LONG(0) and so on. */
 #define WALK_FROM OPTION_LONG(90)
-#define WALK_TO	  OPTION_LONG(91)
+#define WALK_TO   OPTION_LONG(91)
 #define WALK_HEAD OPTION_LONG(92)
 
-#define OPTIONS_WALK                                                                             \
-	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                          \
-		{ WALK_HEAD, "head", "N", "only the first N events" },                           \
+#define OPTIONS_WALK                                                                               \
+	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                            \
+		{ WALK_HEAD, "head", "N", "only the first N events" },                             \
 		{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" }, \
-		{ WALK_TO, "to", "TIME", "end before that" },                                    \
-		{ 'R', "reverse", NULL, "newest first" }
+		{ WALK_TO, "to", "TIME", "end before that" },                                      \
+	{                                                                                          \
+		'R', "reverse", NULL, "newest first"                                               \
+	}
 
 #define WALK_NOTES 32 /* lines kept for the end; more are counted */
 
@@ -49,7 +51,7 @@ struct walk {
 	struct ktr_reader *reader;
 	const struct ktr_reader_info *info;
 	uint64_t from_ns, to_ns; /* [from, to); to_ns UINT64_MAX: to the end */
-	uint64_t n_skip;	 /* events to pass over at the beginning */
+	uint64_t n_skip;         /* events to pass over at the beginning */
 	/* After walk_run(). */
 	uint64_t n_events;
 	uint64_t n_lost;

@@ -11,13 +11,15 @@
 struct ktr__axis {
 	const char *unit; /* "ns", "us", "ms", "s" */
 	double unit_ns;
-	double step; /* [unit] between ticks */
+	double step;  /* [unit] between ticks */
 	double first; /* [unit] the first tick at or after the window's beginning */
 	unsigned n_ticks;
 	int digits; /* behind the point */
 };
 
-/* Fits an axis to a window, in time since the trace began, with at most so many ticks (2 or more). */
+/*
+ * Fits an axis to a window, in time since the trace began, with at most so many ticks (2 or more).
+ */
 void ktr__axis_fit(struct ktr__axis *axis, uint64_t from_ns, uint64_t to_ns, unsigned max_ticks);
 
 /* Where tick i stands [ns since the trace began], and its number without unit. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Points of a plane in bounded memory. When the points no longer fit, the axes are set to their ranges
- * and the points become counts; later an axis grows by doubling (bins_grow), so that a cell is at most
- * twice as wide as it would have to be.
+ * Points of a plane in bounded memory. When the points no longer fit, the axes are set to their
+ * ranges and the points become counts; later an axis grows by doubling (bins_grow), so that a cell
+ * is at most twice as wide as it would have to be.
  */
 #include "visualize/bins.h"
 
@@ -28,7 +28,9 @@ static void bins_axis(struct ktr__bins_axis *axis, unsigned n)
 	axis->step *= 1 + 1e-9; /* the greatest lies within the last cell */
 }
 
-/* Where a cell of one axis goes when its range doubles: downwards the old range is the upper half. */
+/*
+ * Where a cell of one axis goes when its range doubles: downwards the old range is the upper half.
+ */
 static unsigned bins_moved(unsigned i, unsigned n, int down)
 {
 	return (i + (down ? n : 0)) / 2;

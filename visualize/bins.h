@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Points of a plane in bounded memory: as they are while there are few of them, then counted in cells.
- * Ranges need not be known before: an axis that is too short doubles its step, and neighbouring cells
- * become one.
+ * Points of a plane in bounded memory: as they are while there are few of them, then counted in
+ * cells. Ranges need not be known before: an axis that is too short doubles its step, and
+ * neighbouring cells become one.
  */
 #ifndef VISUALIZE_BINS_H
 #define VISUALIZE_BINS_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #define KTR__BINS_POINTS 20000u /* kept as they are */
-#define KTR__BINS_X	 512u	/* cells; even */
-#define KTR__BINS_Y	 320u
+#define KTR__BINS_X      512u   /* cells; even */
+#define KTR__BINS_Y      320u
 
 struct ktr__bins_axis {
 	double low, step;
@@ -21,9 +21,9 @@ struct ktr__bins_axis {
 
 struct ktr__bins {
 	struct ktr__bins_axis x, y;
-	uint64_t n; /* points */
+	uint64_t n;         /* points */
 	double (*point)[2]; /* owned; the points while n <= KTR__BINS_POINTS */
-	uint32_t *cell;	    /* owned; row by row, from then on */
+	uint32_t *cell;     /* owned; row by row, from then on */
 	double mean_x, mean_y, var_x, var_y, covar; /* sums of squares about the means */
 };
 

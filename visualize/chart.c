@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The look of all charts. Texts are labels at screen coordinates, because gnuplot's own title and key
- * know neither wrapping nor what else has to find room; their widths are estimated from the font's
- * average advance, on the safe side, since gnuplot picks whatever sans-serif font there is.
+ * The look of all charts. Texts are labels at screen coordinates, because gnuplot's own title and
+ * key know neither wrapping nor what else has to find room; their widths are estimated from the
+ * font's average advance, on the safe side, since gnuplot picks whatever sans-serif font there is.
  */
 #include "visualize/chart.h"
+#include "visualize/axis.h"
 #include "visualize/palette.h"
 
+#include <math.h>
 #include <string.h>
 
-#define CHART_EDGE 20.0 /* [pixels] of empty border */
+#define CHART_EDGE    20.0 /* [pixels] of empty border */
 
-/* [pixels per character and point] of DejaVu Sans, the widest of the usual fonts, with a reserve. */
+/*
+ * [pixels per character and point] of DejaVu Sans, the widest of the usual fonts, with a reserve.
+ */
 #define CHART_ADVANCE 0.72
 
 int ktr__chart_begin(struct ktr__chart *chart, const char *path, unsigned width, unsigned height,
 		     struct ktr_error *err)
 {
 	memset(chart, 0, sizeof(*chart));
-	chart->width = width;
-	chart->height = height;
-	chart->bottom = height;
 	if (ktr__gnuplot_begin(&chart->plot, path, width, height, err) != 0)
 		return -err->code;
 	chart->to = chart->plot.to;
+	chart->is_text = chart->plot.format == KTR__GNUPLOT_TEXT;
+	/* Characters are laid out as pixels of the usual canvas; gnuplot scales them down. */
+	chart->width = chart->is_text ? KTR__CHART_WIDTH : width;
+	chart->height = chart->is_text ? KTR__CHART_HEIGHT : height;
+	chart->bottom = chart->height;
 	return 0;
 }
 
@@ -40,18 +46,25 @@ double ktr__chart_text_width(const char *text, unsigned size)
 void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *align, unsigned size,
 		     int bold, uint32_t colour, const char *text)
 {
-	unsigned points = chart->plot.format == KTR__GNUPLOT_PDF ? size * 9 / 10 :
-			  chart->plot.format == KTR__GNUPLOT_SVG ? size * 12 / 10 : size;
+	unsigned points = chart->plot.format == KTR__GNUPLOT_PDF   ? size * 9 / 10
+			  : chart->plot.format == KTR__GNUPLOT_SVG ? size * 12 / 10
+								   : size;
 
+	if (chart->is_text)
+		return;
 	fprintf(chart->to, "set label %u ", ++chart->n_labels);
 	ktr__label_gnuplot(chart->to, text);
-	fprintf(chart->to, " at screen %.5f, screen %.5f %s front font 'sans%s,%u' tc rgb '#%06x'\n",
-		x / chart->width, 1 - y / chart->height, align, bold ? ":Bold" : "", points, colour);
+	fprintf(chart->to,
+		" at screen %.5f, screen %.5f %s front font 'sans%s,%u' tc rgb '#%06x'\n",
+		x / chart->width, 1 - y / chart->height, align, bold ? ":Bold" : "", points,
+		colour);
 }
 
 void ktr__chart_box(struct ktr__chart *chart, double x, double y, double width, double height,
 		    uint32_t colour)
 {
+	if (chart->is_text)
+		return;
 	fprintf(chart->to,
 		"set object rectangle from screen %.5f, screen %.5f to screen %.5f, screen %.5f"
 		" fs solid noborder fc rgb '#%06x'\n",
@@ -73,31 +86,79 @@ void ktr__chart_style(struct ktr__chart *chart)
 	fputs("set border 3 lw 1 lc rgb '#808080'\n"
 	      "set tics nomirror out scale 0.6 tc rgb '#202020'\n"
 	      "set grid lw 0.5 lc rgb '#d0d0d0'\n"
-	      "unset key\n", chart->to);
+	      "unset key\n",
+	      chart->to);
 }
 
-/* How many characters of a text make a line of so many pixels: up to a blank where there is one. */
-static size_t chart_break(const char *text, double pixels, unsigned size)
+void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high)
+{
+	static const struct {
+		double scale;
+		const char *text;
+	} units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
+	double step = ktr__axis_round_up((high - low) / 8), far = fmax(fabs(low), fabs(high));
+	double first = ceil(low / step - 1e-9);
+	size_t u = 0;
+	int digits;
+
+	while (u < 4 && far < 2 * units[u].scale)
+		u++;
+	digits = (int)ceil(-log10(step / units[u].scale) - 1e-9);
+	fprintf(chart->to, "set %crange [%.12g:%.12g]\nset %ctics (", axis, low, high, axis);
+	for (unsigned i = 0; i < 12 && (first + i) * step <= high; i++) {
+		double value = (first + i) * step;
+
+		fprintf(chart->to, "%s'%.*f%s' %.12g", i > 0 ? ", " : "", digits > 0 ? digits : 0,
+			value / units[u].scale, fabs(value) < step / 2 ? "" : units[u].text, value);
+	}
+	fputs(")\n", chart->to);
+}
+
+void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom,
+			const char *what)
+{
+	fprintf(chart->to,
+		"set logscale cb\nset format cb '%%.0s%%c'\n"
+		"set cblabel '%s (log scale)' offset 1.5,0\n"
+		"set colorbox user origin screen %.4f, screen %.4f size screen 0.012, screen"
+		" %.4f\n",
+		what, x / chart->width, 1 - bottom / chart->height, (bottom - top) / chart->height);
+}
+
+/* [pixels] of the first n bytes; of those that fit a label's buffer. */
+static double chart_prefix_width(const char *text, size_t n, unsigned size)
 {
 	char piece[4 * KTR__LABEL_BYTES];
-	size_t best = 0;
 
-	if (ktr__chart_text_width(text, size) <= pixels)
-		return strlen(text);
-	for (size_t n = strcspn(text, " "); text[n] != '\0'; n += 1 + strcspn(text + n + 1, " ")) {
-		snprintf(piece, sizeof(piece), "%.*s", (int)n, text);
-		if (n >= sizeof(piece) || ktr__chart_text_width(piece, size) > pixels)
+	if (n >= sizeof(piece))
+		n = sizeof(piece) - 1;
+	memcpy(piece, text, n);
+	piece[n] = '\0';
+	return ktr__chart_text_width(piece, size);
+}
+
+/*
+ * How many bytes of a text make a line of so many pixels: up to a newline, or to a blank where
+ * there is one.
+ */
+static size_t chart_break(const char *text, double pixels, unsigned size)
+{
+	size_t best = 0, all = strcspn(text, "\n");
+
+	if (chart_prefix_width(text, all, size) <= pixels)
+		return all;
+	for (size_t n = strcspn(text, " "); n < all; n += 1 + strcspn(text + n + 1, " \n")) {
+		if (chart_prefix_width(text, n, size) > pixels)
 			break;
 		best = n;
 	}
 	if (best > 0)
 		return best;
 	/* One long word: as many whole characters as fit. */
-	for (best = 1; text[best] != '\0'; best++) {
-		snprintf(piece, sizeof(piece), "%.*s", (int)best, text);
-		if (((unsigned char)text[best] & 0xc0) != 0x80 && ktr__chart_text_width(piece, size) > pixels)
+	for (best = 1; best < all; best++)
+		if (((unsigned char)text[best] & 0xc0) != 0x80 &&
+		    chart_prefix_width(text, best, size) > pixels)
 			break;
-	}
 	return best;
 }
 
@@ -111,11 +172,12 @@ static double chart_lines(struct ktr__chart *chart, double y, unsigned size, int
 	for (unsigned i = 0; text[0] != '\0' && i < 2; i++) {
 		size_t n = chart_break(text, pixels, size);
 
-		snprintf(line, sizeof(line), "%.*s%s", (int)n, text, i == 1 && text[n] ? "…" : "");
+		snprintf(line, sizeof(line), "%.*s%s", (int)n, text,
+			 i == 1 && text[n] != '\0' ? "…" : "");
 		ktr__chart_text(chart, CHART_EDGE, y + step / 2, "left", size, bold, colour, line);
 		y += step;
 		text += n;
-		text += strspn(text, " ");
+		text += strspn(text, " \n");
 	}
 	return y;
 }
@@ -129,10 +191,28 @@ static unsigned chart_n_lines(const struct ktr__chart *chart, unsigned size, con
 	return text[chart_break(text, pixels, size)] == '\0' ? 1 : 2;
 }
 
+/* As text the words go before the picture, which is then all of the canvas. */
+static void chart_words(struct ktr__chart *chart, const struct ktr__frame *frame)
+{
+	const char *const words[] = { frame->title, frame->also, frame->subtitle,
+				      frame->lost,  frame->note, frame->source };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i][0] != '\0')
+			printf("%s\n", words[i]);
+	chart->top = 20;
+	chart->bottom = chart->height;
+}
+
 void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame)
 {
 	char command[sizeof(frame->command) + 16];
 	double y = 12, foot;
+
+	if (chart->is_text) {
+		chart_words(chart, frame);
+		return;
+	}
 
 	y = chart_lines(chart, y, 13, 1, KTR__INK, frame->title);
 	y = chart_lines(chart, y, 10, 1, KTR__INK, frame->also);
@@ -141,9 +221,10 @@ void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame)
 	chart->top = (unsigned)y + 6;
 	snprintf(command, sizeof(command), "made by: %s", frame->command);
 	foot = chart->height - 8 -
-	       8 * 1.75 * (chart_n_lines(chart, 8, frame->note) +
-			   chart_n_lines(chart, 8, frame->source) +
-			   (frame->command[0] ? chart_n_lines(chart, 8, command) : 0));
+	       8 * 1.75 *
+		       (chart_n_lines(chart, 8, frame->note) +
+			chart_n_lines(chart, 8, frame->source) +
+			(frame->command[0] ? chart_n_lines(chart, 8, command) : 0));
 	y = chart_lines(chart, foot, 8, 0, KTR__INK, frame->note);
 	y = chart_lines(chart, y, 8, 0, KTR__FAINT, frame->source);
 	if (frame->command[0] != '\0')

@@ -14,11 +14,18 @@
 
 struct ktr__chart {
 	struct ktr__gnuplot plot;
-	FILE *to; /* the script */
-	unsigned width, height;
-	unsigned top, bottom; /* what the frame leaves, for axes and plots */
-	unsigned n_labels; /* tags handed out */
+	FILE *to;               /* the script */
+	unsigned width, height; /* [pixels] of the canvas, with text too */
+	int is_text;            /* characters for a terminal: no labels, no colours */
+	unsigned top, bottom;   /* what the frame leaves, for axes and plots */
+	unsigned n_labels;      /* tags handed out */
 };
+
+/* Boxes out of a table "from to floor top colour"; what follows says how the colour is meant. */
+#define KTR__CHART_BOXES "using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc "
+
+/* For plots whose rows have labels of their own: ticks and lines along time only. */
+#define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics front lw 0.5 lc rgb '#b0b0b0'\n"
 
 /* As ktr__gnuplot_begin(). */
 int ktr__chart_begin(struct ktr__chart *chart, const char *path, unsigned width, unsigned height,
@@ -36,12 +43,22 @@ void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *a
 void ktr__chart_box(struct ktr__chart *chart, double x, double y, double width, double height,
 		    uint32_t colour);
 
+/* Where the colours of a map are explained: a bar from top to bottom at x, and what they count. */
+void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom,
+			const char *what);
+
 /* The inner edges of the next plot. */
 void ktr__chart_area(struct ktr__chart *chart, double left, double right, double top,
 		     double bottom);
 
 /* [pixels] that a text will take, on the safe side. */
 double ktr__chart_text_width(const char *text, unsigned size);
+
+/*
+ * Range and ticks of a linear axis of numbers ('x' or 'y'), written with k, M, G where they are
+ * large.
+ */
+void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high);
 
 /* Thin grey grid, axes on the left and at the bottom only: the same for all. */
 void ktr__chart_style(struct ktr__chart *chart);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What charts over time have in common. Ticks are written one by one, because we choose their unit. */
+/*
+ * What charts over time have in common. Ticks are written one by one, because we choose their unit.
+ */
 #include "visualize/chart_time.h"
 
 static void chart_time_ticks(struct ktr__chart *chart, const struct ktr__chart_time *time,
@@ -25,8 +27,8 @@ void ktr__chart_time_axis(struct ktr__chart *chart, struct ktr__chart_time *time
 	ktr__axis_fit(&time->axis, from, from + (grid->to_ns - grid->from_ns), 11);
 	time->from = (double)from / time->axis.unit_ns;
 	time->n_columns = grid->n_columns;
-	time->per_column =
-		(double)(grid->to_ns - grid->from_ns) / time->axis.unit_ns / grid->n_columns;
+	time->per_column = (double)(grid->to_ns - grid->from_ns) / time->axis.unit_ns /
+			   grid->n_columns;
 	fprintf(chart->to, "set xlabel 'time since the trace began [%s]'\n", time->axis.unit);
 	chart_time_ticks(chart, time, 1);
 	fprintf(chart->to, "set xrange [%.12g:%.12g]\n", time->from,

@@ -9,7 +9,7 @@
 
 struct ktr__chart_time {
 	struct ktr__axis axis;
-	double from;	   /* [axis unit] since the trace began, of column 0 */
+	double from;       /* [axis unit] since the trace began, of column 0 */
 	double per_column; /* [axis unit] */
 	unsigned n_columns;
 };
@@ -31,8 +31,11 @@ double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column);
 void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			  const struct ktr__losses *losses, int cpu, double floor, double top);
 
-/* The end of a plot command that hatches the table $gaps, whose rows ktr__chart_time_gaps() wrote. */
+/*
+ * The end of a plot command that hatches the table $gaps, whose rows ktr__chart_time_gaps() wrote.
+ */
 #define KTR__CHART_GAPS                                                                            \
-	"$gaps using 1:3:1:2:3:4 with boxxyerror fs transparent pattern 4 noborder lc rgb '#000000'\n"
+	"$gaps using 1:3:1:2:3:4 with boxxyerror fs transparent pattern 4 noborder"                \
+	" lc rgb '#000000'\n"
 
 #endif

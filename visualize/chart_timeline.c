@@ -2,10 +2,10 @@
 /*
  * A timeline as a chart: one row per line of the view, bars from the row's floor up.
  *
- * A column in which several labels were is cut by their shares, always in the order of their numbers,
- * so that a row that alternates fast becomes quiet layers. Columns that look the same are one box.
- * Data go into the script as three tables: bars, gaps, and counters with marks; each box has its own
- * colour as a number, which gnuplot calls "rgb variable".
+ * A column in which several labels were is cut by their shares, always in the order of their
+ * numbers, so that a row that alternates fast becomes quiet layers. Columns that look the same are
+ * one box. Data go into the script as three tables: bars, gaps, and counters with marks; each box
+ * has its own colour as a number, which gnuplot calls "rgb variable".
  */
 #include "visualize/chart_timeline.h"
 #include "visualize/chart_time.h"
@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMELINE_LEFT	200.0 /* [pixels] of row labels */
-#define TIMELINE_RIGHT	220.0 /* [pixels] of remarks */
-#define TIMELINE_LEVELS 16u   /* heights that are told apart */
-#define TIMELINE_LINE	15u   /* [pixels] least height of a line */
-#define TIMELINE_LINE_MAX 40u
-#define TIMELINE_FOOT	170u  /* [pixels] kept for axis and legends */
-#define TIMELINE_HEAD	110u  /* [pixels] kept for title, notes and caption */
+#define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
+#define TIMELINE_RIGHT    220.0 /* [pixels] of remarks */
+#define TIMELINE_LEVELS   16u   /* heights that are told apart */
+#define TIMELINE_LINE     15u   /* [pixels] least height of a line */
+#define TIMELINE_LINE_MAX 60u
+#define TIMELINE_REST     330u /* [pixels] of all that is no line, in a picture of few lines */
+#define TIMELINE_LEAST    420u /* [pixels] least height of a picture */
+#define TIMELINE_FOOT     170u /* [pixels] kept for axis and legends */
+#define TIMELINE_HEAD     110u /* [pixels] kept for title, notes and caption */
 
 struct timeline_chart {
 	struct ktr__chart *chart;
@@ -31,8 +33,9 @@ struct timeline_chart {
 
 unsigned ktr__chart_timeline_columns(unsigned width)
 {
-	return width > TIMELINE_LEFT + TIMELINE_RIGHT + 100 ?
-		       width - (unsigned)(TIMELINE_LEFT + TIMELINE_RIGHT) : 100;
+	return width > TIMELINE_LEFT + TIMELINE_RIGHT + 100
+		       ? width - (unsigned)(TIMELINE_LEFT + TIMELINE_RIGHT)
+		       : 100;
 }
 
 unsigned ktr__chart_timeline_lines(unsigned height)
@@ -49,7 +52,8 @@ static void timeline_bar(const struct timeline_chart *c, unsigned first, unsigne
 	if (end > first && high > low)
 		fprintf(c->chart->to, "%.12g %.12g %.4g %.4g %u\n",
 			ktr__chart_time_x(&c->time, first),
-			ktr__chart_time_x(&c->time, end) + c->time.per_column / 3, low, high, colour);
+			ktr__chart_time_x(&c->time, end) + c->time.per_column / 3, low, high,
+			colour);
 }
 
 /* What a column looks like: two layers and a remainder, in steps of TIMELINE_LEVELS. */
@@ -146,8 +150,8 @@ static void timeline_marks(const struct timeline_chart *c, const struct ktr__row
 		for (end = i + 1; end < n && row->marks[end] == row->marks[i];)
 			end++;
 		if (row->marks[i] > 0)
-			timeline_bar(c, i, end, y - 0.4,
-				     y - 0.4 + height * level / TIMELINE_LEVELS, KTR__FAINT);
+			timeline_bar(c, i, end, y - 0.4, y - 0.4 + height * level / TIMELINE_LEVELS,
+				     KTR__FAINT);
 	}
 }
 
@@ -186,10 +190,9 @@ static void timeline_gaps(const struct timeline_chart *c)
 		ktr__chart_time_gaps(c->chart, &c->time, losses, -1, 0, n);
 	for (unsigned i = 0; c->view->by == KTR__BY_CPUS && i < n; i++)
 		if (c->view->line[i].row != NULL)
-			ktr__chart_time_gaps(c->chart, &c->time, losses,
-					     (int)c->view->line[i].row->cpu,
-					     timeline_y(c->view, i) - 0.5,
-					     timeline_y(c->view, i) + 0.5);
+			ktr__chart_time_gaps(
+				c->chart, &c->time, losses, (int)c->view->line[i].row->cpu,
+				timeline_y(c->view, i) - 0.5, timeline_y(c->view, i) + 0.5);
 	fputs("0 0 -9 -9\nEOD\n", c->chart->to);
 }
 
@@ -210,12 +213,14 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 			ktr__chart_text(chart, 20, y, "left", size, 1, KTR__INK, fit);
 			continue;
 		}
-		ktr__label_fit(fit, sizeof(fit), line->text, columns - 2u * (unsigned)line->indent, 0);
+		ktr__label_fit(fit, sizeof(fit), line->text, columns - 2u * (unsigned)line->indent,
+			       0);
 		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, 0, KTR__INK, fit);
 		ktr__view_remark(c->view, line, remark, sizeof(remark));
-		ktr__label_fit(fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72), 0);
-		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0, KTR__FAINT,
-				fit);
+		ktr__label_fit(fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72),
+			       0);
+		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
+				KTR__FAINT, fit);
 	}
 }
 
@@ -252,9 +257,10 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 			double width;
 
 			if (i < legend->n)
-				ktr__label_fit(text, sizeof(text),
-					       c->view->timeline->rows.label[legend->entry[i].label],
-					       40, 0);
+				ktr__label_fit(
+					text, sizeof(text),
+					c->view->timeline->rows.label[legend->entry[i].label], 40,
+					0);
 			else
 				snprintf(text, sizeof(text), "%u others", legend->n_more);
 			width = ktr__chart_text_width(text, 9);
@@ -279,12 +285,11 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 static void timeline_plot(const struct timeline_chart *c)
 {
 	fprintf(c->chart->to,
-		"set yrange [0:%u]\nunset ytics\nset border 1\nset grid xtics front lw 0.5 lc rgb '#b0b0b0'\n"
-		"set style fill solid noborder\n", c->view->n_lines);
+		"set yrange [0:%u]\n" KTR__CHART_ROWS "set style fill solid noborder\n",
+		c->view->n_lines);
 	timeline_rows(c);
 	timeline_gaps(c);
-	fputs("plot $bars using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc rgb variable,\\\n     "
-	      KTR__CHART_GAPS, c->chart->to);
+	fputs("plot $bars " KTR__CHART_BOXES "rgb variable, " KTR__CHART_GAPS, c->chart->to);
 }
 
 void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view *view)
@@ -307,7 +312,10 @@ int ktr__chart_timeline(const char *path, unsigned width, unsigned height,
 {
 	struct ktr__chart chart;
 	struct timeline_chart c = { .chart = &chart, .view = view };
+	unsigned enough = TIMELINE_REST + TIMELINE_LINE_MAX * view->n_lines;
 
+	if (height > enough)
+		height = enough > TIMELINE_LEAST ? enough : TIMELINE_LEAST;
 	if (ktr__chart_begin(&chart, path, width, height, err) != 0)
 		return -err->code;
 	ktr__chart_frame(&chart, frame);

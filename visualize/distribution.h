@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long things took: a histogram, the share that took at most so long, and a table of percentiles,
- * for one or several series.
+ * How long things took: a histogram, the share that took at most so long, and a table of
+ * percentiles, for one or several series.
  */
 #ifndef VISUALIZE_DISTRIBUTION_H
 #define VISUALIZE_DISTRIBUTION_H

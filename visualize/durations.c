@@ -3,9 +3,9 @@
  * Durations out of a walk. Spans and states come from analyze/spans.h, which pairs them; pairs of
  * arbitrary sites and gaps need one moment per thread and are kept here.
  *
- * A duration belongs to the window when it ends in it. One that is still open when the trace ends has
- * no length, so it is in no distribution; the longest of them is told in a note, because the span that
- * never ended is often the one that is looked for.
+ * A duration belongs to the window when it ends in it. One that is still open when the trace ends
+ * has no length, so it is in no distribution; the longest of them is told in a note, because the
+ * span that never ended is often the one that is looked for.
  */
 #include "visualize/durations.h"
 #include "visualize/room.h"
@@ -30,9 +30,11 @@ static int durations_split(struct ktr__durations *d, const char *pair, struct kt
 
 	if (n == 0 || comma[1] == '\0' || n >= sizeof(d->pair_from) ||
 	    strlen(comma + 1) >= sizeof(d->pair_to))
-		return ktr_error_set(err, EINVAL,
-				     "'%.60s' is no pair: two sites (file.c:42, or part of a format) with"
-				     " a comma between", pair);
+		return ktr_error_set(
+			err, EINVAL,
+			"'%.60s' is no pair: two sites (file.c:42, or part of a format) with"
+			" a comma between",
+			pair);
 	memcpy(d->pair_from, pair, n);
 	d->pair_from[n] = '\0';
 	strcpy(d->pair_to, comma + 1);
@@ -70,7 +72,8 @@ static void durations_who(char *who, size_t size, const struct ktr_event_bytes *
 
 /* Adds one duration that has ended. */
 static int durations_add(struct ktr__durations *d, unsigned i, uint64_t from, uint64_t to,
-			 const struct ktr_event_bytes *ident, const struct ktr_reader_thread *thread)
+			 const struct ktr_event_bytes *ident,
+			 const struct ktr_reader_thread *thread)
 {
 	struct ktr__duration_series *s = &d->series[i];
 	uint64_t ns = to > from ? to - from : 0;
@@ -106,8 +109,9 @@ static int durations_wants(const struct ktr__durations *d, const struct ktr__spa
 static unsigned durations_span_series(struct ktr__durations *d, const struct ktr__span *span)
 {
 	int by_ident = span->site->ident != NULL, fresh;
-	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state :
-					     by_ident			  ? &span->ident : NULL;
+	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state
+					     : by_ident                   ? &span->ident
+									  : NULL;
 	uint64_t hash = durations_hash((uint64_t)span->kind, span->group, strlen(span->group));
 	char name[KTR__LABEL_BYTES], clean[KTR__LABEL_BYTES];
 	unsigned i;
@@ -133,6 +137,8 @@ static int durations_span(void *context, const struct ktr__span *span)
 {
 	struct ktr__durations *d = context;
 	struct ktr__duration_series *s;
+	/* A scope's id is its name, and says nothing about who. */
+	const struct ktr_event_bytes *ident = span->site->ident != NULL ? NULL : &span->ident;
 	unsigned i;
 
 	if (span->to_ns < d->plot->grid.from_ns || !durations_wants(d, span))
@@ -145,12 +151,12 @@ static int durations_span(void *context, const struct ktr__span *span)
 	s = &d->series[i];
 	s->n_unsure += (span->flags & KTR__SPAN_UNSURE) != 0;
 	if (!(span->flags & KTR__SPAN_NO_END))
-		return durations_add(d, i, span->from_ns, span->to_ns, &span->ident, span->thread);
+		return durations_add(d, i, span->from_ns, span->to_ns, ident, span->thread);
 	s->n_open++;
 	if (span->to_ns - span->from_ns >= s->open_longest_ns) {
 		s->open_longest_ns = span->to_ns - span->from_ns;
 		s->open_who[0] = '\0';
-		durations_who(s->open_who, sizeof(s->open_who), &span->ident, span->thread);
+		durations_who(s->open_who, sizeof(s->open_who), ident, span->thread);
 	}
 	return 0;
 }
@@ -232,8 +238,8 @@ int ktr__durations_gap(struct ktr__durations *d, const struct ktr_event *event)
 	int fresh, result = 0;
 	unsigned i;
 
-	if (o->group != NULL && (site->group == NULL ||
-				 !ktr__plot_matches(o->group, site->group, strlen(site->group))))
+	if (o->group != NULL &&
+	    (site->group == NULL || !ktr__plot_matches(o->group, site->group, strlen(site->group))))
 		return 0;
 	if (o->site != NULL && !ktr__plot_is_site(o->site, site))
 		return 0;
@@ -277,7 +283,8 @@ static void durations_notes(struct ktr__durations *d)
 		n_unsure += s->n_unsure;
 		if (s->n_open > 0)
 			ktr__frame_note(frame, "%s of %s had not ended, the longest (%s) after %s",
-					ktr__label_count(n, sizeof(n), s->n_open), s->name, s->open_who,
+					ktr__label_count(n, sizeof(n), s->n_open), s->name,
+					s->open_who,
 					ktr__label_duration(ns, sizeof(ns), s->open_longest_ns));
 	}
 	if (n_unsure > 0)
@@ -294,10 +301,12 @@ static int durations_none(struct ktr__durations *d, struct ktr_error *err)
 
 	for (unsigned i = 0; i < d->n_series; i++)
 		if (d->series[i].n_open > 0)
-			return ktr__plot_nothing(d->plot, err, "none of %" PRIu64 " spans of %.60s ended",
+			return ktr__plot_nothing(d->plot, err,
+						 "none of %" PRIu64 " spans of %.60s ended",
 						 d->series[i].n_open, d->series[i].name);
 	if (o->pair != NULL)
-		return ktr__plot_nothing(d->plot, err, "no pair of '%.40s' and '%.40s' on one thread",
+		return ktr__plot_nothing(d->plot, err,
+					 "no pair of '%.40s' and '%.40s' on one thread",
 					 d->pair_from, d->pair_to);
 	if (o->site != NULL)
 		return ktr__plot_nothing(d->plot, err, "no site matches '%.60s'", o->site);
@@ -305,8 +314,9 @@ static int durations_none(struct ktr__durations *d, struct ktr_error *err)
 		return ktr__plot_nothing(d->plot, err, "no span or state matches '%.60s'", o->span);
 	if (o->group != NULL)
 		return ktr__plot_nothing(d->plot, err, "no group matches '%.60s'", o->group);
-	return ktr__plot_nothing(d->plot, err,
-				 "no span that ended (KTR_START and STOP, KTR_SCOPE; --span times states)");
+	return ktr__plot_nothing(
+		d->plot, err,
+		"no span that ended (KTR_START and STOP, KTR_SCOPE; --span times states)");
 }
 
 int ktr__durations_finish(struct ktr__durations *d, struct ktr_error *err)

@@ -15,12 +15,12 @@
 
 struct ktr__duration_series {
 	char name[2 * KTR__LABEL_BYTES + 16];
-	uint64_t hash; /* of what it is known by */
+	uint64_t hash;                   /* of what it is known by */
 	struct ktr__histogram histogram; /* [ns] */
 	uint64_t longest_ns;
 	uint64_t longest_from_ns;
 	char longest_who[KTR__LABEL_BYTES];
-	uint64_t n_open;   /* had not ended when the trace did: not in the histogram */
+	uint64_t n_open; /* had not ended when the trace did: not in the histogram */
 	uint64_t open_longest_ns;
 	char open_who[KTR__LABEL_BYTES];
 	uint64_t n_unsure; /* with losses between their ends; in the histogram */
@@ -39,11 +39,11 @@ struct ktr__durations {
 	struct ktr__duration_thread {
 		uint64_t from_ns;
 		uint8_t open;
-	} *thread; /* owned, by id: pairs and gaps */
+	} * thread; /* owned, by id: pairs and gaps */
 	uint32_t n_threads;
 	struct ktr__duration_site {
 		uint8_t known, begins, ends;
-	} *site; /* owned, by id: which sites a pair is made of */
+	} * site; /* owned, by id: which sites a pair is made of */
 	uint32_t n_sites;
 	char pair_from[KTR__LABEL_BYTES], pair_to[KTR__LABEL_BYTES];
 	uint64_t n_missed; /* STOPs without a START, second ends without a first */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looks for what stands out: for each process and group, and each state that at least two of its rows
- * know, how far the greatest share of the window that a row spends in it lies above the median. States
- * that say "idle" count half, because being idle is mostly the consequence of something else.
+ * Looks for what stands out: for each process and group, and each state that at least two of its
+ * rows know, how far the greatest share of the window that a row spends in it lies above the
+ * median. States that say "idle" count half, because being idle is mostly the consequence of
+ * something else.
  *
  * A group of fewer than three rows has no "others"; a state that one row alone knows says that this
  * row has another job, not that it does the same job differently.
@@ -18,8 +19,8 @@
 #include <string.h>
 
 #define FINDING_ROWS_MIN 3u
-#define FINDING_LEAST	 0.2 /* smaller differences are not worth a sentence */
-#define FINDING_STATES	 64u /* of one group that are looked at */
+#define FINDING_LEAST    0.2 /* smaller differences are not worth a sentence */
+#define FINDING_STATES   64u /* of one group that are looked at */
 
 struct finding_group {
 	const struct ktr__rows *rows;
@@ -61,8 +62,9 @@ static void finding_state(const struct finding_group *g, uint16_t label, struct 
 		if (score > odd[g->member[i]])
 			odd[g->member[i]] = score;
 		if (score > best->score)
-			*best = (struct ktr__finding){ g->rows->row[g->member[i]], label, score,
-						       g->share[i], median, g->n };
+			*best = (struct ktr__finding){
+				g->rows->row[g->member[i]], label, score, g->share[i], median, g->n
+			};
 	}
 }
 
@@ -98,7 +100,8 @@ static int finding_by_group(const void *a, const void *b, void *context)
 	const struct ktr__row *x = rows->row[*(const unsigned *)a];
 	const struct ktr__row *y = rows->row[*(const unsigned *)b];
 
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid) : strcmp(x->group, y->group);
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: strcmp(x->group, y->group);
 }
 
 /* Puts one in its place among at most KTR__FINDINGS. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What stands out in a timeline: the row that spends a much greater share of its time in some state
- * than the rows of its group do. A fact about the data, put into one sentence; no judgement of cause.
+ * than the rows of its group do. A fact about the data, put into one sentence; no judgement of
+ * cause.
  */
 #ifndef VISUALIZE_FINDING_H
 #define VISUALIZE_FINDING_H
@@ -13,7 +14,7 @@
 struct ktr__finding {
 	const struct ktr__row *row;
 	uint16_t label;
-	double score; /* how far it stands out */
+	double score;  /* how far it stands out */
 	double share;  /* of the window */
 	double median; /* of the rows of the same process and group */
 	unsigned n_rows;
@@ -22,9 +23,9 @@ struct ktr__finding {
 #define KTR__FINDINGS 4u
 
 /*
- * Finds at most KTR__FINDINGS of them, one for each process and group: first those about rows that are
- * a thread's own, then by how much they stand out. odd (owned by the caller, rows->n_rows elements)
- * gets how much each row stands out, from 0 to 1. Returns how many, or -ENOMEM.
+ * Finds at most KTR__FINDINGS of them, one for each process and group: first those about rows that
+ * are a thread's own, then by how much they stand out. odd (owned by the caller, rows->n_rows
+ * elements) gets how much each row stands out, from 0 to 1. Returns how many, or -ENOMEM.
  */
 int ktr__finding_look(const struct ktr__rows *rows, struct ktr__finding finding[KTR__FINDINGS],
 		      double *odd);

@@ -77,7 +77,8 @@ void ktr__frame_note(struct ktr__frame *frame, const char *format, ...)
 	va_end(ap);
 }
 
-const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text, size_t size)
+const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text,
+			     size_t size)
 {
 	return ktr__label_duration(text, size, ns > info->first_ns ? ns - info->first_ns : 0);
 }
@@ -109,7 +110,7 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 	char n[32];
 
 	if (view->n_hidden > 0)
-		ktr__frame_note(frame, "%u of %u rows shown, those that stand out and the busiest",
+		ktr__frame_note(frame, "%u of %u rows have a line, those that stand out and the busiest",
 				view->n_rows, view->n_rows + view->n_hidden);
 	if (t->rows.n_crowded > 0)
 		ktr__frame_note(frame, "%s events found no room in a row",
@@ -150,8 +151,8 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 		 ktr__label_count(n, sizeof(n), t->n_events), groups);
 	ktr__frame_findings(frame, view);
 	if (frame->title[0] == '\0') {
-		snprintf(frame->title, sizeof(frame->title), "What %s did during %s", frame->program,
-			 span);
+		snprintf(frame->title, sizeof(frame->title), "What %s did during %s",
+			 frame->program, span);
 	}
 	ktr__frame_lost(frame, t->losses.n_events, t->n_seen);
 	frame_timeline_notes(frame, view);
@@ -162,7 +163,7 @@ int ktr__frame_empty(const struct ktr__timeline *t, char *why, size_t size)
 	const struct ktr__grid *grid = &t->rows.grid;
 	char from[32], to[32], end[32], lost[48], text[32], group[64];
 
-	if (t->n_events > 0 || t->rows.n_rows > 0)
+	if (grid->from_ns <= t->info->last_ns && (t->n_events > 0 || t->rows.n_rows > 0))
 		return 0;
 	lost[0] = '\0';
 	if (t->losses.n_events > 0)

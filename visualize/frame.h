@@ -2,7 +2,8 @@
 /*
  * The words around a picture: a title that says what is seen, a line below it, what was lost, what
  * was left out, and a caption with program, host, time span and the command that makes it again.
- * All texts are clean (visualize/label.h); "" where there is nothing to say.
+ * All texts are clean (visualize/label.h); "" where there is nothing to say. A subtitle may hold a
+ * newline.
  */
 #ifndef VISUALIZE_FRAME_H
 #define VISUALIZE_FRAME_H
@@ -40,12 +41,13 @@ void ktr__frame_findings(struct ktr__frame *frame, const struct ktr__view *view)
 void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view);
 
 /*
- * Why a picture of that timeline would be empty: 0 when it would not be, else 1 and one sentence that
- * names the reason: nothing recorded, the window, the selection, or losses.
+ * Why a picture of that timeline would be empty: 0 when it would not be, else 1 and one sentence
+ * that names the reason: nothing recorded, the window, the selection, or losses.
  */
 int ktr__frame_empty(const struct ktr__timeline *timeline, char *why, size_t size);
 
 /* An offset in time since the trace began, "3.21 s". */
-const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text, size_t size);
+const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text,
+			     size_t size);
 
 #endif

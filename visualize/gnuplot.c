@@ -5,8 +5,8 @@
  * end; so no name of a file is ever part of a script that we run, and no pipe can fill up. What it
  * complains about goes into a second memory file, for the error's text.
  *
- * A script that is kept has a terminal and an output file set in its head, and everything it needs in
- * itself, data included, so that it runs from any directory.
+ * A script that is kept has a terminal and an output file set in its head, and everything it needs
+ * in itself, data included, so that it runs from any directory.
  */
 #include "visualize/gnuplot.h"
 #include "visualize/label.h"
@@ -53,14 +53,16 @@ int ktr__gnuplot_format_of(const char *path, enum ktr__gnuplot_format *format,
 }
 
 /*
- * The terminal that draws a format. The font size is that of a picture 1200 pixels wide; a PDF of the
- * same look is 12 inches wide, because pdfcairo draws points and pngcairo pixels.
+ * The terminal that draws a format. The font size is that of a picture 1200 pixels wide; a PDF of
+ * the same look is 12 inches wide, because pdfcairo draws points and pngcairo pixels.
  */
 static void gnuplot_terminal(FILE *to, enum ktr__gnuplot_format format, unsigned width,
 			     unsigned height)
 {
 	if (format == KTR__GNUPLOT_SVG)
-		fprintf(to, "set terminal svg size %u,%u noenhanced font 'sans,12' background '#ffffff'\n",
+		fprintf(to,
+			"set terminal svg size %u,%u noenhanced font 'sans,12' background"
+			" '#ffffff'\n",
 			width, height);
 	else if (format == KTR__GNUPLOT_PDF)
 		fprintf(to, "set terminal pdfcairo size %.2fin,%.2fin noenhanced font 'sans,9'\n",
@@ -83,7 +85,8 @@ static void gnuplot_head(FILE *to, const char *path, unsigned width, unsigned he
 		n -= 3; /* ".gp" */
 	memcpy(clean + n, ".png", 5);
 	fputs("# Made by ktr. Run it with gnuplot; other formats: svg size 1200,800;"
-	      " pdfcairo size 12in,8in.\n", to);
+	      " pdfcairo size 12in,8in.\n",
+	      to);
 	gnuplot_terminal(to, KTR__GNUPLOT_PNG, width, height);
 	fputs("set output ", to);
 	ktr__label_gnuplot(to, clean);
@@ -180,9 +183,10 @@ static int gnuplot_run(const struct ktr__gnuplot *plot, int out, struct ktr_erro
 	if (result == 0 && lseek(in, 0, SEEK_SET) == 0)
 		result = gnuplot_spawn(in, out, complaints);
 	if (result == -ENOENT) {
-		ktr_error_set(err, ENOENT,
-			      "gnuplot is not installed: charts need it (Debian package gnuplot-nox);"
-			      " a script for it can be had with -o FILE.gp");
+		ktr_error_set(
+			err, ENOENT,
+			"gnuplot is not installed: charts need it (Debian package gnuplot-nox);"
+			" a script for it can be had with -o FILE.gp");
 	} else if (result < 0) {
 		ktr_error_set(err, -result, "cannot run gnuplot: %s", strerror(-result));
 	} else if (result > 0) {
@@ -209,7 +213,8 @@ static int gnuplot_temporary(const char *path, char *temporary, size_t size, str
 		error = errno;
 	}
 	if (fd < 0)
-		return ktr_error_at(err, path, 0, 0, error, "cannot be written: %s", strerror(error));
+		return ktr_error_at(err, path, 0, 0, error, "cannot be written: %s",
+				    strerror(error));
 	fchmod(fd, 0666 & ~mask);
 	return fd;
 }

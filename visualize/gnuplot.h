@@ -24,7 +24,7 @@ enum ktr__gnuplot_format {
 };
 
 struct ktr__gnuplot {
-	FILE *to; /* the script, NULL when there is none */
+	FILE *to;     /* the script, NULL when there is none */
 	char *script; /* owned; valid after the end of writing */
 	size_t n_script;
 	const char *path; /* borrowed; NULL: standard output, as text */
@@ -33,19 +33,21 @@ struct ktr__gnuplot {
 };
 
 /*
- * The format that a file's name asks for. 0, or -EINVAL with the names there are. NULL, and "-", are
- * text on standard output.
+ * The format that a file's name asks for. 0, or -EINVAL with the names there are. NULL, and "-",
+ * are text on standard output.
  */
 int ktr__gnuplot_format_of(const char *path, enum ktr__gnuplot_format *format,
 			   struct ktr_error *err);
 
-/* Begins a script for that file with the terminal's settings. 0 or -errno; nothing is owned then. */
+/*
+ * Begins a script for that file with the terminal's settings. 0 or -errno; nothing is owned then.
+ */
 int ktr__gnuplot_begin(struct ktr__gnuplot *plot, const char *path, unsigned width, unsigned height,
 		       struct ktr_error *err);
 
 /*
- * Runs the script and frees it. The file appears complete or not at all, and an older one stays where
- * this fails. -ENOENT: gnuplot is not installed; -EPROTO: it did not like the script.
+ * Runs the script and frees it. The file appears complete or not at all, and an older one stays
+ * where this fails. -ENOENT: gnuplot is not installed; -EPROTO: it did not like the script.
  */
 int ktr__gnuplot_end(struct ktr__gnuplot *plot, struct ktr_error *err);
 

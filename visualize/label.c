@@ -28,9 +28,9 @@ static unsigned label_decode(const unsigned char *p, size_t n, uint32_t *code)
 static int label_is_hidden(uint32_t code)
 {
 	static const uint32_t range[][2] = {
-		{ 0, 0x1f },	      { 0x7f, 0x9f },	  { 0xad, 0xad },     { 0x61c, 0x61c },
-		{ 0x200b, 0x200f },   { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfe00, 0xfe0f },
-		{ 0xfeff, 0xfeff },   { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff }
+		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },      { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },  { 0xfe00, 0xfe0f },
+		{ 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff }
 	};
 
 	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
@@ -156,15 +156,21 @@ unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned column
 	return used;
 }
 
+/*
+ * In double quotes, with every byte that means something to gnuplot as an octal escape: backquotes,
+ * which it would run, quotes and backslashes. Single quotes do not do: gnuplot 5.4 takes a doubled
+ * one at the beginning of a string for its end.
+ */
 void ktr__label_gnuplot(FILE *to, const char *text)
 {
-	putc('\'', to);
+	putc('"', to);
 	for (; *text != '\0'; text++) {
-		if (*text == '\'')
-			putc('\'', to);
-		putc(*text, to);
+		if (strchr("\"\\`'", *text) != NULL)
+			fprintf(to, "\\%03o", (unsigned)(unsigned char)*text);
+		else
+			putc(*text, to);
 	}
-	putc('\'', to);
+	putc('"', to);
 }
 
 void ktr__label_word(char *buffer, size_t size, const char *word)
@@ -218,7 +224,8 @@ const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns)
 	uint64_t minutes = ns / 60000000000u;
 
 	if (minutes >= 60) {
-		snprintf(buffer, size, "%" PRIu64 " h %02u min", minutes / 60, (unsigned)(minutes % 60));
+		snprintf(buffer, size, "%" PRIu64 " h %02u min", minutes / 60,
+			 (unsigned)(minutes % 60));
 		return buffer;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {

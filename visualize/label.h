@@ -31,7 +31,7 @@ unsigned ktr__label_columns(const char *text);
  */
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
 
-/* Writes a clean text as a string of gnuplot, in single quotes: no escapes, no substitution. */
+/* Writes a clean text as a string of gnuplot. */
 void ktr__label_gnuplot(FILE *to, const char *text);
 
 /* Appends a word of a command line to the text in buffer, quoted for sh(1) where it has to be. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Colours and letters: each group of rows has a legend of its own, all rows with spans share one, and
- * so do all CPUs. Within a legend the labels that cover most of the picture get the colours that differ
- * most. Idle states are pale, and vermillion is kept for the state that stands out.
+ * Colours and letters: each group of rows has a legend of its own, all rows with spans share one,
+ * and so do all CPUs. Within a legend the labels that cover most of the picture get the colours
+ * that differ most. Idle states are pale, and vermillion is kept for the state that stands out.
  */
 #include "visualize/legend.h"
 #include "visualize/palette.h"
@@ -103,15 +103,15 @@ static void legend_add(struct ktr__view *view, struct ktr__legend *legend, uint1
 	uint32_t colour = KTR__PALE;
 
 	if (!idle)
-		colour = legend_stands_out(view, legend, label) ? KTR__VERMILLION :
-								  ktr__palette((*n_colours)++);
+		colour = legend_stands_out(view, legend, label) ? KTR__VERMILLION
+								: ktr__palette((*n_colours)++);
 	if (colour == KTR__GREY || label == KTR__LABEL_OTHER || legend->n == KTR__LEGEND_ENTRIES) {
 		legend->n_more++;
 		return;
 	}
-	legend->entry[legend->n] = (struct ktr__legend_entry){
-		label, legend_letter(legend, name, idle), colour, weight
-	};
+	legend->entry[legend->n] = (struct ktr__legend_entry){ label,
+							       legend_letter(legend, name, idle),
+							       colour, weight };
 	legend->n++;
 }
 
@@ -172,8 +172,8 @@ struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const str
 	return none;
 }
 
-static void legend_remark_states(const struct ktr__view *view, const struct ktr__row *row, char *text,
-				 size_t size)
+static void legend_remark_states(const struct ktr__view *view, const struct ktr__row *row,
+				 char *text, size_t size)
 {
 	const struct ktr__rows *rows = &view->timeline->rows;
 	const struct ktr__stay *most = NULL, *any = NULL;
@@ -196,8 +196,8 @@ static void legend_remark_states(const struct ktr__view *view, const struct ktr_
 }
 
 /* All depths of a row with spans count as one. */
-static void legend_remark_spans(const struct ktr__view *view, const struct ktr__row *row, char *text,
-				size_t size)
+static void legend_remark_spans(const struct ktr__view *view, const struct ktr__row *row,
+				char *text, size_t size)
 {
 	uint64_t window = view->timeline->rows.grid.to_ns - view->timeline->rows.grid.from_ns;
 	uint64_t total = 0;

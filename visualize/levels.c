@@ -18,20 +18,25 @@ void ktr__grid_init(struct ktr__grid *grid, uint64_t from_ns, uint64_t to_ns, un
 
 	if (n_columns == 0)
 		n_columns = 1;
+	if (n_columns > KTR__GRID_COLUMNS)
+		n_columns = KTR__GRID_COLUMNS;
 	if (n_columns > span)
 		n_columns = (unsigned)span;
 	grid->from_ns = from_ns;
 	grid->to_ns = from_ns + span;
 	grid->n_columns = n_columns;
+	grid->width_ns = span / n_columns;
+	grid->left_ns = span % n_columns;
 	grid->per_ns = (double)n_columns / (double)span;
 }
 
 uint64_t ktr__grid_border(const struct ktr__grid *grid, unsigned column)
 {
-	unsigned __int128 span = grid->to_ns - grid->from_ns;
+	uint64_t left = grid->left_ns * column; /* below 2^32, see KTR__GRID_COLUMNS */
 
 	/* Rounded up, so that the column of a border is the one that begins there. */
-	return grid->from_ns + (uint64_t)((span * column + grid->n_columns - 1) / grid->n_columns);
+	return grid->from_ns + grid->width_ns * column +
+	       (left + grid->n_columns - 1) / grid->n_columns;
 }
 
 unsigned ktr__grid_column(const struct ktr__grid *grid, uint64_t ns)
@@ -215,8 +220,8 @@ int ktr__lane_end(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t
 static void area_fill(struct ktr__area *area, unsigned to)
 {
 	for (; area->n_filled < to; area->n_filled++)
-		area->cell[area->n_filled] =
-			(struct ktr__area_cell){ area->last, area->last, area->last };
+		area->cell[area->n_filled] = (struct ktr__area_cell){ area->last, area->last,
+								      area->last };
 }
 
 /* A number that has been there since before the window starts in its first column. */

@@ -2,24 +2,29 @@
 /*
  * A row brought down to the columns of a picture, while its events go by once.
  *
- * The window is cut into columns. A lane keeps one label at a time (a state, an open span) and tells
- * for each column which label had most of it, which came second, how much of the column they cover
- * and how many there were, so that what is thinner than a column still shows. An area keeps least,
- * greatest and last number per column. Memory: 8 bytes a column and lane, 24 a column and area,
- * however many events there are.
+ * The window is cut into columns. A lane keeps one label at a time (a state, an open span) and
+ * tells for each column which label had most of it, which came second, how much of the column they
+ * cover and how many there were, so that what is thinner than a column still shows. An area keeps
+ * least, greatest and last number per column. Memory: 8 bytes a column and lane, 24 a column and
+ * area, however many events there are.
  *
- * Time must not run backwards; callers clamp it. Labels are small numbers of the caller's, 0 is none.
+ * Time must not run backwards; callers clamp it. Labels are small numbers of the caller's, 0 is
+ * none.
  */
 #ifndef VISUALIZE_LEVELS_H
 #define VISUALIZE_LEVELS_H
 
 #include <stdint.h>
 
+#define KTR__GRID_COLUMNS 65536u
+
 struct ktr__grid {
 	uint64_t from_ns;
-	uint64_t to_ns; /* not in the window any more; above from_ns */
-	unsigned n_columns; /* at most as many as there are nanoseconds */
-	double per_ns; /* [columns] */
+	uint64_t to_ns;     /* not in the window any more; above from_ns */
+	unsigned n_columns; /* at most as many as there are nanoseconds, and KTR__GRID_COLUMNS */
+	uint64_t width_ns;  /* of a column, without what is left over */
+	uint64_t left_ns;   /* what the columns share beyond that: below n_columns */
+	double per_ns;      /* [columns] */
 };
 
 /* Sets a window up; widens an empty one to 1 ns and lowers n_columns where time is shorter. */
@@ -32,20 +37,20 @@ unsigned ktr__grid_column(const struct ktr__grid *grid, uint64_t ns);
 uint64_t ktr__grid_border(const struct ktr__grid *grid, unsigned column);
 
 struct ktr__cell {
-	uint16_t first;	 /* label that had most of the column; 0: nothing was there */
+	uint16_t first;  /* label that had most of the column; 0: nothing was there */
 	uint16_t second; /* label that came next, or 0 */
-	uint8_t share;	 /* [1/255 of the column] the first's, 1 where it is less but there is some */
-	uint8_t rest;	 /* [1/255 of the column] the second's, likewise */
+	uint8_t share; /* [1/255 of the column] the first's, 1 where it is less but there is some */
+	uint8_t rest;  /* [1/255 of the column] the second's, likewise */
 	uint8_t covered; /* [1/255 of the column] of all labels together, likewise */
-	uint8_t n;	 /* times a label began, or was there at the beginning; 255: or more */
+	uint8_t n;       /* times a label began, or was there at the beginning; 255: or more */
 };
 
 #define KTR__LANE_PARTS 8 /* labels told apart within one column */
 
 struct ktr__lane {
 	struct ktr__cell *cell; /* owned; NULL until the first label */
-	uint16_t label;		/* now */
-	uint8_t weighs;		/* used by ktr__lane_weigh() */
+	uint16_t label;         /* now */
+	uint8_t weighs;         /* used by ktr__lane_weigh() */
 	uint64_t since_ns;
 	unsigned column; /* that part[] is about */
 	unsigned n_parts;
@@ -60,7 +65,8 @@ struct ktr__lane {
  * Ends the label of before and begins another, or none with 0. Before the window this only says
  * which label the window begins with. 0 or -ENOMEM.
  */
-int ktr__lane_set(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t ns, uint16_t label);
+int ktr__lane_set(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t ns,
+		  uint16_t label);
 
 /*
  * The other way to use a lane: in the column of that moment a label weighs so much more. For
@@ -75,15 +81,16 @@ int ktr__lane_end(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t
 struct ktr__area {
 	struct ktr__area_cell {
 		int64_t least, greatest, last;
-	} *cell; /* owned */
+	} * cell;          /* owned */
 	unsigned n_filled; /* columns that have been written, from the left */
-	unsigned from;	   /* first column with a number */
+	unsigned from;     /* first column with a number */
 	int64_t least, greatest, last;
 	uint64_t n; /* times it was set */
 };
 
 /* The number from that moment on; before the window: what it begins with. 0 or -ENOMEM. */
-int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns, int64_t number);
+int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns,
+		  int64_t number);
 
 /* Draws the last number out to a moment; call once, before cells are looked at. 0 or -ENOMEM. */
 int ktr__area_end(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns);

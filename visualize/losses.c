@@ -35,7 +35,8 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss)
 	losses->n_events += loss->n_events;
 	if (loss->cpu >= KTR__LOSSES_CPUS)
 		return 0;
-	if (ktr__room(&losses->lane, &losses->n_lanes, 2 * loss->cpu + 1, sizeof(*losses->lane)) != 0)
+	if (ktr__room(&losses->lane, &losses->n_lanes, 2 * loss->cpu + 1, sizeof(*losses->lane)) !=
+	    0)
 		return -ENOMEM;
 	lane = &losses->lane[2 * loss->cpu + (loss->keep != 0)];
 	if (from < grid->from_ns)

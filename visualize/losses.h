@@ -29,8 +29,8 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss);
 int ktr__losses_end(struct ktr__losses *losses);
 
 /*
- * [1/255 of the column] how much of a column lies in gaps of that CPU, or with -1 of the ring with the
- * widest ones.
+ * [1/255 of the column] how much of a column lies in gaps of that CPU, or with -1 of the ring with
+ * the widest ones.
  */
 uint8_t ktr__losses_at(const struct ktr__losses *losses, unsigned column, int cpu);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The palette: Okabe and Ito's colours first, then tints of the same hues, which differ from them in
- * lightness and so stay apart in every kind of colour vision and in print.
+ * The palette: Okabe and Ito's colours first, then tints of the same hues, which differ from them
+ * in lightness and so stay apart in every kind of colour vision and in print.
  */
 #include "visualize/palette.h"
 
@@ -20,7 +20,7 @@ uint32_t ktr__palette(unsigned i)
 
 int ktr__palette_is_idle(const char *state)
 {
-	static const char *const idle[] = { "idle", "free",  "done",	 "none",
+	static const char *const idle[] = { "idle", "free",  "done",     "none",
 					    "off",  "empty", "finished", "sleeping" };
 
 	for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
@@ -47,7 +47,8 @@ unsigned ktr__palette_xterm(uint32_t colour)
 
 	for (unsigned i = 16; i < 256; i++) {
 		unsigned cube = i - 16, grey = 8 + 10 * (i - 232);
-		uint32_t is = i < 232 ? level[cube / 36] << 16 | level[cube / 6 % 6] << 8 | level[cube % 6]
+		uint32_t is = i < 232 ? level[cube / 36] << 16 | level[cube / 6 % 6] << 8 |
+						level[cube % 6]
 				      : grey << 16 | grey << 8 | grey;
 		int distance = palette_distance(colour, is);
 
@@ -62,7 +63,8 @@ unsigned ktr__palette_xterm(uint32_t colour)
 uint32_t ktr__palette_on(uint32_t colour)
 {
 	/* Luma as ITU-R BT.601 weighs it; 150 of 255 is where black becomes the better one. */
-	unsigned luma = ((colour >> 16 & 255) * 299 + (colour >> 8 & 255) * 587 + (colour & 255) * 114) /
+	unsigned luma = ((colour >> 16 & 255) * 299 + (colour >> 8 & 255) * 587 +
+			 (colour & 255) * 114) /
 			1000;
 
 	return luma > 150 ? KTR__BLACK : 0xffffffu;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Colours that people with any kind of colour vision can tell apart: those of Okabe and Ito, "Color
- * Universal Design" (2008), https://jfly.uni-koeln.de/color/, and tints of them where a picture needs
- * more. Colours are 0xRRGGBB.
+ * Universal Design" (2008), https://jfly.uni-koeln.de/color/, and tints of them where a picture
+ * needs more. Colours are 0xRRGGBB.
  */
 #ifndef VISUALIZE_PALETTE_H
 #define VISUALIZE_PALETTE_H
 
 #include <stdint.h>
 
-#define KTR__BLACK	0x000000u
-#define KTR__ORANGE	0xe69f00u
-#define KTR__SKY	0x56b4e9u
-#define KTR__GREEN	0x009e73u
-#define KTR__YELLOW	0xf0e442u
-#define KTR__BLUE	0x0072b2u
-#define KTR__VERMILLION 0xd55e00u
-#define KTR__PURPLE	0xcc79a7u
-#define KTR__PALE	0xdfdfdfu /* nothing happens here: idle, free */
-#define KTR__GREY	0x999999u /* what is not told apart any more */
-#define KTR__INK	0x202020u /* text */
-#define KTR__FAINT	0x606060u /* text that explains */
+#define KTR__BLACK           0x000000u
+#define KTR__ORANGE          0xe69f00u
+#define KTR__SKY             0x56b4e9u
+#define KTR__GREEN           0x009e73u
+#define KTR__YELLOW          0xf0e442u
+#define KTR__BLUE            0x0072b2u
+#define KTR__VERMILLION      0xd55e00u
+#define KTR__PURPLE          0xcc79a7u
+#define KTR__PALE            0xdfdfdfu /* nothing happens here: idle, free */
+#define KTR__GREY            0x999999u /* what is not told apart any more */
+#define KTR__INK             0x202020u /* text */
+#define KTR__FAINT           0x606060u /* text that explains */
 
 /*
  * Colours for things in order of importance: 0, 1, 2... From KTR__PALETTE_COLOURS on all are grey.

@@ -11,11 +11,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-const struct ktr__plot_kind *const ktr__plot_kinds[] = {
-	&ktr__plot_rate,     &ktr__plot_latency, &ktr__plot_heatmap, &ktr__plot_load,
-	&ktr__plot_states,   &ktr__plot_counters, &ktr__plot_gaps,   &ktr__plot_scatter,
-	&ktr__plot_compare,  NULL
-};
+const struct ktr__plot_kind *const ktr__plot_kinds[] = { &ktr__plot_rate,    &ktr__plot_latency,
+							 &ktr__plot_heatmap, &ktr__plot_load,
+							 &ktr__plot_states,  &ktr__plot_counters,
+							 &ktr__plot_gaps,    &ktr__plot_scatter,
+							 &ktr__plot_compare, NULL };
 
 const struct ktr__plot_kind *ktr__plot_find(const char *name)
 {
@@ -65,8 +65,8 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 		   struct ktr_error *err)
 {
 	uint64_t from = options->from_ns > 0 ? options->from_ns : info->first_ns;
-	uint64_t to = options->to_ns > 0 && options->to_ns <= info->last_ns ? options->to_ns :
-									       info->last_ns + 1;
+	uint64_t to = options->to_ns > 0 && options->to_ns <= info->last_ns ? options->to_ns
+									    : info->last_ns + 1;
 
 	memset(plot, 0, sizeof(*plot));
 	plot->sink = (struct ktr_sink){ plot_event, plot_loss, plot_note };
@@ -132,10 +132,12 @@ int ktr__plot_nothing(const struct ktr__plot *plot, struct ktr_error *err, const
 		snprintf(lost, sizeof(lost), "; %s events were lost",
 			 ktr__label_count(n, sizeof(n), plot->losses.n_events));
 	if (plot->info->last_ns == 0)
-		return ktr_error_set(err, ENODATA, "nothing to draw: the trace holds no events%s", lost);
+		return ktr_error_set(err, ENODATA, "nothing to draw: the trace holds no events%s",
+				     lost);
 	if (plot->n_events == 0)
 		return ktr_error_set(
-			err, ENODATA, "nothing to draw: no events between %s and %s of a trace of %s%s",
+			err, ENODATA,
+			"nothing to draw: no events between %s and %s of a trace of %s%s",
 			ktr__frame_since(plot->info, plot->grid.from_ns, from, sizeof(from)),
 			ktr__frame_since(plot->info, plot->grid.to_ns, to, sizeof(to)),
 			ktr__frame_since(plot->info, plot->info->last_ns, end, sizeof(end)), lost);

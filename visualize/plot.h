@@ -18,22 +18,23 @@
 struct ktr__plot;
 
 struct ktr__plot_options {
-	const char *file; /* NULL or "-": text on standard output */
+	const char *file;       /* NULL or "-": text on standard output */
 	unsigned width, height; /* [pixels], or characters of text */
-	uint64_t from_ns;	/* 0: the first event */
-	uint64_t to_ns;		/* 0: behind the last event */
-	const char *command;	/* for the caption */
-	const char *group;	/* pattern of glob(7); NULL: all */
-	const char *span;	/* pattern of a group, an id or a state whose durations are meant */
-	const char *pair;	/* "A,B": from a site's event to another one's on the same thread */
-	const char *site;	/* pattern of "file.c:42", or part of a format */
-	const char *x, *y;	/* names of arguments, or "time" */
+	uint64_t from_ns;       /* 0: the first event */
+	uint64_t to_ns;         /* 0: behind the last event */
+	const char *command;    /* for the caption */
+	const char *group;      /* pattern of glob(7); NULL: all */
+	const char *span;       /* pattern of a group, an id or a state whose durations are meant */
+	const char *pair;       /* "A,B": from a site's event to another one's on the same thread */
+	const char *site;       /* pattern of "file.c:42", or part of a format */
+	const char *x, *y;      /* names of arguments, or "time" */
 };
 
 struct ktr__plot_kind {
 	const char *name;
 	const char *help; /* one line */
 	unsigned n_traces;
+	int as_text; /* makes sense without colours */
 	/* All may fail with -errno and a sentence. begin allocates plot->state, end frees it. */
 	int (*begin)(struct ktr__plot *plot, struct ktr_error *err);
 	int (*event)(struct ktr__plot *plot, const struct ktr_event *event);
@@ -57,7 +58,7 @@ struct ktr__plot {
 	uint64_t n_backwards;
 	uint64_t n_damaged;
 	struct ktr__plot *other; /* the second trace of a comparison, or NULL */
-	void *state; /* the kind's own */
+	void *state;             /* the kind's own */
 };
 
 /* All kinds, in the order in which they are listed; the last has no name. */

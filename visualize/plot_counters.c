@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The values of counters over time, one panel each: a band from the least to the greatest value of each
- * column, and a line at the last.
+ * The values of counters over time, one panel each: a band from the least to the greatest value of
+ * each column, and a line at the last.
  */
 #include "visualize/palette.h"
 #include "visualize/plots.h"
@@ -96,6 +96,11 @@ static void counters_words(struct ktr__plot *plot, const struct counters *s,
 				n_all);
 }
 
+static int counters_same(const struct ktr__area_cell *a, const struct ktr__area_cell *b)
+{
+	return a->least == b->least && a->greatest == b->greatest && a->last == b->last;
+}
+
 static void counters_table(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			   const struct ktr__area *area, unsigned i)
 {
@@ -105,8 +110,8 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 
 		/* What does not change is told by its ends. */
 		if (c > area->from && c + 1 < area->n_filled &&
-		    memcmp(cell, cell - 1, sizeof(*cell)) == 0 &&
-		    memcmp(cell, cell + 1, sizeof(*cell)) == 0)
+		    counters_same(cell, &area->cell[c - 1]) &&
+		    counters_same(cell, &area->cell[c + 1]))
 			continue;
 		fprintf(chart->to, "%.12g %" PRId64 " %" PRId64 " %" PRId64 "\n",
 			ktr__chart_time_x(time, c), cell->least, cell->greatest, cell->last);
@@ -125,8 +130,8 @@ static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
 	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
 	fputs("$gaps << EOD\n", chart->to);
 	ktr__chart_time_gaps(chart, &time, &plot->losses, -1, low, high);
-	fprintf(chart->to, "0 0 %g %g\nEOD\nset yrange [%g:%g]\nset format y '%%.0s%%c'\n", low, low,
-		low, high);
+	fprintf(chart->to, "0 0 %g %g\nEOD\n", low, low);
+	ktr__chart_numbers(chart, 'y', low, high);
 }
 
 static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
@@ -182,7 +187,12 @@ static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 	return ktr__chart_end(&chart, err);
 }
 
-const struct ktr__plot_kind ktr__plot_counters = {
-	"counters", "values of KTR_COUNTER over time (--group)", 1, counters_begin, counters_event, NULL,
-	counters_draw, counters_end
-};
+const struct ktr__plot_kind ktr__plot_counters = { "counters",
+						   "values of KTR_COUNTER over time (--group)",
+						   1,
+						   1,
+						   counters_begin,
+						   counters_event,
+						   NULL,
+						   counters_draw,
+						   counters_end };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define HEATMAP_PER_DECADE 10u
-#define HEATMAP_ROWS	   (14u * HEATMAP_PER_DECADE) /* 1 ns to 10^14 ns, more than a day */
+#define HEATMAP_ROWS       (14u * HEATMAP_PER_DECADE) /* 1 ns to 10^14 ns, more than a day */
 
 struct heatmap {
 	struct ktr__durations durations;
@@ -32,7 +32,8 @@ static int heatmap_duration(void *context, unsigned series, uint64_t from, uint6
 	(void)series;
 	if (row >= HEATMAP_ROWS)
 		row = HEATMAP_ROWS - 1;
-	cell = &map->cell[row * map->plot->grid.n_columns + ktr__grid_column(&map->plot->grid, from)];
+	cell = &map->cell[row * map->plot->grid.n_columns +
+			  ktr__grid_column(&map->plot->grid, from)];
 	*cell += *cell < UINT32_MAX;
 	map->most = *cell > map->most ? *cell : map->most;
 	map->lowest = row < map->lowest ? row : map->lowest;
@@ -93,9 +94,10 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 			worst = &d->series[i];
 	}
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "When %.159s%s took how long: the longest %s, %s, at +%s", d->series[0].name,
+		 "%.159s%s over time: the longest took %s (%.159s, from +%s)", d->series[0].name,
 		 d->n_series > 1 ? " and others" : "",
-		 ktr__label_duration(longest, sizeof(longest), worst->longest_ns), worst->longest_who,
+		 ktr__label_duration(longest, sizeof(longest), worst->longest_ns),
+		 worst->longest_who,
 		 ktr__frame_since(plot->info, worst->longest_from_ns, since, sizeof(since)));
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: %s spans by their beginning and duration, of %u series", plot->frame.program,
@@ -116,8 +118,8 @@ static void heatmap_table(const struct ktr__plot *plot, const struct heatmap *ma
 
 			if (n > 0)
 				fprintf(chart->to, "%.12g %.12g %.6g %.6g %u\n",
-					ktr__chart_time_x(time, c), ktr__chart_time_x(time, c + 1), low,
-					high, n);
+					ktr__chart_time_x(time, c), ktr__chart_time_x(time, c + 1),
+					low, high, n);
 		}
 	}
 	fputs("EOD\n", chart->to);
@@ -125,14 +127,16 @@ static void heatmap_table(const struct ktr__plot *plot, const struct heatmap *ma
 
 static void heatmap_axis(const struct heatmap *map, struct ktr__chart *chart)
 {
-	static const char *const names[] = { "1 ns", "10 ns", "100 ns", "1 us", "10 us", "100 us",
-					     "1 ms", "10 ms", "100 ms", "1 s",	"10 s",	 "100 s",
-					     "1000 s" };
+	static const char *const names[] = { "1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
+					     "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
+					     "10 s",   "100 s", "1000 s" };
 	double low = pow(10, ((double)map->lowest - 1) / HEATMAP_PER_DECADE);
 	double high = pow(10, ((double)map->highest + 2) / HEATMAP_PER_DECADE);
 
-	fprintf(chart->to, "set logscale y\nset yrange [%g:%g]\nset ylabel 'duration (log scale)'\n"
-		"set ytics (", low, high);
+	fprintf(chart->to,
+		"set logscale y\nset yrange [%g:%g]\nset ylabel 'duration (log scale)'\n"
+		"set ytics (",
+		low, high);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		fprintf(chart->to, "%s'%s' 1e%u", i ? ", " : "", names[i], i);
 	fputs(")\n", chart->to);
@@ -151,21 +155,29 @@ static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return -err->code;
 	ktr__chart_area(&chart, 110, chart.width - 130, chart.top, chart.bottom - 55);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
+	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55,
+			   "spans per cell");
 	heatmap_axis(map, &chart);
 	heatmap_table(plot, map, &chart, &time);
 	fputs("$gaps << EOD\n", chart.to);
 	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0.1, 1e15);
 	/* Colours from dark to bright: the perceptually uniform, colour-blind safe "cividis". */
 	fprintf(chart.to,
-		"0 0 0.1 0.1\nEOD\nset palette defined (0 '#00224e', 1 '#35456c', 2 '#666970', 3 '#948e77',"
-		" 4 '#c8b866', 5 '#fee838')\nset logscale cb\nset cbrange [1:%u]\n"
-		"set cblabel 'spans per cell (log scale)'\nset format cb '%%.0s%%c'\n"
-		"plot $cells using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc palette z, "
-		KTR__CHART_GAPS, map->most > 1 ? map->most : 2);
+		"0 0 0.1 0.1\nEOD\nset palette defined (0 '#00224e', 1 '#35456c', 2 '#666970',"
+		" 3 '#948e77', 4 '#c8b866', 5 '#fee838')\nset cbrange [1:%u]\n"
+		"plot $cells " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
+		map->most > 1 ? map->most : 2);
 	return ktr__chart_end(&chart, err);
 }
 
 const struct ktr__plot_kind ktr__plot_heatmap = {
-	"heatmap", "how long spans take over time, as colours (--span, --group, --pair)", 1,
-	heatmap_begin, heatmap_event, heatmap_loss, heatmap_draw, heatmap_end
+	"heatmap",
+	"how long spans take over time, as colours (--span, --group, --pair)",
+	1,
+	0,
+	heatmap_begin,
+	heatmap_event,
+	heatmap_loss,
+	heatmap_draw,
+	heatmap_end
 };

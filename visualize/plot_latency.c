@@ -59,11 +59,12 @@ static void latency_title(struct ktr__plot *plot, const struct ktr__duration_ser
 {
 	char p50[32], p99[32], longest[32];
 
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
-		 ktr__label_duration(p50, sizeof(p50), ktr__histogram_quantile(&s->histogram, 0.5)),
-		 ktr__label_duration(p99, sizeof(p99), ktr__histogram_quantile(&s->histogram, 0.99)),
-		 ktr__label_duration(longest, sizeof(longest), s->histogram.max));
+	snprintf(
+		plot->frame.title, sizeof(plot->frame.title),
+		"%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
+		ktr__label_duration(p50, sizeof(p50), ktr__histogram_quantile(&s->histogram, 0.5)),
+		ktr__label_duration(p99, sizeof(p99), ktr__histogram_quantile(&s->histogram, 0.99)),
+		ktr__label_duration(longest, sizeof(longest), s->histogram.max));
 }
 
 static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d, const char *what,
@@ -76,7 +77,9 @@ static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d,
 
 	for (unsigned i = 0; i < n; i++) {
 		latency_series(plot, &d->series[i], &series[i]);
-		series[i].colour = n == 1 ? KTR__SKY : i == 0 ? KTR__VERMILLION : ktr__palette(i - 1);
+		series[i].colour = n == 1   ? KTR__SKY
+				   : i == 0 ? KTR__VERMILLION
+					    : ktr__palette(i - 1);
 	}
 	if (d->n_series > n)
 		ktr__frame_note(&plot->frame, "%u of %u series shown, those with the most time", n,
@@ -100,8 +103,8 @@ static int latency_draw(struct ktr__plot *plot, struct ktr_error *err)
 		all += d->series[i].histogram.n;
 	latency_title(plot, &d->series[0]);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: durations of %s spans that ended in the window, in %u series", plot->frame.program,
-		 ktr__label_count(n, sizeof(n), all), d->n_series);
+		 "%s: durations of %s spans that ended in the window, in %u series",
+		 plot->frame.program, ktr__label_count(n, sizeof(n), all), d->n_series);
 	return latency_chart(plot, d, "duration (log scale)", err);
 }
 
@@ -117,10 +120,11 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 		 "The longest silence was %s: %s from +%s on; 99 %% of gaps were up to %s",
 		 ktr__label_duration(longest, sizeof(longest), s->longest_ns), s->longest_who,
 		 ktr__frame_since(plot->info, s->longest_from_ns, since, sizeof(since)),
-		 ktr__label_duration(p99, sizeof(p99), ktr__histogram_quantile(&s->histogram, 0.99)));
+		 ktr__label_duration(p99, sizeof(p99),
+				     ktr__histogram_quantile(&s->histogram, 0.99)));
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
-		 ktr__label_count(n, sizeof(n), s->histogram.n));
+		 "%s: time between consecutive events of the same thread, %s gaps",
+		 plot->frame.program, ktr__label_count(n, sizeof(n), s->histogram.n));
 	return latency_chart(plot, d, "time until the thread's next event (log scale)", err);
 }
 
@@ -181,11 +185,13 @@ static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
 		t = compare_find(b, s->name);
 	}
 	if (t == NULL)
-		return ktr_error_set(err, ENODATA,
-				     "nothing to compare: the traces have no span of the same name (the first"
-				     " has '%.60s')", a->series[0].name);
+		return ktr_error_set(
+			err, ENODATA,
+			"nothing to compare: the traces have no span of the same name (the first"
+			" has '%.60s')",
+			a->series[0].name);
 	compare_title(plot, s, t);
-	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "A: %.200s, B: %.200s",
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "A: %.240s\nB: %.240s",
 		 plot->frame.source, plot->other->frame.source);
 	plot->frame.source[0] = '\0';
 	ktr__frame_lost(&plot->other->frame, plot->other->losses.n_events, plot->other->n_events);
@@ -200,16 +206,37 @@ static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_latency = {
-	"latency", "how long spans take: histogram, percentiles (--span, --group, --pair)", 1,
-	latency_begin, latency_event, latency_loss, latency_draw, latency_end
+	"latency",
+	"how long spans take: histogram, percentiles (--span, --group, --pair)",
+	1,
+	1,
+	latency_begin,
+	latency_event,
+	latency_loss,
+	latency_draw,
+	latency_end
 };
 
 const struct ktr__plot_kind ktr__plot_gaps = {
-	"gaps", "time between consecutive events of a thread; the longest silence (--site, --group)", 1,
-	latency_begin, latency_gap, latency_loss, gaps_draw, latency_end
+	"gaps",
+	"time between consecutive events of a thread; the longest silence (--site, --group)",
+	1,
+	1,
+	latency_begin,
+	latency_gap,
+	latency_loss,
+	gaps_draw,
+	latency_end
 };
 
 const struct ktr__plot_kind ktr__plot_compare = {
-	"compare", "how long the same spans take in two traces (--span, --group, --pair)", 2,
-	latency_begin, latency_event, latency_loss, compare_draw, latency_end
+	"compare",
+	"how long the same spans take in two traces (--span, --group, --pair)",
+	2,
+	1,
+	latency_begin,
+	latency_event,
+	latency_loss,
+	compare_draw,
+	latency_end
 };

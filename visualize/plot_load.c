@@ -104,12 +104,42 @@ static int load_by_name(const void *a, const void *b)
 	const struct ktr__row *x = *(const struct ktr__row *const *)a;
 	const struct ktr__row *y = *(const struct ktr__row *const *)b;
 
-	return x->kind != y->kind ? (x->kind == KTR__ROW_CPU ? -1 : 1) : strverscmp(x->name, y->name);
+	return x->kind != y->kind ? (x->kind == KTR__ROW_CPU ? -1 : 1)
+				  : strverscmp(x->name, y->name);
 }
 
-/* Puts the busiest CPUs and threads to the front. Returns how many; *hidden: how many are left out. */
-static unsigned load_choose(struct load *load, unsigned *hidden)
+/* Adds up the threads from index n on in one of them, which moves to n. Returns how many. */
+static unsigned load_fold(struct ktr__plot *plot, unsigned n)
 {
+	struct load *load = plot->state;
+	struct ktr__row *all = NULL;
+	unsigned folded = 0;
+
+	for (unsigned i = n; i < load->rows.n_rows; i++) {
+		struct ktr__row *row = load->rows.row[i];
+
+		if (row->kind == KTR__ROW_CPU || row->marks == NULL)
+			continue;
+		folded++;
+		if (all == NULL) {
+			all = row;
+			load->rows.row[i] = load->rows.row[n];
+			load->rows.row[n] = all;
+			continue;
+		}
+		all->n_events += row->n_events;
+		for (unsigned c = 0; c < plot->grid.n_columns; c++)
+			all->marks[c] += row->marks[c];
+	}
+	if (folded > 1)
+		all->name = "all other threads";
+	return folded;
+}
+
+/* Puts the busiest CPUs and threads to the front. Returns how many; *folded: are in the last. */
+static unsigned load_choose(struct ktr__plot *plot, unsigned *folded)
+{
+	struct load *load = plot->state;
 	unsigned n = 0, of[2] = { 0, 0 };
 
 	qsort(load->rows.row, load->rows.n_rows, sizeof(struct ktr__row *), load_by_events);
@@ -123,12 +153,22 @@ static unsigned load_choose(struct load *load, unsigned *hidden)
 		load->rows.row[i] = load->rows.row[n];
 		load->rows.row[n++] = row;
 	}
-	*hidden = load->rows.n_rows - n;
 	qsort(load->rows.row, n, sizeof(struct ktr__row *), load_by_name);
-	return n;
+	*folded = load_fold(plot, n);
+	if (of[1] > LOAD_CPUS)
+		ktr__frame_note(&plot->frame, "%u of %u CPUs shown, the busiest", LOAD_CPUS, of[1]);
+	if (*folded > 1)
+		ktr__frame_note(&plot->frame, "%u less busy threads share the last strip", *folded);
+	return n + (*folded > 0);
 }
 
-static void load_words(struct ktr__plot *plot, const struct load *load, unsigned n, unsigned hidden)
+static double load_share(const struct ktr__plot *plot, const struct ktr__row *row)
+{
+	return 100 * (double)row->n_events / (double)plot->n_events;
+}
+
+/* n: rows that are one thread or CPU each. */
+static void load_words(struct ktr__plot *plot, const struct load *load, unsigned n)
 {
 	const struct ktr__row *top[2] = { NULL, NULL };
 	char count[32], width[32];
@@ -142,16 +182,16 @@ static void load_words(struct ktr__plot *plot, const struct load *load, unsigned
 	}
 	if (top[0] != NULL && top[1] != NULL)
 		snprintf(plot->frame.title, sizeof(plot->frame.title),
-			 "%s does most: %.0f %% of all events; the busiest CPU is %s with %.0f %%",
-			 top[0]->name, 100 * (double)top[0]->n_events / (double)plot->n_events,
-			 top[1]->name, 100 * (double)top[1]->n_events / (double)plot->n_events);
+			 "%s records most: %.*f %% of all events; the busiest CPU is %s with"
+			 " %.0f %%",
+			 top[0]->name, load_share(plot, top[0]) < 1 ? 2 : 0,
+			 load_share(plot, top[0]), top[1]->name, load_share(plot, top[1]));
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: events per second of each CPU and thread, %s events; a column is %s",
 		 plot->frame.program, ktr__label_count(count, sizeof(count), plot->n_events),
-		 ktr__label_duration(width, sizeof(width), (plot->grid.to_ns - plot->grid.from_ns) /
-								   plot->grid.n_columns));
-	if (hidden > 0)
-		ktr__frame_note(&plot->frame, "%u more, less busy, are not shown", hidden);
+		 ktr__label_duration(width, sizeof(width),
+				     (plot->grid.to_ns - plot->grid.from_ns) /
+					     plot->grid.n_columns));
 }
 
 /* Strips as boxes, and labels to both sides. Returns the greatest rate. */
@@ -159,7 +199,8 @@ static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsi
 			  const struct ktr__chart_time *time, double top, double height)
 {
 	struct load *load = plot->state;
-	double per_second = 1e9 * plot->grid.n_columns / (double)(plot->grid.to_ns - plot->grid.from_ns);
+	double per_second = 1e9 * plot->grid.n_columns /
+			    (double)(plot->grid.to_ns - plot->grid.from_ns);
 	double most = 1;
 	char text[4 * KTR__LABEL_BYTES], count[32];
 
@@ -171,7 +212,7 @@ static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsi
 		ktr__chart_text(chart, 20, y, "left", 10, 0, KTR__INK, text);
 		snprintf(text, sizeof(text), "%s (%.0f %%)",
 			 ktr__label_count(count, sizeof(count), row->n_events),
-			 100 * (double)row->n_events / (double)plot->n_events);
+			 load_share(plot, row));
 		ktr__chart_text(chart, chart->width - 262, y, "left", 9, 0, KTR__FAINT, text);
 	}
 	fputs("# from, to, floor, top, events/s\n$strips << EOD\n", chart->to);
@@ -185,9 +226,10 @@ static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsi
 			if (marks[c] == 0)
 				continue;
 			most = marks[c] * per_second > most ? marks[c] * per_second : most;
-			fprintf(chart->to, "%.12g %.12g %.4g %.4g %.6g\n", ktr__chart_time_x(time, c),
-				ktr__chart_time_x(time, end) + time->per_column / 4, y - 0.4, y + 0.4,
-				marks[c] * per_second);
+			fprintf(chart->to, "%.12g %.12g %.4g %.4g %.6g\n",
+				ktr__chart_time_x(time, c),
+				ktr__chart_time_x(time, end) + time->per_column / 4, y - 0.4,
+				y + 0.4, marks[c] * per_second);
 		}
 	}
 	fputs("EOD\n", chart->to);
@@ -202,8 +244,8 @@ static void load_gaps(struct ktr__plot *plot, struct ktr__chart *chart, unsigned
 	fputs("$gaps << EOD\n", chart->to);
 	for (unsigned i = 0; i < n; i++)
 		if (load->rows.row[i]->kind == KTR__ROW_CPU)
-			ktr__chart_time_gaps(chart, time, &plot->losses, (int)load->rows.row[i]->cpu,
-					     n - 1.0 - i, n - i);
+			ktr__chart_time_gaps(chart, time, &plot->losses,
+					     (int)load->rows.row[i]->cpu, n - 1.0 - i, n - i);
 	fputs("0 0 -9 -9\nEOD\n", chart->to);
 }
 
@@ -212,36 +254,37 @@ static int load_draw(struct ktr__plot *plot, struct ktr_error *err)
 	struct load *load = plot->state;
 	struct ktr__chart chart;
 	struct ktr__chart_time time;
-	unsigned n, hidden;
+	unsigned n, folded;
 	double height, most;
 
 	if (plot->n_events == 0)
 		return ktr__plot_nothing(plot, err, "no event");
-	n = load_choose(load, &hidden);
-	load_words(plot, load, n, hidden);
+	n = load_choose(plot, &folded);
+	load_words(plot, load, n - (folded > 1));
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
 	height = (chart.bottom - chart.top - 55.0) / n;
-	height = height > 40 ? 40 : height;
+	height = height > 60 ? 60 : height;
 	ktr__chart_area(&chart, 210, chart.width - 270, chart.top, chart.top + height * n);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
 	most = load_strips(plot, &chart, n, &time, chart.top, height);
 	load_gaps(plot, &chart, n, &time);
+	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.top + height * n,
+			   "events per second");
 	/* Pale is little and dark is much, as on paper; one hue, so lightness alone tells. */
 	fprintf(chart.to,
 		"set yrange [0:%u]\nunset ytics\nset border 1\n"
 		"set palette defined (0 '#deebf7', 1 '#9ecae1', 2 '#4292c6', 3 '#084594')\n"
-		"set logscale cb\nset cbrange [%g:%g]\nset format cb '%%.0s%%c'\n"
-		"set cblabel 'events per second (log scale)'\n"
-		"set colorbox user origin screen %.4f, screen %.4f size screen 0.015, screen %.4f\n"
-		"plot $strips using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc palette z, "
-		KTR__CHART_GAPS,
-		n, most / 1000, most, (chart.width - 110.0) / chart.width,
-		1 - (chart.top + height * n) / chart.height, height * n / chart.height);
+		"set cbrange [%g:%g]\n"
+		"plot $strips " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
+		n, most / 1000, most);
 	return ktr__chart_end(&chart, err);
 }
 
 const struct ktr__plot_kind ktr__plot_load = {
-	"load", "events per second of each CPU and of the busiest threads over time", 1, load_begin,
-	load_event, NULL, load_draw, load_end
+	"load",     "events per second of each CPU and of the busiest threads over time",
+	1,          0,
+	load_begin, load_event,
+	NULL,       load_draw,
+	load_end
 };

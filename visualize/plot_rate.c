@@ -111,7 +111,8 @@ static void rate_fold(struct ktr__plot *plot, struct rate *rate)
 /* [events/s] of a column that holds so many. */
 static double rate_of(const struct ktr__plot *plot, unsigned column, double n)
 {
-	uint64_t ns = ktr__grid_border(&plot->grid, column + 1) - ktr__grid_border(&plot->grid, column);
+	uint64_t ns = ktr__grid_border(&plot->grid, column + 1) -
+		      ktr__grid_border(&plot->grid, column);
 
 	return n * 1e9 / (double)ns;
 }
@@ -143,7 +144,8 @@ static void rate_title(struct ktr__plot *plot, const struct rate *rate, double p
 		 ktr__label_count(average, sizeof(average),
 				  (uint64_t)((double)plot->n_events * 1e9 / (double)span)),
 		 ktr__label_count(most, sizeof(most), (uint64_t)peak),
-		 ktr__frame_since(plot->info, ktr__grid_border(&plot->grid, at), since, sizeof(since)),
+		 ktr__frame_since(plot->info, ktr__grid_border(&plot->grid, at), since,
+				  sizeof(since)),
 		 100 * (double)rate->series[0].n / (double)plot->n_events, rate->series[0].name);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: events per second and class, %s events, each step is %s", plot->frame.program,
@@ -151,11 +153,16 @@ static void rate_title(struct ktr__plot *plot, const struct rate *rate, double p
 		 ktr__label_duration(width, sizeof(width), span / plot->grid.n_columns));
 }
 
-/* The table: from, to, and the tops of the stacked series; highest last so that lower ones cover it. */
+/*
+ * The table: from, to, and the tops of the stacked series; highest last so that lower ones cover
+ * it.
+ */
 static void rate_table(struct ktr__plot *plot, struct ktr__chart *chart,
-		       const struct ktr__chart_time *time, const struct rate *rate, unsigned n_series)
+		       const struct ktr__chart_time *time, const struct rate *rate,
+		       unsigned n_series)
 {
-	fputs("# from, to, tops of the series from the bottom [events/s]\n$rate << EOD\n", chart->to);
+	fputs("# from, to, tops of the series from the bottom [events/s]\n$rate << EOD\n",
+	      chart->to);
 	for (unsigned c = 0; c < plot->grid.n_columns; c++) {
 		double top = 0;
 
@@ -170,7 +177,8 @@ static void rate_table(struct ktr__plot *plot, struct ktr__chart *chart,
 	fputs("EOD\n", chart->to);
 }
 
-static void rate_legend(struct ktr__chart *chart, const struct rate *rate, unsigned n_series, double y)
+static void rate_legend(struct ktr__chart *chart, const struct rate *rate, unsigned n_series,
+			double y)
 {
 	char text[KTR__LABEL_BYTES], n[32], line[KTR__LABEL_BYTES + 40];
 	double x = 110;
@@ -206,25 +214,29 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
 	for (unsigned i = 0; i < n; i++)
-		rate->series[i].colour = rate->n_series > RATE_SHOWN && i == RATE_SHOWN - 1 ?
-						 KTR__GREY : ktr__palette(i);
-	ktr__chart_area(&chart, 110, chart.width - 30, chart.top, chart.bottom - 100);
+		rate->series[i].colour = rate->n_series > RATE_SHOWN && i == RATE_SHOWN - 1
+						 ? KTR__GREY
+						 : ktr__palette(i);
+	ktr__chart_area(&chart, 110, chart.width - 30, chart.top, chart.bottom - 110);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
 	rate_legend(&chart, rate, n, chart.bottom - 40);
 	rate_table(plot, &chart, &time, rate, n);
 	fputs("$gaps << EOD\n", chart.to);
 	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0, peak * 1.05);
-	fprintf(chart.to, "0 0 -9 -9\nEOD\nset yrange [0:%g]\nset format y '%%.0s%%c'\n"
-		"set ylabel 'events per second'\nplot ", peak * 1.05);
+	fputs("0 0 -9 -9\nEOD\n", chart.to);
+	ktr__chart_numbers(&chart, 'y', 0, peak * 1.05);
+	fputs("set ylabel 'events per second'\nplot ", chart.to);
 	for (unsigned i = n; i-- > 0;)
 		fprintf(chart.to,
-			"$rate using 1:(0):1:2:(0):%u with boxxyerror fs solid noborder lc rgb '#%06x', ",
+			"$rate using 1:(0):1:2:(0):%u with boxxyerror fs solid noborder"
+			" lc rgb '#%06x', ",
 			3 + i, rate->series[i].colour);
 	fputs(KTR__CHART_GAPS, chart.to);
 	return ktr__chart_end(&chart, err);
 }
 
-const struct ktr__plot_kind ktr__plot_rate = {
-	"rate", "events per second over time, by class", 1, rate_begin, rate_event, NULL, rate_draw,
-	rate_end
-};
+const struct ktr__plot_kind ktr__plot_rate = { "rate",     "events per second over time, by class",
+					       1,          1,
+					       rate_begin, rate_event,
+					       NULL,       rate_draw,
+					       rate_end };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An argument against time or against another argument: points while there are few, else a map of how
- * many lie where.
+ * An argument against time or against another argument: points while there are few, else a map of
+ * how many lie where.
  */
 #include "visualize/bins.h"
 #include "visualize/palette.h"
@@ -22,12 +22,12 @@ struct scatter {
 	struct scatter_site {
 		uint8_t known;
 		int8_t x, y;
-	} *site; /* owned, by id */
+	} * site; /* owned, by id */
 	uint32_t n_sites;
-	unsigned n_used; /* sites */
+	unsigned n_used;             /* sites */
 	char used[KTR__LABEL_BYTES]; /* the first of them */
-	char there[256]; /* arguments there are, for whoever asked for another one */
-	uint64_t n_odd;	 /* infinite, or no number */
+	char there[256];             /* arguments there are, for whoever asked for another one */
+	uint64_t n_odd;              /* infinite, or no number */
 };
 
 static int scatter_begin(struct ktr__plot *plot, struct ktr_error *err)
@@ -76,8 +76,8 @@ static void scatter_there(struct scatter *s, const struct ktr_reader_site *site)
 			continue;
 		if (n == 0) {
 			ktr__label_clean(name, sizeof(name), site->name, strlen(site->name));
-			snprintf(s->there + used, sizeof(s->there) - used, "%s%s ", used ? "; " : "",
-				 name);
+			snprintf(s->there + used, sizeof(s->there) - used, "%s%s ",
+				 used ? "; " : "", name);
 			used = strlen(s->there);
 		}
 		ktr__label_clean(name, sizeof(name), site->arg[i].name, strlen(site->arg[i].name));
@@ -148,7 +148,8 @@ static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)
 	return ktr__bins_add(&s->bins, x, y);
 }
 
-static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const char *x, const char *y)
+static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const char *x,
+			  const char *y)
 {
 	char n[32], more[32] = "";
 
@@ -194,8 +195,7 @@ static void scatter_range(struct ktr__chart *chart, char axis, const struct ktr_
 
 	if (margin <= 0)
 		margin = fmax(fabs(range->least), 1) * 0.1;
-	fprintf(chart->to, "set %crange [%.12g:%.12g]\nset format %c '%%.4s%%c'\n", axis,
-		range->least - margin, range->greatest + margin, axis);
+	ktr__chart_numbers(chart, axis, range->least - margin, range->greatest + margin);
 }
 
 static void scatter_axes(struct ktr__plot *plot, struct ktr__chart *chart,
@@ -225,10 +225,12 @@ static int scatter_nothing(struct ktr__plot *plot, struct ktr_error *err)
 	if (plot->n_events > 0 && s->there[0] != '\0')
 		return ktr_error_set(err, ENODATA,
 				     "nothing to draw: %s; there are, for example: %.150s",
-				     o->y == NULL ? "--y NAME says which argument" :
-						    "no site has these arguments", s->there);
-	return ktr__plot_nothing(plot, err, "%s", o->site ? "no such site, or none with numbers" :
-							    "no event with a number");
+				     o->y == NULL ? "--y NAME says which argument"
+						  : "no site has these arguments",
+				     s->there);
+	return ktr__plot_nothing(plot, err, "%s",
+				 o->site ? "no such site, or none with numbers"
+					 : "no event with a number");
 }
 
 static int scatter_draw(struct ktr__plot *plot, struct ktr_error *err)
@@ -251,20 +253,30 @@ static int scatter_draw(struct ktr__plot *plot, struct ktr_error *err)
 			chart.bottom - 55);
 	scatter_axes(plot, &chart, &time, x, y);
 	most = scatter_table(s, &chart, time.axis.unit_ns);
+	if (s->bins.cell != NULL)
+		ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55,
+				   "values per point");
 	if (s->bins.cell == NULL)
-		fprintf(chart.to, "plot $points using 1:2 with points pt 7 ps 0.5 lc rgb '#80%06x'\n",
+		fprintf(chart.to,
+			"plot $points using 1:2 with points pt 7 ps 0.5 lc rgb '#80%06x'\n",
 			KTR__BLUE);
 	else
 		fprintf(chart.to,
 			"set palette defined (0 '#9ecae1', 1 '#4292c6', 2 '#084594', 3 '#001030')\n"
-			"set logscale cb\nset cbrange [1:%" PRIu32 "]\nset format cb '%%.0s%%c'\n"
-			"set cblabel 'values per point (log scale)'\n"
+			"set cbrange [1:%" PRIu32 "]\n"
 			"plot $points using 1:2:3 with points pt 5 ps 0.3 lc palette z\n",
 			most > 1 ? most : 2);
 	return ktr__chart_end(&chart, err);
 }
 
 const struct ktr__plot_kind ktr__plot_scatter = {
-	"scatter", "an argument against time or another one (--y NAME, --x NAME, --site)", 1,
-	scatter_begin, scatter_event, NULL, scatter_draw, scatter_end
+	"scatter",
+	"an argument against time or another one (--y NAME, --x NAME, --site)",
+	1,
+	1,
+	scatter_begin,
+	scatter_event,
+	NULL,
+	scatter_draw,
+	scatter_end
 };

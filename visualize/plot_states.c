@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which share of the window each row spends in which state, as stacked bars: a timeline of one column.
+ * Which share of the window each row spends in which state, as stacked bars: a timeline of one
+ * column.
  */
 #include "visualize/chart_timeline.h"
 #include "visualize/palette.h"
@@ -68,22 +69,22 @@ static void states_row(const struct states *s, struct ktr__chart *chart,
 	for (unsigned i = 0; legend != NULL && i < legend->n; i++) {
 		const struct ktr__stay *stay = ktr__row_stay(line->row, legend->entry[i].label);
 
-		if (stay == NULL)
+		if (stay == NULL || stay->total_ns == 0)
 			continue;
 		share = 100 * (double)stay->total_ns / (double)window;
 		fprintf(chart->to, "%.6g %.6g %.4g %.4g %u ", at, at + share, y - 0.4, y + 0.4,
 			legend->entry[i].colour);
 		/* A number where there is room for one. */
 		if (share >= 4)
-			fprintf(chart->to, "'%.0f %%' %u\n", share,
+			fprintf(chart->to, "\"%.0f %%\" %u\n", share,
 				ktr__palette_on(legend->entry[i].colour));
 		else
-			fputs("'' 0\n", chart->to);
+			fputs("\"\" 0\n", chart->to);
 		at += share;
 	}
 	share = 100 * (double)known / (double)window;
 	if (share > at + 0.01)
-		fprintf(chart->to, "%.6g %.6g %.4g %.4g %u '' 0\n", at, share, y - 0.4, y + 0.4,
+		fprintf(chart->to, "%.6g %.6g %.4g %.4g %u \"\" 0\n", at, share, y - 0.4, y + 0.4,
 			KTR__GREY);
 }
 
@@ -97,11 +98,13 @@ static void states_words(struct ktr__plot *plot, const struct states *s)
 		snprintf(plot->frame.title, sizeof(plot->frame.title), "How %s spends its time",
 			 plot->frame.program);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: share of %s that each row spent in each state; before its first state a row is"
-		 " blank", plot->frame.program,
+		 "%s: share of %s that each row spent in each state; blank: before its first state,"
+		 " or after its thread ended",
+		 plot->frame.program,
 		 ktr__label_duration(span, sizeof(span), grid->to_ns - grid->from_ns));
 	if (s->view.n_hidden > 0)
-		ktr__frame_note(&plot->frame, "%u of %u rows shown, those that stand out and the busiest",
+		ktr__frame_note(&plot->frame,
+				"%u of %u rows have a line, those that stand out and the busiest",
 				s->view.n_rows, s->view.n_rows + s->view.n_hidden);
 }
 
@@ -109,15 +112,16 @@ static void states_plot(const struct states *s, struct ktr__chart *chart)
 {
 	fprintf(chart->to,
 		"set xrange [0:100]\nset xlabel 'share of the time [%%]'\nset xtics 10\n"
-		"set yrange [0:%u]\nunset ytics\nset border 1\nset grid xtics front lw 0.5 lc rgb '#b0b0b0'\n"
+		"set yrange [0:%u]\n" KTR__CHART_ROWS
 		"# from, to [%%], floor, top, colour, text, colour of the text\n$shares << EOD\n",
 		s->view.n_lines);
 	for (unsigned i = 0; i < s->view.n_lines; i++)
 		if (s->view.line[i].row != NULL)
 			states_row(s, chart, &s->view.line[i], s->view.n_lines - 0.5 - i);
-	fputs("0 0 -9 -9 0 '' 0\nEOD\n"
-	      "plot $shares using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc rgb variable, \\\n"
-	      "     $shares using (($1+$2)/2):(($3+$4)/2):6:7 with labels tc rgb variable\n", chart->to);
+	fputs("0 0 -9 -9 0 \"\" 0\nEOD\n"
+	      "plot $shares " KTR__CHART_BOXES "rgb variable, \\\n"
+	      "     $shares using (($1+$2)/2):(($3+$4)/2):6:7 with labels tc rgb variable\n",
+	      chart->to);
 }
 
 static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
@@ -142,6 +146,13 @@ static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_states = {
-	"states", "share of the time that each row spends in each state (--group)", 1, states_begin,
-	states_event, NULL, states_draw, states_end
+	"states",
+	"share of the time that each row spends in each state (--group)",
+	1,
+	0,
+	states_begin,
+	states_event,
+	NULL,
+	states_draw,
+	states_end
 };

@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ktr__room(void *array, uint32_t *n, uint32_t i, size_t size)
+int ktr__room_more(void *array, uint32_t *n, uint32_t i, size_t size)
 {
 	uint64_t room = *n;
 	void *old;
 	char *more;
 
-	if (i < *n)
-		return 0;
 	if (i > UINT32_MAX / 4)
 		return -ENOMEM;
 	while (room <= i)

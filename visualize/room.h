@@ -6,10 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+int ktr__room_more(void *array, uint32_t *n, uint32_t i, size_t size);
+
 /*
  * Grows the array whose address is given so that it has an element i, all new ones zero. *n is its
  * length. 0 or -ENOMEM, which leaves it as it was.
  */
-int ktr__room(void *array, uint32_t *n, uint32_t i, size_t size);
+static inline int ktr__room(void *array, uint32_t *n, uint32_t i, size_t size)
+{
+	return i < *n ? 0 : ktr__room_more(array, n, i, size);
+}
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What happens on one row: labels begin and end, spans open and close, counters change, events pass.
+ * What happens on one row: labels begin and end, spans open and close, counters change, events
+ * pass.
  *
- * The lane carries the present label and since when; every change of label first adds what has passed
- * to the row's totals. Columns are allocated when a row first needs them, as long as all of them
- * together stay below KTR__ROWS_BYTES.
+ * The lane carries the present label and since when; every change of label first adds what has
+ * passed to the row's totals. Columns are allocated when a row first needs them, as long as all of
+ * them together stay below KTR__ROWS_BYTES.
  *
  * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open". A
- * STOP ends the last START with its key (analyze/spans.h has the same rule). A START whose key is open
- * already means that the STOP between them is missing if events were lost since, or if only one span
- * can have such a key.
+ * STOP ends the last START with its key (analyze/spans.h has the same rule). A START whose key is
+ * open already means that the STOP between them is missing if events were lost since, or if only
+ * one span can have such a key.
  */
 #include "visualize/rows.h"
 
@@ -69,19 +70,20 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 	return NULL;
 }
 
-/* Adds the present label, which lasts until ns, to the totals. */
+/* Adds the present label, which lasts until ns, to the totals of the window. */
 static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
 {
 	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
 	struct ktr__stay *stay;
 
-	if (row->lane.label == 0 || ns < rows->grid.from_ns)
+	if (row->lane.label == 0)
 		return 0;
 	stay = row_stay(row, row->lane.label);
 	if (stay == NULL)
 		return -ENOMEM;
+	/* Before the window it is only remembered that the row knows this label. */
 	if (ns < from)
-		ns = from;
+		return 0;
 	stay->n++;
 	stay->total_ns += ns - from;
 	if (ns - from >= stay->longest_ns) {
@@ -150,15 +152,23 @@ int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 	return 0;
 }
 
-/* How many are open, as a label. */
+/* How many are open, as a label; a small number is looked up once. */
 static int row_depth(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
 	uint16_t label = KTR__LABEL_NONE;
+	int is_small = row->n_open < sizeof(rows->depth_label) / sizeof(rows->depth_label[0]);
 	char text[24];
-	int n = snprintf(text, sizeof(text), "%u open", row->n_open);
+	int n;
 
-	if (row->n_open > 0 && ktr__rows_label(rows, text, (size_t)n, &label) != 0)
-		return -ENOMEM;
+	if (is_small)
+		label = rows->depth_label[row->n_open];
+	if (row->n_open > 0 && label == KTR__LABEL_NONE) {
+		n = snprintf(text, sizeof(text), "%u open", row->n_open);
+		if (ktr__rows_label(rows, text, (size_t)n, &label) != 0)
+			return -ENOMEM;
+		if (is_small)
+			rows->depth_label[row->n_open] = label;
+	}
 	return row_change(rows, row, ns, label);
 }
 

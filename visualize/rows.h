@@ -2,9 +2,9 @@
 /*
  * The rows of a timeline: who has one, and what is known of each.
  *
- * A row is an identity (process, group and id of KTR_STATE, START, COUNTER and POINT), a thread or a
- * CPU. It has a lane (states, open spans, or who ran), an area (a counter), marks (how many points or
- * events a column has), and totals per label that do not depend on columns.
+ * A row is an identity (process, group and id of KTR_STATE, START, COUNTER and POINT), a thread or
+ * a CPU. It has a lane (states, open spans, or who ran), an area (a counter), marks (how many
+ * points or events a column has), and totals per label that do not depend on columns.
  *
  * Memory is bounded: KTR__ROWS_MAX rows, and KTR__ROWS_BYTES of columns; what finds no room is
  * counted in n_crowded. Names are clean (visualize/label.h) and belong to the table, which neither
@@ -18,13 +18,13 @@
 
 #include <ktr/reader.h>
 
-#define KTR__ROWS_MAX	 16384u
-#define KTR__ROWS_BYTES	 (160u << 20)
+#define KTR__ROWS_MAX    16384u
+#define KTR__ROWS_BYTES  (160u << 20)
 #define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
-#define KTR__ROWS_STAYS	 64u   /* different states of one row that have totals of their own */
-#define KTR__ROWS_OPEN	 256u  /* spans of one row that can be open at once */
+#define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
+#define KTR__ROWS_OPEN   256u  /* spans of one row that can be open at once */
 
-#define KTR__LABEL_NONE	 0u
+#define KTR__LABEL_NONE  0u
 #define KTR__LABEL_OTHER 1u
 
 enum ktr__row_kind {
@@ -34,12 +34,12 @@ enum ktr__row_kind {
 };
 
 /* struct ktr__row.has */
-#define KTR__ROW_STATES	  1u
-#define KTR__ROW_SPANS	  2u
+#define KTR__ROW_STATES   1u
+#define KTR__ROW_SPANS    2u
 #define KTR__ROW_COUNTERS 4u
-#define KTR__ROW_POINTS	  8u
+#define KTR__ROW_POINTS   8u
 
-/* How long a row had a label, within the window. */
+/* How long a row had a label, within the window; n is 0 where it only had it before. */
 struct ktr__stay {
 	uint16_t label;
 	uint16_t open; /* the longest one had not ended when the trace did */
@@ -66,13 +66,13 @@ struct ktr__row {
 	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
 	struct ktr__area area;
-	uint32_t *marks; /* owned, per column; NULL: none */
+	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
 	unsigned n_stays;
 	struct ktr__open_span {
 		uint64_t key;
 		uint64_t n_losses; /* of all when it began */
-	} *open; /* owned; the innermost is the last */
+	} * open;                  /* owned; the innermost is the last */
 	unsigned n_open;
 	unsigned n_open_room;
 };
@@ -88,10 +88,11 @@ struct ktr__rows {
 	uint64_t label_hash[KTR__ROWS_LABELS];
 	uint16_t label_bucket[2 * KTR__ROWS_LABELS];
 	unsigned n_labels;
-	uint64_t n_bytes;    /* of columns */
-	uint64_t n_crowded;  /* [events] that found no room */
-	uint64_t n_unpaired; /* [events] STOPs without a START */
-	uint64_t n_losses;   /* [gaps] so far; the caller counts them */
+	uint16_t depth_label[16]; /* "1 open", "2 open"...; 0: not made yet */
+	uint64_t n_bytes;         /* of columns */
+	uint64_t n_crowded;       /* [events] that found no room */
+	uint64_t n_unpaired;      /* [events] STOPs without a START */
+	uint64_t n_losses;        /* [gaps] so far; the caller counts them */
 };
 
 /* A table for a window. Give back by ktr__rows_free() whatever this returns. 0 or -ENOMEM. */
@@ -99,8 +100,9 @@ int ktr__rows_init(struct ktr__rows *rows, const struct ktr__grid *grid);
 void ktr__rows_free(struct ktr__rows *rows);
 
 /*
- * The row of that kind and name, made when it is new. *out is NULL where there is no room. group and
- * process (bytes as recorded) may be ""; hint is a row that is likely to be it, or NULL. 0 or -ENOMEM.
+ * The row of that kind and name, made when it is new. *out is NULL where there is no room. group
+ * and process (bytes as recorded) may be ""; hint is a row that is likely to be it, or NULL. 0 or
+ * -ENOMEM.
  */
 struct ktr__row_key {
 	enum ktr__row_kind kind;

@@ -2,9 +2,10 @@
 /*
  * A timeline on a terminal: title, axis, one line per row, legend.
  *
- * With colours a column is a block in its label's colour: as high as the label covers of it, and with
- * the second label beside it where that has a quarter or more. Without colours a column is its label's
- * letter, or '+' where no label has a third of it. Gaps are slashes.
+ * With colours a column is a block in its label's colour: as high as labels cover of it, low where
+ * the label says idle, and with the second label beside it where that has a quarter or more.
+ * Without colours a column is its label's letter, or '+' where no label has a third of it. Gaps are
+ * slashes.
  */
 #include "visualize/term.h"
 #include "visualize/axis.h"
@@ -50,8 +51,9 @@ void ktr__term_detect(struct ktr__term_options *options, int fd, const char *whe
 			  strcmp(term, "dumb") != 0;
 	if (colours)
 		options->colour = deep != NULL && (strcmp(deep, "truecolor") == 0 ||
-						   strcmp(deep, "24bit") == 0) ?
-					  KTR__TERM_RGB : KTR__TERM_256;
+						   strcmp(deep, "24bit") == 0)
+					  ? KTR__TERM_RGB
+					  : KTR__TERM_256;
 	options->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
@@ -160,38 +162,48 @@ static const char *term_block(const struct term *t, unsigned level)
 	return t->options->ascii ? coarse[level] : fine[level];
 }
 
+/* On a terminal of any background idle is grey, and low, so that what is done stands out. */
+static uint32_t term_paint(const struct ktr__legend_entry *entry)
+{
+	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
+}
+
+static void term_letter(struct term *t, const struct ktr__cell *cell, char letter)
+{
+	putc(cell->first == 0 ? ' ' : 3u * cell->share < cell->covered ? '+' : letter, t->to);
+}
+
 static void term_cell(struct term *t, const struct ktr__line *line, const struct ktr__cell *cell,
 		      int lost)
 {
 	struct ktr__legend_entry first = ktr__view_entry(t->view, line, cell->first);
 	struct ktr__legend_entry second = ktr__view_entry(t->view, line, cell->second);
+	uint32_t paint = term_paint(&first);
 	const char *gap = t->options->ascii ? "/" : "╱";
 
 	if (t->options->colour == KTR__TERM_PLAIN) {
 		if (lost)
 			fputs(gap, t->to);
-		else if (cell->first == 0)
-			putc(' ', t->to);
 		else
-			putc(3u * cell->share < cell->covered ? '+' : first.letter, t->to);
-		return;
-	}
-	if (lost) {
-		term_colour(t, cell->first ? ktr__palette_on(first.colour) : KTR__GREY,
-			    cell->first ? first.colour : TERM_NO_COLOUR);
+			term_letter(t, cell, first.letter);
+	} else if (lost) {
+		term_colour(t, cell->first ? ktr__palette_on(paint) : KTR__GREY,
+			    cell->first ? paint : TERM_NO_COLOUR);
 		fputs(gap, t->to);
 	} else if (cell->first == 0) {
 		term_plain(t);
 		putc(' ', t->to);
 	} else if (t->options->ascii) {
-		term_colour(t, ktr__palette_on(first.colour), first.colour);
+		term_colour(t, ktr__palette_on(paint), paint);
 		putc(first.letter, t->to);
 	} else if (cell->second != 0 && 4u * cell->rest >= cell->covered) {
-		term_colour(t, first.colour, second.colour);
+		term_colour(t, paint, term_paint(&second));
 		fputs("▌", t->to);
 	} else {
-		term_colour(t, first.colour, TERM_NO_COLOUR);
-		fputs(term_block(t, 1u + cell->covered * 7u / 255), t->to);
+		/* Seven eighths at most, so that rows stay apart. */
+		term_colour(t, paint, TERM_NO_COLOUR);
+		fputs(term_block(t, first.colour == KTR__PALE ? 2 : 1u + cell->covered * 6u / 255),
+		      t->to);
 	}
 }
 
@@ -202,13 +214,14 @@ static void term_lane(struct term *t, const struct ktr__line *line)
 	int cpu = row->kind == KTR__ROW_CPU ? (int)row->cpu : -1;
 
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		term_cell(t, line, &row->lane.cell[c], ktr__losses_at(&timeline->losses, c, cpu) >= 128);
+		term_cell(t, line, &row->lane.cell[c],
+			  ktr__losses_at(&timeline->losses, c, cpu) >= 128);
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
 static void term_level(struct term *t, double value, double most, int lost)
 {
-	double level = most > 0 ? ceil(8 * value / most) : 0;
+	double level = most > 0 ? ceil(7 * value / most) : 0;
 
 	if (lost) {
 		term_colour(t, KTR__GREY, TERM_NO_COLOUR);
@@ -216,7 +229,7 @@ static void term_level(struct term *t, double value, double most, int lost)
 		return;
 	}
 	term_colour(t, KTR__BLUE, TERM_NO_COLOUR);
-	fputs(term_block(t, level <= 0 ? 0 : level >= 8 ? 8 : (unsigned)level), t->to);
+	fputs(term_block(t, level <= 0 ? 0 : level >= 7 ? 7 : (unsigned)level), t->to);
 }
 
 static void term_area(struct term *t, const struct ktr__row *row)
@@ -248,15 +261,15 @@ static void term_marks(struct term *t, const struct ktr__row *row)
 
 static void term_row(struct term *t, const struct ktr__line *line)
 {
-	char remark[2 * KTR__LABEL_BYTES], label[KTR__LABEL_BYTES + 8];
+	char remark[2 * KTR__LABEL_BYTES], label[KTR__LABEL_BYTES + 8], fit[4 * KTR__LABEL_BYTES];
 	int indent = 2 + 2 * line->indent;
 
 	term_plain(t);
 	if (line->row == NULL && line->marks == NULL) {
 		term_bold(t, 1);
-		ktr__label_fit(remark, sizeof(remark), line->text, t->options->width - 1,
+		ktr__label_fit(fit, sizeof(fit), line->text, t->options->width - 1,
 			       t->options->ascii);
-		fputs(remark, t->to);
+		fputs(fit, t->to);
 		term_bold(t, 0);
 		putc('\n', t->to);
 		return;
@@ -275,8 +288,8 @@ static void term_row(struct term *t, const struct ktr__line *line)
 	term_plain(t);
 	if (t->remark_width > 0) {
 		ktr__view_remark(t->view, line, remark, sizeof(remark));
-		putc(' ', t->to);
-		term_field(t, remark, t->remark_width - 1);
+		ktr__label_fit(fit, sizeof(fit), remark, t->remark_width - 1, t->options->ascii);
+		fprintf(t->to, " %s", fit);
 	}
 	putc('\n', t->to);
 }
@@ -288,7 +301,8 @@ static void term_axis(struct term *t)
 	uint64_t begin = t->view->timeline->info->first_ns;
 	uint64_t from = grid->from_ns > begin ? grid->from_ns - begin : 0;
 	char numbers[1024], ticks[1024], text[40], label[32];
-	unsigned width = t->columns < sizeof(numbers) ? t->columns : sizeof(numbers) - 1, free_at = 0;
+	unsigned width = t->columns < sizeof(numbers) ? t->columns : sizeof(numbers) - 1,
+		 free_at = 0;
 	struct ktr__axis axis;
 
 	ktr__axis_fit(&axis, from, from + (grid->to_ns - grid->from_ns), t->columns / 12 + 2);
@@ -313,8 +327,9 @@ static void term_axis(struct term *t)
 	term_field(t, label, t->label_width);
 	fprintf(t->to, "%s\n%*s", numbers, (int)t->label_width, "");
 	for (unsigned c = 0; c < width; c++)
-		fputs(t->options->ascii ? (ticks[c] == '+' ? "+" : "-") :
-					  (ticks[c] == '+' ? "┬" : "─"), t->to);
+		fputs(t->options->ascii ? (ticks[c] == '+' ? "+" : "-")
+					: (ticks[c] == '+' ? "┬" : "─"),
+		      t->to);
 	putc('\n', t->to);
 }
 
@@ -328,38 +343,45 @@ static void term_lost(struct term *t)
 	term_field(t, "  events lost", t->label_width);
 	term_colour(t, KTR__VERMILLION, TERM_NO_COLOUR);
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		fputs(ktr__losses_at(&timeline->losses, c, -1) == 0 ? " " : t->options->ascii ? "/" : "╱",
+		fputs(ktr__losses_at(&timeline->losses, c, -1) == 0 ? " "
+		      : t->options->ascii                           ? "/"
+								    : "╱",
 		      t->to);
 	term_plain(t);
 	putc('\n', t->to);
 }
 
-static void term_legend_entry(struct term *t, const char *text, const struct ktr__legend_entry *entry,
-			      unsigned *used, unsigned indent)
+static void term_legend_entry(struct term *t, const char *text,
+			      const struct ktr__legend_entry *entry, unsigned *used,
+			      unsigned indent)
 {
 	char fit[4 * KTR__LABEL_BYTES];
 	unsigned width = ktr__label_fit(fit, sizeof(fit), text, t->options->width / 2,
 					t->options->ascii);
 
-	if (*used + width + 4 > t->options->width) {
+	if (*used > indent && *used + width + 4 > t->options->width) {
 		fprintf(t->to, "\n%*s", (int)indent, "");
 		*used = indent;
+	} else if (*used > indent) {
+		fputs("  ", t->to);
+		*used += 2;
 	}
 	if (t->options->colour == KTR__TERM_PLAIN) {
 		putc(entry->letter, t->to);
 	} else {
-		term_colour(t, ktr__palette_on(entry->colour), entry->colour);
+		term_colour(t, ktr__palette_on(term_paint(entry)), term_paint(entry));
 		putc(t->options->ascii ? entry->letter : ' ', t->to);
 		term_plain(t);
 	}
-	fprintf(t->to, " %s  ", fit);
-	*used += width + 4;
+	fprintf(t->to, " %s", fit);
+	*used += width + 2;
 }
 
 static void term_legend(struct term *t, const struct ktr__legend *legend)
 {
 	unsigned indent = t->label_width, used = indent;
-	struct ktr__legend_entry several = { 0, '+', KTR__GREY, 0 }, more = { 0, '*', KTR__GREY, 0 };
+	struct ktr__legend_entry several = { 0, '+', KTR__GREY, 0 },
+				 more = { 0, '*', KTR__GREY, 0 };
 	char text[64];
 
 	term_field(t, legend->group, indent - 1);

@@ -18,16 +18,16 @@ enum ktr__term_colour {
 };
 
 struct ktr__term_options {
-	unsigned width;	 /* [columns] 40 or more */
+	unsigned width;  /* [columns] 40 or more */
 	unsigned height; /* [lines] 0: as many as there are rows */
 	enum ktr__term_colour colour;
 	int ascii;
 };
 
 /*
- * Finds out about the terminal behind fd: its size (80 columns and no height where it has none), its
- * colours from TERM and COLORTERM, its character set from the locale. when is "auto" (colours on a
- * terminal, unless NO_COLOR is set, https://no-color.org/), "always" or "never".
+ * Finds out about the terminal behind fd: its size (80 columns and no height where it has none),
+ * its colours from TERM and COLORTERM, its character set from the locale. when is "auto" (colours
+ * on a terminal, unless NO_COLOR is set, https://no-color.org/), "always" or "never".
  */
 void ktr__term_detect(struct ktr__term_options *options, int fd, const char *when);
 

@@ -22,13 +22,15 @@
 static void timeline_note_group(struct ktr__timeline *t, const char *group)
 {
 	char clean[64];
-	size_t used = strlen(t->groups), n = ktr__label_clean(clean, sizeof(clean), group, strlen(group));
+	size_t used = strlen(t->groups),
+	       n = ktr__label_clean(clean, sizeof(clean), group, strlen(group));
 	const char *at = strstr(t->groups, clean);
 
 	if (at != NULL && (at == t->groups || at[-1] == ' ') && (at[n] == ',' || at[n] == '\0'))
 		return;
 	if (used + n + 3 < sizeof(t->groups))
-		snprintf(t->groups + used, sizeof(t->groups) - used, "%s%s", used ? ", " : "", clean);
+		snprintf(t->groups + used, sizeof(t->groups) - used, "%s%s", used ? ", " : "",
+			 clean);
 }
 
 static int timeline_wants(struct ktr__timeline *t, const struct ktr_reader_site *site)
@@ -60,7 +62,8 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 }
 
 /* The id that an event of the KTR_STATE family names: a constant, a string or, oddly, a number. */
-static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer, size_t size)
+static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer,
+					     size_t size)
 {
 	struct ktr_event_bytes ident = { buffer, 0, 0, 0 };
 
@@ -287,8 +290,8 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 int ktr__timeline_end(struct ktr__timeline *t)
 {
 	/* Behind the last event nothing is known: bars end there, not at the window's end. */
-	uint64_t end = t->info->last_ns + 1 < t->rows.grid.to_ns ? t->info->last_ns + 1 :
-								   t->rows.grid.to_ns;
+	uint64_t end = t->info->last_ns + 1 < t->rows.grid.to_ns ? t->info->last_ns + 1
+								 : t->rows.grid.to_ns;
 
 	if (end < t->now_ns)
 		end = t->now_ns < t->rows.grid.to_ns ? t->now_ns : t->rows.grid.to_ns;

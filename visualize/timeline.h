@@ -30,16 +30,16 @@ enum ktr__timeline_by {
 struct ktr__timeline_options {
 	enum ktr__timeline_by by;
 	uint64_t from_ns; /* like ktr_event.time_ns; 0: the first event */
-	uint64_t to_ns;	  /* not in the window; 0: behind the last event */
+	uint64_t to_ns;   /* not in the window; 0: behind the last event */
 	unsigned n_columns;
 	const char *const *group; /* patterns of glob(7) that a group must match one of; borrowed */
-	unsigned n_groups;	  /* 0: all groups, and events without one */
+	unsigned n_groups;        /* 0: all groups, and events without one */
 };
 
 /* What is looked up once per call site. */
 struct ktr__timeline_site {
 	uint8_t known;
-	uint8_t wanted;	/* by the selection of groups */
+	uint8_t wanted;       /* by the selection of groups */
 	struct ktr__row *row; /* of its last event */
 };
 
@@ -52,9 +52,9 @@ struct ktr__timeline {
 	struct ktr__timeline_site *site; /* by id */
 	uint32_t n_sites;
 	struct ktr__row **thread; /* by id; with rows by CPU thread_label stands in */
-	uint16_t *thread_label;	  /* by id; 0: not named yet */
-	uint32_t n_threads;	  /* of whichever of the two is in use */
-	struct ktr__row **cpu; /* by number */
+	uint16_t *thread_label;   /* by id; 0: not named yet */
+	uint32_t n_threads;       /* of whichever of the two is in use */
+	struct ktr__row **cpu;    /* by number */
 	uint32_t n_cpus;
 	struct ktr__losses losses;
 	uint64_t n_events;    /* in the window and the selection */
@@ -62,7 +62,7 @@ struct ktr__timeline {
 	uint64_t n_backwards; /* [events] earlier than the one before */
 	uint64_t n_damaged;   /* notes that say that data could not be read */
 	char groups[256];     /* those that were seen and not wanted, comma separated */
-	int error;	      /* -errno of a callback */
+	int error;            /* -errno of a callback */
 };
 
 /* Borrows info and what options point to. 0 or -ENOMEM; then, too, ktr__timeline_free() is due. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chooses and orders the rows of a picture. Rows become items, items are sorted, the best of them are
- * kept where there are too many, and headings are put between them. Colours are in legend.c.
+ * Chooses and orders the rows of a picture. Rows become items, items are sorted, the best of them
+ * are kept where there are too many, and headings are put between them. Colours are in legend.c.
  *
  * Items are sorted by process, then by block (what stands under one heading), then by name as
  * strverscmp(3) orders it, so that "worker 10" follows "worker 9".
@@ -19,8 +19,8 @@
 struct view_item {
 	const struct ktr__row *row, *marks;
 	unsigned block;
-	const char *name;  /* by which items of a block are sorted */
-	unsigned sub;	   /* 0: the item itself, above: what belongs to it */
+	const char *name; /* by which items of a block are sorted */
+	unsigned sub;     /* 0: the item itself, above: what belongs to it */
 	unsigned indent;
 	double score;
 	int chosen;
@@ -113,8 +113,9 @@ static void view_collect_ids(struct view_items *items)
 
 		if (row->kind != KTR__ROW_ID)
 			continue;
-		view_add(items, row, row, row->name, i)->block =
-			view_rank(row) * (VIEW_GROUPS + 1) + view_group(&groups, row);
+		view_add(items, row, row, row->name, i)->block = view_rank(row) *
+									 (VIEW_GROUPS + 1) +
+								 view_group(&groups, row);
 	}
 }
 
@@ -125,7 +126,8 @@ static void view_find_own(const struct ktr__timeline *t, const struct ktr__row *
 		const struct ktr__row *row = t->rows.row[i];
 		uint32_t id;
 
-		if (row->kind != KTR__ROW_ID || !(row->has & KTR__ROW_STATES) || row->thread == NULL)
+		if (row->kind != KTR__ROW_ID || !(row->has & KTR__ROW_STATES) ||
+		    row->thread == NULL)
 			continue;
 		id = row->thread->id;
 		if (id < t->n_threads && (own[id] == NULL || own[id]->n_events < row->n_events))
@@ -189,7 +191,8 @@ static unsigned view_choose_heads(struct view_items *items, unsigned max_lines)
 
 	for (unsigned i = 0, end, best; i < items->n; i = end) {
 		best = i;
-		for (end = i; end < items->n && view_same_heading(&items->item[i], &items->item[end]);
+		for (end = i;
+		     end < items->n && view_same_heading(&items->item[i], &items->item[end]);
 		     end++) {
 			items->item[end].head = i;
 			if (items->item[end].score > items->item[best].score)
@@ -205,15 +208,19 @@ static unsigned view_choose_heads(struct view_items *items, unsigned max_lines)
 }
 
 /*
- * Marks what stays. Each heading first gets its best row, so that no group disappears behind another
- * one; the other lines go to the best rows of all.
+ * Marks what stays. Each heading first gets its best row, so that no group disappears behind
+ * another one; the other lines go to the best rows of all.
  */
 static int view_choose(struct view_items *items, unsigned max_lines)
 {
-	unsigned *order = malloc((items->n + 1) * sizeof(*order)), used;
+	unsigned *order = malloc((items->n + 1) * sizeof(*order)), used, needed = 0;
 
 	if (order == NULL)
 		return -ENOMEM;
+	for (unsigned i = 0; i < items->n; i++)
+		needed += 1 + (i == 0 || !view_same_heading(&items->item[i - 1], &items->item[i]));
+	if (needed > max_lines && max_lines > 0)
+		max_lines--; /* for the rest */
 	used = view_choose_heads(items, max_lines);
 	for (unsigned i = 0; i < items->n; i++)
 		order[i] = i;
@@ -254,12 +261,49 @@ static void view_text(const struct view_item *item, char *text, size_t size)
 
 	if (item->indent > 0)
 		snprintf(text, size, "%s%s%s", row->group, row->group[0] ? " " : "",
-			 row->n_ident > 0 && strncmp(item->name, row->name, strlen(row->name)) != 0 ?
-				 row->name : "");
+			 row->n_ident > 0 && strncmp(item->name, row->name, strlen(row->name)) != 0
+				 ? row->name
+				 : "");
 	else if (item->marks != NULL && item->marks->kind == KTR__ROW_THREAD)
 		snprintf(text, size, "%s", item->marks->name);
 	else
 		snprintf(text, size, "%s", row->name[0] != '\0' ? row->name : "(no name)");
+}
+
+/* Adds what happens on a row that has no line to the marks of all such rows. */
+static void view_add_rest(struct ktr__view *view, const struct view_item *item)
+{
+	unsigned n_columns = view->timeline->rows.grid.n_columns;
+	const struct ktr__cell *cell = item->row != NULL ? item->row->lane.cell : NULL;
+	const uint32_t *marks = item->marks != NULL ? item->marks->marks : NULL;
+
+	view->n_hidden++;
+	if (view->rest == NULL || view->rest->marks == NULL)
+		return;
+	view->rest->n_events += view_any_row(item)->n_events;
+	for (unsigned c = 0; c < n_columns; c++) {
+		uint64_t sum = view->rest->marks[c];
+
+		sum += marks != NULL ? marks[c] : cell != NULL ? cell[c].n : 0;
+		view->rest->marks[c] = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	}
+}
+
+/* One line for all that has none. */
+static int view_rest_line(struct ktr__view *view)
+{
+	struct ktr__line *line = &view->line[view->n_lines];
+
+	if (view->n_hidden == 0)
+		return 0;
+	if (view->rest == NULL || view->rest->marks == NULL)
+		return -ENOMEM;
+	line->marks = view->rest;
+	line->legend = -1;
+	line->indent = -1; /* under no heading */
+	snprintf(line->text, sizeof(line->text), "%u more rows", view->n_hidden);
+	view->n_lines++;
+	return 0;
 }
 
 /* Turns what stays into lines. */
@@ -270,15 +314,17 @@ static int view_lines(struct view_items *items)
 	const char *main_name = NULL;
 
 	view->line = calloc(2 * (size_t)items->n + 1, sizeof(*view->line));
-	if (view->line == NULL)
+	view->rest = calloc(1, sizeof(*view->rest));
+	if (view->line == NULL || view->rest == NULL)
 		return -ENOMEM;
+	view->rest->marks = calloc(view->timeline->rows.grid.n_columns, sizeof(uint32_t));
 	for (unsigned i = 0; i < items->n; i++) {
 		const struct view_item *item = &items->item[i];
 		struct ktr__line *line;
 
 		/* What belongs to a thread does not stand without it. */
 		if (!item->chosen || (item->sub > 0 && item->name != main_name)) {
-			view->n_hidden++;
+			view_add_rest(view, item);
 			continue;
 		}
 		if (item->sub == 0)
@@ -290,12 +336,14 @@ static int view_lines(struct view_items *items)
 		}
 		before = item;
 		line = &view->line[view->n_lines++];
-		*line = (struct ktr__line){ .row = item->row, .marks = item->marks, .legend = -1,
+		*line = (struct ktr__line){ .row = item->row,
+					    .marks = item->marks,
+					    .legend = -1,
 					    .indent = (int)item->indent };
 		view_text(item, line->text, sizeof(line->text));
 		view->n_rows++;
 	}
-	return 0;
+	return view_rest_line(view);
 }
 
 static int view_collect(struct view_items *items)
@@ -365,6 +413,9 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsign
 
 void ktr__view_free(struct ktr__view *view)
 {
+	if (view->rest != NULL)
+		free(view->rest->marks);
+	free(view->rest);
 	free(view->line);
 	free(view->legend);
 	memset(view, 0, sizeof(*view));

@@ -16,8 +16,8 @@
 struct ktr__line {
 	const struct ktr__row *row;   /* its lane and area */
 	const struct ktr__row *marks; /* its marks; may be another one's: those of the thread */
-	int legend;		      /* index, or -1 */
-	int indent;
+	int legend;                   /* index, or -1 */
+	int indent; /* 0 below a heading */
 	char text[KTR__LABEL_BYTES];
 };
 
@@ -37,10 +37,11 @@ struct ktr__legend {
 struct ktr__view {
 	const struct ktr__timeline *timeline;
 	enum ktr__timeline_by by; /* never KTR__BY_AUTO */
-	struct ktr__line *line; /* owned */
+	struct ktr__line *line;   /* owned */
 	unsigned n_lines;
-	unsigned n_rows;   /* lines that are rows */
-	unsigned n_hidden; /* rows that had no place */
+	unsigned n_rows;            /* lines that are rows */
+	unsigned n_hidden;          /* rows that have no line of their own */
+	struct ktr__row *rest;      /* owned; what happens on them, as the marks of the last line */
 	struct ktr__legend *legend; /* owned */
 	unsigned n_legends;
 	struct ktr__finding finding[KTR__FINDINGS]; /* the first is the title's */
@@ -48,10 +49,12 @@ struct ktr__view {
 };
 
 /*
- * Chooses and orders at most max_lines lines, headings included: where there are too many rows, those
- * that stand out and those with the most events stay. 0 or -ENOMEM; ktr__view_free() is due then, too.
+ * Chooses and orders at most max_lines lines, headings included: where there are too many rows,
+ * those that stand out and those with the most events stay. 0 or -ENOMEM; ktr__view_free() is due
+ * then, too.
  */
-int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *timeline, unsigned max_lines);
+int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *timeline,
+		   unsigned max_lines);
 void ktr__view_free(struct ktr__view *view);
 
 /* The legend's entry of a label; a grey one where it has none of its own. */

@@ -11,19 +11,16 @@
 static const struct {
 	const char *name;
 	uint64_t ns;
-} when_units[] = { { "ns", 1 },
-		   { "us", 1000 },
-		   { "µs", 1000 },
-		   { "ms", 1000000 },
-		   { "s", 1000000000 },
-		   { "min", 60000000000 },
+} when_units[] = { { "ns", 1 },           { "us", 1000 },      { "µs", 1000 },
+		   { "ms", 1000000 },     { "s", 1000000000 }, { "min", 60000000000 },
 		   { "h", 3600000000000 } };
 
 static int when_fail(const char *text, const char *at, int code, const char *what,
 		     struct ktr_error *err)
 {
 	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, code,
-			    "'%.60s': %s; a time is a number and ns, us, ms, s, min or h", text, what);
+			    "'%.60s': %s; a time is a number and ns, us, ms, s, min or h", text,
+			    what);
 }
 
 static int when_is_digit(char c)
@@ -90,8 +87,8 @@ static int when_moment(const char *text, const char **end, const struct ktr_read
 	if (error != 0)
 		return error;
 	if (*text == '-')
-		*ns = distance > info->last_ns - info->first_ns ? info->first_ns :
-								  info->last_ns - distance;
+		*ns = distance > info->last_ns - info->first_ns ? info->first_ns
+								: info->last_ns - distance;
 	else if (__builtin_add_overflow(info->first_ns, distance, ns))
 		return when_fail(text, text, ERANGE, "too far away", err);
 	return 0;
@@ -121,7 +118,8 @@ int ktr__when_around(const char *text, const struct ktr_reader_info *info, uint6
 		size_t sign = strncmp(end, "+/-", 3) == 0 ? 3 : strncmp(end, "±", 2) == 0 ? 2 : 0;
 
 		if (sign == 0)
-			return when_fail(text, end, EINVAL, "+/- and a distance could follow here", err);
+			return when_fail(text, end, EINVAL, "+/- and a distance could follow here",
+					 err);
 		error = when_duration(text, end + sign, &end, &distance, err);
 		if (error == 0 && *end != '\0')
 			return when_fail(text, end, EINVAL, "something follows the unit", err);

@@ -27,7 +27,11 @@ struct ktr__attach {
 int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
 			struct ktr_error *err);
 
-/* Takes what the rings hold now, once. Of a dead session, all that is left of it. */
+/*
+ * Takes what the rings hold now, once; of a dead session, all that is left of it. With from
+ * KTR__DRAIN_RESUME the trace is one that a killed writer has left: what the session still has is added,
+ * and what it has no longer is counted.
+ */
 int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
 			  struct ktr_error *err);
 

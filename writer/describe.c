@@ -338,6 +338,28 @@ void ktr__describe_event(struct ktr__describe *d, uint32_t site, uint32_t thread
 	describe_one(d, DESCRIBE_THREAD, thread);
 }
 
+void ktr__describe_known_site(struct ktr__describe *d, uint32_t site)
+{
+	struct ktr_site_row row;
+
+	if (!site || site >= d->n_programs || ktr__map_site(d->map, site, &row))
+		return;
+	if (ktr__program_make(&d->programs[site], row.n_args, row.type) == 0)
+		d->seen[DESCRIBE_SITE][site] = 1;
+}
+
+void ktr__describe_known_word(struct ktr__describe *d, uint32_t thread, uint32_t word)
+{
+	uint16_t *lives = &d->lives[word & KTR_WORD_TID];
+	uint32_t life = word >> KTR_WORD_LIFE_SHIFT;
+
+	if (!thread || thread >= d->n_words)
+		return;
+	d->words[thread] = word & ~KTR_WORD_APPROX;
+	if (*lives <= life)
+		*lives = (uint16_t)(life + 1);
+}
+
 int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *map)
 {
 	int bad = 0;
@@ -378,7 +400,7 @@ void ktr__describe_fini(struct ktr__describe *d)
 }
 
 static void describe_info(struct ktr__describe *d, const struct ktr_trace_clock *clock,
-			  const struct ktr__metadata_head *head)
+			  const struct ktr__metadata_head *head, int complete)
 {
 	static const char *const clocks[] = { "none", "tsc", "cntvct", "monotonic" };
 	static const char *const archs[] = { "none", "x86_64", "arm64", "other" };
@@ -403,12 +425,13 @@ static void describe_info(struct ktr__describe *d, const struct ktr_trace_clock 
 	ktr__json_octets(emit, "boot_id", (const uint8_t *)header->boot_id, sizeof(header->boot_id));
 	ktr__json_u64(emit, "pid", head->pid);
 	ktr__json_string(emit, "cmdline", head->cmdline);
+	ktr__json_bool(emit, "complete", complete);
 	ktr__json_string(emit, "writer", KTR_VERSION_TEXT);
 	ktr__json_end(emit);
 }
 
 void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *clock,
-			 int64_t utc_offset_ns)
+			 int64_t utc_offset_ns, int complete)
 {
 	const struct ktr_header *header = &d->map->header;
 	struct ktr__metadata_head head = { 0 };
@@ -433,7 +456,7 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 		madvise(d->seen[t], describe_n_rows(d, t) * sizeof(**d->seen), MADV_DONTNEED);
 		d->next[t] = 0;
 	}
-	describe_info(d, clock, &head);
+	describe_info(d, clock, &head, complete);
 	ktr__metadata_begin(&d->metadata, &head);
 	ktr__describe_new(d);
 }

@@ -39,9 +39,12 @@ struct ktr__describe {
 int ktr__describe_init(struct ktr__describe *describe, const struct ktr__session_map *map);
 void ktr__describe_fini(struct ktr__describe *describe);
 
-/* Begins a new trace: its head, and then, little by little, everything again. Words stay the same. */
+/*
+ * Begins a new trace: its head, and then, little by little, everything again. Words stay the same.
+ * complete: it holds all there ever was in the session, or counts it as lost.
+ */
 void ktr__describe_begin(struct ktr__describe *describe, const struct ktr_trace_clock *clock,
-			 int64_t utc_offset_ns);
+			 int64_t utc_offset_ns, int complete);
 
 /* Takes over rows added since the last call. */
 void ktr__describe_new(struct ktr__describe *describe);
@@ -51,6 +54,10 @@ void ktr__describe_all(struct ktr__describe *describe);
 
 /* Takes over a site's and a thread's row if they are there and ready. */
 void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t thread);
+
+/* What a trace that is gone on with has already: a site's event class, a thread's word. */
+void ktr__describe_known_site(struct ktr__describe *describe, uint32_t site);
+void ktr__describe_known_word(struct ktr__describe *describe, uint32_t thread, uint32_t word);
 
 /* A clean end. */
 void ktr__describe_end(struct ktr__describe *describe, uint64_t ns, uint64_t events, uint64_t lost);

@@ -5,7 +5,10 @@
  * A drain that reads where the producer writes takes the cache lines from under it (13 to 33 ns per
  * event). So a ring is read once it holds a quarter of its capacity, and then only up to DRAIN_LAG
  * behind its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before it is in
- * the file. In between the drain sleeps as long as the fastest ring takes to fill that quarter.
+ * the file. In between the drain sleeps as long as the fastest ring would take to fill that quarter at
+ * the highest rate it has shown lately. That rate fades by half in some DRAIN_FADE_NS; a ring that has
+ * just been opened is taken to be as fast as any. So a drain looks often where bursts are to be expected
+ * and rarely where nothing happens.
  *
  * When writing fails, or space runs short, rings are left alone for DRAIN_RETRY_NS at a time: they keep
  * the newest events, and the cursor knows how many it has missed. The user is told once each way.
@@ -15,7 +18,8 @@
  */
 #include "writer/drain.h"
 
-#include "ktr/clock.h"
+#include "writer/resume.h"
+#include "writer/upkeep.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -27,14 +31,14 @@
 
 #define DRAIN_LAG	1024u	      /* [slots] 64 KiB: less was measured to slow the producer down */
 #define DRAIN_AGE_NS	40000000ull   /* a tail is to be less than 100 ms behind */
-#define DRAIN_PAUSE_MAX 20000000ull   /* [ns] an idle drain then takes below 0.1 % of a core */
+#define DRAIN_PAUSE_MAX 50000000ull   /* [ns] an idle drain then takes below 0.1 % of a core */
+#define DRAIN_FADE_NS	150000000ull
+#define DRAIN_PEAK	0.1	      /* [slots/ns] of a new main ring: one event costs 10 ns */
+#define DRAIN_PAUSE_FIRST 200000ull   /* [ns] until the trace has begun: rings may fill at once */
 #define DRAIN_PAUSE_MIN 50000ull      /* [ns] shorter sleeps take longer: the kernel's timer slack */
 #define DRAIN_RETRY_NS	200000000ull  /* after a failed write */
-#define DRAIN_LOOK_NS	1000000000ull /* for what changes slowly: names, free space, drops */
 #define DRAIN_CLOCK_NS	100000000ull  /* between the anchors of the clock's map */
 #define DRAIN_TRIES	3	      /* of each of the last writes: later there is nobody to try */
-#define DRAIN_FREE_STOP 50	      /* [1/1000] of the file system */
-#define DRAIN_FREE_GO	60
 
 uint64_t ktr__drain_now(void)
 {
@@ -44,8 +48,7 @@ uint64_t ktr__drain_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-__attribute__((format(printf, 2, 3))) static void drain_say(struct ktr__drain *drain,
-							    const char *format, ...)
+void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
 {
 	char line[512];
 	va_list args;
@@ -123,6 +126,12 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		return ktr_error_set(err, ENOMEM, "no memory for the trace's buffers");
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain_start_ring(drain, i);
+	if (drain->plan.from == KTR__DRAIN_RESUME)
+		return ktr__resume(drain, err);
+	ktr__affine_make(drain->plan.map, &drain->affine);
+	drain->due_ns = ktr__drain_now();
+	if (drain->affine.apart_ns < DRAIN_CLOCK_NS)
+		drain->due_ns += DRAIN_CLOCK_NS - drain->affine.apart_ns;
 	rc = ktr__trace_make_way(&drain->trace, err);
 	return rc ? rc : ktr__trace_create(&drain->trace, err);
 }
@@ -141,7 +150,6 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 	drain->trace.metadata.fd = -1;
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		drain->trace.side[i].fd = -1;
-	drain->created_ns = ktr__drain_now();
 	rc = drain_init(drain, err);
 	if (rc) {
 		drain_free(drain);
@@ -165,7 +173,8 @@ static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain_restart(&drain->ring[i]);
-	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns);
+	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
+			    drain->plan.from == KTR__DRAIN_START && !drain->retired);
 	rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	if (rc)
 		ktr_error_set(err, rc, "%s: cannot write: %s", drain->trace.name, strerror(-rc));
@@ -173,6 +182,8 @@ static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 		rc = ktr__trace_publish(&drain->trace, err);
 	if (rc)
 		ktr__trace_close(&drain->trace);
+	else
+		ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
 	drain->begun = !rc;
 	return rc;
 }
@@ -184,7 +195,7 @@ static int drain_publish_or_say(struct ktr__drain *drain)
 	int rc = drain_publish(drain, &err);
 
 	if (rc && rc != drain->stats.error)
-		drain_say(drain, "%s", err.text);
+		ktr__drain_say(drain, "%s", err.text);
 	if (rc)
 		drain->stats.error = rc;
 	return rc;
@@ -199,14 +210,11 @@ static int drain_begin(struct ktr__drain *drain)
 }
 
 /* Time to fix the clock? all: now or never. */
-static int drain_due(struct ktr__drain *drain, int all)
+static int drain_due(struct ktr__drain *drain, uint64_t now, int all)
 {
-	struct ktr__affine affine;
 	uint64_t geom;
 
-	if (all || ktr__drain_now() - drain->created_ns >= DRAIN_CLOCK_NS)
-		return 1;
-	if (ktr__affine_make(drain->plan.map, &affine) == 0 && affine.apart_ns >= DRAIN_CLOCK_NS)
+	if (all || now >= drain->due_ns)
 		return 1;
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		uint64_t head = ktr__ring_head(&drain->source, i, &geom);
@@ -242,102 +250,11 @@ int ktr__drain_rotate(struct ktr__drain *drain)
 static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
 {
 	if (rc != drain->stats.error)
-		drain_say(drain, "%s: cannot write: %s; recording goes on in memory",
+		ktr__drain_say(drain, "%s: cannot write: %s; recording goes on in memory",
 			  drain->trace.name, strerror(-rc));
 	drain->stats.error = rc;
 	drain->retry_ns = now + DRAIN_RETRY_NS;
 	return rc;
-}
-
-/* Enough room on the disk, and below the limit of size? */
-static void drain_look_space(struct ktr__drain *drain)
-{
-	int free = drain->plan.sys->free_permille(drain->trace.dir_fd);
-	uint64_t max = drain->plan.max_bytes;
-	int full = free >= 0 && free < (drain->full ? DRAIN_FREE_GO : DRAIN_FREE_STOP);
-
-	if (full && !drain->full)
-		drain_say(drain, "%s: less than 5 %% of the disk is free; recording goes on in memory",
-			  drain->trace.name);
-	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
-		if (!drain->full)
-			drain_say(drain, "%s: has reached its size limit; recording goes on in memory",
-				  drain->trace.name);
-		full = 1;
-	}
-	if (!full && drain->full)
-		drain_say(drain, "%s: writing again", drain->trace.name);
-	drain->full = full;
-}
-
-/* A line about events the recorder itself could not keep. They lie somewhere before now. */
-static void drain_tell_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
-{
-	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_LOSSES];
-	struct ktr__drain_ring *ring = &drain->ring[row];
-	char name[32];
-
-	ring->discarded += n;
-	drain->stats.lost += n;
-	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
-	ktr__json_begin(emit);
-	ktr__json_string(emit, "stream", name);
-	ktr__json_u64(emit, "cpu", ring->cpu);
-	ktr__json_bool(emit, "keep", row >= drain->trace.n_rings);
-	ktr__json_string(emit, "why", "dropped");
-	ktr__json_u64(emit, "events", n);
-	ktr__json_u64(emit, "from_ns", drain->look_ns);
-	ktr__json_u64(emit, "to_ns", ktr__drain_now());
-	ktr__json_u64(emit, "seq", ring->seq);
-	ktr__json_end(emit);
-}
-
-static void drain_look_dropped(struct ktr__drain *drain)
-{
-	struct ktr_ring ring;
-
-	for (uint32_t i = 0; i < drain->n_rows; i++) {
-		if (ktr__map_ring(drain->plan.map, i, &ring) || ring.dropped <= drain->pace[i].dropped)
-			continue;
-		drain_tell_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
-		drain->pace[i].dropped = ring.dropped;
-	}
-}
-
-/* Where the clocks are now: nobody needs it to read the trace, but it tells how they drift. */
-static void drain_tell_anchor(struct ktr__drain *drain)
-{
-	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_ANCHORS];
-	struct ktr_anchor anchor = { 0 };
-
-	if (!drain->affine.ticking)
-		return;
-	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "ticks", anchor.ticks);
-	ktr__json_u64(emit, "mono_ns", anchor.mono_ns);
-	ktr__json_u64(emit, "utc_ns", anchor.utc_ns);
-	ktr__json_end(emit);
-}
-
-/* What changes slowly. Nothing is read of the session while it is idle. */
-static void drain_look(struct ktr__drain *drain, uint64_t now)
-{
-	if (now - drain->look_ns < DRAIN_LOOK_NS)
-		return;
-	drain_look_space(drain);
-	if (ktr__trace_gone(&drain->trace)) {
-		drain_say(drain, "%s: was removed; beginning another", drain->trace.name);
-		ktr__trace_close(&drain->trace);
-		drain->begun = 0;
-	}
-	if (drain->stats.events != drain->look_events) {
-		drain_look_dropped(drain);
-		ktr__describe_all(&drain->describe);
-		drain_tell_anchor(drain);
-		drain->look_events = drain->stats.events;
-	}
-	drain->look_ns = now;
 }
 
 /* Up to where a ring is to be read now; its cursor when not at all. */
@@ -357,15 +274,22 @@ static uint64_t drain_stop(struct ktr__drain *drain, uint32_t row, uint64_t head
 	return ring->cursor.next;
 }
 
-/* How long a ring takes to fill a quarter at its present rate. */
-static uint64_t drain_pause(const struct ktr__drain *drain, uint64_t came, uint64_t capacity,
+/* How long a ring, which has come so far since the last look, may be left alone. */
+static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t came, uint64_t capacity,
 			    uint64_t now)
 {
-	uint64_t over = now - drain->rate_ns;
+	struct ktr__drain_pace *pace = &drain->pace[row];
+	uint64_t over = now > drain->rate_ns ? now - drain->rate_ns : 1;
+	double rate = (double)came / (double)over, pause;
 
-	if (!came)
-		return DRAIN_PAUSE_MAX;
-	return capacity / 4 * (over < DRAIN_PAUSE_MAX ? over : DRAIN_PAUSE_MAX) / came;
+	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - (double)over / (double)DRAIN_FADE_NS) : 0;
+	if (!pace->open && row < drain->trace.n_rings)
+		pace->peak = DRAIN_PEAK;
+	if (rate > pace->peak)
+		pace->peak = rate;
+	pace->open = 1;
+	pause = (double)(capacity / 4) / (pace->peak + 1e-9);
+	return pause < (double)DRAIN_PAUSE_MAX ? (uint64_t)pause : DRAIN_PAUSE_MAX;
 }
 
 /* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */
@@ -377,12 +301,14 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	uint64_t capacity = 1ull << KTR_GEOM_LOG2(geom), stop, pause;
 	int more = 1;
 
-	if (!geom || pace->broken || head <= drain->ring[row].cursor.next)
+	if (!geom || pace->broken)
 		return 0;
-	pause = drain_pause(drain, head - pace->head, capacity, now);
+	pause = drain_pause(drain, row, head > pace->head ? head - pace->head : 0, capacity, now);
 	if (pause < *pause_ns)
 		*pause_ns = pause;
 	pace->head = head;
+	if (head <= drain->ring[row].cursor.next)
+		return 0;
 	stop = drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
 	while (more > 0 && drain->ring[row].cursor.next < stop)
 		more = ktr__fill_ring(drain, row, stop, 0);
@@ -404,12 +330,12 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 	int rc = 0;
 
 	if (drain->begun)
-		drain_look(drain, now);
+		ktr__upkeep(drain, now);
 	if (!drain->begun && !drain->trace.hidden[0])
 		rc = ktr__trace_create(&drain->trace, NULL);
 	if (!rc && !drain->begun) {
-		if (!drain_due(drain, flags & KTR__DRAIN_ALL)) {
-			*pause_ns = DRAIN_PAUSE_MIN * 4;
+		if (!drain_due(drain, now, flags & KTR__DRAIN_ALL)) {
+			*pause_ns = DRAIN_PAUSE_FIRST;
 			return 0;
 		}
 		rc = drain_begin(drain);
@@ -423,7 +349,7 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 
 int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_ns)
 {
-	uint64_t now = ktr__drain_now();
+	uint64_t now = ktr__drain_now(), events = drain->stats.events, lost = drain->stats.lost;
 	int rc;
 
 	*pause_ns = DRAIN_PAUSE_MAX;
@@ -434,10 +360,13 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 	if (rc)
 		return drain_fail(drain, rc, now);
 	if (drain->stats.error)
-		drain_say(drain, "%s: writing again", drain->trace.name);
+		ktr__drain_say(drain, "%s: writing again", drain->trace.name);
 	drain->stats.error = 0;
-	if (*pause_ns < DRAIN_PAUSE_MIN)
+	/* Who is being overtaken, or almost, does not give the CPU away. */
+	if (drain->stats.lost != lost || (*pause_ns < DRAIN_PAUSE_MIN && drain->stats.events != events))
 		*pause_ns = 0;
+	else if (*pause_ns < DRAIN_PAUSE_MIN)
+		*pause_ns = DRAIN_PAUSE_MIN;
 	if (drain->plan.max_bytes && drain->plan.n_keep &&
 	    drain->trace.bytes >= drain->plan.max_bytes)
 		rc = ktr__drain_rotate(drain);
@@ -470,7 +399,7 @@ static int drain_rest(struct ktr__drain *drain)
 
 	if (rc)
 		return rc;
-	drain_look_dropped(drain);
+	ktr__upkeep_dropped(drain);
 	for (uint32_t i = 0; i < drain->n_rows && !rc; i++)
 		if (drain->ring[i].discarded != drain->ring[i].told)
 			rc = ktr__fill_ring(drain, i, drain->ring[i].cursor.next, 1);
@@ -482,7 +411,7 @@ static int drain_last_lines(struct ktr__drain *drain)
 	int rc = -EIO;
 
 	ktr__describe_all(&drain->describe);
-	drain_tell_anchor(drain);
+	ktr__upkeep_anchor(drain);
 	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
 	for (int i = 0; rc && i < DRAIN_TRIES; i++)
 		rc = ktr__describe_flush(&drain->describe, &drain->trace);

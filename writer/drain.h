@@ -32,7 +32,8 @@
 enum ktr__drain_from {
 	KTR__DRAIN_START,  /* all there ever was; what is overwritten already counts as lost */
 	KTR__DRAIN_OLDEST, /* what the rings hold now */
-	KTR__DRAIN_HEAD	   /* what comes from now on */
+	KTR__DRAIN_HEAD,   /* what comes from now on */
+	KTR__DRAIN_RESUME  /* what the trace, which is there, does not have yet */
 };
 
 struct ktr__drain_plan {
@@ -43,6 +44,7 @@ struct ktr__drain_plan {
 	enum ktr__drain_from from;
 	uint64_t max_bytes;	    /* of one trace, roughly; 0: no limit */
 	uint32_t n_keep;	    /* traces kept after rotation; 0: recording stops at max_bytes */
+	uint32_t n_ahead;	    /* streams of so many rings of each kind are opened at once */
 	void (*say)(void *context, const char *line); /* one line for the user; may be NULL */
 	void *context;
 };
@@ -77,6 +79,8 @@ struct ktr__drain_pace {
 	uint64_t head;	  /* [slots] when last looked */
 	uint64_t full_ns; /* when it was last read up to the head */
 	uint64_t dropped; /* [events] as of the last look */
+	double peak;	  /* [slots/ns] its highest rate, which fades */
+	uint32_t open;	  /* 1: it had memory when last looked */
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
 };
 
@@ -93,7 +97,7 @@ struct ktr__drain {
 	uint8_t *buffer; /* owned: packets on their way */
 	struct ktr_entry *entries; /* owned: a batch */
 	struct ktr__drain_stats stats;
-	uint64_t created_ns;  /* when the drain was opened */
+	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
 	uint64_t look_ns;     /* when slow things were last looked at */
 	uint64_t look_events; /* stats.events at that time */
 	uint64_t look_bytes;
@@ -127,6 +131,10 @@ int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats);
 
 /* CLOCK_MONOTONIC */
 uint64_t ktr__drain_now(void);
+
+/* A line for the user. */
+void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* fill.c */
 

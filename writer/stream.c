@@ -204,6 +204,91 @@ static int stream_aside(struct ktr__trace *trace)
 	return rc == -ENOENT ? 0 : rc; /* gone by itself: the better */
 }
 
+static int stream_cut(struct ktr__trace *trace, struct ktr__file *file)
+{
+	int rc = trace->sys->ftruncate(file->fd, (off_t)file->bytes);
+
+	file->torn = rc != 0;
+	return rc;
+}
+
+/* Opens a file that is there. 0 or -errno. */
+static int stream_reopen_file(struct ktr__trace *trace, int dir_fd, const char *name,
+			      struct ktr__file *file)
+{
+	int fd = trace->sys->openat(dir_fd, name, O_RDWR, 0);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = trace->sys->fstat(fd, &st);
+	if (!rc && !S_ISREG(st.st_mode))
+		rc = -EINVAL;
+	if (rc) {
+		trace->sys->close(fd);
+		return rc;
+	}
+	*file = (struct ktr__file){ fd, 0, (uint64_t)st.st_size };
+	trace->bytes += file->bytes;
+	return 0;
+}
+
+static int stream_reopen_streams(struct ktr__trace *trace)
+{
+	char name[NAME_MAX + 1];
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < 2 * trace->n_rings; i++) {
+		ktr__trace_stream_name(trace, i, name, sizeof(name));
+		rc = stream_reopen_file(trace, trace->dir_fd, name, &trace->stream[i]);
+		rc = rc == -ENOENT ? 0 : rc;
+	}
+	return rc;
+}
+
+static int stream_reopen(struct ktr__trace *trace)
+{
+	int rc = 0;
+
+	trace->dir_fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
+	if (trace->dir_fd < 0)
+		return trace->dir_fd;
+	trace->side_fd = trace->sys->openat(trace->dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY, 0);
+	if (trace->side_fd < 0)
+		return trace->side_fd;
+	for (int i = 0; !rc && i < KTR_SIDECARS; i++)
+		rc = stream_reopen_file(trace, trace->side_fd, stream_sidecars[i], &trace->side[i]);
+	if (!rc && flock(trace->side[KTR_SIDECAR_INFO].fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		rc = -EBUSY;
+	if (!rc)
+		rc = stream_reopen_file(trace, trace->dir_fd, KTR_TRACE_METADATA, &trace->metadata);
+	return rc ? rc : stream_reopen_streams(trace);
+}
+
+int ktr__trace_reopen(struct ktr__trace *trace, struct ktr_error *err)
+{
+	int rc;
+
+	trace->bytes = 0;
+	trace->published = 1; /* whatever happens, it is not ours to remove */
+	rc = stream_reopen(trace);
+	if (!rc)
+		return 0;
+	ktr__trace_close(trace);
+	if (rc == -EBUSY)
+		return ktr_error_set(err, rc, "%s: another process is writing this trace", trace->name);
+	return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s", trace->name, strerror(-rc));
+}
+
+int ktr__trace_cut(struct ktr__trace *trace, struct ktr__file *file, uint64_t n_bytes)
+{
+	if (n_bytes >= file->bytes)
+		return 0;
+	file->bytes = n_bytes;
+	return stream_cut(trace, file);
+}
+
 int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err)
 {
 	int rc;
@@ -238,12 +323,24 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err)
 	return 0;
 }
 
+static void stream_drop_empty(struct ktr__trace *trace, uint32_t row)
+{
+	const struct ktr__file *file = &trace->stream[row];
+	char name[NAME_MAX + 1];
+
+	if (file->fd < 0 || file->bytes || file->torn)
+		return;
+	ktr__trace_stream_name(trace, row, name, sizeof(name));
+	trace->sys->unlinkat(trace->dir_fd, name, 0);
+}
+
 void ktr__trace_close(struct ktr__trace *trace)
 {
 	stream_close_fd(trace, &trace->metadata.fd);
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		stream_close_fd(trace, &trace->side[i].fd);
 	for (uint32_t i = 0; trace->stream && i < 2 * trace->n_rings; i++) {
+		stream_drop_empty(trace, i);
 		stream_close_fd(trace, &trace->stream[i].fd);
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
 	}
@@ -293,14 +390,6 @@ void ktr__trace_fini(struct ktr__trace *trace)
 	trace->stream = NULL;
 }
 
-static int stream_cut(struct ktr__trace *trace, struct ktr__file *file)
-{
-	int rc = trace->sys->ftruncate(file->fd, (off_t)file->bytes);
-
-	file->torn = rc != 0;
-	return rc;
-}
-
 int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n)
 {
 	const char *at = bytes;
@@ -347,6 +436,15 @@ int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file *
 		rc = stream_open_file(trace, trace->dir_fd, name, *file);
 	}
 	return rc;
+}
+
+void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max)
+{
+	struct ktr__file *file;
+
+	for (uint32_t i = 0; i < 2 * trace->n_rings; i++)
+		if (i % trace->n_rings < max && ktr__trace_stream(trace, i, &file))
+			return; /* each is tried again when it is needed */
 }
 
 int ktr__trace_gone(struct ktr__trace *trace)

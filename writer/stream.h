@@ -54,6 +54,15 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err);
 /* Makes the hidden directory with empty metadata and sidecars, mode 0700 and 0600. 0 or -errno. */
 int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err);
 
+/*
+ * Opens the trace that has the name, to go on with it: metadata, sidecars, and the streams there are, each
+ * as long as its file. 0 or -errno, err filled: -EBUSY while somebody writes it.
+ */
+int ktr__trace_reopen(struct ktr__trace *trace, struct ktr_error *err);
+
+/* Cuts a file to its first n bytes. 0 or -errno. */
+int ktr__trace_cut(struct ktr__trace *trace, struct ktr__file *file, uint64_t n_bytes);
+
 /* Gives it its name, making way again if need be. 0 or -errno, err filled. */
 int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err);
 
@@ -77,6 +86,12 @@ int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const vo
 
 /* Opens the stream of a ring, the first time. 0 or -errno. */
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);
+
+/*
+ * Opens the streams of the first `max` rings of each kind ahead of need, for a program that may not be
+ * allowed to later. Those that stay empty are removed when the trace is closed, if that is allowed.
+ */
+void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max);
 
 /* Writes the stream's file name: "cpu_3", "ring_0.keep". */
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);

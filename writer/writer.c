@@ -28,6 +28,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * Streams opened at once by a program that may give up its user id, after which it could not open them:
+ * a program without privileges does not. More are opened as CPUs come.
+ */
+#define WRITER_AHEAD 64
+
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
 enum writer_state { WRITER_NONE, WRITER_STARTING, WRITER_RUNNING, WRITER_STOPPING };
@@ -137,6 +143,7 @@ static int writer_open(struct writer_thread *self)
 	plan.map = &self->map;
 	plan.base = self->base;
 	plan.path = writer.path;
+	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
 	plan.say = writer_say;
 	plan.context = self;
 	return ktr__drain_open(&self->drain, &plan, writer.err);

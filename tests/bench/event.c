@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loops that are timed. Compiled with frame pointers and aligned loops: into the executable, and once more
- * as a shared object. Arguments pass through an empty asm in each round, so that the compiler neither
- * knows nor hoists them; the loops compared with do the same.
+ * The loops that are timed. Compiled with frame pointers and aligned loops: into the executable, and once
+ * more as a shared object. The counter, which is every argument too, passes through an empty asm in each
+ * round, so that the compiler neither knows it nor hoists anything; the loops compared with do the same.
  */
 #include "bench.h"
 
@@ -52,31 +52,26 @@ uint64_t bench_event_ticks(void)
 	return event_ticks();
 }
 
-#define EVENT_OPAQUE(a, b, c, d, e, f)                                                           \
-	__asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f) : : "memory")
+#define EVENT_OPAQUE(i) __asm__ volatile("" : "+r"(i) : : "memory")
 
-/*
- * name, then one round of it. KTR_NET is switched off, KTR_GEN is on. What is compared with the empty
- * loop has the same arguments.
- */
+/* One round of each loop. KTR_NET is switched off, KTR_GEN is on. */
 #define EVENT_BODY_empty    ((void)0)
 #define EVENT_BODY_clock    (sum += event_ticks())
-#define EVENT_BODY_gate_off CTR6(KTR_NET, "%ld %ld %ld %ld %ld %ld", a, b, c, d, e, f)
+#define EVENT_BODY_gate_off CTR6(KTR_NET, "%ld %ld %ld %ld %ld %ld", i, i, i, i, i, i)
 #define EVENT_BODY_ctr0	    CTR0(KTR_GEN, "no argument")
-#define EVENT_BODY_ctr3	    CTR3(KTR_GEN, "%ld %ld %ld", a, b, c)
-#define EVENT_BODY_ctr6	    CTR6(KTR_GEN, "%ld %ld %ld %ld %ld %ld", a, b, c, d, e, f)
+#define EVENT_BODY_ctr3	    CTR3(KTR_GEN, "%ld %ld %ld", i, i, i)
+#define EVENT_BODY_ctr6	    CTR6(KTR_GEN, "%ld %ld %ld %ld %ld %ld", i, i, i, i, i, i)
 #define EVENT_BODY_str16    CTR1(KTR_GEN, "%s", text)
 #define EVENT_BODY_stack6   CTRSTACK(KTR_GEN, NULL, 6)
 
 #define EVENT_FUNCTIONS(name, base)                                                              \
 	static __attribute__((noinline)) void event_loop_##name(long n)                          \
 	{                                                                                        \
-		long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;                                   \
 		char text[] = "sixteen letters.";                                                \
 		uint64_t sum = 0;                                                                \
                                                                                                  \
 		for (long i = 0; i < n; i++) {                                                   \
-			EVENT_OPAQUE(a, b, c, d, e, f);                                          \
+			EVENT_OPAQUE(i);                                                         \
 			EVENT_BODY_##name;                                                       \
 		}                                                                                \
 		__asm__ volatile("" : : "r"(sum), "r"(text) : "memory");                         \
@@ -84,14 +79,13 @@ uint64_t bench_event_ticks(void)
 	static __attribute__((noinline)) void event_single_##name(long n, uint32_t *n_ticks,     \
 								  uint32_t n_buckets)            \
 	{                                                                                        \
-		long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;                                   \
 		char text[] = "sixteen letters.";                                                \
 		uint64_t sum = 0;                                                                \
                                                                                                  \
 		for (long i = 0; i < n; i++) {                                                   \
 			uint64_t ticks = event_ticks();                                          \
                                                                                                  \
-			EVENT_OPAQUE(a, b, c, d, e, f);                                          \
+			EVENT_OPAQUE(i);                                                         \
 			EVENT_BODY_##name;                                                       \
 			ticks = event_ticks_after() - ticks;                                     \
 			n_ticks[ticks < n_buckets ? ticks : n_buckets - 1]++;                    \

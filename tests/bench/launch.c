@@ -207,7 +207,7 @@ static int launch_dir(struct launch *launch)
 int bench_launch(struct bench_shared *shared, int fd, const char *workers)
 {
 	struct launch launch = { .shared = shared, .workers = workers, .fd = fd, .session = "bench" };
-	char path[512], sessions[512];
+	char path[400], sessions[320];
 	int code;
 
 	shared->arrived = 0;

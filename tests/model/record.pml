@@ -77,12 +77,12 @@ byte n_gone;		/* writers that have finished or were killed */
  * reset so that states which differ in nothing that matters are the same state.
  */
 #if defined(BREAK_SHARED) || defined(BREAK_NO_RESTART)
-#define ATTEMPT		(_pid & 1)
+#define WRITER		(_pid & 1)
 #define MAY_COMMIT	true
 #define PREEMPTED	:: atomic { cpu = 0 }; atomic { cpu == 0 -> cpu = 1 }
 #define KILLED
 #else
-#define ATTEMPT		doomed
+#define WRITER		0
 #define MAY_COMMIT	!doomed
 #ifdef THREAD
 #define PREEMPTED
@@ -99,7 +99,7 @@ byte n_gone;		/* writers that have finished or were killed */
 #else
 #define ORDINAL(j)	(c + (j) - 1)		/* counts in the ring's life */
 #endif
-#define ENTRY(j)	WORD(h + (j), ATTEMPT, ((j) == 0 -> 0 : 1 + ORDINAL(j)))
+#define ENTRY(j)	(doomed -> 0 : WORD(h + (j), WRITER, ((j) == 0 -> 0 : 1 + ORDINAL(j))))
 
 inline commit()
 {
@@ -137,10 +137,12 @@ again:
 #endif
 	atomic {
 		cpu == 0 && ACQUIRED -> cpu = 1;
+#if !defined(BREAK_SHARED) && !defined(BREAK_NO_RESTART)
 		if
 		:: doomed = 0
 		:: doomed = 1
 		fi;
+#endif
 		h = xhead;
 		t = xt;
 		c = xcont[t];

@@ -36,10 +36,12 @@
 #ifndef N_CHANGES
 #define N_CHANGES 1
 #endif
+#ifndef N_WRITERS
 #ifdef THREAD
 #define N_WRITERS 1
 #else
 #define N_WRITERS 2
+#endif
 #endif
 #if defined(ONE_PROCESS) || defined(THREAD)
 #define PROCESS	0
@@ -89,22 +91,30 @@ byte own[2];
 byte own_base[2];
 #endif
 bit cpu;
-bit killed;
 byte n_gone;
 bit resized;
 
 #define QUIET	(n_gone == N_WRITERS && resized && ALL_VISIBLE)
 
 #ifdef THREAD
-#define PREEMPTED
+#define PREEMPTED	:: atomic { doomed -> goto gone }		/* killed */
 #else
-#define PREEMPTED	:: atomic { doomed -> FORGET; cpu = 0; goto again }
+#define PREEMPTED	:: atomic { doomed -> FORGET; cpu = 0; goto RESTART }
 #endif
-#define KILLED		:: atomic { doomed && !killed -> killed = 1; goto gone }
+#ifdef BREAK_GEOM_OUTSIDE
+#define RESTART		restart
+#else
+#define RESTART		again
+#endif
+#ifdef THREAD
+#define RING_GEOM	want
+#else
+#define RING_GEOM	xgeom
+#endif
 #define FORGET		h = 0; t = 0; n = 0; k = 0; c = 0; g = 0; doomed = 0
-#define STEP(x)		do :: atomic { x; break } PREEMPTED KILLED od
+#define STEP(x)		do :: atomic { x; break } PREEMPTED od
 
-#define ENTRY(j)	WORD(h + (j), doomed, ((j) == 0 -> 0 : c + (j)))
+#define ENTRY(j)	(doomed -> 0 : WORD(h + (j), 0, ((j) == 0 -> 0 : c + (j))))
 
 inline commit()
 {
@@ -129,7 +139,7 @@ inline cold_path()
 #ifdef THREAD
 	/* The owner alone stores geom, between two events of its own. */
 	g = want;
-	STORE(A_FIRST, xhead);
+	atomic { STORE(A_FIRST, xhead) };
 	atomic { RELEASE(A_GEOM, g); own[0] = g };
 	if
 	:: CLOSED(g) -> goto gone
@@ -148,56 +158,53 @@ inline cold_path()
 #endif
 }
 
+/*
+ * Geom, the private copy and head are loaded in one step: nobody else changes head or cont[] while
+ * this CPU runs the sequence, nor geom if the rules are kept, and the copy is loaded once.
+ */
+inline load_head()
+{
+	h = xhead;
+	t = xt;
+	c = xcont[t];
+	if
+	:: h >= LAST -> goto gone
+	:: h + 1 <= LAST -> n = 1
+	:: h + 2 <= LAST -> n = 2
+	fi;
+	if
+	:: doomed = 0
+	:: doomed = 1
+	fi
+}
+
 active [N_WRITERS] proctype writer()
 {
 	byte h, n, j, k, c, g;
 	bit t, doomed;
 
-#ifdef BREAK_GEOM_OUTSIDE
-next:
-	if
-	:: xgeom != own[PROCESS] -> cold_path()
-	:: xgeom == own[PROCESS]
-	fi;
-#endif
 again:
-	atomic {
-		cpu == 0 && ACQUIRED -> cpu = 1;
-		if
-		:: doomed = 0
-		:: doomed = 1
-		fi
-	}
-#ifndef BREAK_GEOM_OUTSIDE
-#ifdef THREAD
-	STEP(g = want);
-#else
-	STEP(g = xgeom);
-#endif
 	if
-	:: g == own[PROCESS]
-	:: g != own[PROCESS] ->
-		atomic { FORGET; cpu = 0 };
+	:: RING_GEOM != own[PROCESS] ->
 		cold_path();
 		atomic { FORGET; goto again }
+#ifdef BREAK_GEOM_OUTSIDE
+	:: RING_GEOM == own[PROCESS]
 	fi;
+restart:
+	atomic { cpu == 0 && ACQUIRED -> cpu = 1; g = own[PROCESS]; load_head() };
 #else
-	g = own[PROCESS];
+	:: atomic {
+		cpu == 0 && ACQUIRED && RING_GEOM == own[PROCESS] ->
+		cpu = 1;
+		g = RING_GEOM;
+		load_head()
+	}
+	fi;
 #endif
 #ifdef BREAK_SPLIT_COPY
 	STEP(g = own_base[PROCESS]);
 #endif
-	atomic {
-		ACQUIRED ->
-		h = xhead;
-		t = xt;
-		c = xcont[t];
-		if
-		:: h >= LAST -> goto gone
-		:: h + 1 <= LAST -> n = 1
-		:: h + 2 <= LAST -> n = 2
-		fi
-	}
 	do
 	:: k < n -> STEP(STORE(SLOT(g, h + k), ENTRY(k)); k++)
 	:: else -> break
@@ -206,11 +213,7 @@ again:
 	:: n > 1 -> STEP(STORE(A_CONT0 + !t, c + n - 1); xcont[!t] = c + n - 1)
 	:: else
 	fi;
-#ifdef BREAK_GEOM_OUTSIDE
-	STEP(commit(); FORGET; cpu = 0; goto next);
-#else
 	STEP(commit(); FORGET; cpu = 0; goto again);
-#endif
 gone:
 	atomic { FORGET; cpu = 0; n_gone++ }
 }
@@ -239,7 +242,7 @@ active proctype resizer()
 		want = g + 1;
 		if
 		:: mem[A_GEOM] == g + 1
-		:: n_gone == 1 && ALL_VISIBLE && mem[A_GEOM] != g + 1 ->
+		:: n_gone == N_WRITERS && ALL_VISIBLE && mem[A_GEOM] != g + 1 ->
 			/* The owner is gone: nobody else can be writing. */
 			mem[A_FIRST] = xhead;
 			mem[A_GEOM] = g + 1
@@ -257,7 +260,7 @@ retry:
 		/* Pinned to the CPU of the ring: what it sees is what that CPU sees. */
 		h = xhead;
 #ifndef BREAK_LATE_FIRST
-		STORE(A_FIRST, h);
+		atomic { STORE(A_FIRST, h) };
 #endif
 again:
 		atomic { cpu == 0 -> cpu = 1 };
@@ -270,11 +273,10 @@ again:
 		if
 		:: atomic { RELEASE(A_GEOM, g + 1); xgeom = g + 1; cpu = 0 }
 		:: atomic { cpu = 0; goto again }			/* preempted */
-		:: atomic { !killed -> killed = 1; cpu = 0; goto gone }
 		fi;
 		mem[A_GEOM] == g + 1;
 #ifdef BREAK_LATE_FIRST
-		STORE(A_FIRST, h);
+		atomic { STORE(A_FIRST, h) };
 #endif
 #endif
 		free_area(g);
@@ -287,6 +289,7 @@ gone:
 }
 
 /* As in record.pml, with geom read before everything else and again at the end. */
+#ifndef NO_READER
 #define FORGET_PASS	h1 = 0; i = 0; torn = 0; q = 0; lo = 0; c = 0; k = 0; g1 = 0; f = 0; calm = 0
 
 active proctype reader()
@@ -307,10 +310,12 @@ again:
 #ifdef BREAK_EARLY_FIRST
 	f = mem[A_FIRST];
 #endif
-	g1 = mem[A_GEOM];
+	atomic {
+		g1 = mem[A_GEOM];
 #ifndef BREAK_EARLY_FIRST
-	f = mem[A_FIRST];
+		f = mem[A_FIRST]		/* right behind it is worst: it only grows */
 #endif
+	}
 	atomic {
 		h1 = mem[A_HEAD];
 		i = cur;
@@ -386,3 +391,4 @@ loaded:
 done:
 	skip
 }
+#endif

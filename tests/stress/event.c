@@ -16,10 +16,10 @@
 #define event_ticks() 0ull
 #endif
 
-#define EVENT_TEXT     4096 /* bytes of letters that strings are cut from */
-#define EVENT_SHORT    50   /* lengths of short strings: 0 to 49, both sides of the fast path's limit */
-#define EVENT_LONG     257
-#define EVENT_FRAMES   128
+#define EVENT_TEXT      4096 /* bytes of letters that strings are cut from */
+#define EVENT_SHORT_MAX 50   /* lengths of short strings: 0 to 49, both sides of the fast path's limit */
+#define EVENT_LONG_MAX  257
+#define EVENT_FRAMES    128
 
 /* splitmix64, public domain: https://prng.di.unimi.it/splitmix64.c */
 static uint64_t event_mix(uint64_t x)
@@ -49,7 +49,7 @@ static unsigned event_string(uint64_t hash, unsigned n, unsigned lengths, unsign
 	uint64_t word = event_mix(hash + n);
 
 	*length = (unsigned)(word >> 32) % lengths;
-	return (unsigned)(word & 0xffff) % (EVENT_TEXT - EVENT_LONG);
+	return (unsigned)(word & 0xffff) % (EVENT_TEXT - EVENT_LONG_MAX);
 }
 
 static int event_kind(unsigned id, uint64_t hash)
@@ -73,8 +73,8 @@ static unsigned event_frames(uint64_t hash)
 
 static void event_emit_string(unsigned id, uint64_t seq, uint64_t hash, int kind)
 {
-	char first[EVENT_LONG], second[EVENT_LONG];
-	unsigned n, at = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG : EVENT_SHORT, &n);
+	char first[EVENT_LONG_MAX], second[EVENT_LONG_MAX];
+	unsigned n, at = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG_MAX : EVENT_SHORT_MAX, &n);
 
 	memcpy(first, event_text + at, n);
 	first[n] = 0;
@@ -83,7 +83,7 @@ static void event_emit_string(unsigned id, uint64_t seq, uint64_t hash, int kind
 	} else if (kind == EVENT_SHORT) {
 		CTR3(KTR_GEN, "event short %ju %ju %s", (uintmax_t)id, (uintmax_t)seq, first);
 	} else {
-		at = event_string(hash, 1, EVENT_LONG, &n);
+		at = event_string(hash, 1, EVENT_LONG_MAX, &n);
 		memcpy(second, event_text + at, n);
 		second[n] = 0;
 		CTR4(KTR_GEN, "event long %ju %s %ju %s", (uintmax_t)id, first, (uintmax_t)seq,
@@ -123,7 +123,7 @@ static void event_emit_one(unsigned id, uint64_t seq)
 		     (uintmax_t)hash);
 		break;
 	case EVENT_PREC:
-		at = event_string(hash, 0, EVENT_SHORT, &n);
+		at = event_string(hash, 0, EVENT_SHORT_MAX, &n);
 		CTR4(KTR_GEN, "event prec %ju %ju %.*s", (uintmax_t)id, (uintmax_t)seq, (int)n,
 		     event_text + at);
 		break;
@@ -139,7 +139,7 @@ void event_emit(struct event_stream *stream, unsigned id)
 {
 	uint64_t seq = __atomic_load_n(&stream->next, __ATOMIC_RELAXED);
 
-	__atomic_store_n(&stream->before, event_ticks(), __ATOMIC_RELAXED);
+	__atomic_store_n(&stream->before[seq & 1], event_ticks(), __ATOMIC_RELAXED);
 	__atomic_store_n(&stream->next, seq + 1, __ATOMIC_RELEASE);
 	event_emit_one(id, seq);
 	__atomic_store_n(&stream->done, seq + 1, __ATOMIC_RELEASE);
@@ -176,7 +176,7 @@ static const char *event_check_string(const char **at, const char *end, uint64_t
 static const char *event_check_strings(const struct ktr_entry *entry, int kind, uint64_t hash,
 				       const char **at, const char *end)
 {
-	unsigned n, from = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG : EVENT_SHORT, &n);
+	unsigned n, from = event_string(hash, 0, kind == EVENT_LONG ? EVENT_LONG_MAX : EVENT_SHORT_MAX, &n);
 	const char *wrong;
 
 	if (kind == EVENT_PREC && entry->arg[2] != n)
@@ -186,7 +186,7 @@ static const char *event_check_strings(const struct ktr_entry *entry, int kind, 
 	wrong = event_check_string(at, end, entry->arg[1], from, n);
 	if (wrong)
 		return wrong;
-	from = event_string(hash, 1, EVENT_LONG, &n);
+	from = event_string(hash, 1, EVENT_LONG_MAX, &n);
 	return event_check_string(at, end, entry->arg[3], from, n);
 }
 
@@ -258,7 +258,8 @@ const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kin
 	if (!wrong && (kind == EVENT_SHORT || kind == EVENT_LONG || kind == EVENT_PREC ||
 		       kind == EVENT_KEPT_SHORT))
 		wrong = event_check_strings(entry, kind, event_hash(*id, *seq), &at, end);
-	if (!wrong && (size_t)(end - at) >= KTR_CONT_BYTES)
+	/* An empty string may have a continuation of its own. */
+	if (!wrong && (size_t)(end - at) >= KTR_CONT_BYTES && n_conts > 1)
 		wrong = "there are more continuations than the payload needs";
 	return wrong;
 }

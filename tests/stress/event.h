@@ -27,10 +27,10 @@ static inline unsigned event_stream_id(unsigned proc, unsigned thread, unsigned 
 
 /* In memory shared with who checks; written by the stream's own writer only. */
 struct event_stream {
-	uint64_t next;	 /* events begun */
-	uint64_t done;	 /* events whose macro has returned */
-	uint64_t before; /* [ticks] read before event `next - 1` was begun */
-	uint64_t reserved[5];
+	uint64_t next;	    /* events begun */
+	uint64_t done;	    /* events whose macro has returned */
+	uint64_t before[2]; /* [ticks] read before event n was begun: of the last two, at n & 1 */
+	uint64_t reserved[4];
 };
 
 /* X(name, format, keep ring). The format names the kind in the session's site table. */

@@ -147,6 +147,8 @@ static int64_t look_batch(struct look *look, uint32_t row, const struct ktr__rin
 			look_print(row, batch->first + i, entry, wrong);
 			return -1;
 		}
+		if (look->all && !look->all(context, row, entry, n))
+			return -1;
 		if (kind >= 0 && fn && !fn(context, row, entry, id, seq, ring->pending))
 			return -1;
 		ring->pending = 0;

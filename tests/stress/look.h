@@ -22,6 +22,9 @@ struct look_ring {
 	uint64_t ordinal;    /* of the next continuation; 0: not known */
 };
 
+/* As below, but for every event, whoever made it. */
+typedef bool look_all_fn(void *context, uint32_t ring, const struct ktr_entry *entry, uint32_t n_conts);
+
 struct look {
 	struct ktr__session_map map;
 	struct ktr__ring_source source;
@@ -29,10 +32,11 @@ struct look {
 	uint32_t n_rings; /* rows: main rings, then keep rings */
 	int16_t *kinds;	  /* by site: enum event_kind, -1 not ours, -2 not asked yet */
 	uint32_t n_sites;
-	void *base; /* mapping, or NULL */
+	void *base;	  /* mapping, or NULL */
+	look_all_fn *all; /* the caller may set it */
 };
 
-/* One event: `lost` events of its ring are missing just before it. False stops the reading. */
+/* One event of event.c's: `lost` events of its ring are missing just before it. False stops the reading. */
 typedef bool look_fn(void *context, uint32_t ring, const struct ktr_entry *entry, uint64_t id,
 		     uint64_t seq, uint64_t lost);
 

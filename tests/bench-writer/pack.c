@@ -2,7 +2,7 @@
 /*
  * How fast one thread packs ring entries, seals and writes packets, and walks them again.
  *
- *	bench_pack [FILE]	default: /tmp/bench_pack.out, removed afterwards
+ *	pack [FILE]	default: /tmp/bench_pack.out, removed afterwards
  *
  * Rows: the events (CTR0, CTR2 of two ints, CTR6 of six u64, a 16-byte string, and those in turn).
  * Columns: bytes per event, and million events per second, best of RUNS: packing alone, packing and
@@ -54,12 +54,11 @@ static void make_programs(void)
 }
 
 /* Fills the batch with events of sites [from, to]; a string has its continuation behind it. */
-static uint32_t make_batch(uint32_t from, uint32_t to, uint32_t *n_events)
+static uint32_t make_batch(uint32_t from, uint32_t to)
 {
 	uint32_t site = from, i;
 
-	*n_events = 0;
-	for (i = 0; i + 1 < N_BATCH; i++, (*n_events)++) {
+	for (i = 0; i + 1 < N_BATCH; i++) {
 		batch[i] = (struct ktr_entry){ 26 * i, site, 1 + i % 3, { i, i * 7, 3, 4, 5, 6 } };
 		if (site == 4) {
 			batch[i].arg[0] = 16;
@@ -99,7 +98,7 @@ static uint64_t walk(const struct ktr_packet_header *head)
 }
 
 /* One run of N_EVENTS: million events per second. */
-static double run(uint32_t n_slots, uint32_t n_events, int way, double *bytes)
+static double run(uint32_t n_slots, int way, double *bytes)
 {
 	int fd = way == WRITE ? open(path, O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
 	struct ktr_packet_header head = { 0 };
@@ -133,18 +132,17 @@ static double run(uint32_t n_slots, uint32_t n_events, int way, double *bytes)
 		unlink(path);
 	}
 	*bytes = (double)total / (double)events;
-	(void)n_events;
 	return (sum == 1 ? 0 : (double)events / seconds) * 1e-6;
 }
 
 static void row(const char *name, uint32_t from, uint32_t to)
 {
 	double best[WAYS] = { 0 }, bytes = 0;
-	uint32_t n_events, n_slots = make_batch(from, to, &n_events);
+	uint32_t n_slots = make_batch(from, to);
 
 	for (int k = 0; k < RUNS; k++)
 		for (int way = 0; way < WAYS; way++) {
-			double rate = run(n_slots, n_events, way, &bytes);
+			double rate = run(n_slots, way, &bytes);
 
 			best[way] = rate > best[way] ? rate : best[way];
 		}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# babeltrace2 reads our traces as they are: counts, names, arguments, thread ids and discarded events
+# agree with what was recorded and with our own reader; also while a trace is being written.
+set -u
+O=$(cd "${O:-build}" && pwd)
+if ! command -v babeltrace2 >/dev/null; then
+	echo "babeltrace2 is not installed: not tested"
+	exit 0
+fi
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+cc=${CC:-cc}
+failed=0
+unset KTR_DISABLE KTR_SESSION KTR_CONF
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+# key file: the last value of a member in a sidecar
+member() {
+	grep -o "\"$1\":[0-9]*" "$2" | tail -n 1 | cut -d: -f2
+}
+
+$cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+
+# Every type of argument, by name, as babeltrace2 shows it.
+KTR_MASK=all KTR_FILE="$dir/types" "$dir/events" 1 || fail "the program failed"
+babeltrace2 "$dir/types" >"$dir/text" 2>"$dir/err" || fail "babeltrace2 refuses the trace"
+[ -s "$dir/err" ] && fail "babeltrace2 says: $(cat "$dir/err")"
+tid=$(sed -n 's/.*"tid":\([0-9]*\),"pid":\1,.*/\1/p' "$dir/types/ktr/threads.jsonl" | head -n 1)
+while IFS= read -r want; do
+	grep -qF -- "$want" "$dir/text" || fail "not in babeltrace2's output: $want"
+done <<END
+{ tid = $tid, approx = 0, life = 0 }, { signed_char_1 = -1, unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
+{ 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, void_0x10 = 0x10 }
+rx:ctf_events.c:24: {
+none = "(null)", 7 = 7, ktr_cut = 0, ktr_null = 2 }
+xxxxx", ktr_cut = 1, ktr_null = 0 }
+{ ktr_n0 = 3, stack = [ [0] = 0x
+sched:ctf_events.c:27: {
+{ id = "w1", state = "waiting", shard = 5 }
+{ int_rounds_0 = 1, int_strlen_a_b = 3 }
+{ i = 0, me = 3 }
+proc:
+END
+babeltrace2 --fields=loglevel,emf "$dir/types" 2>/dev/null |
+	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:21' || fail "no level, or no file and line"
+env -i TZ=UTC PATH="$PATH" babeltrace2 --clock-seconds "$dir/types" 2>/dev/null | head -n 1 |
+	awk -v now="$(date +%s)" -F'[][.]' '{ exit !($2 > now - 600 && $2 <= now) }' ||
+	fail "the clock is not that of the wall"
+
+# Counts, on both paths, with and without losses: 3 events in each of 4 * N rounds, and some more.
+for path in rseq thread; do
+	for entries in 256 4096 1M; do
+		t="$dir/$path.$entries"
+		KTR_PATH=$path KTR_ENTRIES=$entries KTR_MASK=all,-proc KTR_FILE="$t" \
+			"$dir/events" 20000 || fail "the program failed"
+		babeltrace2 "$t" >"$dir/text" 2>"$dir/err" || fail "$t: babeltrace2 refuses the trace"
+		events=$(wc -l <"$dir/text")
+		lost=$(sed -n 's/.*discarded \([0-9]*\) event.*/\1/p' "$dir/err" |
+			awk '{ n += $1 } END { print n + 0 }')
+		[ "$events" -eq "$(member events "$t/ktr/info.jsonl")" ] || fail "$t: $events events"
+		[ "$lost" -eq "$(member lost "$t/ktr/info.jsonl")" ] || fail "$t: $lost lost"
+		[ $((events + lost)) -eq $((4 * 20000 * 3 + 7)) ] || fail "$t: $events + $lost"
+		grep -v 'Tracer discarded' "$dir/err" && fail "$t: babeltrace2 complains"
+	done
+done
+
+# Our own reader agrees, event by event: time, CPU and thread.
+if [ -x "$O/bin/ktr" ]; then
+	ours=$("$O/bin/ktr" dump "$dir/types" | grep -c 'ctf_events.c')
+	theirs=$(babeltrace2 "$dir/types" 2>/dev/null | grep -c 'ctf_events.c')
+	[ "$ours" -eq "$theirs" ] || fail "ktr dump shows $ours events, babeltrace2 $theirs"
+fi
+
+# A trace is opened again and again while it is being written.
+KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE="$dir/live" "$dir/events" 2000000 &
+pid=$!
+opens=0
+while kill -0 $pid 2>/dev/null; do
+	[ -e "$dir/live/metadata" ] || continue
+	babeltrace2 "$dir/live" -c sink.utils.dummy >/dev/null 2>"$dir/err" ||
+		fail "opened while it grows: $(head -n 3 "$dir/err")"
+	opens=$((opens + 1))
+	[ $opens -ge 20 ] && kill -9 $pid
+done
+wait $pid 2>/dev/null
+echo "opened $opens times while it grew"
+exit $failed

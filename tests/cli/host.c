@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A host that does to its writer thread what daemons do, and records N events before and N after. For
+ * tests/cli/writer.sh.
+ *
+ *	host MODE N FILE	FILE: opened where the writer's descriptors might be, gets one known line
+ *
+ *	close	closes all descriptors and opens others in their place
+ *	fork	forks; the child records too, and both go on
+ *	exec	forks and executes /bin/true a hundred times
+ *	chroot	chroots into an empty directory, drops its uid, and closes all descriptors
+ *	limit	runs with a file size limit that the trace reaches; SIGXFSZ would kill it
+ *	exit	calls _exit: nothing runs at the end
+ *	flush	the same, but flushes first
+ */
+#include <ktr.h>
+#include <ktr/ctl.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int n;
+static const char *file;
+
+static void record(const char *when)
+{
+	for (int i = 0; i < n; i++)
+		CTR2(KTR_GEN, "%s %d", when, i);
+}
+
+/* Until the writer has given the trace its name. */
+static void await_trace(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/metadata", getenv("KTR_FILE"));
+	while (access(path, F_OK))
+		sched_yield();
+}
+
+/* Opens files and sockets on the lowest free descriptors, and writes to each. */
+static void occupy(void)
+{
+	static const char line[] = "the host's own line\n";
+	int pair[2];
+
+	for (int i = 0; i < 20; i++) {
+		int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+		if (fd >= 0 && i == 7 && write(fd, line, sizeof(line) - 1) < 0)
+			_exit(9);
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+			_exit(9);
+	}
+}
+
+static void do_close(void)
+{
+	if (close_range(0, ~0u, 0))
+		_exit(8);
+	occupy();
+}
+
+static void do_fork(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		record("child");
+		exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		_exit(7);
+}
+
+static void do_exec(void)
+{
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (pid == 0) {
+			execl("/bin/true", "true", (char *)NULL);
+			_exit(127);
+		}
+		if (waitpid(pid, &status, 0) != pid || status)
+			_exit(7);
+	}
+}
+
+static void do_chroot(void)
+{
+	char dir[4096];
+
+	snprintf(dir, sizeof(dir), "%s.root", file);
+	if (mkdir(dir, 0755) || chroot(dir) || chdir("/") || setgid(65534) || setuid(65534))
+		_exit(6);
+	close_range(3, ~0u, 0);
+}
+
+static void do_limit(void)
+{
+	const struct rlimit limit = { 100000, 100000 };
+
+	if (setrlimit(RLIMIT_FSIZE, &limit))
+		_exit(5);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 4)
+		return 2;
+	n = atoi(argv[2]);
+	file = argv[3];
+	record("before");
+	await_trace();
+	if (strcmp(argv[1], "close") == 0)
+		do_close();
+	else if (strcmp(argv[1], "fork") == 0)
+		do_fork();
+	else if (strcmp(argv[1], "exec") == 0)
+		do_exec();
+	else if (strcmp(argv[1], "chroot") == 0)
+		do_chroot();
+	else if (strcmp(argv[1], "limit") == 0)
+		do_limit();
+	record("after");
+	if (strcmp(argv[1], "flush") == 0 && ktr_flush())
+		return 4;
+	if (strcmp(argv[1], "exit") == 0 || strcmp(argv[1], "flush") == 0)
+		_exit(0);
+	return 0;
+}

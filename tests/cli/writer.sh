@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The writer thread in hosts that close its descriptors, fork, change root and user, limit their files:
+# every event is in the trace or counted, and the host's own files have nothing of it.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+cc=${CC:-cc}
+failed=0
+unset KTR_DISABLE KTR_SESSION KTR_CONF
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+# The last value of a member of a trace's info.
+member() {
+	grep -o "\"$1\":[0-9]*" "$2/ktr/info.jsonl" 2>/dev/null | tail -n 1 | cut -d: -f2
+}
+
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/host.c -o "$dir/host" "$O/lib/libktr.a" -lurcu-bp \
+	-lpthread || exit 1
+
+# mode, events
+run() {
+	t="$dir/$1"
+	KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE="$t" "$dir/host" "$1" "$2" "$dir/own.$1" 2>"$dir/err" ||
+		fail "$1: the host failed with $?"
+}
+
+# mode, expected events
+check() {
+	[ $(($(member events "$t") + $(member lost "$t"))) -eq "$2" ] ||
+		fail "$1: $(member events "$t") written, $(member lost "$t") lost of $2"
+	[ -e "$dir/own.$1" ] || return
+	[ "$(cat "$dir/own.$1")" = "the host's own line" ] || fail "$1: the host's file has other bytes"
+}
+
+run none 20000 && check none 40000
+[ -s "$dir/err" ] && fail "none: $(cat "$dir/err")"
+run close 20000 && check close 40000
+[ -e "$dir/own.close" ] || fail "close: the host's own file is missing"
+run fork 20000 && check fork 60000
+run exec 20000 && check exec 40000
+if [ "$(id -u)" = 0 ]; then
+	run chroot 20000 && check chroot 40000
+fi
+
+# The trace reaches the limit: the host lives on, and is told.
+run limit 60000
+grep -q 'cannot write' "$dir/err" || fail "limit: nothing was said"
+[ "$(grep -c . "$dir/err")" -le 2 ] || fail "limit: too much was said: $(cat "$dir/err")"
+
+# Without an end: the session has the rest, and ktr salvage joins them. After a flush nothing is missing.
+for mode in exit flush; do
+	run $mode 10000
+	[ $mode = flush ] || "$O/bin/ktr" salvage "$t" 2>"$dir/err" || fail "salvage: $(cat "$dir/err")"
+	n=$("$O/bin/ktr" dump "$t" | grep -c 'host.c')
+	[ "$n" -eq 20000 ] || fail "$mode: $n events"
+done
+exit $failed

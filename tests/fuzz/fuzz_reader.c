@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Any bytes as a session file, as a stream of a trace, or as the sidecars of one; the first byte
+ * chooses. Checksums are put right, or hardly any input would get past them.
+ *
+ * Beyond surviving: times never go back (in reverse, never forward), and sites, threads and CPUs of
+ * events are within the bounds that the reader tells.
+ *
+ *	clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -I. \
+ *		tests/fuzz/fuzz_reader.c analyze/[a-z]*.c conf/[a-z]*.c ktr/session_map.c \
+ *		ktr/session_find.c ktr/ring_read.c ktr/format.c writer/codec.c writer/packet.c \
+ *		writer/crc32c.c -ljansson -lm -o fuzz_reader
+ *	./fuzz_reader tests/corpus/reader
+ */
+#include "writer/packet.h"
+
+#include <ktr/reader.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char fuzz_dir[64];
+
+static const char fuzz_info[] =
+	"{\"kind\":\"trace\",\"major\":1,\"uuid\":\"000102030405060708090a0b0c0d0e0f\",\"clock\":\"tsc\"\n"
+	"{\"kind\":\"end\",\"ns\":1\n";
+
+static const char fuzz_sites[] =
+	"{\"site\":1,\"mask\":\"0x1\",\"file\":\"a.c\",\"line\":1,\"format\":\"%d %s\",\"names\":\"n,s\","
+	"\"types\":[\"I32\",\"STR\"],\"how\":[0,1]\n"
+	"{\"site\":2,\"mask\":\"0x2\",\"file\":\"b.c\",\"line\":2,\"format\":\"tick\",\"names\":\"\",\"types\":[],"
+	"\"how\":[]\n"
+	"{\"site\":3,\"mask\":\"0x4\",\"file\":\"c.c\",\"line\":3,\"format\":\"stack %f %hhd\",\"names\":\"s,x,c\","
+	"\"types\":[\"STACK\",\"F64\",\"I8\"],\"how\":[4,0,0]\n";
+
+static const char fuzz_threads[] =
+	"{\"thread\":1,\"word\":101,\"tid\":101,\"pid\":7,\"proc\":1,\"name\":\"t\"\n";
+
+static void fuzz_write(const char *name, const void *bytes, size_t n)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", fuzz_dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+		abort();
+	close(fd);
+}
+
+/* Writes lines, each with its checksum. */
+static void fuzz_lines(const char *name, const char *bytes, size_t n)
+{
+	char *text = malloc(20 * n + 64), *to = text;
+
+	for (const char *at = bytes, *end = bytes + n; at < end;) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t length = (size_t)((stop ? stop : end) - at);
+
+		memcpy(to, at, length);
+		to += length;
+		to += sprintf(to, ",\"crc\":\"%08x\"}\n", ktr__crc32c(0, at, length));
+		at += length + 1;
+	}
+	fuzz_write(name, text, (size_t)(to - text));
+	free(text);
+}
+
+/* Puts the checksums right of what looks like packets, one behind the other. */
+static void fuzz_stream(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes = malloc(size + 1);
+	struct ktr_packet_header head;
+	size_t at = 0;
+
+	memcpy(bytes, data, size);
+	while (at + KTR_PACKET_EVENTS <= size) {
+		int64_t n = ktr__packet_peek(bytes + at, size - at, &head);
+
+		if (n <= 0 || (uint64_t)n > size - at)
+			break;
+		memset(bytes + at + offsetof(struct ktr_packet_header, crc), 0, 4);
+		head.crc = ktr__crc32c(0, bytes + at, (size_t)n);
+		memcpy(bytes + at + offsetof(struct ktr_packet_header, crc), &head.crc, 4);
+		at += (size_t)n;
+	}
+	fuzz_write("trace/cpu_0", bytes, size);
+	free(bytes);
+}
+
+static void fuzz_check(int wrong)
+{
+	if (wrong)
+		abort();
+}
+
+static void fuzz_walk(const char *name, int reverse, uint64_t from_ns)
+{
+	struct ktr_reader_options options = { .size = sizeof(options),
+					      .reverse = reverse,
+					      .from_ns = from_ns };
+	uint64_t last = reverse ? UINT64_MAX : from_ns;
+	char path[128], text[512];
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	int what;
+
+	snprintf(path, sizeof(path), "%s/%s", fuzz_dir, name);
+	if (ktr_reader_open(path, &options, &reader, NULL))
+		return;
+	while ((what = ktr_reader_next(reader, &event)) > 0) {
+		if (what != KTR_READ_EVENT)
+			continue;
+		fuzz_check(reverse ? event.time_ns > last : event.time_ns < last);
+		fuzz_check(event.cpu >= ktr_reader_info(reader)->n_cpus);
+		fuzz_check(event.site->id >= ktr_reader_n_sites(reader));
+		fuzz_check(event.thread->id >= ktr_reader_n_threads(reader));
+		ktr_event_text(&event, text, sizeof(text));
+		last = event.time_ns;
+	}
+	ktr_reader_close(reader);
+}
+
+static void fuzz_start(void)
+{
+	char path[128];
+
+	snprintf(fuzz_dir, sizeof(fuzz_dir), "/dev/shm/fuzz_reader.%d", (int)getpid());
+	mkdir(fuzz_dir, 0700);
+	snprintf(path, sizeof(path), "%s/trace", fuzz_dir);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/trace/ktr", fuzz_dir);
+	mkdir(path, 0700);
+	fuzz_lines("trace/ktr/info.jsonl", fuzz_info, strlen(fuzz_info));
+	fuzz_lines("trace/ktr/procs.jsonl", "", 0);
+	fuzz_lines("trace/ktr/classes.jsonl", "", 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!fuzz_dir[0])
+		fuzz_start();
+	if (!size)
+		return 0;
+	switch (data[0] % 3) {
+	case 0:
+		fuzz_write("fuzz.ktr", data + 1, size - 1);
+		fuzz_walk("fuzz.ktr", data[0] & 4, 0);
+		return 0;
+	case 1:
+		fuzz_lines("trace/ktr/sites.jsonl", fuzz_sites, strlen(fuzz_sites));
+		fuzz_lines("trace/ktr/threads.jsonl", fuzz_threads, strlen(fuzz_threads));
+		fuzz_stream(data + 1, size - 1);
+		break;
+	default:
+		fuzz_lines("trace/ktr/sites.jsonl", (const char *)data + 1, size - 1);
+		fuzz_lines("trace/ktr/threads.jsonl", (const char *)data + 1, size - 1);
+	}
+	fuzz_walk("trace", data[0] & 4, data[0] & 8 ? 1500 : 0);
+	return 0;
+}

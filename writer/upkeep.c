@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a drain looks at about once a second: free space and size, whether somebody has removed the
+ * trace, events that the recorder dropped, names and ends of threads, the clocks. Of an idle session
+ * nothing is read.
+ */
+#include "writer/upkeep.h"
+
+#include "ktr/clock.h"
+
+#define UPKEEP_NS	 1000000000ull
+#define UPKEEP_BYTES	 (64ull << 20) /* space is looked at after so many, too */
+#define UPKEEP_FREE_STOP 50 /* [1/1000] of the file system: writing stops below */
+#define UPKEEP_FREE_GO	 60 /* and goes on from here; apart, so that it does not come and go */
+
+/* Enough room on the disk, and below the limit of size? */
+static void upkeep_space(struct ktr__drain *drain)
+{
+	int free = drain->plan.sys->free_permille(drain->trace.dir_fd);
+	uint64_t max = drain->plan.max_bytes;
+	int full = free >= 0 && free < (drain->full ? UPKEEP_FREE_GO : UPKEEP_FREE_STOP);
+
+	if (full && !drain->full)
+		ktr__drain_say(drain, "%s: less than 5 %% of the disk is free; recording goes on in memory",
+			       drain->trace.name);
+	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
+		if (!drain->full)
+			ktr__drain_say(drain, "%s: has reached its size limit; recording goes on in memory",
+				       drain->trace.name);
+		full = 1;
+	}
+	if (!full && drain->full)
+		ktr__drain_say(drain, "%s: writing again", drain->trace.name);
+	drain->full = full;
+}
+
+/* A line about events the recorder itself could not keep. They lie somewhere before now. */
+static void upkeep_tell_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
+{
+	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_LOSSES];
+	struct ktr__drain_ring *ring = &drain->ring[row];
+	char name[32];
+
+	ring->discarded += n;
+	drain->stats.lost += n;
+	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
+	ktr__json_begin(emit);
+	ktr__json_string(emit, "stream", name);
+	ktr__json_u64(emit, "cpu", ring->cpu);
+	ktr__json_bool(emit, "keep", row >= drain->trace.n_rings);
+	ktr__json_string(emit, "why", "dropped");
+	ktr__json_u64(emit, "events", n);
+	ktr__json_u64(emit, "from_ns", drain->look_ns);
+	ktr__json_u64(emit, "to_ns", ktr__drain_now());
+	ktr__json_u64(emit, "seq", ring->seq);
+	ktr__json_end(emit);
+}
+
+void ktr__upkeep_dropped(struct ktr__drain *drain)
+{
+	struct ktr_ring ring;
+
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		if (ktr__map_ring(drain->plan.map, i, &ring) || ring.dropped <= drain->pace[i].dropped)
+			continue;
+		upkeep_tell_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
+		drain->pace[i].dropped = ring.dropped;
+	}
+}
+
+/* Where the clocks are now: nobody needs it to read the trace, but it tells how they drift. */
+void ktr__upkeep_anchor(struct ktr__drain *drain)
+{
+	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_ANCHORS];
+	struct ktr_anchor anchor = { 0 };
+
+	if (!drain->affine.ticking)
+		return;
+	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
+	ktr__json_begin(emit);
+	ktr__json_u64(emit, "ticks", anchor.ticks);
+	ktr__json_u64(emit, "mono_ns", anchor.mono_ns);
+	ktr__json_u64(emit, "utc_ns", anchor.utc_ns);
+	ktr__json_end(emit);
+}
+
+/* What changes slowly. Nothing is read of the session while it is idle. */
+void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
+{
+	if (drain->trace.bytes - drain->look_bytes >= UPKEEP_BYTES || now - drain->look_ns >= UPKEEP_NS) {
+		upkeep_space(drain);
+		drain->look_bytes = drain->trace.bytes;
+	}
+	if (now - drain->look_ns < UPKEEP_NS)
+		return;
+	if (ktr__trace_gone(&drain->trace)) {
+		ktr__drain_say(drain, "%s: was removed; beginning another", drain->trace.name);
+		ktr__trace_close(&drain->trace);
+		drain->begun = 0;
+	}
+	if (drain->stats.events != drain->look_events) {
+		ktr__upkeep_dropped(drain);
+		ktr__describe_all(&drain->describe);
+		ktr__upkeep_anchor(drain);
+		drain->look_events = drain->stats.events;
+	}
+	drain->look_ns = now;
+}
