@@ -22,6 +22,7 @@ uint32_t ktr__table_string(const char *text, size_t n_bytes);
 void ktr__threads_start(void); /* once, before the first registration */
 void ktr__proc_register(void); /* a row for this process, and one for each object it has mapped */
 void ktr__proc_fork_child(void);
+void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */
 void ktr__proc_exit(void);
 
 /* site.c */
@@ -44,6 +45,7 @@ bool ktr__object_find(const void *address, struct ktr__object *object);
 void ktr__object_walk(void (*found)(void *context, const struct ktr__object *object), void *context);
 
 /* start.c */
+bool ktr__start_asked(void); /* for tracing: only then does anything complain */
 void ktr__start_once(void);
 void ktr__start_with(const char *session); /* ktr_open(): as ktr__start_once(), with a session's name */
 struct ktr_conf *ktr__own_conf(void);

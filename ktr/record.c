@@ -18,6 +18,7 @@
 #include "ktr/cpu.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 struct ktr__rec ktr__rec __attribute__((aligned(64)));
@@ -190,16 +191,36 @@ static inline void record_word(uint64_t *to, uint64_t word)
 	__atomic_store_n(to, word, __ATOMIC_RELAXED);
 }
 
+/*
+ * All levels are in use. A handler that left by siglongjmp(3) has not given its level back; its frame
+ * lay below the one we are in now, if both are on the thread's own stack. False: they are all real.
+ */
+static __attribute__((noinline, cold)) bool record_unwind(struct ktr__self *self, const void *frame)
+{
+	stack_t alternate;
+	uint32_t nest = 0;
+
+	if (sigaltstack(NULL, &alternate) != 0 || alternate.ss_flags & SS_ONSTACK)
+		return false;
+	while (nest < KTR_LEVELS && (uintptr_t)self->frame[nest] > (uintptr_t)frame)
+		nest++;
+	if (nest == KTR_LEVELS)
+		return false;
+	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);
+	return true;
+}
+
 /* Takes a level of the thread's rings; NULL: none, and the event is counted. */
 static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 {
 	struct ktr__level *level;
 
-	if (unlikely(self->nest >= KTR_LEVELS)) {
+	if (unlikely(self->nest >= KTR_LEVELS) && !record_unwind(self, __builtin_frame_address(0))) {
 		ktr__count_drop(&ktr__rec.control->drop_nested);
 		return NULL;
 	}
 	level = &self->level[keep][self->nest];
+	self->frame[self->nest] = __builtin_frame_address(0);
 	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (likely(level->ring) && likely(level->view.geom == ktr__load(&level->ring->geom)))

@@ -414,6 +414,53 @@ static bool session_inhabited(const struct ktr__session *session)
 	return false;
 }
 
+/* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
+static int session_has_us(const struct ktr__session *session, const struct ktr_proc_row *self)
+{
+	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
+	uint32_t n = session->control->n_procs;
+	int has = 0;
+
+	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
+		struct ktr_proc_row row = rows[i];
+
+		if (row.state != KTR_ROW_READY || row.pid != self->pid || row.pid_ns != self->pid_ns ||
+		    row.start_time != self->start_time)
+			continue;
+		if (row.image == self->image)
+			return 2;
+		has = 1;
+	}
+	return has;
+}
+
+static int session_two_copies(struct ktr__session *session, struct ktr_error *err)
+{
+	ktr__session_detach(session);
+	return ktr_error_set(err, EALREADY, "another copy of ktr in this process has the session");
+}
+
+/*
+ * A session of the name ours would get, made by this very process: it has gone through exec(2), and goes
+ * on in it. -ENOENT: there is none of that kind.
+ */
+static int session_former(const struct ktr__session_plan *plan, const char *path,
+			  struct ktr__session *session, struct ktr_error *err)
+{
+	int has;
+
+	if (access(path, F_OK) != 0 || ktr__session_attach(path, session, NULL) != 0)
+		return -ENOENT;
+	has = session_has_us(session, &plan->self);
+	if (has == 2)
+		return session_two_copies(session, err);
+	if (has == 1 && session->header.path == plan->path &&
+	    flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path))
+		return 0;
+	ktr__session_detach(session);
+	return -ENOENT;
+}
+
 /*
  * Joins a live session of this name. -ENOENT: there is none, a dead one has been moved aside; -EAGAIN:
  * it went away meanwhile, try again. Whoever renames or removes a session holds its lock exclusively and
@@ -446,6 +493,8 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 		return code;
 	}
 	flock(session->fd, LOCK_SH | LOCK_NB);
+	if (session_has_us(session, &plan->self) == 2)
+		return session_two_copies(session, err);
 	if (session->header.path != plan->path) {
 		ktr__session_detach(session);
 		return ktr_error_set(err, EXDEV,
@@ -509,7 +558,13 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 		char path[sizeof(session->path)];
 
 		snprintf(path, sizeof(path), "%s/%s%s", plan->dir, plan->name, KTR_SESSION_SUFFIX);
-		if (plan->shared_name) {
+		if (!plan->shared_name) {
+			code = session_former(plan, path, session, err);
+			*joined = !code;
+			if (code != -ENOENT)
+				return code;
+			code = 0;
+		} else {
 			code = session_join(plan, path, session, err);
 			if (code == -EAGAIN) {
 				code = 0;

@@ -30,11 +30,14 @@ struct ktr__session_plan {
 	bool shared_name; /* join it if it is there, instead of taking another name */
 	uint32_t path;	  /* KTR_PATH_* */
 	uint32_t clock;
+	struct ktr_proc_row self; /* identity: pid, pid_ns, start_time, image */
 };
 
 /*
- * Creates the session, or joins it if it exists, is alive, and shared_name is set. Returns 0 with
- * *joined telling which, or -errno with err filled and nothing left behind. Blocks on file calls only.
+ * Creates the session, or joins it if it exists, is alive, and shared_name is set, or if it is the one
+ * this process had before exec(2). Returns 0 with *joined telling which, or -errno with err filled and
+ * nothing left behind; -EALREADY: another copy of the library in this process has it. Blocks on file
+ * calls only.
  */
 int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session *session,
 			bool *joined, struct ktr_error *err);

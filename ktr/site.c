@@ -49,7 +49,10 @@ static uint64_t class_bind(const char *name, const char *help)
 			return rows[i].mask;
 	index = ktr__table_row(&ktr__own.control->n_classes, KTR_REGION_class_);
 	if (!index || index > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST) {
-		ktr__count_drop(&ktr__own.control->drop_no_class);
+		if (__atomic_fetch_add(&ktr__own.control->drop_no_class, 1, __ATOMIC_RELAXED) == 0 &&
+		    ktr__start_asked())
+			ktr__complain("class %s is off: the session has bits for %u application classes, all taken",
+				      name, KTR_CLASS_MAX - KTR_CLASS_APP_FIRST);
 		return 0;
 	}
 	strncpy(rows[index].name, name, KTR_CLASS_NAME_MAX - 1);

@@ -63,6 +63,11 @@ void ktr__complain(const char *format, ...)
 		return; /* nobody to tell */
 }
 
+bool ktr__start_asked(void)
+{
+	return start_asked;
+}
+
 static void start_complain_error(const char *what, const struct ktr_error *err)
 {
 	char text[KTR_ERROR_LINE_BYTES];
@@ -146,6 +151,7 @@ static int start_session(struct ktr_error *err)
 	plan.shared_name = start_given() != NULL;
 	plan.path = start_has_rseq(&rseq_offset) ? KTR_PATH_RSEQ : KTR_PATH_THREAD;
 	plan.clock = ktr__clock_choose(NULL);
+	ktr__proc_identify(&plan.self);
 	code = ktr__session_create(&plan, &ktr__own, &joined, err);
 	if (code == -EXDEV) {
 		/* A session records by one path; this process gets one of its own and says so. */
@@ -302,7 +308,7 @@ static void start_everything(void)
 	}
 	start_settings();
 	if (code) {
-		if (start_asked)
+		if (start_asked || code == -EALREADY)
 			start_complain_error("not traced", &err);
 		return;
 	}

@@ -235,7 +235,8 @@ struct ktr_proc_row {
 	uint32_t exe;	     /* string */
 	uint32_t cmdline;    /* string, arguments separated by blanks */
 	char name[32];
-	uint8_t reserved[40];
+	uint64_t image; /* differs between what a process was before and after exec(2) */
+	uint8_t reserved[32];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");

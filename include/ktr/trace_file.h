@@ -37,11 +37,11 @@
  *	classes.jsonl	{"bit","name","help"}			classes of the program; FreeBSD's are implied
  *	modules.jsonl	{"module","proc","base":"0x..","end":"0x..","path","build_id"}
  *	anchors.jsonl	{"ticks","mono_ns","utc_ns"}		data; the map of info.jsonl never changes
- *	losses.jsonl	{"stream":"cpu_0","cpu","keep":false,"why":"overwritten|dropped|unwritten","events",
+ *	losses.jsonl	{"stream":"cpu_0","cpu","keep":false,"why":"overwritten|dropped","events",
  *			 "from_ns","to_ns","seq"}		seq: of the packet that follows the gap
  *
- * "overwritten": the drain was lapped; "dropped": the recorder had no room or no ring; "unwritten": the
- * file system refused the packet (disk full, input/output error).
+ * "overwritten": the drain was overtaken, be it because the file system refused its packets for a while;
+ * "dropped": the recorder had no room or no ring.
  */
 #ifndef KTR_TRACE_FILE_H
 #define KTR_TRACE_FILE_H
