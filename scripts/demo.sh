@@ -16,9 +16,15 @@ export KTR_DIR="$PWD/$out/sessions"
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*"; "$@"; }
+draw() { # file, what it shows, command
+	picture=$1 shows=$2
+	shift 2
+	"$ktr" "$@" -o "$out/$picture"
+	printf '%-24s %s\n' "$out/$picture" "$shows"
+}
 
 dirs=
-for d in /usr/include /usr/share/perl /usr/share/perl5 /usr/share/doc /usr/lib/python3*; do
+for d in /usr/include /usr/share/perl /usr/share/perl5 /usr/share/doc; do
 	[ -d "$d" ] && dirs="$dirs $d"
 done
 
@@ -27,7 +33,7 @@ mkdir -p "$out/sessions"
 
 say "1. Index the files under$dirs with four workers, traced"
 # shellcheck disable=SC2086
-run "$ktr" run -o "$out/trace" -- "$indexer" -j 4 -o "$out/index" $dirs
+run "$ktr" run -e 256K -o "$out/trace" -- "$indexer" -j 4 -o "$out/index" $dirs
 
 say "2. Why did one worker stall? The rows of the workers and of the locks they share"
 run "$ktr" timeline "$out/trace" --group worker
@@ -35,21 +41,19 @@ run "$ktr" timeline "$out/trace" --group 'lock wait'
 
 say "3. How long is a wait for a lock? The 99th percentile answers"
 "$ktr" report "$out/trace" --json >"$out/report.json"
-run "$ktr" report "$out/trace" --spans
+echo "\$ $ktr report $out/trace | grep -E '^span|lock wait'"
+"$ktr" report "$out/trace" | grep -E '^span|lock wait'
 
 say "4. The same as pictures"
-"$ktr" timeline "$out/trace" -o "$out/timeline.png"
-echo "$out/timeline.png   rows over time: worker 3 waits for shard 7 while the flusher holds its lock"
-"$ktr" plot latency "$out/trace" --group 'lock wait' -o "$out/latency.png"
-echo "$out/latency.png    how long waits for a lock took, with p50, p99 and p99.9 marked"
-"$ktr" plot heatmap "$out/trace" --group 'lock wait' -o "$out/heatmap.png"
-echo "$out/heatmap.png    when the long waits were"
-"$ktr" plot rate "$out/trace" -o "$out/rate.png"
-echo "$out/rate.png       events per class over time"
-"$ktr" plot states "$out/trace" --group worker -o "$out/states.png"
-echo "$out/states.png     what each worker spent its time on"
-echo "$out/report.json    everything that was counted and timed"
-echo "$out/trace/         the trace itself: ktr dump $out/trace, or babeltrace2 $out/trace"
+draw timeline.png 'what each thread did: worker 3 waits for shard 7 while the flusher holds its lock' \
+	timeline "$out/trace"
+draw latency.png 'how long waits for a lock took, with p50, p99 and p99.9 marked' \
+	plot latency "$out/trace" --group 'lock wait'
+draw heatmap.png 'when the long waits were' plot heatmap "$out/trace" --group 'lock wait'
+draw rate.png 'events per class over time' plot rate "$out/trace"
+draw states.png 'what each worker spent its time on' plot states "$out/trace" --group worker
+printf '%-24s %s\n' "$out/report.json" 'everything that was counted and timed'
+printf '%-24s %s\n' "$out/trace/" "the trace itself: ktr dump $out/trace, or babeltrace2 $out/trace"
 
 say "5. A class switched off and on in a running program, without touching it"
 # shellcheck disable=SC2086
@@ -76,4 +80,4 @@ trap - EXIT
 run "$ktr" ls
 run "$ktr" dump -s demo -n 8
 "$ktr" rm -q demo 2>/dev/null || "$ktr" rm demo >/dev/null
-rm -rf "$out/sessions" "$out/index"
+rm -rf "$out/sessions" "$out/index" "$out/live.log"

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Builds everything for AArch64 with a cross compiler, warnings being errors, and runs it under qemu-user:
+# the unit tests, then a program traced by the ktr command. qemu-user offers no restartable sequences, so
+# the library has to choose the path without them by itself. The sequences are run all the same, by the
+# suite `sequence`, which plays the kernel's part.
+#
+# Not run is the suite `cli`: it compares what the command says about a process with what /proc says,
+# and /proc describes the emulator.
+#
+#	scripts/check-arm64.sh [output-directory]
+set -u
+cd "$(dirname "$0")/.." || exit 1
+O=${1:-build/arm64}
+CC=aarch64-linux-gnu-gcc
+QEMU=qemu-aarch64
+
+missing=
+need() { # package, command...
+	package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+links() { # header, library
+	echo "#include <$1>
+int main(void) { return 0; }" | $CC -xc - -o /dev/null "-l$2"
+}
+need gcc-aarch64-linux-gnu command -v $CC
+need qemu-user command -v $QEMU
+need liburcu-dev:arm64 links urcu-bp.h urcu-bp
+need libjansson-dev:arm64 links jansson.h jansson
+need libcunit1-dev:arm64 links CUnit/CUnit.h cunit
+if [ -n "$missing" ]; then
+	echo "check-arm64: missing Debian packages:$missing" >&2
+	echo "check-arm64: dpkg --add-architecture arm64 && apt-get update && apt-get install$missing" >&2
+	exit 1
+fi
+
+mkdir -p "$O" || exit 1
+O=$(cd "$O" && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() {
+	echo "FAIL $*"
+	failed=1
+}
+
+echo "check-arm64: building in $O"
+${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
+	lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
+	cat "$work/build"
+	echo "check-arm64: the build failed"
+	exit 1
+}
+
+# The command and what it runs, as scripts that call the emulator.
+emulate() { # program
+	printf '#!/bin/sh\nexec %s "%s" "$@"\n' $QEMU "$O/$1" >"$work/${1##*/}"
+	chmod +x "$work/${1##*/}"
+}
+emulate bin/ktr
+emulate examples/indexer
+mkdir "$work/sessions"
+export KTR_DIR="$work/sessions" KTR_CONF=
+unset KTR_PATH KTR_MASK
+
+# Events, losses, and that the trace tells machine, path and clock.
+traced() {
+	(cd "$work" && ./ktr run -o trace ./indexer -j 2 "$OLDPWD/include") >"$work/run" 2>&1 || return 1
+	"$work/ktr" dump "$work/trace" >"$work/dump" 2>&1 || return 1
+	[ "$(grep -c . "$work/dump")" -gt 100 ] || return 1
+	grep -q ' events, 0 lost; ' "$work/run" || return 1
+	for field in '"arch":"arm64"' '"path":"thread"' '"clock":"cntvct"'; do
+		cat "$work"/trace/ktr/* | tr -d ' ' | grep -qF "$field" || return 1
+	done
+}
+if traced; then
+	echo "ok   a traced program: $(grep ' events, ' "$work/run")"
+else
+	tail -n 5 "$work/run" "$work/dump"
+	fail "a traced program"
+fi
+
+# Last, so that the CUnit summary closes the output.
+suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/test_*.c | grep -v '^cli$')
+# shellcheck disable=SC2086
+$QEMU "$O/tests/unit" $suites || failed=1
+exit $failed
