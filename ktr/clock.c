@@ -57,9 +57,15 @@ uint64_t ktr__clock_hz(uint32_t clock)
 	return 0;
 }
 #elif defined(__aarch64__)
+/* The generic timer has one rate and one value for all CPUs; Linux can make it trap as well
+ * (arch/arm64/kernel/process.c, do_set_tsc_mode). */
 static const char *clock_distrust(void)
 {
-	return NULL; /* the generic timer has one rate and one value for all CPUs */
+	int traps = 0;
+
+	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
+		return "reading the virtual counter traps";
+	return NULL;
 }
 
 uint64_t ktr__clock_hz(uint32_t clock)

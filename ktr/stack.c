@@ -12,6 +12,8 @@
  */
 #include "ktr/rec.h"
 
+#include "ktr/arch.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,13 +29,16 @@ __attribute__((constructor(101))) static void stack_note_main(void)
 
 static uintptr_t stack_top(uintptr_t here)
 {
-	uintptr_t own = (uintptr_t)&ktr__self;
+	uintptr_t own = (uintptr_t)&ktr__self, top = UINTPTR_MAX;
 	stack_t alternate;
 
-	if (here < own && own - here < STACK_REACH)
-		return own;
-	if (here < stack_main_top && stack_main_top - here < STACK_REACH)
-		return stack_main_top;
+	/* The nearer one: other mappings, with holes between, may lie above the main thread's stack. */
+	if (here < own)
+		top = own;
+	if (here < stack_main_top && stack_main_top < top)
+		top = stack_main_top;
+	if (top - here < STACK_REACH)
+		return top;
 	if (sigaltstack(NULL, &alternate) == 0 && alternate.ss_flags & SS_ONSTACK)
 		return (uintptr_t)alternate.ss_sp + alternate.ss_size;
 	return here; /* a coroutine's stack: nobody says where it ends */
@@ -55,7 +60,7 @@ unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *c
 		}
 		if (!words[1])
 			return n;
-		pcs[n++] = words[1];
+		pcs[n++] = ktr__return_address(words[1]);
 		if (words[0] && words[0] <= at) {
 			*cut = true;
 			return n;

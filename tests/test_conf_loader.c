@@ -383,7 +383,7 @@ static void a_file_that_grows_is_cut_off(void)
 	for (size_t i = 0; i < n_pages; i += 2)
 		CU_ASSERT_EQUAL_FATAL(mprotect(area + i * page, page, PROT_READ), 0);
 	begin();
-	CU_ASSERT_TRUE(ktr_loader_file(&loader, "/proc/self/maps", &err) < 0);
+	CU_ASSERT_TRUE(ktr_loader_file(&loader, "/proc/thread-self/maps", &err) < 0);
 	munmap(area, n_pages * page);
 	CU_ASSERT_TRUE(loader.n_refused > 1000);
 	CU_ASSERT_EQUAL(loader.n_kept, 0);

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #if defined(__aarch64__)
-#include <arm_acle.h>
 #include <sys/auxv.h>
 #elif defined(__x86_64__)
 #include <cpuid.h>
@@ -98,15 +97,20 @@ static inline CRC_TARGET uint32_t crc_step_byte(uint32_t crc, uint8_t x)
 	return __builtin_ia32_crc32qi(crc, x);
 }
 #elif defined(__aarch64__)
-#define CRC_TARGET __attribute__((target("+crc")))
+/* The assembler is told, not the compiler: gcc and clang spell the target attribute differently. */
+#define CRC_TARGET
 static inline CRC_TARGET uint64_t crc_step(uint64_t crc, uint64_t x)
 {
-	return __crc32cd((uint32_t)crc, x);
+	uint32_t next = (uint32_t)crc;
+
+	__asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(next) : "r"(x));
+	return next;
 }
 
 static inline CRC_TARGET uint32_t crc_step_byte(uint32_t crc, uint8_t x)
 {
-	return __crc32cb(crc, x);
+	__asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(crc) : "r"((uint32_t)x));
+	return crc;
 }
 #endif
 

@@ -324,5 +324,6 @@ void ktr__writer_after_fork_child(void)
 	static const struct writer none = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 	/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
+	pthread_mutex_unlock(&writer.lock);
 	writer = none;
 }

@@ -54,6 +54,11 @@ static inline uint64_t ktr__ticks(void)
 #define RSEQ_SIGNATURE "0x53053053"
 
 /* Local labels: 1 restart, 2 descriptor, 3 start, 4 behind the commit, 5 abort. */
+#define RSEQ_EXIT(label)                                                                         \
+	".pushsection __rseq_exit_point_array, \"aw\"\n\t"                                       \
+	".quad 3f, " label "\n\t"                                                                \
+	".popsection\n\t"
+
 #define RSEQ_TABLES                                                                              \
 	".pushsection __rseq_cs, \"aw\"\n\t"                                                     \
 	".balign 32\n"                                                                           \
@@ -63,10 +68,7 @@ static inline uint64_t ktr__ticks(void)
 	".popsection\n\t"                                                                        \
 	".pushsection __rseq_cs_ptr_array, \"aw\"\n\t"                                           \
 	".quad 2b\n\t"                                                                           \
-	".popsection\n\t"                                                                        \
-	".pushsection __rseq_exit_point_array, \"aw\"\n\t"                                       \
-	".quad 3f, %l[cold]\n\t"                                                                 \
-	".popsection\n\t"
+	".popsection\n\t" RSEQ_EXIT("%l[cold]")
 
 /* rs: the register that holds rseq's offset from the thread pointer. */
 #define RSEQ_ARM(rs)                                                                             \
@@ -277,7 +279,7 @@ cold:
 static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset,
 				   uint64_t time)
 {
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
+	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
 		     "movq %[time], %%rax\n\t"
 		     "cmpq 32(%%r10), %%rax\n\t"
 		     "jb %l[late]\n\t"
@@ -298,24 +300,24 @@ late:
  * The clock is read for every (mask + 1)-th slot only. The others repeat the newest time of their ring
  * and are marked. rseq_cs is left set behind the commit: the kernel clears it whenever the thread is
  * switched or signalled, so that "still set" means that nobody else has run on this CPU since. The test
- * itself is inside the sequence; one that finds it cleared arms it and remembers to read the clock.
+ * itself is the first thing inside the sequence; one that finds it cleared arms it, remembers to read
+ * the clock (r12), and starts over. Nothing may come between arming and start: who is preempted there is
+ * outside of the sequence, and goes on with rseq_cs cleared.
  */
 static inline int ktr__write_sparse(const struct ktr_entry *staged, uint32_t n,
 				    uint32_t ring_offset, uint64_t mask)
 {
-	__asm__ goto(RSEQ_TABLES
+	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("1f")
+		     "xorl %%r12d, %%r12d\n\t"
 		     "jmp 3f\n"
 		     "1:\n\t"
-		     "leaq 2b(%%rip), %%rax\n\t"
-		     "movq %%rax, %%fs:8(%[rs])\n\t"
 		     "movl $1, %%r12d\n\t"
-		     "jmp 8f\n"
+		     "leaq 2b(%%rip), %%rax\n\t"
+		     "movq %%rax, %%fs:8(%[rs])\n"
 		     "3:\n\t"
 		     "leaq 2b(%%rip), %%rax\n\t"
 		     "cmpq %%rax, %%fs:8(%[rs])\n\t"
-		     "jne 1b\n\t"
-		     "xorl %%r12d, %%r12d\n"
-		     "8:\n\t" RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
+		     "jne 1b\n\t" RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
 		     "movq %%r11, %%r8\n\t"
 		     "shrq $1, %%r8\n\t"
 		     "decq %%r8\n\t"
@@ -371,7 +373,7 @@ cold:
  */
 static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t head, uint64_t geom)
 {
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM("%[rs]")
+	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]")
 		     "cmpl %%fs:4(%[rs]), %[cpu]\n\t"
 		     "jne %l[cold]\n\t"
 		     "cmpq %[head], 8(%[ring])\n\t"

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The restartable sequences of this architecture, interrupted before every one of their instructions.
+ *
+ * The kernel's part is played here, so that it can be played at a chosen instruction, and where the
+ * kernel knows nothing of such sequences (emulators). The sequences run on a struct rseq of this file's
+ * own; the handler of a trap does to it what the kernel does when it preempts a thread: abort if the
+ * program counter is between start and commit, and clear rseq_cs in any case. Then it lets another event
+ * be recorded on the CPU, moves the thread to another CPU, or changes the ring's geometry.
+ *
+ * On x86-64 the trap flag stops before each instruction in turn; AArch64 has nothing like it for
+ * programs, so there a breakpoint takes the place of one instruction after the other.
+ */
+#include "suite.h"
+
+/* A record of our own; that of the library is in use. */
+#define ktr__rec sequence_rec
+#include "ktr/arch.h"
+
+#if KTR_ARCH_HAS_RSEQ
+
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define SLOTS	  64u
+#define FIRST	  62u /* [slots] head at the start: events of more than two slots wrap */
+#define CONTS	  5u  /* continuations before it */
+#define N_CPUS	  2u
+#define SITE	  3u
+#define STRIDE	  8u
+#define GEOM	  0x1234u
+#define GEOM_NEW  0x5678u
+#define OP	  0x100u /* identities of events: their site, their thread, and in each of their words */
+#define OTHER	  0x200u
+#define OTHER_N	  2u
+#define CPU_NONE  UINT32_MAX
+
+/* linux/rseq.h */
+struct sequence_area {
+	uint32_t cpu_id_start;
+	uint32_t cpu_id;
+	uint64_t rseq_cs;
+	uint32_t flags;
+	uint32_t node_id;
+	uint64_t reserved;
+};
+
+struct sequence_cs {
+	uint32_t version;
+	uint32_t flags;
+	uint64_t start;
+	uint64_t post_commit_bytes;
+	uint64_t abort;
+};
+
+struct ktr__rec sequence_rec;
+
+static struct sequence_area area __attribute__((aligned(32)));
+static struct ktr_ring rings[2 * N_CPUS];
+static struct ktr__view view[2 * N_CPUS];
+static const struct ktr__view *views[2 * N_CPUS];
+static struct ktr_entry memory[2 * N_CPUS][SLOTS];
+static uint64_t counts[N_CPUS * STRIDE];
+static struct ktr_entry op_staged[3], other_staged[OTHER_N];
+static uint64_t op_time, started;
+
+enum interruption { PREEMPTED, MIGRATED, CHANGED };
+
+static struct {
+	enum interruption kind;
+	int (*other)(void);
+	int other_said;
+	const struct sequence_cs *cs; /* of the sequence that is run */
+	uintptr_t commit;	      /* its last instruction */
+	int again;		      /* a second interruption, before the commit */
+	unsigned at;		      /* x86-64: steps to go */
+	uint32_t *code;		      /* AArch64: where the breakpoint is, and what was there */
+	uint32_t was;
+	unsigned n_fired;
+	unsigned n_aborted;
+} plan;
+
+/* ---- what is run ---- */
+
+#define STORES_3 KTR_ARCH_STORE(0, 16) KTR_ARCH_STORE(1, 24) KTR_ARCH_STORE(2, 32)
+#define STORES_6 STORES_3 KTR_ARCH_STORE(3, 40) KTR_ARCH_STORE(4, 48) KTR_ARCH_STORE_LAST(5, 56)
+#define ARGS_3	 KTR_ARCH_ARG(0) KTR_ARCH_ARG(1) KTR_ARCH_ARG(2)
+#define ARGS_6	 ARGS_3 KTR_ARCH_ARG(3) KTR_ARCH_ARG(4) KTR_ARCH_ARG_LAST(5)
+
+static int plain_0(void)
+{
+	uint64_t meta = OP | (uint64_t)OP << 32;
+
+	KTR_ARCH_WRITE_PLAIN(meta, "", );
+	return KTR_WRITE_DONE;
+cold:
+	return KTR_WRITE_COLD;
+}
+
+static int plain_3(void)
+{
+	uint64_t meta = OP | (uint64_t)OP << 32;
+	uint64_t a0 = op_staged[0].arg[0], a1 = op_staged[0].arg[1], a2 = op_staged[0].arg[2];
+
+	KTR_ARCH_WRITE_PLAIN(meta, STORES_3, ARGS_3);
+	return KTR_WRITE_DONE;
+cold:
+	return KTR_WRITE_COLD;
+}
+
+static int plain_6(void)
+{
+	uint64_t meta = OP | (uint64_t)OP << 32;
+	uint64_t a0 = op_staged[0].arg[0], a1 = op_staged[0].arg[1], a2 = op_staged[0].arg[2];
+	uint64_t a3 = op_staged[0].arg[3], a4 = op_staged[0].arg[4], a5 = op_staged[0].arg[5];
+
+	KTR_ARCH_WRITE_PLAIN(meta, STORES_6, ARGS_6);
+	return KTR_WRITE_DONE;
+cold:
+	return KTR_WRITE_COLD;
+}
+
+#if KTR_ARCH_HAS_STRING
+static int string(void)
+{
+	const char *text = (const char *)&op_staged[1] + 8;
+
+	return ktr__write_string(OP | (uint64_t)OP << 32, op_staged[0].arg,
+				 _mm_loadu_si128((const __m128i *)(const void *)text),
+				 _mm_loadu_si128((const __m128i *)(const void *)(text + 16)),
+				 _mm_loadu_si128((const __m128i *)(const void *)(text + 32)));
+}
+#endif
+
+static int ticks_1(void) { return ktr__write_ticks(op_staged, 1, 0); }
+static int ticks_3(void) { return ktr__write_ticks(op_staged, 3, 0); }
+static int given_1(void) { return ktr__write_given(op_staged, 1, 0, op_time); }
+static int given_3(void) { return ktr__write_given(op_staged, 3, 0, op_time); }
+static int sparse_1(void) { return ktr__write_sparse(op_staged, 1, 0, SLOTS - 1); }
+static int sparse_3(void) { return ktr__write_sparse(op_staged, 3, 0, SLOTS - 1); }
+static int count(void) { return ktr__count_one(counts, STRIDE, SITE); }
+static int geom(void) { return ktr__geom_commit(&rings[0], 0, FIRST << 1, GEOM_NEW); }
+
+static int other_ticks(void) { return ktr__write_ticks(other_staged, OTHER_N, 0); }
+static int other_given(void) { return ktr__write_given(other_staged, OTHER_N, 0, ktr__ticks()); }
+static int other_sparse(void) { return ktr__write_sparse(other_staged, OTHER_N, 0, SLOTS - 1); }
+
+static const struct op {
+	int (*run)(void);
+	int (*other)(void);
+	unsigned n_slots;
+	unsigned n_args;
+} plain_0_op = { plain_0, other_ticks, 1, 0 },
+  events[] = {
+	  { plain_3, other_ticks, 1, 3 },
+	  { plain_6, other_ticks, 1, 6 },
+#if KTR_ARCH_HAS_STRING
+	  { string, other_ticks, 2, 6 },
+#endif
+	  { ticks_1, other_ticks, 1, 6 },
+	  { ticks_3, other_ticks, 3, 6 },
+	  { given_1, other_given, 1, 6 },
+	  { given_3, other_given, 3, 6 },
+	  { sparse_1, other_sparse, 1, 6 },
+	  { sparse_3, other_sparse, 3, 6 },
+  },
+  count_op = { count, count, 0, 0 }, geom_op = { geom, other_ticks, 0, 0 };
+
+#define N_EVENTS (sizeof(events) / sizeof(events[0]))
+
+/* ---- before and after ---- */
+
+static void stage(struct ktr_entry *staged, unsigned n, uint32_t id)
+{
+	uint64_t *words = (uint64_t *)(void *)staged;
+
+	for (unsigned i = 0; i < n * 8; i++)
+		words[i] = (uint64_t)id << 32 | i;
+	staged->site = id;
+	staged->thread = id;
+	words[n * 8 - 1] = 0; /* ktr__write_string() ends its second slot so */
+}
+
+static void start(void)
+{
+	char *here;
+
+#if defined(__x86_64__)
+	__asm__("movq %%fs:0, %0" : "=r"(here));
+#else
+	here = __builtin_thread_pointer();
+#endif
+	memset(rings, 0, sizeof(rings));
+	memset(memory, 0xee, sizeof(memory));
+	memset(counts, 0, sizeof(counts));
+	memset(&area, 0, sizeof(area));
+	for (unsigned i = 0; i < 2 * N_CPUS; i++) {
+		rings[i].geom = GEOM + i;
+		rings[i].head = FIRST << 1;
+		rings[i].cont[0] = CONTS;
+		rings[i].cont[1] = 99; /* what an event that was never committed left behind */
+		view[i] = (struct ktr__view){ GEOM + i, (char *)memory[i], (SLOTS - 1) * 64, 0 };
+		views[i] = &view[i];
+	}
+	stage(op_staged, 3, OP);
+	stage(other_staged, OTHER_N, OTHER);
+	sequence_rec.rings = rings;
+	sequence_rec.views = views;
+	sequence_rec.n_rings = N_CPUS;
+	sequence_rec.rseq_offset = (char *)&area - here;
+	started = op_time = ktr__ticks();
+}
+
+/* The slots of the event at `slot`, after checking each of its words; 0: it is not whole. */
+static unsigned whole(unsigned ring, uint64_t slot, const struct op *op, uint64_t *conts)
+{
+	const struct ktr_entry *first = &memory[ring][slot % SLOTS];
+	const struct ktr_entry *staged = first->site == OP ? op_staged : other_staged;
+	unsigned n = first->site == OP ? op->n_slots : OTHER_N;
+	unsigned n_args = first->site == OP ? op->n_args : 6;
+
+	if (first->site != staged->site || first->thread != staged->thread ||
+	    memcmp(first->arg, staged->arg, n_args * sizeof(uint64_t)) != 0)
+		return 0;
+	for (unsigned i = 1; i < n; i++) {
+		const struct ktr_entry *next = &memory[ring][(slot + i) % SLOTS];
+
+		if (next->timestamp != (KTR_CONT_MARK | *conts) ||
+		    memcmp((const char *)next + 8, (const char *)&staged[i] + 8, 48) != 0)
+			return 0;
+		++*conts;
+	}
+	return n;
+}
+
+/* Where events of an identity were found, and how often. */
+struct found {
+	unsigned n;
+	uint64_t slot;
+	uint64_t time;
+};
+
+/* Walks a ring; every event whole, time growing, continuations counted. */
+static void walk(unsigned ring, const struct op *op, struct found *ops, struct found *others)
+{
+	uint64_t head = rings[ring].head >> 1, conts = CONTS, time = started;
+	unsigned n;
+
+	memset(ops, 0, sizeof(*ops));
+	memset(others, 0, sizeof(*others));
+	for (uint64_t slot = FIRST; slot < head; slot += n) {
+		const struct ktr_entry *first = &memory[ring][slot % SLOTS];
+		struct found *found = first->site == OP ? ops : others;
+
+		n = whole(ring, slot, op, &conts);
+		CU_ASSERT_FATAL(n > 0);
+		CU_ASSERT((first->timestamp & KTR_TIME_TICKS) >= time);
+		time = first->timestamp & KTR_TIME_TICKS;
+		*found = (struct found){ found->n + 1, slot, first->timestamp };
+	}
+	CU_ASSERT_EQUAL(rings[ring].cont[rings[ring].head & 1], conts);
+	CU_ASSERT(time <= ktr__ticks());
+}
+
+/* ---- interruptions ---- */
+
+static int inside(uintptr_t pc)
+{
+	return pc - plan.cs->start < plan.cs->post_commit_bytes;
+}
+
+static void interrupt(uintptr_t *pc)
+{
+	if (area.rseq_cs == (uintptr_t)plan.cs && inside(*pc)) {
+		*pc = plan.cs->abort;
+		plan.n_aborted++;
+	}
+	plan.n_fired++;
+	area.rseq_cs = 0;
+	if (plan.kind == CHANGED)
+		rings[0].geom = GEOM_NEW;
+	else
+		plan.other_said = plan.other();
+	if (plan.kind == MIGRATED)
+		area.cpu_id = 1;
+	area.rseq_cs = 0; /* the other one has a struct rseq of its own */
+}
+
+/* On no CPU, a sequence leaves early, and leaves its descriptor behind. */
+static void describe(const struct op *op)
+{
+	start();
+	area.cpu_id = CPU_NONE;
+	CU_ASSERT_EQUAL_FATAL(op->run(), KTR_WRITE_COLD);
+	plan.cs = (const struct sequence_cs *)(uintptr_t)area.rseq_cs;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(plan.cs);
+}
+
+#if defined(__x86_64__)
+#define TRAP_FLAG 0x100u
+#define NEVER	  UINT_MAX
+
+static void trapped(int signo, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+	uintptr_t pc = (uintptr_t)user->uc_mcontext.gregs[REG_RIP];
+
+	(void)signo, (void)info;
+	if (plan.at == NEVER) {
+		if (inside(pc))
+			plan.commit = pc;
+		return;
+	}
+	if (plan.n_fired ? pc != plan.commit : plan.at > 0) {
+		plan.at -= plan.n_fired == 0;
+		return;
+	}
+	interrupt(&pc);
+	user->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+	if (plan.n_fired > (unsigned)plan.again)
+		user->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static int run(const struct op *op)
+{
+	int said;
+
+	plan.n_fired = plan.n_aborted = 0;
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+	said = op->run();
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG);
+	return said;
+}
+
+static void look(const struct op *op)
+{
+	start();
+	plan.at = NEVER;
+	CU_ASSERT_EQUAL_FATAL(run(op), KTR_WRITE_DONE);
+}
+
+/* Before the k-th step; 0: the one before that was not taken any more. */
+static int place(unsigned k)
+{
+	plan.at = k;
+	return k == 0 || plan.n_fired;
+}
+#else
+#define BREAKPOINT 0xd4200000u /* brk #0 */
+
+static uintptr_t restart; /* where an aborted sequence begins anew */
+
+static void patch(uintptr_t at, uint32_t word)
+{
+	uint32_t *code = (uint32_t *)at;
+
+	__atomic_store_n(code, word, __ATOMIC_RELAXED);
+	__builtin___clear_cache((char *)code, (char *)(code + 1));
+}
+
+static void set_breakpoint(uintptr_t at)
+{
+	plan.code = (uint32_t *)at;
+	plan.was = *plan.code;
+	patch(at, BREAKPOINT);
+}
+
+static void trapped(int signo, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+	uintptr_t pc = (uintptr_t)user->uc_mcontext.pc;
+
+	(void)signo, (void)info;
+	CU_ASSERT_EQUAL_FATAL(pc, (uintptr_t)plan.code);
+	patch(pc, plan.was);
+	interrupt(&pc);
+	user->uc_mcontext.pc = pc;
+	if (plan.n_fired <= (unsigned)plan.again)
+		set_breakpoint(plan.commit);
+}
+
+static int run(const struct op *op)
+{
+	int said;
+
+	plan.n_fired = plan.n_aborted = 0;
+	set_breakpoint((uintptr_t)plan.code);
+	said = op->run();
+	patch((uintptr_t)plan.code, plan.was);
+	return said;
+}
+
+static void look(const struct op *op)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uint32_t branch = *(const uint32_t *)(uintptr_t)plan.cs->abort;
+
+	(void)op;
+	CU_ASSERT_EQUAL_FATAL(branch >> 26, 5); /* b */
+	restart = plan.cs->abort + (uintptr_t)((int64_t)(int32_t)(branch << 6) >> 4);
+	plan.commit = plan.cs->start + plan.cs->post_commit_bytes - 4;
+	CU_ASSERT_EQUAL_FATAL(mprotect((void *)(restart & ~(page - 1)), 2 * page,
+				       PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+}
+
+/* Before the k-th instruction from the restart on; 0: that is behind the sequence. */
+static int place(unsigned k)
+{
+	plan.code = (uint32_t *)(restart + 4 * (uintptr_t)k);
+	return (uintptr_t)plan.code <= plan.commit + 4;
+}
+#endif
+
+/* Interrupts `op` at every instruction in turn, and checks each outcome. */
+static void every(const struct op *op, enum interruption kind, int again,
+		  void (*check)(const struct op *op, int said))
+{
+	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO }, before;
+	unsigned n_fired = 0, n_aborted = 0;
+
+	plan.kind = kind;
+	plan.again = again;
+	plan.other = op->other;
+	CU_ASSERT_EQUAL_FATAL(sigaction(SIGTRAP, &action, &before), 0);
+	describe(op);
+	look(op);
+	for (unsigned k = 0; place(k); k++) {
+		int said;
+
+		start();
+		said = run(op);
+		if (!plan.n_fired)
+			continue;
+		n_fired++;
+		n_aborted += plan.n_aborted > 0;
+		check(op, said);
+	}
+	sigaction(SIGTRAP, &before, NULL);
+	CU_ASSERT(n_aborted >= 5);
+	CU_ASSERT(n_fired > n_aborted);
+}
+
+static void check_preempted(const struct op *op, int said)
+{
+	struct found ops, others;
+
+	walk(0, op, &ops, &others);
+	CU_ASSERT_EQUAL(plan.other_said, KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(others.n, plan.n_fired);
+	CU_ASSERT(said == KTR_WRITE_DONE || (said == KTR_WRITE_LATE && op->other == other_given));
+	CU_ASSERT_EQUAL(ops.n, said == KTR_WRITE_DONE);
+	if (plan.n_fired > 1)
+		CU_ASSERT(plan.n_aborted > 0);
+	if (plan.n_aborted && ops.n)
+		CU_ASSERT(ops.slot > others.slot);
+	/* Somebody else has been here: the time must be read. */
+	if (ops.n && ops.slot > others.slot)
+		CU_ASSERT_EQUAL(ops.time & KTR_TIME_APPROX, 0);
+	walk(1, op, &ops, &others);
+	CU_ASSERT_EQUAL(ops.n + others.n, 0);
+}
+
+static void check_migrated(const struct op *op, int said)
+{
+	struct found ops[2], others[2];
+
+	walk(0, op, &ops[0], &others[0]);
+	walk(1, op, &ops[1], &others[1]);
+	CU_ASSERT_EQUAL(said, KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(ops[0].n + ops[1].n, 1);
+	CU_ASSERT_EQUAL(others[0].n, 1);
+	CU_ASSERT_EQUAL(others[1].n, 0);
+	if (plan.n_aborted)
+		CU_ASSERT_EQUAL(ops[1].n, 1);
+	if (ops[0].n)
+		CU_ASSERT(ops[0].slot < others[0].slot);
+}
+
+static void check_changed(const struct op *op, int said)
+{
+	struct found ops, others;
+
+	walk(0, op, &ops, &others);
+	CU_ASSERT(said == KTR_WRITE_DONE || said == KTR_WRITE_COLD);
+	CU_ASSERT_EQUAL(ops.n, said == KTR_WRITE_DONE);
+	if (plan.n_aborted)
+		CU_ASSERT_EQUAL(said, KTR_WRITE_COLD);
+}
+
+static void check_counted(const struct op *op, int said)
+{
+	(void)op;
+	CU_ASSERT_EQUAL(said, KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(counts[SITE] + counts[STRIDE + SITE], 1 + plan.n_fired);
+	CU_ASSERT(counts[SITE] >= 1);
+	if (plan.n_aborted)
+		CU_ASSERT_EQUAL(counts[STRIDE + SITE], plan.kind == MIGRATED);
+}
+
+static void check_geom(const struct op *op, int said)
+{
+	struct found ops, others;
+
+	walk(0, op, &ops, &others);
+	CU_ASSERT_EQUAL(rings[0].geom, said == KTR_WRITE_DONE ? GEOM_NEW : GEOM);
+	CU_ASSERT_EQUAL(plan.other_said, said == KTR_WRITE_DONE ? KTR_WRITE_COLD : KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(others.n, said != KTR_WRITE_DONE);
+	if (plan.n_aborted)
+		CU_ASSERT_EQUAL(said, plan.kind == MIGRATED ? KTR_WRITE_COLD : KTR_WRITE_LATE);
+}
+
+/* ---- tests ---- */
+
+static void preempted_anywhere(void)
+{
+	every(&plain_0_op, PREEMPTED, 0, check_preempted);
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		every(&events[i], PREEMPTED, 0, check_preempted);
+	every(&count_op, PREEMPTED, 0, check_counted);
+	every(&geom_op, PREEMPTED, 0, check_geom);
+}
+
+/* What goes on behind an interruption must be covered as well. */
+static void preempted_again(void)
+{
+	every(&plain_0_op, PREEMPTED, 1, check_preempted);
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		every(&events[i], PREEMPTED, 1, check_preempted);
+	every(&count_op, PREEMPTED, 1, check_counted);
+}
+
+static void migrated_anywhere(void)
+{
+	every(&plain_0_op, MIGRATED, 0, check_migrated);
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		every(&events[i], MIGRATED, 0, check_migrated);
+	every(&count_op, MIGRATED, 0, check_counted);
+	every(&geom_op, MIGRATED, 0, check_geom);
+}
+
+static void changed_anywhere(void)
+{
+	every(&plain_0_op, CHANGED, 0, check_changed);
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		every(&events[i], CHANGED, 0, check_changed);
+}
+
+/* Left alone, each writes its event into the ring of its kind, and nothing elsewhere. */
+static void undisturbed(void)
+{
+	struct found ops, others;
+
+	for (unsigned i = 0; i < N_EVENTS; i++)
+		for (unsigned cpu = 0; cpu < N_CPUS; cpu++) {
+			start();
+			area.cpu_id = cpu;
+			CU_ASSERT_EQUAL(events[i].run(), KTR_WRITE_DONE);
+			walk(cpu, &events[i], &ops, &others);
+			CU_ASSERT_EQUAL(ops.n, 1);
+			walk(!cpu, &events[i], &ops, &others);
+			CU_ASSERT_EQUAL(ops.n, 0);
+			for (unsigned slot = 3; slot < FIRST; slot++)
+				CU_ASSERT_EQUAL(memory[cpu][slot].thread, 0xeeeeeeee);
+		}
+	start();
+	CU_ASSERT_EQUAL(ktr__write_ticks(op_staged, 3, N_CPUS), KTR_WRITE_DONE);
+	walk(N_CPUS, &events[N_EVENTS - 1], &ops, &others);
+	CU_ASSERT_EQUAL(ops.n, 1);
+	CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);
+	area.cpu_id = 1;
+	CU_ASSERT_EQUAL(ktr__rseq_cpu(), 1);
+}
+
+static void unready_rings_are_refused(void)
+{
+	for (unsigned i = 0; i < N_EVENTS; i++) {
+		static const uint32_t cpus[] = { N_CPUS, CPU_NONE, CPU_NONE - 1 };
+
+		for (unsigned j = 0; j < 3; j++) {
+			start();
+			area.cpu_id = cpus[j];
+			CU_ASSERT_EQUAL(events[i].run(), KTR_WRITE_COLD);
+		}
+		start();
+		rings[0].geom |= KTR_GEOM_CLOSED;
+		CU_ASSERT_EQUAL(events[i].run(), KTR_WRITE_COLD);
+		CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);
+		CU_ASSERT_EQUAL(memory[0][FIRST].thread, 0xeeeeeeee);
+	}
+	start();
+	area.cpu_id = CPU_NONE;
+	CU_ASSERT_EQUAL(count(), KTR_WRITE_COLD);
+	start();
+	rings[0].head += 2;
+	CU_ASSERT_EQUAL(geom(), KTR_WRITE_LATE);
+	area.cpu_id = 1;
+	CU_ASSERT_EQUAL(geom(), KTR_WRITE_COLD);
+	CU_ASSERT_EQUAL(rings[0].geom, GEOM);
+}
+
+static void older_time_is_late(void)
+{
+	start();
+	rings[0].last = op_time + 1;
+	CU_ASSERT_EQUAL(given_3(), KTR_WRITE_LATE);
+	CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);
+	rings[0].last = op_time;
+	CU_ASSERT_EQUAL(given_3(), KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(memory[0][FIRST].timestamp, op_time);
+	CU_ASSERT_EQUAL(rings[0].last, op_time);
+}
+
+/* The clock is read at the first event, at each multiple of mask + 1 slots, and when switched out. */
+static void sparse_time_is_repeated(void)
+{
+	uint64_t time, slot = FIRST;
+
+	start();
+	for (unsigned i = 0; i < 20; i++, slot++) {
+		int switched = i == 7;
+
+		if (switched)
+			area.rseq_cs = 0;
+		time = rings[0].last;
+		CU_ASSERT_EQUAL(ktr__write_sparse(op_staged, 1, 0, 3), KTR_WRITE_DONE);
+		if (i == 0 || switched || slot % 4 == 0) {
+			CU_ASSERT_EQUAL(memory[0][slot % SLOTS].timestamp, rings[0].last);
+			CU_ASSERT(rings[0].last >= time);
+		} else {
+			CU_ASSERT_EQUAL(memory[0][slot % SLOTS].timestamp, time | KTR_TIME_APPROX);
+			CU_ASSERT_EQUAL(rings[0].last, time);
+		}
+	}
+}
+
+extern const struct sequence_cs __start___rseq_cs[], __stop___rseq_cs[];
+
+/* All descriptors of this program, the library's too. */
+static void descriptors_are_well_formed(void)
+{
+#if defined(__x86_64__)
+	const uint32_t signature = 0x53053053;
+#else
+	const uint32_t signature = 0xd428bc00;
+#endif
+	unsigned n = 0;
+
+	for (const struct sequence_cs *cs = __start___rseq_cs; cs < __stop___rseq_cs; cs++, n++) {
+		uint32_t word;
+
+		CU_ASSERT_EQUAL((uintptr_t)cs % 32, 0);
+		CU_ASSERT_EQUAL(cs->version | cs->flags, 0);
+		CU_ASSERT(cs->post_commit_bytes >= 8 && cs->post_commit_bytes < 1024);
+		CU_ASSERT(cs->abort - cs->start >= cs->post_commit_bytes);
+		memcpy(&word, (const char *)(uintptr_t)cs->abort - sizeof(word), sizeof(word));
+		CU_ASSERT_EQUAL(word, signature);
+	}
+	CU_ASSERT(n >= N_EVENTS + 3);
+}
+
+SUITE(sequence, TEST(undisturbed), TEST(unready_rings_are_refused), TEST(older_time_is_late),
+      TEST(sparse_time_is_repeated), TEST(descriptors_are_well_formed), TEST(preempted_anywhere),
+      TEST(preempted_again), TEST(migrated_anywhere), TEST(changed_anywhere));
+
+#endif
