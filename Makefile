@@ -13,7 +13,9 @@ MAKEFLAGS += -r
 V_MAJOR := $(shell awk '/define KTR_VERSION_MAJOR/ {print $$3}' include/ktr/version.h)
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
-ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -fvisibility=hidden -ffunction-sections $(CFLAGS) $(EXTRA)
+# Optional: names for addresses. Without it pointers and stacks print as numbers.
+HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
+ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
 # One short line per command; V=1 shows them whole.
@@ -45,13 +47,13 @@ TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
 LIBKTR_LIBS  := -lurcu-bp -lpthread
-LIBREAD_LIBS := -ljansson -lm
+LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
 EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(wildcard examples/*/))
 
-.PHONY: setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: bench bench-writer check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -147,6 +149,59 @@ check: setup-check all $(O)/tests/unit ## pass all quick tests; prints the CUnit
 
 demo: setup-demo all ## trace a real program, explain a stall, draw it: leaves demo-out/
 	scripts/demo.sh $(O)
+
+# ---- measurements: not tests, nothing depends on them ----
+
+BENCH := $(O)/bench
+# Real frames for the stack event; loops aligned, so that neighbours do not shift them.
+BENCH_EVENT := -fno-omit-frame-pointer -fno-optimize-sibling-calls -falign-functions=64 -falign-loops=64
+
+$(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/lib/libktrread.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c,$^) $(O)/lib/libktrread.a
+
+$(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ tests/bench/worker.c tests/bench/event.c $(O)/lib/libktr.a $(LIBKTR_LIBS)
+
+$(BENCH)/libevent.so: tests/bench/event.c $(wildcard tests/bench/*.h include/ktr/*.h) $(O)/lib/libktr.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -fPIC -shared -Wl,-soname,libevent.so -o $@ $< \
+		-L$(O)/lib -lktr '-Wl,-rpath,$$ORIGIN/../lib'
+
+$(BENCH)/worker-so: tests/bench/worker.c $(wildcard tests/bench/*.h) $(BENCH)/libevent.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ $< $(BENCH)/libevent.so '-Wl,-rpath,$$ORIGIN' \
+		'-Wl,-rpath,$$ORIGIN/../lib' -Wl,-rpath-link,$(O)/lib -lpthread
+
+bench: setup all $(BENCH)/bench $(BENCH)/worker-exe $(BENCH)/worker-so ## ns per event; JSON=file writes it as JSON too
+	$(BENCH)/bench $(if $(JSON),-j $(JSON))
+
+$(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktr.a $(LIBKTR_LIBS)
+
+bench-writer: setup all $(BENCH)/paced ## the highest rate the writer keeps up with, bytes per event
+	$(BENCH)/paced
+
+# ---- longer checks ----
+
+check-long: all ## 200 million events under stress and 1,000 kills on each path; half an hour
+	O=$(O) tests/stress/long.sh
+
+check-san: all ## stress, kills and unit tests under address, undefined and thread sanitizers
+	O=$(O)/asan sh tests/stress/sanitize.sh address,undefined
+	O=$(O)/tsan sh tests/stress/sanitize.sh thread
+	$(MAKE) O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(O)/asan/tests/unit
+	$(O)/asan/tests/unit
+
+check-arm64: ## cross-compile and run the unit tests under qemu-user
+	scripts/check-arm64.sh
 
 check-model: ## check the recording protocols with spin
 	tests/model/check.sh

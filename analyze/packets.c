@@ -25,6 +25,9 @@
 #define PACKETS_READ  ((size_t)64 * 1024)          /* [bytes] read at a time on the way forward */
 #define PACKETS_SHORT ((size_t)256 * 1024)         /* [bytes] the window that is tried first */
 #define PACKETS_LONG  ((size_t)2 * KTR_PACKET_MAX) /* [bytes] the window that suffices */
+#define PACKETS_STEP  ((uint64_t)8 << 20)          /* [bytes] walked through header by header */
+#define PACKETS_SMALL 4096 /* [bytes] shorter packets are read many at a time */
+#define PACKETS_NONE  UINT64_MAX
 
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name)
 {
@@ -144,41 +147,95 @@ int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const u
 	return n < 0 ? n : ktr__packet_look(*bytes, (size_t)n, head);
 }
 
-int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset)
+/* The first place in n bytes that looks like a packet's header, or n less what is too short to be one. */
+static size_t packets_candidate(const uint8_t *bytes, size_t n)
 {
-	const uint8_t *bytes;
+	const uint32_t magic = KTR_PACKET_MAGIC;
+	struct ktr_packet_header head;
+	size_t at = 0;
 
-	for (size_t window = PACKETS_SHORT; offset < packets->n_bytes;) {
-		int64_t n = packets_fetch(packets, offset, window, &bytes);
-		size_t at;
+	if (n < KTR_PACKET_EVENTS)
+		return n;
+	while (at + KTR_PACKET_EVENTS <= n) {
+		const uint8_t *found = memmem(bytes + at, n - at, &magic, sizeof(magic));
 
-		if (n < 0)
-			return n;
-		at = ktr__packet_find(bytes, (size_t)n, 0);
-		if (at < (size_t)n)
-			return (int64_t)(offset + at);
-		if (offset + (uint64_t)n >= packets->n_bytes)
+		if (!found)
 			break;
-		if (window == PACKETS_LONG)
-			offset += PACKETS_LONG - KTR_PACKET_MAX;
-		window = PACKETS_LONG;
+		at = (size_t)(found - bytes);
+		if (at + KTR_PACKET_EVENTS <= n && ktr__packet_peek(found, n - at, &head) > 0)
+			return at;
+		at++;
 	}
-	return (int64_t)packets->n_bytes;
+	return n - KTR_PACKET_EVENTS + 1;
 }
 
-/* From the packet boundary at offset on, one by one, to the first packet that ends at or after time_ns. */
-static int64_t packets_step(struct ktr__packets *packets, uint64_t offset, uint64_t time_ns,
-			    struct ktr_packet_header *before)
+int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset)
 {
 	struct ktr_packet_header head;
 	const uint8_t *bytes;
 
+	while (offset + KTR_PACKET_EVENTS <= packets->n_bytes) {
+		int64_t n = packets_fetch(packets, offset, PACKETS_SHORT, &bytes), length;
+		size_t at;
+
+		if (n < 0)
+			return n;
+		at = packets_candidate(bytes, (size_t)n);
+		offset += at;
+		if (at + KTR_PACKET_EVENTS > (size_t)n)
+			continue;
+		length = ktr__packets_load(packets, offset, &bytes, &head);
+		if (length > 0)
+			return (int64_t)offset;
+		if (length < 0 && length != -EBADMSG && length != -ENOTSUP)
+			return length;
+		offset++;
+	}
+	return (int64_t)packets->n_bytes;
+}
+
+/*
+ * Looks at the header at an offset, not at the checksum. Small packets come many at a time, of others
+ * the header alone is read. Returns the length that it tells, -EBADMSG, or -errno.
+ */
+static int64_t packets_peek(struct ktr__packets *packets, uint64_t offset, int small,
+			    struct ktr_packet_header *head)
+{
+	uint8_t header[KTR_PACKET_EVENTS];
+	const uint8_t *bytes = header;
+	int64_t n, length;
+
+	if (small)
+		n = packets_fetch(packets, offset, PACKETS_READ, &bytes);
+	else
+		n = pread(packets->fd, header, sizeof(header), (off_t)offset);
+	if (n < 0)
+		return small ? n : -errno;
+	length = ktr__packet_peek(bytes, (size_t)n, head);
+	if (length <= 0 || (uint64_t)length > packets->n_bytes - offset)
+		return -EBADMSG;
+	return length;
+}
+
+/*
+ * From the packet boundary at offset on, header by header, to the first packet that ends at or after
+ * time_ns; *before is the offset of the one in front of it. Where there is no header, the one before
+ * is looked at again: if it is damaged, its length may be, too.
+ */
+static int64_t packets_step(struct ktr__packets *packets, uint64_t offset, uint64_t time_ns,
+			    uint64_t *before)
+{
+	struct ktr_packet_header head;
+	int64_t length = 0, next;
+	const uint8_t *bytes;
+
 	while (offset < packets->n_bytes) {
-		int64_t length = ktr__packets_load(packets, offset, &bytes, &head);
+		length = packets_peek(packets, offset, length < PACKETS_SMALL, &head);
+		if (length == -EBADMSG) {
+			int trusted = *before == PACKETS_NONE ||
+				      ktr__packets_load(packets, *before, &bytes, &head) > 0;
 
-		if (length == 0 || length == -EBADMSG || length == -ENOTSUP) {
-			int64_t next = ktr__packets_find(packets, offset + 1);
-
+			next = ktr__packets_find(packets, trusted ? offset : *before + 1);
 			if (next < 0)
 				return next;
 			offset = (uint64_t)next;
@@ -188,44 +245,59 @@ static int64_t packets_step(struct ktr__packets *packets, uint64_t offset, uint6
 			return length;
 		if (head.time_end >= time_ns)
 			break;
-		*before = head;
+		*before = offset;
 		offset += (uint64_t)length;
 	}
 	return (int64_t)(offset < packets->n_bytes ? offset : packets->n_bytes);
 }
 
-int64_t ktr__packets_seek(struct ktr__packets *packets, uint64_t time_ns,
-			  struct ktr_packet_header *before)
+/*
+ * Halves the file until what is left is short: returns a packet boundary that the packet wanted does
+ * not lie before, and in *before the offset of the packet that ends there (PACKETS_NONE: none).
+ */
+static int64_t packets_bisect(struct ktr__packets *packets, uint64_t time_ns, uint64_t *before)
 {
 	uint64_t low = 0, high = packets->n_bytes;
 	struct ktr_packet_header head;
 	const uint8_t *bytes;
-	int64_t at, length;
 
-	memset(before, 0, sizeof(*before));
-	while (high - low > PACKETS_LONG) {
+	while (high - low > PACKETS_STEP) {
 		uint64_t middle = low + (high - low) / 2;
+		int64_t at = ktr__packets_find(packets, middle), length = 0;
 
-		at = ktr__packets_find(packets, middle);
 		if (at < 0)
 			return at;
-		if ((uint64_t)at >= high) {
-			high = middle;
-			continue;
-		}
-		length = ktr__packets_load(packets, (uint64_t)at, &bytes, &head);
+		if ((uint64_t)at < high)
+			length = ktr__packets_load(packets, (uint64_t)at, &bytes, &head);
 		if (length < 0)
 			return length;
 		if (length == 0 || head.time_end >= time_ns) {
 			high = middle;
 			continue;
 		}
-		*before = head;
+		*before = (uint64_t)at;
 		low = (uint64_t)(at + length);
 		if (low > high)
 			break;
 	}
-	at = packets_step(packets, low, time_ns, before);
+	return (int64_t)low;
+}
+
+int64_t ktr__packets_seek(struct ktr__packets *packets, uint64_t time_ns,
+			  struct ktr_packet_header *before)
+{
+	uint64_t in_front = PACKETS_NONE;
+	const uint8_t *bytes;
+	int64_t at = packets_bisect(packets, time_ns, &in_front), length;
+
+	memset(before, 0, sizeof(*before));
+	if (at >= 0)
+		at = packets_step(packets, (uint64_t)at, time_ns, &in_front);
+	if (at >= 0 && in_front != PACKETS_NONE) {
+		length = ktr__packets_load(packets, in_front, &bytes, before);
+		if (length <= 0 || in_front + (uint64_t)length != (uint64_t)at)
+			memset(before, 0, sizeof(*before));
+	}
 	ktr__packets_trim(packets);
 	return at;
 }

@@ -42,7 +42,10 @@ void ktr__packets_trim(struct ktr__packets *packets);
 int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
 			  struct ktr_packet_header *head);
 
-/* The offset of the first good packet at or behind an offset, n_bytes when there is none, or -errno. */
+/*
+ * The offset of the first good packet at or behind an offset, n_bytes when there is none, or
+ * -errno.
+ */
 int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset);
 
 /*

@@ -145,7 +145,10 @@ static inline int reader_move(struct ktr_reader *reader)
 	return rc < 0 ? rc : 0;
 }
 
-/* What is not there is zero in the cursor's event already, but for str[], which most sites do not use. */
+/*
+ * What is not there is zero in the cursor's event already, but for str[], which most sites do not
+ * use.
+ */
 static inline void reader_copy(const struct ktr_event *from, struct ktr_event *event)
 {
 	memcpy(event, from, offsetof(struct ktr_event, str));

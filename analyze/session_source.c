@@ -64,7 +64,10 @@ static int session_add_gap(struct ktr__session_cursor *s, uint64_t n_events)
 	return 0;
 }
 
-/* Turns the ticks of the slots from `from` on into nanoseconds that never go back, and counts events. */
+/*
+ * Turns the ticks of the slots from `from` on into nanoseconds that never go back, and counts
+ * events.
+ */
 static void session_times(struct session_open *o, struct ktr__session_cursor *s, uint64_t from,
 			  uint64_t *last_ns)
 {
@@ -155,7 +158,10 @@ static int session_ring(struct session_open *o, uint32_t ring)
 	return ktr__source_add(o->source, &s->c);
 }
 
-/* Heads of all rings; and does a copy of what they hold fit into memory? 0 or -errno with err filled. */
+/*
+ * Heads of all rings; and does a copy of what they hold fit into memory? 0 or -errno with err
+ * filled.
+ */
 static int session_heads(struct session_open *o)
 {
 	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };

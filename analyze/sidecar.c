@@ -73,7 +73,10 @@ static uint32_t sidecar_u32(const json_t *row, const char *key)
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* The text as it was before it became UTF-8, in the arena; "" where there is none, NULL without memory. */
+/*
+ * The text as it was before it became UTF-8, in the arena; "" where there is none, NULL without
+ * memory.
+ */
 static const char *sidecar_text(struct sidecar *s, const json_t *row, const char *key)
 {
 	const json_t *value = json_object_get(row, key);

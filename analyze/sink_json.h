@@ -2,13 +2,15 @@
 /*
  * Events as JSON, one object per line or one array. Schema "ktr-json-1":
  *
- *	{"type":"head","schema":"ktr-json-1","source":"trace","path","session","host","cmdline","uuid","clock",
- *	 "utc_offset_ns","first_ns","last_ns","lost"}		first, once; UTC is ts_ns + utc_offset_ns
- *	{"type":"event","ts_ns","cpu","pid","tid","thread","index","class","site","file","line","func","kind",
- *	 "msg","args":{NAME:VALUE,...}}
- *	{"type":"loss","cpu","keep","events","from_ns","to_ns"}	from_ns null: from the beginning; to_ns
- *								null: to the end
+ *	{"type":"head","schema":"ktr-json-1","source":"trace","path","session","host","cmdline",
+ *	 "uuid","clock","utc_offset_ns","first_ns","last_ns","lost"}
+ *	{"type":"event","ts_ns","cpu","pid","tid","thread","index","class","site","file","line",
+ *	 "func","kind","msg","args":{NAME:VALUE,...}}
+ *	{"type":"loss","cpu","keep","events","from_ns","to_ns"}
  *	{"type":"note","damaged","text"}
+ *
+ * The head comes first, once; UTC is ts_ns + utc_offset_ns. A loss has null for the beginning of
+ * recording and for its end. ktr-json(5) says more.
  *
  * Events of approximate time have "approx":true, those of the keep ring "keep":true, those with a
  * group "group", those of a KTR_SCOPE its name as "id". kind is event, state, counter, point,

@@ -32,7 +32,9 @@ struct ktr__tally_row {
 	struct ktr_event_bytes ident;
 	struct ktr_event_bytes state; /* STATE */
 	int other; /* stands for all rows of the group that found no room; no ident */
-	/* START and STATE: durations of spans with both ends, also of those that are not sure. [ns] */
+	/*
+	 * START and STATE: durations of spans with both ends, also of those that are not sure. [ns]
+	 */
 	struct ktr__histogram durations;
 	uint64_t n_unsure;
 	uint64_t n_no_start;

@@ -36,9 +36,8 @@ struct ktr__trace_cursor {
 	char name[32];
 	int keep;
 	int in_packet;
-	uint64_t at; /* [bytes] where the packet begins */
-	uint64_t
-		next; /* [bytes] forward: where the next one begins; reverse: where the one before ends */
+	uint64_t at;   /* [bytes] where the packet begins */
+	uint64_t next; /* [bytes] where the next one begins; reverse: where the one before ends */
 	const uint8_t *bytes; /* of the packet */
 	struct ktr_packet_header head;
 	struct ktr__walk walk;
@@ -46,11 +45,10 @@ struct ktr__trace_cursor {
 	uint64_t limit_ns;  /* events before this (reverse: at or after this) are passed over */
 
 	/* What the packet before it said, in reverse the one behind it. */
-	int known;    /* 0: nothing, after a seek; discarded and edge_ns hold otherwise */
-	int numbered; /* 1: seq and event_no hold, too */
-	uint64_t seq; /* of the packet that should be next */
-	uint64_t
-		event_no; /* running number of the first event behind that packet; reverse: of its first */
+	int known;          /* 0: nothing, after a seek; discarded and edge_ns hold otherwise */
+	int numbered;       /* 1: seq and event_no hold, too */
+	uint64_t seq;       /* of the packet that should be next */
+	uint64_t event_no;  /* running number of the event behind it; reverse: of its first */
 	uint64_t discarded; /* [events] */
 	uint64_t edge_ns;   /* of its last event; reverse: of its first */
 
@@ -89,7 +87,10 @@ int ktr__trace_suits(const struct ktr__trace_cursor *t);
 /* Begins to decode the packet of t->head at t->bytes. */
 void ktr__trace_begin(struct ktr__trace_cursor *t);
 
-/* The event at t->walk.at cannot be decoded, for the codec's reason: the rest of the packet is lost. */
+/*
+ * The event at t->walk.at cannot be decoded, for the codec's reason: the rest of the packet is
+ * lost.
+ */
 void ktr__trace_give_up(struct ktr__trace_cursor *t, int why);
 
 /* Fills in what the codec does not know of an event. */

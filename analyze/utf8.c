@@ -43,7 +43,10 @@ size_t ktr__utf8_plain(const char *bytes, size_t n)
 	size_t at = 0;
 	uint64_t word;
 
-	/* Bytes below 0x20, DEL, and those above 0x7f each set their top bit (no carries: see the tops). */
+	/*
+	 * Bytes below 0x20, DEL, and those above 0x7f each set their top bit (no carries: see the
+	 * tops).
+	 */
 	for (; at + 8 <= n; at += 8) {
 		memcpy(&word, bytes + at, 8);
 		if (((word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word) & tops)

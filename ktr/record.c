@@ -223,7 +223,8 @@ static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 	self->frame[self->nest] = __builtin_frame_address(0);
 	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (likely(level->ring) && likely(level->view.geom == ktr__load(&level->ring->geom)))
+	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
+	if (likely(level->view.geom) && likely(level->view.geom == ktr__load(&level->ring->geom)))
 		return level;
 	if (ktr__ring_level(self, level, keep))
 		return level;

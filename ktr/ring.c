@@ -414,8 +414,8 @@ void ktr__ring_release(struct ktr__self *self)
 
 		if (!main && keep)
 			main = keep - ktr__rec.n_rings;
-		self->level[0][i].ring = NULL;
-		self->level[1][i].ring = NULL;
+		memset(&self->level[0][i], 0, sizeof(self->level[0][i]));
+		memset(&self->level[1][i], 0, sizeof(self->level[1][i]));
 		if (main)
 			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
 	}

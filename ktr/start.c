@@ -362,10 +362,10 @@ __attribute__((destructor(101))) static void start_exit(void)
 		return;
 	CTR1(KTR_PROC, "process %d exits", (int)getpid());
 	ktr__start_retry(true);
+	ktr__proc_exit();
 	ktr__writer_stop();
 	if (__atomic_load_n(&ktr__own.control->writer, __ATOMIC_RELAXED) == (uint32_t)getpid())
 		__atomic_store_n(&ktr__own.control->writer, 0, __ATOMIC_RELEASE);
-	ktr__proc_exit();
 	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
 		unlink(ktr__own.path);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the library's start, fork and exit ask of the writer thread. The floor above implements it
- * (writer/thread.c); the declarations stand here so that nothing includes upward.
+ * (writer/writer.c); the declarations stand here so that nothing includes upward.
  */
 #ifndef KTR_WRITER_HOOK_H
 #define KTR_WRITER_HOOK_H

@@ -19,6 +19,7 @@ need gcc command_ "${CC:-cc}"
 need libc6-dev header stdio.h
 need liburcu-dev header urcu-bp.h
 need libjansson-dev header jansson.h
+need libdw-dev header elfutils/libdwfl.h
 for kind in "$@"; do
 	case $kind in
 	demo)

@@ -4,7 +4,8 @@
  * rings of an image as the recorder would, and traces are drained from it by the writer.
  *
  *	made_open(&made);
- *	site = made_site(&made, KTR_NET, "net.c", 42, "got %d of %s", "n,name", 2, KTR_ARG_I32, KTR_ARG_STR);
+ *	site = made_site(&made, KTR_NET, "net.c", 42, "got %d of %s", "n,name", 2, KTR_ARG_I32,
+ *			 KTR_ARG_STR);
  *	made_event(&made, 0, 1000, site, 1, -3, "abc");
  *	made_trace(&made);
  *	...	made.session, made.trace are paths

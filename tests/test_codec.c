@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ring entries to packed events and back: random sites and entries, extremes, strings, stacks, and what
- * a hostile ring may hold.
+ * Ring entries to packed events and back: random sites and entries, extremes, strings, stacks, and
+ * what a hostile ring may hold.
  */
 #include "suite.h"
 
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SITES	  64
+#define N_SITES   64
 #define N_THREADS 16
-#define N_SLOTS	  4096
-#define N_BYTES	  (1u << 20)
+#define N_SLOTS   4096
+#define N_BYTES   (1u << 20)
 
 static struct ktr__program programs[N_SITES];
 static uint32_t words[N_THREADS];
@@ -73,7 +73,10 @@ static uint64_t narrowed(uint64_t x, unsigned type)
 	}
 }
 
-/* Adds one random event at slot `at`; returns the next slot. A string's letters follow from its place. */
+/*
+ * Adds one random event at slot `at`; returns the next slot. A string's letters follow from its
+ * place.
+ */
 static uint32_t random_event(uint32_t at, uint64_t ticks)
 {
 	struct ktr_entry *e = &ring[at];
@@ -138,7 +141,8 @@ static struct ktr_packet_header seal(const struct ktr__pack *pack)
 }
 
 /* Does the decoded event say what the entry says? */
-static int same(const struct ktr_entry *e, const struct ktr_event *event, const struct ktr__found *found)
+static int same(const struct ktr_entry *e, const struct ktr_event *event,
+		const struct ktr__found *found)
 {
 	const struct ktr__program *p = &programs[e->site];
 	uint32_t n_bytes = 0;
@@ -204,7 +208,9 @@ static void random_round_trips(void)
 	}
 }
 
-/* Packs one entry with slots behind it and decodes it. Returns the bytes it took, header included. */
+/*
+ * Packs one entry with slots behind it and decodes it. Returns the bytes it took, header included.
+ */
 static size_t one(struct ktr__pack *pack, uint32_t n_slots, struct ktr_event *event,
 		  struct ktr__found *found)
 {
@@ -241,7 +247,9 @@ static void sizes(void)
 	ktr__program_make(&programs[3], 6, six);
 	ring[0] = (struct ktr_entry){ 1000, 1, 1, { 0 } };
 	CU_ASSERT_EQUAL(one(&pack, 1, &event, &found), 10);
-	ring[0] = (struct ktr_entry){ 1001, 2, 1, { (uint64_t)-1, (uint64_t)INT32_MIN, 0, 0, 0, 0 } };
+	ring[0] = (struct ktr_entry){
+		1001, 2, 1, { (uint64_t)-1, (uint64_t)INT32_MIN, 0, 0, 0, 0 }
+	};
 	CU_ASSERT_EQUAL(one(&pack, 1, &event, &found), 18);
 	CU_ASSERT_EQUAL(event.arg[0], UINT64_MAX);
 	CU_ASSERT_EQUAL((int64_t)event.arg[1], INT32_MIN);
@@ -263,7 +271,9 @@ static void sizes(void)
 
 static void high_site_is_extended(void)
 {
-	enum { HIGH = 40000 };
+	enum {
+		HIGH = 40000
+	};
 	struct ktr__program *many = calloc(HIGH + 1, sizeof(*many));
 	struct ktr__pack pack = begin_pack();
 	struct ktr_packet_header head;
@@ -326,7 +336,9 @@ static void packet_ends_where_the_cpu_changes(void)
 	words[1] = 77;
 	ktr__program_make(&programs[1], 0, NULL);
 	for (int i = 0; i < 5; i++)
-		ring[i] = (struct ktr_entry){ 10, 1, 1 | (i < 3 ? 5u : 6u) << KTR_THREAD_BITS, { 0 } };
+		ring[i] = (struct ktr_entry){
+			10, 1, 1 | (i < 3 ? 5u : 6u) << KTR_THREAD_BITS, { 0 }
+		};
 	pack.cpu_mask = ~KTR_THREAD_INDEX;
 	CU_ASSERT_EQUAL(ktr__pack_run(&pack, ring, 5), 3);
 	CU_ASSERT_EQUAL(pack.why, KTR_PACK_CPU);
@@ -359,11 +371,14 @@ static void full_packet_ends_between_events(void)
 	CU_ASSERT_EQUAL(pack.n_conts, 4);
 }
 
-/* Rings and tables that lie: lengths beyond the payload, NULs in strings, continuations out of place. */
+/*
+ * Rings and tables that lie: lengths beyond the payload, NULs in strings, continuations out of
+ * place.
+ */
 static void hostile_entries(void)
 {
-	const uint8_t types[6] = { KTR_ARG_STR, KTR_ARG_STACK, KTR_ARG_STR,
-				   KTR_ARG_STACK, KTR_ARG_STR, KTR_ARG_STR };
+	const uint8_t types[6] = { KTR_ARG_STR,   KTR_ARG_STACK, KTR_ARG_STR,
+				   KTR_ARG_STACK, KTR_ARG_STR,   KTR_ARG_STR };
 	struct ktr__pack pack = begin_pack();
 	struct ktr_event event;
 	struct ktr__found found;
@@ -425,7 +440,10 @@ static void bad_programs(void)
 	CU_ASSERT_EQUAL(p.ready, 1);
 }
 
-/* Packets of any bytes, whose checksum is nobody's business here: no load outside, an end or an error. */
+/*
+ * Packets of any bytes, whose checksum is nobody's business here: no load outside, an end or an
+ * error.
+ */
 static void hostile_packets(void)
 {
 	unsigned ends = 0, errors = 0;
@@ -435,7 +453,8 @@ static void hostile_packets(void)
 	for (unsigned round = 0; round < 3000; round++) {
 		struct ktr_packet_header head = { 0 };
 		size_t n = KTR_PACKET_EVENTS + below(400);
-		uint8_t *bytes = malloc(n); /* of its very length: the sanitizer sees what is behind it */
+		uint8_t *bytes = malloc(
+			n); /* of its very length: the sanitizer sees what is behind it */
 		struct ktr_event event;
 		struct ktr__found found;
 		struct ktr__walk walk;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sessions made by hand, drained: every event is in the trace once or counted as lost at its place, and
- * what describes it is there.
+ * Sessions made by hand, drained: every event is in the trace once or counted as lost at its
+ * place, and what describes it is there.
  */
 #include "trace_look.h"
 
@@ -21,8 +21,13 @@ static void quiet(void *context, const char *line)
 
 static int open_drain(enum ktr__drain_from from, uint64_t max_bytes, uint32_t n_keep)
 {
-	struct ktr__drain_plan plan = { .map = &map, .sys = &ktr__sys, .path = made.trace, .from = from,
-					.max_bytes = max_bytes, .n_keep = n_keep, .say = quiet };
+	struct ktr__drain_plan plan = { .map = &map,
+					.sys = &ktr__sys,
+					.path = made.trace,
+					.from = from,
+					.max_bytes = max_bytes,
+					.n_keep = n_keep,
+					.say = quiet };
 
 	return ktr__drain_open(&drain, &plan, NULL);
 }
@@ -65,7 +70,8 @@ static void everything_is_written(void)
 
 	made_open(&made);
 	site = number_site();
-	text = made_site(&made, KTR_INIT, "init.c", 7, "%s and %s", "a,b", 2, KTR_ARG_STR, KTR_ARG_STR);
+	text = made_site(&made, KTR_INIT, "init.c", 7, "%s and %s", "a,b", 2, KTR_ARG_STR,
+			 KTR_ARG_STR);
 	thread = made_thread(&made, 4712, 4711, "worker");
 	for (uint64_t i = 0; i < 300; i++)
 		made_event(&made, 0, 1000 + i, site, thread, i);
@@ -88,7 +94,8 @@ static void everything_is_written(void)
 	CU_ASSERT_EQUAL(look.next_index, 20);
 	CU_ASSERT_EQUAL(look_stream(&made, made.trace, "cpu_1").n_packets, 0);
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/sites.jsonl", "\"site\":"), 2);
-	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"word\":4712,\"tid\":4712"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"word\":4712,\"tid\":4712"),
+			1);
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/losses.jsonl", ""), 0);
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"kind\":\"end\""), 1);
 	made_close(&made);
@@ -134,7 +141,8 @@ static void losses_are_exact(void)
 	CU_ASSERT_EQUAL(look.discarded, stats.lost);
 	CU_ASSERT_EQUAL(look.next_index, produced);
 	CU_ASSERT_EQUAL(look.first_arg, produced - 1);
-	CU_ASSERT(look_lines(made.trace, "ktr/losses.jsonl", "\"stream\":\"cpu_1\",\"cpu\":1") > 10);
+	CU_ASSERT(look_lines(made.trace, "ktr/losses.jsonl", "\"stream\":\"cpu_1\",\"cpu\":1") >
+		  10);
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/losses.jsonl", "\"from_ns\":0,"), 1);
 	made_close(&made);
 }
@@ -220,7 +228,9 @@ static void thread_rings_keep_the_cpu(void)
 	made_close(&made);
 }
 
-/* A row that its process has not finished is taken when it is; until then events keep their words. */
+/*
+ * A row that its process has not finished is taken when it is; until then events keep their words.
+ */
 static void late_descriptions(void)
 {
 	struct ktr_thread_row *row;
@@ -246,7 +256,9 @@ static void late_descriptions(void)
 	made_session(&made);
 	end();
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", ""), 2);
-	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"renamed\",\"start_ns\":600,\"exit_ns\":5000"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl",
+				   "\"renamed\",\"start_ns\":600,\"exit_ns\":5000"),
+			1);
 	look = look_stream(&made, made.trace, "cpu_1");
 	CU_ASSERT_EQUAL(look.n_events, 20);
 	CU_ASSERT_EQUAL(look.n_wrong, 0);
@@ -266,7 +278,8 @@ static void reused_tids_have_words_of_their_own(void)
 	begin(KTR__DRAIN_START);
 	end();
 	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"word\":99,"), 1);
-	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"word\":8388707,\"tid\":99,"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"word\":8388707,\"tid\":99,"),
+			1);
 	made_close(&made);
 }
 
@@ -289,7 +302,9 @@ static void dropped_events_are_discarded(void)
 	CU_ASSERT_EQUAL(stats.lost, 77);
 	CU_ASSERT_EQUAL(look.discarded, 77);
 	CU_ASSERT_EQUAL(look.n_empty, 1);
-	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/losses.jsonl", "\"why\":\"dropped\",\"events\":77,"), 1);
+	CU_ASSERT_EQUAL(
+		look_lines(made.trace, "ktr/losses.jsonl", "\"why\":\"dropped\",\"events\":77,"),
+		1);
 	made_close(&made);
 }
 
@@ -531,7 +546,9 @@ static void ticks_become_nanoseconds(void)
 	CU_ASSERT_EQUAL(ktr_trace_ns(&clock, 1000 + 26), 5010 - 1); /* rounded down */
 	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 26000000000ull) - 5000 - 10000000000ull + 1 <= 1);
 	/* A day later the error is below a nanosecond still. */
-	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 26 * 8640000000000ull) - 5000 - 86400000000000ull + 1 <= 1);
+	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 26 * 8640000000000ull) - 5000 - 86400000000000ull +
+			  1 <=
+		  1);
 	clock = ktr__affine_map(&a, &a, 24000000);
 	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 24000000) - 5000 - 1000000000 + 1 <= 1);
 	clock = ktr__affine_map(&a, &a, 0);

@@ -24,7 +24,9 @@ static uint64_t histogram_exact(const uint64_t *sorted, size_t n, double q)
 	return sorted[rank < 1 ? 0 : (size_t)rank - 1];
 }
 
-/* Numbers of one shape: 0 all sizes, 1 as durations are, 2 small, 3 all the same, 4 two far apart. */
+/*
+ * Numbers of one shape: 0 all sizes, 1 as durations are, 2 small, 3 all the same, 4 two far apart.
+ */
 static uint64_t histogram_number(int shape)
 {
 	uint64_t bits = (uint64_t)random() << 33 ^ (uint64_t)random() << 11 ^ (uint64_t)random();

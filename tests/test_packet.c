@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checksums and packet headers: known values, and damage. A small stream is cut at every byte, and every
- * bit of it is flipped once: each time the damage is seen, and the packets it did not touch are found.
+ * Checksums and packet headers: known values, and damage. A small stream is cut at every byte, and
+ * every bit of it is flipped once: each time the damage is seen, and the packets it did not touch
+ * are found.
  */
 #include "suite.h"
 
@@ -34,7 +35,9 @@ static void checksum_values(void)
 
 static void checksum_ways_agree(void)
 {
-	enum { N = 20000 };
+	enum {
+		N = 20000
+	};
 	uint8_t *bytes = malloc(N);
 	unsigned bad = 0;
 

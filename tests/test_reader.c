@@ -72,7 +72,9 @@ static void a_trace_and_its_session_say_the_same(void)
 	made_close(&made);
 }
 
-/* The lines of a walk whose time, the number they begin with, lies in [from, to), in either order. */
+/*
+ * The lines of a walk whose time, the number they begin with, lies in [from, to), in either order.
+ */
 static char *reader_pick(const char *lines, uint64_t from, uint64_t to, int reverse)
 {
 	size_t room = strlen(lines) + 1;
@@ -194,7 +196,10 @@ static void what_the_source_says_of_itself(void)
 	made_close(&made);
 }
 
-/* 2000 events into a ring of 512: what a session has lost, and what a trace that was drained in time. */
+/*
+ * 2000 events into a ring of 512: what a session has lost, and what a trace that was drained in
+ * time.
+ */
 static void losses_stand_where_events_are_missing(void)
 {
 	struct ktr_reader_options reverse = { .size = sizeof(reverse), .reverse = 1 };

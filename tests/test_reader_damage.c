@@ -70,9 +70,14 @@ struct damage_count {
 };
 
 /* What a walk says, held against the walk of what was recorded. */
-static struct damage_count damage_walk(const char *path, int reverse, const char *good)
+static struct damage_count damage_walk_from(const char *path, int reverse, uint64_t from_ns,
+					    const char *good)
 {
-	struct ktr_reader_options options = { .size = sizeof(options), .reverse = reverse };
+	struct ktr_reader_options options = {
+		.size = sizeof(options),
+		.reverse = reverse,
+		.from_ns = from_ns,
+	};
 	struct damage_count count = { 0, 0, 0, 0 };
 	char *all = made_walk(path, &options), *next;
 
@@ -95,6 +100,11 @@ static struct damage_count damage_walk(const char *path, int reverse, const char
 	}
 	free(all);
 	return count;
+}
+
+static struct damage_count damage_walk(const char *path, int reverse, const char *good)
+{
+	return damage_walk_from(path, reverse, 0, good);
 }
 
 static void a_stream_may_be_cut_anywhere(void)
@@ -150,6 +160,40 @@ static void a_flipped_bit_costs_its_packet(void)
 			CU_ASSERT(forth.n_lost == 20 && back.n_lost == 20);
 		file.bytes[bit / 8] ^= (char)(1 << bit % 8);
 	}
+	free(file.bytes);
+	free(good);
+	made_close(&made);
+}
+
+/* From the middle of the second packet on: what is not damaged is found. */
+static void damage_does_not_mislead_a_seek(void)
+{
+	static const unsigned n_left[] = { 29, 20, 9 }; /* events behind 1305, less a packet's */
+	struct ktr_packet_header head;
+	struct damage_file file;
+	struct made made;
+	char *good;
+	size_t end = 0;
+
+	damage_make(&made);
+	good = made_walk(made.trace, NULL);
+	file = damage_load(made.trace, "cpu_0");
+	for (unsigned packet = 0; packet < 3; packet++) {
+		size_t begin = end;
+
+		end += (size_t)ktr__packet_peek((uint8_t *)file.bytes + begin, file.n - begin,
+						&head);
+		for (size_t bit = begin * 8; bit < end * 8; bit += 7) {
+			struct damage_count count;
+
+			file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+			damage_store(&file, file.n);
+			count = damage_walk_from(made.trace, bit % 2, 1305, good);
+			CU_ASSERT(count.n_alien == 0 && count.n_events == n_left[packet]);
+			file.bytes[bit / 8] ^= (char)(1 << bit % 8);
+		}
+	}
+	CU_ASSERT(end == file.n);
 	free(file.bytes);
 	free(good);
 	made_close(&made);
@@ -332,6 +376,6 @@ static void packets_made_to_deceive_do_no_harm(void)
 }
 
 SUITE(reader_damage, TEST(a_stream_may_be_cut_anywhere), TEST(a_flipped_bit_costs_its_packet),
-      TEST(a_flipped_bit_of_a_sidecar_is_told), TEST(what_is_no_trace_is_refused),
-      TEST(a_trace_without_an_end_says_so), TEST(random_damage_to_sessions_does_no_harm),
-      TEST(packets_made_to_deceive_do_no_harm));
+      TEST(damage_does_not_mislead_a_seek), TEST(a_flipped_bit_of_a_sidecar_is_told),
+      TEST(what_is_no_trace_is_refused), TEST(a_trace_without_an_end_says_so),
+      TEST(random_damage_to_sessions_does_no_harm), TEST(packets_made_to_deceive_do_no_harm));

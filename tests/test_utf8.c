@@ -76,7 +76,10 @@ static void what_could_do_harm_is_escaped(void)
 	utf8_visible_is("\x7f", 1, "\\x7f");
 }
 
-/* Random bytes: the result is well-formed, within its bound, and repairing it again changes nothing. */
+/*
+ * Random bytes: the result is well-formed, within its bound, and repairing it again changes
+ * nothing.
+ */
 static void random_bytes_are_repaired(void)
 {
 	char bytes[50], once[150], twice[450], seen[200];

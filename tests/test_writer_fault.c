@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer's system calls fail, in turn and at random: nothing dies, what was written stays readable,
- * recording resumes, and every event is in the trace or counted as lost.
+ * The writer's system calls fail, in turn and at random: nothing dies, what was written stays
+ * readable, recording resumes, and every event is in the trace or counted as lost.
  */
 #include "trace_look.h"
 
@@ -20,8 +20,8 @@ static struct fault {
 	unsigned short_by;   /* every n-th write is cut in half */
 	unsigned interrupts; /* every n-th write returns -EINTR */
 	unsigned random;     /* one write of n fails or stops short */
-	int cut_error;	     /* -errno of ftruncate */
-	int open_error;	     /* -errno of opening streams */
+	int cut_error;       /* -errno of ftruncate */
+	int open_error;      /* -errno of opening streams */
 	int rename_error;
 	int free_permille;
 	unsigned n_writes;
@@ -95,8 +95,11 @@ static uint64_t produced;
 
 static void begin(void)
 {
-	struct ktr__drain_plan plan = { .map = &map, .sys = &table, .path = made.trace,
-					.from = KTR__DRAIN_START, .say = note };
+	struct ktr__drain_plan plan = { .map = &map,
+					.sys = &table,
+					.path = made.trace,
+					.from = KTR__DRAIN_START,
+					.say = note };
 
 	memset(&fault, 0, sizeof(fault));
 	fault.state = 88172645463325252ull;
@@ -365,8 +368,8 @@ static void no_trace_where_none_can_be(void)
 	made_close(&made);
 }
 
-SUITE(writer_fault, TEST(disk_full_for_a_while), TEST(disk_full_for_long), TEST(disk_full_at_the_end),
-      TEST(short_and_interrupted_writes), TEST(each_write_fails_once), TEST(random_faults),
-      TEST(torn_file_is_cut_before_the_next_packet), TEST(no_descriptor_for_a_stream),
-      TEST(name_cannot_be_given_at_first), TEST(stops_when_space_runs_short),
-      TEST(no_trace_where_none_can_be));
+SUITE(writer_fault, TEST(disk_full_for_a_while), TEST(disk_full_for_long),
+      TEST(disk_full_at_the_end), TEST(short_and_interrupted_writes), TEST(each_write_fails_once),
+      TEST(random_faults), TEST(torn_file_is_cut_before_the_next_packet),
+      TEST(no_descriptor_for_a_stream), TEST(name_cannot_be_given_at_first),
+      TEST(stops_when_space_runs_short), TEST(no_trace_where_none_can_be));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tests of the writer look at: the packets of a stream, counted and checked against the rules that
- * readers of CTF have, and the lines of sidecars.
+ * What tests of the writer look at: the packets of a stream, counted and checked against the rules
+ * that readers of CTF have, and the lines of sidecars.
  */
 #ifndef TESTS_TRACE_LOOK_H
 #define TESTS_TRACE_LOOK_H
@@ -75,7 +75,10 @@ static inline void look_packet(struct look *look, const struct made *made, const
 	look->n_wrong += rc != 0 || (head->n_events && last != head->time_end);
 }
 
-/* Walks a stream and checks reference rules: order, numbering, slots that follow each other or a loss. */
+/*
+ * Walks a stream and checks reference rules: order, numbering, slots that follow each other or a
+ * loss.
+ */
 static inline struct look look_stream(const struct made *made, const char *trace, const char *name)
 {
 	struct ktr_packet_header head, before = { 0 };

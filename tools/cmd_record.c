@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr record: writes a live session's events to a trace from outside, until its processes have ended
- * or somebody stops us. With a program instead of a session it is ktr run.
+ * ktr record: writes a live session's events to a trace from outside, until its processes have
+ * ended or somebody stops us. With a program instead of a session it is ktr run.
  */
 #include "tools/command.h"
 #include "tools/find.h"
@@ -64,17 +64,22 @@ static int record_run(const char *command, const char *trace, int argc, char **a
 
 static const struct option_row record_rows[] = {
 	OPTIONS_SOURCE,
-	{ 'o', "output", "TRACE", "the trace to write; an older one moves aside (default: ktr.out)" },
+	{ 'o', "output", "TRACE",
+	  "the trace to write; an older one moves aside (default: ktr.out)" },
 	{ 't', "time", "DURATION", "stop after so long: 10s, 500ms" },
-	{ OPTION_LONG(0), "new", NULL, "only what comes from now on, not what the rings hold already" },
-	{ OPTION_LONG(1), "size", "BYTES", "begin another trace when one has so many (K, M, G), or stop" },
-	{ OPTION_LONG(2), "keep", "N", "with --size: rotate, and keep N older traces TRACE.1, TRACE.2 ..." },
+	{ OPTION_LONG(0), "new", NULL,
+	  "only what comes from now on, not what the rings hold already" },
+	{ OPTION_LONG(1), "size", "BYTES",
+	  "begin another trace when one has so many (K, M, G), or stop" },
+	{ OPTION_LONG(2), "keep", "N",
+	  "with --size: rotate, and keep N older traces TRACE.1, TRACE.2 ..." },
 };
 
 static const struct options record_options = {
 	.operands = "[-- PROGRAM [ARGUMENTS]]",
-	.about = "Writes the events of a live session to a trace, with no help from its processes, until they\n"
-		 "have ended or ktr is interrupted. With a program it is ktr run.",
+	.about =
+		"Writes the events of a live session to a trace, with no help from its processes, until they\n"
+		"have ended or ktr is interrupted. With a program it is ktr run.",
 	.examples = "ktr record -p 4711\n"
 		    "ktr record -s indexer -o /var/tmp/ktr.out --size 1G --keep 4\n"
 		    "ktr record -- ./indexer /usr/share/doc\n",
@@ -96,13 +101,15 @@ static int record_option(const char *command, int id, const char *value, struct 
 		return 0;
 	case 't':
 		if (ktr__parse_duration(value, &attach->for_ns, &err) || !attach->for_ns)
-			return usage_error(command, "-t %s: not a duration such as 10s or 500ms", value);
+			return usage_error(command, "-t %s: not a duration such as 10s or 500ms",
+					   value);
 		return 0;
 	case OPTION_LONG(0):
 		attach->from = KTR__DRAIN_HEAD;
 		return 0;
 	case OPTION_LONG(1):
-		return option_number(command, "--size", value, 65536, INT64_MAX, &attach->max_bytes);
+		return option_number(command, "--size", value, 65536, INT64_MAX,
+				     &attach->max_bytes);
 	default:
 		rc = option_number(command, "--keep", value, 1, 1000000, &number);
 		attach->n_keep = (uint32_t)number;
@@ -113,9 +120,11 @@ static int record_option(const char *command, int id, const char *value, struct 
 static int cmd_record(int argc, char **argv)
 {
 	struct find find = { .command = argv[0] };
-	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_OLDEST,
+	struct ktr__attach attach = { .trace = FIND_TRACE,
+				      .from = KTR__DRAIN_OLDEST,
 				      .stop = (const volatile int *)&record_stop,
-				      .say = record_say, .context = argv[0] };
+				      .say = record_say,
+				      .context = argv[0] };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__drain_stats stats;
 	char path[PATH_MAX];

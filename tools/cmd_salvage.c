@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr salvage: joins a trace whose writer was killed with what its session still holds. The session is
- * found by the uuid that both have.
+ * ktr salvage: joins a trace whose writer was killed with what its session still holds. The
+ * session is found by the uuid that both have.
  */
 #include "tools/command.h"
 #include "tools/find.h"
@@ -55,7 +55,9 @@ static int salvage_session(const char *command, const char *trace, char *path, s
 	if (rc < 0)
 		return fail_with(command, &err);
 	if (!rc)
-		return fail(command, "%s: its session is not there any more; the trace has what there is", trace);
+		return fail(command,
+			    "%s: its session is not there any more; the trace has what there is",
+			    trace);
 	return 0;
 }
 
@@ -65,8 +67,9 @@ static const struct option_row salvage_rows[] = {
 
 static const struct options salvage_options = {
 	.operands = "[TRACE]",
-	.about = "Joins a trace whose writer was killed with what its session still holds: every event once, and\n"
-		 "those that are gone are counted. Half-written ends are cut off.",
+	.about =
+		"Joins a trace whose writer was killed with what its session still holds: every event once, and\n"
+		"those that are gone are counted. Half-written ends are cut off.",
 	.examples = "ktr salvage\n"
 		    "ktr salvage /var/tmp/ktr.out\n",
 	.rows = salvage_rows,
@@ -92,8 +95,8 @@ static int cmd_salvage(int argc, char **argv)
 		return rc;
 	if (optind < argc)
 		attach.trace = argv[optind];
-	rc = find.pid || find.session ? find_session(&find, path, sizeof(path)) :
-					salvage_session(argv[0], attach.trace, path, sizeof(path));
+	rc = find.pid || find.session ? find_session(&find, path, sizeof(path))
+				      : salvage_session(argv[0], attach.trace, path, sizeof(path));
 	if (rc)
 		return rc;
 	attach.session = path;

@@ -13,13 +13,15 @@
 
 static const struct option_row snapshot_rows[] = {
 	OPTIONS_SOURCE,
-	{ 'o', "output", "TRACE", "the trace to write; an older one moves aside (default: ktr.out)" },
+	{ 'o', "output", "TRACE",
+	  "the trace to write; an older one moves aside (default: ktr.out)" },
 };
 
 static const struct options snapshot_options = {
 	.operands = "",
-	.about = "Saves what the rings of a session hold at this moment. The session may be a live one, which is\n"
-		 "not disturbed, or one that a killed program has left behind.",
+	.about =
+		"Saves what the rings of a session hold at this moment. The session may be a live one, which is\n"
+		"not disturbed, or one that a killed program has left behind.",
 	.examples = "ktr snapshot -p 4711\n"
 		    "ktr snapshot -s indexer.4711 -o last-moments\n",
 	.rows = snapshot_rows,

@@ -3,7 +3,8 @@
  * A report as JSON, schema "ktr-report-1":
  *
  *	{"schema":"ktr-report-1",
- *	 "source":{"kind":"trace|live|dead","path","session","host","cmdline","uuid","clock","utc_offset_ns"},
+ *	 "source":{"kind":"trace|live|dead","path","session","host","cmdline","uuid","clock",
+ *		   "utc_offset_ns"},
  *	 "partial":false,		true: a part could not be read
  *	 "span":{"first_ns","last_ns","duration_ns","first_utc","last_utc"},
  *	 "events","events_per_s",
@@ -15,7 +16,7 @@
  *	 "spans":[{"group","id","pid",DURATIONS}],
  *	 "states":[{"group","id","state","pid",DURATIONS}],
  *	 "counters":[{"group","id","pid","count","min","mean","max","last"}],
- *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative; exact for 16 durations or fewer
+ *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
  * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "no_start", "no_end" (not
  * among count), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns",

@@ -72,7 +72,9 @@ int walk_open(struct walk *walk, int argc, char **argv);
  */
 int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks);
 
-/* Prints the notes to stderr, closes the source. 0, or 1 when what was read was not all there is. */
+/*
+ * Prints the notes to stderr, closes the source. 0, or 1 when what was read was not all there is.
+ */
 int walk_close(struct walk *walk);
 
 #endif

@@ -43,6 +43,14 @@ double ktr__chart_text_width(const char *text, unsigned size)
 	return ktr__label_columns(text) * size * CHART_ADVANCE;
 }
 
+/* SVG names families as CSS does and finds "Bold" behind a blank, cairo behind a colon. */
+const char *ktr__chart_font(const struct ktr__chart *chart, int bold)
+{
+	if (chart->plot.format == KTR__GNUPLOT_SVG)
+		return bold ? "sans-serif Bold" : "sans-serif";
+	return bold ? "sans:Bold" : "sans";
+}
+
 void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *align, unsigned size,
 		     int bold, uint32_t colour, const char *text)
 {
@@ -54,10 +62,9 @@ void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *a
 		return;
 	fprintf(chart->to, "set label %u ", ++chart->n_labels);
 	ktr__label_gnuplot(chart->to, text);
-	fprintf(chart->to,
-		" at screen %.5f, screen %.5f %s front font 'sans%s,%u' tc rgb '#%06x'\n",
-		x / chart->width, 1 - y / chart->height, align, bold ? ":Bold" : "", points,
-		colour);
+	fprintf(chart->to, " at screen %.5f, screen %.5f %s front font '%s,%u' tc rgb '#%06x'\n",
+		x / chart->width, 1 - y / chart->height, align, ktr__chart_font(chart, bold),
+		points, colour);
 }
 
 void ktr__chart_box(struct ktr__chart *chart, double x, double y, double width, double height,
@@ -114,15 +121,21 @@ void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double 
 	fputs(")\n", chart->to);
 }
 
-void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom,
-			const char *what)
+void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom, double low,
+			double high, const char *what)
 {
+	if (high <= low)
+		high = 2 * low;
 	fprintf(chart->to,
-		"set logscale cb\nset format cb '%%.0s%%c'\n"
-		"set cblabel '%s (log scale)' offset 1.5,0\n"
-		"set colorbox user origin screen %.4f, screen %.4f size screen 0.012, screen"
-		" %.4f\n",
-		what, x / chart->width, 1 - bottom / chart->height, (bottom - top) / chart->height);
+		KTR__CHART_MAP "set logscale cb\nset cbrange [%g:%g]\nset format cb '%%.0s%%c'\n"
+			       "set cblabel '%s (log scale)' offset 1.5,0\n"
+			       "set colorbox user origin screen %.4f, screen %.4f"
+			       " size screen 0.012, screen %.4f\n",
+		low, high, what, x / chart->width, 1 - bottom / chart->height,
+		(bottom - top) / chart->height);
+	/* Powers of ten are too few ticks where there is hardly one. */
+	if (high / low < 50)
+		fputs("set cbtics (1, 2, 5, 10, 20, 50, 100, 200, 500)\n", chart->to);
 }
 
 /* [pixels] of the first n bytes; of those that fit a label's buffer. */

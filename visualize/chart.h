@@ -27,6 +27,9 @@ struct ktr__chart {
 /* For plots whose rows have labels of their own: ticks and lines along time only. */
 #define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics front lw 0.5 lc rgb '#b0b0b0'\n"
 
+/* Colours of a map: few is pale, much is dark, as on paper; lightness alone tells them apart. */
+#define KTR__CHART_MAP   "set palette defined (0 '#85c0ea', 1 '#3c8ac4', 2 '#084594', 3 '#001030')\n"
+
 /* As ktr__gnuplot_begin(). */
 int ktr__chart_begin(struct ktr__chart *chart, const char *path, unsigned width, unsigned height,
 		     struct ktr_error *err);
@@ -39,13 +42,19 @@ void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame);
 void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *align, unsigned size,
 		     int bold, uint32_t colour, const char *text);
 
+/* The name of the font in this format, for "font 'NAME,SIZE'". */
+const char *ktr__chart_font(const struct ktr__chart *chart, int bold);
+
 /* A filled box. */
 void ktr__chart_box(struct ktr__chart *chart, double x, double y, double width, double height,
 		    uint32_t colour);
 
-/* Where the colours of a map are explained: a bar from top to bottom at x, and what they count. */
-void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom,
-			const char *what);
+/*
+ * The colours of a map, KTR__CHART_MAP, for numbers from low to high on a log scale, and where they
+ * are explained: a bar from top to bottom at x.
+ */
+void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom, double low,
+			double high, const char *what);
 
 /* The inner edges of the next plot. */
 void ktr__chart_area(struct ktr__chart *chart, double left, double right, double top,

@@ -17,6 +17,7 @@
 
 #define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
 #define TIMELINE_RIGHT    220.0 /* [pixels] of remarks */
+#define TIMELINE_AXIS     58.0  /* [pixels] of ticks and label below the rows */
 #define TIMELINE_LEVELS   16u   /* heights that are told apart */
 #define TIMELINE_LINE     15u   /* [pixels] least height of a line */
 #define TIMELINE_LINE_MAX 60u
@@ -295,7 +296,7 @@ static void timeline_plot(const struct timeline_chart *c)
 void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view *view)
 {
 	struct timeline_chart c = { .chart = chart, .view = view };
-	double legends = timeline_legends(&c, 0, 1) + 50;
+	double legends = timeline_legends(&c, 0, 1) + TIMELINE_AXIS;
 	double line_height = (chart->bottom - chart->top - legends) / view->n_lines;
 
 	if (line_height > TIMELINE_LINE_MAX)
@@ -303,7 +304,7 @@ void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view 
 	ktr__chart_area(chart, TIMELINE_LEFT, chart->width - TIMELINE_RIGHT, chart->top,
 			chart->top + line_height * view->n_lines);
 	timeline_labels(&c, chart->top, line_height);
-	timeline_legends(&c, chart->top + line_height * view->n_lines + 50, 0);
+	timeline_legends(&c, chart->top + line_height * view->n_lines + TIMELINE_AXIS, 0);
 }
 
 int ktr__chart_timeline(const char *path, unsigned width, unsigned height,

@@ -157,9 +157,9 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 		ktr__label_gnuplot(chart->to, text);
 		fprintf(chart->to,
 			" at first %.6g, graph %g %s offset character %s,0 front boxed"
-			" font 'sans:Bold,10' tc rgb '#%06x'\n",
+			" font '%s,10' tc rgb '#%06x'\n",
 			x, 0.95 - 0.085 * i, left ? "left" : "right", left ? "0.6" : "-0.6",
-			mark->colour);
+			ktr__chart_font(chart, 1), mark->colour);
 	}
 }
 

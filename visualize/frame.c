@@ -110,7 +110,8 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 	char n[32];
 
 	if (view->n_hidden > 0)
-		ktr__frame_note(frame, "%u of %u rows have a line, those that stand out and the busiest",
+		ktr__frame_note(frame,
+				"%u of %u rows have a line, those that stand out and the busiest",
 				view->n_rows, view->n_rows + view->n_hidden);
 	if (t->rows.n_crowded > 0)
 		ktr__frame_note(frame, "%s events found no room in a row",

@@ -53,19 +53,22 @@ int ktr__gnuplot_format_of(const char *path, enum ktr__gnuplot_format *format,
 }
 
 /*
- * The terminal that draws a format. The font size is that of a picture 1200 pixels wide; a PDF of
- * the same look is 12 inches wide, because pdfcairo draws points and pngcairo pixels.
+ * The terminal that draws a format. Sizes are those of a picture 1200 pixels wide; a PDF has 100 of
+ * them to the inch. pdfcairo halves fonts unless told otherwise (gnuplot's manual, "pdfcairo"):
+ * with 0.73 a title has the width, relative to the picture, that pngcairo gives it.
  */
 static void gnuplot_terminal(FILE *to, enum ktr__gnuplot_format format, unsigned width,
 			     unsigned height)
 {
 	if (format == KTR__GNUPLOT_SVG)
 		fprintf(to,
-			"set terminal svg size %u,%u noenhanced font 'sans,12' background"
+			"set terminal svg size %u,%u noenhanced font 'sans-serif,12' background"
 			" '#ffffff'\n",
 			width, height);
 	else if (format == KTR__GNUPLOT_PDF)
-		fprintf(to, "set terminal pdfcairo size %.2fin,%.2fin noenhanced font 'sans,9'\n",
+		fprintf(to,
+			"set terminal pdfcairo size %.2fin,%.2fin noenhanced fontscale 0.73"
+			" font 'sans,10'\n",
 			width / 100.0, height / 100.0);
 	else if (format == KTR__GNUPLOT_TEXT)
 		fprintf(to, "set terminal dumb noenhanced size %u,%u\n", width, height);
@@ -168,7 +171,10 @@ static int gnuplot_spawn(int in, int out, int complaints)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+	if (!WIFEXITED(status))
+		return 255;
+	/* posix_spawn(3) may find out too late, in the child, which then ends so. */
+	return WEXITSTATUS(status) == 127 ? -ENOENT : WEXITSTATUS(status);
 }
 
 static int gnuplot_run(const struct ktr__gnuplot *plot, int out, struct ktr_error *err)

@@ -39,24 +39,24 @@ static int palette_distance(uint32_t a, uint32_t b)
 }
 
 /* xterm's 256 colours: a cube of six levels from 16 on, and 24 greys from 232 on. */
-unsigned ktr__palette_xterm(uint32_t colour)
+static uint32_t palette_xterm_is(unsigned i)
 {
 	static const unsigned level[6] = { 0, 95, 135, 175, 215, 255 };
+	unsigned cube = i - 16, grey = 8 + 10 * (i - 232);
+
+	if (i >= 232)
+		return grey << 16 | grey << 8 | grey;
+	return level[cube / 36 % 6] << 16 | level[cube / 6 % 6] << 8 | level[cube % 6];
+}
+
+unsigned ktr__palette_xterm(uint32_t colour)
+{
 	unsigned best = 16;
-	int best_distance = palette_distance(colour, 0);
 
-	for (unsigned i = 16; i < 256; i++) {
-		unsigned cube = i - 16, grey = 8 + 10 * (i - 232);
-		uint32_t is = i < 232 ? level[cube / 36] << 16 | level[cube / 6 % 6] << 8 |
-						level[cube % 6]
-				      : grey << 16 | grey << 8 | grey;
-		int distance = palette_distance(colour, is);
-
-		if (distance < best_distance) {
+	for (unsigned i = 17; i < 256; i++)
+		if (palette_distance(colour, palette_xterm_is(i)) <
+		    palette_distance(colour, palette_xterm_is(best)))
 			best = i;
-			best_distance = distance;
-		}
-	}
 	return best;
 }
 

@@ -152,10 +152,10 @@ static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
 	fputs("set label ", chart->to);
 	ktr__label_gnuplot(chart->to, text);
 	fprintf(chart->to,
-		" at graph 0.005, graph 0.9 left front font 'sans:Bold,10' tc rgb '#%06x'\n"
+		" at graph 0.005, graph 0.9 left front font '%s,10' tc rgb '#%06x'\n"
 		"plot $counter_%u using 1:2:3 with filledcurves lc rgb '#%06x' fs solid 0.45, "
 		"'' using 1:4 with steps lw 1.2 lc rgb '#%06x', " KTR__CHART_GAPS,
-		KTR__INK, i, KTR__SKY, KTR__BLUE);
+		ktr__chart_font(chart, 1), KTR__INK, i, KTR__SKY, KTR__BLUE);
 }
 
 static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)

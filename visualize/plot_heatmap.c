@@ -155,18 +155,14 @@ static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return -err->code;
 	ktr__chart_area(&chart, 110, chart.width - 130, chart.top, chart.bottom - 55);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
-	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55,
+	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55, 1, map->most,
 			   "spans per cell");
 	heatmap_axis(map, &chart);
 	heatmap_table(plot, map, &chart, &time);
 	fputs("$gaps << EOD\n", chart.to);
 	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0.1, 1e15);
-	/* Colours from dark to bright: the perceptually uniform, colour-blind safe "cividis". */
-	fprintf(chart.to,
-		"0 0 0.1 0.1\nEOD\nset palette defined (0 '#00224e', 1 '#35456c', 2 '#666970',"
-		" 3 '#948e77', 4 '#c8b866', 5 '#fee838')\nset cbrange [1:%u]\n"
-		"plot $cells " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
-		map->most > 1 ? map->most : 2);
+	fputs("0 0 0.1 0.1\nEOD\nplot $cells " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
+	      chart.to);
 	return ktr__chart_end(&chart, err);
 }
 

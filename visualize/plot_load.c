@@ -270,14 +270,11 @@ static int load_draw(struct ktr__plot *plot, struct ktr_error *err)
 	most = load_strips(plot, &chart, n, &time, chart.top, height);
 	load_gaps(plot, &chart, n, &time);
 	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.top + height * n,
-			   "events per second");
-	/* Pale is little and dark is much, as on paper; one hue, so lightness alone tells. */
+			   most / 1000, most, "events per second");
 	fprintf(chart.to,
-		"set yrange [0:%u]\nunset ytics\nset border 1\n"
-		"set palette defined (0 '#deebf7', 1 '#9ecae1', 2 '#4292c6', 3 '#084594')\n"
-		"set cbrange [%g:%g]\n"
-		"plot $strips " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
-		n, most / 1000, most);
+		"set yrange [0:%u]\nunset ytics\nset border 1\nplot $strips " KTR__CHART_BOXES
+		"palette z, " KTR__CHART_GAPS,
+		n);
 	return ktr__chart_end(&chart, err);
 }
 

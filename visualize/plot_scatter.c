@@ -253,19 +253,15 @@ static int scatter_draw(struct ktr__plot *plot, struct ktr_error *err)
 			chart.bottom - 55);
 	scatter_axes(plot, &chart, &time, x, y);
 	most = scatter_table(s, &chart, time.axis.unit_ns);
-	if (s->bins.cell != NULL)
-		ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55,
-				   "values per point");
-	if (s->bins.cell == NULL)
+	if (s->bins.cell == NULL) {
 		fprintf(chart.to,
 			"plot $points using 1:2 with points pt 7 ps 0.5 lc rgb '#80%06x'\n",
 			KTR__BLUE);
-	else
-		fprintf(chart.to,
-			"set palette defined (0 '#9ecae1', 1 '#4292c6', 2 '#084594', 3 '#001030')\n"
-			"set cbrange [1:%" PRIu32 "]\n"
-			"plot $points using 1:2:3 with points pt 5 ps 0.3 lc palette z\n",
-			most > 1 ? most : 2);
+	} else {
+		ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55, 1, most,
+				   "values per point");
+		fputs("plot $points using 1:2:3 with points pt 5 ps 0.3 lc palette z\n", chart.to);
+	}
 	return ktr__chart_end(&chart, err);
 }
 

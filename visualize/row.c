@@ -70,10 +70,25 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 	return NULL;
 }
 
+/* Gaps of several rings overlap: only what is new of each adds to their sum. */
+void ktr__rows_gap(struct ktr__rows *rows, uint64_t from_ns, uint64_t to_ns)
+{
+	rows->n_losses++;
+	if (from_ns < rows->grid.from_ns)
+		from_ns = rows->grid.from_ns;
+	if (from_ns < rows->gap_end_ns)
+		from_ns = rows->gap_end_ns;
+	if (to_ns > from_ns) {
+		rows->gap_ns += to_ns - from_ns;
+		rows->gap_end_ns = to_ns;
+	}
+}
+
 /* Adds the present label, which lasts until ns, to the totals of the window. */
 static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
 {
 	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
+	uint64_t in_gaps = rows->gap_ns - row->gap_ns, known;
 	struct ktr__stay *stay;
 
 	if (row->lane.label == 0)
@@ -82,12 +97,13 @@ static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns,
 	if (stay == NULL)
 		return -ENOMEM;
 	/* Before the window it is only remembered that the row knows this label. */
-	if (ns < from)
+	if (ns < from || (in_gaps > 0 && in_gaps >= (ns - from) / 2))
 		return 0;
+	known = ns - from - in_gaps;
 	stay->n++;
-	stay->total_ns += ns - from;
-	if (ns - from >= stay->longest_ns) {
-		stay->longest_ns = ns - from;
+	stay->total_ns += known;
+	if (known >= stay->longest_ns) {
+		stay->longest_ns = known;
 		stay->longest_from_ns = from;
 		stay->open = (uint16_t)open;
 	}
@@ -103,6 +119,7 @@ static int row_change(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns,
 		return 0;
 	if (row_settle(rows, row, ns, 0) != 0)
 		return -ENOMEM;
+	row->gap_ns = rows->gap_ns;
 	return ktr__lane_set(&row->lane, &rows->grid, ns, label);
 }
 

@@ -39,7 +39,11 @@ enum ktr__row_kind {
 #define KTR__ROW_COUNTERS 4u
 #define KTR__ROW_POINTS   8u
 
-/* How long a row had a label, within the window; n is 0 where it only had it before. */
+/*
+ * How long a row had a label, within the window; n is 0 where it only had it before. Time within
+ * gaps is left out, because nobody knows what the row did then, and a stay that lies in gaps for
+ * more than half of its time is left out as a whole.
+ */
 struct ktr__stay {
 	uint16_t label;
 	uint16_t open; /* the longest one had not ended when the trace did */
@@ -65,6 +69,7 @@ struct ktr__row {
 	uint64_t n_events; /* in the window */
 	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
+	uint64_t gap_ns; /* of the table when the lane's label began */
 	struct ktr__area area;
 	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
@@ -92,7 +97,9 @@ struct ktr__rows {
 	uint64_t n_bytes;         /* of columns */
 	uint64_t n_crowded;       /* [events] that found no room */
 	uint64_t n_unpaired;      /* [events] STOPs without a START */
-	uint64_t n_losses;        /* [gaps] so far; the caller counts them */
+	uint64_t n_losses;        /* [gaps] so far */
+	uint64_t gap_ns;          /* that they cover together, from the beginning */
+	uint64_t gap_end_ns;      /* end of the last of them */
 };
 
 /* A table for a window. Give back by ktr__rows_free() whatever this returns. 0 or -ENOMEM. */
@@ -118,6 +125,9 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 
 /* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
+
+/* Events were lost between two moments, of which the later one is now or in the past. */
+void ktr__rows_gap(struct ktr__rows *rows, uint64_t from_ns, uint64_t to_ns);
 
 /* What happens on a row. Moments may lie before the window, not behind it. 0 or -ENOMEM. */
 int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);

@@ -78,10 +78,15 @@ unsigned ktr__term_columns(const struct ktr__term_options *options)
 
 unsigned ktr__term_lines(const struct ktr__term_options *options)
 {
-	/* Title 3, axis 2, losses 1, legends and notes about 6, the next prompt 1. */
+	/* Titles 4, axis 2, losses 2, legends and notes about 4, the next prompt 1. */
 	if (options->height == 0)
 		return 2 * KTR__ROWS_MAX;
 	return options->height < 23 ? 10 : options->height - 13;
+}
+
+static int term_is_low(const struct term *t)
+{
+	return t->options->height > 0 && t->options->height < 30;
 }
 
 /* Colours of what is written next; TERM_NO_COLOUR is the terminal's own. */
@@ -351,15 +356,20 @@ static void term_lost(struct term *t)
 	putc('\n', t->to);
 }
 
-static void term_legend_entry(struct term *t, const char *text,
-			      const struct ktr__legend_entry *entry, unsigned *used,
-			      unsigned indent)
+/* 0 when it has no room: one line is all that a low window has for a legend. */
+static int term_legend_entry(struct term *t, const char *text,
+			     const struct ktr__legend_entry *entry, unsigned *used, unsigned indent)
 {
 	char fit[4 * KTR__LABEL_BYTES];
 	unsigned width = ktr__label_fit(fit, sizeof(fit), text, t->options->width / 2,
 					t->options->ascii);
+	int full = *used > indent && *used + width + 6 > t->options->width;
 
-	if (*used > indent && *used + width + 4 > t->options->width) {
+	if (full && term_is_low(t)) {
+		fputs(t->options->ascii ? " ~" : " …", t->to);
+		return 0;
+	}
+	if (full) {
 		fprintf(t->to, "\n%*s", (int)indent, "");
 		*used = indent;
 	} else if (*used > indent) {
@@ -375,6 +385,7 @@ static void term_legend_entry(struct term *t, const char *text,
 	}
 	fprintf(t->to, " %s", fit);
 	*used += width + 2;
+	return 1;
 }
 
 static void term_legend(struct term *t, const struct ktr__legend *legend)
@@ -383,16 +394,17 @@ static void term_legend(struct term *t, const struct ktr__legend *legend)
 	struct ktr__legend_entry several = { 0, '+', KTR__GREY, 0 },
 				 more = { 0, '*', KTR__GREY, 0 };
 	char text[64];
+	int room = 1;
 
 	term_field(t, legend->group, indent - 1);
 	putc(' ', t->to);
-	for (unsigned i = 0; i < legend->n; i++)
-		term_legend_entry(t, t->view->timeline->rows.label[legend->entry[i].label],
-				  &legend->entry[i], &used, indent);
+	for (unsigned i = 0; i < legend->n && room; i++)
+		room = term_legend_entry(t, t->view->timeline->rows.label[legend->entry[i].label],
+					 &legend->entry[i], &used, indent);
 	snprintf(text, sizeof(text), "%u more", legend->n_more);
-	if (legend->n_more > 0)
-		term_legend_entry(t, text, &more, &used, indent);
-	if (t->options->colour == KTR__TERM_PLAIN && legend->n > 1)
+	if (legend->n_more > 0 && room)
+		room = term_legend_entry(t, text, &more, &used, indent);
+	if (t->options->colour == KTR__TERM_PLAIN && legend->n > 1 && room)
 		term_legend_entry(t, "none has a third", &several, &used, indent);
 	putc('\n', t->to);
 }
@@ -421,6 +433,7 @@ void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__fr
 		term_legend(&t, &view->legend[i]);
 	term_colour(&t, KTR__GREY, TERM_NO_COLOUR);
 	term_sentence(&t, frame->note, 0);
-	term_sentence(&t, frame->source, 0);
+	if (!term_is_low(&t))
+		term_sentence(&t, frame->source, 0);
 	term_plain(&t);
 }

@@ -258,8 +258,12 @@ static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
 static int timeline_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
 	struct ktr__timeline *t = (struct ktr__timeline *)sink;
+	uint64_t end = t->rows.grid.to_ns;
 
-	t->rows.n_losses++;
+	/* States are recorded in main rings. */
+	if (!loss->keep)
+		ktr__rows_gap(&t->rows, loss->from_ns,
+			      loss->to_ns == 0 || loss->to_ns > end ? end : loss->to_ns);
 	return t->error = ktr__losses_add(&t->losses, loss);
 }
 

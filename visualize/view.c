@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define VIEW_GROUPS 1024u /* told apart for the order of headings */
+#define VIEW_SOME   8u    /* rows that a heading gets before the next one gets any */
 
 struct view_item {
 	const struct ktr__row *row, *marks;
@@ -184,44 +185,88 @@ static int view_by_score(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* The best row of each heading, as long as there is room. Returns the lines they take. */
-static unsigned view_choose_heads(struct view_items *items, unsigned max_lines)
-{
-	unsigned used = 0;
+/* A heading: items [begin, end), and how much is to be said about them. */
+struct view_head {
+	unsigned begin, end;
+	double score;
+};
 
-	for (unsigned i = 0, end, best; i < items->n; i = end) {
-		best = i;
-		for (end = i;
-		     end < items->n && view_same_heading(&items->item[i], &items->item[end]);
-		     end++) {
-			items->item[end].head = i;
-			if (items->item[end].score > items->item[best].score)
-				best = end;
+static int view_by_head(const void *a, const void *b)
+{
+	const struct view_head *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->begin < y->begin ? -1 : 1;
+}
+
+/* Finds the headings; the one the title is about comes first. Returns how many. */
+static unsigned view_find_heads(struct view_items *items, struct view_head *head)
+{
+	const struct ktr__view *view = items->view;
+	unsigned n = 0;
+
+	for (unsigned i = 0, k; i < items->n; i = k) {
+		head[n] = (struct view_head){ i, i, 0 };
+		for (k = i; k < items->n && view_same_heading(&items->item[i], &items->item[k]);
+		     k++) {
+			struct view_item *item = &items->item[k];
+
+			item->head = i;
+			head[n].end = k + 1;
+			if (item->score > head[n].score)
+				head[n].score = item->score;
+			if (view->n_findings > 0 && item->row == view->finding[0].row)
+				head[n].score = 10;
 		}
-		if (used + 2 > max_lines)
-			continue;
-		items->item[i].shown = 1;
-		items->item[best].chosen = 1;
-		used += 2;
+		n++;
+	}
+	qsort(head, n, sizeof(*head), view_by_head);
+	return n;
+}
+
+/* Chooses the best items of a heading, as long as there is room. Returns the lines they take. */
+static unsigned view_choose_some(struct view_items *items, const struct view_head *head,
+				 unsigned room)
+{
+	unsigned used = 1;
+
+	if (room < 2)
+		return 0;
+	items->item[head->begin].shown = 1;
+	for (; used < room && used <= VIEW_SOME && used <= head->end - head->begin; used++) {
+		struct view_item *best = NULL;
+
+		for (unsigned i = head->begin; i < head->end; i++)
+			if (!items->item[i].chosen &&
+			    (best == NULL || items->item[i].score > best->score))
+				best = &items->item[i];
+		if (best == NULL)
+			break;
+		best->chosen = 1;
 	}
 	return used;
 }
 
 /*
- * Marks what stays. Each heading first gets its best row, so that no group disappears behind
- * another one; the other lines go to the best rows of all.
+ * Marks what stays: of each heading some rows, because rows mean little without others to compare
+ * them with, as long as there is room; the other lines go to the best rows of the headings shown.
  */
 static int view_choose(struct view_items *items, unsigned max_lines)
 {
-	unsigned *order = malloc((items->n + 1) * sizeof(*order)), used, needed = 0;
+	unsigned *order = malloc((items->n + 1) * sizeof(*order)), used = 0, n_heads;
+	struct view_head *head = malloc((items->n + 1) * sizeof(*head));
 
-	if (order == NULL)
+	if (order == NULL || head == NULL) {
+		free(order);
+		free(head);
 		return -ENOMEM;
-	for (unsigned i = 0; i < items->n; i++)
-		needed += 1 + (i == 0 || !view_same_heading(&items->item[i - 1], &items->item[i]));
-	if (needed > max_lines && max_lines > 0)
+	}
+	n_heads = view_find_heads(items, head);
+	if (n_heads + items->n > max_lines && max_lines > 0)
 		max_lines--; /* for the rest */
-	used = view_choose_heads(items, max_lines);
+	for (unsigned i = 0; i < n_heads; i++)
+		used += view_choose_some(items, &head[i], max_lines - used);
 	for (unsigned i = 0; i < items->n; i++)
 		order[i] = i;
 	qsort_r(order, items->n, sizeof(*order), view_by_score, items->item);
@@ -234,6 +279,7 @@ static int view_choose(struct view_items *items, unsigned max_lines)
 		used++;
 	}
 	free(order);
+	free(head);
 	return 0;
 }
 

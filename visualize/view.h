@@ -17,7 +17,7 @@ struct ktr__line {
 	const struct ktr__row *row;   /* its lane and area */
 	const struct ktr__row *marks; /* its marks; may be another one's: those of the thread */
 	int legend;                   /* index, or -1 */
-	int indent; /* 0 below a heading */
+	int indent;                   /* 0 below a heading */
 	char text[KTR__LABEL_BYTES];
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One affine map per trace, fixed before its first packet: a map refitted on the way makes time go
- * backwards. The further apart its two moments, the better: reading a pair of clocks is good to some
- * 30 ns, which over 100 ms is 0.3 ppm.
+ * backwards. The further apart its two moments, the better: reading a pair of clocks is good to
+ * some 30 ns, which over 100 ms is 0.3 ppm.
  */
 #include "writer/affine.h"
 

@@ -15,12 +15,16 @@ struct ktr__affine {
 };
 
 /*
- * Makes the map from the session's first anchor and the latest moment known: now, where the session is of
- * this boot, else its last anchor. Always gives a map that can be used; 0 or -errno of reading.
+ * Makes the map from the session's first anchor and the latest moment known: now, where the
+ * session is of this boot, else its last anchor. Always gives a map that can be used; 0 or -errno
+ * of reading.
  */
 int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *affine);
 
-/* The map through two anchors; the same one twice: at ticks_per_s, 0 meaning one tick per nanosecond. */
+/*
+ * The map through two anchors; the same one twice: at ticks_per_s, 0 meaning one tick per
+ * nanosecond.
+ */
 struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct ktr_anchor *b,
 				       uint64_t ticks_per_s);
 

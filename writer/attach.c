@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Draining from outside. Rings are read by pread(2): a session file cut short under our hands is a short
- * read then. Whether anybody is left is asked a few times a second, and once more before the last round,
- * which therefore finds all that the last of them has committed.
+ * Draining from outside. Rings are read by pread(2): a session file cut short under our hands is a
+ * short read then. Whether anybody is left is asked a few times a second, and once more before the
+ * last round, which therefore finds all that the last of them has committed.
  */
 #include "writer/attach.h"
 
@@ -16,8 +16,13 @@ static int attach_open(const struct ktr__attach *attach, const struct ktr__sessi
 		       struct ktr__drain **drain, struct ktr_error *err)
 {
 	struct ktr__drain_plan plan = {
-		.map = map, .sys = &ktr__sys, .path = attach->trace, .from = attach->from,
-		.max_bytes = attach->max_bytes, .n_keep = attach->n_keep, .say = attach->say,
+		.map = map,
+		.sys = &ktr__sys,
+		.path = attach->trace,
+		.from = attach->from,
+		.max_bytes = attach->max_bytes,
+		.n_keep = attach->n_keep,
+		.say = attach->say,
 		.context = attach->context,
 	};
 
@@ -25,7 +30,8 @@ static int attach_open(const struct ktr__attach *attach, const struct ktr__sessi
 }
 
 static int attach_close(const struct ktr__attach *attach, struct ktr__session_map *map,
-			struct ktr__drain *drain, struct ktr__drain_stats *stats, struct ktr_error *err)
+			struct ktr__drain *drain, struct ktr__drain_stats *stats,
+			struct ktr_error *err)
 {
 	int rc = ktr__drain_close(drain, stats);
 
@@ -40,7 +46,8 @@ static void attach_loop(const struct ktr__attach *attach, const struct ktr__sess
 {
 	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0;
 
-	while (!(attach->stop && *attach->stop) && !(attach->for_ns && now - begun >= attach->for_ns)) {
+	while (!(attach->stop && *attach->stop) &&
+	       !(attach->for_ns && now - begun >= attach->for_ns)) {
 		struct timespec ts = { 0, (long)pause_ns };
 
 		/* A signal that asks us to stop cuts the sleep short. */
@@ -64,7 +71,8 @@ int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stat
 	int rc = ktr__map_open(attach->session, KTR__MAP_OWN, &map, err);
 
 	if (!rc && ktr__map_alive(&map) == 0)
-		rc = ktr_error_set(err, ENODEV, "%s: its processes have ended; ktr snapshot saves what it holds",
+		rc = ktr_error_set(err, ENODEV,
+				   "%s: its processes have ended; ktr snapshot saves what it holds",
 				   attach->session);
 	if (!rc)
 		rc = attach_open(attach, &map, &drain, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Draining somebody else's session, live or dead, into a trace: what `ktr record`, `ktr snapshot` and
- * `ktr salvage` do. Its processes need not help, nor even live; the session is only read.
+ * Draining somebody else's session, live or dead, into a trace: what `ktr record`, `ktr snapshot`
+ * and `ktr salvage` do. Its processes need not help, nor even live; the session is only read.
  */
 #ifndef WRITER_ATTACH_H
 #define WRITER_ATTACH_H
@@ -21,16 +21,16 @@ struct ktr__attach {
 };
 
 /*
- * Records until the session has no process left, or as above. 0 or -errno with err filled; *stats (may be
- * NULL) is filled either way. -ENODEV: the session is dead already.
+ * Records until the session has no process left, or as above. 0 or -errno with err filled; *stats
+ * (may be NULL) is filled either way. -ENODEV: the session is dead already.
  */
 int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
 			struct ktr_error *err);
 
 /*
  * Takes what the rings hold now, once; of a dead session, all that is left of it. With from
- * KTR__DRAIN_RESUME the trace is one that a killed writer has left: what the session still has is added,
- * and what it has no longer is counted.
+ * KTR__DRAIN_RESUME the trace is one that a killed writer has left: what the session still has is
+ * added, and what it has no longer is counted.
  */
 int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
 			  struct ktr_error *err);

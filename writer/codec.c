@@ -3,12 +3,13 @@
  * The packed form of events, both directions; ktr/trace_file.h describes the bytes.
  *
  * Most events carry numbers only. Their program holds, for each of six arguments, its offset among
- * the packed numbers; unused arguments have the offset of the end. Packing is then six 8-byte stores in
- * order, each covering what the one before it spilled, and unpacking six 8-byte loads, masked by type:
- * no branch depends on the site. Strings and stacks take a path of their own, one argument at a time.
+ * the packed numbers; unused arguments have the offset of the end. Packing is then six 8-byte
+ * stores in order, each covering what the one before it spilled, and unpacking six 8-byte loads,
+ * masked by type: no branch depends on the site. Strings and stacks take a path of their own, one
+ * argument at a time.
  *
- * Numbers are stored by memcpy in the machine's order: sessions and traces are little-endian, and so
- * are the machines this builds for.
+ * Numbers are stored by memcpy in the machine's order: sessions and traces are little-endian, and
+ * so are the machines this builds for.
  *
  * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
  * [walk->at, walk->end) or in a local copy of it.
@@ -33,8 +34,14 @@ struct codec_type {
 	uint8_t width;
 };
 
-#define CODEC_U(w) { (w) == 8 ? UINT64_MAX : (1ull << (8 * ((w) & 7))) - 1, 0, w }
-#define CODEC_I(w) { (w) == 8 ? UINT64_MAX : (1ull << (8 * ((w) & 7))) - 1, 1ull << (8 * (w) - 1), w }
+#define CODEC_U(w)                                                                                 \
+	{                                                                                          \
+		(w) == 8 ? UINT64_MAX : (1ull << (8 * ((w)&7))) - 1, 0, w                          \
+	}
+#define CODEC_I(w)                                                                                 \
+	{                                                                                          \
+		(w) == 8 ? UINT64_MAX : (1ull << (8 * ((w)&7))) - 1, 1ull << (8 * (w)-1), w        \
+	}
 
 static const struct codec_type codec_types[KTR_ARG_TYPES] = {
 	[KTR_ARG_NONE] = { 0, 0, 0 },  [KTR_ARG_I8] = CODEC_I(1),  [KTR_ARG_U8] = CODEC_U(1),
@@ -44,7 +51,7 @@ static const struct codec_type codec_types[KTR_ARG_TYPES] = {
 	[KTR_ARG_STACK] = { 0, 0, 0 },
 };
 
-#define CODEC_WIDTH(name, text, width) + (width)
+#define CODEC_WIDTH(name, text, width) +(width)
 _Static_assert(0 KTR_ARG_LIST(CODEC_WIDTH) == 46, "the table above has the widths of KTR_ARG_LIST");
 
 static inline uint64_t codec_load64(const uint8_t *p)
@@ -113,7 +120,7 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 /* The payload of an event in the ring: the data of its continuations, end to end. */
 struct codec_payload {
 	const struct ktr_entry *cont;
-	uint32_t at;	/* [bytes] */
+	uint32_t at;    /* [bytes] */
 	uint32_t bytes; /* there are */
 };
 
@@ -167,8 +174,8 @@ static uint8_t *codec_put_stack(uint8_t *at, uint64_t word, struct codec_payload
 }
 
 /*
- * The arguments of an event with strings or stacks, at `at`; `left` slots follow the entry. Returns the
- * end; *odd tells that the two bytes of an odd event are part of it.
+ * The arguments of an event with strings or stacks, at `at`; `left` slots follow the entry.
+ * Returns the end; *odd tells that the two bytes of an odd event are part of it.
  */
 static uint8_t *codec_put_payload(const struct ktr__program *program, const struct ktr_entry *entry,
 				  uint32_t left, uint8_t *at, unsigned *odd)
@@ -236,9 +243,9 @@ static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns,
 }
 
 /* An event that is not numbers alone. Returns its end. */
-static __attribute__((noinline)) uint8_t *
-codec_put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
-	      uint8_t *at, uint8_t *id_at)
+static __attribute__((noinline)) uint8_t *codec_put_odd(const struct ktr__program *program,
+							const struct ktr_entry *entry,
+							uint32_t left, uint8_t *at, uint8_t *id_at)
 {
 	unsigned odd = 0;
 
@@ -253,8 +260,8 @@ codec_put_odd(const struct ktr__program *program, const struct ktr_entry *entry,
  * May the event be packed now? Sets pack->why when not. A site or thread that is not known yet is
  * asked for before it is given up; a CPU is that of the packet's first event.
  */
-static __attribute__((noinline)) int codec_special(struct ktr__pack *pack, const struct ktr_entry *entry,
-						   int unknown)
+static __attribute__((noinline)) int codec_special(struct ktr__pack *pack,
+						   const struct ktr_entry *entry, int unknown)
 {
 	if ((entry->thread ^ pack->cpu_bits) & pack->cpu_mask) {
 		pack->why = KTR_PACK_CPU;
@@ -390,9 +397,11 @@ static const uint8_t *codec_get_odd(const uint8_t *at, const uint8_t *end,
 }
 
 /* The arguments of an event with strings or stacks. Returns their end or NULL. */
-static __attribute__((noinline)) const uint8_t *
-codec_get_args(const uint8_t *at, const uint8_t *end, const struct ktr__program *program, unsigned odd,
-	       struct ktr_event *event)
+static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at,
+							       const uint8_t *end,
+							       const struct ktr__program *program,
+							       unsigned odd,
+							       struct ktr_event *event)
 {
 	for (unsigned i = 0; i < program->n_args; i++) {
 		const struct codec_type *type = &codec_types[program->type[i]];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The packed form of events, both directions; ktr/trace_file.h describes the bytes. In both libraries.
+ * The packed form of events, both directions; ktr/trace_file.h describes the bytes. In both
+ * libraries.
  *
- * Nothing here allocates, blocks or keeps state of its own. Ring entries and packets are untrusted: any
- * bytes are taken, and none lead outside the buffers given.
+ * Nothing here allocates, blocks or keeps state of its own. Ring entries and packets are
+ * untrusted: any bytes are taken, and none lead outside the buffers given.
  */
 #ifndef WRITER_CODEC_H
 #define WRITER_CODEC_H
@@ -51,17 +52,20 @@ struct ktr__found {
 	uint32_t unknown; /* site 0: the index that had no description */
 };
 
-/* packet: the whole packet of head->packet_bits / 8 bytes, which ktr__packet_look() has accepted. */
+/*
+ * packet: the whole packet of head->packet_bits / 8 bytes, which ktr__packet_look() has accepted.
+ */
 void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 		     const struct ktr_packet_header *head, const struct ktr__program *programs,
 		     uint32_t n_programs);
 
 /*
- * The next event: 1, 0 at the end, -ENOENT for a site that is not in programs (its description is on
- * disk before its first event: read the sidecar on, and try again), -EBADMSG when the bytes make no
- * sense. After an error walk->at is still the event it is about. Fills of *event time_ns, approx, arg[]
- * (0 where there is none; of a string or stack its length) and str[] of strings and stacks, which
- * points into the packet; the rest is left as it is. The bytes of a stack are unaligned u64.
+ * The next event: 1, 0 at the end, -ENOENT for a site that is not in programs (its description is
+ * on disk before its first event: read the sidecar on, and try again), -EBADMSG when the bytes
+ * make no sense. After an error walk->at is still the event it is about. Fills of *event time_ns,
+ * approx, arg[] (0 where there is none; of a string or stack its length) and str[] of strings and
+ * stacks, which points into the packet; the rest is left as it is. The bytes of a stack are
+ * unaligned u64.
  */
 int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
 
@@ -98,9 +102,9 @@ struct ktr__pack {
 #define KTR_PACK_SLOT_MAX 96u
 
 /*
- * Packs the events in entry[0..n), a batch as ktr__ring_read() gives them, until pack->why. Returns how
- * many slots it has taken: always whole events. Continuations whose event is missing are skipped; they
- * count in n_conts.
+ * Packs the events in entry[0..n), a batch as ktr__ring_read() gives them, until pack->why.
+ * Returns how many slots it has taken: always whole events. Continuations whose event is missing
+ * are skipped; they count in n_conts.
  */
 uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n);
 

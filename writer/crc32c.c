@@ -4,9 +4,9 @@
  *
  * The instruction takes 8 bytes in 1 cycle but answers after 3, so one chain uses a third of it.
  * Long runs are cut into triples of equal parts that advance side by side. A CRC is linear: the
- * checksum of A followed by B is that of A followed by as many zeros, plus that of B; advancing over
- * CRC_PART zeros is a linear map of 32 bits, kept as four tables of 256 words. Without the instruction
- * eight bytes at a time go through tables (slicing by 8: Kounavis and Berry, 2005).
+ * checksum of A followed by B is that of A followed by as many zeros, plus that of B; advancing
+ * over CRC_PART zeros is a linear map of 32 bits, kept as four tables of 256 words. Without the
+ * instruction eight bytes at a time go through tables (slicing by 8: Kounavis and Berry, 2005).
  *
  * All tables are made at first use, under pthread_once.
  */
@@ -22,7 +22,7 @@
 #endif
 
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed (RFC 3720, section 12.1) */
-#define CRC_PART       1024	   /* [bytes] of a triple's parts; smaller ones spend more time joining */
+#define CRC_PART       1024 /* [bytes] of a triple's parts; smaller ones spend more time joining */
 
 static uint32_t crc_slice[8][256];
 static uint32_t crc_skip[4][256]; /* advances over CRC_PART zeros, by byte of the checksum */

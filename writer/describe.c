@@ -4,10 +4,11 @@
  *
  * Each table is a row of describe_tables: region, row type, and the function that writes one row. A
  * row is written when its checksum differs from that of its last writing, so that renamed or ended
- * threads are written again. Strings and numbers of rows are untrusted; they end up quoted or escaped.
+ * threads are written again. Strings and numbers of rows are untrusted; they end up quoted or
+ * escaped.
  *
- * The arrays are as long as the session's tables and made by mmap(2): what is not used takes no memory,
- * MADV_DONTNEED clears them, and MADV_DONTFORK keeps them out of forked children.
+ * The arrays are as long as the session's tables and made by mmap(2): what is not used takes no
+ * memory, MADV_DONTNEED clears them, and MADV_DONTFORK keeps them out of forked children.
  */
 #include "writer/describe.h"
 
@@ -37,8 +38,8 @@ static void *describe_map(size_t n, size_t each)
 
 	if (!n || n > SIZE_MAX / each)
 		n = each = 1;
-	at = mmap(NULL, n * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		  -1, 0);
+	at = mmap(NULL, n * each, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return NULL;
 	madvise(at, n * each, MADV_DONTFORK);
@@ -107,13 +108,15 @@ static void describe_class_names(struct ktr__describe *d, uint64_t mask, char *t
 		snprintf(text, size, "none");
 }
 
-static void describe_array(struct ktr__emit *emit, const char *key, const uint8_t *value, unsigned n)
+static void describe_array(struct ktr__emit *emit, const char *key, const uint8_t *value,
+			   unsigned n)
 {
 	char text[64];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? "," : "", value[i]);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? "," : "",
+				       value[i]);
 	text[at] = 0;
 	ktr__json_raw(emit, key, "[");
 	ktr__emit_bytes(emit, text, at);
@@ -141,8 +144,8 @@ static void describe_build_id(struct ktr__emit *emit, const uint8_t *id, uint8_t
 	ktr__json_octets(emit, "build_id", id, n < KTR_BUILD_ID_MAX ? n : KTR_BUILD_ID_MAX);
 }
 
-static void describe_site_event(struct ktr__describe *d, uint32_t idx, const struct ktr_site_row *row,
-				const char *class_name)
+static void describe_site_event(struct ktr__describe *d, uint32_t idx,
+				const struct ktr_site_row *row, const char *class_name)
 {
 	struct ktr__metadata_site site = { idx, row, class_name, NULL, NULL, NULL };
 	char names[1024];
@@ -271,7 +274,7 @@ static const struct describe_table {
 	enum ktr_region_id region;
 	size_t row_bytes;
 	uint32_t first; /* index 0 means "none" in most tables */
-	int changes;	/* 1: rows are written again when they have changed */
+	int changes;    /* 1: rows are written again when they have changed */
 	void (*write)(struct ktr__describe *d, uint32_t idx, const union describe_row *row);
 } describe_tables[KTR_DESCRIBE_TABLES] = {
 	{ KTR_REGION_class_, sizeof(struct ktr_class_row), 0, 0, describe_class },
@@ -282,7 +285,10 @@ static const struct describe_table {
 	{ KTR_REGION_anchor, sizeof(struct ktr_anchor), 0, 0, describe_anchor },
 };
 
-enum { DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4 };
+enum {
+	DESCRIBE_THREAD = 2,
+	DESCRIBE_SITE = 4
+};
 
 static uint32_t describe_n_rows(const struct ktr__describe *d, unsigned table)
 {
@@ -295,7 +301,8 @@ static void describe_one(struct ktr__describe *d, unsigned table, uint32_t idx)
 	union describe_row row;
 	uint32_t crc;
 
-	if (idx < t->first || idx >= describe_n_rows(d, table) || (d->seen[table][idx] && !t->changes))
+	if (idx < t->first || idx >= describe_n_rows(d, table) ||
+	    (d->seen[table][idx] && !t->changes))
 		return;
 	if (ktr__map_row(d->map, t->region, idx, &row, t->row_bytes))
 		return;
@@ -376,9 +383,10 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
 		bad |= !d->seen[t];
 	}
-#define DESCRIBE_CLASS(name, bit, help)                                                          \
-	for (unsigned i = 0; i < sizeof(#name); i++)                                             \
-		d->class_name[bit][i] = (char)(#name[i] >= 'A' && #name[i] <= 'Z' ? #name[i] + 32 : #name[i]);
+#define DESCRIBE_CLASS(name, bit, help)                                                            \
+	for (unsigned i = 0; i < sizeof(#name); i++)                                               \
+		d->class_name[bit][i] = (char)(#name[i] >= 'A' && #name[i] <= 'Z' ? #name[i] + 32  \
+										  : #name[i]);
 	KTR_CLASS_LIST(DESCRIBE_CLASS)
 #undef DESCRIBE_CLASS
 	if (bad)
@@ -416,13 +424,15 @@ static void describe_info(struct ktr__describe *d, const struct ktr_trace_clock 
 	ktr__json_string(emit, "host", head->host);
 	ktr__json_string(emit, "arch", archs[header->arch <= KTR_ARCH_OTHER ? header->arch : 0]);
 	ktr__json_string(emit, "path", header->path == KTR_PATH_RSEQ ? "rseq" : "thread");
-	ktr__json_string(emit, "clock", clocks[header->clock <= KTR_CLOCK_MONOTONIC ? header->clock : 0]);
+	ktr__json_string(emit, "clock",
+			 clocks[header->clock <= KTR_CLOCK_MONOTONIC ? header->clock : 0]);
 	ktr__json_u64(emit, "base_ticks", clock->base_ticks);
 	ktr__json_u64(emit, "base_ns", clock->base_ns);
 	ktr__json_u64(emit, "mult", clock->mult);
 	ktr__json_u64(emit, "shift", clock->shift);
 	ktr__json_i64(emit, "utc_offset_ns", head->utc_offset_ns);
-	ktr__json_octets(emit, "boot_id", (const uint8_t *)header->boot_id, sizeof(header->boot_id));
+	ktr__json_octets(emit, "boot_id", (const uint8_t *)header->boot_id,
+			 sizeof(header->boot_id));
 	ktr__json_u64(emit, "pid", head->pid);
 	ktr__json_string(emit, "cmdline", head->cmdline);
 	ktr__json_bool(emit, "complete", complete);

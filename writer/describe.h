@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What events refer to by number, taken over from the session's tables into the trace: call sites into
- * metadata and sidecar, threads, processes, classes, modules and clock anchors into sidecars. Also what the
- * codec needs of them: a program per site, a word per thread.
+ * What events refer to by number, taken over from the session's tables into the trace: call sites
+ * into metadata and sidecar, threads, processes, classes, modules and clock anchors into sidecars.
+ * Also what the codec needs of them: a program per site, a word per thread.
  *
  * Text is collected here and written by ktr__describe_flush(), which comes before the packets that
  * need it. A row that its process has not finished is taken later, when an event refers to it or

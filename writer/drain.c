@@ -4,14 +4,15 @@
  *
  * A drain that reads where the producer writes takes the cache lines from under it (13 to 33 ns per
  * event). So a ring is read once it holds a quarter of its capacity, and then only up to DRAIN_LAG
- * behind its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before it is in
- * the file. In between the drain sleeps as long as the fastest ring would take to fill that quarter at
- * the highest rate it has shown lately. That rate fades by half in some DRAIN_FADE_NS; a ring that has
- * just been opened is taken to be as fast as any. So a drain looks often where bursts are to be expected
- * and rarely where nothing happens.
+ * behind its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before
+ * it is in the file. In between the drain sleeps as long as the fastest ring would take to fill
+ * that quarter at the highest rate it has shown lately. That rate fades by half in some
+ * DRAIN_FADE_NS; a ring that has just been opened is taken to be as fast as any. So a drain looks
+ * often where bursts are to be expected and rarely where nothing happens.
  *
- * When writing fails, or space runs short, rings are left alone for DRAIN_RETRY_NS at a time: they keep
- * the newest events, and the cursor knows how many it has missed. The user is told once each way.
+ * When writing fails, or space runs short, rings are left alone for DRAIN_RETRY_NS at a time: they
+ * keep the newest events, and the cursor knows how many it has missed. The user is told once each
+ * way.
  *
  * The trace gets its clock and its name DRAIN_CLOCK_NS after the session was made, or earlier if a
  * ring is half full by then.
@@ -29,16 +30,16 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define DRAIN_LAG	1024u	      /* [slots] 64 KiB: less was measured to slow the producer down */
-#define DRAIN_AGE_NS	40000000ull   /* a tail is to be less than 100 ms behind */
-#define DRAIN_PAUSE_MAX 50000000ull   /* [ns] an idle drain then takes below 0.1 % of a core */
-#define DRAIN_FADE_NS	150000000ull
-#define DRAIN_PEAK	0.1	      /* [slots/ns] of a new main ring: one event costs 10 ns */
-#define DRAIN_PAUSE_FIRST 200000ull   /* [ns] until the trace has begun: rings may fill at once */
-#define DRAIN_PAUSE_MIN 50000ull      /* [ns] shorter sleeps take longer: the kernel's timer slack */
-#define DRAIN_RETRY_NS	200000000ull  /* after a failed write */
-#define DRAIN_CLOCK_NS	100000000ull  /* between the anchors of the clock's map */
-#define DRAIN_TRIES	3	      /* of each of the last writes: later there is nobody to try */
+#define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
+#define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms behind */
+#define DRAIN_PAUSE_MAX   50000000ull /* [ns] an idle drain then takes below 0.1 % of a core */
+#define DRAIN_FADE_NS     150000000ull
+#define DRAIN_PEAK        0.1       /* [slots/ns] of a new main ring: one event costs 10 ns */
+#define DRAIN_PAUSE_FIRST 200000ull /* [ns] until the trace has begun: rings may fill at once */
+#define DRAIN_PAUSE_MIN   50000ull  /* [ns] shorter sleeps take longer: the kernel's timer slack */
+#define DRAIN_RETRY_NS    200000000ull /* after a failed write */
+#define DRAIN_CLOCK_NS    100000000ull /* between the anchors of the clock's map */
+#define DRAIN_TRIES       3 /* of each of the last writes: later there is nobody to try */
 
 uint64_t ktr__drain_now(void)
 {
@@ -101,7 +102,8 @@ static void drain_start_ring(struct ktr__drain *drain, uint32_t row)
 		ring->index = ring->cursor.next - ring->cursor.conts;
 		ring->started = 1;
 	}
-	if (drain->plan.from != KTR__DRAIN_START && ktr__map_ring(drain->plan.map, row, &header) == 0)
+	if (drain->plan.from != KTR__DRAIN_START &&
+	    ktr__map_ring(drain->plan.map, row, &header) == 0)
 		drain->pace[row].dropped = header.dropped;
 }
 
@@ -136,7 +138,8 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 	return rc ? rc : ktr__trace_create(&drain->trace, err);
 }
 
-int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan, struct ktr_error *err)
+int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
+		    struct ktr_error *err)
 {
 	struct ktr__drain *drain = calloc(1, sizeof(*drain));
 	int rc;
@@ -234,7 +237,8 @@ int ktr__drain_rotate(struct ktr__drain *drain)
 		return 0;
 	number = ktr__trace_free_number(&drain->trace, drain->retired);
 	ktr__describe_all(&drain->describe);
-	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
+	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events,
+			  drain->stats.lost);
 	ktr__describe_flush(&drain->describe, &drain->trace);
 	drain->begun = 0;
 	rc = ktr__trace_retire(&drain->trace, number);
@@ -251,7 +255,7 @@ static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
 {
 	if (rc != drain->stats.error)
 		ktr__drain_say(drain, "%s: cannot write: %s; recording goes on in memory",
-			  drain->trace.name, strerror(-rc));
+			       drain->trace.name, strerror(-rc));
 	drain->stats.error = rc;
 	drain->retry_ns = now + DRAIN_RETRY_NS;
 	return rc;
@@ -275,14 +279,15 @@ static uint64_t drain_stop(struct ktr__drain *drain, uint32_t row, uint64_t head
 }
 
 /* How long a ring, which has come so far since the last look, may be left alone. */
-static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t came, uint64_t capacity,
-			    uint64_t now)
+static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t came,
+			    uint64_t capacity, uint64_t now)
 {
 	struct ktr__drain_pace *pace = &drain->pace[row];
 	uint64_t over = now > drain->rate_ns ? now - drain->rate_ns : 1;
 	double rate = (double)came / (double)over, pause;
 
-	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - (double)over / (double)DRAIN_FADE_NS) : 0;
+	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - (double)over / (double)DRAIN_FADE_NS)
+					  : 0;
 	if (!pace->open && row < drain->trace.n_rings)
 		pace->peak = DRAIN_PEAK;
 	if (rate > pace->peak)
@@ -363,7 +368,8 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 		ktr__drain_say(drain, "%s: writing again", drain->trace.name);
 	drain->stats.error = 0;
 	/* Who is being overtaken, or almost, does not give the CPU away. */
-	if (drain->stats.lost != lost || (*pause_ns < DRAIN_PAUSE_MIN && drain->stats.events != events))
+	if (drain->stats.lost != lost ||
+	    (*pause_ns < DRAIN_PAUSE_MIN && drain->stats.events != events))
 		*pause_ns = 0;
 	else if (*pause_ns < DRAIN_PAUSE_MIN)
 		*pause_ns = DRAIN_PAUSE_MIN;
@@ -412,7 +418,8 @@ static int drain_last_lines(struct ktr__drain *drain)
 
 	ktr__describe_all(&drain->describe);
 	ktr__upkeep_anchor(drain);
-	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events, drain->stats.lost);
+	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events,
+			  drain->stats.lost);
 	for (int i = 0; rc && i < DRAIN_TRIES; i++)
 		rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	return rc;

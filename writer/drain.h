@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A drain: takes what the rings of one session hold into one trace. Used by the thread inside a traced
- * process and by tools from outside; any number may drain one session.
+ * A drain: takes what the rings of one session hold into one trace. Used by the thread inside a
+ * traced process and by tools from outside; any number may drain one session.
  *
  *	struct ktr__drain_plan plan = { ... };
  *
@@ -14,8 +14,8 @@
  *	ktr__drain_close(drain, &stats);
  *
  * Each ring is a stream of its own, so that time never goes back within one. A stream's packets are
- * written a buffer at a time. When that fails, the cursor stays where it was: nothing is lost but what
- * the ring overwrites until writing works again, and that is counted as any overtaking is.
+ * written a buffer at a time. When that fails, the cursor stays where it was: nothing is lost but
+ * what the ring overwrites until writing works again, and that is counted as any overtaking is.
  *
  * One thread uses one drain. Nothing here may be called from a signal handler.
  */
@@ -108,7 +108,9 @@ struct ktr__drain {
 	int begun;	      /* 1: the trace has its name and its clock */
 };
 
-/* Creates the trace under a hidden name. *out is owned, NULL on failure. 0 or -errno, err filled. */
+/*
+ * Creates the trace under a hidden name. *out is owned, NULL on failure. 0 or -errno, err filled.
+ */
 int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 		    struct ktr_error *err);
 
@@ -124,8 +126,8 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 int ktr__drain_rotate(struct ktr__drain *drain);
 
 /*
- * Takes everything that is committed, ends the trace and frees the drain. stats may be NULL. 0, or -errno
- * when not everything could be written; stats->unwritten is then how many events were not.
+ * Takes everything that is committed, ends the trace and frees the drain. stats may be NULL. 0, or
+ * -errno when not everything could be written; stats->unwritten is then how many events were not.
  */
 int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats);
 
@@ -146,8 +148,8 @@ void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
 
 /*
  * Takes slots of one ring up to `stop` into packets and appends them to its stream: one buffer full
- * at most. 1 when there is more, 0 when there is not, -errno with everything as before when they could not
- * be written. final: tells of losses even if no event follows them.
+ * at most. 1 when there is more, 0 when there is not, -errno with everything as before when they
+ * could not be written. final: tells of losses even if no event follows them.
  */
 int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final);
 

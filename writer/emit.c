@@ -4,8 +4,9 @@
  *
  * JSON strings are UTF-8 and cannot hold any bytes as they are; what our strings hold (file names,
  * formats, names of threads cut by the kernel in the middle of a character) can be anything. A byte
- * that is no part of a well-formed character is written as U+EF00 + byte, of the private use area, and
- * so are the three bytes of a character that already lies there: reading undoes it without exception.
+ * that is no part of a well-formed character is written as U+EF00 + byte, of the private use area,
+ * and so are the three bytes of a character that already lies there: reading undoes it without
+ * exception.
  */
 #include "writer/emit.h"
 
@@ -73,7 +74,8 @@ void ktr__emit_format(struct ktr__emit *emit, const char *format, ...)
 	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	if (n > 0)
-		ktr__emit_bytes(emit, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+		ktr__emit_bytes(emit, text,
+				(size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
 size_t ktr__utf8_length(const char *text)

@@ -44,7 +44,9 @@ void ktr__json_octets(struct ktr__emit *emit, const char *key, const uint8_t *by
 void ktr__json_raw(struct ktr__emit *emit, const char *key, const char *value);
 void ktr__json_end(struct ktr__emit *emit);
 
-/* Length of the well-formed UTF-8 character at text (Unicode 15, table 3-7), or 0. Stops at a NUL. */
+/*
+ * Length of the well-formed UTF-8 character at text (Unicode 15, table 3-7), or 0. Stops at a NUL.
+ */
 size_t ktr__utf8_length(const char *text);
 
 #endif

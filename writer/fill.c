@@ -3,8 +3,8 @@
  * One ring's entries into one stream's packets.
  *
  * A buffer takes packets until it has no room for the worst a batch could need; then, or when the
- * ring has no more, it is written as one. A packet ends where events are missing, so that the loss stands
- * between packets, and on the thread path where the CPU changes.
+ * ring has no more, it is written as one. A packet ends where events are missing, so that the loss
+ * stands between packets, and on the thread path where the CPU changes.
  *
  * Order of writing: descriptions the events need, packets, lines about losses. The ring's state is
  * copied at the beginning and put back when one of the first two fails.
@@ -27,8 +27,8 @@ struct fill {
 	struct ktr__drain *drain;
 	struct ktr__drain_ring *ring;
 	uint32_t row;
-	uint32_t open;	   /* 1: a packet is being filled */
-	uint32_t used;	   /* [bytes] of finished packets */
+	uint32_t open; /* 1: a packet is being filled */
+	uint32_t used; /* [bytes] of finished packets */
 	uint32_t n_packets;
 	uint64_t n_events; /* in finished packets */
 	uint64_t n_lost;
@@ -83,8 +83,8 @@ static void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint
 }
 
 /*
- * Begins a packet at a slot. Readers of CTF count what is discarded from one packet to the next: where
- * events are missing from the very beginning, an empty packet comes first.
+ * Begins a packet at a slot. Readers of CTF count what is discarded from one packet to the next:
+ * where events are missing from the very beginning, an empty packet comes first.
  */
 static void fill_open(struct fill *fill, uint64_t slot)
 {
@@ -96,7 +96,8 @@ static void fill_open(struct fill *fill, uint64_t slot)
 	if (!ring->seq && ring->discarded) {
 		fill->first_slot = ring->lost ? ring->lost_slot : slot;
 		ring->index -= ring->lost;
-		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot, 0);
+		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot,
+			  0);
 		ring->index += ring->lost;
 	}
 	fill->first_slot = slot;
@@ -113,7 +114,10 @@ static void fill_open(struct fill *fill, uint64_t slot)
 	fill->open = 1;
 }
 
-/* Finishes the packet, which ends before slot `next`; an empty one only if it has losses to tell of. */
+/*
+ * Finishes the packet, which ends before slot `next`; an empty one only if it has losses to tell
+ * of.
+ */
 static void fill_close(struct fill *fill, uint64_t next)
 {
 	struct ktr__drain_ring *ring = fill->ring;
@@ -130,7 +134,10 @@ static void fill_close(struct fill *fill, uint64_t next)
 	ring->time_ns = pack->time_ns;
 }
 
-/* The codec met a site or thread it does not know: looks for its row, and if there is none, goes on. */
+/*
+ * The codec met a site or thread it does not know: looks for its row, and if there is none, goes
+ * on.
+ */
 static void fill_unknown(struct fill *fill, const struct ktr_entry *entry)
 {
 	struct ktr__describe *describe = &fill->drain->describe;

@@ -2,8 +2,8 @@
 /*
  * Identifiers out of source text: "*peer->name" becomes peer_name, "f(a, b)" becomes f_a_b.
  *
- * Words that TSDL or our metadata give a meaning get an underscore in front; readers of CTF take it off
- * again (CTF 1.8.3, section 7.3.2 leaves the reason to them: LTTng writes all names so).
+ * Words that TSDL or our metadata give a meaning get an underscore in front; readers of CTF take
+ * it off again (CTF 1.8.3, section 7.3.2 leaves the reason to them: LTTng writes all names so).
  */
 #include "writer/ident.h"
 
@@ -11,11 +11,45 @@
 #include <string.h>
 
 static const char *const ident_words[] = {
-	"align", "callsite", "char", "clock", "const", "double", "enum", "env", "event",
-	"floating_point", "float", "inf", "int", "integer", "long", "short", "signed", "stream", "string",
-	"struct", "trace", "typealias", "typedef", "unsigned", "variant", "void",
+	"align",
+	"callsite",
+	"char",
+	"clock",
+	"const",
+	"double",
+	"enum",
+	"env",
+	"event",
+	"floating_point",
+	"float",
+	"inf",
+	"int",
+	"integer",
+	"long",
+	"short",
+	"signed",
+	"stream",
+	"string",
+	"struct",
+	"trace",
+	"typealias",
+	"typedef",
+	"unsigned",
+	"variant",
+	"void",
 	/* the names of our types */
-	"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f64", "ptr", "t32", "t64",
+	"i8",
+	"i16",
+	"i32",
+	"i64",
+	"u8",
+	"u16",
+	"u32",
+	"u64",
+	"f64",
+	"ptr",
+	"t32",
+	"t64",
 };
 
 static int ident_is_word(const char *name)
@@ -110,7 +144,8 @@ static void ident_unique(char ident[KTR_ARGS_MAX][KTR_IDENT_MAX], unsigned arg)
 	if (n > KTR_IDENT_MAX - 4)
 		n = KTR_IDENT_MAX - 4;
 	for (unsigned i = 0; i < arg; i++) {
-		if (strcmp(ident[i] + (ident[i][0] == '_'), ident[arg] + (ident[arg][0] == '_')) != 0)
+		if (strcmp(ident[i] + (ident[i][0] == '_'), ident[arg] + (ident[arg][0] == '_')) !=
+		    0)
 			continue;
 		snprintf(ident[arg] + n, KTR_IDENT_MAX - n, "_%u", ++number);
 		i = UINT32_MAX; /* the new name may be taken too: from the beginning */
@@ -130,8 +165,8 @@ void ktr__ident_args(const char *names, const char *format, unsigned n_args,
 		names = *end ? end + 1 : end;
 	}
 	for (unsigned i = 0; i < n_attributes && n_attributes <= n_args; i++)
-		ident_clean(attribute[i], strcspn(attribute[i], ":"), ident[n_args - n_attributes + i],
-			    KTR_IDENT_MAX);
+		ident_clean(attribute[i], strcspn(attribute[i], ":"),
+			    ident[n_args - n_attributes + i], KTR_IDENT_MAX);
 	for (unsigned i = 0; i < n_args; i++) {
 		if (!ident[i][0])
 			snprintf(ident[i], KTR_IDENT_MAX, "arg%u", i);

@@ -126,8 +126,8 @@ void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head
 {
 	ktr__emit_bytes(emit, metadata_types, sizeof(metadata_types) - 1);
 	ktr__emit_text(emit, "env {\n	tracer_name = \"ktr\";\n");
-	ktr__emit_format(emit, "	tracer_major = %d;\n	tracer_minor = %d;\n", KTR_TRACE_MAJOR,
-			 KTR_TRACE_MINOR);
+	ktr__emit_format(emit, "	tracer_major = %d;\n	tracer_minor = %d;\n",
+			 KTR_TRACE_MAJOR, KTR_TRACE_MINOR);
 	metadata_env(emit, "hostname", head->host);
 	metadata_env(emit, "procname", head->process);
 	ktr__emit_format(emit, "	vpid = %" PRIu32 ";\n", head->pid);
@@ -145,9 +145,10 @@ static void metadata_fields(struct ktr__emit *emit, const struct ktr_site_row *r
 			    char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
 {
 	static const char *const type[KTR_ARG_TYPES] = {
-		[KTR_ARG_I8] = "i8",   [KTR_ARG_U8] = "u8",   [KTR_ARG_I16] = "i16", [KTR_ARG_U16] = "u16",
-		[KTR_ARG_I32] = "i32", [KTR_ARG_U32] = "u32", [KTR_ARG_I64] = "i64", [KTR_ARG_U64] = "u64",
-		[KTR_ARG_F64] = "f64", [KTR_ARG_PTR] = "ptr", [KTR_ARG_STR] = "string",
+		[KTR_ARG_I8] = "i8",   [KTR_ARG_U8] = "u8",      [KTR_ARG_I16] = "i16",
+		[KTR_ARG_U16] = "u16", [KTR_ARG_I32] = "i32",    [KTR_ARG_U32] = "u32",
+		[KTR_ARG_I64] = "i64", [KTR_ARG_U64] = "u64",    [KTR_ARG_F64] = "f64",
+		[KTR_ARG_PTR] = "ptr", [KTR_ARG_STR] = "string",
 	};
 
 	for (unsigned i = 0; i < row->n_args; i++)
@@ -157,8 +158,8 @@ static void metadata_fields(struct ktr__emit *emit, const struct ktr_site_row *r
 			ktr__emit_format(emit, " %s %s;", type[row->type[i]], ident[i]);
 }
 
-static void metadata_class(struct ktr__emit *emit, const struct ktr__metadata_site *site, unsigned odd,
-			   char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
+static void metadata_class(struct ktr__emit *emit, const struct ktr__metadata_site *site,
+			   unsigned odd, char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
 {
 	const struct ktr_site_row *row = site->row;
 	int rare = (row->mask & (KTR_INIT | KTR_PROC)) != 0;

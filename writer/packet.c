@@ -24,9 +24,11 @@ static uint32_t packet_crc(const uint8_t *packet, size_t n_bytes)
 static int packet_plausible(const struct ktr_packet_header *head)
 {
 	return head->packet_bits % 8 == 0 && head->content_bits % 8 == 0 &&
-	       head->packet_bits <= 8ull * KTR_PACKET_MAX && head->content_bits <= head->packet_bits &&
-	       head->content_bits >= 8ull * KTR_PACKET_EVENTS && head->time_begin <= head->time_end &&
-	       head->first_slot <= head->next_slot && head->stream_id == 0;
+	       head->packet_bits <= 8ull * KTR_PACKET_MAX &&
+	       head->content_bits <= head->packet_bits &&
+	       head->content_bits >= 8ull * KTR_PACKET_EVENTS &&
+	       head->time_begin <= head->time_end && head->first_slot <= head->next_slot &&
+	       head->stream_id == 0;
 }
 
 static int64_t packet_fail(struct ktr_packet_header *head, int64_t rc)
@@ -40,7 +42,8 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 	const uint32_t magic = KTR_PACKET_MAGIC;
 
 	if (n_bytes < KTR_PACKET_EVENTS)
-		return packet_fail(head, memcmp(bytes, &magic, n_bytes < 4 ? n_bytes : 4) ? -EBADMSG : 0);
+		return packet_fail(head,
+				   memcmp(bytes, &magic, n_bytes < 4 ? n_bytes : 4) ? -EBADMSG : 0);
 	memset(head, 0, sizeof(*head));
 	memcpy(head, bytes, KTR_PACKET_EVENTS);
 	if (head->magic != magic || !packet_plausible(head))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What guards a trace against damage: packet headers and checksums, of sidecar lines and of the metadata
- * too; ktr/trace_file.h describes the bytes. In both libraries.
+ * What guards a trace against damage: packet headers and checksums, of sidecar lines and of the
+ * metadata too; ktr/trace_file.h describes the bytes. In both libraries.
  *
  * Nothing here allocates or keeps state. Any bytes are taken.
  */
@@ -21,8 +21,8 @@
 int64_t ktr__packet_look(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head);
 
 /*
- * The same from the first KTR_PACKET_EVENTS bytes alone, for bisection: no checksum, and the length that
- * the header tells may lie beyond the file's end.
+ * The same from the first KTR_PACKET_EVENTS bytes alone, for bisection: no checksum, and the
+ * length that the header tells may lie beyond the file's end.
  */
 int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head);
 
@@ -30,18 +30,20 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from);
 
 /*
- * Completes a packet of n_bytes, whose events lie behind its first KTR_PACKET_EVENTS bytes: sets the
- * constant fields, sizes and checksum of *head and copies it in. flags keeps its upper bits.
+ * Completes a packet of n_bytes, whose events lie behind its first KTR_PACKET_EVENTS bytes: sets
+ * the constant fields, sizes and checksum of *head and copies it in. flags keeps its upper bits.
  */
 void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head);
 
 /*
- * One line of a sidecar, without its newline: 0, or -EBADMSG when it is not as it was written. A line
- * that passed is JSON as it stands, "crc" included.
+ * One line of a sidecar, without its newline: 0, or -EBADMSG when it is not as it was written. A
+ * line that passed is JSON as it stands, "crc" included.
  */
 int ktr__line_check(const char *line, size_t n_bytes);
 
-/* Ends a sidecar line begun at `line`: writes KTR_LINE_TAIL bytes and a newline at line + n_bytes. */
+/*
+ * Ends a sidecar line begun at `line`: writes KTR_LINE_TAIL bytes and a newline at line + n_bytes.
+ */
 void ktr__line_seal(char *line, size_t n_bytes);
 
 /* Undoes the writing of raw bytes as U+EF80 to U+EFFF, in place; returns the new length. */
@@ -54,8 +56,8 @@ size_t ktr__text_raw(char *text);
 void ktr__metadata_seal(char *text, size_t n_bytes);
 
 /*
- * How many bytes of a metadata text are whole pieces with right checksums, from its beginning: n_bytes
- * when all is well; what follows is damaged, or torn.
+ * How many bytes of a metadata text are whole pieces with right checksums, from its beginning:
+ * n_bytes when all is well; what follows is damaged, or torn.
  */
 size_t ktr__metadata_check(const char *text, size_t n_bytes);
 

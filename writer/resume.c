@@ -2,11 +2,12 @@
 /*
  * Going on with a trace.
  *
- * A stream's last whole packet tells all that its ring's drain knew: the next slot, the running number of
- * the next event (hence how many continuations lie before that slot), the time, what had been lost. It is
- * looked for near the end of the file; only when nothing there makes sense is the stream walked from its
- * beginning. Metadata is cut behind its last whole piece, and the sites of what remains are known to be
- * described; sidecars are cut behind their last whole line. Threads keep the words they have.
+ * A stream's last whole packet tells all that its ring's drain knew: the next slot, the running
+ * number of the next event (hence how many continuations lie before that slot), the time, what had
+ * been lost. It is looked for near the end of the file; only when nothing there makes sense is the
+ * stream walked from its beginning. Metadata is cut behind its last whole piece, and the sites of
+ * what remains are known to be described; sidecars are cut behind their last whole line. Threads
+ * keep the words they have.
  *
  * Lines are our own (emit.c), so that members are found by their names and need no parser.
  */
@@ -81,8 +82,9 @@ static void resume_ring(struct ktr__drain_ring *ring, uint32_t row,
 {
 	uint64_t index = last->first_event + last->n_events;
 
-	ring->cursor = (struct ktr__ring_cursor){ row, 1, last->next_slot, last->next_slot - index,
-						  last->next_slot, 0 };
+	ring->cursor = (struct ktr__ring_cursor){
+		row, 1, last->next_slot, last->next_slot - index, last->next_slot, 0
+	};
 	ring->seq = last->seq + 1;
 	ring->discarded = ring->told = last->discarded;
 	ring->index = index;
@@ -95,7 +97,8 @@ static void resume_ring(struct ktr__drain_ring *ring, uint32_t row,
 static int resume_stream(struct ktr__drain *drain, uint32_t row)
 {
 	struct ktr__file *file = &drain->trace.stream[row];
-	uint64_t tail = file->bytes < RESUME_TAIL ? file->bytes : RESUME_TAIL, from = file->bytes - tail;
+	uint64_t tail = file->bytes < RESUME_TAIL ? file->bytes : RESUME_TAIL,
+		 from = file->bytes - tail;
 	struct ktr_packet_header last = { 0 };
 	size_t end = 0;
 	uint8_t *bytes;
@@ -137,8 +140,9 @@ static int resume_metadata(struct ktr__drain *drain)
 	n = ktr__metadata_check(text, (size_t)file->bytes);
 	text[n] = 0;
 	for (const char *at = text; (at = strstr(at, begin)); at++)
-		ktr__describe_known_site(&drain->describe,
-					 (uint32_t)(strtoul(at + sizeof(begin) - 1, NULL, 10) >> 1));
+		ktr__describe_known_site(
+			&drain->describe,
+			(uint32_t)(strtoul(at + sizeof(begin) - 1, NULL, 10) >> 1));
 	free(text);
 	return n ? ktr__trace_cut(&drain->trace, file, n) : -EPROTO;
 }
@@ -230,7 +234,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 
 static int resume_all(struct ktr__drain *drain)
 {
-	static int (*const take[KTR_SIDECARS])(struct ktr__drain *drain, const char *line) = {
+	static int (*const take[KTR_SIDECARS])(struct ktr__drain * drain, const char *line) = {
 		[KTR_SIDECAR_THREADS] = resume_thread,
 		[KTR_SIDECAR_LOSSES] = resume_loss,
 	};
@@ -260,12 +264,14 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 		return rc;
 	rc = resume_all(drain);
 	if (rc == -ESTALE)
-		return ktr_error_set(err, rc, "%s: is a trace of another session", drain->trace.name);
+		return ktr_error_set(err, rc, "%s: is a trace of another session",
+				     drain->trace.name);
 	if (rc == -EPROTO)
-		return ktr_error_set(err, rc, "%s: what describes the trace is damaged", drain->trace.name);
+		return ktr_error_set(err, rc, "%s: what describes the trace is damaged",
+				     drain->trace.name);
 	if (rc)
-		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s", drain->trace.name,
-				     strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s",
+				     drain->trace.name, strerror(-rc));
 	ktr__describe_all(&drain->describe);
 	drain->begun = 1;
 	return 0;

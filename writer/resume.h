@@ -10,8 +10,8 @@
 
 /*
  * Opens the drain's trace and sets its rings, clock and descriptions to where the trace ends. 0 or
- * -errno with err filled: -EBUSY (it is being written), -ESTALE (a trace of another session), -EPROTO
- * (its info is damaged).
+ * -errno with err filled: -EBUSY (it is being written), -ESTALE (a trace of another session),
+ * -EPROTO (its info is damaged).
  */
 int ktr__resume(struct ktr__drain *drain, struct ktr_error *err);
 

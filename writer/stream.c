@@ -2,9 +2,9 @@
 /*
  * The files of one trace directory. See stream.h for what is promised.
  *
- * All calls go through the table of system calls, but for flock(2) and the directory walk of a removal.
- * Errors of making a trace are told to the caller with the path; errors of appending only as -errno,
- * because the caller goes on and tells the user once.
+ * All calls go through the table of system calls, but for flock(2) and the directory walk of a
+ * removal. Errors of making a trace are told to the caller with the path; errors of appending only
+ * as -errno, because the caller goes on and tells the user once.
  */
 #include "writer/stream.h"
 
@@ -54,8 +54,9 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 	/* "parent/." rather than "parent": the directory may be reached through a link. */
 	if (slash)
 		n -= (size_t)(slash + 1 - path);
-	if (!n || n > NAME_MAX - 32 || snprintf(parent, sizeof(parent), "%.*s.", slash ? (int)(slash + 1 - path) : 0,
-						path) >= (int)sizeof(parent))
+	if (!n || n > NAME_MAX - 32 ||
+	    snprintf(parent, sizeof(parent), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path) >=
+		    (int)sizeof(parent))
 		return ktr_error_set(err, EINVAL, "%s: not a name for a trace", path);
 	memcpy(trace->name, slash ? slash + 1 : path, n);
 	if (strcmp(trace->name, ".") == 0 || strcmp(trace->name, "..") == 0)
@@ -67,8 +68,9 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
 	trace->parent_fd = sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
 	if (trace->parent_fd < 0)
-		return ktr_error_set(err, trace->parent_fd, "%s: cannot open the directory it goes to: %s",
-				     path, strerror(-trace->parent_fd));
+		return ktr_error_set(err, trace->parent_fd,
+				     "%s: cannot open the directory it goes to: %s", path,
+				     strerror(-trace->parent_fd));
 	return 0;
 }
 
@@ -93,7 +95,9 @@ static int stream_open_dir(struct ktr__trace *trace, int at_fd, const char *name
 	return *fd < 0 ? *fd : 0;
 }
 
-/* Removes a trace directory by what belongs to one; anything else in it stays, and so does it then. */
+/*
+ * Removes a trace directory by what belongs to one; anything else in it stays, and so does it then.
+ */
 static int stream_remove(struct ktr__trace *trace, const char *name)
 {
 	int dir_fd = trace->sys->openat(trace->parent_fd, name, O_RDONLY | O_DIRECTORY, 0);
@@ -123,7 +127,8 @@ static int stream_busy(struct ktr__trace *trace, const char *name)
 	char path[NAME_MAX + 32];
 	int fd, busy;
 
-	snprintf(path, sizeof(path), "%s/" KTR_TRACE_DIR "/%s", name, stream_sidecars[KTR_SIDECAR_INFO]);
+	snprintf(path, sizeof(path), "%s/" KTR_TRACE_DIR "/%s", name,
+		 stream_sidecars[KTR_SIDECAR_INFO]);
 	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
 	if (fd < 0)
 		return 0;
@@ -149,8 +154,8 @@ static void stream_sweep(struct ktr__trace *trace)
 		const char *name = entry->d_name;
 
 		/* .NAME.pid.serial */
-		if (name[0] != '.' || strncmp(name + 1, trace->name, n) != 0 || name[n + 1] != '.' ||
-		    name[n + 2 + strspn(name + n + 2, "0123456789.")] != 0)
+		if (name[0] != '.' || strncmp(name + 1, trace->name, n) != 0 ||
+		    name[n + 1] != '.' || name[n + 2 + strspn(name + n + 2, "0123456789.")] != 0)
 			continue;
 		if (!stream_busy(trace, name))
 			stream_remove(trace, name);
@@ -180,13 +185,14 @@ int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 
 	trace->bytes = 0;
 	trace->published = 0;
-	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32), trace->name,
-		 (int)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32),
+		 trace->name, (int)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
 	stream_sweep(trace);
 	rc = stream_create(trace);
 	if (rc) {
 		ktr__trace_close(trace);
-		return ktr_error_set(err, rc, "%s: cannot create the trace: %s", trace->name, strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot create the trace: %s", trace->name,
+				     strerror(-rc));
 	}
 	return 0;
 }
@@ -251,15 +257,18 @@ static int stream_reopen(struct ktr__trace *trace)
 {
 	int rc = 0;
 
-	trace->dir_fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
+	trace->dir_fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY,
+					   0);
 	if (trace->dir_fd < 0)
 		return trace->dir_fd;
-	trace->side_fd = trace->sys->openat(trace->dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY, 0);
+	trace->side_fd = trace->sys->openat(trace->dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY,
+					    0);
 	if (trace->side_fd < 0)
 		return trace->side_fd;
 	for (int i = 0; !rc && i < KTR_SIDECARS; i++)
 		rc = stream_reopen_file(trace, trace->side_fd, stream_sidecars[i], &trace->side[i]);
-	if (!rc && flock(trace->side[KTR_SIDECAR_INFO].fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+	if (!rc && flock(trace->side[KTR_SIDECAR_INFO].fd, LOCK_EX | LOCK_NB) &&
+	    errno == EWOULDBLOCK)
 		rc = -EBUSY;
 	if (!rc)
 		rc = stream_reopen_file(trace, trace->dir_fd, KTR_TRACE_METADATA, &trace->metadata);
@@ -277,8 +286,10 @@ int ktr__trace_reopen(struct ktr__trace *trace, struct ktr_error *err)
 		return 0;
 	ktr__trace_close(trace);
 	if (rc == -EBUSY)
-		return ktr_error_set(err, rc, "%s: another process is writing this trace", trace->name);
-	return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s", trace->name, strerror(-rc));
+		return ktr_error_set(err, rc, "%s: another process is writing this trace",
+				     trace->name);
+	return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s", trace->name,
+			     strerror(-rc));
 }
 
 int ktr__trace_cut(struct ktr__trace *trace, struct ktr__file *file, uint64_t n_bytes)
@@ -298,8 +309,8 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err)
 				     trace->name);
 	rc = stream_aside(trace);
 	if (rc)
-		return ktr_error_set(err, rc, "%s: cannot move the old trace aside: %s", trace->name,
-				     strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot move the old trace aside: %s",
+				     trace->name, strerror(-rc));
 	return 0;
 }
 
@@ -421,7 +432,8 @@ int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const vo
 
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size)
 {
-	snprintf(name, size, "%s%u%s", trace->path == KTR_PATH_RSEQ ? KTR_STREAM_CPU : KTR_STREAM_RING,
+	snprintf(name, size, "%s%u%s",
+		 trace->path == KTR_PATH_RSEQ ? KTR_STREAM_CPU : KTR_STREAM_RING,
 		 row % trace->n_rings, row < trace->n_rings ? "" : KTR_STREAM_KEEP);
 }
 

@@ -2,12 +2,14 @@
 /*
  * The files of one trace directory: made, appended to, given up.
  *
- * A trace is built under a hidden name beside its own and renamed when its head is complete, so that
- * nobody ever opens half of one. While it is written, ktr/info.jsonl is locked (flock(2)). All paths are
- * taken from descriptors that are opened once: a later chdir(2) or chroot(2) of the host does not matter.
+ * A trace is built under a hidden name beside its own and renamed when its head is complete, so
+ * that nobody ever opens half of one. While it is written, ktr/info.jsonl is locked (flock(2)).
+ * All paths are taken from descriptors that are opened once: a later chdir(2) or chroot(2) of the
+ * host does not matter.
  *
- * Appending is all or nothing: what could not be written as a whole is cut off again, at once or before
- * the next byte, so that a file never holds half a packet or line that is followed by another.
+ * Appending is all or nothing: what could not be written as a whole is cut off again, at once or
+ * before the next byte, so that a file never holds half a packet or line that is followed by
+ * another.
  */
 #ifndef WRITER_STREAM_H
 #define WRITER_STREAM_H
@@ -41,7 +43,9 @@ struct ktr__trace {
 	char hidden[NAME_MAX + 1];
 };
 
-/* Opens the directory that `path` lies in and takes apart its last name. 0 or -errno, err filled. */
+/*
+ * Opens the directory that `path` lies in and takes apart its last name. 0 or -errno, err filled.
+ */
 int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const char *path,
 		    uint32_t ring_path, uint32_t n_rings, struct ktr_error *err);
 
@@ -55,8 +59,8 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err);
 int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err);
 
 /*
- * Opens the trace that has the name, to go on with it: metadata, sidecars, and the streams there are, each
- * as long as its file. 0 or -errno, err filled: -EBUSY while somebody writes it.
+ * Opens the trace that has the name, to go on with it: metadata, sidecars, and the streams there
+ * are, each as long as its file. 0 or -errno, err filled: -EBUSY while somebody writes it.
  */
 int ktr__trace_reopen(struct ktr__trace *trace, struct ktr_error *err);
 
@@ -69,7 +73,9 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err);
 /* Closes the files; the trace stays. A trace that was never published is removed. */
 void ktr__trace_close(struct ktr__trace *trace);
 
-/* Closes the files and moves the trace to NAME.number. 0 or -errno (the files are closed anyway). */
+/*
+ * Closes the files and moves the trace to NAME.number. 0 or -errno (the files are closed anyway).
+ */
 int ktr__trace_retire(struct ktr__trace *trace, uint32_t number);
 
 /* Removes the retired trace NAME.number: its own files only. 0 or -errno. */
@@ -88,8 +94,9 @@ int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const vo
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);
 
 /*
- * Opens the streams of the first `max` rings of each kind ahead of need, for a program that may not be
- * allowed to later. Those that stay empty are removed when the trace is closed, if that is allowed.
+ * Opens the streams of the first `max` rings of each kind ahead of need, for a program that may
+ * not be allowed to later. Those that stay empty are removed when the trace is closed, if that is
+ * allowed.
  */
 void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max);
 

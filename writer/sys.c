@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of system calls, filled with the real ones. A call that a signal interrupted (only the one
- * that opens a FIFO or a network file system could be: writers block signals) is made again.
+ * The table of system calls, filled with the real ones. A call that a signal interrupted (only the
+ * one that opens a FIFO or a network file system could be: writers block signals) is made again.
  */
 #include "writer/sys.h"
 
@@ -56,7 +56,10 @@ static int sys_rename_new(int dir_fd, const char *from, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* A file system without the flag. A directory still replaces nothing but an empty directory. */
+	/*
+	 * A file system without the flag. A directory still replaces nothing but an empty
+	 * directory.
+	 */
 	if (fstatat(dir_fd, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
 	return renameat(dir_fd, from, dir_fd, to) ? -errno : 0;

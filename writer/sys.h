@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system calls through which traces are written, as a table, so that tests can make each fail. Each
- * member behaves as the call of its name (man 2), but returns -errno instead of setting errno.
+ * The system calls through which traces are written, as a table, so that tests can make each fail.
+ * Each member behaves as the call of its name (man 2), but returns -errno instead of setting errno.
  */
 #ifndef WRITER_SYS_H
 #define WRITER_SYS_H

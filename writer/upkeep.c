@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a drain looks at about once a second: free space and size, whether somebody has removed the
- * trace, events that the recorder dropped, names and ends of threads, the clocks. Of an idle session
- * nothing is read.
+ * trace, events that the recorder dropped, names and ends of threads, the clocks. Of an idle
+ * session nothing is read.
  */
 #include "writer/upkeep.h"
 
 #include "ktr/clock.h"
 
-#define UPKEEP_NS	 1000000000ull
-#define UPKEEP_BYTES	 (64ull << 20) /* space is looked at after so many, too */
-#define UPKEEP_FREE_STOP 50 /* [1/1000] of the file system: writing stops below */
-#define UPKEEP_FREE_GO	 60 /* and goes on from here; apart, so that it does not come and go */
+#define UPKEEP_NS        1000000000ull
+#define UPKEEP_BYTES     (64ull << 20) /* space is looked at after so many, too */
+#define UPKEEP_FREE_STOP 50            /* [1/1000] of the file system: writing stops below */
+#define UPKEEP_FREE_GO   60 /* and goes on from here; apart, so that it does not come and go */
 
 /* Enough room on the disk, and below the limit of size? */
 static void upkeep_space(struct ktr__drain *drain)
@@ -21,12 +21,16 @@ static void upkeep_space(struct ktr__drain *drain)
 	int full = free >= 0 && free < (drain->full ? UPKEEP_FREE_GO : UPKEEP_FREE_STOP);
 
 	if (full && !drain->full)
-		ktr__drain_say(drain, "%s: less than 5 %% of the disk is free; recording goes on in memory",
-			       drain->trace.name);
+		ktr__drain_say(
+			drain,
+			"%s: less than 5 %% of the disk is free; recording goes on in memory",
+			drain->trace.name);
 	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
 		if (!drain->full)
-			ktr__drain_say(drain, "%s: has reached its size limit; recording goes on in memory",
-				       drain->trace.name);
+			ktr__drain_say(
+				drain,
+				"%s: has reached its size limit; recording goes on in memory",
+				drain->trace.name);
 		full = 1;
 	}
 	if (!full && drain->full)
@@ -61,7 +65,8 @@ void ktr__upkeep_dropped(struct ktr__drain *drain)
 	struct ktr_ring ring;
 
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
-		if (ktr__map_ring(drain->plan.map, i, &ring) || ring.dropped <= drain->pace[i].dropped)
+		if (ktr__map_ring(drain->plan.map, i, &ring) ||
+		    ring.dropped <= drain->pace[i].dropped)
 			continue;
 		upkeep_tell_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
 		drain->pace[i].dropped = ring.dropped;
@@ -87,7 +92,8 @@ void ktr__upkeep_anchor(struct ktr__drain *drain)
 /* What changes slowly. Nothing is read of the session while it is idle. */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
 {
-	if (drain->trace.bytes - drain->look_bytes >= UPKEEP_BYTES || now - drain->look_ns >= UPKEEP_NS) {
+	if (drain->trace.bytes - drain->look_bytes >= UPKEEP_BYTES ||
+	    now - drain->look_ns >= UPKEEP_NS) {
 		upkeep_space(drain);
 		drain->look_bytes = drain->trace.bytes;
 	}

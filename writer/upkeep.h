@@ -5,7 +5,10 @@
 
 #include "writer/drain.h"
 
-/* Looks at everything if a second has passed. Sets drain->full; clears drain->begun if the trace is gone. */
+/*
+ * Looks at everything if a second has passed. Sets drain->full; clears drain->begun if the trace is
+ * gone.
+ */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now);
 
 /* Takes over what the rings say was dropped, and tells where the clocks are. */

@@ -2,14 +2,15 @@
 /*
  * The writer thread of a traced process.
  *
- * It lives in somebody else's program and stays out of its way: all signals are blocked; its stack is
- * small; and its descriptor table is its own (CLONE_FILES undone), empty but for /dev/null at 0 to 2 and
- * what the drain opens, so that a host that closes all descriptors, or forks, or opens others in
- * their place, neither breaks the trace nor gets bytes of it. What it has to say goes to the host's
- * standard error as long as that is the file it was at the start.
+ * It lives in somebody else's program and stays out of its way: all signals are blocked; its stack
+ * is small; and its descriptor table is its own (CLONE_FILES undone), empty but for /dev/null at 0
+ * to 2 and what the drain opens, so that a host that closes all descriptors, or forks, or opens
+ * others in their place, neither breaks the trace nor gets bytes of it. What it has to say goes to
+ * the host's standard error as long as that is the file it was at the start.
  *
  * One lock, writer.lock, guards struct writer; it is held for moments only, never while the thread
- * drains. Before fork(2) it is taken, so that the child finds the struct whole; the child forgets it.
+ * drains. Before fork(2) it is taken, so that the child finds the struct whole; the child forgets
+ * it.
  */
 #include "ktr/writer_hook.h"
 #include "writer/drain.h"
@@ -29,18 +30,24 @@
 #include <unistd.h>
 
 /*
- * Streams opened at once by a program that may give up its user id, after which it could not open them:
- * a program without privileges does not. More are opened as CPUs come.
+ * Streams opened at once by a program that may give up its user id, after which it could not open
+ * them: a program without privileges does not. More are opened as CPUs come.
  */
 #define WRITER_AHEAD 64
 
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
-enum writer_state { WRITER_NONE, WRITER_STARTING, WRITER_RUNNING, WRITER_STOPPING };
+enum writer_state {
+	WRITER_NONE,
+	WRITER_STARTING,
+	WRITER_RUNNING,
+	WRITER_STOPPING
+};
 
 static struct writer {
 	pthread_mutex_t lock;
-	pthread_cond_t wake; /* for the thread: something is wanted; for others: something is done */
+	pthread_cond_t
+		wake; /* for the thread: something is wanted; for others: something is done */
 	pthread_t thread;
 	enum writer_state state;
 	uint64_t flush_wanted; /* requests so far */
@@ -80,7 +87,10 @@ static int writer_own_descriptors(void)
 	if (unshare(CLONE_FILES))
 		return -errno;
 	if (close_range(0, ~0u, 0)) {
-		/* Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of it. */
+		/*
+		 * Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of
+		 * it.
+		 */
 		long n = sysconf(_SC_OPEN_MAX);
 
 		for (int fd = 0; fd < (n > 0 && n < 65536 ? (int)n : 65536); fd++)
@@ -93,8 +103,8 @@ static int writer_own_descriptors(void)
 }
 
 /*
- * One line on the host's standard error. /proc/self/fd shows the table of the process, not ours; without
- * blocking, and appending if it is a file.
+ * One line on the host's standard error. /proc/self/fd shows the table of the process, not ours;
+ * without blocking, and appending if it is a file.
  */
 static void writer_say(void *context, const char *text)
 {
@@ -107,8 +117,8 @@ static void writer_say(void *context, const char *text)
 	if (fd < 0)
 		return;
 	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
-	if (fstat(fd, &st) == 0 && st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
-	    write(fd, line, (size_t)n) < 0)
+	if (fstat(fd, &st) == 0 && st.st_dev == writer.stderr_dev &&
+	    st.st_ino == writer.stderr_ino && write(fd, line, (size_t)n) < 0)
 		n = 0; /* nobody reads it */
 	close(fd);
 }
@@ -116,7 +126,8 @@ static void writer_say(void *context, const char *text)
 /* Maps the session for reading; without room for it, rings are read by pread(2). */
 static void *writer_map(const struct ktr__session_map *map)
 {
-	void *base = mmap(NULL, map->header.file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, map->fd, 0);
+	void *base = mmap(NULL, map->header.file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+			  map->fd, 0);
 
 	if (base == MAP_FAILED)
 		return NULL;
@@ -136,7 +147,8 @@ static int writer_open(struct writer_thread *self)
 	rc = ktr__map_open(writer.session->path, 0, &self->map, writer.err);
 	if (rc)
 		return rc;
-	if (memcmp(self->map.header.uuid, writer.session->header.uuid, sizeof(self->map.header.uuid)))
+	if (memcmp(self->map.header.uuid, writer.session->header.uuid,
+		   sizeof(self->map.header.uuid)))
 		return ktr_error_set(writer.err, ESTALE, "%s: the session has been replaced",
 				     writer.session->path);
 	self->base = writer_map(&self->map);
@@ -156,7 +168,8 @@ static void writer_pause(uint64_t pause_ns)
 	struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
 
 	pthread_mutex_lock(&writer.lock);
-	while (pause_ns && writer.state == WRITER_RUNNING && writer.flush_wanted == writer.flush_done)
+	while (pause_ns && writer.state == WRITER_RUNNING &&
+	       writer.flush_wanted == writer.flush_done)
 		if (pthread_cond_timedwait(&writer.wake, &writer.lock, &ts))
 			break;
 }
@@ -191,7 +204,8 @@ static void writer_close(struct writer_thread *self)
 	char line[256];
 
 	if (self->drain && ktr__drain_close(self->drain, &stats)) {
-		snprintf(line, sizeof(line), "%llu events are not in the trace: it could not be written",
+		snprintf(line, sizeof(line),
+			 "%llu events are not in the trace: it could not be written",
 			 (unsigned long long)stats.unwritten);
 		writer_say(self, line);
 	}
@@ -230,7 +244,8 @@ static int writer_create(void)
 	pthread_attr_setstacksize(&attr, WRITER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&writer.thread, &attr, writer_main, NULL);
-	if (rc == EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
+	if (rc ==
+	    EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
 		rc = pthread_create(&writer.thread, NULL, writer_main, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);

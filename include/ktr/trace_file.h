@@ -2,7 +2,8 @@
 /*
  * A trace on disk: what the writing and the reading side share. ktr-trace(5) is the specification.
  *
- * A trace is a directory that is a CTF 1.8 trace (Common Trace Format) of packed, little-endian streams:
+ * A trace is a directory that is a CTF 1.8 trace (Common Trace Format) of packed, little-endian
+ * streams:
  *
  *	metadata	TSDL text: one event class per call site. Each appended piece ends in a comment line
  *			"/" "* ktr crc32c 0123abcd *" "/" over the bytes since the one before it
@@ -19,9 +20,9 @@
  *	{"thread":7,...,"crc":"0123abcd"}\n		CRC32C of the bytes before ,"crc":
  *
  * Rows may be written again when they change (a thread's name or end): the last line of an index
- * counts. Numbers that may exceed 63 bits are strings in hexadecimal. In strings, a byte that is not
- * part of well-formed UTF-8, or part of a character U+EF80 to U+EFFF, is written as the character
- * U+EF00 + byte, so that every byte survives (ktr__text_raw() undoes it).
+ * counts. Numbers that may exceed 63 bits are strings in hexadecimal. In strings, a byte that is
+ * not part of well-formed UTF-8, or part of a character U+EF80 to U+EFFF, is written as the
+ * character U+EF00 + byte, so that every byte survives (ktr__text_raw() undoes it).
  *
  *	info.jsonl	{"kind":"trace","major":1,"minor":0,"uuid":"<32 hex>","session","host","arch",
  *			 "path":"rseq|thread","clock":"tsc|cntvct|monotonic","base_ticks","base_ns",
@@ -40,8 +41,8 @@
  *	losses.jsonl	{"stream":"cpu_0","cpu","keep":false,"why":"overwritten|dropped","events",
  *			 "from_ns","to_ns","seq"}		seq: of the packet that follows the gap
  *
- * "overwritten": the drain was overtaken, be it because the file system refused its packets for a while;
- * "dropped": the recorder had no room or no ring.
+ * "overwritten": the drain was overtaken, be it because the file system refused its packets for a
+ * while; "dropped": the recorder had no room or no ring.
  */
 #ifndef KTR_TRACE_FILE_H
 #define KTR_TRACE_FILE_H
@@ -82,9 +83,9 @@ enum ktr_sidecar {
 
 /*
  * A packet's first bytes. CTF knows packet.header (magic, stream_id) and packet.context (from
- * timestamp_begin on); cpu_id is declared with an alignment of 32 bytes, which makes the context start at
- * byte 32 and leaves bytes 8 to 31 and 80 to 95 to nobody: what is ours alone lies there. Events follow
- * at KTR_PACKET_EVENTS.
+ * timestamp_begin on); cpu_id is declared with an alignment of 32 bytes, which makes the context
+ * start at byte 32 and leaves bytes 8 to 31 and 80 to 95 to nobody: what is ours alone lies there.
+ * Events follow at KTR_PACKET_EVENTS.
  */
 struct ktr_packet_header {
 	uint32_t magic;	       /* KTR_PACKET_MAGIC */
@@ -129,8 +130,8 @@ KTR__LAYOUT(offsetof(struct ktr_packet_header, events) == KTR_PACKET_EVENTS, "wh
  *				as many u64
  *	u8 cut, u8 null		odd events only: bit i tells that argument i was longer, or a NULL pointer
  *
- * Sites without strings and stacks have no odd events. Site 0 stands for a call site whose description
- * was not to be had: u32 site, u64[6] the raw words.
+ * Sites without strings and stacks have no odd events. Site 0 stands for a call site whose
+ * description was not to be had: u32 site, u64[6] the raw words.
  *
  * The last time known to a reader is, at the first event of a packet, the packet's time_begin.
  */
@@ -139,10 +140,10 @@ KTR__LAYOUT(offsetof(struct ktr_packet_header, events) == KTR_PACKET_EVENTS, "wh
 #define KTR_EVENT_ODD	      1u
 
 /*
- * The word of a thread: its tid (Linux: below 2^22) and which life of that tid this is in this trace, for
- * tids are reused and are not unique across pid namespaces. threads.jsonl tells the word of each
- * thread. Should all lives of a tid be used up, words repeat: then the last thread that had started by
- * the event's time is meant. The word 0 is of nobody known.
+ * The word of a thread: its tid (Linux: below 2^22) and which life of that tid this is in this
+ * trace, for tids are reused and are not unique across pid namespaces. threads.jsonl tells the
+ * word of each thread. Should all lives of a tid be used up, words repeat: then the last thread
+ * that had started by the event's time is meant. The word 0 is of nobody known.
  */
 #define KTR_WORD_TID	    0x003fffffu
 #define KTR_WORD_APPROX	    0x00400000u
@@ -150,8 +151,8 @@ KTR__LAYOUT(offsetof(struct ktr_packet_header, events) == KTR_PACKET_EVENTS, "wh
 #define KTR_WORD_LIFE_MAX   511u
 
 /*
- * Ticks to nanoseconds: one affine map per trace, ns = base_ns + ((ticks - base_ticks) * mult >> shift).
- * Ticks before base_ticks are those of base_ticks.
+ * Ticks to nanoseconds: one affine map per trace, ns = base_ns + ((ticks - base_ticks) * mult >>
+ * shift). Ticks before base_ticks are those of base_ticks.
  */
 struct ktr_trace_clock {
 	uint64_t base_ticks;

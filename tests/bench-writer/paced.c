@@ -4,14 +4,15 @@
  *
  *	paced [-t SECONDS] [-e ENTRIES] [-o TRACE] [-p PRODUCERS] [-r RATE] [EVENT...]
  *
- * For each kind of event (ctr0, ctr2, ctr6, str16) a child of this program is started with its writer
- * on, and its producers record for SECONDS at a given rate: a hundred events at a time, then waiting on
- * the clock for their next turn. The rate is doubled until events are lost, then bisected between the last
- * two; RATE, in million events per second and producer, sets one rate instead, 0 meaning flat out.
+ * For each kind of event (ctr0, ctr2, ctr6, str16) a child of this program is started with its
+ * writer on, and its producers record for SECONDS at a given rate: a hundred events at a time,
+ * then waiting on the clock for their next turn. The rate is doubled until events are lost, then
+ * bisected between the last two; RATE, in million events per second and producer, sets one rate
+ * instead, 0 meaning flat out.
  *
- * Printed: the rate asked for and the one produced, in million events/s of all producers; events lost; bytes
- * per event in the trace; the CPU time of the writer, in per cent of one CPU; the size of the rings. With
- * one producer the producer has CPU 0 and the writer the others to itself.
+ * Printed: the rate asked for and the one produced, in million events/s of all producers; events
+ * lost; bytes per event in the trace; the CPU time of the writer, in per cent of one CPU; the size
+ * of the rings. With one producer the producer has CPU 0 and the writer the others to itself.
  */
 #include <ktr.h>
 
@@ -75,7 +76,8 @@ static void turn(uint64_t from)
 		break;
 	case '6':
 		for (unsigned i = 0; i < TURN; i++)
-			CTR6(KTR_GEN, "%lu %lu %lu %lu %lu %lu", from + i, from, from, from, from, from);
+			CTR6(KTR_GEN, "%lu %lu %lu %lu %lu %lu", from + i, from, from, from, from,
+			     from);
 		break;
 	default:
 		for (unsigned i = 0; i < TURN; i++)
@@ -228,8 +230,9 @@ static struct outcome run(char *self)
 	close(ends[0]);
 	waitpid(pid, &status, 0);
 	read_trace(&outcome);
-	printf("%-6s %8.1f %8.2f %10llu %7.1f %8.1f %9s%s\n", plan.event, plan.rate * plan.n_producers,
-	       (double)outcome.produced / outcome.seconds * 1e-6, (unsigned long long)outcome.lost,
+	printf("%-6s %8.1f %8.2f %10llu %7.1f %8.1f %9s%s\n", plan.event,
+	       plan.rate * plan.n_producers, (double)outcome.produced / outcome.seconds * 1e-6,
+	       (unsigned long long)outcome.lost,
 	       (double)outcome.bytes / (double)(outcome.written ? outcome.written : 1),
 	       outcome.writer_cpu / outcome.seconds * 100, plan.entries,
 	       outcome.written + outcome.lost < outcome.produced ? "  MISSING" : "");
@@ -296,8 +299,8 @@ int main(int argc, char **argv)
 		plan.event = argv[optind];
 		return child(report);
 	}
-	printf("%-6s %8s %8s %10s %7s %8s %9s\n", "event", "asked", "made", "lost", "bytes", "writer%",
-	       "entries");
+	printf("%-6s %8s %8s %10s %7s %8s %9s\n", "event", "asked", "made", "lost", "bytes",
+	       "writer%", "entries");
 	n = optind < argc ? argc - optind : 4;
 	for (int i = 0; i < n; i++) {
 		plan.event = optind < argc ? argv[optind + i] : all[i];

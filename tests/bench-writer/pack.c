@@ -6,8 +6,8 @@
  *
  * Rows: the events (CTR0, CTR2 of two ints, CTR6 of six u64, a 16-byte string, and those in turn).
  * Columns: bytes per event, and million events per second, best of RUNS: packing alone, packing and
- * checksum, both and write(2), walking all packets. The entries are those of a 64 KiB batch, over and
- * over, as a drain finds them: in its cache.
+ * checksum, both and write(2), walking all packets. The entries are those of a 64 KiB batch, over
+ * and over, as a drain finds them: in its cache.
  */
 #include "writer/codec.h"
 #include "writer/packet.h"
@@ -19,12 +19,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define N_BATCH	 1024u
-#define N_BYTES	 (180u << 10) /* of a packet, about */
+#define N_BATCH  1024u
+#define N_BYTES  (180u << 10) /* of a packet, about */
 #define N_EVENTS 20000000u
-#define RUNS	 5
+#define RUNS     5
 
-enum { PACK, SEAL, WRITE, WALK, WAYS };
+enum {
+	PACK,
+	SEAL,
+	WRITE,
+	WALK,
+	WAYS
+};
 
 static struct ktr__program programs[8];
 static uint32_t words[4] = { 0, 1234, 1235, 1236 };
@@ -155,8 +161,8 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		path = argv[1];
 	make_programs();
-	printf("%-8s %8s %8s %8s %8s %8s   [million events/s]\n", "event", "bytes", "pack", "+crc", "+write",
-	       "walk");
+	printf("%-8s %8s %8s %8s %8s %8s   [million events/s]\n", "event", "bytes", "pack", "+crc",
+	       "+write", "walk");
 	row("ctr0", 1, 1);
 	row("ctr2", 2, 2);
 	row("ctr6", 3, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every type of argument once, then N rounds of plain events on four threads. For tests/cli/ctf.sh. */
+/* Every type of argument once, then N rounds of plain events on four threads (ctf.sh). */
 #include <ktr.h>
 
 #include <pthread.h>

@@ -45,6 +45,7 @@ byte cached[2];
 bit cpu;
 bit in_handler;
 bit signalled;
+hidden byte time_never_goes_back, time_lags_by_k_at_most;
 
 #define THREAD		(_pid == 2 -> 0 : _pid)
 #ifdef RING_TIME
@@ -56,95 +57,104 @@ bit signalled;
 /* The test for "switched meanwhile": any descriptor will not do, it has to be our own. */
 #ifdef BREAK_ANY_CS
 #define SWITCHED	(seen == 0)
+#elif defined(BREAK_NO_TEST)
+#define SWITCHED	false
 #else
 #define SWITCHED	(seen != d)
 #endif
-
-/* Off the CPU, or a signal to thread 0; back later. INSIDE: the sequence d is being run. */
-#define LEAVE		rseq_cs[THREAD] = 0; cpu = 0
-#define HANDLER		rseq_cs[0] = 0; signalled = 1; in_handler = 1
-#define COME_BACK	atomic { cpu == 0 -> cpu = 1 }
-#define OUTSIDE(x) \
-	do \
-	:: atomic { x; break } \
-	:: atomic { LEAVE }; COME_BACK \
-	:: atomic { _pid == 0 && !signalled -> HANDLER }; !in_handler \
-	od
-#define INSIDE(x) \
-	do \
-	:: atomic { x; break } \
-	:: atomic { rseq_cs[THREAD] != d -> LEAVE }; COME_BACK \
-	:: atomic { rseq_cs[THREAD] == d -> LEAVE }; COME_BACK; goto again \
-	:: atomic { _pid == 0 && !signalled && rseq_cs[0] != d -> HANDLER }; !in_handler \
-	:: atomic { _pid == 0 && !signalled && rseq_cs[0] == d -> HANDLER }; !in_handler; goto again \
-	od
-
-inline record()
-{
-again:
-#ifdef BREAK_TEST_OUTSIDE
-	OUTSIDE(seen = rseq_cs[THREAD]);
-	OUTSIDE(rseq_cs[THREAD] = d);
-#else
-	INSIDE(seen = rseq_cs[THREAD]);
-	if
-	:: seen == d
-	:: seen != d -> INSIDE(rseq_cs[THREAD] = d)
-	fi;
-#endif
-	INSIDE(h = head);
-	if
-#ifdef BREAK_NO_TEST
-	:: (h % K) == 0 || (h % K) + n > K ->
-#else
-	:: SWITCHED || (h % K) == 0 || (h % K) + n > K ->
-#endif
-		INSIDE(time = head);
-		INSIDE(OLD_TIME = time)
-	:: else -> INSIDE(time = OLD_TIME)
-	fi;
-	INSIDE(commit())
-}
+#define FORGET		h = 0; n = 0; d = 0; seen = 0; time = 0
+#define READ_CLOCK	(SWITCHED || head % K == 0 || head % K + n > K)
 
 inline commit()
 {
-	assert(time >= last_time);			/* time never goes back in ring order */
-	assert(h < time + K + MAX - 1);			/* nor does it lag by more */
+	time_never_goes_back = (time >= last_time);	/* in ring order */
+	assert(time_never_goes_back);
+	time_lags_by_k_at_most = (h < time + K + MAX - 1);
+	assert(time_lags_by_k_at_most);
 	last_time = time;
-	head = h + n
+	head = h + n;
+	FORGET;
+	inside = 0
 }
+
+/*
+ * STEP is one instruction; before each, and after the last, the thread may be taken off the CPU or
+ * get a signal. In the sequence, named by rseq_cs, that event is forgotten and another one recorded
+ * instead.
+ */
+#define ABORTED		(inside && rseq_cs[THREAD] == d)
+#define COME_BACK	atomic { cpu == 0 -> cpu = 1 }
+#define STEP(x) \
+	do \
+	:: atomic { x; break } \
+	:: atomic { \
+		true -> cpu = 0; \
+		if \
+		:: ABORTED -> rseq_cs[THREAD] = 0; FORGET; goto back \
+		:: else -> rseq_cs[THREAD] = 0 \
+		fi \
+	   }; COME_BACK \
+	:: atomic { \
+		_pid == 0 && !signalled -> signalled = 1; in_handler = 1; \
+		if \
+		:: ABORTED -> rseq_cs[0] = 0; FORGET; goto handled \
+		:: else -> rseq_cs[0] = 0 \
+		fi \
+	   }; !in_handler \
+	od
 
 active [3] proctype thread()
 {
 	byte h, n, d, seen, time;
+	bit inside;
 
 	if
 	:: _pid == 2 ->
-end:		in_handler
-	:: else -> COME_BACK
+end:		in_handler; goto next
+	:: else
 	fi;
+back:
+	COME_BACK;
+handled:
+	_pid != 0 || !in_handler;
 next:
 	atomic {
+		inside = 0;
 		if
 		:: head >= LAST -> goto gone
 		:: head + 1 <= LAST -> d = 1; n = 1
 		:: head + 2 <= LAST -> d = 2; n = 2
 		fi
 	}
-	record();
-	atomic {
-		h = 0; seen = 0; time = 0; n = 0; d = 0;
-		if
-		:: _pid == 2 -> goto gone
-		:: else
-		fi
-	}
-	/* Between two events: neither, preempted, asleep in a system call. */
+#ifdef BREAK_TEST_OUTSIDE
+	STEP(seen = rseq_cs[THREAD]);
+	STEP(rseq_cs[THREAD] = d; inside = 1);
+#else
+	STEP(seen = rseq_cs[THREAD]; inside = 1);
+	if
+	:: seen == d
+	:: seen != d -> STEP(rseq_cs[THREAD] = d)
+	fi;
+#endif
+	if
+	:: READ_CLOCK ->
+		STEP(h = head; time = head);
+		STEP(OLD_TIME = time)
+	:: !READ_CLOCK ->
+		STEP(h = head; time = OLD_TIME)
+	fi;
+	STEP(commit());
+	if
+	:: _pid == 2 -> goto gone
+	:: else
+	fi;
+	/* Between two events: nothing, or asleep in a system call. Preempted: see STEP. */
 	if
 	:: goto next
-	:: atomic { LEAVE }; COME_BACK; goto next
 #ifdef KERNEL_V2
-	:: atomic { cpu = 0 }; COME_BACK; goto next
+	:: atomic { cpu = 0; goto back }
+#else
+	:: atomic { rseq_cs[THREAD] = 0; cpu = 0; goto back }
 #endif
 	fi;
 gone:

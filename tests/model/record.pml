@@ -104,7 +104,10 @@ byte n_gone;		/* writers that have finished or were killed */
 inline commit()
 {
 	MAY_COMMIT && ROOM(A_HEAD) ->
-	assert(time >= last_time);		/* time never goes back in ring order */
+#ifdef WITNESS_AFTER_KILL
+	HOLDS(this_never_happens, !killed);
+#endif
+	HOLDS(time_never_goes_back, time >= last_time);	/* in ring order */
 	last_time = time;
 	clock++;
 	j = 0;
@@ -236,19 +239,19 @@ inline load_conts()
 #ifdef CONT_TWICE
 	if
 	:: steady
-	:: !steady -> assert(!calm); goto again
+	:: !steady -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again
 	fi
 #else
 	c = mem[A_CONT0 + T(h1)];
 #ifndef BREAK_NO_REREAD
 	if
 	:: mem[A_HEAD] == h1
-	:: mem[A_HEAD] != h1 -> assert(!calm); goto again
+	:: mem[A_HEAD] != h1 -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again
 	fi
 #endif
 #endif
 #ifdef WITNESS_CONT_T
-	assert(q == cur);
+	HOLDS(this_never_happens, q == cur);
 #endif
 	skip
 }
@@ -313,19 +316,19 @@ again:
 	load_head(h2);
 #endif
 	atomic {
-		assert(cur <= SLOTS(h1));			/* head never goes back */
+		HOLDS(head_never_goes_back, cur <= SLOTS(h1));
 		lo = (SLOTS(h2) + MARGIN > CAP -> SLOTS(h2) + MARGIN - CAP : 0);
 		lo = (first > lo -> first : lo);
 		lo = (cur > lo -> cur : lo);
 		h2 = 0;
 		if
-		:: lo > SLOTS(h1) -> assert(!calm); goto again	/* lapped while copying */
+		:: lo > SLOTS(h1) -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again	/* lapped while copying */
 		:: else
 		fi;
 #ifdef WITNESS_REFUSED
-		assert(!(torn && i < lo));
+		HOLDS(this_never_happens, !(torn && i < lo));
 #endif
-		assert(!(torn && i >= lo));			/* no torn entry is accepted */
+		HOLDS(no_torn_entry_is_accepted, !(torn && i >= lo));
 		torn = 0; i = 0; word = 0; was = 0;
 		q = lo;
 #ifndef BREAK_NO_SKIP
@@ -334,9 +337,9 @@ again:
 		:: else -> break
 		od;
 #endif
-		assert(q == SLOTS(h1) || KIND(truth[q]) == 0);	/* no continuation taken for an event */
+		HOLDS(no_continuation_is_taken_for_an_event, q == SLOTS(h1) || KIND(truth[q]) == 0);
 #ifdef WITNESS_SKIP
-		assert(q == lo);
+		HOLDS(this_never_happens, q == lo);
 #endif
 		lo = 0;
 		k = q;
@@ -352,14 +355,14 @@ again:
 	fi;
 	atomic {
 		count(cur, q, k);
-		assert(LOST == q - cur - k);			/* losses are counted exactly */
+		HOLDS(losses_are_exact, LOST == q - cur - k);
 		k = q;
 		do
 		:: k > cur -> k--; if :: KIND(truth[k]) == 0 -> break :: else fi
 		:: else -> break
 		od;
-		/* Nothing is given up that was neither about to be overwritten nor cleared. */
-		assert(q == cur || k + CAP < xhead + MAX || k < first);
+		/* What is given up was cleared, or an event in the making could overwrite it. */
+		HOLDS(nothing_is_given_up_too_early, q == cur || k + CAP < xhead + MAX || k < first);
 		count(q, SLOTS(h1), k);
 		cur_conts = c + k;
 		cur = SLOTS(h1);

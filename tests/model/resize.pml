@@ -18,7 +18,8 @@
  *                       the area is freed only then, or when the owner is dead
  *   the rest            as in record.pml
  *
- * Bounds: N_CHANGES changes of geom, the last one closes the ring when -DCLOSE is given; LAST slots
+ * Bounds: N_CHANGES changes of geom, the last one closes the ring and frees its area with -DCLOSE,
+ * or freezes it, so that the area stays to be read, with -DFREEZE; LAST slots
  * in all; events of 1 or MAX slots; two writers, in two processes or with -DONE_PROCESS in one, one
  * of them or the resizer killed at most.
  */
@@ -49,16 +50,22 @@
 #define PROCESS	(_pid & 1)
 #endif
 
-#define CAP(g)		((g) == 1 -> CAP1 : CAP0)
-#define BASE(g)		((g) == 0 -> 0 : ((g) == 1 -> CAP0 : CAP0 + CAP1))
+#define CAP(g)		(PLACE(g) == 1 -> CAP1 : CAP0)
+#define BASE(g)		(PLACE(g) == 0 -> 0 : (PLACE(g) == 1 -> CAP0 : CAP0 + CAP1))
 #define AREA(a)		((a) < CAP0 -> 0 : ((a) < CAP0 + CAP1 -> 1 : 2))
-#ifdef CLOSE
+/* The closed bit: geom still names the area of the generation before. */
+#if defined(CLOSE) || defined(FREEZE)
 #define CLOSED(g)	((g) == N_CHANGES)
-#define N_AREAS		N_CHANGES
 #else
 #define CLOSED(g)	false
-#define N_AREAS		(N_CHANGES + 1)
 #endif
+#define PLACE(g)	(CLOSED(g) -> (g) - 1 : (g))
+#ifdef FREEZE
+#define KEPT(g)		CLOSED(g)		/* the area stays, for readers */
+#else
+#define KEPT(g)		false
+#endif
+#define READABLE(g)	(!CLOSED(g) || KEPT(g))
 #if N_CHANGES > 1
 #define N_SLOTS		(CAP0 + CAP1 + CAP0)
 #else
@@ -74,8 +81,11 @@
 #define N_ADDR		(N_PLAIN + 2)
 
 bit freed[3];
+bit frozen;
+hidden byte nothing_is_recorded_when_frozen;
 /* No store lands in an area that is gone. */
-#define LANDED(a)	assert(a >= N_SLOTS || !freed[AREA(a)])
+#define LANDED(a) \
+	HOLDS(no_store_lands_in_a_closed_area, (a) >= N_SLOTS || !freed[AREA(a)])
 #include "ring.pml"
 
 #define SLOTS(head)	((head) >> 1)
@@ -119,6 +129,7 @@ bit resized;
 inline commit()
 {
 	!doomed && ROOM(A_HEAD) ->
+	HOLDS(nothing_is_recorded_when_frozen, !frozen);
 	j = 0;
 	do
 	:: j < n -> truth[h + j] = ENTRY(j); j++
@@ -130,6 +141,12 @@ inline commit()
 	RELEASE(A_HEAD, xhead * 2 + xt)
 }
 
+#ifdef BREAK_IGNORE_CLOSED
+#define DROP	skip
+#else
+#define DROP	if :: CLOSED(g) -> goto gone :: else fi
+#endif
+
 /*
  * The cold path: outside the sequence, on whatever CPU the thread is by now. The copy is ONE word;
  * with -DBREAK_SPLIT_COPY the address of the area is kept beside it.
@@ -139,18 +156,15 @@ inline cold_path()
 #ifdef THREAD
 	/* The owner alone stores geom, between two events of its own. */
 	g = want;
-	atomic { STORE(A_FIRST, xhead) };
-	atomic { RELEASE(A_GEOM, g); own[0] = g };
 	if
-	:: CLOSED(g) -> goto gone
-	:: else
-	fi
+	:: KEPT(g)
+	:: else -> atomic { STORE(A_FIRST, xhead) }
+	fi;
+	atomic { RELEASE(A_GEOM, g); own[0] = g };
+	DROP
 #else
 	g = mem[A_GEOM];
-	if
-	:: CLOSED(g) -> goto gone
-	:: else
-	fi;
+	DROP;
 #ifdef BREAK_SPLIT_COPY
 	own_base[PROCESS] = g;
 #endif
@@ -244,12 +258,12 @@ active proctype resizer()
 		:: mem[A_GEOM] == g + 1
 		:: n_gone == N_WRITERS && ALL_VISIBLE && mem[A_GEOM] != g + 1 ->
 			/* The owner is gone: nobody else can be writing. */
-			mem[A_FIRST] = xhead;
+			mem[A_FIRST] = (KEPT(g + 1) -> mem[A_FIRST] : xhead);
 			mem[A_GEOM] = g + 1
 		fi;
 #elif defined(BREAK_UNPINNED)
 		h = SLOTS(mem[A_HEAD]);
-		mem[A_FIRST] = h;
+		mem[A_FIRST] = (KEPT(g + 1) -> mem[A_FIRST] : h);
 		if
 		:: SLOTS(mem[A_HEAD]) == h
 		:: else -> goto gone
@@ -260,7 +274,10 @@ retry:
 		/* Pinned to the CPU of the ring: what it sees is what that CPU sees. */
 		h = xhead;
 #ifndef BREAK_LATE_FIRST
-		atomic { STORE(A_FIRST, h) };
+		if
+		:: KEPT(g + 1)
+		:: else -> atomic { STORE(A_FIRST, h) }
+		fi;
 #endif
 again:
 		atomic { cpu == 0 -> cpu = 1 };
@@ -279,7 +296,10 @@ again:
 		atomic { STORE(A_FIRST, h) };
 #endif
 #endif
-		free_area(g);
+		if
+		:: KEPT(g + 1) -> frozen = 1
+		:: else -> free_area(g)
+		fi;
 		g++;
 		h = 0
 	:: else -> break
@@ -324,7 +344,7 @@ again:
 		:: break
 		od;
 		if
-		:: CLOSED(g1) || i >= SLOTS(h1)
+		:: !READABLE(g1) || i >= SLOTS(h1)
 		:: else -> goto load
 		fi
 	}
@@ -336,29 +356,29 @@ loaded:
 #ifndef BREAK_GEOM_ONCE
 	if
 	:: mem[A_GEOM] == g1
-	:: mem[A_GEOM] != g1 -> assert(!calm); goto again
+	:: mem[A_GEOM] != g1 -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again
 	fi;
 #endif
 	atomic {
 		lo = (lo > CAP(g1) -> lo - CAP(g1) : 0);
-		lo = (CLOSED(g1) -> SLOTS(h1) : lo);	/* no area, nothing to accept */
+		lo = (READABLE(g1) -> lo : SLOTS(h1));	/* no area, nothing to accept */
 		lo = (f > lo -> f : lo);
 		lo = (cur > lo -> cur : lo);
 		if
-		:: lo > SLOTS(h1) -> assert(!calm); goto again
+		:: lo > SLOTS(h1) -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again
 		:: else
 		fi;
-		assert(!(torn && i >= lo));			/* no torn entry is accepted */
+		HOLDS(no_torn_entry_is_accepted, !(torn && i >= lo));
 		torn = 0; i = 0;
 #ifdef WITNESS_KEPT
-		assert(g1 == 0 || lo == SLOTS(h1));
+		HOLDS(this_never_happens, g1 == 0 || lo == SLOTS(h1));
 #endif
 		q = lo;
 		do
 		:: q < SLOTS(h1) && KIND(truth[q]) != 0 -> q++
 		:: else -> break
 		od;
-		lo = 0; f = 0; g1 = 0;
+		lo = 0; f = 0;
 		k = q;
 		do
 		:: k < SLOTS(h1) && KIND(truth[k]) == 0 -> k++
@@ -372,12 +392,20 @@ loaded:
 		c = mem[A_CONT0 + T(h1)];
 		if
 		:: mem[A_HEAD] == h1
-		:: mem[A_HEAD] != h1 -> assert(!calm); goto again
+		:: mem[A_HEAD] != h1 -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again
 		fi
 	fi;
 	atomic {
 		count(cur, q, k);
-		assert(c - cur_conts == k);			/* losses are counted exactly */
+		HOLDS(losses_are_exact, c - cur_conts == k);
+		k = q;
+		do
+		:: k > cur -> k--; if :: KIND(truth[k]) == 0 -> break :: else fi
+		:: else -> break
+		od;
+		/* What is given up lay in an area that is gone, or could be overwritten. */
+		HOLDS(nothing_is_given_up_too_early,
+		    q == cur || k + CAP(g1) < xhead + MAX || k < mem[A_FIRST] || !READABLE(g1));
 		count(q, SLOTS(h1), k);
 		cur_conts = c + k;
 		cur = SLOTS(h1);

@@ -45,6 +45,13 @@
 short mem[N_ADDR];
 short truth[16];		/* ghost: the word of the committed entry at each slot index */
 
+/* A property has a name, so that a run can say which one failed. */
+hidden byte no_torn_entry_is_accepted, no_continuation_is_taken_for_an_event;
+hidden byte losses_are_exact, nothing_is_given_up_too_early, head_never_goes_back;
+hidden byte time_never_goes_back, a_quiet_ring_can_be_read, no_store_lands_in_a_closed_area;
+hidden byte this_never_happens;
+#define HOLDS(property, x)	property = (x); assert(property)
+
 /* Ghost: the continuations among the slots [from, to); uses j. */
 inline count(from, to, conts)
 {

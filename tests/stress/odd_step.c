@@ -160,6 +160,7 @@ static void step_events_check(void)
 }
 ODD_CASE(step_events, step_events_run, step_events_check);
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* vfork: the child's event is always dropped, the parent's never, a handler's either, each counted. */
 static void step_vfork(uint64_t n)
 {
@@ -189,5 +190,6 @@ static void step_vfork_check(void)
 	ODD_CHECK(step_count() + odd_control.drop_vfork == odd_fact[STEP_HANDLED] + odd_fact[STEP_BEGUN]);
 }
 ODD_CASE(step_vfork, step_vfork_run, step_vfork_check);
+#endif
 
 #endif

@@ -150,7 +150,8 @@ static void thread_first_check(void)
 	ODD_CHECK(odd_count("first by signal %d") == 20);
 	ODD_CHECK(odd_count("first string by signal: %s") == 20);
 	ODD_CHECK(event && odd_thread_row(event, &row) && row.tid != row.pid && row.state == KTR_ROW_GONE);
-	ODD_CHECK(event && strcmp(odd_find("first string by signal: %s")->text, "text") == 0);
+	event = odd_find("first string by signal: %s");
+	ODD_CHECK(event && strcmp(event->text, "text") == 0);
 }
 ODD_CASE(thread_first, thread_first_run, thread_first_check);
 

@@ -270,23 +270,16 @@ static int stress_account(struct stress_seen *seen)
 	       " dropped\n", begun, streams, read, lost, dropped);
 	if (begun == read + lost + dropped && read)
 		return seen->checks_gaps ? stress_account_rings(seen) : 0;
+	__atomic_store_n(&stress->failed, 1, __ATOMIC_RELAXED);
 	fprintf(stderr, "stress: events begun are not events read, lost and dropped: %" PRId64 " off\n",
 		(int64_t)(begun - read - lost - dropped));
 	return 1;
 }
 
-static int stress_drain(void)
+static int stress_drain_all(struct stress_seen *seen)
 {
-	struct stress_seen *seen = calloc(1, sizeof(*seen));
 	bool done;
 
-	if (!seen || !look_open(&seen->look, stress->path, false))
-		return 1;
-	seen->in_ring = calloc((uint64_t)seen->look.n_rings * EVENT_STREAMS, sizeof(uint64_t));
-	seen->gaps = calloc(seen->look.n_rings, sizeof(uint64_t));
-	seen->checks_gaps = stress->pinned && seen->look.map.header.path == KTR_PATH_RSEQ;
-	if (!seen->in_ring || !seen->gaps)
-		return 1;
 	do {
 		int64_t n;
 
@@ -300,6 +293,25 @@ static int stress_drain(void)
 		}
 	} while (!done);
 	return stress_account(seen);
+}
+
+static int stress_drain(void)
+{
+	struct stress_seen *seen = calloc(1, sizeof(*seen));
+	int failed = 1;
+
+	if (!seen || !look_open(&seen->look, stress->path, false))
+		return 1;
+	seen->in_ring = calloc((uint64_t)seen->look.n_rings * EVENT_STREAMS, sizeof(uint64_t));
+	seen->gaps = calloc(seen->look.n_rings, sizeof(uint64_t));
+	seen->checks_gaps = stress->pinned && seen->look.map.header.path == KTR_PATH_RSEQ;
+	if (seen->in_ring && seen->gaps)
+		failed = stress_drain_all(seen);
+	look_close(&seen->look);
+	free(seen->in_ring);
+	free(seen->gaps);
+	free(seen);
+	return failed;
 }
 
 /* A snapshot knows nothing of before: whole entries, time and order within what it got. */
@@ -338,7 +350,7 @@ static void stress_options(int argc, char **argv, unsigned *entries)
 
 	stress->procs = 4;
 	stress->threads = 8;
-	stress->timer_ns = 100000;
+	stress->timer_ns = 50000;
 	while ((option = getopt(argc, argv, "e:p:t:i:r:P")) != -1) {
 		uint64_t n = optarg ? strtoull(optarg, NULL, 10) : 0;
 

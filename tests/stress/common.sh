@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the scripts of tests/cli and tests/stress: builds test programs against the library under
+# $O and gives them a session directory of their own. CC and SAN (sanitizer flags) are respected.
+
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+case $O in /*) ;; *) O=$PWD/$O ;; esac
+CC=${CC:-cc}
+out=$O/tests/stress
+work=$(mktemp -d "${TMPDIR:-/tmp}/ktr-test.XXXXXX") || exit 1
+# Sessions are memory: where /dev/shm is, they belong there.
+if [ -d /dev/shm ] && [ -w /dev/shm ]; then
+	shm=$(mktemp -d /dev/shm/ktr-test.XXXXXX) || exit 1
+else
+	shm=$work/shm
+	mkdir "$shm"
+fi
+trap 'rm -rf "$work" "$shm"' EXIT
+trap 'exit 1' INT TERM
+export KTR_DIR="$shm"
+unset KTR_MASK KTR_SESSION KTR_ENTRIES KTR_KEEP_SESSION KTR_PATH KTR_DISABLE KTR_FILE KTR_CONF
+mkdir -p "$out" || exit 1
+
+flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude -I. ${SAN:-}"
+libs="$O/lib/libktr.a -lurcu-bp -lpthread"
+
+# program source... [-- flags]: builds $out/program when a source, a header or the library is newer.
+build() {
+	program=$out/$1
+	shift
+	sources=
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		sources="$sources $1"
+		shift
+	done
+	[ $# -gt 0 ] && shift
+	if [ -e "$program" ] && [ -z "$(find $sources tests/stress/*.h include/ktr "$O/lib/libktr.a" -newer "$program")" ]; then
+		return 0
+	fi
+	$CC $flags "$@" $sources -o "$program" $libs || { echo "cannot build $program"; exit 1; }
+}
+
+# Paths to test on: both, or the one that KTR_PATHS names ("rseq" or "thread").
+paths=${KTR_PATHS:-rseq thread}
+on_path() { # path command...
+	path=$1
+	shift
+	if [ "$path" = thread ]; then
+		KTR_PATH=thread "$@"
+	else
+		"$@"
+	fi
+}
+
+run() { # prints what it runs, fails with it
+	echo "+ $*"
+	"$@" || { echo "failed ($?): $*"; exit 1; }
+}
+
+build_stress() {
+	build stress tests/stress/event.c tests/stress/look.c tests/stress/stress.c
+}
+build_kill() {
+	build kill tests/stress/event.c tests/stress/look.c tests/kill/kill.c
+}
+build_odd() {
+	build odd tests/stress/event.c tests/stress/look.c tests/stress/odd.c tests/stress/odd_*.c -- -rdynamic
+	for plugin in one two many; do
+		define=
+		[ $plugin = many ] && define=-DPLUGIN_MANY
+		$CC $flags -fPIC -shared -DPLUGIN=$plugin $define tests/stress/plugin.c -o "$out/plugin-$plugin.so" ||
+			exit 1
+	done
+	# A plugin that contains the library; its objects are there where the shared library was built.
+	if [ -d "$O/pic/ktr" ]; then
+		$CC $flags -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
+			$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" -name '*.o') \
+			-o "$out/plugin-copy.so" -lurcu-bp -lpthread || exit 1
+	fi
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The long campaigns: at least 200 million events on each path, 1,000 kills on each path, odd lives at
+# every instruction. Takes half an hour or so; EVENTS and KILLS shorten it.
+. "$(dirname "$0")/../stress/common.sh"
+EVENTS=${EVENTS:-200000000}
+KILLS=${KILLS:-1000}
+build_stress
+build_kill
+build_odd
+for path in $paths; do
+	run on_path "$path" "$out/stress" -e $((EVENTS / 2)) -p 4 -t 8 -r 256
+	run on_path "$path" "$out/stress" -e $((EVENTS / 4)) -p 4 -t 2 -r 512 -P
+	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 8 -t 1 -r 65536
+	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 1 -t 8 -r 4096 -i 20000 -P
+	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 256
+	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 16384
+done
+run env ODD_LONG=1 "$out/odd"

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Stress, kills and odd lives with library and tests built for a sanitizer:
+#
+#	O=build/asan tests/stress/sanitize.sh address,undefined
+#	O=build/tsan tests/stress/sanitize.sh thread		(the path without restartable sequences only:
+#								the sanitizer sees no assembly)
+SAN="-fsanitize=${1:?which sanitizer?} -fno-sanitize-recover=all -fno-omit-frame-pointer"
+. "$(dirname "$0")/../stress/common.sh"
+events=${EVENTS:-2000000}
+make O="$O" CFLAGS="-O1 -g $SAN" lib || exit 1
+build_stress
+build_kill
+build_odd
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:halt_on_error=1}"
+export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1}"
+[ "$1" = thread ] && paths=thread KTR_PATH=thread && export KTR_PATH
+for path in $paths; do
+	run on_path "$path" "$out/stress" -e "$events" -p 4 -t 8 -r 256
+	run on_path "$path" "$out/stress" -e "$events" -p 2 -t 2 -r 16384 -P
+	run on_path "$path" "$out/kill" -n 50
+done
+run "$out/odd"
