@@ -88,8 +88,8 @@ struct ktr__self {
 	uint32_t row;  /* thread table */
 	uint32_t nest; /* thread path: levels in use */
 	uint32_t own;  /* thread path: 1 once the thread may record */
+	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
-	uint32_t reserved;
 	const void *frame[KTR_LEVELS]; /* thread path: of the event in each level */
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
 };

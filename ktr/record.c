@@ -226,8 +226,12 @@ static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
 	if (likely(level->view.geom) && likely(level->view.geom == ktr__load(&level->ring->geom)))
 		return level;
-	if (ktr__ring_level(self, level, keep))
+	if (self->no_ring) {
+		self->no_ring--;
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+	} else if (ktr__ring_level(self, level, keep)) {
 		return level;
+	}
 	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
 	return NULL;
 }

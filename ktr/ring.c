@@ -34,6 +34,11 @@
 
 #define RING_LOG2_DEFAULT 16		 /* 65,536 entries, 4 MiB per CPU */
 #define RING_TOTAL_MAX	  (64ull << 20) /* [bytes] of all rings together, unless asked otherwise */
+/*
+ * [events] a thread that could have no ring drops before it asks again: asking looks through the pool
+ * and at its owners, 0.7 ms where all of 128 are taken.
+ */
+#define RING_PATIENCE	  4096
 
 static uint64_t ring_bytes(unsigned log2)
 {
@@ -178,10 +183,11 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 	if (__atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE))
 		return 0;
 	ring_sizes(session, entries_log2, n_cpus);
-	for (uint32_t cpu = 0; session->header.path == KTR_PATH_RSEQ && cpu < session->header.n_rings; cpu++) {
+	/* Of a pool one ring is opened, so that who asks is told if there is no memory at all. */
+	for (uint32_t cpu = 0; cpu < (session->header.path == KTR_PATH_RSEQ ? session->header.n_rings : 1); cpu++) {
 		int code;
 
-		if (!(online[cpu / 64] >> cpu % 64 & 1))
+		if (session->header.path == KTR_PATH_RSEQ && !(online[cpu / 64] >> cpu % 64 & 1))
 			continue;
 		code = ktr__ring_open(session, cpu, control->ring_log2);
 		if (!code)
@@ -319,21 +325,41 @@ void ktr__ring_forget(void)
 }
 #endif
 
-/* Has the owner of a thread ring gone without giving it back (killed, _exit, a thread nobody saw end)? */
-static bool ring_deserted(const struct ktr_ring *ring, uint32_t owner)
+/*
+ * Has the owner of a thread ring gone without giving it back (killed, _exit, a thread nobody saw end)?
+ * owner_start, the row of its process, is 0 while a ring changes hands: that is nobody's.
+ */
+static bool ring_deserted(uint64_t row, uint32_t owner)
 {
 	const struct ktr_proc_row *rows = ktr__region(&ktr__own, proc, struct ktr_proc_row);
-	uint64_t row = ktr__load(&ring->owner_start);
-	const struct ktr_proc_row *mine = &rows[ktr__rec.proc];
 
-	if (!row || row >= ktr__own.header.region[KTR_REGION_proc].n_rows)
+	if (!owner || !row || row >= ktr__own.header.region[KTR_REGION_proc].n_rows)
 		return false;
 	if (row == ktr__rec.proc)
 		return tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
-	if (__atomic_load_n(&rows[row].state, __ATOMIC_ACQUIRE) == KTR_ROW_GONE)
-		return true;
-	return ktr__rec.proc && rows[row].pid_ns == mine->pid_ns &&
+	return ktr__rec.proc && rows[row].pid_ns == rows[ktr__rec.proc].pid_ns &&
 	       kill((pid_t)rows[row].pid, 0) != 0 && errno == ESRCH;
+}
+
+/*
+ * Takes a ring whose owner has gone. Of several processes that see a dead one, the one that replaces its
+ * row gets the ring; within a process, the one that replaces the thread.
+ */
+static bool ring_inherit(struct ktr_ring *ring, uint32_t tid)
+{
+	uint32_t owner = __atomic_load_n(&ring->owner, __ATOMIC_ACQUIRE);
+	uint64_t row = __atomic_load_n(&ring->owner_start, __ATOMIC_ACQUIRE);
+
+	if (!ring_deserted(row, owner))
+		return false;
+	if (row == ktr__rec.proc)
+		return __atomic_compare_exchange_n(&ring->owner, &owner, tid, 0, __ATOMIC_ACQ_REL,
+						   __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&ring->owner_start, &row, ktr__rec.proc, 0, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&ring->owner, tid, __ATOMIC_RELEASE);
+	return true;
 }
 
 /* Takes a free ring out of the pool, or one whose owner has gone. -1: all are in use. */
@@ -345,18 +371,14 @@ static int ring_take(uint32_t tid)
 
 		if (__atomic_load_n(&ring->owner, __ATOMIC_RELAXED) == 0 &&
 		    __atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+						__ATOMIC_RELAXED)) {
+			__atomic_store_n(&ring->owner_start, ktr__rec.proc, __ATOMIC_RELEASE);
 			return (int)i;
+		}
 	}
-	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
-		struct ktr_ring *ring = &ktr__own.rings[i];
-		uint32_t owner = __atomic_load_n(&ring->owner, __ATOMIC_ACQUIRE);
-
-		if (ring_deserted(ring, owner) &&
-		    __atomic_compare_exchange_n(&ring->owner, &owner, tid, 0, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+	for (uint32_t i = 0; i < ktr__rec.n_rings; i++)
+		if (ring_inherit(&ktr__own.rings[i], tid))
 			return (int)i;
-	}
 	return -1;
 }
 
@@ -386,16 +408,18 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 	uint64_t geom;
 
 	if (!ring) {
+		self->no_ring = RING_PATIENCE;
 		ktr__count_drop(&ktr__rec.control->drop_no_ring);
 		return false;
 	}
 	level->ring = ring;
 	level->cpu = ktr__getcpu();
 	ring->thread = self->row;
-	ring->owner_start = ktr__rec.proc;
 	geom = ring_validate(&ktr__own, (uint32_t)(ring - ktr__own.rings));
-	if (!geom)
+	if (!geom) {
+		self->no_ring = RING_PATIENCE;
 		return false;
+	}
 	level->view.base = ktr__own.map + KTR_GEOM_OFFSET(geom);
 	level->view.mask = ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES;
 	level->view.geom = geom;
@@ -416,8 +440,10 @@ void ktr__ring_release(struct ktr__self *self)
 			main = keep - ktr__rec.n_rings;
 		memset(&self->level[0][i], 0, sizeof(self->level[0][i]));
 		memset(&self->level[1][i], 0, sizeof(self->level[1][i]));
-		if (main)
+		if (main) {
+			__atomic_store_n(&main->owner_start, 0, __ATOMIC_RELEASE);
 			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
+		}
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);

@@ -279,6 +279,7 @@ static void start_after_fork_child(void)
 	self->own = 0;
 	self->row = 0;
 	self->nest = 0;
+	self->no_ring = 0;
 	memset(self->level, 0, sizeof(self->level));
 	if (ktr__rec.path) {
 		ktr__ring_forget();
