@@ -25,7 +25,7 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
 CONF_SRC    := $(wildcard conf/*.c)
-SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/ring_read.c ktr/format.c ktr/clock.c \
+SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/ring_read.c ktr/format.c \
 	       writer/codec.c writer/packet.c writer/crc32c.c
 KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
@@ -53,7 +53,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
 EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(wildcard examples/*/))
 
-.PHONY: bench bench-writer check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -189,7 +189,18 @@ $(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
 bench-writer: setup all $(BENCH)/paced ## the highest rate the writer keeps up with, bytes per event
 	$(BENCH)/paced
 
+$(BENCH)/reader: tests/bench-reader/reader.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+bench-reader: setup all $(BENCH)/reader ## how fast a trace is read: TRACE=directory, by default the demo's
+	$(BENCH)/reader $(or $(TRACE),demo-out/trace)
+
 # ---- longer checks ----
+
+fuzz: ## fuzz every parser and reader, SECONDS_EACH=60
+	scripts/fuzz.sh $(O)
 
 check-long: all ## 200 million events under stress and 1,000 kills on each path; half an hour
 	O=$(O) tests/stress/long.sh

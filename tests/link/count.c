@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 			count_ours[i] = strstr(file, "tests/link/") != NULL;
 	}
 	count_look.all = count_see;
+	count_look.foreign = true;
 	if (look_pass(&count_look, NULL, NULL) < 0)
 		return 1;
 	for (uint32_t i = 1; i < count_look.n_sites; i++) {

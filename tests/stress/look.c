@@ -74,7 +74,7 @@ static int look_kind(struct look *look, uint32_t site)
 	struct ktr_site_row row;
 	char format[128];
 
-	if (site >= look->n_sites)
+	if (look->foreign || site >= look->n_sites)
 		return -1;
 	if (look->kinds[site] != -2)
 		return look->kinds[site];

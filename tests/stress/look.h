@@ -34,6 +34,7 @@ struct look {
 	uint32_t n_sites;
 	void *base;	  /* mapping, or NULL */
 	look_all_fn *all; /* the caller may set it */
+	bool foreign;	  /* the caller may set it: no event is of event.c's */
 };
 
 /* One event of event.c's: `lost` events of its ring are missing just before it. False stops the reading. */

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr dump, json and report on what a program recorded: the same events in each form and from trace and
+# session alike, windows, both directions, damage, and an exit status for each ending.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+ktr=$O/bin/ktr
+failed=0
+unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE PAGER
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+# is text want: compares
+is() {
+	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
+}
+
+# status want command...: runs it quietly
+status() {
+	want=$1
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	is "exit status of $*" $? "$want"
+}
+
+cat >"$dir/program.c" <<'END'
+#include <ktr.h>
+int main(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		KTR_START0(KTR_VFS, "file", i % 2 ? "odd" : "even", i);
+		CTR2(KTR_NET, "got %d of %s", i, "a\tname\033[31m\xff");
+		KTR_COUNTER0(KTR_GEN, "queue", "depth", i);
+		KTR_STOP0(KTR_VFS, "file", i % 2 ? "odd" : "even", i);
+	}
+	return 0;
+}
+END
+${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
+	-lurcu-bp -lpthread || exit 1
+cd "$dir" || exit 1
+status 0 "$ktr" run -s mine -e 16384 -m net,vfs,gen -- ./program
+
+# The same number of events in every form, and in either direction.
+status 0 "$ktr" dump -q
+is "lines of dump" "$(wc -l <out)" 4000
+is "lines with control characters" "$(grep -c "$(printf '[\001-\010\016-\037]')" out)" 0
+grep -qF 'got 7 of a\tname\x1b[31m\xff' out || fail "no escaped text in dump"
+cp out forward
+status 0 "$ktr" dump -q -R
+tac out | cmp -s - forward || fail "dump -R is not the reverse of dump"
+status 0 "$ktr" json --events
+is "lines of json" "$(wc -l <out)" 4000
+status 0 "$ktr" report --json
+is "events of report" "$(grep -o '"events":[0-9]*' out | head -n 1)" '"events":4000'
+grep -q '"id":"odd","pid":[0-9]*,"count":500,"unsure":0,"no_start":0,"no_end":0' out ||
+	fail "report does not count the spans"
+grep -q '"id":"depth","pid":[0-9]*,"count":1000,"min":0.0,"mean":499.5,"max":999.0' out ||
+	fail "report does not sum up the counter"
+status 0 "$ktr" report
+grep -q '4,000 events' out || fail "report does not count the events"
+
+# First and last ones, columns, times.
+status 0 "$ktr" dump -q -n 3
+tail -n 3 forward | cmp -s - out || fail "dump -n 3 is not the tail of dump"
+status 0 "$ktr" dump -q --head 3
+head -n 3 forward | cmp -s - out || fail "dump --head 3 is not the head of dump"
+status 0 "$ktr" dump -cq --head 1 --time raw -t
+is "columns of dump -ct" "$(sed 's/[0-9][0-9]*/N/g; s/  */ /g' out)" \
+	' N N KTRGRAPH group:"file", id:"even", start:NxN, attributes: none'
+"$ktr" dump -tq >times
+at=$(sed -n 2001p times | awk '{print $1}')
+status 0 "$ktr" dump -q --from "$at"
+is "lines from the middle on" "$(wc -l <out)" "$(awk -v at="$at" '$1 >= at' times | wc -l)"
+status 0 "$ktr" dump -q --to "$at"
+is "lines up to the middle" "$(wc -l <out)" "$(awk -v at="$at" '$1 < at' times | wc -l)"
+
+# The session that is left says the same as the trace, but for what its rings no longer hold.
+if "$ktr" ls | grep -q '^mine '; then
+	status 0 "$ktr" dump -q -n 100 -s mine
+	is "lines of the session" "$(wc -l <out)" 100
+fi
+
+# What goes wrong.
+status 1 "$ktr" dump nothing
+status 1 "$ktr" dump "$dir/program"
+status 2 "$ktr" dump --time=later
+status 2 "$ktr" dump -n 3 --head 3
+status 2 "$ktr" json --from yesterday
+status 1 "$ktr" report ktr.out nothing
+status 1 "$ktr" dump -o /dev/full
+status 1 "$ktr" json -o "$dir"
+"$ktr" dump | head -n 1 >out
+is "a reader that leaves" "$(wc -l <out)" 1
+for stream in ktr.out/cpu_* ktr.out/ring_*; do
+	[ -e "$stream" ] && [ "$(wc -c <"$stream")" -gt 20000 ] || continue
+	truncate -s 20000 "$stream"
+done
+status 1 "$ktr" dump -q
+grep -q 'not finished' err || fail "dump does not tell of a torn packet"
+status 1 "$ktr" report --json
+grep -q '"partial":true' out || fail "report does not tell that it is partial"
+exit $failed
