@@ -8,6 +8,7 @@
  */
 #include "analyze/merge.h"
 #include "analyze/source.h"
+#include "analyze/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ struct ktr_reader {
 	struct ktr__said said;
 	struct ktr_error error;
 	int failed; /* -errno for good */
+	struct ktr__symbols *symbols; /* NULL until asked for */
 	char *path;
 };
 
@@ -122,6 +124,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 {
 	if (!reader)
 		return;
+	ktr__symbols_free(reader->symbols);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);
 	free(reader->path);
@@ -248,6 +251,13 @@ const struct ktr_reader_thread *ktr_reader_thread(const struct ktr_reader *reade
 const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
 {
 	return bit < KTR_CLASS_MAX ? reader->source.tables.class_name[bit] : NULL;
+}
+
+struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader)
+{
+	if (!reader->symbols)
+		reader->symbols = ktr__symbols_new(&reader->source.tables);
+	return reader->symbols;
 }
 
 const struct ktr_loss *ktr_reader_loss(const struct ktr_reader *reader)

@@ -19,7 +19,8 @@
 struct render_out {
 	char *at;
 	char *end;
-	size_t missing; /* [bytes] that did not fit */
+	size_t missing;               /* [bytes] that did not fit */
+	struct ktr__symbols *symbols; /* names for addresses, or NULL */
 };
 
 static inline void render_put(struct render_out *out, const char *bytes, size_t n)
@@ -190,13 +191,23 @@ static void render_integer(struct render_out *out, const struct ktr__render_step
 	render_number(out, &field, prefix, first, (size_t)(end - first));
 }
 
-/* As glibc prints pointers. */
+/* The name of an address, or NULL. */
+static const char *render_symbol(const struct render_out *out, const struct ktr_event *event,
+				 uint64_t address, enum ktr__symbols_kind kind)
+{
+	if (!out->symbols)
+		return NULL;
+	return ktr__symbols_at(out->symbols, ktr__tables_proc(event->thread), address, kind);
+}
+
+/* As glibc prints pointers, and behind it what it points to. */
 static void render_pointer(struct render_out *out, const struct ktr__render_step *step,
 			   const struct ktr_event *event)
 {
 	struct render_field field = render_field(step, event);
 	uint64_t word = event->arg[step->arg];
 	char digits[16], *end = digits + sizeof(digits), *first;
+	const char *name;
 
 	if (word) {
 		first = render_base2(end, word, 4, 0);
@@ -206,6 +217,12 @@ static void render_pointer(struct render_out *out, const struct ktr__render_step
 			      : (field.flags & KTR__FORMAT_SPACE) ? " 0x"
 								  : "0x",
 			      first, (size_t)(end - first));
+		name = render_symbol(out, event, word, KTR__SYMBOLS_POINTER);
+		if (name) {
+			render_put(out, " (", 2);
+			render_put(out, name, strlen(name));
+			render_put(out, ")", 1);
+		}
 		return;
 	}
 	field.flags &= ~KTR__FORMAT_ZERO;
@@ -289,20 +306,30 @@ static void render_double(struct render_out *out, const struct ktr__render_step 
 }
 
 /* Frames of a stack, innermost first. */
-static void render_stack(struct render_out *out, const struct ktr_event_bytes *stack)
+static void render_stack(struct render_out *out, const struct ktr_event *event,
+			 const struct ktr_event_bytes *stack)
 {
+	const char *between = out->symbols ? ": " : " ";
+
 	for (uint32_t at = 0; at + 8 <= stack->n_bytes; at += 8) {
 		char digits[20], *first;
+		const char *name;
 		uint64_t pc;
 
 		memcpy(&pc, stack->bytes + at, sizeof(pc));
+		name = render_symbol(out, event, pc, KTR__SYMBOLS_RETURN);
 		first = render_base2(digits + sizeof(digits), pc, 4, 0);
-		first -= 3;
-		memcpy(first, " 0x", 3);
-		render_put(out, first, (size_t)(digits + sizeof(digits) - first));
+		first -= 2;
+		memcpy(first, "0x", 2);
+		render_put(out, between, strlen(between));
+		render_put(out, name ? name : first,
+			   name ? strlen(name) : (size_t)(digits + sizeof(digits) - first));
+		between = out->symbols ? " < " : " ";
 	}
-	if (stack->cut)
-		render_put(out, " ...", 4);
+	if (stack->cut) {
+		render_put(out, between, strlen(between));
+		render_put(out, "...", 3);
+	}
 }
 
 static void render_step(struct render_out *out, const struct ktr__render_step *step,
@@ -352,9 +379,15 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
 {
+	return ktr__render_event(event, NULL, text, n_bytes);
+}
+
+size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *symbols, char *text,
+			 size_t n_bytes)
+{
 	char none[1];
 	char *begin = n_bytes ? text : none;
-	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0 };
+	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, symbols };
 	const struct ktr_reader_site *site = event->site;
 
 	if (site->render) {
@@ -372,7 +405,7 @@ size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
 	}
 	for (unsigned i = 0; i < site->n_args; i++)
 		if (site->arg[i].type == KTR_ARG_STACK)
-			render_stack(&out, &event->str[i]);
+			render_stack(&out, event, &event->str[i]);
 	*out.at = '\0';
 	return (size_t)(out.at - begin) + out.missing;
 }

@@ -243,11 +243,35 @@ static int session_thread(struct session_open *o, uint32_t id)
 				  &(struct ktr__thread_text){
 					  .tid = row.tid,
 					  .pid = row.pid,
+					  .proc = row.proc,
 					  .name = name,
 					  .process = process,
 					  .start_ns = row.start_ns,
 					  .exit_ns = row.exit_ns,
 				  });
+}
+
+static int session_module(struct session_open *o, uint32_t id)
+{
+	struct ktr_module_row row;
+	struct ktr__module module;
+	int rc = ktr__map_module(&o->map, id, &row);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	memset(&module, 0, sizeof(module));
+	module.proc = row.proc;
+	module.base = row.base;
+	module.end = row.end;
+	module.path = session_text(o, row.path);
+	module.n_build_id = row.build_id_bytes;
+	memcpy(module.build_id, row.build_id, sizeof(module.build_id));
+	if (!module.path)
+		return -ENOMEM;
+	rc = ktr__tables_module(&o->source->tables, id, &module);
+	if (rc == -EINVAL)
+		ktr__source_note(o->source, 1, "%s: module %u makes no sense", o->path, id);
+	return rc == -EINVAL ? 0 : rc;
 }
 
 static int session_class(struct session_open *o, uint32_t id)
@@ -282,6 +306,8 @@ static int session_tables(struct session_open *o)
 		rc = session_table(o, KTR_REGION_class_, session_class);
 	if (!rc)
 		rc = session_table(o, KTR_REGION_site, session_site);
+	if (!rc)
+		rc = session_table(o, KTR_REGION_module, session_module);
 	return rc ? rc : session_table(o, KTR_REGION_thread, session_thread);
 }
 

@@ -210,6 +210,7 @@ static int sidecar_thread(struct sidecar *s, const json_t *row)
 		.tid = sidecar_u32(row, "tid"),
 		.pid = sidecar_u32(row, "pid"),
 		.word = sidecar_u32(row, "word"),
+		.proc = proc,
 		.name = sidecar_text(s, row, "name"),
 		.process = proc < s->procs.n && s->procs.name[proc] ? s->procs.name[proc] : "",
 		.start_ns = sidecar_u64(row, "start_ns"),
@@ -227,6 +228,24 @@ static int sidecar_class(struct sidecar *s, const json_t *row)
 
 	return name ? ktr__tables_class(&s->source->tables, sidecar_u32(row, "bit"), name)
 		    : -ENOMEM;
+}
+
+static int sidecar_module(struct sidecar *s, const json_t *row)
+{
+	size_t n = json_string_length(json_object_get(row, "build_id")) / 2;
+	struct ktr__module module = {
+		.proc = sidecar_u32(row, "proc"),
+		.base = sidecar_u64(row, "base"),
+		.end = sidecar_u64(row, "end"),
+		.path = sidecar_text(s, row, "path"),
+		.n_build_id = (uint8_t)n,
+	};
+
+	if (n > KTR_BUILD_ID_MAX || (n && sidecar_octets(row, "build_id", module.build_id, n)))
+		return -EINVAL;
+	if (!module.path)
+		return -ENOMEM;
+	return ktr__tables_module(&s->source->tables, sidecar_u32(row, "module"), &module);
 }
 
 /* ---- files ---- */
@@ -397,6 +416,8 @@ int ktr__sidecar_tables(struct ktr__source *source, int dir_fd, struct ktr_error
 		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_PROCS, sidecar_proc);
 	if (!rc)
 		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_THREADS, sidecar_thread);
+	if (!rc)
+		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_MODULES, sidecar_module);
 	free(s.procs.name);
 	return rc;
 }

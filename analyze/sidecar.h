@@ -14,7 +14,7 @@
 int ktr__sidecar_info(struct ktr__source *source, int dir_fd, struct ktr_error *err);
 
 /*
- * Reads sites, threads, processes and classes into the tables. Damaged lines are noted and left
+ * Reads sites, threads, processes, classes and modules into the tables. Damaged lines are noted and left
  * out. 0, or -errno with err filled when a file cannot be read at all.
  */
 int ktr__sidecar_tables(struct ktr__source *source, int dir_fd, struct ktr_error *err);

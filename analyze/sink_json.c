@@ -11,6 +11,7 @@
  */
 #include "analyze/sink_json.h"
 #include "analyze/kind.h"
+#include "analyze/symbols.h"
 #include "analyze/utf8.h"
 
 #include <errno.h>
@@ -313,7 +314,18 @@ static int sink_json_string(struct ktr__sink_json *json, struct ktr__json_site *
 	return sink_json_set(json, s->arg[i], json->text, n + 3);
 }
 
-static int sink_json_stack(struct ktr__json_site *s, const struct ktr_event *event, unsigned i)
+static json_t *sink_json_frame(struct ktr__symbols *symbols, const struct ktr_event *event,
+			       uint64_t pc)
+{
+	uint32_t proc = symbols ? ktr__tables_proc(event->thread) : 0;
+	const char *name = symbols ? ktr__symbols_at(symbols, proc, pc, KTR__SYMBOLS_RETURN) : NULL;
+
+	return json_pack("{s:o, s:o*}", "pc", sink_json_pointer(pc), "sym",
+			 name ? sink_json_cstring(name) : NULL);
+}
+
+static int sink_json_stack(struct ktr__sink_json *json, struct ktr__json_site *s,
+			   const struct ktr_event *event, unsigned i)
 {
 	const struct ktr_event_bytes *str = &event->str[i];
 	int rc = json_array_clear(s->arg[i]);
@@ -322,7 +334,7 @@ static int sink_json_stack(struct ktr__json_site *s, const struct ktr_event *eve
 		uint64_t pc;
 
 		memcpy(&pc, str->bytes + at, sizeof(pc));
-		rc = json_array_append_new(s->arg[i], sink_json_pointer(pc));
+		rc = json_array_append_new(s->arg[i], sink_json_frame(json->symbols, event, pc));
 	}
 	return rc;
 }
@@ -345,7 +357,7 @@ static int sink_json_value(struct ktr__sink_json *json, struct ktr__json_site *s
 	case KTR_ARG_STR:
 		return sink_json_string(json, s, event, i);
 	case KTR_ARG_STACK:
-		return sink_json_stack(s, event, i);
+		return sink_json_stack(json, s, event, i);
 	case KTR_ARG_PTR:
 		n = snprintf(text, sizeof(text), "0x%" PRIx64, event->arg[i]);
 		return json_string_setn_nocheck(s->arg[i], text, (size_t)n);

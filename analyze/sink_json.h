@@ -19,7 +19,7 @@
  * Integers are integers, but those above 2^63-1 are strings of digits. Doubles are numbers, or
  * the strings "NaN", "Infinity" and "-Infinity". Pointers are strings, "0x1f". Strings have what
  * is not UTF-8 replaced by U+FFFD; NULL is null; one that was cut ends in "...". Stacks are
- * arrays of pointers.
+ * arrays of {"pc":"0x4010f3","sym":"main+0x3a"}, without "sym" where nothing is known there.
  */
 #ifndef ANALYZE_SINK_JSON_H
 #define ANALYZE_SINK_JSON_H
@@ -34,6 +34,7 @@ struct ktr__sink_json {
 	struct ktr_sink sink; /* hand this to a walk */
 	struct ktr__out *out; /* borrowed */
 	const struct ktr_reader *reader;
+	struct ktr__symbols *symbols; /* names for addresses, or NULL; borrowed */
 	int array;
 	int only_events; /* no head, losses and notes */
 	/* Its own. */

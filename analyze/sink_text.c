@@ -7,6 +7,7 @@
  * as wide as what is usual; longer names push the rest of their line to the right.
  */
 #include "analyze/sink_text.h"
+#include "analyze/render.h"
 #include "analyze/utf8.h"
 
 #include <errno.h>
@@ -158,10 +159,11 @@ static void sink_text_cells(struct ktr__sink_text *text, const struct ktr_event 
 }
 
 /* The event's text where it belongs; put right only if there is something wrong with it. */
-static void sink_text_message(struct ktr__out *out, const struct ktr_event *event)
+static void sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
+			      const struct ktr_event *event)
 {
 	char *at = out->buffer + out->n;
-	size_t room = out->room - out->n, n = ktr_event_text(event, at, room), plain;
+	size_t room = out->room - out->n, n = ktr__render_event(event, symbols, at, room), plain;
 	char copy[KTR__OUT_LINE / 8];
 
 	if (n >= room)
@@ -187,7 +189,7 @@ static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 	if (rc)
 		return rc;
 	sink_text_cells(text, event);
-	sink_text_message(text->out, event);
+	sink_text_message(text->out, text->symbols, event);
 	ktr__out_char(text->out, '\n');
 	text->last_ns = event->time_ns;
 	text->n_events++;

@@ -32,6 +32,7 @@ struct ktr__sink_text {
 	/* Filled in by the user. */
 	struct ktr__out *out; /* borrowed */
 	const struct ktr_reader_info *info;
+	struct ktr__symbols *symbols; /* names for addresses, or NULL; borrowed */
 	unsigned columns;
 	enum ktr__text_time time;
 	int colour;

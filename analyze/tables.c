@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables of sites, threads and classes.
+ * Tables of sites, threads, classes and modules.
  *
  * Rows and their strings live in the arena and stay where they are; the arrays over them grow
  * while the source is opened. Site 0 stands for every call site whose description was not to be
@@ -129,6 +129,7 @@ void ktr__tables_free(struct ktr__tables *tables)
 	free(tables->site);
 	free(tables->program);
 	free(tables->thread);
+	free(tables->module);
 	free(tables->word);
 	ktr__arena_free(&tables->arena);
 }
@@ -241,6 +242,7 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	if (!row)
 		return -ENOMEM;
 	row->word = text->word;
+	row->proc = text->proc;
 	row->thread.id = id;
 	row->thread.tid = text->tid;
 	row->thread.pid = text->pid;
@@ -251,6 +253,25 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	if (!row->thread.name || !row->thread.process)
 		return -ENOMEM;
 	tables->thread[id] = row;
+	return 0;
+}
+
+int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module)
+{
+	void *modules = tables->module;
+	struct ktr__module *row;
+	int rc;
+
+	if (id == 0 || id >= KTR__MODULES_MAX || module->end <= module->base ||
+	    module->n_build_id > KTR_BUILD_ID_MAX)
+		return -EINVAL;
+	rc = tables_room(&modules, &tables->n_modules, id, sizeof(*tables->module));
+	tables->module = modules;
+	row = rc ? NULL : ktr__arena_alloc(&tables->arena, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	*row = *module;
+	tables->module[id] = row;
 	return 0;
 }
 

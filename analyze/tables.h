@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the events of one source refer to by number: call sites, threads, classes. Filled when the
- * source is opened, out of the session's tables or the trace's sidecars; then only read. Rows
- * never move.
+ * What the events of one source refer to: call sites, threads and classes by number, modules by
+ * address. Filled when the source is opened, out of the session's tables or the trace's sidecars;
+ * then only read. Rows never move.
  */
 #ifndef ANALYZE_TABLES_H
 #define ANALYZE_TABLES_H
@@ -18,12 +18,24 @@
  */
 #define KTR__SITES_MAX   (1u << 20)
 #define KTR__THREADS_MAX (1u << KTR_THREAD_BITS)
+#define KTR__MODULES_MAX (1u << 20)
 
 /* A thread and what finds it: the word that its events carry in a trace. */
 struct ktr__thread {
 	struct ktr_reader_thread thread;
 	uint32_t word;
+	uint32_t proc;            /* row of its process; 0: unknown */
 	struct ktr__thread *same; /* another one with this word, started before this one */
+};
+
+/* An executable or shared object that a process had mapped; see struct ktr_module_row. */
+struct ktr__module {
+	uint32_t proc;
+	uint64_t base;
+	uint64_t end;
+	const char *path;
+	uint8_t n_build_id; /* [bytes] */
+	uint8_t build_id[KTR_BUILD_ID_MAX];
 };
 
 struct ktr__tables {
@@ -34,6 +46,8 @@ struct ktr__tables {
 	uint32_t n_sites;
 	struct ktr__thread **thread; /* by row; NULL where there is none */
 	uint32_t n_threads;
+	struct ktr__module **module; /* by row; NULL where there is none */
+	uint32_t n_modules;
 	struct ktr__thread **word;      /* hash table of words, open addressing */
 	uint32_t n_words;               /* its size, a power of two; 0 until it is built */
 	struct ktr__thread nobody;      /* thread 0 */
@@ -58,6 +72,7 @@ struct ktr__thread_text {
 	uint32_t tid;
 	uint32_t pid;
 	uint32_t word; /* 0: none */
+	uint32_t proc;
 	const char *name;
 	const char *process;
 	uint64_t start_ns;
@@ -74,6 +89,9 @@ int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__
 int ktr__tables_thread(struct ktr__tables *tables, uint32_t id,
 		       const struct ktr__thread_text *text);
 
+/* The path is borrowed, and lives as long as the tables. */
+int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module);
+
 /* After the last row: names the sites' classes and builds the hash of words. 0 or -ENOMEM. */
 int ktr__tables_finish(struct ktr__tables *tables);
 
@@ -81,6 +99,12 @@ int ktr__tables_finish(struct ktr__tables *tables);
 const struct ktr_reader_thread *ktr__tables_by_row(const struct ktr__tables *tables, uint32_t row);
 const struct ktr_reader_thread *ktr__tables_by_word(const struct ktr__tables *tables, uint32_t word,
 						    uint64_t time_ns);
+
+/* The row of the process of a thread of these tables. */
+static inline uint32_t ktr__tables_proc(const struct ktr_reader_thread *thread)
+{
+	return ((const struct ktr__thread *)(const void *)thread)->proc;
+}
 
 /* The site with this id, or the unknown one. */
 static inline const struct ktr_reader_site *ktr__tables_by_id(const struct ktr__tables *tables,

@@ -31,6 +31,7 @@ for kind in "$@"; do
 		need gnuplot-nox command_ gnuplot
 		need babeltrace2 command_ babeltrace2
 		need python3 command_ python3
+		need mandoc command_ mandoc
 		;;
 	esac
 done

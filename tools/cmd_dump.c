@@ -10,6 +10,7 @@
 #include "tools/walk.h"
 
 #include "analyze/sink_text.h"
+#include "analyze/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,6 +173,7 @@ static int dump_run(struct dump *dump)
 	ktr__sink_text_init(&dump->text);
 	dump->text.out = &dump->out;
 	dump->text.info = dump->walk.info;
+	dump->text.symbols = ktr__reader_symbols(dump->walk.reader);
 	dump->text.columns = (dump->columns ? dump->columns : KTR__TEXT_USUAL) | dump->more;
 	if (dump->header)
 		ktr__sink_text_header(&dump->text);

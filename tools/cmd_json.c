@@ -7,6 +7,7 @@
 #include "tools/walk.h"
 
 #include "analyze/sink_json.h"
+#include "analyze/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +70,7 @@ static int json_run(struct json *json, int fd)
 		return fail(command, "no memory");
 	json->sink.out = &json->out;
 	json->sink.reader = json->walk.reader;
+	json->sink.symbols = ktr__reader_symbols(json->walk.reader);
 	rc = ktr__sink_json_init(&json->sink);
 	if (!rc)
 		rc = walk_run(&json->walk, &sink, 1);

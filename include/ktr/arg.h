@@ -124,16 +124,6 @@ template <class T> inline uint64_t ktr__bits(T x)
 		return (uint64_t)x;
 }
 
-constexpr uint64_t ktr__compile_mask(const struct ktr_class *)
-{
-	return KTR__APP_MASK;
-}
-
-template <class T> constexpr uint64_t ktr__compile_mask(T m)
-{
-	return (uint64_t)m;
-}
-
 inline uint64_t ktr__mask(const struct ktr_class *cls)
 {
 	return __atomic_load_n(&cls->mask, __ATOMIC_RELAXED);
@@ -168,7 +158,10 @@ template <class T> constexpr const struct ktr_class *ktr__static_class(T)
 
 #define KTR__TYPE(x)	    ktr__type<std::decay_t<decltype((x))>>()
 #define KTR__BITS(x)	    ktr__bits(x)
-#define KTR__COMPILE_MASK(m) ktr__compile_mask(m)
+/* No call: g++ does not fold a constexpr function in a condition at -O0. */
+#define KTR__COMPILE_MASK(m)                                                                     \
+	(std::is_pointer<std::decay_t<decltype((m))>>::value ? KTR__APP_MASK :                   \
+							       (uint64_t)(uintptr_t)(m))
 #define KTR__MASK(m)	    ktr__mask(m)
 #define KTR__STATIC_MASK(m)  ktr__static_mask(m)
 #define KTR__STATIC_CLASS(m) ktr__static_class(m)

@@ -151,6 +151,6 @@ for compiler in gcc clang; do
 		off $compiler $level -DKTR_OFF
 	done
 done
-has g++ && off g++ -x c++ -std=c++17 -O0 && off g++ -x c++ -std=c++17 -O2
+has g++ && off g++ -x c++ -std=c++17 -O0 -ftoplevel-reorder && off g++ -x c++ -std=c++17 -O2
 echo "link: $built builds"
 exit $failed

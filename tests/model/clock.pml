@@ -4,24 +4,25 @@
  *
  * Names here            names in ktr
  *   K, MAX              k; slots of the longest event (MAX_SLOTS)
- *   rseq_cs[thread]     the thread's rseq_cs word: 0, or the descriptor of a sequence. There are two
- *                       sequences, so two descriptors (an event of one slot, an event of several).
- *                       It is left standing after an event; the kernel clears it when it switches the
- *                       thread, and so it tells at the next event whether the thread was switched
+ *   rseq_cs[thread]     the thread's rseq_cs word: 0, or the descriptor of a sequence. There are
+ *                       two sequences, so two descriptors (event of one slot, of several). It is
+ *                       left standing after an event; the kernel clears it when it switches the
+ *                       thread, so it tells at the next event whether the thread was switched
  *   cached[thread]      the time last read by the thread, in its own memory
  *   ring_time           -DRING_TIME: the time last read by anybody, in the ring's header
  *   head                slots recorded; it also serves as the clock, since time that passes without
  *                       an event cannot bring two events into the wrong order
- *   kernel()            what the kernel does to a thread that it takes off the CPU or sends a
- *                       signal: if the thread stands inside the sequence that rseq_cs names, it goes
- *                       on at the sequence's beginning; in any case rseq_cs becomes 0
+ *   ABORTED             the thread stands inside the sequence that rseq_cs names when the kernel
+ *                       takes it off the CPU or sends it a signal: it goes on at the sequence's
+ *                       beginning. Whether or not, rseq_cs becomes 0
  *   thread 0, 1         two threads on one CPU; process 2 is a signal handler of thread 0
  *
- * -DKERNEL_V2: Linux from 6.19 on looks at rseq_cs only if the thread was interrupted in user mode:
- * who sleeps in a system call between two events finds rseq_cs as it left it, although others have
- * recorded meanwhile ("Optimized RSEQ V2", row 2 of the table in Documentation/userspace-api/rseq.rst;
- * rseq_update_usr() in include/linux/rseq_entry.h). The thread's own time is then too old. The time
- * kept in the ring is right on every kernel: then rseq_cs decides about precision alone.
+ * -DKERNEL_V2: Linux from 6.19 on looks at rseq_cs only if the thread was interrupted in user mode
+ * (rseq_update_usr() in include/linux/rseq_entry.h; later releases: for threads registered as
+ * "Optimized RSEQ V2", Documentation/userspace-api/rseq.rst). Who sleeps in a system call between
+ * two events finds rseq_cs as it left it, although others have recorded meanwhile; the thread's own
+ * time is then too old. The time kept in the ring is in order on every kernel: then rseq_cs decides
+ * about precision alone.
  *
  * Properties: time never goes back in ring order; no event's time is older than the last K slots
  * and the event that they begin in.

@@ -7,9 +7,9 @@
  *   A_CONT0 + t         cont[t], how many continuations the ring has seen, valid for the current t
  *   xcont[]             cont[] as the ring's CPU sees it
  *   cpu                 the CPU of the ring (rseq path): one thread at a time runs a sequence on it
- *   writer              a thread that records: on the rseq path N_WRITERS threads or processes, or a
- *                       thread and its signal handler, on one CPU; with -DTHREAD the one thread that
- *                       owns the ring at one level of signal nesting
+ *   writer              a thread that records: on the rseq path N_WRITERS threads or processes,
+ *                       or a thread and its signal handler, on one CPU; with -DTHREAD the one
+ *                       thread that owns the ring at one level of signal nesting
  *   PREEMPTED           preemption, migration, signal: the sequence starts from the beginning
  *   killed              SIGKILL: the thread stops where it is, what it stored stays
  *   reader              a drain with a cursor: writer thread, `ktr record`, `ktr tail`, a snapshot
@@ -20,8 +20,8 @@
  * event takes 1 to MAX slots, as it likes. The reader never writes, so that one stands for any
  * number. The clock counts committed events, the coarsest clock that can tell two orders apart.
  *
- * Bounds: LAST slots recorded in all, CAP and MAX as given, N_WRITERS threads, one of them killed at
- * most, one clear (-DCLEAR), N_WORDS words per slot. The reader drains as often as it likes.
+ * Bounds: LAST slots recorded in all, CAP and MAX as given, N_WRITERS threads, one of them killed
+ * at most, one clear (-DCLEAR), N_WORDS words per slot. The reader drains as often as it likes.
  *
  * -DBREAK_x breaks one rule, check.sh knows which assertion has to find it. -DWITNESS_x asserts
  * that something interesting never happens; spin has to disagree.
@@ -72,9 +72,14 @@ byte n_gone;		/* writers that have finished or were killed */
 
 /*
  * The sequence. STEP is one instruction of it; before each the thread may be thrown out. An attempt
- * knows from its beginning whether it is doomed, that is, will not commit, so that its words can be
- * told from those of an attempt that does; that takes nothing from what can happen. The locals are
- * reset so that states which differ in nothing that matters are the same state.
+ * knows from its beginning whether it is doomed, that is, will be aborted or killed. That takes
+ * nothing from what can happen, and lets the words of all doomed attempts be 0, a word that no
+ * committed entry has. Where a preempted sequence goes on (BREAK_NO_RESTART, BREAK_SHARED) no
+ * attempt is doomed, and the writer's number is in the word. The locals are reset so that states
+ * which differ in nothing that matters are the same state.
+ *
+ * Head, cont[t] and the clock are loaded in one step: nobody else changes them while this CPU runs
+ * the sequence.
  */
 #if defined(BREAK_SHARED) || defined(BREAK_NO_RESTART)
 #define WRITER		(_pid & 1)
@@ -113,12 +118,6 @@ inline commit()
 	j = 0;
 	do
 	:: j < n -> truth[h + j] = ENTRY(j); j++
-	:: else -> break
-	od;
-	/* Whose a word was no longer matters once the visible head is a lap ahead; its kind does. */
-	j = 0;
-	do
-	:: j + CAP <= SLOTS(mem[A_HEAD]) -> truth[j] = KIND(truth[j]); j++
 	:: else -> break
 	od;
 	j = 0;
@@ -322,7 +321,9 @@ again:
 		lo = (cur > lo -> cur : lo);
 		h2 = 0;
 		if
-		:: lo > SLOTS(h1) -> HOLDS(a_quiet_ring_can_be_read, !calm); goto again	/* lapped while copying */
+		:: lo > SLOTS(h1) ->			/* lapped while copying */
+			HOLDS(a_quiet_ring_can_be_read, !calm);
+			goto again
 		:: else
 		fi;
 #ifdef WITNESS_REFUSED
@@ -362,7 +363,8 @@ again:
 		:: else -> break
 		od;
 		/* What is given up was cleared, or an event in the making could overwrite it. */
-		HOLDS(nothing_is_given_up_too_early, q == cur || k + CAP < xhead + MAX || k < first);
+		HOLDS(nothing_is_given_up_too_early,
+		    q == cur || k + CAP < xhead + MAX || k < first);
 		count(q, SLOTS(h1), k);
 		cur_conts = c + k;
 		cur = SLOTS(h1);

@@ -10,18 +10,20 @@
  *   freed[g]            the area of generation g is closed and handed to another ring: from then on
  *                       no store of ours may land there, and what stands there is not ours
  *   A_FIRST             the ring's first valid index; entries below it lie in an area that is gone
- *   resizer             `ktr sysctl`, a trigger that freezes, CPU hotplug: pins itself to the ring's
- *                       CPU, raises first, and commits geom in a restartable sequence that also
- *                       checks that head is still where first was taken from
- *   A_WANT              -DTHREAD: the geom asked for. Nobody can throw the owner of a ring without
- *                       rseq out of its event, so geom is stored by the owner, at its next event, and
+ *   resizer             `ktr sysctl`, a trigger that freezes, CPU hotplug: pins itself to the
+ *                       ring's CPU, raises first, and commits geom in a restartable sequence that
+ *                       also checks that head is still where first was taken from
+ *   want                -DTHREAD: the geom asked for. Nobody can throw the owner of a ring without
+ *                       rseq out of its event, so geom is stored by the owner, at its next event;
  *                       the area is freed only then, or when the owner is dead
  *   the rest            as in record.pml
  *
- * Bounds: N_CHANGES changes of geom, the last one closes the ring and frees its area with -DCLOSE,
- * or freezes it, so that the area stays to be read, with -DFREEZE; LAST slots
- * in all; events of 1 or MAX slots; two writers, in two processes or with -DONE_PROCESS in one, one
- * of them or the resizer killed at most.
+ * A frozen ring keeps its area to be read, so freezing leaves first alone.
+ *
+ * Bounds: N_CHANGES changes of geom; the last one closes the ring and frees its area with -DCLOSE,
+ * or freezes it with -DFREEZE; LAST slots in all; CAP0 and CAP1 slots, events of 1 or MAX;
+ * N_WRITERS writers, in two processes or with -DONE_PROCESS in one; with -DTHREAD one writer, who
+ * may be killed. (On the rseq path a kill is a thread that never runs again; spin looks at those.)
  */
 
 #define MAX 2
@@ -310,7 +312,8 @@ gone:
 
 /* As in record.pml, with geom read before everything else and again at the end. */
 #ifndef NO_READER
-#define FORGET_PASS	h1 = 0; i = 0; torn = 0; q = 0; lo = 0; c = 0; k = 0; g1 = 0; f = 0; calm = 0
+#define FORGET_PASS	h1 = 0; i = 0; torn = 0; q = 0; lo = 0; c = 0; k = 0; g1 = 0; f = 0; \
+			calm = 0
 
 active proctype reader()
 {

@@ -4,19 +4,19 @@
  *
  * Names here            names in ktr
  *   mem[]               shared memory as other CPUs and the readers see it
- *   STORE(a, v)         a plain store by the CPU the ring belongs to (rseq path) or by the one thread
- *                       that writes the ring (thread path): executed now, visible some time later
+ *   STORE(a, v)         a plain store by the CPU the ring belongs to (rseq path) or by the one
+ *                       thread that writes it (thread path): executed now, visible some time later
  *   RELEASE(a, v)       the committing store: STLR on arm64, a plain mov on x86-64
  *   ACQUIRED            whether head may be read: LDAR on arm64 waits until every earlier STLR is
  *                       visible; a plain load on x86-64 waits for nothing
  *   bus                 the hardware that makes executed stores visible
- *   MM                  0 sequentially consistent: at once; 1 TSO (x86-64): in program order; 2 arm64:
- *                       in any order, but a release store after all that were executed before it.
- *                       Stores executed AFTER a release store may overtake it
+ *   MM                  0 sequentially consistent: at once; 1 TSO (x86-64): in program order;
+ *                       2 arm64: in any order, but a release store after all that were executed
+ *                       before it. Stores executed AFTER a release store may overtake it
  *
- * An entry is N_WORDS words of one value, made of the slot index, the attempt (below) and the kind:
- * 0 for a first entry, 1 + ordinal for a continuation. A word that differs from the committed one
- * is of another lap, another writer or an aborted event: accepted, it is a torn entry.
+ * An entry is N_WORDS words of one value, made of the slot index, the writer and the kind: 0 for a
+ * first entry, 1 + ordinal for a continuation. A word that differs from the committed one is of
+ * another lap, another writer or an event that was never committed: accepted, it is a torn entry.
  *
  * A reader loads ONE word of the window that it copies, any one, at any moment between its load of
  * h1 and its load of h2. That is as good as a copy of all: whether accepted entries are whole is a
@@ -27,8 +27,8 @@
  * (the next one to that address waits until it is visible), on x86-64 N_SB stores.
  *
  * A model defines before it includes this file: N_PLAIN, addresses 0 to N_PLAIN - 1 take plain
- * stores; N_ADDR, those up to N_ADDR - 1 take committing stores; LANDED(a), run for each plain store
- * that becomes visible.
+ * stores; N_ADDR, those up to N_ADDR - 1 take committing stores; LANDED(a), run for each plain
+ * store that becomes visible.
  */
 
 #ifndef MM
@@ -38,7 +38,7 @@
 #define N_SB 3
 #endif
 
-#define WORD(i, attempt, kind)	(((i) + 1) * 64 + (attempt) * 32 + (kind))
+#define WORD(i, writer, kind)	(((i) + 1) * 64 + (writer) * 32 + (kind))
 #define KIND(word)		((word) & 31)
 #define NONE			2047
 
@@ -102,7 +102,7 @@ end:	do
 #else
 
 short pending[N_ADDR] = NONE;
-byte n_plain;			/* plain stores pending that a pending release store has to wait for */
+byte n_plain;			/* plain stores pending, for which a release store has to wait */
 byte n_release;			/* release stores pending */
 #define ROOM(a)			(pending[a] == NONE)
 #define RELEASE(a, v)		ROOM(a) -> pending[a] = v; n_release++
@@ -138,7 +138,10 @@ byte n_late;
 #endif
 
 #define LAND(a) \
-	:: atomic { pending[a] != NONE -> mem[a] = pending[a]; pending[a] = NONE; VISIBLE(a); LANDED(a) }
+	:: atomic { \
+		pending[a] != NONE -> mem[a] = pending[a]; pending[a] = NONE; \
+		VISIBLE(a); LANDED(a) \
+	   }
 
 active proctype bus()
 {
