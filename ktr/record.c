@@ -67,11 +67,14 @@ static inline bool record_usual(const struct ktr_site *site, uint32_t id)
 #define A4 A3 KTR_ARCH_ARG(4)
 #define A5 A4 KTR_ARCH_ARG_LAST(5)
 
+/* The arguments stand where they would in an entry, so that one whose clock is not read can go as it is. */
 #define RECORD_SLOW(...)                                                                         \
 	do {                                                                                     \
-		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
-		ktr__record_slow(site, arg, NULL, 0);                                            \
+		struct ktr_entry entry = { 0, 0, 0, { __VA_ARGS__ } };                           \
+		record_unusual(site, &entry);                                                    \
 	} while (0)
+
+static void record_unusual(struct ktr_site *site, struct ktr_entry *entry);
 
 /* Where a sequence found its ring not ready, or the case is not plain, the slow path takes over. */
 __attribute__((visibility("default")))
@@ -481,6 +484,37 @@ static __attribute__((noinline, cold)) void record_general(const struct ktr_site
 	if (record_admit(&ktr__self))
 		record_event(site, arg, pcs, depth);
 	errno = saved;
+}
+
+#if KTR_ARCH_HAS_RSEQ
+/*
+ * The usual event while the clock is read for some events only: without the clock its price is that of
+ * its instructions, so it must have few.
+ */
+static inline bool record_sparse(const struct ktr_site *site, struct ktr_entry *entry)
+{
+	const struct ktr_control *control = ktr__rec.control;
+	uint32_t sparse = __atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) & 31;
+	uint32_t id = site->plain;
+	uint64_t meta = ktr__self.armed;
+
+	if (!sparse || !meta || !id || ktr__rec.clock == KTR_CLOCK_MONOTONIC ||
+	    __atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED) ||
+	    !(site->mask & ktr__load(&control->record)) ||
+	    site->mask & (ktr__load(&control->keep) | ktr__load(&control->count)))
+		return false;
+	record_word((uint64_t *)(void *)entry + 1, meta | id);
+	return ktr__write_sparse(entry, 1, 0, (1ull << sparse) - 1) == KTR_WRITE_DONE;
+}
+#endif
+
+static __attribute__((noinline)) void record_unusual(struct ktr_site *site, struct ktr_entry *entry)
+{
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ && !site->flags && record_sparse(site, entry))
+		return;
+#endif
+	ktr__record_slow(site, entry->arg, NULL, 0);
 }
 
 void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -42,7 +43,7 @@
 #define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
 #define SESSION_KEEP_LESS 4 /* a keep ring is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
-#define SESSION_TRIES 16 /* joining one that comes and goes */
+#define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
 
@@ -393,10 +394,8 @@ bool ktr__session_alone(const struct ktr__session *session)
 {
 	if (!ktr__session_fd_ours(session))
 		return false;
-	if (flock(session->fd, LOCK_EX | LOCK_NB) != 0)
-		return false;
-	flock(session->fd, LOCK_SH | LOCK_NB);
-	return true;
+	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
+	return flock(session->fd, LOCK_EX | LOCK_NB) == 0 && session_path_same(session, session->path);
 }
 
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
@@ -492,7 +491,11 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 		ktr__session_detach(session);
 		return code;
 	}
-	flock(session->fd, LOCK_SH | LOCK_NB);
+	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
+	if (flock(session->fd, LOCK_SH | LOCK_NB) != 0 || !session_path_same(session, path)) {
+		ktr__session_detach(session);
+		return -EAGAIN;
+	}
 	if (session_has_us(session, &plan->self) == 2)
 		return session_two_copies(session, err);
 	if (session->header.path != plan->path) {
@@ -568,6 +571,7 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 			code = session_join(plan, path, session, err);
 			if (code == -EAGAIN) {
 				code = 0;
+				sched_yield();
 				continue;
 			}
 			if (code != -ENOENT) {

@@ -47,7 +47,7 @@ static struct ktr_thread_row *thread_row(uint32_t row)
 
 void ktr__thread_register(struct ktr__self *self)
 {
-	uint32_t index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread);
+	uint32_t index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread), none = 0;
 	struct ktr_thread_row *row;
 
 	if (!index) {
@@ -61,12 +61,12 @@ void ktr__thread_register(struct ktr__self *self)
 	row->start_ns = thread_now_ns();
 	row->start_ticks = ktr__clock_now(ktr__rec.clock);
 	prctl(PR_GET_NAME, row->name);
-	if (self->row) {
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	/* One instruction, so that a handler comes before it or after it. */
+	if (!__atomic_compare_exchange_n(&self->row, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);
 		return;
 	}
-	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
-	self->row = index;
 	if (thread_key_usable)
 		pthread_setspecific(thread_key, self);
 	/* One level deep: this event finds the thread registered. */

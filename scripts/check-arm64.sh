@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds everything for AArch64 with a cross compiler, warnings being errors, and runs it under qemu-user:
-# the unit tests, then a program traced by the ktr command. qemu-user offers no restartable sequences, so
-# the library has to choose the path without them by itself. The sequences are run all the same, by the
-# suite `sequence`, which plays the kernel's part.
+# Builds everything for AArch64 with a cross compiler, warnings being errors, and runs it under
+# qemu-user: a program traced by the ktr command, and the unit tests. qemu-user offers no
+# restartable sequences, so the library has to choose the path without them by itself. The
+# sequences are run all the same, by the suite `sequence`, which plays the kernel's part.
 #
-# Not run is the suite `cli`: it compares what the command says about a process with what /proc says,
-# and /proc describes the emulator.
+# Not run is the suite `cli`: it compares what the command says about a process with what /proc
+# says, and /proc describes the emulator.
 #
 #	scripts/check-arm64.sh [output-directory]
 set -u
@@ -33,7 +33,8 @@ need libjansson-dev:arm64 links jansson.h jansson
 need libcunit1-dev:arm64 links CUnit/CUnit.h cunit
 if [ -n "$missing" ]; then
 	echo "check-arm64: missing Debian packages:$missing" >&2
-	echo "check-arm64: dpkg --add-architecture arm64 && apt-get update && apt-get install$missing" >&2
+	echo "check-arm64: they come with dpkg --add-architecture arm64, apt-get update," >&2
+	echo "check-arm64: apt-get install$missing" >&2
 	exit 1
 fi
 
@@ -51,8 +52,8 @@ libdw=0 # optional
 links elfutils/libdwfl.h dw >/dev/null 2>&1 && libdw=1
 
 echo "check-arm64: building in $O"
-${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" HAVE_LIBDW=$libdw \
-	lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
+${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
+	HAVE_LIBDW=$libdw lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
 	cat "$work/build"
 	echo "check-arm64: the build failed"
 	exit 1
@@ -69,9 +70,10 @@ mkdir "$work/sessions"
 export KTR_DIR="$work/sessions" KTR_CONF=
 unset KTR_PATH KTR_MASK
 
-# Events, losses (rings are larger than the whole trace), and that it tells machine, path and clock.
+# Rings are larger than the whole trace, so nothing can be lost; it tells machine, path and clock.
 traced() {
-	(cd "$work" && ./ktr run -e 16384 -o trace ./indexer -j 2 "$OLDPWD/include") >"$work/run" 2>&1 || return 1
+	(cd "$work" && ./ktr run -e 16384 -o trace ./indexer -j 2 "$OLDPWD/include") \
+		>"$work/run" 2>&1 || return 1
 	"$work/ktr" dump "$work/trace" >"$work/dump" 2>&1 || return 1
 	[ "$(grep -c . "$work/dump")" -gt 100 ] || return 1
 	grep -q ' events, 0 lost; ' "$work/run" || return 1

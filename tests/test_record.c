@@ -262,12 +262,13 @@ static void a_stack_has_its_frames(void)
 	struct ktr_reader *reader;
 	struct ktr_event event;
 	uint32_t bytes = 0;
+	int what;
 
 	BEGIN();
 	CU_ASSERT_EQUAL(record_deep(9), 9);
 	CU_ASSERT_FATAL(ktr_reader_open(ktr_session_path(), NULL, &reader, NULL) == 0);
-	while (ktr_reader_next(reader, &event) > 0)
-		if (event.site->n_args == 1 && event.site->arg[0].type == KTR_ARG_STACK)
+	while ((what = ktr_reader_next(reader, &event)) > 0)
+		if (what == KTR_READ_EVENT && event.site->n_args == 1 && event.site->arg[0].type == KTR_ARG_STACK)
 			bytes = event.str[0].n_bytes;
 	/* Without frame pointers (-O2) the chain may end at once; with them it is at least ten deep. */
 	CU_ASSERT(bytes % 8 == 0);

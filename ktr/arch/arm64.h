@@ -20,22 +20,43 @@
  *
  * head is slots << 1 | t, so head * 32 is the byte position with t in a bit the mask clears.
  *
- * Why LDAR and STLR, and nothing less. STLR makes an entry visible before the head that covers it. It
- * does not hold back what follows: the next event's stores may overtake it and scribble over the
- * oldest slots while readers still see the old head, more than the one event the reader's rule allows
- * for. LDAR of head at the start of the next event waits for that STLR, and everything behind an LDAR
- * waits for it (Arm Architecture Reference Manual, DDI 0487, B2.3 "barrier-ordered-before": a release
- * followed in program order by an acquire; an acquire followed by any access). LDAPR does not wait for
- * an earlier STLR and must not be used. Both events are on one CPU, so the order is one of program order
- * whichever threads they belong to. All other loads and stores may be plain: readers see each other
- * word through the head, and geom and the counters are only changed on the ring's own CPU.
+ * Why LDAR and STLR, and nothing less. STLR makes an entry visible before the head that covers it.
+ * It does not hold back what follows: the next event's stores may overtake it and scribble over
+ * the oldest slots while readers still see the old head, more than the one event that the reader's
+ * rule allows for. LDAR of head at the start of the next event waits for that STLR, and everything
+ * behind an LDAR waits for it (Arm Architecture Reference Manual, DDI 0487, B2.3
+ * "barrier-ordered-before": a release followed in program order by an acquire; an acquire followed
+ * by any access). LDAPR does not wait for an earlier STLR and must not be used. Both events are on
+ * one CPU, so this is program order, whichever threads they belong to. The other loads and stores
+ * may be plain: what a reader sees of them it sees through a head, and geom and the counters
+ * change on the ring's own CPU only.
  *
  * Registers. The caller's operands are never written, so that a restart finds them as they were:
- *	rseq  address of the thread's struct rseq: thread pointer + __rseq_offset. cpu_id at 4, rseq_cs at 8
- *	rec   address of ktr__rec
- * x9 to x14 are scratch everywhere, x6 to x8 and x15 to x17 in the general event too. x18 belongs to the
- * platform. Nothing is called and nothing is signed, so pointer authentication has no part in this; the
- * kernel enters the abort handler by an exception return with BTYPE 0, which needs no landing pad.
+ *	rseq	address of the thread's struct rseq, thread pointer + __rseq_offset:
+ *		cpu_id at 4, rseq_cs at 8
+ *	rec	address of ktr__rec
+ * x9 to x14 are scratch everywhere, x6 to x8 and x15 to x17 in the general event too.
+ *
+ * The plain event as it is assembled, step by step:
+ *	RESTART		adrp add str		the store comes right before START: from there
+ *						on every instruction is covered
+ *	START		ldr w9, w10; cmp; b.hs	32-bit loads clear the upper half, so that x9 is the
+ *						index; (uint32_t)-1, no registration, is refused too
+ *	view, ring	ldr x10, x11; ldr x10	views[cpu]; a process's own copies, loaded anew each
+ *			add x11, x9 << 8	time; headers have 256 bytes
+ *	geom		ldr x9, ldr x12; cmp	x11 moves on by 8, to head: LDAR takes no offset
+ *			b.ne
+ *	head		ldar x12
+ *	to		ldp x13, x14; and; add	base and mask of the view whose geom was compared
+ *	time		mrs x9
+ *	to[]		stp, str...		each word in one piece; all below &head + 2 slots
+ *	COMMIT		add; stlr		the last instruction before post_commit_ip
+ *			str xzr			outside: nothing is lost where it is not reached
+ * No instruction in between calls, returns, or takes an exclusive monitor; the branches out of it
+ * are forward ones to C labels, listed as exit points.
+ *
+ * Pointer authentication has no part in this, since nothing is signed; the kernel enters the abort
+ * handler by an exception return with BTYPE 0, which needs no landing pad.
  *
  * Descriptor, abort signature and the exit-point arrays for debuggers follow librseq
  * (include/rseq/arch/aarch64.h) and the kernel's tools/testing/selftests/rseq/rseq-arm64.h; the
@@ -52,13 +73,13 @@
 #define KTR_ARCH_CLOCK	    KTR_CLOCK_CNTVCT
 
 /*
- * The virtual counter, with no ISB. The counter may be read ahead of the instructions before it, by as
- * much as the CPU looks ahead, as with rdtsc; an ISB would put it in its place at the price of emptying
- * the pipeline, many times that of the reading. What a ring needs holds without it: reads of the counter
- * by one CPU are in program order among themselves (DDI 0487, CNTVCT_EL0), so that time never runs
- * backwards within a ring, and a reading ahead of a sequence that is restarted is thrown away with it.
- * The kernel's vdso has an ISB because its readings are compared across CPUs under a sequence lock
- * (arch/arm64/include/asm/vdso/gettimeofday.h).
+ * The virtual counter, with no ISB. The counter may be read ahead of the instructions before it,
+ * by as much as the CPU looks ahead, as with rdtsc; an ISB would put it in its place at the price
+ * of emptying the pipeline. What a ring needs holds without it: reads of the counter by one CPU
+ * are in program order among themselves (DDI 0487, CNTVCT_EL0), so that time never runs backwards
+ * within a ring, and a reading in a sequence that is restarted is thrown away with it. The kernel's
+ * vdso has ISBs, so that the reading stays where its sequence count is checked
+ * (arch/arm64/include/asm/vdso/gettimeofday.h); a restartable sequence needs no such check.
  */
 static inline uint64_t ktr__ticks(void)
 {
@@ -69,8 +90,9 @@ static inline uint64_t ktr__ticks(void)
 }
 
 /*
- * The address a return address on the stack stands for: code built with -mbranch-protection has signed
- * it. XPACLRI takes the signature off, from x30 only; on CPUs that know no signatures it does nothing.
+ * The address that a return address on the stack stands for: code built with -mbranch-protection
+ * has signed it. XPACLRI takes the signature off, from x30 only; on CPUs that know no signatures
+ * it does nothing.
  */
 #define KTR_ARCH_SIGNS_RETURNS 1
 static inline uint64_t ktr__return_address(uint64_t word)
@@ -121,7 +143,7 @@ static inline const char *ktr__rseq_area(void)
 	"str x9, [%[rseq], #8]\n"                                                                \
 	"3:\n\t"
 
-/* Behind the commit, so that nothing points into this code when a plugin that has a copy of it goes. */
+/* Behind the commit, so that nothing points into this code when a plugin with a copy of it goes. */
 #define RSEQ_DISARM "str xzr, [%[rseq], #8]\n\t"
 
 /*
@@ -176,7 +198,7 @@ static inline const char *ktr__rseq_area(void)
 		     : "x9", "x10", "x11", "x12", "x13", "x14", "cc", "memory"                   \
 		     : cold)
 
-/* The procedure call standard passes eight words in registers: the sixth argument is like the others. */
+/* Eight words are passed in registers: the sixth argument is like the others. */
 #define KTR_ARCH_STORE(n, at)	   "str %[a" #n "], [x13, #" #at "]\n\t"
 #define KTR_ARCH_ARG(n)		   , [a##n] "r"(a##n)
 #define KTR_ARCH_STORE_LAST(n, at) KTR_ARCH_STORE(n, at)
@@ -198,9 +220,9 @@ static inline const char *ktr__rseq_area(void)
  *		x8 ^= 1
  *	COMMIT: head = x8
  *
- * Of each slot 56 bytes are copied behind its first word, which is in x9. They are loaded word by word:
- * the staged words were stored one by one a moment ago, and a wider load would have to wait until they
- * have left the store buffer.
+ * Of each slot 56 bytes are copied behind its first word, which is in x9. They are loaded word by
+ * word: the staged words were stored one by one a moment ago, and a wider load would have to wait
+ * until they have left the store buffer.
  */
 #define RSEQ_COPY_SLOT                                                                           \
 	"and x7, x14, x15\n\t"                                                                   \
@@ -263,9 +285,9 @@ cold:
 }
 
 /*
- * The clock was read outside of the sequence (clock_gettime): another thread may have recorded a later
- * time on this CPU since then. ring.last tells; it may be ahead of the newest entry by one event that
- * was never committed, which costs another reading of the clock and nothing else.
+ * The clock was read outside of the sequence (clock_gettime): another thread may have recorded a
+ * later time on this CPU since then. ring.last tells; it may be ahead of the newest entry by one
+ * event that was never committed, which costs another reading of the clock and nothing else.
  */
 static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset,
 				   uint64_t time)
@@ -288,11 +310,11 @@ late:
 }
 
 /*
- * The clock is read for every (mask + 1)-th slot only. The others repeat the newest time of their ring
- * and are marked. rseq_cs is left set behind the commit: the kernel clears it whenever the thread is
- * switched or signalled, so that "still set" means that nobody else has run on this CPU since. The test
- * itself is the first thing inside the sequence; one that finds it cleared arms it, remembers to read
- * the clock (w8), and starts over.
+ * The clock is read for every (mask + 1)-th slot only. The others repeat the newest time of their
+ * ring and are marked. rseq_cs is left set behind the commit: the kernel clears it whenever the
+ * thread is switched or signalled, so that "still set" means that nobody else has run on this CPU
+ * since. The test itself is the first thing inside the sequence; one that finds it cleared arms
+ * it, remembers to read the clock (w8), and starts over.
  *
  *	w8 = 0
  *	goto START
@@ -371,7 +393,8 @@ cold:
  * against the new word. The caller has pinned itself. The commit is an STLR: what the caller has
  * copied into the new area is visible before its geom is.
  */
-static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t head, uint64_t geom)
+static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t head,
+				   uint64_t geom)
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM
 		     "ldr w9, [%[rseq], #4]\n\t"

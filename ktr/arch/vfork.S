@@ -15,10 +15,11 @@
  *	if pid != 0: ktr__self.in_vfork = 0	the parent, also when the call failed
  *	if pid < 0: errno = -pid; pid = -1
  *
- * On x86-64, as in glibc's vfork, the address is taken off the stack and pushed back, so this file does
- * not promise shadow-stack support. On AArch64 it is in x30 all the time: it is never stored, so there is
- * nothing to sign, and the note at the end may promise pointer authentication as well as the landing pad.
- * It does not promise a guarded control stack, from which the child takes its parent's entry.
+ * On x86-64, as in glibc's vfork, the address is taken off the stack and pushed back, so this file
+ * does not promise shadow-stack support. On AArch64 it is in x30 all the time: it is never stored,
+ * so there is nothing to sign, and the note at the end may promise pointer authentication as well
+ * as the landing pad. It does not promise a guarded control stack, from which the child takes its
+ * parent's entry.
  */
 #if defined(__x86_64__) && !defined(__ILP32__)
 	.text
@@ -51,8 +52,8 @@ vfork:
 
 #elif defined(__aarch64__) && !defined(__ILP32__)
 /*
- * x2 is &ktr__self. The kernel returns to both sides with all registers but x0 as they were. The parent
- * of a failed call ends in ktr__vfork_failed(), which returns for it.
+ * x2 is &ktr__self. The kernel returns to both sides with all registers but x0 as they were. A
+ * failed call ends in ktr__vfork_failed(), which returns for it.
  */
 	.text
 	.globl	vfork

@@ -252,8 +252,8 @@ cold:
 
 #define RSEQ_RING_OFFSET "addl %[ring_offset], %%eax\n\t"
 #define RSEQ_INPUTS                                                                              \
-	[rs] "r"(ktr__rec.rseq_offset), [rec] "m"(ktr__rec), [staged] "r"(staged), [n] "rm"(n),   \
-		[ring_offset] "rm"(ring_offset)
+	[rs] "r"(ktr__rec.rseq_offset), [rec] "m"(ktr__rec), [staged] "r"(staged), [n] "g"(n),   \
+		[ring_offset] "g"(ring_offset)
 #define RSEQ_CLOBBERS                                                                            \
 	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",            \
 		"cc", "memory"
@@ -286,7 +286,7 @@ static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, u
 		     "movq %%rax, 32(%%r10)\n\t" RSEQ_COPY_ALL
 		     "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
 		     :
-		     : RSEQ_INPUTS, [time] "rm"(time)
+		     : RSEQ_INPUTS, [time] "rme"(time)
 		     : RSEQ_CLOBBERS
 		     : cold, late);
 	return KTR_WRITE_DONE;
@@ -336,7 +336,7 @@ static inline int ktr__write_sparse(const struct ktr_entry *staged, uint32_t n,
 		     "9:\n\t" RSEQ_TSC "movq %%rax, 32(%%r10)\n"
 		     "10:\n\t" RSEQ_COPY_ALL RSEQ_ABORT
 		     :
-		     : RSEQ_INPUTS, [mask] "rm"(mask)
+		     : RSEQ_INPUTS, [mask] "rme"(mask)
 		     : RSEQ_CLOBBERS
 		     : cold);
 	return KTR_WRITE_DONE;

@@ -35,7 +35,6 @@ struct bench_options {
 		.every = k, .entries = BENCH_ENTRIES                                             \
 	}
 
-/* What two processes are compared with comes just before them. */
 static const struct bench_config bench_configs[] = {
 	CONFIG(1, 1, 0, 0, 1), CONFIG(1, 1, 1, 0, 1), CONFIG(2, 1, 0, 0, 1), CONFIG(1, 2, 0, 0, 1),
 	CONFIG(2, 1, 1, 0, 1), CONFIG(1, 2, 1, 0, 1), CONFIG(8, 1, 0, 0, 1), CONFIG(8, 1, 1, 0, 1),
@@ -90,12 +89,12 @@ static int bench_cpus(int32_t *cpu)
 	return n;
 }
 
-static void bench_progress(unsigned at, const char *what)
+static void bench_progress(unsigned at, unsigned n, const char *what)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
 	if (what)
-		fprintf(stderr, "\r\033[K[%u/%u] %s", at + 1, (unsigned)BENCH_CONFIGS, what);
+		fprintf(stderr, "\r\033[K[%u/%u] %s", at + 1, n, what);
 	else
 		fprintf(stderr, "\r\033[K");
 	fflush(stderr);
@@ -104,21 +103,49 @@ static void bench_progress(unsigned at, const char *what)
 static int bench_configure(struct bench_shared *shared, const struct bench_config *config, bool quick)
 {
 	struct bench_config *to = &shared->config;
-	int n_cpus;
 
-	memset(shared->pair, 0, sizeof(shared->pair));
 	*to = *config;
-	to->reps = bench_crowded(config) ? 100 : BENCH_REPS_MAX;
-	to->n_single = bench_n_workers(config) == 1 && config->every == 1 ? 500000 : 0;
+	to->reps = (bench_crowded(config) ? 100 : BENCH_REPS_MAX) / BENCH_PASSES;
+	to->n_single = bench_n_workers(config) == 1 && config->every == 1 ? 100000 : 0;
 	if (quick) {
-		to->reps /= 10;
+		to->reps = to->reps < 40 ? 3 : to->reps / 10;
 		to->n_single /= 10;
 	}
-	n_cpus = bench_cpus(to->cpu);
-	return n_cpus >= 2 || bench_n_workers(config) == 1 ? 0 : -1;
+	return bench_cpus(to->cpu) >= 2 || bench_n_workers(config) == 1 ? 0 : -1;
 }
 
-static int bench_all(const struct bench_options *options, struct bench_row *rows, unsigned *n_rows)
+/* One pass of one configuration; its samples are kept in *kept between passes. */
+static int bench_one(struct bench_shared *shared, int fd, const struct bench_options *options,
+		     struct bench_shared *kept, unsigned pass)
+{
+	*shared = *kept;
+	shared->config.pass = pass;
+	if (bench_launch(shared, fd, options->workers))
+		return -1;
+	*kept = *shared;
+	return 0;
+}
+
+/* Which configurations are wanted and possible? Fills kept[] and returns their number. */
+static unsigned bench_choose(const struct bench_options *options, struct bench_shared *kept)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < BENCH_CONFIGS; i++) {
+		char text[128];
+
+		bench_describe(&bench_configs[i], text, sizeof(text));
+		if (options->match && !strstr(text, options->match))
+			continue;
+		if (bench_configure(&kept[n], &bench_configs[i], options->quick))
+			printf("left out, there is one CPU only: %s\n", text);
+		else
+			n++;
+	}
+	return n;
+}
+
+static int bench_all(const struct bench_options *options, struct bench_shared *kept, unsigned n)
 {
 	int fd;
 	struct bench_shared *shared = bench_launch_map(&fd);
@@ -127,25 +154,18 @@ static int bench_all(const struct bench_options *options, struct bench_row *rows
 		perror("bench: shared file");
 		return -1;
 	}
-	for (unsigned i = 0; i < BENCH_CONFIGS; i++) {
+	for (unsigned i = 0; i < n * BENCH_PASSES; i++) {
 		char text[128];
 
-		bench_describe(&bench_configs[i], text, sizeof(text));
-		if (options->match && !strstr(text, options->match))
-			continue;
-		if (bench_configure(shared, &bench_configs[i], options->quick)) {
-			printf("left out, there is one CPU only: %s\n", text);
-			continue;
-		}
-		bench_progress(i, text);
-		if (bench_launch(shared, fd, options->workers)) {
-			bench_progress(i, NULL);
+		bench_describe(&kept[i % n].config, text, sizeof(text));
+		bench_progress(i, n * BENCH_PASSES, text);
+		if (bench_one(shared, fd, options, &kept[i % n], i / n)) {
+			bench_progress(0, 0, NULL);
 			fprintf(stderr, "bench: failed: %s\n", text);
 			return -1;
 		}
-		*n_rows += bench_rows_make(shared, rows + *n_rows);
 	}
-	bench_progress(0, NULL);
+	bench_progress(0, 0, NULL);
 	return 0;
 }
 
@@ -176,17 +196,26 @@ static int bench_options(int argc, char **argv, struct bench_options *options)
 int main(int argc, char **argv)
 {
 	static struct bench_row rows[BENCH_CONFIGS * BENCH_EVENTS];
+	struct bench_shared *kept = calloc(BENCH_CONFIGS, sizeof(*kept));
 	struct bench_options options = { 0 };
-	unsigned n = 0;
+	unsigned n_configs, n = 0;
 
 	if (bench_options(argc, argv, &options)) {
 		fprintf(stderr, "usage: bench [-q] [-j FILE.json] [-m TEXT] [WORKERS]\n");
 		return 2;
 	}
+	if (!kept) {
+		perror("bench");
+		return 1;
+	}
 	/* ^C ends the worker; what it leaves behind is then removed as after any failure. */
 	signal(SIGINT, SIG_IGN);
-	if (bench_all(&options, rows, &n))
+	n_configs = bench_choose(&options, kept);
+	if (bench_all(&options, kept, n_configs))
 		return 1;
+	for (unsigned i = 0; i < n_configs; i++)
+		n += bench_rows_make(&kept[i], rows + n);
+	free(kept);
 	bench_rows_pair(rows, n);
 	bench_print_table(rows, n);
 	return options.json && bench_print_json(rows, n, options.json) ? 1 : 0;

@@ -8,9 +8,11 @@
  *
  * A worker is started with its settings in a loader.conf of its own, so that each configuration
  * starts fresh. Driver and workers share one anonymous file (struct bench_shared): the configuration,
- * a barrier, and the samples. A sample is one short repetition of some ten thousand events: short, so that
- * on a machine that is never quiet some of them are not disturbed. Each is preceded by a repetition of
- * what it is compared with, and both by a barrier, so that all workers run side by side.
+ * a barrier, and the samples. A sample is one short repetition of some ten thousand events: short, so
+ * that on a machine that is never quiet some of them are not disturbed. Each is preceded by a repetition
+ * of what it is compared with, and both by a barrier, so that all workers run side by side. The kinds
+ * of events take turns, and so do the configurations, in several passes: what disturbs for a second or
+ * for ten does not hit one row alone.
  */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
@@ -41,7 +43,8 @@ enum bench_event {
 
 #define BENCH_WORKERS_MAX 8
 #define BENCH_REPS_MAX	  400
-#define BENCH_TAIL_RUNS	  5
+#define BENCH_PASSES	  4
+#define BENCH_TAIL_RUNS	  24
 
 /* Percentiles of single events: X(name in JSON, share of events below it). */
 #define BENCH_TAIL_LIST(X)                                                                       \
@@ -64,8 +67,9 @@ struct bench_config {
 	uint32_t thread_path; /* 1: KTR_PATH=thread */
 	uint32_t every;	      /* debug.ktr.clock */
 	uint32_t entries;     /* debug.ktr.entries */
-	uint32_t reps;
+	uint32_t reps;	      /* of one pass */
 	uint32_t n_single;    /* single events per run of the tail; 0: not timed */
+	uint32_t pass;	      /* below BENCH_PASSES */
 	int32_t cpu[2];
 };
 
@@ -89,6 +93,12 @@ static inline long bench_n_events(const struct bench_config *config, enum bench_
 	if (event == BENCH_empty || event == BENCH_gate_off)
 		return 400000;
 	return bench_crowded(config) ? 100000 : 40000;
+}
+
+/* Runs of the tail in one pass. */
+static inline uint32_t bench_n_tails(const struct bench_config *config)
+{
+	return config->n_single ? BENCH_TAIL_RUNS / BENCH_PASSES : 0;
 }
 
 /* A lap of the ring before anything is timed: its pages are mapped then. */
@@ -131,8 +141,8 @@ void bench_event_single(enum bench_event event, long n, uint32_t *n_ticks, uint3
 __attribute__((visibility("default"))) uint64_t bench_event_ticks(void);
 
 /*
- * launch.c: runs one configuration in workers from the directory `workers` and fills *shared
- * (BENCH_EVENTS samples each). Returns 0, or -1 with a line on stderr: a worker failed, or the session
+ * launch.c: runs one pass of a configuration in workers from the directory `workers`, which fill in the
+ * samples of that pass in *shared. Returns 0, or -1 with a line on stderr: a worker failed, or the session
  * does not hold exactly the events that were timed.
  */
 struct bench_shared *bench_launch_map(int *fd);
@@ -152,7 +162,7 @@ struct bench_row {
 	double peer_ns; /* two processes: what two threads took; else 0 */
 };
 
-/* Fills one row per event from the samples; returns their number. */
+/* Fills one row per event from the samples of all passes; returns their number. */
 unsigned bench_rows_make(const struct bench_shared *shared, struct bench_row *rows);
 /* Looks up, for each row of two processes, the row of two threads. */
 void bench_rows_pair(struct bench_row *rows, unsigned n);

@@ -140,7 +140,7 @@ static uint64_t launch_expected(const struct bench_config *config)
 	for (enum bench_event event = BENCH_FIRST_RECORDED; event < BENCH_EVENTS; event++)
 		n += (uint64_t)bench_n_events(config, event) * config->reps;
 	n *= bench_n_workers(config);
-	return n + (uint64_t)config->n_single * BENCH_TAIL_RUNS * (BENCH_EVENTS - BENCH_FIRST_RECORDED);
+	return n + (uint64_t)config->n_single * bench_n_tails(config) * (BENCH_EVENTS - BENCH_FIRST_RECORDED);
 }
 
 /* Events in the main rings, and those that were dropped. */

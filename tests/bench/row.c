@@ -29,6 +29,11 @@ struct row_series {
 	uint32_t n;
 };
 
+static uint32_t row_n_reps(const struct bench_config *config)
+{
+	return config->reps * BENCH_PASSES;
+}
+
 static int row_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -82,7 +87,7 @@ static void row_of_worker(const struct bench_shared *shared, enum bench_event ev
 	double n_events = (double)bench_n_events(config, base && event >= BENCH_FIRST_RECORDED ? BENCH_clock : event);
 
 	series->n = 0;
-	for (uint32_t rep = 0; rep < config->reps; rep++) {
+	for (uint32_t rep = 0; rep < row_n_reps(config); rep++) {
 		const struct bench_sample *sample = row_sample(&shared->pair[event][worker][rep], base);
 
 		if (row_together(shared->pair[event], bench_n_workers(config), rep, base))
@@ -97,8 +102,8 @@ static void row_of_all(const struct bench_shared *shared, enum bench_event event
 	const struct bench_config *config = &shared->config;
 	double n_events = (double)bench_n_events(config, event) * bench_n_workers(config);
 
-	series->n = config->reps;
-	for (uint32_t rep = 0; rep < config->reps; rep++) {
+	series->n = row_n_reps(config);
+	for (uint32_t rep = 0; rep < row_n_reps(config); rep++) {
 		uint64_t cpu_ns = 0;
 
 		for (uint32_t i = 0; i < bench_n_workers(config); i++)

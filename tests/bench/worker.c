@@ -89,10 +89,13 @@ static int worker_tail(double ticks_per_ns)
 {
 	struct bench_shared *shared = worker_shared;
 	uint32_t *n_ticks = malloc(WORKER_BUCKETS * sizeof(*n_ticks));
+	uint32_t n = bench_n_tails(&shared->config);
 
 	if (!n_ticks)
 		return -1;
-	for (int run = 0; run < BENCH_TAIL_RUNS; run++) {
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t run = shared->config.pass * n + i;
+
 		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
 			memset(n_ticks, 0, WORKER_BUCKETS * sizeof(*n_ticks));
 			bench_event_single(event, shared->config.n_single, n_ticks, WORKER_BUCKETS);
@@ -131,9 +134,10 @@ static int worker_measure(uint32_t number)
 	bench_event_loop(BENCH_ctr0, bench_n_warm(config));
 	ticks = bench_event_ticks();
 	ns = worker_ns(CLOCK_MONOTONIC);
-	for (enum bench_event event = BENCH_FIRST_MEASURED; event < BENCH_EVENTS; event++) {
-		for (uint32_t rep = 0; rep < config->reps; rep++) {
-			struct bench_pair *pair = &shared->pair[event][number][rep];
+	for (uint32_t rep = 0; rep < config->reps; rep++) {
+		for (enum bench_event event = BENCH_FIRST_MEASURED; event < BENCH_EVENTS; event++) {
+			struct bench_pair *pair =
+				&shared->pair[event][number][config->pass * config->reps + rep];
 
 			worker_sample(&pair->base, base[event]);
 			worker_sample(&pair->event, event);

@@ -29,7 +29,7 @@ command -v "$spin" >/dev/null || {
 }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ktr-model.XXXXXX") || exit 2
 [ $keep = yes ] || trap 'rm -rf "$dir"' EXIT
-trap 'exit 2' HUP INT TERM
+trap 'exit 2' HUP INT TERM PIPE
 bad=0
 runs=0
 

@@ -58,7 +58,7 @@ run() { # prints what it runs, fails with it
 }
 
 build_stress() {
-	build stress tests/stress/event.c tests/stress/look.c tests/stress/stress.c
+	build stress tests/stress/event.c tests/stress/look.c tests/stress/control.c tests/stress/stress.c
 }
 build_kill() {
 	build kill tests/stress/event.c tests/stress/look.c tests/kill/kill.c

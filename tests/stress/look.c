@@ -126,7 +126,8 @@ static int64_t look_batch(struct look *look, uint32_t row, const struct ktr__rin
 	int64_t events = 0;
 
 	ring->lost += batch->lost;
-	ring->pending += batch->lost;
+	ring->cleared += batch->cleared;
+	ring->pending += batch->lost + batch->cleared;
 
 	for (uint32_t i = 0; i < batch->n; events++) {
 		const struct ktr_entry *entry = &batch->entry[i];

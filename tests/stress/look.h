@@ -16,7 +16,8 @@ struct look_ring {
 	struct ktr__ring_cursor cursor;
 	uint64_t events;     /* handed to the caller */
 	uint64_t lost;	     /* counted as missing */
-	uint64_t pending;    /* of these, not yet told to the caller */
+	uint64_t cleared;    /* taken away by debug.ktr.clear */
+	uint64_t pending;    /* of both, not yet told to the caller */
 	uint64_t first_time; /* [ticks] of the first event handed out; 0: none yet */
 	uint64_t time;	     /* [ticks] of the last */
 	uint64_t ordinal;    /* of the next continuation; 0: not known */

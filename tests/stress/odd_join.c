@@ -29,7 +29,7 @@ static unsigned long join_mapped(void)
 	FILE *maps = fopen("/proc/self/maps", "r");
 
 	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, ".ktr"))
+		if (strstr(line, "/ktr-")) /* the name it was made under, or its own */
 			sscanf(line, "%*s %*s %*s %*s %lu", &inode);
 	if (maps)
 		fclose(maps);
@@ -63,11 +63,12 @@ static void join_crowd_run(void)
 {
 	char name[64], *argv[] = { (char *)(uintptr_t)"odd", (char *)(uintptr_t)"--run",
 				   (char *)(uintptr_t)"join_one", NULL };
-	char path[600], old[640];
+	char path[600], old[700];
 
 	snprintf(name, sizeof(name), "odd-join-%d", (int)getpid());
 	snprintf(path, sizeof(path), "%s", ktr_session_path());
 	setenv("KTR_SESSION", name, 1);
+	setenv("KTR_ENTRIES", "256", 1);
 	unsetenv("KTR_KEEP_SESSION");
 	for (int i = 0; i < JOIN_ROUNDS; i++) {
 		for (int j = 0; j < JOIN_AT_ONCE; j++)

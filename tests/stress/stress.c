@@ -12,8 +12,11 @@
  *
  * must hold exactly, over all streams together and, with -P (threads pinned), ring by ring.
  *
- *	stress [-e events] [-p processes] [-t threads] [-i timer ns] [-r entries] [-P]
+ * With -C some controllers change sizes of rings and other knobs all the while (control.h).
+ *
+ *	stress [-e events] [-p processes] [-t threads] [-i timer ns] [-r entries] [-C controllers] [-P]
  */
+#include "tests/stress/control.h"
 #include "tests/stress/event.h"
 #include "tests/stress/look.h"
 
@@ -39,10 +42,12 @@ struct stress {
 	uint32_t threads;
 	uint32_t timer_ns;
 	uint32_t pinned;
+	uint32_t controllers;
 	uint32_t done;	     /* all workers have ended */
 	uint32_t failed;     /* somebody found a fault: stop */
 	uint64_t handled;    /* signals */
 	uint64_t snapshots;
+	uint64_t changes;    /* of knobs */
 	char path[512];	     /* of the session */
 	struct event_stream stream[EVENT_STREAMS];
 };
@@ -173,8 +178,11 @@ static int stress_wait(pid_t pid, const char *who)
 static int stress_head(void)
 {
 	pid_t drain = stress_spawn("drain", 0, false), snapshot = stress_spawn("snapshot", 0, false);
-	pid_t worker[EVENT_PROCS];
+	pid_t worker[EVENT_PROCS], controller[EVENT_PROCS];
 	int failed = 0;
+
+	for (unsigned i = 0; i < stress->controllers; i++)
+		controller[i] = stress_spawn("control", i, false);
 
 	for (unsigned i = 0; i < stress->procs; i++) {
 		worker[i] = i & 1 ? stress_spawn("worker", i, true) : fork();
@@ -184,6 +192,8 @@ static int stress_head(void)
 	for (unsigned i = 0; i < stress->procs; i++)
 		failed |= stress_wait(worker[i], "a worker");
 	__atomic_store_n(&stress->done, 1, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < stress->controllers; i++)
+		failed |= stress_wait(controller[i], "a controller");
 	failed |= stress_wait(drain, "the drain");
 	return failed | stress_wait(snapshot, "the snapshot reader");
 }
@@ -223,7 +233,8 @@ static bool stress_see(void *context, uint32_t ring, const struct ktr_entry *ent
 	if (!thread || (seen->thread[id] && seen->thread[id] != thread))
 		return stress_wrong(ring, id, seq, "names another thread");
 	seen->gaps[ring] += seq - *in_ring;
-	if (seen->checks_gaps && seen->gaps[ring] > seen->look.ring[ring].lost)
+	if (seen->checks_gaps &&
+	    seen->gaps[ring] > seen->look.ring[ring].lost + seen->look.ring[ring].cleared)
 		return stress_wrong(ring, id, seq, "events are missing that were not counted as lost");
 	seen->thread[id] = thread;
 	*in_ring = seq + 1;
@@ -239,15 +250,16 @@ static int stress_account_rings(struct stress_seen *seen)
 
 	for (uint32_t row = 0; row < seen->look.n_rings; row++) {
 		const uint64_t *in_ring = &seen->in_ring[(uint64_t)row * EVENT_STREAMS];
-		uint64_t missing = seen->gaps[row];
+		uint64_t missing = seen->gaps[row], counted;
 
 		for (unsigned id = 0; id < EVENT_STREAMS; id++)
 			if (in_ring[id])
 				missing += stress->stream[id].next - in_ring[id];
 		/* A stream none of whose events was read leaves losses that belong to no stream. */
-		if (missing > seen->look.ring[row].lost) {
+		counted = seen->look.ring[row].lost + seen->look.ring[row].cleared;
+		if (missing > counted) {
 			fprintf(stderr, "stress: ring %u: %" PRIu64 " events missing, %" PRIu64 " counted\n", row,
-				missing, seen->look.ring[row].lost);
+				missing, counted);
 			failed = 1;
 		}
 	}
@@ -256,7 +268,7 @@ static int stress_account_rings(struct stress_seen *seen)
 
 static int stress_account(struct stress_seen *seen)
 {
-	uint64_t begun = 0, read = 0, lost = 0, dropped = look_dropped(&seen->look);
+	uint64_t begun = 0, read = 0, lost = 0, cleared = 0, dropped = look_dropped(&seen->look);
 	unsigned streams = 0;
 
 	for (unsigned id = 0; id < EVENT_STREAMS; id++) {
@@ -264,15 +276,17 @@ static int stress_account(struct stress_seen *seen)
 		read += seen->count[id];
 		streams += stress->stream[id].next != 0;
 	}
-	for (uint32_t row = 0; row < seen->look.n_rings; row++)
+	for (uint32_t row = 0; row < seen->look.n_rings; row++) {
 		lost += seen->look.ring[row].lost;
+		cleared += seen->look.ring[row].cleared;
+	}
 	printf("stress: %" PRIu64 " events of %u streams, %" PRIu64 " read, %" PRIu64 " lost, %" PRIu64
-	       " dropped\n", begun, streams, read, lost, dropped);
-	if (begun == read + lost + dropped && read)
+	       " cleared, %" PRIu64 " dropped\n", begun, streams, read, lost, cleared, dropped);
+	if (begun == read + lost + cleared + dropped && read)
 		return seen->checks_gaps ? stress_account_rings(seen) : 0;
 	__atomic_store_n(&stress->failed, 1, __ATOMIC_RELAXED);
 	fprintf(stderr, "stress: events begun are not events read, lost and dropped: %" PRId64 " off\n",
-		(int64_t)(begun - read - lost - dropped));
+		(int64_t)(begun - read - lost - cleared - dropped));
 	return 1;
 }
 
@@ -351,7 +365,7 @@ static void stress_options(int argc, char **argv, unsigned *entries)
 	stress->procs = 4;
 	stress->threads = 8;
 	stress->timer_ns = 50000;
-	while ((option = getopt(argc, argv, "e:p:t:i:r:P")) != -1) {
+	while ((option = getopt(argc, argv, "e:p:t:i:r:C:P")) != -1) {
 		uint64_t n = optarg ? strtoull(optarg, NULL, 10) : 0;
 
 		switch (option) {
@@ -360,6 +374,7 @@ static void stress_options(int argc, char **argv, unsigned *entries)
 		case 't': stress->threads = n < EVENT_THREADS ? (uint32_t)n : EVENT_THREADS; break;
 		case 'i': stress->timer_ns = (uint32_t)n; break;
 		case 'r': *entries = (unsigned)n; break;
+		case 'C': stress->controllers = n < EVENT_PROCS ? (uint32_t)n : EVENT_PROCS; break;
 		case 'P': stress->pinned = 1; break;
 		default: exit(2);
 		}
@@ -391,31 +406,40 @@ static int stress_supervise(int argc, char **argv)
 	seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
 	unlink(stress->path);
 	printf("stress: %u processes of %u threads, rings of %u, %.1f s, %.0f signals/s, %" PRIu64
-	       " snapshots: %s\n", stress->procs, stress->threads, entries, seconds,
-	       (double)stress->handled / seconds, stress->snapshots, failed ? "FAILED" : "ok");
+	       " snapshots, %" PRIu64 " changes: %s\n", stress->procs, stress->threads, entries, seconds,
+	       (double)stress->handled / seconds, stress->snapshots, stress->changes, failed ? "FAILED" : "ok");
 	return failed;
+}
+
+/* The outermost process has no role; it makes the shared state and everybody else. */
+static bool stress_map(bool outer)
+{
+	if (outer && (dup2(memfd_create("stress", 0), STRESS_FD) != STRESS_FD ||
+		      ftruncate(STRESS_FD, sizeof(*stress)) != 0)) {
+		perror("stress: shared memory");
+		return false;
+	}
+	stress = mmap(NULL, sizeof(*stress), PROT_READ | PROT_WRITE, MAP_SHARED, STRESS_FD, 0);
+	return stress != MAP_FAILED;
 }
 
 int main(int argc, char **argv)
 {
 	const char *role = argc == 3 ? argv[1] : "";
-	bool outer = strcmp(role, "head") != 0 && strcmp(role, "worker") != 0 &&
-		     strcmp(role, "drain") != 0 && strcmp(role, "snapshot") != 0;
+	unsigned n = argc == 3 ? (unsigned)atoi(argv[2]) : 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (outer && (dup2(memfd_create("stress", 0), STRESS_FD) != STRESS_FD ||
-		      ftruncate(STRESS_FD, sizeof(*stress)) != 0)) {
-		perror("stress: shared memory");
+	if (!stress_map(argc != 3 || argv[1][0] == '-'))
 		return 1;
-	}
-	stress = mmap(NULL, sizeof(*stress), PROT_READ | PROT_WRITE, MAP_SHARED, STRESS_FD, 0);
-	if (stress == MAP_FAILED)
-		return 1;
-	if (outer)
-		return stress_supervise(argc, argv);
-	if (role[0] == 'h')
+	if (strcmp(role, "head") == 0)
 		return stress_head();
-	if (role[0] == 'w')
-		return stress_worker((unsigned)atoi(argv[2]));
-	return role[0] == 'd' ? stress_drain() : stress_snapshot();
+	if (strcmp(role, "worker") == 0)
+		return stress_worker(n);
+	if (strcmp(role, "drain") == 0)
+		return stress_drain();
+	if (strcmp(role, "snapshot") == 0)
+		return stress_snapshot();
+	if (strcmp(role, "control") == 0)
+		return control_run(stress->path, &stress->done, n + 1, &stress->changes);
+	return stress_supervise(argc, argv);
 }
