@@ -7,37 +7,21 @@
  */
 #include "ktr/cgroup.h"
 
-#include <fcntl.h>
+#include "ktr/kernel.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Reads a file whole, up to size - 1 bytes. False: there is none. */
-static int cgroup_read(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	return n > 0;
-}
 
 /* "max", and v1's huge number for none, both mean no limit. */
 static uint64_t cgroup_number(const char *root, const char *group, const char *file)
 {
 	char path[640], text[32];
-	uint64_t limit = 0;
+	const char *at = text;
+	uint64_t limit;
 
 	snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
-	if (!cgroup_read(path, text, sizeof(text)) || text[0] < '0' || text[0] > '9')
-		return UINT64_MAX;
-	for (const char *p = text; *p >= '0' && *p <= '9'; p++)
-		limit = limit * 10 + (uint64_t)(*p - '0');
-	return limit ? limit : UINT64_MAX;
+	ktr__kernel_text(path, text, sizeof(text));
+	return ktr__kernel_number(&at, &limit) && limit ? limit : UINT64_MAX;
 }
 
 /* The lowest limit from a group up to its root; a group that a container does not see is passed over. */
@@ -62,8 +46,7 @@ uint64_t ktr__cgroup_limit(void)
 	char text[4096], group[512];
 	uint64_t lowest = UINT64_MAX;
 
-	if (!cgroup_read("/proc/self/cgroup", text, sizeof(text)))
-		return UINT64_MAX;
+	ktr__kernel_text("/proc/self/cgroup", text, sizeof(text));
 	for (char *line = text, *next; line && *line; line = next) {
 		char *controllers = strchr(line, ':'), *path;
 		uint64_t limit = UINT64_MAX;

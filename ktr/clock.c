@@ -9,13 +9,11 @@
 #include "ktr/clock.h"
 
 #include "ktr/arch.h"
+#include "ktr/kernel.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -26,20 +24,14 @@ static const char *clock_distrust(void)
 {
 	unsigned a, b, c, d;
 	int traps = 0;
-	char name[32] = "";
-	ssize_t n;
-	int fd;
+	char name[32];
 
 	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
 		return "reading the time stamp counter traps";
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
 		return "the time stamp counter is not invariant";
-	fd = open(CLOCKSOURCE_FILE, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL; /* no sysfs, as in some containers: the CPU's word counts */
-	n = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	if (n > 0 && strncmp(name, "tsc", 3) != 0)
+	/* No sysfs, as in some containers: the CPU's word counts. */
+	if (ktr__kernel_text(CLOCKSOURCE_FILE, name, sizeof(name)) && strncmp(name, "tsc", 3) != 0)
 		return "the kernel's clock source is not tsc";
 	return NULL;
 }

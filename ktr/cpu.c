@@ -5,9 +5,10 @@
  */
 #include "ktr/cpu.h"
 
+#include "ktr/kernel.h"
+
 #include <ktr/session.h>
 
-#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,34 +17,27 @@
 #include <cpuid.h>
 #endif
 
+static uint32_t cpu_clip(uint64_t cpu)
+{
+	return cpu < KTR_CPU_MAX ? (uint32_t)cpu : KTR_CPU_MAX;
+}
+
 /* Calls back for each range of a list file. Returns the number of ranges, 0 if there is no list. */
 static unsigned cpu_list(const char *path, void (*range)(void *, uint32_t, uint32_t), void *context)
 {
 	char text[512];
+	const char *p = text;
 	unsigned ranges = 0;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t first, last;
 
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	for (char *p = text; *p >= '0' && *p <= '9'; ranges++) {
-		uint32_t first = 0, last;
-
-		while (*p >= '0' && *p <= '9' && first < KTR_CPU_MAX)
-			first = first * 10 + (uint32_t)(*p++ - '0');
+	ktr__kernel_text(path, text, sizeof(text));
+	for (; ktr__kernel_number(&p, &first); ranges++) {
 		last = first;
 		if (*p == '-') {
 			p++;
-			last = 0;
-			while (*p >= '0' && *p <= '9' && last < KTR_CPU_MAX)
-				last = last * 10 + (uint32_t)(*p++ - '0');
+			ktr__kernel_number(&p, &last);
 		}
-		range(context, first, last);
+		range(context, cpu_clip(first), cpu_clip(last));
 		if (*p == ',')
 			p++;
 	}

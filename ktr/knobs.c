@@ -7,6 +7,7 @@
  */
 #include "ktr/knobs.h"
 
+#include "ktr/class_name.h"
 #include "ktr/rec.h"
 
 #include <errno.h>
@@ -29,28 +30,25 @@ static struct ktr_control *knobs_control(const struct ktr_knob_at *at)
 int ktr__knob_class_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
 {
 	static const struct {
-		const char *name;
+		char name[12];
 		uint64_t mask;
-	} freebsd[] = {
-#define KNOB_CLASS(n, bit, help) { #n, 1ull << (bit) },
-		KTR_CLASS_LIST(KNOB_CLASS)
-#undef KNOB_CLASS
-		{ "CONTENTION", KTR_CONTENTION }, { "ALL", KTR_ALL },
-	};
-	const unsigned n_freebsd = sizeof(freebsd) / sizeof(freebsd[0]);
+	} more[] = { { "contention", KTR_CONTENTION }, { "all", KTR_ALL } };
+	const unsigned n_more = sizeof(more) / sizeof(more[0]);
 	const struct ktr__session *session = ((struct ktr__knob_context *)context)->session;
 	const struct ktr_class_row *row;
 
-	if (idx < n_freebsd) {
-		size_t i;
-
-		for (i = 0; freebsd[idx].name[i] && i + 1 < size; i++)
-			name[i] = (char)(freebsd[idx].name[i] | 0x20); /* digits keep their bit */
-		name[i] = 0;
-		*value = freebsd[idx].mask;
+	if (idx < KTR_CLASS_APP_FIRST) {
+		ktr__class_name(idx, name);
+		*value = 1ull << idx;
 		return 0;
 	}
-	idx -= n_freebsd - 1; /* row 0 is none */
+	idx -= KTR_CLASS_APP_FIRST;
+	if (idx < n_more) {
+		snprintf(name, size, "%s", more[idx].name);
+		*value = more[idx].mask;
+		return 0;
+	}
+	idx -= n_more - 1; /* row 0 is none */
 	if (!session->map || idx >= __atomic_load_n(&session->control->n_classes, __ATOMIC_ACQUIRE) ||
 	    idx > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
 		return -ENOENT;
@@ -134,7 +132,7 @@ static int knobs_count_set(const struct ktr_knob_at *at, const struct ktr_value 
 	code = value->number ? ktr__counts_open(session, session->control->n_sites) : 0;
 	if (code) {
 		__atomic_store_n(&session->control->count, 0, __ATOMIC_RELAXED);
-		return ktr_error_set(err, -code, "no memory for the counts: %s", strerror(-code));
+		return ktr_error_set(err, -code, "no memory for the counts: %m");
 	}
 	return knobs_republish(session);
 }
@@ -165,8 +163,12 @@ static int knobs_entries_set(const struct ktr_knob_at *at, const struct ktr_valu
 				     1ull << session->header.ring_log2_max);
 	if (log2 == __atomic_load_n(&session->control->ring_log2, __ATOMIC_RELAXED))
 		return 0;
-	if (__atomic_load_n(&session->control->rings_open, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&session->control->rings_open, __ATOMIC_ACQUIRE)) {
+		/* A process that joins a session takes its rings as they are. */
+		if (at->origin == KTR_ORIGIN_FILE || at->origin == KTR_ORIGIN_ENVIRONMENT)
+			return 0;
 		return ktr__rings_resize(session, log2, err);
+	}
 	__atomic_store_n(&session->control->ring_log2, log2, __ATOMIC_RELAXED);
 	return 0;
 }

@@ -34,9 +34,9 @@ struct ktr__object {
 	uint64_t base;
 	uint64_t end;
 	bool executable; /* the program itself, not a shared object */
-	char path[512];
 	uint8_t build_id_bytes;
 	uint8_t build_id[KTR_BUILD_ID_MAX];
+	char path[512];
 };
 
 bool ktr__object_find(const void *address, struct ktr__object *object);

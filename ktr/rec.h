@@ -14,6 +14,7 @@
 #ifndef KTR_NO_AUTOSTART
 #define KTR_NO_AUTOSTART
 #endif
+#define KTR__LIBRARY
 
 #include <ktr/session.h>
 #include <ktr/trace.h>

@@ -331,6 +331,7 @@ static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
 			done = ktr__write_ticks(staged, n, ring_offset);
 		if (likely(done == KTR_WRITE_DONE))
 			return;
+		ktr__rseq_disarm();
 		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
 			return;
 	}
@@ -504,7 +505,10 @@ static inline bool record_sparse(const struct ktr_site *site, struct ktr_entry *
 	    site->mask & (ktr__load(&control->keep) | ktr__load(&control->count)))
 		return false;
 	record_word((uint64_t *)(void *)entry + 1, meta | id);
-	return ktr__write_sparse(entry, 1, 0, (1ull << sparse) - 1) == KTR_WRITE_DONE;
+	if (likely(ktr__write_sparse(entry, 1, 0, (1ull << sparse) - 1) == KTR_WRITE_DONE))
+		return true;
+	ktr__rseq_disarm();
+	return false;
 }
 #endif
 

@@ -18,11 +18,40 @@
 #include "ktr/session_rw.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define RESIZE_ROUNDS 1000
+
+/*
+ * One at a time: two who copied into the same area would spoil it after the first has published it. The
+ * lock belongs to an open file description of our own, so that it excludes threads of this process too, and
+ * ends with its holder. Returns the descriptor, or -errno.
+ */
+int ktr__resize_lock(const struct ktr__session *session)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	char path[40];
+	int fd, code;
+
+	if (!ktr__session_fd_ours(session))
+		return -EBADF;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return fd;
+	code = errno == EACCES || errno == EAGAIN ? EBUSY : errno;
+	close(fd);
+	return -code;
+}
 
 #if KTR_ARCH_HAS_RSEQ
 static bool resize_pin(uint32_t cpu)

@@ -195,8 +195,8 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 					      control->keep_log2);
 		if (code)
 			return ktr_error_set(err, -code,
-					     "no memory for a ring of %u entries on each of %u CPUs: %s",
-					     1u << control->ring_log2, n_cpus, strerror(-code));
+					     "no memory for a ring of %u entries on each of %u CPUs: %m",
+					     1u << control->ring_log2, n_cpus);
 	}
 	__atomic_store_n(&control->rings_open, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -206,10 +206,13 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 {
 	struct ktr_control *control = session->control;
 	uint32_t n = session->header.n_rings;
-	int failed = 0;
+	int failed = 0, lock;
 
 	if (session->header.path == KTR_PATH_THREAD)
 		return ktr_error_set(err, EBUSY, "rings of threads keep their size while they are in use");
+	lock = ktr__resize_lock(session);
+	if (lock < 0)
+		return ktr_error_set(err, -lock, "somebody else is changing the rings: %s", strerror(-lock));
 	__atomic_store_n(&control->ring_log2, log2, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->keep_log2, ring_keep_log2(log2), __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < 2 * n; i++) {
@@ -217,10 +220,11 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 
 		if (code && !failed) {
 			failed = code;
-			ktr_error_set(err, -code, "the %s ring of CPU %u keeps its size: %s",
-				      i < n ? "main" : "keep", i % n, strerror(-code));
+			ktr_error_set(err, -code, "the %s ring of CPU %u keeps its size: %m",
+				      i < n ? "main" : "keep", i % n);
 		}
 	}
+	close(lock);
 	return failed;
 }
 

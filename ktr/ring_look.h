@@ -6,7 +6,7 @@
  * The order of loads is the same through both doors; with pread(2) each step is a call of its own
  * with a fence behind it. A word copied by pread is not promised to be copied in one piece. A head
  * that is too small in the first look, or too large in the second, costs slots but admits no torn
- * one; of two preads, the smaller and the larger are taken.
+ * one; head is read twice, and the smaller and the larger are taken.
  */
 #ifndef KTR_RING_LOOK_H
 #define KTR_RING_LOOK_H
@@ -45,43 +45,47 @@ static inline uint64_t ring_header_at(const struct ktr__ring_source *source, uin
 	return region->offset + (uint64_t)ring * region->row_bytes;
 }
 
-static inline uint64_t ring_load(const struct ktr__ring_source *source, uint64_t offset)
+/*
+ * Loads n words at an offset in this order, each with acquire; through pread(2) in one call, with a
+ * fence behind it. 0 or -errno.
+ */
+static inline int ring_words(const struct ktr__ring_source *source, uint64_t offset, uint64_t *to,
+			     unsigned n)
 {
-	const char *at = (const char *)source->base + offset;
+	const uint64_t *at;
 
-	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_ACQUIRE);
+	if (!source->base)
+		return ring_pread(source, offset, to, n * sizeof(*to));
+	at = (const uint64_t *)(const void *)((const char *)source->base + offset);
+	for (unsigned i = 0; i < n; i++)
+		to[i] = __atomic_load_n(&at[i], __ATOMIC_ACQUIRE);
+	return 0;
 }
 
 #define RING_FIELD(at, field) ((at) + offsetof(struct ktr_ring, field))
+
+_Static_assert(offsetof(struct ktr_ring, geom) == 0 && offsetof(struct ktr_ring, head) == 8 &&
+		       offsetof(struct ktr_ring, first) == 64,
+	       "words of a ring's header are read side by side");
 
 /* The counters, then geom, then what geom rules: head and first. */
 static inline int ring_look_before(const struct ktr__ring_source *source, uint32_t ring,
 				   struct ring_look *look)
 {
-	uint64_t at = ring_header_at(source, ring);
-	struct ktr_ring row[3];
-	int rc = 0;
+	uint64_t at = ring_header_at(source, ring), word[2], again[8];
+	int rc = ring_words(source, RING_FIELD(at, cont), look->cont, 2);
 
-	if (source->base) {
-		look->cont[0] = ring_load(source, RING_FIELD(at, cont[0]));
-		look->cont[1] = ring_load(source, RING_FIELD(at, cont[1]));
-		KTR_INJECT(5);
-		look->geom = ring_load(source, RING_FIELD(at, geom));
-		look->head = ring_load(source, RING_FIELD(at, head));
-		look->first = ring_load(source, RING_FIELD(at, first));
-		return 0;
-	}
-	for (unsigned i = 0; i < 3 && rc == 0; i++) {
-		rc = ring_pread(source, at, &row[i], offsetof(struct ktr_ring, dropped));
-		KTR_INJECT(5);
-	}
+	KTR_INJECT(5);
+	if (rc == 0)
+		rc = ring_words(source, at, word, 2);
+	KTR_INJECT(5);
+	if (rc == 0)
+		rc = ring_words(source, RING_FIELD(at, head), again, 8);
 	if (rc)
 		return rc;
-	look->cont[0] = row[0].cont[0];
-	look->cont[1] = row[0].cont[1];
-	look->geom = row[1].geom;
-	look->head = row[1].head < row[2].head ? row[1].head : row[2].head;
-	look->first = row[2].first;
+	look->geom = word[0];
+	look->head = word[1] < again[0] ? word[1] : again[0];
+	look->first = again[7];
 	return 0;
 }
 
@@ -89,29 +93,22 @@ static inline int ring_look_before(const struct ktr__ring_source *source, uint32
 static inline int ring_look_after(const struct ktr__ring_source *source, uint32_t ring,
 				  struct ring_look *look)
 {
-	uint64_t at = ring_header_at(source, ring);
-	struct ktr_ring row[3];
-	int rc = 0;
+	uint64_t at = ring_header_at(source, ring), word[2];
+	int rc;
 
 	ktr__fence_loads();
-	if (source->base) {
-		look->head = ring_load(source, RING_FIELD(at, head));
-		look->geom = ring_load(source, RING_FIELD(at, geom));
-		KTR_INJECT(6);
-		look->cont[0] = ring_load(source, RING_FIELD(at, cont[0]));
-		look->cont[1] = ring_load(source, RING_FIELD(at, cont[1]));
-		return 0;
-	}
-	for (unsigned i = 0; i < 3 && rc == 0; i++) {
-		rc = ring_pread(source, at, &row[i], offsetof(struct ktr_ring, last));
-		KTR_INJECT(6);
-	}
+	rc = ring_words(source, RING_FIELD(at, head), &look->head, 1);
+	KTR_INJECT(6);
+	if (rc == 0)
+		rc = ring_words(source, at, word, 2);
+	KTR_INJECT(6);
+	if (rc == 0)
+		rc = ring_words(source, RING_FIELD(at, cont), look->cont, 2);
 	if (rc)
 		return rc;
-	look->head = row[0].head > row[1].head ? row[0].head : row[1].head;
-	look->geom = row[1].geom;
-	look->cont[0] = row[2].cont[0];
-	look->cont[1] = row[2].cont[1];
+	look->geom = word[0];
+	if (look->head < word[1])
+		look->head = word[1];
 	return 0;
 }
 
@@ -137,7 +134,8 @@ __attribute__((no_sanitize("thread"))) static inline void ring_memcpy(void *to, 
 		t[i] = f[i];
 }
 #else
-#define ring_memcpy memcpy
+/* Not memcpy: where code is to be small, gcc has it copied by the byte in place. */
+#define ring_memcpy memmove
 #endif
 
 /*

@@ -393,18 +393,11 @@ int ktr__ring_to_head(const struct ktr__ring_source *source, struct ktr__ring_cu
 
 uint64_t ktr__ring_head(const struct ktr__ring_source *source, uint32_t ring, uint64_t *geom)
 {
-	uint64_t word[2] = { 0, 0 }, at;
+	uint64_t word[2];
 
-	_Static_assert(offsetof(struct ktr_ring, head) == 8, "geom and head are read as one");
-	if (ring < ktr__header_n_ring_rows(source->header)) {
-		at = ring_header_at(source, ring);
-		if (source->base) {
-			word[0] = ring_load(source, RING_FIELD(at, geom));
-			word[1] = ring_load(source, RING_FIELD(at, head));
-		} else if (ring_pread(source, at, word, sizeof(word))) {
-			word[0] = word[1] = 0;
-		}
-	}
+	if (ring >= ktr__header_n_ring_rows(source->header) ||
+	    ring_words(source, ring_header_at(source, ring), word, 2))
+		word[0] = word[1] = 0;
 	if (geom)
 		*geom = word[0];
 	return word[0] ? word[1] >> 1 : 0;

@@ -47,11 +47,14 @@
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
 
+static uint64_t session_align(uint64_t bytes)
+{
+	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+}
+
 static uint64_t session_ring_bytes(unsigned log2)
 {
-	uint64_t bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
-
-	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+	return session_align((uint64_t)KTR_ENTRY_BYTES << log2);
 }
 
 static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
@@ -59,38 +62,46 @@ static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
 	return n_rings * 2 * (session_ring_bytes(log2) + session_ring_bytes(log2 - SESSION_KEEP_LESS));
 }
 
+/* The regions. From count on, n_rows is per ring; a data region's rows follow from the rings' size. */
+static const struct session_table {
+	uint32_t row_bytes;
+	uint32_t n_rows;
+	uint32_t at_once; /* [bytes] allocated before anybody sees the session; UINT32_MAX: all */
+} session_tables[KTR_REGIONS] = {
+	[KTR_REGION_control] = { sizeof(struct ktr_control), 1, UINT32_MAX },
+	[KTR_REGION_class_] = { sizeof(struct ktr_class_row), SESSION_CLASSES, 4096 },
+	[KTR_REGION_site] = { sizeof(struct ktr_site_row), SESSION_SITES, 4096 },
+	[KTR_REGION_site_hash] = { sizeof(uint32_t), SESSION_HASH, 0 },
+	[KTR_REGION_site_ctl] = { 1, SESSION_SITES, 4096 },
+	[KTR_REGION_string] = { 1, SESSION_STRINGS, 4096 },
+	[KTR_REGION_thread] = { sizeof(struct ktr_thread_row), SESSION_THREADS, 4096 },
+	[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS, 4096 },
+	[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES, 4096 },
+	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
+	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
+	[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2, UINT32_MAX },
+	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
+};
+
 /* Lays the regions out behind each other for rings of at most 2^log2 entries. */
 static void session_layout(struct ktr_header *header, unsigned log2)
 {
-	const struct {
-		size_t row_bytes;
-		uint64_t n_rows;
-	} plan[KTR_REGIONS] = {
-		[KTR_REGION_control] = { sizeof(struct ktr_control), 1 },
-		[KTR_REGION_class_] = { sizeof(struct ktr_class_row), SESSION_CLASSES },
-		[KTR_REGION_site] = { sizeof(struct ktr_site_row), SESSION_SITES },
-		[KTR_REGION_site_hash] = { sizeof(uint32_t), SESSION_HASH },
-		[KTR_REGION_site_ctl] = { 1, SESSION_SITES },
-		[KTR_REGION_string] = { 1, SESSION_STRINGS },
-		[KTR_REGION_thread] = { sizeof(struct ktr_thread_row), SESSION_THREADS },
-		[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS },
-		[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES },
-		[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS },
-		[KTR_REGION_count] = { sizeof(uint64_t), (uint64_t)header->n_rings * SESSION_SITES },
-		[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2 * (uint64_t)header->n_rings },
-		[KTR_REGION_data] = { sizeof(struct ktr_entry),
-				      session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES },
-	};
 	uint64_t at = KTR_SESSION_ALIGN;
 
-	for (int i = 0; i < KTR_REGIONS; i++) {
+	for (unsigned i = 0; i < KTR_REGIONS; i++) {
+		const struct session_table *table = &session_tables[i];
 		struct ktr_region *region = &header->region[i];
+		uint64_t n_rows = table->n_rows;
 
+		if (i == KTR_REGION_data)
+			n_rows = session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
+		else if (i >= KTR_REGION_count)
+			n_rows *= header->n_rings;
 		region->offset = at;
-		region->row_bytes = (uint32_t)plan[i].row_bytes;
-		region->n_rows = (uint32_t)plan[i].n_rows;
-		region->bytes = plan[i].row_bytes * plan[i].n_rows;
-		at += (region->bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+		region->row_bytes = table->row_bytes;
+		region->n_rows = (uint32_t)n_rows;
+		region->bytes = table->row_bytes * n_rows;
+		at += session_align(region->bytes);
 	}
 	header->n_regions = KTR_REGIONS;
 	header->ring_log2_max = log2;
@@ -137,32 +148,8 @@ static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_
 	return 0;
 }
 
-static void session_boot_id(uint64_t id[2])
-{
-	char text[40] = "", *p = text;
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	unsigned n = 0;
-
-	id[0] = id[1] = 0;
-	if (fd < 0)
-		return;
-	if (read(fd, text, sizeof(text) - 1) > 0)
-		for (; *p && n < 32; p++) {
-			unsigned digit = *p >= '0' && *p <= '9'	  ? (unsigned)(*p - '0') :
-					 *p >= 'a' && *p <= 'f' ? (unsigned)(*p - 'a' + 10) :
-								  16;
-
-			if (digit < 16) {
-				id[n / 16] = id[n / 16] << 4 | digit;
-				n++;
-			}
-		}
-	close(fd);
-}
-
 static void session_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
 {
-	struct stat st;
 	uint64_t seed[2];
 
 	header->magic = KTR_SESSION_MAGIC;
@@ -174,9 +161,8 @@ static void session_fill_header(const struct ktr__session_plan *plan, struct ktr
 	header->clock = plan->clock;
 	header->creator_pid = (uint32_t)getpid();
 	header->creator_uid = (uint32_t)geteuid();
-	if (stat("/proc/self/ns/pid", &st) == 0)
-		header->pid_ns = st.st_ino;
-	session_boot_id(header->boot_id);
+	header->pid_ns = ktr__proc_own_ns();
+	ktr__kernel_boot_id(header->boot_id);
 	header->ticks_per_s = ktr__clock_hz(plan->clock);
 	snprintf(header->name, sizeof(header->name), "%s", plan->name);
 	gethostname(header->host, sizeof(header->host) - 1);
@@ -187,6 +173,12 @@ static void session_fill_header(const struct ktr__session_plan *plan, struct ktr
 	memcpy(header->uuid, seed, sizeof(header->uuid));
 	header->uuid[6] = (header->uuid[6] & 0x0f) | 0x40; /* RFC 4122, version 4 */
 	header->uuid[8] = (header->uuid[8] & 0x3f) | 0x80;
+}
+
+/* Is a file that was asked for with this result the session's? */
+static bool session_is(const struct ktr__session *session, int code, const struct stat *st)
+{
+	return code == 0 && st->st_ino == session->ino && st->st_dev == session->dev;
 }
 
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
@@ -203,9 +195,8 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 		int code = errno;
 
 		session->map = NULL;
-		return ktr_error_set(err, code, "cannot map %llu MiB: %s",
-				     (unsigned long long)session->header.file_bytes >> 20,
-				     strerror(code));
+		return ktr_error_set(err, code, "cannot map %llu MiB: %m",
+				     (unsigned long long)session->header.file_bytes >> 20);
 	}
 	/* The header stays read only for everybody but its creator, once. */
 	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ) != 0 ||
@@ -213,8 +204,7 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 		     PROT_READ | PROT_WRITE) != 0 ||
 	    mprotect(session->map + ring->offset, data->offset - ring->offset,
 		     PROT_READ | PROT_WRITE) != 0)
-		return ktr_error_set(err, errno, "cannot make the session writable: %s",
-				     strerror(errno));
+		return ktr_error_set(err, errno, "cannot make the session writable: %m");
 	session->control = ktr__region(session, control, struct ktr_control);
 	session->rings = ktr__region(session, ring, struct ktr_ring);
 	if (fstat(session->fd, &st) == 0) {
@@ -231,20 +221,16 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
  */
 static int session_allocate(int fd, const struct ktr_header *header)
 {
-	static const uint64_t head_bytes[KTR_REGIONS] = {
-		[KTR_REGION_control] = sizeof(struct ktr_control), [KTR_REGION_class_] = 4096,
-		[KTR_REGION_site] = 4096,  [KTR_REGION_site_ctl] = 4096, [KTR_REGION_string] = 4096,
-		[KTR_REGION_thread] = 4096, [KTR_REGION_proc] = 4096,	 [KTR_REGION_module] = 4096,
-		[KTR_REGION_anchor] = 4096, [KTR_REGION_ring] = UINT64_MAX,
-	};
 	int code = posix_fallocate(fd, 0, (off_t)sizeof(*header));
 
 	for (int i = 0; i < KTR_REGIONS && !code; i++) {
-		uint64_t bytes = head_bytes[i] < header->region[i].bytes ? head_bytes[i] :
-									   header->region[i].bytes;
+		const struct ktr_region *region = &header->region[i];
+		uint64_t bytes = session_tables[i].at_once;
 
+		if (bytes > region->bytes)
+			bytes = region->bytes;
 		if (bytes)
-			code = posix_fallocate(fd, (off_t)header->region[i].offset, (off_t)bytes);
+			code = posix_fallocate(fd, (off_t)region->offset, (off_t)bytes);
 	}
 	return code;
 }
@@ -278,12 +264,11 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 		return code;
 	session_fill_header(plan, header);
 	if (ftruncate(session->fd, (off_t)header->file_bytes) != 0)
-		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %s",
-				     (unsigned long long)header->file_bytes >> 20, strerror(errno));
+		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %m",
+				     (unsigned long long)header->file_bytes >> 20);
 	code = session_allocate(session->fd, header);
 	if (code)
-		return ktr_error_set(err, code, "cannot allocate the session's tables: %s",
-				     strerror(code));
+		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
 	code = session_map(session, err);
 	if (code)
 		return code;
@@ -304,9 +289,9 @@ static int session_directory(const char *dir, struct ktr_error *err)
 	struct stat st;
 
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-		return ktr_error_set(err, errno, "cannot make the directory %s: %s", dir, strerror(errno));
+		return ktr_error_set(err, errno, "cannot make the directory %s: %m", dir);
 	if (lstat(dir, &st) != 0)
-		return ktr_error_set(err, errno, "%s: %s", dir, strerror(errno));
+		return ktr_error_set(err, errno, "%s: %m", dir);
 	if (!S_ISDIR(st.st_mode))
 		return ktr_error_set(err, ENOTDIR, "%s is not a directory", dir);
 	if (st.st_uid != geteuid() || st.st_mode & 022)
@@ -317,6 +302,7 @@ static int session_directory(const char *dir, struct ktr_error *err)
 int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
 {
 	struct ktr__session_map check;
+	struct stat st;
 	int code = ktr__map_open(path, KTR__MAP_OWN, &check, err);
 
 	memset(session, 0, sizeof(*session));
@@ -327,17 +313,12 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 	snprintf(session->path, sizeof(session->path), "%s", path);
 	session->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (session->fd < 0)
-		code = ktr_error_set(err, errno, "%s: %s", path, strerror(errno));
-	if (!code) {
-		struct stat mine, checked;
-
-		if (fstat(session->fd, &mine) != 0 || fstat(check.fd, &checked) != 0 ||
-		    mine.st_ino != checked.st_ino || mine.st_dev != checked.st_dev)
-			code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
-	}
-	ktr__map_close(&check);
-	if (!code)
+		code = ktr_error_set(err, errno, "%s: %m", path);
+	else
 		code = session_map(session, err);
+	if (!code && !session_is(session, fstat(check.fd, &st), &st))
+		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
+	ktr__map_close(&check);
 	if (code)
 		ktr__session_detach(session);
 	return code;
@@ -357,15 +338,14 @@ bool ktr__session_fd_ours(const struct ktr__session *session)
 {
 	struct stat st;
 
-	return session->fd >= 0 && fstat(session->fd, &st) == 0 && st.st_ino == session->ino &&
-	       st.st_dev == session->dev;
+	return session->fd >= 0 && session_is(session, fstat(session->fd, &st), &st);
 }
 
 static bool session_path_same(const struct ktr__session *session, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && st.st_ino == session->ino && st.st_dev == session->dev;
+	return session_is(session, stat(path, &st), &st);
 }
 
 void ktr__session_reopen(struct ktr__session *session)
@@ -398,45 +378,48 @@ bool ktr__session_alone(const struct ktr__session *session)
 	return flock(session->fd, LOCK_EX | LOCK_NB) == 0 && session_path_same(session, session->path);
 }
 
+/* Copies row i of the processes; false behind the last one. */
+static bool session_proc(const struct ktr__session *session, uint32_t i, struct ktr_proc_row *row)
+{
+	if (i >= session->control->n_procs || i >= session->header.region[KTR_REGION_proc].n_rows)
+		return false;
+	*row = ktr__region(session, proc, struct ktr_proc_row)[i];
+	return true;
+}
+
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
 static bool session_inhabited(const struct ktr__session *session)
 {
-	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
-	uint32_t n = session->control->n_procs;
+	struct ktr_proc_row row;
 
-	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
-		struct ktr_proc_row row = rows[i];
-
-		if (row.state == KTR_ROW_READY && ktr__proc_alive(&row))
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (ktr__proc_alive(&row))
 			return true;
-	}
 	return false;
 }
 
 /* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
 static int session_has_us(const struct ktr__session *session, const struct ktr_proc_row *self)
 {
-	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
-	uint32_t n = session->control->n_procs;
+	struct ktr_proc_row row;
 	int has = 0;
 
-	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
-		struct ktr_proc_row row = rows[i];
-
-		if (row.state != KTR_ROW_READY || row.pid != self->pid || row.pid_ns != self->pid_ns ||
-		    row.start_time != self->start_time)
-			continue;
-		if (row.image == self->image)
-			return 2;
-		has = 1;
-	}
+	for (uint32_t i = 1; has < 2 && session_proc(session, i, &row); i++)
+		if (row.state == KTR_ROW_READY && row.pid == self->pid && row.pid_ns == self->pid_ns &&
+		    row.start_time == self->start_time)
+			has = row.image == self->image ? 2 : 1;
 	return has;
 }
 
-static int session_two_copies(struct ktr__session *session, struct ktr_error *err)
+static int session_two_copies(struct ktr_error *err)
 {
-	ktr__session_detach(session);
 	return ktr_error_set(err, EALREADY, "another copy of ktr in this process has the session");
+}
+
+/* Takes the shared lock; true if the path still leads to the session. */
+static bool session_hold(const struct ktr__session *session, const char *path)
+{
+	return flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path);
 }
 
 /*
@@ -446,17 +429,28 @@ static int session_two_copies(struct ktr__session *session, struct ktr_error *er
 static int session_former(const struct ktr__session_plan *plan, const char *path,
 			  struct ktr__session *session, struct ktr_error *err)
 {
-	int has;
+	int has, code = -ENOENT;
 
 	if (access(path, F_OK) != 0 || ktr__session_attach(path, session, NULL) != 0)
-		return -ENOENT;
+		return code;
 	has = session_has_us(session, &plan->self);
 	if (has == 2)
-		return session_two_copies(session, err);
-	if (has == 1 && session->header.path == plan->path &&
-	    flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path))
+		code = session_two_copies(err);
+	else if (has == 1 && session->header.path == plan->path && session_hold(session, path))
 		return 0;
 	ktr__session_detach(session);
+	return code;
+}
+
+/* Renames a dead session that the path still leads to. -ENOENT: done. */
+static int session_aside(const struct ktr__session *session, const char *path, struct ktr_error *err)
+{
+	char old[sizeof(session->path) + 8];
+
+	snprintf(old, sizeof(old), "%.*s.old" KTR_SESSION_SUFFIX,
+		 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path);
+	if (session_path_same(session, path) && rename(path, old) != 0)
+		return ktr_error_set(err, errno, "cannot move the dead session %s aside: %m", path);
 	return -ENOENT;
 }
 
@@ -469,7 +463,6 @@ static int session_former(const struct ktr__session_plan *plan, const char *path
 static int session_join(const struct ktr__session_plan *plan, const char *path,
 			struct ktr__session *session, struct ktr_error *err)
 {
-	char old[sizeof(session->path) + 8];
 	int code;
 
 	if (access(path, F_OK) != 0)
@@ -477,52 +470,46 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 	code = ktr__session_attach(path, session, err);
 	if (code)
 		return code == -ENOENT ? -EAGAIN : code;
-	if (flock(session->fd, LOCK_SH | LOCK_NB) != 0 || !session_path_same(session, path)) {
-		ktr__session_detach(session);
-		return -EAGAIN;
-	}
-	if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session)) {
-		snprintf(old, sizeof(old), "%.*s.old%s",
-			 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path, KTR_SESSION_SUFFIX);
-		code = -ENOENT;
-		if (session_path_same(session, path) && rename(path, old) != 0)
-			code = ktr_error_set(err, errno, "cannot move the dead session %s aside: %s",
-					     path, strerror(errno));
-		ktr__session_detach(session);
-		return code;
-	}
+	if (!session_hold(session, path))
+		code = -EAGAIN;
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session))
+		code = session_aside(session, path, err);
 	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
-	if (flock(session->fd, LOCK_SH | LOCK_NB) != 0 || !session_path_same(session, path)) {
-		ktr__session_detach(session);
-		return -EAGAIN;
-	}
-	if (session_has_us(session, &plan->self) == 2)
-		return session_two_copies(session, err);
-	if (session->header.path != plan->path) {
-		ktr__session_detach(session);
-		return ktr_error_set(err, EXDEV,
+	else if (!session_hold(session, path))
+		code = -EAGAIN;
+	else if (session_has_us(session, &plan->self) == 2)
+		code = session_two_copies(err);
+	else if (session->header.path != plan->path)
+		code = ktr_error_set(err, EXDEV,
 				     "session %s records by another path (%s restartable sequences)",
 				     plan->name, plan->path == KTR_PATH_RSEQ ? "without" : "with");
-	}
-	return 0;
+	if (code)
+		ktr__session_detach(session);
+	return code;
 }
 
-/* Links the finished temporary file to the first free name. */
+/* DIR/NAME.ktr, and for a number above 0 DIR/NAME.number.ktr. */
+static void session_name(const struct ktr__session_plan *plan, unsigned number, char *path, size_t size)
+{
+	char middle[16] = "";
+
+	if (number)
+		snprintf(middle, sizeof(middle), ".%u", number);
+	snprintf(path, size, "%s/%s%s" KTR_SESSION_SUFFIX, plan->dir, plan->name, middle);
+}
+
+/* Links the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
 static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
 			   struct ktr__session *session, struct ktr_error *err)
 {
 	for (unsigned i = 0; i < 1000; i++) {
-		if (i)
-			snprintf(session->path, sizeof(session->path), "%s/%s.%u%s", plan->dir,
-				 plan->name, i, KTR_SESSION_SUFFIX);
-		else
-			snprintf(session->path, sizeof(session->path), "%s/%s%s", plan->dir, plan->name,
-				 KTR_SESSION_SUFFIX);
+		session_name(plan, i, session->path, sizeof(session->path));
 		if (link(temporary, session->path) == 0)
 			return 0;
-		if (errno != EEXIST || plan->shared_name)
-			return ktr_error_set(err, errno, "cannot name the session %s: %s",
-					     session->path, strerror(errno));
+		if (errno == EEXIST && plan->shared_name)
+			return -EAGAIN;
+		if (errno != EEXIST)
+			return ktr_error_set(err, errno, "cannot name the session %s: %m", session->path);
 	}
 	return ktr_error_set(err, EEXIST, "too many sessions named %s", plan->name);
 }
@@ -538,7 +525,7 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 	unlink(temporary);
 	session->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (session->fd < 0)
-		return ktr_error_set(err, errno, "cannot create %s: %s", temporary, strerror(errno));
+		return ktr_error_set(err, errno, "cannot create %s: %m", temporary);
 	code = session_build(plan, session, err);
 	if (!code)
 		flock(session->fd, LOCK_SH | LOCK_NB);
@@ -554,38 +541,21 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 			bool *joined, struct ktr_error *err)
 {
 	int code = session_directory(plan->dir, err);
+	char path[sizeof(session->path)];
 
 	*joined = false;
-	for (int i = 0; i < SESSION_TRIES && !code; i++) {
-		struct ktr_error attempt = KTR_ERROR_NONE;
-		char path[sizeof(session->path)];
-
-		snprintf(path, sizeof(path), "%s/%s%s", plan->dir, plan->name, KTR_SESSION_SUFFIX);
-		if (!plan->shared_name) {
-			code = session_former(plan, path, session, err);
-			*joined = !code;
-			if (code != -ENOENT)
-				return code;
-			code = 0;
-		} else {
-			code = session_join(plan, path, session, err);
-			if (code == -EAGAIN) {
-				code = 0;
-				sched_yield();
-				continue;
-			}
-			if (code != -ENOENT) {
-				*joined = !code;
-				return code;
-			}
-		}
-		code = session_make(plan, session, &attempt);
-		if (code != -EEXIST || !plan->shared_name) {
-			if (code && err && !err->code)
-				*err = attempt;
+	if (code)
+		return code;
+	session_name(plan, 0, path, sizeof(path));
+	for (int i = 0; i < SESSION_TRIES; i++) {
+		code = plan->shared_name ? session_join(plan, path, session, err) :
+					   session_former(plan, path, session, err);
+		*joined = code == 0;
+		if (code == -ENOENT)
+			code = session_make(plan, session, err);
+		if (code != -EAGAIN)
 			return code;
-		}
-		code = 0; /* somebody was faster: join */
+		sched_yield(); /* it went away, or somebody was faster: join */
 	}
-	return code ? code : ktr_error_set(err, EBUSY, "session %s comes and goes", plan->name);
+	return ktr_error_set(err, EBUSY, "session %s comes and goes", plan->name);
 }

@@ -31,13 +31,6 @@ static const struct {
 #undef MAP_EXPECTED
 };
 
-static int map_damaged(struct ktr_error *err, const char *path, size_t offset, const char *what)
-{
-	return ktr_error_at_offset(err, path, offset, EPROTO, "damaged session: %s", what);
-}
-
-#define MAP_DAMAGED(field, what) map_damaged(err, path, offsetof(struct ktr_header, field), what)
-
 static int map_check_version(const struct ktr_header *h, const char *path, struct ktr_error *err)
 {
 	if (h->magic == __builtin_bswap64(KTR_SESSION_MAGIC))
@@ -77,35 +70,57 @@ static int map_host_ok(const char *host, size_t size)
 	return 0;
 }
 
-static int map_check_numbers(const struct ktr_header *h, uint64_t file_bytes, const char *path,
-			     struct ktr_error *err)
+/* Fields of 32 bits, and between which numbers they lie. */
+static const struct map_limit {
+	uint32_t at; /* [bytes] in the header */
+	uint32_t least;
+	uint32_t most;
+	char what[28];
+} map_limits[] = {
+#define MAP_LIMIT(field, least, most, what) { offsetof(struct ktr_header, field), least, most, what }
+	MAP_LIMIT(header_bytes, sizeof(struct ktr_header), KTR_SESSION_ALIGN, "impossible header size"),
+	MAP_LIMIT(arch, KTR_ARCH_X86_64, KTR_ARCH_OTHER, "unknown architecture"),
+	MAP_LIMIT(path, KTR_PATH_RSEQ, KTR_PATH_THREAD, "unknown kind of rings"),
+	MAP_LIMIT(clock, KTR_CLOCK_TSC, KTR_CLOCK_MONOTONIC, "unknown clock"),
+	MAP_LIMIT(n_rings, 1, KTR_CPU_MAX, "impossible number of rings"),
+	MAP_LIMIT(ring_log2_max, KTR_RING_LOG2_MIN, MAP_RING_LOG2_MAX, "impossible ring size"),
+	MAP_LIMIT(keep_log2_max, KTR_RING_LOG2_MIN, MAP_RING_LOG2_MAX, "impossible ring size"),
+	MAP_LIMIT(n_regions, KTR_REGIONS, KTR_REGIONS_MAX, "impossible number of regions"),
+#undef MAP_LIMIT
+};
+
+/* The header's own fields. *at: which is wrong. */
+static const char *map_field_fault(const struct ktr_header *h, uint64_t file_bytes, size_t *at)
 {
-	if (h->header_bytes < sizeof(*h) || h->header_bytes > KTR_SESSION_ALIGN)
-		return MAP_DAMAGED(header_bytes, "impossible header size");
-	if (h->arch < KTR_ARCH_X86_64 || h->arch > KTR_ARCH_OTHER)
-		return MAP_DAMAGED(arch, "unknown architecture");
-	if (h->path != KTR_PATH_RSEQ && h->path != KTR_PATH_THREAD)
-		return MAP_DAMAGED(path, "unknown kind of rings");
-	if (h->clock < KTR_CLOCK_TSC || h->clock > KTR_CLOCK_MONOTONIC)
-		return MAP_DAMAGED(clock, "unknown clock");
+	for (size_t i = 0; i < sizeof(map_limits) / sizeof(map_limits[0]); i++) {
+		const struct map_limit *limit = &map_limits[i];
+		uint32_t number;
+
+		*at = limit->at;
+		memcpy(&number, (const char *)h + limit->at, sizeof(number));
+		if (number < limit->least || number > limit->most)
+			return limit->what;
+	}
+	*at = offsetof(struct ktr_header, file_bytes);
 	if (h->file_bytes > file_bytes)
-		return MAP_DAMAGED(file_bytes, "the file is shorter than it says");
-	if (!h->n_rings || h->n_rings > KTR_CPU_MAX)
-		return MAP_DAMAGED(n_rings, "impossible number of rings");
-	if (h->ring_log2_max < KTR_RING_LOG2_MIN || h->ring_log2_max > MAP_RING_LOG2_MAX)
-		return MAP_DAMAGED(ring_log2_max, "impossible ring size");
-	if (h->keep_log2_max < KTR_RING_LOG2_MIN || h->keep_log2_max > MAP_RING_LOG2_MAX)
-		return MAP_DAMAGED(keep_log2_max, "impossible ring size");
-	if (h->n_regions < KTR_REGIONS || h->n_regions > KTR_REGIONS_MAX)
-		return MAP_DAMAGED(n_regions, "impossible number of regions");
+		return "the file is shorter than it says";
+	*at = offsetof(struct ktr_header, name);
 	if (!ktr__session_name_ok(h->name))
-		return MAP_DAMAGED(name, "impossible name");
-	if (!map_host_ok(h->host, sizeof(h->host)))
-		return MAP_DAMAGED(host, "impossible host name");
-	return 0;
+		return "impossible name";
+	*at = offsetof(struct ktr_header, host);
+	return map_host_ok(h->host, sizeof(h->host)) ? NULL : "impossible host name";
 }
 
-/* One region alone: aligned, within the file and behind the header, large enough for its rows. */
+static int map_overlap(const struct ktr_region *a, const struct ktr_region *b)
+{
+	return a->bytes && b->bytes && a->offset < b->offset + b->bytes &&
+	       b->offset < a->offset + a->bytes;
+}
+
+/*
+ * One region: aligned, within the file and behind the header, large enough for its rows, and apart from
+ * those before it. What is indexed by the same number must be of the same length; an entry is an entry.
+ */
 static const char *map_region_fault(const struct ktr_header *h, unsigned i)
 {
 	const struct ktr_region *r = &h->region[i];
@@ -118,58 +133,41 @@ static const char *map_region_fault(const struct ktr_header *h, unsigned i)
 		return "a region reaches beyond the file's end";
 	if ((uint64_t)r->row_bytes * r->n_rows > r->bytes)
 		return "a region is smaller than its rows";
+	for (unsigned j = 0; j < i; j++)
+		if (map_overlap(r, &h->region[j]))
+			return "two regions overlap";
 	if (i >= KTR_REGIONS)
 		return NULL;
 	if (!r->n_rows)
 		return "a region without rows";
 	if (r->row_bytes < map_expected[i].row_bytes || r->row_bytes % map_expected[i].align)
 		return "a region with impossible rows";
+	if (i == KTR_REGION_ring && r->n_rows < h->n_rings)
+		return "fewer ring headers than rings";
+	if (i == KTR_REGION_site_ctl && (r->n_rows < h->region[KTR_REGION_site].n_rows || r->row_bytes != 1))
+		return "not one byte for each site";
+	if (i == KTR_REGION_string && r->row_bytes != 1)
+		return "strings that are not bytes";
+	if (i == KTR_REGION_data && r->row_bytes != KTR_ENTRY_BYTES)
+		return "entries of an impossible size";
 	return NULL;
-}
-
-static int map_overlap(const struct ktr_region *a, const struct ktr_region *b)
-{
-	return a->bytes && b->bytes && a->offset < b->offset + b->bytes &&
-	       b->offset < a->offset + a->bytes;
-}
-
-static int map_check_regions(const struct ktr_header *h, const char *path, struct ktr_error *err)
-{
-	const struct ktr_region *r = h->region;
-	const char *fault;
-
-	for (unsigned i = 0; i < h->n_regions; i++) {
-		fault = map_region_fault(h, i);
-		if (fault)
-			return MAP_DAMAGED(region[i], fault);
-	}
-	for (unsigned i = 0; i < h->n_regions; i++)
-		for (unsigned j = 0; j < i; j++)
-			if (map_overlap(&r[i], &r[j]))
-				return MAP_DAMAGED(region[i], "two regions overlap");
-	/* What is indexed by the same number must be of the same length; an entry is an entry. */
-	if (r[KTR_REGION_ring].n_rows < h->n_rings)
-		return MAP_DAMAGED(region[KTR_REGION_ring], "fewer ring headers than rings");
-	if (r[KTR_REGION_site_ctl].n_rows < r[KTR_REGION_site].n_rows ||
-	    r[KTR_REGION_site_ctl].row_bytes != 1)
-		return MAP_DAMAGED(region[KTR_REGION_site_ctl], "not one byte for each site");
-	if (r[KTR_REGION_string].row_bytes != 1)
-		return MAP_DAMAGED(region[KTR_REGION_string], "strings that are not bytes");
-	if (r[KTR_REGION_data].row_bytes != KTR_ENTRY_BYTES)
-		return MAP_DAMAGED(region[KTR_REGION_data], "entries of an impossible size");
-	return 0;
 }
 
 int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, const char *path,
 		      struct ktr_error *err)
 {
 	int rc = map_check_version(header, path, err);
+	const char *fault;
+	size_t at;
 
-	if (rc == 0)
-		rc = map_check_numbers(header, file_bytes, path, err);
-	if (rc == 0)
-		rc = map_check_regions(header, path, err);
-	return rc;
+	if (rc)
+		return rc;
+	fault = map_field_fault(header, file_bytes, &at);
+	for (unsigned i = 0; !fault && i < header->n_regions; i++) {
+		at = offsetof(struct ktr_header, region[i]);
+		fault = map_region_fault(header, i);
+	}
+	return fault ? ktr_error_at_offset(err, path, at, EPROTO, "damaged session: %s", fault) : 0;
 }
 
 int ktr__geom_check(const struct ktr_header *header, uint64_t geom, uint64_t *offset,
@@ -413,56 +411,6 @@ int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *t
 		return rc;
 	}
 	return (int)strlen(text);
-}
-
-uint64_t ktr__proc_own_ns(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (uint64_t)st.st_ino;
-}
-
-/* Skips n blanks-separated fields. */
-static const char *map_skip_fields(const char *p, unsigned n)
-{
-	while (n--) {
-		while (*p && *p != ' ')
-			p++;
-		while (*p == ' ')
-			p++;
-	}
-	return p;
-}
-
-/*
- * proc_pid_stat(5): "pid (comm) state ppid ..."; comm may hold blanks and parentheses, so the
- * fields are counted from the last ')'. state is field 3, num_threads 20, starttime 22. A zombie
- * that is not merely the first of several threads has ended.
- */
-uint64_t ktr__proc_start_time(uint32_t pid)
-{
-	char path[32] = "/proc/self/stat", text[1024];
-	const char *p;
-	ssize_t n;
-	int fd;
-
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	if (!p || p[1] != ' ')
-		return 0;
-	p += 2;
-	if ((*p == 'Z' || *p == 'X') && strtoul(map_skip_fields(p, 17), NULL, 10) <= 1)
-		return 0;
-	return strtoull(map_skip_fields(p, 19), NULL, 10);
 }
 
 int ktr__proc_alive(const struct ktr_proc_row *proc)

@@ -24,6 +24,8 @@
 #ifndef KTR_SESSION_MAP_H
 #define KTR_SESSION_MAP_H
 
+#include "ktr/kernel.h"
+
 #include <ktr/error.h>
 #include <ktr/session.h>
 
@@ -155,14 +157,5 @@ int ktr__map_alive(const struct ktr__session_map *map);
 
 /* Does the process of a row run still? 1 or 0. One of another pid namespace counts as gone. */
 int ktr__proc_alive(const struct ktr_proc_row *proc);
-
-/*
- * Field 22 of /proc/PID/stat: when a process started, in clock ticks since boot; pid 0 asks for
- * our own. 0 where there is no such process.
- */
-uint64_t ktr__proc_start_time(uint32_t pid);
-
-/* Inode of our own pid namespace, 0 where unknown. */
-uint64_t ktr__proc_own_ns(void);
 
 #endif

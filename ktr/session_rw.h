@@ -16,10 +16,10 @@
 struct ktr__session {
 	int fd; /* holds the shared lock that says "alive"; a host may close it behind our back */
 	char *map;
-	struct ktr_header header;
 	struct ktr_control *control;
 	struct ktr_ring *rings;
 	uint64_t dev, ino; /* of the file, to tell whether fd is still ours */
+	struct ktr_header header;
 	char path[512];
 };
 
@@ -82,6 +82,7 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 
 /* resize.c: one ring that is in use. 0, -ENOSPC, -EBUSY. */
 int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2);
+int ktr__resize_lock(const struct ktr__session *session); /* a descriptor to close, or -errno */
 
 /* Where ring `index` goes when it takes 2^log2 entries: populates the area not in use. 0 or -errno. */
 int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,

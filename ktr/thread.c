@@ -14,17 +14,13 @@
 #include "ktr/own.h"
 
 #include "ktr/clock.h"
+#include "ktr/kernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define THREAD_KEY_INLINE 32 /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc's nptl */
@@ -34,10 +30,7 @@ static bool thread_key_usable;
 
 static uint64_t thread_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
 static struct ktr_thread_row *thread_row(uint32_t row)
@@ -102,40 +95,17 @@ void ktr__threads_start(void)
 			    thread_key < THREAD_KEY_INLINE;
 }
 
-/* Field 22 of /proc/self/stat: the process's start, which tells it from a later one of the same pid. */
-static uint64_t proc_start_time(void)
-{
-	char text[512] = "";
-	char *p;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	p = n > 0 ? strrchr(text, ')') : NULL; /* the name may hold anything, blanks and ')' too */
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p, NULL, 10) : 0;
-}
-
 static uint32_t proc_cmdline(void)
 {
 	char text[1024];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	size_t n = ktr__kernel_text("/proc/self/cmdline", text, sizeof(text));
 
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text));
-	close(fd);
-	while (n > 0 && !text[n - 1])
+	while (n && !text[n - 1])
 		n--;
-	for (ssize_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!text[i])
 			text[i] = ' ';
-	return n > 0 ? ktr__table_string(text, (size_t)n) : 0;
+	return ktr__table_string(text, n);
 }
 
 /* Where stacks and pointers of this process lead to. */
@@ -174,12 +144,9 @@ static uint64_t proc_image(void)
 
 void ktr__proc_identify(struct ktr_proc_row *row)
 {
-	struct stat st;
-
 	row->pid = (uint32_t)getpid();
-	if (stat("/proc/self/ns/pid", &st) == 0)
-		row->pid_ns = st.st_ino;
-	row->start_time = proc_start_time();
+	row->pid_ns = ktr__proc_own_ns();
+	row->start_time = ktr__proc_start_time(0);
 	row->image = proc_image();
 }
 

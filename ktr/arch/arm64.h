@@ -49,7 +49,7 @@
  *	head		ldar x12
  *	to		ldp x13, x14; and; add	base and mask of the view whose geom was compared
  *	time		mrs x9
- *	to[]		stp, str...		each word in one piece; all below &head + 2 slots
+ *	to[]		stp, str...		each word in one piece, where no reader trusts yet
  *	COMMIT		add; stlr		the last instruction before post_commit_ip
  *			str xzr			outside: nothing is lost where it is not reached
  * No instruction in between calls, returns, or takes an exclusive monitor; the branches out of it
@@ -415,6 +415,15 @@ cold:
 	return KTR_WRITE_COLD;
 late:
 	return KTR_WRITE_LATE;
+}
+
+/*
+ * Takes back what a sequence armed that ended cold: ktr__write_sparse() would take it for a sign that the
+ * clock has been read and nobody has run since.
+ */
+static inline void ktr__rseq_disarm(void)
+{
+	__atomic_store_n((uint64_t *)(uintptr_t)(ktr__rseq_area() + 8), 0, __ATOMIC_RELAXED);
 }
 
 /* The CPU of the thread as the kernel last said; used outside of sequences, so only a hint. */

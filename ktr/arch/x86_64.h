@@ -393,6 +393,15 @@ late:
 	return KTR_WRITE_LATE;
 }
 
+/*
+ * Takes back what a sequence armed that ended cold: ktr__write_sparse() would take it for a sign that the
+ * clock has been read and nobody has run since.
+ */
+static inline void ktr__rseq_disarm(void)
+{
+	__asm__ volatile("movq $0, %%fs:8(%0)" : : "r"(ktr__rec.rseq_offset) : "memory");
+}
+
 /* The CPU of the thread as the kernel last said; used outside of sequences, so only a hint. */
 static inline uint32_t ktr__rseq_cpu(void)
 {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernel says in the small files of /proc and /sys. No call here allocates. */
+#ifndef KTR_KERNEL_H
+#define KTR_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Reads a file whole, up to size - 1 bytes, and ends it with a NUL. Returns the number of bytes, 0 for
+ * a file that is not there or says nothing; text is empty then. Async-signal-safe.
+ */
+size_t ktr__kernel_text(const char *path, char *text, size_t size);
+
+/* The number at *at, which moves behind it; false where there is no digit. Too large ones are clipped. */
+int ktr__kernel_number(const char **at, uint64_t *number);
+
+/* /proc/sys/kernel/random/boot_id, which differs from boot to boot; zeros where unknown. */
+void ktr__kernel_boot_id(uint64_t id[2]);
+
+/*
+ * Field 22 of /proc/PID/stat: when a process started, in clock ticks since boot; pid 0 asks for
+ * our own. 0 where there is no such process.
+ */
+uint64_t ktr__proc_start_time(uint32_t pid);
+
+/* Inode of our own pid namespace, 0 where unknown. */
+uint64_t ktr__proc_own_ns(void);
+
+#endif
