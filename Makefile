@@ -25,7 +25,8 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
 CONF_SRC    := $(wildcard conf/*.c)
-SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/ring_read.c ktr/format.c \
+SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
+	       ktr/class_name.c \
 	       writer/codec.c writer/packet.c writer/crc32c.c
 KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
@@ -77,11 +78,16 @@ $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
-# kept small, so that libktr's text stays within 64 KiB.
-HOT := ktr/record ktr/payload ktr/ring_read writer/codec writer/fill writer/drain writer/packet \
-       writer/crc32c analyze/% visualize/% tools/% tests/%
+# kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
+# of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
+# -Os has to do.
+HOT := ktr/record ktr/payload writer/codec writer/fill analyze/% visualize/% tools/% tests/%
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC)))
-$(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = -Os -fno-asynchronous-unwind-tables
+SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-optimize-sibling-calls \
+	      -fno-expensive-optimizations
+SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
+	echo $(SMALL_BEST) || echo -Os))$(SMALL)
+$(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -25,9 +25,7 @@ static void cpulist_add(uint64_t *bits, unsigned cpu)
 
 static int cpulist_bad(const char *text, const char *at, struct ktr_error *err)
 {
-	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, EINVAL,
-			    "\"%.*s\" is not a CPU list such as 0-3,8 or all or none",
-			    ktr__shown(strlen(text)), text);
+	return ktr__bad_value(text, at, EINVAL, "is not a CPU list such as 0-3,8 or all or none", err);
 }
 
 static int cpulist_absent(const char *text, const char *at, unsigned n_bits, struct ktr_error *err)
@@ -46,8 +44,7 @@ static int cpulist_hex(const char *text, const char *digits, uint64_t *bits, uns
 	if (!length || *ktr__skip_blanks(digits + length))
 		return cpulist_bad(text, digits + length, err);
 	for (size_t i = 0; i < length; i++) {
-		char c = ktr__lower(digits[length - 1 - i]);
-		unsigned nibble = (unsigned)(ktr__is_digit(c) ? c - '0' : c - 'a' + 10);
+		unsigned nibble = ktr__hex_digit(digits[length - 1 - i]);
 
 		for (unsigned b = 0; b < 4; b++) {
 			if (!(nibble >> b & 1))

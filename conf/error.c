@@ -48,15 +48,21 @@ static int error_code(int code)
 	return code < 0 ? -code : code;
 }
 
+/* Where there is a record and it is empty: fills it. Returns -code. */
 static int __attribute__((format(printf, 4, 0)))
 error_fill(struct ktr_error *err, int code, const char *file, const char *format, va_list args)
 {
-	int length;
+	int length, saved = errno;
 
+	code = error_code(code);
+	if (!err || err->code)
+		return -code;
 	err->code = code;
 	if (file)
 		error_keep_file(err, file);
+	errno = code; /* for %m */
 	length = vsnprintf(err->text, sizeof(err->text), format, args);
+	errno = saved;
 	if (length < 0)
 		err->text[0] = '\0';
 	else if ((size_t)length >= sizeof(err->text))
@@ -69,13 +75,10 @@ int ktr_error_set(struct ktr_error *err, int code, const char *format, ...)
 {
 	va_list args;
 
-	code = error_code(code);
-	if (!err || err->code)
-		return -code;
 	va_start(args, format);
-	error_fill(err, code, NULL, format, args);
+	code = error_fill(err, code, NULL, format, args);
 	va_end(args);
-	return -code;
+	return code;
 }
 
 int ktr_error_at(struct ktr_error *err, const char *file, unsigned line, unsigned column, int code,
@@ -83,15 +86,14 @@ int ktr_error_at(struct ktr_error *err, const char *file, unsigned line, unsigne
 {
 	va_list args;
 
-	code = error_code(code);
-	if (!err || err->code)
-		return -code;
-	err->line = line;
-	err->column = column;
+	if (err && !err->code) {
+		err->line = line;
+		err->column = column;
+	}
 	va_start(args, format);
-	error_fill(err, code, file, format, args);
+	code = error_fill(err, code, file, format, args);
 	va_end(args);
-	return -code;
+	return code;
 }
 
 int ktr_error_at_offset(struct ktr_error *err, const char *file, uint64_t offset, int code,
@@ -99,15 +101,14 @@ int ktr_error_at_offset(struct ktr_error *err, const char *file, uint64_t offset
 {
 	va_list args;
 
-	code = error_code(code);
-	if (!err || err->code)
-		return -code;
-	err->has_offset = 1;
-	err->offset = offset;
+	if (err && !err->code) {
+		err->has_offset = 1;
+		err->offset = offset;
+	}
 	va_start(args, format);
-	error_fill(err, code, file, format, args);
+	code = error_fill(err, code, file, format, args);
 	va_end(args);
-	return -code;
+	return code;
 }
 
 void ktr_error_place(struct ktr_error *err, const char *file, unsigned line, unsigned column)

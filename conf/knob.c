@@ -84,7 +84,6 @@ static int knob_failed(const struct ktr_knob_at *at, int code, const struct ktr_
 	if (inner && inner->code)
 		return ktr_error_at(err, inner->file[0] ? inner->file : NULL, inner->line,
 				    inner->column, code, "%s: %s", at->name, inner->text);
-	errno = code < 0 ? -code : code;
 	return ktr_error_set(err, code, "%s: %m", at->name);
 }
 

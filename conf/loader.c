@@ -164,19 +164,18 @@ static int loader_word(struct loader_line *line, const char **at, char *value)
 static int loader_refused(struct loader_line *line, const char *name_at, const char *value_at,
 			  char *value, int rc)
 {
-	struct ktr_error *bad = &line->bad, kept;
+	struct ktr_error *bad = &line->bad;
 	const char *at = name_at;
 
 	ktr_error_set(bad, rc, "the setting is refused");
-	kept = *bad;
-	if (kept.column && *value_at == '"') {
+	/* The record is filled: what goes wrong below does not change it. */
+	if (bad->column && *value_at == '"') {
 		at = value_at + 1;
-		if (loader_quoted(line, &at, value, kept.column - 1))
+		if (loader_quoted(line, &at, value, bad->column - 1))
 			at = value_at;
-	} else if (kept.column) {
-		at = value_at + kept.column - 1;
+	} else if (bad->column) {
+		at = value_at + bad->column - 1;
 	}
-	*bad = kept;
 	bad->line = 0;
 	bad->column = 0;
 	bad->file[0] = '\0';

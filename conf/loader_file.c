@@ -78,32 +78,33 @@ static int loader_file_pass(struct loader_file *in, int fd, struct ktr_error *ba
 	return in->first;
 }
 
-static int loader_file_bad(const char *path, int code, const char *what, struct ktr_error *bad)
-{
-	return ktr_error_at(bad, path, 0, 0, code, "%s", what);
-}
-
 /* Is this a file that settings are read from? 0 or -errno with the reason in bad. */
 static int loader_file_check(const char *path, int fd, unsigned flags, struct ktr_error *bad)
 {
+	const char *what;
 	struct stat st;
+	int code = EINVAL;
 
 	if (fstat(fd, &st) < 0)
 		return ktr_error_at(bad, path, 0, 0, errno, "cannot be read: %m");
-	if (S_ISDIR(st.st_mode))
-		return loader_file_bad(path, EISDIR, "is a directory, not a file", bad);
-	if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) /* null(4) */
+	if (S_ISDIR(st.st_mode)) {
+		code = EISDIR;
+		what = "is a directory, not a file";
+	} else if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)) { /* null(4) */
 		return 0;
-	if (!S_ISREG(st.st_mode))
-		return loader_file_bad(path, EINVAL, "is not a regular file", bad);
-	if (st.st_size > KTR_LOADER_FILE_BYTES)
+	} else if (!S_ISREG(st.st_mode)) {
+		what = "is not a regular file";
+	} else if (st.st_size > KTR_LOADER_FILE_BYTES) {
 		return ktr_error_at(bad, path, 0, 0, EFBIG,
 				    "is too large: %lld bytes, %d are allowed",
 				    (long long)st.st_size, KTR_LOADER_FILE_BYTES);
-	if ((flags & KTR__LOADER_GUARDED) && (st.st_mode & S_IWOTH))
-		return loader_file_bad(path, EPERM,
-				       "is not read: everybody may write to it (chmod o-w)", bad);
-	return 0;
+	} else if ((flags & KTR__LOADER_GUARDED) && (st.st_mode & S_IWOTH)) {
+		code = EPERM;
+		what = "is not read: everybody may write to it (chmod o-w)";
+	} else {
+		return 0;
+	}
+	return ktr_error_at(bad, path, 0, 0, code, "%s", what);
 }
 
 /* Not there, or in a directory that is somebody else's business (HOME=/root after su). */

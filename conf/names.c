@@ -119,18 +119,10 @@ static int names_number(const char *word, size_t length, uint64_t *value)
 static int names_unknown(const struct names_list *list, const char *text, const char *at,
 			 size_t length, struct ktr_error *err)
 {
-	char word[KTR_NAME_BYTES], nearest[KTR_NAME_BYTES];
 	unsigned column = (unsigned)(at - text) + 1;
 
 	names_strip(&at, &length);
-	snprintf(word, sizeof(word), "%.*s", (int)(length < sizeof(word) ? length : 0), at);
-	if (err && list->names &&
-	    ktr_nearest(word, list->names, list->context, nearest, sizeof(nearest)))
-		return ktr_error_at(err, NULL, 0, column, EINVAL,
-				    "unknown name \"%.*s\", the nearest is \"%s\"",
-				    ktr__shown(length), at, nearest);
-	return ktr_error_at(err, NULL, 0, column, EINVAL, "unknown name \"%.*s\"",
-			    ktr__shown(length), at);
+	return ktr__unknown("name", at, length, column, EINVAL, list->names, list->context, err);
 }
 
 /* The bits of one item without its sign. */
@@ -242,7 +234,7 @@ static void names_append_bits(const struct names_list *list, uint64_t bits, int 
 	int rc;
 
 	for (unsigned idx = 0; bits && (rc = names_get(list, idx, name, &value)) >= 0; idx++) {
-		if (rc || __builtin_popcountll(value) != 1 || !(bits & value) ||
+		if (rc || (value & (value - 1)) || !(bits & value) ||
 		    !names_printable(list, name, value))
 			continue;
 		names_append(out, minus ? ",-" : out->length ? "|" : "", name);
@@ -254,10 +246,19 @@ static void names_append_bits(const struct names_list *list, uint64_t bits, int 
 	}
 }
 
+static unsigned names_n_bits(uint64_t bits)
+{
+	unsigned n = 0;
+
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
 /* "all,-malloc|mine" says more than 33 names: used where at most a quarter of "all" is missing. */
 static int names_mostly(uint64_t mask, uint64_t all)
 {
-	return all && __builtin_popcountll(all & ~mask) * 4 <= __builtin_popcountll(all);
+	return all && names_n_bits(all & ~mask) * 4 <= names_n_bits(all);
 }
 
 int ktr__print_mask(uint64_t mask, ktr_names_fn *names, void *context, unsigned flags, char *buffer,
@@ -282,29 +283,35 @@ int ktr__print_mask(uint64_t mask, ktr_names_fn *names, void *context, unsigned 
 	return out.full ? -ENOSPC : 0;
 }
 
+/* The first name of a number; 0 or -ENOENT. */
+static int names_of(const struct names_list *list, uint64_t number, char name[KTR_NAME_BYTES])
+{
+	uint64_t value;
+	int rc;
+
+	for (unsigned idx = 0; (rc = names_get(list, idx, name, &value)) >= 0; idx++)
+		if (rc == 0 && value == number)
+			return 0;
+	return rc;
+}
+
 int ktr__parse_choice(const char *text, ktr_names_fn *names, void *context, uint64_t *number,
 		      struct ktr_error *err)
 {
 	const struct names_list list = { names, context };
 	const char *word = ktr__skip_blanks(text);
 	char name[KTR_NAME_BYTES];
-	uint64_t value, listed;
-	size_t length = strlen(word);
-	int rc;
+	uint64_t value;
+	size_t length = ktr__word_length(word);
 
-	while (length && ktr__is_blank(word[length - 1]))
-		length--;
 	if (!length)
 		return ktr_error_set(err, EINVAL, "a name is missing");
 	if (names_find(&list, word, length, number) == 0)
 		return 0;
-	if (names_number(word, length, &value) == 0)
-		for (unsigned idx = 0; (rc = names_get(&list, idx, name, &listed)) >= 0; idx++)
-			if (rc == 0 && listed == value) {
-				*number = value;
-				return 0;
-			}
-	return names_unknown(&list, text, word, length, err);
+	if (names_number(word, length, &value) || names_of(&list, value, name))
+		return names_unknown(&list, text, word, length, err);
+	*number = value;
+	return 0;
 }
 
 int ktr__print_choice(uint64_t number, ktr_names_fn *names, void *context, unsigned flags,
@@ -313,16 +320,9 @@ int ktr__print_choice(uint64_t number, ktr_names_fn *names, void *context, unsig
 	const struct names_list list = { names, context };
 	struct names_text out = { buffer, size, 0, size == 0 };
 	char name[KTR_NAME_BYTES];
-	uint64_t value;
-	int rc;
 
-	if (flags & (KTR_PRINT_HEX | KTR_PRINT_NUMBER))
+	if (flags & (KTR_PRINT_HEX | KTR_PRINT_NUMBER) || names_of(&list, number, name))
 		return ktr__print_uint(number, flags, buffer, size);
-	for (unsigned idx = 0; (rc = names_get(&list, idx, name, &value)) >= 0; idx++) {
-		if (rc == 0 && value == number) {
-			names_append(&out, "", name);
-			return out.full ? -ENOSPC : 0;
-		}
-	}
-	return ktr__print_uint(number, flags, buffer, size);
+	names_append(&out, "", name);
+	return out.full ? -ENOSPC : 0;
 }

@@ -5,8 +5,7 @@
  * Distance is Damerau-Levenshtein in its restricted form (optimal string alignment: F. J.
  * Damerau, "A technique for computer detection and correction of spelling errors", CACM 7(3),
  * 1964; R. A. Wagner and M. J. Fischer, "The String-to-String Correction Problem", JACM 21(1),
- * 1974), computed with three rows of a byte each. Equal ends are cut off first, which leaves the
- * distance as it is and most of the work undone.
+ * 1974), computed with three rows of a byte each.
  */
 #include "conf/value.h"
 
@@ -16,116 +15,125 @@
 /* [bytes] Longer words are not compared: nobody mistypes them, and the rows fit in a byte. */
 #define NEAREST_MAX 127
 
-static unsigned nearest_least(unsigned a, unsigned b)
+/* A word in small letters. */
+struct nearest_word {
+	size_t length;
+	char text[NEAREST_MAX + 1];
+};
+
+static size_t nearest_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* One cell of the matrix: a, b are the letters, *_1 the ones before them (0: none). */
-static unsigned nearest_cell(const unsigned char *before, const unsigned char *above,
-			     const unsigned char *row, size_t j, int same, int swapped)
+/* Copies a word; 0 when it is empty or too long. */
+static size_t nearest_take(struct nearest_word *to, const char *word, size_t length)
 {
-	unsigned best = nearest_least(above[j], row[j - 1]) + 1u;
-
-	best = nearest_least(best, above[j - 1] + (same ? 0u : 1u));
-	return swapped ? nearest_least(best, before[j - 2] + 1u) : best;
+	if (length > NEAREST_MAX)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		to->text[i] = ktr__lower(word[i]);
+	to->text[length] = '\0';
+	return to->length = length;
 }
 
-static int nearest_same(char a, char b)
+static size_t nearest_distance(const struct nearest_word *a, const struct nearest_word *b)
 {
-	return ktr__lower(a) == ktr__lower(b);
-}
+	unsigned char rows[3][NEAREST_MAX + 1]; /* row i of the matrix is rows[i % 3] */
 
-static unsigned nearest_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	unsigned char rows[3][NEAREST_MAX + 1];
-	unsigned char *before = rows[0], *above = rows[1], *row = rows[2], *spare;
+	for (size_t i = 0; i <= a->length; i++) {
+		unsigned char *row = rows[i % 3];
+		const unsigned char *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
 
-	for (; a_length && b_length && nearest_same(*a, *b); a_length--, b_length--)
-		a++, b++;
-	for (; a_length && b_length && nearest_same(a[a_length - 1], b[b_length - 1]); a_length--)
-		b_length--;
-	for (size_t j = 0; j <= b_length; j++)
-		above[j] = (unsigned char)j;
-	for (size_t i = 1; i <= a_length; i++) {
 		row[0] = (unsigned char)i;
-		for (size_t j = 1; j <= b_length; j++) {
-			int swapped = i > 1 && j > 1 && nearest_same(a[i - 1], b[j - 2]) &&
-				      nearest_same(a[i - 2], b[j - 1]);
+		for (size_t j = 1; j <= b->length; j++) {
+			const char *p = a->text + i, *q = b->text + j; /* behind the letters */
+			size_t best = row[j - 1] + 1u;
 
-			row[j] = (unsigned char)nearest_cell(
-				before, above, row, j, nearest_same(a[i - 1], b[j - 1]), swapped);
+			if (i) {
+				best = nearest_least(best, above[j] + 1u);
+				best = nearest_least(best, above[j - 1] + (p[-1] != q[-1]));
+			}
+			if (i > 1 && j > 1 && p[-1] == q[-2] && p[-2] == q[-1])
+				best = nearest_least(best, before[j - 2] + 1u);
+			row[j] = (unsigned char)best;
 		}
-		spare = before;
-		before = above;
-		above = row;
-		row = spare;
 	}
-	return above[b_length];
+	return rows[a->length % 3][b->length];
 }
 
 /*
  * How far apart a word and a name are, with the two habits that are no slips of the finger: to
  * abbreviate ("sch"), and to leave the leading components out ("mask" for "debug.ktr.mask").
  */
-static unsigned nearest_score(const char *word, size_t length, const char *name)
+static size_t nearest_score(const struct nearest_word *word, const struct nearest_word *name)
 {
-	size_t name_length = strlen(name);
+	size_t n = word->length, more = name->length - n;
 
-	if (name_length > NEAREST_MAX)
-		return NEAREST_MAX;
-	if (length >= 3 && name_length > length && ktr__same_word(word, length, name) == 0) {
-		size_t i = 0;
-
-		while (i < length && nearest_same(word[i], name[i]))
-			i++;
-		if (i == length)
-			return 1;
-	}
-	if (name_length > length && name[name_length - length - 1] == '.' &&
-	    ktr__same_word(word, length, name + name_length - length))
+	if (name->length > n && ((n >= 3 && memcmp(word->text, name->text, n) == 0) ||
+				 (name->text[more - 1] == '.' &&
+				  memcmp(word->text, name->text + more, n) == 0)))
 		return 1;
-	return nearest_distance(word, length, name, name_length);
+	return nearest_distance(word, name);
 }
 
 /*
  * What still counts as near: a third of the last component's letters, because the components
  * before it are alike in every name and say nothing; and less than all letters of the word.
  */
-static unsigned nearest_limit(const char *word, size_t length)
+static size_t nearest_limit(const struct nearest_word *word)
 {
-	const char *dot = strrchr(word, '.');
-	size_t letters = dot && dot[1] ? strlen(dot + 1) : length;
+	const char *dot = strrchr(word->text, '.');
+	size_t letters = dot && dot[1] ? strlen(dot + 1) : word->length;
 
-	return (unsigned)nearest_least((unsigned)(letters + 2) / 3, (unsigned)length - 1);
+	return nearest_least((letters + 2) / 3, word->length - 1);
 }
 
-int ktr_nearest(const char *word, ktr_names_fn *names, void *context, char *best, size_t size)
+static int nearest_among(const char *word, size_t length, ktr_names_fn *names, void *context,
+			 char *best, size_t size)
 {
+	struct nearest_word given, other;
 	char name[KTR_KNOB_NAME_BYTES];
-	size_t length = strlen(word);
-	unsigned least, score;
+	size_t least, score;
 	uint64_t value;
 	int rc, found = 0;
 
-	if (!length || length > NEAREST_MAX || !size)
+	if (!nearest_take(&given, word, length))
 		return 0;
-	least = nearest_limit(word, length);
+	least = nearest_limit(&given);
 	for (unsigned idx = 0;; idx++) {
 		name[0] = '\0';
 		rc = names(context, idx, name, sizeof(name), &value);
 		if (rc < 0)
 			return found;
 		name[sizeof(name) - 1] = '\0';
-		if (rc > 0 || !name[0] || strlen(name) >= size)
+		if (rc > 0 || !nearest_take(&other, name, strlen(name)) || other.length >= size)
 			continue;
-		score = nearest_score(word, length, name);
+		score = nearest_score(&given, &other);
 		if (score < least || (score == least && !found)) {
-			memcpy(best, name, strlen(name) + 1);
+			strcpy(best, name);
 			least = score;
 			found = 1;
 		}
 	}
+}
+
+int ktr_nearest(const char *word, ktr_names_fn *names, void *context, char *best, size_t size)
+{
+	return nearest_among(word, strlen(word), names, context, best, size);
+}
+
+int ktr__unknown(const char *kind, const char *word, size_t length, unsigned column, int code,
+		 ktr_names_fn *names, void *context, struct ktr_error *err)
+{
+	char nearest[KTR_KNOB_NAME_BYTES];
+	const int shown = (int)(length < 2 * KTR__SHOWN_BYTES ? length : 2 * KTR__SHOWN_BYTES);
+
+	if (err && names && nearest_among(word, length, names, context, nearest, sizeof(nearest)))
+		return ktr_error_at(err, NULL, 0, column, code,
+				    "unknown %s \"%.*s\", the nearest is \"%s\"", kind, shown, word,
+				    nearest);
+	return ktr_error_at(err, NULL, 0, column, code, "unknown %s \"%.*s\"", kind, shown, word);
 }
 
 struct nearest_array {

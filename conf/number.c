@@ -19,12 +19,15 @@ struct number_unit {
 	uint64_t scale;
 };
 
+/* Printing tries them from the top, so the name that is printed precedes its synonyms. */
 static const struct number_unit number_sizes[] = {
-	{ "E", 1ull << 60 }, { "P", 1ull << 50 }, { "T", 1ull << 40 }, { "G", 1ull << 30 },
-	{ "M", 1ull << 20 }, { "K", 1ull << 10 }, { "", 1 },           { "B", 1 },
+#define NUMBER_SIZE(letter, log2) { letter, 1ull << (log2) },
+#define NUMBER_SIZES(tail)                                                                       \
+	NUMBER_SIZE("E" tail, 60) NUMBER_SIZE("P" tail, 50) NUMBER_SIZE("T" tail, 40)            \
+	NUMBER_SIZE("G" tail, 30) NUMBER_SIZE("M" tail, 20) NUMBER_SIZE("K" tail, 10)
+	NUMBER_SIZES("") { "", 1 }, { "B", 1 }, NUMBER_SIZES("B") NUMBER_SIZES("iB")
 };
 
-/* Printing tries them from the top, so the name that is printed precedes its synonyms. */
 static const struct number_unit number_durations[] = {
 	{ "d", 86400000000000ull },
 	{ "h", 3600000000000ull },
@@ -40,9 +43,31 @@ static const struct number_unit number_durations[] = {
 	{ "\xce\xbcs", 1000ull },
 };
 
-#define NUMBER_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+/* The two kinds of number with a unit. */
+static const struct number_kind {
+	const struct number_unit *units;
+	size_t n_units;
+	const char *wrong;
+	const char *fraction;
+} number_size = {
+	number_sizes, sizeof(number_sizes) / sizeof(number_sizes[0]),
+	"is not a size: a number and K, M, G, T, P or E", "is not a whole number of bytes",
+}, number_duration = {
+	number_durations, sizeof(number_durations) / sizeof(number_durations[0]),
+	"is not a duration: a number and ns, us, ms, s, min, h or d",
+	"is not a whole number of nanoseconds",
+};
 
-static unsigned number_digit(char c)
+size_t ktr__word_length(const char *word)
+{
+	size_t length = strlen(word);
+
+	while (length && ktr__is_blank(word[length - 1]))
+		length--;
+	return length;
+}
+
+unsigned ktr__hex_digit(char c)
 {
 	if (ktr__is_digit(c))
 		return (unsigned)(c - '0');
@@ -57,13 +82,13 @@ int ktr__parse_digits(const char **at, uint64_t *number)
 	unsigned base = 10, digit;
 	int rc = -EINVAL;
 
-	if (p[0] == '0' && ktr__lower(p[1]) == 'x' && number_digit(p[2]) < 16) {
+	if (p[0] == '0' && ktr__lower(p[1]) == 'x' && ktr__hex_digit(p[2]) < 16) {
 		base = 16;
 		p += 2;
 	} else if (p[0] == '0' && ktr__is_digit(p[1])) {
 		base = 8;
 	}
-	for (; (digit = number_digit(*p)) < base; p++) {
+	for (; (digit = ktr__hex_digit(*p)) < base; p++) {
 		if (rc == -EINVAL)
 			rc = 0;
 		if (__builtin_mul_overflow(n, (uint64_t)base, &n) ||
@@ -75,17 +100,14 @@ int ktr__parse_digits(const char **at, uint64_t *number)
 	return rc;
 }
 
-static int number_bad(const char *text, const char *at, const char *what, struct ktr_error *err)
+int ktr__bad_value(const char *text, const char *at, int code, const char *what,
+		   struct ktr_error *err)
 {
-	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, EINVAL, "\"%.*s\" is not %s",
+	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, code, "\"%.*s\" %s",
 			    ktr__shown(strlen(text)), text, what);
 }
 
-static int number_huge(const char *text, const char *at, struct ktr_error *err)
-{
-	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, ERANGE,
-			    "\"%.*s\" does not fit in 64 bits", ktr__shown(strlen(text)), text);
-}
+static const char number_too_large[] = "does not fit in 64 bits";
 
 /* Sign and magnitude with nothing behind them. */
 static int number_signed(const char *text, int *negative, uint64_t *number, struct ktr_error *err)
@@ -99,8 +121,8 @@ static int number_signed(const char *text, int *negative, uint64_t *number, stru
 	rc = ktr__parse_digits(&p, number);
 	p = ktr__skip_blanks(p);
 	if (rc == -EINVAL || *p)
-		return number_bad(text, p, "a number", err);
-	return rc ? number_huge(text, start, err) : 0;
+		return ktr__bad_value(text, p, EINVAL, "is not a number", err);
+	return rc ? ktr__bad_value(text, start, rc, number_too_large, err) : 0;
 }
 
 int ktr__parse_int(const char *text, int64_t *number, struct ktr_error *err)
@@ -112,7 +134,7 @@ int ktr__parse_int(const char *text, int64_t *number, struct ktr_error *err)
 	if (rc)
 		return rc;
 	if (magnitude > (uint64_t)INT64_MAX + (unsigned)negative)
-		return number_huge(text, ktr__skip_blanks(text), err);
+		return ktr__bad_value(text, ktr__skip_blanks(text), ERANGE, number_too_large, err);
 	*number = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
 	return 0;
 }
@@ -126,30 +148,23 @@ int ktr__parse_uint(const char *text, uint64_t *number, struct ktr_error *err)
 	if (rc)
 		return rc;
 	if (negative && magnitude)
-		return ktr_error_at(err, NULL, 0, (unsigned)(ktr__skip_blanks(text) - text) + 1,
-				    ERANGE, "\"%.*s\" is below 0", ktr__shown(strlen(text)), text);
+		return ktr__bad_value(text, ktr__skip_blanks(text), ERANGE, "is below 0", err);
 	*number = magnitude;
 	return 0;
 }
 
 int ktr__parse_bool(const char *text, uint64_t *number, struct ktr_error *err)
 {
-	static const char words[2][4][6] = { { "0", "no", "off", "false" },
-					     { "1", "yes", "on", "true" } };
+	static const char words[8][6] = { "0", "no", "off", "false", "1", "yes", "on", "true" };
 	const char *start = ktr__skip_blanks(text);
-	size_t length = strlen(start);
+	size_t length = ktr__word_length(start);
 
-	while (length && ktr__is_blank(start[length - 1]))
-		length--;
-	for (unsigned value = 0; value < 2; value++) {
-		for (unsigned i = 0; i < 4; i++) {
-			if (ktr__same_word(start, length, words[value][i])) {
-				*number = value;
-				return 0;
-			}
+	for (unsigned i = 0; i < 8; i++)
+		if (ktr__same_word(start, length, words[i])) {
+			*number = i / 4;
+			return 0;
 		}
-	}
-	return number_bad(text, start, "0, 1, yes, no, on, off, true or false", err);
+	return ktr__bad_value(text, start, EINVAL, "is not 0, 1, yes, no, on, off, true or false", err);
 }
 
 /*
@@ -170,67 +185,51 @@ static int number_fraction(const char *point, const char *end, uint64_t scale, u
 	return 0;
 }
 
-/* "iB" and "B" may follow the letter of a size: K, KB and KiB mean the same. */
-static size_t number_size_length(const char *unit, size_t length)
+static const struct number_unit *number_unit(const struct number_kind *kind, const char *word)
 {
-	if (length > 1 && ktr__lower(unit[length - 1]) == 'b')
-		length -= length > 2 && ktr__lower(unit[length - 2]) == 'i' ? 2 : 1;
-	return length;
-}
+	size_t length = ktr__word_length(word);
 
-static const struct number_unit *number_unit(const struct number_unit *units, size_t n_units,
-					     const char *word, size_t length)
-{
-	for (size_t i = 0; i < n_units; i++)
-		if (ktr__same_word(word, length, units[i].name))
-			return &units[i];
+	for (size_t i = 0; i < kind->n_units; i++)
+		if (ktr__same_word(word, length, kind->units[i].name))
+			return &kind->units[i];
 	return NULL;
 }
 
-static int number_scaled(const char *text, int is_size, uint64_t *number, struct ktr_error *err)
+static int number_scaled(const char *text, const struct number_kind *kind, uint64_t *number,
+			 struct ktr_error *err)
 {
-	const char *what = is_size ? "a size: a number and K, M, G, T, P or E"
-				   : "a duration: a number and ns, us, ms, s, min, h or d";
 	const char *start = ktr__skip_blanks(text), *p = start, *point, *end, *word;
 	const struct number_unit *unit;
 	uint64_t whole, part;
-	size_t length;
 	int rc = ktr__parse_digits(&p, &whole);
 
 	if (rc == -EINVAL)
-		return number_bad(text, p, what, err);
+		return ktr__bad_value(text, p, EINVAL, kind->wrong, err);
 	point = end = p;
 	if (*p == '.' && (*start != '0' || p == start + 1)) /* neither octal nor hexadecimal */
 		while (ktr__is_digit(*++end))
 			;
 	word = ktr__skip_blanks(end);
-	for (length = strlen(word); length && ktr__is_blank(word[length - 1]);)
-		length--;
-	unit = is_size ? number_unit(number_sizes, NUMBER_COUNT(number_sizes), word,
-				     number_size_length(word, length))
-		       : number_unit(number_durations, NUMBER_COUNT(number_durations), word,
-				     length);
+	unit = number_unit(kind, word);
 	if (!unit || end == point + 1)
-		return number_bad(text, word, what, err);
+		return ktr__bad_value(text, word, EINVAL, kind->wrong, err);
 	if (number_fraction(point, end, unit->scale, &part))
-		return number_bad(
-			text, start,
-			is_size ? "a whole number of bytes" : "a whole number of nanoseconds", err);
+		return ktr__bad_value(text, start, EINVAL, kind->fraction, err);
 	if (rc || __builtin_mul_overflow(whole, unit->scale, &whole) ||
 	    __builtin_add_overflow(whole, part, &whole))
-		return number_huge(text, start, err);
+		return ktr__bad_value(text, start, ERANGE, number_too_large, err);
 	*number = whole;
 	return 0;
 }
 
 int ktr__parse_size(const char *text, uint64_t *number, struct ktr_error *err)
 {
-	return number_scaled(text, 1, number, err);
+	return number_scaled(text, &number_size, number, err);
 }
 
 int ktr__parse_duration(const char *text, uint64_t *ns, struct ktr_error *err)
 {
-	return number_scaled(text, 0, ns, err);
+	return number_scaled(text, &number_duration, ns, err);
 }
 
 static int number_fits(int length, size_t size)

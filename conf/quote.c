@@ -20,25 +20,17 @@ static int quote_bad(const char *text, const char *at, const char *what, struct 
 	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, EINVAL, "%s", what);
 }
 
-static int quote_hex(char c)
-{
-	if (ktr__is_digit(c))
-		return c - '0';
-	c = ktr__lower(c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* One escape behind its backslash: the byte it stands for, or -1. */
 static int quote_unescape(const char **at)
 {
 	const char *p = *at;
-	int high, low;
+	unsigned high, low;
 
 	if (*p == 'x') {
-		high = quote_hex(p[1]);
-		low = high < 0 ? -1 : quote_hex(p[2]);
+		high = ktr__hex_digit(p[1]);
+		low = high > 15 ? 16 : ktr__hex_digit(p[2]);
 		*at = p + 3;
-		return low < 0 || high * 16 + low == 0 ? -1 : high * 16 + low;
+		return low > 15 || !(high | low) ? -1 : (int)(high * 16 + low);
 	}
 	for (const char *pair = quote_escapes; *pair; pair += 2) {
 		if (*p == *pair) {

@@ -233,24 +233,18 @@ static int tree_name(void *context, unsigned idx, char *name, size_t size, uint6
 	return 0;
 }
 
+static int tree_unknown(const struct ktr_conf *conf, const char *name, struct ktr_error *err)
+{
+	struct tree_names walk = { .conf = conf };
+
+	return ktr__unknown("knob", name, strlen(name), 0, ENOENT, tree_name, &walk, err);
+}
+
 int ktr__conf_nearest(const struct ktr_conf *conf, const char *name, char *nearest, size_t size)
 {
 	struct tree_names walk = { .conf = conf };
 
 	return ktr_nearest(name, tree_name, &walk, nearest, size);
-}
-
-static int tree_unknown(const struct ktr_conf *conf, const char *name, struct ktr_error *err)
-{
-	char nearest[KTR_KNOB_NAME_BYTES];
-	int shown = ktr__shown(strlen(name)) * 2;
-
-	if (!err)
-		return -ENOENT;
-	if (ktr__conf_nearest(conf, name, nearest, sizeof(nearest)))
-		return ktr_error_set(err, ENOENT, "unknown knob \"%.*s\", the nearest is \"%s\"",
-				     shown, name, nearest);
-	return ktr_error_set(err, ENOENT, "unknown knob \"%.*s\"", shown, name);
 }
 
 /* Could this row, with something in place of "*", have this name? */

@@ -47,6 +47,23 @@ static inline int ktr__shown(size_t length)
 	return length > KTR__SHOWN_BYTES ? KTR__SHOWN_BYTES : (int)length;
 }
 
+/*
+ * The error of a name that is not in a list, with the nearest one that is: code at a column of the text,
+ * or 0. kind is what is named. names may be NULL.
+ */
+int ktr__unknown(const char *kind, const char *word, size_t length, unsigned column, int code,
+		 ktr_names_fn *names, void *context, struct ktr_error *err);
+
+/* "TEXT what": the error of a text that stops making sense at `at`, which is within it. */
+int ktr__bad_value(const char *text, const char *at, int code, const char *what,
+		   struct ktr_error *err);
+
+/* [bytes] of a text without the blanks at its end. */
+size_t ktr__word_length(const char *word);
+
+/* A hexadecimal digit's value, or 16. */
+unsigned ktr__hex_digit(char c);
+
 /* Does `length` bytes of word spell name, whatever the case? */
 int ktr__same_word(const char *word, size_t length, const char *name);
 

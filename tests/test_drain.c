@@ -6,6 +6,7 @@
 #include "trace_look.h"
 
 #include "writer/drain.h"
+#include "writer/resume.h"
 
 #include <sys/wait.h>
 
@@ -25,6 +26,7 @@ static int open_drain(enum ktr__drain_from from, uint64_t max_bytes, uint32_t n_
 					.sys = &ktr__sys,
 					.path = made.trace,
 					.from = from,
+					.resume = ktr__resume,
 					.max_bytes = max_bytes,
 					.n_keep = n_keep,
 					.say = quiet };

@@ -8,18 +8,16 @@
 
 #include "ktr/clock.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-/* mult is kept in [2^61, 2^62) where shift allows: as precise as 63 bits can be. */
+/* mult is kept below 2^62, and as large as that and shift < 64 allow: as precise as 63 bits can be. */
 #define AFFINE_MULT_BITS 62
 
 struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct ktr_anchor *b,
 				       uint64_t ticks_per_s)
 {
 	struct ktr_trace_clock clock = { a->ticks, a->mono_ns, 1, 0, 0 };
-	uint64_t ns = 1000000000, ticks = ticks_per_s;
+	uint64_t ns = 1000000000, ticks = ticks_per_s, rest;
 
 	if (b->ticks > a->ticks && b->mono_ns > a->mono_ns) {
 		ns = b->mono_ns - a->mono_ns;
@@ -27,40 +25,30 @@ struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct 
 	}
 	if (!ticks || ns == ticks)
 		return clock;
-	for (uint32_t shift = 63; shift > 0; shift--) {
-		__extension__ unsigned __int128 mult = ((unsigned __int128)ns << shift) / ticks;
+	/* Long division: mult is ns / ticks with as many binary places as there is room for. */
+	clock.mult = ns / ticks;
+	rest = ns % ticks;
+	while (clock.shift < 63 && !(clock.mult >> (AFFINE_MULT_BITS - 1))) {
+		uint64_t left = ticks - rest; /* rest < ticks, so 2 * rest >= ticks says it without overflow */
 
-		if (mult >> AFFINE_MULT_BITS)
-			continue;
-		clock.mult = (uint64_t)mult;
-		clock.shift = shift;
-		break;
+		clock.shift++;
+		clock.mult <<= 1;
+		if (rest >= left) {
+			clock.mult |= 1;
+			rest -= left;
+		} else {
+			rest += rest;
+		}
 	}
 	return clock;
 }
 
 static int affine_same_boot(const struct ktr_header *header)
 {
-	static const char digits[] = "0123456789abcdef";
-	char text[64] = "";
-	uint64_t id[2] = { 0, 0 };
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	unsigned n = 0;
+	uint64_t id[2];
 
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	for (const char *p = text; *p && n < 32; p++) {
-		const char *digit = strchr(digits, *p);
-
-		if (!digit)
-			continue;
-		id[n / 16] = id[n / 16] << 4 | (uint64_t)(digit - digits);
-		n++;
-	}
-	return n == 32 && memcmp(id, header->boot_id, sizeof(id)) == 0;
+	ktr__kernel_boot_id(id);
+	return (id[0] | id[1]) && memcmp(id, header->boot_id, sizeof(id)) == 0;
 }
 
 /* The first and the last anchor of the session's table. */

@@ -6,6 +6,8 @@
  */
 #include "writer/attach.h"
 
+#include "writer/resume.h"
+
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +22,7 @@ static int attach_open(const struct ktr__attach *attach, const struct ktr__sessi
 		.sys = &ktr__sys,
 		.path = attach->trace,
 		.from = attach->from,
+		.resume = ktr__resume,
 		.max_bytes = attach->max_bytes,
 		.n_keep = attach->n_keep,
 		.say = attach->say,
@@ -37,7 +40,7 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 
 	ktr__map_close(map);
 	if (rc)
-		ktr_error_set(err, rc, "%s: cannot write: %s", attach->trace, strerror(-rc));
+		ktr_error_set(err, rc, "%s: cannot write: %m", attach->trace);
 	return rc;
 }
 

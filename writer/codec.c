@@ -93,7 +93,7 @@ static inline void codec_store16(uint8_t *p, uint16_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
+__attribute__((cold)) int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
 {
 	struct ktr__program p = { 0 };
 

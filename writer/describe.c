@@ -2,7 +2,7 @@
 /*
  * Session tables to trace text.
  *
- * Each table is a row of describe_tables: region, row type, and the function that writes one row. A
+ * Each table is a row of describe_tables: region, row type, and the members of its lines. A
  * row is written when its checksum differs from that of its last writing, so that renamed or ended
  * threads are written again. Strings and numbers of rows are untrusted; they end up quoted or
  * escaped.
@@ -12,6 +12,7 @@
  */
 #include "writer/describe.h"
 
+#include "ktr/class_name.h"
 #include "writer/ident.h"
 #include "writer/metadata.h"
 #include "writer/packet.h"
@@ -59,39 +60,149 @@ static const char *describe_string(struct ktr__describe *d, uint32_t offset, uns
 	return d->text[buffer];
 }
 
-static void describe_json(struct ktr__describe *d, struct ktr__emit *emit, const char *key,
-			  uint32_t offset)
+/* How a member of a line is made from the bytes of a row. */
+enum describe_kind {
+	DESCRIBE_U32,
+	DESCRIBE_U64,
+	DESCRIBE_HEX,	  /* of 64 bits */
+	DESCRIBE_STRING,  /* an offset of the session's table */
+	DESCRIBE_NAME,	  /* of fixed length, need not end in a NUL */
+	DESCRIBE_ID,	  /* 16 octets */
+	DESCRIBE_OCTETS,  /* the build-id */
+	DESCRIBE_NUMBERS, /* of a byte each */
+	DESCRIBE_TYPES	  /* of arguments, by name */
+};
+
+struct describe_member {
+	char key[12];
+	uint8_t kind;
+	uint8_t more; /* NAME: [bytes] of room; OCTETS, NUMBERS, TYPES: where the row says how many */
+	uint16_t at;  /* [bytes] where in the row */
+};
+
+#define MEMBER(row, kind, field) { #field, DESCRIBE_##kind, 0, offsetof(struct row, field) }
+#define MEMBER_NAME(row)                                                                         \
+	{ "name", DESCRIBE_NAME, sizeof(((struct row *)0)->name),                    \
+	  offsetof(struct row, name) }
+#define MEMBER_MANY(row, kind, key, field, n)                                                    \
+	{ key, DESCRIBE_##kind, offsetof(struct row, n), offsetof(struct row, field) }
+#define MEMBER_BUILD_ID(row) MEMBER_MANY(row, OCTETS, "build_id", build_id, build_id_bytes)
+#define MEMBER_END { "", 0, 0, 0 }
+
+static const struct describe_member describe_class[] = {
+	MEMBER_NAME(ktr_class_row), MEMBER(ktr_class_row, STRING, help), MEMBER_END,
+};
+
+static const struct describe_member describe_proc[] = {
+	MEMBER(ktr_proc_row, U32, pid), MEMBER(ktr_proc_row, U32, ppid), MEMBER(ktr_proc_row, U32, uid),
+	MEMBER(ktr_proc_row, U64, pid_ns), MEMBER(ktr_proc_row, U64, start_time), MEMBER(ktr_proc_row, U64, start_ns),
+	MEMBER(ktr_proc_row, U64, exit_ns), MEMBER_NAME(ktr_proc_row), MEMBER(ktr_proc_row, STRING, exe),
+	MEMBER(ktr_proc_row, STRING, cmdline), MEMBER_END,
+};
+
+static const struct describe_member describe_thread[] = {
+	MEMBER(ktr_thread_row, U32, tid), MEMBER(ktr_thread_row, U32, pid), MEMBER(ktr_thread_row, U32, proc),
+	MEMBER_NAME(ktr_thread_row), MEMBER(ktr_thread_row, U64, start_ns), MEMBER(ktr_thread_row, U64, exit_ns), MEMBER_END,
+};
+
+static const struct describe_member describe_module[] = {
+	MEMBER(ktr_module_row, U32, proc), MEMBER(ktr_module_row, HEX, base), MEMBER(ktr_module_row, HEX, end),
+	MEMBER(ktr_module_row, STRING, path), MEMBER_BUILD_ID(ktr_module_row), MEMBER_END,
+};
+
+static const struct describe_member describe_site[] = {
+	MEMBER(ktr_site_row, HEX, mask), MEMBER(ktr_site_row, STRING, file), MEMBER(ktr_site_row, U32, line),
+	MEMBER(ktr_site_row, STRING, func), MEMBER(ktr_site_row, STRING, format), MEMBER(ktr_site_row, STRING, names),
+	MEMBER_MANY(ktr_site_row, TYPES, "types", type, n_args), MEMBER_MANY(ktr_site_row, NUMBERS, "how", how, n_args),
+	MEMBER_MANY(ktr_site_row, NUMBERS, "limit", limit, n_args), MEMBER(ktr_site_row, STRING, module),
+	MEMBER_BUILD_ID(ktr_site_row), MEMBER(ktr_site_row, HEX, offset), MEMBER(ktr_site_row, HEX, key), MEMBER_END,
+};
+
+#define MEMBER_AS(key, row, kind, field, more) { key, DESCRIBE_##kind, more, offsetof(struct row, field) }
+
+static const struct describe_member describe_header[] = {
+	MEMBER_AS("uuid", ktr_header, ID, uuid, 0),
+	MEMBER_AS("session", ktr_header, NAME, name, KTR_SESSION_NAME_MAX),
+	MEMBER_AS("host", ktr_header, NAME, host, sizeof(((struct ktr_header *)0)->host)),
+	MEMBER_AS("boot_id", ktr_header, ID, boot_id, 0),
+	MEMBER_AS("pid", ktr_header, U32, creator_pid, 0), MEMBER_END,
+};
+
+static const struct describe_member describe_clock[] = {
+	MEMBER(ktr_trace_clock, U64, base_ticks), MEMBER(ktr_trace_clock, U64, base_ns),
+	MEMBER(ktr_trace_clock, U64, mult), MEMBER(ktr_trace_clock, U32, shift), MEMBER_END,
+};
+
+static const struct describe_member describe_anchor[] = {
+	MEMBER(ktr_anchor, U64, ticks), MEMBER(ktr_anchor, U64, mono_ns), MEMBER(ktr_anchor, U64, utc_ns), MEMBER_END,
+};
+
+static void describe_array(struct ktr__emit *emit, const struct describe_member *member,
+			   const uint8_t *value, unsigned n)
 {
-	ktr__json_string(emit, key, describe_string(d, offset, 0));
-}
+	static const char types[KTR_ARG_TYPES][6] = {
+#define DESCRIBE_TYPE(type, text, width) [KTR_ARG_##type] = #type,
+		KTR_ARG_LIST(DESCRIBE_TYPE)
+#undef DESCRIBE_TYPE
+	};
 
-/* A name of fixed length that need not end in a NUL. */
-static void describe_name(struct ktr__emit *emit, const char *key, const char *name, size_t size)
-{
-	char text[KTR_SESSION_NAME_MAX + 1];
-
-	snprintf(text, sizeof(text), "%.*s", (int)size, name);
-	ktr__json_string(emit, key, text);
-}
-
-static void describe_class(struct ktr__describe *d, uint32_t idx, const union describe_row *row)
-{
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_CLASSES];
-	uint64_t mask = row->class_.mask;
-	unsigned bit = mask ? (unsigned)__builtin_ctzll(mask) : 0;
-
-	(void)idx;
-	if (!mask || (mask & (mask - 1)) || bit < KTR_CLASS_APP_FIRST) {
-		d->n_bad++;
-		return;
+	ktr__json_raw(emit, member->key, "[");
+	for (unsigned i = 0; i < n; i++) {
+		ktr__emit_text(emit, i ? "," : "");
+		if (member->kind == DESCRIBE_TYPES)
+			ktr__emit_format(emit, "\"%s\"", types[value[i]]);
+		else
+			ktr__emit_format(emit, "%u", value[i]);
 	}
-	snprintf(d->class_name[bit], sizeof(d->class_name[bit]), "%.*s",
-		 (int)sizeof(d->class_name[bit]) - 1, row->class_.name);
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "bit", bit);
-	ktr__json_string(emit, "name", d->class_name[bit]);
-	describe_json(d, emit, "help", row->class_.help);
-	ktr__json_end(emit);
+	ktr__emit_text(emit, "]");
+}
+
+static void describe_member(struct ktr__describe *d, struct ktr__emit *emit,
+			    const struct describe_member *member, const char *row)
+{
+	const char *at = row + member->at;
+	const uint8_t n = (uint8_t)row[member->more];
+	char name[KTR_SESSION_NAME_MAX + 1];
+	uint64_t number;
+	uint32_t word;
+
+	memcpy(&number, at, sizeof(number));
+	memcpy(&word, at, sizeof(word));
+	switch (member->kind) {
+	case DESCRIBE_U32:
+		number = word;
+		/* fall through */
+	case DESCRIBE_U64:
+		ktr__json_u64(emit, member->key, number);
+		break;
+	case DESCRIBE_HEX:
+		ktr__json_hex(emit, member->key, number);
+		break;
+	case DESCRIBE_STRING:
+		ktr__json_string(emit, member->key, describe_string(d, word, 0));
+		break;
+	case DESCRIBE_NAME:
+		snprintf(name, sizeof(name), "%.*s", member->more, at);
+		ktr__json_string(emit, member->key, name);
+		break;
+	case DESCRIBE_ID:
+		ktr__json_octets(emit, member->key, (const uint8_t *)at, 16);
+		break;
+	case DESCRIBE_OCTETS:
+		ktr__json_octets(emit, member->key, (const uint8_t *)at,
+				 n < KTR_BUILD_ID_MAX ? n : KTR_BUILD_ID_MAX);
+		break;
+	default:
+		describe_array(emit, member, (const uint8_t *)at, n);
+	}
+}
+
+/* Up to the member without a key. */
+static void describe_members(struct ktr__describe *d, struct ktr__emit *emit,
+			     const struct describe_member *member, const void *row)
+{
+	for (; member->key[0]; member++)
+		describe_member(d, emit, member, row);
 }
 
 /* "net", or "net|rx" for several. */
@@ -108,44 +219,9 @@ static void describe_class_names(struct ktr__describe *d, uint64_t mask, char *t
 		snprintf(text, size, "none");
 }
 
-static void describe_array(struct ktr__emit *emit, const char *key, const uint8_t *value,
-			   unsigned n)
-{
-	char text[64];
-	size_t at = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%u", i ? "," : "",
-				       value[i]);
-	text[at] = 0;
-	ktr__json_raw(emit, key, "[");
-	ktr__emit_bytes(emit, text, at);
-	ktr__emit_text(emit, "]");
-}
-
-static void describe_types(struct ktr__emit *emit, const struct ktr_site_row *row)
-{
-	static const char *const name[KTR_ARG_TYPES] = {
-#define DESCRIBE_TYPE(type, text, width) [KTR_ARG_##type] = "\"" #type "\"",
-		KTR_ARG_LIST(DESCRIBE_TYPE)
-#undef DESCRIBE_TYPE
-	};
-
-	ktr__json_raw(emit, "types", "[");
-	for (unsigned i = 0; i < row->n_args; i++) {
-		ktr__emit_text(emit, i ? "," : "");
-		ktr__emit_text(emit, name[row->type[i]]);
-	}
-	ktr__emit_text(emit, "]");
-}
-
-static void describe_build_id(struct ktr__emit *emit, const uint8_t *id, uint8_t n)
-{
-	ktr__json_octets(emit, "build_id", id, n < KTR_BUILD_ID_MAX ? n : KTR_BUILD_ID_MAX);
-}
-
-static void describe_site_event(struct ktr__describe *d, uint32_t idx,
-				const struct ktr_site_row *row, const char *class_name)
+/* What the codec needs of a site, and its event class. */
+static void describe_site_event(struct ktr__describe *d, uint32_t idx, const struct ktr_site_row *row,
+				const char *class_name)
 {
 	struct ktr__metadata_site site = { idx, row, class_name, NULL, NULL, NULL };
 	char names[1024];
@@ -157,38 +233,40 @@ static void describe_site_event(struct ktr__describe *d, uint32_t idx,
 	ktr__metadata_event(&d->metadata, &site);
 }
 
-static void describe_site(struct ktr__describe *d, uint32_t idx, const union describe_row *any)
+/*
+ * The first members of a line, which are not in the row as they stand. Nonzero: the row makes no sense,
+ * nothing is written.
+ */
+static int describe_begin_class(struct ktr__describe *d, struct ktr__emit *emit, uint32_t idx,
+				const union describe_row *row)
 {
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_SITES];
+	uint64_t mask = row->class_.mask;
+	unsigned bit = mask ? (unsigned)__builtin_ctzll(mask) : 0;
+
+	(void)idx;
+	if (!mask || (mask & (mask - 1)) || bit < KTR_CLASS_APP_FIRST)
+		return -1;
+	snprintf(d->class_name[bit], sizeof(d->class_name[bit]), "%.*s",
+		 (int)sizeof(d->class_name[bit]) - 1, row->class_.name);
+	ktr__json_u64(emit, "bit", bit);
+	return 0;
+}
+
+static int describe_begin_site(struct ktr__describe *d, struct ktr__emit *emit, uint32_t idx,
+			       const union describe_row *any)
+{
 	const struct ktr_site_row *row = &any->site;
 	char class_name[256], name[300];
 
-	if (ktr__program_make(&d->programs[idx], row->n_args, row->type)) {
-		d->n_bad++;
-		return;
-	}
+	if (ktr__program_make(&d->programs[idx], row->n_args, row->type))
+		return -1;
 	describe_class_names(d, row->mask, class_name, sizeof(class_name));
 	snprintf(name, sizeof(name), "%.255s:%u", ktr__ident_base(describe_string(d, row->file, 0)),
 		 row->line);
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "site", idx);
 	ktr__json_string(emit, "name", name);
-	ktr__json_hex(emit, "mask", row->mask);
 	ktr__json_string(emit, "class", class_name);
-	describe_json(d, emit, "file", row->file);
-	ktr__json_u64(emit, "line", row->line);
-	describe_json(d, emit, "func", row->func);
-	describe_json(d, emit, "format", row->format);
-	describe_json(d, emit, "names", row->names);
-	describe_types(emit, row);
-	describe_array(emit, "how", row->how, row->n_args);
-	describe_array(emit, "limit", row->limit, row->n_args);
-	describe_json(d, emit, "module", row->module);
-	describe_build_id(emit, row->build_id, row->build_id_bytes);
-	ktr__json_hex(emit, "offset", row->offset);
-	ktr__json_hex(emit, "key", row->key);
-	ktr__json_end(emit);
 	describe_site_event(d, idx, row, class_name);
+	return 0;
 }
 
 /* The word of a thread: once given it stays. */
@@ -205,90 +283,53 @@ static uint32_t describe_word(struct ktr__describe *d, uint32_t idx, uint32_t ti
 	return d->words[idx];
 }
 
-static void describe_thread(struct ktr__describe *d, uint32_t idx, const union describe_row *any)
+static int describe_begin_thread(struct ktr__describe *d, struct ktr__emit *emit, uint32_t idx,
+				 const union describe_row *row)
 {
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_THREADS];
-	const struct ktr_thread_row *row = &any->thread;
-
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "thread", idx);
-	ktr__json_u64(emit, "word", describe_word(d, idx, row->tid));
-	ktr__json_u64(emit, "tid", row->tid);
-	ktr__json_u64(emit, "pid", row->pid);
-	ktr__json_u64(emit, "proc", row->proc);
-	describe_name(emit, "name", row->name, sizeof(row->name));
-	ktr__json_u64(emit, "start_ns", row->start_ns);
-	ktr__json_u64(emit, "exit_ns", row->exit_ns);
-	ktr__json_end(emit);
-}
-
-static void describe_proc(struct ktr__describe *d, uint32_t idx, const union describe_row *any)
-{
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_PROCS];
-	const struct ktr_proc_row *row = &any->proc;
-
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "proc", idx);
-	ktr__json_u64(emit, "pid", row->pid);
-	ktr__json_u64(emit, "ppid", row->ppid);
-	ktr__json_u64(emit, "uid", row->uid);
-	ktr__json_u64(emit, "pid_ns", row->pid_ns);
-	ktr__json_u64(emit, "start_time", row->start_time);
-	ktr__json_u64(emit, "start_ns", row->start_ns);
-	ktr__json_u64(emit, "exit_ns", row->exit_ns);
-	describe_name(emit, "name", row->name, sizeof(row->name));
-	describe_json(d, emit, "exe", row->exe);
-	describe_json(d, emit, "cmdline", row->cmdline);
-	ktr__json_end(emit);
-}
-
-static void describe_module(struct ktr__describe *d, uint32_t idx, const union describe_row *any)
-{
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_MODULES];
-	const struct ktr_module_row *row = &any->module;
-
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "module", idx);
-	ktr__json_u64(emit, "proc", row->proc);
-	ktr__json_hex(emit, "base", row->base);
-	ktr__json_hex(emit, "end", row->end);
-	describe_json(d, emit, "path", row->path);
-	describe_build_id(emit, row->build_id, row->build_id_bytes);
-	ktr__json_end(emit);
-}
-
-static void describe_anchor(struct ktr__describe *d, uint32_t idx, const union describe_row *any)
-{
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_ANCHORS];
-
-	(void)idx;
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "ticks", any->anchor.ticks);
-	ktr__json_u64(emit, "mono_ns", any->anchor.mono_ns);
-	ktr__json_u64(emit, "utc_ns", any->anchor.utc_ns);
-	ktr__json_end(emit);
+	ktr__json_u64(emit, "word", describe_word(d, idx, row->thread.tid));
+	return 0;
 }
 
 /* Classes come first: sites are named after them. */
 static const struct describe_table {
 	enum ktr_region_id region;
+	enum ktr_sidecar side;
 	size_t row_bytes;
 	uint32_t first; /* index 0 means "none" in most tables */
-	int changes;    /* 1: rows are written again when they have changed */
-	void (*write)(struct ktr__describe *d, uint32_t idx, const union describe_row *row);
+	int changes;	/* 1: rows are written again when they have changed */
+	const char *key; /* of the row's index; NULL: the line does not say */
+	int (*begin)(struct ktr__describe *d, struct ktr__emit *emit, uint32_t idx,
+		     const union describe_row *row); /* may be NULL */
+	const struct describe_member *member;
 } describe_tables[KTR_DESCRIBE_TABLES] = {
-	{ KTR_REGION_class_, sizeof(struct ktr_class_row), 0, 0, describe_class },
-	{ KTR_REGION_proc, sizeof(struct ktr_proc_row), 1, 1, describe_proc },
-	{ KTR_REGION_thread, sizeof(struct ktr_thread_row), 1, 1, describe_thread },
-	{ KTR_REGION_module, sizeof(struct ktr_module_row), 0, 0, describe_module },
-	{ KTR_REGION_site, sizeof(struct ktr_site_row), 1, 0, describe_site },
-	{ KTR_REGION_anchor, sizeof(struct ktr_anchor), 0, 0, describe_anchor },
+#define TABLE(name, row, side) KTR_REGION_##name, KTR_SIDECAR_##side, sizeof(struct row)
+	{ TABLE(class_, ktr_class_row, CLASSES), 0, 0, NULL, describe_begin_class, describe_class },
+	{ TABLE(proc, ktr_proc_row, PROCS), 1, 1, "proc", NULL, describe_proc },
+	{ TABLE(thread, ktr_thread_row, THREADS), 1, 1, "thread", describe_begin_thread, describe_thread },
+	{ TABLE(module, ktr_module_row, MODULES), 0, 0, "module", NULL, describe_module },
+	{ TABLE(site, ktr_site_row, SITES), 1, 0, "site", describe_begin_site, describe_site },
+	{ TABLE(anchor, ktr_anchor, ANCHORS), 0, 0, NULL, NULL, describe_anchor },
+#undef TABLE
 };
 
-enum {
-	DESCRIBE_THREAD = 2,
-	DESCRIBE_SITE = 4
-};
+enum { DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4, DESCRIBE_ANCHOR = 5 };
+
+/* A line for one row. */
+static void describe_row(struct ktr__describe *d, const struct describe_table *table, uint32_t idx,
+			 const union describe_row *row)
+{
+	struct ktr__emit *emit = &d->side[table->side];
+
+	ktr__json_begin(emit);
+	if (table->key)
+		ktr__json_u64(emit, table->key, idx);
+	if (table->begin && table->begin(d, emit, idx, row)) {
+		ktr__json_undo(emit);
+		return;
+	}
+	describe_members(d, emit, table->member, row);
+	ktr__json_end(emit);
+}
 
 static uint32_t describe_n_rows(const struct ktr__describe *d, unsigned table)
 {
@@ -310,7 +351,7 @@ static void describe_one(struct ktr__describe *d, unsigned table, uint32_t idx)
 	if (d->seen[table][idx] == crc)
 		return;
 	d->seen[table][idx] = crc;
-	t->write(d, idx, &row);
+	describe_row(d, t, idx, &row);
 }
 
 static void describe_scan(struct ktr__describe *d, int all)
@@ -337,6 +378,13 @@ void ktr__describe_new(struct ktr__describe *d)
 void ktr__describe_all(struct ktr__describe *d)
 {
 	describe_scan(d, 1);
+}
+
+void ktr__describe_anchor(struct ktr__describe *d, const struct ktr_anchor *anchor)
+{
+	union describe_row row = { .anchor = *anchor };
+
+	describe_row(d, &describe_tables[DESCRIBE_ANCHOR], 0, &row);
 }
 
 void ktr__describe_event(struct ktr__describe *d, uint32_t site, uint32_t thread)
@@ -383,12 +431,8 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
 		bad |= !d->seen[t];
 	}
-#define DESCRIBE_CLASS(name, bit, help)                                                            \
-	for (unsigned i = 0; i < sizeof(#name); i++)                                               \
-		d->class_name[bit][i] = (char)(#name[i] >= 'A' && #name[i] <= 'Z' ? #name[i] + 32  \
-										  : #name[i]);
-	KTR_CLASS_LIST(DESCRIBE_CLASS)
-#undef DESCRIBE_CLASS
+	for (unsigned bit = 0; bit < KTR_CLASS_APP_FIRST; bit++)
+		ktr__class_name(bit, d->class_name[bit]);
 	if (bad)
 		ktr__describe_fini(d);
 	return bad ? -ENOMEM : 0;
@@ -410,8 +454,8 @@ void ktr__describe_fini(struct ktr__describe *d)
 static void describe_info(struct ktr__describe *d, const struct ktr_trace_clock *clock,
 			  const struct ktr__metadata_head *head, int complete)
 {
-	static const char *const clocks[] = { "none", "tsc", "cntvct", "monotonic" };
-	static const char *const archs[] = { "none", "x86_64", "arm64", "other" };
+	static const char clocks[][10] = { "none", "tsc", "cntvct", "monotonic" };
+	static const char archs[][7] = { "none", "x86_64", "arm64", "other" };
 	struct ktr__emit *emit = &d->side[KTR_SIDECAR_INFO];
 	const struct ktr_header *header = &d->map->header;
 
@@ -419,21 +463,12 @@ static void describe_info(struct ktr__describe *d, const struct ktr_trace_clock 
 	ktr__json_string(emit, "kind", "trace");
 	ktr__json_u64(emit, "major", KTR_TRACE_MAJOR);
 	ktr__json_u64(emit, "minor", KTR_TRACE_MINOR);
-	ktr__json_octets(emit, "uuid", head->uuid, sizeof(head->uuid));
-	ktr__json_string(emit, "session", head->name);
-	ktr__json_string(emit, "host", head->host);
-	ktr__json_string(emit, "arch", archs[header->arch <= KTR_ARCH_OTHER ? header->arch : 0]);
+	describe_members(d, emit, describe_header, header);
+	ktr__json_string(emit, "arch", archs[header->arch & 3]);
 	ktr__json_string(emit, "path", header->path == KTR_PATH_RSEQ ? "rseq" : "thread");
-	ktr__json_string(emit, "clock",
-			 clocks[header->clock <= KTR_CLOCK_MONOTONIC ? header->clock : 0]);
-	ktr__json_u64(emit, "base_ticks", clock->base_ticks);
-	ktr__json_u64(emit, "base_ns", clock->base_ns);
-	ktr__json_u64(emit, "mult", clock->mult);
-	ktr__json_u64(emit, "shift", clock->shift);
+	ktr__json_string(emit, "clock", clocks[header->clock & 3]);
+	describe_members(d, emit, describe_clock, clock);
 	ktr__json_i64(emit, "utc_offset_ns", head->utc_offset_ns);
-	ktr__json_octets(emit, "boot_id", (const uint8_t *)header->boot_id,
-			 sizeof(header->boot_id));
-	ktr__json_u64(emit, "pid", head->pid);
 	ktr__json_string(emit, "cmdline", head->cmdline);
 	ktr__json_bool(emit, "complete", complete);
 	ktr__json_string(emit, "writer", KTR_VERSION_TEXT);
@@ -446,15 +481,12 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	const struct ktr_header *header = &d->map->header;
 	struct ktr__metadata_head head = { 0 };
 	struct ktr_proc_row proc = { 0 };
-	char name[KTR_SESSION_NAME_MAX + 1], host[sizeof(header->host) + 1], process[33];
 
 	ktr__map_proc(d->map, 1, &proc);
-	snprintf(name, sizeof(name), "%.*s", (int)sizeof(header->name), header->name);
-	snprintf(host, sizeof(host), "%.*s", (int)sizeof(header->host), header->host);
-	snprintf(process, sizeof(process), "%.*s", (int)sizeof(proc.name), proc.name);
-	head.host = host;
-	head.name = name;
-	head.process = process;
+	proc.name[sizeof(proc.name) - 1] = '\0';
+	head.host = header->host; /* both end: ktr__header_check() */
+	head.name = header->name;
+	head.process = proc.name;
 	head.cmdline = describe_string(d, proc.cmdline, 1);
 	head.pid = header->creator_pid;
 	memcpy(head.uuid, header->uuid, sizeof(head.uuid));

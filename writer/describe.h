@@ -20,17 +20,16 @@
 
 struct ktr__describe {
 	const struct ktr__session_map *map; /* borrowed */
-	struct ktr__emit metadata;
-	struct ktr__emit side[KTR_SIDECARS];
-	size_t sealed; /* [bytes] of metadata that ends in a checksum already */
 	struct ktr__program *programs; /* by site */
 	uint32_t *words;	       /* by thread row */
 	uint16_t *lives;	       /* by tid: lives so far */
-	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
-	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
 	uint32_t n_programs;
 	uint32_t n_words;
-	uint32_t n_bad; /* rows that make no sense; told of once, in the end */
+	size_t sealed; /* [bytes] of metadata that ends in a checksum already */
+	struct ktr__emit metadata;
+	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
+	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
+	struct ktr__emit side[KTR_SIDECARS];
 	char class_name[KTR_CLASS_MAX][KTR_CLASS_NAME_MAX];
 	char text[2][4096]; /* strings of the row being written */
 };
@@ -54,6 +53,9 @@ void ktr__describe_all(struct ktr__describe *describe);
 
 /* Takes over a site's and a thread's row if they are there and ready. */
 void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t thread);
+
+/* A line about where the clocks are now. */
+void ktr__describe_anchor(struct ktr__describe *describe, const struct ktr_anchor *anchor);
 
 /* What a trace that is gone on with has already: a site's event class, a thread's word. */
 void ktr__describe_known_site(struct ktr__describe *describe, uint32_t site);

@@ -19,7 +19,7 @@
  */
 #include "writer/drain.h"
 
-#include "writer/resume.h"
+#include "ktr/clock.h"
 #include "writer/upkeep.h"
 
 #include <errno.h>
@@ -28,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
 #define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms behind */
@@ -43,10 +42,7 @@
 
 uint64_t ktr__drain_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
 void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
@@ -129,7 +125,7 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain_start_ring(drain, i);
 	if (drain->plan.from == KTR__DRAIN_RESUME)
-		return ktr__resume(drain, err);
+		return drain->plan.resume(drain, err);
 	ktr__affine_make(drain->plan.map, &drain->affine);
 	drain->due_ns = ktr__drain_now();
 	if (drain->affine.apart_ns < DRAIN_CLOCK_NS)
@@ -148,11 +144,6 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 	if (!drain)
 		return ktr_error_set(err, ENOMEM, "no memory for the trace");
 	drain->plan = *plan;
-	drain->trace.parent_fd = drain->trace.dir_fd = drain->trace.side_fd = -1;
-	drain->trace.sys = plan->sys;
-	drain->trace.metadata.fd = -1;
-	for (int i = 0; i < KTR_SIDECARS; i++)
-		drain->trace.side[i].fd = -1;
 	rc = drain_init(drain, err);
 	if (rc) {
 		drain_free(drain);
@@ -180,7 +171,7 @@ static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 			    drain->plan.from == KTR__DRAIN_START && !drain->retired);
 	rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	if (rc)
-		ktr_error_set(err, rc, "%s: cannot write: %s", drain->trace.name, strerror(-rc));
+		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
 	else
 		rc = ktr__trace_publish(&drain->trace, err);
 	if (rc)
@@ -278,23 +269,28 @@ static uint64_t drain_stop(struct ktr__drain *drain, uint32_t row, uint64_t head
 	return ring->cursor.next;
 }
 
+/* Signed on the way: no conversion of 64 unsigned bits is an instruction of its own. */
+static double drain_double(uint64_t x)
+{
+	return (double)(int64_t)x;
+}
+
 /* How long a ring, which has come so far since the last look, may be left alone. */
 static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t came,
 			    uint64_t capacity, uint64_t now)
 {
 	struct ktr__drain_pace *pace = &drain->pace[row];
 	uint64_t over = now > drain->rate_ns ? now - drain->rate_ns : 1;
-	double rate = (double)came / (double)over, pause;
+	double rate = drain_double(came) / drain_double(over), pause;
 
-	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - (double)over / (double)DRAIN_FADE_NS)
-					  : 0;
+	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - drain_double(over) / DRAIN_FADE_NS) : 0;
 	if (!pace->open && row < drain->trace.n_rings)
 		pace->peak = DRAIN_PEAK;
 	if (rate > pace->peak)
 		pace->peak = rate;
 	pace->open = 1;
-	pause = (double)(capacity / 4) / (pace->peak + 1e-9);
-	return pause < (double)DRAIN_PAUSE_MAX ? (uint64_t)pause : DRAIN_PAUSE_MAX;
+	pause = drain_double(capacity / 4) / (pace->peak + 1e-9);
+	return pause < DRAIN_PAUSE_MAX ? (uint64_t)(int64_t)pause : DRAIN_PAUSE_MAX;
 }
 
 /* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */

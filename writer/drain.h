@@ -33,8 +33,10 @@ enum ktr__drain_from {
 	KTR__DRAIN_START,  /* all there ever was; what is overwritten already counts as lost */
 	KTR__DRAIN_OLDEST, /* what the rings hold now */
 	KTR__DRAIN_HEAD,   /* what comes from now on */
-	KTR__DRAIN_RESUME  /* what the trace, which is there, does not have yet */
+	KTR__DRAIN_RESUME  /* what the trace, which is there, does not have yet: needs plan.resume */
 };
+
+struct ktr__drain;
 
 struct ktr__drain_plan {
 	const struct ktr__session_map *map; /* borrowed until the drain is closed */
@@ -42,6 +44,8 @@ struct ktr__drain_plan {
 	const struct ktr__sys *sys;
 	const char *path;	    /* of the trace */
 	enum ktr__drain_from from;
+	/* ktr__resume() of resume.h; by pointer, so that only those who go on with traces link it. */
+	int (*resume)(struct ktr__drain *drain, struct ktr_error *err);
 	uint64_t max_bytes;	    /* of one trace, roughly; 0: no limit */
 	uint32_t n_keep;	    /* traces kept after rotation; 0: recording stops at max_bytes */
 	uint32_t n_ahead;	    /* streams of so many rings of each kind are opened at once */
@@ -84,28 +88,29 @@ struct ktr__drain_pace {
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
 };
 
+/* What is used most comes first, large things last: short offsets make short code. */
 struct ktr__drain {
-	struct ktr__drain_plan plan;
-	struct ktr__ring_source source;
-	struct ktr__affine affine;
-	struct ktr__trace trace;
-	struct ktr__describe describe;
-	struct ktr__emit losses; /* lines of packets in the buffer */
 	struct ktr__drain_ring *ring; /* owned; by row of the ring table */
 	struct ktr__drain_pace *pace;
 	uint32_t n_rows;
-	uint8_t *buffer; /* owned: packets on their way */
-	struct ktr_entry *entries; /* owned: a batch */
-	struct ktr__drain_stats stats;
-	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
-	uint64_t look_ns;     /* when slow things were last looked at */
-	uint64_t look_events; /* stats.events at that time */
-	uint64_t look_bytes;
-	uint64_t retry_ns;    /* not before this: writing failed */
-	uint64_t rate_ns;     /* when the heads were last compared */
 	uint32_t retired;     /* number of the last trace that was rotated away */
 	int full;	      /* 1: too little free space, or max_bytes without rotation */
 	int begun;	      /* 1: the trace has its name and its clock */
+	struct ktr__drain_stats stats;
+	uint64_t look_ns;     /* when slow things were last looked at */
+	uint64_t retry_ns;    /* not before this: writing failed */
+	struct ktr__drain_plan plan;
+	uint64_t rate_ns;     /* when the heads were last compared */
+	uint64_t look_events; /* stats.events when slow things were last looked at */
+	uint64_t look_bytes;
+	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
+	uint8_t *buffer;	   /* owned: packets on their way */
+	struct ktr_entry *entries; /* owned: a batch */
+	struct ktr__ring_source source;
+	struct ktr__affine affine;
+	struct ktr__emit losses; /* lines of packets in the buffer */
+	struct ktr__trace trace;
+	struct ktr__describe describe;
 };
 
 /*

@@ -188,10 +188,15 @@ void ktr__json_raw(struct ktr__emit *emit, const char *key, const char *value)
 	ktr__emit_text(emit, value);
 }
 
+void ktr__json_undo(struct ktr__emit *emit)
+{
+	emit->n = emit->line;
+}
+
 void ktr__json_end(struct ktr__emit *emit)
 {
 	if (!emit_room(emit, KTR_LINE_TAIL + 1)) {
-		emit->n = emit->line;
+		ktr__json_undo(emit);
 		return;
 	}
 	ktr__line_seal(emit->text + emit->line, emit->n - emit->line);

@@ -43,6 +43,7 @@ void ktr__json_octets(struct ktr__emit *emit, const char *key, const uint8_t *by
 /* value is JSON already. */
 void ktr__json_raw(struct ktr__emit *emit, const char *key, const char *value);
 void ktr__json_end(struct ktr__emit *emit);
+void ktr__json_undo(struct ktr__emit *emit); /* as if it had not been begun */
 
 /*
  * Length of the well-formed UTF-8 character at text (Unicode 15, table 3-7), or 0. Stops at a NUL.

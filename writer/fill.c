@@ -13,6 +13,7 @@
 
 #include "ktr/clock.h"
 #include "writer/packet.h"
+#include "writer/upkeep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,6 +23,9 @@
 
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
 _Static_assert(KTR_FILL_BYTES <= KTR_PACKET_MAX, "one packet may take the whole buffer");
+
+/* Once per packet or less: kept small. */
+#define FILL_COLD __attribute__((noinline, cold))
 
 struct fill {
 	struct ktr__drain *drain;
@@ -38,27 +42,18 @@ struct fill {
 };
 
 /* A line about events that are missing before the packet `seq`. */
-static void fill_tell(struct fill *fill, uint64_t to_ns)
+static FILL_COLD void fill_tell(struct fill *fill, uint64_t to_ns)
 {
-	struct ktr__emit *emit = &fill->drain->losses;
-	char name[32];
+	const struct ktr__drain_ring *ring = fill->ring;
+	const struct ktr__loss loss = { "overwritten", ring->lost, ring->lost_ns, to_ns };
 
-	ktr__trace_stream_name(&fill->drain->trace, fill->row, name, sizeof(name));
-	ktr__json_begin(emit);
-	ktr__json_string(emit, "stream", name);
-	ktr__json_u64(emit, "cpu", fill->ring->cpu);
-	ktr__json_bool(emit, "keep", fill->row >= fill->drain->trace.n_rings);
-	ktr__json_string(emit, "why", "overwritten");
-	ktr__json_u64(emit, "events", fill->ring->lost);
-	ktr__json_u64(emit, "from_ns", fill->ring->lost_ns);
-	ktr__json_u64(emit, "to_ns", to_ns);
-	ktr__json_u64(emit, "seq", fill->ring->seq);
-	ktr__json_end(emit);
+	ktr__upkeep_tell(fill->drain, &fill->drain->losses, fill->row, &loss);
 	fill->ring->lost = 0;
 }
 
 /* Puts the header and checksum to a packet that ends at `end` and before slot `next`. */
-static void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint64_t discarded)
+static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next,
+				uint64_t discarded)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 	const struct ktr__pack *pack = &fill->pack;
@@ -86,7 +81,7 @@ static void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint
  * Begins a packet at a slot. Readers of CTF count what is discarded from one packet to the next:
  * where events are missing from the very beginning, an empty packet comes first.
  */
-static void fill_open(struct fill *fill, uint64_t slot)
+static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
 {
 	const struct ktr__drain *drain = fill->drain;
 	struct ktr__drain_ring *ring = fill->ring;
@@ -118,7 +113,7 @@ static void fill_open(struct fill *fill, uint64_t slot)
  * Finishes the packet, which ends before slot `next`; an empty one only if it has losses to tell
  * of.
  */
-static void fill_close(struct fill *fill, uint64_t next)
+static FILL_COLD void fill_close(struct fill *fill, uint64_t next)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 	const struct ktr__pack *pack = &fill->pack;
@@ -138,7 +133,7 @@ static void fill_close(struct fill *fill, uint64_t next)
  * The codec met a site or thread it does not know: looks for its row, and if there is none, goes
  * on.
  */
-static void fill_unknown(struct fill *fill, const struct ktr_entry *entry)
+static FILL_COLD void fill_unknown(struct fill *fill, const struct ktr_entry *entry)
 {
 	struct ktr__describe *describe = &fill->drain->describe;
 	uint32_t thread = entry->thread & KTR_THREAD_INDEX;
@@ -175,7 +170,7 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 }
 
 /* Where the ring's events are counted from: at the first batch of a drain that came late. */
-static void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batch *batch)
+static FILL_COLD void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batch *batch)
 {
 	uint64_t firsts = 0;
 
@@ -188,7 +183,8 @@ static void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batc
 }
 
 /* Events are missing before the batch; the cursor stood at slot `from`. */
-static void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch, uint64_t from)
+static FILL_COLD void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch,
+			       uint64_t from)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 
@@ -205,7 +201,7 @@ static void fill_gap(struct fill *fill, const struct ktr__ring_batch *batch, uin
 }
 
 /* Writes the buffer. 0 or -errno. */
-static int fill_write(struct fill *fill)
+static FILL_COLD int fill_write(struct fill *fill)
 {
 	struct ktr__drain *drain = fill->drain;
 	struct ktr__file *file;

@@ -270,8 +270,8 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 		return ktr_error_set(err, rc, "%s: what describes the trace is damaged",
 				     drain->trace.name);
 	if (rc)
-		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s",
-				     drain->trace.name, strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %m",
+				     drain->trace.name);
 	ktr__describe_all(&drain->describe);
 	drain->begun = 1;
 	return 0;

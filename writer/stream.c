@@ -69,8 +69,7 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 	trace->parent_fd = sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
 	if (trace->parent_fd < 0)
 		return ktr_error_set(err, trace->parent_fd,
-				     "%s: cannot open the directory it goes to: %s", path,
-				     strerror(-trace->parent_fd));
+				     "%s: cannot open the directory it goes to: %m", path);
 	return 0;
 }
 
@@ -191,8 +190,7 @@ int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 	rc = stream_create(trace);
 	if (rc) {
 		ktr__trace_close(trace);
-		return ktr_error_set(err, rc, "%s: cannot create the trace: %s", trace->name,
-				     strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot create the trace: %m", trace->name);
 	}
 	return 0;
 }
@@ -288,8 +286,7 @@ int ktr__trace_reopen(struct ktr__trace *trace, struct ktr_error *err)
 	if (rc == -EBUSY)
 		return ktr_error_set(err, rc, "%s: another process is writing this trace",
 				     trace->name);
-	return ktr_error_set(err, rc, "%s: cannot go on with this trace: %s", trace->name,
-			     strerror(-rc));
+	return ktr_error_set(err, rc, "%s: cannot go on with this trace: %m", trace->name);
 }
 
 int ktr__trace_cut(struct ktr__trace *trace, struct ktr__file *file, uint64_t n_bytes)
@@ -309,8 +306,8 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err)
 				     trace->name);
 	rc = stream_aside(trace);
 	if (rc)
-		return ktr_error_set(err, rc, "%s: cannot move the old trace aside: %s",
-				     trace->name, strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot move the old trace aside: %m",
+				     trace->name);
 	return 0;
 }
 
@@ -328,8 +325,7 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err)
 		rc = -EEXIST;
 	}
 	if (rc)
-		return ktr_error_set(err, rc, "%s: cannot give the trace its name: %s", trace->name,
-				     strerror(-rc));
+		return ktr_error_set(err, rc, "%s: cannot give the trace its name: %m", trace->name);
 	trace->published = 1;
 	return 0;
 }

@@ -36,9 +36,9 @@ struct ktr__trace {
 	uint32_t n_rings; /* of each kind */
 	uint32_t path;	  /* KTR_PATH_* */
 	uint64_t bytes;	  /* of all files */
+	struct ktr__file *stream; /* owned; by row of the ring table: main rings, then keep rings */
 	struct ktr__file metadata;
 	struct ktr__file side[KTR_SIDECARS];
-	struct ktr__file *stream; /* owned; by row of the ring table: main rings, then keep rings */
 	char name[NAME_MAX + 1];
 	char hidden[NAME_MAX + 1];
 };

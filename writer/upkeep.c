@@ -38,26 +38,33 @@ static void upkeep_space(struct ktr__drain *drain)
 	drain->full = full;
 }
 
-/* A line about events the recorder itself could not keep. They lie somewhere before now. */
-static void upkeep_tell_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
+void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
+		      const struct ktr__loss *loss)
 {
-	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_LOSSES];
-	struct ktr__drain_ring *ring = &drain->ring[row];
+	const struct ktr__drain_ring *ring = &drain->ring[row];
 	char name[32];
 
-	ring->discarded += n;
-	drain->stats.lost += n;
 	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
 	ktr__json_begin(emit);
 	ktr__json_string(emit, "stream", name);
 	ktr__json_u64(emit, "cpu", ring->cpu);
 	ktr__json_bool(emit, "keep", row >= drain->trace.n_rings);
-	ktr__json_string(emit, "why", "dropped");
-	ktr__json_u64(emit, "events", n);
-	ktr__json_u64(emit, "from_ns", drain->look_ns);
-	ktr__json_u64(emit, "to_ns", ktr__drain_now());
+	ktr__json_string(emit, "why", loss->why);
+	ktr__json_u64(emit, "events", loss->events);
+	ktr__json_u64(emit, "from_ns", loss->from_ns);
+	ktr__json_u64(emit, "to_ns", loss->to_ns);
 	ktr__json_u64(emit, "seq", ring->seq);
 	ktr__json_end(emit);
+}
+
+/* Events the recorder itself could not keep. They lie somewhere before now. */
+static void upkeep_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
+{
+	const struct ktr__loss loss = { "dropped", n, drain->look_ns, ktr__drain_now() };
+
+	drain->ring[row].discarded += n;
+	drain->stats.lost += n;
+	ktr__upkeep_tell(drain, &drain->describe.side[KTR_SIDECAR_LOSSES], row, &loss);
 }
 
 void ktr__upkeep_dropped(struct ktr__drain *drain)
@@ -68,7 +75,7 @@ void ktr__upkeep_dropped(struct ktr__drain *drain)
 		if (ktr__map_ring(drain->plan.map, i, &ring) ||
 		    ring.dropped <= drain->pace[i].dropped)
 			continue;
-		upkeep_tell_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
+		upkeep_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
 		drain->pace[i].dropped = ring.dropped;
 	}
 }
@@ -76,17 +83,12 @@ void ktr__upkeep_dropped(struct ktr__drain *drain)
 /* Where the clocks are now: nobody needs it to read the trace, but it tells how they drift. */
 void ktr__upkeep_anchor(struct ktr__drain *drain)
 {
-	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_ANCHORS];
 	struct ktr_anchor anchor = { 0 };
 
 	if (!drain->affine.ticking)
 		return;
 	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
-	ktr__json_begin(emit);
-	ktr__json_u64(emit, "ticks", anchor.ticks);
-	ktr__json_u64(emit, "mono_ns", anchor.mono_ns);
-	ktr__json_u64(emit, "utc_ns", anchor.utc_ns);
-	ktr__json_end(emit);
+	ktr__describe_anchor(&drain->describe, &anchor);
 }
 
 /* What changes slowly. Nothing is read of the session while it is idle. */

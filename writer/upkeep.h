@@ -5,6 +5,18 @@
 
 #include "writer/drain.h"
 
+/* Events that are missing before the next packet of a stream. */
+struct ktr__loss {
+	const char *why;
+	uint64_t events;
+	uint64_t from_ns;
+	uint64_t to_ns;
+};
+
+/* Writes a line about them. */
+void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
+		      const struct ktr__loss *loss);
+
 /*
  * Looks at everything if a second has passed. Sets drain->full; clears drain->begun if the trace is
  * gone.

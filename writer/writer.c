@@ -141,8 +141,7 @@ static int writer_open(struct writer_thread *self)
 	int rc = writer_own_descriptors();
 
 	if (rc)
-		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %s",
-				     strerror(-rc));
+		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %m");
 	self->proc_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = ktr__map_open(writer.session->path, 0, &self->map, writer.err);
 	if (rc)
@@ -278,7 +277,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	if (rc) {
 		writer.state = WRITER_NONE;
 		pthread_mutex_unlock(&writer.lock);
-		return ktr_error_set(err, rc, "no thread for the writer: %s", strerror(rc));
+		return ktr_error_set(err, rc, "no thread for the writer: %m");
 	}
 	while (writer.state == WRITER_STARTING)
 		pthread_cond_wait(&writer.wake, &writer.lock);

@@ -58,8 +58,9 @@ struct ktr_error {
 
 /*
  * Records an error without a place. code is an errno value of either sign; the rest is as for
- * printf(3) and is copied. Returns -code (EINVAL for 0), also when err is NULL or filled already,
- * so that a parser may write `return ktr_error_set(err, EINVAL, "...", ...);`.
+ * printf(3) and is copied; %m prints what code means, whatever errno is. Returns -code (EINVAL for 0),
+ * also when err is NULL or filled already, so that a parser may write
+ * `return ktr_error_set(err, EINVAL, "...", ...);`.
  */
 int ktr_error_set(struct ktr_error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

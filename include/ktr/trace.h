@@ -87,10 +87,13 @@ __attribute__((constructor(102))) static void ktr__module_start(void)
 }
 #endif
 
+/* The library's own files go when everything else has gone. */
+#ifndef KTR__LIBRARY
 __attribute__((destructor(101))) static void ktr__module_stop(void)
 {
 	ktr__module_detach(&ktr__module);
 }
+#endif
 #endif
 
 #ifdef __cplusplus
