@@ -12,8 +12,11 @@ for path in $paths; do
 	run on_path "$path" "$out/stress" -e $((EVENTS / 2)) -p 4 -t 8 -r 256
 	run on_path "$path" "$out/stress" -e $((EVENTS / 4)) -p 4 -t 2 -r 512 -P
 	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 8 -t 1 -r 65536
+	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 4 -t 4 -r 512 -C 3
+	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 4 -t 4 -r 512 -C 4 -P
 	run on_path "$path" "$out/stress" -e $((EVENTS / 8)) -p 1 -t 8 -r 4096 -i 20000 -P
 	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 256
 	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 16384
 done
 run env ODD_LONG=1 "$out/odd"
+run env ALL=1 O="$O" sh tests/link/run.sh

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define JOIN_ROUNDS 60
 #define JOIN_AT_ONCE 6
 
 enum { JOIN_LOST, JOIN_STRAY, JOIN_FINE, JOIN_NUMBER };
@@ -59,6 +58,11 @@ static void join_one_check(void)
 }
 ODD_CASE(join_one, join_one_run, join_one_check);
 
+static int join_rounds(void)
+{
+	return odd_long() ? 300 : 25;
+}
+
 static void join_crowd_run(void)
 {
 	char name[64], *argv[] = { (char *)(uintptr_t)"odd", (char *)(uintptr_t)"--run",
@@ -70,7 +74,7 @@ static void join_crowd_run(void)
 	setenv("KTR_SESSION", name, 1);
 	setenv("KTR_ENTRIES", "256", 1);
 	unsetenv("KTR_KEEP_SESSION");
-	for (int i = 0; i < JOIN_ROUNDS; i++) {
+	for (int i = 0; i < join_rounds(); i++) {
 		for (int j = 0; j < JOIN_AT_ONCE; j++)
 			if (fork() == 0) {
 				execv("/proc/self/exe", argv);
@@ -88,7 +92,7 @@ static void join_crowd_run(void)
 
 static void join_crowd_check(void)
 {
-	ODD_CHECK(odd_fact[JOIN_NUMBER] == JOIN_ROUNDS * JOIN_AT_ONCE);
+	ODD_CHECK(odd_fact[JOIN_NUMBER] == (uint64_t)join_rounds() * JOIN_AT_ONCE);
 	ODD_CHECK(odd_fact[JOIN_LOST] == 0);
 	ODD_CHECK(odd_fact[JOIN_STRAY] == 0);
 }

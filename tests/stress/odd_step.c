@@ -92,7 +92,7 @@ static int step_round(pid_t pid, unsigned k)
 
 static void step_trace(pid_t pid, unsigned variants, unsigned max)
 {
-	unsigned stride, dense = odd_long() ? 400 : 60;
+	unsigned stride, dense = odd_long() ? 400 : 50;
 	int sig, at = 0;
 
 	if (!step_stopped(pid, &sig))
@@ -140,7 +140,7 @@ static void step_event(uint64_t n)
 
 static void step_events_run(void)
 {
-	step_run(step_event, odd_long() ? 12 : 4);
+	step_run(step_event, odd_long() ? 12 : 3);
 }
 
 static unsigned step_count(void)
@@ -154,7 +154,7 @@ static unsigned step_count(void)
 
 static void step_events_check(void)
 {
-	ODD_CHECK(odd_fact[STEP_BEGUN] > 100);
+	ODD_CHECK(odd_fact[STEP_BEGUN] > 80);
 	ODD_CHECK(step_count() == odd_fact[STEP_BEGUN] + odd_fact[STEP_HANDLED]);
 	ODD_CHECK(odd_control.drop_nested == 0);
 }

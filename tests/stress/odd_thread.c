@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define THREAD_MASS  2000 /* one after the other, a few at a time */
+#define THREAD_MASS  1200 /* one after the other, a few at a time */
 #define THREAD_WAVE  40
 #define THREAD_EACH  10	 /* events of each */
 #define THREAD_CROWD 160 /* at once: more than the 128 rings of a session without restartable sequences */
@@ -218,7 +218,7 @@ ODD_CASE(thread_hits, thread_hits_run, thread_hits_check);
  * Handlers that jump out of whatever they interrupted, an event included. The event may be missing,
  * the ones after it may not.
  */
-#define THREAD_JUMPS 2000
+#define THREAD_JUMPS 800
 
 static sigjmp_buf thread_escape;
 static volatile sig_atomic_t thread_armed;

@@ -18,6 +18,7 @@ export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1}"
 for path in $paths; do
 	run on_path "$path" "$out/stress" -e "$events" -p 4 -t 8 -r 256
 	run on_path "$path" "$out/stress" -e "$events" -p 2 -t 2 -r 16384 -P
+	run on_path "$path" "$out/stress" -e "$events" -p 4 -t 4 -r 512 -C 2
 	run on_path "$path" "$out/kill" -n 50
 done
 run "$out/odd"
