@@ -63,9 +63,11 @@ lib: $(LIBS)
 
 examples: $(EXAMPLES)
 
-# Installs missing build packages through apt-get and says so; silent when nothing is missing.
+# What is missing is installed through apt-get, with a word about it, where the README's commands or `make
+# setup` ask for it; a plain `make` only names it. Silent when nothing is missing.
+SETS_UP := $(filter setup check check-% demo bench bench-% fuzz,$(MAKECMDGOALS))
 setup:
-	@scripts/setup.sh build
+	@$(if $(SETS_UP),,KTR_NO_INSTALL=1) scripts/setup.sh build
 
 setup-check:
 	@scripts/setup.sh build check
@@ -222,6 +224,8 @@ check-arm64: ## cross-compile and run the unit tests under qemu-user
 
 check-model: ## check the recording protocols with spin
 	tests/model/check.sh
+
+include scripts/install.mk
 
 layers: ## check the floors
 	scripts/check-layers.sh

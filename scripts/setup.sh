@@ -15,7 +15,8 @@ need() { # package, test command
 header() { for d in /usr/include /usr/local/include /usr/include/*-linux-gnu; do [ -e "$d/$1" ] && return 0; done; return 1; }
 command_() { command -v "$1"; }
 
-need gcc command_ "${CC:-cc}"
+cc=${CC:-cc}
+need gcc command_ "${cc%% *}"
 need libc6-dev header stdio.h
 need liburcu-dev header urcu-bp.h
 need libjansson-dev header jansson.h
@@ -32,6 +33,7 @@ for kind in "$@"; do
 		need babeltrace2 command_ babeltrace2
 		need python3 command_ python3
 		need mandoc command_ mandoc
+		need pkg-config command_ pkg-config
 		;;
 	esac
 done
@@ -39,6 +41,7 @@ done
 [ -n "$missing" ] || exit 0
 if [ "${KTR_NO_INSTALL:-0}" = 1 ] || ! command -v apt-get >/dev/null 2>&1; then
 	echo "ktr: missing Debian packages:$missing" >&2
+	echo "ktr: \`make setup\` installs them through apt-get; so do \`make demo\` and \`make check\`" >&2
 	exit 1
 fi
 sudo=

@@ -10,6 +10,10 @@
 #ifndef KTR_ARG_H
 #define KTR_ARG_H
 
+#include <ktr/site.h>
+
+#include <stdint.h>
+
 #define KTR__APP_MASK (KTR_ALL << KTR_CLASS_APP_FIRST)
 
 static inline uint64_t ktr__double_bits(double x)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make install, uninstall and deb. Paths as GNU's: PREFIX, DESTDIR, and one variable for each directory.
+
+VERSION := $(shell awk -F'"' '/define KTR_VERSION_TEXT/ {print $$2}' include/ktr/version.h)
+
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR    ?= $(PREFIX)/share
+MANDIR     ?= $(DATADIR)/man
+INSTALL    ?= install
+
+MAN_PAGES := $(wildcard man/*.[1-9]) writer/ktr-trace.5 analyze/ktr-json.5
+PC_FILES  := ktr.pc ktrread.pc
+SHELLS    := bash zsh fish
+# Where each shell looks for completions, below $(DATADIR).
+COMPLETION_bash := bash-completion/completions/ktr
+COMPLETION_zsh  := zsh/site-functions/_ktr
+COMPLETION_fish := fish/vendor_completions.d/ktr.fish
+
+# What one directory gets: $(call put,mode,directory,files).
+put = $(INSTALL) -d "$(DESTDIR)$(2)" && $(INSTALL) -m $(1) $(3) "$(DESTDIR)$(2)"
+
+# A .pc file says where things are by its own place, so that a moved tree still works.
+pc = sed -e 's|@version@|$(VERSION)|' -e 's|@libs@|$(LIBREAD_LIBS)|' \
+	-e "s|@includedir@|$$(realpath -ms --relative-to="$(LIBDIR)/pkgconfig" "$(INCLUDEDIR)")|"
+
+.PHONY: install uninstall deb
+
+install: all ## install under PREFIX (/usr/local), below DESTDIR if given
+	$(call put,755,$(BINDIR),$(O)/bin/ktr)
+	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktrread.a)
+	$(INSTALL) -m 644 $(O)/lib/libktr.so "$(DESTDIR)$(LIBDIR)/libktr.so.$(VERSION)"
+	ln -sf libktr.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libktr.so.$(V_MAJOR)"
+	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
+	$(call put,644,$(INCLUDEDIR),include/ktr.h)
+	$(call put,644,$(INCLUDEDIR)/ktr,include/ktr/*.h)
+	$(call put,644,$(INCLUDEDIR)/ktr/compat/sys,include/compat/sys/*.h)
+	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)/pkgconfig"
+	for f in $(PC_FILES); do $(pc) scripts/$$f.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/$$f" && \
+		chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/$$f" || exit; done
+	for page in $(MAN_PAGES); do \
+		dir="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
+		$(INSTALL) -d "$$dir" && $(INSTALL) -m 644 $$page "$$dir" || exit; done
+	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample)
+	$(foreach s,$(SHELLS),$(INSTALL) -d "$(DESTDIR)$(DATADIR)/$(dir $(COMPLETION_$(s)))" && \
+		scripts/completions.sh $(s) $(O)/bin/ktr >"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))" &&) :
+	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
+
+uninstall: ## remove what install put there
+	rm -f "$(DESTDIR)$(BINDIR)/ktr" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
+		libktr.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
+	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"
+	rm -f $(foreach s,$(SHELLS),"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))")
+	for page in $(MAN_PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done
+
+deb: all ## build a Debian package, $(O)/ktr_VERSION_ARCH.deb
+	scripts/deb.sh $(O) $(VERSION)
