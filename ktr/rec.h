@@ -137,6 +137,7 @@ unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr
 /* stack.c: the caller's frames by frame pointers. Async-signal-safe. Returns how many; *cut is set
  * when the walk ended at something that is not a frame instead of the outermost one. */
 unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut);
+uintptr_t ktr__signal_stack_top(void); /* of the signal stack we are on; 0: on none; 1: unknown. Keeps errno */
 
 /* ring.c: the cold path of a ring whose geom is not the validated one. True: try again. */
 bool ktr__ring_ready(bool keep);

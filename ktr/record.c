@@ -18,7 +18,6 @@
 #include "ktr/cpu.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 struct ktr__rec ktr__rec __attribute__((aligned(64)));
@@ -200,10 +199,9 @@ static inline void record_word(uint64_t *to, uint64_t word)
  */
 static __attribute__((noinline, cold)) bool record_unwind(struct ktr__self *self, const void *frame)
 {
-	stack_t alternate;
 	uint32_t nest = 0;
 
-	if (sigaltstack(NULL, &alternate) != 0 || alternate.ss_flags & SS_ONSTACK)
+	if (ktr__signal_stack_top() != 0)
 		return false;
 	while (nest < KTR_LEVELS && (uintptr_t)self->frame[nest] > (uintptr_t)frame)
 		nest++;
@@ -211,6 +209,27 @@ static __attribute__((noinline, cold)) bool record_unwind(struct ktr__self *self
 		return false;
 	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);
 	return true;
+}
+
+/*
+ * Finds a ring for a level that has none or another than before. False: there is none, and the event is
+ * counted. Asks the kernel, and is reached from events that are otherwise written without: errno is kept
+ * here.
+ */
+static __attribute__((noinline, cold)) bool record_find_ring(struct ktr__self *self, struct ktr__level *level,
+							     bool keep)
+{
+	int saved = errno;
+	bool found;
+
+	if (self->no_ring) {
+		self->no_ring--;
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+		return false;
+	}
+	found = ktr__ring_level(self, level, keep);
+	errno = saved;
+	return found;
 }
 
 /* Takes a level of the thread's rings; NULL: none, and the event is counted. */
@@ -229,12 +248,8 @@ static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
 	if (likely(level->view.geom) && likely(level->view.geom == ktr__load(&level->ring->geom)))
 		return level;
-	if (self->no_ring) {
-		self->no_ring--;
-		ktr__count_drop(&ktr__rec.control->drop_no_ring);
-	} else if (ktr__ring_level(self, level, keep)) {
+	if (record_find_ring(self, level, keep))
 		return level;
-	}
 	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
 	return NULL;
 }

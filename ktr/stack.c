@@ -14,6 +14,7 @@
 
 #include "ktr/arch.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -27,10 +28,21 @@ __attribute__((constructor(101))) static void stack_note_main(void)
 	stack_main_top = (uintptr_t)environ;
 }
 
+uintptr_t ktr__signal_stack_top(void)
+{
+	stack_t stack = { .ss_flags = 0 };
+	int saved = errno;
+
+	if (sigaltstack(NULL, &stack) != 0) {
+		errno = saved;
+		return 1; /* a filter of system calls: nobody knows, and nothing ends so low */
+	}
+	return stack.ss_flags & SS_ONSTACK ? (uintptr_t)stack.ss_sp + stack.ss_size : 0;
+}
+
 static uintptr_t stack_top(uintptr_t here)
 {
-	uintptr_t own = (uintptr_t)&ktr__self, top = UINTPTR_MAX;
-	stack_t alternate;
+	uintptr_t own = (uintptr_t)&ktr__self, top = UINTPTR_MAX, signal_top;
 
 	/* The nearer one: other mappings, with holes between, may lie above the main thread's stack. */
 	if (here < own)
@@ -39,9 +51,8 @@ static uintptr_t stack_top(uintptr_t here)
 		top = stack_main_top;
 	if (top - here < STACK_REACH)
 		return top;
-	if (sigaltstack(NULL, &alternate) == 0 && alternate.ss_flags & SS_ONSTACK)
-		return (uintptr_t)alternate.ss_sp + alternate.ss_size;
-	return here; /* a coroutine's stack: nobody says where it ends */
+	signal_top = ktr__signal_stack_top();
+	return signal_top ? signal_top : here; /* a coroutine's stack: nobody says where it ends */
 }
 
 unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut)

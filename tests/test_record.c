@@ -10,6 +10,8 @@
 #include <ktr/ctl.h>
 #include <ktr/reader.h>
 
+#include "ktr/own.h"
+
 #include <limits.h>
 #include <errno.h>
 #include <pthread.h>
@@ -322,6 +324,29 @@ static void errno_is_kept(void)
 	CU_ASSERT_EQUAL(errno, 4711);
 }
 
+/*
+ * On the thread path an event may have to take a ring, also where its thread had one already, and may
+ * have to ask whether the owners of those that are taken still live.
+ */
+static void errno_is_kept_where_a_ring_is_taken(void)
+{
+	BEGIN();
+	CTR0(KTR_CLASS(record_test), "registers the thread");
+	if (ktr__rec.path != KTR_PATH_THREAD)
+		return;
+	ktr__ring_release(&ktr__self);
+	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
+		ktr__own.rings[i].owner_start = ktr__rec.proc;
+		ktr__own.rings[i].owner = INT_MAX; /* no thread has that number */
+	}
+	errno = 4711;
+	CTR0(KTR_CLASS(record_test), "takes the ring of a dead thread");
+	CU_ASSERT_EQUAL(errno, 4711);
+	CU_ASSERT_EQUAL(ktr__own.rings[0].owner, (uint32_t)gettid());
+	for (uint32_t i = 1; i < ktr__rec.n_rings; i++)
+		ktr__own.rings[i].owner = 0;
+}
+
 static void stats_count_what_was_recorded(void)
 {
 	struct ktr_stats before = { .size = sizeof(before) }, after = before;
@@ -350,4 +375,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(arguments_are_evaluated_once_and_only_when_on), TEST(graph_events_keep_freebsds_formats),
       TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames),
       TEST(the_first_event_may_come_from_a_handler), TEST(errno_is_kept),
+      TEST(errno_is_kept_where_a_ring_is_taken),
       TEST(stats_count_what_was_recorded), TEST(a_mask_that_names_nothing_is_an_error));
