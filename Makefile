@@ -52,7 +52,8 @@ LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
-EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(wildcard examples/*/))
+
+include examples/build.mk
 
 .PHONY: bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
@@ -141,13 +142,6 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
 		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
-
-.SECONDEXPANSION:
-$(EXAMPLES): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
-	@mkdir -p $(@D)
-	$(call brief,LINK)
-	$(Q)$(CC) -std=gnu11 $(WARN) -Iinclude -D_GNU_SOURCE $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d \
-		-o $@ $(filter %.c,$^) $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
 test: all $(O)/tests/unit ## run the unit tests
 	$(O)/tests/unit

@@ -21,6 +21,7 @@ need libc6-dev header stdio.h
 need liburcu-dev header urcu-bp.h
 need libjansson-dev header jansson.h
 need libdw-dev header elfutils/libdwfl.h
+need patch command_ patch
 for kind in "$@"; do
 	case $kind in
 	demo)

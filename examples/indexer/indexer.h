@@ -6,6 +6,10 @@
 #ifndef INDEXER_H
 #define INDEXER_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
