@@ -55,7 +55,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
 
 include examples/build.mk
 
-.PHONY: bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: one check-one bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -142,6 +142,28 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
 		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+# ---- the two-file form ----
+
+ONE := $(O)/one
+$(ONE)/ktr.c: scripts/one.sh include/ktr/version.h $(wildcard include/*.h include/ktr/*.h conf/*.[ch] ktr/*.[ch] ktr/arch/* writer/*.[ch]) LICENSE
+	$(Q)scripts/one.sh $(ONE) $(VERSION) $(LIBKTR_SRC)
+
+one: $(ONE)/ktr.c ## make the library as two files to drop into a project: build/one/ktr.c, ktr.h
+
+$(ONE)/ktr.o: $(ONE)/ktr.c
+	$(call brief,CC)
+	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -DKTR_NO_URCU -c $< -o $@
+
+$(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a \
+		-lcunit $(LIBREAD_LIBS) -lpthread
+
+check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form, without liburcu
+	$(O)/tests/unit-one
+	KTR_PATH=thread $(O)/tests/unit-one record
 
 test: all $(O)/tests/unit ## run the unit tests
 	$(O)/tests/unit

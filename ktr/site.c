@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <urcu-bp.h>
+#include "ktr/rcu.h"
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ktr_module *site_modules; /* RCU */

@@ -31,7 +31,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include <urcu-bp.h>
+#include "ktr/rcu.h"
 
 struct ktr__session ktr__own = { .fd = -1 };
 

@@ -35,6 +35,8 @@ for kind in "$@"; do
 		need python3 command_ python3
 		need mandoc command_ mandoc
 		need pkg-config command_ pkg-config
+		need cmake command_ cmake
+		need meson command_ meson
 		;;
 	esac
 done

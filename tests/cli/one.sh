@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The two-file form in somebody's project: C and C++, gcc and clang, without liburcu and with it, and switched
+# off; it passes the recorder's tests.
+set -u
+O=$(cd "${O:-build}" && pwd)
+ktr=$O/bin/ktr
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+failed=0
+
+fail() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+MAKEFLAGS='' make -s --no-print-directory O="$O" "$O/tests/unit-one" >"$dir/log" 2>&1 ||
+	{ cat "$dir/log"; fail "make one"; }
+cp "$O/one/ktr.c" "$O/one/ktr.h" "$dir"
+awk '/^```c/ { on = 1; next } /^```/ { on = 0 } on' README.md | sed 's/<ktr.h>/"ktr.h"/' >"$dir/hello.c"
+cd "$dir" || exit 1
+
+use() { # what is built, how
+	what=$1
+	shift
+	"$@" -o hello 2>log || { cat log; fail "$what does not build"; return; }
+	[ ! -s log ] || { cat log; fail "$what: warnings"; }
+	"$ktr" run -o "$what" ./hello 2>log || { cat log; fail "$what does not run"; return; }
+	n=$("$ktr" dump -q "$what" | grep -c 'packet [0-9]* from')
+	[ "$n" = 1000 ] || fail "$what: $n of 1000 events"
+}
+
+use gcc gcc -O2 -Wall -Wextra -DKTR_NO_URCU hello.c ktr.c -lpthread
+use urcu gcc -O0 -Wall -Wextra hello.c ktr.c -lurcu-bp -lpthread
+if command -v clang >/dev/null; then
+	use clang clang -O1 -Wall -Wextra -DKTR_NO_URCU hello.c ktr.c -lpthread
+fi
+gcc -O2 -DKTR_NO_URCU -c ktr.c -o one.o && cp hello.c hello.cc &&
+	use cxx g++ -O2 -Wall -Wextra hello.cc one.o -lpthread
+gcc -DKTR_OFF -Wall -Wextra hello.c ktr.c -o off && ./off || fail "KTR_OFF"
+nm off | grep -q ktr__record && fail "KTR_OFF leaves the recorder"
+for path in rseq thread; do
+	KTR_PATH=$path "$O/tests/unit-one" record >log 2>&1 || { cat log; fail "the recorder's tests, path $path"; }
+done
+exit $failed
