@@ -312,6 +312,41 @@ static int knobs_file_set(const struct ktr_knob_at *at, const struct ktr_value *
 	return 0;
 }
 
+/* Rows that are a word of the control page and nothing else: variable is its offset. */
+static uint64_t *knobs_field(const struct ktr_knob_at *at)
+{
+	return (uint64_t *)((char *)knobs_control(at) + (uintptr_t)at->knob->variable);
+}
+
+static int knobs_field_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	if (!knobs_context(at)->session->map)
+		return -ENXIO;
+	value->number = __atomic_load_n(knobs_field(at), __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int knobs_field_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			   struct ktr_error *err)
+{
+	(void)err;
+	if (knobs_context(at)->session->map)
+		__atomic_store_n(knobs_field(at), value->number, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Each request counts: drains look at the number every now and then. */
+static int knobs_rotate_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			    struct ktr_error *err)
+{
+	(void)err;
+	if (knobs_context(at)->session->map && value->number)
+		__atomic_fetch_add(knobs_field(at), 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+#define FIELD(name) .variable = (void *)offsetof(struct ktr_control, name)
+
 #define KNOB(knob_name, knob_type, knob_access, knob_unit, knob_initial, knob_env, knob_help, ...)  \
 	{                                                                                        \
 		.name = "debug.ktr." knob_name, .help = knob_help, .unit = knob_unit,            \
@@ -354,6 +389,17 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     "events recorded since the session began", .get = knobs_recorded_get),
 	KNOB("dropped", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
 	     "events that could not be recorded", .get = knobs_dropped_get),
+	KNOB("alq_rotate_size", SIZE, KTR_KNOB_RWTUN, "bytes", "1G", "KTR_ROTATE_SIZE",
+	     "a trace of so many becomes NAME.1, NAME.2, ... and another begins; 0: never",
+	     .get = knobs_field_get, .set = knobs_field_set, FIELD(rotate_bytes)),
+	KNOB("alq_rotate_time", DURATION, KTR_KNOB_RWTUN, NULL, "0", "KTR_ROTATE_TIME",
+	     "so does one that is so old; 0: never", .get = knobs_field_get, .set = knobs_field_set,
+	     FIELD(rotate_ns)),
+	KNOB("alq_rotate_keep", UINT, KTR_KNOB_RWTUN, "traces", "4", "KTR_ROTATE_KEEP",
+	     "older traces kept; 0: recording stops at alq_rotate_size", .max = 1000000,
+	     .get = knobs_field_get, .set = knobs_field_set, FIELD(rotate_keep)),
+	KNOB("alq_rotate", BOOL, KTR_KNOB_WR, NULL, NULL, NULL, "1 rotates the trace now",
+	     .set = knobs_rotate_set, FIELD(rotate_asked)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

@@ -247,6 +247,8 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_modules = 1;
 	control->string_bytes = 1;
 	control->keep = KTR_INIT | KTR_PROC;
+	control->rotate_bytes = KTR_ROTATE_BYTES;
+	control->rotate_keep = KTR_ROTATE_KEEP;
 	memset(control->cpumask, 0xff, sizeof(control->cpumask));
 	ktr__clock_anchor(session->header.clock, anchor);
 	anchor->state = KTR_ROW_READY;

@@ -411,6 +411,99 @@ static void rotation_keeps_a_number(void)
 	made_close(&made);
 }
 
+/* A drain that follows the session's knobs, with 100 events in its trace. */
+static void begin_following(uint32_t *site, uint32_t *thread)
+{
+	struct ktr__drain_plan plan = { .map = &map,
+					.sys = &ktr__sys,
+					.path = made.trace,
+					.from = KTR__DRAIN_START,
+					.follow = KTR__FOLLOW_ALL,
+					.say = quiet };
+
+	made_open(&made);
+	*site = number_site();
+	*thread = made_thread(&made, 4712, 4711, "worker");
+	burst(*site, *thread, 0, 100);
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__drain_open(&drain, &plan, NULL), 0);
+	CU_ASSERT_EQUAL(again(), 0);
+}
+
+/* As again(), when the control page has not been looked at for a while. */
+static int later(void)
+{
+	drain->asked_ns = 0;
+	return again();
+}
+
+static void rotation_by_request(void)
+{
+	uint32_t site, thread;
+
+	begin_following(&site, &thread);
+	made.image.control->rotate_asked++;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".1") && there(""));
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(!there(".2"));
+	burst(site, thread, 100, 50);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT_EQUAL(end().events, 150);
+	CU_ASSERT_EQUAL(look_stream(&made, made.trace, "cpu_1").n_events, 50);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"events\":50"), 1);
+	made_close(&made);
+}
+
+static void rotation_by_time_and_knobs(void)
+{
+	uint32_t site, thread;
+
+	begin_following(&site, &thread);
+	made.image.control->rotate_ns = 1;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".1"));
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(!there(".2")); /* nothing has happened since */
+	made.image.control->rotate_ns = 0;
+	made.image.control->rotate_bytes = 1000;
+	made.image.control->rotate_keep = 1;
+	CU_ASSERT_EQUAL(later(), 0);
+	burst(site, thread, 100, 300);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT(there(".2") && !there(".1"));
+	end();
+	made_close(&made);
+}
+
+/* Whatever was there before this drain stays, and so do numbers. */
+static void rotation_keeps_what_is_not_its_own(void)
+{
+	uint32_t site, thread;
+	char command[800];
+
+	begin_following(&site, &thread);
+	snprintf(command, sizeof(command), "cp -r %s %s.1; cp -r %s %s.7; mkdir %s.x",
+		 made.trace, made.trace, made.trace, made.trace, made.trace);
+	CU_ASSERT_EQUAL(system(command), 0);
+	made.image.control->rotate_keep = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		made.image.control->rotate_asked++;
+		CU_ASSERT_EQUAL(later(), 0);
+	}
+	CU_ASSERT(there(".1") && there(".7") && there(".10") && !there(".8") && !there(".9"));
+	/* Moved away by somebody, and something else put in its place. */
+	snprintf(command, sizeof(command), "mv %s %s.mine && cp -r %s.1 %s", made.trace,
+		 made.trace, made.trace, made.trace);
+	CU_ASSERT_EQUAL(system(command), 0);
+	made.image.control->rotate_asked++;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".mine") && there("") && there(".old.1") && !there(".11"));
+	end();
+	made_close(&made);
+}
+
 static void removed_trace_begins_again(void)
 {
 	uint32_t site, thread;
@@ -562,5 +655,6 @@ SUITE(drain, TEST(everything_is_written), TEST(losses_are_exact), TEST(losses_wi
       TEST(from_oldest_and_from_head), TEST(thread_rings_keep_the_cpu), TEST(late_descriptions),
       TEST(reused_tids_have_words_of_their_own), TEST(dropped_events_are_discarded),
       TEST(old_traces_move_aside), TEST(rotation), TEST(rotation_keeps_a_number),
+      TEST(rotation_by_request), TEST(rotation_by_time_and_knobs), TEST(rotation_keeps_what_is_not_its_own),
       TEST(removed_trace_begins_again), TEST(killed_writers_trace_goes_on),
       TEST(foreign_and_damaged_traces_are_refused), TEST(ticks_become_nanoseconds));

@@ -346,6 +346,35 @@ static void stops_when_space_runs_short(void)
 	made_close(&made);
 }
 
+/* The host has dropped its rights: the trace stays where it is, up to its size. */
+static void trace_cannot_be_moved(void)
+{
+	begin();
+	drain->plan.max_bytes = 1 << 20;
+	drain->plan.max_ns = 1;
+	drain->plan.n_keep = 1;
+	fault.rename_error = 0;
+	CU_ASSERT_EQUAL(more(1), 0);
+	fault.rename_error = -EPERM;
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "cannot be rotated"));
+	CU_ASSERT_EQUAL(n_said, 1);
+	drain->plan.max_bytes = 20000;
+	for (unsigned i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(more(300), 0);
+	drain->look_ns = 0;
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "size limit"));
+	CU_ASSERT_EQUAL(n_said, 2);
+	fault.rename_error = 0;
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT(drain->stats.events > 1000 && !drain->stuck && drain->retired > 0);
+	end(0);
+	made_close(&made);
+}
+
 static void no_trace_where_none_can_be(void)
 {
 	struct ktr__drain_plan plan = { .sys = &ktr__sys, .path = "/nowhere/at/all/ktr.out" };
@@ -372,4 +401,4 @@ SUITE(writer_fault, TEST(disk_full_for_a_while), TEST(disk_full_for_long),
       TEST(disk_full_at_the_end), TEST(short_and_interrupted_writes), TEST(each_write_fails_once),
       TEST(random_faults), TEST(torn_file_is_cut_before_the_next_packet),
       TEST(no_descriptor_for_a_stream), TEST(name_cannot_be_given_at_first),
-      TEST(stops_when_space_runs_short), TEST(no_trace_where_none_can_be));
+      TEST(stops_when_space_runs_short), TEST(trace_cannot_be_moved), TEST(no_trace_where_none_can_be));

@@ -69,10 +69,7 @@ static const struct option_row record_rows[] = {
 	{ 't', "time", "DURATION", "stop after so long: 10s, 500ms" },
 	{ OPTION_LONG(0), "new", NULL,
 	  "only what comes from now on, not what the rings hold already" },
-	{ OPTION_LONG(1), "size", "BYTES",
-	  "begin another trace when one has so many (K, M, G), or stop" },
-	{ OPTION_LONG(2), "keep", "N",
-	  "with --size: rotate, and keep N older traces TRACE.1, TRACE.2 ..." },
+	OPTIONS_ROTATE,
 };
 
 static const struct options record_options = {
@@ -107,11 +104,15 @@ static int record_option(const char *command, int id, const char *value, struct 
 	case OPTION_LONG(0):
 		attach->from = KTR__DRAIN_HEAD;
 		return 0;
-	case OPTION_LONG(1):
-		return option_number(command, "--size", value, 65536, INT64_MAX,
-				     &attach->max_bytes);
+	case OPTION_SIZE:
+		attach->follow &= ~KTR__FOLLOW_BYTES;
+		return option_rotate(command, id, value, &attach->max_bytes);
+	case OPTION_EVERY:
+		attach->follow &= ~KTR__FOLLOW_NS;
+		return option_rotate(command, id, value, &attach->max_ns);
 	default:
-		rc = option_number(command, "--keep", value, 1, 1000000, &number);
+		attach->follow &= ~KTR__FOLLOW_KEEP;
+		rc = option_rotate(command, id, value, &number);
 		attach->n_keep = (uint32_t)number;
 		return rc;
 	}
@@ -122,6 +123,7 @@ static int cmd_record(int argc, char **argv)
 	struct find find = { .command = argv[0] };
 	struct ktr__attach attach = { .trace = FIND_TRACE,
 				      .from = KTR__DRAIN_OLDEST,
+				      .follow = KTR__FOLLOW_ALL,
 				      .stop = (const volatile int *)&record_stop,
 				      .say = record_say,
 				      .context = argv[0] };

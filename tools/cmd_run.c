@@ -19,6 +19,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* As sh(1) and env(1) have it. */
@@ -42,9 +44,11 @@ struct run {
 	const char *trace;   /* as the user wrote it */
 	const char *entries;
 	const char *session;
+	const char *rotate[3]; /* --size, --every, --keep */
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
 	struct stat before;  /* of what lay there, zero if nothing did */
+	struct timespec began;
 	sigset_t signals;    /* that we take ourselves */
 	sigset_t outer;      /* the mask we were started with, and the program is */
 	pid_t pid;
@@ -111,6 +115,11 @@ static const char *run_session_name(const struct run *run)
 
 static void run_environment(const struct run *run)
 {
+	static const char *const rotate[] = { "KTR_ROTATE_SIZE", "KTR_ROTATE_TIME", "KTR_ROTATE_KEEP" };
+
+	for (int i = 0; i < 3; i++)
+		if (run->rotate[i])
+			setenv(rotate[i], run->rotate[i], 1);
 	if (run->mask)
 		setenv("KTR_MASK", run->mask, 1);
 	else
@@ -254,6 +263,26 @@ static const char *run_quote(const char *word, char *text, size_t size)
 	return text;
 }
 
+/* How many traces have been rotated away since the program was started: TRACE.1, TRACE.2, ... */
+static unsigned run_older(const struct run *run)
+{
+	char path[PATH_MAX + 16];
+	struct stat st;
+	unsigned n = 0;
+	glob_t found;
+
+	snprintf(path, sizeof(path), "%s.[0-9]*", run->path);
+	if (glob(path, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		n += stat(found.gl_pathv[i], &st) == 0 && S_ISDIR(st.st_mode) &&
+		     (st.st_ctim.tv_sec > run->began.tv_sec ||
+		      (st.st_ctim.tv_sec == run->began.tv_sec &&
+		       st.st_ctim.tv_nsec >= run->began.tv_nsec));
+	globfree(&found);
+	return n;
+}
+
 /* Without a trace: the program may have been killed before its writer had begun one. */
 static void run_no_trace(const struct run *run)
 {
@@ -274,8 +303,9 @@ static void run_no_trace(const struct run *run)
 static void run_summary(const struct run *run)
 {
 	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", rest[128] = "";
-	char leftover[KTR_SESSION_NAME_MAX];
+	char leftover[KTR_SESSION_NAME_MAX], older[64] = "";
 	struct trace_count count;
+	unsigned n_older;
 	int rc;
 
 	if (!run_has_trace(run)) {
@@ -290,16 +320,21 @@ static void run_summary(const struct run *run)
 	if (strcmp(run->trace, FIND_TRACE) != 0)
 		snprintf(operand, sizeof(operand), " %s",
 			 run_quote(run->trace, quoted, sizeof(quoted)));
+	n_older = run_older(run);
+	if (n_older)
+		snprintf(older, sizeof(older), ", not counting %u older part%s", n_older,
+			 n_older == 1 ? "" : "s");
 	if (run_leftover(run, leftover))
 		snprintf(rest, sizeof(rest), "; its last moments: ktr dump -s %s", leftover);
-	if (!count.events && !count.lost) {
+	if (!count.events && !count.lost && !n_older) {
 		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened%s\n", run->trace,
 			run->mask ? run->mask : "all", rest);
 		return;
 	}
-	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost%s; next: ktr dump%s, ktr timeline%s%s\n",
+	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost%s%s; next: ktr dump%s, ktr timeline%s%s\n",
 		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s",
 		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "",
+		older,
 		operand, operand, rest);
 }
 
@@ -310,6 +345,7 @@ static const struct option_row run_rows[] = {
 	  "the trace; an older one moves aside (default: ktr.out)" },
 	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
 	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
+	OPTIONS_ROTATE,
 };
 
 static const struct options run_options = {
@@ -328,6 +364,7 @@ static int cmd_run(int argc, char **argv)
 {
 	struct run run = { .command = argv[0], .trace = FIND_TRACE };
 	const char *value;
+	uint64_t number;
 	int id, rc;
 
 	while ((id = options_next(&run_options, argc, argv, &value)) > 0) {
@@ -337,14 +374,19 @@ static int cmd_run(int argc, char **argv)
 			run.trace = value;
 		else if (id == 'e')
 			run.entries = value;
-		else
+		else if (id == 's')
 			run.session = value;
+		else if ((rc = option_rotate(argv[0], id, value, &number)))
+			return rc;
+		else
+			run.rotate[id - OPTION_SIZE] = value;
 	}
 	if (id < 0)
 		return options_status(id);
 	if (optind == argc)
 		return usage_error(argv[0], "which program?");
 	run.program = argv + optind;
+	clock_gettime(CLOCK_REALTIME_COARSE, &run.began); /* the clock of file systems */
 	rc = run_check(&run);
 	if (rc)
 		return rc;

@@ -209,6 +209,17 @@ int option_number(const char *command, const char *what, const char *value, uint
 	return 0;
 }
 
+int option_rotate(const char *command, int id, const char *value, uint64_t *number)
+{
+	if (id == OPTION_KEEP)
+		return option_number(command, "--keep", value, 0, 1000000, number);
+	if (id == OPTION_SIZE)
+		return option_number(command, "--size", value, 0, INT64_MAX, number);
+	if (ktr__parse_duration(value, number, NULL))
+		return usage_error(command, "--every %s: not a duration such as 10min or 1h", value);
+	return 0;
+}
+
 int operands_at_most(const char *command, int argc, char **argv, int n)
 {
 	if (argc - optind <= n)

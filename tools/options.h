@@ -53,6 +53,16 @@ struct options {
 	{ 'p', "pid", "PID", "the session of a process" },                                       \
 		{ 's', "session", "NAME", "a session by its name (see ktr ls)" }
 
+/* The rows of those who write traces; values are read by option_rotate(). */
+#define OPTION_SIZE  OPTION_LONG(901)
+#define OPTION_EVERY OPTION_LONG(902)
+#define OPTION_KEEP  OPTION_LONG(903)
+#define OPTIONS_ROTATE                                                                           \
+	{ OPTION_SIZE, "size", "BYTES", "begin another trace when one has so many (1G); 0: never" },   \
+		{ OPTION_EVERY, "every", "DURATION", "begin another trace every 10min, 1h, 1d" },      \
+		{ OPTION_KEEP, "keep", "N",                                                      \
+		  "keep N older traces TRACE.1, TRACE.2 ... (4); 0: stop at --size" }
+
 /*
  * The next option's id, with *value set if it takes one; 0 behind the last, with optind at the
  * first operand; negative when the command is over: help was printed, or a complaint.
@@ -79,6 +89,9 @@ int fail_with(const char *command, const struct ktr_error *err);
  */
 int option_number(const char *command, const char *what, const char *value, uint64_t min,
 		  uint64_t max, uint64_t *number);
+
+/* The value of an option of OPTIONS_ROTATE. 0 or 2, with a complaint. */
+int option_rotate(const char *command, int id, const char *value, uint64_t *number);
 
 /* Complains and returns 2 when there are more than n operands. */
 int operands_at_most(const char *command, int argc, char **argv, int n);

@@ -24,7 +24,9 @@ static int attach_open(const struct ktr__attach *attach, const struct ktr__sessi
 		.from = attach->from,
 		.resume = ktr__resume,
 		.max_bytes = attach->max_bytes,
+		.max_ns = attach->max_ns,
 		.n_keep = attach->n_keep,
+		.follow = attach->follow,
 		.say = attach->say,
 		.context = attach->context,
 	};

@@ -12,8 +12,10 @@ struct ktr__attach {
 	const char *session; /* path of the session file */
 	const char *trace;   /* path of the trace */
 	enum ktr__drain_from from;
-	uint64_t max_bytes; /* see struct ktr__drain_plan */
+	uint64_t max_bytes; /* this and what follows: see struct ktr__drain_plan */
+	uint64_t max_ns;
 	uint32_t n_keep;
+	uint32_t follow;
 	uint64_t for_ns;	 /* recording ends after so long; 0: with the session */
 	const volatile int *stop; /* recording ends when this is not 0; may be NULL */
 	void (*say)(void *context, const char *line); /* may be NULL */

@@ -124,6 +124,8 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		return ktr_error_set(err, ENOMEM, "no memory for the trace's buffers");
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain_start_ring(drain, i);
+	drain->begun_ns = ktr__drain_now();
+	ktr__rotate_follow(drain, drain->begun_ns, 1);
 	if (drain->plan.from == KTR__DRAIN_RESUME)
 		return drain->plan.resume(drain, err);
 	ktr__affine_make(drain->plan.map, &drain->affine);
@@ -154,19 +156,22 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 }
 
 /* Each trace counts for itself: packets from 0, losses from those no packet has told of. */
-static void drain_restart(struct ktr__drain_ring *ring)
+static void drain_restart(struct ktr__drain *drain)
 {
-	ring->seq = ring->told = 0;
-	ring->discarded = ring->lost;
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		drain->ring[i].discarded -= drain->ring[i].told;
+		drain->ring[i].seq = drain->ring[i].told = 0;
+	}
+	drain->begun_ns = ktr__drain_now();
+	drain->begun_bytes = drain->trace.bytes;
+	drain->begun_events = drain->stats.events;
+	drain->begun_lost = drain->stats.lost;
 }
 
-/* Writes a trace's head and gives it its name. On failure the trace is gone. */
 static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 {
 	int rc;
 
-	for (uint32_t i = 0; i < drain->n_rows; i++)
-		drain_restart(&drain->ring[i]);
 	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
 			    drain->plan.from == KTR__DRAIN_START && !drain->retired);
 	rc = ktr__describe_flush(&drain->describe, &drain->trace);
@@ -174,16 +179,17 @@ static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
 	else
 		rc = ktr__trace_publish(&drain->trace, err);
-	if (rc)
+	if (rc) {
 		ktr__trace_close(&drain->trace);
-	else
-		ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
-	drain->begun = !rc;
-	return rc;
+		return rc;
+	}
+	ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
+	drain_restart(drain);
+	drain->begun = 1;
+	return 0;
 }
 
-/* Says why a trace could not be begun, unless it has just been said. */
-static int drain_publish_or_say(struct ktr__drain *drain)
+int ktr__drain_publish(struct ktr__drain *drain)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	int rc = drain_publish(drain, &err);
@@ -200,7 +206,7 @@ static int drain_begin(struct ktr__drain *drain)
 	ktr__affine_make(drain->plan.map, &drain->affine);
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain->ring[i].time_ns = drain->affine.clock.base_ns;
-	return drain_publish_or_say(drain);
+	return ktr__drain_publish(drain);
 }
 
 /* Time to fix the clock? all: now or never. */
@@ -217,29 +223,6 @@ static int drain_due(struct ktr__drain *drain, uint64_t now, int all)
 			return 1;
 	}
 	return 0;
-}
-
-int ktr__drain_rotate(struct ktr__drain *drain)
-{
-	uint32_t number;
-	int rc;
-
-	if (!drain->begun)
-		return 0;
-	number = ktr__trace_free_number(&drain->trace, drain->retired);
-	ktr__describe_all(&drain->describe);
-	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events,
-			  drain->stats.lost);
-	ktr__describe_flush(&drain->describe, &drain->trace);
-	drain->begun = 0;
-	rc = ktr__trace_retire(&drain->trace, number);
-	if (rc)
-		return rc;
-	drain->retired = number;
-	if (drain->plan.n_keep && number > drain->plan.n_keep)
-		ktr__trace_remove(&drain->trace, number - drain->plan.n_keep);
-	rc = ktr__trace_create(&drain->trace, NULL);
-	return rc ? rc : drain_publish_or_say(drain);
 }
 
 static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
@@ -369,9 +352,9 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 		*pause_ns = 0;
 	else if (*pause_ns < DRAIN_PAUSE_MIN)
 		*pause_ns = DRAIN_PAUSE_MIN;
-	if (drain->plan.max_bytes && drain->plan.n_keep &&
-	    drain->trace.bytes >= drain->plan.max_bytes)
-		rc = ktr__drain_rotate(drain);
+	ktr__rotate_follow(drain, now, 0);
+	if (ktr__rotate_due(drain, now))
+		rc = ktr__rotate(drain, now);
 	return rc ? drain_fail(drain, rc, now) : 0;
 }
 
@@ -414,8 +397,9 @@ static int drain_last_lines(struct ktr__drain *drain)
 
 	ktr__describe_all(&drain->describe);
 	ktr__upkeep_anchor(drain);
-	ktr__describe_end(&drain->describe, ktr__drain_now(), drain->stats.events,
-			  drain->stats.lost);
+	ktr__describe_end(&drain->describe, ktr__drain_now(),
+			  drain->stats.events - drain->begun_events,
+			  drain->stats.lost - drain->begun_lost);
 	for (int i = 0; rc && i < DRAIN_TRIES; i++)
 		rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	return rc;

@@ -36,6 +36,13 @@ enum ktr__drain_from {
 	KTR__DRAIN_RESUME  /* what the trace, which is there, does not have yet: needs plan.resume */
 };
 
+/* Settings that the session's control page has, and may change at any time. */
+#define KTR__FOLLOW_BYTES 1u
+#define KTR__FOLLOW_NS	  2u
+#define KTR__FOLLOW_KEEP  4u
+#define KTR__FOLLOW_ASKED 8u /* debug.ktr.alq_rotate */
+#define KTR__FOLLOW_ALL	  15u
+
 struct ktr__drain;
 
 struct ktr__drain_plan {
@@ -47,7 +54,9 @@ struct ktr__drain_plan {
 	/* ktr__resume() of resume.h; by pointer, so that only those who go on with traces link it. */
 	int (*resume)(struct ktr__drain *drain, struct ktr_error *err);
 	uint64_t max_bytes;	    /* of one trace, roughly; 0: no limit */
+	uint64_t max_ns;	    /* how old a trace gets before it is rotated; 0: as old as it may */
 	uint32_t n_keep;	    /* traces kept after rotation; 0: recording stops at max_bytes */
+	uint32_t follow;	    /* KTR__FOLLOW_*: what the session's knobs decide instead */
 	uint32_t n_ahead;	    /* streams of so many rings of each kind are opened at once */
 	void (*say)(void *context, const char *line); /* one line for the user; may be NULL */
 	void *context;
@@ -93,8 +102,11 @@ struct ktr__drain {
 	struct ktr__drain_ring *ring; /* owned; by row of the ring table */
 	struct ktr__drain_pace *pace;
 	uint32_t n_rows;
-	uint32_t retired;     /* number of the last trace that was rotated away */
-	int full;	      /* 1: too little free space, or max_bytes without rotation */
+	uint32_t retired;     /* number of the last trace that was rotated away; 0: none was */
+	uint32_t oldest;      /* number of the oldest of them that is kept */
+	uint32_t removed;     /* how many of them are not */
+	int stuck;	      /* 1: the trace cannot be rotated */
+	int full;	      /* 1: too little free space, or max_bytes and no rotation */
 	int begun;	      /* 1: the trace has its name and its clock */
 	struct ktr__drain_stats stats;
 	uint64_t look_ns;     /* when slow things were last looked at */
@@ -104,6 +116,13 @@ struct ktr__drain {
 	uint64_t look_events; /* stats.events when slow things were last looked at */
 	uint64_t look_bytes;
 	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
+	uint64_t wanted;      /* requests to rotate there were */
+	uint64_t asked;	      /* those that have been met */
+	uint64_t asked_ns;    /* when the control page was last looked at */
+	uint64_t begun_ns;    /* the present trace, when it got its name: the time, */
+	uint64_t begun_bytes; /* what it began with, */
+	uint64_t begun_events; /* and the stats of then */
+	uint64_t begun_lost;
 	uint8_t *buffer;	   /* owned: packets on their way */
 	struct ktr_entry *entries; /* owned: a batch */
 	struct ktr__ring_source source;
@@ -127,8 +146,8 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
  */
 int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_ns);
 
-/* Closes the present trace, moves it to NAME.N and begins another. 0 or -errno. */
-int ktr__drain_rotate(struct ktr__drain *drain);
+/* Writes a trace's head and gives it its name. On failure the trace is gone and the user told. */
+int ktr__drain_publish(struct ktr__drain *drain);
 
 /*
  * Takes everything that is committed, ends the trace and frees the drain. stats may be NULL. 0, or
@@ -142,6 +161,20 @@ uint64_t ktr__drain_now(void);
 /* A line for the user. */
 void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* rotate.c */
+
+/* Takes the settings over that the session decides; all: however short ago that was. */
+void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all);
+
+/* Is the present trace large or old enough, or has somebody asked? */
+int ktr__rotate_due(const struct ktr__drain *drain, uint64_t now);
+
+/*
+ * Closes the present trace, moves it to NAME.N and begins another. 0, also where it cannot be moved
+ * and is gone on with, or -errno.
+ */
+int ktr__rotate(struct ktr__drain *drain, uint64_t now);
 
 /* fill.c */
 

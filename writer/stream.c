@@ -136,20 +136,25 @@ static int stream_busy(struct ktr__trace *trace, const char *name)
 	return busy;
 }
 
-/* Removes what a writer of this name that was killed before its trace had the name has left. */
-static void stream_sweep(struct ktr__trace *trace)
+/* The directory the trace lies in, to be read; NULL where that cannot be. */
+static DIR *stream_parent(struct ktr__trace *trace)
 {
 	int fd = trace->sys->openat(trace->parent_fd, ".", O_RDONLY | O_DIRECTORY, 0);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		trace->sys->close(fd);
+	return dir;
+}
+
+/* Removes what a writer of this name that was killed before its trace had the name has left. */
+static void stream_sweep(struct ktr__trace *trace)
+{
+	DIR *dir = stream_parent(trace);
 	size_t n = strlen(trace->name);
 	const struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			trace->sys->close(fd);
-		return;
-	}
-	while ((entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
 
 		/* .NAME.pid.serial */
@@ -159,7 +164,8 @@ static void stream_sweep(struct ktr__trace *trace)
 		if (!stream_busy(trace, name))
 			stream_remove(trace, name);
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 }
 
 static int stream_create(struct ktr__trace *trace)
@@ -358,25 +364,43 @@ void ktr__trace_close(struct ktr__trace *trace)
 	trace->hidden[0] = 0;
 }
 
-uint32_t ktr__trace_free_number(struct ktr__trace *trace, uint32_t above)
+uint32_t ktr__trace_free_number(struct ktr__trace *trace)
 {
-	char name[NAME_MAX + 32];
-	int fd;
+	DIR *dir = stream_parent(trace);
+	size_t n = strlen(trace->name);
+	const struct dirent *entry;
+	unsigned long last = 0;
 
-	do {
-		snprintf(name, sizeof(name), "%s.%u", trace->name, ++above);
-		fd = trace->sys->openat(trace->parent_fd, name, O_PATH, 0);
-		if (fd >= 0)
-			trace->sys->close(fd);
-	} while (fd >= 0);
-	return above;
+	while (dir && (entry = readdir(dir))) {
+		const char *number = entry->d_name + n;
+		unsigned long found;
+		char *end;
+
+		if (strncmp(entry->d_name, trace->name, n) != 0 || number[0] != '.' ||
+		    number[1] < '0' || number[1] > '9')
+			continue;
+		found = strtoul(number + 1, &end, 10);
+		if (!*end && found > last && found < UINT32_MAX)
+			last = found;
+	}
+	if (dir)
+		closedir(dir);
+	return (uint32_t)last + 1;
 }
 
 int ktr__trace_retire(struct ktr__trace *trace, uint32_t number)
 {
+	struct stat named = { 0 }, ours = { 0 };
 	char name[NAME_MAX + 32];
+	int fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
 
-	ktr__trace_close(trace);
+	if (fd >= 0) {
+		trace->sys->fstat(fd, &named);
+		trace->sys->close(fd);
+	}
+	trace->sys->fstat(trace->dir_fd, &ours);
+	if (named.st_ino != ours.st_ino || named.st_dev != ours.st_dev)
+		return -ENOENT;
 	snprintf(name, sizeof(name), "%s.%u", trace->name, number);
 	return trace->sys->rename_new(trace->parent_fd, trace->name, name);
 }

@@ -74,15 +74,16 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err);
 void ktr__trace_close(struct ktr__trace *trace);
 
 /*
- * Closes the files and moves the trace to NAME.number. 0 or -errno (the files are closed anyway).
+ * Moves the trace to NAME.number; its files stay open. 0 or -errno: -ENOENT when somebody else has moved
+ * it away.
  */
 int ktr__trace_retire(struct ktr__trace *trace, uint32_t number);
 
 /* Removes the retired trace NAME.number: its own files only. 0 or -errno. */
 int ktr__trace_remove(struct ktr__trace *trace, uint32_t number);
 
-/* The lowest number above `above` that is free as NAME.number. */
-uint32_t ktr__trace_free_number(struct ktr__trace *trace, uint32_t above);
+/* The number above those of all NAME.number there are. */
+uint32_t ktr__trace_free_number(struct ktr__trace *trace);
 
 /* Closes and frees everything. */
 void ktr__trace_fini(struct ktr__trace *trace);

@@ -25,7 +25,7 @@ static void upkeep_space(struct ktr__drain *drain)
 			drain,
 			"%s: less than 5 %% of the disk is free; recording goes on in memory",
 			drain->trace.name);
-	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
+	if (max && drain->trace.bytes >= max && (!drain->plan.n_keep || drain->stuck)) {
 		if (!drain->full)
 			ktr__drain_say(
 				drain,

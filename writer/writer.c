@@ -103,22 +103,39 @@ static int writer_own_descriptors(void)
 }
 
 /*
- * One line on the host's standard error. /proc/self/fd shows the table of the process, not ours;
- * without blocking, and appending if it is a file.
+ * The host's standard error. /proc/self/fd shows the table of the process, not ours; what it opens is
+ * without blocking. A file has to be the host's own, whose place we share: appended to by us alone, it
+ * would be written over by the host (kernels before 5.6 have no way to get it).
  */
+static int writer_stderr(const struct writer_thread *self, struct stat *st)
+{
+	int fd = openat(self->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int pid_fd, own = -1;
+
+	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode))
+		return fd;
+	pid_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (pid_fd >= 0)
+		own = (int)syscall(SYS_pidfd_getfd, pid_fd, STDERR_FILENO, 0);
+	close(pid_fd);
+	if (own < 0)
+		return fd;
+	close(fd);
+	return own;
+}
+
+/* One line for the user, as long as standard error is the file it was at the start. */
 static void writer_say(void *context, const char *text)
 {
-	const struct writer_thread *self = context;
 	char line[600];
 	struct stat st;
-	int n, fd;
+	int n, fd = writer_stderr(context, &st);
 
-	fd = openat(self->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
-	if (fstat(fd, &st) == 0 && st.st_dev == writer.stderr_dev &&
-	    st.st_ino == writer.stderr_ino && write(fd, line, (size_t)n) < 0)
+	if (st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
+	    write(fd, line, (size_t)n) < 0)
 		n = 0; /* nobody reads it */
 	close(fd);
 }
@@ -154,6 +171,7 @@ static int writer_open(struct writer_thread *self)
 	plan.map = &self->map;
 	plan.base = self->base;
 	plan.path = writer.path;
+	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
 	plan.say = writer_say;
 	plan.context = self;

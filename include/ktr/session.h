@@ -124,6 +124,10 @@ struct ktr_anchor {
 #define KTR_ROW_READY	2u
 #define KTR_ROW_GONE	3u /* what it describes has ended; the row stays valid */
 
+/* A session's traces take at most (KTR_ROTATE_KEEP + 1) * KTR_ROTATE_BYTES unless told otherwise. */
+#define KTR_ROTATE_BYTES (1ull << 30)
+#define KTR_ROTATE_KEEP	 4
+
 /* What stopped the rings: ktr_control.frozen */
 #define KTR_FROZEN_NO  0u
 #define KTR_FROZEN_YES 1u
@@ -148,7 +152,10 @@ struct ktr_control {
 	uint64_t asked;	       /* the mask last asked for, as debug.ktr.mask prints it */
 	uint32_t writer;       /* process whose writer thread drains the session; 0: none */
 	uint32_t reserved1;
-	uint64_t reserved[4];
+	uint64_t rotate_bytes; /* of one trace; 0: no limit */
+	uint64_t rotate_ns;    /* how old a trace gets; 0: as old as it may */
+	uint64_t rotate_keep;  /* older traces kept; 0: recording stops at rotate_bytes */
+	uint64_t rotate_asked; /* +1 with each request; every drain of the session follows */
 	uint64_t cpumask[KTR_CPU_MAX / 64]; /* CPUs whose events are recorded */
 
 	/* Append cursors; rows handed out so far, index 0 included. */

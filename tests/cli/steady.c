@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records numbers from 0 on, and flushes after every thousand. For tests/cli/rotate.sh.
+ *
+ *	steady N [go N]...	after each "go" waits for a line of standard input
+ */
+#include <ktr.h>
+#include <ktr/ctl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	char line[80];
+	int next = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "go") == 0) {
+			if (!fgets(line, sizeof(line), stdin))
+				return 1;
+			continue;
+		}
+		for (int n = atoi(argv[i]); n > 0; n--) {
+			CTR1(KTR_GEN, "step %d", next++);
+			if (next % 1000 == 0)
+				ktr_flush();
+		}
+	}
+	return 0;
+}
