@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KNOB_WORDS (KTR_CPUS_MAX / 64)
 
@@ -275,6 +276,7 @@ int ktr_knob_write(const struct ktr_knob_at *at, const char *text, const struct 
 
 	if (!origin) {
 		ktr_origin_set(&api, KTR_ORIGIN_API, NULL, 0);
+		api.pid = (uint32_t)getpid();
 		origin = &api;
 	}
 	rc = knob_may(at, origin->kind, err);

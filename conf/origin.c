@@ -42,13 +42,9 @@ const char *ktr_origin_print(const struct ktr_origin *origin, char *buffer, size
 		snprintf(buffer, size, "environment %.*s", length, origin->file);
 		break;
 	case KTR_ORIGIN_API:
-		snprintf(buffer, size, "API");
-		break;
 	case KTR_ORIGIN_SYSCTL:
-		if (origin->pid)
-			snprintf(buffer, size, "sysctl by pid %u", (unsigned)origin->pid);
-		else
-			snprintf(buffer, size, "sysctl");
+		snprintf(buffer, size, origin->pid ? "%s by pid %u" : "%s",
+			 origin->kind == KTR_ORIGIN_API ? "API" : "sysctl", (unsigned)origin->pid);
 		break;
 	default:
 		snprintf(buffer, size, "unknown origin %u", (unsigned)origin->kind);

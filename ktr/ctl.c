@@ -43,8 +43,10 @@ int ktr_open(const struct ktr_options *options, struct ktr_error *err)
 	code = ctl_apply("debug.ktr.entries", options->entries ? entries : NULL, err);
 	if (!code)
 		code = ctl_apply("debug.ktr.mask", options->mask, err);
-	if (!code && options->file)
-		code = ktr__writer_start(&ktr__own, options->file, err);
+	if (!code)
+		code = ctl_apply("debug.ktr.alq_file", options->file, err);
+	if (!code)
+		code = ctl_apply("debug.ktr.alq_enable", options->file ? "1" : NULL, err);
 	if (!code && had && options->session && strcmp(options->session, ktr_session_name()) != 0)
 		code = ktr_error_set(err, EALREADY, "the session is %s already", ktr_session_name());
 	return code;
@@ -60,9 +62,12 @@ int ktr_mask_get(uint64_t *mask)
 
 int ktr_mask_set(uint64_t mask, struct ktr_error *err)
 {
+	char text[24];
+
 	if (!ktr__own.map)
 		return ktr_error_set(err, ENXIO, "no session");
-	return ktr__mask_set(&ktr__own, mask, err);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)mask);
+	return ctl_apply("debug.ktr.mask", text, err);
 }
 
 int ktr_get(const char *name, char *buffer, size_t size, struct ktr_error *err)
@@ -149,6 +154,7 @@ int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_er
 	session->knobs.rows = ktr__knob_rows;
 	session->knobs.n_rows = ktr__n_knob_rows;
 	session->knobs.context = &session->context;
+	session->knobs.origins = ktr__region(&session->map, origin, struct ktr_origin);
 	ktr_conf_register(&session->conf, &session->knobs, NULL);
 	*out = session;
 	return 0;

@@ -8,7 +8,9 @@
 #include "ktr/knobs.h"
 
 #include "ktr/class_name.h"
+#include "ktr/cpu.h"
 #include "ktr/rec.h"
+#include "ktr/writer_hook.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -271,10 +273,22 @@ static int knobs_clear_set(const struct ktr_knob_at *at, const struct ktr_value 
 	(void)err;
 	if (!value->number || !session->map)
 		return 0;
-	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++)
-		__atomic_store_n(&session->rings[i].first,
-				 __atomic_load_n(&session->rings[i].head, __ATOMIC_ACQUIRE) >> 1,
-				 __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++) {
+		struct ktr_ring *ring = &session->rings[i];
+		uint64_t conts, slots = ktr__ring_moment(ring, &conts);
+
+		__atomic_store_n(&ring->cleared, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ring->cleared_conts, conts, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ring->cleared, slots, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ring->first, slots, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+static int knobs_clear_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	(void)at;
+	value->number = 0;
 	return 0;
 }
 
@@ -296,7 +310,10 @@ static int knobs_dropped_get(const struct ktr_knob_at *at, struct ktr_value *val
 
 static int knobs_file_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	snprintf(value->text, value->text_size, "%s", knobs_context(at)->file);
+	const struct ktr__knob_context *context = knobs_context(at);
+	const char *file = context->session->map ? context->session->control->alq_file : context->file;
+
+	snprintf(value->text, value->text_size, "%.*s", KTR_ALQ_FILE_MAX - 1, file);
 	return 0;
 }
 
@@ -305,24 +322,45 @@ static int knobs_file_set(const struct ktr_knob_at *at, const struct ktr_value *
 {
 	struct ktr__knob_context *context = knobs_context(at);
 
-	if (!context->own)
-		return ktr_error_set(err, EOPNOTSUPP,
-				     "only the program itself starts its writer: use ktr record");
+	(void)err;
 	snprintf(context->file, sizeof(context->file), "%s", value->text);
+	if (context->session->map)
+		memcpy(context->session->control->alq_file, context->file, sizeof(context->file));
+	return 0;
+}
+
+/* At start the writer waits for the other settings. From outside it can be told to end, not to begin. */
+static int knobs_alq_set(const struct ktr_knob_at *at, const struct ktr_value *value, struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+	bool on = value->number != 0;
+
+	if (at->origin == KTR_ORIGIN_FILE || at->origin == KTR_ORIGIN_ENVIRONMENT) {
+		context->enable = on ? KTR__ENABLE_YES : KTR__ENABLE_NO;
+		return 0;
+	}
+	if (context->own)
+		return on ? ktr__writer_enable(err) : (ktr__writer_stop(), 0);
+	if (on && !__atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED))
+		return ktr_error_set(err, EOPNOTSUPP,
+				     "only a program itself starts its writer thread; from outside: ktr record");
+	__atomic_store_n(&knobs_control(at)->alq_enable, on, __ATOMIC_RELAXED);
 	return 0;
 }
 
 /* Rows that are a word of the control page and nothing else: variable is its offset. */
-static uint64_t *knobs_field(const struct ktr_knob_at *at)
+static void *knobs_field(const struct ktr_knob_at *at)
 {
-	return (uint64_t *)((char *)knobs_control(at) + (uintptr_t)at->knob->variable);
+	return (char *)knobs_control(at) + (uintptr_t)at->knob->variable;
 }
 
 static int knobs_field_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
 		return -ENXIO;
-	value->number = __atomic_load_n(knobs_field(at), __ATOMIC_RELAXED);
+	value->number = at->knob->type == KTR_KNOB_BOOL ?
+				__atomic_load_n((uint32_t *)knobs_field(at), __ATOMIC_RELAXED) != 0 :
+				__atomic_load_n((uint64_t *)knobs_field(at), __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -331,7 +369,7 @@ static int knobs_field_set(const struct ktr_knob_at *at, const struct ktr_value 
 {
 	(void)err;
 	if (knobs_context(at)->session->map)
-		__atomic_store_n(knobs_field(at), value->number, __ATOMIC_RELAXED);
+		__atomic_store_n((uint64_t *)knobs_field(at), value->number, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -341,11 +379,53 @@ static int knobs_rotate_set(const struct ktr_knob_at *at, const struct ktr_value
 {
 	(void)err;
 	if (knobs_context(at)->session->map && value->number)
-		__atomic_fetch_add(knobs_field(at), 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add((uint64_t *)knobs_field(at), 1, __ATOMIC_RELAXED);
 	return 0;
 }
 
-#define FIELD(name) .variable = (void *)offsetof(struct ktr_control, name)
+static int knobs_classes_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	if (!knobs_context(at)->session->map)
+		return -ENXIO;
+	value->number = ktr__session_classes(knobs_context(at)->session);
+	return 0;
+}
+
+/* CPU numbers are below this. */
+static unsigned knobs_n_cpus(const struct ktr__session *session)
+{
+	if (session->map && session->header.path == KTR_PATH_RSEQ && session->header.n_rings < KTR_CPU_MAX)
+		return session->header.n_rings;
+	return ktr__cpus_possible();
+}
+
+static int knobs_cpumask_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	const struct ktr__session *session = knobs_context(at)->session;
+
+	if (!session->map)
+		return -ENXIO;
+	value->n_bits = knobs_n_cpus(session);
+	memcpy(value->bits, session->control->cpumask, sizeof(session->control->cpumask));
+	return 0;
+}
+
+/* All there are means all there ever will be. */
+static int knobs_cpumask_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			     struct ktr_error *err)
+{
+	struct ktr__session *session = knobs_context(at)->session;
+	unsigned n = knobs_n_cpus(session);
+	bool all = true;
+
+	if (!session->map)
+		return 0;
+	for (unsigned cpu = 0; cpu < n; cpu++)
+		all &= value->bits[cpu / 64] >> cpu % 64 & 1;
+	if (all)
+		memset(value->bits, 0xff, sizeof(session->control->cpumask));
+	return ktr__cpumask_set(session, value->bits, err);
+}
 
 #define KNOB(knob_name, knob_type, knob_access, knob_unit, knob_initial, knob_env, knob_help, ...)  \
 	{                                                                                        \
@@ -354,6 +434,12 @@ static int knobs_rotate_set(const struct ktr_knob_at *at, const struct ktr_value
 		.access = knob_access, __VA_ARGS__                                               \
 	}
 
+#define FIELD(name) .variable = (void *)offsetof(struct ktr_control, name)
+
+/*
+ * A row's place in this list is that of its origin in the session, which a tool of another version may
+ * read: new rows go to the end.
+ */
 const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("version", UINT, KTR_KNOB_RD, NULL, NULL, NULL, "version of the entry's format",
 	     .get = knobs_version_get),
@@ -378,13 +464,13 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     .set = knobs_keep_session_set),
 	KNOB("alq_file", STRING, KTR_KNOB_RWTUN, NULL, NULL, "KTR_FILE",
 	     "directory the writer puts the trace into; set at start, it starts the writer",
-	     .max = 255, .get = knobs_file_get, .set = knobs_file_set),
+	     .max = KTR_ALQ_FILE_MAX - 1, .get = knobs_file_get, .set = knobs_file_set),
 	KNOB("mask", MASK, KTR_KNOB_RWTUN, NULL, "none", "KTR_MASK", "classes that are recorded",
 	     .names = ktr__knob_class_names, .get = knobs_mask_get, .set = knobs_mask_set),
 	KNOB("freeze", BOOL, KTR_KNOB_RW, NULL, "0", NULL, "recording stands still, the rings stay as they are",
 	     .get = knobs_freeze_get, .set = knobs_freeze_set),
-	KNOB("clear", BOOL, KTR_KNOB_WR, NULL, NULL, NULL, "forgets what the rings hold",
-	     .set = knobs_clear_set),
+	KNOB("clear", BOOL, KTR_KNOB_RW, NULL, NULL, NULL, "1 forgets what the rings hold; reads 0",
+	     .get = knobs_clear_get, .set = knobs_clear_set),
 	KNOB("recorded", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
 	     "events recorded since the session began", .get = knobs_recorded_get),
 	KNOB("dropped", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
@@ -400,6 +486,25 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     .get = knobs_field_get, .set = knobs_field_set, FIELD(rotate_keep)),
 	KNOB("alq_rotate", BOOL, KTR_KNOB_WR, NULL, NULL, NULL, "1 rotates the trace now",
 	     .set = knobs_rotate_set, FIELD(rotate_asked)),
+	KNOB("compile", MASK, KTR_KNOB_RD, NULL, NULL, NULL, "classes that call sites were compiled in for",
+	     .names = ktr__knob_class_names, .get = knobs_classes_get),
+	KNOB("cpumask", CPUS, KTR_KNOB_RWTUN, NULL, "all", NULL,
+	     "CPUs whose events are recorded; those of others are not counted either",
+	     .get = knobs_cpumask_get, .set = knobs_cpumask_set),
+	KNOB("alq_enable", BOOL, KTR_KNOB_RWTUN, NULL, "0", NULL,
+	     "the program's writer thread writes to alq_file", .get = knobs_field_get,
+	     .set = knobs_alq_set, FIELD(alq_enable)),
+	KNOB("alq_depth", SIZE, KTR_KNOB_RWTUN, "entries per CPU", NULL, NULL,
+	     "how far the writer may be behind: the rings are its queue, this is their size",
+	     .min = 1 << KTR_RING_LOG2_MIN, .max = 1 << 23, .get = knobs_entries_get,
+	     .set = knobs_entries_set),
+	KNOB("alq_max", UINT, KTR_KNOB_RWTUN, "events", "0", NULL,
+	     "the writer ends when the trace has so many; 0: never", .get = knobs_field_get,
+	     .set = knobs_field_set, FIELD(alq_max)),
+	KNOB("alq_cnt", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
+	     "events written since the writer began", .get = knobs_field_get, FIELD(alq_cnt)),
+	KNOB("alq_failed", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
+	     "events lost to the writer since then", .get = knobs_field_get, FIELD(alq_failed)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

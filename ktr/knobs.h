@@ -17,8 +17,9 @@
 struct ktr__knob_context {
 	struct ktr__session *session;
 	bool own;
+	enum { KTR__ENABLE_UNSAID, KTR__ENABLE_NO, KTR__ENABLE_YES } enable; /* alq_enable at start */
 	uint64_t early_mask; /* asked for while there was no session */
-	char file[256];	     /* alq_file */
+	char file[KTR_ALQ_FILE_MAX]; /* alq_file */
 };
 
 extern const struct ktr_knob ktr__knob_rows[];

@@ -7,6 +7,10 @@
  */
 #include "ktr/session_rw.h"
 
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 {
 	struct ktr_control *control = session->control;
@@ -17,6 +21,10 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 	/* The hot path knows one clock, the counter, read for every event. */
 	bool plain = !__atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) &&
 		     session->header.clock != KTR_CLOCK_MONOTONIC;
+
+	/* A thread's ring has events of all CPUs: there each event asks. */
+	if (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED))
+		plain = false;
 
 	if (__atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
 		gate = 0;
@@ -37,5 +45,58 @@ int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error 
 			return code;
 	}
 	ktr__mask_publish(session, mask);
+	return 0;
+}
+
+uint64_t ktr__session_classes(const struct ktr__session *session)
+{
+	const struct ktr_site_row *rows = ktr__region(session, site, struct ktr_site_row);
+	uint32_t n = ktr__session_n_sites(session);
+	uint64_t classes = 0;
+
+	for (uint32_t i = 1; i < n; i++)
+		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
+			classes |= rows[i].mask;
+	return classes;
+}
+
+/*
+ * Rings of CPUs that are left out are closed by their geom word, so that recording pays nothing for the
+ * question: an event there takes the cold path and is dropped, uncounted. That word may change under a
+ * sequence on its CPU, which then commits one event more. Whoever opens or validates a ring asks the
+ * mask after that, and we store the mask before we look at the ring, so that one of us sees the other.
+ */
+int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err)
+{
+	struct ktr_control *control = session->control;
+	uint32_t n = session->header.n_rings, part = 0;
+	int lock = -1;
+
+	if (memcmp(control->cpumask, bits, sizeof(control->cpumask)) == 0)
+		return 0;
+	/* A change of size would put the old word's bit into the new one. */
+	if (session->header.path == KTR_PATH_RSEQ && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE)) {
+		lock = ktr__resize_lock(session);
+		if (lock < 0)
+			return ktr_error_set(err, -lock, "somebody else is changing the rings: %m");
+	}
+	for (unsigned i = 0; i < KTR_CPU_MAX / 64; i++) {
+		__atomic_store_n(&control->cpumask[i], bits[i], __ATOMIC_SEQ_CST);
+		part |= bits[i] != ~0ull;
+	}
+	__atomic_store_n(&control->cpus_part, part, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; lock >= 0 && i < 2 * n; i++) {
+		uint64_t *word = &session->rings[i].geom;
+
+		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+			continue;
+		if (ktr__cpu_wanted(control, i % n))
+			__atomic_fetch_and(word, ~KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+	}
+	if (lock >= 0)
+		close(lock);
+	ktr__mask_publish(session, __atomic_load_n(&control->asked, __ATOMIC_RELAXED));
 	return 0;
 }

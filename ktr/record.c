@@ -16,6 +16,7 @@
 #include "ktr/arch.h"
 #include "ktr/clock.h"
 #include "ktr/cpu.h"
+#include "ktr/session_rw.h"
 
 #include <errno.h>
 #include <string.h>
@@ -408,11 +409,14 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 		ktr__count_drop(&ktr__rec.control->drop_no_site);
 		return;
 	}
+	if (unlikely(__atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED)) &&
+	    !ktr__cpu_wanted(control, ktr__getcpu()))
+		return;
 	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
+	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) && site->mask & ktr__load(&control->count)))
+		record_count(site->id);
 	if (override & KTR_SITE_OFF)
 		return;
-	if (override & KTR_SITE_COUNT || site->mask & ktr__load(&control->count))
-		record_count(site->id);
 	/* A site whose class is a run-time number has no mask: its gate has spoken. */
 	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
 		return;

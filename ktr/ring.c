@@ -129,7 +129,7 @@ int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t o
 		return -ERANGE;
 	if (KTR_GEOM_OFFSET(old) == area)
 		area += bytes;
-	*geom = area >> 16 | (uint64_t)log2 << 32 |
+	*geom = area >> 16 | (uint64_t)log2 << 32 | (old & KTR_GEOM_CLOSED) |
 		((old & ~(KTR_GEOM_GENERATION - 1)) + KTR_GEOM_GENERATION);
 	return ring_allocate(session, area, (uint64_t)KTR_ENTRY_BYTES << log2);
 }
@@ -236,17 +236,20 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 {
 	struct ktr_control *control = session->control;
 	struct ktr_ring *ring = &session->rings[index];
-	uint64_t geom = __atomic_load_n(&ring->geom, __ATOMIC_ACQUIRE);
+	uint64_t geom = __atomic_load_n(&ring->geom, __ATOMIC_SEQ_CST);
 	unsigned log2 = index < session->header.n_rings ? control->ring_log2 : control->keep_log2;
 	int code;
 
 	if (!geom && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
 	    ktr__ring_open(session, index, log2) == 0)
-		geom = __atomic_load_n(&ring->geom, __ATOMIC_ACQUIRE);
+		geom = __atomic_load_n(&ring->geom, __ATOMIC_SEQ_CST);
 	if (!geom) {
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
+	/* A CPU left out by debug.ktr.cpumask: nobody misses its events. Asked behind geom, see mask.c. */
+	if (session->header.path == KTR_PATH_RSEQ && !ktr__cpu_wanted(control, index % session->header.n_rings))
+		return 0;
 	if (geom & KTR_GEOM_CLOSED) {
 		ktr__count_drop(&ring->dropped);
 		return 0;

@@ -258,13 +258,26 @@ static int ring_conts_at(struct ring_pass *pass, struct ktr__ring_cursor *cursor
 	return rc < 0 ? rc : 0;
 }
 
+/* Of the events missing before pass->good, before which are conts continuations, those that were cleared. */
+static uint64_t ring_cleared(const struct ring_pass *pass, const struct ktr__ring_cursor *cursor,
+			     uint64_t conts)
+{
+	uint64_t at = RING_FIELD(ring_header_at(pass->source, pass->ring), cleared), word[2], again, n;
+
+	if (pass->before.first <= cursor->next || ring_words(pass->source, at, word, 2) ||
+	    ring_words(pass->source, at, &again, 1) || again != word[0] || word[0] <= cursor->next ||
+	    word[0] > pass->good || word[1] < cursor->conts || word[1] > conts)
+		return 0;
+	n = word[0] - cursor->next;
+	return word[1] - cursor->conts < n ? n - (word[1] - cursor->conts) : 0;
+}
+
 /* What is missing between the cursor and pass->good; moves the cursor there. */
 static int ring_account(struct ring_pass *pass, struct ktr__ring_cursor *cursor,
 			struct ktr__ring_batch *batch)
 {
-	const uint64_t geom = pass->before.geom, generation = KTR_GEOM_GENERATION;
 	uint64_t conts, slots = pass->good - cursor->next;
-	int rc, resized;
+	int rc;
 
 	if (!slots && cursor->known)
 		return 0;
@@ -276,14 +289,9 @@ static int ring_account(struct ring_pass *pass, struct ktr__ring_cursor *cursor,
 			batch->damaged = 1;
 		else
 			slots -= conts - cursor->conts;
-		/* A resize raises `first` too when not everything fits; the first geometry is 1. */
-		resized = cursor->geom ? cursor->geom / generation != geom / generation
-				       : geom / generation > 1;
-		if (pass->before.first >= pass->from && !resized &&
-		    pass->before.first > cursor->next)
-			batch->cleared = slots;
-		else
-			batch->lost = slots;
+		batch->cleared = ring_cleared(pass, cursor, conts);
+		batch->cleared = ring_min(batch->cleared, slots);
+		batch->lost = slots - batch->cleared;
 	}
 	cursor->known = 1;
 	cursor->conts = conts;

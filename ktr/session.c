@@ -36,6 +36,7 @@
 #define SESSION_PROCS	16384
 #define SESSION_MODULES 65536
 #define SESSION_ANCHORS 1024
+#define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
 
 /* [bytes] address space for the entries of all rings, both halves of each. */
 #define SESSION_DATA_MAX (64ull << 30)
@@ -78,6 +79,7 @@ static const struct session_table {
 	[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS, 4096 },
 	[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES, 4096 },
 	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
+	[KTR_REGION_origin] = { sizeof(struct ktr_origin), SESSION_ORIGINS, UINT32_MAX },
 	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
 	[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2, UINT32_MAX },
 	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },

@@ -275,6 +275,8 @@ static int find_mapped(struct find *find)
 int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *err)
 {
 	struct find find = { .pid = pid, .path = path, .size = size };
+	struct stat st;
+	char proc[32];
 	int rc, runs;
 
 	if (pid <= 0)
@@ -291,6 +293,11 @@ int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *
 	if (!runs)
 		return ktr_error_set(err, ENOENT, "there is no process %d, and no session of it",
 				     (int)pid);
+	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
+	if (geteuid() && stat(proc, &st) == 0 && st.st_uid != geteuid())
+		return ktr_error_set(err, EPERM,
+				     "process %d is of uid %u: only that user and root see its session",
+				     (int)pid, (unsigned)st.st_uid);
 	return ktr_error_set(err, ENOENT,
 			     "process %d has no session: it is not linked with libktr, or was "
 			     "started with KTR_DISABLE=1",

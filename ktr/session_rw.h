@@ -94,7 +94,10 @@ int ktr__populate(void *at, size_t bytes);
 /* count.c: memory for the counts of the first n_sites sites on all CPUs. 0 or -errno. */
 int ktr__counts_open(struct ktr__session *session, uint32_t n_sites);
 
-/* stats.c: [events] of all rings since the session began, and those that could not be recorded. */
+/* stats.c: a ring's head and the continuations before it, both of one moment [slots]. */
+uint64_t ktr__ring_moment(const struct ktr_ring *ring, uint64_t *conts);
+
+/* [events] of all rings since the session began, and those that could not be recorded. */
 uint64_t ktr__session_recorded(const struct ktr__session *session);
 uint64_t ktr__session_dropped(const struct ktr__session *session);
 
@@ -105,5 +108,27 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record);
 
 /* Opens rings if any class is asked for, then publishes. 0 or -errno. */
 int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err);
+
+/* The classes that have call sites. */
+uint64_t ktr__session_classes(const struct ktr__session *session);
+
+/* Only CPUs of bits[] (KTR_CPU_MAX of them) record from now on. 0 or -errno: -EBUSY. */
+int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
+
+/* May this CPU record? */
+static inline bool ktr__cpu_wanted(const struct ktr_control *control, uint32_t cpu)
+{
+	return __atomic_load_n(&control->cpumask[cpu / 64 % (KTR_CPU_MAX / 64)], __ATOMIC_SEQ_CST) >>
+		       cpu % 64 & 1;
+}
+
+/* Rows of the site table handed out so far, the one of "none" included. */
+static inline uint32_t ktr__session_n_sites(const struct ktr__session *session)
+{
+	uint32_t n = __atomic_load_n(&session->control->n_sites, __ATOMIC_ACQUIRE);
+	uint32_t room = session->header.region[KTR_REGION_site].n_rows;
+
+	return n < room ? n : room;
+}
 
 #endif

@@ -36,11 +36,11 @@
 struct ktr__session ktr__own = { .fd = -1 };
 
 static struct ktr__knob_context start_context = { .session = &ktr__own, .own = true };
-static struct ktr_origin start_origins[32];
-static struct ktr_knobs start_knobs = { .context = &start_context, .origins = start_origins };
+static struct ktr_knobs start_knobs = { .context = &start_context };
 static struct ktr_conf start_conf;
 static struct ktr_error start_pending; /* the error of settings that were refused at start */
-static bool start_unresolved;	       /* a mask that names classes not known yet */
+static bool start_unresolved;	       /* one that may be right later: a mask of classes not known yet */
+static bool start_telling;	       /* each error is told of */
 static const char *start_session_name; /* of ktr_open() */
 static bool start_apart; /* meant to share a session, and could not */
 static bool start_asked;	       /* somebody asked for tracing */
@@ -193,32 +193,37 @@ static void start_report(void *context, const struct ktr_error *err)
 	(void)context;
 	if (err->code == EAGAIN)
 		return; /* a name the program may register later */
+	if (start_telling)
+		start_complain_error("settings", err);
 	if (!start_pending.code)
 		start_pending = *err;
+	start_unresolved |= err->code == EINVAL;
 }
 
-/* Reads loader.conf files and the environment into the knobs. */
-static void start_settings(void)
+/* Reads loader.conf files and the environment into the knobs; of errors it tells when asked to. */
+static void start_settings(bool tell)
 {
 	struct ktr_source source;
 	struct ktr_load load = { .source = &source, .report = start_report };
 
 	memset(&start_pending, 0, sizeof(start_pending));
+	start_unresolved = false;
+	start_telling = tell;
 	ktr_source_init(&source);
 	ktr_conf_load(&start_conf, &load, NULL);
-	start_unresolved = start_pending.code == EINVAL;
-	start_asked |= start_context.early_mask != 0 || start_pending.code || start_context.file[0];
+	if (tell)
+		ktr__complain("settings: %u kept, %u left out", load.n_kept, load.n_refused);
+	start_asked |= start_context.early_mask != 0 || start_pending.code || start_context.file[0] ||
+		       start_context.enable == KTR__ENABLE_YES;
 }
 
 void ktr__start_retry(bool last)
 {
 	if (!start_unresolved)
 		return;
-	start_settings();
-	if (!start_pending.code)
-		start_unresolved = false;
-	else if (last) {
-		start_complain_error("settings", &start_pending);
+	start_settings(false);
+	if (start_pending.code && last) {
+		start_settings(true);
 		start_unresolved = false;
 	}
 }
@@ -237,18 +242,33 @@ static bool start_may_write(void)
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+int ktr__writer_enable(struct ktr_error *err)
+{
+	const char *file = ktr__own.control->alq_file;
+
+	if (!start_may_write())
+		return ktr_error_set(err, EBUSY, "another process of the session writes its trace");
+	snprintf(start_context.file, sizeof(start_context.file), "%.*s", KTR_ALQ_FILE_MAX - 1,
+		 file[0] ? file : "ktr.out");
+	memcpy(ktr__own.control->alq_file, start_context.file, sizeof(start_context.file));
+	return ktr__writer_start(&ktr__own, start_context.file, err);
+}
+
 static void start_writer(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
+	int code;
 
-	if (!start_context.file[0])
+	if (start_context.enable == KTR__ENABLE_NO ||
+	    (start_context.enable == KTR__ENABLE_UNSAID && !start_context.file[0]))
 		return;
-	if (!start_may_write())
+	code = ktr__writer_enable(&err);
+	if (code == -EBUSY)
 		return;
 	if (!start_context.early_mask && !start_unresolved)
 		ktr__complain("%s: no class is recorded, the trace stays empty: set KTR_MASK or debug.ktr.mask",
 			      start_context.file);
-	if (ktr__writer_start(&ktr__own, start_context.file, &err))
+	if (code)
 		start_complain_error("no trace", &err);
 }
 
@@ -299,6 +319,8 @@ static void start_everything(void)
 
 	if (!code)
 		code = start_record();
+	if (!code)
+		start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
 	start_knobs.rows = ktr__knob_rows;
 	start_knobs.n_rows = ktr__n_knob_rows;
 	ktr_conf_register(&start_conf, &start_knobs, NULL);
@@ -307,14 +329,14 @@ static void start_everything(void)
 		ktr__proc_register();
 		pthread_atfork(start_before_fork, start_after_fork_parent, start_after_fork_child);
 	}
-	start_settings();
+	start_settings(false);
 	if (code) {
 		if (start_asked || code == -EALREADY)
 			start_complain_error("not traced", &err);
 		return;
 	}
 	if (start_pending.code && !start_unresolved)
-		start_complain_error("settings", &start_pending);
+		start_settings(true);
 	start_writer();
 }
 
@@ -365,8 +387,6 @@ __attribute__((destructor(101))) static void start_exit(void)
 	ktr__start_retry(true);
 	ktr__proc_exit();
 	ktr__writer_stop();
-	if (__atomic_load_n(&ktr__own.control->writer, __ATOMIC_RELAXED) == (uint32_t)getpid())
-		__atomic_store_n(&ktr__own.control->writer, 0, __ATOMIC_RELEASE);
 	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
 		unlink(ktr__own.path);
 }

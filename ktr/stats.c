@@ -6,24 +6,26 @@
 /* A ring's events are its slots less its continuations, both of one moment: head is read around cont. */
 #define STATS_TRIES 1000
 
-static uint64_t stats_ring(const struct ktr_ring *ring)
+uint64_t ktr__ring_moment(const struct ktr_ring *ring, uint64_t *conts)
 {
-	uint64_t head, cont;
+	uint64_t head;
 	int tries = 0;
 
 	do {
 		head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-		cont = __atomic_load_n(&ring->cont[head & 1], __ATOMIC_ACQUIRE);
+		*conts = __atomic_load_n(&ring->cont[head & 1], __ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) != head && ++tries < STATS_TRIES);
-	return (head >> 1) - cont;
+	return head >> 1;
 }
 
 uint64_t ktr__session_recorded(const struct ktr__session *session)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, conts;
 
-	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++)
-		sum += stats_ring(&session->rings[i]);
+	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++) {
+		sum += ktr__ring_moment(&session->rings[i], &conts);
+		sum -= conts;
+	}
 	return sum;
 }
 

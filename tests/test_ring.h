@@ -131,6 +131,15 @@ static inline void writer_resize(struct writer *w, unsigned log2, unsigned at, u
 		*writer_slot(w, i) = w->truth[i];
 }
 
+/* As debug.ktr.clear does it. */
+static inline void writer_clear(struct writer *w)
+{
+	struct ktr_ring *ring = image_ring(&w->image, w->ring);
+
+	ring->cleared_conts = w->conts;
+	ring->cleared = ring->first = w->slots;
+}
+
 /* First entries in slots [from, to). */
 static inline uint64_t writer_count(const struct writer *w, uint64_t from, uint64_t to)
 {

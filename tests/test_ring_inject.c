@@ -34,7 +34,7 @@ static void inject_change(struct writer *w, uint64_t r)
 	uint64_t least = 1ull << (log2 < KTR_GEOM_LOG2(geom) ? log2 : KTR_GEOM_LOG2(geom));
 
 	if (r & 1) {
-		image_ring(&w->image, w->ring)->first = w->slots;
+		writer_clear(w);
 		n_clears++;
 		return;
 	}

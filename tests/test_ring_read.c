@@ -208,7 +208,7 @@ static void a_cursor_can_begin_at_the_head(void)
 
 static void cleared_events_are_not_lost_ones(void)
 {
-	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1);
+	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1), late = cursor, later = cursor;
 	struct ktr__ring_batch batch;
 	struct writer w;
 
@@ -216,7 +216,7 @@ static void cleared_events_are_not_lost_ones(void)
 	for (unsigned i = 0; i < 20; i++)
 		writer_event(&w, 1 + i % 4);
 	CU_ASSERT_EQUAL(read_checked(&w, &cursor, 0, 4, 100, &batch), 0);
-	image_ring(&w.image, 1)->first = w.slots;
+	writer_clear(&w);
 	CU_ASSERT_EQUAL(read_checked(&w, &cursor, 0, UINT64_MAX, 100, &batch), 0);
 	CU_ASSERT_EQUAL(batch.n, 0);
 	CU_ASSERT_EQUAL(batch.lost, 0);
@@ -231,6 +231,17 @@ static void cleared_events_are_not_lost_ones(void)
 	CU_ASSERT_EQUAL(read_checked(&w, &cursor, 0, UINT64_MAX, 4096, &batch), 0);
 	CU_ASSERT_EQUAL(batch.cleared, 0);
 	CU_ASSERT_EQUAL(batch.lost, 1000 - (512 - KTR_SLOTS_MAX));
+	/* A drain that comes only now tells what was cleared, 20 events, from what was lost then. */
+	CU_ASSERT_EQUAL(read_checked(&w, &late, 1, UINT64_MAX, 4096, &batch), 0);
+	CU_ASSERT_EQUAL(batch.cleared, 20);
+	CU_ASSERT_EQUAL(batch.lost, 1001 - (512 - KTR_SLOTS_MAX));
+	/* Nor does a change of size make cleared events lost ones. */
+	writer_clear(&w);
+	writer_resize(&w, 10, 2, 2, 0);
+	writer_event(&w, 1);
+	CU_ASSERT_EQUAL(read_checked(&w, &later, 0, UINT64_MAX, 4096, &batch), 0);
+	CU_ASSERT_EQUAL(batch.cleared, 1021);
+	CU_ASSERT_EQUAL(batch.lost, 0);
 	writer_stop(&w);
 }
 
@@ -344,6 +355,8 @@ static void any_content_is_survived(void)
 
 			ring->head = r & 4 ? image_random(&w.random) : ring->head + (r >> 50);
 			ring->first = r & 8 ? image_random(&w.random) : 0;
+			ring->cleared = r & 16 ? ring->first : image_random(&w.random) >> (r >> 32 & 63);
+			ring->cleared_conts = image_random(&w.random) >> (r >> 40 & 63);
 			ring->cont[r & 1] = image_random(&w.random);
 			rc = ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, max, &batch);
 			faults += rc > 1 || (rc >= 0 && batch.n > max);

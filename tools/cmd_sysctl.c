@@ -29,6 +29,7 @@ struct sysctl {
 	int all;          /* -a */
 	int describe;     /* -d */
 	int types;        /* -t */
+	int origins;      /* --origin */
 	int ignore;       /* -i: unknown names are no error */
 	int no_name;      /* -n */
 	int names_only;   /* -N */
@@ -46,7 +47,8 @@ struct sysctl {
 
 static void sysctl_failed(struct sysctl *s, const struct ktr_error *err)
 {
-	fail_with(s->command, err);
+	if (!s->quiet)
+		fail_with(s->command, err);
 	s->n_failed++;
 }
 
@@ -54,6 +56,16 @@ static void sysctl_print_name(const struct sysctl *s, const char *name)
 {
 	if (!s->no_name)
 		printf("%s%s", name, s->equals ? "=" : ": ");
+}
+
+static void sysctl_origin(const struct sysctl *s, const struct ktr_knob_at *at)
+{
+	struct ktr_origin origin;
+	char text[192];
+
+	ktr_knob_origin(at, &origin);
+	sysctl_print_name(s, at->name);
+	printf("%s\n", ktr_origin_print(&origin, text, sizeof(text)));
 }
 
 static void sysctl_describe(const struct sysctl *s, const struct ktr_knob_at *at)
@@ -89,6 +101,11 @@ static void sysctl_show(struct sysctl *s, const struct ktr_knob_at *at, int list
 		sysctl_describe(s, at);
 		return;
 	}
+	if (s->origins) {
+		if (access & (KTR_KNOB_WR | KTR_KNOB_TUN))
+			sysctl_origin(s, at);
+		return;
+	}
 	if (listed && !(access & KTR_KNOB_RD))
 		return;
 	if (ktr_knob_read(at, s->print, s->value, sizeof(s->value), &err)) {
@@ -120,9 +137,7 @@ static int sysctl_find(struct sysctl *s, const char *name, struct ktr_knob_at *a
 	if (ktr_conf_find(s->conf, name, at, NULL) == 0)
 		return 0;
 	snprintf(full, sizeof(full), "%s.%s", SYSCTL_ROOT, name);
-	if (ktr_conf_find(s->conf, full, at, NULL) == 0)
-		return 0;
-	return ktr_conf_find(s->conf, name, at, err);
+	return ktr_conf_find(s->conf, strncmp(name, "debug.", 6) == 0 ? name : full, at, err);
 }
 
 static void sysctl_get(struct sysctl *s, const char *name)
@@ -140,6 +155,14 @@ static void sysctl_get(struct sysctl *s, const char *name)
 		sysctl_failed(s, &err);
 }
 
+/* Says what a knob that could not be set still is. */
+static void sysctl_stays(const struct sysctl *s, const char *name, struct ktr_error *err)
+{
+	size_t length = strlen(err->text);
+
+	snprintf(err->text + length, sizeof(err->text) - length, "; %s stays %s", name, s->old);
+}
+
 static int sysctl_set(struct sysctl *s, const char *name, const char *text, struct ktr_error *err)
 {
 	struct ktr_knob_at at;
@@ -153,10 +176,11 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 	ktr_origin_set(&origin, KTR_ORIGIN_SYSCTL, NULL, 0);
 	origin.pid = (uint32_t)getpid();
 	rc = ktr_knob_write(&at, text, &origin, err);
-	if (rc < 0)
+	if (rc < 0) {
+		if (readable)
+			sysctl_stays(s, at.name, err);
 		return rc;
-	if (s->quiet)
-		return 0;
+	}
 	sysctl_print_name(s, at.name);
 	if (readable && ktr_knob_read(&at, s->print, s->value, sizeof(s->value), NULL) == 0)
 		printf("%s -> %s\n", s->old, s->value);
@@ -208,10 +232,11 @@ static const struct option_row sysctl_rows[] = {
 	{ 'n', "no-name", NULL, "values without names" },
 	{ 'N', "names", NULL, "names without values" },
 	{ 'o', "opaque", NULL, "list texts of several lines too" },
-	{ 'q', "quiet", NULL, "do not show what was set" },
+	{ 'q', "quiet", NULL, "no complaints; the exit status tells" },
 	{ 'T', "tunable", NULL, "only knobs that can be set at start" },
 	{ 'W', "writable", NULL, "only knobs that can be set now, no counts" },
 	{ 'x', "hex", NULL, "numbers and masks in hexadecimal" },
+	{ OPTION_LONG(0), "origin", NULL, "show where values came from instead of values" },
 };
 
 static const struct options sysctl_options = {
@@ -222,7 +247,8 @@ static const struct options sysctl_options = {
 	.examples = "ktr sysctl -a\n"
 		    "ktr sysctl -d debug.ktr.mask\n"
 		    "ktr sysctl -p 4711 debug.ktr.mask='sched|lock'\n"
-		    "ktr sysctl mask=+net entries\n",
+		    "ktr sysctl mask=+net entries\n"
+		    "ktr sysctl --origin mask\n",
 	.rows = sysctl_rows,
 	.n_rows = sizeof(sysctl_rows) / sizeof(sysctl_rows[0]),
 };
@@ -232,6 +258,7 @@ static void sysctl_option(struct sysctl *s, int id, const char *value)
 	s->all |= id == 'a';
 	s->describe |= id == 'd';
 	s->types |= id == 't';
+	s->origins |= id == OPTION_LONG(0);
 	s->ignore |= id == 'i';
 	s->no_name |= id == 'n';
 	s->names_only |= id == 'N';
@@ -251,11 +278,12 @@ static int sysctl_run(struct sysctl *s, int argc, char **argv)
 				     .report = sysctl_file_report,
 				     .context = s };
 
-	if (s->file)
-		ktr_loader_file(&loader, s->file, NULL);
+	if (s->file && ktr_loader_file(&loader, s->file, NULL) && !s->quiet)
+		fprintf(stderr, "%s: %s: %u settings made, %u left out\n", s->command, s->file,
+			loader.n_kept, loader.n_refused);
 	for (int i = optind; i < argc; i++)
 		sysctl_operand(s, argv[i]);
-	if (s->all || (optind == argc && !s->file))
+	if (optind == argc && (s->all || !s->file))
 		sysctl_list(s, "");
 	return s->n_failed ? 1 : 0;
 }
@@ -277,7 +305,7 @@ static int cmd_sysctl(int argc, char **argv)
 			sysctl_option(s, id, value);
 	rc = id < 0 ? options_status(id) : 0;
 	if (rc == 0 && id == 0 && optind == argc &&
-	    !(s->all | s->names_only | s->only_tun | s->only_write) && !s->file)
+	    !(s->all | s->names_only | s->only_tun | s->only_write | s->origins) && !s->file)
 		rc = usage_error(argv[0], "name a knob, or give -a for all");
 	if (rc == 0 && id == 0)
 		rc = find_session(&s->find, path, sizeof(path));

@@ -41,7 +41,9 @@ enum writer_state {
 	WRITER_NONE,
 	WRITER_STARTING,
 	WRITER_RUNNING,
-	WRITER_STOPPING
+	WRITER_STOPPING,
+	WRITER_ENDED, /* by itself: its thread waits to be joined */
+	WRITER_JOINING
 };
 
 static struct writer {
@@ -191,16 +193,30 @@ static void writer_pause(uint64_t pause_ns)
 			break;
 }
 
+/* Tells how far it has come. True: it was told to end, from outside or by debug.ktr.alq_max. */
+static bool writer_told(const struct writer_thread *self)
+{
+	struct ktr_control *control = writer.session->control;
+	const struct ktr__drain_stats *stats = &self->drain->stats;
+	uint64_t max = __atomic_load_n(&control->alq_max, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&control->alq_cnt, stats->events, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->alq_failed, stats->lost, __ATOMIC_RELAXED);
+	return !__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED) || (max && stats->events >= max);
+}
+
 static void writer_loop(struct writer_thread *self)
 {
 	uint64_t pause_ns = 0, wanted;
 	int rc;
 
-	for (;;) {
+	while (!writer_told(self)) {
 		writer_pause(pause_ns);
 		wanted = writer.flush_wanted;
-		if (writer.state == WRITER_STOPPING)
-			break;
+		if (writer.state != WRITER_RUNNING) {
+			pthread_mutex_unlock(&writer.lock);
+			return;
+		}
 		pthread_mutex_unlock(&writer.lock);
 		rc = ktr__drain_round(self->drain, wanted == writer.flush_done ? 0 : KTR__DRAIN_ALL,
 				      &pause_ns);
@@ -212,20 +228,38 @@ static void writer_loop(struct writer_thread *self)
 		}
 		pthread_mutex_unlock(&writer.lock);
 	}
+	/* Nobody waits for a flush any more once this is said; what is recorded until the close is in. */
+	pthread_mutex_lock(&writer.lock);
+	if (writer.state == WRITER_RUNNING)
+		writer.state = WRITER_ENDED;
+	pthread_cond_broadcast(&writer.wake);
 	pthread_mutex_unlock(&writer.lock);
 }
 
-static void writer_close(struct writer_thread *self)
+/* Ends the trace. The next writer may begin behind this. */
+static void writer_finish(struct writer_thread *self)
 {
+	struct ktr_control *control = writer.session->control;
+	uint32_t own = (uint32_t)getpid();
 	struct ktr__drain_stats stats;
 	char line[256];
 
-	if (self->drain && ktr__drain_close(self->drain, &stats)) {
+	if (ktr__drain_close(self->drain, &stats)) {
 		snprintf(line, sizeof(line),
 			 "%llu events are not in the trace: it could not be written",
 			 (unsigned long long)stats.unwritten);
 		writer_say(self, line);
 	}
+	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&control->writer, &own, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+static void writer_close(struct writer_thread *self)
+{
+	if (self->drain)
+		writer_finish(self);
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	ktr__map_close(&self->map);
@@ -239,6 +273,8 @@ static void *writer_main(void *context)
 	int rc = writer_open(&self);
 
 	(void)context;
+	if (!rc)
+		__atomic_store_n(&writer.session->control->alq_enable, 1, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&writer.lock);
 	writer.start_rc = rc;
 	writer.state = rc ? WRITER_NONE : WRITER_RUNNING;
@@ -271,11 +307,30 @@ static int writer_create(void)
 	return rc;
 }
 
+/* Waits for a thread that ends, and forgets it. One caller gets to do so. */
+static void writer_bury(void)
+{
+	bool mine;
+
+	pthread_mutex_lock(&writer.lock);
+	mine = writer.state == WRITER_STOPPING || writer.state == WRITER_ENDED;
+	if (mine)
+		writer.state = WRITER_JOINING;
+	pthread_mutex_unlock(&writer.lock);
+	if (!mine)
+		return;
+	pthread_join(writer.thread, NULL);
+	pthread_mutex_lock(&writer.lock);
+	writer.state = WRITER_NONE;
+	pthread_mutex_unlock(&writer.lock);
+}
+
 int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
 {
 	struct stat st;
 	int rc;
 
+	writer_bury();
 	pthread_mutex_lock(&writer.lock);
 	if (writer.state != WRITER_NONE) {
 		pthread_mutex_unlock(&writer.lock);
@@ -328,17 +383,12 @@ int ktr__writer_flush(void)
 void ktr__writer_stop(void)
 {
 	pthread_mutex_lock(&writer.lock);
-	if (writer.state != WRITER_RUNNING) {
-		pthread_mutex_unlock(&writer.lock);
-		return;
+	if (writer.state == WRITER_RUNNING) {
+		writer.state = WRITER_STOPPING;
+		pthread_cond_broadcast(&writer.wake);
 	}
-	writer.state = WRITER_STOPPING;
-	pthread_cond_broadcast(&writer.wake);
 	pthread_mutex_unlock(&writer.lock);
-	pthread_join(writer.thread, NULL);
-	pthread_mutex_lock(&writer.lock);
-	writer.state = WRITER_NONE;
-	pthread_mutex_unlock(&writer.lock);
+	writer_bury();
 }
 
 void ktr__writer_before_fork(void)

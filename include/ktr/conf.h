@@ -227,7 +227,7 @@ int ktr_conf_set(struct ktr_conf *conf, const char *name, const char *text, stru
 /* Fills an origin record; file (copied, its end kept) may be NULL. */
 void ktr_origin_set(struct ktr_origin *origin, unsigned kind, const char *file, unsigned line);
 
-/* "default", "FILE:LINE", "environment KTR_MASK", "API", "sysctl by pid 7". Returns buffer. */
+/* "default", "FILE:LINE", "environment KTR_MASK", "API by pid 7", "sysctl by pid 7". Returns buffer. */
 const char *ktr_origin_print(const struct ktr_origin *origin, char *buffer, size_t size);
 
 /*

@@ -5,7 +5,7 @@
  *	0       header         written once by the creator, then read only
  *	64 KiB  control page   masks and knobs; append cursors of the tables; counters
  *	...     tables         classes, sites and their hash and override bytes, strings, threads,
- *	                       processes, modules, clock anchors, per-CPU counts
+ *	                       processes, modules, clock anchors, origins of knobs, per-CPU counts
  *	...     ring headers   one per CPU for the main rings, then one per CPU for the keep rings
  *	...     ring data      sparse; what geom words point into
  *
@@ -29,6 +29,7 @@
 #define KTR_SESSION_H
 
 #include <ktr/class.h>
+#include <ktr/conf.h>
 #include <ktr/entry.h>
 #include <ktr/site.h>
 
@@ -39,6 +40,7 @@
 #define KTR_SESSION_SUFFIX  ".ktr"
 #define KTR_SESSION_NAME_MAX 64 /* bytes, with the NUL */
 #define KTR_CPU_MAX	    8192
+#define KTR_ALQ_FILE_MAX    256 /* bytes, with the NUL */
 
 #define KTR_ARCH_X86_64 1u
 #define KTR_ARCH_ARM64	2u
@@ -70,6 +72,7 @@ struct ktr_region {
 	X(proc, struct ktr_proc_row)                                                             \
 	X(module, struct ktr_module_row)                                                         \
 	X(anchor, struct ktr_anchor)                                                             \
+	X(origin, struct ktr_origin)                                                             \
 	X(count, uint64_t)                                                                       \
 	X(ring, struct ktr_ring)                                                                 \
 	X(data, struct ktr_entry)
@@ -156,7 +159,7 @@ struct ktr_control {
 	uint64_t rotate_ns;    /* how old a trace gets; 0: as old as it may */
 	uint64_t rotate_keep;  /* older traces kept; 0: recording stops at rotate_bytes */
 	uint64_t rotate_asked; /* +1 with each request; every drain of the session follows */
-	uint64_t cpumask[KTR_CPU_MAX / 64]; /* CPUs whose events are recorded */
+	uint64_t cpumask[KTR_CPU_MAX / 64]; /* CPUs whose events are recorded; ring geom follows */
 
 	/* Append cursors; rows handed out so far, index 0 included. */
 	uint32_t n_classes __attribute__((aligned(64)));
@@ -175,6 +178,16 @@ struct ktr_control {
 	uint64_t drop_no_site;	  /* site table full */
 	uint64_t drop_closed;	  /* the ring was closed: cpumask, freeze, a resize in progress */
 	uint64_t drop_no_class;	  /* application classes beyond the 32nd */
+
+	/* Knobs of the writer; written by whoever controls, but for the counts, which the writer has. */
+	uint32_t alq_enable __attribute__((aligned(64))); /* 1: a writer thread drains; 0 stored: it ends */
+	uint32_t cpus_part; /* 1: cpumask leaves CPUs out */
+	uint64_t alq_max;   /* [events] the writer stops behind so many; 0: never */
+	uint64_t alq_cnt;   /* [events] written since the writer began */
+	uint64_t alq_failed; /* [events] lost to it */
+	uint64_t verbose;   /* 1, 2: the writer thread prints events as text */
+	uint64_t reserved2[2];
+	char alq_file[KTR_ALQ_FILE_MAX];
 };
 
 struct ktr_class_row {
@@ -290,7 +303,13 @@ struct ktr_ring {
 	uint32_t thread;  /* thread path: row of the thread that owns it */
 	uint32_t owner;	  /* thread path: 0 free, else tid of the owner */
 	uint64_t owner_start; /* thread path: row of its process, to tell a dead owner */
-	uint64_t reserved2[20];
+	/*
+	 * What debug.ktr.clear took away, while first is raised by changes of size too: slots below
+	 * cleared, with so many continuations among them. 0 while the pair changes.
+	 */
+	uint64_t cleared;
+	uint64_t cleared_conts;
+	uint64_t reserved2[18];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_ring) == 256, "geom and head share the first line");
