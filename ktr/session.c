@@ -2,9 +2,9 @@
 /*
  * Creating, joining and leaving a session file.
  *
- * A new session is built under a temporary name and linked to its own when it is complete, so that
+ * A new session is built under a temporary name and moved to its own when it is complete, so that
  * nobody ever sees half of one, and two processes that create the same shared name end up in one
- * session: the loser of the link joins the winner. The file is sparse at its largest size from the
+ * session: the loser of the race joins the winner. The file is sparse at its largest size from the
  * start; it is mapped as a whole, the data region without access until a ring's memory is populated, so
  * that neither a host's mlockall(2) nor a stray pointer touches what is not in use.
  */
@@ -315,7 +315,7 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 		return code;
 	session->header = check.header;
 	snprintf(session->path, sizeof(session->path), "%s", path);
-	session->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	session->fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path));
 	if (session->fd < 0)
 		code = ktr_error_set(err, errno, "%s: %m", path);
 	else
@@ -502,13 +502,25 @@ static void session_name(const struct ktr__session_plan *plan, unsigned number, 
 	snprintf(path, size, "%s/%s%s" KTR_SESSION_SUFFIX, plan->dir, plan->name, middle);
 }
 
-/* Links the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
+/*
+ * Gives a file its name unless that is taken. A file that is renamed shows under its new name in
+ * /proc/PID/maps, where it is looked for; one that is linked goes on under the old. Not every file system
+ * can rename so.
+ */
+static int session_give_name(const char *temporary, const char *path)
+{
+	int rc = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
+
+	return rc != 0 && (errno == EINVAL || errno == ENOSYS) ? link(temporary, path) : rc;
+}
+
+/* Moves the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
 static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
 			   struct ktr__session *session, struct ktr_error *err)
 {
 	for (unsigned i = 0; i < 1000; i++) {
 		session_name(plan, i, session->path, sizeof(session->path));
-		if (link(temporary, session->path) == 0)
+		if (session_give_name(temporary, session->path) == 0)
 			return 0;
 		if (errno == EEXIST && plan->shared_name)
 			return -EAGAIN;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds session files: the directory, a walk over it, and the three ways to name one session.
- *
- * A process of another mount namespace keeps its session where we may not see it by name; it is
- * reached through /proc/PID/root, at the place where the process has it mapped.
+ * Finds session files: the directory, a walk over it, a session by its name or because there is no
+ * other. By a process: session_proc.c.
  */
 #include "ktr/session_find.h"
 
@@ -124,13 +122,10 @@ int ktr__session_walk(ktr__session_fn *fn, void *context, struct ktr_error *err)
 
 /* One search: what is looked for and what has been found so far. */
 struct find {
-	pid_t pid; /* 0: any live session */
 	char *path;
 	size_t size;
 	unsigned n_live;
-	unsigned n_dead;
 	unsigned n_all;      /* sessions seen, matching or not */
-	uint64_t start_time; /* of the process whose session is kept */
 	char list[160];      /* names for the error's text */
 };
 
@@ -152,8 +147,8 @@ static int find_keep(struct find *find, const char *path)
 	return 0;
 }
 
-/* Copies the row of a process with that pid (0: any), a running one if there is one. 1 or 0. */
-static int find_proc(const struct ktr__session_map *map, pid_t pid, struct ktr_proc_row *found)
+/* Copies the row of a process, a running one if there is one. 1 or 0. */
+static int find_proc(const struct ktr__session_map *map, struct ktr_proc_row *found)
 {
 	struct ktr_control control;
 	struct ktr_proc_row proc;
@@ -164,7 +159,7 @@ static int find_proc(const struct ktr__session_map *map, pid_t pid, struct ktr_p
 		return 0;
 	n = ktr__map_n_rows(map, &control, KTR_REGION_proc);
 	for (uint32_t i = 1; i < n; i++) {
-		if (ktr__map_proc(map, i, &proc) || (pid && proc.pid != (uint32_t)pid))
+		if (ktr__map_proc(map, i, &proc))
 			continue;
 		*found = proc;
 		has = 1;
@@ -172,29 +167,6 @@ static int find_proc(const struct ktr__session_map *map, pid_t pid, struct ktr_p
 			break;
 	}
 	return has;
-}
-
-static int find_visit_pid(void *context, const char *path, const char *name)
-{
-	struct find *find = context;
-	struct ktr__session_map map;
-	struct ktr_proc_row proc;
-	int has, alive, rc = 0;
-
-	(void)name;
-	if (ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
-		return 0;
-	has = find_proc(&map, find->pid, &proc);
-	alive = has && ktr__proc_alive(&proc);
-	ktr__map_close(&map);
-	/* Of leftovers of several processes of that pid the youngest is meant. */
-	if (alive || (has && (!find->n_dead || proc.start_time > find->start_time)))
-		rc = find_keep(find, path);
-	if (has)
-		find->start_time = proc.start_time;
-	find->n_dead += has && !alive;
-	find->n_live += (unsigned)alive;
-	return rc ? rc : alive;
 }
 
 static int find_visit_live(void *context, const char *path, const char *name)
@@ -210,7 +182,7 @@ static int find_visit_live(void *context, const char *path, const char *name)
 	alive = ktr__map_alive(&map) > 0;
 	proc.pid = map.header.creator_pid;
 	if (alive)
-		find_proc(&map, 0, &proc);
+		find_proc(&map, &proc);
 	ktr__map_close(&map);
 	if (!alive)
 		return 0;
@@ -246,62 +218,6 @@ int ktr__session_find_name(const char *name, char *path, size_t size, struct ktr
 		return ktr_error_set(err, ENOENT, "no session is called \"%s\"; there are: %s",
 				     name, find.list);
 	return ktr_error_set(err, ENOENT, "no session is called \"%s\"; there are none", name);
-}
-
-/* The session file that a process has mapped, reached through its own root directory. */
-static int find_mapped(struct find *find)
-{
-	char maps[32], line[PATH_MAX + 128], path[PATH_MAX + 160], name[KTR_SESSION_NAME_MAX];
-	const char *file;
-	int rc = -ENOENT;
-	FILE *stream;
-
-	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)find->pid);
-	stream = fopen(maps, "re");
-	if (!stream)
-		return -ENOENT;
-	while (rc && fgets(line, sizeof(line), stream)) {
-		line[strcspn(line, "\n")] = '\0';
-		file = strrchr(line, '/');
-		if (!file || !find_strip(file + 1, name))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/root%s", (int)find->pid, strchr(line, '/'));
-		rc = find_keep(find, path);
-	}
-	fclose(stream);
-	return rc;
-}
-
-int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *err)
-{
-	struct find find = { .pid = pid, .path = path, .size = size };
-	struct stat st;
-	char proc[32];
-	int rc, runs;
-
-	if (pid <= 0)
-		return ktr_error_set(err, EINVAL, "%d is not a process id", (int)pid);
-	rc = ktr__session_walk(find_visit_pid, &find, err);
-	if (rc < 0)
-		return rc;
-	if (find.n_live)
-		return 0;
-	/* A running process elsewhere goes before the leftover of one that had its pid. */
-	runs = ktr__proc_start_time((uint32_t)pid) != 0;
-	if ((runs && find_mapped(&find) == 0) || find.n_dead)
-		return 0;
-	if (!runs)
-		return ktr_error_set(err, ENOENT, "there is no process %d, and no session of it",
-				     (int)pid);
-	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
-	if (geteuid() && stat(proc, &st) == 0 && st.st_uid != geteuid())
-		return ktr_error_set(err, EPERM,
-				     "process %d is of uid %u: only that user and root see its session",
-				     (int)pid, (unsigned)st.st_uid);
-	return ktr_error_set(err, ENOENT,
-			     "process %d has no session: it is not linked with libktr, or was "
-			     "started with KTR_DISABLE=1",
-			     (int)pid);
 }
 
 int ktr__session_find_only(char *path, size_t size, struct ktr_error *err)

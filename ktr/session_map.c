@@ -229,8 +229,8 @@ static int map_check_file(int fd, const char *path, unsigned flags, uint64_t *fi
 		return map_open_error(err, path, errno);
 	if (!S_ISREG(st.st_mode))
 		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: not a file");
-	if (flags & KTR__MAP_OWN && st.st_uid != geteuid() && st.st_uid != 0)
-		return ktr_error_at(err, path, 0, 0, EPERM, "belongs to user %u, not to us",
+	if (flags & KTR__MAP_OWN && st.st_uid != geteuid() && st.st_uid != 0 && geteuid() != 0)
+		return ktr_error_at(err, path, 0, 0, EPERM, "somebody else's session: it belongs to user %u",
 				    (unsigned)st.st_uid);
 	if ((uint64_t)st.st_size < sizeof(struct ktr_header))
 		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: too short");
@@ -264,13 +264,18 @@ static int map_load(struct ktr__session_map *map, const char *path, unsigned fla
 	return rc;
 }
 
+int ktr__map_nofollow(const char *path)
+{
+	return strncmp(path, "/proc/", 6) ? O_NOFOLLOW : 0;
+}
+
 int ktr__map_open(const char *path, unsigned flags, struct ktr__session_map *map,
 		  struct ktr_error *err)
 {
 	int rc;
 
 	/* O_NONBLOCK: opening a fifo of that name must not wait for its other end. */
-	map->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	map->fd = open(path, O_RDONLY | ktr__map_nofollow(path) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (map->fd < 0)
 		return map_open_error(err, path, errno);
 	rc = map_load(map, path, flags, err);
@@ -420,26 +425,33 @@ int ktr__proc_alive(const struct ktr_proc_row *proc)
 }
 
 /*
- * Nobody holding the lock is tested by taking it for a moment. A process that attaches at that
- * moment finds it taken; for it a missing lock is no harm, since the table is asked as well.
+ * Nobody holding the lock is tested by taking it. A process that attaches at that moment finds it taken;
+ * for it a missing lock is no harm, since the table is asked as well.
  */
-int ktr__map_alive(const struct ktr__session_map *map)
+int ktr__map_seize(const struct ktr__session_map *map)
 {
 	struct ktr_control control;
 	struct ktr_proc_row proc;
 	uint32_t n;
 	int rc;
 
-	if (flock(map->fd, LOCK_EX | LOCK_NB) == 0)
-		flock(map->fd, LOCK_UN);
-	else if (errno == EWOULDBLOCK)
-		return 1;
+	if (flock(map->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return 0;
 	rc = ktr__map_control(map, &control);
-	if (rc)
-		return rc;
-	n = ktr__map_n_rows(map, &control, KTR_REGION_proc);
-	for (uint32_t i = 1; i < n; i++)
-		if (ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc))
-			return 1;
-	return 0;
+	n = rc ? 0 : ktr__map_n_rows(map, &control, KTR_REGION_proc);
+	for (uint32_t i = 1; i < n && !rc; i++)
+		rc = ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc);
+	if (!rc)
+		return 1;
+	flock(map->fd, LOCK_UN);
+	return rc < 0 ? rc : 0;
+}
+
+int ktr__map_alive(const struct ktr__session_map *map)
+{
+	int rc = ktr__map_seize(map);
+
+	if (rc > 0)
+		flock(map->fd, LOCK_UN);
+	return rc < 0 ? rc : !rc;
 }

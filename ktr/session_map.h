@@ -38,7 +38,10 @@ struct ktr__session_map {
 };
 
 /* flags of ktr__map_open() */
-#define KTR__MAP_OWN 1u /* refuse a file whose owner is neither our effective user nor root */
+#define KTR__MAP_OWN 1u /* refuse a file whose owner is neither our effective user nor root, unless we are root */
+
+/* O_NOFOLLOW, but for the kernel's own links to what a process has open or mapped. */
+int ktr__map_nofollow(const char *path);
 
 /*
  * Opens a session file. The last component of path must not be a link, the file must be regular.
@@ -154,6 +157,12 @@ int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *t
  * descriptors has dropped the lock.
  */
 int ktr__map_alive(const struct ktr__session_map *map);
+
+/*
+ * Takes the session's lock exclusively if nobody uses it: 1, and it is held until the map is closed, so
+ * that the file may be removed or renamed; 0: it is in use; or -errno.
+ */
+int ktr__map_seize(const struct ktr__session_map *map);
 
 /* Does the process of a row run still? 1 or 0. One of another pid namespace counts as gone. */
 int ktr__proc_alive(const struct ktr_proc_row *proc);

@@ -392,8 +392,14 @@ static void other_kinds_of_files_are_refused(void)
 	if (geteuid() == 0) {
 		place_save(&place);
 		CU_ASSERT_EQUAL(chown(place.path, 12345, 12345), 0);
+		CU_ASSERT_EQUAL(chmod(place.path, 0644), 0);
+		CU_ASSERT_EQUAL(chmod(place.dir, 0711), 0);
+		CU_ASSERT_EQUAL(ktr__map_open(place.path, KTR__MAP_OWN, &place.map, NULL), 0);
+		ktr__map_close(&place.map);
+		CU_ASSERT_EQUAL(seteuid(54321), 0);
 		CU_ASSERT(place_refused(&place, EPERM));
 		CU_ASSERT_EQUAL(ktr__map_open(place.path, 0, &place.map, NULL), 0);
+		CU_ASSERT_EQUAL(seteuid(0), 0);
 	}
 	place_drop(&place);
 }
