@@ -25,7 +25,7 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
 CONF_SRC    := $(wildcard conf/*.c)
-SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
+SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \
 	       writer/codec.c writer/packet.c writer/crc32c.c
 KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))

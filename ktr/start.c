@@ -18,6 +18,7 @@
 #include "ktr/cpu.h"
 #include "ktr/knobs.h"
 #include "ktr/session_find.h"
+#include "ktr/sweep.h"
 #include "ktr/writer_hook.h"
 
 #include <ktr/event.h>
@@ -152,6 +153,7 @@ static int start_session(struct ktr_error *err)
 	plan.path = start_has_rseq(&rseq_offset) ? KTR_PATH_RSEQ : KTR_PATH_THREAD;
 	plan.clock = ktr__clock_choose(NULL);
 	ktr__proc_identify(&plan.self);
+	ktr__sweep(name);
 	code = ktr__session_create(&plan, &ktr__own, &joined, err);
 	if (code == -EXDEV) {
 		/* A session records by one path; this process gets one of its own and says so. */

@@ -160,7 +160,7 @@ static void words_and_statuses(void)
 		{ "ls --jsn", 2, "did you mean --json?" },
 		{ "ls -z", 2, "there is no option -z" },
 		{ "ls --json=3", 2, "--json takes no value" },
-		{ "ls operand", 2, "\"operand\" is one operand too many" },
+		{ "ls operand", 1, "no session is called operand" },
 		{ "run", 2, "which program?" },
 		{ "run -m", 2, "--mask needs a value" },
 		{ "run -e many x", 2, "\"many\" is not a number" },

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktr ls: the user's sessions, live and dead. A file that cannot be read as a session is listed as
- * damaged, so that it can be seen and removed.
+ * damaged with the reason, in one line, so that it can be seen and removed.
  */
 #include "tools/command.h"
+#include "tools/find.h"
 #include "tools/options.h"
 #include "tools/session_info.h"
 
 #include "ktr/session_find.h"
+#include "ktr/sweep.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -22,6 +24,8 @@ struct ls_row {
 };
 
 struct ls {
+	char **names; /* patterns; all when there are none */
+	int n_names;
 	struct ls_row *rows;
 	size_t n_rows;
 };
@@ -34,6 +38,8 @@ static int ls_visit(void *context, const char *path, const char *name)
 	struct ls_row *row, *more;
 	int rc;
 
+	if (ls->n_names && !find_matches(ls->names, ls->n_names, name))
+		return 0;
 	more = realloc(ls->rows, (ls->n_rows + 1) * sizeof(*ls->rows));
 	if (!more)
 		return -ENOMEM;
@@ -68,7 +74,27 @@ static int ls_order(const void *a, const void *b)
 
 static const char *ls_state(const struct ls_row *row)
 {
-	return row->damage[0] ? "damaged" : row->info.alive ? "live" : "dead";
+	if (row->damage[0])
+		return "damaged";
+	if (!row->info.alive)
+		return "dead";
+	return row->info.frozen ? "frozen" : "live";
+}
+
+static json_t *ls_json_processes(const struct session_info *info)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < info->n_pids && i < SESSION_PIDS_MAX; i++) {
+		const struct session_process *process = &info->process[i];
+		json_t *object = json_object();
+
+		json_object_set_new(object, "pid", process->pid ? json_integer(process->pid) : json_null());
+		json_object_set_new(object, "own_pid", json_integer(process->its));
+		json_object_set_new(object, "name", json_string(process->name));
+		json_array_append_new(array, object);
+	}
+	return array;
 }
 
 static json_t *ls_json_row(const struct ls_row *row)
@@ -86,12 +112,15 @@ static json_t *ls_json_row(const struct ls_row *row)
 	}
 	pids = json_array();
 	for (unsigned i = 0; i < info->n_pids && i < SESSION_PIDS_MAX; i++)
-		json_array_append_new(pids, json_integer(info->pid[i]));
+		if (info->process[i].pid)
+			json_array_append_new(pids, json_integer(info->process[i].pid));
 	json_object_set_new(object, "pids", pids);
 	json_object_set_new(object, "n_pids", json_integer(info->n_pids));
-	json_object_set_new(object, "program", json_string(info->program));
+	json_object_set_new(object, "processes", ls_json_processes(info));
+	json_object_set_new(object, "program", json_string(info->process[0].name));
 	json_object_set_new(object, "cmdline", json_string(info->cmdline));
 	json_object_set_new(object, "mask", json_string(info->mask));
+	json_object_set_new(object, "frozen", json_boolean(info->frozen));
 	json_object_set_new(object, "events", json_integer((json_int_t)info->events));
 	json_object_set_new(object, "lost", json_integer((json_int_t)info->lost));
 	json_object_set_new(object, "bytes", json_integer((json_int_t)info->bytes));
@@ -135,13 +164,18 @@ static void ls_age(uint64_t s, char *text, size_t size)
 		snprintf(text, size, "%llud", (unsigned long long)s / 86400);
 }
 
+/* A number in parentheses is one of another pid namespace, which means nothing here. */
 static void ls_pids(const struct session_info *info, char *text, size_t size)
 {
 	size_t at = 0;
 
 	text[0] = '\0';
-	for (unsigned i = 0; i < info->n_pids && i < 4 && at < size; i++)
-		at += (size_t)snprintf(text + at, size - at, "%s%u", i ? "," : "", info->pid[i]);
+	for (unsigned i = 0; i < info->n_pids && i < 4 && at < size; i++) {
+		const struct session_process *process = &info->process[i];
+
+		at += (size_t)snprintf(text + at, size - at, process->pid ? "%s%u" : "%s(%u)", i ? "," : "",
+				       process->pid ? process->pid : process->its);
+	}
 	if (info->n_pids > 4 && at < size)
 		snprintf(text + at, size - at, ",+%u", info->n_pids - 4);
 }
@@ -171,9 +205,24 @@ static void ls_text(const struct ls *ls)
 		ls_size(info->bytes, size, sizeof(size));
 		ls_age(info->age_s, age, sizeof(age));
 		printf("%-*s %-7s %-11s %-15s %-*s %12llu %9llu %6s %5s\n", width, info->name,
-		       ls_state(&ls->rows[i]), pids, info->program, mask, info->mask,
+		       ls_state(&ls->rows[i]), pids, info->process[0].name, mask, info->mask,
 		       (unsigned long long)info->events, (unsigned long long)info->lost, size, age);
 	}
+}
+
+/* Prints what was found. 0, or 1 when nothing is of the names that were asked for. */
+static int ls_print(const char *command, struct ls *ls, int json)
+{
+	if (ls->n_rows)
+		qsort(ls->rows, ls->n_rows, sizeof(*ls->rows), ls_order);
+	if (json)
+		return ls_json(ls) | (ls->n_names && !ls->n_rows);
+	if (ls->n_rows)
+		ls_text(ls);
+	else if (ls->n_names)
+		return fail(command, "no session is called %s%s", ls->names[0],
+			    ls->n_names > 1 ? " or as the others" : "");
+	return 0;
 }
 
 static int cmd_ls(int argc, char **argv)
@@ -182,16 +231,16 @@ static int cmd_ls(int argc, char **argv)
 		{ OPTION_LONG(0), "json", NULL, "print a JSON array instead of a table" },
 	};
 	static const struct options options = {
-		.operands = "",
+		.operands = "[NAME...]",
 		.about =
-			"Lists your sessions: of running programs, and what others left behind.\n"
-			"LOST counts events that could not be recorded; SIZE is memory in use.",
-		.examples = "ktr ls\nktr ls --json\n",
+			"Lists your sessions: of running programs, and what others left behind; * and ? in a NAME\n"
+			"match. LOST counts events that could not be recorded; SIZE is memory in use.",
+		.examples = "ktr ls\nktr ls 'indexer*'\nktr ls --json\n",
 		.rows = rows,
 		.n_rows = sizeof(rows) / sizeof(rows[0]),
 	};
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ls ls = { NULL, 0 };
+	struct ls ls = { 0 };
 	int id, json = 0, rc;
 	const char *value;
 
@@ -199,20 +248,15 @@ static int cmd_ls(int argc, char **argv)
 		json = 1;
 	if (id < 0)
 		return options_status(id);
-	rc = operands_at_most(argv[0], argc, argv, 0);
-	if (rc)
-		return rc;
+	ls.names = argv + optind;
+	ls.n_names = argc - optind;
+	ktr__sweep(NULL);
 	rc = ktr__session_walk(ls_visit, &ls, &err);
 	if (rc) {
 		ktr_error_set(&err, rc, "cannot list the sessions: %s", strerror(-rc));
 		rc = fail_with(argv[0], &err);
 	} else {
-		if (ls.n_rows)
-			qsort(ls.rows, ls.n_rows, sizeof(*ls.rows), ls_order);
-		if (json)
-			rc = ls_json(&ls);
-		else if (ls.n_rows)
-			ls_text(&ls);
+		rc = ls_print(argv[0], &ls, json);
 	}
 	free(ls.rows);
 	return rc;

@@ -1,108 +1,179 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ktr rm: removes sessions that ended programs left behind. One that is in use stays unless --force
- * is given: its programs would go on recording where nobody could look any more.
+ * is given: its programs would go on recording where nobody could look any more. What lies among the
+ * sessions and is none is removed as well, unless somebody holds a lock on it: it may be a session of
+ * another version.
  */
 #include "tools/command.h"
+#include "tools/find.h"
 #include "tools/options.h"
 
 #include "ktr/session_find.h"
-#include "ktr/session_map.h"
+#include "ktr/sweep.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define RM_UNFINISHED_S 60 /* making a session takes a millisecond */
 
 struct rm {
 	const char *command;
-	int force;
+	char **names;
+	int n_names;
+	int force, dead;
+	char seen[64]; /* per name: has it matched anything? */
 	unsigned n_removed;
 	unsigned n_failed;
 };
 
-/* Is the session in use? What cannot be read is not. */
-static int rm_alive(const char *path)
+/* Is a file that is no session of ours locked? Opened without following a link or waiting. */
+static int rm_locked(const char *path)
 {
-	struct ktr__session_map map;
-	int alive, rc = ktr__map_open(path, KTR__MAP_OWN, &map, NULL);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
-	if (rc)
-		return rc == -EAGAIN; /* somebody is just making it */
-	alive = ktr__map_alive(&map) != 0;
-	ktr__map_close(&map);
-	return alive;
+	if (fd >= 0)
+		close(fd);
+	return locked;
 }
 
-static void rm_unlink(struct rm *rm, const char *path)
+/* 1: removed; 0: in use; or -errno. */
+static int rm_try(const struct rm *rm, const char *path)
 {
-	if (unlink(path) == 0) {
-		rm->n_removed++;
-	} else if (errno != ENOENT) {
-		fail(rm->command, "%s: %s", path, strerror(errno));
-		rm->n_failed++;
-	}
+	int rc = rm->force ? -EINVAL : ktr__sweep_one(path, NULL);
+
+	if (rc >= 0 || rc == -ENOENT)
+		return rc;
+	if (!rm->force && (rc == -EAGAIN || rm_locked(path)))
+		return 0;
+	return unlink(path) == 0 ? 1 : -errno;
 }
 
-static int rm_visit_dead(void *context, const char *path, const char *name)
+static int rm_wanted(struct rm *rm, const char *name)
+{
+	int wanted = !rm->n_names;
+
+	for (int i = 0; i < rm->n_names; i++)
+		if (find_matches(&rm->names[i], 1, name)) {
+			wanted = 1;
+			if (i < (int)sizeof(rm->seen))
+				rm->seen[i] = 1;
+		}
+	return wanted;
+}
+
+static int rm_visit(void *context, const char *path, const char *name)
 {
 	struct rm *rm = context;
+	int rc;
 
-	(void)name;
-	if (!rm_alive(path))
-		rm_unlink(rm, path);
+	if (!rm_wanted(rm, name))
+		return 0;
+	rc = rm_try(rm, path);
+	if (rc > 0) {
+		rm->n_removed++;
+	} else if (rc < 0 && rc != -ENOENT) {
+		fail(rm->command, "%s: %s", path, strerror(-rc));
+		rm->n_failed++;
+	} else if (rc == 0 && !rm->dead && access(path, F_OK) == 0) {
+		fail(rm->command, "%s is in use; end its programs first, or give --force", name);
+		rm->n_failed++;
+	}
 	return 0;
 }
 
-static void rm_name(struct rm *rm, const char *name)
+/* Names that matched nothing. */
+static void rm_unseen(struct rm *rm)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
-	char path[PATH_MAX];
+	for (int i = 0; i < rm->n_names && i < (int)sizeof(rm->seen); i++) {
+		struct ktr_error err = KTR_ERROR_NONE;
+		char path[512];
 
-	if (ktr__session_find_name(name, path, sizeof(path), &err)) {
-		fail_with(rm->command, &err);
+		if (rm->seen[i])
+			continue;
+		if (ktr__session_find_name(rm->names[i], path, sizeof(path), &err) == 0)
+			continue; /* there it is, now */
+		if (strpbrk(rm->names[i], "*?["))
+			fail(rm->command, "no session matches \"%s\"", rm->names[i]);
+		else
+			fail_with(rm->command, &err);
 		rm->n_failed++;
-	} else if (!rm->force && rm_alive(path)) {
-		fail(rm->command, "%s is in use; end its programs first, or give --force", name);
-		rm->n_failed++;
-	} else {
-		rm_unlink(rm, path);
 	}
+}
+
+/* Files that programs were making when they were killed: unfinished, of no use, and some time old. */
+static void rm_unfinished(void)
+{
+	char dir[PATH_MAX];
+	struct dirent *entry;
+	struct stat st;
+	DIR *stream;
+
+	if (ktr__session_dir(geteuid(), dir, sizeof(dir), NULL))
+		return;
+	stream = opendir(dir);
+	while (stream && (entry = readdir(stream)) != NULL) {
+		const char *end = strrchr(entry->d_name, '.');
+
+		if (*entry->d_name == '.' && end && strcmp(end, ".new") == 0 &&
+		    fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && time(NULL) - st.st_mtime > RM_UNFINISHED_S)
+			unlinkat(dirfd(stream), entry->d_name, 0);
+	}
+	if (stream)
+		closedir(stream);
 }
 
 static int cmd_rm(int argc, char **argv)
 {
 	static const struct option_row rows[] = {
-		{ 'd', "dead", NULL, "remove all sessions that nobody uses any more" },
-		{ 'f', "force", NULL, "remove a session by name even while it is in use" },
+		{ 'd', "dead", NULL, "remove all sessions that nobody uses any more, or those of NAME" },
+		{ 'f', "force", NULL, "remove sessions by name even while they are in use" },
 	};
 	static const struct options options = {
-		.operands = "NAME... | --dead",
-		.about = "Removes sessions (see ktr ls). Traces are plain directories: rm -r.",
-		.examples = "ktr rm indexer.4711\nktr rm --dead\n",
+		.operands = "NAME... | --dead [NAME...]",
+		.about = "Removes sessions (see ktr ls); * and ? in a NAME match. Traces are plain directories: rm -r.",
+		.examples = "ktr rm indexer.4711\nktr rm --dead\nktr rm --dead 'indexer*'\n",
 		.rows = rows,
 		.n_rows = sizeof(rows) / sizeof(rows[0]),
 	};
 	struct rm rm = { .command = argv[0] };
 	struct ktr_error err = KTR_ERROR_NONE;
 	const char *value;
-	int id, dead = 0;
+	int id;
 
 	while ((id = options_next(&options, argc, argv, &value)) > 0) {
-		dead |= id == 'd';
+		rm.dead |= id == 'd';
 		rm.force |= id == 'f';
 	}
 	if (id < 0)
 		return options_status(id);
-	if (!dead && optind == argc)
+	rm.names = argv + optind;
+	rm.n_names = argc - optind;
+	if (rm.dead && rm.force)
+		return usage_error(argv[0], "--dead and --force exclude each other");
+	if (!rm.dead && !rm.n_names)
 		return usage_error(argv[0], "name a session, or give --dead");
-	for (int i = optind; i < argc; i++)
-		rm_name(&rm, argv[i]);
-	if (dead && ktr__session_walk(rm_visit_dead, &rm, &err))
+	if (rm.n_names > (int)sizeof(rm.seen))
+		return usage_error(argv[0], "at most %zu names", sizeof(rm.seen));
+	if (ktr__session_walk(rm_visit, &rm, &err))
 		return fail_with(argv[0], &err);
-	if (dead)
+	if (!rm.dead)
+		rm_unseen(&rm);
+	else
+		rm_unfinished();
+	if (rm.dead)
 		printf("%u session%s removed\n", rm.n_removed, rm.n_removed == 1 ? "" : "s");
+	ktr__sweep(NULL);
 	return rm.n_failed ? 1 : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "ktr/session_find.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,4 +79,12 @@ int find_source_at(const struct find *find, int argc, char **argv, int n, char *
 int find_source(const struct find *find, int argc, char **argv, char *path, size_t size)
 {
 	return find_source_at(find, argc, argv, 0, path, size);
+}
+
+int find_matches(char *const *patterns, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return 1;
+	return 0;
 }

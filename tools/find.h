@@ -44,4 +44,7 @@ int find_source_at(const struct find *find, int argc, char **argv, int n, char *
 /* Resolves -p or -s, or else the only live session there is, to the path of a session file. */
 int find_session(const struct find *find, char *path, size_t size);
 
+/* Does a session's name match one of n names or patterns (* ? [)? 1 or 0. */
+int find_matches(char *const *patterns, int n, const char *name);
+
 #endif

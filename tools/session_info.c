@@ -6,6 +6,7 @@
 #include "tools/session_info.h"
 
 #include "conf/value.h"
+#include "ktr/session_find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -98,32 +99,41 @@ static uint64_t session_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* Of another namespace's processes we know nothing but that they have not said good-bye. */
+static int session_runs(const struct ktr_proc_row *proc, int ours)
+{
+	return ours ? ktr__proc_alive(proc) : proc->state == KTR_ROW_READY;
+}
+
 /* Of a live session its running processes, of a dead one those it had. */
 static void session_processes(const struct ktr__session_map *map, const struct ktr_control *control,
 			      struct session_info *info)
 {
 	uint32_t n = ktr__map_n_rows(map, control, KTR_REGION_proc);
 	uint64_t first_ns = 0, now = session_now_ns();
+	struct session_process *process;
 	struct ktr_proc_row proc;
+	int ours;
 
 	for (uint32_t i = 1; i < n; i++) {
 		if (ktr__map_proc(map, i, &proc))
 			continue;
 		if (!first_ns)
 			first_ns = proc.start_ns;
-		if (info->alive && !ktr__proc_alive(&proc))
+		ours = proc.pid_ns == ktr__proc_own_ns();
+		if (info->alive && !session_runs(&proc, ours))
 			continue;
 		if (info->n_pids++ >= SESSION_PIDS_MAX)
 			continue;
-		info->pid[info->n_pids - 1] = proc.pid;
-		if (info->n_pids > 1)
-			continue;
-		snprintf(info->program, sizeof(info->program), "%.*s", (int)sizeof(proc.name) - 1,
-			 proc.name);
-		ktr__map_string(map, proc.cmdline, info->cmdline, sizeof(info->cmdline));
+		process = &info->process[info->n_pids - 1];
+		process->pid = ours ? proc.pid : ktr__proc_foreign(&proc);
+		process->its = proc.pid;
+		snprintf(process->name, sizeof(process->name), "%.*s", (int)sizeof(proc.name) - 1, proc.name);
+		session_disarm(process->name);
+		if (info->n_pids == 1)
+			ktr__map_string(map, proc.cmdline, info->cmdline, sizeof(info->cmdline));
 	}
 	info->age_s = first_ns && first_ns < now ? (now - first_ns) / 1000000000 : 0;
-	session_disarm(info->program);
 	session_disarm(info->cmdline);
 }
 
@@ -141,6 +151,7 @@ int session_info(const struct ktr__session_map *map, struct session_info *info)
 	if (rc < 0)
 		return rc;
 	info->alive = rc;
+	info->frozen = control.frozen != 0;
 	if (fstat(map->fd, &st) < 0)
 		return -errno;
 	info->bytes = (uint64_t)st.st_blocks * 512;

@@ -7,13 +7,19 @@
 
 #define SESSION_PIDS_MAX 16 /* shown; n_pids counts them all */
 
+struct session_process {
+	uint32_t pid;  /* as we see it; 0: it is of another pid namespace, and cannot be known */
+	uint32_t its;  /* in its own pid namespace */
+	char name[32]; /* of the process */
+};
+
 struct session_info {
 	char name[KTR_SESSION_NAME_MAX];
 	int alive;
-	uint32_t pid[SESSION_PIDS_MAX]; /* running processes; of a dead session all there were */
+	int frozen;
+	struct session_process process[SESSION_PIDS_MAX]; /* running ones; of a dead session all there were */
 	unsigned n_pids;
-	char program[32];   /* of the first process shown */
-	char cmdline[256];
+	char cmdline[256];  /* of the first process shown */
 	char mask[512];	    /* by name, as debug.ktr.mask prints it */
 	uint64_t events;    /* recorded since it began */
 	uint64_t lost;	    /* could not be recorded */
