@@ -195,7 +195,8 @@ static void start_report(void *context, const struct ktr_error *err)
 	(void)context;
 	if (err->code == EAGAIN)
 		return; /* a name the program may register later */
-	if (start_telling)
+	/* No descriptor for one file means none for the others. */
+	if (start_telling && !(err->code == EMFILE && start_pending.code == EMFILE))
 		start_complain_error("settings", err);
 	if (!start_pending.code)
 		start_pending = *err;
@@ -213,7 +214,8 @@ static void start_settings(bool tell)
 	start_telling = tell;
 	ktr_source_init(&source);
 	ktr_conf_load(&start_conf, &load, NULL);
-	if (tell)
+	/* Of the only setting there is the line above has said everything. */
+	if (tell && start_pending.code != EMFILE && load.n_kept + load.n_refused != 1)
 		ktr__complain("settings: %u kept, %u left out", load.n_kept, load.n_refused);
 	start_asked |= start_context.early_mask != 0 || start_pending.code || start_context.file[0] ||
 		       start_context.enable == KTR__ENABLE_YES;
