@@ -16,6 +16,17 @@ int ktr__merge_init(struct ktr__merge *merge, unsigned n)
 	return merge->heap ? 0 : -ENOMEM;
 }
 
+int ktr__merge_room(struct ktr__merge *merge, unsigned n)
+{
+	struct ktr__merge_leaf *grown = realloc(merge->heap, (n ? n : 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	merge->heap = grown;
+	merge->room = n;
+	return 0;
+}
+
 void ktr__merge_free(struct ktr__merge *merge)
 {
 	free(merge->heap);

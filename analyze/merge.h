@@ -22,6 +22,8 @@ struct ktr__merge {
 
 /* Room for n cursors. 0 or -ENOMEM. */
 int ktr__merge_init(struct ktr__merge *merge, unsigned n);
+/* Makes room for n cursors; those that are there stay. 0 or -ENOMEM. */
+int ktr__merge_room(struct ktr__merge *merge, unsigned n);
 void ktr__merge_free(struct ktr__merge *merge);
 
 /* Adds a cursor that has an event. There is room. */

@@ -5,10 +5,16 @@
  * The cursor whose event was handed out last is moved only when the next one is asked for, so
  * that strings, which lie in the cursor's buffer, stay valid until then. Moving it may add to the
  * source's queue of losses and notes, which goes before the next event.
+ *
+ * Followed, a cursor that has no event leaves the merge and is asked again after each look. An event
+ * is held back until READER_HOLD_NS after it was first seen: by then all that is older has been
+ * seen. That is by when it was seen, not by its own time: clocks of events drift.
  */
 #include "analyze/merge.h"
 #include "analyze/source.h"
 #include "analyze/symbols.h"
+#include "analyze/trace_set.h"
+#include "analyze/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +23,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/*
+ * A writer has what is committed in its file within 40 ms and a round of its own (writer/drain.c),
+ * so that streams are apart by no more. Rings of a session are looked at all at once: the next look
+ * tells what was older.
+ */
+#define READER_HOLD_NS    45000000ull
+#define READER_HOLD_RINGS 500000ull /* [ns] */
+
 struct ktr_reader {
 	struct ktr__source source;
 	struct ktr__merge merge;
@@ -24,8 +38,11 @@ struct ktr_reader {
 	uint64_t end_key;         /* the largest key of the walk */
 	struct ktr__said said;
 	struct ktr_error error;
-	int failed; /* -errno for good */
+	int failed;                   /* -errno for good */
 	struct ktr__symbols *symbols; /* NULL until asked for */
+	struct ktr__watch watch;      /* follow */
+	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
+	int over;                     /* follow: nothing more will come */
 	char *path;
 };
 
@@ -36,6 +53,24 @@ static int reader_fail(struct ktr_reader *reader, int rc)
 	return rc;
 }
 
+/* Asks the cursors that had no event. 0 or -errno. */
+static int reader_resume(struct ktr_reader *reader)
+{
+	struct ktr__source *source = &reader->source;
+
+	for (unsigned i = 0; i < source->n_cursors; i++) {
+		struct ktr__cursor *cursor = source->cursor[i];
+		int rc = cursor->waits ? cursor->advance(cursor) : 0;
+
+		if (rc < 0)
+			return rc;
+		if (rc)
+			ktr__merge_add(&reader->merge, cursor, i);
+		cursor->waits &= !rc;
+	}
+	return 0;
+}
+
 /* Fetches every cursor's first event. 0 or -errno. */
 static int reader_prime(struct ktr_reader *reader)
 {
@@ -43,15 +78,9 @@ static int reader_prime(struct ktr_reader *reader)
 
 	reader->merge.n = 0;
 	reader->last = NULL;
-	for (unsigned i = 0; i < source->n_cursors; i++) {
-		int rc = source->cursor[i]->advance(source->cursor[i]);
-
-		if (rc < 0)
-			return rc;
-		if (rc)
-			ktr__merge_add(&reader->merge, source->cursor[i], i);
-	}
-	return 0;
+	for (unsigned i = 0; i < source->n_cursors; i++)
+		source->cursor[i]->waits = 1;
+	return reader_resume(reader);
 }
 
 /*
@@ -104,7 +133,13 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		return ktr_error_at(err, path, 0, 0, ENOMEM, "no memory");
 	reader->path = strdup(path);
 	reader->source.reverse = all.reverse != 0;
+	reader->source.alone = all.alone != 0;
+	reader->source.follow = all.follow && !all.reverse;
+	reader->watch.fd = -1;
 	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
+	/* Watched before it is read: nothing comes in between. */
+	if (!rc && reader->source.follow)
+		ktr__watch_open(&reader->watch, path);
 	if (!rc)
 		rc = reader_open_path(reader, err);
 	if (!rc)
@@ -125,6 +160,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 	if (!reader)
 		return;
 	ktr__symbols_free(reader->symbols);
+	ktr__watch_close(&reader->watch);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);
 	free(reader->path);
@@ -145,6 +181,7 @@ static inline int reader_move(struct ktr_reader *reader)
 		ktr__merge_replace(&reader->merge);
 	else if (rc == 0)
 		ktr__merge_remove(&reader->merge);
+	last->waits = rc == 0;
 	return rc < 0 ? rc : 0;
 }
 
@@ -157,6 +194,18 @@ static inline void reader_copy(const struct ktr_event *from, struct ktr_event *e
 	memcpy(event, from, offsetof(struct ktr_event, str));
 	if (from->site->in_str)
 		memcpy(event->str, from->str, sizeof(event->str));
+}
+
+static uint64_t reader_hold(const struct ktr_reader *reader)
+{
+	return reader->source.set ? READER_HOLD_NS : READER_HOLD_RINGS;
+}
+
+/* Has the next event been seen too short a time ago? */
+static int reader_is_early(struct ktr_reader *reader)
+{
+	reader->mature_ns = ktr__watch_now() - reader_hold(reader);
+	return !reader->over && reader->merge.heap[0].cursor->seen_ns > reader->mature_ns;
 }
 
 int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
@@ -172,10 +221,72 @@ int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
 	if (rc)
 		return rc;
 	if (!reader->merge.n || reader->merge.heap[0].key > reader->end_key)
-		return KTR_READ_END;
+		return reader->source.follow && !reader->over ? KTR_READ_WAIT : KTR_READ_END;
+	if (reader->merge.heap[0].cursor->seen_ns > reader->mature_ns && reader_is_early(reader))
+		return KTR_READ_WAIT;
 	reader->last = reader->merge.heap[0].cursor;
 	reader_copy(&reader->last->event, event);
 	return KTR_READ_EVENT;
+}
+
+/* How long to sleep at most, given when the next event may be handed out. [ns] */
+static uint64_t reader_pause(const struct ktr_reader *reader, int timeout_ms)
+{
+	uint64_t pause = timeout_ms < 0 ? UINT64_MAX : (uint64_t)timeout_ms * 1000000u, due;
+
+	if (!reader->merge.n)
+		return pause;
+	due = reader->merge.heap[0].cursor->seen_ns + reader_hold(reader);
+	due = due > ktr__watch_now() ? due - ktr__watch_now() : 0;
+	return due < pause ? due : pause;
+}
+
+/* One look for more. 0 or -errno. */
+static int reader_refresh(struct ktr_reader *reader)
+{
+	struct ktr__source *source = &reader->source;
+	unsigned n_cursors = source->n_cursors;
+	uint64_t now = ktr__watch_now(), n_events = source->info.last_ns;
+	int rc = reader_move(reader);
+
+	if (!rc)
+		rc = source->set ? ktr__trace_refresh(source, now)
+				 : ktr__session_refresh(source, now);
+	if (rc == KTR__SOURCE_OVER)
+		reader->over = 1;
+	if (rc >= 0 && source->n_cursors != n_cursors)
+		rc = ktr__merge_room(&reader->merge, source->n_cursors);
+	if (rc >= 0)
+		rc = reader_resume(reader);
+	ktr__watch_busy(&reader->watch, reader->merge.n || source->info.last_ns != n_events);
+	return rc;
+}
+
+int ktr_reader_wait(struct ktr_reader *reader, int timeout_ms)
+{
+	struct ktr__source *source = &reader->source;
+	int rc;
+
+	if (reader->failed)
+		return reader->failed;
+	if (!source->follow)
+		return -EINVAL;
+	if (reader->over)
+		return 0;
+	rc = ktr__watch_wait(&reader->watch, reader_pause(reader, timeout_ms));
+	if (rc == -EINTR)
+		return rc;
+	rc = reader_refresh(reader);
+	return rc < 0 ? reader_fail(reader, rc) : 0;
+}
+
+int ktr_reader_ended(const struct ktr_reader *reader)
+{
+	const struct ktr__set *set = reader->source.set;
+
+	if (!reader->source.follow || reader->over)
+		return 1;
+	return set && set->member[set->n - 1].head.has_ended;
 }
 
 int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)

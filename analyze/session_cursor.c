@@ -131,6 +131,7 @@ static int session_cursor_advance(struct ktr__cursor *cursor)
 			continue;
 		session_cursor_event(s, at, &s->c.event);
 		s->c.key = time_ns;
+		s->c.seen_ns = at >= s->fresh ? s->fresh_ns : 0;
 		return 1;
 	}
 }
@@ -158,7 +159,8 @@ static void session_cursor_gaps_back(struct ktr__session_cursor *s)
 {
 	while (s->gap_at && s->gap[s->gap_at - 1].at >= s->at) {
 		const struct ktr__session_gap *gap = &s->gap[--s->gap_at];
-		uint64_t from_ns = s->at ? ktr__session_ns(s, session_cursor_before(s, s->at)) : 0;
+		uint64_t from_ns = s->at ? ktr__session_ns(s, session_cursor_before(s, s->at))
+					 : s->base_ns;
 		uint64_t to_ns = s->at < s->n ? ktr__session_ns(s, s->at) : 0;
 
 		s->index -= gap->n_events;
@@ -200,8 +202,8 @@ void ktr__session_rewind(struct ktr__session_cursor *s)
 
 	s->at = reverse ? s->n : 0;
 	s->gap_at = reverse ? s->n_gaps : 0;
-	s->index = reverse ? s->n_events + s->n_lost : 0;
-	s->time_ns = 0;
+	s->index = s->base_index + (reverse ? s->n_events + s->n_lost : 0);
+	s->time_ns = reverse ? 0 : s->base_ns;
 	s->limit_ns = reverse ? UINT64_MAX : 0;
 }
 
@@ -211,6 +213,7 @@ struct ktr__session_cursor *ktr__session_cursor(struct ktr__source *source)
 
 	if (!s)
 		return NULL;
+	s->c.waits = 1;
 	s->c.source = source;
 	s->c.advance = source->reverse ? session_cursor_advance_back : session_cursor_advance;
 	s->c.seek = session_cursor_seek;

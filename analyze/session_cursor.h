@@ -34,6 +34,17 @@ struct ktr__session_cursor {
 	uint64_t n_events; /* among the slots, */
 	uint64_t n_lost;   /* [events] and missing */
 
+	/* What is before all of them: of a trace that is joined with its session, its last event. */
+	uint64_t base_index;
+	uint64_t base_ns;
+
+	/* Where the next copy goes on. */
+	struct ktr__ring_cursor ring;
+	uint64_t copied_ns; /* of the last event copied */
+	uint64_t dropped;   /* [events] told of those that the recorder dropped */
+	uint64_t fresh;     /* slots from here on came with the last look, */
+	uint64_t fresh_ns;  /* at this time */
+
 	/* Forward the next slot and gap; in reverse those behind the next ones. */
 	uint64_t at;
 	unsigned gap_at;

@@ -7,33 +7,25 @@
  * while somebody looks at the first page. Sites and threads are read after the rings: what an
  * entry refers to was there before it. Entries are untrusted: a time that goes back is raised to
  * the one before it.
+ *
+ * Followed, each look copies what has come since; what has been handed out is forgotten.
  */
-#include "analyze/session_cursor.h"
+#include "analyze/session_feed.h"
 #include "analyze/ticks.h"
-#include "ktr/session_map.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SESSION_BATCH 1024u /* [slots] copied at a time: 64 KiB */
-#define SESSION_TEXT  4096  /* [bytes] the longest string of a table; more is cut */
+#define SESSION_BATCH  1024u        /* [slots] copied at a time: 64 KiB */
+#define SESSION_TEXT   4096         /* [bytes] the longest string of a table; more is cut */
+#define SESSION_BEHIND (1u << 20)   /* [slots] not handed out yet: the ring need not be copied on */
+#define SESSION_AGAIN  64u          /* rows of a table that may be being filled in */
+#define SESSION_ASK_NS 200000000ull /* between two questions whether it lives */
 
 _Static_assert(SESSION_BATCH >= KTR__RING_BUFFER_MIN, "any event fits");
-
-struct session_open {
-	struct ktr__source *source;
-	struct ktr__session_map map;
-	struct ktr_control control;
-	struct ktr_trace_clock clock;
-	const char *path;
-	uint64_t *head; /* of each ring, when the session was opened */
-	uint32_t n_rings;
-	struct ktr_error *err;
-};
 
 /* ---- rings ---- */
 
@@ -68,9 +60,10 @@ static int session_add_gap(struct ktr__session_cursor *s, uint64_t n_events)
  * Turns the ticks of the slots from `from` on into nanoseconds that never go back, and counts
  * events.
  */
-static void session_times(struct session_open *o, struct ktr__session_cursor *s, uint64_t from,
-			  uint64_t *last_ns)
+static void session_times(struct ktr__session_feed *o, struct ktr__session_cursor *s, uint64_t from)
 {
+	uint64_t first_ns = 0, n = s->n_events;
+
 	for (uint64_t i = from; i < s->n; i++) {
 		uint64_t word = s->slot[i].timestamp, ns;
 
@@ -79,38 +72,44 @@ static void session_times(struct session_open *o, struct ktr__session_cursor *s,
 		ns = ktr_trace_ns(&o->clock, word & KTR_TIME_TICKS);
 		if (ns > KTR_TIME_TICKS)
 			ns = KTR_TIME_TICKS;
-		if (ns < *last_ns) {
-			ns = *last_ns;
+		if (ns < s->copied_ns) {
+			ns = s->copied_ns;
 			word |= KTR_TIME_APPROX;
 		}
-		*last_ns = ns;
+		s->copied_ns = ns;
 		s->slot[i].timestamp = ns | (word & KTR_TIME_APPROX);
-		if (s->n_events++ == 0)
-			ktr__source_span(o->source, ns, ns);
+		if (s->n_events++ == n)
+			first_ns = ns;
 		if (s->by_thread)
 			s->cpu = s->slot[i].thread >> KTR_THREAD_BITS;
 		ktr__source_cpu(o->source, ktr__session_cpu(s, i));
 	}
-	if (s->n_events)
-		ktr__source_span(o->source, *last_ns, *last_ns);
+	if (s->n_events > n) {
+		ktr__source_span(o->source, first_ns, s->copied_ns);
+		ktr__source_span(o->source, s->copied_ns, s->copied_ns);
+	}
 }
 
-/* Copies one ring. 0 or -ENOMEM; what cannot be read is noted. */
-static int session_copy(struct session_open *o, struct ktr__session_cursor *s, uint32_t ring)
+/*
+ * Copies what one ring has beyond its last copy. 0, -ENOMEM, or -ESTALE where a session that goes on
+ * with a trace lives and the ring has been overrun: the trace's own end is better then. What cannot
+ * be read is noted.
+ */
+static int session_copy(struct ktr__session_feed *o, struct ktr__session_cursor *s, uint32_t ring)
 {
 	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };
-	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(ring);
 	struct ktr__ring_batch batch;
-	uint64_t last_ns = 0;
 	int rc;
 
 	for (;;) {
 		if (session_room(s))
 			return -ENOMEM;
-		rc = ktr__ring_read(&source, &cursor, o->head[ring], s->slot + s->n, SESSION_BATCH,
+		rc = ktr__ring_read(&source, &s->ring, o->head[ring], s->slot + s->n, SESSION_BATCH,
 				    &batch);
 		if (rc <= 0)
 			break;
+		if (batch.lost && o->joins && o->alive > 0 && !s->n_events)
+			return -ESTALE;
 		if (batch.damaged)
 			ktr__source_note(o->source, 1,
 					 "%s: the counters of ring %u contradict each other",
@@ -119,18 +118,41 @@ static int session_copy(struct session_open *o, struct ktr__session_cursor *s, u
 			return -ENOMEM;
 		memmove(s->slot + s->n, batch.entry, batch.n * sizeof(*s->slot));
 		s->n += batch.n;
-		session_times(o, s, s->n - batch.n, &last_ns);
+		session_times(o, s, s->n - batch.n);
 	}
-	if (rc)
+	if (rc && !(rc == -EAGAIN && o->source->follow))
 		ktr__source_note(o->source, 1, "%s: ring %u cannot be read: %s", o->path, ring,
 				 rc == -EAGAIN ? "it changes too fast" : strerror(-rc));
 	return 0;
 }
 
-/* Makes the cursor of one ring. 0 or -ENOMEM. */
-static int session_ring(struct session_open *o, uint32_t ring)
+static int session_drop(struct ktr__session_cursor *s, uint64_t dropped)
+{
+	uint64_t n = dropped > s->dropped ? dropped - s->dropped : 0;
+
+	s->dropped += n;
+	return n ? session_add_gap(s, n) : 0;
+}
+
+static void session_start(struct ktr__session_feed *o, struct ktr__session_cursor *s, uint32_t ring)
 {
 	const struct ktr_header *header = &o->map.header;
+
+	s->keep = ring >= header->n_rings;
+	s->by_thread = header->path == KTR_PATH_THREAD;
+	s->cpu = s->by_thread ? 0 : ring - (s->keep ? header->n_rings : 0);
+	s->ring = (struct ktr__ring_cursor)KTR__RING_FROM_START(ring);
+	if (!o->start)
+		return;
+	s->ring = o->start[ring].cursor;
+	s->base_index = o->start[ring].index;
+	s->base_ns = s->copied_ns = o->start[ring].time_ns;
+	s->dropped = o->start[ring].dropped;
+}
+
+/* Makes the cursor of one ring, if it has anything. 0 or -ENOMEM. */
+static int session_ring(struct ktr__session_feed *o, uint32_t ring)
+{
 	struct ktr__session_cursor *s;
 	struct ktr_ring row;
 	int rc;
@@ -142,41 +164,59 @@ static int session_ring(struct session_open *o, uint32_t ring)
 	s = ktr__session_cursor(o->source);
 	if (!s)
 		return -ENOMEM;
-	s->keep = ring >= header->n_rings;
-	s->by_thread = header->path == KTR_PATH_THREAD;
-	s->cpu = s->by_thread ? 0 : ring - (s->keep ? header->n_rings : 0);
+	session_start(o, s, ring);
 	rc = session_copy(o, s, ring);
-	if (!rc && row.dropped)
-		rc = session_add_gap(s, row.dropped);
-	if (rc) {
+	if (!rc)
+		rc = session_drop(s, row.dropped);
+	if (rc || (o->joins && !s->n && !s->n_gaps && !o->source->follow)) {
 		s->c.close(&s->c);
-		return rc;
+		return rc == -ESTALE ? 0 : rc;
 	}
 	ktr__source_cpu(o->source, s->cpu);
 	o->source->info.n_lost += s->n_lost;
 	ktr__session_rewind(s);
-	return ktr__source_add(o->source, &s->c);
+	rc = ktr__source_add(o->source, &s->c);
+	if (!rc)
+		o->cursor[ring] = s;
+	return rc;
+}
+
+/* Follow: forgets what has been handed out, and copies on. 0 or -errno. */
+static int session_more(struct ktr__session_feed *o, uint32_t ring, uint64_t now_ns)
+{
+	struct ktr__session_cursor *s = o->cursor[ring];
+	struct ktr_ring row;
+	int rc;
+
+	if (s->n - s->at > SESSION_BEHIND)
+		return 0;
+	if (s->at == s->n && s->gap_at == s->n_gaps)
+		s->at = s->n = s->gap_at = s->n_gaps = 0;
+	s->fresh = s->n;
+	s->fresh_ns = now_ns;
+	if (ktr__map_ring(&o->map, ring, &row) == 0 && row.dropped > s->dropped) {
+		rc = session_drop(s, row.dropped);
+		if (rc)
+			return rc;
+	}
+	return session_copy(o, s, ring);
 }
 
 /*
  * Heads of all rings; and does a copy of what they hold fit into memory? 0 or -errno with err
  * filled.
  */
-static int session_heads(struct session_open *o)
+static int session_heads(struct ktr__session_feed *o)
 {
 	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd };
 	uint64_t n_bytes = 0,
 		 memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
-	o->n_rings = ktr__header_n_ring_rows(&o->map.header);
-	o->head = calloc(o->n_rings ? o->n_rings : 1, sizeof(*o->head));
-	if (!o->head)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < o->n_rings; i++) {
 		uint64_t geom = 0, held;
 
 		o->head[i] = ktr__ring_head(&source, i, &geom);
-		held = 1ull << KTR_GEOM_LOG2(geom);
+		held = geom ? 1ull << KTR_GEOM_LOG2(geom) : 0;
 		n_bytes += (held < o->head[i] ? held : o->head[i]) * sizeof(struct ktr_entry);
 	}
 	if (n_bytes > memory / 2)
@@ -191,7 +231,7 @@ static int session_heads(struct session_open *o)
 /* ---- tables ---- */
 
 /* A string of the session in the arena; NULL without memory. */
-static const char *session_text(struct session_open *o, uint32_t offset)
+static const char *session_text(struct ktr__session_feed *o, uint32_t offset)
 {
 	char text[SESSION_TEXT];
 	int n = ktr__map_string(&o->map, offset, text, sizeof(text));
@@ -199,7 +239,7 @@ static const char *session_text(struct session_open *o, uint32_t offset)
 	return ktr__arena_copy(&o->source->tables.arena, text, n < 0 ? 0 : (size_t)n);
 }
 
-static int session_site(struct session_open *o, uint32_t id)
+static int session_site(struct ktr__session_feed *o, uint32_t id)
 {
 	struct ktr__site_text text;
 	struct ktr_site_row row;
@@ -226,7 +266,7 @@ static int session_site(struct session_open *o, uint32_t id)
 	return rc == -EINVAL ? 0 : rc;
 }
 
-static int session_thread(struct session_open *o, uint32_t id)
+static int session_thread(struct ktr__session_feed *o, uint32_t id)
 {
 	char name[sizeof(((struct ktr_thread_row *)0)->name) + 1] = "";
 	char process[sizeof(((struct ktr_proc_row *)0)->name) + 1] = "";
@@ -251,7 +291,7 @@ static int session_thread(struct session_open *o, uint32_t id)
 				  });
 }
 
-static int session_module(struct session_open *o, uint32_t id)
+static int session_module(struct ktr__session_feed *o, uint32_t id)
 {
 	struct ktr_module_row row;
 	struct ktr__module module;
@@ -274,7 +314,7 @@ static int session_module(struct session_open *o, uint32_t id)
 	return rc == -EINVAL ? 0 : rc;
 }
 
-static int session_class(struct session_open *o, uint32_t id)
+static int session_class(struct ktr__session_feed *o, uint32_t id)
 {
 	char name[KTR_CLASS_NAME_MAX + 1] = "";
 	struct ktr_class_row row;
@@ -286,19 +326,36 @@ static int session_class(struct session_open *o, uint32_t id)
 	return ktr__tables_class(&o->source->tables, (unsigned)__builtin_ctzll(row.mask), name);
 }
 
-static int session_table(struct session_open *o, enum ktr_region_id region,
-			 int (*row)(struct session_open *, uint32_t))
+/* Is the row there already, and does it stay as it is? */
+static int session_has(const struct ktr__session_feed *o, enum ktr_region_id region, uint32_t id)
 {
-	uint32_t n = ktr__map_n_rows(&o->map, &o->control, region);
+	const struct ktr__tables *tables = &o->source->tables;
+
+	if (region == KTR_REGION_site)
+		return id < tables->n_sites && tables->site[id];
+	if (region == KTR_REGION_thread)
+		return id < tables->n_threads && tables->thread[id];
+	return 0;
+}
+
+/*
+ * The rows of a table that have come since it was last read. The last ones are looked at again: some
+ * may not have been finished.
+ */
+static int session_table(struct ktr__session_feed *o, enum ktr_region_id region,
+			 int (*row)(struct ktr__session_feed *, uint32_t))
+{
+	uint32_t n = ktr__map_n_rows(&o->map, &o->control, region), seen = o->n_seen[region];
 	int rc = 0;
 
-	for (uint32_t id = 0; id < n && !rc; id++)
-		if (id || region == KTR_REGION_class_)
+	for (uint32_t id = seen > SESSION_AGAIN ? seen - SESSION_AGAIN : 0; id < n && !rc; id++)
+		if ((id || region == KTR_REGION_class_) && (!seen || !session_has(o, region, id)))
 			rc = row(o, id);
+	o->n_seen[region] = n;
 	return rc;
 }
 
-static int session_tables(struct session_open *o)
+static int session_tables(struct ktr__session_feed *o)
 {
 	int rc = ktr__map_control(&o->map, &o->control);
 
@@ -313,7 +370,7 @@ static int session_tables(struct session_open *o)
 
 /* ---- the rest ---- */
 
-static void session_drops(struct session_open *o)
+static void session_drops(struct ktr__session_feed *o)
 {
 	const struct ktr_control *c = &o->control;
 	const struct {
@@ -336,15 +393,14 @@ static void session_drops(struct session_open *o)
 	}
 }
 
-static int session_info(struct session_open *o)
+static int session_info(struct ktr__session_feed *o)
 {
 	struct ktr_reader_info *info = &o->source->info;
 	struct ktr__arena *arena = &o->source->tables.arena;
 	const struct ktr_header *h = &o->map.header;
 	struct ktr_proc_row proc;
-	int alive = ktr__map_alive(&o->map);
 
-	info->kind = alive > 0 ? KTR_SOURCE_LIVE : KTR_SOURCE_DEAD;
+	info->kind = o->alive > 0 ? KTR_SOURCE_LIVE : KTR_SOURCE_DEAD;
 	info->path = o->path;
 	info->name = ktr__arena_copy(arena, h->name, strnlen(h->name, sizeof(h->name)));
 	info->host = ktr__arena_copy(arena, h->host, strnlen(h->host, sizeof(h->host)));
@@ -356,7 +412,7 @@ static int session_info(struct session_open *o)
 	return info->name && info->host && info->cmdline ? 0 : -ENOMEM;
 }
 
-static int session_clock(struct session_open *o)
+static int session_clock(struct ktr__session_feed *o)
 {
 	int rc = ktr__ticks_map(&o->map, &o->control, &o->clock, &o->source->info.utc_offset_ns);
 
@@ -370,36 +426,96 @@ static int session_clock(struct session_open *o)
 	return rc < 0 ? rc : 0;
 }
 
-static int session_read(struct session_open *o)
+static int session_read(struct ktr__session_feed *o)
 {
 	int rc = session_heads(o);
 
 	if (!rc)
 		rc = ktr__map_control(&o->map, &o->control);
-	if (!rc)
+	if (!rc && !o->joins)
 		rc = session_info(o);
-	if (!rc)
+	if (!rc && !o->joins)
 		rc = session_clock(o);
 	for (uint32_t ring = 0; ring < o->n_rings && !rc; ring++)
 		rc = session_ring(o, ring);
 	if (!rc)
 		rc = session_tables(o);
-	if (!rc)
+	if (!rc && !o->joins)
 		session_drops(o);
+	return rc;
+}
+
+void ktr__session_feed_close(struct ktr__session_feed *feed)
+{
+	if (!feed)
+		return;
+	ktr__map_close(&feed->map);
+	free(feed->path);
+	free(feed->cursor);
+	free(feed->head);
+	free(feed);
+}
+
+int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, const char *path,
+		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
+		      struct ktr_error *err)
+{
+	struct ktr__session_feed *o = calloc(1, sizeof(*o));
+	int rc = -ENOMEM;
+
+	if (!o) {
+		ktr__map_close(map);
+		return rc;
+	}
+	source->feed = o;
+	o->source = source;
+	o->map = *map;
+	o->start = start;
+	o->joins = start != NULL;
+	o->err = err;
+	if (clock)
+		o->clock = *clock;
+	o->alive = ktr__map_alive(&o->map);
+	o->n_rings = ktr__header_n_ring_rows(&o->map.header);
+	o->path = strdup(path);
+	o->cursor = calloc(o->n_rings + 1, sizeof(struct ktr__session_cursor *));
+	o->head = calloc(o->n_rings + 1, sizeof(*o->head));
+	if (o->path && o->cursor && o->head)
+		rc = session_read(o);
+	o->start = NULL;
+	o->err = NULL;
 	return rc;
 }
 
 int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err)
 {
-	struct session_open o = { .source = source, .path = path, .err = err };
-	int rc = ktr__map_open(path, 0, &o.map, err);
+	struct ktr__session_map map;
+	int rc = ktr__map_open(path, 0, &map, err);
 
-	if (rc)
-		return rc;
-	rc = session_read(&o);
+	if (!rc)
+		rc = ktr__session_feed(source, &map, path, NULL, NULL, err);
 	if (rc)
 		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
-	free(o.head);
-	ktr__map_close(&o.map);
 	return rc;
+}
+
+int ktr__session_refresh(struct ktr__source *source, uint64_t now_ns)
+{
+	struct ktr__session_feed *o = source->feed;
+	int rc = 0;
+
+	if (o->alive > 0 && now_ns - o->asked_ns >= SESSION_ASK_NS) {
+		o->alive = ktr__map_alive(&o->map);
+		o->asked_ns = now_ns;
+	}
+	for (uint32_t i = 0; i < o->n_rings; i++)
+		o->head[i] = ktr__ring_head(
+			&(struct ktr__ring_source){ &o->map.header, NULL, o->map.fd }, i, NULL);
+	for (uint32_t i = 0; i < o->n_rings && !rc; i++)
+		rc = o->cursor[i] ? session_more(o, i, now_ns) : session_ring(o, i);
+	if (!rc)
+		rc = session_tables(o);
+	if (!rc)
+		rc = ktr__tables_finish(&source->tables);
+	return rc < 0 ? rc : o->alive > 0 ? 0 : KTR__SOURCE_OVER;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the JSON lines beside a trace's streams.
- *
- * Each line carries a checksum; one that is wrong, or does not say what it must, is noted with
- * file and line and left out. So is a last line without newline, unless the trace is still being
- * written or its writer was killed: nothing refers to it then. Lines are independent of each
- * other, except that a thread names the row of its process, so processes are read first.
+ * Rows of the tables out of JSON lines. Lines are independent of each other, except that a thread
+ * names the row of its process, so processes are read first.
  *
  * jansson's strings are well-formed UTF-8; bytes that were not are spelled as private characters,
  * which ktr__text_raw() turns back.
@@ -14,42 +10,28 @@
 #include "writer/packet.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#define SIDECAR_LINE_MAX ((size_t)1 << 20) /* [bytes] a command line may be long */
-#define SIDECAR_NOTES    4                 /* notes about the lines of one file; more is not told */
-
-/* What processes.jsonl says, for the threads: row to name. */
+/* What procs.jsonl says, for the threads: row to name. */
 struct sidecar_procs {
 	const char **name;
 	uint32_t n;
 };
 
-struct sidecar {
-	struct ktr__source *source;
-	struct sidecar_procs procs;
-	const char *file;
-	unsigned line;
-	unsigned n_notes;
-	int is_trace;  /* the line with the version has been seen */
-	int has_ended; /* and the one of a clean stop */
-	struct ktr_error *err;
-};
+struct sidecar;
 
 /* Takes one line: 0, -EINVAL (it makes no sense), or another -errno that ends the reading. */
 typedef int sidecar_fn(struct sidecar *s, const json_t *row);
 
-static const char *const sidecar_files[KTR_SIDECARS] = {
-#define SIDECAR_NAME(name, file) [KTR_SIDECAR_##name] = KTR_TRACE_DIR "/" file,
-	KTR_SIDECAR_LIST(SIDECAR_NAME)
-#undef SIDECAR_NAME
+struct sidecar {
+	struct ktr__tables *tables;
+	struct sidecar_procs procs;
+	sidecar_fn *fn;
+	ktr__dropped_fn *dropped;
+	void *context;
 };
 
 /* ---- members of a line ---- */
@@ -81,7 +63,7 @@ static const char *sidecar_text(struct sidecar *s, const json_t *row, const char
 {
 	const json_t *value = json_object_get(row, key);
 	const char *text = json_is_string(value) ? json_string_value(value) : "";
-	char *copy = ktr__arena_copy(&s->source->tables.arena, text, strlen(text));
+	char *copy = ktr__arena_copy(&s->tables->arena, text, strlen(text));
 
 	if (copy)
 		ktr__text_raw(copy);
@@ -103,37 +85,6 @@ static int sidecar_octets(const json_t *row, const char *key, uint8_t *bytes, si
 }
 
 /* ---- lines ---- */
-
-static int sidecar_trace(struct sidecar *s, const json_t *row)
-{
-	struct ktr_reader_info *info = &s->source->info;
-	uint64_t major = sidecar_u64(row, "major");
-
-	if (major != KTR_TRACE_MAJOR)
-		return ktr_error_at(s->err, info->path, 0, 0, ENOTSUP,
-				    "a trace of format %" PRIu64 ", this ktr reads format %d",
-				    major, KTR_TRACE_MAJOR);
-	info->name = sidecar_text(s, row, "session");
-	info->host = sidecar_text(s, row, "host");
-	info->cmdline = sidecar_text(s, row, "cmdline");
-	info->clock = sidecar_text(s, row, "clock");
-	info->utc_offset_ns = (int64_t)sidecar_u64(row, "utc_offset_ns");
-	if (!info->name || !info->host || !info->cmdline || !info->clock)
-		return -ENOMEM;
-	s->is_trace = 1;
-	return sidecar_octets(row, "uuid", info->uuid, sizeof(info->uuid));
-}
-
-static int sidecar_info_line(struct sidecar *s, const json_t *row)
-{
-	const char *kind = json_string_value(json_object_get(row, "kind"));
-
-	if (kind && strcmp(kind, "trace") == 0 && !s->is_trace)
-		return sidecar_trace(s, row);
-	if (kind && strcmp(kind, "end") == 0)
-		s->has_ended = 1;
-	return 0;
-}
 
 static int sidecar_type(const char *name, uint8_t *type)
 {
@@ -181,7 +132,7 @@ static int sidecar_site(struct sidecar *s, const json_t *row)
 
 	if (!text.file || !text.func || !text.format || !text.names || !text.module)
 		return -ENOMEM;
-	return rc ? rc : ktr__tables_site(&s->source->tables, sidecar_u32(row, "site"), &text);
+	return rc ? rc : ktr__tables_site(s->tables, sidecar_u32(row, "site"), &text);
 }
 
 static int sidecar_proc(struct sidecar *s, const json_t *row)
@@ -219,15 +170,14 @@ static int sidecar_thread(struct sidecar *s, const json_t *row)
 
 	if (!text.name)
 		return -ENOMEM;
-	return ktr__tables_thread(&s->source->tables, sidecar_u32(row, "thread"), &text);
+	return ktr__tables_thread(s->tables, sidecar_u32(row, "thread"), &text);
 }
 
 static int sidecar_class(struct sidecar *s, const json_t *row)
 {
 	const char *name = sidecar_text(s, row, "name");
 
-	return name ? ktr__tables_class(&s->source->tables, sidecar_u32(row, "bit"), name)
-		    : -ENOMEM;
+	return name ? ktr__tables_class(s->tables, sidecar_u32(row, "bit"), name) : -ENOMEM;
 }
 
 static int sidecar_module(struct sidecar *s, const json_t *row)
@@ -245,179 +195,61 @@ static int sidecar_module(struct sidecar *s, const json_t *row)
 		return -EINVAL;
 	if (!module.path)
 		return -ENOMEM;
-	return ktr__tables_module(&s->source->tables, sidecar_u32(row, "module"), &module);
+	return ktr__tables_module(s->tables, sidecar_u32(row, "module"), &module);
+}
+
+static int sidecar_loss(struct sidecar *s, const json_t *row)
+{
+	const char *why = json_string_value(json_object_get(row, "why"));
+	const char *stream = json_string_value(json_object_get(row, "stream"));
+
+	if (!why || !stream)
+		return -EINVAL;
+	if (strcmp(why, "dropped") == 0)
+		s->dropped(s->context, stream, sidecar_u64(row, "events"));
+	return 0;
 }
 
 /* ---- files ---- */
 
-static void sidecar_left_out(struct sidecar *s, const char *why)
+static int sidecar_line(void *context, const char *line, size_t n)
 {
-	if (++s->n_notes <= SIDECAR_NOTES)
-		ktr__source_note(s->source, 1, "%s/%s:%u: %s; the line is left out%s",
-				 s->source->info.path, s->file, s->line, why,
-				 s->n_notes == SIDECAR_NOTES ? ", and further ones are not listed"
-							     : "");
-}
-
-static int sidecar_line(struct sidecar *s, const char *line, size_t n, sidecar_fn *fn)
-{
+	struct sidecar *s = context;
 	json_error_t why;
-	json_t *row;
-	int rc;
+	json_t *row = json_loadb(line, n, 0, &why);
+	int rc = json_is_object(row) ? s->fn(s, row) : -EINVAL;
 
-	if (ktr__line_check(line, n)) {
-		sidecar_left_out(s, "damaged");
-		return 0;
-	}
-	row = json_loadb(line, n, 0, &why);
-	rc = json_is_object(row) ? fn(s, row) : -EINVAL;
 	json_decref(row);
-	if (rc == -EINVAL)
-		sidecar_left_out(s, "makes no sense");
-	return rc == -EINVAL ? 0 : rc;
-}
-
-/*
- * Reads a line into buffer: its length without newline; SIDECAR_END behind the last, SIDECAR_TORN
- * when bytes without newline follow it, SIDECAR_LONG.
- */
-#define SIDECAR_END  (-1)
-#define SIDECAR_TORN (-2)
-#define SIDECAR_LONG (-3)
-
-static ssize_t sidecar_getline(FILE *file, char **buffer, size_t *room)
-{
-	size_t n = 0;
-
-	for (int c; (c = getc_unlocked(file)) != EOF; n++) {
-		if (n == *room) {
-			char *grown = n < SIDECAR_LINE_MAX ? realloc(*buffer, n * 2 + 4096) : NULL;
-
-			if (!grown)
-				return SIDECAR_LONG;
-			*buffer = grown;
-			*room = n * 2 + 4096;
-		}
-		if (c == '\n')
-			return (ssize_t)n;
-		(*buffer)[n] = (char)c;
-	}
-	return n ? SIDECAR_TORN : SIDECAR_END;
-}
-
-static int sidecar_lines(struct sidecar *s, FILE *file, sidecar_fn *fn)
-{
-	char *buffer = NULL;
-	size_t room = 0;
-	int rc = 0;
-
-	for (s->line = 1; !rc; s->line++) {
-		ssize_t n = sidecar_getline(file, &buffer, &room);
-
-		if (n == SIDECAR_TORN && s->source->finished)
-			sidecar_left_out(s, "torn");
-		if (n == SIDECAR_LONG)
-			rc = ktr_error_at(s->err, s->source->info.path, 0, 0, EPROTO,
-					  "%s:%u: the line is too long", s->file, s->line);
-		if (n < 0)
-			break;
-		rc = sidecar_line(s, buffer, (size_t)n, fn);
-	}
-	free(buffer);
 	return rc;
 }
 
-/* Opens a sidecar: a regular file, no link. NULL with *why on failure. */
-static FILE *sidecar_open(int dir_fd, const char *name, int *why)
+static int sidecar_read(struct sidecar *s, struct ktr__lines *lines, enum ktr_sidecar which,
+			sidecar_fn *fn)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-
-	*why = -errno;
-	if (!file && fd >= 0)
-		close(fd);
-	return file;
+	s->fn = fn;
+	return ktr__lines_read(lines, which, sidecar_line, s);
 }
 
-/* Reads one file. One that is missing has no lines. 0 or -errno with err filled. */
-static int sidecar_read(struct sidecar *s, int dir_fd, enum ktr_sidecar which, sidecar_fn *fn)
+int ktr__sidecar_tables(struct ktr__lines *lines)
 {
-	int rc = 0;
-	FILE *file;
-
-	s->file = sidecar_files[which];
-	s->n_notes = 0;
-	file = sidecar_open(dir_fd, s->file, &rc);
-	if (!file && rc == -ENOENT) {
-		ktr__source_note(s->source, 1, "%s/%s is missing", s->source->info.path, s->file);
-		return 0;
-	}
-	if (file) {
-		rc = sidecar_lines(s, file, fn);
-		fclose(file);
-	}
-	if (rc)
-		ktr_error_at(s->err, s->source->info.path, 0, 0, -rc, "%s: %s", s->file,
-			     strerror(-rc));
-	return rc;
-}
-
-/* Why a trace has no end: somebody still writes it, or nobody could say goodbye. */
-static void sidecar_unfinished(struct sidecar *s, int fd)
-{
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
-		flock(fd, LOCK_UN);
-		ktr__source_note(
-			s->source, 0,
-			"%s: the trace was not finished: whoever wrote it was killed, and the last "
-			"events may be missing",
-			s->source->info.path);
-	} else if (errno == EWOULDBLOCK) {
-		ktr__source_note(s->source, 0, "%s: the trace is still being written",
-				 s->source->info.path);
-	}
-}
-
-int ktr__sidecar_info(struct ktr__source *source, int dir_fd, struct ktr_error *err)
-{
-	struct sidecar s = { .source = source,
-			     .file = sidecar_files[KTR_SIDECAR_INFO],
-			     .err = err };
-	const char *path = source->info.path;
-	int rc = 0;
-	FILE *file = sidecar_open(dir_fd, s.file, &rc);
-
-	if (!file && rc == -ENOENT)
-		return ktr_error_at(err, path, 0, 0, EINVAL,
-				    faccessat(dir_fd, KTR_TRACE_METADATA, F_OK, 0) == 0
-					    ? "a CTF trace, but not one of ktr: it has no %s"
-					    : "not a trace: it has no %s",
-				    s.file);
-	if (!file)
-		return ktr_error_at(err, path, 0, 0, -rc, "%s: %s", s.file, strerror(-rc));
-	rc = sidecar_lines(&s, file, sidecar_info_line);
-	source->finished = s.has_ended;
-	if (!rc && s.is_trace && !s.has_ended)
-		sidecar_unfinished(&s, fileno(file));
-	fclose(file);
-	if (!rc && !s.is_trace)
-		rc = ktr_error_at(err, path, 0, 0, EPROTO, "%s does not describe a trace", s.file);
-	return rc;
-}
-
-int ktr__sidecar_tables(struct ktr__source *source, int dir_fd, struct ktr_error *err)
-{
-	struct sidecar s = { .source = source, .err = err };
-	int rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_CLASSES, sidecar_class);
+	struct sidecar s = { .tables = &lines->source->tables };
+	int rc = sidecar_read(&s, lines, KTR_SIDECAR_CLASSES, sidecar_class);
 
 	if (!rc)
-		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_SITES, sidecar_site);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_SITES, sidecar_site);
 	if (!rc)
-		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_PROCS, sidecar_proc);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_PROCS, sidecar_proc);
 	if (!rc)
-		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_THREADS, sidecar_thread);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_THREADS, sidecar_thread);
 	if (!rc)
-		rc = sidecar_read(&s, dir_fd, KTR_SIDECAR_MODULES, sidecar_module);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_MODULES, sidecar_module);
 	free(s.procs.name);
 	return rc;
+}
+
+int ktr__sidecar_dropped(struct ktr__lines *lines, ktr__dropped_fn *fn, void *context)
+{
+	struct sidecar s = { .dropped = fn, .context = context };
+
+	return sidecar_read(&s, lines, KTR_SIDECAR_LOSSES, sidecar_loss);
 }

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sidecars of a trace (ktr/trace_file.h): what its streams refer to by number.
+ * What the streams of a trace refer to by number, out of its sidecars (ktr/trace_file.h) into the
+ * tables.
  */
 #ifndef ANALYZE_SIDECAR_H
 #define ANALYZE_SIDECAR_H
 
-#include "analyze/source.h"
+#include "analyze/lines.h"
 
 /*
- * Reads ktr/info.jsonl into info. 0, or -errno with err filled: -EINVAL for a directory that is
- * no trace of ours, -ENOTSUP for one of another major version, -EPROTO when the file is damaged.
+ * Reads classes, sites, processes, threads and modules. Damaged lines are noted and left out. 0, or
+ * -errno with err filled when a file cannot be read at all.
  */
-int ktr__sidecar_info(struct ktr__source *source, int dir_fd, struct ktr_error *err);
+int ktr__sidecar_tables(struct ktr__lines *lines);
 
 /*
- * Reads sites, threads, processes, classes and modules into the tables. Damaged lines are noted and left
- * out. 0, or -errno with err filled when a file cannot be read at all.
+ * What the trace tells of events that the recorder dropped: fn is called with a stream's name and
+ * a number of events for each line. 0 or -errno with err filled.
  */
-int ktr__sidecar_tables(struct ktr__source *source, int dir_fd, struct ktr_error *err);
+typedef void ktr__dropped_fn(void *context, const char *stream, uint64_t n_events);
+int ktr__sidecar_dropped(struct ktr__lines *lines, ktr__dropped_fn *fn, void *context);
 
 #endif

@@ -62,7 +62,7 @@ static struct ktr__said *source_say(struct ktr__source *source)
 
 void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
 {
-	struct ktr__said *said = source_say(source);
+	struct ktr__said *said = source->quiet ? NULL : source_say(source);
 	struct ktr_note *note;
 	va_list ap;
 
@@ -105,5 +105,7 @@ void ktr__source_close(struct ktr__source *source)
 		source->cursor[i]->close(source->cursor[i]);
 	free(source->cursor);
 	free(source->queue.item);
+	ktr__trace_source_close(source);
+	ktr__session_feed_close(source->feed);
 	ktr__tables_free(&source->tables);
 }

@@ -18,6 +18,8 @@
 #include <ktr/reader.h>
 
 struct ktr__source;
+struct ktr__set;
+struct ktr__session_feed;
 
 /*
  * One ring's events in the order of the walk. The event is complete and stays as it is until
@@ -34,6 +36,8 @@ struct ktr__cursor {
 	void (*close)(struct ktr__cursor *cursor); /* frees it */
 	struct ktr__source *source;
 	uint64_t key; /* the walk's order, smallest first: the time, in reverse its complement */
+	uint64_t seen_ns; /* follow: when the event was first there to be read; 0: at the beginning */
+	int waits;        /* the reader's: it had no event when it was last asked */
 	struct ktr_event event;
 };
 
@@ -60,8 +64,12 @@ struct ktr__source {
 	struct ktr__cursor **cursor; /* owned */
 	unsigned n_cursors;
 	int reverse;
-	int finished;      /* a trace that nobody writes to any more */
+	int follow;        /* what comes later is wanted, too */
+	int alone;         /* a trace: without what was rotated away, and without its session */
+	int quiet;         /* notes are not wanted just now */
 	int out_of_memory; /* something could not be queued */
+	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
+	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
 };
 
 /* Adds a cursor (takes it). 0 or -ENOMEM; the cursor is closed then. */
@@ -85,5 +93,17 @@ void ktr__source_close(struct ktr__source *source);
 /* The openers; errors as of ktr_reader_open(). path: borrowed until close. */
 int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_error *err);
 int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err);
+
+/*
+ * Follow: looks for what has come since the last look; cursors may have been added. 0, or
+ * KTR__SOURCE_OVER when nothing more will come, or -errno.
+ */
+#define KTR__SOURCE_OVER 1
+int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns);
+int ktr__session_refresh(struct ktr__source *source, uint64_t now_ns);
+
+/* What ktr__source_close() closes of them. Both accept what was never opened. */
+void ktr__trace_source_close(struct ktr__source *source);
+void ktr__session_feed_close(struct ktr__session_feed *feed);
 
 #endif

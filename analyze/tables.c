@@ -227,6 +227,7 @@ int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__
 		rc = ktr__program_make(&tables->program[id], site->n_args, type);
 	if (!rc)
 		tables->site[id] = site;
+	tables->changed = 1;
 	return rc;
 }
 
@@ -253,6 +254,7 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	if (!row->thread.name || !row->thread.process)
 		return -ENOMEM;
 	tables->thread[id] = row;
+	tables->changed = 1;
 	return 0;
 }
 
@@ -337,6 +339,7 @@ static void tables_add_word(struct ktr__tables *tables, struct ktr__thread *thre
 {
 	struct ktr__thread **at = &tables->word[tables_word_slot(tables, thread->word)];
 
+	thread->same = NULL;
 	while (*at && (*at)->thread.start_ns > thread->thread.start_ns)
 		at = &(*at)->same;
 	thread->same = *at;
@@ -346,12 +349,17 @@ static void tables_add_word(struct ktr__tables *tables, struct ktr__thread *thre
 int ktr__tables_finish(struct ktr__tables *tables)
 {
 	uint32_t n = 64;
-	int rc = tables_name_classes(tables);
+	int rc;
 
+	if (tables->word && !tables->changed)
+		return 0;
+	rc = tables_name_classes(tables);
 	if (rc)
 		return rc;
+	tables->changed = 0;
 	while (n < tables->n_threads * 2)
 		n *= 2;
+	free(tables->word);
 	tables->word = calloc(n, sizeof(*tables->word));
 	if (!tables->word)
 		return -ENOMEM;

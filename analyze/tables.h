@@ -48,6 +48,7 @@ struct ktr__tables {
 	uint32_t n_threads;
 	struct ktr__module **module; /* by row; NULL where there is none */
 	uint32_t n_modules;
+	int changed;                    /* since ktr__tables_finish() */
 	struct ktr__thread **word;      /* hash table of words, open addressing */
 	uint32_t n_words;               /* its size, a power of two; 0 until it is built */
 	struct ktr__thread nobody;      /* thread 0 */
@@ -92,7 +93,10 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id,
 /* The path is borrowed, and lives as long as the tables. */
 int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module);
 
-/* After the last row: names the sites' classes and builds the hash of words. 0 or -ENOMEM. */
+/*
+ * After the last row, and again after further ones: names the sites' classes and builds the hash of
+ * words. 0 or -ENOMEM.
+ */
 int ktr__tables_finish(struct ktr__tables *tables);
 
 /* Never NULL: nobody where the row or word is not known. */

@@ -19,8 +19,11 @@ static void trace_back_enter(struct ktr__trace_cursor *t)
 	uint64_t missing = t->known ? ktr__trace_minus(t->event_no, h->first_event + h->n_events)
 				    : 0;
 
-	if (h->seq != t->seq && missing > lost)
+	if (t->crossed)
+		lost = ktr__trace_adjoins(t, t->at_part + 1) ? 0 : missing;
+	else if (h->seq != t->seq && missing > lost)
 		lost = missing;
+	t->crossed = 0;
 	ktr__trace_gap(t, lost, h->time_end, t->edge_ns);
 	t->known = 1;
 	t->seq = h->seq - 1;
@@ -30,12 +33,14 @@ static void trace_back_enter(struct ktr__trace_cursor *t)
 		t->edge_ns = h->time_begin;
 }
 
-/* At the beginning: what was lost before the first packet. */
+/* At the beginning of a part: what was lost before its first packet. */
 static void trace_back_leave(struct ktr__trace_cursor *t)
 {
-	if (t->known)
-		ktr__trace_gap(t, t->discarded, 0, t->edge_ns);
-	t->known = 0;
+	if (t->known && !t->crossed)
+		ktr__trace_gap(t, t->discarded, t->at_part ? t->part[t->at_part - 1].last_ns : 0,
+			       t->edge_ns);
+	if (!t->at_part)
+		t->known = 0;
 }
 
 static int trace_back_mark(struct ktr__trace_back *b, const struct ktr__walk *walk)
@@ -88,18 +93,34 @@ static void trace_back_hole(struct ktr__trace_cursor *t, uint64_t from, uint64_t
 							: "are damaged, skipped");
 }
 
+/* At the beginning of a part: 1 with the one before it open, 0 when there is none, -ENOMEM. */
+static int trace_back_part(struct ktr__trace_cursor *t)
+{
+	int rc;
+
+	if (t->opened) {
+		trace_back_hole(t, 0, t->next);
+		trace_back_leave(t);
+		t->next = 0;
+	}
+	if (!t->n_parts || (t->opened && !t->at_part))
+		return 0;
+	rc = ktr__trace_open_part(t, t->opened ? t->at_part - 1 : t->n_parts - 1);
+	return rc ? rc : 1;
+}
+
 /* Goes to the packet before: 1, 0 at the beginning, -errno. */
 static int trace_back_packet(struct ktr__trace_cursor *t)
 {
 	for (;;) {
-		int64_t at = ktr__packets_before(&t->file, t->next), n;
+		int64_t at = t->opened ? ktr__packets_before(&t->file, t->next) : -ENOENT, n;
 		int rc;
 
 		if (at == -ENOENT) {
-			trace_back_hole(t, 0, t->next);
-			trace_back_leave(t);
-			t->next = 0;
-			return 0;
+			rc = trace_back_part(t);
+			if (rc <= 0)
+				return rc;
+			continue;
 		}
 		n = at < 0 ? at : ktr__packets_load(&t->file, (uint64_t)at, &t->bytes, &t->head);
 		if (n <= 0)
@@ -166,12 +187,16 @@ static int trace_back_seek(struct ktr__cursor *cursor, uint64_t time_ns)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
 	struct ktr_packet_header before;
-	int64_t at = (int64_t)t->file.n_bytes, n;
+	int64_t at, n;
+	int rc = t->n_parts ? ktr__trace_open_part(t, ktr__trace_find_part(t, time_ns)) : 0;
 
 	t->back->n_marks = t->back->n_block = 0;
 	t->limit_ns = time_ns;
-	t->known = 0;
+	t->known = t->crossed = 0;
 	t->edge_ns = 0;
+	if (rc || !t->n_parts)
+		return rc;
+	at = (int64_t)t->file.n_bytes;
 	if (time_ns != UINT64_MAX)
 		at = ktr__packets_seek(&t->file, time_ns, &before);
 	if (at < 0)
@@ -191,7 +216,6 @@ int ktr__trace_reverse(struct ktr__trace_cursor *t)
 	t->back = calloc(1, sizeof(*t->back));
 	t->c.advance = trace_back_advance;
 	t->c.seek = trace_back_seek;
-	t->next = t->file.n_bytes;
 	t->limit_ns = UINT64_MAX;
 	return t->back ? 0 : -ENOMEM;
 }

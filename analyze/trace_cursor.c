@@ -8,8 +8,12 @@
  * were damaged, the running numbers of the events tell how many there were. Packets whose times
  * or processors contradict their stream are treated as damaged, so that a walk never goes back in
  * time and every processor is below info.n_cpus.
+ *
+ * Each part of a stream counts packets and losses for itself; the running numbers of events go on
+ * from part to part, and tell what is missing where a part is.
  */
 #include "analyze/trace_cursor.h"
+#include "analyze/trace_set.h"
 
 #include <errno.h>
 
@@ -17,10 +21,13 @@
 
 void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, const char *what)
 {
+	const struct ktr__set *set = t->c.source->set;
+
 	if (++t->n_notes > TRACE_NOTES)
 		return;
-	ktr__source_note(t->c.source, 1, "%s/%s: bytes %llu to %llu %s%s", t->c.source->info.path,
-			 t->name, (unsigned long long)from, (unsigned long long)to, what,
+	ktr__source_note(t->c.source, 1, "%s/%s: bytes %llu to %llu %s%s",
+			 set->member[t->part[t->at_part].member].path, t->name,
+			 (unsigned long long)from, (unsigned long long)to, what,
 			 t->n_notes == TRACE_NOTES ? "; further damage of this file is not listed"
 						   : "");
 }
@@ -80,8 +87,10 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	uint64_t lost = t->known ? ktr__trace_minus(h->discarded, t->discarded) : 0;
 	uint64_t missing = t->numbered ? ktr__trace_minus(h->first_event, t->event_no) : 0;
 
-	if (h->seq != t->seq && missing > lost)
+	if ((h->seq != t->seq || (t->crossed && !ktr__trace_adjoins(t, t->at_part))) &&
+	    missing > lost)
 		lost = missing;
+	t->crossed = 0;
 	ktr__trace_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
 	t->known = t->numbered = 1;
 	t->seq = h->seq + 1;
@@ -91,14 +100,21 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 		t->edge_ns = h->time_end;
 }
 
-/* Behind what is no packet: where the next one begins, n_bytes at the end, or -errno. */
+/*
+ * Behind what is no packet: where the next one begins, n_bytes at the end, or -errno. What is being
+ * written may be a packet in a moment: -EAGAIN.
+ */
 static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 {
 	int64_t next = ktr__packets_find(&t->file, t->next + 1);
+	const struct ktr__source *source = t->c.source;
 	const char *what = "are damaged, skipped";
 
 	if (next < 0)
 		return next;
+	if (source->follow && (uint64_t)next >= t->file.n_bytes && t->at_part + 1 == t->n_parts &&
+	    source->set->member[t->part[t->at_part].member].number == KTR__SET_LIVE)
+		return -EAGAIN;
 	if (why == -ENOTSUP)
 		what = "are of another version, skipped";
 	else if (!why && (uint64_t)next >= t->file.n_bytes)
@@ -107,16 +123,45 @@ static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 	return next;
 }
 
+/* At the end of a part: 1 with the next one open, 0 when there is none, -ENOMEM. */
+static int trace_cursor_part(struct ktr__trace_cursor *t)
+{
+	unsigned i = t->opened ? t->at_part + 1 : 0;
+	int rc;
+
+	if (i >= t->n_parts)
+		return 0;
+	rc = ktr__trace_open_part(t, i);
+	return rc ? rc : 1;
+}
+
+/* Follow: when what lies at an offset of the part was first there. */
+static uint64_t trace_cursor_seen(const struct ktr__trace_cursor *t, uint64_t offset)
+{
+	if (t->at_part + 1 == t->n_parts)
+		for (unsigned i = 0; i < t->n_grown; i++)
+			if (offset < t->grown[i].n_bytes)
+				return t->grown[i].seen_ns;
+	return 0;
+}
+
 /* Goes to the next packet: 1, 0 at the end, -errno. */
 static int trace_cursor_packet(struct ktr__trace_cursor *t)
 {
-	while (t->next < t->file.n_bytes) {
-		int64_t n = ktr__packets_load(&t->file, t->next, &t->bytes, &t->head);
+	for (;;) {
+		int64_t n;
 
+		if (!t->opened || t->next >= t->file.n_bytes) {
+			n = trace_cursor_part(t);
+			if (n <= 0)
+				return (int)n;
+			continue;
+		}
+		n = ktr__packets_load(&t->file, t->next, &t->bytes, &t->head);
 		if (n == 0 || n == -EBADMSG || n == -ENOTSUP) {
 			n = trace_cursor_skip(t, n);
 			if (n < 0)
-				return (int)n;
+				return n == -EAGAIN ? 0 : (int)n;
 			t->next = (uint64_t)n;
 			continue;
 		}
@@ -131,9 +176,9 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 		}
 		trace_cursor_enter(t);
 		ktr__trace_begin(t);
+		t->c.seen_ns = trace_cursor_seen(t, t->at);
 		return 1;
 	}
-	return 0;
 }
 
 static int trace_cursor_advance(struct ktr__cursor *cursor)
@@ -169,11 +214,15 @@ static int trace_cursor_seek(struct ktr__cursor *cursor, uint64_t time_ns)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
 	struct ktr_packet_header before;
-	int64_t at = ktr__packets_seek(&t->file, time_ns, &before);
+	int64_t at;
+	int rc = t->n_parts ? ktr__trace_open_part(t, ktr__trace_find_part(t, time_ns)) : 0;
 
+	if (rc || !t->n_parts)
+		return rc;
+	at = ktr__packets_seek(&t->file, time_ns, &before);
 	if (at < 0)
 		return (int)at;
-	t->in_packet = 0;
+	t->in_packet = t->crossed = 0;
 	t->next = (uint64_t)at;
 	t->limit_ns = time_ns;
 	t->numbered = before.magic != 0;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cursor of one stream file of a trace, shared by the files that move it: trace_cursor.c
- * forward, trace_back.c in reverse, trace_source.c opens it.
+ * The cursor of one stream of a trace, shared by the files that move it: trace_cursor.c forward,
+ * trace_back.c in reverse, trace_part.c from file to file; trace_source.c makes it.
+ *
+ * A stream has a file in each directory of the trace that rotation has made: its parts. One is open
+ * at a time.
  */
 #ifndef ANALYZE_TRACE_CURSOR_H
 #define ANALYZE_TRACE_CURSOR_H
@@ -30,9 +33,30 @@ struct ktr__trace_back {
 	struct ktr_event block[KTR__TRACE_BLOCK];
 };
 
+/* One file of the stream. */
+struct ktr__trace_part {
+	unsigned member;   /* of the set */
+	uint64_t n_bytes;  /* to be read: as long as it was when it was last looked at */
+	uint64_t first_ns; /* of its first and last event, by its packets; both 0: it has none */
+	uint64_t last_ns;
+};
+
+/* Follow: how long the file was when. */
+#define KTR__TRACE_GROWN 8
+
+struct ktr__trace_grown {
+	uint64_t n_bytes;
+	uint64_t seen_ns;
+};
+
 struct ktr__trace_cursor {
 	struct ktr__cursor c;
-	struct ktr__packets file;
+	struct ktr__packets file;    /* the part that is open; fd -1: none */
+	struct ktr__trace_part *part; /* owned; oldest first */
+	unsigned n_parts;
+	unsigned at_part;
+	int opened;  /* at_part is meant; the file may be missing all the same */
+	int crossed; /* the packet before was in another part */
 	char name[32];
 	int keep;
 	int in_packet;
@@ -52,6 +76,11 @@ struct ktr__trace_cursor {
 	uint64_t discarded; /* [events] */
 	uint64_t edge_ns;   /* of its last event; reverse: of its first */
 
+	struct ktr_packet_header last; /* of the last packet of all parts; magic 0: there is none */
+	uint64_t last_end;             /* [bytes] behind it, in the last part */
+	struct ktr__trace_grown grown[KTR__TRACE_GROWN];
+	unsigned n_grown;
+
 	unsigned n_notes;
 	uint32_t last_word; /* the events of a processor come in runs of one thread */
 	const struct ktr_reader_thread *last_thread;
@@ -64,7 +93,22 @@ static inline struct ktr__trace_cursor *ktr__trace_of(struct ktr__cursor *cursor
 						    offsetof(struct ktr__trace_cursor, c));
 }
 
-/* A new cursor on the file; only the direction is set. */
+/* Adds a part. 0 or -ENOMEM. */
+int ktr__trace_add_part(struct ktr__trace_cursor *t, const struct ktr__trace_part *part);
+
+/*
+ * Has part i open, at its beginning (reverse: its end). One that cannot be opened is noted, and is
+ * as if it were empty. 0 or -ENOMEM.
+ */
+int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i);
+
+/* Were parts i - 1 and i written one right behind the other? */
+int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i);
+
+/* The part that holds the time: the first that ends at or after it, in reverse the last one that begins before. */
+unsigned ktr__trace_find_part(const struct ktr__trace_cursor *t, uint64_t time_ns);
+
+/* A new cursor without parts; only the direction is set. */
 void ktr__trace_forward(struct ktr__trace_cursor *t);
 int ktr__trace_reverse(struct ktr__trace_cursor *t); /* 0 or -ENOMEM */
 

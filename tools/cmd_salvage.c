@@ -7,54 +7,31 @@
 #include "tools/find.h"
 #include "tools/options.h"
 
-#include "ktr/session_find.h"
+#include "analyze/join.h"
 #include "writer/attach.h"
 
 #include <ktr/reader.h>
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Which session has the uuid? */
-struct salvage_search {
-	uint8_t uuid[16];
-	char *path;
-	size_t size;
-};
-
-static int salvage_is_it(void *context, const char *path, const char *name)
-{
-	struct salvage_search *search = context;
-	struct ktr__session_map map;
-	int found;
-
-	(void)name;
-	if (ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
-		return 0;
-	found = memcmp(map.header.uuid, search->uuid, sizeof(search->uuid)) == 0;
-	ktr__map_close(&map);
-	if (found)
-		snprintf(search->path, search->size, "%s", path);
-	return found;
-}
-
 /* The session of a trace. 0 or the exit status after a complaint. */
 static int salvage_session(const char *command, const char *trace, char *path, size_t size)
 {
-	struct salvage_search search = { .path = path, .size = size };
+	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_reader *reader;
-	int rc = ktr_reader_open(trace, NULL, &reader, &err);
+	int rc = ktr_reader_open(trace, &alone, &reader, &err);
 
 	if (rc)
 		return fail_with(command, &err);
-	memcpy(search.uuid, ktr_reader_info(reader)->uuid, sizeof(search.uuid));
+	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, &err);
 	ktr_reader_close(reader);
-	rc = ktr__session_walk(salvage_is_it, &search, &err);
-	if (rc < 0)
+	if (rc && rc != -ENOENT)
 		return fail_with(command, &err);
-	if (!rc)
+	if (rc)
 		return fail(command,
 			    "%s: its session is not there any more; the trace has what there is",
 			    trace);

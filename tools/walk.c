@@ -36,6 +36,9 @@ int walk_option(struct walk *walk, int id, const char *value)
 	case 'R':
 		walk->reverse = 1;
 		return 1;
+	case WALK_ALONE:
+		walk->alone = 1;
+		return 1;
 	default:
 		return 0;
 	}
@@ -43,7 +46,9 @@ int walk_option(struct walk *walk, int id, const char *value)
 
 static int walk_reader(struct walk *walk, int reverse, struct ktr_reader **reader)
 {
-	struct ktr_reader_options options = { .size = sizeof(options), .reverse = reverse };
+	struct ktr_reader_options options = { .size = sizeof(options),
+					      .reverse = reverse,
+					      .alone = walk->alone };
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (ktr_reader_open(walk->path, &options, reader, &err))

@@ -28,12 +28,15 @@
 #define WALK_FROM OPTION_LONG(90)
 #define WALK_TO   OPTION_LONG(91)
 #define WALK_HEAD OPTION_LONG(92)
+#define WALK_ALONE OPTION_LONG(93)
 
 #define OPTIONS_WALK                                                                               \
 	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                            \
 		{ WALK_HEAD, "head", "N", "only the first N events" },                             \
 		{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" }, \
 		{ WALK_TO, "to", "TIME", "end before that" },                                      \
+		{ WALK_ALONE, "no-join", NULL,                                                     \
+		  "this directory alone: no rotated ones, nothing from its session" },             \
 	{                                                                                          \
 		'R', "reverse", NULL, "newest first"                                               \
 	}
@@ -46,6 +49,7 @@ struct walk {
 	const char *from, *to;
 	uint64_t n_last, n_head;
 	int reverse;
+	int alone;
 	/* After walk_open(). */
 	char path[PATH_MAX];
 	struct ktr_reader *reader;

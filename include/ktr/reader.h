@@ -3,6 +3,9 @@
  * libktrread: reads traces, live sessions and dead sessions through one walk that merges all rings in
  * time order. It never records and starts nothing by itself.
  *
+ * A trace is its directory NAME and those that rotation has moved to NAME.1, NAME.2 and so on, as one; and
+ * where it was not ended, what its session still holds: options.alone leaves both out.
+ *
  *	struct ktr_reader *r;
  *	struct ktr_event ev;
  *
@@ -139,6 +142,8 @@ struct ktr_reader_options {
 	uint64_t from_ns; /* events before it are skipped without being read */
 	uint64_t to_ns;	  /* events at or after it are not read; 0: to the end */
 	int reverse;	  /* newest first; sources of any size */
+	int alone;	  /* this directory alone: no rotated ones, no session */
+	int follow;	  /* go on with what comes: see ktr_reader_wait(); not with reverse or to_ns */
 };
 
 /*
@@ -167,6 +172,7 @@ const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
 #define KTR_READ_EVENT 1
 #define KTR_READ_LOSS  2 /* ktr_reader_loss() describes it; told next to the event it follows */
 #define KTR_READ_NOTE  3 /* ktr_reader_note() describes it */
+#define KTR_READ_WAIT  4 /* follow: nothing more just now; see ktr_reader_wait() */
 
 /*
  * The next thing in time order: one of KTR_READ_*, or -errno when the source failed half-way (err is in
@@ -181,8 +187,21 @@ const struct ktr_note *ktr_reader_note(const struct ktr_reader *reader);
 const struct ktr_error *ktr_reader_error(const struct ktr_reader *reader);
 
 /*
+ * Follow: sleeps until there may be more to read, or for timeout_ms milliseconds (-1: for ever), and
+ * looks for it; ktr_reader_next() then tells. It goes on through rotation, through a process that is
+ * killed (with what its session holds) and through files that are cut. What is seen is held back for
+ * some 50 ms, until whatever is older must have been seen, too; should a writer be later than that, times
+ * go back. KTR_READ_END comes when the session has ended, or the trace's name has become another
+ * one's; ended tells whether the trace has had its end written, which may be that of one
+ * directory only. 0, or -errno; -EINTR: a signal came.
+ */
+int ktr_reader_wait(struct ktr_reader *reader, int timeout_ms);
+int ktr_reader_ended(const struct ktr_reader *reader);
+
+/*
  * Continues at the first event at or after time_ns, in reverse at the last one before it, found by
- * bisection over packets. 0 or -errno.
+ * bisection over packets: what lies before is not read. Followed, only before the first wait. 0 or
+ * -errno.
  */
 int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns);
 
