@@ -9,6 +9,7 @@
  * in itself, data included, so that it runs from any directory.
  */
 #include "visualize/gnuplot.h"
+#include "visualize/newfile.h"
 #include "visualize/label.h"
 
 #include <errno.h>
@@ -207,48 +208,25 @@ static int gnuplot_run(const struct ktr__gnuplot *plot, int out, struct ktr_erro
 	return result;
 }
 
-/* A new file beside path. Its name is in temporary. The descriptor, or -errno. */
-static int gnuplot_temporary(const char *path, char *temporary, size_t size, struct ktr_error *err)
-{
-	mode_t mask = umask(0);
-	int n = snprintf(temporary, size, "%s.XXXXXX", path), fd = -1, error = ENAMETOOLONG;
-
-	umask(mask);
-	if (n > 0 && (size_t)n < size) {
-		fd = mkostemp(temporary, O_CLOEXEC);
-		error = errno;
-	}
-	if (fd < 0)
-		return ktr_error_at(err, path, 0, 0, error, "cannot be written: %s",
-				    strerror(error));
-	fchmod(fd, 0666 & ~mask);
-	return fd;
-}
-
 static int gnuplot_to_file(const struct ktr__gnuplot *plot, struct ktr_error *err)
 {
-	char temporary[4096];
+	struct ktr__newfile file;
 	struct stat is;
-	int fd = gnuplot_temporary(plot->path, temporary, sizeof(temporary), err), result;
+	int result = ktr__newfile_begin(&file, plot->path, err), fd;
 
-	if (fd < 0)
-		return fd;
+	if (result != 0)
+		return result;
+	fd = fileno(file.to);
 	if (plot->format == KTR__GNUPLOT_GP)
 		result = gnuplot_write(fd, plot->script, plot->n_script);
 	else
 		result = gnuplot_run(plot, fd, err);
-	if (result == 0 && fstat(fd, &is) == 0 && is.st_size == 0)
+	if (result == 0 && fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && is.st_size == 0)
 		result = ktr_error_set(err, EPROTO, "gnuplot drew nothing");
-	if (close(fd) != 0 && result == 0)
-		result = -errno;
-	if (result == 0 && rename(temporary, plot->path) != 0)
-		result = -errno;
-	if (result != 0) {
-		unlink(temporary);
+	if (result != 0)
 		ktr_error_at(err, plot->path, 0, 0, -result, "cannot be written: %s",
 			     strerror(-result));
-	}
-	return result;
+	return ktr__newfile_end(&file, result, err);
 }
 
 int ktr__gnuplot_end(struct ktr__gnuplot *plot, struct ktr_error *err)
