@@ -32,7 +32,7 @@ KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
 WRITER_SRC  := $(filter-out $(SHARED_SRC),$(wildcard writer/*.c))
 ANALYZE_SRC := $(wildcard analyze/*.c)
-VIS_SRC     := $(wildcard visualize/*.c)
+VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
 TOOLS_SRC   := $(wildcard tools/*.c)
 TEST_SRC    := $(wildcard tests/*.c)
 
@@ -49,6 +49,7 @@ TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
 LIBKTR_LIBS  := -lurcu-bp -lpthread
 LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
+VIS_LIBS     := -lz
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
@@ -91,6 +92,8 @@ SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-optimize-sibl
 SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
 $(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+
+$(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
 
 $(O)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -135,13 +138,13 @@ $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
-		-lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+		-lcunit $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # ---- the two-file form ----
 
@@ -159,7 +162,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a \
-		-lcunit $(LIBREAD_LIBS) -lpthread
+		-lcunit $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form, without liburcu
 	$(O)/tests/unit-one
@@ -237,6 +240,10 @@ check-san: all ## stress, kills and unit tests under address, undefined and thre
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user
 	scripts/check-arm64.sh
+
+.PHONY: check-page
+check-page: all ## pages and exports in headless Chromium (node, npm); screenshots in build/page/shots
+	tests/page/check.sh $(O)
 
 check-model: ## check the recording protocols with spin
 	tests/model/check.sh

@@ -20,6 +20,7 @@ need gcc command_ "${cc%% *}"
 need libc6-dev header stdio.h
 need liburcu-dev header urcu-bp.h
 need libjansson-dev header jansson.h
+need zlib1g-dev header zlib.h
 need libdw-dev header elfutils/libdwfl.h
 need patch command_ patch
 for kind in "$@"; do

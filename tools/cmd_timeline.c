@@ -9,6 +9,7 @@
 
 #include "visualize/chart_timeline.h"
 #include "visualize/frame.h"
+#include "visualize/page.h"
 #include "visualize/term.h"
 #include "visualize/timeline.h"
 #include "visualize/when.h"
@@ -32,12 +33,13 @@ enum {
 	TIMELINE_COLOR = OPTION_LONG(4),
 	TIMELINE_WIDTH = OPTION_LONG(5),
 	TIMELINE_ALL = OPTION_LONG(6),
-	TIMELINE_SIZE = OPTION_LONG(7)
+	TIMELINE_SIZE = OPTION_LONG(7),
+	TIMELINE_EVENTS = OPTION_LONG(8)
 };
 
 static const struct option_row timeline_rows[] = {
 	OPTIONS_SOURCE,
-	{ 'o', "output", "FILE", "write a picture: FILE.png, .svg, .pdf, or a gnuplot script .gp" },
+	{ 'o', "output", "FILE", "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp" },
 	{ TIMELINE_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
 	{ TIMELINE_TO, "to", "TIME", "end before that" },
 	{ TIMELINE_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
@@ -47,13 +49,17 @@ static const struct option_row timeline_rows[] = {
 	{ TIMELINE_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
 	{ TIMELINE_WIDTH, "width", "N", "columns, instead of the terminal's" },
 	{ TIMELINE_SIZE, "size", "WxH", "of the picture, in pixels (1200x800)" },
+	{ TIMELINE_EVENTS, "events", "N", "how many events a page holds at most (20M)" },
 };
 
 static const struct options timeline_options = {
 	.operands = "[TRACE]",
-	.about = "Draws what threads, CPUs or the rows of KTR_STATE and its kin did over time.\n"
-		 "Without TRACE, ./ktr.out is read.",
+	.about =
+		"Draws what threads, CPUs or the rows of KTR_STATE and its kin did over time: on the\n"
+		"terminal, as a picture, or as a page to look around in with a browser.\n"
+		"Without TRACE, ./ktr.out is read.",
 	.examples = "ktr timeline\n"
+		    "ktr timeline -o timeline.html\n"
 		    "ktr timeline -o timeline.png\n"
 		    "ktr timeline --group worker --group shard --around 3.2s+/-100ms\n"
 		    "ktr timeline --rows cpus --from -2s\n",
@@ -69,7 +75,9 @@ struct timeline_command {
 	enum ktr__timeline_by by;
 	enum colour_when colour;
 	int all;
+	int page; /* output is an HTML page */
 	uint64_t columns;
+	uint64_t max_events;    /* of a page */
 	unsigned width, height; /* of the picture */
 	char path[PATH_MAX];
 	char command[512]; /* for the caption */
@@ -137,6 +145,9 @@ static int timeline_option(struct timeline_command *c, int id, const char *value
 		return option_number(c->find.command, "--width", value, 40, 1000, &c->columns);
 	case TIMELINE_SIZE:
 		return timeline_size(c, value);
+	case TIMELINE_EVENTS:
+		return option_number(c->find.command, "--events", value, 1, UINT64_MAX,
+				     &c->max_events);
 	default:
 		c->all = 1;
 		return 0;
@@ -207,6 +218,28 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 	return rc;
 }
 
+static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
+			 const struct ktr__timeline_options *o)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__page *page;
+	struct ktr_sink *sink;
+	int rc;
+
+	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
+		return fail_with(c->find.command, &err);
+	sink = ktr__page_sink(page);
+	rc = ktr_reader_walk(reader, &sink, 1);
+	if (rc == -ENOMEM)
+		rc = fail(c->find.command, "not enough memory");
+	else if (rc != 0)
+		rc = fail_with(c->find.command, ktr_reader_error(reader));
+	else if (ktr__page_write(page, c->output, c->command, &err) != 0)
+		rc = fail_with(c->find.command, &err);
+	ktr__page_free(page);
+	return rc;
+}
+
 static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(reader);
@@ -219,6 +252,8 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 
 	if (rc != 0)
 		return rc;
+	if (c->page)
+		return timeline_page(c, reader, &o);
 	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term)
 					: ktr__chart_timeline_columns(c->width);
 	rc = ktr__timeline_init(&t, info, &o);
@@ -234,11 +269,20 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	return rc;
 }
 
+static int timeline_is_page(const char *output)
+{
+	size_t n = output != NULL ? strlen(output) : 0;
+
+	return (n > 5 && strcmp(output + n - 5, ".html") == 0) ||
+	       (n > 4 && strcmp(output + n - 4, ".htm") == 0);
+}
+
 static int cmd_timeline(int argc, char **argv)
 {
 	struct timeline_command c = { .find.command = argv[0],
 				      .width = KTR__CHART_WIDTH,
-				      .height = KTR__CHART_HEIGHT };
+				      .height = KTR__CHART_HEIGHT,
+				      .max_events = KTR__PAGE_EVENTS };
 	struct ktr_error err = KTR_ERROR_NONE;
 	enum ktr__gnuplot_format format;
 	struct ktr_reader *reader;
@@ -252,7 +296,8 @@ static int cmd_timeline(int argc, char **argv)
 		rc = timeline_option(&c, id, value);
 	if (id < 0 || rc != 0)
 		return rc != 0 ? rc : options_status(id);
-	if (c.output != NULL && ktr__gnuplot_format_of(c.output, &format, &err) != 0)
+	c.page = timeline_is_page(c.output);
+	if (c.output != NULL && !c.page && ktr__gnuplot_format_of(c.output, &format, &err) != 0)
 		return usage_error(argv[0], "%s: %s", c.output, err.text);
 	if (c.output != NULL && strcmp(c.output, "-") == 0)
 		c.output = NULL;

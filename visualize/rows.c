@@ -161,6 +161,7 @@ static int rows_insert(struct ktr__rows *rows, const struct ktr__row_key *key, u
 	if (row == NULL)
 		return -ENOMEM;
 	row->hash = hash;
+	row->number = rows->n_rows;
 	rows->row[rows->n_rows++] = row;
 	at = &rows->bucket[hash & (rows->n_buckets - 1)];
 	row->chain = *at;

@@ -55,6 +55,7 @@ struct ktr__stay {
 
 struct ktr__row {
 	enum ktr__row_kind kind;
+	unsigned number; /* in the table's row[] */
 	uint32_t pid;
 	uint32_t cpu;
 	const char *process; /* clean */

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Pages and exports in headless Chromium: make check-page. Needs chromium, node and npm, which fetches
+# playwright-core into build/page; leaves screenshots in build/page/shots.
+#
+#	tests/page/check.sh [BUILD]
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+O=$(cd "${1:-build}" && pwd)
+top=$PWD
+work=$O/page
+shots=$work/shots
+PLAYWRIGHT=1.65.1
+for need in "${CHROMIUM:-/usr/bin/chromium}" node npm; do
+	command -v "$need" >/dev/null || { echo "check-page: skipped, no $need"; exit 0; }
+done
+mkdir -p "$shots"
+cp tests/page/*.mjs "$work"
+[ -d "$work/node_modules/playwright-core" ] ||
+	(cd "$work" && npm install --silent --no-save "playwright-core@$PLAYWRIGHT") || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work/big.trace" "$work/big.html"' EXIT
+unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
+ktr=$O/bin/ktr
+
+. tests/page/hostile.sh
+hostile_program "$work/hostile" || exit 1
+${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/page/big.c -o "$work/big" "$O/lib/libktr.a" \
+	-lurcu-bp -lpthread || exit 1
+cd "$work" || exit 1
+rm -rf trace big.trace
+"$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
+	"$ktr" json --events trace >told &&
+	"$ktr" timeline trace -o hostile.html &&
+	"$ktr" run -o big.trace -e 1M -m all -- ./big 10500000 &&
+	"$ktr" timeline big.trace -o big.html || exit 1
+ls -l hostile.html big.html
+node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" || exit 1
+cd "$top" || exit 1
+echo "check-page: passed; screenshots in $shots"

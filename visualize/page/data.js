@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the page holds: the index, the states of rows before each chunk, the overview, and chunks of
+ * events, which are unpacked when they are looked at. visualize/packer.h has the layout. Times are
+ * nanoseconds since the page's beginning.
+ */
+'use strict';
+
+const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
+const ROW_CPU = 2;
+const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
+const KEPT_CHUNKS = 2 * DETAIL_CHUNKS;
+
+let index;	/* the index, with names for the members of its tables */
+
+function bytesOf(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+async function unpack(id) {
+	const stream = new Blob([bytesOf(document.getElementById(id).textContent)]).stream();
+	return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
+}
+
+/* Numbers of seven bits per byte. */
+class Numbers {
+	constructor(bytes) {
+		this.bytes = bytes;
+		this.at = 0;
+	}
+	next() {
+		const b = this.bytes;
+		let c = b[this.at++], n = c & 127, unit = 128;
+		for (; c > 127; unit *= 128) {
+			c = b[this.at++];
+			n += (c & 127) * unit;
+		}
+		return n;
+	}
+	signed() {
+		const n = this.next();
+		return n % 2 ? -(n + 1) / 2 : n / 2;
+	}
+	part() {
+		const n = this.next();
+		this.at += n;
+		return this.bytes.subarray(this.at - n, this.at);
+	}
+}
+
+/* A column of differences, as 64-bit words. */
+function words(bytes, n) {
+	const out = new BigUint64Array(n), half = new Uint32Array(out.buffer);
+	let lo = 0, hi = 0, at = 0;
+	for (let i = 0; i < n; i++) {
+		let l = 0, h = 0, shift = 0, c;
+		do {
+			c = bytes[at++];
+			if (shift < 28) {
+				l |= (c & 127) << shift;
+			} else if (shift === 28) {
+				l |= (c & 127) << 28;
+				h |= (c & 127) >>> 4;
+			} else {
+				h |= (c & 127) << (shift - 32);
+			}
+			shift += 7;
+		} while (c > 127);
+		const sign = -(l & 1);
+		const low = (((l >>> 1) | (h << 31)) ^ sign) >>> 0;
+		const sum = (lo >>> 0) + low;
+		hi = (hi + ((h >>> 1) ^ sign) + (sum > 4294967295 ? 1 : 0)) | 0;
+		lo = sum | 0;
+		half[2 * i] = lo;
+		half[2 * i + 1] = hi;
+	}
+	return out;
+}
+
+class Chunk {
+	constructor(number, bytes) {
+		const r = new Numbers(bytes);
+		const n = r.next();
+		this.number = number;
+		this.first = index.chunks[number].firstEvent;
+		this.n = n;
+		this.readTimes(r.part());
+		this.site = this.readColumn(r.part());
+		this.track = this.readColumn(r.part());
+		const lanes = new Numbers(r.part());
+		this.readStrings(r);
+		this.columns = new Map();
+		for (let i = r.next(); i > 0; i--) {
+			const s = r.next();
+			this.columns.set(s, index.sites[s].args.map(() => ({ bytes: r.part(), words: null })));
+		}
+		this.numberEvents();
+		this.lane = new Uint16Array(this.n);
+		for (let e = 0; e < n; e++)
+			if (index.sites[this.site[e]].kind >= KIND_START)
+				this.lane[e] = lanes.next();
+		this.lists = {};
+		this.strips = new Map();
+		this.hits = null;
+	}
+
+	readTimes(bytes) {
+		const r = new Numbers(bytes);
+		this.time = new Float64Array(this.n);
+		let now = 0;
+		for (let i = 0; i < this.n; i++)
+			this.time[i] = now += r.next();
+	}
+
+	readColumn(bytes) {
+		const r = new Numbers(bytes), out = new Uint32Array(this.n);
+		for (let i = 0; i < this.n; i++)
+			out[i] = r.next();
+		return out;
+	}
+
+	readStrings(r) {
+		const n = r.next();
+		this.stringFlag = new Uint8Array(n);
+		this.stringBytes = new Array(n);
+		this.stringText = new Array(n);
+		for (let i = 0; i < n; i++) {
+			this.stringFlag[i] = r.next();
+			this.stringBytes[i] = r.part();
+		}
+	}
+
+	/* Which of its site's events in this chunk each one is. */
+	numberEvents() {
+		const count = new Uint32Array(index.sites.length);
+		this.ordinal = new Uint32Array(this.n);
+		for (let i = 0; i < this.n; i++)
+			this.ordinal[i] = count[this.site[i]]++;
+		this.siteCount = count;
+	}
+
+	/* A string as recorded; as it is shown with mark, that is with what tells that it is not whole. */
+	string(i, mark) {
+		if (this.stringText[i] === undefined)
+			this.stringText[i] = new TextDecoder().decode(this.stringBytes[i]);
+		if (!mark || !this.stringFlag[i])
+			return this.stringText[i];
+		return this.stringFlag[i] === 2 ? '(null)' : this.stringText[i] + '...';
+	}
+
+	/* All values of a site's argument. */
+	values(site, arg) {
+		const column = this.columns.get(site)[arg];
+		if (!column.words)
+			column.words = words(column.bytes, this.siteCount[site]);
+		return column.words;
+	}
+
+	/* The event's arguments: strings, numbers (of doubles) and big integers. */
+	args(e) {
+		const s = this.site[e];
+		return index.sites[s].args.map((arg, i) => {
+			const word = this.values(s, i)[this.ordinal[e]];
+			if (arg.type === 's' || arg.type === 'k')
+				return this.string(Number(word), true);
+			return arg.type === 'f' ? new Float64Array(new BigUint64Array([word]).buffer)[0] : word;
+		});
+	}
+
+	pid(e) {
+		return index.tracks[this.track[e]].pid;
+	}
+
+	message(e) {
+		return messageOf(index.sites[this.site[e]], this.args(e), this.pid(e));
+	}
+
+	/*
+	 * Events by row: {row, start, order}, such that those of row r are order[start[r]] to
+	 * order[start[r + 1] - 1]. What: 'ids', 'threads' or 'cpus'.
+	 */
+	list(what) {
+		if (!this.lists[what]) {
+			const rows = what === 'cpus' ? index.cpus.length : index.rows.length;
+			this.lists[what] = sortByRow(what === 'ids' ? this.rowsOfIds() : this.rowsOfTracks(what), rows);
+		}
+		return this.lists[what];
+	}
+
+	rowsOfTracks(what) {
+		const row = Int32Array.from(index.tracks, (t) => what === 'cpus' ? index.cpuRow.get(t.cpu) ?? -1 : t.row);
+		return Int32Array.from(this.track, (t) => row[t]);
+	}
+
+	/* The row of each event of the KTR_STATE family; fills labels and counters on the way. */
+	rowsOfIds() {
+		const row = new Int32Array(this.n).fill(-1), known = new Map();
+		this.label = new Uint16Array(this.n);
+		this.count = new Float64Array(this.n);
+		for (let e = 0; e < this.n; e++) {
+			const s = this.site[e], site = index.sites[s];
+			if (site.kind === KIND_EVENT)
+				continue;
+			const string = site.ident === null ? this.values(s, 0)[this.ordinal[e]] : -1n;
+			const key = ((Number(string) + 1) * index.processes + index.tracks[this.track[e]].process) * 65536 + s;
+			let r = known.get(key);
+			if (r === undefined) {
+				const ident = site.ident === null ? this.string(Number(string), false) : site.ident;
+				r = index.rowOf.get(this.pid(e) + '/' + site.group + '/' + ident) ?? -1;
+				known.set(key, r);
+			}
+			row[e] = r;
+			if (site.kind === KIND_STATE)
+				this.label[e] = this.labelOf(e, s, site);
+			else if (site.kind === KIND_COUNTER)
+				this.count[e] = Number(BigInt.asIntN(64, this.values(s, site.valueArg)[this.ordinal[e]]));
+		}
+		return row;
+	}
+
+	labelOf(e, s, site) {
+		const word = this.values(s, site.valueArg)[this.ordinal[e]];
+		if (site.args[site.valueArg].type !== 's')
+			return index.labelOf.get(String(word)) ?? 1;
+		this.labels = this.labels || new Map();
+		let label = this.labels.get(word);
+		if (label === undefined) {
+			const text = this.string(Number(word), false);
+			label = index.labelOf.get(clip(text === '' ? '(none)' : text)) ?? 1;
+			this.labels.set(word, label);
+		}
+		return label;
+	}
+}
+
+/* A label's text in the index is cut to what KTR__LABEL_BYTES holds. */
+function clip(text) {
+	return text.length < 150 ? text : index.clipped.find((label) => text.startsWith(label)) ?? text;
+}
+
+function sortByRow(row, n) {
+	const start = new Uint32Array(n + 1), order = new Uint32Array(row.length);
+	for (let i = 0; i < row.length; i++)
+		if (row[i] >= 0)
+			start[row[i] + 1]++;
+	for (let r = 0; r < n; r++)
+		start[r + 1] += start[r];
+	const at = start.slice();
+	for (let i = 0; i < row.length; i++)
+		if (row[i] >= 0)
+			order[at[row[i]]++] = i;
+	return { start, order, row };
+}
+
+/* ---- chunks on demand ---- */
+
+const chunks = new Map();	/* unpacked ones, the longest unused first */
+const coming = new Map();	/* number to promise */
+let chunkCame = () => {};	/* called when one that was asked for has come */
+
+async function chunkLoad(number) {
+	while (!document.getElementById('c' + number)) {
+		if (document.readyState === 'complete')
+			throw new Error('part ' + number + ' of the page is missing');
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	const chunk = new Chunk(number, new Uint8Array(await unpack('c' + number)));
+	chunks.set(number, chunk);
+	for (const old of chunks.keys()) {
+		if (chunks.size <= KEPT_CHUNKS)
+			break;
+		chunks.delete(old);
+	}
+	return chunk;
+}
+
+/* The chunk, or null while it is on its way. */
+function chunkNow(number) {
+	const chunk = chunks.get(number);
+	if (chunk) {
+		chunks.delete(number);
+		chunks.set(number, chunk);
+		return chunk;
+	}
+	chunkLater(number).catch(() => {});
+	return null;
+}
+
+function chunkLater(number) {
+	const chunk = chunks.get(number);
+	if (chunk)
+		return Promise.resolve(chunk);
+	if (!coming.has(number)) {
+		coming.set(number, chunkLoad(number).finally(() => {
+			coming.delete(number);
+			chunkCame();
+		}));
+	}
+	return coming.get(number);
+}
+
+/* The first chunk that ends at or after a moment; the number of chunks when there is none. */
+function chunkAt(time) {
+	let low = 0, high = index.chunks.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (index.chunks[mid].last < time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Event number to chunk number. */
+function chunkOf(event) {
+	let low = 0, high = index.chunks.length - 1;
+	while (low < high) {
+		const mid = (low + high + 1) >> 1;
+		if (index.chunks[mid].firstEvent > event)
+			high = mid - 1;
+		else
+			low = mid;
+	}
+	return low;
+}
+
+/* ---- index, states, overview ---- */
+
+const members = {
+	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps'],
+	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx'],
+	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts'],
+	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts'],
+	losses: ['cpu', 'keep', 'events', 'from', 'to'],
+	chunks: ['events', 'first', 'last'],
+};
+const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark'];
+
+function named(row, names) {
+	return Object.fromEntries(names.map((name, i) => [name, row[i]]));
+}
+
+function indexRead(text) {
+	index = JSON.parse(text);
+	for (const table in members)
+		index[table] = index[table].map((row) => named(row, members[table]));
+	for (const site of index.sites)
+		site.args = site.args.map(([name, type]) => ({ name, type }));
+	for (const view of Object.values(index.views)) {
+		view.lines = view.lines.map((line) => named(line, lineMembers));
+		view.legends = view.legends.map(([group, more, entries]) => ({ group, more, colour: new Map(entries) }));
+	}
+	let event = 0;
+	for (const chunk of index.chunks) {
+		chunk.firstEvent = event;
+		event += chunk.events;
+	}
+	const processes = [...new Set(index.tracks.map((track) => track.pid))];
+	for (const track of index.tracks)
+		track.process = processes.indexOf(track.pid);
+	index.processes = processes.length;
+	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i]));
+	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
+	index.labelOf = new Map(index.labels.map((label, i) => [label, i]));
+	index.clipped = index.labels.filter((label) => label.length >= 40);
+	index.from = Number(index.from);
+}
+
+/* Snapshots of rows: before chunk k a row was as its last one with chunk <= k tells. */
+function statesRead(bytes) {
+	const r = new Numbers(bytes);
+	index.history = index.rows.map(() => []);
+	const moment = (to) => {
+		to.event = r.next() - 1;
+		to.from = r.signed();
+		return to;
+	};
+	for (let k = 0; k < index.chunks.length; k++) {
+		for (let n = r.next(); n > 0; n--) {
+			const row = r.next(), has = r.next(), now = { chunk: k, spans: [] };
+			if (has & 1)
+				now.state = moment({ label: r.next() });
+			if (has & 2)
+				now.counter = moment({ value: r.signed() });
+			if (has & 4)
+				for (let spans = r.next(); spans > 0; spans--)
+					now.spans.push(moment({ lane: r.next() }));
+			index.history[row].push(now);
+		}
+	}
+}
+
+const nothing = { spans: [] };
+
+function stateBefore(row, chunk) {
+	const history = index.history[row];
+	let low = 0, high = history.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (history[mid].chunk <= chunk)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? history[low - 1] : nothing;
+}
+
+function overviewRead(buffer) {
+	let at = 0;
+	const n = index.columns;
+	const take = (bytes) => buffer.slice(at, at += bytes);
+	for (const row of [...index.rows, ...index.cpus]) {
+		if (row.parts & 1)
+			row.cells = { first: new Uint16Array(take(2 * n)), second: new Uint16Array(take(2 * n)),
+				share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)) };
+		if (row.parts & 2)
+			row.area = { least: new Float64Array(take(8 * n)), greatest: new Float64Array(take(8 * n)) };
+		if (row.parts & 4)
+			row.counts = new Uint32Array(take(4 * n));
+	}
+}
+
+async function dataOpen() {
+	indexRead(new TextDecoder().decode(await unpack('index')));
+	statesRead(new Uint8Array(await unpack('states')));
+	if (index.overview)
+		overviewRead(await unpack('overview'));
+}

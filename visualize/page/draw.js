@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Draws. Bars, areas, marks and gaps are pixels that we set ourselves in one image, whose price does
+ * not depend on how many events there are; text goes on top of it.
+ */
+'use strict';
+
+const GUTTER = 290;	/* [pixels] names of rows */
+const RULER = 26;	/* [pixels] */
+const canvas = document.getElementById('plot');
+const pen = canvas.getContext('2d', { alpha: false });
+const columns = new Columns();
+const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
+const barNames = [];	/* states' names, to be written on this frame */
+let theme;	/* colours of the page, as numbers and as text */
+
+function packed(colour) {
+	return 0xff000000 | (colour & 255) << 16 | (colour & 0xff00) | colour >> 16;
+}
+
+function themeRead() {
+	const style = getComputedStyle(document.documentElement);
+	const dark = document.documentElement.dataset.theme === 'dark';
+	const get = (name) => style.getPropertyValue(name).trim();
+	const number = (name) => parseInt(get(name).slice(1), 16);
+	theme = { dark, ink: get('--ink'), faint: get('--faint'), ground: get('--ground'), band: get('--band'),
+		line: get('--line'), mark: get('--mark'), groundPixel: packed(number('--ground')) >>> 0,
+		bandPixel: packed(number('--band')) >>> 0, linePixel: packed(number('--line')) >>> 0,
+		faintPixel: packed(number('--faint')) >>> 0, inkPixel: packed(number('--ink')) >>> 0,
+		markPixel: packed(number('--mark')) >>> 0 };
+}
+
+/* Pale means that nothing happens, on either ground; what is nearly black would vanish on a dark one. */
+function shown(colour) {
+	if (!theme.dark)
+		return colour;
+	const dark = { 0xdfdfdf: 0x3a3d44, 0x00405f: 0x2f7fae, 0x00543d: 0x2a9a78, 0x6e3a57: 0xa06486, 0x8a5f00: 0xb58322 };
+	return dark[colour] ?? colour;
+}
+
+function plotWidth() {
+	return Math.max(1, picture.width / picture.ratio - GUTTER);
+}
+
+function xOf(time) {
+	return GUTTER + (time - view.from) / (view.to - view.from) * plotWidth();
+}
+
+function timeOf(x) {
+	return view.from + (x - GUTTER) / plotWidth() * (view.to - view.from);
+}
+
+function fit() {
+	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
+	const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
+	if (picture.width === width && picture.height === height && picture.ratio === ratio)
+		return;
+	Object.assign(picture, { width, height, ratio });
+	canvas.width = width;
+	canvas.height = height;
+	picture.image = pen.createImageData(width, height);
+	picture.pixels = new Uint32Array(picture.image.data.buffer);
+}
+
+function rectangle(x0, y0, x1, y1, pixel) {
+	const { pixels, width, height } = picture;
+	x0 = Math.max(0, x0);
+	y0 = Math.max(0, y0);
+	x1 = Math.min(width, x1);
+	y1 = Math.min(height, y1);
+	if (x1 > x0)
+		for (let y = y0; y < y1; y++)
+			pixels.fill(pixel, y * width + x0, y * width + x1);
+}
+
+/* [first, end) rows of pixels of a part of a line. */
+function band(line, top, bottom) {
+	const y = RULER + line.y - view.top;
+	return [Math.round((y + top) * picture.ratio), Math.round((y + bottom) * picture.ratio)];
+}
+
+/* One column in layers, in the order of the labels' numbers. */
+function paintColumn(line, x, left, y0, y1, order) {
+	const at = 4 * x, { pixels, width } = picture;
+	let n = 0, sum = 0;
+	for (let i = 0; i < 4 && columns.weight[at + i] > 0; i++) {
+		sum += columns.weight[at + i];
+		let k = n++;
+		for (; k > 0 && columns.label[at + order[k - 1]] > columns.label[at + i]; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	if (!n)
+		return;
+	const scale = sum > 0.98 ? 1 / sum : 1;
+	sum = Math.min(1, sum * scale);
+	/* What hardly covers its column still has to be seen. */
+	const high = Math.max(sum, 0.19) / sum;
+	let bottom = y1, used = 0;
+	for (let i = 0; i < n; i++) {
+		used += columns.weight[at + order[i]] * scale * high;
+		const top = Math.max(0, Math.round(y1 - used * (y1 - y0)));
+		const pixel = packed(shown(colourOf(line, columns.label[at + order[i]])));
+		for (let y = Math.min(bottom, picture.height) - 1; y >= top; y--)
+			pixels[y * width + left + x] = pixel;
+		bottom = top;
+	}
+}
+
+/* The lanes that were added to the columns; runs of whole columns of one label are rectangles. */
+function paintLane(line, y0, y1, names) {
+	const left = Math.round(GUTTER * picture.ratio), order = [0, 0, 0, 0];
+	if (y1 <= 0 || y0 >= picture.height)
+		return;
+	const { ratio } = picture;
+	for (let x = 0, end; x < columns.n; x = end) {
+		const label = columns.label[4 * x];
+		const whole = (at) => columns.weight[4 * at] > 0.99 && columns.weight[4 * at + 1] === 0 &&
+			columns.label[4 * at] === label;
+		for (end = x + 1; whole(x) && end < columns.n && whole(end);)
+			end++;
+		if (whole(x))
+			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(line, label))));
+		if (names && end - x > 34 * ratio)
+			barNames.push({ x: (left + x) / ratio, y: (y0 + y1) / 2 / ratio, width: (end - x) / ratio,
+				text: index.labels[label], ink: inkOn(shown(colourOf(line, label))) });
+		if (!whole(x) && columns.weight[4 * x] > 0)
+			paintColumn(line, x, left, y0, y1, order);
+	}
+}
+
+/* How many events a column has, on a logarithmic scale. */
+function paintCounts(y0, y1, pixel) {
+	const left = Math.round(GUTTER * picture.ratio);
+	let most = 0;
+	for (let x = 0; x < columns.n; x++)
+		most = Math.max(most, columns.count[x]);
+	for (let x = 0; x < columns.n; x++) {
+		const n = columns.count[x];
+		if (n) {
+			const high = most > 2 ? 0.35 + 0.65 * Math.log(n) / Math.log(most) : 0.8;
+			rectangle(left + x, Math.round(y1 - high * (y1 - y0)), left + x + Math.ceil(picture.ratio), y1, pixel);
+		}
+	}
+}
+
+function paintArea(row, y0, y1) {
+	const left = Math.round(GUTTER * picture.ratio), base = Math.min(0, row.least);
+	const unit = (y1 - y0 - 2) / Math.max(1e-300, row.greatest - base);
+	const pale = packed(0x56b4e9), strong = packed(0x0072b2);
+	for (let x = 0; x < columns.n; x++) {
+		if (columns.greatest[x] === -Infinity)
+			continue;
+		const low = Math.round(y1 - (columns.least[x] - base) * unit);
+		const high = Math.round(y1 - (columns.greatest[x] - base) * unit) - 1;
+		rectangle(left + x, high, left + x + 1, low, pale);
+		rectangle(left + x, low, left + x + 1, y1, strong);
+	}
+}
+
+/* Hatches from one moment to another. */
+function paintGap(from, to, y0, y1) {
+	const { pixels, width, height, ratio } = picture, left = Math.round(GUTTER * ratio);
+	const x0 = Math.max(left, Math.floor(xOf(from) * ratio));
+	const x1 = Math.min(width, Math.max(Math.ceil(xOf(to) * ratio), x0 + 2));
+	const step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
+	for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
+		for (let x = x0; x < x1; x++)
+			if ((x + y) % step < wide)
+				pixels[y * width + x] = theme.inkPixel;
+}
+
+function paintGaps() {
+	for (const loss of index.losses) {
+		const from = loss.from ?? 0, to = loss.to ?? index.span;
+		if (to < view.from || from > view.to)
+			continue;
+		if (view.by !== 'cpus') {
+			paintGap(from, to, Math.round(RULER * picture.ratio), band({ y: view.height }, 0, 0)[0]);
+			continue;
+		}
+		for (const line of view.lines)
+			if (line.row >= 0 && index.cpus[line.row].pid === loss.cpu)
+				paintGap(from, to, ...band(line, 0, line.height));
+	}
+}
+
+/* ---- rows ---- */
+
+function addStates(line, row, sight) {
+	if (sight.detail)
+		eachChunk(columns, sight, 's' + line.row, (to, s, zero, scale) =>
+			eachState(line.row, row, s, (x0, x1, label) =>
+				to.add((Math.max(x0, s.from) - zero) * scale, (Math.min(x1, s.to) - zero) * scale, label)));
+	else if (row.cells)
+		overviewLane(row.cells, columns, sight);
+}
+
+function paintSpans(line, row, sight) {
+	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
+	if (!sight.detail) {
+		if (row.cells)
+			overviewLane(row.cells, columns, sight);
+		paintLane(line, ...band(line, 2, line.height - 2));
+		return;
+	}
+	for (let lane = 0; lane < lanes; lane++) {
+		const label = index.labelOf.get(lane + 1 + ' open') ?? 1;
+		columns.clear();
+		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, zero, scale) =>
+			eachSpan(line.row, s, (from, end, at) => {
+				const x0 = (Math.max(from, s.from) - zero) * scale;
+				if (Math.min(at, lanes - 1) === lane)
+					to.add(x0, Math.max((Math.min(end, s.to) - zero) * scale, x0 + 0.2), label);
+			}));
+		paintLane(line, ...band(line, 2 + lane * high, 2 + (lane + 1) * high - (lanes > 1 ? 1 : 0)));
+	}
+}
+
+/* A row of a CPU: whose events they are. */
+function paintCpu(line, row, sight) {
+	if (sight.detail)
+		eachChunk(columns, sight, 'c' + line.row, (to, s, zero, scale) =>
+			eachEvent('cpus', line.row, s, (chunk, e) => {
+				const x = Math.floor((chunk.time[e] - zero) * scale);
+				if (x >= 0 && x < to.n)
+					to.put(x, index.tracks[chunk.track[e]].label, 1);
+			}));
+	else if (row.cells)
+		overviewLane(row.cells, columns, sight);
+	columns.whole();
+	paintLane(line, ...band(line, 3, line.height - 3));
+}
+
+function addMarks(what, number, row, sight, wanted) {
+	if (sight.detail)
+		eachChunk(columns, sight, 'm' + what + number, (to, s, zero, scale) =>
+			eachEvent(what, number, s, (chunk, e) => {
+				const x = Math.floor((chunk.time[e] - zero) * scale);
+				if (x >= 0 && x < to.n && wanted(index.sites[chunk.site[e]].kind))
+					to.count[x]++;
+			}));
+	else if (row.counts)
+		overviewCounts(row.counts, columns, sight);
+}
+
+function paintCounter(line, row, sight) {
+	if (sight.detail)
+		eachChunk(columns, sight, 'n' + line.row, (to, s, zero, scale) =>
+			eachNumber(line.row, s, (from, end, value) =>
+				to.range((Math.max(from, s.from) - zero) * scale, (Math.min(end, s.to) - zero) * scale, value, value)));
+	else if (row.area)
+		overviewArea(row.area, columns, sight);
+	paintArea(row, ...band(line, 2, line.height - 2));
+}
+
+function paintLine(line, sight) {
+	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const marks = line.marks >= 0 ? rowTable()[line.marks] : null;
+	columns.clear();
+	if (row && row.kind === ROW_CPU) {
+		paintCpu(line, row, sight);
+	} else if (row && row.has & HAS_STATES) {
+		addStates(line, row, sight);
+		paintLane(line, ...band(line, 2, line.height - 3), true);
+	} else if (row && row.has & HAS_SPANS) {
+		paintSpans(line, row, sight);
+	} else if (row && row.has & HAS_COUNTERS) {
+		paintCounter(line, row, sight);
+	}
+	if (!marks)
+		return;
+	columns.clear();
+	if (marks.kind === 0)
+		addMarks('ids', line.marks, marks, sight, (kind) => kind === KIND_POINT);
+	else
+		addMarks('threads', line.marks, marks, sight, () => true);
+	if (row)
+		paintCounts(...band(line, line.height - 6, line.height), theme.inkPixel);
+	else
+		paintCounts(...band(line, 2, line.height - 2), theme.faintPixel);
+}
+
+/* ---- text ---- */
+
+function clipped(text, width) {
+	if (pen.measureText(text).width <= width)
+		return text;
+	let low = 0, high = text.length;
+	while (low < high) {
+		const mid = (low + high + 1) >> 1;
+		if (pen.measureText(text.slice(0, mid) + '…').width <= width)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return low ? text.slice(0, low) + '…' : '';
+}
+
+function write(text, x, y, colour, width, weight) {
+	pen.font = (weight || '') + ' 12px system-ui, "DejaVu Sans", sans-serif';
+	pen.fillStyle = colour;
+	pen.fillText(width ? clipped(text, width) : text, x, y);
+}
+
+function inkOn(colour) {
+	const luma = ((colour >> 16) * 299 + (colour >> 8 & 255) * 587 + (colour & 255) * 114) / 1000;
+	return luma > 150 ? '#000' : '#fff';
+}
+
+/* The names of states, on bars that are wide enough. */
+function writeStates() {
+	for (const bar of barNames)
+		write(bar.text, bar.x + 4, bar.y + 0.5, bar.ink, bar.width - 8);
+}
+
+/* What spans say and how long they took, likewise. */
+function writeSpans(line, row, sight) {
+	const y = RULER + line.y - view.top;
+	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
+	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
+		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), GUTTER + plotWidth());
+		const label = index.labelOf.get(lane + 1 + ' open') ?? 1;
+		if (x1 - x0 > 34)
+			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4,
+				y + 2 + (Math.min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(line, label))), x1 - x0 - 8);
+	});
+}
+
+/* What the START of a span says beyond its key. */
+function spanText(event) {
+	const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
+	if (!chunk)
+		return '';
+	const site = index.sites[chunk.site[event - chunk.first]];
+	const values = chunk.args(event - chunk.first);
+	const text = site.args.map((arg, i) => i > site.valueArg ? valueText(arg, values[i], 0) : '').filter(Boolean).join(', ');
+	return text ? text + '  ' : '';
+}
+
+function writeNames(line) {
+	const y = RULER + line.y - view.top + line.height / 2 + 0.5;
+	if (line.row < 0 && line.marks < 0) {
+		write(line.text, 14, y, theme.ink, GUTTER - 20, '600');
+		return;
+	}
+	const x = 22 + 12 * Math.max(0, line.indent), room = GUTTER - x - 10;
+	const remark = line.remark ? clipped(line.remark, room * 0.6) : '';
+	write(line.text, x, y, theme.ink, room - (remark ? pen.measureText(remark).width + 8 : 0));
+	pen.textAlign = 'right';
+	write(remark, GUTTER - 8, y, theme.faint);
+	pen.textAlign = 'left';
+}
+
+/* Ticks at round steps, about 110 pixels apart. */
+function tickStep() {
+	const rough = (view.to - view.from) / plotWidth() * 130, unit = 10 ** Math.floor(Math.log10(rough));
+	return Math.max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
+}
+
+function drawRuler() {
+	const step = tickStep(), offset = index.from;
+	pen.fillStyle = theme.band;
+	pen.fillRect(0, 0, picture.width / picture.ratio, RULER);
+	for (let k = Math.ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
+		const x = xOf(k * step - offset);
+		if (x < GUTTER)
+			continue;
+		pen.fillStyle = theme.faint;
+		pen.fillRect(x, RULER - 5, 1, 5);
+		write(moment(k * step, step), x + 3, RULER / 2, theme.faint);
+	}
+	write('time since the trace began', 14, RULER / 2, theme.faint);
+}
+
+function drawGrid(lines) {
+	const { ratio } = picture, left = Math.round(GUTTER * ratio), step = tickStep();
+	for (const line of lines)
+		if (line.row < 0 && line.marks < 0)
+			rectangle(0, ...swap(band(line, 0, line.height)), theme.bandPixel);
+	for (let k = Math.ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
+		const x = Math.round(xOf(k * step - index.from) * ratio);
+		if (x >= left)
+			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
+	}
+}
+
+function swap([y0, y1]) {
+	return [y0, picture.width, y1];
+}
+
+function drawSelection() {
+	const { selected, measure } = view;
+	const bottom = picture.height / picture.ratio;
+	if (measure) {
+		const x0 = xOf(Math.min(measure.a, measure.b)), x1 = xOf(Math.max(measure.a, measure.b));
+		pen.fillStyle = theme.dark ? '#ffffff22' : '#00000018';
+		pen.fillRect(Math.max(x0, GUTTER), 0, Math.max(1, x1 - Math.max(x0, GUTTER)), bottom);
+		const text = duration(Math.abs(measure.b - measure.a));
+		const x = Math.max(GUTTER + 4, Math.min((x0 + x1) / 2, picture.width / picture.ratio - 80));
+		pen.textAlign = 'center';
+		pen.fillStyle = theme.ground;
+		const wide = pen.measureText(text).width + 14;
+		pen.fillRect(x - wide / 2, 3, wide, RULER - 6);
+		write(text, x, RULER / 2, theme.mark, 0, '600');
+		pen.textAlign = 'left';
+	}
+	if (selected) {
+		const x = xOf(selected.time);
+		pen.fillStyle = theme.mark;
+		if (x >= GUTTER)
+			pen.fillRect(x - 0.5, RULER, 1.5, bottom);
+		if (selected.line) {
+			pen.strokeStyle = theme.mark;
+			pen.strokeRect(GUTTER + 0.5, RULER + selected.line.y - view.top + 0.5, plotWidth() - 1, selected.line.height - 1);
+		}
+	}
+}
+
+/* Hits of a search: a mark on every row that the event is on, and a line from one to the next. */
+function drawHits(lines, sight) {
+	if (!search.match || !sight.detail)
+		return;
+	const lineOf = new Map();
+	for (const line of lines) {
+		if (line.row >= 0 && !lineOf.has(line.row))
+			lineOf.set(line.row, line);
+		if (line.marks >= 0 && !lineOf.has(line.marks))
+			lineOf.set(line.marks, line);
+	}
+	let before = null, drawn = 0;
+	pen.fillStyle = pen.strokeStyle = theme.mark;
+	for (let k = sight.first; k <= sight.end && drawn < 5000; k++) {
+		const chunk = chunks.get(k);
+		if (!chunk)
+			continue;
+		const rows = chunk.list(view.by).row;
+		for (const e of searchHits(chunk)) {
+			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
+			if (x < GUTTER || x > GUTTER + plotWidth() || !line)
+				continue;
+			const y = RULER + line.y - view.top + line.height;
+			if (before && search.follow) {
+				pen.beginPath();
+				pen.moveTo(before.x, before.y);
+				pen.lineTo(x, y);
+				pen.stroke();
+			}
+			before = { x, y };
+			pen.beginPath();
+			pen.moveTo(x, y - 7);
+			pen.lineTo(x - 4, y + 1);
+			pen.lineTo(x + 4, y + 1);
+			pen.fill();
+			if (++drawn === 5000)
+				break;
+		}
+	}
+}
+
+/* ---- the frame ---- */
+
+function draw() {
+	fit();
+	const sight = sightOf(view.from, view.to), visible = picture.height / picture.ratio - RULER;
+	view.top = Math.max(0, Math.min(view.top, view.height + 10 - visible));
+	const lines = view.lines.filter((line) => line.y + line.height > view.top && line.y < view.top + visible);
+	view.sight = sight;
+	columns.resize(Math.max(1, picture.width - Math.round(GUTTER * picture.ratio)));
+	picture.pixels.fill(theme.groundPixel);
+	barNames.length = 0;
+	drawGrid(lines);
+	for (const line of lines)
+		if (line.row >= 0 || line.marks >= 0)
+			paintLine(line, sight);
+	paintGaps();
+	pen.setTransform(1, 0, 0, 1, 0, 0);
+	pen.putImageData(picture.image, 0, 0);
+	pen.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
+	pen.textBaseline = 'middle';
+	for (const line of lines) {
+		writeNames(line);
+		if (line.row >= 0 && sight.detail && view.by !== 'cpus' && sight.end - sight.first < 2 &&
+		    index.rows[line.row].has & HAS_SPANS)
+			writeSpans(line, index.rows[line.row], sight);
+	}
+	writeStates();
+	drawHits(lines, sight);
+	drawRuler();
+	drawSelection();
+	if (sight.beyond)
+		write('Events from here on are not in this page: ktr timeline --from makes another one', GUTTER + 20, RULER + 14, theme.mark);
+	return sight;
+}

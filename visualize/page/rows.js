@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which rows there are, how high they are, and what each shows between two moments: from events where
+ * few enough chunks are in sight, else from the overview.
+ */
+'use strict';
+
+const HAS_STATES = 1, HAS_SPANS = 2, HAS_COUNTERS = 4;
+const LANES_MAX = 8;
+
+const view = {
+	from: 0, to: 1,		/* what is in sight */
+	top: 0,			/* [pixels] scrolled down */
+	by: 'threads',
+	lines: [], height: 0,
+	selected: null,		/* {chunk, event, line} */
+	measure: null,		/* {a, b} */
+};
+
+function rowTable() {
+	return view.by === 'cpus' ? index.cpus : index.rows;
+}
+
+function lineHeight(line) {
+	if (line.row < 0)
+		return line.marks < 0 ? 24 : 18;
+	const row = rowTable()[line.row];
+	if (row.has & HAS_SPANS && !(row.has & HAS_STATES))
+		return row.lanes > 1 ? 4 + 13 * Math.min(row.lanes, LANES_MAX) : 20;
+	return row.has & HAS_COUNTERS ? 38 : 22;
+}
+
+/* Lays the lines of a view out. */
+function layout(by) {
+	view.by = by;
+	let y = 0;
+	view.lines = index.views[by].lines.map((line) => {
+		const height = lineHeight(line);
+		y += height;
+		return { ...line, y: y - height, height };
+	});
+	view.height = y;
+}
+
+/* Legend of spans: their colours are those of how many are open. */
+function colourOf(line, label) {
+	const legend = line.legend >= 0 ? index.views[view.by].legends[line.legend] : null;
+	return legend?.colour.get(label) ?? 0x999999;
+}
+
+/* ---- what falls into each column of pixels ---- */
+
+/*
+ * Of each column up to four labels with what part of the column they have. Set up for a number of
+ * columns, filled by add(), read by whoever paints.
+ */
+class Columns {
+	resize(n) {
+		if (this.n === n)
+			return;
+		this.n = n;
+		this.label = new Uint16Array(4 * n);
+		this.weight = new Float32Array(4 * n);
+		this.count = new Uint32Array(n);
+		this.least = new Float64Array(n);
+		this.greatest = new Float64Array(n);
+	}
+
+	clear() {
+		this.label.fill(0);
+		this.weight.fill(0);
+		this.count.fill(0);
+		this.least.fill(Infinity);
+		this.greatest.fill(-Infinity);
+	}
+
+	/* What is in a column has all of it. */
+	whole() {
+		for (let at = 0; at < 4 * this.n; at += 4) {
+			const sum = this.weight[at] + this.weight[at + 1] + this.weight[at + 2] + this.weight[at + 3];
+			for (let i = at; sum > 0 && i < at + 4; i++)
+				this.weight[i] /= sum;
+		}
+	}
+
+	/* One label has so much of a column; a fourth one takes the place of all further ones. */
+	put(x, label, weight) {
+		const at = 4 * x;
+		let i = at;
+		while (i < at + 3 && this.weight[i] > 0 && this.label[i] !== label)
+			i++;
+		this.label[i] = label;
+		this.weight[i] += weight;
+	}
+
+	/* A label from x0 to x1, in columns and parts of them. */
+	add(x0, x1, label) {
+		if (x0 < 0)
+			x0 = 0;
+		if (x1 > this.n)
+			x1 = this.n;
+		if (!(x1 > x0) || label === 0)
+			return;
+		let first = Math.floor(x0);
+		const last = Math.min(Math.floor(x1), this.n - 1);
+		if (first === last) {
+			this.put(first, label, Math.min(x1, last + 1) - x0);
+			return;
+		}
+		this.put(first, label, first + 1 - x0);
+		for (first++; first < last; first++)
+			this.put(first, label, 1);
+		this.put(last, label, x1 - last);
+	}
+
+	/* A number from x0 to x1. */
+	range(x0, x1, least, greatest) {
+		const first = Math.max(0, Math.floor(x0)), end = Math.min(this.n - 1, Math.floor(x1));
+		for (let x = first; x <= end; x++) {
+			if (least < this.least[x])
+				this.least[x] = least;
+			if (greatest > this.greatest[x])
+				this.greatest[x] = greatest;
+		}
+	}
+}
+
+/*
+ * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in so many
+ * columns, made once. Wider ones are drawn from their events.
+ */
+const STRIP = 128;
+
+function stripOf(chunk, key, sight, fill) {
+	let strip = chunk.strips.get(key);
+	if (!strip) {
+		strip = new Columns();
+		strip.resize(STRIP);
+		strip.clear();
+		fill(strip, sight);
+		chunk.strips.set(key, strip);
+	}
+	return strip;
+}
+
+function addStrip(columns, strip, x0, width) {
+	const step = width / STRIP;
+	for (let c = 0; c < STRIP; c++) {
+		const from = x0 + c * step, to = from + step, a = Math.floor(from), b = Math.floor(to);
+		if (b < 0 || a >= columns.n)
+			continue;
+		for (let i = 4 * c; i < 4 * c + 4 && strip.weight[i] > 0; i++) {
+			const inA = a === b ? step : b - from;
+			if (a >= 0)
+				columns.put(a, strip.label[i], strip.weight[i] * inA);
+			if (b > a && b < columns.n)
+				columns.put(b, strip.label[i], strip.weight[i] * (step - inA));
+		}
+		if (a >= 0 && strip.count[c])
+			columns.count[a] += strip.count[c];
+		if (strip.greatest[c] >= strip.least[c])
+			columns.range(from, from + step * 0.999, strip.least[c], strip.greatest[c]);
+	}
+}
+
+/*
+ * Draws each chunk in sight into the columns: fill(columns, sight) does it for a sight of one chunk. key
+ * names what it does.
+ */
+function eachChunk(columns, sight, key, fill) {
+	const n = index.chunks.length, scale = columns.n / (sight.to - sight.from);
+	for (let k = sight.first; k <= sight.end; k++) {
+		const chunk = chunkNow(k);
+		const from = k === 0 ? Math.min(0, index.chunks[0].first) : index.chunks[k].first;
+		const to = k + 1 < n ? index.chunks[k + 1].first : Math.max(index.last, index.chunks[k].last) + 1;
+		const whole = { ...sight, from, to, first: k, end: k }, width = (to - from) * scale;
+		if (!chunk)
+			continue;
+		if (width > STRIP)
+			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, sight.from, scale);
+		else
+			addStrip(columns, stripOf(chunk, key, whole, (strip, s) => fill(strip, s, s.from, STRIP / (s.to - s.from))),
+				(from - sight.from) * scale, width);
+	}
+}
+
+/* ---- from events ---- */
+
+/* First of order[from..to) whose time is at or after a moment. */
+function firstAt(chunk, order, from, to, time) {
+	while (from < to) {
+		const mid = (from + to) >> 1;
+		if (chunk.time[order[mid]] < time)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* Where a row's last state ends: with its thread, or with the trace. */
+function rowEnd(row) {
+	return Math.min(row.end ?? index.last, index.last);
+}
+
+/*
+ * Calls see(from, to, label, event number) for each stay in a state that is in sight, in order. Parts
+ * that are not unpacked yet are passed over.
+ */
+function eachState(number, row, sight, see) {
+	for (let k = sight.first; k <= sight.end; k++) {
+		const chunk = chunkNow(k);
+		if (!chunk)
+			continue;
+		const { start, order } = chunk.list('ids');
+		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
+		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, rowEnd(row));
+		let i = firstAt(chunk, order, start[number], start[number + 1], begin);
+		let j = i - 1;
+		while (j >= start[number] && index.sites[chunk.site[order[j]]].kind !== KIND_STATE)
+			j--;
+		const before = stateBefore(number, k).state;
+		let label = before?.label ?? 0, from = before?.from ?? 0, event = before?.event ?? -1;
+		if (j >= start[number])
+			[label, from, event] = [chunk.label[order[j]], chunk.time[order[j]], chunk.first + order[j]];
+		for (; i < start[number + 1]; i++) {
+			const e = order[i], time = chunk.time[e];
+			if (index.sites[chunk.site[e]].kind !== KIND_STATE)
+				continue;
+			see(from, time, label, event, k);
+			if (time > end)
+				break;
+			label = chunk.label[e];
+			from = time;
+			event = chunk.first + e;
+		}
+		if (i === start[number + 1] && end > from)
+			see(from, end, label, event, k);
+	}
+}
+
+/* The same for spans: see(from, to, lane, event number or -1, whether it ends there). */
+function eachSpan(number, sight, see) {
+	for (let k = sight.first; k <= sight.end; k++) {
+		const chunk = chunkNow(k);
+		if (!chunk)
+			continue;
+		const { start, order } = chunk.list('ids');
+		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, index.last);
+		const open = [];
+		for (const span of stateBefore(number, k).spans)
+			open[span.lane] = span;
+		for (let i = start[number]; i < start[number + 1]; i++) {
+			const e = order[i], lane = chunk.lane[e] - 1, time = chunk.time[e];
+			const kind = index.sites[chunk.site[e]].kind;
+			if (lane < 0)
+				continue;
+			if (time > end)
+				break;
+			if (open[lane] && time >= sight.from)
+				see(open[lane].from, time, lane, open[lane].event, true);
+			open[lane] = kind === KIND_START ? { from: time, event: chunk.first + e } : null;
+		}
+		open.forEach((span, lane) => {
+			if (span)
+				see(span.from, end, lane, span.event, false);
+		});
+	}
+}
+
+/* The same for a counter: see(from, to, number, event). */
+function eachNumber(number, sight, see) {
+	for (let k = sight.first; k <= sight.end; k++) {
+		const chunk = chunkNow(k);
+		if (!chunk)
+			continue;
+		const { start, order } = chunk.list('ids');
+		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, index.last);
+		const before = stateBefore(number, k).counter;
+		let value = before?.value ?? NaN, from = before?.from ?? 0, event = before?.event ?? -1;
+		let i = Math.max(start[number], firstAt(chunk, order, start[number], start[number + 1], sight.from) - 1);
+		for (; i < start[number + 1]; i++) {
+			const e = order[i], time = chunk.time[e];
+			if (index.sites[chunk.site[e]].kind !== KIND_COUNTER)
+				continue;
+			if (!isNaN(value) && time >= sight.from)
+				see(from, time, value, event);
+			if (time > end)
+				break;
+			value = chunk.count[e];
+			from = time;
+			event = chunk.first + e;
+		}
+		if (i === start[number + 1] && !isNaN(value) && end > from)
+			see(from, end, value, event);
+	}
+}
+
+/* Every event of a row that is in sight: see(chunk, index in it). */
+function eachEvent(what, number, sight, see) {
+	for (let k = sight.first; k <= sight.end; k++) {
+		const chunk = chunkNow(k);
+		if (!chunk)
+			continue;
+		const { start, order } = chunk.list(what);
+		let i = firstAt(chunk, order, start[number], start[number + 1], sight.from);
+		for (; i < start[number + 1] && chunk.time[order[i]] <= sight.to; i++)
+			see(chunk, order[i]);
+	}
+}
+
+/* What is in sight: {from, to, first and end chunk, detail: from events, missing: parts not unpacked}. */
+function sightOf(from, to) {
+	const sight = { from, to, first: chunkAt(from), end: 0, detail: false, missing: 0 };
+	const n = index.chunks.length;
+	sight.end = Math.min(chunkAt(to), n - 1);
+	if (sight.first >= n && n > 0 && index.left_out === 0)
+		sight.first = n - 1;
+	const beyond = index.left_out > 0 && n > 0 && to > index.chunks[n - 1].last;
+	sight.detail = n > 0 && sight.first < n && sight.end - sight.first < DETAIL_CHUNKS && !beyond;
+	sight.beyond = beyond && from > index.chunks[n - 1].last;
+	for (let k = sight.first; sight.detail && k <= sight.end; k++)
+		sight.missing += chunkNow(k) === null;
+	/* What has been unpacked is shown alone only where there is nothing else to show. */
+	if (sight.missing && index.overview)
+		sight.detail = false;
+	return sight;
+}
+
+/* ---- from the overview ---- */
+
+function eachColumn(columns, sight, see) {
+	const width = index.span / index.columns, scale = columns.n / (sight.to - sight.from);
+	const first = Math.max(0, Math.floor(sight.from / width));
+	const end = Math.min(index.columns - 1, Math.floor(sight.to / width));
+	for (let c = first; c <= end; c++)
+		see(c, (c * width - sight.from) * scale, ((c + 1) * width - sight.from) * scale);
+}
+
+function overviewLane(cells, columns, sight) {
+	eachColumn(columns, sight, (c, x0, x1) => {
+		const width = (x1 - x0) / 255, share = cells.share[c], rest = cells.rest[c];
+		const other = cells.covered[c] - share - rest;
+		if (cells.first[c] === 0)
+			return;
+		if (x1 - x0 > 1 && share > 250) {
+			columns.add(x0, x1, cells.first[c]);
+			return;
+		}
+		/* Several labels lie next to each other in any order: they are layers of the whole column. */
+		const a = Math.max(0, Math.floor(x0)), b = Math.min(columns.n - 1, Math.max(a, Math.ceil(x1) - 1));
+		const part = Math.min(1, x1 - x0) / 255;
+		for (let x = a; x <= b && width > 0; x++) {
+			columns.put(x, cells.first[c], share * part);
+			if (rest)
+				columns.put(x, cells.second[c], rest * part);
+			if (other > 0)
+				columns.put(x, 1, other * part);
+		}
+	});
+}
+
+function overviewArea(area, columns, sight) {
+	eachColumn(columns, sight, (c, x0, x1) => {
+		if (!isNaN(area.least[c]))
+			columns.range(x0, x1 - 1e-6, area.least[c], area.greatest[c]);
+	});
+}
+
+function overviewCounts(counts, columns, sight) {
+	eachColumn(columns, sight, (c, x0, x1) => {
+		if (!counts[c])
+			return;
+		const a = Math.max(0, Math.floor(x0)), b = Math.min(columns.n - 1, Math.max(a, Math.ceil(x1) - 1));
+		for (let x = a; x <= b; x++)
+			columns.count[x] += Math.max(1, Math.round(counts[c] / (b - a + 1)));
+	});
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers and messages as text. */
+'use strict';
+
+/* Three digits and a unit. */
+function duration(ns) {
+	const sign = ns < 0 ? '-' : '';
+	const n = Math.abs(ns);
+	const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+	for (const [size, unit] of units)
+		if (n >= size)
+			return sign + Number((n / size).toPrecision(unit === 'ns' ? 6 : 4)) + ' ' + unit;
+	return Number(n.toPrecision(3)) + ' ns';
+}
+
+function grouped(n) {
+	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/* Seconds with as many digits as the step between two ticks needs: "1.593 516 651 s". */
+function moment(ns, step) {
+	let digits = 0;
+	for (let size = 1e9; digits < 9 && step < size; size /= 1000)
+		digits += 3;
+	const scaled = BigInt(Math.round(ns));
+	const abs = scaled < 0n ? -scaled : scaled;
+	const part = String(abs % 1000000000n).padStart(9, '0').slice(0, digits);
+	return (scaled < 0n ? '-' : '') + grouped(abs / 1000000000n) +
+		(digits ? '.' + part.match(/\d{3}/g).join(' ') : '') + ' s';
+}
+
+const FLAG_MINUS = 1, FLAG_PLUS = 2, FLAG_SPACE = 4, FLAG_ALT = 8, FLAG_ZERO = 16;
+const NO_ARGUMENT = 255;
+
+function field(text, width, flags) {
+	return flags & FLAG_MINUS ? text.padEnd(width) : text.padStart(width);
+}
+
+/* What printf does with prefix, digits, width and precision. */
+function paddedNumber(prefix, digits, width, precision, flags) {
+	if (precision >= 0)
+		digits = digits.padStart(precision, '0');
+	else if ((flags & (FLAG_ZERO | FLAG_MINUS)) === FLAG_ZERO)
+		digits = digits.padStart(width - prefix.length, '0');
+	return field(prefix + digits, width, flags);
+}
+
+function signOf(negative, flags) {
+	return negative ? '-' : flags & FLAG_PLUS ? '+' : flags & FLAG_SPACE ? ' ' : '';
+}
+
+/* A double in the C conversions e, f, g and a. */
+function doubleText(value, conv, width, precision, flags) {
+	const upper = conv === conv.toUpperCase();
+	const kind = conv.toLowerCase();
+	const negative = value < 0 || Object.is(value, -0);
+	let digits, p = precision < 0 ? 6 : precision, n = Math.abs(value);
+	if (!isFinite(value)) {
+		digits = isNaN(value) ? 'nan' : 'inf';
+		flags &= ~FLAG_ZERO;
+	} else if (kind === 'f') {
+		digits = n < 1e21 ? n.toFixed(Math.min(p, 100)) : String(BigInt(n)) + (p ? '.' + '0'.repeat(p) : '');
+	} else if (kind === 'e') {
+		digits = n.toExponential(Math.min(p, 100)).replace(/e([+-])(\d)$/, 'e$10$2');
+	} else if (kind === 'g') {
+		p = p || 1;
+		const exponent = n === 0 ? 0 : Number(n.toExponential(p - 1).split('e')[1]);
+		if (exponent < -4 || exponent >= p) {
+			digits = n.toExponential(p - 1);
+			if (!(flags & FLAG_ALT))
+				digits = digits.replace(/\.?0*e/, 'e');
+			digits = digits.replace(/e([+-])(\d)$/, 'e$10$2');
+		} else {
+			digits = n.toFixed(Math.max(0, p - 1 - exponent));
+			if (!(flags & FLAG_ALT) && digits.includes('.'))
+				digits = digits.replace(/\.?0+$/, '');
+		}
+	} else {
+		digits = n.toString(16);
+	}
+	const text = paddedNumber(signOf(negative, flags), digits, width, -1, flags);
+	return upper ? text.toUpperCase() : text;
+}
+
+function pointerText(value, pid) {
+	if (value === 0n)
+		return '(nil)';
+	const hex = value.toString(16);
+	const name = index.symbols[pid + ':' + hex];
+	return '0x' + hex + (name ? ' (' + name + ')' : '');
+}
+
+/* An argument of 64 bits as the conversion prints it. */
+function conversion(step, values, pid) {
+	const [conv, arg, shift, flagsGiven, widthGiven, precisionGiven, widthArg, precisionArg] = step;
+	let flags = flagsGiven;
+	const given = (which, constant) => which === NO_ARGUMENT ? constant :
+		Math.max(-9999, Math.min(9999, Number(BigInt.asIntN(32, values[which]))));
+	let width = given(widthArg, widthGiven), precision = given(precisionArg, precisionGiven);
+	if (width < 0) {
+		flags |= widthArg !== NO_ARGUMENT ? FLAG_MINUS : 0;
+		width = widthArg !== NO_ARGUMENT ? -width : 0;
+	}
+	const value = values[arg];
+	if (typeof value === 'string')
+		return field(precision >= 0 ? value.slice(0, precision) : value, width, flags);
+	if (typeof value === 'number')
+		return doubleText(value, conv, width, precision, flags);
+	if (conv === 'p')
+		return field(pointerText(value, pid), width, flags);
+	if (conv === 'c')
+		return field(String.fromCharCode(Number(value & 255n)), width, flags);
+	const bits = 64 - shift;
+	if (!'xXobBu'.includes(conv)) {
+		const n = BigInt.asIntN(bits, value);
+		const digits = String(n < 0n ? -n : n);
+		return paddedNumber(signOf(n < 0n, flags), digits === '0' && precision === 0 ? '' : digits,
+			width, precision, flags);
+	}
+	const n = BigInt.asUintN(bits, value);
+	const base = { x: 16, X: 16, o: 8, b: 2, B: 2, u: 10 }[conv];
+	let digits = n.toString(base), prefix = '';
+	if (flags & FLAG_ALT && n !== 0n)
+		prefix = { x: '0x', X: '0X', o: '0', b: '0b', B: '0B', u: '' }[conv];
+	if (digits === '0' && precision === 0)
+		digits = '';
+	return paddedNumber(prefix, conv === 'X' ? digits.toUpperCase() : digits, width, precision, flags);
+}
+
+/* The event's text, as ktr dump prints it. */
+function messageOf(site, values, pid) {
+	let text = '';
+	for (const step of site.steps)
+		text += typeof step === 'string' ? step : conversion(step, values, pid);
+	site.args.forEach((arg, i) => {
+		if (arg.type === 'k')
+			text += ': ' + values[i];
+	});
+	return text;
+}
+
+/* A value in the table of arguments, and in a search for it. */
+function valueText(arg, value, pid) {
+	if (typeof value === 'string')
+		return value;
+	if (arg.type === 'p')
+		return pointerText(value, pid);
+	if (arg.type === 'i')
+		return String(BigInt.asIntN(64, value));
+	return String(value);
+}
