@@ -77,7 +77,7 @@ static void set_record(struct made *made, int pieces, int lossy)
 			continue; /* two pieces' events at once are more than the ring holds */
 		made_drain(made);
 		if (pieces)
-			CU_ASSERT(ktr__drain_rotate(made->drain) == 0);
+			CU_ASSERT(ktr__rotate(made->drain, ktr__drain_now()) == 0);
 	}
 	made_trace(made);
 }
@@ -216,7 +216,7 @@ static void what_a_killed_writer_left_is_joined(void)
 			if (i + 1 < SET_PIECES)
 				made_drain(&killed);
 			if (pieces && i == 1)
-				CU_ASSERT(ktr__drain_rotate(killed.drain) == 0);
+				CU_ASSERT(ktr__rotate(killed.drain, ktr__drain_now()) == 0);
 		}
 		made_session(&killed);
 		if (pieces < 2)

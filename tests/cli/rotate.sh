@@ -30,7 +30,7 @@ await() {
 }
 
 numbers() {
-	"$ktr" dump "$1" 2>/dev/null | grep -o 'step [0-9]*' | cut -d' ' -f2
+	"$ktr" dump --no-join "$1" 2>/dev/null | grep -o 'step [0-9]*' | cut -d' ' -f2
 }
 
 # Every number once, over the pieces in their order; each piece reads the same in babeltrace2.
