@@ -15,7 +15,8 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
 # Optional: names for addresses. Without it pointers and stacks print as numbers.
 HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
-ALL_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(EXTRA)
+MOST_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -fvisibility=hidden -ffunction-sections $(CFLAGS)
+ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
 # One short line per command; V=1 shows them whole.
@@ -56,7 +57,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
 
 include examples/build.mk
 
-.PHONY: one check-one bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -85,7 +86,7 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
-HOT := ktr/record ktr/payload writer/codec writer/fill analyze/% visualize/% tools/% tests/%
+HOT := ktr/record ktr/payload writer/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-optimize-sibling-calls \
 	      -fno-expensive-optimizations
@@ -95,12 +96,19 @@ $(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronou
 
 $(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
 
-$(O)/obj/%.o: %.c
+# What objects are made with: a file that is rewritten when it changes, so that they are made anew.
+$(O)/flags: FORCE | setup
+	@mkdir -p $(@D)
+	@echo '$(CC) $(MOST_CFLAGS) $(SMALL)' | cmp -s - $@ || echo '$(CC) $(MOST_CFLAGS) $(SMALL)' >$@
+
+FORCE:
+
+$(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
 
-$(O)/pic/%.o: %.c
+$(O)/pic/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
