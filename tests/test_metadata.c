@@ -98,14 +98,19 @@ static void event_class(void)
 /* Parses a line as JSON and undoes the raw bytes of member "s". */
 static int survives(const char *text)
 {
+	struct two {
+		const char *s;
+		uint32_t n;
+	} two = { text, 5 };
+	static const struct ktr__member members[] = { KTR__MEMBER(two, TEXT, s), KTR__MEMBER(two, U32, n),
+						      KTR__MEMBER_END };
 	struct ktr__emit emit = { 0 };
 	char back[2048] = "";
 	json_t *line;
 	int ok;
 
 	ktr__json_begin(&emit);
-	ktr__json_string(&emit, "s", text);
-	ktr__json_u64(&emit, "n", 5);
+	ktr__json_members(&emit, members, &two, NULL);
 	ktr__json_end(&emit);
 	if (emit.failed)
 		return 0;
@@ -148,22 +153,32 @@ static void any_bytes_survive(void)
 
 static void members(void)
 {
-	const uint8_t octets[3] = { 0, 0xab, 0xff };
+	struct all {
+		uint64_t a, b, c;
+		uint32_t d, g;
+		uint8_t e[16], f[2], n_e, n_f;
+		char name[4];
+		uint64_t end;
+	} all = { UINT64_MAX, 1ull << 63, UINT64_MAX, 1, KTR_CLOCK_CNTVCT, { 0, 0xab, 0xff },
+		  { KTR_ARG_I8, KTR_ARG_STR }, 3, 2, "abcd", 0 };
+	static const struct ktr__member table[] = {
+		KTR__MEMBER(all, U64, a), KTR__MEMBER(all, I64, b), KTR__MEMBER(all, HEX, c),
+		KTR__MEMBER(all, BOOL, d), KTR__MEMBER_AS("e", all, OCTETS, e, offsetof(struct all, n_e)),
+		KTR__MEMBER_AS("f", all, TYPES, f, offsetof(struct all, n_f)),
+		KTR__MEMBER_AS("h", all, NUMBERS, f, offsetof(struct all, n_f)),
+		KTR__MEMBER(all, CLOCK, g), KTR__MEMBER_AS("name", all, NAME, name, 4), KTR__MEMBER_END,
+	};
 	struct ktr__emit emit = { 0 };
 
 	ktr__json_begin(&emit);
-	ktr__json_u64(&emit, "a", INT64_MAX);
-	ktr__json_i64(&emit, "b", INT64_MIN);
-	ktr__json_hex(&emit, "c", UINT64_MAX);
-	ktr__json_bool(&emit, "d", 1);
-	ktr__json_octets(&emit, "e", octets, 3);
-	ktr__json_raw(&emit, "f", "[1]");
+	ktr__json_members(&emit, table, &all, NULL);
 	ktr__json_end(&emit);
 	CU_ASSERT_EQUAL_FATAL(emit.failed, 0);
 	emit.text[emit.n - KTR_LINE_TAIL - 1] = 0;
 	CU_ASSERT_STRING_EQUAL(emit.text,
 			       "{\"a\":9223372036854775807,\"b\":-9223372036854775808,"
-			       "\"c\":\"0xffffffffffffffff\",\"d\":true,\"e\":\"00abff\",\"f\":[1]");
+			       "\"c\":\"0xffffffffffffffff\",\"d\":true,\"e\":\"00abff\","
+			       "\"f\":[\"I8\",\"STR\"],\"h\":[1,11],\"g\":\"cntvct\",\"name\":\"abcd\"");
 	ktr__emit_free(&emit);
 }
 

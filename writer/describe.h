@@ -31,7 +31,7 @@ struct ktr__describe {
 	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
 	struct ktr__emit side[KTR_SIDECARS];
 	char class_name[KTR_CLASS_MAX][KTR_CLASS_NAME_MAX];
-	char text[2][4096]; /* strings of the row being written */
+	char text[4][4096]; /* strings of the row being written */
 };
 
 /* 0 or -ENOMEM. map stays open until ktr__describe_fini(). */

@@ -133,59 +133,101 @@ static void emit_json_string(struct ktr__emit *emit, const char *text)
 	ktr__emit_text(emit, "\"");
 }
 
-static void emit_key(struct ktr__emit *emit, const char *key)
-{
-	ktr__emit_format(emit, "%s\"%s\":", emit->n > emit->line + 1 ? "," : "", key);
-}
-
 void ktr__json_begin(struct ktr__emit *emit)
 {
 	emit->line = emit->n;
 	ktr__emit_text(emit, "{");
 }
 
-void ktr__json_u64(struct ktr__emit *emit, const char *key, uint64_t value)
+static void emit_numbers(struct ktr__emit *emit, const uint8_t *value, unsigned n, int as_types)
 {
-	emit_key(emit, key);
-	ktr__emit_format(emit, "%" PRIu64, value & INT64_MAX);
+	static const char types[KTR_ARG_TYPES][6] = {
+#define EMIT_TYPE(type, text, width) [KTR_ARG_##type] = #type,
+		KTR_ARG_LIST(EMIT_TYPE)
+#undef EMIT_TYPE
+	};
+
+	for (unsigned i = 0; i < n; i++)
+		if (as_types)
+			ktr__emit_format(emit, i ? ",\"%s\"" : "\"%s\"", types[value[i]]);
+		else
+			ktr__emit_format(emit, i ? ",%u" : "%u", value[i]);
 }
 
-void ktr__json_i64(struct ktr__emit *emit, const char *key, int64_t value)
+static void emit_octets(struct ktr__emit *emit, const uint8_t *bytes, unsigned n)
 {
-	emit_key(emit, key);
-	ktr__emit_format(emit, "%" PRId64, value);
-}
-
-void ktr__json_hex(struct ktr__emit *emit, const char *key, uint64_t value)
-{
-	emit_key(emit, key);
-	ktr__emit_format(emit, "\"0x%" PRIx64 "\"", value);
-}
-
-void ktr__json_bool(struct ktr__emit *emit, const char *key, int value)
-{
-	ktr__json_raw(emit, key, value ? "true" : "false");
-}
-
-void ktr__json_string(struct ktr__emit *emit, const char *key, const char *text)
-{
-	emit_key(emit, key);
-	emit_json_string(emit, text);
-}
-
-void ktr__json_octets(struct ktr__emit *emit, const char *key, const uint8_t *bytes, size_t n)
-{
-	emit_key(emit, key);
 	ktr__emit_text(emit, "\"");
-	for (size_t i = 0; i < n; i++)
-		ktr__emit_format(emit, "%02x", bytes[i]);
+	while (n--)
+		ktr__emit_format(emit, "%02x", *bytes++);
 	ktr__emit_text(emit, "\"");
 }
 
-void ktr__json_raw(struct ktr__emit *emit, const char *key, const char *value)
+/* The value of one member; n is the byte of the structure that `more` points to. */
+static void emit_value(struct ktr__emit *emit, const struct ktr__member *member, const char *at,
+		       uint8_t n, const struct ktr__session_map *map)
 {
-	emit_key(emit, key);
-	ktr__emit_text(emit, value);
+	static const char words[3][4][10] = { { "none", "x86_64", "arm64", "other" },
+					      { "none", "rseq", "thread", "other" },
+					      { "none", "tsc", "cntvct", "monotonic" } };
+	char text[4096];
+	const char *string = text;
+	uint64_t number;
+	uint32_t word;
+
+	memcpy(&number, at, sizeof(number));
+	word = (uint32_t)number;
+	switch (member->kind) {
+	case KTR__MEMBER_U32:
+		number = word;
+		/* fall through */
+	case KTR__MEMBER_U64:
+		number &= INT64_MAX;
+		/* fall through */
+	case KTR__MEMBER_I64:
+		ktr__emit_format(emit, "%" PRId64, (int64_t)number);
+		return;
+	case KTR__MEMBER_HEX:
+		ktr__emit_format(emit, "\"0x%" PRIx64 "\"", number);
+		return;
+	case KTR__MEMBER_BOOL:
+		ktr__emit_text(emit, word ? "true" : "false");
+		return;
+	case KTR__MEMBER_ID:
+		n = 16;
+		/* fall through */
+	case KTR__MEMBER_OCTETS:
+		emit_octets(emit, (const uint8_t *)at, n < KTR_BUILD_ID_MAX ? n : KTR_BUILD_ID_MAX);
+		return;
+	case KTR__MEMBER_NUMBERS:
+	case KTR__MEMBER_TYPES:
+		ktr__emit_text(emit, "[");
+		emit_numbers(emit, (const uint8_t *)at, n, member->kind == KTR__MEMBER_TYPES);
+		ktr__emit_text(emit, "]");
+		return;
+	case KTR__MEMBER_TEXT:
+		memcpy(&string, at, sizeof(string));
+		break;
+	case KTR__MEMBER_STRING:
+		ktr__map_string(map, word, text, sizeof(text));
+		break;
+	case KTR__MEMBER_NAME:
+		snprintf(text, sizeof(text), "%.*s", member->more, at);
+		break;
+	default:
+		string = words[member->kind - KTR__MEMBER_ARCH][word & 3];
+	}
+	emit_json_string(emit, string);
+}
+
+void ktr__json_members(struct ktr__emit *emit, const struct ktr__member *member, const void *row,
+		       const struct ktr__session_map *map)
+{
+	const char *bytes = row;
+
+	for (; member->key[0]; member++) {
+		ktr__emit_format(emit, "%s\"%s\":", emit->n > emit->line + 1 ? "," : "", member->key);
+		emit_value(emit, member, bytes + member->at, (uint8_t)bytes[member->more], map);
+	}
 }
 
 void ktr__json_undo(struct ktr__emit *emit)

@@ -8,6 +8,8 @@
 
 #include "ktr/clock.h"
 
+#include <inttypes.h>
+
 #define UPKEEP_NS        1000000000ull
 #define UPKEEP_BYTES     (64ull << 20) /* space is looked at after so many, too */
 #define UPKEEP_FREE_STOP 50            /* [1/1000] of the file system: writing stops below */
@@ -46,14 +48,11 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 
 	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
 	ktr__json_begin(emit);
-	ktr__json_string(emit, "stream", name);
-	ktr__json_u64(emit, "cpu", ring->cpu);
-	ktr__json_bool(emit, "keep", row >= drain->trace.n_rings);
-	ktr__json_string(emit, "why", loss->why);
-	ktr__json_u64(emit, "events", loss->events);
-	ktr__json_u64(emit, "from_ns", loss->from_ns);
-	ktr__json_u64(emit, "to_ns", loss->to_ns);
-	ktr__json_u64(emit, "seq", ring->seq);
+	ktr__emit_format(emit,
+			 "\"stream\":\"%s\",\"cpu\":%u,\"keep\":%s,\"why\":\"%s\",\"events\":%" PRIu64
+			 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seq\":%" PRIu64,
+			 name, ring->cpu, row >= drain->trace.n_rings ? "true" : "false", loss->why,
+			 loss->events, loss->from_ns, loss->to_ns, ring->seq);
 	ktr__json_end(emit);
 }
 
