@@ -28,7 +28,7 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 CONF_SRC    := $(wildcard conf/*.c)
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \
-	       writer/codec.c writer/packet.c writer/crc32c.c
+	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c
 KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
 WRITER_SRC  := $(filter-out $(SHARED_SRC),$(wildcard writer/*.c))
@@ -88,11 +88,15 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # -Os has to do.
 HOT := ktr/record ktr/payload writer/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC)))
-SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-optimize-sibling-calls \
-	      -fno-expensive-optimizations
+SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
+	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
+	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen
 SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
 $(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+# A variadic function saves the vector registers too, unless there are none.
+VARIADIC := conf/error ktr/start writer/emit
+$(VARIADIC:%=$(O)/obj/%.o) $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only
 
 $(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
 

@@ -53,6 +53,7 @@ static const struct codec_type codec_types[KTR_ARG_TYPES] = {
 
 #define CODEC_WIDTH(name, text, width) +(width)
 _Static_assert(0 KTR_ARG_LIST(CODEC_WIDTH) == 46, "the table above has the widths of KTR_ARG_LIST");
+#undef CODEC_WIDTH
 
 static inline uint64_t codec_load64(const uint8_t *p)
 {
@@ -93,138 +94,6 @@ static inline void codec_store16(uint8_t *p, uint16_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-__attribute__((cold)) int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
-{
-	struct ktr__program p = { 0 };
-
-	memset(program, 0, sizeof(*program));
-	if (n_args > KTR_ARGS_MAX)
-		return -EINVAL;
-	for (unsigned i = 0; i < n_args; i++) {
-		if (type[i] == KTR_ARG_NONE || type[i] >= KTR_ARG_TYPES)
-			return -EINVAL;
-		p.type[i] = type[i];
-		p.off[i] = p.fixed;
-		p.fixed = (uint8_t)(p.fixed + codec_types[type[i]].width);
-		if (type[i] == KTR_ARG_STR || type[i] == KTR_ARG_STACK)
-			p.payload |= (uint8_t)(1u << i);
-	}
-	for (unsigned i = n_args; i < KTR_ARGS_MAX; i++)
-		p.off[i] = p.fixed;
-	p.n_args = (uint8_t)n_args;
-	p.ready = 1;
-	*program = p;
-	return 0;
-}
-
-/* The payload of an event in the ring: the data of its continuations, end to end. */
-struct codec_payload {
-	const struct ktr_entry *cont;
-	uint32_t at;    /* [bytes] */
-	uint32_t bytes; /* there are */
-};
-
-/* Takes n bytes or what is left of them. */
-static uint32_t codec_take(struct codec_payload *payload, uint8_t *to, uint32_t n)
-{
-	uint32_t done = 0;
-
-	if (n > payload->bytes - payload->at)
-		n = payload->bytes - payload->at;
-	while (done < n) {
-		const struct ktr_cont *cont;
-		uint32_t in = payload->at % KTR_CONT_BYTES;
-		uint32_t part = KTR_CONT_BYTES - in;
-
-		cont = (const struct ktr_cont *)&payload->cont[payload->at / KTR_CONT_BYTES];
-		if (part > n - done)
-			part = n - done;
-		memcpy(to + done, cont->data + in, part);
-		done += part;
-		payload->at += part;
-	}
-	return n;
-}
-
-static uint8_t *codec_put_string(uint8_t *at, uint64_t word, struct codec_payload *payload,
-				 uint8_t *cut)
-{
-	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH);
-	uint32_t n = codec_take(payload, at, want);
-	uint8_t *nul = memchr(at, 0, n);
-
-	if (nul || n < want || (word & KTR_PAYLOAD_CUT))
-		*cut = 1;
-	if (nul)
-		n = (uint32_t)(nul - at);
-	at[n] = 0;
-	return at + n + 1;
-}
-
-static uint8_t *codec_put_stack(uint8_t *at, uint64_t word, struct codec_payload *payload,
-				uint8_t *cut)
-{
-	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH);
-	uint32_t n = codec_take(payload, at + 2, want);
-
-	if (n < want || n % 8 || (word & KTR_PAYLOAD_CUT))
-		*cut = 1;
-	codec_store16(at, (uint16_t)(n / 8));
-	return at + 2 + n / 8 * 8;
-}
-
-/*
- * The arguments of an event with strings or stacks, at `at`; `left` slots follow the entry.
- * Returns the end; *odd tells that the two bytes of an odd event are part of it.
- */
-static uint8_t *codec_put_payload(const struct ktr__program *program, const struct ktr_entry *entry,
-				  uint32_t left, uint8_t *at, unsigned *odd)
-{
-	struct codec_payload payload = { entry + 1, 0, 0 };
-	uint8_t cuts = 0, nulls = 0;
-
-	if (left > KTR_SLOTS_MAX - 1)
-		left = KTR_SLOTS_MAX - 1;
-	for (uint32_t i = 0; i < left && (entry[1 + i].timestamp & KTR_CONT_MARK); i++)
-		payload.bytes += KTR_CONT_BYTES;
-	for (unsigned i = 0; i < program->n_args; i++) {
-		uint64_t word = entry->arg[i];
-		uint8_t cut = 0;
-
-		if (!(program->payload >> i & 1)) {
-			codec_store64(at, word);
-			at += codec_types[program->type[i]].width;
-			continue;
-		}
-		if (word & KTR_PAYLOAD_NULL) {
-			/* What printf prints; the bit tells it from a string of these letters. */
-			nulls |= (uint8_t)(1u << i);
-			word = 0;
-		}
-		if (program->type[i] == KTR_ARG_STACK) {
-			at = codec_put_stack(at, word, &payload, &cut);
-		} else if (nulls >> i & 1) {
-			memcpy(at, "(null)", 7);
-			at += 7;
-		} else {
-			at = codec_put_string(at, word, &payload, &cut);
-		}
-		cuts |= (uint8_t)(cut << i);
-	}
-	*odd = (cuts | nulls) != 0;
-	at[0] = cuts;
-	at[1] = nulls;
-	return at + 2 * *odd;
-}
-
-/* Site 0: its number and its words as they are. */
-static uint8_t *codec_put_unknown(const struct ktr_entry *entry, uint8_t *at)
-{
-	codec_store32(at, entry->site);
-	memcpy(at + 4, entry->arg, sizeof(entry->arg));
-	return at + 4 + sizeof(entry->arg);
-}
-
 /* An event's header; id_at is where its id can be made odd. */
 static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns, uint64_t last,
 					uint8_t **id_at)
@@ -240,20 +109,6 @@ static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns,
 	codec_store32(at + 2, (uint32_t)ns);
 	*id_at = at;
 	return at + 6;
-}
-
-/* An event that is not numbers alone. Returns its end. */
-static __attribute__((noinline)) uint8_t *codec_put_odd(const struct ktr__program *program,
-							const struct ktr_entry *entry,
-							uint32_t left, uint8_t *at, uint8_t *id_at)
-{
-	unsigned odd = 0;
-
-	if (!program)
-		return codec_put_unknown(entry, at);
-	at = codec_put_payload(program, entry, left, at, &odd);
-	*id_at |= (uint8_t)odd;
-	return at;
 }
 
 /*
@@ -294,7 +149,7 @@ static inline uint8_t *codec_put_event(const struct ktr__pack *pack, const struc
 	codec_store32(at, word);
 	at += 4;
 	if (unlikely(!site || program->payload))
-		return codec_put_odd(site ? program : NULL, entry, left, at, id_at);
+		return ktr__put_odd(site ? program : NULL, entry, left, at, id_at);
 	for (unsigned k = 0; k < KTR_ARGS_MAX; k++)
 		codec_store64(at + program->off[k], entry->arg[k]);
 	return at + program->fixed;

@@ -108,4 +108,11 @@ struct ktr__pack {
  */
 uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n);
 
+/*
+ * An event that is not numbers alone, at `at`: of a site with strings or stacks, or of an unknown one
+ * (program NULL). left slots follow the entry; id_at is where the id is made odd. Returns the end.
+ */
+uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
+		      uint8_t *at, uint8_t *id_at);
+
 #endif

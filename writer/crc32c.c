@@ -6,7 +6,7 @@
  * Long runs are cut into triples of equal parts that advance side by side. A CRC is linear: the
  * checksum of A followed by B is that of A followed by as many zeros, plus that of B; advancing
  * over CRC_PART zeros is a linear map of 32 bits, kept as four tables of 256 words. Without the
- * instruction eight bytes at a time go through tables (slicing by 8: Kounavis and Berry, 2005).
+ * instruction a table is asked byte by byte (Sarwate, 1988).
  *
  * All tables are made at first use, under pthread_once.
  */
@@ -24,7 +24,7 @@
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed (RFC 3720, section 12.1) */
 #define CRC_PART       1024 /* [bytes] of a triple's parts; smaller ones spend more time joining */
 
-static uint32_t crc_slice[8][256];
+static uint32_t crc_table[256];
 static uint32_t crc_skip[4][256]; /* advances over CRC_PART zeros, by byte of the checksum */
 static int crc_hardware;
 static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
@@ -46,7 +46,7 @@ static int crc_has_instruction(void)
 static uint32_t crc_zeros(uint32_t crc, unsigned n)
 {
 	while (n--)
-		crc = crc_slice[0][crc & 0xff] ^ crc >> 8;
+		crc = crc_table[crc & 0xff] ^ crc >> 8;
 	return crc;
 }
 
@@ -59,11 +59,8 @@ static void crc_make(void)
 
 		for (int k = 0; k < 8; k++)
 			crc = crc >> 1 ^ (crc & 1 ? CRC_POLYNOMIAL : 0);
-		crc_slice[0][i] = crc;
+		crc_table[i] = crc;
 	}
-	for (uint32_t i = 0; i < 256; i++)
-		for (int k = 1; k < 8; k++)
-			crc_slice[k][i] = crc_zeros(crc_slice[k - 1][i], 1);
 	for (int i = 0; i < 32; i++)
 		bit[i] = crc_zeros(1u << i, CRC_PART);
 	for (uint32_t i = 0; i < 4 * 256; i++) {
@@ -116,15 +113,8 @@ static inline CRC_TARGET uint32_t crc_step_byte(uint32_t crc, uint8_t x)
 
 static uint32_t crc_slow(uint32_t crc, const uint8_t *at, size_t n)
 {
-	for (; n >= 8; at += 8, n -= 8) {
-		uint64_t x = crc_load(at) ^ crc;
-
-		crc = 0;
-		for (int k = 0; k < 8; k++)
-			crc ^= crc_slice[7 - k][x >> (8 * k) & 0xff];
-	}
-	for (; n; at++, n--)
-		crc = crc_slice[0][(crc ^ *at) & 0xff] ^ crc >> 8;
+	while (n--)
+		crc = crc_table[(crc ^ *at++) & 0xff] ^ crc >> 8;
 	return crc;
 }
 

@@ -78,7 +78,7 @@ static int sys_free_permille(int fd)
 		return -errno;
 	if (!st.f_blocks)
 		return 1000; /* a file system that does not say */
-	return (int)((double)st.f_bavail / (double)st.f_blocks * 1000);
+	return (int)(st.f_bavail * 1000 / st.f_blocks);
 }
 
 const struct ktr__sys ktr__sys = {

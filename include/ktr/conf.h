@@ -227,7 +227,10 @@ int ktr_conf_set(struct ktr_conf *conf, const char *name, const char *text, stru
 /* Fills an origin record; file (copied, its end kept) may be NULL. */
 void ktr_origin_set(struct ktr_origin *origin, unsigned kind, const char *file, unsigned line);
 
-/* "default", "FILE:LINE", "environment KTR_MASK", "API by pid 7", "sysctl by pid 7". Returns buffer. */
+/*
+ * "default", "FILE:LINE", "environment KTR_MASK", "API by pid 7", "sysctl by pid 7". Returns buffer.
+ * In libktrread.
+ */
 const char *ktr_origin_print(const struct ktr_origin *origin, char *buffer, size_t size);
 
 /*
@@ -265,7 +268,8 @@ struct ktr_loader {
 };
 
 /*
- * Reads settings out of a text in memory, length bytes that need no NUL; file names it in errors.
+ * Reads settings out of a text in memory, length bytes that need no NUL; file names it in errors. In
+ * libktrread.
  * Goes on behind errors with the next line, except behind binary content. Returns 0 or -errno of
  * the first error, which err holds.
  */
@@ -277,7 +281,7 @@ int ktr_loader_file(struct ktr_loader *loader, const char *path, struct ktr_erro
 
 /*
  * Writes NAME="VALUE" as ktr_loader_text() reads it, without newline. -EINVAL when the name or a
- * control byte in the value cannot be written, -ENOSPC when it does not fit.
+ * control byte in the value cannot be written, -ENOSPC when it does not fit. In libktrread.
  */
 int ktr_loader_print(const char *name, const char *value, char *buffer, size_t size);
 
@@ -316,6 +320,7 @@ void ktr_source_init(struct ktr_source *source);
  * The idx-th file of the search, from 0, in order. Returns 1 when the file exists, 0 when it does
  * not, a negative errno when it can be told that it cannot be read (-EACCES, -EISDIR, ...), and
  * path is filled; -ENODATA behind the last. An entry that does not apply (no home) is not counted.
+ * In libktrread.
  */
 int ktr_source_path(const struct ktr_source *source, unsigned idx, char *path, size_t size);
 
@@ -350,7 +355,7 @@ int ktr_conf_load_file(struct ktr_conf *conf, struct ktr_load *load, const char 
  * For "unknown X, the nearest is Y": the name of a list that is at the smallest Damerau-Levenshtein
  * distance (letters wrong, missing, too many, or two swapped; case does not count), if it is near
  * enough to be what was meant. An abbreviation and a name without its leading components count as
- * near. names is asked for idx 0, 1, 2... in turn.
+ * near. names is asked for idx 0, 1, 2... in turn. In libktrread.
  */
 
 /* Copies the nearest name and returns 1, or returns 0 when none is near. */
