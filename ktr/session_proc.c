@@ -24,8 +24,9 @@
 
 /* What is looked for, and what has been found so far. */
 struct proc_find {
-	uint32_t pid;	       /* ours */
-	struct ktr_proc_row row; /* the running process: pid, pid_ns and start_time as its own row has them */
+	uint32_t pid; /* ours */
+	struct ktr_proc_row
+		row; /* the running process: pid, pid_ns and start_time as its own row has them */
 	char *path;
 	size_t size;
 	unsigned n_dead;
@@ -104,7 +105,8 @@ static int proc_keep(struct proc_find *find, const char *path)
 }
 
 /* 2: the running process is in this session; 1: one of that number was, *start tells when it began; 0. */
-static int proc_search(const struct proc_find *find, const struct ktr__session_map *map, uint64_t *start)
+static int proc_search(const struct proc_find *find, const struct ktr__session_map *map,
+		       uint64_t *start)
 {
 	struct ktr_control control;
 	struct ktr_proc_row row;
@@ -248,20 +250,25 @@ static int proc_none(const struct proc_find *find, int rc, struct ktr_error *err
 	uint64_t uid;
 
 	if (rc == -ENXIO)
-		return ktr_error_set(err, ENXIO, "process %u has a session that nothing leads to: its file was removed",
-				     find->pid);
+		return ktr_error_set(
+			err, ENXIO,
+			"process %u has a session that nothing leads to: its file was removed",
+			find->pid);
 	if (rc == -EACCES && proc_status(find->pid, "\nUid:", 0, &uid) && uid != geteuid())
-		return ktr_error_set(err, EPERM,
-				     "process %u is user %llu's: somebody else's session, for which one must be root",
-				     find->pid, (unsigned long long)uid);
+		return ktr_error_set(
+			err, EPERM,
+			"process %u is of uid %llu: only that user and root see its session",
+			find->pid, (unsigned long long)uid);
 	if (rc == -EACCES)
-		return ktr_error_set(err, EACCES,
-				     "process %u may not be looked at (ptrace(2) access); -s names its session",
-				     find->pid);
-	return ktr_error_set(err, ENOENT,
-			     "process %u has no session: it is not linked with libktr, or was started with "
-			     "KTR_DISABLE=1",
-			     find->pid);
+		return ktr_error_set(
+			err, EACCES,
+			"process %u may not be looked at (ptrace(2) access); -s names its session",
+			find->pid);
+	return ktr_error_set(
+		err, ENOENT,
+		"process %u has no session: it is not linked with libktr, or was started with "
+		"KTR_DISABLE=1",
+		find->pid);
 }
 
 int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *err)

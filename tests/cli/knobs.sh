@@ -203,7 +203,7 @@ if [ "$(id -u)" = 0 ]; then # somebody else's
 	cp "$O/bin/ktr" "$dir/ktr"
 	chmod 755 ktr
 	has "somebody else's session" "$(setpriv --reuid 65534 --clear-groups ./ktr sysctl -p "$host" mask 2>&1)" \
-		"process $host is user 0's: somebody else's session"
+		"process $host is of uid 0: only that user and root"
 fi
 has "no such session" "$($ktr sysctl -s nobody mask 2>&1)" 'no session is called "nobody"'
 stop
