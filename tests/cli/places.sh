@@ -153,9 +153,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	begin $user "$live" wait
 	reached "$inner" # root may
 	status 1 $else "$work/bin/ktr" dump -p "$inner"
-	said "process $inner is user 65534's: somebody else's session"
+	said "process $inner is of uid 65534: only that user and root see its session"
 	status 1 $else "$work/bin/ktr" sysctl -p "$inner" debug.ktr.mask=0
-	said "somebody else's session"
+	said "process $inner is of uid 65534"
 	status 1 $else "$work/bin/ktr" dump "$work/shared/ktr-65534/live.$inner.ktr"
 	status 0 $user "$work/bin/ktr" dump -p "$inner" -q -n 1
 	said 'live 99'
@@ -164,7 +164,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	end
 	begin "$live" wait
 	status 1 $user "$work/bin/ktr" dump -p "$inner"
-	said "process $inner is user 0's: somebody else's session"
+	said "process $inner is of uid 0: only that user"
 	end
 else
 	skip "other users: this needs root and setpriv"
