@@ -12,6 +12,8 @@
 #include "ktr/rec.h"
 #include "ktr/writer_hook.h"
 
+#include "conf/value.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,11 +81,28 @@ static int knobs_mask_get(const struct ktr_knob_at *at, struct ktr_value *value)
 	return 0;
 }
 
+/* Classes that somebody outside adds and no call site is of would make an empty trace without a word. */
+static int knobs_have_sites(const struct ktr_knob_at *at, uint64_t before, uint64_t after, struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+	uint64_t added = after & ~before, classes;
+	char want[128] = "", have[96] = "";
+
+	classes = added && at->origin == KTR_ORIGIN_SYSCTL ? ktr__session_classes(context->session) : added;
+	if (added == 0 || added & classes)
+		return 0;
+	ktr__print_mask(added, ktr__knob_class_names, context, 0, want, sizeof(want));
+	ktr__print_mask(classes, ktr__knob_class_names, context, 0, have, sizeof(have));
+	return ktr_error_set(err, ENOENT, "no call site is of class %s, there are %s", want, have);
+}
+
 static int knobs_mask_set(const struct ktr_knob_at *at, const struct ktr_value *value,
 			 struct ktr_error *err)
 {
 	struct ktr__knob_context *context = knobs_context(at);
 
+	if (context->session->map && knobs_have_sites(at, knobs_control(at)->asked, value->number, err))
+		return -ENOENT;
 	context->early_mask = value->number;
 	return context->session->map ? ktr__mask_set(context->session, value->number, err) : 0;
 }
@@ -129,6 +148,9 @@ static int knobs_count_set(const struct ktr_knob_at *at, const struct ktr_value 
 
 	if (!session->map)
 		return 0;
+	code = knobs_have_sites(at, session->control->count, value->number, err);
+	if (code)
+		return code;
 	/* First the word, then the memory: a site that registers in between sees one of them. */
 	__atomic_store_n(&session->control->count, value->number, __ATOMIC_SEQ_CST);
 	code = value->number ? ktr__counts_open(session, session->control->n_sites) : 0;
@@ -427,6 +449,28 @@ static int knobs_cpumask_set(const struct ktr_knob_at *at, const struct ktr_valu
 	return ktr__cpumask_set(session, value->bits, err);
 }
 
+static int knobs_sites_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	if (!knobs_context(at)->session->map)
+		return -ENXIO;
+	ktr__rules_text(knobs_context(at)->session, value->text);
+	if (!value->text[0])
+		strcpy(value->text, "none");
+	return 0;
+}
+
+/* At start most sites are yet to come: what fits none is told of at exit. */
+static int knobs_sites_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			   struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+
+	context->early_sites = true;
+	return context->session->map ?
+		       ktr__rules_set(context->session, value->text, at->origin >= KTR_ORIGIN_API, err) :
+		       0;
+}
+
 #define KNOB(knob_name, knob_type, knob_access, knob_unit, knob_initial, knob_env, knob_help, ...)  \
 	{                                                                                        \
 		.name = "debug.ktr." knob_name, .help = knob_help, .unit = knob_unit,            \
@@ -505,6 +549,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     "events written since the writer began", .get = knobs_field_get, FIELD(alq_cnt)),
 	KNOB("alq_failed", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
 	     "events lost to the writer since then", .get = knobs_field_get, FIELD(alq_failed)),
+	KNOB("sites", STRING, KTR_KNOB_RWTUN, NULL, "none", "KTR_SITES",
+	     "single call sites: +PATTERN records, -PATTERN does not, #PATTERN counts; FILE, FILE:LINE or FUNCTION()",
+	     .max = KTR_SITES_MAX - 1, .get = knobs_sites_get, .set = knobs_sites_set),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

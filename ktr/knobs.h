@@ -18,6 +18,7 @@ struct ktr__knob_context {
 	struct ktr__session *session;
 	bool own;
 	enum { KTR__ENABLE_UNSAID, KTR__ENABLE_NO, KTR__ENABLE_YES } enable; /* alq_enable at start */
+	bool early_sites;    /* single call sites were asked for */
 	uint64_t early_mask; /* asked for while there was no session */
 	char file[KTR_ALQ_FILE_MAX]; /* alq_file */
 };

@@ -115,6 +115,16 @@ uint64_t ktr__session_classes(const struct ktr__session *session);
 /* Only CPUs of bits[] (KTR_CPU_MAX of them) record from now on. 0 or -errno: -EBUSY. */
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
 
+/*
+ * rules.c: single call sites. set() adds rules to those there are; with check, a pattern that fits no site
+ * is -ENOENT with the nearest. check() finds such a pattern among the rules there are. site() makes a
+ * site that has just been registered what they say.
+ */
+int ktr__rules_set(struct ktr__session *session, const char *text, bool check, struct ktr_error *err);
+int ktr__rules_check(const struct ktr__session *session, struct ktr_error *err);
+void ktr__rules_site(struct ktr__session *session, uint32_t index);
+void ktr__rules_text(const struct ktr__session *session, char text[KTR_SITES_MAX]);
+
 /* May this CPU record? */
 static inline bool ktr__cpu_wanted(const struct ktr_control *control, uint32_t cpu)
 {

@@ -104,7 +104,8 @@ static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object 
 	memcpy(row->limit, site->limit, sizeof(row->limit));
 	row->build_id_bytes = object->build_id_bytes;
 	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
-	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
+	ktr__rules_site(&ktr__own, index);
 	return index;
 }
 

@@ -218,7 +218,7 @@ static void start_settings(bool tell)
 	if (tell && start_pending.code != EMFILE && load.n_kept + load.n_refused != 1)
 		ktr__complain("settings: %u kept, %u left out", load.n_kept, load.n_refused);
 	start_asked |= start_context.early_mask != 0 || start_pending.code || start_context.file[0] ||
-		       start_context.enable == KTR__ENABLE_YES;
+		       start_context.enable == KTR__ENABLE_YES || start_context.early_sites;
 }
 
 void ktr__start_retry(bool last)
@@ -269,7 +269,7 @@ static void start_writer(void)
 	code = ktr__writer_enable(&err);
 	if (code == -EBUSY)
 		return;
-	if (!start_context.early_mask && !start_unresolved)
+	if (!start_context.early_mask && !start_context.early_sites && !start_unresolved)
 		ktr__complain("%s: no class is recorded, the trace stays empty: set KTR_MASK or debug.ktr.mask",
 			      start_context.file);
 	if (code)
@@ -299,6 +299,7 @@ static void start_after_fork_child(void)
 {
 	struct ktr__self *self = &ktr__self;
 
+	start_asked = false; /* what there is to complain about, the parent does */
 	self->armed = 0;
 	self->own = 0;
 	self->row = 0;
@@ -379,6 +380,22 @@ struct ktr_conf *ktr__own_conf(void)
 	return &start_conf;
 }
 
+/* What was asked for and never met a call site: an empty trace shall not go without a word. */
+static void start_unmatched(void)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	uint64_t asked = ktr__load(&ktr__own.control->asked);
+	char mask[256];
+
+	if (!start_asked)
+		return;
+	if (asked && !(asked & ktr__session_classes(&ktr__own)) &&
+	    ktr_conf_get(&start_conf, "debug.ktr.mask", mask, sizeof(mask), NULL) == 0)
+		ktr__complain("debug.ktr.mask: no call site was of class %s", mask);
+	if (ktr__rules_check(&ktr__own, &err))
+		start_complain_error("debug.ktr.sites", &err);
+}
+
 /*
  * A clean exit: the writer drains, rows say that the process has ended, and the session goes unless it
  * was asked to stay, a trace is not there to replace it, or somebody else is still in it.
@@ -389,6 +406,7 @@ __attribute__((destructor(101))) static void start_exit(void)
 		return;
 	CTR1(KTR_PROC, "process %d exits", (int)getpid());
 	ktr__start_retry(true);
+	start_unmatched();
 	ktr__proc_exit();
 	ktr__writer_stop();
 	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))

@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/session_knobs.h"
 
 #include <ktr/ctl.h>
 
@@ -26,6 +27,7 @@ struct sysctl {
 	const char *command;
 	struct find find;
 	struct ktr_conf *conf;
+	struct session_knobs knobs;
 	int all;          /* -a */
 	int describe;     /* -d */
 	int types;        /* -t */
@@ -37,6 +39,7 @@ struct sysctl {
 	int opaque;       /* -o: text of several lines too */
 	int only_tun;     /* -T */
 	int only_write;   /* -W */
+	int sweeping;     /* this is a listing of everything */
 	char equals;      /* -e: '=' instead of ": " */
 	unsigned print;   /* KTR_PRINT_* */
 	const char *file; /* -f */
@@ -91,7 +94,7 @@ static void sysctl_show(struct sysctl *s, const struct ktr_knob_at *at, int list
 	if ((s->only_tun && !(access & KTR_KNOB_TUN)) ||
 	    (s->only_write && (!(access & KTR_KNOB_WR) || access & KTR_KNOB_STATS)))
 		return;
-	if (listed && (access & KTR_KNOB_SKIP || (at->knob->type == KTR_KNOB_TEXT && !s->opaque)))
+	if (listed && ((access & KTR_KNOB_SKIP && s->sweeping) || (at->knob->type == KTR_KNOB_TEXT && !s->opaque)))
 		return;
 	if (s->names_only) {
 		printf("%s\n", at->name);
@@ -122,6 +125,8 @@ static unsigned sysctl_list(struct sysctl *s, const char *prefix)
 	struct ktr_knob_at at;
 	unsigned n = 0;
 
+	/* What is left out of listings is left out of those of everything. */
+	s->sweeping = !*prefix || strcmp(prefix, "debug") == 0 || strcmp(prefix, SYSCTL_ROOT) == 0;
 	memset(&at, 0, sizeof(at));
 	for (; ktr_conf_next(s->conf, prefix, &at) > 0; n++)
 		sysctl_show(s, &at, strcmp(at.name, prefix) != 0);
@@ -140,6 +145,19 @@ static int sysctl_find(struct sysctl *s, const char *name, struct ktr_knob_at *a
 	return ktr_conf_find(s->conf, strncmp(name, "debug.", 6) == 0 ? name : full, at, err);
 }
 
+/* Is this a node below which there could be knobs, of which there are none now? */
+static int sysctl_empty(const struct sysctl *s, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const struct ktr_knobs *t = s->conf->tables; t; t = t->next)
+		for (unsigned i = 0; i < t->n_rows; i++)
+			if (strncmp(t->rows[i].name, name, length) == 0 &&
+			    strncmp(t->rows[i].name + length, ".*", 2) == 0)
+				return 1;
+	return 0;
+}
+
 static void sysctl_get(struct sysctl *s, const char *name)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -151,8 +169,12 @@ static void sysctl_get(struct sysctl *s, const char *name)
 		return;
 	}
 	snprintf(full, sizeof(full), "%s.%s", SYSCTL_ROOT, name);
-	if (!sysctl_list(s, name) && !sysctl_list(s, full) && !s->ignore)
+	if (sysctl_list(s, name) || sysctl_list(s, full) || s->ignore)
+		return;
+	if (!sysctl_empty(s, name) && !sysctl_empty(s, full))
 		sysctl_failed(s, &err);
+	else if (!s->quiet)
+		fprintf(stderr, "%s: %s: there is none now\n", s->command, name);
 }
 
 /* Says what a knob that could not be set still is. */
@@ -314,7 +336,12 @@ static int cmd_sysctl(int argc, char **argv)
 			rc = fail_with(argv[0], &err);
 		} else {
 			s->conf = ktr_session_conf(session);
-			rc = sysctl_run(s, argc, argv);
+			rc = session_knobs_open(&s->knobs, path, s->conf, &err);
+			if (rc)
+				rc = fail_with(argv[0], &err);
+			else
+				rc = sysctl_run(s, argc, argv);
+			session_knobs_close(&s->knobs, s->conf);
 			ktr_session_close(session);
 		}
 	}

@@ -21,9 +21,7 @@ static void session_disarm(char *text)
 			*text = '?';
 }
 
-/* Class names of a session: FreeBSD's, "all", then the application's. For ktr__print_mask(). */
-static int session_class_names(void *context, unsigned idx, char *name, size_t size,
-			       uint64_t *value)
+int session_class_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
 {
 	static const char *const freebsd[] = {
 #define SESSION_CLASS(n, bit, help) #n,

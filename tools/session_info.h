@@ -30,6 +30,12 @@ struct session_info {
 /* Fills *info. 0, or -errno when the file cannot be read; text in it is fit for terminals. */
 int session_info(const struct ktr__session_map *map, struct session_info *info);
 
+/*
+ * Class names of a session: FreeBSD's, "all", then the application's. For ktr__print_mask(); context is
+ * a struct ktr__session_map.
+ */
+int session_class_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value);
+
 /* Events recorded in all rings of a session, and in *lost what could not be. 0 or -errno. */
 int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_t *lost);
 

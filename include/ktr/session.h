@@ -41,6 +41,7 @@
 #define KTR_SESSION_NAME_MAX 64 /* bytes, with the NUL */
 #define KTR_CPU_MAX	    8192
 #define KTR_ALQ_FILE_MAX    256 /* bytes, with the NUL */
+#define KTR_SITES_MAX	    960 /* bytes, with the NUL */
 
 #define KTR_ARCH_X86_64 1u
 #define KTR_ARCH_ARM64	2u
@@ -186,8 +187,10 @@ struct ktr_control {
 	uint64_t alq_cnt;   /* [events] written since the writer began */
 	uint64_t alq_failed; /* [events] lost to it */
 	uint64_t verbose;   /* 1, 2: the writer thread prints events as text */
-	uint64_t reserved2[2];
+	uint32_t sites_change; /* +1 with each change of sites[]; 0: there never was one */
+	uint32_t reserved2[3];
 	char alq_file[KTR_ALQ_FILE_MAX];
+	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 };
 
 struct ktr_class_row {

@@ -3,92 +3,7 @@
 # Knobs of a live program: what each does, from loader.conf, from outside and by a call; where values came
 # from; and one clear line for whatever is wrong, with what was kept.
 set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-host=
-trap '[ -z "$host" ] || kill -9 "$host" 2>/dev/null; rm -rf "$dir" "$KTR_DIR"' EXIT
-here=$PWD
-ktr="timeout 60 $O/bin/ktr"
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK KTR_ENTRIES
-
-fail() {
-	echo "$*"
-	failed=1
-}
-
-# is what got want
-is() {
-	[ "$2" = "$3" ] || fail "$1: \"$2\" instead of \"$3\""
-}
-
-# has what text part
-has() {
-	case $2 in *"$3"*) ;; *) fail "$1: \"$2\" does not say \"$3\"" ;; esac
-}
-
-# start [VARIABLE=VALUE...]: runs the host, which then answers lines
-start() {
-	mkfifo "$dir/in" "$dir/out"
-	env "$@" "$dir/host" <"$dir/in" >"$dir/out" 2>"$dir/host.err" &
-	host=$!
-	exec 3>"$dir/in" 4<"$dir/out"
-	rm "$dir/in" "$dir/out"
-	is "the host" "$(tell get debug.ktr.version)" 2
-}
-
-# tell LINE: what the host answers
-tell() {
-	echo "$*" >&3
-	read -r answer <&4
-	echo "$answer"
-}
-
-# stop: the host ends; its complaints are then in $complaints
-stop() {
-	exec 3>&- 4<&-
-	wait "$host"
-	host=
-	complaints=$(cat "$dir/host.err")
-}
-
-# sysctl ARGUMENTS: its output and complaints, and in $status its exit status
-sysctl() {
-	# shellcheck disable=SC2086
-	said=$($ktr sysctl -p "$host" "$@" 2>&1)
-	status=$?
-	[ -z "$said" ] || echo "$said"
-	return $status
-}
-
-# value NAME
-value() {
-	sysctl -n "$1"
-}
-
-# refused want SETTING...: exit status 1, and complaints that say so
-refused() {
-	want=$1
-	shift
-	out=$(sysctl "$@") && fail "sysctl $* succeeded: $out"
-	has "sysctl $*" "$out" "$want"
-}
-
-# settles NAME VALUE: a knob that somebody else is about to change
-settles() {
-	for _ in $(seq 1000); do
-		now=$(value "$1")
-		[ "$now" = "$2" ] && return
-		sleep 0.01 # between two looks
-	done
-	fail "$1 is $now, not $2"
-}
-
-${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude tests/cli/knobs_host.c -o "$dir/host" -rdynamic \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread -ldl || exit 1
-cd "$dir" || exit 1
+. tests/cli/knobs.inc
 
 # ---- Nothing but a file: from the first constructor on; what overrides what. ----
 cat >conf <<'END'
@@ -242,7 +157,7 @@ for name in $(sysctl -aN); do
 done
 stop
 sed -e 's/^#debug/debug/' -e 's|/var/tmp|.|' "$here/conf/loader.conf.sample" >sample
-start KTR_CONF=sample
+start KTR_CONF=sample KTR_MASK=all KTR_SITES=none
 is "entries of the sample" "$(value entries)" 65536
 stop
 is "complaints about the sample" "$complaints" ""
