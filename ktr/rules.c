@@ -33,7 +33,8 @@ struct rules_rule {
 };
 
 /* A string of the session, of which the end is kept: others write there. */
-static void rules_string(const struct ktr__session *session, uint32_t offset, char text[RULES_PATTERN])
+static void rules_string(const struct ktr__session *session, uint32_t offset,
+			 char text[RULES_PATTERN])
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
 	const char *from = session->map + region->offset + offset;
@@ -132,11 +133,13 @@ static int rules_name(void *context, unsigned idx, char *name, size_t size, uint
 	return 0;
 }
 
-static int rules_unknown(const struct ktr__session *session, const char *pattern, struct ktr_error *err)
+static int rules_unknown(const struct ktr__session *session, const char *pattern,
+			 struct ktr_error *err)
 {
 	struct ktr__session copy = *session;
 
-	return ktr__unknown("call site", pattern, strlen(pattern), 0, ENOENT, rules_name, &copy, err);
+	return ktr__unknown("call site", pattern, strlen(pattern), 0, ENOENT, rules_name, &copy,
+			    err);
 }
 
 int ktr__rules_check(const struct ktr__session *session, struct ktr_error *err)
@@ -153,15 +156,17 @@ int ktr__rules_check(const struct ktr__session *session, struct ktr_error *err)
 }
 
 /* The override byte of a site. */
-static uint8_t rules_byte(const struct ktr__session *session, const char *text, const struct ktr_site_row *row)
+static uint8_t rules_byte(const struct ktr__session *session, const char *text,
+			  const struct ktr_site_row *row)
 {
 	struct rules_rule rule;
 	uint8_t byte = 0;
 
 	while (rules_next(&text, &rule) > 0)
 		if (rules_match(session, row, rule.pattern))
-			byte = rule.sign == '+' ? KTR_SITE_ON :
-			       rule.sign == '-' ? KTR_SITE_OFF : KTR_SITE_OFF | KTR_SITE_COUNT;
+			byte = rule.sign == '+'   ? KTR_SITE_ON
+			       : rule.sign == '-' ? KTR_SITE_OFF
+						  : KTR_SITE_OFF | KTR_SITE_COUNT;
 	return byte;
 }
 
@@ -197,7 +202,8 @@ void ktr__rules_site(struct ktr__session *session, uint32_t index)
 			return;
 		ktr__rules_text(session, text);
 		classes = rules_apply(session, text, index);
-		if (__atomic_fetch_or(&control->site_masks, classes, __ATOMIC_RELAXED) != (control->site_masks | classes))
+		if (__atomic_fetch_or(&control->site_masks, classes, __ATOMIC_RELAXED) !=
+		    (control->site_masks | classes))
 			rules_publish(session);
 	} while (__atomic_load_n(&control->sites_change, __ATOMIC_SEQ_CST) != change);
 }
@@ -214,8 +220,8 @@ static bool rules_without(const char *list, const char *pattern, char to[KTR_SIT
 		if (strcmp(rule.pattern, pattern) == 0)
 			found = true;
 		else
-			n += (size_t)snprintf(to + n, KTR_SITES_MAX - n, "%s%c%s", n ? "," : "", rule.sign,
-					      rule.pattern);
+			n += (size_t)snprintf(to + n, KTR_SITES_MAX - n, "%s%c%s", n ? "," : "",
+					      rule.sign, rule.pattern);
 	}
 	return found;
 }
@@ -234,18 +240,24 @@ static int rules_merge(const struct ktr__session *session, const char *text, boo
 			list[0] = '\0';
 			continue;
 		}
-		if (!rules_without(list, rule.pattern, rest) && check && !rules_match_any(session, rule.pattern))
+		if (!rules_without(list, rule.pattern, rest) && check &&
+		    !rules_match_any(session, rule.pattern))
 			return rules_unknown(session, rule.pattern, err);
 		n = strlen(rest);
 		if (n + strlen(rule.pattern) + 3 > KTR_SITES_MAX)
-			return ktr_error_set(err, ERANGE, "more rules than fit into %u bytes", KTR_SITES_MAX);
-		snprintf(rest + n, sizeof(rest) - n, "%s%c%s", n ? "," : "", rule.sign, rule.pattern);
+			return ktr_error_set(err, ERANGE, "more rules than fit into %u bytes",
+					     KTR_SITES_MAX);
+		snprintf(rest + n, sizeof(rest) - n, "%s%c%s", n ? "," : "", rule.sign,
+			 rule.pattern);
 		memcpy(list, rest, sizeof(rest));
 	}
-	return rc ? ktr_error_set(err, ERANGE, "a pattern has more than %u bytes", RULES_PATTERN - 1) : 0;
+	return rc ? ktr_error_set(err, ERANGE, "a pattern has more than %u bytes",
+				  RULES_PATTERN - 1)
+		  : 0;
 }
 
-int ktr__rules_set(struct ktr__session *session, const char *text, bool check, struct ktr_error *err)
+int ktr__rules_set(struct ktr__session *session, const char *text, bool check,
+		   struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
 	char list[KTR_SITES_MAX] = "";

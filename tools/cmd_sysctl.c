@@ -10,7 +10,7 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-#include "tools/session_knobs.h"
+#include "tools/shown.h"
 
 #include <ktr/ctl.h>
 
@@ -27,7 +27,7 @@ struct sysctl {
 	const char *command;
 	struct find find;
 	struct ktr_conf *conf;
-	struct session_knobs knobs;
+	struct shown shown;
 	int all;          /* -a */
 	int describe;     /* -d */
 	int types;        /* -t */
@@ -336,12 +336,12 @@ static int cmd_sysctl(int argc, char **argv)
 			rc = fail_with(argv[0], &err);
 		} else {
 			s->conf = ktr_session_conf(session);
-			rc = session_knobs_open(&s->knobs, path, s->conf, &err);
+			rc = shown_open(&s->shown, path, s->conf, &err);
 			if (rc)
 				rc = fail_with(argv[0], &err);
 			else
 				rc = sysctl_run(s, argc, argv);
-			session_knobs_close(&s->knobs, s->conf);
+			shown_close(&s->shown, s->conf);
 			ktr_session_close(session);
 		}
 	}
