@@ -405,6 +405,31 @@ static int knobs_rotate_set(const struct ktr_knob_at *at, const struct ktr_value
 	return 0;
 }
 
+static int knobs_outputs(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	(void)context;
+	snprintf(name, size, idx ? "syslog" : "stderr");
+	*value = idx;
+	return idx < 2 ? 0 : -ENOENT;
+}
+
+/* As with alq_enable: a thread that runs is told, the program itself starts one. */
+static int knobs_verbose_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			     struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+	struct ktr_control *control = context->session->control;
+
+	if (!context->session->map)
+		return 0;
+	if (!context->own && value->number && !__atomic_load_n(&control->writer, __ATOMIC_RELAXED))
+		return ktr_error_set(err, EOPNOTSUPP, "the program has no writer thread that could print; ktr dump shows events");
+	__atomic_store_n(&control->verbose, value->number, __ATOMIC_RELAXED);
+	if (!context->own || at->origin < KTR_ORIGIN_API)
+		return 0;
+	return ktr__writer_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
+}
+
 static int knobs_classes_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
@@ -549,6 +574,11 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     "events written since the writer began", .get = knobs_field_get, FIELD(alq_cnt)),
 	KNOB("alq_failed", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "events", NULL, NULL,
 	     "events lost to the writer since then", .get = knobs_field_get, FIELD(alq_failed)),
+	KNOB("verbose", UINT, KTR_KNOB_RWTUN, NULL, "0", "KTR_VERBOSE",
+	     "1: the writer thread prints events as text, 2: with file and line", .max = 2,
+	     .get = knobs_field_get, .set = knobs_verbose_set, FIELD(verbose)),
+	KNOB("verbose_to", CHOICE, KTR_KNOB_RWTUN, NULL, "stderr", NULL, "where debug.ktr.verbose prints",
+	     .names = knobs_outputs, .get = knobs_field_get, .set = knobs_field_set, FIELD(verbose_to)),
 	KNOB("sites", STRING, KTR_KNOB_RWTUN, NULL, "none", "KTR_SITES",
 	     "single call sites: +PATTERN records, -PATTERN does not, #PATTERN counts; FILE, FILE:LINE or FUNCTION()",
 	     .max = KTR_SITES_MAX - 1, .get = knobs_sites_get, .set = knobs_sites_set),

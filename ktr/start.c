@@ -258,15 +258,25 @@ int ktr__writer_enable(struct ktr_error *err)
 	return ktr__writer_start(&ktr__own, start_context.file, err);
 }
 
+int ktr__writer_verbose(struct ktr_error *err)
+{
+	if (!start_may_write())
+		return ktr_error_set(err, EBUSY, "another process of the session has the writer thread");
+	return ktr__writer_start(&ktr__own, NULL, err);
+}
+
 static void start_writer(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	int code;
 
-	if (start_context.enable == KTR__ENABLE_NO ||
-	    (start_context.enable == KTR__ENABLE_UNSAID && !start_context.file[0]))
+	if (start_context.enable == KTR__ENABLE_YES ||
+	    (start_context.enable == KTR__ENABLE_UNSAID && start_context.file[0]))
+		code = ktr__writer_enable(&err);
+	else if (ktr__load(&ktr__own.control->verbose))
+		code = ktr__writer_verbose(&err);
+	else
 		return;
-	code = ktr__writer_enable(&err);
 	if (code == -EBUSY)
 		return;
 	if (!start_context.early_mask && !start_context.early_sites && !start_unresolved)

@@ -11,7 +11,8 @@
 /*
  * Starts the thread that drains the process's own session into a new trace directory at path; an
  * existing one has moved aside by the time this returns. The session is borrowed and outlives the
- * writer. 0, or -errno with err filled and nothing started; -EALREADY if one runs.
+ * writer. path NULL: it only prints what debug.ktr.verbose wants. 0, or -errno with err filled and nothing
+ * started; -EALREADY if one runs.
  */
 int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err);
 
@@ -20,6 +21,9 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
  * else as above.
  */
 int ktr__writer_enable(struct ktr_error *err);
+
+/* The same for a thread that prints for debug.ktr.verbose, which has been set, and writes no trace. */
+int ktr__writer_verbose(struct ktr_error *err);
 
 /* Waits until everything committed before the call is in the file. 0, -ESRCH (no writer), -errno. */
 int ktr__writer_flush(void);

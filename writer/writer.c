@@ -14,6 +14,7 @@
  */
 #include "ktr/writer_hook.h"
 #include "writer/drain.h"
+#include "writer/echo.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +37,10 @@
  * them: a program without privileges does not. More are opened as CPUs come.
  */
 #define WRITER_AHEAD 64
+
+#define WRITER_ECHO_NS 20000000ull /* between two looks for events to print: people do not see less */
+
+#define WRITER_ECHO_LAST 64 /* rounds of printing at the end: some 260,000 lines */
 
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
@@ -60,6 +67,7 @@ static struct writer {
 	const char *path;
 	struct ktr_error *err;
 	int start_rc;
+	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
 	/* The host's standard error when the writer started. */
 	dev_t stderr_dev;
 	ino_t stderr_ino;
@@ -70,7 +78,11 @@ struct writer_thread {
 	struct ktr__session_map map;
 	void *base;
 	int proc_fd; /* /proc/self/fd of the process, not of the thread */
-	struct ktr__drain *drain;
+	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
+	unsigned level;		  /* debug.ktr.verbose as it was last on */
+	bool stuck;		  /* syslogd takes nothing in this round */
+	size_t n_bytes;		  /* of lines to print */
+	char lines[4096];	  /* PIPE_BUF of pipe(7): all or nothing */
 };
 
 static void writer_cond_init(void)
@@ -142,6 +154,80 @@ static void writer_say(void *context, const char *text)
 	close(fd);
 }
 
+/* Prints what has been collected on the host's standard error, or sends it to syslogd. */
+static void writer_put(struct writer_thread *self)
+{
+	struct stat st;
+	int fd = writer_stderr(self, &st);
+
+	if (fd >= 0 && st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
+	    write(fd, self->lines, self->n_bytes) < 0)
+		self->n_bytes = 0; /* nobody reads it */
+	if (fd >= 0)
+		close(fd);
+	self->n_bytes = 0;
+}
+
+/*
+ * syslog(3) would put a descriptor of ours into a variable of the process. RFC 3164: user, debug. Where
+ * syslogd does not take a line for 50 ms, this round goes on without it.
+ */
+static void writer_syslog(struct writer_thread *self, const char *line, size_t n_bytes)
+{
+	const struct sockaddr_un to = { AF_UNIX, "/dev/log" };
+	const struct timeval wait = { 0, 50000 };
+	char text[1200];
+	int fd = self->stuck ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int n = snprintf(text, sizeof(text), "<15>%.64s[%d]: %.*s", program_invocation_short_name, (int)getpid(),
+			 (int)n_bytes - 1, line);
+
+	if (fd < 0)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	self->stuck = sendto(fd, text, (size_t)n, MSG_NOSIGNAL, (const void *)&to, sizeof(to)) < 0;
+	close(fd);
+}
+
+static void writer_print(void *context, const char *line, size_t n_bytes)
+{
+	struct writer_thread *self = context;
+
+	if (__atomic_load_n(&writer.session->control->verbose_to, __ATOMIC_RELAXED)) {
+		writer_syslog(self, line, n_bytes);
+		return;
+	}
+	if (self->n_bytes + n_bytes > sizeof(self->lines))
+		writer_put(self);
+	memcpy(self->lines + self->n_bytes, line, n_bytes);
+	self->n_bytes += n_bytes;
+}
+
+/* debug.ktr.verbose, which may change at any time. True: it is on. */
+static bool writer_echo(struct writer_thread *self, uint64_t *pause_ns)
+{
+	const struct ktr__ring_source source = { &self->map.header, self->base, self->map.fd };
+	uint64_t level = __atomic_load_n(&writer.session->control->verbose, __ATOMIC_RELAXED);
+
+	if (level && !writer.echo)
+		writer.echo = ktr__echo_open(&source);
+	if (!writer.echo)
+		return level != 0;
+	if (level)
+		self->level = (unsigned)level;
+	self->stuck = false;
+	if (ktr__echo_round(writer.echo, &self->map, self->base, self->level, writer_print, self))
+		*pause_ns = 0;
+	else if (*pause_ns > WRITER_ECHO_NS)
+		*pause_ns = WRITER_ECHO_NS;
+	if (self->n_bytes)
+		writer_put(self);
+	if (!level) { /* what came before it was switched off is printed now */
+		ktr__echo_close(writer.echo);
+		writer.echo = NULL;
+	}
+	return level != 0;
+}
+
 /* Maps the session for reading; without room for it, rings are read by pread(2). */
 static void *writer_map(const struct ktr__session_map *map)
 {
@@ -170,6 +256,8 @@ static int writer_open(struct writer_thread *self)
 		return ktr_error_set(writer.err, ESTALE, "%s: the session has been replaced",
 				     writer.session->path);
 	self->base = writer_map(&self->map);
+	if (!writer.path)
+		return 0;
 	plan.map = &self->map;
 	plan.base = self->base;
 	plan.path = writer.path;
@@ -205,42 +293,10 @@ static bool writer_told(const struct writer_thread *self)
 	return !__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED) || (max && stats->events >= max);
 }
 
-static void writer_loop(struct writer_thread *self)
-{
-	uint64_t pause_ns = 0, wanted;
-	int rc;
-
-	while (!writer_told(self)) {
-		writer_pause(pause_ns);
-		wanted = writer.flush_wanted;
-		if (writer.state != WRITER_RUNNING) {
-			pthread_mutex_unlock(&writer.lock);
-			return;
-		}
-		pthread_mutex_unlock(&writer.lock);
-		rc = ktr__drain_round(self->drain, wanted == writer.flush_done ? 0 : KTR__DRAIN_ALL,
-				      &pause_ns);
-		pthread_mutex_lock(&writer.lock);
-		if (writer.flush_done != wanted) {
-			writer.flush_rc = rc;
-			writer.flush_done = wanted;
-			pthread_cond_broadcast(&writer.wake);
-		}
-		pthread_mutex_unlock(&writer.lock);
-	}
-	/* Nobody waits for a flush any more once this is said; what is recorded until the close is in. */
-	pthread_mutex_lock(&writer.lock);
-	if (writer.state == WRITER_RUNNING)
-		writer.state = WRITER_ENDED;
-	pthread_cond_broadcast(&writer.wake);
-	pthread_mutex_unlock(&writer.lock);
-}
-
-/* Ends the trace. The next writer may begin behind this. */
+/* Ends the trace. */
 static void writer_finish(struct writer_thread *self)
 {
 	struct ktr_control *control = writer.session->control;
-	uint32_t own = (uint32_t)getpid();
 	struct ktr__drain_stats stats;
 	char line[256];
 
@@ -250,16 +306,67 @@ static void writer_finish(struct writer_thread *self)
 			 (unsigned long long)stats.unwritten);
 		writer_say(self, line);
 	}
+	self->drain = NULL;
 	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
-	__atomic_compare_exchange_n(&control->writer, &own, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+/* Drains and prints once. False: there is nothing to do any more. */
+static bool writer_round(struct writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
+{
+	*pause_ns = WRITER_ECHO_NS;
+	*rc = 0;
+	if (self->drain) {
+		*rc = ktr__drain_round(self->drain, flags, pause_ns);
+		if (writer_told(self))
+			writer_finish(self);
+	}
+	return writer_echo(self, pause_ns) || self->drain;
+}
+
+static void writer_loop(struct writer_thread *self)
+{
+	uint64_t pause_ns = 0, wanted;
+	bool on = true;
+	int rc;
+
+	while (on) {
+		writer_pause(pause_ns);
+		wanted = writer.flush_wanted;
+		if (writer.state != WRITER_RUNNING) {
+			pthread_mutex_unlock(&writer.lock);
+			break;
+		}
+		pthread_mutex_unlock(&writer.lock);
+		on = writer_round(self, wanted == writer.flush_done ? 0 : KTR__DRAIN_ALL, &pause_ns, &rc);
+		pthread_mutex_lock(&writer.lock);
+		if (!on && writer.state == WRITER_RUNNING)
+			writer.state = WRITER_ENDED;
+		if (writer.flush_done != wanted) {
+			writer.flush_rc = rc;
+			writer.flush_done = wanted;
+		}
+		pthread_cond_broadcast(&writer.wake);
+		pthread_mutex_unlock(&writer.lock);
+	}
+	/* What was recorded before is printed, but not for ever: others may go on recording. */
+	for (int i = 0; i < WRITER_ECHO_LAST; i++) {
+		pause_ns = 1;
+		writer_echo(self, &pause_ns);
+		if (pause_ns)
+			break;
+	}
 }
 
 static void writer_close(struct writer_thread *self)
 {
+	uint32_t own = (uint32_t)getpid();
+
 	if (self->drain)
 		writer_finish(self);
+	__atomic_compare_exchange_n(&writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	ktr__map_close(&self->map);
@@ -273,8 +380,10 @@ static void *writer_main(void *context)
 	int rc = writer_open(&self);
 
 	(void)context;
-	if (!rc)
+	if (self.drain)
 		__atomic_store_n(&writer.session->control->alq_enable, 1, __ATOMIC_RELAXED);
+	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
+		__atomic_store_n(&writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&writer.lock);
 	writer.start_rc = rc;
 	writer.state = rc ? WRITER_NONE : WRITER_RUNNING;
@@ -327,9 +436,13 @@ static void writer_bury(void)
 
 int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
 {
+	const struct ktr__ring_source source = { &session->header, session->map, -1 };
 	struct stat st;
 	int rc;
 
+	/* One that only prints is followed by one that does both. */
+	if (path && !__atomic_load_n(&session->control->alq_enable, __ATOMIC_RELAXED))
+		ktr__writer_stop();
 	writer_bury();
 	pthread_mutex_lock(&writer.lock);
 	if (writer.state != WRITER_NONE) {
@@ -342,6 +455,8 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	writer.path = path;
 	writer.err = err;
 	writer.flush_wanted = writer.flush_done = 0;
+	if (!writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
+		writer.echo = ktr__echo_open(&source);
 	if (fstat(STDERR_FILENO, &st) == 0) {
 		writer.stderr_dev = st.st_dev;
 		writer.stderr_ino = st.st_ino;
@@ -407,5 +522,6 @@ void ktr__writer_after_fork_child(void)
 
 	/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
 	pthread_mutex_unlock(&writer.lock);
+	ktr__echo_close(writer.echo);
 	writer = none;
 }

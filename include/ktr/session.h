@@ -187,6 +187,7 @@ struct ktr_control {
 	uint64_t alq_cnt;   /* [events] written since the writer began */
 	uint64_t alq_failed; /* [events] lost to it */
 	uint64_t verbose;   /* 1, 2: the writer thread prints events as text */
+	uint64_t verbose_to; /* 0: standard error, 1: syslog */
 	uint32_t sites_change; /* +1 with each change of sites[]; 0: there never was one */
 	uint32_t reserved2[3];
 	char alq_file[KTR_ALQ_FILE_MAX];
