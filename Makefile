@@ -29,9 +29,11 @@ CONF_SRC    := $(wildcard conf/*.c)
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \
 	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c
-KTR_SRC     := $(filter-out $(SHARED_SRC),$(wildcard ktr/*.c))
+# The shared library is split in two: libktr.so loads libktr-writer.so when a trace is to be written.
+SPLIT_SRC   := ktr/writer_load.c writer/hooks.c
+KTR_SRC     := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
-WRITER_SRC  := $(filter-out $(SHARED_SRC),$(wildcard writer/*.c))
+WRITER_SRC  := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard writer/*.c))
 ANALYZE_SRC := $(wildcard analyze/*.c)
 VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
 TOOLS_SRC   := $(wildcard tools/*.c)
@@ -43,7 +45,9 @@ TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
-LIBKTR_PIC  := $(call obj,pic,$(LIBKTR_SRC))
+LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/%,$(LIBKTR_SRC)) ktr/writer_load.c)
+# With what the writer needs of the recording side: reading rings and the clock, no state.
+LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c conf/error.c)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
@@ -53,7 +57,7 @@ LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
-LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktrread.a
+LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktrread.a
 
 include examples/build.mk
 
@@ -79,7 +83,7 @@ setup-demo:
 	@scripts/setup.sh build demo
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
@@ -87,7 +91,7 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
 HOT := ktr/record ktr/payload writer/codec
-COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC)))
+COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
 	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen
@@ -133,13 +137,20 @@ $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map
+SHARED_FLAGS = $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F).$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
+	       -Wl,--gc-sections -Wl,-Bsymbolic
+
+$(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map | $(O)/lib/libktr-writer.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libktr.so.$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
-		-Wl,--gc-sections -Wl,-Bsymbolic \
-		-Wl,--version-script=ktr/libktr.map -o $@ $(LIBKTR_PIC) $(LIBKTR_LIBS)
-	@ln -sf libktr.so $(O)/lib/libktr.so.$(V_MAJOR)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/libktr.map -o $@ $(LIBKTR_PIC) $(LIBKTR_LIBS) -ldl
+	@ln -sf libktr.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-writer.so: $(LIBWRITER_PIC) writer/libktr-writer.map
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=writer/libktr-writer.map -o $@ $(LIBWRITER_PIC) -lpthread
+	@ln -sf libktr-writer.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 	@mkdir -p $(@D)

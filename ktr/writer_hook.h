@@ -36,4 +36,20 @@ void ktr__writer_before_fork(void);
 void ktr__writer_after_fork_parent(void);
 void ktr__writer_after_fork_child(void);
 
+/*
+ * The shared library is split: libktr.so records, and loads the writer, libktr-writer.so, when it is first
+ * wanted (writer_load.c). This is all they know of each other; the table is the writer's one exported name.
+ */
+struct ktr__writer_hooks {
+	const char *version; /* KTR_VERSION_TEXT: both are of one build */
+	int (*start)(struct ktr__session *session, const char *path, struct ktr_error *err);
+	int (*flush)(void);
+	void (*stop)(void);
+	void (*before_fork)(void);
+	void (*after_fork_parent)(void);
+	void (*after_fork_child)(void);
+};
+
+#define KTR__WRITER_LIBRARY "libktr-writer.so.0"
+
 #endif

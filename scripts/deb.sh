@@ -14,7 +14,7 @@ lib=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null || gcc -print-
 
 rm -rf "$root"
 make -s --no-print-directory O="$O" PREFIX=/usr LIBDIR="$lib" DESTDIR="$root" install
-strip --strip-unneeded "$root/usr/bin/ktr" "$root$lib"/libktr.so.*.*
+strip --strip-unneeded "$root/usr/bin/ktr" "$root$lib"/libktr*.so.*.*
 strip --strip-debug "$root$lib"/*.a
 find "$root/usr/share/man" -name '*.[1-9]' -exec gzip -9n {} +
 doc=$root/usr/share/doc/ktr
@@ -24,7 +24,7 @@ gzip -9nc CHANGES >"$doc/changelog.gz"
 
 # The library of each NEEDED entry, the package it is from, and that package's version here.
 depends() {
-	for file in "$root/usr/bin/ktr" "$root$lib"/libktr.so.*.*; do
+	for file in "$root/usr/bin/ktr" "$root$lib"/libktr*.so.*.*; do
 		ldd "$file" | awk '$3 ~ /^\// { print $3 }' >"$O/deb.libs"
 		objdump -p "$file" | awk '$1 == "NEEDED" { print $2 }' | while read -r soname; do
 			path=$(grep "/$soname\$" "$O/deb.libs" || true)

@@ -30,8 +30,9 @@ pc = sed -e 's|@version@|$(VERSION)|' -e 's|@libs@|$(LIBREAD_LIBS)|' \
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktrread.a)
-	$(INSTALL) -m 644 $(O)/lib/libktr.so "$(DESTDIR)$(LIBDIR)/libktr.so.$(VERSION)"
-	ln -sf libktr.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libktr.so.$(V_MAJOR)"
+	for l in libktr.so libktr-writer.so; do \
+		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
+		ln -sf $$l.$(VERSION) "$(DESTDIR)$(LIBDIR)/$$l.$(V_MAJOR)" || exit; done
 	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
 	$(call put,644,$(INCLUDEDIR),include/ktr.h)
 	$(call put,644,$(INCLUDEDIR)/ktr,include/ktr/*.h)
@@ -49,7 +50,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 
 uninstall: ## remove what install put there
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
-		libktr.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
+		libktr.so.$(VERSION) libktr-writer.so.$(V_MAJOR) libktr-writer.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"
 	rm -f $(foreach s,$(SHELLS),"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))")
 	for page in $(MAN_PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * In libktr.so alone: the writer, as far as it has been loaded. A program that is never asked for a trace
+ * file does not carry what packs one. Linked statically (libktr.a, the two-file form) the writer is part of
+ * the program, and this file is not.
+ *
+ * The library lies beside this one, or where the loader looks. Once loaded it stays.
+ */
+#include "ktr/writer_hook.h"
+
+#include <ktr/version.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct ktr__writer_hooks *load_hooks; /* release, acquire */
+
+static const struct ktr__writer_hooks *load_get(void)
+{
+	return __atomic_load_n(&load_hooks, __ATOMIC_ACQUIRE);
+}
+
+/* Beside the library this code is in; "" where that cannot be told. */
+static void load_place(char path[PATH_MAX])
+{
+	const char *slash;
+	Dl_info info;
+
+	path[0] = '\0';
+	if (!dladdr(&load_hooks, &info) || !(slash = strrchr(info.dli_fname, '/')))
+		return;
+	if (snprintf(path, PATH_MAX, "%.*s/" KTR__WRITER_LIBRARY, (int)(slash - info.dli_fname),
+		     info.dli_fname) >= PATH_MAX)
+		path[0] = '\0';
+}
+
+static const struct ktr__writer_hooks *load_library(struct ktr_error *err)
+{
+	const struct ktr__writer_hooks *hooks;
+	char path[PATH_MAX];
+	void *library;
+
+	load_place(path);
+	library = path[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	if (!library)
+		library = dlopen(KTR__WRITER_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		ktr_error_set(err, ELIBACC, "the writer cannot be loaded: %s", dlerror());
+		return NULL;
+	}
+	hooks = dlsym(library, "ktr__writer_hooks");
+	if (!hooks || strcmp(hooks->version, KTR_VERSION_TEXT) != 0) {
+		ktr_error_set(err, ELIBBAD, KTR__WRITER_LIBRARY " is of version %s, libktr of " KTR_VERSION_TEXT,
+			      hooks ? hooks->version : "?");
+		dlclose(library);
+		return NULL;
+	}
+	__atomic_store_n(&load_hooks, hooks, __ATOMIC_RELEASE);
+	return hooks;
+}
+
+int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
+{
+	struct ktr_error own = KTR_ERROR_NONE;
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (!err)
+		err = &own;
+	if (!hooks)
+		hooks = load_library(err);
+	return hooks ? hooks->start(session, path, err) : -err->code;
+}
+
+int ktr__writer_flush(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	return hooks ? hooks->flush() : -ESRCH;
+}
+
+void ktr__writer_stop(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (hooks)
+		hooks->stop();
+}
+
+void ktr__writer_before_fork(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (hooks)
+		hooks->before_fork();
+}
+
+void ktr__writer_after_fork_parent(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (hooks)
+		hooks->after_fork_parent();
+}
+
+void ktr__writer_after_fork_child(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (hooks)
+		hooks->after_fork_child();
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The library stays small: what a program that records carries, libktr.so, has at most 64 KiB of text. What packs
+# traces is in libktr-writer.so, which is loaded when one is to be written.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+text() {
+	strip -o "$dir/stripped" "$1" && size -A "$dir/stripped" | awk '$1 == ".text" { print $2 }'
+}
+
+n=$(text "$O/lib/libktr.so")
+echo "libktr.so: $n bytes of text; libktr-writer.so: $(text "$O/lib/libktr-writer.so")"
+[ "$n" -gt 10000 ] && [ "$n" -le 65536 ] && exit 0
+echo "FAILED: 65536 are allowed; the largest parts:"
+size "$O"/pic/conf/*.o "$O"/pic/ktr/*.o | sort -rn | awk 'NR <= 20 { print $1, $6 }'
+exit 1
