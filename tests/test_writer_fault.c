@@ -56,7 +56,9 @@ static ssize_t fault_pwrite(int fd, const void *bytes, size_t n, off_t offset)
 
 static int fault_ftruncate(int fd, off_t length)
 {
-	fault.n_cuts++;
+	struct stat st;
+
+	fault.n_cuts += ktr__sys.fstat(fd, &st) == 0 && length < st.st_size;
 	if (fault.cut_error)
 		return fault.cut_error;
 	if (fault.random && image_random(&fault.state) % 3 == 0)

@@ -430,7 +430,7 @@ static int describe_write(struct ktr__emit *emit, struct ktr__trace *trace, stru
 		return -ENOMEM;
 	if (!emit->n)
 		return 0;
-	rc = ktr__trace_append(trace, file, emit->text, emit->n);
+	rc = ktr__trace_append(trace, file, emit->text, emit->n, 0);
 	if (!rc)
 		emit->n = 0;
 	return rc;

@@ -210,7 +210,7 @@ static FILL_COLD int fill_write(struct fill *fill)
 	if (!rc)
 		rc = ktr__trace_stream(&drain->trace, fill->row, &file);
 	if (!rc)
-		rc = ktr__trace_append(&drain->trace, file, drain->buffer, fill->used);
+		rc = ktr__trace_append(&drain->trace, file, drain->buffer, fill->used, 1);
 	if (rc)
 		return rc;
 	ktr__emit_bytes(&drain->describe.side[KTR_SIDECAR_LOSSES], drain->losses.text,

@@ -50,6 +50,8 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 		return packet_fail(head, -EBADMSG);
 	if ((head->flags & KTR_PACKET_VERSION) != KTR_TRACE_MAJOR)
 		return -ENOTSUP;
+	if (head->flags & KTR_PACKET_UNWRITTEN)
+		return packet_fail(head, 0);
 	return (int64_t)(head->packet_bits / 8);
 }
 

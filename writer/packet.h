@@ -13,7 +13,8 @@
 
 /*
  * Looks at what should be a packet. Returns its length in bytes, with *head filled, or
- *	0	   n_bytes end before the packet does: a torn tail, or a damaged length
+ *	0	   n_bytes end before the packet does: a torn tail, or a damaged length; or a packet
+ *		   that is being written, or whose writer has died over it
  *	-EBADMSG   not a packet, or damaged: the checksum is wrong
  *	-ENOTSUP   a whole packet of another major version
  * with *head zero. After 0 and -EBADMSG, ktr__packet_find() tells where to go on.

@@ -19,6 +19,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#define STREAM_PAGE  4096u /* [bytes] a write within one appears as a whole */
 #define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
 
 static const char *const stream_sidecars[KTR_SIDECARS] = {
@@ -421,33 +422,66 @@ void ktr__trace_fini(struct ktr__trace *trace)
 	trace->stream = NULL;
 }
 
-int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n)
+/* Writes bytes[from, n) of an append. 0 or -errno. */
+static int stream_write(struct ktr__trace *trace, const struct ktr__file *file, const char *bytes,
+			size_t from, size_t n)
 {
-	const char *at = bytes;
-	size_t done = 0;
-	int rc = 0;
+	while (from < n) {
+		ssize_t part = trace->sys->pwrite(file->fd, bytes + from, n - from,
+						  (off_t)(file->bytes + from));
+
+		if (part > 0)
+			from += (size_t)part;
+		else if (part != -EINTR)
+			return part ? (int)part : -EIO;
+	}
+	return 0;
+}
+
+/*
+ * What a whole append of packets looks like before it is there: one packet without events. A write shows
+ * others its pages one by one, and readers of CTF refuse a stream that ends within a packet; so the file
+ * takes its new length at once, this header covers it, and the real one is written last.
+ */
+static int stream_cover(struct ktr__trace *trace, const struct ktr__file *file, const char *packets,
+			size_t n)
+{
+	struct ktr_packet_header head = { 0 };
+	int rc = trace->sys->ftruncate(file->fd, (off_t)(file->bytes + n));
+
+	memcpy(&head, packets, KTR_PACKET_EVENTS);
+	head.flags |= KTR_PACKET_UNWRITTEN;
+	head.next_slot = head.first_slot;
+	head.time_end = head.time_begin;
+	head.n_events = 0;
+	head.content_bits = 8ull * KTR_PACKET_EVENTS;
+	head.packet_bits = 8ull * n;
+	return rc ? rc : stream_write(trace, file, (const char *)&head, 0, KTR_PACKET_EVENTS);
+}
+
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,
+		      int packets)
+{
+	size_t last = packets && (file->bytes ^ (file->bytes + n - 1)) >= STREAM_PAGE ?
+			      KTR_PACKET_EVENTS : 0;
+	int rc;
 
 	if (file->fd < 0)
 		return -EBADF;
 	if (file->torn && (rc = stream_cut(trace, file)))
 		return rc;
-	while (done < n && !rc) {
-		ssize_t part = trace->sys->pwrite(file->fd, at + done, n - done,
-						  (off_t)(file->bytes + done));
-
-		if (part > 0)
-			done += (size_t)part;
-		else if (part != -EINTR)
-			rc = part ? (int)part : -EIO;
-	}
-	if (!rc) {
-		file->bytes += n;
-		trace->bytes += n;
-		return 0;
-	}
-	if (done)
+	rc = last ? stream_cover(trace, file, bytes, n) : 0;
+	if (!rc)
+		rc = stream_write(trace, file, bytes, last, n);
+	if (!rc)
+		rc = stream_write(trace, file, bytes, 0, last);
+	if (rc) {
 		stream_cut(trace, file);
-	return rc;
+		return rc;
+	}
+	file->bytes += n;
+	trace->bytes += n;
+	return 0;
 }
 
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size)

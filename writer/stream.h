@@ -88,8 +88,12 @@ uint32_t ktr__trace_free_number(struct ktr__trace *trace);
 /* Closes and frees everything. */
 void ktr__trace_fini(struct ktr__trace *trace);
 
-/* Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. */
-int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n);
+/*
+ * Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. packets: they are
+ * whole packets, and at no moment does the file end within one.
+ */
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,
+		      int packets);
 
 /* Opens the stream of a ring, the first time. 0 or -errno. */
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);

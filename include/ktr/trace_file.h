@@ -114,6 +114,7 @@ struct ktr_packet_header {
 #define KTR_PACKET_VERSION 0xffu   /* KTR_TRACE_MAJOR */
 #define KTR_PACKET_KEEP	   0x100u  /* from the keep ring */
 #define KTR_PACKET_THREAD  0x200u  /* from a thread's ring */
+#define KTR_PACKET_UNWRITTEN 0x800u /* holds the place of packets that are being written: the stream's end */
 #define KTR_PACKET_FILLER  0x400u  /* made by a repair: covers what was damaged */
 
 KTR__LAYOUT(offsetof(struct ktr_packet_header, time_begin) == 32, "where CTF finds the context");

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# babeltrace2 opens a trace again and again while it is written at full speed, and once more when the
+# program has been killed over it: nothing has to be repaired. OPENS: how often, 10.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+pid=
+trap 'kill -9 $pid 2>/dev/null; rm -rf "$dir" "$KTR_DIR"' EXIT
+unset KTR_DISABLE KTR_SESSION KTR_CONF
+failed=0
+
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
+	-lurcu-bp -lpthread || exit 1
+
+# A trace of a gibibyte at most, then another: babeltrace2 opens each file twice by its name.
+begin() {
+	rm -rf "$dir/trace"
+	KTR_MASK=gen KTR_ROTATE_SIZE=1G KTR_ROTATE_KEEP=0 KTR_FILE="$dir/trace" "$dir/steady" forever 2>/dev/null &
+	pid=$!
+	for _ in $(seq 2000); do
+		ls "$dir"/trace/cpu_? >/dev/null 2>&1 && return
+		sleep 0.01
+	done
+	echo "no trace"
+	exit 1
+}
+
+end() {
+	kill -9 $pid
+	wait $pid 2>/dev/null
+}
+
+# The whole index is read, and the events of the first millisecond or so.
+open() {
+	babeltrace2 --timerange="[00:00:00,00:00:01]" "$dir/trace" >"$dir/out" 2>"$dir/err" && return
+	echo "babeltrace2, open $i: $(head -n 20 "$dir/err")"
+	failed=1
+}
+
+i=0
+while [ $i -lt "${OPENS:-10}" ] && [ $failed = 0 ]; do
+	[ $((i % 10)) -ne 0 ] || begin
+	open
+	i=$((i + 1))
+	if [ $((i % 10)) = 0 ]; then
+		end
+		open
+	fi
+done
+exit $failed
