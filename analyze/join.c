@@ -71,6 +71,7 @@ static int join_last(struct ktr__trace_cursor *t)
 			return rc;
 		if (file.n_bytes > t->part[i].n_bytes)
 			file.n_bytes = t->part[i].n_bytes;
+		ktr__packets_unwritten(&file);
 		at = ktr__packets_before(&file, file.n_bytes);
 		if (at >= 0)
 			n = ktr__packets_load(&file, (uint64_t)at, &bytes, &t->last);

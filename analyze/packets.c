@@ -125,17 +125,39 @@ static int64_t packets_fetch(struct ktr__packets *packets, uint64_t offset, size
 	return (int64_t)packets->n;
 }
 
+/* What is written at once is shorter than the longest packet. */
+void ktr__packets_unwritten(struct ktr__packets *packets)
+{
+	uint64_t from = packets->n_bytes > KTR_PACKET_MAX ? packets->n_bytes - KTR_PACKET_MAX : 0;
+	const uint32_t magic = KTR_PACKET_MAGIC;
+	struct ktr_packet_header head;
+	const uint8_t *bytes, *at;
+	int64_t n = packets_fetch(packets, from, KTR_PACKET_MAX, &bytes);
+
+	for (at = bytes; n > 0 && (at = memmem(at, (size_t)(bytes + n - at), &magic, sizeof(magic))); at++)
+		if (ktr__packet_peek(at, (size_t)(bytes + n - at), &head) == 0 &&
+		    head.flags == KTR_PACKET_UNWRITTEN) {
+			packets->n_bytes = from + (uint64_t)(at - bytes);
+			break;
+		}
+	ktr__packets_trim(packets);
+	packets->n = 0;
+}
+
 int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
 			  struct ktr_packet_header *head)
 {
 	int64_t n = packets_fetch(packets, offset, KTR_PACKET_EVENTS, bytes), length;
 
+	memset(head, 0, sizeof(*head));
 	if (n >= 0 && n < (int64_t)KTR_PACKET_EVENTS)
 		return 0;
 	if (n < 0)
 		return n;
 	length = ktr__packet_peek(*bytes, (size_t)n, head);
-	if (length < 0)
+	if (!length)
+		packets->n = 0; /* it may be another one the next time */
+	if (length <= 0)
 		return length;
 	/* Read on past the packet: the next ones are wanted too. */
 	if (length > (int64_t)(packets->n - (offset - packets->from)))

@@ -29,6 +29,12 @@ struct ktr__packets {
 
 /* Opens name in the directory: a regular file, no link. 0 or -errno. */
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name);
+
+/*
+ * Takes the file to end where packets are being written, or were when their writer was killed. For
+ * traces that have no end yet.
+ */
+void ktr__packets_unwritten(struct ktr__packets *packets);
 void ktr__packets_close(struct ktr__packets *packets);
 
 /* Gives back a buffer that a search has made large. */

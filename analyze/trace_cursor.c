@@ -106,7 +106,8 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
  */
 static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 {
-	int64_t next = ktr__packets_find(&t->file, t->next + 1);
+	int placed = !why && t->head.flags == KTR_PACKET_UNWRITTEN;
+	int64_t next = placed ? (int64_t)t->file.n_bytes : ktr__packets_find(&t->file, t->next + 1);
 	const struct ktr__source *source = t->c.source;
 	const char *what = "are damaged, skipped";
 
@@ -115,6 +116,8 @@ static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 	if (source->follow && (uint64_t)next >= t->file.n_bytes && t->at_part + 1 == t->n_parts &&
 	    source->set->member[t->part[t->at_part].member].number == KTR__SET_LIVE)
 		return -EAGAIN;
+	if (placed)
+		return next; /* its writer was killed: the file ends before it */
 	if (why == -ENOTSUP)
 		what = "are of another version, skipped";
 	else if (!why && (uint64_t)next >= t->file.n_bytes)

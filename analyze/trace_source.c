@@ -153,6 +153,8 @@ static int trace_source_add(struct ktr__source *source, unsigned member, const c
 	rc = ktr__packets_open(&file, source->set->member[member].dir_fd, name);
 	if (rc)
 		return rc;
+	if (!source->set->member[member].head.has_ended)
+		ktr__packets_unwritten(&file);
 	rc = trace_source_survey(t, &file, &part);
 	ktr__packets_close(&file);
 	t->n_grown = 0;

@@ -82,25 +82,34 @@ static void drain_free(struct ktr__drain *drain)
 	free(drain);
 }
 
+/*
+ * Where a ring is read from. One that has no memory yet is read from its start; of others that we come to
+ * late, what is overwritten from now on is known to be lost.
+ */
 static void drain_start_ring(struct ktr__drain *drain, uint32_t row)
 {
 	struct ktr__drain_ring *ring = &drain->ring[row];
 	struct ktr__ring_cursor start = KTR__RING_FROM_START(row);
-	struct ktr__ring_cursor oldest = KTR__RING_FROM_OLDEST(row);
+	struct ktr__ring_cursor oldest = KTR__RING_FROM_OLDEST(row), head = oldest;
 	struct ktr_ring header;
+	uint64_t geom;
 
-	ring->cursor = drain->plan.from == KTR__DRAIN_START ? start : oldest;
-	ring->started = drain->plan.from == KTR__DRAIN_START;
 	ring->cpu = row % drain->trace.n_rings;
-	if (drain->plan.from == KTR__DRAIN_HEAD)
-		ktr__ring_to_head(&drain->source, &ring->cursor);
-	if (ring->cursor.known) {
-		ring->index = ring->cursor.next - ring->cursor.conts;
+	ring->started = drain->plan.from == KTR__DRAIN_START ||
+			!ktr__ring_head(&drain->source, row, &geom);
+	ring->cursor = ring->started ? start : oldest;
+	if (ring->started)
+		return;
+	if (ktr__map_ring(drain->plan.map, row, &header) == 0)
+		drain->pace[row].dropped = header.dropped;
+	if (ktr__ring_to_head(&drain->source, &head) || !head.known)
+		return;
+	ring->index = head.next - head.conts;
+	ring->lost_slot = head.next;
+	if (drain->plan.from == KTR__DRAIN_HEAD) {
+		ring->cursor = head;
 		ring->started = 1;
 	}
-	if (drain->plan.from != KTR__DRAIN_START &&
-	    ktr__map_ring(drain->plan.map, row, &header) == 0)
-		drain->pace[row].dropped = header.dropped;
 }
 
 static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
@@ -170,10 +179,12 @@ static void drain_restart(struct ktr__drain *drain)
 
 static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 {
-	int rc;
+	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->retired;
 
 	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
-			    drain->plan.from == KTR__DRAIN_START && !drain->retired);
+			    complete);
+	if (!complete)
+		ktr__upkeep_from(drain);
 	rc = ktr__describe_flush(&drain->describe, &drain->trace);
 	if (rc)
 		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);

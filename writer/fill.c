@@ -169,17 +169,25 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 	fill->next_slot = batch->first + batch->n;
 }
 
-/* Where the ring's events are counted from: at the first batch of a drain that came late. */
-static FILL_COLD void fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batch *batch)
+/*
+ * Where the ring's events are counted from: at the first batch of a drain that came late. What had been
+ * recorded by the time it came and is not in the batch is none of its business; what has been since is
+ * lost: returns how much.
+ */
+static FILL_COLD uint64_t fill_start(struct ktr__drain_ring *ring, const struct ktr__ring_batch *batch)
 {
-	uint64_t firsts = 0;
+	uint64_t firsts = 0, index, lost = 0;
 
-	if (ring->started || !ring->cursor.known)
-		return;
+	if (!ring->cursor.known)
+		return 0;
 	for (uint32_t i = 0; i < batch->n; i++)
 		firsts += !ktr__slot_is_cont(&batch->entry[i]);
-	ring->index = ring->cursor.next - ring->cursor.conts - firsts;
+	index = ring->cursor.next - ring->cursor.conts - firsts;
+	if (ring->index && index > ring->index)
+		lost = index - ring->index;
+	ring->index = index - lost;
 	ring->started = 1;
+	return lost;
 }
 
 /* Events are missing before the batch; the cursor stood at slot `from`. */
@@ -244,7 +252,10 @@ static int fill_take(struct fill *fill, uint64_t stop)
 			drain->pace[fill->row].broken = 1;
 			return 0;
 		}
-		fill_start(fill->ring, &batch);
+		if (!fill->ring->started) {
+			from = fill->ring->lost_slot;
+			batch.lost += fill_start(fill->ring, &batch);
+		}
 		if (batch.lost || batch.cleared)
 			fill_gap(fill, &batch, from);
 		fill_batch(fill, &batch);

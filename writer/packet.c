@@ -45,13 +45,20 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 		return packet_fail(head,
 				   memcmp(bytes, &magic, n_bytes < 4 ? n_bytes : 4) ? -EBADMSG : 0);
 	memset(head, 0, sizeof(*head));
+	if (memcmp(bytes, head, KTR_PACKET_EVENTS) == 0)
+		return 0; /* the file has its length and nothing more yet */
 	memcpy(head, bytes, KTR_PACKET_EVENTS);
 	if (head->magic != magic || !packet_plausible(head))
 		return packet_fail(head, -EBADMSG);
 	if ((head->flags & KTR_PACKET_VERSION) != KTR_TRACE_MAJOR)
 		return -ENOTSUP;
-	if (head->flags & KTR_PACKET_UNWRITTEN)
-		return packet_fail(head, 0);
+	if (head->flags & KTR_PACKET_UNWRITTEN) {
+		int whole = packet_crc(bytes, KTR_PACKET_EVENTS) == head->crc;
+
+		packet_fail(head, 0);
+		head->flags = whole ? KTR_PACKET_UNWRITTEN : 0;
+		return whole ? 0 : -EBADMSG;
+	}
 	return (int64_t)(head->packet_bits / 8);
 }
 
@@ -63,7 +70,7 @@ int64_t ktr__packet_look(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 	if (foreign)
 		length = (int64_t)(head->packet_bits / 8);
 	if (length <= 0)
-		return packet_fail(head, length);
+		return length;
 	if ((uint64_t)length > n_bytes)
 		return packet_fail(head, 0);
 	if (packet_crc(bytes, (size_t)length) != head->crc)
@@ -100,6 +107,19 @@ void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header 
 	memcpy(packet, head, KTR_PACKET_EVENTS);
 	head->crc = ktr__crc32c(0, packet, n_bytes);
 	memcpy(packet + PACKET_CRC_AT, &head->crc, sizeof(head->crc));
+}
+
+void ktr__packet_cover(struct ktr_packet_header *cover, const void *first, size_t n_bytes)
+{
+	memset(cover, 0, sizeof(*cover));
+	memcpy(cover, first, KTR_PACKET_EVENTS);
+	cover->flags |= KTR_PACKET_UNWRITTEN;
+	cover->next_slot = cover->first_slot;
+	cover->time_end = cover->time_begin;
+	cover->n_events = 0;
+	cover->content_bits = 8ull * KTR_PACKET_EVENTS;
+	cover->packet_bits = 8ull * n_bytes;
+	cover->crc = packet_crc((const uint8_t *)cover, KTR_PACKET_EVENTS);
 }
 
 static void packet_hex(char *to, uint32_t crc)

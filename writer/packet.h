@@ -13,11 +13,12 @@
 
 /*
  * Looks at what should be a packet. Returns its length in bytes, with *head filled, or
- *	0	   n_bytes end before the packet does: a torn tail, or a damaged length; or a packet
- *		   that is being written, or whose writer has died over it
+ *	0	   n_bytes end before the packet does: a torn tail, or a damaged length; or, with
+ *		   head->flags KTR_PACKET_UNWRITTEN, what holds the place of packets that are being
+ *		   written, or were when their writer was killed: the stream ends here
  *	-EBADMSG   not a packet, or damaged: the checksum is wrong
  *	-ENOTSUP   a whole packet of another major version
- * with *head zero. After 0 and -EBADMSG, ktr__packet_find() tells where to go on.
+ * with *head zero but for that. After 0 and -EBADMSG, ktr__packet_find() tells where to go on.
  */
 int64_t ktr__packet_look(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head);
 
@@ -35,6 +36,12 @@ size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from);
  * the constant fields, sizes and checksum of *head and copies it in. flags keeps its upper bits.
  */
 void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head);
+
+/*
+ * What covers the place of n_bytes of packets, the first of which has the header *first, while they are
+ * being written: a packet without events.
+ */
+void ktr__packet_cover(struct ktr_packet_header *cover, const void *first, size_t n_bytes);
 
 /*
  * One line of a sidecar, without its newline: 0, or -EBADMSG when it is not as it was written. A

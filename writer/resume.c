@@ -70,6 +70,8 @@ static size_t resume_last(const uint8_t *bytes, size_t n, struct ktr_packet_head
 			*last = head;
 			end = at + (size_t)length;
 			at = end;
+		} else if (!length && head.flags) {
+			break; /* what follows was not there yet when the writer died */
 		} else {
 			at = ktr__packet_find(bytes, n, at + 1);
 		}
@@ -176,8 +178,11 @@ static int resume_thread(struct ktr__drain *drain, const char *line)
 	return 0;
 }
 
-/* Everything that no packet and no line of the trace has told of is missing in it. */
-static void resume_complete(struct ktr__drain *drain)
+/*
+ * A stream without packets began with its ring, unless a line says where: everything since that no packet
+ * and no line has told of is missing.
+ */
+static void resume_start(struct ktr__drain *drain)
 {
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		drain->ring[i].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_START(i);
@@ -206,6 +211,28 @@ static int resume_loss(struct ktr__drain *drain, const char *line)
 	return 0;
 }
 
+static int resume_from(struct ktr__drain *drain, const char *line)
+{
+	uint64_t slot = resume_number(line, "\"slot\":"), index = resume_number(line, "\"index\":");
+	uint64_t geom, row = resume_number(line, "\"ring\":"), head;
+
+	if (row >= drain->n_rows || index > slot)
+		return -EPROTO;
+	drain->pace[row].dropped = resume_number(line, "\"dropped\":");
+	/* What lies before the place and is in the ring still is welcome, but was not lost. */
+	head = ktr__ring_head(&drain->source, (uint32_t)row, &geom);
+	if (head - slot + KTR_SLOTS_MAX <= 1ull << KTR_GEOM_LOG2(geom)) {
+		drain->ring[row].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_OLDEST((uint32_t)row);
+		drain->ring[row].started = 0;
+		return 0;
+	}
+	drain->ring[row].cursor = (struct ktr__ring_cursor){
+		(uint32_t)row, 1, slot, slot - index, slot, 0
+	};
+	drain->ring[row].index = index;
+	return 0;
+}
+
 /* The line that tells the clock, and of which session the trace is. */
 static int resume_info(struct ktr__drain *drain, const char *line)
 {
@@ -213,6 +240,8 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 	struct ktr_trace_clock *clock = &drain->affine.clock;
 	char text[48] = "\"uuid\":\"";
 
+	if (strstr(line, "\"kind\":\"from\"") && clock->mult)
+		return resume_from(drain, line);
 	if (!strstr(line, "\"kind\":\"trace\""))
 		return 0;
 	for (unsigned i = 0; i < 16; i++) {
@@ -223,8 +252,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 		return -ESTALE;
 	if (resume_number(line, "\"major\":") != KTR_TRACE_MAJOR)
 		return -ENOTSUP;
-	if (strstr(line, "\"complete\":true"))
-		resume_complete(drain);
+	resume_start(drain);
 	clock->base_ticks = resume_number(line, "\"base_ticks\":");
 	clock->base_ns = resume_number(line, "\"base_ns\":");
 	clock->mult = resume_number(line, "\"mult\":");

@@ -8,6 +8,8 @@
  */
 #include "writer/stream.h"
 
+#include "writer/packet.h"
+
 #include <ktr/session.h>
 
 #include <dirent.h>
@@ -446,17 +448,11 @@ static int stream_write(struct ktr__trace *trace, const struct ktr__file *file, 
 static int stream_cover(struct ktr__trace *trace, const struct ktr__file *file, const char *packets,
 			size_t n)
 {
-	struct ktr_packet_header head = { 0 };
 	int rc = trace->sys->ftruncate(file->fd, (off_t)(file->bytes + n));
+	struct ktr_packet_header cover;
 
-	memcpy(&head, packets, KTR_PACKET_EVENTS);
-	head.flags |= KTR_PACKET_UNWRITTEN;
-	head.next_slot = head.first_slot;
-	head.time_end = head.time_begin;
-	head.n_events = 0;
-	head.content_bits = 8ull * KTR_PACKET_EVENTS;
-	head.packet_bits = 8ull * n;
-	return rc ? rc : stream_write(trace, file, (const char *)&head, 0, KTR_PACKET_EVENTS);
+	ktr__packet_cover(&cover, packets, n);
+	return rc ? rc : stream_write(trace, file, (const char *)&cover, 0, KTR_PACKET_EVENTS);
 }
 
 int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,

@@ -56,6 +56,26 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 	ktr__json_end(emit);
 }
 
+void ktr__upkeep_from(struct ktr__drain *drain)
+{
+	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_INFO];
+
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		const struct ktr__drain_ring *ring = &drain->ring[i];
+		uint64_t slot = ring->lost || !ring->started ? ring->lost_slot : ring->cursor.next;
+		uint64_t index = ring->index - ring->lost;
+
+		if (!slot && !drain->pace[i].dropped)
+			continue;
+		ktr__json_begin(emit);
+		ktr__emit_format(emit,
+				 "\"kind\":\"from\",\"ring\":%u,\"slot\":%" PRIu64
+				 ",\"index\":%" PRIu64 ",\"dropped\":%" PRIu64,
+				 i, slot, index, drain->pace[i].dropped);
+		ktr__json_end(emit);
+	}
+}
+
 /* Events the recorder itself could not keep. They lie somewhere before now. */
 static void upkeep_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
 {

@@ -63,6 +63,14 @@ build_stress() {
 build_kill() {
 	build kill tests/stress/event.c tests/stress/look.c tests/kill/kill.c
 }
+# Kills writers; reads what they leave with libktrread.
+build_kill_trace() {
+	dw=
+	[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+	libs="$O/lib/libktrread.a $libs -ljansson -lm $dw"
+	build kill-trace tests/kill/trace.c
+	mkdir "$work/killed"
+}
 build_odd() {
 	build odd tests/stress/event.c tests/stress/look.c tests/stress/odd.c tests/stress/odd_*.c -- -rdynamic
 	for plugin in one two many; do

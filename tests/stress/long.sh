@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The long campaigns: at least 200 million events on each path, 1,000 kills on each path, odd lives at
-# every instruction; 200 opens of a trace by babeltrace2 while it is written. Takes half an hour or so; EVENTS and KILLS shorten it.
+# every instruction; 300 kills each of writing programs, of ktr record and of both; 200 opens of a trace by babeltrace2 while it is written. Takes half an hour or so; EVENTS and KILLS shorten it.
 . "$(dirname "$0")/../stress/common.sh"
 EVENTS=${EVENTS:-200000000}
 KILLS=${KILLS:-1000}
@@ -18,6 +18,8 @@ for path in $paths; do
 	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 256
 	run on_path "$path" "$out/kill" -n $((KILLS / 2)) -r 16384
 done
+build_kill_trace
+run "$out/kill-trace" -n 300 "$O/bin/ktr" "$work/killed"
 run env OPENS=200 sh tests/cli/opens.sh
 run env ODD_LONG=1 "$out/odd"
 run env ALL=1 O="$O" sh tests/link/run.sh
