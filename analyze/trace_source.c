@@ -7,8 +7,8 @@
  * describes everything; older ones are asked only where it is damaged.
  *
  * Followed, files are looked at again: a stream that has grown, a directory that rotation has begun,
- * the session of a writer that has died. A directory that rotation has left behind was complete
- * before it was moved.
+ * the session of a writer that has died. The streams of a directory that rotation has left behind
+ * were complete before it was moved.
  */
 #include "analyze/join.h"
 #include "analyze/sidecar.h"
@@ -396,7 +396,7 @@ int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns)
 	do {
 		struct ktr__member *last;
 
-		/* A directory that has been left is complete: this comes first. */
+		/* The streams of a directory that has been left are complete: this comes first. */
 		moved = ktr__set_next(source, set, source->info.path);
 		if (moved > 0)
 			set->n--;
