@@ -66,6 +66,23 @@ static int lines_take(struct ktr__lines *lines, const char *line, size_t n, ktr_
 	return rc == -EINVAL ? 0 : rc;
 }
 
+size_t ktr__lines_part(const char *bytes, size_t n_bytes)
+{
+	static const char tail[] = ",\"crc\":\"";
+	const char *end = bytes + n_bytes, *at = bytes;
+
+	while ((at = memmem(at, (size_t)(end - at), tail, sizeof(tail) - 1))) {
+		size_t length = (size_t)(at - bytes) + KTR_LINE_TAIL;
+
+		if (length > n_bytes)
+			break;
+		if (!ktr__line_check(bytes, length))
+			return length;
+		at++;
+	}
+	return 0;
+}
+
 /*
  * What is wrong with these bytes may be no more than a newline: every part of them that ends in its
  * right checksum is a line.
@@ -73,24 +90,15 @@ static int lines_take(struct ktr__lines *lines, const char *line, size_t n, ktr_
 static int lines_split(struct ktr__lines *lines, const char *bytes, size_t n, ktr__line_fn *fn,
 		       void *context)
 {
-	static const char tail[] = ",\"crc\":\"";
-	const char *from = bytes, *end = bytes + n, *at = bytes;
+	size_t from = 0, length;
 	int rc = 0;
 
-	while (!rc && (at = memmem(at, (size_t)(end - at), tail, sizeof(tail) - 1))) {
-		size_t length = (size_t)(at - from) + KTR_LINE_TAIL;
-
-		if ((size_t)(end - from) < length)
-			break;
-		at++;
-		if (ktr__line_check(from, length))
-			continue;
-		rc = lines_take(lines, from, length, fn, context);
+	while (!rc && (length = ktr__lines_part(bytes + from, n - from))) {
+		rc = lines_take(lines, bytes + from, length, fn, context);
 		from += length;
-		from += from < end; /* what was the newline */
-		at = from;
+		from += from < n; /* what was the newline */
 	}
-	if (!rc && (from < end || from == bytes))
+	if (!rc && (from < n || !n))
 		ktr__lines_left_out(lines, "damaged");
 	else if (!rc)
 		ktr__source_note(lines->source, 1, "%s/%s:%u: the end of a line is damaged",

@@ -46,6 +46,9 @@ int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_
 /* Notes that something of the line being read is left out. */
 void ktr__lines_left_out(struct ktr__lines *lines, const char *why);
 
+/* The length of the whole line that these bytes begin with, whatever follows it; 0: they do not. */
+size_t ktr__lines_part(const char *bytes, size_t n_bytes);
+
 /* "ktr/sites.jsonl" */
 const char *ktr__lines_file(enum ktr_sidecar which);
 

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TABLES_STRANGERS 32u /* threads without a row that get one */
+
 /* X lists the classes in capitals, as the macros are called; tools show them in small letters. */
 static const struct tables_class {
 	const char *name;
@@ -346,6 +348,19 @@ static void tables_add_word(struct ktr__tables *tables, struct ktr__thread *thre
 	*at = thread;
 }
 
+/* Room for rows of threads that nothing tells of, behind all others. 0 or -ENOMEM. */
+static int tables_strangers(struct ktr__tables *tables)
+{
+	uint32_t last = tables->n_threads;
+
+	while (last && !tables->thread[last - 1])
+		last--;
+	tables->n_strangers = TABLES_STRANGERS;
+	return last + TABLES_STRANGERS < KTR__THREADS_MAX
+		       ? tables_thread_room(tables, last + TABLES_STRANGERS)
+		       : 0;
+}
+
 int ktr__tables_finish(struct ktr__tables *tables)
 {
 	uint32_t n = 64;
@@ -357,6 +372,9 @@ int ktr__tables_finish(struct ktr__tables *tables)
 	if (rc)
 		return rc;
 	tables->changed = 0;
+	rc = tables_strangers(tables);
+	if (rc)
+		return rc;
 	while (n < tables->n_threads * 2)
 		n *= 2;
 	free(tables->word);
@@ -368,6 +386,26 @@ int ktr__tables_finish(struct ktr__tables *tables)
 		if (tables->thread[row] && tables->thread[row]->word)
 			tables_add_word(tables, tables->thread[row]);
 	return 0;
+}
+
+const struct ktr_reader_thread *ktr__tables_stranger(struct ktr__tables *tables, uint32_t word)
+{
+	struct ktr__thread *row;
+	uint32_t id = tables->n_threads - tables->n_strangers;
+
+	if (!word || !tables->n_strangers || id >= tables->n_threads || tables->thread[id])
+		return &tables->nobody.thread;
+	row = ktr__arena_alloc(&tables->arena, sizeof(*row));
+	if (!row)
+		return &tables->nobody.thread;
+	row->word = word;
+	row->thread = tables->nobody.thread;
+	row->thread.id = id;
+	row->thread.tid = word & KTR_WORD_TID;
+	tables->n_strangers--;
+	tables->thread[id] = row;
+	tables_add_word(tables, row);
+	return &row->thread;
 }
 
 const struct ktr_reader_thread *ktr__tables_by_row(const struct ktr__tables *tables, uint32_t row)

@@ -46,6 +46,7 @@ struct ktr__tables {
 	uint32_t n_sites;
 	struct ktr__thread **thread; /* by row; NULL where there is none */
 	uint32_t n_threads;
+	uint32_t n_strangers; /* rows that threads without one may yet have */
 	struct ktr__module **module; /* by row; NULL where there is none */
 	uint32_t n_modules;
 	int changed;                    /* since ktr__tables_finish() */
@@ -103,6 +104,12 @@ int ktr__tables_finish(struct ktr__tables *tables);
 const struct ktr_reader_thread *ktr__tables_by_row(const struct ktr__tables *tables, uint32_t row);
 const struct ktr_reader_thread *ktr__tables_by_word(const struct ktr__tables *tables, uint32_t word,
 						    uint64_t time_ns);
+
+/*
+ * A thread that no row tells of, for the word of an event: its tid is in the word. Made within the room
+ * that there is for rows, so that ids stay below n_threads; nobody when that is used up.
+ */
+const struct ktr_reader_thread *ktr__tables_stranger(struct ktr__tables *tables, uint32_t word);
 
 /* The row of the process of a thread of these tables. */
 static inline uint32_t ktr__tables_proc(const struct ktr_reader_thread *thread)

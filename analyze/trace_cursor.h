@@ -141,10 +141,12 @@ void ktr__trace_give_up(struct ktr__trace_cursor *t, int why);
 static inline void ktr__trace_complete(struct ktr__trace_cursor *t, struct ktr_event *event,
 				       const struct ktr__found *found)
 {
-	const struct ktr__tables *tables = &t->c.source->tables;
+	struct ktr__tables *tables = &t->c.source->tables;
 
 	if (found->word != t->last_word || !t->last_thread) {
 		t->last_thread = ktr__tables_by_word(tables, found->word, event->time_ns);
+		if (t->last_thread == &tables->nobody.thread)
+			t->last_thread = ktr__tables_stranger(tables, found->word);
 		t->last_word = found->word;
 	}
 	event->site = ktr__tables_by_id(tables, found->site);

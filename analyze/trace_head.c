@@ -126,6 +126,7 @@ static int head_from_metadata(struct ktr__lines *lines, struct ktr__trace_head *
 	if (!rc)
 		rc = ktr__tsdl_head(&tsdl, &lines->source->tables.arena, head);
 	ktr__tsdl_free(&tsdl);
+	head->is_second_hand = !rc;
 	if (!rc)
 		ktr__source_note(lines->source, 1,
 				 "%s/%s does not describe the trace; the metadata does",

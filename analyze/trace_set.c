@@ -20,7 +20,7 @@
 
 #define SET_TRIES 16 /* looks for the next directory while rotation goes on */
 
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__member *member,
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
 				 struct ktr_error *err)
 {
 	return (struct ktr__lines){ .source = source,
@@ -31,7 +31,7 @@ struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__m
 				    .err = err };
 }
 
-static void set_forget(struct ktr__member *member)
+static void set_forget(struct ktr__piece *member)
 {
 	if (member->dir_fd >= 0)
 		close(member->dir_fd);
@@ -48,7 +48,7 @@ void ktr__set_close(struct ktr__set *set)
 }
 
 /* Opens a directory at path, or at path.number. 0 or -errno. */
-static int set_open_dir(struct ktr__member *member, const char *path, uint32_t number)
+static int set_open_dir(struct ktr__piece *member, const char *path, uint32_t number)
 {
 	struct stat st;
 	int n = number == KTR__SET_LIVE ? asprintf(&member->path, "%s", path)
@@ -69,7 +69,7 @@ static int set_open_dir(struct ktr__member *member, const char *path, uint32_t n
 }
 
 /* Opens the directory and reads what the trace in it says of itself. */
-static int set_open(struct ktr__source *source, struct ktr__member *member, const char *path,
+static int set_open(struct ktr__source *source, struct ktr__piece *member, const char *path,
 		    uint32_t number, struct ktr_error *err)
 {
 	struct ktr__lines lines;
@@ -82,7 +82,7 @@ static int set_open(struct ktr__source *source, struct ktr__member *member, cons
 }
 
 /* Opens what may be of another trace, of which nothing is to be told. */
-static int set_probe(struct ktr__source *source, struct ktr__member *member, const char *path,
+static int set_probe(struct ktr__source *source, struct ktr__piece *member, const char *path,
 		     uint32_t number)
 {
 	int rc;
@@ -94,9 +94,9 @@ static int set_probe(struct ktr__source *source, struct ktr__member *member, con
 }
 
 /* Takes the member. 0 or -ENOMEM. */
-static int set_add(struct ktr__set *set, unsigned at, struct ktr__member *member)
+static int set_add(struct ktr__set *set, unsigned at, struct ktr__piece *member)
 {
-	struct ktr__member *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
+	struct ktr__piece *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
 
 	if (!grown) {
 		set_forget(member);
@@ -176,12 +176,12 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 	return n;
 }
 
-static int set_is_of(const struct ktr__member *a, const struct ktr__member *b)
+static int set_is_of(const struct ktr__piece *a, const struct ktr__piece *b)
 {
 	return memcmp(a->head.uuid, b->head.uuid, sizeof(a->head.uuid)) == 0;
 }
 
-static int set_is_same(const struct ktr__member *a, const struct ktr__member *b)
+static int set_is_same(const struct ktr__piece *a, const struct ktr__piece *b)
 {
 	return a->dev == b->dev && a->ino == b->ino;
 }
@@ -193,7 +193,7 @@ static int set_add_older(struct ktr__source *source, struct ktr__set *set, const
 	int n = set_numbers(path, 0, &numbers), rc = n < 0 ? n : 0;
 
 	for (int i = 0; i < n && !rc; i++) {
-		struct ktr__member member, *live = &set->member[set->n - 1];
+		struct ktr__piece member, *live = &set->member[set->n - 1];
 
 		memset(&member, 0, sizeof(member));
 		rc = set_probe(source, &member, path, numbers[i]);
@@ -216,7 +216,7 @@ static int set_add_older(struct ktr__source *source, struct ktr__set *set, const
 int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
 		  struct ktr_error *err)
 {
-	struct ktr__member member;
+	struct ktr__piece member;
 	int rc;
 
 	memset(&member, 0, sizeof(member));
@@ -234,7 +234,7 @@ int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *
  */
 static uint32_t set_last_number(const struct ktr__set *set, const char *path)
 {
-	const struct ktr__member *last = &set->member[set->n - 1];
+	const struct ktr__piece *last = &set->member[set->n - 1];
 	uint32_t *numbers, found = 0;
 	int n;
 
@@ -242,7 +242,7 @@ static uint32_t set_last_number(const struct ktr__set *set, const char *path)
 		return last->number;
 	n = set_numbers(path, 0, &numbers);
 	while (n-- > 0 && !found) {
-		struct ktr__member member = { 0 };
+		struct ktr__piece member = { 0 };
 
 		if (set_open_dir(&member, path, numbers[n]) == 0 && set_is_same(&member, last))
 			found = numbers[n];
@@ -258,9 +258,9 @@ static uint32_t set_last_number(const struct ktr__set *set, const char *path)
  * a number while it was opened: that would be missed.
  */
 static int set_look(struct ktr__source *source, struct ktr__set *set, const char *path,
-		    struct ktr__member *member)
+		    struct ktr__piece *member)
 {
-	struct ktr__member *last = &set->member[set->n - 1];
+	struct ktr__piece *last = &set->member[set->n - 1];
 	uint32_t number = set_last_number(set, path), *numbers;
 	int n = set_numbers(path, number, &numbers), rc;
 
@@ -285,8 +285,8 @@ static int set_look(struct ktr__source *source, struct ktr__set *set, const char
 
 int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path)
 {
-	const struct ktr__member *last = &set->member[set->n - 1];
-	struct ktr__member member;
+	const struct ktr__piece *last = &set->member[set->n - 1];
+	struct ktr__piece member;
 	struct stat st;
 	int rc = 0;
 

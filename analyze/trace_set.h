@@ -14,7 +14,7 @@
 
 #define KTR__SET_LIVE UINT32_MAX /* the number of NAME itself */
 
-struct ktr__member {
+struct ktr__piece {
 	char *path; /* owned; as users are told it */
 	int dir_fd;
 	dev_t dev;
@@ -24,7 +24,7 @@ struct ktr__member {
 };
 
 struct ktr__set {
-	struct ktr__member *member; /* owned; oldest first */
+	struct ktr__piece *member; /* owned; oldest first */
 	unsigned n;
 	int is_joined;           /* with its session, or that was tried */
 	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
@@ -48,7 +48,7 @@ void ktr__set_close(struct ktr__set *set);
 int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path);
 
 /* The lines of one member, for reading. */
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__member *member,
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
 				 struct ktr_error *err);
 
 #endif

@@ -260,7 +260,7 @@ static void trace_source_info(struct ktr__source *source)
 /* Does a trace that says how much it holds hold as much? */
 static void trace_source_count(struct ktr__source *source)
 {
-	const struct ktr__member *member = &source->set->member[0];
+	const struct ktr__piece *member = &source->set->member[0];
 	uint64_t n = 0;
 
 	if (source->set->n > 1 || !member->head.has_ended || !member->head.complete)
@@ -330,7 +330,7 @@ static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, ui
 /* A file that has become shorter, be it by a repair: what was read of it was read. */
 static void trace_source_shrunk(struct ktr__trace_cursor *t, uint64_t n_bytes, uint64_t now_ns)
 {
-	const struct ktr__member *member = &t->c.source->set
+	const struct ktr__piece *member = &t->c.source->set
 						    ->member[t->part[t->n_parts - 1].member];
 
 	ktr__source_note(t->c.source, 0, "%s/%s: was cut to %llu bytes", member->path, t->name,
@@ -394,7 +394,7 @@ int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns)
 	int rc, moved;
 
 	do {
-		struct ktr__member *last;
+		struct ktr__piece *last;
 
 		/* The streams of a directory that has been left are complete: this comes first. */
 		moved = ktr__set_next(source, set, source->info.path);

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr fsck: what a killed program left is opened by babeltrace2 again, and it agrees with our reader; so it
+# does after damage anywhere. Exit statuses are those of fsck(8); a repair that is killed can be repaired.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+ktr=$O/bin/ktr
+failed=0
+unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+# status want command...: runs it quietly
+status() {
+	want=$1
+	shift
+	"$@" >"$dir/out" 2>"$dir/err"
+	got=$?
+	[ $got -eq "$want" ] || fail "exit status of $* $got instead of $want: $(cat "$dir/err")"
+}
+
+agree() {
+	command -v babeltrace2 >/dev/null || return
+	python3 tests/cli/agree.py "$ktr" "$1" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+}
+
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+
+# Killed while its trace grows: torn or not, it is opened afterwards, and nothing that was whole is lost.
+for round in 1 2 3 4 5 6; do
+	path=rseq
+	[ $((round % 2)) -eq 0 ] && path=thread
+	t=$dir/killed.$round
+	KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE=$t "$dir/events" 2000000 &
+	pid=$!
+	until [ -d "$t" ] && [ "$(du -sk "$t" | cut -f1)" -gt $((80 + round * 40)) ]; do
+		kill -0 $pid 2>/dev/null || break
+	done
+	kill -9 $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	# As a full disk or a crash of the machine leaves it, too.
+	for file in "$t"/cpu_0 "$t"/ring_0 "$t"/metadata "$t"/ktr/threads.jsonl; do
+		[ -s "$file" ] && [ $round -gt 2 ] && truncate -s -$round "$file"
+	done
+	"$ktr" dump -q --no-join "$t" >"$dir/before" 2>/dev/null
+	"$ktr" fsck "$t" 2>"$dir/err"
+	[ $? -le 1 ] || fail "fsck $t: $(cat "$dir/err")"
+	status 0 "$ktr" fsck "$t"
+	"$ktr" dump -q --no-join "$t" >"$dir/after" 2>/dev/null
+	[ -s "$dir/after" ] || fail "$t: nothing is left"
+	cmp -s "$dir/before" "$dir/after" || fail "$t: the repair changes what is read"
+	agree "$t"
+	[ $round -le 2 ] || [ -n "$(ls "$t/ktr/lost+found")" ] || fail "$t: nothing was kept"
+	rm -rf "$t"
+done
+
+# A sound trace, and damage here and there.
+KTR_MASK=all KTR_ENTRIES=65536 KTR_FILE="$dir/good" "$dir/events" 600 || fail "the program failed"
+status 0 "$ktr" fsck "$dir/good"
+agree "$dir/good"
+big=$(ls -S "$dir"/good/cpu_? "$dir"/good/ring_? 2>/dev/null | head -n 1)
+big=${big##*/}
+n=$(stat -c %s "$dir/good/$big")
+spoil() { # file offset
+	printf '\125' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+for at in 40 250 $((n / 2)) $((n - 30)); do
+	rm -rf "$dir/bad"
+	cp -a "$dir/good" "$dir/bad"
+	spoil "$dir/bad/$big" "$at"
+	status 4 "$ktr" fsck -n "$dir/bad"
+	status 1 "$ktr" fsck "$dir/bad"
+	grep -q "$big: bytes [0-9]* to [0-9]*" "$dir/err" || fail "no place is named: $(cat "$dir/err")"
+	status 0 "$ktr" fsck -y "$dir/bad"
+	agree "$dir/bad"
+done
+rm -rf "$dir/bad"
+cp -a "$dir/good" "$dir/bad"
+spoil "$dir/bad/metadata" 900
+spoil "$dir/bad/ktr/sites.jsonl" 20
+echo notes >"$dir/bad/notes.txt"
+status 1 "$ktr" fsck "$dir/bad"
+status 0 "$ktr" fsck "$dir/bad"
+agree "$dir/bad"
+status 0 "$ktr" dump "$dir/bad"
+grep -q notes "$dir"/bad/ktr/lost+found/notes.txt.* || fail "a stranger's file was not kept"
+
+# Killed at any moment, it can be run again.
+for ms in 1 2 3 5 8; do
+	rm -rf "$dir/bad"
+	cp -a "$dir/good" "$dir/bad"
+	for at in 250 $((n / 3)) $((n - 30)); do
+		spoil "$dir/bad/$big" "$at"
+	done
+	spoil "$dir/bad/metadata" 900
+	timeout -s KILL 0.00$ms "$ktr" fsck "$dir/bad" >/dev/null 2>&1
+	# It may take a moment to die.
+	until flock -n "$dir/bad/ktr/info.jsonl" true; do :; done
+	"$ktr" fsck "$dir/bad" >"$dir/out" 2>&1
+	[ $? -le 1 ] || fail "after a killed repair: $(cat "$dir/out")"
+	status 0 "$ktr" fsck "$dir/bad"
+done
+agree "$dir/bad"
+
+status 8 "$ktr" fsck "$dir/nothing"
+status 8 "$ktr" fsck "$KTR_DIR"
+status 16 "$ktr" fsck --no-such-option
+status 8 "$ktr" fsck "$dir/good" "$dir/nothing"
+if [ "$(id -u)" = 0 ]; then
+	rm -rf "$dir/bad"
+	mkdir "$dir/bad"
+	if mount -t tmpfs -o size=256k none "$dir/bad" 2>/dev/null; then
+		KTR_MASK=all KTR_FILE="$dir/small" "$dir/events" 300
+		cp -a "$dir/small" "$dir/bad/t"
+		spoil "$dir/bad/t/metadata" 900
+		dd if=/dev/zero of="$dir/bad/fill" bs=4k 2>/dev/null
+		status 12 "$ktr" fsck "$dir/bad/t"
+		grep -qi 'no space' "$dir/err" || fail "a full disk: $(cat "$dir/err")"
+		rm "$dir/bad/fill"
+		status 1 "$ktr" fsck "$dir/bad/t"
+		agree "$dir/bad/t"
+		umount "$dir/bad"
+	fi
+fi
+exit $failed
