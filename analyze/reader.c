@@ -226,6 +226,8 @@ int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
 		return KTR_READ_WAIT;
 	reader->last = reader->merge.heap[0].cursor;
 	reader_copy(&reader->last->event, event);
+	if (reader->source.follow)
+		ktr__source_span(&reader->source, event->time_ns, event->time_ns);
 	return KTR_READ_EVENT;
 }
 
@@ -286,7 +288,8 @@ int ktr_reader_ended(const struct ktr_reader *reader)
 
 	if (!reader->source.follow || reader->over)
 		return 1;
-	return set && set->member[set->n - 1].head.has_ended;
+	/* Ended, or given up by a writer that was killed, whose session has told the rest. */
+	return set && (set->member[set->n - 1].head.has_ended || set->is_joined);
 }
 
 int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)

@@ -243,14 +243,31 @@ static struct ktr__json_site *sink_json_site_new(const struct ktr_reader_site *s
 	return s;
 }
 
+/* A source that is followed learns of sites and threads later. Makes room for n pointers. 0 or -ENOMEM. */
+static int sink_json_grow(void **array, unsigned *n_room, unsigned n)
+{
+	void **grown = realloc(*array, n * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + *n_room, 0, (n - *n_room) * sizeof(*grown));
+	*array = grown;
+	*n_room = n;
+	return 0;
+}
+
 static struct ktr__json_site *sink_json_site(struct ktr__sink_json *json,
 					     const struct ktr_reader_site *site)
 {
-	struct ktr__json_site **s = &json->site[site->id];
+	void *sites = json->site;
 
-	if (!*s)
-		*s = sink_json_site_new(site);
-	return *s;
+	if (site->id >= json->n_sites &&
+	    sink_json_grow(&sites, &json->n_sites, ktr_reader_n_sites(json->reader)))
+		return NULL;
+	json->site = sites;
+	if (!json->site[site->id])
+		json->site[site->id] = sink_json_site_new(site);
+	return json->site[site->id];
 }
 
 /* ---- an event ---- */
@@ -374,9 +391,15 @@ static int sink_json_value(struct ktr__sink_json *json, struct ktr__json_site *s
 static const char *sink_json_thread(struct ktr__sink_json *json,
 				    const struct ktr_reader_thread *thread)
 {
-	char **text = &json->thread[thread->id];
+	void *threads = json->thread;
 	json_t *tree;
+	char **text;
 
+	if (thread->id >= json->n_threads &&
+	    sink_json_grow(&threads, &json->n_threads, ktr_reader_n_threads(json->reader)))
+		return NULL;
+	json->thread = threads;
+	text = &json->thread[thread->id];
 	if (*text)
 		return *text;
 	tree = json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",

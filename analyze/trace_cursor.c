@@ -172,6 +172,9 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 			return (int)n;
 		t->at = t->next;
 		t->next += (uint64_t)n;
+		/* Followed, processors come later than the survey. */
+		if (t->c.source->follow && t->head.cpu < KTR_CPU_MAX)
+			ktr__source_cpu(t->c.source, t->head.cpu);
 		if (!ktr__trace_suits(t)) {
 			ktr__trace_damage(t, t->at, t->next,
 					  "contradict the packets before, skipped");

@@ -54,7 +54,8 @@ int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 	}
 	if (rc == -ENOMEM)
 		return rc;
-	if (rc)
+	/* Files that stay empty are removed when a directory is left. */
+	if (rc && part->n_bytes)
 		ktr__source_note(t->c.source, 1, "%s/%s: %s", member->path, t->name, strerror(-rc));
 	if (t->file.n_bytes > part->n_bytes)
 		t->file.n_bytes = part->n_bytes;
