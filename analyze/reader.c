@@ -367,6 +367,11 @@ const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
 	return bit < KTR_CLASS_MAX ? reader->source.tables.class_name[bit] : NULL;
 }
 
+const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader)
+{
+	return &reader->source.tables;
+}
+
 struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader)
 {
 	if (!reader->symbols)

@@ -409,6 +409,8 @@ static int session_info(struct ktr__session_feed *o)
 		      : h->clock == KTR_CLOCK_CNTVCT ? "cntvct"
 						     : "monotonic";
 	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
+	memcpy(info->boot_id, h->boot_id, sizeof(info->boot_id));
+	info->utc_spread_ns = UINT64_MAX;
 	return info->name && info->host && info->cmdline ? 0 : -ENOMEM;
 }
 

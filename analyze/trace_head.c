@@ -76,6 +76,7 @@ static int head_trace(struct trace_head *t, const json_t *row)
 						head_u64(row, "mult") & INT64_MAX,
 						(uint32_t)head_u64(row, "shift") & 63, 0 };
 	head->complete = json_is_true(json_object_get(row, "complete"));
+	head_uuid(json_string_value(json_object_get(row, "boot_id")), head->boot_id);
 	if (!head->name || !head->host || !head->cmdline || !head->clock_name)
 		return -ENOMEM;
 	t->is_trace = 1;
@@ -230,6 +231,11 @@ static int head_anchor(void *context, const char *line, size_t n)
 				 drift < 0 ? -(double)drift / 1e9 : (double)drift / 1e9,
 				 drift < 0 ? "behind" : "ahead of");
 	}
+	if (!c->n || offset_ns < c->least_ns)
+		c->least_ns = offset_ns;
+	if (!c->n || offset_ns > c->most_ns)
+		c->most_ns = offset_ns;
+	c->n++;
 	c->mono_ns = mono_ns;
 	c->offset_ns = offset_ns;
 	return 0;

@@ -16,6 +16,7 @@ struct ktr__trace_head {
 	const char *cmdline;
 	const char *clock_name;
 	uint8_t uuid[16];
+	uint8_t boot_id[16];
 	struct ktr_trace_clock clock; /* mult 0: not known */
 	int64_t utc_offset_ns;
 	uint64_t n_written; /* [events] as its ends tell */
@@ -44,6 +45,9 @@ int ktr__trace_metadata(struct ktr__lines *lines);
 struct ktr__trace_clocks {
 	uint64_t mono_ns;  /* of the anchor before */
 	int64_t offset_ns; /* UTC - CLOCK_MONOTONIC, then */
+	int64_t least_ns;  /* the smallest and the greatest of these */
+	int64_t most_ns;
+	unsigned n; /* anchors so far */
 	int has_drifted;
 };
 

@@ -255,6 +255,8 @@ static void trace_source_info(struct ktr__source *source)
 	info->clock = head->clock_name;
 	info->utc_offset_ns = head->utc_offset_ns;
 	memcpy(info->uuid, head->uuid, sizeof(info->uuid));
+	memcpy(info->boot_id, head->boot_id, sizeof(info->boot_id));
+	info->utc_spread_ns = UINT64_MAX;
 }
 
 /* Does a trace that says how much it holds hold as much? */
@@ -279,7 +281,7 @@ static void trace_source_count(struct ktr__source *source)
 
 static int trace_source_open(struct ktr__source *source, const char *path, struct ktr_error *err)
 {
-	struct ktr__trace_clocks clocks = { 0, 0, 0 };
+	struct ktr__trace_clocks clocks = { 0 };
 	struct ktr__set *set = source->set;
 	int rc = ktr__set_open(source, set, path, source->alone, err);
 
@@ -299,6 +301,8 @@ static int trace_source_open(struct ktr__source *source, const char *path, struc
 
 		rc = ktr__trace_clocks(&lines, &set->member[i].head, &clocks);
 	}
+	if (clocks.n > 1)
+		source->info.utc_spread_ns = (uint64_t)clocks.most_ns - (uint64_t)clocks.least_ns;
 	return rc;
 }
 

@@ -13,6 +13,14 @@
 
 #define WEAVE_NAMES 4096 /* [bytes] the arguments' source text */
 
+/* A line of the members of a row. */
+static void weave_line(struct ktr__emit *emit, const struct ktr__member *member, const void *row)
+{
+	ktr__json_begin(emit);
+	ktr__json_members(emit, member, row, NULL);
+	ktr__json_end(emit);
+}
+
 struct weave_head {
 	const char *kind;
 	uint64_t major;
@@ -64,9 +72,163 @@ void ktr__weave_head(struct ktr__emit *emit, const struct ktr__trace_head *head,
 	};
 
 	memcpy(row.uuid, head->uuid, sizeof(row.uuid));
-	ktr__json_begin(emit);
-	ktr__json_members(emit, weave_head, &row, NULL);
-	ktr__json_end(emit);
+	weave_line(emit, weave_head, &row);
+}
+
+struct weave_end {
+	const char *kind;
+	uint64_t ns;
+	uint64_t events;
+	uint64_t lost;
+};
+
+void ktr__weave_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, uint64_t n_lost)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_end, TEXT, kind),
+		KTR__MEMBER(weave_end, U64, ns),
+		KTR__MEMBER(weave_end, U64, events),
+		KTR__MEMBER(weave_end, U64, lost),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members, &(struct weave_end){ "end", ns, n_events, n_lost });
+}
+
+struct weave_class {
+	uint64_t bit;
+	const char *name;
+	const char *help;
+};
+
+void ktr__weave_class(struct ktr__emit *emit, unsigned bit, const char *name)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_class, U64, bit),
+		KTR__MEMBER(weave_class, TEXT, name),
+		KTR__MEMBER(weave_class, TEXT, help),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members, &(struct weave_class){ bit, name, "" });
+}
+
+struct weave_proc {
+	uint64_t proc;
+	uint64_t pid;
+	const char *name;
+	const char *cmdline;
+};
+
+void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, const char *name,
+		     const char *cmdline)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_proc, U64, proc),
+		KTR__MEMBER(weave_proc, U64, pid),
+		KTR__MEMBER(weave_proc, TEXT, name),
+		KTR__MEMBER(weave_proc, TEXT, cmdline),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members, &(struct weave_proc){ proc, pid, name, cmdline });
+}
+
+struct weave_thread {
+	uint64_t thread;
+	uint64_t word;
+	uint64_t tid;
+	uint64_t pid;
+	uint64_t proc;
+	const char *name;
+	uint64_t start_ns;
+	uint64_t exit_ns;
+};
+
+void ktr__weave_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
+		       uint32_t word, uint32_t proc)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_thread, U64, thread),
+		KTR__MEMBER(weave_thread, U64, word),
+		KTR__MEMBER(weave_thread, U64, tid),
+		KTR__MEMBER(weave_thread, U64, pid),
+		KTR__MEMBER(weave_thread, U64, proc),
+		KTR__MEMBER(weave_thread, TEXT, name),
+		KTR__MEMBER(weave_thread, U64, start_ns),
+		KTR__MEMBER(weave_thread, U64, exit_ns),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members,
+		   &(struct weave_thread){ thread->id, word, thread->tid, thread->pid, proc,
+					   thread->name, thread->start_ns, thread->exit_ns });
+}
+
+struct weave_module {
+	uint64_t module;
+	uint64_t proc;
+	uint64_t base;
+	uint64_t end;
+	const char *path;
+	uint8_t n_build_id;
+	uint8_t build_id[KTR_BUILD_ID_MAX];
+	uint64_t reserved; /* a member has 8 bytes or more from where it is on */
+};
+
+void ktr__weave_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
+		       const struct ktr__module *module)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_module, U64, module),
+		KTR__MEMBER(weave_module, U64, proc),
+		KTR__MEMBER(weave_module, HEX, base),
+		KTR__MEMBER(weave_module, HEX, end),
+		KTR__MEMBER(weave_module, TEXT, path),
+		KTR__MEMBER_AS("build_id", weave_module, OCTETS, build_id,
+			       offsetof(struct weave_module, n_build_id)),
+		KTR__MEMBER_END,
+	};
+	struct weave_module row = { .module = id,
+				    .proc = proc,
+				    .base = module->base,
+				    .end = module->end,
+				    .path = module->path,
+				    .n_build_id = module->n_build_id };
+
+	memcpy(row.build_id, module->build_id, sizeof(row.build_id));
+	weave_line(emit, members, &row);
+}
+
+struct weave_loss {
+	const char *stream;
+	uint64_t cpu;
+	uint64_t keep;
+	const char *why;
+	uint64_t events;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	uint64_t seq;
+};
+
+void ktr__weave_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,
+		     uint64_t seq)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_loss, TEXT, stream),
+		KTR__MEMBER(weave_loss, U64, cpu),
+		KTR__MEMBER(weave_loss, BOOL, keep),
+		KTR__MEMBER(weave_loss, TEXT, why),
+		KTR__MEMBER(weave_loss, U64, events),
+		KTR__MEMBER(weave_loss, U64, from_ns),
+		KTR__MEMBER(weave_loss, U64, to_ns),
+		KTR__MEMBER(weave_loss, U64, seq),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members,
+		   &(struct weave_loss){ stream, loss->cpu, loss->keep, "overwritten",
+					 loss->n_events, loss->from_ns, loss->to_ns, seq });
 }
 
 struct weave_site {
@@ -154,9 +316,7 @@ void ktr__weave_site(struct ktr__emit *emit, const struct ktr_reader_site *site)
 		row.type[i] = (uint8_t)site->arg[i].type;
 		row.how[i] = weave_how(site->arg[i].type);
 	}
-	ktr__json_begin(emit);
-	ktr__json_members(emit, weave_site, &row, NULL);
-	ktr__json_end(emit);
+	weave_line(emit, weave_site, &row);
 }
 
 void ktr__weave_event(struct ktr__emit *emit, const struct ktr_reader_site *site)

@@ -135,6 +135,8 @@ struct ktr_reader_info {
 	uint32_t n_cpus; /* highest CPU + 1 */
 	uint64_t n_lost; /* [events] known at open */
 	const char *clock; /* "tsc", "cntvct", "monotonic" */
+	uint8_t boot_id[16];	/* of the traced machine: times of one boot compare; all 0: not known */
+	uint64_t utc_spread_ns; /* how far time_ns and UTC moved against each other; UINT64_MAX: not known */
 };
 
 struct ktr_reader_options {
