@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as a session file, as a stream of a trace, or as the sidecars of one; the first byte
- * chooses. Checksums are put right, or hardly any input would get past them.
+ * Any bytes as a session file, as a stream of a trace, as the sidecars of one, or as its metadata; the
+ * first byte chooses. Checksums are put right, or hardly any input would get past them. Some traces
+ * are repaired, after which there must be nothing left to repair.
  *
  * Beyond surviving: times never go back (in reverse, never forward), and sites, threads and CPUs of
  * events are within the bounds that the reader tells.
@@ -12,6 +13,7 @@
  *		writer/crc32c.c -ljansson -lm -o fuzz_reader
  *	./fuzz_reader tests/corpus/reader
  */
+#include "analyze/fsck.h"
 #include "writer/packet.h"
 
 #include <ktr/reader.h>
@@ -41,6 +43,11 @@ static const char fuzz_sites[] =
 
 static const char fuzz_threads[] =
 	"{\"thread\":1,\"word\":101,\"tid\":101,\"pid\":7,\"proc\":1,\"name\":\"t\"\n";
+
+static const char *const fuzz_rest[] = {
+	"trace/ktr/procs.jsonl",   "trace/ktr/classes.jsonl", "trace/ktr/modules.jsonl",
+	"trace/ktr/anchors.jsonl", "trace/ktr/losses.jsonl",
+};
 
 static void fuzz_write(const char *name, const void *bytes, size_t n)
 {
@@ -137,9 +144,48 @@ static void fuzz_start(void)
 	mkdir(path, 0700);
 	snprintf(path, sizeof(path), "%s/trace/ktr", fuzz_dir);
 	mkdir(path, 0700);
+}
+
+/* Ends pieces of metadata, which are apart by NUL bytes. */
+static void fuzz_metadata(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + (size + 1) * KTR_METADATA_TAIL), *to = text;
+
+	for (size_t from = 0; from < size;) {
+		const uint8_t *end = memchr(data + from, 0, size - from);
+		size_t n = end ? (size_t)(end - data) - from : size - from;
+
+		memcpy(to, data + from, n);
+		ktr__metadata_seal(to, n);
+		to += n + KTR_METADATA_TAIL;
+		from += n + 1;
+	}
+	fuzz_write("trace/metadata", text, (size_t)(to - text));
+	free(text);
+}
+
+/* A trace in which nothing is wrong, but for its streams. */
+static void fuzz_trace(void)
+{
 	fuzz_lines("trace/ktr/info.jsonl", fuzz_info, strlen(fuzz_info));
-	fuzz_lines("trace/ktr/procs.jsonl", "", 0);
-	fuzz_lines("trace/ktr/classes.jsonl", "", 0);
+	fuzz_lines("trace/ktr/sites.jsonl", fuzz_sites, strlen(fuzz_sites));
+	fuzz_lines("trace/ktr/threads.jsonl", fuzz_threads, strlen(fuzz_threads));
+	for (unsigned i = 0; i < sizeof(fuzz_rest) / sizeof(fuzz_rest[0]); i++)
+		fuzz_write(fuzz_rest[i], "", 0);
+	fuzz_write("trace/metadata", "", 0);
+}
+
+static void fuzz_repair(void)
+{
+	struct ktr__fsck fsck = { .keep_nothing = 1 };
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/trace", fuzz_dir);
+	fsck.path = path;
+	if (ktr__fsck(&fsck, NULL))
+		return;
+	fsck.n_found = 0;
+	fuzz_check(ktr__fsck(&fsck, NULL) || fsck.n_found);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -148,20 +194,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_start();
 	if (!size)
 		return 0;
-	switch (data[0] % 3) {
+	if (data[0] % 5)
+		fuzz_trace();
+	switch (data[0] % 5) {
 	case 0:
 		fuzz_write("fuzz.ktr", data + 1, size - 1);
 		fuzz_walk("fuzz.ktr", data[0] & 4, 0);
 		return 0;
 	case 1:
-		fuzz_lines("trace/ktr/sites.jsonl", fuzz_sites, strlen(fuzz_sites));
-		fuzz_lines("trace/ktr/threads.jsonl", fuzz_threads, strlen(fuzz_threads));
 		fuzz_stream(data + 1, size - 1);
 		break;
-	default:
+	case 2:
 		fuzz_lines("trace/ktr/sites.jsonl", (const char *)data + 1, size - 1);
 		fuzz_lines("trace/ktr/threads.jsonl", (const char *)data + 1, size - 1);
+		break;
+	case 3:
+		fuzz_lines("trace/ktr/info.jsonl", (const char *)data + 1, size - 1);
+		for (unsigned i = 0; i < sizeof(fuzz_rest) / sizeof(fuzz_rest[0]); i++)
+			fuzz_lines(fuzz_rest[i], (const char *)data + 1, size - 1);
+		break;
+	default:
+		fuzz_lines("trace/ktr/info.jsonl", "", 0);
+		fuzz_lines("trace/ktr/sites.jsonl", "", 0);
+		fuzz_metadata(data + 1, size - 1);
 	}
-	fuzz_walk("trace", data[0] & 4, data[0] & 8 ? 1500 : 0);
+	fuzz_walk("trace", data[0] & 16, data[0] & 32 ? 1500 : 0);
+	if (data[0] & 64)
+		fuzz_repair();
+	if (data[0] & 128)
+		fuzz_walk("trace", 0, 0);
 	return 0;
 }
