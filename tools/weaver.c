@@ -277,7 +277,7 @@ static int weaver_write(struct weaver *w, struct ktr__emit *emit, struct ktr__fi
 	int rc = emit->failed ? -ENOMEM : 0;
 
 	if (!rc && emit->n)
-		rc = ktr__trace_append(&w->trace, file, emit->text, emit->n);
+		rc = ktr__trace_append(&w->trace, file, emit->text, emit->n, 0);
 	emit->n = 0;
 	return rc;
 }
@@ -327,7 +327,7 @@ static int weaver_packet(struct weaver *w, uint32_t row, const uint8_t *end, uin
 
 	ktr__packet_seal(s->packet, n, &head);
 	if (!rc)
-		rc = ktr__trace_append(&w->trace, file, s->packet, n);
+		rc = ktr__trace_append(&w->trace, file, s->packet, n, 1);
 	s->told = discarded;
 	s->n_before += s->n_events;
 	s->n_events = 0;
