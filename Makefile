@@ -25,7 +25,9 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
-CONF_SRC    := $(wildcard conf/*.c)
+# Expressions are compiled by tools, evaluated in libktr too.
+EXPR_SRC    := conf/expr_lex.c conf/expr_parse.c conf/expr_emit.c conf/expr_caret.c
+CONF_SRC    := $(filter-out $(EXPR_SRC),$(wildcard conf/*.c))
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \
 	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c \
@@ -41,7 +43,7 @@ TOOLS_SRC   := $(wildcard tools/*.c)
 TEST_SRC    := $(wildcard tests/*.c)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
-LIBREAD_SRC := $(CONF_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
+LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
 TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
