@@ -114,6 +114,9 @@ $(O)/flags: FORCE | setup
 
 FORCE:
 
+# Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
+$(O)/obj/conf/expr_eval.o $(O)/obj/conf/glob.o: EXTRA =
+
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)

@@ -86,20 +86,22 @@ static int reader_prime(struct ktr_reader *reader)
 /*
  * Forward the walk is [from_ns, to_ns) and cursors start at from_ns; in reverse they start below
  * to_ns, and the last key is the complement of from_ns. Keys of a walk to the end have no bound.
+ * again: the cursors have been moved already.
  */
-static int reader_start(struct ktr_reader *reader, const struct ktr_reader_options *options)
+static int reader_start(struct ktr_reader *reader, uint64_t from_ns, uint64_t to_ns, int again)
 {
 	struct ktr__source *source = &reader->source;
-	uint64_t start = source->reverse ? (options->to_ns ? options->to_ns : UINT64_MAX)
-					 : options->from_ns;
-	int rc = ktr__merge_init(&reader->merge, source->n_cursors);
+	uint64_t start = source->reverse ? (to_ns ? to_ns : UINT64_MAX) : from_ns;
+	int rc = 0;
 
+	reader->end_key = UINT64_MAX;
 	if (source->reverse)
-		reader->end_key = ~options->from_ns;
-	else
-		reader->end_key = options->to_ns ? options->to_ns - 1 : UINT64_MAX;
+		reader->end_key = ~from_ns;
+	else if (to_ns)
+		reader->end_key = to_ns - 1;
+	source->end_ns = source->reverse ? ~reader->end_key : reader->end_key;
 	for (unsigned i = 0; i < source->n_cursors && !rc; i++)
-		if (start != (source->reverse ? UINT64_MAX : 0))
+		if (again || start != (source->reverse ? UINT64_MAX : 0))
 			rc = source->cursor[i]->seek(source->cursor[i], start);
 	return rc ? rc : reader_prime(reader);
 }
@@ -145,7 +147,9 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	if (!rc)
 		rc = ktr__tables_finish(&reader->source.tables);
 	if (!rc)
-		rc = reader_start(reader, &all);
+		rc = ktr__merge_init(&reader->merge, reader->source.n_cursors);
+	if (!rc)
+		rc = reader_start(reader, all.from_ns, all.to_ns, 0);
 	if (rc) {
 		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
 		ktr_reader_close(reader);
@@ -304,6 +308,59 @@ int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)
 	if (!rc)
 		rc = reader_prime(reader);
 	return rc ? reader_fail(reader, rc) : 0;
+}
+
+int ktr_reader_window(struct ktr_reader *reader, uint64_t from_ns, uint64_t to_ns)
+{
+	int rc;
+
+	if (reader->failed)
+		return reader->failed;
+	rc = reader_start(reader, from_ns, to_ns, 1);
+	return rc ? reader_fail(reader, rc) : 0;
+}
+
+/* Events fetched already may not pass any more: their cursors go on to the next that does. */
+static int reader_refilter(struct ktr_reader *reader)
+{
+	struct ktr__merge *merge = &reader->merge;
+	int rc = reader_move(reader);
+	unsigned n = merge->n;
+
+	merge->n = 0;
+	for (unsigned i = 0; i < n && rc >= 0; i++) {
+		struct ktr__merge_leaf leaf = merge->heap[i]; /* adding touches none behind it */
+		struct ktr__cursor *cursor = leaf.cursor;
+
+		rc = ktr__source_wants(&reader->source, &cursor->event) ? 1 : cursor->advance(cursor);
+		if (rc > 0)
+			ktr__merge_add(merge, cursor, leaf.number);
+	}
+	return rc < 0 ? reader_fail(reader, rc) : 0;
+}
+
+int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)
+{
+	struct ktr__source *source = &reader->source;
+	struct ktr__filter *filter = NULL;
+	int rc;
+
+	if (reader->failed)
+		return reader->failed;
+	if (text) {
+		rc = ktr__filter_new(text, &source->tables, &source->info, &filter, err);
+		if (rc)
+			return rc;
+	}
+	ktr__filter_free(source->filter);
+	source->filter = filter;
+	rc = reader_refilter(reader);
+	return rc ? ktr_error_at(err, reader->path, 0, 0, -rc, "%s", strerror(-rc)) : 0;
+}
+
+uint64_t ktr_reader_n_filtered(const struct ktr_reader *reader)
+{
+	return reader->source.n_filtered;
 }
 
 static int reader_tell(int what, struct ktr_reader *reader, const struct ktr_event *event,

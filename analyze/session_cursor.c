@@ -130,6 +130,8 @@ static int session_cursor_advance(struct ktr__cursor *cursor)
 		if (time_ns < s->limit_ns)
 			continue;
 		session_cursor_event(s, at, &s->c.event);
+		if (!ktr__source_wants(s->c.source, &s->c.event))
+			continue;
 		s->c.key = time_ns;
 		s->c.seen_ns = at >= s->fresh ? s->fresh_ns : 0;
 		return 1;
@@ -182,6 +184,8 @@ static int session_cursor_advance_back(struct ktr__cursor *cursor)
 		if (ktr__session_ns(s, s->at) >= s->limit_ns)
 			continue;
 		session_cursor_event(s, s->at, &s->c.event);
+		if (!ktr__source_wants(s->c.source, &s->c.event))
+			continue;
 		s->c.key = ~s->c.event.time_ns;
 		return 1;
 	}

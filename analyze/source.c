@@ -107,5 +107,6 @@ void ktr__source_close(struct ktr__source *source)
 	free(source->queue.item);
 	ktr__trace_source_close(source);
 	ktr__session_feed_close(source->feed);
+	ktr__filter_free(source->filter);
 	ktr__tables_free(&source->tables);
 }

@@ -13,6 +13,7 @@
 #ifndef ANALYZE_SOURCE_H
 #define ANALYZE_SOURCE_H
 
+#include "analyze/filter.h"
 #include "analyze/tables.h"
 
 #include <ktr/reader.h>
@@ -70,7 +71,24 @@ struct ktr__source {
 	int out_of_memory; /* something could not be queued */
 	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
+	struct ktr__filter *filter; /* owned; NULL: all events are wanted */
+	uint64_t n_filtered;	    /* [events] it did not let pass */
+	uint64_t end_ns;	    /* the walk ends behind this time, in reverse before it */
 };
+
+/*
+ * A cursor hands out only what is wanted, and what ends the walk: it must not look for something that
+ * passes in all that lies behind.
+ */
+static inline int ktr__source_wants(struct ktr__source *source, const struct ktr_event *event)
+{
+	if (!source->filter ||
+	    (source->reverse ? event->time_ns < source->end_ns : event->time_ns > source->end_ns) ||
+	    ktr__filter_pass(source->filter, event))
+		return 1;
+	source->n_filtered++;
+	return 0;
+}
 
 /* Adds a cursor (takes it). 0 or -ENOMEM; the cursor is closed then. */
 int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor);

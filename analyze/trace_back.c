@@ -169,9 +169,10 @@ static int trace_back_advance(struct ktr__cursor *cursor)
 
 	for (;;) {
 		while (b->n_block) {
-			t->c.event = b->block[--b->n_block];
-			if (t->c.event.time_ns >= t->limit_ns)
+			if (b->block[--b->n_block].time_ns >= t->limit_ns ||
+			    !ktr__source_wants(t->c.source, &b->block[b->n_block]))
 				continue;
+			t->c.event = b->block[b->n_block];
 			t->c.key = ~t->c.event.time_ns;
 			return 1;
 		}

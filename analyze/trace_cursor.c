@@ -209,7 +209,7 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 			continue;
 		}
 		ktr__trace_complete(t, &t->c.event, &found);
-		if (t->c.event.time_ns < t->limit_ns)
+		if (t->c.event.time_ns < t->limit_ns || !ktr__source_wants(t->c.source, &t->c.event))
 			continue;
 		t->c.key = t->c.event.time_ns;
 		return 1;

@@ -87,7 +87,7 @@ struct ktr__expr_op {
 	uint8_t yes; /* tests: index of an op behind this one, ACCEPT or REJECT */
 	uint8_t no;
 	uint16_t field;  /* LOAD: the user's number; WORD: index */
-	uint16_t length; /* [bytes] LOAD of a named argument, STRING */
+	uint16_t length; /* [bytes] LOAD of a named argument, STRING; [bits] WORD: that count, 0: all */
 	uint64_t value;
 };
 

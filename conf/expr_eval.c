@@ -177,7 +177,7 @@ static unsigned expr_eval_word(const struct ktr__expr_op *op, const struct ktr__
 
 	if (op->field >= user->n_words)
 		return 0;
-	a = user->words[op->field] ^ flip;
+	a = (user->words[op->field] & ~0ull >> (-op->length & 63)) ^ flip;
 	b = op->value ^ flip;
 	return a < b ? KTR__EXPR_LESS : a > b ? KTR__EXPR_GREATER : KTR__EXPR_EQUAL;
 }
@@ -195,13 +195,17 @@ struct expr_eval {
 static int expr_eval_push(struct expr_eval *e, const struct ktr__expr_op *op)
 {
 	struct ktr__expr_value *top = &e->stack[e->depth];
-	const char *text = e->program->texts + op->value;
+	uint64_t at = 0, length = 0; /* of its text */
+	const char *text;
 
-	if (e->depth == KTR__EXPR_DEPTH_MAX)
+	if (op->code != KTR__EXPR_NUMBER && !(op->what & KTR__EXPR_FROM_WORD) && op->length) {
+		at = op->value;
+		length = op->length;
+	}
+	if (e->depth == KTR__EXPR_DEPTH_MAX || at > e->program->n_texts ||
+	    length > e->program->n_texts - at)
 		return 0;
-	if (op->code != KTR__EXPR_NUMBER && op->length &&
-	    (op->value > e->program->n_texts || op->length > e->program->n_texts - op->value))
-		return 0;
+	text = e->program->texts + at;
 	e->depth++;
 	*top = (struct ktr__expr_value){ .bits = 0 };
 	if (op->code == KTR__EXPR_LOAD) {
@@ -211,7 +215,7 @@ static int expr_eval_push(struct expr_eval *e, const struct ktr__expr_op *op)
 		top->bits = op->value;
 		top->kind = op->what <= KTR__EXPR_REAL ? op->what : KTR__EXPR_NONE;
 	} else {
-		*top = ktr__expr_text(text, op->length);
+		*top = ktr__expr_text(text, length);
 	}
 	return 1;
 }
@@ -249,10 +253,16 @@ static void expr_eval_mark(uint64_t marks[4], unsigned at, unsigned target)
 
 int ktr__expr_run(const struct ktr__expr_program *program, const struct ktr__expr_user *user)
 {
-	struct expr_eval e = { .program = program, .user = user };
+	struct expr_eval e; /* the stack is not cleared: that took longer than most programs */
 	uint64_t marks[4] = { 0 };
+	uint32_t n_ops = program->n_ops < KTR__EXPR_OPS_MAX ? program->n_ops : KTR__EXPR_OPS_MAX;
 
-	for (unsigned at = program->first; at < program->n_ops && at < KTR__EXPR_OPS_MAX;) {
+	e.program = program;
+	e.user = user;
+	e.depth = 0;
+	e.unknown = 0;
+
+	for (unsigned at = program->first; at < n_ops;) {
 		const uint64_t *from = (const uint64_t *)(const void *)&program->op[at];
 		uint64_t words[2] = { __atomic_load_n(from, __ATOMIC_RELAXED),
 				      __atomic_load_n(from + 1, __ATOMIC_RELAXED) };
@@ -275,7 +285,7 @@ int ktr__expr_run(const struct ktr__expr_program *program, const struct ktr__exp
 			return 1;
 		do
 			at++;
-		while (at < KTR__EXPR_OPS_MAX && !(marks[at / 64] >> at % 64 & 1));
+		while (at < n_ops && !(marks[at / 64] >> at % 64 & 1));
 	}
 	return 0;
 }

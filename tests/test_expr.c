@@ -160,7 +160,7 @@ static void load(void *context, const struct ktr__expr_op *op, const char *name,
 static int run(const struct ktr__expr *expr, const struct ktr__expr_emitted *emitted)
 {
 	struct ktr__expr_program program = { emitted->op, emitted->n_ops, emitted->n_texts,
-					     emitted->texts };
+					     emitted->texts, 0 };
 	struct ktr__expr_user user = { load, ktr__expr_regex, (void *)(uintptr_t)expr, words, 256 };
 
 	return emitted->n_ops ? ktr__expr_run(&program, &user) : emitted->always;

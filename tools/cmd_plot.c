@@ -3,6 +3,7 @@
  * ktr plot: charts of a trace by gnuplot.
  */
 #include "tools/command.h"
+#include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/options.h"
 
@@ -38,6 +39,7 @@ static const struct option_row plot_rows[] = {
 	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
 	{ PLOT_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
 	{ PLOT_TO, "to", "TIME", "end before that" },
+	FILTER_ROW,
 	{ PLOT_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
 	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
@@ -64,7 +66,7 @@ static const struct options plot_options = {
 
 struct plot_command {
 	struct find find;
-	const char *from, *to, *around;
+	const char *from, *to, *around, *filter;
 	struct ktr__plot_options options;
 	const struct ktr__plot_kind *kind;
 	char command[512]; /* for the caption */
@@ -95,7 +97,8 @@ static int plot_option(struct plot_command *c, int id, const char *value)
 		      { PLOT_FROM, &c->from },     { PLOT_TO, &c->to },
 		      { PLOT_SPAN, &o->span },     { PLOT_PAIR, &o->pair },
 		      { PLOT_AROUND, &c->around }, { PLOT_SITE, &o->site },
-		      { PLOT_X, &o->x },           { PLOT_Y, &o->y } };
+		      { PLOT_X, &o->x },           { PLOT_Y, &o->y },
+		      { FILTER_OPTION, &c->filter } };
 
 	if (find_option(&c->find, id, value))
 		return 0;
@@ -173,6 +176,9 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	if (rc != 0)
 		return err.code == EINVAL ? usage_error(c->find.command, "%s", err.text)
 					  : fail_with(c->find.command, &err);
+	rc = filter_use(c->find.command, reader, c->filter);
+	if (rc != 0)
+		return rc;
 	rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc == 0)
 		return 0;
@@ -198,8 +204,11 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 			rc = plot_walk(c, &plot[n], reader[n]);
 	}
 	plot[0].other = n == 2 ? &plot[1] : NULL;
-	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0)
+	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
 		rc = fail_with(c->find.command, &err);
+		if (err.code == ENODATA)
+			filter_tell(c->find.command, reader[0]);
+	}
 	for (unsigned i = 0; i < 2; i++) {
 		ktr__plot_free(&plot[i]);
 		ktr_reader_close(reader[i]);

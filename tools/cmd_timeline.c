@@ -3,6 +3,7 @@
  * ktr timeline: who did what when, on the terminal or as a picture.
  */
 #include "tools/command.h"
+#include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/pager.h"
@@ -42,6 +43,7 @@ static const struct option_row timeline_rows[] = {
 	{ 'o', "output", "FILE", "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp" },
 	{ TIMELINE_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
 	{ TIMELINE_TO, "to", "TIME", "end before that" },
+	FILTER_ROW,
 	{ TIMELINE_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
 	{ TIMELINE_ROWS, "rows", "WHAT", "threads, cpus or ids (of KTR_STATE, START, COUNTER)" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match; may be repeated" },
@@ -69,7 +71,7 @@ static const struct options timeline_options = {
 
 struct timeline_command {
 	struct find find;
-	const char *output, *from, *to, *around;
+	const char *output, *from, *to, *around, *filter;
 	const char *group[TIMELINE_GROUPS];
 	unsigned n_groups;
 	enum ktr__timeline_by by;
@@ -134,6 +136,9 @@ static int timeline_option(struct timeline_command *c, int id, const char *value
 	case TIMELINE_TO:
 		c->to = value;
 		return 0;
+	case FILTER_OPTION:
+		c->filter = value;
+		return 0;
 	case TIMELINE_AROUND:
 		c->around = value;
 		return 0;
@@ -190,7 +195,8 @@ static void timeline_terminal(struct timeline_command *c)
 		c->term.height = 0;
 }
 
-static int timeline_draw(struct timeline_command *c, const struct ktr__timeline *t)
+static int timeline_draw(struct timeline_command *c, const struct ktr__timeline *t,
+			 const struct ktr_reader *reader)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__view view;
@@ -201,8 +207,11 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 	char why[512];
 	int rc = 0;
 
-	if (ktr__frame_empty(t, why, sizeof(why)))
-		return fail(c->find.command, "%s", why);
+	if (ktr__frame_empty(t, why, sizeof(why))) {
+		fail(c->find.command, "%s", why);
+		filter_tell(c->find.command, reader);
+		return 1;
+	}
 	if (ktr__view_init(&view, t, lines) != 0) {
 		rc = fail(c->find.command, "not enough memory");
 	} else {
@@ -252,6 +261,9 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 
 	if (rc != 0)
 		return rc;
+	rc = filter_use(c->find.command, reader, c->filter);
+	if (rc != 0)
+		return rc;
 	if (c->page)
 		return timeline_page(c, reader, &o);
 	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term)
@@ -264,7 +276,7 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	else if (rc != 0 || ktr__timeline_end(&t) != 0)
 		rc = fail(c->find.command, "not enough memory");
 	else
-		rc = timeline_draw(c, &t);
+		rc = timeline_draw(c, &t, reader);
 	ktr__timeline_free(&t);
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include "visualize/when.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,9 @@ int walk_option(struct walk *walk, int id, const char *value)
 		return 1;
 	case WALK_TO:
 		walk->to = value;
+		return 1;
+	case FILTER_OPTION:
+		walk->filter = value;
 		return 1;
 	case 'R':
 		walk->reverse = 1;
@@ -83,14 +87,16 @@ static int walk_window(struct walk *walk)
 	return 0;
 }
 
-/* Goes to where the walk begins: forward from_ns, in reverse to_ns. 0 or 1 after a complaint. */
-static int walk_seek(struct walk *walk, struct ktr_reader *reader, int reverse)
+/*
+ * Goes to where the walk begins. Only then the filter is set: what lies before is not worth a look. 0,
+ * or the exit status after a complaint.
+ */
+static int walk_begin(struct walk *walk, struct ktr_reader *reader)
 {
-	uint64_t to = reverse ? walk->to_ns : walk->from_ns;
-
-	if (to == (reverse ? UINT64_MAX : 0))
-		return 0;
-	return ktr_reader_seek(reader, to) ? walk_failed(walk, reader) : 0;
+	if ((walk->from_ns || walk->to_ns != UINT64_MAX) &&
+	    ktr_reader_window(reader, walk->from_ns, walk->to_ns))
+		return walk_failed(walk, reader);
+	return filter_use(walk->find.command, reader, walk->filter);
 }
 
 static int walk_is_outside(const struct walk *walk, const struct ktr_event *event)
@@ -108,7 +114,7 @@ static int walk_last_of_trace(struct walk *walk)
 
 	if (rc)
 		return rc;
-	rc = walk_seek(walk, back, 1);
+	rc = walk_begin(walk, back);
 	while (!rc && (what = ktr_reader_next(back, &event)) != KTR_READ_END) {
 		if (what < 0)
 			rc = walk_failed(walk, back);
@@ -133,7 +139,7 @@ static int walk_last_of_session(struct walk *walk)
 {
 	struct ktr_event event;
 	uint64_t n = 0;
-	int what, rc = walk_seek(walk, walk->reader, 0);
+	int what, rc = walk_begin(walk, walk->reader);
 
 	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0)
@@ -182,7 +188,7 @@ int walk_open(struct walk *walk, int argc, char **argv)
 	if (!rc)
 		rc = walk_last(walk);
 	if (!rc)
-		rc = walk_seek(walk, walk->reader, walk->reverse);
+		rc = walk_begin(walk, walk->reader);
 	if (rc)
 		ktr_reader_close(walk->reader);
 	return rc;
@@ -245,7 +251,30 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 		if (!rc && walk->n_head && walk->n_events == walk->n_head)
 			break;
 	}
+	walk->whole = !rc;
 	return rc;
+}
+
+/* Why there was nothing to show. 1 where that is the answer to what was asked for, and else 0. */
+static int walk_tell_empty(const struct walk *walk)
+{
+	const char *command = walk->find.command;
+	uint64_t n_filtered = ktr_reader_n_filtered(walk->reader);
+	int window = walk->from || walk->to;
+
+	if (n_filtered)
+		fprintf(stderr, "%s: no event passes the filter; it looked at %" PRIu64 "%s\n", command,
+			n_filtered, window ? " between --from and --to" : "");
+	else if (!walk->info->last_ns)
+		fprintf(stderr, walk->info->n_lost ? "%s: %s: no events; %" PRIu64 " were lost\n"
+						   : "%s: %s: no events\n",
+			command, walk->path, walk->info->n_lost);
+	else if (window)
+		fprintf(stderr, "%s: no events between --from and --to; the trace lasts %.6f s\n", command,
+			(double)(walk->info->last_ns - walk->info->first_ns) * 1e-9);
+	else
+		fprintf(stderr, "%s: %s: no events\n", command, walk->path);
+	return n_filtered || window;
 }
 
 int walk_close(struct walk *walk)
@@ -258,6 +287,8 @@ int walk_close(struct walk *walk)
 	if (walk->n_notes > WALK_NOTES)
 		fprintf(stderr, "%s: and %u more notes\n", walk->find.command,
 			walk->n_notes - WALK_NOTES);
+	if (walk->whole && !walk->n_events)
+		walk->partial |= walk_tell_empty(walk);
 	ktr_reader_close(walk->reader);
 	return walk->partial;
 }

@@ -17,6 +17,7 @@
 #ifndef TOOLS_WALK_H
 #define TOOLS_WALK_H
 
+#include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/options.h"
 
@@ -37,6 +38,7 @@
 		{ WALK_TO, "to", "TIME", "end before that" },                                      \
 		{ WALK_ALONE, "no-join", NULL,                                                     \
 		  "this directory alone: no rotated ones, nothing from its session" },             \
+		FILTER_ROW,                                                           \
 	{                                                                                          \
 		'R', "reverse", NULL, "newest first"                                               \
 	}
@@ -46,7 +48,7 @@
 struct walk {
 	struct find find;
 	/* Options. */
-	const char *from, *to;
+	const char *from, *to, *filter;
 	uint64_t n_last, n_head;
 	int reverse;
 	int alone;
@@ -60,6 +62,7 @@ struct walk {
 	uint64_t n_events;
 	uint64_t n_lost;
 	int partial; /* something could not be read */
+	int whole;   /* the walk went to its end */
 	char *note[WALK_NOTES];
 	unsigned n_notes;
 };
@@ -77,7 +80,8 @@ int walk_open(struct walk *walk, int argc, char **argv);
 int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks);
 
 /*
- * Prints the notes to stderr, closes the source. 0, or 1 when what was read was not all there is.
+ * Prints the notes to stderr, closes the source. 0, or 1 when what was read was not all there is, or
+ * when nothing was left of it by the options: that is said, too.
  */
 int walk_close(struct walk *walk);
 

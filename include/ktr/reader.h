@@ -208,6 +208,24 @@ int ktr_reader_ended(const struct ktr_reader *reader);
 int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns);
 
 /*
+ * Continues with the events of [from_ns, to_ns), as if the source had been opened with these options;
+ * to_ns 0: to the end. 0 or -errno.
+ */
+int ktr_reader_window(struct ktr_reader *reader, uint64_t from_ns, uint64_t to_ns);
+
+/*
+ * From here on the walk passes over events for which the expression does not hold; ktr-filter(7)
+ * describes the language. NULL: no filter any more. Losses and notes are told all the same. 0, or -errno
+ * with the filter that was there still in place and err filled: -EINVAL for what is no expression, or
+ * names a class, call site, field or argument that there is none of, with the nearest one; -E2BIG for
+ * one that is too long. err->column is the byte of the text, from 1.
+ */
+int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err);
+
+/* [events] passed over so far, by all filters. */
+uint64_t ktr_reader_n_filtered(const struct ktr_reader *reader);
+
+/*
  * The sink form: one walk feeds any number of sinks. Members may be NULL. A callback that returns
  * non-zero ends the walk with that value.
  */

@@ -99,7 +99,7 @@ static int run(const struct ktr__expr *expr, int all)
 	if (ktr__expr_emit(expr, expr->root, known, &all, &emitted, NULL))
 		return -1;
 	program = (struct ktr__expr_program){ emitted.op, emitted.n_ops, emitted.n_texts,
-					      emitted.texts };
+					      emitted.texts, 0 };
 	for (unsigned i = 0; i < emitted.n_ops; i++)
 		if (emitted.op[i].code >= KTR__EXPR_COMPARE &&
 		    (emitted.op[i].yes <= i || emitted.op[i].no <= i))
