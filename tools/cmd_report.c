@@ -24,6 +24,7 @@ static const struct option_row report_rows[] = {
 	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
 	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
 	{ WALK_TO, "to", "TIME", "count up to there" },
+	FILTER_ROW,
 	{ REPORT_JSON, "json", NULL,
 	  "print JSON of schema ktr-report-1; of several traces, one line each" },
 	{ REPORT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
