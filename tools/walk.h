@@ -29,7 +29,7 @@
 #define WALK_FROM OPTION_LONG(90)
 #define WALK_TO   OPTION_LONG(91)
 #define WALK_HEAD OPTION_LONG(92)
-#define WALK_ALONE OPTION_LONG(93)
+#define WALK_ALONE OPTION_LONG(94)
 
 #define OPTIONS_WALK                                                                               \
 	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                            \

@@ -59,9 +59,10 @@ for from in "" "-s mine"; do
 		n=${case%% *} filter=${case#* }
 		status 0 "$ktr" dump -q $from --filter "$filter"
 		is "dump, $filter" "$(wc -l <out)" "$n"
-		cp out forward
+		# Without the times: those of a session that lived shortly differ by a nanosecond between two readings.
+		sed 's/^ *[0-9.]* //' out >forward
 		status 0 "$ktr" dump -q -R $from --filter "$filter"
-		tac out | cmp -s - forward || fail "$filter: dump -R is not the reverse"
+		sed 's/^ *[0-9.]* //' out | tac | cmp -s - forward || fail "$filter: dump -R is not the reverse"
 		status 0 "$ktr" json --events $from --filter "$filter"
 		is "json, $filter" "$(wc -l <out)" "$n"
 	done
