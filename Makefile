@@ -260,6 +260,7 @@ fuzz: ## fuzz every parser and reader, SECONDS_EACH=60
 
 check-long: all ## 200 million events under stress and 1,000 kills on each path; half an hour
 	O=$(O) tests/stress/long.sh
+	OPENS=200 ROUNDS=40000000 O=$(O) sh tests/cli/ctf.sh
 	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/tail.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck

@@ -72,15 +72,19 @@ for path in rseq thread; do
 	done
 done
 
-# Our own reader agrees, event by event: time, CPU and thread.
-if [ -x "$O/bin/ktr" ]; then
-	ours=$("$O/bin/ktr" dump "$dir/types" | grep -c 'ctf_events.c')
-	theirs=$(babeltrace2 "$dir/types" 2>/dev/null | grep -c 'ctf_events.c')
-	[ "$ours" -eq "$theirs" ] || fail "ktr dump shows $ours events, babeltrace2 $theirs"
-fi
+# Our own reader agrees, event by event: time, CPU, thread, site, arguments, losses.
+for path in rseq thread; do
+	for entries in 256 65536; do
+		t="$dir/agree.$path.$entries"
+		KTR_PATH=$path KTR_ENTRIES=$entries KTR_MASK=all KTR_FILE="$t" "$dir/events" 500 ||
+			fail "the program failed"
+		python3 tests/cli/agree.py "$O/bin/ktr" "$t" >"$dir/text" 2>&1 || fail "$(cat "$dir/text")"
+	done
+done
+python3 tests/cli/agree.py "$O/bin/ktr" "$dir/types" >"$dir/text" 2>&1 || fail "$(cat "$dir/text")"
 
 # A trace is opened again and again while it is being written.
-KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE="$dir/live" "$dir/events" 2000000 &
+KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE="$dir/live" "$dir/events" "${ROUNDS:-2000000}" &
 pid=$!
 opens=0
 while kill -0 $pid 2>/dev/null; do
@@ -88,7 +92,7 @@ while kill -0 $pid 2>/dev/null; do
 	babeltrace2 "$dir/live" -c sink.utils.dummy >/dev/null 2>"$dir/err" ||
 		fail "opened while it grows: $(head -n 3 "$dir/err")"
 	opens=$((opens + 1))
-	[ $opens -ge 20 ] && kill -9 $pid
+	[ $opens -ge "${OPENS:-20}" ] && kill -9 $pid
 done
 wait $pid 2>/dev/null
 echo "opened $opens times while it grew"

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Traces that were written once are read for ever, on a machine that has never seen the program: the same text,
+# and the same as tests/golden/decode.py, which knows nothing but ktr-trace(5), reads. What is written today
+# agrees with that page as well; tar(1) of a trace is all that another machine needs.
+set -u
+O=$(cd "${O:-build}" && pwd)
+dir=$(mktemp -d) || exit 1
+KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
+export KTR_DIR
+trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
+ktr=$O/bin/ktr
+failed=0
+unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
+
+fail() {
+	echo "$*"
+	failed=1
+}
+
+# By the page alone, and by babeltrace2.
+check() {
+	"$ktr" json --no-join "$1" >"$dir/json" 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+	python3 tests/golden/decode.py "$1" "$dir/json" >"$dir/out" 2>&1 || fail "$1: $(tail -n 1 "$dir/out")"
+	"$ktr" fsck -n -q "$1" || fail "$1: something is wrong with it"
+	command -v babeltrace2 >/dev/null || return
+	python3 tests/cli/agree.py "$ktr" "$1" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
+}
+
+for name in rseq thread; do
+	t=tests/golden/$name
+	check $t
+	# Functions' names in a stack depend on what is installed here.
+	"$ktr" dump -q --time raw -tcHkfi $t 2>"$dir/err" | grep -v 'stack: ' >"$dir/text"
+	[ -s "$dir/err" ] && fail "$t: $(cat "$dir/err")"
+	cmp -s "$dir/text" "$t.txt" || fail "$t: $(diff "$dir/text" "$t.txt" | head -n 4)"
+	grep -v '^---' "$t.txt" >"$dir/want"
+	"$ktr" dump -q -R --time raw -tcHkfi $t 2>/dev/null | grep -v -e 'stack: ' -e '^---' | tac |
+		cmp -s - "$dir/want" ||
+		fail "$t: not the same in reverse"
+done
+
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+for path in rseq thread; do
+	KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 KTR_FILE="$dir/$path" "$dir/events" 150 ||
+		fail "the program failed"
+	check "$dir/$path"
+done
+
+# Away with the program and its session; the trace goes in a bag.
+"$ktr" dump -q --time raw -tcHkfi "$dir/rseq" | grep -v 'stack: ' >"$dir/want"
+tar -C "$dir" -cf "$dir/bag.tar" rseq
+rm -rf "$dir/rseq" "$dir/events"
+rm -rf "${KTR_DIR:?}"/*
+mkdir "$dir/elsewhere"
+tar -C "$dir/elsewhere" -xf "$dir/bag.tar"
+(cd "$dir/elsewhere" && env -i "$ktr" dump -q --time raw -tcHkfi rseq 2>"$dir/err") | grep -v 'stack: ' |
+	cmp -s - "$dir/want" || fail "elsewhere it reads differently: $(cat "$dir/err")"
+[ -s "$dir/err" ] && fail "elsewhere: $(cat "$dir/err")"
+exit $failed
