@@ -110,7 +110,8 @@ static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
 {
 	struct stat st;
 
-	if (stat(reader->path, &st))
+	if (stat(reader->path, &st) &&
+	    (errno != ENOENT || !ktr__set_await(reader->path) || stat(reader->path, &st)))
 		return ktr_error_at(err, reader->path, 0, 0, errno, "%s", strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		return ktr__trace_source(&reader->source, reader->path, err);
@@ -134,6 +135,9 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	if (!reader)
 		return ktr_error_at(err, path, 0, 0, ENOMEM, "no memory");
 	reader->path = strdup(path);
+	/* Names of rotated traces are made by adding to it. */
+	for (size_t n = reader->path ? strlen(path) : 0; n > 1 && reader->path[n - 1] == '/'; n--)
+		reader->path[n - 1] = 0;
 	reader->source.reverse = all.reverse != 0;
 	reader->source.alone = all.alone != 0;
 	reader->source.follow = all.follow && !all.reverse;
@@ -141,7 +145,7 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
 	/* Watched before it is read: nothing comes in between. */
 	if (!rc && reader->source.follow)
-		ktr__watch_open(&reader->watch, path);
+		ktr__watch_open(&reader->watch, reader->path);
 	if (!rc)
 		rc = reader_open_path(reader, err);
 	if (!rc)

@@ -18,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SET_TRIES 16 /* looks for the next directory while rotation goes on */
+#define SET_PAUSE_NS 2000000 /* between two looks for a name that rotation is about to give away, */
+#define SET_PAUSES   100     /* and so many of them */
+#define SET_TRIES    16      /* looks for the next directory while rotation goes on */
 
 struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
 				 struct ktr_error *err)
@@ -174,6 +176,23 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 		*numbers = NULL;
 	}
 	return n;
+}
+
+int ktr__set_await(const char *path)
+{
+	const struct timespec pause = { 0, SET_PAUSE_NS };
+	int error = errno; /* callers tell why there is nothing */
+	uint32_t *numbers;
+	int n = set_numbers(path, 0, &numbers);
+
+	free(numbers);
+	for (int i = 0; n > 0 && i < SET_PAUSES; i++) {
+		if (access(path, F_OK) == 0)
+			return 1;
+		nanosleep(&pause, NULL);
+	}
+	errno = error;
+	return 0;
 }
 
 static int set_is_of(const struct ktr__piece *a, const struct ktr__piece *b)

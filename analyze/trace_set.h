@@ -33,6 +33,12 @@ struct ktr__set {
 };
 
 /*
+ * There is nothing at path: rotation may just have moved it to path.N, and be about to make another.
+ * Waits for that, some 200 ms at most, if there is a path.N. 1 when something is there now, else 0.
+ */
+int ktr__set_await(const char *path);
+
+/*
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
  * filled; what was opened is closed by ktr__set_close() either way.
  */

@@ -48,13 +48,17 @@ static int watch_is_local(const char *path)
 	return 1;
 }
 
+/* What has the name now is watched; what had it is not any more. */
 static void watch_directory(struct ktr__watch *watch)
 {
-	if (watch->directory >= 0)
-		inotify_rm_watch(watch->fd, watch->directory);
+	int before = watch->directory;
+
 	watch->directory = inotify_add_watch(watch->fd, watch->path,
 					     IN_MODIFY | IN_CREATE | IN_ONLYDIR | IN_MOVE_SELF |
 						     IN_DELETE_SELF);
+	/* The same directory has the same number. */
+	if (before >= 0 && before != watch->directory)
+		inotify_rm_watch(watch->fd, before);
 }
 
 void ktr__watch_open(struct ktr__watch *watch, const char *path)
@@ -89,6 +93,18 @@ void ktr__watch_close(struct ktr__watch *watch)
 	watch->path = NULL;
 }
 
+/* Does the event tell that the name may have become another directory's? */
+static int watch_is_moved(const struct ktr__watch *watch, const struct inotify_event *event)
+{
+	const char *slash = strrchr(watch->path, '/');
+
+	if (event->mask & IN_IGNORED)
+		return 0; /* that is our own doing */
+	if (event->wd == watch->directory || (event->mask & IN_Q_OVERFLOW))
+		return (event->mask & (IN_MOVE_SELF | IN_DELETE_SELF | IN_Q_OVERFLOW)) != 0;
+	return event->len && strcmp(event->name, slash ? slash + 1 : watch->path) == 0;
+}
+
 /* Takes what has been told; a directory that was moved has a successor to be watched. */
 static void watch_drain(struct ktr__watch *watch)
 {
@@ -100,8 +116,7 @@ static void watch_drain(struct ktr__watch *watch)
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *event = (const void *)(buffer + at);
 
-			moved |= event->wd != watch->directory ||
-				 (event->mask & (IN_MOVE_SELF | IN_DELETE_SELF | IN_Q_OVERFLOW));
+			moved |= watch_is_moved(watch, event);
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 	if (moved)

@@ -7,6 +7,8 @@
 #include "suite.h"
 
 #include "analyze/packets.h"
+#include "writer/drain.h"
+#include "writer/packet.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -327,7 +329,90 @@ static void one_walk_feeds_many_sinks(void)
 	made_close(&made);
 }
 
-SUITE(reader, TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
+/* Anchors in which UTC was set back by 3 s, and later drifts as clocks do; and a clock that went wrong. */
+static void clocks_that_jump_are_told(void)
+{
+	static const struct {
+		uint64_t ticks, mono_ns, utc_ns;
+	} anchor[] = {
+		{ 1000000000, 1000000000, 1700000000000000000 },
+		{ 2000000000, 2000000000, 1700000001000200000 },
+		{ 3000000000, 3000000000, 1699999999000200000 },
+		{ 4000000000, 4000000000, 1700000000000400000 },
+		{ 5500000000, 5000000000, 1700000001000400000 },
+	};
+	char path[160], line[256], *all;
+	struct made made;
+	FILE *file;
+
+	made_open(&made);
+	made_event(&made, 0, 1000, made_site(&made, KTR_GEN, "t.c", 1, "tick", "", 0), 0);
+	made_trace(&made);
+	snprintf(path, sizeof(path), "%s/ktr/anchors.jsonl", made.trace);
+	file = fopen(path, "w");
+	CU_ASSERT_FATAL(file != NULL);
+	for (size_t i = 0; i < sizeof(anchor) / sizeof(anchor[0]); i++) {
+		int n = snprintf(line, sizeof(line) - KTR_LINE_TAIL - 1,
+				 "{\"ticks\":%" PRIu64 ",\"mono_ns\":%" PRIu64
+				 ",\"utc_ns\":%" PRIu64,
+				 anchor[i].ticks, anchor[i].mono_ns, anchor[i].utc_ns);
+
+		ktr__line_seal(line, (size_t)n);
+		fwrite(line, 1, (size_t)n + KTR_LINE_TAIL + 1, file);
+	}
+	fclose(file);
+	all = made_walk(made.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(all, "the wall clock was set back by 3.000 s between 2.000 s"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(all, "at 5.000 s the events' clock is 0.500 s ahead of"));
+	CU_ASSERT_PTR_NULL(strstr(all, "between 3.000 s"));
+	CU_ASSERT_PTR_NULL(strstr(all, "note!"));
+	free(all);
+	made_close(&made);
+}
+
+/* A followed trace: what has come is read, also from another directory; nothing is lost or told twice. */
+static void what_comes_is_followed(void)
+{
+	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	uint64_t n = 0, want = 0;
+	struct made made;
+	uint32_t tick;
+	int what;
+
+	made_open(&made);
+	tick = made_site(&made, KTR_GEN, "t.c", 1, "tick", "", 0);
+	made_drain(&made);
+	CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &reader, NULL) == 0);
+	for (int round = 0; round < 12; round++) {
+		for (int i = 0; i < 100; i++, want++)
+			made_event(&made, round % 2, 1000 + want, tick, 0);
+		made_drain(&made);
+		if (round % 3 == 2)
+			CU_ASSERT(ktr__rotate(made.drain, ktr__drain_now()) == 0);
+		/* Whatever the pauses are, 2000 looks are more than enough. */
+		for (int look = 0; look < 2000 && n < want; look++) {
+			CU_ASSERT_FATAL(ktr_reader_wait(reader, 10) == 0);
+			while ((what = ktr_reader_next(reader, &event)) == KTR_READ_EVENT)
+				CU_ASSERT(event.time_ns == 1000 + n++);
+			CU_ASSERT(what == KTR_READ_WAIT);
+		}
+		CU_ASSERT(n == want);
+	}
+	CU_ASSERT(!ktr_reader_ended(reader));
+	made_trace(&made);
+	for (int look = 0; look < 500 && !ktr_reader_ended(reader); look++)
+		CU_ASSERT(ktr_reader_wait(reader, 10) == 0);
+	CU_ASSERT(ktr_reader_ended(reader));
+	CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_WAIT);
+	ktr_reader_close(reader);
+	made_close(&made);
+}
+
+SUITE(reader, TEST(clocks_that_jump_are_told), TEST(what_comes_is_followed),
+      TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
       TEST(seeking_again_and_again), TEST(what_the_source_says_of_itself),
       TEST(losses_stand_where_events_are_missing), TEST(a_long_trace_is_found_by_time),
       TEST(one_walk_feeds_many_sinks));

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sys/file.h>
 
 /* Two rings' events of one moment; strings, so that there are continuations. */
@@ -58,8 +59,8 @@ static void set_expect(const char *path, const char *good, const struct ktr_read
 	free(have);
 }
 
-#define SET_EVENTS  150
-#define SET_PIECES  5
+#define SET_EVENTS 150
+#define SET_PIECES 5
 #define SET_OPTIONS                                                                                \
 	{                                                                                          \
 		.size = sizeof(struct ktr_reader_options)                                          \
@@ -154,6 +155,41 @@ static void a_missing_piece_is_a_loss(void)
 	made_close(&made);
 }
 
+struct set_late {
+	const char *from, *to;
+};
+
+static void *set_rename(void *context)
+{
+	const struct set_late *late = context;
+
+	usleep(20000);
+	CU_ASSERT(rename(late->from, late->to) == 0);
+	return NULL;
+}
+
+/* Between a rename to NAME.5 and the next directory's there is no NAME for a moment. */
+static void the_moment_of_rotation_is_waited_for(void)
+{
+	struct set_late late;
+	char away[128], path[160];
+	struct made made;
+	pthread_t thread;
+	char *good;
+
+	set_record(&made, 1, 0);
+	good = set_lines(made.trace, NULL);
+	snprintf(away, sizeof(away), "%s.away", made.trace);
+	CU_ASSERT_FATAL(rename(made.trace, away) == 0);
+	late = (struct set_late){ away, made.trace };
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, set_rename, &late) == 0);
+	snprintf(path, sizeof(path), "%s//", made.trace);
+	set_expect(path, good, NULL);
+	pthread_join(thread, NULL);
+	free(good);
+	made_close(&made);
+}
+
 /* Directories of other sessions that happen to have such names are not part of it. */
 static void strangers_are_left_alone(void)
 {
@@ -239,4 +275,5 @@ static void what_a_killed_writer_left_is_joined(void)
 }
 
 SUITE(reader_set, TEST(rotated_pieces_read_as_one), TEST(a_missing_piece_is_a_loss),
-      TEST(strangers_are_left_alone), TEST(what_a_killed_writer_left_is_joined));
+      TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
+      TEST(what_a_killed_writer_left_is_joined));

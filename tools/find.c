@@ -4,6 +4,8 @@
 
 #include "tools/options.h"
 
+#include "analyze/trace_set.h"
+
 #include "ktr/session_find.h"
 
 #include <errno.h>
@@ -66,7 +68,8 @@ int find_source_at(const struct find *find, int argc, char **argv, int n, char *
 					   "\"%s\" and -p or -s: only one can be read", trace);
 		return find_session(find, path, size);
 	}
-	if (access(trace ? trace : FIND_TRACE, F_OK) == 0)
+	if (access(trace ? trace : FIND_TRACE, F_OK) == 0 ||
+	    ktr__set_await(trace ? trace : FIND_TRACE))
 		return find_keep(find, trace ? trace : FIND_TRACE, path, size);
 	if (trace)
 		return fail(find->command, "%s: %s", trace, strerror(errno));
