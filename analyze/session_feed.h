@@ -44,4 +44,10 @@ int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, 
 		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
 		      struct ktr_error *err);
 
+/* Reads the rows that have come since the last time. 0 or -errno. */
+int ktr__session_tables(struct ktr__session_feed *feed);
+
+/* A string of the session in the arena; NULL without memory. */
+const char *ktr__session_text(struct ktr__session_feed *feed, uint32_t offset);
+
 #endif

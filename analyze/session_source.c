@@ -20,9 +20,7 @@
 #include <unistd.h>
 
 #define SESSION_BATCH  1024u        /* [slots] copied at a time: 64 KiB */
-#define SESSION_TEXT   4096         /* [bytes] the longest string of a table; more is cut */
 #define SESSION_BEHIND (1u << 20)   /* [slots] not handed out yet: the ring need not be copied on */
-#define SESSION_AGAIN  64u          /* rows of a table that may be being filled in */
 #define SESSION_ASK_NS 200000000ull /* between two questions whether it lives */
 
 _Static_assert(SESSION_BATCH >= KTR__RING_BUFFER_MIN, "any event fits");
@@ -228,146 +226,6 @@ static int session_heads(struct ktr__session_feed *o)
 	return 0;
 }
 
-/* ---- tables ---- */
-
-/* A string of the session in the arena; NULL without memory. */
-static const char *session_text(struct ktr__session_feed *o, uint32_t offset)
-{
-	char text[SESSION_TEXT];
-	int n = ktr__map_string(&o->map, offset, text, sizeof(text));
-
-	return ktr__arena_copy(&o->source->tables.arena, text, n < 0 ? 0 : (size_t)n);
-}
-
-static int session_site(struct ktr__session_feed *o, uint32_t id)
-{
-	struct ktr__site_text text;
-	struct ktr_site_row row;
-	int rc = ktr__map_site(&o->map, id, &row);
-
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	memset(&text, 0, sizeof(text));
-	text.mask = row.mask;
-	text.line = row.line;
-	text.file = session_text(o, row.file);
-	text.func = session_text(o, row.func);
-	text.format = session_text(o, row.format);
-	text.names = session_text(o, row.names);
-	text.module = session_text(o, row.module);
-	text.n_args = row.n_args;
-	memcpy(text.type, row.type, sizeof(text.type));
-	memcpy(text.how, row.how, sizeof(text.how));
-	if (!text.file || !text.func || !text.format || !text.names || !text.module)
-		return -ENOMEM;
-	rc = ktr__tables_site(&o->source->tables, id, &text);
-	if (rc == -EINVAL)
-		ktr__source_note(o->source, 1, "%s: call site %u makes no sense", o->path, id);
-	return rc == -EINVAL ? 0 : rc;
-}
-
-static int session_thread(struct ktr__session_feed *o, uint32_t id)
-{
-	char name[sizeof(((struct ktr_thread_row *)0)->name) + 1] = "";
-	char process[sizeof(((struct ktr_proc_row *)0)->name) + 1] = "";
-	struct ktr_thread_row row;
-	struct ktr_proc_row proc;
-	int rc = ktr__map_thread(&o->map, id, &row);
-
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	memcpy(name, row.name, sizeof(row.name));
-	if (ktr__map_proc(&o->map, row.proc, &proc) == 0)
-		memcpy(process, proc.name, sizeof(proc.name));
-	return ktr__tables_thread(&o->source->tables, id,
-				  &(struct ktr__thread_text){
-					  .tid = row.tid,
-					  .pid = row.pid,
-					  .proc = row.proc,
-					  .name = name,
-					  .process = process,
-					  .start_ns = row.start_ns,
-					  .exit_ns = row.exit_ns,
-				  });
-}
-
-static int session_module(struct ktr__session_feed *o, uint32_t id)
-{
-	struct ktr_module_row row;
-	struct ktr__module module;
-	int rc = ktr__map_module(&o->map, id, &row);
-
-	if (rc)
-		return rc == -ENOENT ? 0 : rc;
-	memset(&module, 0, sizeof(module));
-	module.proc = row.proc;
-	module.base = row.base;
-	module.end = row.end;
-	module.path = session_text(o, row.path);
-	module.n_build_id = row.build_id_bytes;
-	memcpy(module.build_id, row.build_id, sizeof(module.build_id));
-	if (!module.path)
-		return -ENOMEM;
-	rc = ktr__tables_module(&o->source->tables, id, &module);
-	if (rc == -EINVAL)
-		ktr__source_note(o->source, 1, "%s: module %u makes no sense", o->path, id);
-	return rc == -EINVAL ? 0 : rc;
-}
-
-static int session_class(struct ktr__session_feed *o, uint32_t id)
-{
-	char name[KTR_CLASS_NAME_MAX + 1] = "";
-	struct ktr_class_row row;
-	int rc = ktr__map_class(&o->map, id, &row);
-
-	if (rc || !row.mask || (row.mask & (row.mask - 1)) || !row.name[0])
-		return rc == -ENOENT ? 0 : rc;
-	memcpy(name, row.name, sizeof(row.name));
-	return ktr__tables_class(&o->source->tables, (unsigned)__builtin_ctzll(row.mask), name);
-}
-
-/* Is the row there already, and does it stay as it is? */
-static int session_has(const struct ktr__session_feed *o, enum ktr_region_id region, uint32_t id)
-{
-	const struct ktr__tables *tables = &o->source->tables;
-
-	if (region == KTR_REGION_site)
-		return id < tables->n_sites && tables->site[id];
-	if (region == KTR_REGION_thread)
-		return id < tables->n_threads && tables->thread[id];
-	return 0;
-}
-
-/*
- * The rows of a table that have come since it was last read. The last ones are looked at again: some
- * may not have been finished.
- */
-static int session_table(struct ktr__session_feed *o, enum ktr_region_id region,
-			 int (*row)(struct ktr__session_feed *, uint32_t))
-{
-	uint32_t n = ktr__map_n_rows(&o->map, &o->control, region), seen = o->n_seen[region];
-	int rc = 0;
-
-	for (uint32_t id = seen > SESSION_AGAIN ? seen - SESSION_AGAIN : 0; id < n && !rc; id++)
-		if ((id || region == KTR_REGION_class_) && (!seen || !session_has(o, region, id)))
-			rc = row(o, id);
-	o->n_seen[region] = n;
-	return rc;
-}
-
-static int session_tables(struct ktr__session_feed *o)
-{
-	int rc = ktr__map_control(&o->map, &o->control);
-
-	if (!rc)
-		rc = session_table(o, KTR_REGION_class_, session_class);
-	if (!rc)
-		rc = session_table(o, KTR_REGION_site, session_site);
-	if (!rc)
-		rc = session_table(o, KTR_REGION_module, session_module);
-	return rc ? rc : session_table(o, KTR_REGION_thread, session_thread);
-}
-
 /* ---- the rest ---- */
 
 static void session_drops(struct ktr__session_feed *o)
@@ -404,7 +262,8 @@ static int session_info(struct ktr__session_feed *o)
 	info->path = o->path;
 	info->name = ktr__arena_copy(arena, h->name, strnlen(h->name, sizeof(h->name)));
 	info->host = ktr__arena_copy(arena, h->host, strnlen(h->host, sizeof(h->host)));
-	info->cmdline = ktr__map_proc(&o->map, 1, &proc) == 0 ? session_text(o, proc.cmdline) : "";
+	info->cmdline = ktr__map_proc(&o->map, 1, &proc) == 0 ? ktr__session_text(o, proc.cmdline)
+							      : "";
 	info->clock = h->clock == KTR_CLOCK_TSC      ? "tsc"
 		      : h->clock == KTR_CLOCK_CNTVCT ? "cntvct"
 						     : "monotonic";
@@ -441,7 +300,7 @@ static int session_read(struct ktr__session_feed *o)
 	for (uint32_t ring = 0; ring < o->n_rings && !rc; ring++)
 		rc = session_ring(o, ring);
 	if (!rc)
-		rc = session_tables(o);
+		rc = ktr__session_tables(o);
 	if (!rc && !o->joins)
 		session_drops(o);
 	return rc;
@@ -516,7 +375,7 @@ int ktr__session_refresh(struct ktr__source *source, uint64_t now_ns)
 	for (uint32_t i = 0; i < o->n_rings && !rc; i++)
 		rc = o->cursor[i] ? session_more(o, i, now_ns) : session_ring(o, i);
 	if (!rc)
-		rc = session_tables(o);
+		rc = ktr__session_tables(o);
 	if (!rc)
 		rc = ktr__tables_finish(&source->tables);
 	return rc < 0 ? rc : o->alive > 0 ? 0 : KTR__SOURCE_OVER;
