@@ -7,10 +7,12 @@
  * source's queue of losses and notes, which goes before the next event.
  *
  * Followed, a cursor that has no event leaves the merge and is asked again after each look. An event
- * is held back until READER_HOLD_NS after it was first seen: by then all that is older has been
- * seen. That is by when it was seen, not by its own time: clocks of events drift.
+ * is held back until all that is older must have been seen: the session's rings tell (pulse.h), or
+ * else READER_HOLD_NS after it was first seen. That is by when it was seen, not by its own time:
+ * clocks of events drift.
  */
 #include "analyze/merge.h"
+#include "analyze/pulse.h"
 #include "analyze/source.h"
 #include "analyze/symbols.h"
 #include "analyze/trace_set.h"
@@ -30,6 +32,8 @@
  */
 #define READER_HOLD_NS    45000000ull
 #define READER_HOLD_RINGS 500000ull /* [ns] */
+#define READER_HOLD_LATE  500000000ull /* [ns] a writer that is late is waited for so long */
+#define READER_LOOK_NS    8000000ull   /* between two looks whether a writer has come so far */
 
 struct ktr_reader {
 	struct ktr__source source;
@@ -209,11 +213,24 @@ static uint64_t reader_hold(const struct ktr_reader *reader)
 	return reader->source.set ? READER_HOLD_NS : READER_HOLD_RINGS;
 }
 
-/* Has the next event been seen too short a time ago? */
+/*
+ * May something older than the next event be yet to come? Where the session tells, it is asked, and
+ * waited for if its writer is late; else time does.
+ */
 static int reader_is_early(struct ktr_reader *reader)
 {
-	reader->mature_ns = ktr__watch_now() - reader_hold(reader);
-	return !reader->over && reader->merge.heap[0].cursor->seen_ns > reader->mature_ns;
+	struct ktr__source *source = &reader->source;
+	struct ktr__cursor *top = reader->merge.heap[0].cursor;
+	struct ktr__pulse *pulse = source->set ? source->set->pulse : NULL;
+	uint64_t now;
+
+	if (reader->over)
+		return 0;
+	if (pulse && ktr__pulse_is_oldest(pulse, source, top, source->n_cursors - reader->merge.n))
+		return 0;
+	now = ktr__watch_now();
+	reader->mature_ns = now - (pulse ? READER_HOLD_LATE : reader_hold(reader));
+	return top->seen_ns > reader->mature_ns;
 }
 
 int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
@@ -248,6 +265,8 @@ static uint64_t reader_pause(const struct ktr_reader *reader, int timeout_ms)
 		return pause;
 	due = reader->merge.heap[0].cursor->seen_ns + reader_hold(reader);
 	due = due > ktr__watch_now() ? due - ktr__watch_now() : 0;
+	if (reader->source.set && reader->source.set->pulse)
+		due = READER_LOOK_NS;
 	return due < pause ? due : pause;
 }
 

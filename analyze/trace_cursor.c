@@ -182,6 +182,7 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 		}
 		trace_cursor_enter(t);
 		ktr__trace_begin(t);
+		t->reached = t->head.next_slot;
 		t->c.seen_ns = trace_cursor_seen(t, t->at);
 		return 1;
 	}

@@ -58,6 +58,7 @@ struct ktr__trace_cursor {
 	int opened;  /* at_part is meant; the file may be missing all the same */
 	int crossed; /* the packet before was in another part */
 	char name[32];
+	uint32_t number; /* in the name */
 	int keep;
 	int in_packet;
 	uint64_t at;   /* [bytes] where the packet begins */
@@ -78,6 +79,7 @@ struct ktr__trace_cursor {
 
 	struct ktr_packet_header last; /* of the last packet of all parts; magic 0: there is none */
 	uint64_t last_end;             /* [bytes] behind it, in the last part */
+	uint64_t reached;              /* [slots] behind the packet being read, or read last */
 	struct ktr__trace_grown grown[KTR__TRACE_GROWN];
 	unsigned n_grown;
 

@@ -12,6 +12,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct ktr__pulse;
+
 #define KTR__SET_LIVE UINT32_MAX /* the number of NAME itself */
 
 struct ktr__piece {
@@ -27,6 +29,7 @@ struct ktr__set {
 	struct ktr__piece *member; /* owned; oldest first */
 	unsigned n;
 	int is_joined;           /* with its session, or that was tried */
+	struct ktr__pulse *pulse; /* follow: what the session tells of the writer, or NULL */
 	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
 	struct timespec changed; /* follow: when files were last added to it */
 	uint64_t asked_ns;       /* follow: when it was last asked whether somebody writes it */

@@ -11,9 +11,11 @@
  * were complete before it was moved.
  */
 #include "analyze/join.h"
+#include "analyze/pulse.h"
 #include "analyze/sidecar.h"
 #include "analyze/trace_cursor.h"
 #include "analyze/trace_set.h"
+#include "analyze/watch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,8 +41,10 @@ static void trace_source_close(struct ktr__cursor *cursor)
 
 void ktr__trace_source_close(struct ktr__source *source)
 {
-	if (source->set)
+	if (source->set) {
+		ktr__pulse_close(source->set->pulse);
 		ktr__set_close(source->set);
+	}
 	free(source->set);
 	source->set = NULL;
 }
@@ -111,7 +115,7 @@ static int trace_source_survey(struct ktr__trace_cursor *t, struct ktr__packets 
 
 /* The cursor of a stream, made if there is none yet. NULL without memory. */
 static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source, const char *name,
-						     int keep)
+						     uint32_t number, int keep)
 {
 	struct ktr__trace_cursor *t;
 	int rc = 0;
@@ -127,6 +131,7 @@ static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source,
 	t->c.close = trace_source_close;
 	t->c.waits = 1;
 	t->file.fd = -1;
+	t->number = number;
 	t->keep = keep;
 	snprintf(t->name, sizeof(t->name), "%.*s", (int)sizeof(t->name) - 1, name);
 	if (source->reverse)
@@ -140,10 +145,24 @@ static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source,
 	return ktr__source_add(source, &t->c) ? NULL : t;
 }
 
-/* Adds the file that a stream has in a directory. 0 or -errno. */
-static int trace_source_add(struct ktr__source *source, unsigned member, const char *name, int keep)
+/* Follow: remembers how long the last part is now. */
+static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, uint64_t now_ns)
 {
-	struct ktr__trace_cursor *t = trace_source_cursor(source, name, keep);
+	struct ktr__trace_part *part = &t->part[t->n_parts - 1];
+
+	if (t->n_grown == KTR__TRACE_GROWN)
+		memmove(&t->grown[0], &t->grown[1], --t->n_grown * sizeof(t->grown[0]));
+	t->grown[t->n_grown++] = (struct ktr__trace_grown){ n_bytes, now_ns };
+	part->n_bytes = n_bytes;
+	if (t->opened && t->at_part == t->n_parts - 1)
+		t->file.n_bytes = n_bytes;
+}
+
+/* Adds the file that a stream has in a directory. 0 or -errno. */
+static int trace_source_add(struct ktr__source *source, unsigned member, const char *name,
+			    uint32_t number, int keep)
+{
+	struct ktr__trace_cursor *t = trace_source_cursor(source, name, number, keep);
 	struct ktr__trace_part part = { .member = member };
 	struct ktr__packets file;
 	int rc;
@@ -158,7 +177,12 @@ static int trace_source_add(struct ktr__source *source, unsigned member, const c
 	rc = trace_source_survey(t, &file, &part);
 	ktr__packets_close(&file);
 	t->n_grown = 0;
-	return rc ? rc : ktr__trace_add_part(t, &part);
+	if (!rc)
+		rc = ktr__trace_add_part(t, &part);
+	/* What is in it has come just now, as far as we know. */
+	if (!rc && source->follow && source->set->member[member].head.is_written)
+		trace_source_grown(t, part.n_bytes, ktr__watch_now());
+	return rc;
 }
 
 /* By number, the main ring before the keep ring. */
@@ -211,7 +235,7 @@ static int trace_source_streams(struct ktr__source *source, unsigned member, str
 
 		if (!rc && trace_source_is_stream(name, &number, &keep) &&
 		    !trace_source_has(source, member, name)) {
-			rc = trace_source_add(source, member, name, keep);
+			rc = trace_source_add(source, member, name, number, keep);
 			if (rc)
 				ktr_error_at(err, path, 0, 0, -rc, "%s: %s", name, strerror(-rc));
 		}
@@ -308,34 +332,30 @@ static int trace_source_open(struct ktr__source *source, const char *path, struc
 
 int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_error *err)
 {
+	const struct ktr__trace_head *head;
+	int rc;
+
 	source->info.kind = KTR_SOURCE_TRACE;
 	source->info.path = path;
 	source->set = calloc(1, sizeof(*source->set));
 	if (!source->set)
 		return -ENOMEM;
-	return trace_source_open(source, path, err);
+	rc = trace_source_open(source, path, err);
+	if (rc || !source->follow)
+		return rc;
+	head = &source->set->member[source->set->n - 1].head;
+	if (head->is_written)
+		source->set->pulse = ktr__pulse_open(head->uuid,
+						     source->set->member[0].head.complete);
+	return 0;
 }
 
 /* ---- follow ---- */
 
-/* Remembers how long a part is now. */
-static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, uint64_t now_ns)
-{
-	struct ktr__trace_part *part = &t->part[t->n_parts - 1];
-
-	if (t->n_grown == KTR__TRACE_GROWN)
-		memmove(&t->grown[0], &t->grown[1], --t->n_grown * sizeof(t->grown[0]));
-	t->grown[t->n_grown++] = (struct ktr__trace_grown){ n_bytes, now_ns };
-	part->n_bytes = n_bytes;
-	if (t->opened && t->at_part == t->n_parts - 1)
-		t->file.n_bytes = n_bytes;
-}
-
 /* A file that has become shorter, be it by a repair: what was read of it was read. */
 static void trace_source_shrunk(struct ktr__trace_cursor *t, uint64_t n_bytes, uint64_t now_ns)
 {
-	const struct ktr__piece *member = &t->c.source->set
-						    ->member[t->part[t->n_parts - 1].member];
+	const struct ktr__piece *member = &t->c.source->set->member[t->part[t->n_parts - 1].member];
 
 	ktr__source_note(t->c.source, 0, "%s/%s: was cut to %llu bytes", member->path, t->name,
 			 (unsigned long long)n_bytes);
@@ -397,6 +417,8 @@ int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns)
 	struct ktr__set *set = source->set;
 	int rc, moved;
 
+	if (set->pulse)
+		ktr__pulse_look(set->pulse);
 	do {
 		struct ktr__piece *last;
 

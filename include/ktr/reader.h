@@ -191,9 +191,9 @@ const struct ktr_error *ktr_reader_error(const struct ktr_reader *reader);
 /*
  * Follow: sleeps until there may be more to read, or for timeout_ms milliseconds (-1: for ever), and
  * looks for it; ktr_reader_next() then tells. It goes on through rotation, through a process that is
- * killed (with what its session holds) and through files that are cut. What is seen is held back for
- * some 50 ms, until whatever is older must have been seen, too; should a writer be later than that, times
- * go back. KTR_READ_END comes when the session has ended, or the trace's name has become another
+ * killed (with what its session holds) and through files that are cut. What is seen is held back until
+ * whatever is older must have been seen, too: as the session's rings tell, or where it is not at hand for
+ * some 50 ms; should a writer be later than that, or than 500 ms, times go back. KTR_READ_END comes when the session has ended, or the trace's name has become another
  * one's; ended tells whether the trace has had its end written, which may be that of one
  * directory only. 0, or -errno; -EINTR: a signal came.
  */
