@@ -64,7 +64,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -252,6 +252,14 @@ $(BENCH)/reader: tests/bench-reader/reader.c $(O)/lib/libktrread.a $(O)/lib/libk
 
 bench-reader: setup all $(BENCH)/reader ## how fast a trace is read: TRACE=directory, by default the demo's
 	$(BENCH)/reader $(or $(TRACE),demo-out/trace)
+
+$(BENCH)/switch: tests/bench-switch/switch.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+bench-switch: setup all $(BENCH)/switch ## from `ktr sysctl` to the first event of a running program
+	$(BENCH)/switch $(O)/bin/ktr
 
 # ---- longer checks ----
 

@@ -94,6 +94,8 @@ static int knob_print(const struct ktr_knob_at *at, const struct ktr_value *valu
 	const struct ktr_knob *knob = at->knob;
 
 	switch (knob->type) {
+	case KTR_KNOB_BOOL: /* its parser knows no other forms */
+		return ktr__print_uint(value->number, 0, buffer, size);
 	case KTR_KNOB_INT:
 		return ktr__print_int((int64_t)value->number, flags, buffer, size);
 	case KTR_KNOB_SIZE:

@@ -9,6 +9,7 @@
  *	set NAME VALUE, get NAME	ktr_set(), ktr_get()
  *	load FILE	dlopen
  *	flush		ktr_flush()
+ *	random SEED N	sets knobs N times to random values, and each again to what it prints then
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -74,6 +75,82 @@ static void knob(const char *verb, char *name)
 	puts(rc ? err.text : text);
 }
 
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return random_state >> 20;
+}
+
+/* A value of any kind, many of them wrong for most knobs. */
+static void random_text(char *text, size_t size)
+{
+	static const char *const words[] = { "all", "none", "net", "rx", "-net", "+rx", "init|proc", "0x5a", "1",
+					     "0", "yes", "-alpha", "#beta()", "+knobs_host.c:*", "syslog", "stderr" };
+	static const char letters[] = "abc \"\\$.,:*-+#/\t%019KMG";
+	size_t n = random_next() % 12;
+
+	switch (random_next() % 5) {
+	case 0:
+		snprintf(text, size, "%llu%s", (unsigned long long)(random_next() >> random_next() % 44),
+			 random_next() % 3 ? "" : "K");
+		break;
+	case 1:
+		snprintf(text, size, "%u-%u,%u", (unsigned)random_next() % 3, (unsigned)random_next() % 4,
+			 (unsigned)random_next() % 5);
+		break;
+	case 2:
+		for (size_t i = 0; i < n; i++)
+			text[i] = letters[random_next() % (sizeof(letters) - 1)];
+		text[n] = '\0';
+		break;
+	default:
+		snprintf(text, size, "%s%s%s", words[random_next() % 16], random_next() % 2 ? "," : "",
+			 random_next() % 2 ? words[random_next() % 16] : "");
+	}
+}
+
+/* What one knob prints after a random setting, it takes, and prints again. */
+static int random_knob(const struct ktr_knob_at *at)
+{
+	char text[KTR_VALUE_BYTES], back[KTR_VALUE_BYTES];
+
+	random_text(text, sizeof(text));
+	if (ktr_knob_write(at, text, NULL, NULL) || !(at->knob->access & KTR_KNOB_RD))
+		return 1;
+	for (unsigned form = 0; form < 8; form++)
+		if (ktr_knob_read(at, form, text, sizeof(text), NULL) || ktr_knob_write(at, text, NULL, NULL) ||
+		    ktr_knob_read(at, form, back, sizeof(back), NULL) || strcmp(text, back) != 0) {
+			printf("%s: %s is not read back, form %u\n", at->name, text, form);
+			return 0;
+		}
+	return 1;
+}
+
+static void random_knobs(const char *rest)
+{
+	unsigned long seed = 1, n = 100, idx;
+	struct ktr_knob_at at, walk;
+
+	sscanf(rest, "%lu %lu", &seed, &n);
+	random_state = seed;
+	while (n--) {
+		memset(&walk, 0, sizeof(walk));
+		idx = random_next() % 64;
+		at = walk;
+		while (idx-- && ktr_conf_next(ktr_conf(), "debug.ktr", &walk) > 0)
+			at = walk;
+		/* Not what would start a writer; rings of a million entries take their time. */
+		if (!at.knob || !(at.knob->access & KTR_KNOB_WR) || strstr(at.name, "alq_enable") ||
+		    strstr(at.name, "verbose") || at.knob->type == KTR_KNOB_SIZE)
+			continue;
+		if (!random_knob(&at))
+			return;
+	}
+	puts("ok");
+}
+
 int main(void)
 {
 	char line[1024], *rest;
@@ -93,6 +170,8 @@ int main(void)
 			tasks();
 		} else if (strcmp(line, "load") == 0) {
 			puts(dlopen(rest, RTLD_NOW) ? "ok" : dlerror());
+		} else if (strcmp(line, "random") == 0) {
+			random_knobs(rest);
 		} else if (strcmp(line, "flush") == 0) {
 			puts(ktr_flush() ? "no writer" : "ok");
 		} else {

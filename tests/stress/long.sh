@@ -23,3 +23,4 @@ run "$out/kill-trace" -n 300 "$O/bin/ktr" "$work/killed"
 run env OPENS=200 sh tests/cli/opens.sh
 run env ODD_LONG=1 "$out/odd"
 run env ALL=1 O="$O" sh tests/link/run.sh
+run env RARE=100000000 O="$O" sh tests/cli/live.sh
