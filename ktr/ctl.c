@@ -7,6 +7,7 @@
 
 #include "ktr/knobs.h"
 #include "ktr/own.h"
+#include "ktr/own_knobs.h"
 #include "ktr/writer_hook.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct ktr_session {
 	struct ktr__knob_context context;
 	struct ktr_knobs knobs;
 	struct ktr_conf conf;
+	struct ktr__shared_knob own[KTR_KNOBS_MAX];
 };
 
 static int ctl_apply(const char *name, const char *text, struct ktr_error *err)
@@ -156,6 +158,9 @@ int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_er
 	session->knobs.context = &session->context;
 	session->knobs.origins = ktr__region(&session->map, origin, struct ktr_origin);
 	ktr_conf_register(&session->conf, &session->knobs, NULL);
+	for (uint32_t i = 1; i < KTR_KNOBS_MAX; i++)
+		if (ktr__shared_knob(&session->map, i, &session->own[i]))
+			ktr_conf_register(&session->conf, &session->own[i].table, NULL);
 	*out = session;
 	return 0;
 }

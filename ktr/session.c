@@ -80,6 +80,7 @@ static const struct session_table {
 	[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES, 4096 },
 	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
 	[KTR_REGION_origin] = { sizeof(struct ktr_origin), SESSION_ORIGINS, UINT32_MAX },
+	[KTR_REGION_knob] = { sizeof(struct ktr_knob_row), KTR_KNOBS_MAX, 4096 },
 	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
 	[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2, UINT32_MAX },
 	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
@@ -247,6 +248,7 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_threads = 1;
 	control->n_procs = 1;
 	control->n_modules = 1;
+	control->n_knobs = 1;
 	control->string_bytes = 1;
 	control->keep = KTR_INIT | KTR_PROC;
 	control->rotate_bytes = KTR_ROTATE_BYTES;

@@ -52,6 +52,24 @@ int ktr_set(const char *name, const char *text, struct ktr_error *err);
 /* The program's knob tree: debug.ktr and whatever was registered. Never NULL. */
 struct ktr_conf *ktr_conf(void);
 
+/*
+ * Adds a knob of the program's own whose number lies in its session, so that `ktr sysctl` shows and sets it
+ * while the program runs; the program reads *word whenever it likes (an atomic load: others write it).
+ *
+ *	static const struct ktr_knob batch = { .name = "app.batch", .type = KTR_KNOB_UINT,
+ *		.access = KTR_KNOB_RWTUN, .help = "how many are taken at once", .initial = "8", .max = 64 };
+ *	uint64_t *n_batch;
+ *
+ *	ktr_knob_add(&batch, &n_batch, &err);
+ *	... __atomic_load_n(n_batch, __ATOMIC_RELAXED) ...
+ *
+ * BOOL, INT, UINT, SIZE and DURATION; no handlers. It begins as initial says, then as loader.conf and
+ * environment do. Processes of a session that give the same name share the number. The row is borrowed for
+ * good. Without a session the word is the process's own. -EINVAL: not a number, or too many; -EEXIST.
+ * Other knobs, with handlers, ktr_conf_register() adds: they are not seen from outside.
+ */
+int ktr_knob_add(const struct ktr_knob *row, uint64_t **word, struct ktr_error *err);
+
 struct ktr_stats {
 	size_t size;	     /* sizeof(struct ktr_stats), set by the caller */
 	uint64_t n_recorded; /* [events] in all rings since the session began */

@@ -5,7 +5,8 @@
  *	0       header         written once by the creator, then read only
  *	64 KiB  control page   masks and knobs; append cursors of the tables; counters
  *	...     tables         classes, sites and their hash and override bytes, strings, threads,
- *	                       processes, modules, clock anchors, origins of knobs, per-CPU counts
+ *	                       processes, modules, clock anchors, origins of knobs, the program's own knobs,
+ *	                       per-CPU counts
  *	...     ring headers   one per CPU for the main rings, then one per CPU for the keep rings
  *	...     ring data      sparse; what geom words point into
  *
@@ -74,6 +75,7 @@ struct ktr_region {
 	X(module, struct ktr_module_row)                                                         \
 	X(anchor, struct ktr_anchor)                                                             \
 	X(origin, struct ktr_origin)                                                             \
+	X(knob, struct ktr_knob_row)                                                             \
 	X(count, uint64_t)                                                                       \
 	X(ring, struct ktr_ring)                                                                 \
 	X(data, struct ktr_entry)
@@ -189,7 +191,8 @@ struct ktr_control {
 	uint64_t verbose;   /* 1, 2: the writer thread prints events as text */
 	uint64_t verbose_to; /* 0: standard error, 1: syslog */
 	uint32_t sites_change; /* +1 with each change of sites[]; 0: there never was one */
-	uint32_t reserved2[3];
+	uint32_t n_knobs;      /* append cursor, index 0 included */
+	uint32_t reserved2[2];
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 };
@@ -278,6 +281,25 @@ struct ktr_module_row {
 };
 
 KTR__LAYOUT(sizeof(struct ktr_module_row) == 64, "layout of the file");
+
+/* A knob of the program's own; its number may be set by whoever has the session. */
+struct ktr_knob_row {
+	uint32_t state;
+	uint32_t type;   /* enum ktr_knob_type */
+	uint32_t access; /* KTR_KNOB_* */
+	uint32_t help;	 /* strings */
+	uint32_t unit;
+	uint32_t reserved;
+	int64_t min;
+	uint64_t max;
+	uint64_t value;
+	char name[KTR_KNOB_NAME_BYTES];
+	uint8_t reserved2[16];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_knob_row) == 192, "layout of the file");
+
+#define KTR_KNOBS_MAX 64
 
 /*
  * A ring's header. geom is one word, so that one compare tells a writer that nothing has changed:
