@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SYSCTL_ROOT "debug.ktr"
@@ -32,6 +33,7 @@ struct sysctl {
 	int describe;     /* -d */
 	int types;        /* -t */
 	int origins;      /* --origin */
+	int files;        /* --files */
 	int ignore;       /* -i: unknown names are no error */
 	int no_name;      /* -n */
 	int names_only;   /* -N */
@@ -242,6 +244,28 @@ static void sysctl_file_report(struct ktr_loader *loader, const struct ktr_error
 	sysctl_failed(loader->context, err);
 }
 
+/* What a program of this name reads at its start, in order, and whether it is there. */
+static int sysctl_files(const char *program)
+{
+	const char *base = program ? strrchr(program, '/') : NULL, *say;
+	struct ktr_source source;
+	char path[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	ktr_source_init(&source);
+	source.program = base ? base + 1 : program ? program : "PROGRAM";
+	for (unsigned i = 0; (rc = ktr_source_path(&source, i, path, sizeof(path))) != -ENODATA; i++) {
+		say = rc == 1 ? "is read" : rc == 0 ? "is not there" : strerror(-rc);
+		if (rc == 1 && !source.conf && stat(path, &st) == 0 && st.st_mode & S_IWOTH)
+			say = "is not read: everybody may write to it";
+		printf("%s: %s\n", path, say);
+	}
+	if (source.conf && !*source.conf)
+		printf("KTR_CONF is empty: no file is read\n");
+	return 0;
+}
+
 static const struct option_row sysctl_rows[] = {
 	OPTIONS_SOURCE,
 	{ 'a', "all", NULL, "show all knobs" },
@@ -258,6 +282,7 @@ static const struct option_row sysctl_rows[] = {
 	{ 'T', "tunable", NULL, "only knobs that can be set at start" },
 	{ 'W', "writable", NULL, "only knobs that can be set now, no counts" },
 	{ 'x', "hex", NULL, "numbers and masks in hexadecimal" },
+	{ OPTION_LONG(1), "files", NULL, "show the loader.conf files of a program: ktr sysctl --files NAME" },
 	{ OPTION_LONG(0), "origin", NULL, "show where values came from instead of values" },
 };
 
@@ -270,7 +295,8 @@ static const struct options sysctl_options = {
 		    "ktr sysctl -d debug.ktr.mask\n"
 		    "ktr sysctl -p 4711 debug.ktr.mask='sched|lock'\n"
 		    "ktr sysctl mask=+net entries\n"
-		    "ktr sysctl --origin mask\n",
+		    "ktr sysctl --origin mask\n"
+		    "ktr sysctl --files indexer\n",
 	.rows = sysctl_rows,
 	.n_rows = sizeof(sysctl_rows) / sizeof(sysctl_rows[0]),
 };
@@ -281,6 +307,7 @@ static void sysctl_option(struct sysctl *s, int id, const char *value)
 	s->describe |= id == 'd';
 	s->types |= id == 't';
 	s->origins |= id == OPTION_LONG(0);
+	s->files |= id == OPTION_LONG(1);
 	s->ignore |= id == 'i';
 	s->no_name |= id == 'n';
 	s->names_only |= id == 'N';
@@ -326,6 +353,13 @@ static int cmd_sysctl(int argc, char **argv)
 		if (!find_option(&s->find, id, value))
 			sysctl_option(s, id, value);
 	rc = id < 0 ? options_status(id) : 0;
+	if (rc == 0 && id == 0 && s->files) {
+		rc = operands_at_most(argv[0], argc, argv, 1);
+		if (!rc)
+			rc = sysctl_files(argv[optind]);
+		free(s);
+		return rc;
+	}
 	if (rc == 0 && id == 0 && optind == argc &&
 	    !(s->all | s->names_only | s->only_tun | s->only_write | s->origins) && !s->file)
 		rc = usage_error(argv[0], "name a knob, or give -a for all");

@@ -146,6 +146,43 @@ for bad in 'binary:this is a binary file' 'huge:is too large' '.:is a directory,
 	has "KTR_CONF" "$complaints" "${bad#*:}"
 	has "KTR_CONF" "$complaints" 'settings: 0 kept'
 done
+# Which files those are, were KTR_CONF not set; each overrides the one before, and the environment all.
+mkdir -p home/.config/ktr/loader.conf.d
+echo 'debug.ktr.mask=net' >home/.config/ktr/loader.conf
+echo 'debug.ktr.mask=+rx' >home/.config/ktr/loader.conf.d/host.conf
+out=$(HOME=$dir/home $ktr sysctl --files ./host)
+has "files" "$out" '/etc/ktr/loader.conf: is '
+has "files" "$out" "$dir/home/.config/ktr/loader.conf: is read"
+has "files" "$out" "$dir/home/.config/ktr/loader.conf.d/host.conf: is read"
+chmod o+w home/.config/ktr/loader.conf
+has "files" "$(HOME=$dir/home $ktr sysctl --files host)" 'loader.conf: is not read: everybody may write to it'
+is "files" "$(KTR_CONF=two $ktr sysctl --files)" 'two: is read'
+is "files" "$(KTR_CONF= $ktr sysctl --files)" 'KTR_CONF is empty: no file is read'
+chmod o-w home/.config/ktr/loader.conf
+start HOME="$dir/home"
+is "mask of two files" "$(value mask)" 'net|rx'
+is "its origin" "$(sysctl -n --origin mask)" "$dir/home/.config/ktr/loader.conf.d/host.conf:1"
+stop
+start HOME="$dir/home" KTR_MASK=proc
+is "mask of the environment" "$(value mask)" proc
+is "its origin" "$(sysctl -n --origin mask)" "environment KTR_MASK"
+stop
+# ---- sysctl(8)'s flags ----
+start KTR_MASK=net KTR_ENTRIES=64K
+is "-e" "$(sysctl -e mask)" 'debug.ktr.mask=net'
+is "-e, setting" "$(sysctl -e mask=rx)" 'debug.ktr.mask=net -> rx'
+is "-n, setting" "$(sysctl -n mask=net)" 'rx -> net'
+is "-N" "$(sysctl -N mask entries)" "$(printf 'debug.ktr.mask\ndebug.ktr.entries')"
+is "-x" "$(sysctl -x mask entries)" "$(printf 'debug.ktr.mask: 0x2\ndebug.ktr.entries: 0x10000')"
+is "-h" "$(sysctl -h entries)" 'debug.ktr.entries: 64K'
+is "-t" "$(sysctl -t mask)" 'debug.ktr.mask: mask'
+is "-d" "$(sysctl -d entries | cut -c 1-40)" "debug.ktr.entries: size of each CPU's ri"
+is "-T" "$(sysctl -aTN | grep -c '\.clear$\|\.recorded$')" 0
+is "-W" "$(sysctl -aWN | grep -c '\.clear$\|\.recorded$\|\.version$')" 1
+is "-a beside names" "$(sysctl -an mask)" net
+is "-i, several" "$(sysctl -in nothing mask nothing)" net
+is "a node" "$(sysctl debug)" "$(sysctl -a)"
+stop
 # The sample has every knob that can be set at start, and nothing in it is wrong.
 start KTR_CONF=
 for name in $(sysctl -aTN); do

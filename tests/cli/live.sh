@@ -65,7 +65,7 @@ done
 # ---- Other sizes keep what fits ----
 sysctl mask=none >/dev/null
 for _ in $(seq 20); do value recorded >/dev/null; done
-before=$($ktr dump -q -p "$host" | wc -l)
+before=$($ktr dump -q -p "$host" | grep -c does)
 all=$(value recorded)
 sysctl entries=128K >/dev/null || fail "larger rings are refused"
 is "events in larger rings" "$($ktr dump -q -p "$host" | grep -c does)" "$before"
@@ -91,6 +91,28 @@ if ${CC:-cc} -shared -fPIC pin.c -o pin.so; then
 	has "a CPU that may not be entered" "$out" 'the main ring of CPU 0 keeps its size: Device or resource busy'
 	is "events after that" "$($ktr dump -q -p "$host" | grep -c does)" "$kept"
 fi
+# CPUs left out and sizes changed by two at a time, while all record; in the end all CPUs record again.
+sysctl mask=rx >/dev/null
+controllers=
+for i in 1 2; do
+	for n in $(seq 15); do
+		sysctl cpumask=$((n % 2)) entries=$((256 << (n % 5))) >/dev/null
+		sysctl cpumask=all entries=$((512 << (n % 3))) >/dev/null
+	done &
+	controllers="$controllers $!"
+done
+# shellcheck disable=SC2086
+wait $controllers
+sysctl cpumask=all >/dev/null || sysctl cpumask=all >/dev/null || fail "cpumask=all is refused"
+for cpu in $(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1))); do
+	taskset -pac "$cpu" "$host" >/dev/null 2>&1 || continue
+	was=$(value "cpu.$cpu.recorded")
+	for _ in $(seq 1000); do
+		[ "$(value "cpu.$cpu.recorded")" -gt "$was" ] && break
+		sleep 0.01
+	done
+	[ "$(value "cpu.$cpu.recorded")" -gt "$was" ] || fail "CPU $cpu does not record any more"
+done
 exec 3>&-
 wait "$host" || fail "the program"
 host=
