@@ -47,8 +47,8 @@ int ktr_open(const struct ktr_options *options, struct ktr_error *err)
 		code = ctl_apply("debug.ktr.mask", options->mask, err);
 	if (!code)
 		code = ctl_apply("debug.ktr.alq_file", options->file, err);
-	if (!code)
-		code = ctl_apply("debug.ktr.alq_enable", options->file ? "1" : NULL, err);
+	if (!code && options->file)
+		code = ktr__writer_enable(err);
 	if (!code && had && options->session && strcmp(options->session, ktr_session_name()) != 0)
 		code = ktr_error_set(err, EALREADY, "the session is %s already", ktr_session_name());
 	return code;

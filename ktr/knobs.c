@@ -361,9 +361,13 @@ static int knobs_alq_set(const struct ktr_knob_at *at, const struct ktr_value *v
 		context->enable = on ? KTR__ENABLE_YES : KTR__ENABLE_NO;
 		return 0;
 	}
+	if (!context->session->map)
+		return ktr_error_set(err, ENXIO, "no session");
+	if (on && __atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED))
+		return 0;
 	if (context->own)
 		return on ? ktr__writer_enable(err) : (ktr__writer_stop(), 0);
-	if (on && !__atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED))
+	if (on)
 		return ktr_error_set(err, EOPNOTSUPP,
 				     "only a program itself starts its writer thread; from outside: ktr record");
 	__atomic_store_n(&knobs_control(at)->alq_enable, on, __ATOMIC_RELAXED);

@@ -234,6 +234,13 @@ is "events of the second trace" "$($ktr dump -q t2 | wc -l)" "$(value alq_cnt)"
 is "depth" "$(sysctl -n alq_depth=4096 && value entries)" "$(printf '65536 -> 4096\n4096')"
 stop
 is "complaints" "$complaints" ""
+# Where there is no session every knob has an answer, and the program goes on.
+start KTR_DISABLE=1
+for knob in alq_enable=1 alq_enable=0 verbose=1 mask=net sites=-alpha cpumask=0 clear=1 entries=512; do
+	has "without a session" "$(tell set "debug.ktr.${knob%%=*}" "${knob#*=}")" ''
+done
+is "it goes on" "$(tell rx 1)" ok
+stop
 # From loader.conf: a file that is not enabled, and one that is by its name alone.
 printf 'debug.ktr.mask="all"\ndebug.ktr.alq_file="t3"\ndebug.ktr.alq_enable=0\n' >off
 start KTR_CONF=off

@@ -62,9 +62,16 @@ for _ in $(seq 1000); do
 done
 [ "$(value recorded)" -gt $((off + 100)) ] || fail "nothing is recorded when the class is on again"
 
-# ---- Other sizes keep what fits ----
+each 40
 sysctl mask=none >/dev/null
 for _ in $(seq 20); do value recorded >/dev/null; done
+# The trace has both stretches whole, and nothing between: each thread's numbers jump once.
+$ktr snapshot -p "$host" -o stretches >/dev/null 2>&1 || fail "no snapshot"
+is "jumps of each thread" "$($ktr dump -q stretches | awk '/ does [0-9]+$/ {
+	t = $(NF - 2); if (t in last && $NF != last[t] + 1) n[t]++; last[t] = $NF }
+	END { for (t in last) print n[t] }' | sort | uniq -c | tr -s ' ')" ' 8 1'
+
+# ---- Other sizes keep what fits ----
 before=$($ktr dump -q -p "$host" | grep -c does)
 all=$(value recorded)
 sysctl entries=128K >/dev/null || fail "larger rings are refused"

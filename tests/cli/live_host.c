@@ -23,7 +23,7 @@ static void *work(void *context)
 
 	for (int i = 0; !__atomic_load_n(&done, __ATOMIC_RELAXED); i++) {
 		CTR2(KTR_CLASS(rx), "thread %d does %d", me, i);
-		usleep(50); /* so that eight threads leave something to others */
+		usleep(500); /* so that eight threads leave something to others, and rings do not wrap */
 	}
 	return NULL;
 }
