@@ -29,9 +29,9 @@
 #include <unistd.h>
 
 #define SWEEP_LOOK   4096 /* names; about 0.2 us each */
-#define SWEEP_SAMPLE 64	  /* files; about 1 us each, 4 us where they are opened */
-#define SWEEP_COUNT  4	  /* sessions per program that stay: more than one crash, few enough to read */
-#define SWEEP_ALL    8	  /* times as many of all programs; less than half the sample */
+#define SWEEP_SAMPLE 64   /* files; about 1 us each, 4 us where they are opened */
+#define SWEEP_COUNT  4 /* sessions per program that stay: more than one crash, few enough to read */
+#define SWEEP_ALL    8 /* times as many of all programs; less than half the sample */
 #define SWEEP_BYTES  (256ull << 20)
 
 struct sweep_file {
@@ -108,7 +108,8 @@ static int sweep_visit(void *context, const char *path, const char *name)
 	} else {
 		sweep.n_files++;
 	}
-	sweep.file[at].time_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	sweep.file[at].time_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
+				 (uint64_t)st.st_mtim.tv_nsec;
 	sweep.file[at].bytes = (uint64_t)st.st_blocks * 512;
 	strcpy(sweep.file[at].name, name);
 	return 0;
@@ -116,7 +117,8 @@ static int sweep_visit(void *context, const char *path, const char *name)
 
 static int sweep_newest(const void *a, const void *b)
 {
-	uint64_t x = ((const struct sweep_file *)a)->time_ns, y = ((const struct sweep_file *)b)->time_ns;
+	uint64_t x = ((const struct sweep_file *)a)->time_ns,
+		 y = ((const struct sweep_file *)b)->time_ns;
 
 	return (x < y) - (x > y);
 }
@@ -138,8 +140,8 @@ static int sweep_seize(const struct ktr__session_map *map, const char *path)
 	struct stat ours, there;
 	int rc = ktr__map_seize(map);
 
-	if (rc > 0 && (fstat(map->fd, &ours) != 0 || lstat(path, &there) != 0 || ours.st_ino != there.st_ino ||
-		       ours.st_dev != there.st_dev))
+	if (rc > 0 && (fstat(map->fd, &ours) != 0 || lstat(path, &there) != 0 ||
+		       ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
 		rc = 0;
 	return rc;
 }
@@ -167,7 +169,8 @@ static bool sweep_dead(bool remove)
 
 	if (ktr__map_open(sweep.path, KTR__MAP_OWN, &map, NULL))
 		return false;
-	if (sweep_seize(&map, sweep.path) > 0 && ktr__map_control(&map, &control) == 0 && !control.keep_session)
+	if (sweep_seize(&map, sweep.path) > 0 && ktr__map_control(&map, &control) == 0 &&
+	    !control.keep_session)
 		stays = !remove || unlink(sweep.path) != 0;
 	ktr__map_close(&map);
 	return stays;
@@ -207,7 +210,8 @@ void ktr__sweep(const char *own)
 	if (!sweep.n_files)
 		return;
 	strcpy(sweep.path + sweep.dir_bytes, ".");
-	if (statvfs(sweep.path, &fs) == 0 && fs.f_blocks && fs.f_blocks * fs.f_frsize / 4 < bytes_max)
+	if (statvfs(sweep.path, &fs) == 0 && fs.f_blocks &&
+	    fs.f_blocks * fs.f_frsize / 4 < bytes_max)
 		bytes_max = fs.f_blocks * fs.f_frsize / 4;
 	if (sweep.n_files + (own != NULL) <= n_keep && bytes <= bytes_max)
 		return;

@@ -89,7 +89,8 @@ static json_t *ls_json_processes(const struct session_info *info)
 		const struct session_process *process = &info->process[i];
 		json_t *object = json_object();
 
-		json_object_set_new(object, "pid", process->pid ? json_integer(process->pid) : json_null());
+		json_object_set_new(object, "pid",
+				    process->pid ? json_integer(process->pid) : json_null());
 		json_object_set_new(object, "own_pid", json_integer(process->its));
 		json_object_set_new(object, "name", json_string(process->name));
 		json_array_append_new(array, object);
@@ -173,8 +174,8 @@ static void ls_pids(const struct session_info *info, char *text, size_t size)
 	for (unsigned i = 0; i < info->n_pids && i < 4 && at < size; i++) {
 		const struct session_process *process = &info->process[i];
 
-		at += (size_t)snprintf(text + at, size - at, process->pid ? "%s%u" : "%s(%u)", i ? "," : "",
-				       process->pid ? process->pid : process->its);
+		at += (size_t)snprintf(text + at, size - at, process->pid ? "%s%u" : "%s(%u)",
+				       i ? "," : "", process->pid ? process->pid : process->its);
 	}
 	if (info->n_pids > 4 && at < size)
 		snprintf(text + at, size - at, ",+%u", info->n_pids - 4);

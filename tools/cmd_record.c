@@ -6,9 +6,9 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/save.h"
 
 #include "conf/value.h"
-#include "writer/attach.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -127,8 +127,6 @@ static int cmd_record(int argc, char **argv)
 				      .stop = (const volatile int *)&record_stop,
 				      .say = record_say,
 				      .context = argv[0] };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__drain_stats stats;
 	char path[PATH_MAX];
 	const char *value;
 	int id, rc;
@@ -145,20 +143,18 @@ static int cmd_record(int argc, char **argv)
 	if (optind < argc) {
 		if (find.pid || find.session)
 			return usage_error(argv[0], "either a session or a program");
+		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep)
+			return usage_error(argv[0], "with a program only --output can be given");
 		return record_run(argv[0], attach.trace, argc, argv);
 	}
+	if (attach.n_keep && !attach.max_bytes)
+		return usage_error(argv[0], "--keep says how many traces of --size stay: give that too");
 	rc = find_session(&find, path, sizeof(path));
 	if (rc)
 		return rc;
 	attach.session = path;
 	record_catch();
-	rc = ktr__record_session(&attach, &stats, &err);
-	if (rc)
-		return fail_with(argv[0], &err);
-	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost; next: ktr dump %s\n", attach.trace,
-		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",
-		(unsigned long long)stats.lost, attach.trace);
-	return 0;
+	return save_session(argv[0], &attach, ktr__record_session);
 }
 
 COMMAND(record, "write a live session's events to a trace", cmd_record);

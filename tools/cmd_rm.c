@@ -136,12 +136,14 @@ static void rm_unfinished(void)
 static int cmd_rm(int argc, char **argv)
 {
 	static const struct option_row rows[] = {
-		{ 'd', "dead", NULL, "remove all sessions that nobody uses any more, or those of NAME" },
+		{ 'd', "dead", NULL,
+		  "remove all sessions that nobody uses any more, or those of NAME" },
 		{ 'f', "force", NULL, "remove sessions by name even while they are in use" },
 	};
 	static const struct options options = {
 		.operands = "NAME... | --dead [NAME...]",
-		.about = "Removes sessions (see ktr ls); * and ? in a NAME match. Traces are plain directories: rm -r.",
+		.about =
+			"Removes sessions (see ktr ls); * and ? in a NAME match. Traces are plain directories: rm -r.",
 		.examples = "ktr rm indexer.4711\nktr rm --dead\nktr rm --dead 'indexer*'\n",
 		.rows = rows,
 		.n_rows = sizeof(rows) / sizeof(rows[0]),

@@ -10,11 +10,13 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-#include "tools/session_info.h"
+#include "tools/program.h"
+#include "tools/run_check.h"
 #include "tools/trace_count.h"
 
-#include "conf/value.h"
 #include "ktr/session_find.h"
+#include "ktr/session_map.h"
+#include "writer/attach.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -77,22 +79,30 @@ static int run_path(struct run *run)
 	return 0;
 }
 
+/* The directory that the trace goes into is looked at before the program has run for nothing. */
+static int run_check_output(const struct run *run)
+{
+	char dir[PATH_MAX], *slash;
+
+	snprintf(dir, sizeof(dir), "%s", run->path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = '\0';
+	if (access(dir, W_OK | X_OK) == 0)
+		return 0;
+	return fail(run->command, "-o %s: %s: %s", run->trace, dir, strerror(errno));
+}
+
 static int run_check(struct run *run)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
-	uint64_t entries;
-	int rc;
+	int rc = run->entries ? run_check_entries(run->command, run->entries) : 0;
 
-	if (run->entries) {
-		rc = option_number(run->command, "-e", run->entries, 1, UINT32_MAX, &entries);
-		if (rc)
-			return rc;
-	}
-	if (run->session && !ktr__session_name_ok(run->session)) {
-		ktr__session_path(run->session, run->path, sizeof(run->path), &err);
-		return fail_with(run->command, &err);
-	}
-	return run_path(run);
+	if (!rc && run->session)
+		rc = run_check_session(run->command, run->session);
+	if (!rc && run->mask)
+		rc = run_check_mask(run->command, run->mask, run->program[0]);
+	if (!rc)
+		rc = run_path(run);
+	return rc ? rc : run_check_output(run);
 }
 
 /*
@@ -137,7 +147,7 @@ static void run_exec(const struct run *run, int report)
 	int code;
 
 	sigprocmask(SIG_SETMASK, &run->outer, NULL);
-	signal(SIGPIPE, SIG_DFL); /* main() ignores it; ignored signals stay so across exec */
+	signal(SIGPIPE, command_sigpipe); /* main() ignores it; ignored signals stay so across exec */
 	run_environment(run);
 	execvp(run->program[0], run->program);
 	code = errno;
@@ -212,22 +222,16 @@ static void run_wait(struct run *run)
 	}
 }
 
-/*
- * The one place where a dead program's session and its trace meet: what its writer had not written
- * yet is still in the rings. Returns 1 and the session's name when the program has left one.
- */
-static int run_leftover(const struct run *run, char name[KTR_SESSION_NAME_MAX])
+/* The path of the session that the program has left, if nobody is in it any more. 1 or 0. */
+static int run_leftover(const struct run *run, char path[PATH_MAX])
 {
 	struct ktr__session_map map;
-	char path[PATH_MAX];
 	int rc;
 
-	if (ktr__session_find_pid(run->pid, path, sizeof(path), NULL) ||
+	if (ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) ||
 	    ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
 		return 0;
 	rc = ktr__map_alive(&map) == 0;
-	if (rc)
-		memcpy(name, map.header.name, KTR_SESSION_NAME_MAX);
 	ktr__map_close(&map);
 	return rc;
 }
@@ -283,27 +287,51 @@ static unsigned run_older(const struct run *run)
 	return n;
 }
 
-/* Without a trace: the program may have been killed before its writer had begun one. */
+/*
+ * What a killed program's writer had not written yet is still in the rings of its session; of one that
+ * was killed early, all of it. The one place where both are at hand: they are joined here. Returns how
+ * many events that were.
+ */
+static uint64_t run_join(const struct run *run)
+{
+	struct ktr__attach attach = { .trace = run->path };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__drain_stats stats = { 0 };
+	char path[PATH_MAX];
+	const char *name;
+
+	if (!run_leftover(run, path))
+		return 0;
+	attach.session = path;
+	attach.from = run_has_trace(run) ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST;
+	if (ktr__snapshot_session(&attach, &stats, &err) == 0)
+		return stats.events;
+	name = strrchr(path, '/') + 1;
+	fprintf(stderr, "ktr: %s: %s; its last moments: ktr dump -s %.*s\n", run->trace, err.text,
+		(int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
+	return 0;
+}
+
 static void run_no_trace(const struct run *run)
 {
-	char name[KTR_SESSION_NAME_MAX];
+	static const char *const why[] = {
+		[PROGRAM_NONE] = "libktr is not in it, or said why above",
+		[PROGRAM_OTHER] = "no program that it started is linked with libktr, or libktr said why above",
+		[PROGRAM_FOREIGN] = "it is not linked with libktr",
+		[PROGRAM_RAISED] = "it runs with raised privileges, and libktr ignores the environment then",
+		[PROGRAM_LINKED] = "libktr said why above",
+	};
+	char path[PATH_MAX];
 
-	if (run_leftover(run, name))
-		fprintf(stderr,
-			"ktr: %s ended before its trace was begun; what it recorded is in its "
-			"session: ktr dump -s %s\n",
-			run->program[0], name);
-	else
-		fprintf(stderr,
-			"ktr: %s left no trace: it is not linked with libktr, or said why above\n",
-			run->program[0]);
+	fprintf(stderr, "ktr: %s left no trace: %s\n", run->program[0],
+		why[program_look(run->program[0], path)]);
 }
 
 /* The last line: what there is now, and what to do with it. */
 static void run_summary(const struct run *run)
 {
-	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", rest[128] = "";
-	char leftover[KTR_SESSION_NAME_MAX], older[64] = "";
+	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", joined[96] = "", older[64] = "";
+	uint64_t n_joined = run_join(run);
 	struct trace_count count;
 	unsigned n_older;
 	int rc;
@@ -324,18 +352,18 @@ static void run_summary(const struct run *run)
 	if (n_older)
 		snprintf(older, sizeof(older), ", not counting %u older part%s", n_older,
 			 n_older == 1 ? "" : "s");
-	if (run_leftover(run, leftover))
-		snprintf(rest, sizeof(rest), "; its last moments: ktr dump -s %s", leftover);
+	if (n_joined)
+		snprintf(joined, sizeof(joined), " (%llu out of the session that the program left)",
+			 (unsigned long long)n_joined);
 	if (!count.events && !count.lost && !n_older) {
-		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened%s\n", run->trace,
-			run->mask ? run->mask : "all", rest);
+		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened\n", run->trace,
+			run->mask ? run->mask : getenv("KTR_MASK") ? getenv("KTR_MASK") : "all");
 		return;
 	}
-	fprintf(stderr, "ktr: %s: %llu event%s, %llu lost%s%s; next: ktr dump%s, ktr timeline%s%s\n",
-		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s",
-		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "",
-		older,
-		operand, operand, rest);
+	fprintf(stderr, "ktr: %s: %llu event%s%s, %llu lost%s%s; next: ktr dump%s, ktr timeline%s\n",
+		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s", joined,
+		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", older,
+		operand, operand);
 }
 
 static const struct option_row run_rows[] = {

@@ -6,9 +6,9 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/save.h"
 
 #include "analyze/join.h"
-#include "writer/attach.h"
 
 #include <ktr/reader.h>
 
@@ -57,8 +57,6 @@ static int cmd_salvage(int argc, char **argv)
 {
 	struct find find = { .command = argv[0] };
 	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_RESUME };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__drain_stats stats;
 	char path[PATH_MAX];
 	const char *value;
 	int id, rc;
@@ -77,13 +75,7 @@ static int cmd_salvage(int argc, char **argv)
 	if (rc)
 		return rc;
 	attach.session = path;
-	rc = ktr__snapshot_session(&attach, &stats, &err);
-	if (rc)
-		return fail_with(argv[0], &err);
-	fprintf(stderr, "ktr: %s: %llu event%s added, %llu lost; next: ktr dump %s\n", attach.trace,
-		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",
-		(unsigned long long)stats.lost, attach.trace);
-	return 0;
+	return save_session(argv[0], &attach, ktr__snapshot_session);
 }
 
 COMMAND(salvage, "join a killed writer's trace with what its session still holds", cmd_salvage);

@@ -5,11 +5,9 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-
-#include "writer/attach.h"
+#include "tools/save.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 static const struct option_row snapshot_rows[] = {
 	OPTIONS_SOURCE,
@@ -32,8 +30,6 @@ static int cmd_snapshot(int argc, char **argv)
 {
 	struct find find = { .command = argv[0] };
 	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_OLDEST };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__drain_stats stats;
 	char path[PATH_MAX];
 	const char *value;
 	int id, rc;
@@ -49,12 +45,7 @@ static int cmd_snapshot(int argc, char **argv)
 	if (rc)
 		return rc;
 	attach.session = path;
-	rc = ktr__snapshot_session(&attach, &stats, &err);
-	if (rc)
-		return fail_with(argv[0], &err);
-	fprintf(stderr, "ktr: %s: %llu event%s; next: ktr dump %s\n", attach.trace,
-		(unsigned long long)stats.events, stats.events == 1 ? "" : "s", attach.trace);
-	return 0;
+	return save_session(argv[0], &attach, ktr__snapshot_session);
 }
 
 COMMAND(snapshot, "save what the rings of a session hold", cmd_snapshot);

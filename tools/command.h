@@ -19,6 +19,9 @@ struct command {
 
 void command_add(struct command *command);
 
+/* What SIGPIPE was set to when ktr was started: for the programs that it starts. */
+extern void (*command_sigpipe)(int);
+
 #define COMMAND(command_name, help_line, function)                                               \
 	static struct command command_name##_command = { #command_name, help_line, function, 0 };\
 	static void __attribute__((constructor)) command_name##_command_add(void)                \

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+void (*command_sigpipe)(int) = SIG_DFL;
+
 static struct command *ktr_commands; /* sorted by name */
 
 void command_add(struct command *command)
@@ -108,7 +110,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
-	signal(SIGPIPE, SIG_IGN);
+	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (!*word) {
 		ktr_help(stderr);
 		return 2;

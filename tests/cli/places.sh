@@ -59,8 +59,8 @@ reached() {
 	cases=$((cases + 1))
 	status 0 "$ktr" dump -p "$1" -q -n 1
 	said 'live 99'
-	status 0 "$ktr" sysctl -p "$1" debug.ktr.mask=gen,net
-	said 'gen -> gen|net'
+	status 0 "$ktr" sysctl -p "$1" debug.ktr.mask=gen,proc
+	said 'gen -> gen|proc'
 	rm -rf "$work/trace"
 	status 0 "$ktr" snapshot -p "$1" -o "$work/trace"
 	status 0 "$ktr" dump "$work/trace" -q -n 1

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Says what came of it, and what to type next. */
+#include "tools/save.h"
+
+#include "tools/find.h"
+#include "tools/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int save_session(const char *command, const struct ktr__attach *attach,
+		 int (*how)(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			    struct ktr_error *err))
+{
+	int named = strcmp(attach->trace, FIND_TRACE) != 0;
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__drain_stats stats;
+
+	if (how(attach, &stats, &err))
+		return fail_with(command, &err);
+	fprintf(stderr, "ktr: %s: %llu event%s%s, %llu lost; next: ktr dump%s%s\n", attach->trace,
+		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",
+		attach->from == KTR__DRAIN_RESUME ? " added" : "", (unsigned long long)stats.lost,
+		named ? " " : "", named ? attach->trace : "");
+	return 0;
+}

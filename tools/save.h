@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of the commands that write a session into a trace: doing it, and the line that says so. */
+#ifndef TOOLS_SAVE_H
+#define TOOLS_SAVE_H
+
+#include "writer/attach.h"
+
+/* Runs one of writer/attach.h's. Returns the exit status after the closing line or a complaint. */
+int save_session(const char *command, const struct ktr__attach *attach,
+		 int (*how)(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			    struct ktr_error *err));
+
+#endif
