@@ -18,12 +18,17 @@
 #include "analyze/trace_set.h"
 #include "analyze/watch.h"
 
+#include <ktr/trace_file.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  * A writer has what is committed in its file within 40 ms and a round of its own (writer/drain.c),
@@ -110,6 +115,28 @@ static int reader_start(struct ktr_reader *reader, uint64_t from_ns, uint64_t to
 	return rc ? rc : reader_prime(reader);
 }
 
+/* A file: a session, or something that was taken for one, or a piece of a trace. */
+static int reader_open_file(struct ktr_reader *reader, struct ktr_error *err)
+{
+	struct ktr_error why = KTR_ERROR_NONE;
+	int rc = ktr__session_source(&reader->source, reader->path, &why);
+	const char *slash = strrchr(reader->path, '/');
+	char beside[PATH_MAX];
+
+	if (rc != -EINVAL) {
+		if (rc && err)
+			*err = why;
+		return rc;
+	}
+	snprintf(beside, sizeof(beside), "%.*s" KTR_TRACE_METADATA, slash ? (int)(slash + 1 - reader->path) : 0,
+		 reader->path);
+	if (access(beside, F_OK) == 0)
+		return ktr_error_at(err, reader->path, 0, 0, EINVAL,
+				    "is a part of a trace: name the directory it lies in");
+	return ktr_error_at(err, reader->path, 0, 0, EINVAL,
+			    "is neither a trace, which is a directory, nor a session");
+}
+
 static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
 {
 	struct stat st;
@@ -120,7 +147,7 @@ static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
 	if (S_ISDIR(st.st_mode))
 		return ktr__trace_source(&reader->source, reader->path, err);
 	if (S_ISREG(st.st_mode))
-		return ktr__session_source(&reader->source, reader->path, err);
+		return reader_open_file(reader, err);
 	return ktr_error_at(err, reader->path, 0, 0, EINVAL,
 			    "neither a trace directory nor a session file");
 }

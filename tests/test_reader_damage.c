@@ -311,7 +311,7 @@ static void what_is_no_trace_is_refused(void)
 	damage_refused(made.dir, EINVAL, "not a trace");
 	damage_refused("/dev/null", EINVAL, "neither");
 	snprintf(path, sizeof(path), "%s/metadata", made.trace);
-	damage_refused(path, EINVAL, "not a ktr session");
+	damage_refused(path, EINVAL, "is a part of a trace: name the directory");
 	snprintf(path, sizeof(path), "%s/metadata", made.dir);
 	foreign = (struct damage_file){ .bytes = (char[]){ "/* CTF 1.8 */" }, .n = 13 };
 	memcpy(foreign.path, path, sizeof(path));

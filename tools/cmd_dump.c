@@ -72,6 +72,7 @@ static int dump_open(struct dump *dump)
 		if (fd < 0)
 			return fail(command, "%s: %s", dump->output, strerror(errno));
 		dump->pager = (struct pager){ fd, -1 };
+		dump->text.colour = dump->options.colour == COLOUR_ALWAYS;
 	} else {
 		dump->text.colour = colour_wanted(dump->options.colour);
 		pager_open(&dump->pager, dump->use_pager && !dump->walk.n_head);

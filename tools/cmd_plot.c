@@ -3,13 +3,10 @@
  * ktr plot: charts of a trace by gnuplot.
  */
 #include "tools/command.h"
-#include "tools/filter_option.h"
-#include "tools/find.h"
-#include "tools/options.h"
+#include "tools/picture.h"
 
 #include "visualize/plot.h"
 #include "visualize/term.h"
-#include "visualize/when.h"
 
 #include <ktr/conf.h>
 #include <ktr/reader.h>
@@ -22,25 +19,17 @@
 #include <unistd.h>
 
 enum {
-	PLOT_FROM = OPTION_LONG(0),
-	PLOT_TO = OPTION_LONG(1),
-	PLOT_AROUND = OPTION_LONG(2),
-	PLOT_SPAN = OPTION_LONG(3),
-	PLOT_PAIR = OPTION_LONG(4),
-	PLOT_SITE = OPTION_LONG(5),
-	PLOT_X = OPTION_LONG(6),
-	PLOT_Y = OPTION_LONG(7),
-	PLOT_SIZE = OPTION_LONG(8)
+	PLOT_SPAN = OPTION_LONG(0),
+	PLOT_PAIR = OPTION_LONG(1),
+	PLOT_SITE = OPTION_LONG(2),
+	PLOT_X = OPTION_LONG(3),
+	PLOT_Y = OPTION_LONG(4)
 };
 
 static const struct option_row plot_rows[] = {
-	OPTIONS_SOURCE,
+	OPTIONS_PICTURE,
 	{ 'o', "output", "FILE",
 	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
-	{ PLOT_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
-	{ PLOT_TO, "to", "TIME", "end before that" },
-	FILTER_ROW,
-	{ PLOT_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
 	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
 	{ PLOT_PAIR, "pair", "A,B",
@@ -48,7 +37,6 @@ static const struct option_row plot_rows[] = {
 	{ PLOT_SITE, "site", "SITE", "only events of a site: file.c:42, or a part of its format" },
 	{ PLOT_Y, "y", "NAME", "scatter: the argument to draw" },
 	{ PLOT_X, "x", "NAME", "scatter: the argument to draw it against (time)" },
-	{ PLOT_SIZE, "size", "WxH", "in pixels (1200x800)" },
 };
 
 static const struct options plot_options = {
@@ -65,47 +53,61 @@ static const struct options plot_options = {
 };
 
 struct plot_command {
-	struct find find;
-	const char *from, *to, *around, *filter;
+	struct picture picture;
 	struct ktr__plot_options options;
 	const struct ktr__plot_kind *kind;
-	char command[512]; /* for the caption */
-	char file[64];     /* where none was given */
+	char file[64]; /* where none was given */
 };
 
-static int plot_size(struct plot_command *c, const char *value)
-{
-	struct ktr__plot_options *o = &c->options;
-	char end;
+/* Where the options go that say what is drawn; each kind takes some of them. */
+#define PLOT_CHOICES 6
 
-	if (sscanf(value, "%5ux%5u%c", &o->width, &o->height, &end) != 2 || o->width < 900 ||
-	    o->width > 20000 || o->height < 500 || o->height > 20000)
-		return usage_error(
-			c->find.command,
-			"--size is a width and height from 900x500 to 20000x20000, not \"%s\"",
-			value);
-	return 0;
+static const char **plot_choice(struct ktr__plot_options *o, unsigned i,
+				const struct option_row **row)
+{
+	const struct {
+		int id;
+		const char **to;
+	} choices[PLOT_CHOICES] = { { 'g', &o->group },      { PLOT_SPAN, &o->span },
+				    { PLOT_PAIR, &o->pair }, { PLOT_SITE, &o->site },
+				    { PLOT_X, &o->x },       { PLOT_Y, &o->y } };
+
+	for (*row = plot_rows; (*row)->id != choices[i].id; ++*row)
+		;
+	return choices[i].to;
 }
 
 static int plot_option(struct plot_command *c, int id, const char *value)
 {
-	struct ktr__plot_options *o = &c->options;
-	const struct {
-		int id;
-		const char **to;
-	} texts[] = { { 'o', &o->file },           { 'g', &o->group },
-		      { PLOT_FROM, &c->from },     { PLOT_TO, &c->to },
-		      { PLOT_SPAN, &o->span },     { PLOT_PAIR, &o->pair },
-		      { PLOT_AROUND, &c->around }, { PLOT_SITE, &o->site },
-		      { PLOT_X, &o->x },           { PLOT_Y, &o->y },
-		      { FILTER_OPTION, &c->filter } };
+	int taken = picture_option(&c->picture, id, value);
+	const struct option_row *row;
 
-	if (find_option(&c->find, id, value))
-		return 0;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (texts[i].id == id)
-			*texts[i].to = value;
-	return id == PLOT_SIZE ? plot_size(c, value) : 0;
+	for (unsigned i = 0; i < PLOT_CHOICES && !taken; i++) {
+		const char **to = plot_choice(&c->options, i, &row);
+
+		if (row->id == id)
+			*to = value;
+	}
+	return taken < 0 ? 2 : 0;
+}
+
+/* A kind's line of help names the options that it takes; any other would have no effect. */
+static int plot_check_options(struct plot_command *c)
+{
+	const struct option_row *row;
+	char name[16];
+
+	for (unsigned i = 0; i < PLOT_CHOICES; i++) {
+		const char *const *to = plot_choice(&c->options, i, &row);
+
+		snprintf(name, sizeof(name), "--%s", row->name);
+		if (*to != NULL && strstr(c->kind->help, name) == NULL)
+			return usage_error(c->picture.find.command, "%s does not take %s: %s",
+					   c->kind->name, name, c->kind->help);
+	}
+	if (c->options.span != NULL && c->options.pair != NULL)
+		return usage_error(c->picture.find.command, "--span and --pair exclude each other");
+	return 0;
 }
 
 static int plot_list(void)
@@ -136,30 +138,6 @@ static int plot_find(struct plot_command *c, int argc, char **argv)
 	return usage_error(argv[0], "there is no kind \"%s\"; `ktr plot list` lists them", name);
 }
 
-static int plot_window(struct plot_command *c, const struct ktr_reader_info *info,
-		       struct ktr__plot_options *o)
-{
-	struct ktr_error err = KTR_ERROR_NONE;
-	char line[KTR_ERROR_LINE_BYTES];
-	int rc = 0;
-
-	if (c->around != NULL && (c->from != NULL || c->to != NULL))
-		return usage_error(c->find.command,
-				   "--around and --from or --to exclude each other");
-	if (c->around != NULL)
-		rc = ktr__when_around(c->around, info, &o->from_ns, &o->to_ns, &err);
-	if (rc == 0 && c->from != NULL)
-		rc = ktr__when_parse(c->from, info, &o->from_ns, &err);
-	if (rc == 0 && c->to != NULL)
-		rc = ktr__when_parse(c->to, info, &o->to_ns, &err);
-	if (rc != 0)
-		return usage_error(c->find.command, "%s",
-				   ktr_error_print(&err, line, sizeof(line)));
-	if (o->to_ns != 0 && o->from_ns >= o->to_ns)
-		return usage_error(c->find.command, "the window ends before it begins");
-	return 0;
-}
-
 /* Feeds a plot with one trace. */
 static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
 {
@@ -169,22 +147,22 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	int rc;
 
 	memset(plot, 0, sizeof(*plot));
-	rc = plot_window(c, ktr_reader_info(reader), &o);
+	rc = picture_window(&c->picture, ktr_reader_info(reader), &o.from_ns, &o.to_ns);
 	if (rc != 0)
 		return rc;
 	rc = ktr__plot_init(plot, c->kind, ktr_reader_info(reader), &o, &err);
 	if (rc != 0)
-		return err.code == EINVAL ? usage_error(c->find.command, "%s", err.text)
-					  : fail_with(c->find.command, &err);
-	rc = filter_use(c->find.command, reader, c->filter);
+		return err.code == EINVAL ? usage_error(c->picture.find.command, "%s", err.text)
+					  : fail_with(c->picture.find.command, &err);
+	rc = filter_use(c->picture.find.command, reader, c->picture.filter);
 	if (rc != 0)
 		return rc;
 	rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc == 0)
 		return 0;
 	if (rc == -ENOMEM)
-		return fail(c->find.command, "not enough memory");
-	return fail_with(c->find.command, ktr_reader_error(reader));
+		return fail(c->picture.find.command, "not enough memory");
+	return fail_with(c->picture.find.command, ktr_reader_error(reader));
 }
 
 /* Reads what the plots need, then draws the first, which knows of the second. */
@@ -199,15 +177,15 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	memset(plot, 0, sizeof(plot));
 	for (; n < c->kind->n_traces && rc == 0; n++) {
 		if (ktr_reader_open(paths[n], NULL, &reader[n], &err) != 0)
-			rc = fail_with(c->find.command, &err);
+			rc = fail_with(c->picture.find.command, &err);
 		else
 			rc = plot_walk(c, &plot[n], reader[n]);
 	}
 	plot[0].other = n == 2 ? &plot[1] : NULL;
 	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
-		rc = fail_with(c->find.command, &err);
+		rc = fail_with(c->picture.find.command, &err);
 		if (err.code == ENODATA)
-			filter_tell(c->find.command, reader[0]);
+			filter_tell(c->picture.find.command, reader[0]);
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		ktr__plot_free(&plot[i]);
@@ -220,7 +198,9 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 static int plot_sources(struct plot_command *c, int argc, char **argv, char paths[2][PATH_MAX])
 {
 	if (c->kind->n_traces == 1)
-		return find_source_at(&c->find, argc, argv, 1, paths[0], PATH_MAX);
+		return find_source_at(&c->picture.find, argc, argv, 1, paths[0], PATH_MAX);
+	if (c->picture.find.pid != NULL || c->picture.find.session != NULL)
+		return usage_error(argv[0], "%s wants two traces, and no -p or -s", c->kind->name);
 	if (argc - optind != 3)
 		return usage_error(argv[0], "%s wants two traces", c->kind->name);
 	for (int i = 0; i < 2; i++)
@@ -243,36 +223,47 @@ static void plot_output(struct plot_command *c)
 	}
 }
 
+/* What is to be drawn out of what, and where to. 0 or an exit status. */
+static int plot_prepare(struct plot_command *c, int argc, char **argv, char paths[2][PATH_MAX])
+{
+	int rc = plot_find(c, argc, argv);
+
+	if (rc == 0)
+		rc = plot_check_options(c);
+	if (rc == 0)
+		rc = picture_check(&c->picture, 0);
+	if (rc != 0)
+		return rc;
+	c->options.file = c->picture.output;
+	c->options.command = c->picture.command;
+	c->options.width = c->picture.width;
+	c->options.height = c->picture.height;
+	if (c->picture.format == KTR__GNUPLOT_TEXT && c->picture.output != NULL &&
+	    !c->kind->as_text)
+		return usage_error(argv[0], "%s needs colours: name a picture with -o",
+				   c->kind->name);
+	if (c->picture.format == KTR__GNUPLOT_TEXT && c->picture.output != NULL && c->picture.sized)
+		return usage_error(argv[0], "--size is of a picture: name one with -o");
+	return plot_sources(c, argc, argv, paths);
+}
+
 static int cmd_plot(int argc, char **argv)
 {
 	static char paths[2][PATH_MAX];
-	struct plot_command c = { .find.command = argv[0] };
-	struct ktr_error err = KTR_ERROR_NONE;
-	enum ktr__gnuplot_format format;
+	struct plot_command c = { .kind = NULL };
 	const char *value;
 	int id, rc = 0;
 
-	c.options.width = KTR__CHART_WIDTH;
-	c.options.height = KTR__CHART_HEIGHT;
-	c.options.command = c.command;
-	snprintf(c.command, sizeof(c.command), "%s", argv[0]);
-	for (int i = 1; i < argc; i++)
-		ktr__label_word(c.command, sizeof(c.command), argv[i]);
+	picture_init(&c.picture, argc, argv, 900, 500);
 	while ((id = options_next(&plot_options, argc, argv, &value)) > 0 && rc == 0)
 		rc = plot_option(&c, id, value);
 	if (id < 0 || rc != 0)
 		return rc != 0 ? rc : options_status(id);
-	if (optind < argc && strcmp(argv[optind], "list") == 0)
-		return plot_list();
-	rc = plot_find(&c, argc, argv);
-	if (rc != 0)
-		return rc;
-	if (ktr__gnuplot_format_of(c.options.file, &format, &err) != 0)
-		return usage_error(argv[0], "%s: %s", c.options.file, err.text);
-	if (format == KTR__GNUPLOT_TEXT && c.options.file != NULL && !c.kind->as_text)
-		return usage_error(argv[0], "%s needs colours: name a picture with -o",
-				   c.kind->name);
-	rc = plot_sources(&c, argc, argv, paths);
+	if (optind < argc && strcmp(argv[optind], "list") == 0) {
+		rc = operands_at_most(argv[0], argc, argv, 1);
+		return rc != 0 ? rc : plot_list();
+	}
+	rc = plot_prepare(&c, argc, argv, paths);
 	if (rc != 0)
 		return rc;
 	setlocale(LC_CTYPE, "");

@@ -159,6 +159,8 @@ static int cmd_report(int argc, char **argv)
 		rc = report_option(&c, id, value);
 	if (id < 0 || rc)
 		return rc ? rc : options_status(id);
+	if (c.json && c.when == COLOUR_ALWAYS)
+		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);
 	pager_open(&pager, c.use_pager && !c.json);
 	to = fdopen(dup(pager.fd), "w");

@@ -3,17 +3,14 @@
  * ktr timeline: who did what when, on the terminal or as a picture.
  */
 #include "tools/command.h"
-#include "tools/filter_option.h"
-#include "tools/find.h"
-#include "tools/options.h"
 #include "tools/pager.h"
+#include "tools/picture.h"
 
 #include "visualize/chart_timeline.h"
 #include "visualize/frame.h"
 #include "visualize/page.h"
 #include "visualize/term.h"
 #include "visualize/timeline.h"
-#include "visualize/when.h"
 
 #include <ktr/reader.h>
 
@@ -27,30 +24,21 @@
 #define TIMELINE_GROUPS 32
 
 enum {
-	TIMELINE_FROM = OPTION_LONG(0),
-	TIMELINE_TO = OPTION_LONG(1),
-	TIMELINE_AROUND = OPTION_LONG(2),
-	TIMELINE_ROWS = OPTION_LONG(3),
-	TIMELINE_COLOR = OPTION_LONG(4),
-	TIMELINE_WIDTH = OPTION_LONG(5),
-	TIMELINE_ALL = OPTION_LONG(6),
-	TIMELINE_SIZE = OPTION_LONG(7),
-	TIMELINE_EVENTS = OPTION_LONG(8)
+	TIMELINE_ROWS = OPTION_LONG(0),
+	TIMELINE_COLOR = OPTION_LONG(1),
+	TIMELINE_WIDTH = OPTION_LONG(2),
+	TIMELINE_ALL = OPTION_LONG(3),
+	TIMELINE_EVENTS = OPTION_LONG(4)
 };
 
 static const struct option_row timeline_rows[] = {
-	OPTIONS_SOURCE,
+	OPTIONS_PICTURE,
 	{ 'o', "output", "FILE", "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp" },
-	{ TIMELINE_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
-	{ TIMELINE_TO, "to", "TIME", "end before that" },
-	FILTER_ROW,
-	{ TIMELINE_AROUND, "around", "TIME", "look around a moment: 3.2s, or 3.2s+/-20ms" },
 	{ TIMELINE_ROWS, "rows", "WHAT", "threads, cpus or ids (of KTR_STATE, START, COUNTER)" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match; may be repeated" },
 	{ TIMELINE_ALL, "all", NULL, "all rows, even if they do not fit the window" },
 	{ TIMELINE_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
 	{ TIMELINE_WIDTH, "width", "N", "columns, instead of the terminal's" },
-	{ TIMELINE_SIZE, "size", "WxH", "of the picture, in pixels (1200x800)" },
 	{ TIMELINE_EVENTS, "events", "N", "how many events a page holds at most (20M)" },
 };
 
@@ -70,8 +58,7 @@ static const struct options timeline_options = {
 };
 
 struct timeline_command {
-	struct find find;
-	const char *output, *from, *to, *around, *filter;
+	struct picture picture;
 	const char *group[TIMELINE_GROUPS];
 	unsigned n_groups;
 	enum ktr__timeline_by by;
@@ -79,10 +66,8 @@ struct timeline_command {
 	int all;
 	int page; /* output is an HTML page */
 	uint64_t columns;
-	uint64_t max_events;    /* of a page */
-	unsigned width, height; /* of the picture */
+	uint64_t max_events; /* of a page */
 	char path[PATH_MAX];
-	char command[512]; /* for the caption */
 	struct ktr__term_options term;
 };
 
@@ -96,62 +81,37 @@ static int timeline_by(struct timeline_command *c, const char *value)
 			c->by = (enum ktr__timeline_by)i;
 			return 0;
 		}
-	return usage_error(c->find.command, "--rows is threads, cpus or ids, not \"%s\"", value);
+	return usage_error(c->picture.find.command, "--rows is threads, cpus or ids, not \"%s\"",
+			   value);
 }
 
 static int timeline_group(struct timeline_command *c, const char *value)
 {
 	if (c->n_groups == TIMELINE_GROUPS)
-		return usage_error(c->find.command, "at most %d times --group", TIMELINE_GROUPS);
+		return usage_error(c->picture.find.command, "at most %d times --group",
+				   TIMELINE_GROUPS);
 	c->group[c->n_groups++] = value;
-	return 0;
-}
-
-static int timeline_size(struct timeline_command *c, const char *value)
-{
-	char end;
-
-	if (sscanf(value, "%5ux%5u%c", &c->width, &c->height, &end) != 2 || c->width < 600 ||
-	    c->width > 20000 || c->height < 300 || c->height > 20000)
-		return usage_error(
-			c->find.command,
-			"--size is a width and height from 600x300 to 20000x20000, not \"%s\"",
-			value);
 	return 0;
 }
 
 static int timeline_option(struct timeline_command *c, int id, const char *value)
 {
-	if (find_option(&c->find, id, value))
-		return 0;
+	int taken = picture_option(&c->picture, id, value);
+
+	if (taken)
+		return taken < 0 ? 2 : 0;
 	switch (id) {
-	case 'o':
-		c->output = value;
-		return 0;
 	case 'g':
 		return timeline_group(c, value);
-	case TIMELINE_FROM:
-		c->from = value;
-		return 0;
-	case TIMELINE_TO:
-		c->to = value;
-		return 0;
-	case FILTER_OPTION:
-		c->filter = value;
-		return 0;
-	case TIMELINE_AROUND:
-		c->around = value;
-		return 0;
 	case TIMELINE_ROWS:
 		return timeline_by(c, value);
 	case TIMELINE_COLOR:
-		return colour_option(c->find.command, value, &c->colour);
+		return colour_option(c->picture.find.command, value, &c->colour);
 	case TIMELINE_WIDTH:
-		return option_number(c->find.command, "--width", value, 40, 1000, &c->columns);
-	case TIMELINE_SIZE:
-		return timeline_size(c, value);
+		return option_number(c->picture.find.command, "--width", value, 40, 1000,
+				     &c->columns);
 	case TIMELINE_EVENTS:
-		return option_number(c->find.command, "--events", value, 1, UINT64_MAX,
+		return option_number(c->picture.find.command, "--events", value, 1, UINT64_MAX,
 				     &c->max_events);
 	default:
 		c->all = 1;
@@ -159,28 +119,35 @@ static int timeline_option(struct timeline_command *c, int id, const char *value
 	}
 }
 
-/* The window that the options ask for. */
-static int timeline_window(struct timeline_command *c, const struct ktr_reader_info *info,
-			   struct ktr__timeline_options *o)
+static int timeline_is_page(const char *output)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
-	char line[KTR_ERROR_LINE_BYTES];
-	int rc = 0;
+	size_t n = output != NULL ? strlen(output) : 0;
 
-	if (c->around != NULL && (c->from != NULL || c->to != NULL))
-		return usage_error(c->find.command,
-				   "--around and --from or --to exclude each other");
-	if (c->around != NULL)
-		rc = ktr__when_around(c->around, info, &o->from_ns, &o->to_ns, &err);
-	if (rc == 0 && c->from != NULL)
-		rc = ktr__when_parse(c->from, info, &o->from_ns, &err);
-	if (rc == 0 && c->to != NULL)
-		rc = ktr__when_parse(c->to, info, &o->to_ns, &err);
+	return (n > 5 && strcmp(output + n - 5, ".html") == 0) ||
+	       (n > 4 && strcmp(output + n - 4, ".htm") == 0);
+}
+
+/* Options that have an effect on the terminal, on a picture or on a page, and not on the others. */
+static int timeline_check(struct timeline_command *c)
+{
+	const char *command = c->picture.find.command;
+	int rc, text;
+
+	c->page = timeline_is_page(c->picture.output);
+	rc = picture_check(&c->picture, c->page);
 	if (rc != 0)
-		return usage_error(c->find.command, "%s",
-				   ktr_error_print(&err, line, sizeof(line)));
-	if (o->to_ns != 0 && o->from_ns >= o->to_ns)
-		return usage_error(c->find.command, "the window ends before it begins");
+		return rc;
+	text = !c->page && c->picture.format == KTR__GNUPLOT_TEXT;
+	if (text)
+		c->picture.output = NULL;
+	if ((text || c->page) && c->picture.sized)
+		return usage_error(command, "--size is of a picture: name one with -o");
+	if (!text && (c->columns > 0 || c->colour != COLOUR_AUTO))
+		return usage_error(command, "--width and --color are for the terminal");
+	if (!c->page && c->max_events != 0)
+		return usage_error(command, "--events is for a page: name one with -o, FILE.html");
+	if (c->max_events == 0)
+		c->max_events = KTR__PAGE_EVENTS;
 	return 0;
 }
 
@@ -201,27 +168,27 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__view view;
 	struct ktr__frame frame;
-	unsigned lines = c->output == NULL ? ktr__term_lines(&c->term)
-			 : c->all          ? 2 * KTR__ROWS_MAX
-					   : ktr__chart_timeline_lines(c->height);
+	unsigned lines = c->picture.output == NULL ? ktr__term_lines(&c->term)
+			 : c->all                  ? 2 * KTR__ROWS_MAX
+						   : ktr__chart_timeline_lines(c->picture.height);
 	char why[512];
 	int rc = 0;
 
 	if (ktr__frame_empty(t, why, sizeof(why))) {
-		fail(c->find.command, "%s", why);
-		filter_tell(c->find.command, reader);
+		fail(c->picture.find.command, "%s", why);
+		filter_tell(c->picture.find.command, reader);
 		return 1;
 	}
 	if (ktr__view_init(&view, t, lines) != 0) {
-		rc = fail(c->find.command, "not enough memory");
+		rc = fail(c->picture.find.command, "not enough memory");
 	} else {
-		ktr__frame_init(&frame, t->info, c->command);
+		ktr__frame_init(&frame, t->info, c->picture.command);
 		ktr__frame_timeline(&frame, &view);
-		if (c->output == NULL)
+		if (c->picture.output == NULL)
 			ktr__term_draw(stdout, &view, &frame, &c->term);
-		else if (ktr__chart_timeline(c->output, c->width, c->height, &view, &frame, &err) !=
-			 0)
-			rc = fail_with(c->find.command, &err);
+		else if (ktr__chart_timeline(c->picture.output, c->picture.width, c->picture.height,
+					     &view, &frame, &err) != 0)
+			rc = fail_with(c->picture.find.command, &err);
 	}
 	ktr__view_free(&view);
 	return rc;
@@ -236,15 +203,15 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 	int rc;
 
 	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
-		return fail_with(c->find.command, &err);
+		return fail_with(c->picture.find.command, &err);
 	sink = ktr__page_sink(page);
 	rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc == -ENOMEM)
-		rc = fail(c->find.command, "not enough memory");
+		rc = fail(c->picture.find.command, "not enough memory");
 	else if (rc != 0)
-		rc = fail_with(c->find.command, ktr_reader_error(reader));
-	else if (ktr__page_write(page, c->output, c->command, &err) != 0)
-		rc = fail_with(c->find.command, &err);
+		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
+	else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0)
+		rc = fail_with(c->picture.find.command, &err);
 	ktr__page_free(page);
 	return rc;
 }
@@ -257,63 +224,45 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 					   .n_groups = c->n_groups };
 	struct ktr__timeline t;
 	struct ktr_sink *sink = &t.sink;
-	int rc = timeline_window(c, info, &o);
+	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
 
-	if (rc != 0)
-		return rc;
-	rc = filter_use(c->find.command, reader, c->filter);
+	if (rc == 0)
+		rc = filter_use(c->picture.find.command, reader, c->picture.filter);
 	if (rc != 0)
 		return rc;
 	if (c->page)
 		return timeline_page(c, reader, &o);
-	o.n_columns = c->output == NULL ? ktr__term_columns(&c->term)
-					: ktr__chart_timeline_columns(c->width);
+	o.n_columns = c->picture.output == NULL ? ktr__term_columns(&c->term)
+						: ktr__chart_timeline_columns(c->picture.width);
 	rc = ktr__timeline_init(&t, info, &o);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc < 0 && t.error == 0)
-		rc = fail_with(c->find.command, ktr_reader_error(reader));
+		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
 	else if (rc != 0 || ktr__timeline_end(&t) != 0)
-		rc = fail(c->find.command, "not enough memory");
+		rc = fail(c->picture.find.command, "not enough memory");
 	else
 		rc = timeline_draw(c, &t, reader);
 	ktr__timeline_free(&t);
 	return rc;
 }
 
-static int timeline_is_page(const char *output)
-{
-	size_t n = output != NULL ? strlen(output) : 0;
-
-	return (n > 5 && strcmp(output + n - 5, ".html") == 0) ||
-	       (n > 4 && strcmp(output + n - 4, ".htm") == 0);
-}
-
 static int cmd_timeline(int argc, char **argv)
 {
-	struct timeline_command c = { .find.command = argv[0],
-				      .width = KTR__CHART_WIDTH,
-				      .height = KTR__CHART_HEIGHT,
-				      .max_events = KTR__PAGE_EVENTS };
+	struct timeline_command c = { .n_groups = 0 };
 	struct ktr_error err = KTR_ERROR_NONE;
-	enum ktr__gnuplot_format format;
 	struct ktr_reader *reader;
 	const char *value;
 	int id, rc = 0;
 
-	snprintf(c.command, sizeof(c.command), "%s", argv[0]);
-	for (int i = 1; i < argc; i++)
-		ktr__label_word(c.command, sizeof(c.command), argv[i]);
+	picture_init(&c.picture, argc, argv, 600, 300);
 	while ((id = options_next(&timeline_options, argc, argv, &value)) > 0 && rc == 0)
 		rc = timeline_option(&c, id, value);
 	if (id < 0 || rc != 0)
 		return rc != 0 ? rc : options_status(id);
-	c.page = timeline_is_page(c.output);
-	if (c.output != NULL && !c.page && ktr__gnuplot_format_of(c.output, &format, &err) != 0)
-		return usage_error(argv[0], "%s: %s", c.output, err.text);
-	if (c.output != NULL && strcmp(c.output, "-") == 0)
-		c.output = NULL;
-	rc = find_source(&c.find, argc, argv, c.path, sizeof(c.path));
+	rc = timeline_check(&c);
+	if (rc == 0)
+		rc = find_source(&c.picture.find, argc, argv, c.path, sizeof(c.path));
 	if (rc != 0)
 		return rc;
 	setlocale(LC_CTYPE, "");

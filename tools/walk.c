@@ -84,6 +84,8 @@ static int walk_window(struct walk *walk)
 	if (rc)
 		return usage_error(walk->find.command, "%s: %s", which,
 				   ktr_error_print(&err, line, sizeof(line)));
+	if (walk->from_ns >= walk->to_ns)
+		return usage_error(walk->find.command, "the window ends before it begins");
 	return 0;
 }
 
