@@ -233,6 +233,18 @@ static int knobs_clocks(void *context, unsigned idx, char *name, size_t size, ui
 	return 0;
 }
 
+static int knobs_follows(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	static const char names[][5] = { "same", "own", "none" };
+
+	(void)context;
+	if (idx > KTR_FOLLOW_NONE)
+		return -ENOENT;
+	snprintf(name, size, "%s", names[idx]);
+	*value = idx;
+	return 0;
+}
+
 static int knobs_clock_source_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
@@ -586,6 +598,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("sites", STRING, KTR_KNOB_RWTUN, NULL, "none", "KTR_SITES",
 	     "single call sites: +PATTERN records, -PATTERN does not, #PATTERN counts; FILE, FILE:LINE or FUNCTION()",
 	     .max = KTR_SITES_MAX - 1, .get = knobs_sites_get, .set = knobs_sites_set),
+	KNOB("follow_fork", CHOICE, KTR_KNOB_RWTUN, NULL, "same", "KTR_FOLLOW_FORK",
+	     "where a forked child records: in the same session, in one of its own, or none",
+	     .names = knobs_follows, .get = knobs_field_get, .set = knobs_field_set, FIELD(follow_fork)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

@@ -14,6 +14,7 @@ extern struct ktr__session ktr__own;
  * makes bytes of a region present before they are written or read, because a fault in a full file
  * system is a SIGBUS; false: they cannot be. All async-signal-safe.
  */
+void ktr__table_forget(void); /* another session is ours now */
 bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes);
 uint32_t ktr__table_row(uint32_t *cursor, enum ktr_region_id region);
 uint32_t ktr__table_string(const char *text, size_t n_bytes);
@@ -21,13 +22,15 @@ uint32_t ktr__table_string(const char *text, size_t n_bytes);
 /* thread.c */
 void ktr__threads_start(void); /* once, before the first registration */
 void ktr__proc_register(void); /* a row for this process, and one for each object it has mapped */
-void ktr__proc_fork_child(void);
+void ktr__proc_fork_child(const struct ktr__session *parent); /* own session, or the same */
 void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */
 void ktr__proc_exit(void);
 
 /* site.c */
 void ktr__sites_before_fork(void);
 void ktr__sites_after_fork(void);
+void ktr__sites_gate(const uint64_t *gate); /* what all modules test from now on */
+bool ktr__sites_copy(const struct ktr__session *from); /* classes and sites, with their numbers */
 
 /* module.c: finds the executable or shared object an address belongs to. */
 struct ktr__object {

@@ -280,6 +280,8 @@ int ktr__ring_views(void)
 {
 	size_t n = 2 * (size_t)ktr__rec.n_rings;
 
+	free(ring_views);
+	free(ktr__rec.views);
 	ring_views = calloc(n * KTR__VIEWS, sizeof(*ring_views));
 	ktr__rec.views = calloc(n, sizeof(*ktr__rec.views));
 	if (!ring_views || !ktr__rec.views)

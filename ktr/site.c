@@ -237,6 +237,54 @@ __attribute__((visibility("default"))) void ktr__module_detach(struct ktr_module
 		synchronize_rcu();
 }
 
+void ktr__sites_gate(const uint64_t *gate)
+{
+	for (struct ktr_module *module = site_modules; module; module = module->next)
+		__atomic_store_n(&module->gate, gate, __ATOMIC_RELEASE);
+}
+
+/* Copies the first n rows of a table, all that have been handed out. */
+static bool site_copy(const struct ktr__session *from, enum ktr_region_id id, uint64_t n)
+{
+	const struct ktr_region *theirs = &from->header.region[id], *ours = &ktr__own.header.region[id];
+
+	if (n > theirs->n_rows)
+		n = theirs->n_rows;
+	if (n > ours->n_rows || theirs->row_bytes != ours->row_bytes ||
+	    !ktr__table_touch(id, 0, n * ours->row_bytes))
+		return false;
+	memcpy(ktr__own.map + ours->offset, from->map + theirs->offset, n * ours->row_bytes);
+	return true;
+}
+
+/* A site's number is in the program's memory: it must stay what it is, and so must a class's bit. */
+bool ktr__sites_copy(const struct ktr__session *from)
+{
+	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
+	const struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
+	uint32_t *slots = ktr__region(&ktr__own, site_hash, uint32_t);
+	struct ktr_control *control = ktr__own.control;
+
+	control->n_classes = from->control->n_classes;
+	control->n_sites = from->control->n_sites;
+	control->string_bytes = from->control->string_bytes;
+	if (!site_copy(from, KTR_REGION_class_, control->n_classes) ||
+	    !site_copy(from, KTR_REGION_site, control->n_sites) ||
+	    !site_copy(from, KTR_REGION_site_ctl, control->n_sites) ||
+	    !site_copy(from, KTR_REGION_string, control->string_bytes))
+		return false;
+	for (uint32_t i = 1; i < control->n_sites && i < ktr__own.header.region[KTR_REGION_site].n_rows; i++) {
+		uint64_t at = rows[i].key + rows[i].offset / sizeof(struct ktr_site);
+
+		while (slots[at % region->n_rows])
+			at++;
+		if (!ktr__table_touch(KTR_REGION_site_hash, at % region->n_rows * sizeof(*slots), sizeof(*slots)))
+			return false;
+		slots[at % region->n_rows] = i;
+	}
+	return true;
+}
+
 void ktr__sites_before_fork(void)
 {
 	pthread_mutex_lock(&site_lock);

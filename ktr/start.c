@@ -115,6 +115,8 @@ static const char *start_env(const char *name)
 /* A session's name: the program's own word, or the environment's, or NULL. */
 static const char *start_given(void)
 {
+	if (start_apart)
+		return NULL;
 	return start_session_name ? start_session_name : start_env("KTR_SESSION");
 }
 
@@ -300,14 +302,69 @@ static void start_after_fork_parent(void)
 	urcu_bp_after_fork_parent();
 }
 
+/* Makes our new session what the parent's is: settings, classes, sites with their numbers. */
+static bool start_copy(const struct ktr__session *parent)
+{
+	struct ktr_control *control = ktr__own.control;
+	const struct ktr_region *origins = &ktr__own.header.region[KTR_REGION_origin];
+
+	if (start_record() || !ktr__sites_copy(parent))
+		return false;
+	memcpy(control, parent->control, offsetof(struct ktr_control, n_classes));
+	control->gate = control->record = control->asked = 0;
+	control->writer = control->rings_open = 0;
+	control->cpus_part = parent->control->cpus_part;
+	control->follow_fork = parent->control->follow_fork;
+	control->sites_change = parent->control->sites_change;
+	memcpy(control->sites, parent->control->sites, sizeof(control->sites));
+	start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
+	memcpy(start_knobs.origins, ktr__region(parent, origin, struct ktr_origin), origins->bytes);
+	return (!control->count || !ktr__counts_open(&ktr__own, control->n_sites)) &&
+	       !ktr__mask_set(&ktr__own, parent->control->asked, NULL);
+}
+
+/*
+ * A child that does not stay in its parent's session. Its gates are shut first, so that nothing of its
+ * own, a signal handler's event, comes upon a session that is being changed.
+ */
+static void start_child_leaves(bool own)
+{
+	static const uint64_t shut;
+	struct ktr__session parent = ktr__own;
+
+	ktr__sites_gate(&shut);
+	__atomic_store_n(&ktr__rec.path, 0, __ATOMIC_RELEASE);
+	if (!ktr__session_fd_ours(&parent))
+		parent.fd = -1;
+	memset(&ktr__own, 0, sizeof(ktr__own));
+	ktr__own.fd = -1;
+	ktr__rec.counts = NULL;
+	start_knobs.origins = NULL;
+	ktr__table_forget();
+	start_apart = true;
+	if (own && start_session(NULL) == 0) {
+		if (start_copy(&parent)) {
+			ktr__proc_fork_child(&parent);
+			ktr__sites_gate(&ktr__own.control->gate);
+		} else {
+			ktr__rec.path = 0;
+			unlink(ktr__own.path);
+			ktr__session_detach(&ktr__own);
+		}
+	}
+	start_apart = false;
+	ktr__session_detach(&parent);
+}
+
 /*
  * The child is a process of its own in the same session: another row, another thread; it populates
  * rings for itself, and on the thread path it must leave its parent's rings alone. The writer stays
- * with the parent.
+ * with the parent. If debug.ktr.follow_fork says so it leaves the session.
  */
 static void start_after_fork_child(void)
 {
 	struct ktr__self *self = &ktr__self;
+	int saved = errno;
 
 	start_asked = false; /* what there is to complain about, the parent does */
 	self->armed = 0;
@@ -316,15 +373,18 @@ static void start_after_fork_child(void)
 	self->nest = 0;
 	self->no_ring = 0;
 	memset(self->level, 0, sizeof(self->level));
-	if (ktr__rec.path) {
+	if (ktr__rec.path && ktr__own.control->follow_fork) {
+		start_child_leaves(ktr__own.control->follow_fork == KTR_FOLLOW_OWN);
+	} else if (ktr__rec.path) {
 		ktr__ring_forget();
 		ktr__session_reopen(&ktr__own);
-		ktr__proc_fork_child();
+		ktr__proc_fork_child(&ktr__own);
 	}
 	ktr__writer_after_fork_child();
 	ktr__sites_after_fork();
 	urcu_bp_after_fork_child();
 	CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
+	errno = saved;
 }
 
 static void start_everything(void)

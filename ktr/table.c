@@ -15,6 +15,11 @@
 /* Per region: 1 + the chunk this process populated last. */
 static uint64_t table_chunk[KTR_REGIONS];
 
+void ktr__table_forget(void)
+{
+	memset(table_chunk, 0, sizeof(table_chunk));
+}
+
 bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes)
 {
 	uint64_t first = offset / TABLE_CHUNK, last = (offset + n_bytes - 1) / TABLE_CHUNK;

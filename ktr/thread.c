@@ -182,13 +182,14 @@ void ktr__proc_register(void)
  * A forked child has its parent's objects at its parent's addresses. They are copied from the table:
  * walking them would take the loader's lock, which another thread of the parent may have held.
  */
-void ktr__proc_fork_child(void)
+void ktr__proc_fork_child(const struct ktr__session *from)
 {
-	struct ktr_module_row *rows = ktr__region(&ktr__own, module, struct ktr_module_row);
-	uint32_t parent = ktr__rec.proc, n = ktr__own.control->n_modules;
+	const struct ktr_module_row *rows = ktr__region(from, module, struct ktr_module_row);
+	struct ktr_module_row *ours = ktr__region(&ktr__own, module, struct ktr_module_row);
+	uint32_t parent = ktr__rec.proc, n = from->control->n_modules;
 
-	if (n > ktr__own.header.region[KTR_REGION_module].n_rows)
-		n = ktr__own.header.region[KTR_REGION_module].n_rows;
+	if (n > from->header.region[KTR_REGION_module].n_rows)
+		n = from->header.region[KTR_REGION_module].n_rows;
 	proc_fill();
 	for (uint32_t i = 1; i < n && ktr__rec.proc && parent; i++) {
 		uint32_t copy;
@@ -199,10 +200,10 @@ void ktr__proc_fork_child(void)
 		copy = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
 		if (!copy)
 			return;
-		memcpy((char *)&rows[copy] + sizeof(rows->state), (const char *)&rows[i] + sizeof(rows->state),
+		memcpy((char *)&ours[copy] + sizeof(rows->state), (const char *)&rows[i] + sizeof(rows->state),
 		       sizeof(*rows) - sizeof(rows->state));
-		rows[copy].proc = ktr__rec.proc;
-		__atomic_store_n(&rows[copy].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+		ours[copy].proc = ktr__rec.proc;
+		__atomic_store_n(&ours[copy].state, KTR_ROW_READY, __ATOMIC_RELEASE);
 	}
 }
 

@@ -134,6 +134,11 @@ struct ktr_anchor {
 #define KTR_ROTATE_BYTES (1ull << 30)
 #define KTR_ROTATE_KEEP	 4
 
+/* Where a forked child records */
+#define KTR_FOLLOW_SAME 0u /* in its parent's session */
+#define KTR_FOLLOW_OWN	1u /* in a session of its own, which begins as its parent's is */
+#define KTR_FOLLOW_NONE 2u /* nowhere */
+
 /* What stopped the rings: ktr_control.frozen */
 #define KTR_FROZEN_NO  0u
 #define KTR_FROZEN_YES 1u
@@ -192,7 +197,7 @@ struct ktr_control {
 	uint64_t verbose_to; /* 0: standard error, 1: syslog */
 	uint32_t sites_change; /* +1 with each change of sites[]; 0: there never was one */
 	uint32_t n_knobs;      /* append cursor, index 0 included */
-	uint32_t reserved2[2];
+	uint64_t follow_fork;  /* KTR_FOLLOW_*: what a forked child does */
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 };
