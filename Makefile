@@ -64,7 +64,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -278,6 +278,9 @@ check-san: all ## stress, kills and unit tests under address, undefined and thre
 	O=$(O)/tsan sh tests/stress/sanitize.sh thread
 	$(MAKE) O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(O)/asan/tests/unit
 	$(O)/asan/tests/unit
+
+check-oom: all ## each allocation of the library and of the commands fails in its turn
+	O=$(O) sh tests/oom/run.sh
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user
 	scripts/check-arm64.sh

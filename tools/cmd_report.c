@@ -81,7 +81,9 @@ static int report_print(const struct report_command *c, const struct report *rep
 
 	if (!c->json) {
 		report_text(report, to);
-		return 0;
+		return *report->short_of_memory ? fail(c->walk.find.command,
+						       "not enough memory: tables are left out")
+						: 0;
 	}
 	tree = report_json(report);
 	rc = tree ? json_dumpf(tree, to, JSON_COMPACT) : -1;
@@ -96,7 +98,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	struct walk walk = c->walk;
 	struct ktr__tally *tally;
 	struct ktr_sink *sink;
-	int rc = walk_open(&walk, argc, argv);
+	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
 		return rc;
@@ -118,6 +120,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
 				  .bold = c->colour,
+				  .short_of_memory = &short_of_memory,
 			  },
 			  to) |
 	     (rc != 0);

@@ -10,10 +10,13 @@
 #include <ktr/version.h>
 
 #include <errno.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void (*command_sigpipe)(int) = SIG_DFL;
 
@@ -105,11 +108,27 @@ static int ktr_help_about(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * jansson does not tell of every allocation that fails: a text that it reads may come out shorter. So one
+ * that fails ends the command.
+ */
+static void *ktr_json_alloc(size_t n)
+{
+	void *at = malloc(n);
+
+	if (at || !n)
+		return at;
+	fflush(stdout);
+	fputs("ktr: not enough memory\n", stderr);
+	_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
+	json_set_alloc_funcs(ktr_json_alloc, free);
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	if (!*word) {
 		ktr_help(stderr);

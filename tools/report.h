@@ -17,6 +17,7 @@ struct report {
 	unsigned top; /* lines of each table; 0: all */
 	int partial;  /* something could not be read */
 	int bold;     /* headings stand out on a terminal */
+	int *short_of_memory; /* set where a table was left out for that */
 };
 
 void report_text(const struct report *report, FILE *to);

@@ -42,6 +42,7 @@ static struct report_text_table report_text_sort(const struct report *report, un
 {
 	struct report_text_table table = { malloc((n ? n : 1) * sizeof(*table.line)), 0 };
 
+	*report->short_of_memory |= !table.line;
 	for (unsigned i = 0; table.line && i < n; i++) {
 		uint64_t value = rank(report, i);
 

@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 	char command[256];
 	pid_t pid;
 
-	child_args[0] = argv[0]; /* the same name, and so the same session where the process is the same */
+	child_args[0] =
+		argv[0]; /* the same name, and so the same session where the process is the same */
 	if (strcmp(how, "child") == 0) {
 		say("child");
 		_exit(0);
@@ -113,7 +114,8 @@ int main(int argc, char **argv)
 		by_exec(fork);
 	else if (strcmp(how, "vfork") == 0)
 		by_exec(vfork);
-	else if (strcmp(how, "spawn") == 0 && posix_spawn(&pid, self, NULL, NULL, child_args, environ) == 0)
+	else if (strcmp(how, "spawn") == 0 &&
+		 posix_spawn(&pid, self, NULL, NULL, child_args, environ) == 0)
 		reap(pid);
 	else if (strcmp(how, "system") == 0) {
 		snprintf(command, sizeof(command), "exec %s child", argv[0]);

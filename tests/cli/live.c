@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A traced program for the scripts: records a few events, then does each of what its arguments say.
+ * A traced program for the scripts: records 20 spans of class vfs and 100 events of class gen, then does
+ * each of what its arguments say.
  *
  *	kill	ends by SIGKILL, without a word
  *	close	closes all descriptors from 3 on, as daemons do
@@ -18,6 +19,10 @@ int main(int argc, char **argv)
 {
 	char byte;
 
+	for (int i = 0; i < 20; i++) {
+		KTR_START0(KTR_VFS, "file", "read", i);
+		KTR_STOP0(KTR_VFS, "file", "read", i);
+	}
 	for (int i = 0; i < 100; i++)
 		CTR1(KTR_GEN, "live %d", i);
 	for (int i = 1; i < argc; i++) {

@@ -135,7 +135,7 @@ if $unshare -pf --mount-proc true 2>/dev/null; then
 	if $unshare -mpf --mount-proc true 2>/dev/null; then
 		begin $unshare -mpf --mount-proc sh -c "mount -t tmpfs none $work/elsewhere && KTR_DIR=$work/elsewhere exec $live wait"
 		for pid in $(sed 's/ .*//' /proc/[0-9]*/stat 2>/dev/null); do
-			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = live ] && reached "$pid"
+			[ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = "$live" ] && reached "$pid"
 		done
 		end
 	fi
