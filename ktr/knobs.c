@@ -261,6 +261,16 @@ static int knobs_session_get(const struct ktr_knob_at *at, struct ktr_value *val
 	return 0;
 }
 
+/* The name is asked for before there is a session, and means nothing to one that there is. */
+static int knobs_session_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			    struct ktr_error *err)
+{
+	(void)err;
+	if (!knobs_context(at)->session->map)
+		snprintf(knobs_context(at)->name, KTR_SESSION_NAME_MAX, "%s", value->text);
+	return 0;
+}
+
 static int knobs_freeze_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
@@ -528,8 +538,9 @@ static int knobs_sites_set(const struct ktr_knob_at *at, const struct ktr_value 
 const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("version", UINT, KTR_KNOB_RD, NULL, NULL, NULL, "version of the entry's format",
 	     .get = knobs_version_get),
-	KNOB("session", STRING, KTR_KNOB_RD, NULL, NULL, NULL, "name of the session",
-	     .max = KTR_SESSION_NAME_MAX - 1, .get = knobs_session_get),
+	KNOB("session", STRING, KTR_KNOB_RDTUN, NULL, NULL, "KTR_SESSION",
+	     "name of the session; processes that are given the same one share it",
+	     .max = KTR_SESSION_NAME_MAX - 1, .get = knobs_session_get, .set = knobs_session_set),
 	KNOB("entries", SIZE, KTR_KNOB_RWTUN, "entries per CPU", NULL, "KTR_ENTRIES",
 	     "size of each CPU's ring, rounded up to a power of two", .min = 1 << KTR_RING_LOG2_MIN,
 	     .max = 1 << 23, .get = knobs_entries_get, .set = knobs_entries_set),

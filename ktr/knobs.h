@@ -21,6 +21,7 @@ struct ktr__knob_context {
 	bool early_sites;    /* single call sites were asked for */
 	uint64_t early_mask; /* asked for while there was no session */
 	char file[KTR_ALQ_FILE_MAX]; /* alq_file */
+	char name[KTR_SESSION_NAME_MAX]; /* of the session that is to be made or joined */
 };
 
 extern const struct ktr_knob ktr__knob_rows[];

@@ -112,12 +112,12 @@ static const char *start_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* A session's name: the program's own word, or the environment's, or NULL. */
+/* A session's name: the program's own word, or what the settings say, or NULL. */
 static const char *start_given(void)
 {
 	if (start_apart)
 		return NULL;
-	return start_session_name ? start_session_name : start_env("KTR_SESSION");
+	return start_session_name ? start_session_name : start_context.name[0] ? start_context.name : NULL;
 }
 
 /* The program's name and process id, of the letters a session's name may have. */
@@ -390,15 +390,18 @@ static void start_after_fork_child(void)
 static void start_everything(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	int code = start_session(&err);
+	int code;
 
+	start_knobs.rows = ktr__knob_rows;
+	start_knobs.n_rows = ktr__n_knob_rows;
+	ktr_conf_register(&start_conf, &start_knobs, NULL);
+	/* Of the settings the session's name is wanted now; the others are made when there is a session. */
+	start_settings(false);
+	code = start_session(&err);
 	if (!code)
 		code = start_record();
 	if (!code)
 		start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
-	start_knobs.rows = ktr__knob_rows;
-	start_knobs.n_rows = ktr__n_knob_rows;
-	ktr_conf_register(&start_conf, &start_knobs, NULL);
 	if (!code) {
 		ktr__threads_start();
 		ktr__proc_register();

@@ -142,8 +142,20 @@ is "sessions without room" "$(files)" 1
 said 'three.'
 rm -rf "$dir"
 # Sessions of the same name: the last dead one is kept beside the new one.
+rm -rf "$dir"
 for i in 1 2 3; do crash env KTR_SESSION=same "$live" kill; done
 is "sessions of one name" "$(ls "$dir" | tr '\n' ' ')" 'same.ktr same.old.ktr '
+rm -f "$dir"/*
+# The name may come from a file; the environment goes before it.
+printf 'debug.ktr.session="from.a-file"\ndebug.ktr.mask="gen"\n' >"$work/conf"
+crash env -u KTR_MASK KTR_CONF="$work/conf" "$live" kill
+crash env KTR_SESSION=other KTR_CONF="$work/conf" "$live" kill
+is "sessions by names" "$(ls "$dir" | tr '\n' ' ')" 'from.a-file.ktr other.ktr '
+status 0 "$ktr" sysctl -s from.a-file --origin debug.ktr.session
+said "$work/conf:1"
+status 0 "$ktr" dump -s from.a-file -q -n 1
+said 'live 99'
+rm -f "$dir"/*
 # Those that were asked to stay do.
 for i in 1 2 3 4 5 6; do KTR_KEEP_SESSION=1 "$live"; done
 crash env KTR_DEAD_SESSIONS=0 "$live"
