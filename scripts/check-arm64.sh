@@ -30,6 +30,7 @@ need gcc-aarch64-linux-gnu command -v $CC
 need qemu-user command -v $QEMU
 need liburcu-dev:arm64 links urcu-bp.h urcu-bp
 need libjansson-dev:arm64 links jansson.h jansson
+need zlib1g-dev:arm64 links zlib.h z
 need libcunit1-dev:arm64 links CUnit/CUnit.h cunit
 if [ -n "$missing" ]; then
 	echo "check-arm64: missing Debian packages:$missing" >&2

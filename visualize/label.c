@@ -50,9 +50,16 @@ static void label_hex(char *to, unsigned char byte)
 size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
-	size_t out = 0;
+	size_t out = ktr__utf8_plain(bytes, n);
 
-	while (n > 0) {
+	/* Most names are ASCII from one end to the other. */
+	if (out >= size)
+		out = size > 0 ? size - 1 : 0;
+	if (out > 0)
+		memcpy(to, bytes, out);
+	p += out;
+	n -= out;
+	while (n > 0 && out < size) {
 		uint32_t code = 0;
 		unsigned length = label_decode(p, n, &code);
 		int good = length > 0 && !label_is_hidden(code);

@@ -1,96 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Packs events into chunks. Running out of memory is remembered and told at the end of each call.
- *
- * Strings of a chunk and addresses are found by 64-bit hashes alone: two that collide would show as
- * one.
  */
 #include "visualize/packer.h"
 #include "visualize/label.h"
 #include "visualize/packer_rows.h"
 #include "visualize/room.h"
+#include "visualize/stack_text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t packer_mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
-	return hash ^ hash >> 29;
-}
-
-static uint64_t packer_hash(uint64_t hash, const char *bytes, size_t n)
-{
-	uint64_t word;
-
-	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = packer_mix(hash, word);
-	}
-	word = n;
-	for (size_t i = 0; i < n; i++)
-		word = word << 8 | (uint8_t)bytes[i];
-	return packer_mix(packer_mix(hash, word), n);
-}
-
-static int packer_map_grow(struct ktr__packer_map *map)
-{
-	struct ktr__packer_map more = { .n = map->n, .room = map->room ? 2 * map->room : 256 };
-
-	more.key = calloc(more.room, sizeof(*more.key));
-	more.value = calloc(more.room, sizeof(*more.value));
-	if (more.key == NULL || more.value == NULL) {
-		free(more.key);
-		free(more.value);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < map->room; i++) {
-		uint32_t at = (uint32_t)(map->key[i] & (more.room - 1));
-
-		if (map->value[i] == 0)
-			continue;
-		while (more.value[at] != 0)
-			at = (at + 1) & (more.room - 1);
-		more.key[at] = map->key[i];
-		more.value[at] = map->value[i];
-	}
-	free(map->key);
-	free(map->value);
-	*map = more;
-	return 0;
-}
-
-/* Where the key's value is or belongs; the caller fills a 0. NULL without memory. */
-static uint32_t *packer_map_at(struct ktr__packer_map *map, uint64_t key)
-{
-	uint32_t at;
-
-	if (2 * map->n >= map->room && packer_map_grow(map) != 0)
-		return NULL;
-	at = (uint32_t)(key & (map->room - 1));
-	while (map->value[at] != 0 && map->key[at] != key)
-		at = (at + 1) & (map->room - 1);
-	if (map->value[at] == 0) {
-		map->key[at] = key;
-		map->n++;
-	}
-	return &map->value[at];
-}
-
-static void packer_map_clear(struct ktr__packer_map *map)
-{
-	if (map->n > 0)
-		memset(map->value, 0, map->room * sizeof(*map->value));
-	map->n = 0;
-}
-
-static void packer_map_free(struct ktr__packer_map *map)
-{
-	free(map->key);
-	free(map->value);
-}
 
 void ktr__packer_init(struct ktr__packer *pack, FILE *to, uint64_t from_ns,
 		      struct ktr__symbols *symbols)
@@ -112,12 +32,12 @@ void ktr__packer_free(struct ktr__packer *pack)
 	for (uint32_t i = 0; i < pack->n_args; i++)
 		free(pack->arg[i].bytes);
 	for (uint32_t i = 0; i < pack->n_rows; i++)
-		free(pack->row[i].span);
+		free(pack->row[i].lanes.span);
 	for (uint32_t i = 0; i < pack->n_symbols; i++)
 		free(pack->symbol[i].name);
-	packer_map_free(&pack->tracks);
-	packer_map_free(&pack->strings);
-	packer_map_free(&pack->addresses);
+	ktr__keymap_free(&pack->tracks);
+	ktr__keymap_free(&pack->strings);
+	ktr__keymap_free(&pack->addresses);
 	free(pack->chunk);
 	free(pack->site);
 	free(pack->site_index);
@@ -169,7 +89,7 @@ static uint32_t packer_track(struct ktr__packer *pack, const struct ktr_event *e
 {
 	uint64_t key = (uint64_t)event->thread->id << 34 | (uint64_t)event->cpu << 2 |
 		       (uint64_t)(event->keep != 0) << 1 | (event->approx != 0);
-	uint32_t *at = packer_map_at(&pack->tracks, packer_mix(0, key));
+	uint32_t *at = ktr__keymap_at(&pack->tracks, ktr__keymap_mix(0, key));
 
 	if (at != NULL && *at == 0 &&
 	    ktr__room(&pack->track, &pack->track_room, pack->n_tracks, sizeof(*pack->track)) == 0) {
@@ -187,7 +107,7 @@ static uint32_t packer_track(struct ktr__packer *pack, const struct ktr_event *e
 /* The index of a string of the chunk; flag: cut or NULL. */
 static uint32_t packer_string(struct ktr__packer *pack, const char *bytes, size_t n, unsigned flag)
 {
-	uint32_t *at = packer_map_at(&pack->strings, packer_hash(flag, bytes, n));
+	uint32_t *at = ktr__keymap_at(&pack->strings, ktr__keymap_hash(flag, bytes, n));
 	const char *clean;
 	size_t length;
 
@@ -206,30 +126,12 @@ static uint32_t packer_string(struct ktr__packer *pack, const char *bytes, size_
 	return *at - 1;
 }
 
-/* Return addresses as text, innermost first. */
 static uint32_t packer_stack(struct ktr__packer *pack, const struct ktr_event *event, unsigned arg)
 {
-	const struct ktr_event_bytes *stack = &event->str[arg];
-	char text[4096];
-	size_t used = 0;
+	char text[KTR__STACK_TEXT];
+	size_t n = ktr__stack_text(event, arg, pack->symbols, " < ", text);
 
-	text[0] = '\0';
-	for (uint32_t at = 0; at + 8 <= stack->n_bytes && used + 300 < sizeof(text); at += 8) {
-		const char *name = NULL;
-		uint64_t pc;
-
-		memcpy(&pc, stack->bytes + at, sizeof(pc));
-		if (pack->symbols != NULL)
-			name = ktr__symbols_at(pack->symbols, ktr__tables_proc(event->thread), pc,
-					       KTR__SYMBOLS_RETURN);
-		if (name != NULL)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.250s",
-						 at ? " < " : "", name);
-		else
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s0x%" PRIx64,
-						 at ? " < " : "", pc);
-	}
-	return packer_string(pack, text, used, stack->cut != 0);
+	return packer_string(pack, text, n, event->str[arg].cut != 0);
 }
 
 /* Keeps the name of an address, the first time it comes by. */
@@ -241,7 +143,7 @@ static void packer_symbol(struct ktr__packer *pack, const struct ktr_event *even
 	if (pack->symbols == NULL || address == 0 || pack->n_symbols >= KTR__PACKER_SYMBOLS ||
 	    pack->addresses.n >= 4 * KTR__PACKER_SYMBOLS)
 		return;
-	at = packer_map_at(&pack->addresses, packer_mix(pid, address));
+	at = ktr__keymap_at(&pack->addresses, ktr__keymap_mix(pid, address));
 	if (at == NULL || *at != 0)
 		return;
 	*at = 1;
@@ -345,7 +247,7 @@ static int packer_flush(struct ktr__packer *pack)
 								    pack->first_ns - pack->from_ns,
 								    pack->last_ns - pack->from_ns };
 	pack->n = pack->n_strings = 0;
-	packer_map_clear(&pack->strings);
+	ktr__keymap_clear(&pack->strings);
 	return 0;
 }
 

@@ -31,6 +31,8 @@
 
 #include "visualize/blob.h"
 #include "visualize/column.h"
+#include "visualize/keymap.h"
+#include "visualize/lanes.h"
 #include "visualize/rows.h"
 
 #include "analyze/symbols.h"
@@ -39,14 +41,6 @@
 
 #define KTR__PACKER_EVENTS  32768u
 #define KTR__PACKER_SYMBOLS 16384u /* addresses whose names are kept */
-
-/* Numbers found by a 64-bit key; value 0 is "not there". */
-struct ktr__packer_map {
-	uint64_t *key;
-	uint32_t *value;
-	uint32_t n;
-	uint32_t room; /* power of two, or 0 */
-};
 
 struct ktr__packer_chunk {
 	uint32_t n_events;
@@ -74,15 +68,7 @@ struct ktr__packer_row {
 	uint64_t count;
 	uint64_t count_event;
 	uint64_t count_ns;
-	struct ktr__packer_span {
-		uint64_t key;
-		uint64_t event; /* 1 + number */
-		uint64_t from_ns;
-		uint64_t n_losses;
-		int open;
-	} * span;           /* owned; by lane */
-	uint32_t n_lanes;   /* elements */
-	uint32_t max_lanes; /* that were in use */
+	struct ktr__lanes lanes; /* of spans; event: 1 + number */
 };
 
 struct ktr__packer {
@@ -100,7 +86,7 @@ struct ktr__packer {
 	uint32_t n_site_index;
 	struct ktr__packer_track *track;
 	uint32_t n_tracks, track_room;
-	struct ktr__packer_map tracks, strings, addresses;
+	struct ktr__keymap tracks, strings, addresses;
 	struct ktr__packer_symbol *symbol;
 	uint32_t n_symbols, symbol_room;
 	struct ktr__packer_row *row;

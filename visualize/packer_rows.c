@@ -1,57 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Follows what each row is doing, and gives spans lanes: the first that is free, so that spans of
- * one row that overlap lie side by side. Which STOP ends which START is decided as in row.c.
- */
+/* Follows what each row is doing. Spans of one row that overlap lie side by side, in lanes. */
 #include "visualize/packer_rows.h"
 #include "visualize/room.h"
 
 #include <errno.h>
-
-/* The latest open span with the key, or NULL. */
-static struct ktr__packer_span *packer_rows_find(struct ktr__packer_row *row, uint64_t key)
-{
-	struct ktr__packer_span *found = NULL;
-
-	for (uint32_t i = 0; i < row->n_lanes; i++)
-		if (row->span[i].open && row->span[i].key == key &&
-		    (found == NULL || row->span[i].from_ns >= found->from_ns))
-			found = &row->span[i];
-	return found;
-}
-
-static unsigned packer_rows_start(struct ktr__packer *pack, struct ktr__packer_row *row,
-				  const struct ktr__packer_span *span, int unique)
-{
-	struct ktr__packer_span *at = packer_rows_find(row, span->key);
-	uint32_t lane = 0;
-
-	if (at == NULL || !(unique || at->n_losses != span->n_losses)) {
-		while (lane < row->n_lanes && row->span[lane].open)
-			lane++;
-		if (lane == KTR__ROWS_OPEN)
-			return 0;
-		if (ktr__room(&row->span, &row->n_lanes, lane, sizeof(*row->span)) != 0) {
-			pack->error = -ENOMEM;
-			return 0;
-		}
-		at = &row->span[lane];
-		if (lane >= row->max_lanes)
-			row->max_lanes = lane + 1;
-	}
-	*at = *span;
-	return 1 + (unsigned)(at - row->span);
-}
-
-static unsigned packer_rows_stop(struct ktr__packer_row *row, uint64_t key)
-{
-	struct ktr__packer_span *span = packer_rows_find(row, key);
-
-	if (span == NULL)
-		return 0;
-	span->open = 0;
-	return 1 + (unsigned)(span - row->span);
-}
 
 /* The row's record, marked as changed; NULL without memory. */
 static struct ktr__packer_row *packer_rows_touch(struct ktr__packer *pack, uint32_t number)
@@ -77,8 +29,12 @@ unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event
 	const struct ktr_reader_site *site = event->site;
 	uint64_t value = site->value_arg >= 0 ? event->arg[site->value_arg] : 0;
 	uint64_t number = in_page ? pack->n_events : 0;
-	struct ktr__packer_span span = { value, number, ns, n_losses, 1 };
+	struct ktr__lane_span span = {
+		.key = value, .event = number, .from_ns = ns, .n_losses = n_losses
+	};
+	struct ktr__lane_span *lane;
 	struct ktr__packer_row *at;
+	uint64_t replaced_ns;
 
 	if (site->kind == KTR_KIND_POINT)
 		return 0;
@@ -97,9 +53,12 @@ unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event
 		at->count_ns = ns;
 		return 0;
 	case KTR_KIND_START:
-		return packer_rows_start(pack, at, &span, site->ident != NULL);
+		lane = ktr__lanes_start(&at->lanes, &span, site->ident != NULL, &replaced_ns,
+					&pack->error);
+		return lane != NULL ? 1 + (unsigned)(lane - at->lanes.span) : 0;
 	case KTR_KIND_STOP:
-		return packer_rows_stop(at, value);
+		lane = ktr__lanes_stop(&at->lanes, value);
+		return lane != NULL ? 1 + (unsigned)(lane - at->lanes.span) : 0;
 	default:
 		return 0;
 	}
@@ -111,17 +70,29 @@ static void packer_rows_moment(struct ktr__packer *pack, uint64_t event, uint64_
 	ktr__column_signed(&pack->states, (int64_t)(ns - pack->from_ns));
 }
 
+static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__lanes *lanes)
+{
+	uint32_t n_open = 0;
+
+	for (uint32_t i = 0; i < lanes->n; i++)
+		n_open += lanes->span[i].open != 0;
+	ktr__column_number(&pack->states, n_open);
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		if (!lanes->span[i].open)
+			continue;
+		ktr__column_number(&pack->states, i);
+		packer_rows_moment(pack, lanes->span[i].event, lanes->span[i].from_ns);
+	}
+}
+
 static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 {
 	const struct ktr__packer_row *row = &pack->row[number];
 	struct ktr__column *to = &pack->states;
-	uint32_t n_open = 0;
 
-	for (uint32_t i = 0; i < row->n_lanes; i++)
-		n_open += row->span[i].open != 0;
 	ktr__column_number(to, number);
 	ktr__column_number(to, (row->state_ns ? 1u : 0) | (row->count_ns ? 2u : 0) |
-				       (row->n_lanes ? 4u : 0));
+				       (row->lanes.n ? 4u : 0));
 	if (row->state_ns != 0) {
 		ktr__column_number(to, row->label);
 		packer_rows_moment(pack, row->state_event, row->state_ns);
@@ -130,15 +101,8 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 		ktr__column_signed(to, (int64_t)row->count);
 		packer_rows_moment(pack, row->count_event, row->count_ns);
 	}
-	if (row->n_lanes == 0)
-		return;
-	ktr__column_number(to, n_open);
-	for (uint32_t i = 0; i < row->n_lanes; i++) {
-		if (!row->span[i].open)
-			continue;
-		ktr__column_number(to, i);
-		packer_rows_moment(pack, row->span[i].event, row->span[i].from_ns);
-	}
+	if (row->lanes.n > 0)
+		packer_rows_spans(pack, &row->lanes);
 }
 
 void ktr__packer_states(struct ktr__packer *pack)

@@ -147,7 +147,7 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 	for (unsigned i = 0; i < t->rows.n_rows; i++) {
 		const struct ktr__row *row = t->rows.row[i];
 		int n_lanes = t == &page->rows && i < page->pack.n_rows
-				      ? (int)page->pack.row[i].max_lanes
+				      ? (int)page->pack.row[i].lanes.n
 				      : 0;
 		int parts = (row->lane.cell != NULL ? 1 : 0) | (row->area.cell != NULL ? 2 : 0) |
 			    (row->marks != NULL ? 4 : 0);
