@@ -9,8 +9,8 @@
 #include <string.h>
 
 const struct ktr__export_format *const ktr__export_formats[] = {
-	&ktr__export_perfetto,   &ktr__export_chrome, &ktr__export_folded,
-	&ktr__export_schedgraph, &ktr__export_csv,    NULL,
+	&ktr__export_perfetto,   &ktr__export_chrome, &ktr__export_tracedat, &ktr__export_folded,
+	&ktr__export_schedgraph, &ktr__export_csv,    &ktr__export_parquet,  NULL,
 };
 
 const struct ktr__export_format *ktr__export_find(const char *name)

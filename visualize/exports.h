@@ -8,7 +8,7 @@
 #include "analyze/symbols.h"
 
 extern const struct ktr__export_format ktr__export_chrome, ktr__export_perfetto, ktr__export_csv,
-	ktr__export_folded, ktr__export_schedgraph;
+	ktr__export_folded, ktr__export_schedgraph, ktr__export_tracedat, ktr__export_parquet;
 
 /*
  * An event's arguments from a given one on as the members of a JSON object, without its braces:

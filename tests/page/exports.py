@@ -7,8 +7,11 @@ import collections
 import csv
 import json
 import re
+import shutil
 import struct
+import subprocess
 import sys
+import zlib
 
 FORMAT, FILE, TOLD = sys.argv[1:4]
 HEAD = json.loads(open(TOLD, encoding='utf-8').readline())
@@ -184,4 +187,123 @@ def schedgraph():
     assert all(counters.values()), 'a group of zeros'
 
 
-{'chrome': chrome, 'perfetto': perfetto, 'csv': csv_, 'folded': folded, 'schedgraph': schedgraph}[FORMAT]()
+def tracedat():
+    data = open(FILE, 'rb').read()
+    assert data.startswith(b'\x17\x08\x44tracing6\0\0\x08'), data[:16]
+    if not shutil.which('trace-cmd'):
+        return
+    report = subprocess.run(['trace-cmd', 'report', '-t', '-i', FILE], capture_output=True, check=True)
+    lines = report.stdout.decode('utf-8').splitlines()
+    got, missed = collections.Counter(), 0
+    for line in lines:
+        # "  </script>a-123   [001]  12.345678901: file_c_12:  text", or "CPU:0 [12 EVENTS DROPPED]"
+        dropped = re.match(r'CPU:\d+ \[(\d+) EVENTS DROPPED\]', line)
+        match = re.fullmatch(r'\s*(.*)-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): +(\w+): +(.*)', line)
+        missed += int(dropped[1]) if dropped else 0
+        if match and plain(match[7]):
+            got[int(match[4] + match[5]), int(match[2]), int(match[3]), match[7].rstrip()] += 1
+    want = collections.Counter((e['ts_ns'], e['tid'], e['cpu'], without_symbols(e['msg']).rstrip())
+                               for e in EVENTS if plain(e['msg']) and '\ufffd' not in e['msg'])
+    same(sum((want - got).values()), 0, f'events that trace-cmd does not tell, as {(want - got).most_common(1)}')
+    # What is lost behind the last event of a CPU has no page to stand before.
+    told = sum(x['events'] for x in LOSSES if x['to_ns'] is not None)
+    same(missed, told, 'lost events')
+
+
+class Thrift:
+    """The compact protocol: structures as {field: value}."""
+
+    def __init__(self, data, at=0):
+        self.data, self.at = data, at
+
+    def number(self):
+        value, self.at = varint(self.data, self.at)
+        return value >> 1 ^ -(value & 1)
+
+    def value(self, kind):
+        if kind in (5, 6):
+            return self.number()
+        if kind == 8:
+            n, self.at = varint(self.data, self.at)
+            self.at += n
+            return self.data[self.at - n:self.at]
+        if kind == 9:
+            head = self.data[self.at]
+            self.at += 1
+            n = head >> 4
+            if n == 15:
+                n, self.at = varint(self.data, self.at)
+            return [self.value(head & 15) for _ in range(n)]
+        assert kind == 12, kind
+        out, field = {}, 0
+        while self.data[self.at]:
+            head = self.data[self.at]
+            self.at += 1
+            field += head >> 4
+            out[field] = self.value(head & 15)
+        self.at += 1
+        return out
+
+
+def parquet_column(data, chunk, schema):
+    meta = chunk[3]
+    thrift = Thrift(data, meta[9])
+    head = thrift.value(12)
+    page = zlib.decompress(data[thrift.at:thrift.at + head[3]], 31)
+    same(len(page), head[2], 'size of a page')
+    same(thrift.at + head[3] - meta[9], meta[7], 'size of a column')
+    n, at, there = meta[5], 0, None
+    if schema[3]:
+        length, = struct.unpack_from('<I', page)
+        run, first = varint(page, 4)
+        same((run & 1, run >> 1), (1, (n + 7) // 8), 'levels')
+        there = [page[first + i // 8] >> i % 8 & 1 for i in range(n)]
+        at = 4 + length
+    out = []
+    for i in range(n):
+        if there and not there[i]:
+            out.append(None)
+        elif schema[1] == 6:
+            size, = struct.unpack_from('<I', page, at)
+            out.append(page[at + 4:at + 4 + size].decode('utf-8'))
+            at += 4 + size
+        else:
+            out.append(struct.unpack_from({1: '<i', 2: '<q', 5: '<d'}[schema[1]], page, at)[0])
+            at += 4 if schema[1] == 1 else 8
+    same(at, len(page), 'end of a page')
+    return out
+
+
+def parquet():
+    data = open(FILE, 'rb').read()
+    assert data[:4] == data[-4:] == b'PAR1'
+    length, = struct.unpack('<I', data[-8:-4])
+    footer = Thrift(data, len(data) - 8 - length).value(12)
+    schema = footer[2][1:]
+    columns = {c[4].decode(): [] for c in schema}
+    for group in footer[4]:
+        for chunk, one in zip(group[1], schema):
+            columns[one[4].decode()] += parquet_column(data, chunk, one)
+    rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    same(len(rows), footer[3], 'rows')
+    losses = [r for r in rows if r['kind'] == 'loss']
+    rows = [r for r in rows if r['kind'] != 'loss']
+    same(sum(r['arg0'] for r in losses), sum(x['events'] for x in LOSSES), 'lost events')
+    same(len(rows), len(EVENTS), 'events')
+    for row, event in zip(rows, EVENTS):
+        for name, member in (('ts_ns', 'ts_ns'), ('cpu', 'cpu'), ('tid', 'tid'), ('kind', 'kind'), ('line', 'line')):
+            same(row[name], event[member], name)
+        if plain(event['msg']):
+            same(row['message'], without_symbols(event['msg']), 'text')
+        for i, value in enumerate(event['args'].values()):
+            if isinstance(value, int) and row[f'real{i}'] is None:
+                same(row[f'arg{i}'], value, 'argument')
+            elif isinstance(value, float):
+                same(row[f'real{i}'], value, 'argument')
+            elif value is None:
+                same(row[f'text{i}'], None, 'argument')
+
+
+FORMATS = {'chrome': chrome, 'perfetto': perfetto, 'csv': csv_, 'folded': folded, 'schedgraph': schedgraph,
+           'tracedat': tracedat, 'parquet': parquet}
+FORMATS[FORMAT]()
