@@ -41,13 +41,19 @@ uint64_t ktr__grid_border(const struct ktr__grid *grid, unsigned column)
 
 unsigned ktr__grid_column(const struct ktr__grid *grid, uint64_t ns)
 {
+	/* Borders are whole nanoseconds, and a double is off by far less than a millionth of a column. */
+	double at, part, near = grid->per_ns + 1e-6;
 	unsigned column;
 
 	if (ns <= grid->from_ns)
 		return 0;
 	if (ns >= grid->to_ns)
 		return grid->n_columns - 1;
-	column = (unsigned)((double)(ns - grid->from_ns) * grid->per_ns);
+	at = (double)(ns - grid->from_ns) * grid->per_ns;
+	column = (unsigned)at;
+	part = at - column;
+	if (part > near && part < 1 - near)
+		return column;
 	if (column >= grid->n_columns)
 		column = grid->n_columns - 1;
 	/* A double is off by one column at most, and only next to a border. */
