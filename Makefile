@@ -15,7 +15,9 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
 # Optional: names for addresses. Without it pointers and stacks print as numbers.
 HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
-MOST_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -fvisibility=hidden -ffunction-sections $(CFLAGS)
+# Optional: ktr top.
+HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
+MOST_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -fvisibility=hidden -ffunction-sections $(CFLAGS)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -58,6 +60,7 @@ TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 LIBKTR_LIBS  := -lurcu-bp -lpthread
 LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz
+TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktrread.a
@@ -167,7 +170,7 @@ $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(TOOL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)

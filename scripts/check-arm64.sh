@@ -54,7 +54,7 @@ links elfutils/libdwfl.h dw >/dev/null 2>&1 && libdw=1
 
 echo "check-arm64: building in $O"
 ${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
-	HAVE_LIBDW=$libdw lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
+	HAVE_LIBDW=$libdw HAVE_NCURSES=0 lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
 	cat "$work/build"
 	echo "check-arm64: the build failed"
 	exit 1

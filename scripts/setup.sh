@@ -35,6 +35,9 @@ for kind in "$@"; do
 		need babeltrace2 command_ babeltrace2
 		need python3 command_ python3
 		need mandoc command_ mandoc
+		need libncurses-dev header ncurses.h
+		need tmux command_ tmux
+		need trace-cmd command_ trace-cmd
 		need pkg-config command_ pkg-config
 		need cmake command_ cmake
 		need meson command_ meson
