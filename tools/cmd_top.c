@@ -137,24 +137,36 @@ static void top_draw_classes(const struct top_screen *s, int y, int end)
 	}
 }
 
+/* One line of the list: a site of the KTR_STATE family says what it is, others their format. */
+static void top_site_line(const struct top_screen *s, const struct top_site *at, char *line,
+			  size_t size)
+{
+	static const char *const kinds[] = {
+		"event", "state", "counter", "point", "start", "stop"
+	};
+	const struct ktr_reader_site *site = NULL;
+	char rate[16], text[420] = "";
+
+	if (at->id < ktr_reader_n_sites(s->top.reader))
+		site = ktr_reader_site(s->top.reader, at->id);
+	if (site != NULL && site->group != NULL)
+		snprintf(text, sizeof(text), "%s of %.400s", kinds[site->kind], site->group);
+	else if (site != NULL)
+		snprintf(text, sizeof(text), "%.400s", site->format);
+	snprintf(line, size, "%11s  %-24.24s %-14.14s %s", top_rate(rate, at->rate),
+		 site ? site->name : "?", site ? site->class_name : "?", text);
+}
+
 static void top_draw_sites(const struct top_screen *s, int y, int end)
 {
-	unsigned rows = end > y + 1 ? (unsigned)(end - y - 1) : 1,
-		 first = s->site >= rows ? s->site - rows + 1 : 0;
-	char line[512], rate[16];
+	unsigned rows = end > y + 1 ? (unsigned)(end - y - 1) : 1;
+	unsigned first = s->site >= rows ? s->site - rows + 1 : 0;
+	char line[512];
 
 	top_put(y++, TOP_CLASS_WIDTH, COLS, A_REVERSE,
 		"       rate  call site                class          text");
 	for (unsigned i = first; i < s->top.n_sites && y < end; i++, y++) {
-		const struct top_site *at = &s->top.site[i];
-		const struct ktr_reader_site *site = at->id < ktr_reader_n_sites(s->top.reader)
-							     ? ktr_reader_site(s->top.reader,
-									       at->id)
-							     : NULL;
-
-		snprintf(line, sizeof(line), "%11s  %-24.24s %-14.14s %.400s",
-			 top_rate(rate, at->rate), site ? site->name : "?",
-			 site ? site->class_name : "?", site ? site->format : "");
+		top_site_line(s, &s->top.site[i], line, sizeof(line));
 		top_put(y, TOP_CLASS_WIDTH, COLS,
 			!s->in_classes && i == s->site ? A_STANDOUT : A_NORMAL, line);
 	}
