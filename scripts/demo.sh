@@ -47,6 +47,8 @@ echo "\$ $ktr report $out/trace | grep -E '^span|lock wait'"
 say "4. The same as pictures"
 draw timeline.png 'what each thread did: worker 3 waits for shard 7 while the flusher holds its lock' \
 	timeline "$out/trace"
+draw timeline.html 'the same as a page for a browser: zoom to the nanosecond, search, click, measure' \
+	timeline "$out/trace"
 draw latency.png 'how long waits for a lock took, with p50, p99 and p99.9 marked' \
 	plot latency "$out/trace" --group 'lock wait'
 draw heatmap.png 'when the long waits were' plot heatmap "$out/trace" --group 'lock wait'

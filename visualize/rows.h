@@ -18,7 +18,7 @@
 
 #include <ktr/reader.h>
 
-#define KTR__ROWS_MAX    16384u
+#define KTR__ROWS_MAX    65536u
 #define KTR__ROWS_BYTES  (160u << 20)
 #define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
 #define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
