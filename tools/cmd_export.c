@@ -69,7 +69,7 @@ static int export_run(struct walk *walk, const struct ktr__export_format *format
 	char note[sizeof(((struct ktr__export *)NULL)->note)];
 	struct ktr__export *e;
 	struct ktr_sink *sink;
-	int walked, rc = 1;
+	int walked, rc;
 
 	if (ktr__export_begin(&e, format, walk->reader, output, &err) != 0) {
 		fail_with(walk->find.command, &err);
@@ -81,12 +81,11 @@ static int export_run(struct walk *walk, const struct ktr__export_format *format
 	/* A source that fails half-way gives what it has; that is partial, and said so. */
 	if (walked < 0 && e->error == 0)
 		walked = 0;
-	if (ktr__export_end(e, walked, note, &err) != 0)
+	rc = ktr__export_end(e, walked, note, &err) != 0;
+	if (rc != 0)
 		fail_with(walk->find.command, &err);
 	else if (note[0] != '\0')
-		fprintf(stderr, "%s: %s\n", walk->find.command, note), rc = 0;
-	else
-		rc = 0;
+		fprintf(stderr, "%s: %s\n", walk->find.command, note);
 	return walk_close(walk) || rc;
 }
 

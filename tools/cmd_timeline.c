@@ -274,5 +274,6 @@ static int cmd_timeline(int argc, char **argv)
 	return rc;
 }
 
-COMMAND(timeline, "draw what threads and rows did over time, on the terminal or as a picture",
+COMMAND(timeline,
+	"draw what threads and rows did over time: terminal, picture, or page for a browser",
 	cmd_timeline);

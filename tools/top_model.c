@@ -87,8 +87,10 @@ static int top_read(struct top *top, uint32_t ring)
 
 	if (head == 0)
 		return 0;
-	if (head - cursor->next > TOP_LOOK)
-		cursor->next = head - TOP_LOOK, cursor->known = 0, cursor->clean_to = 0;
+	if (head - cursor->next > TOP_LOOK) {
+		*cursor = (struct ktr__ring_cursor)KTR__RING_FROM_OLDEST(ring);
+		cursor->next = head - TOP_LOOK;
+	}
 	while (rc == 0 && ktr__ring_read(&source, cursor, head, top->buffer, TOP_BATCH, &batch) > 0)
 		rc = top_count(top, &batch);
 	return rc;

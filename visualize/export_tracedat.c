@@ -3,8 +3,8 @@
  * trace.dat, version 6: what trace-cmd and KernelShark read. trace-cmd.dat.v6(5) describes the file; the
  * pages in it are those of the kernel's ring buffer (Documentation/trace/ring-buffer-design.rst).
  *
- * Each call site is an event of the system that its class names, with its arguments as fields; `msg` is
- * its text, ready to print, since the readers' printf knows neither doubles nor all our conversions.
+ * Each call site is an event of system "ktr", with its arguments as fields; `ktr_msg` is its text, ready
+ * to print, since the readers' printf knows neither doubles nor all our conversions.
  * Thread ids stand where the kernel has pids. Losses are told by the page behind them.
  *
  * While the walk goes on, one page per CPU is filled, and full ones go to a file without a name, each
@@ -336,7 +336,7 @@ static char *tracedat_format(const struct ktr_reader_site *site, uint32_t index,
 	return text;
 }
 
-/* All events are of one system, so that names of classes need not be told apart as identifiers. */
+/* One system for all: names of classes need not differ as identifiers. */
 static int tracedat_events(const struct tracedat *t, FILE *to)
 {
 	tracedat_u32(to, t->n_sites > 0);
