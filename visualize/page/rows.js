@@ -126,26 +126,26 @@ class Columns {
 }
 
 /*
- * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in so many
- * columns, made once. Wider ones are drawn from their events.
+ * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in a few columns
+ * more than it has pixels, made once. Wider ones are drawn from their events.
  */
-const STRIP = 128;
+const STRIPS = [32, 128];
 
-function stripOf(chunk, key, sight, fill) {
-	let strip = chunk.strips.get(key);
+function stripOf(chunk, key, n, sight, fill) {
+	let strip = chunk.strips.get(n + key);
 	if (!strip) {
 		strip = new Columns();
-		strip.resize(STRIP);
+		strip.resize(n);
 		strip.clear();
-		fill(strip, sight);
-		chunk.strips.set(key, strip);
+		fill(strip, sight, sight.from, n / (sight.to - sight.from));
+		chunk.strips.set(n + key, strip);
 	}
 	return strip;
 }
 
 function addStrip(columns, strip, x0, width) {
-	const step = width / STRIP;
-	for (let c = 0; c < STRIP; c++) {
+	const step = width / strip.n;
+	for (let c = 0; c < strip.n; c++) {
 		const from = x0 + c * step, to = from + step, a = Math.floor(from), b = Math.floor(to);
 		if (b < 0 || a >= columns.n)
 			continue;
@@ -164,8 +164,8 @@ function addStrip(columns, strip, x0, width) {
 }
 
 /*
- * Draws each chunk in sight into the columns: fill(columns, sight) does it for a sight of one chunk. key
- * names what it does.
+ * Draws each chunk in sight into the columns: fill(columns, sight, zero, scale) does it for a sight of one
+ * chunk, with time zero at column 0. key names what it does.
  */
 function eachChunk(columns, sight, key, fill) {
 	const n = index.chunks.length, scale = columns.n / (sight.to - sight.from);
@@ -176,11 +176,11 @@ function eachChunk(columns, sight, key, fill) {
 		const whole = { ...sight, from, to, first: k, end: k }, width = (to - from) * scale;
 		if (!chunk)
 			continue;
-		if (width > STRIP)
-			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, sight.from, scale);
+		const size = STRIPS.find((most) => width <= most);
+		if (size)
+			addStrip(columns, stripOf(chunk, key, size, whole, fill), (from - sight.from) * scale, width);
 		else
-			addStrip(columns, stripOf(chunk, key, whole, (strip, s) => fill(strip, s, s.from, STRIP / (s.to - s.from))),
-				(from - sight.from) * scale, width);
+			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, sight.from, scale);
 	}
 }
 
