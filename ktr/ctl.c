@@ -117,6 +117,11 @@ const char *ktr_session_path(void)
 	return ktr__own.map ? ktr__own.path : "";
 }
 
+void ktr_freeze(void)
+{
+	ktr__freeze(KTR_FROZE_CALL, 0);
+}
+
 int ktr_flush(void)
 {
 	return ktr__writer_flush();

@@ -279,15 +279,90 @@ static int knobs_freeze_get(const struct ktr_knob_at *at, struct ktr_value *valu
 	return 0;
 }
 
+static int knobs_frozen_by_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	static const char words[][8] = { "nobody", "asked", "trigger", "call", "exit" };
+	const struct ktr__session *session = knobs_context(at)->session;
+	const struct ktr_trigger *trigger;
+	uint32_t why;
+
+	if (!session->map)
+		return -ENXIO;
+	trigger = ktr__region(session, trigger, struct ktr_trigger);
+	why = __atomic_load_n(&session->control->frozen, __ATOMIC_RELAXED) ? trigger->why : 0;
+	if (why >= KTR_FROZE_SIGNAL)
+		snprintf(value->text, value->text_size, "signal %u", why - KTR_FROZE_SIGNAL);
+	else
+		snprintf(value->text, value->text_size, why == KTR_FROZE_TRIGGER ? "%s at site %u" : "%s",
+			 words[why < sizeof(words) / sizeof(words[0]) ? why : 0], trigger->site);
+	return 0;
+}
+
+static int knobs_trigger_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	const struct ktr__session *session = knobs_context(at)->session;
+
+	if (!session->map)
+		return -ENXIO;
+	snprintf(value->text, value->text_size, "%.*s", KTR_TRIGGER_SOURCE - 1,
+		 ktr__region(session, trigger, struct ktr_trigger)->source);
+	return 0;
+}
+
+static int knobs_trigger_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			     struct ktr_error *err)
+{
+	struct ktr__session *session = knobs_context(at)->session;
+
+	return session->map ? ktr__trigger_set(session, value->text, err) : 0;
+}
+
+static int knobs_trigger_sites_get(const struct ktr_knob_at *at, struct ktr_value *value)
+{
+	if (!knobs_context(at)->session->map)
+		return -ENXIO;
+	value->number = ktr__trigger_n_sites(knobs_context(at)->session);
+	return 0;
+}
+
+/* Exits, and the signals whose names people know. */
+static int knobs_freeze_on_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	static const char names[][5] = { "exit", "hup", "int", "quit", "ill", "", "abrt", "bus", "fpe", "",
+					 "usr1", "segv", "usr2", "", "", "term" };
+
+	(void)context;
+	if (idx >= sizeof(names) / sizeof(names[0]))
+		return -ENOENT;
+	snprintf(name, size, "%s", names[idx]);
+	*value = 1ull << idx;
+	return !names[idx][0];
+}
+
+/* Handlers are installed by the program itself, and only when it starts or by its own call. */
+static int knobs_freeze_on_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			       struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+
+	if (!context->session->map)
+		return 0;
+	if (value->number & ~(uint64_t)KTR_FREEZE_ON_EXIT & ~knobs_control(at)->freeze_on && !context->own)
+		return ktr_error_set(err, EOPNOTSUPP, "only the program itself installs handlers of signals: "
+						      "set it in loader.conf or KTR_FREEZE_ON");
+	if (context->own)
+		ktr__freeze_signals(value->number);
+	__atomic_store_n(&knobs_control(at)->freeze_on, value->number, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static int knobs_freeze_set(const struct ktr_knob_at *at, const struct ktr_value *value,
 			   struct ktr_error *err)
 {
 	(void)err;
-	if (!knobs_context(at)->session->map)
-		return 0;
-	__atomic_store_n(&knobs_control(at)->frozen, value->number ? KTR_FROZEN_YES : KTR_FROZEN_NO,
-			 __ATOMIC_RELAXED);
-	return knobs_republish(knobs_context(at)->session);
+	if (knobs_context(at)->session->map)
+		ktr__freeze_set(knobs_context(at)->session, value->number);
+	return 0;
 }
 
 static int knobs_keep_session_get(const struct ktr_knob_at *at, struct ktr_value *value)
@@ -612,6 +687,19 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("follow_fork", CHOICE, KTR_KNOB_RWTUN, NULL, "same", "KTR_FOLLOW_FORK",
 	     "where a forked child records: in the same session, in one of its own, or none",
 	     .names = knobs_follows, .get = knobs_field_get, .set = knobs_field_set, FIELD(follow_fork)),
+	KNOB("trigger", STRING, KTR_KNOB_RWTUN, NULL, "", "KTR_TRIGGER",
+	     "condition, as of ktr-filter(7), that stops the rings", .max = KTR_KNOB_STRING_BYTES - 1,
+	     .get = knobs_trigger_get, .set = knobs_trigger_set),
+	KNOB("trigger_sites", UINT, KTR_KNOB_RD | KTR_KNOB_STATS, "call sites", NULL, NULL,
+	     "call sites where the trigger may hold", .get = knobs_trigger_sites_get),
+	KNOB("freeze_after", UINT, KTR_KNOB_RWTUN, "events per ring", "0", "KTR_FREEZE_AFTER",
+	     "events that each ring takes before it stops", .max = 1ull << 40, .get = knobs_field_get,
+	     .set = knobs_field_set, FIELD(freeze_after)),
+	KNOB("freeze_on", MASK, KTR_KNOB_RWTUN, NULL, "none", "KTR_FREEZE_ON",
+	     "exit, and signals by name, that stop the rings", .names = knobs_freeze_on_names,
+	     .get = knobs_field_get, .set = knobs_freeze_on_set, FIELD(freeze_on)),
+	KNOB("frozen_by", STRING, KTR_KNOB_RD, NULL, NULL, NULL, "what stopped the rings",
+	     .max = 63, .get = knobs_frozen_by_get),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

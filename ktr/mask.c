@@ -18,6 +18,7 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 	uint64_t sites = __atomic_load_n(&control->site_masks, __ATOMIC_RELAXED);
 	uint64_t keep = __atomic_load_n(&control->keep, __ATOMIC_RELAXED);
 	uint64_t gate = record | count | sites;
+	uint32_t frozen = __atomic_load_n(&control->frozen, __ATOMIC_RELAXED);
 	/* The hot path knows one clock, the counter, read for every event. */
 	bool plain = !__atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) &&
 		     session->header.clock != KTR_CLOCK_MONOTONIC;
@@ -26,7 +27,10 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 	if (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED))
 		plain = false;
 
-	if (__atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
+	/* Rings that stop soon count what they take. */
+	if (frozen)
+		plain = false;
+	if (frozen == KTR_FROZEN_YES)
 		gate = 0;
 	__atomic_store_n(&control->asked, record, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&control->gate, gate, __ATOMIC_RELAXED);

@@ -26,6 +26,15 @@ void ktr__proc_fork_child(const struct ktr__session *parent); /* own session, or
 void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */
 void ktr__proc_exit(void);
 
+/* trigger.c: a site of this process has got its row. */
+void ktr__trigger_site(const struct ktr_site *site);
+
+/*
+ * freeze.c: stops the rings of the session, unless they are stopped or stopping: marks the moment in the
+ * trace, lets each ring take freeze_after events more. Signal-safe.
+ */
+void ktr__freeze(uint32_t why, uint32_t site);
+
 /* site.c */
 void ktr__sites_before_fork(void);
 void ktr__sites_after_fork(void);

@@ -149,6 +149,12 @@ void ktr__ring_release(struct ktr__self *self);
 /* The per-CPU counts of counted sites, made accessible on first use; NULL if they cannot be. */
 uint64_t *ktr__counts(void);
 
+/* freeze.c: while the rings stop, may this event be recorded? Signal-safe. */
+bool ktr__freeze_admits(bool keep);
+
+/* trigger.c: an event of a site with KTR_SITE_TRIGGER has been recorded. Signal-safe. */
+void ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
+
 /* start.c: where the C library registered this process's threads for restartable sequences. */
 bool ktr__rseq_look(ptrdiff_t *offset);
 

@@ -421,19 +421,21 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
 		return;
 	keep = override & KTR_SITE_KEEP || site->mask & ktr__load(&control->keep);
+	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(keep))
+		return;
 	first.site = site->id;
 	first.thread = ktr__self.row;
 	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
 	for (int i = 0; i < KTR_ARGS_MAX; i++)
 		__atomic_store_n(&first.arg[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
-	if (likely(!site->flags)) {
+	if (likely(!site->flags))
 		record_write(&first, 1, keep);
-		return;
-	}
-	if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
+	else if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
 		record_short(&payload, &first, keep);
 	else
 		record_long(&payload, &first, keep);
+	if (unlikely(override & KTR_SITE_TRIGGER))
+		ktr__trigger_event(site, arg);
 }
 
 #if KTR_ARCH_HAS_STRING
@@ -519,6 +521,7 @@ static inline bool record_sparse(const struct ktr_site *site, struct ktr_entry *
 	uint64_t meta = ktr__self.armed;
 
 	if (!sparse || !meta || !id || ktr__rec.clock == KTR_CLOCK_MONOTONIC ||
+	    __atomic_load_n(&control->frozen, __ATOMIC_RELAXED) ||
 	    __atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED) ||
 	    !(site->mask & ktr__load(&control->record)) ||
 	    site->mask & (ktr__load(&control->keep) | ktr__load(&control->count)))

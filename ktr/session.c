@@ -81,6 +81,7 @@ static const struct session_table {
 	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
 	[KTR_REGION_origin] = { sizeof(struct ktr_origin), SESSION_ORIGINS, UINT32_MAX },
 	[KTR_REGION_knob] = { sizeof(struct ktr_knob_row), KTR_KNOBS_MAX, 4096 },
+	[KTR_REGION_trigger] = { sizeof(struct ktr_trigger), 1, UINT32_MAX },
 	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
 	[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2, UINT32_MAX },
 	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },

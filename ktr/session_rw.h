@@ -101,6 +101,14 @@ uint64_t ktr__ring_moment(const struct ktr_ring *ring, uint64_t *conts);
 uint64_t ktr__session_recorded(const struct ktr__session *session);
 uint64_t ktr__session_dropped(const struct ktr__session *session);
 
+/* freeze.c: control stops the rings now, or lets them go on. */
+void ktr__freeze_set(struct ktr__session *session, bool frozen);
+void ktr__freeze_signals(uint64_t on); /* of this process, as KTR_FREEZE_ON_*: from now on these stop them */
+
+/* trigger.c: text as ktr__trigger_text() makes it, "" for none. 0 or -errno. */
+int ktr__trigger_set(struct ktr__session *session, const char *text, struct ktr_error *err);
+uint64_t ktr__trigger_n_sites(const struct ktr__session *session); /* where it may hold */
+
 /* mask.c */
 
 /* Publishes record, count, keep and what follows from them; rings must be open. */

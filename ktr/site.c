@@ -181,6 +181,7 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	}
 	site_prepare(site);
 	site->id = site_index(site, object, key, path);
+	ktr__trigger_site(site);
 	__atomic_store_n(&site->plain, site->flags ? 0 : site->id, __ATOMIC_RELEASE);
 }
 

@@ -14,6 +14,9 @@
 #include "tools/run_check.h"
 #include "tools/trace_count.h"
 
+#include "analyze/trigger_make.h"
+#include "conf/expr.h"
+#include "conf/value.h"
 #include "ktr/session_find.h"
 #include "ktr/session_map.h"
 #include "writer/attach.h"
@@ -37,6 +40,11 @@
 #define RUN_NOT_RUN       126
 #define RUN_SIGNAL_OFFSET 128
 
+enum {
+	RUN_TRIGGER = OPTION_LONG(0),
+	RUN_AFTER = OPTION_LONG(1),
+};
+
 /* [bytes] The longest value of debug.ktr.alq_file. */
 #define RUN_TRACE_MAX     255
 
@@ -46,6 +54,8 @@ struct run {
 	const char *trace;   /* as the user wrote it */
 	const char *entries;
 	const char *session;
+	const char *trigger; /* as debug.ktr.trigger takes it */
+	const char *after;
 	const char *rotate[3]; /* --size, --every, --keep */
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
@@ -92,6 +102,24 @@ static int run_check_output(const struct run *run)
 	return fail(run->command, "-o %s: %s: %s", run->trace, dir, strerror(errno));
 }
 
+/* Compiles a trigger. The program has not started: its classes are not known, nor its call sites. */
+static int run_trigger(struct run *run, const char *text)
+{
+	static char printed[4 * KTR_KNOB_STRING_BYTES];
+	char made[KTR_KNOB_STRING_BYTES], caret[512];
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (ktr__trigger_make(text, NULL, NULL, made, sizeof(made), &err)) {
+		fail(run->command, "--trigger: column %u: %s", err.column, err.text);
+		fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+		return 2;
+	}
+	if (ktr__print_string(made, printed, sizeof(printed)))
+		return usage_error(run->command, "--trigger is too long");
+	run->trigger = printed;
+	return 0;
+}
+
 static int run_check(struct run *run)
 {
 	int rc = run->entries ? run_check_entries(run->command, run->entries) : 0;
@@ -130,6 +158,10 @@ static void run_environment(const struct run *run)
 	for (int i = 0; i < 3; i++)
 		if (run->rotate[i])
 			setenv(rotate[i], run->rotate[i], 1);
+	if (run->trigger)
+		setenv("KTR_TRIGGER", run->trigger, 1);
+	if (run->after)
+		setenv("KTR_FREEZE_AFTER", run->after, 1);
 	if (run->mask)
 		setenv("KTR_MASK", run->mask, 1);
 	else
@@ -373,6 +405,9 @@ static const struct option_row run_rows[] = {
 	  "the trace; an older one moves aside (default: ktr.out)" },
 	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
 	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
+	{ RUN_TRIGGER, "trigger", "EXPR",
+	  "the rings stop when it holds: 'class == net and n > 9'; the session stays" },
+	{ RUN_AFTER, "after", "N", "events that each ring takes after that (0)" },
 	OPTIONS_ROTATE,
 };
 
@@ -388,26 +423,48 @@ static const struct options run_options = {
 	.stop = 1,
 };
 
+/* 0, or 2 after a complaint. */
+static int run_option(struct run *run, int id, const char *value)
+{
+	uint64_t number;
+	int rc;
+
+	switch (id) {
+	case 'm':
+		run->mask = value;
+		return 0;
+	case 'o':
+		run->trace = value;
+		return 0;
+	case 'e':
+		run->entries = value;
+		return 0;
+	case 's':
+		run->session = value;
+		return 0;
+	case RUN_TRIGGER:
+		return run_trigger(run, value);
+	case RUN_AFTER:
+		run->after = value;
+		return option_number(run->command, "--after", value, 0, 1ull << 40, &number);
+	default:
+		rc = option_rotate(run->command, id, value, &number);
+		if (!rc)
+			run->rotate[id - OPTION_SIZE] = value;
+		return rc;
+	}
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	struct run run = { .command = argv[0], .trace = FIND_TRACE };
 	const char *value;
-	uint64_t number;
 	int id, rc;
 
 	while ((id = options_next(&run_options, argc, argv, &value)) > 0) {
-		if (id == 'm')
-			run.mask = value;
-		else if (id == 'o')
-			run.trace = value;
-		else if (id == 'e')
-			run.entries = value;
-		else if (id == 's')
-			run.session = value;
-		else if ((rc = option_rotate(argv[0], id, value, &number)))
+		rc = run_option(&run, id, value);
+		if (rc)
 			return rc;
-		else
-			run.rotate[id - OPTION_SIZE] = value;
 	}
 	if (id < 0)
 		return options_status(id);

@@ -12,6 +12,10 @@
 #include "tools/options.h"
 #include "tools/shown.h"
 
+#include "analyze/trigger_make.h"
+#include "conf/expr.h"
+#include "conf/value.h"
+
 #include <ktr/ctl.h>
 
 #include <errno.h>
@@ -46,6 +50,7 @@ struct sysctl {
 	unsigned print;   /* KTR_PRINT_* */
 	const char *file; /* -f */
 	unsigned n_failed;
+	char trigger[4 * KTR_KNOB_STRING_BYTES];
 	char value[KTR_VALUE_BYTES];
 	char old[KTR_VALUE_BYTES];
 };
@@ -187,15 +192,50 @@ static void sysctl_stays(const struct sysctl *s, const char *name, struct ktr_er
 	snprintf(err->text + length, sizeof(err->text) - length, "; %s stays %s", name, s->old);
 }
 
+/* debug.ktr.trigger takes a program: expressions are compiled here, with the session's classes. */
+static int sysctl_trigger(struct sysctl *s, const char **text, struct ktr_error *err)
+{
+	char source[KTR_KNOB_STRING_BYTES], made[KTR_KNOB_STRING_BYTES], caret[512];
+	struct ktr_error why = KTR_ERROR_NONE;
+	struct ktr_knob_at mask;
+	int rc = ktr__parse_string(*text, source, sizeof(source), err);
+
+	if (!rc)
+		rc = ktr_conf_find(s->conf, SYSCTL_ROOT ".mask", &mask, err);
+	if (rc)
+		return rc;
+	rc = ktr__trigger_make(source, mask.knob->names, mask.table->context, made, sizeof(made), &why);
+	if (!rc)
+		rc = ktr__print_string(made, s->trigger, sizeof(s->trigger));
+	*text = s->trigger;
+	if (why.code && !s->quiet)
+		fputs(ktr__expr_caret(source, &why, caret, sizeof(caret)), stderr);
+	return rc ? ktr_error_at(err, NULL, 0, 0, -rc, SYSCTL_ROOT ".trigger: column %u: %s", why.column,
+				 why.code ? why.text : "too long") : 0;
+}
+
+/* A trigger that waits for call sites which are not there is said to. */
+static void sysctl_trigger_set(const struct sysctl *s, const char *text)
+{
+	char n[32];
+
+	if (*text && ktr_conf_get(s->conf, SYSCTL_ROOT ".trigger_sites", n, sizeof(n), NULL) == 0 &&
+	    strcmp(n, "0") == 0)
+		printf("matches no call site yet\n");
+}
+
 static int sysctl_set(struct sysctl *s, const char *name, const char *text, struct ktr_error *err)
 {
 	struct ktr_knob_at at;
 	struct ktr_origin origin;
-	int rc, readable;
+	int rc, readable, trigger;
 
 	rc = sysctl_find(s, name, &at, err);
 	if (rc)
 		return s->ignore && rc == -ENOENT ? 0 : rc;
+	trigger = strcmp(at.name, SYSCTL_ROOT ".trigger") == 0;
+	if (trigger && (rc = sysctl_trigger(s, &text, err)))
+		return rc;
 	readable = ktr_knob_read(&at, s->print, s->old, sizeof(s->old), NULL) == 0;
 	ktr_origin_set(&origin, KTR_ORIGIN_SYSCTL, NULL, 0);
 	origin.pid = (uint32_t)getpid();
@@ -210,6 +250,8 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 		printf("%s -> %s\n", s->old, s->value);
 	else
 		printf("%s\n", text);
+	if (trigger)
+		sysctl_trigger_set(s, text);
 	return 0;
 }
 

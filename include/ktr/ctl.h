@@ -7,8 +7,8 @@
  * `ktr sysctl` shows; ktr_conf() is the tree itself, for programs that register knobs of their own
  * (ktr/conf.h).
  *
- * Calls return 0 or -errno and fill err (may be NULL). They may be called from any thread, not from
- * signal handlers, and block on file calls only. Option and result structures begin with their own
+ * Calls return 0 or -errno and fill err (may be NULL). They may be called from any thread, but for
+ * ktr_freeze() not from signal handlers, and block on file calls only. Option and result structures begin with their own
  * size, so that later versions can add members.
  */
 #ifndef KTR_CTL_H
@@ -86,6 +86,13 @@ int ktr_stats(struct ktr_stats *stats);
 /* Name and path of the program's session; "" without one. Valid for the life of the process. */
 const char *ktr_session_name(void);
 const char *ktr_session_path(void);
+
+/*
+ * Stops the rings of the program's session, so that they keep what led here: the moment is marked in the
+ * trace, and each ring takes debug.ktr.freeze_after events more. May be called from a signal handler;
+ * never blocks; does nothing where they are stopped already. debug.ktr.freeze=0 lets them go on.
+ */
+void ktr_freeze(void);
 
 /* Waits until what was recorded before the call is in the trace file. -ESRCH: there is no writer. */
 int ktr_flush(void);

@@ -6,6 +6,7 @@
  *	64 KiB  control page   masks and knobs; append cursors of the tables; counters
  *	...     tables         classes, sites and their hash and override bytes, strings, threads,
  *	                       processes, modules, clock anchors, origins of knobs, the program's own knobs,
+ *	                       the trigger,
  *	                       per-CPU counts
  *	...     ring headers   one per CPU for the main rings, then one per CPU for the keep rings
  *	...     ring data      sparse; what geom words point into
@@ -76,6 +77,7 @@ struct ktr_region {
 	X(anchor, struct ktr_anchor)                                                             \
 	X(origin, struct ktr_origin)                                                             \
 	X(knob, struct ktr_knob_row)                                                             \
+	X(trigger, struct ktr_trigger)                                                           \
 	X(count, uint64_t)                                                                       \
 	X(ring, struct ktr_ring)                                                                 \
 	X(data, struct ktr_entry)
@@ -139,9 +141,14 @@ struct ktr_anchor {
 #define KTR_FOLLOW_OWN	1u /* in a session of its own, which begins as its parent's is */
 #define KTR_FOLLOW_NONE 2u /* nowhere */
 
-/* What stopped the rings: ktr_control.frozen */
-#define KTR_FROZEN_NO  0u
-#define KTR_FROZEN_YES 1u
+/*
+ * Do the rings stand still? ktr_control.frozen: NO becomes FIRING by whoever stops them, then SOON or
+ * YES; SOON becomes YES when each ring has its last events. Control may store NO and YES at any time.
+ */
+#define KTR_FROZEN_NO	  0u
+#define KTR_FROZEN_YES	  1u
+#define KTR_FROZEN_SOON	  2u /* each ring takes freeze_after events more; see ktr_ring.stop */
+#define KTR_FROZEN_FIRING 3u /* the moment is being marked */
 
 struct ktr_control {
 	/* Line 0: loaded by every gate and every record, written when a mask changes. */
@@ -198,6 +205,8 @@ struct ktr_control {
 	uint32_t sites_change; /* +1 with each change of sites[]; 0: there never was one */
 	uint32_t n_knobs;      /* append cursor, index 0 included */
 	uint64_t follow_fork;  /* KTR_FOLLOW_*: what a forked child does */
+	uint64_t freeze_after; /* [events] in each ring, from the moment that stops it on */
+	uint64_t freeze_on;    /* KTR_FREEZE_ON_*: what else stops the rings */
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 };
@@ -216,6 +225,7 @@ KTR__LAYOUT(sizeof(struct ktr_class_row) == 48, "layout of the file");
 #define KTR_SITE_OFF   2u
 #define KTR_SITE_COUNT 4u
 #define KTR_SITE_KEEP  8u
+#define KTR_SITE_TRIGGER 16u /* the trigger may hold here: it looks at each event */
 
 #define KTR_BUILD_ID_MAX 20 /* bytes; longer ones are cut */
 
@@ -272,6 +282,40 @@ struct ktr_proc_row {
 };
 
 KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
+
+/* ktr_control.freeze_on: bit 0, and bit n for signal n. */
+#define KTR_FREEZE_ON_EXIT 1u
+
+/* ktr_trigger.why; from KTR_FROZE_SIGNAL on, and the number of the signal. */
+#define KTR_FROZE_ASKED	  1u
+#define KTR_FROZE_TRIGGER 2u
+#define KTR_FROZE_CALL	  3u /* ktr_freeze() */
+#define KTR_FROZE_EXIT	  4u
+#define KTR_FROZE_SIGNAL  256u
+
+/*
+ * The condition that stops the rings, and what stopped them last. The program is of conf/expr.h, over
+ * the fields of ktr/trigger.h; those who evaluate it check each step, and throw the result away where
+ * generation has changed meanwhile.
+ */
+#define KTR_TRIGGER_OPS	  60
+#define KTR_TRIGGER_TEXTS 384 /* [bytes] */
+#define KTR_TRIGGER_SOURCE 640 /* [bytes] with its NUL */
+
+struct ktr_trigger {
+	uint32_t generation; /* +1 before and +1 behind a change of what follows up to source */
+	uint32_t n_ops;	     /* 0: no trigger */
+	uint32_t n_texts;    /* [bytes] */
+	uint32_t reserved;
+	uint64_t op[KTR_TRIGGER_OPS][2];
+	char texts[KTR_TRIGGER_TEXTS];
+	char source[KTR_TRIGGER_SOURCE]; /* the expression as it was written */
+	uint32_t why;	 /* KTR_FROZE_*, 0: nothing yet */
+	uint32_t site;	 /* where the trigger held */
+	uint32_t thread; /* row of the thread that did it */
+	uint32_t proc;	 /* of its process */
+	uint64_t at_ns;	 /* CLOCK_MONOTONIC */
+};
 
 /* An executable or shared object mapped by a process: resolves stacks and pointers. */
 struct ktr_module_row {
@@ -340,8 +384,16 @@ struct ktr_ring {
 	 */
 	uint64_t cleared;
 	uint64_t cleared_conts;
-	uint64_t reserved2[18];
+	/*
+	 * While KTR_FROZEN_SOON: one event is recorded for each number below this, KTR_RING_FULL when there
+	 * are none left; 0 before the first. Set by whoever records on the ring's CPU, cleared when the rings
+	 * are stopped anew.
+	 */
+	uint64_t stop;
+	uint64_t reserved2[17];
 };
+
+#define KTR_RING_FULL (1ull << 63)
 
 KTR__LAYOUT(sizeof(struct ktr_ring) == 256, "geom and head share the first line");
 
