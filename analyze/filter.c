@@ -36,15 +36,16 @@ _Static_assert(offsetof(struct ktr_event, cpu) % sizeof(uint64_t) == 0, "the low
 struct filter_site {
 	const struct ktr__expr_op *op; /* owned */
 	uint32_t n_ops;
-	int always;
+	uint8_t always;
+	uint8_t made;
 };
 
 struct ktr__filter {
 	struct ktr__expr *expr;
 	const struct ktr__tables *tables;
 	const struct ktr_reader_info *info;
-	uint32_t n_sites;
-	struct filter_site *site; /* by id */
+	uint32_t n_sites;	  /* room */
+	struct filter_site *site; /* by id; those that come later are made when they are met */
 	const struct ktr_event *event; /* being looked at */
 	char text[FILTER_TEXT_BYTES];  /* of it */
 };
@@ -119,6 +120,59 @@ static int filter_known(void *context, const struct ktr__expr_node *node, struct
 	return ktr__filter_value(node->field, known->filter->info, site, NULL, value);
 }
 
+/* ---- programs ---- */
+
+static int filter_emit_site(struct ktr__filter *filter, uint32_t id, struct ktr_error *err)
+{
+	struct filter_known known = { filter, filter_site_of(filter->tables, id) };
+	struct filter_site *site = &filter->site[id];
+	struct ktr__expr_emitted emitted;
+	struct ktr__expr_op *op;
+	int rc;
+
+	if (!known.site)
+		return 0;
+	site->made = 1;
+	rc = ktr__expr_emit(filter->expr, filter->expr->root, filter_known, &known, &emitted, err);
+	if (rc)
+		return rc;
+	site->always = (uint8_t)emitted.always;
+	if (!emitted.n_ops)
+		return 0;
+	op = malloc(emitted.n_ops * sizeof(*op));
+	if (!op)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	memcpy(op, emitted.op, emitted.n_ops * sizeof(*op));
+	site->op = op;
+	site->n_ops = emitted.n_ops;
+	return 0;
+}
+
+/* A site that was not there when the filter was made. Where there is no memory, its events pass. */
+static const struct filter_site *filter_late_site(struct ktr__filter *filter, uint32_t id)
+{
+	static const struct filter_site lets_pass = { .always = 1 };
+	uint32_t n = filter->tables->n_sites;
+	struct filter_site *grown;
+
+	if (id >= filter->n_sites) {
+		grown = realloc(filter->site, n * sizeof(*grown));
+		if (!grown)
+			return &lets_pass;
+		memset(grown + filter->n_sites, 0, (n - filter->n_sites) * sizeof(*grown));
+		filter->site = grown;
+		filter->n_sites = n;
+	}
+	return filter_emit_site(filter, id, NULL) ? &lets_pass : &filter->site[id];
+}
+
+static inline const struct filter_site *filter_site(struct ktr__filter *filter, uint32_t id)
+{
+	if (id < filter->n_sites && filter->site[id].made)
+		return &filter->site[id];
+	return filter_late_site(filter, id);
+}
+
 /* ---- events ---- */
 
 static void filter_load_arg(const struct ktr_event *event, unsigned i, struct ktr__expr_value *value)
@@ -179,7 +233,7 @@ static int filter_run(struct ktr__filter *filter, const struct filter_site *site
  */
 int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
 {
-	const struct filter_site *site = &filter->site[event->site->id];
+	const struct filter_site *site = filter_site(filter, event->site->id);
 	const uint64_t *words = (const uint64_t *)(const void *)event;
 	unsigned at = 0;
 
@@ -199,31 +253,6 @@ int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
 }
 
 /* ---- making one ---- */
-
-static int filter_emit_site(struct ktr__filter *filter, uint32_t id, struct ktr_error *err)
-{
-	struct filter_known known = { filter, filter_site_of(filter->tables, id) };
-	struct filter_site *site = &filter->site[id];
-	struct ktr__expr_emitted emitted;
-	struct ktr__expr_op *op;
-	int rc;
-
-	if (!known.site)
-		return 0;
-	rc = ktr__expr_emit(filter->expr, filter->expr->root, filter_known, &known, &emitted, err);
-	if (rc)
-		return rc;
-	site->always = emitted.always;
-	if (!emitted.n_ops)
-		return 0;
-	op = malloc(emitted.n_ops * sizeof(*op));
-	if (!op)
-		return ktr_error_set(err, ENOMEM, "no memory");
-	memcpy(op, emitted.op, emitted.n_ops * sizeof(*op));
-	site->op = op;
-	site->n_ops = emitted.n_ops;
-	return 0;
-}
 
 /* Could the condition hold at any site? */
 static int filter_holds_somewhere(const struct ktr__filter *filter, unsigned node)

@@ -385,6 +385,7 @@ static int reader_refilter(struct ktr_reader *reader)
 		rc = ktr__source_wants(&reader->source, &cursor->event) ? 1 : cursor->advance(cursor);
 		if (rc > 0)
 			ktr__merge_add(merge, cursor, leaf.number);
+		cursor->waits = rc == 0;
 	}
 	return rc < 0 ? reader_fail(reader, rc) : 0;
 }

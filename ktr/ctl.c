@@ -119,7 +119,7 @@ const char *ktr_session_path(void)
 
 void ktr_freeze(void)
 {
-	ktr__freeze(KTR_FROZE_CALL, 0);
+	ktr__freeze(KTR_FROZE_CALL);
 }
 
 int ktr_flush(void)

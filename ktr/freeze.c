@@ -2,11 +2,12 @@
 /*
  * Stopping the rings, so that they keep the moment: by a trigger, a signal, an exit, or a call.
  *
- * Who wins the word `frozen` marks the moment with an event, then publishes the new state. With
- * freeze_after 0 the gate closes. Otherwise all events take the slow path, which counts for each ring
- * how many it has taken since its first one behind the moment; a ring that has its share takes no more,
- * and when all have, the gate closes. An event that was under way when the state changed may be one
- * more; so may one whose thread is preempted between being admitted and being written.
+ * Who wins the word `frozen` sends all events to the slow path, records the event that did it and another
+ * that marks the moment, and says when that was. The slow path counts what each ring takes: at first from
+ * the event on that saw the change, then, when the moment is known, from there, by looking back at what
+ * the ring holds. A ring that has had its share takes no more, and when all have, the gate closes. An
+ * event that was under way when the word changed may be one more; so may one whose thread is preempted
+ * between being admitted and being written.
  *
  * Nothing here locks, allocates or asks the kernel, but for what a signal's own default does. Rings stay
  * as they are: neither heads nor firsts are moved, and readers read on.
@@ -22,29 +23,54 @@
 
 #define FREEZE_SIGNALS 32 /* standard ones: 1 to 31 */
 
+/*
+ * [slots] looked at to find out how many events a ring has taken since the moment: 0.1 ms at most, once
+ * per ring. More have gone by only where the thread that stops the rings was preempted on its way.
+ */
+#define FREEZE_LOOK_BACK 4096
+
 static struct sigaction freeze_before[FREEZE_SIGNALS];
 static uint64_t freeze_installed;
+static const struct ktr_site *freeze_site; /* of the event that marks the moment: always recorded */
 
 static void freeze_publish(struct ktr__session *session)
 {
 	ktr__mask_publish(session, ktr__load(&session->control->asked));
 }
 
-static void freeze_store(struct ktr_control *control, uint32_t state)
+static void freeze_store(struct ktr__session *session, uint32_t state)
 {
-	__atomic_store_n(&control->frozen, state, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&session->control->frozen, state, __ATOMIC_SEQ_CST);
+	freeze_publish(session);
+	if (state != KTR_FROZEN_SOON)
+		ktr__rings_gate(session);
 }
 
-/* The ring that this thread's event would go to; NULL: it has none yet. */
-static struct ktr_ring *freeze_ring(bool keep)
+struct freeze_ring {
+	struct ktr_ring *ring;
+	const struct ktr__view *view;
+};
+
+/* The ring that this thread's event would go to. False: it has none yet. */
+static bool freeze_ring(struct freeze_ring *r, bool keep)
 {
 	struct ktr__self *self = &ktr__self;
-	uint32_t cpu;
+	uint32_t index;
 
-	if (ktr__rec.path == KTR_PATH_THREAD)
-		return self->nest < KTR_LEVELS ? self->level[keep][self->nest].ring : NULL;
-	cpu = ktr__rseq_cpu();
-	return cpu < ktr__rec.n_rings ? &ktr__rec.rings[cpu + (keep ? ktr__rec.n_rings : 0)] : NULL;
+	if (ktr__rec.path == KTR_PATH_THREAD) {
+		if (self->nest >= KTR_LEVELS)
+			return false;
+		r->ring = self->level[keep][self->nest].ring;
+		r->view = &self->level[keep][self->nest].view;
+		return r->ring && r->view->geom;
+	}
+	index = ktr__rseq_cpu();
+	if (index >= ktr__rec.n_rings)
+		return false;
+	index += keep ? ktr__rec.n_rings : 0;
+	r->ring = &ktr__rec.rings[index];
+	r->view = __atomic_load_n(&ktr__rec.views[index], __ATOMIC_RELAXED);
+	return r->view && r->view->geom;
 }
 
 /* A ring is full: are all that are in use? */
@@ -61,29 +87,74 @@ static void freeze_complete(void)
 			return;
 	}
 	if (__atomic_compare_exchange_n(&control->frozen, &soon, KTR_FROZEN_YES, 0, __ATOMIC_SEQ_CST,
-					__ATOMIC_RELAXED))
+					__ATOMIC_RELAXED)) {
 		freeze_publish(&ktr__own);
+		ktr__rings_gate(&ktr__own);
+	}
 }
 
-bool ktr__freeze_admits(bool keep)
+/* How many events of the ring, of its last `most`, are later than a time? */
+static uint64_t freeze_later(const struct freeze_ring *r, uint64_t ticks, uint64_t most)
 {
-	struct ktr_control *control = ktr__rec.control;
-	uint32_t state = __atomic_load_n(&control->frozen, __ATOMIC_SEQ_CST);
-	struct ktr_ring *ring = state == KTR_FROZEN_SOON ? freeze_ring(keep) : NULL;
-	uint64_t next, conts, stop = 0;
+	uint64_t slot = ktr__load(&r->ring->head) >> 1, n = 0;
 
-	if (!ring)
-		return state != KTR_FROZEN_YES;
-	next = ktr__ring_moment(ring, &conts) + 1;
-	next -= conts;
-	if (__atomic_compare_exchange_n(&ring->stop, &stop, next + ktr__load(&control->freeze_after), 0,
-					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		stop = next + ktr__load(&control->freeze_after);
-	if (next < (stop & ~KTR_RING_FULL))
+	if (most > FREEZE_LOOK_BACK)
+		most = FREEZE_LOOK_BACK;
+	for (uint64_t i = 0; i < FREEZE_LOOK_BACK && slot-- && n < most; i++) {
+		uint64_t word = ktr__load((const uint64_t *)(const void *)(r->view->base + (slot * 64 & r->view->mask)));
+
+		if (word & KTR_CONT_MARK)
+			continue;
+		if ((word & KTR_TIME_TICKS) <= ticks)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* Where the ring stops, as ktr_ring.stop has it; next: the number of the event to be admitted, from 1. */
+static uint64_t freeze_stop(const struct freeze_ring *r, uint32_t state, uint64_t next)
+{
+	uint64_t after = ktr__load(&ktr__rec.control->freeze_after), stop = ktr__load(&r->ring->stop);
+
+	if (stop & KTR_RING_EXACT || (stop && state == KTR_FROZEN_FIRING))
+		return stop;
+	if (state == KTR_FROZEN_SOON)
+		after += KTR_RING_EXACT -
+			 freeze_later(r, ktr__region(&ktr__own, trigger, struct ktr_trigger)->at, after);
+	__atomic_store_n(&r->ring->stop, next + after, __ATOMIC_RELAXED);
+	return next + after;
+}
+
+/*
+ * A ring has had its share. A thread that was preempted inside of a sequence begins it anew when it runs
+ * again, behind the masks; the closed ring sends it here.
+ */
+static void freeze_full(struct ktr_ring *ring)
+{
+	if (ktr__rec.path == KTR_PATH_RSEQ)
+		__atomic_fetch_or(&ring->geom, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+	freeze_complete();
+}
+
+bool ktr__freeze_admits(const struct ktr_site *site, bool keep)
+{
+	uint32_t state = __atomic_load_n(&ktr__rec.control->frozen, __ATOMIC_SEQ_CST);
+	struct freeze_ring r;
+	uint64_t next, conts, stop;
+
+	if (state == KTR_FROZEN_YES || state == KTR_FROZEN_NO)
+		return state == KTR_FROZEN_NO;
+	if (site == freeze_site || !freeze_ring(&r, keep))
 		return true;
-	if (!(stop & KTR_RING_FULL) &&
-	    !(__atomic_fetch_or(&ring->stop, KTR_RING_FULL, __ATOMIC_RELAXED) & KTR_RING_FULL))
-		freeze_complete();
+	next = ktr__ring_moment(r.ring, &conts) + 1;
+	next -= conts;
+	stop = freeze_stop(&r, state, next);
+	if (next < (stop & (KTR_RING_EXACT - 1)))
+		return true;
+	if ((stop & (KTR_RING_EXACT | KTR_RING_FULL)) == KTR_RING_EXACT &&
+	    !(__atomic_fetch_or(&r.ring->stop, KTR_RING_FULL, __ATOMIC_RELAXED) & KTR_RING_FULL))
+		freeze_full(r.ring);
 	return false;
 }
 
@@ -104,6 +175,7 @@ static void freeze_mark(uint32_t why, uint32_t at)
 
 	if (!site.id)
 		return;
+	freeze_site = &site;
 	__atomic_fetch_or(&ktr__rec.site_ctl[site.id], KTR_SITE_ON | KTR_SITE_KEEP, __ATOMIC_RELAXED);
 	ktr__record_slow(&site, arg, NULL, 0);
 }
@@ -114,34 +186,67 @@ static void freeze_remember(struct ktr__session *session, uint32_t why, uint32_t
 
 	trigger->why = why;
 	trigger->site = site;
-	trigger->at_ns = ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
-void ktr__freeze(uint32_t why, uint32_t site)
+bool ktr__freeze_begin(void)
 {
-	struct ktr_control *control = ktr__rec.control;
 	uint32_t no = KTR_FROZEN_NO;
 
 	if (!ktr__rec.path || ktr__self.in_vfork ||
-	    !__atomic_compare_exchange_n(&control->frozen, &no, KTR_FROZEN_FIRING, 0, __ATOMIC_SEQ_CST,
+	    !__atomic_compare_exchange_n(&ktr__rec.control->frozen, &no, KTR_FROZEN_FIRING, 0, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
-		return;
-	for (uint32_t i = 0; i < 2 * ktr__rec.n_rings; i++)
-		__atomic_store_n(&ktr__rec.rings[i].stop, 0, __ATOMIC_RELAXED);
+		return false;
+	freeze_publish(&ktr__own);
+	return true;
+}
+
+/* at: [ticks] the moment */
+static void freeze_end(uint32_t why, uint32_t site, uint64_t at)
+{
+	struct ktr_control *control = ktr__rec.control;
+
 	freeze_remember(&ktr__own, why, site);
+	ktr__region(&ktr__own, trigger, struct ktr_trigger)->at = at;
 	/* What the rings hold now is wanted after the program's end. */
 	__atomic_store_n(&control->keep_session, 1, __ATOMIC_RELAXED);
 	freeze_mark(why, site);
-	freeze_store(control, ktr__load(&control->freeze_after) ? KTR_FROZEN_SOON : KTR_FROZEN_YES);
-	freeze_publish(&ktr__own);
+	freeze_store(&ktr__own, ktr__load(&control->freeze_after) ? KTR_FROZEN_SOON : KTR_FROZEN_YES);
+}
+
+void ktr__freeze(uint32_t why)
+{
+	if (ktr__freeze_begin())
+		freeze_end(why, 0, ktr__clock_now(ktr__rec.clock));
+}
+
+/* The event's own time, which lies in its ring; now, where the thread has moved to another. */
+void ktr__freeze_event(const struct ktr_site *site, bool keep)
+{
+	uint64_t at = ktr__clock_now(ktr__rec.clock), slot = 0;
+	struct freeze_ring r;
+
+	if (freeze_ring(&r, keep))
+		slot = ktr__load(&r.ring->head) >> 1;
+	for (int i = 0; i < KTR_SLOTS_MAX && slot--; i++) {
+		const struct ktr_entry *entry =
+			(const struct ktr_entry *)(const void *)(r.view->base + (slot * 64 & r.view->mask));
+
+		if (entry->timestamp & KTR_CONT_MARK || entry->site != site->id ||
+		    (entry->thread & KTR_THREAD_INDEX) != ktr__self.row)
+			continue;
+		at = entry->timestamp & KTR_TIME_TICKS;
+		break;
+	}
+	freeze_end(KTR_FROZE_TRIGGER, site->id, at);
 }
 
 void ktr__freeze_set(struct ktr__session *session, bool frozen)
 {
 	if (frozen)
 		freeze_remember(session, KTR_FROZE_ASKED, 0);
-	freeze_store(session->control, frozen ? KTR_FROZEN_YES : KTR_FROZEN_NO);
-	freeze_publish(session);
+	for (uint32_t i = 0; !frozen && i < 2 * session->header.n_rings; i++)
+		__atomic_store_n(&session->rings[i].stop, 0, __ATOMIC_RELAXED);
+	freeze_store(session, frozen ? KTR_FROZEN_YES : KTR_FROZEN_NO);
 }
 
 /* ---- signals ---- */
@@ -156,7 +261,7 @@ static void freeze_signal(int number, siginfo_t *info, void *context)
 	const struct sigaction *before = &freeze_before[number % FREEZE_SIGNALS];
 	int saved = errno;
 
-	ktr__freeze(KTR_FROZE_SIGNAL + (uint32_t)number, 0);
+	ktr__freeze(KTR_FROZE_SIGNAL + (uint32_t)number);
 	errno = saved;
 	if (before->sa_flags & SA_SIGINFO) {
 		before->sa_sigaction(number, info, context);

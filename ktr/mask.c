@@ -64,6 +64,24 @@ uint64_t ktr__session_classes(const struct ktr__session *session)
 	return classes;
 }
 
+void ktr__rings_gate(struct ktr__session *session)
+{
+	struct ktr_control *control = session->control;
+	uint32_t n = session->header.path == KTR_PATH_RSEQ ? session->header.n_rings : 0;
+	bool frozen = __atomic_load_n(&control->frozen, __ATOMIC_SEQ_CST) == KTR_FROZEN_YES;
+
+	for (uint32_t i = 0; i < 2 * n; i++) {
+		uint64_t *word = &session->rings[i].geom;
+
+		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+			continue;
+		if (!frozen && ktr__cpu_wanted(control, i % n))
+			__atomic_fetch_and(word, ~KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+	}
+}
+
 /*
  * Rings of CPUs that are left out are closed by their geom word, so that recording pays nothing for the
  * question: an event there takes the cold path and is dropped, uncounted. That word may change under a
@@ -73,7 +91,7 @@ uint64_t ktr__session_classes(const struct ktr__session *session)
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
-	uint32_t n = session->header.n_rings, part = 0;
+	uint32_t part = 0;
 	int lock = -1;
 
 	if (memcmp(control->cpumask, bits, sizeof(control->cpumask)) == 0)
@@ -89,18 +107,10 @@ int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct 
 		part |= bits[i] != ~0ull;
 	}
 	__atomic_store_n(&control->cpus_part, part, __ATOMIC_SEQ_CST);
-	for (uint32_t i = 0; lock >= 0 && i < 2 * n; i++) {
-		uint64_t *word = &session->rings[i].geom;
-
-		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
-			continue;
-		if (ktr__cpu_wanted(control, i % n))
-			__atomic_fetch_and(word, ~KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
-		else
-			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
-	}
-	if (lock >= 0)
+	if (lock >= 0) {
+		ktr__rings_gate(session);
 		close(lock);
+	}
 	ktr__mask_publish(session, __atomic_load_n(&control->asked, __ATOMIC_RELAXED));
 	return 0;
 }

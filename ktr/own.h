@@ -33,7 +33,8 @@ void ktr__trigger_site(const struct ktr_site *site);
  * freeze.c: stops the rings of the session, unless they are stopped or stopping: marks the moment in the
  * trace, lets each ring take freeze_after events more. Signal-safe.
  */
-void ktr__freeze(uint32_t why, uint32_t site);
+void ktr__freeze(uint32_t why);
+bool ktr__freeze_begin(void);
 
 /* site.c */
 void ktr__sites_before_fork(void);

@@ -150,10 +150,14 @@ void ktr__ring_release(struct ktr__self *self);
 uint64_t *ktr__counts(void);
 
 /* freeze.c: while the rings stop, may this event be recorded? Signal-safe. */
-bool ktr__freeze_admits(bool keep);
+bool ktr__freeze_admits(const struct ktr_site *site, bool keep);
 
-/* trigger.c: an event of a site with KTR_SITE_TRIGGER has been recorded. Signal-safe. */
-void ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
+/*
+ * trigger.c: a site with KTR_SITE_TRIGGER is about to record an event, freeze.c: it has. What the first
+ * returns goes into the second: whether the rings stop with this event. Signal-safe.
+ */
+bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
+void ktr__freeze_event(const struct ktr_site *site, bool keep);
 
 /* start.c: where the C library registered this process's threads for restartable sequences. */
 bool ktr__rseq_look(ptrdiff_t *offset);

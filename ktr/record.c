@@ -403,7 +403,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	struct ktr_entry first;
 	struct ktr__payload payload;
 	uint8_t override;
-	bool keep;
+	bool keep, stops;
 
 	if (unlikely(!site->id)) {
 		ktr__count_drop(&ktr__rec.control->drop_no_site);
@@ -421,8 +421,9 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
 		return;
 	keep = override & KTR_SITE_KEEP || site->mask & ktr__load(&control->keep);
-	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(keep))
+	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
 		return;
+	stops = unlikely(override & KTR_SITE_TRIGGER) && ktr__trigger_event(site, arg);
 	first.site = site->id;
 	first.thread = ktr__self.row;
 	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
@@ -434,8 +435,8 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 		record_short(&payload, &first, keep);
 	else
 		record_long(&payload, &first, keep);
-	if (unlikely(override & KTR_SITE_TRIGGER))
-		ktr__trigger_event(site, arg);
+	if (unlikely(stops))
+		ktr__freeze_event(site, keep);
 }
 
 #if KTR_ARCH_HAS_STRING

@@ -479,7 +479,7 @@ __attribute__((destructor(101))) static void start_exit(void)
 		return;
 	CTR1(KTR_PROC, "process %d exits", (int)getpid());
 	if (ktr__load(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
-		ktr__freeze(KTR_FROZE_EXIT, 0);
+		ktr__freeze(KTR_FROZE_EXIT);
 	ktr__start_retry(true);
 	start_unmatched();
 	ktr__proc_exit();

@@ -130,10 +130,10 @@ static bool trigger_holds(const struct ktr__session *session, const struct ktr_s
 	return __atomic_load_n(&trigger->generation, __ATOMIC_SEQ_CST) == generation;
 }
 
-void ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg)
+bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg)
 {
-	if (!__atomic_load_n(&ktr__rec.control->frozen, __ATOMIC_RELAXED) && trigger_holds(&ktr__own, site, arg))
-		ktr__freeze(KTR_FROZE_TRIGGER, site->id);
+	return !__atomic_load_n(&ktr__rec.control->frozen, __ATOMIC_RELAXED) &&
+	       trigger_holds(&ktr__own, site, arg) && ktr__freeze_begin();
 }
 
 static void trigger_mark(const struct ktr__session *session, const struct ktr_site *site)

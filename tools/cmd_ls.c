@@ -206,8 +206,7 @@ static void ls_text(const struct ls *ls)
 		ls_size(info->bytes, size, sizeof(size));
 		ls_age(info->age_s, age, sizeof(age));
 		printf("%-*s %-7s %-11s %-15s %-*s %12llu %9llu %6s %5s\n", width, info->name,
-		       info->alive && info->frozen ? "frozen" : ls_state(&ls->rows[i]), pids,
-		       info->process[0].name, mask, info->mask,
+		       ls_state(&ls->rows[i]), pids, info->process[0].name, mask, info->mask,
 		       (unsigned long long)info->events, (unsigned long long)info->lost, size, age);
 	}
 }

@@ -8,7 +8,7 @@
 #include <ktr/reader.h>
 
 /* The same id everywhere. */
-#define FILTER_OPTION OPTION_LONG(93)
+#define FILTER_OPTION OPTION_LONG(98)
 #define FILTER_ROW                                                                                 \
 	{                                                                                          \
 		FILTER_OPTION, "filter", "EXPR",                                                   \

@@ -154,7 +154,6 @@ int session_info(const struct ktr__session_map *map, struct session_info *info)
 		return -errno;
 	info->bytes = (uint64_t)st.st_blocks * 512;
 	session_mask(map, control.asked, info);
-	info->frozen = control.frozen != KTR_FROZEN_NO;
 	session_processes(map, &control, info);
 	return session_counts(map, &info->events, &info->lost);
 }

@@ -21,7 +21,6 @@ struct session_info {
 	unsigned n_pids;
 	char cmdline[256];  /* of the first process shown */
 	char mask[512];	    /* by name, as debug.ktr.mask prints it */
-	int frozen;	    /* the rings are stopped, or about to be */
 	uint64_t events;    /* recorded since it began */
 	uint64_t lost;	    /* could not be recorded */
 	uint64_t bytes;	    /* on disk, that is in memory for a session in /dev/shm */

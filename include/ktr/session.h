@@ -144,10 +144,11 @@ struct ktr_anchor {
 /*
  * Do the rings stand still? ktr_control.frozen: NO becomes FIRING by whoever stops them, then SOON or
  * YES; SOON becomes YES when each ring has its last events. Control may store NO and YES at any time.
+ * From FIRING on each ring takes freeze_after events more; see ktr_ring.stop.
  */
 #define KTR_FROZEN_NO	  0u
 #define KTR_FROZEN_YES	  1u
-#define KTR_FROZEN_SOON	  2u /* each ring takes freeze_after events more; see ktr_ring.stop */
+#define KTR_FROZEN_SOON	  2u
 #define KTR_FROZEN_FIRING 3u /* the moment is being marked */
 
 struct ktr_control {
@@ -312,9 +313,7 @@ struct ktr_trigger {
 	char source[KTR_TRIGGER_SOURCE]; /* the expression as it was written */
 	uint32_t why;	 /* KTR_FROZE_*, 0: nothing yet */
 	uint32_t site;	 /* where the trigger held */
-	uint32_t thread; /* row of the thread that did it */
-	uint32_t proc;	 /* of its process */
-	uint64_t at_ns;	 /* CLOCK_MONOTONIC */
+	uint64_t at; /* [ticks] the moment; events up to it do not count as later ones */
 };
 
 /* An executable or shared object mapped by a process: resolves stacks and pointers. */
@@ -385,15 +384,17 @@ struct ktr_ring {
 	uint64_t cleared;
 	uint64_t cleared_conts;
 	/*
-	 * While KTR_FROZEN_SOON: one event is recorded for each number below this, KTR_RING_FULL when there
-	 * are none left; 0 before the first. Set by whoever records on the ring's CPU, cleared when the rings
-	 * are stopped anew.
+	 * While the rings stop: this one takes events as long as those it has had are fewer, KTR_RING_FULL
+	 * when no more; counted from the moment itself with KTR_RING_EXACT, until then from the first event
+	 * that saw the change; 0 before that. Set by whoever records on the ring's CPU, cleared when
+	 * recording goes on.
 	 */
 	uint64_t stop;
 	uint64_t reserved2[17];
 };
 
-#define KTR_RING_FULL (1ull << 63)
+#define KTR_RING_FULL  (1ull << 63)
+#define KTR_RING_EXACT (1ull << 62)
 
 KTR__LAYOUT(sizeof(struct ktr_ring) == 256, "geom and head share the first line");
 
