@@ -175,12 +175,15 @@ static uint64_t rules_apply(struct ktr__session *session, const char *text, uint
 {
 	const struct ktr_site_row *row = rules_row(session, index);
 	uint8_t byte = row ? rules_byte(session, text, row) : 0;
+	uint8_t *to = ktr__region(session, site_ctl, uint8_t) + index;
 
 	if (byte & KTR_SITE_COUNT && ktr__counts_open(session, index + 1))
 		byte = 0;
 	if (byte == KTR_SITE_ON && ktr__rings_open(session, 0, NULL))
 		byte = 0;
-	__atomic_store_n(ktr__region(session, site_ctl, uint8_t) + index, byte, __ATOMIC_SEQ_CST);
+	/* The trigger's bit is not ours. */
+	__atomic_fetch_and(to, byte | KTR_SITE_TRIGGER, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(to, byte, __ATOMIC_SEQ_CST);
 	return byte && byte != KTR_SITE_OFF ? row->mask : 0;
 }
 

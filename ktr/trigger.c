@@ -191,7 +191,7 @@ static int trigger_store(struct ktr_trigger *trigger, const char *text)
 		return -EINVAL;
 	for (unsigned long i = 0; i < 2 * n_ops; i++)
 		__atomic_store_n(&words[i], strtoull(at, &at, 16), __ATOMIC_RELAXED);
-	if (strnlen(at, n_texts + 1) <= n_texts)
+	if (*at != ':' || strnlen(at, n_texts + 1) <= n_texts)
 		return -EINVAL;
 	memcpy(trigger->texts, ++at, n_texts);
 	at += n_texts;
