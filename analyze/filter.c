@@ -391,7 +391,7 @@ static int filter_check_names(const struct ktr__filter *filter, struct ktr_error
 	return rc;
 }
 
-static int filter_make(struct ktr__filter *filter, const char *text, struct ktr_error *err)
+static int filter_make(struct ktr__filter *filter, const char *text, int later, struct ktr_error *err)
 {
 	const struct ktr__expr_language language = {
 		.fields = ktr__filter_fields,
@@ -405,12 +405,14 @@ static int filter_make(struct ktr__filter *filter, const char *text, struct ktr_
 	/* Where no site is known, as in an empty trace, no name is wrong. */
 	if (!rc && filter->n_sites > 1)
 		rc = filter_check_names(filter, err);
+	if (rc && filter->expr && later)
+		rc = 0;
 	for (uint32_t id = 0; id < filter->n_sites && !rc; id++)
 		rc = filter_emit_site(filter, id, err);
 	return rc;
 }
 
-int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info,
+int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info, int later,
 		    struct ktr__filter **out, struct ktr_error *err)
 {
 	struct ktr__filter *filter = calloc(1, sizeof(*filter));
@@ -423,7 +425,7 @@ int ktr__filter_new(const char *text, const struct ktr__tables *tables, const st
 		filter->n_sites = tables->n_sites ? tables->n_sites : 1;
 		filter->site = calloc(filter->n_sites, sizeof(*filter->site));
 		if (filter->site)
-			rc = filter_make(filter, text, err);
+			rc = filter_make(filter, text, later, err);
 	}
 	if (rc) {
 		ktr_error_set(err, -rc, "no memory");

@@ -69,8 +69,9 @@ struct ktr__filter;
 /*
  * Makes a filter over the reader's tables, which it borrows. 0 with *out owned, or -errno with err
  * filled: a text that is no expression, a name that no call site has. The column is a byte of the text.
+ * later: such a name may come; then err is filled, and the filter is made all the same.
  */
-int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info,
+int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info, int later,
 		    struct ktr__filter **out, struct ktr_error *err);
 void ktr__filter_free(struct ktr__filter *filter);
 

@@ -399,9 +399,13 @@ int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_er
 	if (reader->failed)
 		return reader->failed;
 	if (text) {
-		rc = ktr__filter_new(text, &source->tables, &source->info, &filter, err);
+		struct ktr_error why = KTR_ERROR_NONE;
+
+		rc = ktr__filter_new(text, &source->tables, &source->info, source->follow, &filter, &why);
 		if (rc)
-			return rc;
+			return ktr_error_at(err, NULL, 0, why.column, -rc, "%s", why.text);
+		if (why.code)
+			ktr__source_note(source, 0, "filter, column %u: %s, so far", why.column, why.text);
 	}
 	ktr__filter_free(source->filter);
 	source->filter = filter;

@@ -8,6 +8,7 @@
  * already the last lines come first; what begins while we wait is printed from its beginning.
  */
 #include "tools/command.h"
+#include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/text_options.h"
 
@@ -30,6 +31,9 @@
 #define TAIL_LOOK_NS  50000000 /* between two looks for something to follow */
 #define TAIL_GRACE_MS 300      /* an end may be that of a piece which is being rotated */
 
+/* Of a filter; other failures are told where they are returned to. */
+#define TAIL_COMPLAINED (-2)
+
 enum {
 	TAIL_JSON = OPTION_LONG(0),
 	TAIL_UNTIL_END = OPTION_LONG(1),
@@ -38,6 +42,7 @@ enum {
 static const struct option_row tail_rows[] = {
 	OPTIONS_SOURCE,
 	{ 'n', "last", "N", "begin with the last N events (10); all: from the beginning" },
+	FILTER_ROW,
 	{ TAIL_UNTIL_END, "until-end", NULL,
 	  "end with the trace or the session, do not wait for another" },
 	OPTIONS_TEXT,
@@ -63,6 +68,7 @@ struct tail {
 	struct text_options options;
 	uint64_t n_last; /* UINT64_MAX: all */
 	int json, until_end;
+	const char *filter;
 	const char *trace; /* NULL: a session */
 	char path[PATH_MAX];
 	dev_t dev; /* of what was followed last */
@@ -133,6 +139,10 @@ static int tail_begin(struct tail *tail, uint64_t *from_ns, struct ktr_error *er
 	if (tail->n_last == UINT64_MAX || !tail->trace)
 		return 0;
 	rc = ktr_reader_open(tail->path, &options, &back, err);
+	if (!rc && filter_use(tail->find.command, back, tail->filter)) {
+		ktr_reader_close(back);
+		rc = TAIL_COMPLAINED;
+	}
 	if (rc)
 		return rc;
 	while ((what = ktr_reader_next(back, &event)) > 0) {
@@ -188,8 +198,12 @@ static int tail_open(struct tail *tail)
 
 	if (!rc)
 		rc = ktr_reader_open(tail->path, &options, &tail->reader, &err);
+	if (rc == TAIL_COMPLAINED)
+		return rc;
 	if (rc)
 		fail_with(tail->find.command, &err);
+	else if (filter_use(tail->find.command, tail->reader, tail->filter))
+		rc = TAIL_COMPLAINED;
 	else if (tail_count(tail))
 		rc = -fail_with(tail->find.command, ktr_reader_error(tail->reader));
 	return rc;
@@ -296,6 +310,8 @@ static int tail_option(struct tail *tail, int id, const char *value)
 		return taken < 0 ? 2 : 0;
 	tail->json |= id == TAIL_JSON;
 	tail->until_end |= id == TAIL_UNTIL_END;
+	if (id == FILTER_OPTION)
+		tail->filter = value;
 	if (id != 'n')
 		return 0;
 	if (strcmp(value, "all") == 0) {
@@ -344,7 +360,7 @@ static int cmd_tail(int argc, char **argv)
 		first = 0;
 	} while (rc == 0 && !tail.until_end && !tail.find.pid);
 	ktr__out_close(&tail.out);
-	return rc < 0 || tail.damaged;
+	return rc == TAIL_COMPLAINED ? 2 : rc < 0 || tail.damaged;
 }
 
 COMMAND(tail, "print events as they come, through rotation and restarts", cmd_tail);
