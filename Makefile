@@ -28,7 +28,8 @@ brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 # Which object goes where. The floors are directories; an upper one may use a lower one, never the
 # reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
 # Expressions are compiled by tools, evaluated in libktr too.
-EXPR_SRC    := conf/expr_lex.c conf/expr_parse.c conf/expr_emit.c conf/expr_caret.c
+EXPR_SRC    := conf/expr_lex.c conf/expr_tree.c conf/expr_name.c conf/expr_parse.c conf/expr_emit.c \
+	       conf/expr_caret.c
 CONF_SRC    := $(filter-out $(EXPR_SRC),$(wildcard conf/*.c))
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \

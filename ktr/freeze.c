@@ -55,7 +55,7 @@ struct freeze_ring {
 static bool freeze_ring(struct freeze_ring *r, bool keep)
 {
 	struct ktr__self *self = &ktr__self;
-	uint32_t index;
+	uint32_t index = UINT32_MAX;
 
 	if (ktr__rec.path == KTR_PATH_THREAD) {
 		if (self->nest >= KTR_LEVELS)
@@ -64,7 +64,9 @@ static bool freeze_ring(struct freeze_ring *r, bool keep)
 		r->view = &self->level[keep][self->nest].view;
 		return r->ring && r->view->geom;
 	}
+#if KTR_ARCH_HAS_RSEQ
 	index = ktr__rseq_cpu();
+#endif
 	if (index >= ktr__rec.n_rings)
 		return false;
 	index += keep ? ktr__rec.n_rings : 0;
