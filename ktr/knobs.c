@@ -284,7 +284,8 @@ static int knobs_frozen_by_get(const struct ktr_knob_at *at, struct ktr_value *v
 	static const char words[][8] = { "nobody", "asked", "trigger", "call", "exit" };
 	const struct ktr__session *session = knobs_context(at)->session;
 	const struct ktr_trigger *trigger;
-	uint32_t why;
+	const struct ktr_site_row *row;
+	uint32_t why, site;
 
 	if (!session->map)
 		return -ENXIO;
@@ -293,8 +294,14 @@ static int knobs_frozen_by_get(const struct ktr_knob_at *at, struct ktr_value *v
 	if (why >= KTR_FROZE_SIGNAL)
 		snprintf(value->text, value->text_size, "signal %u", why - KTR_FROZE_SIGNAL);
 	else
-		snprintf(value->text, value->text_size, why == KTR_FROZE_TRIGGER ? "%s at site %u" : "%s",
-			 words[why < sizeof(words) / sizeof(words[0]) ? why : 0], trigger->site);
+		snprintf(value->text, value->text_size, "%s",
+			 words[why < sizeof(words) / sizeof(words[0]) ? why : 0]);
+	site = trigger->site;
+	if (why != KTR_FROZE_TRIGGER || site >= ktr__session_n_sites(session))
+		return 0;
+	row = ktr__region(session, site, struct ktr_site_row) + site;
+	snprintf(value->text, value->text_size, "%s at %.128s:%u", words[why],
+		 ktr__session_string(session, row->file), row->line);
 	return 0;
 }
 
@@ -699,7 +706,7 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     "exit, and signals by name, that stop the rings", .names = knobs_freeze_on_names,
 	     .get = knobs_field_get, .set = knobs_freeze_on_set, FIELD(freeze_on)),
 	KNOB("frozen_by", STRING, KTR_KNOB_RD, NULL, NULL, NULL, "what stopped the rings",
-	     .max = 63, .get = knobs_frozen_by_get),
+	     .max = 191, .get = knobs_frozen_by_get),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

@@ -143,6 +143,14 @@ static inline bool ktr__cpu_wanted(const struct ktr_control *control, uint32_t c
 		       cpu % 64 & 1;
 }
 
+/* A string of the session. Its end is not: it lies within the mapping, others may write there. */
+static inline const char *ktr__session_string(const struct ktr__session *session, uint32_t at)
+{
+	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
+
+	return at < region->bytes ? session->map + region->offset + at : "";
+}
+
 /* Rows of the site table handed out so far, the one of "none" included. */
 static inline uint32_t ktr__session_n_sites(const struct ktr__session *session)
 {

@@ -152,13 +152,6 @@ void ktr__trigger_site(const struct ktr_site *site)
 		trigger_mark(&ktr__own, site);
 }
 
-static const char *trigger_string(const struct ktr__session *session, uint32_t at)
-{
-	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
-
-	return at < region->bytes ? session->map + region->offset + at : "";
-}
-
 /* Rows that are not ready yet are looked at by who registers them. */
 static void trigger_mark_all(const struct ktr__session *session)
 {
@@ -170,10 +163,10 @@ static void trigger_mark_all(const struct ktr__session *session)
 
 		if (__atomic_load_n(&row[i].state, __ATOMIC_SEQ_CST) < KTR_ROW_READY)
 			continue;
-		site.file = trigger_string(session, row[i].file);
-		site.func = trigger_string(session, row[i].func);
-		site.format = trigger_string(session, row[i].format);
-		site.names = trigger_string(session, row[i].names);
+		site.file = ktr__session_string(session, row[i].file);
+		site.func = ktr__session_string(session, row[i].func);
+		site.format = ktr__session_string(session, row[i].format);
+		site.names = ktr__session_string(session, row[i].names);
 		site.n_args = row[i].n_args;
 		trigger_mark(session, &site);
 	}

@@ -71,7 +71,7 @@ for k, m in after.items():
         wrong("%u events behind the fault in the ring of %s %s" % (m, ring, k))
 END
 	status 0 "$ktr" sysctl -n -s "$1" frozen_by
-	says "trigger at site"
+	says "misbehave.c:24"
 	status 0 "$ktr" rm "$1"
 }
 
