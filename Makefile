@@ -246,8 +246,8 @@ $(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
-bench-writer: setup all $(BENCH)/paced ## the highest rate the writer keeps up with, bytes per event
-	$(BENCH)/paced
+bench-writer: setup all $(BENCH)/paced ## rate the writer keeps up with, bytes, CPU; JSON=file as in bench
+	$(BENCH)/paced $(if $(JSON),-j $(JSON))
 
 $(BENCH)/reader: tests/bench-reader/reader.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)

@@ -132,66 +132,114 @@ static __attribute__((noinline)) int codec_special(struct ktr__pack *pack,
 	return 1;
 }
 
-/* Packs one event at `at` and returns its end. left slots follow the entry. */
-static inline uint8_t *codec_put_event(const struct ktr__pack *pack, const struct ktr_entry *entry,
-				       uint32_t left, uint8_t *at, uint64_t ns, uint64_t last,
-				       uint32_t word)
+/* The arguments of an event that has nothing but numbers. Returns its end. */
+static inline uint8_t *codec_put_numbers(const struct ktr__program *program,
+					 const struct ktr_entry *entry, uint8_t *at)
 {
-	const struct ktr__program *program = &pack->programs[0];
-	uint32_t site = 0;
-	uint8_t *id_at;
-
-	if (likely(entry->site < pack->n_programs && pack->programs[entry->site].ready)) {
-		site = entry->site;
-		program = &pack->programs[site];
+	codec_store64(at, entry->arg[0]);
+	codec_store64(at + program->off[1], entry->arg[1]);
+	if (program->n_args > 2) {
+		codec_store64(at + program->off[2], entry->arg[2]);
+		codec_store64(at + program->off[3], entry->arg[3]);
+		codec_store64(at + program->off[4], entry->arg[4]);
+		codec_store64(at + program->off[5], entry->arg[5]);
 	}
-	at = codec_put_header(at, site, ns, last, &id_at);
-	codec_store32(at, word);
-	at += 4;
-	if (unlikely(!site || program->payload))
-		return ktr__put_odd(site ? program : NULL, entry, left, at, id_at);
-	for (unsigned k = 0; k < KTR_ARGS_MAX; k++)
-		codec_store64(at + program->off[k], entry->arg[k]);
 	return at + program->fixed;
 }
 
+/*
+ * ktr_trace_ns() without a shift of 128 bits: the same map with mult and shift scaled up, so that the
+ * product's upper half is the answer when the ticks are shifted first. last is the latest moment for
+ * which that fits into 64 bits, or the given limit.
+ */
+struct codec_clock {
+	uint64_t first; /* [ticks] */
+	uint64_t last;
+	uint64_t base_ns;
+	uint64_t mult;
+	unsigned up;
+};
+
+static struct codec_clock codec_clock(const struct ktr_trace_clock *clock, uint64_t limit_ticks)
+{
+	struct codec_clock c = { clock->base_ticks, limit_ticks, clock->base_ns, clock->mult, 0 };
+	unsigned more = clock->mult ? (unsigned)__builtin_clzll(clock->mult) : 0;
+	uint64_t most;
+
+	if (more > 63 - clock->shift)
+		more = 63 - clock->shift;
+	c.mult <<= more;
+	c.up = 64 - clock->shift - more;
+	most = c.up < 64 ? UINT64_MAX >> c.up : 0;
+	if (c.last > c.first && c.last - c.first > most)
+		c.last = c.first + most;
+	return c;
+}
+
+static inline uint64_t codec_ns(const struct codec_clock *c, uint64_t ticks)
+{
+	uint64_t delta;
+
+	ticks = ticks < c->last ? ticks : c->last;
+	delta = ticks > c->first ? ticks - c->first : 0;
+	return c->base_ns + (uint64_t)((unsigned __int128)(delta << c->up) * c->mult >> 64);
+}
+
+/*
+ * What does not change within a run is held in locals: stores of bytes into the packet could change
+ * anything else for all that the compiler knows, and did cost a third of the time in loads.
+ */
 uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n)
 {
-	const struct ktr_trace_clock clock = pack->clock;
-	const uint64_t limit_ticks = pack->limit_ticks;
+	const struct codec_clock clock = codec_clock(&pack->clock, pack->limit_ticks);
+	const struct ktr__program *const programs = pack->programs;
+	const uint32_t *const words = pack->words;
+	const uint32_t n_programs = pack->n_programs, n_words = pack->n_words, cpu_mask = pack->cpu_mask;
+	uint8_t *const limit = pack->limit;
+	uint32_t cpu_bits = pack->cpu_bits, n_events = pack->n_events, n_conts = 0, i;
 	uint64_t last = pack->time_ns;
-	uint8_t *at = pack->at;
-	uint32_t i;
+	uint8_t *at = pack->at, *id_at;
 
 	pack->why = KTR_PACK_DONE;
 	for (i = 0; i < n; i++) {
 		const struct ktr_entry *e = &entry[i];
-		uint64_t ticks = e->timestamp & KTR_TIME_TICKS, ns;
-		uint32_t row = e->thread & KTR_THREAD_INDEX, word;
+		const struct ktr__program *program = &programs[e->site < n_programs ? e->site : 0];
+		uint64_t ns;
+		uint32_t row = e->thread & KTR_THREAD_INDEX, word, site;
 		int unknown;
 
 		if (unlikely(e->timestamp & KTR_CONT_MARK)) {
-			pack->n_conts++;
+			n_conts++;
 			continue;
 		}
-		if (unlikely(at >= pack->limit)) {
+		if (unlikely(at >= limit)) {
 			pack->why = KTR_PACK_FULL;
 			break;
 		}
-		word = row < pack->n_words ? pack->words[row] : 0;
-		unknown = (row && !word) || e->site >= pack->n_programs ||
-			  !pack->programs[e->site].ready;
-		if (unlikely(unknown || ((e->thread ^ pack->cpu_bits) & pack->cpu_mask)) &&
-		    !codec_special(pack, e, unknown))
-			break;
-		ns = ktr_trace_ns(&clock, ticks < limit_ticks ? ticks : limit_ticks);
+		word = row < n_words ? words[row] : 0;
+		unknown = (row && !word) || !program->ready;
+		if (unlikely(unknown || ((e->thread ^ cpu_bits) & cpu_mask))) {
+			pack->n_events = n_events;
+			if (!codec_special(pack, e, unknown))
+				break;
+			cpu_bits = pack->cpu_bits;
+		}
+		site = program->ready ? e->site : 0;
+		ns = codec_ns(&clock, e->timestamp & KTR_TIME_TICKS);
 		ns = ns > last ? ns : last;
-		if (unlikely(!pack->n_events++))
+		if (unlikely(!n_events++))
 			pack->first_ns = last = ns;
 		word |= (uint32_t)(e->timestamp / KTR_TIME_APPROX) * KTR_WORD_APPROX;
-		at = codec_put_event(pack, e, n - i - 1, at, ns, last, word);
+		at = codec_put_header(at, site, ns, last, &id_at);
+		codec_store32(at, word);
 		last = ns;
+		if (likely(site && !program->payload))
+			at = codec_put_numbers(program, e, at + 4);
+		else
+			at = ktr__put_odd(site ? program : NULL, e, n - i - 1, at + 4, id_at);
 	}
+	pack->n_events = n_events;
+	pack->n_conts += n_conts;
 	pack->at = at;
 	pack->time_ns = last;
 	return i;
