@@ -469,8 +469,10 @@ static int knobs_alq_set(const struct ktr_knob_at *at, const struct ktr_value *v
 		return ktr_error_set(err, ENXIO, "no session");
 	if (on && __atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED))
 		return 0;
+	if (context->own && on)
+		return ktr__writer_enable(err);
 	if (context->own)
-		return on ? ktr__writer_enable(err) : (ktr__writer_stop(), 0);
+		ktr__writer_stop();
 	if (on)
 		return ktr_error_set(err, EOPNOTSUPP,
 				     "only a program itself starts its writer thread; from outside: ktr record");

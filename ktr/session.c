@@ -260,6 +260,28 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_anchors = 1;
 }
 
+int ktr__session_again(const struct ktr__session *session)
+{
+	struct stat ours, st;
+	char path[40];
+	int fd;
+
+	if (!ktr__session_fd_ours(session) || fstat(session->fd, &ours))
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || st.st_ino != ours.st_ino || st.st_dev != ours.st_dev) {
+		close(fd);
+		return -1;
+	}
+	flock(fd, LOCK_SH | LOCK_NB);
+	return fd;
+}
+
 /* Fills the new file behind session->fd. */
 static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session,
 			 struct ktr_error *err)
@@ -355,26 +377,16 @@ static bool session_path_same(const struct ktr__session *session, const char *pa
 	return session_is(session, stat(path, &st), &st);
 }
 
-void ktr__session_reopen(struct ktr__session *session)
+void ktr__session_reopen(struct ktr__session *session, int fd)
 {
-	char path[40];
-	int old = session->fd, fd;
+	int old = session->fd;
 
-	if (!ktr__session_fd_ours(session))
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", old);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	session->fd = fd;
-	close(old);
-	if (!ktr__session_fd_ours(session)) {
-		if (fd >= 0)
-			close(fd);
-		session->fd = -1;
-		return;
+	if (ktr__session_fd_ours(session)) {
+		session->fd = fd;
+		close(old);
+	} else if (fd >= 0) {
+		close(fd);
 	}
-	flock(fd, LOCK_SH | LOCK_NB);
 }
 
 bool ktr__session_alone(const struct ktr__session *session)

@@ -49,10 +49,12 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 void ktr__session_detach(struct ktr__session *session);
 
 /*
- * Gives a forked child an open file of its own: locks belong to the open file, which fork shares, and a
- * child that ends must not look like the last one out. Where that fails the child holds no lock.
+ * Another open file of the session, with a lock of its own, made before a fork for the child, which
+ * takes it over: locks belong to the open file, which fork shares, and a child that ends must not look
+ * like the last one out. -1 where that cannot be had; the child then holds no lock.
  */
-void ktr__session_reopen(struct ktr__session *session);
+int ktr__session_again(const struct ktr__session *session);
+void ktr__session_reopen(struct ktr__session *session, int fd);
 
 /* Is fd still the session's file? False after a host has closed all descriptors. */
 bool ktr__session_fd_ours(const struct ktr__session *session);

@@ -35,6 +35,7 @@
 #include "ktr/rcu.h"
 
 struct ktr__session ktr__own = { .fd = -1 };
+static int start_fork_fd = -1; /* the session, for the child of the fork that is under way */
 
 static struct ktr__knob_context start_context = { .session = &ktr__own, .own = true };
 static struct ktr_knobs start_knobs = { .context = &start_context };
@@ -288,16 +289,24 @@ static void start_writer(void)
 		start_complain_error("no trace", &err);
 }
 
+/*
+ * The child's open file is made before there is a child: a parent that exits at once would find nobody
+ * else in the session, and remove it.
+ */
 static void start_before_fork(void)
 {
 	urcu_bp_before_fork();
 	ktr__sites_before_fork();
+	start_fork_fd = ktr__rec.path ? ktr__session_again(&ktr__own) : -1; /* one fork at a time, by that lock */
 	ktr__writer_before_fork();
 }
 
 static void start_after_fork_parent(void)
 {
 	ktr__writer_after_fork_parent();
+	if (start_fork_fd >= 0)
+		close(start_fork_fd);
+	start_fork_fd = -1;
 	ktr__sites_after_fork();
 	urcu_bp_after_fork_parent();
 }
@@ -359,7 +368,7 @@ static void start_child_leaves(bool own)
 /*
  * The child is a process of its own in the same session: another row, another thread; it populates
  * rings for itself, and on the thread path it must leave its parent's rings alone. The writer stays
- * with the parent. If debug.ktr.follow_fork says so it leaves the session.
+ * with the parent, and has an heir here. If debug.ktr.follow_fork says so it leaves the session.
  */
 static void start_after_fork_child(void)
 {
@@ -374,10 +383,12 @@ static void start_after_fork_child(void)
 	self->no_ring = 0;
 	memset(self->level, 0, sizeof(self->level));
 	if (ktr__rec.path && ktr__own.control->follow_fork) {
+		if (start_fork_fd >= 0)
+			close(start_fork_fd);
 		start_child_leaves(ktr__own.control->follow_fork == KTR_FOLLOW_OWN);
 	} else if (ktr__rec.path) {
 		ktr__ring_forget();
-		ktr__session_reopen(&ktr__own);
+		ktr__session_reopen(&ktr__own, start_fork_fd);
 		ktr__proc_fork_child(&ktr__own);
 	}
 	ktr__writer_after_fork_child();

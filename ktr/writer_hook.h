@@ -31,7 +31,10 @@ int ktr__writer_flush(void);
 /* Drains what is committed, closes the trace, ends the thread. Nothing happens without one. */
 void ktr__writer_stop(void);
 
-/* The writer stays with the parent: the child forgets it without touching its files or threads. */
+/*
+ * The writer stays with the parent. The child of a program without other threads gets an heir, a thread
+ * that sleeps until the parent has gone and then goes on with the trace.
+ */
 void ktr__writer_before_fork(void);
 void ktr__writer_after_fork_parent(void);
 void ktr__writer_after_fork_child(void);

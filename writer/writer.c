@@ -14,10 +14,13 @@
  */
 #include "ktr/writer_hook.h"
 #include "writer/drain.h"
+#include "writer/resume.h"
 #include "writer/echo.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,6 +49,7 @@
 
 enum writer_state {
 	WRITER_NONE,
+	WRITER_HEIR, /* of a parent's writer: waits until that has gone */
 	WRITER_STARTING,
 	WRITER_RUNNING,
 	WRITER_STOPPING,
@@ -67,6 +71,10 @@ static struct writer {
 	const char *path;
 	struct ktr_error *err;
 	int start_rc;
+	/* For children: */
+	pid_t pid;   /* the writer's process */
+	int may_bequeath; /* 1: the process had no other thread when it forked */
+	char full_path[PATH_MAX];
 	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
 	/* The host's standard error when the writer started. */
 	dev_t stderr_dev;
@@ -77,6 +85,7 @@ static struct writer {
 struct writer_thread {
 	struct ktr__session_map map;
 	void *base;
+	bool owns_descriptors;
 	int proc_fd; /* /proc/self/fd of the process, not of the thread */
 	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
 	unsigned level;		  /* debug.ktr.verbose as it was last on */
@@ -240,13 +249,23 @@ static void *writer_map(const struct ktr__session_map *map)
 	return base;
 }
 
-static int writer_open(struct writer_thread *self)
+/* Undoes writer_open() but for the drain. */
+static void writer_shut(struct writer_thread *self)
 {
-	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = KTR__DRAIN_START };
-	int rc = writer_own_descriptors();
+	if (self->base)
+		munmap(self->base, self->map.header.file_bytes);
+	self->base = NULL;
+	ktr__map_close(&self->map);
+	if (self->proc_fd >= 0)
+		close(self->proc_fd);
+	self->proc_fd = -1;
+}
 
-	if (rc)
-		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %m");
+static int writer_open(struct writer_thread *self, enum ktr__drain_from from)
+{
+	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = from, .resume = ktr__resume };
+	int rc;
+
 	self->proc_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = ktr__map_open(writer.session->path, 0, &self->map, writer.err);
 	if (rc)
@@ -260,7 +279,7 @@ static int writer_open(struct writer_thread *self)
 		return 0;
 	plan.map = &self->map;
 	plan.base = self->base;
-	plan.path = writer.path;
+	plan.path = writer.full_path;
 	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
 	plan.say = writer_say;
@@ -309,7 +328,9 @@ static void writer_finish(struct writer_thread *self)
 	self->drain = NULL;
 	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
+	/* At exit it stays on: a forked child may go on with the trace. */
+	if (writer.state == WRITER_RUNNING)
+		__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
 }
 
 /* Drains and prints once. False: there is nothing to do any more. */
@@ -367,19 +388,73 @@ static void writer_close(struct writer_thread *self)
 		writer_finish(self);
 	__atomic_compare_exchange_n(&writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
-	if (self->base)
-		munmap(self->base, self->map.header.file_bytes);
-	ktr__map_close(&self->map);
-	if (self->proc_fd >= 0)
-		close(self->proc_fd);
+	writer_shut(self);
+}
+
+/* Waits so long for the end of the process whose writer we are to follow. 1 when it has ended, 0, -errno. */
+static int writer_gone(int timeout_ms)
+{
+	struct pollfd wait = { (int)syscall(SYS_pidfd_open, writer.pid, 0), POLLIN, 0 };
+	int n;
+
+	if (wait.fd < 0)
+		return errno == ESRCH ? 1 : -errno;
+	n = poll(&wait, 1, timeout_ms);
+	close(wait.fd);
+	return n > 0;
+}
+
+/*
+ * In a forked child: waits until the process whose writer we go on for has ended, by whatever death, and
+ * takes over its trace where that ends. Of several heirs one gets it, and the others wait for that one. What
+ * executes another program soon is spared the work. Nothing is taken over that was ended on purpose.
+ */
+static int writer_inherit(struct writer_thread *self)
+{
+	struct timespec nap = { 0, 5000000 };
+	struct ktr_control *control = writer.session->control;
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = -EBUSY;
+
+	writer.err = &err;
+	while (rc == -EBUSY) {
+		nanosleep(&nap, NULL);
+		if (!self->owns_descriptors && writer_own_descriptors())
+			return -EMFILE;
+		self->owns_descriptors = true;
+		nap.tv_nsec = 100000000;
+		rc = writer_gone(-1);
+		if (rc < 0)
+			return rc;
+		if (!__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED))
+			return -ECANCELED;
+		rc = writer_open(self, KTR__DRAIN_RESUME);
+		if (rc && rc != -EBUSY)
+			writer_say(self, err.text);
+		if (rc)
+			writer_shut(self);
+		if (rc == -EBUSY && control->writer)
+			writer.pid = (pid_t)__atomic_load_n(&control->writer, __ATOMIC_RELAXED);
+		memset(&err, 0, sizeof(err));
+	}
+	writer.err = NULL;
+	return rc;
+}
+
+static int writer_begin(struct writer_thread *self)
+{
+	int rc = writer_own_descriptors();
+
+	if (rc)
+		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %m");
+	return writer_open(self, KTR__DRAIN_START);
 }
 
 static void *writer_main(void *context)
 {
 	struct writer_thread self = { .map = { .fd = -1 }, .proc_fd = -1 };
-	int rc = writer_open(&self);
+	int rc = context ? writer_inherit(&self) : writer_begin(&self);
 
-	(void)context;
 	if (self.drain)
 		__atomic_store_n(&writer.session->control->alq_enable, 1, __ATOMIC_RELAXED);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
@@ -395,7 +470,8 @@ static void *writer_main(void *context)
 	return NULL;
 }
 
-static int writer_create(void)
+/* heir: it waits for a parent's writer. */
+static int writer_create(void *heir)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -405,10 +481,10 @@ static int writer_create(void)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, WRITER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&writer.thread, &attr, writer_main, NULL);
+	rc = pthread_create(&writer.thread, &attr, writer_main, heir);
 	if (rc ==
 	    EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
-		rc = pthread_create(&writer.thread, NULL, writer_main, NULL);
+		rc = pthread_create(&writer.thread, NULL, writer_main, heir);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (!rc)
@@ -434,6 +510,16 @@ static void writer_bury(void)
 	pthread_mutex_unlock(&writer.lock);
 }
 
+/* A child takes over from wherever its parent's working directory may be by then. */
+static void writer_full_path(const char *path)
+{
+	char dir[PATH_MAX - 300] = "";
+
+	if (path && path[0] != '/' && getcwd(dir, sizeof(dir)))
+		strcat(dir, "/");
+	snprintf(writer.full_path, sizeof(writer.full_path), "%s%s", dir, path ? path : "");
+}
+
 int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
 {
 	const struct ktr__ring_source source = { &session->header, session->map, -1 };
@@ -454,6 +540,8 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	writer.session = session;
 	writer.path = path;
 	writer.err = err;
+	writer.pid = getpid();
+	writer_full_path(path);
 	writer.flush_wanted = writer.flush_done = 0;
 	if (!writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
 		writer.echo = ktr__echo_open(&source);
@@ -461,7 +549,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 		writer.stderr_dev = st.st_dev;
 		writer.stderr_ino = st.st_ino;
 	}
-	rc = writer_create();
+	rc = writer_create(NULL);
 	if (rc) {
 		writer.state = WRITER_NONE;
 		pthread_mutex_unlock(&writer.lock);
@@ -495,9 +583,21 @@ int ktr__writer_flush(void)
 	return rc;
 }
 
+/* The process ends: whoever is about to take over a trace gets to do so first. */
+static void writer_await_heir(void)
+{
+	while (writer.state == WRITER_HEIR && writer_gone(0) > 0) {
+		uint64_t until = ktr__drain_now() + 10000000;
+		struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+
+		pthread_cond_timedwait(&writer.wake, &writer.lock, &ts);
+	}
+}
+
 void ktr__writer_stop(void)
 {
 	pthread_mutex_lock(&writer.lock);
+	writer_await_heir();
 	if (writer.state == WRITER_RUNNING) {
 		writer.state = WRITER_STOPPING;
 		pthread_cond_broadcast(&writer.wake);
@@ -506,9 +606,18 @@ void ktr__writer_stop(void)
 	writer_bury();
 }
 
+/*
+ * Heirs are for programs that become daemons, or fork workers. Those with threads of their own fork to
+ * execute, and are spared a thread in the child.
+ */
 void ktr__writer_before_fork(void)
 {
+	struct stat st;
+
 	pthread_mutex_lock(&writer.lock);
+	/* A directory has a link for each in it, itself and its parent: the main thread's and the writer's. */
+	writer.may_bequeath = (writer.state == WRITER_RUNNING || writer.state == WRITER_HEIR) &&
+			      writer.path && stat("/proc/self/task", &st) == 0 && st.st_nlink == 4;
 }
 
 void ktr__writer_after_fork_parent(void)
@@ -516,12 +625,17 @@ void ktr__writer_after_fork_parent(void)
 	pthread_mutex_unlock(&writer.lock);
 }
 
+/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
 void ktr__writer_after_fork_child(void)
 {
-	static const struct writer none = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-	/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
-	pthread_mutex_unlock(&writer.lock);
 	ktr__echo_close(writer.echo);
-	writer = none;
+	writer.echo = NULL;
+	pthread_mutex_init(&writer.lock, NULL);
+	writer_cond_init();
+	writer.state = WRITER_NONE;
+	if (!writer.may_bequeath)
+		return;
+	writer.state = WRITER_HEIR;
+	if (writer_create(&writer))
+		writer.state = WRITER_NONE;
 }

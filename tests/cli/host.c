@@ -9,6 +9,8 @@
  *	fork	forks; the child records too, and both go on
  *	exec	forks and executes /bin/true a hundred times
  *	chroot	chroots into an empty directory, drops its uid, and closes all descriptors
+ *	daemon	forks twice, parents calling _exit; closes all descriptors, as daemon(3) and others do
+ *	leave	forks and exits; the child goes on in a process and a mount namespace of its own if it may
  *	limit	runs with a file size limit that the trace reaches; SIGXFSZ would kill it
  *	exit	calls _exit: nothing runs at the end
  *	flush	the same, but flushes first
@@ -26,6 +28,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int n;
@@ -108,6 +111,46 @@ static void do_chroot(void)
 	close_range(3, ~0u, 0);
 }
 
+/* The grandchild has gone on; those before it have left without a word. */
+static void do_daemon(void)
+{
+	if (fork())
+		_exit(0);
+	setsid();
+	if (fork())
+		_exit(0);
+	if (chdir("/") || close_range(0, ~0u, 0))
+		_exit(8);
+	occupy();
+}
+
+/* The parent's exit ends its writer and its part of the trace properly. */
+static void do_leave(void)
+{
+	if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+		errno = 0; /* not allowed: without it, then */
+	if (fork())
+		exit(0);
+}
+
+/* Until this process has inherited the writer: its parents may take their time to die. */
+static void await_writer(void)
+{
+	time_t end = time(NULL) + 20;
+
+	while (ktr_flush() == -ESRCH && time(NULL) < end)
+		usleep(1000);
+}
+
+/* Whoever waits for a daemon waits for this. */
+static void done(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s.done", file);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+}
+
 static void do_limit(void)
 {
 	const struct rlimit limit = { 100000, 100000 };
@@ -134,7 +177,14 @@ int main(int argc, char **argv)
 		do_chroot();
 	else if (strcmp(argv[1], "limit") == 0)
 		do_limit();
+	else if (strcmp(argv[1], "daemon") == 0)
+		do_daemon();
+	else if (strcmp(argv[1], "leave") == 0)
+		do_leave();
 	record("after");
+	if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "leave") == 0)
+		await_writer();
+	atexit(done);
 	if (strcmp(argv[1], "flush") == 0 && ktr_flush())
 		return 4;
 	if (strcmp(argv[1], "exit") == 0 || strcmp(argv[1], "flush") == 0)

@@ -50,6 +50,34 @@ if [ "$(id -u)" = 0 ]; then
 	run chroot 20000 && check chroot 40000
 fi
 
+# Daemons: nobody waits for them. Their own process goes on with the trace, and every event is there once.
+for mode in daemon leave; do
+	ends=1 # a parent that calls _exit leaves none
+	[ $mode = daemon ] || ends=2
+	run $mode 10000
+	i=0
+	while [ ! -e "$dir/own.$mode.done" ] && [ $i -lt 2000 ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	[ -e "$dir/own.$mode.done" ] || fail "$mode: it never came to an end"
+	# Its exit handlers have run when the trace has its end.
+	i=0
+	while [ "$(grep -c '"end"' "$t/ktr/info.jsonl")" -lt "$ends" ] && [ $i -lt 2000 ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	"$O/bin/ktr" dump "$t" >"$dir/dump" 2>"$dir/err2"
+	[ "$(grep -c 'before [0-9]' "$dir/dump")" -eq 10000 ] && [ "$(grep -c 'after [0-9]' "$dir/dump")" -eq 10000 ] ||
+		fail "$mode: $(grep -c before "$dir/dump") and $(grep -c after "$dir/dump") events"
+	[ -s "$dir/err2" ] && fail "$mode: $(cat "$dir/err2")"
+	[ -e "$t.old.1" ] && fail "$mode: a trace was begun anew"
+	[ -s "$dir/err" ] && fail "$mode: $(cat "$dir/err")"
+	babeltrace2 "$t" >"$dir/dump" 2>&1 || fail "$mode: babeltrace2: $(tail -n 2 "$dir/dump")"
+	[ $mode = leave ] || [ "$(cat "$dir/own.$mode")" = "the host's own line" ] ||
+		fail "$mode: the host's file has other bytes"
+done
+
 # The trace reaches the limit: the host lives on, and is told.
 run limit 60000
 grep -q 'cannot write' "$dir/err" || fail "limit: nothing was said"
