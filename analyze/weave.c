@@ -26,6 +26,7 @@ struct weave_head {
 	uint64_t major;
 	uint64_t minor;
 	uint8_t uuid[16];
+	uint8_t boot_id[16];
 	const char *session;
 	const char *host;
 	const char *clock;
@@ -41,6 +42,7 @@ static const struct ktr__member weave_head[] = {
 	KTR__MEMBER(weave_head, U64, major),
 	KTR__MEMBER(weave_head, U64, minor),
 	KTR__MEMBER(weave_head, ID, uuid),
+	KTR__MEMBER(weave_head, ID, boot_id),
 	KTR__MEMBER(weave_head, TEXT, session),
 	KTR__MEMBER(weave_head, TEXT, host),
 	KTR__MEMBER(weave_head, TEXT, clock),
@@ -72,6 +74,7 @@ void ktr__weave_head(struct ktr__emit *emit, const struct ktr__trace_head *head,
 	};
 
 	memcpy(row.uuid, head->uuid, sizeof(row.uuid));
+	memcpy(row.boot_id, head->boot_id, sizeof(row.boot_id));
 	weave_line(emit, weave_head, &row);
 }
 

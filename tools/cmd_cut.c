@@ -5,6 +5,7 @@
 #include "tools/weaver.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define CUT_OUTPUT "ktr.cut"
 
@@ -54,8 +55,10 @@ static int cut_run(struct walk *walk, const char *output)
 	struct ktr_sink *sink = &cut.sink;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct weaver_stats stats;
-	int rc = weaver_open(&cut.weaver, output, &head, info->n_cpus, &err);
+	int rc;
 
+	memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
+	rc = weaver_open(&cut.weaver, output, &head, info->n_cpus, &err);
 	if (rc)
 		return fail_with(walk->find.command, &err);
 	rc = weaver_source(cut.weaver, walk->reader, (struct weaver_place){ 0, 0 }, &err);

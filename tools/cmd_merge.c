@@ -234,8 +234,11 @@ static int merge_run(struct merge *merge)
 	};
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct weaver_stats stats;
-	int rc = weaver_open(&merge->weaver, merge->output, &head, merge->n_cpus, &err);
+	int rc;
 
+	if (!merge->by_utc)
+		memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
+	rc = weaver_open(&merge->weaver, merge->output, &head, merge->n_cpus, &err);
 	if (rc)
 		return fail_with(merge->command, &err);
 	for (int i = 0; i < merge->n && rc >= 0; i++)

@@ -75,6 +75,9 @@ grep -v '^---' have | cmp -s - want || fail "merge differs"
 lost() { sed -n 's/^--- \([0-9]*\) events lost.*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'; }
 [ "$(lost have)" -eq "$(lost all)" ] || fail "merge: $(lost have) lost of $(lost all)"
 agree both
+"$ktr" cut -o cut one 2>/dev/null
+"$ktr" merge -o again cut two 2>err
+grep -q 'the same machine' err || fail "a cut has lost its machine: $(cat err)"
 "$ktr" merge -o shifted --shift 2:-1s one two 2>err || fail "merge --shift: $(cat err)"
 grep -q 'moved by -1.0' err || fail "merge --shift says: $(cat err)"
 agree shifted
