@@ -22,19 +22,21 @@ static uint64_t own_knobs_word[KTR_KNOBS_MAX]; /* where there is no session */
 static uint32_t n_own_knobs;
 
 /* Takes a string of the session out of others' reach; NULL where there is none. */
-static const char *own_knobs_text(const struct ktr__session *session, uint32_t offset, char text[KTR_KNOB_NAME_BYTES])
+static const char *own_knobs_text(const struct ktr__session *session, uint32_t offset,
+				  char text[KTR_KNOB_NAME_BYTES])
 {
-	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
-	size_t n = offset < region->bytes ? strnlen(session->map + region->offset + offset, region->bytes - offset) : 0;
+	size_t n;
+	const char *from = ktr__session_string(session, offset, &n);
 
 	if (n >= KTR_KNOB_NAME_BYTES)
 		n = KTR_KNOB_NAME_BYTES - 1;
-	memcpy(text, session->map + region->offset + offset, n);
+	memcpy(text, from, n);
 	text[n] = '\0';
 	return n ? text : NULL;
 }
 
-bool ktr__shared_knob(const struct ktr__session *session, uint32_t index, struct ktr__shared_knob *knob)
+bool ktr__shared_knob(const struct ktr__session *session, uint32_t index,
+		      struct ktr__shared_knob *knob)
 {
 	struct ktr_knob_row *row = ktr__region(session, knob, struct ktr_knob_row) + index;
 
@@ -101,10 +103,13 @@ static void own_knobs_report(void *context, const struct ktr_error *err)
 }
 
 /* The default, then what files and environment say. */
-static int own_knobs_begin(struct ktr__shared_knob *knob, const struct ktr_knob *given, struct ktr_error *err)
+static int own_knobs_begin(struct ktr__shared_knob *knob, const struct ktr_knob *given,
+			   struct ktr_error *err)
 {
 	struct ktr_source source;
-	struct ktr_load load = { .source = &source, .only = &knob->table, .report = own_knobs_report,
+	struct ktr_load load = { .source = &source,
+				 .only = &knob->table,
+				 .report = own_knobs_report,
 				 .context = (void *)(uintptr_t)given->name };
 	uint32_t access = knob->row.access;
 	int code = 0;
@@ -130,14 +135,17 @@ int ktr_knob_add(const struct ktr_knob *given, uint64_t **word, struct ktr_error
 	*word = NULL;
 	ktr__start_once();
 	if (i >= KTR_KNOBS_MAX || given->type < KTR_KNOB_BOOL || given->type > KTR_KNOB_DURATION)
-		return ktr_error_set(err, EINVAL, "%s: only %u knobs, each of one number, fit a session", given->name,
-				     KTR_KNOBS_MAX);
+		return ktr_error_set(err, EINVAL,
+				     "%s: only %u knobs, each of one number, fit a session",
+				     given->name, KTR_KNOBS_MAX);
 	if (ktr__own.map) {
 		index = own_knobs_find(given->name);
-		row = index ? ktr__region(&ktr__own, knob, struct ktr_knob_row) + index : own_knobs_row(given);
+		row = index ? ktr__region(&ktr__own, knob, struct ktr_knob_row) + index
+			    : own_knobs_row(given);
 	}
 	if (row && row->type != given->type)
-		return ktr_error_set(err, EEXIST, "%s is of another type in this session", given->name);
+		return ktr_error_set(err, EEXIST, "%s is of another type in this session",
+				     given->name);
 	knob->row = *given;
 	knob->row.get = NULL;
 	knob->row.set = NULL;

@@ -36,9 +36,8 @@ struct rules_rule {
 static void rules_string(const struct ktr__session *session, uint32_t offset,
 			 char text[RULES_PATTERN])
 {
-	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
-	const char *from = session->map + region->offset + offset;
-	size_t n = offset < region->bytes ? strnlen(from, region->bytes - offset) : 0;
+	size_t n;
+	const char *from = ktr__session_string(session, offset, &n);
 
 	if (n >= RULES_PATTERN) {
 		from += n - (RULES_PATTERN - 1);

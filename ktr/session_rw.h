@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A mapped session. header is a private copy that was checked; the rest is shared and untrusted. */
 struct ktr__session {
@@ -124,6 +125,16 @@ uint64_t ktr__session_classes(const struct ktr__session *session);
 
 /* Only CPUs of bits[] (KTR_CPU_MAX of them) record from now on. 0 or -errno: -EBUSY. */
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
+
+/* The string at an offset of the string table, which others write to: *n bytes of it lie in the table. */
+static inline const char *ktr__session_string(const struct ktr__session *session, uint32_t offset, size_t *n)
+{
+	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
+	const char *from = session->map + region->offset + (offset < region->bytes ? offset : 0);
+
+	*n = offset < region->bytes ? strnlen(from, region->bytes - offset) : 0;
+	return from;
+}
 
 /*
  * rules.c: single call sites. set() adds rules to those there are; with check, a pattern that fits no site
