@@ -394,16 +394,19 @@ static int perfetto_flow(void *context, uint64_t flow, const struct ktr__slice_t
 static int perfetto_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
 	struct perfetto *p = e->data;
-	uint64_t track = PERFETTO_LOSSES + 2 * (uint64_t)loss->cpu + loss->keep;
+	/* CPUs beyond what any machine has come from damage, and share one track. */
+	uint32_t cpu = loss->cpu < KTR__LOSSES_CPUS ? loss->cpu : KTR__LOSSES_CPUS;
+	uint32_t number = 2 * cpu + (loss->keep != 0);
+	uint64_t track = PERFETTO_LOSSES + number;
 	uint64_t from = loss->from_ns ? loss->from_ns : e->info->first_ns;
 	uint64_t to = loss->to_ns ? loss->to_ns : e->info->last_ns;
 	char name[64];
 
-	if (ktr__room(&p->cpu_known, &p->n_cpus, 2 * loss->cpu + loss->keep, 1) != 0)
+	if (ktr__room(&p->cpu_known, &p->n_cpus, number, 1) != 0)
 		return -ENOMEM;
-	if (!p->cpu_known[2 * loss->cpu + loss->keep]) {
-		p->cpu_known[2 * loss->cpu + loss->keep] = 1;
-		snprintf(name, sizeof(name), "lost events, CPU %" PRIu32 "%s", loss->cpu,
+	if (!p->cpu_known[number]) {
+		p->cpu_known[number] = 1;
+		snprintf(name, sizeof(name), "lost events, CPU %" PRIu32 "%s", cpu,
 			 loss->keep ? ", keep ring" : "");
 		perfetto_open(p, 0);
 		perfetto_number(&p->inner, 1, track);

@@ -44,14 +44,27 @@ int ktr__slices_init(struct ktr__slices *slices, const struct ktr_reader_info *i
 	return ktr__timeline_init(&slices->timeline, info, &options);
 }
 
+/* What is still open was not ended, because something failed. */
+static void slices_free_row(struct ktr__slices_row *row)
+{
+	if (row->state_ns != 0)
+		free(row->kept);
+	for (uint32_t i = 0; i < row->lanes.n; i++)
+		if (row->lanes.span[i].open)
+			free(row->lanes.span[i].kept);
+	free(row->spans);
+	free(row->lanes.span);
+}
+
 void ktr__slices_free(struct ktr__slices *slices)
 {
-	for (uint32_t i = 0; i < slices->n_rows; i++) {
-		free(slices->row[i].spans);
-		free(slices->row[i].lanes.span);
-	}
-	for (uint32_t i = 0; i < slices->n_threads; i++)
+	for (uint32_t i = 0; i < slices->n_rows; i++)
+		slices_free_row(&slices->row[i]);
+	for (uint32_t i = 0; i < slices->n_threads; i++) {
+		while (slices->thread[i].n_scopes > 0)
+			free(slices->thread[i].scope[--slices->thread[i].n_scopes].kept);
 		free(slices->thread[i].scope);
+	}
 	for (uint32_t i = 0; i < slices->n_tracks; i++)
 		free(slices->track[i]);
 	free(slices->row);
@@ -352,10 +365,14 @@ static int slices_end_row(struct ktr__slices *slices, uint32_t number, uint64_t 
 	if (at->state_ns != 0)
 		rc = slices_finish(slices, at->states, at->state_ns, end_ns,
 				   end_ns < ns ? KTR__SLICE_ENDED : KTR__SLICE_OPEN, at->kept);
-	for (uint32_t i = at->lanes.n; i-- > 0 && rc == 0;)
-		if (at->lanes.span[i].open)
-			rc = slices_finish(slices, at->spans[i], at->lanes.span[i].from_ns, ns,
-					   KTR__SLICE_OPEN, at->lanes.span[i].kept);
+	at->state_ns = 0;
+	for (uint32_t i = at->lanes.n; i-- > 0 && rc == 0;) {
+		if (!at->lanes.span[i].open)
+			continue;
+		at->lanes.span[i].open = 0;
+		rc = slices_finish(slices, at->spans[i], at->lanes.span[i].from_ns, ns,
+				   KTR__SLICE_OPEN, at->lanes.span[i].kept);
+	}
 	return rc;
 }
 

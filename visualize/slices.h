@@ -36,7 +36,10 @@ struct ktr__slice_track {
 struct ktr__slices_to {
 	/* A track, before it is used. It stays where it is. */
 	int (*track)(void *context, const struct ktr__slice_track *track);
-	/* A slice; *kept is the exporter's, until the end. Flow: a number for what flow() may follow. */
+	/*
+	 * A slice; *kept is the exporter's until the end: NULL, or memory of malloc(3). Flow: a number
+	 * for what flow() may follow.
+	 */
 	int (*begin)(void *context, const struct ktr__slice_track *track, uint64_t ns,
 		     const struct ktr_event *event, uint64_t flow, void **kept);
 	/* Frees kept. */
