@@ -18,6 +18,7 @@ static const struct option_row export_rows[] = {
 	{ 'o', "output", "FILE", "write there; - is standard output" },
 	{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
 	{ WALK_TO, "to", "TIME", "end before that" },
+	FILTER_ROW,
 };
 
 static const struct options export_options = {

@@ -206,12 +206,14 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 		return fail_with(c->picture.find.command, &err);
 	sink = ktr__page_sink(page);
 	rc = ktr_reader_walk(reader, &sink, 1);
-	if (rc == -ENOMEM)
+	if (rc == -ENOMEM) {
 		rc = fail(c->picture.find.command, "not enough memory");
-	else if (rc != 0)
+	} else if (rc != 0) {
 		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
-	else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0)
+	} else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0) {
 		rc = fail_with(c->picture.find.command, &err);
+		filter_tell(c->picture.find.command, reader);
+	}
 	ktr__page_free(page);
 	return rc;
 }

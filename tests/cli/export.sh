@@ -49,6 +49,8 @@ for format in $formats; do
 	grep -q 'cannot be written' err || fail "$format on a full disk: $(cat err)"
 done
 [ -c /dev/full ] || fail "/dev/full is gone"
+"$ktr" export csv ktr.out --filter 'kind == counter' -o file && [ "$(grep -c ,counter, file)" = "$(($(wc -l <file) - 1))" ] &&
+	[ "$(wc -l <file)" -gt 100 ] || fail "--filter"
 "$ktr" export crhome -o x 2>err && fail "an unknown format"
 [ $? = 2 ] && grep -q 'did you mean chrome' err || fail "$(cat err)"
 "$ktr" export chrome 2>err
