@@ -178,7 +178,7 @@ static void odd_one(const struct odd_case *odd, bool thread_path)
 	if (!pid) {
 		setenv("KTR_SESSION", name, 1);
 		setenv("KTR_MASK", odd->mask, 1);
-		setenv("KTR_ENTRIES", "65536", 0);
+		setenv("KTR_ENTRIES", odd->entries, 0);
 		setenv("KTR_KEEP_SESSION", "1", 1);
 		unsetenv("KTR_DISABLE");
 		if (thread_path)

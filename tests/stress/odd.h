@@ -21,6 +21,7 @@ struct odd_case {
 	void (*run)(void);
 	void (*check)(void);
 	const char *mask; /* classes recorded */
+	const char *entries; /* of a ring */
 	struct odd_case *next;
 };
 
@@ -29,8 +30,10 @@ void odd_add(struct odd_case *odd);
 #define ODD_CASE(case_name, run_function, check_function)                                        \
 	ODD_CASE_MASK(case_name, run_function, check_function, "all")
 #define ODD_CASE_MASK(case_name, run_function, check_function, classes)                          \
+	ODD_CASE_LARGE(case_name, run_function, check_function, classes, "65536")
+#define ODD_CASE_LARGE(case_name, run_function, check_function, classes, n_entries)              \
 	static struct odd_case case_name##_case = { #case_name, run_function, check_function,   \
-						    classes, 0 };                                \
+						    classes, n_entries, 0 };                     \
 	static void __attribute__((constructor)) case_name##_add(void)                           \
 	{                                                                                        \
 		odd_add(&case_name##_case);                                                      \
