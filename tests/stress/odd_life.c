@@ -7,7 +7,10 @@
 
 #include <ktr.h>
 
+#include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,3 +166,74 @@ static void life_pages_check(void)
 	ODD_CHECK(odd_count("nothing of something %.*s") == 1);
 }
 ODD_CASE(life_pages, life_pages_run, life_pages_check);
+
+/*
+ * A string in a page that another thread takes away at that moment: CTR faults as printf would. A host
+ * whose handler jumps out of it goes on tracing: the event is not recorded, every other one is, whole, and
+ * errno is as it was.
+ */
+#define LIFE_FAULTS 3000
+
+static sigjmp_buf life_escape;
+static char *life_page;
+
+static void life_fault(int sig)
+{
+	(void)sig;
+	siglongjmp(life_escape, 1);
+}
+
+static void *life_takes_away(void *stop)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+		mprotect(life_page, page, PROT_NONE);
+		mprotect(life_page, page, PROT_READ);
+	}
+	return NULL;
+}
+
+static void life_faults_run(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int stop = 0;
+	pthread_t other;
+
+	life_page = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (life_page == MAP_FAILED || signal(SIGSEGV, life_fault) == SIG_ERR)
+		exit(1);
+	memset(life_page, 'x', 40);
+	mprotect(life_page, page, PROT_NONE);
+	for (volatile int i = 0; i < LIFE_FAULTS; i++) {
+		/* The first ones fault for certain. */
+		if (i == 10 && pthread_create(&other, NULL, life_takes_away, &stop))
+			exit(1);
+		errno = 4711;
+		if (sigsetjmp(life_escape, 1) == 0)
+			CTR2(KTR_GEN, "may fault %d %s", i, life_page);
+		else
+			odd_fact[0]++;
+		CTR1(KTR_GEN, "behind a fault %d", i);
+		odd_fact[1] += errno == 4711;
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(other, NULL);
+}
+
+static void life_faults_check(void)
+{
+	static const char whole[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+	unsigned spoilt = 0;
+
+	for (unsigned i = 0; i < odd_n_events; i++)
+		spoilt += strcmp(odd_events[i].format, "may fault %d %s") == 0 &&
+			  strcmp(odd_events[i].text, whole) != 0;
+	ODD_CHECK(odd_fact[0] >= 10);
+	ODD_CHECK(odd_fact[1] == LIFE_FAULTS);
+	ODD_CHECK(spoilt == 0);
+	ODD_CHECK(odd_count("may fault %d %s") == LIFE_FAULTS - odd_fact[0]);
+	ODD_CHECK(odd_counts_up("behind a fault %d", 0, LIFE_FAULTS));
+	ODD_CHECK(odd_control.drop_nested == 0);
+}
+ODD_CASE(life_faults, life_faults_run, life_faults_check);
