@@ -26,7 +26,7 @@ static const char *own_knobs_text(const struct ktr__session *session, uint32_t o
 				  char text[KTR_KNOB_NAME_BYTES])
 {
 	size_t n;
-	const char *from = ktr__session_string(session, offset, &n);
+	const char *from = ktr__session_bytes(session, offset, &n);
 
 	if (n >= KTR_KNOB_NAME_BYTES)
 		n = KTR_KNOB_NAME_BYTES - 1;

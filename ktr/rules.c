@@ -37,7 +37,7 @@ static void rules_string(const struct ktr__session *session, uint32_t offset,
 			 char text[RULES_PATTERN])
 {
 	size_t n;
-	const char *from = ktr__session_string(session, offset, &n);
+	const char *from = ktr__session_bytes(session, offset, &n);
 
 	if (n >= RULES_PATTERN) {
 		from += n - (RULES_PATTERN - 1);

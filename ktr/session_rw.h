@@ -127,7 +127,7 @@ uint64_t ktr__session_classes(const struct ktr__session *session);
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
 
 /* The string at an offset of the string table, which others write to: *n bytes of it lie in the table. */
-static inline const char *ktr__session_string(const struct ktr__session *session, uint32_t offset, size_t *n)
+static inline const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n)
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
 	const char *from = session->map + region->offset + (offset < region->bytes ? offset : 0);
