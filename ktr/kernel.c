@@ -95,3 +95,16 @@ uint64_t ktr__proc_own_ns(void)
 
 	return stat("/proc/self/ns/pid", &st) < 0 ? 0 : (uint64_t)st.st_ino;
 }
+
+int ktr__release_restarts(const char *release)
+{
+	static const char bad[][5] = { "6.19", "7.0" };
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = strlen(bad[i]);
+
+		if (strncmp(release, bad[i], n) == 0 && !(release[n] >= '0' && release[n] <= '9'))
+			return 0;
+	}
+	return 1;
+}

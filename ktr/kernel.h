@@ -27,4 +27,12 @@ uint64_t ktr__proc_start_time(uint32_t pid);
 /* Inode of our own pid namespace, 0 where unknown. */
 uint64_t ktr__proc_own_ns(void);
 
+/*
+ * Does a kernel of this release (uname(2)) abort the restartable sequences of arm64 whenever it preempts
+ * the thread? 6.19 and 7.0 do so only when the thread comes back on another CPU: reported in April 2026,
+ * "[REGRESSION] rseq: refactoring in v6.19 broke everyone on arm64", linux-arm-kernel. Later point
+ * releases of both may have been mended; they are not told apart, since the other path costs no more.
+ */
+int ktr__release_restarts(const char *release);
+
 #endif

@@ -16,6 +16,7 @@
 #include "ktr/arch.h"
 #include "ktr/clock.h"
 #include "ktr/cpu.h"
+#include "ktr/kernel.h"
 #include "ktr/knobs.h"
 #include "ktr/session_find.h"
 #include "ktr/sweep.h"
@@ -23,6 +24,7 @@
 
 #include <ktr/event.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include "ktr/rcu.h"
 
@@ -98,12 +101,23 @@ bool ktr__rseq_look(ptrdiff_t *offset)
 }
 #endif
 
-/* KTR_PATH=thread chooses the path without restartable sequences, to try it or to compare. */
+/*
+ * KTR_PATH=thread chooses the path without restartable sequences, to try it or to compare; KTR_PATH=rseq
+ * the other, even where the kernel is known to break them.
+ */
 static bool start_has_rseq(ptrdiff_t *offset)
 {
 	const char *forced = getauxval(AT_SECURE) ? NULL : getenv("KTR_PATH");
 
-	return !(forced && strcmp(forced, "thread") == 0) && ktr__rseq_look(offset);
+	if (forced && strcmp(forced, "thread") == 0)
+		return false;
+#if defined(__aarch64__)
+	struct utsname name;
+
+	if (!(forced && strcmp(forced, "rseq") == 0) && uname(&name) == 0 && !ktr__release_restarts(name.release))
+		return false;
+#endif
+	return ktr__rseq_look(offset);
 }
 
 static const char *start_env(const char *name)
@@ -398,6 +412,21 @@ static void start_after_fork_child(void)
 	errno = saved;
 }
 
+/*
+ * A plugin with a copy of the library in it stays mapped when it is closed: other threads have a key with
+ * our destructor, and perhaps a restartable sequence of ours that the kernel looks at when they are next
+ * interrupted. Code for executables needs none of it, and a static one has no loader.
+ */
+static void start_stay(void)
+{
+#if defined(__PIC__) && !defined(__PIE__)
+	struct ktr__object object;
+
+	if (ktr__object_find(&ktr__own, &object) && !object.executable)
+		dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
+}
+
 static void start_everything(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -414,6 +443,7 @@ static void start_everything(void)
 	if (!code)
 		start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
 	if (!code) {
+		start_stay();
 		ktr__threads_start();
 		ktr__proc_register();
 		pthread_atfork(start_before_fork, start_after_fork_parent, start_after_fork_child);

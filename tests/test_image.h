@@ -6,6 +6,8 @@
 #ifndef TESTS_TEST_IMAGE_H
 #define TESTS_TEST_IMAGE_H
 
+#include "ktr/kernel.h"
+
 #include <ktr/session.h>
 
 #include <errno.h>
@@ -109,6 +111,18 @@ static inline void image_ring_open(struct image *image, unsigned idx, unsigned l
 
 	image_ring(image, idx)->geom = offset >> 16 | (uint64_t)log2 << 32 |
 				       generation * KTR_GEOM_GENERATION;
+}
+
+/* A process of ours that is in the session. */
+static inline void image_process(struct image *image, uint32_t row, uint32_t pid, uint64_t start_time)
+{
+	struct ktr_proc_row *proc = (struct ktr_proc_row *)image_region(image, KTR_REGION_proc) + row;
+
+	proc->state = KTR_ROW_READY;
+	proc->pid = pid;
+	proc->pid_ns = ktr__proc_own_ns();
+	proc->start_time = start_time;
+	image->control->n_procs = row + 1;
 }
 
 /* 0 or -1 */
