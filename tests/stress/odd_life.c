@@ -230,7 +230,9 @@ static void life_faults_check(void)
 		spoilt += strcmp(odd_events[i].format, "may fault %d %s") == 0 &&
 			  strcmp(odd_events[i].text, whole) != 0;
 	ODD_CHECK(odd_fact[0] >= 10);
+#ifndef __SANITIZE_THREAD__ /* which changes errno itself around a handler, and is jumped out of */
 	ODD_CHECK(odd_fact[1] == LIFE_FAULTS);
+#endif
 	ODD_CHECK(spoilt == 0);
 	ODD_CHECK(odd_count("may fault %d %s") == LIFE_FAULTS - odd_fact[0]);
 	ODD_CHECK(odd_counts_up("behind a fault %d", 0, LIFE_FAULTS));
