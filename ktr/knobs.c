@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define KNOB_CLOCK_EVERY_MAX 1024
 
@@ -81,17 +82,17 @@ static int knobs_mask_get(const struct ktr_knob_at *at, struct ktr_value *value)
 	return 0;
 }
 
-/* Classes that somebody outside adds and no call site is of would make an empty trace without a word. */
-static int knobs_have_sites(const struct ktr_knob_at *at, uint64_t before, uint64_t after, struct ktr_error *err)
+/* Classes, set from outside, that no call site is of would make an empty trace without a word. */
+static int knobs_have_sites(const struct ktr_knob_at *at, uint64_t wanted, struct ktr_error *err)
 {
 	struct ktr__knob_context *context = knobs_context(at);
-	uint64_t added = after & ~before, classes;
 	char want[128] = "", have[96] = "";
+	uint64_t classes;
 
-	classes = added && at->origin == KTR_ORIGIN_SYSCTL ? ktr__session_classes(context->session) : added;
-	if (added == 0 || added & classes)
+	classes = at->origin == KTR_ORIGIN_SYSCTL ? ktr__session_classes(context->session) : wanted;
+	if (!wanted || wanted & classes)
 		return 0;
-	ktr__print_mask(added, ktr__knob_class_names, context, 0, want, sizeof(want));
+	ktr__print_mask(wanted, ktr__knob_class_names, context, 0, want, sizeof(want));
 	ktr__print_mask(classes, ktr__knob_class_names, context, 0, have, sizeof(have));
 	return ktr_error_set(err, ENOENT, "no call site is of class %s, there are %s", want, have);
 }
@@ -101,7 +102,7 @@ static int knobs_mask_set(const struct ktr_knob_at *at, const struct ktr_value *
 {
 	struct ktr__knob_context *context = knobs_context(at);
 
-	if (context->session->map && knobs_have_sites(at, knobs_control(at)->asked, value->number, err))
+	if (context->session->map && knobs_have_sites(at, value->number, err))
 		return -ENOENT;
 	context->early_mask = value->number;
 	return context->session->map ? ktr__mask_set(context->session, value->number, err) : 0;
@@ -148,7 +149,7 @@ static int knobs_count_set(const struct ktr_knob_at *at, const struct ktr_value 
 
 	if (!session->map)
 		return 0;
-	code = knobs_have_sites(at, session->control->count, value->number, err);
+	code = knobs_have_sites(at, value->number, err);
 	if (code)
 		return code;
 	/* First the word, then the memory: a site that registers in between sees one of them. */
@@ -467,7 +468,9 @@ static int knobs_alq_set(const struct ktr_knob_at *at, const struct ktr_value *v
 	}
 	if (!context->session->map)
 		return ktr_error_set(err, ENXIO, "no session");
-	if (on && __atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED))
+	/* Of a process that was killed the word has stayed: what is our own is known better. */
+	if (on && __atomic_load_n(&knobs_control(at)->alq_enable, __ATOMIC_RELAXED) &&
+	    (!context->own || __atomic_load_n(&knobs_control(at)->writer, __ATOMIC_RELAXED) == (uint32_t)getpid()))
 		return 0;
 	if (context->own && on)
 		return ktr__writer_enable(err);

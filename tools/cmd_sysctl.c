@@ -224,10 +224,35 @@ static void sysctl_trigger_set(const struct sysctl *s, const char *text)
 		printf("matches no call site yet\n");
 }
 
+/* A mask as a number; 0 where it cannot be read. */
+static uint64_t sysctl_mask(const struct sysctl *s, const char *name)
+{
+	struct ktr_knob_at at;
+	char text[32];
+
+	if (ktr_conf_find(s->conf, name, &at, NULL) ||
+	    ktr_knob_read(&at, KTR_PRINT_NUMBER, text, sizeof(text), NULL))
+		return 0;
+	return strtoull(text, NULL, 10);
+}
+
+/* Says which classes were added that no call site is of; "all" means those there are. */
+static void sysctl_note(const struct sysctl *s, const struct ktr_knob_at *at, const char *text, uint64_t before)
+{
+	uint64_t none = sysctl_mask(s, at->name) & ~before & ~sysctl_mask(s, SYSCTL_ROOT ".compile");
+	char names[512];
+
+	if (s->quiet || !none || strstr(text, "all") ||
+	    ktr__print_mask(none, at->knob->names, at->table->context, 0, names, sizeof(names)))
+		return;
+	fprintf(stderr, "%s: %s: no call site is of class %s yet\n", s->command, at->name, names);
+}
+
 static int sysctl_set(struct sysctl *s, const char *name, const char *text, struct ktr_error *err)
 {
 	struct ktr_knob_at at;
 	struct ktr_origin origin;
+	uint64_t before;
 	int rc, readable, trigger;
 
 	rc = sysctl_find(s, name, &at, err);
@@ -237,6 +262,7 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 	if (trigger && (rc = sysctl_trigger(s, &text, err)))
 		return rc;
 	readable = ktr_knob_read(&at, s->print, s->old, sizeof(s->old), NULL) == 0;
+	before = at.knob->type == KTR_KNOB_MASK ? sysctl_mask(s, at.name) : 0;
 	ktr_origin_set(&origin, KTR_ORIGIN_SYSCTL, NULL, 0);
 	origin.pid = (uint32_t)getpid();
 	rc = ktr_knob_write(&at, text, &origin, err);
@@ -252,6 +278,8 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 		printf("%s\n", text);
 	if (trigger)
 		sysctl_trigger_set(s, text);
+	if (at.knob->type == KTR_KNOB_MASK)
+		sysctl_note(s, &at, text, before);
 	return 0;
 }
 

@@ -75,6 +75,7 @@ static struct writer {
 	pid_t pid;   /* the writer's process */
 	int may_bequeath; /* 1: the process had no other thread when it forked */
 	char full_path[PATH_MAX];
+	bool draining;		/* the thread has a trace */
 	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
 	/* The host's standard error when the writer started. */
 	dev_t stderr_dev;
@@ -326,6 +327,7 @@ static void writer_finish(struct writer_thread *self)
 		writer_say(self, line);
 	}
 	self->drain = NULL;
+	__atomic_store_n(&writer.draining, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
 	/* At exit it stays on: a forked child may go on with the trace. */
@@ -455,8 +457,9 @@ static void *writer_main(void *context)
 	struct writer_thread self = { .map = { .fd = -1 }, .proc_fd = -1 };
 	int rc = context ? writer_inherit(&self) : writer_begin(&self);
 
-	if (self.drain)
-		__atomic_store_n(&writer.session->control->alq_enable, 1, __ATOMIC_RELAXED);
+	if (!rc) /* also where a writer that was killed has left a 1 */
+		__atomic_store_n(&writer.session->control->alq_enable, self.drain != NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
 		__atomic_store_n(&writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
 	pthread_mutex_lock(&writer.lock);
@@ -527,7 +530,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	int rc;
 
 	/* One that only prints is followed by one that does both. */
-	if (path && !__atomic_load_n(&session->control->alq_enable, __ATOMIC_RELAXED))
+	if (path && !__atomic_load_n(&writer.draining, __ATOMIC_RELAXED))
 		ktr__writer_stop();
 	writer_bury();
 	pthread_mutex_lock(&writer.lock);

@@ -99,6 +99,8 @@ refused 'no call site is of class inet6' mask=inet6
 refused 'debug.ktr.mask stays net|rx' mask=inet6
 refused 'no call site is of class sched' count=sched
 is "mask" "$(value mask)" 'net|rx'
+has "one class of two" "$(sysctl mask=+inet6)" 'debug.ktr.mask: no call site is of class inet6 yet'
+sysctl mask=-inet6 >/dev/null
 refused 'a pattern has more than 127 bytes' sites=+"$(head -c 200 /dev/zero | tr '\0' x)"
 is "a call" "$(tell set debug.ktr.sites nothing)" 'debug.ktr.sites: unknown call site "nothing"'
 stop

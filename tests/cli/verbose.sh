@@ -87,6 +87,26 @@ stop
 # A host whose standard error is gone is none the worse.
 KTR_MASK=gen KTR_VERBOSE=1 ./formats 2>&- || fail "without standard error"
 KTR_MASK=gen KTR_VERBOSE=1 ./formats 2>/dev/full || fail "with a full one"
+# A session whose writer was killed: the next process in it writes all the same.
+mkfifo never
+exec 6<>never
+KTR_SESSION=left KTR_KEEP_SESSION=1 KTR_MASK=rx KTR_FILE=killed "$dir/host" <"$dir/never" >/dev/null 2>&1 &
+killed=$!
+mkfifo hold
+KTR_SESSION=left KTR_MASK=rx "$dir/host" <hold >held 2>&1 &
+held=$!
+exec 5>hold
+for _ in $(seq 1000); do
+	$ktr ls 2>/dev/null | grep -q "^left .*$killed.*$held\|^left .*$held.*$killed" && break
+	sleep 0.01
+done
+kill -9 $killed
+wait $killed 2>/dev/null
+printf 'set debug.ktr.verbose 1\nset debug.ktr.alq_file next\nset debug.ktr.alq_enable 1\nrx 3\n' >&5
+exec 5>&-
+wait $held || fail "the process that goes on"
+is "answers" "$(sed '/^cpu/d' held)" "$(printf 'ok\nok\nok\nok')"
+is "events" "$($ktr dump -q next | grep -c beta)" 3
 # syslog: whoever listens at /dev/log; here in a name space of our own.
 if unshare -rm true 2>/dev/null && command -v python3 >/dev/null; then
 	printf 'debug.ktr.mask=gen\ndebug.ktr.verbose=1\ndebug.ktr.verbose_to=syslog\n' >conf
