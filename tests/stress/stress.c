@@ -282,7 +282,8 @@ static int stress_account(struct stress_seen *seen)
 	}
 	printf("stress: %" PRIu64 " events of %u streams, %" PRIu64 " read, %" PRIu64 " lost, %" PRIu64
 	       " cleared, %" PRIu64 " dropped\n", begun, streams, read, lost, cleared, dropped);
-	if (begun == read + lost + cleared + dropped && read)
+	/* Controllers may clear a short run's rings before the drain has had its turn. */
+	if (begun == read + lost + cleared + dropped && (read || (stress->controllers && cleared)))
 		return seen->checks_gaps ? stress_account_rings(seen) : 0;
 	__atomic_store_n(&stress->failed, 1, __ATOMIC_RELAXED);
 	fprintf(stderr, "stress: events begun are not events read, lost and dropped: %" PRId64 " off\n",
