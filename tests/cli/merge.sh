@@ -54,8 +54,12 @@ done
 "$ktr" cut -n 100 -o cut one 2>err || fail "cut -n: $(cat err)"
 dump -n 100 one >want
 same "the last 100" want cut
-"$ktr" cut --from 2ms --to 4ms -o cut one 2>err || fail "cut --from: $(cat err)"
-dump --from 2ms --to 4ms one >want
+# A window in the middle, from the time of one event to that of another.
+at() { "$ktr" dump -q --time relative -t one | awk -v n="$1" 'NR == n { print $1 "s" }'; }
+from=$(at 100) to=$(at 200)
+"$ktr" cut --from "$from" --to "$to" -o cut one 2>err || fail "cut --from $from --to $to: $(cat err)"
+dump --from "$from" --to "$to" one >want
+[ "$(wc -l <want)" -gt 50 ] || fail "the window has $(wc -l <want) events"
 same "a window" want cut
 ls -d cut.old.* >/dev/null 2>&1 || fail "the older output was not moved aside"
 KTR_SESSION=kept KTR_KEEP_SESSION=1 KTR_MASK=gen ./events 50
