@@ -27,8 +27,8 @@ cd "$dir" || exit 1
 python3 "$top/tests/page/unpack.py" page.html told >log 2>&1 || fail "$(cat log)"
 
 # A part of the trace; fewer events than there are; an older page stays where a new one fails.
-"$ktr" timeline --from 1ms --to 2ms -o part.html || fail "part"
-"$ktr" json --events --from 1ms --to 2ms >part || fail "json of a part"
+"$ktr" timeline --from 300us --to 900us -o part.html || fail "part"
+"$ktr" json --events --from 300us --to 900us >part || fail "json of a part"
 python3 "$top/tests/page/unpack.py" part.html part >log 2>&1 || fail "part: $(cat log)"
 "$ktr" timeline --events 1000 -o few.html || fail "few"
 head -n 1000 told >few
