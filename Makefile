@@ -131,15 +131,18 @@ $(O)/pic/%.o: %.c $(O)/flags
 	$(call brief,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
 
+# A thread sanitizer sees no assembly: what has a second version in C leaves itself out.
+ASM_TSAN = $(if $(findstring -fsanitize=thread,$(CFLAGS)),-DKTR_TSAN=1)
+
 $(O)/obj/%.o: %.S
 	@mkdir -p $(@D)
 	$(call brief,CC)
-	$(Q)$(CC) -Iinclude -I. $(DEPS) -c $< -o $@
+	$(Q)$(CC) -Iinclude -I. $(ASM_TSAN) $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.S
 	@mkdir -p $(@D)
 	$(call brief,CC)
-	$(Q)$(CC) -Iinclude -I. -fPIC $(DEPS) -c $< -o $@
+	$(Q)$(CC) -Iinclude -I. -fPIC $(ASM_TSAN) $(DEPS) -c $< -o $@
 
 $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	@mkdir -p $(@D)

@@ -92,7 +92,7 @@ uint32_t ktr__cpus_online(uint64_t *words, unsigned n_words)
 }
 
 #if defined(__x86_64__)
-int ktr__cpu_rdpid;
+KTR__ASM_NAMES int ktr__cpu_rdpid;
 
 void ktr__cpu_look(void)
 {

@@ -14,6 +14,13 @@ uint32_t ktr__cpus_online(uint64_t *set, unsigned n_words);
 /* The CPU the caller runs on, or did a moment ago. Cheap, async-signal-safe. */
 uint32_t ktr__getcpu(void);
 
+/* Named by assembly, where link-time optimisation does not look. */
+#if defined(__clang__)
+#define KTR__ASM_NAMES __attribute__((used))
+#else
+#define KTR__ASM_NAMES __attribute__((used, externally_visible))
+#endif
+
 #if defined(__x86_64__)
 /*
  * RDPID (CPUID.7.0:ECX[22]) returns what the kernel put into TSC_AUX: cpu in bits 0..11, node above.

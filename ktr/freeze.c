@@ -46,23 +46,18 @@ static void freeze_store(struct ktr__session *session, uint32_t state)
 		ktr__rings_gate(session);
 }
 
-struct freeze_ring {
-	struct ktr_ring *ring;
-	const struct ktr__view *view;
-};
-
 /* The ring that this thread's event would go to. False: it has none yet. */
-static bool freeze_ring(struct freeze_ring *r, bool keep)
+static bool freeze_ring(struct ktr__place *r, bool keep)
 {
 	struct ktr__self *self = &ktr__self;
+	const struct ktr__view *view;
 	uint32_t index = UINT32_MAX;
 
 	if (ktr__rec.path == KTR_PATH_THREAD) {
 		if (self->nest >= KTR_LEVELS)
 			return false;
-		r->ring = self->level[keep][self->nest].ring;
-		r->view = &self->level[keep][self->nest].view;
-		return r->ring && r->view->geom;
+		*r = self->level[keep][self->nest].at;
+		return r->ring && r->geom;
 	}
 #if KTR_ARCH_HAS_RSEQ
 	index = ktr__rseq_cpu();
@@ -70,9 +65,11 @@ static bool freeze_ring(struct freeze_ring *r, bool keep)
 	if (index >= ktr__rec.n_rings)
 		return false;
 	index += keep ? ktr__rec.n_rings : 0;
-	r->ring = &ktr__rec.rings[index];
-	r->view = __atomic_load_n(&ktr__rec.views[index], __ATOMIC_RELAXED);
-	return r->view && r->view->geom;
+	view = __atomic_load_n(&ktr__rec.views[index], __ATOMIC_RELAXED);
+	if (!view || !view->geom)
+		return false;
+	*r = (struct ktr__place){ &ktr__rec.rings[index], view->geom, view->base, view->mask };
+	return true;
 }
 
 /* A ring is full: are all that are in use? */
@@ -96,14 +93,14 @@ static void freeze_complete(void)
 }
 
 /* How many events of the ring, of its last `most`, are later than a time? */
-static uint64_t freeze_later(const struct freeze_ring *r, uint64_t ticks, uint64_t most)
+static uint64_t freeze_later(const struct ktr__place *r, uint64_t ticks, uint64_t most)
 {
 	uint64_t slot = ktr__load(&r->ring->head) >> 1, n = 0;
 
 	if (most > FREEZE_LOOK_BACK)
 		most = FREEZE_LOOK_BACK;
 	for (uint64_t i = 0; i < FREEZE_LOOK_BACK && slot-- && n < most; i++) {
-		uint64_t word = ktr__load((const uint64_t *)(const void *)(r->view->base + (slot * 64 & r->view->mask)));
+		uint64_t word = ktr__load((const uint64_t *)(const void *)(r->base + (slot * 64 & r->mask)));
 
 		if (word & KTR_CONT_MARK)
 			continue;
@@ -115,7 +112,7 @@ static uint64_t freeze_later(const struct freeze_ring *r, uint64_t ticks, uint64
 }
 
 /* Where the ring stops, as ktr_ring.stop has it; next: the number of the event to be admitted, from 1. */
-static uint64_t freeze_stop(const struct freeze_ring *r, uint32_t state, uint64_t next)
+static uint64_t freeze_stop(const struct ktr__place *r, uint32_t state, uint64_t next)
 {
 	uint64_t after = ktr__load(&ktr__rec.control->freeze_after), stop = ktr__load(&r->ring->stop);
 
@@ -142,7 +139,7 @@ static void freeze_full(struct ktr_ring *ring)
 bool ktr__freeze_admits(const struct ktr_site *site, bool keep)
 {
 	uint32_t state = __atomic_load_n(&ktr__rec.control->frozen, __ATOMIC_SEQ_CST);
-	struct freeze_ring r;
+	struct ktr__place r;
 	uint64_t next, conts, stop;
 
 	if (state == KTR_FROZEN_YES || state == KTR_FROZEN_NO)
@@ -179,7 +176,7 @@ static void freeze_mark(uint32_t why, uint32_t at)
 		return;
 	freeze_site = &site;
 	__atomic_fetch_or(&ktr__rec.site_ctl[site.id], KTR_SITE_ON | KTR_SITE_KEEP, __ATOMIC_RELAXED);
-	ktr__record_slow(&site, arg, NULL, 0);
+	ktr__record_cold(&site, arg);
 }
 
 static void freeze_remember(struct ktr__session *session, uint32_t why, uint32_t site)
@@ -225,13 +222,13 @@ void ktr__freeze(uint32_t why)
 void ktr__freeze_event(const struct ktr_site *site, bool keep)
 {
 	uint64_t at = ktr__clock_now(ktr__rec.clock), slot = 0;
-	struct freeze_ring r;
+	struct ktr__place r;
 
 	if (freeze_ring(&r, keep))
 		slot = ktr__load(&r.ring->head) >> 1;
 	for (int i = 0; i < KTR_SLOTS_MAX && slot--; i++) {
 		const struct ktr_entry *entry =
-			(const struct ktr_entry *)(const void *)(r.view->base + (slot * 64 & r.view->mask));
+			(const struct ktr_entry *)(const void *)(r.base + (slot * 64 & r.mask));
 
 		if (entry->timestamp & KTR_CONT_MARK || entry->site != site->id ||
 		    (entry->thread & KTR_THREAD_INDEX) != ktr__self.row)

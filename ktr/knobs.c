@@ -202,7 +202,7 @@ static int knobs_clock_get(const struct ktr_knob_at *at, struct ktr_value *value
 {
 	if (!knobs_context(at)->session->map)
 		return -ENXIO;
-	value->number = 1ull << (__atomic_load_n(&knobs_control(at)->clock_log2, __ATOMIC_RELAXED) & 31);
+	value->number = (__atomic_load_n(&knobs_control(at)->clock_slots, __ATOMIC_RELAXED) >> 1) + 1ull;
 	return 0;
 }
 
@@ -210,16 +210,13 @@ static int knobs_clock_set(const struct ktr_knob_at *at, const struct ktr_value 
 			  struct ktr_error *err)
 {
 	struct ktr__session *session = knobs_context(at)->session;
-	uint32_t log2 = 0;
 
 	if (!session->map)
 		return 0;
-	while ((1ull << log2) < value->number)
-		log2++;
-	if (1ull << log2 != value->number)
+	if (value->number & (value->number - 1))
 		return ktr_error_set(err, EINVAL, "not a power of two");
-	__atomic_store_n(&session->control->clock_log2, log2, __ATOMIC_RELAXED);
-	return knobs_republish(session);
+	__atomic_store_n(&session->control->clock_slots, (uint32_t)(value->number - 1) << 1, __ATOMIC_RELAXED);
+	return 0;
 }
 
 static int knobs_clocks(void *context, unsigned idx, char *name, size_t size, uint64_t *value)

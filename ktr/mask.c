@@ -19,22 +19,21 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 	uint64_t keep = __atomic_load_n(&control->keep, __ATOMIC_RELAXED);
 	uint64_t gate = record | count | sites;
 	uint32_t frozen = __atomic_load_n(&control->frozen, __ATOMIC_RELAXED);
-	/* The hot path knows one clock, the counter, read for every event. */
-	bool plain = !__atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) &&
-		     session->header.clock != KTR_CLOCK_MONOTONIC;
+	/* Whoever has passed the gate and is not special is recorded. */
+	uint64_t special = keep | count | (sites & ~record);
 
-	/* A thread's ring has events of all CPUs: there each event asks. */
-	if (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED))
-		plain = false;
-
+	/* The usual way knows the counter only. A thread's ring has events of all CPUs: there each event asks. */
+	if (session->header.clock == KTR_CLOCK_MONOTONIC ||
+	    (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED)))
+		special = ~0ull;
 	/* Rings that stop soon count what they take. */
 	if (frozen)
-		plain = false;
+		special = ~0ull;
 	if (frozen == KTR_FROZEN_YES)
 		gate = 0;
 	__atomic_store_n(&control->asked, record, __ATOMIC_RELAXED);
 	__atomic_fetch_and(&control->gate, gate, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->special, plain ? keep | count : ~0ull, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->special, special, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->record, record & ~count, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&control->generation, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->gate, gate, __ATOMIC_RELEASE);

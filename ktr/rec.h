@@ -19,6 +19,9 @@
 #include <ktr/session.h>
 #include <ktr/trace.h>
 
+#include "ktr/arch/offsets.h"
+#include "ktr/cpu.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -40,7 +43,7 @@ struct ktr__view {
 
 #define KTR__VIEWS 4 /* per ring */
 
-/* Offsets are used by the assembly in arch/; checked below. */
+/* Before there is a session, control and site_ctl are such that every event takes the cold path. */
 struct ktr__rec {
 	char *map;		/* the whole session */
 	struct ktr_ring *rings; /* headers: main rings, then keep rings */
@@ -59,22 +62,19 @@ struct ktr__rec {
 
 extern struct ktr__rec ktr__rec;
 
-KTR__LAYOUT(offsetof(struct ktr__rec, rings) == 8, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr__rec, views) == 16, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr__rec, rseq_offset) == 24, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr__rec, n_rings) == 32, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr__view, base) == 8, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr__view, mask) == 16, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr_ring, head) == 8, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr_ring, cont) == 16, "used by assembly");
-KTR__LAYOUT(offsetof(struct ktr_ring, last) == 32, "used by assembly");
-
 /* How deep signal handlers may interrupt each other's events on the thread path. */
 #define KTR_LEVELS 4
 
+/* A ring and a view of it, copied: valid as long as geom is the ring's. */
+struct ktr__place {
+	struct ktr_ring *ring;
+	uint64_t geom; /* 0: none, no open ring has it */
+	char *base;
+	uint64_t mask;
+};
+
 struct ktr__level {
-	struct ktr_ring *ring; /* NULL: none taken yet */
-	struct ktr__view view;
+	struct ktr__place at; /* ring NULL: none taken yet */
 	uint32_t cpu; /* where the CPU is not cheap to ask for: as of some events ago */
 	uint32_t reserved;
 };
@@ -91,15 +91,48 @@ struct ktr__self {
 	uint32_t own;  /* thread path: 1 once the thread may record */
 	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
+	struct ktr__place here; /* rseq path: the main ring of the CPU, while rseq_cs is ours: record_*.S */
 	const void *frame[KTR_LEVELS]; /* thread path: of the event in each level */
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
 };
 
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
 
-KTR__LAYOUT(offsetof(struct ktr__self, armed) == 0, "used by vfork.S");
-KTR__LAYOUT(offsetof(struct ktr__self, in_vfork) == 8, "used by vfork.S");
-KTR__LAYOUT(offsetof(struct ktr__self, own) == 20, "used by vfork.S");
+#define REC__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "arch/offsets.h")
+REC__AT(ktr__rec, rings, REC_RINGS);
+REC__AT(ktr__rec, views, REC_VIEWS);
+REC__AT(ktr__rec, rseq_offset, REC_RSEQ_OFFSET);
+REC__AT(ktr__rec, n_rings, REC_N_RINGS);
+REC__AT(ktr__rec, control, REC_CONTROL);
+REC__AT(ktr__rec, site_ctl, REC_SITE_CTL);
+REC__AT(ktr__view, geom, VIEW_GEOM);
+REC__AT(ktr__view, base, VIEW_BASE);
+REC__AT(ktr__view, mask, VIEW_MASK);
+REC__AT(ktr__place, ring, PLACE_RING);
+REC__AT(ktr__place, geom, PLACE_GEOM);
+REC__AT(ktr__place, base, PLACE_BASE);
+REC__AT(ktr__place, mask, PLACE_MASK);
+REC__AT(ktr__self, armed, SELF_ARMED);
+REC__AT(ktr__self, in_vfork, SELF_IN_VFORK);
+REC__AT(ktr__self, row, SELF_ROW);
+REC__AT(ktr__self, nest, SELF_NEST);
+REC__AT(ktr__self, own, SELF_OWN);
+REC__AT(ktr__self, here, SELF_HERE);
+REC__AT(ktr__self, frame, SELF_FRAME);
+REC__AT(ktr__self, level, SELF_LEVEL);
+REC__AT(ktr__level, cpu, LEVEL_CPU);
+REC__AT(ktr_ring, geom, RING_GEOM);
+REC__AT(ktr_ring, head, RING_HEAD);
+REC__AT(ktr_ring, cont, RING_CONT);
+REC__AT(ktr_ring, last, RING_LAST);
+REC__AT(ktr_control, special, CONTROL_SPECIAL);
+REC__AT(ktr_control, clock_slots, CONTROL_CLOCK);
+REC__AT(ktr_site, mask, SITE_MASK);
+REC__AT(ktr_site, plain, SITE_PLAIN);
+KTR__LAYOUT(sizeof(struct ktr__level) == LEVEL_BYTES && KTR_LEVELS == LEVELS, "arch/offsets.h");
+KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
+KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
+#undef REC__AT
 
 static inline uint64_t ktr__load(const uint64_t *p)
 {
@@ -111,9 +144,8 @@ static inline void ktr__count_drop(uint64_t *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* record.c: everything but the plain case. */
-void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
-		      unsigned depth);
+/* record.c: everything but the usual case, which is in arch/record_*.S. */
+void ktr__record_cold(struct ktr_site *site, const uint64_t *arg) KTR__ASM_NAMES;
 
 /*
  * payload.c: what an event carries behind its first entry. measure() finds the lengths, bounded, and

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recording one event: the hot path, and the slow path that does everything else.
- *
- * The hot path is for the plain case: the thread is registered, the session is on the rseq path, the
- * site has no override and no payload, and its class is recorded to the main ring with a clock reading
- * per event. Then the event is one restartable sequence (arch/). Everything else goes through
- * ktr__record_slow(): the first event of a thread or on a CPU, strings and stacks, kept or counted
- * classes, single sites, sparse clocks, the thread path.
+ * Recording one event: everything but the usual case. That is written by hand (arch/record_*.S): the
+ * thread is registered, the site has no override and no payload, its class is recorded to the main ring,
+ * and the clock is the CPU's counter. What comes here is the first event of a thread or on a CPU, strings
+ * and stacks, kept or counted classes, single sites, other clocks; and all events where there is no
+ * assembly.
  *
  * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
  * other part of it. errno is kept.
@@ -21,7 +19,13 @@
 #include <errno.h>
 #include <string.h>
 
-struct ktr__rec ktr__rec __attribute__((aligned(64)));
+static uint64_t record_no_control[64 / 8] = { [CONTROL_SPECIAL / 8] = ~0ull };
+static uint8_t record_no_site[1] = { KTR_SITE_OFF };
+
+struct ktr__rec ktr__rec __attribute__((aligned(64))) = {
+	.control = (struct ktr_control *)(void *)record_no_control,
+	.site_ctl = record_no_site,
+};
 __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(64)));
 
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
@@ -38,101 +42,6 @@ static inline bool record_usual(const struct ktr_site *site, uint32_t id)
 
 	return likely(!__atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED)) &&
 	       likely(mask & ktr__load(&control->record)) && likely(!(mask & ktr__load(&control->special)));
-}
-
-#if KTR_ARCH_HAS_RSEQ
-#define RECORD_PLAIN(stores, ...)                                                                \
-	do {                                                                                     \
-		uint64_t meta = ktr__self.armed;                                                 \
-		uint32_t id = site->plain;                                                       \
-		if (likely(meta) && likely(id) && record_usual(site, id)) {                      \
-			meta |= id;                                                              \
-			KTR_ARCH_WRITE_PLAIN(meta, stores, __VA_ARGS__);                         \
-			return;                                                                  \
-		}                                                                                \
-	} while (0)
-#else
-#define RECORD_PLAIN(stores, ...) goto cold
-#endif
-#define S0 KTR_ARCH_STORE(0, 16)
-#define S1 S0 KTR_ARCH_STORE(1, 24)
-#define S2 S1 KTR_ARCH_STORE(2, 32)
-#define S3 S2 KTR_ARCH_STORE(3, 40)
-#define S4 S3 KTR_ARCH_STORE(4, 48)
-#define S5 S4 KTR_ARCH_STORE_LAST(5, 56)
-#define A0 KTR_ARCH_ARG(0)
-#define A1 A0 KTR_ARCH_ARG(1)
-#define A2 A1 KTR_ARCH_ARG(2)
-#define A3 A2 KTR_ARCH_ARG(3)
-#define A4 A3 KTR_ARCH_ARG(4)
-#define A5 A4 KTR_ARCH_ARG_LAST(5)
-
-/* The arguments stand where they would in an entry, so that one whose clock is not read can go as it is. */
-#define RECORD_SLOW(...)                                                                         \
-	do {                                                                                     \
-		struct ktr_entry entry = { 0, 0, 0, { __VA_ARGS__ } };                           \
-		record_unusual(site, &entry);                                                    \
-	} while (0)
-
-static void record_unusual(struct ktr_site *site, struct ktr_entry *entry);
-
-/* Where a sequence found its ring not ready, or the case is not plain, the slow path takes over. */
-__attribute__((visibility("default")))
-void ktr__record0(struct ktr_site *site)
-{
-	RECORD_PLAIN("", );
-cold:
-	RECORD_SLOW(0);
-}
-
-__attribute__((visibility("default")))
-void ktr__record1(struct ktr_site *site, uint64_t a0)
-{
-	RECORD_PLAIN(S0, A0);
-cold:
-	RECORD_SLOW(a0);
-}
-
-__attribute__((visibility("default")))
-void ktr__record2(struct ktr_site *site, uint64_t a0, uint64_t a1)
-{
-	RECORD_PLAIN(S1, A1);
-cold:
-	RECORD_SLOW(a0, a1);
-}
-
-__attribute__((visibility("default")))
-void ktr__record3(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2)
-{
-	RECORD_PLAIN(S2, A2);
-cold:
-	RECORD_SLOW(a0, a1, a2);
-}
-
-__attribute__((visibility("default")))
-void ktr__record4(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
-{
-	RECORD_PLAIN(S3, A3);
-cold:
-	RECORD_SLOW(a0, a1, a2, a3);
-}
-
-__attribute__((visibility("default")))
-void ktr__record5(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
-		  uint64_t a4)
-{
-	RECORD_PLAIN(S4, A4);
-cold:
-	RECORD_SLOW(a0, a1, a2, a3, a4);
-}
-
-__attribute__((visibility("default")))
-void ktr__record6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
-		  uint64_t a4, uint64_t a5)
-{
-	RECORD_PLAIN(S5, A5);
-cold:
-	RECORD_SLOW(a0, a1, a2, a3, a4, a5);
 }
 
 __attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
@@ -247,7 +156,7 @@ static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
-	if (likely(level->view.geom) && likely(level->view.geom == ktr__load(&level->ring->geom)))
+	if (likely(level->at.geom) && likely(level->at.geom == ktr__load(&level->at.ring->geom)))
 		return level;
 	if (record_find_ring(self, level, keep))
 		return level;
@@ -266,7 +175,7 @@ static inline void record_leave(struct ktr__self *self)
 static inline void record_first(const struct ktr__level *level, uint64_t head, uint64_t meta,
 				uint32_t cpu, const uint64_t *arg)
 {
-	uint64_t *to = (uint64_t *)(void *)(level->view.base + (head * 32 & level->view.mask));
+	uint64_t *to = (uint64_t *)(void *)(level->at.base + (head * 32 & level->at.mask));
 
 	record_word(to, ktr__clock_now(ktr__rec.clock));
 	record_word(to + 1, meta | (uint64_t)cpu << (32 + KTR_THREAD_BITS));
@@ -287,45 +196,26 @@ static void record_own(struct ktr__self *self, const struct ktr_entry *staged, u
 
 	if (!level)
 		return;
-	head = __atomic_load_n(&level->ring->head, __ATOMIC_SEQ_CST);
+	head = __atomic_load_n(&level->at.ring->head, __ATOMIC_SEQ_CST);
 	next = head + 2 * (uint64_t)n;
 	record_first(level, head, staged->site | (uint64_t)staged->thread << 32,
 		     record_cpu(level, head), staged->arg);
 	if (n > 1) {
-		ordinal = level->ring->cont[head & 1];
+		ordinal = level->at.ring->cont[head & 1];
 		for (uint32_t i = 1; i < n; i++) {
-			uint64_t at = (head * 32 + i * 64) & level->view.mask;
-			uint64_t *to = (uint64_t *)(void *)(level->view.base + at);
+			uint64_t at = (head * 32 + i * 64) & level->at.mask;
+			uint64_t *to = (uint64_t *)(void *)(level->at.base + at);
 			const uint64_t *from = (const uint64_t *)(const void *)&staged[i];
 
 			record_word(to, KTR_CONT_MARK | ordinal++);
 			for (int w = 1; w < 8; w++)
 				record_word(to + w, ktr__load(&from[w]));
 		}
-		record_word(&level->ring->cont[~head & 1], ordinal);
+		record_word(&level->at.ring->cont[~head & 1], ordinal);
 		next ^= 1;
 	}
-	__atomic_store_n(&level->ring->head, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&level->at.ring->head, next, __ATOMIC_RELEASE);
 	record_leave(self);
-}
-
-/* The usual event on the thread path, in as few instructions as there can be. */
-static inline bool record_own_plain(struct ktr__self *self, const struct ktr_site *site,
-				    const uint64_t *arg)
-{
-	struct ktr__level *level;
-	uint64_t head;
-
-	if (!self->own || !site->plain || !record_usual(site, site->plain))
-		return false;
-	level = record_enter(self, false);
-	if (!level)
-		return true;
-	head = __atomic_load_n(&level->ring->head, __ATOMIC_SEQ_CST);
-	record_first(level, head, site->plain | (uint64_t)self->row << 32, record_cpu(level, head), arg);
-	__atomic_store_n(&level->ring->head, head + 2, __ATOMIC_RELEASE);
-	record_leave(self);
-	return true;
 }
 
 /* Copies staged entries into the ring of the CPU, with the session's clock. */
@@ -333,7 +223,6 @@ static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
 {
 #if KTR_ARCH_HAS_RSEQ
 	uint32_t ring_offset = keep ? ktr__rec.n_rings : 0;
-	uint32_t sparse = __atomic_load_n(&ktr__rec.control->clock_log2, __ATOMIC_RELAXED) & 31;
 
 	for (int i = 0; i < RECORD_TRIES; i++) {
 		int done;
@@ -341,13 +230,10 @@ static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
 		if (unlikely(ktr__rec.clock == KTR_CLOCK_MONOTONIC))
 			done = ktr__write_given(staged, n, ring_offset,
 						ktr__clock_now(KTR_CLOCK_MONOTONIC));
-		else if (sparse && !keep) /* rare events would repeat a time of long ago */
-			done = ktr__write_sparse(staged, n, ring_offset, (1ull << sparse) - 1);
 		else
 			done = ktr__write_ticks(staged, n, ring_offset);
 		if (likely(done == KTR_WRITE_DONE))
 			return;
-		ktr__rseq_disarm();
 		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
 			return;
 	}
@@ -509,54 +395,35 @@ static __attribute__((noinline, cold)) void record_general(const struct ktr_site
 	errno = saved;
 }
 
-#if KTR_ARCH_HAS_RSEQ
-/*
- * The usual event while the clock is read for some events only: without the clock its price is that of
- * its instructions, so it must have few.
- */
-static inline bool record_sparse(const struct ktr_site *site, struct ktr_entry *entry)
+void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
 {
-	const struct ktr_control *control = ktr__rec.control;
-	uint32_t sparse = __atomic_load_n(&control->clock_log2, __ATOMIC_RELAXED) & 31;
-	uint32_t id = site->plain;
-	uint64_t meta = ktr__self.armed;
-
-	if (!sparse || !meta || !id || ktr__rec.clock == KTR_CLOCK_MONOTONIC ||
-	    __atomic_load_n(&control->frozen, __ATOMIC_RELAXED) ||
-	    __atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED) ||
-	    !(site->mask & ktr__load(&control->record)) ||
-	    site->mask & (ktr__load(&control->keep) | ktr__load(&control->count)))
-		return false;
-	record_word((uint64_t *)(void *)entry + 1, meta | id);
-	if (likely(ktr__write_sparse(entry, 1, 0, (1ull << sparse) - 1) == KTR_WRITE_DONE))
-		return true;
-	ktr__rseq_disarm();
-	return false;
-}
-#endif
-
-static __attribute__((noinline)) void record_unusual(struct ktr_site *site, struct ktr_entry *entry)
-{
-#if KTR_ARCH_HAS_RSEQ
-	if (ktr__rec.path == KTR_PATH_RSEQ && !site->flags && record_sparse(site, entry))
-		return;
-#endif
-	ktr__record_slow(site, entry->arg, NULL, 0);
-}
-
-void ktr__record_slow(struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
-		      unsigned depth)
-{
-	if (ktr__rec.path == KTR_PATH_THREAD) {
-		if (likely(record_own_plain(&ktr__self, site, arg)))
-			return;
 #if KTR_ARCH_HAS_STRING
-	} else if (likely(site->flags & KTR_SITE_STRING) && likely(record_string(site, arg))) {
+	if (likely(site->flags & KTR_SITE_STRING) && likely(record_string(site, arg)))
 		return;
 #endif
-	}
-	record_general(site, arg, pcs, depth);
+	record_general(site, arg, NULL, 0);
 }
+
+#if !KTR_ARCH_HAS_RECORD
+#define RECORD_DOOR(n, parameters, ...)                                                          \
+	__attribute__((visibility("default"))) void ktr__record##n parameters                    \
+	{                                                                                        \
+		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
+                                                                                                 \
+		ktr__record_cold(site, arg);                                                     \
+	}
+
+RECORD_DOOR(0, (struct ktr_site *site), 0)
+RECORD_DOOR(1, (struct ktr_site *site, uint64_t a0), a0)
+RECORD_DOOR(2, (struct ktr_site *site, uint64_t a0, uint64_t a1), a0, a1)
+RECORD_DOOR(3, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2), a0, a1, a2)
+RECORD_DOOR(4, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3), a0, a1, a2, a3)
+RECORD_DOOR(5, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4),
+	    a0, a1, a2, a3, a4)
+RECORD_DOOR(6, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		uint64_t a5),
+	    a0, a1, a2, a3, a4, a5)
+#endif
 
 #if KTR_ARCH_HAS_RSEQ
 /* The usual event with a stack that fits one continuation. */
@@ -594,5 +461,5 @@ void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned dept
 	if (likely(record_stack(site, pcs, depth, cut)))
 		return;
 #endif
-	ktr__record_slow(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
+	record_general(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
 }

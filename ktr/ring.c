@@ -401,10 +401,10 @@ static struct ktr_ring *ring_of_level(struct ktr__self *self, struct ktr__level 
 	const struct ktr__level *other = &self->level[!keep][nest];
 	int index;
 
-	if (level->ring)
-		return level->ring;
-	if (other->ring)
-		return keep ? other->ring + ktr__rec.n_rings : other->ring - ktr__rec.n_rings;
+	if (level->at.ring)
+		return level->at.ring;
+	if (other->at.ring)
+		return keep ? other->at.ring + ktr__rec.n_rings : other->at.ring - ktr__rec.n_rings;
 	index = ring_take((uint32_t)gettid());
 	if (index < 0)
 		return NULL;
@@ -421,7 +421,7 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 		ktr__count_drop(&ktr__rec.control->drop_no_ring);
 		return false;
 	}
-	level->ring = ring;
+	level->at.ring = ring;
 	level->cpu = ktr__getcpu();
 	ring->thread = self->row;
 	geom = ring_validate(&ktr__own, (uint32_t)(ring - ktr__own.rings));
@@ -429,9 +429,9 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 		self->no_ring = RING_PATIENCE;
 		return false;
 	}
-	level->view.base = ktr__own.map + KTR_GEOM_OFFSET(geom);
-	level->view.mask = ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES;
-	level->view.geom = geom;
+	level->at.base = ktr__own.map + KTR_GEOM_OFFSET(geom);
+	level->at.mask = ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES;
+	level->at.geom = geom;
 	return true;
 }
 
@@ -443,7 +443,7 @@ void ktr__ring_release(struct ktr__self *self)
 	__atomic_store_n(&self->nest, KTR_LEVELS, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (int i = 0; i < KTR_LEVELS; i++) {
-		struct ktr_ring *main = self->level[0][i].ring, *keep = self->level[1][i].ring;
+		struct ktr_ring *main = self->level[0][i].at.ring, *keep = self->level[1][i].at.ring;
 
 		if (!main && keep)
 			main = keep - ktr__rec.n_rings;

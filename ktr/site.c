@@ -182,7 +182,8 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	site_prepare(site);
 	site->id = site_index(site, object, key, path);
 	ktr__trigger_site(site);
-	__atomic_store_n(&site->plain, site->flags ? 0 : site->id, __ATOMIC_RELEASE);
+	/* A class that is a run-time number has no mask that control.special could name. */
+	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
 
 static void site_register_module(struct ktr_module *module)
@@ -193,6 +194,10 @@ static void site_register_module(struct ktr_module *module)
 
 	if (!ktr__object_find(module, &object))
 		return;
+	/* Site 0 is none: an event whose site is not registered, or has a payload, finds it off. */
+	if (!ktr__table_touch(KTR_REGION_site_ctl, 0, 1))
+		return;
+	ktr__rec.site_ctl[0] = KTR_SITE_OFF;
 	key = site_hash(object.build_id, object.build_id_bytes);
 	if (!object.build_id_bytes)
 		key ^= site_hash(object.path, strlen(object.path));

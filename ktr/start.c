@@ -395,6 +395,7 @@ static void start_after_fork_child(void)
 	self->row = 0;
 	self->nest = 0;
 	self->no_ring = 0;
+	memset(&self->here, 0, sizeof(self->here));
 	memset(self->level, 0, sizeof(self->level));
 	if (ktr__rec.path && ktr__own.control->follow_fork) {
 		if (start_fork_fd >= 0)

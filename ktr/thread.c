@@ -218,7 +218,7 @@ void ktr__proc_exit(void)
 }
 
 /* vfork.S, where the system call failed. */
-int ktr__vfork_failed(int code);
+int ktr__vfork_failed(int code) KTR__ASM_NAMES;
 int ktr__vfork_failed(int code)
 {
 	errno = code;

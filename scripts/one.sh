@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes the two-file form of libktr: ktr.h has the public headers, ktr.c everything else. Each of our headers is
 # put where it is first included; one that is first met inside a conditional is repeated where it is needed
-# next, its guard sees to the rest. An assembler file becomes an asm statement.
+# next, its guard sees to the rest. An assembler file becomes an asm statement for each architecture.
 #
 #	scripts/one.sh output-directory version source...
 set -eu
@@ -15,7 +15,7 @@ mkdir -p "$out"
 flatten() {
 	known=$1
 	shift
-	awk -v known="$known" -v files="$*" '
+	awk -v cc="${CC:-cc}" -v known="$known" -v files="$*" '
 	function path_of(line,  p) {
 		p = line
 		sub(/^#[ \t]*include[ \t]*[<"]/, "", p)
@@ -52,38 +52,33 @@ flatten() {
 			exit 1
 		}
 	}
-	# Preprocessor lines stay outside of the string; comments go.
-	function put_asm(file,  line, comment, open) {
-		while ((getline line < file) > 0) {
-			if (comment) {
-				if (line !~ /\*\//)
-					continue
-				sub(/.*\*\//, "", line)
-				comment = 0
+	# As the preprocessor leaves it for one architecture.
+	function put_asm_for(arch, file,  line, command, open, tsan) {
+		command = "grep -q KTR_TSAN " file
+		tsan = system(command) == 0
+		command = cc " -E -P -undef -x assembler-with-cpp -I. -D__" arch "__=1 " file
+		while ((command | getline line) > 0) {
+			if (line ~ /^[ \t]*$/)
+				continue
+			if (!open) {
+				print "#if defined(__" arch "__) && !defined(__ILP32__)" (tsan ? " && !KTR_TSAN" : "")
+				print "__asm__(\".pushsection .text\\n\""
 			}
-			gsub(/\/\*[^*]*\*\//, "", line)
-			if (line ~ /\/\*/) {
-				sub(/\/\*.*/, "", line)
-				comment = 1
-			}
-			sub(/[ \t]+$/, "", line)
-			if (line ~ /^#/) {
-				if (open)
-					print "\".popsection\");"
-				open = 0
-				print line
-			} else if (line != "") {
-				if (!open)
-					print "__asm__(\".pushsection .text\\n\""
-				open = 1
-				gsub(/\\/, "\\\\", line)
-				gsub(/"/, "\\\"", line)
-				print "\"" line "\\n\""
-			}
+			open = 1
+			gsub(/\\/, "\\\\", line)
+			gsub(/"/, "\\\"", line)
+			print "\"" line "\\n\""
 		}
 		if (open)
-			print "\".popsection\");"
-		close(file)
+			print "\".popsection\");\n#endif"
+		if (close(command) != 0) {
+			print "one.sh: cannot preprocess " file > "/dev/stderr"
+			exit 1
+		}
+	}
+	function put_asm(file) {
+		put_asm_for("x86_64", file)
+		put_asm_for("aarch64", file)
 	}
 	BEGIN {
 		n = split(known, list, " ")

@@ -10,15 +10,16 @@
  * On x86-64 the trap flag stops before each instruction in turn; AArch64 has nothing like it for
  * programs, so there a breakpoint takes the place of one instruction after the other.
  *
- * Include this once, before anything else of ktr.
+ * The library's own record of its session, and the thread's own state, are put aside meanwhile: what
+ * runs is what programs run. finish() puts them back.
+ *
+ * Include this once.
  */
 #ifndef TESTS_TEST_SEQUENCE_H
 #define TESTS_TEST_SEQUENCE_H
 
 #include "suite.h"
 
-/* A record of our own; that of the library is in use. */
-#define ktr__rec sequence_rec
 #include "ktr/arch.h"
 
 #include <limits.h>
@@ -43,6 +44,7 @@
 #define OTHER    0x200u
 #define OTHER_N  2u
 #define CPU_NONE UINT32_MAX
+#define MASK	 1u /* the class of all events */
 
 /* linux/rseq.h */
 struct sequence_area {
@@ -62,8 +64,16 @@ struct sequence_cs {
 	uint64_t abort;
 };
 
-struct ktr__rec sequence_rec;
+/* arch/record_*.S */
+extern const struct sequence_cs ktr__record_cs __attribute__((visibility("hidden")));
 
+static struct ktr__rec library_rec;
+static struct ktr__self library_self;
+static int put_aside;
+
+static struct ktr_control control;
+static uint8_t site_ctl[OP + 1];
+static struct ktr_site site = { .mask = MASK, .id = OP, .plain = OP };
 static struct sequence_area area __attribute__((aligned(32)));
 static struct ktr_ring rings[2 * N_CPUS];
 static struct ktr__view view[2 * N_CPUS];
@@ -85,6 +95,8 @@ struct op {
 	int (*other)(void);
 	unsigned n_slots;
 	unsigned n_args;
+	const struct sequence_cs *cs; /* NULL: what it leaves behind where it ends early */
+	void (*ready)(void);	      /* something to be done before */
 };
 
 static struct {
@@ -135,11 +147,35 @@ static void start(void)
 	}
 	stage(op_staged, 3, OP);
 	stage(other_staged, OTHER_N, OTHER);
-	sequence_rec.rings = rings;
-	sequence_rec.views = views;
-	sequence_rec.n_rings = N_CPUS;
-	sequence_rec.rseq_offset = (char *)&area - here;
+	memset(&control, 0, sizeof(control));
+	control.record = control.gate = MASK;
+	site_ctl[0] = KTR_SITE_OFF;
+	if (!put_aside) {
+		put_aside = 1;
+		library_rec = ktr__rec;
+		library_self = ktr__self;
+	}
+	ktr__rec.rings = rings;
+	ktr__rec.views = views;
+	ktr__rec.n_rings = N_CPUS;
+	ktr__rec.rseq_offset = (char *)&area - here;
+	ktr__rec.control = &control;
+	ktr__rec.site_ctl = site_ctl;
+	ktr__rec.clock = KTR_ARCH_CLOCK;
+	ktr__rec.path = KTR_PATH_RSEQ;
+	ktr__rec.broken = 0;
+	memset(&ktr__self, 0, sizeof(ktr__self));
+	ktr__self.armed = (uint64_t)OP << 32;
+	/* What comes out of the sequences into C is counted there and goes no further. */
+	ktr__self.in_vfork = 1;
 	started = op_time = ktr__ticks();
+}
+
+static void finish(void)
+{
+	ktr__rec = library_rec;
+	ktr__self = library_self;
+	put_aside = 0;
 }
 
 static int inside(uintptr_t pc)
@@ -172,9 +208,12 @@ static int call(const struct op *op)
 	return function();
 }
 
-/* On no CPU, a sequence leaves early, and leaves its descriptor behind. */
+/* On no CPU, a sequence leaves early, and leaves its descriptor behind, if it has not said which it is. */
 static void describe(const struct op *op)
 {
+	plan.cs = op->cs;
+	if (plan.cs)
+		return;
 	start();
 	area.cpu_id = CPU_NONE;
 	CU_ASSERT_EQUAL_FATAL(call(op), KTR_WRITE_COLD);
@@ -221,6 +260,8 @@ static int run(const struct op *op)
 static void look(const struct op *op)
 {
 	start();
+	if (op->ready)
+		op->ready();
 	plan.at = NEVER;
 	CU_ASSERT_EQUAL_FATAL(run(op), KTR_WRITE_DONE);
 }

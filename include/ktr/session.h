@@ -155,11 +155,11 @@ struct ktr_control {
 	/* Line 0: loaded by every gate and every record, written when a mask changes. */
 	uint64_t gate;	  /* record | count | site_masks, 0 while frozen: the word the macros test */
 	uint64_t record;  /* classes recorded */
-	uint64_t special; /* classes that need the slow path: kept, counted; ~0 when all do */
+	uint64_t special; /* classes that need the slow path: not simply recorded; ~0 when all do */
 	uint64_t count;	  /* classes counted instead of recorded */
 	uint64_t keep;	  /* classes that go to the keep rings */
 	uint64_t site_masks; /* classes of sites switched on one by one */
-	uint32_t clock_log2; /* the clock is read for every 2^n-th event */
+	uint32_t clock_slots; /* (k - 1) << 1: the clock is read where these bits of head are 0 */
 	uint32_t frozen;
 	uint64_t generation; /* +1 with each change below or above; for those who poll */
 
@@ -369,7 +369,7 @@ struct ktr_ring {
 	uint64_t geom;	  /* see above; written by who resizes, on the ring's CPU */
 	uint64_t head;	  /* [slots << 1 | t] written by the commit, read by drains (acquire) */
 	uint64_t cont[2]; /* [continuations] */
-	uint64_t last;	  /* [ticks] newest time, where the clock is not read inside the sequence */
+	uint64_t last;	  /* [ticks] newest time | KTR_TIME_APPROX, as an event repeats it; rseq path */
 	uint64_t reserved[3];
 
 	uint64_t first;	  /* [slots] entries before this one were cleared; written by control */

@@ -13,6 +13,7 @@
  *		  head = rings[cpu].head		LDAR
  *		  to = view.base + (head * 32 & view.mask)
  *		  time = clock()
+ *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
  *		  to[] = { time, meta, arguments }
  *		  for several slots: the continuations behind it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots	STLR (t flipped if several)
@@ -37,7 +38,7 @@
  *	rec	address of ktr__rec
  * x9 to x14 are scratch everywhere, x6 to x8 and x15 to x17 in the general event too.
  *
- * The plain event as it is assembled, step by step:
+ * A sequence as it is assembled, step by step:
  *	RESTART		adrp add str		the store comes right before START: from there
  *						on every instruction is covered
  *	START		ldr w9, w10; cmp; b.hs	32-bit loads clear the upper half, so that x9 is the
@@ -47,9 +48,9 @@
  *	geom		ldr x9, ldr x12; cmp	x11 moves on by 8, to head: LDAR takes no offset
  *			b.ne
  *	head		ldar x12
- *	to		ldp x13, x14; and; add	base and mask of the view whose geom was compared
+ *	base, mask	ldp x13, x14		of the view whose geom was compared
  *	time		mrs x9
- *	to[]		stp, str...		each word in one piece, where no reader trusts yet
+ *	to[]		stp...			each word in one piece, where no reader trusts yet
  *	COMMIT		add; stlr		the last instruction before post_commit_ip
  *			str xzr			outside: nothing is lost where it is not reached
  * No instruction in between calls, returns, or takes an exclusive monitor; the branches out of it
@@ -69,6 +70,7 @@
 
 #define KTR_ARCH	    KTR_ARCH_ARM64
 #define KTR_ARCH_HAS_RSEQ   1
+#define KTR_ARCH_HAS_RECORD 1 /* record_arm64.S */
 #define KTR_ARCH_HAS_STRING 0 /* strings take the general event */
 #define KTR_ARCH_CLOCK	    KTR_CLOCK_CNTVCT
 
@@ -168,8 +170,11 @@ static inline const char *ktr__rseq_area(void)
 
 #define RSEQ_RING_OFFSET "add w9, w9, %w[ring_offset]\n\t"
 
-/* Out: x9 time. */
-#define RSEQ_TIME "mrs x9, cntvct_el0\n\t"
+/* In: x11 address of the ring's head. Out: x9 time, which is the ring's newest from here on. Clobbers x6. */
+#define RSEQ_TIME                                                                                \
+	"mrs x9, cntvct_el0\n\t"                                                                 \
+	"orr x6, x9, #0x4000000000000000\n\t"                                                    \
+	"str x6, [x11, #24]\n\t" /* ring.last is 24 bytes behind head */
 
 /* Out of line: the kernel checks the word before the address it sends an aborted sequence to. */
 #define RSEQ_ABORT                                                                               \
@@ -179,30 +184,6 @@ static inline const char *ktr__rseq_area(void)
 	"5:\n\t"                                                                                 \
 	"b 1b\n\t"                                                                               \
 	".popsection\n\t"
-
-/*
- * The plain event: one slot, main ring, arguments in the registers the caller put them in. Goes to
- * `cold` where the ring is not ready.
- */
-#define KTR_ARCH_WRITE_PLAIN(meta_word, stores, ...)                                             \
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM RSEQ_RING("")                                          \
-		     "and x14, x14, x12, lsl #5\n\t"                                             \
-		     "add x13, x13, x14\n\t" RSEQ_TIME                                           \
-		     "stp x9, %[meta], [x13]\n\t" stores                                         \
-		     "add x12, x12, #2\n\t"                                                      \
-		     "stlr x12, [x11]\n"                                                         \
-		     "4:\n\t" RSEQ_DISARM RSEQ_ABORT                                             \
-		     :                                                                           \
-		     : [rseq] "r"(ktr__rseq_area()), [rec] "r"(&ktr__rec),                       \
-		       [meta] "r"(meta_word)__VA_ARGS__                                          \
-		     : "x9", "x10", "x11", "x12", "x13", "x14", "cc", "memory"                   \
-		     : cold)
-
-/* Eight words are passed in registers: the sixth argument is like the others. */
-#define KTR_ARCH_STORE(n, at)	   "str %[a" #n "], [x13, #" #at "]\n\t"
-#define KTR_ARCH_ARG(n)		   , [a##n] "r"(a##n)
-#define KTR_ARCH_STORE_LAST(n, at) KTR_ARCH_STORE(n, at)
-#define KTR_ARCH_ARG_LAST(n)	   KTR_ARCH_ARG(n)
 
 /*
  * The general event: n slots staged in memory, into the main ring (ring_offset 0) or the keep ring
@@ -294,10 +275,11 @@ static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, u
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM RSEQ_RING(RSEQ_RING_OFFSET)
 		     "ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes behind head */
-		     "cmp %[time], x6\n\t"
-		     "b.lo %l[late]\n\t"
 		     "mov x9, %[time]\n\t"
-		     "str x9, [x11, #24]\n\t" RSEQ_COPY_ALL RSEQ_DISARM RSEQ_ABORT
+		     "orr x7, x9, #0x4000000000000000\n\t"
+		     "cmp x7, x6\n\t"
+		     "b.lo %l[late]\n\t"
+		     "str x7, [x11, #24]\n\t" RSEQ_COPY_ALL RSEQ_DISARM RSEQ_ABORT
 		     :
 		     : RSEQ_INPUTS, [time] "r"(time)
 		     : RSEQ_CLOBBERS
@@ -307,61 +289,6 @@ cold:
 	return KTR_WRITE_COLD;
 late:
 	return KTR_WRITE_LATE;
-}
-
-/*
- * The clock is read for every (mask + 1)-th slot only. The others repeat the newest time of their
- * ring and are marked. rseq_cs is left set behind the commit: the kernel clears it whenever the
- * thread is switched or signalled, so that "still set" means that nobody else has run on this CPU
- * since. The test itself is the first thing inside the sequence; one that finds it cleared arms
- * it, remembers to read the clock (w8), and starts over.
- *
- *	w8 = 0
- *	goto START
- *	RESTART: w8 = 1
- *		 rseq.rseq_cs = &descriptor
- *	START:	 if rseq.rseq_cs != &descriptor: goto RESTART
- *		 ...
- *		 behind = (head / 2 - 1) & mask		slots behind the last multiple, less one
- *		 if behind + n <= mask and w8 == 0 and ring.last != 0:
- *			time = ring.last | KTR_TIME_APPROX
- *		 else:
- *			ring.last = time = clock()
- */
-static inline int ktr__write_sparse(const struct ktr_entry *staged, uint32_t n,
-				    uint32_t ring_offset, uint64_t mask)
-{
-	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("1f")
-		     "mov w8, #0\n\t"
-		     "b 3f\n"
-		     "1:\n\t"
-		     "mov w8, #1\n\t" RSEQ_DESCRIPTOR
-		     "str x9, [%[rseq], #8]\n"
-		     "3:\n\t" RSEQ_DESCRIPTOR
-		     "ldr x10, [%[rseq], #8]\n\t"
-		     "cmp x9, x10\n\t"
-		     "b.ne 1b\n\t" RSEQ_RING(RSEQ_RING_OFFSET)
-		     "lsr x6, x12, #1\n\t"
-		     "sub x6, x6, #1\n\t"
-		     "and x6, x6, %[mask]\n\t"
-		     "add x6, x6, %w[n], uxtw\n\t"
-		     "cmp x6, %[mask]\n\t"
-		     "b.hi 8f\n\t"
-		     "cbnz w8, 8f\n\t"
-		     "ldr x9, [x11, #24]\n\t"
-		     "cbz x9, 8f\n\t"
-		     "orr x9, x9, #0x4000000000000000\n\t"
-		     "b 9f\n"
-		     "8:\n\t" RSEQ_TIME
-		     "str x9, [x11, #24]\n"
-		     "9:\n\t" RSEQ_COPY_ALL RSEQ_ABORT
-		     :
-		     : RSEQ_INPUTS, [mask] "r"(mask)
-		     : RSEQ_CLOBBERS
-		     : cold);
-	return KTR_WRITE_DONE;
-cold:
-	return KTR_WRITE_COLD;
 }
 
 /* Adds one to the count of a site on the CPU this runs on: the store is the commit. */
@@ -415,15 +342,6 @@ cold:
 	return KTR_WRITE_COLD;
 late:
 	return KTR_WRITE_LATE;
-}
-
-/*
- * Takes back what a sequence armed that ended cold: ktr__write_sparse() would take it for a sign that the
- * clock has been read and nobody has run since.
- */
-static inline void ktr__rseq_disarm(void)
-{
-	__atomic_store_n((uint64_t *)(uintptr_t)(ktr__rseq_area() + 8), 0, __ATOMIC_RELAXED);
 }
 
 /* The CPU of the thread as the kernel last said; used outside of sequences, so only a hint. */

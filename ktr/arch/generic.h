@@ -16,6 +16,12 @@
 #define KTR_ARCH_HAS_RSEQ 0
 #endif
 
+/* ktr__record0() to ktr__record6() in assembly, or in C (ktr/record.c), which a sanitizer can follow. */
+#if !defined(KTR_ARCH_HAS_RECORD) || KTR_TSAN
+#undef KTR_ARCH_HAS_RECORD
+#define KTR_ARCH_HAS_RECORD 0
+#endif
+
 /* A short string's event in one go: ktr__write_string(). Only with KTR_ARCH_HAS_RSEQ. */
 #ifndef KTR_ARCH_HAS_STRING
 #define KTR_ARCH_HAS_STRING 0

@@ -9,7 +9,7 @@
  * because C cannot wrap a function that returns twice.
  *
  *	ktr__self.in_vfork = 1			first: a handler in between must not arm again
- *	ktr__self.armed = 0; ktr__self.own = 0
+ *	ktr__self.armed = 0; ktr__self.own = 0; ktr__self.here.geom = 0
  *	pid = vfork()				the return address waits in a register: the child's
  *						return overwrites it on the shared stack
  *	if pid != 0: ktr__self.in_vfork = 0	the parent, also when the call failed
@@ -21,6 +21,8 @@
  * as the landing pad. It does not promise a guarded control stack, from which the child takes its
  * parent's entry.
  */
+#include "ktr/arch/offsets.h"
+
 #if defined(__x86_64__) && !defined(__ILP32__)
 	.text
 	.globl	vfork
@@ -28,9 +30,10 @@
 	.p2align 4
 vfork:
 	movq	ktr__self@gottpoff(%rip), %rdx
-	movl	$1, %fs:8(%rdx)
-	movq	$0, %fs:(%rdx)
-	movl	$0, %fs:20(%rdx)
+	movl	$1, %fs:SELF_IN_VFORK(%rdx)
+	movq	$0, %fs:SELF_ARMED(%rdx)
+	movl	$0, %fs:SELF_OWN(%rdx)
+	movq	$0, %fs:SELF_HERE + PLACE_GEOM(%rdx)
 	popq	%rdi
 	movl	$58, %eax
 	syscall
@@ -38,7 +41,7 @@ vfork:
 	testq	%rax, %rax
 	jz	1f
 	movq	ktr__self@gottpoff(%rip), %rdx
-	movl	$0, %fs:8(%rdx)
+	movl	$0, %fs:SELF_IN_VFORK(%rdx)
 	cmpq	$-4095, %rax
 	jae	2f
 1:	ret
@@ -67,15 +70,16 @@ vfork:
 	ldr	x3, [x3, :gottprel_lo12:ktr__self]
 	add	x2, x2, x3
 	mov	w3, #1
-	str	w3, [x2, #8]
-	str	xzr, [x2]
-	str	wzr, [x2, #20]
+	str	w3, [x2, #SELF_IN_VFORK]
+	str	xzr, [x2, #SELF_ARMED]
+	str	wzr, [x2, #SELF_OWN]
+	str	xzr, [x2, #SELF_HERE + PLACE_GEOM]
 	mov	x0, #0x4111		/* CLONE_VM | CLONE_VFORK | SIGCHLD */
 	mov	x1, #0			/* on the same stack */
 	mov	x8, #220		/* clone */
 	svc	#0
 	cbz	x0, 1f
-	str	wzr, [x2, #8]
+	str	wzr, [x2, #SELF_IN_VFORK]
 	cmn	x0, #4095
 	b.hs	2f
 1:	ret

@@ -13,6 +13,7 @@
  *		  head = rings[cpu].head
  *		  to = view.base + (head * 32 & view.mask)
  *		  time = clock()
+ *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
  *		  to[] = { time, meta, arguments }
  *		  for several slots: the continuations behind it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots (t flipped if several)
@@ -35,6 +36,7 @@
 
 #define KTR_ARCH	    KTR_ARCH_X86_64
 #define KTR_ARCH_HAS_RSEQ   1
+#define KTR_ARCH_HAS_RECORD 1 /* record_x86_64.S */
 #define KTR_ARCH_HAS_STRING 1
 #define KTR_ARCH_CLOCK	    KTR_CLOCK_TSC
 
@@ -97,25 +99,20 @@ static inline uint64_t ktr__ticks(void)
 	"cmpq (%%r10), %%rax\n\t"                                                                \
 	"jne %l[cold]\n\t"
 
-/* In: r10 ring, r11 view. Out: r11 address of the slot at head. Clobbers rax. */
-#define RSEQ_SLOT                                                                                \
-	"movq 8(%%r10), %%rax\n\t"                                                               \
-	"shlq $5, %%rax\n\t"                                                                     \
-	"andq 16(%%r11), %%rax\n\t"                                                              \
-	"addq 8(%%r11), %%rax\n\t"                                                               \
-	"movq %%rax, %%r11\n\t"
-
 /* In: r10 ring, r11 view. Out: rdi base, rsi mask, r11 head. */
 #define RSEQ_PLACE                                                                               \
 	"movq 8(%%r11), %%rdi\n\t"                                                               \
 	"movq 16(%%r11), %%rsi\n\t"                                                              \
 	"movq 8(%%r10), %%r11\n\t"
 
-/* Out: rax time. Clobbers rdx. */
+/* In: r10 ring. Out: rax time, which is the ring's newest from here on. Clobbers rdx. */
 #define RSEQ_TSC                                                                                 \
 	"rdtsc\n\t"                                                                              \
 	"shlq $32, %%rdx\n\t"                                                                    \
-	"orq %%rdx, %%rax\n\t"
+	"orq %%rax, %%rdx\n\t"                                                                   \
+	"movq %%rdx, %%rax\n\t"                                                                  \
+	"btsq $62, %%rdx\n\t"                                                                    \
+	"movq %%rdx, 32(%%r10)\n\t"
 
 #define RSEQ_ABORT                                                                               \
 	".pushsection __rseq_failure, \"ax\"\n\t"                                                \
@@ -129,28 +126,6 @@ static inline uint64_t ktr__ticks(void)
 	"4:\n\t"                                                                                 \
 	"movq 24+%[rec], %%r10\n\t"                                                              \
 	"movq $0, %%fs:8(%%r10)\n\t"
-
-/*
- * The plain event: one slot, main ring, arguments in registers; a handful of scratch registers, so that
- * arguments stay where the caller put them. Goes to `cold` where the ring is not ready. The commit is a
- * read-modify-write of head by one instruction, which nothing on this CPU can split.
- */
-#define KTR_ARCH_WRITE_PLAIN(meta_word, stores, ...)                                             \
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM_PLAIN RSEQ_RING("%%r10", "") RSEQ_SLOT RSEQ_TSC        \
-		     "movq %%rax, (%%r11)\n\t"                                                   \
-		     "movq %[meta], 8(%%r11)\n\t" stores                                        \
-		     "addq $2, 8(%%r10)\n" RSEQ_DISARM_PLAIN RSEQ_ABORT                          \
-		     :                                                                           \
-		     : [rec] "m"(ktr__rec), [meta] "r"(meta_word)__VA_ARGS__                     \
-		     : "rax", "rdx", "r10", "r11", "cc", "memory"                                \
-		     : cold)
-
-#define KTR_ARCH_STORE(n, at) "movq %[a" #n "], " #at "(%%r11)\n\t"
-#define KTR_ARCH_ARG(n)	      , [a##n] "r"(a##n)
-/* The sixth argument comes from the stack: through rax, which is free by then. */
-#define KTR_ARCH_STORE_LAST(n, at)                                                               \
-	"movq %[a" #n "], %%rax\n\tmovq %%rax, " #at "(%%r11)\n\t"
-#define KTR_ARCH_ARG_LAST(n) , [a##n] "rm"(a##n)
 
 /*
  * An event with one short string: two slots. words[] are the arguments, with the string's length in
@@ -281,9 +256,11 @@ static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, u
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
 		     "movq %[time], %%rax\n\t"
-		     "cmpq 32(%%r10), %%rax\n\t"
+		     "movq %%rax, %%rdx\n\t"
+		     "btsq $62, %%rdx\n\t"
+		     "cmpq 32(%%r10), %%rdx\n\t"
 		     "jb %l[late]\n\t"
-		     "movq %%rax, 32(%%r10)\n\t" RSEQ_COPY_ALL
+		     "movq %%rdx, 32(%%r10)\n\t" RSEQ_COPY_ALL
 		     "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
 		     :
 		     : RSEQ_INPUTS, [time] "rme"(time)
@@ -294,54 +271,6 @@ cold:
 	return KTR_WRITE_COLD;
 late:
 	return KTR_WRITE_LATE;
-}
-
-/*
- * The clock is read for every (mask + 1)-th slot only. The others repeat the newest time of their ring
- * and are marked. rseq_cs is left set behind the commit: the kernel clears it whenever the thread is
- * switched or signalled, so that "still set" means that nobody else has run on this CPU since. The test
- * itself is the first thing inside the sequence; one that finds it cleared arms it, remembers to read
- * the clock (r12), and starts over. Nothing may come between arming and start: who is preempted there is
- * outside of the sequence, and goes on with rseq_cs cleared.
- */
-static inline int ktr__write_sparse(const struct ktr_entry *staged, uint32_t n,
-				    uint32_t ring_offset, uint64_t mask)
-{
-	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("1f")
-		     "xorl %%r12d, %%r12d\n\t"
-		     "jmp 3f\n"
-		     "1:\n\t"
-		     "movl $1, %%r12d\n\t"
-		     "leaq 2b(%%rip), %%rax\n\t"
-		     "movq %%rax, %%fs:8(%[rs])\n"
-		     "3:\n\t"
-		     "leaq 2b(%%rip), %%rax\n\t"
-		     "cmpq %%rax, %%fs:8(%[rs])\n\t"
-		     "jne 1b\n\t" RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
-		     "movq %%r11, %%r8\n\t"
-		     "shrq $1, %%r8\n\t"
-		     "decq %%r8\n\t"
-		     "andq %[mask], %%r8\n\t" /* slots behind the last multiple, less one */
-		     "movl %[n], %%eax\n\t"
-		     "addq %%rax, %%r8\n\t"
-		     "cmpq %[mask], %%r8\n\t"
-		     "ja 9f\n\t"
-		     "movq 32(%%r10), %%rax\n\t"
-		     "testq %%rax, %%rax\n\t"
-		     "jz 9f\n\t"
-		     "testl %%r12d, %%r12d\n\t"
-		     "jnz 9f\n\t"
-		     "btsq $62, %%rax\n\t"
-		     "jmp 10f\n"
-		     "9:\n\t" RSEQ_TSC "movq %%rax, 32(%%r10)\n"
-		     "10:\n\t" RSEQ_COPY_ALL RSEQ_ABORT
-		     :
-		     : RSEQ_INPUTS, [mask] "rme"(mask)
-		     : RSEQ_CLOBBERS
-		     : cold);
-	return KTR_WRITE_DONE;
-cold:
-	return KTR_WRITE_COLD;
 }
 
 /* Adds one to the count of a site on the CPU this runs on: the increment is the commit. */
@@ -391,15 +320,6 @@ cold:
 	return KTR_WRITE_COLD;
 late:
 	return KTR_WRITE_LATE;
-}
-
-/*
- * Takes back what a sequence armed that ended cold: ktr__write_sparse() would take it for a sign that the
- * clock has been read and nobody has run since.
- */
-static inline void ktr__rseq_disarm(void)
-{
-	__asm__ volatile("movq $0, %%fs:8(%0)" : : "r"(ktr__rec.rseq_offset) : "memory");
 }
 
 /* The CPU of the thread as the kernel last said; used outside of sequences, so only a hint. */

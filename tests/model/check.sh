@@ -89,6 +89,7 @@ exact=losses_are_exact
 landed=no_store_lands_in_a_closed_area
 frozen=nothing_is_recorded_when_frozen
 time=time_never_goes_back
+turn=time_is_of_this_turn
 never=this_never_happens
 
 sc=-DMM=0
@@ -169,13 +170,13 @@ run $torn "geom not read again by the reader" resize $sc -DLAST=4 -DBREAK_GEOM_O
 run $torn "first read before geom" resize $sc -DLAST=4 -DBREAK_EARLY_FIRST
 
 # The clock, read at every k-th event.
-run holds "every 3rd, rseq_cs tested in the sequence" clock -DLAST=9
-run holds "every 3rd, time kept in the ring" clock -DLAST=9 -DRING_TIME
-run holds "every 3rd, time kept in the ring, new kernel" clock -DLAST=9 -DRING_TIME -DKERNEL_V2
-run $time "every 3rd, rseq_cs, new kernel" clock -DKERNEL_V2
-run $time "every 3rd, no test for a switch" clock -DBREAK_NO_TEST
-run $time "every 3rd, rseq_cs tested before the sequence" clock -DBREAK_TEST_OUTSIDE
-run $time "every 3rd, any rseq_cs will do" clock -DBREAK_ANY_CS
+run holds "every 3rd" clock -DLAST=9
+run holds "every 3rd, new kernel" clock -DLAST=9 -DKERNEL_V2
+run $time "every 3rd, time kept by the thread, new kernel" clock -DOWN_TIME -DKERNEL_V2
+run $time "several slots leave no time, new kernel" clock -DBREAK_NO_LAST -DKERNEL_V2
+run $turn "every 3rd, no test for a switch" clock -DBREAK_NO_TEST
+run $turn "every 3rd, rseq_cs tested before the sequence" clock -DBREAK_TEST_OUTSIDE
+run $turn "every 3rd, any rseq_cs will do" clock -DBREAK_ANY_CS
 
 [ $keep = no ] || echo "output kept in $dir"
 if [ $runs -eq 0 ]; then

@@ -4,18 +4,22 @@
  *
  * Names here            names in ktr
  *   K, MAX              k; slots of the longest event (MAX_SLOTS)
- *   rseq_cs[thread]     the thread's rseq_cs word: 0, or the descriptor of a sequence. There are
- *                       two sequences, so two descriptors (event of one slot, of several). It is
- *                       left standing after an event; the kernel clears it when it switches the
- *                       thread, so it tells at the next event whether the thread was switched
- *   cached[thread]      the time last read by the thread, in its own memory
- *   ring_time           -DRING_TIME: the time last read by anybody, in the ring's header
+ *   rseq_cs[thread]     the thread's rseq_cs word: 0, or the descriptor of a sequence: 1, an event of
+ *                       one slot, which leaves it standing; 2, an event of several, which takes it
+ *                       back; 3, somebody else's. The kernel clears it when it switches the thread,
+ *                       so it tells at the next event whether the thread was switched
+ *   ring_time           ring.last, in the ring's header: the time of the newest event
+ *   cached[thread]      -DOWN_TIME: the time last read by the thread, in its own memory
+ *   came[thread]        where head was when the thread was last put on the CPU
  *   head                slots recorded; it also serves as the clock, since time that passes without
  *                       an event cannot bring two events into the wrong order
  *   ABORTED             the thread stands inside the sequence that rseq_cs names when the kernel
  *                       takes it off the CPU or sends it a signal: it goes on at the sequence's
  *                       beginning. Whether or not, rseq_cs becomes 0
  *   thread 0, 1         two threads on one CPU; process 2 is a signal handler of thread 0
+ *
+ * An event of several slots always reads the clock; one of a single slot where head is a multiple of K,
+ * or where rseq_cs is not its own.
  *
  * -DKERNEL_V2: Linux from 6.19 on looks at rseq_cs only if the thread was interrupted in user mode
  * (rseq_update_usr() in include/linux/rseq_entry.h; later releases: for threads registered as
@@ -25,7 +29,8 @@
  * about precision alone.
  *
  * Properties: time never goes back in ring order; no event's time is older than the last K slots
- * and the event that they begin in.
+ * and the event that they begin in; and but for KERNEL_V2, none is from before its thread was last put
+ * on the CPU.
  *
  * Bounds: LAST slots, K and MAX as given, one signal.
  */
@@ -43,16 +48,17 @@ byte last_time;
 byte ring_time;
 byte rseq_cs[2];
 byte cached[2];
+byte came[2];
 bit cpu;
 bit in_handler;
 bit signalled;
-hidden byte time_never_goes_back, time_lags_by_k_at_most;
+hidden byte time_never_goes_back, time_lags_by_k_at_most, time_is_of_this_turn;
 
 #define THREAD		(_pid == 2 -> 0 : _pid)
-#ifdef RING_TIME
-#define OLD_TIME	ring_time
-#else
+#ifdef OWN_TIME
 #define OLD_TIME	cached[THREAD]
+#else
+#define OLD_TIME	ring_time
 #endif
 
 /* The test for "switched meanwhile": any descriptor will not do, it has to be our own. */
@@ -64,7 +70,7 @@ hidden byte time_never_goes_back, time_lags_by_k_at_most;
 #define SWITCHED	(seen != d)
 #endif
 #define FORGET		h = 0; n = 0; d = 0; seen = 0; time = 0
-#define READ_CLOCK	(SWITCHED || head % K == 0 || head % K + n > K)
+#define READ_CLOCK	(n > 1 || SWITCHED || head % K == 0)
 
 inline commit()
 {
@@ -72,6 +78,10 @@ inline commit()
 	assert(time_never_goes_back);
 	time_lags_by_k_at_most = (h < time + K + MAX - 1);
 	assert(time_lags_by_k_at_most);
+#ifndef KERNEL_V2
+	time_is_of_this_turn = (time >= came[THREAD]);
+	assert(time_is_of_this_turn);
+#endif
 	last_time = time;
 	head = h + n;
 	FORGET;
@@ -84,7 +94,7 @@ inline commit()
  * instead.
  */
 #define ABORTED		(inside && rseq_cs[THREAD] == d)
-#define COME_BACK	atomic { cpu == 0 -> cpu = 1 }
+#define COME_BACK	atomic { cpu == 0 -> cpu = 1; came[THREAD] = head }
 #define STEP(x) \
 	do \
 	:: atomic { x; break } \
@@ -107,7 +117,7 @@ inline commit()
 active [3] proctype thread()
 {
 	byte h, n, d, seen, time;
-	bit inside;
+	bit inside, many;
 
 	if
 	:: _pid == 2 ->
@@ -127,24 +137,40 @@ next:
 		:: head + 2 <= LAST -> d = 2; n = 2
 		fi
 	}
-#ifdef BREAK_TEST_OUTSIDE
-	STEP(seen = rseq_cs[THREAD]);
-	STEP(rseq_cs[THREAD] = d; inside = 1);
-#else
-	STEP(seen = rseq_cs[THREAD]; inside = 1);
 	if
-	:: seen == d
-	:: seen != d -> STEP(rseq_cs[THREAD] = d)
-	fi;
+	:: n > 1 -> STEP(rseq_cs[THREAD] = d; inside = 1)
+	:: else ->
+#ifdef BREAK_TEST_OUTSIDE
+		STEP(seen = rseq_cs[THREAD]);
+		STEP(rseq_cs[THREAD] = d; inside = 1)
+#else
+		STEP(seen = rseq_cs[THREAD]; inside = 1);
+		if
+		:: seen == d
+		:: seen != d -> STEP(rseq_cs[THREAD] = d)
+		fi
 #endif
+	fi;
 	if
 	:: READ_CLOCK ->
 		STEP(h = head; time = head);
+#ifdef BREAK_NO_LAST
+		if
+		:: n > 1
+		:: else -> STEP(OLD_TIME = time)
+		fi
+#else
 		STEP(OLD_TIME = time)
+#endif
 	:: !READ_CLOCK ->
 		STEP(h = head; time = OLD_TIME)
 	fi;
+	many = (n > 1);
 	STEP(commit());
+	if
+	:: many -> many = 0; STEP(rseq_cs[THREAD] = 0)
+	:: else
+	fi;
 	if
 	:: _pid == 2 -> goto gone
 	:: else
@@ -152,6 +178,7 @@ next:
 	/* Between two events: nothing, or asleep in a system call. Preempted: see STEP. */
 	if
 	:: goto next
+	:: rseq_cs[THREAD] = 3; goto next
 #ifdef KERNEL_V2
 	:: atomic { cpu = 0; goto back }
 #else

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where assembly finds the fields it uses, in bytes. Of numbers only, so that .S files may include it;
+ * ktr/rec.h holds each of them against its structure.
+ */
+#ifndef KTR_ARCH_OFFSETS_H
+#define KTR_ARCH_OFFSETS_H
+
+/* struct ktr__rec */
+#define REC_RINGS	8
+#define REC_VIEWS	16
+#define REC_RSEQ_OFFSET 24
+#define REC_N_RINGS	32
+#define REC_CONTROL	40
+#define REC_SITE_CTL	48
+
+/* struct ktr__view */
+#define VIEW_GEOM 0
+#define VIEW_BASE 8
+#define VIEW_MASK 16
+
+/* struct ktr__place */
+#define PLACE_RING 0
+#define PLACE_GEOM 8
+#define PLACE_BASE 16
+#define PLACE_MASK 24
+
+/* struct ktr__self */
+#define SELF_ARMED    0
+#define SELF_IN_VFORK 8
+#define SELF_ROW      12
+#define SELF_NEST     16
+#define SELF_OWN      20
+#define SELF_HERE     32
+#define SELF_FRAME    64
+#define SELF_LEVEL    96
+
+/* struct ktr__level */
+#define LEVEL_CPU   32
+#define LEVEL_BYTES 40
+#define LEVELS	    4 /* KTR_LEVELS */
+
+/* struct ktr_ring; the header of ring n is at n << RING_SHIFT */
+#define RING_GEOM  0
+#define RING_HEAD  8
+#define RING_CONT  16
+#define RING_LAST  32
+#define RING_SHIFT 8
+
+/* struct ktr_control */
+#define CONTROL_SPECIAL 16
+#define CONTROL_CLOCK	48
+
+/* struct ktr_site */
+#define SITE_MASK  0
+#define SITE_PLAIN 12
+
+/* struct rseq (linux/rseq.h) and its descriptor */
+#define RSEQ_CPU 4
+#define RSEQ_CS	 8
+
+/* struct ktr_entry, and what its words are made of */
+#define TIME_APPROX_BIT 62
+#define THREAD_BITS	19
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * x86-64: the usual event, from the call to its place in the ring. ktr__record0() to ktr__record6() are
+ * one function with seven doors: arguments that an event does not have are zero. It is written by hand so
+ * that arguments stay in the registers the caller put them in; where the clock is read for some events
+ * only, nothing hides the price of an instruction.
+ *
+ *	ktr__recordN(site, a0 .. a5):
+ *	AGAIN:	  if site.mask & control.special or site_ctl[site.plain]: goto cold
+ *		  meta = site.plain, clock = control.clock_slots
+ *	START:	  if rseq.rseq_cs != &descriptor: goto arm
+ *	JOIN:	  if here.geom != here.ring.geom: goto disarm
+ *		  head = here.ring.head
+ *		  to = here.base + (head * 32 & here.mask)
+ *		  if head & clock: to.time = here.ring.last
+ *		  else: to.time = ticks(); here.ring.last = to.time | KTR_TIME_APPROX
+ *		  to.meta = self.armed | meta; to.arg[] = a0 .. a5
+ *	COMMIT:	  here.ring.head = head + 2
+ *		  return
+ *	arm:	  if not self.armed: goto own
+ *		  rseq.rseq_cs = &descriptor
+ *		  cpu = rseq.cpu_id
+ *		  if cpu >= n_rings: goto disarm
+ *		  here = { &rings[cpu], *views[cpu] }	what this process has validated
+ *		  clock = 0				the clock is read for this event
+ *		  goto JOIN
+ *	abort:	  goto AGAIN
+ *	disarm:	  rseq.rseq_cs = NULL
+ *	cold:	  ktr__record_cold(site, { a0 .. a5 })
+ *
+ * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
+ * thread in between while rseq_cs names this descriptor. rseq_cs is left standing behind the commit. The
+ * kernel clears it when it switches or signals the thread anywhere else, so that "still set" says: here
+ * is the ring of the CPU we are on, and the clock has been read since we came here. Three things make
+ * that true. The test itself is inside the sequence; arming is too, so that whoever is interrupted right
+ * behind it begins again; and every way out but the commit takes rseq_cs back.
+ *
+ * Linux 6.19 and later do not clear it where a thread slept in a system call and came back to the same
+ * CPU. What others recorded there meanwhile has left its time in ring.last, which each sequence that
+ * writes to a ring stores, so time never runs backwards in a ring whatever rseq_cs says; here is the
+ * ring of this CPU still. vfork(2) and fork(2) clear here.geom, which no ring that is open has.
+ *
+ * clock is control.clock_slots, (k - 1) << 1, so that head & clock is 0 at each k-th slot, and always
+ * where k is 1. Stores become visible in program order, so no fence is needed.
+ *
+ * The path without restartable sequences, as record_own() in ktr/record.c:
+ *	own:	  if not self.own or self.nest >= KTR_LEVELS: goto cold
+ *		  self.frame[self.nest] = stack pointer
+ *		  level = &self.level[0][self.nest++]
+ *		  if not level.geom or level.geom != level.ring.geom: goto leave
+ *		  cpu = RDPID, or level.cpu, which is renewed (in C) for every 64th event
+ *		  to = level.base + (level.ring.head * 32 & level.mask)
+ *		  to.meta = cpu << 51 | self.row << 32 | site.plain; to.arg[] = a0 .. a5
+ *		  to.time = ticks()
+ *		  level.ring.head += 2			we are its only writer; TSO is release enough
+ *		  self.nest--
+ *		  return
+ *	leave:	  self.nest--; goto cold
+ * nest changes by one instruction each time: a handler that comes in between leaves it as it was.
+ *
+ * Registers, all of them ones a call may change. The arguments stay in theirs throughout, so that abort,
+ * disarm and cold find them: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5; the site is in xmm2.
+ *	rdi	site; then meta
+ *	rax	control, for its clock; then the new head, which xmm3 keeps while the clock is read
+ *	rdx	geom; then head, then to
+ *	r10	rseq's offset from the thread pointer; then the ring
+ *	r11	&descriptor; then the offset of self (own: of level) from the thread pointer; then the time
+ * No stack is used but by cold.
+ */
+#if defined(__x86_64__) && !defined(__ILP32__) && !KTR_TSAN
+#include "ktr/arch/offsets.h"
+
+#define REC(offset)	      ktr__rec + offset(%rip)
+#define SELF(offset, tls)     %fs:offset(tls)
+#define HERE(field, tls)      %fs:SELF_HERE + field(tls)
+#define LOAD_SELF(to)	      movq ktr__self@gottpoff(%rip), to
+
+/* rdx = rdx * 32 & mask + base: from head to the slot. place is an offset from the thread pointer. */
+#define SLOT(offset, place)                                                                      \
+	shlq	$5, %rdx;                                                                        \
+	andq	%fs:offset + PLACE_MASK(place), %rdx;                                            \
+	addq	%fs:offset + PLACE_BASE(place), %rdx
+
+/* The arguments into the slot at rdx. */
+#define STORE_ARGS                                                                               \
+	movq	%rsi, 16(%rdx);                                                                  \
+	movq	%xmm1, 24(%rdx);                                                                 \
+	movq	%rcx, 32(%rdx);                                                                  \
+	movq	%r8, 40(%rdx);                                                                   \
+	movq	%r9, 48(%rdx);                                                                   \
+	movq	%xmm0, 56(%rdx)
+
+/* rax = the time. Clobbers rdx. */
+#define TICKS                                                                                    \
+	rdtsc;                                                                                   \
+	shlq	$32, %rdx;                                                                       \
+	orq	%rdx, %rax
+
+#define DOOR(name)                                                                               \
+	.globl	name;                                                                            \
+	.type	name, @function;                                                                 \
+	name:
+
+	.text
+	.p2align 6
+DOOR(ktr__record0)
+	xorl	%esi, %esi
+DOOR(ktr__record1)
+	xorl	%edx, %edx
+DOOR(ktr__record2)
+	xorl	%ecx, %ecx
+DOOR(ktr__record3)
+	xorl	%r8d, %r8d
+DOOR(ktr__record4)
+	xorl	%r9d, %r9d
+DOOR(ktr__record5)
+	pxor	%xmm0, %xmm0
+	jmp	1f
+	.p2align 5
+DOOR(ktr__record6)
+	.cfi_startproc
+	movq	8(%rsp), %xmm0
+1:	movq	%rdx, %xmm1
+	movq	%rdi, %xmm2
+.Lagain:
+	movq	REC(REC_CONTROL), %rax
+	movq	CONTROL_SPECIAL(%rax), %r10
+	testq	%r10, SITE_MASK(%rdi)
+	jnz	.Lcold
+	movl	SITE_PLAIN(%rdi), %r11d
+	movq	REC(REC_SITE_CTL), %r10
+	cmpb	$0, (%r10,%r11)
+	jne	.Lcold
+	movl	%r11d, %edi
+	leaq	ktr__record_cs(%rip), %r11
+	movq	REC(REC_RSEQ_OFFSET), %r10
+.Lstart:
+	cmpq	%r11, %fs:RSEQ_CS(%r10)
+	jne	.Larm
+	LOAD_SELF(%r11)
+	movq	HERE(PLACE_RING, %r11), %r10
+	movq	HERE(PLACE_GEOM, %r11), %rdx
+.Ljoin:
+	cmpq	RING_GEOM(%r10), %rdx
+	jne	.Ldisarm
+	movq	RING_HEAD(%r10), %rdx
+	testl	%edx, CONTROL_CLOCK(%rax)
+	leaq	2(%rdx), %rax
+	jnz	.Lrepeat
+	movq	%rax, %xmm3
+	SLOT(SELF_HERE, %r11)
+	orq	SELF(SELF_ARMED, %r11), %rdi
+	movq	%rdx, %r11
+	TICKS
+	movq	%r11, %rdx
+	movq	%rax, (%rdx)
+	btsq	$TIME_APPROX_BIT, %rax
+	movq	%rax, RING_LAST(%r10)
+	movq	%xmm3, %rax
+	jmp	.Lfill
+.Larm:
+	LOAD_SELF(%rdx)
+	cmpq	$0, SELF(SELF_ARMED, %rdx)
+	je	.Lown
+	movq	%r11, %fs:RSEQ_CS(%r10)
+	movl	%fs:RSEQ_CPU(%r10), %r10d
+	cmpl	%r10d, REC(REC_N_RINGS)
+	jbe	.Ldisarm
+	movq	REC(REC_VIEWS), %r11
+	movq	(%r11,%r10,8), %r11
+	shlq	$RING_SHIFT, %r10
+	addq	REC(REC_RINGS), %r10
+	movq	%r10, HERE(PLACE_RING, %rdx)
+	movq	VIEW_BASE(%r11), %rax
+	movq	%rax, HERE(PLACE_BASE, %rdx)
+	movq	VIEW_MASK(%r11), %rax
+	movq	%rax, HERE(PLACE_MASK, %rdx)
+	movq	VIEW_GEOM(%r11), %rax
+	movq	%rax, HERE(PLACE_GEOM, %rdx)
+	movq	%rdx, %r11
+	movq	%rax, %rdx
+	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax	/* a clock of 0: the descriptor's version */
+	jmp	.Ljoin
+.Lrepeat:
+	SLOT(SELF_HERE, %r11)
+	orq	SELF(SELF_ARMED, %r11), %rdi
+	movq	RING_LAST(%r10), %r11
+	movq	%r11, (%rdx)
+.Lfill:
+	movq	%rdi, 8(%rdx)
+	STORE_ARGS
+	movq	%rax, RING_HEAD(%r10)
+.Lend:
+	ret
+
+.Lown:
+	movl	SELF(SELF_NEST, %rdx), %eax
+	cmpl	$0, SELF(SELF_OWN, %rdx)
+	je	.Lrestore
+	cmpl	$LEVELS, %eax
+	jae	.Lrestore
+	movq	%rsp, %fs:SELF_FRAME(%rdx,%rax,8)
+	leaq	(%rax,%rax,4), %rax
+	leaq	SELF_LEVEL(%rdx,%rax,8), %r11
+	incl	SELF(SELF_NEST, %rdx)
+	movq	%fs:PLACE_GEOM(%r11), %rax
+	testq	%rax, %rax
+	jz	.Lleave
+	movq	%fs:PLACE_RING(%r11), %r10
+	cmpq	RING_GEOM(%r10), %rax
+	jne	.Lleave
+	cmpl	$0, ktr__cpu_rdpid(%rip)
+	je	.Lremembered
+	.byte	0xf3, 0x0f, 0xc7, 0xf8				/* rdpid %rax */
+	andl	$0xfff, %eax
+.Lplace:
+	shlq	$THREAD_BITS, %rax
+	movl	SELF(SELF_ROW, %rdx), %edx
+	orq	%rdx, %rax
+	shlq	$32, %rax
+	orq	%rdi, %rax
+	movq	RING_HEAD(%r10), %rdx
+	SLOT(0, %r11)
+	movq	%rax, 8(%rdx)
+	STORE_ARGS
+	movq	%rdx, %r11
+	TICKS
+	movq	%rax, (%r11)
+	addq	$2, RING_HEAD(%r10)
+	LOAD_SELF(%rdx)
+	decl	SELF(SELF_NEST, %rdx)
+	ret
+.Lremembered:
+	testb	$126, RING_HEAD(%r10)
+	movl	%fs:LEVEL_CPU(%r11), %eax
+	jnz	.Lplace
+.Lleave:
+	LOAD_SELF(%rdx)
+	decl	SELF(SELF_NEST, %rdx)
+	jmp	.Lrestore
+
+	/* The signature before an abort handler (glibc: RSEQ_SIG), in an instruction that traps. */
+	.byte	0x0f, 0xb9, 0x3d
+	.long	0x53053053
+.Labort:
+	movq	%xmm2, %rdi
+	jmp	.Lagain
+
+.Ldisarm:
+	movq	REC(REC_RSEQ_OFFSET), %r10
+	movq	$0, %fs:RSEQ_CS(%r10)
+.Lrestore:
+	movq	%xmm2, %rdi
+.Lcold:
+	subq	$56, %rsp
+	.cfi_adjust_cfa_offset 56
+	movq	%rsi, (%rsp)
+	movq	%xmm1, 8(%rsp)
+	movq	%rcx, 16(%rsp)
+	movq	%r8, 24(%rsp)
+	movq	%r9, 32(%rsp)
+	movq	%xmm0, 40(%rsp)
+	movq	%rsp, %rsi
+	call	ktr__record_cold
+	addq	$56, %rsp
+	.cfi_adjust_cfa_offset -56
+	ret
+	.cfi_endproc
+	.size	ktr__record0, . - ktr__record0
+	.size	ktr__record1, . - ktr__record1
+	.size	ktr__record2, . - ktr__record2
+	.size	ktr__record3, . - ktr__record3
+	.size	ktr__record4, . - ktr__record4
+	.size	ktr__record5, . - ktr__record5
+	.size	ktr__record6, . - ktr__record6
+
+/* Descriptor, and the arrays for debuggers, as in x86_64.h. */
+	.section __rseq_cs, "aw"
+	.balign	32
+	.globl	ktr__record_cs
+	.hidden	ktr__record_cs
+ktr__record_cs:
+	.long	0, 0
+	.quad	.Lstart, .Lend - .Lstart, .Labort
+	.section __rseq_cs_ptr_array, "aw"
+	.quad	ktr__record_cs
+	.section __rseq_exit_point_array, "aw"
+	.quad	.Lstart, .Lown
+	.quad	.Lstart, .Ldisarm
+#endif
+	.section .note.GNU-stack, "", %progbits
