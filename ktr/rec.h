@@ -98,6 +98,12 @@ struct ktr__self {
 
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
 
+/* What an event that is a stack brings as its argument to ktr__record1(): struct ktr_site.flags says so. */
+struct ktr__stack {
+	uint64_t word; /* as in the entry: bytes, KTR_PAYLOAD_CUT */
+	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set, the first six are zero where not */
+};
+
 #define REC__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "arch/offsets.h")
 REC__AT(ktr__rec, rings, REC_RINGS);
 REC__AT(ktr__rec, views, REC_VIEWS);
@@ -128,7 +134,13 @@ REC__AT(ktr_ring, last, RING_LAST);
 REC__AT(ktr_control, special, CONTROL_SPECIAL);
 REC__AT(ktr_control, clock_slots, CONTROL_CLOCK);
 REC__AT(ktr_site, mask, SITE_MASK);
+REC__AT(ktr_site, id, SITE_ID);
 REC__AT(ktr_site, plain, SITE_PLAIN);
+REC__AT(ktr_site, flags, SITE_FLAGS);
+REC__AT(ktr_site, string_at, SITE_STRING_AT);
+REC__AT(ktr__stack, word, STACK_WORD);
+REC__AT(ktr__stack, pcs, STACK_PCS);
+KTR__LAYOUT(KTR_SITE_STRING == SITE_STRING && KTR_SITE_STACK == SITE_STACK, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr__level) == LEVEL_BYTES && KTR_LEVELS == LEVELS, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");

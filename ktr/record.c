@@ -31,19 +31,6 @@ __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), al
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
 #define RECORD_TRIES 16
 
-/*
- * Does the site's class, and nothing else, say that it is recorded to the main ring? The control page
- * may change at any time; each word counts as it is read.
- */
-static inline bool record_usual(const struct ktr_site *site, uint32_t id)
-{
-	const struct ktr_control *control = ktr__rec.control;
-	uint64_t mask = site->mask;
-
-	return likely(!__atomic_load_n(&ktr__rec.site_ctl[id], __ATOMIC_RELAXED)) &&
-	       likely(mask & ktr__load(&control->record)) && likely(!(mask & ktr__load(&control->special)));
-}
-
 __attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
 {
 	bool cut;
@@ -325,66 +312,6 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 		ktr__freeze_event(site, keep);
 }
 
-#if KTR_ARCH_HAS_STRING
-/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
-static const uint8_t record_below[32] = {
-	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-};
-
-/* Pieces are read past the end of a string, never past its page: not what AddressSanitizer allows. */
-__attribute__((no_sanitize("address"))) static inline __m128i record_piece(const char *text, uint32_t *nuls)
-{
-	__m128i piece = _mm_loadu_si128((const __m128i *)(const void *)text);
-
-	*nuls = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(piece, _mm_setzero_si128()));
-	return piece;
-}
-
-/* The first n bytes of a piece; what lies behind a string is nobody's business. */
-static inline __m128i record_cut(__m128i piece, uint32_t n)
-{
-	return _mm_and_si128(piece, _mm_loadu_si128((const __m128i *)(const void *)(record_below + 16 - n)));
-}
-
-/*
- * The usual event with one short string, on the rseq path: the string is read once, sixteen bytes at a
- * time, and goes into the ring in the registers it was read into. A piece that would reach into another
- * page than the string's may not be read; such strings, and long ones, take the general path.
- */
-__attribute__((no_sanitize("address"))) static inline bool record_string(const struct ktr_site *site, const uint64_t *arg)
-{
-	const char *text = (const char *)(uintptr_t)arg[site->string_at];
-	uint64_t meta = ktr__self.armed, words[KTR_ARGS_MAX];
-	__m128i zero = _mm_setzero_si128(), first, second = zero, third = zero;
-	uint32_t nuls, length;
-
-	if (!meta || !site->id || !text || ((uintptr_t)text & 4095) > 4096 - 48 || !record_usual(site, site->id))
-		return false;
-	first = record_piece(text, &nuls);
-	if (likely(nuls)) {
-		length = (uint32_t)__builtin_ctz(nuls);
-		first = record_cut(first, length);
-	} else {
-		second = record_piece(text + 16, &nuls);
-		length = (uint32_t)__builtin_ctz(nuls | 1u << 16);
-		second = record_cut(second, length);
-		length += 16;
-		if (unlikely(!nuls)) {
-			third = record_piece(text + 32, &nuls);
-			if (!nuls)
-				return false;
-			length = (uint32_t)__builtin_ctz(nuls);
-			third = record_cut(third, length);
-			length += 32;
-		}
-	}
-	for (int i = 0; i < KTR_ARGS_MAX; i++)
-		__atomic_store_n(&words[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
-	words[site->string_at] = length;
-	return ktr__write_string(meta | site->id, words, first, second, third) == KTR_WRITE_DONE;
-}
-#endif
-
 static __attribute__((noinline, cold)) void record_general(const struct ktr_site *site, const uint64_t *arg,
 							   const uint64_t *pcs, unsigned depth)
 {
@@ -397,10 +324,16 @@ static __attribute__((noinline, cold)) void record_general(const struct ktr_site
 
 void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
 {
-#if KTR_ARCH_HAS_STRING
-	if (likely(site->flags & KTR_SITE_STRING) && likely(record_string(site, arg)))
+	static const uint64_t none[KTR_ARGS_MAX];
+
+	if (site->flags & KTR_SITE_STACK) {
+		const struct ktr__stack *stack = (const struct ktr__stack *)(uintptr_t)arg[0];
+
+		record_general(site, none, stack->pcs,
+			       (unsigned)(stack->word & KTR_PAYLOAD_LENGTH) / 8 |
+				       (stack->word & KTR_PAYLOAD_CUT ? KTR_DEPTH_CUT : 0));
 		return;
-#endif
+	}
 	record_general(site, arg, NULL, 0);
 }
 
@@ -425,41 +358,21 @@ RECORD_DOOR(6, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, ui
 	    a0, a1, a2, a3, a4, a5)
 #endif
 
-#if KTR_ARCH_HAS_RSEQ
-/* The usual event with a stack that fits one continuation. */
-static inline bool record_stack(const struct ktr_site *site, const uint64_t *pcs, unsigned depth, bool cut)
-{
-	struct ktr_entry staged[2];
-	uint64_t meta = ktr__self.armed, *words = (uint64_t *)(void *)staged;
-
-	if (!meta || !site->id || depth > KTR_CONT_BYTES / 8 || !record_usual(site, site->id))
-		return false;
-	record_word(&words[1], meta | site->id);
-	record_word(&words[2], depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0));
-	for (unsigned i = 3; i < 8; i++)
-		record_word(&words[i], 0);
-	for (unsigned i = 0; i < KTR_CONT_BYTES / 8; i++)
-		record_word(&words[9 + i], i < depth ? pcs[i] : 0);
-	return ktr__write_ticks(staged, 2, 0) == KTR_WRITE_DONE;
-}
-#endif
-
 __attribute__((visibility("default"), noinline))
 void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
 {
-	const uint64_t arg[KTR_ARGS_MAX] = { 0 };
-	uint64_t own[KTR_STACK_MAX];
+	struct ktr__stack stack;
 	bool cut = false;
 
 	if (!depth || depth > KTR_STACK_MAX)
 		depth = KTR_STACK_MAX;
-	if (!pcs) {
-		depth = ktr__stack_walk(own, depth, __builtin_frame_address(0), &cut);
-		pcs = own;
-	}
-#if KTR_ARCH_HAS_RSEQ
-	if (likely(record_stack(site, pcs, depth, cut)))
-		return;
-#endif
-	record_general(site, arg, pcs, depth | (cut ? KTR_DEPTH_CUT : 0));
+	if (!pcs)
+		depth = ktr__stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
+	else
+		for (unsigned i = 0; i < depth; i++)
+			record_word(&stack.pcs[i], ktr__load(&pcs[i]));
+	for (unsigned i = depth; i < 6; i++)
+		record_word(&stack.pcs[i], 0);
+	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);
+	ktr__record1(site, (uintptr_t)&stack);
 }

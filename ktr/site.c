@@ -165,6 +165,8 @@ static void site_prepare(struct ktr_site *site)
 	}
 	if (copies == 1 && site->how[site->string_at] == KTR_HOW_COPY)
 		flags |= KTR_SITE_STRING;
+	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK)
+		flags |= KTR_SITE_STACK;
 	site->flags = flags;
 }
 

@@ -280,6 +280,38 @@ static void a_stack_has_its_frames(void)
 	ktr_reader_close(reader);
 }
 
+/* Saved stacks of every length about those that fit one continuation. */
+static void a_saved_stack_is_whole(void)
+{
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	unsigned n = 0;
+	int what;
+
+	BEGIN();
+	for (unsigned depth = 1; depth <= 20; depth++) {
+		struct ktr_stack stack = { .depth = depth };
+
+		for (unsigned i = 0; i < depth; i++)
+			stack.pcs[i] = depth << 16 | i;
+		CTRSTACK(KTR_CLASS(record_test), &stack, 0);
+	}
+	CU_ASSERT_FATAL(ktr_reader_open(ktr_session_path(), NULL, &reader, NULL) == 0);
+	while ((what = ktr_reader_next(reader, &event)) > 0) {
+		uint64_t pcs[20];
+
+		if (what != KTR_READ_EVENT || event.site->n_args != 1 || event.site->arg[0].type != KTR_ARG_STACK)
+			continue;
+		n++;
+		CU_ASSERT_EQUAL_FATAL(event.str[0].n_bytes, n * 8);
+		memcpy(pcs, event.str[0].bytes, n * 8);
+		for (unsigned i = 0; i < n; i++)
+			CU_ASSERT_EQUAL(pcs[i], n << 16 | i);
+	}
+	CU_ASSERT_EQUAL(n, 20);
+	ktr_reader_close(reader);
+}
+
 static volatile sig_atomic_t record_handled;
 
 static void record_handler(int sig)
@@ -373,7 +405,7 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(strings_of_every_length_are_whole), TEST(strings_at_the_end_of_memory),
       TEST(a_precision_is_a_promise), TEST(a_pointer_is_not_followed),
       TEST(arguments_are_evaluated_once_and_only_when_on), TEST(graph_events_keep_freebsds_formats),
-      TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames),
+      TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames), TEST(a_saved_stack_is_whole),
       TEST(the_first_event_may_come_from_a_handler), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken),
       TEST(stats_count_what_was_recorded), TEST(a_mask_that_names_nothing_is_an_error));

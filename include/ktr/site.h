@@ -54,6 +54,7 @@ enum ktr_arg_how {
 /* struct ktr_site.flags */
 #define KTR_SITE_PAYLOAD 0x1u /* has continuations: at least one argument is copied */
 #define KTR_SITE_STRING	 0x2u /* exactly one, a string without precision */
+#define KTR_SITE_STACK	 0x4u /* exactly one, a stack, which is the only argument */
 
 #ifdef __cplusplus
 /* A static of hidden type in an inline function or template has an address the assembler may name. */

@@ -22,11 +22,6 @@
 #define KTR_ARCH_HAS_RECORD 0
 #endif
 
-/* A short string's event in one go: ktr__write_string(). Only with KTR_ARCH_HAS_RSEQ. */
-#ifndef KTR_ARCH_HAS_STRING
-#define KTR_ARCH_HAS_STRING 0
-#endif
-
 #ifndef KTR_ARCH_SIGNS_RETURNS
 #define KTR_ARCH_SIGNS_RETURNS 0
 static inline uint64_t ktr__return_address(uint64_t word)

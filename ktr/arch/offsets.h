@@ -52,8 +52,17 @@
 #define CONTROL_CLOCK	48
 
 /* struct ktr_site */
-#define SITE_MASK  0
-#define SITE_PLAIN 12
+#define SITE_MASK      0
+#define SITE_ID	       8
+#define SITE_PLAIN     12
+#define SITE_FLAGS     79
+#define SITE_STRING    2 /* KTR_SITE_STRING */
+#define SITE_STACK     4 /* KTR_SITE_STACK */
+#define SITE_STRING_AT 80
+
+/* struct ktr__stack */
+#define STACK_WORD 0
+#define STACK_PCS  8
 
 /* struct rseq (linux/rseq.h) and its descriptor */
 #define RSEQ_CPU 4

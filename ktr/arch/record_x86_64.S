@@ -6,7 +6,8 @@
  * only, nothing hides the price of an instruction.
  *
  *	ktr__recordN(site, a0 .. a5):
- *	AGAIN:	  if site.mask & control.special or site_ctl[site.plain]: goto cold
+ *	AGAIN:	  if site.mask & control.special: goto cold
+ *		  if site_ctl[site.plain]: goto payload
  *		  meta = site.plain, clock = control.clock_slots
  *	START:	  if rseq.rseq_cs != &descriptor: goto arm
  *	JOIN:	  if here.geom != here.ring.geom: goto disarm
@@ -15,7 +16,14 @@
  *		  if head & clock: to.time = here.ring.last
  *		  else: to.time = ticks(); here.ring.last = to.time | KTR_TIME_APPROX
  *		  to.meta = self.armed | meta; to.arg[] = a0 .. a5
- *	COMMIT:	  here.ring.head = head + 2
+ *		  next = head + 2
+ *		  if there is a text:
+ *			second = here.base + (next * 32 & here.mask)
+ *			to.arg[site.string_at] = length of text
+ *			second[] = { mark | cont[t], text }		t = head & 1
+ *			cont[!t] = cont[t] + 1
+ *			next = (next + 2) ^ 1
+ *	COMMIT:	  here.ring.head = next
  *		  return
  *	arm:	  if not self.armed: goto own
  *		  rseq.rseq_cs = &descriptor
@@ -25,6 +33,13 @@
  *		  clock = 0				the clock is read for this event
  *		  goto JOIN
  *	abort:	  goto AGAIN
+ *	payload:  if not (site.flags & (KTR_SITE_STRING | KTR_SITE_STACK)) or site_ctl[site.id]: goto cold
+ *		  if KTR_SITE_STACK: text = a0->pcs, its length a0->word (struct ktr__stack)
+ *			if it is longer than 6 frames: goto cold
+ *		  else: text = the string that a[site.string_at] points to, in pieces of sixteen bytes
+ *			if it is NULL, reaches into another page, or is longer than 47 bytes: goto cold
+ *		  meta = site.id, clock = 0
+ *		  goto START
  *	disarm:	  rseq.rseq_cs = NULL
  *	cold:	  ktr__record_cold(site, { a0 .. a5 })
  *
@@ -52,7 +67,8 @@
  *		  to = level.base + (level.ring.head * 32 & level.mask)
  *		  to.meta = cpu << 51 | self.row << 32 | site.plain; to.arg[] = a0 .. a5
  *		  to.time = ticks()
- *		  level.ring.head += 2			we are its only writer; TSO is release enough
+ *		  text as above
+ *		  level.ring.head = next		we are its only writer; TSO is release enough
  *		  self.nest--
  *		  return
  *	leave:	  self.nest--; goto cold
@@ -60,8 +76,11 @@
  *
  * Registers, all of them ones a call may change. The arguments stay in theirs throughout, so that abort,
  * disarm and cold find them: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5; the site is in xmm2.
- *	rdi	site; then meta
- *	rax	control, for its clock; then the new head, which xmm3 keeps while the clock is read
+ * A text is in xmm3 to xmm5, padded with zeros, its length in xmm6: read once, and never from memory where
+ * it was stored a moment ago in other pieces. What lies behind its end may be read, in its page, and goes
+ * no further.
+ *	rdi	site; then meta, bit 31: there is a text
+ *	rax	control, for its clock; then the new head, which xmm7 keeps while the clock is read
  *	rdx	geom; then head, then to
  *	r10	rseq's offset from the thread pointer; then the ring
  *	r11	&descriptor; then the offset of self (own: of level) from the thread pointer; then the time
@@ -89,6 +108,46 @@
 	movq	%r8, 40(%rdx);                                                                   \
 	movq	%r9, 48(%rdx);                                                                   \
 	movq	%xmm0, 56(%rdx)
+
+/*
+ * The second slot of an event with a text. In: rdx first slot, r10 ring, rax its head + 2, rdi the place's
+ * offset from the thread pointer, less `offset`. Out: rax the next head. Clobbers rdx, rdi, r11.
+ */
+#define STORE_TEXT(offset)                                                                       \
+	movq	%rax, %r11;                                                                      \
+	shlq	$5, %r11;                                                                        \
+	andq	%fs:offset + PLACE_MASK(%rdi), %r11;                                             \
+	addq	%fs:offset + PLACE_BASE(%rdi), %r11;                                             \
+	STORE_ARGS;                                                                              \
+	movq	%xmm2, %rdi;                                                                     \
+	movzbl	SITE_STRING_AT(%rdi), %edi;                                                      \
+	movq	%xmm6, 16(%rdx,%rdi,8);                                                          \
+	movups	%xmm3, 8(%r11);                                                                  \
+	movups	%xmm4, 24(%r11);                                                                 \
+	movups	%xmm5, 40(%r11);                                                                 \
+	movq	$0, 56(%r11);                                                                    \
+	movl	%eax, %edi;                                                                      \
+	andl	$1, %edi;                                                                        \
+	movq	RING_CONT(%r10,%rdi,8), %rdx;                                                    \
+	btsq	$63, %rdx;                                                                       \
+	movq	%rdx, (%r11);                                                                    \
+	incq	%rdx;                                                                            \
+	btrq	$63, %rdx;                                                                       \
+	xorl	$1, %edi;                                                                        \
+	movq	%rdx, RING_CONT(%r10,%rdi,8);                                                    \
+	addq	$2, %rax;                                                                        \
+	xorq	$1, %rax
+
+/*
+ * A piece of a text that ends in it, at the lowest bit of eax: its end is cut off. Out: edx where it ends.
+ * Clobbers r10, xmm6.
+ */
+#define CUT_TEXT(piece)                                                                          \
+	rep; bsfl %eax, %edx;                                                                      \
+	leaq	.Lbelow + 16(%rip), %r10;                                                        \
+	subq	%rdx, %r10;                                                                      \
+	movdqu	(%r10), %xmm6;                                                                   \
+	pand	%xmm6, piece
 
 /* rax = the time. Clobbers rdx. */
 #define TICKS                                                                                    \
@@ -130,7 +189,7 @@ DOOR(ktr__record6)
 	movl	SITE_PLAIN(%rdi), %r11d
 	movq	REC(REC_SITE_CTL), %r10
 	cmpb	$0, (%r10,%r11)
-	jne	.Lcold
+	jne	.Lpayload
 	movl	%r11d, %edi
 	leaq	ktr__record_cs(%rip), %r11
 	movq	REC(REC_RSEQ_OFFSET), %r10
@@ -147,7 +206,7 @@ DOOR(ktr__record6)
 	testl	%edx, CONTROL_CLOCK(%rax)
 	leaq	2(%rdx), %rax
 	jnz	.Lrepeat
-	movq	%rax, %xmm3
+	movq	%rax, %xmm7
 	SLOT(SELF_HERE, %r11)
 	orq	SELF(SELF_ARMED, %r11), %rdi
 	movq	%rdx, %r11
@@ -156,8 +215,13 @@ DOOR(ktr__record6)
 	movq	%rax, (%rdx)
 	btsq	$TIME_APPROX_BIT, %rax
 	movq	%rax, RING_LAST(%r10)
-	movq	%xmm3, %rax
-	jmp	.Lfill
+	movq	%xmm7, %rax
+	btrq	$31, %rdi
+	jnc	.Lfill
+	movq	%rdi, 8(%rdx)
+	LOAD_SELF(%rdi)
+	STORE_TEXT(SELF_HERE)
+	jmp	.Lcommit
 .Larm:
 	LOAD_SELF(%rdx)
 	cmpq	$0, SELF(SELF_ARMED, %rdx)
@@ -189,9 +253,87 @@ DOOR(ktr__record6)
 .Lfill:
 	movq	%rdi, 8(%rdx)
 	STORE_ARGS
+.Lcommit:
 	movq	%rax, RING_HEAD(%r10)
 .Lend:
 	ret
+
+.Lpayload:
+	testb	$SITE_STRING | SITE_STACK, SITE_FLAGS(%rdi)
+	jz	.Lcold
+	movl	SITE_ID(%rdi), %r11d
+	cmpb	$0, (%r10,%r11)
+	jne	.Lcold
+	testb	$SITE_STACK, SITE_FLAGS(%rdi)
+	jnz	.Lstack
+	movzbl	SITE_STRING_AT(%rdi), %eax
+	movq	%rsi, %r10
+	testl	%eax, %eax
+	jnz	.Lother
+.Ltext:
+	testq	%r10, %r10
+	jz	.Lcold
+	movl	%r10d, %eax
+	andl	$4095, %eax
+	cmpl	$4096 - 48, %eax
+	ja	.Lcold
+	pxor	%xmm4, %xmm4
+	pxor	%xmm5, %xmm5
+	movdqu	(%r10), %xmm3
+	movdqa	%xmm3, %xmm6
+	pcmpeqb	%xmm4, %xmm6
+	pmovmskb %xmm6, %eax
+	testl	%eax, %eax
+	jz	.Lsecond
+	CUT_TEXT(%xmm3)
+	jmp	.Lmeasured
+.Lsecond:
+	movdqu	16(%r10), %xmm4
+	movdqa	%xmm4, %xmm6
+	pcmpeqb	%xmm5, %xmm6
+	pmovmskb %xmm6, %eax
+	testl	%eax, %eax
+	jz	.Lthird
+	CUT_TEXT(%xmm4)
+	addl	$16, %edx
+.Lmeasured:
+	movd	%edx, %xmm6
+.Lloaded:
+	movl	%r11d, %edi
+	btsl	$31, %edi
+	leaq	ktr__record_cs(%rip), %r11
+	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax
+	movq	REC(REC_RSEQ_OFFSET), %r10
+	jmp	.Lstart
+.Lthird:
+	movdqu	32(%r10), %xmm6
+	pcmpeqb	%xmm6, %xmm5
+	pmovmskb %xmm5, %eax
+	movdqa	%xmm6, %xmm5
+	testl	%eax, %eax
+	jz	.Lcold
+	CUT_TEXT(%xmm5)
+	addl	$32, %edx
+	jmp	.Lmeasured
+.Lstack:	/* in pieces of eight bytes, as they were stored a moment ago */
+	cmpw	$6 * 8, STACK_WORD(%rsi)
+	ja	.Lcold
+	movq	STACK_PCS(%rsi), %xmm3
+	movhps	STACK_PCS + 8(%rsi), %xmm3
+	movq	STACK_PCS + 16(%rsi), %xmm4
+	movhps	STACK_PCS + 24(%rsi), %xmm4
+	movq	STACK_PCS + 32(%rsi), %xmm5
+	movhps	STACK_PCS + 40(%rsi), %xmm5
+	movq	STACK_WORD(%rsi), %xmm6
+	jmp	.Lloaded
+.Lother:	/* below the stack pointer, where no handler writes */
+	movq	%xmm1, -40(%rsp)
+	movq	%rcx, -32(%rsp)
+	movq	%r8, -24(%rsp)
+	movq	%r9, -16(%rsp)
+	movq	%xmm0, -8(%rsp)
+	movq	-48(%rsp,%rax,8), %r10
+	jmp	.Ltext
 
 .Lown:
 	movl	SELF(SELF_NEST, %rdx), %eax
@@ -218,7 +360,9 @@ DOOR(ktr__record6)
 	movl	SELF(SELF_ROW, %rdx), %edx
 	orq	%rdx, %rax
 	shlq	$32, %rax
-	orq	%rdi, %rax
+	movl	%edi, %edx
+	btrl	$31, %edx
+	orq	%rdx, %rax
 	movq	RING_HEAD(%r10), %rdx
 	SLOT(0, %r11)
 	movq	%rax, 8(%rdx)
@@ -226,10 +370,24 @@ DOOR(ktr__record6)
 	movq	%rdx, %r11
 	TICKS
 	movq	%rax, (%r11)
+	testl	%edi, %edi
+	js	.Lowntext
 	addq	$2, RING_HEAD(%r10)
+.Lowned:
 	LOAD_SELF(%rdx)
 	decl	SELF(SELF_NEST, %rdx)
 	ret
+.Lowntext:
+	LOAD_SELF(%rdi)
+	movl	SELF(SELF_NEST, %rdi), %eax
+	leaq	(%rax,%rax,4), %rax
+	leaq	SELF_LEVEL - LEVEL_BYTES(%rdi,%rax,8), %rdi
+	movq	%r11, %rdx
+	movq	RING_HEAD(%r10), %rax
+	addq	$2, %rax
+	STORE_TEXT(0)
+	movq	%rax, RING_HEAD(%r10)
+	jmp	.Lowned
 .Lremembered:
 	testb	$126, RING_HEAD(%r10)
 	movl	%fs:LEVEL_CPU(%r11), %eax
@@ -273,6 +431,12 @@ DOOR(ktr__record6)
 	.size	ktr__record4, . - ktr__record4
 	.size	ktr__record5, . - ktr__record5
 	.size	ktr__record6, . - ktr__record6
+
+/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
+	.section .rodata.ktr__record, "a"
+.Lbelow:
+	.fill	16, 1, 255
+	.fill	16, 1, 0
 
 /* Descriptor, and the arrays for debuggers, as in x86_64.h. */
 	.section __rseq_cs, "aw"

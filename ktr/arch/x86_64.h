@@ -32,12 +32,9 @@
 
 #include "ktr/rec.h"
 
-#include <emmintrin.h>
-
 #define KTR_ARCH	    KTR_ARCH_X86_64
 #define KTR_ARCH_HAS_RSEQ   1
 #define KTR_ARCH_HAS_RECORD 1 /* record_x86_64.S */
-#define KTR_ARCH_HAS_STRING 1
 #define KTR_ARCH_CLOCK	    KTR_CLOCK_TSC
 
 static inline uint64_t ktr__ticks(void)
@@ -79,13 +76,6 @@ static inline uint64_t ktr__ticks(void)
 	"movq %%rax, %%fs:8(" rs ")\n"                                                           \
 	"3:\n\t"
 
-#define RSEQ_ARM_PLAIN                                                                           \
-	"1:\n\t"                                                                                 \
-	"movq 24+%[rec], %%r10\n\t"                                                              \
-	"leaq 2b(%%rip), %%rax\n\t"                                                              \
-	"movq %%rax, %%fs:8(%%r10)\n"                                                            \
-	"3:\n\t"
-
 /* Out: r10 ring, r11 view. Clobbers rax. RING_OFFSET adds the kind's first ring to eax. */
 #define RSEQ_RING(rs, ring_offset)                                                               \
 	"movl %%fs:4(" rs "), %%eax\n\t"                                                         \
@@ -121,63 +111,6 @@ static inline uint64_t ktr__ticks(void)
 	"5:\n\t"                                                                                 \
 	"jmp 1b\n\t"                                                                             \
 	".popsection\n\t"
-
-#define RSEQ_DISARM_PLAIN                                                                        \
-	"4:\n\t"                                                                                 \
-	"movq 24+%[rec], %%r10\n\t"                                                              \
-	"movq $0, %%fs:8(%%r10)\n\t"
-
-/*
- * An event with one short string: two slots. words[] are the arguments, with the string's length in
- * its place; the string comes in registers, padded with zeros, so that it is never loaded from memory
- * a moment after it was stored there in other pieces.
- */
-#define RSEQ_WORD(at)                                                                            \
-	"movq " #at "-16(%[words]), %%rax\n\t"                                                   \
-	"movq %%rax, " #at "(%%r11)\n\t"
-
-static inline int ktr__write_string(uint64_t meta, const uint64_t *words, __m128i first,
-				    __m128i second, __m128i third)
-{
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM_PLAIN RSEQ_RING("%%r10", "")
-		     "movq 8(%%r10), %%rcx\n\t"
-		     "movq 8(%%r11), %%rdi\n\t"
-		     "movq 16(%%r11), %%rsi\n\t"
-		     "movq %%rcx, %%rax\n\t"
-		     "shlq $5, %%rax\n\t"
-		     "leaq 64(%%rax), %%r8\n\t"
-		     "andq %%rsi, %%rax\n\t"
-		     "andq %%rsi, %%r8\n\t"
-		     "leaq (%%rdi,%%rax), %%r11\n\t"
-		     "addq %%rdi, %%r8\n\t" RSEQ_TSC
-		     "movq %%rax, (%%r11)\n\t"
-		     "movq %[meta], 8(%%r11)\n\t" RSEQ_WORD(16) RSEQ_WORD(24) RSEQ_WORD(32)
-		     RSEQ_WORD(40) RSEQ_WORD(48) RSEQ_WORD(56)
-		     "movl %%ecx, %%edx\n\t"
-		     "andl $1, %%edx\n\t"
-		     "movq 16(%%r10,%%rdx,8), %%rsi\n\t" /* ordinal */
-		     "movq %%rsi, %%rax\n\t"
-		     "btsq $63, %%rax\n\t"
-		     "movq %%rax, (%%r8)\n\t"
-		     "movups %[first], 8(%%r8)\n\t"
-		     "movups %[second], 24(%%r8)\n\t"
-		     "movups %[third], 40(%%r8)\n\t"
-		     "movq $0, 56(%%r8)\n\t"
-		     "incq %%rsi\n\t"
-		     "xorl $1, %%edx\n\t"
-		     "movq %%rsi, 16(%%r10,%%rdx,8)\n\t"
-		     "addq $4, %%rcx\n\t"
-		     "xorq $1, %%rcx\n\t"
-		     "movq %%rcx, 8(%%r10)\n" RSEQ_DISARM_PLAIN RSEQ_ABORT
-		     :
-		     : [rec] "m"(ktr__rec), [meta] "r"(meta), [words] "r"(words),
-		       [first] "x"(first), [second] "x"(second), [third] "x"(third)
-		     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r10", "r11", "cc", "memory"
-		     : cold);
-	return KTR_WRITE_DONE;
-cold:
-	return KTR_WRITE_COLD;
-}
 
 /*
  * The general event: n slots staged in memory, into the main ring (ring_offset 0) or the keep ring
