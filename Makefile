@@ -97,7 +97,7 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
-HOT := ktr/record ktr/payload writer/codec
+HOT := ktr/record ktr/stack ktr/payload writer/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
@@ -222,7 +222,7 @@ BENCH_EVENT := -fno-omit-frame-pointer -fno-optimize-sibling-calls -falign-funct
 $(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/lib/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c,$^) $(O)/lib/libktrread.a
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c %limits.c %startup.c,$^) $(O)/lib/libktrread.a
 
 $(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a
 	@mkdir -p $(@D)
@@ -241,7 +241,24 @@ $(BENCH)/worker-so: tests/bench/worker.c $(wildcard tests/bench/*.h) $(BENCH)/li
 	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ $< $(BENCH)/libevent.so '-Wl,-rpath,$$ORIGIN' \
 		'-Wl,-rpath,$$ORIGIN/../lib' -Wl,-rpath-link,$(O)/lib -lpthread
 
-bench: setup all $(BENCH)/bench $(BENCH)/worker-exe $(BENCH)/worker-so ## ns per event; JSON=file writes it as JSON too
+$(BENCH)/nothing-exe: tests/bench/nothing.c $(wildcard include/ktr/*.h) $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktr.a $(LIBKTR_LIBS)
+
+$(BENCH)/nothing-so: tests/bench/nothing.c $(wildcard include/ktr/*.h) $(O)/lib/libktr.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -L$(O)/lib -lktr '-Wl,-rpath,$$ORIGIN/../lib'
+
+$(BENCH)/nothing-off: tests/bench/nothing.c $(wildcard include/ktr/*.h)
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -DKTR_OFF -o $@ $<
+
+BENCH_BINS := $(addprefix $(BENCH)/,bench worker-exe worker-so nothing-exe nothing-so nothing-off)
+
+bench: setup all $(BENCH_BINS) ## ns per event; JSON=file writes it as JSON too
 	$(BENCH)/bench $(if $(JSON),-j $(JSON))
 
 $(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a

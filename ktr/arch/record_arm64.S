@@ -13,7 +13,7 @@
  *		  head = here.ring.head					LDAR
  *		  to = here.base + (head * 32 & here.mask)
  *		  if head & clock: time = here.ring.last
- *		  else: time = ticks(); here.ring.last = time | KTR_TIME_APPROX
+ *		  else: prefetch to + AHEAD, time = ticks(), here.ring.last = time | KTR_TIME_APPROX
  *		  to = { time, self.armed | meta, a0 .. a5 }
  *	COMMIT:	  here.ring.head = head + 2				STLR
  *		  return
@@ -36,7 +36,7 @@
  *		  if not level.geom or level.geom != level.ring.geom: goto leave
  *		  head = level.ring.head				LDAR
  *		  if not head & 126: goto leave		level.cpu is renewed, in C
- *		  to = level.base + (head * 32 & level.mask)
+ *		  to = level.base + (head * 32 & level.mask), prefetch to + AHEAD
  *		  to = { ticks(), level.cpu << 51 | self.row << 32 | meta, a0 .. a5 }
  *		  level.ring.head = head + 2				STLR
  *		  self.nest = nest
@@ -56,6 +56,8 @@
  */
 #if defined(__aarch64__) && !defined(__ILP32__) && !KTR_TSAN
 #include "ktr/arch/offsets.h"
+
+#define AHEAD 512 /* [bytes] eight slots */
 
 /* May be called through a pointer: bti c. */
 #define DOOR(name)                                                                               \
@@ -119,6 +121,7 @@ DOOR(ktr__record6)
 	orr	x7, x7, x17
 	tst	w11, w12
 	b.ne	.Lrepeat
+	prfm	pstl1keep, [x10, #AHEAD]
 	mrs	x12, cntvct_el0
 	orr	x13, x12, #1 << TIME_APPROX_BIT
 	str	x13, [x9, #RING_LAST]
@@ -182,6 +185,7 @@ DOOR(ktr__record6)
 	ldp	x10, x12, [x9, #SELF_LEVEL + PLACE_BASE]
 	and	x12, x12, x15, lsl #5
 	add	x10, x10, x12
+	prfm	pstl1keep, [x10, #AHEAD]
 	mrs	x12, cntvct_el0
 	stp	x12, x7, [x10]
 	stp	x1, x2, [x10, #16]

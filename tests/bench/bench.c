@@ -197,6 +197,8 @@ int main(int argc, char **argv)
 {
 	static struct bench_row rows[BENCH_CONFIGS * BENCH_EVENTS];
 	struct bench_shared *kept = calloc(BENCH_CONFIGS, sizeof(*kept));
+	static struct bench_startup startup[BENCH_STARTUPS];
+	struct bench_results results = { .rows = rows, .startup = startup, .n_startups = BENCH_STARTUPS };
 	struct bench_options options = { 0 };
 	unsigned n_configs, n = 0;
 
@@ -217,6 +219,9 @@ int main(int argc, char **argv)
 		n += bench_rows_make(&kept[i], rows + n);
 	free(kept);
 	bench_rows_pair(rows, n);
-	bench_print_table(rows, n);
-	return options.json && bench_print_json(rows, n, options.json) ? 1 : 0;
+	results.n_rows = n;
+	if (bench_startup(options.workers, options.quick ? 40 : BENCH_STARTS_MAX, startup))
+		return 1;
+	bench_print_table(&results);
+	return options.json && bench_print_json(&results, options.json) ? 1 : 0;
 }

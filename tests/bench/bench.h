@@ -5,6 +5,7 @@
  *	bench	    the driver: what is measured, one child per configuration, table and JSON
  *	worker-exe  a traced program linked with libktr.a; its event loops are in the executable
  *	worker-so   the same, its event loops in libevent.so, linked with libktr.so
+ *	nothing-*   programs that do nothing, linked with ktr and without
  *
  * A worker is started with its settings in a loader.conf of its own, so that each configuration
  * starts fresh. Driver and workers share one anonymous file (struct bench_shared): the configuration,
@@ -169,8 +170,46 @@ void bench_rows_pair(struct bench_row *rows, unsigned n);
 
 const char *bench_event_name(enum bench_event event);
 
+/* startup.c: runs each of the programs that do nothing n times. One row for the executable, one for the
+ * shared library. 0, or -1 with a line on stderr. */
+#define BENCH_STARTUPS	 2
+#define BENCH_STARTS_MAX 400
+
+struct bench_startup {
+	uint32_t so;
+	uint32_t n_runs;
+	double min_ns; /* from being spawned to having ended */
+	double median_ns;
+	double base_ns; /* without ktr: least, and median */
+	double base_median_ns;
+};
+
+int bench_startup(const char *workers, unsigned n, struct bench_startup *startup);
+
+/* All there is to print. */
+struct bench_results {
+	const struct bench_row *rows;
+	unsigned n_rows;
+	const struct bench_startup *startup;
+	unsigned n_startups;
+};
+
 /* print.c */
-void bench_print_table(const struct bench_row *rows, unsigned n);
-int bench_print_json(const struct bench_row *rows, unsigned n, const char *path);
+void bench_print_table(const struct bench_results *results);
+int bench_print_json(const struct bench_results *results, const char *path);
+
+/* limits.c: what is asked of a row. limit 0: nothing. */
+struct bench_limit {
+	const char *text; /* what value is */
+	double limit;
+	double value;
+};
+
+struct bench_limit bench_limit_of(const struct bench_row *row);
+struct bench_limit bench_limit_of_tail(const struct bench_row *row, enum bench_tail tail);
+struct bench_limit bench_limit_of_startup(const struct bench_startup *startup);
+
+/* One line for each limit: the row that fares worst, and whether it holds. */
+void bench_limits_print(const struct bench_results *results);
 
 #endif

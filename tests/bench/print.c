@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The table and the JSON array, and the targets both of them show. The targets are those of rings of
- * 65,536 entries; they are shown and never change the exit status, because a bench is not a test.
- */
+/* The table and the JSON array. Limits are shown and never change the exit status: a bench is not a test. */
 #include "bench.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PRINT_ENTRIES 65536
-
-/* A target: value <= limit, where text says what value is. limit 0: there is none for this row. */
-struct print_target {
-	const char *text;
-	double limit;
-	double value;
-};
-
 static double print_ratio(double ns, double base_ns)
 {
 	return base_ns > 0 ? ns / base_ns : 0;
-}
-
-static struct print_target print_target(const struct bench_row *row)
-{
-	const struct bench_config *config = &row->config;
-	struct print_target target = { "", 0, 0 };
-
-	if (row->event == BENCH_clock || bench_crowded(config) || config->entries != PRINT_ENTRIES)
-		return target;
-	if (config->n_processes == 2) {
-		if (row->peer_ns > 0 && row->event >= BENCH_FIRST_RECORDED)
-			target = (struct print_target){ "x 2 threads", 1.05,
-							print_ratio(row->min_ns, row->peer_ns) };
-	} else if (row->event == BENCH_gate_off) {
-		target = (struct print_target){ "ns over empty", 0.35, row->min_ns - row->base_ns };
-	} else {
-		target = (struct print_target){ "x clock", 0, print_ratio(row->min_ns, row->base_ns) };
-		if (row->event == BENCH_ctr6)
-			target.limit = config->every == 1 ? 1.10 : 0.45;
-		else if (row->event == BENCH_str16 && config->every == 1)
-			target.limit = 1.15;
-	}
-	return target;
-}
-
-/* Above a bare pair of clock readings. */
-static double print_tail_limit(enum bench_tail tail)
-{
-	return tail == BENCH_TAIL_p999 ? 60 : tail == BENCH_TAIL_p9999 ? 150 : 0;
 }
 
 static void print_machine(void)
@@ -69,7 +28,7 @@ static void print_machine(void)
 static void print_row(const struct bench_row *row)
 {
 	const struct bench_config *config = &row->config;
-	struct print_target target = print_target(row);
+	struct bench_limit target = bench_limit_of(row);
 
 	printf("%-9s %3u %4u  %-3s %-6s %5u  %7.2f %7.2f %7.2f %6.3f", bench_event_name(row->event),
 	       config->n_threads, config->n_processes, config->so ? "so" : "exe",
@@ -94,7 +53,7 @@ static void print_tail_row(const struct bench_row *row)
 		double over = row->tail_ns[i] - row->tail_base_ns[i];
 
 		printf("  %6.1f %+7.1f", row->tail_ns[i], over);
-		if (print_tail_limit(i) > 0 && over > print_tail_limit(i))
+		if (bench_limit_of_tail(row, i).limit > 0 && over > bench_limit_of_tail(row, i).limit)
 			holds = false;
 	}
 	if (row->event >= BENCH_FIRST_RECORDED)
@@ -102,21 +61,38 @@ static void print_tail_row(const struct bench_row *row)
 	printf("\n");
 }
 
-void bench_print_table(const struct bench_row *rows, unsigned n)
+static void print_startup(const struct bench_startup *startup)
 {
+	struct bench_limit limit = bench_limit_of_startup(startup);
+
+	printf("%-9s %-3s  %8.3f %8.3f  %8.3f %8.3f  %+6.3f <= %.2f  %s\n", "startup", startup->so ? "so" : "exe",
+	       startup->min_ns / 1e6, startup->median_ns / 1e6, startup->base_ns / 1e6,
+	       startup->base_median_ns / 1e6, limit.value, limit.limit,
+	       limit.value <= limit.limit ? "holds" : "MISSED");
+}
+
+void bench_print_table(const struct bench_results *results)
+{
+	const struct bench_row *rows = results->rows;
+
 	print_machine();
 	printf("\n%-9s %3s %4s  %-3s %-6s %5s  %7s %7s %7s %6s  %s\n", "name", "thr", "proc", "obj", "path",
-	       "clock", "min", "median", "base", "ratio", "target");
-	for (unsigned i = 0; i < n; i++) {
+	       "clock", "min", "median", "base", "ratio", "limit");
+	for (unsigned i = 0; i < results->n_rows; i++) {
 		if (i && rows[i].event == BENCH_clock)
 			printf("\n");
 		print_row(&rows[i]);
 	}
-	printf("\nsingle events, ns, and above a bare pair of clock readings (targets: p99.9 +60, p99.99 +150)\n"
+	printf("\nsingle events, ns, and above a bare pair of clock readings (limits: p99.9 +60, p99.99 +150)\n"
 	       "%-9s %-3s %-6s  %14s  %14s  %14s  %14s\n", "name", "obj", "path", "p50", "p99", "p99.9", "p99.99");
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < results->n_rows; i++)
 		if (rows[i].config.n_single)
 			print_tail_row(&rows[i]);
+	printf("\na program that does nothing, ms: linked with ktr, no mask set, and without ktr\n"
+	       "%-9s %-3s  %8s %8s  %8s %8s\n", "name", "obj", "min", "median", "without", "median");
+	for (unsigned i = 0; i < results->n_startups; i++)
+		print_startup(&results->startup[i]);
+	bench_limits_print(results);
 }
 
 static void print_json_tail(FILE *file, const struct bench_row *row)
@@ -136,7 +112,7 @@ static void print_json_tail(FILE *file, const struct bench_row *row)
 static void print_json_row(FILE *file, const struct bench_row *row)
 {
 	const struct bench_config *config = &row->config;
-	struct print_target target = print_target(row);
+	struct bench_limit target = bench_limit_of(row);
 
 	fprintf(file,
 		"{\"name\": \"%s\", \"threads\": %u, \"processes\": %u, \"object\": \"%s\", \"path\": \"%s\", "
@@ -155,8 +131,23 @@ static void print_json_row(FILE *file, const struct bench_row *row)
 	fprintf(file, "}");
 }
 
-int bench_print_json(const struct bench_row *rows, unsigned n, const char *path)
+static void print_json_startup(FILE *file, const struct bench_startup *startup)
 {
+	struct bench_limit limit = bench_limit_of_startup(startup);
+
+	fprintf(file,
+		"{\"name\": \"startup\", \"threads\": 1, \"processes\": 1, \"object\": \"%s\", \"path\": \"rseq\", "
+		"\"clock_mode\": \"every1\", \"entries\": 0, \"runs\": %u, \"min_ns\": %.0f, \"median_ns\": %.0f, "
+		"\"base_ns\": %.0f, \"base_median_ns\": %.0f, \"ratio_min\": %.4f, \"target\": \"%s\", "
+		"\"target_value\": %.4f, \"target_max\": %.2f, \"holds\": %s}",
+		startup->so ? "so" : "exe", startup->n_runs, startup->min_ns, startup->median_ns,
+		startup->base_ns, startup->base_median_ns, print_ratio(startup->min_ns, startup->base_ns),
+		limit.text, limit.value, limit.limit, limit.value <= limit.limit ? "true" : "false");
+}
+
+int bench_print_json(const struct bench_results *results, const char *path)
+{
+	unsigned n = results->n_rows + results->n_startups;
 	FILE *file = fopen(path, "we");
 	int failed;
 
@@ -166,7 +157,10 @@ int bench_print_json(const struct bench_row *rows, unsigned n, const char *path)
 	}
 	fprintf(file, "[\n");
 	for (unsigned i = 0; i < n; i++) {
-		print_json_row(file, &rows[i]);
+		if (i < results->n_rows)
+			print_json_row(file, &results->rows[i]);
+		else
+			print_json_startup(file, &results->startup[i - results->n_rows]);
 		fprintf(file, i + 1 < n ? ",\n" : "\n");
 	}
 	fprintf(file, "]\n");

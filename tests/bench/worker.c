@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define WORKER_BUCKETS 65536 /* [ticks] some 25 us; what takes longer counts as that */
+#define WORKER_TURNS   4    /* of each kind of event in a run of the tail; divides n_single */
 #define WORKER_SPINS   2000  /* a few us: longer than the other thread of a pair is late */
 
 static struct bench_shared *worker_shared;
@@ -84,11 +85,14 @@ static void worker_percentiles(const uint32_t *n_ticks, double ticks_per_ns, dou
 	}
 }
 
-/* Single events, one by one, each run behind one of pairs of clock readings with nothing in between. */
+/*
+ * Single events, one by one. The kinds of events, and pairs of clock readings with nothing in between, take
+ * turns many times in one run: what disturbs a run strikes all of them alike.
+ */
 static int worker_tail(double ticks_per_ns)
 {
 	struct bench_shared *shared = worker_shared;
-	uint32_t *n_ticks = malloc(WORKER_BUCKETS * sizeof(*n_ticks));
+	uint32_t(*n_ticks)[WORKER_BUCKETS] = malloc(BENCH_EVENTS * sizeof(*n_ticks));
 	uint32_t n = bench_n_tails(&shared->config);
 
 	if (!n_ticks)
@@ -96,11 +100,13 @@ static int worker_tail(double ticks_per_ns)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t run = shared->config.pass * n + i;
 
-		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
-			memset(n_ticks, 0, WORKER_BUCKETS * sizeof(*n_ticks));
-			bench_event_single(event, shared->config.n_single, n_ticks, WORKER_BUCKETS);
-			worker_percentiles(n_ticks, ticks_per_ns, shared->tail_ns[event][run]);
-		}
+		memset(n_ticks, 0, BENCH_EVENTS * sizeof(*n_ticks));
+		for (unsigned turn = 0; turn < WORKER_TURNS; turn++)
+			for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++)
+				bench_event_single(event, shared->config.n_single / WORKER_TURNS,
+						   n_ticks[event], WORKER_BUCKETS);
+		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++)
+			worker_percentiles(n_ticks[event], ticks_per_ns, shared->tail_ns[event][run]);
 	}
 	free(n_ticks);
 	return 0;
