@@ -90,10 +90,11 @@ struct ktr__self {
 	uint32_t nest; /* thread path: levels in use */
 	uint32_t own;  /* thread path: 1 once the thread may record */
 	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
-	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
-	struct ktr__place here; /* rseq path: the main ring of the CPU, while rseq_cs is ours: record_*.S */
+	uint32_t here_cpu; /* rseq path: whose ring here is */
+	struct ktr__place here; /* rseq path: main ring of here_cpu, while rseq_cs is ours: record_*.S */
 	const void *frame[KTR_LEVELS]; /* thread path: of the event in each level */
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
+	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
 };
 
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
@@ -123,6 +124,7 @@ REC__AT(ktr__self, in_vfork, SELF_IN_VFORK);
 REC__AT(ktr__self, row, SELF_ROW);
 REC__AT(ktr__self, nest, SELF_NEST);
 REC__AT(ktr__self, own, SELF_OWN);
+REC__AT(ktr__self, here_cpu, SELF_HERE_CPU);
 REC__AT(ktr__self, here, SELF_HERE);
 REC__AT(ktr__self, frame, SELF_FRAME);
 REC__AT(ktr__self, level, SELF_LEVEL);

@@ -111,6 +111,7 @@ static void stay(void)
 	area.rseq_cs = (uintptr_t)&ktr__record_cs;
 	ktr__self.here = (struct ktr__place){ &rings[area.cpu_id], view[area.cpu_id].geom,
 					      view[area.cpu_id].base, view[area.cpu_id].mask };
+	ktr__self.here_cpu = area.cpu_id;
 	rings[area.cpu_id].last = started | KTR_TIME_APPROX;
 }
 #endif
@@ -475,6 +476,48 @@ static void sparse_time_is_repeated(void)
 	finish();
 }
 
+/*
+ * As if a system call had slept and come back on another CPU, of a kernel that leaves rseq_cs standing
+ * there: the event goes to the ring of the CPU it is on, and reads the clock.
+ */
+static void a_moved_thread_records_where_it_is(void)
+{
+	for (unsigned cpu = 0; cpu < N_CPUS; cpu++) {
+		uint64_t time;
+
+		start();
+		area.cpu_id = !cpu;
+		stay();
+		area.cpu_id = cpu;
+		time = rings[cpu].last = started - 1000;
+		for (unsigned slot = FIRST; slot < FIRST + 2; slot++) {
+			CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
+			CU_ASSERT_EQUAL(rings[cpu].head, (slot + 1) << 1);
+			CU_ASSERT_EQUAL(memory[cpu][slot % SLOTS].site, OP);
+		}
+		CU_ASSERT(memory[cpu][FIRST].timestamp > time);
+		CU_ASSERT_EQUAL(memory[cpu][FIRST].timestamp & KTR_TIME_APPROX, 0);
+		CU_ASSERT_EQUAL(rings[!cpu].head, FIRST << 1);
+		CU_ASSERT_EQUAL(memory[!cpu][FIRST].thread, 0xeeeeeeee);
+		CU_ASSERT_EQUAL(area.rseq_cs, (uintptr_t)&ktr__record_cs);
+		CU_ASSERT_EQUAL(ktr__self.here_cpu, cpu);
+		CU_ASSERT_PTR_EQUAL(ktr__self.here.ring, &rings[cpu]);
+	}
+	/* To a CPU that has no ring, and where the thread may not record: rseq_cs is taken back. */
+	start();
+	stay();
+	area.cpu_id = N_CPUS;
+	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
+	CU_ASSERT_EQUAL(area.rseq_cs, 0);
+	start();
+	stay();
+	area.cpu_id = 1;
+	ktr__self.armed = 0;
+	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
+	CU_ASSERT_EQUAL(area.rseq_cs, 0);
+	finish();
+}
+
 /* Whatever else writes to a ring leaves its time there, and the next event does not go behind it. */
 static void newest_time_is_the_rings(void)
 {
@@ -540,7 +583,7 @@ static void missing_arguments_are_zero(void)
 	finish();
 }
 #define RECORD_TESTS                                                                             \
-	TEST(sparse_time_is_repeated), TEST(newest_time_is_the_rings), TEST(special_events_leave_early), \
+	TEST(sparse_time_is_repeated), TEST(a_moved_thread_records_where_it_is), TEST(newest_time_is_the_rings), TEST(special_events_leave_early), \
 		TEST(missing_arguments_are_zero),
 #else
 #define RECORD_TESTS

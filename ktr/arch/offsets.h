@@ -31,6 +31,7 @@
 #define SELF_ROW      12
 #define SELF_NEST     16
 #define SELF_OWN      20
+#define SELF_HERE_CPU 28
 #define SELF_HERE     32
 #define SELF_FRAME    64
 #define SELF_LEVEL    96

@@ -8,6 +8,7 @@
  *	AGAIN:	  if site.mask & control.special or site_ctl[site.plain]: goto cold
  *		  meta = site.plain
  *	START:	  if rseq.rseq_cs != &descriptor: goto arm
+ *		  if rseq.cpu_id != self.here_cpu: goto moved
  *		  clock = control.clock_slots
  *	JOIN:	  if here.geom != here.ring.geom: goto disarm
  *		  head = here.ring.head					LDAR
@@ -17,10 +18,12 @@
  *		  to = { time, self.armed | meta, a0 .. a5 }
  *	COMMIT:	  here.ring.head = head + 2				STLR
  *		  return
+ *	moved:	  rseq.rseq_cs = NULL
  *	arm:	  if not self.armed: goto own
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
  *		  if cpu >= n_rings: goto disarm
+ *		  here_cpu = cpu
  *		  here = { &rings[cpu], *views[cpu] }
  *		  clock = 0
  *		  goto JOIN
@@ -106,6 +109,10 @@ DOOR(ktr__record6)
 	ldr	x8, [x15, #RSEQ_CS]
 	cmp	x8, x13
 	b.ne	.Larm
+	ldr	w8, [x15, #RSEQ_CPU]
+	ldr	w9, [x14, #SELF_HERE_CPU]
+	cmp	w8, w9
+	b.ne	.Lmoved
 	ldr	w12, [x7, #CONTROL_CLOCK]
 .Ljoin:
 	ldp	x9, x10, [x14, #SELF_HERE + PLACE_RING]
@@ -126,6 +133,8 @@ DOOR(ktr__record6)
 	orr	x13, x12, #1 << TIME_APPROX_BIT
 	str	x13, [x9, #RING_LAST]
 	b	.Lfill
+.Lmoved:
+	str	xzr, [x15, #RSEQ_CS]
 .Larm:
 	ldr	x8, [x14, #SELF_ARMED]
 	cbz	x8, .Lown
@@ -134,6 +143,7 @@ DOOR(ktr__record6)
 	ldr	w9, [x16, #REC_N_RINGS]
 	cmp	w8, w9
 	b.hs	.Ldisarm
+	str	w8, [x14, #SELF_HERE_CPU]
 	ldr	x9, [x16, #REC_VIEWS]
 	ldr	x9, [x9, x8, lsl #3]
 	ldr	x10, [x16, #REC_RINGS]

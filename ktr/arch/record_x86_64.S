@@ -10,6 +10,7 @@
  *		  if site_ctl[site.plain]: goto payload
  *		  meta = site.plain, clock = control.clock_slots
  *	START:	  if rseq.rseq_cs != &descriptor: goto arm
+ *		  if rseq.cpu_id != self.here_cpu: goto moved
  *	JOIN:	  if here.geom != here.ring.geom: goto disarm
  *		  head = here.ring.head
  *		  to = here.base + (head * 32 & here.mask)
@@ -25,15 +26,18 @@
  *			next = (next + 2) ^ 1
  *	COMMIT:	  here.ring.head = next
  *		  return
+ *	moved:	  rseq.rseq_cs = NULL
  *	arm:	  if not self.armed: goto own
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
  *		  if cpu >= n_rings: goto disarm
+ *		  here_cpu = cpu
  *		  here = { &rings[cpu], *views[cpu] }	what this process has validated
  *		  clock = 0				the clock is read for this event
  *		  goto JOIN
  *	abort:	  goto AGAIN
- *	payload:  if not (site.flags & (KTR_SITE_STRING | KTR_SITE_STACK)) or site_ctl[site.id]: goto cold
+ *	payload:  if not (site.flags & (KTR_SITE_STRING | KTR_SITE_STACK)) or not site.mask or site_ctl[site.id]:
+ *			goto cold
  *		  if KTR_SITE_STACK: text = a0->pcs, its length a0->word (struct ktr__stack)
  *			if it is longer than 6 frames: goto cold
  *		  else: text = the string that a[site.string_at] points to, in pieces of sixteen bytes
@@ -45,15 +49,18 @@
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
  * thread in between while rseq_cs names this descriptor. rseq_cs is left standing behind the commit. The
- * kernel clears it when it switches or signals the thread anywhere else, so that "still set" says: here
- * is the ring of the CPU we are on, and the clock has been read since we came here. Three things make
- * that true. The test itself is inside the sequence; arming is too, so that whoever is interrupted right
- * behind it begins again; and every way out but the commit takes rseq_cs back.
+ * kernel clears it when it switches or signals the thread anywhere else, so that "still set" says: the
+ * clock has been read since we came here. Three things make that true. The test itself is inside the
+ * sequence; arming is too, so that whoever is interrupted right behind it begins again; and every way out
+ * but the commit takes rseq_cs back.
  *
- * Linux 6.19 and later do not clear it where a thread slept in a system call and came back to the same
- * CPU. What others recorded there meanwhile has left its time in ring.last, which each sequence that
- * writes to a ring stores, so time never runs backwards in a ring whatever rseq_cs says; here is the
- * ring of this CPU still. vfork(2) and fork(2) clear here.geom, which no ring that is open has.
+ * It does not say where we are: Linux 6.19 and later do not clear it where a thread was switched inside a
+ * system call, also when it comes back on another CPU (include/linux/rseq_entry.h: rseq_update_usr()
+ * stores the new cpu_id and is done where no interrupt came from user mode). So cpu_id, which is always
+ * up to date, is compared with the CPU of here for each event, inside the sequence. Back on the same CPU
+ * there, a repeated time may be as old as the system call. It never runs backwards in a ring whatever
+ * rseq_cs says: what others recorded has left its time in ring.last, which each sequence that writes to a
+ * ring stores. vfork(2) and fork(2) clear here.geom, which no ring that is open has.
  *
  * AHEAD: while the clock is read there is time to fetch a line that is needed a few events later. Where the
  * other core has emptied the cache they share, that takes a single stack from 340 to 150 ns at p99.99
@@ -85,7 +92,7 @@
  * no further.
  *	rdi	site; then meta, bit 31: there is a text
  *	rax	control, for its clock; then the new head, which xmm7 keeps while the clock is read
- *	rdx	geom; then head, then to
+ *	rdx	rseq.cpu_id; then geom; then head, then to
  *	r10	rseq's offset from the thread pointer; then the ring
  *	r11	&descriptor; then the offset of self (own: of level) from the thread pointer; then the time
  * No stack is used but by cold.
@@ -202,6 +209,9 @@ DOOR(ktr__record6)
 	cmpq	%r11, %fs:RSEQ_CS(%r10)
 	jne	.Larm
 	LOAD_SELF(%r11)
+	movl	%fs:RSEQ_CPU(%r10), %edx
+	cmpl	%edx, SELF(SELF_HERE_CPU, %r11)
+	jne	.Lmoved
 	movq	HERE(PLACE_RING, %r11), %r10
 	movq	HERE(PLACE_GEOM, %r11), %rdx
 .Ljoin:
@@ -228,6 +238,9 @@ DOOR(ktr__record6)
 	LOAD_SELF(%rdi)
 	STORE_TEXT(SELF_HERE)
 	jmp	.Lcommit
+.Lmoved:
+	movq	$0, %fs:RSEQ_CS(%r10)
+	leaq	ktr__record_cs(%rip), %r11
 .Larm:
 	LOAD_SELF(%rdx)
 	cmpq	$0, SELF(SELF_ARMED, %rdx)
@@ -236,6 +249,7 @@ DOOR(ktr__record6)
 	movl	%fs:RSEQ_CPU(%r10), %r10d
 	cmpl	%r10d, REC(REC_N_RINGS)
 	jbe	.Ldisarm
+	movl	%r10d, SELF(SELF_HERE_CPU, %rdx)
 	movq	REC(REC_VIEWS), %r11
 	movq	(%r11,%r10,8), %r11
 	shlq	$RING_SHIFT, %r10
@@ -267,6 +281,8 @@ DOOR(ktr__record6)
 .Lpayload:
 	testb	$SITE_STRING | SITE_STACK, SITE_FLAGS(%rdi)
 	jz	.Lcold
+	cmpq	$0, SITE_MASK(%rdi)
+	je	.Lcold
 	movl	SITE_ID(%rdi), %r11d
 	cmpb	$0, (%r10,%r11)
 	jne	.Lcold
