@@ -421,8 +421,10 @@ static void unready_rings_are_refused(void)
 		rings[0].geom |= KTR_GEOM_CLOSED;
 		CU_ASSERT_EQUAL(events[i].run(), KTR_WRITE_COLD);
 		CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);
+#if KTR_ARCH_HAS_RECORD
 		/* Who ends early takes back what it armed: the next event must not take it for its own. */
 		CU_ASSERT_NOT_EQUAL(area.rseq_cs, (uintptr_t)&ktr__record_cs);
+#endif
 	}
 	start();
 	area.cpu_id = CPU_NONE;

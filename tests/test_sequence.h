@@ -73,7 +73,9 @@ static int put_aside;
 
 static struct ktr_control control;
 static uint8_t site_ctl[OP + 1];
+#if KTR_ARCH_HAS_RECORD
 static struct ktr_site site = { .mask = MASK, .id = OP, .plain = OP };
+#endif
 static struct sequence_area area __attribute__((aligned(32)));
 static struct ktr_ring rings[2 * N_CPUS];
 static struct ktr__view view[2 * N_CPUS];

@@ -70,7 +70,6 @@
 
 #define KTR_ARCH	    KTR_ARCH_ARM64
 #define KTR_ARCH_HAS_RSEQ   1
-#define KTR_ARCH_HAS_RECORD 1 /* record_arm64.S */
 #define KTR_ARCH_CLOCK	    KTR_CLOCK_CNTVCT
 
 /*
