@@ -67,6 +67,8 @@ static int join_last(struct ktr__trace_cursor *t)
 		int64_t at, n = 0;
 		int rc = ktr__packets_open(&file, set->member[t->part[i].member].dir_fd, t->name);
 
+		if (rc == -ENOENT)
+			continue; /* it stayed empty, and its writer has taken it away */
 		if (rc)
 			return rc;
 		if (file.n_bytes > t->part[i].n_bytes)

@@ -158,27 +158,29 @@ static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, ui
 		t->file.n_bytes = n_bytes;
 }
 
-/* Adds the file that a stream has in a directory. 0 or -errno. */
+/*
+ * Adds the file that a stream has in a directory. One that has gone since it was listed was empty: its
+ * writer, closing the trace, has taken it away. 0 or -errno.
+ */
 static int trace_source_add(struct ktr__source *source, unsigned member, const char *name,
 			    uint32_t number, int keep)
 {
-	struct ktr__trace_cursor *t = trace_source_cursor(source, name, number, keep);
 	struct ktr__trace_part part = { .member = member };
+	struct ktr__trace_cursor *t;
 	struct ktr__packets file;
-	int rc;
+	int rc = ktr__packets_open(&file, source->set->member[member].dir_fd, name);
 
-	if (!t)
-		return -ENOMEM;
-	rc = ktr__packets_open(&file, source->set->member[member].dir_fd, name);
 	if (rc)
-		return rc;
+		return rc == -ENOENT ? 0 : rc;
 	if (!source->set->member[member].head.has_ended)
 		ktr__packets_unwritten(&file);
-	rc = trace_source_survey(t, &file, &part);
+	t = trace_source_cursor(source, name, number, keep);
+	rc = t ? trace_source_survey(t, &file, &part) : -ENOMEM;
 	ktr__packets_close(&file);
-	t->n_grown = 0;
-	if (!rc)
+	if (!rc) {
+		t->n_grown = 0;
 		rc = ktr__trace_add_part(t, &part);
+	}
 	/* What is in it has come just now, as far as we know. */
 	if (!rc && source->follow && source->set->member[member].head.is_written)
 		trace_source_grown(t, part.n_bytes, ktr__watch_now());

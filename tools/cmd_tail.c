@@ -262,10 +262,12 @@ static int tail_run(struct tail *tail)
 		rc = ktr__out_flush(&tail->out);
 		if (!rc && tail_is_over(tail, &since_ms))
 			return 1;
-		if (!rc)
-			rc = ktr_reader_wait(tail->reader,
-					     tail->until_end ? TAIL_GRACE_MS / 3 : TAIL_WAIT_MS);
-		rc = rc == -EINTR ? 0 : rc;
+		if (rc)
+			break;
+		what = ktr_reader_wait(tail->reader,
+				       tail->until_end ? TAIL_GRACE_MS / 3 : TAIL_WAIT_MS);
+		if (what < 0 && what != -EINTR)
+			return -fail_with(tail->find.command, ktr_reader_error(tail->reader));
 	}
 	if (!rc)
 		rc = ktr__out_flush(&tail->out);

