@@ -4,7 +4,7 @@
  *
  *	rules	= [ rule { ("," | blank) rule } ]
  *	rule	= "none" | [ "+" | "-" | "#" ] pattern		record, do not, count instead
- *	pattern	= a glob (fnmatch(3)) for FILE, FILE:LINE, FUNCTION or FUNCTION(), FILE with or without
+ *	pattern	= a glob (conf/glob.c) for FILE, FILE:LINE, FUNCTION or FUNCTION(), FILE with or without
  *		  its directories
  *
  * Of several rules that fit a site the last one counts. Setting adds to the rules there are; a pattern
@@ -18,10 +18,10 @@
  */
 #include "ktr/session_rw.h"
 
+#include "conf/expr.h"
 #include "conf/value.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +73,10 @@ static bool rules_fits(const char *pattern, const char *text)
 {
 	const char *base = strrchr(text, '/');
 
-	return fnmatch(pattern, text, 0) == 0 || (base && fnmatch(pattern, base + 1, 0) == 0);
+	size_t n_pattern = strlen(pattern);
+
+	return ktr__glob(pattern, n_pattern, text, strlen(text)) ||
+	       (base && ktr__glob(pattern, n_pattern, base + 1, strlen(base + 1)));
 }
 
 static bool rules_match(const struct ktr__session *session, const struct ktr_site_row *row,

@@ -6,10 +6,11 @@
 
 #include "analyze/trace_set.h"
 
+#include "conf/expr.h"
+
 #include "ktr/session_find.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,7 +88,7 @@ int find_source(const struct find *find, int argc, char **argv, char *path, size
 int find_matches(char *const *patterns, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
-		if (fnmatch(patterns[i], name, 0) == 0)
+		if (ktr__glob(patterns[i], strlen(patterns[i]), name, strlen(name)))
 			return 1;
 	return 0;
 }

@@ -6,8 +6,9 @@
 #include "visualize/plot.h"
 #include "visualize/plots.h"
 
+#include "conf/expr.h"
+
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -147,17 +148,7 @@ int ktr__plot_nothing(const struct ktr__plot *plot, struct ktr_error *err, const
 
 int ktr__plot_matches(const char *pattern, const char *bytes, size_t n)
 {
-	char text[KTR_STRING_MAX + 1];
-
-	if (pattern == NULL)
-		return 1;
-	if (strpbrk(pattern, "*?[\\") == NULL)
-		return strlen(pattern) == n && memcmp(pattern, bytes, n) == 0;
-	if (n >= sizeof(text))
-		n = sizeof(text) - 1;
-	memcpy(text, bytes, n);
-	text[n] = '\0';
-	return fnmatch(pattern, text, 0) == 0;
+	return pattern == NULL || ktr__glob(pattern, strlen(pattern), bytes, n);
 }
 
 int ktr__plot_is_site(const char *pattern, const struct ktr_reader_site *site)

@@ -12,8 +12,9 @@
 #include "visualize/label.h"
 #include "visualize/room.h"
 
+#include "conf/expr.h"
+
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,8 @@ static int timeline_wants(struct ktr__timeline *t, const struct ktr_reader_site 
 	if (site->group == NULL)
 		return 0;
 	for (unsigned i = 0; i < t->options.n_groups; i++)
-		if (fnmatch(t->options.group[i], site->group, 0) == 0)
+		if (ktr__glob(t->options.group[i], strlen(t->options.group[i]), site->group,
+			      strlen(site->group)))
 			return 1;
 	timeline_note_group(t, site->group);
 	return 0;
