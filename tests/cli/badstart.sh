@@ -12,7 +12,6 @@ build bad tests/stress/bad.c
 bad=$work/bad # reachable for other users as well
 chmod 755 "$work"
 cp "$out/bad" "$bad"
-failed=0
 cases=0
 want="worked 8997000"
 
@@ -65,13 +64,9 @@ both() {
 	mask="" check "$name, not asked for" quiet "$@"
 }
 
-skip() {
-	echo "skipped: $*"
-}
-
 bad_args=
 uid=$(id -u)
-dir=$KTR_DIR/ktr-$uid
+place=$KTR_DIR/ktr-$uid
 
 check "as it should be" traced
 mask="" check "as it should be, not asked for" quiet
@@ -81,7 +76,7 @@ both "a directory that is not absolute" line env KTR_DIR=relative
 both "no directory can be made" line env KTR_DIR=/proc
 
 KTR_DISABLE=1 check "disabled" quiet
-[ -z "$(ls -A "$dir" 2>/dev/null)" ] || fail "something is left in $dir: $(ls -A "$dir")"
+[ -z "$(ls -A "$place" 2>/dev/null)" ] || fail "something is left in $place: $(ls -A "$place")"
 mkdir "$work/none"
 mask=all KTR_DISABLE=1 check "disabled, in an empty directory" quiet env KTR_DIR="$work/none"
 [ -z "$(ls -A "$work/none")" ] || fail "disabled, and made $(ls -A "$work/none")"
@@ -102,8 +97,8 @@ both "others may write to the directory" line env KTR_DIR="$work/dir"
 rm -r "$work/dir/ktr-$uid"
 
 # The session file is not what it should be.
-mkdir -p -m 700 "$dir"
-file=$dir/shared.ktr
+mkdir -p -m 700 "$place"
+file=$place/shared.ktr
 shared="env KTR_SESSION=shared"
 echo precious >"$work/precious"
 ln -s "$work/precious" "$file"
@@ -127,11 +122,11 @@ only=rseq
 $shared KTR_KEEP_SESSION=1 KTR_MASK=gen KTR_ENTRIES=256 "$bad" >/dev/null 2>&1 3>/dev/null
 cp --sparse=always "$file" "$work/real"
 check "a dead session of that name" traced $shared
-rm -f "$dir"/*
+rm -f "$place"/*
 for bytes in 100 4096 65536 1000000; do
 	head -c $bytes "$work/real" >"$file"
 	both "the session is cut to $bytes bytes" line $shared
-	rm -f "$dir"/*
+	rm -f "$place"/*
 done
 patch_at() { # offset, byte in octal
 	cp --sparse=always "$work/real" "$file"
@@ -147,14 +142,14 @@ for at in 12 40 48 52 56 68 240 248 260 264 300; do
 	for byte in 0 1 377; do
 		patch_at $at $byte
 		check "byte $at of the header is \\$byte" either $shared
-		rm -f "$dir"/*
+		rm -f "$place"/*
 	done
 done
 only=
 
 # One session, two paths: each process says once that it has one of its own.
 if [ "$paths" = "rseq thread" ]; then
-	rm -f "$dir"/*
+	rm -f "$place"/*
 	mkfifo "$work/hold"
 	KTR_PATH=rseq KTR_SESSION=shared KTR_MASK=all "$bad" 0 - <"$work/hold" >/dev/null 2>&1 &
 	holder=$!
@@ -166,7 +161,7 @@ if [ "$paths" = "rseq thread" ]; then
 	exec 4>&-
 	wait $holder
 fi
-rm -rf "$dir"
+rm -rf "$place"
 
 # Limits of the process.
 for limit in 1 100 10000 1000000; do

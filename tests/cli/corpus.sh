@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What fuzzing has found worth keeping (tests/corpus/NAME and NAME.tar.gz) goes through the parsers once more,
 # without libFuzzer.
-set -u
-O=${O:-build}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.inc"
 for name in loader value; do
 	mkdir "$dir/$name.in"
 	[ ! -d "tests/corpus/$name" ] || cp "tests/corpus/$name"/* "$dir/$name.in"

@@ -2,24 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # babeltrace2 reads our traces as they are: counts, names, arguments, thread ids and discarded events
 # agree with what was recorded and with our own reader; also while a trace is being written.
-set -u
-O=$(cd "${O:-build}" && pwd)
+. "$(dirname "$0")/lib.inc"
 if ! command -v babeltrace2 >/dev/null; then
 	echo "babeltrace2 is not installed: not tested"
 	exit 0
 fi
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-cc=${CC:-cc}
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF
-
-fail() {
-	echo "$*"
-	failed=1
-}
 
 # key file: the last value of a member in a sidecar
 member() {

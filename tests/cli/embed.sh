@@ -1,13 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The build files of examples/embed, each in each of its three ways: make, CMake and Meson, where they are.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-failed=0
+. "$(dirname "$0")/lib.inc"
 
 fail() {
 	cat "$dir/log"

@@ -1,19 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Each example runs traced, does its own work right, and its trace holds what its comment promises.
-set -u
-O=$(cd "${O:-build}" && pwd)
-ktr=$O/bin/ktr
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 run() { # example, its last line, arguments...
 	name=$1

@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr export: each format read back, by somebody else's program where there is one; with hostile names, with
 # losses, of a part, and where it cannot be written.
-set -u
-O=$(cd "${O:-build}" && pwd)
-top=$PWD
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 . tests/page/hostile.sh
 hostile_program "$dir/hostile" || exit 1

@@ -4,18 +4,7 @@
 # or nowhere.
 . "$(dirname "$0")/../stress/common.sh"
 build follow tests/cli/follow.c
-ktr=$O/bin/ktr
-failed=0
 export KTR_CONF= KTR_MASK=gen,family KTR_DEAD_SESSIONS=100 KTR_ENTRIES=1024
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
-
-is() { # WHAT GOT WANTED
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
 
 sessions() {
 	"$ktr" ls --json | sed -n 's/^    "name": "\(.*\)",$/\1/p'

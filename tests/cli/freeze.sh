@@ -3,32 +3,7 @@
 # The rings stop by themselves: N events after a trigger has held, on both paths; by a trigger set on a
 # running program, for all processes of its session; by signals, with the host's handlers still called; at
 # exit; by a call. The moment is marked, the session stays, and recording can go on.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK KTR_TRIGGER KTR_FREEZE_ON KTR_FREEZE_AFTER PAGER
-
-fail() {
-	echo "$*"
-	failed=1
-}
-
-is() {
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
-
-# status want command...: runs it quietly
-status() {
-	want=$1
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	is "exit status of $*" $? "$want"
-}
+. "$(dirname "$0")/lib.inc"
 
 says() {
 	grep -qF -e "$1" "$dir/out" "$dir/err" || fail "no \"$1\" in: $(cat "$dir/out" "$dir/err")"

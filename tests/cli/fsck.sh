@@ -2,29 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr fsck: what a killed program left is opened by babeltrace2 again, and it agrees with our reader; so it
 # does after damage anywhere. Exit statuses are those of fsck(8); a repair that is killed can be repaired.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
-
-fail() {
-	echo "$*"
-	failed=1
-}
-
-# status want command...: runs it quietly
-status() {
-	want=$1
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	got=$?
-	[ $got -eq "$want" ] || fail "exit status of $* $got instead of $want: $(cat "$dir/err")"
-}
+. "$(dirname "$0")/lib.inc"
 
 agree() {
 	command -v babeltrace2 >/dev/null || return

@@ -3,20 +3,7 @@
 # Traces that were written once are read for ever, on a machine that has never seen the program: the same text,
 # and the same as tests/golden/decode.py, which knows nothing but ktr-trace(5), reads. What is written today
 # agrees with that page as well; tar(1) of a trace is all that another machine needs.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 # By the page alone, and by babeltrace2.
 check() {

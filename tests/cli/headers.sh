@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A user's project with all warnings on gets none from our headers: C11 to C++20, gcc and clang, recording
 # and KTR_OFF; each public header also compiles alone.
-set -u
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-failed=0
+. "$(dirname "$0")/lib.inc"
 n=0
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wundef -Werror"
 

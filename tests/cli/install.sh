@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # An installed tree works for somebody who has nothing else: built against through pkg-config, shared and
 # static, from a directory it was moved to; uninstall and the Debian package leave nothing behind.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-cc=${CC:-cc}
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 ours() { # a make of our own: quiet, no jobs of the one around it
 	MAKEFLAGS='' make -s --no-print-directory O="$O" CC="$cc" "$@" >"$dir/log" 2>&1 ||

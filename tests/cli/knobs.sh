@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Knobs of a live program: what each does, from loader.conf, from outside and by a call; where values came
 # from; and one clear line for whatever is wrong, with what was kept.
-set -u
-. tests/cli/knobs.inc
+. "$(dirname "$0")/knobs.inc"
 
 # ---- Nothing but a file: from the first constructor on; what overrides what. ----
 cat >conf <<'END'

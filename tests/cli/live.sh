@@ -3,8 +3,7 @@
 # A running program of eight threads is switched from outside: a class on, off, on; the size of its rings; it
 # gets no thread for that. A rare class in the keep rings outlives a busy one: RARE events of it (5,000,000;
 # make check-long: 100,000,000).
-set -u
-. tests/cli/knobs.inc
+. "$(dirname "$0")/knobs.inc"
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$here/include" "$here/tests/cli/live_host.c" -o live \
 	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
 

@@ -3,23 +3,8 @@
 # The manual pages and the README say what is there: pages are clean mdoc, every command, option, knob,
 # public call and environment variable has its place, and every example that is marked ".\" run" or
 # ".\" file" (and the README's program) is built and run.
-set -u
-O=$(cd "${O:-build}" && pwd)
-top=$PWD
-ktr=$O/bin/ktr
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE KTR_ENTRIES KTR_KEEP_SESSION KTR_PATH
-cc=${CC:-cc}
+. "$(dirname "$0")/lib.inc"
 pages="man/*.[1-9] writer/ktr-trace.5 analyze/ktr-json.5"
-failed=0
-
-fail() {
-	echo "$*"
-	failed=1
-}
 
 # The page as text, without overstrikes and hyphenated line ends.
 text() {

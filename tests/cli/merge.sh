@@ -1,21 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr cut and ktr merge: what they write shows what they read, in our reader and in babeltrace2.
-set -u
-O=$(cd "${O:-build}" && pwd)
-top=$PWD
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 agree() {
 	command -v babeltrace2 >/dev/null || return

@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The two-file form in somebody's project: C and C++, gcc and clang, without liburcu and with it, and switched
 # off; it passes the recorder's tests.
-set -u
-O=$(cd "${O:-build}" && pwd)
-ktr=$O/bin/ktr
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-failed=0
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 MAKEFLAGS='' make -s --no-print-directory O="$O" "$O/tests/unit-one" >"$dir/log" 2>&1 ||
 	{ cat "$dir/log"; fail "make one"; }

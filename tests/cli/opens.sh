@@ -2,15 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # babeltrace2 opens a trace again and again while it is written at full speed, and once more when the
 # program has been killed over it: nothing has to be repaired. OPENS: how often, 10.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
+. "$(dirname "$0")/lib.inc"
 pid=
-trap 'kill -9 $pid 2>/dev/null; rm -rf "$dir" "$KTR_DIR"' EXIT
-unset KTR_DISABLE KTR_SESSION KTR_CONF
-failed=0
+at_exit() { [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; }
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
 	-lurcu-bp -lpthread || exit 1

@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr timeline -o FILE.html: the page is well-formed whatever names a trace holds, and every event is in
 # it. What a browser makes of it is the matter of make check-page.
-set -u
-O=$(cd "${O:-build}" && pwd)
-top=$PWD
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 . tests/page/hostile.sh
 hostile_program "$dir/hostile" || exit 1

@@ -4,8 +4,6 @@
 # finds their sessions, ktr ls knows them by our numbers, and nobody takes them for dead.
 . "$(dirname "$0")/../stress/common.sh"
 build live tests/cli/live.c
-ktr=$O/bin/ktr
-failed=0
 cases=0
 export KTR_CONF= KTR_MASK=gen
 chmod 711 "$work" "$shm"
@@ -13,15 +11,6 @@ mkdir -m 755 "$work/bin"
 cp "$out/live" "$ktr" "$work/bin/" # where other users can run them
 live=$work/bin/live
 mkfifo "$work/in" "$work/told"
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
-
-is() { # WHAT GOT WANTED
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
 
 # status WANTED COMMAND...: its output goes to $work/out
 status() {
@@ -33,10 +22,6 @@ status() {
 
 said() {
 	grep -qF -e "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"
-}
-
-skip() {
-	echo "skipped: $*"
 }
 
 # begin COMMAND...: runs one that ends when its input does, see end; $inner is its number as it knows it

@@ -2,33 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr dump, json and report on what a program recorded: the same events in each form and from trace and
 # session alike, windows, both directions, damage, and an exit status for each ending.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE PAGER
-
-fail() {
-	echo "$*"
-	failed=1
-}
-
-# is text want: compares
-is() {
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
-
-# status want command...: runs it quietly
-status() {
-	want=$1
-	shift
-	"$@" >"$dir/out" 2>"$dir/err"
-	is "exit status of $*" $? "$want"
-}
+. "$(dirname "$0")/lib.inc"
 
 cat >"$dir/program.c" <<'END'
 #include <ktr.h>

@@ -2,20 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Rotation of a running program's trace and of ktr record's: by size, by request from outside, with a
 # number kept; each piece is a whole trace that babeltrace2 reads too, and no event is in none or in two.
-set -u
-O=$(cd "${O:-build}" && pwd)
-ktr=$O/bin/ktr
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
-failed=0
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
 	-lurcu-bp -lpthread || exit 1

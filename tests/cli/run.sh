@@ -5,38 +5,15 @@
 . "$(dirname "$0")/../stress/common.sh"
 build live tests/cli/live.c
 live=$out/live
-ktr=$O/bin/ktr
-failed=0
 export KTR_CONF=
 cd "$work" || exit 1
 
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
-
-is() { # WHAT GOT WANTED
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
-
-# status WANTED COMMAND...: its output goes to out and err
-status() {
-	wanted=$1
-	shift
-	timeout 60 "$@" >out 2>err
-	is "exit status of $*" $? "$wanted"
-}
-
 said() {
-	grep -qF -e "$1" err || fail "no \"$1\" in: $(cat err)"
+	grep -qF -e "$1" "$dir/err" || fail "no \"$1\" in: $(cat "$dir/err")"
 }
 
 lines() { # how many on stderr
 	is "lines of $(cat err)" "$(wc -l <err)" "$1"
-}
-
-skip() {
-	echo "skipped: $*"
 }
 
 # Refused before anything runs: one line, and where to find help.

@@ -5,28 +5,8 @@
 . "$(dirname "$0")/../stress/common.sh"
 build live tests/cli/live.c
 live=$out/live
-ktr=$O/bin/ktr
-dir=$KTR_DIR/ktr-$(id -u)
-failed=0
+place=$KTR_DIR/ktr-$(id -u)
 export KTR_CONF=
-
-fail() {
-	echo "FAILED: $*"
-	failed=1
-}
-
-# is WHAT GOT WANTED
-is() {
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
-}
-
-# status WANTED COMMAND...: its output goes to $work/out and $work/err
-status() {
-	wanted=$1
-	shift
-	timeout 60 "$@" >"$work/out" 2>"$work/err"
-	is "exit status of $*" $? "$wanted"
-}
 
 said() {
 	grep -qF -e "$1" "$work/out" "$work/err" || fail "no \"$1\" in: $(cat "$work/out" "$work/err")"
@@ -38,7 +18,7 @@ crash() { # COMMAND...: a program that ends by a signal, without the shell's rem
 }
 
 files() {
-	ls "$dir" 2>/dev/null | wc -l
+	ls "$place" 2>/dev/null | wc -l
 }
 
 # ---- the listing ----
@@ -81,36 +61,36 @@ exec 5>&-
 wait
 
 # ---- what is no session ----
-mkdir -p "$dir" && chmod 700 "$dir"
-head -c 100000 /dev/urandom >"$dir/noise.ktr"
-: >"$dir/empty.ktr"
+mkdir -p "$place" && chmod 700 "$place"
+head -c 100000 /dev/urandom >"$place/noise.ktr"
+: >"$place/empty.ktr"
 echo precious >"$work/precious"
-ln -s "$work/precious" "$dir/link.ktr"
-ln -s nowhere "$dir/dangling.ktr"
-mkfifo "$dir/pipe.ktr"
-mkdir "$dir/directory.ktr"
-printf 'KTRSSN1' >"$dir/short.ktr"
+ln -s "$work/precious" "$place/link.ktr"
+ln -s nowhere "$place/dangling.ktr"
+mkfifo "$place/pipe.ktr"
+mkdir "$place/directory.ktr"
+printf 'KTRSSN1' >"$place/short.ktr"
 n=7
 if [ "$(id -u)" = 0 ]; then
-	cp "$dir/noise.ktr" "$dir/other.ktr"
-	chown 12345 "$dir/other.ktr"
+	cp "$place/noise.ktr" "$place/other.ktr"
+	chown 12345 "$place/other.ktr"
 	n=8
 fi
-touch -d '1 hour ago' "$dir/.old.1.new"
-touch "$dir/.young.1.new"
-touch "$dir/a b.ktr" "$dir/.hidden.ktr" "$dir/unrelated"
+touch -d '1 hour ago' "$place/.old.1.new"
+touch "$place/.young.1.new"
+touch "$place/a b.ktr" "$place/.hidden.ktr" "$place/unrelated"
 status 0 "$ktr" ls
 is "damaged ones" "$(grep -c ' damaged ' "$work/out")" $n
 is "lines of damaged ones" "$(wc -l <"$work/out")" $((n + 1))
 status 0 "$ktr" ls --json
 is "errors" "$(grep -c '"error"' "$work/out")" $n
 crash "$live"
-is "a program among them" "$(ls "$dir" | wc -l)" $((n + 2))
+is "a program among them" "$(ls "$place" | wc -l)" $((n + 2))
 status 1 "$ktr" rm --dead
 said 'Is a directory'
-is "what is left of them" "$(ls -A "$dir" | tr '\n' ' ')" '.hidden.ktr .young.1.new a b.ktr directory.ktr unrelated '
+is "what is left of them" "$(ls -A "$place" | tr '\n' ' ')" '.hidden.ktr .young.1.new a b.ktr directory.ktr unrelated '
 is "what the link led to" "$(cat "$work/precious")" precious
-rm -rf "$dir"
+rm -rf "$place"
 
 # ---- crash loops ----
 i=0
@@ -123,7 +103,7 @@ crash "$live"
 is "sessions after a clean run" "$(files)" 3
 newest=$("$ktr" ls --json | grep -o '"age_s": [0-9]*' | sort -t: -k2 -n | head -n 1)
 [ -n "$newest" ] || fail "ls of what is left"
-rm -rf "$dir"
+rm -rf "$place"
 for i in 1 2 3 4 5; do crash env KTR_DEAD_SESSIONS=2 "$live" kill; done
 is "sessions with KTR_DEAD_SESSIONS=2" "$(files)" 2
 KTR_DEAD_SESSIONS=0 "$live"
@@ -134,32 +114,32 @@ for name in one two three; do
 	for i in 1 2 3 4 5 6; do crash "$work/$name" kill; done
 done
 is "sessions of three programs" "$(files)" 12
-one=$(du -sk "$dir" | awk '{ print int($1 / 12) }')
+one=$(du -sk "$place" | awk '{ print int($1 / 12) }')
 KTR_DEAD_BYTES=$((one * 5 + one / 2))K "$ktr" ls >/dev/null
 is "sessions in the room of five" "$(files)" 5
 KTR_DEAD_BYTES=1 "$ktr" ls >"$work/out"
 is "sessions without room" "$(files)" 1
 said 'three.'
-rm -rf "$dir"
+rm -rf "$place"
 # Sessions of the same name: the last dead one is kept beside the new one.
-rm -rf "$dir"
+rm -rf "$place"
 for i in 1 2 3; do crash env KTR_SESSION=same "$live" kill; done
-is "sessions of one name" "$(ls "$dir" | tr '\n' ' ')" 'same.ktr same.old.ktr '
-rm -f "$dir"/*
+is "sessions of one name" "$(ls "$place" | tr '\n' ' ')" 'same.ktr same.old.ktr '
+rm -f "$place"/*
 # The name may come from a file; the environment goes before it.
 printf 'debug.ktr.session="from.a-file"\ndebug.ktr.mask="gen"\n' >"$work/conf"
 crash env -u KTR_MASK KTR_CONF="$work/conf" "$live" kill
 crash env KTR_SESSION=other KTR_CONF="$work/conf" "$live" kill
-is "sessions by names" "$(ls "$dir" | tr '\n' ' ')" 'from.a-file.ktr other.ktr '
+is "sessions by names" "$(ls "$place" | tr '\n' ' ')" 'from.a-file.ktr other.ktr '
 status 0 "$ktr" sysctl -s from.a-file --origin debug.ktr.session
 said "$work/conf:1"
 status 0 "$ktr" dump -s from.a-file -q -n 1
 said 'live 99'
-rm -f "$dir"/*
+rm -f "$place"/*
 # Those that were asked to stay do.
 for i in 1 2 3 4 5 6; do KTR_KEEP_SESSION=1 "$live"; done
 crash env KTR_DEAD_SESSIONS=0 "$live"
-is "sessions that were asked to stay" "$(ls "$dir" | grep -c '^live')" 6
+is "sessions that were asked to stay" "$(ls "$place" | grep -c '^live')" 6
 "$ktr" rm --dead >/dev/null
 is "after rm --dead" "$(files)" 0
 
@@ -176,7 +156,7 @@ for i in 1 2 3 4 5 6; do
 	read -r pid <"$work/told"
 	held="$held $pid"
 done
-mv "$dir/live.$pid.ktr" "$dir/renamed.ktr" # no number tells that it lives
+mv "$place/live.$pid.ktr" "$place/renamed.ktr" # no number tells that it lives
 loop() {
 	n=0
 	while [ $n -lt 25 ]; do

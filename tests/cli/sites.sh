@@ -3,8 +3,7 @@
 # Single call sites and classes: listed, switched by file, line, function and glob, from a file before they
 # exist and from outside while the program runs, in a module that is loaded later too; counted instead of
 # recorded; and nothing that matches nothing goes without a word.
-set -u
-. tests/cli/knobs.inc
+. "$(dirname "$0")/knobs.inc"
 
 here_line() { grep -n "$1" "$here/tests/cli/knobs_host.c" | head -n 1 | cut -d : -f 1; }
 net=knobs_host.c:$(here_line '"alpha %d"')

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The library stays small: what a program that records carries, libktr.so, has at most 64 KiB of text. What packs
 # traces is in libktr-writer.so, which is loaded when one is to be written.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/lib.inc"
 
 text() {
 	strip -o "$dir/stripped" "$1" && size -A "$dir/stripped" | awk '$1 == ".text" { print $2 }'

@@ -4,23 +4,11 @@
 # files and from rings; as text and as JSON.
 #
 #	EVENTS=100000000 ROTATIONS=60 tests/cli/tail.sh		the long form (make check-long)
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
+. "$(dirname "$0")/lib.inc"
 tail_pid=
-trap '[ -z "$tail_pid" ] || kill $tail_pid 2>/dev/null; rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
+at_exit() { [ -z "$tail_pid" ] || kill "$tail_pid" 2>/dev/null; }
 events=${EVENTS:-1000000}
 rotations=${ROTATIONS:-20}
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE KTR_MASK
-
-fail() {
-	echo "$*"
-	failed=1
-}
 
 cat >"$dir/program.c" <<'END2'
 #include <ktr.h>

@@ -2,22 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr top, driven in tmux: it shows a live session's classes, sites and events, switches a class with a key,
 # and ends with one. Skipped where there is no tmux, or ktr was built without ncurses.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-ktr=$O/bin/ktr
-failed=0
+. "$(dirname "$0")/lib.inc"
 program=
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE TMUX
 on_tmux() { tmux -L "ktr-$$" -f /dev/null "$@"; }
-trap 'on_tmux kill-server 2>/dev/null; [ -z "$program" ] || kill "$program" 2>/dev/null; rm -rf "$dir" "$KTR_DIR"' EXIT
-
-fail() {
-	echo "$*"
-	failed=1
+at_exit() {
+	on_tmux kill-server 2>/dev/null
+	[ -z "$program" ] || kill "$program" 2>/dev/null
 }
+unset TMUX
 
 "$ktr" top </dev/null 2>"$dir/err" && fail "top without a session"
 if grep -q 'without ncurses' "$dir/err"; then

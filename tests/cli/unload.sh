@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A plugin with a copy of the library of its own is closed while other threads of its host live on: their
 # ends and interruptions still lead into it. Both paths; the clock read for every event and for some.
-set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-build}
-CC=${CC:-cc}
+. "$(dirname "$0")/lib.inc"
 
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-export KTR_DIR="$dir"
-$CC -O1 -o "$dir/unload" tests/cli/unload.c -lpthread -ldl
+$cc -O1 -o "$dir/unload" tests/cli/unload.c -lpthread -ldl || exit 1
 # shellcheck disable=SC2046
-$CC -O2 -Iinclude -I. -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
-	$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -name writer_load.o ! -name hooks.o -name '*.o') -o "$dir/plugin.so" -lurcu-bp -lpthread
+$cc -O2 -Iinclude -I. -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
+	$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -name writer_load.o ! -name hooks.o -name '*.o') -o "$dir/plugin.so" -lurcu-bp -lpthread || exit 1
 for path in rseq thread; do
 	for every in 1 8; do
 		echo "debug.ktr.clock=\"$every\"" >"$dir/loader.conf"

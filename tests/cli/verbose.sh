@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # debug.ktr.verbose: the writer thread prints what the trace says, with and without a trace, from a file, by a
 # call and from outside while it runs; never the traced thread, and never a thread that was not asked for.
-set -u
-. tests/cli/knobs.inc
+. "$(dirname "$0")/knobs.inc"
 
 cat >formats.c <<'END'
 #include <ktr.h>

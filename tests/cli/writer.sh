@@ -2,20 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The writer thread in hosts that close its descriptors, fork, change root and user, limit their files:
 # every event is in the trace or counted, and the host's own files have nothing of it.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-cc=${CC:-cc}
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF
-
-fail() {
-	echo "$*"
-	failed=1
-}
+. "$(dirname "$0")/lib.inc"
 
 # The last value of a member of a trace's info.
 member() {

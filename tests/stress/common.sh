@@ -1,24 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the scripts of tests/cli and tests/stress: builds test programs against the library under
-# $O and gives them a session directory of their own. CC and SAN (sanitizer flags) are respected.
+# $O and gives them a session directory of their own (tests/cli/lib.inc). CC and SAN (sanitizer flags) are respected.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-case $O in /*) ;; *) O=$PWD/$O ;; esac
-CC=${CC:-cc}
+. "$(dirname "$0")/../cli/lib.inc"
+CC=$cc
 out=$O/tests/stress
-work=$(mktemp -d "${TMPDIR:-/tmp}/ktr-test.XXXXXX") || exit 1
-# Sessions are memory: where /dev/shm is, they belong there.
-if [ -d /dev/shm ] && [ -w /dev/shm ]; then
-	shm=$(mktemp -d /dev/shm/ktr-test.XXXXXX) || exit 1
-else
-	shm=$work/shm
-	mkdir "$shm"
-fi
-trap 'rm -rf "$work" "$shm"' EXIT
-trap 'exit 1' INT TERM
-export KTR_DIR="$shm"
-unset KTR_MASK KTR_SESSION KTR_ENTRIES KTR_KEEP_SESSION KTR_PATH KTR_DISABLE KTR_FILE KTR_CONF
+work=$dir
+shm=$KTR_DIR
 mkdir -p "$out" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude -I. ${SAN:-}"
