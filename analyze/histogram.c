@@ -222,6 +222,16 @@ int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *
 	return 0;
 }
 
+void ktr__histogram_powers(const struct ktr__histogram *h, uint64_t count[KTR__HISTOGRAM_POWERS])
+{
+	uint64_t low, high, n;
+	unsigned at = 0;
+
+	memset(count, 0, KTR__HISTOGRAM_POWERS * sizeof(*count));
+	while (ktr__histogram_next(h, &at, &low, &high, &n))
+		count[low ? 64 - (unsigned)__builtin_clzll(low) : 0] += n;
+}
+
 void ktr__histogram_free(struct ktr__histogram *h)
 {
 	for (unsigned i = 0; h->octave && i < KTR__HISTOGRAM_OCTAVES; i++)

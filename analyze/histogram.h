@@ -54,6 +54,10 @@ double ktr__histogram_deviation(const struct ktr__histogram *h);
 int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *low, uint64_t *high,
 			uint64_t *count);
 
+/* Counts by powers of two: count[0] of the number 0, count[i] of those in [2^(i - 1), 2^i). Exact. */
+#define KTR__HISTOGRAM_POWERS 65
+void ktr__histogram_powers(const struct ktr__histogram *h, uint64_t count[KTR__HISTOGRAM_POWERS]);
+
 /* Frees what the histogram owns and empties it. */
 void ktr__histogram_free(struct ktr__histogram *h);
 

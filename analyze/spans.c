@@ -111,6 +111,7 @@ static uint64_t spans_hash(const struct ktr__span *span, int scope)
 
 	if (scope)
 		return hash;
+	hash = spans_mix(hash, span->pair);
 	hash = spans_mix_bytes(hash, span->group, strlen(span->group));
 	return spans_mix_bytes(hash, span->ident.bytes, span->ident.n_bytes);
 }
@@ -123,6 +124,7 @@ static struct spans_open *spans_find(const struct ktr__spans *spans, const struc
 	for (; o; o = o->chain)
 		if (o->hash == hash && o->scope == scope && o->span.kind == span->kind &&
 		    o->span.pid == span->pid && o->span.key == span->key &&
+		    o->span.pair == span->pair &&
 		    (scope || (strcmp(o->span.group, span->group) == 0 &&
 			       spans_same_bytes(&o->span.ident, &span->ident))))
 			return o;
@@ -222,9 +224,9 @@ static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64
 	return rc;
 }
 
-static int spans_start(struct ktr__spans *spans, struct ktr__span *span)
+static int spans_start(struct ktr__spans *spans, struct ktr__span *span, int scope)
 {
-	int scope = spans_is_scope(span->site), rc;
+	int rc;
 	uint64_t hash = spans_hash(span, scope);
 	struct spans_open *outer = spans_find(spans, span, hash, scope);
 
@@ -238,10 +240,10 @@ static int spans_start(struct ktr__spans *spans, struct ktr__span *span)
 	return spans_open(spans, span, hash, scope);
 }
 
-static int spans_stop(struct ktr__spans *spans, struct ktr__span *span)
+static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, int scope)
 {
-	int scope = spans_is_scope(span->site), rc;
 	struct spans_open *open = spans_find(spans, span, spans_hash(span, scope), scope);
+	int rc;
 
 	if (open && (!scope || spans_same_bytes(&open->span.ident, &span->ident)))
 		return spans_close(spans, open, span->from_ns, span->thread);
@@ -274,16 +276,31 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 	switch (event->site->kind) {
 	case KTR_KIND_START:
 		span = spans_describe(event);
-		return spans_start(spans, &span);
+		return spans_start(spans, &span, spans_is_scope(span.site));
 	case KTR_KIND_STOP:
 		span = spans_describe(event);
-		return spans_stop(spans, &span);
+		return spans_stop(spans, &span, spans_is_scope(span.site));
 	case KTR_KIND_STATE:
 		span = spans_describe(event);
 		return spans_state(spans, &span);
 	default:
 		return 0;
 	}
+}
+
+int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span)
+{
+	return spans_start(spans, span, 0);
+}
+
+int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span)
+{
+	return spans_stop(spans, span, 0);
+}
+
+int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span)
+{
+	return spans_find(spans, span, spans_hash(span, 0), 0) != NULL;
 }
 
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss)

@@ -38,6 +38,7 @@ struct ktr__span {
 	const struct ktr_reader_thread *thread;     /* likewise */
 	const struct ktr_reader_thread *end_thread; /* NULL without an end */
 	uint32_t cpu;                               /* likewise: where it began */
+	unsigned pair;                              /* 0; from 1: of a pair by hand (pairs.h) */
 	uint32_t depth; /* spans of the same process, group, id and key around it */
 	unsigned flags;
 };
@@ -57,6 +58,14 @@ void ktr__spans_free(struct ktr__spans *spans);
 /* 0, -ENOMEM, or what the callback returned. Events of other kinds are nothing to it. */
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event);
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
+
+/*
+ * For a caller that says by itself what begins and ends: kind, pid, group, ident, key and pair tell
+ * spans apart; from_ns is the moment, site, thread and cpu are those of its event. As above.
+ */
+int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span);
+int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span);
+int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span);
 
 /* Hands out the spans still open, the oldest first, as KTR__SPAN_NO_END. 0 or as above. */
 int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns);

@@ -24,6 +24,7 @@ struct tally_key {
 	struct ktr_event_bytes ident;
 	struct ktr_event_bytes state;
 	int other;
+	unsigned pair;
 };
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -37,7 +38,7 @@ static uint64_t tally_mix(uint64_t hash, const char *bytes, size_t n)
 static uint64_t tally_hash(const struct tally_key *key)
 {
 	uint64_t hash = 0xcbf29ce484222325u ^ key->pid ^ (uint64_t)key->kind << 32 ^
-			(uint64_t)key->other << 40;
+			(uint64_t)key->other << 40 ^ (uint64_t)key->pair << 41;
 
 	hash = tally_mix(hash, key->group, strlen(key->group));
 	hash = tally_mix(hash, key->ident.bytes, key->ident.n_bytes);
@@ -56,8 +57,9 @@ static struct ktr__tally_row *tally_find(const struct ktr__tally *tally,
 
 	for (; row; row = row->chain)
 		if (row->hash == hash && row->kind == key->kind && row->pid == key->pid &&
-		    row->other == key->other && strcmp(row->group, key->group) == 0 &&
-		    tally_same(&row->ident, &key->ident) && tally_same(&row->state, &key->state))
+		    row->other == key->other && row->pair == key->pair &&
+		    strcmp(row->group, key->group) == 0 && tally_same(&row->ident, &key->ident) &&
+		    tally_same(&row->state, &key->state))
 			return row;
 	return NULL;
 }
@@ -85,6 +87,7 @@ static struct ktr__tally_row *tally_add(struct ktr__tally *tally, const struct t
 	row->state = (struct ktr_event_bytes){ text + key->ident.n_bytes, key->state.n_bytes,
 					       key->state.cut, 0 };
 	row->other = key->other;
+	row->pair = key->pair;
 	row->hash = hash;
 	row->chain = tally->bucket[hash % TALLY_BUCKETS];
 	tally->bucket[hash % TALLY_BUCKETS] = row;
@@ -102,6 +105,7 @@ static struct ktr__tally_row *tally_row(struct ktr__tally *tally, struct tally_k
 		return row;
 	if (tally->n_rows >= KTR__TALLY_ROWS_MAX) {
 		key->other = 1;
+		key->pair = 0;
 		key->ident = key->state = (struct ktr_event_bytes){ "", 0, 0, 0 };
 		if (tally->n_rows >= KTR__TALLY_ROWS_MAX + TALLY_OTHERS_MAX) {
 			key->group = "";
@@ -116,11 +120,19 @@ static struct ktr__tally_row *tally_row(struct ktr__tally *tally, struct tally_k
 static int tally_span(void *context, const struct ktr__span *span)
 {
 	struct ktr__tally *tally = context;
-	struct tally_key key = { span->kind, span->pid, span->group, span->ident, span->state, 0 };
-	struct ktr__tally_row *row = tally_row(tally, &key);
+	struct tally_key key = { span->kind,  span->pid, span->group, span->ident,
+				 span->state, 0,         span->pair };
+	struct ktr__tally_row *row;
 
+	if (span->pair)
+		key.ident = (struct ktr_event_bytes){ "", 0, 0, 0 };
+	row = tally_row(tally, &key);
 	if (!row)
 		return -ENOMEM;
+	if (!(span->flags & KTR__SPAN_NO_START))
+		row->n_nested += span->depth > 0;
+	if ((span->flags & (KTR__SPAN_NO_START | KTR__SPAN_NO_END)) == KTR__SPAN_NO_END)
+		row->open_ns += span->to_ns - span->from_ns;
 	row->n_no_start += (span->flags & KTR__SPAN_NO_START) != 0;
 	row->n_no_end += (span->flags & KTR__SPAN_NO_END) != 0;
 	if (span->flags & (KTR__SPAN_NO_START | KTR__SPAN_NO_END))
@@ -174,9 +186,18 @@ static int tally_counter(struct ktr__tally *tally, const struct ktr_event *event
 	return 0;
 }
 
+/* What only some reports ask for. */
+static int tally_more(struct ktr__tally *tally, const struct ktr_event *event)
+{
+	int rc = tally->gaps.n_kept ? ktr__gaps_event(&tally->gaps, event) : 0;
+
+	return rc || !tally->pairs ? rc : ktr__pairs_event(tally->pairs, event);
+}
+
 static int tally_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__tally *tally = (struct ktr__tally *)(void *)sink;
+	int rc = 0;
 
 	if (!tally->n_events++)
 		tally->first_ns = event->time_ns;
@@ -184,8 +205,10 @@ static int tally_event(struct ktr_sink *sink, const struct ktr_event *event)
 	tally->site[event->site->id]++;
 	tally->thread[event->thread->id]++;
 	tally->cpu[event->cpu].n_events++;
-	if (event->site->kind == KTR_KIND_EVENT)
-		return 0;
+	if (tally->gaps.n_kept || tally->pairs)
+		rc = tally_more(tally, event);
+	if (rc || event->site->kind == KTR_KIND_EVENT)
+		return rc;
 	if (event->site->kind == KTR_KIND_COUNTER)
 		return tally_counter(tally, event);
 	return ktr__spans_event(tally->spans, event);
@@ -200,11 +223,13 @@ static int tally_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	if (loss->cpu < tally->n_cpus)
 		tally->cpu[loss->cpu].n_lost += loss->n_events;
 	ktr__spans_loss(tally->spans, loss);
+	ktr__gaps_loss(&tally->gaps);
 	return 0;
 }
 
 int ktr__tally_finish(struct ktr__tally *tally)
 {
+	ktr__gaps_finish(&tally->gaps);
 	return ktr__spans_finish(tally->spans, tally->last_ns);
 }
 
@@ -221,7 +246,17 @@ uint64_t ktr__tally_class(const struct ktr__tally *tally, unsigned bit)
 	return n;
 }
 
-int ktr__tally_new(struct ktr__tally **out, const struct ktr_reader *reader)
+static int tally_options(struct ktr__tally *tally, const struct ktr__tally_options *options)
+{
+	int rc = ktr__gaps_init(&tally->gaps, options->n_gaps, tally->n_threads);
+
+	if (!rc && options->n_pairs)
+		rc = ktr__pairs_new(&tally->pairs, options->pair, options->n_pairs, tally->spans);
+	return rc;
+}
+
+int ktr__tally_new(struct ktr__tally **out, const struct ktr_reader *reader,
+		   const struct ktr__tally_options *options)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(reader);
 	struct ktr__tally *tally = calloc(1, sizeof(*tally));
@@ -240,7 +275,8 @@ int ktr__tally_new(struct ktr__tally **out, const struct ktr_reader *reader)
 	tally->cpu = calloc(tally->n_cpus ? tally->n_cpus : 1, sizeof(*tally->cpu));
 	tally->bucket = calloc(TALLY_BUCKETS, sizeof(*tally->bucket));
 	if (!tally->site || !tally->thread || !tally->cpu || !tally->bucket ||
-	    ktr__spans_new(&tally->spans, info->first_ns, tally_span, tally)) {
+	    ktr__spans_new(&tally->spans, info->first_ns, tally_span, tally) ||
+	    (options && tally_options(tally, options))) {
 		ktr__tally_free(tally);
 		return -ENOMEM;
 	}
@@ -256,6 +292,8 @@ void ktr__tally_free(struct ktr__tally *tally)
 		ktr__histogram_free(&tally->row[i]->durations);
 		free(tally->row[i]);
 	}
+	ktr__pairs_free(tally->pairs);
+	ktr__gaps_free(&tally->gaps);
 	ktr__spans_free(tally->spans);
 	free(tally->row);
 	free(tally->bucket);

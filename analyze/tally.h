@@ -3,7 +3,7 @@
  * What happened, in numbers: a sink that counts events by call site, thread and CPU, and collects
  * the durations of spans and states and the values of counters by row.
  *
- *	ktr__tally_new(&tally, reader);
+ *	ktr__tally_new(&tally, reader, NULL);
  *	sinks[0] = ktr__tally_sink(tally);
  *	ktr_reader_walk(reader, sinks, 1);
  *	ktr__tally_finish(tally);
@@ -11,8 +11,9 @@
 #ifndef ANALYZE_TALLY_H
 #define ANALYZE_TALLY_H
 
+#include "analyze/gaps.h"
 #include "analyze/histogram.h"
-#include "analyze/spans.h"
+#include "analyze/pairs.h"
 
 #include <ktr/reader.h>
 
@@ -31,14 +32,17 @@ struct ktr__tally_row {
 	const char *group;
 	struct ktr_event_bytes ident;
 	struct ktr_event_bytes state; /* STATE */
+	unsigned pair; /* of a pair by hand: its number, from 1, and group is its name; no ident */
 	int other; /* stands for all rows of the group that found no room; no ident */
 	/*
 	 * START and STATE: durations of spans with both ends, also of those that are not sure. [ns]
 	 */
 	struct ktr__histogram durations;
 	uint64_t n_unsure;
+	uint64_t n_nested; /* within another one of the same row and key */
 	uint64_t n_no_start;
 	uint64_t n_no_end;
+	uint64_t open_ns; /* how long those without an end have lasted, together */
 	/* COUNTER */
 	uint64_t n;
 	double min, max, sum, last;
@@ -62,13 +66,22 @@ struct ktr__tally {
 	struct ktr__tally_cpu *cpu;
 	unsigned n_sites, n_threads, n_cpus;
 	struct ktr__spans *spans;
+	struct ktr__pairs *pairs; /* NULL: none was asked for */
+	struct ktr__gaps gaps;
 	struct ktr__tally_row **row; /* in the order in which they appeared */
 	unsigned n_rows;
 	struct ktr__tally_row **bucket;
 };
 
-/* 0 with an owned object in *out, or -ENOMEM. The reader must outlive it. */
-int ktr__tally_new(struct ktr__tally **out, const struct ktr_reader *reader);
+struct ktr__tally_options {
+	const struct ktr__pair *pair; /* copied */
+	unsigned n_pairs;
+	unsigned n_gaps; /* how many of the longest to keep, of each thread and overall */
+};
+
+/* options: NULL for none. 0 with an owned object in *out, or -ENOMEM. The reader must outlive it. */
+int ktr__tally_new(struct ktr__tally **out, const struct ktr_reader *reader,
+		   const struct ktr__tally_options *options);
 void ktr__tally_free(struct ktr__tally *tally);
 
 static inline struct ktr_sink *ktr__tally_sink(struct ktr__tally *tally)

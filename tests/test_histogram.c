@@ -85,6 +85,30 @@ static void quantiles_keep_the_promised_error(void)
 	}
 }
 
+static void powers_of_two_are_counted_exactly(void)
+{
+	uint64_t count[KTR__HISTOGRAM_POWERS], expected[KTR__HISTOGRAM_POWERS];
+
+	srandom(4);
+	for (size_t n = 0; n < 1000; n = n * 2 + 3) {
+		struct ktr__histogram h = { 0 };
+
+		memset(expected, 0, sizeof(expected));
+		for (size_t i = 0; i < n; i++) {
+			uint64_t number = i ? histogram_number(0) : 0;
+			unsigned bits = 0;
+
+			while (bits < 64 && number >> bits)
+				bits++;
+			expected[bits]++;
+			ktr__histogram_add(&h, number);
+		}
+		ktr__histogram_powers(&h, count);
+		CU_ASSERT(memcmp(count, expected, sizeof(count)) == 0);
+		ktr__histogram_free(&h);
+	}
+}
+
 static void few_numbers_are_exact(void)
 {
 	uint64_t numbers[KTR__HISTOGRAM_EXACT];
@@ -158,5 +182,5 @@ static void steps_hold_what_was_added(void)
 	ktr__histogram_free(&h);
 }
 
-SUITE(histogram, TEST(quantiles_keep_the_promised_error), TEST(few_numbers_are_exact),
+SUITE(histogram, TEST(quantiles_keep_the_promised_error), TEST(powers_of_two_are_counted_exactly), TEST(few_numbers_are_exact),
       TEST(an_empty_one_answers_nothing), TEST(merging_is_adding), TEST(steps_hold_what_was_added));

@@ -207,14 +207,25 @@ static void scatter_of_points_and_cells(void)
 	leave();
 }
 
+/* Plain events of one thread, 1 ms apart: from one to the next. */
+static void tell_steps(struct picture *p)
+{
+	for (int i = 0; i < 101; i++)
+		picture_event(p, i, 1, 0);
+}
+
 static void pairs_of_sites(void)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__plot_options options = { .pair = "one" };
+	char *text;
 
 	enter();
-	CU_ASSERT_EQUAL(draw("latency", &options, picture_indexer, &err), -EINVAL);
-	expect_text(err.text, "'one' is no pair");
+	text = script("latency",
+		      (struct ktr__plot_options){ .pair = &(struct ktr__pair){ "*", "*", "thread" } },
+		      tell_steps);
+	expect_text(text, "* to * by thread: half took up to 1.00 ms");
+	expect_text(text, "durations of 100 spans");
+	expect_text(text, "1 of * to * by thread had not ended");
+	free(text);
 	leave();
 }
 
@@ -304,6 +315,8 @@ static void tell_open(struct picture *p)
 	picture_start(p, 100, 1, "lock wait", "worker 1", 1);
 }
 
+static const struct ktr__pair pair = { "a", "b", "" };
+
 static void says_why_there_is_nothing(void)
 {
 	static const struct {
@@ -325,9 +338,9 @@ static void says_why_there_is_nothing(void)
 		  tell_open,
 		  "none of 1 spans of lock wait ended among 1 events" },
 		{ "latency",
-		  { .pair = "a,b" },
+		  { .pair = &pair },
 		  picture_indexer,
-		  "no pair of 'a' and 'b' on one thread" },
+		  "no pair of 'a' and 'b' with the same thread" },
 		{ "heatmap", { .group = "x*" }, picture_indexer, "no group matches 'x*'" },
 		{ "states",
 		  { .group = "queue" },

@@ -66,7 +66,7 @@ static void everything_is_counted(void)
 	tally_fill(&made);
 	made_trace(&made);
 	CU_ASSERT_FATAL(ktr_reader_open(made.trace, NULL, &reader, NULL) == 0);
-	CU_ASSERT_FATAL(ktr__tally_new(&tally, reader) == 0);
+	CU_ASSERT_FATAL(ktr__tally_new(&tally, reader, NULL) == 0);
 	sink = ktr__tally_sink(tally);
 	CU_ASSERT(ktr_reader_walk(reader, &sink, 1) == 0);
 	CU_ASSERT(ktr__tally_finish(tally) == 0);
@@ -118,7 +118,7 @@ static void rows_beyond_the_limit_are_counted_together(void)
 	tally_fill(&made);
 	made_session(&made);
 	CU_ASSERT_FATAL(ktr_reader_open(made.session, NULL, &reader, NULL) == 0);
-	CU_ASSERT_FATAL(ktr__tally_new(&tally, reader) == 0);
+	CU_ASSERT_FATAL(ktr__tally_new(&tally, reader, NULL) == 0);
 	site.arg[1].type = KTR_ARG_I32;
 	for (unsigned i = 0; i < KTR__TALLY_ROWS_MAX + 1000; i++) {
 		struct ktr_event event = { .site = &site, .thread = &thread, .arg = { 0, i } };

@@ -3,6 +3,7 @@
  * ktr plot: charts of a trace by gnuplot.
  */
 #include "tools/command.h"
+#include "tools/pair_option.h"
 #include "tools/picture.h"
 
 #include "visualize/plot.h"
@@ -20,7 +21,6 @@
 
 enum {
 	PLOT_SPAN = OPTION_LONG(0),
-	PLOT_PAIR = OPTION_LONG(1),
 	PLOT_SITE = OPTION_LONG(2),
 	PLOT_X = OPTION_LONG(3),
 	PLOT_Y = OPTION_LONG(4)
@@ -32,8 +32,7 @@ static const struct option_row plot_rows[] = {
 	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
 	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
 	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
-	{ PLOT_PAIR, "pair", "A,B",
-	  "time from site A to site B on a thread: file.c:42, or format text" },
+	PAIR_ROWS,
 	{ PLOT_SITE, "site", "SITE", "only events of a site: file.c:42, or a part of its format" },
 	{ PLOT_Y, "y", "NAME", "scatter: the argument to draw" },
 	{ PLOT_X, "x", "NAME", "scatter: the argument to draw it against (time)" },
@@ -45,6 +44,7 @@ static const struct options plot_options = {
 		"Draws a chart; `ktr plot list` lists the kinds. Without TRACE, ./ktr.out is read.",
 	.examples = "ktr plot list\n"
 		    "ktr plot latency --span 'lock wait' -o latency.png\n"
+		    "ktr plot latency --pair shard.c:141 shard.c:163 --key arg0 -o held.png\n"
 		    "ktr plot states --group worker -o states.svg\n"
 		    "ktr plot scatter --site shard.c:120 --y words -o words.gp\n"
 		    "ktr plot compare before.ktr after.ktr --span 'lock wait' -o compare.png\n",
@@ -55,12 +55,13 @@ static const struct options plot_options = {
 struct plot_command {
 	struct picture picture;
 	struct ktr__plot_options options;
+	struct pair_options pairs;
 	const struct ktr__plot_kind *kind;
 	char file[64]; /* where none was given */
 };
 
 /* Where the options go that say what is drawn; each kind takes some of them. */
-#define PLOT_CHOICES 6
+#define PLOT_CHOICES 5
 
 static const char **plot_choice(struct ktr__plot_options *o, unsigned i,
 				const struct option_row **row)
@@ -68,20 +69,24 @@ static const char **plot_choice(struct ktr__plot_options *o, unsigned i,
 	const struct {
 		int id;
 		const char **to;
-	} choices[PLOT_CHOICES] = { { 'g', &o->group },      { PLOT_SPAN, &o->span },
-				    { PLOT_PAIR, &o->pair }, { PLOT_SITE, &o->site },
-				    { PLOT_X, &o->x },       { PLOT_Y, &o->y } };
+	} choices[PLOT_CHOICES] = { { 'g', &o->group },
+				    { PLOT_SPAN, &o->span },
+				    { PLOT_SITE, &o->site },
+				    { PLOT_X, &o->x },
+				    { PLOT_Y, &o->y } };
 
 	for (*row = plot_rows; (*row)->id != choices[i].id; ++*row)
 		;
 	return choices[i].to;
 }
 
-static int plot_option(struct plot_command *c, int id, const char *value)
+static int plot_option(struct plot_command *c, int id, const char *value, int argc, char **argv)
 {
 	int taken = picture_option(&c->picture, id, value);
 	const struct option_row *row;
 
+	if (!taken)
+		taken = pair_option(&c->pairs, id, value, argc, argv);
 	for (unsigned i = 0; i < PLOT_CHOICES && !taken; i++) {
 		const char **to = plot_choice(&c->options, i, &row);
 
@@ -105,6 +110,12 @@ static int plot_check_options(struct plot_command *c)
 			return usage_error(c->picture.find.command, "%s does not take %s: %s",
 					   c->kind->name, name, c->kind->help);
 	}
+	if (c->pairs.n > 0 && strstr(c->kind->help, "--pair") == NULL)
+		return usage_error(c->picture.find.command, "%s does not take --pair: %s",
+				   c->kind->name, c->kind->help);
+	if (c->pairs.n > 1)
+		return usage_error(c->picture.find.command, "one --pair is drawn at a time");
+	c->options.pair = c->pairs.n > 0 ? c->pairs.pair : NULL;
 	if (c->options.span != NULL && c->options.pair != NULL)
 		return usage_error(c->picture.find.command, "--span and --pair exclude each other");
 	return 0;
@@ -150,6 +161,8 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	rc = picture_window(&c->picture, ktr_reader_info(reader), &o.from_ns, &o.to_ns);
 	if (rc != 0)
 		return rc;
+	if (ktr__pairs_check(c->pairs.pair, c->pairs.n, reader, &err) != 0)
+		return fail_with(c->picture.find.command, &err);
 	rc = ktr__plot_init(plot, c->kind, ktr_reader_info(reader), &o, &err);
 	if (rc != 0)
 		return err.code == EINVAL ? usage_error(c->picture.find.command, "%s", err.text)
@@ -256,7 +269,7 @@ static int cmd_plot(int argc, char **argv)
 
 	picture_init(&c.picture, argc, argv, 900, 500);
 	while ((id = options_next(&plot_options, argc, argv, &value)) > 0 && rc == 0)
-		rc = plot_option(&c, id, value);
+		rc = plot_option(&c, id, value, argc, argv);
 	if (id < 0 || rc != 0)
 		return rc != 0 ? rc : options_status(id);
 	if (optind < argc && strcmp(argv[optind], "list") == 0) {

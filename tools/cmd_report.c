@@ -5,6 +5,7 @@
  */
 #include "tools/command.h"
 #include "tools/pager.h"
+#include "tools/pair_option.h"
 #include "tools/report.h"
 #include "tools/walk.h"
 
@@ -17,11 +18,16 @@ enum {
 	REPORT_COLOR = OPTION_LONG(1),
 	REPORT_NO_PAGER = OPTION_LONG(2),
 	REPORT_TOP = OPTION_LONG(3),
+	REPORT_GAPS = OPTION_LONG(4),
+	REPORT_HISTOGRAM = OPTION_LONG(5),
 };
 
 static const struct option_row report_rows[] = {
 	OPTIONS_SOURCE,
 	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
+	PAIR_ROWS,
+	{ REPORT_GAPS, "gaps", "N", "the N longest times without an event, overall and of each thread" },
+	{ REPORT_HISTOGRAM, "histogram", NULL, "below each span, state and pair, how often it lasted how long" },
 	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
 	{ WALK_TO, "to", "TIME", "count up to there" },
 	FILTER_ROW,
@@ -39,6 +45,8 @@ static const struct options report_options = {
 	.examples =
 		"ktr report\n"
 		"ktr report --top 0 --from 1s --to 2s ktr.out\n"
+		"ktr report --pair 'request %u' 'reply %u' --key arg0 --histogram\n"
+		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
 		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
 		"ktr report -p 4711              what the rings of a running program hold now\n",
 	.rows = report_rows,
@@ -47,21 +55,29 @@ static const struct options report_options = {
 
 struct report_command {
 	struct walk walk;
-	uint64_t top;
-	int json, use_pager, colour;
+	struct pair_options pairs;
+	uint64_t top, n_gaps;
+	int json, use_pager, colour, histogram;
 	enum colour_when when;
 };
 
-static int report_option(struct report_command *c, int id, const char *value)
+static int report_option(struct report_command *c, int id, const char *value, int argc, char **argv)
 {
 	const char *command = c->walk.find.command;
 	int taken = walk_option(&c->walk, id, value);
 
+	if (!taken)
+		taken = pair_option(&c->pairs, id, value, argc, argv);
 	if (taken)
 		return taken < 0 ? 2 : 0;
 	switch (id) {
 	case REPORT_TOP:
 		return option_number(command, "--top", value, 0, UINT32_MAX, &c->top);
+	case REPORT_GAPS:
+		return option_number(command, "--gaps", value, 1, KTR__GAPS_MAX, &c->n_gaps);
+	case REPORT_HISTOGRAM:
+		c->histogram = 1;
+		return 0;
 	case REPORT_COLOR:
 		return colour_option(command, value, &c->when);
 	case REPORT_JSON:
@@ -96,13 +112,19 @@ static int report_print(const struct report_command *c, const struct report *rep
 static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 {
 	struct walk walk = c->walk;
+	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
+	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__tally *tally;
 	struct ktr_sink *sink;
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
 		return rc;
-	if (ktr__tally_new(&tally, walk.reader)) {
+	if (ktr__pairs_check(c->pairs.pair, c->pairs.n, walk.reader, &err)) {
+		walk_close(&walk);
+		return fail_with(walk.find.command, &err);
+	}
+	if (ktr__tally_new(&tally, walk.reader, &options)) {
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
@@ -117,9 +139,11 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .reader = walk.reader,
 				  .info = walk.info,
 				  .tally = tally,
+				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
 				  .bold = c->colour,
+				  .histogram = c->histogram,
 				  .short_of_memory = &short_of_memory,
 			  },
 			  to) |
@@ -159,7 +183,7 @@ static int cmd_report(int argc, char **argv)
 	FILE *to;
 
 	while ((id = options_next(&report_options, argc, argv, &value)) > 0 && !rc)
-		rc = report_option(&c, id, value);
+		rc = report_option(&c, id, value, argc, argv);
 	if (id < 0 || rc)
 		return rc ? rc : options_status(id);
 	if (c.json && c.when == COLOUR_ALWAYS)

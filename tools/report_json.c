@@ -14,13 +14,20 @@
  *	 "threads":[{"thread","tid","pid","name","process","events"}],
  *	 "cpus":[{"cpu","events","lost"}],
  *	 "spans":[{"group","id","pid",DURATIONS}],
+ *	 "pairs":[{"pair","from","to","key","pid",DURATIONS}],	those of --pair
  *	 "states":[{"group","id","state","pid",DURATIONS}],
+ *	 "state_time":[{"group","id","pid","known_ns","states":[{"state","ns","share"}]}],
+ *	 "untracked",			beginnings left out because too many were open at once
  *	 "counters":[{"group","id","pid","count","min","mean","max","last"}],
+ *	 "gaps":{"overall":[GAP],"threads":[{"thread","tid","pid","name","gaps":[GAP]}]},	with --gaps
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
- * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "no_start", "no_end" (not
- * among count), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns",
- * "p99_9_ns", "max_ns"; those in ns only if count is not 0. A row that stands for all that found
+ * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "nested" (that began within
+ * another one of the same key), "no_start", "no_end" (not among count), "open_ns" (how long those
+ * without an end had lasted), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns",
+ * "p99_ns", "p99_9_ns", "max_ns", and "histogram":[{"from_ns","to_ns","count"}] by powers of two,
+ * to_ns not included; from total_ns on only if count is not 0. GAP: "ns", "from_ns", "to_ns",
+ * "before", "after" (names of sites), "tid" (who ended it), "unsure" (events were lost in it). A row that stands for all that found
  * no room of their own has "id":null. Whatever has no events is left out of its list; lists are
  * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
  * digits. Strings are well-formed UTF-8 whatever was recorded.
@@ -219,6 +226,23 @@ static json_t *report_json_row(const struct ktr__tally_row *row)
 			 (json_int_t)row->pid);
 }
 
+static json_t *report_json_histogram(const struct ktr__histogram *h)
+{
+	uint64_t count[KTR__HISTOGRAM_POWERS];
+	json_t *array = json_array();
+
+	ktr__histogram_powers(h, count);
+	for (unsigned i = 0; i < KTR__HISTOGRAM_POWERS; i++)
+		if (count[i] && json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "from_ns",
+				ktr__jansson_u64(i ? 1ull << (i - 1) : 0), "to_ns",
+				ktr__jansson_u64(i < 64 ? 1ull << i : UINT64_MAX), "count",
+				ktr__jansson_u64(count[i])))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
 /* 0 or -1. */
 static int report_json_durations(json_t *object, const struct ktr__tally_row *row)
 {
@@ -232,8 +256,10 @@ static int report_json_durations(json_t *object, const struct ktr__tally_row *ro
 	int bad = json_object_set_new(object, "count", ktr__jansson_u64(h->n));
 
 	bad |= json_object_set_new(object, "unsure", ktr__jansson_u64(row->n_unsure));
+	bad |= json_object_set_new(object, "nested", ktr__jansson_u64(row->n_nested));
 	bad |= json_object_set_new(object, "no_start", ktr__jansson_u64(row->n_no_start));
 	bad |= json_object_set_new(object, "no_end", ktr__jansson_u64(row->n_no_end));
+	bad |= json_object_set_new(object, "open_ns", ktr__jansson_u64(row->open_ns));
 	if (!h->n)
 		return bad;
 	bad |= json_object_set_new(object, "total_ns", ktr__jansson_u64((uint64_t)h->sum));
@@ -244,6 +270,7 @@ static int report_json_durations(json_t *object, const struct ktr__tally_row *ro
 		bad |= json_object_set_new(
 			object, quantiles[i].key,
 			ktr__jansson_u64(ktr__histogram_quantile(h, quantiles[i].q)));
+	bad |= json_object_set_new(object, "histogram", report_json_histogram(h));
 	return bad | json_object_set_new(object, "max_ns", ktr__jansson_u64(h->max));
 }
 
@@ -253,10 +280,10 @@ static json_t *report_json_rows(const struct report *report, enum ktr_event_kind
 
 	for (unsigned i = 0; i < report->tally->n_rows; i++) {
 		const struct ktr__tally_row *row = report->tally->row[i];
-		json_t *object = row->kind == kind ? report_json_row(row) : NULL;
+		json_t *object = row->kind == kind && !row->pair ? report_json_row(row) : NULL;
 		int bad = 0;
 
-		if (row->kind != kind)
+		if (row->kind != kind || row->pair)
 			continue;
 		if (kind == KTR_KIND_STATE)
 			bad = json_object_set_new(object, "state",
@@ -265,6 +292,56 @@ static json_t *report_json_rows(const struct report *report, enum ktr_event_kind
 		bad |= report_json_durations(object, row);
 		list.failed |= bad;
 		report_json_add(&list, row->durations.sum, object);
+	}
+	return report_json_array(&list);
+}
+
+static json_t *report_json_pairs(const struct report *report)
+{
+	struct report_json_list list = { 0 };
+
+	for (unsigned i = 0; i < report->tally->n_rows; i++) {
+		const struct ktr__tally_row *row = report->tally->row[i];
+		const struct ktr__pair *pair = &report->pair[row->pair ? row->pair - 1 : 0];
+		json_t *object;
+
+		if (!row->pair)
+			continue;
+		object = json_pack("{s:i, s:o, s:o, s:o, s:I}", "pair", (int)row->pair, "from",
+				   report_json_text(pair->from), "to", report_json_text(pair->to),
+				   "key", report_json_text(pair->key[0] ? pair->key : "thread"),
+				   "pid", (json_int_t)row->pid);
+		list.failed |= report_json_durations(object, row);
+		report_json_add(&list, row->durations.sum, object);
+	}
+	return report_json_array(&list);
+}
+
+static json_t *report_json_state_time(const struct report *report)
+{
+	struct report_json_list list = { 0 };
+
+	for (unsigned i = 0; i < report->tally->n_rows; i++) {
+		uint64_t whole = report_states_ns(report, i);
+		struct report_json_list states = { 0 };
+		json_t *object;
+
+		if (!whole)
+			continue;
+		for (unsigned at = i; report_state_next(report, i, &at); at++) {
+			const struct ktr__tally_row *row = report->tally->row[at];
+			uint64_t ns = report_state_ns(row);
+
+			report_json_add(&states, (double)ns,
+					json_pack("{s:o, s:o, s:f}", "state",
+						  report_json_bytes(&row->state), "ns",
+						  ktr__jansson_u64(ns), "share",
+						  (double)ns / (double)whole));
+		}
+		object = report_json_row(report->tally->row[i]);
+		list.failed |= json_object_set_new(object, "known_ns", ktr__jansson_u64(whole)) |
+			       json_object_set_new(object, "states", report_json_array(&states));
+		report_json_add(&list, (double)whole, object);
 	}
 	return report_json_array(&list);
 }
@@ -291,13 +368,58 @@ static json_t *report_json_counters(const struct report *report)
 	return report_json_array(&list);
 }
 
+/* ---- gaps ---- */
+
+static json_t *report_json_gap_list(const struct ktr__gaps_list *gaps)
+{
+	struct report_json_list list = { 0 };
+
+	for (unsigned i = 0; i < gaps->n; i++) {
+		const struct ktr__gap *gap = &gaps->gap[i];
+		uint64_t ns = gap->to_ns - gap->from_ns;
+
+		report_json_add(&list, (double)ns,
+				json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:b}", "ns",
+					  ktr__jansson_u64(ns), "from_ns",
+					  ktr__jansson_u64(gap->from_ns), "to_ns",
+					  ktr__jansson_u64(gap->to_ns), "before",
+					  report_json_text(gap->before->name), "after",
+					  report_json_text(gap->after->name), "tid",
+					  (json_int_t)gap->thread->tid, "unsure", gap->unsure));
+	}
+	return report_json_array(&list);
+}
+
+static json_t *report_json_gaps(const struct report *report)
+{
+	const struct ktr__gaps *gaps = &report->tally->gaps;
+	struct report_json_list list = { 0 };
+
+	for (uint32_t id = 0; id < gaps->n_threads; id++) {
+		const struct ktr__gaps_list *of = &gaps->thread[id];
+		const struct ktr_reader_thread *thread = of->n ? of->gap[0].thread : NULL;
+
+		if (!thread)
+			continue;
+		report_json_add(&list, (double)(of->gap[0].to_ns - of->gap[0].from_ns),
+				json_pack("{s:i, s:I, s:I, s:o, s:o}", "thread", (int)id, "tid",
+					  (json_int_t)thread->tid, "pid", (json_int_t)thread->pid,
+					  "name", report_json_text(thread->name), "gaps",
+					  report_json_gap_list(of)));
+	}
+	return json_pack("{s:o, s:o}", "overall", report_json_gap_list(&gaps->overall), "threads",
+			 report_json_array(&list));
+}
+
 json_t *report_json(const struct report *report)
 {
 	const struct ktr__tally *t = report->tally;
 	double seconds = (double)(t->last_ns - t->first_ns) / 1e9;
+	json_t *tree;
 
-	return json_pack(
-		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f}",
+	tree = json_pack(
+		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+		" s:o, s:f}",
 		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial",
 		report->partial, "span", report_json_span(report), "events",
 		ktr__jansson_u64(t->n_events), "events_per_s",
@@ -305,7 +427,13 @@ json_t *report_json(const struct report *report)
 		"events", ktr__jansson_u64(t->n_lost), "gaps", ktr__jansson_u64(t->n_gaps),
 		"classes", report_json_classes(report), "sites", report_json_sites(report),
 		"threads", report_json_threads(report), "cpus", report_json_cpus(report), "spans",
-		report_json_rows(report, KTR_KIND_START), "states",
-		report_json_rows(report, KTR_KIND_STATE), "counters", report_json_counters(report),
-		"quantile_error", KTR__HISTOGRAM_ERROR);
+		report_json_rows(report, KTR_KIND_START), "pairs", report_json_pairs(report), "states",
+		report_json_rows(report, KTR_KIND_STATE), "state_time", report_json_state_time(report),
+		"untracked", ktr__jansson_u64(ktr__spans_n_untracked(t->spans)), "counters",
+		report_json_counters(report), "quantile_error", KTR__HISTOGRAM_ERROR);
+	if (tree && t->gaps.n_kept && json_object_set_new(tree, "gaps", report_json_gaps(report))) {
+		json_decref(tree);
+		return NULL;
+	}
+	return tree;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A report for people: what was traced and how much of it, then one table each for classes, call
- * sites, threads, processors, spans, states and counters, the most important lines first. Tables
- * without lines are left out. Names come from the traced program and are made harmless before
+ * sites, threads and processors, and those of report_rows.c and report_gaps.c, the most important
+ * lines first. Tables without lines are left out. Names come from the traced program and are made harmless before
  * they are printed.
  */
-#include "tools/report.h"
+#include "tools/report_text.h"
 
 #include "visualize/label.h"
 
@@ -14,22 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#define NAME_COLUMNS 34u
-
-/* A line of a table while it is being chosen: what it is about, and what makes it important. */
-struct report_text_line {
-	uint64_t rank;
-	unsigned idx;
-};
-
-struct report_text_table {
-	struct report_text_line *line; /* owned */
-	unsigned n;
-};
-
 static int report_text_compare(const void *a, const void *b)
 {
-	const struct report_text_line *x = a, *y = b;
+	const struct report_line *x = a, *y = b;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
@@ -37,41 +24,41 @@ static int report_text_compare(const void *a, const void *b)
 }
 
 /* Makes a table of the indices below n that have a rank, sorted. */
-static struct report_text_table report_text_sort(const struct report *report, unsigned n,
+struct report_table report_table_sort(const struct report *report, unsigned n,
 						 uint64_t (*rank)(const struct report *, unsigned))
 {
-	struct report_text_table table = { malloc((n ? n : 1) * sizeof(*table.line)), 0 };
+	struct report_table table = { malloc((n ? n : 1) * sizeof(*table.line)), 0 };
 
 	*report->short_of_memory |= !table.line;
 	for (unsigned i = 0; table.line && i < n; i++) {
 		uint64_t value = rank(report, i);
 
 		if (value)
-			table.line[table.n++] = (struct report_text_line){ value, i };
+			table.line[table.n++] = (struct report_line){ value, i };
 	}
 	if (table.n)
 		qsort(table.line, table.n, sizeof(*table.line), report_text_compare);
 	return table;
 }
 
-static unsigned report_text_shown(const struct report *report,
-				  const struct report_text_table *table)
+unsigned report_table_shown(const struct report *report,
+				  const struct report_table *table)
 {
 	return report->top && report->top < table->n ? report->top : table->n;
 }
 
-static void report_text_heading(const struct report *report, FILE *to, const char *format,
+void report_text_heading(const struct report *report, FILE *to, const char *format,
 				const char *name)
 {
 	char line[160];
 
-	snprintf(line, sizeof(line), "%-*s", (int)NAME_COLUMNS, name);
+	snprintf(line, sizeof(line), "%-*s", (int)REPORT_NAME_COLUMNS, name);
 	fprintf(to, "\n%s%s %s%s\n", report->bold ? "\033[1m" : "", line, format,
 		report->bold ? "\033[0m" : "");
 }
 
 /* Says how many lines there are beyond those shown; frees the table. */
-static void report_text_rest(FILE *to, struct report_text_table *table, unsigned shown,
+void report_table_rest(FILE *to, struct report_table *table, unsigned shown,
 			     const char *what)
 {
 	if (shown < table->n)
@@ -80,24 +67,24 @@ static void report_text_rest(FILE *to, struct report_text_table *table, unsigned
 }
 
 /* A name in its column. */
-static void report_text_name(FILE *to, const char *bytes, size_t n)
+void report_text_name(FILE *to, const char *bytes, size_t n)
 {
 	char clean[512], fit[512];
 	unsigned columns;
 
 	ktr__label_clean(clean, sizeof(clean), bytes, n);
-	columns = ktr__label_fit(fit, sizeof(fit), clean, NAME_COLUMNS - 2, 0);
-	fprintf(to, "  %s%*s", fit, (int)(NAME_COLUMNS - 2 - columns), "");
+	columns = ktr__label_fit(fit, sizeof(fit), clean, REPORT_NAME_COLUMNS - 2, 0);
+	fprintf(to, "  %s%*s", fit, (int)(REPORT_NAME_COLUMNS - 2 - columns), "");
 }
 
-static void report_text_count(FILE *to, uint64_t count, int width)
+void report_text_count(FILE *to, uint64_t count, int width)
 {
 	char text[40];
 
 	fprintf(to, " %*s", width, ktr__label_count(text, sizeof(text), count));
 }
 
-static void report_text_duration(FILE *to, double ns)
+void report_text_duration(FILE *to, double ns)
 {
 	char text[40];
 
@@ -213,9 +200,9 @@ static void report_text_events(const struct report *report, FILE *to, uint64_t n
 
 static void report_text_classes(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, KTR_CLASS_MAX,
+	struct report_table table = report_table_sort(report, KTR_CLASS_MAX,
 							  report_text_class_rank);
-	unsigned shown = report_text_shown(report, &table);
+	unsigned shown = report_table_shown(report, &table);
 
 	if (table.n)
 		report_text_heading(report, to, "         events       rate    share", "class");
@@ -231,7 +218,7 @@ static void report_text_classes(const struct report *report, FILE *to)
 		report_text_events(report, to, table.line[i].rank);
 		fputc('\n', to);
 	}
-	report_text_rest(to, &table, shown, "classes");
+	report_table_rest(to, &table, shown, "classes");
 }
 
 static uint64_t report_text_site_rank(const struct report *report, unsigned id)
@@ -241,9 +228,9 @@ static uint64_t report_text_site_rank(const struct report *report, unsigned id)
 
 static void report_text_sites(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, report->tally->n_sites,
+	struct report_table table = report_table_sort(report, report->tally->n_sites,
 							  report_text_site_rank);
-	unsigned shown = report_text_shown(report, &table);
+	unsigned shown = report_table_shown(report, &table);
 
 	if (table.n)
 		report_text_heading(report, to, "         events       rate    share  format",
@@ -259,7 +246,7 @@ static void report_text_sites(const struct report *report, FILE *to)
 		ktr__label_fit(fit, sizeof(fit), format, 70, 0);
 		fprintf(to, "  %s\n", fit);
 	}
-	report_text_rest(to, &table, shown, "call sites");
+	report_table_rest(to, &table, shown, "call sites");
 }
 
 static uint64_t report_text_thread_rank(const struct report *report, unsigned id)
@@ -269,9 +256,9 @@ static uint64_t report_text_thread_rank(const struct report *report, unsigned id
 
 static void report_text_threads(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, report->tally->n_threads,
+	struct report_table table = report_table_sort(report, report->tally->n_threads,
 							  report_text_thread_rank);
-	unsigned shown = report_text_shown(report, &table);
+	unsigned shown = report_table_shown(report, &table);
 
 	if (table.n)
 		report_text_heading(report, to, "         events       rate    share  process",
@@ -288,7 +275,7 @@ static void report_text_threads(const struct report *report, FILE *to)
 		report_text_clean(to, thread->process);
 		fprintf(to, "/%u\n", thread->pid);
 	}
-	report_text_rest(to, &table, shown, "threads");
+	report_table_rest(to, &table, shown, "threads");
 }
 
 static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
@@ -298,9 +285,9 @@ static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
 
 static void report_text_cpus(const struct report *report, FILE *to)
 {
-	struct report_text_table table = report_text_sort(report, report->tally->n_cpus,
+	struct report_table table = report_table_sort(report, report->tally->n_cpus,
 							  report_text_cpu_rank);
-	unsigned shown = report_text_shown(report, &table);
+	unsigned shown = report_table_shown(report, &table);
 
 	if (table.n)
 		report_text_heading(report, to,
@@ -315,161 +302,7 @@ static void report_text_cpus(const struct report *report, FILE *to)
 		report_text_count(to, cpu->n_lost, 14);
 		fputc('\n', to);
 	}
-	report_text_rest(to, &table, shown, "CPUs");
-}
-
-/* ---- rows ---- */
-
-/* Rows without a whole span rank by what there is of them. */
-static uint64_t report_text_row_rank(const struct report *report, unsigned i,
-				     enum ktr_event_kind kind)
-{
-	const struct ktr__tally_row *row = report->tally->row[i];
-
-	if (row->kind != kind)
-		return 0;
-	if (kind == KTR_KIND_COUNTER)
-		return row->n;
-	return row->durations.n ? (uint64_t)row->durations.sum + (1u << 20)
-				: row->n_no_start + row->n_no_end;
-}
-
-static uint64_t report_text_span_rank(const struct report *report, unsigned i)
-{
-	return report_text_row_rank(report, i, KTR_KIND_START);
-}
-
-static uint64_t report_text_state_rank(const struct report *report, unsigned i)
-{
-	return report_text_row_rank(report, i, KTR_KIND_STATE);
-}
-
-static uint64_t report_text_counter_rank(const struct report *report, unsigned i)
-{
-	return report_text_row_rank(report, i, KTR_KIND_COUNTER);
-}
-
-/* Several processes? Then rows tell theirs. */
-static int report_text_many_pids(const struct report *report)
-{
-	const struct ktr__tally *t = report->tally;
-
-	for (unsigned i = 1; i < t->n_rows; i++)
-		if (t->row[i]->pid != t->row[0]->pid)
-			return 1;
-	return 0;
-}
-
-/* "group id = state", and the process if there are several. */
-static void report_text_row_name(const struct report *report, FILE *to,
-				 const struct ktr__tally_row *row)
-{
-	char name[1200];
-	int n;
-
-	if (row->other)
-		n = snprintf(name, sizeof(name), "%.200s (all others)", row->group);
-	else
-		n = snprintf(name, sizeof(name), "%.200s %.*s%s%.*s", row->group,
-			     (int)(row->ident.n_bytes < 400 ? row->ident.n_bytes : 400),
-			     row->ident.bytes, row->kind == KTR_KIND_STATE ? " = " : "",
-			     (int)(row->state.n_bytes < 400 ? row->state.n_bytes : 400),
-			     row->state.bytes);
-	if (report_text_many_pids(report))
-		snprintf(name + n, sizeof(name) - (size_t)n, " [%u]", row->pid);
-	report_text_name(to, name, strlen(name));
-}
-
-/* What should be known before the numbers are believed. */
-static void report_text_doubts(FILE *to, const struct ktr__tally_row *row)
-{
-	const char *between = "  ";
-	const struct {
-		uint64_t n;
-		const char *what;
-	} doubts[] = { { row->n_unsure, "across a loss" },
-		       { row->n_no_start, "without start" },
-		       { row->n_no_end, "without end" } };
-
-	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
-		if (!doubts[i].n)
-			continue;
-		fprintf(to, "%s%" PRIu64 " %s", between, doubts[i].n, doubts[i].what);
-		between = ", ";
-	}
-	fputc('\n', to);
-}
-
-static void report_text_durations(const struct report *report, FILE *to,
-				  const struct report_text_table *table, unsigned shown)
-{
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr__tally_row *row = report->tally->row[table->line[i].idx];
-		const struct ktr__histogram *h = &row->durations;
-
-		report_text_row_name(report, to, row);
-		report_text_count(to, h->n, 11);
-		if (h->n) {
-			report_text_duration(to, h->sum);
-			report_text_duration(to, h->mean);
-			report_text_duration(to, (double)h->min);
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.9));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.99));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.999));
-			report_text_duration(to, (double)h->max);
-		}
-		report_text_doubts(to, row);
-	}
-}
-
-#define REPORT_DURATIONS                                                                           \
-	"      count     total      mean       min       p50       p90       p99     p99.9       max"
-
-static void report_text_spans(const struct report *report, FILE *to)
-{
-	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
-							  report_text_span_rank);
-	unsigned shown = report_text_shown(report, &table);
-
-	if (table.n)
-		report_text_heading(report, to, REPORT_DURATIONS, "span");
-	report_text_durations(report, to, &table, shown);
-	report_text_rest(to, &table, shown, "spans");
-}
-
-static void report_text_states(const struct report *report, FILE *to)
-{
-	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
-							  report_text_state_rank);
-	unsigned shown = report_text_shown(report, &table);
-
-	if (table.n)
-		report_text_heading(report, to, REPORT_DURATIONS, "state");
-	report_text_durations(report, to, &table, shown);
-	report_text_rest(to, &table, shown, "states");
-}
-
-static void report_text_counters(const struct report *report, FILE *to)
-{
-	struct report_text_table table = report_text_sort(report, report->tally->n_rows,
-							  report_text_counter_rank);
-	unsigned shown = report_text_shown(report, &table);
-
-	if (table.n)
-		report_text_heading(report, to,
-				    "      count          min         mean          max"
-				    "         last",
-				    "counter");
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr__tally_row *row = report->tally->row[table.line[i].idx];
-
-		report_text_row_name(report, to, row);
-		report_text_count(to, row->n, 11);
-		fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min,
-			row->sum / (double)row->n, row->max, row->last);
-	}
-	report_text_rest(to, &table, shown, "counters");
+	report_table_rest(to, &table, shown, "CPUs");
 }
 
 void report_text(const struct report *report, FILE *to)
@@ -479,7 +312,9 @@ void report_text(const struct report *report, FILE *to)
 	report_text_sites(report, to);
 	report_text_threads(report, to);
 	report_text_cpus(report, to);
-	report_text_spans(report, to);
-	report_text_states(report, to);
-	report_text_counters(report, to);
+	report_rows_spans(report, to);
+	report_rows_pairs(report, to);
+	report_rows_states(report, to);
+	report_rows_counters(report, to);
+	report_gaps_text(report, to);
 }

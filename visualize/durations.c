@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Durations out of a walk. Spans and states come from analyze/spans.h, which pairs them; pairs of
- * arbitrary sites and gaps need one moment per thread and are kept here.
+ * Durations out of a walk. Spans, states and pairs by hand come from analyze/; gaps need one moment
+ * per thread, which is kept here.
  *
  * A duration belongs to the window when it ends in it. One that is still open when the trace ends
  * has no length, so it is in no distribution; the longest of them is told in a note, because the
@@ -9,6 +9,8 @@
  */
 #include "visualize/durations.h"
 #include "visualize/room.h"
+
+#include "analyze/pattern.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,25 +22,6 @@ static uint64_t durations_hash(uint64_t hash, const char *bytes, size_t n)
 	for (size_t i = 0; i < n; i++) /* FNV-1a, 64 bits */
 		hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3ull;
 	return hash;
-}
-
-/* "A,B" into its two halves. */
-static int durations_split(struct ktr__durations *d, const char *pair, struct ktr_error *err)
-{
-	const char *comma = strchr(pair, ',');
-	size_t n = comma ? (size_t)(comma - pair) : 0;
-
-	if (n == 0 || comma[1] == '\0' || n >= sizeof(d->pair_from) ||
-	    strlen(comma + 1) >= sizeof(d->pair_to))
-		return ktr_error_set(
-			err, EINVAL,
-			"'%.60s' is no pair: two sites (file.c:42, or part of a format) with"
-			" a comma between",
-			pair);
-	memcpy(d->pair_from, pair, n);
-	d->pair_from[n] = '\0';
-	strcpy(d->pair_to, comma + 1);
-	return 0;
 }
 
 /* The series that is known by that hash; *fresh when it is new and wants a name. */
@@ -95,20 +78,22 @@ static int durations_wants(const struct ktr__durations *d, const struct ktr__spa
 {
 	const struct ktr__plot_options *o = &d->plot->options;
 
-	if (!ktr__plot_matches(o->group, span->group, strlen(span->group)))
+	if (span->pair)
+		return 1;
+	if (!ktr__pattern_matches(o->group, span->group, strlen(span->group)))
 		return 0;
 	if (o->span == NULL)
 		return span->kind == KTR_KIND_START;
 	if (span->kind == KTR_KIND_STATE)
-		return ktr__plot_matches(o->span, span->state.bytes, span->state.n_bytes);
-	return ktr__plot_matches(o->span, span->group, strlen(span->group)) ||
-	       ktr__plot_matches(o->span, span->ident.bytes, span->ident.n_bytes);
+		return ktr__pattern_matches(o->span, span->state.bytes, span->state.n_bytes);
+	return ktr__pattern_matches(o->span, span->group, strlen(span->group)) ||
+	       ktr__pattern_matches(o->span, span->ident.bytes, span->ident.n_bytes);
 }
 
 /* Spans go by group, scopes by name, states by group and state. */
 static unsigned durations_span_series(struct ktr__durations *d, const struct ktr__span *span)
 {
-	int by_ident = span->site->ident != NULL, fresh;
+	int by_ident = span->site->ident != NULL && !span->pair, fresh;
 	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state
 					     : by_ident                   ? &span->ident
 									  : NULL;
@@ -138,7 +123,8 @@ static int durations_span(void *context, const struct ktr__span *span)
 	struct ktr__durations *d = context;
 	struct ktr__duration_series *s;
 	/* A scope's id is its name, and says nothing about who. */
-	const struct ktr_event_bytes *ident = span->site->ident != NULL ? NULL : &span->ident;
+	const struct ktr_event_bytes *ident =
+		span->site->ident != NULL && !span->pair ? NULL : &span->ident;
 	unsigned i;
 
 	if (span->to_ns < d->plot->grid.from_ns || !durations_wants(d, span))
@@ -172,7 +158,10 @@ int ktr__durations_init(struct ktr__durations *d, struct ktr__plot *plot, ktr__d
 	if (d->series == NULL ||
 	    ktr__spans_new(&d->spans, plot->info->first_ns, durations_span, d) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
-	return plot->options.pair != NULL ? durations_split(d, plot->options.pair, err) : 0;
+	if (plot->options.pair != NULL &&
+	    ktr__pairs_new(&d->pairs, plot->options.pair, 1, d->spans) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return 0;
 }
 
 void ktr__durations_free(struct ktr__durations *d)
@@ -181,50 +170,15 @@ void ktr__durations_free(struct ktr__durations *d)
 		ktr__histogram_free(&d->series[i].histogram);
 	free(d->series);
 	free(d->thread);
-	free(d->site);
+	ktr__pairs_free(d->pairs);
 	ktr__spans_free(d->spans);
 	memset(d, 0, sizeof(*d));
 }
 
-/* The first event of a pair starts the clock of its thread, the next second one stops it. */
-static int durations_pair(struct ktr__durations *d, const struct ktr_event *event)
-{
-	struct ktr__duration_site *site;
-	struct ktr__duration_thread *thread;
-	int fresh, result = 0;
-	unsigned i;
-
-	if (ktr__room(&d->site, &d->n_sites, event->site->id, sizeof(*d->site)) != 0 ||
-	    ktr__room(&d->thread, &d->n_threads, event->thread->id, sizeof(*d->thread)) != 0)
-		return -ENOMEM;
-	site = &d->site[event->site->id];
-	if (!site->known) {
-		site->known = 1;
-		site->begins = (uint8_t)ktr__plot_is_site(d->pair_from, event->site);
-		site->ends = (uint8_t)ktr__plot_is_site(d->pair_to, event->site);
-	}
-	thread = &d->thread[event->thread->id];
-	if (site->ends && thread->open) {
-		thread->open = 0;
-		i = durations_series(d, 1, &fresh);
-		if (fresh)
-			snprintf(d->series[i].name, sizeof(d->series[i].name), "%s to %s",
-				 d->pair_from, d->pair_to);
-		result = durations_add(d, i, thread->from_ns, event->time_ns, NULL, event->thread);
-	} else if (site->ends) {
-		d->n_missed++;
-	}
-	if (site->begins) {
-		thread->open = 1;
-		thread->from_ns = event->time_ns;
-	}
-	return result;
-}
-
 int ktr__durations_event(struct ktr__durations *d, const struct ktr_event *event)
 {
-	if (d->plot->options.pair != NULL)
-		return durations_pair(d, event);
+	if (d->pairs != NULL)
+		return ktr__pairs_event(d->pairs, event);
 	if (event->site->kind == KTR_KIND_STATE && d->plot->options.span == NULL)
 		return 0; /* nobody asked for states */
 	return ktr__spans_event(d->spans, event);
@@ -239,9 +193,9 @@ int ktr__durations_gap(struct ktr__durations *d, const struct ktr_event *event)
 	unsigned i;
 
 	if (o->group != NULL &&
-	    (site->group == NULL || !ktr__plot_matches(o->group, site->group, strlen(site->group))))
+	    (site->group == NULL || !ktr__pattern_matches(o->group, site->group, strlen(site->group))))
 		return 0;
-	if (o->site != NULL && !ktr__plot_is_site(o->site, site))
+	if (o->site != NULL && !ktr__pattern_is_site(o->site, site))
 		return 0;
 	if (ktr__room(&d->thread, &d->n_threads, event->thread->id, sizeof(*d->thread)) != 0)
 		return -ENOMEM;
@@ -305,9 +259,9 @@ static int durations_none(struct ktr__durations *d, struct ktr_error *err)
 						 "none of %" PRIu64 " spans of %.60s ended",
 						 d->series[i].n_open, d->series[i].name);
 	if (o->pair != NULL)
-		return ktr__plot_nothing(d->plot, err,
-					 "no pair of '%.40s' and '%.40s' on one thread",
-					 d->pair_from, d->pair_to);
+		return ktr__plot_nothing(d->plot, err, "no pair of '%.40s' and '%.40s' with the same %.40s",
+					 o->pair->from, o->pair->to,
+					 o->pair->key[0] ? o->pair->key : "thread");
 	if (o->site != NULL)
 		return ktr__plot_nothing(d->plot, err, "no site matches '%.60s'", o->site);
 	if (o->span != NULL)

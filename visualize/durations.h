@@ -7,7 +7,7 @@
 #define VISUALIZE_DURATIONS_H
 
 #include "analyze/histogram.h"
-#include "analyze/spans.h"
+#include "analyze/pairs.h"
 #include "visualize/label.h"
 #include "visualize/plot.h"
 
@@ -39,14 +39,10 @@ struct ktr__durations {
 	struct ktr__duration_thread {
 		uint64_t from_ns;
 		uint8_t open;
-	} * thread; /* owned, by id: pairs and gaps */
+	} * thread; /* owned, by id: gaps */
 	uint32_t n_threads;
-	struct ktr__duration_site {
-		uint8_t known, begins, ends;
-	} * site; /* owned, by id: which sites a pair is made of */
-	uint32_t n_sites;
-	char pair_from[KTR__LABEL_BYTES], pair_to[KTR__LABEL_BYTES];
-	uint64_t n_missed; /* STOPs without a START, second ends without a first */
+	struct ktr__pairs *pairs; /* owned; NULL: none is asked for */
+	uint64_t n_missed;	  /* ends without a beginning */
 };
 
 /* What to time is in plot->options (group, span, pair). 0 or -errno with a sentence. */

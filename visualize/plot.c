@@ -6,8 +6,6 @@
 #include "visualize/plot.h"
 #include "visualize/plots.h"
 
-#include "conf/expr.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -144,15 +142,4 @@ int ktr__plot_nothing(const struct ktr__plot *plot, struct ktr_error *err, const
 			ktr__frame_since(plot->info, plot->info->last_ns, end, sizeof(end)), lost);
 	return ktr_error_set(err, ENODATA, "nothing to draw: %s among %s events%s", what,
 			     ktr__label_count(n, sizeof(n), plot->n_events), lost);
-}
-
-int ktr__plot_matches(const char *pattern, const char *bytes, size_t n)
-{
-	return pattern == NULL || ktr__glob(pattern, strlen(pattern), bytes, n);
-}
-
-int ktr__plot_is_site(const char *pattern, const struct ktr_reader_site *site)
-{
-	return ktr__plot_matches(pattern, site->name, strlen(site->name)) ||
-	       strstr(site->format, pattern) != NULL;
 }

@@ -12,6 +12,7 @@
 #ifndef VISUALIZE_PLOT_H
 #define VISUALIZE_PLOT_H
 
+#include "analyze/pairs.h"
 #include "visualize/chart_time.h"
 #include "visualize/losses.h"
 
@@ -25,7 +26,7 @@ struct ktr__plot_options {
 	const char *command;    /* for the caption */
 	const char *group;      /* pattern of glob(7); NULL: all */
 	const char *span;       /* pattern of a group, an id or a state whose durations are meant */
-	const char *pair;       /* "A,B": from a site's event to another one's on the same thread */
+	const struct ktr__pair *pair; /* from one site's event to another one's; NULL: spans */
 	const char *site;       /* pattern of "file.c:42", or part of a format */
 	const char *x, *y;      /* names of arguments, or "time" */
 };
@@ -82,11 +83,5 @@ int ktr__plot_chart(struct ktr__plot *plot, struct ktr__chart *chart, struct ktr
 /* For kinds: -ENODATA, with a sentence that says what was looked for and why there is none. */
 int ktr__plot_nothing(const struct ktr__plot *plot, struct ktr_error *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* Does a pattern of the options match? NULL matches everything, and nothing is matched by none. */
-int ktr__plot_matches(const char *pattern, const char *bytes, size_t n);
-
-/* Does a site's name match, or its format contain the pattern? */
-int ktr__plot_is_site(const char *pattern, const struct ktr_reader_site *site);
 
 #endif

@@ -8,6 +8,8 @@
 #include "visualize/plots.h"
 #include "visualize/room.h"
 
+#include "analyze/pattern.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -93,7 +95,7 @@ static void scatter_know(struct ktr__plot *plot, struct scatter_site *at,
 
 	at->known = 1;
 	at->x = at->y = SCATTER_NONE;
-	if (o->site != NULL && !ktr__plot_is_site(o->site, site))
+	if (o->site != NULL && !ktr__pattern_is_site(o->site, site))
 		return;
 	scatter_there(s, site);
 	if (o->y == NULL)

@@ -78,7 +78,7 @@ static uint64_t run_report(struct ktr_reader *reader)
 	struct ktr__tally *tally;
 	uint64_t n;
 
-	if (ktr__tally_new(&tally, reader))
+	if (ktr__tally_new(&tally, reader, NULL))
 		exit(1);
 	n = walk(reader, ktr__tally_sink(tally), 0);
 	ktr__tally_finish(tally);

@@ -139,7 +139,7 @@ wrong() { # TEXT COMMAND...
 "$ktr" run -o trace "$live" 2>err || fail "$(cat err)"
 wrong 'rate does not take --x' plot rate trace --x foo
 wrong 'scatter does not take --span' plot scatter trace --span x
-wrong '--span and --pair exclude each other' plot latency trace --span x --pair a,b
+wrong '--span and --pair exclude each other' plot latency trace --span x --pair a..b
 wrong 'compare wants two traces, and no -p or -s' plot compare -s x trace trace
 wrong 'compare wants two traces' plot compare trace
 wrong '--size is of a picture' plot rate trace -o - --size 900x600
