@@ -11,6 +11,7 @@
 #include "ktr/writer_hook.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,28 +29,47 @@ static int ctl_apply(const char *name, const char *text, struct ktr_error *err)
 	return text ? ktr_conf_set(ktr__own_conf(), name, text, err) : 0;
 }
 
-int ktr_open(const struct ktr_options *options, struct ktr_error *err)
+/* Options as they were at first end here: what a program does not know of is as if it were NULL. */
+#define CTL_OPTIONS_MIN offsetof(struct ktr_options, rotate_size)
+
+static int ctl_apply_all(const struct ktr_options *options, struct ktr_error *err)
 {
 	char entries[24];
+	const char *const apply[][2] = {
+		{ "entries", options->entries ? entries : NULL },
+		{ "mask", options->mask },
+		{ "alq_rotate_size", options->rotate_size },
+		{ "alq_rotate_time", options->rotate_time },
+		{ "alq_rotate_keep", options->rotate_keep },
+		{ "alq_file", options->file },
+	};
+	char name[40];
+	int code = 0;
+
+	snprintf(entries, sizeof(entries), "%llu", (unsigned long long)options->entries);
+	for (size_t i = 0; !code && i < sizeof(apply) / sizeof(apply[0]); i++) {
+		snprintf(name, sizeof(name), "debug.ktr.%s", apply[i][0]);
+		code = ctl_apply(name, apply[i][1], err);
+	}
+	return code || !options->file ? code : ktr__writer_enable(err);
+}
+
+int ktr_open(const struct ktr_options *given, struct ktr_error *err)
+{
+	struct ktr_options options = { 0 };
 	bool had = ktr__own.map != NULL;
 	int code;
 
-	if (options->size < sizeof(*options))
-		return ktr_error_set(err, EINVAL, "options of %zu bytes, expected %zu", options->size,
-				     sizeof(*options));
+	if (given->size < CTL_OPTIONS_MIN)
+		return ktr_error_set(err, EINVAL, "options of %zu bytes, expected %zu", given->size,
+				     sizeof(options));
+	memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
 	if (!had)
-		ktr__start_with(options->session);
+		ktr__start_with(options.session);
 	if (!ktr__own.map)
 		return ktr_error_set(err, ENXIO, "no session");
-	snprintf(entries, sizeof(entries), "%llu", (unsigned long long)options->entries);
-	code = ctl_apply("debug.ktr.entries", options->entries ? entries : NULL, err);
-	if (!code)
-		code = ctl_apply("debug.ktr.mask", options->mask, err);
-	if (!code)
-		code = ctl_apply("debug.ktr.alq_file", options->file, err);
-	if (!code && options->file)
-		code = ktr__writer_enable(err);
-	if (!code && had && options->session && strcmp(options->session, ktr_session_name()) != 0)
+	code = ctl_apply_all(&options, err);
+	if (!code && had && options.session && strcmp(options.session, ktr_session_name()) != 0)
 		code = ktr_error_set(err, EALREADY, "the session is %s already", ktr_session_name());
 	return code;
 }

@@ -401,6 +401,33 @@ static void a_mask_that_names_nothing_is_an_error(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "record_test"));
 }
 
+/* Also those of a program that was built when options ended behind entries. */
+static void options_set_the_rotation(void)
+{
+	struct ktr_options options = { .size = sizeof(options), .rotate_size = "3M", .rotate_time = "2h",
+				       .rotate_keep = "7" };
+	static const char *const want[][2] = {
+		{ "debug.ktr.alq_rotate_size", "3145728" },
+		{ "debug.ktr.alq_rotate_keep", "7" },
+	};
+	struct ktr_error err = KTR_ERROR_NONE;
+	char text[100];
+
+	CU_ASSERT_EQUAL_FATAL(record_begin("record_test"), 0);
+	CU_ASSERT_EQUAL(ktr_open(&options, &err), 0);
+	options.size = offsetof(struct ktr_options, rotate_size);
+	options.rotate_size = options.rotate_keep = "no number";
+	CU_ASSERT_EQUAL(ktr_open(&options, &err), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(ktr_get(want[i][0], text, sizeof(text), &err), 0);
+		CU_ASSERT_STRING_EQUAL(text, want[i][1]);
+	}
+	options.size = sizeof(options);
+	CU_ASSERT_NOT_EQUAL(ktr_open(&options, &err), 0);
+	options.size = 8;
+	CU_ASSERT_NOT_EQUAL(ktr_open(&options, NULL), 0);
+}
+
 SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(strings_of_every_length_are_whole), TEST(strings_at_the_end_of_memory),
       TEST(a_precision_is_a_promise), TEST(a_pointer_is_not_followed),
@@ -408,4 +435,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames), TEST(a_saved_stack_is_whole),
       TEST(the_first_event_may_come_from_a_handler), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken),
-      TEST(stats_count_what_was_recorded), TEST(a_mask_that_names_nothing_is_an_error));
+      TEST(stats_count_what_was_recorded), TEST(a_mask_that_names_nothing_is_an_error),
+      TEST(options_set_the_rotation));

@@ -32,6 +32,10 @@ struct ktr_options {
 	const char *mask;    /* "sched|lock", "all,-malloc", a number */
 	const char *file;    /* trace directory: starts the writer */
 	uint64_t entries;    /* per CPU */
+	/* When the trace is rotated, as text, as debug.ktr.alq_rotate_* have it: "100M", "1h", "4". */
+	const char *rotate_size;
+	const char *rotate_time;
+	const char *rotate_keep;
 };
 
 /*
