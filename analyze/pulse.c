@@ -50,7 +50,7 @@ void ktr__pulse_close(struct ktr__pulse *pulse)
 
 void ktr__pulse_look(struct ktr__pulse *pulse)
 {
-	struct ktr__ring_source source = { &pulse->map.header, NULL, pulse->map.fd };
+	struct ktr__ring_source source = { &pulse->map.header, NULL, pulse->map.fd, 0 };
 
 	for (uint32_t i = 0; i < pulse->n; i++)
 		pulse->head[i] = ktr__ring_head(&source, i, NULL);

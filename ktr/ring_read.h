@@ -3,7 +3,7 @@
  * Consistent copies out of rings that are being written. Reading changes nothing, so that any
  * number of drains may run at once; each keeps a cursor per ring.
  *
- *	struct ktr__ring_source source = { &map.header, NULL, map.fd };
+ *	struct ktr__ring_source source = { &map.header, NULL, map.fd, 0 };
  *	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(cpu);
  *	struct ktr_entry buffer[1024];
  *	struct ktr__ring_batch batch;
@@ -27,6 +27,7 @@ struct ktr__ring_source {
 	const struct ktr_header *header; /* borrowed; passed ktr__header_check() */
 	const void *base; /* the whole file mapped (the process's own session), or NULL: */
 	int fd;		  /* read by pread */
+	int leap;	  /* 1: who was overtaken goes on in the middle of the ring, not at its oldest edge */
 };
 
 /* Where one drain stands in one ring. Only ktr__ring_read() moves it. */
@@ -49,7 +50,7 @@ struct ktr__ring_batch {
 	uint64_t first;	  /* [slots] index of entry[0] */
 	uint32_t n;	  /* [slots] */
 	uint32_t more;	  /* 1: there is more to read at once */
-	uint64_t lost;	  /* [events] overwritten or left by a resize, just before first: exact */
+	uint64_t lost;	  /* [events] overwritten, left by a resize or leapt over, just before first: exact */
 	uint64_t cleared; /* [events] taken away by debug.ktr.clear instead, just before first */
 	uint64_t head;	  /* [slots] the ring's head after the copy */
 	uint32_t damaged; /* 1: counters contradict each other; lost is then an upper bound */

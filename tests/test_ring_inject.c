@@ -26,6 +26,7 @@ static struct {
 } plan;
 
 static unsigned n_resizes, n_clears;
+static int leap; /* how the reader goes on when it was overtaken */
 
 static void inject_change(struct writer *w, uint64_t r)
 {
@@ -82,6 +83,7 @@ static void life_read(struct writer *w, struct ktr__ring_cursor *cursor, int by_
 	uint32_t max = KTR__RING_BUFFER_MIN + (uint32_t)(image_random(&w->random) % 500);
 	int rc;
 
+	source.leap = leap;
 	rc = ktr__ring_read(&source, cursor, UINT64_MAX, buffer, max, &batch);
 	tally->faults += read_faults(w, rc, &before, cursor, &batch);
 	tally->faults += rc < 0 && rc != -EAGAIN;
@@ -141,6 +143,47 @@ static void the_writer_runs_on_everywhere(void)
 		CU_ASSERT(tally.lost > 1000);
 		CU_ASSERT_EQUAL(tally.cleared, 0);
 	}
+}
+
+static void what_is_leapt_over_is_counted(void)
+{
+	struct tally tally;
+
+	leap = 1;
+	for (unsigned events = 0; events <= 20; events += 20) {
+		all_lives(0, events, &tally);
+		CU_ASSERT_EQUAL(tally.faults, 0);
+		CU_ASSERT(tally.n_slots > 100000);
+		CU_ASSERT(tally.lost > 1000);
+	}
+	leap = 0;
+}
+
+/* Overtaken, a reader that leaps goes on in the middle of the ring; one that is not leaps nowhere. */
+static void a_leap_leads_to_the_middle(void)
+{
+	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1);
+	struct ktr__ring_source source;
+	struct ktr_entry buffer[600];
+	struct ktr__ring_batch batch;
+	struct writer w;
+
+	writer_start(&w, 1, 9, 5);
+	memset(&plan, 0, sizeof(plan));
+	source = writer_source(&w, 0);
+	source.leap = 1;
+	for (unsigned i = 0; i < 300; i++)
+		writer_event(&w, 1);
+	CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
+	CU_ASSERT_EQUAL(batch.n, 300);
+	CU_ASSERT_EQUAL(batch.lost, 0);
+	for (unsigned i = 0; i < 2000; i++)
+		writer_event(&w, 1);
+	CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
+	CU_ASSERT_EQUAL(batch.n, (512 - KTR_SLOTS_MAX) / 2);
+	CU_ASSERT_EQUAL(batch.lost + batch.n, 2000);
+	CU_ASSERT_EQUAL(cursor.next, w.slots);
+	writer_stop(&w);
 }
 
 static void rings_are_cleared_and_resized_meanwhile(void)
@@ -239,6 +282,7 @@ static void a_cursor_begins_at_a_moving_head(void)
 	CU_ASSERT_EQUAL(faults, 0);
 }
 
-SUITE(ring_inject, TEST(the_writer_runs_on_everywhere),
+SUITE(ring_inject, TEST(the_writer_runs_on_everywhere), TEST(what_is_leapt_over_is_counted),
+      TEST(a_leap_leads_to_the_middle),
       TEST(rings_are_cleared_and_resized_meanwhile), TEST(a_hopeless_ring_is_given_up),
       TEST(a_slow_reader_hurries), TEST(a_cursor_begins_at_a_moving_head));

@@ -24,6 +24,7 @@ static struct fault {
 	int open_error;      /* -errno of opening streams */
 	int rename_error;
 	int free_permille;
+	unsigned slow; /* so many events are recorded while a write takes its time */
 	unsigned n_writes;
 	unsigned n_cuts;
 	uint64_t state;
@@ -32,10 +33,13 @@ static struct fault {
 static unsigned n_said;
 static char said[600];
 
+static void record(unsigned n);
+
 static ssize_t fault_pwrite(int fd, const void *bytes, size_t n, off_t offset)
 {
 	unsigned call = ++fault.n_writes;
 
+	record(fault.slow);
 	if (fault.write_error)
 		return fault.write_error;
 	if (fault.fail_at && call == fault.fail_at)
@@ -122,17 +126,24 @@ static void begin(void)
 	CU_ASSERT_EQUAL_FATAL(ktr__drain_open(&drain, &plan, NULL), 0);
 }
 
-/* n events more, and a round. */
-static int more(unsigned n)
+static void record(unsigned n)
 {
-	uint64_t pause_ns;
-
+	if (!n)
+		return;
 	while (n--) {
 		made_event(&made, 0, 1000 + produced, site, thread, produced,
 			   produced % 3 ? "" : "a text of some length");
 		produced++;
 	}
 	made_session(&made);
+}
+
+/* n events more, and a round. */
+static int more(unsigned n)
+{
+	uint64_t pause_ns;
+
+	record(n);
 	return ktr__drain_round(drain, KTR__DRAIN_ALL, &pause_ns);
 }
 
@@ -233,6 +244,64 @@ static void short_and_interrupted_writes(void)
 	end(0);
 	CU_ASSERT_EQUAL(check().n_events, 400);
 	CU_ASSERT_EQUAL(fault.n_cuts, 0);
+	made_close(&made);
+}
+
+/*
+ * Each write takes so long that the program records many times what the ring holds. Nothing of what was
+ * lost meanwhile goes uncounted, and each write that came through can be read.
+ */
+static void slow_disk(void)
+{
+	static const unsigned speeds[] = { 5, 40, 600, 5000 };
+
+	for (unsigned i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
+		struct ktr__drain_stats stats;
+		struct look look;
+
+		begin();
+		CU_ASSERT_EQUAL(more(100), 0);
+		fault.slow = speeds[i];
+		for (unsigned k = 0; k < 10; k++)
+			CU_ASSERT_EQUAL(more(50), 0);
+		fault.slow = 0;
+		CU_ASSERT_EQUAL(more(10), 0);
+		CU_ASSERT_EQUAL(n_said, 0);
+		stats = end(0);
+		look = check();
+		CU_ASSERT_EQUAL(look.n_events + look.discarded, produced);
+		CU_ASSERT_EQUAL(look.first_arg, produced - 1);
+		CU_ASSERT_EQUAL(stats.lost, look.discarded);
+		CU_ASSERT_EQUAL(look.discarded > 0, speeds[i] > 500);
+		CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/losses.jsonl", "overwritten") > 0, speeds[i] > 500);
+		made_close(&made);
+	}
+}
+
+/* A writer that is overtaken all the time leaps: few gaps, and each event is written or counted. */
+static void overtaken_all_the_time(void)
+{
+	struct look look;
+
+	begin();
+	CU_ASSERT_EQUAL(more(10), 0);
+	fault.slow = 1000;
+	record(10);
+	for (unsigned k = 0; k < 50; k++) {
+		uint64_t pause_ns;
+
+		drain->pace[0].full_ns = 0;
+		CU_ASSERT_EQUAL(ktr__drain_round(drain, 0, &pause_ns), 0);
+		CU_ASSERT_EQUAL(pause_ns, k ? 0 : pause_ns);
+	}
+	CU_ASSERT_EQUAL(drain->source.leap, 1);
+	fault.slow = 0;
+	CU_ASSERT_EQUAL(more(10), 0);
+	CU_ASSERT_EQUAL(drain->source.leap, 0);
+	end(0);
+	look = check();
+	CU_ASSERT_EQUAL(look.n_events + look.discarded, produced);
+	CU_ASSERT_EQUAL(look.first_arg, produced - 1);
 	made_close(&made);
 }
 
@@ -400,7 +469,8 @@ static void no_trace_where_none_can_be(void)
 }
 
 SUITE(writer_fault, TEST(disk_full_for_a_while), TEST(disk_full_for_long),
-      TEST(disk_full_at_the_end), TEST(short_and_interrupted_writes), TEST(each_write_fails_once),
+      TEST(disk_full_at_the_end), TEST(short_and_interrupted_writes), TEST(slow_disk), TEST(overtaken_all_the_time),
+      TEST(each_write_fails_once),
       TEST(random_faults), TEST(torn_file_is_cut_before_the_next_packet),
       TEST(no_descriptor_for_a_stream), TEST(name_cannot_be_given_at_first),
       TEST(stops_when_space_runs_short), TEST(trace_cannot_be_moved), TEST(no_trace_where_none_can_be));

@@ -93,7 +93,7 @@ static int shown_ring_dropped(struct shown *shown, uint32_t ring, uint64_t *n)
 
 static int shown_ring_lost(struct shown *shown, uint32_t ring, uint64_t *n)
 {
-	struct ktr__ring_source source = { &shown->map.header, NULL, shown->map.fd };
+	struct ktr__ring_source source = { &shown->map.header, NULL, shown->map.fd, 0 };
 	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(ring);
 	struct ktr_entry buffer[KTR__RING_BUFFER_MIN];
 	struct ktr__ring_batch batch = { 0 };

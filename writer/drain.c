@@ -120,7 +120,7 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 
 	if (rc)
 		return rc;
-	drain->source = (struct ktr__ring_source){ header, drain->plan.base, drain->plan.map->fd };
+	drain->source = (struct ktr__ring_source){ header, drain->plan.base, drain->plan.map->fd, 0 };
 	drain->n_rows = ktr__header_n_ring_rows(header);
 	if (drain->n_rows > 2 * header->n_rings)
 		drain->n_rows = 2 * header->n_rings;
@@ -179,7 +179,7 @@ static void drain_restart(struct ktr__drain *drain)
 
 static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
 {
-	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->retired;
+	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->partial;
 
 	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
 			    complete);
@@ -349,6 +349,7 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 
 	*pause_ns = DRAIN_PAUSE_MAX;
 	drain->stats.rounds++;
+	drain->all = (flags & KTR__DRAIN_ALL) != 0;
 	if (drain->stats.error && now < drain->retry_ns && !(flags & KTR__DRAIN_ALL))
 		return drain->stats.error;
 	rc = drain_write(drain, now, flags, pause_ns);

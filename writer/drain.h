@@ -95,6 +95,7 @@ struct ktr__drain_pace {
 	double peak;	  /* [slots/ns] its highest rate, which fades */
 	uint32_t open;	  /* 1: it had memory when last looked */
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
+	uint32_t lapped;  /* batches in a row before which events were overwritten */
 };
 
 /* What is used most comes first, large things last: short offsets make short code. */
@@ -105,9 +106,11 @@ struct ktr__drain {
 	uint32_t retired;     /* number of the last trace that was rotated away; 0: none was */
 	uint32_t oldest;      /* number of the oldest of them that is kept */
 	uint32_t removed;     /* how many of them are not */
+	int all;	      /* 1: this round takes what there is up to the heads */
 	int stuck;	      /* 1: the trace cannot be rotated */
 	int full;	      /* 1: too little free space, or max_bytes and no rotation */
 	int begun;	      /* 1: the trace has its name and its clock */
+	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */
 	struct ktr__drain_stats stats;
 	uint64_t look_ns;     /* when slow things were last looked at */
 	uint64_t retry_ns;    /* not before this: writing failed */

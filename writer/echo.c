@@ -261,7 +261,7 @@ int ktr__echo_round(struct ktr__echo *echo, const struct ktr__session_map *map, 
 		    unsigned level, void (*print)(void *context, const char *line, size_t n_bytes),
 		    void *context)
 {
-	const struct ktr__ring_source source = { &map->header, base, map->fd };
+	const struct ktr__ring_source source = { &map->header, base, map->fd, 0 };
 	struct echo_ring *ring;
 	uint64_t lost = 0;
 	uint32_t n_conts;

@@ -24,6 +24,13 @@
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
 _Static_assert(KTR_FILL_BYTES <= KTR_PACKET_MAX, "one packet may take the whole buffer");
 
+/*
+ * Batches in a row that were overtaken before they were read, until half of the ring is leapt over. Whoever
+ * stays at the ring's oldest edge has every batch torn off by the producer, and a gap before each; the same
+ * number of events is lost either way, but in a few large gaps. A burst that has ended costs nothing more.
+ */
+#define FILL_LEAP 2u
+
 /* Once per packet or less: kept small. */
 #define FILL_COLD __attribute__((noinline, cold))
 
@@ -234,6 +241,7 @@ static FILL_COLD int fill_write(struct fill *fill)
 static int fill_take(struct fill *fill, uint64_t stop)
 {
 	struct ktr__drain *drain = fill->drain;
+	uint32_t *lapped = &drain->pace[fill->row].lapped;
 	struct ktr__ring_batch batch;
 	uint64_t from;
 	int rc;
@@ -244,6 +252,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
 		if (end + FILL_BATCH_BYTES + KTR_PACK_SLACK > drain->buffer + KTR_FILL_BYTES)
 			return 1;
 		from = fill->ring->cursor.next;
+		drain->source.leap = !drain->all && *lapped >= FILL_LEAP;
 		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries,
 				    KTR_FILL_ENTRIES, &batch);
 		if (rc == -EAGAIN || rc == 0)
@@ -256,6 +265,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
 			from = fill->ring->lost_slot;
 			batch.lost += fill_start(fill->ring, &batch);
 		}
+		*lapped = batch.lost ? *lapped + 1 : 0;
 		if (batch.lost || batch.cleared)
 			fill_gap(fill, &batch, from);
 		fill_batch(fill, &batch);

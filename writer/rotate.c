@@ -15,23 +15,38 @@
 
 #define ROTATE_LOOK_NS 50000000ull /* between two looks at the control page: a request waits so long */
 
+/* The control page: in the mapping, which saves an idle drain a system call, or a copy. NULL: not to be had. */
+static const struct ktr_control *rotate_control(const struct ktr__drain *drain, struct ktr_control *copy)
+{
+	const struct ktr__session_map *map = drain->plan.map;
+	uint64_t at = map->header.region[KTR_REGION_control].offset;
+
+	if (drain->plan.base)
+		return (const void *)((const char *)drain->plan.base + at);
+	return ktr__map_control(map, copy) ? NULL : copy;
+}
+
 void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all)
 {
 	struct ktr__drain_plan *plan = &drain->plan;
-	struct ktr_control control;
+	const struct ktr_control *control;
+	struct ktr_control copy;
+	uint64_t keep;
 
-	if (!plan->follow || (!all && now - drain->asked_ns < ROTATE_LOOK_NS) ||
-	    ktr__map_control(plan->map, &control))
+	if (!plan->follow || (!all && now - drain->asked_ns < ROTATE_LOOK_NS))
+		return;
+	control = rotate_control(drain, &copy);
+	if (!control)
 		return;
 	drain->asked_ns = now;
 	if (plan->follow & KTR__FOLLOW_BYTES)
-		plan->max_bytes = control.rotate_bytes;
+		plan->max_bytes = control->rotate_bytes;
 	if (plan->follow & KTR__FOLLOW_NS)
-		plan->max_ns = control.rotate_ns;
+		plan->max_ns = control->rotate_ns;
+	keep = __atomic_load_n(&control->rotate_keep, __ATOMIC_RELAXED);
 	if (plan->follow & KTR__FOLLOW_KEEP)
-		plan->n_keep = control.rotate_keep < UINT32_MAX ? (uint32_t)control.rotate_keep :
-								  UINT32_MAX;
-	drain->wanted = plan->follow & KTR__FOLLOW_ASKED ? control.rotate_asked : 0;
+		plan->n_keep = keep < UINT32_MAX ? (uint32_t)keep : UINT32_MAX;
+	drain->wanted = plan->follow & KTR__FOLLOW_ASKED ? control->rotate_asked : 0;
 	if (all)
 		drain->asked = drain->wanted;
 }
@@ -90,6 +105,7 @@ int ktr__rotate(struct ktr__drain *drain, uint64_t now)
 	ktr__describe_flush(&drain->describe, &drain->trace);
 	ktr__trace_close(&drain->trace);
 	drain->begun = drain->stuck = drain->full = 0;
+	drain->partial = 1;
 	if (!rc) {
 		drain->retired = number;
 		rotate_remove(drain);

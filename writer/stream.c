@@ -509,9 +509,18 @@ void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max)
 			return; /* each is tried again when it is needed */
 }
 
-int ktr__trace_gone(struct ktr__trace *trace)
+static int stream_gone(struct ktr__trace *trace, const struct ktr__file *file)
 {
 	struct stat st;
 
-	return trace->sys->fstat(trace->metadata.fd, &st) == 0 && st.st_nlink == 0;
+	return file->fd >= 0 && trace->sys->fstat(file->fd, &st) == 0 && st.st_nlink == 0;
+}
+
+int ktr__trace_gone(struct ktr__trace *trace, int all)
+{
+	int gone = stream_gone(trace, &trace->metadata);
+
+	for (uint32_t i = 0; all && !gone && i < 2 * trace->n_rings; i++)
+		gone = trace->stream[i].bytes && stream_gone(trace, &trace->stream[i]);
+	return gone;
 }

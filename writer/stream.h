@@ -108,7 +108,7 @@ void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max);
 /* Writes the stream's file name: "cpu_3", "ring_0.keep". */
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);
 
-/* Has somebody removed the trace? 1 or 0. */
-int ktr__trace_gone(struct ktr__trace *trace);
+/* Has somebody removed the trace, or, looking at all of them, one of its streams? 1 or 0. */
+int ktr__trace_gone(struct ktr__trace *trace, int all);
 
 #endif

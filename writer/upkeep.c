@@ -110,6 +110,23 @@ void ktr__upkeep_anchor(struct ktr__drain *drain)
 	ktr__describe_anchor(&drain->describe, &anchor);
 }
 
+/*
+ * Somebody has removed the trace, or a stream of it: another is begun. What lay in the files is gone, and
+ * nobody can tell whether it was wanted, so that it counts as written; the new trace tells where it begins.
+ */
+static void upkeep_gone(struct ktr__drain *drain)
+{
+	uint64_t events = drain->stats.events - drain->begun_events;
+
+	if (!ktr__trace_gone(&drain->trace, drain->stats.events != drain->look_events))
+		return;
+	ktr__drain_say(drain, "%s: was removed, or a file of it, with up to %" PRIu64 " events; beginning another",
+		       drain->trace.name, events);
+	ktr__trace_close(&drain->trace);
+	drain->begun = 0;
+	drain->partial = 1;
+}
+
 /* What changes slowly. Nothing is read of the session while it is idle. */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
 {
@@ -120,11 +137,7 @@ void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
 	}
 	if (now - drain->look_ns < UPKEEP_NS)
 		return;
-	if (ktr__trace_gone(&drain->trace)) {
-		ktr__drain_say(drain, "%s: was removed; beginning another", drain->trace.name);
-		ktr__trace_close(&drain->trace);
-		drain->begun = 0;
-	}
+	upkeep_gone(drain);
 	if (drain->stats.events != drain->look_events) {
 		ktr__upkeep_dropped(drain);
 		ktr__describe_all(&drain->describe);

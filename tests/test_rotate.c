@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From one trace to the next: what has the name moves aside, rotation by size, time and request, traces
+ * that are removed under the writer.
+ */
+#include "drained.h"
+
+static void old_traces_move_aside(void)
+{
+	struct ktr__drain *other;
+	char again_path[200];
+
+	made_open(&made);
+	number_site();
+	for (unsigned i = 0; i < 3; i++) {
+		begin(KTR__DRAIN_START);
+		end();
+	}
+	CU_ASSERT(there("") && there(".old.1") && there(".old.2") && !there(".old.3"));
+	/* One that is being written stays. */
+	begin(KTR__DRAIN_START);
+	CU_ASSERT_EQUAL(again(), 0);
+	other = drain;
+	CU_ASSERT_EQUAL(open_drain(KTR__DRAIN_START, 0, 0), -EBUSY);
+	CU_ASSERT_PTR_NULL(drain);
+	drain = other;
+	end();
+	CU_ASSERT(there("") && there(".old.3") && !there(".old.4"));
+	/* So does a file, and a link is moved, not followed. */
+	snprintf(again_path, sizeof(again_path), "%s/link", made.dir);
+	CU_ASSERT_EQUAL(symlink("/nowhere", again_path), 0);
+	strcpy(made.trace, again_path);
+	begin(KTR__DRAIN_START);
+	end();
+	CU_ASSERT(there(""));
+	made_close(&made);
+}
+
+static void rotation(void)
+{
+	uint32_t site, thread;
+	uint64_t produced = 0, read = 0;
+	char name[200];
+	unsigned n = 0;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(open_drain(KTR__DRAIN_START, 20000, 100), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		burst(site, thread, produced, 100);
+		produced += 100;
+		CU_ASSERT_EQUAL(again(), 0);
+	}
+	end();
+	for (n = 1; snprintf(name, sizeof(name), ".%u", n), there(name); n++) {
+		struct look look;
+
+		snprintf(name, sizeof(name), "%s.%u", made.trace, n);
+		look = look_stream(&made, name, "cpu_1");
+		CU_ASSERT_EQUAL(look.n_wrong, 0);
+		CU_ASSERT_EQUAL(look_lines(name, "ktr/sites.jsonl", "\"site\":1"), 1);
+		CU_ASSERT_EQUAL(look_lines(name, "ktr/threads.jsonl", "\"word\":4712"), 1);
+		read += look.n_events;
+	}
+	CU_ASSERT(n > 3);
+	read += look_stream(&made, made.trace, "cpu_1").n_events;
+	CU_ASSERT_EQUAL(read, produced);
+	made_close(&made);
+}
+
+static void rotation_keeps_a_number(void)
+{
+	uint32_t site, thread;
+	unsigned n = 0, last = 0;
+	char name[32];
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(open_drain(KTR__DRAIN_START, 20000, 2), 0);
+	for (unsigned i = 0; i < 60; i++) {
+		burst(site, thread, 100 * i, 100);
+		CU_ASSERT_EQUAL(again(), 0);
+	}
+	end();
+	for (unsigned i = 1; i < 50; i++) {
+		snprintf(name, sizeof(name), ".%u", i);
+		n += (unsigned)there(name);
+		last = there(name) ? i : last;
+	}
+	CU_ASSERT_EQUAL(n, 2);
+	CU_ASSERT(last > 3);
+	made_close(&made);
+}
+
+/* A drain that follows the session's knobs, with 100 events in its trace. */
+static void begin_following(uint32_t *site, uint32_t *thread)
+{
+	struct ktr__drain_plan plan = { .map = &map,
+					.sys = &ktr__sys,
+					.path = made.trace,
+					.from = KTR__DRAIN_START,
+					.follow = KTR__FOLLOW_ALL,
+					.say = quiet };
+
+	made_open(&made);
+	*site = number_site();
+	*thread = made_thread(&made, 4712, 4711, "worker");
+	burst(*site, *thread, 0, 100);
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__drain_open(&drain, &plan, NULL), 0);
+	CU_ASSERT_EQUAL(again(), 0);
+}
+
+/* As again(), when the control page has not been looked at for a while. */
+static int later(void)
+{
+	drain->asked_ns = 0;
+	return again();
+}
+
+static void rotation_by_request(void)
+{
+	uint32_t site, thread;
+
+	begin_following(&site, &thread);
+	made.image.control->rotate_asked++;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".1") && there(""));
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(!there(".2"));
+	burst(site, thread, 100, 50);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT_EQUAL(end().events, 150);
+	CU_ASSERT_EQUAL(look_stream(&made, made.trace, "cpu_1").n_events, 50);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"events\":50"), 1);
+	made_close(&made);
+}
+
+static void rotation_by_time_and_knobs(void)
+{
+	uint32_t site, thread;
+
+	begin_following(&site, &thread);
+	made.image.control->rotate_ns = 1;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".1"));
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(!there(".2")); /* nothing has happened since */
+	made.image.control->rotate_ns = 0;
+	made.image.control->rotate_bytes = 1000;
+	made.image.control->rotate_keep = 1;
+	CU_ASSERT_EQUAL(later(), 0);
+	burst(site, thread, 100, 300);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT(there(".2") && !there(".1"));
+	end();
+	made_close(&made);
+}
+
+/* Whatever was there before this drain stays, and so do numbers. */
+static void rotation_keeps_what_is_not_its_own(void)
+{
+	uint32_t site, thread;
+	char command[800];
+
+	begin_following(&site, &thread);
+	snprintf(command, sizeof(command), "cp -r %s %s.1; cp -r %s %s.7; mkdir %s.x",
+		 made.trace, made.trace, made.trace, made.trace, made.trace);
+	CU_ASSERT_EQUAL(system(command), 0);
+	made.image.control->rotate_keep = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		made.image.control->rotate_asked++;
+		CU_ASSERT_EQUAL(later(), 0);
+	}
+	CU_ASSERT(there(".1") && there(".7") && there(".10") && !there(".8") && !there(".9"));
+	/* Moved away by somebody, and something else put in its place. */
+	snprintf(command, sizeof(command), "mv %s %s.mine && cp -r %s.1 %s", made.trace,
+		 made.trace, made.trace, made.trace);
+	CU_ASSERT_EQUAL(system(command), 0);
+	made.image.control->rotate_asked++;
+	CU_ASSERT_EQUAL(later(), 0);
+	CU_ASSERT(there(".mine") && there("") && there(".old.1") && !there(".11"));
+	end();
+	made_close(&made);
+}
+
+/* `what` of the trace is removed: another begins, which says where, and counts nothing as lost. */
+static void removed(const char *what)
+{
+	uint32_t site, thread;
+	char command[300];
+	struct look look;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 100);
+	begin(KTR__DRAIN_START);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"complete\":true"), 1);
+	snprintf(command, sizeof(command), "rm -r %s%s", made.trace, what);
+	CU_ASSERT_EQUAL(system(command), 0);
+	drain->look_ns = 0; /* as if the second had passed */
+	burst(site, thread, 100, 100);
+	drain->look_events = 0;
+	CU_ASSERT_EQUAL(again(), 0);
+	burst(site, thread, 200, 100);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT_EQUAL(end().lost, 0);
+	look = look_stream(&made, made.trace, "cpu_1");
+	CU_ASSERT_EQUAL(look.n_wrong, 0);
+	CU_ASSERT_EQUAL(look.n_events, 200);
+	CU_ASSERT_EQUAL(look.discarded, 0);
+	CU_ASSERT_EQUAL(look.first_arg, 299);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/sites.jsonl", "\"site\":1"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"complete\":false"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"slot\":100,\"index\":100"), 1);
+	made_close(&made);
+}
+
+static void removed_trace_begins_again(void)
+{
+	removed("");
+	removed("/cpu_1");
+}
+
+SUITE(rotate, TEST(old_traces_move_aside), TEST(rotation), TEST(rotation_keeps_a_number),
+      TEST(rotation_by_request), TEST(rotation_by_time_and_knobs), TEST(rotation_keeps_what_is_not_its_own),
+      TEST(removed_trace_begins_again));
