@@ -387,8 +387,9 @@ static void start_child_leaves(bool own)
 static void start_after_fork_child(void)
 {
 	struct ktr__self *self = &ktr__self;
-	int saved = errno;
+	int saved = errno, fd = start_fork_fd;
 
+	start_fork_fd = -1;
 	start_asked = false; /* what there is to complain about, the parent does */
 	self->armed = 0;
 	self->own = 0;
@@ -398,13 +399,14 @@ static void start_after_fork_child(void)
 	memset(&self->here, 0, sizeof(self->here));
 	memset(self->level, 0, sizeof(self->level));
 	if (ktr__rec.path && ktr__own.control->follow_fork) {
-		if (start_fork_fd >= 0)
-			close(start_fork_fd);
+		close(fd);
 		start_child_leaves(ktr__own.control->follow_fork == KTR_FOLLOW_OWN);
 	} else if (ktr__rec.path) {
 		ktr__ring_forget();
-		ktr__session_reopen(&ktr__own, start_fork_fd);
+		ktr__session_reopen(&ktr__own, fd);
 		ktr__proc_fork_child(&ktr__own);
+	} else {
+		close(fd);
 	}
 	ktr__writer_after_fork_child();
 	ktr__sites_after_fork();

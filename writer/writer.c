@@ -8,30 +8,23 @@
  * others in their place, neither breaks the trace nor gets bytes of it. What it has to say goes to
  * the host's standard error as long as that is the file it was at the start.
  *
- * One lock, writer.lock, guards struct writer; it is held for moments only, never while the thread
- * drains. Before fork(2) it is taken, so that the child finds the struct whole; the child forgets
- * it.
+ * One lock guards struct ktr__writer (writer.h). The thread sleeps on a futex, so that waking up in an
+ * idle session is one system call; those who wait for it use a condition.
  */
-#include "ktr/writer_hook.h"
-#include "writer/drain.h"
+#include "writer/writer.h"
+
 #include "writer/resume.h"
-#include "writer/echo.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,53 +40,7 @@
 
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
-enum writer_state {
-	WRITER_NONE,
-	WRITER_HEIR, /* of a parent's writer: waits until that has gone */
-	WRITER_STARTING,
-	WRITER_RUNNING,
-	WRITER_STOPPING,
-	WRITER_ENDED, /* by itself: its thread waits to be joined */
-	WRITER_JOINING
-};
-
-static struct writer {
-	pthread_mutex_t lock;
-	pthread_cond_t
-		wake; /* for the thread: something is wanted; for others: something is done */
-	pthread_t thread;
-	enum writer_state state;
-	uint64_t flush_wanted; /* requests so far */
-	uint64_t flush_done;
-	int flush_rc;
-	/* For the time of starting: */
-	struct ktr__session *session;
-	const char *path;
-	struct ktr_error *err;
-	int start_rc;
-	/* For children: */
-	pid_t pid;   /* the writer's process */
-	int may_bequeath; /* 1: the process had no other thread when it forked */
-	char full_path[PATH_MAX];
-	bool draining;		/* the thread has a trace */
-	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
-	/* The host's standard error when the writer started. */
-	dev_t stderr_dev;
-	ino_t stderr_ino;
-} writer = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* What the thread alone has. */
-struct writer_thread {
-	struct ktr__session_map map;
-	void *base;
-	bool owns_descriptors;
-	int proc_fd; /* /proc/self/fd of the process, not of the thread */
-	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
-	unsigned level;		  /* debug.ktr.verbose as it was last on */
-	bool stuck;		  /* syslogd takes nothing in this round */
-	size_t n_bytes;		  /* of lines to print */
-	char lines[4096];	  /* PIPE_BUF of pipe(7): all or nothing */
-};
+struct ktr__writer ktr__writer = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void writer_cond_init(void)
 {
@@ -101,15 +48,37 @@ static void writer_cond_init(void)
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&writer.wake, &attr);
+	pthread_cond_init(&ktr__writer.done, &attr);
 	pthread_condattr_destroy(&attr);
 }
 
-/* Undoes the sharing of descriptors and lets go of the host's. 0 or -errno. */
-static int writer_own_descriptors(void)
+void ktr__writer_renew(void)
 {
+	pthread_mutex_init(&ktr__writer.lock, NULL);
+	writer_cond_init();
+}
+
+struct timespec ktr__writer_until(uint64_t ns)
+{
+	uint64_t until = ktr__drain_now() + ns;
+
+	return (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
+}
+
+/* Wakes the thread. */
+static void writer_ring(void)
+{
+	__atomic_fetch_add(&ktr__writer.bell, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+int ktr__writer_own_descriptors(struct ktr__writer_thread *self)
+{
+	if (self->owns_descriptors)
+		return 0;
 	if (unshare(CLONE_FILES))
 		return -errno;
+	self->owns_descriptors = true;
 	if (close_range(0, ~0u, 0)) {
 		/*
 		 * Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of
@@ -126,114 +95,36 @@ static int writer_own_descriptors(void)
 	return 0;
 }
 
-/*
- * The host's standard error. /proc/self/fd shows the table of the process, not ours; what it opens is
- * without blocking. A file has to be the host's own, whose place we share: appended to by us alone, it
- * would be written over by the host (kernels before 5.6 have no way to get it).
- */
-static int writer_stderr(const struct writer_thread *self, struct stat *st)
-{
-	int fd = openat(self->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int pid_fd, own = -1;
-
-	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode))
-		return fd;
-	pid_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	if (pid_fd >= 0)
-		own = (int)syscall(SYS_pidfd_getfd, pid_fd, STDERR_FILENO, 0);
-	close(pid_fd);
-	if (own < 0)
-		return fd;
-	close(fd);
-	return own;
-}
-
-/* One line for the user, as long as standard error is the file it was at the start. */
-static void writer_say(void *context, const char *text)
-{
-	char line[600];
-	struct stat st;
-	int n, fd = writer_stderr(context, &st);
-
-	if (fd < 0)
-		return;
-	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
-	if (st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
-	    write(fd, line, (size_t)n) < 0)
-		n = 0; /* nobody reads it */
-	close(fd);
-}
-
-/* Prints what has been collected on the host's standard error, or sends it to syslogd. */
-static void writer_put(struct writer_thread *self)
-{
-	struct stat st;
-	int fd = writer_stderr(self, &st);
-
-	if (fd >= 0 && st.st_dev == writer.stderr_dev && st.st_ino == writer.stderr_ino &&
-	    write(fd, self->lines, self->n_bytes) < 0)
-		self->n_bytes = 0; /* nobody reads it */
-	if (fd >= 0)
-		close(fd);
-	self->n_bytes = 0;
-}
-
-/*
- * syslog(3) would put a descriptor of ours into a variable of the process. RFC 3164: user, debug. Where
- * syslogd does not take a line for 50 ms, this round goes on without it.
- */
-static void writer_syslog(struct writer_thread *self, const char *line, size_t n_bytes)
-{
-	const struct sockaddr_un to = { AF_UNIX, "/dev/log" };
-	const struct timeval wait = { 0, 50000 };
-	char text[1200];
-	int fd = self->stuck ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int n = snprintf(text, sizeof(text), "<15>%.64s[%d]: %.*s", program_invocation_short_name, (int)getpid(),
-			 (int)n_bytes - 1, line);
-
-	if (fd < 0)
-		return;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
-	self->stuck = sendto(fd, text, (size_t)n, MSG_NOSIGNAL, (const void *)&to, sizeof(to)) < 0;
-	close(fd);
-}
-
 static void writer_print(void *context, const char *line, size_t n_bytes)
 {
-	struct writer_thread *self = context;
+	struct ktr__writer_thread *self = context;
 
-	if (__atomic_load_n(&writer.session->control->verbose_to, __ATOMIC_RELAXED)) {
-		writer_syslog(self, line, n_bytes);
-		return;
-	}
-	if (self->n_bytes + n_bytes > sizeof(self->lines))
-		writer_put(self);
-	memcpy(self->lines + self->n_bytes, line, n_bytes);
-	self->n_bytes += n_bytes;
+	ktr__voice_print(&self->voice, __atomic_load_n(&ktr__writer.session->control->verbose_to, __ATOMIC_RELAXED),
+			 line, n_bytes);
 }
 
 /* debug.ktr.verbose, which may change at any time. True: it is on. */
-static bool writer_echo(struct writer_thread *self, uint64_t *pause_ns)
+static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 {
-	const struct ktr__ring_source source = { &self->map.header, self->base, self->map.fd };
-	uint64_t level = __atomic_load_n(&writer.session->control->verbose, __ATOMIC_RELAXED);
+	const struct ktr__ring_source source = { &self->map.header, self->base, self->map.fd, 0 };
+	uint64_t level = __atomic_load_n(&ktr__writer.session->control->verbose, __ATOMIC_RELAXED);
 
-	if (level && !writer.echo)
-		writer.echo = ktr__echo_open(&source);
-	if (!writer.echo)
+	if (level && !ktr__writer.echo)
+		ktr__writer.echo = ktr__echo_open(&source);
+	if (!ktr__writer.echo)
 		return level != 0;
 	if (level)
 		self->level = (unsigned)level;
-	self->stuck = false;
-	if (ktr__echo_round(writer.echo, &self->map, self->base, self->level, writer_print, self))
+	self->voice.stuck = false;
+	if (ktr__echo_round(ktr__writer.echo, &self->map, self->base, self->level, writer_print, self))
 		*pause_ns = 0;
 	else if (*pause_ns > WRITER_ECHO_NS)
 		*pause_ns = WRITER_ECHO_NS;
-	if (self->n_bytes)
-		writer_put(self);
+	if (self->voice.n_bytes)
+		ktr__voice_put(&self->voice);
 	if (!level) { /* what came before it was switched off is printed now */
-		ktr__echo_close(writer.echo);
-		writer.echo = NULL;
+		ktr__echo_close(ktr__writer.echo);
+		ktr__writer.echo = NULL;
 	}
 	return level != 0;
 }
@@ -250,61 +141,63 @@ static void *writer_map(const struct ktr__session_map *map)
 	return base;
 }
 
-/* Undoes writer_open() but for the drain. */
-static void writer_shut(struct writer_thread *self)
+/* Undoes ktr__writer_open() but for the drain. */
+void ktr__writer_shut(struct ktr__writer_thread *self)
 {
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	self->base = NULL;
 	ktr__map_close(&self->map);
-	if (self->proc_fd >= 0)
-		close(self->proc_fd);
-	self->proc_fd = -1;
+	ktr__voice_close(&self->voice);
 }
 
-static int writer_open(struct writer_thread *self, enum ktr__drain_from from)
+int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 {
 	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = from, .resume = ktr__resume };
 	int rc;
 
-	self->proc_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	rc = ktr__map_open(writer.session->path, 0, &self->map, writer.err);
+	ktr__voice_open(&self->voice);
+	rc = ktr__map_open(ktr__writer.session->path, 0, &self->map, ktr__writer.err);
 	if (rc)
 		return rc;
-	if (memcmp(self->map.header.uuid, writer.session->header.uuid,
+	if (memcmp(self->map.header.uuid, ktr__writer.session->header.uuid,
 		   sizeof(self->map.header.uuid)))
-		return ktr_error_set(writer.err, ESTALE, "%s: the session has been replaced",
-				     writer.session->path);
+		return ktr_error_set(ktr__writer.err, ESTALE, "%s: the session has been replaced",
+				     ktr__writer.session->path);
 	self->base = writer_map(&self->map);
-	if (!writer.path)
+	if (!ktr__writer.path)
 		return 0;
 	plan.map = &self->map;
 	plan.base = self->base;
-	plan.path = writer.full_path;
+	plan.path = ktr__writer.full_path;
 	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
-	plan.say = writer_say;
-	plan.context = self;
-	return ktr__drain_open(&self->drain, &plan, writer.err);
+	plan.say = ktr__voice_say;
+	plan.context = &self->voice;
+	return ktr__drain_open(&self->drain, &plan, ktr__writer.err);
 }
 
 /* Sleeps until somebody wants something or the pause is over. Returns with the lock held. */
 static void writer_pause(uint64_t pause_ns)
 {
-	uint64_t until = ktr__drain_now() + pause_ns;
-	struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	const struct timespec ts = { (time_t)(pause_ns / 1000000000), (long)(pause_ns % 1000000000) };
+	uint32_t bell;
+	bool idle;
 
-	pthread_mutex_lock(&writer.lock);
-	while (pause_ns && writer.state == WRITER_RUNNING &&
-	       writer.flush_wanted == writer.flush_done)
-		if (pthread_cond_timedwait(&writer.wake, &writer.lock, &ts))
-			break;
+	pthread_mutex_lock(&ktr__writer.lock);
+	bell = __atomic_load_n(&ktr__writer.bell, __ATOMIC_ACQUIRE);
+	idle = pause_ns && ktr__writer.state == WRITER_RUNNING && ktr__writer.flush_wanted == ktr__writer.flush_done;
+	if (!idle)
+		return;
+	pthread_mutex_unlock(&ktr__writer.lock);
+	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAIT_PRIVATE, bell, &ts, NULL, 0);
+	pthread_mutex_lock(&ktr__writer.lock);
 }
 
 /* Tells how far it has come. True: it was told to end, from outside or by debug.ktr.alq_max. */
-static bool writer_told(const struct writer_thread *self)
+static bool writer_told(const struct ktr__writer_thread *self)
 {
-	struct ktr_control *control = writer.session->control;
+	struct ktr_control *control = ktr__writer.session->control;
 	const struct ktr__drain_stats *stats = &self->drain->stats;
 	uint64_t max = __atomic_load_n(&control->alq_max, __ATOMIC_RELAXED);
 
@@ -314,9 +207,9 @@ static bool writer_told(const struct writer_thread *self)
 }
 
 /* Ends the trace. */
-static void writer_finish(struct writer_thread *self)
+static void writer_finish(struct ktr__writer_thread *self)
 {
-	struct ktr_control *control = writer.session->control;
+	struct ktr_control *control = ktr__writer.session->control;
 	struct ktr__drain_stats stats;
 	char line[256];
 
@@ -324,19 +217,19 @@ static void writer_finish(struct writer_thread *self)
 		snprintf(line, sizeof(line),
 			 "%llu events are not in the trace: it could not be written",
 			 (unsigned long long)stats.unwritten);
-		writer_say(self, line);
+		ktr__voice_say(&self->voice, line);
 	}
 	self->drain = NULL;
-	__atomic_store_n(&writer.draining, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__writer.draining, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
 	/* At exit it stays on: a forked child may go on with the trace. */
-	if (writer.state == WRITER_RUNNING)
+	if (ktr__writer.state == WRITER_RUNNING)
 		__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
 }
 
 /* Drains and prints once. False: there is nothing to do any more. */
-static bool writer_round(struct writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
+static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
 {
 	*pause_ns = WRITER_ECHO_NS;
 	*rc = 0;
@@ -348,7 +241,7 @@ static bool writer_round(struct writer_thread *self, unsigned flags, uint64_t *p
 	return writer_echo(self, pause_ns) || self->drain;
 }
 
-static void writer_loop(struct writer_thread *self)
+static void writer_loop(struct ktr__writer_thread *self)
 {
 	uint64_t pause_ns = 0, wanted;
 	bool on = true;
@@ -356,22 +249,22 @@ static void writer_loop(struct writer_thread *self)
 
 	while (on) {
 		writer_pause(pause_ns);
-		wanted = writer.flush_wanted;
-		if (writer.state != WRITER_RUNNING) {
-			pthread_mutex_unlock(&writer.lock);
+		wanted = ktr__writer.flush_wanted;
+		if (ktr__writer.state != WRITER_RUNNING) {
+			pthread_mutex_unlock(&ktr__writer.lock);
 			break;
 		}
-		pthread_mutex_unlock(&writer.lock);
-		on = writer_round(self, wanted == writer.flush_done ? 0 : KTR__DRAIN_ALL, &pause_ns, &rc);
-		pthread_mutex_lock(&writer.lock);
-		if (!on && writer.state == WRITER_RUNNING)
-			writer.state = WRITER_ENDED;
-		if (writer.flush_done != wanted) {
-			writer.flush_rc = rc;
-			writer.flush_done = wanted;
+		pthread_mutex_unlock(&ktr__writer.lock);
+		on = writer_round(self, wanted == ktr__writer.flush_done ? 0 : KTR__DRAIN_ALL, &pause_ns, &rc);
+		pthread_mutex_lock(&ktr__writer.lock);
+		if (!on && ktr__writer.state == WRITER_RUNNING)
+			ktr__writer.state = WRITER_ENDED;
+		if (ktr__writer.flush_done != wanted) {
+			ktr__writer.flush_rc = rc;
+			ktr__writer.flush_done = wanted;
 		}
-		pthread_cond_broadcast(&writer.wake);
-		pthread_mutex_unlock(&writer.lock);
+		pthread_cond_broadcast(&ktr__writer.done);
+		pthread_mutex_unlock(&ktr__writer.lock);
 	}
 	/* What was recorded before is printed, but not for ever: others may go on recording. */
 	for (int i = 0; i < WRITER_ECHO_LAST; i++) {
@@ -382,99 +275,55 @@ static void writer_loop(struct writer_thread *self)
 	}
 }
 
-static void writer_close(struct writer_thread *self)
+static void writer_close(struct ktr__writer_thread *self)
 {
 	uint32_t own = (uint32_t)getpid();
 
 	if (self->drain)
 		writer_finish(self);
-	__atomic_compare_exchange_n(&writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
+	__atomic_compare_exchange_n(&ktr__writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
 				    __ATOMIC_RELAXED);
-	writer_shut(self);
+	ktr__writer_shut(self);
 }
 
-/* Waits so long for the end of the process whose writer we are to follow. 1 when it has ended, 0, -errno. */
-static int writer_gone(int timeout_ms)
+static int writer_begin(struct ktr__writer_thread *self)
 {
-	struct pollfd wait = { (int)syscall(SYS_pidfd_open, writer.pid, 0), POLLIN, 0 };
-	int n;
-
-	if (wait.fd < 0)
-		return errno == ESRCH ? 1 : -errno;
-	n = poll(&wait, 1, timeout_ms);
-	close(wait.fd);
-	return n > 0;
-}
-
-/*
- * In a forked child: waits until the process whose writer we go on for has ended, by whatever death, and
- * takes over its trace where that ends. Of several heirs one gets it, and the others wait for that one. What
- * executes another program soon is spared the work. Nothing is taken over that was ended on purpose.
- */
-static int writer_inherit(struct writer_thread *self)
-{
-	struct timespec nap = { 0, 5000000 };
-	struct ktr_control *control = writer.session->control;
-	struct ktr_error err = KTR_ERROR_NONE;
-	int rc = -EBUSY;
-
-	writer.err = &err;
-	while (rc == -EBUSY) {
-		nanosleep(&nap, NULL);
-		if (!self->owns_descriptors && writer_own_descriptors())
-			return -EMFILE;
-		self->owns_descriptors = true;
-		nap.tv_nsec = 100000000;
-		rc = writer_gone(-1);
-		if (rc < 0)
-			return rc;
-		if (!__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED))
-			return -ECANCELED;
-		rc = writer_open(self, KTR__DRAIN_RESUME);
-		if (rc && rc != -EBUSY)
-			writer_say(self, err.text);
-		if (rc)
-			writer_shut(self);
-		if (rc == -EBUSY && control->writer)
-			writer.pid = (pid_t)__atomic_load_n(&control->writer, __ATOMIC_RELAXED);
-		memset(&err, 0, sizeof(err));
-	}
-	writer.err = NULL;
-	return rc;
-}
-
-static int writer_begin(struct writer_thread *self)
-{
-	int rc = writer_own_descriptors();
+	int rc = ktr__writer_own_descriptors(self);
 
 	if (rc)
-		return ktr_error_set(writer.err, rc, "no descriptor table for the writer: %m");
-	return writer_open(self, KTR__DRAIN_START);
+		return ktr_error_set(ktr__writer.err, rc, "no descriptor table for the writer: %m");
+	return ktr__writer_open(self, KTR__DRAIN_START);
 }
 
 static void *writer_main(void *context)
 {
-	struct writer_thread self = { .map = { .fd = -1 }, .proc_fd = -1 };
-	int rc = context ? writer_inherit(&self) : writer_begin(&self);
+	struct ktr__writer_thread self = { .map = { .fd = -1 }, .voice = ktr__writer.voice };
+	int rc;
+
+	self.voice.proc_fd = -1;
+	rc = context ? ktr__heir_wait(&self) : writer_begin(&self);
 
 	if (!rc) /* also where a writer that was killed has left a 1 */
-		__atomic_store_n(&writer.session->control->alq_enable, self.drain != NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&ktr__writer.session->control->alq_enable, self.drain != NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&ktr__writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
-		__atomic_store_n(&writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
-	pthread_mutex_lock(&writer.lock);
-	writer.start_rc = rc;
-	writer.state = rc ? WRITER_NONE : WRITER_RUNNING;
-	pthread_cond_broadcast(&writer.wake);
-	pthread_mutex_unlock(&writer.lock);
+		__atomic_store_n(&ktr__writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
+	pthread_mutex_lock(&ktr__writer.lock);
+	ktr__writer.start_rc = rc;
+	if (!rc)
+		__atomic_store_n(&ktr__writer.pid, getpid(), __ATOMIC_RELAXED);
+	/* An heir that has nothing to take over waits to be joined; whoever starts one joins it himself. */
+	if (ktr__writer.state == WRITER_HEIR || ktr__writer.state == WRITER_STARTING)
+		ktr__writer.state = !rc ? WRITER_RUNNING : context ? WRITER_ENDED : WRITER_NONE;
+	pthread_cond_broadcast(&ktr__writer.done);
+	pthread_mutex_unlock(&ktr__writer.lock);
 	if (!rc)
 		writer_loop(&self);
 	writer_close(&self);
 	return NULL;
 }
 
-/* heir: it waits for a parent's writer. */
-static int writer_create(void *heir)
+int ktr__writer_create(void *heir)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -484,14 +333,14 @@ static int writer_create(void *heir)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, WRITER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&writer.thread, &attr, writer_main, heir);
+	rc = pthread_create(&ktr__writer.thread, &attr, writer_main, heir);
 	if (rc ==
 	    EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
-		rc = pthread_create(&writer.thread, NULL, writer_main, heir);
+		rc = pthread_create(&ktr__writer.thread, NULL, writer_main, heir);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (!rc)
-		pthread_setname_np(writer.thread, "ktr-writer");
+		pthread_setname_np(ktr__writer.thread, "ktr-writer");
 	return rc;
 }
 
@@ -500,17 +349,26 @@ static void writer_bury(void)
 {
 	bool mine;
 
-	pthread_mutex_lock(&writer.lock);
-	mine = writer.state == WRITER_STOPPING || writer.state == WRITER_ENDED;
+	pthread_mutex_lock(&ktr__writer.lock);
+	mine = ktr__writer.state == WRITER_STOPPING || ktr__writer.state == WRITER_ENDED;
 	if (mine)
-		writer.state = WRITER_JOINING;
-	pthread_mutex_unlock(&writer.lock);
+		ktr__writer.state = WRITER_JOINING;
+	pthread_mutex_unlock(&ktr__writer.lock);
 	if (!mine)
 		return;
-	pthread_join(writer.thread, NULL);
-	pthread_mutex_lock(&writer.lock);
-	writer.state = WRITER_NONE;
-	pthread_mutex_unlock(&writer.lock);
+	pthread_join(ktr__writer.thread, NULL);
+	pthread_mutex_lock(&ktr__writer.lock);
+	ktr__writer.state = WRITER_NONE;
+	pthread_mutex_unlock(&ktr__writer.lock);
+}
+
+/* Who wants a writer of its own waits for no parent's. */
+static void writer_disinherit(void)
+{
+	pthread_mutex_lock(&ktr__writer.lock);
+	if (ktr__writer.state == WRITER_HEIR)
+		ktr__writer.state = WRITER_STOPPING;
+	pthread_mutex_unlock(&ktr__writer.lock);
 }
 
 /* A child takes over from wherever its parent's working directory may be by then. */
@@ -520,50 +378,47 @@ static void writer_full_path(const char *path)
 
 	if (path && path[0] != '/' && getcwd(dir, sizeof(dir)))
 		strcat(dir, "/");
-	snprintf(writer.full_path, sizeof(writer.full_path), "%s%s", dir, path ? path : "");
+	snprintf(ktr__writer.full_path, sizeof(ktr__writer.full_path), "%s%s", dir, path ? path : "");
 }
 
 int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
 {
-	const struct ktr__ring_source source = { &session->header, session->map, -1 };
-	struct stat st;
+	const struct ktr__ring_source source = { &session->header, session->map, -1, 0 };
 	int rc;
 
 	/* One that only prints is followed by one that does both. */
-	if (path && !__atomic_load_n(&writer.draining, __ATOMIC_RELAXED))
+	if (path && !__atomic_load_n(&ktr__writer.draining, __ATOMIC_RELAXED))
 		ktr__writer_stop();
+	writer_disinherit();
 	writer_bury();
-	pthread_mutex_lock(&writer.lock);
-	if (writer.state != WRITER_NONE) {
-		pthread_mutex_unlock(&writer.lock);
+	pthread_mutex_lock(&ktr__writer.lock);
+	if (ktr__writer.state != WRITER_NONE) {
+		pthread_mutex_unlock(&ktr__writer.lock);
 		return ktr_error_set(err, EALREADY, "the writer runs already");
 	}
 	writer_cond_init();
-	writer.state = WRITER_STARTING;
-	writer.session = session;
-	writer.path = path;
-	writer.err = err;
-	writer.pid = getpid();
+	ktr__writer.state = WRITER_STARTING;
+	ktr__writer.session = session;
+	ktr__writer.path = path;
+	ktr__writer.err = err;
+	ktr__writer.pid = getpid();
 	writer_full_path(path);
-	writer.flush_wanted = writer.flush_done = 0;
-	if (!writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
-		writer.echo = ktr__echo_open(&source);
-	if (fstat(STDERR_FILENO, &st) == 0) {
-		writer.stderr_dev = st.st_dev;
-		writer.stderr_ino = st.st_ino;
-	}
-	rc = writer_create(NULL);
+	ktr__writer.flush_wanted = ktr__writer.flush_done = 0;
+	if (!ktr__writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
+		ktr__writer.echo = ktr__echo_open(&source);
+	ktr__voice_note(&ktr__writer.voice);
+	rc = ktr__writer_create(NULL);
 	if (rc) {
-		writer.state = WRITER_NONE;
-		pthread_mutex_unlock(&writer.lock);
+		ktr__writer.state = WRITER_NONE;
+		pthread_mutex_unlock(&ktr__writer.lock);
 		return ktr_error_set(err, rc, "no thread for the writer: %m");
 	}
-	while (writer.state == WRITER_STARTING)
-		pthread_cond_wait(&writer.wake, &writer.lock);
-	rc = writer.start_rc;
-	pthread_mutex_unlock(&writer.lock);
+	while (ktr__writer.state == WRITER_STARTING)
+		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);
+	rc = ktr__writer.start_rc;
+	pthread_mutex_unlock(&ktr__writer.lock);
 	if (rc)
-		pthread_join(writer.thread, NULL);
+		pthread_join(ktr__writer.thread, NULL);
 	return rc;
 }
 
@@ -572,73 +427,29 @@ int ktr__writer_flush(void)
 	uint64_t mine;
 	int rc;
 
-	pthread_mutex_lock(&writer.lock);
-	if (writer.state != WRITER_RUNNING) {
-		pthread_mutex_unlock(&writer.lock);
+	pthread_mutex_lock(&ktr__writer.lock);
+	if (ktr__writer.state != WRITER_RUNNING) {
+		pthread_mutex_unlock(&ktr__writer.lock);
 		return -ESRCH;
 	}
-	mine = ++writer.flush_wanted;
-	pthread_cond_broadcast(&writer.wake);
-	while (writer.flush_done < mine && writer.state == WRITER_RUNNING)
-		pthread_cond_wait(&writer.wake, &writer.lock);
-	rc = writer.flush_done < mine ? -ESRCH : writer.flush_rc;
-	pthread_mutex_unlock(&writer.lock);
+	mine = ++ktr__writer.flush_wanted;
+	writer_ring();
+	while (ktr__writer.flush_done < mine && ktr__writer.state == WRITER_RUNNING)
+		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);
+	rc = ktr__writer.flush_done < mine ? -ESRCH : ktr__writer.flush_rc;
+	pthread_mutex_unlock(&ktr__writer.lock);
 	return rc;
-}
-
-/* The process ends: whoever is about to take over a trace gets to do so first. */
-static void writer_await_heir(void)
-{
-	while (writer.state == WRITER_HEIR && writer_gone(0) > 0) {
-		uint64_t until = ktr__drain_now() + 10000000;
-		struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
-
-		pthread_cond_timedwait(&writer.wake, &writer.lock, &ts);
-	}
 }
 
 void ktr__writer_stop(void)
 {
-	pthread_mutex_lock(&writer.lock);
-	writer_await_heir();
-	if (writer.state == WRITER_RUNNING) {
-		writer.state = WRITER_STOPPING;
-		pthread_cond_broadcast(&writer.wake);
+	pthread_mutex_lock(&ktr__writer.lock);
+	ktr__heir_await();
+	if (ktr__writer.state == WRITER_RUNNING) {
+		ktr__writer.state = WRITER_STOPPING;
+		writer_ring();
 	}
-	pthread_mutex_unlock(&writer.lock);
+	pthread_mutex_unlock(&ktr__writer.lock);
 	writer_bury();
 }
 
-/*
- * Heirs are for programs that become daemons, or fork workers. Those with threads of their own fork to
- * execute, and are spared a thread in the child.
- */
-void ktr__writer_before_fork(void)
-{
-	struct stat st;
-
-	pthread_mutex_lock(&writer.lock);
-	/* A directory has a link for each in it, itself and its parent: the main thread's and the writer's. */
-	writer.may_bequeath = (writer.state == WRITER_RUNNING || writer.state == WRITER_HEIR) &&
-			      writer.path && stat("/proc/self/task", &st) == 0 && st.st_nlink == 4;
-}
-
-void ktr__writer_after_fork_parent(void)
-{
-	pthread_mutex_unlock(&writer.lock);
-}
-
-/* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
-void ktr__writer_after_fork_child(void)
-{
-	ktr__echo_close(writer.echo);
-	writer.echo = NULL;
-	pthread_mutex_init(&writer.lock, NULL);
-	writer_cond_init();
-	writer.state = WRITER_NONE;
-	if (!writer.may_bequeath)
-		return;
-	writer.state = WRITER_HEIR;
-	if (writer_create(&writer))
-		writer.state = WRITER_NONE;
-}

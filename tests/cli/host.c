@@ -11,6 +11,8 @@
  *	chroot	chroots into an empty directory, drops its uid, and closes all descriptors
  *	daemon	forks twice, parents calling _exit; closes all descriptors, as daemon(3) and others do
  *	leave	forks and exits; the child goes on in a process and a mount namespace of its own if it may
+ *	jail	forks and exits; the child goes on in an empty root, from before its parent has gone
+ *	apart	forks; the child, which debug.ktr.follow_fork keeps out of the session, outlives its parent
  *	limit	runs with a file size limit that the trace reaches; SIGXFSZ would kill it
  *	exit	calls _exit: nothing runs at the end
  *	flush	the same, but flushes first
@@ -18,6 +20,7 @@
 #include <ktr.h>
 #include <ktr/ctl.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -27,6 +30,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -133,6 +137,54 @@ static void do_leave(void)
 		exit(0);
 }
 
+/* Until the heir's thread has a root of its own: no other way to wait for it is known. */
+static void await_heir(void)
+{
+	time_t end = time(NULL) + 20;
+	pid_t own = getpid();
+
+	while (time(NULL) < end) {
+		struct dirent *entry;
+		DIR *dir = opendir("/proc/self/task");
+
+		while (dir && (entry = readdir(dir)))
+			if (atoi(entry->d_name) > 0 && atoi(entry->d_name) != own &&
+			    syscall(SYS_kcmp, own, atoi(entry->d_name), 3 /* KCMP_FS */, 0, 0) != 0) {
+				closedir(dir);
+				return;
+			}
+		if (dir)
+			closedir(dir);
+	}
+	_exit(3);
+}
+
+static void do_jail(void)
+{
+	char dir[4096];
+
+	snprintf(dir, sizeof(dir), "%s.root", file);
+	mkdir(dir, 0755);
+	if (fork())
+		exit(0);
+	await_heir();
+	file = strrchr(file, '/');
+	if (chroot(dir) || chdir("/"))
+		_exit(6);
+}
+
+/* No heir comes of it, and nothing is said when the parent has gone. */
+static void do_apart(void)
+{
+	pid_t parent = getpid();
+
+	if (fork())
+		exit(0);
+	while (getppid() == parent)
+		usleep(1000);
+	usleep(150000); /* an heir would try at once */
+}
+
 /* Until this process has inherited the writer: its parents may take their time to die. */
 static void await_writer(void)
 {
@@ -181,8 +233,12 @@ int main(int argc, char **argv)
 		do_daemon();
 	else if (strcmp(argv[1], "leave") == 0)
 		do_leave();
+	else if (strcmp(argv[1], "jail") == 0)
+		do_jail();
+	else if (strcmp(argv[1], "apart") == 0)
+		do_apart();
 	record("after");
-	if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "leave") == 0)
+	if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "leave") == 0 || strcmp(argv[1], "jail") == 0)
 		await_writer();
 	atexit(done);
 	if (strcmp(argv[1], "flush") == 0 && ktr_flush())

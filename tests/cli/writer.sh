@@ -38,16 +38,19 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 # Daemons: nobody waits for them. Their own process goes on with the trace, and every event is there once.
-for mode in daemon leave; do
+for mode in daemon leave jail; do
+	[ $mode != jail ] || [ "$(id -u)" = 0 ] || continue
 	ends=1 # a parent that calls _exit leaves none
 	[ $mode = daemon ] || ends=2
+	done=$dir/own.$mode.done
+	[ $mode != jail ] || done=$dir/own.jail.root/own.jail.done
 	run $mode 10000
 	i=0
-	while [ ! -e "$dir/own.$mode.done" ] && [ $i -lt 2000 ]; do
+	while [ ! -e "$done" ] && [ $i -lt 2000 ]; do
 		sleep 0.01
 		i=$((i + 1))
 	done
-	[ -e "$dir/own.$mode.done" ] || fail "$mode: it never came to an end"
+	[ -e "$done" ] || fail "$mode: it never came to an end"
 	# Its exit handlers have run when the trace has its end.
 	i=0
 	while [ "$(grep -c '"end"' "$t/ktr/info.jsonl")" -lt "$ends" ] && [ $i -lt 2000 ]; do
@@ -61,8 +64,37 @@ for mode in daemon leave; do
 	[ -e "$t.old.1" ] && fail "$mode: a trace was begun anew"
 	[ -s "$dir/err" ] && fail "$mode: $(cat "$dir/err")"
 	babeltrace2 "$t" >"$dir/dump" 2>&1 || fail "$mode: babeltrace2: $(tail -n 2 "$dir/dump")"
-	[ $mode = leave ] || [ "$(cat "$dir/own.$mode")" = "the host's own line" ] ||
+	[ $mode != daemon ] || [ "$(cat "$dir/own.$mode")" = "the host's own line" ] ||
 		fail "$mode: the host's file has other bytes"
+done
+
+# A child that leaves the session has nothing to inherit, and says nothing.
+for KTR_FOLLOW_FORK in own none; do
+	export KTR_FOLLOW_FORK
+	run apart 100
+	i=0
+	while [ ! -e "$dir/own.apart.done" ] && [ $i -lt 2000 ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	[ -e "$dir/own.apart.done" ] || fail "follow_fork=$KTR_FOLLOW_FORK: the child never came to an end"
+	[ -s "$dir/err" ] && fail "follow_fork=$KTR_FOLLOW_FORK: $(cat "$dir/err")"
+	[ "$(member events "$t")" -eq 100 ] || fail "follow_fork=$KTR_FOLLOW_FORK: $(member events "$t") events"
+	rm -rf "$dir/own.apart.done" "$t"*
+done
+unset KTR_FOLLOW_FORK
+
+# Standard error is a pipe that nobody reads any more, or reads at last: the host is neither killed nor held up.
+for reader in true 'until [ -e "$done" ]; do sleep 0.01; done; cat'; do
+	t=$dir/pipe
+	done=$dir/own.pipe.done
+	{
+		KTR_VERBOSE=2 KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE=$t timeout 60 "$dir/host" none 20000 "$dir/own.pipe" 2>&1
+		echo $? >"$dir/status"
+	} | sh -c "done=$done; $reader" >/dev/null
+	[ "$(cat "$dir/status")" -eq 0 ] || fail "a pipe: the host failed with $(cat "$dir/status")"
+	check pipe 40000
+	rm -rf "$done" "$t"*
 done
 
 # The trace reaches the limit: the host lives on, and is told.

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer's voice. See voice.h. Nothing here waits: standard error is opened without blocking, what a
+ * full pipe does not take is not printed, and SIGPIPE is blocked in the thread, as all signals are.
+ */
+#include "writer/voice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+void ktr__voice_note(struct ktr__voice *voice)
+{
+	struct stat st;
+
+	if (fstat(STDERR_FILENO, &st))
+		return;
+	voice->dev = st.st_dev;
+	voice->ino = st.st_ino;
+}
+
+void ktr__voice_open(struct ktr__voice *voice)
+{
+	voice->proc_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void ktr__voice_close(struct ktr__voice *voice)
+{
+	if (voice->proc_fd >= 0)
+		close(voice->proc_fd);
+	voice->proc_fd = -1;
+}
+
+/*
+ * The host's standard error. /proc/self/fd shows the table of the process, not ours; what it opens is
+ * without blocking. A file has to be the host's own, whose place we share: appended to by us alone, it
+ * would be written over by the host (kernels before 5.6 have no way to get it).
+ */
+static int voice_stderr(const struct ktr__voice *voice, struct stat *st)
+{
+	int fd = openat(voice->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int pid_fd, own = -1;
+
+	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode))
+		return fd;
+	pid_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (pid_fd >= 0)
+		own = (int)syscall(SYS_pidfd_getfd, pid_fd, STDERR_FILENO, 0);
+	close(pid_fd);
+	if (own < 0)
+		return fd;
+	close(fd);
+	return own;
+}
+
+/* One line for the user, as long as standard error is the file it was at the start. */
+void ktr__voice_say(void *context, const char *text)
+{
+	const struct ktr__voice *voice = context;
+	char line[600];
+	struct stat st;
+	int n, fd = voice_stderr(voice, &st);
+
+	if (fd < 0)
+		return;
+	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
+	if (st.st_dev == voice->dev && st.st_ino == voice->ino &&
+	    write(fd, line, (size_t)n) < 0)
+		n = 0; /* nobody reads it */
+	close(fd);
+}
+
+void ktr__voice_put(struct ktr__voice *voice)
+{
+	struct stat st;
+	int fd = voice_stderr(voice, &st);
+
+	if (fd >= 0 && st.st_dev == voice->dev && st.st_ino == voice->ino &&
+	    write(fd, voice->lines, voice->n_bytes) < 0)
+		voice->n_bytes = 0; /* nobody reads it */
+	if (fd >= 0)
+		close(fd);
+	voice->n_bytes = 0;
+}
+
+/*
+ * syslog(3) would put a descriptor of ours into a variable of the process. RFC 3164: user, debug. Where
+ * syslogd does not take a line for 50 ms, this round goes on without it.
+ */
+static void voice_syslog(struct ktr__voice *voice, const char *line, size_t n_bytes)
+{
+	const struct sockaddr_un to = { AF_UNIX, "/dev/log" };
+	const struct timeval wait = { 0, 50000 };
+	char text[1200];
+	int fd = voice->stuck ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int n = snprintf(text, sizeof(text), "<15>%.64s[%d]: %.*s", program_invocation_short_name, (int)getpid(),
+			 (int)n_bytes - 1, line);
+
+	if (fd < 0)
+		return;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	voice->stuck = sendto(fd, text, (size_t)n, MSG_NOSIGNAL, (const void *)&to, sizeof(to)) < 0;
+	close(fd);
+}
+
+void ktr__voice_print(struct ktr__voice *voice, bool to_syslog, const char *line, size_t n_bytes)
+{
+	if (to_syslog) {
+		voice_syslog(voice, line, n_bytes);
+		return;
+	}
+	if (voice->n_bytes + n_bytes > sizeof(voice->lines))
+		ktr__voice_put(voice);
+	memcpy(voice->lines + voice->n_bytes, line, n_bytes);
+	voice->n_bytes += n_bytes;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The writer of this process: what writer.c and heir.c share. There is one, guarded by its lock, which is
+ * held for moments only, never while the thread drains.
+ */
+#ifndef WRITER_WRITER_H
+#define WRITER_WRITER_H
+
+#include "ktr/writer_hook.h"
+#include "writer/drain.h"
+#include "writer/echo.h"
+#include "writer/voice.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+enum ktr__writer_state {
+	WRITER_NONE,
+	WRITER_HEIR, /* of a parent's writer: waits until that has gone */
+	WRITER_STARTING,
+	WRITER_RUNNING,
+	WRITER_STOPPING,
+	WRITER_ENDED, /* by itself: its thread waits to be joined */
+	WRITER_JOINING
+};
+
+struct ktr__writer {
+	pthread_mutex_t lock;
+	pthread_cond_t done; /* for those who wait for the thread */
+	pthread_t thread;
+	enum ktr__writer_state state;
+	uint32_t bell;	       /* futex: the thread sleeps on it; +1 when something is wanted */
+	uint64_t flush_wanted; /* requests so far */
+	uint64_t flush_done;
+	int flush_rc;
+	/* For the time of starting: */
+	struct ktr__session *session;
+	const char *path;
+	struct ktr_error *err;
+	int start_rc;
+	/* For children: */
+	pid_t pid;	  /* the writer's process */
+	int may_bequeath; /* 1: the process had no other thread when it forked */
+	const struct ktr_control *control; /* of the session when it forked */
+	char full_path[PATH_MAX];
+	bool draining;		/* the thread has a trace */
+	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
+	struct ktr__voice voice; /* as it was at the start; the thread has its own */
+};
+
+extern struct ktr__writer ktr__writer;
+
+/* What the thread alone has. */
+struct ktr__writer_thread {
+	struct ktr__session_map map;
+	void *base;
+	bool owns_descriptors;
+	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
+	unsigned level;		  /* debug.ktr.verbose as it was last on */
+	struct ktr__voice voice;
+};
+
+/* For the thread: undoes the sharing of descriptors and lets go of the host's. 0 or -errno. */
+int ktr__writer_own_descriptors(struct ktr__writer_thread *self);
+
+/* Opens the session and, if one is wanted, the trace. 0 or -errno, ktr__writer.err filled. */
+int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from);
+
+/* Undoes ktr__writer_open() but for the drain. */
+void ktr__writer_shut(struct ktr__writer_thread *self);
+
+/* Starts the thread; heir: it waits for a parent's writer. 0 or an error number. */
+int ktr__writer_create(void *heir);
+
+/* Makes lock and condition anew. */
+void ktr__writer_renew(void);
+
+/* A moment on the clock of ktr__writer.done, so many nanoseconds from now. */
+struct timespec ktr__writer_until(uint64_t ns);
+
+/* heir.c: the thread's wait for its trace. 0, or -errno: there is none to take over. */
+int ktr__heir_wait(struct ktr__writer_thread *self);
+
+/* heir.c, locked: the process ends, and whoever is about to take over a trace gets to do so first. */
+void ktr__heir_await(void);
+
+#endif
