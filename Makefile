@@ -17,7 +17,11 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
 # Optional: ktr top.
 HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
-MOST_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -fvisibility=hidden -ffunction-sections $(CFLAGS)
+# Optional: ktr sql, and the editing of its lines.
+HAVE_SQLITE := $(if $(wildcard /usr/include/sqlite3.h),1,0)
+HAVE_EDIT := $(if $(wildcard /usr/include/editline/readline.h),1,0)
+MOST_CFLAGS = -std=gnu11 $(WARN) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) \
+	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -40,7 +44,7 @@ SPLIT_SRC   := ktr/writer_load.c writer/hooks.c
 KTR_SRC     := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard ktr/*.c))
 KTR_ASM     := $(wildcard ktr/arch/*.S)
 WRITER_SRC  := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard writer/*.c))
-ANALYZE_SRC := $(wildcard analyze/*.c)
+ANALYZE_SRC := $(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql%),$(wildcard analyze/*.c))
 VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
 TOOLS_SRC   := $(wildcard tools/*.c)
 TEST_SRC    := $(wildcard tests/*.c)
@@ -61,7 +65,8 @@ TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 LIBKTR_LIBS  := -lurcu-bp -lpthread
 LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz
-TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo)
+SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
+TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktrread.a
@@ -174,13 +179,13 @@ $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(TOOL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(TOOL_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
-		-lcunit $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # ---- the two-file form ----
 
@@ -198,7 +203,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a \
-		-lcunit $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
+		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form, without liburcu
 	$(O)/tests/unit-one

@@ -449,6 +449,16 @@ static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_si
 	return rc;
 }
 
+char *ktr__sink_json_args(struct ktr__sink_json *json, const struct ktr_event *event)
+{
+	struct ktr__json_site *s = sink_json_site(json, event->site);
+	int bad = !s;
+
+	for (unsigned i = 0; i < event->site->n_args && !bad; i++)
+		bad = sink_json_value(json, s, event, i);
+	return bad ? NULL : json_dumps(s->args, JSON_COMPACT);
+}
+
 static int sink_json_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__sink_json *json = (struct ktr__sink_json *)(void *)sink;
@@ -512,7 +522,8 @@ int ktr__sink_json_fini(struct ktr__sink_json *json)
 
 	if (json->array && json->text && !ktr__out_line(json->out))
 		ktr__out_text(json->out, json->n_lines ? "\n]\n" : "[]\n");
-	rc = ktr__out_flush(json->out);
+	if (json->out)
+		rc = ktr__out_flush(json->out);
 	for (unsigned i = 0; json->site && i < json->n_sites; i++)
 		sink_json_site_free(json->site[i]);
 	for (unsigned i = 0; json->thread && i < json->n_threads; i++)

@@ -32,7 +32,7 @@
 
 struct ktr__sink_json {
 	struct ktr_sink sink; /* hand this to a walk */
-	struct ktr__out *out; /* borrowed */
+	struct ktr__out *out; /* borrowed; NULL where arguments alone are asked for */
 	const struct ktr_reader *reader;
 	struct ktr__symbols *symbols; /* names for addresses, or NULL; borrowed */
 	int array;
@@ -51,6 +51,9 @@ int ktr__sink_json_init(struct ktr__sink_json *json);
 
 /* Prints the end, flushes, frees. 0 or -errno. */
 int ktr__sink_json_fini(struct ktr__sink_json *json);
+
+/* The arguments of an event alone, the object "args"; the caller frees it. NULL without memory. */
+char *ktr__sink_json_args(struct ktr__sink_json *json, const struct ktr_event *event);
 
 /* Any bytes as a JSON string, what is not UTF-8 replaced; owned, NULL without memory. */
 json_t *ktr__jansson_text(const char *bytes, size_t n);

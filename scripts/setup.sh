@@ -36,6 +36,7 @@ for kind in "$@"; do
 		need python3 command_ python3
 		need mandoc command_ mandoc
 		need libncurses-dev header ncurses.h
+		need libsqlite3-dev header sqlite3.h
 		need tmux command_ tmux
 		need trace-cmd command_ trace-cmd
 		need pkg-config command_ pkg-config

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace or session as tables of SQLite, read where it lies: nothing is imported.
+ *
+ *	ktr__sql_open(&sql, "ktr.out", 0, &err);
+ *	sqlite3_exec(ktr__sql_db(sql), "SELECT class, count(*) FROM events GROUP BY class", ...);
+ *	ktr__sql_close(sql);
+ *
+ * ktr-sql(1) describes the tables. Only there where SQLite is (KTR_HAVE_SQLITE).
+ */
+#ifndef ANALYZE_SQL_H
+#define ANALYZE_SQL_H
+
+#include <ktr/reader.h>
+
+#include <sqlite3.h>
+
+struct ktr__sql;
+
+/* alone: as of struct ktr_reader_options. 0 with an owned object in *out, or -errno with err filled. */
+int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr_error *err);
+
+/* All statements must have been finalised. */
+void ktr__sql_close(struct ktr__sql *sql);
+
+/* Borrowed. */
+sqlite3 *ktr__sql_db(struct ktr__sql *sql);
+
+/* Notes that readers told so far, each once; i from 0, NULL behind the last. Borrowed. */
+const char *ktr__sql_note(const struct ktr__sql *sql, unsigned i);
+
+/* Has a part of the data turned out to be unreadable? */
+int ktr__sql_is_partial(const struct ktr__sql *sql);
+
+#endif
