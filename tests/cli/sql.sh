@@ -2,36 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr sql: every table against what other commands say of the same trace, conditions that are looked up
 # against the same ones that are not, the forms of output, what goes wrong, and damaged traces.
-set -u
-O=$(cd "${O:-build}" && pwd)
-dir=$(mktemp -d) || exit 1
-KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
-export KTR_DIR
-trap 'rm -rf "$dir" "$KTR_DIR"' EXIT
-ktr=$O/bin/ktr
-failed=0
-unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_FILE
-
-fail() {
-	echo "$*"
-	failed=1
-}
-
-status() { # WANT COMMAND...
-	want=$1
-	shift
-	timeout 60 "$@" >"$dir/out" 2>"$dir/err" </dev/null
-	rc=$?
-	[ $rc = "$want" ] || fail "exit status of $*: $rc instead of $want: $(cat "$dir/err")"
-}
+. "$(dirname "$0")/lib.inc"
 
 # The rows of a query, without the line of names.
 rows() {
 	timeout 60 "$ktr" sql --csv "$@" 2>>"$dir/errors" </dev/null | tr -d '\r' | tail -n +2
-}
-
-is() { # WHAT GOT WANT
-	[ "$2" = "$3" ] || fail "$1: $2 instead of $3"
 }
 
 cat >"$dir/program.c" <<'END'
@@ -51,14 +26,14 @@ int main(void)
 	return 0;
 }
 END
-${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
+$cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
 	-lurcu-bp -lpthread || exit 1
 cd "$dir" || exit 1
 "$ktr" sql --help >out || fail "no help"
 "$ktr" run -s mine -e 16384 -m net,vfs,gen,sched,proc -- ./program >run.log 2>&1 || exit 1
 "$ktr" sql 'SELECT 1' >out 2>err
 if grep -q 'without SQLite' err; then
-	echo "skipped: built without SQLite"
+	skip "built without SQLite"
 	exit $failed
 fi
 
