@@ -17,6 +17,7 @@
 #include "ktr/arch.h"
 #include "ktr/cgroup.h"
 #include "ktr/cpu.h"
+#include "ktr/libc.h"
 #include "ktr/own.h"
 
 #include <errno.h>
@@ -345,7 +346,7 @@ static bool ring_deserted(uint64_t row, uint32_t owner)
 	if (!owner || !row || row >= ktr__own.header.region[KTR_REGION_proc].n_rows)
 		return false;
 	if (row == ktr__rec.proc)
-		return tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
+		return ktr__tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
 	return ktr__rec.proc && rows[row].pid_ns == rows[ktr__rec.proc].pid_ns &&
 	       kill((pid_t)rows[row].pid, 0) != 0 && errno == ESRCH;
 }

@@ -13,6 +13,7 @@
 #include "ktr/arch.h"
 #include "ktr/clock.h"
 #include "ktr/cpu.h"
+#include "ktr/libc.h"
 #include "ktr/session_map.h"
 
 #include <errno.h>
@@ -524,7 +525,7 @@ static void session_name(const struct ktr__session_plan *plan, unsigned number, 
  */
 static int session_give_name(const char *temporary, const char *path)
 {
-	int rc = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
+	int rc = ktr__rename_new(AT_FDCWD, temporary, AT_FDCWD, path);
 
 	return rc != 0 && (errno == EINVAL || errno == ENOSYS) ? link(temporary, path) : rc;
 }

@@ -13,23 +13,25 @@
  */
 #include "writer/writer.h"
 
+#include "ktr/libc.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define HEIR_NAP_NS  5000000   /* what executes another program soon is spared the work */
-#define HEIR_LOOK_MS 1000      /* between two looks whether the process wants a writer of its own */
+#define HEIR_NAP_NS   5000000 /* what executes another program soon is spared the work */
+#define HEIR_LOOK_MS  1000    /* between two looks whether the process wants a writer of its own */
 #define HEIR_RETRY_NS 100000000
 
 /* Waits so long for the end of the process whose writer we are to follow. 1 when it has ended, 0, -errno. */
 static int heir_gone(int timeout_ms)
 {
-	struct pollfd wait = { (int)syscall(SYS_pidfd_open, __atomic_load_n(&ktr__writer.pid, __ATOMIC_RELAXED), 0), POLLIN, 0 };
+	struct pollfd wait = { ktr__pidfd_open(__atomic_load_n(&ktr__writer.pid, __ATOMIC_RELAXED)),
+			       POLLIN, 0 };
 	int n;
 
 	if (wait.fd < 0)
@@ -70,7 +72,8 @@ static int heir_take(struct ktr__writer_thread *self)
 	if (rc)
 		ktr__writer_shut(self);
 	if (rc == -EBUSY && __atomic_load_n(&control->writer, __ATOMIC_RELAXED))
-		__atomic_store_n(&ktr__writer.pid, (pid_t)__atomic_load_n(&control->writer, __ATOMIC_RELAXED),
+		__atomic_store_n(&ktr__writer.pid,
+				 (pid_t)__atomic_load_n(&control->writer, __ATOMIC_RELAXED),
 				 __ATOMIC_RELAXED);
 	return rc;
 }
@@ -115,8 +118,10 @@ void ktr__writer_before_fork(void)
 
 	pthread_mutex_lock(&ktr__writer.lock);
 	/* A directory has a link for each in it, itself and its parent: the main thread's and the writer's. */
-	ktr__writer.may_bequeath = (ktr__writer.state == WRITER_RUNNING || ktr__writer.state == WRITER_HEIR) &&
-				   ktr__writer.path && stat("/proc/self/task", &st) == 0 && st.st_nlink == 4;
+	ktr__writer.may_bequeath = (ktr__writer.state == WRITER_RUNNING ||
+				    ktr__writer.state == WRITER_HEIR) &&
+				   ktr__writer.path && stat("/proc/self/task", &st) == 0 &&
+				   st.st_nlink == 4;
 	ktr__writer.control = ktr__writer.may_bequeath ? ktr__writer.session->control : NULL;
 }
 

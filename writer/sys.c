@@ -5,6 +5,8 @@
  */
 #include "writer/sys.h"
 
+#include "ktr/libc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ static int sys_rename_new(int dir_fd, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+	if (ktr__rename_new(dir_fd, from, dir_fd, to) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;

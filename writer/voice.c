@@ -5,13 +5,14 @@
  */
 #include "writer/voice.h"
 
+#include "ktr/libc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -45,14 +46,15 @@ void ktr__voice_close(struct ktr__voice *voice)
  */
 static int voice_stderr(const struct ktr__voice *voice, struct stat *st)
 {
-	int fd = openat(voice->proc_fd, "2", O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = openat(voice->proc_fd, "2",
+			O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	int pid_fd, own = -1;
 
 	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode))
 		return fd;
-	pid_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	pid_fd = ktr__pidfd_open(getpid());
 	if (pid_fd >= 0)
-		own = (int)syscall(SYS_pidfd_getfd, pid_fd, STDERR_FILENO, 0);
+		own = ktr__pidfd_getfd(pid_fd, STDERR_FILENO);
 	close(pid_fd);
 	if (own < 0)
 		return fd;
@@ -71,8 +73,7 @@ void ktr__voice_say(void *context, const char *text)
 	if (fd < 0)
 		return;
 	n = snprintf(line, sizeof(line), "ktr: %s\n", text);
-	if (st.st_dev == voice->dev && st.st_ino == voice->ino &&
-	    write(fd, line, (size_t)n) < 0)
+	if (st.st_dev == voice->dev && st.st_ino == voice->ino && write(fd, line, (size_t)n) < 0)
 		n = 0; /* nobody reads it */
 	close(fd);
 }
@@ -100,8 +101,8 @@ static void voice_syslog(struct ktr__voice *voice, const char *line, size_t n_by
 	const struct timeval wait = { 0, 50000 };
 	char text[1200];
 	int fd = voice->stuck ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int n = snprintf(text, sizeof(text), "<15>%.64s[%d]: %.*s", program_invocation_short_name, (int)getpid(),
-			 (int)n_bytes - 1, line);
+	int n = snprintf(text, sizeof(text), "<15>%.64s[%d]: %.*s", program_invocation_short_name,
+			 (int)getpid(), (int)n_bytes - 1, line);
 
 	if (fd < 0)
 		return;

@@ -13,6 +13,7 @@
  */
 #include "writer/writer.h"
 
+#include "ktr/libc.h"
 #include "writer/resume.h"
 
 #include <errno.h>
@@ -79,7 +80,7 @@ int ktr__writer_own_descriptors(struct ktr__writer_thread *self)
 	if (unshare(CLONE_FILES))
 		return -errno;
 	self->owns_descriptors = true;
-	if (close_range(0, ~0u, 0)) {
+	if (ktr__close_range(0, ~0u)) {
 		/*
 		 * Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of
 		 * it.
