@@ -2,15 +2,16 @@
 /*
  * The clock is the whole price of an event, so the CPU's own counter is used wherever it can be
  * trusted, read plainly: nothing serialising. It can be trusted when it runs at one rate in all states
- * of the CPU (invariant), when the kernel itself keeps time by it (clocksource tsc: it has checked that
- * all CPUs agree), and when reading it does not trap (PR_SET_TSC). Otherwise CLOCK_MONOTONIC, which
- * costs about twice as much, and whoever asks is told why.
+ * of the CPU (invariant) and when the kernel itself keeps time by it (clocksource tsc: it has checked that
+ * all CPUs agree). Otherwise CLOCK_MONOTONIC, which costs about twice as much. Where reading it traps
+ * (PR_SET_TSC) there is no clock: the C library reads the same counter for that.
  */
 #include "ktr/clock.h"
 
 #include "ktr/arch.h"
 #include "ktr/kernel.h"
 
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -20,20 +21,15 @@
 
 #define CLOCKSOURCE_FILE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-static const char *clock_distrust(void)
+static bool clock_trusted(void)
 {
 	unsigned a, b, c, d;
-	int traps = 0;
 	char name[32];
 
-	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
-		return "reading the time stamp counter traps";
-	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-		return "the time stamp counter is not invariant";
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8)) /* invariant */
+		return false;
 	/* No sysfs, as in some containers: the CPU's word counts. */
-	if (ktr__kernel_text(CLOCKSOURCE_FILE, name, sizeof(name)) && strncmp(name, "tsc", 3) != 0)
-		return "the kernel's clock source is not tsc";
-	return NULL;
+	return !ktr__kernel_text(CLOCKSOURCE_FILE, name, sizeof(name)) || strncmp(name, "tsc", 3) == 0;
 }
 
 uint64_t ktr__clock_hz(uint32_t clock)
@@ -49,15 +45,10 @@ uint64_t ktr__clock_hz(uint32_t clock)
 	return 0;
 }
 #elif defined(__aarch64__)
-/* The generic timer has one rate and one value for all CPUs; Linux can make it trap as well
- * (arch/arm64/kernel/process.c, do_set_tsc_mode). */
-static const char *clock_distrust(void)
+/* The generic timer has one rate and one value for all CPUs. */
+static bool clock_trusted(void)
 {
-	int traps = 0;
-
-	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
-		return "reading the virtual counter traps";
-	return NULL;
+	return true;
 }
 
 uint64_t ktr__clock_hz(uint32_t clock)
@@ -70,9 +61,9 @@ uint64_t ktr__clock_hz(uint32_t clock)
 	return hz;
 }
 #else
-static const char *clock_distrust(void)
+static bool clock_trusted(void)
 {
-	return "no counter is known for this architecture";
+	return false;
 }
 
 uint64_t ktr__clock_hz(uint32_t clock)
@@ -81,13 +72,13 @@ uint64_t ktr__clock_hz(uint32_t clock)
 }
 #endif
 
-uint32_t ktr__clock_choose(const char **why)
+uint32_t ktr__clock_choose(void)
 {
-	const char *distrust = clock_distrust();
+	int traps = 0;
 
-	if (why)
-		*why = distrust;
-	return distrust ? KTR_CLOCK_MONOTONIC : KTR_ARCH_CLOCK;
+	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
+		return 0;
+	return clock_trusted() ? KTR_ARCH_CLOCK : KTR_CLOCK_MONOTONIC;
 }
 
 static uint64_t clock_ns(clockid_t id)

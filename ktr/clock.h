@@ -9,10 +9,10 @@
 
 /*
  * The clock a new session should use, KTR_CLOCK_*: the CPU's counter where it can be trusted, else
- * CLOCK_MONOTONIC. *why (may be NULL) is then a static text that says what is wrong with the counter,
- * else NULL. Reads a few files; not for signal handlers.
+ * CLOCK_MONOTONIC. 0 where reading the counter traps: nothing here may be called then. Reads a few files; not
+ * for signal handlers.
  */
-uint32_t ktr__clock_choose(const char **why);
+uint32_t ktr__clock_choose(void);
 
 /* The time now on that clock. Async-signal-safe. */
 uint64_t ktr__clock_now(uint32_t clock);
