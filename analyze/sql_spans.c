@@ -4,7 +4,6 @@
  * rows when they end. One event may end several: they wait in a queue.
  *
  * The walk is of all the trace, since what begins before a window may end in it.
-
  */
 #include "analyze/sql_plan.h"
 

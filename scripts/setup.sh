@@ -42,6 +42,7 @@ for kind in "$@"; do
 		need pkg-config command_ pkg-config
 		need cmake command_ cmake
 		need meson command_ meson
+		need musl-tools command_ musl-gcc
 		;;
 	esac
 done
