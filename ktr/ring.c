@@ -81,6 +81,7 @@ int ktr__populate(void *at, size_t bytes)
 
 	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
 		return -EACCES;
+	madvise(at, length, MADV_DODUMP);
 	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
 		return 0;
 	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old

@@ -39,6 +39,8 @@
 #define SESSION_ANCHORS 1024
 #define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
 
+#define SESSION_DUMPED (256u << 10) /* [bytes] of each table that go into a core whoever made the rows */
+
 /* [bytes] address space for the entries of all rings, both halves of each. */
 #define SESSION_DATA_MAX (64ull << 30)
 #define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
@@ -186,6 +188,25 @@ static bool session_is(const struct ktr__session *session, int code, const struc
 	return code == 0 && st->st_ino == session->ino && st->st_dev == session->dev;
 }
 
+/*
+ * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
+ * session the beginning of each table, where rows are, and what is populated later.
+ */
+static void session_dump(const struct ktr__session *session)
+{
+	madvise(session->map, session->header.file_bytes, MADV_DONTDUMP);
+	madvise(session->map, KTR_SESSION_ALIGN, MADV_DODUMP);
+	for (int i = 0; i < KTR_REGION_data; i++) {
+		const struct ktr_region *region = &session->header.region[i];
+		uint64_t bytes = session_tables[i].at_once;
+
+		if (bytes == 4096)
+			bytes = SESSION_DUMPED;
+		madvise(session->map + region->offset, bytes < region->bytes ? bytes : region->bytes,
+			MADV_DODUMP);
+	}
+}
+
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
 static int session_map(struct ktr__session *session, struct ktr_error *err)
 {
@@ -210,6 +231,7 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 	    mprotect(session->map + ring->offset, data->offset - ring->offset,
 		     PROT_READ | PROT_WRITE) != 0)
 		return ktr_error_set(err, errno, "cannot make the session writable: %m");
+	session_dump(session);
 	session->control = ktr__region(session, control, struct ktr_control);
 	session->rings = ktr__region(session, ring, struct ktr_ring);
 	if (fstat(session->fd, &st) == 0) {

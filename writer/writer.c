@@ -139,6 +139,7 @@ static void *writer_map(const struct ktr__session_map *map)
 	if (base == MAP_FAILED)
 		return NULL;
 	madvise(base, map->header.file_bytes, MADV_DONTFORK);
+	madvise(base, map->header.file_bytes, MADV_DONTDUMP);
 	return base;
 }
 
