@@ -11,6 +11,7 @@
  * else READER_HOLD_NS after it was first seen. That is by when it was seen, not by its own time:
  * clocks of events drift.
  */
+#include "analyze/core_source.h"
 #include "analyze/merge.h"
 #include "analyze/pulse.h"
 #include "analyze/source.h"
@@ -115,7 +116,7 @@ static int reader_start(struct ktr_reader *reader, uint64_t from_ns, uint64_t to
 	return rc ? rc : reader_prime(reader);
 }
 
-/* A file: a session, or something that was taken for one, or a piece of a trace. */
+/* A file: a session, a core, or something that was taken for one, or a piece of a trace. */
 static int reader_open_file(struct ktr_reader *reader, struct ktr_error *err)
 {
 	struct ktr_error why = KTR_ERROR_NONE;
@@ -128,13 +129,16 @@ static int reader_open_file(struct ktr_reader *reader, struct ktr_error *err)
 			*err = why;
 		return rc;
 	}
+	rc = ktr__core_source(&reader->source, reader->path, err);
+	if (rc != -ENOEXEC)
+		return rc;
 	snprintf(beside, sizeof(beside), "%.*s" KTR_TRACE_METADATA, slash ? (int)(slash + 1 - reader->path) : 0,
 		 reader->path);
 	if (access(beside, F_OK) == 0)
 		return ktr_error_at(err, reader->path, 0, 0, EINVAL,
 				    "is a part of a trace: name the directory it lies in");
 	return ktr_error_at(err, reader->path, 0, 0, EINVAL,
-			    "is neither a trace, which is a directory, nor a session");
+			    "is neither a trace, which is a directory, nor a session, nor a core");
 }
 
 static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)

@@ -136,7 +136,16 @@ static int walk_last_of_trace(struct walk *walk)
 	return rc;
 }
 
-/* A session: how many events are there in all? */
+static void walk_note(struct walk *walk, const struct ktr_note *note)
+{
+	if (note->damaged)
+		walk->partial = 1;
+	if (walk->n_notes < WALK_NOTES)
+		walk->note[walk->n_notes] = strdup(note->text);
+	walk->n_notes++;
+}
+
+/* A session: how many events are there in all? Its notes are told once, so they are kept. */
 static int walk_last_of_session(struct walk *walk)
 {
 	struct ktr_event event;
@@ -146,6 +155,8 @@ static int walk_last_of_session(struct walk *walk)
 	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0)
 			rc = walk_failed(walk, walk->reader);
+		if (what == KTR_READ_NOTE)
+			walk_note(walk, ktr_reader_note(walk->reader));
 		if (what == KTR_READ_EVENT && walk_is_outside(walk, &event))
 			break;
 		n += what == KTR_READ_EVENT;
@@ -194,15 +205,6 @@ int walk_open(struct walk *walk, int argc, char **argv)
 	if (rc)
 		ktr_reader_close(walk->reader);
 	return rc;
-}
-
-static void walk_note(struct walk *walk, const struct ktr_note *note)
-{
-	if (note->damaged)
-		walk->partial = 1;
-	if (walk->n_notes < WALK_NOTES)
-		walk->note[walk->n_notes] = strdup(note->text);
-	walk->n_notes++;
 }
 
 static int walk_tell(struct walk *walk, int what, const struct ktr_event *event,
