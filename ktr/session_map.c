@@ -75,7 +75,7 @@ static const struct map_limit {
 	uint32_t at; /* [bytes] in the header */
 	uint32_t least;
 	uint32_t most;
-	char what[28];
+	char what[32]; /* with its NUL */
 } map_limits[] = {
 #define MAP_LIMIT(field, least, most, what) { offsetof(struct ktr_header, field), least, most, what }
 	MAP_LIMIT(header_bytes, sizeof(struct ktr_header), KTR_SESSION_ALIGN, "impossible header size"),

@@ -287,6 +287,19 @@ static void no_header_is_believed(void)
 	place_drop(&place);
 }
 
+/* The text that a limit has ends where it ends. */
+static void errors_are_whole(void)
+{
+	struct place place;
+
+	place_make(&place);
+	place.image.header->n_regions = 0;
+	place_save(&place);
+	CU_ASSERT(place_refused(&place, EPROTO));
+	CU_ASSERT_STRING_EQUAL(place.err.text, "damaged session: impossible number of regions");
+	place_drop(&place);
+}
+
 static void regions_must_not_overlap(void)
 {
 	struct ktr_header good, header;
@@ -448,6 +461,6 @@ static void a_session_lives_as_long_as_its_processes(void)
 
 SUITE(session_map, TEST(a_good_session_reads_back), TEST(rows_show_when_they_are_ready),
       TEST(longer_rows_are_read_by_their_own_stride), TEST(strings_end),
-      TEST(no_header_is_believed), TEST(regions_must_not_overlap), TEST(what_passes_is_harmless),
+      TEST(no_header_is_believed), TEST(errors_are_whole), TEST(regions_must_not_overlap), TEST(what_passes_is_harmless),
       TEST(files_cut_short_are_refused), TEST(other_kinds_of_files_are_refused),
       TEST(a_session_lives_as_long_as_its_processes));
