@@ -42,8 +42,7 @@ static int core_n_headers(const struct ktr__core *core, const Elf64_Ehdr *elf, u
 		*n = first.sh_info;
 	}
 	if (elf->e_phentsize != sizeof(Elf64_Phdr) || *n > CORE_PARTS_MAX ||
-	    elf->e_phoff > core->n_bytes ||
-	    *n * sizeof(Elf64_Phdr) > core->n_bytes - elf->e_phoff)
+	    elf->e_phoff > core->n_bytes || *n * sizeof(Elf64_Phdr) > core->n_bytes - elf->e_phoff)
 		return core_fault(err, path, offsetof(Elf64_Ehdr, e_phoff),
 				  "impossible program headers");
 	return 0;
@@ -87,8 +86,8 @@ static void core_add_part(struct ktr__core *core, const Elf64_Phdr *segment)
 	n = n < room ? n : room;
 	if (!n || segment->p_vaddr > UINT64_MAX - n)
 		return;
-	core->part[core->n_parts++] =
-		(struct ktr__core_part){ segment->p_vaddr, n, segment->p_offset };
+	core->part[core->n_parts++] = (struct ktr__core_part){ segment->p_vaddr, n,
+							       segment->p_offset };
 }
 
 /* ---- notes ---- */

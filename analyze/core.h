@@ -16,7 +16,7 @@
 
 /* A piece of memory that is in the file. */
 struct ktr__core_part {
-	uint64_t at;	  /* address */
+	uint64_t at;      /* address */
 	uint64_t n_bytes; /* never beyond the end of the file */
 	uint64_t offset;  /* in the file */
 };

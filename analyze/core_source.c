@@ -29,7 +29,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define CORE_SESSIONS 8		/* of one process; more are not looked at */
+#define CORE_SESSIONS 8          /* of one process; more are not looked at */
 #define CORE_CHUNK    (1u << 20) /* [bytes] searched and copied at a time */
 #define CORE_PAGE     4096u
 #define CORE_DELETED  " (deleted)"
@@ -45,7 +45,7 @@ struct core_search {
 	const char *path;
 	struct core_session session[CORE_SESSIONS];
 	unsigned n_sessions;
-	char *chunk; /* owned, CORE_CHUNK bytes */
+	char *chunk;    /* owned, CORE_CHUNK bytes */
 	char gone[256]; /* the path of a session that is not there any more, "" for none */
 };
 
@@ -257,8 +257,8 @@ static int core_find_file(struct core_search *o, char path[PATH_MAX], struct ktr
 
 /* ---- which of the two ---- */
 
-static int core_use(struct core_search *o, struct ktr__source *source,
-		    struct ktr__session_map *map, const char *path, struct ktr_error *err)
+static int core_use(struct core_search *o, struct ktr__source *source, struct ktr__session_map *map,
+		    const char *path, struct ktr_error *err)
 {
 	int rc = ktr__session_feed(source, map, path, NULL, NULL, err);
 
@@ -301,11 +301,12 @@ static int core_use_file(struct core_search *o, const char *path, struct ktr__so
 static int core_none(struct core_search *o, struct ktr_error *err)
 {
 	if (o->n_sessions || o->gone[0])
-		return ktr_error_at(err, o->path, 0, 0, ENOENT,
-				    "the core does not hold the rings of session %s%s, and its file is "
-				    "gone; a trace that it wrote, if any, is all there is",
-				    o->n_sessions ? o->session[0].header.name : o->gone,
-				    o->core.cut ? ": it has been cut" : "");
+		return ktr_error_at(
+			err, o->path, 0, 0, ENOENT,
+			"the core does not hold the rings of session %s%s, and its file is "
+			"gone; a trace that it wrote, if any, is all there is",
+			o->n_sessions ? o->session[0].header.name : o->gone,
+			o->core.cut ? ": it has been cut" : "");
 	return ktr_error_at(err, o->path, 0, 0, ENOENT, "the core of a process without a session%s",
 			    o->core.cut ? "; it has been cut" : "");
 }

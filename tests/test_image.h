@@ -79,19 +79,27 @@ static inline void image_layout(struct ktr_header *header)
 	header->file_bytes = at;
 }
 
-/* The caller frees image->bytes. The name is of at most 63 bytes. */
-static inline void image_make(struct image *image, const char *name)
+/* The name is of at most 63 bytes. */
+static inline void image_header(struct ktr_header *header, const char *name)
 {
-	struct ktr_header header = {
+	*header = (struct ktr_header){
 		.magic = KTR_SESSION_MAGIC, .major = KTR_SESSION_MAJOR, .minor = KTR_SESSION_MINOR,
-		.header_bytes = sizeof(header), .ready = 1, .arch = KTR_ARCH_X86_64,
+		.header_bytes = sizeof(*header), .ready = 1, .arch = KTR_ARCH_X86_64,
 		.path = KTR_PATH_RSEQ, .clock = KTR_CLOCK_TSC, .n_rings = IMAGE_RINGS,
 		.ring_log2_max = 12, .keep_log2_max = 8, .creator_pid = 4711,
 	};
 
-	image_layout(&header);
-	memcpy(header.name, name, strlen(name));
-	strcpy(header.host, "here");
+	image_layout(header);
+	memcpy(header->name, name, strlen(name));
+	strcpy(header->host, "here");
+}
+
+/* The caller frees image->bytes. */
+static inline void image_make(struct image *image, const char *name)
+{
+	struct ktr_header header;
+
+	image_header(&header, name);
 	image->n_bytes = header.file_bytes;
 	image->bytes = aligned_alloc(KTR_SESSION_ALIGN, image->n_bytes);
 	memset(image->bytes, 0, image->n_bytes);
