@@ -68,7 +68,7 @@ VIS_LIBS     := -lz
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
-BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr)
+BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktrread.a
 
 include examples/build.mk
@@ -180,6 +180,10 @@ $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(TOOL_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+# The same program, which looks at the name that it is called by.
+$(O)/bin/ktrdump: | $(O)/bin/ktr
+	$(Q)ln -sf ktr $@
 
 $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)

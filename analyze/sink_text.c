@@ -158,9 +158,9 @@ static void sink_text_cells(struct ktr__sink_text *text, const struct ktr_event 
 	}
 }
 
-/* The event's text where it belongs; put right only if there is something wrong with it. */
-static void sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
-			      const struct ktr_event *event)
+/* It is put right only if there is something wrong with it. */
+void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
+			    const struct ktr_event *event)
 {
 	char *at = out->buffer + out->n;
 	size_t room = out->room - out->n, n = ktr__render_event(event, symbols, at, room), plain;
@@ -189,7 +189,7 @@ static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 	if (rc)
 		return rc;
 	sink_text_cells(text, event);
-	sink_text_message(text->out, text->symbols, event);
+	ktr__sink_text_message(text->out, text->symbols, event);
 	ktr__out_char(text->out, '\n');
 	text->last_ns = event->time_ns;
 	text->n_events++;

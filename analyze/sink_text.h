@@ -50,4 +50,8 @@ void ktr__sink_text_init(struct ktr__sink_text *text);
 /* Prints the line with the columns' names. */
 void ktr__sink_text_header(struct ktr__sink_text *text);
 
+/* The event's text alone, in one line and visible. symbols may be NULL. */
+void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
+			    const struct ktr_event *event);
+
 #endif

@@ -17,6 +17,8 @@ SHELLS    := bash zsh fish
 COMPLETION_bash := bash-completion/completions/ktr
 COMPLETION_zsh  := zsh/site-functions/_ktr
 COMPLETION_fish := fish/vendor_completions.d/ktr.fish
+# bash and fish look for a file by the command's name; zsh reads in the file which commands it is for.
+COMPLETION_LINKS := bash-completion/completions/ktrdump fish/vendor_completions.d/ktrdump.fish
 
 # What one directory gets: $(call put,mode,directory,files).
 put = $(INSTALL) -d "$(DESTDIR)$(2)" && $(INSTALL) -m $(1) $(3) "$(DESTDIR)$(2)"
@@ -29,6 +31,7 @@ pc = sed -e 's|@version@|$(VERSION)|' -e 's|@libs@|$(LIBREAD_LIBS)|' \
 
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
+	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktrread.a)
 	for l in libktr.so libktr-writer.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
@@ -46,13 +49,14 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample)
 	$(foreach s,$(SHELLS),$(INSTALL) -d "$(DESTDIR)$(DATADIR)/$(dir $(COMPLETION_$(s)))" && \
 		scripts/completions.sh $(s) $(O)/bin/ktr >"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))" &&) :
+	$(foreach l,$(COMPLETION_LINKS),ln -sf $(subst ktrdump,ktr,$(notdir $(l))) "$(DESTDIR)$(DATADIR)/$(l)" &&) :
 	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
 
 uninstall: ## remove what install put there
-	rm -f "$(DESTDIR)$(BINDIR)/ktr" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
+	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
 		libktr.so.$(VERSION) libktr-writer.so.$(V_MAJOR) libktr-writer.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"
-	rm -f $(foreach s,$(SHELLS),"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))")
+	rm -f $(foreach f,$(foreach s,$(SHELLS),$(COMPLETION_$(s))) $(COMPLETION_LINKS),"$(DESTDIR)$(DATADIR)/$(f)")
 	for page in $(MAN_PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done
 
 deb: all ## build a Debian package, $(O)/ktr_VERSION_ARCH.deb

@@ -4,6 +4,7 @@
  * main() begins; this file knows none of them by name.
  */
 #include "tools/command.h"
+#include "tools/ktrdump.h"
 #include "tools/options.h"
 
 #include <ktr/conf.h>
@@ -98,6 +99,15 @@ static int ktr_run(int argc, char **argv)
 	return rc;
 }
 
+/* Under another name it is another command. */
+static int ktr_run_ktrdump(int argc, char **argv)
+{
+	char name[] = KTRDUMP_NAME;
+
+	argv[0] = name;
+	return ktrdump_main(argc, argv);
+}
+
 static int ktr_help_about(int argc, char **argv)
 {
 	char option[] = "--help", *args[] = { argc > 0 ? argv[0] : NULL, option, NULL };
@@ -130,6 +140,8 @@ int main(int argc, char **argv)
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
 	json_set_alloc_funcs(ktr_json_alloc, free);
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
+	if (argc && strcmp(basename(argv[0]), KTRDUMP_NAME) == 0)
+		return ktr_run_ktrdump(argc, argv);
 	if (!*word) {
 		ktr_help(stderr);
 		return 2;

@@ -145,24 +145,34 @@ static void walk_note(struct walk *walk, const struct ktr_note *note)
 	walk->n_notes++;
 }
 
-/* A session: how many events are there in all? Its notes are told once, so they are kept. */
-static int walk_last_of_session(struct walk *walk)
+int walk_count(struct walk *walk, uint64_t *n)
 {
 	struct ktr_event event;
-	uint64_t n = 0;
-	int what, rc = walk_begin(walk, walk->reader);
+	int what;
 
-	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
+	*n = 0;
+	while ((what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0)
-			rc = walk_failed(walk, walk->reader);
+			return walk_failed(walk, walk->reader);
 		if (what == KTR_READ_NOTE)
 			walk_note(walk, ktr_reader_note(walk->reader));
 		if (what == KTR_READ_EVENT && walk_is_outside(walk, &event))
 			break;
-		n += what == KTR_READ_EVENT;
+		*n += what == KTR_READ_EVENT;
 	}
-	if (!rc && !walk->from_ns && ktr_reader_seek(walk->reader, 0))
-		rc = walk_failed(walk, walk->reader);
+	if (ktr_reader_seek(walk->reader, walk->reverse ? UINT64_MAX : 0))
+		return walk_failed(walk, walk->reader);
+	return 0;
+}
+
+/* A session: how many events are there in all? */
+static int walk_last_of_session(struct walk *walk)
+{
+	uint64_t n = 0;
+	int rc = walk_begin(walk, walk->reader);
+
+	if (!rc)
+		rc = walk_count(walk, &n);
 	walk->n_skip = n > walk->n_last ? n - walk->n_last : 0;
 	return rc;
 }
@@ -192,8 +202,13 @@ int walk_open(struct walk *walk, int argc, char **argv)
 {
 	int rc = find_source(&walk->find, argc, argv, walk->path, sizeof(walk->path));
 
-	if (!rc)
-		rc = walk_reader(walk, walk->reverse, &walk->reader);
+	return rc ? rc : walk_open_path(walk);
+}
+
+int walk_open_path(struct walk *walk)
+{
+	int rc = walk_reader(walk, walk->reverse, &walk->reader);
+
 	if (rc)
 		return rc;
 	walk->info = ktr_reader_info(walk->reader);

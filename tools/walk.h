@@ -73,6 +73,15 @@ int walk_option(struct walk *walk, int id, const char *value);
 /* Opens the source. 0, or the exit status after a complaint. */
 int walk_open(struct walk *walk, int argc, char **argv);
 
+/* The same where walk->path says already what is to be read. */
+int walk_open_path(struct walk *walk);
+
+/*
+ * How many events the walk has, before it is run: for sources that are held in memory. Notes are kept. 0,
+ * or 1 after a complaint.
+ */
+int walk_count(struct walk *walk, uint64_t *n);
+
 /*
  * Feeds the sinks with what the options leave. 0, what a sink returned, or a negative errno after a
  * complaint. Notes are kept until walk_close(): they must not get into a pager's way.

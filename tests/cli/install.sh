@@ -24,6 +24,7 @@ use() {
 		$cc -I"$(pkg-config --variable=compat ktr)" compat.c -o compat $(pkg-config --cflags --libs ktr)) ||
 		fail "compat"
 	[ "$(pkg-config --modversion ktr)" = "$("$1/bin/ktr" --version | cut -d' ' -f2)" ] || fail "version"
+	"$1/bin/ktrdump" --help | grep -q '^usage: ktrdump' || fail "ktrdump"
 	for program in shared static; do
 		LD_LIBRARY_PATH=$1/lib "$1/bin/ktr" run -o "$dir/$program.trace" "$dir/$program" >"$dir/log" 2>&1 ||
 			{ cat "$dir/log"; fail "ktr run $program"; }
@@ -50,9 +51,15 @@ _ktr
 COMP_WORDS=(ktr dump --rev) COMP_CWORD=2
 _ktr
 [ "${COMPREPLY[*]}" = --reverse ] || { echo "bash completes --rev to: ${COMPREPLY[*]}"; exit 1; }
+COMP_WORDS=(ktrdump --rel) COMP_CWORD=1
+_ktr
+[ "${COMPREPLY[*]}" = --relative ] || { echo "bash completes ktrdump --rel to: ${COMPREPLY[*]}"; exit 1; }
 END
 	bash "$dir/complete.bash" "$1/bash-completion/completions/ktr" || fail "bash completion"
-	grep -q "'--reverse\[" "$1/zsh/site-functions/_ktr" || fail "zsh completion"
+	cmp "$1/bash-completion/completions/ktr" "$1/bash-completion/completions/ktrdump" || fail "bash and ktrdump"
+	grep -q "'--reverse\[" "$1/zsh/site-functions/_ktr" && grep -q "'--relative\[" "$1/zsh/site-functions/_ktr" ||
+		fail "zsh completion"
+	grep -q -- "-c ktrdump -l relative -s r" "$1/fish/vendor_completions.d/ktrdump.fish" || fail "fish and ktrdump"
 	grep -q -- "from dump' -l reverse -s R" "$1/fish/vendor_completions.d/ktr.fish" || fail "fish completion"
 	command -v zsh >/dev/null && { zsh -n "$1/zsh/site-functions/_ktr" || fail "zsh -n"; }
 	command -v fish >/dev/null && { fish -n "$1/fish/vendor_completions.d/ktr.fish" || fail "fish -n"; }

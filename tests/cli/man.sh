@@ -22,7 +22,24 @@ lint() {
 	mandoc -T lint -W warning $pages || fail "lint"
 }
 
-# Every command has a page and stands in ktr(1); every option stands in the command's page.
+# Every option stands in the command's page, and the other way around.
+options() { # page, command...
+	page=$1
+	shift
+	text "$page" >"$dir/page"
+	"$@" --help | sed -n '/^usage:/,$p' >"$dir/help"
+	options=$(sed -nE 's/^ +((-[A-Za-z], )?--[a-z-]+).*/\1/p' "$dir/help" | tr -d ,)
+	[ -n "$options" ] || fail "$* has no option"
+	for option in $options; do
+		has "$option" "$dir/page" || fail "$page does not name $option"
+	done
+	for option in $(grep -oE '^ +(-[a-zA-Z],? ?[A-Za-z]*,? ?)?--[a-z][a-z-]+' "$dir/page" |
+		grep -oE -e '--[a-z-]+'); do
+		has "$option" "$dir/help" || fail "$page names $option, which $* lacks"
+	done
+}
+
+# Every command has a page and stands in ktr(1).
 commands() {
 	text man/ktr.1 >"$dir/ktr.1"
 	names=$("$ktr" --help | sed -n '/^commands:/,$s/^  \([a-z]*\) .*/\1/p')
@@ -30,19 +47,9 @@ commands() {
 	for name in $names; do
 		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
 		[ -e "man/ktr-$name.1" ] || { fail "man/ktr-$name.1 is missing"; continue; }
-		text "man/ktr-$name.1" >"$dir/page"
-		"$ktr" "$name" --help | sed -n '/^usage:/,$p' >"$dir/help"
-		options=$(sed -nE 's/^ +((-[A-Za-z], )?--[a-z-]+).*/\1/p' "$dir/help" | tr -d ,)
-		[ -n "$options" ] || fail "ktr $name has no option"
-		for option in $options; do
-			has "$option" "$dir/page" || fail "ktr-$name.1 does not name $option"
-		done
-		# And the other way around.
-		for option in $(grep -oE '^ +(-[a-zA-Z],? ?[A-Za-z]*,? ?)?--[a-z][a-z-]+' "$dir/page" |
-			grep -oE -e '--[a-z-]+'); do
-			has "$option" "$dir/help" || fail "ktr-$name.1 names $option, which ktr $name lacks"
-		done
+		options "man/ktr-$name.1" "$ktr" "$name"
 	done
+	options man/ktrdump.8 "$O/bin/ktrdump"
 }
 
 # A session of a program that has ended, to ask for its knobs.
