@@ -123,8 +123,8 @@ static int ring_fetch(struct ring_pass *pass, const struct ktr__ring_cursor *cur
 	if (pass->head < cursor->next)
 		return -EPROTO;
 	oldest = ring_oldest(pass->head, pass->size);
-	if (pass->source->leap && oldest > cursor->next)
-		oldest += (pass->head - oldest) / 2;
+	if (oldest > cursor->next)
+		oldest += ring_min(pass->source->leap, (pass->head - oldest) / 2);
 	if (try >= RING_HURRY)
 		oldest += (pass->head - oldest) / RING_TRIES * (try - RING_HURRY + 1);
 	oldest = ring_max(oldest, ring_min(pass->before.first, pass->head));

@@ -27,7 +27,7 @@ struct ktr__ring_source {
 	const struct ktr_header *header; /* borrowed; passed ktr__header_check() */
 	const void *base; /* the whole file mapped (the process's own session), or NULL: */
 	int fd;		  /* read by pread */
-	int leap;	  /* 1: who was overtaken goes on in the middle of the ring, not at its oldest edge */
+	uint32_t leap;	  /* [slots] who was overtaken goes on so far from the oldest edge, in the older half */
 };
 
 /* Where one drain stands in one ring. Only ktr__ring_read() moves it. */

@@ -26,7 +26,7 @@ static struct {
 } plan;
 
 static unsigned n_resizes, n_clears;
-static int leap; /* how the reader goes on when it was overtaken */
+static uint32_t leap; /* how the reader goes on when it was overtaken */
 
 static void inject_change(struct writer *w, uint64_t r)
 {
@@ -149,7 +149,7 @@ static void what_is_leapt_over_is_counted(void)
 {
 	struct tally tally;
 
-	leap = 1;
+	leap = 70;
 	for (unsigned events = 0; events <= 20; events += 20) {
 		all_lives(0, events, &tally);
 		CU_ASSERT_EQUAL(tally.faults, 0);
@@ -159,31 +159,36 @@ static void what_is_leapt_over_is_counted(void)
 	leap = 0;
 }
 
-/* Overtaken, a reader that leaps goes on in the middle of the ring; one that is not leaps nowhere. */
-static void a_leap_leads_to_the_middle(void)
+/* Overtaken, a reader leaps as far as it is told, but not beyond the middle; else it leaps nowhere. */
+static void a_leap_leads_into_the_ring(void)
 {
-	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1);
+	static const uint32_t leaps[] = { 0, 10, 100000 }, left[] = { 512 - KTR_SLOTS_MAX, 502 - KTR_SLOTS_MAX,
+								      (512 - KTR_SLOTS_MAX) / 2 };
 	struct ktr__ring_source source;
 	struct ktr_entry buffer[600];
 	struct ktr__ring_batch batch;
 	struct writer w;
 
-	writer_start(&w, 1, 9, 5);
-	memset(&plan, 0, sizeof(plan));
-	source = writer_source(&w, 0);
-	source.leap = 1;
-	for (unsigned i = 0; i < 300; i++)
-		writer_event(&w, 1);
-	CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
-	CU_ASSERT_EQUAL(batch.n, 300);
-	CU_ASSERT_EQUAL(batch.lost, 0);
-	for (unsigned i = 0; i < 2000; i++)
-		writer_event(&w, 1);
-	CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
-	CU_ASSERT_EQUAL(batch.n, (512 - KTR_SLOTS_MAX) / 2);
-	CU_ASSERT_EQUAL(batch.lost + batch.n, 2000);
-	CU_ASSERT_EQUAL(cursor.next, w.slots);
-	writer_stop(&w);
+	for (unsigned i = 0; i < 3; i++) {
+		struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1);
+
+		writer_start(&w, 1, 9, 5);
+		memset(&plan, 0, sizeof(plan));
+		source = writer_source(&w, 0);
+		source.leap = leaps[i];
+		for (unsigned k = 0; k < 300; k++)
+			writer_event(&w, 1);
+		CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
+		CU_ASSERT_EQUAL(batch.n, 300);
+		CU_ASSERT_EQUAL(batch.lost, 0);
+		for (unsigned k = 0; k < 2000; k++)
+			writer_event(&w, 1);
+		CU_ASSERT_EQUAL(ktr__ring_read(&source, &cursor, UINT64_MAX, buffer, 600, &batch), 1);
+		CU_ASSERT_EQUAL(batch.n, left[i]);
+		CU_ASSERT_EQUAL(batch.lost + batch.n, 2000);
+		CU_ASSERT_EQUAL(cursor.next, w.slots);
+		writer_stop(&w);
+	}
 }
 
 static void rings_are_cleared_and_resized_meanwhile(void)
@@ -283,6 +288,6 @@ static void a_cursor_begins_at_a_moving_head(void)
 }
 
 SUITE(ring_inject, TEST(the_writer_runs_on_everywhere), TEST(what_is_leapt_over_is_counted),
-      TEST(a_leap_leads_to_the_middle),
+      TEST(a_leap_leads_into_the_ring),
       TEST(rings_are_cleared_and_resized_meanwhile), TEST(a_hopeless_ring_is_given_up),
       TEST(a_slow_reader_hurries), TEST(a_cursor_begins_at_a_moving_head));

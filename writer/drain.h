@@ -95,7 +95,7 @@ struct ktr__drain_pace {
 	double peak;	  /* [slots/ns] its highest rate, which fades */
 	uint32_t open;	  /* 1: it had memory when last looked */
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
-	uint32_t lapped;  /* batches in a row before which events were overwritten */
+	uint32_t leap;	  /* [slots] to leap over when it is overtaken the next time */
 };
 
 /* What is used most comes first, large things last: short offsets make short code. */

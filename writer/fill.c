@@ -24,13 +24,6 @@
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
 _Static_assert(KTR_FILL_BYTES <= KTR_PACKET_MAX, "one packet may take the whole buffer");
 
-/*
- * Batches in a row that were overtaken before they were read, until half of the ring is leapt over. Whoever
- * stays at the ring's oldest edge has every batch torn off by the producer, and a gap before each; the same
- * number of events is lost either way, but in a few large gaps. A burst that has ended costs nothing more.
- */
-#define FILL_LEAP 2u
-
 /* Once per packet or less: kept small. */
 #define FILL_COLD __attribute__((noinline, cold))
 
@@ -43,8 +36,10 @@ struct fill {
 	uint32_t n_packets;
 	uint64_t n_events; /* in finished packets */
 	uint64_t n_lost;
+	uint64_t n_slots; /* taken out of the ring */
 	uint64_t first_slot;
 	uint64_t next_slot; /* behind the last batch */
+	uint64_t lapped_at; /* [slots] where reading went on when it was last overtaken; 0: it was not */
 	struct ktr__pack pack;
 };
 
@@ -174,6 +169,7 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 			fill_close(fill, batch->first + at);
 	}
 	fill->next_slot = batch->first + batch->n;
+	fill->n_slots += batch->n;
 }
 
 /*
@@ -241,7 +237,6 @@ static FILL_COLD int fill_write(struct fill *fill)
 static int fill_take(struct fill *fill, uint64_t stop)
 {
 	struct ktr__drain *drain = fill->drain;
-	uint32_t *lapped = &drain->pace[fill->row].lapped;
 	struct ktr__ring_batch batch;
 	uint64_t from;
 	int rc;
@@ -252,7 +247,6 @@ static int fill_take(struct fill *fill, uint64_t stop)
 		if (end + FILL_BATCH_BYTES + KTR_PACK_SLACK > drain->buffer + KTR_FILL_BYTES)
 			return 1;
 		from = fill->ring->cursor.next;
-		drain->source.leap = !drain->all && *lapped >= FILL_LEAP;
 		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries,
 				    KTR_FILL_ENTRIES, &batch);
 		if (rc == -EAGAIN || rc == 0)
@@ -265,25 +259,69 @@ static int fill_take(struct fill *fill, uint64_t stop)
 			from = fill->ring->lost_slot;
 			batch.lost += fill_start(fill->ring, &batch);
 		}
-		*lapped = batch.lost ? *lapped + 1 : 0;
+		if (batch.lost)
+			fill->lapped_at = batch.first;
 		if (batch.lost || batch.cleared)
 			fill_gap(fill, &batch, from);
 		fill_batch(fill, &batch);
 	}
 }
 
+/*
+ * A drain that is overtaken, and goes on at the ring's oldest edge, is overtaken at once again: the producer
+ * tears off the beginning of each batch, and there is a gap before each. So it leaps over as many slots as
+ * the producer was faster by the last time. That is no loss of its own: a buffer that was leapt for is
+ * written only when all that was leapt over has been overwritten, else it is filled anew without.
+ */
+static int fill_leapt_too_far(const struct fill *fill)
+{
+	uint64_t geom, head = ktr__ring_head(&fill->drain->source, fill->row, &geom);
+
+	return fill->drain->source.leap &&
+	       head + KTR_SLOTS_MAX < fill->lapped_at + (1ull << KTR_GEOM_LOG2(geom));
+}
+
+/* How far to leap the next time, the head having been there at first. */
+static uint32_t fill_leap(const struct fill *fill, uint64_t head)
+{
+	uint64_t came = ktr__ring_head(&fill->drain->source, fill->row, NULL) - head;
+
+	if (!fill->lapped_at || came <= fill->n_slots)
+		return 0;
+	return came - fill->n_slots < UINT32_MAX ? (uint32_t)(came - fill->n_slots) : UINT32_MAX;
+}
+
+/* Fills the buffer. 1 when there is more, 0 when there is not. */
+static int fill_buffer(struct fill *fill, uint64_t stop, int final)
+{
+	int more = fill_take(fill, stop);
+
+	if (!fill->open && final && fill->ring->discarded != fill->ring->told)
+		fill_open(fill, fill->ring->cursor.next);
+	if (fill->open)
+		fill_close(fill, fill->ring->cursor.next);
+	return more;
+}
+
 int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final)
 {
 	struct ktr__drain_ring saved = drain->ring[row];
-	struct fill fill = { .drain = drain, .ring = &drain->ring[row], .row = row };
+	const struct fill empty = { .drain = drain, .ring = &drain->ring[row], .row = row };
+	struct fill fill = empty;
+	uint64_t head = ktr__ring_head(&drain->source, row, NULL);
 	int rc, more;
 
-	more = fill_take(&fill, stop);
-	if (!fill.open && final && fill.ring->discarded != fill.ring->told)
-		fill_open(&fill, fill.ring->cursor.next);
-	if (fill.open)
-		fill_close(&fill, fill.ring->cursor.next);
+	drain->source.leap = drain->all ? 0 : drain->pace[row].leap;
+	more = fill_buffer(&fill, stop, final);
+	if (fill_leapt_too_far(&fill)) {
+		drain->ring[row] = saved;
+		drain->losses.n = 0;
+		drain->source.leap = 0;
+		fill = empty;
+		more = fill_buffer(&fill, stop, final);
+	}
 	rc = fill.used ? fill_write(&fill) : 0;
+	drain->pace[row].leap = fill_leap(&fill, head);
 	drain->losses.n = 0;
 	if (!rc && !fill.used)
 		drain->stats.lost += fill.n_lost;
