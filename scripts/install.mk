@@ -19,6 +19,8 @@ COMPLETION_zsh  := zsh/site-functions/_ktr
 COMPLETION_fish := fish/vendor_completions.d/ktr.fish
 # bash and fish look for a file by the command's name; zsh reads in the file which commands it is for.
 COMPLETION_LINKS := bash-completion/completions/ktrdump fish/vendor_completions.d/ktrdump.fish
+# What gdb loads for programs that use the library: by the name of its file.
+GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
 
 # What one directory gets: $(call put,mode,directory,files).
 put = $(INSTALL) -d "$(DESTDIR)$(2)" && $(INSTALL) -m $(1) $(3) "$(DESTDIR)$(2)"
@@ -46,7 +48,9 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	for page in $(MAN_PAGES); do \
 		dir="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
 		$(INSTALL) -d "$$dir" && $(INSTALL) -m 644 $$page "$$dir" || exit; done
-	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample)
+	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
+	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
+	$(INSTALL) -m 644 tools/ktr-gdb.py "$(DESTDIR)$(GDB_AUTO)"
 	$(foreach s,$(SHELLS),$(INSTALL) -d "$(DESTDIR)$(DATADIR)/$(dir $(COMPLETION_$(s)))" && \
 		scripts/completions.sh $(s) $(O)/bin/ktr >"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))" &&) :
 	$(foreach l,$(COMPLETION_LINKS),ln -sf $(subst ktrdump,ktr,$(notdir $(l))) "$(DESTDIR)$(DATADIR)/$(l)" &&) :
@@ -55,6 +59,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 uninstall: ## remove what install put there
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
 		libktr.so.$(VERSION) libktr-writer.so.$(V_MAJOR) libktr-writer.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
+	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"
 	rm -f $(foreach f,$(foreach s,$(SHELLS),$(COMPLETION_$(s))) $(COMPLETION_LINKS),"$(DESTDIR)$(DATADIR)/$(f)")
 	for page in $(MAN_PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done
