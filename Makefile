@@ -73,7 +73,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-abi check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -314,6 +314,9 @@ check-san: all ## stress, kills and unit tests under address, undefined and thre
 
 check-oom: all ## each allocation of the library and of the commands fails in its turn
 	O=$(O) sh tests/oom/run.sh
+
+check-abi: all ## programs and libraries of earlier commits with the present ones
+	O=$(O) sh tests/abi/history.sh
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user
 	scripts/check-arm64.sh

@@ -59,6 +59,7 @@ void ktr__object_walk(void (*found)(void *context, const struct ktr__object *obj
 
 /* start.c */
 bool ktr__start_asked(void); /* for tracing: only then does anything complain */
+extern bool ktr__site_refused; /* site.c: a module of another ABI, which has been said */
 void ktr__start_once(void);
 void ktr__start_with(const char *session); /* ktr_open(): as ktr__start_once(), with a session's name */
 struct ktr_conf *ktr__own_conf(void);

@@ -25,6 +25,7 @@
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ktr_module *site_modules; /* RCU */
+bool ktr__site_refused;
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t site_hash(const void *bytes, size_t n)
@@ -210,14 +211,19 @@ static void site_register_module(struct ktr_module *module)
 	__atomic_store_n(&module->gate, &ktr__own.control->gate, __ATOMIC_RELEASE);
 }
 
+#define SITE_TEXT(number)  SITE_TEXT_(number)
+#define SITE_TEXT_(number) #number
+#define SITE_ABI	   SITE_TEXT(KTR_ABI) "." SITE_TEXT(KTR__SITE_BYTES)
+
 __attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module *module)
 {
 	ktr__start_once();
-	if (module->abi != KTR_ABI || module->site_bytes != sizeof(struct ktr_site)) {
-		if (!module->attached)
-			ktr__complain("a module was built for ABI %u of ktr, the library has %u: not traced",
-				      module->abi, KTR_ABI);
+	if (module->abi != KTR_ABI || module->site_bytes != KTR__SITE_BYTES) {
+		if (!module->attached && ktr__start_asked())
+			ktr__complain("a module was built for ABI %u.%u of ktr, the library has " SITE_ABI ": not traced",
+				      module->abi, module->site_bytes);
 		module->attached = 1;
+		ktr__site_refused = true;
 		return;
 	}
 	pthread_mutex_lock(&site_lock);

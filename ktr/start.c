@@ -506,7 +506,7 @@ static void start_unmatched(void)
 	uint64_t asked = ktr__load(&ktr__own.control->asked);
 	char mask[256];
 
-	if (!start_asked)
+	if (!start_asked || ktr__site_refused)
 		return;
 	if (asked && !(asked & ktr__session_classes(&ktr__own)) &&
 	    ktr_conf_get(&start_conf, "debug.ktr.mask", mask, sizeof(mask), NULL) == 0)

@@ -82,7 +82,8 @@ struct KTR__SITE_HIDDEN ktr_site {
 	uint8_t reserved[7];
 };
 
-KTR__LAYOUT(sizeof(struct ktr_site) == 88, "programs and library share this layout");
+#define KTR__SITE_BYTES 88
+KTR__LAYOUT(sizeof(struct ktr_site) == KTR__SITE_BYTES, "programs and library share this layout");
 
 /*
  * One per executable or shared object, defined by the header as a weak hidden symbol, so that the

@@ -76,7 +76,7 @@ extern struct ktr_site *__stop_ktr_sites[] __attribute__((weak, visibility("hidd
 
 extern struct ktr_module ktr__module __attribute__((weak, visibility("hidden")));
 __attribute__((weak, visibility("hidden"))) struct ktr_module ktr__module = {
-	&ktr__module.zero, 0, KTR_ABI, (uint32_t)sizeof(struct ktr_site),
+	&ktr__module.zero, 0, KTR_ABI, KTR__SITE_BYTES,
 	__start_ktr_sites, __stop_ktr_sites, NULL, 0
 };
 

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# A program and the library may come from different builds. What they share is recorded in tests/abi/program-N.txt, N
+# being KTR_ABI: nothing there may move or vanish while that number stays. Where the numbers differ the library says
+# so in one line and the program runs untraced, either way round. `make check-abi` has the libraries of earlier
+# commits, this script what is made from the present sources with another number.
+#
+#	abi.sh record	writes the file for a new number
+. "$(dirname "$0")/../stress/common.sh"
+number=$(awk '$2 == "KTR_ABI" { print $3 }' include/ktr/version.h)
+recorded=tests/abi/program-$number.txt
+
+# ---- what is shared ----
+gcc -std=gnu11 -g -fno-eliminate-unused-debug-types -Iinclude -c tests/abi/surface.c -o "$dir/surface.o" || exit 1
+python3 tests/abi/layout.py "$dir/surface.o" ktr_site ktr_module ktr_class ktr_arg_type ktr_options ktr_stats ktr_stack \
+	ktr_knob >"$dir/surface" || exit 1
+nm -D --defined-only "$O/lib/libktr.so" | awk '$2 != "A" { print "symbol " $3 }' | LC_ALL=C sort >>"$dir/surface"
+[ "$(wc -l <"$dir/surface")" -gt 100 ] || fail "only $(wc -l <"$dir/surface") lines of what is shared"
+if [ "${1:-}" = record ]; then
+	cp "$dir/surface" "$recorded"
+elif [ ! -e "$recorded" ]; then
+	fail "nothing is recorded for KTR_ABI $number: sh tests/cli/abi.sh record"
+else
+	LC_ALL=C sort "$dir/surface" >"$dir/now"
+	gone=$(LC_ALL=C sort "$recorded" | LC_ALL=C comm -13 "$dir/now" -)
+	[ -z "$gone" ] || fail "programs built before rely on what has changed; KTR_ABI (include/ktr/version.h) has to rise,
+and sh tests/cli/abi.sh record:
+$gone"
+fi
+
+# ---- another number ----
+# headers NAME SCRIPT: a copy of the headers, changed.
+headers() {
+	cp -r include "$dir/$1"
+	sed -i "$2" "$dir/$1/ktr/version.h" "$dir/$1/ktr/site.h"
+}
+other=$((number + 1))
+headers other "s/define KTR_ABI .*/define KTR_ABI $other/"
+headers larger 's/uint8_t reserved\[7\]/uint8_t reserved[15]/; s/KTR__SITE_BYTES 88/KTR__SITE_BYTES 96/'
+cmp -s include/ktr/site.h "$dir/larger/ktr/site.h" && fail "struct ktr_site was not changed"
+program() { # NAME HEADERS
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -I"$2" tests/stress/bad.c -o "$dir/$1" -L"$O/lib" -lktr -lpthread || exit 1
+}
+program same include
+program newer "$dir/other"
+program grown "$dir/larger"
+# The library of the other number: all but one object are the same.
+mkdir "$dir/lib"
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -ftls-model=initial-exec -fvisibility=hidden -I"$dir/other" -Iinclude -I. -c ktr/site.c \
+	-o "$dir/site.o" || exit 1
+# shellcheck disable=SC2046
+$cc -shared -Wl,-soname,libktr.so.0 -Wl,-Bsymbolic -Wl,--version-script=ktr/libktr.map -o "$dir/lib/libktr.so.0" "$dir/site.o" \
+	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/site.o") -lurcu-bp -lpthread -ldl || exit 1
+
+# runs WHAT LIBRARIES PROGRAM WANTED: untraced, and WANTED on stderr; silent if nobody asked; or traced.
+runs() {
+	what=$1 libraries=$2 program=$dir/$3 wanted=$4
+	for mask in gen ''; do
+		[ -n "$mask" ] || [ "$wanted" = traced ] || wanted=
+		[ "$wanted" = traced ] && want_err='' || want_err=$wanted
+		KTR_MASK=$mask LD_LIBRARY_PATH=$libraries "$program" 0 >"$dir/out" 2>"$dir/err" 3>"$dir/said"
+		is "$what: exit status" $? 7
+		is "$what: its output" "$(cat "$dir/out")" "worked 8997000"
+		is "$what: stderr" "$(cat "$dir/err")" "$want_err"
+		case $wanted-$mask in
+		traced-gen) is "$what" "$(cat "$dir/said")" "recorded=12000 dropped=0" ;;
+		*) is "$what" "$(cat "$dir/said")" "recorded=0 dropped=0" ;;
+		esac
+	done
+}
+says="a module was built for ABI"
+runs "the same" "$O/lib" same traced
+runs "a newer program" "$O/lib" newer "ktr: $says $other.88 of ktr, the library has $number.88: not traced"
+runs "an older program" "$dir/lib" same "ktr: $says $number.88 of ktr, the library has $other.88: not traced"
+runs "both newer" "$dir/lib" newer traced
+runs "a program with larger sites" "$O/lib" grown "ktr: $says $number.96 of ktr, the library has $number.88: not traced"
+exit $failed
