@@ -89,7 +89,7 @@ static int join_last(struct ktr__trace_cursor *t)
 struct join {
 	struct ktr__source *source;
 	struct ktr__session_start *start;
-	uint32_t n;         /* rings, of both kinds */
+	uint32_t n;         /* rings, of all kinds */
 	uint32_t n_rings;   /* of each kind */
 	const char *prefix; /* of streams */
 };
@@ -99,6 +99,7 @@ static uint32_t join_ring(const struct join *j, const char *stream)
 {
 	size_t n_prefix = strlen(j->prefix);
 	unsigned long number;
+	unsigned kind;
 	char *end;
 
 	if (strncmp(stream, j->prefix, n_prefix) != 0)
@@ -106,7 +107,8 @@ static uint32_t join_ring(const struct join *j, const char *stream)
 	number = strtoul(stream + n_prefix, &end, 10);
 	if (number >= j->n_rings)
 		return j->n;
-	return (uint32_t)number + (strcmp(end, KTR_STREAM_KEEP) == 0 ? j->n_rings : 0);
+	kind = ktr__stream_kind(end);
+	return kind < KTR_RING_KINDS && number + kind * j->n_rings < j->n ? (uint32_t)number + kind * j->n_rings : j->n;
 }
 
 static void join_dropped(void *context, const char *stream, uint64_t n_events)

@@ -15,12 +15,24 @@
 #include "analyze/packets.h"
 #include "writer/packet.h"
 
+#include <ktr/session.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+unsigned ktr__stream_kind(const char *suffix)
+{
+	static const char names[KTR_RING_KINDS][8] = { "", KTR_STREAM_KEEP, KTR_STREAM_KERNEL };
+	unsigned kind = 0;
+
+	while (kind < KTR_RING_KINDS && strcmp(suffix, names[kind]) != 0)
+		kind++;
+	return kind;
+}
 
 #define PACKETS_READ  ((size_t)64 * 1024)          /* [bytes] read at a time on the way forward */
 #define PACKETS_SHORT ((size_t)256 * 1024)         /* [bytes] the window that is tried first */

@@ -37,6 +37,9 @@ int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name
 void ktr__packets_unwritten(struct ktr__packets *packets);
 void ktr__packets_close(struct ktr__packets *packets);
 
+/* What follows the number in a stream's name: "", ".keep" or ".kernel". KTR_RING_*, KTR_RING_KINDS if none. */
+unsigned ktr__stream_kind(const char *suffix);
+
 /* Gives back a buffer that a search has made large. */
 void ktr__packets_trim(struct ktr__packets *packets);
 

@@ -60,7 +60,7 @@ void ktr__pulse_look(struct ktr__pulse *pulse)
 /* The ring of a stream. */
 static uint32_t pulse_ring(const struct ktr__pulse *pulse, const struct ktr__trace_cursor *t)
 {
-	return t->number + (t->keep ? pulse->map.header.n_rings : 0);
+	return t->number + t->kind * pulse->map.header.n_rings;
 }
 
 static int pulse_answer(struct ktr__pulse *pulse, const struct ktr__source *source,

@@ -92,7 +92,7 @@ static void session_cursor_event(struct ktr__session_cursor *s, uint64_t at,
 	event->time_ns = ktr__session_ns(s, at);
 	event->approx = (entry->timestamp & KTR_TIME_APPROX) != 0;
 	event->cpu = ktr__session_cpu(s, at);
-	event->keep = (uint8_t)s->keep;
+	event->keep = s->kind == KTR_RING_KEEP;
 	event->site = ktr__tables_by_id(tables, entry->site);
 	event->thread = ktr__tables_by_row(tables, s->by_thread ? entry->thread & KTR_THREAD_INDEX
 								: entry->thread);
@@ -102,7 +102,7 @@ static void session_cursor_event(struct ktr__session_cursor *s, uint64_t at,
 static void session_cursor_gap(struct ktr__session_cursor *s, const struct ktr__session_gap *gap,
 			       uint64_t from_ns, uint64_t to_ns)
 {
-	struct ktr_loss loss = { s->cpu, (uint8_t)s->keep, gap->n_events, from_ns, to_ns };
+	struct ktr_loss loss = { s->cpu, s->kind == KTR_RING_KEEP, gap->n_events, from_ns, to_ns };
 
 	if (gap->n_events)
 		ktr__source_loss(s->c.source, &loss);

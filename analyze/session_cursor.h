@@ -20,7 +20,7 @@ struct ktr__session_gap {
 struct ktr__session_cursor {
 	struct ktr__cursor c;
 	uint32_t cpu; /* of the ring; on the thread path of its last event */
-	int keep;
+	unsigned kind; /* KTR_RING_* */
 	int by_thread; /* thread path: the entry tells the CPU */
 
 	/*

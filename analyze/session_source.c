@@ -136,9 +136,9 @@ static void session_start(struct ktr__session_feed *o, struct ktr__session_curso
 {
 	const struct ktr_header *header = &o->map.header;
 
-	s->keep = ring >= header->n_rings;
+	s->kind = ring / header->n_rings;
 	s->by_thread = header->path == KTR_PATH_THREAD;
-	s->cpu = s->by_thread ? 0 : ring - (s->keep ? header->n_rings : 0);
+	s->cpu = s->by_thread ? 0 : ring % header->n_rings;
 	s->ring = (struct ktr__ring_cursor)KTR__RING_FROM_START(ring);
 	if (!o->start)
 		return;

@@ -36,7 +36,7 @@ void ktr__trace_gap(struct ktr__trace_cursor *t, uint64_t n_events, uint64_t fro
 		    uint64_t to_ns)
 {
 	struct ktr_loss loss = { .cpu = t->head.cpu,
-				 .keep = (uint8_t)t->keep,
+				 .keep = t->kind == KTR_RING_KEEP,
 				 .n_events = n_events,
 				 .from_ns = from_ns,
 				 .to_ns = to_ns };

@@ -59,7 +59,7 @@ struct ktr__trace_cursor {
 	int crossed; /* the packet before was in another part */
 	char name[32];
 	uint32_t number; /* in the name */
-	int keep;
+	unsigned kind; /* KTR_RING_* */
 	int in_packet;
 	uint64_t at;   /* [bytes] where the packet begins */
 	uint64_t next; /* [bytes] where the next one begins; reverse: where the one before ends */
@@ -155,7 +155,7 @@ static inline void ktr__trace_complete(struct ktr__trace_cursor *t, struct ktr_e
 	event->thread = t->last_thread;
 	event->index = t->head.first_event + t->n_decoded++;
 	event->cpu = t->head.cpu;
-	event->keep = (uint8_t)t->keep;
+	event->keep = t->kind == KTR_RING_KEEP;
 }
 
 #endif

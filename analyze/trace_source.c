@@ -50,7 +50,7 @@ void ktr__trace_source_close(struct ktr__source *source)
 }
 
 /* Is this the name of a stream? Its number goes into *number. */
-static int trace_source_is_stream(const char *name, uint32_t *number, int *keep)
+static int trace_source_is_stream(const char *name, uint32_t *number, unsigned *kind)
 {
 	const char *digits;
 	unsigned long n;
@@ -65,9 +65,9 @@ static int trace_source_is_stream(const char *name, uint32_t *number, int *keep)
 	if (*digits < '0' || *digits > '9' || strlen(digits) > 16)
 		return 0;
 	n = strtoul(digits, &end, 10);
-	*keep = strcmp(end, KTR_STREAM_KEEP) == 0;
+	*kind = ktr__stream_kind(end);
 	*number = (uint32_t)n;
-	return n < UINT32_MAX && (*keep || !*end);
+	return n < UINT32_MAX && *kind < KTR_RING_KINDS;
 }
 
 /*
@@ -115,7 +115,7 @@ static int trace_source_survey(struct ktr__trace_cursor *t, struct ktr__packets 
 
 /* The cursor of a stream, made if there is none yet. NULL without memory. */
 static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source, const char *name,
-						     uint32_t number, int keep)
+						     uint32_t number, unsigned kind)
 {
 	struct ktr__trace_cursor *t;
 	int rc = 0;
@@ -132,7 +132,7 @@ static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source,
 	t->c.waits = 1;
 	t->file.fd = -1;
 	t->number = number;
-	t->keep = keep;
+	t->kind = kind;
 	snprintf(t->name, sizeof(t->name), "%.*s", (int)sizeof(t->name) - 1, name);
 	if (source->reverse)
 		rc = ktr__trace_reverse(t);
@@ -163,7 +163,7 @@ static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, ui
  * writer, closing the trace, has taken it away. 0 or -errno.
  */
 static int trace_source_add(struct ktr__source *source, unsigned member, const char *name,
-			    uint32_t number, int keep)
+			    uint32_t number, unsigned kind)
 {
 	struct ktr__trace_part part = { .member = member };
 	struct ktr__trace_cursor *t;
@@ -174,7 +174,7 @@ static int trace_source_add(struct ktr__source *source, unsigned member, const c
 		return rc == -ENOENT ? 0 : rc;
 	if (!source->set->member[member].head.has_ended)
 		ktr__packets_unwritten(&file);
-	t = trace_source_cursor(source, name, number, keep);
+	t = trace_source_cursor(source, name, number, kind);
 	rc = t ? trace_source_survey(t, &file, &part) : -ENOMEM;
 	ktr__packets_close(&file);
 	if (!rc) {
@@ -187,23 +187,23 @@ static int trace_source_add(struct ktr__source *source, unsigned member, const c
 	return rc;
 }
 
-/* By number, the main ring before the keep ring. */
+/* By number, the main ring before the keep ring and that of the kernel. */
 static int trace_source_compare(const struct dirent **a, const struct dirent **b)
 {
 	uint32_t m = 0, n = 0;
-	int keep;
+	unsigned kind;
 
-	trace_source_is_stream((*a)->d_name, &m, &keep);
-	trace_source_is_stream((*b)->d_name, &n, &keep);
+	trace_source_is_stream((*a)->d_name, &m, &kind);
+	trace_source_is_stream((*b)->d_name, &n, &kind);
 	return m != n ? (m > n) - (m < n) : strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static int trace_source_select(const struct dirent *entry)
 {
 	uint32_t number;
-	int keep;
+	unsigned kind;
 
-	return trace_source_is_stream(entry->d_name, &number, &keep);
+	return trace_source_is_stream(entry->d_name, &number, &kind);
 }
 
 /* Does the stream have a file in this directory already? */
@@ -233,11 +233,11 @@ static int trace_source_streams(struct ktr__source *source, unsigned member, str
 	for (int i = 0; i < n; i++) {
 		const char *name = names[i]->d_name;
 		uint32_t number;
-		int keep;
+		unsigned kind;
 
-		if (!rc && trace_source_is_stream(name, &number, &keep) &&
+		if (!rc && trace_source_is_stream(name, &number, &kind) &&
 		    !trace_source_has(source, member, name)) {
-			rc = trace_source_add(source, member, name, number, keep);
+			rc = trace_source_add(source, member, name, number, kind);
 			if (rc)
 				ktr_error_at(err, path, 0, 0, -rc, "%s: %s", name, strerror(-rc));
 		}

@@ -45,7 +45,7 @@
 #define SESSION_DATA_MAX (64ull << 30)
 #define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
 #define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
-#define SESSION_KEEP_LESS 4 /* a keep ring is a sixteenth of a main ring */
+#define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
 #define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
@@ -63,7 +63,7 @@ static uint64_t session_ring_bytes(unsigned log2)
 
 static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
 {
-	return n_rings * 2 * (session_ring_bytes(log2) + session_ring_bytes(log2 - SESSION_KEEP_LESS));
+	return n_rings * 2 * (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
 }
 
 /* The regions. From count on, n_rows is per ring; a data region's rows follow from the rings' size. */
@@ -86,7 +86,7 @@ static const struct session_table {
 	[KTR_REGION_knob] = { sizeof(struct ktr_knob_row), KTR_KNOBS_MAX, 4096 },
 	[KTR_REGION_trigger] = { sizeof(struct ktr_trigger), 1, UINT32_MAX },
 	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
-	[KTR_REGION_ring] = { sizeof(struct ktr_ring), 2, UINT32_MAX },
+	[KTR_REGION_ring] = { sizeof(struct ktr_ring), KTR_RING_KINDS, UINT32_MAX },
 	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
 };
 

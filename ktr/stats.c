@@ -22,7 +22,7 @@ uint64_t ktr__session_recorded(const struct ktr__session *session)
 {
 	uint64_t sum = 0, conts;
 
-	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++) {
+	for (uint32_t i = 0; i < KTR_RING_KINDS * session->header.n_rings; i++) {
 		sum += ktr__ring_moment(&session->rings[i], &conts);
 		sum -= conts;
 	}
@@ -36,7 +36,7 @@ uint64_t ktr__session_dropped(const struct ktr__session *session)
 		       ktr__load(&control->drop_nested) + ktr__load(&control->drop_no_site) +
 		       ktr__load(&control->drop_closed);
 
-	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++)
+	for (uint32_t i = 0; i < KTR_RING_KINDS * session->header.n_rings; i++)
 		sum += ktr__load(&session->rings[i].dropped);
 	return sum;
 }

@@ -122,8 +122,8 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		return rc;
 	drain->source = (struct ktr__ring_source){ header, drain->plan.base, drain->plan.map->fd, 0 };
 	drain->n_rows = ktr__header_n_ring_rows(header);
-	if (drain->n_rows > 2 * header->n_rings)
-		drain->n_rows = 2 * header->n_rings;
+	if (drain->n_rows > KTR_RING_KINDS * header->n_rings)
+		drain->n_rows = KTR_RING_KINDS * header->n_rings;
 	drain->ring = calloc(drain->n_rows, sizeof(*drain->ring));
 	drain->pace = calloc(drain->n_rows, sizeof(*drain->pace));
 	drain->buffer = drain_map(KTR_FILL_BYTES);

@@ -58,11 +58,12 @@ static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t 
 				uint64_t discarded)
 {
 	struct ktr__drain_ring *ring = fill->ring;
+	static const uint16_t kinds[KTR_RING_KINDS] = { 0, KTR_PACKET_KEEP, KTR_PACKET_KERNEL };
 	const struct ktr__pack *pack = &fill->pack;
 	uint8_t *packet = fill->drain->buffer + fill->used;
 	struct ktr_packet_header head = { 0 };
 
-	head.flags = (fill->row >= fill->drain->trace.n_rings ? KTR_PACKET_KEEP : 0) |
+	head.flags = kinds[fill->row / fill->drain->trace.n_rings % KTR_RING_KINDS] |
 		     (fill->drain->trace.path == KTR_PATH_THREAD ? KTR_PACKET_THREAD : 0);
 	head.first_slot = fill->first_slot;
 	head.next_slot = next;

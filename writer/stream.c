@@ -64,10 +64,10 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 	memcpy(trace->name, slash ? slash + 1 : path, n);
 	if (strcmp(trace->name, ".") == 0 || strcmp(trace->name, "..") == 0)
 		return ktr_error_set(err, EINVAL, "%s: not a name for a trace", path);
-	trace->stream = malloc(2 * (size_t)n_rings * sizeof(*trace->stream));
+	trace->stream = malloc(KTR_RING_KINDS * (size_t)n_rings * sizeof(*trace->stream));
 	if (!trace->stream)
 		return ktr_error_set(err, ENOMEM, "no memory for the trace");
-	for (uint32_t i = 0; i < 2 * n_rings; i++)
+	for (uint32_t i = 0; i < KTR_RING_KINDS * n_rings; i++)
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
 	trace->parent_fd = sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
 	if (trace->parent_fd < 0)
@@ -115,7 +115,7 @@ static int stream_remove(struct ktr__trace *trace, const char *name)
 		trace->sys->close(side_fd);
 	trace->sys->unlinkat(dir_fd, KTR_TRACE_DIR, AT_REMOVEDIR);
 	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);
-	for (uint32_t i = 0; i < 2 * trace->n_rings; i++) {
+	for (uint32_t i = 0; i < KTR_RING_KINDS * trace->n_rings; i++) {
 		ktr__trace_stream_name(trace, i, file, sizeof(file));
 		trace->sys->unlinkat(dir_fd, file, 0);
 	}
@@ -252,7 +252,7 @@ static int stream_reopen_streams(struct ktr__trace *trace)
 	char name[NAME_MAX + 1];
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < 2 * trace->n_rings; i++) {
+	for (uint32_t i = 0; !rc && i < KTR_RING_KINDS * trace->n_rings; i++) {
 		ktr__trace_stream_name(trace, i, name, sizeof(name));
 		rc = stream_reopen_file(trace, trace->dir_fd, name, &trace->stream[i]);
 		rc = rc == -ENOENT ? 0 : rc;
@@ -355,7 +355,7 @@ void ktr__trace_close(struct ktr__trace *trace)
 	stream_close_fd(trace, &trace->metadata.fd);
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		stream_close_fd(trace, &trace->side[i].fd);
-	for (uint32_t i = 0; trace->stream && i < 2 * trace->n_rings; i++) {
+	for (uint32_t i = 0; trace->stream && i < KTR_RING_KINDS * trace->n_rings; i++) {
 		stream_drop_empty(trace, i);
 		stream_close_fd(trace, &trace->stream[i].fd);
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
@@ -482,9 +482,11 @@ int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const vo
 
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size)
 {
+	static const char suffix[KTR_RING_KINDS][8] = { "", KTR_STREAM_KEEP, KTR_STREAM_KERNEL };
+
 	snprintf(name, size, "%s%u%s",
 		 trace->path == KTR_PATH_RSEQ ? KTR_STREAM_CPU : KTR_STREAM_RING,
-		 row % trace->n_rings, row < trace->n_rings ? "" : KTR_STREAM_KEEP);
+		 row % trace->n_rings, suffix[row / trace->n_rings % KTR_RING_KINDS]);
 }
 
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file)

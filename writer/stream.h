@@ -36,7 +36,7 @@ struct ktr__trace {
 	uint32_t n_rings; /* of each kind */
 	uint32_t path;	  /* KTR_PATH_* */
 	uint64_t bytes;	  /* of all files */
-	struct ktr__file *stream; /* owned; by row of the ring table: main rings, then keep rings */
+	struct ktr__file *stream; /* owned; by row of the ring table */
 	struct ktr__file metadata;
 	struct ktr__file side[KTR_SIDECARS];
 	char name[NAME_MAX + 1];
@@ -105,7 +105,7 @@ int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file *
  */
 void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max);
 
-/* Writes the stream's file name: "cpu_3", "ring_0.keep". */
+/* Writes the stream's file name: "cpu_3", "ring_0.keep", "cpu_0.kernel". */
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);
 
 /* Has somebody removed the trace, or, looking at all of them, one of its streams? 1 or 0. */

@@ -51,7 +51,7 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 	ktr__emit_format(emit,
 			 "\"stream\":\"%s\",\"cpu\":%u,\"keep\":%s,\"why\":\"%s\",\"events\":%" PRIu64
 			 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seq\":%" PRIu64,
-			 name, ring->cpu, row >= drain->trace.n_rings ? "true" : "false", loss->why,
+			 name, ring->cpu, row / drain->trace.n_rings == KTR_RING_KEEP ? "true" : "false", loss->why,
 			 loss->events, loss->from_ns, loss->to_ns, ring->seq);
 	ktr__json_end(emit);
 }

@@ -8,7 +8,7 @@
  *	                       processes, modules, clock anchors, origins of knobs, the program's own knobs,
  *	                       the trigger,
  *	                       per-CPU counts
- *	...     ring headers   one per CPU for the main rings, then one per CPU for the keep rings
+ *	...     ring headers   one per CPU for the main rings, for the keep rings, for those of the kernel
  *	...     ring data      sparse; what geom words point into
  *
  * Little-endian, 64-bit only. All regions start at multiples of 64 KiB, whatever the page size. The
@@ -136,6 +136,16 @@ struct ktr_anchor {
 #define KTR_ROTATE_BYTES (1ull << 30)
 #define KTR_ROTATE_KEEP	 4
 
+/* Rings of each CPU, or of each member of the pool: rows of the ring table in this order, n_rings of each. */
+#define KTR_RING_MAIN	0u
+#define KTR_RING_KEEP	1u
+#define KTR_RING_KERNEL 2u /* of each CPU: what the kernel tells, written by ktr_control.feeder alone */
+#define KTR_RING_KINDS	3u
+
+/* ktr_control.kernel: what of it is wanted. */
+#define KTR_KERNEL_SWITCH 1u
+#define KTR_KERNEL_FAULT  2u
+
 /* Where a forked child records */
 #define KTR_FOLLOW_SAME 0u /* in its parent's session */
 #define KTR_FOLLOW_OWN	1u /* in a session of its own, which begins as its parent's is */
@@ -210,6 +220,11 @@ struct ktr_control {
 	uint64_t freeze_on;    /* KTR_FREEZE_ON_*: what else stops the rings */
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
+
+	/* What the kernel tells of the threads, see writer/feed.h. */
+	uint64_t kernel; /* KTR_KERNEL_*: events that are wanted, if their class is recorded */
+	uint32_t feeder; /* process that reads them; 0: none */
+	uint32_t reserved2;
 };
 
 struct ktr_class_row {
@@ -252,6 +267,8 @@ struct ktr_site_row {
 
 KTR__LAYOUT(sizeof(struct ktr_site_row) == 128, "layout of the file");
 
+#define KTR_THREAD_FED 1u
+
 struct ktr_thread_row {
 	uint32_t state;
 	uint32_t proc; /* row of its process */
@@ -261,7 +278,8 @@ struct ktr_thread_row {
 	uint64_t exit_ns;  /* 0 while it lives, or when nobody saw it end */
 	char name[16];	   /* as of registration, renewed at exit and by ktr_thread_name() */
 	uint64_t start_ticks; /* ticks of the session's clock at registration */
-	uint64_t reserved;
+	uint32_t fed; /* KTR_THREAD_FED: made for the kernel's events; the thread may take it over */
+	uint32_t reserved;
 };
 
 KTR__LAYOUT(sizeof(struct ktr_thread_row) == 64, "layout of the file");

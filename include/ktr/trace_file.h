@@ -9,8 +9,9 @@
  *			"/" "* ktr crc32c 0123abcd *" "/" over the bytes since the one before it
  *	cpu_N		packets of CPU N's main ring (KTR_PATH_RSEQ), in time order
  *	cpu_N.keep	the same of its keep ring
+ *	cpu_N.kernel	the same of what the kernel told of the threads on it
  *	ring_N		packets of thread ring N (KTR_PATH_THREAD); a packet holds events of one CPU
- *	ring_N.keep
+ *	ring_N.keep, ring_N.kernel
  *	ktr/		sidecars, JSON lines; foreign readers ignore a subdirectory
  *
  * Times are nanoseconds of CLOCK_MONOTONIC; the clock's offset in the metadata makes them UTC.
@@ -60,6 +61,7 @@
 #define KTR_STREAM_CPU	   "cpu_"
 #define KTR_STREAM_RING	   "ring_"
 #define KTR_STREAM_KEEP	   ".keep"
+#define KTR_STREAM_KERNEL  ".kernel"
 
 /* X(name, file) */
 #define KTR_SIDECAR_LIST(X)                                                                      \
@@ -113,6 +115,7 @@ struct ktr_packet_header {
 
 #define KTR_PACKET_VERSION 0xffu   /* KTR_TRACE_MAJOR */
 #define KTR_PACKET_KEEP	   0x100u  /* from the keep ring */
+#define KTR_PACKET_KERNEL  0x1000u /* from the kernel's ring */
 #define KTR_PACKET_THREAD  0x200u  /* from a thread's ring */
 #define KTR_PACKET_UNWRITTEN 0x800u /* holds the place of packets that are being written: the stream's end */
 #define KTR_PACKET_FILLER  0x400u  /* made by a repair: covers what was damaged */
