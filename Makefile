@@ -57,7 +57,7 @@ obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/%,$(LIBKTR_SRC)) ktr/writer_load.c)
 # With what the writer needs of the recording side: reading rings and the clock, no state.
-LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c conf/error.c)
+LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))

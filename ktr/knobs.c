@@ -540,6 +540,45 @@ static int knobs_verbose_set(const struct ktr_knob_at *at, const struct ktr_valu
 	return ktr__writer_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
 }
 
+static int knobs_kernel_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	static const struct {
+		char name[8];
+		uint64_t mask;
+	} names[] = { { "switch", KTR_KERNEL_SWITCH }, { "fault", KTR_KERNEL_FAULT },
+		      { "all", KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT } };
+
+	(void)context;
+	if (idx >= sizeof(names) / sizeof(names[0]))
+		return -ENOENT;
+	snprintf(name, size, "%s", names[idx].name);
+	*value = names[idx].mask;
+	return 0;
+}
+
+/* The writer thread reads them: one that runs looks here, the program itself starts one. */
+static int knobs_kernel_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+			    struct ktr_error *err)
+{
+	struct ktr__knob_context *context = knobs_context(at);
+	struct ktr__session *session = context->session;
+	int code;
+
+	if (!session->map)
+		return 0;
+	if (value->number & ~(uint64_t)(KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT))
+		return ktr_error_set(err, EINVAL, "the kernel tells of switch and fault");
+	if (!context->own && value->number && !__atomic_load_n(&session->control->writer, __ATOMIC_RELAXED))
+		return ktr_error_set(err, EOPNOTSUPP, "the program has no writer thread that could read them; ktr record -k does");
+	code = value->number ? ktr__kernel_open(session, err) : 0;
+	if (code)
+		return code;
+	__atomic_store_n(&session->control->kernel, value->number, __ATOMIC_RELEASE);
+	if (!context->own || at->origin < KTR_ORIGIN_API)
+		return 0;
+	return ktr__writer_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
+}
+
 static int knobs_classes_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
@@ -709,6 +748,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	     .get = knobs_field_get, .set = knobs_freeze_on_set, FIELD(freeze_on)),
 	KNOB("frozen_by", STRING, KTR_KNOB_RD, NULL, NULL, NULL, "what stopped the rings",
 	     .max = 191, .get = knobs_frozen_by_get),
+	KNOB("kernel", MASK, KTR_KNOB_RWTUN, NULL, "none", "KTR_KERNEL",
+	     "what the kernel tells of the threads is recorded: switch (class kswitch), fault (class kfault)",
+	     .names = knobs_kernel_names, .get = knobs_field_get, .set = knobs_kernel_set, FIELD(kernel)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

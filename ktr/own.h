@@ -10,14 +10,24 @@
 extern struct ktr__session ktr__own;
 
 /*
- * table.c: rows and strings of append-only tables. 0: the table, or the file system, is full. touch()
+ * Rows and strings of append-only tables, by table.c. 0: the table, or the file system, is full. touch()
  * makes bytes of a region present before they are written or read, because a fault in a full file
  * system is a SIGBUS; false: they cannot be. All async-signal-safe.
  */
-void ktr__table_forget(void); /* another session is ours now */
-bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes);
-uint32_t ktr__table_row(uint32_t *cursor, enum ktr_region_id region);
-uint32_t ktr__table_string(const char *text, size_t n_bytes);
+static inline bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes)
+{
+	return ktr__session_touch(&ktr__own, region, offset, n_bytes);
+}
+
+static inline uint32_t ktr__table_row(uint32_t *cursor, enum ktr_region_id region)
+{
+	return ktr__session_row(&ktr__own, cursor, region);
+}
+
+static inline uint32_t ktr__table_string(const char *text, size_t n_bytes)
+{
+	return ktr__session_put(&ktr__own, text, n_bytes);
+}
 
 /* thread.c */
 void ktr__threads_start(void); /* once, before the first registration */

@@ -29,10 +29,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
-
 #define RING_LOG2_DEFAULT 16		 /* 65,536 entries, 4 MiB per CPU */
 #define RING_TOTAL_MAX	  (64ull << 20) /* [bytes] of all rings together, unless asked otherwise */
 /*
@@ -72,21 +68,6 @@ static bool ring_geom_valid(const struct ktr_header *header, uint32_t index, uin
 
 	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && ring_bytes(log2) <= bytes &&
 	       (offset == area || offset == area + bytes);
-}
-
-int ktr__populate(void *at, size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t length = (bytes + page - 1) & ~(page - 1);
-
-	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
-		return -EACCES;
-	madvise(at, length, MADV_DODUMP);
-	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
-		return 0;
-	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old
-	 * kernel, EPERM of a seccomp filter) say nothing about the memory. */
-	return errno == EFAULT ? -ENOSPC : errno == ENOMEM ? -ENOMEM : -ENOSYS;
 }
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */

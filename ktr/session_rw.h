@@ -80,6 +80,9 @@ int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2);
  */
 int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct ktr_error *err);
 
+/* kernel_ring.c: classes and rings for events of the kernel. Idempotent. 0 or -errno, err filled. */
+int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err);
+
 /* Changes the size of all rings, in use or not; keeps what fits. -EBUSY: a CPU may not be entered. */
 int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err);
 
@@ -91,8 +94,16 @@ int ktr__resize_lock(const struct ktr__session *session); /* a descriptor to clo
 int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
 			uint64_t *geom);
 
-/* Makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
+/* table.c: makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
 int ktr__populate(void *at, size_t bytes);
+
+/* The same for a region; a row of a table; a string; the mask of a class, bound if need be. 0: no room. */
+bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id region, uint64_t offset,
+			uint64_t n_bytes);
+uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, enum ktr_region_id region);
+uint32_t ktr__session_put(const struct ktr__session *session, const char *text, size_t n_bytes);
+uint64_t ktr__session_class(const struct ktr__session *session, const char *name, const char *help);
+void ktr__table_forget(void); /* this process has another session now */
 
 /* count.c: memory for the counts of the first n_sites sites on all CPUs. 0 or -errno. */
 int ktr__counts_open(struct ktr__session *session, uint32_t n_sites);

@@ -38,29 +38,16 @@ static uint64_t site_hash(const void *bytes, size_t n)
 	return hash;
 }
 
-/* The row of a class name, made if there is none. Its bit is its order among application classes. */
+/* The bit of a class name, bound if need be. Its place is its order among application classes. */
 static uint64_t class_bind(const char *name, const char *help)
 {
-	struct ktr_class_row *rows = ktr__region(&ktr__own, class_, struct ktr_class_row);
-	uint32_t index, n = __atomic_load_n(&ktr__own.control->n_classes, __ATOMIC_ACQUIRE);
+	uint64_t mask = ktr__session_class(&ktr__own, name, help);
 
-	for (uint32_t i = 1; i < n && i <= KTR_CLASS_MAX - KTR_CLASS_APP_FIRST; i++)
-		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
-		    strncmp(rows[i].name, name, KTR_CLASS_NAME_MAX - 1) == 0)
-			return rows[i].mask;
-	index = ktr__table_row(&ktr__own.control->n_classes, KTR_REGION_class_);
-	if (!index || index > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST) {
-		if (__atomic_fetch_add(&ktr__own.control->drop_no_class, 1, __ATOMIC_RELAXED) == 0 &&
-		    ktr__start_asked())
-			ktr__complain("class %s is off: the session has bits for %u application classes, all taken",
-				      name, KTR_CLASS_MAX - KTR_CLASS_APP_FIRST);
-		return 0;
-	}
-	strncpy(rows[index].name, name, KTR_CLASS_NAME_MAX - 1);
-	rows[index].help = ktr__table_string(help, strlen(help));
-	rows[index].mask = 1ull << (KTR_CLASS_APP_FIRST + index - 1);
-	__atomic_store_n(&rows[index].state, KTR_ROW_READY, __ATOMIC_RELEASE);
-	return rows[index].mask;
+	if (!mask && __atomic_fetch_add(&ktr__own.control->drop_no_class, 1, __ATOMIC_RELAXED) == 0 &&
+	    ktr__start_asked())
+		ktr__complain("class %s is off: the session has bits for %u application classes, all taken",
+			      name, KTR_CLASS_MAX - KTR_CLASS_APP_FIRST);
+	return mask;
 }
 
 __attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *cls)

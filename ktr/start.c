@@ -245,6 +245,9 @@ void ktr__start_retry(bool last)
 	if (!start_unresolved)
 		return;
 	start_settings(false);
+	/* What the kernel tells is wanted from now on, and the writer does not know yet. */
+	if (!start_unresolved && ktr__own.map && ktr__load(&ktr__own.control->kernel))
+		ktr__writer_flush();
 	if (start_pending.code && last) {
 		start_settings(true);
 		start_unresolved = false;
@@ -292,7 +295,7 @@ static void start_writer(void)
 	if (start_context.enable == KTR__ENABLE_YES ||
 	    (start_context.enable == KTR__ENABLE_UNSAID && start_context.file[0]))
 		code = ktr__writer_enable(&err);
-	else if (ktr__load(&ktr__own.control->verbose))
+	else if (ktr__load(&ktr__own.control->verbose) || ktr__load(&ktr__own.control->kernel))
 		code = ktr__writer_verbose(&err);
 	else
 		return;
@@ -459,6 +462,9 @@ static void start_everything(void)
 			start_complain_error("not traced", &err);
 		return;
 	}
+	/* The kernel's classes are there once they have been asked for, which a mask may have come before. */
+	if (start_unresolved && ktr__load(&ktr__own.control->kernel))
+		start_settings(false);
 	if (start_pending.code && !start_unresolved)
 		start_settings(true);
 	start_writer();

@@ -4,10 +4,15 @@
  * index; nobody waits for anybody, and a process killed in between leaves one row that is never ready.
  * The cursor may run past the end, which is the count of what did not fit.
  */
-#include "ktr/own.h"
+#include "ktr/session_rw.h"
 
 #include <errno.h>
-#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 /* [bytes] populated at a time: small, since every session pays for one of each table. */
 #define TABLE_CHUNK 16384u
@@ -15,15 +20,31 @@
 /* Per region: 1 + the chunk this process populated last. */
 static uint64_t table_chunk[KTR_REGIONS];
 
+int ktr__populate(void *at, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t length = (bytes + page - 1) & ~(page - 1);
+
+	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
+		return -EACCES;
+	madvise(at, length, MADV_DODUMP); /* see session.c */
+	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old
+	 * kernel, EPERM of a seccomp filter) say nothing about the memory. */
+	return errno == EFAULT ? -ENOSPC : errno == ENOMEM ? -ENOMEM : -ENOSYS;
+}
+
 void ktr__table_forget(void)
 {
 	memset(table_chunk, 0, sizeof(table_chunk));
 }
 
-bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_bytes)
+bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id region, uint64_t offset,
+			uint64_t n_bytes)
 {
 	uint64_t first = offset / TABLE_CHUNK, last = (offset + n_bytes - 1) / TABLE_CHUNK;
-	char *base = ktr__own.map + ktr__own.header.region[region].offset;
+	char *base = session->map + session->header.region[region].offset;
 
 	for (uint64_t chunk = first; chunk <= last; chunk++) {
 		int code;
@@ -38,36 +59,56 @@ bool ktr__table_touch(enum ktr_region_id region, uint64_t offset, uint64_t n_byt
 	return true;
 }
 
-uint32_t ktr__table_row(uint32_t *cursor, enum ktr_region_id id)
+uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, enum ktr_region_id id)
 {
-	const struct ktr_region *region = &ktr__own.header.region[id];
+	const struct ktr_region *region = &session->header.region[id];
 	uint32_t row = __atomic_fetch_add(cursor, 1, __ATOMIC_RELAXED);
 
 	if (row < region->n_rows)
-		return ktr__table_touch(id, (uint64_t)row * region->row_bytes, region->row_bytes) ? row : 0;
+		return ktr__session_touch(session, id, (uint64_t)row * region->row_bytes, region->row_bytes) ?
+			       row : 0;
 	/* Keep the count of overruns from wrapping round to valid rows: it stops near the top. */
 	if (row > UINT32_MAX / 2)
 		__atomic_store_n(cursor, UINT32_MAX / 2, __ATOMIC_RELAXED);
 	return 0;
 }
 
-uint32_t ktr__table_string(const char *text, size_t n_bytes)
+uint32_t ktr__session_put(const struct ktr__session *session, const char *text, size_t n_bytes)
 {
-	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_string];
+	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
 	uint64_t at;
 
 	if (!n_bytes)
 		return 0;
 	if (n_bytes > 4095)
 		n_bytes = 4095;
-	at = __atomic_load_n(&ktr__own.control->string_bytes, __ATOMIC_RELAXED);
+	at = __atomic_load_n(&session->control->string_bytes, __ATOMIC_RELAXED);
 	if (at + n_bytes + 1 > region->bytes)
 		return 0;
-	at = __atomic_fetch_add(&ktr__own.control->string_bytes, n_bytes + 1, __ATOMIC_RELAXED);
+	at = __atomic_fetch_add(&session->control->string_bytes, n_bytes + 1, __ATOMIC_RELAXED);
 	if (at + n_bytes + 1 > region->bytes ||
-	    !ktr__table_touch(KTR_REGION_string, at, n_bytes + 1))
+	    !ktr__session_touch(session, KTR_REGION_string, at, n_bytes + 1))
 		return 0;
-	memcpy(ktr__own.map + region->offset + at, text, n_bytes);
-	ktr__own.map[region->offset + at + n_bytes] = 0;
+	memcpy(session->map + region->offset + at, text, n_bytes);
+	session->map[region->offset + at + n_bytes] = 0;
 	return (uint32_t)at;
+}
+
+uint64_t ktr__session_class(const struct ktr__session *session, const char *name, const char *help)
+{
+	struct ktr_class_row *rows = ktr__region(session, class_, struct ktr_class_row);
+	uint32_t index, n = __atomic_load_n(&session->control->n_classes, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 1; i < n && i <= KTR_CLASS_MAX - KTR_CLASS_APP_FIRST; i++)
+		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
+		    strncmp(rows[i].name, name, KTR_CLASS_NAME_MAX - 1) == 0)
+			return rows[i].mask;
+	index = ktr__session_row(session, &session->control->n_classes, KTR_REGION_class_);
+	if (!index || index > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
+		return 0;
+	strncpy(rows[index].name, name, KTR_CLASS_NAME_MAX - 1);
+	rows[index].help = ktr__session_put(session, help, strlen(help));
+	rows[index].mask = 1ull << (KTR_CLASS_APP_FIRST + index - 1);
+	__atomic_store_n(&rows[index].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	return rows[index].mask;
 }

@@ -38,23 +38,54 @@ static struct ktr_thread_row *thread_row(uint32_t row)
 	return ktr__region(&ktr__own, thread, struct ktr_thread_row) + row;
 }
 
+/* The row that writer/feed_thread.c has made for this thread, taken over; 0 where there is none. */
+static uint32_t thread_fed(uint32_t tid)
+{
+	uint32_t n = __atomic_load_n(&ktr__own.control->n_threads, __ATOMIC_SEQ_CST);
+
+	if (!__atomic_load_n(&ktr__own.control->feeder, __ATOMIC_RELAXED) ||
+	    n > ktr__own.header.region[KTR_REGION_thread].n_rows)
+		return 0;
+	while (n-- > 1) {
+		struct ktr_thread_row *row = thread_row(n);
+		uint32_t fed = KTR_THREAD_FED;
+
+		if (row->tid == tid && row->pid == (uint32_t)getpid() &&
+		    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
+		    __atomic_compare_exchange_n(&row->fed, &fed, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return n;
+	}
+	return 0;
+}
+
 void ktr__thread_register(struct ktr__self *self)
 {
-	uint32_t index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread), none = 0;
+	uint32_t tid = (uint32_t)gettid(), index = thread_fed(tid), none = 0, fed;
 	struct ktr_thread_row *row;
 
+	if (!index)
+		index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread);
 	if (!index) {
 		ktr__count_drop(&ktr__own.control->drop_no_thread);
 		return;
 	}
 	row = thread_row(index);
 	row->proc = ktr__rec.proc;
-	row->tid = (uint32_t)gettid();
+	row->tid = tid;
 	row->pid = (uint32_t)getpid();
-	row->start_ns = thread_now_ns();
-	row->start_ticks = ktr__clock_now(ktr__rec.clock);
+	if (!row->start_ns) {
+		row->start_ns = thread_now_ns();
+		row->start_ticks = ktr__clock_now(ktr__rec.clock);
+	}
 	prctl(PR_GET_NAME, row->name);
-	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
+	/* Made at the same time by both: the other one looks behind publishing its row, too. One takes it. */
+	fed = thread_fed(tid);
+	if (fed) {
+		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);
+		index = fed;
+		row = thread_row(index);
+	}
 	/* One instruction, so that a handler comes before it or after it. */
 	if (!__atomic_compare_exchange_n(&self->row, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
 		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);

@@ -38,7 +38,12 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 			struct ktr__drain *drain, struct ktr__drain_stats *stats,
 			struct ktr_error *err)
 {
-	int rc = ktr__drain_close(drain, stats);
+	uint64_t pause_ns = 0;
+	int rc;
+
+	if (attach->feed)
+		ktr__feed_round(attach->feed, &pause_ns);
+	rc = ktr__drain_close(drain, stats);
 
 	ktr__map_close(map);
 	if (rc)
@@ -49,7 +54,7 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 static void attach_loop(const struct ktr__attach *attach, const struct ktr__session_map *map,
 			struct ktr__drain *drain)
 {
-	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0;
+	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0, feed_ns;
 
 	while (!(attach->stop && *attach->stop) &&
 	       !(attach->for_ns && now - begun >= attach->for_ns)) {
@@ -58,7 +63,12 @@ static void attach_loop(const struct ktr__attach *attach, const struct ktr__sess
 		/* A signal that asks us to stop cuts the sleep short. */
 		if (pause_ns)
 			nanosleep(&ts, NULL);
+		feed_ns = UINT64_MAX;
+		if (attach->feed)
+			ktr__feed_round(attach->feed, &feed_ns);
 		ktr__drain_round(drain, 0, &pause_ns);
+		if (feed_ns < pause_ns)
+			pause_ns = feed_ns;
 		now = ktr__drain_now();
 		if (now - asked >= ATTACH_ALIVE_NS) {
 			if (ktr__map_alive(map) == 0)

@@ -7,6 +7,7 @@
 #define WRITER_ATTACH_H
 
 #include "writer/drain.h"
+#include "writer/feed.h"
 
 struct ktr__attach {
 	const char *session; /* path of the session file */
@@ -17,6 +18,7 @@ struct ktr__attach {
 	uint32_t n_keep;
 	uint32_t follow;
 	uint64_t for_ns;	 /* recording ends after so long; 0: with the session */
+	struct ktr__feed *feed; /* what the kernel tells is fed into the session, too; may be NULL. Borrowed */
 	const volatile int *stop; /* recording ends when this is not 0; may be NULL */
 	void (*say)(void *context, const char *line); /* may be NULL */
 	void *context;

@@ -146,11 +146,23 @@ static void *writer_map(const struct ktr__session_map *map)
 /* Undoes ktr__writer_open() but for the drain. */
 void ktr__writer_shut(struct ktr__writer_thread *self)
 {
+	ktr__feed_free(self->feed);
+	self->feed = NULL;
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	self->base = NULL;
 	ktr__map_close(&self->map);
 	ktr__voice_close(&self->voice);
+}
+
+/* What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. */
+static uint64_t writer_feed(struct ktr__writer_thread *self)
+{
+	uint64_t pause_ns = UINT64_MAX;
+
+	if (self->feed)
+		ktr__feed_round(self->feed, &pause_ns);
+	return pause_ns;
 }
 
 int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
@@ -167,6 +179,8 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 		return ktr_error_set(ktr__writer.err, ESTALE, "%s: the session has been replaced",
 				     ktr__writer.session->path);
 	self->base = writer_map(&self->map);
+	self->feed = ktr__feed_new(ktr__writer.session, false, ktr__voice_say, &self->voice);
+	writer_feed(self);
 	if (!ktr__writer.path)
 		return 0;
 	plan.map = &self->map;
@@ -215,6 +229,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 	struct ktr__drain_stats stats;
 	char line[256];
 
+	writer_feed(self);
 	if (ktr__drain_close(self->drain, &stats)) {
 		snprintf(line, sizeof(line),
 			 "%llu events are not in the trace: it could not be written",
@@ -233,6 +248,9 @@ static void writer_finish(struct ktr__writer_thread *self)
 /* Drains and prints once. False: there is nothing to do any more. */
 static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
 {
+	uint64_t feed_ns = writer_feed(self);
+	bool on;
+
 	*pause_ns = WRITER_ECHO_NS;
 	*rc = 0;
 	if (self->drain) {
@@ -240,7 +258,10 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 		if (writer_told(self))
 			writer_finish(self);
 	}
-	return writer_echo(self, pause_ns) || self->drain;
+	on = writer_echo(self, pause_ns) || self->drain || ktr__feed_wanted(ktr__writer.session);
+	if (feed_ns < *pause_ns)
+		*pause_ns = feed_ns;
+	return on;
 }
 
 static void writer_loop(struct ktr__writer_thread *self)

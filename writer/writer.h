@@ -9,6 +9,7 @@
 #include "ktr/writer_hook.h"
 #include "writer/drain.h"
 #include "writer/echo.h"
+#include "writer/feed.h"
 #include "writer/voice.h"
 
 #include <limits.h>
@@ -57,6 +58,7 @@ struct ktr__writer_thread {
 	void *base;
 	bool owns_descriptors;
 	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
+	struct ktr__feed *feed;	  /* of the kernel's events */
 	unsigned level;		  /* debug.ktr.verbose as it was last on */
 	struct ktr__voice voice;
 };
