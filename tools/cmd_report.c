@@ -114,8 +114,8 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	struct walk walk = c->walk;
 	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
 	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__oncpu oncpu;
 	struct ktr__tally *tally;
-	struct ktr_sink *sink;
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
@@ -124,14 +124,14 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		walk_close(&walk);
 		return fail_with(walk.find.command, &err);
 	}
-	if (ktr__tally_new(&tally, walk.reader, &options)) {
+	if (ktr__tally_new(&tally, walk.reader, &options) || ktr__oncpu_init(&oncpu, walk.reader)) {
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
-	sink = ktr__tally_sink(tally);
-	rc = walk_run(&walk, &sink, 1);
+	rc = walk_run(&walk, (struct ktr_sink *[]){ ktr__tally_sink(tally), &oncpu.sink }, 2);
 	if (!rc)
 		rc = ktr__tally_finish(tally);
+	ktr__oncpu_finish(&oncpu);
 	if (rc && !walk.partial)
 		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
 	rc = report_print(c,
@@ -139,6 +139,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .reader = walk.reader,
 				  .info = walk.info,
 				  .tally = tally,
+				  .oncpu = &oncpu,
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
@@ -148,6 +149,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 			  },
 			  to) |
 	     (rc != 0);
+	ktr__oncpu_free(&oncpu);
 	ktr__tally_free(tally);
 	return walk_close(&walk) | rc;
 }

@@ -5,6 +5,7 @@
 #ifndef TOOLS_REPORT_H
 #define TOOLS_REPORT_H
 
+#include "analyze/oncpu.h"
 #include "analyze/tally.h"
 
 #include <jansson.h>
@@ -14,6 +15,7 @@ struct report {
 	const struct ktr_reader *reader;
 	const struct ktr_reader_info *info;
 	const struct ktr__tally *tally;
+	const struct ktr__oncpu *oncpu;
 	const struct ktr__pair *pair; /* those of the tally */
 	unsigned top; /* lines of each table; 0: all */
 	int partial;  /* something could not be read */
@@ -34,6 +36,11 @@ int report_state_next(const struct report *report, unsigned of, unsigned *at);
 
 /* Owned; NULL without memory. Schema "ktr-report-1": see report_json.c. */
 json_t *report_json(const struct report *report);
+
+/* report_oncpu.c: what the kernel's context switches tell; nothing, or empty lists, without any. */
+void report_oncpu_text(const struct report *report, FILE *to);
+json_t *report_oncpu_json(const struct report *report);
+json_t *report_absences_json(const struct report *report);
 
 /* Wall-clock time of a moment of the trace: "2024-02-29T12:34:56.123456789Z". size >= 32. */
 const char *report_utc(const struct report *report, uint64_t ns, char *text, size_t size);

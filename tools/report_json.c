@@ -20,6 +20,9 @@
  *	 "untracked",			beginnings left out because too many were open at once
  *	 "counters":[{"group","id","pid","count","min","mean","max","last"}],
  *	 "gaps":{"overall":[GAP],"threads":[{"thread","tid","pid","name","gaps":[GAP]}]},	with --gaps
+ *	 "time_of_threads":[{"thread","tid","on_ns","ready_ns","off_ns","unknown_ns","switches","preempted",
+ *			     "minor_faults","major_faults"}],	by the kernel's context switches and faults
+ *	 "absences":[{"thread","tid","state":"ready|off","from_ns","ns","open","last":{"site","time_ns","text"}}],
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
  * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "nested" (that began within
@@ -419,7 +422,7 @@ json_t *report_json(const struct report *report)
 
 	tree = json_pack(
 		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-		" s:o, s:f}",
+		" s:o, s:o, s:o, s:f}",
 		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial",
 		report->partial, "span", report_json_span(report), "events",
 		ktr__jansson_u64(t->n_events), "events_per_s",
@@ -430,7 +433,8 @@ json_t *report_json(const struct report *report)
 		report_json_rows(report, KTR_KIND_START), "pairs", report_json_pairs(report), "states",
 		report_json_rows(report, KTR_KIND_STATE), "state_time", report_json_state_time(report),
 		"untracked", ktr__jansson_u64(ktr__spans_n_untracked(t->spans)), "counters",
-		report_json_counters(report), "quantile_error", KTR__HISTOGRAM_ERROR);
+		report_json_counters(report), "time_of_threads", report_oncpu_json(report), "absences",
+		report_absences_json(report), "quantile_error", KTR__HISTOGRAM_ERROR);
 	if (tree && t->gaps.n_kept && json_object_set_new(tree, "gaps", report_json_gaps(report))) {
 		json_decref(tree);
 		return NULL;

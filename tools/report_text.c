@@ -312,6 +312,7 @@ void report_text(const struct report *report, FILE *to)
 	report_text_sites(report, to);
 	report_text_threads(report, to);
 	report_text_cpus(report, to);
+	report_oncpu_text(report, to);
 	report_rows_spans(report, to);
 	report_rows_pairs(report, to);
 	report_rows_states(report, to);
