@@ -6,6 +6,7 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/record_kernel.h"
 #include "tools/save.h"
 
 #include "conf/value.h"
@@ -69,6 +70,7 @@ static const struct option_row record_rows[] = {
 	{ 't', "time", "DURATION", "stop after so long: 10s, 500ms" },
 	{ OPTION_LONG(0), "new", NULL,
 	  "only what comes from now on, not what the rings hold already" },
+	{ 'k', "kernel", NULL, "what the kernel tells of its threads, too: context switches, page faults" },
 	OPTIONS_ROTATE,
 };
 
@@ -78,6 +80,7 @@ static const struct options record_options = {
 		"Writes the events of a live session to a trace, with no help from its processes, until they\n"
 		"have ended or ktr is interrupted. With a program it is ktr run.",
 	.examples = "ktr record -p 4711\n"
+		    "ktr record -k -t 10s -p 4711        and where its threads' time goes\n"
 		    "ktr record -s indexer -o /var/tmp/ktr.out --size 1G --keep 4\n"
 		    "ktr record -- ./indexer /usr/share/doc\n",
 	.rows = record_rows,
@@ -127,13 +130,18 @@ static int cmd_record(int argc, char **argv)
 				      .stop = (const volatile int *)&record_stop,
 				      .say = record_say,
 				      .context = argv[0] };
+	struct record_kernel kernel;
 	char path[PATH_MAX];
 	const char *value;
-	int id, rc;
+	int id, rc, with_kernel = 0;
 
 	while ((id = options_next(&record_options, argc, argv, &value)) > 0) {
 		if (find_option(&find, id, value))
 			continue;
+		if (id == 'k') {
+			with_kernel = 1;
+			continue;
+		}
 		rc = record_option(argv[0], id, value, &attach);
 		if (rc)
 			return rc;
@@ -143,7 +151,7 @@ static int cmd_record(int argc, char **argv)
 	if (optind < argc) {
 		if (find.pid || find.session)
 			return usage_error(argv[0], "either a session or a program");
-		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep)
+		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep || with_kernel)
 			return usage_error(argv[0], "with a program only --output can be given");
 		return record_run(argv[0], attach.trace, argc, argv);
 	}
@@ -154,7 +162,16 @@ static int cmd_record(int argc, char **argv)
 		return rc;
 	attach.session = path;
 	record_catch();
-	return save_session(argv[0], &attach, ktr__record_session);
+	if (with_kernel) {
+		rc = record_kernel_open(&kernel, argv[0], path, record_say, argv[0]);
+		if (rc)
+			return rc;
+		attach.feed = kernel.feed;
+	}
+	rc = save_session(argv[0], &attach, ktr__record_session);
+	if (with_kernel)
+		record_kernel_close(&kernel);
+	return rc;
 }
 
 COMMAND(record, "write a live session's events to a trace", cmd_record);

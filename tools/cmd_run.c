@@ -17,6 +17,7 @@
 #include "analyze/trigger_make.h"
 #include "conf/expr.h"
 #include "conf/value.h"
+#include "ktr/kernel_event.h"
 #include "ktr/session_find.h"
 #include "ktr/session_map.h"
 #include "writer/attach.h"
@@ -56,6 +57,7 @@ struct run {
 	const char *session;
 	const char *trigger; /* as debug.ktr.trigger takes it */
 	const char *after;
+	int kernel; /* what the kernel tells of its threads, too */
 	const char *rotate[3]; /* --size, --every, --keep */
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
@@ -162,7 +164,14 @@ static void run_environment(const struct run *run)
 		setenv("KTR_TRIGGER", run->trigger, 1);
 	if (run->after)
 		setenv("KTR_FREEZE_AFTER", run->after, 1);
-	if (run->mask)
+	if (run->kernel)
+		setenv("KTR_KERNEL", "all", 1);
+	if (run->mask && run->kernel) {
+		char mask[4096];
+
+		snprintf(mask, sizeof(mask), "%s," KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS, run->mask);
+		setenv("KTR_MASK", mask, 1);
+	} else if (run->mask)
 		setenv("KTR_MASK", run->mask, 1);
 	else
 		setenv("KTR_MASK", "all", 0);
@@ -405,6 +414,7 @@ static const struct option_row run_rows[] = {
 	  "the trace; an older one moves aside (default: ktr.out)" },
 	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
 	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
+	{ 'k', "kernel", NULL, "context switches and page faults of its threads, too" },
 	{ RUN_TRIGGER, "trigger", "EXPR",
 	  "the rings stop when it holds: 'class == net and n > 9'; the session stays" },
 	{ RUN_AFTER, "after", "N", "events that each ring takes after that (0)" },
@@ -417,7 +427,8 @@ static const struct options run_options = {
 		"Runs a program that is linked with libktr and writes its events to a trace. Without\n"
 		"-m, KTR_MASK in the environment counts. The exit status is the program's.",
 	.examples = "ktr run ./indexer /usr/share/doc\n"
-		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n",
+		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n"
+		    "ktr run -k ./indexer            and when its threads were off the CPU\n",
 	.rows = run_rows,
 	.n_rows = sizeof(run_rows) / sizeof(run_rows[0]),
 	.stop = 1,
@@ -441,6 +452,9 @@ static int run_option(struct run *run, int id, const char *value)
 		return 0;
 	case 's':
 		run->session = value;
+		return 0;
+	case 'k':
+		run->kernel = 1;
 		return 0;
 	case RUN_TRIGGER:
 		return run_trigger(run, value);

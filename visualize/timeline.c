@@ -13,6 +13,7 @@
 #include "visualize/room.h"
 
 #include "conf/expr.h"
+#include "ktr/kernel_event.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,13 +64,25 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 	return at;
 }
 
+/* "name (tid)": what tells threads apart for people. */
+static size_t timeline_thread_name(char *name, size_t size, const struct ktr_reader_thread *thread)
+{
+	int n = snprintf(name, size, "%.60s (%" PRIu32 ")", thread->name ? thread->name : "",
+			 thread->tid);
+
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
 /* The id that an event of the KTR_STATE family names: a constant, a string or, oddly, a number. */
 static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer,
 					     size_t size)
 {
 	struct ktr_event_bytes ident = { buffer, 0, 0, 0 };
 
-	if (event->site->ident != NULL) {
+	if (strcmp(event->site->file, KTR_KERNEL_FILE) == 0) {
+		/* The kernel's events: of the thread, whatever it was called then. */
+		ident.n_bytes = (uint32_t)timeline_thread_name(buffer, size, event->thread);
+	} else if (event->site->ident != NULL) {
 		ident.bytes = event->site->ident;
 		ident.n_bytes = (uint32_t)strlen(ident.bytes);
 	} else if (event->site->n_args > 0 && event->site->arg[0].type == KTR_ARG_STR) {
@@ -130,7 +143,7 @@ static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint6
 static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site *site, uint64_t ns,
 			     const struct ktr_event *event)
 {
-	char number[24];
+	char number[96];
 	struct ktr_event_bytes ident = timeline_ident(event, number, sizeof(number));
 	struct ktr__row_key key = { KTR__ROW_ID,
 				    event->thread->pid,
@@ -151,15 +164,6 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 	else if (row->thread != event->thread)
 		row->thread = NULL;
 	return timeline_happens(t, row, ns, event);
-}
-
-/* "name (tid)": what tells threads apart for people. */
-static size_t timeline_thread_name(char *name, size_t size, const struct ktr_reader_thread *thread)
-{
-	int n = snprintf(name, size, "%.60s (%" PRIu32 ")", thread->name ? thread->name : "",
-			 thread->tid);
-
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
 static int timeline_thread(struct ktr__timeline *t, uint64_t ns, const struct ktr_event *event)
