@@ -55,7 +55,7 @@ static void writer_cond_init(void)
 
 void ktr__writer_renew(void)
 {
-	pthread_mutex_init(&ktr__writer.lock, NULL);
+	pthread_mutex_unlock(&ktr__writer.lock); /* ours since before the fork */
 	writer_cond_init();
 }
 
