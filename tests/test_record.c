@@ -392,6 +392,45 @@ static void stats_count_what_was_recorded(void)
 	CU_ASSERT_EQUAL(after.n_recorded - before.n_recorded, 100);
 }
 
+/*
+ * Such a site has no mask that control.special could name, so it always asks everything: here, behind the
+ * back of whoever would close the rings, the mask of CPUs, which the usual way leaves to those.
+ */
+static void a_class_given_at_run_time_asks_every_time(void)
+{
+	volatile uint64_t given = ktr_class_record_test.mask;
+	struct ktr_control *control;
+	uint64_t special, cpus[KTR_CPU_MAX / 64];
+	struct ktr_stats before = { .size = sizeof(before) }, after = before;
+
+	BEGIN();
+	given = ktr_class_record_test.mask;
+	control = ktr__own.control;
+	special = control->special;
+	memcpy(cpus, control->cpumask, sizeof(cpus));
+	for (int left_out = 0; left_out < 2; left_out++) {
+		CU_ASSERT_EQUAL(ktr_stats(&before), 0);
+		for (int i = 0; i < 3; i++) {
+			CTR1(given, "%d", i);
+			CTR1(given, "%s", "a text");
+			CTR2(given, "%d %s", i, "a text");
+			CTRSTACK(given, NULL, 3);
+			if (i == 0 && left_out) {
+				/* From the second round on, when threads and rings are ready. */
+				CU_ASSERT_EQUAL(ktr_stats(&before), 0);
+				control->special = ~0ull;
+				memset(control->cpumask, 0, sizeof(cpus));
+				control->cpus_part = 1;
+			}
+		}
+		control->cpus_part = 0;
+		memcpy(control->cpumask, cpus, sizeof(cpus));
+		control->special = special;
+		CU_ASSERT_EQUAL(ktr_stats(&after), 0);
+		CU_ASSERT_EQUAL(after.n_recorded - before.n_recorded, left_out ? 0 : 12);
+	}
+}
+
 static void a_mask_that_names_nothing_is_an_error(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -435,5 +474,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames), TEST(a_saved_stack_is_whole),
       TEST(the_first_event_may_come_from_a_handler), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken),
-      TEST(stats_count_what_was_recorded), TEST(a_mask_that_names_nothing_is_an_error),
-      TEST(options_set_the_rotation));
+      TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
+      TEST(a_mask_that_names_nothing_is_an_error), TEST(options_set_the_rotation));

@@ -75,7 +75,7 @@ void ktr__writer_shut(struct ktr__writer_thread *self);
 /* Starts the thread; heir: it waits for a parent's writer. 0 or an error number. */
 int ktr__writer_create(void *heir);
 
-/* Makes lock and condition anew. */
+/* In a forked child: gives the lock back, and makes the condition anew. */
 void ktr__writer_renew(void);
 
 /* A moment on the clock of ktr__writer.done, so many nanoseconds from now. */
