@@ -87,13 +87,13 @@ struct ktr__self {
 	uint64_t armed; /* rseq path: row << 32 once the thread may record; else 0 */
 	uint32_t in_vfork;
 	uint32_t row;  /* thread table */
+	uint64_t own;  /* thread path: row << 32 once the thread may record; else 0 */
 	uint32_t nest; /* thread path: levels in use */
-	uint32_t own;  /* thread path: 1 once the thread may record */
-	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t here_cpu; /* rseq path: whose ring here is */
 	struct ktr__place here; /* rseq path: main ring of here_cpu, while rseq_cs is ours: record_*.S */
 	const void *frame[KTR_LEVELS]; /* thread path: of the event in each level */
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
+	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
 };
 
@@ -121,7 +121,6 @@ REC__AT(ktr__place, base, PLACE_BASE);
 REC__AT(ktr__place, mask, PLACE_MASK);
 REC__AT(ktr__self, armed, SELF_ARMED);
 REC__AT(ktr__self, in_vfork, SELF_IN_VFORK);
-REC__AT(ktr__self, row, SELF_ROW);
 REC__AT(ktr__self, nest, SELF_NEST);
 REC__AT(ktr__self, own, SELF_OWN);
 REC__AT(ktr__self, here_cpu, SELF_HERE_CPU);
@@ -138,12 +137,10 @@ REC__AT(ktr_control, clock_slots, CONTROL_CLOCK);
 REC__AT(ktr_site, mask, SITE_MASK);
 REC__AT(ktr_site, id, SITE_ID);
 REC__AT(ktr_site, plain, SITE_PLAIN);
-REC__AT(ktr_site, flags, SITE_FLAGS);
-REC__AT(ktr_site, string_at, SITE_STRING_AT);
+REC__AT(ktr_site, text_at, SITE_TEXT_AT);
 REC__AT(ktr__stack, word, STACK_WORD);
 REC__AT(ktr__stack, pcs, STACK_PCS);
-KTR__LAYOUT(KTR_SITE_STRING == SITE_STRING && KTR_SITE_STACK == SITE_STACK, "arch/offsets.h");
-KTR__LAYOUT(sizeof(struct ktr__level) == LEVEL_BYTES && KTR_LEVELS == LEVELS, "arch/offsets.h");
+KTR__LAYOUT(KTR_TEXT_AT_STACK == TEXT_AT_STACK, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
 #undef REC__AT

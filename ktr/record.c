@@ -66,7 +66,7 @@ static bool record_admit(struct ktr__self *self)
 	if (ktr__rec.path == KTR_PATH_RSEQ)
 		self->armed = (uint64_t)self->row << 32;
 	else
-		self->own = self->row != 0;
+		self->own = (uint64_t)self->row << 32;
 	return true;
 }
 
@@ -98,7 +98,7 @@ static __attribute__((noinline, cold)) bool record_unwind(struct ktr__self *self
 {
 	uint32_t nest = 0;
 
-	if (ktr__signal_stack_top() != 0)
+	if (self->nest > KTR_LEVELS || ktr__signal_stack_top() != 0)
 		return false;
 	while (nest < KTR_LEVELS && (uintptr_t)self->frame[nest] > (uintptr_t)frame)
 		nest++;
@@ -356,6 +356,11 @@ RECORD_DOOR(5, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, ui
 RECORD_DOOR(6, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 		uint64_t a5),
 	    a0, a1, a2, a3, a4, a5)
+#if defined(__x86_64__)
+RECORD_DOOR(6v, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		 double a5),
+	    a0, a1, a2, a3, a4, (union { double value; uint64_t bits; }){ a5 }.bits)
+#endif
 #endif
 
 __attribute__((visibility("default"), noinline))

@@ -422,8 +422,8 @@ void ktr__ring_release(struct ktr__self *self)
 {
 	uint32_t nest = self->nest;
 
-	/* Handlers that come in between find no level left, and count. */
-	__atomic_store_n(&self->nest, KTR_LEVELS, __ATOMIC_RELAXED);
+	/* Handlers that come in between find no level left, nor any to take back, and count. */
+	__atomic_store_n(&self->nest, KTR_LEVELS + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	for (int i = 0; i < KTR_LEVELS; i++) {
 		struct ktr_ring *main = self->level[0][i].at.ring, *keep = self->level[1][i].at.ring;

@@ -136,7 +136,7 @@ static uint32_t site_index(const struct ktr_site *site, const struct ktr__object
 /* What a stack site carries, and which words are strings to copy. */
 static void site_prepare(struct ktr_site *site)
 {
-	uint8_t flags = 0, copies = 0;
+	uint8_t flags = 0, copies = 0, text_at = 0;
 
 	if (site->n_args > KTR_ARGS_MAX)
 		site->n_args = KTR_ARGS_MAX;
@@ -149,13 +149,15 @@ static void site_prepare(struct ktr_site *site)
 			copies++;
 		}
 		if (site->how[i] == KTR_HOW_COPY)
-			site->string_at = (uint8_t)i;
+			text_at = (uint8_t)(i + 1);
 	}
-	if (copies == 1 && site->how[site->string_at] == KTR_HOW_COPY)
-		flags |= KTR_SITE_STRING;
-	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK)
+	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK) {
 		flags |= KTR_SITE_STACK;
+		text_at = KTR_TEXT_AT_STACK;
+	}
 	site->flags = flags;
+	/* A class that is a run-time number has no mask that control.special could name: see plain, too. */
+	site->text_at = copies == 1 && site->mask ? text_at : 0;
 }
 
 static void site_register(struct ktr_site *site, const struct ktr__object *object, uint64_t key,
@@ -172,7 +174,6 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	site_prepare(site);
 	site->id = site_index(site, object, key, path);
 	ktr__trigger_site(site);
-	/* A class that is a run-time number has no mask that control.special could name. */
 	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
 

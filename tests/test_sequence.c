@@ -43,14 +43,14 @@ static int plain_6(void)
 #if defined(__x86_64__)
 /* Strings of one, two and three pieces; what an event has of them is where op_staged has it. */
 static char text[48];
-static struct ktr_site text_site = { .mask = MASK, .id = OP, .flags = KTR_SITE_PAYLOAD | KTR_SITE_STRING };
+static struct ktr_site text_site = { .mask = MASK, .id = OP, .flags = KTR_SITE_PAYLOAD };
 
 static void write_text(unsigned at, size_t n)
 {
 	memset(text, 0, sizeof(text));
 	for (size_t i = 0; i < n; i++)
 		text[i] = (char)('a' + i % 26);
-	text_site.string_at = (uint8_t)at;
+	text_site.text_at = (uint8_t)(at + 1);
 	op_staged[0].arg[at] = n;
 	memcpy((char *)&op_staged[1] + 8, text, sizeof(text));
 }
@@ -71,7 +71,7 @@ static void text_47(void)
 }
 
 static struct ktr_site stack_site = { .mask = MASK, .id = OP, .n_args = 1, .how = { KTR_HOW_STACK },
-				       .flags = KTR_SITE_PAYLOAD | KTR_SITE_STACK };
+				       .flags = KTR_SITE_PAYLOAD | KTR_SITE_STACK, .text_at = KTR_TEXT_AT_STACK };
 static struct ktr__stack stack;
 
 static void stack_4(void)
@@ -97,7 +97,7 @@ static int string(void)
 	uint64_t b[6];
 
 	for (unsigned i = 0; i < 6; i++)
-		b[i] = i == text_site.string_at ? (uintptr_t)text : a[i];
+		b[i] = i + 1 == text_site.text_at ? (uintptr_t)text : a[i];
 	control.drop_vfork = 0;
 	ktr__record6(&text_site, b[0], b[1], b[2], b[3], b[4], b[5]);
 	return said();

@@ -53,8 +53,10 @@ enum ktr_arg_how {
 
 /* struct ktr_site.flags */
 #define KTR_SITE_PAYLOAD 0x1u /* has continuations: at least one argument is copied */
-#define KTR_SITE_STRING	 0x2u /* exactly one, a string without precision */
-#define KTR_SITE_STACK	 0x4u /* exactly one, a stack, which is the only argument */
+#define KTR_SITE_STACK	 0x2u /* exactly one, a stack, which is the only argument */
+
+/* struct ktr_site.text_at of such a stack */
+#define KTR_TEXT_AT_STACK (KTR_ARGS_MAX + 1)
 
 #ifdef __cplusplus
 /* A static of hidden type in an inline function or template has an address the assembler may name. */
@@ -78,7 +80,7 @@ struct KTR__SITE_HIDDEN ktr_site {
 	uint8_t how[KTR_ARGS_MAX];   /* enum ktr_arg_how, at registration */
 	uint8_t limit[KTR_ARGS_MAX]; /* KTR_HOW_COPY_MAX: bytes */
 	uint8_t flags;		     /* KTR_SITE_*, at registration */
-	uint8_t string_at;	     /* KTR_SITE_STRING: the argument */
+	uint8_t text_at;	     /* 1 + the argument that the usual way copies, or KTR_TEXT_AT_STACK; 0: another way */
 	uint8_t reserved[7];
 };
 

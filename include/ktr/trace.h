@@ -48,6 +48,26 @@ void ktr__record6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, 
 		  uint64_t a4, uint64_t a5);
 
 /*
+ * The seventh argument of a call goes through the stack on x86-64, unless it is a double: there the bits
+ * of the sixth value travel as one. Four accesses to memory less, where the event makes thirty-five.
+ */
+#if defined(__x86_64__) && defined(__SSE2__)
+void ktr__record6v(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+		   uint64_t a4, double a5);
+
+static inline double ktr__vector(uint64_t bits)
+{
+	double value;
+
+	__builtin_memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+#define KTR__RECORD6(site, a0, a1, a2, a3, a4, a5) ktr__record6v(site, a0, a1, a2, a3, a4, ktr__vector(a5))
+#else
+#define KTR__RECORD6 ktr__record6
+#endif
+
+/*
  * Records a stack: pcs[0..depth) as given, or the caller's own, walked by frame pointers within the
  * thread's stack, when pcs is NULL. depth 0 means as many as there are, at most KTR_STACK_MAX.
  */
@@ -258,7 +278,7 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 			KTR__SITE(ktr__site, m, fmt, argnames, 6,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
 				  KTR__TYPE(p4), KTR__TYPE(p5), KTR__TYPE(p6));			\
-			ktr__record6(&ktr__site, KTR__BITS(p1), KTR__BITS(p2), KTR__BITS(p3),	\
+			KTR__RECORD6(&ktr__site, KTR__BITS(p1), KTR__BITS(p2), KTR__BITS(p3),	\
 				     KTR__BITS(p4), KTR__BITS(p5), KTR__BITS(p6));		\
 		}										\
 		if (0)										\

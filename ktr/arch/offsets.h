@@ -28,9 +28,8 @@
 /* struct ktr__self */
 #define SELF_ARMED    0
 #define SELF_IN_VFORK 8
-#define SELF_ROW      12
-#define SELF_NEST     16
-#define SELF_OWN      20
+#define SELF_OWN      16
+#define SELF_NEST     24
 #define SELF_HERE_CPU 28
 #define SELF_HERE     32
 #define SELF_FRAME    64
@@ -38,8 +37,6 @@
 
 /* struct ktr__level */
 #define LEVEL_CPU   32
-#define LEVEL_BYTES 40
-#define LEVELS	    4 /* KTR_LEVELS */
 
 /* struct ktr_ring; the header of ring n is at n << RING_SHIFT */
 #define RING_GEOM  0
@@ -56,10 +53,8 @@
 #define SITE_MASK      0
 #define SITE_ID	       8
 #define SITE_PLAIN     12
-#define SITE_FLAGS     79
-#define SITE_STRING    2 /* KTR_SITE_STRING */
-#define SITE_STACK     4 /* KTR_SITE_STACK */
-#define SITE_STRING_AT 80
+#define SITE_TEXT_AT   80
+#define TEXT_AT_STACK  7 /* KTR_TEXT_AT_STACK */
 
 /* struct ktr__stack */
 #define STACK_WORD 0

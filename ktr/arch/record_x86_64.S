@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x86-64: the usual event, from the call to its place in the ring. ktr__record0() to ktr__record6() are
- * one function with seven doors: arguments that an event does not have are zero. It is written by hand so
+ * x86-64: the usual event, from the call to its place in the ring. ktr__record0() to ktr__record6v() are
+ * one function with eight doors: arguments that an event does not have are zero. It is written by hand so
  * that arguments stay in the registers the caller put them in; where the clock is read for some events
- * only, nothing hides the price of an instruction.
+ * only, nothing hides the price of an instruction, and that of an access to memory least.
  *
  *	ktr__recordN(site, a0 .. a5):
  *	AGAIN:	  if site.mask & control.special: goto cold
@@ -17,17 +17,17 @@
  *		  if head & clock: to.time = here.ring.last
  *		  else: prefetch to + AHEAD, to.time = ticks(), here.ring.last = to.time | KTR_TIME_APPROX
  *		  to.meta = self.armed | meta; to.arg[] = a0 .. a5
- *		  next = head + 2
+ *		  step = 2
  *		  if there is a text:
- *			second = here.base + (next * 32 & here.mask)
- *			to.arg[site.string_at] = length of text
+ *			second = here.base + ((head + 2) * 32 & here.mask)
  *			second[] = { mark | cont[t], text }		t = head & 1
  *			cont[!t] = cont[t] + 1
- *			next = (next + 2) ^ 1
- *	COMMIT:	  here.ring.head = next
+ *			step = t ? 3 : 5			two slots, and t flips
+ *	COMMIT:	  here.ring.head += step			one instruction
  *		  return
  *	moved:	  rseq.rseq_cs = NULL
- *	arm:	  if not self.armed: goto own
+ *	arm:	  if self.own: goto own
+ *		  if not self.armed: goto cold
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
  *		  if cpu >= n_rings: goto disarm
@@ -35,16 +35,16 @@
  *		  here = { &rings[cpu], *views[cpu] }	what this process has validated
  *		  clock = 0				the clock is read for this event
  *		  goto JOIN
- *	abort:	  goto AGAIN
- *	payload:  if not (site.flags & (KTR_SITE_STRING | KTR_SITE_STACK)) or not site.mask or site_ctl[site.id]:
- *			goto cold
- *		  if KTR_SITE_STACK: text = a0->pcs, its length a0->word (struct ktr__stack)
+ *	abort:	  a[string_at] = string; goto AGAIN
+ *	payload:  if site_ctl[site.id] or not site.text_at: goto cold
+ *		  if site.text_at is KTR_TEXT_AT_STACK: string = a0, text = a0->pcs, a0 = a0->word (struct ktr__stack)
  *			if it is longer than 6 frames: goto cold
- *		  else: text = the string that a[site.string_at] points to, in pieces of sixteen bytes
+ *		  else: string = a[site.text_at - 1], text = what it points to, in pieces of sixteen bytes
  *			if it is NULL, reaches into another page, or is longer than 47 bytes: goto cold
+ *			a[site.text_at - 1] = length of text
  *		  meta = site.id, clock = 0
  *		  goto START
- *	disarm:	  rseq.rseq_cs = NULL
+ *	disarm:	  rseq.rseq_cs = NULL; a[string_at] = string
  *	cold:	  ktr__record_cold(site, { a0 .. a5 })
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
@@ -67,105 +67,136 @@
  * (make bench). It may lie behind the ring, in the ring's own second area; nothing is stored there.
  *
  * clock is control.clock_slots, (k - 1) << 1, so that head & clock is 0 at each k-th slot, and always
- * where k is 1. Stores become visible in program order, so no fence is needed.
+ * where k is 1. Stores become visible in program order, so no fence is needed. Whoever reads the clock does
+ * it before the rest of the entry is written: that goes on while the clock is being read, and the other way
+ * round takes two cycles longer.
  *
- * The path without restartable sequences, as record_own() in ktr/record.c:
- *	own:	  if not self.own or self.nest >= KTR_LEVELS: goto cold
- *		  self.frame[self.nest] = stack pointer
- *		  level = &self.level[0][self.nest++]
+ * The path without restartable sequences, as record_own() in ktr/record.c, where no other event of this
+ * thread is under way:
+ *	own:	  if self.nest: goto cold
+ *		  self.frame[0] = stack pointer - FRAME_BELOW, self.nest = 1
+ *		  level = &self.level[0][0]
  *		  if not level.geom or level.geom != level.ring.geom: goto leave
  *		  cpu = RDPID, or level.cpu, which is renewed (in C) for every 64th event
  *		  to = level.base + (level.ring.head * 32 & level.mask), prefetch to + AHEAD
- *		  to.meta = cpu << 51 | self.row << 32 | site.plain; to.arg[] = a0 .. a5
  *		  to.time = ticks()
+ *		  to.meta = cpu << 51 | self.own | meta; to.arg[] = a0 .. a5
  *		  text as above
- *		  level.ring.head = next		we are its only writer; TSO is release enough
- *		  self.nest--
+ *		  level.ring.head += step	we are its only writer; TSO is release enough
+ *		  self.nest = 0
  *		  return
- *	leave:	  self.nest--; goto cold
- * nest changes by one instruction each time: a handler that comes in between leaves it as it was.
+ *	leave:	  self.nest = 0; goto cold
+ * A handler that comes in between leaves nest as it was.
  *
- * Registers, all of them ones a call may change. The arguments stay in theirs throughout, so that abort,
- * disarm and cold find them: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5; the site is in xmm2.
- * A text is in xmm3 to xmm5, padded with zeros, its length in xmm6: read once, and never from memory where
- * it was stored a moment ago in other pieces. What lies behind its end may be read, in its page, and goes
- * no further.
- *	rdi	site; then meta, bit 31: there is a text
- *	rax	control, for its clock; then the new head, which xmm7 keeps while the clock is read
- *	rdx	rseq.cpu_id; then geom; then head, then to
- *	r10	rseq's offset from the thread pointer; then the ring
- *	r11	&descriptor; then the offset of self (own: of level) from the thread pointer; then the time
+ * Registers, all of them ones a call may change: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5. They stay
+ * there but for the text's own word; xmm6 is the string, from which abort and cold make it again. A string
+ * that is not a0 goes through memory below the stack pointer, where no handler writes. The site is in xmm2.
+ * A text is in xmm3 to xmm5, padded with zeros: read once, and never from memory where it was stored a
+ * moment ago in other pieces. What lies behind its end may be read, in its page, and goes no further.
+ *	rdi	site; then rseq.cpu_id, geom, head, and to
+ *	rax	control, for its clock; then the time; of a text second; on the other path geom
+ *	rdx	&descriptor; then the offset of self from the thread pointer
+ *	r10	site_ctl, or the string; then rseq's offset from the thread pointer; then the ring
+ *	r11	meta; then step
  * No stack is used but by cold.
  */
 #if defined(__x86_64__) && !defined(__ILP32__) && !KTR_TSAN
 #include "ktr/arch/offsets.h"
 
 #define AHEAD		      512 /* [bytes] eight slots */
+/*
+ * [bytes] record.c tells levels that were left by siglongjmp(3) from those in use by their frames: this is
+ * further down than its own frame for an event from the same place, and not as far as the frame of any
+ * handler (the kernel's part of that alone is larger).
+ */
+#define FRAME_BELOW	      1024
 #define REC(offset)	      ktr__rec + offset(%rip)
-#define SELF(offset, tls)     %fs:offset(tls)
-#define HERE(field, tls)      %fs:SELF_HERE + field(tls)
-#define LOAD_SELF(to)	      movq ktr__self@gottpoff(%rip), to
+#define SELF(offset)	      %fs:offset(%rdx)
+#define HERE(field)	      %fs:SELF_HERE + field(%rdx)
+#define LEVEL(field)	      %fs:SELF_LEVEL + field(%rdx)
+#define LOAD_SELF	      movq ktr__self@gottpoff(%rip), %rdx
 
-/* rdx = rdx * 32 & mask + base: from head to the slot. place is an offset from the thread pointer. */
-#define SLOT(offset, place)                                                                      \
-	shlq	$5, %rdx;                                                                        \
-	andq	%fs:offset + PLACE_MASK(place), %rdx;                                            \
-	addq	%fs:offset + PLACE_BASE(place), %rdx
+/* Is rseq_cs ours, and the CPU that of here? Then r10 is its ring, rdi the geom that it should have. */
+#define ENTER                                                                                    \
+	leaq	ktr__record_cs(%rip), %rdx;                                                      \
+	cmpq	%rdx, %fs:RSEQ_CS(%r10);                                                         \
+	jne	.Larm;                                                                           \
+	LOAD_SELF;                                                                               \
+	movl	%fs:RSEQ_CPU(%r10), %edi;                                                        \
+	cmpl	%edi, SELF(SELF_HERE_CPU);                                                       \
+	jne	.Lmoved;                                                                         \
+	movq	HERE(PLACE_RING), %r10;                                                          \
+	movq	HERE(PLACE_GEOM), %rdi
 
-/* The arguments into the slot at rdx. */
-#define STORE_ARGS                                                                               \
-	movq	%rsi, 16(%rdx);                                                                  \
-	movq	%xmm1, 24(%rdx);                                                                 \
-	movq	%rcx, 32(%rdx);                                                                  \
-	movq	%r8, 40(%rdx);                                                                   \
-	movq	%r9, 48(%rdx);                                                                   \
-	movq	%xmm0, 56(%rdx)
+/* rdi = rdi * 32 & mask + base: from head to the slot. place: HERE or LEVEL. */
+#define SLOT(place)                                                                              \
+	shlq	$5, %rdi;                                                                        \
+	andq	place(PLACE_MASK), %rdi;                                                         \
+	addq	place(PLACE_BASE), %rdi
+
+/* The entry but for its time into the slot at rdi. */
+#define STORE_ENTRY                                                                              \
+	movq	%r11, 8(%rdi);                                                                   \
+	movq	%rsi, 16(%rdi);                                                                  \
+	movq	%xmm1, 24(%rdi);                                                                 \
+	movq	%rcx, 32(%rdi);                                                                  \
+	movq	%r8, 40(%rdi);                                                                   \
+	movq	%r9, 48(%rdi);                                                                   \
+	movq	%xmm0, 56(%rdi)
 
 /*
- * The second slot of an event with a text. In: rdx first slot, r10 ring, rax its head + 2, rdi the place's
- * offset from the thread pointer, less `offset`. Out: rax the next head. Clobbers rdx, rdi, r11.
+ * Both slots of an event with a text, but for its time. In: r11 meta, r10 ring. Out: rdi first slot, r11
+ * what to add to head: two slots, and 1 or -1 for t. Clobbers rax, rdx.
  */
-#define STORE_TEXT(offset)                                                                       \
-	movq	%rax, %r11;                                                                      \
-	shlq	$5, %r11;                                                                        \
-	andq	%fs:offset + PLACE_MASK(%rdi), %r11;                                             \
-	addq	%fs:offset + PLACE_BASE(%rdi), %r11;                                             \
-	STORE_ARGS;                                                                              \
-	movq	%xmm2, %rdi;                                                                     \
-	movzbl	SITE_STRING_AT(%rdi), %edi;                                                      \
-	movq	%xmm6, 16(%rdx,%rdi,8);                                                          \
-	movups	%xmm3, 8(%r11);                                                                  \
-	movups	%xmm4, 24(%r11);                                                                 \
-	movups	%xmm5, 40(%r11);                                                                 \
-	movq	$0, 56(%r11);                                                                    \
-	movl	%eax, %edi;                                                                      \
-	andl	$1, %edi;                                                                        \
-	movq	RING_CONT(%r10,%rdi,8), %rdx;                                                    \
-	btsq	$63, %rdx;                                                                       \
-	movq	%rdx, (%r11);                                                                    \
-	incq	%rdx;                                                                            \
-	btrq	$63, %rdx;                                                                       \
-	xorl	$1, %edi;                                                                        \
-	movq	%rdx, RING_CONT(%r10,%rdi,8);                                                    \
-	addq	$2, %rax;                                                                        \
-	xorq	$1, %rax
+#define STORE_TEXT(place)                                                                        \
+	movq	RING_HEAD(%r10), %rax;                                                           \
+	shlq	$5, %rax;                                                                        \
+	addq	$64, %rax;                                                                        \
+	andq	place(PLACE_MASK), %rax;                                                         \
+	addq	place(PLACE_BASE), %rax;                                                         \
+	STORE_ENTRY;                                                                             \
+	movups	%xmm3, 8(%rax);                                                                  \
+	movups	%xmm4, 24(%rax);                                                                 \
+	movups	%xmm5, 40(%rax);                                                                 \
+	movq	$0, 56(%rax);                                                                    \
+	movl	RING_HEAD(%r10), %edx;                                                           \
+	andl	$1, %edx;                                                                        \
+	movq	RING_CONT(%r10,%rdx,8), %r11;                                                    \
+	addq	.Lmark(%rip), %r11;                                                              \
+	movq	%r11, (%rax);                                                                    \
+	addq	.Lunmark(%rip), %r11;                                                            \
+	xorl	$1, %edx;                                                                        \
+	movq	%r11, RING_CONT(%r10,%rdx,8);                                                    \
+	leal	3(%rdx,%rdx), %r11d
 
 /*
  * A piece of a text that ends in it, at the lowest bit of eax: its end is cut off. Out: edx where it ends.
- * Clobbers r10, xmm6.
+ * Clobbers rax, xmm7.
  */
 #define CUT_TEXT(piece)                                                                          \
 	rep; bsfl %eax, %edx;                                                                      \
-	leaq	.Lbelow + 16(%rip), %r10;                                                        \
-	subq	%rdx, %r10;                                                                      \
-	movdqu	(%r10), %xmm6;                                                                   \
-	pand	%xmm6, piece
+	leaq	.Lbelow + 16(%rip), %rax;                                                        \
+	subq	%rdx, %rax;                                                                      \
+	movdqu	(%rax), %xmm7;                                                                   \
+	pand	%xmm7, piece
 
-/* rax = the time. Clobbers rdx. */
-#define TICKS                                                                                    \
+/* The text's own word among the arguments, which are below the stack pointer, where no handler writes. */
+#define SUBSTITUTE(word)                                                                         \
+	movzbl	SITE_TEXT_AT(%rdi), %eax;                                                        \
+	movq	word, -56(%rsp,%rax,8);                                                          \
+	movq	-40(%rsp), %xmm1;                                                                \
+	movq	-32(%rsp), %rcx;                                                                 \
+	movq	-24(%rsp), %r8;                                                                  \
+	movq	-16(%rsp), %r9;                                                                  \
+	movq	-8(%rsp), %xmm0
+
+/* The time into the slot at rdi; rax = the time. Clobbers rdx. */
+#define STORE_TICKS                                                                              \
+	prefetchw AHEAD(%rdi);                                                                   \
 	rdtsc;                                                                                   \
 	shlq	$32, %rdx;                                                                       \
-	orq	%rdx, %rax
+	orq	%rdx, %rax;                                                                      \
+	movq	%rax, (%rdi)
 
 #define DOOR(name)                                                                               \
 	.globl	name;                                                                            \
@@ -174,7 +205,9 @@
 
 	.text
 	.p2align 6
+	.skip	16 /* At the very start of a line the event takes 38 cycles instead of 37 (Zen 3). */
 DOOR(ktr__record0)
+	.cfi_startproc
 	xorl	%esi, %esi
 DOOR(ktr__record1)
 	xorl	%edx, %edx
@@ -186,12 +219,8 @@ DOOR(ktr__record4)
 	xorl	%r9d, %r9d
 DOOR(ktr__record5)
 	pxor	%xmm0, %xmm0
-	jmp	1f
-	.p2align 5
-DOOR(ktr__record6)
-	.cfi_startproc
-	movq	8(%rsp), %xmm0
-1:	movq	%rdx, %xmm1
+DOOR(ktr__record6v)
+	movq	%rdx, %xmm1
 	movq	%rdi, %xmm2
 .Lagain:
 	movq	REC(REC_CONTROL), %rax
@@ -202,141 +231,145 @@ DOOR(ktr__record6)
 	movq	REC(REC_SITE_CTL), %r10
 	cmpb	$0, (%r10,%r11)
 	jne	.Lpayload
-	movl	%r11d, %edi
-	leaq	ktr__record_cs(%rip), %r11
 	movq	REC(REC_RSEQ_OFFSET), %r10
 .Lstart:
-	cmpq	%r11, %fs:RSEQ_CS(%r10)
-	jne	.Larm
-	LOAD_SELF(%r11)
-	movl	%fs:RSEQ_CPU(%r10), %edx
-	cmpl	%edx, SELF(SELF_HERE_CPU, %r11)
-	jne	.Lmoved
-	movq	HERE(PLACE_RING, %r11), %r10
-	movq	HERE(PLACE_GEOM, %r11), %rdx
+	ENTER
 .Ljoin:
-	cmpq	RING_GEOM(%r10), %rdx
+	cmpq	RING_GEOM(%r10), %rdi
 	jne	.Ldisarm
-	movq	RING_HEAD(%r10), %rdx
-	testl	%edx, CONTROL_CLOCK(%rax)
-	leaq	2(%rdx), %rax
+	movq	RING_HEAD(%r10), %rdi
+	orq	SELF(SELF_ARMED), %r11
+	testl	%edi, CONTROL_CLOCK(%rax)
 	jnz	.Lrepeat
-	movq	%rax, %xmm7
-	SLOT(SELF_HERE, %r11)
-	orq	SELF(SELF_ARMED, %r11), %rdi
-	movq	%rdx, %r11
-	prefetchw AHEAD(%rdx)
-	TICKS
-	movq	%r11, %rdx
-	movq	%rax, (%rdx)
+	SLOT(HERE)
+	STORE_TICKS
 	btsq	$TIME_APPROX_BIT, %rax
 	movq	%rax, RING_LAST(%r10)
-	movq	%xmm7, %rax
-	btrq	$31, %rdi
-	jnc	.Lfill
-	movq	%rdi, 8(%rdx)
-	LOAD_SELF(%rdi)
-	STORE_TEXT(SELF_HERE)
+	jmp	.Lfill
+.Ltext:
+	movq	REC(REC_RSEQ_OFFSET), %r10
+	ENTER
+.Ljointext:
+	cmpq	RING_GEOM(%r10), %rdi
+	jne	.Ldisarm
+	movq	RING_HEAD(%r10), %rdi
+	orq	SELF(SELF_ARMED), %r11
+	SLOT(HERE)
+	STORE_TICKS
+	btsq	$TIME_APPROX_BIT, %rax
+	movq	%rax, RING_LAST(%r10)
+	LOAD_SELF
+	STORE_TEXT(HERE)
 	jmp	.Lcommit
 .Lmoved:
 	movq	$0, %fs:RSEQ_CS(%r10)
-	leaq	ktr__record_cs(%rip), %r11
 .Larm:
-	LOAD_SELF(%rdx)
-	cmpq	$0, SELF(SELF_ARMED, %rdx)
-	je	.Lown
-	movq	%r11, %fs:RSEQ_CS(%r10)
+	LOAD_SELF
+	movq	SELF(SELF_OWN), %rax
+	testq	%rax, %rax
+	jnz	.Lown
+	cmpq	%rax, SELF(SELF_ARMED)
+	je	.Lrestore
+	leaq	ktr__record_cs(%rip), %rax
+	movq	%rax, %fs:RSEQ_CS(%r10)
 	movl	%fs:RSEQ_CPU(%r10), %r10d
 	cmpl	%r10d, REC(REC_N_RINGS)
 	jbe	.Ldisarm
-	movl	%r10d, SELF(SELF_HERE_CPU, %rdx)
-	movq	REC(REC_VIEWS), %r11
-	movq	(%r11,%r10,8), %r11
+	movl	%r10d, SELF(SELF_HERE_CPU)
+	movq	REC(REC_VIEWS), %rax
+	movq	(%rax,%r10,8), %rax
 	shlq	$RING_SHIFT, %r10
 	addq	REC(REC_RINGS), %r10
-	movq	%r10, HERE(PLACE_RING, %rdx)
-	movq	VIEW_BASE(%r11), %rax
-	movq	%rax, HERE(PLACE_BASE, %rdx)
-	movq	VIEW_MASK(%r11), %rax
-	movq	%rax, HERE(PLACE_MASK, %rdx)
-	movq	VIEW_GEOM(%r11), %rax
-	movq	%rax, HERE(PLACE_GEOM, %rdx)
-	movq	%rdx, %r11
-	movq	%rax, %rdx
+	movq	%r10, HERE(PLACE_RING)
+	movq	VIEW_BASE(%rax), %rdi
+	movq	%rdi, HERE(PLACE_BASE)
+	movq	VIEW_MASK(%rax), %rdi
+	movq	%rdi, HERE(PLACE_MASK)
+	movq	VIEW_GEOM(%rax), %rdi
+	movq	%rdi, HERE(PLACE_GEOM)
+	movq	%xmm2, %rax
+	cmpl	$0, SITE_PLAIN(%rax)
 	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax	/* a clock of 0: the descriptor's version */
-	jmp	.Ljoin
+	jne	.Ljoin
+	jmp	.Ljointext
 .Lrepeat:
-	SLOT(SELF_HERE, %r11)
-	orq	SELF(SELF_ARMED, %r11), %rdi
-	movq	RING_LAST(%r10), %r11
-	movq	%r11, (%rdx)
+	SLOT(HERE)
+	movq	RING_LAST(%r10), %rdx
+	movq	%rdx, (%rdi)
 .Lfill:
-	movq	%rdi, 8(%rdx)
-	STORE_ARGS
+	STORE_ENTRY
+	movl	$2, %r11d
 .Lcommit:
-	movq	%rax, RING_HEAD(%r10)
+	addq	%r11, RING_HEAD(%r10)
 .Lend:
 	ret
 
 .Lpayload:
-	testb	$SITE_STRING | SITE_STACK, SITE_FLAGS(%rdi)
-	jz	.Lcold
-	cmpq	$0, SITE_MASK(%rdi)
-	je	.Lcold
 	movl	SITE_ID(%rdi), %r11d
+	movzbl	SITE_TEXT_AT(%rdi), %eax
 	cmpb	$0, (%r10,%r11)
 	jne	.Lcold
-	testb	$SITE_STACK, SITE_FLAGS(%rdi)
-	jnz	.Lstack
-	movzbl	SITE_STRING_AT(%rdi), %eax
 	movq	%rsi, %r10
-	testl	%eax, %eax
-	jnz	.Lother
-.Ltext:
+	cmpl	$1, %eax
+	jne	.Lother
+.Lstring:
 	testq	%r10, %r10
 	jz	.Lcold
 	movl	%r10d, %eax
 	andl	$4095, %eax
 	cmpl	$4096 - 48, %eax
 	ja	.Lcold
+	movq	%r10, %xmm6
 	pxor	%xmm4, %xmm4
 	pxor	%xmm5, %xmm5
 	movdqu	(%r10), %xmm3
-	movdqa	%xmm3, %xmm6
-	pcmpeqb	%xmm4, %xmm6
-	pmovmskb %xmm6, %eax
+	movdqa	%xmm3, %xmm7
+	pcmpeqb	%xmm4, %xmm7
+	pmovmskb %xmm7, %eax
 	testl	%eax, %eax
 	jz	.Lsecond
 	CUT_TEXT(%xmm3)
 	jmp	.Lmeasured
 .Lsecond:
 	movdqu	16(%r10), %xmm4
-	movdqa	%xmm4, %xmm6
-	pcmpeqb	%xmm5, %xmm6
-	pmovmskb %xmm6, %eax
+	movdqa	%xmm4, %xmm7
+	pcmpeqb	%xmm5, %xmm7
+	pmovmskb %xmm7, %eax
 	testl	%eax, %eax
 	jz	.Lthird
 	CUT_TEXT(%xmm4)
 	addl	$16, %edx
 .Lmeasured:
-	movd	%edx, %xmm6
-.Lloaded:
-	movl	%r11d, %edi
-	btsl	$31, %edi
-	leaq	ktr__record_cs(%rip), %r11
-	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax
-	movq	REC(REC_RSEQ_OFFSET), %r10
-	jmp	.Lstart
+	cmpb	$1, SITE_TEXT_AT(%rdi)
+	jne	.Lsubstitute
+	movl	%edx, %esi
+	jmp	.Ltext
 .Lthird:
-	movdqu	32(%r10), %xmm6
-	pcmpeqb	%xmm6, %xmm5
+	movdqu	32(%r10), %xmm7
+	pcmpeqb	%xmm7, %xmm5
 	pmovmskb %xmm5, %eax
-	movdqa	%xmm6, %xmm5
+	movdqa	%xmm7, %xmm5
 	testl	%eax, %eax
 	jz	.Lcold
 	CUT_TEXT(%xmm5)
 	addl	$32, %edx
 	jmp	.Lmeasured
+.Lother:
+	testl	%eax, %eax
+	jz	.Lcold
+	cmpl	$TEXT_AT_STACK, %eax
+	je	.Lstack
+	movq	%rsi, -48(%rsp)
+	movq	%xmm1, -40(%rsp)
+	movq	%rcx, -32(%rsp)
+	movq	%r8, -24(%rsp)
+	movq	%r9, -16(%rsp)
+	movq	%xmm0, -8(%rsp)
+	movq	-56(%rsp,%rax,8), %r10
+	jmp	.Lstring
+.Lsubstitute:
+	SUBSTITUTE(%rdx)
+	jmp	.Ltext
 .Lstack:	/* in pieces of eight bytes, as they were stored a moment ago */
 	cmpw	$6 * 8, STACK_WORD(%rsi)
 	ja	.Lcold
@@ -346,92 +379,86 @@ DOOR(ktr__record6)
 	movhps	STACK_PCS + 24(%rsi), %xmm4
 	movq	STACK_PCS + 32(%rsi), %xmm5
 	movhps	STACK_PCS + 40(%rsi), %xmm5
-	movq	STACK_WORD(%rsi), %xmm6
-	jmp	.Lloaded
-.Lother:	/* below the stack pointer, where no handler writes */
-	movq	%xmm1, -40(%rsp)
-	movq	%rcx, -32(%rsp)
-	movq	%r8, -24(%rsp)
-	movq	%r9, -16(%rsp)
-	movq	%xmm0, -8(%rsp)
-	movq	-48(%rsp,%rax,8), %r10
+	movq	%rsi, %xmm6
+	movq	STACK_WORD(%rsi), %rsi
 	jmp	.Ltext
 
 .Lown:
-	movl	SELF(SELF_NEST, %rdx), %eax
-	cmpl	$0, SELF(SELF_OWN, %rdx)
-	je	.Lrestore
-	cmpl	$LEVELS, %eax
-	jae	.Lrestore
-	movq	%rsp, %fs:SELF_FRAME(%rdx,%rax,8)
-	leaq	(%rax,%rax,4), %rax
-	leaq	SELF_LEVEL(%rdx,%rax,8), %r11
-	incl	SELF(SELF_NEST, %rdx)
-	movq	%fs:PLACE_GEOM(%r11), %rax
+	cmpl	$0, SELF(SELF_NEST)
+	jne	.Lrestore
+	orq	%rax, %r11
+	leaq	-FRAME_BELOW(%rsp), %rax
+	movq	%rax, SELF(SELF_FRAME)
+	movl	$1, SELF(SELF_NEST)
+	movq	LEVEL(PLACE_GEOM), %rax
 	testq	%rax, %rax
 	jz	.Lleave
-	movq	%fs:PLACE_RING(%r11), %r10
+	movq	LEVEL(PLACE_RING), %r10
 	cmpq	RING_GEOM(%r10), %rax
 	jne	.Lleave
 	cmpl	$0, ktr__cpu_rdpid(%rip)
 	je	.Lremembered
 	.byte	0xf3, 0x0f, 0xc7, 0xf8				/* rdpid %rax */
-	andl	$0xfff, %eax
+	shlq	$52, %rax					/* twelve bits are the CPU */
+	shrq	$1, %rax
 .Lplace:
-	shlq	$THREAD_BITS, %rax
-	movl	SELF(SELF_ROW, %rdx), %edx
-	orq	%rdx, %rax
-	shlq	$32, %rax
-	movl	%edi, %edx
-	btrl	$31, %edx
-	orq	%rdx, %rax
-	movq	RING_HEAD(%r10), %rdx
-	SLOT(0, %r11)
-	movq	%rax, 8(%rdx)
-	STORE_ARGS
-	movq	%rdx, %r11
-	prefetchw AHEAD(%rdx)
-	TICKS
-	movq	%rax, (%r11)
-	testl	%edi, %edi
-	js	.Lowntext
-	addq	$2, RING_HEAD(%r10)
-.Lowned:
-	LOAD_SELF(%rdx)
-	decl	SELF(SELF_NEST, %rdx)
+	orq	%rax, %r11
+	movq	%xmm2, %rax
+	cmpl	$0, SITE_PLAIN(%rax)
+	je	.Lowntext
+	movq	RING_HEAD(%r10), %rdi
+	SLOT(LEVEL)
+	STORE_ENTRY
+	movl	$2, %r11d
+.Lowntime:
+	STORE_TICKS
+.Lowndone:
+	addq	%r11, RING_HEAD(%r10)
+	LOAD_SELF
+	movl	$0, SELF(SELF_NEST)
 	ret
 .Lowntext:
-	LOAD_SELF(%rdi)
-	movl	SELF(SELF_NEST, %rdi), %eax
-	leaq	(%rax,%rax,4), %rax
-	leaq	SELF_LEVEL - LEVEL_BYTES(%rdi,%rax,8), %rdi
-	movq	%r11, %rdx
-	movq	RING_HEAD(%r10), %rax
-	addq	$2, %rax
-	STORE_TEXT(0)
-	movq	%rax, RING_HEAD(%r10)
-	jmp	.Lowned
+	movq	RING_HEAD(%r10), %rdi
+	SLOT(LEVEL)
+	STORE_TICKS
+	LOAD_SELF
+	STORE_TEXT(LEVEL)
+	jmp	.Lowndone
 .Lremembered:
 	testb	$126, RING_HEAD(%r10)
-	movl	%fs:LEVEL_CPU(%r11), %eax
-	jnz	.Lplace
+	movl	LEVEL(LEVEL_CPU), %eax
+	jz	.Lleave
+	shlq	$32 + THREAD_BITS, %rax
+	jmp	.Lplace
 .Lleave:
-	LOAD_SELF(%rdx)
-	decl	SELF(SELF_NEST, %rdx)
+	LOAD_SELF
+	movl	$0, SELF(SELF_NEST)
 	jmp	.Lrestore
 
 	/* The signature before an abort handler (glibc: RSEQ_SIG), in an instruction that traps. */
 	.byte	0x0f, 0xb9, 0x3d
 	.long	0x53053053
 .Labort:
-	movq	%xmm2, %rdi
-	jmp	.Lagain
-
+	movl	$1, %r11d
+	jmp	1f
 .Ldisarm:
 	movq	REC(REC_RSEQ_OFFSET), %r10
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Lrestore:
-	movq	%xmm2, %rdi
+	xorl	%r11d, %r11d
+1:	movq	%xmm2, %rdi
+	movzbl	SITE_TEXT_AT(%rdi), %eax
+	testl	%eax, %eax
+	jz	3f
+	subl	$2, %eax
+	cmpl	$4, %eax
+	jbe	2f
+	movq	%xmm6, %rsi
+	jmp	3f
+2:	movq	%xmm6, %rdx
+	SUBSTITUTE(%rdx)
+3:	testl	%r11d, %r11d
+	jnz	.Lagain
 .Lcold:
 	subq	$56, %rsp
 	.cfi_adjust_cfa_offset 56
@@ -446,6 +473,9 @@ DOOR(ktr__record6)
 	addq	$56, %rsp
 	.cfi_adjust_cfa_offset -56
 	ret
+DOOR(ktr__record6)
+	movq	8(%rsp), %xmm0
+	jmp	ktr__record6v
 	.cfi_endproc
 	.size	ktr__record0, . - ktr__record0
 	.size	ktr__record1, . - ktr__record1
@@ -454,9 +484,15 @@ DOOR(ktr__record6)
 	.size	ktr__record4, . - ktr__record4
 	.size	ktr__record5, . - ktr__record5
 	.size	ktr__record6, . - ktr__record6
+	.size	ktr__record6v, . - ktr__record6v
 
-/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
 	.section .rodata.ktr__record, "a"
+	.balign	8
+.Lmark:		/* a continuation's, and from there to the next ordinal without it */
+	.quad	1 << 63
+.Lunmark:
+	.quad	(1 << 63) + 1
+/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
 .Lbelow:
 	.fill	16, 1, 255
 	.fill	16, 1, 0

@@ -32,7 +32,7 @@ vfork:
 	movq	ktr__self@gottpoff(%rip), %rdx
 	movl	$1, %fs:SELF_IN_VFORK(%rdx)
 	movq	$0, %fs:SELF_ARMED(%rdx)
-	movl	$0, %fs:SELF_OWN(%rdx)
+	movq	$0, %fs:SELF_OWN(%rdx)
 	movq	$0, %fs:SELF_HERE + PLACE_GEOM(%rdx)
 	popq	%rdi
 	movl	$58, %eax
@@ -72,7 +72,7 @@ vfork:
 	mov	w3, #1
 	str	w3, [x2, #SELF_IN_VFORK]
 	str	xzr, [x2, #SELF_ARMED]
-	str	wzr, [x2, #SELF_OWN]
+	str	xzr, [x2, #SELF_OWN]
 	str	xzr, [x2, #SELF_HERE + PLACE_GEOM]
 	mov	x0, #0x4111		/* CLONE_VM | CLONE_VFORK | SIGCHLD */
 	mov	x1, #0			/* on the same stack */
