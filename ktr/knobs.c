@@ -751,6 +751,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("kernel", MASK, KTR_KNOB_RWTUN, NULL, "none", "KTR_KERNEL",
 	     "what the kernel tells of the threads is recorded: switch (class kswitch), fault (class kfault)",
 	     .names = knobs_kernel_names, .get = knobs_field_get, .set = knobs_kernel_set, FIELD(kernel)),
+	KNOB("alq_crash", BOOL, KTR_KNOB_RWTUN, NULL, "0", "KTR_ALQ_CRASH",
+	     "before the program dies of a fault or abort(3) the writer takes what there is",
+	     .get = knobs_field_get, .set = knobs_field_set, FIELD(alq_crash)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

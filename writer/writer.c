@@ -14,6 +14,7 @@
 #include "writer/writer.h"
 
 #include "ktr/libc.h"
+#include "writer/crash.h"
 #include "writer/resume.h"
 
 #include <errno.h>
@@ -66,8 +67,7 @@ struct timespec ktr__writer_until(uint64_t ns)
 	return (struct timespec){ (time_t)(until / 1000000000), (long)(until % 1000000000) };
 }
 
-/* Wakes the thread. */
-static void writer_ring(void)
+void ktr__writer_ring(void)
 {
 	__atomic_fetch_add(&ktr__writer.bell, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -202,7 +202,8 @@ static void writer_pause(uint64_t pause_ns)
 
 	pthread_mutex_lock(&ktr__writer.lock);
 	bell = __atomic_load_n(&ktr__writer.bell, __ATOMIC_ACQUIRE);
-	idle = pause_ns && ktr__writer.state == WRITER_RUNNING && ktr__writer.flush_wanted == ktr__writer.flush_done;
+	idle = pause_ns && ktr__writer.state == WRITER_RUNNING &&
+	       ktr__writer.flush_wanted == ktr__writer.flush_done && !ktr__crash_asked();
 	if (!idle)
 		return;
 	pthread_mutex_unlock(&ktr__writer.lock);
@@ -245,6 +246,12 @@ static void writer_finish(struct ktr__writer_thread *self)
 		__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
 }
 
+/* debug.ktr.alq_crash, which may change at any time; it is for traces. */
+static void writer_guard(const struct ktr__writer_thread *self)
+{
+	ktr__crash_look(self->drain && __atomic_load_n(&ktr__writer.session->control->alq_crash, __ATOMIC_RELAXED));
+}
+
 /* Drains and prints once. False: there is nothing to do any more. */
 static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
 {
@@ -253,6 +260,7 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 
 	*pause_ns = WRITER_ECHO_NS;
 	*rc = 0;
+	writer_guard(self);
 	if (self->drain) {
 		*rc = ktr__drain_round(self->drain, flags, pause_ns);
 		if (writer_told(self))
@@ -267,6 +275,7 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 static void writer_loop(struct ktr__writer_thread *self)
 {
 	uint64_t pause_ns = 0, wanted;
+	uint32_t crashed;
 	bool on = true;
 	int rc;
 
@@ -278,7 +287,11 @@ static void writer_loop(struct ktr__writer_thread *self)
 			break;
 		}
 		pthread_mutex_unlock(&ktr__writer.lock);
-		on = writer_round(self, wanted == ktr__writer.flush_done ? 0 : KTR__DRAIN_ALL, &pause_ns, &rc);
+		crashed = ktr__crash_asked();
+		on = writer_round(self, wanted == ktr__writer.flush_done && !crashed ? 0 : KTR__DRAIN_ALL, &pause_ns,
+				  &rc);
+		if (crashed)
+			ktr__crash_taken(crashed);
 		pthread_mutex_lock(&ktr__writer.lock);
 		if (!on && ktr__writer.state == WRITER_RUNNING)
 			ktr__writer.state = WRITER_ENDED;
@@ -302,6 +315,7 @@ static void writer_close(struct ktr__writer_thread *self)
 {
 	uint32_t own = (uint32_t)getpid();
 
+	ktr__crash_look(false);
 	if (self->drain)
 		writer_finish(self);
 	__atomic_compare_exchange_n(&ktr__writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
@@ -331,6 +345,8 @@ static void *writer_main(void *context)
 	__atomic_store_n(&ktr__writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
 		__atomic_store_n(&ktr__writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
+	if (!rc)
+		writer_guard(&self);
 	pthread_mutex_lock(&ktr__writer.lock);
 	ktr__writer.start_rc = rc;
 	if (!rc)
@@ -456,7 +472,7 @@ int ktr__writer_flush(void)
 		return -ESRCH;
 	}
 	mine = ++ktr__writer.flush_wanted;
-	writer_ring();
+	ktr__writer_ring();
 	while (ktr__writer.flush_done < mine && ktr__writer.state == WRITER_RUNNING)
 		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);
 	rc = ktr__writer.flush_done < mine ? -ESRCH : ktr__writer.flush_rc;
@@ -470,7 +486,7 @@ void ktr__writer_stop(void)
 	ktr__heir_await();
 	if (ktr__writer.state == WRITER_RUNNING) {
 		ktr__writer.state = WRITER_STOPPING;
-		writer_ring();
+		ktr__writer_ring();
 	}
 	pthread_mutex_unlock(&ktr__writer.lock);
 	writer_bury();

@@ -75,6 +75,9 @@ void ktr__writer_shut(struct ktr__writer_thread *self);
 /* Starts the thread; heir: it waits for a parent's writer. 0 or an error number. */
 int ktr__writer_create(void *heir);
 
+/* Wakes the thread. Async-signal-safe. */
+void ktr__writer_ring(void);
+
 /* In a forked child: gives the lock back, and makes the condition anew. */
 void ktr__writer_renew(void);
 

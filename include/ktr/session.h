@@ -180,7 +180,7 @@ struct ktr_control {
 	uint32_t rings_open;   /* 1: rings may be allocated, a CPU that has none opens its own */
 	uint64_t asked;	       /* the mask last asked for, as debug.ktr.mask prints it */
 	uint32_t writer;       /* process whose writer thread drains the session; 0: none */
-	uint32_t reserved1;
+	uint32_t alq_crash;    /* 1: before the program dies of a fault the writer takes what there is */
 	uint64_t rotate_bytes; /* of one trace; 0: no limit */
 	uint64_t rotate_ns;    /* how old a trace gets; 0: as old as it may */
 	uint64_t rotate_keep;  /* older traces kept; 0: recording stops at rotate_bytes */
