@@ -272,6 +272,8 @@ static int ktrdump_forth(struct ktrdump *dump)
 	if (!sink)
 		return 1;
 	rc = walk_run(&dump->walk, &sink, 1);
+	if (dump->forth && !dump->out.error)
+		rc = ktr__schedgraph_end(dump->forth);
 	if (dump->back && !dump->out.error)
 		rc = ktr__schedgraph_back_run(dump->back, ktrdump_graph_line, dump, &n_zero);
 	if (n_zero)
@@ -324,6 +326,8 @@ static int ktrdump_follow(struct ktrdump *dump)
 	if (!rc) {
 		sink = ktrdump_sink(dump);
 		rc = !sink || (ktrdump_live(dump, sink) < 0 && !dump->out.error);
+		if (!rc && dump->forth)
+			rc = ktr__schedgraph_end(dump->forth) < 0 && !dump->out.error;
 		rc |= ktrdump_close(dump);
 	}
 	ktr_reader_close(walk->reader);

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCHEDGRAPH_MOMENT_NS 1000 /* what takes no time is drawn so long */
+
 struct ktr__schedgraph {
 	ktr__schedgraph_fn *line;
 	void *context;
@@ -23,8 +25,12 @@ struct ktr__schedgraph {
 	uint32_t n_groups, n_group_used;
 	struct ktr__lanes *row;
 	uint32_t n_rows, row_room;
-	uint8_t *thread_known;
+	char **thread; /* owned; what the row of a thread with plain events is called, by its number */
 	uint32_t n_threads;
+	struct ktr__keymap states; /* rows that have had one, while none has had two: */
+	int drawn;
+	struct ktr_event last; /* its time and CPU */
+	uint64_t first_ns;     /* 0: there was no line yet */
 	uint64_t n_losses;
 };
 
@@ -46,9 +52,12 @@ void ktr__schedgraph_free(struct ktr__schedgraph *s)
 		free(s->row[i].span);
 	ktr__keymap_free(&s->groups);
 	ktr__keymap_free(&s->rows);
+	ktr__keymap_free(&s->states);
 	free(s->group_used);
 	free(s->row);
-	free(s->thread_known);
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		free(s->thread[i]);
+	free(s->thread);
 	free(s);
 }
 
@@ -62,6 +71,19 @@ static const char *schedgraph_text(char *to, size_t size, const char *bytes, siz
 	return to;
 }
 
+/* A state is drawn up to the next of its row. 0 or -ENOMEM. */
+static int schedgraph_state(struct ktr__schedgraph *s, const char *group, const char *id)
+{
+	uint32_t *n = ktr__keymap_at(
+		&s->states,
+		ktr__keymap_hash(ktr__keymap_hash(0, group, strlen(group)), id, strlen(id)));
+
+	if (n == NULL)
+		return -ENOMEM;
+	s->drawn = ++*n == 2;
+	return 0;
+}
+
 /* One line: group and id are clean, what is `state:"x"`. */
 static int schedgraph_line(struct ktr__schedgraph *s, const struct ktr_event *event,
 			   const char *group, const char *id, const char *what,
@@ -73,6 +95,11 @@ static int schedgraph_line(struct ktr__schedgraph *s, const struct ktr_event *ev
 
 	if (n < 0)
 		return -EINVAL;
+	s->last.time_ns = event->time_ns;
+	s->first_ns = s->first_ns ? s->first_ns : event->time_ns;
+	s->last.cpu = event->cpu;
+	if (!s->drawn && strncmp(what, "state:", 6) == 0 && schedgraph_state(s, group, id) != 0)
+		return -ENOMEM;
 	return s->line(s->context, event, line,
 		       (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1, counter);
 }
@@ -192,17 +219,39 @@ int ktr__schedgraph_event(struct ktr__schedgraph *s, const struct ktr_event *eve
 		 schedgraph_text(name, sizeof(name), event->thread->name,
 				 strlen(event->thread->name)),
 		 event->thread->tid);
-	if (ktr__room(&s->thread_known, &s->n_threads, event->thread->id, 1) != 0)
+	if (ktr__room(&s->thread, &s->n_threads, event->thread->id, sizeof(*s->thread)) != 0)
 		return -ENOMEM;
-	if (!s->thread_known[event->thread->id])
+	if (s->thread[event->thread->id] == NULL) {
+		s->thread[event->thread->id] = strdup(id);
+		if (s->thread[event->thread->id] == NULL)
+			return -ENOMEM;
 		rc = schedgraph_line(s, event, "thread", id, "state:\"alive\"", "none", 0);
-	s->thread_known[event->thread->id] = 1;
+	}
 	n = ktr_event_text(event, text, sizeof(text));
 	snprintf(
 		what, sizeof(what), "point:\"%s\"",
 		schedgraph_text(name, sizeof(name), text, n < sizeof(text) ? n : sizeof(text) - 1));
 	schedgraph_attributes(event, 0, attributes, sizeof(attributes));
 	return rc != 0 ? rc : schedgraph_line(s, event, "thread", id, what, attributes, 0);
+}
+
+int ktr__schedgraph_end(struct ktr__schedgraph *s)
+{
+	struct ktr_event last = s->last;
+	int rc = 0;
+
+	/* A trace of one moment is divided by how long it took. */
+	if (last.time_ns == s->first_ns)
+		last.time_ns += SCHEDGRAPH_MOMENT_NS;
+	for (uint32_t i = 0; i < s->n_threads && rc == 0; i++)
+		if (s->thread[i] != NULL)
+			rc = schedgraph_line(s, &last, "thread", s->thread[i], "state:\"alive\"",
+					     "none", 0);
+	for (unsigned i = 0, end = !s->drawn && s->first_ns; i < 2 * end && rc == 0; i++) {
+		rc = schedgraph_line(s, &last, "trace", "end", "state:\"end\"", "none", 0);
+		last.time_ns += SCHEDGRAPH_MOMENT_NS;
+	}
+	return rc;
 }
 
 void ktr__schedgraph_loss(struct ktr__schedgraph *s)

@@ -5,8 +5,8 @@
  *	KTRGRAPH group:"G", id:"I", state:"S", attributes: NAME:VALUE, NAME:VALUE
  *
  * It knows states, counters and points. So START and STOP become states, "1 open" and so on, and "idle";
- * plain events become points of their thread, whose row is "alive" from its first event on; points of
- * rows stay.
+ * plain events become points of their thread, whose row is "alive" from its first event to the end; points
+ * of rows stay. Where no state would be drawn, which it does not survive, a row "end" has two.
  */
 #ifndef VISUALIZE_SCHEDGRAPH_H
 #define VISUALIZE_SCHEDGRAPH_H
@@ -30,6 +30,9 @@ void ktr__schedgraph_free(struct ktr__schedgraph *schedgraph);
 
 /* An event, oldest first: one line, or two where its thread is seen first. 0, -errno, or what fn returned. */
 int ktr__schedgraph_event(struct ktr__schedgraph *schedgraph, const struct ktr_event *event);
+
+/* Behind the last event: one line for each thread that had points, two where no state is drawn. As above. */
+int ktr__schedgraph_end(struct ktr__schedgraph *schedgraph);
 
 /* Some were lost: what is open from before may not be any more. */
 void ktr__schedgraph_loss(struct ktr__schedgraph *schedgraph);

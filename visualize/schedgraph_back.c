@@ -86,6 +86,9 @@ int ktr__schedgraph_back_run(struct ktr__schedgraph_back *back, ktr__schedgraph_
 	off_t at;
 
 	*n_left_out = 0;
+	rc = ktr__schedgraph_end(back->schedgraph);
+	if (rc != 0)
+		return rc;
 	if (fflush(back->lines) != 0)
 		return -errno;
 	at = ftello(back->lines);

@@ -15,14 +15,18 @@ lines() { # expression
 cat >"$dir/program.c" <<'END'
 #include <ktr.h>
 #include <unistd.h>
-/* What is recorded: s states, counters and points; f spans; p plain points. */
+/* What is recorded: s states, c counters, n points, f spans, p plain points. */
 static void record(const char *what, int i)
 {
 	for (; *what; what++)
 		switch (*what) {
 		case 's':
 			KTR_STATE1(KTR_SCHED, "thread", i % 2 ? "odd" : "even", i % 3 ? "running" : "idle", "prio:%d", i);
+			break;
+		case 'c':
 			KTR_COUNTER0(KTR_GEN, "load", "depth", i - 10);
+			break;
+		case 'n':
 			KTR_POINT0(KTR_SCHED, "thread", i % 2 ? "odd" : "even", "wokeup");
 			break;
 		case 'f':
@@ -110,7 +114,7 @@ is "--filter" "$(cat out)" "$(printf '     0 got 98 of "a, b: c\\n"\n     1 got 
 takes() { # what: is `file` what schedgraph.py takes, of the events in `told`?
 	python3 "$top/tests/page/exports.py" schedgraph file told >log 2>&1 || fail "$1: $(tail -n 1 log)"
 }
-for what in s f p sfp; do
+for what in s c n f p scnfp; do
 	status 0 "$ktr" run -s "as_$what" -o "$what.out" -m $classes ./program $what
 	"$ktr" json "$what.out" >told || fail json
 	"$ktr" export schedgraph "$what.out" -o file || fail "export of $what"

@@ -170,7 +170,7 @@ SCHEDGRAPH = re.compile(
 
 
 def schedgraph():
-    last, types, n, counters = None, {}, 0, collections.defaultdict(int)
+    last, types, n, counters, states = None, {}, 0, collections.defaultdict(int), collections.Counter()
     for line in open(FILE, encoding='utf-8'):
         match = SCHEDGRAPH.fullmatch(line)
         assert match, line
@@ -181,10 +181,13 @@ def schedgraph():
         same(types.setdefault((match[4], match[5]), kind), kind, 'kind of row ' + line)
         if kind == 'counter':
             counters[match[4]] |= int(match[7]) != 0
+        states[match[4], match[5]] += match[6] == 'state'
         n += 1
     threads = len({e['tid'] for e in EVENTS if e['kind'] == 'event'})
-    same(n, len(EVENTS) + threads, 'lines')
+    same(n, len(EVENTS) + 2 * threads + 2 * (('trace', 'end') in states), 'lines')
     assert all(counters.values()), 'a group of zeros'
+    # A state is drawn up to the next of its row, and without one that is drawn it crashes.
+    assert not EVENTS or max(states.values()) >= 2, 'no state is drawn'
 
 
 def tracedat():
