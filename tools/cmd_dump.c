@@ -5,6 +5,7 @@
  * Events that were lost show as a line where they are missing.
  */
 #include "tools/command.h"
+#include "tools/export_walk.h"
 #include "tools/text_options.h"
 #include "tools/walk.h"
 
@@ -15,11 +16,13 @@
 #include <unistd.h>
 
 #define DUMP_NO_PAGER OPTION_LONG(0)
+#define DUMP_CSV      OPTION_LONG(1)
 
 static const struct option_row dump_rows[] = {
 	OPTIONS_WALK,
 	OPTIONS_TEXT,
 	{ 'o', "output", "FILE", "write to FILE" },
+	{ DUMP_CSV, "csv", NULL, "as a table with a head, as of ktr export csv" },
 	{ DUMP_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
 };
 
@@ -30,7 +33,8 @@ static const struct options dump_options = {
 	.examples = "ktr dump\n"
 		    "ktr dump -p 4711 -n 100         the last 100 events of a running program\n"
 		    "ktr dump --from 1.5s --to 1.6s --time utc\n"
-		    "ktr dump -R -tcH                newest first, three columns\n",
+		    "ktr dump -R -tcH                newest first, three columns\n"
+		    "ktr dump --csv --filter 'class == net' -o net.csv\n",
 	.rows = dump_rows,
 	.n_rows = sizeof(dump_rows) / sizeof(dump_rows[0]),
 };
@@ -41,7 +45,7 @@ struct dump {
 	struct ktr__sink_text text;
 	struct ktr__out out;
 	struct pager pager;
-	int use_pager;
+	int use_pager, csv;
 	const char *output;
 };
 
@@ -56,6 +60,8 @@ static int dump_option(struct dump *dump, int id, const char *value)
 		return taken < 0 ? 2 : 0;
 	if (id == DUMP_NO_PAGER)
 		dump->use_pager = 0;
+	else if (id == DUMP_CSV)
+		dump->csv = 1;
 	else
 		dump->output = value;
 	return 0;
@@ -116,9 +122,13 @@ static int cmd_dump(int argc, char **argv)
 		rc = dump_option(&dump, id, value);
 	if (id < 0 || rc)
 		return rc ? rc : options_status(id);
+	if (dump.csv && (dump.options.columns || dump.options.more))
+		return usage_error(argv[0], "--csv has columns of its own");
 	rc = walk_open(&dump.walk, argc, argv);
 	if (rc)
 		return rc;
+	if (dump.csv)
+		return export_walk(&dump.walk, ktr__export_find("csv"), dump.output ? dump.output : "-");
 	rc = dump_open(&dump);
 	if (!rc) {
 		rc = dump_run(&dump);

@@ -3,6 +3,7 @@
  * ktr export: traces for other people's programs.
  */
 #include "tools/command.h"
+#include "tools/export_walk.h"
 #include "tools/options.h"
 #include "tools/walk.h"
 
@@ -63,33 +64,6 @@ static int export_format(int argc, char **argv, const struct ktr__export_format 
 			   argv[optind]);
 }
 
-static int export_run(struct walk *walk, const struct ktr__export_format *format,
-		      const char *output)
-{
-	struct ktr_error err = KTR_ERROR_NONE;
-	char note[sizeof(((struct ktr__export *)NULL)->note)];
-	struct ktr__export *e;
-	struct ktr_sink *sink;
-	int walked, rc;
-
-	if (ktr__export_begin(&e, format, walk->reader, output, &err) != 0) {
-		fail_with(walk->find.command, &err);
-		walk_close(walk);
-		return 1;
-	}
-	sink = &e->sink;
-	walked = walk_run(walk, &sink, 1);
-	/* A source that fails half-way gives what it has; that is partial, and said so. */
-	if (walked < 0 && e->error == 0)
-		walked = 0;
-	rc = ktr__export_end(e, walked, note, &err) != 0;
-	if (rc != 0)
-		fail_with(walk->find.command, &err);
-	else if (note[0] != '\0')
-		fprintf(stderr, "%s: %s\n", walk->find.command, note);
-	return walk_close(walk) || rc;
-}
-
 static int cmd_export(int argc, char **argv)
 {
 	const struct ktr__export_format *format = NULL;
@@ -113,7 +87,7 @@ static int cmd_export(int argc, char **argv)
 	if (output == NULL)
 		return usage_error(argv[0], "where to? -o FILE; -o - is standard output");
 	rc = walk_open(&walk, argc, argv);
-	return rc != 0 ? rc : export_run(&walk, format, output);
+	return rc != 0 ? rc : export_walk(&walk, format, output);
 }
 
 COMMAND(export, "write a trace for other viewers: Perfetto, Chrome, KernelShark, CSV...",

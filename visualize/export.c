@@ -25,12 +25,13 @@ static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__export *e = (struct ktr__export *)sink;
 
+	errno = 0;
 	if (e->format->slices != NULL)
 		e->error = ktr__slices_event(&e->slices, event);
 	if (e->error == 0 && e->format->event != NULL)
 		e->error = e->format->event(e, event);
 	if (e->error == 0 && ferror(e->to))
-		e->error = -EIO;
+		e->error = errno != 0 ? -errno : -EIO;
 	return e->error;
 }
 

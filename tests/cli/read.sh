@@ -111,6 +111,17 @@ if "$ktr" ls | grep -q '^mine '; then
 	is "lines of the session" "$(wc -l <out)" 100
 fi
 
+# A table: as many lines as events, and a head; not with columns of another kind.
+status 0 "$ktr" dump --csv
+is "lines of dump --csv" "$(wc -l <out)" 4001
+"$ktr" export csv -o out2 && cmp -s out out2 || fail "dump --csv is not export csv"
+status 0 "$ktr" dump --csv -R -n 1
+is "dump --csv -R" "$(sed -n 's/,.*//; 2p' out)" "$(tail -n 1 out2 | sed 's/,.*//')"
+status 2 "$ktr" dump --csv -t
+"$ktr" dump --csv 2>err | head -n 1 >out
+is "a reader of --csv that leaves" "$(wc -l <out) $(cat err)" "1 "
+status 1 "$ktr" dump --csv -o /dev/full
+
 # What goes wrong.
 status 1 "$ktr" dump nothing
 status 1 "$ktr" dump "$dir/program"
