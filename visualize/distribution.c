@@ -31,10 +31,16 @@ static const struct distribution_mark distribution_marks[] = { { "p50", 0.5, KTR
 							       { "p99.9", 0.999, KTR__PURPLE } };
 #define DISTRIBUTION_MARKS (sizeof(distribution_marks) / sizeof(distribution_marks[0]))
 
+/* [share of the width] The last mark is not farther right, so that its text has room behind it. */
+#define DISTRIBUTION_LAST  0.86
+
 /* What all series span, widened so that nothing touches the edges. [ns] */
 static void distribution_range(const struct ktr__distribution *series, unsigned n, double *low,
 			       double *high)
 {
+	const struct distribution_mark *mark = &distribution_marks[DISTRIBUTION_MARKS - 1];
+	double last = (double)ktr__histogram_quantile(series[0].histogram, mark->share);
+
 	uint64_t min = UINT64_MAX, max = 1;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -49,6 +55,8 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 		*low = middle / 3.2;
 		*high = middle * 3.2;
 	}
+	if (n == 1 && last > *low)
+		*high = fmax(*high, *low * pow(last / *low, 1 / DISTRIBUTION_LAST));
 }
 
 static void distribution_ticks(struct ktr__chart *chart, double low, double high, int text)
@@ -132,8 +140,9 @@ static void distribution_shares(struct ktr__chart *chart, const struct ktr__dist
 	fputs("EOD\n", chart->to);
 }
 
+/* Each line ends below the text of the one before, which stands to its left: none crosses a text. */
 static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__histogram *h,
-				    double low, double high, int with_text)
+				    int with_text)
 {
 	char text[64], ns[32];
 
@@ -143,7 +152,6 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 		const struct distribution_mark *mark = &distribution_marks[i];
 		uint64_t at = ktr__histogram_quantile(h, mark->share);
 		double x = at > 0 ? (double)at : 1;
-		int left = log(x / low) < 0.8 * log(high / low);
 
 		fprintf(chart->to,
 			"set arrow from first %.6g, graph 0 to first %.6g, graph %g nohead lw 1.5"
@@ -156,10 +164,9 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 		fputs("set label ", chart->to);
 		ktr__label_gnuplot(chart->to, text);
 		fprintf(chart->to,
-			" at first %.6g, graph %g %s offset character %s,0 front boxed"
+			" at first %.6g, graph %g left offset character 0.6,0 front boxed"
 			" font '%s,10' tc rgb '#%06x'\n",
-			x, 0.95 - 0.085 * i, left ? "left" : "right", left ? "0.6" : "-0.6",
-			ktr__chart_font(chart, 1), mark->colour);
+			x, 0.95 - 0.085 * i, ktr__chart_font(chart, 1), mark->colour);
 	}
 }
 
@@ -183,7 +190,7 @@ static void distribution_histogram(struct ktr__chart *chart, const struct ktr__d
 		       : most * 4);
 	fputs("set style textbox opaque margins 0.4,0.1 noborder\n", chart->to);
 	if (n == 1)
-		distribution_mark_lines(chart, series[0].histogram, low, high, 1);
+		distribution_mark_lines(chart, series[0].histogram, 1);
 	fputs("plot ", chart->to);
 	for (unsigned i = 0; i < n; i++)
 		fprintf(chart->to,
@@ -214,7 +221,7 @@ static void distribution_share_plot(struct ktr__chart *chart,
 	ktr__label_gnuplot(chart->to, what);
 	putc('\n', chart->to);
 	if (n == 1)
-		distribution_mark_lines(chart, series[0].histogram, low, high, 0);
+		distribution_mark_lines(chart, series[0].histogram, 0);
 	fputs("plot ", chart->to);
 	for (unsigned i = 0; i < n; i++)
 		fprintf(chart->to, "%s$share_%u using 1:2 with steps lw 2 lc rgb '#%06x'",
