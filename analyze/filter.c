@@ -46,6 +46,8 @@ struct ktr__filter {
 	const struct ktr_reader_info *info;
 	uint32_t n_sites;	  /* room */
 	struct filter_site *site; /* by id; those that come later are made when they are met */
+	uint32_t n_never;	  /* bytes of never */
+	uint8_t *never;		  /* of the sites there were at first; NULL: each may have an event that passes */
 	const struct ktr_event *event; /* being looked at */
 	char text[FILTER_TEXT_BYTES];  /* of it */
 };
@@ -391,6 +393,24 @@ static int filter_check_names(const struct ktr__filter *filter, struct ktr_error
 	return rc;
 }
 
+/* Site 0 is whatever is not known: never left out unseen. */
+static int filter_make_never(struct ktr__filter *filter, struct ktr_error *err)
+{
+	unsigned n = 0;
+
+	filter->never = calloc(filter->n_sites, 1);
+	if (!filter->never)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	filter->n_never = filter->n_sites;
+	for (uint32_t id = 1; id < filter->n_sites; id++)
+		n += filter->never[id] = filter->site[id].made && !filter->site[id].n_ops && !filter->site[id].always;
+	if (n)
+		return 0;
+	free(filter->never);
+	filter->never = NULL;
+	return 0;
+}
+
 static int filter_make(struct ktr__filter *filter, const char *text, int later, struct ktr_error *err)
 {
 	const struct ktr__expr_language language = {
@@ -409,7 +429,13 @@ static int filter_make(struct ktr__filter *filter, const char *text, int later, 
 		rc = 0;
 	for (uint32_t id = 0; id < filter->n_sites && !rc; id++)
 		rc = filter_emit_site(filter, id, err);
-	return rc;
+	return rc ? rc : filter_make_never(filter, err);
+}
+
+const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n)
+{
+	*n = filter->n_never;
+	return filter->never;
 }
 
 int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info, int later,
@@ -443,6 +469,7 @@ void ktr__filter_free(struct ktr__filter *filter)
 	for (uint32_t id = 0; filter->site && id < filter->n_sites; id++)
 		free((void *)(uintptr_t)filter->site[id].op);
 	free(filter->site);
+	free(filter->never);
 	ktr__expr_free(filter->expr);
 	free(filter);
 }

@@ -75,6 +75,12 @@ int ktr__filter_new(const char *text, const struct ktr__tables *tables, const st
 		    struct ktr__filter **out, struct ktr_error *err);
 void ktr__filter_free(struct ktr__filter *filter);
 
+/*
+ * Call sites none of whose events pass: a byte for each id below *n, borrowed until the filter sees a
+ * site that it has not seen before. NULL: there are none.
+ */
+const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n);
+
 /* Does the event pass? One reader's events, one thread at a time. */
 int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event);
 

@@ -228,15 +228,15 @@ static inline int reader_move(struct ktr_reader *reader)
 	return rc < 0 ? rc : 0;
 }
 
-/*
- * What is not there is zero in the cursor's event already, but for str[], which most sites do not
- * use.
- */
+/* What is not there is zero in the cursor's event already, but for str[], of which few are used. */
 static inline void reader_copy(const struct ktr_event *from, struct ktr_event *event)
 {
 	memcpy(event, from, offsetof(struct ktr_event, str));
-	if (from->site->in_str)
-		memcpy(event->str, from->str, sizeof(event->str));
+	for (unsigned left = from->site->in_str; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		event->str[i] = from->str[i];
+	}
 }
 
 static uint64_t reader_hold(const struct ktr_reader *reader)
@@ -413,6 +413,7 @@ int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_er
 	}
 	ktr__filter_free(source->filter);
 	source->filter = filter;
+	source->never = filter ? ktr__filter_never(filter, &source->n_never) : NULL;
 	rc = reader_refilter(reader);
 	return rc ? ktr_error_at(err, reader->path, 0, 0, -rc, "%s", strerror(-rc)) : 0;
 }

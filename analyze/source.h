@@ -72,6 +72,8 @@ struct ktr__source {
 	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
 	struct ktr__filter *filter; /* owned; NULL: all events are wanted */
+	const uint8_t *never;	    /* the filter's, by site: none of its events pass; NULL: not known */
+	uint32_t n_never;
 	uint64_t n_filtered;	    /* [events] it did not let pass */
 	uint64_t end_ns;	    /* the walk ends behind this time, in reverse before it */
 };

@@ -188,6 +188,19 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 	}
 }
 
+/* Events of call sites that the filter has no use for are passed over where they lie. */
+static void trace_cursor_skip_unwanted(struct ktr__trace_cursor *t)
+{
+	struct ktr__source *source = t->c.source;
+	uint32_t n;
+
+	if (t->walk.time_ns < t->limit_ns || source->n_never < t->walk.n_programs)
+		return;
+	n = ktr__walk_skip(&t->walk, source->never, source->end_ns);
+	t->n_decoded += n;
+	source->n_filtered += n;
+}
+
 static int trace_cursor_advance(struct ktr__cursor *cursor)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
@@ -200,6 +213,8 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 			if (rc <= 0)
 				return rc;
 		}
+		if (t->c.source->never)
+			trace_cursor_skip_unwanted(t);
 		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
 		if (rc < 0)
 			ktr__trace_give_up(t, rc);

@@ -257,8 +257,24 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 	walk->n_left = head->n_events;
 }
 
+/* Where the string at `at` ends; NULL where it has no NUL. Most end within a word or two. */
+static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	for (int i = 0; i < 2 && end - at >= 8; i++, at += 8) {
+		uint64_t word = codec_load64(at);
+
+		/* The lowest bit that is set is in the first byte that is zero. */
+		word = (word - ones) & ~word & (ones << 7);
+		if (word)
+			return at + (__builtin_ctzll(word) >> 3);
+	}
+	return memchr(at, 0, (size_t)(end - at));
+}
+
 /* One string or stack at `at`. Returns its end or NULL. */
-static const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, unsigned type,
+static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, unsigned type,
 					struct ktr_event_bytes *out)
 {
 	const uint8_t *nul;
@@ -267,7 +283,7 @@ static const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, u
 	out->cut = 0;
 	out->is_null = 0;
 	if (type == KTR_ARG_STR) {
-		nul = memchr(at, 0, (size_t)(end - at));
+		nul = codec_get_nul(at, end);
 		if (!nul)
 			return NULL;
 		out->bytes = (const char *)at;
@@ -317,9 +333,13 @@ static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at
 			event->arg[i] = event->str[i].n_bytes;
 			continue;
 		}
-		if (end - at < type->width)
+		/* One load and a mask: a copy of so many bytes is stores of each, which the load waits for. */
+		if (likely(end - at >= 8))
+			word = codec_load64(at) & type->mask;
+		else if (end - at < type->width)
 			return NULL;
-		memcpy(&word, at, type->width);
+		else
+			memcpy(&word, at, type->width);
 		event->arg[i] = (word ^ type->sign) - type->sign;
 		at += type->width;
 	}
@@ -420,4 +440,51 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	walk->time_ns = ns;
 	walk->n_left--;
 	return 1;
+}
+
+/* Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet. */
+static const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end, const struct ktr__program *program)
+{
+	for (unsigned i = 0; i < program->n_args && at; i++) {
+		const struct codec_type *type = &codec_types[program->type[i]];
+		size_t left = (size_t)(end - at), n = type->width;
+
+		if (program->type[i] == KTR_ARG_STR) {
+			at = codec_get_nul(at, end);
+			n = 1;
+		} else if (program->type[i] == KTR_ARG_STACK) {
+			n = left < 2 ? 2 : 2 + codec_load16(at) * (size_t)8;
+		}
+		at = at && n <= (size_t)(end - at) ? at + n : NULL;
+	}
+	return at;
+}
+
+uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)
+{
+	uint32_t n = 0, id;
+	uint64_t ns;
+
+	for (; n < walk->n_left; n++) {
+		const uint8_t *p = walk->at, *end;
+		const struct ktr__program *program;
+		unsigned used;
+
+		if ((size_t)(walk->end - p) < CODEC_FAST_BYTES)
+			break;
+		used = codec_get_header(p, walk->time_ns, &id, &ns) + 4;
+		if (id & 1 || id >> 1 >= walk->n_programs || !skip[id >> 1] || ns < walk->time_ns || ns > until_ns)
+			break;
+		program = &walk->programs[id >> 1];
+		if (!program->ready)
+			break;
+		end = program->payload ? codec_skip_args(p + used, walk->end, program)
+				       : p + used + program->fixed;
+		if (!end)
+			break;
+		walk->at = end;
+		walk->time_ns = ns;
+	}
+	walk->n_left -= n;
+	return n;
 }

@@ -70,6 +70,13 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
 
 /*
+ * Passes over events of call sites that are not wanted (skip[site] not 0) up to the first that is
+ * wanted, is later than until_ns, or has anything unusual about it: ktr__walk_next() is to see that.
+ * Returns how many. skip has n_programs bytes.
+ */
+uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns);
+
+/*
  * Writing: ring entries to packed events. One struct per packet being filled.
  */
 struct ktr__pack {
