@@ -149,6 +149,21 @@ static int plot_find(struct plot_command *c, int argc, char **argv)
 	return usage_error(argv[0], "there is no kind \"%s\"; `ktr plot list` lists them", name);
 }
 
+/*
+ * Sets the filter that was given. Where all of the trace is drawn, the reader passes over what the chart
+ * has no use for.
+ */
+static int plot_filter(const struct plot_command *c, const struct ktr__plot *plot,
+		       struct ktr_reader *reader)
+{
+	const char *useful = ktr__plot_filter(plot);
+
+	if (useful != NULL && c->picture.filter == NULL && c->picture.from == NULL &&
+	    c->picture.to == NULL && c->picture.around == NULL)
+		return filter_use(c->picture.find.command, reader, useful);
+	return filter_use(c->picture.find.command, reader, c->picture.filter);
+}
+
 /* Feeds a plot with one trace. */
 static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
 {
@@ -167,10 +182,12 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	if (rc != 0)
 		return err.code == EINVAL ? usage_error(c->picture.find.command, "%s", err.text)
 					  : fail_with(c->picture.find.command, &err);
-	rc = filter_use(c->picture.find.command, reader, c->picture.filter);
+	rc = plot_filter(c, plot, reader);
 	if (rc != 0)
 		return rc;
 	rc = ktr_reader_walk(reader, &sink, 1);
+	if (c->picture.filter == NULL)
+		ktr__plot_seen(plot, ktr_reader_n_filtered(reader));
 	if (rc == 0)
 		return 0;
 	if (rc == -ENOMEM)
@@ -197,7 +214,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	plot[0].other = n == 2 ? &plot[1] : NULL;
 	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
 		rc = fail_with(c->picture.find.command, &err);
-		if (err.code == ENODATA)
+		if (err.code == ENODATA && c->picture.filter != NULL)
 			filter_tell(c->picture.find.command, reader[0]);
 	}
 	for (unsigned i = 0; i < 2; i++) {

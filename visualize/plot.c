@@ -90,6 +90,16 @@ static void plot_notes(struct ktr__plot *plot)
 				ktr__label_count(n, sizeof(n), plot->n_damaged));
 }
 
+const char *ktr__plot_filter(const struct ktr__plot *plot)
+{
+	return plot->options.pair != NULL ? NULL : plot->kind->filter;
+}
+
+void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events)
+{
+	plot->n_events += n_events;
+}
+
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	if (ktr__losses_end(&plot->losses) != 0)

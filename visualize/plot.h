@@ -27,8 +27,8 @@ struct ktr__plot_options {
 	const char *group;      /* pattern of glob(7); NULL: all */
 	const char *span;       /* pattern of a group, an id or a state whose durations are meant */
 	const struct ktr__pair *pair; /* from one site's event to another one's; NULL: spans */
-	const char *site;       /* pattern of "file.c:42", or part of a format */
-	const char *x, *y;      /* names of arguments, or "time" */
+	const char *site;             /* pattern of "file.c:42", or part of a format */
+	const char *x, *y;            /* names of arguments, or "time" */
 };
 
 struct ktr__plot_kind {
@@ -42,6 +42,8 @@ struct ktr__plot_kind {
 	void (*loss)(struct ktr__plot *plot, const struct ktr_loss *loss); /* may be NULL */
 	int (*draw)(struct ktr__plot *plot, struct ktr_error *err);
 	void (*end)(struct ktr__plot *plot);
+	const char *
+		filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
 };
 
 #define KTR__PLOT_COLUMNS 300u /* of charts over time */
@@ -72,6 +74,12 @@ const struct ktr__plot_kind *ktr__plot_find(const char *name);
 int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 		   const struct ktr_reader_info *info, const struct ktr__plot_options *options,
 		   struct ktr_error *err);
+
+/* What a reader of all of the trace may be told to leave out, or NULL; see ktr__plot_seen(). */
+const char *ktr__plot_filter(const struct ktr__plot *plot);
+
+/* So many events were left out by it. */
+void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events);
 
 /* Draws. -ENODATA with the reason where there is nothing to draw. */
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err);

@@ -195,4 +195,5 @@ const struct ktr__plot_kind ktr__plot_counters = { "counters",
 						   counters_event,
 						   NULL,
 						   counters_draw,
-						   counters_end };
+						   counters_end,
+						   "kind == \"counter\"" };

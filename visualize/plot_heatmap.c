@@ -175,5 +175,6 @@ const struct ktr__plot_kind ktr__plot_heatmap = {
 	heatmap_event,
 	heatmap_loss,
 	heatmap_draw,
-	heatmap_end
+	heatmap_end,
+	"kind in (\"start\", \"stop\", \"state\")"
 };

@@ -214,7 +214,8 @@ const struct ktr__plot_kind ktr__plot_latency = {
 	latency_event,
 	latency_loss,
 	latency_draw,
-	latency_end
+	latency_end,
+	"kind in (\"start\", \"stop\", \"state\")"
 };
 
 const struct ktr__plot_kind ktr__plot_gaps = {
@@ -226,7 +227,8 @@ const struct ktr__plot_kind ktr__plot_gaps = {
 	latency_gap,
 	latency_loss,
 	gaps_draw,
-	latency_end
+	latency_end,
+	NULL
 };
 
 const struct ktr__plot_kind ktr__plot_compare = {
@@ -238,5 +240,6 @@ const struct ktr__plot_kind ktr__plot_compare = {
 	latency_event,
 	latency_loss,
 	compare_draw,
-	latency_end
+	latency_end,
+	"kind in (\"start\", \"stop\", \"state\")"
 };

@@ -283,5 +283,5 @@ const struct ktr__plot_kind ktr__plot_load = {
 	1,          0,
 	load_begin, load_event,
 	NULL,       load_draw,
-	load_end
+	load_end,   NULL
 };

@@ -239,4 +239,4 @@ const struct ktr__plot_kind ktr__plot_rate = { "rate",     "events per second ov
 					       1,          1,
 					       rate_begin, rate_event,
 					       NULL,       rate_draw,
-					       rate_end };
+					       rate_end,   NULL };

@@ -276,5 +276,6 @@ const struct ktr__plot_kind ktr__plot_scatter = {
 	scatter_event,
 	NULL,
 	scatter_draw,
-	scatter_end
+	scatter_end,
+	NULL
 };

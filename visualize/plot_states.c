@@ -154,5 +154,6 @@ const struct ktr__plot_kind ktr__plot_states = {
 	states_event,
 	NULL,
 	states_draw,
-	states_end
+	states_end,
+	"kind == \"state\""
 };
