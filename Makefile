@@ -48,6 +48,8 @@ ANALYZE_SRC := $(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql%),$(wild
 VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
 TOOLS_SRC   := $(wildcard tools/*.c)
 TEST_SRC    := $(wildcard tests/*.c)
+# Probes that are made at run time: a library of their own, for those who call it.
+PROBE_SRC   := $(wildcard probe/*.c)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
@@ -58,6 +60,8 @@ LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/%,$(LIBKTR_SRC)) ktr/writer_load.c)
 # With what the writer needs of the recording side: reading rings and the clock, no state.
 LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)
+LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
+LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c conf/error.c)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
@@ -69,7 +73,8 @@ SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
-LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktrread.a
+LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
+	$(O)/lib/libktrread.a
 
 include examples/build.mk
 
@@ -95,7 +100,7 @@ setup-demo:
 	@scripts/setup.sh build demo
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_OBJ) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
@@ -170,6 +175,19 @@ $(O)/lib/libktr-writer.so: $(LIBWRITER_PIC) writer/libktr-writer.map
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=writer/libktr-writer.map -o $@ $(LIBWRITER_PIC) -lpthread
 	@ln -sf libktr-writer.so $@.$(V_MAJOR)
 
+$(O)/lib/libktr-probe.a: $(LIBPROBE_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call brief,AR)
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) probe/libktr-probe.map $(O)/lib/libktr.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
+		-L$(O)/lib -lktr $(LIBKTR_LIBS)
+	@ln -sf libktr-probe.so $@.$(V_MAJOR)
+
 $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -233,16 +251,16 @@ $(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/lib/libktrread.a
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c %limits.c %startup.c,$^) $(O)/lib/libktrread.a
 
-$(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a
+$(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a $(O)/lib/libktr-probe.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ tests/bench/worker.c tests/bench/event.c $(O)/lib/libktr.a $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ tests/bench/worker.c tests/bench/event.c $(O)/lib/libktr-probe.a $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
-$(BENCH)/libevent.so: tests/bench/event.c $(wildcard tests/bench/*.h include/ktr/*.h) $(O)/lib/libktr.so
+$(BENCH)/libevent.so: tests/bench/event.c $(wildcard tests/bench/*.h include/ktr/*.h) $(O)/lib/libktr.so $(O)/lib/libktr-probe.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -fPIC -shared -Wl,-soname,libevent.so -o $@ $< \
-		-L$(O)/lib -lktr '-Wl,-rpath,$$ORIGIN/../lib'
+		-L$(O)/lib -lktr-probe -lktr '-Wl,-rpath,$$ORIGIN/../lib'
 
 $(BENCH)/worker-so: tests/bench/worker.c $(wildcard tests/bench/*.h) $(BENCH)/libevent.so
 	@mkdir -p $(@D)
@@ -303,6 +321,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	O=$(O) tests/stress/long.sh
 	OPENS=200 ROUNDS=40000000 O=$(O) sh tests/cli/ctf.sh
 	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/tail.sh
+	SECONDS_EACH=60 O=$(O) sh tests/cli/probes.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck
 

@@ -18,7 +18,9 @@
 #include "ktr/own.h"
 
 #include "ktr/format.h"
+#include "ktr/own_site.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include "ktr/rcu.h"
@@ -202,6 +204,29 @@ static void site_register_module(struct ktr_module *module)
 #define SITE_TEXT(number)  SITE_TEXT_(number)
 #define SITE_TEXT_(number) #number
 #define SITE_ABI	   SITE_TEXT(KTR_ABI) "." SITE_TEXT(KTR__SITE_BYTES)
+
+__attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
+{
+	struct ktr__object object = { .base = (uintptr_t)site };
+	uint32_t path = 0;
+
+	ktr__start_once();
+	if (!ktr__own.map)
+		return -ENXIO;
+	pthread_mutex_lock(&site_lock);
+	if (!site->id)
+		site_register(site, &object,
+			      site_hash(site->file, strlen(site->file)) ^ site_hash(site->format, strlen(site->format)) ^
+				      site->line,
+			      &path);
+	pthread_mutex_unlock(&site_lock);
+	return site->id ? 0 : -ENOSPC;
+}
+
+__attribute__((visibility("default"))) const struct ktr__session *ktr__own_session(void)
+{
+	return &ktr__own;
+}
 
 __attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module *module)
 {

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 floors="conf ktr writer analyze visualize tools"
 status=0
 above=
-for floor in tools visualize analyze writer ktr conf; do
+for floor in tools visualize analyze writer probe ktr conf; do
 	for upper in $above; do
 		if grep -nE "^#[[:space:]]*include \"$upper/" "$floor"/*.[ch] "$floor"/*/*.[chS] 2>/dev/null; then
 			echo "$floor/ includes from $upper/, a floor above it" >&2

@@ -34,11 +34,12 @@ pc = sed -e 's|@version@|$(VERSION)|' -e 's|@libs@|$(LIBREAD_LIBS)|' \
 install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
-	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktrread.a)
-	for l in libktr.so libktr-writer.so; do \
+	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr-probe.a $(O)/lib/libktrread.a)
+	for l in libktr.so libktr-writer.so libktr-probe.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
 		ln -sf $$l.$(VERSION) "$(DESTDIR)$(LIBDIR)/$$l.$(V_MAJOR)" || exit; done
 	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
+	ln -sf libktr-probe.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-probe.so"
 	$(call put,644,$(INCLUDEDIR),include/ktr.h)
 	$(call put,644,$(INCLUDEDIR)/ktr,include/ktr/*.h)
 	$(call put,644,$(INCLUDEDIR)/ktr/compat/sys,include/compat/sys/*.h)
@@ -57,7 +58,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
 
 uninstall: ## remove what install put there
-	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) \
+	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) libktr-probe.a libktr-probe.so libktr-probe.so.$(V_MAJOR) libktr-probe.so.$(VERSION) \
 		libktr.so.$(VERSION) libktr-writer.so.$(V_MAJOR) libktr-writer.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"

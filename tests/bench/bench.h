@@ -26,11 +26,13 @@
 	X(empty, empty)                                                                          \
 	X(clock, clock)                                                                          \
 	X(gate_off, empty)                                                                       \
+	X(probe_off, empty)                                                                      \
 	X(ctr0, clock)                                                                           \
 	X(ctr3, clock)                                                                           \
 	X(ctr6, clock)                                                                           \
 	X(str16, clock)                                                                          \
-	X(stack6, clock)
+	X(stack6, clock)                                                                         \
+	X(probe6, clock)
 
 enum bench_event {
 #define BENCH_ENUM(name, base) BENCH_##name,
@@ -91,7 +93,7 @@ static inline bool bench_crowded(const struct bench_config *config)
 /* Events of one repetition: 0.1 to 0.5 ms; longer where switches between threads belong to it. */
 static inline long bench_n_events(const struct bench_config *config, enum bench_event event)
 {
-	if (event == BENCH_empty || event == BENCH_gate_off)
+	if (event == BENCH_empty || event == BENCH_gate_off || event == BENCH_probe_off)
 		return 400000;
 	return bench_crowded(config) ? 100000 : 40000;
 }

@@ -7,6 +7,7 @@
 #include "bench.h"
 
 #include <ktr.h>
+#include <ktr/probe.h>
 
 #include <time.h>
 
@@ -54,10 +55,12 @@ uint64_t bench_event_ticks(void)
 
 #define EVENT_OPAQUE(i) __asm__ volatile("" : "+r"(i) : : "memory")
 
-/* One round of each loop. KTR_NET is switched off, KTR_GEN is on. */
+/* One round of each loop. KTR_NET is switched off, KTR_GEN is on; so are the probes. */
 #define EVENT_BODY_empty    ((void)0)
 #define EVENT_BODY_clock    (sum += event_ticks())
 #define EVENT_BODY_gate_off CTR6(KTR_NET, "%ld %ld %ld %ld %ld %ld", i, i, i, i, i, i)
+#define EVENT_BODY_probe_off KTR_PROBE_POINT6(KTR_PROBE_CUSTOM, "bench off", i, i, i, i, i, i)
+#define EVENT_BODY_probe6   KTR_PROBE_POINT6(KTR_PROBE_CUSTOM, "bench", i, i, i, i, i, i)
 #define EVENT_BODY_ctr0	    CTR0(KTR_GEN, "no argument")
 #define EVENT_BODY_ctr3	    CTR3(KTR_GEN, "%ld %ld %ld", i, i, i)
 #define EVENT_BODY_ctr6	    CTR6(KTR_GEN, "%ld %ld %ld %ld %ld %ld", i, i, i, i, i, i)
@@ -127,6 +130,8 @@ EVENT_FRAME(event_frame_1, event_frame_2)
 
 void bench_event_loop(enum bench_event event, long n)
 {
+	if (event == BENCH_probe6)
+		ktr_probe_enable(ktr_probe_find(KTR_PROBE_CUSTOM, "bench"));
 	event_frame_1(event, n, NULL, 0);
 	__asm__ volatile("" : : : "memory");
 }

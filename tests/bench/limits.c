@@ -26,7 +26,7 @@ struct bench_limit bench_limit_of(const struct bench_row *row)
 		if (row->peer_ns > 0 && row->event >= BENCH_FIRST_RECORDED)
 			limit = (struct bench_limit){ "x 2 threads", 1.05,
 						      limits_ratio(row->min_ns, row->peer_ns) };
-	} else if (row->event == BENCH_gate_off) {
+	} else if (row->event == BENCH_gate_off || row->event == BENCH_probe_off) {
 		limit = (struct bench_limit){ "ns over empty", 0.35, row->min_ns - row->base_ns };
 	} else {
 		limit = (struct bench_limit){ "x clock", 0, limits_ratio(row->min_ns, row->base_ns) };
@@ -102,8 +102,9 @@ static void limits_of_row(struct limits_summary *summary, const struct bench_row
 	if (limit.limit > 0 && row->n_counted) {
 		if (config->n_processes == 2)
 			snprintf(what, sizeof(what), "two processes, %s", path);
-		else if (row->event == BENCH_gate_off)
-			snprintf(what, sizeof(what), "disabled gate");
+		else if (row->event == BENCH_gate_off || row->event == BENCH_probe_off)
+			snprintf(what, sizeof(what), "disabled %s",
+				 row->event == BENCH_gate_off ? "gate" : "run-time probe");
 		else if (config->every > 1)
 			snprintf(what, sizeof(what), "%s, clock every %u", bench_event_name(row->event), config->every);
 		else

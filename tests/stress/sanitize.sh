@@ -22,3 +22,8 @@ for path in $paths; do
 	run on_path "$path" "$out/kill" -n 50
 done
 run "$out/odd"
+libs="$O/lib/libktr-probe.a $libs"
+build probe_race tests/stress/probe_race.c
+for path in $paths; do
+	run on_path "$path" "$out/probe_race" 2 1000
+done

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probes that are made, switched and removed while the program runs. Link with libktr-probe, then libktr.
+ *
+ *	static struct ktr_probe *depth;
+ *
+ *	ktr_probe_register(KTR_PROBE_CUSTOM, "depth", __func__, NULL, &depth);
+ *	...
+ *	KTR_PROBE2(depth, shard, n);	a load, a test and a branch, until
+ *	ktr_probe_enable(depth);	it is enabled: then it is recorded like a CTR point
+ *
+ * KTR_PROBE_POINT2(KTR_PROBE_CUSTOM, "depth", shard, n) needs no registration: the probe of that type and name
+ * is there from the program's start on, or from that of the shared object, and many points may have one name.
+ * It records each argument in its own type, with file and line.
+ *
+ * A fired probe is an event of class "probe" whose format is the probe's, recorded as long as the class is in
+ * debug.ktr.mask (enabling the first probe puts it there), and read by every tool. A handler is called besides,
+ * in the thread that fired, with up to six arguments; those that are missing are 0.
+ *
+ * A probe is known by type and name. Its struct lives as long as the process, also when it has been removed:
+ * firing it is then without effect, and registering the same type and name again gives it back with another id.
+ *
+ * Handlers run within a read-side section of liburcu: ktr_probe_remove() and ktr_probe_handler() return
+ * when no thread is in the old handler any more, and it is not called again. Therefore a handler may not call
+ * these two: they answer -EDEADLK. It may trace, fire probes (its own probe does not call it again) and block,
+ * which makes those who remove wait; it may not leave by longjmp(3) or an exception.
+ *
+ *	operation x operation	fire	enable	register   remove   handler   list, metrics
+ *	any			safe	safe	safe	   safe	    safe      safe
+ *
+ * Firing may be done in signal handlers, if the handler of the probe may run there; all other calls may not. They
+ * block on a mutex, and remove and handler on running handlers.
+ */
+#ifndef KTR_PROBE_H
+#define KTR_PROBE_H
+
+#include <ktr/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+struct KTR__SITE_HIDDEN ktr__probe_point;
+struct KTR__SITE_HIDDEN ktr__probe_module;
+#pragma GCC visibility push(default)
+
+/* X(NAME, name): in this order from 1 on. */
+#define KTR_PROBE_TYPES(X)                                                                       \
+	X(FUNCTION_ENTRY, "function_entry")                                                      \
+	X(FUNCTION_EXIT, "function_exit")                                                        \
+	X(SYSCALL_ENTRY, "syscall_entry")                                                        \
+	X(SYSCALL_EXIT, "syscall_exit")                                                          \
+	X(IPC_SEND, "ipc_send")                                                                  \
+	X(IPC_RECEIVE, "ipc_receive")                                                            \
+	X(VM_FAULT, "vm_fault")                                                                  \
+	X(THREAD_SWITCH, "thread_switch")                                                        \
+	X(TIMER_TICK, "timer_tick")                                                              \
+	X(CUSTOM, "custom")
+
+enum ktr_probe_type {
+	KTR_PROBE_NONE,
+#define KTR__PROBE_ENUM(NAME, name) KTR_PROBE_##NAME,
+	KTR_PROBE_TYPES(KTR__PROBE_ENUM)
+#undef KTR__PROBE_ENUM
+	KTR_PROBE_TYPES_END
+};
+
+struct ktr_probe;
+
+typedef void ktr_probe_fn(struct ktr_probe *probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
+			  uint64_t arg4, uint64_t arg5);
+
+/* What a point tests: 0, or KTR__PROBE_*. */
+#define KTR__PROBE_RECORDS 1u
+#define KTR__PROBE_HANDLES 2u
+#define KTR__PROBE_COUNTS  4u
+
+/* Read by whoever likes; written by the library alone. */
+struct ktr_probe {
+	uint32_t on; /* what points test, atomic: enabled, and probes are switched on as a whole */
+	uint32_t id; /* from 1; 0: removed, or a point's that nobody has registered */
+	uint32_t type;
+	uint32_t enabled;
+	const char *name;
+	const char *function; /* "" where it is not known */
+	ktr_probe_fn *handler; /* RCU */
+	void *context;	       /* the program's own, for its handler */
+	uint64_t total_ns;     /* spent in the probe and its handler, by samples */
+	uint32_t n_args;       /* the most it was fired with */
+	uint32_t index;	       /* of its counts; never another probe's */
+	struct ktr__probe_point *points;
+	struct ktr_probe *chain; /* of its bucket */
+	struct ktr_site site;	 /* of fires without a point */
+};
+
+/* A point of the program's text. */
+struct KTR__SITE_HIDDEN ktr__probe_point {
+	uint32_t on; /* as of its probe */
+	uint32_t type;
+	const char *name;
+	const char *function;
+	struct ktr_site *site;
+	struct ktr_probe *probe; /* set when its module has been attached */
+	struct ktr__probe_point *next;
+};
+
+struct KTR__SITE_HIDDEN ktr__probe_module {
+	struct ktr__probe_point **begin, **end;
+	uint64_t attached;
+};
+
+/*
+ * Makes a probe, disabled. Name and function are copied. handler may be NULL. 0 with *out (may be NULL) set, or
+ * -EINVAL (no such type; no name, or one of more than KTR_PROBE_NAME_MAX bytes), -EEXIST (type and name are
+ * registered already), -ENOMEM.
+ */
+#define KTR_PROBE_NAME_MAX 63
+int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *function, ktr_probe_fn *handler,
+		       struct ktr_probe **out);
+
+/* 0, or -ENOENT for one that is removed. Enabling: also -errno if its events cannot be recorded. */
+int ktr_probe_enable(struct ktr_probe *probe);
+int ktr_probe_disable(struct ktr_probe *probe);
+
+/* -ENOENT: removed already; -EDEADLK: called by a handler. */
+int ktr_probe_remove(struct ktr_probe *probe);
+
+/* Another handler, or none: NULL. The old one does not run any more when this returns. As above. */
+int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *context);
+
+/* The probe that has this id; NULL: none has. */
+struct ktr_probe *ktr_probe_by_id(uint32_t id);
+struct ktr_probe *ktr_probe_find(enum ktr_probe_type type, const char *name); /* also one of points alone */
+
+/* All probes at once: nothing fires while they are off. They are on at first. */
+void ktr_probes_enable(void);
+void ktr_probes_disable(void);
+int ktr_probes_enabled(void);
+
+/* How often it was fired while it was enabled. */
+uint64_t ktr_probe_fires(const struct ktr_probe *probe);
+
+/* Calls back for each probe there is, those of points included; a nonzero answer ends it and is returned. */
+int ktr_probe_walk(int (*found)(void *context, struct ktr_probe *probe), void *context);
+
+struct ktr_probe_metrics {
+	size_t size; /* sizeof(struct ktr_probe_metrics), set by the caller */
+	uint64_t n_probes;   /* registered */
+	uint64_t n_enabled;
+	uint64_t n_fired;
+	uint64_t n_captured; /* recorded in the rings */
+	uint64_t n_filtered; /* not: the class is off */
+	uint64_t n_overruns; /* overwritten before ktr_probe_read() came to them */
+	uint64_t overhead_ns; /* of one fire without handler: measured when the first probe was enabled */
+	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of every 1024th */
+	uint64_t n_sampled;
+};
+
+int ktr_probe_metrics(struct ktr_probe_metrics *metrics);
+
+struct ktr_probe_event {
+	uint32_t probe; /* id; 0: a probe that has been removed */
+	uint32_t cpu;
+	uint32_t tid;
+	uint32_t pid;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t arg[KTR_ARGS_MAX];
+};
+
+/*
+ * Takes the next events of probes out of the rings, in order of time, at most n: how many there were. What one
+ * call has given none gives again. Strings are given as the number of their bytes.
+ */
+size_t ktr_probe_read(struct ktr_probe_event *events, size_t n);
+
+/* "custom"; "" for no type. */
+const char *ktr_probe_type_name(enum ktr_probe_type type);
+
+/* Behind a point's test. */
+void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
+		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5);
+int ktr__probe_attach(struct ktr__probe_module *module);
+void ktr__probe_detach(struct ktr__probe_module *module);
+
+#pragma GCC visibility pop
+
+#ifndef KTR_OFF
+extern struct ktr__probe_point *__start_ktr_points[] __attribute__((weak, visibility("hidden")));
+extern struct ktr__probe_point *__stop_ktr_points[] __attribute__((weak, visibility("hidden")));
+
+extern struct ktr__probe_module ktr__probe_module __attribute__((weak, visibility("hidden")));
+__attribute__((weak, visibility("hidden"))) struct ktr__probe_module ktr__probe_module = {
+	__start_ktr_points, __stop_ktr_points, 0
+};
+
+#ifndef KTR__LIBRARY
+__attribute__((constructor(103))) static void ktr__probe_start(void)
+{
+	ktr__probe_attach(&ktr__probe_module);
+}
+
+__attribute__((destructor(101))) static void ktr__probe_stop(void)
+{
+	ktr__probe_detach(&ktr__probe_module);
+}
+#endif
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#define KTR__PROBE_ON(what) __builtin_expect(__atomic_load_n(&(what).on, __ATOMIC_RELAXED) != 0, 0)
+
+/* Fires a probe by its handle. */
+#ifdef KTR_OFF
+#define KTR__PROBE_CALL(probe, n, ...) ((void)(probe))
+#else
+#define KTR__PROBE_CALL(handle, n, ...)                                                          \
+	do {                                                                                     \
+		struct ktr_probe *ktr__p = (handle);                                             \
+		if (KTR__PROBE_ON(*ktr__p))                                                      \
+			ktr__probe_fire(ktr__p, NULL, n, __VA_ARGS__);                           \
+	} while (0)
+#endif
+#define KTR_PROBE0(probe) KTR__PROBE_CALL(probe, 0, 0, 0, 0, 0, 0, 0)
+#define KTR_PROBE1(probe, a) KTR__PROBE_CALL(probe, 1, KTR__BITS(a), 0, 0, 0, 0, 0)
+#define KTR_PROBE2(probe, a, b) KTR__PROBE_CALL(probe, 2, KTR__BITS(a), KTR__BITS(b), 0, 0, 0, 0)
+#define KTR_PROBE3(probe, a, b, c) KTR__PROBE_CALL(probe, 3, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), 0, 0, 0)
+#define KTR_PROBE4(probe, a, b, c, d)                                                            \
+	KTR__PROBE_CALL(probe, 4, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), 0, 0)
+#define KTR_PROBE5(probe, a, b, c, d, e)                                                         \
+	KTR__PROBE_CALL(probe, 5, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), 0)
+#define KTR_PROBE6(probe, a, b, c, d, e, f)                                                      \
+	KTR__PROBE_CALL(probe, 6, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), KTR__BITS(f))
+
+/*
+ * A point of a probe by type and name, both constants. The site is a static of its own in each expansion, as
+ * that of CTR, and is listed where those are.
+ */
+#ifdef KTR_OFF
+#define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
+	do {                                                                                     \
+		if (0)                                                                           \
+			ktr__probe_fire(NULL, NULL, n, __VA_ARGS__);                             \
+	} while (0)
+#else
+#if !defined(__clang__)
+#define KTR__PROBE_LIST(point)                                                                   \
+	__asm__ volatile(".pushsection ktr_points,\"aw?" KTR__RETAIN_AS "\",@progbits\n\t"       \
+			 ".balign 8\n\t.quad %c0\n\t.popsection"                                 \
+			 :                                                                       \
+			 : KTR__ADDRESS(&point))
+#else
+#define KTR__PROBE_LIST(point)                                                                   \
+	static struct ktr__probe_point *ktr__point_listed                                        \
+		__attribute__((section("ktr_points"), used KTR__RETAIN)) = &point
+#endif
+#define KTR__PROBE_TYPES_OF(...) __VA_ARGS__
+#define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
+	do {                                                                                     \
+		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
+						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 }, { 0 }, 0, 0, \
+						     { 0 } };                                    \
+		static struct ktr__probe_point ktr__point = { 0, ptype, pname, __func__, &ktr__site, NULL, NULL }; \
+		KTR__LIST(ktr__site);                                                            \
+		KTR__PROBE_LIST(ktr__point);                                                     \
+		if (KTR__PROBE_ON(ktr__point))                                                   \
+			ktr__probe_fire(ktr__point.probe, &ktr__site, n, __VA_ARGS__);           \
+	} while (0)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern struct ktr_class ktr_class_probe;
+#ifdef __cplusplus
+}
+#endif
+
+#define KTR_PROBE_POINT0(type, name) KTR__PROBE_POINT(type, name, name, "", 0, (KTR_ARG_NONE), 0, 0, 0, 0, 0, 0)
+#define KTR_PROBE_POINT1(type, name, a)                                                          \
+	KTR__PROBE_POINT(type, name, name " %#llx", #a, 1, (KTR__TYPE(a)), KTR__BITS(a), 0, 0, 0, 0, 0)
+#define KTR_PROBE_POINT2(type, name, a, b)                                                       \
+	KTR__PROBE_POINT(type, name, name " %#llx %#llx", #a "," #b, 2, (KTR__TYPE(a), KTR__TYPE(b)), KTR__BITS(a), \
+			 KTR__BITS(b), 0, 0, 0, 0)
+#define KTR_PROBE_POINT3(type, name, a, b, c)                                                    \
+	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx", #a "," #b "," #c, 3,             \
+			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c)), KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), 0, 0, 0)
+#define KTR_PROBE_POINT4(type, name, a, b, c, d)                                                 \
+	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx %#llx", #a "," #b "," #c "," #d, 4, \
+			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c), KTR__TYPE(d)), KTR__BITS(a), KTR__BITS(b), \
+			 KTR__BITS(c), KTR__BITS(d), 0, 0)
+#define KTR_PROBE_POINT5(type, name, a, b, c, d, e)                                              \
+	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx %#llx %#llx", #a "," #b "," #c "," #d "," #e, 5, \
+			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c), KTR__TYPE(d), KTR__TYPE(e)), KTR__BITS(a), \
+			 KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), 0)
+#define KTR_PROBE_POINT6(type, name, a, b, c, d, e, f)                                           \
+	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx %#llx %#llx %#llx",                \
+			 #a "," #b "," #c "," #d "," #e "," #f, 6,                               \
+			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c), KTR__TYPE(d), KTR__TYPE(e), KTR__TYPE(f)), \
+			 KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), KTR__BITS(f))
+
+#endif

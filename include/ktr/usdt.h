@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * With KTR_USDT defined every CTR point is a user-space statically defined tracepoint, too: gdb, perf and bpftrace
+ * find it in the file, attach to it while the program runs, and see its arguments.
+ *
+ *	cc -DKTR_USDT ...
+ *	gdb -p PID -ex 'info probes stap'
+ *	bpftrace -p PID -e 'usdt:./prog:rx:hello_c_8 { @[arg0] = count(); }'
+ *
+ * The provider is the class ("net", "rx"), the name the place: file and line, hello.c:8 as hello_c_8. Arguments
+ * are those of the macro as 64-bit words, signed or not; strings are their addresses, doubles their bits.
+ *
+ * What a point is: five bytes of nop, and in the section .note.stapsdt a note of version 3 (the layout is that of
+ * https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation) with the nop's address, the address of a
+ * semaphore in section .probes, and where the arguments are. Who attaches counts the semaphore up, which opens the
+ * point as its class's bit in the mask does; neither switches the other. sys/sdt.h is not needed.
+ */
+#ifndef KTR_USDT_H
+#define KTR_USDT_H
+
+#if defined(__aarch64__)
+#define KTR__USDT_NOP "nop\n\t"
+#else
+#define KTR__USDT_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n\t"
+#endif
+
+#ifdef __FILE_NAME__
+#define KTR__USDT_FILE __FILE_NAME__
+#else
+#define KTR__USDT_FILE __FILE__
+#endif
+
+#define KTR__USDT_TEXT2(x) #x
+#define KTR__USDT_TEXT(x)  KTR__USDT_TEXT2(x)
+
+/*
+ * A static of an inline function of C++ lies in a group of its own, and g++ does not let one section have both
+ * kinds; perf alone wants the section.
+ */
+#ifdef __cplusplus
+#define KTR__USDT_SECTION
+#else
+#define KTR__USDT_SECTION __attribute__((section(".probes")))
+#endif
+
+/* X(mask, name): FreeBSD's classes. */
+#define KTR__USDT_CLASS(mask, name)                                                              \
+	".ifeq \\m-" #mask "\n\t.asciz \"" name "\"\n\t.set ktr_n,1\n\t.endif\n\t"
+
+/*
+ * ktr_usdt_class: the provider. An application class is known by its macro's text, "(&ktr_class_rx)": what lies
+ * behind the twelfth character up to the parenthesis. ktr_usdt_place: a file's name of letters that tools take.
+ */
+#define KTR__USDT_MACROS                                                                         \
+	".ifndef ktr_usdt_known\n\t.set ktr_usdt_known,1\n\t"                                    \
+	".macro ktr_usdt_class m,app,text:vararg\n\t.set ktr_n,0\n\t"                            \
+	".if \\app\n\t.irpc c,\\text\n\t.set ktr_n,ktr_n+1\n\t"                                  \
+	".if ktr_n-12>0\n\t.ifnc \\c,)\n\t.ascii \"\\c\"\n\t.endif\n\t.endif\n\t.endr\n\t.byte 0\n\t" \
+	".else\n\t"                                                                              \
+	KTR__USDT_CLASS(0x1, "gen") KTR__USDT_CLASS(0x2, "net") KTR__USDT_CLASS(0x4, "dev")      \
+	KTR__USDT_CLASS(0x8, "lock") KTR__USDT_CLASS(0x10, "smp") KTR__USDT_CLASS(0x20, "subsys") \
+	KTR__USDT_CLASS(0x40, "pmap") KTR__USDT_CLASS(0x80, "malloc") KTR__USDT_CLASS(0x100, "trap") \
+	KTR__USDT_CLASS(0x200, "intr") KTR__USDT_CLASS(0x400, "sig") KTR__USDT_CLASS(0x800, "spare2") \
+	KTR__USDT_CLASS(0x1000, "proc") KTR__USDT_CLASS(0x2000, "sysc") KTR__USDT_CLASS(0x4000, "init") \
+	KTR__USDT_CLASS(0x8000, "spare3") KTR__USDT_CLASS(0x10000, "spare4")                     \
+	KTR__USDT_CLASS(0x20000, "evh") KTR__USDT_CLASS(0x40000, "vfs") KTR__USDT_CLASS(0x80000, "vop") \
+	KTR__USDT_CLASS(0x100000, "vm") KTR__USDT_CLASS(0x200000, "inet") KTR__USDT_CLASS(0x400000, "runq") \
+	KTR__USDT_CLASS(0x800000, "spare5") KTR__USDT_CLASS(0x1000000, "uma")                    \
+	KTR__USDT_CLASS(0x2000000, "callout") KTR__USDT_CLASS(0x4000000, "geom")                 \
+	KTR__USDT_CLASS(0x8000000, "busdma") KTR__USDT_CLASS(0x10000000, "inet6")                \
+	KTR__USDT_CLASS(0x20000000, "sched") KTR__USDT_CLASS(0x40000000, "buf")                  \
+	KTR__USDT_CLASS(0x80000000, "ptrace")                                                    \
+	".ifeq ktr_n\n\t.asciz \"ktr\"\n\t.endif\n\t.endif\n\t.endm\n\t"                         \
+	".macro ktr_usdt_place text:vararg\n\t.irpc c,\\text\n\t"                                \
+	".set ktr_n,0\n\t.ifc \\c,.\n\t.set ktr_n,1\n\t.endif\n\t.ifc \\c,-\n\t.set ktr_n,1\n\t.endif\n\t" \
+	".ifc \\c,/\n\t.set ktr_n,1\n\t.endif\n\t.ifc \\c,+\n\t.set ktr_n,1\n\t.endif\n\t"       \
+	".if ktr_n\n\t.byte 95\n\t.else\n\t.ascii \"\\c\"\n\t.endif\n\t.endr\n\t.endm\n\t"       \
+	".endif\n\t"
+
+#ifdef __cplusplus
+#define KTR__USDT_IS_APP(m) std::is_pointer<std::decay_t<decltype((m))>>::value
+#define KTR__USDT_MASK(m)   ktr__static_mask(m)
+#else
+#define KTR__USDT_IS_APP(m) _Generic((m), struct ktr_class *: 1, default: 0)
+#define KTR__USDT_MASK(m)   KTR__STATIC_MASK(m)
+#endif
+
+/* One argument in the note: "-8@%rax". %n prints a constant's negative: signed ones are -8. */
+#define KTR__USDT_ARG(i) "%c[s" #i "]@%[a" #i "]"
+#define KTR__USDT_IN(i, type, word)                                                              \
+	[s##i] "i"((type) == KTR_ARG_I8 || (type) == KTR_ARG_I16 || (type) == KTR_ARG_I32 ||     \
+				   (type) == KTR_ARG_I64 ?                                       \
+			   -8 :                                                                  \
+			   8),                                                                   \
+		[a##i] "nor"((uint64_t)(word))
+
+#define KTR__USDT_NOTE(m, mtext, args, ...)                                                      \
+	__asm__ volatile(KTR__USDT_MACROS                                                        \
+			 "990: " KTR__USDT_NOP                                                   \
+			 ".pushsection .note.stapsdt,\"?\",\"note\"\n\t"                         \
+			 ".balign 4\n\t.4byte 992f-991f, 994f-993f, 3\n\t"                       \
+			 "991: .asciz \"stapsdt\"\n\t"                                           \
+			 "992: .balign 4\n\t"                                                    \
+			 "993: .8byte 990b\n\t.8byte _.stapsdt.base\n\t.8byte %c[sem]\n\t"       \
+			 "ktr_usdt_class %c[mask],%c[app]," mtext "\n\t"                         \
+			 "ktr_usdt_place " KTR__USDT_FILE "\n\t"                                 \
+			 ".asciz \"_" KTR__USDT_TEXT(__LINE__) "\"\n\t"                          \
+			 ".asciz \"" args "\"\n\t"                                               \
+			 "994: .balign 4\n\t.popsection\n\t"                                     \
+			 ".ifndef _.stapsdt.base\n\t"                                            \
+			 ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n\t" \
+			 ".weak _.stapsdt.base\n\t.hidden _.stapsdt.base\n\t"                    \
+			 "_.stapsdt.base: .space 1\n\t.size _.stapsdt.base, 1\n\t"               \
+			 ".popsection\n\t.endif\n\t"                                             \
+			 :                                                                       \
+			 : [sem] KTR__ADDRESS(&ktr__semaphore), [mask] "i"(KTR__USDT_MASK(m)),   \
+			   [app] "i"(KTR__USDT_IS_APP(m)), ##__VA_ARGS__)
+
+/* The point's gate, and what stands for a call of ktr__recordN() behind it. */
+#define KTR__IF_POINT(m)                                                                         \
+	static volatile unsigned short ktr__semaphore KTR__USDT_SECTION = 0;                     \
+	if (((KTR_COMPILE) & KTR__COMPILE_MASK(m)) != 0 &&                                       \
+	    __builtin_expect((KTR__GATE() & KTR__MASK(m)) != 0 || ktr__semaphore != 0, 0))
+
+#define KTR__POINT0(m, mtext, site)                                                              \
+	KTR__USDT_NOTE(m, mtext, "");                                                            \
+	if (KTR__GATE() & KTR__MASK(m))                                                          \
+	ktr__record0(site)
+
+#endif

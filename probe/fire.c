@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe fires: it is counted, recorded as a CTR point is, and its handler called.
+ *
+ * Counts are each thread's own, so that firing shares no cache line: chunks of counts by the probe's index, made
+ * present when first needed by mmap(2), which signal handlers may call. A count is one instruction where the CPU
+ * has one for it, so that a handler of a signal loses none. What a thread counted is kept when it ends, in its
+ * struct, which the next thread takes over.
+ */
+#include "probe/registry.h"
+
+#include "ktr/clock.h"
+#include "ktr/rcu.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define FIRE_CHUNK    2048u /* counts */
+#define FIRE_CHUNKS   2048u /* four million probes; those beyond are fired and not counted */
+#define FIRE_SAMPLE   1024u /* every so many fires of a thread one is timed */
+#define FIRE_ROUNDS   64
+#define FIRE_CALIBRATE 32
+
+struct fire_thread {
+	struct fire_thread *next; /* of all, never removed */
+	uint32_t used;		  /* 1: a thread has it */
+	uint32_t n_fires;
+	struct ktr__probe_sums sums;
+	uint64_t *chunk[FIRE_CHUNKS];
+};
+
+/* Probes whose handlers run in this thread, the innermost first. */
+struct fire_handling {
+	const struct ktr_probe *probe;
+	const struct fire_handling *outer;
+};
+
+static struct fire_thread *fire_threads; /* release, acquire */
+static __thread struct fire_thread *fire_self;
+static __thread const struct fire_handling *fire_handling;
+static pthread_key_t fire_key;
+
+/* By the thread alone, and handlers of signals on it. */
+static inline void fire_add(uint64_t *count, uint64_t n)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("addq %1, %0" : "+m"(*count) : "er"(n) : "cc");
+#else
+	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
+#endif
+}
+
+static void *fire_map(size_t n_bytes)
+{
+	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void fire_thread_end(void *value)
+{
+	struct fire_thread *self = value;
+
+	fire_self = NULL;
+	__atomic_store_n(&self->used, 0, __ATOMIC_RELEASE);
+}
+
+/* A struct that a thread that has ended left, or a new one. */
+static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
+{
+	struct fire_thread *self = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE);
+	uint32_t none = 0;
+
+	for (; self; self = self->next, none = 0)
+		if (__atomic_compare_exchange_n(&self->used, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			break;
+	if (!self) {
+		self = fire_map(sizeof(*self));
+		if (!self)
+			return NULL;
+		self->used = 1;
+		self->next = __atomic_load_n(&fire_threads, __ATOMIC_RELAXED);
+		while (!__atomic_compare_exchange_n(&fire_threads, &self->next, self, 0, __ATOMIC_RELEASE,
+						    __ATOMIC_RELAXED))
+			;
+	}
+	fire_self = self;
+	pthread_setspecific(fire_key, self);
+	return self;
+}
+
+static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thread *self, uint32_t at)
+{
+	uint64_t *chunk = fire_map(FIRE_CHUNK * sizeof(*chunk)), *none = NULL;
+
+	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+		munmap(chunk, FIRE_CHUNK * sizeof(*chunk)); /* a handler of a signal came first */
+		return none;
+	}
+	return chunk;
+}
+
+static inline void fire_count(struct fire_thread *self, uint32_t index)
+{
+	uint32_t at = index / FIRE_CHUNK;
+	uint64_t *chunk = at < FIRE_CHUNKS ? __atomic_load_n(&self->chunk[at], __ATOMIC_RELAXED) : NULL;
+
+	if (!chunk && (at >= FIRE_CHUNKS || !(chunk = fire_chunk_new(self, at))))
+		return;
+	fire_add(&chunk[index % FIRE_CHUNK], 1);
+}
+
+uint64_t ktr__probe_count(uint32_t index)
+{
+	uint64_t sum = 0;
+
+	for (struct fire_thread *t = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
+		uint64_t *chunk = index / FIRE_CHUNK < FIRE_CHUNKS ?
+					  __atomic_load_n(&t->chunk[index / FIRE_CHUNK], __ATOMIC_ACQUIRE) :
+					  NULL;
+
+		if (chunk)
+			sum += __atomic_load_n(&chunk[index % FIRE_CHUNK], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+void ktr__probe_sum(struct ktr__probe_sums *sums)
+{
+	*sums = (struct ktr__probe_sums){ 0 };
+	for (struct fire_thread *t = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
+		sums->captured += __atomic_load_n(&t->sums.captured, __ATOMIC_RELAXED);
+		sums->filtered += __atomic_load_n(&t->sums.filtered, __ATOMIC_RELAXED);
+		sums->sampled_ns += __atomic_load_n(&t->sums.sampled_ns, __ATOMIC_RELAXED);
+		sums->n_sampled += __atomic_load_n(&t->sums.n_sampled, __ATOMIC_RELAXED);
+	}
+}
+
+bool ktr__probe_handling(void)
+{
+	return fire_handling != NULL;
+}
+
+static __attribute__((noinline)) void fire_handler(struct ktr_probe *probe, const uint64_t *arg)
+{
+	struct fire_handling here = { probe, fire_handling };
+	ktr_probe_fn *handler;
+	int saved = errno;
+
+	for (const struct fire_handling *outer = here.outer; outer; outer = outer->outer)
+		if (outer->probe == probe)
+			return;
+	rcu_read_lock();
+	handler = rcu_dereference(probe->handler);
+	if (handler) {
+		fire_handling = &here;
+		handler(probe, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+		fire_handling = here.outer;
+	}
+	rcu_read_unlock();
+	errno = saved;
+}
+
+static inline void fire_record(struct ktr_site *site, uint32_t n_args, const uint64_t *a)
+{
+	switch (n_args) {
+	case 0:
+		ktr__record0(site);
+		break;
+	case 1:
+		ktr__record1(site, a[0]);
+		break;
+	case 2:
+		ktr__record2(site, a[0], a[1]);
+		break;
+	case 3:
+		ktr__record3(site, a[0], a[1], a[2]);
+		break;
+	case 4:
+		ktr__record4(site, a[0], a[1], a[2], a[3]);
+		break;
+	case 5:
+		ktr__record5(site, a[0], a[1], a[2], a[3], a[4]);
+		break;
+	default:
+		ktr__record6(site, a[0], a[1], a[2], a[3], a[4], a[5]);
+	}
+}
+
+/* What was timed stands for all fires since the last one that was. */
+static __attribute__((noinline, cold)) void fire_sampled(struct fire_thread *self, struct ktr_probe *probe,
+							 uint64_t began)
+{
+	uint64_t ns = ktr__clock_now(KTR_CLOCK_MONOTONIC) - began;
+
+	fire_add(&self->sums.sampled_ns, ns);
+	fire_add(&self->sums.n_sampled, 1);
+	__atomic_fetch_add(&probe->total_ns, ns * FIRE_SAMPLE, __ATOMIC_RELAXED);
+}
+
+void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
+		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	const uint64_t arg[KTR_ARGS_MAX] = { a0, a1, a2, a3, a4, a5 };
+	uint32_t on = __atomic_load_n(&probe->on, __ATOMIC_ACQUIRE);
+	struct fire_thread *self = fire_self;
+	uint64_t began = 0;
+
+	if (!on || (!self && !(self = fire_thread_new())))
+		return;
+	if (!site) {
+		site = &probe->site;
+		if (__atomic_load_n(&probe->n_args, __ATOMIC_RELAXED) < n_args)
+			__atomic_store_n(&probe->n_args, n_args, __ATOMIC_RELAXED);
+		n_args = KTR_ARGS_MAX;
+	}
+	if (__builtin_expect(++self->n_fires % FIRE_SAMPLE == 0, 0))
+		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
+	fire_count(self, probe->index);
+	if (__builtin_expect((KTR__GATE() & __atomic_load_n(&ktr_class_probe.mask, __ATOMIC_RELAXED)) != 0, 1)) {
+		fire_record(site, n_args, arg);
+		fire_add(&self->sums.captured, 1);
+	} else {
+		fire_add(&self->sums.filtered, 1);
+	}
+	if (on & KTR__PROBE_HANDLES)
+		fire_handler(probe, arg);
+	if (__builtin_expect(began != 0, 0))
+		fire_sampled(self, probe, began);
+}
+
+/* The least of some runs of fires that are neither recorded nor handled, and a reading of the clock for the entry. */
+uint64_t ktr__probe_calibrate(void)
+{
+	static struct ktr_probe probe; /* index 0 is nobody's */
+	uint64_t least = UINT64_MAX;
+
+	probe.on = KTR__PROBE_COUNTS;
+	for (int i = 0; i < FIRE_CALIBRATE; i++) {
+		uint64_t began = ktr__clock_now(KTR_CLOCK_MONOTONIC), took;
+
+		for (int k = 0; k < FIRE_ROUNDS; k++) {
+			struct fire_thread *self = fire_self ? fire_self : fire_thread_new();
+
+			if (KTR__PROBE_ON(probe) && self)
+				fire_count(self, probe.index);
+			__asm__ volatile("" : : "r"(ktr__clock_now(KTR_CLOCK_MONOTONIC)));
+		}
+		took = (ktr__clock_now(KTR_CLOCK_MONOTONIC) - began) / FIRE_ROUNDS;
+		if (took < least)
+			least = took;
+	}
+	return least ? least : 1;
+}
+
+__attribute__((constructor(101))) static void fire_start(void)
+{
+	pthread_key_create(&fire_key, fire_thread_end);
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probes by type and name, and what is switched on.
+ *
+ * One mutex, registry_lock, guards everything but what firing reads: on words (atomic) and handlers (RCU). It is
+ * never held while handlers are waited for, since a handler may call what takes it.
+ *
+ * A probe's struct is never freed: whoever has its handle may go on firing it. Its index, by which fires are
+ * counted, is its own for good; its id is a new one each time it is registered.
+ */
+#include "probe/registry.h"
+
+#include "ktr/own_site.h"
+#include "ktr/rcu.h"
+
+#include <ktr/ctl.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a switched probe's points test. */
+#define REGISTRY_ON (KTR__PROBE_RECORDS | KTR__PROBE_COUNTS)
+
+#define REGISTRY_FORMAT 192 /* [bytes] of a format made here */
+
+struct ktr_class ktr_class_probe __attribute__((visibility("default"))) = { 0, "probe",
+									     "probes that are made at run time" };
+
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ktr_probe **registry_bucket; /* by type and name; a power of two */
+static uint32_t registry_n_buckets;
+static struct ktr_probe **registry_index; /* by index, from 1 */
+static uint32_t registry_n;		  /* probes there ever were, and 1 */
+static uint32_t registry_room;
+static struct ktr_probe **registry_id; /* by id */
+static uint32_t registry_n_ids = 1, registry_id_room;
+static uint32_t registry_off;	    /* 1: all are off */
+static uint64_t registry_overhead_ns;
+static bool registry_masked; /* the class has been put into the mask, once */
+
+const char *ktr_probe_type_name(enum ktr_probe_type type)
+{
+	static const char names[][16] = { "",
+#define REGISTRY_NAME(NAME, name) name,
+					  KTR_PROBE_TYPES(REGISTRY_NAME)
+#undef REGISTRY_NAME
+	};
+
+	return type > KTR_PROBE_NONE && type < KTR_PROBE_TYPES_END ? names[type] : "";
+}
+
+/* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint32_t registry_hash(uint32_t type, const char *name)
+{
+	uint32_t hash = 0x811c9dc5u ^ type;
+
+	while (*name)
+		hash = (hash ^ (uint8_t)*name++) * 0x01000193u;
+	return hash ^ hash >> 15;
+}
+
+static bool registry_grow(struct ktr_probe ***array, uint32_t *room, uint32_t n)
+{
+	uint32_t more = *room ? 2 * *room : 256;
+	struct ktr_probe **grown;
+
+	if (n < *room)
+		return true;
+	grown = realloc(*array, more * sizeof(struct ktr_probe *));
+	if (!grown)
+		return false;
+	memset(grown + *room, 0, (more - *room) * sizeof(struct ktr_probe *));
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+static struct ktr_probe *registry_find(uint32_t type, const char *name)
+{
+	struct ktr_probe *probe = NULL;
+
+	if (registry_n_buckets)
+		probe = registry_bucket[registry_hash(type, name) & (registry_n_buckets - 1)];
+	while (probe && (probe->type != type || strcmp(probe->name, name) != 0))
+		probe = probe->chain;
+	return probe;
+}
+
+static void registry_link(struct ktr_probe *probe)
+{
+	struct ktr_probe **at = &registry_bucket[registry_hash(probe->type, probe->name) & (registry_n_buckets - 1)];
+
+	probe->chain = *at;
+	*at = probe;
+}
+
+static bool registry_rehash(void)
+{
+	uint32_t n = registry_n_buckets ? 2 * registry_n_buckets : 256;
+	struct ktr_probe **bucket;
+
+	if (registry_n < registry_n_buckets)
+		return true;
+	bucket = calloc(n, sizeof(struct ktr_probe *));
+	if (!bucket)
+		return registry_n_buckets != 0; /* chains become longer */
+	free(registry_bucket);
+	registry_bucket = bucket;
+	registry_n_buckets = n;
+	for (uint32_t i = 1; i < registry_n; i++)
+		registry_link(registry_index[i]);
+	return true;
+}
+
+/* The format of fires by handle: the name, and all six arguments. */
+static char *registry_format(const char *name)
+{
+	char *text = malloc(REGISTRY_FORMAT);
+	size_t n = 0;
+
+	for (; text && *name && n < REGISTRY_FORMAT / 2; name++) {
+		if (*name == '%')
+			text[n++] = '%';
+		text[n++] = *name;
+	}
+	if (text)
+		snprintf(text + n, REGISTRY_FORMAT - n, " %%#llx %%#llx %%#llx %%#llx %%#llx %%#llx");
+	return text;
+}
+
+static struct ktr_probe *registry_make(uint32_t type, const char *name, const char *function)
+{
+	struct ktr_probe *probe;
+
+	if (!registry_n)
+		registry_n = 1;
+	if (!registry_grow(&registry_index, &registry_room, registry_n) || !registry_rehash())
+		return NULL;
+	probe = calloc(1, sizeof(*probe));
+	if (!probe)
+		return NULL;
+	probe->name = strdup(name);
+	probe->function = strdup(function ? function : "");
+	if (!probe->name || !probe->function) {
+		free((char *)(uintptr_t)probe->name);
+		free((char *)(uintptr_t)probe->function);
+		free(probe);
+		return NULL;
+	}
+	probe->type = type;
+	probe->index = registry_n;
+	registry_index[registry_n++] = probe;
+	registry_link(probe);
+	return probe;
+}
+
+/* Has somebody registered it, or does a point name it? */
+static bool registry_there(const struct ktr_probe *probe)
+{
+	return probe->id || probe->points;
+}
+
+/* Tells the points what is on. */
+static void registry_publish(struct ktr_probe *probe)
+{
+	uint32_t on = 0;
+
+	if (probe->enabled && !registry_off)
+		on = REGISTRY_ON | (probe->handler ? KTR__PROBE_HANDLES : 0);
+	__atomic_store_n(&probe->on, on, __ATOMIC_RELEASE);
+	for (struct ktr__probe_point *point = probe->points; point; point = point->next)
+		__atomic_store_n(&point->on, on, __ATOMIC_RELEASE);
+}
+
+/* ---- making and removing ---- */
+
+int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *function, ktr_probe_fn *handler,
+		       struct ktr_probe **out)
+{
+	struct ktr_probe *probe;
+	int code = -ENOMEM;
+
+	if (out)
+		*out = NULL;
+	if (type <= KTR_PROBE_NONE || type >= KTR_PROBE_TYPES_END || !name || !*name ||
+	    strlen(name) > KTR_PROBE_NAME_MAX)
+		return -EINVAL;
+	pthread_mutex_lock(&registry_lock);
+	probe = registry_find(type, name);
+	if (probe && probe->id) {
+		pthread_mutex_unlock(&registry_lock);
+		return -EEXIST;
+	}
+	if (!probe)
+		probe = registry_make(type, name, function);
+	if (probe && registry_grow(&registry_id, &registry_id_room, registry_n_ids)) {
+		probe->id = registry_n_ids;
+		registry_id[registry_n_ids++] = probe;
+		probe->context = NULL;
+		rcu_assign_pointer(probe->handler, handler);
+		registry_publish(probe);
+		code = 0;
+		if (out)
+			*out = probe;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return code;
+}
+
+int ktr_probe_remove(struct ktr_probe *probe)
+{
+	if (ktr__probe_handling())
+		return -EDEADLK;
+	pthread_mutex_lock(&registry_lock);
+	if (!probe->id) {
+		pthread_mutex_unlock(&registry_lock);
+		return -ENOENT;
+	}
+	registry_id[probe->id] = NULL;
+	probe->id = 0;
+	probe->enabled = 0;
+	rcu_assign_pointer(probe->handler, NULL);
+	registry_publish(probe);
+	pthread_mutex_unlock(&registry_lock);
+	synchronize_rcu();
+	return 0;
+}
+
+int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *context)
+{
+	int code = 0;
+
+	if (ktr__probe_handling())
+		return -EDEADLK;
+	pthread_mutex_lock(&registry_lock);
+	if (!registry_there(probe)) {
+		pthread_mutex_unlock(&registry_lock);
+		return -ENOENT;
+	}
+	rcu_assign_pointer(probe->handler, NULL);
+	pthread_mutex_unlock(&registry_lock);
+	/* The old handler must not meet the new context. */
+	synchronize_rcu();
+	pthread_mutex_lock(&registry_lock);
+	if (registry_there(probe)) {
+		__atomic_store_n(&probe->context, context, __ATOMIC_RELAXED);
+		rcu_assign_pointer(probe->handler, handler);
+		registry_publish(probe);
+	} else {
+		code = -ENOENT;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return code;
+}
+
+/* ---- switching ---- */
+
+/* The call site of fires by handle: a row of the session's table, made when it is first needed. */
+static int registry_site(struct ktr_probe *probe)
+{
+	struct ktr_site *site = &probe->site;
+
+	if (site->id)
+		return 0;
+	if (!site->format)
+		site->format = registry_format(probe->name);
+	if (!site->format)
+		return -ENOMEM;
+	site->cls = &ktr_class_probe;
+	site->file = "[probe]";
+	site->func = probe->name;
+	site->names = "arg0,arg1,arg2,arg3,arg4,arg5";
+	site->line = probe->type;
+	site->n_args = KTR_ARGS_MAX;
+	memset(site->type, KTR_ARG_U64, sizeof(site->type));
+	return ktr__site_make(site);
+}
+
+/* Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later meant to. */
+static int registry_mask(void)
+{
+	uint64_t mask;
+	int code = 0;
+
+	if (registry_masked || ktr_mask_get(&mask))
+		return 0;
+	ktr__class_attach(&ktr_class_probe);
+	registry_masked = true;
+	if (!(mask & ktr_class_probe.mask))
+		code = ktr_mask_set(mask | ktr_class_probe.mask, NULL);
+	return code;
+}
+
+int ktr_probe_enable(struct ktr_probe *probe)
+{
+	int code;
+
+	pthread_mutex_lock(&registry_lock);
+	if (!registry_there(probe)) {
+		pthread_mutex_unlock(&registry_lock);
+		return -ENOENT;
+	}
+	if (!registry_overhead_ns)
+		registry_overhead_ns = ktr__probe_calibrate();
+	code = registry_mask();
+	if (!code && probe->id)
+		code = registry_site(probe);
+	/* Without a session there are handlers all the same. */
+	if (!code || code == -ENXIO) {
+		probe->enabled = 1;
+		registry_publish(probe);
+		code = 0;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return code;
+}
+
+int ktr_probe_disable(struct ktr_probe *probe)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&registry_lock);
+	if (registry_there(probe)) {
+		probe->enabled = 0;
+		registry_publish(probe);
+	} else {
+		code = -ENOENT;
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return code;
+}
+
+static void registry_all(uint32_t off)
+{
+	pthread_mutex_lock(&registry_lock);
+	__atomic_store_n(&registry_off, off, __ATOMIC_RELAXED);
+	for (uint32_t i = 1; i < registry_n; i++)
+		registry_publish(registry_index[i]);
+	pthread_mutex_unlock(&registry_lock);
+}
+
+void ktr_probes_enable(void)
+{
+	registry_all(0);
+}
+
+void ktr_probes_disable(void)
+{
+	registry_all(1);
+}
+
+int ktr_probes_enabled(void)
+{
+	return !__atomic_load_n(&registry_off, __ATOMIC_RELAXED);
+}
+
+/* ---- looking ---- */
+
+struct ktr_probe *ktr_probe_by_id(uint32_t id)
+{
+	struct ktr_probe *probe;
+
+	pthread_mutex_lock(&registry_lock);
+	probe = id < registry_n_ids && id ? registry_id[id] : NULL;
+	pthread_mutex_unlock(&registry_lock);
+	return probe;
+}
+
+struct ktr_probe *ktr_probe_find(enum ktr_probe_type type, const char *name)
+{
+	struct ktr_probe *probe;
+
+	pthread_mutex_lock(&registry_lock);
+	probe = registry_find(type, name);
+	if (probe && !registry_there(probe))
+		probe = NULL;
+	pthread_mutex_unlock(&registry_lock);
+	return probe;
+}
+
+uint64_t ktr_probe_fires(const struct ktr_probe *probe)
+{
+	return ktr__probe_count(probe->index);
+}
+
+int ktr_probe_walk(int (*found)(void *context, struct ktr_probe *probe), void *context)
+{
+	int code = 0;
+
+	for (uint32_t i = 1; !code; i++) {
+		struct ktr_probe *probe = NULL;
+		bool there = false;
+
+		pthread_mutex_lock(&registry_lock);
+		if (i < registry_n) {
+			probe = registry_index[i];
+			there = registry_there(probe);
+		}
+		pthread_mutex_unlock(&registry_lock);
+		if (!probe)
+			break;
+		if (there)
+			code = found(context, probe);
+	}
+	return code;
+}
+
+void ktr__probe_totals(uint64_t *n_probes, uint64_t *n_enabled, uint64_t *n_fired, uint64_t *overhead_ns)
+{
+	*n_probes = *n_enabled = *n_fired = 0;
+	pthread_mutex_lock(&registry_lock);
+	for (uint32_t i = 1; i < registry_n; i++) {
+		*n_probes += registry_there(registry_index[i]);
+		*n_enabled += registry_index[i]->enabled;
+		*n_fired += ktr__probe_count(i);
+	}
+	*overhead_ns = registry_overhead_ns;
+	pthread_mutex_unlock(&registry_lock);
+}
+
+static bool registry_has_site(const struct ktr_probe *probe, uint32_t site)
+{
+	if (probe->site.id == site)
+		return true;
+	for (const struct ktr__probe_point *point = probe->points; point; point = point->next)
+		if (point->site->id == site)
+			return true;
+	return false;
+}
+
+uint32_t ktr__probe_of_site(uint32_t site)
+{
+	uint32_t index = 0;
+
+	pthread_mutex_lock(&registry_lock);
+	for (uint32_t i = 1; i < registry_n && !index; i++)
+		if (registry_has_site(registry_index[i], site))
+			index = registry_index[i]->index;
+	pthread_mutex_unlock(&registry_lock);
+	return index;
+}
+
+uint32_t ktr__probe_id(uint32_t index)
+{
+	uint32_t id;
+
+	pthread_mutex_lock(&registry_lock);
+	id = index < registry_n ? registry_index[index]->id : 0;
+	pthread_mutex_unlock(&registry_lock);
+	return id;
+}
+
+/* ---- points ---- */
+
+int ktr__probe_attach(struct ktr__probe_module *module)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&registry_lock);
+	if (module->attached || !module->begin) {
+		pthread_mutex_unlock(&registry_lock);
+		return 0;
+	}
+	module->attached = 1;
+	for (struct ktr__probe_point **at = module->begin; at != module->end; at++) {
+		struct ktr__probe_point *point = *at;
+		struct ktr_probe *probe;
+
+		/* A function inlined twice lists its points twice. */
+		if (!point || point->probe || !ktr_probe_type_name(point->type)[0])
+			continue;
+		probe = registry_find(point->type, point->name);
+		if (!probe)
+			probe = registry_make(point->type, point->name, point->function);
+		if (!probe) {
+			code = -ENOMEM;
+			continue;
+		}
+		point->probe = probe;
+		point->next = probe->points;
+		probe->points = point;
+		registry_publish(probe);
+	}
+	pthread_mutex_unlock(&registry_lock);
+	return code;
+}
+
+/* The module's text goes away: nobody runs in it any more. */
+void ktr__probe_detach(struct ktr__probe_module *module)
+{
+	pthread_mutex_lock(&registry_lock);
+	for (struct ktr__probe_point **at = module->begin; module->attached && at != module->end; at++) {
+		struct ktr_probe *probe = *at ? (*at)->probe : NULL;
+
+		for (struct ktr__probe_point **link = probe ? &probe->points : NULL; link && *link;
+		     link = &(*link)->next)
+			if (*link == *at) {
+				*link = (*at)->next;
+				break;
+			}
+		if (probe)
+			(*at)->probe = NULL;
+	}
+	module->attached = 0;
+	pthread_mutex_unlock(&registry_lock);
+}
+
+static void registry_before_fork(void)
+{
+	pthread_mutex_lock(&registry_lock);
+}
+
+static void registry_after_fork(void)
+{
+	pthread_mutex_unlock(&registry_lock);
+}
+
+__attribute__((constructor(101))) static void registry_start(void)
+{
+	pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
+}
