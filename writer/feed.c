@@ -3,9 +3,10 @@
  * From perf's records to entries of the kernel rings.
  *
  * Time: the kernel stamps with CLOCK_MONOTONIC_RAW (CLOCK_MONOTONIC where the session's clock is that).
- * With each round both clocks are read together behind the buffers' heads; what was recorded between two
- * such moments lies between them on both, so that converting by the line through the two is good to the
- * precision of reading them, however long the session is and whatever NTP does to either.
+ * With each round both clocks are read together behind the buffers' heads. A record of this round came behind
+ * the heads of the last one, which were read behind the moment of the one before that; so it lies between that
+ * moment and this one on both clocks, and converting by the line through the two is good to the precision of
+ * reading them, however long the session is and whatever NTP does to either.
  *
  * A kernel ring has one writer, the feeder, and is written like the ring of a thread (record.c): entry
  * first, then head with release. Whoever becomes feeder while another is thought alive does not.
@@ -59,7 +60,7 @@ struct ktr__feed {
 	struct ktr__feed_threads threads;
 	struct feed_ring *ring; /* owned; as perf.cpu */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
-	struct feed_moment before, now;
+	struct feed_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
 	uint32_t site[KTR__KERNEL_SITES_END];
 	bool more; /* the last round has left records of before `now` */
@@ -237,7 +238,7 @@ static struct feed_moment feed_moment(const struct ktr__feed *feed)
 
 static uint64_t feed_ticks(const struct ktr__feed *feed, uint64_t ns)
 {
-	const struct feed_moment *a = &feed->before, *b = &feed->now;
+	const struct feed_moment *a = &feed->moment[0], *b = &feed->moment[2];
 	__extension__ unsigned __int128 ticks;
 
 	if (b->ns <= a->ns || ns >= b->ns)
@@ -365,7 +366,7 @@ static int feed_open(struct ktr__feed *feed, unsigned want)
 		feed_ring(feed, &feed->ring[i], feed->perf.cpu[i].cpu);
 	for (unsigned i = 1; i < KTR__KERNEL_SITES_END; i++)
 		feed->site[i] = feed_site_row(feed, i);
-	feed->now = feed_moment(feed);
+	feed->moment[0] = feed->moment[1] = feed->moment[2] = feed_moment(feed);
 	return feed_follow(feed);
 }
 
@@ -496,9 +497,11 @@ void ktr__feed_round(struct ktr__feed *feed, uint64_t *pause_ns)
 	if (!feed->open)
 		return;
 	used = ktr__perf_look(&feed->perf);
-	if (!feed->more)
-		feed->before = feed->now;
-	feed->now = feed_moment(feed);
+	if (!feed->more) {
+		feed->moment[0] = feed->moment[1];
+		feed->moment[1] = feed->moment[2];
+	}
+	feed->moment[2] = feed_moment(feed);
 	feed->mono = feed_now() - feed_clock_ns(feed);
 	feed->more = false;
 	ktr__feed_thread_look(&feed->threads);
