@@ -62,9 +62,9 @@ static inline double ktr__vector(uint64_t bits)
 	__builtin_memcpy(&value, &bits, sizeof(value));
 	return value;
 }
-#define KTR__RECORD6(site, a0, a1, a2, a3, a4, a5) ktr__record6v(site, a0, a1, a2, a3, a4, ktr__vector(a5))
+#define KTR__CALL6(site, a0, a1, a2, a3, a4, a5) ktr__record6v(site, a0, a1, a2, a3, a4, ktr__vector(a5))
 #else
-#define KTR__RECORD6 ktr__record6
+#define KTR__CALL6 ktr__record6
 #endif
 
 /*
@@ -150,13 +150,14 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__RETAIN_AS ""
 #endif
 
-#if !defined(__clang__)
 /* A symbol's address: gcc's "i" does not take one in position-independent code for AArch64. */
 #if defined(__aarch64__)
 #define KTR__ADDRESS "S"
 #else
 #define KTR__ADDRESS "i"
 #endif
+
+#if !defined(__clang__)
 #define KTR__LIST(site)                                                                          \
 	__asm__ volatile(".pushsection ktr_sites,\"aw?" KTR__RETAIN_AS "\",@progbits\n\t"        \
 			 ".balign 8\n\t"                                                         \
@@ -197,15 +198,32 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__IF_ON(m) if (KTR__ON(m))
 #endif
 
+/* A point's gate and record: see usdt.h, where there is more behind them. */
+#if defined(KTR_USDT) && !defined(KTR_OFF) && (defined(__x86_64__) || defined(__aarch64__))
+#include <ktr/usdt.h>
+#else
+#define KTR__IF_POINT(m) KTR__IF_ON(m)
+#define KTR__RECORD0(m, mtext, site) ktr__record0(site)
+#define KTR__RECORD1(m, mtext, site, t0, b0) ktr__record1(site, b0)
+#define KTR__RECORD2(m, mtext, site, t0, b0, t1, b1) ktr__record2(site, b0, b1)
+#define KTR__RECORD3(m, mtext, site, t0, b0, t1, b1, t2, b2) ktr__record3(site, b0, b1, b2)
+#define KTR__RECORD4(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3)				\
+	ktr__record4(site, b0, b1, b2, b3)
+#define KTR__RECORD5(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3, t4, b4)			\
+	ktr__record5(site, b0, b1, b2, b3, b4)
+#define KTR__RECORD6(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3, t4, b4, t5, b5)		\
+	KTR__CALL6(site, b0, b1, b2, b3, b4, b5)
+#endif
+
 /*
  * One event of n arguments: KTR__CTRn(class, format, argument names, arguments...). The site is a
  * static of its own in each expansion.
  */
 #define KTR__CTR0(m, fmt, argnames)								\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 0, KTR_ARG_NONE);		\
-			ktr__record0(&ktr__site);						\
+			KTR__RECORD0(m, #m, &ktr__site);						\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt);							\
@@ -213,9 +231,9 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR1(m, fmt, argnames, p1)								\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 1, KTR__TYPE(p1));		\
-			ktr__record1(&ktr__site, KTR__BITS(p1));				\
+			KTR__RECORD1(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1));				\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1);						\
@@ -223,11 +241,12 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR2(m, fmt, argnames, p1, p2)							\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 2,				\
 				  KTR__TYPE(p1),						\
 				  KTR__TYPE(p2));						\
-			ktr__record2(&ktr__site, KTR__BITS(p1), KTR__BITS(p2));			\
+			KTR__RECORD2(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+				     KTR__TYPE(p2), KTR__BITS(p2));			\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1, p2);						\
@@ -235,12 +254,13 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR3(m, fmt, argnames, p1, p2, p3)							\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 3,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2),					\
 				  KTR__TYPE(p3));						\
-			ktr__record3(&ktr__site, KTR__BITS(p1), KTR__BITS(p2),			\
-				     KTR__BITS(p3));						\
+			KTR__RECORD3(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+				     KTR__TYPE(p2), KTR__BITS(p2),			\
+				     KTR__TYPE(p3), KTR__BITS(p3));						\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1, p2, p3);					\
@@ -248,12 +268,14 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR4(m, fmt, argnames, p1, p2, p3, p4)						\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 4,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2),					\
 				  KTR__TYPE(p3), KTR__TYPE(p4));				\
-			ktr__record4(&ktr__site, KTR__BITS(p1), KTR__BITS(p2),			\
-				     KTR__BITS(p3), KTR__BITS(p4));				\
+			KTR__RECORD4(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+				     KTR__TYPE(p2), KTR__BITS(p2),			\
+				     KTR__TYPE(p3), KTR__BITS(p3),			\
+				     KTR__TYPE(p4), KTR__BITS(p4));				\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1, p2, p3, p4);					\
@@ -261,12 +283,15 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR5(m, fmt, argnames, p1, p2, p3, p4, p5)						\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 5,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
 				  KTR__TYPE(p4), KTR__TYPE(p5));				\
-			ktr__record5(&ktr__site, KTR__BITS(p1), KTR__BITS(p2), KTR__BITS(p3),	\
-				     KTR__BITS(p4), KTR__BITS(p5));				\
+			KTR__RECORD5(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+				     KTR__TYPE(p2), KTR__BITS(p2),			\
+				     KTR__TYPE(p3), KTR__BITS(p3),			\
+				     KTR__TYPE(p4), KTR__BITS(p4),			\
+				     KTR__TYPE(p5), KTR__BITS(p5));				\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1, p2, p3, p4, p5);				\
@@ -274,12 +299,16 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #define KTR__CTR6(m, fmt, argnames, p1, p2, p3, p4, p5, p6)					\
 	do {											\
-		KTR__IF_ON(m) {									\
+		KTR__IF_POINT(m) {									\
 			KTR__SITE(ktr__site, m, fmt, argnames, 6,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
 				  KTR__TYPE(p4), KTR__TYPE(p5), KTR__TYPE(p6));			\
-			KTR__RECORD6(&ktr__site, KTR__BITS(p1), KTR__BITS(p2), KTR__BITS(p3),	\
-				     KTR__BITS(p4), KTR__BITS(p5), KTR__BITS(p6));		\
+			KTR__RECORD6(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+				     KTR__TYPE(p2), KTR__BITS(p2),			\
+				     KTR__TYPE(p3), KTR__BITS(p3),			\
+				     KTR__TYPE(p4), KTR__BITS(p4),			\
+				     KTR__TYPE(p5), KTR__BITS(p5),			\
+				     KTR__TYPE(p6), KTR__BITS(p6));		\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1, p2, p3, p4, p5, p6);				\

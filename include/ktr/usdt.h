@@ -49,13 +49,33 @@
 
 /*
  * ktr_usdt_class: the provider. An application class is known by its macro's text, "(&ktr_class_rx)": what lies
- * behind the twelfth character up to the parenthesis. ktr_usdt_place: a file's name of letters that tools take.
+ * behind the twelfth character up to the parenthesis. ktr_usdt_place: a file's name, up to a bar, of letters that
+ * tools take. clang's assembler goes through nothing but words: there the class is its symbol, and a file's name
+ * stays as it is.
  */
+#ifdef __clang__
+#define KTR__USDT_SKIP		   "10"
+#if defined(__PIC__) && !defined(__PIE__) /* it takes no address of a symbol that others may see there */
+#define KTR__USDT_CLASS_TEXT(text) "ktr_class_app"
+#define KTR__USDT_CLASS_IN(m)
+#else
+#define KTR__USDT_CLASS_TEXT(text) "%c[cls]"
+#define KTR__USDT_CLASS_IN(m)	   , [cls] "i"(m)
+#endif
+#define KTR__USDT_PLACE		   ".ascii \"" KTR__USDT_FILE "\"\n\t"
+#else
+#define KTR__USDT_SKIP		   "12"
+#define KTR__USDT_CLASS_TEXT(text) "\"" text "\""
+#define KTR__USDT_PLACE		   "ktr_usdt_place \"" KTR__USDT_FILE "|\"\n\t"
+#define KTR__USDT_CLASS_IN(m)
+#endif
+#define KTR__USDT_NOT(char) ".ifc \\c," char "\n\t.set ktr_o,1\n\t.endif\n\t"
 #define KTR__USDT_MACROS                                                                         \
 	".ifndef ktr_usdt_known\n\t.set ktr_usdt_known,1\n\t"                                    \
-	".macro ktr_usdt_class m,app,text:vararg\n\t.set ktr_n,0\n\t"                            \
+	".macro ktr_usdt_class m,app,text\n\t.set ktr_n,0\n\t.set ktr_s,0\n\t"                 \
 	".if \\app\n\t.irpc c,\\text\n\t.set ktr_n,ktr_n+1\n\t"                                  \
-	".if ktr_n-12>0\n\t.ifnc \\c,)\n\t.ascii \"\\c\"\n\t.endif\n\t.endif\n\t.endr\n\t.byte 0\n\t" \
+	".if (ktr_n-" KTR__USDT_SKIP ">0)\n\t.if (ktr_s==0)\n\t"                              \
+	".ifc \\c,)\n\t.set ktr_s,1\n\t.else\n\t.ascii \"\\c\"\n\t.endif\n\t.endif\n\t.endif\n\t.endr\n\t.byte 0\n\t" \
 	".else\n\t"                                                                              \
 	KTR__USDT_CLASS(0x1, "gen") KTR__USDT_CLASS(0x2, "net") KTR__USDT_CLASS(0x4, "dev")      \
 	KTR__USDT_CLASS(0x8, "lock") KTR__USDT_CLASS(0x10, "smp") KTR__USDT_CLASS(0x20, "subsys") \
@@ -71,15 +91,17 @@
 	KTR__USDT_CLASS(0x20000000, "sched") KTR__USDT_CLASS(0x40000000, "buf")                  \
 	KTR__USDT_CLASS(0x80000000, "ptrace")                                                    \
 	".ifeq ktr_n\n\t.asciz \"ktr\"\n\t.endif\n\t.endif\n\t.endm\n\t"                         \
-	".macro ktr_usdt_place text:vararg\n\t.irpc c,\\text\n\t"                                \
-	".set ktr_n,0\n\t.ifc \\c,.\n\t.set ktr_n,1\n\t.endif\n\t.ifc \\c,-\n\t.set ktr_n,1\n\t.endif\n\t" \
-	".ifc \\c,/\n\t.set ktr_n,1\n\t.endif\n\t.ifc \\c,+\n\t.set ktr_n,1\n\t.endif\n\t"       \
-	".if ktr_n\n\t.byte 95\n\t.else\n\t.ascii \"\\c\"\n\t.endif\n\t.endr\n\t.endm\n\t"       \
+	".macro ktr_usdt_place text\n\t.set ktr_n,0\n\t.set ktr_s,0\n\t"                       \
+	".irpc c,\\text\n\t.set ktr_n,ktr_n+1\n\t"                                             \
+	".if (ktr_s==0)\n\t.set ktr_o,0\n\t"               \
+	".ifc \\c,|\n\t.set ktr_s,1\n\t.else\n\t"                                              \
+	KTR__USDT_NOT(".") KTR__USDT_NOT("-") KTR__USDT_NOT("/") KTR__USDT_NOT("+")              \
+	".if ktr_o\n\t.byte 95\n\t.else\n\t.ascii \"\\c\"\n\t.endif\n\t.endif\n\t.endif\n\t.endr\n\t.endm\n\t" \
 	".endif\n\t"
 
 #ifdef __cplusplus
 #define KTR__USDT_IS_APP(m) std::is_pointer<std::decay_t<decltype((m))>>::value
-#define KTR__USDT_MASK(m)   ktr__static_mask(m)
+#define KTR__USDT_MASK(m)   (KTR__USDT_IS_APP(m) ? 0 : (uint64_t)(uintptr_t)(m))
 #else
 #define KTR__USDT_IS_APP(m) _Generic((m), struct ktr_class *: 1, default: 0)
 #define KTR__USDT_MASK(m)   KTR__STATIC_MASK(m)
@@ -102,8 +124,8 @@
 			 "991: .asciz \"stapsdt\"\n\t"                                           \
 			 "992: .balign 4\n\t"                                                    \
 			 "993: .8byte 990b\n\t.8byte _.stapsdt.base\n\t.8byte %c[sem]\n\t"       \
-			 "ktr_usdt_class %c[mask],%c[app]," mtext "\n\t"                         \
-			 "ktr_usdt_place " KTR__USDT_FILE "\n\t"                                 \
+			 "ktr_usdt_class %c[mask],%c[app]," KTR__USDT_CLASS_TEXT(mtext) "\n\t"                         \
+			 KTR__USDT_PLACE                                                         \
 			 ".asciz \"_" KTR__USDT_TEXT(__LINE__) "\"\n\t"                          \
 			 ".asciz \"" args "\"\n\t"                                               \
 			 "994: .balign 4\n\t.popsection\n\t"                                     \
@@ -114,7 +136,7 @@
 			 ".popsection\n\t.endif\n\t"                                             \
 			 :                                                                       \
 			 : [sem] KTR__ADDRESS(&ktr__semaphore), [mask] "i"(KTR__USDT_MASK(m)),   \
-			   [app] "i"(KTR__USDT_IS_APP(m)), ##__VA_ARGS__)
+			   [app] "i"(KTR__USDT_IS_APP(m)) KTR__USDT_CLASS_IN(m), ##__VA_ARGS__)
 
 /* The point's gate, and what stands for a call of ktr__recordN() behind it. */
 #define KTR__IF_POINT(m)                                                                         \
@@ -122,9 +144,77 @@
 	if (((KTR_COMPILE) & KTR__COMPILE_MASK(m)) != 0 &&                                       \
 	    __builtin_expect((KTR__GATE() & KTR__MASK(m)) != 0 || ktr__semaphore != 0, 0))
 
-#define KTR__POINT0(m, mtext, site)                                                              \
-	KTR__USDT_NOTE(m, mtext, "");                                                            \
-	if (KTR__GATE() & KTR__MASK(m))                                                          \
-	ktr__record0(site)
+/*
+ * What stands for ktr__recordN(site, ...) behind the gate. Arguments are evaluated once; where the class is off,
+ * and only somebody attached made the point run, nothing is recorded.
+ */
+#define KTR__USDT_RECORD(m, call)                                                                \
+	do {                                                                                     \
+		if (KTR__GATE() & KTR__MASK(m))                                                  \
+			call;                                                                    \
+	} while (0)
+
+#define KTR__RECORD0(m, mtext, site)								\
+	do {											\
+		KTR__USDT_NOTE(m, mtext, "");							\
+		KTR__USDT_RECORD(m, ktr__record0(site));					\
+	} while (0)
+
+#define KTR__RECORD1(m, mtext, site, t0, b0)							\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0), KTR__USDT_IN(0, t0, ktr__w0));	\
+		KTR__USDT_RECORD(m, ktr__record1(site, ktr__w0));				\
+	} while (0)
+
+#define KTR__RECORD2(m, mtext, site, t0, b0, t1, b1)						\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		uint64_t ktr__w1 = (b1);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1));	\
+		KTR__USDT_RECORD(m, ktr__record2(site, ktr__w0, ktr__w1));			\
+	} while (0)
+
+#define KTR__RECORD3(m, mtext, site, t0, b0, t1, b1, t2, b2)					\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		uint64_t ktr__w1 = (b1);							\
+		uint64_t ktr__w2 = (b2);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2));	\
+		KTR__USDT_RECORD(m, ktr__record3(site, ktr__w0, ktr__w1, ktr__w2));		\
+	} while (0)
+
+#define KTR__RECORD4(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3)				\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		uint64_t ktr__w1 = (b1);							\
+		uint64_t ktr__w2 = (b2);							\
+		uint64_t ktr__w3 = (b3);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3));	\
+		KTR__USDT_RECORD(m, ktr__record4(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3));	\
+	} while (0)
+
+#define KTR__RECORD5(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3, t4, b4)			\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		uint64_t ktr__w1 = (b1);							\
+		uint64_t ktr__w2 = (b2);							\
+		uint64_t ktr__w3 = (b3);							\
+		uint64_t ktr__w4 = (b4);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4));	\
+		KTR__USDT_RECORD(m, ktr__record5(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4));	\
+	} while (0)
+
+#define KTR__RECORD6(m, mtext, site, t0, b0, t1, b1, t2, b2, t3, b3, t4, b4, t5, b5)		\
+	do {											\
+		uint64_t ktr__w0 = (b0);							\
+		uint64_t ktr__w1 = (b1);							\
+		uint64_t ktr__w2 = (b2);							\
+		uint64_t ktr__w3 = (b3);							\
+		uint64_t ktr__w4 = (b4);							\
+		uint64_t ktr__w5 = (b5);							\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4) " " KTR__USDT_ARG(5), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4), KTR__USDT_IN(5, t5, ktr__w5));	\
+		KTR__USDT_RECORD(m, KTR__CALL6(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4, ktr__w5));	\
+	} while (0)
 
 #endif

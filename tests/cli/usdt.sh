@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# CTR points as user-space statically defined tracepoints: the notes are there with both compilers, optimised or not,
+# in executables and shared objects, and not without KTR_USDT; gdb, perf and bpftrace list them; what bpftrace
+# counts is what our own trace holds, and it needs no class to be on.
+. "$(dirname "$0")/lib.inc"
+export KTR_CONF=
+libs="$O/lib/libktr.a -lurcu-bp -lpthread"
+cp tests/cli/usdt.c "$dir/us-dt+x.c"
+
+notes() { # FILE: provider, name and number of arguments of each
+	readelf -n "$1" | awk '/Provider:/ { p = $2 } /Name:/ { n = $2 } /Arguments:/ { print p, n, NF - 1 }' | sort
+}
+
+for c in gcc clang; do
+	command -v $c >/dev/null || { skip "no $c"; continue; }
+	for flags in -O0 -O2 '-O2 -fPIC -shared'; do
+		# shellcheck disable=SC2086
+		$c -Wall -Wextra -Werror $flags -DKTR_USDT -Iinclude "$dir/us-dt+x.c" -o "$dir/made" \
+			$(case $flags in *shared) ;; *) echo "$libs" ;; esac) || fail "$c $flags"
+		[ "$(notes "$dir/made" | wc -l)" -eq 3 ] || fail "$c $flags: $(notes "$dir/made")"
+		notes "$dir/made" | grep -q '^net us.dt.x.c_[0-9]* 0$' || fail "$c $flags: $(notes "$dir/made")"
+	done
+	# shellcheck disable=SC2086
+	$c -O2 -Iinclude tests/cli/usdt.c -o "$dir/without" $libs && [ -z "$(notes "$dir/without")" ] ||
+		fail "$c: notes without KTR_USDT"
+	$c -O2 -DKTR_USDT -DKTR_OFF -Iinclude tests/cli/usdt.c -o "$dir/without" && [ -z "$(notes "$dir/without")" ] ||
+		fail "$c: notes with KTR_OFF"
+done
+# shellcheck disable=SC2086
+gcc -O2 -g -DKTR_USDT -Iinclude tests/cli/usdt.c -o "$dir/usdt" $libs || exit 1
+notes "$dir/usdt" | grep -q '^rx usdt_c_15 4$' || fail "$(notes "$dir/usdt")"
+readelf -n "$dir/usdt" | grep -q 'Arguments: -8@[^ ]* 8@[^ ]* -8@[^ ]* 8@' || fail 'arguments have lost their types'
+printf '%s\n' '#include <ktr.h>' 'KTR_CLASS_DEFINE(cx, "c++");' \
+	'template<class T> T f(T x) { CTR2(KTR_CLASS(cx), "%d %f", (int)x, 1.5); KTR_SCOPE(KTR_GEN, "f"); return x; }' \
+	'int main() { return f(0) + (int)f(0.0); }' >"$dir/usdt.cc"
+# shellcheck disable=SC2086
+if command -v g++ >/dev/null; then
+	g++ -std=c++17 -O2 -Wall -Wextra -DKTR_USDT -Iinclude "$dir/usdt.cc" -o "$dir/cxx" $libs && "$dir/cxx" || fail 'C++'
+fi
+
+# Nobody attached: traced as ever.
+timeout 20 "$ktr" run -o "$dir/trace" "$dir/usdt" 2>"$dir/err" || fail "$(cat "$dir/err")"
+is 'events of class rx' "$("$ktr" dump --filter 'class == rx' "$dir/trace" | grep -c got)" 1000
+
+if command -v gdb >/dev/null; then
+	gdb -nx -batch -ex 'info probes stap' "$dir/usdt" 2>/dev/null | grep -q 'stap *rx *usdt_c_15' || fail 'gdb does not list them'
+else
+	skip 'no gdb'
+fi
+if command -v perf >/dev/null; then
+	HOME=$dir perf buildid-cache --buildid-dir "$dir/cache" --add "$dir/usdt" >/dev/null 2>&1
+	if HOME=$dir perf --buildid-dir "$dir/cache" list sdt 2>/dev/null | grep -q sdt_; then
+		HOME=$dir perf --buildid-dir "$dir/cache" list sdt 2>/dev/null | grep -q 'sdt_rx:usdt_c_15' ||
+			fail 'perf does not list them'
+	else
+		skip 'this perf has no list of tracepoints in files'
+	fi
+else
+	skip 'no perf'
+fi
+if ! command -v bpftrace >/dev/null; then
+	skip 'no bpftrace'
+elif ! timeout 60 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>"$dir/err"; then
+	skip "bpftrace: $(head -1 "$dir/err")"
+else
+	timeout 60 bpftrace -l "usdt:$dir/usdt:*" 2>/dev/null | grep -q ':rx:usdt_c_15$' || fail 'bpftrace does not list them'
+	script="usdt:$dir/usdt:rx:usdt_c_15 { @n = count(); @sum = sum((int64)arg0); @last = str(arg1); }"
+	KTR_MASK=rx KTR_FILE=$dir/both timeout 60 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
+	if grep -q '^@n: ' "$dir/out"; then
+		is 'what bpftrace counts' "$(awk '/^@n:/ { print $2 }' "$dir/out")" "$("$ktr" dump "$dir/both" | grep -c 'got ')"
+		is 'the sum of an argument' "$(awk '/^@sum:/ { print $2 }' "$dir/out")" -500
+		is 'a string' "$(awk '/^@last:/ { print $2 }' "$dir/out")" right
+		KTR_MASK=0 timeout 60 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
+		is 'what it counts while no class is on' "$(awk '/^@n:/ { print $2 }' "$dir/out")" 1000
+	else
+		skip "bpftrace cannot attach: $(tail -1 "$dir/err")"
+	fi
+fi
+exit $failed
