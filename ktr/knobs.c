@@ -397,7 +397,7 @@ static int knobs_clear_set(const struct ktr_knob_at *at, const struct ktr_value 
 	(void)err;
 	if (!value->number || !session->map)
 		return 0;
-	for (uint32_t i = 0; i < 2 * session->header.n_rings; i++) {
+	for (uint32_t i = 0; i < KTR_RING_KINDS * session->header.n_rings; i++) {
 		struct ktr_ring *ring = &session->rings[i];
 		uint64_t conts, slots = ktr__ring_moment(ring, &conts);
 

@@ -522,7 +522,7 @@ int ktr__trace_gone(struct ktr__trace *trace, int all)
 {
 	int gone = stream_gone(trace, &trace->metadata);
 
-	for (uint32_t i = 0; all && !gone && i < 2 * trace->n_rings; i++)
+	for (uint32_t i = 0; all && !gone && i < KTR_RING_KINDS * trace->n_rings; i++)
 		gone = trace->stream[i].bytes && stream_gone(trace, &trace->stream[i]);
 	return gone;
 }
