@@ -10,13 +10,19 @@ endif
 EXAMPLE_CC = $(CC) -std=gnu11 $(WARN) -Iinclude $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d
 EXAMPLE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Iinclude $(CFLAGS) -MMD -MP -MF $@.d
 EXAMPLE_LIBS = $(O)/lib/libktr.a $(LIBKTR_LIBS)
-EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched,$(EXAMPLES))
+EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes,$(EXAMPLES))
 
 .SECONDEXPANSION:
 $(EXAMPLES_C): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(EXAMPLE_CC) -o $@ $(filter %.c,$^) $(EXAMPLE_LIBS)
+
+# Run-time probes are a library of their own.
+$(O)/examples/probes: examples/probes/probes.c $(O)/lib/libktr-probe.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-probe.a $(EXAMPLE_LIBS)
 
 $(O)/examples/cxx: examples/cxx/cxx.cc $(O)/lib/libktr.a
 	@mkdir -p $(@D)

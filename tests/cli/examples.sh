@@ -58,6 +58,10 @@ events cxx 210 'id:"check", stop:'
 events cxx 180 'price of 4 bytes'
 events cxx 180 'price of 8 bytes'
 
+run probes '3 rounds, nothing behind them'
+events probes 3 'round [0-9] is over'
+some probes 'lookup 0x[0-9a-f]* 0x[0-9a-f]*$'
+
 run patched '[0-9]+ words' README.md LICENSE /nonexistent
 events patched 1 'cannot open /nonexistent'
 words=$(cat README.md LICENSE | wc -w)
