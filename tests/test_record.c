@@ -392,6 +392,48 @@ static void stats_count_what_was_recorded(void)
 	CU_ASSERT_EQUAL(after.n_recorded - before.n_recorded, 100);
 }
 
+/* A thread's first event is given up on its way, and begins again elsewhere with what it was called with. */
+static void *record_first_string(void *at)
+{
+	switch ((uintptr_t)at) {
+	case 0:
+		CTR6(KTR_CLASS(record_test), "%s %d %d %d %d %d", "first", 1, 2, 3, 4, 5);
+		break;
+	case 1:
+		CTR6(KTR_CLASS(record_test), "%d %s %d %d %d %d", 0, "second", 2, 3, 4, 5);
+		break;
+	case 2:
+		CTR6(KTR_CLASS(record_test), "%d %d %s %d %d %d", 0, 1, "third", 3, 4, 5);
+		break;
+	case 3:
+		CTR6(KTR_CLASS(record_test), "%d %d %d %s %d %d", 0, 1, 2, "fourth", 4, 5);
+		break;
+	case 4:
+		CTR6(KTR_CLASS(record_test), "%d %d %d %d %s %d", 0, 1, 2, 3, "fifth", 5);
+		break;
+	case 5:
+		CTR6(KTR_CLASS(record_test), "%d %d %d %d %d %s", 0, 1, 2, 3, 4, "sixth");
+	}
+	return NULL;
+}
+
+static void the_first_event_may_have_a_string_anywhere(void)
+{
+	char lines[4096];
+
+	BEGIN();
+	for (uintptr_t at = 0; at < 6; at++) {
+		pthread_t thread;
+
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, record_first_string, (void *)at), 0);
+		pthread_join(thread, NULL);
+		record_first_string((void *)at);
+	}
+	EXPECT("first 1 2 3 4 5\nfirst 1 2 3 4 5\n0 second 2 3 4 5\n0 second 2 3 4 5\n"
+	       "0 1 third 3 4 5\n0 1 third 3 4 5\n0 1 2 fourth 4 5\n0 1 2 fourth 4 5\n"
+	       "0 1 2 3 fifth 5\n0 1 2 3 fifth 5\n0 1 2 3 4 sixth\n0 1 2 3 4 sixth\n");
+}
+
 /*
  * Such a site has no mask that control.special could name, so it always asks everything: here, behind the
  * back of whoever would close the rings, the mask of CPUs, which the usual way leaves to those.
@@ -472,7 +514,8 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(a_precision_is_a_promise), TEST(a_pointer_is_not_followed),
       TEST(arguments_are_evaluated_once_and_only_when_on), TEST(graph_events_keep_freebsds_formats),
       TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames), TEST(a_saved_stack_is_whole),
-      TEST(the_first_event_may_come_from_a_handler), TEST(errno_is_kept),
+      TEST(the_first_event_may_come_from_a_handler),
+      TEST(the_first_event_may_have_a_string_anywhere), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken),
       TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
       TEST(a_mask_that_names_nothing_is_an_error), TEST(options_set_the_rotation));
