@@ -13,6 +13,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 O=${1:-build/arm64}
 CC=aarch64-linux-gnu-gcc
+CXX=aarch64-linux-gnu-g++
 QEMU=qemu-aarch64
 
 missing=
@@ -23,20 +24,36 @@ need() { # package, command...
 }
 # shellcheck disable=SC2317
 links() { # header, library
-	echo "#include <$1>
+	echo "#include <stdio.h>
+#include <$1>
 int main(void) { return 0; }" | $CC -xc - -o /dev/null "-l$2"
 }
-need gcc-aarch64-linux-gnu command -v $CC
-need qemu-user command -v $QEMU
-need liburcu-dev:arm64 links urcu-bp.h urcu-bp
-need libjansson-dev:arm64 links jansson.h jansson
-need zlib1g-dev:arm64 links zlib.h z
-need libcunit1-dev:arm64 links CUnit/CUnit.h cunit
+wanted() {
+	missing=
+	need gcc-aarch64-linux-gnu command -v $CC
+	need g++-aarch64-linux-gnu command -v $CXX
+	need qemu-user command -v $QEMU
+	need liburcu-dev:arm64 links urcu-bp.h urcu-bp
+	need libjansson-dev:arm64 links jansson.h jansson
+	need zlib1g-dev:arm64 links zlib.h z
+	need libcunit1-dev:arm64 links CUnit/CUnit.h cunit
+}
+wanted
 if [ -n "$missing" ]; then
-	echo "check-arm64: missing Debian packages:$missing" >&2
-	echo "check-arm64: they come with dpkg --add-architecture arm64, apt-get update," >&2
-	echo "check-arm64: apt-get install$missing" >&2
-	exit 1
+	if [ "${KTR_NO_INSTALL:-0}" = 1 ] || ! command -v apt-get >/dev/null 2>&1; then
+		echo "check-arm64: missing Debian packages:$missing" >&2
+		echo "check-arm64: they come with dpkg --add-architecture arm64, apt-get update," >&2
+		echo "check-arm64: apt-get install$missing" >&2
+		exit 1
+	fi
+	sudo=
+	[ "$(id -u)" = 0 ] || sudo=sudo
+	echo "check-arm64: installing$missing"
+	$sudo dpkg --add-architecture arm64 && $sudo apt-get update -qq || exit 1
+	# shellcheck disable=SC2086
+	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null || exit 1
+	wanted
+	[ -z "$missing" ] || { echo "check-arm64: installed, but of no use:$missing" >&2; exit 1; }
 fi
 
 mkdir -p "$O" || exit 1
@@ -49,12 +66,16 @@ fail() {
 	failed=1
 }
 
-libdw=0 # optional
-links elfutils/libdwfl.h dw >/dev/null 2>&1 && libdw=1
+# Optional libraries: with them where they are installed for arm64.
+has() { # header, library
+	if links "$1" "$2" >/dev/null 2>&1; then echo 1; else echo 0; fi
+}
+options="HAVE_LIBDW=$(has elfutils/libdwfl.h dw) HAVE_SQLITE=$(has sqlite3.h sqlite3) HAVE_EDIT=0 HAVE_NCURSES=0"
 
-echo "check-arm64: building in $O"
-${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
-	HAVE_LIBDW=$libdw HAVE_NCURSES=0 lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
+echo "check-arm64: building in $O, $options"
+# shellcheck disable=SC2086
+${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC CXX=$CXX AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
+	$options lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
 	cat "$work/build"
 	echo "check-arm64: the build failed"
 	exit 1
