@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Any bytes as the core of a program that had a session. Beyond surviving, the same must hold of its
- * events as of a session's.
+ * Any bytes as the core of a program that had a session. Beyond surviving, what fuzz_event.h checks holds.
  */
-#include <ktr/reader.h>
+#include "tests/fuzz/fuzz_event.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,22 +18,13 @@ static void fuzz_walk(const char *path, int reverse)
 	uint64_t last = reverse ? UINT64_MAX : 0;
 	struct ktr_reader *reader;
 	struct ktr_event event;
-	char text[512];
 	int what;
 
 	if (ktr_reader_open(path, &options, &reader, NULL))
 		return;
-	while ((what = ktr_reader_next(reader, &event)) > 0) {
-		if (what != KTR_READ_EVENT)
-			continue;
-		if ((reverse ? event.time_ns > last : event.time_ns < last) ||
-		    event.cpu >= ktr_reader_info(reader)->n_cpus ||
-		    event.site->id >= ktr_reader_n_sites(reader) ||
-		    event.thread->id >= ktr_reader_n_threads(reader))
-			abort();
-		ktr_event_text(&event, text, sizeof(text));
-		last = event.time_ns;
-	}
+	while ((what = ktr_reader_next(reader, &event)) > 0)
+		if (what == KTR_READ_EVENT)
+			fuzz_event(reader, &event, reverse, &last);
 	ktr_reader_close(reader);
 }
 
@@ -48,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* Where a file is looked for that is not in the core, there is none. */
 		setenv("KTR_DIR", "/nonexistent", 1);
 	}
-	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
-		abort();
+	fuzz_check(fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	fuzz_walk(path, size & 1);
 	return 0;

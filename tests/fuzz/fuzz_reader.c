@@ -4,8 +4,7 @@
  * first byte chooses. Checksums are put right, or hardly any input would get past them. Some traces
  * are repaired, after which there must be nothing left to repair.
  *
- * Beyond surviving: times never go back (in reverse, never forward), and sites, threads and CPUs of
- * events are within the bounds that the reader tells.
+ * Beyond surviving, what fuzz_event.h checks holds.
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -I. \
  *		tests/fuzz/fuzz_reader.c analyze/[a-z]*.c conf/[a-z]*.c ktr/session_map.c \
@@ -13,10 +12,10 @@
  *		writer/crc32c.c -ljansson -lm -o fuzz_reader
  *	./fuzz_reader tests/corpus/reader
  */
+#include "tests/fuzz/fuzz_event.h"
+
 #include "analyze/fsck.h"
 #include "writer/packet.h"
-
-#include <ktr/reader.h>
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -101,19 +100,13 @@ static void fuzz_stream(const uint8_t *data, size_t size)
 	free(bytes);
 }
 
-static void fuzz_check(int wrong)
-{
-	if (wrong)
-		abort();
-}
-
 static void fuzz_walk(const char *name, int reverse, uint64_t from_ns)
 {
 	struct ktr_reader_options options = { .size = sizeof(options),
 					      .reverse = reverse,
 					      .from_ns = from_ns };
 	uint64_t last = reverse ? UINT64_MAX : from_ns;
-	char path[128], text[512];
+	char path[128];
 	struct ktr_reader *reader;
 	struct ktr_event event;
 	int what;
@@ -124,12 +117,7 @@ static void fuzz_walk(const char *name, int reverse, uint64_t from_ns)
 	while ((what = ktr_reader_next(reader, &event)) > 0) {
 		if (what != KTR_READ_EVENT)
 			continue;
-		fuzz_check(reverse ? event.time_ns > last : event.time_ns < last);
-		fuzz_check(event.cpu >= ktr_reader_info(reader)->n_cpus);
-		fuzz_check(event.site->id >= ktr_reader_n_sites(reader));
-		fuzz_check(event.thread->id >= ktr_reader_n_threads(reader));
-		ktr_event_text(&event, text, sizeof(text));
-		last = event.time_ns;
+		fuzz_event(reader, &event, reverse, &last);
 	}
 	ktr_reader_close(reader);
 }
