@@ -9,13 +9,16 @@ ktrdump=$O/bin/ktrdump
 cat >"$dir/program.c" <<'END'
 #include <ktr.h>
 #include <stdlib.h>
-/* So many rounds; with a second argument for ever. */
+#include <unistd.h>
+/* So many rounds; with a second argument for ever, but not as fast as can be. */
 int main(int argc, char **argv)
 {
 	for (long i = 0; argc > 2 || i < atol(argv[1]); i++) {
 		KTR_START0(KTR_VFS, "file", "one", i);
 		CTR2(KTR_NET, "got %d of %s", (int)i, "net");
 		KTR_STOP0(KTR_VFS, "file", "one", i);
+		if (argc > 2 && i % 100 == 0)
+			usleep(1000);
 	}
 	return 0;
 }
@@ -183,7 +186,9 @@ done
 "$ktr" tail -q -s grows --until-end >out 2>err &
 tail=$!
 until [ -s out ]; do kill -0 $tail || break; done
-program=$("$ktr" ls --json | sed -n 's/^ *"own_pid": *\([0-9]*\).*/\1/p' | head -n 1)
+program=$("$ktr" ls --json | python3 -c "
+import json, sys
+print(*[s['pids'][0] for s in json.load(sys.stdin) if s['name'] == 'grows'])")
 kill -9 "${program:-none}" || fail "which is the program? $("$ktr" ls --json)"
 wait $tail
 got=$?

@@ -38,7 +38,7 @@ END
 $cc -std=gnu11 -g -O1 -D_GNU_SOURCE -Iinclude "$dir/crash.c" -o "$dir/crash" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
 cd "$dir" || exit 1
 gdb=$(command -v gdb) && gdb -nx -batch -ex 'python import json' >/dev/null 2>&1 || gdb=
-export KTR_MASK=gen,net
+export KTR_MASK=gen,net KTR_ENTRIES=16384
 
 # crash FILTER SESSION [FILE]: leaves `core`. By the kernel, or by gdb where the kernel takes cores elsewhere.
 crash() {
@@ -54,7 +54,7 @@ crash() {
 	[ -e core ]
 }
 if ! crash 0x33 first; then
-	skip "cores: none is written here ($(cat /proc/sys/kernel/core_pattern))"
+	skip "cores: none is written here (limit $(ulimit -Hc), pattern $(cat /proc/sys/kernel/core_pattern))"
 	exit $failed
 fi
 
