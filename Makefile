@@ -49,7 +49,7 @@ VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
 TOOLS_SRC   := $(wildcard tools/*.c)
 TEST_SRC    := $(wildcard tests/*.c)
 # Probes that are made at run time: a library of their own, for those who call it.
-PROBE_SRC   := $(wildcard probe/*.c)
+PROBE_SRC   := $(wildcard ktr/probe/*.c)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
@@ -181,10 +181,10 @@ $(O)/lib/libktr-probe.a: $(LIBPROBE_OBJ)
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) probe/libktr-probe.map $(O)/lib/libktr.so
+$(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) ktr/probe/libktr-probe.map $(O)/lib/libktr.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
 		-L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-probe.so $@.$(V_MAJOR)
 

@@ -7,7 +7,7 @@
  * has one for it, so that a handler of a signal loses none. What a thread counted is kept when it ends, in its
  * struct, which the next thread takes over.
  */
-#include "probe/registry.h"
+#include "ktr/probe/registry.h"
 
 #include "ktr/clock.h"
 #include "ktr/rcu.h"

@@ -2,7 +2,7 @@
 /* The names of ktr/dtrace.h on top of those of ktr/probe.h. */
 #include <ktr/dtrace.h>
 
-#include "probe/registry.h"
+#include "ktr/probe/registry.h"
 
 #include <errno.h>
 #include <string.h>

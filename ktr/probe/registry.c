@@ -8,7 +8,7 @@
  * A probe's struct is never freed: whoever has its handle may go on firing it. Its index, by which fires are
  * counted, is its own for good; its id is a new one each time it is registered.
  */
-#include "probe/registry.h"
+#include "ktr/probe/registry.h"
 
 #include "ktr/own_site.h"
 #include "ktr/rcu.h"

@@ -6,7 +6,7 @@
  * overwritten before a cursor came to it is counted, whatever events it was: rings are shared with CTR points.
  * One mutex for all of it.
  */
-#include "probe/registry.h"
+#include "ktr/probe/registry.h"
 
 #include "ktr/clock.h"
 #include "ktr/own.h"
