@@ -16,6 +16,8 @@ python3 tests/abi/layout.py "$dir/surface.o" ktr_site ktr_module ktr_class ktr_a
 	ktr_knob >"$dir/surface" || exit 1
 nm -D --defined-only "$O/lib/libktr.so" | awk '$2 != "A" { print "symbol " $3 }' | LC_ALL=C sort >>"$dir/surface"
 [ "$(wc -l <"$dir/surface")" -gt 100 ] || fail "only $(wc -l <"$dir/surface") lines of what is shared"
+stray=$(sed -n 's/^symbol //p' "$dir/surface" | grep -vE '^(ktr_|vfork@)')
+[ -z "$stray" ] || fail "libktr.so exports $stray"
 if [ "${1:-}" = record ]; then
 	cp "$dir/surface" "$recorded"
 elif [ ! -e "$recorded" ]; then
