@@ -383,7 +383,9 @@ void ktr_stack_save(struct ktr_stack *stack);
 /* Application classes, at file scope; see class.h. */
 #define KTR_CLASS_DECLARE(class_name) extern struct ktr_class ktr_class_##class_name
 
-#if defined(KTR_OFF) || defined(KTR_NO_AUTOSTART)
+#ifdef KTR_OFF
+#define KTR_CLASS_DEFINE(class_name, text) KTR_CLASS_DECLARE(class_name)
+#elif defined(KTR_NO_AUTOSTART)
 #define KTR_CLASS_DEFINE(class_name, text) struct ktr_class ktr_class_##class_name = { 0, #class_name, text }
 #else
 #define KTR_CLASS_DEFINE(class_name, text)                                                       \

@@ -129,6 +129,7 @@ off() { # compiler, language flags, options
 	*KTR_OFF*)
 		strings -a "$work/off.o" | grep -q PUBLIC && note "$compiler $*: KTR_OFF leaves a string"
 		nm "$work/off.o" | grep -E ' U .*ktr' && note "$compiler $*: KTR_OFF leaves a reference"
+		nm "$work/off.o" | grep ktr_class && note "$compiler $*: KTR_OFF leaves a class"
 		readelf -SW "$work/off.o" | grep -q ktr_sites && note "$compiler $*: KTR_OFF leaves a call site"
 		;;
 	*)
