@@ -50,6 +50,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 		dir="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
 		$(INSTALL) -d "$$dir" && $(INSTALL) -m 644 $$page "$$dir" || exit; done
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
+	$(INSTALL) -m 644 scripts/ktr.magic "$(DESTDIR)$(DATADIR)/ktr/magic"
 	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
 	$(INSTALL) -m 644 tools/ktr-gdb.py "$(DESTDIR)$(GDB_AUTO)"
 	$(foreach s,$(SHELLS),$(INSTALL) -d "$(DESTDIR)$(DATADIR)/$(dir $(COMPLETION_$(s)))" && \

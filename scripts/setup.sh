@@ -35,6 +35,7 @@ for kind in "$@"; do
 		need babeltrace2 command_ babeltrace2
 		need python3 command_ python3
 		need mandoc command_ mandoc
+		need file command_ file
 		need libncurses-dev header ncurses.h
 		need libsqlite3-dev header sqlite3.h
 		need tmux command_ tmux

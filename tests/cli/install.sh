@@ -88,11 +88,22 @@ package() {
 	rm -f "$deb"
 }
 
+# What file(1) says by the installed magic.
+magic() {
+	command -v file >/dev/null || { skip "there is no file(1)"; return; }
+	KTR_SESSION=magic KTR_KEEP_SESSION=1 KTR_MASK=all LD_LIBRARY_PATH="$1/lib" "$dir/shared" >/dev/null || fail "shared"
+	is "file of a session" "$(file -b -m "$1/share/ktr/magic" "$KTR_DIR/ktr-$(id -u)/magic.ktr")" \
+		"ktr session 1.0, $(uname -m | sed 's/_/-/; s/aarch64/arm64/'), $(sed -n 's/.*"path":"rseq".*/a ring per CPU/p;
+			s/.*"path":"thread".*/rings per thread/p' "$dir/shared.trace/ktr/info.jsonl" | head -n 1), named magic"
+	is "file of a stream" "$(file -b -m "$1/share/ktr/magic" tests/golden/rseq/cpu_0)" "ktr trace stream (CTF 1.8), CPU 0"
+}
+
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" install
 mv "$dir/stage/opt/ktr" "$dir/moved"
 use "$dir/moved"
 reader
 completions "$dir/moved/share"
+magic "$dir/moved"
 grep -q "$dir" "$dir/moved/lib/pkgconfig"/*.pc && fail "a .pc file names the build's directory"
 mkdir -p "$dir/stage/opt" && mv "$dir/moved" "$dir/stage/opt/ktr"
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" uninstall
