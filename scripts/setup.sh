@@ -3,7 +3,7 @@
 # Installs through apt-get what building, demo and tests need and this machine lacks, and says so.
 # Silent when nothing is missing. KTR_NO_INSTALL=1, or no apt-get: prints what is missing and stops.
 #
-#	scripts/setup.sh [build|demo|check]...
+#	scripts/setup.sh [build|demo|check|ci]...
 set -eu
 
 missing=
@@ -44,6 +44,9 @@ for kind in "$@"; do
 		need cmake command_ cmake
 		need meson command_ meson
 		need musl-tools command_ musl-gcc
+		;;
+	ci)
+		need valgrind command_ valgrind
 		;;
 	esac
 done

@@ -91,9 +91,10 @@ package() {
 # What file(1) says by the installed magic.
 magic() {
 	command -v file >/dev/null || { skip "there is no file(1)"; return; }
+	version=$(awk '$2 ~ /^KTR_SESSION_M(AJ|IN)OR$/ { printf "%s%s", sep, $3; sep = "." }' include/ktr/session.h)
 	KTR_SESSION=magic KTR_KEEP_SESSION=1 KTR_MASK=all LD_LIBRARY_PATH="$1/lib" "$dir/shared" >/dev/null || fail "shared"
 	is "file of a session" "$(file -b -m "$1/share/ktr/magic" "$KTR_DIR/ktr-$(id -u)/magic.ktr")" \
-		"ktr session 1.0, $(uname -m | sed 's/_/-/; s/aarch64/arm64/'), $(sed -n 's/.*"path":"rseq".*/a ring per CPU/p;
+		"ktr session $version, $(uname -m | sed 's/_/-/; s/aarch64/arm64/'), $(sed -n 's/.*"path":"rseq".*/a ring per CPU/p;
 			s/.*"path":"thread".*/rings per thread/p' "$dir/shared.trace/ktr/info.jsonl" | head -n 1), named magic"
 	is "file of a stream" "$(file -b -m "$1/share/ktr/magic" tests/golden/rseq/cpu_0)" "ktr trace stream (CTF 1.8), CPU 0"
 }
