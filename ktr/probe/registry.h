@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the files of run-time probes know of each other. */
-#ifndef PROBE_REGISTRY_H
-#define PROBE_REGISTRY_H
+#ifndef KTR_PROBE_REGISTRY_H
+#define KTR_PROBE_REGISTRY_H
 
 #include <ktr/probe.h>
 
