@@ -234,7 +234,7 @@ check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file
 test: all $(O)/tests/unit ## run the unit tests
 	$(O)/tests/unit
 
-check: setup-check all $(O)/tests/unit ## pass all quick tests; prints the CUnit summary
+check: setup-check all $(O)/tests/unit $(O)/tests/unit-one ## pass all quick tests; prints the CUnit summary
 	scripts/check.sh $(O)
 
 demo: setup-demo all ## trace a real program, explain a stall, draw it: leaves demo-out/

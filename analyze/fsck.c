@@ -228,13 +228,15 @@ static size_t fsck_pieces(struct ktr__fsck *fsck, const struct ktr__tsdl *tsdl)
 	return good ? good : SIZE_MAX;
 }
 
-/* The call sites that the metadata lacks, of those that the tables know. */
-static unsigned fsck_undescribed(const struct ktr__tsdl *tsdl, const struct ktr__source *source)
+/* The call sites that the first n_bytes of the metadata lack, of those that the tables know. */
+static unsigned fsck_undescribed(const struct ktr__tsdl *tsdl, size_t n_bytes,
+				 const struct ktr__source *source)
 {
+	const struct ktr__tsdl whole = { tsdl->text, n_bytes < tsdl->n ? n_bytes : tsdl->n };
 	struct ktr__tables told;
 	unsigned n = 0;
 
-	if (ktr__tables_init(&told) || ktr__tsdl_sites(tsdl, &told) < 0) {
+	if (ktr__tables_init(&told) || ktr__tsdl_sites(&whole, &told) < 0) {
 		ktr__tables_free(&told);
 		return 0;
 	}
@@ -260,7 +262,7 @@ static int fsck_metadata(struct ktr__fsck *fsck, const struct ktr__source *sourc
 		ktr__fsck_found(fsck, KTR_TRACE_METADATA, "is empty");
 	else
 		good = fsck_pieces(fsck, &tsdl);
-	n = !rc && tsdl.n ? fsck_undescribed(&tsdl, source) : 0;
+	n = !rc && tsdl.n ? fsck_undescribed(&tsdl, good, source) : 0;
 	if (n && fsck->n_found == n_found)
 		ktr__fsck_found(fsck, KTR_TRACE_METADATA, "lacks %u call site%s", n,
 				n == 1 ? "" : "s");

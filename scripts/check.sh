@@ -1,25 +1,39 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# All quick tests: floors, unit tests (CUnit), then each script under tests/cli/. Prints what ran.
+# All quick tests: floors, each script under tests/cli/, as many at a time as there are CPUs but two at
+# most, then the unit tests (CUnit). Prints what ran.
 #
 #	scripts/check.sh [build-directory]
 set -u
 cd "$(dirname "$0")/.." || exit 1
+
+# one SCRIPT: runs it; its output in one piece, if it fails
+if [ "${1:-}" = --one ]; then
+	start=$(date +%s)
+	if out=$(sh "$2" 2>&1); then
+		echo "ok   $2 ($(($(date +%s) - start)) s)"
+		exit 0
+	fi
+	printf '%s\nFAIL %s\n' "$out" "$2"
+	exit 1
+fi
+
 O=${1:-build}
+export O
 failed=0
+at_once=2
+[ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || at_once=1
 
 scripts/check-layers.sh || { echo "FAIL floors"; failed=1; }
-for t in tests/cli/*.sh; do
-	[ -e "$t" ] || continue
-	start=$(date +%s)
-	if out=$(O="$O" sh "$t" 2>&1); then
-		echo "ok   $t ($(($(date +%s) - start)) s)"
-	else
-		echo "$out"
-		echo "FAIL $t"
-		failed=1
-	fi
-done
+# Those that take long come first.
+first="one oom embed sessions usdt probes link odd"
+{
+	for name in $first; do echo "tests/cli/$name.sh"; done
+	for t in tests/cli/*.sh; do
+		name=$(basename "$t" .sh)
+		case " $first " in *" $name "*) ;; *) echo "$t" ;; esac
+	done
+} | xargs -P $at_once -n 1 scripts/check.sh --one || failed=1
 # The recorder's tests once more, without restartable sequences.
 if out=$(KTR_PATH=thread "$O/tests/unit" record 2>&1); then
 	echo "ok   unit tests of the recorder on the path without rseq"

@@ -34,11 +34,57 @@ for round in 1 2 3 4 5 6; do
 	status 0 "$ktr" fsck "$t"
 	"$ktr" dump -q --no-join "$t" >"$dir/after" 2>/dev/null
 	[ -s "$dir/after" ] || fail "$t: nothing is left"
-	cmp -s "$dir/before" "$dir/after" || fail "$t: the repair changes what is read"
+	# Packets behind one that was being written may come in addition, with the loss between.
+	diff "$dir/before" "$dir/after" | grep -q '^< [^-]' && fail "$t: the repair loses what was read"
 	agree "$t"
 	[ $round -le 2 ] || [ -n "$(ls "$t/ktr/lost+found")" ] || fail "$t: nothing was kept"
 	rm -rf "$t"
 done
+
+# Metadata that was written in two pieces, of which the second one is torn in its checksum: what that
+# described is described anew, and nothing is left to repair.
+cat >"$dir/late.c" <<'END'
+#include <ktr.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#ifdef LATE
+void late(void);
+void late(void) { CTR1(KTR_GEN, "late %d", 1); }
+#else
+int main(int argc, char **argv)
+{
+	void *module, *late = NULL;
+	(void)argc;
+	CTR0(KTR_GEN, "early");
+	getchar();
+	module = dlopen(argv[1], RTLD_NOW);
+	late = module ? dlsym(module, "late") : NULL;
+	if (!late)
+		return 1;
+	((void (*)(void))late)();
+	return 0;
+}
+#endif
+END
+$cc -std=gnu11 -O1 -Iinclude -DLATE -shared -fPIC "$dir/late.c" -o "$dir/late.so" &&
+	$cc -std=gnu11 -O1 -Iinclude "$dir/late.c" -o "$dir/late" -L"$O/lib" -lktr "-Wl,-rpath,$O/lib" || exit 1
+mkfifo "$dir/go"
+KTR_MASK=gen KTR_FILE="$dir/two" "$dir/late" "$dir/late.so" <"$dir/go" &
+pid=$!
+exec 5>"$dir/go"
+i=0
+until grep -q crc32c "$dir/two/metadata" 2>/dev/null || [ $i -ge 1000 ]; do
+	i=$((i + 1))
+	sleep 0.01
+done
+echo >&5
+exec 5>&-
+wait $pid || fail "the program that loads a module"
+[ "$(grep -c crc32c "$dir/two/metadata")" -eq 2 ] || fail "the metadata is in one piece"
+truncate -s -5 "$dir/two/metadata"
+status 1 "$ktr" fsck "$dir/two"
+status 0 "$ktr" fsck "$dir/two"
+agree "$dir/two"
 
 # A sound trace, and damage here and there.
 KTR_MASK=all KTR_ENTRIES=65536 KTR_FILE="$dir/good" "$dir/events" 600 || fail "the program failed"

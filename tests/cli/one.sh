@@ -20,13 +20,14 @@ use() { # what is built, how
 	[ "$n" = 1000 ] || fail "$what: $n of 1000 events"
 }
 
-use gcc gcc -O2 -Wall -Wextra -DKTR_NO_URCU hello.c ktr.c -lpthread
+gcc -O1 -Wall -Wextra -DKTR_NO_URCU -c ktr.c -o one.o 2>log || fail "ktr.c does not build"
+[ ! -s log ] || { cat log; fail "ktr.c: warnings"; }
+use gcc gcc -O2 -Wall -Wextra hello.c one.o -lpthread
+use cxx g++ -O2 -Wall -Wextra -x c++ hello.c -x none one.o -lpthread
 use urcu gcc -O0 -Wall -Wextra hello.c ktr.c -lurcu-bp -lpthread
 if command -v clang >/dev/null; then
-	use clang clang -O1 -Wall -Wextra -DKTR_NO_URCU hello.c ktr.c -lpthread
+	use clang clang -O0 -Wall -Wextra -DKTR_NO_URCU hello.c ktr.c -lpthread
 fi
-gcc -O2 -DKTR_NO_URCU -c ktr.c -o one.o && cp hello.c hello.cc &&
-	use cxx g++ -O2 -Wall -Wextra hello.cc one.o -lpthread
 gcc -DKTR_OFF -Wall -Wextra hello.c ktr.c -o off && ./off || fail "KTR_OFF"
 nm off | grep -q ktr__record && fail "KTR_OFF leaves the recorder"
 for path in rseq thread; do
