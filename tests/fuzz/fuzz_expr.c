@@ -83,7 +83,8 @@ static void load(void *context, const struct ktr__expr_op *op, const char *name,
 	volatile char last;
 
 	(void)context;
-	if (op->length) {
+	/* Of an op that takes a word, length says something else, and there is no name. */
+	if (op->length && !(op->what & KTR__EXPR_FROM_WORD)) {
 		last = name[op->length - 1];
 		(void)last;
 	}
