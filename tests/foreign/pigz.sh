@@ -11,7 +11,11 @@ runs=${RUNS:-15}
 # ---- the source ----
 from_debian() {
 	mkdir -p "$dir/apt/lists/partial" "$dir/apt/empty"
-	echo "deb-src http://deb.debian.org/debian stable main" >"$dir/apt/list"
+	# From where this machine has its packages, in either form of sources.list(5); the patch is for stable's.
+	{
+		cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | awk '$1 == "deb" { print $2 }'
+		cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '$1 == "URIs:" { print $2 }'
+	} | grep -v security | sed -n '1s|.*|deb-src & stable main|p' >"$dir/apt/list"
 	set -- -o "Dir::Etc::sourcelist=$dir/apt/list" -o "Dir::Etc::sourceparts=$dir/apt/empty" \
 		-o "Dir::State::lists=$dir/apt/lists" -o "APT::Sandbox::User=root"
 	apt-get "$@" update >"$dir/log" 2>&1 && (cd "$dir/apt" && apt-get "$@" source --download-only pigz) >>"$dir/log" 2>&1 &&
