@@ -2,11 +2,13 @@
 /*
  * Taking rows of the session's append-only tables. A row belongs to whoever's atomic add returned its
  * index; nobody waits for anybody, and a process killed in between leaves one row that is never ready.
- * The cursor may run past the end, which is the count of what did not fit.
+ * The cursor may run past the end, which is the count of what did not fit. Classes are taken otherwise: a name
+ * has one row.
  */
 #include "ktr/session_rw.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 
 /* [bytes] populated at a time: small, since every session pays for one of each table. */
 #define TABLE_CHUNK 16384u
+
+#define CLASS_HELP_MAX 256 /* bytes of a class's description that are kept */
 
 /* Per region: 1 + the chunk this process populated last. */
 static uint64_t table_chunk[KTR_REGIONS];
@@ -94,21 +98,63 @@ uint32_t ktr__session_put(const struct ktr__session *session, const char *text, 
 	return (uint32_t)at;
 }
 
+/* Name and description as one string, so that one word claims a row for both. 0: no room. */
+static uint32_t class_words(const struct ktr__session *session, const char *name, const char *help)
+{
+	char words[KTR_CLASS_NAME_MAX + CLASS_HELP_MAX];
+	size_t n = strnlen(name, KTR_CLASS_NAME_MAX - 1), n_help = strnlen(help, CLASS_HELP_MAX - 1);
+	uint32_t at;
+
+	memcpy(words, name, n);
+	words[n] = '\0';
+	memcpy(words + n + 1, help, n_help);
+	at = ktr__session_put(session, words, n + 1 + n_help);
+	return at ? at + (uint32_t)n + 1 : 0;
+}
+
+/* Do the words of a claimed row begin with this name? What precedes a string in the region is a zero. */
+static bool class_named(const struct ktr__session *session, uint32_t help, const char *name)
+{
+	const char *strings = ktr__region(session, string, char);
+	uint64_t n = strnlen(name, KTR_CLASS_NAME_MAX - 1) + 1;
+
+	return help > n && help < session->header.region[KTR_REGION_string].bytes &&
+	       ktr__session_touch(session, KTR_REGION_string, help - n - 1, n + 1) && strings[help - 1] == '\0' && strings[help - n - 1] == '\0' &&
+	       memcmp(strings + help - n, name, n - 1) == 0;
+}
+
+/*
+ * A name has one bit, whoever binds it and however many do so at once. The rows are claimed in order, each by one
+ * compare-and-swap of its `help`, in front of which the name stands: who loses knows at once whose the row is.
+ * The rest follows from the row's number and its words, and whoever finds it missing writes it: a process killed
+ * here leaves nothing to wait for.
+ */
 uint64_t ktr__session_class(const struct ktr__session *session, const char *name, const char *help)
 {
 	struct ktr_class_row *rows = ktr__region(session, class_, struct ktr_class_row);
-	uint32_t index, n = __atomic_load_n(&session->control->n_classes, __ATOMIC_ACQUIRE);
+	uint32_t *cursor = &session->control->n_classes;
+	uint32_t i, n, taken, words = 0;
 
-	for (uint32_t i = 1; i < n && i <= KTR_CLASS_MAX - KTR_CLASS_APP_FIRST; i++)
-		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
-		    strncmp(rows[i].name, name, KTR_CLASS_NAME_MAX - 1) == 0)
-			return rows[i].mask;
-	index = ktr__session_row(session, &session->control->n_classes, KTR_REGION_class_);
-	if (!index || index > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
+	for (i = 1; i <= KTR_CLASS_MAX - KTR_CLASS_APP_FIRST; i++) {
+		if (!ktr__session_touch(session, KTR_REGION_class_, i * sizeof(*rows), sizeof(*rows)))
+			return 0;
+		taken = __atomic_load_n(&rows[i].help, __ATOMIC_ACQUIRE);
+		if (!taken && !words && !(words = class_words(session, name, help)))
+			return 0;
+		if ((!taken && __atomic_compare_exchange_n(&rows[i].help, &taken, words, false, __ATOMIC_ACQ_REL,
+							   __ATOMIC_ACQUIRE)) ||
+		    class_named(session, taken, name))
+			break;
+	}
+	if (i > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
 		return 0;
-	strncpy(rows[index].name, name, KTR_CLASS_NAME_MAX - 1);
-	rows[index].help = ktr__session_put(session, help, strlen(help));
-	rows[index].mask = 1ull << (KTR_CLASS_APP_FIRST + index - 1);
-	__atomic_store_n(&rows[index].state, KTR_ROW_READY, __ATOMIC_RELEASE);
-	return rows[index].mask;
+	if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY) {
+		strncpy(rows[i].name, name, KTR_CLASS_NAME_MAX - 1);
+		rows[i].mask = 1ull << (KTR_CLASS_APP_FIRST + i - 1);
+		__atomic_store_n(&rows[i].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+	}
+	for (n = __atomic_load_n(cursor, __ATOMIC_RELAXED); n <= i;)
+		if (__atomic_compare_exchange_n(cursor, &n, i + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			break;
+	return 1ull << (KTR_CLASS_APP_FIRST + i - 1);
 }
