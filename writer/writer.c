@@ -73,23 +73,25 @@ void ktr__writer_ring(void)
 	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/*
+ * A table of descriptors that the host's closefrom(3) does not reach, and that keeps none of its files and sockets
+ * open. close_range(2) copies nothing that it would close at once, and may be called in containers whose filter
+ * refuses unshare(2), as Docker's does.
+ */
 int ktr__writer_own_descriptors(struct ktr__writer_thread *self)
 {
 	if (self->owns_descriptors)
 		return 0;
-	if (unshare(CLONE_FILES))
-		return -errno;
-	self->owns_descriptors = true;
-	if (ktr__close_range(0, ~0u)) {
-		/*
-		 * Kernels before 5.9. The limit is no bound on numbers in use, but hosts know of
-		 * it.
-		 */
+	if (ktr__close_unshared()) { /* kernels before 5.9 */
+		/* The limit is no bound on numbers in use, but hosts know of it. */
 		long n = sysconf(_SC_OPEN_MAX);
 
+		if (unshare(CLONE_FILES))
+			return -errno;
 		for (int fd = 0; fd < (n > 0 && n < 65536 ? (int)n : 65536); fd++)
 			close(fd);
 	}
+	self->owns_descriptors = true;
 	for (int i = 0; i < 3; i++)
 		if (open("/dev/null", O_RDWR) < 0 && i == 0)
 			return -errno;

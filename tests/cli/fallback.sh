@@ -49,12 +49,18 @@ all=
 for what in $("$without" -l); do
 	path=$usual
 	[ "$what" = rseq ] && path=thread
-	[ "$what" = unshare ] && continue
-	all="$all $what"
+	[ "$what" = unshare ] || all="$all $what"
 	lacking "$what" "$path" "$bad" "$without" "$what" --
 done
 # shellcheck disable=SC2086
 lacking "all of these" thread "$bad" "$without" $all --
+
+# Neither way to descriptors of its own: a container on a kernel before 5.9.
+KTR_MASK=gen KTR_FILE=$dir/trace timeout 60 "$without" unshare close_range -- "$bad" 1 >"$dir/out" 2>"$dir/err" 3>/dev/null
+is "no descriptors of its own: exit status" $? 7
+is "no descriptors of its own: the program's output" "$(cat "$dir/out")" "worked 8997000"
+is "no descriptors of its own" "$(cat "$dir/err")" \
+	"ktr: no trace: no descriptor table for the writer: Operation not permitted"
 
 # Where the counter traps there is no clock at all.
 case $(uname -m) in x86_64)
