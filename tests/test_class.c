@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define CLASS_PROCESSES 4
-#define CLASS_ROUNDS	50
+#define CLASS_ROUNDS	30
 #define CLASS_NAMES	(KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
 
 struct place {
@@ -122,44 +122,54 @@ static void bind_all(struct place *place, unsigned process, uint64_t *mask)
 	}
 }
 
+/* In a child: all sessions, one after the other, all processes at the same time. */
+static void bind_in_turn(struct place *place, unsigned process, uint64_t (*mask)[CLASS_PROCESSES][CLASS_NAMES],
+			 unsigned *n_arrived)
+{
+	for (unsigned round = 0; round < CLASS_ROUNDS; round++) {
+		ktr__table_forget();
+		__atomic_fetch_add(n_arrived, 1, __ATOMIC_RELEASE);
+		while (__atomic_load_n(n_arrived, __ATOMIC_ACQUIRE) < CLASS_PROCESSES * (round + 1))
+			sched_yield();
+		bind_all(&place[round], process, mask[round][process]);
+	}
+	_exit(0);
+}
+
 static void together(void)
 {
-	uint64_t(*mask)[CLASS_NAMES + 1] = mmap(NULL, CLASS_PROCESSES * sizeof(*mask), PROT_READ | PROT_WRITE,
-						MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared {
+		unsigned n_arrived;
+		uint64_t mask[CLASS_ROUNDS][CLASS_PROCESSES][CLASS_NAMES];
+	} *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	static struct place place[CLASS_ROUNDS];
+	pid_t pid[CLASS_PROCESSES];
 	unsigned n_wrong = 0;
 
-	CU_ASSERT_FATAL(mask != MAP_FAILED);
+	CU_ASSERT_FATAL(shared != MAP_FAILED);
+	for (unsigned round = 0; round < CLASS_ROUNDS; round++)
+		place_make(&place[round]);
+	for (unsigned i = 0; i < CLASS_PROCESSES; i++) {
+		pid[i] = fork();
+		if (pid[i] == 0)
+			bind_in_turn(place, i, shared->mask, &shared->n_arrived);
+	}
+	for (unsigned i = 0; i < CLASS_PROCESSES; i++)
+		CU_ASSERT(pid[i] > 0 && waitpid(pid[i], NULL, 0) == pid[i]);
 	for (unsigned round = 0; round < CLASS_ROUNDS; round++) {
-		struct place place;
-		uint64_t all = 0;
-		pid_t pid[CLASS_PROCESSES];
+		uint64_t(*mask)[CLASS_NAMES] = shared->mask[round], all = 0;
 
-		memset(mask, 0, CLASS_PROCESSES * sizeof(*mask));
-		place_make(&place);
-		for (unsigned i = 0; i < CLASS_PROCESSES; i++) {
-			pid[i] = fork();
-			if (pid[i] == 0) {
-				/* The last word is the barrier. */
-				__atomic_fetch_add(&mask[0][CLASS_NAMES], 1, __ATOMIC_RELEASE);
-				while (__atomic_load_n(&mask[0][CLASS_NAMES], __ATOMIC_ACQUIRE) < CLASS_PROCESSES)
-					sched_yield();
-				bind_all(&place, i, mask[i]);
-				_exit(0);
-			}
-		}
-		for (unsigned i = 0; i < CLASS_PROCESSES; i++)
-			CU_ASSERT(pid[i] > 0 && waitpid(pid[i], NULL, 0) == pid[i]);
 		for (unsigned k = 0; k < CLASS_NAMES; k++) {
 			for (unsigned i = 0; i < CLASS_PROCESSES; i++)
 				n_wrong += !mask[i][k] || mask[i][k] != mask[0][k];
 			all |= mask[0][k];
 		}
 		n_wrong += __builtin_popcountll(all) != CLASS_NAMES;
-		n_wrong += place.session.control->n_classes != CLASS_NAMES + 1;
-		place_drop(&place);
+		n_wrong += place[round].session.control->n_classes != CLASS_NAMES + 1;
+		place_drop(&place[round]);
 	}
 	CU_ASSERT_EQUAL(n_wrong, 0);
-	munmap(mask, CLASS_PROCESSES * sizeof(*mask));
+	munmap(shared, sizeof(*shared));
 }
 
 SUITE(class, TEST(names), TEST(killed), TEST(together));

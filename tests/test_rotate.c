@@ -5,6 +5,9 @@
  */
 #include "drained.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+
 static void old_traces_move_aside(void)
 {
 	struct ktr__drain *other;
@@ -191,6 +194,45 @@ static void rotation_keeps_what_is_not_its_own(void)
 	made_close(&made);
 }
 
+static unsigned n_deleted_open(void)
+{
+	char command[100];
+
+	snprintf(command, sizeof(command), "exit $(ls -l /proc/%d/fd | grep -c 'large (deleted)')", (int)getpid());
+	return (unsigned)WEXITSTATUS(system(command));
+}
+
+/* A large file has no name as soon as it is removed; who holds it until it is freed lets it go. */
+static void large_files_are_freed_behind_our_back(void)
+{
+	char path[400];
+	static char block[1 << 20];
+	int fd, dir_fd;
+
+	made_open(&made);
+	snprintf(path, sizeof(path), "%s/large", made.dir);
+	dir_fd = open(made.dir, O_RDONLY | O_DIRECTORY);
+	for (int linked = 0; linked < 2; linked++) {
+		char other[420];
+
+		snprintf(other, sizeof(other), "%s.link", path);
+		fd = open(path, O_RDWR | O_CREAT, 0600);
+		for (int i = 0; i < 32; i++)
+			CU_ASSERT(write(fd, block, sizeof(block)) == sizeof(block));
+		close(fd);
+		CU_ASSERT(!linked || link(path, other) == 0);
+		CU_ASSERT_EQUAL(ktr__sys.unlink_later(dir_fd, "large"), 0);
+		CU_ASSERT(access(path, F_OK) != 0);
+		CU_ASSERT(!linked || (n_deleted_open() == 0 && unlink(other) == 0));
+		for (int i = 0; i < 1000 && n_deleted_open(); i++)
+			usleep(10000);
+		CU_ASSERT_EQUAL(n_deleted_open(), 0);
+	}
+	CU_ASSERT_EQUAL(ktr__sys.unlink_later(dir_fd, "large"), -ENOENT);
+	close(dir_fd);
+	made_close(&made);
+}
+
 /* `what` of the trace is removed: another begins, which says where, and counts nothing as lost. */
 static void removed(const char *what)
 {
@@ -231,6 +273,6 @@ static void removed_trace_begins_again(void)
 	removed("/cpu_1");
 }
 
-SUITE(rotate, TEST(old_traces_move_aside), TEST(rotation), TEST(rotation_keeps_a_number),
-      TEST(rotation_by_request), TEST(rotation_by_time_and_knobs), TEST(rotation_keeps_what_is_not_its_own),
-      TEST(removed_trace_begins_again));
+SUITE(rotate, TEST(large_files_are_freed_behind_our_back), TEST(old_traces_move_aside), TEST(rotation),
+      TEST(rotation_keeps_a_number), TEST(rotation_by_request), TEST(rotation_by_time_and_knobs),
+      TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again));

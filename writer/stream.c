@@ -117,7 +117,7 @@ static int stream_remove(struct ktr__trace *trace, const char *name)
 	trace->sys->unlinkat(dir_fd, KTR_TRACE_METADATA, 0);
 	for (uint32_t i = 0; i < KTR_RING_KINDS * trace->n_rings; i++) {
 		ktr__trace_stream_name(trace, i, file, sizeof(file));
-		trace->sys->unlinkat(dir_fd, file, 0);
+		trace->sys->unlink_later(dir_fd, file);
 	}
 	trace->sys->close(dir_fd);
 	return trace->sys->unlinkat(trace->parent_fd, name, AT_REMOVEDIR);

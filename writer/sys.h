@@ -20,6 +20,8 @@ struct ktr__sys {
 	int (*mkdirat)(int dir_fd, const char *name, mode_t mode);
 	int (*rename_new)(int dir_fd, const char *from, const char *to); /* -EEXIST: never replaces */
 	int (*unlinkat)(int dir_fd, const char *name, int flags);
+	/* Removes a file of any size, but lets another thread wait until its memory and blocks are free. */
+	int (*unlink_later)(int dir_fd, const char *name);
 	/* [1/1000] of the file system that are free for us; -errno */
 	int (*free_permille)(int fd);
 };
