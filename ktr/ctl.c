@@ -92,6 +92,11 @@ int ktr_mask_set(uint64_t mask, struct ktr_error *err)
 	return ctl_apply("debug.ktr.mask", text, err);
 }
 
+int ktr_mask_change(uint64_t on, uint64_t off, struct ktr_error *err)
+{
+	return ktr__own.map ? ktr__mask_change(&ktr__own, on, off, err) : ktr_error_set(err, ENXIO, "no session");
+}
+
 int ktr_get(const char *name, char *buffer, size_t size, struct ktr_error *err)
 {
 	return ktr_conf_get(ktr__own_conf(), name, buffer, size, err);

@@ -33,15 +33,10 @@ static struct sigaction freeze_before[FREEZE_SIGNALS];
 static uint64_t freeze_installed;
 static const struct ktr_site *freeze_site; /* of the event that marks the moment: always recorded */
 
-static void freeze_publish(struct ktr__session *session)
-{
-	ktr__mask_publish(session, ktr__load(&session->control->asked));
-}
-
 static void freeze_store(struct ktr__session *session, uint32_t state)
 {
 	__atomic_store_n(&session->control->frozen, state, __ATOMIC_SEQ_CST);
-	freeze_publish(session);
+	ktr__mask_publish(session);
 	if (state != KTR_FROZEN_SOON)
 		ktr__rings_gate(session);
 }
@@ -87,7 +82,7 @@ static void freeze_complete(void)
 	}
 	if (__atomic_compare_exchange_n(&control->frozen, &soon, KTR_FROZEN_YES, 0, __ATOMIC_SEQ_CST,
 					__ATOMIC_RELAXED)) {
-		freeze_publish(&ktr__own);
+		ktr__mask_publish(&ktr__own);
 		ktr__rings_gate(&ktr__own);
 	}
 }
@@ -195,7 +190,7 @@ bool ktr__freeze_begin(void)
 	    !__atomic_compare_exchange_n(&ktr__rec.control->frozen, &no, KTR_FROZEN_FIRING, 0, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return false;
-	freeze_publish(&ktr__own);
+	ktr__mask_publish(&ktr__own);
 	return true;
 }
 

@@ -108,13 +108,6 @@ static int knobs_mask_set(const struct ktr_knob_at *at, const struct ktr_value *
 	return context->session->map ? ktr__mask_set(context->session, value->number, err) : 0;
 }
 
-/* Words of the control page that changing needs the gate recomputed for. */
-static int knobs_republish(struct ktr__session *session)
-{
-	ktr__mask_publish(session, __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED));
-	return 0;
-}
-
 static int knobs_keep_get(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	if (!knobs_context(at)->session->map)
@@ -130,7 +123,8 @@ static int knobs_keep_set(const struct ktr_knob_at *at, const struct ktr_value *
 	if (!knobs_context(at)->session->map)
 		return 0;
 	__atomic_store_n(&knobs_control(at)->keep, value->number, __ATOMIC_RELAXED);
-	return knobs_republish(knobs_context(at)->session);
+	ktr__mask_publish(knobs_context(at)->session);
+	return 0;
 }
 
 static int knobs_count_get(const struct ktr_knob_at *at, struct ktr_value *value)
@@ -159,7 +153,8 @@ static int knobs_count_set(const struct ktr_knob_at *at, const struct ktr_value 
 		__atomic_store_n(&session->control->count, 0, __ATOMIC_RELAXED);
 		return ktr_error_set(err, -code, "no memory for the counts: %m");
 	}
-	return knobs_republish(session);
+	ktr__mask_publish(session);
+	return 0;
 }
 
 static int knobs_entries_get(const struct ktr_knob_at *at, struct ktr_value *value)

@@ -3,7 +3,8 @@
  * Masks: what the gates see. Everything is one word each in the control page, so that a change is one
  * store and takes effect at the next event, with no thread and no signal in the traced program. The
  * gate is stored last when classes are added and first when they are taken away: an event that passes
- * it meets words that already speak of it, or is dropped as off.
+ * it meets words that already speak of it, or is dropped as off. What was asked for is stored before that, in
+ * words of its own, and anything else follows from them.
  */
 #include "ktr/session_rw.h"
 
@@ -11,9 +12,18 @@
 #include <string.h>
 #include <unistd.h>
 
-void ktr__mask_publish(struct ktr__session *session, uint64_t record)
+/* A place where a test lets somebody else change something. */
+#ifndef KTR_INJECT
+#define KTR_INJECT(place) ((void)0)
+#endif
+
+#define MASK_TRIES 1000 /* nobody keeps us here */
+
+/* The words that events look at, from those that say what was asked for. */
+static void mask_derive(struct ktr__session *session)
 {
 	struct ktr_control *control = session->control;
+	uint64_t record = __atomic_load_n(&control->asked, __ATOMIC_RELAXED);
 	uint64_t count = __atomic_load_n(&control->count, __ATOMIC_RELAXED);
 	uint64_t sites = __atomic_load_n(&control->site_masks, __ATOMIC_RELAXED);
 	uint64_t keep = __atomic_load_n(&control->keep, __ATOMIC_RELAXED);
@@ -31,12 +41,31 @@ void ktr__mask_publish(struct ktr__session *session, uint64_t record)
 		special = ~0ull;
 	if (frozen == KTR_FROZEN_YES)
 		gate = 0;
-	__atomic_store_n(&control->asked, record, __ATOMIC_RELAXED);
+	KTR_INJECT(1);
 	__atomic_fetch_and(&control->gate, gate, __ATOMIC_RELAXED);
+	KTR_INJECT(2);
 	__atomic_store_n(&control->special, special, __ATOMIC_RELAXED);
+	KTR_INJECT(3);
 	__atomic_store_n(&control->record, record & ~count, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&control->generation, 1, __ATOMIC_RELAXED);
+	KTR_INJECT(4);
 	__atomic_store_n(&control->gate, gate, __ATOMIC_RELEASE);
+	KTR_INJECT(5);
+}
+
+/*
+ * Anybody may be at this at the same time, in a signal handler too. So each counts its change and derives the words
+ * anew until nobody else has counted one meanwhile: whoever is last has seen what all of them asked for.
+ */
+void ktr__mask_publish(struct ktr__session *session)
+{
+	uint64_t *changes = &session->control->generation, change = 0, now;
+
+	now = __atomic_add_fetch(changes, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < MASK_TRIES && now != change; i++) {
+		change = now;
+		mask_derive(session);
+		now = __atomic_load_n(changes, __ATOMIC_SEQ_CST);
+	}
 }
 
 int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err)
@@ -47,7 +76,23 @@ int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error 
 		if (code)
 			return code;
 	}
-	ktr__mask_publish(session, mask);
+	__atomic_store_n(&session->control->asked, mask, __ATOMIC_SEQ_CST);
+	KTR_INJECT(6);
+	ktr__mask_publish(session);
+	return 0;
+}
+
+int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear, struct ktr_error *err)
+{
+	if (set) {
+		int code = ktr__rings_open(session, 0, err);
+
+		if (code)
+			return code;
+	}
+	__atomic_fetch_or(&session->control->asked, set, __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&session->control->asked, ~clear, __ATOMIC_SEQ_CST);
+	ktr__mask_publish(session);
 	return 0;
 }
 
@@ -110,6 +155,6 @@ int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct 
 		ktr__rings_gate(session);
 		close(lock);
 	}
-	ktr__mask_publish(session, __atomic_load_n(&control->asked, __ATOMIC_RELAXED));
+	ktr__mask_publish(session);
 	return 0;
 }

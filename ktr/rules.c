@@ -189,11 +189,6 @@ static uint64_t rules_apply(struct ktr__session *session, const char *text, uint
 	return byte && byte != KTR_SITE_OFF ? row->mask : 0;
 }
 
-static void rules_publish(struct ktr__session *session)
-{
-	ktr__mask_publish(session, __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED));
-}
-
 void ktr__rules_site(struct ktr__session *session, uint32_t index)
 {
 	struct ktr_control *control = session->control;
@@ -209,7 +204,7 @@ void ktr__rules_site(struct ktr__session *session, uint32_t index)
 		classes = rules_apply(session, text, index);
 		if (__atomic_fetch_or(&control->site_masks, classes, __ATOMIC_RELAXED) !=
 		    (control->site_masks | classes))
-			rules_publish(session);
+			ktr__mask_publish(session);
 	} while (__atomic_load_n(&control->sites_change, __ATOMIC_SEQ_CST) != change);
 }
 
@@ -283,6 +278,6 @@ int ktr__rules_set(struct ktr__session *session, const char *text, bool check,
 	for (uint32_t i = 1; i < n; i++)
 		classes |= rules_apply(session, list, i);
 	__atomic_store_n(&control->site_masks, classes, __ATOMIC_RELAXED);
-	rules_publish(session);
+	ktr__mask_publish(session);
 	return 0;
 }

@@ -125,11 +125,17 @@ uint64_t ktr__trigger_n_sites(const struct ktr__session *session); /* where it m
 
 /* mask.c */
 
-/* Publishes record, count, keep and what follows from them; rings must be open. */
-void ktr__mask_publish(struct ktr__session *session, uint64_t record);
+/*
+ * Publishes what follows from control.asked, count, site_masks, keep and frozen, one of which has been stored; rings
+ * must be open. Any number of threads and processes at once; async-signal-safe.
+ */
+void ktr__mask_publish(struct ktr__session *session);
 
 /* Opens rings if any class is asked for, then publishes. 0 or -errno. */
 int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err);
+
+/* The same, but what others set or clear at the same time is not undone. `clear` wins over `set`. */
+int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear, struct ktr_error *err);
 
 /* The classes that have call sites. */
 uint64_t ktr__session_classes(const struct ktr__session *session);

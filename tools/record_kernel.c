@@ -11,11 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t kernel_asked(const struct ktr__session *session)
-{
-	return __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED);
-}
-
 int record_kernel_open(struct record_kernel *k, const char *command, const char *path,
 		       void (*say)(void *context, const char *line), void *context)
 {
@@ -29,8 +24,8 @@ int record_kernel_open(struct record_kernel *k, const char *command, const char 
 		goto failed;
 	classes = ktr__session_class(session, KTR_KERNEL_SWITCH_CLASS, KTR_KERNEL_SWITCH_HELP) |
 		  ktr__session_class(session, KTR_KERNEL_FAULT_CLASS, KTR_KERNEL_FAULT_HELP);
-	k->added = classes & ~kernel_asked(session);
-	if (k->added && ktr__mask_set(session, kernel_asked(session) | classes, &err))
+	k->added = classes & ~__atomic_load_n(&session->control->asked, __ATOMIC_RELAXED);
+	if (k->added && ktr__mask_change(session, k->added, 0, &err))
 		goto failed;
 	k->kernel = session->control->kernel;
 	__atomic_store_n(&session->control->kernel, KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT, __ATOMIC_RELEASE);
@@ -48,6 +43,6 @@ void record_kernel_close(struct record_kernel *k)
 	ktr__feed_free(k->feed);
 	__atomic_store_n(&session->control->kernel, k->kernel, __ATOMIC_RELEASE);
 	if (k->added)
-		ktr__mask_publish(session, kernel_asked(session) & ~k->added);
+		ktr__mask_change(session, 0, k->added, NULL);
 	ktr__session_detach(session);
 }

@@ -49,6 +49,12 @@ int ktr_open(const struct ktr_options *options, struct ktr_error *err);
 int ktr_mask_get(uint64_t *mask);
 int ktr_mask_set(uint64_t mask, struct ktr_error *err);
 
+/*
+ * Switches classes on and off and leaves the others as they are, also where somebody else changes the mask at the
+ * same time. A class in both is off. -ENXIO without a session.
+ */
+int ktr_mask_change(uint64_t on, uint64_t off, struct ktr_error *err);
+
 /* A knob of the program by name, as text: ktr_set("debug.ktr.mask", "all,-malloc", &err). */
 int ktr_get(const char *name, char *buffer, size_t size, struct ktr_error *err);
 int ktr_set(const char *name, const char *text, struct ktr_error *err);

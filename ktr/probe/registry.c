@@ -283,15 +283,12 @@ static int registry_site(struct ktr_probe *probe)
 static int registry_mask(void)
 {
 	uint64_t mask;
-	int code = 0;
 
 	if (registry_masked || ktr_mask_get(&mask))
 		return 0;
 	ktr__class_attach(&ktr_class_probe);
 	registry_masked = true;
-	if (!(mask & ktr_class_probe.mask))
-		code = ktr_mask_set(mask | ktr_class_probe.mask, NULL);
-	return code;
+	return ktr_mask_change(ktr_class_probe.mask, 0, NULL);
 }
 
 int ktr_probe_enable(struct ktr_probe *probe)
