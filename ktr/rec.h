@@ -60,7 +60,8 @@ struct ktr__rec {
 	uint32_t broken;       /* an invariant failed: recording is off for good in this process */
 };
 
-extern struct ktr__rec ktr__rec;
+/* Hidden, so that inline assembly reaches its members without a register for their address. */
+extern struct ktr__rec ktr__rec __attribute__((visibility("hidden")));
 
 /* How deep signal handlers may interrupt each other's events on the thread path. */
 #define KTR_LEVELS 4

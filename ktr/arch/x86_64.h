@@ -79,11 +79,11 @@ static inline uint64_t ktr__ticks(void)
 /* Out: r10 ring, r11 view. Clobbers rax. RING_OFFSET adds the kind's first ring to eax. */
 #define RSEQ_RING(rs, ring_offset)                                                               \
 	"movl %%fs:4(" rs "), %%eax\n\t"                                                         \
-	"cmpl 32+%[rec], %%eax\n\t"                                                              \
-	"jae %l[cold]\n\t" ring_offset "movq 16+%[rec], %%r11\n\t"                               \
+	"cmpl %[n_rings], %%eax\n\t"                                                            \
+	"jae %l[cold]\n\t" ring_offset "movq %[views], %%r11\n\t"                               \
 	"movq (%%r11,%%rax,8), %%r11\n\t"                                                        \
 	"shlq $8, %%rax\n\t"                                                                     \
-	"addq 8+%[rec], %%rax\n\t"                                                               \
+	"addq %[rings], %%rax\n\t"                                                               \
 	"movq %%rax, %%r10\n\t"                                                                  \
 	"movq (%%r11), %%rax\n\t"                                                                \
 	"cmpq (%%r10), %%rax\n\t"                                                                \
@@ -160,8 +160,8 @@ static inline uint64_t ktr__ticks(void)
 
 #define RSEQ_RING_OFFSET "addl %[ring_offset], %%eax\n\t"
 #define RSEQ_INPUTS                                                                              \
-	[rs] "r"(ktr__rec.rseq_offset), [rec] "m"(ktr__rec), [staged] "r"(staged), [n] "g"(n),   \
-		[ring_offset] "g"(ring_offset)
+	[rs] "r"(ktr__rec.rseq_offset), [n_rings] "m"(ktr__rec.n_rings), [views] "m"(ktr__rec.views), \
+		[rings] "m"(ktr__rec.rings), [staged] "r"(staged), [n] "g"(n), [ring_offset] "g"(ring_offset)
 #define RSEQ_CLOBBERS                                                                            \
 	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",            \
 		"cc", "memory"
@@ -211,7 +211,7 @@ static inline int ktr__count_one(uint64_t *counts, uint64_t stride, uint64_t sit
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_ARM("%[rs]")
 		     "movl %%fs:4(%[rs]), %%eax\n\t"
-		     "cmpl 32+%[rec], %%eax\n\t"
+		     "cmpl %[n_rings], %%eax\n\t"
 		     "jae %l[cold]\n\t"
 		     "imulq %[stride], %%rax\n\t"
 		     "addq %[site], %%rax\n\t"
@@ -219,7 +219,7 @@ static inline int ktr__count_one(uint64_t *counts, uint64_t stride, uint64_t sit
 		     "4:\n\t"
 		     "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
 		     :
-		     : [rs] "r"(ktr__rec.rseq_offset), [rec] "m"(ktr__rec), [counts] "r"(counts),
+		     : [rs] "r"(ktr__rec.rseq_offset), [n_rings] "m"(ktr__rec.n_rings), [counts] "r"(counts),
 		       [stride] "r"(stride), [site] "r"(site)
 		     : "rax", "cc", "memory"
 		     : cold);
