@@ -369,7 +369,8 @@ static int filter_check_arg(const struct ktr__filter *filter, const struct ktr__
 		const struct ktr_reader_site *site = filter->tables->site[id];
 
 		if (site && (node->kind == KTR__EXPR_N_ARG ? node->field
-							   : filter_arg_named(site, node->value.text)) < site->n_args)
+							   : filter_arg_named(site, node->value.text)) <
+		     site->n_args)
 			return 0;
 	}
 	if (node->kind == KTR__EXPR_N_NAMED)
@@ -403,7 +404,8 @@ static int filter_make_never(struct ktr__filter *filter, struct ktr_error *err)
 		return ktr_error_set(err, ENOMEM, "no memory");
 	filter->n_never = filter->n_sites;
 	for (uint32_t id = 1; id < filter->n_sites; id++)
-		n += filter->never[id] = filter->site[id].made && !filter->site[id].n_ops && !filter->site[id].always;
+		n += filter->never[id] = filter->site[id].made && !filter->site[id].n_ops &&
+						!filter->site[id].always;
 	if (n)
 		return 0;
 	free(filter->never);
@@ -438,7 +440,8 @@ const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n)
 	return filter->never;
 }
 
-int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info, int later,
+int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info,
+		    int later,
 		    struct ktr__filter **out, struct ktr_error *err)
 {
 	struct ktr__filter *filter = calloc(1, sizeof(*filter));

@@ -71,7 +71,8 @@ struct ktr__filter;
  * filled: a text that is no expression, a name that no call site has. The column is a byte of the text.
  * later: such a name may come; then err is filled, and the filter is made all the same.
  */
-int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info, int later,
+int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info,
+		    int later,
 		    struct ktr__filter **out, struct ktr_error *err);
 void ktr__filter_free(struct ktr__filter *filter);
 

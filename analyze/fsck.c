@@ -209,7 +209,10 @@ static int fsck_metadata_anew(struct ktr__fsck *fsck, const struct ktr__source *
 	return ktr__mend_commit(&mend, fsck->dir_fd, KTR_TRACE_METADATA);
 }
 
-/* Says what is wrong with the pieces. Returns where the good ones end if all that follow are torn, else SIZE_MAX. */
+/*
+ * Says what is wrong with the pieces. Returns where the good ones end if all that follow are torn, else
+ * SIZE_MAX.
+ */
 static size_t fsck_pieces(struct ktr__fsck *fsck, const struct ktr__tsdl *tsdl)
 {
 	size_t good = 0, from = 0, end = 0;

@@ -108,7 +108,9 @@ static uint32_t join_ring(const struct join *j, const char *stream)
 	if (number >= j->n_rings)
 		return j->n;
 	kind = ktr__stream_kind(end);
-	return kind < KTR_RING_KINDS && number + kind * j->n_rings < j->n ? (uint32_t)number + kind * j->n_rings : j->n;
+	return kind < KTR_RING_KINDS && number + kind * j->n_rings < j->n
+		       ? (uint32_t)number + kind * j->n_rings
+		       : j->n;
 }
 
 static void join_dropped(void *context, const char *stream, uint64_t n_events)

@@ -107,7 +107,8 @@ static int trigger_make_check(const struct ktr__expr *expr, struct ktr_error *er
 		if (node->kind == KTR__EXPR_N_TEST && node->code == KTR__EXPR_REGEX)
 			return ktr_error_at(err, NULL, 0, node->column, EINVAL,
 					    "a trigger has no regular expressions; a pattern in quotes does");
-		for (size_t k = 0; node->kind == KTR__EXPR_N_NAMED && k < sizeof(trigger_make_not) / sizeof(char *); k++)
+		for (size_t k = 0; node->kind == KTR__EXPR_N_NAMED &&
+		     k < sizeof(trigger_make_not) / sizeof(char *); k++)
 			if (strcmp(node->value.text, trigger_make_not[k]) == 0)
 				return ktr_error_at(err, NULL, 0, node->column, EINVAL,
 						    "a trigger does not know the %s of an event, only filters do",

@@ -29,7 +29,8 @@
 #define KTR_KERNEL_GROUP	"thread"
 #define KTR_KERNEL_STATE_FORMAT "KTRGRAPH group:\"" KTR_KERNEL_GROUP "\", id:\"%s\", state:\"%s\", attributes: none"
 #define KTR_KERNEL_STATE_NAMES	"id,state"
-#define KTR_KERNEL_POINT_FORMAT "KTRGRAPH group:\"" KTR_KERNEL_GROUP "\", id:\"%s\", point:\"%s\", attributes: address:%p, ip:%p"
+#define KTR_KERNEL_POINT_FORMAT "KTRGRAPH group:\"" KTR_KERNEL_GROUP                        \
+	"\", id:\"%s\", point:\"%s\", attributes: address:%p, ip:%p"
 #define KTR_KERNEL_POINT_NAMES	"id,point,address,ip"
 
 enum ktr__kernel_site {

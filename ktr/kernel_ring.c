@@ -28,7 +28,8 @@ int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err)
 	if (session->header.region[KTR_REGION_ring].n_rows < base + n_rings)
 		return ktr_error_set(err, EOPNOTSUPP, "the session is of an older version and has no rings for it");
 	while (log2 > KERNEL_RING_LEAST &&
-	       (log2 > session->header.keep_log2_max || ((uint64_t)KTR_ENTRY_BYTES << log2) * n > KERNEL_RING_TOTAL))
+	       (log2 > session->header.keep_log2_max ||
+		((uint64_t)KTR_ENTRY_BYTES << log2) * n > KERNEL_RING_TOTAL))
 		log2--;
 	if (log2 > session->header.keep_log2_max)
 		log2 = session->header.keep_log2_max;

@@ -342,7 +342,7 @@ void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
 	__attribute__((visibility("default"))) void ktr__record##n parameters                    \
 	{                                                                                        \
 		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
-                                                                                                 \
+												 \
 		ktr__record_cold(site, arg);                                                     \
 	}
 

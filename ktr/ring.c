@@ -440,4 +440,3 @@ void ktr__ring_release(struct ktr__self *self)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);
 }
-

@@ -63,7 +63,8 @@ static uint64_t session_ring_bytes(unsigned log2)
 
 static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
 {
-	return n_rings * 2 * (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
+	return n_rings * 2 *
+	       (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
 }
 
 /* The regions. From count on, n_rows is per ring; a data region's rows follow from the rings' size. */

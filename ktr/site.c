@@ -216,7 +216,8 @@ __attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
 	pthread_mutex_lock(&site_lock);
 	if (!site->id)
 		site_register(site, &object,
-			      site_hash(site->file, strlen(site->file)) ^ site_hash(site->format, strlen(site->format)) ^
+			      site_hash(site->file, strlen(site->file)) ^
+			      site_hash(site->format, strlen(site->format)) ^
 				      site->line,
 			      &path);
 	pthread_mutex_unlock(&site_lock);

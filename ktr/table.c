@@ -119,7 +119,8 @@ static bool class_named(const struct ktr__session *session, uint32_t help, const
 	uint64_t n = strnlen(name, KTR_CLASS_NAME_MAX - 1) + 1;
 
 	return help > n && help < session->header.region[KTR_REGION_string].bytes &&
-	       ktr__session_touch(session, KTR_REGION_string, help - n - 1, n + 1) && strings[help - 1] == '\0' && strings[help - n - 1] == '\0' &&
+	       ktr__session_touch(session, KTR_REGION_string, help - n - 1, n + 1) && strings[help - 1] == '\0' &&
+	       strings[help - n - 1] == '\0' &&
 	       memcmp(strings + help - n, name, n - 1) == 0;
 }
 

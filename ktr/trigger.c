@@ -148,7 +148,8 @@ static void trigger_mark(const struct ktr__session *session, const struct ktr_si
 
 void ktr__trigger_site(const struct ktr_site *site)
 {
-	if (site->id && __atomic_load_n(&ktr__region(&ktr__own, trigger, struct ktr_trigger)->n_ops, __ATOMIC_SEQ_CST))
+	if (site->id && __atomic_load_n(&ktr__region(&ktr__own, trigger, struct ktr_trigger)->n_ops,
+					__ATOMIC_SEQ_CST))
 		trigger_mark(&ktr__own, site);
 }
 

@@ -42,7 +42,8 @@ if grep -nE '^#[[:space:]]*include "ktr/' analyze/*.[ch] visualize/*.[ch] 2>/dev
 	grep -vE "\"ktr/($shared|[a-z_]+)\.h\"" ; then
 	status=1
 fi
-if grep -lE '^#[[:space:]]*include <ktr\.h>|^#[[:space:]]*include <ktr/(trace|event)\.h>' conf/*.[ch] analyze/*.[ch] visualize/*.[ch] tools/*.[ch] 2>/dev/null; then
+if grep -lE '^#[[:space:]]*include <ktr\.h>|^#[[:space:]]*include <ktr/(trace|event)\.h>' \
+	conf/*.[ch] analyze/*.[ch] visualize/*.[ch] tools/*.[ch] 2>/dev/null; then
 	echo "the reading side includes the recording macros" >&2
 	status=1
 fi

@@ -109,7 +109,10 @@ static void killed(void)
 	place_drop(&place);
 }
 
-/* Each process binds all names, the first ones in the same order so that they meet, the others each from its own. */
+/*
+ * Each process binds all names, the first ones in the same order so that they meet, the others each from
+ * its own.
+ */
 static void bind_all(struct place *place, unsigned process, uint64_t *mask)
 {
 	char name[16];

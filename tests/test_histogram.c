@@ -182,5 +182,6 @@ static void steps_hold_what_was_added(void)
 	ktr__histogram_free(&h);
 }
 
-SUITE(histogram, TEST(quantiles_keep_the_promised_error), TEST(powers_of_two_are_counted_exactly), TEST(few_numbers_are_exact),
+SUITE(histogram, TEST(quantiles_keep_the_promised_error), TEST(powers_of_two_are_counted_exactly),
+      TEST(few_numbers_are_exact),
       TEST(an_empty_one_answers_nothing), TEST(merging_is_adding), TEST(steps_hold_what_was_added));

@@ -65,7 +65,8 @@ static void names_differ(void)
 static void names_of_attributes(void)
 {
 	CU_ASSERT_STRING_EQUAL(names("id,state,v->x,(int)y",
-				     "KTRGRAPH group:\"g\", id:\"%s\", state:\"%s\", attributes: shard:%d, lock name:%d",
+				     "KTRGRAPH group:\"g\", id:\"%s\", state:\"%s\", "
+				     "attributes: shard:%d, lock name:%d",
 				     4),
 			       "id,state,shard,lock_name");
 	CU_ASSERT_STRING_EQUAL(names("id,key", "KTRGRAPH group:\"g\", id:\"%s\", start:0x%jX, attributes: none",

@@ -585,7 +585,8 @@ static void missing_arguments_are_zero(void)
 	finish();
 }
 #define RECORD_TESTS                                                                             \
-	TEST(sparse_time_is_repeated), TEST(a_moved_thread_records_where_it_is), TEST(newest_time_is_the_rings), TEST(special_events_leave_early), \
+	TEST(sparse_time_is_repeated), TEST(a_moved_thread_records_where_it_is),                \
+		TEST(newest_time_is_the_rings), TEST(special_events_leave_early),                \
 		TEST(missing_arguments_are_zero),
 #else
 #define RECORD_TESTS

@@ -461,6 +461,7 @@ static void a_session_lives_as_long_as_its_processes(void)
 
 SUITE(session_map, TEST(a_good_session_reads_back), TEST(rows_show_when_they_are_ready),
       TEST(longer_rows_are_read_by_their_own_stride), TEST(strings_end),
-      TEST(no_header_is_believed), TEST(errors_are_whole), TEST(regions_must_not_overlap), TEST(what_passes_is_harmless),
+      TEST(no_header_is_believed), TEST(errors_are_whole), TEST(regions_must_not_overlap),
+      TEST(what_passes_is_harmless),
       TEST(files_cut_short_are_refused), TEST(other_kinds_of_files_are_refused),
       TEST(a_session_lives_as_long_as_its_processes));

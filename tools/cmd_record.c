@@ -151,7 +151,8 @@ static int cmd_record(int argc, char **argv)
 	if (optind < argc) {
 		if (find.pid || find.session)
 			return usage_error(argv[0], "either a session or a program");
-		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep || with_kernel)
+		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep ||
+		    with_kernel)
 			return usage_error(argv[0], "with a program only --output can be given");
 		return record_run(argv[0], attach.trace, argc, argv);
 	}

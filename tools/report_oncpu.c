@@ -135,7 +135,8 @@ json_t *report_oncpu_json(const struct report *report)
 					ktr__jansson_u64(t->total_ns[KTR__ONCPU_READY]), "off_ns",
 					ktr__jansson_u64(t->total_ns[KTR__ONCPU_OFF]), "unknown_ns",
 					ktr__jansson_u64(t->total_ns[KTR__ONCPU_UNKNOWN]), "switches",
-					ktr__jansson_u64(t->n_switches), "preempted", ktr__jansson_u64(t->n_preempted),
+					ktr__jansson_u64(t->n_switches), "preempted",
+					ktr__jansson_u64(t->n_preempted),
 					"minor_faults", ktr__jansson_u64(t->n_minor), "major_faults",
 					ktr__jansson_u64(t->n_major)));
 	}
@@ -150,7 +151,8 @@ static json_t *oncpu_json_last(const struct ktr_event *last)
 	if (!last->site)
 		return json_null();
 	oncpu_last(last, text, sizeof(text));
-	return json_pack("{s:i, s:o, s:o}", "site", (int)last->site->id, "time_ns", ktr__jansson_u64(last->time_ns), "text",
+	return json_pack("{s:i, s:o, s:o}", "site", (int)last->site->id, "time_ns", ktr__jansson_u64(last->time_ns),
+			 "text",
 			 ktr__jansson_text(text, strlen(text)));
 }
 
@@ -162,7 +164,8 @@ json_t *report_absences_json(const struct report *report)
 		const struct ktr__oncpu_absence *a = &report->oncpu->absence[i];
 
 		json_array_append_new(list,
-				      json_pack("{s:i, s:I, s:s, s:o, s:o, s:b, s:o}", "thread", (int)a->thread->id, "tid",
+				      json_pack("{s:i, s:I, s:s, s:o, s:o, s:b, s:o}", "thread", (int)a->thread->id,
+				      "tid",
 						(json_int_t)a->thread->tid, "state",
 						a->state == KTR__ONCPU_READY ? "ready" : "off", "from_ns",
 						ktr__jansson_u64(a->from_ns), "ns", ktr__jansson_u64(a->ns), "open",

@@ -29,8 +29,8 @@ struct ktr__lanes {
 /*
  * Begins a span, given with key, event, from_ns and n_losses. A span that is open with its key is
  * taken for one whose STOP is missing if only one can have such a key (unique), or if events were lost
- * since: the new one takes its lane, and *replaced_ns is when that began, else 0. The span, or NULL: no lane is free, or with
- * *error -ENOMEM.
+ * since: the new one takes its lane, and *replaced_ns is when that began, else 0. The span, or NULL: no lane is
+ * free, or with *error -ENOMEM.
  */
 struct ktr__lane_span *ktr__lanes_start(struct ktr__lanes *lanes, const struct ktr__lane_span *span,
 					int unique, uint64_t *replaced_ns, int *error);

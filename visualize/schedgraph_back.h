@@ -19,7 +19,8 @@ int ktr__schedgraph_back_event(struct ktr__schedgraph_back *back, const struct k
 void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back);
 
 /*
- * Ends the lines and tells all of them, newest first. Of their event there is cpu, time_ns, and index: the line's number,
+ * Ends the lines and tells all of them, newest first. Of their event there is cpu, time_ns, and index: the
+ * line's number,
  * counted from the oldest. *n_left_out: counters that cannot be drawn. 0, -errno, or what line returned.
  */
 int ktr__schedgraph_back_run(struct ktr__schedgraph_back *back, ktr__schedgraph_fn *line,

@@ -72,7 +72,8 @@ static const struct ktr__member describe_class[] = {
 
 static const struct ktr__member describe_proc[] = {
 	MEMBER(ktr_proc_row, U32, pid), MEMBER(ktr_proc_row, U32, ppid), MEMBER(ktr_proc_row, U32, uid),
-	MEMBER(ktr_proc_row, U64, pid_ns), MEMBER(ktr_proc_row, U64, start_time), MEMBER(ktr_proc_row, U64, start_ns),
+	MEMBER(ktr_proc_row, U64, pid_ns), MEMBER(ktr_proc_row, U64, start_time),
+	MEMBER(ktr_proc_row, U64, start_ns),
 	MEMBER(ktr_proc_row, U64, exit_ns), MEMBER_NAME(ktr_proc_row), MEMBER(ktr_proc_row, STRING, exe),
 	MEMBER(ktr_proc_row, STRING, cmdline), KTR__MEMBER_END,
 };
@@ -90,7 +91,8 @@ static const struct ktr__member describe_module[] = {
 
 static const struct ktr__member describe_site[] = {
 	MEMBER(ktr_site_row, HEX, mask), MEMBER(ktr_site_row, STRING, file), MEMBER(ktr_site_row, U32, line),
-	MEMBER(ktr_site_row, STRING, func), MEMBER(ktr_site_row, STRING, format), MEMBER(ktr_site_row, STRING, names),
+	MEMBER(ktr_site_row, STRING, func), MEMBER(ktr_site_row, STRING, format),
+	MEMBER(ktr_site_row, STRING, names),
 	MEMBER_MANY(ktr_site_row, TYPES, "types", type, n_args), MEMBER_MANY(ktr_site_row, NUMBERS, "how", how, n_args),
 	MEMBER_MANY(ktr_site_row, NUMBERS, "limit", limit, n_args), MEMBER(ktr_site_row, STRING, module),
 	MEMBER_BUILD_ID(ktr_site_row), MEMBER(ktr_site_row, HEX, offset), MEMBER(ktr_site_row, HEX, key),

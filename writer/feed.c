@@ -300,7 +300,8 @@ static int feed_follow(struct ktr__feed *feed)
 		feed->proc[i] = 1;
 		for (uint32_t j = 1; j < n && j < room; j++)
 			inherits |= j != i && feed->proc[j] &&
-				    (rows[j].pid == rows[i].pid || (feed->looked_ns && rows[j].pid == rows[i].ppid));
+				    (rows[j].pid == rows[i].pid ||
+				     (feed->looked_ns && rows[j].pid == rows[i].ppid));
 		if (inherits || (!feed->all && rows[i].pid != (uint32_t)getpid()))
 			continue;
 		one = feed_follow_proc(feed, rows[i].pid);

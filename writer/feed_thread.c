@@ -106,7 +106,8 @@ static bool thread_own(struct ktr__feed_threads *threads, uint32_t made, uint32_
 		if (i == made || rows[i].tid != rows[made].tid || rows[i].pid != rows[made].pid ||
 		    __atomic_load_n(&rows[i].state, __ATOMIC_SEQ_CST) != KTR_ROW_READY)
 			continue;
-		if (!__atomic_compare_exchange_n(&rows[made].fed, &fed, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&rows[made].fed, &fed, 0, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
 			return false;
 		__atomic_store_n(&rows[made].state, KTR_ROW_FREE, __ATOMIC_RELEASE);
 		*own = i;

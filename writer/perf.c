@@ -225,9 +225,11 @@ static bool perf_parse(const struct perf_event_header *header, struct ktr__perf_
 	case PERF_RECORD_SAMPLE:
 		if (header->size < sizeof(*header) + sizeof(*fault))
 			return false;
-		*event = (struct ktr__perf_event){ header->size > sizeof(*header) + sizeof(*fault) ? KTR__PERF_MAJOR :
+		*event = (struct ktr__perf_event){ header->size > sizeof(*header) + sizeof(*fault) ?
+							   KTR__PERF_MAJOR :
 												    KTR__PERF_MINOR,
-						   fault->pid, fault->tid, fault->ns, fault->address, fault->ip, NULL };
+						   fault->pid, fault->tid, fault->ns, fault->address, fault->ip,
+						   NULL };
 		return true;
 	case PERF_RECORD_EXIT:
 		event->kind = KTR__PERF_EXIT;

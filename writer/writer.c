@@ -290,7 +290,8 @@ static void writer_loop(struct ktr__writer_thread *self)
 		}
 		pthread_mutex_unlock(&ktr__writer.lock);
 		crashed = ktr__crash_asked();
-		on = writer_round(self, wanted == ktr__writer.flush_done && !crashed ? 0 : KTR__DRAIN_ALL, &pause_ns,
+		on = writer_round(self, wanted == ktr__writer.flush_done && !crashed ? 0 : KTR__DRAIN_ALL,
+				  &pause_ns,
 				  &rc);
 		if (crashed)
 			ktr__crash_taken(crashed);
@@ -493,4 +494,3 @@ void ktr__writer_stop(void)
 	pthread_mutex_unlock(&ktr__writer.lock);
 	writer_bury();
 }
-

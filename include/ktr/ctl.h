@@ -8,8 +8,8 @@
  * (ktr/conf.h).
  *
  * Calls return 0 or -errno and fill err (may be NULL). They may be called from any thread, but for
- * ktr_freeze() not from signal handlers, and block on file calls only. Option and result structures begin with their own
- * size, so that later versions can add members.
+ * ktr_freeze() not from signal handlers, and block on file calls only. Option and result structures begin with
+ * their own size, so that later versions can add members.
  */
 #ifndef KTR_CTL_H
 #define KTR_CTL_H

@@ -106,8 +106,8 @@
 /*
  * A span that ends with the C scope it stands in, or by an exception in C++: one line at the start.
  * Up to four attribute and value pairs are recorded with its beginning. It is more than one
- * statement, so it cannot be the body of an if or loop without braces. The key is the address of the scope's record:
- * unique among the spans that are open in a process at one time.
+ * statement, so it cannot be the body of an if or loop without braces. The key is the address of the scope's
+ * record: unique among the spans that are open in a process at one time.
  */
 struct KTR__SITE_HIDDEN ktr_scope {
 	struct ktr_site *stop; /* NULL where the beginning was not recorded */
@@ -156,14 +156,16 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
-		KTR__CTR4(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2, "key" "," #v0 "," #v1 "," #v2,	\
+		KTR__CTR4(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2,			\
+			  "key" "," #v0 "," #v1 "," #v2,					\
 			  (uintmax_t)(uintptr_t)&var, v0, v1, v2);				\
 	}
 #define KTR__SCOPE4(var, m, name, a0, v0, a1, v1, a2, v2, a3, v3)				\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
-		KTR__CTR5(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2 ", " a3, "key" "," #v0 "," #v1 "," #v2 "," #v3,	\
+		KTR__CTR5(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2 ", " a3,		\
+			  "key" "," #v0 "," #v1 "," #v2 "," #v3,				\
 			  (uintmax_t)(uintptr_t)&var, v0, v1, v2, v3);				\
 	}
 

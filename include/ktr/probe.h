@@ -231,7 +231,8 @@ __attribute__((destructor(101))) static void ktr__probe_stop(void)
 #define KTR_PROBE5(probe, a, b, c, d, e)                                                         \
 	KTR__PROBE_CALL(probe, 5, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), 0)
 #define KTR_PROBE6(probe, a, b, c, d, e, f)                                                      \
-	KTR__PROBE_CALL(probe, 6, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), KTR__BITS(f))
+	KTR__PROBE_CALL(probe, 6, KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), KTR__BITS(d), KTR__BITS(e), \
+			KTR__BITS(f))
 
 /*
  * A point of a probe by type and name, both constants. The site is a static of its own in each expansion, as
@@ -259,8 +260,8 @@ __attribute__((destructor(101))) static void ktr__probe_stop(void)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
 		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
-						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 }, { 0 }, 0, 0, \
-						     { 0 } };                                    \
+						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 },      \
+						     { 0 }, 0, 0, { 0 } };               \
 		static struct ktr__probe_point ktr__point = { 0, ptype, pname, __func__, &ktr__site, NULL, NULL }; \
 		KTR__LIST(ktr__site);                                                            \
 		KTR__PROBE_LIST(ktr__point);                                                     \
@@ -285,7 +286,8 @@ extern struct ktr_class ktr_class_probe;
 			 KTR__BITS(b), 0, 0, 0, 0)
 #define KTR_PROBE_POINT3(type, name, a, b, c)                                                    \
 	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx", #a "," #b "," #c, 3,             \
-			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c)), KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), 0, 0, 0)
+			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c)), KTR__BITS(a), KTR__BITS(b), KTR__BITS(c), \
+			 0, 0, 0)
 #define KTR_PROBE_POINT4(type, name, a, b, c, d)                                                 \
 	KTR__PROBE_POINT(type, name, name " %#llx %#llx %#llx %#llx", #a "," #b "," #c "," #d, 4, \
 			 (KTR__TYPE(a), KTR__TYPE(b), KTR__TYPE(c), KTR__TYPE(d)), KTR__BITS(a), KTR__BITS(b), \

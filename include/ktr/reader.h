@@ -193,9 +193,9 @@ const struct ktr_error *ktr_reader_error(const struct ktr_reader *reader);
  * looks for it; ktr_reader_next() then tells. It goes on through rotation, through a process that is
  * killed (with what its session holds) and through files that are cut. What is seen is held back until
  * whatever is older must have been seen, too: as the session's rings tell, or where it is not at hand for
- * some 50 ms; should a writer be later than that, or than 500 ms, times go back. KTR_READ_END comes when the session has ended, or the trace's name has become another
- * one's; ended tells whether the trace has had its end written, which may be that of one
- * directory only. 0, or -errno; -EINTR: a signal came.
+ * some 50 ms; should a writer be later than that, or than 500 ms, times go back. KTR_READ_END comes when the
+ * session has ended, or the trace's name has become another one's; ended tells whether the trace has had its
+ * end written, which may be that of one directory only. 0, or -errno; -EINTR: a signal came.
  */
 int ktr_reader_wait(struct ktr_reader *reader, int timeout_ms);
 int ktr_reader_ended(const struct ktr_reader *reader);

@@ -80,7 +80,8 @@ struct KTR__SITE_HIDDEN ktr_site {
 	uint8_t how[KTR_ARGS_MAX];   /* enum ktr_arg_how, at registration */
 	uint8_t limit[KTR_ARGS_MAX]; /* KTR_HOW_COPY_MAX: bytes */
 	uint8_t flags;		     /* KTR_SITE_*, at registration */
-	uint8_t text_at;	     /* 1 + the argument that the usual way copies, or KTR_TEXT_AT_STACK; 0: another way */
+	/* 1 + the argument that the usual way copies, or KTR_TEXT_AT_STACK; 0: another way */
+	uint8_t text_at;
 	uint8_t reserved[7];
 };
 

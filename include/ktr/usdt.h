@@ -124,7 +124,7 @@
 			 "991: .asciz \"stapsdt\"\n\t"                                           \
 			 "992: .balign 4\n\t"                                                    \
 			 "993: .8byte 990b\n\t.8byte _.stapsdt.base\n\t.8byte %c[sem]\n\t"       \
-			 "ktr_usdt_class %c[mask],%c[app]," KTR__USDT_CLASS_TEXT(mtext) "\n\t"                         \
+			 "ktr_usdt_class %c[mask],%c[app]," KTR__USDT_CLASS_TEXT(mtext) "\n\t"    \
 			 KTR__USDT_PLACE                                                         \
 			 ".asciz \"_" KTR__USDT_TEXT(__LINE__) "\"\n\t"                          \
 			 ".asciz \"" args "\"\n\t"                                               \
@@ -171,7 +171,8 @@
 	do {											\
 		uint64_t ktr__w0 = (b0);							\
 		uint64_t ktr__w1 = (b1);							\
-		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1));	\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1),			\
+			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1));	\
 		KTR__USDT_RECORD(m, ktr__record2(site, ktr__w0, ktr__w1));			\
 	} while (0)
 
@@ -180,7 +181,9 @@
 		uint64_t ktr__w0 = (b0);							\
 		uint64_t ktr__w1 = (b1);							\
 		uint64_t ktr__w2 = (b2);							\
-		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2));	\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
+			       KTR__USDT_ARG(2), KTR__USDT_IN(0, t0, ktr__w0),			\
+			       KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2));	\
 		KTR__USDT_RECORD(m, ktr__record3(site, ktr__w0, ktr__w1, ktr__w2));		\
 	} while (0)
 
@@ -190,7 +193,10 @@
 		uint64_t ktr__w1 = (b1);							\
 		uint64_t ktr__w2 = (b2);							\
 		uint64_t ktr__w3 = (b3);							\
-		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3));	\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
+			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3),				\
+			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1),	\
+			       KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3));	\
 		KTR__USDT_RECORD(m, ktr__record4(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3));	\
 	} while (0)
 
@@ -201,7 +207,11 @@
 		uint64_t ktr__w2 = (b2);							\
 		uint64_t ktr__w3 = (b3);							\
 		uint64_t ktr__w4 = (b4);							\
-		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4));	\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
+			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4),	\
+			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1),	\
+			       KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3),	\
+			       KTR__USDT_IN(4, t4, ktr__w4));					\
 		KTR__USDT_RECORD(m, ktr__record5(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4));	\
 	} while (0)
 
@@ -213,7 +223,12 @@
 		uint64_t ktr__w3 = (b3);							\
 		uint64_t ktr__w4 = (b4);							\
 		uint64_t ktr__w5 = (b5);							\
-		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " " KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4) " " KTR__USDT_ARG(5), KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4), KTR__USDT_IN(5, t5, ktr__w5));	\
+		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
+			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4) " "	\
+			       KTR__USDT_ARG(5), KTR__USDT_IN(0, t0, ktr__w0),			\
+			       KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2),	\
+			       KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4),	\
+			       KTR__USDT_IN(5, t5, ktr__w5));					\
 		KTR__USDT_RECORD(m, KTR__CALL6(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4, ktr__w5));	\
 	} while (0)
 

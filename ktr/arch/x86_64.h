@@ -187,7 +187,8 @@ cold:
 static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset,
 				   uint64_t time)
 {
-	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE
+	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET)
+			     RSEQ_PLACE
 		     "movq %[time], %%rax\n\t"
 		     "movq %%rax, %%rdx\n\t"
 		     "btsq $62, %%rdx\n\t"

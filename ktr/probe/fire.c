@@ -94,7 +94,8 @@ static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thre
 {
 	uint64_t *chunk = fire_map(FIRE_CHUNK * sizeof(*chunk)), *none = NULL;
 
-	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE,
+						  __ATOMIC_ACQUIRE)) {
 		munmap(chunk, FIRE_CHUNK * sizeof(*chunk)); /* a handler of a signal came first */
 		return none;
 	}
@@ -230,7 +231,10 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
 		fire_sampled(self, probe, began);
 }
 
-/* The least of some runs of fires that are neither recorded nor handled, and a reading of the clock for the entry. */
+/*
+ * The least of some runs of fires that are neither recorded nor handled, and a reading of the clock for the
+ * entry.
+ */
 uint64_t ktr__probe_calibrate(void)
 {
 	static struct ktr_probe probe; /* index 0 is nobody's */

@@ -91,7 +91,8 @@ static struct ktr_probe *registry_find(uint32_t type, const char *name)
 
 static void registry_link(struct ktr_probe *probe)
 {
-	struct ktr_probe **at = &registry_bucket[registry_hash(probe->type, probe->name) & (registry_n_buckets - 1)];
+	size_t bucket = registry_hash(probe->type, probe->name) & (registry_n_buckets - 1);
+	struct ktr_probe **at = &registry_bucket[bucket];
 
 	probe->chain = *at;
 	*at = probe;
@@ -279,7 +280,10 @@ static int registry_site(struct ktr_probe *probe)
 	return ktr__site_make(site);
 }
 
-/* Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later meant to. */
+/*
+ * Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later
+ * meant to.
+ */
 static int registry_mask(void)
 {
 	uint64_t mask;

@@ -5,9 +5,9 @@
  *	reader TRACE
  *
  * Each line is one way of reading all of it, in this process and on one core: walked, walked with a
- * filter, counted into a report, printed as text and as JSON to /dev/null; and a thousand seeks to moments in it. Rates are in
- * million events per second of CPU time, so that other load disturbs them little; the best of three
- * runs counts. The last line is the most memory that any of it took.
+ * filter, counted into a report, printed as text and as JSON to /dev/null; and a thousand seeks to moments in
+ * it. Rates are in million events per second of CPU time, so that other load disturbs them little; the best of
+ * three runs counts. The last line is the most memory that any of it took.
  *
  * A trace of 50 million events comes from: ktr run -e 256K --size 0 -o TRACE -- build/examples/indexer -n 43
  * /usr/include /usr/share/perl /usr/share/perl5

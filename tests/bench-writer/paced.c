@@ -263,7 +263,8 @@ static void print(const char *name, const struct outcome *outcome, int writer)
 	fflush(stdout);
 	if (json)
 		fprintf(json,
-			"%s\n {\"name\":\"%s\",\"event\":\"%s\",\"producers\":%d,\"entries\":\"%s\",\"seconds\":%.3f,"
+			"%s\n {\"name\":\"%s\",\"event\":\"%s\",\"producers\":%d,\"entries\":\"%s\","
+			"\"seconds\":%.3f,"
 			"\"asked_per_s\":%.0f,\"made_per_s\":%.0f,\"written_per_s\":%.0f,\"lost\":%llu,"
 			"\"bytes_per_event\":%.2f,\"writer_cpu_percent\":%.3f,\"exact\":%s}",
 			n_json++ ? "," : "[", name, plan.event, plan.n_producers, plan.entries,

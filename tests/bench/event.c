@@ -72,7 +72,7 @@ uint64_t bench_event_ticks(void)
 	{                                                                                        \
 		char text[] = "sixteen letters.";                                                \
 		uint64_t sum = 0;                                                                \
-                                                                                                 \
+												 \
 		for (long i = 0; i < n; i++) {                                                   \
 			EVENT_OPAQUE(i);                                                         \
 			EVENT_BODY_##name;                                                       \
@@ -84,10 +84,10 @@ uint64_t bench_event_ticks(void)
 	{                                                                                        \
 		char text[] = "sixteen letters.";                                                \
 		uint64_t sum = 0;                                                                \
-                                                                                                 \
+												 \
 		for (long i = 0; i < n; i++) {                                                   \
 			uint64_t ticks = event_ticks();                                          \
-                                                                                                 \
+												 \
 			EVENT_OPAQUE(i);                                                         \
 			EVENT_BODY_##name;                                                       \
 			ticks = event_ticks_after() - ticks;                                     \

@@ -40,7 +40,8 @@ struct bench_limit bench_limit_of(const struct bench_row *row)
 
 struct bench_limit bench_limit_of_tail(const struct bench_row *row, enum bench_tail tail)
 {
-	struct bench_limit limit = { tail == BENCH_TAIL_p999 ? "ns over a pair, p99.9" : "ns over a pair, p99.99", 0,
+	struct bench_limit limit = { tail == BENCH_TAIL_p999 ? "ns over a pair, p99.9" : "ns over a pair, p99.99",
+				    0,
 				     row->tail_ns[tail] - row->tail_base_ns[tail] };
 
 	if (row->config.n_single && row->event >= BENCH_FIRST_RECORDED)

@@ -84,7 +84,8 @@ static void row_of_worker(const struct bench_shared *shared, enum bench_event ev
 			  bool base, struct row_series *series)
 {
 	const struct bench_config *config = &shared->config;
-	double n_events = (double)bench_n_events(config, base && event >= BENCH_FIRST_RECORDED ? BENCH_clock : event);
+	unsigned as = base && event >= BENCH_FIRST_RECORDED ? BENCH_clock : event;
+	double n_events = (double)bench_n_events(config, as);
 
 	series->n = 0;
 	for (uint32_t rep = 0; rep < row_n_reps(config); rep++) {

@@ -87,7 +87,8 @@ static uint64_t random_next(void)
 static void random_text(char *text, size_t size)
 {
 	static const char *const words[] = { "all", "none", "net", "rx", "-net", "+rx", "init|proc", "0x5a", "1",
-					     "0", "yes", "-alpha", "#beta()", "+knobs_host.c:*", "syslog", "stderr" };
+					     "0", "yes", "-alpha", "#beta()", "+knobs_host.c:*", "syslog",
+					     "stderr" };
 	static const char letters[] = "abc \"\\$.,:*-+#/\t%019KMG";
 	size_t n = random_next() % 12;
 

@@ -30,7 +30,8 @@ static unsigned n_calls;
 static uint64_t seen[6];
 static char seen_name[64];
 
-static void handler(dtrace_probe_t *probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3, uint64_t arg4,
+static void handler(dtrace_probe_t *probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
+		    uint64_t arg4,
 		    uint64_t arg5)
 {
 	const uint64_t args[6] = { arg0, arg1, arg2, arg3, arg4, arg5 };

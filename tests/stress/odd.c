@@ -124,7 +124,8 @@ static bool odd_see(void *context, uint32_t ring, const struct ktr_entry *entry,
 		return true;
 	ktr__map_string(&odd_look.map, event->site.file, event->file, sizeof(event->file));
 	for (unsigned i = 0; i * KTR_CONT_BYTES < bytes && (i + 1) * KTR_CONT_BYTES < sizeof(event->text); i++)
-		memcpy(event->text + i * KTR_CONT_BYTES, ((const struct ktr_cont *)(const void *)&entry[1 + i])->data,
+		memcpy(event->text + i * KTR_CONT_BYTES,
+		       ((const struct ktr_cont *)(const void *)&entry[1 + i])->data,
 		       KTR_CONT_BYTES);
 	odd_n_events++;
 	return true;
