@@ -78,7 +78,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-abi check-foreign check-arm64 setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-abi check-foreign check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -351,6 +351,9 @@ check-model: ## check the recording protocols with spin
 	tests/model/check.sh
 
 include scripts/install.mk
+
+check-format: ## check how the text of the tree is written
+	scripts/check-format.sh
 
 layers: ## check the floors
 	scripts/check-layers.sh

@@ -47,6 +47,7 @@ for kind in "$@"; do
 		;;
 	ci)
 		need valgrind command_ valgrind
+		need clang command_ clang++
 		;;
 	esac
 done

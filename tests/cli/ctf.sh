@@ -27,18 +27,18 @@ done <<END
 { tid = $tid, approx = 0, life = 0 }, { signed_char_1 = -1, unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000
 unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
 { 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, void_0x10 = 0x10 }
-rx:ctf_events.c:24: {
+rx:ctf_events.c:25: {
 none = "(null)", 7 = 7, ktr_cut = 0, ktr_null = 2 }
 xxxxx", ktr_cut = 1, ktr_null = 0 }
 { ktr_n0 = 3, stack = [ [0] = 0x
-sched:ctf_events.c:27: {
+sched:ctf_events.c:28: {
 { id = "w1", state = "waiting", shard = 5 }
 { int_rounds_0 = 1, int_strlen_a_b = 3 }
 { i = 0, me = 3 }
 proc:
 END
 babeltrace2 --fields=loglevel,emf "$dir/types" 2>/dev/null |
-	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:21' || fail "no level, or no file and line"
+	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:24 ' || fail "no level, or no file and line"
 env -i TZ=UTC PATH="$PATH" babeltrace2 --clock-seconds "$dir/types" 2>/dev/null | head -n 1 |
 	awk -v now="$(date +%s)" -F'[][.]' '{ exit !($2 > now - 600 && $2 <= now) }' ||
 	fail "the clock is not that of the wall"

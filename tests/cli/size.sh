@@ -10,6 +10,8 @@ text() {
 
 n=$(text "$O/lib/libktr.so")
 echo "libktr.so: $n bytes of text; libktr-writer.so: $(text "$O/lib/libktr-writer.so")"
+# The flags that keep it small are gcc's (Makefile: SMALL_BEST).
+$cc --version | grep -q clang && { skip "its size, which is measured with gcc"; exit 0; }
 [ "$n" -gt 10000 ] && [ "$n" -le 65536 ] && exit 0
 echo "FAILED: 65536 are allowed; the largest parts:"
 size "$O"/pic/conf/*.o "$O"/pic/ktr/*.o | sort -rn | awk 'NR <= 20 { print $1, $6 }'

@@ -5,6 +5,7 @@
 #	O=build/asan tests/stress/sanitize.sh address,undefined
 #	O=build/tsan tests/stress/sanitize.sh thread		(the path without restartable sequences only:
 #								the sanitizer sees no assembly)
+# EVENTS and KILLS shorten it, as .ci/run does.
 SAN="-fsanitize=${1:?which sanitizer?} -fno-sanitize-recover=all -fno-omit-frame-pointer"
 . "$(dirname "$0")/../stress/common.sh"
 events=${EVENTS:-2000000}
@@ -19,7 +20,7 @@ for path in $paths; do
 	run on_path "$path" "$out/stress" -e "$events" -p 4 -t 8 -r 256
 	run on_path "$path" "$out/stress" -e "$events" -p 2 -t 2 -r 16384 -P
 	run on_path "$path" "$out/stress" -e "$events" -p 4 -t 4 -r 512 -C 2
-	run on_path "$path" "$out/kill" -n 50
+	run on_path "$path" "$out/kill" -n "${KILLS:-50}"
 done
 run "$out/odd"
 libs="$O/lib/libktr-probe.a $libs"
