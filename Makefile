@@ -63,6 +63,9 @@ LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/c
 LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
 LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c conf/error.c)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
+# Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
+READ_FAST   := conf/expr_eval.c conf/glob.c
+LIBREAD_PIC := $(call obj,pic,$(filter-out $(READ_FAST) analyze/sql%,$(LIBREAD_SRC))) $(call obj,read,$(READ_FAST))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
@@ -74,7 +77,7 @@ TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filt
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktrread.a
+	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -100,7 +103,7 @@ setup-demo:
 	@scripts/setup.sh build demo
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_OBJ) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_OBJ) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
@@ -140,6 +143,11 @@ $(O)/pic/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -ftls-model=initial-exec $(DEPS) -c $< -o $@
+
+$(O)/read/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call brief,CC)
+	$(Q)$(CC) $(MOST_CFLAGS) -fPIC $(DEPS) -c $< -o $@
 
 # A thread sanitizer sees no assembly: what has a second version in C leaves itself out.
 ASM_TSAN = $(if $(findstring -fsanitize=thread,$(CFLAGS)),-DKTR_TSAN=1)
@@ -193,6 +201,13 @@ $(O)/lib/libktrread.a: $(LIBREAD_OBJ)
 	@rm -f $@
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
+
+$(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--as-needed -Wl,--version-script=analyze/libktrread.map -o $@ $(LIBREAD_PIC) \
+		$(LIBREAD_LIBS) -lpthread
+	@ln -sf libktrread.so $@.$(V_MAJOR)
 
 $(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)

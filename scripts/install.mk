@@ -25,8 +25,12 @@ GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
 # What one directory gets: $(call put,mode,directory,files).
 put = $(INSTALL) -d "$(DESTDIR)$(2)" && $(INSTALL) -m $(1) $(3) "$(DESTDIR)$(2)"
 
+# What a static link of libktrread takes: libdw.a needs more, which its own .pc file names.
+READ_STATIC = $(filter-out -ldw,$(LIBREAD_LIBS)) \
+	$(if $(filter -ldw,$(LIBREAD_LIBS)),$$(pkg-config --static --libs-only-l libdw 2>/dev/null || echo -ldw -lelf -lz))
+
 # A .pc file says where things are by its own place, so that a moved tree still works.
-pc = sed -e 's|@version@|$(VERSION)|' -e 's|@libs@|$(LIBREAD_LIBS)|' \
+pc = sed -e 's|@version@|$(VERSION)|' -e "s|@libs@|$(READ_STATIC)|" \
 	-e "s|@includedir@|$$(realpath -ms --relative-to="$(LIBDIR)/pkgconfig" "$(INCLUDEDIR)")|"
 
 .PHONY: install uninstall deb
@@ -35,11 +39,12 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr-probe.a $(O)/lib/libktrread.a)
-	for l in libktr.so libktr-writer.so libktr-probe.so; do \
+	for l in libktr.so libktr-writer.so libktr-probe.so libktrread.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
 		ln -sf $$l.$(VERSION) "$(DESTDIR)$(LIBDIR)/$$l.$(V_MAJOR)" || exit; done
 	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
 	ln -sf libktr-probe.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr-probe.so"
+	ln -sf libktrread.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktrread.so"
 	$(call put,644,$(INCLUDEDIR),include/ktr.h)
 	$(call put,644,$(INCLUDEDIR)/ktr,include/ktr/*.h)
 	$(call put,644,$(INCLUDEDIR)/ktr/compat/sys,include/compat/sys/*.h)
@@ -59,8 +64,9 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
 
 uninstall: ## remove what install put there
-	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktrread.a libktr.so libktr.so.$(V_MAJOR) libktr-probe.a libktr-probe.so libktr-probe.so.$(V_MAJOR) libktr-probe.so.$(VERSION) \
-		libktr.so.$(VERSION) libktr-writer.so.$(V_MAJOR) libktr-writer.so.$(VERSION) $(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
+	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr-probe.a libktrread.a libktr.so libktr-probe.so libktrread.so \
+		$(foreach l,libktr libktr-writer libktr-probe libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
+		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr"
 	rm -f $(foreach f,$(foreach s,$(SHELLS),$(COMPLETION_$(s))) $(COMPLETION_LINKS),"$(DESTDIR)$(DATADIR)/$(f)")

@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct ktr_reader;
 
@@ -244,6 +245,7 @@ int ktr_reader_walk(struct ktr_reader *reader, struct ktr_sink *const *sinks, un
  */
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

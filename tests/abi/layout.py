@@ -15,7 +15,11 @@ FORM = re.compile(r"^(\([^)]*\):? *)+")
 # Filled by the library, for itself.
 PRIVATE = {"ktr_site": {"id", "plain", "how", "limit", "flags", "string_at", "text_at", "reserved"}}
 # These begin with their own size and may grow, the list of types too.
-GROWS = {"ktr_options", "ktr_stats", "KTR_ARG_TYPES"}
+GROWS = {"ktr_options", "ktr_stats", "KTR_ARG_TYPES", "ktr_reader_options"}
+# Only the library makes these, so they may grow at their end.
+GROWS |= {"ktr_reader_info", "ktr_reader_site", "ktr_reader_thread", "ktr_loss", "ktr_note", "KTR_SIDECARS"}
+# Not for programs.
+PRIVATE["ktr_reader_site"] = {"render"}
 
 
 def dies(path):

@@ -5,30 +5,42 @@
 # so in one line and the program runs untraced, either way round. `make check-abi` has the libraries of earlier
 # commits, this script what is made from the present sources with another number.
 #
-#	abi.sh record	writes the file for a new number
+# Likewise tests/abi/reader-N.txt has what programs share with libktrread.so.N.
+#
+#	abi.sh record	writes the files for new numbers
 . "$(dirname "$0")/../stress/common.sh"
 number=$(awk '$2 == "KTR_ABI" { print $3 }' include/ktr/version.h)
-recorded=tests/abi/program-$number.txt
 
 # ---- what is shared ----
-gcc -std=gnu11 -g -fno-eliminate-unused-debug-types -Iinclude -c tests/abi/surface.c -o "$dir/surface.o" || exit 1
-python3 tests/abi/layout.py "$dir/surface.o" ktr_site ktr_module ktr_class ktr_arg_type ktr_options ktr_stats ktr_stack \
-	ktr_knob >"$dir/surface" || exit 1
-nm -D --defined-only "$O/lib/libktr.so" | awk '$2 != "A" { print "symbol " $3 }' | LC_ALL=C sort >>"$dir/surface"
-[ "$(wc -l <"$dir/surface")" -gt 100 ] || fail "only $(wc -l <"$dir/surface") lines of what is shared"
-stray=$(sed -n 's/^symbol //p' "$dir/surface" | grep -vE '^(ktr_|vfork@)')
-[ -z "$stray" ] || fail "libktr.so exports $stray"
-if [ "${1:-}" = record ]; then
-	cp "$dir/surface" "$recorded"
-elif [ ! -e "$recorded" ]; then
-	fail "nothing is recorded for KTR_ABI $number: sh tests/cli/abi.sh record"
-else
-	LC_ALL=C sort "$dir/surface" >"$dir/now"
-	gone=$(LC_ALL=C sort "$recorded" | LC_ALL=C comm -13 "$dir/now" -)
-	[ -z "$gone" ] || fail "programs built before rely on what has changed; KTR_ABI (include/ktr/version.h) has to rise,
-and sh tests/cli/abi.sh record:
+# surface RECORDED NUMBER SOURCE LIBRARY STRUCTURE...
+surface() {
+	recorded=$1 name=$2 source=$3 library=$4
+	shift 4
+	gcc -std=gnu11 -g -fno-eliminate-unused-debug-types -Iinclude -c "$source" -o "$dir/surface.o" || exit 1
+	python3 tests/abi/layout.py "$dir/surface.o" "$@" >"$dir/surface" || exit 1
+	nm -D --defined-only "$library" | awk '$2 != "A" { print "symbol " $3 }' | LC_ALL=C sort >>"$dir/surface"
+	[ "$(wc -l <"$dir/surface")" -gt 100 ] || fail "only $(wc -l <"$dir/surface") lines of what is shared"
+	stray=$(sed -n 's/^symbol //p' "$dir/surface" | grep -vE '^(ktr_|vfork@)')
+	[ -z "$stray" ] || fail "$library exports $stray"
+	if [ "$record" = record ]; then
+		cp "$dir/surface" "$recorded"
+	elif [ ! -e "$recorded" ]; then
+		fail "nothing is recorded for $name: sh tests/cli/abi.sh record"
+	else
+		LC_ALL=C sort "$dir/surface" >"$dir/now"
+		gone=$(LC_ALL=C sort "$recorded" | LC_ALL=C comm -13 "$dir/now" -)
+		[ -z "$gone" ] || fail "programs built before rely on what has changed; $name (include/ktr/version.h) has to
+rise, and sh tests/cli/abi.sh record:
 $gone"
-fi
+	fi
+}
+record=${1:-}
+surface "tests/abi/program-$number.txt" "KTR_ABI $number" tests/abi/surface.c "$O/lib/libktr.so" \
+	ktr_site ktr_module ktr_class ktr_arg_type ktr_options ktr_stats ktr_stack ktr_knob
+major=$(awk '$2 == "KTR_VERSION_MAJOR" { print $3 }' include/ktr/version.h)
+surface "tests/abi/reader-$major.txt" "KTR_VERSION_MAJOR $major" tests/abi/reader.c "$O/lib/libktrread.so" \
+	ktr_source_kind ktr_event_kind ktr_reader_arg ktr_reader_site ktr_reader_thread ktr_event_bytes ktr_event ktr_loss \
+	ktr_note ktr_reader_info ktr_reader_options ktr_sink ktr_error ktr_packet_header ktr_trace_clock ktr_sidecar
 
 # ---- another number ----
 # headers NAME SCRIPT: a copy of the headers, changed.

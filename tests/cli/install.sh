@@ -39,7 +39,18 @@ reader() {
 	[ -s "$dir/events.c" ] || fail "ktr_reader.3 has no example"
 	# shellcheck disable=SC2046
 	$cc "$dir/events.c" -o "$dir/events" $(pkg-config --cflags --libs ktrread) || fail "ktrread"
-	"$dir/events" "$dir/shared.trace" >"$dir/log" || fail "the reader's example"
+	is "what a reader needs of ours" \
+		"$(objdump -p "$dir/events" | awk '$1 == "NEEDED" && $2 !~ /^libc\./ { print $2 }')" libktrread.so.0
+	LD_LIBRARY_PATH=$1/lib "$dir/events" "$dir/shared.trace" >"$dir/log" || fail "the reader's example"
+	is "events read" "$(grep -c 'packet [0-9]* from' "$dir/log")" 1000
+	# The archive, with nothing shared where all archives are there.
+	rm -f "$1/lib/libktrread.so"
+	for static in -static ''; do
+		# shellcheck disable=SC2046,SC2086
+		$cc $static "$dir/events.c" -o "$dir/static" $(pkg-config --static --cflags --libs ktrread) 2>"$dir/err" && break
+	done
+	is "with the archive" "$("$dir/static" "$dir/shared.trace" 2>&1 | cmp - "$dir/log" && echo same)" same
+	ln -s libktrread.so.0 "$1/lib/libktrread.so"
 }
 
 completions() {
@@ -102,7 +113,7 @@ magic() {
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" install
 mv "$dir/stage/opt/ktr" "$dir/moved"
 use "$dir/moved"
-reader
+reader "$dir/moved"
 completions "$dir/moved/share"
 magic "$dir/moved"
 grep -q "$dir" "$dir/moved/lib/pkgconfig"/*.pc && fail "a .pc file names the build's directory"

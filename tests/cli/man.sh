@@ -152,7 +152,7 @@ run_page() {
 	[ -s "$dir/commands" ] || return
 	work=$dir/work.$(basename "$1")
 	mkdir "$work"
-	cp "$dir"/*.conf "$dir/hello" "$dir/lines" "$dir/set" "$dir/open" "$dir/events" "$work"
+	cp "$dir"/*.conf "$dir/hello" "$dir/lines" "$dir/set" "$dir/open" "$dir/events" "$dir/classes" "$work"
 	live_begin
 	KTR_SESSION=hello KTR_KEEP_SESSION=1 KTR_MASK=all "$dir/hello" || fail "hello"
 	(cd "$work" && "$ktr" run ./lines </etc/passwd) >"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
@@ -176,8 +176,10 @@ examples() {
 	done
 	ldw=
 	[ ! -e /usr/include/elfutils/libdwfl.h ] || ldw=-ldw
-	build events "$O/lib/libktrread.a -ljansson -lm $ldw"
-	for name in hello lines set open events; do
+	for name in events classes; do
+		build $name "$O/lib/libktrread.a -ljansson -lm $ldw"
+	done
+	for name in hello lines set open events classes; do
 		[ -x "$dir/$name" ] || return
 	done
 	knobs
