@@ -434,6 +434,11 @@ static int filter_make(struct ktr__filter *filter, const char *text, int later, 
 	return rc ? rc : filter_make_never(filter, err);
 }
 
+int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id)
+{
+	return id >= filter->n_sites || !filter->site[id].made || filter->site[id].n_ops;
+}
+
 const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n)
 {
 	*n = filter->n_never;

@@ -82,6 +82,9 @@ void ktr__filter_free(struct ktr__filter *filter);
  */
 const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n);
 
+/* Does whether an event of the site passes depend on more than the site? */
+int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id);
+
 /* Does the event pass? One reader's events, one thread at a time. */
 int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event);
 

@@ -110,7 +110,6 @@ static int oncpu_event(struct ktr_sink *sink, const struct ktr_event *event)
 int ktr__oncpu_init(struct ktr__oncpu *oncpu, const struct ktr_reader *reader)
 {
 	memset(oncpu, 0, sizeof(*oncpu));
-	oncpu->sink.event = oncpu_event;
 	oncpu->reader = reader;
 	oncpu->n_sites = ktr_reader_n_sites(reader);
 	oncpu->n_threads = ktr_reader_n_threads(reader);
@@ -118,8 +117,13 @@ int ktr__oncpu_init(struct ktr__oncpu *oncpu, const struct ktr_reader *reader)
 	oncpu->thread = calloc(oncpu->n_threads + 1, sizeof(*oncpu->thread));
 	if (!oncpu->kind || !oncpu->thread)
 		return -ENOMEM;
-	for (unsigned i = 0; i < oncpu->n_sites; i++)
+	for (unsigned i = 0; i < oncpu->n_sites; i++) {
 		oncpu->kind[i] = oncpu_kind(ktr_reader_site(reader, i));
+		oncpu->listens |= oncpu->kind[i] != KTR__KERNEL_NONE;
+	}
+	/* Without the kernel's events there is nothing to tell, and nothing to listen to. */
+	if (oncpu->listens)
+		oncpu->sink.event = oncpu_event;
 	return 0;
 }
 

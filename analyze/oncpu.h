@@ -52,6 +52,7 @@ struct ktr__oncpu {
 	unsigned n_threads;
 	uint8_t *kind; /* owned; by site: enum ktr__kernel_site */
 	unsigned n_sites;
+	int listens;	   /* some site is the kernel's */
 	uint64_t known_ns; /* of the first switch of any thread; 0: there is none */
 	uint64_t last_ns;  /* of all events seen */
 	struct ktr__oncpu_absence absence[KTR__ONCPU_ABSENCES]; /* the longest first */

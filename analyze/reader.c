@@ -11,6 +11,8 @@
  * else READER_HOLD_NS after it was first seen. That is by when it was seen, not by its own time:
  * clocks of events drift.
  */
+#include "analyze/reader.h"
+
 #include "analyze/core_source.h"
 #include "analyze/merge.h"
 #include "analyze/pulse.h"
@@ -53,6 +55,8 @@ struct ktr_reader {
 	struct ktr__watch watch;      /* follow */
 	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
 	int over;                     /* follow: nothing more will come */
+	uint8_t *spare;               /* owned, by site: its arguments are not wanted; NULL: all are */
+	uint32_t n_spare;
 	char *path;
 };
 
@@ -206,6 +210,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 	ktr__watch_close(&reader->watch);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);
+	free(reader->spare);
 	free(reader->path);
 	free(reader);
 }
@@ -264,7 +269,8 @@ static int reader_is_early(struct ktr_reader *reader)
 	return top->seen_ns > reader->mature_ns;
 }
 
-int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
+/* ktr_reader_next(), but the event stays where it is: it is that of reader->last. */
+static inline int reader_step(struct ktr_reader *reader)
 {
 	int rc;
 
@@ -281,10 +287,26 @@ int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
 	if (reader->merge.heap[0].cursor->seen_ns > reader->mature_ns && reader_is_early(reader))
 		return KTR_READ_WAIT;
 	reader->last = reader->merge.heap[0].cursor;
-	reader_copy(&reader->last->event, event);
 	if (reader->source.follow)
-		ktr__source_span(&reader->source, event->time_ns, event->time_ns);
+		ktr__source_span(&reader->source, reader->last->event.time_ns, reader->last->event.time_ns);
 	return KTR_READ_EVENT;
+}
+
+int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
+{
+	int what = reader_step(reader);
+
+	if (what == KTR_READ_EVENT)
+		reader_copy(&reader->last->event, event);
+	return what;
+}
+
+int ktr__reader_next(struct ktr_reader *reader, const struct ktr_event **event)
+{
+	int what = reader_step(reader);
+
+	*event = what == KTR_READ_EVENT ? &reader->last->event : NULL;
+	return what;
 }
 
 /* How long to sleep at most, given when the next event may be handed out. [ns] */
@@ -394,6 +416,40 @@ static int reader_refilter(struct ktr_reader *reader)
 	return rc < 0 ? reader_fail(reader, rc) : 0;
 }
 
+/* Has the codec pass over arguments that neither the caller nor the filter looks at. */
+static void reader_spare(struct ktr_reader *reader)
+{
+	const struct ktr__filter *filter = reader->source.filter;
+	struct ktr__tables *tables = &reader->source.tables;
+
+	for (uint32_t id = 1; id < reader->n_spare; id++) {
+		struct ktr__program *program = &tables->program[id];
+		int spare = reader->spare[id] && !(filter && ktr__filter_looks(filter, id));
+
+		if (program->ready)
+			program->ready = spare ? KTR__PROGRAM_SPARE : KTR__PROGRAM_READY;
+	}
+}
+
+int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, const void *context)
+{
+	struct ktr__tables *tables = &reader->source.tables;
+
+	if (reader->spare)
+		memset(reader->spare, 0, reader->n_spare);
+	reader_spare(reader);
+	free(reader->spare);
+	reader->n_spare = 0;
+	reader->spare = wants && tables->n_sites ? calloc(tables->n_sites, 1) : NULL;
+	if (!reader->spare)
+		return wants && tables->n_sites ? -ENOMEM : 0;
+	reader->n_spare = tables->n_sites;
+	for (uint32_t id = 1; id < reader->n_spare; id++)
+		reader->spare[id] = tables->site[id] && !wants(context, tables->site[id]);
+	reader_spare(reader);
+	return 0;
+}
+
 int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)
 {
 	struct ktr__source *source = &reader->source;
@@ -414,6 +470,7 @@ int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_er
 	ktr__filter_free(source->filter);
 	source->filter = filter;
 	source->never = filter ? ktr__filter_never(filter, &source->n_never) : NULL;
+	reader_spare(reader);
 	rc = reader_refilter(reader);
 	return rc ? ktr_error_at(err, reader->path, 0, 0, -rc, "%s", strerror(-rc)) : 0;
 }
@@ -423,12 +480,11 @@ uint64_t ktr_reader_n_filtered(const struct ktr_reader *reader)
 	return reader->source.n_filtered;
 }
 
-static int reader_tell(int what, struct ktr_reader *reader, const struct ktr_event *event,
-		       struct ktr_sink *sink)
+static inline int reader_tell(int what, struct ktr_reader *reader, struct ktr_sink *sink)
 {
 	switch (what) {
 	case KTR_READ_EVENT:
-		return sink->event ? sink->event(sink, event) : 0;
+		return sink->event ? sink->event(sink, &reader->last->event) : 0;
 	case KTR_READ_LOSS:
 		return sink->loss ? sink->loss(sink, ktr_reader_loss(reader)) : 0;
 	default:
@@ -438,12 +494,11 @@ static int reader_tell(int what, struct ktr_reader *reader, const struct ktr_eve
 
 int ktr_reader_walk(struct ktr_reader *reader, struct ktr_sink *const *sinks, unsigned n_sinks)
 {
-	struct ktr_event event;
 	int what, rc;
 
-	while ((what = ktr_reader_next(reader, &event)) > 0)
+	while ((what = reader_step(reader)) > 0)
 		for (unsigned i = 0; i < n_sinks; i++) {
-			rc = reader_tell(what, reader, &event, sinks[i]);
+			rc = reader_tell(what, reader, sinks[i]);
 			if (rc)
 				return rc;
 		}

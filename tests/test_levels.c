@@ -35,6 +35,16 @@ static void columns_and_borders_agree(void)
 		}
 		CU_ASSERT_EQUAL(ktr__grid_column(&g, 0), 0);
 		CU_ASSERT_EQUAL(ktr__grid_column(&g, UINT64_MAX), g.n_columns - 1);
+		/* Asked one moment after the other, forth and back: the same. */
+		for (unsigned i = 0; i <= 2 * g.n_columns; i++) {
+			unsigned c = i <= g.n_columns ? i : 2 * g.n_columns - i;
+			uint64_t ns = ktr__grid_border(&g, c);
+
+			for (uint64_t at = ns - (ns > 1 ? 2 : 0); at < ns + 2; at++)
+				CU_ASSERT_EQUAL(ktr__grid_at(&g, at), ktr__grid_column(&g, at));
+		}
+		CU_ASSERT_EQUAL(ktr__grid_at(&g, UINT64_MAX), g.n_columns - 1);
+		CU_ASSERT_EQUAL(ktr__grid_at(&g, 0), 0);
 	}
 }
 

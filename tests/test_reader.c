@@ -7,6 +7,7 @@
 #include "suite.h"
 
 #include "analyze/packets.h"
+#include "analyze/reader.h"
 #include "writer/drain.h"
 #include "writer/packet.h"
 
@@ -329,6 +330,64 @@ static void one_walk_feeds_many_sinks(void)
 	made_close(&made);
 }
 
+static int reader_wants_first(const void *context, const struct ktr_reader_site *site)
+{
+	CU_ASSERT_STRING_EQUAL(context, "context");
+	return site->id == 1;
+}
+
+/*
+ * Arguments that nobody wants are passed over, those that a filter looks at are not: the events are the
+ * same. Then all are wanted again.
+ */
+static void arguments_that_nobody_wants(void)
+{
+	static const char *const filters[] = { NULL, "n > 0", "class == net", "b == 65535", "msg ~ \"*k\"" };
+	struct made made;
+
+	made_open(&made);
+	reader_fill(&made);
+	made_trace(&made);
+	for (unsigned i = 0; i < 2 * 5; i++) {
+		struct ktr_reader_options options = { .size = sizeof(options), .reverse = i % 2 };
+		struct ktr_reader *all, *some;
+		const struct ktr_event *a, *b;
+		int what;
+
+		CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &all, NULL) == 0);
+		CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &some, NULL) == 0);
+		CU_ASSERT(ktr__reader_wants(some, reader_wants_first, "context") == 0);
+		CU_ASSERT(ktr_reader_filter(all, filters[i / 2], NULL) == 0);
+		CU_ASSERT(ktr_reader_filter(some, filters[i / 2], NULL) == 0);
+		do {
+			what = ktr__reader_next(all, &a);
+			CU_ASSERT_FATAL(ktr__reader_next(some, &b) == what);
+			if (what != KTR_READ_EVENT) {
+				CU_ASSERT(a == NULL && b == NULL);
+				continue;
+			}
+			CU_ASSERT(a->time_ns == b->time_ns && a->index == b->index && a->cpu == b->cpu &&
+				  a->keep == b->keep && a->approx == b->approx);
+			CU_ASSERT(a->site->id == b->site->id && a->thread->tid == b->thread->tid);
+			if (a->site->id == 1) {
+				CU_ASSERT(a->arg[0] == b->arg[0] && a->str[1].n_bytes == b->str[1].n_bytes);
+				CU_ASSERT(memcmp(a->str[1].bytes ? a->str[1].bytes : "",
+						 b->str[1].bytes ? b->str[1].bytes : "",
+						 a->str[1].n_bytes) == 0);
+			}
+		} while (what != KTR_READ_END);
+		CU_ASSERT(ktr_reader_n_filtered(all) == ktr_reader_n_filtered(some));
+		CU_ASSERT(ktr_reader_filter(some, NULL, NULL) == 0);
+		CU_ASSERT(ktr__reader_wants(some, NULL, NULL) == 0);
+		CU_ASSERT(ktr_reader_seek(some, options.reverse ? 2001 : 2000) == 0);
+		CU_ASSERT_FATAL(ktr__reader_next(some, &b) == KTR_READ_EVENT);
+		CU_ASSERT(b->time_ns == 2000 && b->arg[1] == 65535 && b->arg[2] == UINT64_MAX);
+		ktr_reader_close(all);
+		ktr_reader_close(some);
+	}
+	made_close(&made);
+}
+
 /* Anchors in which UTC was set back by 3 s, and later drifts as clocks do; and a clock that went wrong. */
 static void clocks_that_jump_are_told(void)
 {
@@ -415,4 +474,4 @@ SUITE(reader, TEST(clocks_that_jump_are_told), TEST(what_comes_is_followed),
       TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
       TEST(seeking_again_and_again), TEST(what_the_source_says_of_itself),
       TEST(losses_stand_where_events_are_missing), TEST(a_long_trace_is_found_by_time),
-      TEST(one_walk_feeds_many_sinks));
+      TEST(one_walk_feeds_many_sinks), TEST(arguments_that_nobody_wants));

@@ -6,6 +6,7 @@
 #include "tools/pair_option.h"
 #include "tools/picture.h"
 
+#include "analyze/reader.h"
 #include "visualize/plot.h"
 #include "visualize/term.h"
 
@@ -185,7 +186,9 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	rc = plot_filter(c, plot, reader);
 	if (rc != 0)
 		return rc;
-	rc = ktr_reader_walk(reader, &sink, 1);
+	rc = ktr__reader_wants(reader, ktr__plot_wants, plot);
+	if (rc == 0)
+		rc = ktr_reader_walk(reader, &sink, 1);
 	if (c->picture.filter == NULL)
 		ktr__plot_seen(plot, ktr_reader_n_filtered(reader));
 	if (rc == 0)

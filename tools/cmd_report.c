@@ -9,6 +9,8 @@
 #include "tools/report.h"
 #include "tools/walk.h"
 
+#include "analyze/reader.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,14 +110,26 @@ static int report_print(const struct report_command *c, const struct report *rep
 	return rc && !ferror(to) ? fail(c->walk.find.command, "no memory") : 0;
 }
 
+/* What looks at the arguments of events: spans, states and counters; pairs by hand; who left a CPU. */
+struct report_sinks {
+	struct ktr__oncpu oncpu;
+	struct ktr__tally *tally;
+};
+
+static int report_wants(const void *context, const struct ktr_reader_site *site)
+{
+	const struct report_sinks *sinks = context;
+
+	return site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens;
+}
+
 /* Reports on the source that the operands name. The exit status. */
 static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 {
 	struct walk walk = c->walk;
 	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__oncpu oncpu;
-	struct ktr__tally *tally;
+	struct report_sinks sinks;
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
@@ -124,22 +138,23 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		walk_close(&walk);
 		return fail_with(walk.find.command, &err);
 	}
-	if (ktr__tally_new(&tally, walk.reader, &options) || ktr__oncpu_init(&oncpu, walk.reader)) {
+	if (ktr__tally_new(&sinks.tally, walk.reader, &options) || ktr__oncpu_init(&sinks.oncpu, walk.reader) ||
+	    ktr__reader_wants(walk.reader, report_wants, &sinks)) {
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
-	rc = walk_run(&walk, (struct ktr_sink *[]){ ktr__tally_sink(tally), &oncpu.sink }, 2);
+	rc = walk_run(&walk, (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink }, 2);
 	if (!rc)
-		rc = ktr__tally_finish(tally);
-	ktr__oncpu_finish(&oncpu);
+		rc = ktr__tally_finish(sinks.tally);
+	ktr__oncpu_finish(&sinks.oncpu);
 	if (rc && !walk.partial)
 		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
 	rc = report_print(c,
 			  &(struct report){
 				  .reader = walk.reader,
 				  .info = walk.info,
-				  .tally = tally,
-				  .oncpu = &oncpu,
+				  .tally = sinks.tally,
+				  .oncpu = &sinks.oncpu,
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
@@ -149,8 +164,8 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 			  },
 			  to) |
 	     (rc != 0);
-	ktr__oncpu_free(&oncpu);
-	ktr__tally_free(tally);
+	ktr__oncpu_free(&sinks.oncpu);
+	ktr__tally_free(sinks.tally);
 	return walk_close(&walk) | rc;
 }
 

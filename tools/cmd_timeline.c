@@ -6,6 +6,7 @@
 #include "tools/pager.h"
 #include "tools/picture.h"
 
+#include "analyze/reader.h"
 #include "visualize/chart_timeline.h"
 #include "visualize/frame.h"
 #include "visualize/page.h"
@@ -237,6 +238,8 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	o.n_columns = c->picture.output == NULL ? ktr__term_columns(&c->term)
 						: ktr__chart_timeline_columns(c->picture.width);
 	rc = ktr__timeline_init(&t, info, &o);
+	if (rc == 0)
+		rc = t.error = ktr__reader_wants(reader, ktr__timeline_wants, &t);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, &sink, 1);
 	if (rc < 0 && t.error == 0)

@@ -8,6 +8,7 @@
  */
 #include "tools/walk.h"
 
+#include "analyze/reader.h"
 #include "visualize/when.h"
 
 #include <errno.h>
@@ -147,16 +148,16 @@ static void walk_note(struct walk *walk, const struct ktr_note *note)
 
 int walk_count(struct walk *walk, uint64_t *n)
 {
-	struct ktr_event event;
+	const struct ktr_event *event;
 	int what;
 
 	*n = 0;
-	while ((what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
+	while ((what = ktr__reader_next(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0)
 			return walk_failed(walk, walk->reader);
 		if (what == KTR_READ_NOTE)
 			walk_note(walk, ktr_reader_note(walk->reader));
-		if (what == KTR_READ_EVENT && walk_is_outside(walk, &event))
+		if (what == KTR_READ_EVENT && walk_is_outside(walk, event))
 			break;
 		*n += what == KTR_READ_EVENT;
 	}
@@ -242,10 +243,10 @@ static int walk_tell(struct walk *walk, int what, const struct ktr_event *event,
 
 int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 {
-	struct ktr_event event;
+	const struct ktr_event *event;
 	int what, rc = 0;
 
-	while (!rc && (what = ktr_reader_next(walk->reader, &event)) != KTR_READ_END) {
+	while (!rc && (what = ktr__reader_next(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0) {
 			walk_failed(walk, walk->reader);
 			walk->partial = 1;
@@ -258,7 +259,7 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 		if (what == KTR_READ_LOSS)
 			walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
 		if (what == KTR_READ_EVENT) {
-			if (walk_is_outside(walk, &event))
+			if (walk_is_outside(walk, event))
 				break;
 			if (walk->n_skip) {
 				walk->n_skip--;
@@ -266,7 +267,7 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 			}
 			walk->n_events++;
 		}
-		rc = walk_tell(walk, what, &event, sinks, n_sinks);
+		rc = walk_tell(walk, what, event, sinks, n_sinks);
 		if (!rc && walk->n_head && walk->n_events == walk->n_head)
 			break;
 	}

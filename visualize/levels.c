@@ -28,6 +28,8 @@ void ktr__grid_init(struct ktr__grid *grid, uint64_t from_ns, uint64_t to_ns, un
 	grid->width_ns = span / n_columns;
 	grid->left_ns = span % n_columns;
 	grid->per_ns = (double)n_columns / (double)span;
+	grid->at = 0;
+	grid->at_ns = grid->at_width_ns = 0;
 }
 
 uint64_t ktr__grid_border(const struct ktr__grid *grid, unsigned column)
@@ -62,6 +64,14 @@ unsigned ktr__grid_column(const struct ktr__grid *grid, uint64_t ns)
 	if (column + 1 < grid->n_columns && ktr__grid_border(grid, column + 1) <= ns)
 		return column + 1;
 	return column;
+}
+
+unsigned ktr__grid_move(struct ktr__grid *grid, uint64_t ns)
+{
+	grid->at = ktr__grid_column(grid, ns);
+	grid->at_ns = ktr__grid_border(grid, grid->at);
+	grid->at_width_ns = ktr__grid_border(grid, grid->at + 1) - grid->at_ns;
+	return grid->at;
 }
 
 /* A label that has been there since before the window starts in its first column. */

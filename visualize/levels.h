@@ -25,6 +25,10 @@ struct ktr__grid {
 	uint64_t width_ns;  /* of a column, without what is left over */
 	uint64_t left_ns;   /* what the columns share beyond that: below n_columns */
 	double per_ns;      /* [columns] */
+	/* ktr__grid_at(): the column asked for last. */
+	unsigned at;
+	uint64_t at_ns;       /* where it begins */
+	uint64_t at_width_ns; /* 0: none was asked for */
 };
 
 /* Sets a window up; widens an empty one to 1 ns and lowers n_columns where time is shorter. */
@@ -32,6 +36,14 @@ void ktr__grid_init(struct ktr__grid *grid, uint64_t from_ns, uint64_t to_ns, un
 
 /* The column of a moment; moments outside are in the first or the last. */
 unsigned ktr__grid_column(const struct ktr__grid *grid, uint64_t ns);
+
+unsigned ktr__grid_move(struct ktr__grid *grid, uint64_t ns);
+
+/* The same where moments come in order of time: most are in the column of the one before. */
+static inline unsigned ktr__grid_at(struct ktr__grid *grid, uint64_t ns)
+{
+	return ns - grid->at_ns < grid->at_width_ns ? grid->at : ktr__grid_move(grid, ns);
+}
 
 /* Where a column begins; that of n_columns is to_ns. */
 uint64_t ktr__grid_border(const struct ktr__grid *grid, unsigned column);

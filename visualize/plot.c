@@ -95,6 +95,26 @@ const char *ktr__plot_filter(const struct ktr__plot *plot)
 	return plot->options.pair != NULL ? NULL : plot->kind->filter;
 }
 
+int ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
+{
+	const struct ktr__plot *plot = of;
+
+	return plot->options.pair != NULL || plot->kind->wants == NULL || plot->kind->wants(plot, site);
+}
+
+int ktr__plot_wants_none(const struct ktr__plot *plot, const struct ktr_reader_site *site)
+{
+	(void)plot;
+	(void)site;
+	return 0;
+}
+
+int ktr__plot_wants_kinds(const struct ktr__plot *plot, const struct ktr_reader_site *site)
+{
+	(void)plot;
+	return site->kind != KTR_KIND_EVENT;
+}
+
 void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events)
 {
 	plot->n_events += n_events;

@@ -44,6 +44,8 @@ struct ktr__plot_kind {
 	void (*end)(struct ktr__plot *plot);
 	const char *
 		filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
+	/* Does it look at the arguments of the site's events? NULL: of all. */
+	int (*wants)(const struct ktr__plot *plot, const struct ktr_reader_site *site);
 };
 
 #define KTR__PLOT_COLUMNS 300u /* of charts over time */
@@ -77,6 +79,16 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 
 /* What a reader of all of the trace may be told to leave out, or NULL; see ktr__plot_seen(). */
 const char *ktr__plot_filter(const struct ktr__plot *plot);
+
+/*
+ * Of which sites a reader is to fill in arguments: a ktr__reader_wants_fn, the context is the plot, which
+ * is set up.
+ */
+int ktr__plot_wants(const void *plot, const struct ktr_reader_site *site);
+
+/* Two answers of kinds: none, and those that are no plain events. */
+int ktr__plot_wants_none(const struct ktr__plot *plot, const struct ktr_reader_site *site);
+int ktr__plot_wants_kinds(const struct ktr__plot *plot, const struct ktr_reader_site *site);
 
 /* So many events were left out by it. */
 void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events);

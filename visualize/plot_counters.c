@@ -196,4 +196,6 @@ const struct ktr__plot_kind ktr__plot_counters = { "counters",
 						   NULL,
 						   counters_draw,
 						   counters_end,
-						   "kind == \"counter\"" };
+						   "kind == \"counter\"",
+	ktr__plot_wants_kinds
+};

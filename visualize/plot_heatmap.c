@@ -176,5 +176,6 @@ const struct ktr__plot_kind ktr__plot_heatmap = {
 	heatmap_loss,
 	heatmap_draw,
 	heatmap_end,
-	"kind in (\"start\", \"stop\", \"state\")"
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
 };

@@ -215,7 +215,8 @@ const struct ktr__plot_kind ktr__plot_latency = {
 	latency_loss,
 	latency_draw,
 	latency_end,
-	"kind in (\"start\", \"stop\", \"state\")"
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
 };
 
 const struct ktr__plot_kind ktr__plot_gaps = {
@@ -228,7 +229,8 @@ const struct ktr__plot_kind ktr__plot_gaps = {
 	latency_loss,
 	gaps_draw,
 	latency_end,
-	NULL
+	NULL,
+	ktr__plot_wants_none
 };
 
 const struct ktr__plot_kind ktr__plot_compare = {
@@ -241,5 +243,6 @@ const struct ktr__plot_kind ktr__plot_compare = {
 	latency_loss,
 	compare_draw,
 	latency_end,
-	"kind in (\"start\", \"stop\", \"state\")"
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
 };

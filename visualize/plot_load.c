@@ -283,5 +283,6 @@ const struct ktr__plot_kind ktr__plot_load = {
 	1,          0,
 	load_begin, load_event,
 	NULL,       load_draw,
-	load_end,   NULL
+	load_end,   NULL,
+	ktr__plot_wants_none
 };

@@ -82,7 +82,7 @@ static int rate_event(struct ktr__plot *plot, const struct ktr_event *event)
 		return -ENOMEM;
 	series = &rate->series[rate->site[site->id] - 1];
 	series->n++;
-	series->column[ktr__grid_column(&plot->grid, event->time_ns)]++;
+	series->column[ktr__grid_at(&plot->grid, event->time_ns)]++;
 	return 0;
 }
 
@@ -235,8 +235,11 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	return ktr__chart_end(&chart, err);
 }
 
-const struct ktr__plot_kind ktr__plot_rate = { "rate",     "events per second over time, by class",
-					       1,          1,
-					       rate_begin, rate_event,
-					       NULL,       rate_draw,
-					       rate_end,   NULL };
+const struct ktr__plot_kind ktr__plot_rate = {
+	"rate",     "events per second over time, by class",
+	1,          1,
+	rate_begin, rate_event,
+	NULL,       rate_draw,
+	rate_end,   NULL,
+	ktr__plot_wants_none
+};

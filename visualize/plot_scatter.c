@@ -106,6 +106,14 @@ static void scatter_know(struct ktr__plot *plot, struct scatter_site *at,
 		ktr__label_clean(s->used, sizeof(s->used), site->name, strlen(site->name));
 }
 
+static int scatter_wants(const struct ktr__plot *plot, const struct ktr_reader_site *site)
+{
+	const struct ktr__plot_options *o = &plot->options;
+
+	return o->y != NULL && scatter_argument(site, o->y) != SCATTER_NONE &&
+	       (o->site == NULL || ktr__pattern_is_site(o->site, site));
+}
+
 static double scatter_value(const struct ktr__plot *plot, const struct ktr_event *event, int arg)
 {
 	double value;
@@ -277,5 +285,6 @@ const struct ktr__plot_kind ktr__plot_scatter = {
 	NULL,
 	scatter_draw,
 	scatter_end,
-	NULL
+	NULL,
+	scatter_wants
 };

@@ -155,5 +155,6 @@ const struct ktr__plot_kind ktr__plot_states = {
 	NULL,
 	states_draw,
 	states_end,
-	"kind == \"state\""
+	"kind == \"state\"",
+	ktr__plot_wants_kinds
 };

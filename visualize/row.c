@@ -164,7 +164,7 @@ int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 		if (row->marks == NULL)
 			return -ENOMEM;
 	}
-	mark = &row->marks[ktr__grid_column(&rows->grid, ns)];
+	mark = &row->marks[ktr__grid_at(&rows->grid, ns)];
 	*mark += *mark < UINT32_MAX;
 	return 0;
 }

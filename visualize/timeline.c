@@ -297,6 +297,13 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 	return ktr__rows_init(&t->rows, &grid);
 }
 
+int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site)
+{
+	const struct ktr__timeline *t = timeline;
+
+	return site->kind != KTR_KIND_EVENT && t->options.by != KTR__BY_CPUS;
+}
+
 int ktr__timeline_end(struct ktr__timeline *t)
 {
 	/* Behind the last event nothing is known: bars end there, not at the window's end. */

@@ -69,6 +69,9 @@ struct ktr__timeline {
 int ktr__timeline_init(struct ktr__timeline *timeline, const struct ktr_reader_info *info,
 		       const struct ktr__timeline_options *options);
 
+/* Of which sites it looks at the arguments: a ktr__reader_wants_fn, the context is the timeline, set up. */
+int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site);
+
 /* Draws everything out to the end of the window. 0 or -ENOMEM. */
 int ktr__timeline_end(struct ktr__timeline *timeline);
 void ktr__timeline_free(struct ktr__timeline *timeline);

@@ -257,18 +257,27 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 	walk->n_left = head->n_events;
 }
 
-/* Where the string at `at` ends; NULL where it has no NUL. Most end within a word or two. */
-static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
+/* The lowest bit that is set is in the first byte that is zero; 0: none is. */
+static inline uint64_t codec_zeros(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101u;
 
-	for (int i = 0; i < 2 && end - at >= 8; i++, at += 8) {
-		uint64_t word = codec_load64(at);
+	return (word - ones) & ~word & (ones << 7);
+}
 
-		/* The lowest bit that is set is in the first byte that is zero. */
-		word = (word - ones) & ~word & (ones << 7);
-		if (word)
-			return at + (__builtin_ctzll(word) >> 3);
+/*
+ * Where the string at `at` ends; NULL where it has no NUL. Most end within two words, and in which of them
+ * cannot be foretold: that is no branch.
+ */
+static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
+{
+	if (likely(end - at >= 16)) {
+		uint64_t low = codec_zeros(codec_load64(at)), high = codec_zeros(codec_load64(at + 8));
+		uint64_t found = low ? low : high;
+
+		if (likely(found))
+			return at + (low ? 0 : 8) + (__builtin_ctzll(found) >> 3);
+		at += 16;
 	}
 	return memchr(at, 0, (size_t)(end - at));
 }
@@ -373,6 +382,40 @@ static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_
 	return 6;
 }
 
+/*
+ * Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet.
+ * Offsets among the numbers tell how many bytes of them lie between two strings.
+ */
+static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end,
+					     const struct ktr__program *program)
+{
+	unsigned before = 0;
+	size_t n;
+
+	for (unsigned left = program->payload; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		n = program->off[i] - before;
+		before = program->off[i];
+		if ((size_t)(end - at) < n)
+			return NULL;
+		at += n;
+		if (likely(program->type[i] == KTR_ARG_STR)) {
+			at = codec_get_nul(at, end);
+			if (!at)
+				return NULL;
+			at++;
+			continue;
+		}
+		n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
+		if ((size_t)(end - at) < n)
+			return NULL;
+		at += n;
+	}
+	n = program->fixed - before;
+	return (size_t)(end - at) < n ? NULL : at + n;
+}
+
 /* What is not numbers alone. The end, or NULL: the bytes make no sense. */
 static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t *p, unsigned used,
 				     uint32_t id, struct ktr_event *event, struct ktr__found *found)
@@ -381,6 +424,8 @@ static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t
 
 	if (walk->end < at)
 		return NULL;
+	if (walk->programs[id >> 1].ready == KTR__PROGRAM_SPARE && !(id & 1))
+		return codec_skip_args(at, walk->end, &walk->programs[id >> 1]);
 	if (id >> 1)
 		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);
 	if ((id & 1) || walk->end - at < CODEC_UNKNOWN_BYTES)
@@ -418,7 +463,7 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	if (unlikely(found->site >= walk->n_programs))
 		return id >> 1 ? -ENOENT : -EBADMSG;
 	program = &walk->programs[found->site];
-	if (unlikely(program->payload || !program->ready)) {
+	if (program->payload || program->ready != KTR__PROGRAM_READY) {
 		if (found->site && !program->ready)
 			return -ENOENT;
 		end = codec_get_rest(walk, p, used, id, event, found);
@@ -440,24 +485,6 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	walk->time_ns = ns;
 	walk->n_left--;
 	return 1;
-}
-
-/* Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet. */
-static const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end, const struct ktr__program *program)
-{
-	for (unsigned i = 0; i < program->n_args && at; i++) {
-		const struct codec_type *type = &codec_types[program->type[i]];
-		size_t left = (size_t)(end - at), n = type->width;
-
-		if (program->type[i] == KTR_ARG_STR) {
-			at = codec_get_nul(at, end);
-			n = 1;
-		} else if (program->type[i] == KTR_ARG_STACK) {
-			n = left < 2 ? 2 : 2 + codec_load16(at) * (size_t)8;
-		}
-		at = at && n <= (size_t)(end - at) ? at + n : NULL;
-	}
-	return at;
 }
 
 uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)

@@ -17,12 +17,15 @@
  */
 struct ktr__program {
 	uint8_t n_args;
-	uint8_t ready;		     /* 1 */
+	uint8_t ready;		     /* KTR__PROGRAM_READY, or for ktr__walk_next() also _SPARE */
 	uint8_t payload;	     /* bit i: argument i is a string or a stack */
 	uint8_t fixed;		     /* [bytes] of the numbers */
 	uint8_t off[KTR_ARGS_MAX];   /* of argument i among the numbers; unused ones: fixed */
 	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
 };
+
+#define KTR__PROGRAM_READY 1
+#define KTR__PROGRAM_SPARE 2 /* its arguments are of no use: they are passed over */
 
 /* type[i] >= KTR_ARG_TYPES, KTR_ARG_NONE or n_args > KTR_ARGS_MAX: -EINVAL. */
 int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type);
@@ -65,7 +68,7 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
  * make no sense. After an error walk->at is still the event it is about. Fills of *event time_ns,
  * approx, arg[] (0 where there is none; of a string or stack its length) and str[] of strings and
  * stacks, which points into the packet; the rest is left as it is. The bytes of a stack are
- * unaligned u64.
+ * unaligned u64. Where the site's program is spare, what arg[] and str[] hold means nothing.
  */
 int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
 

@@ -36,7 +36,7 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 			p.payload |= (uint8_t)(1u << i);
 	}
 	p.n_args = (uint8_t)n_args;
-	p.ready = 1;
+	p.ready = KTR__PROGRAM_READY;
 	*program = p;
 	return 0;
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What our own commands ask of a reader beyond <ktr/reader.h>, to be faster by it.
+ */
+#ifndef ANALYZE_READER_H
+#define ANALYZE_READER_H
+
+#include <ktr/reader.h>
+
+/*
+ * ktr_reader_next() without a copy: *event is the reader's own, valid until the next call, and NULL where
+ * there is none.
+ */
+int ktr__reader_next(struct ktr_reader *reader, const struct ktr_event **event);
+
+/*
+ * From here on the arguments of sites that wants() does not hold for are of no use: what is read of a
+ * trace passes over them, and arg[] and str[] of their events mean nothing. A filter sees those that it
+ * looks at all the same. NULL: all are wanted. 0 or -ENOMEM, with all of them wanted.
+ */
+typedef int ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
+int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, const void *context);
+
+#endif
