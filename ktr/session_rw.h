@@ -126,8 +126,8 @@ uint64_t ktr__trigger_n_sites(const struct ktr__session *session); /* where it m
 /* mask.c */
 
 /*
- * Publishes what follows from control.asked, count, site_masks, keep and frozen, one of which has been stored; rings
- * must be open. Any number of threads and processes at once; async-signal-safe.
+ * Publishes what follows from control.asked, count, site_masks, keep and frozen, one of which has been stored;
+ * rings must be open. Any number of threads and processes at once; async-signal-safe.
  */
 void ktr__mask_publish(struct ktr__session *session);
 

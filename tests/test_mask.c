@@ -152,7 +152,7 @@ static void no_change_is_lost(void)
 		pid[i] = fork();
 		if (pid[i] == 0) {
 			for (unsigned k = 0; k < 20000; k++)
-				ktr__mask_change(&session, k & 1 ? 0x10ull << i : 0, k & 1 ? 0 : 0x10ull << i, NULL);
+				ktr__mask_change(&session, (k & 1) * 0x10ull << i, (~k & 1) * 0x10ull << i, NULL);
 			_exit(0);
 		}
 	}

@@ -85,8 +85,8 @@ static void *sys_close_main(void *fd)
 }
 
 /*
- * The last close of a removed file frees what it had: a tenth of a second and more for 1 GiB, in which a ring can be
- * overtaken. A thread of its own does that, for so long.
+ * The last close of a removed file frees what it had: a tenth of a second and more for 1 GiB, in which a ring can
+ * be overtaken. A thread of its own does that, for so long.
  */
 static void sys_close_later(int fd)
 {
