@@ -343,7 +343,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 check-san: all ## stress, kills and unit tests under address, undefined and thread sanitizers
 	O=$(O)/asan sh tests/stress/sanitize.sh address,undefined
 	O=$(O)/tsan sh tests/stress/sanitize.sh thread
-	$(MAKE) O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(O)/asan/bin/ktr $(O)/asan/tests/unit
+	$(MAKE) O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" all $(O)/asan/tests/unit
 	$(O)/asan/tests/unit
 
 check-oom: all ## each allocation of the library and of the commands fails in its turn
