@@ -113,5 +113,5 @@ fi
 # Last, so that the CUnit summary closes the output.
 suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/test_*.c | grep -vx cli)
 # shellcheck disable=SC2086
-$QEMU "$O/tests/unit" $suites || failed=1
+KTR_TEST_RUN=$QEMU $QEMU "$O/tests/unit" $suites || failed=1
 exit $failed

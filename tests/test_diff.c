@@ -164,7 +164,7 @@ static void diff_make(struct made *made, uint64_t extra_ns, unsigned extra_event
 	made_trace(made);
 }
 
-/* The exit status of ktr diff, with what it said in *text. */
+/* The exit status of ktr diff, which KTR_TEST_RUN may name an emulator for, with what it said in *text. */
 static int diff_run(const char *options, const struct made *a, const struct made *b, char *text,
 		    size_t size)
 {
@@ -175,7 +175,7 @@ static int diff_run(const char *options, const struct made *a, const struct made
 	CU_ASSERT_FATAL(n > 0);
 	self[n] = 0;
 	*strrchr(self, '/') = 0;
-	snprintf(command, sizeof(command), "'%s/../bin/ktr' diff %s '%s' '%s' 2>&1", self, options,
+	snprintf(command, sizeof(command), "$KTR_TEST_RUN '%s/../bin/ktr' diff %s '%s' '%s' 2>&1", self, options,
 		 a->trace, b->trace);
 	from = popen(command, "r");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(from);
