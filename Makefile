@@ -81,7 +81,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch fuzz check-long check-san check-oom check-abi check-foreign check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-san check-oom check-abi check-foreign check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -101,6 +101,16 @@ setup-check:
 
 setup-demo:
 	@scripts/setup.sh build demo
+
+# Where packages may be installed, that is done before anything else, for what is there decides what is built: make
+# begins anew when this file has changed.
+ifneq ($(SETS_UP),)
+$(O)/packages.mk: FORCE
+	@mkdir -p $(@D); [ -e $@ ] || echo '# written by scripts/setup.sh' >$@
+	@KTR_INSTALLED=$@ scripts/setup.sh build $(if $(filter check check-one setup-check,$(MAKECMDGOALS)),check) \
+		$(if $(filter demo,$(MAKECMDGOALS)),demo)
+include $(O)/packages.mk
+endif
 
 # Everything that is compiled waits for the packages.
 $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_OBJ) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
@@ -326,6 +336,9 @@ $(BENCH)/switch: tests/bench-switch/switch.c $(O)/lib/libktrread.a $(O)/lib/libk
 
 bench-switch: setup all $(BENCH)/switch ## from `ktr sysctl` to the first event of a running program
 	$(BENCH)/switch $(O)/bin/ktr
+
+bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian)
+	@O=$(O) CC="$(CC)" sh tests/bench-peers/run.sh
 
 # ---- longer checks ----
 

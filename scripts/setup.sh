@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs through apt-get what building, demo and tests need and this machine lacks, and says so.
-# Silent when nothing is missing. KTR_NO_INSTALL=1, or no apt-get: prints what is missing and stops.
+# Silent when nothing is missing. KTR_NO_INSTALL=1, or no apt-get: prints what is missing and stops. After an
+# installation the file that KTR_INSTALLED names, one for make, is written anew.
 #
 #	scripts/setup.sh [build|demo|check|ci]...
 set -eu
@@ -64,3 +65,4 @@ echo "ktr: installing$missing"
 $sudo apt-get update -qq
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ -z "${KTR_INSTALLED:-}" ] || echo "# installed$missing" >"$KTR_INSTALLED"
