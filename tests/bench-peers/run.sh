@@ -62,7 +62,8 @@ disk=$(mean "$(KTR_MASK=gen KTR_FILE="$dir/trace" "$dir/ktr" "$events")")
 info=$(grep -h '"kind":"end"' "$dir/trace/ktr/info.jsonl")
 written=$(echo "$info" | sed 's/.*"events":\([0-9]*\).*/\1/')
 lost=$(echo "$info" | sed 's/.*"lost":\([0-9]*\).*/\1/')
-row ktr "$off" "$on" "$disk" "$(percent "$lost" "$events")" "$(per "$(bytes "$dir"/trace/cpu_* "$dir"/trace/ring_* 2>/dev/null)" "$written")" \
+row ktr "$off" "$on" "$disk" "$(percent "$lost" "$events")" \
+	"$(per "$(bytes "$dir"/trace/cpu_* "$dir"/trace/ring_* 2>/dev/null)" "$written")" \
 	"$(speed "$written" "$ktr" dump "$dir/trace")"
 if command -v babeltrace2 >/dev/null; then
 	row "  babeltrace2" - - - - - "$(speed "$written" babeltrace2 "$dir/trace")"
@@ -113,7 +114,7 @@ if ! command -v uftrace >/dev/null; then
 elif ! build call -DPEER_CALL -pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie; then
 	echo "uftrace: not measured: no -mnop-mcount: $(head -n 1 "$dir/err")"
 else
-	off=$(least "$("$dir/call" "$events")")
+	off=$(cd "$dir" && least "$(./call "$events")")
 	if out=$(cd "$dir" && uftrace record -P peer_call -d uf --no-libcall "$dir/call" "$events" 2>"$dir/err" | tail -n 1) && [ -d "$dir/uf" ]; then
 		written=$(uftrace dump -d "$dir/uf" 2>/dev/null | grep -c 'entry\] peer_call')
 		row "uftrace, per call" "$off" - "$(mean "$out")" "$(percent $((events - written)) "$events")" \
