@@ -92,8 +92,10 @@ static int reader_prime(struct ktr_reader *reader)
 
 	reader->merge.n = 0;
 	reader->last = NULL;
-	for (unsigned i = 0; i < source->n_cursors; i++)
+	for (unsigned i = 0; i < source->n_cursors; i++) {
 		source->cursor[i]->waits = 1;
+		source->cursor[i]->counts = 0;
+	}
 	return reader_resume(reader);
 }
 
@@ -160,6 +162,16 @@ static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
 			    "neither a trace directory nor a session file");
 }
 
+/* What is damaged when no event has been read yet is what describes them. */
+static void reader_judge(struct ktr_reader *reader)
+{
+	struct ktr__source *source = &reader->source;
+
+	for (unsigned i = source->queue.first; i < source->queue.n; i++)
+		source->vague |= source->queue.item[i].what == KTR_READ_NOTE &&
+				 source->queue.item[i].u.note.damaged;
+}
+
 int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		    struct ktr_reader **out, struct ktr_error *err)
 {
@@ -189,6 +201,7 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		rc = reader_open_path(reader, err);
 	if (!rc)
 		rc = ktr__tables_finish(&reader->source.tables);
+	reader_judge(reader);
 	if (!rc)
 		rc = ktr__merge_init(&reader->merge, reader->source.n_cursors);
 	if (!rc)
@@ -307,6 +320,63 @@ int ktr__reader_next(struct ktr_reader *reader, const struct ktr_event **event)
 
 	*event = what == KTR_READ_EVENT ? &reader->last->event : NULL;
 	return what;
+}
+
+/* Counts one cursor's events one by one; otherwise as of its count(). */
+static int reader_count_slowly(struct ktr_reader *reader, struct ktr__cursor *cursor, uint64_t *n)
+{
+	for (;;) {
+		int rc = cursor->advance(cursor);
+
+		if (rc <= 0 || cursor->key > reader->end_key)
+			return rc < 0 ? rc : 0;
+		++*n;
+		if (ktr__source_speaks(&reader->source))
+			return 1;
+	}
+}
+
+/* The events that cursors have fetched already are counted; what comes behind them is to be. 0 or -errno. */
+static int reader_count_fetched(struct ktr_reader *reader, uint64_t *n)
+{
+	struct ktr__merge *merge = &reader->merge;
+	int rc = reader_move(reader);
+
+	for (unsigned i = 0; i < merge->n && !rc; i++) {
+		merge->heap[i].cursor->counts = merge->heap[i].key <= reader->end_key;
+		*n += merge->heap[i].key <= reader->end_key;
+	}
+	merge->n = 0;
+	return rc;
+}
+
+int ktr_reader_count(struct ktr_reader *reader, uint64_t *n_events)
+{
+	struct ktr__source *source = &reader->source;
+	int rc = 0;
+
+	if (reader->failed)
+		return reader->failed;
+	if (source->follow) {
+		while ((rc = reader_step(reader)) == KTR_READ_EVENT)
+			++*n_events;
+		return rc;
+	}
+	if (reader->merge.n)
+		rc = reader_count_fetched(reader, n_events);
+	/* Each by itself: the order of time is of no matter. */
+	for (unsigned i = 0; i < source->n_cursors && rc >= 0 && !ktr__source_speaks(source); i++) {
+		struct ktr__cursor *cursor = source->cursor[i];
+
+		if (!cursor->counts)
+			continue;
+		rc = cursor->count ? cursor->count(cursor, n_events)
+				   : reader_count_slowly(reader, cursor, n_events);
+		cursor->counts = rc > 0;
+	}
+	if (rc < 0 || source->out_of_memory)
+		return reader_fail(reader, rc < 0 ? rc : -ENOMEM);
+	return ktr__source_said(source, &reader->said);
 }
 
 /* How long to sleep at most, given when the next event may be handed out. [ns] */

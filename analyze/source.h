@@ -34,11 +34,17 @@ struct ktr__cursor {
 	 * reverse the last one before it. 0 or -errno.
 	 */
 	int (*seek)(struct ktr__cursor *cursor, uint64_t time_ns);
+	/*
+	 * Adds to *n how many events come from here on, up to the end of the walk. 0 when it is done, 1 when
+	 * something was said before it was, -errno. NULL: advance() is the only way.
+	 */
+	int (*count)(struct ktr__cursor *cursor, uint64_t *n);
 	void (*close)(struct ktr__cursor *cursor); /* frees it */
 	struct ktr__source *source;
 	uint64_t key; /* the walk's order, smallest first: the time, in reverse its complement */
 	uint64_t seen_ns; /* follow: when the event was first there to be read; 0: at the beginning */
 	int waits;        /* the reader's: it had no event when it was last asked */
+	int counts;       /* the reader's: its events are being counted */
 	struct ktr_event event;
 };
 
@@ -68,6 +74,7 @@ struct ktr__source {
 	int follow;        /* what comes later is wanted, too */
 	int alone;         /* a trace: without what was rotated away, and without its session */
 	int quiet;         /* notes are not wanted just now */
+	int vague;         /* something that describes the events is damaged: not all can be decoded */
 	int out_of_memory; /* something could not be queued */
 	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
@@ -103,6 +110,12 @@ void ktr__source_cpu(struct ktr__source *source, uint32_t cpu);
 void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss);
+
+/* Is there anything to be told? */
+static inline int ktr__source_speaks(const struct ktr__source *source)
+{
+	return source->queue.first != source->queue.n;
+}
 
 /* Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. */
 int ktr__source_said(struct ktr__source *source, struct ktr__said *said);

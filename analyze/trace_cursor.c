@@ -17,6 +17,7 @@
 
 #include <errno.h>
 
+#define TRACE_EVENT_LEAST 10u /* [bytes] its header and its thread's word */
 #define TRACE_NOTES 8 /* notes about the damage of one stream; more is not told */
 
 void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, const char *what)
@@ -232,6 +233,45 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 	}
 }
 
+/*
+ * A packet whose checksum is right holds as many events as its header tells, where it has the bytes for
+ * them: only where the window's edge is among them they are looked at. Without all that describes them
+ * some could not be decoded, and are losses then.
+ */
+static int trace_cursor_is_whole(const struct ktr__trace_cursor *t)
+{
+	const struct ktr__source *source = t->c.source;
+
+	return !source->filter && !source->vague && t->walk.time_ns >= t->limit_ns &&
+	       t->head.time_end <= source->end_ns &&
+	       (uint64_t)(t->walk.end - t->walk.at) >= (uint64_t)t->walk.n_left * TRACE_EVENT_LEAST;
+}
+
+static int trace_cursor_count(struct ktr__cursor *cursor, uint64_t *n)
+{
+	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
+	int rc;
+
+	for (;;) {
+		if (!t->in_packet) {
+			rc = trace_cursor_packet(t);
+			if (rc <= 0)
+				return rc;
+		}
+		if (trace_cursor_is_whole(t)) {
+			*n += t->walk.n_left;
+			t->in_packet = 0;
+		} else {
+			rc = trace_cursor_advance(cursor);
+			if (rc <= 0 || cursor->key > cursor->source->end_ns)
+				return rc < 0 ? rc : 0;
+			++*n;
+		}
+		if (ktr__source_speaks(cursor->source))
+			return 1;
+	}
+}
+
 static int trace_cursor_seek(struct ktr__cursor *cursor, uint64_t time_ns)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
@@ -260,5 +300,6 @@ void ktr__trace_forward(struct ktr__trace_cursor *t)
 {
 	t->c.advance = trace_cursor_advance;
 	t->c.seek = trace_cursor_seek;
+	t->c.count = trace_cursor_count;
 	t->known = 1;
 }

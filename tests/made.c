@@ -193,6 +193,57 @@ void made_trace(struct made *made)
 	made->map = NULL;
 }
 
+/* What is said besides events, as a line. */
+static void made_said(FILE *to, int what, const struct ktr_reader *reader)
+{
+	const struct ktr_loss *loss = ktr_reader_loss(reader);
+
+	if (what == KTR_READ_LOSS)
+		fprintf(to, "lost %" PRIu64 " cpu%u%s %" PRIu64 "-%" PRIu64 "\n", loss->n_events, loss->cpu,
+			loss->keep ? "k" : "", loss->from_ns, loss->to_ns);
+	else
+		fprintf(to, "note%s %s\n", ktr_reader_note(reader)->damaged ? "!" : "",
+			ktr_reader_note(reader)->text);
+}
+
+int made_counts(const char *path, const struct ktr_reader_options *options, const char *lines)
+{
+	uint64_t n_events = 0, n_lines = 0, n_said = 0;
+	char *said = NULL, *next;
+	struct ktr_reader *reader;
+	int what, good;
+	size_t n;
+	FILE *to;
+
+	if (ktr_reader_open(path, options, &reader, NULL))
+		return 0;
+	to = open_memstream(&said, &n);
+	for (; (what = ktr_reader_count(reader, &n_events)) > 0; n_said++)
+		made_said(to, what, reader);
+	fclose(to);
+	ktr_reader_close(reader);
+	good = what == KTR_READ_END;
+	for (const char *line = lines; *line; line = strchr(line, '\n') + 1) {
+		if (*line >= '0' && *line <= '9')
+			n_lines++;
+		else
+			n_said--;
+	}
+	for (char *line = said; *line && good; line = next) {
+		char keep;
+
+		next = strchr(line, '\n') + 1;
+		keep = *next;
+		*next = '\0';
+		good = strstr(lines, line) != NULL;
+		*next = keep;
+	}
+	if (!good || n_events != n_lines || n_said)
+		fprintf(stderr, "\ncounted %" PRIu64 " events, and\n%sinstead of\n%s", n_events, said, lines);
+	free(said);
+	return good && n_events == n_lines && !n_said;
+}
+
 char *made_walk(const char *path, const struct ktr_reader_options *options)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -209,8 +260,6 @@ char *made_walk(const char *path, const struct ktr_reader_options *options)
 	}
 	to = open_memstream(&all, &n);
 	while ((what = ktr_reader_next(reader, &event)) > 0) {
-		const struct ktr_loss *loss = ktr_reader_loss(reader);
-
 		if (what == KTR_READ_EVENT) {
 			ktr_event_text(&event, text, sizeof(text));
 			fprintf(to, "%" PRIu64 " #%" PRIu64 " cpu%u%s%s %s/%u/%u %s %s [%s] %s\n",
@@ -218,13 +267,8 @@ char *made_walk(const char *path, const struct ktr_reader_options *options)
 				event.approx ? "~" : "", event.thread->name, event.thread->tid,
 				event.thread->pid, event.site->class_name, event.site->name,
 				event.site->n_args ? event.site->arg[0].name : "", text);
-		} else if (what == KTR_READ_LOSS) {
-			fprintf(to, "lost %" PRIu64 " cpu%u%s %" PRIu64 "-%" PRIu64 "\n",
-				loss->n_events, loss->cpu, loss->keep ? "k" : "", loss->from_ns,
-				loss->to_ns);
 		} else {
-			fprintf(to, "note%s %s\n", ktr_reader_note(reader)->damaged ? "!" : "",
-				ktr_reader_note(reader)->text);
+			made_said(to, what, reader);
 		}
 	}
 	if (what < 0)

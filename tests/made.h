@@ -58,6 +58,12 @@ void made_session(struct made *made);
 void made_drain(struct made *made);
 void made_trace(struct made *made);
 
+/*
+ * Does ktr_reader_count() say as much as the walk whose lines are given? As many events, and each loss and
+ * note once.
+ */
+int made_counts(const char *path, const struct ktr_reader_options *options, const char *lines);
+
 /* Everything a walk says, a line each; the caller frees it. NULL when the source does not open. */
 char *made_walk(const char *path, const struct ktr_reader_options *options);
 

@@ -58,6 +58,7 @@ static void reader_expect(const char *path, const struct ktr_reader_options *opt
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
 	CU_ASSERT_STRING_EQUAL(got, expected);
+	CU_ASSERT(made_counts(path, options, got));
 	if (strcmp(got, expected) != 0)
 		fprintf(stderr, "\n%s instead of\n%s", got, expected);
 	free(got);
@@ -226,6 +227,7 @@ static void losses_stand_where_events_are_missing(void)
 					   "lost 652 cpu0 1399-2052\n2052 #1052 cpu0 "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n2499 #1499 cpu0 ?/0/0 gen t.c:1 [n] 1499\n"
 					   "lost 52 cpu0 2499-2552\n2552 #1552 cpu0 "));
+	CU_ASSERT(made_counts(made.trace, NULL, got));
 	free(got);
 	got = made_walk(made.trace, &reverse);
 	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n2052 #1052 cpu0 ?/0/0 gen t.c:1 [n] 1052\n"
@@ -265,6 +267,20 @@ static void a_long_trace_is_found_by_time(void)
 		CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_EVENT);
 		CU_ASSERT(event.arg[0] == want && event.index == want &&
 			  event.str[1].n_bytes == 399);
+	}
+	/* Counted: windows that begin and end within packets, and what is left of a walk. */
+	for (uint64_t from = 3, to = n; from < to; from += 377, to -= 513) {
+		uint64_t counted = 0;
+
+		CU_ASSERT(ktr_reader_window(reader, 1000 + 10 * from - 5, 1000 + 10 * to) == 0);
+		CU_ASSERT(ktr_reader_count(reader, &counted) == KTR_READ_END && counted == to - from);
+		CU_ASSERT(ktr_reader_count(reader, &counted) == KTR_READ_END && counted == to - from);
+		CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_END);
+		CU_ASSERT(ktr_reader_window(reader, 1000 + 10 * from, 1000 + 10 * to - 9) == 0);
+		for (uint64_t i = 0; i < from % 50; i++)
+			CU_ASSERT(ktr_reader_next(reader, &event) == KTR_READ_EVENT);
+		counted = from % 50;
+		CU_ASSERT(ktr_reader_count(reader, &counted) == KTR_READ_END && counted == to - from);
 	}
 	ktr_reader_close(reader);
 	options.reverse = 1;

@@ -98,6 +98,7 @@ static struct damage_count damage_walk_from(const char *path, int reverse, uint6
 	char *all = made_walk(path, &options), *next;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+	CU_ASSERT(made_counts(path, &options, all));
 	for (char *line = all; *line; line = next) {
 		char keep;
 
@@ -255,6 +256,39 @@ static void a_flipped_bit_of_what_describes_is_told(void)
 }
 
 /* The same for any cut. */
+/* Nothing tells any more of a call site whose events are among others: where one is, the packet's rest is lost. */
+static void events_that_nothing_describes(void)
+{
+	struct damage_file sites, metadata;
+	uint32_t known, unknown;
+	struct made made;
+	char *got;
+
+	made_open(&made);
+	known = made_site(&made, KTR_GEN, "t.c", 1, "known %d", "n", 1, KTR_ARG_I32);
+	unknown = made_site(&made, KTR_GEN, "t.c", 2, "unknown", "", 0);
+	for (uint64_t i = 0; i < DAMAGE_EVENTS; i++) {
+		made_event(&made, 0, 1000 + 10 * i, i % 20 == 7 ? unknown : known, 0, i);
+		if (i % 20 == 19)
+			made_drain(&made);
+	}
+	made_trace(&made);
+	sites = damage_load(made.trace, "ktr/sites.jsonl");
+	metadata = damage_load(made.trace, "metadata");
+	damage_store(&sites, (size_t)((char *)memchr(sites.bytes, '\n', sites.n) + 1 - sites.bytes));
+	damage_store(&metadata, 0);
+	got = made_walk(made.trace, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "known 6\n"));
+	CU_ASSERT_PTR_NULL(strstr(got, "known 8\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "hold an event of an unknown call site"));
+	CU_ASSERT(made_counts(made.trace, NULL, got));
+	free(got);
+	free(sites.bytes);
+	free(metadata.bytes);
+	made_close(&made);
+}
+
 static void what_describes_may_be_cut_anywhere(void)
 {
 	static const char *const names[] = { "metadata", "ktr/info.jsonl", "ktr/sites.jsonl",
@@ -437,6 +471,6 @@ static void packets_made_to_deceive_do_no_harm(void)
 
 SUITE(reader_damage, TEST(a_stream_may_be_cut_anywhere), TEST(a_flipped_bit_costs_its_packet),
       TEST(damage_does_not_mislead_a_seek), TEST(a_flipped_bit_of_what_describes_is_told),
-      TEST(what_describes_may_be_cut_anywhere),
+      TEST(what_describes_may_be_cut_anywhere), TEST(events_that_nothing_describes),
       TEST(what_is_no_trace_is_refused), TEST(a_trace_without_an_end_says_so),
       TEST(random_damage_to_sessions_does_no_harm), TEST(packets_made_to_deceive_do_no_harm));

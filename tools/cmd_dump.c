@@ -11,18 +11,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DUMP_NO_PAGER OPTION_LONG(0)
 #define DUMP_CSV      OPTION_LONG(1)
+#define DUMP_COUNT    OPTION_LONG(2)
 
 static const struct option_row dump_rows[] = {
 	OPTIONS_WALK,
 	OPTIONS_TEXT,
 	{ 'o', "output", "FILE", "write to FILE" },
 	{ DUMP_CSV, "csv", NULL, "as a table with a head, as of ktr export csv" },
+	{ DUMP_COUNT, "count", NULL, "print how many events there are, and nothing of them" },
 	{ DUMP_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
 };
 
@@ -34,7 +37,8 @@ static const struct options dump_options = {
 		    "ktr dump -p 4711 -n 100         the last 100 events of a running program\n"
 		    "ktr dump --from 1.5s --to 1.6s --time utc\n"
 		    "ktr dump -R -tcH                newest first, three columns\n"
-		    "ktr dump --csv --filter 'class == net' -o net.csv\n",
+		    "ktr dump --csv --filter 'class == net' -o net.csv\n"
+		    "ktr dump --count --from 1s --to 2s\n",
 	.rows = dump_rows,
 	.n_rows = sizeof(dump_rows) / sizeof(dump_rows[0]),
 };
@@ -45,7 +49,7 @@ struct dump {
 	struct ktr__sink_text text;
 	struct ktr__out out;
 	struct pager pager;
-	int use_pager, csv;
+	int use_pager, csv, count;
 	const char *output;
 };
 
@@ -62,6 +66,8 @@ static int dump_option(struct dump *dump, int id, const char *value)
 		dump->use_pager = 0;
 	else if (id == DUMP_CSV)
 		dump->csv = 1;
+	else if (id == DUMP_COUNT)
+		dump->count = 1;
 	else
 		dump->output = value;
 	return 0;
@@ -102,14 +108,45 @@ static int dump_finish(struct dump *dump)
 	return 0;
 }
 
+/* A number for the next program; what was lost is not in it, and is told. */
+static int dump_count(struct dump *dump)
+{
+	int rc = walk_total(&dump->walk);
+
+	ktr__out_number(&dump->out, dump->walk.n_events, 0, ' ');
+	ktr__out_char(&dump->out, '\n');
+	if (dump->walk.n_lost)
+		fprintf(stderr, "%s: %" PRIu64 " more were lost\n", dump->walk.find.command, dump->walk.n_lost);
+	return rc < 0;
+}
+
 static int dump_run(struct dump *dump)
 {
 	struct ktr_sink *sink = &dump->text.sink;
 	int rc;
 
+	if (dump->count)
+		return dump_count(dump);
 	text_begin(&dump->options, &dump->text, &dump->out, dump->walk.reader);
 	rc = walk_run(&dump->walk, &sink, 1);
 	return rc < 0 && !dump->out.error;
+}
+
+/* Options that exclude each other. 0, or 2 after a complaint. */
+static int dump_check(struct dump *dump)
+{
+	const char *command = dump->walk.find.command;
+	int columns = dump->options.columns || dump->options.more;
+
+	if (dump->csv && columns)
+		return usage_error(command, "--csv has columns of its own");
+	if (dump->count && (columns || dump->csv || dump->walk.n_last || dump->walk.n_head))
+		return usage_error(command, "--count prints one number: no -n, --head, columns or --csv");
+	if (!dump->count)
+		return 0;
+	dump->use_pager = 0;
+	dump->walk.reverse = 0;
+	return 0;
 }
 
 static int cmd_dump(int argc, char **argv)
@@ -122,8 +159,9 @@ static int cmd_dump(int argc, char **argv)
 		rc = dump_option(&dump, id, value);
 	if (id < 0 || rc)
 		return rc ? rc : options_status(id);
-	if (dump.csv && (dump.options.columns || dump.options.more))
-		return usage_error(argv[0], "--csv has columns of its own");
+	rc = dump_check(&dump);
+	if (rc)
+		return rc;
 	rc = walk_open(&dump.walk, argc, argv);
 	if (rc)
 		return rc;

@@ -275,6 +275,23 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 	return rc;
 }
 
+int walk_total(struct walk *walk)
+{
+	int what;
+
+	while ((what = ktr_reader_count(walk->reader, &walk->n_events)) > 0)
+		if (what == KTR_READ_NOTE)
+			walk_note(walk, ktr_reader_note(walk->reader));
+		else
+			walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
+	if (what < 0) {
+		walk_failed(walk, walk->reader);
+		walk->partial = 1;
+	}
+	walk->whole = !what;
+	return what;
+}
+
 /* Why there was nothing to show. 1 where that is the answer to what was asked for, and else 0. */
 static int walk_tell_empty(const struct walk *walk)
 {

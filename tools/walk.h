@@ -89,6 +89,12 @@ int walk_count(struct walk *walk, uint64_t *n);
 int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks);
 
 /*
+ * The same without sinks, and quicker: only counts the events and what was lost. 0 or a negative errno
+ * after a complaint.
+ */
+int walk_total(struct walk *walk);
+
+/*
  * Prints the notes to stderr, closes the source. 0, or 1 when what was read was not all there is, or
  * when nothing was left of it by the options: that is said, too.
  */

@@ -185,6 +185,13 @@ const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
  * order of from_ns; in reverse behind the first event after it.
  */
 int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event);
+/*
+ * Passes over all events that are left of the walk, and adds to *n_events how many there were; what else is
+ * found is told as ktr_reader_next() would, though not in the order of time. Call it until KTR_READ_END (or
+ * KTR_READ_WAIT); ktr_reader_seek() and ktr_reader_window() begin another walk. Of a trace, packets that
+ * lie within the walk as a whole are not decoded: their checksums are looked at and their headers tell.
+ */
+int ktr_reader_count(struct ktr_reader *reader, uint64_t *n_events);
 const struct ktr_loss *ktr_reader_loss(const struct ktr_reader *reader);
 const struct ktr_note *ktr_reader_note(const struct ktr_reader *reader);
 const struct ktr_error *ktr_reader_error(const struct ktr_reader *reader);

@@ -105,6 +105,35 @@ is "lines from the middle on" "$(wc -l <out)" "$(awk -v at="$at" '$1 >= at' time
 status 0 "$ktr" dump -q --to "$at"
 is "lines up to the middle" "$(wc -l <out)" "$(awk -v at="$at" '$1 < at' times | wc -l)"
 
+# Counted without being looked at: as many as are printed, of a window and with a filter too.
+status 0 "$ktr" dump --count
+is "dump --count" "$(cat out)" 4000
+status 0 "$ktr" dump --count --from "$at"
+is "dump --count from the middle on" "$(cat out)" "$(awk -v at="$at" '$1 >= at' times | wc -l)"
+status 0 "$ktr" dump --count -R --to "$at"
+is "dump --count up to the middle" "$(cat out)" "$(awk -v at="$at" '$1 < at' times | wc -l)"
+status 0 "$ktr" dump --count --filter 'class == net and arg0 < 10' -o counted
+is "dump --count with a filter" "$(cat counted)" 10
+status 1 "$ktr" dump --count --from 500s
+is "dump --count of nothing" "$(cat out)" 0
+for option in -n3 --head=3 -t --csv; do
+	status 2 "$ktr" dump --count $option
+	grep -q '^ktr dump: --count prints one number' err || fail "dump --count $option: $(cat err)"
+done
+cp -R ktr.out damaged.out
+for stream in damaged.out/cpu_[0-9]*; do
+	case $stream in *.*p) continue ;; esac
+	[ "$(wc -c <"$stream")" -gt 4000 ] || continue
+	printf 'XXXX' | dd of="$stream" bs=1 seek=2000 conv=notrunc 2>/dev/null
+done
+status 1 "$ktr" dump damaged.out -q
+grep -v '^ *[0-9.]*  *[0-9]* .* lost' out | wc -l >lines
+cp err told
+status 1 "$ktr" dump --count damaged.out
+cmp -s err told || fail "dump --count of a damaged trace says: $(cat err); dump: $(cat told)"
+grep -q damaged err || fail "dump --count does not tell damage: $(cat err)"
+is "dump --count of a damaged trace" "$(cat out)" "$(cat lines)"
+
 # The session that is left says the same as the trace, but for what its rings no longer hold.
 if "$ktr" ls | grep -q '^mine '; then
 	status 0 "$ktr" dump -q -n 100 -s mine
