@@ -326,8 +326,14 @@ $(BENCH)/reader: tests/bench-reader/reader.c $(O)/lib/libktrread.a $(O)/lib/libk
 	$(call brief,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
-bench-reader: setup all $(BENCH)/reader ## how fast a trace is read: TRACE=directory, by default the demo's
+$(BENCH)/commands: tests/bench-reader/commands.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+bench-reader: setup all $(BENCH)/reader $(BENCH)/commands ## how fast a trace is read and drawn, beside the limits: TRACE=directory, by default the demo's
 	$(BENCH)/reader $(or $(TRACE),demo-out/trace)
+	$(BENCH)/commands $(O)/bin/ktr $(or $(TRACE),demo-out/trace)
 
 $(BENCH)/switch: tests/bench-switch/switch.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
 	@mkdir -p $(@D)
