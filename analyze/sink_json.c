@@ -5,9 +5,9 @@
  * Building a tree for each event would cost several times what printing it does. So each call
  * site gets its trees when its first event comes, one of the message and one of the arguments,
  * and later events only set their values. Members that never change are printed once, and kept as
- * text; numbers that every event has need no tree. Where an argument has to change its type (a
- * number above 2^63-1, an infinity, a NULL), its member is replaced for this event, and put back
- * by the next.
+ * text; numbers that every event has, and messages that read the same in JSON, need no tree. Where
+ * an argument has to change its type (a number above 2^63-1, an infinity, a NULL), its member is
+ * replaced for this event, and put back by the next.
  */
 #include "analyze/sink_json.h"
 #include "analyze/kind.h"
@@ -419,8 +419,29 @@ static void sink_json_u64(struct ktr__out *out, uint64_t number)
 	ktr__out_text(out, quote);
 }
 
+/* Would these bytes stand in a JSON string as they are? */
+static int sink_json_is_plain(const char *bytes, size_t n)
+{
+	return ktr__utf8_plain(bytes, n) == n && !memchr(bytes, '"', n) && !memchr(bytes, '\\', n);
+}
+
+/* The message, n bytes in json->text: most say what they say without quotes, and need no tree. */
+static int sink_json_message(struct ktr__sink_json *json, const struct ktr__json_site *s, size_t n)
+{
+	struct ktr__out *out = json->out;
+
+	if (!sink_json_is_plain(json->text, n))
+		return sink_json_set(json, s->msg, json->text, n) ? -ENOMEM
+								  : sink_json_dump(out, s->event, JSON_EMBED);
+	ktr__out_text(out, "\"msg\":\"");
+	ktr__out_bytes(out, json->text, n);
+	ktr__out_char(out, '"');
+	return 0;
+}
+
+/* n: bytes of the message in json->text. */
 static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_site *s,
-			  const struct ktr_event *event)
+			  const struct ktr_event *event, size_t n)
 {
 	const char *thread = sink_json_thread(json, event->thread);
 	struct ktr__out *out = json->out;
@@ -440,7 +461,7 @@ static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_si
 	ktr__out_text(out, event->keep ? "\"keep\":true," : "");
 	ktr__out_text(out, s->constant);
 	ktr__out_char(out, ',');
-	rc = sink_json_dump(out, s->event, JSON_EMBED);
+	rc = sink_json_message(json, s, n);
 	ktr__out_text(out, event->site->n_args ? ",\"args\":" : ",\"args\":{}");
 	if (!rc && event->site->n_args)
 		rc = sink_json_dump(out, s->args, 0);
@@ -471,8 +492,7 @@ static int sink_json_event(struct ktr_sink *sink, const struct ktr_event *event)
 	for (unsigned i = 0; i < event->site->n_args; i++)
 		bad |= sink_json_value(json, s, event, i);
 	n = ktr_event_text(event, json->text, JSON_TEXT);
-	bad |= sink_json_set(json, s->msg, json->text, n < JSON_TEXT ? n : JSON_TEXT - 1);
-	return bad ? -ENOMEM : sink_json_line(json, s, event);
+	return bad ? -ENOMEM : sink_json_line(json, s, event, n < JSON_TEXT ? n : JSON_TEXT - 1);
 }
 
 static int sink_json_loss(struct ktr_sink *sink, const struct ktr_loss *loss)

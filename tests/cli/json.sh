@@ -23,6 +23,8 @@ int main(void)
 	CTR3(KTR_NET, "%s %s %p", "\xff\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\x01\x1f\x7f\"\\/\b\f\n\r\t", (void *)UINTPTR_MAX);
 	CTR3(KTR_NET, "%s %s %c", (char *)NULL, "", 0);
 	CTR1(KTR_NET, "%s", "PATCH ME HERE");
+	for (char byte[2] = "\1"; (signed char)byte[0] > 0; byte[0]++)
+		CTR1(KTR_GEN, "<%s>", byte);
 	return 0;
 }
 END
@@ -61,11 +63,19 @@ check() { # what, lines or array or whole, what must be there...
 }
 
 cd "$dir" || exit 1
-status 0 "$ktr" run -s values -o values.out -m net ./values
+status 0 "$ktr" run -s values -o values.out -m net,gen ./values
 status 0 "$ktr" json values.out
 check "values" lines head event 'top="18446744073709551615"' 'above="9223372036854775808"' \
 	'least=-9223372036854775808' 'below=9223372036854775807' 'nan="NaN"' 'inf="Infinity"' 'neg="-Infinity"' \
 	'large=1.7976931348623157e308' 'tiny=5e-324'
+# Each byte of ASCII alone in its message: as json.loads() finds it, as it was.
+status 0 "$ktr" json --events --filter 'class == gen' values.out
+check "each byte" lines event
+python3 - <<'END' || fail "a message is not what was logged"
+import json, sys
+got = [json.loads(line)['msg'] for line in open('out', encoding='utf-8')]
+sys.exit(got != [f'<{chr(i)}>' for i in range(1, 128)])
+END
 for options in "--array --events" --reverse; do
 	# shellcheck disable=SC2086
 	status 0 "$ktr" json $options values.out
