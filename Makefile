@@ -61,7 +61,7 @@ LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/%,$(LIBKTR_SRC)) ktr/writer_lo
 # With what the writer needs of the recording side: reading rings and the clock, no state.
 LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)
 LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
-LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c conf/error.c)
+LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
 READ_FAST   := conf/expr_eval.c conf/glob.c

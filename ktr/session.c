@@ -37,6 +37,9 @@
 #define SESSION_PROCS	16384
 #define SESSION_MODULES 65536
 #define SESSION_ANCHORS 1024
+#define SESSION_PROBES	131072
+#define SESSION_PROBE_HASH 4096
+#define SESSION_PROBE_COUNTS 4096
 #define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
 
 #define SESSION_DUMPED (256u << 10) /* [bytes] of each table that go into a core whoever made the rows */
@@ -67,7 +70,7 @@ static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
 	       (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
 }
 
-/* The regions. From count on, n_rows is per ring; a data region's rows follow from the rings' size. */
+/* The regions. Of count and ring n_rows is per ring; a data region's rows follow from the rings' size. */
 static const struct session_table {
 	uint32_t row_bytes;
 	uint32_t n_rows;
@@ -89,6 +92,9 @@ static const struct session_table {
 	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
 	[KTR_REGION_ring] = { sizeof(struct ktr_ring), KTR_RING_KINDS, UINT32_MAX },
 	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
+	[KTR_REGION_probe_hash] = { sizeof(uint32_t), SESSION_PROBE_HASH, 0 },
+	[KTR_REGION_probe] = { sizeof(struct ktr_probe_row), SESSION_PROBES, 0 },
+	[KTR_REGION_probe_count] = { sizeof(struct ktr_probe_counts), SESSION_PROBE_COUNTS, 0 },
 };
 
 /* Lays the regions out behind each other for rings of at most 2^log2 entries. */
@@ -103,7 +109,7 @@ static void session_layout(struct ktr_header *header, unsigned log2)
 
 		if (i == KTR_REGION_data)
 			n_rows = session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
-		else if (i >= KTR_REGION_count)
+		else if (i == KTR_REGION_count || i == KTR_REGION_ring)
 			n_rows *= header->n_rings;
 		region->offset = at;
 		region->row_bytes = table->row_bytes;

@@ -85,7 +85,7 @@ static const struct map_limit {
 	MAP_LIMIT(n_rings, 1, KTR_CPU_MAX, "impossible number of rings"),
 	MAP_LIMIT(ring_log2_max, KTR_RING_LOG2_MIN, MAP_RING_LOG2_MAX, "impossible ring size"),
 	MAP_LIMIT(keep_log2_max, KTR_RING_LOG2_MIN, MAP_RING_LOG2_MAX, "impossible ring size"),
-	MAP_LIMIT(n_regions, KTR_REGIONS, KTR_REGIONS_MAX, "impossible number of regions"),
+	MAP_LIMIT(n_regions, KTR_REGIONS_FIRST, KTR_REGIONS_MAX, "impossible number of regions"),
 #undef MAP_LIMIT
 };
 
@@ -261,6 +261,9 @@ static int map_load(struct ktr__session_map *map, const char *path, unsigned fla
 	rc = ktr__header_check(&map->header, file_bytes, path, err);
 	if (rc == 0 && !ready)
 		rc = ktr_error_at(err, path, 0, 0, EAGAIN, "its creator has not finished it");
+	/* Regions that an older version does not have were not looked at. */
+	for (unsigned i = map->header.n_regions; rc == 0 && i < KTR_REGIONS; i++)
+		memset(&map->header.region[i], 0, sizeof(map->header.region[i]));
 	return rc;
 }
 

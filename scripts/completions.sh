@@ -19,6 +19,11 @@ options() {
 		s/^ +--([a-z-]+)([ =]([A-Z][^ ]*))? +(.*)/-\t\1\t\3\t\4/p' | sed 's/\t\t/\t-\t/'
 }
 
+# The words that command $1 takes first: "list enable disable".
+verbs() {
+	"$ktr" "$1" --help | sed -nE "s/^usage: ktr $1 \[OPTIONS\] ([a-z]+(\|[a-z]+)+)( .*)?/\1/p" | tr '|' ' '
+}
+
 # Options of command $1 as bash wants them: --one --other
 bash_options() {
 	options "$1" | cut -f2 | sed 's/^/--/' | tr '\n' ' '
@@ -29,7 +34,7 @@ bash_() {
 	cat <<END
 # bash completion for ktr and ktrdump
 _ktr() {
-	local word=\${COMP_WORDS[COMP_CWORD]} words=
+	local word=\${COMP_WORDS[COMP_CWORD]} words= verbs=
 	if [ "\$COMP_CWORD" -eq 1 ] && [ "\${COMP_WORDS[0]##*/}" != ktrdump ]; then
 		COMPREPLY=(\$(compgen -W "$names help" -- "\$word"))
 		return
@@ -39,10 +44,14 @@ _ktr() {
 	*:help) words="$names" ;;
 END
 	commands | while IFS="$tab" read -r name _; do
-		echo "	*:$name) words=\"$(bash_options "$name")\" ;;"
+		echo "	*:$name) words=\"$(bash_options "$name")\" verbs=\"$(verbs "$name")\" ;;"
 	done
 	cat <<'END'
 	esac
+	if [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ]; then
+		COMPREPLY=($(compgen -W "$verbs" -- "$word"))
+		return
+	fi
 	case $word in
 	-*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
 	*) COMPREPLY=($(compgen -f -- "$word")) ;;
@@ -61,7 +70,11 @@ zsh_options() {
 		if ($1 != "-")
 			printf "\t\t\047-%s[%s]%s\047 \\\n", $1, $4, value
 	}'
-	printf "\t\t'*:file:_files'"
+	if [ -n "$(verbs "$1")" ]; then
+		printf "\t\t'*:what:(%s)'" "$(verbs "$1")"
+	else
+		printf "\t\t'*:file:_files'"
+	fi
 }
 
 zsh_() {
@@ -109,6 +122,8 @@ fish_options() {
 fish_() {
 	commands | sed "s/'/\\\\'/g" | while IFS="$tab" read -r name help; do
 		echo "complete -c ktr -n __fish_use_subcommand -a $name -d '$help'"
+		[ -z "$(verbs "$name")" ] ||
+			echo "complete -c ktr -f -n '__fish_seen_subcommand_from $name' -a '$(verbs "$name")'"
 		fish_options "$name" ktr " -n '__fish_seen_subcommand_from $name'"
 	done
 	fish_options - ktrdump ''

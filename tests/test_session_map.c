@@ -221,7 +221,8 @@ static const struct {
 	{ FIELD(keep_log2_max), 0, EPROTO },
 	{ FIELD(keep_log2_max), 64, EPROTO },
 	{ FIELD(n_regions), 0, EPROTO },
-	{ FIELD(n_regions), KTR_REGIONS - 1, EPROTO },
+	{ FIELD(n_regions), KTR_REGIONS_FIRST - 1, EPROTO },
+	{ FIELD(n_regions), KTR_REGIONS_FIRST, 0 }, /* of minor version 0 */
 	{ FIELD(n_regions), KTR_REGIONS + 1, 0 }, /* one more, empty: of a later minor version */
 	{ FIELD(n_regions), KTR_REGIONS_MAX + 1, EPROTO },
 	{ FIELD(n_regions), UINT32_MAX, EPROTO },

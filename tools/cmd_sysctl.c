@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/probes.h"
 #include "tools/shown.h"
 
 #include "analyze/trigger_make.h"
@@ -33,6 +34,7 @@ struct sysctl {
 	struct find find;
 	struct ktr_conf *conf;
 	struct shown shown;
+	struct probes probes;
 	int all;          /* -a */
 	int describe;     /* -d */
 	int types;        /* -t */
@@ -407,11 +409,36 @@ static int sysctl_run(struct sysctl *s, int argc, char **argv)
 	return s->n_failed ? 1 : 0;
 }
 
+/* With the knobs that only tools have. */
+static int sysctl_session(struct sysctl *s, const char *path, int argc, char **argv)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_session *session;
+	int rc;
+
+	if (ktr_session_attach(path, &session, &err))
+		return fail_with(s->command, &err);
+	s->conf = ktr_session_conf(session);
+	rc = shown_open(&s->shown, path, s->conf, &err);
+	if (!rc) {
+		rc = probes_open(&s->probes, path, s->conf, &err);
+		if (!rc) {
+			rc = sysctl_run(s, argc, argv);
+			probes_close(&s->probes);
+		} else {
+			rc = fail_with(s->command, &err);
+		}
+		shown_close(&s->shown, s->conf);
+	} else {
+		rc = fail_with(s->command, &err);
+	}
+	ktr_session_close(session);
+	return rc;
+}
+
 static int cmd_sysctl(int argc, char **argv)
 {
 	struct sysctl *s = calloc(1, sizeof(*s));
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_session *session;
 	const char *value;
 	char path[PATH_MAX];
 	int id, rc;
@@ -435,20 +462,8 @@ static int cmd_sysctl(int argc, char **argv)
 		rc = usage_error(argv[0], "name a knob, or give -a for all");
 	if (rc == 0 && id == 0)
 		rc = find_session(&s->find, path, sizeof(path));
-	if (rc == 0 && id == 0) {
-		if (ktr_session_attach(path, &session, &err)) {
-			rc = fail_with(argv[0], &err);
-		} else {
-			s->conf = ktr_session_conf(session);
-			rc = shown_open(&s->shown, path, s->conf, &err);
-			if (rc)
-				rc = fail_with(argv[0], &err);
-			else
-				rc = sysctl_run(s, argc, argv);
-			shown_close(&s->shown, s->conf);
-			ktr_session_close(session);
-		}
-	}
+	if (rc == 0 && id == 0)
+		rc = sysctl_session(s, path, argc, argv);
 	free(s);
 	return rc;
 }

@@ -9,6 +9,8 @@
  *	KTR_PROBE2(depth, shard, n);	a load, a test and a branch, until
  *	ktr_probe_enable(depth);	it is enabled: then it is recorded like a CTR point
  *
+ *	ktr probe enable 'custom.*'	the same from outside, while the program runs
+ *
  * KTR_PROBE_POINT2(KTR_PROBE_CUSTOM, "depth", shard, n) needs no registration: the probe of that type and name
  * is there from the program's start on, or from that of the shared object, and many points may have one name.
  * It records each argument in its own type, with file and line.
@@ -19,6 +21,11 @@
  *
  * A probe is known by type and name. Its struct lives as long as the process, also when it has been removed:
  * firing it is then without effect, and registering the same type and name again gives it back with another id.
+ *
+ * What points test is a word of the session, one for each type and name: whoever enables or disables a probe, here,
+ * in another process of the session that has it, or from outside by ktr-probe(1), does so for all of them, at their
+ * next fire. It stays as it was set while the session lives, for processes that come later too, until the last
+ * process that has the probe removes it. Handlers, and all probes being off at once, are each process's own affair.
  *
  * Handlers run within a read-side section of liburcu: ktr_probe_remove() and ktr_probe_handler() return
  * when no thread is in the old handler any more, and it is not called again. Therefore a handler may not call
@@ -34,6 +41,7 @@
 #ifndef KTR_PROBE_H
 #define KTR_PROBE_H
 
+#include <ktr/probe_type.h>
 #include <ktr/trace.h>
 
 #ifdef __cplusplus
@@ -43,50 +51,28 @@ struct KTR__SITE_HIDDEN ktr__probe_point;
 struct KTR__SITE_HIDDEN ktr__probe_module;
 #pragma GCC visibility push(default)
 
-/* X(NAME, name): in this order from 1 on. */
-#define KTR_PROBE_TYPES(X)                                                                       \
-	X(FUNCTION_ENTRY, "function_entry")                                                      \
-	X(FUNCTION_EXIT, "function_exit")                                                        \
-	X(SYSCALL_ENTRY, "syscall_entry")                                                        \
-	X(SYSCALL_EXIT, "syscall_exit")                                                          \
-	X(IPC_SEND, "ipc_send")                                                                  \
-	X(IPC_RECEIVE, "ipc_receive")                                                            \
-	X(VM_FAULT, "vm_fault")                                                                  \
-	X(THREAD_SWITCH, "thread_switch")                                                        \
-	X(TIMER_TICK, "timer_tick")                                                              \
-	X(CUSTOM, "custom")
-
-enum ktr_probe_type {
-	KTR_PROBE_NONE,
-#define KTR__PROBE_ENUM(NAME, name) KTR_PROBE_##NAME,
-	KTR_PROBE_TYPES(KTR__PROBE_ENUM)
-#undef KTR__PROBE_ENUM
-	KTR_PROBE_TYPES_END
-};
-
 struct ktr_probe;
 
 typedef void ktr_probe_fn(struct ktr_probe *probe, uint64_t arg0, uint64_t arg1, uint64_t arg2, uint64_t arg3,
 			  uint64_t arg4, uint64_t arg5);
 
-/* What a point tests: 0, or KTR__PROBE_*. */
-#define KTR__PROBE_RECORDS 1u
-#define KTR__PROBE_HANDLES 2u
-#define KTR__PROBE_COUNTS  4u
-
 /* Read by whoever likes; written by the library alone. */
 struct ktr_probe {
-	uint32_t on; /* what points test, atomic: enabled, and probes are switched on as a whole */
+	const uint32_t *on; /* the word that points test: the session's, or one that stays 0. Atomic, both */
 	uint32_t id; /* from 1; 0: removed, or a point's that nobody has registered */
 	uint32_t type;
-	uint32_t enabled;
 	const char *name;
 	const char *function; /* "" where it is not known */
 	ktr_probe_fn *handler; /* RCU */
 	void *context;	       /* the program's own, for its handler */
 	uint64_t total_ns;     /* spent in the probe and its handler, by samples */
 	uint32_t n_args;       /* the most it was fired with */
-	uint32_t index;	       /* of its counts; never another probe's */
+	uint32_t index;	       /* among all of the process; never another probe's */
+	uint32_t *word;	       /* its own word: where on leads when the probe is there */
+	uint32_t row;	       /* in the session's table; 0: none */
+	uint32_t own_on;       /* the word where there is none */
+	uint32_t removed;      /* 1: off, whatever the word says */
+	uint32_t joined;       /* 1: this process is counted among the row's users */
 	struct ktr__probe_point *points;
 	struct ktr_probe *chain; /* of its bucket */
 	struct ktr_site site;	 /* of fires without a point */
@@ -94,7 +80,8 @@ struct ktr_probe {
 
 /* A point of the program's text. */
 struct KTR__SITE_HIDDEN ktr__probe_point {
-	uint32_t on; /* as of its probe */
+	const uint32_t *on; /* as of its probe; at zero until its module is attached */
+	uint32_t zero;
 	uint32_t type;
 	const char *name;
 	const char *function;
@@ -117,7 +104,10 @@ struct KTR__SITE_HIDDEN ktr__probe_module {
 int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *function, ktr_probe_fn *handler,
 		       struct ktr_probe **out);
 
-/* 0, or -ENOENT for one that is removed. Enabling: also -errno if its events cannot be recorded. */
+/*
+ * For all processes of the session. 0, or -ENOENT for one that is removed. Enabling: also -errno if its events
+ * cannot be recorded.
+ */
 int ktr_probe_enable(struct ktr_probe *probe);
 int ktr_probe_disable(struct ktr_probe *probe);
 
@@ -126,6 +116,9 @@ int ktr_probe_remove(struct ktr_probe *probe);
 
 /* Another handler, or none: NULL. The old one does not run any more when this returns. As above. */
 int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *context);
+
+/* Is it enabled? All probes may be off all the same. */
+int ktr_probe_enabled(const struct ktr_probe *probe);
 
 /* The probe that has this id; NULL: none has. */
 struct ktr_probe *ktr_probe_by_id(uint32_t id);
@@ -136,7 +129,7 @@ void ktr_probes_enable(void);
 void ktr_probes_disable(void);
 int ktr_probes_enabled(void);
 
-/* How often it was fired while it was enabled. */
+/* How often it was fired in this process while it was enabled. */
 uint64_t ktr_probe_fires(const struct ktr_probe *probe);
 
 /* Calls back for each probe there is, those of points included; a nonzero answer ends it and is returned. */
@@ -150,8 +143,8 @@ struct ktr_probe_metrics {
 	uint64_t n_captured; /* recorded in the rings */
 	uint64_t n_filtered; /* not: the class is off */
 	uint64_t n_overruns; /* overwritten before ktr_probe_read() came to them */
-	uint64_t overhead_ns; /* of one fire without handler: measured when the first probe was enabled */
-	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of every 1024th */
+	uint64_t overhead_ns; /* of one fire without handler: measured once */
+	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of every 4096th */
 	uint64_t n_sampled;
 };
 
@@ -209,7 +202,22 @@ __attribute__((destructor(101))) static void ktr__probe_stop(void)
 }
 #endif
 
-#define KTR__PROBE_ON(what) __builtin_expect(__atomic_load_n(&(what).on, __ATOMIC_RELAXED) != 0, 0)
+/* One instruction tests the word in memory, for which compilers take two where it is atomic. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+static inline __attribute__((always_inline)) int ktr__probe_on(const uint32_t *word)
+{
+	__asm__ goto("cmpl $0, %0\n\tjne %l[on]" : : "m"(*word) : "cc" : on);
+	return 0;
+on:
+	return 1;
+}
+#else
+static inline int ktr__probe_on(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
+}
+#endif
+#define KTR__PROBE_ON(what) __builtin_expect(ktr__probe_on(__atomic_load_n(&(what).on, __ATOMIC_RELAXED)), 0)
 
 /* Fires a probe by its handle. */
 #ifdef KTR_OFF
@@ -260,9 +268,10 @@ __attribute__((destructor(101))) static void ktr__probe_stop(void)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
 		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
-						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 },      \
-						     { 0 }, 0, 0, { 0 } };               \
-		static struct ktr__probe_point ktr__point = { 0, ptype, pname, __func__, &ktr__site, NULL, NULL }; \
+						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 }, { 0 }, 0, 0, \
+						     { 0 } };                                    \
+		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__, &ktr__site, \
+							      NULL, NULL };                      \
 		KTR__LIST(ktr__site);                                                            \
 		KTR__PROBE_LIST(ktr__point);                                                     \
 		if (KTR__PROBE_ON(ktr__point))                                                   \

@@ -10,6 +10,7 @@
  *	                       per-CPU counts
  *	...     ring headers   one per CPU for the main rings, for the keep rings, for those of the kernel
  *	...     ring data      sparse; what geom words point into
+ *	...     probes         of libktr-probe: buckets by type and name, rows, counts; from minor version 1 on
  *
  * Little-endian, 64-bit only. All regions start at multiples of 64 KiB, whatever the page size. The
  * file is as long as it will ever be from the start, and sparse.
@@ -37,7 +38,7 @@
 
 #define KTR_SESSION_MAGIC   0x314e535352544bull /* "KTRSSN1" */
 #define KTR_SESSION_MAJOR   1			/* another major: not readable */
-#define KTR_SESSION_MINOR   0			/* a higher minor only adds */
+#define KTR_SESSION_MINOR   1			/* a higher minor only adds */
 #define KTR_SESSION_ALIGN   65536u		/* [bytes] */
 #define KTR_SESSION_SUFFIX  ".ktr"
 #define KTR_SESSION_NAME_MAX 64 /* bytes, with the NUL */
@@ -80,7 +81,10 @@ struct ktr_region {
 	X(trigger, struct ktr_trigger)                                                           \
 	X(count, uint64_t)                                                                       \
 	X(ring, struct ktr_ring)                                                                 \
-	X(data, struct ktr_entry)
+	X(data, struct ktr_entry)                                                                \
+	X(probe_hash, uint32_t)                                                                  \
+	X(probe, struct ktr_probe_row)                                                           \
+	X(probe_count, struct ktr_probe_counts)
 
 enum ktr_region_id {
 #define KTR__REGION_ENUM(name, row) KTR_REGION_##name,
@@ -89,7 +93,8 @@ enum ktr_region_id {
 	KTR_REGIONS
 };
 
-#define KTR_REGIONS_MAX 24 /* room for those of later minor versions */
+#define KTR_REGIONS_FIRST 16 /* those of minor version 0; later ones may be missing, and have no rows then */
+#define KTR_REGIONS_MAX	  24 /* room for those of later minor versions */
 
 struct ktr_header {
 	uint64_t magic;
@@ -366,6 +371,56 @@ struct ktr_knob_row {
 KTR__LAYOUT(sizeof(struct ktr_knob_row) == 192, "layout of the file");
 
 #define KTR_KNOBS_MAX 64
+
+/*
+ * A probe of ktr/probe.h by type and name; processes of the session that have the same share the row, and the word
+ * that its points test. Rows are found through the buckets, and linked in by whoever makes one; neither is ever
+ * taken away. Row 0 is struct ktr_probe_head.
+ *
+ *	operation x operation	find, make	switch		fire		list
+ *	any			safe		last wins	safe		safe
+ */
+#define KTR_PROBE_ROW_NAME     64 /* bytes, with the NUL */
+#define KTR_PROBE_ROW_FUNCTION 32 /* the same; longer ones are cut */
+
+struct ktr_probe_row {
+	uint32_t state;
+	uint32_t type;	/* enum ktr_probe_type */
+	uint32_t on;	/* not 0: it is enabled; stored by the program and from outside */
+	uint32_t fed;	/* KTR_PROBE_FED_*: what fires it; atomic or */
+	uint32_t site;	/* the call site of fires by handle, made by whoever enables it first; 0: none yet */
+	uint32_t next;	/* row of the same bucket */
+	uint32_t users; /* [processes] that have it; one that was killed stays counted */
+	uint32_t hash;
+	char function[KTR_PROBE_ROW_FUNCTION];
+	char name[KTR_PROBE_ROW_NAME];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_probe_row) == 128, "layout of the file");
+
+#define KTR_PROBE_FED_POINTS 1u /* macros in the program's text */
+#define KTR_PROBE_FED_HANDLE 2u /* registered at run time, fired by its handle */
+
+struct ktr_probe_head {
+	uint32_t n_probes; /* append cursors, index 0 included */
+	uint32_t n_counts;
+	uint32_t reserved[30];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_probe_head) == sizeof(struct ktr_probe_row), "it takes the place of row 0");
+
+/* Fires of probes first, first + 1, ... in one thread, which alone writes them. */
+#define KTR_PROBE_COUNTS 504
+
+struct ktr_probe_counts {
+	uint32_t state;
+	uint32_t first; /* row of the probe that count[0] is of */
+	uint32_t pid;
+	uint32_t reserved[13];
+	uint64_t count[KTR_PROBE_COUNTS];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_probe_counts) == 4096, "layout of the file");
 
 /*
  * A ring's header. geom is one word, so that one compare tells a writer that nothing has changed:

@@ -14,7 +14,7 @@ static void dtrace_refresh(dtrace_probe_t *view, const struct ktr_probe *probe)
 	view->type = (dtrace_probe_type_t)probe->type;
 	view->name = probe->name;
 	view->function = probe->function;
-	view->enabled = __atomic_load_n(&probe->enabled, __ATOMIC_RELAXED) != 0;
+	view->enabled = ktr_probe_enabled(probe);
 	view->fire_count = ktr_probe_fires(probe);
 	view->total_time = __atomic_load_n(&probe->total_ns, __ATOMIC_RELAXED);
 	view->arg_count = __atomic_load_n(&probe->n_args, __ATOMIC_RELAXED);

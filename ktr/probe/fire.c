@@ -2,23 +2,29 @@
 /*
  * A probe fires: it is counted, recorded as a CTR point is, and its handler called.
  *
- * Counts are each thread's own, so that firing shares no cache line: chunks of counts by the probe's index, made
- * present when first needed by mmap(2), which signal handlers may call. A count is one instruction where the CPU
- * has one for it, so that a handler of a signal loses none. What a thread counted is kept when it ends, in its
- * struct, which the next thread takes over.
+ * Counts are each thread's own, so that firing shares no cache line: chunks of counts by the probe's row in the
+ * session, where they lie too, so that they can be read from outside; those that the session has no row or no room
+ * for are in memory of the process. A chunk is made present when first needed, by calls that signal handlers may
+ * make. A count is one instruction where the CPU has one for it, so that a handler of a signal loses none. What a
+ * thread counted is kept when it ends, in its struct, which the next thread takes over.
+ *
+ * One fire of so many is timed, to tell what probes cost: seldom enough that timing is not seen among the slowest
+ * thousandth of fires.
  */
 #include "ktr/probe/registry.h"
 
 #include "ktr/clock.h"
+#include "ktr/own_site.h"
 #include "ktr/rcu.h"
+#include "ktr/session_rw.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-#define FIRE_CHUNK    2048u /* counts */
-#define FIRE_CHUNKS   2048u /* four million probes; those beyond are fired and not counted */
-#define FIRE_SAMPLE   1024u /* every so many fires of a thread one is timed */
+#define FIRE_CHUNK    KTR_PROBE_COUNTS
+#define FIRE_CHUNKS   1024u /* each of the session's, and of the process's: half a million probes; more are not counted */
+#define FIRE_SAMPLE   4096u /* every so many fires of a thread one is timed */
 #define FIRE_ROUNDS   64
 #define FIRE_CALIBRATE 32
 
@@ -27,7 +33,7 @@ struct fire_thread {
 	uint32_t used;		  /* 1: a thread has it */
 	uint32_t n_fires;
 	struct ktr__probe_sums sums;
-	uint64_t *chunk[FIRE_CHUNKS];
+	uint64_t *chunk[2 * FIRE_CHUNKS]; /* by row in the session; by index, of those that have none */
 };
 
 /* Probes whose handlers run in this thread, the innermost first. */
@@ -90,41 +96,63 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 	return self;
 }
 
+/* A chunk in the session, or failing that in memory of ours. */
 static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thread *self, uint32_t at)
 {
-	uint64_t *chunk = fire_map(FIRE_CHUNK * sizeof(*chunk)), *none = NULL;
+	uint64_t *chunk = at < FIRE_CHUNKS ? ktr__probe_counts(at * FIRE_CHUNK) : NULL, *none = NULL;
 
-	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE,
-						  __ATOMIC_ACQUIRE)) {
-		munmap(chunk, FIRE_CHUNK * sizeof(*chunk)); /* a handler of a signal came first */
+	if (!chunk)
+		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
+	/* Where a handler of a signal came first, one is not used. */
+	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 		return none;
-	}
 	return chunk;
 }
 
-static inline void fire_count(struct fire_thread *self, uint32_t index)
+/* The place of a probe's count: which chunk. */
+static inline uint32_t fire_at(const struct ktr_probe *probe, uint32_t *place)
 {
-	uint32_t at = index / FIRE_CHUNK;
-	uint64_t *chunk = at < FIRE_CHUNKS ? __atomic_load_n(&self->chunk[at], __ATOMIC_RELAXED) : NULL;
+	uint32_t row = probe->row, number = row ? row : probe->index;
 
-	if (!chunk && (at >= FIRE_CHUNKS || !(chunk = fire_chunk_new(self, at))))
-		return;
-	fire_add(&chunk[index % FIRE_CHUNK], 1);
+	*place = number % FIRE_CHUNK;
+	number /= FIRE_CHUNK;
+	if (number >= FIRE_CHUNKS)
+		return UINT32_MAX;
+	return row ? number : number + FIRE_CHUNKS;
 }
 
-uint64_t ktr__probe_count(uint32_t index)
+static inline void fire_count(struct fire_thread *self, const struct ktr_probe *probe)
 {
+	uint32_t place, at = fire_at(probe, &place);
+	uint64_t *chunk = at < 2 * FIRE_CHUNKS ? __atomic_load_n(&self->chunk[at], __ATOMIC_RELAXED) : NULL;
+
+	if (!chunk && (at >= 2 * FIRE_CHUNKS || !(chunk = fire_chunk_new(self, at))))
+		return;
+	fire_add(&chunk[place], 1);
+}
+
+uint64_t ktr__probe_count(const struct ktr_probe *probe)
+{
+	uint32_t place, at = fire_at(probe, &place);
 	uint64_t sum = 0;
 
+	if (at >= 2 * FIRE_CHUNKS)
+		return 0;
 	for (struct fire_thread *t = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-		uint64_t *chunk = index / FIRE_CHUNK < FIRE_CHUNKS ?
-					  __atomic_load_n(&t->chunk[index / FIRE_CHUNK], __ATOMIC_ACQUIRE) :
-					  NULL;
+		uint64_t *chunk = __atomic_load_n(&t->chunk[at], __ATOMIC_ACQUIRE);
 
 		if (chunk)
-			sum += __atomic_load_n(&chunk[index % FIRE_CHUNK], __ATOMIC_RELAXED);
+			sum += __atomic_load_n(&chunk[place], __ATOMIC_RELAXED);
 	}
 	return sum;
+}
+
+/* Our parent's threads go on with the counts that they have. */
+void ktr__probe_forked(void)
+{
+	fire_self = NULL;
+	__atomic_store_n(&fire_threads, NULL, __ATOMIC_RELEASE);
+	pthread_setspecific(fire_key, NULL);
 }
 
 void ktr__probe_sum(struct ktr__probe_sums *sums)
@@ -189,6 +217,19 @@ static inline void fire_record(struct ktr_site *site, uint32_t n_args, const uin
 	}
 }
 
+/* The number of the site of fires by handle, which may have been made elsewhere since. */
+static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
+{
+	uint32_t id = ktr__probe_row_site(probe->row);
+
+	if (!id || id >= ktr__own_session()->header.region[KTR_REGION_site].n_rows)
+		return false;
+	__atomic_store_n(&probe->site.mask, ktr_class_probe.mask, __ATOMIC_RELAXED);
+	__atomic_store_n(&probe->site.id, id, __ATOMIC_RELAXED);
+	__atomic_store_n(&probe->site.plain, id, __ATOMIC_RELEASE);
+	return true;
+}
+
 /* What was timed stands for all fires since the last one that was. */
 static __attribute__((noinline, cold)) void fire_sampled(struct fire_thread *self, struct ktr_probe *probe,
 							 uint64_t began)
@@ -204,28 +245,32 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
 		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
 	const uint64_t arg[KTR_ARGS_MAX] = { a0, a1, a2, a3, a4, a5 };
-	uint32_t on = __atomic_load_n(&probe->on, __ATOMIC_ACQUIRE);
+	const uint32_t *on = __atomic_load_n(&probe->on, __ATOMIC_ACQUIRE);
 	struct fire_thread *self = fire_self;
 	uint64_t began = 0;
+	bool gate;
 
-	if (!on || (!self && !(self = fire_thread_new())))
+	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE) || (!self && !(self = fire_thread_new())))
 		return;
+	gate = (KTR__GATE() & __atomic_load_n(&ktr_class_probe.mask, __ATOMIC_RELAXED)) != 0;
 	if (!site) {
 		site = &probe->site;
 		if (__atomic_load_n(&probe->n_args, __ATOMIC_RELAXED) < n_args)
 			__atomic_store_n(&probe->n_args, n_args, __ATOMIC_RELAXED);
 		n_args = KTR_ARGS_MAX;
+		if (__builtin_expect(!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE), 0))
+			gate = gate && fire_adopt(probe);
 	}
 	if (__builtin_expect(++self->n_fires % FIRE_SAMPLE == 0, 0))
 		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
-	fire_count(self, probe->index);
-	if (__builtin_expect((KTR__GATE() & __atomic_load_n(&ktr_class_probe.mask, __ATOMIC_RELAXED)) != 0, 1)) {
+	fire_count(self, probe);
+	if (__builtin_expect(gate, 1)) {
 		fire_record(site, n_args, arg);
 		fire_add(&self->sums.captured, 1);
 	} else {
 		fire_add(&self->sums.filtered, 1);
 	}
-	if (on & KTR__PROBE_HANDLES)
+	if (__builtin_expect(__atomic_load_n(&probe->handler, __ATOMIC_RELAXED) != NULL, 0))
 		fire_handler(probe, arg);
 	if (__builtin_expect(began != 0, 0))
 		fire_sampled(self, probe, began);
@@ -237,10 +282,10 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
  */
 uint64_t ktr__probe_calibrate(void)
 {
-	static struct ktr_probe probe; /* index 0 is nobody's */
+	static const uint32_t on = 1;
+	static struct ktr_probe probe = { .on = &on }; /* row and index 0 are nobody's */
 	uint64_t least = UINT64_MAX;
 
-	probe.on = KTR__PROBE_COUNTS;
 	for (int i = 0; i < FIRE_CALIBRATE; i++) {
 		uint64_t began = ktr__clock_now(KTR_CLOCK_MONOTONIC), took;
 
@@ -248,7 +293,7 @@ uint64_t ktr__probe_calibrate(void)
 			struct fire_thread *self = fire_self ? fire_self : fire_thread_new();
 
 			if (KTR__PROBE_ON(probe) && self)
-				fire_count(self, probe.index);
+				fire_count(self, &probe);
 			__asm__ volatile("" : : "r"(ktr__clock_now(KTR_CLOCK_MONOTONIC)));
 		}
 		took = (ktr__clock_now(KTR_CLOCK_MONOTONIC) - began) / FIRE_ROUNDS;

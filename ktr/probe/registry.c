@@ -5,12 +5,19 @@
  * One mutex, registry_lock, guards everything but what firing reads: on words (atomic) and handlers (RCU). It is
  * never held while handlers are waited for, since a handler may call what takes it.
  *
- * A probe's struct is never freed: whoever has its handle may go on firing it. Its index, by which fires are
- * counted, is its own for good; its id is a new one each time it is registered.
+ * Whether a probe is on is a word of its row in the session (shared.c), to which its points and its handle lead as
+ * long as the probe is there and probes are on as a whole; otherwise they lead to a word that stays 0. Where there is
+ * no session, or no room in it, the word is the probe's own.
+ *
+ * A probe's struct is never freed: whoever has its handle may go on firing it. Its index is its own for good; its id
+ * is a new one each time it is registered.
  */
 #include "ktr/probe/registry.h"
 
 #include "ktr/own_site.h"
+#include "ktr/session_rw.h"
+
+#include "ktr/probe/site.h"
 #include "ktr/rcu.h"
 
 #include <ktr/ctl.h>
@@ -21,14 +28,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a switched probe's points test. */
-#define REGISTRY_ON (KTR__PROBE_RECORDS | KTR__PROBE_COUNTS)
+struct ktr_class ktr_class_probe __attribute__((visibility("default"))) = { 0, KTR__PROBE_CLASS,
+									     KTR__PROBE_CLASS_HELP };
 
-#define REGISTRY_FORMAT 192 /* [bytes] of a format made here */
-
-struct ktr_class ktr_class_probe __attribute__((visibility("default"))) = { 0, "probe",
-									     "probes that are made at run time" };
-
+static const uint32_t registry_zero; /* what points test that are off */
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ktr_probe **registry_bucket; /* by type and name; a power of two */
 static uint32_t registry_n_buckets;
@@ -39,6 +42,8 @@ static struct ktr_probe **registry_id; /* by id */
 static uint32_t registry_n_ids = 1, registry_id_room;
 static uint32_t registry_off;	    /* 1: all are off */
 static uint64_t registry_overhead_ns;
+static bool registry_shared; /* rows of the session can be had */
+static pthread_once_t registry_once = PTHREAD_ONCE_INIT;
 static bool registry_masked; /* the class has been put into the mask, once */
 
 const char *ktr_probe_type_name(enum ktr_probe_type type)
@@ -116,22 +121,6 @@ static bool registry_rehash(void)
 	return true;
 }
 
-/* The format of fires by handle: the name, and all six arguments. */
-static char *registry_format(const char *name)
-{
-	char *text = malloc(REGISTRY_FORMAT);
-	size_t n = 0;
-
-	for (; text && *name && n < REGISTRY_FORMAT / 2; name++) {
-		if (*name == '%')
-			text[n++] = '%';
-		text[n++] = *name;
-	}
-	if (text)
-		snprintf(text + n, REGISTRY_FORMAT - n, " %%#llx %%#llx %%#llx %%#llx %%#llx %%#llx");
-	return text;
-}
-
 static struct ktr_probe *registry_make(uint32_t type, const char *name, const char *function)
 {
 	struct ktr_probe *probe;
@@ -152,6 +141,17 @@ static struct ktr_probe *registry_make(uint32_t type, const char *name, const ch
 		return NULL;
 	}
 	probe->type = type;
+	probe->on = &registry_zero;
+	probe->word = &probe->own_on;
+	probe->site.format = "";
+	/* All of the site but its number, which firing may find in the session. */
+	probe->site.cls = &ktr_class_probe;
+	probe->site.file = KTR__PROBE_SITE_FILE;
+	probe->site.func = probe->name;
+	probe->site.names = KTR__PROBE_SITE_NAMES;
+	probe->site.line = type;
+	probe->site.n_args = KTR_ARGS_MAX;
+	memset(probe->site.type, KTR_ARG_U64, sizeof(probe->site.type));
 	probe->index = registry_n;
 	registry_index[registry_n++] = probe;
 	registry_link(probe);
@@ -164,16 +164,161 @@ static bool registry_there(const struct ktr_probe *probe)
 	return probe->id || probe->points;
 }
 
-/* Tells the points what is on. */
+/* Tells the points where to look. */
 static void registry_publish(struct ktr_probe *probe)
 {
-	uint32_t on = 0;
+	const uint32_t *on = probe->joined && !registry_off ? probe->word : &registry_zero;
 
-	if (probe->enabled && !registry_off)
-		on = REGISTRY_ON | (probe->handler ? KTR__PROBE_HANDLES : 0);
 	__atomic_store_n(&probe->on, on, __ATOMIC_RELEASE);
 	for (struct ktr__probe_point *point = probe->points; point; point = point->next)
 		__atomic_store_n(&point->on, on, __ATOMIC_RELEASE);
+}
+
+static void registry_join(struct ktr_probe *probe)
+{
+	uint32_t fed = (probe->id ? KTR_PROBE_FED_HANDLE : 0) | (probe->points ? KTR_PROBE_FED_POINTS : 0);
+	struct ktr_probe_row *row;
+
+	if (!probe->row && registry_shared && (probe->row = ktr__probe_row(probe->type, probe->name, probe->function))) {
+		row = ktr__probe_row_at(probe->row);
+		probe->word = &row->on;
+		if (probe->own_on)
+			__atomic_store_n(&row->on, 1, __ATOMIC_RELAXED);
+	}
+	row = probe->row ? ktr__probe_row_at(probe->row) : NULL;
+	if (row && !probe->joined)
+		__atomic_fetch_add(&row->users, 1, __ATOMIC_RELAXED);
+	if (row && (__atomic_load_n(&row->fed, __ATOMIC_RELAXED) & fed) != fed)
+		__atomic_fetch_or(&row->fed, fed, __ATOMIC_RELAXED);
+	probe->joined = 1;
+}
+
+static void registry_leave(struct ktr_probe *probe)
+{
+	struct ktr_probe_row *row = probe->row ? ktr__probe_row_at(probe->row) : NULL;
+
+	probe->joined = 0;
+	/* What is unloaded may come back; what is removed by all who had it is off. */
+	if ((row && __atomic_fetch_sub(&row->users, 1, __ATOMIC_RELAXED) != 1) || !probe->removed)
+		return;
+	__atomic_store_n(probe->word, 0, __ATOMIC_RELAXED);
+	if (row)
+		__atomic_store_n(&row->fed, 0, __ATOMIC_RELAXED);
+}
+
+/* What has become of a probe is told to the session and to its points. */
+static void registry_update(struct ktr_probe *probe)
+{
+	if (registry_there(probe) && !probe->removed)
+		registry_join(probe);
+	else if (probe->joined)
+		registry_leave(probe);
+	registry_publish(probe);
+}
+
+/*
+ * Is the session still that of the last call? Where it is another one, what was on is on there. Points lead to the
+ * rows of the old one until they lead to those of the new one, and the old ones stay mapped.
+ */
+static bool registry_session(void)
+{
+	bool changed;
+
+	registry_shared = ktr__probe_share(&changed);
+	for (uint32_t i = 1; changed && i < registry_n; i++) {
+		struct ktr_probe *probe = registry_index[i];
+
+		probe->own_on = __atomic_load_n(probe->word, __ATOMIC_RELAXED);
+		probe->word = &probe->own_on;
+		probe->row = 0;
+		if (probe->joined) {
+			probe->joined = 0;
+			registry_update(probe);
+		}
+		if (probe->row && probe->site.id)
+			__atomic_store_n(&ktr__probe_row_at(probe->row)->site, probe->site.id, __ATOMIC_RELEASE);
+	}
+	return changed;
+}
+
+/* ---- starting, forking, ending ---- */
+
+static void registry_before_fork(void)
+{
+	pthread_mutex_lock(&registry_lock);
+}
+
+static void registry_after_fork(void)
+{
+	pthread_mutex_unlock(&registry_lock);
+}
+
+/* libktr's handler has run before: the session is that of the child. */
+static void registry_after_fork_child(void)
+{
+	bool same;
+
+	ktr__probe_forked();
+	same = !registry_session();
+	for (uint32_t i = 1; same && i < registry_n; i++)
+		if (registry_index[i]->joined && registry_index[i]->row)
+			__atomic_fetch_add(&ktr__probe_row_at(registry_index[i]->row)->users, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&registry_lock);
+}
+
+/*
+ * Once, when the first probe is made. Handlers of fork run in the order that they were given, and those before a
+ * fork the other way round; libktr's, which it has given when it started, take its locks behind ours, as enabling
+ * a probe does.
+ */
+static void registry_begin(void)
+{
+	ktr__class_attach(&ktr_class_probe);
+	pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork_child);
+}
+
+/*
+ * Whoever comes later finds them switched as they are; who looks from outside sees that they have gone. exit(3) may
+ * have been called by a handler of a signal that came upon us.
+ */
+__attribute__((destructor(101))) static void registry_end(void)
+{
+	if (pthread_mutex_trylock(&registry_lock))
+		return;
+	for (uint32_t i = 1; i < registry_n; i++) {
+		struct ktr_probe *probe = registry_index[i];
+
+		if (probe->joined && probe->row)
+			__atomic_fetch_sub(&ktr__probe_row_at(probe->row)->users, 1, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&registry_lock);
+}
+
+/* What any call that changes something begins with. */
+static void registry_enter(void)
+{
+	pthread_once(&registry_once, registry_begin);
+	pthread_mutex_lock(&registry_lock);
+	registry_session();
+}
+
+/* The call site of fires by handle: a row of the session's table, made when it is first needed, by whomever. */
+static int registry_site(struct ktr_probe *probe)
+{
+	struct ktr_probe_row *row = probe->row ? ktr__probe_row_at(probe->row) : NULL;
+	char format[KTR__PROBE_SITE_FORMAT];
+	uint32_t none = 0;
+	int code;
+
+	if (probe->site.id || ktr__probe_row_site(probe->row))
+		return 0;
+	ktr__probe_site_format(probe->name, format);
+	probe->site.format = format;
+	code = ktr__site_make(&probe->site);
+	probe->site.format = "";
+	if (!code && row)
+		__atomic_compare_exchange_n(&row->site, &none, probe->site.id, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	return code;
 }
 
 /* ---- making and removing ---- */
@@ -189,7 +334,7 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 	if (type <= KTR_PROBE_NONE || type >= KTR_PROBE_TYPES_END || !name || !*name ||
 	    strlen(name) > KTR_PROBE_NAME_MAX)
 		return -EINVAL;
-	pthread_mutex_lock(&registry_lock);
+	registry_enter();
 	probe = registry_find(type, name);
 	if (probe && probe->id) {
 		pthread_mutex_unlock(&registry_lock);
@@ -201,8 +346,12 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 		probe->id = registry_n_ids;
 		registry_id[registry_n_ids++] = probe;
 		probe->context = NULL;
+		probe->removed = 0;
 		rcu_assign_pointer(probe->handler, handler);
-		registry_publish(probe);
+		registry_update(probe);
+		/* In other processes of the session it may be on. */
+		if (__atomic_load_n(probe->word, __ATOMIC_RELAXED))
+			registry_site(probe);
 		code = 0;
 		if (out)
 			*out = probe;
@@ -222,9 +371,9 @@ int ktr_probe_remove(struct ktr_probe *probe)
 	}
 	registry_id[probe->id] = NULL;
 	probe->id = 0;
-	probe->enabled = 0;
+	probe->removed = 1;
 	rcu_assign_pointer(probe->handler, NULL);
-	registry_publish(probe);
+	registry_update(probe);
 	pthread_mutex_unlock(&registry_lock);
 	synchronize_rcu();
 	return 0;
@@ -249,7 +398,6 @@ int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *cont
 	if (registry_there(probe)) {
 		__atomic_store_n(&probe->context, context, __ATOMIC_RELAXED);
 		rcu_assign_pointer(probe->handler, handler);
-		registry_publish(probe);
 	} else {
 		code = -ENOENT;
 	}
@@ -259,31 +407,7 @@ int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *cont
 
 /* ---- switching ---- */
 
-/* The call site of fires by handle: a row of the session's table, made when it is first needed. */
-static int registry_site(struct ktr_probe *probe)
-{
-	struct ktr_site *site = &probe->site;
-
-	if (site->id)
-		return 0;
-	if (!site->format)
-		site->format = registry_format(probe->name);
-	if (!site->format)
-		return -ENOMEM;
-	site->cls = &ktr_class_probe;
-	site->file = "[probe]";
-	site->func = probe->name;
-	site->names = "arg0,arg1,arg2,arg3,arg4,arg5";
-	site->line = probe->type;
-	site->n_args = KTR_ARGS_MAX;
-	memset(site->type, KTR_ARG_U64, sizeof(site->type));
-	return ktr__site_make(site);
-}
-
-/*
- * Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later
- * meant to.
- */
+/* Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later meant to. */
 static int registry_mask(void)
 {
 	uint64_t mask;
@@ -299,20 +423,19 @@ int ktr_probe_enable(struct ktr_probe *probe)
 {
 	int code;
 
-	pthread_mutex_lock(&registry_lock);
+	registry_enter();
 	if (!registry_there(probe)) {
 		pthread_mutex_unlock(&registry_lock);
 		return -ENOENT;
 	}
-	if (!registry_overhead_ns)
-		registry_overhead_ns = ktr__probe_calibrate();
 	code = registry_mask();
 	if (!code && probe->id)
 		code = registry_site(probe);
 	/* Without a session there are handlers all the same. */
 	if (!code || code == -ENXIO) {
-		probe->enabled = 1;
-		registry_publish(probe);
+		probe->removed = 0;
+		registry_update(probe);
+		__atomic_store_n(probe->word, 1, __ATOMIC_RELEASE);
 		code = 0;
 	}
 	pthread_mutex_unlock(&registry_lock);
@@ -321,17 +444,23 @@ int ktr_probe_enable(struct ktr_probe *probe)
 
 int ktr_probe_disable(struct ktr_probe *probe)
 {
-	int code = 0;
+	int code = -ENOENT;
 
-	pthread_mutex_lock(&registry_lock);
+	registry_enter();
 	if (registry_there(probe)) {
-		probe->enabled = 0;
-		registry_publish(probe);
-	} else {
-		code = -ENOENT;
+		if (probe->joined)
+			__atomic_store_n(probe->word, 0, __ATOMIC_RELAXED);
+		code = 0;
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return code;
+}
+
+int ktr_probe_enabled(const struct ktr_probe *probe)
+{
+	const uint32_t *word = __atomic_load_n(&probe->word, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&probe->joined, __ATOMIC_RELAXED) && __atomic_load_n(word, __ATOMIC_RELAXED) != 0;
 }
 
 static void registry_all(uint32_t off)
@@ -384,7 +513,7 @@ struct ktr_probe *ktr_probe_find(enum ktr_probe_type type, const char *name)
 
 uint64_t ktr_probe_fires(const struct ktr_probe *probe)
 {
-	return ktr__probe_count(probe->index);
+	return ktr__probe_count(probe);
 }
 
 int ktr_probe_walk(int (*found)(void *context, struct ktr_probe *probe), void *context)
@@ -415,9 +544,11 @@ void ktr__probe_totals(uint64_t *n_probes, uint64_t *n_enabled, uint64_t *n_fire
 	pthread_mutex_lock(&registry_lock);
 	for (uint32_t i = 1; i < registry_n; i++) {
 		*n_probes += registry_there(registry_index[i]);
-		*n_enabled += registry_index[i]->enabled;
-		*n_fired += ktr__probe_count(i);
+		*n_enabled += ktr_probe_enabled(registry_index[i]) != 0;
+		*n_fired += ktr__probe_count(registry_index[i]);
 	}
+	if (!registry_overhead_ns)
+		registry_overhead_ns = ktr__probe_calibrate();
 	*overhead_ns = registry_overhead_ns;
 	pthread_mutex_unlock(&registry_lock);
 }
@@ -460,8 +591,10 @@ int ktr__probe_attach(struct ktr__probe_module *module)
 {
 	int code = 0;
 
-	pthread_mutex_lock(&registry_lock);
-	if (module->attached || !module->begin) {
+	if (!module->begin || module->begin == module->end)
+		return 0;
+	registry_enter();
+	if (module->attached) {
 		pthread_mutex_unlock(&registry_lock);
 		return 0;
 	}
@@ -483,7 +616,7 @@ int ktr__probe_attach(struct ktr__probe_module *module)
 		point->probe = probe;
 		point->next = probe->points;
 		probe->points = point;
-		registry_publish(probe);
+		registry_update(probe);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return code;
@@ -502,24 +635,12 @@ void ktr__probe_detach(struct ktr__probe_module *module)
 				*link = (*at)->next;
 				break;
 			}
-		if (probe)
-			(*at)->probe = NULL;
+		if (!probe)
+			continue;
+		(*at)->probe = NULL;
+		__atomic_store_n(&(*at)->on, &(*at)->zero, __ATOMIC_RELAXED);
+		registry_update(probe);
 	}
 	module->attached = 0;
 	pthread_mutex_unlock(&registry_lock);
-}
-
-static void registry_before_fork(void)
-{
-	pthread_mutex_lock(&registry_lock);
-}
-
-static void registry_after_fork(void)
-{
-	pthread_mutex_unlock(&registry_lock);
-}
-
-__attribute__((constructor(101))) static void registry_start(void)
-{
-	pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork);
 }

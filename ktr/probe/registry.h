@@ -16,14 +16,30 @@ struct ktr__probe_sums {
 };
 
 /* fire.c */
-uint64_t ktr__probe_count(uint32_t index);
+uint64_t ktr__probe_count(const struct ktr_probe *probe);
 void ktr__probe_sum(struct ktr__probe_sums *sums);
 uint64_t ktr__probe_calibrate(void); /* [ns] of a fire that neither records nor calls */
 bool ktr__probe_handling(void);	     /* in the calling thread a handler runs */
+void ktr__probe_forked(void);	     /* this process is a new one: it has fired nothing */
 
 /* registry.c */
 void ktr__probe_totals(uint64_t *n_probes, uint64_t *n_enabled, uint64_t *n_fired, uint64_t *overhead_ns);
 uint32_t ktr__probe_of_site(uint32_t site); /* index of the probe whose call site this is; 0: none has it */
 uint32_t ktr__probe_id(uint32_t index);
+
+/*
+ * shared.c: the session's table. open() is asked before rows are: false where there is none, or none any more;
+ * *changed where it is another one than before. row(): that of a type and name, made if need be; 0: no room. All but
+ * counts() and at() are called under the registry's lock.
+ */
+bool ktr__probe_share(bool *changed);
+uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function);
+struct ktr_probe_row *ktr__probe_row_at(uint32_t row); /* of a number that row() has returned */
+
+/* Counts of KTR_PROBE_COUNTS probes from `first` on, for one thread; NULL: no room. Async-signal-safe. */
+uint64_t *ktr__probe_counts(uint32_t first);
+
+/* The call site that somebody has made for fires by handle; 0: nobody has. Async-signal-safe. */
+uint32_t ktr__probe_row_site(uint32_t row);
 
 #endif

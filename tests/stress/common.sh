@@ -22,7 +22,8 @@ build() {
 		shift
 	done
 	[ $# -gt 0 ] && shift
-	if [ -e "$program" ] && [ -z "$(find $sources tests/stress/*.h include/ktr "$O/lib/libktr.a" -newer "$program")" ]; then
+	archives=$(for lib in $libs; do case $lib in *.a) echo "$lib" ;; esac; done)
+	if [ -e "$program" ] && [ -z "$(find $sources tests/stress/*.h include/ktr $archives -newer "$program")" ]; then
 		return 0
 	fi
 	$CC $flags "$@" $sources -o "$program" $libs || { echo "cannot build $program"; exit 1; }
