@@ -17,6 +17,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* 0: the macros leave nothing, and do not evaluate their arguments; what is registered by calls is as ever. */
 #ifndef MACH_DTRACE
 #define MACH_DTRACE 1
 #endif
@@ -97,6 +98,7 @@ void dtrace_get_metrics(dtrace_metrics_t *metrics);
 }
 #endif
 
+#if MACH_DTRACE
 #define DTRACE_FUNCTION_ENTRY(func) KTR_PROBE_POINT0(KTR_PROBE_FUNCTION_ENTRY, func)
 #define DTRACE_FUNCTION_EXIT(func) KTR_PROBE_POINT0(KTR_PROBE_FUNCTION_EXIT, func)
 #define DTRACE_SYSCALL_ENTRY(call, arg) KTR_PROBE_POINT1(KTR_PROBE_SYSCALL_ENTRY, call, arg)
@@ -113,5 +115,26 @@ void dtrace_get_metrics(dtrace_metrics_t *metrics);
 	KTR__DTRACE_PICK(__VA_ARGS__, KTR_PROBE_POINT6, KTR_PROBE_POINT5, KTR_PROBE_POINT4, KTR_PROBE_POINT3, \
 			 KTR_PROBE_POINT2, KTR_PROBE_POINT1, KTR_PROBE_POINT0, 0)                \
 	(KTR_PROBE_CUSTOM, __VA_ARGS__)
+#else
+static inline void ktr__dtrace_none(const char *name, ...)
+{
+	(void)name;
+}
+#define KTR__DTRACE_NONE(...)                                                                    \
+	do {                                                                                     \
+		if (0)                                                                           \
+			ktr__dtrace_none(__VA_ARGS__);                                           \
+	} while (0)
+#define DTRACE_FUNCTION_ENTRY(func) KTR__DTRACE_NONE(func)
+#define DTRACE_FUNCTION_EXIT(func) KTR__DTRACE_NONE(func)
+#define DTRACE_SYSCALL_ENTRY(call, arg) KTR__DTRACE_NONE(call, arg)
+#define DTRACE_SYSCALL_EXIT(call, result) KTR__DTRACE_NONE(call, result)
+#define DTRACE_IPC_SEND(port, size) KTR__DTRACE_NONE("", port, size)
+#define DTRACE_IPC_RECEIVE(port, size) KTR__DTRACE_NONE("", port, size)
+#define DTRACE_VM_FAULT(address, kind) KTR__DTRACE_NONE("", address, kind)
+#define DTRACE_THREAD_SWITCH(from, to) KTR__DTRACE_NONE("", from, to)
+#define DTRACE_TIMER_TICK(tick) KTR__DTRACE_NONE("", tick)
+#define DTRACE_CUSTOM(...) KTR__DTRACE_NONE(__VA_ARGS__)
+#endif
 
 #endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-
 static void dtrace_refresh(dtrace_probe_t *view, const struct ktr_probe *probe)
 {
 	view->id = probe->id;
@@ -18,6 +17,7 @@ static void dtrace_refresh(dtrace_probe_t *view, const struct ktr_probe *probe)
 	view->fire_count = ktr_probe_fires(probe);
 	view->total_time = __atomic_load_n(&probe->total_ns, __ATOMIC_RELAXED);
 	view->arg_count = __atomic_load_n(&probe->n_args, __ATOMIC_RELAXED);
+	view->handler = __atomic_load_n(&probe->context, __ATOMIC_ACQUIRE);
 }
 
 /* The view lives in the thread's stack: handlers of one probe may run in several threads. */
@@ -31,7 +31,6 @@ static void dtrace_call(struct ktr_probe *probe, uint64_t a0, uint64_t a1, uint6
 	if (!context)
 		return;
 	memcpy(&handler, &context, sizeof(handler));
-	view.handler = context;
 	dtrace_refresh(&view, probe);
 	handler(&view, a0, a1, a2, a3, a4, a5);
 }

@@ -91,11 +91,20 @@ static const struct {
 
 #define N_WANTED (sizeof(wanted) / sizeof(wanted[0]))
 
+static unsigned long long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (unsigned long long)ts.tv_sec * 1000000000 + (unsigned long long)ts.tv_nsec;
+}
+
 static void uses(void)
 {
 	dtrace_event_t events[100];
 	dtrace_metrics_t metrics;
 	uint32_t id[N_WANTED], own;
+	unsigned long long began;
 	dtrace_probe_t probe;
 
 	dtrace_init();
@@ -110,11 +119,13 @@ static void uses(void)
 	CHECK(dtrace_buffer_read(events, 100) == 0 && n_calls == 0);
 	for (unsigned i = 0; i < N_WANTED; i++)
 		CHECK(dtrace_probe_enable(id[i]) == 0);
+	began = now_ns() - 1000000; /* the clocks are told apart by less */
 	fire_all();
 	CHECK(dtrace_buffer_read(events, 100) == N_WANTED);
 	for (unsigned i = 0; i < N_WANTED; i++) {
 		CHECK(events[i].probe_id == id[i] && events[i].thread_id == (uint32_t)gettid());
-		CHECK(events[i].task_id == (uint32_t)getpid() && events[i].timestamp);
+		CHECK(events[i].task_id == (uint32_t)getpid() && events[i].cpu_id < (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		CHECK(events[i].timestamp >= began && events[i].timestamp <= now_ns() + 1000000);
 		CHECK(memcmp(events[i].args, wanted[i].args, sizeof(wanted[i].args)) == 0);
 		CHECK(!i || events[i].timestamp >= events[i - 1].timestamp);
 	}
@@ -130,6 +141,8 @@ static void uses(void)
 	fire_all();
 	CHECK(dtrace_buffer_read(events, 4) == 4 && dtrace_buffer_read(events, 100) == N_WANTED - 5);
 	CHECK(dtrace_probe_get(id[9], &probe) == 0 && probe.fire_count == 2 && strcmp(probe.name, "custom") == 0);
+	CHECK(probe.id == id[9] && probe.type == DTRACE_PROBE_CUSTOM && probe.enabled && probe.handler);
+	CHECK(dtrace_probe_get(id[4], &probe) == 0 && !probe.enabled && probe.fire_count == 1 && !probe.handler);
 
 	/* Without a macro. */
 	own = dtrace_probe_register(DTRACE_PROBE_CUSTOM, "by handle", "uses", NULL);

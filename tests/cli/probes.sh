@@ -20,6 +20,15 @@ $CC $flags tests/cli/probe_uses.c -o "$dir/uses" -L"$O/lib" -lktr-probe -lktr "-
 	fail 'not linked with libktr-probe.so'
 timeout 60 "$dir/uses" uses || fail 'uses, shared'
 
+# Switched off as the framework is: macros leave nothing, and evaluate nothing.
+printf '%s\n' '#define MACH_DTRACE 0' '#include <ktr/dtrace.h>' 'int n;' \
+	'int main(void) { DTRACE_FUNCTION_ENTRY("main"); DTRACE_SYSCALL_ENTRY("call", n++); DTRACE_IPC_SEND(n++, 2);' \
+	'DTRACE_CUSTOM("none"); DTRACE_CUSTOM("all", 1, 2, 3, 4, n++, 1.5); DTRACE_TIMER_TICK(n++);' \
+	'DTRACE_SYSCALL_EXIT("call", n); return n || dtrace_probe_register(DTRACE_PROBE_CUSTOM, "all", "main", 0) != 1; }' >"$dir/off.c"
+# shellcheck disable=SC2086
+$CC $flags -Werror "$dir/off.c" -o "$dir/off" $libs && "$dir/off" || fail 'MACH_DTRACE 0'
+$CC $flags -c "$dir/off.c" -o "$dir/off.o" && readelf -SW "$dir/off.o" | grep -q ktr_points && fail 'MACH_DTRACE 0 leaves points'
+
 # Events of probes are events like others: by class, place and text.
 KTR_CONF='' timeout 60 "$ktr" run -o "$dir/trace" "$out/probe_uses" >/dev/null 2>"$dir/err" || fail "$(cat "$dir/err")"
 [ "$("$ktr" dump "$dir/trace" | grep -c 'probe .*probe_uses.c:.*custom 0x1 0x2 0x3 0x4 0x5 ')" -eq 2 ] ||
