@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What the kernel tells of the threads: counts are those of getrusage(2), times those of the clocks, on both paths
+# What the kernel tells of the threads: counts are those of getrusage(2) and /proc, times those of the clocks, on both paths
 # and without privileges; from outside too; nothing is open while the class is off; where it is refused, one line
 # says so and the rest works.
 . "$(dirname "$0")/../stress/common.sh"
@@ -57,6 +57,20 @@ compare() { # TRACE SAID
 			off("time on and off the CPU", sum, f[5], f[5] / 100)
 			# Where a hypervisor takes the CPU away meanwhile, only the trace counts that.
 			off("time on the CPU", spent[tid, "running"], f[6], f[6] + 2e7)
+			# What /proc says, where it does.
+			if (f[7] >= 0) {
+				off("voluntary switches of status", count[tid, "off"], f[7], 2)
+				off("involuntary switches of status", count[tid, "ready"], f[8], 2)
+			}
+			# There too a CPU that is taken away by a hypervisor or an interrupt is not counted, and waiting
+			# begins when a thread is woken, which is not seen here.
+			if (f[11] > 0) {
+				off("times on the CPU of schedstat", count[tid, "running"], f[11], 2)
+				if (spent[tid, "running"] < f[9] - f[5] / 100)
+					off("time on the CPU of schedstat", spent[tid, "running"], f[9], f[5] / 100)
+				if (spent[tid, "ready"] > f[10] + f[5] / 100)
+					off("time waiting of schedstat", spent[tid, "ready"], f[10], f[5] / 100)
+			}
 		}
 		if (n != 3) {
 			print n + 0 " threads"
@@ -87,6 +101,8 @@ fi
 for path in $paths; do
 	on_path "$path" busy "$path"
 done
+awk '$7 < 0 { print "skipped: /proc/PID/task/TID/status tells of no switches"; exit }' ./*.said
+awk '$11 <= 0 { print "skipped: /proc/PID/task/TID/schedstat tells nothing"; exit }' ./*.said
 
 # Without privileges.
 if [ "$(id -u)" != 0 ]; then

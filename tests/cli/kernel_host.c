@@ -3,7 +3,9 @@
  * A traced program whose threads work, sleep, yield and touch memory, and say what getrusage(2) counts of it:
  *
  *	kernel_host [refuse] busy	prints per thread: tid, voluntary and involuntary switches, minor
- *					faults, wall ns and CPU ns, all between its events "begin" and "end"
+ *					faults, wall ns and CPU ns, all between its events "begin" and "end"; the
+ *					same switches by /proc/PID/task/TID/status, ns on the CPU and waiting
+ *					for it, and times it was given it, by its schedstat; -1: not there
  *	kernel_host short N		starts N threads that end at once, one after the other, recording nothing
  *	kernel_host wait		says its pid and waits for the end of its input, a thread turning meanwhile
  *	kernel_host refused		does the kernel refuse perf_event_open? Exit status 0: yes
@@ -13,6 +15,7 @@
 #include <ktr.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
@@ -49,9 +52,49 @@ static void host_spin(uint64_t ns)
 		;
 }
 
+struct host_proc {
+	long long voluntary, involuntary, run_ns, wait_ns, slices;
+};
+
+/* The text of a file of this thread in /proc, in `text`; empty where there is none. */
+static void host_read(const char *name, char text[4096])
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)gettid(), name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? read(fd, text, 4095) : -1;
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static void host_proc(struct host_proc *proc)
+{
+	char text[4096];
+	const char *at;
+
+	*proc = (struct host_proc){ -1, -1, -1, -1, -1 };
+	host_read("schedstat", text);
+	sscanf(text, "%lld %lld %lld", &proc->run_ns, &proc->wait_ns, &proc->slices);
+	host_read("status", text);
+	at = strstr(text, "\nvoluntary_ctxt_switches:");
+	if (at)
+		sscanf(at, "\nvoluntary_ctxt_switches: %lld nonvoluntary_ctxt_switches: %lld", &proc->voluntary,
+		       &proc->involuntary);
+}
+
+static long long host_since(long long before, long long after)
+{
+	return before < 0 || after < 0 ? -1 : after - before;
+}
+
 static void *host_busy(void *context)
 {
 	struct timespec nap = { 0, 2000000 };
+	struct host_proc proc, proc_after;
 	struct rusage before, after;
 	uint64_t wall, cpu;
 	char *memory = mmap(NULL, HOST_PAGES * 4096ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -62,6 +105,8 @@ static void *host_busy(void *context)
 	getrusage(RUSAGE_THREAD, &before);
 	getrusage(RUSAGE_THREAD, &after);
 	host_spin(1000);
+	host_proc(&proc);
+	host_proc(&proc);
 	getrusage(RUSAGE_THREAD, &before);
 	CTR0(KTR_GEN, "begin");
 	wall = host_ns(CLOCK_MONOTONIC);
@@ -78,9 +123,12 @@ static void *host_busy(void *context)
 	wall = host_ns(CLOCK_MONOTONIC) - wall;
 	CTR0(KTR_GEN, "end");
 	getrusage(RUSAGE_THREAD, &after);
-	printf("%d %ld %ld %ld %llu %llu\n", (int)gettid(), after.ru_nvcsw - before.ru_nvcsw,
+	host_proc(&proc_after);
+	printf("%d %ld %ld %ld %llu %llu %lld %lld %lld %lld %lld\n", (int)gettid(), after.ru_nvcsw - before.ru_nvcsw,
 	       after.ru_nivcsw - before.ru_nivcsw, after.ru_minflt - before.ru_minflt, (unsigned long long)wall,
-	       (unsigned long long)cpu);
+	       (unsigned long long)cpu, host_since(proc.voluntary, proc_after.voluntary),
+	       host_since(proc.involuntary, proc_after.involuntary), host_since(proc.run_ns, proc_after.run_ns),
+	       host_since(proc.wait_ns, proc_after.wait_ns), host_since(proc.slices, proc_after.slices));
 	return NULL;
 }
 
