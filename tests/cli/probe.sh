@@ -27,6 +27,7 @@ end() {
 at_exit() {
 	exec 3>&- 4<&-
 	[ -z "${pid:-}" ] || kill "$pid" 2>/dev/null
+	[ ! -d "$dir/full" ] || umount "$dir/full" 2>/dev/null
 }
 # ask LINE WANTED
 ask() {
@@ -209,6 +210,42 @@ while [ $i -lt 20 ]; do
 	LC_ALL=C grep -q '[[:cntrl:]]' "$dir/out" && fail "bad$i: control characters on the terminal"
 	i=$((i + 1))
 done
+# A program that joins a session of an older version has its probes for itself.
+begin joined
+ask 'register a' 0
+printf '\020\000\000\000' | dd of="$(find "$KTR_DIR" -name joined.ktr)" bs=1 seek=60 conv=notrunc 2>/dev/null
+printf 'register a\nenable a\nfire 2\ncalls\n' | KTR_SESSION=joined "$host" >"$dir/second"
+is 'in a session of an older version' "$(tr '\n' ' ' <"$dir/second")" '0 0 fired 2 '
+is 'and nothing is seen of them' "$("$ktr" probe list -s joined 2>&1)" \
+	'ktr probe: session joined has no probes that can be seen from outside: it is of an older version'
+end
+
+# No room: the file system is full, which is nobody's SIGBUS. They are not seen from outside, and work.
+if mkdir "$dir/full" && mount -t tmpfs -o size=1m tmpfs "$dir/full" 2>"$dir/err"; then
+	name=full
+	rm -f "$dir/in" "$dir/out.full"
+	mkfifo "$dir/in" "$dir/out.full"
+	KTR_DIR=$dir/full KTR_SESSION=full "$host" <"$dir/in" >"$dir/out.full" 2>"$dir/err.full" &
+	pid=$!
+	exec 3>"$dir/in" 4<"$dir/out.full"
+	ask 'register before' 0
+	[ -n "$(find "$dir/full" -name full.ktr)" ] || fail 'the small file system has no session'
+	head -c 2m /dev/zero >"$dir/full/zeroes" 2>/dev/null
+	ask 'register behind' 0
+	ask 'many 5000' 0
+	echo 'enable before' >&3
+	IFS= read -r answer <&4
+	ask 'fire 3' fired
+	rm "$dir/full/zeroes"
+	ask 'enable behind' 0
+	ask 'fire 3' fired
+	end
+	is 'a full file system' "$(cat "$dir/err.full")" ''
+	umount "$dir/full"
+else
+	skip "no small file system can be mounted: $(head -n 1 "$dir/err")"
+fi
+
 # A program whose session somebody scribbles in goes on: chains that turn in circles, numbers beyond the table.
 for what in 0xffffffff 1 0x7fffffff 2; do
 	begin scribbled

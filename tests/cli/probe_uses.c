@@ -253,6 +253,8 @@ static void bad(void)
 	CHECK(ktr_probe_register(KTR_PROBE_CUSTOM, name, "f", NULL, NULL) == -EINVAL);
 	CHECK(ktr_probe_register(KTR_PROBE_CUSTOM, "100 %s%n", NULL, NULL, &probe) == 0);
 	CHECK(ktr_probe_register(KTR_PROBE_CUSTOM, "100 %s%n", NULL, NULL, NULL) == -EEXIST);
+	CHECK(ktr_probe_enabled(probe) == 0 && ktr_probe_enable(probe) == 0 && ktr_probe_enabled(probe) == 1);
+	CHECK(ktr_probe_disable(probe) == 0 && ktr_probe_disable(probe) == 0 && ktr_probe_enabled(probe) == 0);
 	CHECK(dtrace_probe_register(DTRACE_PROBE_CUSTOM, "100 %s%n", "f", NULL) == 0 && errno == EEXIST);
 	CHECK(ktr_probe_enable(probe) == 0);
 	KTR_PROBE6(probe, 1, 2, 3, 4, 5, 6);

@@ -20,6 +20,10 @@ $CC $flags tests/cli/probe_uses.c -o "$dir/uses" -L"$O/lib" -lktr-probe -lktr "-
 	fail 'not linked with libktr-probe.so'
 timeout 60 "$dir/uses" uses || fail 'uses, shared'
 
+# A handler traces: what it records is there, and that of the handler that it has called.
+KTR_CONF='' timeout 60 "$ktr" run -o "$dir/bad" "$out/probe_uses" bad >/dev/null 2>"$dir/err" || fail "bad: $(cat "$dir/err")"
+[ "$("$ktr" dump "$dir/bad" | grep -c 'gen .*a handler traces$')" -eq 2 ] || fail 'what handlers trace is not in the trace'
+
 # Switched off as the framework is: macros leave nothing, and evaluate nothing.
 printf '%s\n' '#define MACH_DTRACE 0' '#include <ktr/dtrace.h>' 'int n;' \
 	'int main(void) { DTRACE_FUNCTION_ENTRY("main"); DTRACE_SYSCALL_ENTRY("call", n++); DTRACE_IPC_SEND(n++, 2);' \
