@@ -65,7 +65,8 @@ static int probe_unknown(struct probe_command *p)
 			found = rc == 0 && probe_fits(&shown, &p->patterns[i]);
 		if (found)
 			continue;
-		ktr__unknown("probe", p->patterns[i], strlen(p->patterns[i]), 0, ENOENT, probe_name, &p->probes, &err);
+		ktr__unknown("probe", p->patterns[i], strlen(p->patterns[i]), 0, ENOENT, probe_name, &p->probes,
+			     &err);
 		fail_with(p->command, &err);
 		n++;
 	}
@@ -124,7 +125,8 @@ static int probe_switch(struct probe_command *p, int on)
 	}
 	if (!n && !p->n_patterns)
 		return fail(p->command, "session %s has no probes", p->probes.map.header.name);
-	printf("%u probe%s %s", n - n_failed - n_were, n - n_failed - n_were == 1 ? "" : "s", on ? "enabled" : "disabled");
+	n -= n_failed + n_were;
+	printf("%u probe%s %s", n, n == 1 ? "" : "s", on ? "enabled" : "disabled");
 	printf(n_were ? ", %u already so\n" : "\n", n_were);
 	return n_failed != 0;
 }

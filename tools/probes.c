@@ -86,6 +86,11 @@ int probes_get(const struct probes *probes, unsigned idx, struct probe_shown *sh
 	return 0;
 }
 
+static int probes_head(const struct probes *probes, struct ktr_probe_head *head)
+{
+	return ktr__map_read(&probes->map, probes->map.header.region[KTR_REGION_probe].offset, head, sizeof(*head));
+}
+
 /* Adds up what each thread has counted. */
 static uint64_t *probes_sum(const struct probes *probes)
 {
@@ -94,7 +99,7 @@ static uint64_t *probes_sum(const struct probes *probes)
 	struct ktr_probe_counts *counts = malloc(sizeof(*counts));
 	struct ktr_probe_head head = { 0, 0, { 0 } };
 
-	ktr__map_read(&probes->map, probes->map.header.region[KTR_REGION_probe].offset, &head, sizeof(head));
+	probes_head(probes, &head);
 	for (uint32_t i = 1; fires && counts && i < n_counts && i < head.n_counts; i++) {
 		if (ktr__map_row(&probes->map, KTR_REGION_probe_count, i, counts, sizeof(*counts)))
 			continue;
@@ -307,7 +312,7 @@ int probes_open(struct probes *probes, const char *path, struct ktr_conf *conf, 
 	rc = ktr__map_control(&probes->map, &probes->control);
 	/* A session of an older version has no table. */
 	if (!rc && room)
-		rc = ktr__map_read(&probes->map, probes->map.header.region[KTR_REGION_probe].offset, &head, sizeof(head));
+		rc = probes_head(probes, &head);
 	probes->n_rows = head.n_probes < room ? head.n_probes : room;
 	if (!probes->n_rows)
 		probes->n_rows = 1;

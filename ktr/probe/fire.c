@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 
 #define FIRE_CHUNK    KTR_PROBE_COUNTS
-#define FIRE_CHUNKS   1024u /* each of the session's, and of the process's: half a million probes; more are not counted */
+#define FIRE_CHUNKS   1024u /* of the session's and of ours: half a million probes each; more are not counted */
 #define FIRE_SAMPLE   4096u /* every so many fires of a thread one is timed */
 #define FIRE_ROUNDS   64
 #define FIRE_CALIBRATE 32
@@ -104,7 +104,8 @@ static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thre
 	if (!chunk)
 		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
 	/* Where a handler of a signal came first, one is not used. */
-	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE,
+						  __ATOMIC_ACQUIRE))
 		return none;
 	return chunk;
 }
@@ -276,10 +277,7 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
 		fire_sampled(self, probe, began);
 }
 
-/*
- * The least of some runs of fires that are neither recorded nor handled, and a reading of the clock for the
- * entry.
- */
+/* The least of some runs of fires neither recorded nor handled, and a reading of the clock for the entry. */
 uint64_t ktr__probe_calibrate(void)
 {
 	static const uint32_t on = 1;

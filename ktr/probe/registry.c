@@ -5,12 +5,12 @@
  * One mutex, registry_lock, guards everything but what firing reads: on words (atomic) and handlers (RCU). It is
  * never held while handlers are waited for, since a handler may call what takes it.
  *
- * Whether a probe is on is a word of its row in the session (shared.c), to which its points and its handle lead as
- * long as the probe is there and probes are on as a whole; otherwise they lead to a word that stays 0. Where there is
- * no session, or no room in it, the word is the probe's own.
+ * Whether a probe is on is a word of its row in the session (shared.c), to which its points and its handle lead
+ * as long as the probe is there and probes are on as a whole; otherwise they lead to a word that stays 0. Where
+ * there is no session, or no room in it, the word is the probe's own.
  *
- * A probe's struct is never freed: whoever has its handle may go on firing it. Its index is its own for good; its id
- * is a new one each time it is registered.
+ * A probe's struct is never freed: whoever has its handle may go on firing it. Its index is its own for good; its
+ * id is a new one each time it is registered.
  */
 #include "ktr/probe/registry.h"
 
@@ -57,16 +57,6 @@ const char *ktr_probe_type_name(enum ktr_probe_type type)
 	return type > KTR_PROBE_NONE && type < KTR_PROBE_TYPES_END ? names[type] : "";
 }
 
-/* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint32_t registry_hash(uint32_t type, const char *name)
-{
-	uint32_t hash = 0x811c9dc5u ^ type;
-
-	while (*name)
-		hash = (hash ^ (uint8_t)*name++) * 0x01000193u;
-	return hash ^ hash >> 15;
-}
-
 static bool registry_grow(struct ktr_probe ***array, uint32_t *room, uint32_t n)
 {
 	uint32_t more = *room ? 2 * *room : 256;
@@ -88,7 +78,7 @@ static struct ktr_probe *registry_find(uint32_t type, const char *name)
 	struct ktr_probe *probe = NULL;
 
 	if (registry_n_buckets)
-		probe = registry_bucket[registry_hash(type, name) & (registry_n_buckets - 1)];
+		probe = registry_bucket[ktr__probe_hash(type, name) & (registry_n_buckets - 1)];
 	while (probe && (probe->type != type || strcmp(probe->name, name) != 0))
 		probe = probe->chain;
 	return probe;
@@ -96,8 +86,8 @@ static struct ktr_probe *registry_find(uint32_t type, const char *name)
 
 static void registry_link(struct ktr_probe *probe)
 {
-	size_t bucket = registry_hash(probe->type, probe->name) & (registry_n_buckets - 1);
-	struct ktr_probe **at = &registry_bucket[bucket];
+	uint32_t hash = ktr__probe_hash(probe->type, probe->name);
+	struct ktr_probe **at = &registry_bucket[hash & (registry_n_buckets - 1)];
 
 	probe->chain = *at;
 	*at = probe;
@@ -179,7 +169,9 @@ static void registry_join(struct ktr_probe *probe)
 	uint32_t fed = (probe->id ? KTR_PROBE_FED_HANDLE : 0) | (probe->points ? KTR_PROBE_FED_POINTS : 0);
 	struct ktr_probe_row *row;
 
-	if (!probe->row && registry_shared && (probe->row = ktr__probe_row(probe->type, probe->name, probe->function))) {
+	if (!probe->row && registry_shared)
+		probe->row = ktr__probe_row(probe->type, probe->name, probe->function);
+	if (probe->row && probe->word == &probe->own_on) {
 		row = ktr__probe_row_at(probe->row);
 		probe->word = &row->on;
 		if (probe->own_on)
@@ -317,7 +309,8 @@ static int registry_site(struct ktr_probe *probe)
 	code = ktr__site_make(&probe->site);
 	probe->site.format = "";
 	if (!code && row)
-		__atomic_compare_exchange_n(&row->site, &none, probe->site.id, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+		__atomic_compare_exchange_n(&row->site, &none, probe->site.id, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
 	return code;
 }
 
@@ -407,7 +400,7 @@ int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *cont
 
 /* ---- switching ---- */
 
-/* Once: what enabling a probe is for is that it is recorded. Whoever takes the class out of the mask later meant to. */
+/* Once: enabling a probe is for recording it. Whoever takes the class out of the mask later meant to. */
 static int registry_mask(void)
 {
 	uint64_t mask;

@@ -28,10 +28,11 @@ uint32_t ktr__probe_of_site(uint32_t site); /* index of the probe whose call sit
 uint32_t ktr__probe_id(uint32_t index);
 
 /*
- * shared.c: the session's table. open() is asked before rows are: false where there is none, or none any more;
- * *changed where it is another one than before. row(): that of a type and name, made if need be; 0: no room. All but
- * counts() and at() are called under the registry's lock.
+ * shared.c: the session's table. share() is asked before rows are: false where there is none, or none any more;
+ * *changed where it is another one than before. row(): that of a type and name, made if need be; 0: no room. Both
+ * are called under the registry's lock.
  */
+uint32_t ktr__probe_hash(uint32_t type, const char *name);
 bool ktr__probe_share(bool *changed);
 uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function);
 struct ktr_probe_row *ktr__probe_row_at(uint32_t row); /* of a number that row() has returned */

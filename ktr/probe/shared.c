@@ -150,7 +150,7 @@ static uint32_t shared_next(uint32_t *cursor, enum ktr_region_id id)
 }
 
 /* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint32_t shared_hash(uint32_t type, const char *name)
+uint32_t ktr__probe_hash(uint32_t type, const char *name)
 {
 	uint32_t hash = 0x811c9dc5u ^ type;
 
@@ -196,8 +196,9 @@ static uint32_t shared_make(uint32_t hash, uint32_t type, const char *name, cons
  */
 uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function)
 {
-	uint32_t hash = shared_hash(type, name), made = 0, found, first;
-	uint32_t *bucket = shared_at(probe_hash, uint32_t) + hash % shared.header.region[KTR_REGION_probe_hash].n_rows;
+	uint32_t hash = ktr__probe_hash(type, name), made = 0, found, first;
+	uint32_t n_buckets = shared.header.region[KTR_REGION_probe_hash].n_rows;
+	uint32_t *bucket = shared_at(probe_hash, uint32_t) + hash % n_buckets;
 
 	if (!shared_present(bucket, sizeof(*bucket)))
 		return 0;

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../stress/common.sh"
 libs="$O/lib/libktr-probe.a $libs"
 build probe_host tests/cli/probe_host.c
+build probe_race tests/stress/probe_race.c
 set -f # patterns are for ktr
 export KTR_CONF=
 host=$out/probe_host
@@ -157,6 +158,19 @@ is 'many' "$("$ktr" probe list -s many 'many *' | wc -l)" 100001
 probe enable 'many?777*' '111 probes enabled'
 is 'many, switched' "$("$ktr" probe list -s many 'many *' | grep -c ' on ')" 111
 end
+
+# Switched from outside while eight threads fire, and others switch, remove and register.
+for path in $paths; do
+	on_path "$path" env KTR_SESSION=race timeout 300 "$out/probe_race" 1 1000 >"$dir/race" 2>&1 &
+	race=$!
+	until [ -n "$(find "$KTR_DIR" -name race.ktr)" ] || ! kill -0 $race 2>/dev/null; do sleep 0.01; done
+	while [ -n "$(find "$KTR_DIR" -name race.ktr)" ] && kill -0 $race 2>/dev/null; do
+		"$ktr" probe disable -s race 'race*' point
+		"$ktr" probe list -s race
+		"$ktr" probe enable -s race 'race*' point
+	done >/dev/null 2>&1
+	wait $race || fail "race, $path: $(cat "$dir/race")"
+done
 
 # Dead: listed, and not switched.
 begin dead
