@@ -189,8 +189,8 @@ static void a_core_that_is_cut(void)
 
 	core_begin(&test);
 	unlink(test.made.session);
-	behind = test.made.image.header->region[KTR_REGION_data].bytes - 2 * KTR_SESSION_ALIGN -
-		 ((uint64_t)KTR_ENTRY_BYTES << MADE_LOG2);
+	behind = test.made.image.n_bytes - test.made.image.header->region[KTR_REGION_data].offset -
+		 2 * KTR_SESSION_ALIGN - ((uint64_t)KTR_ENTRY_BYTES << MADE_LOG2);
 	core_has_session(&test, 0, test.made.image.n_bytes);
 	bytes = core_make(test.piece, test.n_pieces, "/gone.ktr (deleted)", 100, &n);
 	for (size_t cut = 0; cut <= n; cut += cut < 1200 ? 7 : 60001) {
