@@ -235,7 +235,7 @@ static void measure_reading(struct subject *s)
 	reads(s, "dump --count TRACE", s->n_events, 50);
 	reads(s, "dump --count --from FROM --to TO TRACE", s->n_window, 50);
 	reads(s, "dump --count --filter cpu==0 TRACE", s->n_events, 20);
-	reads(s, "dump --count --filter arg0>1000 TRACE", s->n_events, 20);
+	reads(s, "dump --count --filter arg0>1 TRACE", s->n_events, 20);
 	reads(s, "dump --count --filter arg0%8==3 TRACE", s->n_events, 20);
 	reads(s, "report TRACE", s->n_events, 20);
 	reads(s, "dump --no-pager TRACE", s->n_events, 5);
