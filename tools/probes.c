@@ -180,7 +180,7 @@ static int probes_prepare(struct ktr__session *session, struct ktr_probe_row *ro
 			return ktr_error_set(err, ENOSPC, "the session has no room for another call site");
 		__atomic_compare_exchange_n(&row->site, &none, site, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}
-	return asked & mask ? 0 : ktr__mask_set(session, asked | mask, err);
+	return asked & mask ? 0 : ktr__mask_change(session, mask, 0, err);
 }
 
 static int probes_switch_kernel(struct probes *probes, unsigned i, int on, struct ktr_error *err)

@@ -269,8 +269,8 @@ static inline int ktr__probe_on(const uint32_t *word)
 	do {                                                                                     \
 		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
 						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 },      \
-						     { 0 }, 0, 0, { 0 } };                       \
-		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__, \
+						     { 0 }, 0, 0, { 0 } };               \
+		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__,      \
 							      &ktr__site, NULL, NULL };          \
 		KTR__LIST(ktr__site);                                                            \
 		KTR__PROBE_LIST(ktr__point);                                                     \
