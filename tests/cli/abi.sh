@@ -42,6 +42,32 @@ surface "tests/abi/reader-$major.txt" "KTR_VERSION_MAJOR $major" tests/abi/reade
 	ktr_source_kind ktr_event_kind ktr_reader_arg ktr_reader_site ktr_reader_thread ktr_event_bytes ktr_event ktr_loss \
 	ktr_note ktr_reader_info ktr_reader_options ktr_sink ktr_error ktr_packet_header ktr_trace_clock ktr_sidecar
 
+# ---- what is exported ----
+# Of each library what its headers declare, and what our own macros and libraries call; nothing else.
+exports() { # LIBRARY PATTERN HEADER...
+	nm -D --defined-only "$O/lib/$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' >"$dir/exported"
+	stray=$(grep -vE "^($2)\$" "$dir/exported")
+	[ -z "$stray" ] || fail "$1 exports $stray"
+	library=$1
+	shift 2
+	for header in "$@"; do
+		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
+			/^# / { ours = index($0, header) } ours' | grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -v '_fn$' | sort -u)
+		[ -n "$names" ] || fail "$header declares nothing"
+		for name in $names; do
+			grep -qx "$name" "$dir/exported" || fail "$library does not export $name"
+		done
+	done
+}
+tools='ktr_loader_(print|text)|ktr_nearest(_of)?|ktr_origin_print|ktr_source_path'
+exports libktrread.so "ktr_reader_[a-z_]+|ktr_event_text|ktr_error_[a-z_]+|$tools" \
+	ktr/reader.h ktr/error.h
+exports libktr-writer.so ktr__writer_hooks
+exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire|attach|detach)|dtrace_[a-z_0-9]+'
+macros='record[0-6]|record6v|record_stack|module_attach|module_detach|class_attach|site_make|own_session'
+exports libktr.so "ktr_[a-z0-9][a-z0-9_]*|ktr__($macros)|vfork" \
+	ktr/ctl.h ktr/error.h
+
 # ---- another number ----
 # headers NAME SCRIPT: a copy of the headers, changed.
 headers() {
