@@ -144,7 +144,7 @@ struct ktr_probe_metrics {
 	uint64_t n_filtered; /* not: the class is off */
 	uint64_t n_overruns; /* overwritten before ktr_probe_read() came to them */
 	uint64_t overhead_ns; /* of one fire without handler: measured once */
-	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of every 4096th */
+	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of some, one of 16384 in the end */
 	uint64_t n_sampled;
 };
 

@@ -9,7 +9,7 @@
  * thread counted is kept when it ends, in its struct, which the next thread takes over.
  *
  * One fire of so many is timed, to tell what probes cost: seldom enough that timing is not seen among the slowest
- * thousandth of fires.
+ * ten thousandth of fires.
  */
 #include "ktr/probe/registry.h"
 
@@ -24,7 +24,8 @@
 
 #define FIRE_CHUNK    KTR_PROBE_COUNTS
 #define FIRE_CHUNKS   1024u /* of the session's and of ours: half a million probes each; more are not counted */
-#define FIRE_SAMPLE   4096u /* every so many fires of a thread one is timed */
+#define FIRE_FIRST    64u    /* which fire of a thread is timed first; then the one at twice as many, */
+#define FIRE_SAMPLE   16384u /* and in the end one of so many */
 #define FIRE_ROUNDS   64
 #define FIRE_CALIBRATE 32
 
@@ -32,6 +33,8 @@ struct fire_thread {
 	struct fire_thread *next; /* of all, never removed */
 	uint32_t used;		  /* 1: a thread has it */
 	uint32_t n_fires;
+	uint32_t sample_at; /* [fires] when one is timed next, and when one was last */
+	uint32_t sampled;
 	struct ktr__probe_sums sums;
 	uint64_t *chunk[2 * FIRE_CHUNKS]; /* by row in the session; by index, of those that have none */
 };
@@ -86,6 +89,7 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 		if (!self)
 			return NULL;
 		self->used = 1;
+		self->sample_at = FIRE_FIRST;
 		self->next = __atomic_load_n(&fire_threads, __ATOMIC_RELAXED);
 		while (!__atomic_compare_exchange_n(&fire_threads, &self->next, self, 0, __ATOMIC_RELEASE,
 						    __ATOMIC_RELAXED))
@@ -236,10 +240,13 @@ static __attribute__((noinline, cold)) void fire_sampled(struct fire_thread *sel
 							 uint64_t began)
 {
 	uint64_t ns = ktr__clock_now(KTR_CLOCK_MONOTONIC) - began;
+	uint32_t n = self->sample_at - self->sampled;
 
+	self->sampled = self->sample_at;
+	self->sample_at += self->sampled - 1 < FIRE_SAMPLE ? self->sampled : FIRE_SAMPLE;
 	fire_add(&self->sums.sampled_ns, ns);
 	fire_add(&self->sums.n_sampled, 1);
-	__atomic_fetch_add(&probe->total_ns, ns * FIRE_SAMPLE, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&probe->total_ns, ns * n, __ATOMIC_RELAXED);
 }
 
 void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
@@ -262,7 +269,7 @@ void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_
 		if (__builtin_expect(!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE), 0))
 			gate = gate && fire_adopt(probe);
 	}
-	if (__builtin_expect(++self->n_fires % FIRE_SAMPLE == 0, 0))
+	if (__builtin_expect((int32_t)(++self->n_fires - self->sample_at) >= 0, 0))
 		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
 	fire_count(self, probe);
 	if (__builtin_expect(gate, 1)) {

@@ -166,6 +166,7 @@ static void uses(void)
 static void many(void)
 {
 	uint32_t id = dtrace_probe_register(DTRACE_PROBE_CUSTOM, "many", "many", NULL), n, sum = 0;
+	struct ktr_probe_metrics metrics = { .size = sizeof(metrics) };
 	dtrace_event_t events[64];
 
 	CHECK(id && dtrace_probe_enable(id) == 0);
@@ -177,6 +178,10 @@ static void many(void)
 				CHECK(events[k].args[0] == sum++);
 	}
 	CHECK(sum == 5000);
+	/* Some are timed, few, and stand for all. */
+	ktr_probe_metrics(&metrics);
+	CHECK(metrics.n_sampled >= 6 && metrics.n_sampled <= 8 && metrics.sampled_ns > 0);
+	CHECK(ktr_probe_find(KTR_PROBE_CUSTOM, "many")->total_ns >= 64 * metrics.sampled_ns);
 	CHECK(dtrace_probe_remove(id) == 0);
 }
 
