@@ -282,7 +282,8 @@ static void scanner_walk(uint64_t *n_errors)
 	if (options.index_dir)
 		stat(options.index_dir, &own);
 	KTR_STATE0(KTR_SCHED, "worker", me, "scanning");
-	while (!stop_asked && (e = fts_read(fts))) {
+	/* In this order: what fts_open() has made, fts_close() frees only behind an fts_read(). */
+	while ((e = fts_read(fts)) && !stop_asked) {
 		if (e->fts_info == FTS_D && e->fts_ino == own.st_ino && e->fts_dev == own.st_dev) {
 			fts_set(fts, e, FTS_SKIP);
 		} else if (e->fts_info == FTS_F && e->fts_statp->st_size > 0) {
