@@ -259,8 +259,9 @@ static void scripts_run_alone(void)
 			continue;
 		free(script(ktr__plot_kinds[i]->name, (struct ktr__plot_options){ .y = "value" },
 			    picture_indexer));
-		snprintf(command, sizeof(command), "cd '%s' && gnuplot -d chart.gp 2>&1 | grep .",
-			 dir);
+		/* Without a locale gnuplot says that it cannot have a degree sign. */
+		snprintf(command, sizeof(command),
+			 "cd '%s' && LC_ALL=C.UTF-8 gnuplot -d chart.gp 2>&1 | grep .", dir);
 		CU_ASSERT_NOT_EQUAL(system(command), 0);
 		expect_png(in_dir("chart.png"), 1200, 800);
 		CU_ASSERT_EQUAL(unlink(in_dir("chart.png")), 0);

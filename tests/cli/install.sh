@@ -44,12 +44,18 @@ reader() {
 	LD_LIBRARY_PATH=$1/lib "$dir/events" "$dir/shared.trace" >"$dir/log" || fail "the reader's example"
 	is "events read" "$(grep -c 'packet [0-9]* from' "$dir/log")" 1000
 	# The archive, with nothing shared where all archives are there.
-	rm -f "$1/lib/libktrread.so"
+	rm -f "$1/lib/libktrread.so" "$dir/static"
 	for static in -static ''; do
 		# shellcheck disable=SC2046,SC2086
 		$cc $static "$dir/events.c" -o "$dir/static" $(pkg-config --static --cflags --libs ktrread) 2>"$dir/err" && break
 	done
-	is "with the archive" "$("$dir/static" "$dir/shared.trace" 2>&1 | cmp - "$dir/log" && echo same)" same
+	if [ -x "$dir/static" ]; then
+		is "with the archive" "$("$dir/static" "$dir/shared.trace" 2>&1 | cmp - "$dir/log" && echo same)" same
+	elif grep -qE 'cannot find -l(bz2|lzma|zstd)' "$dir/err"; then
+		skip "libktrread.a: libdw's own archives need $(sed -n 's/.*cannot find \(-l[a-z0-9]*\).*/\1/p' "$dir/err" | sort -u | tr '\n' ' ')"
+	else
+		fail "libktrread.a: $(head -n 5 "$dir/err")"
+	fi
 	ln -s libktrread.so.0 "$1/lib/libktrread.so"
 }
 
