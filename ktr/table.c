@@ -112,7 +112,10 @@ static uint32_t class_words(const struct ktr__session *session, const char *name
 	return at ? at + (uint32_t)n + 1 : 0;
 }
 
-/* Do the words of a claimed row begin with this name? What precedes a string in the region is a zero. */
+/*
+ * Do the words of a claimed row begin with this name? What precedes a string in the region is a zero: the end of
+ * another, or not written yet.
+ */
 static bool class_named(const struct ktr__session *session, uint32_t help, const char *name)
 {
 	const char *strings = ktr__region(session, string, char);

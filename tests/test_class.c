@@ -137,6 +137,7 @@ static void bind_in_turn(struct place *place, unsigned process, uint64_t (*mask)
 			 unsigned *n_arrived)
 {
 	struct ktr_control *control = place->session.control;
+	char *strings = ktr__region(&place->session, string, char);
 	uint64_t string_bytes = control->string_bytes;
 	unsigned n = 0, n_wrong = 0;
 
@@ -149,6 +150,7 @@ static void bind_in_turn(struct place *place, unsigned process, uint64_t (*mask)
 		n_wrong += control->n_classes != CLASS_NAMES + 1;
 		memset(row_of(place, 0), 0, (CLASS_NAMES + 1) * sizeof(struct ktr_class_row));
 		control->n_classes = 1;
+		memset(strings + string_bytes, 0, control->string_bytes - string_bytes);
 		control->string_bytes = string_bytes;
 	}
 	_exit(n_wrong != 0);
