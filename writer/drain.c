@@ -269,13 +269,12 @@ static double drain_double(uint64_t x)
 	return (double)(int64_t)x;
 }
 
-/* How long a ring, which has come so far since the last look, may be left alone. */
-static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t came,
-			    uint64_t capacity, uint64_t now)
+/* Sees how fast a ring fills, which has come so far since the last look. */
+static void drain_pace(struct ktr__drain *drain, uint32_t row, uint64_t came, uint64_t now)
 {
 	struct ktr__drain_pace *pace = &drain->pace[row];
 	uint64_t over = now > drain->rate_ns ? now - drain->rate_ns : 1;
-	double rate = drain_double(came) / drain_double(over), pause;
+	double rate = drain_double(came) / drain_double(over);
 
 	pace->peak = over < DRAIN_FADE_NS ? pace->peak * (1 - drain_double(over) / DRAIN_FADE_NS) : 0;
 	if (!pace->open && row < drain->trace.n_rings)
@@ -283,7 +282,16 @@ static uint64_t drain_pause(struct ktr__drain *drain, uint32_t row, uint64_t cam
 	if (rate > pace->peak)
 		pace->peak = rate;
 	pace->open = 1;
-	pause = drain_double(capacity / 4) / (pace->peak + 1e-9);
+}
+
+/* How long a ring may be left alone that holds so much unread: what came while it was read counts too. */
+static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread, uint64_t capacity)
+{
+	double pause;
+
+	if (unread >= capacity / 4)
+		return 0;
+	pause = drain_double(capacity / 4 - unread) / (pace->peak + 1e-9);
 	return pause < DRAIN_PAUSE_MAX ? (uint64_t)(int64_t)pause : DRAIN_PAUSE_MAX;
 }
 
@@ -292,21 +300,22 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 		      uint64_t *pause_ns)
 {
 	struct ktr__drain_pace *pace = &drain->pace[row];
+	const uint64_t *next = &drain->ring[row].cursor.next;
 	uint64_t geom, head = ktr__ring_head(&drain->source, row, &geom);
 	uint64_t capacity = 1ull << KTR_GEOM_LOG2(geom), stop, pause;
 	int more = 1;
 
 	if (!geom || pace->broken)
 		return 0;
-	pause = drain_pause(drain, row, head > pace->head ? head - pace->head : 0, capacity, now);
+	drain_pace(drain, row, head > pace->head ? head - pace->head : 0, now);
+	pace->head = head;
+	stop = head <= *next ? *next : drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
+	while (more > 0 && *next < stop)
+		more = ktr__fill_ring(drain, row, stop, 0);
+	head = ktr__ring_head(&drain->source, row, &geom);
+	pause = drain_pause(pace, head > *next ? head - *next : 0, capacity);
 	if (pause < *pause_ns)
 		*pause_ns = pause;
-	pace->head = head;
-	if (head <= drain->ring[row].cursor.next)
-		return 0;
-	stop = drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
-	while (more > 0 && drain->ring[row].cursor.next < stop)
-		more = ktr__fill_ring(drain, row, stop, 0);
 	return more < 0 ? more : 0;
 }
 
