@@ -5,7 +5,10 @@
  */
 #include "ktr/kernel.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +90,11 @@ uint64_t ktr__proc_start_time(uint32_t pid)
 	if ((*p == 'Z' || *p == 'X') && strtoul(kernel_skip_fields(p, 17), NULL, 10) <= 1)
 		return 0;
 	return strtoull(kernel_skip_fields(p, 19), NULL, 10);
+}
+
+int ktr__proc_exists(uint32_t pid)
+{
+	return pid && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno != ESRCH);
 }
 
 uint64_t ktr__proc_own_ns(void)

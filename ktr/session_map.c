@@ -423,7 +423,7 @@ int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *t
 
 int ktr__proc_alive(const struct ktr_proc_row *proc)
 {
-	return proc->state == KTR_ROW_READY && proc->pid && proc->pid_ns == ktr__proc_own_ns() &&
+	return proc->state == KTR_ROW_READY && ktr__proc_exists(proc->pid) && proc->pid_ns == ktr__proc_own_ns() &&
 	       proc->start_time && ktr__proc_start_time(proc->pid) == proc->start_time;
 }
 

@@ -13,6 +13,7 @@
  */
 #include "ktr/sweep.h"
 
+#include "ktr/kernel.h"
 #include "ktr/session_find.h"
 #include "ktr/session_map.h"
 
@@ -20,7 +21,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static bool sweep_runs(const char *name)
 	const char *number = name + sweep_stem(name);
 	long pid = *number ? strtol(number + 1, NULL, 10) : 0;
 
-	return pid > 0 && pid <= INT_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+	return pid > 0 && pid <= INT_MAX && ktr__proc_exists((uint32_t)pid);
 }
 
 static int sweep_visit(void *context, const char *path, const char *name)

@@ -24,7 +24,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -143,7 +142,7 @@ static bool feed_claim(struct ktr__feed *feed)
 	uint32_t *feeder = &feed->session->control->feeder, old = __atomic_load_n(feeder, __ATOMIC_ACQUIRE);
 	uint32_t own = (uint32_t)getpid();
 
-	if (old && old != own && (kill((pid_t)old, 0) == 0 || errno != ESRCH))
+	if (old != own && ktr__proc_exists(old))
 		return false;
 	return old == own || __atomic_compare_exchange_n(feeder, &old, own, false, __ATOMIC_ACQ_REL,
 							 __ATOMIC_RELAXED);
