@@ -209,11 +209,9 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 	int rc;
 
 	for (;;) {
-		if (!t->in_packet) {
-			rc = trace_cursor_packet(t);
-			if (rc <= 0)
-				return rc;
-		}
+		rc = t->in_packet ? 1 : trace_cursor_packet(t);
+		if (rc <= 0)
+			return rc;
 		if (t->c.source->never)
 			trace_cursor_skip_unwanted(t);
 		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
@@ -253,11 +251,9 @@ static int trace_cursor_count(struct ktr__cursor *cursor, uint64_t *n)
 	int rc;
 
 	for (;;) {
-		if (!t->in_packet) {
-			rc = trace_cursor_packet(t);
-			if (rc <= 0)
-				return rc;
-		}
+		rc = t->in_packet ? 1 : trace_cursor_packet(t);
+		if (rc <= 0)
+			return rc;
 		if (trace_cursor_is_whole(t)) {
 			*n += t->walk.n_left;
 			t->in_packet = 0;
