@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 unsigned ktr__stream_kind(const char *suffix)
@@ -156,8 +157,8 @@ void ktr__packets_unwritten(struct ktr__packets *packets)
 	packets->n = 0;
 }
 
-int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
-			  struct ktr_packet_header *head)
+static int64_t packets_load_now(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
+				struct ktr_packet_header *head)
 {
 	int64_t n = packets_fetch(packets, offset, KTR_PACKET_EVENTS, bytes), length;
 
@@ -179,6 +180,23 @@ int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const u
 	else
 		n = packets_fetch(packets, offset, (size_t)length, bytes);
 	return n < 0 ? n : ktr__packet_look(*bytes, (size_t)n, head);
+}
+
+int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
+			  struct ktr_packet_header *head)
+{
+	const struct timespec pause = { 0, 1000000 };
+	int64_t n = packets_load_now(packets, offset, bytes, head);
+
+	for (unsigned i = 0; n == -EBADMSG && i < packets->patience; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		packets->n = 0;
+		n = packets_load_now(packets, offset, bytes, head);
+	}
+	if (n == -EBADMSG)
+		packets->patience /= 2;
+	return n;
 }
 
 /* The first place in n bytes that looks like a packet's header, or n less what is too short to be one. */

@@ -25,7 +25,14 @@ struct ktr__packets {
 	uint64_t back[KTR__PACKETS_BACK]; /* offsets of packets that follow each other ... */
 	unsigned n_back;
 	uint64_t back_end; /* ... up to here */
+	unsigned patience; /* 0 unless set: KTR__PACKETS_PATIENCE where somebody is writing the file */
 };
+
+/*
+ * Looks at a packet that seems damaged, a millisecond apart, before it is: pages of the header that completes an
+ * append do not change at once. Half as many after each that was.
+ */
+#define KTR__PACKETS_PATIENCE 64
 
 /* Opens name in the directory: a regular file, no link. 0 or -errno. */
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name);

@@ -54,6 +54,7 @@ int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 	}
 	if (rc == -ENOMEM)
 		return rc;
+	t->file.patience = member->head.is_written ? KTR__PACKETS_PATIENCE : 0;
 	/* Files that stay empty are removed when a directory is left. */
 	if (rc && part->n_bytes)
 		ktr__source_note(t->c.source, 1, "%s/%s: %s", member->path, t->name, strerror(-rc));

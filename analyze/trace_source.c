@@ -172,6 +172,7 @@ static int trace_source_add(struct ktr__source *source, unsigned member, const c
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
+	file.patience = source->set->member[member].head.is_written ? KTR__PACKETS_PATIENCE : 0;
 	if (!source->set->member[member].head.has_ended)
 		ktr__packets_unwritten(&file);
 	t = trace_source_cursor(source, name, number, kind);
