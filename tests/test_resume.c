@@ -105,4 +105,51 @@ static void foreign_and_damaged_traces_are_refused(void)
 	made_close(&made);
 }
 
-SUITE(resume, TEST(killed_writers_trace_goes_on), TEST(foreign_and_damaged_traces_are_refused));
+/* Nothing to add. */
+static void end_again(void)
+{
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(open_drain(KTR__DRAIN_RESUME, 0, 0), 0);
+	end();
+}
+
+static void nothing_is_told_twice(void)
+{
+	static const char *const names[] = { "cpu_1",		  "metadata",	       "ktr/info.jsonl",
+					     "ktr/sites.jsonl",	  "ktr/threads.jsonl", "ktr/procs.jsonl",
+					     "ktr/classes.jsonl", "ktr/modules.jsonl", "ktr/anchors.jsonl",
+					     "ktr/losses.jsonl" };
+	enum { N = sizeof(names) / sizeof(names[0]) };
+	char *before[N], *after;
+	size_t n_before[N], n_after = 0;
+	uint32_t site, thread;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 700);
+	killed_writer();
+	end_again();
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", "\"tid\":4712"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"kind\":\"end\""), 1);
+	for (unsigned i = 0; i < N; i++)
+		before[i] = look_file(made.trace, names[i], &n_before[i]);
+	end_again();
+	end_again();
+	for (unsigned i = 0; i < N; i++) {
+		after = look_file(made.trace, names[i], &n_after);
+		CU_ASSERT_FATAL(before[i] && after);
+		CU_ASSERT(n_before[i] == n_after && memcmp(before[i], after, n_after) == 0);
+		free(before[i]);
+		free(after);
+	}
+	/* What is new still is. */
+	resume_and_end(site, made_thread(&made, 4713, 4711, "other"), 1);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/threads.jsonl", ""), 2);
+	CU_ASSERT_EQUAL(look_lines(made.trace, "ktr/info.jsonl", "\"kind\":\"end\""), 2);
+	made_close(&made);
+}
+
+SUITE(resume, TEST(killed_writers_trace_goes_on), TEST(foreign_and_damaged_traces_are_refused),
+      TEST(nothing_is_told_twice));

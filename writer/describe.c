@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -211,6 +212,34 @@ static const struct describe_table {
 
 enum { DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4, DESCRIBE_ANCHOR = 5 };
 
+/* FNV-1a, of 64 bits. */
+static uint64_t describe_hash(const char *line, size_t n)
+{
+	uint64_t hash = 14695981039346656037ull;
+
+	while (n--)
+		hash = (hash ^ (unsigned char)*line++) * 1099511628211ull;
+	return hash;
+}
+
+static int describe_compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Has the trace that is gone on with the line that has just been made? */
+static int describe_is_known(const struct ktr__describe *d, const struct ktr__emit *emit)
+{
+	uint64_t hash;
+
+	if (!d->n_known || emit->failed || emit->n <= emit->line)
+		return 0;
+	hash = describe_hash(emit->text + emit->line, emit->n - emit->line - 1);
+	return bsearch(&hash, d->known, d->n_known, sizeof(hash), describe_compare) != NULL;
+}
+
 /* A line for one row. */
 static void describe_row(struct ktr__describe *d, unsigned t, uint32_t idx,
 			 const union describe_row *row)
@@ -225,6 +254,8 @@ static void describe_row(struct ktr__describe *d, unsigned t, uint32_t idx,
 	ktr__json_members(emit, describe_first[t], &first, NULL);
 	ktr__json_members(emit, table->member, row, d->map);
 	ktr__json_end(emit);
+	if (describe_is_known(d, emit))
+		ktr__json_undo(emit);
 }
 
 static uint32_t describe_n_rows(const struct ktr__describe *d, unsigned table)
@@ -311,6 +342,32 @@ void ktr__describe_known_word(struct ktr__describe *d, uint32_t thread, uint32_t
 		*lives = (uint16_t)(life + 1);
 }
 
+int ktr__describe_known_line(struct ktr__describe *d, const char *line, size_t n)
+{
+	size_t room = d->room_known ? 2 * d->room_known : 256;
+	uint64_t *grown;
+
+	if (d->n_known == d->room_known) {
+		grown = realloc(d->known, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		d->known = grown;
+		d->room_known = room;
+	}
+	d->known[d->n_known++] = describe_hash(line, n);
+	return 0;
+}
+
+void ktr__describe_rest(struct ktr__describe *d)
+{
+	if (d->n_known)
+		qsort(d->known, d->n_known, sizeof(*d->known), describe_compare);
+	ktr__describe_all(d);
+	free(d->known);
+	d->known = NULL;
+	d->n_known = d->room_known = 0;
+}
+
 int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *map)
 {
 	int bad = 0;
@@ -344,6 +401,7 @@ void ktr__describe_fini(struct ktr__describe *d)
 	ktr__emit_free(&d->metadata);
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		ktr__emit_free(&d->side[i]);
+	free(d->known);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -422,6 +480,15 @@ void ktr__describe_end(struct ktr__describe *d, uint64_t ns, uint64_t events, ui
 	ktr__emit_format(emit, DESCRIBE_KIND("end") ",\"ns\":%" PRIu64 ",\"events\":%" PRIu64
 			 ",\"lost\":%" PRIu64, ns, events, lost);
 	ktr__json_end(emit);
+}
+
+int ktr__describe_is_flushed(const struct ktr__describe *d)
+{
+	size_t n = d->metadata.n;
+
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		n += d->side[i].n;
+	return !n;
 }
 
 static int describe_write(struct ktr__emit *emit, struct ktr__trace *trace, struct ktr__file *file)

@@ -30,6 +30,9 @@ struct ktr__describe {
 	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
 	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
 	struct ktr__emit side[KTR_SIDECARS];
+	uint64_t *known; /* owned: hashes of the lines of a trace that is gone on with */
+	size_t n_known;
+	size_t room_known;
 	char class_name[KTR_CLASS_MAX][KTR_CLASS_NAME_MAX];
 	char text[4][4096]; /* strings of the row being written */
 };
@@ -57,9 +60,18 @@ void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t
 /* A line about where the clocks are now. */
 void ktr__describe_anchor(struct ktr__describe *describe, const struct ktr_anchor *anchor);
 
-/* What a trace that is gone on with has already: a site's event class, a thread's word. */
+/* What a trace that is gone on with has already: a site's event class, a thread's word, */
 void ktr__describe_known_site(struct ktr__describe *describe, uint32_t site);
 void ktr__describe_known_word(struct ktr__describe *describe, uint32_t thread, uint32_t word);
+
+/* and n bytes of a line. 0 or -ENOMEM. */
+int ktr__describe_known_line(struct ktr__describe *describe, const char *line, size_t n);
+
+/* Takes over everything but the lines that are known, once: they are forgotten then. */
+void ktr__describe_rest(struct ktr__describe *describe);
+
+/* Is there nothing to be flushed? */
+int ktr__describe_is_flushed(const struct ktr__describe *describe);
 
 /* A clean end. */
 void ktr__describe_end(struct ktr__describe *describe, uint64_t ns, uint64_t events, uint64_t lost);

@@ -417,6 +417,9 @@ static int drain_last_lines(struct ktr__drain *drain)
 	int rc = -EIO;
 
 	ktr__describe_all(&drain->describe);
+	if (drain->ended && drain->trace.bytes == drain->resumed_bytes &&
+	    ktr__describe_is_flushed(&drain->describe))
+		return 0;
 	ktr__upkeep_anchor(drain);
 	ktr__describe_end(&drain->describe, ktr__drain_now(),
 			  drain->stats.events - drain->begun_events,

@@ -125,6 +125,8 @@ struct ktr__drain {
 	uint64_t begun_ns;    /* the present trace, when it got its name: the time, */
 	uint64_t begun_bytes; /* what it began with, */
 	uint64_t begun_events; /* and the stats of then */
+	uint64_t resumed_bytes; /* of a trace that is gone on with, then, */
+	int ended;		/* and whether it had an end */
 	uint64_t begun_lost;
 	uint8_t *buffer;	   /* owned: packets on their way */
 	struct ktr_entry *entries; /* owned: a batch */

@@ -6,8 +6,8 @@
  * number of the next event (hence how many continuations lie before that slot), the time, what had
  * been lost. It is looked for near the end of the file; only when nothing there makes sense is the
  * stream walked from its beginning. Metadata is cut behind its last whole piece, and the sites of
- * what remains are known to be described; sidecars are cut behind their last whole line. Threads
- * keep the words they have.
+ * what remains are known to be described; sidecars are cut behind their last whole line, and get no
+ * line that they have. Threads keep the words they have. A trace to which nothing is added stays as it was.
  *
  * Lines are our own (emit.c), so that members are found by their names and need no parser.
  */
@@ -165,6 +165,8 @@ static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
 		good = (size_t)(end + 1 - text);
 		if (take)
 			rc = take(drain, line);
+		if (!rc && which != KTR_SIDECAR_INFO)
+			rc = ktr__describe_known_line(&drain->describe, line, (size_t)(end - line));
 	}
 	free(text);
 	/* Nothing is cut off a trace before it is known to be ours. */
@@ -242,6 +244,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 
 	if (strstr(line, "\"kind\":\"from\"") && clock->mult)
 		return resume_from(drain, line);
+	drain->ended = strstr(line, "\"kind\":\"end\"") != NULL;
 	if (!strstr(line, "\"kind\":\"trace\""))
 		return 0;
 	for (unsigned i = 0; i < 16; i++) {
@@ -300,7 +303,8 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 	if (rc)
 		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %m",
 				     drain->trace.name);
-	ktr__describe_all(&drain->describe);
+	ktr__describe_rest(&drain->describe);
+	drain->resumed_bytes = drain->trace.bytes;
 	drain->begun = 1;
 	return 0;
 }

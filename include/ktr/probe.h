@@ -73,6 +73,7 @@ struct ktr_probe {
 	uint32_t own_on;       /* the word where there is none */
 	uint32_t removed;      /* 1: off, whatever the word says */
 	uint32_t joined;       /* 1: this process is counted among the row's users */
+	uint32_t place;	       /* of its count, in each thread's. Atomic */
 	struct ktr__probe_point *points;
 	struct ktr_probe *chain; /* of its bucket */
 	struct ktr_site site;	 /* of fires without a point */

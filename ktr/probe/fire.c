@@ -10,6 +10,9 @@
  *
  * One fire of so many is timed, to tell what probes cost: seldom enough that timing is not seen among the slowest
  * ten thousandth of fires.
+ *
+ * ktr__probe_fire() does what most fires need, in so few instructions that they pass while the recorder reads the
+ * clock: it calls nothing but the recorder, last, with the arguments in the registers they came in.
  */
 #include "ktr/probe/registry.h"
 
@@ -24,19 +27,21 @@
 
 #define FIRE_CHUNK    KTR_PROBE_COUNTS
 #define FIRE_CHUNKS   1024u /* of the session's and of ours: half a million probes each; more are not counted */
-#define FIRE_FIRST    64u    /* which fire of a thread is timed first; then the one at twice as many, */
-#define FIRE_SAMPLE   16384u /* and in the end one of so many */
+#define FIRE_NONE     (2 * FIRE_CHUNKS) /* the chunk of those: never made */
+#define FIRE_SHIFT    16    /* a place: which chunk, and which count of it */
+#define FIRE_FIRST    64    /* which fire of a thread is timed first; then one after twice as many each time, */
+#define FIRE_SAMPLE   16384 /* and in the end one of so many */
 #define FIRE_ROUNDS   64
 #define FIRE_CALIBRATE 32
 
 struct fire_thread {
 	struct fire_thread *next; /* of all, never removed */
 	uint32_t used;		  /* 1: a thread has it */
-	uint32_t n_fires;
-	uint32_t sample_at; /* [fires] when one is timed next, and when one was last */
-	uint32_t sampled;
+	int32_t left;	 /* [fires] until one is timed, */
+	int32_t of;	 /* of so many */
+	uint32_t reserved;
 	struct ktr__probe_sums sums;
-	uint64_t *chunk[2 * FIRE_CHUNKS]; /* by row in the session; by index, of those that have none */
+	uint64_t *chunk[FIRE_NONE + 1]; /* by row in the session; by index, of those that have none */
 };
 
 /* Probes whose handlers run in this thread, the innermost first. */
@@ -89,7 +94,7 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 		if (!self)
 			return NULL;
 		self->used = 1;
-		self->sample_at = FIRE_FIRST;
+		self->left = self->of = FIRE_FIRST;
 		self->next = __atomic_load_n(&fire_threads, __ATOMIC_RELAXED);
 		while (!__atomic_compare_exchange_n(&fire_threads, &self->next, self, 0, __ATOMIC_RELEASE,
 						    __ATOMIC_RELAXED))
@@ -105,7 +110,7 @@ static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thre
 {
 	uint64_t *chunk = at < FIRE_CHUNKS ? ktr__probe_counts(at * FIRE_CHUNK) : NULL, *none = NULL;
 
-	if (!chunk)
+	if (!chunk && at != FIRE_NONE)
 		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
 	/* Where a handler of a signal came first, one is not used. */
 	if (chunk && !__atomic_compare_exchange_n(&self->chunk[at], &none, chunk, 0, __ATOMIC_RELEASE,
@@ -114,40 +119,37 @@ static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thre
 	return chunk;
 }
 
-/* The place of a probe's count: which chunk. */
-static inline uint32_t fire_at(const struct ktr_probe *probe, uint32_t *place)
+void ktr__probe_place(struct ktr_probe *probe)
 {
-	uint32_t row = probe->row, number = row ? row : probe->index;
+	uint32_t number = probe->row ? probe->row : probe->index, chunk = number / FIRE_CHUNK;
 
-	*place = number % FIRE_CHUNK;
-	number /= FIRE_CHUNK;
-	if (number >= FIRE_CHUNKS)
-		return UINT32_MAX;
-	return row ? number : number + FIRE_CHUNKS;
+	if (chunk >= FIRE_CHUNKS)
+		chunk = FIRE_NONE;
+	else if (!probe->row)
+		chunk += FIRE_CHUNKS;
+	__atomic_store_n(&probe->place, chunk << FIRE_SHIFT | number % FIRE_CHUNK, __ATOMIC_RELAXED);
 }
 
-static inline void fire_count(struct fire_thread *self, const struct ktr_probe *probe)
+static inline uint64_t *fire_chunk(const struct fire_thread *self, uint32_t place)
 {
-	uint32_t place, at = fire_at(probe, &place);
-	uint64_t *chunk = at < 2 * FIRE_CHUNKS ? __atomic_load_n(&self->chunk[at], __ATOMIC_RELAXED) : NULL;
+	return __atomic_load_n(&self->chunk[place >> FIRE_SHIFT], __ATOMIC_RELAXED);
+}
 
-	if (!chunk && (at >= 2 * FIRE_CHUNKS || !(chunk = fire_chunk_new(self, at))))
-		return;
-	fire_add(&chunk[place], 1);
+static inline void fire_count(uint64_t *chunk, uint32_t place)
+{
+	fire_add(&chunk[place & ((1u << FIRE_SHIFT) - 1)], 1);
 }
 
 uint64_t ktr__probe_count(const struct ktr_probe *probe)
 {
-	uint32_t place, at = fire_at(probe, &place);
+	uint32_t place = __atomic_load_n(&probe->place, __ATOMIC_RELAXED);
 	uint64_t sum = 0;
 
-	if (at >= 2 * FIRE_CHUNKS)
-		return 0;
 	for (struct fire_thread *t = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-		uint64_t *chunk = __atomic_load_n(&t->chunk[at], __ATOMIC_ACQUIRE);
+		uint64_t *chunk = __atomic_load_n(&t->chunk[place >> FIRE_SHIFT], __ATOMIC_ACQUIRE);
 
 		if (chunk)
-			sum += __atomic_load_n(&chunk[place], __ATOMIC_RELAXED);
+			sum += __atomic_load_n(&chunk[place & ((1u << FIRE_SHIFT) - 1)], __ATOMIC_RELAXED);
 	}
 	return sum;
 }
@@ -196,29 +198,31 @@ static __attribute__((noinline)) void fire_handler(struct ktr_probe *probe, cons
 	errno = saved;
 }
 
-static inline void fire_record(struct ktr_site *site, uint32_t n_args, const uint64_t *a)
+static inline __attribute__((always_inline)) void fire_record(struct ktr_site *site, uint32_t n_args, uint64_t a0,
+							      uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+							      uint64_t a5)
 {
 	switch (n_args) {
 	case 0:
 		ktr__record0(site);
 		break;
 	case 1:
-		ktr__record1(site, a[0]);
+		ktr__record1(site, a0);
 		break;
 	case 2:
-		ktr__record2(site, a[0], a[1]);
+		ktr__record2(site, a0, a1);
 		break;
 	case 3:
-		ktr__record3(site, a[0], a[1], a[2]);
+		ktr__record3(site, a0, a1, a2);
 		break;
 	case 4:
-		ktr__record4(site, a[0], a[1], a[2], a[3]);
+		ktr__record4(site, a0, a1, a2, a3);
 		break;
 	case 5:
-		ktr__record5(site, a[0], a[1], a[2], a[3], a[4]);
+		ktr__record5(site, a0, a1, a2, a3, a4);
 		break;
 	default:
-		ktr__record6(site, a[0], a[1], a[2], a[3], a[4], a[5]);
+		ktr__record6(site, a0, a1, a2, a3, a4, a5);
 	}
 }
 
@@ -236,59 +240,106 @@ static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 }
 
 /* What was timed stands for all fires since the last one that was. */
-static __attribute__((noinline, cold)) void fire_sampled(struct fire_thread *self, struct ktr_probe *probe,
-							 uint64_t began)
+static void fire_sampled(struct fire_thread *self, struct ktr_probe *probe, uint64_t began)
 {
 	uint64_t ns = ktr__clock_now(KTR_CLOCK_MONOTONIC) - began;
-	uint32_t n = self->sample_at - self->sampled;
 
-	self->sampled = self->sample_at;
-	self->sample_at += self->sampled - 1 < FIRE_SAMPLE ? self->sampled : FIRE_SAMPLE;
+	__atomic_fetch_add(&probe->total_ns, ns * (uint64_t)self->of, __ATOMIC_RELAXED);
+	self->left = self->of = self->of < FIRE_SAMPLE ? 2 * self->of : FIRE_SAMPLE;
 	fire_add(&self->sums.sampled_ns, ns);
 	fire_add(&self->sums.n_sampled, 1);
-	__atomic_fetch_add(&probe->total_ns, ns * n, __ATOMIC_RELAXED);
 }
 
-void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
-		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+static inline bool fire_gate(void)
+{
+	return (KTR__GATE() & __atomic_load_n(&ktr_class_probe.mask, __ATOMIC_RELAXED)) != 0;
+}
+
+/* All that there may be to do. */
+static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args,
+						 uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+						 uint64_t a5)
 {
 	const uint64_t arg[KTR_ARGS_MAX] = { a0, a1, a2, a3, a4, a5 };
 	const uint32_t *on = __atomic_load_n(&probe->on, __ATOMIC_ACQUIRE);
+	uint32_t place = __atomic_load_n(&probe->place, __ATOMIC_RELAXED);
 	struct fire_thread *self = fire_self;
-	uint64_t began = 0;
+	uint64_t began = 0, *chunk;
 	bool gate;
 
 	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE) || (!self && !(self = fire_thread_new())))
 		return;
-	gate = (KTR__GATE() & __atomic_load_n(&ktr_class_probe.mask, __ATOMIC_RELAXED)) != 0;
+	gate = fire_gate();
 	if (!site) {
 		site = &probe->site;
 		if (__atomic_load_n(&probe->n_args, __ATOMIC_RELAXED) < n_args)
 			__atomic_store_n(&probe->n_args, n_args, __ATOMIC_RELAXED);
 		n_args = KTR_ARGS_MAX;
-		if (__builtin_expect(!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE), 0))
+		if (!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE))
 			gate = gate && fire_adopt(probe);
 	}
-	if (__builtin_expect((int32_t)(++self->n_fires - self->sample_at) >= 0, 0))
+	if (--self->left <= 0)
 		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
-	fire_count(self, probe);
-	if (__builtin_expect(gate, 1)) {
-		fire_record(site, n_args, arg);
-		fire_add(&self->sums.captured, 1);
-	} else {
-		fire_add(&self->sums.filtered, 1);
-	}
-	if (__builtin_expect(__atomic_load_n(&probe->handler, __ATOMIC_RELAXED) != NULL, 0))
+	chunk = fire_chunk(self, place);
+	if (chunk || (chunk = fire_chunk_new(self, place >> FIRE_SHIFT)))
+		fire_count(chunk, place);
+	if (gate)
+		fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
+	fire_add(gate ? &self->sums.captured : &self->sums.filtered, 1);
+	if (__atomic_load_n(&probe->handler, __ATOMIC_RELAXED))
 		fire_handler(probe, arg);
-	if (__builtin_expect(began != 0, 0))
+	if (began)
 		fire_sampled(self, probe, began);
+}
+
+/*
+ * Is there nothing to do but to count and record? Then that has been counted. Whoever fires has found the probe
+ * on, and has looked for a handler no later than now.
+ */
+static inline bool fire_usual(const struct ktr_probe *probe)
+{
+	uint32_t place = __atomic_load_n(&probe->place, __ATOMIC_RELAXED);
+	struct fire_thread *self = fire_self;
+	uint64_t *chunk = self ? fire_chunk(self, place) : NULL;
+
+	if (__builtin_expect(!chunk || self->left <= 1 || !fire_gate() ||
+				     __atomic_load_n(&probe->handler, __ATOMIC_RELAXED),
+			     0))
+		return false;
+	self->left--;
+	fire_count(chunk, place);
+	fire_add(&self->sums.captured, 1);
+	return true;
+}
+
+/* By handle: there is one site for all, which has as many arguments as any. */
+static __attribute__((noinline)) void fire_handle(struct ktr_probe *probe, uint32_t n_args, uint64_t a0,
+						  uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	if (__atomic_load_n(&probe->site.id, __ATOMIC_ACQUIRE) &&
+	    __atomic_load_n(&probe->n_args, __ATOMIC_RELAXED) >= n_args && fire_usual(probe))
+		ktr__record6(&probe->site, a0, a1, a2, a3, a4, a5);
+	else
+		fire_whole(probe, NULL, n_args, a0, a1, a2, a3, a4, a5);
+}
+
+void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
+		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	if (!site)
+		fire_handle(probe, n_args, a0, a1, a2, a3, a4, a5);
+	else if (__builtin_expect(fire_usual(probe), 1))
+		fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
+	else
+		fire_whole(probe, site, n_args, a0, a1, a2, a3, a4, a5);
 }
 
 /* The least of some runs of fires neither recorded nor handled, and a reading of the clock for the entry. */
 uint64_t ktr__probe_calibrate(void)
 {
 	static const uint32_t on = 1;
-	static struct ktr_probe probe = { .on = &on }; /* row and index 0 are nobody's */
+	/* Index 0 is nobody's. */
+	static struct ktr_probe probe = { .on = &on, .place = FIRE_CHUNKS << FIRE_SHIFT };
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < FIRE_CALIBRATE; i++) {
@@ -296,9 +347,12 @@ uint64_t ktr__probe_calibrate(void)
 
 		for (int k = 0; k < FIRE_ROUNDS; k++) {
 			struct fire_thread *self = fire_self ? fire_self : fire_thread_new();
+			uint64_t *chunk = self ? fire_chunk(self, probe.place) : NULL;
 
-			if (KTR__PROBE_ON(probe) && self)
-				fire_count(self, &probe);
+			if (self && !chunk)
+				chunk = fire_chunk_new(self, probe.place >> FIRE_SHIFT);
+			if (KTR__PROBE_ON(probe) && chunk)
+				fire_count(chunk, probe.place);
 			__asm__ volatile("" : : "r"(ktr__clock_now(KTR_CLOCK_MONOTONIC)));
 		}
 		took = (ktr__clock_now(KTR_CLOCK_MONOTONIC) - began) / FIRE_ROUNDS;

@@ -144,6 +144,7 @@ static struct ktr_probe *registry_make(uint32_t type, const char *name, const ch
 	memset(probe->site.type, KTR_ARG_U64, sizeof(probe->site.type));
 	probe->index = registry_n;
 	registry_index[registry_n++] = probe;
+	ktr__probe_place(probe);
 	registry_link(probe);
 	return probe;
 }
@@ -169,8 +170,10 @@ static void registry_join(struct ktr_probe *probe)
 	uint32_t fed = (probe->id ? KTR_PROBE_FED_HANDLE : 0) | (probe->points ? KTR_PROBE_FED_POINTS : 0);
 	struct ktr_probe_row *row;
 
-	if (!probe->row && registry_shared)
+	if (!probe->row && registry_shared) {
 		probe->row = ktr__probe_row(probe->type, probe->name, probe->function);
+		ktr__probe_place(probe);
+	}
 	if (probe->row && probe->word == &probe->own_on) {
 		row = ktr__probe_row_at(probe->row);
 		probe->word = &row->on;
@@ -223,6 +226,7 @@ static bool registry_session(void)
 		probe->own_on = __atomic_load_n(probe->word, __ATOMIC_RELAXED);
 		probe->word = &probe->own_on;
 		probe->row = 0;
+		ktr__probe_place(probe);
 		if (probe->joined) {
 			probe->joined = 0;
 			registry_update(probe);

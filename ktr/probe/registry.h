@@ -16,6 +16,7 @@ struct ktr__probe_sums {
 };
 
 /* fire.c */
+void ktr__probe_place(struct ktr_probe *probe); /* after its row or index has changed */
 uint64_t ktr__probe_count(const struct ktr_probe *probe);
 void ktr__probe_sum(struct ktr__probe_sums *sums);
 uint64_t ktr__probe_calibrate(void); /* [ns] of a fire that neither records nor calls */
