@@ -39,7 +39,6 @@ struct fire_thread {
 	uint32_t used;		  /* 1: a thread has it */
 	int32_t left;	 /* [fires] until one is timed, */
 	int32_t of;	 /* of so many */
-	uint32_t reserved;
 	struct ktr__probe_sums sums;
 	uint64_t *chunk[FIRE_NONE + 1]; /* by row in the session; by index, of those that have none */
 };
@@ -293,8 +292,8 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 }
 
 /*
- * Is there nothing to do but to count and record? Then that has been counted. Whoever fires has found the probe
- * on, and has looked for a handler no later than now.
+ * Is there nothing to do but to count and record? Then it has been counted. Whoever fires has just found the probe
+ * on, which is not asked again.
  */
 static inline bool fire_usual(const struct ktr_probe *probe)
 {
