@@ -296,34 +296,51 @@ static struct outcome run(char *self, int writer)
 	return outcome;
 }
 
-/* Was nothing lost at this rate, and the rate kept, in one of so many tries? */
-static int lossless(char *self, int tries, struct outcome *outcome)
+static double per_us(uint64_t n, const struct outcome *outcome)
+{
+	return (double)n / outcome->seconds * 1e-6;
+}
+
+/* Was nothing lost at this rate, and the rate kept, in one of so many tries? The most that was written, too. */
+static int lossless(char *self, int tries, struct outcome *outcome, double *most)
 {
 	while (tries--) {
 		*outcome = run(self, 1);
-		if (!outcome->lost && (double)outcome->produced / outcome->seconds * 1e-6 >= 0.97 * plan.rate)
+		if (!outcome->lost && per_us(outcome->produced, outcome) >= 0.97 * plan.rate)
 			return 1;
+		if (per_us(outcome->written, outcome) > *most)
+			*most = per_us(outcome->written, outcome);
 	}
 	return 0;
 }
 
+/* From a rate that was too high to the next one to try: by a step, or to what was written, but not too far. */
+static double lower(double rate, double most)
+{
+	double step = 0.93 * rate, far = 0.75 * rate;
+
+	return most > step ? step : most < far ? far : most;
+}
+
 static void search(char *self)
 {
-	double low = 0, high = 100, seconds = plan.seconds;
+	double low = 0, high = 100, seconds = plan.seconds, most = 0;
 	struct outcome outcome = { 0 };
 
 	plan.seconds = seconds < 1 ? seconds : 1;
 	for (int i = 0; i < STEPS; i++) {
 		plan.rate = (low + high) / 2;
-		if (lossless(self, TRIES, &outcome))
+		if (lossless(self, TRIES, &outcome, &most))
 			low = plan.rate;
 		else
 			high = plan.rate;
 	}
 	plan.seconds = seconds;
-	for (plan.rate = low; plan.rate > 1; plan.rate *= 0.93)
-		if (lossless(self, TRIES, &outcome))
+	for (plan.rate = low; plan.rate > 1; plan.rate = lower(plan.rate, most)) {
+		most = 0;
+		if (lossless(self, TRIES, &outcome, &most))
 			break;
+	}
 	print("lossless", &outcome, 1);
 }
 
