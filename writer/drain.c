@@ -246,13 +246,18 @@ static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
 	return rc;
 }
 
+static uint64_t drain_lag(uint64_t capacity)
+{
+	return capacity / 4 < DRAIN_LAG ? capacity / 4 : DRAIN_LAG;
+}
+
 /* Up to where a ring is to be read now; its cursor when not at all. */
 static uint64_t drain_stop(struct ktr__drain *drain, uint32_t row, uint64_t head, uint64_t capacity,
 			   uint64_t now, int all)
 {
 	const struct ktr__drain_ring *ring = &drain->ring[row];
 	struct ktr__drain_pace *pace = &drain->pace[row];
-	uint64_t lag = capacity / 4 < DRAIN_LAG ? capacity / 4 : DRAIN_LAG;
+	uint64_t lag = drain_lag(capacity);
 
 	if (all || now - pace->full_ns >= DRAIN_AGE_NS) {
 		pace->full_ns = now;
@@ -287,11 +292,12 @@ static void drain_pace(struct ktr__drain *drain, uint32_t row, uint64_t came, ui
 /* How long a ring may be left alone that holds so much unread: what came while it was read counts too. */
 static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread, uint64_t capacity)
 {
+	uint64_t worth = capacity / 4 + drain_lag(capacity);
 	double pause;
 
-	if (unread >= capacity / 4)
+	if (unread >= worth)
 		return 0;
-	pause = drain_double(capacity / 4 - unread) / (pace->peak + 1e-9);
+	pause = drain_double(worth - unread) / (pace->peak + 1e-9);
 	return pause < DRAIN_PAUSE_MAX ? (uint64_t)(int64_t)pause : DRAIN_PAUSE_MAX;
 }
 
