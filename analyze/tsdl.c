@@ -252,32 +252,48 @@ static uint64_t tsdl_mask(const struct ktr__tables *tables, const char *name, si
 	return mask;
 }
 
+/* Behind the first place of a text that is not within quotes; NULL: there is none. */
+static const char *tsdl_behind(const char *at, const char *end, const char *text)
+{
+	size_t n = strlen(text);
+	int quoted = 0;
+
+	for (; n <= (size_t)(end - at); at++) {
+		if (!quoted && memcmp(at, text, n) == 0)
+			return at + n;
+		if (*at == '"')
+			quoted = !quoted;
+		else if (quoted && *at == '\\' && at + 1 < end)
+			at++;
+	}
+	return NULL;
+}
+
 /* One event class: 1 when it was added, 0 when not, -ENOMEM. */
 static int tsdl_site(struct ktr__tables *tables, const char *line, const char *end)
 {
-	static const char fields[] = "fields := struct {";
-	const char *name = memmem(line, (size_t)(end - line), "name = \"", 8);
-	const char *uri = memmem(line, (size_t)(end - line), "model.emf.uri = \"", 17);
-	const char *at = memmem(line, (size_t)(end - line), fields, sizeof(fields) - 1);
+	const char *name = tsdl_behind(line, end, "; name = ");
+	const char *uri = tsdl_behind(line, end, "; model.emf.uri = ");
+	const char *at = tsdl_behind(line, end, "; fields := struct {");
 	unsigned long id = strtoul(line + sizeof(tsdl_event) - 1, NULL, 10);
 	char names[512] = "", format[768] = "", *colon;
 	struct ktr__site_text text = { .module = "", .func = "?" };
 	char *file;
 	int rc;
 
-	if (!name || !uri || !at || id % 2 || id / 2 >= KTR__SITES_MAX || !id ||
+	if (!name || *name != '"' || !uri || *uri != '"' || !at || id % 2 || id / 2 >= KTR__SITES_MAX || !id ||
 	    (id / 2 < tables->n_sites && tables->site[id / 2]))
 		return 0;
-	file = (char *)(uintptr_t)tsdl_value(&tables->arena, uri + 16, end);
+	file = (char *)(uintptr_t)tsdl_value(&tables->arena, uri, end);
 	if (!file)
 		return -ENOMEM;
 	colon = strrchr(file, ':');
-	if (!colon || tsdl_fields(at + sizeof(fields) - 1, &text, names, format, sizeof(names)))
+	if (!colon || tsdl_fields(at, &text, names, format, sizeof(names)))
 		return 0;
 	*colon = 0;
 	text.file = file;
 	text.line = (uint32_t)strtoul(colon + 1, NULL, 10);
-	text.mask = tsdl_mask(tables, name + 8, strcspn(name + 8, ":\""));
+	text.mask = tsdl_mask(tables, name + 1, strcspn(name + 1, ":\""));
 	rc = ktr__tables_site(tables, (uint32_t)(id / 2), &text);
 	return rc == -EINVAL ? 0 : rc ? rc : 1;
 }
