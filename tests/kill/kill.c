@@ -230,6 +230,16 @@ static int kill_await(uint64_t noted, pid_t pid)
 	return 0;
 }
 
+/* Did one come when the other was dead? Then it has moved the session aside and made one of its own. */
+static bool kill_apart(void)
+{
+	char aside[sizeof(kill_shared->path) + 8];
+
+	snprintf(aside, sizeof(aside), "%.*s.old.ktr", (int)(strlen(kill_shared->path) - strlen(".ktr")),
+		 kill_shared->path);
+	return unlink(aside) == 0;
+}
+
 static int kill_round(uint64_t random, uint64_t *events)
 {
 	unsigned spared = random & 3 ? KILL_PROCS : (unsigned)(random >> 2) % KILL_PROCS;
@@ -254,7 +264,7 @@ static int kill_round(uint64_t random, uint64_t *events)
 		kill_shared->stop = 1;
 		waitpid(pid[spared], NULL, 0);
 	}
-	if (!failed && access(kill_shared->path, F_OK) == 0)
+	if (!kill_apart() && !failed && access(kill_shared->path, F_OK) == 0)
 		failed = kill_check(events);
 	unlink(kill_shared->path);
 	return failed;
