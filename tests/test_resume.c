@@ -16,7 +16,7 @@ static void append(const char *name, const char *bytes)
 }
 
 /* A writer that is killed after some rounds. The image's state is that of the child. */
-static void killed_writer(void)
+static void killed_writer_of(int rotates)
 {
 	pid_t pid = fork();
 	int status;
@@ -24,12 +24,18 @@ static void killed_writer(void)
 	if (pid == 0) {
 		made_session(&made);
 		if (ktr__map_open(made.session, 0, &map, NULL) == 0 &&
-		    open_drain(KTR__DRAIN_START, 0, 0) == 0 && again() == 0 && again() == 0)
+		    open_drain(KTR__DRAIN_START, 0, 0) == 0 && again() == 0 && again() == 0 &&
+		    (!rotates || ktr__rotate(drain, ktr__drain_now()) == 0))
 			_exit(0);
 		_exit(1);
 	}
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
 	CU_ASSERT_EQUAL(status, 0);
+}
+
+static void killed_writer(void)
+{
+	killed_writer_of(0);
 }
 
 /* Goes on with the trace: from then on every event once. */
@@ -105,6 +111,31 @@ static void foreign_and_damaged_traces_are_refused(void)
 	made_close(&made);
 }
 
+/* Killed when it has just rotated: what the ring still holds of the piece before is not taken again. */
+static void what_was_rotated_away_stays_there(void)
+{
+	static const uint64_t later[] = { 0, 1, 100 };
+
+	for (unsigned i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+		uint32_t site, thread;
+		struct look look;
+
+		made_open(&made);
+		site = number_site();
+		thread = made_thread(&made, 4712, 4711, "worker");
+		burst(site, thread, 0, 700);
+		killed_writer_of(1);
+		burst(site, thread, 700, later[i]);
+		resume_and_end(site, thread, 50);
+		look = look_stream(&made, made.trace, "cpu_1");
+		CU_ASSERT_EQUAL(look.n_wrong, 0);
+		CU_ASSERT_EQUAL(look.n_events, 50 + later[i]);
+		CU_ASSERT_EQUAL(look.discarded, 0);
+		CU_ASSERT_EQUAL(look.next_index, 750 + later[i]);
+		made_close(&made);
+	}
+}
+
 /* Nothing to add. */
 static void end_again(void)
 {
@@ -152,4 +183,4 @@ static void nothing_is_told_twice(void)
 }
 
 SUITE(resume, TEST(killed_writers_trace_goes_on), TEST(foreign_and_damaged_traces_are_refused),
-      TEST(nothing_is_told_twice));
+      TEST(what_was_rotated_away_stays_there), TEST(nothing_is_told_twice));

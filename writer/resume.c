@@ -221,9 +221,12 @@ static int resume_from(struct ktr__drain *drain, const char *line)
 	if (row >= drain->n_rows || index > slot)
 		return -EPROTO;
 	drain->pace[row].dropped = resume_number(line, "\"dropped\":");
-	/* What lies before the place and is in the ring still is welcome, but was not lost. */
+	/*
+	 * What lies before the place and is in the ring still is welcome, but was not lost. Where the ring had been
+	 * read already, it lies in the trace that rotation moved away, or was not wanted.
+	 */
 	head = ktr__ring_head(&drain->source, (uint32_t)row, &geom);
-	if (head - slot + KTR_SLOTS_MAX <= 1ull << KTR_GEOM_LOG2(geom)) {
+	if (strstr(line, "\"unread\":true") && head - slot + KTR_SLOTS_MAX <= 1ull << KTR_GEOM_LOG2(geom)) {
 		drain->ring[row].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_OLDEST((uint32_t)row);
 		drain->ring[row].started = 0;
 		return 0;

@@ -70,8 +70,8 @@ void ktr__upkeep_from(struct ktr__drain *drain)
 		ktr__json_begin(emit);
 		ktr__emit_format(emit,
 				 "\"kind\":\"from\",\"ring\":%u,\"slot\":%" PRIu64
-				 ",\"index\":%" PRIu64 ",\"dropped\":%" PRIu64,
-				 i, slot, index, drain->pace[i].dropped);
+				 ",\"index\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"unread\":%s",
+				 i, slot, index, drain->pace[i].dropped, ring->started ? "false" : "true");
 		ktr__json_end(emit);
 	}
 }
