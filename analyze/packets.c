@@ -40,6 +40,7 @@ unsigned ktr__stream_kind(const char *suffix)
 #define PACKETS_LONG  ((size_t)2 * KTR_PACKET_MAX) /* [bytes] the window that suffices */
 #define PACKETS_STEP  ((uint64_t)8 << 20)          /* [bytes] walked through header by header */
 #define PACKETS_SMALL 4096 /* [bytes] shorter packets are read many at a time */
+#define PACKETS_AGAIN 3
 #define PACKETS_NONE  UINT64_MAX
 
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name)
@@ -136,25 +137,6 @@ static int64_t packets_fetch(struct ktr__packets *packets, uint64_t offset, size
 	}
 	*bytes = packets->buffer;
 	return (int64_t)packets->n;
-}
-
-/* What is written at once is shorter than the longest packet. */
-void ktr__packets_unwritten(struct ktr__packets *packets)
-{
-	uint64_t from = packets->n_bytes > KTR_PACKET_MAX ? packets->n_bytes - KTR_PACKET_MAX : 0;
-	const uint32_t magic = KTR_PACKET_MAGIC;
-	struct ktr_packet_header head;
-	const uint8_t *bytes, *at;
-	int64_t n = packets_fetch(packets, from, KTR_PACKET_MAX, &bytes);
-
-	for (at = bytes; n > 0 && (at = memmem(at, (size_t)(bytes + n - at), &magic, sizeof(magic))); at++)
-		if (ktr__packet_peek(at, (size_t)(bytes + n - at), &head) == 0 &&
-		    head.flags == KTR_PACKET_UNWRITTEN) {
-			packets->n_bytes = from + (uint64_t)(at - bytes);
-			break;
-		}
-	ktr__packets_trim(packets);
-	packets->n = 0;
 }
 
 static int64_t packets_load_now(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
@@ -403,4 +385,64 @@ int64_t ktr__packets_before(struct ktr__packets *packets, uint64_t offset)
 		window = PACKETS_LONG;
 	}
 	return -ENOENT;
+}
+
+static int packets_zeros(const uint8_t *bytes, size_t n)
+{
+	while (n && !bytes[n - 1])
+		n--;
+	return !n;
+}
+
+/*
+ * A file has the length of what is being written before anything of it: zeros behind the last whole packet. Pages
+ * that are read when that has just begun are read again; what is there by halves is waited for.
+ */
+static void packets_unbegun(struct ktr__packets *packets)
+{
+	int64_t at = ktr__packets_before(packets, packets->n_bytes), n = 0;
+	struct ktr_packet_header head;
+	const uint8_t *bytes;
+
+	if (at >= 0)
+		n = ktr__packets_load(packets, (uint64_t)at, &bytes, &head);
+	if (n < 0 || (at < 0 && at != -ENOENT))
+		return;
+	at = at < 0 ? 0 : at + n;
+	packets->n_back = 0;
+	for (int i = 0; i < PACKETS_AGAIN; i++) {
+		packets->n = 0;
+		ktr__packets_load(packets, (uint64_t)at, &bytes, &head);
+		packets->n = 0;
+		n = packets_fetch(packets, (uint64_t)at, PACKETS_LONG, &bytes);
+		if (n <= 0 || !packets_zeros(bytes, n < (int64_t)KTR_PACKET_EVENTS ? (size_t)n : KTR_PACKET_EVENTS))
+			return;
+		if (packets_zeros(bytes, (size_t)n)) {
+			packets->n_bytes = (uint64_t)at;
+			return;
+		}
+	}
+}
+
+/* What is written at once is shorter than the longest packet. */
+void ktr__packets_unwritten(struct ktr__packets *packets)
+{
+	const uint32_t magic = KTR_PACKET_MAGIC;
+	struct ktr_packet_header head;
+	const uint8_t *bytes, *at;
+	uint64_t from;
+	int64_t n;
+
+	packets_unbegun(packets);
+	from = packets->n_bytes > KTR_PACKET_MAX ? packets->n_bytes - KTR_PACKET_MAX : 0;
+	packets->n = 0;
+	n = packets_fetch(packets, from, KTR_PACKET_MAX, &bytes);
+	for (at = bytes; n > 0 && (at = memmem(at, (size_t)(bytes + n - at), &magic, sizeof(magic))); at++)
+		if (ktr__packet_peek(at, (size_t)(bytes + n - at), &head) == 0 &&
+		    head.flags == KTR_PACKET_UNWRITTEN) {
+			packets->n_bytes = from + (uint64_t)(at - bytes);
+			break;
+		}
+	ktr__packets_trim(packets);
+	packets->n = 0;
 }

@@ -108,7 +108,7 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 {
 	int placed = !why && t->head.flags == KTR_PACKET_UNWRITTEN;
-	int64_t next = placed ? (int64_t)t->file.n_bytes : ktr__packets_find(&t->file, t->next + 1);
+	int64_t next = placed ? (int64_t)t->file.n_bytes : ktr__packets_find(&t->file, t->next + 1), again;
 	const struct ktr__source *source = t->c.source;
 	const char *what = "are damaged, skipped";
 
@@ -119,6 +119,13 @@ static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 		return -EAGAIN;
 	if (placed)
 		return next; /* its writer was killed: the file ends before it */
+	/* What follows was written later than what covers it. */
+	if (!why && t->file.patience && (uint64_t)next < t->file.n_bytes) {
+		t->file.n = 0;
+		again = ktr__packets_load(&t->file, t->next, &t->bytes, &t->head);
+		if (again > 0 || (!again && t->head.flags == KTR_PACKET_UNWRITTEN))
+			return (int64_t)t->next;
+	}
 	if (why == -ENOTSUP)
 		what = "are of another version, skipped";
 	else if (!why && (uint64_t)next >= t->file.n_bytes)

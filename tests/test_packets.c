@@ -97,4 +97,32 @@ static void never_completed(void)
 	half_close(&half);
 }
 
-SUITE(packets, TEST(completed_meanwhile), TEST(never_completed));
+/* The file has the length of what is being written, and nothing of it yet: it ends before. */
+static void not_begun(void)
+{
+	struct half half;
+	uint64_t n_bytes;
+
+	half_open(&half);
+	n_bytes = half.packets.n_bytes;
+	CU_ASSERT(pwrite(half.fd, half.header, sizeof(half.header), 0) == sizeof(half.header));
+	for (unsigned more = 1; more < 10000; more += 3333) {
+		CU_ASSERT(ftruncate(half.fd, (off_t)(n_bytes + more)) == 0);
+		half.packets.n_bytes = n_bytes + more;
+		ktr__packets_unwritten(&half.packets);
+		CU_ASSERT_EQUAL(half.packets.n_bytes, n_bytes);
+	}
+	/* The first of a stream. */
+	CU_ASSERT(ftruncate(half.fd, 0) == 0 && ftruncate(half.fd, 5000) == 0);
+	half.packets.n_bytes = 5000;
+	ktr__packets_unwritten(&half.packets);
+	CU_ASSERT_EQUAL(half.packets.n_bytes, 0);
+	/* What is torn stays to be told of. */
+	CU_ASSERT(pwrite(half.fd, half.header, HALF, 0) == HALF);
+	half.packets.n_bytes = 5000;
+	ktr__packets_unwritten(&half.packets);
+	CU_ASSERT_EQUAL(half.packets.n_bytes, 5000);
+	half_close(&half);
+}
+
+SUITE(packets, TEST(completed_meanwhile), TEST(never_completed), TEST(not_begun));
