@@ -122,11 +122,22 @@ static void join_dropped(void *context, const char *stream, uint64_t n_events)
 		j->start[ring].dropped += n_events;
 }
 
+static void join_from(void *context, uint32_t ring, uint64_t slot, uint64_t index)
+{
+	const struct join *j = context;
+
+	if (ring >= j->n || index > slot)
+		return;
+	j->start[ring].cursor = (struct ktr__ring_cursor){ ring, 1, slot, slot - index, slot, 0 };
+	j->start[ring].index = index;
+}
+
 /* Where each ring's reading begins. 0, -EPROTO when the session contradicts the trace, or -errno. */
 static int join_starts(struct join *j, int complete)
 {
 	struct ktr__source *source = j->source;
-	int rc = 0;
+	struct ktr__lines first = ktr__set_lines(source, &source->set->member[0], NULL);
+	int rc;
 
 	for (uint32_t i = 0; i < j->n; i++) {
 		struct ktr__ring_cursor all = KTR__RING_FROM_START(i);
@@ -134,6 +145,8 @@ static int join_starts(struct join *j, int complete)
 
 		j->start[i].cursor = complete ? all : oldest;
 	}
+	/* What lies before that was in a piece that is not there any more. */
+	rc = complete ? 0 : ktr__sidecar_from(&first, join_from, j);
 	for (unsigned i = 0; i < source->n_cursors && !rc; i++) {
 		struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
 		uint32_t ring = join_ring(j, t->name);

@@ -31,6 +31,7 @@ struct sidecar {
 	struct sidecar_procs procs;
 	sidecar_fn *fn;
 	ktr__dropped_fn *dropped;
+	ktr__from_fn *from;
 	void *context;
 };
 
@@ -210,6 +211,15 @@ static int sidecar_loss(struct sidecar *s, const json_t *row)
 	return 0;
 }
 
+static int sidecar_from(struct sidecar *s, const json_t *row)
+{
+	const char *kind = json_string_value(json_object_get(row, "kind"));
+
+	if (kind && strcmp(kind, "from") == 0 && json_is_false(json_object_get(row, "unread")))
+		s->from(s->context, sidecar_u32(row, "ring"), sidecar_u64(row, "slot"), sidecar_u64(row, "index"));
+	return 0;
+}
+
 /* ---- files ---- */
 
 static int sidecar_line(void *context, const char *line, size_t n)
@@ -252,4 +262,11 @@ int ktr__sidecar_dropped(struct ktr__lines *lines, ktr__dropped_fn *fn, void *co
 	struct sidecar s = { .dropped = fn, .context = context };
 
 	return sidecar_read(&s, lines, KTR_SIDECAR_LOSSES, sidecar_loss);
+}
+
+int ktr__sidecar_from(struct ktr__lines *lines, ktr__from_fn *fn, void *context)
+{
+	struct sidecar s = { .from = fn, .context = context };
+
+	return sidecar_read(&s, lines, KTR_SIDECAR_INFO, sidecar_from);
 }

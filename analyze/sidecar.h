@@ -21,4 +21,8 @@ int ktr__sidecar_tables(struct ktr__lines *lines);
 typedef void ktr__dropped_fn(void *context, const char *stream, uint64_t n_events);
 int ktr__sidecar_dropped(struct ktr__lines *lines, ktr__dropped_fn *fn, void *context);
 
+/* Where in rings that had been read before the trace begins: fn is called for each. 0 or -errno with err filled. */
+typedef void ktr__from_fn(void *context, uint32_t ring, uint64_t slot, uint64_t index);
+int ktr__sidecar_from(struct ktr__lines *lines, ktr__from_fn *fn, void *context);
+
 #endif

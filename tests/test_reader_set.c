@@ -274,6 +274,37 @@ static void what_a_killed_writer_left_is_joined(void)
 	free(saved);
 }
 
+/* What was in a piece that has been removed is not what the session has beyond the trace. */
+static void what_was_removed_is_not_joined(void)
+{
+	const char *dir = getenv("KTR_DIR");
+	char *saved = dir ? strdup(dir) : NULL, *lines, command[200];
+	struct made killed;
+	uint32_t a, b;
+
+	set_make(&killed, &a, &b);
+	set_home(&killed);
+	set_events(&killed, a, b, 0, SET_EVENTS);
+	made_drain(&killed);
+	CU_ASSERT(ktr__rotate(killed.drain, ktr__drain_now()) == 0);
+	made_session(&killed);
+	set_kill(&killed);
+	lines = set_lines(killed.trace, NULL);
+	CU_ASSERT(strlen(lines) > 0);
+	free(lines);
+	snprintf(command, sizeof(command), "rm -r '%s.1'", killed.trace);
+	CU_ASSERT(system(command) == 0);
+	lines = set_lines(killed.trace, NULL);
+	CU_ASSERT_STRING_EQUAL(lines, "");
+	free(lines);
+	made_close(&killed);
+	if (saved)
+		setenv("KTR_DIR", saved, 1);
+	else
+		unsetenv("KTR_DIR");
+	free(saved);
+}
+
 SUITE(reader_set, TEST(rotated_pieces_read_as_one), TEST(a_missing_piece_is_a_loss),
       TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
-      TEST(what_a_killed_writer_left_is_joined));
+      TEST(what_a_killed_writer_left_is_joined), TEST(what_was_removed_is_not_joined));
