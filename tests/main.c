@@ -31,6 +31,14 @@ static int wanted(const char *name, int argc, char **argv)
 	return 0;
 }
 
+/* Once more behind the summary, where who sees the end alone looks. */
+static void say_what_failed(void)
+{
+	for (const CU_FailureRecord *f = CU_get_failure_list(); f; f = f->pNext)
+		printf("FAILED %s.%s: %s:%u: %s\n", f->pSuite ? f->pSuite->pName : "-",
+		       f->pTest ? f->pTest->pName : "-", f->strFileName, f->uiLineNumber, f->strCondition);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned failed, run;
@@ -49,6 +57,7 @@ int main(int argc, char **argv)
 	}
 	CU_basic_set_mode(CU_BRM_VERBOSE);
 	CU_basic_run_tests();
+	say_what_failed();
 	failed = CU_get_number_of_failures();
 	run = CU_get_number_of_tests_run();
 	CU_cleanup_registry();

@@ -17,6 +17,8 @@
 #include "tests/stress/event.h"
 #include "tests/stress/look.h"
 
+#include <ktr/ctl.h>
+
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -77,11 +79,23 @@ static void *kill_work(void *argument)
 	return NULL;
 }
 
+static uint32_t kill_clock(void)
+{
+	char name[32];
+
+	if (ktr_get("debug.ktr.clock_source", name, sizeof(name), NULL))
+		exit(1);
+	return strcmp(name, "tsc") == 0	     ? KTR_CLOCK_TSC
+	       : strcmp(name, "cntvct") == 0 ? KTR_CLOCK_CNTVCT
+					     : KTR_CLOCK_MONOTONIC;
+}
+
 static int kill_victim(unsigned proc)
 {
 	struct sigaction action = { .sa_handler = kill_handler };
 	pthread_t thread[KILL_THREADS];
 
+	event_clock = kill_clock();
 	kill_proc = proc;
 	sigaction(SIGRTMIN + 1, &action, NULL);
 	for (uintptr_t i = 0; i < KILL_THREADS; i++)

@@ -5,16 +5,11 @@
  */
 #include "tests/stress/event.h"
 
+#include "ktr/clock.h"
+
 #include <ktr.h>
 
 #include <string.h>
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#define event_ticks() __rdtsc()
-#else
-#define event_ticks() 0ull
-#endif
 
 #define EVENT_TEXT      4096 /* bytes of letters that strings are cut from */
 #define EVENT_SHORT_MAX 50   /* lengths of short strings: 0 to 49, both sides of the fast path's limit */
@@ -135,11 +130,13 @@ static void event_emit_one(unsigned id, uint64_t seq)
 	}
 }
 
+uint32_t event_clock = KTR_CLOCK_MONOTONIC;
+
 void event_emit(struct event_stream *stream, unsigned id)
 {
 	uint64_t seq = __atomic_load_n(&stream->next, __ATOMIC_RELAXED);
 
-	__atomic_store_n(&stream->before[seq & 1], event_ticks(), __ATOMIC_RELAXED);
+	__atomic_store_n(&stream->before[seq & 1], ktr__clock_now(event_clock), __ATOMIC_RELAXED);
 	__atomic_store_n(&stream->next, seq + 1, __ATOMIC_RELEASE);
 	event_emit_one(id, seq);
 	__atomic_store_n(&stream->done, seq + 1, __ATOMIC_RELEASE);

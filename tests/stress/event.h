@@ -29,7 +29,7 @@ static inline unsigned event_stream_id(unsigned proc, unsigned thread, unsigned 
 struct event_stream {
 	uint64_t next;	    /* events begun */
 	uint64_t done;	    /* events whose macro has returned */
-	uint64_t before[2]; /* [ticks] read before event n was begun: of the last two, at n & 1 */
+	uint64_t before[2]; /* [ticks of event_clock] before event n was begun: of the last two, at n & 1 */
 	uint64_t reserved[4];
 };
 
@@ -53,6 +53,9 @@ enum event_kind {
 
 /* The classes of the events: KTR_GEN, and KTR_INIT, which goes to the keep rings by default. */
 #define EVENT_MASK "gen|init"
+
+/* KTR_CLOCK_*: who compares `before` with times of events sets it to the session's, before the first one. */
+extern uint32_t event_clock;
 
 /* Records the stream's next event. Async-signal-safe on a stream of the handler's own. */
 void event_emit(struct event_stream *stream, unsigned id);
