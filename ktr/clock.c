@@ -3,7 +3,7 @@
  * The clock is the whole price of an event, so the CPU's own counter is used wherever it can be
  * trusted, read plainly: nothing serialising. It can be trusted when it runs at one rate in all states
  * of the CPU (invariant) and when the kernel itself keeps time by it (clocksource tsc: it has checked that
- * all CPUs agree). Otherwise CLOCK_MONOTONIC, which costs about twice as much. Where reading it traps
+ * all CPUs agree). Otherwise CLOCK_MONOTONIC, which costs two to three times as much. Where reading it traps
  * (PR_SET_TSC) there is no clock: the C library reads the same counter for that.
  */
 #include "ktr/clock.h"
@@ -72,12 +72,14 @@ uint64_t ktr__clock_hz(uint32_t clock)
 }
 #endif
 
-uint32_t ktr__clock_choose(void)
+uint32_t ktr__clock_choose(uint32_t wanted)
 {
 	int traps = 0;
 
 	if (prctl(PR_GET_TSC, &traps) == 0 && traps == PR_TSC_SIGSEGV)
 		return 0;
+	if (wanted)
+		return wanted;
 	return clock_trusted() ? KTR_ARCH_CLOCK : KTR_CLOCK_MONOTONIC;
 }
 

@@ -8,11 +8,11 @@
 #include <ktr/session.h>
 
 /*
- * The clock a new session should use, KTR_CLOCK_*: the CPU's counter where it can be trusted, else
- * CLOCK_MONOTONIC. 0 where reading the counter traps: nothing here may be called then. Reads a few files; not
- * for signal handlers.
+ * The clock a new session should use, KTR_CLOCK_*: the one that is wanted, or, where that is 0, the CPU's
+ * counter if it can be trusted, else CLOCK_MONOTONIC. 0 where reading the counter traps: nothing here may be
+ * called then. Reads a few files; not for signal handlers.
  */
-uint32_t ktr__clock_choose(void);
+uint32_t ktr__clock_choose(uint32_t wanted);
 
 /* The time now on that clock. Async-signal-safe. */
 uint64_t ktr__clock_now(uint32_t clock);

@@ -7,6 +7,7 @@
  */
 #include "ktr/knobs.h"
 
+#include "ktr/arch.h"
 #include "ktr/class_name.h"
 #include "ktr/cpu.h"
 #include "ktr/rec.h"
@@ -243,6 +244,17 @@ static int knobs_clock_source_get(const struct ktr_knob_at *at, struct ktr_value
 	if (!knobs_context(at)->session->map)
 		return -ENXIO;
 	value->number = knobs_context(at)->session->header.clock;
+	return 0;
+}
+
+/* Asked for before there is a session; one that there is keeps its own. */
+static int knobs_clock_source_set(const struct ktr_knob_at *at, const struct ktr_value *value,
+				  struct ktr_error *err)
+{
+	if (value->number != KTR_ARCH_CLOCK && value->number != KTR_CLOCK_MONOTONIC)
+		return ktr_error_set(err, EINVAL, "this machine has no such clock");
+	if (!knobs_context(at)->session->map)
+		knobs_context(at)->clock = (uint32_t)value->number;
 	return 0;
 }
 
@@ -671,8 +683,8 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("clock", UINT, KTR_KNOB_RWTUN, "events", "1", NULL,
 	     "the clock is read for every n-th event, a power of two", .min = 1,
 	     .max = KNOB_CLOCK_EVERY_MAX, .get = knobs_clock_get, .set = knobs_clock_set),
-	KNOB("clock_source", CHOICE, KTR_KNOB_RD, NULL, NULL, NULL, "the clock of the session",
-	     .names = knobs_clocks, .get = knobs_clock_source_get),
+	KNOB("clock_source", CHOICE, KTR_KNOB_RDTUN, NULL, NULL, "KTR_CLOCK_SOURCE", "the clock of the session",
+	     .names = knobs_clocks, .get = knobs_clock_source_get, .set = knobs_clock_source_set),
 	KNOB("keep_session", BOOL, KTR_KNOB_RWTUN, NULL, "0", "KTR_KEEP_SESSION",
 	     "a clean exit leaves the session behind", .get = knobs_keep_session_get,
 	     .set = knobs_keep_session_set),

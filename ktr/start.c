@@ -168,7 +168,7 @@ static int start_session(struct ktr_error *err)
 	plan.name = name;
 	plan.shared_name = start_given() != NULL;
 	plan.path = start_has_rseq(&rseq_offset) ? KTR_PATH_RSEQ : KTR_PATH_THREAD;
-	plan.clock = ktr__clock_choose();
+	plan.clock = ktr__clock_choose(start_context.clock);
 	if (!plan.clock)
 		return ktr_error_set(err, ENOTSUP, "reading the CPU's clock traps (PR_SET_TSC)");
 	ktr__proc_identify(&plan.self);

@@ -7,9 +7,19 @@
 #include "bench.h"
 
 #include <ktr.h>
+#include <ktr/ctl.h>
 #include <ktr/probe.h>
 
+#include <string.h>
 #include <time.h>
+
+static inline uint64_t event_monotonic(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
 
 /* No serialising instruction in the loop: it is how the recorder reads the clock. */
 static inline uint64_t event_ticks(void)
@@ -25,10 +35,7 @@ static inline uint64_t event_ticks(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 #else
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return event_monotonic();
 #endif
 }
 
@@ -58,6 +65,7 @@ uint64_t bench_event_ticks(void)
 /* One round of each loop. KTR_NET is switched off, KTR_GEN is on; so are the probes. */
 #define EVENT_BODY_empty    ((void)0)
 #define EVENT_BODY_clock    (sum += event_ticks())
+#define EVENT_BODY_monotonic (sum += event_monotonic())
 #define EVENT_BODY_gate_off CTR6(KTR_NET, "%ld %ld %ld %ld %ld %ld", i, i, i, i, i, i)
 #define EVENT_BODY_probe_off KTR_PROBE_POINT6(KTR_PROBE_CUSTOM, "bench off", i, i, i, i, i, i)
 #define EVENT_BODY_probe6   KTR_PROBE_POINT6(KTR_PROBE_CUSTOM, "bench", i, i, i, i, i, i)
@@ -67,7 +75,7 @@ uint64_t bench_event_ticks(void)
 #define EVENT_BODY_str16    CTR1(KTR_GEN, "%s", text)
 #define EVENT_BODY_stack6   CTRSTACK(KTR_GEN, NULL, 6)
 
-#define EVENT_FUNCTIONS(name, base)                                                              \
+#define EVENT_LOOP(name, base)                                                                   \
 	static __attribute__((noinline)) void event_loop_##name(long n)                          \
 	{                                                                                        \
 		char text[] = "sixteen letters.";                                                \
@@ -78,7 +86,8 @@ uint64_t bench_event_ticks(void)
 			EVENT_BODY_##name;                                                       \
 		}                                                                                \
 		__asm__ volatile("" : : "r"(sum), "r"(text) : "memory");                         \
-	}                                                                                        \
+	}
+#define EVENT_SINGLE(name, base)                                                                 \
 	static __attribute__((noinline)) void event_single_##name(long n, uint32_t *n_ticks,     \
 								  uint32_t n_buckets)            \
 	{                                                                                        \
@@ -95,8 +104,22 @@ uint64_t bench_event_ticks(void)
 		}                                                                                \
 		__asm__ volatile("" : : "r"(sum), "r"(text) : "memory");                         \
 	}
-BENCH_EVENT_LIST(EVENT_FUNCTIONS)
-#undef EVENT_FUNCTIONS
+BENCH_EVENT_LIST(EVENT_LOOP)
+BENCH_EVENT_LIST(EVENT_SINGLE)
+EVENT_LOOP(monotonic, clock) /* the clock of a session that does not trust the CPU's */
+#undef EVENT_LOOP
+#undef EVENT_SINGLE
+
+static int event_clock_is_monotonic(void)
+{
+	static int known = -1;
+	char name[32];
+
+	if (known < 0)
+		known = ktr_get("debug.ktr.clock_source", name, sizeof(name), NULL) == 0 &&
+			strcmp(name, "monotonic") == 0;
+	return known;
+}
 
 static void event_run(enum bench_event event, long n, uint32_t *n_ticks, uint32_t n_buckets)
 {
@@ -111,6 +134,8 @@ static void event_run(enum bench_event event, long n, uint32_t *n_ticks, uint32_
 
 	if (n_ticks)
 		table[event].single(n, n_ticks, n_buckets);
+	else if (event == BENCH_clock && event_clock_is_monotonic())
+		event_loop_monotonic(n);
 	else
 		table[event].loop(n);
 }

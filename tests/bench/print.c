@@ -21,7 +21,7 @@ static void print_machine(void)
 			break;
 	if (file)
 		fclose(file);
-	printf("%s; ns per event, minimum and median of runs; base: the clock loop (gate_off: the empty loop)\n",
+	printf("%s; ns per event, minimum and median of runs; base: a loop that reads the session's clock (gate_off: the empty loop)\n",
 	       model);
 }
 

@@ -62,8 +62,17 @@ is "no descriptors of its own: the program's output" "$(cat "$dir/out")" "worked
 is "no descriptors of its own" "$(cat "$dir/err")" \
 	"ktr: no trace: no descriptor table for the writer: Operation not permitted"
 
+# A clock may be asked for, whichever the kernel keeps time by.
+lacking "the counter" $usual "$bad" env KTR_CLOCK_SOURCE=monotonic
+is "the clock that was asked for" "$clock" monotonic
+
 # Where the counter traps there is no clock at all.
 case $(uname -m) in x86_64)
+	lacking "a kernel that uses the counter" $usual "$bad" env KTR_CLOCK_SOURCE=tsc
+	is "the clock that was asked for" "$clock" tsc
+	KTR_CLOCK_SOURCE=cntvct KTR_MASK=gen "$bad" 0 2>&1 >"$dir/out" 3>/dev/null | grep -v kept, >"$dir/err"
+	is "another CPU's clock" "$(cat "$dir/err")" \
+		"ktr: settings: environment KTR_CLOCK_SOURCE: debug.ktr.clock_source: this machine has no such clock"
 	build traps tests/fallback/traps.c
 	KTR_MASK=all "$out/traps" >"$dir/out" 2>"$dir/err"
 	is "a counter that traps: exit status" $? 7
