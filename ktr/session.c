@@ -42,8 +42,6 @@
 #define SESSION_PROBE_COUNTS 4096
 #define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
 
-#define SESSION_DUMPED (256u << 10) /* [bytes] of each table that go into a core whoever made the rows */
-
 /* [bytes] address space for the entries of all rings, both halves of each. */
 #define SESSION_DATA_MAX (64ull << 30)
 #define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
@@ -201,17 +199,24 @@ static bool session_is(const struct ktr__session *session, int code, const struc
  */
 static void session_dump(const struct ktr__session *session)
 {
+	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close behind it */
+
 	madvise(session->map, session->header.file_bytes, MADV_DONTDUMP);
-	madvise(session->map, KTR_SESSION_ALIGN, MADV_DODUMP);
 	for (int i = 0; i < KTR_REGION_data; i++) {
 		const struct ktr_region *region = &session->header.region[i];
 		uint64_t bytes = session_tables[i].at_once;
 
+		if (!bytes)
+			continue;
 		if (bytes == 4096)
-			bytes = SESSION_DUMPED;
-		madvise(session->map + region->offset, bytes < region->bytes ? bytes : region->bytes,
-			MADV_DODUMP);
+			bytes = KTR__TABLE_DUMPED;
+		if (region->offset - end >= KTR_SESSION_ALIGN) {
+			madvise(session->map + begin, end - begin, MADV_DODUMP);
+			begin = region->offset;
+		}
+		end = region->offset + (bytes < region->bytes ? bytes : region->bytes);
 	}
+	madvise(session->map + begin, end - begin, MADV_DODUMP);
 }
 
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
@@ -231,7 +236,7 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 		return ktr_error_set(err, code, "cannot map %llu MiB: %m",
 				     (unsigned long long)session->header.file_bytes >> 20);
 	}
-	/* The header stays read only for everybody but its creator, once. */
+	/* The header is read only for everybody; its creator has written the file. */
 	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ) != 0 ||
 	    mprotect(session->map + KTR_SESSION_ALIGN, count->offset - KTR_SESSION_ALIGN,
 		     PROT_READ | PROT_WRITE) != 0 ||
@@ -332,14 +337,9 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 	if (code)
 		return code;
 	session_first_rows(session);
-	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ | PROT_WRITE) == 0) {
-		struct ktr_header *shared = (struct ktr_header *)(void *)session->map;
-
-		*shared = *header;
-		__atomic_store_n(&shared->ready, 1, __ATOMIC_RELEASE);
-		header->ready = 1;
-	}
-	mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ);
+	header->ready = 1;
+	if (pwrite(session->fd, header, sizeof(*header), 0) != (ssize_t)sizeof(*header))
+		return ktr_error_set(err, EIO, "cannot write the session's header");
 	return 0;
 }
 

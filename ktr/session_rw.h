@@ -94,6 +94,8 @@ int ktr__resize_lock(const struct ktr__session *session); /* a descriptor to clo
 int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
 			uint64_t *geom);
 
+#define KTR__TABLE_DUMPED (256u << 10) /* [bytes] of each table that go into a core whoever made the rows */
+
 /* table.c: makes the pages present and writable in this process. 0 or -errno. Async-signal-safe. */
 int ktr__populate(void *at, size_t bytes);
 

@@ -24,6 +24,16 @@
 /* Per region: 1 + the chunk this process populated last. */
 static uint64_t table_chunk[KTR_REGIONS];
 
+/* Of pages that are writable and go into a core already. */
+static int table_populate(void *at, size_t length)
+{
+	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
+		return 0;
+	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old
+	 * kernel, EPERM of a seccomp filter) say nothing about the memory. */
+	return errno == EFAULT ? -ENOSPC : errno == ENOMEM ? -ENOMEM : -ENOSYS;
+}
+
 int ktr__populate(void *at, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -32,11 +42,7 @@ int ktr__populate(void *at, size_t bytes)
 	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
 		return -EACCES;
 	madvise(at, length, MADV_DODUMP); /* see session.c */
-	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
-		return 0;
-	/* EFAULT: a fault would have raised SIGBUS, the file system is full. Others (EINVAL of an old
-	 * kernel, EPERM of a seccomp filter) say nothing about the memory. */
-	return errno == EFAULT ? -ENOSPC : errno == ENOMEM ? -ENOMEM : -ENOSYS;
+	return table_populate(at, length);
 }
 
 void ktr__table_forget(void)
@@ -55,7 +61,10 @@ bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id r
 
 		if (__atomic_load_n(&table_chunk[region], __ATOMIC_RELAXED) == chunk + 1)
 			continue;
-		code = ktr__populate(base + chunk * TABLE_CHUNK, TABLE_CHUNK);
+		if (region < KTR_REGION_count && (chunk + 1) * TABLE_CHUNK <= KTR__TABLE_DUMPED)
+			code = table_populate(base + chunk * TABLE_CHUNK, TABLE_CHUNK);
+		else
+			code = ktr__populate(base + chunk * TABLE_CHUNK, TABLE_CHUNK);
 		if (code && code != -ENOSYS)
 			return false;
 		__atomic_store_n(&table_chunk[region], chunk + 1, __ATOMIC_RELAXED);
