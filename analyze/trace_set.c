@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define SET_PAUSE_NS 2000000 /* between two looks for a name that rotation is about to give away, */
-#define SET_PAUSES   100     /* and so many of them */
 #define SET_TRIES    16      /* looks for the next directory while rotation goes on */
 
 struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
@@ -178,6 +177,8 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 	return n;
 }
 
+unsigned ktr__set_patience = 100;
+
 int ktr__set_await(const char *path)
 {
 	const struct timespec pause = { 0, SET_PAUSE_NS };
@@ -186,7 +187,7 @@ int ktr__set_await(const char *path)
 	int n = set_numbers(path, 0, &numbers);
 
 	free(numbers);
-	for (int i = 0; n > 0 && i < SET_PAUSES; i++) {
+	for (unsigned i = 0; n > 0 && i < ktr__set_patience; i++) {
 		if (access(path, F_OK) == 0)
 			return 1;
 		nanosleep(&pause, NULL);

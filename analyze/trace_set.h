@@ -40,6 +40,7 @@ struct ktr__set {
  * Waits for that, some 200 ms at most, if there is a path.N. 1 when something is there now, else 0.
  */
 int ktr__set_await(const char *path);
+extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have more of it */
 
 /*
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
