@@ -22,6 +22,9 @@
 #include <unistd.h>
 
 #define STREAM_PAGE  4096u /* [bytes] a write within one appears as a whole */
+#define STREAM_FORGET (32u << 20)	     /* [bytes] each time a stream has grown by so much, */
+#define STREAM_CACHED (2ull * STREAM_FORGET) /* what is further from its end is let go, */
+#define STREAM_LETS   (3ull * STREAM_FORGET) /* and once more what was not written back the last times */
 #define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
 
 static const char *const stream_sidecars[KTR_SIDECARS] = {
@@ -455,6 +458,21 @@ static int stream_cover(struct ktr__trace *trace, const struct ktr__file *file, 
 	return rc ? rc : stream_write(trace, file, (const char *)&cover, 0, KTR_PACKET_EVENTS);
 }
 
+/*
+ * A trace that is written faster than it is read would take the memory of the host's own files, and each page of it
+ * memory that was not in use: where that must come from a hypervisor, most of the writer's time. So the end of each
+ * stream stays in memory, and what lies further back is written and freed, to be used for what comes.
+ */
+static void stream_forget(const struct ktr__trace *trace, const struct ktr__file *file)
+{
+	uint64_t to = file->bytes - file->bytes % STREAM_FORGET;
+
+	if (to <= STREAM_CACHED)
+		return;
+	to -= STREAM_CACHED;
+	trace->sys->forget(file->fd, to > STREAM_LETS ? to - STREAM_LETS : 0, to);
+}
+
 int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,
 		      int packets)
 {
@@ -477,6 +495,8 @@ int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const vo
 	}
 	file->bytes += n;
 	trace->bytes += n;
+	if (file->bytes % STREAM_FORGET < n)
+		stream_forget(trace, file);
 	return 0;
 }
 

@@ -78,17 +78,8 @@ static int sys_unlinkat(int dir_fd, const char *name, int flags)
 	return unlinkat(dir_fd, name, flags) ? -errno : 0;
 }
 
-static void *sys_close_main(void *fd)
-{
-	close((int)(intptr_t)fd);
-	return NULL;
-}
-
-/*
- * The last close of a removed file frees what it had: a tenth of a second and more for 1 GiB, in which a ring can
- * be overtaken. A thread of its own does that, for so long.
- */
-static void sys_close_later(int fd)
+/* What would make the writer wait while rings are overtaken is done by a thread of its own, for so long. */
+static int sys_apart(void *(*run)(void *), void *context)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -100,10 +91,22 @@ static void sys_close_later(int fd)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, SYS_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, &attr, sys_close_main, (void *)(intptr_t)fd);
+	rc = pthread_create(&thread, &attr, run, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
-	if (rc)
+	return rc;
+}
+
+static void *sys_close_main(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+/* The last close of a removed file frees what it had: a tenth of a second and more for 1 GiB. */
+static void sys_close_later(int fd)
+{
+	if (sys_apart(sys_close_main, (void *)(intptr_t)fd))
 		close(fd);
 }
 
@@ -120,6 +123,37 @@ static int sys_unlink_later(int dir_fd, const char *name)
 	else
 		close(fd);
 	return rc;
+}
+
+static struct {
+	pid_t busy; /* whose thread is under way */
+	int fd;
+	off_t from, n;
+} sys_forgetting;
+
+/* Starting to write back waits where the disk's queue is full. */
+static void *sys_forget_main(void *unused)
+{
+	posix_fadvise(sys_forgetting.fd, sys_forgetting.from, sys_forgetting.n, POSIX_FADV_DONTNEED);
+	close(sys_forgetting.fd);
+	__atomic_store_n(&sys_forgetting.busy, 0, __ATOMIC_RELEASE);
+	return unused;
+}
+
+static void sys_forget(int fd, uint64_t from, uint64_t to)
+{
+	pid_t self = getpid();
+
+	if (__atomic_exchange_n(&sys_forgetting.busy, self, __ATOMIC_ACQUIRE) == self)
+		return;
+	sys_forgetting.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	sys_forgetting.from = (off_t)from;
+	sys_forgetting.n = (off_t)(to - from);
+	if (sys_forgetting.fd >= 0 && sys_apart(sys_forget_main, NULL) == 0)
+		return;
+	if (sys_forgetting.fd >= 0)
+		close(sys_forgetting.fd);
+	__atomic_store_n(&sys_forgetting.busy, 0, __ATOMIC_RELEASE);
 }
 
 static int sys_free_permille(int fd)
@@ -143,5 +177,6 @@ const struct ktr__sys ktr__sys = {
 	.rename_new = sys_rename_new,
 	.unlinkat = sys_unlinkat,
 	.unlink_later = sys_unlink_later,
+	.forget = sys_forget,
 	.free_permille = sys_free_permille,
 };

@@ -22,6 +22,11 @@ struct ktr__sys {
 	int (*unlinkat)(int dir_fd, const char *name, int flags);
 	/* Removes a file of any size, but lets another thread wait until its memory and blocks are free. */
 	int (*unlink_later)(int dir_fd, const char *name);
+	/*
+	 * What was written to [from, to) is not read soon: has it written back and its memory freed, as far as it
+	 * is clean by then, by another thread. One such call at a time; a further one meanwhile does nothing.
+	 */
+	void (*forget)(int fd, uint64_t from, uint64_t to);
 	/* [1/1000] of the file system that are free for us; -errno */
 	int (*free_permille)(int fd);
 };

@@ -60,13 +60,19 @@ static unsigned n_json;
 
 static struct plan plan;
 static volatile uint64_t produced[64];
+static double producer_cpu[64]; /* [s] */
 
-static double now(void)
+static double clock_s(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static double now(void)
+{
+	return clock_s(CLOCK_MONOTONIC);
 }
 
 static void turn(uint64_t from)
@@ -129,35 +135,17 @@ static void *produce(void *context)
 			next = now();
 	}
 	produced[me] = n;
+	producer_cpu[me] = clock_s(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }
 
-/* CPU time of our thread of a name, in seconds. */
-static double thread_cpu(const char *name)
+/* CPU time of all threads but this one and the producers, in seconds: the writer, and what it leaves to others. */
+static double writer_cpu(void)
 {
-	char path[300], text[256];
-	const struct dirent *entry;
-	DIR *dir = opendir("/proc/self/task");
-	double seconds = 0;
-	ssize_t n;
-	int fd;
+	double seconds = clock_s(CLOCK_PROCESS_CPUTIME_ID) - clock_s(CLOCK_THREAD_CPUTIME_ID);
 
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
-		fd = open(path, O_RDONLY);
-		n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-		close(fd);
-		if (n <= 0 || strncmp(text, name, strlen(name)) != 0)
-			continue;
-		snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", entry->d_name);
-		fd = open(path, O_RDONLY);
-		n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-		close(fd);
-		text[n > 0 ? n : 0] = 0;
-		seconds = strtod(text, NULL) * 1e-9;
-	}
-	if (dir)
-		closedir(dir);
+	for (long i = 0; i < plan.n_producers; i++)
+		seconds -= producer_cpu[i];
 	return seconds;
 }
 
@@ -171,7 +159,7 @@ static int child(int report)
 	if (!plan.n_producers) { /* the cost of starting is none of an idle session */
 		usleep(500000);
 		start = now();
-		begun = thread_cpu("ktr-writer");
+		begun = writer_cpu();
 		usleep((useconds_t)(plan.seconds * 1e6));
 	}
 	for (long i = 0; i < plan.n_producers; i++)
@@ -181,7 +169,7 @@ static int child(int report)
 		outcome.produced += produced[i];
 	}
 	outcome.seconds = now() - start;
-	outcome.writer_cpu = thread_cpu("ktr-writer") - begun;
+	outcome.writer_cpu = writer_cpu() - begun;
 	return write(report, &outcome, sizeof(outcome)) != sizeof(outcome);
 }
 
