@@ -339,7 +339,7 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 	session_first_rows(session);
 	header->ready = 1;
 	if (pwrite(session->fd, header, sizeof(*header), 0) != (ssize_t)sizeof(*header))
-		return ktr_error_set(err, EIO, "cannot write the session's header");
+		return ktr_error_set(err, errno ? errno : EIO, "cannot write the session's header");
 	return 0;
 }
 

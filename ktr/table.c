@@ -24,7 +24,7 @@
 /* Per region: 1 + the chunk this process populated last. */
 static uint64_t table_chunk[KTR_REGIONS];
 
-/* Of pages that are writable and go into a core already. */
+/* Of pages that are writable already, and go into a core, or are of the hash of sites, which nobody reads there. */
 static int table_populate(void *at, size_t length)
 {
 	if (madvise(at, length, MADV_POPULATE_WRITE) == 0)
