@@ -270,6 +270,11 @@ static void sql_counters_column(struct ktr__sql_cursor *cursor, sqlite3_context 
 		ktr__sql_arg(to, event, (unsigned)site->value_arg);
 }
 
+static sqlite3_int64 sql_events_id(const struct ktr__sql_cursor *cursor)
+{
+	return (sqlite3_int64)ktr__sql_event_id(&cursor->event);
+}
+
 const struct ktr__sql_kind ktr__sql_events = {
 	.name = "events",
 	.schema = "CREATE TABLE events(" SQL_EVENTS_COLUMNS(SQL_EVENTS_TEXT) "filter HIDDEN)",
@@ -277,6 +282,7 @@ const struct ktr__sql_kind ktr__sql_events = {
 	.filter = sql_events_filter,
 	.next = sql_events_next,
 	.column = sql_events_column,
+	.id = sql_events_id,
 	.needs_reader = 1,
 };
 
@@ -287,5 +293,6 @@ const struct ktr__sql_kind ktr__sql_counters = {
 	.filter = sql_counters_filter,
 	.next = sql_events_next,
 	.column = sql_counters_column,
+	.id = sql_events_id,
 	.needs_reader = 1,
 };

@@ -138,7 +138,9 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int
 
 static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-	*row = sql_module_cursor(base)->row;
+	const struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	*row = cursor->kind->id ? cursor->kind->id(cursor) : cursor->row;
 	return SQLITE_OK;
 }
 
@@ -227,6 +229,15 @@ void ktr__sql_text(sqlite3_context *to, const char *text)
 sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns)
 {
 	return (sqlite3_int64)(ns - ktr_reader_info(ktr__sql_reader(cursor->sql))->first_ns);
+}
+
+/* Rings of threads, and the kernel's, number their events each by itself, on the same CPU. */
+uint64_t ktr__sql_event_id(const struct ktr_event *event)
+{
+	uint64_t id = ktr__sql_mix(event->thread->id, (uint64_t)event->thread->pid << 32 | event->thread->tid);
+
+	id = ktr__sql_mix(id, (uint64_t)event->site->id << 32 | event->cpu << 1 | event->keep);
+	return ktr__sql_mix(id, event->index);
 }
 
 /* An unsigned number: what is above 2^63-1 is text, its digits. */

@@ -47,14 +47,33 @@ struct sql_spans {
 	struct ktr__spans *spans;
 	struct ktr__pairs *pairs; /* NULL: START, STOP and STATE */
 	struct sql_spans_row *first, *last;
+	uint64_t end_id; /* of the event that ends what is queued; 0: the trace's end */
 	int finished;
 };
 
 struct sql_spans_row {
 	struct sql_spans_row *next;
 	struct ktr__span span;
+	uint64_t id;
 	char text[];
 };
+
+static uint64_t sql_spans_mix(uint64_t id, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		id = ktr__sql_mix(id, (unsigned char)bytes[i]);
+	return ktr__sql_mix(id, n);
+}
+
+/* Without an end, spans of one process, group, id and key differ by their depth. */
+static uint64_t sql_spans_id(uint64_t end_id, const struct ktr__span *span)
+{
+	uint64_t id = ktr__sql_mix(end_id, (uint64_t)span->kind << 32 | span->pid);
+
+	id = sql_spans_mix(id, span->group, strlen(span->group));
+	id = sql_spans_mix(id, span->ident.bytes, span->ident.n_bytes);
+	return ktr__sql_mix(ktr__sql_mix(id, span->key), span->depth);
+}
 
 static int sql_spans_best(sqlite3_index_info *info)
 {
@@ -72,6 +91,7 @@ static int sql_spans_queue(void *context, const struct ktr__span *span)
 		return -ENOMEM;
 	row->next = NULL;
 	row->span = *span;
+	row->id = sql_spans_id(state->end_id, span);
 	if (span->ident.n_bytes)
 		memcpy(row->text, span->ident.bytes, span->ident.n_bytes);
 	if (span->state.n_bytes)
@@ -119,6 +139,7 @@ static int sql_spans_fill(struct ktr__sql_cursor *cursor)
 		what = ktr__sql_read(cursor);
 		if (what < 0)
 			return SQLITE_ERROR;
+		state->end_id = what == KTR_READ_EVENT ? ktr__sql_event_id(&cursor->event) : 0;
 		if (what == KTR_READ_EVENT)
 			rc = state->pairs ? ktr__pairs_event(state->pairs, &cursor->event)
 					  : ktr__spans_event(state->spans, &cursor->event);
@@ -282,6 +303,11 @@ static void sql_spans_column(struct ktr__sql_cursor *cursor, sqlite3_context *to
 	}
 }
 
+static sqlite3_int64 sql_spans_row_id(const struct ktr__sql_cursor *cursor)
+{
+	return (sqlite3_int64)((const struct sql_spans *)cursor->state)->first->id;
+}
+
 const struct ktr__sql_kind ktr__sql_spans = {
 	.name = "spans",
 	.schema = "CREATE TABLE spans(" SQL_SPANS_COLUMNS(SQL_SPANS_TEXT) "pair HIDDEN)",
@@ -289,6 +315,7 @@ const struct ktr__sql_kind ktr__sql_spans = {
 	.filter = sql_spans_filter,
 	.next = sql_spans_next,
 	.column = sql_spans_column,
+	.id = sql_spans_row_id,
 	.close = sql_spans_close,
 	.needs_reader = 1,
 };

@@ -24,6 +24,11 @@ struct ktr__sql_kind {
 		      sqlite3_value **argv);
 	int (*next)(struct ktr__sql_cursor *cursor); /* sets cursor->at_end */
 	void (*column)(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column);
+	/*
+	 * What tells the row from all others in whatever walk it comes: SQLite joins the walks of OR, and
+	 * of RIGHT JOIN, by it. NULL: every walk is of all rows, and their running number does.
+	 */
+	sqlite3_int64 (*id)(const struct ktr__sql_cursor *cursor);
 	void (*close)(struct ktr__sql_cursor *cursor); /* frees cursor->state; may be NULL */
 	int needs_reader;                              /* one of its own, to walk with */
 };
@@ -44,7 +49,7 @@ struct ktr__sql_cursor {
 	struct ktr__sql_reader *lent; /* NULL if the table needs none */
 	struct ktr_reader *reader;    /* the one of the two that is walked */
 	struct ktr_event event;
-	sqlite3_int64 row;
+	sqlite3_int64 row; /* running number in this walk */
 	int at_end;
 	void *state; /* the kind's own */
 };
@@ -79,6 +84,17 @@ sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns);
 
 /* An argument of an event, typed. */
 void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i);
+
+/* A number out of another that was mixed, or 0, and a second one. */
+static inline uint64_t ktr__sql_mix(uint64_t a, uint64_t b)
+{
+	uint64_t mixed = (a ^ b) * 0x9e3779b97f4a7c15u;
+
+	return mixed ^ mixed >> 32;
+}
+
+/* An event's number for kind->id. */
+uint64_t ktr__sql_event_id(const struct ktr_event *event);
 
 /* quantile(x, share): an aggregate function. */
 int ktr__sql_quantile(sqlite3 *db);

@@ -108,6 +108,25 @@ END
 "$ktr" sql --csv <conditions >out || fail "conditions"
 is "conditions" "$(grep -c ' .* [0-9.]*,' out)" 37
 tr -d '\r' <out | awk -F, '/^.* .* [0-9.]*,/ && $(NF-1) != $NF { print "different rows: " $0; exit 1 }' || failed=1
+
+# OR of such conditions, and the joins that look for what found no partner, read a table in several walks.
+while read -r table condition; do
+	is "$table, $condition" "$(rows "SELECT count(*), total(time) FROM $table WHERE $condition")" \
+		"$(rows "SELECT count(*), total(time) FROM (SELECT * FROM $table LIMIT 100000) WHERE $condition")"
+done <<END
+events time = $middle OR ts_ns = $at
+events time < $middle OR class = 'net'
+events class = 'net' OR kind = 'stop'
+counters time < $middle OR ts_ns > $at
+spans pid = $tid OR grp = 'row'
+END
+is "a right join" "$(rows "SELECT count(*), count(one), total(idx) FROM (SELECT 1 AS one) RIGHT JOIN events
+	ON kind = 'stop'")" "$(rows "SELECT count(*), sum(kind = 'stop'), total(idx) FROM events")"
+for table in events counters spans; do
+	is "rows of $table have numbers of their own" "$(rows "SELECT count(DISTINCT rowid) FROM $table")" \
+		"$(rows "SELECT count(*) FROM $table")"
+done
+
 is "a window and a site" "$(rows "SELECT count(*) FROM events WHERE time > $middle AND class = 'net'")" 499
 is "an expression" "$(rows "SELECT count(*) FROM events('arg0 % 2 == 0 and class == net')")" 500
 is "an expression and a condition" \
