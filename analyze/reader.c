@@ -449,6 +449,7 @@ int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)
 
 	if (reader->failed)
 		return reader->failed;
+	ktr__source_forget_losses(source);
 	for (unsigned i = 0; i < source->n_cursors && !rc; i++)
 		rc = source->cursor[i]->seek(source->cursor[i], time_ns);
 	if (!rc)
@@ -462,6 +463,7 @@ int ktr_reader_window(struct ktr_reader *reader, uint64_t from_ns, uint64_t to_n
 
 	if (reader->failed)
 		return reader->failed;
+	ktr__source_forget_losses(&reader->source);
 	rc = reader_start(reader, from_ns, to_ns, 1);
 	return rc ? reader_fail(reader, rc) : 0;
 }

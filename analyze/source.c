@@ -99,6 +99,18 @@ int ktr__source_said(struct ktr__source *source, struct ktr__said *said)
 	return said->what;
 }
 
+void ktr__source_forget_losses(struct ktr__source *source)
+{
+	struct ktr__queue *queue = &source->queue;
+	unsigned n = 0;
+
+	for (unsigned i = queue->first; i < queue->n; i++)
+		if (queue->item[i].what != KTR_READ_LOSS)
+			queue->item[n++] = queue->item[i];
+	queue->first = 0;
+	queue->n = n;
+}
+
 void ktr__source_close(struct ktr__source *source)
 {
 	for (unsigned i = 0; i < source->n_cursors; i++)

@@ -120,6 +120,9 @@ static inline int ktr__source_speaks(const struct ktr__source *source)
 /* Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. */
 int ktr__source_said(struct ktr__source *source, struct ktr__said *said);
 
+/* Drops the losses that nobody took: the walk begins anew, and tells its own. Notes stay. */
+void ktr__source_forget_losses(struct ktr__source *source);
+
 /* Frees what the source owns, not the record itself. */
 void ktr__source_close(struct ktr__source *source);
 

@@ -240,6 +240,50 @@ static void losses_stand_where_events_are_missing(void)
 	made_close(&made);
 }
 
+/* Does the walk tell of as many lost events as the source? */
+static int reader_lost_all(struct ktr_reader *reader)
+{
+	struct ktr_event event;
+	uint64_t lost = 0;
+	int what;
+
+	while ((what = ktr_reader_next(reader, &event)) > 0)
+		if (what == KTR_READ_LOSS)
+			lost += ktr_reader_loss(reader)->n_events;
+	return lost && lost == ktr_reader_info(reader)->n_lost;
+}
+
+/* Those that had been found, but not told, when the walk began anew. */
+static void losses_are_told_once_by_each_walk(void)
+{
+	struct ktr_reader_options options = { .size = sizeof(options) };
+	struct made made;
+	uint32_t tick;
+
+	made_open(&made);
+	tick = made_site(&made, KTR_GEN, "t.c", 1, "%u", "n", 1, KTR_ARG_U32);
+	for (uint64_t i = 0; i < 3000; i++) {
+		made_event(&made, 0, 1000 + i, tick, 0, i);
+		made_event(&made, 1, 1000 + i, tick, 0, i);
+	}
+	made_drain(&made);
+	made_trace(&made);
+	for (options.reverse = 0; options.reverse < 2; options.reverse++)
+		for (int live = 0; live < 2; live++) {
+			struct ktr_reader *reader;
+
+			CU_ASSERT_FATAL(ktr_reader_open(live ? made.session : made.trace, &options, &reader,
+							NULL) == 0);
+			CU_ASSERT(ktr_reader_window(reader, 0, 0) == 0);
+			CU_ASSERT(reader_lost_all(reader));
+			CU_ASSERT(ktr_reader_window(reader, 0, 0) == 0);
+			CU_ASSERT(ktr_reader_seek(reader, options.reverse ? UINT64_MAX : 0) == 0);
+			CU_ASSERT(reader_lost_all(reader));
+			ktr_reader_close(reader);
+		}
+	made_close(&made);
+}
+
 /* Files of many packets, so that bisection and the way back have something to do. */
 static void a_long_trace_is_found_by_time(void)
 {
@@ -489,5 +533,6 @@ static void what_comes_is_followed(void)
 SUITE(reader, TEST(clocks_that_jump_are_told), TEST(what_comes_is_followed),
       TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
       TEST(seeking_again_and_again), TEST(what_the_source_says_of_itself),
-      TEST(losses_stand_where_events_are_missing), TEST(a_long_trace_is_found_by_time),
+      TEST(losses_stand_where_events_are_missing), TEST(losses_are_told_once_by_each_walk),
+      TEST(a_long_trace_is_found_by_time),
       TEST(one_walk_feeds_many_sinks), TEST(arguments_that_nobody_wants));

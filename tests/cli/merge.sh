@@ -47,6 +47,10 @@ from=$(at 100) to=$(at 200)
 dump --from "$from" --to "$to" one >want
 [ "$(wc -l <want)" -gt 50 ] || fail "the window has $(wc -l <want) events"
 same "a window" want cut
+# What was lost before the first event is told once, and counted so.
+"$ktr" cut --from 0 -o cut lossy 2>err || fail "cut of what begins with a loss: $(cat err)"
+dump lossy >want
+same "a window that begins with a loss" want cut
 ls -d cut.old.* >/dev/null 2>&1 || fail "the older output was not moved aside"
 KTR_SESSION=kept KTR_KEEP_SESSION=1 KTR_MASK=gen ./events 50
 "$ktr" cut -s kept -o cut 2>err || fail "cut -s: $(cat err)"
