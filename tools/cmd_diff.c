@@ -202,9 +202,11 @@ static int diff_both(struct diff_command *c, char **argv, char *const *path)
 	if (!rc)
 		rc = diff_compare(c, argv[0], walk, blocks);
 	while (n-- > 0) {
+		int is_empty = !walk[n].n_events;
+
 		ktr__blocks_free(blocks[n]);
-		/* What is not all there cannot be called the same. */
-		rc = walk_close(&walk[n]) ? DIFF_TROUBLE : rc;
+		/* What is not all there cannot be called the same, nor can what is not there at all. */
+		rc = walk_close(&walk[n]) || is_empty ? DIFF_TROUBLE : rc;
 	}
 	return rc;
 }

@@ -86,4 +86,8 @@ status 1 "$ktr" timeline --filter 'arg0 == -1'
 says 'the filter passed over 2000 events'
 status 1 "$ktr" plot rate --filter 'arg0 == -1'
 says 'the filter passed over 2000 events'
+status 1 "$ktr" cut -o nothing --filter 'arg0 == -1'
+status 0 "$ktr" diff ktr.out ktr.out
+status 2 "$ktr" diff ktr.out nothing
+says 'nothing: no events'
 exit $failed
