@@ -159,11 +159,11 @@ static int diff_print(const struct diff_command *c, const char *command,
 		diff_text(report, stdout);
 	} else {
 		tree = diff_json(report);
-		bad = !tree || json_dumpf(tree, stdout, JSON_COMPACT);
+		bad = !tree || (json_dumpf(tree, stdout, JSON_COMPACT) && !ferror(stdout));
 		json_decref(tree);
 		putchar('\n');
 	}
-	if (fflush(stdout)) {
+	if (fflush(stdout) && errno != EPIPE) {
 		fail(command, "standard output: %s", strerror(errno));
 		return DIFF_TROUBLE;
 	}

@@ -93,8 +93,11 @@ static int ktr_run(int argc, char **argv)
 	snprintf(name, sizeof(name), "ktr %s", command->name);
 	argv[0] = name;
 	rc = command->run(argc, argv);
-	/* Output that did not reach its place is a failure of the command, however well it went. */
-	if (fflush(stdout) != 0 || ferror(stdout))
+	/*
+	 * Output that did not reach its place is a failure of the command, however well it went; but a
+	 * reader that wants no more of it is none. 2 has been explained, and to ktr diff 1 is no failure.
+	 */
+	if (rc != 2 && (fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
 		return fail(name, "cannot write the output: %s", strerror(errno));
 	return rc;
 }

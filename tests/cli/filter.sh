@@ -90,4 +90,6 @@ status 1 "$ktr" cut -o nothing --filter 'arg0 == -1'
 status 0 "$ktr" diff ktr.out ktr.out
 status 2 "$ktr" diff ktr.out nothing
 says 'nothing: no events'
+sh -c '"$1" diff ktr.out ktr.out >/dev/full' - "$ktr" 2>err
+is "diff on a full disk" "$? $(cat err)" "2 ktr diff: standard output: No space left on device"
 exit $failed

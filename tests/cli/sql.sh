@@ -179,6 +179,11 @@ status 2 "$ktr" sql "SELECT * FROM events WHERE filter LIKE 'x'"
 status 1 "$ktr" sql "SELECT * FROM spans('nothing..got')"
 grep -q "no call site is 'nothing'" err || fail "an unknown end of a pair: $(cat err)"
 status 1 "$ktr" sql 'SELECT quantile(time, 2) FROM events'
+{
+	"$ktr" sql --csv 'SELECT * FROM events' 2>err
+	echo $? >code
+} | head -n 1 >out
+is "a reader that has had enough" "$(cat code err)" 0
 sh -c '"$1" sql "SELECT * FROM events" >/dev/full' - "$ktr" 2>err && fail "a full disk is no error"
 [ ! -s errors ] || fail "complaints: $(cat errors)"
 
