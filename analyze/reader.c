@@ -285,17 +285,18 @@ static int reader_is_early(struct ktr_reader *reader)
 /* ktr_reader_next(), but the event stays where it is: it is that of reader->last. */
 static inline int reader_step(struct ktr_reader *reader)
 {
-	int rc;
+	int rc, is_over;
 
 	if (reader->failed)
 		return reader->failed;
 	rc = reader_move(reader);
 	if (rc || reader->source.out_of_memory)
 		return reader_fail(reader, rc ? rc : -ENOMEM);
-	rc = ktr__source_said(&reader->source, &reader->said);
+	is_over = !reader->merge.n || reader->merge.heap[0].key > reader->end_key;
+	rc = ktr__source_said(&reader->source, is_over ? UINT64_MAX : reader->merge.heap[0].key, &reader->said);
 	if (rc)
 		return rc;
-	if (!reader->merge.n || reader->merge.heap[0].key > reader->end_key)
+	if (is_over)
 		return reader->source.follow && !reader->over ? KTR_READ_WAIT : KTR_READ_END;
 	if (reader->merge.heap[0].cursor->seen_ns > reader->mature_ns && reader_is_early(reader))
 		return KTR_READ_WAIT;
@@ -376,7 +377,7 @@ int ktr_reader_count(struct ktr_reader *reader, uint64_t *n_events)
 	}
 	if (rc < 0 || source->out_of_memory)
 		return reader_fail(reader, rc < 0 ? rc : -ENOMEM);
-	return ktr__source_said(source, &reader->said);
+	return ktr__source_said(source, UINT64_MAX, &reader->said);
 }
 
 /* How long to sleep at most, given when the next event may be handed out. [ns] */

@@ -79,23 +79,82 @@ void ktr__source_note(struct ktr__source *source, int damaged, const char *forma
 			*c = '?';
 }
 
+/* The key of the event before the loss, in the walk's direction; 0: there is none. */
+static uint64_t source_loss_key(const struct ktr__source *source, const struct ktr_loss *loss)
+{
+	if (!source->reverse)
+		return loss->from_ns;
+	return loss->to_ns ? ~loss->to_ns : 0;
+}
+
+static void source_hold(struct ktr__source *source, const struct ktr_loss *loss)
+{
+	struct ktr__held *held = &source->held;
+	uint64_t key = source_loss_key(source, loss);
+	struct ktr_loss *grown;
+	unsigned at;
+
+	if (held->n == held->room) {
+		grown = realloc(held->loss, (held->room * 2 + 8) * sizeof(*held->loss));
+		if (!grown) {
+			source->out_of_memory = 1;
+			return;
+		}
+		held->loss = grown;
+		held->room = held->room * 2 + 8;
+	}
+	for (at = held->n++; at && source_loss_key(source, &held->loss[(at - 1) / 2]) > key; at = (at - 1) / 2)
+		held->loss[at] = held->loss[(at - 1) / 2];
+	held->loss[at] = *loss;
+}
+
+static void source_release(struct ktr__source *source, struct ktr_loss *loss)
+{
+	struct ktr__held *held = &source->held;
+	struct ktr_loss last = held->loss[--held->n];
+	unsigned at = 0, child;
+
+	*loss = held->loss[0];
+	while ((child = 2 * at + 1) < held->n) {
+		if (child + 1 < held->n && source_loss_key(source, &held->loss[child + 1]) <
+						   source_loss_key(source, &held->loss[child]))
+			child++;
+		if (source_loss_key(source, &held->loss[child]) >= source_loss_key(source, &last))
+			break;
+		held->loss[at] = held->loss[child];
+		at = child;
+	}
+	held->loss[at] = last;
+}
+
 void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss)
 {
-	struct ktr__said *said = source_say(source);
+	struct ktr__said *said;
 
+	/* Without one a cursor stands where the walk does. */
+	if (source->filter) {
+		source_hold(source, loss);
+		return;
+	}
+	said = source_say(source);
 	if (!said)
 		return;
 	said->what = KTR_READ_LOSS;
 	said->u.loss = *loss;
 }
 
-int ktr__source_said(struct ktr__source *source, struct ktr__said *said)
+int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said *said)
 {
 	struct ktr__queue *queue = &source->queue;
 
-	if (queue->first == queue->n)
+	if (queue->first != queue->n) {
+		*said = queue->item[queue->first++];
+		return said->what;
+	}
+	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) >= key)
 		return 0;
-	*said = queue->item[queue->first++];
+	said->what = KTR_READ_LOSS;
+	source_release(source, &said->u.loss);
 	return said->what;
 }
 
@@ -104,6 +163,7 @@ void ktr__source_forget_losses(struct ktr__source *source)
 	struct ktr__queue *queue = &source->queue;
 	unsigned n = 0;
 
+	source->held.n = 0;
 	for (unsigned i = queue->first; i < queue->n; i++)
 		if (queue->item[i].what != KTR_READ_LOSS)
 			queue->item[n++] = queue->item[i];
@@ -117,6 +177,7 @@ void ktr__source_close(struct ktr__source *source)
 		source->cursor[i]->close(source->cursor[i]);
 	free(source->cursor);
 	free(source->queue.item);
+	free(source->held.loss);
 	ktr__trace_source_close(source);
 	ktr__session_feed_close(source->feed);
 	ktr__filter_free(source->filter);

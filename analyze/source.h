@@ -64,10 +64,21 @@ struct ktr__queue {
 	unsigned room;
 };
 
+/*
+ * Losses that a cursor came upon while a filter passed over events: a heap, whose top is the one that the
+ * walk gets to first.
+ */
+struct ktr__held {
+	struct ktr_loss *loss;
+	unsigned n;
+	unsigned room;
+};
+
 struct ktr__source {
 	struct ktr_reader_info info;
 	struct ktr__tables tables;
 	struct ktr__queue queue;
+	struct ktr__held held;
 	struct ktr__cursor **cursor; /* owned */
 	unsigned n_cursors;
 	int reverse;
@@ -114,11 +125,14 @@ void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss);
 /* Is there anything to be told? */
 static inline int ktr__source_speaks(const struct ktr__source *source)
 {
-	return source->queue.first != source->queue.n;
+	return source->queue.first != source->queue.n || source->held.n;
 }
 
-/* Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. */
-int ktr__source_said(struct ktr__source *source, struct ktr__said *said);
+/*
+ * Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. key: the next event's;
+ * losses that begin there or behind it are kept back.
+ */
+int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said *said);
 
 /* Drops the losses that nobody took: the walk begins anew, and tells its own. Notes stay. */
 void ktr__source_forget_losses(struct ktr__source *source);

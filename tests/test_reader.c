@@ -284,6 +284,49 @@ static void losses_are_told_once_by_each_walk(void)
 	made_close(&made);
 }
 
+/* With a filter, too, which passes over all events around them. */
+static void losses_come_in_their_place(void)
+{
+	struct ktr_reader_options options = { .size = sizeof(options) };
+	uint32_t often, seldom;
+	struct made made;
+
+	made_open(&made);
+	often = made_site(&made, KTR_GEN, "t.c", 1, "%u", "n", 1, KTR_ARG_U32);
+	seldom = made_site(&made, KTR_GEN, "t.c", 2, "%u", "n", 1, KTR_ARG_U32);
+	for (uint64_t i = 0; i < 2000; i++) {
+		made_event(&made, 0, 1000 + i, often, 0, i);
+		if (i % 10 == 0)
+			made_event(&made, 1, 1000 + i, seldom, 0, i);
+		if (i == 99 || i == 399 || i == 1499)
+			made_drain(&made);
+	}
+	made_trace(&made);
+	for (options.reverse = 0; options.reverse < 2; options.reverse++) {
+		struct ktr_reader *reader;
+		struct ktr_event event;
+		uint64_t last = 0, n_losses = 0;
+		int what;
+
+		CU_ASSERT_FATAL(ktr_reader_open(made.trace, &options, &reader, NULL) == 0);
+		CU_ASSERT_FATAL(ktr_reader_filter(reader, "line == 2", NULL) == 0);
+		while ((what = ktr_reader_next(reader, &event)) > 0) {
+			const struct ktr_loss *loss = ktr_reader_loss(reader);
+
+			if (what == KTR_READ_EVENT)
+				last = event.time_ns;
+			if (what != KTR_READ_LOSS)
+				continue;
+			n_losses++;
+			CU_ASSERT(last == (options.reverse ? (loss->to_ns + 9) / 10 * 10 :
+							     loss->from_ns / 10 * 10));
+		}
+		CU_ASSERT(n_losses == 2);
+		ktr_reader_close(reader);
+	}
+	made_close(&made);
+}
+
 /* Files of many packets, so that bisection and the way back have something to do. */
 static void a_long_trace_is_found_by_time(void)
 {
@@ -534,5 +577,5 @@ SUITE(reader, TEST(clocks_that_jump_are_told), TEST(what_comes_is_followed),
       TEST(a_trace_and_its_session_say_the_same), TEST(any_window_in_either_direction),
       TEST(seeking_again_and_again), TEST(what_the_source_says_of_itself),
       TEST(losses_stand_where_events_are_missing), TEST(losses_are_told_once_by_each_walk),
-      TEST(a_long_trace_is_found_by_time),
+      TEST(losses_come_in_their_place), TEST(a_long_trace_is_found_by_time),
       TEST(one_walk_feeds_many_sinks), TEST(arguments_that_nobody_wants));
