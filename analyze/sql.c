@@ -150,6 +150,21 @@ static void sql_reader_free(struct ktr__sql_reader *lent)
 	free(lent);
 }
 
+void ktr__sql_refresh(struct ktr__sql *sql)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_reader *reader;
+
+	if (ktr_reader_info(sql->reader)->kind != KTR_SOURCE_LIVE ||
+	    sql_open_reader(sql, 0, &reader, &err))
+		return;
+	for (unsigned i = 0; i < sql->n_pool; i++)
+		sql_reader_free(sql->pool[i]);
+	sql->n_pool = 0;
+	ktr_reader_close(sql->reader);
+	sql->reader = reader;
+}
+
 void ktr__sql_close(struct ktr__sql *sql)
 {
 	if (!sql)

@@ -20,6 +20,12 @@ struct ktr__sql;
 /* alone: as of struct ktr_reader_options. 0 with an owned object in *out, or -errno with err filled. */
 int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr_error *err);
 
+/*
+ * Before a statement's first step, when all others have been finalised: of a live session, the tables hold
+ * what it holds now. If it has gone, those that were read stay what they were.
+ */
+void ktr__sql_refresh(struct ktr__sql *sql);
+
 /* All statements must have been finalised. */
 void ktr__sql_close(struct ktr__sql *sql);
 

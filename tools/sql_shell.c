@@ -57,6 +57,7 @@ static int sql_shell_one(struct sql_shell *shell, const char **text)
 	}
 	if (!statement)
 		return 0;
+	ktr__sql_refresh(shell->sql);
 	rc = sql_print(statement, shell->form, shell->to);
 	if (rc != SQLITE_DONE)
 		status = sql_shell_failed(shell, rc);

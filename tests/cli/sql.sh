@@ -156,6 +156,39 @@ is "the trace" "$(rows 'SELECT kind, cmdline FROM trace')" 'trace,./program'
 is "a thread" "$(rows "SELECT name FROM threads WHERE tid = $tid")" program
 is "quantiles of none" "$(rows 'SELECT quantile(dur, 0.5) IS NULL FROM spans WHERE 0')" 1
 
+# A live session: each query sees what there is by then, also of call sites that were not there before; and
+# when the program has ended, what there was.
+cat >live.c <<'END'
+#include <ktr.h>
+#include <stdio.h>
+int main(void)
+{
+	CTR0(KTR_NET, "first");
+	while (getchar() == 'x')
+		CTR0(KTR_VFS, "later");
+	return 0;
+}
+END
+$cc -std=gnu11 -Iinclude -I"$top/include" live.c -o live "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+mkfifo go
+KTR_MASK=net,vfs KTR_SESSION=live ./live <go &
+exec 3>go
+until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 1 ]; do sleep 0.05; done
+{
+	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
+	sleep 1
+	printf x >&3
+	until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 2 ]; do sleep 0.05; done
+	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
+	sleep 1
+	printf q >&3
+	while [ -e "$KTR_DIR/ktr-$(id -u)/live.ktr" ]; do sleep 0.05; done
+	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
+} | timeout 60 "$ktr" sql --csv -s live 2>err | tr -d '\r' >out
+exec 3>&-
+wait
+is "a live session" "$(grep -v count out | tr '\n' ' ')$(cat err)" "0 1 1 "
+
 # Forms.
 status 0 "$ktr" sql "SELECT arg1 FROM events WHERE class = 'net' LIMIT 1"
 is "control characters on the screen" "$(grep -c "$(printf '\033')" out)" 0
