@@ -170,24 +170,29 @@ int main(void)
 }
 END
 $cc -std=gnu11 -Iinclude -I"$top/include" live.c -o live "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
-mkfifo go
+mkfifo go ask
 KTR_MASK=net,vfs KTR_SESSION=live ./live <go &
 exec 3>go
 until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 1 ]; do sleep 0.05; done
-{
-	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
-	sleep 1
-	printf x >&3
-	until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 2 ]; do sleep 0.05; done
-	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
-	sleep 1
-	printf q >&3
-	while [ -e "$KTR_DIR/ktr-$(id -u)/live.ktr" ]; do sleep 0.05; done
-	echo "SELECT count(*) FROM events WHERE class = 'vfs';"
-} | timeout 60 "$ktr" sql --csv -s live 2>err | tr -d '\r' >out
-exec 3>&-
+timeout 60 "$ktr" sql --csv -s live <ask >out 2>err 3>&- &
+shell=$!
+exec 4>ask
+asked=0
+ask() {
+	echo "SELECT count(*) FROM events WHERE class = 'vfs';" >&4
+	asked=$((asked + 1))
+	while [ "$(grep -c '^[0-9]' out)" -lt $asked ] && kill -0 $shell 2>/dev/null; do sleep 0.05; done
+}
+ask
+printf x >&3
+until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 2 ]; do sleep 0.05; done
+ask
+printf q >&3
+while [ -e "$KTR_DIR/ktr-$(id -u)/live.ktr" ]; do sleep 0.05; done
+ask
+exec 3>&- 4>&-
 wait
-is "a live session" "$(grep -v count out | tr '\n' ' ')$(cat err)" "0 1 1 "
+is "a live session" "$(grep -v count out | tr -d '\r' | tr '\n' ' ')$(cat err)" "0 1 1 "
 
 # Forms.
 status 0 "$ktr" sql "SELECT arg1 FROM events WHERE class = 'net' LIMIT 1"
