@@ -244,6 +244,41 @@ static void dropped_events_are_discarded(void)
 	made_close(&made);
 }
 
+/* The pause after a round in which nothing came, when nothing had for so long; peaks have faded by then. */
+static uint64_t quiet_pause(uint64_t ns)
+{
+	uint64_t pause_ns = 0;
+
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		drain->pace[i].peak = 0;
+	drain->rate_ns = 0;
+	drain->moved_ns = ktr__drain_now() - ns;
+	CU_ASSERT_EQUAL(ktr__drain_round(drain, 0, &pause_ns), 0);
+	return pause_ns;
+}
+
+/* Main rings of 512 entries do not take a longer pause, whatever was; where there is none an idle session does. */
+static void longer_pauses_of_idle_sessions(void)
+{
+	uint32_t site, thread;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 100);
+	begin(KTR__DRAIN_START);
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT_EQUAL(quiet_pause(0), 50000000);
+	CU_ASSERT_EQUAL(quiet_pause(3000000000), 50000000);
+	for (unsigned i = 0; i < IMAGE_RINGS; i++)
+		image_ring(&made.image, i)->geom = 0;
+	made_session(&made);
+	CU_ASSERT_EQUAL(quiet_pause(0), 50000000);
+	CU_ASSERT_EQUAL(quiet_pause(3000000000), 80000000);
+	end();
+	made_close(&made);
+}
+
 static void ticks_become_nanoseconds(void)
 {
 	struct ktr_anchor a = { KTR_ROW_READY, 1000, 5000, 0 };
@@ -268,4 +303,4 @@ static void ticks_become_nanoseconds(void)
 SUITE(drain, TEST(everything_is_written), TEST(losses_are_exact), TEST(losses_with_strings),
       TEST(from_oldest_and_from_head), TEST(thread_rings_keep_the_cpu), TEST(late_descriptions),
       TEST(reused_tids_have_words_of_their_own), TEST(dropped_events_are_discarded),
-      TEST(ticks_become_nanoseconds));
+      TEST(longer_pauses_of_idle_sessions), TEST(ticks_become_nanoseconds));

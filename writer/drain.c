@@ -8,7 +8,9 @@
  * it is in the file. In between the drain sleeps as long as the fastest ring would take to fill
  * that quarter at the highest rate it has shown lately. That rate fades by half in some
  * DRAIN_FADE_NS; a ring that has just been opened is taken to be as fast as any. So a drain looks
- * often where bursts are to be expected and rarely where nothing happens.
+ * often where bursts are to be expected and rarely where nothing happens. Once nothing has come for
+ * DRAIN_IDLE_NS, it sleeps up to DRAIN_IDLE_MAX at a time, but no longer than its rings take an event
+ * per DRAIN_IDLE_SLOT: what a CPU spends on waking up, some 50 us, is then all that an idle session costs.
  *
  * When writing fails, or space runs short, rings are left alone for DRAIN_RETRY_NS at a time: they
  * keep the newest events, and the cursor knows how many it has missed. The user is told once each
@@ -31,7 +33,10 @@
 
 #define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
 #define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms behind */
-#define DRAIN_PAUSE_MAX   50000000ull /* [ns] an idle drain then takes below 0.1 % of a core */
+#define DRAIN_PAUSE_MAX   50000000ull /* [ns] */
+#define DRAIN_IDLE_NS     1000000000ull
+#define DRAIN_IDLE_MAX    80000000ull /* [ns] below 0.1 % of a core, and a tail not 100 ms behind */
+#define DRAIN_IDLE_SLOT   1000ull     /* [ns] */
 #define DRAIN_FADE_NS     150000000ull
 #define DRAIN_PEAK        0.1       /* [slots/ns] of a new main ring: one event costs 10 ns */
 #define DRAIN_PAUSE_FIRST 200000ull /* [ns] until the trace has begun: rings may fill at once */
@@ -289,8 +294,20 @@ static void drain_pace(struct ktr__drain *drain, uint32_t row, uint64_t came, ui
 	pace->open = 1;
 }
 
-/* How long a ring may be left alone that holds so much unread: what came while it was read counts too. */
-static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread, uint64_t capacity)
+/* How long a ring may be left alone that is empty: after a while of nothing, what a main ring takes. */
+static uint64_t drain_pause_max(const struct ktr__drain *drain, uint32_t row, uint64_t capacity, uint64_t now)
+{
+	uint64_t idle_ns = DRAIN_IDLE_MAX;
+
+	if (now - drain->moved_ns < DRAIN_IDLE_NS)
+		return DRAIN_PAUSE_MAX;
+	if (row < drain->trace.n_rings && capacity < DRAIN_IDLE_MAX / DRAIN_IDLE_SLOT)
+		idle_ns = capacity * DRAIN_IDLE_SLOT;
+	return idle_ns > DRAIN_PAUSE_MAX ? idle_ns : DRAIN_PAUSE_MAX;
+}
+
+/* How long one may that holds so much unread: what came while it was read counts too. */
+static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread, uint64_t capacity, uint64_t max_ns)
 {
 	uint64_t worth = capacity / 4 + drain_lag(capacity);
 	double pause;
@@ -298,7 +315,7 @@ static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread,
 	if (unread >= worth)
 		return 0;
 	pause = drain_double(worth - unread) / (pace->peak + 1e-9);
-	return pause < DRAIN_PAUSE_MAX ? (uint64_t)(int64_t)pause : DRAIN_PAUSE_MAX;
+	return pause < drain_double(max_ns) ? (uint64_t)(int64_t)pause : max_ns;
 }
 
 /* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */
@@ -314,12 +331,15 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	if (!geom || pace->broken)
 		return 0;
 	drain_pace(drain, row, head > pace->head ? head - pace->head : 0, now);
+	if (head != pace->head)
+		drain->moved_ns = now;
 	pace->head = head;
 	stop = head <= *next ? *next : drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
 	while (more > 0 && *next < stop)
 		more = ktr__fill_ring(drain, row, stop, 0);
 	head = ktr__ring_head(&drain->source, row, &geom);
-	pause = drain_pause(pace, head > *next ? head - *next : 0, capacity);
+	pause = drain_pause(pace, head > *next ? head - *next : 0, capacity,
+			    drain_pause_max(drain, row, capacity, now));
 	if (pause < *pause_ns)
 		*pause_ns = pause;
 	return more < 0 ? more : 0;
@@ -327,10 +347,13 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 
 static int drain_rings(struct ktr__drain *drain, uint64_t now, unsigned flags, uint64_t *pause_ns)
 {
+	uint64_t allowed_ns = UINT64_MAX;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < drain->n_rows && !rc; i++)
-		rc = drain_ring(drain, i, now, flags, pause_ns);
+		rc = drain_ring(drain, i, now, flags, &allowed_ns);
+	if (allowed_ns != UINT64_MAX)
+		*pause_ns = allowed_ns;
 	drain->rate_ns = now;
 	return rc;
 }

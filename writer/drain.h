@@ -116,6 +116,7 @@ struct ktr__drain {
 	uint64_t retry_ns;    /* not before this: writing failed */
 	struct ktr__drain_plan plan;
 	uint64_t rate_ns;     /* when the heads were last compared */
+	uint64_t moved_ns;    /* when one of them had moved */
 	uint64_t look_events; /* stats.events when slow things were last looked at */
 	uint64_t look_bytes;
 	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
