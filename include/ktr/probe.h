@@ -145,7 +145,7 @@ struct ktr_probe_metrics {
 	uint64_t n_filtered; /* not: the class is off */
 	uint64_t n_overruns; /* overwritten before ktr_probe_read() came to them */
 	uint64_t overhead_ns; /* of one fire without handler: measured once */
-	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of some, one of 16384 in the end */
+	uint64_t sampled_ns;  /* of one fire, handlers included: the mean of some, one of 65536 in the end */
 	uint64_t n_sampled;
 };
 
@@ -169,9 +169,19 @@ size_t ktr_probe_read(struct ktr_probe_event *events, size_t n);
 /* "custom"; "" for no type. */
 const char *ktr_probe_type_name(enum ktr_probe_type type);
 
-/* Behind a point's test. */
+/* Behind the test: by handle, with site NULL, and at points. The arguments are where the recorder takes them. */
 void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
 		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5);
+void ktr__probe_fire0(struct ktr_site *site, struct ktr_probe *probe);
+void ktr__probe_fire1(struct ktr_site *site, uint64_t a0, struct ktr_probe *probe);
+void ktr__probe_fire2(struct ktr_site *site, uint64_t a0, uint64_t a1, struct ktr_probe *probe);
+void ktr__probe_fire3(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, struct ktr_probe *probe);
+void ktr__probe_fire4(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+		      struct ktr_probe *probe);
+void ktr__probe_fire5(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		      struct ktr_probe *probe);
+void ktr__probe_fire6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		      uint64_t a5, struct ktr_probe *probe);
 int ktr__probe_attach(struct ktr__probe_module *module);
 void ktr__probe_detach(struct ktr__probe_module *module);
 
@@ -266,6 +276,13 @@ static inline int ktr__probe_on(const uint32_t *word)
 		__attribute__((section("ktr_points"), used KTR__RETAIN)) = &point
 #endif
 #define KTR__PROBE_TYPES_OF(...) __VA_ARGS__
+#define KTR__PROBE_FIRE0(site, probe, ...) ktr__probe_fire0(site, probe)
+#define KTR__PROBE_FIRE1(site, probe, a, ...) ktr__probe_fire1(site, a, probe)
+#define KTR__PROBE_FIRE2(site, probe, a, b, ...) ktr__probe_fire2(site, a, b, probe)
+#define KTR__PROBE_FIRE3(site, probe, a, b, c, ...) ktr__probe_fire3(site, a, b, c, probe)
+#define KTR__PROBE_FIRE4(site, probe, a, b, c, d, ...) ktr__probe_fire4(site, a, b, c, d, probe)
+#define KTR__PROBE_FIRE5(site, probe, a, b, c, d, e, ...) ktr__probe_fire5(site, a, b, c, d, e, probe)
+#define KTR__PROBE_FIRE6(site, probe, a, b, c, d, e, f) ktr__probe_fire6(site, a, b, c, d, e, f, probe)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
 		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
@@ -276,7 +293,7 @@ static inline int ktr__probe_on(const uint32_t *word)
 		KTR__LIST(ktr__site);                                                            \
 		KTR__PROBE_LIST(ktr__point);                                                     \
 		if (KTR__PROBE_ON(ktr__point))                                                   \
-			ktr__probe_fire(ktr__point.probe, &ktr__site, n, __VA_ARGS__);           \
+			KTR__PROBE_FIRE##n(&ktr__site, ktr__point.probe, __VA_ARGS__);           \
 	} while (0)
 #endif
 

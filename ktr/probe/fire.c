@@ -11,8 +11,9 @@
  * One fire of so many is timed, to tell what probes cost: seldom enough that timing is not seen among the slowest
  * ten thousandth of fires.
  *
- * ktr__probe_fire() does what most fires need, in so few instructions that they pass while the recorder reads the
- * clock: it calls nothing but the recorder, last, with the arguments in the registers they came in.
+ * ktr__probe_fire0() to 6() do what most fires need, in so few instructions that they pass while the recorder
+ * reads the clock: they call nothing but the recorder, last, with the arguments where they came in; the probe is
+ * behind them. Whoever does the rest takes them in the same places, so that nothing is moved on the way to either.
  */
 #include "ktr/probe/registry.h"
 
@@ -30,16 +31,17 @@
 #define FIRE_NONE     (2 * FIRE_CHUNKS) /* the chunk of those: never made */
 #define FIRE_SHIFT    16    /* a place: which chunk, and which count of it */
 #define FIRE_FIRST    64    /* which fire of a thread is timed first; then one after twice as many each time, */
-#define FIRE_SAMPLE   16384 /* and in the end one of so many */
+#define FIRE_SAMPLE   65536 /* and in the end one of so many */
 #define FIRE_ROUNDS   64
 #define FIRE_CALIBRATE 32
 
 struct fire_thread {
 	struct fire_thread *next; /* of all, never removed */
 	uint32_t used;		  /* 1: a thread has it */
-	int32_t left;	 /* [fires] until one is timed, */
-	int32_t of;	 /* of so many */
-	struct ktr__probe_sums sums;
+	uint64_t fires;	 /* of all probes, recorded or not */
+	uint64_t timed;	 /* the one after so many is timed, */
+	uint64_t of;	 /* and stands for this number */
+	struct ktr__probe_sums sums; /* captured: those of fires that are not filtered */
 	uint64_t *chunk[FIRE_NONE + 1]; /* by row in the session; by index, of those that have none */
 };
 
@@ -50,7 +52,8 @@ struct fire_handling {
 };
 
 static struct fire_thread *fire_threads; /* release, acquire */
-static __thread struct fire_thread *fire_self;
+static struct fire_thread fire_none;	   /* of threads that have not fired yet: without chunks */
+static __thread struct fire_thread *fire_self = &fire_none;
 static __thread const struct fire_handling *fire_handling;
 static pthread_key_t fire_key;
 
@@ -75,11 +78,11 @@ static void fire_thread_end(void *value)
 {
 	struct fire_thread *self = value;
 
-	fire_self = NULL;
+	fire_self = &fire_none;
 	__atomic_store_n(&self->used, 0, __ATOMIC_RELEASE);
 }
 
-/* A struct that a thread that has ended left, or a new one. */
+/* A struct that a thread that has ended left, or a new one; NULL: no memory. */
 static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 {
 	struct fire_thread *self = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE);
@@ -93,7 +96,8 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 		if (!self)
 			return NULL;
 		self->used = 1;
-		self->left = self->of = FIRE_FIRST;
+		self->of = FIRE_FIRST;
+		self->timed = FIRE_FIRST - 1;
 		self->next = __atomic_load_n(&fire_threads, __ATOMIC_RELAXED);
 		while (!__atomic_compare_exchange_n(&fire_threads, &self->next, self, 0, __ATOMIC_RELEASE,
 						    __ATOMIC_RELAXED))
@@ -156,7 +160,7 @@ uint64_t ktr__probe_count(const struct ktr_probe *probe)
 /* Our parent's threads go on with the counts that they have. */
 void ktr__probe_forked(void)
 {
-	fire_self = NULL;
+	fire_self = &fire_none;
 	__atomic_store_n(&fire_threads, NULL, __ATOMIC_RELEASE);
 	pthread_setspecific(fire_key, NULL);
 }
@@ -165,8 +169,10 @@ void ktr__probe_sum(struct ktr__probe_sums *sums)
 {
 	*sums = (struct ktr__probe_sums){ 0 };
 	for (struct fire_thread *t = __atomic_load_n(&fire_threads, __ATOMIC_ACQUIRE); t; t = t->next) {
-		sums->captured += __atomic_load_n(&t->sums.captured, __ATOMIC_RELAXED);
-		sums->filtered += __atomic_load_n(&t->sums.filtered, __ATOMIC_RELAXED);
+		uint64_t filtered = __atomic_load_n(&t->sums.filtered, __ATOMIC_ACQUIRE);
+
+		sums->captured += __atomic_load_n(&t->fires, __ATOMIC_RELAXED) - filtered;
+		sums->filtered += filtered;
 		sums->sampled_ns += __atomic_load_n(&t->sums.sampled_ns, __ATOMIC_RELAXED);
 		sums->n_sampled += __atomic_load_n(&t->sums.n_sampled, __ATOMIC_RELAXED);
 	}
@@ -243,8 +249,9 @@ static void fire_sampled(struct fire_thread *self, struct ktr_probe *probe, uint
 {
 	uint64_t ns = ktr__clock_now(KTR_CLOCK_MONOTONIC) - began;
 
-	__atomic_fetch_add(&probe->total_ns, ns * (uint64_t)self->of, __ATOMIC_RELAXED);
-	self->left = self->of = self->of < FIRE_SAMPLE ? 2 * self->of : FIRE_SAMPLE;
+	__atomic_fetch_add(&probe->total_ns, ns * self->of, __ATOMIC_RELAXED);
+	self->of = self->of < FIRE_SAMPLE ? 2 * self->of : FIRE_SAMPLE;
+	self->timed = self->fires + self->of - 1;
 	fire_add(&self->sums.sampled_ns, ns);
 	fire_add(&self->sums.n_sampled, 1);
 }
@@ -266,7 +273,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	uint64_t began = 0, *chunk;
 	bool gate;
 
-	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE) || (!self && !(self = fire_thread_new())))
+	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE) || (self == &fire_none && !(self = fire_thread_new())))
 		return;
 	gate = fire_gate();
 	if (!site) {
@@ -277,14 +284,16 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 		if (!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE))
 			gate = gate && fire_adopt(probe);
 	}
-	if (--self->left <= 0)
+	if (self->fires >= self->timed)
 		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
+	fire_add(&self->fires, 1);
 	chunk = fire_chunk(self, place);
 	if (chunk || (chunk = fire_chunk_new(self, place >> FIRE_SHIFT)))
 		fire_count(chunk, place);
 	if (gate)
 		fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
-	fire_add(gate ? &self->sums.captured : &self->sums.filtered, 1);
+	else
+		fire_add(&self->sums.filtered, 1);
 	if (__atomic_load_n(&probe->handler, __ATOMIC_RELAXED))
 		fire_handler(probe, arg);
 	if (began)
@@ -297,17 +306,22 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
  */
 static inline bool fire_usual(const struct ktr_probe *probe)
 {
-	uint32_t place = __atomic_load_n(&probe->place, __ATOMIC_RELAXED);
-	struct fire_thread *self = fire_self;
-	uint64_t *chunk = self ? fire_chunk(self, place) : NULL;
+	struct fire_thread *self;
+	uint64_t *chunk;
+	uint32_t place;
 
-	if (__builtin_expect(!chunk || self->left <= 1 || !fire_gate() ||
-				     __atomic_load_n(&probe->handler, __ATOMIC_RELAXED),
-			     0))
+	/* One after the other, so that three registers do, which carry no arguments. */
+	if (__builtin_expect(!fire_gate() || __atomic_load_n(&probe->handler, __ATOMIC_RELAXED), 0))
 		return false;
-	self->left--;
+	self = fire_self;
+	if (__builtin_expect(self->fires >= self->timed, 0))
+		return false;
+	place = __atomic_load_n(&probe->place, __ATOMIC_RELAXED);
+	chunk = fire_chunk(self, place);
+	if (__builtin_expect(!chunk, 0))
+		return false;
+	fire_add(&self->fires, 1);
 	fire_count(chunk, place);
-	fire_add(&self->sums.captured, 1);
 	return true;
 }
 
@@ -325,13 +339,45 @@ static __attribute__((noinline)) void fire_handle(struct ktr_probe *probe, uint3
 void ktr__probe_fire(struct ktr_probe *probe, struct ktr_site *site, uint32_t n_args, uint64_t a0, uint64_t a1,
 		     uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
-	if (!site)
-		fire_handle(probe, n_args, a0, a1, a2, a3, a4, a5);
-	else if (__builtin_expect(fire_usual(probe), 1))
-		fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
-	else
+	if (site)
 		fire_whole(probe, site, n_args, a0, a1, a2, a3, a4, a5);
+	else
+		fire_handle(probe, n_args, a0, a1, a2, a3, a4, a5);
 }
+
+/* Fires of points with n arguments: what there is to do may be usual or not, with all in the same places. */
+#define FIRE_POINT(n, parameters, same, recorded, whole)                                         \
+	static __attribute__((noinline, cold)) void fire_whole##n parameters                     \
+	{                                                                                        \
+		fire_whole whole;                                                                \
+	}                                                                                        \
+	void ktr__probe_fire##n parameters                                                       \
+	{                                                                                        \
+		if (__builtin_expect(fire_usual(probe), 1))                                      \
+			ktr__record##n recorded;                                                 \
+		else                                                                             \
+			fire_whole##n same;                                                      \
+	}
+
+FIRE_POINT(0, (struct ktr_site *site, struct ktr_probe *probe), (site, probe), (site),
+	   (probe, site, 0, 0, 0, 0, 0, 0, 0))
+FIRE_POINT(1, (struct ktr_site *site, uint64_t a0, struct ktr_probe *probe), (site, a0, probe), (site, a0),
+	   (probe, site, 1, a0, 0, 0, 0, 0, 0))
+FIRE_POINT(2, (struct ktr_site *site, uint64_t a0, uint64_t a1, struct ktr_probe *probe), (site, a0, a1, probe),
+	   (site, a0, a1), (probe, site, 2, a0, a1, 0, 0, 0, 0))
+FIRE_POINT(3, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, struct ktr_probe *probe),
+	   (site, a0, a1, a2, probe), (site, a0, a1, a2), (probe, site, 3, a0, a1, a2, 0, 0, 0))
+FIRE_POINT(4, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, struct ktr_probe *probe),
+	   (site, a0, a1, a2, a3, probe), (site, a0, a1, a2, a3), (probe, site, 4, a0, a1, a2, a3, 0, 0))
+FIRE_POINT(5,
+	   (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+	    struct ktr_probe *probe),
+	   (site, a0, a1, a2, a3, a4, probe), (site, a0, a1, a2, a3, a4), (probe, site, 5, a0, a1, a2, a3, a4, 0))
+FIRE_POINT(6,
+	   (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
+	    struct ktr_probe *probe),
+	   (site, a0, a1, a2, a3, a4, a5, probe), (site, a0, a1, a2, a3, a4, a5),
+	   (probe, site, 6, a0, a1, a2, a3, a4, a5))
 
 /* The least of some runs of fires neither recorded nor handled, and a reading of the clock for the entry. */
 uint64_t ktr__probe_calibrate(void)
@@ -345,7 +391,7 @@ uint64_t ktr__probe_calibrate(void)
 		uint64_t began = ktr__clock_now(KTR_CLOCK_MONOTONIC), took;
 
 		for (int k = 0; k < FIRE_ROUNDS; k++) {
-			struct fire_thread *self = fire_self ? fire_self : fire_thread_new();
+			struct fire_thread *self = fire_self != &fire_none ? fire_self : fire_thread_new();
 			uint64_t *chunk = self ? fire_chunk(self, probe.place) : NULL;
 
 			if (self && !chunk)
