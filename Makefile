@@ -108,7 +108,7 @@ ifneq ($(SETS_UP),)
 $(O)/packages.mk: FORCE
 	@mkdir -p $(@D); [ -e $@ ] || echo '# written by scripts/setup.sh' >$@
 	@KTR_INSTALLED=$@ scripts/setup.sh build $(if $(filter check check-one setup-check,$(MAKECMDGOALS)),check) \
-		$(if $(filter demo,$(MAKECMDGOALS)),demo)
+		$(if $(filter demo bench-reader,$(MAKECMDGOALS)),demo)
 include $(O)/packages.mk
 endif
 

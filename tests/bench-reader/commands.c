@@ -290,6 +290,9 @@ int main(int argc, char **argv)
 	measure_reading(&s);
 	measure_drawing(&s);
 	unlink(picture);
-	printf(s.n_missed ? "%u limits MISSED\n" : "all limits hold\n", s.n_missed);
+	if (s.n_missed)
+		printf("%u limits MISSED\n", s.n_missed);
+	else
+		puts(s.failed ? "a command failed: not all limits could be measured" : "all limits hold");
 	return s.failed;
 }
