@@ -49,6 +49,8 @@ for kind in "$@"; do
 	ci)
 		need valgrind command_ valgrind
 		need clang command_ clang++
+		need gdb command_ gdb
+		need bpftrace command_ bpftrace
 		;;
 	esac
 done
