@@ -5,7 +5,8 @@
  *
  * A macro is a point of the probe that has its type and name: DTRACE_CUSTOM("depth", n) is fired by
  * dtrace_probe_enable(dtrace_probe_register(DTRACE_PROBE_CUSTOM, "depth", ...)). Disabled, it costs a load, a test
- * and a branch. The framework's limits of 1024 events and 512 probes do not exist here.
+ * and a branch. The framework's limits of 1024 events and 512 probes do not exist here, nor do the probes that the
+ * kernel makes at boot for itself (thread_switch, ipc_send, vm_fault): who wants them registers them.
  */
 #ifndef KTR_DTRACE_H
 #define KTR_DTRACE_H
