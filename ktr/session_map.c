@@ -353,6 +353,22 @@ static int map_row_shown(uint32_t state)
 }
 
 /*
+ * Call sites say of which type their arguments are; whoever reads events asks what was recorded of them: of a
+ * string that is printed with %p the address, of any pointer that is printed with %s the bytes.
+ */
+static void map_site_types(struct ktr_site_row *row)
+{
+	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
+		if (row->how[i] == KTR_HOW_STACK)
+			row->type[i] = KTR_ARG_STACK;
+		else if (row->how[i] != KTR_HOW_VALUE)
+			row->type[i] = KTR_ARG_STR;
+		else if (row->type[i] == KTR_ARG_STR || row->type[i] == KTR_ARG_STACK)
+			row->type[i] = KTR_ARG_PTR;
+	}
+}
+
+/*
  * A row's state is its first word. It is read before the rest, so that a row that shows itself as
  * ready has all of its fields; the order of loads within one pread is the kernel's affair.
  */
@@ -375,7 +391,10 @@ int ktr__map_row(const struct ktr__session_map *map, enum ktr_region_id region, 
 		memset((char *)row + there, 0, row_bytes - there);
 		row_bytes = there;
 	}
-	return ktr__map_read(map, offset, row, row_bytes);
+	rc = ktr__map_read(map, offset, row, row_bytes);
+	if (rc == 0 && region == KTR_REGION_site)
+		map_site_types(row);
+	return rc;
 }
 
 int ktr__map_ring(const struct ktr__session_map *map, uint32_t idx, struct ktr_ring *ring)

@@ -92,6 +92,10 @@ static void a_good_session_reads_back(void)
 
 static void rows_show_when_they_are_ready(void)
 {
+	/* "%p %s %d %p", and a stack */
+	const uint8_t type[] = { KTR_ARG_STR, KTR_ARG_PTR, KTR_ARG_I32, KTR_ARG_STACK, KTR_ARG_STACK };
+	const uint8_t how[] = { KTR_HOW_VALUE, KTR_HOW_COPY, KTR_HOW_VALUE, KTR_HOW_VALUE, KTR_HOW_STACK };
+	const uint8_t recorded[] = { KTR_ARG_PTR, KTR_ARG_STR, KTR_ARG_I32, KTR_ARG_PTR, KTR_ARG_STACK };
 	struct ktr_site_row *rows, row;
 	struct ktr_control control;
 	struct ktr_anchor anchor, *anchors;
@@ -104,6 +108,8 @@ static void rows_show_when_they_are_ready(void)
 		rows[i].state = i % 6;
 		rows[i].line = 100 + i;
 	}
+	memcpy(rows[2].type, type, sizeof(type));
+	memcpy(rows[2].how, how, sizeof(how));
 	anchors[2].state = KTR_ROW_READY;
 	anchors[2].utc_ns = 77;
 	place.image.control->n_sites = UINT32_MAX; /* overrun: more came than there is room for */
@@ -118,6 +124,8 @@ static void rows_show_when_they_are_ready(void)
 		if (shown)
 			CU_ASSERT_EQUAL(row.line, 100 + i);
 	}
+	CU_ASSERT_EQUAL(ktr__map_site(&place.map, 2, &row), 0);
+	CU_ASSERT(memcmp(row.type, recorded, sizeof(recorded)) == 0);
 	CU_ASSERT_EQUAL(ktr__map_site(&place.map, IMAGE_ROWS, &row), -ERANGE);
 	CU_ASSERT_EQUAL(ktr__map_site(&place.map, UINT32_MAX, &row), -ERANGE);
 	CU_ASSERT_EQUAL(ktr__map_anchor(&place.map, 2, &anchor), 0);

@@ -27,18 +27,19 @@ done <<END
 { tid = $tid, approx = 0, life = 0 }, { signed_char_1 = -1, unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000
 unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
 { 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, void_0x10 = 0x10 }
-rx:ctf_events.c:25: {
+rx:ctf_events.c:26: {
 none = "(null)", 7 = 7, ktr_cut = 0, ktr_null = 2 }
 xxxxx", ktr_cut = 1, ktr_null = 0 }
 { ktr_n0 = 3, stack = [ [0] = 0x
-sched:ctf_events.c:28: {
+sched:ctf_events.c:29: {
 { id = "w1", state = "waiting", shard = 5 }
 { int_rounds_0 = 1, int_strlen_a_b = 3 }
+{ nowhere = 0x10, bytes = "bytes", 9 = 9 }
 { i = 0, me = 3 }
 proc:
 END
 babeltrace2 --fields=loglevel,emf "$dir/types" 2>/dev/null |
-	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:24 ' || fail "no level, or no file and line"
+	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:25 ' || fail "no level, or no file and line"
 env -i TZ=UTC PATH="$PATH" babeltrace2 --clock-seconds "$dir/types" 2>/dev/null | head -n 1 |
 	awk -v now="$(date +%s)" -F'[][.]' '{ exit !($2 > now - 600 && $2 <= now) }' ||
 	fail "the clock is not that of the wall"
@@ -55,7 +56,7 @@ for path in rseq thread; do
 			awk '{ n += $1 } END { print n + 0 }')
 		[ "$events" -eq "$(member events "$t/ktr/info.jsonl")" ] || fail "$t: $events events"
 		[ "$lost" -eq "$(member lost "$t/ktr/info.jsonl")" ] || fail "$t: $lost lost"
-		[ $((events + lost)) -eq $((4 * 20000 * 3 + 7)) ] || fail "$t: $events + $lost"
+		[ $((events + lost)) -eq $((4 * 20000 * 3 + 8)) ] || fail "$t: $events + $lost"
 		grep -v 'Tracer discarded' "$dir/err" && fail "$t: babeltrace2 complains"
 	done
 done

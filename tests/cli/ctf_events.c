@@ -15,7 +15,8 @@ static long rounds;
 static __attribute__((noinline)) void every_type(void)
 {
 	char longer[700];
-	const char *none = NULL;
+	const char *none = NULL, *nowhere = (const char *)16;
+	const unsigned char bytes[] = "bytes";
 
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
@@ -27,6 +28,7 @@ static __attribute__((noinline)) void every_type(void)
 	CTRSTACK(KTR_GEN, NULL, 3);
 	KTR_STATE1(KTR_SCHED, "worker", "w1", "waiting", "shard:%d", 5);
 	CTR2(KTR_GEN, "%d %d", (int)(rounds > 0), (int)strlen("a,b"));
+	CTR3(KTR_GEN, "%p %s %d", nowhere, bytes, 9); /* what is copied is up to the format */
 }
 
 static void *work(void *context)
