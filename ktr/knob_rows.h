@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What reads and sets the rows of debug.ktr.*, one function each: knob_session.c, knob_record.c,
- * knob_freeze.c and knob_writer.c have them, knobs.c has the rows. They read and write the control page of
- * the session in their context, and nothing else, so that one table serves the program itself, `ktr sysctl`
- * on a live session and on a dead one. Where there is no session yet there is nothing to read (-ENXIO), and
- * what is set is remembered in the context, or has no meaning.
+ * knob_freeze.c, knob_writer.c and probes_asked.c have them, knobs.c has the rows. They read and write the
+ * control page of the session in their context, and nothing else, so that one table serves the program
+ * itself, `ktr sysctl` on a live session and on a dead one. Where there is no session yet there is nothing to
+ * read (-ENXIO), and what is set is remembered in the context, or has no meaning.
  */
 #ifndef KTR_KNOB_ROWS_H
 #define KTR_KNOB_ROWS_H
@@ -56,6 +56,7 @@ KTR__KNOB_GET(cpumask);
 KTR__KNOB_SET(cpumask);
 KTR__KNOB_GET(sites);
 KTR__KNOB_SET(sites);
+KTR__KNOB_SET(probes);
 
 KTR__KNOB_SET(freeze);
 KTR__KNOB_SET(freeze_on);

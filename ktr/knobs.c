@@ -141,6 +141,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("alq_crash", BOOL, KTR_KNOB_RWTUN, NULL, "0", "KTR_ALQ_CRASH",
 	     "before the program dies of a fault or abort(3) the writer takes what there is",
 	     FIELD_RW(alq_crash)),
+	KNOB("probes", STRING, KTR_KNOB_TUN, NULL, "none", "KTR_PROBES",
+	     "run-time probes that are on from the start: patterns for TYPE.NAME or the name alone, separated by commas",
+	     .max = KTR_KNOB_STRING_BYTES - 1, .set = ktr__knob_set_probes),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

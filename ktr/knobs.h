@@ -18,7 +18,7 @@ struct ktr__knob_context {
 	struct ktr__session *session;
 	bool own;
 	enum { KTR__ENABLE_UNSAID, KTR__ENABLE_NO, KTR__ENABLE_YES } enable; /* alq_enable at start */
-	bool early_sites;    /* single call sites were asked for */
+	bool early_sites;    /* single call sites, or probes, were asked for */
 	uint32_t clock;	     /* KTR_CLOCK_* that the session is to have; 0: ktr__clock_choose() knows */
 	uint64_t early_mask; /* asked for while there was no session */
 	char file[KTR_ALQ_FILE_MAX]; /* alq_file */

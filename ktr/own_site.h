@@ -5,6 +5,8 @@
 
 #include <ktr/site.h>
 
+#include <stdbool.h>
+
 struct ktr__session;
 
 /*
@@ -12,6 +14,13 @@ struct ktr__session;
  * identity is its file, function and format. 0, -ENXIO (no session), -ENOSPC (no room for more sites). Locks.
  */
 int ktr__site_make(struct ktr_site *site);
+
+/*
+ * probes_asked.c: is a probe that is made one of those that debug.ktr.probes wants on? ktr__probes_unmatched()
+ * complains of what it wanted and did not get.
+ */
+bool ktr__probe_asked(const char *type, const char *name);
+void ktr__probes_unmatched(void);
 
 /* The process's own session; map NULL where there is none. */
 const struct ktr__session *ktr__own_session(void);

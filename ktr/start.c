@@ -18,6 +18,7 @@
 #include "ktr/cpu.h"
 #include "ktr/kernel.h"
 #include "ktr/knobs.h"
+#include "ktr/own_site.h"
 #include "ktr/session_find.h"
 #include "ktr/sweep.h"
 #include "ktr/writer_hook.h"
@@ -519,6 +520,7 @@ static void start_unmatched(void)
 		ktr__complain("debug.ktr.mask: no call site was of class %s", mask);
 	if (ktr__rules_check(&ktr__own, &err))
 		start_complain_error("debug.ktr.sites", &err);
+	ktr__probes_unmatched();
 }
 
 /*

@@ -44,6 +44,7 @@
 enum {
 	RUN_TRIGGER = OPTION_LONG(0),
 	RUN_AFTER = OPTION_LONG(1),
+	RUN_PROBE = OPTION_LONG(2),
 };
 
 /* [bytes] The longest value of debug.ktr.alq_file. */
@@ -57,6 +58,7 @@ struct run {
 	const char *session;
 	const char *trigger; /* as debug.ktr.trigger takes it */
 	const char *after;
+	const char *probes; /* as debug.ktr.probes takes them */
 	int kernel; /* what the kernel tells of its threads, too */
 	const char *rotate[3]; /* --size, --every, --keep */
 	char **program;
@@ -164,6 +166,8 @@ static void run_environment(const struct run *run)
 		setenv("KTR_TRIGGER", run->trigger, 1);
 	if (run->after)
 		setenv("KTR_FREEZE_AFTER", run->after, 1);
+	if (run->probes)
+		setenv("KTR_PROBES", run->probes, 1);
 	if (run->kernel)
 		setenv("KTR_KERNEL", "all", 1);
 	if (run->mask && run->kernel) {
@@ -415,6 +419,7 @@ static const struct option_row run_rows[] = {
 	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
 	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
 	{ 'k', "kernel", NULL, "context switches and page faults of its threads, too" },
+	{ RUN_PROBE, "probe", "GLOBS", "run-time probes that are on from the start: 'ipc_*,custom.depth'" },
 	{ RUN_TRIGGER, "trigger", "EXPR",
 	  "the rings stop when it holds: 'class == net and n > 9'; the session stays" },
 	{ RUN_AFTER, "after", "N", "events that each ring takes after that (0)" },
@@ -455,6 +460,9 @@ static int run_option(struct run *run, int id, const char *value)
 		return 0;
 	case 'k':
 		run->kernel = 1;
+		return 0;
+	case RUN_PROBE:
+		run->probes = value;
 		return 0;
 	case RUN_TRIGGER:
 		return run_trigger(run, value);

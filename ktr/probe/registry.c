@@ -318,6 +318,40 @@ static int registry_site(struct ktr_probe *probe)
 	return code;
 }
 
+/* Once: enabling a probe is for recording it. Whoever takes the class out of the mask later meant to. */
+static int registry_mask(void)
+{
+	uint64_t mask;
+
+	if (registry_masked || ktr_mask_get(&mask))
+		return 0;
+	ktr__class_attach(&ktr_class_probe);
+	registry_masked = true;
+	return ktr_mask_change(ktr_class_probe.mask, 0, NULL);
+}
+
+/* Without a session there are handlers all the same. */
+static int registry_enable(struct ktr_probe *probe)
+{
+	int code = registry_mask();
+
+	if (!code && probe->id)
+		code = registry_site(probe);
+	if (code && code != -ENXIO)
+		return code;
+	probe->removed = 0;
+	registry_update(probe);
+	__atomic_store_n(probe->word, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* One that has just been made is on if the settings say so. */
+static void registry_asked(struct ktr_probe *probe)
+{
+	if (ktr__probe_asked(ktr_probe_type_name(probe->type), probe->name))
+		registry_enable(probe);
+}
+
 /* ---- making and removing ---- */
 
 int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *function, ktr_probe_fn *handler,
@@ -325,6 +359,7 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 {
 	struct ktr_probe *probe;
 	int code = -ENOMEM;
+	bool made;
 
 	if (out)
 		*out = NULL;
@@ -337,7 +372,8 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 		pthread_mutex_unlock(&registry_lock);
 		return -EEXIST;
 	}
-	if (!probe)
+	made = !probe;
+	if (made)
 		probe = registry_make(type, name, function);
 	if (probe && registry_grow(&registry_id, &registry_id_room, registry_n_ids)) {
 		probe->id = registry_n_ids;
@@ -349,6 +385,8 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 		/* In other processes of the session it may be on. */
 		if (__atomic_load_n(probe->word, __ATOMIC_RELAXED))
 			registry_site(probe);
+		if (made)
+			registry_asked(probe);
 		code = 0;
 		if (out)
 			*out = probe;
@@ -404,37 +442,13 @@ int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *cont
 
 /* ---- switching ---- */
 
-/* Once: enabling a probe is for recording it. Whoever takes the class out of the mask later meant to. */
-static int registry_mask(void)
-{
-	uint64_t mask;
-
-	if (registry_masked || ktr_mask_get(&mask))
-		return 0;
-	ktr__class_attach(&ktr_class_probe);
-	registry_masked = true;
-	return ktr_mask_change(ktr_class_probe.mask, 0, NULL);
-}
-
 int ktr_probe_enable(struct ktr_probe *probe)
 {
-	int code;
+	int code = -ENOENT;
 
 	registry_enter();
-	if (!registry_there(probe)) {
-		pthread_mutex_unlock(&registry_lock);
-		return -ENOENT;
-	}
-	code = registry_mask();
-	if (!code && probe->id)
-		code = registry_site(probe);
-	/* Without a session there are handlers all the same. */
-	if (!code || code == -ENXIO) {
-		probe->removed = 0;
-		registry_update(probe);
-		__atomic_store_n(probe->word, 1, __ATOMIC_RELEASE);
-		code = 0;
-	}
+	if (registry_there(probe))
+		code = registry_enable(probe);
 	pthread_mutex_unlock(&registry_lock);
 	return code;
 }
@@ -599,12 +613,14 @@ int ktr__probe_attach(struct ktr__probe_module *module)
 	for (struct ktr__probe_point **at = module->begin; at != module->end; at++) {
 		struct ktr__probe_point *point = *at;
 		struct ktr_probe *probe;
+		bool made;
 
 		/* A function inlined twice lists its points twice. */
 		if (!point || point->probe || !ktr_probe_type_name(point->type)[0])
 			continue;
 		probe = registry_find(point->type, point->name);
-		if (!probe)
+		made = !probe;
+		if (made)
 			probe = registry_make(point->type, point->name, point->function);
 		if (!probe) {
 			code = -ENOMEM;
@@ -614,6 +630,8 @@ int ktr__probe_attach(struct ktr__probe_module *module)
 		point->next = probe->points;
 		probe->points = point;
 		registry_update(probe);
+		if (made)
+			registry_asked(probe);
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return code;

@@ -193,7 +193,7 @@ for name in $(sysctl -aN); do
 done
 stop
 sed -e 's/^#debug/debug/' -e 's|/var/tmp|.|' "$here/conf/loader.conf.sample" >sample
-start KTR_CONF=sample KTR_MASK=all KTR_SITES=none KTR_VERBOSE=0
+start KTR_CONF=sample KTR_MASK=all KTR_SITES=none KTR_PROBES=none KTR_VERBOSE=0
 is "entries of the sample" "$(value entries)" 65536
 stop
 is "complaints about the sample" "$complaints" ""

@@ -132,6 +132,28 @@ ask 'fire 1' fired
 shown depth 'on 20 macro'
 end
 
+# On from the start, by pattern, once: what is switched later stays so. What fits none is told of.
+cat >"$dir/first" <<-'END'
+	fire 2
+	register k
+	register later
+	fire 1
+	disable depth
+	register depth
+	fire 4
+END
+for first in 'KTR_PROBES=dep*, custom.l*,none.such' "KTR_CONF=$dir/first.conf"; do
+	echo 'debug.ktr.probes="custom.dep*,later,none.such"' >"$dir/first.conf"
+	env KTR_SESSION=first KTR_FILE="$dir/first.trace" "$first" "$host" <"$dir/first" >/dev/null 2>"$dir/err"
+	is "$first" "$(cat "$dir/err")" 'ktr: debug.ktr.probes: no probe fits none.such'
+	is "events of depth, $first" "$("$ktr" dump -q "$dir/first.trace" | grep -c ' depth')" 6
+	is "events of later, $first" "$("$ktr" dump -q "$dir/first.trace" | grep -c ' later')" 5
+	rm -rf "$dir/first.trace"
+done
+"$ktr" run --probe 'ipc_send' -o "$dir/first.trace" "$host" <"$dir/first" >/dev/null 2>&1
+is 'events by ktr run --probe' "$("$ktr" dump -q "$dir/first.trace" | grep -c ' ipc_send')" 7
+is 'of others' "$("$ktr" dump -q "$dir/first.trace" | grep -c ' depth')" 0
+
 # A child with a session of its own begins as its parent is, and goes its own way.
 begin parent KTR_FOLLOW_FORK=own
 ask 'register mine' 0
