@@ -98,23 +98,49 @@ static uint32_t echo_payload(const struct ktr__echo *echo, const struct ktr_entr
 	return at;
 }
 
-/* A string: its bytes lie 56 in each continuation. */
+static void echo_padded(struct ktr__echo *echo, const struct ktr__format_item *item, int width, int precision,
+			const char *text)
+{
+	echo_put(echo, item->flags & KTR__FORMAT_MINUS ? "%-*.*s" : "%*.*s", width, precision, text);
+}
+
+/* Copies up to `size` bytes of an argument's payload, of which 56 lie in each continuation. Returns how many. */
+static uint32_t echo_bytes(const struct ktr__echo *echo, const struct ktr_entry *entry, uint32_t n_conts,
+			   unsigned arg, char *to, uint32_t size)
+{
+	uint32_t at = echo_payload(echo, entry, arg), n = (uint32_t)(entry->arg[arg] & KTR_PAYLOAD_LENGTH), i;
+
+	for (i = 0; i < n && i < size && at + i < n_conts * KTR_CONT_BYTES; i++)
+		to[i] = ((const char *)&entry[1 + (at + i) / KTR_CONT_BYTES])[offsetof(struct ktr_cont, data) +
+									      (at + i) % KTR_CONT_BYTES];
+	return i;
+}
+
+/* Of "(null)" all is printed or nothing, as by glibc. */
 static void echo_string(struct ktr__echo *echo, const struct ktr__format_item *item, const int *field,
 			const struct ktr_entry *entry, uint32_t n_conts)
 {
 	uint64_t word = entry->arg[item->arg];
-	uint32_t at = echo_payload(echo, entry, item->arg), n = (uint32_t)(word & KTR_PAYLOAD_LENGTH);
+	bool is_null = (word & KTR_PAYLOAD_NULL) != 0;
 	char text[KTR_STRING_MAX + 1];
-	uint32_t i;
 
-	for (i = 0; i < n && i < KTR_STRING_MAX && at + i < n_conts * KTR_CONT_BYTES; i++)
-		text[i] = ((const char *)&entry[1 + (at + i) / KTR_CONT_BYTES])[offsetof(struct ktr_cont, data) +
-										(at + i) % KTR_CONT_BYTES];
-	text[i] = '\0';
-	echo_put(echo, item->flags & KTR__FORMAT_MINUS ? "%-*.*s" : "%*.*s", field[0], field[1],
-		 word & KTR_PAYLOAD_NULL ? "(null)" : text);
+	text[echo_bytes(echo, entry, n_conts, item->arg, text, KTR_STRING_MAX)] = '\0';
+	echo_padded(echo, item, field[0], is_null && field[1] < 6 && field[1] >= 0 ? 0 : field[1],
+		    is_null ? "(null)" : text);
 	if (word & KTR_PAYLOAD_CUT)
 		echo_put(echo, "...");
+}
+
+/* Stacks, which no conversion prints, come behind the text: frames, innermost first. */
+static void echo_stack(struct ktr__echo *echo, const struct ktr_entry *entry, uint32_t n_conts, unsigned arg)
+{
+	uint64_t frame[KTR_STACK_MAX];
+	uint32_t n = echo_bytes(echo, entry, n_conts, arg, (char *)frame, sizeof(frame)) / sizeof(uint64_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		echo_put(echo, " %#llx", (unsigned long long)frame[i]);
+	if (entry->arg[arg] & KTR_PAYLOAD_CUT)
+		echo_put(echo, " ...");
 }
 
 /* One conversion of a number, by a format of our own: %[flags]*.*[j]CONV. */
@@ -126,6 +152,10 @@ static void echo_number(struct ktr__echo *echo, const struct ktr__format_item *i
 	char format[16] = "%", *to = format + 1, conv = item->conv;
 	double number;
 
+	if (conv == 'p' && !word) {
+		echo_padded(echo, item, field[0], -1, "(nil)");
+		return;
+	}
 	for (unsigned bit = 0; bit < sizeof(flags) - 1; bit++)
 		if (item->flags & 1u << bit)
 			*to++ = flags[bit];
@@ -176,6 +206,9 @@ static void echo_text(struct ktr__echo *echo, const struct ktr_entry *entry, uin
 		else
 			echo_number(echo, &item, field, entry->arg[item.arg]);
 	}
+	for (unsigned i = 0; i < echo->site.n_args; i++)
+		if (echo->site.type[i] == KTR_ARG_STACK)
+			echo_stack(echo, entry, n_conts, i);
 }
 
 /* The site's row, format and file, unless it was the last one's too. */
