@@ -43,8 +43,11 @@ __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, c
 	size_t length, n_name = strlen(name);
 	uint64_t fits = 0;
 	char full[128];
-	int n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
+	int n_full;
 
+	if (!asked_list[0])
+		return false;
+	n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
 	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < ASKED_MAX - 1)
 		if (ktr__glob(pattern, length, name, n_name) || ktr__glob(pattern, length, full, (size_t)n_full))
 			fits |= 1ull << i;
