@@ -71,12 +71,26 @@ struct run {
 	int status;
 };
 
+/* Is there a name at the end? Without one, what would be moved aside is a directory above. */
+static int run_is_named(const char *trace)
+{
+	size_t n = strlen(trace), length = 0;
+
+	while (n > 0 && trace[n - 1] == '/')
+		n--;
+	while (length < n && trace[n - length - 1] != '/')
+		length++;
+	return length > 2 || (length > 0 && strncmp(trace + n - length, "..", length) != 0);
+}
+
 /* The trace's absolute path: it must not depend on where the program goes. 0 or an exit status. */
 static int run_path(struct run *run)
 {
 	char dir[PATH_MAX];
 	int n;
 
+	if (!run_is_named(run->trace))
+		return usage_error(run->command, "-o \"%s\" is not a name for a trace", run->trace);
 	if (run->trace[0] == '/')
 		n = snprintf(run->path, sizeof(run->path), "%s", run->trace);
 	else if (!getcwd(dir, sizeof(dir)))

@@ -207,11 +207,28 @@ int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 	return 0;
 }
 
+/* Devices, pipes and sockets are no traces, and others look for them where they are. */
+static int stream_is_movable(struct ktr__trace *trace)
+{
+	int fd = trace->sys->openat(trace->parent_fd, trace->name, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return 1; /* renaming tells why */
+	rc = trace->sys->fstat(fd, &st);
+	trace->sys->close(fd);
+	return rc || S_ISDIR(st.st_mode) || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode);
+}
+
 /* Moves what has the name aside. */
 static int stream_aside(struct ktr__trace *trace)
 {
 	char aside[NAME_MAX + 32];
 	int rc = -EEXIST;
+
+	if (!stream_is_movable(trace))
+		return -ENOTDIR;
 
 	for (unsigned i = 1; rc == -EEXIST && i <= STREAM_TRIES; i++) {
 		snprintf(aside, sizeof(aside), "%s.old.%u", trace->name, i);

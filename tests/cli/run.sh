@@ -48,6 +48,18 @@ status 0 "$ktr" run -m KTR_shced ./own
 said '1 event'
 status 1 "$ktr" run -o /nowhere/to/be/found "$live"
 said '/nowhere/to/be: No such file or directory'
+# What is no name would move the directory above aside.
+mkdir kept
+for name in '' . .. /// kept/.. ./; do
+	(cd kept && status 2 "$ktr" run -o "$name" "$live" && [ ! -e ../live.ran ]) || fail "-o '$name'"
+done
+is "what was moved" "$(ls -d kept* ./*.old.* 2>/dev/null)" kept
+# Nor is a device moved aside, or what else is no trace.
+mkfifo pipe
+KTR_MASK=all KTR_FILE=pipe "$live" 2>err
+grep -q 'pipe: cannot move the old trace aside' err || fail "a pipe: $(cat err)"
+[ -p pipe ] || fail 'a pipe was moved'
+rm pipe
 rm -rf ktr.out*
 
 # What it passes on: input, output, exit status, signals, ignored signals.
