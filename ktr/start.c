@@ -303,8 +303,8 @@ static void start_writer(void)
 	if (code == -EBUSY)
 		return;
 	if (!start_context.early_mask && !start_context.early_sites && !start_unresolved)
-		ktr__complain("%s: no class is recorded, the trace stays empty: set KTR_MASK or debug.ktr.mask",
-			      start_context.file);
+		ktr__complain("%s%sno class is recorded: set KTR_MASK or debug.ktr.mask",
+			      start_context.file, start_context.file[0] ? ": " : "");
 	if (code)
 		start_complain_error("no trace", &err);
 }

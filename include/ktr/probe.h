@@ -141,7 +141,7 @@ struct ktr_probe_metrics {
 	uint64_t n_probes;   /* registered */
 	uint64_t n_enabled;
 	uint64_t n_fired;
-	uint64_t n_captured; /* recorded in the rings */
+	uint64_t n_captured; /* given to the recorder, which may leave out single sites and CPUs, or count */
 	uint64_t n_filtered; /* not: the class is off */
 	uint64_t n_overruns; /* overwritten before ktr_probe_read() came to them */
 	uint64_t overhead_ns; /* of one fire without handler: measured once */
@@ -197,10 +197,16 @@ __attribute__((weak, visibility("hidden"))) struct ktr__probe_module ktr__probe_
 };
 
 #ifndef KTR__LIBRARY
+#ifdef KTR_NO_AUTOSTART
+/* Where a program starts ktr by itself, its points are there when it does. */
+#undef ktr_start
+#define ktr_start() (ktr__module_attach(&ktr__module), (void)ktr__probe_attach(&ktr__probe_module))
+#else
 __attribute__((constructor(103))) static void ktr__probe_start(void)
 {
 	ktr__probe_attach(&ktr__probe_module);
 }
+#endif
 
 __attribute__((destructor(101))) static void ktr__probe_stop(void)
 {

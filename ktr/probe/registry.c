@@ -269,6 +269,7 @@ static void registry_after_fork_child(void)
  */
 static void registry_begin(void)
 {
+	ktr__module_attach(&ktr__module); /* the gate that we look at */
 	ktr__class_attach(&ktr_class_probe);
 	pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork_child);
 }

@@ -3,6 +3,9 @@
 #ifndef KTR_PROBE_REGISTRY_H
 #define KTR_PROBE_REGISTRY_H
 
+/* ktr starts when a program's module attaches or a probe is made, never because this library is linked in. */
+#define KTR_NO_AUTOSTART
+
 #include <ktr/probe.h>
 
 #include <stdbool.h>

@@ -154,6 +154,37 @@ done
 is 'events by ktr run --probe' "$("$ktr" dump -q "$dir/first.trace" | grep -c ' ipc_send')" 7
 is 'of others' "$("$ktr" dump -q "$dir/first.trace" | grep -c ' depth')" 0
 
+# A program that starts ktr by itself has its points when it does.
+cat >"$dir/self.c" <<-'END'
+	#define KTR_NO_AUTOSTART
+	#include <ktr.h>
+	#include <ktr/ctl.h>
+	#include <ktr/probe.h>
+	#include <stdio.h>
+	int main(void)
+	{
+		const struct ktr_options options = { .size = sizeof(options), .session = "self", .mask = "all" };
+		int code = ktr_open(&options, NULL);
+
+		ktr_start();
+		printf("%d %s %d\n", code, ktr_session_name(), ktr_probe_enable(ktr_probe_find(KTR_PROBE_CUSTOM, "self")));
+		KTR_PROBE_POINT1(KTR_PROBE_CUSTOM, "self", code);
+		fflush(stdout);
+		getchar();
+		return 0;
+	}
+END
+# shellcheck disable=SC2086
+$cc -O1 -D_GNU_SOURCE -Iinclude "$dir/self.c" -o "$dir/self" $libs || exit 1
+mkfifo "$dir/self.in" "$dir/self.out"
+"$dir/self" <"$dir/self.in" >"$dir/self.out" &
+pid=$!
+exec 3>"$dir/self.in" 4<"$dir/self.out"
+IFS= read -r answer <&4
+is 'a program that starts by itself' "$answer" '0 self 0'
+is 'its events' "$("$ktr" dump -q -s self | grep -c ' self 0')" 1
+end
+
 # A child with a session of its own begins as its parent is, and goes its own way.
 begin parent KTR_FOLLOW_FORK=own
 ask 'register mine' 0
