@@ -4,7 +4,8 @@
  *
  * Where a trace has CTRSTACK events the frames are theirs, and the number is how often. Else they are the
  * spans that were open on a thread, and the number is the time in nanoseconds that the innermost had for
- * itself. A span that another thread ends counts for the one that began it.
+ * itself. A span that another thread ends counts for the one that began it; a scope that begins where one is open
+ * on the stack, or ends around it, ends that one.
  */
 #include "visualize/exports.h"
 #include "visualize/keymap.h"
@@ -31,7 +32,8 @@ struct folded_thread {
 	unsigned n;
 	uint64_t since_ns; /* when the set of open spans last changed */
 	struct folded_span {
-		uint64_t key;
+		uint64_t id; /* hash of what makes it one of its own: see folded_id() */
+		int is_scope;
 		char name[64];
 	} span[FOLDED_DEPTH];
 };
@@ -43,6 +45,7 @@ struct folded {
 	struct folded_thread **thread; /* by id */
 	uint32_t n_threads;
 	uint64_t n_left_out;
+	uint64_t n_too_deep;
 	int has_stacks;
 };
 
@@ -152,37 +155,107 @@ static int folded_settle(struct folded *f, struct folded_thread *t,
 	return rc;
 }
 
+/* By process and key, and but for scopes, whose key is a place on the stack, by what the user calls it. */
+static uint64_t folded_id(const struct ktr_event *event)
+{
+	const struct ktr_reader_site *site = event->site;
+	uint64_t id = ktr__keymap_mix(event->thread->pid, event->arg[site->value_arg]);
+
+	if (site->ident != NULL)
+		return id;
+	id = ktr__keymap_hash(id, site->group, strlen(site->group));
+	return event->str[0].bytes == NULL ? id : ktr__keymap_hash(id, event->str[0].bytes, event->str[0].n_bytes);
+}
+
+/* The innermost span of this id, counted from 1; 0: there is none. */
+static unsigned folded_find(const struct folded_thread *t, uint64_t id)
+{
+	unsigned i = t->n;
+
+	while (i > 0 && t->span[i - 1].id != id)
+		i--;
+	return i;
+}
+
+/* Takes one away, counted from 1; scopes within a scope have lost their STOP. */
+static void folded_take(struct folded_thread *t, unsigned i)
+{
+	int is_scope = t->span[i - 1].is_scope;
+	unsigned to = i - 1;
+
+	for (unsigned from = i; from < t->n; from++)
+		if (!is_scope || !t->span[from].is_scope)
+			t->span[to++] = t->span[from];
+	t->n = to;
+}
+
+static struct folded_thread *folded_thread(struct folded *f, const struct ktr_reader_thread *thread)
+{
+	if (ktr__room(&f->thread, &f->n_threads, thread->id, sizeof(*f->thread)) != 0)
+		return NULL;
+	if (f->thread[thread->id] == NULL)
+		f->thread[thread->id] = calloc(1, sizeof(struct folded_thread));
+	return f->thread[thread->id];
+}
+
+/* A span that another thread of the process began. */
+static int folded_stop_elsewhere(struct ktr__export *e, const struct ktr_event *event, uint64_t id)
+{
+	struct folded *f = e->data;
+
+	for (uint32_t k = 0; k < f->n_threads; k++) {
+		struct folded_thread *t = f->thread[k];
+		unsigned i = t != NULL ? folded_find(t, id) : 0;
+		int rc;
+
+		if (i == 0)
+			continue;
+		rc = folded_settle(f, t, ktr_reader_thread(e->reader, k), event->time_ns);
+		folded_take(t, i);
+		return rc;
+	}
+	return 0;
+}
+
+static void folded_start(struct folded *f, struct folded_thread *t, const struct ktr_event *event, uint64_t id)
+{
+	struct folded_span *span = &t->span[t->n];
+	struct ktr_event_bytes name;
+	char number[24];
+
+	if (t->n == FOLDED_DEPTH) {
+		f->n_too_deep++;
+		return;
+	}
+	name = ktr__export_name(event, number);
+	span->id = id;
+	span->is_scope = event->site->ident != NULL;
+	ktr__label_clean(span->name, sizeof(span->name), name.bytes, name.n_bytes);
+	t->n++;
+}
+
 static int folded_span(struct ktr__export *e, const struct ktr_event *event)
 {
 	struct folded *f = e->data;
-	uint64_t key = event->arg[event->site->value_arg];
-	struct folded_thread *t;
-	struct ktr_event_bytes name;
-	char number[24];
+	struct folded_thread *t = folded_thread(f, event->thread);
+	int is_start = event->site->kind == KTR_KIND_START;
+	uint64_t id = folded_id(event);
 	unsigned i;
 	int rc;
 
-	if (ktr__room(&f->thread, &f->n_threads, event->thread->id, sizeof(*f->thread)) != 0)
-		return -ENOMEM;
-	if (f->thread[event->thread->id] == NULL)
-		f->thread[event->thread->id] = calloc(1, sizeof(*t));
-	t = f->thread[event->thread->id];
 	if (t == NULL)
 		return -ENOMEM;
 	rc = folded_settle(f, t, event->thread, event->time_ns);
-	for (i = t->n; i > 0 && t->span[i - 1].key != key;)
-		i--;
-	if (event->site->kind == KTR_KIND_STOP && i > 0) {
-		memmove(&t->span[i - 1], &t->span[i], (t->n - i) * sizeof(t->span[0]));
-		t->n--;
-	} else if (event->site->kind == KTR_KIND_START && t->n < FOLDED_DEPTH) {
-		name = ktr__export_name(event, number);
-		t->span[t->n].key = key;
-		ktr__label_clean(t->span[t->n].name, sizeof(t->span[0].name), name.bytes,
-				 name.n_bytes);
-		t->n++;
-	}
-	return rc;
+	if (rc != 0)
+		return rc;
+	i = folded_find(t, id);
+	if (i > 0 && (!is_start || event->site->ident != NULL))
+		folded_take(t, i);
+	else if (!is_start)
+		return folded_stop_elsewhere(e, event, id);
+	if (is_start)
+		folded_start(f, t, event, id);
+	return 0;
 }
 
 static int folded_event(struct ktr__export *e, const struct ktr_event *event)
@@ -220,6 +293,9 @@ static int folded_end(struct ktr__export *e)
 		snprintf(e->note, sizeof(e->note),
 			 "%" PRIu64 " samples were left out: more than %u different stacks",
 			 f->n_left_out, FOLDED_LINES);
+	else if (f->n_too_deep > 0)
+		snprintf(e->note, sizeof(e->note), "%" PRIu64 " spans were left out: more than %u within each other",
+			 f->n_too_deep, FOLDED_DEPTH);
 	return rc;
 }
 

@@ -12,7 +12,8 @@
 	KTR_THREAD_BITS /* a span's event is the number of its flow, and its thread below */
 
 struct slices_scope {
-	uint64_t key;
+	uint64_t key; /* a place on the stack: one scope at a time can have it */
+	const char *name;
 	uint64_t from_ns;
 	void *kept;
 };
@@ -155,39 +156,58 @@ static int slices_mark(struct ktr__slices *slices, const struct ktr__slice_track
 
 /* ---- scopes: slices of threads ---- */
 
-static int slices_scope_start(struct ktr__slices *slices, struct ktr__slices_thread *thread,
-			      uint64_t ns, const struct ktr_event *event)
+/* The open scope of this key, counted from 1; 0: there is none. */
+static uint32_t slices_scope_find(const struct ktr__slices_thread *thread, uint64_t key)
 {
-	struct slices_scope *scope;
-
-	if (thread->n_scopes == KTR__LANES_MAX)
-		return 0;
-	if (ktr__room(&thread->scope, &thread->scope_room, thread->n_scopes, sizeof(*scope)) != 0)
-		return -ENOMEM;
-	scope = &thread->scope[thread->n_scopes++];
-	scope->key = event->arg[event->site->value_arg];
-	scope->from_ns = ns;
-	return slices_begin(slices, thread->track, ns, event, 0, &scope->kept);
-}
-
-/* Scopes within the one that ends have lost their STOP. */
-static int slices_scope_stop(struct ktr__slices *slices, struct ktr__slices_thread *thread,
-			     uint64_t ns, const struct ktr_event *event)
-{
-	uint64_t key = event->arg[event->site->value_arg];
 	uint32_t i = thread->n_scopes;
-	int rc = 0;
 
 	while (i > 0 && thread->scope[i - 1].key != key)
 		i--;
+	return i;
+}
+
+/* Ends a scope, counted from 1, and those within it, which have lost their STOP. */
+static int slices_scope_end(struct ktr__slices *slices, struct ktr__slices_thread *thread, uint32_t i,
+			    uint64_t ns, enum ktr__slice_end how)
+{
+	int rc = 0;
+
 	while (i > 0 && thread->n_scopes >= i && rc == 0) {
 		struct slices_scope *scope = &thread->scope[--thread->n_scopes];
 
 		rc = slices_finish(slices, thread->track, scope->from_ns, ns,
-				   scope->key == key ? KTR__SLICE_ENDED : KTR__SLICE_REPLACED,
-				   scope->kept);
+				   thread->n_scopes + 1 == i ? how : KTR__SLICE_REPLACED, scope->kept);
 	}
 	return rc;
+}
+
+/* Where the key is open still, the STOP of that scope is missing. */
+static int slices_scope_start(struct ktr__slices *slices, struct ktr__slices_thread *thread,
+			      uint64_t ns, const struct ktr_event *event)
+{
+	uint64_t key = event->arg[event->site->value_arg];
+	struct slices_scope *scope;
+	int rc = slices_scope_end(slices, thread, slices_scope_find(thread, key), ns, KTR__SLICE_REPLACED);
+
+	if (rc != 0 || thread->n_scopes == KTR__LANES_MAX)
+		return rc;
+	if (ktr__room(&thread->scope, &thread->scope_room, thread->n_scopes, sizeof(*scope)) != 0)
+		return -ENOMEM;
+	scope = &thread->scope[thread->n_scopes++];
+	scope->key = key;
+	scope->name = event->site->ident;
+	scope->from_ns = ns;
+	return slices_begin(slices, thread->track, ns, event, 0, &scope->kept);
+}
+
+/* Where another scope has the key, its own START is missing. */
+static int slices_scope_stop(struct ktr__slices *slices, struct ktr__slices_thread *thread,
+			     uint64_t ns, const struct ktr_event *event)
+{
+	uint32_t i = slices_scope_find(thread, event->arg[event->site->value_arg]);
+	int same = i > 0 && strcmp(thread->scope[i - 1].name, event->site->ident) == 0;
+
+	return slices_scope_end(slices, thread, i, ns, same ? KTR__SLICE_ENDED : KTR__SLICE_REPLACED);
 }
 
 /* ---- rows ---- */

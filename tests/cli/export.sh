@@ -58,6 +58,64 @@ for format in perfetto chrome schedgraph csv tracedat parquet; do
 	"$ktr" export $format plain.out -o file && python3 "$top/tests/page/exports.py" $format file told >log 2>&1 ||
 		fail "$format of plain points: $(tail -n 1 log)"
 done
+# Scopes that are left by longjmp end where the next one begins on the same place of the stack; spans end by what the
+# user calls them, on whatever thread.
+cat >left.c <<'END'
+#include <ktr.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <unistd.h>
+static jmp_buf back;
+static __attribute__((noinline)) void scope(int i)
+{
+	KTR_SCOPE(KTR_GEN, "scope", "i:%d", i);
+	if (i < 300)
+		longjmp(back, 1);
+	__asm__ volatile("" : : : "memory");
+}
+static void *stop(void *unused)
+{
+	KTR_STOP0(KTR_NET, "request", "one", 7);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	for (volatile int i = 0; i < 310; i++)
+		if (!setjmp(back))
+			scope(i);
+	KTR_START0(KTR_NET, "request", "one", 7);
+	pthread_create(&thread, NULL, stop, NULL);
+	pthread_join(thread, NULL);
+	usleep(100000);
+	KTR_START0(KTR_NET, "disk", "io", 1);
+	KTR_START0(KTR_NET, "cpu", "calc", 1);
+	KTR_STOP0(KTR_NET, "disk", "io", 1);
+	usleep(100000);
+	KTR_STOP0(KTR_NET, "cpu", "calc", 1);
+	return 0;
+}
+END
+(cd "$top" && ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/left.c" -o "$dir/left" "$O/lib/libktr.a" -lurcu-bp -lpthread) || exit 1
+"$ktr" run -o left.out -m all ./left >log 2>&1 && "$ktr" json left.out >told || fail "left: $(cat log)"
+for format in perfetto chrome; do
+	"$ktr" export $format left.out -o file && python3 "$top/tests/page/exports.py" $format file told >log 2>&1 ||
+		fail "$format of scopes that were left: $(tail -n 1 log)"
+done
+python3 - file <<'END' || fail 'chrome: scopes that were left'
+import json, sys
+slices = [e for e in json.load(open(sys.argv[1])) if e.get('name') == 'scope' and e['ph'] == 'X']
+slices.sort(key=lambda e: e['ts'])
+assert len(slices) == 310, len(slices)
+for a, b in zip(slices, slices[1:]):
+    assert a['ts'] + a['dur'] <= b['ts'] + 0.001, (a, b)
+END
+"$ktr" export folded left.out -o file 2>err || fail "folded: $(cat err)"
+is 'stacks of scopes' "$(grep -c ';scope;' file)" 0
+# The second tenth of a second is that of cpu, the first nobody's.
+awk '{ n[$1] += $NF } END { exit !(n["left;left;request"] < 1e8 && n["left;left;disk"] + n["left;left;disk;cpu"] < 1e8 &&
+	n["left;left;cpu"] >= 1e8) }' file || fail "folded: $(cat file)"
 "$ktr" export folded plain.out -o file 2>err || fail "folded of plain points"
 grep -q 'neither stacks' err || fail "$(cat err)"
 exit $failed
