@@ -47,6 +47,8 @@ struct merge_source {
 	struct weaver_place place;
 	int what; /* of what was read last */
 	struct ktr_event event;
+	struct ktr_loss *loss; /* owned; losses before it that are not written yet: [next_loss, n_losses) */
+	size_t next_loss, n_losses, loss_room;
 };
 
 struct merge {
@@ -66,14 +68,13 @@ static int merge_shift(struct merge *merge, const char *value)
 	char *colon;
 	unsigned long number = strtoul(value, &colon, 10);
 	int is_negative = colon[0] == ':' && colon[1] == '-';
-	struct ktr_error err = KTR_ERROR_NONE;
 	uint64_t ns;
 
 	if (*colon != ':' || !number || number > 1000)
 		return usage_error(merge->command, "--shift is N:TIME, as 2:1.5ms, not \"%s\"",
 				   value);
 	colon += 1 + (colon[1] == '-' || colon[1] == '+');
-	if (ktr__parse_duration(colon, &ns, &err) || ns > INT64_MAX)
+	if (option_duration(colon, &ns) || ns > INT64_MAX)
 		return usage_error(merge->command, "--shift: \"%s\" is no time", colon);
 	if (number > (unsigned long)merge->n)
 		return usage_error(merge->command, "--shift: there are %d traces", merge->n);
@@ -141,6 +142,20 @@ static void merge_place(struct merge *merge)
 	}
 }
 
+/* Is no time of a source moved below zero of the clock? 0 or 2 after a complaint. */
+static int merge_check(const struct merge *merge)
+{
+	for (int i = 0; i < merge->n; i++) {
+		const struct merge_source *source = &merge->source[i];
+		uint64_t first_ns = source->info->first_ns;
+
+		if (source->place.shift_ns < 0 && first_ns < -(uint64_t)source->place.shift_ns)
+			return usage_error(merge->command, "%s: cannot be moved to before its clock began, %.9f s before it",
+					   source->path, (double)first_ns / 1e9);
+	}
+	return 0;
+}
+
 /* Says how each source is placed against the first one. */
 static void merge_say(const struct merge *merge)
 {
@@ -163,12 +178,57 @@ static void merge_say(const struct merge *merge)
 	}
 }
 
-/* Reads on to the next event; losses on the way are written. 0 or -errno. */
-static int merge_next(struct merge *merge, int i)
+/* The main thread of a process; NULL: the source has none. */
+static const struct ktr_reader_thread *merge_process(const struct merge_source *source, uint32_t pid)
 {
-	struct merge_source *source = &merge->source[i];
+	for (uint32_t id = 1; id < ktr_reader_n_threads(source->reader); id++) {
+		const struct ktr_reader_thread *thread = ktr_reader_thread(source->reader, id);
+
+		if (thread && thread->pid == pid && thread->tid == pid)
+			return thread;
+	}
+	return NULL;
+}
+
+/* Spans and states are told apart by process ids: says where two processes have one. */
+static void merge_say_pids(const struct merge *merge, int i, int k)
+{
+	const struct merge_source *one = &merge->source[i], *other = &merge->source[k];
+
+	for (uint32_t id = 1; id < ktr_reader_n_threads(one->reader); id++) {
+		const struct ktr_reader_thread *a = ktr_reader_thread(one->reader, id), *b;
+
+		b = a && a->tid == a->pid ? merge_process(other, a->pid) : NULL;
+		if (!b || (merge_same_boot(one->info, other->info) && a->start_ns == b->start_ns))
+			continue;
+		fprintf(stderr, "%s: %s and %s have a process %u each: their spans and states are taken for those of one\n",
+			merge->command, one->path, other->path, a->pid);
+		return;
+	}
+}
+
+static int merge_keep_loss(struct merge_source *source, const struct ktr_loss *loss)
+{
+	size_t room = source->loss_room ? 2 * source->loss_room : 16;
+	struct ktr_loss *grown;
+
+	if (source->n_losses == source->loss_room) {
+		grown = realloc(source->loss, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		source->loss = grown;
+		source->loss_room = room;
+	}
+	source->loss[source->n_losses++] = *loss;
+	return 0;
+}
+
+/* Reads on to the next event, and keeps the losses on the way. 0 or -errno. */
+static int merge_next(struct merge *merge, struct merge_source *source)
+{
 	int rc = 0;
 
+	source->next_loss = source->n_losses = 0;
 	while (!rc) {
 		source->what = ktr_reader_next(source->reader, &source->event);
 		if (source->what < 0) {
@@ -179,7 +239,7 @@ static int merge_next(struct merge *merge, int i)
 		if (source->what == KTR_READ_EVENT || source->what == KTR_READ_END)
 			return 0;
 		if (source->what == KTR_READ_LOSS) {
-			rc = weaver_loss(merge->weaver, i, ktr_reader_loss(source->reader));
+			rc = merge_keep_loss(source, ktr_reader_loss(source->reader));
 		} else {
 			merge->damaged |= ktr_reader_note(source->reader)->damaged;
 			fprintf(stderr, "%s: %s\n", merge->command,
@@ -189,17 +249,29 @@ static int merge_next(struct merge *merge, int i)
 	return rc;
 }
 
-/* The source whose event is the earliest, or -1. */
+/* When the source goes on, on the clock of the merged trace: a loss does where it begins. 0: at its end. */
+static int merge_when(const struct merge_source *source, uint64_t *ns)
+{
+	const struct ktr_loss *loss = &source->loss[source->next_loss];
+
+	if (source->next_loss < source->n_losses)
+		*ns = loss->from_ns ? loss->from_ns : loss->to_ns ? loss->to_ns : source->info->last_ns;
+	else if (source->what == KTR_READ_EVENT)
+		*ns = source->event.time_ns;
+	else
+		return 0;
+	*ns += (uint64_t)source->place.shift_ns;
+	return 1;
+}
+
+/* The source that goes on first, or -1. */
 static int merge_first(const struct merge *merge)
 {
-	uint64_t least = 0;
+	uint64_t least = 0, ns;
 	int first = -1;
 
 	for (int i = 0; i < merge->n; i++) {
-		const struct merge_source *source = &merge->source[i];
-		uint64_t ns = source->event.time_ns + (uint64_t)source->place.shift_ns;
-
-		if (source->what != KTR_READ_EVENT || (first >= 0 && ns >= least))
+		if (!merge_when(&merge->source[i], &ns) || (first >= 0 && ns >= least))
 			continue;
 		first = i;
 		least = ns;
@@ -212,11 +284,17 @@ static int merge_walk(struct merge *merge)
 	int rc = 0, at;
 
 	for (int i = 0; i < merge->n && !rc; i++)
-		rc = merge_next(merge, i);
+		rc = merge_next(merge, &merge->source[i]);
 	while (!rc && (at = merge_first(merge)) >= 0) {
-		rc = weaver_event(merge->weaver, at, &merge->source[at].event);
+		struct merge_source *source = &merge->source[at];
+
+		if (source->next_loss < source->n_losses) {
+			rc = weaver_loss(merge->weaver, at, &source->loss[source->next_loss++]);
+			continue;
+		}
+		rc = weaver_event(merge->weaver, at, &source->event);
 		if (!rc)
-			rc = merge_next(merge, at);
+			rc = merge_next(merge, source);
 	}
 	return rc;
 }
@@ -287,11 +365,19 @@ static int cmd_merge(int argc, char **argv)
 		rc = merge_open(&merge);
 	if (!rc) {
 		merge_place(&merge);
+		rc = merge_check(&merge);
+	}
+	if (!rc) {
 		merge_say(&merge);
+		for (int i = 0; i < merge.n; i++)
+			for (int k = 0; k < i; k++)
+				merge_say_pids(&merge, k, i);
 		rc = merge_run(&merge);
 	}
-	for (int i = 0; i < merge.n; i++)
+	for (int i = 0; i < merge.n; i++) {
 		ktr_reader_close(merge.source[i].reader);
+		free(merge.source[i].loss);
+	}
 	free(merge.source);
 	return rc;
 }

@@ -91,7 +91,6 @@ static const struct options record_options = {
 /* One option. 0 or an exit status. */
 static int record_option(const char *command, int id, const char *value, struct ktr__attach *attach)
 {
-	struct ktr_error err = KTR_ERROR_NONE;
 	uint64_t number = 0;
 	int rc = 0;
 
@@ -100,7 +99,7 @@ static int record_option(const char *command, int id, const char *value, struct 
 		attach->trace = value;
 		return 0;
 	case 't':
-		if (ktr__parse_duration(value, &attach->for_ns, &err) || !attach->for_ns)
+		if (option_duration(value, &attach->for_ns) || !attach->for_ns)
 			return usage_error(command, "-t %s: not a duration such as 10s or 500ms",
 					   value);
 		return 0;

@@ -61,6 +61,7 @@ struct run {
 	const char *probes; /* as debug.ktr.probes takes them */
 	int kernel; /* what the kernel tells of its threads, too */
 	const char *rotate[3]; /* --size, --every, --keep */
+	char every[32];
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
 	struct stat before;  /* of what lay there, zero if nothing did */
@@ -485,9 +486,14 @@ static int run_option(struct run *run, int id, const char *value)
 		return option_number(run->command, "--after", value, 0, 1ull << 40, &number);
 	default:
 		rc = option_rotate(run->command, id, value, &number);
-		if (!rc)
-			run->rotate[id - OPTION_SIZE] = value;
-		return rc;
+		if (rc)
+			return rc;
+		run->rotate[id - OPTION_SIZE] = value;
+		if (id == OPTION_EVERY) { /* the setting takes a number alone for nanoseconds */
+			snprintf(run->every, sizeof(run->every), "%lluns", (unsigned long long)number);
+			run->rotate[id - OPTION_SIZE] = run->every;
+		}
+		return 0;
 	}
 }
 

@@ -9,6 +9,7 @@
 
 #include "conf/value.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,13 +210,25 @@ int option_number(const char *command, const char *what, const char *value, uint
 	return 0;
 }
 
+int option_duration(const char *value, uint64_t *ns)
+{
+	char seconds[64];
+	size_t n = strlen(value);
+
+	if (n == 0 || value[n - 1] < '0' || value[n - 1] > '9')
+		return ktr__parse_duration(value, ns, NULL);
+	if ((size_t)snprintf(seconds, sizeof(seconds), "%ss", value) >= sizeof(seconds))
+		return -EINVAL;
+	return ktr__parse_duration(seconds, ns, NULL);
+}
+
 int option_rotate(const char *command, int id, const char *value, uint64_t *number)
 {
 	if (id == OPTION_KEEP)
 		return option_number(command, "--keep", value, 0, 1000000, number);
 	if (id == OPTION_SIZE)
 		return option_number(command, "--size", value, 0, INT64_MAX, number);
-	if (ktr__parse_duration(value, number, NULL))
+	if (option_duration(value, number))
 		return usage_error(command, "--every %s: not a duration such as 10min or 1h", value);
 	return 0;
 }

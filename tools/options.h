@@ -90,6 +90,9 @@ int fail_with(const char *command, const struct ktr_error *err);
 int option_number(const char *command, const char *what, const char *value, uint64_t min,
 		  uint64_t max, uint64_t *number);
 
+/* A time: 1.5s, 20ms, 10min; without a unit, seconds. 0 or -errno. */
+int option_duration(const char *value, uint64_t *ns);
+
 /* The value of an option of OPTIONS_ROTATE. 0 or 2, with a complaint. */
 int option_rotate(const char *command, int id, const char *value, uint64_t *number);
 

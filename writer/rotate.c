@@ -64,7 +64,7 @@ int ktr__rotate_due(const struct ktr__drain *drain, uint64_t now)
 		return 0;
 	return (plan->max_bytes && plan->n_keep && drain->trace.bytes >= plan->max_bytes &&
 		drain->trace.bytes - drain->begun_bytes >= plan->max_bytes / 2) ||
-	       (plan->max_ns && now - drain->begun_ns >= plan->max_ns);
+	       (plan->max_ns && now > drain->begun_ns && now - drain->begun_ns >= plan->max_ns);
 }
 
 /* The trace cannot be moved: it is gone on with, and the next reason is waited for. */

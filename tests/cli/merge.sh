@@ -103,6 +103,20 @@ agree worlds
 
 "$ktr" merge one 2>/dev/null
 [ $? -eq 2 ] || fail "one trace alone"
+"$ktr" merge -o shifted --shift 2:2 one two 2>err || fail "merge --shift: $(cat err)"
+grep -q 'moved by 2.0' err || fail "a shift without a unit is in seconds: $(cat err)"
+"$ktr" merge --shift 2:-1000000h one two 2>err
+[ $? -eq 2 ] && grep -q 'two: cannot be moved' err || fail "a shift to before the clock began: $(cat err)"
+# Losses of one program do not go into the time of another, which had none.
+KTR_MASK=all KTR_FILE=before ./events 10 || fail "the program failed"
+KTR_MASK=all KTR_FILE=behind KTR_ENTRIES=256 ./events 2000 || fail "the program failed"
+"$ktr" merge -o both before behind 2>err || fail "merge: $(cat err)"
+"$ktr" json both | python3 -c '
+import json, sys
+begin = int(sys.argv[1])
+losses = [e for e in map(json.loads, sys.stdin) if e["type"] == "loss"]
+assert losses and all(e["to_ns"] is None or e["to_ns"] > begin for e in losses), losses' "$("$ktr" json --events behind |
+	head -n 1 | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')" || fail "losses moved into another program's time"
 "$ktr" merge --shift 9:1s one two 2>/dev/null
 [ $? -eq 2 ] || fail "a shift of nothing"
 "$ktr" merge one nothing 2>/dev/null

@@ -40,6 +40,13 @@ grep -q 'older part' err || fail "run does not tell of older parts: $(cat err)"
 whole sized 50000
 [ -n "$(find sized* -type d ! -perm 700 -o -type f ! -perm 600)" ] && fail "modes: $(ls -lR sized)"
 
+# By time, in seconds without a unit: not before it is over.
+for every in 3600 1h; do
+	KTR_MASK=gen "$ktr" run --every $every -o "timed.$every" ./steady 2000 2>err || fail "run --every: $(cat err)"
+	whole "timed.$every" 2000
+	[ ! -e "timed.$every.1" ] || fail "--every $every: rotated"
+done
+
 # The same name again: nothing of the first run goes, and two are kept of the second.
 ls -d sized.[0-9]* | wc -l >first
 KTR_MASK=gen "$ktr" run -e 64K --size 100K --keep 2 -o sized ./steady 50000 2>err || fail "run: $(cat err)"
