@@ -235,14 +235,20 @@ static size_t fsck_pieces(struct ktr__fsck *fsck, const struct ktr__tsdl *tsdl)
 static unsigned fsck_undescribed(const struct ktr__tsdl *tsdl, size_t n_bytes,
 				 const struct ktr__source *source)
 {
-	const struct ktr__tsdl whole = { tsdl->text, n_bytes < tsdl->n ? n_bytes : tsdl->n };
+	size_t n_kept = n_bytes < tsdl->n ? n_bytes : tsdl->n;
+	/* A copy, which ends where the metadata will: a site may seem to go on in what is cut off. */
+	const struct ktr__tsdl kept = { calloc(n_kept + 1, 1), n_kept };
 	struct ktr__tables told;
 	unsigned n = 0;
 
-	if (ktr__tables_init(&told) || ktr__tsdl_sites(&whole, &told) < 0) {
+	if (kept.text)
+		memcpy(kept.text, tsdl->text, n_kept);
+	if (ktr__tables_init(&told) || !kept.text || ktr__tsdl_sites(&kept, &told) < 0) {
 		ktr__tables_free(&told);
+		free(kept.text);
 		return 0;
 	}
+	free(kept.text);
 	for (uint32_t id = 1; id < source->tables.n_sites; id++)
 		n += source->tables.site[id] && (id >= told.n_sites || !told.site[id]);
 	ktr__tables_free(&told);

@@ -93,8 +93,11 @@ agree "$dir/good"
 big=$(ls -S "$dir"/good/cpu_? "$dir"/good/ring_? 2>/dev/null | head -n 1)
 big=${big##*/}
 n=$(stat -c %s "$dir/good/$big")
-spoil() { # file offset
-	printf '\125' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+spoil() { # file offset: another byte than there is
+	case $(od -An -tu1 -j "$2" -N 1 "$1") in
+	*" 85") printf '\252' ;;
+	*) printf '\125' ;;
+	esac | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 }
 for at in 40 250 $((n / 2)) $((n - 30)); do
 	rm -rf "$dir/bad"
