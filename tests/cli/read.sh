@@ -6,10 +6,13 @@
 
 cat >"$dir/program.c" <<'END'
 #include <ktr.h>
+#include <unistd.h>
 int main(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		KTR_START0(KTR_VFS, "file", i % 2 ? "odd" : "even", i);
+		if (i == 500)
+			usleep(1000); /* the clock may not have moved on otherwise */
 		CTR2(KTR_NET, "got %d of %s", i, "a\tname\033[31m\xff");
 		KTR_COUNTER0(KTR_GEN, "queue", "depth", i);
 		KTR_STOP0(KTR_VFS, "file", i % 2 ? "odd" : "even", i);
