@@ -326,6 +326,18 @@ static void ring_advance(const struct ring_pass *pass, struct ktr__ring_cursor *
 	cursor->clean_to = end;
 }
 
+/* Where as many slots as the batch has lie behind it that are to be read too; not where the producer writes. */
+static const struct ktr_entry *ring_ahead(const struct ring_pass *pass, uint64_t stop)
+{
+	uint64_t n = pass->end - pass->good;
+	const char *base = pass->source->base;
+
+	if (!base || !n || pass->end + n > ring_min(pass->head, stop))
+		return NULL;
+	base += pass->offset + (pass->end & (pass->size - 1)) * KTR_ENTRY_BYTES;
+	return (const struct ktr_entry *)(const void *)base;
+}
+
 static int ring_attempt(struct ring_pass *pass, struct ktr__ring_cursor *cursor, uint64_t stop,
 			uint32_t max, unsigned try, struct ktr__ring_batch *batch)
 {
@@ -349,6 +361,7 @@ static int ring_attempt(struct ring_pass *pass, struct ktr__ring_cursor *cursor,
 	batch->n = (uint32_t)(pass->end - pass->good);
 	batch->entry = batch->n ? ring_at(pass, pass->good) : pass->slot;
 	batch->head = pass->after.head >> 1;
+	batch->ahead = ring_ahead(pass, stop);
 	batch->more = pass->end < ring_min(pass->head, stop);
 	return moved.next != start;
 }

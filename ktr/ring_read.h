@@ -53,6 +53,7 @@ struct ktr__ring_batch {
 	uint64_t lost;	  /* [events] overwritten, left by a resize or leapt over, just before first: exact */
 	uint64_t cleared; /* [events] taken away by debug.ktr.clear instead, just before first */
 	uint64_t head;	  /* [slots] the ring's head after the copy */
+	const struct ktr_entry *ahead; /* where the next n slots lie, for a prefetch and no more; or NULL */
 	uint32_t damaged; /* 1: counters contradict each other; lost is then an upper bound */
 };
 

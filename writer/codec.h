@@ -89,6 +89,7 @@ struct ktr__pack {
 	uint64_t first_ns; /* of the first event packed */
 	uint64_t limit_ticks; /* later times than this are taken for this */
 	struct ktr_trace_clock clock;
+	const struct ktr_entry *ahead; /* what comes after the run, or NULL: fetched into the cache meanwhile */
 	const struct ktr__program *programs; /* by site */
 	const uint32_t *words;		     /* by thread row; 0: unknown, as words[0] always is */
 	uint32_t n_programs;

@@ -163,6 +163,7 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 			fill_open(fill, batch->first + at);
 		}
 		fill->pack.limit_ticks = now;
+		fill->pack.ahead = batch->ahead ? batch->ahead + at : NULL;
 		at += ktr__pack_run(&fill->pack, batch->entry + at, batch->n - at);
 		if (fill->pack.why == KTR_PACK_UNKNOWN)
 			fill_unknown(fill, batch->entry + at);

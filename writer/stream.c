@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 #define STREAM_PAGE  4096u /* [bytes] a write within one appears as a whole */
-#define STREAM_FORGET (32u << 20)	     /* [bytes] each time a stream has grown by so much, */
-#define STREAM_CACHED (2ull * STREAM_FORGET) /* what is further from its end is let go, */
-#define STREAM_LETS   (3ull * STREAM_FORGET) /* and once more what was not written back the last times */
+#define STREAM_FORGET (8u << 20)   /* [bytes] each time a stream has grown by so much, */
+#define STREAM_CACHED (64ull << 20) /* what is further from its end is let go, */
+#define STREAM_LETS   (96ull << 20) /* and once more what was not written back the last times */
 #define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
 
 static const char *const stream_sidecars[KTR_SIDECARS] = {
@@ -478,7 +478,8 @@ static int stream_cover(struct ktr__trace *trace, const struct ktr__file *file, 
 /*
  * A trace that is written faster than it is read would take the memory of the host's own files, and each page of it
  * memory that was not in use: where that must come from a hypervisor, most of the writer's time. So the end of each
- * stream stays in memory, and what lies further back is written and freed, to be used for what comes.
+ * stream stays in memory, and what lies further back is written and freed, to be used for what comes. In small
+ * steps: finding room on the disk for 32 MiB kept the next write waiting for 10 to 20 ms on ext4, for 8 MiB for 5.
  */
 static void stream_forget(const struct ktr__trace *trace, const struct ktr__file *file)
 {
