@@ -7,6 +7,7 @@
  */
 #include "analyze/pairs.h"
 #include "analyze/pattern.h"
+#include "analyze/tables.h"
 
 #include <ktr/conf.h>
 
@@ -209,6 +210,7 @@ static struct ktr__span pairs_describe(const struct ktr__pairs *pairs, unsigned 
 	struct ktr__span span = {
 		.kind = KTR_KIND_START,
 		.pid = event->thread->pid,
+		.process_key = ktr__tables_process_key(event->thread),
 		.group = pairs->name[i],
 		.ident = { "", 0, 0, 0 },
 		.state = { "", 0, 0, 0 },

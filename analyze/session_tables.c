@@ -52,18 +52,22 @@ static int session_thread(struct ktr__session_feed *o, uint32_t id)
 	char process[sizeof(((struct ktr_proc_row *)0)->name) + 1] = "";
 	struct ktr_thread_row row;
 	struct ktr_proc_row proc;
+	uint64_t key = 0;
 	int rc = ktr__map_thread(&o->map, id, &row);
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
 	memcpy(name, row.name, sizeof(row.name));
-	if (ktr__map_proc(&o->map, row.proc, &proc) == 0)
+	if (ktr__map_proc(&o->map, row.proc, &proc) == 0) {
 		memcpy(process, proc.name, sizeof(proc.name));
+		key = ktr__process_key(proc.pid, proc.pid_ns, proc.start_time);
+	}
 	return ktr__tables_thread(&o->source->tables, id,
 				  &(struct ktr__thread_text){
 					  .tid = row.tid,
 					  .pid = row.pid,
 					  .proc = row.proc,
+					  .process_key = key,
 					  .name = name,
 					  .process = process,
 					  .start_ns = row.start_ns,

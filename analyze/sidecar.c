@@ -15,9 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What procs.jsonl says, for the threads: row to name. */
+/* What procs.jsonl says, for the threads, by row; a row that is not there has no name. */
+struct sidecar_proc {
+	const char *name;
+	uint64_t key;
+};
+
 struct sidecar_procs {
-	const char **name;
+	struct sidecar_proc *row; /* owned */
 	uint32_t n;
 };
 
@@ -139,32 +144,39 @@ static int sidecar_site(struct sidecar *s, const json_t *row)
 static int sidecar_proc(struct sidecar *s, const json_t *row)
 {
 	uint32_t id = sidecar_u32(row, "proc");
-	const char **grown;
+	uint64_t key = sidecar_u64(row, "key"); /* of a trace that was made of others */
+	struct sidecar_proc *grown;
 
 	if (id >= KTR__THREADS_MAX)
 		return -EINVAL;
 	if (id >= s->procs.n) {
-		grown = realloc(s->procs.name, (size_t)(id * 2 + 1) * sizeof(*grown));
+		grown = realloc(s->procs.row, (size_t)(id * 2 + 1) * sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
 		memset(grown + s->procs.n, 0, (size_t)(id * 2 + 1 - s->procs.n) * sizeof(*grown));
-		s->procs.name = grown;
+		s->procs.row = grown;
 		s->procs.n = id * 2 + 1;
 	}
-	s->procs.name[id] = sidecar_text(s, row, "name");
-	return s->procs.name[id] ? 0 : -ENOMEM;
+	if (!key)
+		key = ktr__process_key(sidecar_u32(row, "pid"), sidecar_u64(row, "pid_ns"),
+				       sidecar_u64(row, "start_time"));
+	s->procs.row[id] = (struct sidecar_proc){ sidecar_text(s, row, "name"), key };
+	return s->procs.row[id].name ? 0 : -ENOMEM;
 }
 
 static int sidecar_thread(struct sidecar *s, const json_t *row)
 {
+	static const struct sidecar_proc none = { "", 0 };
 	uint32_t proc = sidecar_u32(row, "proc");
+	const struct sidecar_proc *its = proc < s->procs.n && s->procs.row[proc].name ? &s->procs.row[proc] : &none;
 	struct ktr__thread_text text = {
 		.tid = sidecar_u32(row, "tid"),
 		.pid = sidecar_u32(row, "pid"),
 		.word = sidecar_u32(row, "word"),
 		.proc = proc,
+		.process_key = its->key,
 		.name = sidecar_text(s, row, "name"),
-		.process = proc < s->procs.n && s->procs.name[proc] ? s->procs.name[proc] : "",
+		.process = its->name,
 		.start_ns = sidecar_u64(row, "start_ns"),
 		.exit_ns = sidecar_u64(row, "exit_ns"),
 	};
@@ -253,7 +265,7 @@ int ktr__sidecar_tables(struct ktr__lines *lines)
 		rc = sidecar_read(&s, lines, KTR_SIDECAR_THREADS, sidecar_thread);
 	if (!rc)
 		rc = sidecar_read(&s, lines, KTR_SIDECAR_MODULES, sidecar_module);
-	free(s.procs.name);
+	free(s.procs.row);
 	return rc;
 }
 

@@ -11,6 +11,7 @@
  * first event behind its beginning, and a record remembers the count at its own beginning.
  */
 #include "analyze/spans.h"
+#include "analyze/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ static struct ktr__span spans_describe(const struct ktr_event *event)
 	struct ktr__span span = {
 		.kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START,
 		.pid = event->thread->pid,
+		.process_key = ktr__tables_process_key(event->thread),
 		.group = site->group,
 		.from_ns = event->time_ns,
 		.site = site,
@@ -107,7 +109,7 @@ static struct ktr__span spans_describe(const struct ktr_event *event)
 
 static uint64_t spans_hash(const struct ktr__span *span, int scope)
 {
-	uint64_t hash = spans_mix(span->pid, span->key ^ (uint64_t)span->kind << 60);
+	uint64_t hash = spans_mix(span->process_key, span->key ^ (uint64_t)span->kind << 60);
 
 	if (scope)
 		return hash;
@@ -123,7 +125,7 @@ static struct spans_open *spans_find(const struct ktr__spans *spans, const struc
 
 	for (; o; o = o->chain)
 		if (o->hash == hash && o->scope == scope && o->span.kind == span->kind &&
-		    o->span.pid == span->pid && o->span.key == span->key &&
+		    o->span.process_key == span->process_key && o->span.key == span->key &&
 		    o->span.pair == span->pair &&
 		    (scope || (strcmp(o->span.group, span->group) == 0 &&
 			       spans_same_bytes(&o->span.ident, &span->ident))))

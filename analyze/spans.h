@@ -28,6 +28,7 @@
 struct ktr__span {
 	enum ktr_event_kind kind; /* KTR_KIND_START or KTR_KIND_STATE */
 	uint32_t pid;
+	uint64_t process_key; /* ktr__tables_process_key() */
 	const char *group;
 	struct ktr_event_bytes ident; /* valid during the call that hands out the span */
 	struct ktr_event_bytes state; /* KTR_KIND_STATE; likewise */
@@ -60,8 +61,8 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event);
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
 
 /*
- * For a caller that says by itself what begins and ends: kind, pid, group, ident, key and pair tell
- * spans apart; from_ns is the moment, site, thread and cpu are those of its event. As above.
+ * For a caller that says by itself what begins and ends: kind, process_key, group, ident, key and pair
+ * tell spans apart; from_ns is the moment, site, thread and cpu are those of its event. As above.
  */
 int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span);
 int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span);

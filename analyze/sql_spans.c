@@ -68,7 +68,7 @@ static uint64_t sql_spans_mix(uint64_t id, const char *bytes, size_t n)
 /* Without an end, spans of one process, group, id and key differ by their depth. */
 static uint64_t sql_spans_id(uint64_t end_id, const struct ktr__span *span)
 {
-	uint64_t id = ktr__sql_mix(end_id, (uint64_t)span->kind << 32 | span->pid);
+	uint64_t id = ktr__sql_mix(end_id, (uint64_t)span->kind << 32 ^ span->process_key);
 
 	id = sql_spans_mix(id, span->group, strlen(span->group));
 	id = sql_spans_mix(id, span->ident.bytes, span->ident.n_bytes);

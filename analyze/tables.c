@@ -233,6 +233,19 @@ int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__
 	return rc;
 }
 
+/* Multiplies by the 64-bit golden ratio and folds. The highest bit keeps apart what is a pid and no more. */
+uint64_t ktr__process_key(uint32_t pid, uint64_t pid_ns, uint64_t start_time)
+{
+	const uint64_t word[] = { pid, pid_ns, start_time };
+	uint64_t key = 0;
+
+	for (unsigned i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
+		key = (key ^ word[i]) * 0x9e3779b97f4a7c15ull;
+		key ^= key >> 29;
+	}
+	return key | 1ull << 63;
+}
+
 int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr__thread_text *text)
 {
 	struct ktr__thread *row;
@@ -246,6 +259,7 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 		return -ENOMEM;
 	row->word = text->word;
 	row->proc = text->proc;
+	row->process_key = text->process_key ? text->process_key : text->pid;
 	row->thread.id = id;
 	row->thread.tid = text->tid;
 	row->thread.pid = text->pid;

@@ -25,6 +25,7 @@ struct ktr__thread {
 	struct ktr_reader_thread thread;
 	uint32_t word;
 	uint32_t proc;            /* row of its process; 0: unknown */
+	uint64_t process_key;     /* its process: see ktr__tables_process_key() */
 	struct ktr__thread *same; /* another one with this word, started before this one */
 };
 
@@ -75,6 +76,7 @@ struct ktr__thread_text {
 	uint32_t pid;
 	uint32_t word; /* 0: none */
 	uint32_t proc;
+	uint64_t process_key; /* 0: nothing but its pid is known */
 	const char *name;
 	const char *process;
 	uint64_t start_ns;
@@ -110,6 +112,18 @@ const struct ktr_reader_thread *ktr__tables_by_word(const struct ktr__tables *ta
  * that there is for rows, so that ids stay below n_threads; nobody when that is used up.
  */
 const struct ktr_reader_thread *ktr__tables_stranger(struct ktr__tables *tables, uint32_t word);
+
+/*
+ * What tells processes apart: several machines, pid namespaces, or a long time give one pid to several. One
+ * that has gone through exec(2) is the same.
+ */
+static inline uint64_t ktr__tables_process_key(const struct ktr_reader_thread *thread)
+{
+	return ((const struct ktr__thread *)(const void *)thread)->process_key;
+}
+
+/* The key of a process of one machine: start_time in clock ticks since boot. Never 0. */
+uint64_t ktr__process_key(uint32_t pid, uint64_t pid_ns, uint64_t start_time);
 
 /* The row of the process of a thread of these tables. */
 static inline uint32_t ktr__tables_proc(const struct ktr_reader_thread *thread)

@@ -8,6 +8,7 @@
  * group), as many as there may be, because groups are constants of the program.
  */
 #include "analyze/tally.h"
+#include "analyze/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 /* What identifies a row. */
 struct tally_key {
 	enum ktr_event_kind kind;
-	uint32_t pid;
+	uint64_t process_key;
+	const struct ktr_reader_thread *thread; /* tells what the process is called */
 	const char *group;
 	struct ktr_event_bytes ident;
 	struct ktr_event_bytes state;
@@ -37,7 +39,7 @@ static uint64_t tally_mix(uint64_t hash, const char *bytes, size_t n)
 
 static uint64_t tally_hash(const struct tally_key *key)
 {
-	uint64_t hash = 0xcbf29ce484222325u ^ key->pid ^ (uint64_t)key->kind << 32 ^
+	uint64_t hash = 0xcbf29ce484222325u ^ key->process_key ^ (uint64_t)key->kind << 32 ^
 			(uint64_t)key->other << 40 ^ (uint64_t)key->pair << 41;
 
 	hash = tally_mix(hash, key->group, strlen(key->group));
@@ -56,7 +58,7 @@ static struct ktr__tally_row *tally_find(const struct ktr__tally *tally,
 	struct ktr__tally_row *row = tally->bucket[hash % TALLY_BUCKETS];
 
 	for (; row; row = row->chain)
-		if (row->hash == hash && row->kind == key->kind && row->pid == key->pid &&
+		if (row->hash == hash && row->kind == key->kind && row->process_key == key->process_key &&
 		    row->other == key->other && row->pair == key->pair &&
 		    strcmp(row->group, key->group) == 0 && tally_same(&row->ident, &key->ident) &&
 		    tally_same(&row->state, &key->state))
@@ -81,7 +83,8 @@ static struct ktr__tally_row *tally_add(struct ktr__tally *tally, const struct t
 	memcpy(text, key->ident.bytes, key->ident.n_bytes);
 	memcpy(text + key->ident.n_bytes, key->state.bytes, key->state.n_bytes);
 	row->kind = key->kind;
-	row->pid = key->pid;
+	row->process_key = key->process_key;
+	row->thread = key->thread;
 	row->group = key->group;
 	row->ident = (struct ktr_event_bytes){ text, key->ident.n_bytes, key->ident.cut, 0 };
 	row->state = (struct ktr_event_bytes){ text + key->ident.n_bytes, key->state.n_bytes,
@@ -109,7 +112,8 @@ static struct ktr__tally_row *tally_row(struct ktr__tally *tally, struct tally_k
 		key->ident = key->state = (struct ktr_event_bytes){ "", 0, 0, 0 };
 		if (tally->n_rows >= KTR__TALLY_ROWS_MAX + TALLY_OTHERS_MAX) {
 			key->group = "";
-			key->pid = 0;
+			key->process_key = 0;
+			key->thread = NULL;
 		}
 		hash = tally_hash(key);
 		row = tally_find(tally, key, hash);
@@ -120,8 +124,15 @@ static struct ktr__tally_row *tally_row(struct ktr__tally *tally, struct tally_k
 static int tally_span(void *context, const struct ktr__span *span)
 {
 	struct ktr__tally *tally = context;
-	struct tally_key key = { span->kind,  span->pid, span->group, span->ident,
-				 span->state, 0,         span->pair };
+	struct tally_key key = {
+		.kind = span->kind,
+		.process_key = span->process_key,
+		.thread = span->thread,
+		.group = span->group,
+		.ident = span->ident,
+		.state = span->state,
+		.pair = span->pair,
+	};
 	struct ktr__tally_row *row;
 
 	if (span->pair)
@@ -163,7 +174,8 @@ static int tally_counter(struct ktr__tally *tally, const struct ktr_event *event
 {
 	const struct ktr_reader_site *site = event->site;
 	struct tally_key key = { .kind = KTR_KIND_COUNTER,
-				 .pid = event->thread->pid,
+				 .process_key = ktr__tables_process_key(event->thread),
+				 .thread = event->thread,
 				 .group = site->group,
 				 .ident = event->str[0],
 				 .state = { "", 0, 0, 0 } };

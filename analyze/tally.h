@@ -28,7 +28,8 @@ struct ktr__tally_row {
 	struct ktr__tally_row *chain;
 	uint64_t hash;
 	enum ktr_event_kind kind; /* START for spans, STATE, COUNTER */
-	uint32_t pid;
+	uint64_t process_key; /* ktr__tables_process_key(); 0: of several */
+	const struct ktr_reader_thread *thread; /* one of the process; NULL: of several */
 	const char *group;
 	struct ktr_event_bytes ident;
 	struct ktr_event_bytes state; /* STATE */

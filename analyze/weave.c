@@ -119,22 +119,24 @@ void ktr__weave_class(struct ktr__emit *emit, unsigned bit, const char *name)
 struct weave_proc {
 	uint64_t proc;
 	uint64_t pid;
+	uint64_t key;
 	const char *name;
 	const char *cmdline;
 };
 
-void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, const char *name,
-		     const char *cmdline)
+void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64_t key,
+		     const char *name, const char *cmdline)
 {
 	static const struct ktr__member members[] = {
 		KTR__MEMBER(weave_proc, U64, proc),
 		KTR__MEMBER(weave_proc, U64, pid),
+		KTR__MEMBER(weave_proc, HEX, key),
 		KTR__MEMBER(weave_proc, TEXT, name),
 		KTR__MEMBER(weave_proc, TEXT, cmdline),
 		KTR__MEMBER_END,
 	};
 
-	weave_line(emit, members, &(struct weave_proc){ proc, pid, name, cmdline });
+	weave_line(emit, members, &(struct weave_proc){ proc, pid, key, name, cmdline });
 }
 
 struct weave_thread {

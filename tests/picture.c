@@ -33,14 +33,14 @@ void picture_close(struct picture *p)
 	p->thread_name = NULL;
 }
 
-const struct ktr_reader_thread *picture_thread(struct picture *p, unsigned n)
+struct ktr__thread *picture_thread(struct picture *p, unsigned n)
 {
-	struct ktr_reader_thread *thread = &p->thread[n];
+	struct ktr__thread *thread = &p->thread[n];
 
-	if (thread->id == 0) {
+	if (thread->thread.id == 0) {
+		thread->process_key = 100;
 		snprintf(p->thread_name[n], sizeof(p->thread_name[n]), "worker %u", n % 100000);
-		*thread = (struct ktr_reader_thread){ n,         100 + n, 100, p->thread_name[n],
-						      "indexer", 0,       0 };
+		thread->thread = (struct ktr_reader_thread){ n, 100 + n, 100, p->thread_name[n], "indexer", 0, 0 };
 	}
 	return thread;
 }
@@ -92,7 +92,7 @@ static void picture_send(struct picture *p, enum ktr_event_kind kind, double ms,
 	event->time_ns = PICTURE_BEGIN_NS + (uint64_t)(ms * 1e6 + 0.5);
 	event->index = p->n_events++;
 	event->site = picture_site(p, kind, group);
-	event->thread = picture_thread(p, thread);
+	event->thread = &picture_thread(p, thread)->thread;
 	event->arg[0] = ident ? strlen(ident) : 0;
 	event->arg[1] = value;
 	event->str[0] = picture_bytes(ident ? ident : "");

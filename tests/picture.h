@@ -6,6 +6,8 @@
 #ifndef TESTS_PICTURE_H
 #define TESTS_PICTURE_H
 
+#include "analyze/tables.h"
+
 #include <ktr/reader.h>
 
 #define PICTURE_BEGIN_NS 5000000000ull
@@ -16,7 +18,7 @@ struct picture {
 	struct ktr_reader_info info;
 	struct ktr_reader_site site[PICTURE_SITES];
 	unsigned n_sites;
-	struct ktr_reader_thread *thread;
+	struct ktr__thread *thread;
 	char (*thread_name)[16];
 	struct ktr_sink *sink;
 	struct ktr_event event;
@@ -29,7 +31,7 @@ void picture_open(struct picture *picture, double ms);
 void picture_close(struct picture *picture);
 
 /* Thread number n, from 1: "worker n" of process "indexer" (100), thread id 100 + n. */
-const struct ktr_reader_thread *picture_thread(struct picture *picture, unsigned n);
+struct ktr__thread *picture_thread(struct picture *picture, unsigned n);
 
 void picture_state(struct picture *picture, double ms, unsigned thread, const char *group,
 		   const char *ident, const char *state);

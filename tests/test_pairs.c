@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "analyze/pairs.h"
+#include "analyze/tables.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,9 +29,11 @@ static struct ktr_reader_site pairs_told = { .id = 2,
 static struct ktr_reader_site pairs_plain = {
 	.id = 3, .name = "x.c:1", .func = "x", .format = "x"
 };
-static struct ktr_reader_thread pairs_thread[3] = { { .id = 1, .tid = 10, .pid = 10 },
-						    { .id = 2, .tid = 11, .pid = 10 },
-						    { .id = 3, .tid = 20, .pid = 20 } };
+static struct ktr__thread pairs_thread[3] = {
+	{ .thread = { .id = 1, .tid = 10, .pid = 10 }, .process_key = 100 },
+	{ .thread = { .id = 2, .tid = 11, .pid = 10 }, .process_key = 100 },
+	{ .thread = { .id = 3, .tid = 20, .pid = 20 }, .process_key = 200 },
+};
 
 static char pairs_text[1024];
 
@@ -68,7 +71,7 @@ static struct pairs_case pairs_new(const char *const *text, unsigned n)
 static void pairs_at(struct pairs_case *c, uint64_t ns, const struct ktr_reader_site *site,
 		     unsigned thread, uint64_t id, const char *who)
 {
-	struct ktr_event event = { .time_ns = ns, .site = site, .thread = &pairs_thread[thread] };
+	struct ktr_event event = { .time_ns = ns, .site = site, .thread = &pairs_thread[thread].thread };
 	struct ktr_event_bytes bytes = { who, (uint32_t)strlen(who), 0, 0 };
 	int told = site == &pairs_told;
 
@@ -196,7 +199,7 @@ static void random_ones_agree_with_brute_force(void)
 		int ask = random() % 2 && n_open[key] < 1000;
 		struct ktr_event event = { .time_ns = i,
 					   .site = ask ? &pairs_ask : &told,
-					   .thread = &pairs_thread[random() % 2],
+					   .thread = &pairs_thread[random() % 2].thread,
 					   .arg = { key } };
 
 		CU_ASSERT(ktr__pairs_event(c.pairs, &event) == 0);

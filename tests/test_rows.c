@@ -70,7 +70,7 @@ static void totals_of_states(void)
 	CU_ASSERT_FALSE(stay_of(row, "busy")->open);
 	CU_ASSERT_EQUAL(stay_of(row, "idle")->total_ns, 55000001);
 	CU_ASSERT_TRUE(stay_of(row, "idle")->open);
-	CU_ASSERT_PTR_EQUAL(row->thread, picture_thread(&picture, 1));
+	CU_ASSERT_PTR_EQUAL(row->thread, &picture_thread(&picture, 1)->thread);
 	drop();
 }
 
@@ -424,7 +424,7 @@ static void state_ends_with_its_thread(void)
 	picture_state(&picture, 10, 1, "worker", "a", "busy");
 	picture_state(&picture, 90, 2, "worker", "b", "busy");
 	picture_thread(&picture, 1);
-	picture.thread[1].exit_ns = PICTURE_BEGIN_NS + 30000000;
+	picture.thread[1].thread.exit_ns = PICTURE_BEGIN_NS + 30000000;
 	end();
 	CU_ASSERT_EQUAL(stay_of(row_of("worker", "a"), "busy")->total_ns, 20000000);
 	CU_ASSERT_FALSE(stay_of(row_of("worker", "a"), "busy")->open);

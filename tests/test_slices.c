@@ -177,6 +177,34 @@ static void points_and_events_are_marks(void)
 	told("T1:/worker 1 (101)/0 M1@10 T2:req/a/0 M2@20 ");
 }
 
+/* Two processes of one pid: each has its own rows, and another number for viewers. */
+static void processes_of_one_pid(void)
+{
+	begin();
+	picture_thread(&picture, 2)->process_key = 101;
+	picture_state(&picture, 1, 1, "worker", "w", "busy");
+	picture_state(&picture, 2, 2, "worker", "w", "idle");
+	picture_state(&picture, 3, 1, "worker", "w", "idle");
+	CU_ASSERT_EQUAL_FATAL(slices.n_tracks, 4);
+	CU_ASSERT(slices.track[0]->pid == 100 && slices.track[1]->pid == 100);
+	CU_ASSERT(slices.track[2]->pid > KTR__PIDS_MAX && slices.track[3]->pid == slices.track[2]->pid);
+	told("T1:/worker 1 (101)/0 T2:worker/w/0 B2@1 T3:/worker 2 (102)/0 T4:worker/w/0 B4@2 "
+	     "E2@1-3 B2@3 O2@3-3 O4@2-3 ");
+}
+
+static void pids_are_given_once(void)
+{
+	struct ktr__pids pids = { 0 };
+
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 1, 100), 100);
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 2, 100), KTR__PIDS_MAX + 2);
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 3, 100), KTR__PIDS_MAX + 3);
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 1, 100), 100);
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 2, 100), KTR__PIDS_MAX + 2);
+	CU_ASSERT_EQUAL(ktr__pids_of(&pids, 4, 0), 0);
+	ktr__pids_free(&pids);
+}
+
 /* A map finds what was put in, through its growing, and nothing else. */
 static void keys_are_found(void)
 {
@@ -204,4 +232,4 @@ static void keys_are_found(void)
 
 SUITE(slices, TEST(states_follow_each_other), TEST(spans_that_overlap),
       TEST(span_that_changes_threads), TEST(stop_that_was_lost), TEST(points_and_events_are_marks),
-      TEST(keys_are_found));
+      TEST(processes_of_one_pid), TEST(pids_are_given_once), TEST(keys_are_found));

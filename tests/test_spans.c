@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "analyze/spans.h"
+#include "analyze/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,12 @@ static struct ktr_reader_site spans_open_b = {
 	.kind = KTR_KIND_START, .group = "scope", .ident = "b", .n_args = 1
 };
 
-static struct ktr_reader_thread spans_thread[2] = { { .id = 1, .tid = 10, .pid = 10 },
-						    { .id = 2, .tid = 20, .pid = 20 } };
+/* The third has the first one's pid, on another machine. */
+static struct ktr__thread spans_thread[3] = {
+	{ .thread = { .id = 1, .tid = 10, .pid = 10 }, .process_key = 100 },
+	{ .thread = { .id = 2, .tid = 20, .pid = 20 }, .process_key = 200 },
+	{ .thread = { .id = 3, .tid = 10, .pid = 10 }, .process_key = 300 },
+};
 
 /* What was handed out, as text: "pid/group:id[=state] key from-to flags". */
 static char spans_text[4096];
@@ -62,7 +67,7 @@ static struct ktr__spans *spans_new(void)
 static int spans_at(struct ktr__spans *spans, uint64_t ns, const struct ktr_reader_site *site,
 		    unsigned thread, const char *id, uint64_t key, const char *state)
 {
-	struct ktr_event event = { .time_ns = ns, .site = site, .thread = &spans_thread[thread] };
+	struct ktr_event event = { .time_ns = ns, .site = site, .thread = &spans_thread[thread].thread };
 
 	event.arg[site->value_arg < 0 ? 0 : site->value_arg] = key;
 	event.str[0] = (struct ktr_event_bytes){ id, (uint32_t)strlen(id), 0, 0 };
@@ -120,6 +125,17 @@ static void processes_are_apart(void)
 	spans_end(spans, 20,
 		  "20/disk:x 1 1-11 no start\n20/scope:a 7 1-13 no start\n"
 		  "10/disk:x 1 10-20 no end\n10/scope:a 7 12-20 no end\n");
+}
+
+static void processes_of_one_pid_are_apart(void)
+{
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 10, &spans_start, 0, "x", 1, "");
+	spans_at(spans, 11, &spans_start, 2, "x", 1, "");
+	spans_at(spans, 12, &spans_stop, 0, "x", 1, "");
+	spans_at(spans, 13, &spans_stop, 2, "x", 1, "");
+	spans_end(spans, 20, "10/disk:x 1 10-12\n10/disk:x 1 11-13\n");
 }
 
 static void a_scope_key_is_open_once(void)
@@ -235,7 +251,8 @@ static void open_spans_are_bounded(void)
 }
 
 SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_are_told),
-      TEST(processes_are_apart), TEST(a_scope_key_is_open_once),
+      TEST(processes_are_apart), TEST(processes_of_one_pid_are_apart),
+      TEST(a_scope_key_is_open_once),
       TEST(a_state_lasts_until_the_next_of_its_row), TEST(losses_make_pairs_unsure),
       TEST(the_callback_may_end_the_walk), TEST(random_pairs_agree_with_brute_force),
       TEST(open_spans_are_bounded));

@@ -3,6 +3,7 @@
 #include "made.h"
 #include "suite.h"
 
+#include "analyze/tables.h"
 #include "analyze/tally.h"
 
 #include <inttypes.h>
@@ -79,7 +80,7 @@ static void everything_is_counted(void)
 	CU_ASSERT(ktr__tally_class(tally, 18) == 42 && ktr__tally_class(tally, 0) == 41);
 	row = tally_find(tally, KTR_KIND_START, "file", "a", "");
 	CU_ASSERT_FATAL(row != NULL);
-	CU_ASSERT(row->durations.n == 20 && row->durations.sum == 2100 && row->pid == 100);
+	CU_ASSERT(row->durations.n == 20 && row->durations.sum == 2100 && row->thread->pid == 100);
 	CU_ASSERT(row->durations.min == 10 && row->durations.max == 200);
 	CU_ASSERT(ktr__histogram_quantile(&row->durations, 0.5) == 100);
 	row = tally_find(tally, KTR_KIND_START, "file", "b", "");
@@ -109,7 +110,7 @@ static void rows_beyond_the_limit_are_counted_together(void)
 	struct ktr_reader_site site = {
 		.id = 0, .kind = KTR_KIND_COUNTER, .group = "g", .value_arg = 1, .n_args = 2
 	};
-	struct ktr_reader_thread thread = { .pid = 1 };
+	struct ktr__thread thread = { .thread = { .pid = 1 }, .process_key = 1 };
 	const struct ktr__tally_row *last;
 	struct made made;
 	uint64_t n = 0;
@@ -121,7 +122,7 @@ static void rows_beyond_the_limit_are_counted_together(void)
 	CU_ASSERT_FATAL(ktr__tally_new(&tally, reader, NULL) == 0);
 	site.arg[1].type = KTR_ARG_I32;
 	for (unsigned i = 0; i < KTR__TALLY_ROWS_MAX + 1000; i++) {
-		struct ktr_event event = { .site = &site, .thread = &thread, .arg = { 0, i } };
+		struct ktr_event event = { .site = &site, .thread = &thread.thread, .arg = { 0, i } };
 		char id[16];
 
 		snprintf(id, sizeof(id), "%u", i);

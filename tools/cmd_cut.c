@@ -61,7 +61,7 @@ static int cut_run(struct walk *walk, const char *output)
 	rc = weaver_open(&cut.weaver, output, &head, info->n_cpus, &err);
 	if (rc)
 		return fail_with(walk->find.command, &err);
-	rc = weaver_source(cut.weaver, walk->reader, (struct weaver_place){ 0, 0 }, &err);
+	rc = weaver_source(cut.weaver, walk->reader, (struct weaver_place){ 0, 0, 0 }, &err);
 	if (!rc)
 		rc = weaver_begin(cut.weaver, &err);
 	if (!rc) {

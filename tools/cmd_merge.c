@@ -95,6 +95,15 @@ static int merge_open(struct merge *merge)
 	return 0;
 }
 
+/* Of several machines each has a number; traces made by ktr merge tell their processes apart already. */
+static uint64_t merge_machine(const struct ktr_reader_info *info)
+{
+	uint64_t word[2];
+
+	memcpy(word, info->boot_id, sizeof(word));
+	return word[0] ^ word[1];
+}
+
 static int merge_same_boot(const struct ktr_reader_info *a, const struct ktr_reader_info *b)
 {
 	static const uint8_t none[16];
@@ -126,6 +135,7 @@ static void merge_place(struct merge *merge)
 		const struct ktr_reader_info *info = source->info;
 		int same = -1;
 
+		source->place.machine = merge->by_utc ? merge_machine(info) : 0;
 		source->place.shift_ns = source->asked_ns +
 					 (merge->by_utc ? info->utc_offset_ns : 0);
 		for (int k = 0; k < i && same < 0; k++)
@@ -178,35 +188,6 @@ static void merge_say(const struct merge *merge)
 	}
 }
 
-/* The main thread of a process; NULL: the source has none. */
-static const struct ktr_reader_thread *merge_process(const struct merge_source *source, uint32_t pid)
-{
-	for (uint32_t id = 1; id < ktr_reader_n_threads(source->reader); id++) {
-		const struct ktr_reader_thread *thread = ktr_reader_thread(source->reader, id);
-
-		if (thread && thread->pid == pid && thread->tid == pid)
-			return thread;
-	}
-	return NULL;
-}
-
-/* Spans and states are told apart by process ids: says where two processes have one. */
-static void merge_say_pids(const struct merge *merge, int i, int k)
-{
-	const struct merge_source *one = &merge->source[i], *other = &merge->source[k];
-
-	for (uint32_t id = 1; id < ktr_reader_n_threads(one->reader); id++) {
-		const struct ktr_reader_thread *a = ktr_reader_thread(one->reader, id), *b;
-
-		b = a && a->tid == a->pid ? merge_process(other, a->pid) : NULL;
-		if (!b || (merge_same_boot(one->info, other->info) && a->start_ns == b->start_ns))
-			continue;
-		fprintf(stderr, "%s: %s and %s have a process %u each: their spans and states are taken for those of one\n",
-			merge->command, one->path, other->path, a->pid);
-		return;
-	}
-}
-
 static int merge_keep_loss(struct merge_source *source, const struct ktr_loss *loss)
 {
 	size_t room = source->loss_room ? 2 * source->loss_room : 16;
@@ -252,14 +233,16 @@ static int merge_next(struct merge *merge, struct merge_source *source)
 /* When the source goes on, on the clock of the merged trace: a loss does where it begins. 0: at its end. */
 static int merge_when(const struct merge_source *source, uint64_t *ns)
 {
-	const struct ktr_loss *loss = &source->loss[source->next_loss];
+	const struct ktr_loss *loss;
 
-	if (source->next_loss < source->n_losses)
+	if (source->next_loss < source->n_losses) {
+		loss = &source->loss[source->next_loss];
 		*ns = loss->from_ns ? loss->from_ns : loss->to_ns ? loss->to_ns : source->info->last_ns;
-	else if (source->what == KTR_READ_EVENT)
+	} else if (source->what == KTR_READ_EVENT) {
 		*ns = source->event.time_ns;
-	else
+	} else {
 		return 0;
+	}
 	*ns += (uint64_t)source->place.shift_ns;
 	return 1;
 }
@@ -369,9 +352,6 @@ static int cmd_merge(int argc, char **argv)
 	}
 	if (!rc) {
 		merge_say(&merge);
-		for (int i = 0; i < merge.n; i++)
-			for (int k = 0; k < i; k++)
-				merge_say_pids(&merge, k, i);
 		rc = merge_run(&merge);
 	}
 	for (int i = 0; i < merge.n; i++) {

@@ -13,12 +13,12 @@
  *	 "sites":[{"site","name","class","file","line","func","format","kind","events"}],
  *	 "threads":[{"thread","tid","pid","name","process","events"}],
  *	 "cpus":[{"cpu","events","lost"}],
- *	 "spans":[{"group","id","pid",DURATIONS}],
- *	 "pairs":[{"pair","from","to","key","pid",DURATIONS}],	those of --pair
- *	 "states":[{"group","id","state","pid",DURATIONS}],
- *	 "state_time":[{"group","id","pid","known_ns","states":[{"state","ns","share"}]}],
+ *	 "spans":[{"group","id","pid","process",DURATIONS}],
+ *	 "pairs":[{"pair","from","to","key","pid","process",DURATIONS}],	those of --pair
+ *	 "states":[{"group","id","state","pid","process",DURATIONS}],
+ *	 "state_time":[{"group","id","pid","process","known_ns","states":[{"state","ns","share"}]}],
  *	 "untracked",			beginnings left out because too many were open at once
- *	 "counters":[{"group","id","pid","count","min","mean","max","last"}],
+ *	 "counters":[{"group","id","pid","process","count","min","mean","max","last"}],
  *	 "gaps":{"overall":[GAP],"threads":[{"thread","tid","pid","name","gaps":[GAP]}]},	with --gaps
  *	 "time_of_threads":[{"thread","tid","on_ns","ready_ns","off_ns","unknown_ns","switches","preempted",
  *			     "minor_faults","major_faults"}],	by the kernel's context switches and faults
@@ -224,9 +224,10 @@ static json_t *report_json_cpus(const struct report *report)
 
 static json_t *report_json_row(const struct ktr__tally_row *row)
 {
-	return json_pack("{s:o, s:o, s:I}", "group", report_json_text(row->group), "id",
+	return json_pack("{s:o, s:o, s:I, s:o}", "group", report_json_text(row->group), "id",
 			 row->other ? json_null() : report_json_bytes(&row->ident), "pid",
-			 (json_int_t)row->pid);
+			 (json_int_t)(row->thread ? row->thread->pid : 0), "process",
+			 report_json_text(row->thread ? row->thread->process : ""));
 }
 
 static json_t *report_json_histogram(const struct ktr__histogram *h)
@@ -310,10 +311,11 @@ static json_t *report_json_pairs(const struct report *report)
 
 		if (!row->pair)
 			continue;
-		object = json_pack("{s:i, s:o, s:o, s:o, s:I}", "pair", (int)row->pair, "from",
+		object = json_pack("{s:i, s:o, s:o, s:o, s:I, s:o}", "pair", (int)row->pair, "from",
 				   report_json_text(pair->from), "to", report_json_text(pair->to),
 				   "key", report_json_text(pair->key[0] ? pair->key : "thread"),
-				   "pid", (json_int_t)row->pid);
+				   "pid", (json_int_t)(row->thread ? row->thread->pid : 0), "process",
+				   report_json_text(row->thread ? row->thread->process : ""));
 		list.failed |= report_json_durations(object, row);
 		report_json_add(&list, row->durations.sum, object);
 	}

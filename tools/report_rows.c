@@ -51,21 +51,37 @@ static uint64_t report_rows_counter_rank(const struct report *report, unsigned i
 	return report_rows_row_rank(report, i, KTR_KIND_COUNTER);
 }
 
-/* Several processes? Then rows tell theirs. */
-static int report_rows_many_pids(const struct report *report)
+/* What rows tell of their process. */
+enum report_whose {
+	REPORT_ONE_PROCESS, /* nothing: there is one */
+	REPORT_PIDS,
+	REPORT_NAMES /* and its name: several have one pid */
+};
+
+static enum report_whose report_rows_whose(const struct report *report)
 {
 	const struct ktr__tally *t = report->tally;
+	enum report_whose whose = REPORT_ONE_PROCESS;
 
-	for (unsigned i = 1; i < t->n_rows; i++)
-		if (t->row[i]->pid != t->row[0]->pid)
-			return 1;
-	return 0;
+	for (unsigned i = 1; i < t->n_rows; i++) {
+		const struct ktr__tally_row *row = t->row[i];
+
+		if (row->process_key == t->row[0]->process_key)
+			continue;
+		whose = REPORT_PIDS;
+		for (unsigned k = 0; k < i; k++)
+			if (row->thread && t->row[k]->thread && row->process_key != t->row[k]->process_key &&
+			    row->thread->pid == t->row[k]->thread->pid)
+				return REPORT_NAMES;
+	}
+	return whose;
 }
 
 /* "group id = state", and the process if there are several. */
 static void report_rows_row_name(const struct report *report, FILE *to,
 				 const struct ktr__tally_row *row)
 {
+	enum report_whose whose = row->thread ? report_rows_whose(report) : REPORT_ONE_PROCESS;
 	char name[1200];
 	int n;
 
@@ -77,8 +93,10 @@ static void report_rows_row_name(const struct report *report, FILE *to,
 			     row->ident.bytes, row->kind == KTR_KIND_STATE ? " = " : "",
 			     (int)(row->state.n_bytes < 400 ? row->state.n_bytes : 400),
 			     row->state.bytes);
-	if (report_rows_many_pids(report))
-		snprintf(name + n, sizeof(name) - (size_t)n, " [%u]", row->pid);
+	if (whose == REPORT_PIDS)
+		snprintf(name + n, sizeof(name) - (size_t)n, " [%u]", row->thread->pid);
+	else if (whose == REPORT_NAMES)
+		snprintf(name + n, sizeof(name) - (size_t)n, " [%u %.40s]", row->thread->pid, row->thread->process);
 	report_text_name(to, name, strlen(name));
 }
 
@@ -193,7 +211,7 @@ void report_rows_pairs(const struct report *report, FILE *to)
 
 static int report_rows_same(const struct ktr__tally_row *a, const struct ktr__tally_row *b)
 {
-	return a->kind == b->kind && a->pid == b->pid && a->other == b->other &&
+	return a->kind == b->kind && a->process_key == b->process_key && a->other == b->other &&
 	       a->ident.n_bytes == b->ident.n_bytes && strcmp(a->group, b->group) == 0 &&
 	       memcmp(a->ident.bytes, b->ident.bytes, a->ident.n_bytes) == 0;
 }

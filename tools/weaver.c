@@ -180,6 +180,14 @@ static uint32_t weaver_proc(struct weaver *w, const struct weaver_from *from, ui
 	return proc;
 }
 
+/* The key of the thread's process in the new trace. */
+static uint64_t weaver_key(const struct weaver_from *from, const struct ktr_reader_thread *thread)
+{
+	uint64_t key = ktr__tables_process_key(thread);
+
+	return from->place.machine ? ktr__process_key((uint32_t)key, key >> 32, from->place.machine) : key;
+}
+
 static uint64_t weaver_shift(uint64_t ns, int64_t shift)
 {
 	return ns ? ns + (uint64_t)shift : 0;
@@ -207,7 +215,7 @@ static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
 		proc = weaver_proc(w, from, ktr__tables_proc(there));
 		if (proc && proc != last_proc)
 			ktr__weave_proc(&w->side[KTR_SIDECAR_PROCS], proc, thread.pid,
-					thread.process,
+					weaver_key(from, there), thread.process,
 					proc == from->first_proc + 1 ? cmdline : "");
 		last_proc = proc;
 		thread.id += first;

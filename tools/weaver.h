@@ -24,6 +24,7 @@ struct weaver;
 struct weaver_place {
 	int64_t shift_ns;
 	uint32_t first_cpu;
+	uint64_t machine; /* tells its processes from those of other machines; 0: they are told apart */
 };
 
 struct weaver_stats {

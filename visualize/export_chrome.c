@@ -89,7 +89,7 @@ static int chrome_track(void *context, const struct ktr__slice_track *track)
 
 	if (track->is_counter)
 		return 0;
-	if (track->tid == track->pid && track->tid != 0)
+	if (track->is_main && track->tid != 0)
 		chrome_metadata(e, "process_name", track->pid, track->tid, "", track->process);
 	chrome_metadata(e, "thread_name", track->pid, chrome_tid(track), track->group, track->name);
 	chrome_next(e);

@@ -8,6 +8,7 @@
  * on the stack, or ends around it, ends that one.
  */
 #include "visualize/exports.h"
+#include "analyze/tables.h"
 #include "visualize/keymap.h"
 #include "visualize/label.h"
 #include "visualize/room.h"
@@ -159,7 +160,7 @@ static int folded_settle(struct folded *f, struct folded_thread *t,
 static uint64_t folded_id(const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
-	uint64_t id = ktr__keymap_mix(event->thread->pid, event->arg[site->value_arg]);
+	uint64_t id = ktr__keymap_mix(ktr__tables_process_key(event->thread), event->arg[site->value_arg]);
 
 	if (site->ident != NULL)
 		return id;

@@ -91,7 +91,7 @@ static void finding_group(const struct finding_group *g, struct ktr__finding *be
 
 static int finding_same(const struct ktr__row *a, const struct ktr__row *b)
 {
-	return a->pid == b->pid && strcmp(a->group, b->group) == 0;
+	return a->process_key == b->process_key && strcmp(a->group, b->group) == 0;
 }
 
 static int finding_by_group(const void *a, const void *b, void *context)
@@ -100,8 +100,9 @@ static int finding_by_group(const void *a, const void *b, void *context)
 	const struct ktr__row *x = rows->row[*(const unsigned *)a];
 	const struct ktr__row *y = rows->row[*(const unsigned *)b];
 
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-				: strcmp(x->group, y->group);
+	if (x->process_key != y->process_key)
+		return x->process_key < y->process_key ? -1 : 1;
+	return strcmp(x->group, y->group);
 }
 
 /* Puts one in its place among at most KTR__FINDINGS. */

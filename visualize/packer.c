@@ -3,6 +3,7 @@
  * Packs events into chunks. Running out of memory is remembered and told at the end of each call.
  */
 #include "visualize/packer.h"
+#include "analyze/tables.h"
 #include "visualize/label.h"
 #include "visualize/packer_rows.h"
 #include "visualize/room.h"
@@ -38,6 +39,7 @@ void ktr__packer_free(struct ktr__packer *pack)
 	ktr__keymap_free(&pack->tracks);
 	ktr__keymap_free(&pack->strings);
 	ktr__keymap_free(&pack->addresses);
+	ktr__pids_free(&pack->pids);
 	free(pack->chunk);
 	free(pack->site);
 	free(pack->site_index);
@@ -137,13 +139,14 @@ static uint32_t packer_stack(struct ktr__packer *pack, const struct ktr_event *e
 /* Keeps the name of an address, the first time it comes by. */
 static void packer_symbol(struct ktr__packer *pack, const struct ktr_event *event, uint64_t address)
 {
-	uint32_t *at, pid = event->thread->pid;
+	uint64_t key = ktr__tables_process_key(event->thread);
+	uint32_t *at;
 	const char *name;
 
 	if (pack->symbols == NULL || address == 0 || pack->n_symbols >= KTR__PACKER_SYMBOLS ||
 	    pack->addresses.n >= 4 * KTR__PACKER_SYMBOLS)
 		return;
-	at = ktr__keymap_at(&pack->addresses, ktr__keymap_mix(pid, address));
+	at = ktr__keymap_at(&pack->addresses, ktr__keymap_mix(key, address));
 	if (at == NULL || *at != 0)
 		return;
 	*at = 1;
@@ -152,7 +155,7 @@ static void packer_symbol(struct ktr__packer *pack, const struct ktr_event *even
 	if (name == NULL || ktr__room(&pack->symbol, &pack->symbol_room, pack->n_symbols,
 				      sizeof(*pack->symbol)) != 0)
 		return;
-	pack->symbol[pack->n_symbols].pid = pid;
+	pack->symbol[pack->n_symbols].pid = ktr__pids_of(&pack->pids, key, event->thread->pid);
 	pack->symbol[pack->n_symbols].address = address;
 	pack->symbol[pack->n_symbols].name = strdup(ktr__packer_clean(pack, name, strlen(name)));
 	if (pack->symbol[pack->n_symbols].name != NULL)

@@ -33,6 +33,7 @@
 #include "visualize/column.h"
 #include "visualize/keymap.h"
 #include "visualize/lanes.h"
+#include "visualize/pids.h"
 #include "visualize/rows.h"
 
 #include "analyze/symbols.h"
@@ -54,7 +55,7 @@ struct ktr__packer_track {
 };
 
 struct ktr__packer_symbol {
-	uint32_t pid;
+	uint32_t pid; /* of ktr__pids_of() */
 	uint64_t address;
 	char *name; /* owned, clean */
 };
@@ -87,6 +88,7 @@ struct ktr__packer {
 	struct ktr__packer_track *track;
 	uint32_t n_tracks, track_room;
 	struct ktr__keymap tracks, strings, addresses;
+	struct ktr__pids pids; /* that the page knows processes by */
 	struct ktr__packer_symbol *symbol;
 	uint32_t n_symbols, symbol_room;
 	struct ktr__packer_row *row;

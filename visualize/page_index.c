@@ -4,8 +4,8 @@
  * arrays of arrays; visualize/page/data.js gives their members names.
  */
 #include "visualize/page_parts.h"
-
 #include "analyze/render.h"
+#include "analyze/tables.h"
 #include "ktr/format.h"
 
 #include <errno.h>
@@ -112,7 +112,9 @@ static json_t *index_tracks(struct ktr__page *page)
 
 		json_array_append_new(
 			tracks,
-			json_pack("[IIooiiiii]", (json_int_t)thread->tid, (json_int_t)thread->pid,
+			json_pack("[IIooiiiii]", (json_int_t)thread->tid,
+				  (json_int_t)ktr__pids_of(&page->pack.pids, ktr__tables_process_key(thread),
+							   thread->pid),
 				  index_text(page, thread->name), index_text(page, thread->process),
 				  index_row(&page->rows, thread), label, (int)track->cpu,
 				  track->keep, track->approx));
@@ -136,6 +138,12 @@ static json_t *index_end(const struct ktr__page *page, const struct ktr__row *ro
 		       : json_null();
 }
 
+/* The row's CPU, or what the page knows its process by. */
+static uint32_t index_whose(struct ktr__page *page, const struct ktr__row *row)
+{
+	return row->kind == KTR__ROW_CPU ? row->cpu : ktr__pids_of(&page->pack.pids, row->process_key, row->pid);
+}
+
 /*
  * [kind, process or CPU, group, id as recorded, has, number of lanes, least, greatest, end, parts of
  * the overview]
@@ -155,7 +163,7 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 		json_array_append_new(
 			rows,
 			json_pack("[iIooiiffoi]", (int)row->kind,
-				  (json_int_t)(row->kind == KTR__ROW_CPU ? row->cpu : row->pid),
+				  (json_int_t)index_whose(page, row),
 				  index_text(page, row->group),
 				  index_bytes(page, row->ident, row->n_ident), (int)row->has,
 				  n_lanes, (double)row->area.least, (double)row->area.greatest,

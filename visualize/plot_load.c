@@ -51,7 +51,7 @@ static int load_mark(struct load *load, struct ktr__row **at, const struct ktr_e
 		     enum ktr__row_kind kind)
 {
 	const struct ktr_reader_thread *thread = event->thread;
-	struct ktr__row_key key = { kind, 0, 0, "", "", NULL, 0 };
+	struct ktr__row_key key = { kind, NULL, 0, "", NULL, 0 };
 	char name[96];
 	int n;
 
@@ -60,7 +60,7 @@ static int load_mark(struct load *load, struct ktr__row **at, const struct ktr_e
 			key.cpu = event->cpu;
 			n = snprintf(name, sizeof(name), "CPU %" PRIu32, event->cpu);
 		} else {
-			key.pid = thread->pid;
+			key.thread = thread;
 			n = snprintf(name, sizeof(name), "%s (%" PRIu32 ")",
 				     thread->name ? thread->name : "", thread->tid);
 		}

@@ -6,6 +6,7 @@
  * there are at most KTR__ROWS_LABELS of them. What happens on a row is in row.c.
  */
 #include "visualize/rows.h"
+#include "analyze/tables.h"
 #include "visualize/label.h"
 
 #include <errno.h>
@@ -98,10 +99,16 @@ int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_
 	return 0;
 }
 
+static uint64_t rows_process_key(const struct ktr__row_key *key)
+{
+	return key->thread != NULL ? ktr__tables_process_key(key->thread) : 0;
+}
+
 static int rows_is(const struct ktr__row *row, const struct ktr__row_key *key)
 {
-	return row->kind == key->kind && row->pid == key->pid && row->cpu == key->cpu &&
-	       row->n_ident == key->n_ident && memcmp(row->ident, key->ident, key->n_ident) == 0;
+	return row->kind == key->kind && row->process_key == rows_process_key(key) &&
+	       row->cpu == key->cpu && row->n_ident == key->n_ident &&
+	       memcmp(row->ident, key->ident, key->n_ident) == 0;
 }
 
 /* Twice as many buckets; without memory for them chains only become longer. */
@@ -125,18 +132,20 @@ static void rows_rehash(struct ktr__rows *rows)
 
 static struct ktr__row *rows_make(struct ktr__rows *rows, const struct ktr__row_key *key)
 {
+	const char *process = key->thread != NULL ? key->thread->process : "";
 	struct ktr__row *row = calloc(1, sizeof(*row));
 
 	if (row == NULL)
 		return NULL;
 	row->kind = key->kind;
-	row->pid = key->pid;
+	row->pid = key->thread != NULL ? key->thread->pid : 0;
+	row->process_key = rows_process_key(key);
 	row->cpu = key->cpu;
 	row->n_ident = key->n_ident;
 	row->ident = ktr__arena_copy(&rows->names, key->ident, key->n_ident);
 	row->name = rows_name(rows, key->ident, key->n_ident);
 	row->group = rows_name(rows, key->group, strlen(key->group));
-	row->process = rows_name(rows, key->process, strlen(key->process));
+	row->process = rows_name(rows, process, strlen(process));
 	if (row->ident == NULL || row->name == NULL || row->group == NULL || row->process == NULL) {
 		free(row);
 		return NULL;
@@ -182,7 +191,7 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 	*out = hint;
 	if (hint != NULL && rows_is(hint, key))
 		return 0;
-	hash = rows_hash((uint64_t)key->pid << 32 | key->cpu << 2 | key->kind, key->group,
+	hash = rows_hash(rows_process_key(key) ^ (uint64_t)key->cpu << 2 ^ key->kind, key->group,
 			 strlen(key->group));
 	hash = rows_hash(hash, key->ident, key->n_ident);
 	for (row = rows->bucket[hash & (rows->n_buckets - 1)]; row != NULL; row = row->chain) {

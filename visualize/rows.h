@@ -57,6 +57,7 @@ struct ktr__row {
 	enum ktr__row_kind kind;
 	unsigned number; /* in the table's row[] */
 	uint32_t pid;
+	uint64_t process_key; /* ktr__tables_process_key() */
 	uint32_t cpu;
 	const char *process; /* clean */
 	const char *group;   /* clean; "" for threads and CPUs */
@@ -108,15 +109,13 @@ int ktr__rows_init(struct ktr__rows *rows, const struct ktr__grid *grid);
 void ktr__rows_free(struct ktr__rows *rows);
 
 /*
- * The row of that kind and name, made when it is new. *out is NULL where there is no room. group
- * and process (bytes as recorded) may be ""; hint is a row that is likely to be it, or NULL. 0 or
- * -ENOMEM.
+ * The row of that kind, process and name, made when it is new. *out is NULL where there is no room.
+ * group (bytes as recorded) may be ""; hint is a row that is likely to be it, or NULL. 0 or -ENOMEM.
  */
 struct ktr__row_key {
 	enum ktr__row_kind kind;
-	uint32_t pid;
+	const struct ktr_reader_thread *thread; /* one of the process; NULL: none */
 	uint32_t cpu;
-	const char *process;
 	const char *group;
 	const char *ident;
 	size_t n_ident;

@@ -4,6 +4,7 @@
  * stand in, because quotes cannot be escaped there: they become apostrophes.
  */
 #include "visualize/schedgraph.h"
+#include "analyze/tables.h"
 #include "visualize/exports.h"
 #include "visualize/keymap.h"
 #include "visualize/label.h"
@@ -147,8 +148,8 @@ static int schedgraph_open(struct ktr__schedgraph *s, const struct ktr_event *ev
 	struct ktr__lane_span span = { .key = event->arg[event->site->value_arg],
 				       .from_ns = event->time_ns,
 				       .n_losses = s->n_losses };
-	uint64_t key = ktr__keymap_hash(ktr__keymap_hash(event->thread->pid, group, strlen(group)),
-					id, strlen(id));
+	uint64_t whose = ktr__tables_process_key(event->thread);
+	uint64_t key = ktr__keymap_hash(ktr__keymap_hash(whose, group, strlen(group)), id, strlen(id));
 	uint32_t number = schedgraph_number(&s->rows, &s->n_rows, key), open = 0;
 	struct ktr__lanes *lanes;
 	uint64_t replaced_ns;

@@ -71,6 +71,7 @@ void ktr__slices_free(struct ktr__slices *slices)
 	free(slices->row);
 	free(slices->thread);
 	free(slices->track);
+	ktr__pids_free(&slices->pids);
 	ktr__timeline_free(&slices->timeline);
 	memset(slices, 0, sizeof(*slices));
 }
@@ -94,6 +95,11 @@ static struct ktr__slice_track *slices_track(struct ktr__slices *slices,
 	return slices->error == 0 ? track : NULL;
 }
 
+static uint32_t slices_pid(struct ktr__slices *slices, const struct ktr__row *row)
+{
+	return ktr__pids_of(&slices->pids, row->process_key, row->pid);
+}
+
 /* The thread's record with a track; NULL where there is no room for more rows, or with an error. */
 static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 						const struct ktr_reader_thread *thread)
@@ -112,8 +118,9 @@ static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 		const struct ktr__row *row = t->thread[thread->id];
 
 		at->track = slices_track(slices,
-					 &(struct ktr__slice_track){ .pid = thread->pid,
+					 &(struct ktr__slice_track){ .pid = slices_pid(slices, row),
 								     .tid = thread->tid,
+								     .is_main = thread->tid == thread->pid,
 								     .process = row->process,
 								     .group = "",
 								     .name = row->name });
@@ -125,7 +132,7 @@ static struct ktr__slice_track *slices_row_track(struct ktr__slices *slices,
 						 const struct ktr__row *row, int is_counter,
 						 uint32_t lane)
 {
-	return slices_track(slices, &(struct ktr__slice_track){ .pid = row->pid,
+	return slices_track(slices, &(struct ktr__slice_track){ .pid = slices_pid(slices, row),
 								.is_counter = is_counter,
 								.process = row->process,
 								.group = row->group,

@@ -11,6 +11,7 @@
 #define VISUALIZE_SLICES_H
 
 #include "visualize/lanes.h"
+#include "visualize/pids.h"
 #include "visualize/timeline.h"
 
 #include <ktr/reader.h>
@@ -23,8 +24,9 @@ enum ktr__slice_end {
 
 struct ktr__slice_track {
 	uint32_t id; /* from 1 */
-	uint32_t pid;
+	uint32_t pid; /* of ktr__pids_of() */
 	uint32_t tid; /* of a thread's track; else 0 */
+	int is_main;  /* the first thread of its process */
 	int is_counter;
 	const char *process; /* clean, as are the others */
 	const char *group;   /* "" for a thread */
@@ -62,6 +64,7 @@ struct ktr__slices {
 	uint32_t n_rows;
 	struct ktr__slices_thread *thread; /* by id */
 	uint32_t n_threads;
+	struct ktr__pids pids;
 	struct ktr__slice_track **track; /* owned, and what they point to */
 	uint32_t n_tracks, track_room;
 	uint64_t n_spans;

@@ -146,9 +146,8 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 	char number[96];
 	struct ktr_event_bytes ident = timeline_ident(event, number, sizeof(number));
 	struct ktr__row_key key = { KTR__ROW_ID,
-				    event->thread->pid,
+				    event->thread,
 				    0,
-				    event->thread->process,
 				    event->site->group ? event->site->group : "",
 				    ident.bytes,
 				    ident.n_bytes };
@@ -169,7 +168,7 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 static int timeline_thread(struct ktr__timeline *t, uint64_t ns, const struct ktr_event *event)
 {
 	const struct ktr_reader_thread *thread = event->thread;
-	struct ktr__row_key key = { KTR__ROW_THREAD, thread->pid, 0, thread->process, "", NULL, 0 };
+	struct ktr__row_key key = { KTR__ROW_THREAD, thread, 0, "", NULL, 0 };
 	char name[96];
 
 	if (ktr__room(&t->thread, &t->n_threads, thread->id, sizeof(struct ktr__row *)) != 0)
@@ -209,7 +208,7 @@ static int timeline_thread_label(struct ktr__timeline *t, const struct ktr_reade
 
 static int timeline_cpu(struct ktr__timeline *t, uint64_t ns, const struct ktr_event *event)
 {
-	struct ktr__row_key key = { KTR__ROW_CPU, 0, event->cpu, "", "", NULL, 0 };
+	struct ktr__row_key key = { KTR__ROW_CPU, NULL, event->cpu, "", NULL, 0 };
 	uint16_t label;
 	char name[24];
 

@@ -60,6 +60,8 @@ static int view_compare(const void *a, const void *b)
 
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
+	if (p->process_key != q->process_key)
+		return p->process_key < q->process_key ? -1 : 1;
 	if (x->block != y->block)
 		return x->block < y->block ? -1 : 1;
 	order = strverscmp(x->name, y->name);
@@ -172,7 +174,7 @@ static void view_collect_cpus(struct view_items *items)
 
 static int view_same_heading(const struct view_item *a, const struct view_item *b)
 {
-	return view_any_row(a)->pid == view_any_row(b)->pid && a->block == b->block;
+	return view_any_row(a)->process_key == view_any_row(b)->process_key && a->block == b->block;
 }
 
 static int view_by_score(const void *a, const void *b, void *context)
@@ -396,15 +398,15 @@ static int view_collect(struct view_items *items)
 {
 	const struct ktr__timeline *t = items->view->timeline;
 	const struct ktr__row **own;
-	uint32_t pid = 0;
+	uint64_t process_key = 0;
 
 	for (unsigned i = 0; i < t->rows.n_rows; i++) {
 		const struct ktr__row *row = t->rows.row[i];
 
 		if (row->n_events > items->n_events_most)
 			items->n_events_most = row->n_events;
-		items->n_processes += items->n_processes == 0 || row->pid != pid;
-		pid = row->pid;
+		items->n_processes += items->n_processes == 0 || row->process_key != process_key;
+		process_key = row->process_key;
 	}
 	if (items->view->by == KTR__BY_CPUS) {
 		view_collect_cpus(items);

@@ -24,6 +24,28 @@ same() {
 	"$ktr" fsck -n -q "$3" || fail "$1: something is wrong"
 }
 
+# elsewhere trace seconds: it is of another machine, whose clock is so far behind.
+elsewhere() {
+	python3 - "$@" <<-'PY'
+	import re, sys
+	def crc32c(data):
+	    crc = 0xffffffff
+	    for byte in data:
+	        crc ^= byte
+	        for _ in range(8):
+	            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+	    return crc ^ 0xffffffff
+	name, seconds = sys.argv[1] + '/ktr/info.jsonl', int(sys.argv[2])
+	lines = open(name, 'rb').read().splitlines()
+	line = re.sub(rb',"crc":"[0-9a-f]{8}"}$', b'', lines[0])
+	line = re.sub(rb'"boot_id":"[0-9a-f]*"', b'"boot_id":"' + b'17' * 16 + b'"', line)
+	line = re.sub(rb'"utc_offset_ns":(-?\d+)',
+	              lambda m: b'"utc_offset_ns":%d' % (int(m.group(1)) + seconds * 10**9), line)
+	lines[0] = line + b',"crc":"%08x"}' % crc32c(line)
+	open(name, 'wb').write(b'\n'.join(lines) + b'\n')
+	PY
+}
+
 ${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
 cd "$dir" || exit 1
@@ -78,28 +100,58 @@ agree shifted
 
 # Of two machines: the second was booted later, its clock is 1000 s behind.
 cp -a two far
-python3 - <<'PY'
-import re
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
-lines = open('far/ktr/info.jsonl', 'rb').read().splitlines()
-line = re.sub(rb',"crc":"[0-9a-f]{8}"}$', b'', lines[0])
-line = re.sub(rb'"boot_id":"[0-9a-f]*"', b'"boot_id":"' + b'17' * 16 + b'"', line)
-line = re.sub(rb'"utc_offset_ns":(-?\d+)',
-              lambda m: b'"utc_offset_ns":%d' % (int(m.group(1)) + 1000 * 10**9), line)
-lines[0] = line + b',"crc":"%08x"}' % crc32c(line)
-open('far/ktr/info.jsonl', 'wb').write(b'\n'.join(lines) + b'\n')
-PY
+elsewhere far 1000
 "$ktr" merge -o worlds one far 2>err || fail "merge by UTC: $(cat err)"
 grep -Eq 'by UTC: moved by [0-9.]+ s, its CPU 0 is CPU [1-9]' err || fail "merge by UTC says: $(cat err)"
 agree worlds
 [ "$("$ktr" dump -q worlds | wc -l)" -eq $(($("$ktr" dump -q one | wc -l) + $("$ktr" dump -q two | wc -l))) ] ||
 	fail "merge by UTC loses events"
+
+# Two processes of one id, on two machines, at the same moments: each has its own spans, states and rows.
+cat >jobs.c <<'EOF'
+#include <ktr.h>
+#include <unistd.h>
+
+int main(void)
+{
+	for (int i = 0; i < 20; i++) {
+		KTR_STATE0(KTR_GEN, "worker", "w", "busy");
+		KTR_START0(KTR_GEN, "job", "j", 7);
+		KTR_COUNTER0(KTR_GEN, "queue", "q", i);
+		usleep(200);
+		KTR_STOP0(KTR_GEN, "job", "j", 7);
+		KTR_STATE0(KTR_GEN, "worker", "w", "idle");
+	}
+	return 0;
+}
+EOF
+${CC:-cc} -std=gnu11 -O1 "-I$top/include" jobs.c -o jobs "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+KTR_MASK=gen KTR_FILE=here ./jobs || fail "the program failed"
+cp -a here there
+elsewhere there 0
+"$ktr" merge -o jobs.ktr here there 2>err || fail "merge: $(cat err)"
+"$ktr" merge -o again.ktr jobs.ktr here 2>err || fail "merge with a merged one: $(cat err)"
+"$ktr" cut -o cut here 2>/dev/null
+"$ktr" merge -o same.ktr here cut 2>err || fail "merge with a part of it: $(cat err)"
+for t in here jobs.ktr again.ktr same.ktr; do
+	"$ktr" report --json $t >$t.json || fail "report of $t"
+done
+python3 - <<'PY' || fail "processes of one id are taken for one, or one for several"
+import json
+def rows(name, kind):
+    return sorted((r["count"], r.get("nested", 0)) for r in json.load(open(name + ".json"))[kind])
+for kind in "spans", "states", "counters":
+    alone = rows("here", kind)
+    assert rows("jobs.ktr", kind) == sorted(2 * alone), (kind, alone, rows("jobs.ktr", kind))
+    assert len(rows("same.ktr", kind)) == len(alone), (kind, rows("same.ktr", kind))
+    assert len(rows("again.ktr", kind)) == 2 * len(alone), (kind, rows("again.ktr", kind))
+PY
+"$ktr" report jobs.ktr | grep -q 'job j \[[0-9]* jobs\]' || fail "which of two processes? $("$ktr" report jobs.ktr)"
+"$ktr" export chrome -o jobs.json jobs.ktr 2>err || fail "export chrome: $(cat err)"
+python3 - <<'PY' || fail "viewers get two processes as one"
+import json
+assert len({e["pid"] for e in json.load(open("jobs.json")) if e["pid"]}) == 2
+PY
 
 "$ktr" merge one 2>/dev/null
 [ $? -eq 2 ] || fail "one trace alone"

@@ -61,16 +61,16 @@ status 0 "$ktr" json --events
 is "lines of json" "$(wc -l <out)" 4000
 status 0 "$ktr" report --json
 is "events of report" "$(grep -o '"events":[0-9]*' out | head -n 1)" '"events":4000'
-grep -q '"id":"odd","pid":[0-9]*,"count":500,"unsure":0,"nested":0,"no_start":0,"no_end":0' out ||
+grep -q '"id":"odd","pid":[0-9]*,"process":"program","count":500,"unsure":0,"nested":0,"no_start":0,"no_end":0' out ||
 	fail "report does not count the spans"
-grep -q '"id":"depth","pid":[0-9]*,"count":1000,"min":0.0,"mean":499.5,"max":999.0' out ||
+grep -q '"id":"depth","pid":[0-9]*,"process":"program","count":1000,"min":0.0,"mean":499.5,"max":999.0' out ||
 	fail "report does not sum up the counter"
 status 0 "$ktr" report
 grep -q '4,000 events' out || fail "report does not count the events"
 
 # Pairs by hand, gaps, time per state: the numbers of a program whose events are known.
 status 0 "$ktr" report --pair 'got %d' 'queue' --json
-grep -q '"pairs":\[{"pair":1,"from":"got %d","to":"queue","key":"thread","pid":[0-9]*,"count":1000,' out ||
+grep -q '"pairs":\[{"pair":1,"from":"got %d","to":"queue","key":"thread","pid":[0-9]*,"process":"program","count":1000,' out ||
 	fail "report does not time the pair"
 status 0 "$ktr" report --pair 'got %d..stop:arg0' --gaps 4 --histogram --no-pager
 grep -q '^  got %d to stop by arg0 ' out || fail "no pair in the report"
@@ -80,10 +80,10 @@ half=$("$ktr" dump -t --filter 'site == "got %d of %s" and arg0 == 500' --time r
 [ -n "$half" ] || fail "no event 500"
 first=$("$ktr" dump -t --time raw -q --head 1 | awk '{print $1}')
 status 0 "$ktr" report --json --from "$(awk -v a="$half" -v b="$first" 'BEGIN {printf "%.9f", (a - b) / 1e9}')s"
-grep -q '"id":"even","pid":[0-9]*,"count":249,"unsure":0,"nested":0,"no_start":1,"no_end":0' out ||
+grep -q '"id":"even","pid":[0-9]*,"process":"program","count":249,"unsure":0,"nested":0,"no_start":1,"no_end":0' out ||
 	fail "a span from before the window: $(grep -o '"spans":.*"pairs"' out)"
 status 0 "$ktr" report --json --to "$(awk -v a="$half" -v b="$first" 'BEGIN {printf "%.9f", (a - b) / 1e9}')s"
-grep -q '"id":"even","pid":[0-9]*,"count":250,"unsure":0,"nested":0,"no_start":0,"no_end":1' out ||
+grep -q '"id":"even","pid":[0-9]*,"process":"program","count":250,"unsure":0,"nested":0,"no_start":0,"no_end":1' out ||
 	fail "a span into the time behind the window: $(grep -o '"spans":.*"pairs"' out)"
 status 1 "$ktr" report --pair 'got %d' nothing
 grep -q "no call site is 'nothing'" err || fail "an unknown end of a pair: $(cat err)"
