@@ -7,6 +7,7 @@
  * their events handed out backward.
  */
 #include "analyze/trace_cursor.h"
+#include "analyze/trace_losses.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void trace_back_enter(struct ktr__trace_cursor *t)
 	else if (h->seq != t->seq && missing > lost)
 		lost = missing;
 	t->crossed = 0;
-	ktr__trace_gap(t, lost, h->time_end, t->edge_ns);
+	ktr__trace_lost(t, h->seq + 1, lost, h->time_end, t->edge_ns);
 	t->known = 1;
 	t->seq = h->seq - 1;
 	t->event_no = h->first_event;
@@ -37,8 +38,8 @@ static void trace_back_enter(struct ktr__trace_cursor *t)
 static void trace_back_leave(struct ktr__trace_cursor *t)
 {
 	if (t->known && !t->crossed)
-		ktr__trace_gap(t, t->discarded, t->at_part ? t->part[t->at_part - 1].last_ns : 0,
-			       t->edge_ns);
+		ktr__trace_lost(t, t->seq + 1, t->discarded,
+				t->at_part ? t->part[t->at_part - 1].last_ns : 0, t->edge_ns);
 	if (!t->at_part)
 		t->known = 0;
 }

@@ -13,6 +13,7 @@
  * from part to part, and tell what is missing where a part is.
  */
 #include "analyze/trace_cursor.h"
+#include "analyze/trace_losses.h"
 #include "analyze/trace_set.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ static void trace_cursor_enter(struct ktr__trace_cursor *t)
 	    missing > lost)
 		lost = missing;
 	t->crossed = 0;
-	ktr__trace_gap(t, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
+	ktr__trace_lost(t, h->seq, lost, t->edge_ns, h->n_events ? h->time_begin : 0);
 	t->known = t->numbered = 1;
 	t->seq = h->seq + 1;
 	t->event_no = h->first_event + h->n_events;

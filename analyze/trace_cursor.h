@@ -95,6 +95,9 @@ static inline struct ktr__trace_cursor *ktr__trace_of(struct ktr__cursor *cursor
 						    offsetof(struct ktr__trace_cursor, c));
 }
 
+/* Is this the name of a stream? *number and *kind (KTR_RING_*) are its. */
+int ktr__trace_is_stream(const char *name, uint32_t *number, uint32_t *kind);
+
 /* Adds a part. 0 or -ENOMEM. */
 int ktr__trace_add_part(struct ktr__trace_cursor *t, const struct ktr__trace_part *part);
 

@@ -61,6 +61,7 @@ static int head_trace(struct trace_head *t, const json_t *row)
 {
 	struct ktr__trace_head *head = t->head;
 	uint64_t major = head_u64(row, "major");
+	const char *writer;
 
 	if (major != KTR_TRACE_MAJOR)
 		return ktr_error_at(t->lines->err, t->lines->path, 0, 0, ENOTSUP,
@@ -75,6 +76,8 @@ static int head_trace(struct trace_head *t, const json_t *row)
 						head_u64(row, "base_ns"),
 						head_u64(row, "mult") & INT64_MAX,
 						(uint32_t)head_u64(row, "shift") & 63, 0 };
+	writer = json_string_value(json_object_get(row, "writer"));
+	head->is_woven = writer && strcmp(writer, "weaver") == 0;
 	head->complete = json_is_true(json_object_get(row, "complete"));
 	head_uuid(json_string_value(json_object_get(row, "boot_id")), head->boot_id);
 	if (!head->name || !head->host || !head->cmdline || !head->clock_name)

@@ -13,6 +13,7 @@
 #include <time.h>
 
 struct ktr__pulse;
+struct ktr__trace_losses;
 
 #define KTR__SET_LIVE UINT32_MAX /* the number of NAME itself */
 
@@ -29,6 +30,7 @@ struct ktr__set {
 	struct ktr__piece *member; /* owned; oldest first */
 	unsigned n;
 	int is_joined;           /* with its session, or that was tried */
+	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
 	struct ktr__pulse *pulse; /* follow: what the session tells of the writer, or NULL */
 	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
 	struct timespec changed; /* follow: when files were last added to it */

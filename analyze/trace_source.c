@@ -14,6 +14,7 @@
 #include "analyze/pulse.h"
 #include "analyze/sidecar.h"
 #include "analyze/trace_cursor.h"
+#include "analyze/trace_losses.h"
 #include "analyze/trace_set.h"
 #include "analyze/watch.h"
 
@@ -42,6 +43,7 @@ static void trace_source_close(struct ktr__cursor *cursor)
 void ktr__trace_source_close(struct ktr__source *source)
 {
 	if (source->set) {
+		ktr__trace_losses_free(source->set->losses);
 		ktr__pulse_close(source->set->pulse);
 		ktr__set_close(source->set);
 	}
@@ -49,8 +51,7 @@ void ktr__trace_source_close(struct ktr__source *source)
 	source->set = NULL;
 }
 
-/* Is this the name of a stream? Its number goes into *number. */
-static int trace_source_is_stream(const char *name, uint32_t *number, unsigned *kind)
+int ktr__trace_is_stream(const char *name, uint32_t *number, uint32_t *kind)
 {
 	const char *digits;
 	unsigned long n;
@@ -194,8 +195,8 @@ static int trace_source_compare(const struct dirent **a, const struct dirent **b
 	uint32_t m = 0, n = 0;
 	unsigned kind;
 
-	trace_source_is_stream((*a)->d_name, &m, &kind);
-	trace_source_is_stream((*b)->d_name, &n, &kind);
+	ktr__trace_is_stream((*a)->d_name, &m, &kind);
+	ktr__trace_is_stream((*b)->d_name, &n, &kind);
 	return m != n ? (m > n) - (m < n) : strcmp((*a)->d_name, (*b)->d_name);
 }
 
@@ -204,7 +205,7 @@ static int trace_source_select(const struct dirent *entry)
 	uint32_t number;
 	unsigned kind;
 
-	return trace_source_is_stream(entry->d_name, &number, &kind);
+	return ktr__trace_is_stream(entry->d_name, &number, &kind);
 }
 
 /* Does the stream have a file in this directory already? */
@@ -236,7 +237,7 @@ static int trace_source_streams(struct ktr__source *source, unsigned member, str
 		uint32_t number;
 		unsigned kind;
 
-		if (!rc && trace_source_is_stream(name, &number, &kind) &&
+		if (!rc && ktr__trace_is_stream(name, &number, &kind) &&
 		    !trace_source_has(source, member, name)) {
 			rc = trace_source_add(source, member, name, number, kind);
 			if (rc)
@@ -323,6 +324,11 @@ static int trace_source_open(struct ktr__source *source, const char *path, struc
 		rc = ktr__join(source, err);
 	if (!rc)
 		rc = trace_source_tables(source, err);
+	if (!rc && set->n == 1 && set->member[0].head.is_woven) {
+		struct ktr__lines lines = ktr__set_lines(source, &set->member[0], err);
+
+		rc = ktr__trace_losses_read(&set->losses, &lines);
+	}
 	for (unsigned i = 0; i < set->n && !rc; i++) {
 		struct ktr__lines lines = ktr__set_lines(source, &set->member[i], err);
 

@@ -230,14 +230,14 @@ static int merge_next(struct merge *merge, struct merge_source *source)
 	return rc;
 }
 
-/* When the source goes on, on the clock of the merged trace: a loss does where it begins. 0: at its end. */
+/* When the source goes on, on the clock of the merged trace: a loss does where it ends. 0: at its end. */
 static int merge_when(const struct merge_source *source, uint64_t *ns)
 {
 	const struct ktr_loss *loss;
 
 	if (source->next_loss < source->n_losses) {
 		loss = &source->loss[source->next_loss];
-		*ns = loss->from_ns ? loss->from_ns : loss->to_ns ? loss->to_ns : source->info->last_ns;
+		*ns = loss->to_ns ? loss->to_ns : source->info->last_ns;
 	} else if (source->what == KTR_READ_EVENT) {
 		*ns = source->event.time_ns;
 	} else {

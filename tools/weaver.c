@@ -506,7 +506,8 @@ int weaver_loss(struct weaver *w, int source, const struct ktr_loss *loss)
 	told.from_ns = weaver_shift(loss->from_ns, w->from[source].place.shift_ns);
 	told.to_ns = weaver_shift(loss->to_ns, w->from[source].place.shift_ns);
 	ktr__trace_stream_name(&w->trace, row, name, sizeof(name));
-	ktr__weave_loss(&w->side[KTR_SIDECAR_LOSSES], name, &told, s->seq);
+	/* The first packet of all is the empty one of weaver_room(). */
+	ktr__weave_loss(&w->side[KTR_SIDECAR_LOSSES], name, &told, s->seq ? s->seq : 1);
 	if (!s->discarded)
 		s->front_ns = told.from_ns;
 	s->discarded += loss->n_events;

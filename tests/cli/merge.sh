@@ -90,6 +90,24 @@ grep -v '^---' all | sort >want
 grep -v '^---' have | cmp -s - want || fail "merge differs"
 lost() { sed -n 's/^--- \([0-9]*\) events lost.*/\1/p' "$1" | awk '{ n += $1 } END { print n + 0 }'; }
 [ "$(lost have)" -eq "$(lost all)" ] || fail "merge: $(lost have) lost of $(lost all)"
+# Each loss has the times it had, whatever others did meanwhile; where it has no end, the next event is one.
+first() { "$ktr" json --events "$1" | sed -n '1s/.*"ts_ns":\([0-9]*\).*/\1/p'; }
+"$ktr" merge -o over --shift "1:$(($(first lossy) - $(first one) - 500000))ns" one lossy 2>err ||
+	fail "merge --shift: $(cat err)"
+for t in lossy over; do
+	"$ktr" json $t >$t.jsonl || fail "json of $t"
+	"$ktr" json -R $t >$t.back || fail "json -R of $t"
+done
+python3 - <<'PY' || fail "losses have other times once they are merged"
+import json
+def losses(name):
+    rows = [json.loads(line) for line in open(name)]
+    return sorted((r["cpu"], r["events"], r["from_ns"] or 0, r["to_ns"]) for r in rows
+                  if r["type"] == "loss" and r["to_ns"])
+want = losses("lossy.jsonl")
+for name in "over.jsonl", "over.back":
+    assert len(want) > 1 and set(want) <= set(losses(name)), (name, want, losses(name))
+PY
 agree both
 "$ktr" cut -o cut one 2>/dev/null
 "$ktr" merge -o again cut two 2>err
