@@ -23,7 +23,7 @@ run() {
 endless() {
 	before=$(ls -ld "$t"* 2>&1; tail -n 1 "$t/ktr/info.jsonl" 2>&1)
 	sleep 2 # whoever else might write it
-	fail "$1: no end; then: $before; 2 s later: $(ls -ld "$t"* 2>&1; tail -n 1 "$t/ktr/info.jsonl" 2>&1)"
+	fail "$1: no end; then: $before; 2 s later: $(ls -ld "$t"* 2>&1; tail -n 1 "$t/ktr/info.jsonl" 2>&1); it said: $(cat "$dir/err")"
 }
 
 # mode, expected events
