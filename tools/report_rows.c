@@ -51,38 +51,44 @@ static uint64_t report_rows_counter_rank(const struct report *report, unsigned i
 	return report_rows_row_rank(report, i, KTR_KIND_COUNTER);
 }
 
-/* What rows tell of their process. */
-enum report_whose {
-	REPORT_ONE_PROCESS, /* nothing: there is one */
-	REPORT_PIDS,
-	REPORT_NAMES /* and its name: several have one pid */
-};
-
-static enum report_whose report_rows_whose(const struct report *report)
+/* Several processes? Then rows tell theirs. */
+static int report_rows_many_processes(const struct report *report)
 {
 	const struct ktr__tally *t = report->tally;
-	enum report_whose whose = REPORT_ONE_PROCESS;
 
-	for (unsigned i = 1; i < t->n_rows; i++) {
-		const struct ktr__tally_row *row = t->row[i];
+	for (unsigned i = 1; i < t->n_rows; i++)
+		if (t->row[i]->process_key != t->row[0]->process_key)
+			return 1;
+	return 0;
+}
 
-		if (row->process_key == t->row[0]->process_key)
+/* Which of the processes of its pid a row's is, from 1, in the order in which they appeared; 0: the only one. */
+static unsigned report_rows_which(const struct report *report, const struct ktr__tally_row *row)
+{
+	const struct ktr__tally *t = report->tally;
+	unsigned n = 0, which = 0;
+
+	for (unsigned i = 0; i < t->n_rows; i++) {
+		const struct ktr__tally_row *other = t->row[i];
+		unsigned k = 0;
+
+		if (!other->thread || other->thread->pid != row->thread->pid)
 			continue;
-		whose = REPORT_PIDS;
-		for (unsigned k = 0; k < i; k++)
-			if (row->thread && t->row[k]->thread && row->process_key != t->row[k]->process_key &&
-			    row->thread->pid == t->row[k]->thread->pid)
-				return REPORT_NAMES;
+		while (t->row[k]->process_key != other->process_key)
+			k++;
+		n += k == i; /* the first row of that process */
+		if (other->process_key == row->process_key && !which)
+			which = n;
 	}
-	return whose;
+	return n > 1 ? which : 0;
 }
 
 /* "group id = state", and the process if there are several. */
 static void report_rows_row_name(const struct report *report, FILE *to,
 				 const struct ktr__tally_row *row)
 {
-	enum report_whose whose = row->thread ? report_rows_whose(report) : REPORT_ONE_PROCESS;
 	char name[1200];
+	unsigned which;
 	int n;
 
 	if (row->other)
@@ -93,10 +99,11 @@ static void report_rows_row_name(const struct report *report, FILE *to,
 			     row->ident.bytes, row->kind == KTR_KIND_STATE ? " = " : "",
 			     (int)(row->state.n_bytes < 400 ? row->state.n_bytes : 400),
 			     row->state.bytes);
-	if (whose == REPORT_PIDS)
-		snprintf(name + n, sizeof(name) - (size_t)n, " [%u]", row->thread->pid);
-	else if (whose == REPORT_NAMES)
-		snprintf(name + n, sizeof(name) - (size_t)n, " [%u %.40s]", row->thread->pid, row->thread->process);
+	if (row->thread && report_rows_many_processes(report)) {
+		which = report_rows_which(report, row);
+		snprintf(name + n, sizeof(name) - (size_t)n, which ? " [%u #%u]" : " [%u]", row->thread->pid,
+			 which);
+	}
 	report_text_name(to, name, strlen(name));
 }
 

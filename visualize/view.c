@@ -285,20 +285,52 @@ static int view_choose(struct view_items *items, unsigned max_lines)
 	return 0;
 }
 
+/* Which of the processes of its pid the row's is, from 1, in the order in which they appeared; 0: the only one. */
+static unsigned view_which(const struct ktr__rows *rows, const struct ktr__row *row)
+{
+	unsigned n = 0, which = 0;
+
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		unsigned k = 0;
+
+		if (rows->row[i]->pid != row->pid || rows->row[i]->process_key == 0)
+			continue;
+		while (rows->row[k]->process_key != rows->row[i]->process_key)
+			k++;
+		n += k == i; /* the first row of that process */
+		if (rows->row[i]->process_key == row->process_key && which == 0)
+			which = n;
+	}
+	return n > 1 ? which : 0;
+}
+
+/* "indexer (1234)", and which one where several have that pid. */
+static void view_process(const struct view_items *items, const struct ktr__row *row, char *text, size_t size)
+{
+	const char *process = row->process[0] != '\0' ? row->process : "process";
+	unsigned which = view_which(&items->view->timeline->rows, row);
+
+	if (which != 0)
+		snprintf(text, size, "%s (%" PRIu32 " #%u)", process, row->pid, which);
+	else
+		snprintf(text, size, "%s (%" PRIu32 ")", process, row->pid);
+}
+
 static void view_heading(const struct view_items *items, const struct view_item *item, char *text,
 			 size_t size)
 {
 	const struct ktr__row *row = view_any_row(item);
-	const char *process = row->process[0] != '\0' ? row->process : "process";
+	char process[120];
 
+	view_process(items, row, process, sizeof(process));
 	if (items->view->by == KTR__BY_CPUS)
 		snprintf(text, size, "CPUs");
 	else if (items->view->by == KTR__BY_THREADS && item->block == 1)
-		snprintf(text, size, "counters of %s", process);
+		snprintf(text, size, "counters of %s", row->process[0] != '\0' ? row->process : "process");
 	else if (items->view->by == KTR__BY_THREADS)
-		snprintf(text, size, "%s (%" PRIu32 ")", process, row->pid);
+		snprintf(text, size, "%s", process);
 	else if (items->n_processes > 1)
-		snprintf(text, size, "%s (%" PRIu32 "): %s", process, row->pid, row->group);
+		snprintf(text, size, "%s: %s", process, row->group);
 	else
 		snprintf(text, size, "%s", row->group);
 }
