@@ -57,6 +57,13 @@ static int head_uuid(const char *text, uint8_t *uuid)
 	return 0;
 }
 
+static struct ktr_trace_clock head_clock(const json_t *row)
+{
+	return (struct ktr_trace_clock){ head_u64(row, "base_ticks"), head_u64(row, "base_ns"),
+					 head_u64(row, "mult") & INT64_MAX, (uint32_t)head_u64(row, "shift") & 63,
+					 0 };
+}
+
 static int head_trace(struct trace_head *t, const json_t *row)
 {
 	struct ktr__trace_head *head = t->head;
@@ -72,10 +79,7 @@ static int head_trace(struct trace_head *t, const json_t *row)
 	head->cmdline = head_text(t, row, "cmdline");
 	head->clock_name = head_text(t, row, "clock");
 	head->utc_offset_ns = (int64_t)head_u64(row, "utc_offset_ns");
-	head->clock = (struct ktr_trace_clock){ head_u64(row, "base_ticks"),
-						head_u64(row, "base_ns"),
-						head_u64(row, "mult") & INT64_MAX,
-						(uint32_t)head_u64(row, "shift") & 63, 0 };
+	head->clock = head_clock(row);
 	writer = json_string_value(json_object_get(row, "writer"));
 	head->is_woven = writer && strcmp(writer, "weaver") == 0;
 	head->complete = json_is_true(json_object_get(row, "complete"));
@@ -96,6 +100,8 @@ static int head_line(void *context, const char *line, size_t n)
 
 	if (kind && strcmp(kind, "trace") == 0 && !t->is_trace) {
 		rc = head_trace(t, row);
+	} else if (kind && strcmp(kind, "clock") == 0) {
+		t->head->clock = head_clock(row);
 	} else if (kind && strcmp(kind, "end") == 0) {
 		t->head->has_ended = 1;
 		t->head->n_written += head_u64(row, "events");

@@ -74,10 +74,10 @@ static int affine_anchors(const struct ktr__session_map *map, struct ktr_anchor 
 int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *affine)
 {
 	struct ktr_anchor first = { 0 }, last = { 0 };
-	int rc = affine_anchors(map, &first, &last);
+	int rc = affine_anchors(map, &first, &last), ticking = affine->ticking || affine_same_boot(&map->header);
 
 	memset(affine, 0, sizeof(*affine));
-	affine->ticking = affine_same_boot(&map->header);
+	affine->ticking = ticking;
 	if (affine->ticking) {
 		ktr__clock_anchor(map->header.clock, &last);
 		if (!first.mono_ns)

@@ -17,7 +17,8 @@ struct ktr__affine {
 /*
  * Makes the map from the session's first anchor and the latest moment known: now, where the
  * session is of this boot, else its last anchor. Always gives a map that can be used; 0 or -errno
- * of reading.
+ * of reading. The affine is all zero, or what was made before: where the host has another root by now, nobody tells
+ * the boot any more.
  */
 int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *affine);
 

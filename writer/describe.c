@@ -422,7 +422,7 @@ static const struct ktr__member describe_header[] = {
 	KTR__MEMBER_END,
 };
 
-static const struct ktr__member describe_clock[] = {
+static const struct ktr__member describe_ticks[] = {
 	MEMBER(ktr_trace_clock, U64, base_ticks), MEMBER(ktr_trace_clock, U64, base_ns),
 	MEMBER(ktr_trace_clock, U64, mult), MEMBER(ktr_trace_clock, U32, shift), KTR__MEMBER_END,
 };
@@ -465,11 +465,21 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	ktr__emit_text(emit, DESCRIBE_KIND("trace") ",\"major\":" DESCRIBE_TEXT(KTR_TRACE_MAJOR)
 			     ",\"minor\":" DESCRIBE_TEXT(KTR_TRACE_MINOR));
 	ktr__json_members(emit, describe_header, header, NULL);
-	ktr__json_members(emit, describe_clock, clock, NULL);
+	ktr__json_members(emit, describe_ticks, clock, NULL);
 	ktr__json_members(emit, describe_trace, &trace, NULL);
 	ktr__json_end(emit);
 	ktr__metadata_begin(&d->metadata, &head);
 	ktr__describe_new(d);
+}
+
+void ktr__describe_clock(struct ktr__describe *d, const struct ktr_trace_clock *clock)
+{
+	struct ktr__emit *emit = &d->side[KTR_SIDECAR_INFO];
+
+	ktr__json_begin(emit);
+	ktr__emit_text(emit, DESCRIBE_KIND("clock"));
+	ktr__json_members(emit, describe_ticks, clock, NULL);
+	ktr__json_end(emit);
 }
 
 void ktr__describe_end(struct ktr__describe *d, uint64_t ns, uint64_t events, uint64_t lost)

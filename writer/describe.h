@@ -48,6 +48,9 @@ void ktr__describe_fini(struct ktr__describe *describe);
 void ktr__describe_begin(struct ktr__describe *describe, const struct ktr_trace_clock *clock,
 			 int64_t utc_offset_ns, int complete);
 
+/* The clock, where it is another one than ktr__describe_begin() was told. */
+void ktr__describe_clock(struct ktr__describe *describe, const struct ktr_trace_clock *clock);
+
 /* Takes over rows added since the last call. */
 void ktr__describe_new(struct ktr__describe *describe);
 

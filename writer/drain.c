@@ -16,8 +16,8 @@
  * keep the newest events, and the cursor knows how many it has missed. The user is told once each
  * way.
  *
- * The trace gets its clock and its name DRAIN_CLOCK_NS after the session was made, or earlier if a
- * ring is half full by then.
+ * The trace has its name from the start, and its clock DRAIN_CLOCK_NS after the session was made, or earlier if a
+ * ring is half full by then; a line tells it where it is another one than was thought at first.
  */
 #include "writer/drain.h"
 
@@ -117,6 +117,54 @@ static void drain_start_ring(struct ktr__drain *drain, uint32_t row)
 	}
 }
 
+/* Each trace counts for itself: packets from 0, losses from those no packet has told of. */
+static void drain_restart(struct ktr__drain *drain)
+{
+	for (uint32_t i = 0; i < drain->n_rows; i++) {
+		drain->ring[i].discarded -= drain->ring[i].told;
+		drain->ring[i].seq = drain->ring[i].told = 0;
+	}
+	drain->begun_ns = ktr__drain_now();
+	drain->begun_bytes = drain->trace.bytes;
+	drain->begun_events = drain->stats.events;
+	drain->begun_lost = drain->stats.lost;
+}
+
+static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
+{
+	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->partial;
+
+	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
+			    complete);
+	if (!complete)
+		ktr__upkeep_from(drain);
+	rc = ktr__describe_flush(&drain->describe, &drain->trace);
+	if (rc)
+		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
+	/* Who waits for the name to appear, and then changes its user, finds all files open. */
+	if (!rc)
+		ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
+	if (!rc)
+		rc = ktr__trace_publish(&drain->trace, err);
+	if (rc)
+		ktr__trace_close(&drain->trace);
+	else
+		drain_restart(drain);
+	return rc;
+}
+
+int ktr__drain_publish(struct ktr__drain *drain)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = drain_publish(drain, &err);
+
+	if (rc && rc != drain->stats.error)
+		ktr__drain_say(drain, "%s", err.text);
+	if (rc)
+		drain->stats.error = rc;
+	return rc;
+}
+
 static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 {
 	const struct ktr_header *header = &drain->plan.map->header;
@@ -147,7 +195,11 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 	if (drain->affine.apart_ns < DRAIN_CLOCK_NS)
 		drain->due_ns += DRAIN_CLOCK_NS - drain->affine.apart_ns;
 	rc = ktr__trace_make_way(&drain->trace, err);
-	return rc ? rc : ktr__trace_create(&drain->trace, err);
+	if (!rc)
+		rc = ktr__trace_create(&drain->trace, err);
+	if (!rc)
+		ktr__drain_publish(drain); /* or else each round tries again */
+	return rc;
 }
 
 int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
@@ -169,60 +221,17 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 	return 0;
 }
 
-/* Each trace counts for itself: packets from 0, losses from those no packet has told of. */
-static void drain_restart(struct ktr__drain *drain)
+/* From now on packets are written. */
+static void drain_begin(struct ktr__drain *drain)
 {
-	for (uint32_t i = 0; i < drain->n_rows; i++) {
-		drain->ring[i].discarded -= drain->ring[i].told;
-		drain->ring[i].seq = drain->ring[i].told = 0;
-	}
-	drain->begun_ns = ktr__drain_now();
-	drain->begun_bytes = drain->trace.bytes;
-	drain->begun_events = drain->stats.events;
-	drain->begun_lost = drain->stats.lost;
-}
+	struct ktr_trace_clock thought = drain->affine.clock;
 
-static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
-{
-	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->partial;
-
-	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
-			    complete);
-	if (!complete)
-		ktr__upkeep_from(drain);
-	rc = ktr__describe_flush(&drain->describe, &drain->trace);
-	if (rc)
-		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
-	else
-		rc = ktr__trace_publish(&drain->trace, err);
-	if (rc) {
-		ktr__trace_close(&drain->trace);
-		return rc;
-	}
-	ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
-	drain_restart(drain);
-	drain->begun = 1;
-	return 0;
-}
-
-int ktr__drain_publish(struct ktr__drain *drain)
-{
-	struct ktr_error err = KTR_ERROR_NONE;
-	int rc = drain_publish(drain, &err);
-
-	if (rc && rc != drain->stats.error)
-		ktr__drain_say(drain, "%s", err.text);
-	if (rc)
-		drain->stats.error = rc;
-	return rc;
-}
-
-static int drain_begin(struct ktr__drain *drain)
-{
 	ktr__affine_make(drain->plan.map, &drain->affine);
+	if (memcmp(&thought, &drain->affine.clock, sizeof(thought)) != 0)
+		ktr__describe_clock(&drain->describe, &drain->affine.clock);
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain->ring[i].time_ns = drain->affine.clock.base_ns;
-	return ktr__drain_publish(drain);
+	drain->begun = 1;
 }
 
 /* Time to fix the clock? all: now or never. */
@@ -366,12 +375,14 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 		ktr__upkeep(drain, now);
 	if (!drain->begun && !drain->trace.hidden[0])
 		rc = ktr__trace_create(&drain->trace, NULL);
+	if (!rc && !drain->begun && !drain->trace.published)
+		rc = ktr__drain_publish(drain);
 	if (!rc && !drain->begun) {
 		if (!drain_due(drain, now, flags & KTR__DRAIN_ALL)) {
 			*pause_ns = DRAIN_PAUSE_FIRST;
 			return 0;
 		}
-		rc = drain_begin(drain);
+		drain_begin(drain);
 	}
 	if (!rc && !drain->full)
 		rc = drain_rings(drain, now, flags, pause_ns);

@@ -109,7 +109,7 @@ struct ktr__drain {
 	int all;	      /* 1: this round takes what there is up to the heads */
 	int stuck;	      /* 1: the trace cannot be rotated */
 	int full;	      /* 1: too little free space, or max_bytes and no rotation */
-	int begun;	      /* 1: the trace has its name and its clock */
+	int begun;	      /* 1: the trace's clock is fixed: packets may come */
 	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */
 	struct ktr__drain_stats stats;
 	uint64_t look_ns;     /* when slow things were last looked at */
@@ -139,7 +139,8 @@ struct ktr__drain {
 };
 
 /*
- * Creates the trace under a hidden name. *out is owned, NULL on failure. 0 or -errno, err filled.
+ * Begins the trace, under its name: later the process may have another root or user, who may not rename it. *out
+ * is owned, NULL on failure. 0 or -errno, err filled.
  */
 int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 		    struct ktr_error *err);

@@ -238,15 +238,28 @@ static int resume_from(struct ktr__drain *drain, const char *line)
 	return 0;
 }
 
+/* The last line of a trace that tells it holds. */
+static int resume_clock(struct ktr__drain *drain, const char *line)
+{
+	struct ktr_trace_clock *clock = &drain->affine.clock;
+
+	clock->base_ticks = resume_number(line, "\"base_ticks\":");
+	clock->base_ns = resume_number(line, "\"base_ns\":");
+	clock->mult = resume_number(line, "\"mult\":");
+	clock->shift = (uint32_t)resume_number(line, "\"shift\":");
+	return clock->mult && clock->shift < 64 ? 0 : -EPROTO;
+}
+
 /* The line that tells the clock, and of which session the trace is. */
 static int resume_info(struct ktr__drain *drain, const char *line)
 {
 	const uint8_t *uuid = drain->plan.map->header.uuid;
-	struct ktr_trace_clock *clock = &drain->affine.clock;
 	char text[48] = "\"uuid\":\"";
 
-	if (strstr(line, "\"kind\":\"from\"") && clock->mult)
+	if (strstr(line, "\"kind\":\"from\"") && drain->affine.clock.mult)
 		return resume_from(drain, line);
+	if (strstr(line, "\"kind\":\"clock\"") && drain->affine.clock.mult)
+		return resume_clock(drain, line);
 	drain->ended = strstr(line, "\"kind\":\"end\"") != NULL;
 	if (!strstr(line, "\"kind\":\"trace\""))
 		return 0;
@@ -259,11 +272,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 	if (resume_number(line, "\"major\":") != KTR_TRACE_MAJOR)
 		return -ENOTSUP;
 	resume_start(drain);
-	clock->base_ticks = resume_number(line, "\"base_ticks\":");
-	clock->base_ns = resume_number(line, "\"base_ns\":");
-	clock->mult = resume_number(line, "\"mult\":");
-	clock->shift = (uint32_t)resume_number(line, "\"shift\":");
-	return clock->mult && clock->shift < 64 ? 0 : -EPROTO;
+	return resume_clock(drain, line);
 }
 
 static int resume_all(struct ktr__drain *drain)

@@ -111,5 +111,8 @@ int ktr__rotate(struct ktr__drain *drain, uint64_t now)
 		rotate_remove(drain);
 	}
 	rc = ktr__trace_create(&drain->trace, NULL);
-	return rc ? rc : ktr__drain_publish(drain);
+	if (!rc)
+		rc = ktr__drain_publish(drain);
+	drain->begun = !rc; /* the clock is the one there was */
+	return rc;
 }

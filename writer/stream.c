@@ -417,6 +417,8 @@ int ktr__trace_retire(struct ktr__trace *trace, uint32_t number)
 	char name[NAME_MAX + 32];
 	int fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
 
+	if (fd == -EACCES || fd == -EPERM)
+		return fd; /* the host has dropped its rights */
 	if (fd >= 0) {
 		trace->sys->fstat(fd, &named);
 		trace->sys->close(fd);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,27 +40,37 @@ void ktr__voice_close(struct ktr__voice *voice)
 	voice->proc_fd = -1;
 }
 
+/* The host's own descriptor, or -1: kernels before 5.6 do not give it. */
+static int voice_own(void)
+{
+	int pid_fd = ktr__pidfd_open(getpid()), own = -1;
+
+	if (pid_fd >= 0)
+		own = ktr__pidfd_getfd(pid_fd, STDERR_FILENO);
+	close(pid_fd);
+	return own;
+}
+
 /*
  * The host's standard error. /proc/self/fd shows the table of the process, not ours; what it opens is
  * without blocking. A file has to be the host's own, whose place we share: appended to by us alone, it
- * would be written over by the host (kernels before 5.6 have no way to get it).
+ * would be written over by the host. So has what another user may not open by now; what would block is left.
  */
 static int voice_stderr(const struct ktr__voice *voice, struct stat *st)
 {
 	int fd = openat(voice->proc_fd, "2",
 			O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	int pid_fd, own = -1;
+	struct pollfd room = { -1, POLLOUT, 0 };
 
-	if (fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode))
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode)))
 		return fd;
-	pid_fd = ktr__pidfd_open(getpid());
-	if (pid_fd >= 0)
-		own = ktr__pidfd_getfd(pid_fd, STDERR_FILENO);
-	close(pid_fd);
-	if (own < 0)
+	room.fd = voice_own();
+	if (room.fd < 0 || fstat(room.fd, st) || (!S_ISREG(st->st_mode) && poll(&room, 1, 0) <= 0)) {
+		close(room.fd);
 		return fd;
+	}
 	close(fd);
-	return own;
+	return room.fd;
 }
 
 /* One line for the user, as long as standard error is the file it was at the start. */

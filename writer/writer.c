@@ -233,7 +233,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 	char line[256];
 
 	writer_feed(self);
-	if (ktr__drain_close(self->drain, &stats)) {
+	if (ktr__drain_close(self->drain, &stats) && stats.unwritten) {
 		snprintf(line, sizeof(line),
 			 "%llu events are not in the trace: it could not be written",
 			 (unsigned long long)stats.unwritten);

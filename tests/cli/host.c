@@ -9,6 +9,8 @@
  *	fork	forks; the child records too, and both go on
  *	exec	forks and executes /bin/true a hundred times
  *	chroot	chroots into an empty directory, drops its uid, and closes all descriptors
+ *	early	the same at once, without a look whether its trace has begun
+ *	poor	both chroot and limit: a user that may not open its standard error any more
  *	daemon	forks twice, parents calling _exit; closes all descriptors, as daemon(3) and others do
  *	leave	forks and exits; the child goes on in a process and a mount namespace of its own if it may
  *	jail	forks and exits; the child goes on in an empty root, from before its parent has gone
@@ -218,17 +220,20 @@ int main(int argc, char **argv)
 	n = atoi(argv[2]);
 	file = argv[3];
 	record("before");
-	await_trace();
+	if (strcmp(argv[1], "early") != 0)
+		await_trace();
 	if (strcmp(argv[1], "close") == 0)
 		do_close();
 	else if (strcmp(argv[1], "fork") == 0)
 		do_fork();
 	else if (strcmp(argv[1], "exec") == 0)
 		do_exec();
-	else if (strcmp(argv[1], "chroot") == 0)
+	else if (strcmp(argv[1], "chroot") == 0 || strcmp(argv[1], "early") == 0)
 		do_chroot();
 	else if (strcmp(argv[1], "limit") == 0)
 		do_limit();
+	else if (strcmp(argv[1], "poor") == 0)
+		do_chroot(), do_limit();
 	else if (strcmp(argv[1], "daemon") == 0)
 		do_daemon();
 	else if (strcmp(argv[1], "leave") == 0)

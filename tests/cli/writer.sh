@@ -43,6 +43,8 @@ run fork 20000 && check fork 60000
 run exec 20000 && check exec 40000
 if [ "$(id -u)" = 0 ]; then
 	run chroot 20000 && check chroot 40000
+	run early 20000 && check early 40000
+	[ -s "$dir/err" ] && fail "early: $(cat "$dir/err")"
 fi
 
 # Daemons: nobody waits for them. Their own process goes on with the trace, and every event is there once.
@@ -106,9 +108,12 @@ for reader in true 'until [ -e "$done" ]; do sleep 0.01; done; cat'; do
 done
 
 # The trace reaches the limit: the host lives on, and is told.
-run limit 60000
-grep -q 'cannot write' "$dir/err" || fail "limit: nothing was said"
-[ "$(grep -c . "$dir/err")" -le 2 ] || fail "limit: too much was said: $(cat "$dir/err")"
+for mode in limit poor; do
+	[ $mode != poor ] || [ "$(id -u)" = 0 ] || continue
+	run $mode 60000
+	grep -q 'cannot write' "$dir/err" || fail "$mode: nothing was said"
+	[ "$(grep -c . "$dir/err")" -le 2 ] || fail "$mode: too much was said: $(cat "$dir/err")"
+done
 
 # Without an end: the session has the rest, and ktr salvage joins them. After a flush nothing is missing.
 for mode in exit flush; do
