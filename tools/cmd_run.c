@@ -12,6 +12,7 @@
 #include "tools/options.h"
 #include "tools/program.h"
 #include "tools/run_check.h"
+#include "tools/save.h"
 #include "tools/trace_count.h"
 
 #include "analyze/trigger_make.h"
@@ -282,20 +283,6 @@ static void run_wait(struct run *run)
 	}
 }
 
-/* The path of the session that the program has left, if nobody is in it any more. 1 or 0. */
-static int run_leftover(const struct run *run, char path[PATH_MAX])
-{
-	struct ktr__session_map map;
-	int rc;
-
-	if (ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) ||
-	    ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
-		return 0;
-	rc = ktr__map_alive(&map) == 0;
-	ktr__map_close(&map);
-	return rc;
-}
-
 static int run_has_trace(const struct run *run)
 {
 	struct stat st;
@@ -303,6 +290,24 @@ static int run_has_trace(const struct run *run)
 	if (lstat(run->path, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
 	return st.st_dev != run->before.st_dev || st.st_ino != run->before.st_ino;
+}
+
+/*
+ * The path of the session that the program has left, or one that it started and that wrote the trace, if nobody is
+ * in it any more. 1 or 0.
+ */
+static int run_leftover(const struct run *run, char path[PATH_MAX])
+{
+	struct ktr__session_map map;
+	int rc;
+
+	if ((ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) &&
+	     (!run_has_trace(run) || save_find_session(run->path, path, PATH_MAX, NULL))) ||
+	    ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+		return 0;
+	rc = ktr__map_alive(&map) == 0;
+	ktr__map_close(&map);
+	return rc;
 }
 
 /* Writes a word as a shell takes it: in quotes where it needs them. */

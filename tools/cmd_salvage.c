@@ -8,10 +8,6 @@
 #include "tools/options.h"
 #include "tools/save.h"
 
-#include "analyze/join.h"
-
-#include <ktr/reader.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,16 +16,10 @@
 /* The session of a trace. 0 or the exit status after a complaint. */
 static int salvage_session(const char *command, const char *trace, char *path, size_t size)
 {
-	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_reader *reader;
-	int rc = ktr_reader_open(trace, &alone, &reader, &err);
+	int rc = save_find_session(trace, path, size, &err);
 
-	if (rc)
-		return fail_with(command, &err);
-	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, &err);
-	ktr_reader_close(reader);
-	if (rc && rc != -ENOENT)
+	if (rc && rc != -ESRCH)
 		return fail_with(command, &err);
 	if (rc)
 		return fail(command,

@@ -5,6 +5,11 @@
 #include "tools/find.h"
 #include "tools/options.h"
 
+#include "analyze/join.h"
+
+#include <ktr/reader.h>
+
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,4 +28,17 @@ int save_session(const char *command, const struct ktr__attach *attach,
 		attach->from == KTR__DRAIN_RESUME ? " added" : "", (unsigned long long)stats.lost,
 		named ? " " : "", named ? attach->trace : "");
 	return 0;
+}
+
+int save_find_session(const char *trace, char *path, size_t size, struct ktr_error *err)
+{
+	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
+	struct ktr_reader *reader;
+	int rc = ktr_reader_open(trace, &alone, &reader, err);
+
+	if (rc)
+		return rc;
+	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, err);
+	ktr_reader_close(reader);
+	return rc == -ENOENT ? -ESRCH : rc;
 }

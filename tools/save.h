@@ -10,4 +10,10 @@ int save_session(const char *command, const struct ktr__attach *attach,
 		 int (*how)(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
 			    struct ktr_error *err));
 
+/*
+ * The path of the session that a trace was written of, by the uuid that both have. 0 or -errno with err filled:
+ * -ESRCH: it is not there any more.
+ */
+int save_find_session(const char *trace, char *path, size_t size, struct ktr_error *err);
+
 #endif

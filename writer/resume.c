@@ -189,6 +189,7 @@ static void resume_start(struct ktr__drain *drain)
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		drain->ring[i].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_START(i);
 		drain->ring[i].started = 1;
+		drain->ring[i].index = drain->ring[i].lost_slot = 0;
 		drain->pace[i].dropped = 0;
 	}
 }

@@ -139,6 +139,11 @@ while [ $n -lt 10 ]; do
 done
 [ "$("$ktr" ls | grep -c ' dead ')" -gt 0 ] || fail "it left no session"
 rm -rf ktr.out
+# So it does where a shell has started it.
+status 137 "$ktr" run -m gen sh -c "'$live' kill; exit 137"
+said ' out of the session that the program left), 0 lost; next: ktr dump, ktr timeline'
+is "events of a killed program's child" "$("$ktr" dump -q 2>&1 | grep -c 'live [0-9]*$')" 100
+rm -rf ktr.out
 
 # One clear error for what makes no sense.
 wrong() { # TEXT COMMAND...
