@@ -188,12 +188,12 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		drain_start_ring(drain, i);
 	drain->begun_ns = ktr__drain_now();
 	ktr__rotate_follow(drain, drain->begun_ns, 1);
-	if (drain->plan.from == KTR__DRAIN_RESUME)
-		return drain->plan.resume(drain, err);
 	ktr__affine_make(drain->plan.map, &drain->affine);
 	drain->due_ns = ktr__drain_now();
 	if (drain->affine.apart_ns < DRAIN_CLOCK_NS)
 		drain->due_ns += DRAIN_CLOCK_NS - drain->affine.apart_ns;
+	if (drain->plan.from == KTR__DRAIN_RESUME)
+		return drain->plan.resume(drain, err);
 	rc = ktr__trace_make_way(&drain->trace, err);
 	if (!rc)
 		rc = ktr__trace_create(&drain->trace, err);
@@ -373,7 +373,7 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 
 	if (drain->begun)
 		ktr__upkeep(drain, now);
-	if (!drain->begun && !drain->trace.hidden[0])
+	if (!drain->begun && !drain->trace.published && !drain->trace.hidden[0])
 		rc = ktr__trace_create(&drain->trace, NULL);
 	if (!rc && !drain->begun && !drain->trace.published)
 		rc = ktr__drain_publish(drain);

@@ -300,6 +300,14 @@ static int resume_all(struct ktr__drain *drain)
 	return rc;
 }
 
+static int resume_has_packets(const struct ktr__drain *drain)
+{
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		if (drain->trace.stream[i].bytes)
+			return 1;
+	return 0;
+}
+
 int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 {
 	int rc = ktr__trace_reopen(&drain->trace, err);
@@ -318,6 +326,7 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 				     drain->trace.name);
 	ktr__describe_rest(&drain->describe);
 	drain->resumed_bytes = drain->trace.bytes;
-	drain->begun = 1;
+	/* Until there are packets, the clock may become a better one. */
+	drain->begun = drain->ended || resume_has_packets(drain);
 	return 0;
 }

@@ -385,6 +385,7 @@ void ktr__trace_close(struct ktr__trace *trace)
 	if (!trace->published && trace->hidden[0])
 		stream_remove(trace, trace->hidden);
 	trace->hidden[0] = 0;
+	trace->published = 0;
 }
 
 uint32_t ktr__trace_free_number(struct ktr__trace *trace)

@@ -12,6 +12,7 @@
  *	early	the same at once, without a look whether its trace has begun
  *	poor	both chroot and limit: a user that may not open its standard error any more
  *	daemon	forks twice, parents calling _exit; closes all descriptors, as daemon(3) and others do
+ *	swift	the same at once, before its trace has a clock
  *	leave	forks and exits; the child goes on in a process and a mount namespace of its own if it may
  *	jail	forks and exits; the child goes on in an empty root, from before its parent has gone
  *	apart	forks; the child, which debug.ktr.follow_fork keeps out of the session, outlives its parent
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
 	n = atoi(argv[2]);
 	file = argv[3];
 	record("before");
-	if (strcmp(argv[1], "early") != 0)
+	if (strcmp(argv[1], "early") != 0 && strcmp(argv[1], "swift") != 0)
 		await_trace();
 	if (strcmp(argv[1], "close") == 0)
 		do_close();
@@ -234,7 +235,7 @@ int main(int argc, char **argv)
 		do_limit();
 	else if (strcmp(argv[1], "poor") == 0)
 		do_chroot(), do_limit();
-	else if (strcmp(argv[1], "daemon") == 0)
+	else if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "swift") == 0)
 		do_daemon();
 	else if (strcmp(argv[1], "leave") == 0)
 		do_leave();
@@ -243,7 +244,8 @@ int main(int argc, char **argv)
 	else if (strcmp(argv[1], "apart") == 0)
 		do_apart();
 	record("after");
-	if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "leave") == 0 || strcmp(argv[1], "jail") == 0)
+	if (strcmp(argv[1], "daemon") == 0 || strcmp(argv[1], "swift") == 0 || strcmp(argv[1], "leave") == 0 ||
+	    strcmp(argv[1], "jail") == 0)
 		await_writer();
 	atexit(done);
 	if (strcmp(argv[1], "flush") == 0 && ktr_flush())

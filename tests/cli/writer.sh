@@ -48,10 +48,10 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 # Daemons: nobody waits for them. Their own process goes on with the trace, and every event is there once.
-for mode in daemon leave jail; do
+for mode in daemon swift leave jail; do
 	[ $mode != jail ] || [ "$(id -u)" = 0 ] || continue
 	ends=1 # a parent that calls _exit leaves none
-	[ $mode = daemon ] || ends=2
+	[ $mode = daemon ] || [ $mode = swift ] || ends=2
 	done=$dir/own.$mode.done
 	[ $mode != jail ] || done=$dir/own.jail.root/own.jail.done
 	run $mode 10000
