@@ -229,6 +229,10 @@ static int expr_parse_sign(struct ktr__tree *p)
 
 	if (rc)
 		return rc;
+	/* -2^63 is a number, though 2^63 is one of the unsigned. */
+	if (minus && p->lex.token == KTR__EXPR_TOK_NUMBER && p->lex.value.kind == KTR__EXPR_BIG &&
+	    p->lex.value.bits == 1ull << 63)
+		p->lex.value.kind = KTR__EXPR_INT;
 	node = expr_parse_tree(p, EXPR_PARSE_UNARY);
 	if (node < 0)
 		return node;
