@@ -149,7 +149,7 @@ void ktr_freeze(void)
 
 int ktr_flush(void)
 {
-	return ktr__writer_flush();
+	return ktr__own_flush();
 }
 
 int ktr_thread_name(const char *name)

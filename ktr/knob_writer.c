@@ -3,6 +3,7 @@
 #include "ktr/knob_rows.h"
 
 #include "ktr/kernel.h"
+#include "ktr/own.h"
 #include "ktr/writer_hook.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ int ktr__knob_set_alq_enable(const struct ktr_knob_at *at, const struct ktr_valu
 	if (context->own && on)
 		return ktr__writer_enable(err);
 	if (context->own)
-		ktr__writer_stop();
+		ktr__own_stop();
 	if (on)
 		return ktr_error_set(err, EOPNOTSUPP,
 				     "only a program itself starts its writer thread; from outside: ktr record");
@@ -97,7 +98,7 @@ int ktr__knob_set_verbose(const struct ktr_knob_at *at, const struct ktr_value *
 	__atomic_store_n(&control->verbose, value->number, __ATOMIC_RELAXED);
 	if (!context->own || at->origin < KTR_ORIGIN_API)
 		return 0;
-	return ktr__writer_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
+	return ktr__own_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
 }
 
 int ktr__knob_kernel_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
@@ -136,5 +137,5 @@ int ktr__knob_set_kernel(const struct ktr_knob_at *at, const struct ktr_value *v
 	__atomic_store_n(&session->control->kernel, value->number, __ATOMIC_RELEASE);
 	if (!context->own || at->origin < KTR_ORIGIN_API)
 		return 0;
-	return ktr__writer_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
+	return ktr__own_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
 }

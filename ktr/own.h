@@ -73,6 +73,10 @@ extern bool ktr__site_refused; /* site.c: a module of another ABI, which has bee
 void ktr__start_once(void);
 void ktr__start_with(const char *session); /* ktr_open(): as ktr__start_once(), with a session's name */
 struct ktr_conf *ktr__own_conf(void);
+
+/* The writer's flush and stop, of ktr/writer_hook.h, where this process may have one: -ESRCH and nothing else. */
+int ktr__own_flush(void);
+void ktr__own_stop(void);
 void ktr__start_retry(bool last); /* a class was bound; last: the executable has attached */
 __attribute__((format(printf, 1, 2))) void ktr__complain(const char *format, ...);
 

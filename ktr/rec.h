@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every recorded event looks at: the process's private view of its session (struct ktr__rec) and
- * the thread's own state (struct ktr__self).
+ * What every recorded event looks at: the process's private view of its session (struct ktr__rec, and of that
+ * what the usual event needs in struct ktr__hot) and the thread's own state (struct ktr__self).
  *
- * struct ktr__rec is filled once, by session.c, before any gate can open; after that only geoms[] and
- * the cold-path fields change. Pointers and geometry here are private, validated copies: what other
- * processes write into the session later cannot send a store of ours elsewhere.
+ * struct ktr__rec is filled once, by start.c, before any gate can open; after that only the cold-path fields
+ * change. Pointers and geometry here are private, validated copies: what other processes write into the
+ * session later cannot send a store of ours elsewhere.
  */
 #ifndef KTR_REC_H
 #define KTR_REC_H
@@ -43,7 +43,13 @@ struct ktr__view {
 
 #define KTR__VIEWS 4 /* per ring */
 
-/* Before there is a session, control and site_ctl are such that every event takes the cold path. */
+/* [bytes] the largest page that Linux has on the machine */
+#if defined(__x86_64__)
+#define KTR__PAGE_MAX 4096
+#else
+#define KTR__PAGE_MAX 65536
+#endif
+
 struct ktr__rec {
 	char *map;		/* the whole session */
 	struct ktr_ring *rings; /* headers: main rings, then keep rings */
@@ -62,6 +68,25 @@ struct ktr__rec {
 
 /* Hidden, so that inline assembly reaches its members without a register for their address. */
 extern struct ktr__rec ktr__rec __attribute__((visibility("hidden")));
+
+/*
+ * The words of struct ktr__rec that the usual event loads, in pages that hold nothing else and that the kernel
+ * empties in a forked child (MADV_WIPEONFORK), whichever call made it: no handler of pthread_atfork(3) runs
+ * behind _Fork(3) or a system call made directly. All zero means that every event takes the cold path, which
+ * finds out what this process is (ktr__start_adopt()). Written by start.c alone; control and site_ctl are zero
+ * at the same time, before there is a session and in a child.
+ */
+struct ktr__hot {
+	struct ktr_control *control;
+	uint8_t *site_ctl;
+	ptrdiff_t rseq_offset;
+	const struct ktr__view **views;
+	struct ktr_ring *rings;
+	uint32_t n_rings;
+	uint32_t adopting; /* 1: an event of a child is making it a process of the session */
+} __attribute__((aligned(KTR__PAGE_MAX)));
+
+extern struct ktr__hot ktr__hot __attribute__((visibility("hidden")));
 
 /* How deep signal handlers may interrupt each other's events on the thread path. */
 #define KTR_LEVELS 4
@@ -95,6 +120,7 @@ struct ktr__self {
 	const void *frame[KTR_LEVELS]; /* thread path: of the event in each level */
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
 	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
+	uint32_t forked; /* thread path: levels below are those of the parent's thread, whose events go on here */
 	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
 };
 
@@ -109,10 +135,13 @@ struct ktr__stack {
 #define REC__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "arch/offsets.h")
 REC__AT(ktr__rec, rings, REC_RINGS);
 REC__AT(ktr__rec, views, REC_VIEWS);
-REC__AT(ktr__rec, rseq_offset, REC_RSEQ_OFFSET);
 REC__AT(ktr__rec, n_rings, REC_N_RINGS);
-REC__AT(ktr__rec, control, REC_CONTROL);
-REC__AT(ktr__rec, site_ctl, REC_SITE_CTL);
+REC__AT(ktr__hot, control, HOT_CONTROL);
+REC__AT(ktr__hot, site_ctl, HOT_SITE_CTL);
+REC__AT(ktr__hot, rseq_offset, HOT_RSEQ_OFFSET);
+REC__AT(ktr__hot, views, HOT_VIEWS);
+REC__AT(ktr__hot, rings, HOT_RINGS);
+REC__AT(ktr__hot, n_rings, HOT_N_RINGS);
 REC__AT(ktr__view, geom, VIEW_GEOM);
 REC__AT(ktr__view, base, VIEW_BASE);
 REC__AT(ktr__view, mask, VIEW_MASK);
@@ -202,6 +231,12 @@ bool ktr__freeze_admits(const struct ktr_site *site, bool keep);
  */
 bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
 void ktr__freeze_event(const struct ktr_site *site, bool keep);
+
+/*
+ * start.c: an event finds struct ktr__hot empty. True: this is a child that nobody told of, it is a process of the
+ * session now, and the event may be recorded. Signal-safe.
+ */
+bool ktr__start_adopt(void);
 
 /* start.c: where the C library registered this process's threads for restartable sequences. */
 bool ktr__rseq_look(ptrdiff_t *offset);

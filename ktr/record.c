@@ -19,13 +19,8 @@
 #include <errno.h>
 #include <string.h>
 
-static uint64_t record_no_control[64 / 8] = { [CONTROL_SPECIAL / 8] = ~0ull };
-static uint8_t record_no_site[1] = { KTR_SITE_OFF };
-
-struct ktr__rec ktr__rec __attribute__((aligned(64))) = {
-	.control = (struct ktr_control *)(void *)record_no_control,
-	.site_ctl = record_no_site,
-};
+struct ktr__rec ktr__rec __attribute__((aligned(64)));
+struct ktr__hot ktr__hot;
 __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(64)));
 
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
@@ -47,6 +42,8 @@ __attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_
 static bool record_admit(struct ktr__self *self)
 {
 	if (unlikely(!ktr__rec.path || ktr__rec.broken))
+		return false;
+	if (unlikely(!__atomic_load_n(&ktr__hot.control, __ATOMIC_ACQUIRE)) && !ktr__start_adopt())
 		return false;
 	if (unlikely(self->in_vfork)) {
 		self->armed = 0;

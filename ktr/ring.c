@@ -384,6 +384,11 @@ static struct ktr_ring *ring_of_level(struct ktr__self *self, struct ktr__level 
 	const struct ktr__level *other = &self->level[!keep][nest];
 	int index;
 
+	/* Deeper ones are not in use now, nor this one: what it had was the parent's. */
+	if (nest < self->forked) {
+		level->at.ring = self->level[!keep][nest].at.ring = NULL;
+		self->forked = nest;
+	}
 	if (level->at.ring)
 		return level->at.ring;
 	if (other->at.ring)
@@ -425,14 +430,14 @@ void ktr__ring_release(struct ktr__self *self)
 	/* Handlers that come in between find no level left, nor any to take back, and count. */
 	__atomic_store_n(&self->nest, KTR_LEVELS + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	for (int i = 0; i < KTR_LEVELS; i++) {
+	for (uint32_t i = 0; i < KTR_LEVELS; i++) {
 		struct ktr_ring *main = self->level[0][i].at.ring, *keep = self->level[1][i].at.ring;
 
 		if (!main && keep)
 			main = keep - ktr__rec.n_rings;
 		memset(&self->level[0][i], 0, sizeof(self->level[0][i]));
 		memset(&self->level[1][i], 0, sizeof(self->level[1][i]));
-		if (main) {
+		if (main && i >= self->forked) {
 			__atomic_store_n(&main->owner_start, 0, __ATOMIC_RELEASE);
 			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
 		}

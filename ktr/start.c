@@ -34,12 +34,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "ktr/rcu.h"
 
 struct ktr__session ktr__own = { .fd = -1 };
 static int start_fork_fd = -1; /* the session, for the child of the fork that is under way */
+static const struct ktr__self *start_forking; /* the thread in fork(3), between our handlers */
+static bool start_orphan; /* no handler told this process that it is a child: it has no writer */
 
 static struct ktr__knob_context start_context = { .session = &ktr__own, .own = true };
 static struct ktr_knobs start_knobs = { .context = &start_context };
@@ -187,12 +190,22 @@ static int start_session(struct ktr_error *err)
 	return code;
 }
 
+/* What the usual event needs; control is set last, the cold path looks at it first. */
+static void start_hot(void)
+{
+	ktr__hot.rseq_offset = ktr__rec.rseq_offset;
+	ktr__hot.views = ktr__rec.views;
+	ktr__hot.rings = ktr__rec.rings;
+	ktr__hot.n_rings = ktr__rec.n_rings;
+	__atomic_store_n(&ktr__hot.site_ctl, ktr__rec.site_ctl, __ATOMIC_RELEASE);
+	__atomic_store_n(&ktr__hot.control, ktr__rec.control, __ATOMIC_RELEASE);
+}
+
 /* The private view of the session; path is set last, everything else looks at it first. */
 static int start_record(void)
 {
 	uint32_t n_rings = ktr__own.header.n_rings;
 	struct ktr__rec *rec = &ktr__rec;
-
 	int code;
 
 	ktr__cpu_look();
@@ -206,6 +219,9 @@ static int start_record(void)
 	rec->site_ctl = ktr__region(&ktr__own, site_ctl, uint8_t);
 	rec->count_stride = ktr__own.header.region[KTR_REGION_site].n_rows;
 	rec->clock = ktr__own.header.clock;
+	/* Linux 4.14; without it a child that no handler is told of records as its parent. */
+	madvise(&ktr__hot, sizeof(ktr__hot), MADV_WIPEONFORK);
+	start_hot();
 	__atomic_store_n(&rec->path, ktr__own.header.path, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -248,7 +264,7 @@ void ktr__start_retry(bool last)
 	start_settings(false);
 	/* What the kernel tells is wanted from now on, and the writer does not know yet. */
 	if (!start_unresolved && ktr__own.map && ktr__load(&ktr__own.control->kernel))
-		ktr__writer_flush();
+		ktr__own_flush();
 	if (start_pending.code && last) {
 		start_settings(true);
 		start_unresolved = false;
@@ -263,7 +279,7 @@ static bool start_may_write(void)
 {
 	uint32_t writer = __atomic_load_n(&ktr__own.control->writer, __ATOMIC_ACQUIRE);
 
-	if (start_apart || (writer && writer != (uint32_t)getpid() && kill((pid_t)writer, 0) == 0))
+	if (start_orphan || start_apart || (writer && writer != (uint32_t)getpid() && kill((pid_t)writer, 0) == 0))
 		return false;
 	return __atomic_compare_exchange_n(&ktr__own.control->writer, &writer, (uint32_t)getpid(), 0,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -317,13 +333,17 @@ static void start_before_fork(void)
 {
 	urcu_bp_before_fork();
 	ktr__sites_before_fork();
+	__atomic_store_n(&start_forking, &ktr__self, __ATOMIC_RELAXED);
 	start_fork_fd = ktr__rec.path ? ktr__session_again(&ktr__own) : -1; /* one fork at a time, by that lock */
-	ktr__writer_before_fork();
+	if (!start_orphan)
+		ktr__writer_before_fork();
 }
 
 static void start_after_fork_parent(void)
 {
-	ktr__writer_after_fork_parent();
+	if (!start_orphan)
+		ktr__writer_after_fork_parent();
+	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);
 	if (start_fork_fd >= 0)
 		close(start_fork_fd);
 	start_fork_fd = -1;
@@ -363,6 +383,7 @@ static void start_child_leaves(bool own)
 
 	ktr__sites_gate(&shut);
 	__atomic_store_n(&ktr__rec.path, 0, __ATOMIC_RELEASE);
+	memset(&ktr__hot, 0, sizeof(ktr__hot)); /* where the kernel has not done so */
 	if (!ktr__session_fd_ours(&parent))
 		parent.fd = -1;
 	memset(&ktr__own, 0, sizeof(ktr__own));
@@ -386,39 +407,86 @@ static void start_child_leaves(bool own)
 }
 
 /*
+ * The thread that called fork has become another. Events of it that a handler interrupted, and then forked in, go
+ * on here in their parent's rings: those stay in their levels until the levels are used anew (ring.c). rseq_cs may
+ * still be ours (Linux 6.19), so here must be of no CPU.
+ */
+static void start_self_forked(struct ktr__self *self)
+{
+	self->armed = 0;
+	self->own = 0;
+	self->row = 0;
+	self->no_ring = 0;
+	self->here_cpu = UINT32_MAX;
+	self->here.geom = 0;
+	self->forked = self->nest < KTR_LEVELS ? self->nest : 0;
+	for (int i = 0; i < KTR_LEVELS; i++)
+		self->level[0][i].at.geom = self->level[1][i].at.geom = 0;
+	for (uint32_t i = self->forked; i < KTR_LEVELS; i++)
+		self->level[0][i].at.ring = self->level[1][i].at.ring = NULL;
+}
+
+/*
  * The child is a process of its own in the same session: another row, another thread; it populates
  * rings for itself, and on the thread path it must leave its parent's rings alone. The writer stays
- * with the parent, and has an heir here. If debug.ktr.follow_fork says so it leaves the session.
+ * with the parent.
  */
+static void start_child_stays(int fd)
+{
+	ktr__ring_forget();
+	ktr__session_reopen(&ktr__own, fd);
+	ktr__proc_fork_child(&ktr__own);
+	start_hot();
+}
+
+/* A child whose writer may have an heir. If debug.ktr.follow_fork says so it leaves the session. */
 static void start_after_fork_child(void)
 {
-	struct ktr__self *self = &ktr__self;
 	int saved = errno, fd = start_fork_fd;
 
 	start_fork_fd = -1;
 	start_asked = false; /* what there is to complain about, the parent does */
-	self->armed = 0;
-	self->own = 0;
-	self->row = 0;
-	self->nest = 0;
-	self->no_ring = 0;
-	memset(&self->here, 0, sizeof(self->here));
-	memset(self->level, 0, sizeof(self->level));
+	start_self_forked(&ktr__self);
 	if (ktr__rec.path && ktr__own.control->follow_fork) {
 		close(fd);
 		start_child_leaves(ktr__own.control->follow_fork == KTR_FOLLOW_OWN);
 	} else if (ktr__rec.path) {
-		ktr__ring_forget();
-		ktr__session_reopen(&ktr__own, fd);
-		ktr__proc_fork_child(&ktr__own);
+		start_child_stays(fd);
 	} else {
 		close(fd);
 	}
-	ktr__writer_after_fork_child();
+	if (!start_orphan)
+		ktr__writer_after_fork_child();
+	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);
 	ktr__sites_after_fork();
 	urcu_bp_after_fork_child();
 	CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
 	errno = saved;
+}
+
+/*
+ * As start_after_fork_child(), in the middle of an event and perhaps of a handler of a signal, where no lock may be
+ * taken and no thread started: this process goes without a writer. Of several events at once the first one does
+ * it; the others are dropped. An event between the birth of a child and our handler is, too, and one of a child
+ * that debug.ktr.follow_fork does not leave in its parent's session.
+ */
+bool ktr__start_adopt(void)
+{
+	uint32_t no = 0;
+
+	if (__atomic_load_n(&start_forking, __ATOMIC_RELAXED) == &ktr__self ||
+	    __atomic_load_n(&ktr__own.control->follow_fork, __ATOMIC_RELAXED) ||
+	    !__atomic_compare_exchange_n(&ktr__hot.adopting, &no, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		ktr__count_drop(&ktr__own.control->drop_closed);
+		return false;
+	}
+	start_orphan = true;
+	start_asked = false;
+	start_forking = NULL;
+	start_fork_fd = -1;
+	start_self_forked(&ktr__self);
+	start_child_stays(ktr__session_again(&ktr__own));
+	return true;
 }
 
 /*
@@ -501,6 +569,17 @@ void ktr__start_with(const char *session)
 	start_session_name = NULL;
 }
 
+int ktr__own_flush(void)
+{
+	return start_orphan ? -ESRCH : ktr__writer_flush();
+}
+
+void ktr__own_stop(void)
+{
+	if (!start_orphan)
+		ktr__writer_stop();
+}
+
 struct ktr_conf *ktr__own_conf(void)
 {
 	return &start_conf;
@@ -529,7 +608,8 @@ static void start_unmatched(void)
  */
 __attribute__((destructor(101))) static void start_exit(void)
 {
-	if (!ktr__rec.path)
+	/* A child that has recorded nothing, and that nobody told of, has nothing to end. */
+	if (!ktr__rec.path || !ktr__hot.control)
 		return;
 	CTR1(KTR_PROC, "process %d exits", (int)getpid());
 	if (ktr__load(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
@@ -537,7 +617,7 @@ __attribute__((destructor(101))) static void start_exit(void)
 	ktr__start_retry(true);
 	start_unmatched();
 	ktr__proc_exit();
-	ktr__writer_stop();
+	ktr__own_stop();
 	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
 		unlink(ktr__own.path);
 }

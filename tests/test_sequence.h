@@ -68,6 +68,7 @@ struct sequence_cs {
 extern const struct sequence_cs ktr__record_cs __attribute__((visibility("hidden")));
 
 static struct ktr__rec library_rec;
+static struct ktr__hot library_hot;
 static struct ktr__self library_self;
 static int put_aside;
 
@@ -155,6 +156,7 @@ static void start(void)
 	if (!put_aside) {
 		put_aside = 1;
 		library_rec = ktr__rec;
+		library_hot = ktr__hot;
 		library_self = ktr__self;
 	}
 	ktr__rec.rings = rings;
@@ -166,6 +168,12 @@ static void start(void)
 	ktr__rec.clock = KTR_ARCH_CLOCK;
 	ktr__rec.path = KTR_PATH_RSEQ;
 	ktr__rec.broken = 0;
+	ktr__hot.rings = rings;
+	ktr__hot.views = views;
+	ktr__hot.n_rings = N_CPUS;
+	ktr__hot.rseq_offset = ktr__rec.rseq_offset;
+	ktr__hot.control = &control;
+	ktr__hot.site_ctl = site_ctl;
 	memset(&ktr__self, 0, sizeof(ktr__self));
 	ktr__self.armed = (uint64_t)OP << 32;
 	/* What comes out of the sequences into C is counted there and goes no further. */
@@ -176,6 +184,7 @@ static void start(void)
 static void finish(void)
 {
 	ktr__rec = library_rec;
+	ktr__hot = library_hot;
 	ktr__self = library_self;
 	put_aside = 0;
 }

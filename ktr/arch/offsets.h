@@ -9,10 +9,15 @@
 /* struct ktr__rec */
 #define REC_RINGS	8
 #define REC_VIEWS	16
-#define REC_RSEQ_OFFSET 24
 #define REC_N_RINGS	32
-#define REC_CONTROL	40
-#define REC_SITE_CTL	48
+
+/* struct ktr__hot */
+#define HOT_CONTROL	0
+#define HOT_SITE_CTL	8
+#define HOT_RSEQ_OFFSET 16
+#define HOT_VIEWS	24
+#define HOT_RINGS	32
+#define HOT_N_RINGS	40
 
 /* struct ktr__view */
 #define VIEW_GEOM 0

@@ -6,8 +6,10 @@
  * only, nothing hides the price of an instruction, and that of an access to memory least.
  *
  *	ktr__recordN(site, a0 .. a5):
- *	AGAIN:	  if site.mask & control.special: goto cold
- *		  if site_ctl[site.plain]: goto payload
+ *	AGAIN:	  if not hot.site_ctl: goto cold		no session, or a child that nobody told of
+ *		  if site.mask & control.special: goto cold
+ *		  if not site.plain: goto payload
+ *		  if site_ctl[site.plain]: goto cold
  *		  meta = site.plain, clock = control.clock_slots
  *	START:	  if rseq.rseq_cs != &descriptor: goto arm
  *		  if rseq.cpu_id != self.here_cpu: goto moved
@@ -26,7 +28,8 @@
  *	COMMIT:	  here.ring.head += step			one instruction
  *		  return
  *	moved:	  rseq.rseq_cs = NULL
- *	arm:	  if self.own: goto own
+ *	arm:	  if not hot.control: goto cold
+ *		  if self.own: goto own
  *		  if not self.armed: goto cold
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
@@ -45,7 +48,8 @@
  *			a[site.text_at - 1] = length of text
  *		  meta = site.id, clock = 0
  *		  goto START
- *	disarm:	  rseq.rseq_cs = NULL; a[string_at] = string
+ *	disarm:	  if hot.rseq_offset: rseq.rseq_cs = NULL
+ *		  a[string_at] = string
  *	cold:	  ktr__record_cold(site, { a0 .. a5 })
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
@@ -62,6 +66,15 @@
  * there, a repeated time may be as old as the system call. It never runs backwards in a ring whatever
  * rseq_cs says: what others recorded has left its time in ring.last, which each sequence that writes to a
  * ring stores. vfork(2) and fork(2) clear here.geom, which no ring that is open has.
+ *
+ * What is in shared memory decides whether to record and whether to read the clock, never what is done with a
+ * register or a pointer: anybody may write there. What kind of event this is, is said by site.plain and
+ * site.text_at; where it goes by here, and geom is but compared with it.
+ *
+ * hot is emptied by the kernel in a child (struct ktr__hot). A child may be born in a handler of a signal that
+ * interrupted us anywhere: inside the sequence we begin again at AGAIN. In front of it rax and r10 stay what they
+ * were, addresses of a mapping that the child has too, and arm finds hot empty; behind it disarm looks at what it
+ * has loaded.
  *
  * AHEAD: while the clock is read there is time to fetch a line that is needed a few events later. Where the
  * other core has emptied the cache they share, that takes a single stack from 340 to 150 ns at p99.99
@@ -111,7 +124,7 @@
  * handler (the kernel's part of that alone is larger).
  */
 #define FRAME_BELOW	      1024
-#define REC(offset)	      ktr__rec + offset(%rip)
+#define HOT(offset)	      ktr__hot + offset(%rip)
 #define SELF(offset)	      %fs:offset(%rdx)
 #define HERE(field)	      %fs:SELF_HERE + field(%rdx)
 #define LEVEL(field)	      %fs:SELF_LEVEL + field(%rdx)
@@ -224,15 +237,19 @@ DOOR(ktr__record6v)
 	movq	%rdx, %xmm1
 	movq	%rdi, %xmm2
 .Lagain:
-	movq	REC(REC_CONTROL), %rax
-	movq	CONTROL_SPECIAL(%rax), %r10
-	testq	%r10, SITE_MASK(%rdi)
+	movq	HOT(HOT_CONTROL), %rax
+	movq	HOT(HOT_SITE_CTL), %r10
+	testq	%r10, %r10
+	jz	.Lcold
+	movq	CONTROL_SPECIAL(%rax), %rdx
+	testq	%rdx, SITE_MASK(%rdi)
 	jnz	.Lcold
 	movl	SITE_PLAIN(%rdi), %r11d
-	movq	REC(REC_SITE_CTL), %r10
+	testl	%r11d, %r11d
+	jz	.Lpayload
 	cmpb	$0, (%r10,%r11)
-	jne	.Lpayload
-	movq	REC(REC_RSEQ_OFFSET), %r10
+	jne	.Lcold
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
 .Lstart:
 	ENTER
 .Ljoin:
@@ -248,7 +265,7 @@ DOOR(ktr__record6v)
 	movq	%rax, RING_LAST(%r10)
 	jmp	.Lfill
 .Ltext:
-	movq	REC(REC_RSEQ_OFFSET), %r10
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
 	ENTER
 .Ljointext:
 	cmpq	RING_GEOM(%r10), %rdi
@@ -266,6 +283,8 @@ DOOR(ktr__record6v)
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Larm:
 	LOAD_SELF
+	cmpq	$0, HOT(HOT_CONTROL)
+	je	.Lrestore
 	movq	SELF(SELF_OWN), %rax
 	testq	%rax, %rax
 	jnz	.Lown
@@ -274,13 +293,13 @@ DOOR(ktr__record6v)
 	leaq	ktr__record_cs(%rip), %rax
 	movq	%rax, %fs:RSEQ_CS(%r10)
 	movl	%fs:RSEQ_CPU(%r10), %r10d
-	cmpl	%r10d, REC(REC_N_RINGS)
+	cmpl	%r10d, HOT(HOT_N_RINGS)
 	jbe	.Ldisarm
 	movl	%r10d, SELF(SELF_HERE_CPU)
-	movq	REC(REC_VIEWS), %rax
+	movq	HOT(HOT_VIEWS), %rax
 	movq	(%rax,%r10,8), %rax
 	shlq	$RING_SHIFT, %r10
-	addq	REC(REC_RINGS), %r10
+	addq	HOT(HOT_RINGS), %r10
 	movq	%r10, HERE(PLACE_RING)
 	movq	VIEW_BASE(%rax), %rdi
 	movq	%rdi, HERE(PLACE_BASE)
@@ -443,7 +462,9 @@ DOOR(ktr__record6v)
 	movl	$1, %r11d
 	jmp	1f
 .Ldisarm:
-	movq	REC(REC_RSEQ_OFFSET), %r10
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	testq	%r10, %r10
+	jz	.Lrestore
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Lrestore:
 	xorl	%r11d, %r11d
