@@ -473,6 +473,28 @@ static void a_class_given_at_run_time_asks_every_time(void)
 	}
 }
 
+/* Anybody may write to the byte of a site, and to that of site 0, which no site has. */
+static void what_kind_an_event_is_no_peer_decides(void)
+{
+	static const char want[] = "text of some bytes\n(null)\nstring and 7\n";
+	uint8_t *peer = ktr__region(&ktr__own, site_ctl, uint8_t), before;
+	char lines[400];
+
+	CU_ASSERT_EQUAL_FATAL(record_begin("record_test"), 0);
+	before = peer[0];
+	for (unsigned byte = 0; byte < 256; byte++) {
+		CU_ASSERT_EQUAL_FATAL(ktr_set("debug.ktr.clear", "1", NULL), 0);
+		peer[0] = (uint8_t)byte;
+		CTR1(KTR_CLASS(record_test), "%s", byte < 256 ? "text of some bytes" : "");
+		CTR1(KTR_CLASS(record_test), "%s", byte < 256 ? (const char *)NULL : "");
+		CTR2(KTR_CLASS(record_test), "%s and %d", byte < 256 ? "string" : "", 7);
+		CTRSTACK(KTR_CLASS(record_test), NULL, 4);
+		CU_ASSERT_STRING_EQUAL_FATAL(strncmp(record_texts(lines, sizeof(lines)), want, sizeof(want) - 1) ?
+						     lines : want, want);
+	}
+	peer[0] = before;
+}
+
 static void a_mask_that_names_nothing_is_an_error(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -518,4 +540,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(the_first_event_may_have_a_string_anywhere), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken),
       TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
+      TEST(what_kind_an_event_is_no_peer_decides),
       TEST(a_mask_that_names_nothing_is_an_error), TEST(options_set_the_rotation));
