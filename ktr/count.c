@@ -33,7 +33,7 @@ uint64_t *ktr__counts(void)
 	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_count];
 	uint64_t *counts = __atomic_load_n(&ktr__rec.counts, __ATOMIC_ACQUIRE);
 
-	if (counts || !ktr__own.map)
+	if (counts || !ktr__own.map || ktr__own.sealed)
 		return counts;
 	counts = ktr__region(&ktr__own, count, uint64_t);
 	if (mprotect(counts, region->bytes, PROT_READ | PROT_WRITE) != 0)

@@ -63,6 +63,7 @@ struct ktr__rec {
 	uint32_t count_stride; /* [sites] of one CPU in counts */
 	uint32_t clock;	       /* KTR_CLOCK_* */
 	uint32_t proc;	       /* our row */
+	uint32_t pid;
 	uint32_t broken;       /* an invariant failed: recording is off for good in this process */
 };
 
@@ -214,6 +215,7 @@ uintptr_t ktr__signal_stack_top(void); /* of the signal stack we are on; 0: on n
 
 /* ring.c: the cold path of a ring whose geom is not the validated one. True: try again. */
 bool ktr__ring_ready(bool keep);
+int ktr__ring_prepare(uint32_t index); /* all that the first event there would do. 0 or -errno */
 int ktr__ring_views(void);   /* once, when ktr__rec.n_rings is set */
 void ktr__ring_forget(void); /* all views: this process populates anew */
 bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep);
@@ -221,6 +223,9 @@ void ktr__ring_release(struct ktr__self *self);
 
 /* The per-CPU counts of counted sites, made accessible on first use; NULL if they cannot be. */
 uint64_t *ktr__counts(void);
+
+/* record.c: the CPU of an event, for rules and entries. Signal-safe. */
+uint32_t ktr__event_cpu(void);
 
 /* freeze.c: while the rings stop, may this event be recorded? Signal-safe. */
 bool ktr__freeze_admits(const struct ktr_site *site, bool keep);
@@ -237,6 +242,10 @@ void ktr__freeze_event(const struct ktr_site *site, bool keep);
  * session now, and the event may be recorded. Signal-safe.
  */
 bool ktr__start_adopt(void);
+
+/* sandbox.c: CLOCK_MONOTONIC, reckoned from the session's clock; nothing is asked. */
+uint64_t ktr__sandbox_now_ns(void);
+uint32_t ktr__thread_unasked(void); /* thread.c */
 
 /* start.c: where the C library registered this process's threads for restartable sequences. */
 bool ktr__rseq_look(ptrdiff_t *offset);

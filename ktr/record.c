@@ -14,7 +14,7 @@
 #include "ktr/arch.h"
 #include "ktr/clock.h"
 #include "ktr/cpu.h"
-#include "ktr/session_rw.h"
+#include "ktr/own.h"
 
 #include <errno.h>
 #include <string.h>
@@ -78,8 +78,20 @@ static inline uint32_t record_cpu(struct ktr__level *level, uint64_t head)
 		return ktr__rdpid();
 #endif
 	if (!(head & 126))
-		level->cpu = ktr__getcpu();
+		level->cpu = ktr__event_cpu();
 	return level->cpu;
+}
+
+/* A C library that has no restartable sequences asks the kernel on AArch64; in a sandbox the CPU is unknown, 0. */
+uint32_t ktr__event_cpu(void)
+{
+#if !defined(__x86_64__)
+	ptrdiff_t offset;
+
+	if (ktr__own.sealed && !ktr__rseq_look(&offset))
+		return 0;
+#endif
+	return ktr__getcpu();
 }
 
 static inline void record_word(uint64_t *to, uint64_t word)
@@ -280,7 +292,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 		return;
 	}
 	if (unlikely(__atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED)) &&
-	    !ktr__cpu_wanted(control, ktr__getcpu()))
+	    !ktr__cpu_wanted(control, ktr__event_cpu()))
 		return;
 	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
 	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) && site->mask & ktr__load(&control->count)))

@@ -191,6 +191,10 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 	uint32_t n = session->header.n_rings;
 	int failed = 0, lock;
 
+	if (ktr__session_sandboxed(session))
+		return ktr_error_set(err, EBUSY,
+				     "process %u is in a sandbox, ktr_sandbox(3): rings stay as it has prepared them",
+				     ktr__session_sandboxed(session));
 	if (session->header.path == KTR_PATH_THREAD)
 		return ktr_error_set(err, EBUSY, "rings of threads keep their size while they are in use");
 	lock = ktr__resize_lock(session);
@@ -211,6 +215,18 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 	return failed;
 }
 
+static uint64_t *ring_prepared; /* per ring: the geom word that was made ready for a sandbox */
+
+/* The ring's memory, made present in this process; in a sandbox it must be. 0 or -errno. */
+static int ring_present(struct ktr__session *session, uint32_t index, uint64_t geom)
+{
+	if (session->sealed)
+		return KTR_GEOM_OFFSET(ring_prepared[index]) == KTR_GEOM_OFFSET(geom) &&
+		       KTR_GEOM_LOG2(ring_prepared[index]) == KTR_GEOM_LOG2(geom) ? 0 : -EPERM;
+	return ktr__populate(session->map + KTR_GEOM_OFFSET(geom),
+			     (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom));
+}
+
 /*
  * Makes ring `index` usable for this process. Returns its geom, or 0 when it must not be written now;
  * the event is then counted.
@@ -223,7 +239,7 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 	unsigned log2 = index < session->header.n_rings ? control->ring_log2 : control->keep_log2;
 	int code;
 
-	if (!geom && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
+	if (!geom && !session->sealed && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
 	    ktr__ring_open(session, index, log2) == 0)
 		geom = __atomic_load_n(&ring->geom, __ATOMIC_SEQ_CST);
 	if (!geom) {
@@ -242,8 +258,7 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
-	code = ktr__populate(session->map + KTR_GEOM_OFFSET(geom),
-			     (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom));
+	code = ring_present(session, index, geom);
 	if (code && code != -ENOSYS) {
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
@@ -317,6 +332,32 @@ void ktr__ring_forget(void)
 }
 #endif
 
+int ktr__ring_prepare(uint32_t index)
+{
+	const struct ktr_control *control = ktr__own.control;
+	uint64_t geom;
+	int code;
+
+	if (!ring_prepared)
+		ring_prepared = calloc(2 * (size_t)ktr__rec.n_rings, sizeof(*ring_prepared));
+	if (!ring_prepared)
+		return -ENOMEM;
+	code = ktr__ring_open(&ktr__own, index, index < ktr__rec.n_rings ? control->ring_log2 : control->keep_log2);
+	geom = __atomic_load_n(&ktr__own.rings[index].geom, __ATOMIC_ACQUIRE) & ~KTR_GEOM_CLOSED;
+	if (!code && !ring_geom_valid(&ktr__own.header, index, geom))
+		code = -EPROTO;
+	if (!code)
+		code = ring_present(&ktr__own, index, geom);
+	if (code && code != -ENOSYS)
+		return code;
+	ring_prepared[index] = geom;
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ)
+		ring_view(index, geom);
+#endif
+	return 0;
+}
+
 /*
  * Has the owner of a thread ring gone without giving it back (killed, _exit, a thread nobody saw end)?
  * owner_start, the row of its process, is 0 while a ring changes hands: that is nobody's.
@@ -368,7 +409,7 @@ static int ring_take(uint32_t tid)
 			return (int)i;
 		}
 	}
-	for (uint32_t i = 0; i < ktr__rec.n_rings; i++)
+	for (uint32_t i = 0; i < ktr__rec.n_rings && !ktr__own.sealed; i++)
 		if (ring_inherit(&ktr__own.rings[i], tid))
 			return (int)i;
 	return -1;
@@ -393,7 +434,7 @@ static struct ktr_ring *ring_of_level(struct ktr__self *self, struct ktr__level 
 		return level->at.ring;
 	if (other->at.ring)
 		return keep ? other->at.ring + ktr__rec.n_rings : other->at.ring - ktr__rec.n_rings;
-	index = ring_take((uint32_t)gettid());
+	index = ring_take(ktr__own.sealed ? ktr__thread_unasked() : (uint32_t)gettid());
 	if (index < 0)
 		return NULL;
 	return &ktr__own.rings[index] + (keep ? ktr__rec.n_rings : 0);
@@ -410,7 +451,7 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 		return false;
 	}
 	level->at.ring = ring;
-	level->cpu = ktr__getcpu();
+	level->cpu = ktr__event_cpu();
 	ring->thread = self->row;
 	geom = ring_validate(&ktr__own, (uint32_t)(ring - ktr__own.rings));
 	if (!geom) {

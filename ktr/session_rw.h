@@ -20,6 +20,7 @@ struct ktr__session {
 	struct ktr_control *control;
 	struct ktr_ring *rings;
 	uint64_t dev, ino; /* of the file, to tell whether fd is still ours */
+	uint32_t sealed; /* in a sandbox: [rows] of the thread table are there; nothing more is made present */
 	struct ktr_header header;
 	char path[512];
 };
@@ -154,6 +155,9 @@ static inline const char *ktr__session_bytes(const struct ktr__session *session,
 	*n = offset < region->bytes ? strnlen(from, region->bytes - offset) : 0;
 	return from;
 }
+
+/* sandbox.c: a process that is in a sandbox, which is why rings keep their size. 0: none. */
+uint32_t ktr__session_sandboxed(const struct ktr__session *session);
 
 /*
  * rules.c: single call sites. set() adds rules to those there are; with check, a pattern that fits no site

@@ -55,7 +55,7 @@ static uint64_t class_bind(const char *name, const char *help)
 __attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *cls)
 {
 	ktr__start_once();
-	if (!ktr__own.map || __atomic_load_n(&cls->mask, __ATOMIC_RELAXED))
+	if (!ktr__own.map || ktr__own.sealed || __atomic_load_n(&cls->mask, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&site_lock);
 	__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
@@ -211,7 +211,7 @@ __attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
 	uint32_t path = 0;
 
 	ktr__start_once();
-	if (!ktr__own.map)
+	if (!ktr__own.map || ktr__own.sealed)
 		return -ENXIO;
 	pthread_mutex_lock(&site_lock);
 	if (!site->id)
@@ -245,7 +245,7 @@ __attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module
 		module->attached = 1;
 		module->next = site_modules;
 		rcu_assign_pointer(site_modules, module);
-		if (ktr__own.map)
+		if (ktr__own.map && !ktr__own.sealed)
 			site_register_module(module);
 	}
 	pthread_mutex_unlock(&site_lock);

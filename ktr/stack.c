@@ -10,7 +10,7 @@
  * thread control block at the top of the stack); the main thread's ends below its environment, whose
  * place is taken down before main(); a signal stack is asked of the kernel.
  */
-#include "ktr/rec.h"
+#include "ktr/own.h"
 
 #include "ktr/arch.h"
 
@@ -33,6 +33,8 @@ uintptr_t ktr__signal_stack_top(void)
 	stack_t stack = { .ss_flags = 0 };
 	int saved = errno;
 
+	if (ktr__own.sealed)
+		return 1;
 	if (sigaltstack(NULL, &stack) != 0) {
 		errno = saved;
 		return 1; /* a filter of system calls: nobody knows, and nothing ends so low */

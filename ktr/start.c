@@ -61,6 +61,8 @@ void ktr__complain(const char *format, ...)
 	va_list args;
 	int n;
 
+	if (ktr__own.sealed)
+		return;
 	n = snprintf(line, sizeof(line), "ktr: ");
 	va_start(args, format);
 	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, args);
@@ -259,7 +261,7 @@ static void start_settings(bool tell)
 
 void ktr__start_retry(bool last)
 {
-	if (!start_unresolved)
+	if (!start_unresolved || ktr__own.sealed)
 		return;
 	start_settings(false);
 	/* What the kernel tells is wanted from now on, and the writer does not know yet. */
@@ -334,14 +336,18 @@ static void start_before_fork(void)
 	urcu_bp_before_fork();
 	ktr__sites_before_fork();
 	__atomic_store_n(&start_forking, &ktr__self, __ATOMIC_RELAXED);
-	start_fork_fd = ktr__rec.path ? ktr__session_again(&ktr__own) : -1; /* one fork at a time, by that lock */
+	start_fork_fd = -1; /* one fork at a time, by that lock */
+	if (ktr__own.sealed)
+		return;
+	if (ktr__rec.path)
+		start_fork_fd = ktr__session_again(&ktr__own);
 	if (!start_orphan)
 		ktr__writer_before_fork();
 }
 
 static void start_after_fork_parent(void)
 {
-	if (!start_orphan)
+	if (!start_orphan && !ktr__own.sealed)
 		ktr__writer_after_fork_parent();
 	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);
 	if (start_fork_fd >= 0)
@@ -447,12 +453,16 @@ static void start_after_fork_child(void)
 	start_fork_fd = -1;
 	start_asked = false; /* what there is to complain about, the parent does */
 	start_self_forked(&ktr__self);
-	if (ktr__rec.path && ktr__own.control->follow_fork) {
+	if (ktr__own.sealed) {
+		/* Who it is nobody may ask: it records nothing. */
+		start_orphan = true;
+		memset(&ktr__hot, 0, sizeof(ktr__hot));
+	} else if (ktr__rec.path && ktr__own.control->follow_fork) {
 		close(fd);
 		start_child_leaves(ktr__own.control->follow_fork == KTR_FOLLOW_OWN);
 	} else if (ktr__rec.path) {
 		start_child_stays(fd);
-	} else {
+	} else if (fd >= 0) {
 		close(fd);
 	}
 	if (!start_orphan)
@@ -460,7 +470,8 @@ static void start_after_fork_child(void)
 	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);
 	ktr__sites_after_fork();
 	urcu_bp_after_fork_child();
-	CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
+	if (!ktr__own.sealed)
+		CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
 	errno = saved;
 }
 
@@ -468,13 +479,13 @@ static void start_after_fork_child(void)
  * As start_after_fork_child(), in the middle of an event and perhaps of a handler of a signal, where no lock may be
  * taken and no thread started: this process goes without a writer. Of several events at once the first one does
  * it; the others are dropped. An event between the birth of a child and our handler is, too, and one of a child
- * that debug.ktr.follow_fork does not leave in its parent's session.
+ * that debug.ktr.follow_fork does not leave in its parent's session, or whose parent is in a sandbox.
  */
 bool ktr__start_adopt(void)
 {
 	uint32_t no = 0;
 
-	if (__atomic_load_n(&start_forking, __ATOMIC_RELAXED) == &ktr__self ||
+	if (__atomic_load_n(&start_forking, __ATOMIC_RELAXED) == &ktr__self || ktr__own.sealed ||
 	    __atomic_load_n(&ktr__own.control->follow_fork, __ATOMIC_RELAXED) ||
 	    !__atomic_compare_exchange_n(&ktr__hot.adopting, &no, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 		ktr__count_drop(&ktr__own.control->drop_closed);
@@ -611,13 +622,15 @@ __attribute__((destructor(101))) static void start_exit(void)
 	/* A child that has recorded nothing, and that nobody told of, has nothing to end. */
 	if (!ktr__rec.path || !ktr__hot.control)
 		return;
-	CTR1(KTR_PROC, "process %d exits", (int)getpid());
+	CTR1(KTR_PROC, "process %d exits", (int)ktr__rec.pid);
 	if (ktr__load(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
 		ktr__freeze(KTR_FROZE_EXIT);
-	ktr__start_retry(true);
-	start_unmatched();
+	if (!ktr__own.sealed) {
+		ktr__start_retry(true);
+		start_unmatched();
+	}
 	ktr__proc_exit();
 	ktr__own_stop();
-	if (!ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
+	if (!ktr__own.sealed && !ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
 		unlink(ktr__own.path);
 }

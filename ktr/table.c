@@ -61,6 +61,12 @@ bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id r
 
 		if (__atomic_load_n(&table_chunk[region], __ATOMIC_RELAXED) == chunk + 1)
 			continue;
+		if (session->sealed) {
+			if (region == KTR_REGION_thread &&
+			    offset + n_bytes <= session->sealed * sizeof(struct ktr_thread_row))
+				continue;
+			return false;
+		}
 		if (region < KTR_REGION_count && (chunk + 1) * TABLE_CHUNK <= KTR__TABLE_DUMPED)
 			code = table_populate(base + chunk * TABLE_CHUNK, TABLE_CHUNK);
 		else

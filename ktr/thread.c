@@ -27,10 +27,43 @@
 
 static pthread_key_t thread_key;
 static bool thread_key_usable;
+static char thread_proc_name[16];
 
 static uint64_t thread_now_ns(void)
 {
-	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
+	return ktr__own.sealed ? ktr__sandbox_now_ns() : ktr__clock_now(KTR_CLOCK_MONOTONIC);
+}
+
+/*
+ * The number of the calling thread without asking the kernel: the C library knows it, and writes it into a mutex that
+ * checks for errors (glibc: struct __pthread_mutex_s.__owner, bits/struct_mutex.h; musl: the lock's own word, of
+ * which two bits are flags). 0: another C library. The mutex is ours alone, so nothing here waits.
+ */
+uint32_t ktr__thread_unasked(void)
+{
+	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	uint32_t tid = 0;
+
+	pthread_mutex_lock(&mutex);
+#if defined(__GLIBC__)
+	tid = (uint32_t)mutex.__data.__owner;
+#endif
+	pthread_mutex_unlock(&mutex);
+	return tid;
+}
+
+static uint32_t thread_tid(void)
+{
+	return ktr__own.sealed ? ktr__thread_unasked() : (uint32_t)gettid();
+}
+
+/* A thread in a sandbox has, as it seems, the name of its process: names are passed on. */
+static void thread_name(struct ktr_thread_row *row)
+{
+	if (ktr__own.sealed)
+		memcpy(row->name, thread_proc_name, sizeof(row->name));
+	else
+		prctl(PR_GET_NAME, row->name);
 }
 
 static struct ktr_thread_row *thread_row(uint32_t row)
@@ -50,7 +83,7 @@ static uint32_t thread_fed(uint32_t tid)
 		struct ktr_thread_row *row = thread_row(n);
 		uint32_t fed = KTR_THREAD_FED;
 
-		if (row->tid == tid && row->pid == (uint32_t)getpid() &&
+		if (row->tid == tid && row->pid == ktr__rec.pid &&
 		    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
 		    __atomic_compare_exchange_n(&row->fed, &fed, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return n;
@@ -60,10 +93,10 @@ static uint32_t thread_fed(uint32_t tid)
 
 void ktr__thread_register(struct ktr__self *self)
 {
-	uint32_t tid = (uint32_t)gettid(), index = thread_fed(tid), none = 0, fed;
+	uint32_t tid = thread_tid(), index = tid ? thread_fed(tid) : 0, none = 0, fed;
 	struct ktr_thread_row *row;
 
-	if (!index)
+	if (!index && tid)
 		index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread);
 	if (!index) {
 		ktr__count_drop(&ktr__own.control->drop_no_thread);
@@ -72,12 +105,12 @@ void ktr__thread_register(struct ktr__self *self)
 	row = thread_row(index);
 	row->proc = ktr__rec.proc;
 	row->tid = tid;
-	row->pid = (uint32_t)getpid();
+	row->pid = ktr__rec.pid;
 	if (!row->start_ns) {
 		row->start_ns = thread_now_ns();
 		row->start_ticks = ktr__clock_now(ktr__rec.clock);
 	}
-	prctl(PR_GET_NAME, row->name);
+	thread_name(row);
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
 	/* Made at the same time by both: the other one looks behind publishing its row, too. One takes it. */
 	fed = thread_fed(tid);
@@ -110,7 +143,7 @@ static void thread_end(void *value)
 		return;
 	row = thread_row(self->row);
 	if (!row->exit_ns) {
-		if (!self->named)
+		if (!self->named && !ktr__own.sealed)
 			prctl(PR_GET_NAME, row->name);
 		CTR2(KTR_PROC, "thread %d exits: %s", row->tid, row->name);
 		row->exit_ns = thread_now_ns();
@@ -189,6 +222,7 @@ static void proc_fill(void)
 	ssize_t n;
 
 	ktr__rec.proc = index;
+	ktr__rec.pid = (uint32_t)getpid();
 	if (!index)
 		return;
 	ktr__proc_identify(row);
@@ -198,7 +232,8 @@ static void proc_fill(void)
 	n = readlink("/proc/self/exe", exe, sizeof(exe));
 	row->exe = n > 0 ? ktr__table_string(exe, (size_t)n) : 0;
 	row->cmdline = proc_cmdline();
-	prctl(PR_GET_NAME, row->name);
+	prctl(PR_GET_NAME, thread_proc_name);
+	memcpy(row->name, thread_proc_name, sizeof(thread_proc_name));
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
 }
 

@@ -78,7 +78,7 @@ static void trigger_event_field(unsigned field, struct ktr__expr_value *value)
 	if (field == KTR__TRIGGER_THREAD)
 		trigger_text(value, row->name, sizeof(row->name));
 	else
-		*value = ktr__expr_unsigned(field == KTR__TRIGGER_CPU ? ktr__getcpu() :
+		*value = ktr__expr_unsigned(field == KTR__TRIGGER_CPU ? ktr__event_cpu() :
 					    field == KTR__TRIGGER_PID ? row->pid : row->tid);
 }
 

@@ -107,6 +107,21 @@ void ktr_freeze(void);
 /* Waits until what was recorded before the call is in the trace file. -ESRCH: there is no writer. */
 int ktr_flush(void);
 
+/*
+ * Readies this process and the calling thread for a sandbox in which system calls may be fatal, such as a filter of
+ * seccomp(2): the rings of all CPUs that are online (without restartable sequences: all of the pool) are made
+ * and made present, counts and the rows of threads too, and the writer takes what there is. From then on no event
+ * asks the kernel for anything: one that comes upon something that is not ready is dropped and counted, a thread
+ * that begins to trace later has the name of its process, rings keep their size for as long as the process
+ * lives, modules loaded later are not traced, a forked child records nothing, and a clean exit leaves the session
+ * behind. The writer thread, if there is one, goes on with the calls that ktr.3 lists: a filter for all
+ * threads must let it. Each thread may call it, for its name; the first call does the rest.
+ *
+ * Before the filter is set. 0, also without a session; -ENOSPC, -ENOMEM: not all of it is there, and nothing has
+ * changed; -ENOSYS: the C library does not tell a thread's number. Blocks while memory is made present.
+ */
+int ktr_sandbox(void);
+
 /* Names the calling thread in traces; the kernel's name is not touched. At most 15 bytes are kept. */
 int ktr_thread_name(const char *name);
 

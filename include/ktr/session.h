@@ -302,7 +302,8 @@ struct ktr_proc_row {
 	uint32_t cmdline;    /* string, arguments separated by blanks */
 	char name[32];
 	uint64_t image; /* differs between what a process was before and after exec(2) */
-	uint8_t reserved[32];
+	uint32_t sandboxed; /* 1: it asks the kernel for nothing more: rings must stay where it has prepared them */
+	uint8_t reserved[28];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
