@@ -460,6 +460,36 @@ int life_daemon_twice(void)
 	return 6;
 }
 
+/* Its exit takes as long as its child lives, which records when the library (libktr.a, at least) has left. */
+static int born_left = -1, born_end = -1;
+
+__attribute__((destructor(101))) static void born_linger(void)
+{
+	char byte = 0;
+
+	if (born_left >= 0)
+		MUST(write(born_left, &byte, 1) == 1 && read(born_end, &byte, 1) == 0);
+}
+
+int life_daemon_lingers(void)
+{
+	int left[2], end[2];
+	char byte;
+
+	say(oracle_row(ORACLE_KEPT), FEW);
+	MUST(pipe2(left, O_CLOEXEC) == 0 && pipe2(end, O_CLOEXEC) == 0);
+	if (fork() > 0) {
+		close(end[1]);
+		born_left = left[1];
+		born_end = end[0];
+		exit(2);
+	}
+	close(end[0]);
+	MUST(read(left[0], &byte, 1) == 1);
+	say(oracle_row(ORACLE_KEPT), MANY);
+	return 6;
+}
+
 /* Which close everything, so that the lowest numbers are those of what is opened next. */
 int life_daemon_closes(void)
 {

@@ -59,14 +59,13 @@ static void cell_die(const char *what)
 	exit(2);
 }
 
-/* A file or directory of the life's. One text at a time for each of four callers. */
+/* A file or directory of the life's; never freed, as a cell has few. */
 static const char *life_path(const struct life *life, const char *name)
 {
-	static char text[8][700];
-	static unsigned next;
-	char *path = text[next++ % 8];
+	char *path;
 
-	snprintf(path, sizeof(text[0]), "%s/%s", life->dir, name);
+	if (asprintf(&path, "%s/%s", life->dir, name) < 0)
+		abort();
 	return path;
 }
 
@@ -86,8 +85,8 @@ static void life_prepare(struct life *life, const char *name, int try)
 	if (life->oracle == MAP_FAILED)
 		cell_die("oracle");
 	close(fd);
-	life->launch.out = strdup(life_path(life, "out"));
-	life->launch.err = strdup(life_path(life, "err"));
+	life->launch.out = life_path(life, "out");
+	life->launch.err = life_path(life, "err");
 	setenv("STRANGERS_ORACLE", life_path(life, "oracle"), 1);
 	setenv("STRANGERS_ROOT", life_path(life, "root"), 1);
 	setenv("STRANGERS_FILE", life_path(life, "file"), 1);
@@ -124,16 +123,16 @@ static void life_environment(const struct life *life)
 /* `ktr record` begins when the host has a session; the host goes on when that has a trace. */
 static void life_record(struct life *life)
 {
-	const char *argv[] = { cell_ktr, "record", "-s", "cell", "-o", strdup(life_path(life, "trace")), NULL };
-	const char *metadata = life_path(life, "trace/metadata");
+	const char *argv[] = { cell_ktr, "record", "-s", "cell", "-o", life_path(life, "trace"), NULL };
+	const char *metadata = life_path(life, "trace/metadata"), *path = life_path(life, "gate");
 	uint64_t until = launch_now() + CELL_LIMIT_NS;
 	int gate;
 
-	while ((gate = open(life_path(life, "gate"), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && launch_now() < until)
+	while ((gate = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && launch_now() < until)
 		launch_nap();
 	unsetenv("STRANGERS_GATE");
 	life->record.argv = argv;
-	life->record.out = life->record.err = strdup(life_path(life, "record"));
+	life->record.out = life->record.err = life_path(life, "record");
 	launch_start(&life->record);
 	while (access(metadata, F_OK) && launch_now() < until)
 		launch_nap();
@@ -147,7 +146,7 @@ static void life_record(struct life *life)
 static void life_live(struct life *life, bool traced)
 {
 	const char *const alone[] = { cell_host[!traced], cell_life, NULL };
-	const char *const run[] = { cell_ktr, "run", "-o", strdup(life_path(life, "trace")), "--",
+	const char *const run[] = { cell_ktr, "run", "-o", life_path(life, "trace"), "--",
 				    cell_host[0], cell_life, NULL };
 
 	life->launch.argv = traced && life_is("run") ? run : alone;
@@ -181,7 +180,7 @@ static const char *cell_status(int status)
 	return words;
 }
 
-/* The untraced life's wait status as ktr run hands it on: as a shell does. Whether a core was written is no matter. */
+/* The untraced life's wait status as ktr run hands it on, like a shell. Whether a core was written is no matter. */
 static int cell_expected(void)
 {
 	int status = cell_untraced.launch.status;
@@ -275,7 +274,7 @@ static unsigned cell_sessions(void (*visit)(const char *path))
 	unsigned n = 0;
 	DIR *stream;
 
-	snprintf(dir, sizeof(dir), "%s/ktr-%u", life_path(&cell_traced, "shm"), (unsigned)geteuid());
+	snprintf(dir, sizeof(dir), "%s/shm/ktr-%u", cell_traced.dir, (unsigned)geteuid());
 	stream = opendir(dir);
 	while (stream && (entry = readdir(stream)) != NULL) {
 		if (entry->d_name[0] == '.')

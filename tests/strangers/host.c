@@ -43,6 +43,7 @@ static const struct {
 	{ "spawn", life_spawn, false },
 	{ "daemon", life_daemon, false },
 	{ "daemon-twice", life_daemon_twice, false },
+	{ "daemon-lingers", life_daemon_lingers, false },
 	{ "daemon-closes", life_daemon_closes, false },
 	{ "exec", life_exec, false },
 	{ "exec-thread", life_exec_thread, false },

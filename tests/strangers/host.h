@@ -62,6 +62,7 @@ int life_vfork_abort(void);
 int life_spawn(void);
 int life_daemon(void);
 int life_daemon_twice(void);
+int life_daemon_lingers(void);
 int life_daemon_closes(void);
 int life_exec(void);
 int life_exec_thread(void);

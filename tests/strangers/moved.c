@@ -77,7 +77,7 @@ int life_chroot_fork(void)
 	return moved_root(true);
 }
 
-/* A child with namespaces of its own, which lives until the pipe is closed; its child is the first process there. */
+/* A child with namespaces of its own, which lives until the pipe is closed; its child is the first one there. */
 static pid_t moved_make_namespaces(int *done)
 {
 	int ready[2], end[2];
