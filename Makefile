@@ -81,7 +81,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-san check-oom check-abi check-foreign check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-san check-oom check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -370,6 +370,9 @@ check-oom: all ## each allocation of the library and of the commands fails in it
 
 check-abi: all ## programs and libraries of earlier commits with the present ones
 	O=$(O) sh tests/abi/history.sh
+
+check-strangers: all ## hosts that live odd lives, on each path, whoever takes their events; LIVES="fork abort ..." chooses
+	O=$(O) CC="$(CC)" LINKS="static shared" sh tests/strangers/matrix.sh $(LIVES)
 
 check-foreign: all ## somebody else's program (pigz) with ktr in it: its tests, and what it costs
 	O=$(O) sh tests/foreign/pigz.sh

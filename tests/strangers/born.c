@@ -192,16 +192,18 @@ int life_raw_clone(void)
 	return family(by_raw_clone, _exit);
 }
 
-/* Threads that record all the time, and children meanwhile. */
-static uint32_t busy_stop;
+/* Threads that record while children are made: in each round they begin together. */
+static pthread_barrier_t busy_round;
 
 static void *busy_main(void *unused)
 {
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 
 	(void)unused;
-	while (!__atomic_load_n(&busy_stop, __ATOMIC_RELAXED) && row->done < MANY)
-		say(row, 1);
+	for (int i = 0; i < 2 * CHILDREN; i++) {
+		pthread_barrier_wait(&busy_round);
+		say(row, MANY / 4);
+	}
 	return NULL;
 }
 
@@ -210,11 +212,14 @@ int life_fork_busy(void)
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 	pthread_t thread[2];
 
+	MUST(pthread_barrier_init(&busy_round, NULL, 3) == 0);
 	for (int i = 0; i < 2; i++)
 		MUST(pthread_create(&thread[i], NULL, busy_main, NULL) == 0);
 	for (int i = 0; i < 2 * CHILDREN; i++) {
-		pid_t pid = fork();
+		pid_t pid;
 
+		pthread_barrier_wait(&busy_round);
+		pid = fork();
 		if (pid == 0) {
 			say(oracle_row(ORACLE_KEPT), FEW);
 			_exit(0);
@@ -222,7 +227,6 @@ int life_fork_busy(void)
 		say(row, FEW);
 		reap(pid, 0);
 	}
-	__atomic_store_n(&busy_stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		MUST(pthread_join(thread[i], NULL) == 0);
 	tell("end\n");

@@ -6,15 +6,16 @@
 #	matrix.sh [quick] [LIFE...]
 #
 # quick: of each life four cells, such that it is seen on each path and with each taker, and none twice. KTR_PATHS
-# and TAKERS choose among paths and takers (off rings writer run record), JOBS says how many cells live at once,
-# LINK=shared takes libktr.so instead of libktr.a.
-if [ "${1:-}" = --one ]; then # LIFE PATH TAKER: in a directory of its own, which holds its sessions
-	mkdir "$STRANGERS_DIR/$2.$3.$4" || exit 1
-	timeout 120 "$STRANGERS_CELL/strangers-cell" "$STRANGERS_KTR" "$STRANGERS_HOST" "$STRANGERS_CELL/strangers-off" \
-		"$STRANGERS_DIR/$2.$3.$4" "$2" "$3" "$4"
+# and TAKERS choose among paths and takers (off rings writer run record), LINKS among libktr.a (static, by default)
+# and libktr.so (shared); JOBS says how many cells live at once.
+if [ "${1:-}" = --one ]; then # LIFE PATH TAKER LINK: in a directory of its own, which holds its sessions
+	own=$STRANGERS_DIR/$2.$3.$4.$5
+	mkdir "$own" || exit 1
+	timeout 120 "$STRANGERS_BIN/strangers-cell" "$STRANGERS_KTR" "$STRANGERS_BIN/strangers-$5" \
+		"$STRANGERS_BIN/strangers-off" "$own" "$2" "$3" "$4"
 	status=$?
 	[ $status -lt 2 ] || echo "FAILED: $2, $3, $4: exit status $status"
-	rm -rf "${STRANGERS_DIR:?}/$2.$3.$4"
+	rm -rf "$own"
 	exit $status
 fi
 . "$(dirname "$0")/../stress/common.sh"
@@ -22,6 +23,7 @@ fi
 quick=
 [ "${1:-}" = quick ] && { quick=1; shift; }
 takers=${TAKERS:-off rings writer run record}
+links=${LINKS:-static}
 parts=
 for name in host oracle born ends moved sandbox; do
 	parts="$parts tests/strangers/$name.c"
@@ -31,17 +33,15 @@ ready=
 grep -q ktr_sandbox include/ktr/ctl.h && ready=-DSTRANGERS_SANDBOX
 build strangers-cell tests/strangers/cell.c tests/strangers/launch.c tests/strangers/look.c
 build strangers-off $parts -- -DKTR_OFF
-if [ "${LINK:-}" = shared ]; then
+build strangers-static $parts -- $ready
+case $links in *shared*)
 	libs="-L$O/lib -lktr -Wl,-rpath,$O/lib -lpthread"
 	build strangers-shared $parts -- $ready
-	STRANGERS_HOST=$out/strangers-shared
-else
-	build strangers $parts -- $ready
-	STRANGERS_HOST=$out/strangers
-fi
-STRANGERS_DIR=$KTR_DIR/cells STRANGERS_KTR=$ktr STRANGERS_CELL=$out
+	;;
+esac
+STRANGERS_DIR=$KTR_DIR/cells STRANGERS_KTR=$ktr STRANGERS_BIN=$out
 mkdir "$STRANGERS_DIR" || exit 1
-export STRANGERS_DIR STRANGERS_KTR STRANGERS_CELL STRANGERS_HOST
+export STRANGERS_DIR STRANGERS_KTR STRANGERS_BIN
 
 # LIFE: its cells.
 n=0
@@ -49,15 +49,18 @@ cells() {
 	n=$((n + 1))
 	if [ "$quick" ]; then
 		if [ $((n % 2)) = 0 ]; then
-			printf '%s\n' "$1 rseq rings" "$1 thread writer" "$1 rseq run" "$1 thread record"
+			set -- "$1 rseq rings" "$1 thread writer" "$1 rseq run" "$1 thread record"
 		else
-			printf '%s\n' "$1 thread rings" "$1 rseq writer" "$1 thread run" "$1 rseq record"
+			set -- "$1 thread rings" "$1 rseq writer" "$1 thread run" "$1 rseq record"
 		fi
+		printf '%s static\n' "$@"
 		return
 	fi
 	for path in $paths; do
 		for taker in $takers; do
-			echo "$1 $path $taker"
+			for link in $links; do
+				echo "$1 $path $taker $link"
+			done
 		done
 	done
 }
@@ -75,6 +78,6 @@ while read -r life root; do
 done <"$dir/lives" >"$dir/cells"
 [ -s "$dir/cells" ] || { echo "no such life"; exit 1; }
 # Most of a cell's time is waiting.
-xargs -P "${JOBS:-4}" -n 3 sh tests/strangers/matrix.sh --one <"$dir/cells" || failed=1
+xargs -P "${JOBS:-4}" -n 4 sh tests/strangers/matrix.sh --one <"$dir/cells" || failed=1
 echo "$(wc -l <"$dir/cells") cells"
 exit $failed
