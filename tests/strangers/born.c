@@ -67,6 +67,7 @@ static int family(pid_t (*make)(void), void (*end)(int))
 		say(row, MANY);
 		reap(pid, 3 << 8);
 	}
+	session_stays();
 	say(row, FEW);
 	tell("parent again\n");
 	return 5;
@@ -100,6 +101,7 @@ static int generations(pid_t (*make)(void))
 	}
 	say(row, MANY);
 	reap(pid, 3 << 8);
+	session_stays();
 	thread_says(FEW);
 	say(row, FEW);
 	tell("parent\n");

@@ -103,7 +103,9 @@ static void life_environment(const struct life *life)
 	setenv("KTR_CONF", "", 1);
 	setenv("KTR_MASK", "all", 1);
 	setenv("KTR_ENTRIES", "4096", 1);
-	setenv("KTR_KEEP_SESSION", "1", 1);
+	/* Those from outside find what they find without it. */
+	if (!life_is("run") && !life_is("record"))
+		setenv("KTR_KEEP_SESSION", "1", 1);
 	if (strcmp(cell_path, "thread") == 0)
 		setenv("KTR_PATH", "thread", 1);
 	if (life_is("off"))
@@ -305,7 +307,8 @@ static void cell_look_at(void)
 			look_fault(&cell_look, "%u sessions of a program that is not traced", n);
 		return;
 	}
-	look_end(&cell_look, "session", false);
+	if (life_is("rings") || life_is("writer"))
+		look_end(&cell_look, "session", false);
 	if (life_is("rings"))
 		return;
 	look_begin(&cell_look, cell_traced.oracle, cell_ktr);

@@ -118,6 +118,15 @@ void become(const char *scenario)
 	_exit(123);
 }
 
+void session_stays(void)
+{
+#ifndef KTR_OFF
+	const char *path = ktr_session_path();
+
+	MUST(!path[0] || access(path, F_OK) == 0);
+#endif
+}
+
 /* A library that has no such call yet cannot keep the host from what follows. */
 void ready_for_sandbox(void)
 {

@@ -35,6 +35,9 @@ void reap(pid_t pid, int status); /* waits, and the child's wait status is that 
 void thread_says(unsigned n);
 void become(const char *scenario) __attribute__((noreturn)); /* execve(2) of ourselves */
 
+/* The session of a process that lives has its name, whatever became of children. */
+void session_stays(void);
+
 /* Readies the process and the calling thread for a sandbox, where the library can do that. */
 void ready_for_sandbox(void);
 
