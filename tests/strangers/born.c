@@ -50,6 +50,7 @@ static int family(pid_t (*make)(void), void (*end)(int))
 {
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 
+	ends_clean();
 	tell("parent\n");
 	say(row, FEW);
 	for (int i = 0; i < CHILDREN; i++) {
@@ -79,6 +80,7 @@ static int generations(pid_t (*make)(void))
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 	pid_t pid;
 
+	ends_clean();
 	say(row, FEW);
 	pid = make();
 	if (pid == 0) {
@@ -112,6 +114,7 @@ int life_plain(void)
 {
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 
+	ends_clean();
 	tell("begin\n");
 	say(row, MANY);
 	thread_says(FEW);
@@ -214,6 +217,7 @@ int life_fork_busy(void)
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 	pthread_t thread[2];
 
+	ends_clean();
 	MUST(pthread_barrier_init(&busy_round, NULL, 3) == 0);
 	for (int i = 0; i < 2; i++)
 		MUST(pthread_create(&thread[i], NULL, busy_main, NULL) == 0);
@@ -249,6 +253,7 @@ int life_clone_function(void)
 	char *stack = malloc(STACK);
 	pid_t pid;
 
+	ends_clean();
 	MUST(stack);
 	say(row, FEW);
 	pid = clone(clone_function, stack + STACK, SIGCHLD, NULL);
@@ -276,6 +281,7 @@ int life_clone_thread(void)
 	uint32_t word = 0, alive;
 	static uint32_t tid;
 
+	ends_clean();
 	MUST(stack != MAP_FAILED);
 	for (int i = 0; i < CHILDREN; i++) {
 		__atomic_store_n(&tid, 1, __ATOMIC_RELEASE);
@@ -297,6 +303,7 @@ int life_clone_memory(void)
 	char *stack = malloc(STACK);
 	uint32_t word = 0;
 
+	ends_clean();
 	MUST(stack);
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid = clone(clone_silent, stack + STACK, CLONE_VM | SIGCHLD, &word);
@@ -314,6 +321,7 @@ int life_vfork(void)
 {
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 
+	ends_clean();
 	for (int i = 0; i < CHILDREN; i++) {
 		pid_t pid;
 
@@ -335,6 +343,7 @@ int life_vfork_exec(void)
 	struct oracle_row *row = oracle_row(ORACLE_KEPT);
 	pid_t pid;
 
+	ends_clean();
 	say(row, FEW);
 	pid = vfork();
 	if (pid == 0) {
@@ -353,6 +362,7 @@ int life_vfork_nested(void)
 	struct oracle_row *volatile row = oracle_row(ORACLE_KEPT);
 	volatile pid_t pid, inner;
 
+	ends_clean();
 	for (volatile int i = 0; i < CHILDREN; i++) {
 		say(row, FEW);
 		pid = vfork();
@@ -412,6 +422,7 @@ int life_vfork_abort(void)
 	int status;
 	pid_t pid;
 
+	ends_clean();
 	say(row, FEW);
 	pid = vfork();
 	if (pid == 0) {
@@ -431,6 +442,7 @@ int life_spawn(void)
 	char *args[] = { host_path, word, NULL };
 	pid_t pid;
 
+	ends_clean();
 	for (int i = 0; i < 2; i++) {
 		say(row, FEW);
 		MUST(posix_spawn(&pid, self, NULL, NULL, args, environ) == 0);
@@ -443,6 +455,7 @@ int life_spawn(void)
 
 int life_daemon(void)
 {
+	ends_clean();
 	say(oracle_row(ORACLE_KEPT), FEW);
 	tell("before\n");
 	MUST(daemon(1, 1) == 0);
@@ -455,6 +468,7 @@ int life_daemon(void)
 /* As daemons do it by hand. The first parent has ended before the last one goes on, or not. */
 int life_daemon_twice(void)
 {
+	ends_clean();
 	say(oracle_row(ORACLE_KEPT), FEW);
 	if (fork() > 0)
 		exit(2);
@@ -482,6 +496,7 @@ int life_daemon_lingers(void)
 	int left[2], end[2];
 	char byte;
 
+	ends_clean();
 	say(oracle_row(ORACLE_KEPT), FEW);
 	MUST(pipe2(left, O_CLOEXEC) == 0 && pipe2(end, O_CLOEXEC) == 0);
 	if (fork() > 0) {
@@ -520,6 +535,7 @@ int life_daemon_closes(void)
 
 int life_exec(void)
 {
+	ends_clean();
 	say(oracle_row(ORACLE_KEPT), MANY);
 	tell("before\n");
 	become("child");

@@ -311,6 +311,8 @@ static void cell_look_at(void)
 		look_end(&cell_look, "session", false);
 	if (life_is("rings"))
 		return;
+	if (n && cell_traced.oracle->clean && !life_is("writer"))
+		look_fault(&cell_look, "%u sessions are left by those that ended cleanly", n);
 	look_begin(&cell_look, cell_traced.oracle, cell_ktr);
 	if (stat(life_path(&cell_traced, "trace"), &st))
 		look_fault(&cell_look, "there is no trace");

@@ -172,6 +172,7 @@ int life_quick_exit(void)
 
 static void *end_exits(void *unused)
 {
+	ends_clean();
 	(void)unused;
 	say(oracle_row(ORACLE_KEPT), FEW);
 	exit(9);

@@ -35,6 +35,8 @@ void reap(pid_t pid, int status); /* waits, and the child's wait status is that 
 void thread_says(unsigned n);
 void become(const char *scenario) __attribute__((noreturn)); /* execve(2) of ourselves */
 
+/* The last process ends by exit(3), and can remove its session: it does. */
+void ends_clean(void);
 /* The session of a process that lives has its name, whatever became of children. */
 void session_stays(void);
 

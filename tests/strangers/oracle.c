@@ -68,6 +68,11 @@ void say(struct oracle_row *row, unsigned n)
 	(void)text;
 }
 
+void ends_clean(void)
+{
+	oracle->clean = 1;
+}
+
 void meet(void)
 {
 	uint32_t pair = __atomic_fetch_add(&oracle->met, 1, __ATOMIC_ACQ_REL) / 2;

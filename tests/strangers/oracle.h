@@ -32,7 +32,7 @@ struct oracle {
 	uint32_t n_rows; /* +1 by whoever takes a row */
 	uint32_t met;	 /* calls of meet() */
 	uint32_t failed; /* the line of a host where something else than ktr went wrong; 0: none */
-	uint32_t reserved;
+	uint32_t clean;	 /* the last process ends by exit(3), and may remove what ktr made */
 	struct oracle_row row[ORACLE_ROWS];
 };
 
