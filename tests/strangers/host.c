@@ -72,6 +72,7 @@ static const struct {
 	{ "chroot-fork", life_chroot_fork, true },
 	{ "setns", life_setns, true },
 	{ "setns-fork", life_setns_fork, true },
+	{ "unshare-fork", life_unshare_fork, true },
 	{ "closefrom", life_closefrom, false },
 	{ "closefrom-all", life_closefrom_all, false },
 	{ "closefrom-fork", life_closefrom_fork, false },

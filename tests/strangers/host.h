@@ -100,6 +100,7 @@ int life_chroot(void);
 int life_chroot_fork(void);
 int life_setns(void);
 int life_setns_fork(void);
+int life_unshare_fork(void);
 int life_closefrom(void);
 int life_closefrom_all(void);
 int life_closefrom_fork(void);

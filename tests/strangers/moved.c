@@ -15,22 +15,26 @@
 
 #define NOBODY 65534
 
+static void moved_child(struct oracle_row *row)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		say(oracle_row(ORACLE_KEPT), FEW);
+		thread_says(FEW);
+		exit(3);
+	}
+	say(row, FEW);
+	reap(pid, 3 << 8);
+}
+
 /* What comes behind the change: events on, a new thread, a child if there shall be one, an output. */
 static int moved_on(struct oracle_row *row, bool forks)
 {
 	say(row, MANY);
 	thread_says(FEW);
-	for (int i = 0; forks && i < 3; i++) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			say(oracle_row(ORACLE_KEPT), FEW);
-			thread_says(FEW);
-			exit(3);
-		}
-		say(row, FEW);
-		reap(pid, 3 << 8);
-	}
+	for (int i = 0; forks && i < 3; i++)
+		moved_child(row);
 	say(row, FEW);
 	return 5;
 }
@@ -138,17 +142,8 @@ static int moved_namespaces(bool forks)
 	tell("other namespaces\n");
 	/* A new thread would be of another pid namespace than its process: Linux makes none. */
 	say(row, MANY);
-	for (int i = 0; forks && i < 3; i++) {
-		pid_t child = fork();
-
-		if (child == 0) {
-			say(oracle_row(ORACLE_KEPT), FEW);
-			thread_says(FEW);
-			exit(3);
-		}
-		say(row, FEW);
-		reap(child, 3 << 8);
-	}
+	for (int i = 0; forks && i < 3; i++)
+		moved_child(row);
 	close(done);
 	MUST(waitpid(pid, &status, 0) == pid && status == 0);
 	say(row, FEW);
@@ -163,6 +158,19 @@ int life_setns(void)
 int life_setns_fork(void)
 {
 	return moved_namespaces(true);
+}
+
+/* The child is the first process of its pid namespace, where nobody knows its parent's number. */
+int life_unshare_fork(void)
+{
+	struct oracle_row *row = oracle_row(ORACLE_KEPT);
+
+	say(row, FEW);
+	MUST(unshare(CLONE_NEWPID) == 0);
+	moved_child(row);
+	say(row, FEW);
+	tell("end\n");
+	return 5;
 }
 
 /* Where a C library has it. */
