@@ -32,10 +32,13 @@ flags="$flags -Itests/strangers"
 ready=
 grep -q ktr_sandbox include/ktr/ctl.h && ready=-DSTRANGERS_SANDBOX
 build strangers-cell tests/strangers/cell.c tests/strangers/launch.c tests/strangers/look.c
+# shellcheck disable=SC2086 # several words
 build strangers-off $parts -- -DKTR_OFF
+# shellcheck disable=SC2086 # several words
 build strangers-static $parts -- $ready
 case $links in *shared*)
 	libs="-L$O/lib -lktr -Wl,-rpath,$O/lib -lpthread"
+	# shellcheck disable=SC2086 # several words
 	build strangers-shared $parts -- $ready
 	;;
 esac
