@@ -124,20 +124,25 @@ HOT := ktr/record ktr/stack ktr/payload writer/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
-	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen
+	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen -fno-tree-pre \
+	      -fno-tree-dominator-opts -fno-tree-dse -fno-tree-loop-im -fno-ipa-sra
 SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
-$(COLD:%=$(O)/obj/%.o) $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+# In the shared libraries they are optimised together, which takes another 2.5 % off; the objects are whole without.
+LTO := $(if $(findstring clang,$(shell $(CC) --version)),,-flto -flto-partition=one)
+$(COLD:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+$(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none.
 VARIADIC := conf/error ktr/start writer/emit
-$(VARIADIC:%=$(O)/obj/%.o) $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only
+$(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only
+$(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only $(LTO) $(if $(LTO),-ffat-lto-objects)
 
 $(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup
 	@mkdir -p $(@D)
-	@echo '$(CC) $(MOST_CFLAGS) $(SMALL)' | cmp -s - $@ || echo '$(CC) $(MOST_CFLAGS) $(SMALL)' >$@
+	@echo '$(CC) $(MOST_CFLAGS) $(SMALL) $(LTO)' | cmp -s - $@ || echo '$(CC) $(MOST_CFLAGS) $(SMALL) $(LTO)' >$@
 
 FORCE:
 
@@ -179,7 +184,7 @@ $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	$(Q)$(AR) rcs $@ $^
 
 SHARED_FLAGS = $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F).$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
-	       -Wl,--gc-sections -Wl,-Bsymbolic
+	       -Wl,--gc-sections -Wl,-Bsymbolic $(LTO)
 
 $(O)/lib/libktr.so: $(LIBKTR_PIC) ktr/libktr.map | $(O)/lib/libktr-writer.so
 	@mkdir -p $(@D)

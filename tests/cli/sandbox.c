@@ -127,6 +127,7 @@ static void tell(const char *line)
 
 int main(int argc, char **argv)
 {
+	int pid = (int)getpid();
 	char line[1000];
 	size_t at;
 
@@ -146,23 +147,23 @@ int main(int argc, char **argv)
 	}
 	ready();
 	wait_for(&n_ready, n_threads);
-	at = (size_t)snprintf(line, sizeof(line), "ready %d", (int)getpid());
+	at = (size_t)snprintf(line, sizeof(line), "ready %d", pid);
 	for (unsigned i = 0; i < n_threads; i++)
 		at += (size_t)snprintf(line + at, sizeof(line) - at, " %d", tids[i]);
 	snprintf(line + at, sizeof(line) - at, "\n");
 	tell(line);
 	__atomic_store_n(&go, 1, __ATOMIC_RELEASE);
-	events((int)getpid());
+	events(pid);
 	wait_for(&n_done, n_threads + 1);
 	if (argc > 3 && strcmp(argv[3], "fork") == 0) {
-		pid_t pid = fork();
+		pid_t child = fork();
 		int status = -1;
 
-		for (int i = 0; !pid && i < 1000; i++)
+		for (int i = 0; !child && i < 1000; i++)
 			CTR2(KTR_GEN, "by %d: %d", 0, i);
-		if (!pid)
+		if (!child)
 			_exit(0);
-		if (waitpid(pid, &status, 0) != pid || status)
+		if (waitpid(child, &status, 0) != child || status)
 			tell("the child has died\n");
 	}
 	snprintf(line, sizeof(line), "%lu\n", 2 * n_events * n_rounds);

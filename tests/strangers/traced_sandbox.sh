@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a program in its sandbox asks the kernel for, as strace sees it, while it records EVENTS events (10^7) and others
+# switch classes, move its threads MOVES times (100) and try to change the size of its rings: of threads that record
+# only what is their own, of the writer what ktr.3 lists. Prints both.
+. "$(dirname "$0")/../cli/lib.inc"
+
+command -v strace >/dev/null || { skip "no strace"; exit 0; }
+events=${EVENTS:-10000000} moves=${MOVES:-100}
+host=
+at_exit() { [ -z "$host" ] || kill "$host" 2>/dev/null; }
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+export KTR_SESSION=sandbox KTR_MASK=gen,net KTR_FILE="$dir/trace" KTR_ROTATE_SIZE=64M
+
+for path in rseq thread; do
+	mkfifo "$dir/pipe"
+	# Two threads and the main one, eight events a round.
+	KTR_PATH=$path timeout 300 strace -f -o "$dir/log" "$dir/sandbox" 2 $((events / 12)) until >"$dir/pipe" 2>"$dir/err" &
+	host=$!
+	{
+		read -r word pid tids
+		is "$path: begins" "$word" ready
+		for i in $(seq "$moves"); do
+			for tid in $pid $tids; do taskset -p -c $((i % $(nproc))) "$tid"; done
+			"$ktr" sysctl -s sandbox mask=gen,-net && "$ktr" sysctl -s sandbox mask=gen,net ||
+				echo "FAILED: $path: mask"
+			"$ktr" sysctl -s sandbox entries=1K 2>&1 | grep "in a sandbox" || echo "FAILED: $path: entries"
+		done >"$dir/moved"
+		"$ktr" sysctl -s sandbox sandbox.stop=1 >>"$dir/moved"
+		read -r n
+		[ "$n" -ge $((events / 2)) ] || fail "$path: $n events of class GEN"
+	} <"$dir/pipe"
+	wait "$host"
+	is "$path: status" "$? $(grep -v 'older traces are kept' "$dir/err")" "0 "
+	host=
+	grep FAILED "$dir/moved" && failed=1
+	# From the line that says "ready" on, and of each thread from where its filter is on.
+	awk -v main="$pid" -v others="$tids" '
+		BEGIN { n = split(others, tid, " "); records[main]; for (i in tid) records[tid[i]] }
+		/write\(1, "ready/ { on = 1; next }
+		/PR_SET_SECCOMP/ || /PR_SET_NO_NEW_PRIVS/ || !on || /resumed|\+\+\+|---/ { next }
+		{ sub(/^[0-9]+ +/, "&|"); split($0, part, "|"); sub(/\(.*/, "", part[2])
+		  print ($1 in records ? "records" : "writer"), part[2] }' "$dir/log" | sort | uniq -c >"$dir/calls"
+	echo "$path, $n of class GEN:"
+	cat "$dir/calls"
+	extra=$(awk '$2 == "records" && $3 !~ /^(write|exit|exit_group|madvise|munmap|rt_sigprocmask|futex)$/' "$dir/calls")
+	is "$path: a thread that records" "$extra" ""
+	# Those few come where a thread and the process end.
+	often=$(awk '$2 == "records" && $1 > 20' "$dir/calls")
+	is "$path: often" "$often" ""
+	extra=$(awk '$2 == "writer" && $3 !~ /^(futex|pread64|pwrite64|fstat|newfstatat|ftruncate|madvise|sync_file_range|exit|openat|close|mkdirat|renameat2|unlinkat|fstatfs|clone|clone3|rt_sigprocmask|get_robust_list|set_robust_list|rseq|mmap|munmap|mprotect|prctl|sched_setaffinity|fadvise64|getdents64|getpid|fcntl|flock|pidfd_open|pidfd_getfd|write)$/' "$dir/calls")
+	is "$path: the writer" "$extra" ""
+	"$ktr" rm sandbox
+	rm -rf "$dir"/trace* "$dir/pipe" "$dir/log"
+done
+exit $failed
