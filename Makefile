@@ -125,7 +125,7 @@ COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
 	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen -fno-tree-pre \
-	      -fno-tree-dominator-opts -fno-tree-dse -fno-tree-loop-im -fno-ipa-sra
+	      -fno-tree-dse -fno-tree-loop-im -fno-ipa-sra
 SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
 # In the shared libraries they are optimised together, which takes another 2.5 % off; the objects are whole without.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Before a sandbox: a filter of system calls may kill whoever asks for one that it does not know, and events ask the
- * kernel for a few things, each once: the first event of a thread for its number and name, the first on a CPU and
- * the first after a change of size for memory, the first that is counted for access to the counts. All of
- * that is done here, ahead of time; after that what is not ready is dropped and counted.
+ * Before a sandbox: a filter of system calls may kill whoever makes one that it does not know, and events ask the
+ * kernel for a few things, each once: the first event of a thread for its number and name, the first one on a
+ * CPU and the first one after a change of size for memory, the first one that is counted for access to the
+ * counts. All of that is done here, ahead of time; after that what is not ready is dropped and counted.
  *
- * Each place that would ask looks at ktr__own.sealed. The session's own row of the process says so too, for others
- * must not change the size of rings then.
+ * Each place that would ask looks at ktr__own.sealed. The row of the process in the session says so too, for
+ * others must not change the size of rings then.
  */
 #include "ktr/own.h"
 
@@ -24,7 +24,7 @@
 /* Threads that may begin to trace in the sandbox; those beyond are recorded without a name or number. */
 #define SANDBOX_THREADS 4096
 
-/* Two moments of the session's clock, and how long it was from the one to the other: from when the session began. */
+/* Two moments of the session's clock: when it began, and when the process was readied. */
 static struct ktr_anchor sandbox_begin, sandbox_now;
 
 uint64_t ktr__sandbox_now_ns(void)
@@ -34,7 +34,8 @@ uint64_t ktr__sandbox_now_ns(void)
 
 	/* Good to some microseconds after a day, and no event's time. */
 	if (to->ticks != from->ticks && ticks > to->ticks)
-		return to->mono_ns + (uint64_t)((double)(ticks - to->ticks) * (double)(to->mono_ns - from->mono_ns) /
+		return to->mono_ns + (uint64_t)((double)(ticks - to->ticks) *
+						(double)(to->mono_ns - from->mono_ns) /
 						(double)(to->ticks - from->ticks));
 	return to->mono_ns;
 }

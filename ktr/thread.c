@@ -35,9 +35,9 @@ static uint64_t thread_now_ns(void)
 }
 
 /*
- * The number of the calling thread without asking the kernel: the C library knows it, and writes it into a mutex that
- * checks for errors (glibc: struct __pthread_mutex_s.__owner, bits/struct_mutex.h; musl: the lock's own word, of
- * which two bits are flags). 0: another C library. The mutex is ours alone, so nothing here waits.
+ * The number of the calling thread without asking the kernel: the C library knows it, and writes it into a mutex
+ * that checks for errors (glibc: struct __pthread_mutex_s.__owner, bits/struct_mutex.h). 0: another C library. The
+ * mutex is ours alone, so nothing here waits.
  */
 uint32_t ktr__thread_unasked(void)
 {

@@ -2,9 +2,9 @@
 /*
  * Children that nobody told of, and those whose kernel leaves rseq_cs armed: for forks.sh.
  *
- *	forks HOW N	makes N children one after the other; each records EVENTS events of its thread's number, as the
- *			kernel says it, and one of their own, and ends; so does the parent in between. Prints how many events there
- *			should be.
+ *	forks HOW N	makes N children one after the other; each records EVENTS times two events of its thread,
+ *			as the kernel says it, and a number, and ends; so does the parent in between. Prints how
+ *			many events there should be.
  *
  * HOW: fork, _Fork, syscall: by what they are made. armed: by fork(3), with rseq_cs in the child as it was before,
  * as Linux 6.19 leaves it. handler: by fork(3) in a handler of a signal that came in the middle of an event, which
@@ -121,7 +121,8 @@ static void child(const char *how)
 static void one(const char *how)
 {
 	volatile unsigned long *cs = rseq_cs();
-	int bare = strcmp(how, "syscall") == 0 || !_Fork, told = strcmp(how, "fork") == 0 || strcmp(how, "armed") == 0;
+	int bare = strcmp(how, "syscall") == 0 || !_Fork;
+	int told = strcmp(how, "fork") == 0 || strcmp(how, "armed") == 0;
 	pid_t pid;
 
 	/* A signal or another thread may have cleared it; it does not happen often. */

@@ -4,11 +4,11 @@
  *
  *	sandbox THREADS EVENTS [late | fork | until]
  *
- * Threads wait for each other by spinning, each sets a filter for itself, and records EVENTS times two events of class
- * GEN, of its number and how many there were before, and one of class NET; so does the main thread. late: they have
- * not recorded before and do not ready themselves. fork: the main thread ends with a child that
- * records, too. until: again and again until somebody sets the knob sandbox.stop. Prints "ready PID TID...", and behind the last event how many of
- * class GEN there were. Without ktr_sandbox() (WITHOUT=1) it is to die.
+ * Threads wait for each other by spinning, each sets a filter for itself, and records EVENTS times two events of
+ * class GEN, of its number and how many there were before, and two of class NET; so does the main thread. late: they
+ * have not recorded before and do not ready themselves. fork: the main thread ends with a child that records, too.
+ * until: again and again until somebody sets the knob sandbox.stop. Prints "ready PID TID...", and after the last
+ * event how many of class GEN there were. Without ktr_sandbox() (WITHOUT=1) it is to die.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -39,7 +39,9 @@ static uint64_t one = 1, *stop = &one;
 static unsigned long n_rounds;
 
 #define LOAD(field)	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define ALLOW(number)	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define ALLOW(number)                                                                            \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),                                       \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 /* What the C library does where a thread or the process ends, and printing. */
 static void filter(void)
