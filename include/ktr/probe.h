@@ -27,10 +27,19 @@
  * next fire. It stays as it was set while the session lives, for processes that come later too, until the last
  * process that has the probe removes it. Handlers, and all probes being off at once, are each process's own affair.
  *
- * Handlers run within a read-side section of liburcu: ktr_probe_remove() and ktr_probe_handler() return
- * when no thread is in the old handler any more, and it is not called again. Therefore a handler may not call
- * these two: they answer -EDEADLK. It may trace, fire probes (its own probe does not call it again) and block,
- * which makes those who remove wait; it may not leave by longjmp(3) or an exception.
+ * ktr_probe_remove() and ktr_probe_handler() return when no thread is in the old handler any more, and it is not
+ * called again. Therefore a handler may not call these two: they answer -EDEADLK; and whoever calls them must not
+ * hold what the handler waits for, be it the loader's lock, as constructors and destructors of modules do. Nothing
+ * else waits for a handler: not other probes, not fork(2), dlclose(3) or exit(3). It may trace, fire probes (whose
+ * handlers are called, up to 64 within each other, but not its own again), block, fork, load libraries, end its
+ * thread or the process.
+ *
+ * Left by longjmp(3) or an exception it counts as running in its thread until that one ends, or calls the next
+ * handler, or one of these two, from a frame that is not below the one that was left. A handler that has switched to
+ * another stack (swapcontext(3)) counts as left then, too.
+ *
+ * The child of a fork has the handlers that its parent had, but for those that were being changed: none. The thread
+ * that has forked in a handler is in it there, too.
  *
  *	operation x operation	fire	enable	register   remove   handler   list, metrics
  *	any			safe	safe	safe	   safe	    safe      safe
@@ -63,7 +72,7 @@ struct ktr_probe {
 	uint32_t type;
 	const char *name;
 	const char *function; /* "" where it is not known */
-	ktr_probe_fn *handler; /* RCU */
+	ktr_probe_fn *handler; /* atomic */
 	void *context;	       /* the program's own, for its handler */
 	uint64_t total_ns;     /* spent in the probe and its handler, by samples */
 	uint32_t n_args;       /* the most it was fired with */
@@ -74,6 +83,7 @@ struct ktr_probe {
 	uint32_t removed;      /* 1: off, whatever the word says */
 	uint32_t joined;       /* 1: this process is counted among the row's users */
 	uint32_t place;	       /* of its count, in each thread's. Atomic */
+	uint32_t changing;     /* 1: somebody waits for those who are in its handler */
 	struct ktr__probe_point *points;
 	struct ktr_probe *chain; /* of its bucket */
 	struct ktr_site site;	 /* of fires without a point */
@@ -99,7 +109,7 @@ struct KTR__SITE_HIDDEN ktr__probe_module {
 /*
  * Makes a probe, disabled. Name and function are copied. handler may be NULL. 0 with *out (may be NULL) set, or
  * -EINVAL (no such type; no name, or one of more than KTR_PROBE_NAME_MAX bytes), -EEXIST (type and name are
- * registered already), -ENOMEM.
+ * registered already, or a handler is being removed or changed that still runs), -ENOMEM.
  */
 #define KTR_PROBE_NAME_MAX 63
 int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *function, ktr_probe_fn *handler,

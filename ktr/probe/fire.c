@@ -19,10 +19,8 @@
 
 #include "ktr/clock.h"
 #include "ktr/own_site.h"
-#include "ktr/rcu.h"
 #include "ktr/session_rw.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -45,17 +43,11 @@ struct fire_thread {
 	uint64_t *chunk[FIRE_NONE + 1]; /* by row in the session; by index, of those that have none */
 };
 
-/* Probes whose handlers run in this thread, the innermost first. */
-struct fire_handling {
-	const struct ktr_probe *probe;
-	const struct fire_handling *outer;
-};
-
 static struct fire_thread *fire_threads; /* release, acquire */
 static struct fire_thread fire_none;	   /* of threads that have not fired yet: without chunks */
 static __thread struct fire_thread *fire_self = &fire_none;
-static __thread const struct fire_handling *fire_handling;
 static pthread_key_t fire_key;
+static bool fire_key_usable;
 
 /* By the thread alone, and handlers of signals on it. */
 static inline void fire_add(uint64_t *count, uint64_t n)
@@ -104,7 +96,8 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 			;
 	}
 	fire_self = self;
-	pthread_setspecific(fire_key, self);
+	if (fire_key_usable)
+		pthread_setspecific(fire_key, self);
 	return self;
 }
 
@@ -162,7 +155,8 @@ void ktr__probe_forked(void)
 {
 	fire_self = &fire_none;
 	__atomic_store_n(&fire_threads, NULL, __ATOMIC_RELEASE);
-	pthread_setspecific(fire_key, NULL);
+	if (fire_key_usable)
+		pthread_setspecific(fire_key, NULL);
 }
 
 void ktr__probe_sum(struct ktr__probe_sums *sums)
@@ -176,31 +170,6 @@ void ktr__probe_sum(struct ktr__probe_sums *sums)
 		sums->sampled_ns += __atomic_load_n(&t->sums.sampled_ns, __ATOMIC_RELAXED);
 		sums->n_sampled += __atomic_load_n(&t->sums.n_sampled, __ATOMIC_RELAXED);
 	}
-}
-
-bool ktr__probe_handling(void)
-{
-	return fire_handling != NULL;
-}
-
-static __attribute__((noinline)) void fire_handler(struct ktr_probe *probe, const uint64_t *arg)
-{
-	struct fire_handling here = { probe, fire_handling };
-	ktr_probe_fn *handler;
-	int saved = errno;
-
-	for (const struct fire_handling *outer = here.outer; outer; outer = outer->outer)
-		if (outer->probe == probe)
-			return;
-	rcu_read_lock();
-	handler = rcu_dereference(probe->handler);
-	if (handler) {
-		fire_handling = &here;
-		handler(probe, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
-		fire_handling = here.outer;
-	}
-	rcu_read_unlock();
-	errno = saved;
 }
 
 static inline __attribute__((always_inline)) void fire_record(struct ktr_site *site, uint32_t n_args, uint64_t a0,
@@ -295,7 +264,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	else
 		fire_add(&self->sums.filtered, 1);
 	if (__atomic_load_n(&probe->handler, __ATOMIC_RELAXED))
-		fire_handler(probe, arg);
+		ktr__handler_call(probe, arg);
 	if (began)
 		fire_sampled(self, probe, began);
 }
@@ -409,5 +378,5 @@ uint64_t ktr__probe_calibrate(void)
 
 __attribute__((constructor(101))) static void fire_start(void)
 {
-	pthread_key_create(&fire_key, fire_thread_end);
+	fire_key_usable = pthread_key_create(&fire_key, fire_thread_end) == 0;
 }

@@ -2,8 +2,10 @@
 /*
  * Probes by type and name, and what is switched on.
  *
- * One mutex, registry_lock, guards everything but what firing reads: on words (atomic) and handlers (RCU). It is
- * never held while handlers are waited for, since a handler may call what takes it.
+ * One mutex, registry_lock, guards everything but what firing reads: on words and handlers (atomic). It is never
+ * held while a handler runs or is waited for, nor while somebody is called back: a handler may call what takes it,
+ * may fork, which takes it too, and may never return. Who waits for a probe's handler has said so in the probe
+ * (changing), so that no other one takes its place until then; a child of a fork has nobody who waits.
  *
  * Whether a probe is on is a word of its row in the session (shared.c), to which its points and its handle lead
  * as long as the probe is there and probes are on as a whole; otherwise they lead to a word that stays 0. Where
@@ -17,8 +19,8 @@
 #include "ktr/own_site.h"
 #include "ktr/session_rw.h"
 
+#include "ktr/probe/rcu.h"
 #include "ktr/probe/site.h"
-#include "ktr/rcu.h"
 
 #include <ktr/ctl.h>
 
@@ -255,6 +257,9 @@ static void registry_after_fork_child(void)
 	bool same;
 
 	ktr__probe_forked();
+	ktr__handlers_forked();
+	for (uint32_t i = 1; i < registry_n; i++)
+		registry_index[i]->changing = 0;
 	same = !registry_session();
 	for (uint32_t i = 1; same && i < registry_n; i++)
 		if (registry_index[i]->joined && registry_index[i]->row)
@@ -369,7 +374,7 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 		return -EINVAL;
 	registry_enter();
 	probe = registry_find(type, name);
-	if (probe && probe->id) {
+	if (probe && (probe->id || probe->changing)) {
 		pthread_mutex_unlock(&registry_lock);
 		return -EEXIST;
 	}
@@ -381,7 +386,7 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 		registry_id[registry_n_ids++] = probe;
 		probe->context = NULL;
 		probe->removed = 0;
-		rcu_assign_pointer(probe->handler, handler);
+		rcu_xchg_pointer(&probe->handler, handler);
 		registry_update(probe);
 		/* In other processes of the session it may be on. */
 		if (__atomic_load_n(probe->word, __ATOMIC_RELAXED))
@@ -396,46 +401,64 @@ int ktr_probe_register(enum ktr_probe_type type, const char *name, const char *f
 	return code;
 }
 
+/* Waits until nobody else does so with this probe; the lock is free in between. */
+static void registry_turn(const struct ktr_probe *probe)
+{
+	for (uint32_t ns = 0; probe->changing;) {
+		pthread_mutex_unlock(&registry_lock);
+		ktr__handler_pause(&ns);
+		pthread_mutex_lock(&registry_lock);
+	}
+}
+
+/* Takes the handler away and waits for those who are in it; the lock is free in between. */
+static void registry_quiet(struct ktr_probe *probe)
+{
+	probe->changing = 1;
+	__atomic_store_n(&probe->handler, NULL, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&registry_lock);
+	ktr__handler_wait(probe);
+	pthread_mutex_lock(&registry_lock);
+	probe->changing = 0;
+}
+
 int ktr_probe_remove(struct ktr_probe *probe)
 {
-	if (ktr__probe_handling())
+	int code = -ENOENT;
+
+	if (ktr__handler_inside(__builtin_frame_address(0)))
 		return -EDEADLK;
 	pthread_mutex_lock(&registry_lock);
-	if (!probe->id) {
-		pthread_mutex_unlock(&registry_lock);
-		return -ENOENT;
+	if (probe->id)
+		registry_turn(probe);
+	if (probe->id) {
+		registry_id[probe->id] = NULL;
+		probe->id = 0;
+		probe->removed = 1;
+		registry_update(probe);
+		registry_quiet(probe);
+		code = 0;
 	}
-	registry_id[probe->id] = NULL;
-	probe->id = 0;
-	probe->removed = 1;
-	rcu_assign_pointer(probe->handler, NULL);
-	registry_update(probe);
 	pthread_mutex_unlock(&registry_lock);
-	synchronize_rcu();
-	return 0;
+	return code;
 }
 
 int ktr_probe_handler(struct ktr_probe *probe, ktr_probe_fn *handler, void *context)
 {
-	int code = 0;
+	int code = -ENOENT;
 
-	if (ktr__probe_handling())
+	if (ktr__handler_inside(__builtin_frame_address(0)))
 		return -EDEADLK;
 	pthread_mutex_lock(&registry_lock);
-	if (!registry_there(probe)) {
-		pthread_mutex_unlock(&registry_lock);
-		return -ENOENT;
-	}
-	rcu_assign_pointer(probe->handler, NULL);
-	pthread_mutex_unlock(&registry_lock);
+	if (registry_there(probe))
+		registry_turn(probe);
 	/* The old handler must not meet the new context. */
-	synchronize_rcu();
-	pthread_mutex_lock(&registry_lock);
+	if (registry_there(probe))
+		registry_quiet(probe);
 	if (registry_there(probe)) {
 		__atomic_store_n(&probe->context, context, __ATOMIC_RELAXED);
-		rcu_assign_pointer(probe->handler, handler);
-	} else {
-		code = -ENOENT;
+		rcu_xchg_pointer(&probe->handler, handler);
+		code = 0;
 	}
 	pthread_mutex_unlock(&registry_lock);
 	return code;

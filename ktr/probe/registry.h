@@ -23,8 +23,18 @@ void ktr__probe_place(struct ktr_probe *probe); /* after its row or index has ch
 uint64_t ktr__probe_count(const struct ktr_probe *probe);
 void ktr__probe_sum(struct ktr__probe_sums *sums);
 uint64_t ktr__probe_calibrate(void); /* [ns] of a fire that neither records nor calls */
-bool ktr__probe_handling(void);	     /* in the calling thread a handler runs */
 void ktr__probe_forked(void);	     /* this process is a new one: it has fired nothing */
+
+/*
+ * handler.c. call(): what a fire does that finds a handler; async-signal-safe. inside(): the calling thread is in a
+ * handler, as seen from a frame of it. wait(): until nobody is in the probe's handler, which has been taken away
+ * (seq_cst). pause(): some time, more each time; *ns is 0 at first.
+ */
+void ktr__handler_call(struct ktr_probe *probe, const uint64_t *arg);
+bool ktr__handler_inside(const void *frame);
+void ktr__handler_wait(const struct ktr_probe *probe);
+void ktr__handler_pause(uint32_t *ns);
+void ktr__handlers_forked(void); /* this process is a new one */
 
 /* registry.c */
 void ktr__probe_totals(uint64_t *n_probes, uint64_t *n_enabled, uint64_t *n_fired, uint64_t *overhead_ns);
