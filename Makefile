@@ -69,7 +69,7 @@ LIBREAD_PIC := $(call obj,pic,$(filter-out $(READ_FAST) analyze/sql%,$(LIBREAD_S
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
-LIBKTR_LIBS  := -lurcu-bp -lpthread
+LIBKTR_LIBS  := -lpthread
 LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
@@ -249,7 +249,7 @@ one: $(ONE)/ktr.c ## make the library as two files to drop into a project: build
 
 $(ONE)/ktr.o: $(ONE)/ktr.c
 	$(call brief,CC)
-	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -DKTR_NO_URCU -c $< -o $@
+	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -c $< -o $@
 
 $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
 	@mkdir -p $(@D)
@@ -257,7 +257,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a \
 		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
-check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form, without liburcu
+check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form
 	$(O)/tests/unit-one
 	KTR_PATH=thread $(O)/tests/unit-one record
 

@@ -12,8 +12,9 @@
  * decode.
  *
  * Registration is not async-signal-safe: it runs in constructors and dlopen(3). The list of modules is
- * changed under a mutex and read under RCU (liburcu's bulletproof flavour, which asks nothing of the
- * host's threads).
+ * changed under site_lock, and walked by whoever holds it: by those who change it, and by the child of a
+ * fork, for which the lock was taken before there was a child. Nobody reads it without, so a module that
+ * goes waits for no thread of the host, whatever that one is in.
  */
 #include "ktr/own.h"
 
@@ -23,10 +24,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include "ktr/rcu.h"
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ktr_module *site_modules; /* RCU */
+static struct ktr_module *site_modules; /* under site_lock */
 bool ktr__site_refused;
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
@@ -244,7 +244,7 @@ __attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module
 	if (!module->attached) {
 		module->attached = 1;
 		module->next = site_modules;
-		rcu_assign_pointer(site_modules, module);
+		site_modules = module;
 		if (ktr__own.map && !ktr__own.sealed)
 			site_register_module(module);
 	}
@@ -256,15 +256,13 @@ __attribute__((visibility("default"))) void ktr__module_detach(struct ktr_module
 	pthread_mutex_lock(&site_lock);
 	for (struct ktr_module **at = &site_modules; *at; at = &(*at)->next)
 		if (*at == module) {
-			rcu_assign_pointer(*at, module->next);
+			*at = module->next;
 			break;
 		}
 	pthread_mutex_unlock(&site_lock);
-	/* Readers of the list may still be at this module, whose memory goes away when we return. */
-	if (ktr__own.map)
-		synchronize_rcu();
 }
 
+/* In the child of a fork, which has the lock. */
 void ktr__sites_gate(const uint64_t *gate)
 {
 	for (struct ktr_module *module = site_modules; module; module = module->next)

@@ -37,7 +37,6 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "ktr/rcu.h"
 
 struct ktr__session ktr__own = { .fd = -1 };
 static int start_fork_fd = -1; /* the session, for the child of the fork that is under way */
@@ -333,7 +332,6 @@ static void start_writer(void)
  */
 static void start_before_fork(void)
 {
-	urcu_bp_before_fork();
 	ktr__sites_before_fork();
 	__atomic_store_n(&start_forking, &ktr__self, __ATOMIC_RELAXED);
 	start_fork_fd = -1; /* one fork at a time, by that lock */
@@ -354,7 +352,6 @@ static void start_after_fork_parent(void)
 		close(start_fork_fd);
 	start_fork_fd = -1;
 	ktr__sites_after_fork();
-	urcu_bp_after_fork_parent();
 }
 
 /* Makes our new session what the parent's is: settings, classes, sites with their numbers. */
@@ -469,7 +466,6 @@ static void start_after_fork_child(void)
 		ktr__writer_after_fork_child();
 	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);
 	ktr__sites_after_fork();
-	urcu_bp_after_fork_child();
 	if (!ktr__own.sealed)
 		CTR2(KTR_PROC, "process %d forked from %d", (int)getpid(), (int)getppid());
 	errno = saved;

@@ -33,7 +33,7 @@ wanted() {
 	need gcc-aarch64-linux-gnu command -v $CC
 	need g++-aarch64-linux-gnu command -v $CXX
 	need qemu-user command -v $QEMU
-	need liburcu-dev:arm64 links urcu-bp.h urcu-bp
+	need liburcu-dev:arm64 links urcu/pointer.h c
 	need libjansson-dev:arm64 links jansson.h jansson
 	need zlib1g-dev:arm64 links zlib.h z
 	need libcunit1-dev:arm64 links CUnit/CUnit.h cunit

@@ -47,7 +47,7 @@ Section: devel
 Priority: optional
 Depends: $(depends)
 Recommends: gnuplot-nox
-Suggests: babeltrace2, liburcu-dev
+Suggests: babeltrace2
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Description: tracer for multi-threaded C programs, after FreeBSD's KTR
  CTR macros write fixed-size events into per-CPU rings in shared memory at the

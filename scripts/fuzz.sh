@@ -23,7 +23,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	mkdir -p "$O/corpus/$short"
 	# shellcheck disable=SC2086
 	clang $san -fsanitize=fuzzer -std=gnu11 -D_GNU_SOURCE -Iinclude -I. "$source" -o "$O/$name" \
-		"$O/lib/libktrread.a" "$O/lib/libktr.a" -ljansson -lm $dw -lurcu-bp -lpthread
+		"$O/lib/libktrread.a" "$O/lib/libktr.a" -ljansson -lm $dw -lpthread
 	seeds=
 	[ ! -e "tests/corpus/$short.tar.gz" ] || tar -xzf "tests/corpus/$short.tar.gz" -C "$O/corpus/$short"
 	[ -d "tests/corpus/$short" ] && seeds="tests/corpus/$short"

@@ -117,7 +117,7 @@ inner=$(for f in $public; do sed -n 's|^#include <\(ktr[^>]*\)>.*|include/\1|p' 
 inner="$inner $(for f in $inner; do sed -n 's|^#include <\(ktr[^>]*\)>.*|include/\1|p' "$f"; done)"
 {
 	licence "ktr $version in two files, made from its source tree: this one and ktr.h. Compile it with your" \
-		"program, add -lpthread. With -DKTR_NO_URCU it needs nothing else, otherwise also -lurcu-bp."
+		"program, and add -lpthread."
 	echo "#ifndef _GNU_SOURCE"
 	echo "#define _GNU_SOURCE"
 	echo "#endif"

@@ -19,7 +19,7 @@ command_() { command -v "$1"; }
 cc=${CC:-cc}
 need gcc command_ "${cc%% *}"
 need libc6-dev header stdio.h
-need liburcu-dev header urcu-bp.h
+need liburcu-dev header urcu/pointer.h
 need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
 need libdw-dev header elfutils/libdwfl.h

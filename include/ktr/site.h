@@ -99,7 +99,7 @@ struct KTR__SITE_HIDDEN ktr_module {
 	uint32_t site_bytes;
 	struct ktr_site **begin; /* __start_ktr_sites */
 	struct ktr_site **end;
-	struct ktr_module *next; /* the library's list, guarded by its lock and RCU */
+	struct ktr_module *next; /* the library's list, guarded by its lock */
 	uint64_t attached;
 };
 

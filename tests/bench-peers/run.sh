@@ -49,7 +49,7 @@ speed() {
 }
 
 build none || { cat "$dir/err"; exit 1; }
-build ktr -DPEER_KTR "$O/lib/libktr.a" -lurcu-bp -lpthread || { cat "$dir/err"; exit 1; }
+build ktr -DPEER_KTR "$O/lib/libktr.a" -lpthread || { cat "$dir/err"; exit 1; }
 echo "$events events with three integers; ns per event: the least of short runs, to disk the mean of all."
 echo "Read back: million events per second of CPU time, as text."
 row "" off "in rings" "to disk" lost "bytes" "read back"

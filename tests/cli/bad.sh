@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-$cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+$cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
 status 0 "$ktr" run -s good -o good -m net,vfs ./program 3000
 KTR_KEEP_SESSION=1 KTR_SESSION=kept KTR_MASK=net,vfs ./program 100 || fail program

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-$cc -std=gnu11 -g -O1 -D_GNU_SOURCE -Iinclude "$dir/crash.c" -o "$dir/crash" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+$cc -std=gnu11 -g -O1 -D_GNU_SOURCE -Iinclude "$dir/crash.c" -o "$dir/crash" "$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
 gdb=$(command -v gdb) && gdb -nx -batch -ex 'python import json' >/dev/null 2>&1 || gdb=
 export KTR_MASK=gen,net KTR_ENTRIES=16384

@@ -14,7 +14,7 @@ member() {
 }
 
 $cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 
 # Every type of argument, by name, as babeltrace2 shows it.
 KTR_MASK=all KTR_FILE="$dir/types" "$dir/events" 1 || fail "the program failed"

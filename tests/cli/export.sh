@@ -52,7 +52,7 @@ int main(void)
 	return 0;
 }
 END
-(cd "$top" && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/plain.c" -o "$dir/plain" "$O/lib/libktr.a" -lurcu-bp -lpthread) || exit 1
+(cd "$top" && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Iinclude "$dir/plain.c" -o "$dir/plain" "$O/lib/libktr.a" -lpthread) || exit 1
 "$ktr" run -o plain.out -m net ./plain >log 2>&1 && "$ktr" json plain.out >told || fail "plain: $(cat log)"
 for format in perfetto chrome schedgraph csv tracedat parquet; do
 	"$ktr" export $format plain.out -o file && python3 "$top/tests/page/exports.py" $format file told >log 2>&1 ||
@@ -97,7 +97,7 @@ int main(void)
 	return 0;
 }
 END
-(cd "$top" && ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/left.c" -o "$dir/left" "$O/lib/libktr.a" -lurcu-bp -lpthread) || exit 1
+(cd "$top" && ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/left.c" -o "$dir/left" "$O/lib/libktr.a" -lpthread) || exit 1
 "$ktr" run -o left.out -m all ./left >log 2>&1 && "$ktr" json left.out >told || fail "left: $(cat log)"
 for format in perfetto chrome; do
 	"$ktr" export $format left.out -o file && python3 "$top/tests/page/exports.py" $format file told >log 2>&1 ||

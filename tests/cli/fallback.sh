@@ -84,14 +84,14 @@ esac
 
 # An architecture for which there is nothing of ours: the two-file form, its conditions turned off.
 MAKEFLAGS='' make -s --no-print-directory O="$O" one >"$dir/log" 2>&1 || fail "make one: $(cat "$dir/log")"
-one="-std=gnu11 -D_GNU_SOURCE -O0 -DKTR_NO_URCU -I$O/one -Iinclude tests/stress/bad.c"
+one="-std=gnu11 -D_GNU_SOURCE -O0 -I$O/one -Iinclude tests/stress/bad.c"
 sed 's/defined(__x86_64__)/0/; s/defined(__aarch64__)/0/' "$O/one/ktr.c" >"$dir/generic.c"
 # shellcheck disable=SC2086
 $cc $one "$dir/generic.c" -o "$dir/generic" -lpthread >"$dir/log" 2>&1 || fail "generic: $(tail -n 9 "$dir/log")"
 lacking "a known architecture" thread "$dir/generic"
 is "its clock" "$clock" monotonic
 
-# Another C library: the two-file form, without liburcu. The kernel's headers are those of the other one.
+# Another C library: the two-file form. The kernel's headers are those of the other one.
 if command -v musl-gcc >/dev/null; then
 	# shellcheck disable=SC2086
 	musl-gcc $one "$O/one/ktr.c" -idirafter /usr/include -idirafter "/usr/include/$(gcc -print-multiarch)" \

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 
 n=${FORKS:-15}
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/forks.c -o "$dir/forks" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/forks.c -o "$dir/forks" "$O/lib/libktr.a" -lpthread || exit 1
 
 # run HOW COUNT [VARIABLE=VALUE...]: output in $dir/out, events in $dir/events: thread of the row, thread of the text, rest
 run() {

@@ -11,7 +11,7 @@ says() {
 
 for name in misbehave freeze; do
 	${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "tests/cli/$name.c" -o "$dir/$name" \
-		"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+		"$O/lib/libktr.a" -lpthread || exit 1
 done
 cd "$dir" || exit 1
 

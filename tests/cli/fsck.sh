@@ -10,7 +10,7 @@ agree() {
 }
 
 ${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 
 # Killed while its trace grows: torn or not, it is opened afterwards, and nothing that was whole is lost.
 for round in 1 2 3 4 5 6; do

@@ -28,7 +28,7 @@ for name in rseq thread; do
 done
 
 ${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 for path in rseq thread; do
 	KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 KTR_FILE="$dir/$path" "$dir/events" 150 ||
 		fail "the program failed"

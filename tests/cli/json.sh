@@ -28,7 +28,7 @@ int main(void)
 	return 0;
 }
 END
-$cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/values.c" -o "$dir/values" "$O/lib/libktr.a" -lurcu-bp -lpthread -lm || exit 1
+$cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/values.c" -o "$dir/values" "$O/lib/libktr.a" -lpthread -lm || exit 1
 
 cat >"$dir/check.py" <<'END'
 import json

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 }
 END
 $cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 cd "$dir" || exit 1
 
 # Without the classes of the library's own events.

@@ -5,7 +5,7 @@
 # make check-long: 100,000,000).
 . "$(dirname "$0")/knobs.inc"
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$here/include" "$here/tests/cli/live_host.c" -o live \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 
 # ---- A rare class among a busy one ----
 rare=${RARE:-5000000}

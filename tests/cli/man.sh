@@ -170,7 +170,7 @@ examples() {
 	for page in man/*; do
 		marked "$page" file "$dir"
 	done
-	libs="$O/lib/libktr.a -lurcu-bp -lpthread"
+	libs="$O/lib/libktr.a -lpthread"
 	for name in hello lines set open; do
 		build $name "$libs"
 	done

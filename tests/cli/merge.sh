@@ -47,7 +47,7 @@ elsewhere() {
 }
 
 ${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
 KTR_MASK=all KTR_FILE=one ./events 300 || fail "the program failed"
 KTR_MASK=all KTR_FILE=two KTR_PATH=thread ./events 200 || fail "the program failed"
@@ -143,7 +143,7 @@ int main(void)
 	return 0;
 }
 EOF
-${CC:-cc} -std=gnu11 -O1 "-I$top/include" jobs.c -o jobs "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+${CC:-cc} -std=gnu11 -O1 "-I$top/include" jobs.c -o jobs "$O/lib/libktr.a" -lpthread || exit 1
 KTR_MASK=gen KTR_FILE=here ./jobs || fail "the program failed"
 cp -a here there
 elsewhere there 0

@@ -7,7 +7,7 @@ export KTR_CONF= KTR_MASK=all KTR_PROBES='*'
 for seed in ${SEEDS:-1 2}; do
 	python3 tests/cli/random_events.py "$seed" >"$dir/random.c" || exit 1
 	$cc -std=gnu11 -w -O1 -DKTR_NO_FORMAT_CHECK -Iinclude "$dir/random.c" -o "$dir/random" "$O/lib/libktr-probe.a" \
-		"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+		"$O/lib/libktr.a" -lpthread || exit 1
 	for path in rseq thread; do
 		what="seed $seed, $path"
 		KTR_PATH=$path KTR_SESSION=random KTR_KEEP_SESSION=1 KTR_VERBOSE=1 KTR_FILE=$dir/trace "$dir/random" \

@@ -21,7 +21,7 @@ int main(void)
 }
 END
 ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 cd "$dir" || exit 1
 status 0 "$ktr" run -s mine -e 16384 -m net,vfs,gen -- ./program
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 
 # Waits for a condition, 20 s at most.
 await() {

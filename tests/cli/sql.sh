@@ -27,7 +27,7 @@ int main(void)
 }
 END
 $cc -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 cd "$dir" || exit 1
 "$ktr" sql --help >out || fail "no help"
 "$ktr" run -s mine -e 16384 -m net,vfs,gen,sched,proc -- ./program >run.log 2>&1 || exit 1
@@ -169,7 +169,7 @@ int main(void)
 	return 0;
 }
 END
-$cc -std=gnu11 -Iinclude -I"$top/include" live.c -o live "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+$cc -std=gnu11 -Iinclude -I"$top/include" live.c -o live "$O/lib/libktr.a" -lpthread || exit 1
 mkfifo go ask
 KTR_MASK=net,vfs KTR_SESSION=live ./live <go &
 exec 3>go

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END2
-${CC:-cc} -std=gnu11 -O1 -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" -lurcu-bp \
+${CC:-cc} -std=gnu11 -O1 -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # Through rotations, from before the beginning: nothing is missed.

@@ -31,7 +31,7 @@ int main(void)
 	}
 }
 END
-${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/busy.c" -o "$dir/busy" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/busy.c" -o "$dir/busy" "$O/lib/libktr.a" -lpthread || exit 1
 KTR_SESSION=busy KTR_MASK=all "$dir/busy" &
 program=$!
 

@@ -5,7 +5,7 @@
 # counts is what our own trace holds, and it needs no class to be on.
 . "$(dirname "$0")/lib.inc"
 export KTR_CONF=
-libs="$O/lib/libktr.a -lurcu-bp -lpthread"
+libs="$O/lib/libktr.a -lpthread"
 cp tests/cli/usdt.c "$dir/us-dt+x.c"
 
 notes() { # FILE: provider, name and number of arguments of each

@@ -32,7 +32,7 @@ int main(void)
 }
 END
 ${CC:-cc} -std=gnu11 -O1 -w -D_GNU_SOURCE -DKTR_NO_FORMAT_CHECK -I"$here/include" formats.c -o formats \
-	"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	"$O/lib/libktr.a" -lpthread || exit 1
 
 # text FILE: what verbose printed, without the CPU
 text() { sed 's/^cpu[0-9]* //' "$1"; }

@@ -37,7 +37,7 @@ ktr=$O/bin/ktr
 . tests/page/hostile.sh
 hostile_program "$work/hostile" || exit 1
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/page/big.c -o "$work/big" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 cd "$work" || exit 1
 rm -rf trace big.trace
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&

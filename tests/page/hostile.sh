@@ -58,5 +58,5 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-	${CC:-cc} -std=gnu11 -O1 -w -D_GNU_SOURCE -Iinclude "$1.c" -o "$1" "$O/lib/libktr.a" -lurcu-bp -lpthread
+	${CC:-cc} -std=gnu11 -O1 -w -D_GNU_SOURCE -Iinclude "$1.c" -o "$1" "$O/lib/libktr.a" -lpthread
 }

@@ -9,7 +9,7 @@ command -v strace >/dev/null || { skip "no strace"; exit 0; }
 events=${EVENTS:-10000000} moves=${MOVES:-100}
 host=
 at_exit() { [ -z "$host" ] || kill "$host" 2>/dev/null; }
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
 export KTR_SESSION=sandbox KTR_MASK=gen,net KTR_FILE="$dir/trace" KTR_ROTATE_SIZE=64M
 
 for path in rseq thread; do

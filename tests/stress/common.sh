@@ -10,7 +10,7 @@ shm=$KTR_DIR
 mkdir -p "$out" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude -I. ${SAN:-}"
-libs="$O/lib/libktr.a -lurcu-bp -lpthread"
+libs="$O/lib/libktr.a -lpthread"
 
 # program source... [-- flags]: builds $out/program when a source, a header or the library is newer.
 build() {
@@ -72,6 +72,6 @@ build_odd() {
 	if [ -d "$O/pic/ktr" ]; then
 		$CC $flags -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
 			$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -name writer_load.o ! -name hooks.o -name "*.o") \
-			-o "$out/plugin-copy.so" -lurcu-bp -lpthread || exit 1
+			-o "$out/plugin-copy.so" -lpthread || exit 1
 	fi
 }
