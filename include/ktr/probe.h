@@ -35,8 +35,8 @@
  * thread or the process.
  *
  * Left by longjmp(3) or an exception it counts as running in its thread until that one ends, or calls the next
- * handler, or one of these two, from a frame that is not below the one that was left. A handler that has switched to
- * another stack (swapcontext(3)) counts as left then, too.
+ * handler, or one of these two, from a frame that is not below the one that was left. A handler that has switched
+ * to another stack (swapcontext(3)) counts as left then, too.
  *
  * The child of a fork has the handlers that its parent had, but for those that were being changed: none. The thread
  * that has forked in a handler is in it there, too.

@@ -6,9 +6,9 @@
  * process, or be left by longjmp(3). Nobody but who takes away this handler, from this probe, may wait for it. So
  * there is no grace period of liburcu here. All readers of a flavour, the host's own among them, share one domain:
  * a handler that blocks would hold up each synchronize_rcu() of the host, and a reader of the host that sleeps each
- * removal. One that calls dlopen(3) would wait for the loader's lock, held by a dlclose(3) that waits for it. exit(3)
- * out of a handler would wait for itself, and fork(2) for a lock that is held as long as somebody waits. Besides,
- * only the bulletproof flavour can be used by threads that have not registered, which a handler of a signal cannot do.
+ * removal. One that calls dlopen(3) would wait for the loader's lock, held by a dlclose(3) that waits for it.
+ * exit(3) out of a handler would wait for itself, and fork(2) for a lock that is held as long as somebody waits.
+ * Besides, each flavour but the bulletproof one wants threads registered, which a handler of a signal cannot do.
  *
  * Instead each thread publishes which probes' handlers it is in: its flights, the innermost last. A call publishes
  * its probe, then loads the handler; whoever takes a handler away stores NULL there, then looks for flights of that
@@ -22,8 +22,8 @@
  * along (the key's destructor; the kernel is asked where a thread has none, after a while); the child of a fork has
  * those of the thread that has forked.
  *
- * liburcu's part is the publication of what is read without a lock: the list of threads here, handlers in registry.c.
- * No lock is taken here, and what calls handlers may run in handlers of signals.
+ * liburcu's part is the publication of what is read without a lock: the list of threads here, handlers in
+ * registry.c. No lock is taken here, and what calls handlers may run in handlers of signals.
  */
 #include "ktr/probe/registry.h"
 
@@ -37,7 +37,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANDLER_DEPTH	   64 /* handlers of other probes that one thread is in at once; deeper ones are not called */
+#define HANDLER_DEPTH	   64 /* handlers that one thread is in at once; deeper ones are not called */
 #define HANDLER_KEY_INLINE 32 /* keys beyond are set by an allocation (ktr/thread.c): not in handlers of signals */
 #define HANDLER_PAUSE_NS   20000u   /* between looks: at first, */
 #define HANDLER_PAUSES_NS  2000000u /* and at most */
@@ -230,7 +230,9 @@ void ktr__handler_wait(const struct ktr_probe *probe)
 			uint32_t ns = 0;
 
 			while (__atomic_load_n(&t->flight[i].probe, __ATOMIC_SEQ_CST) == probe) {
-				if (ns == HANDLER_PAUSES_NS && handler_thread_gone(__atomic_load_n(&t->tid, __ATOMIC_RELAXED)))
+				pid_t tid = __atomic_load_n(&t->tid, __ATOMIC_RELAXED);
+
+				if (ns == HANDLER_PAUSES_NS && handler_thread_gone(tid))
 					break;
 				ktr__handler_pause(&ns);
 			}

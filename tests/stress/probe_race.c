@@ -2,7 +2,8 @@
 /*
  * Run-time probes under fire: eight threads fire probes by handle and by points, while others switch them, change
  * their handlers, remove and register them again. A handler that is called behind the return of what took it away
- * finds its context dead.
+ * finds its context dead. Two threads give the same probes handlers in turn, each with a context of its own, which
+ * is the one that the handler finds from its beginning to its end.
  *
  *	probe_race SECONDS [N]	N probes are registered besides, and removed in the end (100,000)
  */
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,12 @@
 
 #define RACE_THREADS 8
 #define RACE_PROBES  32
+#define RACE_CHANGED 2
 
-static struct ktr_probe *race_probe[RACE_PROBES];
+static struct ktr_probe *race_probe[RACE_PROBES], *race_changed[RACE_CHANGED];
 static uint32_t race_alive[RACE_PROBES]; /* atomic: the handler may run */
 static uint32_t race_stop;
-static uint64_t race_wrong, race_calls, race_removed, race_fires;
+static uint64_t race_wrong, race_calls, race_removed, race_changes, race_fires;
 
 static void race_wrong_is(const char *what)
 {
@@ -44,6 +47,44 @@ static void race_handler(struct ktr_probe *probe, uint64_t i, uint64_t a1, uint6
 		race_wrong_is("a handler was still running behind its removal");
 }
 
+static void race_handler_of(struct ktr_probe *probe, ktr_probe_fn *handler, const void *context)
+{
+	for (int i = 0; i < 3; i++) {
+		if (__atomic_load_n(&probe->context, __ATOMIC_RELAXED) != context)
+			race_wrong_is("a handler met another one's context");
+		if (i < 2)
+			sched_yield();
+	}
+	if (ktr_probe_handler(probe, handler, NULL) != -EDEADLK)
+		race_wrong_is("a handler could change its probe's");
+}
+
+#define RACE_HANDLER(n)                                                                          \
+	static char race_context##n;                                                             \
+	static void race_handler##n(struct ktr_probe *probe, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, \
+				    uint64_t a4, uint64_t a5)                                    \
+	{                                                                                        \
+		(void)a0, (void)a1, (void)a2, (void)a3, (void)a4, (void)a5;                      \
+		race_handler_of(probe, race_handler##n, &race_context##n);                       \
+	}
+RACE_HANDLER(1)
+RACE_HANDLER(2)
+
+static void *race_change(void *context)
+{
+	unsigned state = context ? 3 : 4;
+
+	while (!__atomic_load_n(&race_stop, __ATOMIC_RELAXED)) {
+		struct ktr_probe *probe = race_changed[rand_r(&state) % RACE_CHANGED];
+
+		if (context ? ktr_probe_handler(probe, race_handler1, &race_context1) :
+			      ktr_probe_handler(probe, race_handler2, &race_context2))
+			race_wrong_is("a handler cannot be changed");
+		__atomic_fetch_add(&race_changes, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
 static void *race_fire(void *context)
 {
 	uint64_t n = 0;
@@ -52,10 +93,11 @@ static void *race_fire(void *context)
 	while (!__atomic_load_n(&race_stop, __ATOMIC_RELAXED)) {
 		for (uint64_t i = 0; i < RACE_PROBES; i++)
 			KTR_PROBE1(race_probe[i], i);
+		KTR_PROBE0(race_changed[n % RACE_CHANGED]);
 		KTR_PROBE_POINT2(KTR_PROBE_CUSTOM, "point", n, n);
 		n++;
 	}
-	__atomic_fetch_add(&race_fires, n * RACE_PROBES, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&race_fires, n * (RACE_PROBES + 1), __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -140,30 +182,44 @@ static void race_many(unsigned n, struct ktr_probe **many)
 	}
 }
 
+/* Has there been too little of what is watched? */
+static int race_none(void)
+{
+	return __atomic_load_n(&race_removed, __ATOMIC_RELAXED) < 3 ||
+	       __atomic_load_n(&race_changes, __ATOMIC_RELAXED) < 100;
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec time = { argc > 1 ? atoi(argv[1]) : 1, 0 };
 	unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 100000, seen = 0;
 	struct ktr_probe **many = calloc(n + 1, sizeof(struct ktr_probe *));
 	struct ktr_probe_metrics metrics = { .size = sizeof(metrics) };
-	pthread_t thread[RACE_THREADS + 2];
+	pthread_t thread[RACE_THREADS + 4];
 
 	race_many(n, many);
 	for (uint64_t i = 0; i < RACE_PROBES; i++)
 		race_register(i);
+	for (int i = 0; i < RACE_CHANGED; i++)
+		if (ktr_probe_register(KTR_PROBE_CUSTOM, i ? "changed" : "changed too", NULL, NULL,
+				       &race_changed[i]) ||
+		    ktr_probe_enable(race_changed[i]))
+			race_wrong_is("a probe cannot be registered");
 	for (unsigned i = 0; i < RACE_THREADS; i++)
 		pthread_create(&thread[i], NULL, race_fire, NULL);
 	pthread_create(&thread[RACE_THREADS], NULL, race_switch, NULL);
 	pthread_create(&thread[RACE_THREADS + 1], NULL, race_remove, NULL);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_create(&thread[RACE_THREADS + 2 + i], NULL, race_change, i ? &race_stop : NULL);
 	nanosleep(&time, NULL);
-	/* A removal waits for every thread to come by, which on a busy machine takes turns of all of them. */
-	for (int i = 0; i < 6000 && __atomic_load_n(&race_removed, __ATOMIC_RELAXED) < 3; i++)
+	/* A removal waits for the handlers of its probe, which on a busy machine takes turns of all threads. */
+	for (int i = 0; i < 6000 && race_none(); i++)
 		nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
 	__atomic_store_n(&race_stop, 1, __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < RACE_THREADS + 2; i++)
+	for (unsigned i = 0; i < RACE_THREADS + 4; i++)
 		pthread_join(thread[i], NULL);
 	ktr_probe_walk(race_seen, &seen);
-	if (seen != n + RACE_PROBES + 1)
+	if (seen != n + RACE_PROBES + RACE_CHANGED + 1)
 		race_wrong_is("not all probes are listed");
 	ktr_probe_metrics(&metrics);
 	if (metrics.n_fired != metrics.n_captured + metrics.n_filtered || metrics.n_probes != seen)
@@ -173,11 +229,12 @@ int main(int argc, char **argv)
 			race_wrong_is("not all can be removed");
 	seen = 0;
 	ktr_probe_walk(race_seen, &seen);
-	if (seen != RACE_PROBES + 1)
+	if (seen != RACE_PROBES + RACE_CHANGED + 1)
 		race_wrong_is("removed probes are listed");
-	printf("%llu fires, %llu recorded, %llu calls of handlers, %llu removals, %llu wrong\n",
+	printf("%llu fires, %llu recorded, %llu calls of handlers, %llu removals, %llu changes, %llu wrong\n",
 	       (unsigned long long)metrics.n_fired, (unsigned long long)metrics.n_captured,
-	       (unsigned long long)race_calls, (unsigned long long)race_removed, (unsigned long long)race_wrong);
+	       (unsigned long long)race_calls, (unsigned long long)race_removed, (unsigned long long)race_changes,
+	       (unsigned long long)race_wrong);
 	free(many);
-	return race_wrong != 0 || !race_calls || !race_removed;
+	return race_wrong != 0 || !race_calls || !race_removed || !race_changes;
 }
