@@ -45,7 +45,7 @@ static uint32_t registry_n_ids = 1, registry_id_room;
 static uint32_t registry_off;	    /* 1: all are off */
 static uint64_t registry_overhead_ns;
 static bool registry_shared; /* rows of the session can be had */
-static pthread_once_t registry_once = PTHREAD_ONCE_INIT;
+static bool registry_begun; /* atomic */
 static bool registry_masked; /* the class has been put into the mask, once */
 
 const char *ktr_probe_type_name(enum ktr_probe_type type)
@@ -268,15 +268,23 @@ static void registry_after_fork_child(void)
 }
 
 /*
- * Once, when the first probe is made. Handlers of fork run in the order that they were given, and those before a
- * fork the other way round; libktr's, which it has given when it started, take its locks behind ours, as enabling
- * a probe does.
+ * When the first probe is made, and before the lock is taken: ktr may start here, which loads the writer, and a
+ * thread that loads a module with points comes here with the loader's lock. So nobody waits for who is at it; both
+ * calls may be made twice.
+ *
+ * Handlers of fork run in the order that they were given, and those before a fork the other way round; libktr's,
+ * which it has given when it started, take its locks behind ours, as enabling a probe does.
  */
 static void registry_begin(void)
 {
+	bool not_yet = false;
+
+	if (__atomic_load_n(&registry_begun, __ATOMIC_ACQUIRE))
+		return;
 	ktr__module_attach(&ktr__module); /* the gate that we look at */
 	ktr__class_attach(&ktr_class_probe);
-	pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork_child);
+	if (__atomic_compare_exchange_n(&registry_begun, &not_yet, true, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork_child);
 }
 
 /*
@@ -299,7 +307,7 @@ __attribute__((destructor(101))) static void registry_end(void)
 /* What any call that changes something begins with. */
 static void registry_enter(void)
 {
-	pthread_once(&registry_once, registry_begin);
+	registry_begin();
 	pthread_mutex_lock(&registry_lock);
 	registry_session();
 }

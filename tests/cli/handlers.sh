@@ -34,6 +34,63 @@ for name in block_exit exit exit_thread; do
 	tail -1 "$dir/$name/ktr/info.jsonl" | grep -q '"kind":"end".*"lost":0,' || fail "$name: the trace does not end"
 done
 
+# A program starts ktr by making its first probe, which loads libraries, while another thread loads a module with
+# points: at the former's first dlopen() the latter is in a constructor.
+cat >"$dir/starts.c" <<-'END'
+	#define KTR_NO_AUTOSTART
+	#include <ktr/probe.h>
+	#include <dlfcn.h>
+	#include <pthread.h>
+	#include <sched.h>
+	void (*handlers_closing)(void);
+	static int loading, opening;
+	static __thread int starts;
+	static void until(int *word)
+	{
+		while (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+			sched_yield();
+	}
+	void *dlopen(const char *path, int flags)
+	{
+		if (starts)
+			__atomic_store_n(&opening, 1, __ATOMIC_SEQ_CST);
+		return ((void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen"))(path, flags);
+	}
+	void in_constructor(void)
+	{
+		__atomic_store_n(&loading, 1, __ATOMIC_SEQ_CST);
+		until(&opening);
+	}
+	static void *load(void *path)
+	{
+		return dlopen(path, RTLD_NOW);
+	}
+	int main(int argc, char **argv)
+	{
+		struct ktr_probe *probe;
+		pthread_t thread;
+		void *module;
+
+		if (pthread_create(&thread, NULL, load, argv[argc - 1]))
+			return 1;
+		until(&loading);
+		starts = 1;
+		if (ktr_probe_register(KTR_PROBE_CUSTOM, "starts", "", NULL, &probe) || ktr_probe_enable(probe))
+			return 2;
+		pthread_join(thread, &module);
+		return module && ktr_probe_find(KTR_PROBE_CUSTOM, "plugin") ? 0 : 3;
+	}
+END
+printf 'void in_constructor(void);\n__attribute__((constructor)) static void hook(void) { in_constructor(); }\n' >"$dir/hook.c"
+shared="-L$O/lib -lktr-probe -lktr -Wl,-rpath,$O/lib"
+# shellcheck disable=SC2086
+$cc -fPIC -shared "$dir/hook.c" -o "$dir/libhook.so" &&
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude tests/cli/handlers_plugin.c -o "$dir/points.so" \
+		"-L$dir" -Wl,--no-as-needed -lhook "-Wl,-rpath,$dir" $shared &&
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iinclude "$dir/starts.c" -o "$dir/starts" -rdynamic $shared -lpthread -ldl || exit 1
+KTR_FILE="$dir/starts.trace" timeout -s KILL "${LIMIT:-30}" "$dir/starts" "$dir/points.so" >"$dir/out" 2>&1
+is 'a start while a module is loaded' "$? $(cat "$dir/out")" '0 '
+
 # A host that has all thread keys there are keeps what it has in them; probes work without one.
 cat >"$dir/keys.c" <<-'END'
 	#include <dlfcn.h>
