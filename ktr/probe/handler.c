@@ -22,8 +22,8 @@
  * along (the key's destructor; the kernel is asked where a thread has none, after a while); the child of a fork has
  * those of the thread that has forked.
  *
- * liburcu's part is the publication of what is read without a lock: the list of threads here, handlers in
- * registry.c. No lock is taken here, and what calls handlers may run in handlers of signals.
+ * liburcu's part is the publication of what is read without a lock: handlers, by registry.c, and threads. No lock
+ * is taken here, and what calls handlers may run in handlers of signals.
  */
 #include "ktr/probe/registry.h"
 
@@ -109,7 +109,7 @@ static bool handler_take(struct handler_thread *thread, pid_t tid)
 /* A struct that a thread that has ended left, or a new one; NULL: no memory. */
 static __attribute__((noinline, cold)) struct handler_thread *handler_thread_new(void)
 {
-	struct handler_thread *self = rcu_dereference(handler_threads), *first;
+	struct handler_thread *self = rcu_dereference(handler_threads);
 	pid_t tid = gettid();
 
 	while (self && !handler_take(self, tid))
@@ -119,10 +119,11 @@ static __attribute__((noinline, cold)) struct handler_thread *handler_thread_new
 		if (self == MAP_FAILED)
 			return NULL;
 		self->used = 1;
-		do {
-			first = rcu_dereference(handler_threads);
-			self->next = first;
-		} while (rcu_cmpxchg_pointer(&handler_threads, first, self) != first);
+		self->next = __atomic_load_n(&handler_threads, __ATOMIC_RELAXED);
+		/* As rcu_cmpxchg_pointer(), but in a way that thread sanitizers see. */
+		while (!__atomic_compare_exchange_n(&handler_threads, &self->next, self, 0, __ATOMIC_RELEASE,
+						    __ATOMIC_RELAXED))
+			;
 	}
 	__atomic_store_n(&self->tid, tid, __ATOMIC_RELAXED);
 	handler_self = self;
