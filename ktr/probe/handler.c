@@ -39,6 +39,7 @@
 
 #define HANDLER_DEPTH	   64 /* handlers that one thread is in at once; deeper ones are not called */
 #define HANDLER_KEY_INLINE 32 /* keys beyond are set by an allocation (ktr/thread.c): not in handlers of signals */
+#define HANDLER_NEAR	   65536u   /* [bytes] so far below a flight a frame is on its stack; nothing is asked */
 #define HANDLER_PAUSE_NS   20000u   /* between looks: at first, */
 #define HANDLER_PAUSES_NS  2000000u /* and at most */
 
@@ -151,6 +152,9 @@ static __attribute__((noinline, cold)) void handler_unwind(struct handler_thread
 	int saved = errno;
 	uint32_t n = self->n;
 
+	/* A handler that fires, as most are that one comes from: a flight taken for live is at worst waited for. */
+	if (self->flight[n - 1].frame - frame - 1 < HANDLER_NEAR)
+		return;
 	/* Where a filter of system calls forbids to ask, nothing is dropped. */
 	if (!sigaltstack(NULL, &stack)) {
 		if (stack.ss_flags & SS_DISABLE)
