@@ -59,9 +59,16 @@ static inline void fire_add(uint64_t *count, uint64_t n)
 #endif
 }
 
+/* Not in a sandbox, ktr_sandbox(3): there a thread has what it had before. */
+static bool fire_may_ask(void)
+{
+	return !ktr__own_session()->sealed;
+}
+
 static void *fire_map(size_t n_bytes)
 {
-	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = !fire_may_ask() ? MAP_FAILED :
+				     mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -104,7 +111,7 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 /* A chunk in the session, or failing that in memory of ours. */
 static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thread *self, uint32_t at)
 {
-	uint64_t *chunk = at < FIRE_CHUNKS ? ktr__probe_counts(at * FIRE_CHUNK) : NULL, *none = NULL;
+	uint64_t *chunk = at < FIRE_CHUNKS && fire_may_ask() ? ktr__probe_counts(at * FIRE_CHUNK) : NULL, *none = NULL;
 
 	if (!chunk && at != FIRE_NONE)
 		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
@@ -242,7 +249,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	uint64_t began = 0, *chunk;
 	bool gate;
 
-	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE) || (self == &fire_none && !(self = fire_thread_new())))
+	if (!__atomic_load_n(on, __ATOMIC_ACQUIRE))
 		return;
 	gate = fire_gate();
 	if (!site) {
@@ -253,7 +260,13 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 		if (!__atomic_load_n(&site->id, __ATOMIC_ACQUIRE))
 			gate = gate && fire_adopt(probe);
 	}
-	if (self->fires >= self->timed)
+	/* Without memory for its counts a thread's fires are recorded all the same. */
+	if (self == &fire_none && !(self = fire_thread_new())) {
+		if (gate)
+			fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
+		return;
+	}
+	if (self->fires >= self->timed && fire_may_ask())
 		began = ktr__clock_now(KTR_CLOCK_MONOTONIC);
 	fire_add(&self->fires, 1);
 	chunk = fire_chunk(self, place);

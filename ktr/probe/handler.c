@@ -27,7 +27,9 @@
  */
 #include "ktr/probe/registry.h"
 
+#include "ktr/own_site.h"
 #include "ktr/probe/rcu.h"
+#include "ktr/session_rw.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -107,12 +109,15 @@ static bool handler_take(struct handler_thread *thread, pid_t tid)
 	return true;
 }
 
-/* A struct that a thread that has ended left, or a new one; NULL: no memory. */
+/* A struct that a thread that has ended left, or a new one; NULL: no memory, or a sandbox. */
 static __attribute__((noinline, cold)) struct handler_thread *handler_thread_new(void)
 {
 	struct handler_thread *self = rcu_dereference(handler_threads);
-	pid_t tid = gettid();
+	pid_t tid;
 
+	if (ktr__own_session()->sealed)
+		return NULL;
+	tid = gettid();
 	while (self && !handler_take(self, tid))
 		self = self->next;
 	if (!self) {
@@ -249,7 +254,8 @@ void ktr__handlers_forked(void)
 {
 	for (struct handler_thread *t = rcu_dereference(handler_threads); t; t = t->next) {
 		if (t == handler_self) {
-			t->tid = gettid();
+			if (!ktr__own_session()->sealed)
+				t->tid = gettid();
 		} else if (t->used) {
 			handler_drop(t, 0);
 			t->used = 0;
