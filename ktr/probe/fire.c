@@ -67,9 +67,11 @@ static bool fire_may_ask(void)
 
 static void *fire_map(size_t n_bytes)
 {
-	void *at = !fire_may_ask() ? MAP_FAILED :
-				     mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at;
 
+	if (!fire_may_ask())
+		return NULL;
+	at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -111,8 +113,10 @@ static __attribute__((noinline, cold)) struct fire_thread *fire_thread_new(void)
 /* A chunk in the session, or failing that in memory of ours. */
 static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thread *self, uint32_t at)
 {
-	uint64_t *chunk = at < FIRE_CHUNKS && fire_may_ask() ? ktr__probe_counts(at * FIRE_CHUNK) : NULL, *none = NULL;
+	uint64_t *chunk = NULL, *none = NULL;
 
+	if (at < FIRE_CHUNKS && fire_may_ask())
+		chunk = ktr__probe_counts(at * FIRE_CHUNK);
 	if (!chunk && at != FIRE_NONE)
 		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
 	/* Where a handler of a signal came first, one is not used. */

@@ -5,7 +5,7 @@
  *	sandbox THREADS EVENTS [late | fork | until]
  *
  * Threads wait for each other by spinning, each sets a filter for itself, and records EVENTS times two events of
- * class GEN, of its number and how many there were before, and two of class NET; so does the main thread. late: they
+ * class GEN, of its number and how many came before, and two of class NET; so does the main thread. late: they
  * have not recorded before and do not ready themselves. fork: the main thread ends with a child that records, too.
  * until: again and again until somebody sets the knob sandbox.stop. Prints "ready PID TID...", and after the last
  * event how many of class GEN there were. Without ktr_sandbox() (WITHOUT=1) it is to die.
