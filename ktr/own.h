@@ -31,6 +31,7 @@ static inline uint32_t ktr__table_string(const char *text, size_t n_bytes)
 
 /* thread.c */
 void ktr__threads_start(void); /* once, before the first registration */
+void ktr__thread_mark(void); /* the end of this thread is seen, also if it never records */
 void ktr__proc_register(void); /* a row for this process, and one for each object it has mapped */
 void ktr__proc_fork_child(const struct ktr__session *parent); /* own session, or the same */
 void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */

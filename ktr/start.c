@@ -462,6 +462,7 @@ static void start_after_fork_child(void)
 	} else if (fd >= 0) {
 		close(fd);
 	}
+	ktr__thread_mark();
 	if (!start_orphan)
 		ktr__writer_after_fork_child();
 	__atomic_store_n(&start_forking, NULL, __ATOMIC_RELAXED);

@@ -16,7 +16,10 @@
 #include "ktr/clock.h"
 #include "ktr/kernel.h"
 
+#include "ktr/writer_hook.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -26,7 +29,7 @@
 #define THREAD_KEY_INLINE 32 /* PTHREAD_KEY_2NDLEVEL_SIZE of glibc's nptl */
 
 static pthread_key_t thread_key;
-static bool thread_key_usable;
+static bool thread_key_made, thread_key_usable;
 static char thread_proc_name[16];
 
 static uint64_t thread_now_ns(void)
@@ -62,7 +65,7 @@ static void thread_name(struct ktr_thread_row *row)
 {
 	if (ktr__own.sealed)
 		memcpy(row->name, thread_proc_name, sizeof(row->name));
-	else
+	else if (!ktr__own.sealed)
 		prctl(PR_GET_NAME, row->name);
 }
 
@@ -130,33 +133,52 @@ void ktr__thread_register(struct ktr__self *self)
 	CTR2(KTR_PROC, "thread %d started: %s", row->tid, row->name);
 }
 
+static void thread_end_row(struct ktr__self *self)
+{
+	struct ktr_thread_row *row = thread_row(self->row);
+
+	if (row->exit_ns)
+		return;
+	if (!self->named && !ktr__own.sealed)
+		prctl(PR_GET_NAME, row->name);
+	CTR2(KTR_PROC, "thread %d exits: %s", row->tid, row->name);
+	row->exit_ns = thread_now_ns();
+	__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
+}
+
 /*
  * The end of a thread. Destructors of other keys may still trace, and on the thread path take a ring
- * again; setting the key anew makes the C library call this once more for that.
+ * again; setting the key anew makes the C library call this once more, as often as it does that. What the
+ * writer does about the last thread of a process comes last.
  */
 static void thread_end(void *value)
 {
 	struct ktr__self *self = value;
-	struct ktr_thread_row *row;
 
-	if (!self->row || !ktr__rec.path)
+	if (!ktr__rec.path)
 		return;
-	row = thread_row(self->row);
-	if (!row->exit_ns) {
-		if (!self->named && !ktr__own.sealed)
-			prctl(PR_GET_NAME, row->name);
-		CTR2(KTR_PROC, "thread %d exits: %s", row->tid, row->name);
-		row->exit_ns = thread_now_ns();
-		__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
-		pthread_setspecific(thread_key, self);
+	if (self->row) {
+		thread_end_row(self);
+		ktr__ring_release(self);
 	}
-	ktr__ring_release(self);
+	if (++self->n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(thread_key, self);
+	else if (!ktr__own.sealed)
+		ktr__writer_thread_end();
+}
+
+/* Of the main thread, which need not ever record, the end is to be seen too: writer/last.c. */
+void ktr__thread_mark(void)
+{
+	if (thread_key_made)
+		pthread_setspecific(thread_key, &ktr__self);
 }
 
 void ktr__threads_start(void)
 {
-	thread_key_usable = pthread_key_create(&thread_key, thread_end) == 0 &&
-			    thread_key < THREAD_KEY_INLINE;
+	thread_key_made = pthread_key_create(&thread_key, thread_end) == 0;
+	thread_key_usable = thread_key_made && thread_key < THREAD_KEY_INLINE;
+	ktr__thread_mark();
 }
 
 static uint32_t proc_cmdline(void)

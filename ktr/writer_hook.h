@@ -32,6 +32,13 @@ int ktr__writer_flush(void);
 void ktr__writer_stop(void);
 
 /*
+ * For each thread with a key of ours, the main one among them, when it ends by itself: the last that its
+ * destructors do. Where the process now has no thread but those of the writer, ends it as the C library would: does
+ * not return then.
+ */
+void ktr__writer_thread_end(void);
+
+/*
  * The writer stays with the parent. The child of a program without other threads gets an heir, a thread
  * that sleeps until the parent has gone and then goes on with the trace.
  */
@@ -51,6 +58,7 @@ struct ktr__writer_hooks {
 	void (*before_fork)(void);
 	void (*after_fork_parent)(void);
 	void (*after_fork_child)(void);
+	void (*thread_end)(void);
 };
 
 #define KTR__WRITER_LIBRARY "libktr-writer.so.0"

@@ -112,3 +112,11 @@ void ktr__writer_after_fork_child(void)
 	if (hooks)
 		hooks->after_fork_child();
 }
+
+void ktr__writer_thread_end(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	if (hooks)
+		hooks->thread_end();
+}

@@ -14,4 +14,5 @@ __attribute__((visibility("default"))) const struct ktr__writer_hooks ktr__write
 	.before_fork = ktr__writer_before_fork,
 	.after_fork_parent = ktr__writer_after_fork_parent,
 	.after_fork_child = ktr__writer_after_fork_child,
+	.thread_end = ktr__writer_thread_end,
 };

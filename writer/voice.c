@@ -7,6 +7,7 @@
 
 #include "ktr/libc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -52,16 +53,45 @@ static int voice_own(void)
 }
 
 /*
+ * Of a process whose main thread has ended the kernel shows no descriptors but under the threads that are left, of
+ * which all but ours have the host's.
+ */
+static int voice_of_others(const struct ktr__voice *voice, int flags)
+{
+	int task_fd = openat(voice->proc_fd, "../task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	DIR *dir = task_fd < 0 ? NULL : fdopendir(task_fd);
+	const struct dirent *entry;
+	struct stat st;
+	char path[64];
+
+	while (fd < 0 && dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%.32s/fd/2", entry->d_name);
+		fd = entry->d_name[0] == '.' ? -1 : openat(task_fd, path, flags);
+		if (fd >= 0 && (fstat(fd, &st) || st.st_dev != voice->dev || st.st_ino != voice->ino)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	else if (task_fd >= 0)
+		close(task_fd);
+	return fd;
+}
+
+/*
  * The host's standard error. /proc/self/fd shows the table of the process, not ours; what it opens is
  * without blocking. A file has to be the host's own, whose place we share: appended to by us alone, it
  * would be written over by the host. So has what another user may not open by now; what would block is left.
  */
 static int voice_stderr(const struct ktr__voice *voice, struct stat *st)
 {
-	int fd = openat(voice->proc_fd, "2",
-			O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const int flags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = openat(voice->proc_fd, "2", flags);
 	struct pollfd room = { -1, POLLOUT, 0 };
 
+	if (fd < 0 && errno == ENOENT)
+		fd = voice_of_others(voice, flags);
 	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode)))
 		return fd;
 	room.fd = voice_own();

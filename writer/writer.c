@@ -8,6 +8,9 @@
  * others in their place, neither breaks the trace nor gets bytes of it. What it has to say goes to
  * the host's standard error as long as that is the file it was at the start.
  *
+ * It counts as one of the process's threads: last.c sees to it that a process all of whose own threads have ended
+ * ends as it would without us.
+ *
  * One lock guards struct ktr__writer (writer.h). The thread sleeps on a futex, so that waking up in an
  * idle session is one system call; those who wait for it use a condition.
  */
@@ -95,6 +98,7 @@ int ktr__writer_own_descriptors(struct ktr__writer_thread *self)
 	for (int i = 0; i < 3; i++)
 		if (open("/dev/null", O_RDWR) < 0 && i == 0)
 			return -errno;
+	ktr__last_open(&self->last);
 	return 0;
 }
 
@@ -281,7 +285,7 @@ static void writer_loop(struct ktr__writer_thread *self)
 	bool on = true;
 	int rc;
 
-	while (on) {
+	while (on && !(self->alone = ktr__last_look(&self->last))) {
 		writer_pause(pause_ns);
 		wanted = ktr__writer.flush_wanted;
 		if (ktr__writer.state != WRITER_RUNNING) {
@@ -303,6 +307,11 @@ static void writer_loop(struct ktr__writer_thread *self)
 			ktr__writer.flush_done = wanted;
 		}
 		pthread_cond_broadcast(&ktr__writer.done);
+		pthread_mutex_unlock(&ktr__writer.lock);
+	}
+	if (self->alone) {
+		pthread_mutex_lock(&ktr__writer.lock);
+		ktr__writer.state = WRITER_STOPPING; /* it is not the trace that ends, but the process */
 		pthread_mutex_unlock(&ktr__writer.lock);
 	}
 	/* What was recorded before is printed, but not for ever: others may go on recording. */
@@ -335,9 +344,18 @@ static int writer_begin(struct ktr__writer_thread *self)
 	return ktr__writer_open(self, KTR__DRAIN_START);
 }
 
+/* There is no thread any more that would join this one. It may have to run what the program does at its exit. */
+static void writer_detach(void)
+{
+	pthread_mutex_lock(&ktr__writer.lock);
+	ktr__writer.state = WRITER_NONE;
+	pthread_detach(pthread_self());
+	pthread_mutex_unlock(&ktr__writer.lock);
+}
+
 static void *writer_main(void *context)
 {
-	struct ktr__writer_thread self = { .map = { .fd = -1 }, .voice = ktr__writer.voice };
+	struct ktr__writer_thread self = { .map = { .fd = -1 }, .voice = ktr__writer.voice, .last = { .task_fd = -1, .stat_fd = -1 } };
 	int rc;
 
 	self.voice.proc_fd = -1;
@@ -362,6 +380,10 @@ static void *writer_main(void *context)
 	if (!rc)
 		writer_loop(&self);
 	writer_close(&self);
+	if (self.alone)
+		writer_detach();
+	if (self.alone && ktr__last_status(&self.last))
+		syscall(SYS_exit, ktr__last_status(&self.last));
 	return NULL;
 }
 
@@ -439,6 +461,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 		return ktr_error_set(err, EALREADY, "the writer runs already");
 	}
 	writer_cond_init();
+	ktr__last_begin();
 	ktr__writer.state = WRITER_STARTING;
 	ktr__writer.session = session;
 	ktr__writer.path = path;

@@ -10,6 +10,7 @@
 #include "writer/drain.h"
 #include "writer/echo.h"
 #include "writer/feed.h"
+#include "writer/last.h"
 #include "writer/voice.h"
 
 #include <limits.h>
@@ -57,6 +58,8 @@ struct ktr__writer_thread {
 	struct ktr__session_map map;
 	void *base;
 	bool owns_descriptors;
+	bool alone; /* the process has no thread left but ours */
+	struct ktr__last_files last;
 	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
 	struct ktr__feed *feed;	  /* of the kernel's events */
 	unsigned level;		  /* debug.ktr.verbose as it was last on */
