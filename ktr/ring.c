@@ -263,6 +263,7 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
+	session->records = true;
 	return geom;
 }
 

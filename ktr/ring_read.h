@@ -22,11 +22,15 @@
 
 #include <stdint.h>
 
-/* One session behind either of two doors. */
+/*
+ * One session behind either of two doors. With both, ring headers are looked at through the mapping, and
+ * entries copied by pread(2): a ring that changes its size gives its old memory back, and a copy through a mapping, come too
+ * late, would take new memory there, or get SIGBUS where there is none.
+ */
 struct ktr__ring_source {
 	const struct ktr_header *header; /* borrowed; passed ktr__header_check() */
 	const void *base; /* the whole file mapped (the process's own session), or NULL: */
-	int fd;		  /* read by pread */
+	int fd;		  /* read by pread; -1: everything through the mapping */
 	uint32_t leap;	  /* [slots] who was overtaken goes on so far from the oldest edge, in the older half */
 };
 
@@ -71,7 +75,7 @@ struct ktr__ring_batch {
  *	-EPROTO   geom points outside the data region, or head went back
  *	-ERANGE   no such ring
  *	-errno    pread(2); -EIO for a file that has become shorter
- * Takes no lock. With a mapping it makes no system call either and costs the copy, and a constant
+ * Takes no lock. With a mapping alone it makes no system call either and costs the copy, and a constant
  * per batch unless events were lost or strings recorded. May be called from a signal handler on
  * cursors and buffers of its own.
  */

@@ -19,6 +19,7 @@ struct ktr__session {
 	char *map;
 	struct ktr_control *control;
 	struct ktr_ring *rings;
+	bool records; /* this process has had a ring to write to */
 	uint64_t dev, ino; /* of the file, to tell whether fd is still ours */
 	uint32_t sealed; /* in a sandbox: [rows] of the thread table are there; nothing more is made present */
 	struct ktr_header header;

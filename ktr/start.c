@@ -437,6 +437,7 @@ static void start_self_forked(struct ktr__self *self)
 static void start_child_stays(int fd)
 {
 	ktr__ring_forget();
+	ktr__own.records = false;
 	ktr__session_reopen(&ktr__own, fd);
 	ktr__proc_fork_child(&ktr__own);
 	start_hot();

@@ -320,13 +320,15 @@ void ktr__describe_event(struct ktr__describe *d, uint32_t site, uint32_t thread
 	describe_one(d, DESCRIBE_THREAD, thread);
 }
 
+void ktr__describe_known_types(struct ktr__describe *d, uint32_t site, unsigned n_args, const uint8_t *type)
+{
+	if (site && site < d->n_programs)
+		ktr__program_make(&d->programs[site], n_args, type);
+}
+
 void ktr__describe_known_site(struct ktr__describe *d, uint32_t site)
 {
-	struct ktr_site_row row;
-
-	if (!site || site >= d->n_programs || ktr__map_site(d->map, site, &row))
-		return;
-	if (ktr__program_make(&d->programs[site], row.n_args, row.type) == 0)
+	if (site && site < d->n_programs)
 		d->seen[DESCRIBE_SITE][site] = 1;
 }
 
@@ -362,6 +364,10 @@ void ktr__describe_rest(struct ktr__describe *d)
 {
 	if (d->n_known)
 		qsort(d->known, d->n_known, sizeof(*d->known), describe_compare);
+	/* What the metadata does not have is described anew, or not at all. */
+	for (uint32_t i = 0; i < d->n_programs; i++)
+		if (d->programs[i].ready && !d->seen[DESCRIBE_SITE][i])
+			memset(&d->programs[i], 0, sizeof(d->programs[i]));
 	ktr__describe_all(d);
 	free(d->known);
 	d->known = NULL;
@@ -461,6 +467,8 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 		madvise(d->seen[t], describe_n_rows(d, t) * sizeof(**d->seen), MADV_DONTNEED);
 		d->next[t] = 0;
 	}
+	/* A site whose row has gone bad meanwhile is described no more, and must not be packed as one that is. */
+	madvise(d->programs, d->n_programs * sizeof(*d->programs), MADV_DONTNEED);
 	ktr__json_begin(emit);
 	ktr__emit_text(emit, DESCRIBE_KIND("trace") ",\"major\":" DESCRIBE_TEXT(KTR_TRACE_MAJOR)
 			     ",\"minor\":" DESCRIBE_TEXT(KTR_TRACE_MINOR));

@@ -63,7 +63,10 @@ void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t
 /* A line about where the clocks are now. */
 void ktr__describe_anchor(struct ktr__describe *describe, const struct ktr_anchor *anchor);
 
-/* What a trace that is gone on with has already: a site's event class, a thread's word, */
+/*
+ * What a trace that is gone on with has already: the types of a site's arguments, its event class, a thread's word,
+ */
+void ktr__describe_known_types(struct ktr__describe *describe, uint32_t site, unsigned n_args, const uint8_t *type);
 void ktr__describe_known_site(struct ktr__describe *describe, uint32_t site);
 void ktr__describe_known_word(struct ktr__describe *describe, uint32_t thread, uint32_t word);
 

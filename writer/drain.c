@@ -30,6 +30,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* Linux 5.14 */
+#endif
 
 #define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
 #define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms behind */
@@ -43,6 +48,7 @@
 #define DRAIN_PAUSE_MIN   50000ull  /* [ns] shorter sleeps take longer: the kernel's timer slack */
 #define DRAIN_RETRY_NS    200000000ull /* after a failed write */
 #define DRAIN_CLOCK_NS    100000000ull /* between the anchors of the clock's map */
+#define DRAIN_BROKEN_NS   1000000000ull /* before a ring that made no sense is looked at again */
 #define DRAIN_TRIES       3 /* of each of the last writes: later there is nobody to try */
 
 uint64_t ktr__drain_now(void)
@@ -327,6 +333,43 @@ static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread,
 	return pause < drain_double(max_ns) ? (uint64_t)(int64_t)pause : max_ns;
 }
 
+/*
+ * What is prefetched while events are packed is prefetched through the mapping, where that has pages; nothing else
+ * is read there. Of a hole, which nobody but a peer makes, none are asked for: that would fill it.
+ */
+static void drain_show(const struct ktr__drain *drain, struct ktr__drain_pace *pace, uint64_t geom)
+{
+	uint64_t offset, bytes;
+	unsigned log2;
+
+	pace->geom = geom;
+	if (ktr__geom_check(drain->source.header, geom, &offset, &log2))
+		return;
+	bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
+	if (lseek(drain->source.fd, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + bytes))
+		madvise((char *)(uintptr_t)drain->source.base + offset, bytes, MADV_POPULATE_READ);
+}
+
+/* A ring whose header makes no sense is left alone for a while: what a peer has written there may pass. */
+static int drain_is_broken(struct ktr__drain *drain, uint32_t row, uint64_t now)
+{
+	struct ktr__drain_pace *pace = &drain->pace[row];
+
+	if (!pace->broken)
+		return 0;
+	if (!pace->broken_ns) {
+		pace->broken_ns = now;
+		if (!drain->broken++)
+			ktr__drain_say(drain, "%s: a ring makes no sense and is left alone: somebody has written into "
+					      "the session", drain->trace.name);
+	}
+	if (!drain->all && now - pace->broken_ns < DRAIN_BROKEN_NS)
+		return 1;
+	pace->broken = 0;
+	pace->broken_ns = 0;
+	return 0;
+}
+
 /* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */
 static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsigned flags,
 		      uint64_t *pause_ns)
@@ -337,8 +380,10 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	uint64_t capacity = 1ull << KTR_GEOM_LOG2(geom), stop, pause;
 	int more = 1;
 
-	if (!geom || pace->broken)
+	if (!geom || drain_is_broken(drain, row, now))
 		return 0;
+	if (drain->source.base && geom != pace->geom)
+		drain_show(drain, pace, geom);
 	drain_pace(drain, row, head > pace->head ? head - pace->head : 0, now);
 	if (head != pace->head)
 		drain->moved_ns = now;

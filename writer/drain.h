@@ -94,7 +94,9 @@ struct ktr__drain_pace {
 	uint64_t dropped; /* [events] as of the last look */
 	double peak;	  /* [slots/ns] its highest rate, which fades */
 	uint32_t open;	  /* 1: it had memory when last looked */
-	uint32_t broken;  /* 1: the ring's header makes no sense; left alone */
+	uint32_t broken;  /* 1: the ring's header makes no sense; left alone, and looked at again a second later */
+	uint64_t broken_ns; /* since when */
+	uint64_t geom;	  /* whose entries the mapping has pages for */
 	uint32_t leap;	  /* [slots] to leap over when it is overtaken the next time */
 };
 
@@ -110,6 +112,7 @@ struct ktr__drain {
 	int stuck;	      /* 1: the trace cannot be rotated */
 	int full;	      /* 1: too little free space, or max_bytes and no rotation */
 	int begun;	      /* 1: the trace's clock is fixed: packets may come */
+	uint32_t broken;      /* how often a ring made no sense */
 	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */
 	struct ktr__drain_stats stats;
 	uint64_t look_ns;     /* when slow things were last looked at */

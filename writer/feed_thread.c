@@ -65,9 +65,10 @@ void ktr__feed_thread_look(struct ktr__feed_threads *threads)
 
 	for (uint32_t i = threads->n_seen ? threads->n_seen : 1; i < n && i < room; i++) {
 		uint32_t state = __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE);
+		uint32_t tid = __atomic_load_n(&rows[i].tid, __ATOMIC_RELAXED); /* once: 0 is no key */
 
-		if (state == KTR_ROW_READY && rows[i].tid)
-			thread_put(threads, rows[i].tid, i);
+		if (state == KTR_ROW_READY && tid)
+			thread_put(threads, tid, i);
 		if (state >= KTR_ROW_READY && i == threads->n_seen + !threads->n_seen)
 			threads->n_seen = i + 1;
 	}

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define HEIR_NAP_NS   5000000 /* what executes another program soon is spared the work */
-/* Between two looks whether the process has threads of its own, and wants no writer of its own: 0.02 % of a core. */
+/* Between two looks whether the process still has threads, and wants no writer of its own: 0.02 % of a core. */
 #define HEIR_LOOK_MS  250
 #define HEIR_RETRY_NS 100000000
 
@@ -56,16 +56,29 @@ static int heir_sleep(struct ktr__writer_thread *self)
 	return rc < 0 ? rc : 0;
 }
 
+/* The session's control page. Not through the mapping: see control.c. */
+static int heir_control(struct ktr_control *control)
+{
+	struct ktr__session_map map;
+	int rc = ktr__map_open(ktr__writer.session->path, 0, &map, NULL);
+
+	if (rc)
+		return rc;
+	rc = ktr__map_control(&map, control);
+	ktr__map_close(&map);
+	return rc;
+}
+
 /* The writer's process has ended. 0, -EBUSY: another heir has the trace, -errno. */
 static int heir_take(struct ktr__writer_thread *self)
 {
-	struct ktr_control *control = ktr__writer.session->control;
 	struct ktr_error err = KTR_ERROR_NONE;
-	int rc;
+	struct ktr_control control;
+	int rc = heir_control(&control);
 
 	/* Nothing is taken over that was ended on purpose. */
-	if (!__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED))
-		return -ECANCELED;
+	if (rc || !control.alq_enable)
+		return rc ? rc : -ECANCELED;
 	ktr__writer.err = &err;
 	rc = ktr__writer_open(self, KTR__DRAIN_RESUME);
 	ktr__writer.err = NULL;
@@ -73,10 +86,8 @@ static int heir_take(struct ktr__writer_thread *self)
 		ktr__voice_say(&self->voice, err.text);
 	if (rc)
 		ktr__writer_shut(self);
-	if (rc == -EBUSY && __atomic_load_n(&control->writer, __ATOMIC_RELAXED))
-		__atomic_store_n(&ktr__writer.pid,
-				 (pid_t)__atomic_load_n(&control->writer, __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+	if (rc == -EBUSY && heir_control(&control) == 0 && control.writer)
+		__atomic_store_n(&ktr__writer.pid, (pid_t)control.writer, __ATOMIC_RELAXED);
 	return rc;
 }
 

@@ -12,18 +12,18 @@
  * would do next, and calls exit(0): on the thread, with the files and the signal mask, with which it would
  * have been called. The writer is stopped by the exit as by any other.
  *
- * A main thread that is not alone (or whoever starts a writer when it has gone) leaves a keeper: a thread that sleeps until the others have ended, and then
- * calls exit(0). It is needed for the program's descriptors, in which buffers are still to be written: the
- * writer has none of them, and once the program's last thread has ended they are closed. A thread of the
- * program that has recorded, and is the last one, does not leave that to the keeper. Of one that never has, the
- * writer finds out that it is gone, and wakes the keeper.
+ * A main thread that is not alone (or whoever starts a writer when it has gone) leaves a keeper: a thread that
+ * sleeps until the others have ended, and then calls exit(0). It is needed for the program's descriptors, in which
+ * buffers are still to be written: the writer has none of them, and once the program's last thread has ended they
+ * are closed. A thread of the program that has recorded, and is the last one, does not leave that to the keeper.
+ * Of one that never has, the writer finds out that it is gone, and wakes the keeper.
  *
  * Behind the bare system call there is no keeper. The writer ends the trace and then its thread, which makes
  * the kernel end the process: it is not the last for the C library, which still counts the main thread. The
  * process's status is that of its last thread (Linux 5.16 and later) or of its main thread (before), so the writer
  * ends with main's, unless main was not the last: others end with 0. (Should the main thread have ended by
- * pthread_exit(3) unseen, because libktr came by dlopen(3) in another thread and main has recorded nothing, then the C
- * library calls exit(0) on the writer's thread: handlers run, but find the descriptors closed.)
+ * pthread_exit(3) unseen, because libktr came by dlopen(3) in another thread and main has recorded nothing, then
+ * the C library calls exit(0) on the writer's thread: handlers run, but find the descriptors closed.)
  *
  * The main thread is dead when it has no list of robust futexes any more: one system call at most 20 times a
  * second. Where it has none while it lives (musl), and to be sure, /proc is asked for the number of threads and

@@ -181,6 +181,36 @@ static int resume_thread(struct ktr__drain *drain, const char *line)
 }
 
 /*
+ * How the events of a site lie in the packets is what the trace says, not what the site's row says by now. A quote
+ * within a string has a backslash before it, and no comma.
+ */
+static int resume_site(struct ktr__drain *drain, const char *line)
+{
+	static const char names[KTR_ARG_TYPES][6] = {
+#define RESUME_TYPE(type, text, width) [KTR_ARG_##type] = #type,
+		KTR_ARG_LIST(RESUME_TYPE)
+#undef RESUME_TYPE
+	};
+	static const char key[] = ",\"types\":[";
+	const char *at = strstr(line, key);
+	uint8_t type[KTR_ARGS_MAX] = { 0 };
+	unsigned n = 0, t;
+
+	for (at = at ? at + sizeof(key) - 1 : ""; *at == '"' && n < KTR_ARGS_MAX; at += *at == ',') {
+		size_t length = strcspn(++at, "\"");
+
+		for (t = 0; t < KTR_ARG_TYPES; t++)
+			if (strlen(names[t]) == length && memcmp(names[t], at, length) == 0)
+				type[n] = (uint8_t)t;
+		n++;
+		at += length + (at[length] == '"');
+	}
+	if (*at == ']')
+		ktr__describe_known_types(&drain->describe, (uint32_t)resume_number(line, "\"site\":"), n, type);
+	return 0;
+}
+
+/*
  * A stream without packets began with its ring, unless a line says where: everything since that no packet
  * and no line has told of is missing.
  */
@@ -279,6 +309,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 static int resume_all(struct ktr__drain *drain)
 {
 	static int (*const take[KTR_SIDECARS])(struct ktr__drain * drain, const char *line) = {
+		[KTR_SIDECAR_SITES] = resume_site,
 		[KTR_SIDECAR_THREADS] = resume_thread,
 		[KTR_SIDECAR_LOSSES] = resume_loss,
 	};

@@ -13,40 +13,33 @@
 #include <errno.h>
 #include <string.h>
 
+/* What the session says anybody may have written there. A trace of its own for each event helps nobody. */
+#define ROTATE_LEAST_NS	   10000000ull
+#define ROTATE_LEAST_BYTES 4096ull
 #define ROTATE_LOOK_NS 50000000ull /* between two looks at the control page: a request waits so long */
 
-/* The control page: in the mapping, which saves an idle drain a system call, or a copy. NULL: not to be had. */
-static const struct ktr_control *rotate_control(const struct ktr__drain *drain, struct ktr_control *copy)
+static uint64_t rotate_least(uint64_t asked, uint64_t least)
 {
-	const struct ktr__session_map *map = drain->plan.map;
-	uint64_t at = map->header.region[KTR_REGION_control].offset;
-
-	if (drain->plan.base)
-		return (const void *)((const char *)drain->plan.base + at);
-	return ktr__map_control(map, copy) ? NULL : copy;
+	return asked && asked < least ? least : asked;
 }
 
 void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all)
 {
 	struct ktr__drain_plan *plan = &drain->plan;
-	const struct ktr_control *control;
-	struct ktr_control copy;
-	uint64_t keep;
+	struct ktr_control control;
 
 	if (!plan->follow || (!all && now - drain->asked_ns < ROTATE_LOOK_NS))
 		return;
-	control = rotate_control(drain, &copy);
-	if (!control)
+	if (ktr__map_control(drain->plan.map, &control))
 		return;
 	drain->asked_ns = now;
 	if (plan->follow & KTR__FOLLOW_BYTES)
-		plan->max_bytes = control->rotate_bytes;
+		plan->max_bytes = rotate_least(control.rotate_bytes, ROTATE_LEAST_BYTES);
 	if (plan->follow & KTR__FOLLOW_NS)
-		plan->max_ns = control->rotate_ns;
-	keep = __atomic_load_n(&control->rotate_keep, __ATOMIC_RELAXED);
+		plan->max_ns = rotate_least(control.rotate_ns, ROTATE_LEAST_NS);
 	if (plan->follow & KTR__FOLLOW_KEEP)
-		plan->n_keep = keep < UINT32_MAX ? (uint32_t)keep : UINT32_MAX;
-	drain->wanted = plan->follow & KTR__FOLLOW_ASKED ? control->rotate_asked : 0;
+		plan->n_keep = control.rotate_keep < UINT32_MAX ? (uint32_t)control.rotate_keep : UINT32_MAX;
+	drain->wanted = plan->follow & KTR__FOLLOW_ASKED ? control.rotate_asked : 0;
 	if (all)
 		drain->asked = drain->wanted;
 }

@@ -13,6 +13,7 @@
 #define UPKEEP_NS        1000000000ull
 #define UPKEEP_BYTES     (64ull << 20) /* space is looked at after so many, too */
 #define UPKEEP_FREE_STOP 50            /* [1/1000] of the file system: writing stops below */
+#define UPKEEP_DROPPED   (1ull << 40)  /* [events] so many are not dropped in a second: the word was not counted up */
 #define UPKEEP_FREE_GO   60 /* and goes on from here; apart, so that it does not come and go */
 
 /* Enough room on the disk, and below the limit of size? */
@@ -91,10 +92,13 @@ void ktr__upkeep_dropped(struct ktr__drain *drain)
 	struct ktr_ring ring;
 
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
-		if (ktr__map_ring(drain->plan.map, i, &ring) ||
-		    ring.dropped <= drain->pace[i].dropped)
+		uint64_t n;
+
+		if (ktr__map_ring(drain->plan.map, i, &ring))
 			continue;
-		upkeep_dropped(drain, i, ring.dropped - drain->pace[i].dropped);
+		n = ring.dropped - drain->pace[i].dropped;
+		if (n && n < UPKEEP_DROPPED)
+			upkeep_dropped(drain, i, n);
 		drain->pace[i].dropped = ring.dropped;
 	}
 }

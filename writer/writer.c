@@ -26,6 +26,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -106,15 +107,14 @@ static void writer_print(void *context, const char *line, size_t n_bytes)
 {
 	struct ktr__writer_thread *self = context;
 
-	ktr__voice_print(&self->voice, __atomic_load_n(&ktr__writer.session->control->verbose_to, __ATOMIC_RELAXED),
-			 line, n_bytes);
+	ktr__voice_print(&self->voice, self->control.verbose_to != 0, line, n_bytes);
 }
 
 /* debug.ktr.verbose, which may change at any time. True: it is on. */
 static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 {
-	const struct ktr__ring_source source = { &self->map.header, self->base, self->map.fd, 0 };
-	uint64_t level = __atomic_load_n(&ktr__writer.session->control->verbose, __ATOMIC_RELAXED);
+	const struct ktr__ring_source source = { &self->map.header, ktr__writer_base(self), self->map.fd, 0 };
+	uint64_t level = self->control.verbose;
 
 	if (level && !ktr__writer.echo)
 		ktr__writer.echo = ktr__echo_open(&source);
@@ -123,7 +123,7 @@ static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 	if (level)
 		self->level = (unsigned)level;
 	self->voice.stuck = false;
-	if (ktr__echo_round(ktr__writer.echo, &self->map, self->base, self->level, writer_print, self))
+	if (ktr__echo_round(ktr__writer.echo, &self->map, source.base, self->level, writer_print, self))
 		*pause_ns = 0;
 	else if (*pause_ns > WRITER_ECHO_NS)
 		*pause_ns = WRITER_ECHO_NS;
@@ -157,6 +157,7 @@ void ktr__writer_shut(struct ktr__writer_thread *self)
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	self->base = NULL;
+	ktr__control_close(self);
 	ktr__map_close(&self->map);
 	ktr__voice_close(&self->voice);
 }
@@ -166,8 +167,10 @@ static uint64_t writer_feed(struct ktr__writer_thread *self)
 {
 	uint64_t pause_ns = UINT64_MAX;
 
-	if (self->feed)
+	/* Once more when nothing is wanted any more. A process that feeds events records. */
+	if (self->feed && (self->control.kernel || self->fed) && !self->cut)
 		ktr__feed_round(self->feed, &pause_ns);
+	self->fed = self->control.kernel != 0;
 	return pause_ns;
 }
 
@@ -184,13 +187,16 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 		   sizeof(self->map.header.uuid)))
 		return ktr_error_set(ktr__writer.err, ESTALE, "%s: the session has been replaced",
 				     ktr__writer.session->path);
+	rc = ktr__control_open(self);
+	if (rc)
+		return ktr_error_set(ktr__writer.err, rc, "%s: cannot be read: %m", ktr__writer.session->path);
 	self->base = writer_map(&self->map);
 	self->feed = ktr__feed_new(ktr__writer.session, false, ktr__voice_say, &self->voice);
 	writer_feed(self);
 	if (!ktr__writer.path)
 		return 0;
 	plan.map = &self->map;
-	plan.base = self->base;
+	plan.base = ktr__writer_base(self);
 	plan.path = ktr__writer.full_path;
 	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
@@ -218,21 +224,19 @@ static void writer_pause(uint64_t pause_ns)
 }
 
 /* Tells how far it has come. True: it was told to end, from outside or by debug.ktr.alq_max. */
-static bool writer_told(const struct ktr__writer_thread *self)
+static bool writer_told(struct ktr__writer_thread *self)
 {
-	struct ktr_control *control = ktr__writer.session->control;
 	const struct ktr__drain_stats *stats = &self->drain->stats;
-	uint64_t max = __atomic_load_n(&control->alq_max, __ATOMIC_RELAXED);
+	uint64_t max = self->control.alq_max;
 
-	__atomic_store_n(&control->alq_cnt, stats->events, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->alq_failed, stats->lost, __ATOMIC_RELAXED);
-	return !__atomic_load_n(&control->alq_enable, __ATOMIC_RELAXED) || (max && stats->events >= max);
+	ktr__control_put64(self, offsetof(struct ktr_control, alq_cnt), stats->events);
+	ktr__control_put64(self, offsetof(struct ktr_control, alq_failed), stats->lost);
+	return !self->control.alq_enable || (max && stats->events >= max);
 }
 
 /* Ends the trace. */
 static void writer_finish(struct ktr__writer_thread *self)
 {
-	struct ktr_control *control = ktr__writer.session->control;
 	struct ktr__drain_stats stats;
 	char line[256];
 
@@ -245,34 +249,37 @@ static void writer_finish(struct ktr__writer_thread *self)
 	}
 	self->drain = NULL;
 	__atomic_store_n(&ktr__writer.draining, false, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->alq_cnt, stats.events, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->alq_failed, stats.lost, __ATOMIC_RELAXED);
+	ktr__control_put64(self, offsetof(struct ktr_control, alq_cnt), stats.events);
+	ktr__control_put64(self, offsetof(struct ktr_control, alq_failed), stats.lost);
 	/* At exit it stays on: a forked child may go on with the trace. */
 	if (ktr__writer.state == WRITER_RUNNING)
-		__atomic_store_n(&control->alq_enable, 0, __ATOMIC_RELAXED);
+		ktr__control_put32(self, offsetof(struct ktr_control, alq_enable), 0);
 }
 
 /* debug.ktr.alq_crash, which may change at any time; it is for traces. */
 static void writer_guard(const struct ktr__writer_thread *self)
 {
-	ktr__crash_look(self->drain && __atomic_load_n(&ktr__writer.session->control->alq_crash, __ATOMIC_RELAXED));
+	ktr__crash_look(self->drain && self->control.alq_crash);
 }
 
 /* Drains and prints once. False: there is nothing to do any more. */
 static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
 {
-	uint64_t feed_ns = writer_feed(self);
+	uint64_t feed_ns;
 	bool on;
 
+	ktr__control_look(self);
+	feed_ns = writer_feed(self);
 	*pause_ns = WRITER_ECHO_NS;
 	*rc = 0;
 	writer_guard(self);
 	if (self->drain) {
+		self->drain->source.base = ktr__writer_base(self);
 		*rc = ktr__drain_round(self->drain, flags, pause_ns);
 		if (writer_told(self))
 			writer_finish(self);
 	}
-	on = writer_echo(self, pause_ns) || self->drain || ktr__feed_wanted(ktr__writer.session);
+	on = writer_echo(self, pause_ns) || self->drain || self->control.kernel;
 	if (feed_ns < *pause_ns)
 		*pause_ns = feed_ns;
 	return on;
@@ -325,13 +332,14 @@ static void writer_loop(struct ktr__writer_thread *self)
 
 static void writer_close(struct ktr__writer_thread *self)
 {
-	uint32_t own = (uint32_t)getpid();
-
 	ktr__crash_look(false);
 	if (self->drain)
 		writer_finish(self);
-	__atomic_compare_exchange_n(&ktr__writer.session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
+	if (self->map.fd >= 0)
+		ktr__control_look(self);
+	/* While we live nobody else puts himself there. */
+	if (self->control.writer == (uint32_t)getpid())
+		ktr__control_put32(self, offsetof(struct ktr_control, writer), 0);
 	ktr__writer_shut(self);
 }
 
@@ -355,17 +363,20 @@ static void writer_detach(void)
 
 static void *writer_main(void *context)
 {
-	struct ktr__writer_thread self = { .map = { .fd = -1 }, .voice = ktr__writer.voice, .last = { .task_fd = -1, .stat_fd = -1 } };
+	struct ktr__writer_thread self = { .map = { .fd = -1 },
+					   .control_fd = -1,
+					   .last = { .task_fd = -1, .stat_fd = -1 },
+					   .voice = ktr__writer.voice };
 	int rc;
 
 	self.voice.proc_fd = -1;
 	rc = context ? ktr__heir_wait(&self) : writer_begin(&self);
 
 	if (!rc) /* also where a writer that was killed has left a 1 */
-		__atomic_store_n(&ktr__writer.session->control->alq_enable, self.drain != NULL, __ATOMIC_RELAXED);
+		ktr__control_put32(&self, offsetof(struct ktr_control, alq_enable), self.drain != NULL);
 	__atomic_store_n(&ktr__writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
-		__atomic_store_n(&ktr__writer.session->control->writer, (uint32_t)getpid(), __ATOMIC_RELAXED);
+		ktr__control_put32(&self, offsetof(struct ktr_control, writer), (uint32_t)getpid());
 	if (!rc)
 		writer_guard(&self);
 	pthread_mutex_lock(&ktr__writer.lock);
@@ -482,8 +493,13 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);
 	rc = ktr__writer.start_rc;
 	pthread_mutex_unlock(&ktr__writer.lock);
-	if (rc)
+	if (rc) {
+		uint32_t own = (uint32_t)getpid();
+
 		pthread_join(ktr__writer.thread, NULL);
+		__atomic_compare_exchange_n(&session->control->writer, &own, 0, 0, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	}
 	return rc;
 }
 

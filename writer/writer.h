@@ -56,7 +56,11 @@ extern struct ktr__writer ktr__writer;
 /* What the thread alone has. */
 struct ktr__writer_thread {
 	struct ktr__session_map map;
-	void *base;
+	struct ktr_control control; /* a copy, as of this round: control.c */
+	int control_fd;		    /* for what is told there; -1: it cannot be */
+	bool cut;		    /* the file is shorter than it was */
+	bool fed;		    /* the feed may have something open */
+	void *base;		    /* the session mapped; see ktr__writer_base() */
 	bool owns_descriptors;
 	bool alone; /* the process has no thread left but ours */
 	struct ktr__last_files last;
@@ -74,6 +78,26 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 
 /* Undoes ktr__writer_open() but for the drain. */
 void ktr__writer_shut(struct ktr__writer_thread *self);
+
+/*
+ * The mapping, through which ring headers are looked at, if the process records, and then would die of a file
+ * that is cut short anyway; else NULL, and all is read by pread(2).
+ */
+static inline const void *ktr__writer_base(const struct ktr__writer_thread *self)
+{
+	return __atomic_load_n(&ktr__writer.session->records, __ATOMIC_RELAXED) ? self->base : NULL;
+}
+
+/* control.c. The session is open. 0 or -errno. */
+int ktr__control_open(struct ktr__writer_thread *self);
+void ktr__control_close(struct ktr__writer_thread *self);
+
+/* Takes a new copy; what cannot be read stays as it was. */
+void ktr__control_look(struct ktr__writer_thread *self);
+
+/* Stores a field of the session's page, and of the copy: at an offset in struct ktr_control. */
+void ktr__control_put32(struct ktr__writer_thread *self, size_t field, uint32_t value);
+void ktr__control_put64(struct ktr__writer_thread *self, size_t field, uint64_t value);
 
 /* Starts the thread; heir: it waits for a parent's writer. 0 or an error number. */
 int ktr__writer_create(void *heir);
