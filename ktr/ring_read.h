@@ -24,8 +24,8 @@
 
 /*
  * One session behind either of two doors. With both, ring headers are looked at through the mapping, and
- * entries copied by pread(2): a ring that changes its size gives its old memory back, and a copy through a mapping, come too
- * late, would take new memory there, or get SIGBUS where there is none.
+ * entries copied by pread(2): a ring that changes its size gives its old memory back, and a copy through a
+ * mapping, come too late, would take new memory there, or get SIGBUS where there is none.
  */
 struct ktr__ring_source {
 	const struct ktr_header *header; /* borrowed; passed ktr__header_check() */

@@ -62,6 +62,9 @@ void ktr__session_reopen(struct ktr__session *session, int fd);
 /* Is fd still the session's file? False after a host has closed all descriptors. */
 bool ktr__session_fd_ours(const struct ktr__session *session);
 
+/* Has somebody cut the file short? What touches the mapping then gets SIGBUS. False where that cannot be told. */
+bool ktr__session_cut(const struct ktr__session *session);
+
 /* True when no other process holds the session's lock. */
 bool ktr__session_alone(const struct ktr__session *session);
 

@@ -620,6 +620,10 @@ __attribute__((destructor(101))) static void start_exit(void)
 	/* A child that has recorded nothing, and that nobody told of, has nothing to end. */
 	if (!ktr__rec.path || !ktr__hot.control)
 		return;
+	if (!ktr__own.sealed && ktr__session_cut(&ktr__own)) {
+		ktr__own_stop();
+		return;
+	}
 	CTR1(KTR_PROC, "process %d exits", (int)ktr__rec.pid);
 	if (ktr__load(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
 		ktr__freeze(KTR_FROZE_EXIT);

@@ -51,6 +51,16 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 	return rc;
 }
 
+/* Nobody is left, or it cannot be told: whoever holds no lock on a file that was cut short is not in it any more. */
+static int attach_over(const struct ktr__attach *attach, const struct ktr__session_map *map)
+{
+	int alive = ktr__map_alive(map);
+
+	if (alive < 0 && attach->say)
+		attach->say(attach->context, "the session's file cannot be read any more: it has been cut short");
+	return alive <= 0;
+}
+
 static void attach_loop(const struct ktr__attach *attach, const struct ktr__session_map *map,
 			struct ktr__drain *drain)
 {
@@ -71,7 +81,7 @@ static void attach_loop(const struct ktr__attach *attach, const struct ktr__sess
 			pause_ns = feed_ns;
 		now = ktr__drain_now();
 		if (now - asked >= ATTACH_ALIVE_NS) {
-			if (ktr__map_alive(map) == 0)
+			if (attach_over(attach, map))
 				return;
 			asked = now;
 		}

@@ -28,7 +28,8 @@ static int control_open(const struct ktr__session_map *map, const char *path)
 
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) == 0 && fstat(map->fd, &ours) == 0 && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev)
+	if (fstat(fd, &st) == 0 && fstat(map->fd, &ours) == 0 && st.st_ino == ours.st_ino &&
+	    st.st_dev == ours.st_dev)
 		return fd;
 	close(fd);
 	return -1;

@@ -13,7 +13,7 @@
 #define UPKEEP_NS        1000000000ull
 #define UPKEEP_BYTES     (64ull << 20) /* space is looked at after so many, too */
 #define UPKEEP_FREE_STOP 50            /* [1/1000] of the file system: writing stops below */
-#define UPKEEP_DROPPED   (1ull << 40)  /* [events] so many are not dropped in a second: the word was not counted up */
+#define UPKEEP_DROPPED   (1ull << 40)  /* [events] nobody drops so many in a second: the word was not counted up */
 #define UPKEEP_FREE_GO   60 /* and goes on from here; apart, so that it does not come and go */
 
 /* Enough room on the disk, and below the limit of size? */
