@@ -404,7 +404,8 @@ bool ktr__session_cut(const struct ktr__session *session)
 {
 	struct stat st;
 
-	return session_is(session, fstat(session->fd, &st), &st) && (uint64_t)st.st_size < session->header.file_bytes;
+	return session_is(session, fstat(session->fd, &st), &st) &&
+	       (uint64_t)st.st_size < session->header.file_bytes;
 }
 
 static bool session_path_same(const struct ktr__session *session, const char *path)

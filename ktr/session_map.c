@@ -177,7 +177,7 @@ int ktr__geom_check(const struct ktr_header *header, uint64_t geom, uint64_t *of
 	uint64_t at = KTR_GEOM_OFFSET(geom);
 	unsigned n = KTR_GEOM_LOG2(geom);
 
-	if (!at && !n)
+	if (!(geom & ~KTR_GEOM_CLOSED))
 		return -ENOENT;
 	if (n < KTR_RING_LOG2_MIN || n > MAP_RING_LOG2_MAX)
 		return -EPROTO;

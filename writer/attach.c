@@ -51,7 +51,7 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 	return rc;
 }
 
-/* Nobody is left, or it cannot be told: whoever holds no lock on a file that was cut short is not in it any more. */
+/* Nobody is left, or it cannot be told: who holds no lock on a file that was cut short is not in it any more. */
 static int attach_over(const struct ktr__attach *attach, const struct ktr__session_map *map)
 {
 	int alive = ktr__map_alive(map);

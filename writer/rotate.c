@@ -13,15 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the session says anybody may have written there. A trace of its own for each event helps nobody. */
-#define ROTATE_LEAST_NS	   10000000ull
-#define ROTATE_LEAST_BYTES 4096ull
 #define ROTATE_LOOK_NS 50000000ull /* between two looks at the control page: a request waits so long */
-
-static uint64_t rotate_least(uint64_t asked, uint64_t least)
-{
-	return asked && asked < least ? least : asked;
-}
 
 void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all)
 {
@@ -34,9 +26,9 @@ void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all)
 		return;
 	drain->asked_ns = now;
 	if (plan->follow & KTR__FOLLOW_BYTES)
-		plan->max_bytes = rotate_least(control.rotate_bytes, ROTATE_LEAST_BYTES);
+		plan->max_bytes = control.rotate_bytes;
 	if (plan->follow & KTR__FOLLOW_NS)
-		plan->max_ns = rotate_least(control.rotate_ns, ROTATE_LEAST_NS);
+		plan->max_ns = control.rotate_ns;
 	if (plan->follow & KTR__FOLLOW_KEEP)
 		plan->n_keep = control.rotate_keep < UINT32_MAX ? (uint32_t)control.rotate_keep : UINT32_MAX;
 	drain->wanted = plan->follow & KTR__FOLLOW_ASKED ? control.rotate_asked : 0;
