@@ -7,7 +7,9 @@
 
 #include "writer/echo.h"
 
+#include <fcntl.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 static const uint64_t words[] = { UINT64_MAX, 0, 1, 1ull << 63, 0x7fffffffffffffffull, 0xffffffffull << 32,
@@ -160,6 +162,40 @@ static void a_ring_that_made_no_sense_is_gone_on_with(void)
 	}
 }
 
+/* A ring's old area, given back while it is copied: reading takes no memory there, which there may be none of. */
+static void a_hole_is_not_filled_by_reading(void)
+{
+	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(1);
+	static struct ktr_entry slot[KTR__RING_BUFFER_MIN];
+	struct ktr__ring_source source = { 0 };
+	struct ktr__ring_batch batch;
+	struct stat before, after;
+	uint64_t offset;
+	unsigned log2;
+	void *base;
+
+	made_open(&made);
+	burst(number_site(), made_thread(&made, 4712, 4711, "worker"), 0, 300);
+	source.header = made.image.header;
+	source.fd = memfd_create("peer", MFD_CLOEXEC);
+	CU_ASSERT_EQUAL(write(source.fd, made.image.bytes, made.image.n_bytes), (ssize_t)made.image.n_bytes);
+	base = mmap(NULL, made.image.n_bytes, PROT_READ, MAP_SHARED, source.fd, 0);
+	CU_ASSERT_FATAL(base != MAP_FAILED);
+	source.base = base;
+	CU_ASSERT_EQUAL(ktr__geom_check(source.header, image_ring(&made.image, 1)->geom, &offset, &log2), 0);
+	CU_ASSERT_EQUAL(fallocate(source.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+				  (off_t)KTR_ENTRY_BYTES << log2), 0);
+	CU_ASSERT_EQUAL(fstat(source.fd, &before), 0);
+	while (ktr__ring_read(&source, &cursor, UINT64_MAX, slot, KTR__RING_BUFFER_MIN, &batch) > 0)
+		;
+	CU_ASSERT_EQUAL(fstat(source.fd, &after), 0);
+	CU_ASSERT_EQUAL(cursor.next, 300);
+	CU_ASSERT_EQUAL(before.st_blocks, after.st_blocks);
+	munmap(base, made.image.n_bytes);
+	close(source.fd);
+	made_close(&made);
+}
+
 static void print(void *context, const char *line, size_t n_bytes)
 {
 	CU_ASSERT(memchr(line, '\n', n_bytes) == line + n_bytes - 1);
@@ -246,5 +282,5 @@ static void any_word_of_an_entry(void)
 
 SUITE(peer_words, TEST(a_new_trace_packs_no_site_that_it_does_not_describe), TEST(a_resumed_trace_packs_as_it_says),
       TEST(drops_that_cannot_be_do_not_count), TEST(a_ring_that_made_no_sense_is_gone_on_with),
-      TEST(any_word_of_the_control_page), TEST(any_word_of_a_ring),
+      TEST(a_hole_is_not_filled_by_reading), TEST(any_word_of_the_control_page), TEST(any_word_of_a_ring),
       TEST(any_word_of_a_row), TEST(any_word_of_an_entry));
