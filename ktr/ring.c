@@ -352,6 +352,7 @@ int ktr__ring_prepare(uint32_t index)
 	if (code && code != -ENOSYS)
 		return code;
 	ring_prepared[index] = geom;
+	ktr__own.records = true;
 #if KTR_ARCH_HAS_RSEQ
 	if (ktr__rec.path == KTR_PATH_RSEQ)
 		ring_view(index, geom);
