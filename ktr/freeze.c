@@ -182,11 +182,12 @@ static void freeze_remember(struct ktr__session *session, uint32_t why, uint32_t
 	trigger->site = site;
 }
 
-bool ktr__freeze_begin(void)
+bool ktr__freeze_begin(const struct ktr_site *site)
 {
 	uint32_t no = KTR_FROZEN_NO;
 
-	if (!ktr__rec.path || ktr__self.in_vfork ||
+	/* The mark is written while they stop, by whoever stops them: it never stops them again. */
+	if ((site && site == freeze_site) || !ktr__rec.path || ktr__self.in_vfork ||
 	    !__atomic_compare_exchange_n(&ktr__rec.control->frozen, &no, KTR_FROZEN_FIRING, 0, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return false;
@@ -209,7 +210,7 @@ static void freeze_end(uint32_t why, uint32_t site, uint64_t at)
 
 void ktr__freeze(uint32_t why)
 {
-	if (ktr__freeze_begin())
+	if (ktr__freeze_begin(NULL))
 		freeze_end(why, 0, ktr__clock_now(ktr__rec.clock));
 }
 

@@ -56,23 +56,25 @@ int ktr__knob_get_frozen_by(const struct ktr_knob_at *at, struct ktr_value *valu
 	const struct ktr__session *session = ktr__knob_session(at);
 	const struct ktr_trigger *trigger;
 	const struct ktr_site_row *row;
-	uint32_t why, site;
+	const char *file;
+	uint32_t why = 0;
+	size_t n;
 
 	if (!session)
 		return -ENXIO;
 	trigger = ktr__region(session, trigger, struct ktr_trigger);
-	why = __atomic_load_n(&session->control->frozen, __ATOMIC_RELAXED) ? trigger->why : 0;
+	if (__atomic_load_n(&session->control->frozen, __ATOMIC_RELAXED))
+		why = __atomic_load_n(&trigger->why, __ATOMIC_RELAXED);
 	if (why >= KTR_FROZE_SIGNAL)
 		snprintf(value->text, value->text_size, "signal %u", why - KTR_FROZE_SIGNAL);
 	else
 		snprintf(value->text, value->text_size, "%s",
 			 words[why < sizeof(words) / sizeof(words[0]) ? why : 0]);
-	site = trigger->site;
-	if (why != KTR_FROZE_TRIGGER || site >= ktr__session_n_sites(session))
+	if (why != KTR_FROZE_TRIGGER ||
+	    !(row = ktr__session_at(session, KTR_REGION_site, __atomic_load_n(&trigger->site, __ATOMIC_RELAXED))))
 		return 0;
-	row = ktr__region(session, site, struct ktr_site_row) + site;
-	snprintf(value->text, value->text_size, "%s at %.128s:%u", words[why],
-		 ktr__session_string(session, row->file), row->line);
+	file = ktr__session_bytes(session, row->file, &n);
+	snprintf(value->text, value->text_size, "%s at %.*s:%u", words[why], n < 128 ? (int)n : 128, file, row->line);
 	return 0;
 }
 

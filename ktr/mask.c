@@ -98,13 +98,14 @@ int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear,
 
 uint64_t ktr__session_classes(const struct ktr__session *session)
 {
-	const struct ktr_site_row *rows = ktr__region(session, site, struct ktr_site_row);
 	uint32_t n = ktr__session_n_sites(session);
 	uint64_t classes = 0;
 
-	for (uint32_t i = 1; i < n; i++)
-		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
-			classes |= rows[i].mask;
+	for (uint32_t i = 1; i < n; i++) {
+		const struct ktr_site_row *row = ktr__session_ready(session, KTR_REGION_site, i);
+
+		classes |= row ? row->mask : 0;
+	}
 	return classes;
 }
 

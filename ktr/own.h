@@ -45,7 +45,7 @@ void ktr__trigger_site(const struct ktr_site *site);
  * trace, lets each ring take freeze_after events more. Signal-safe.
  */
 void ktr__freeze(uint32_t why);
-bool ktr__freeze_begin(void);
+bool ktr__freeze_begin(const struct ktr_site *site); /* site: the event's that does it, or NULL */
 
 /* site.c */
 void ktr__sites_before_fork(void);

@@ -38,10 +38,9 @@ static const char *own_knobs_text(const struct ktr__session *session, uint32_t o
 bool ktr__shared_knob(const struct ktr__session *session, uint32_t index,
 		      struct ktr__shared_knob *knob)
 {
-	struct ktr_knob_row *row = ktr__region(session, knob, struct ktr_knob_row) + index;
+	struct ktr_knob_row *row = ktr__session_ready(session, KTR_REGION_knob, index);
 
-	if (index >= session->header.region[KTR_REGION_knob].n_rows ||
-	    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
+	if (!row)
 		return false;
 	memcpy(knob->text[0], row->name, sizeof(row->name));
 	knob->text[0][sizeof(row->name) - 1] = '\0';
@@ -64,13 +63,14 @@ bool ktr__shared_knob(const struct ktr__session *session, uint32_t index,
 /* The row of this name; 0: there is none. */
 static uint32_t own_knobs_find(const char *name)
 {
-	const struct ktr_knob_row *rows = ktr__region(&ktr__own, knob, struct ktr_knob_row);
+	const struct ktr_knob_row *row;
 	uint32_t n = __atomic_load_n(&ktr__own.control->n_knobs, __ATOMIC_ACQUIRE);
 
-	for (uint32_t i = 1; i < n && i < ktr__own.header.region[KTR_REGION_knob].n_rows; i++)
-		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
-		    strncmp(rows[i].name, name, sizeof(rows[i].name)) == 0)
+	for (uint32_t i = 1; i < n && i < KTR_KNOBS_MAX; i++) {
+		row = ktr__session_ready(&ktr__own, KTR_REGION_knob, i);
+		if (row && strncmp(row->name, name, sizeof(row->name)) == 0)
 			return i;
+	}
 	return 0;
 }
 

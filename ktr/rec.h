@@ -29,10 +29,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * A ring's geometry as this process has validated it. Never changed once it is pointed to, so that the
- * three words always belong together. ring.c keeps a few per ring and takes them in turn: a sequence
- * that read a pointer has ended, or has been restarted, long before its view is used again, since each
- * change of geometry runs on the ring's own CPU.
+ * A ring's geometry as this process has validated it. ring.c keeps one per ring, area and size, so that base and mask
+ * never change, whatever geom words others store in the session and how fast: a sequence that read a pointer may use
+ * it for as long as it likes. geom alone is stored anew, with another generation of the same area and size.
  */
 struct ktr__view {
 	uint64_t geom;
@@ -40,8 +39,6 @@ struct ktr__view {
 	uint64_t mask; /* [bytes] of the position that count: size - 64 */
 	uint64_t reserved;
 };
-
-#define KTR__VIEWS 4 /* per ring */
 
 /* [bytes] the largest page that Linux has on the machine */
 #if defined(__x86_64__)
@@ -222,8 +219,8 @@ void ktr__ring_forget(void); /* all views: this process populates anew */
 bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep);
 void ktr__ring_release(struct ktr__self *self);
 
-/* The per-CPU counts of counted sites, made accessible on first use; NULL if they cannot be. */
-uint64_t *ktr__counts(void);
+/* The per-CPU counts of counted sites, where that of this site is present; NULL if it cannot be. Signal-safe. */
+uint64_t *ktr__counts(uint32_t site);
 
 /* record.c: the CPU of an event, for rules and entries. Signal-safe. */
 uint32_t ktr__event_cpu(void);

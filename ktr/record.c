@@ -266,7 +266,7 @@ static __attribute__((noinline)) void record_long(const struct ktr__payload *pay
 
 static void record_count(uint32_t site)
 {
-	uint64_t *counts = ktr__counts();
+	uint64_t *counts = ktr__counts(site);
 
 	if (!counts)
 		return;

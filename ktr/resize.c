@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define RESIZE_ROUNDS 1000
+#define RESIZE_LAPS   16ull /* times the old ring's size is copied before a head that runs on is given up */
 
 /*
  * One at a time: two who copied into the same area would spoil it after the first has published it. The
@@ -75,7 +76,8 @@ static void resize_copy(char *to_base, unsigned to_log2, const char *from_base, 
 {
 	uint64_t to_mask = (1ull << to_log2) - 1, from_mask = (1ull << from_log2) - 1;
 
-	for (uint64_t slot = from; slot != to; slot++)
+	/* A head that somebody has set back leads nowhere. */
+	for (uint64_t slot = from; slot < to; slot++)
 		memcpy(to_base + (slot & to_mask) * KTR_ENTRY_BYTES,
 		       from_base + (slot & from_mask) * KTR_ENTRY_BYTES, KTR_ENTRY_BYTES);
 }
@@ -97,10 +99,10 @@ static void resize_forget(struct ktr_ring *ring, uint64_t head, unsigned from_lo
 	uint64_t n = 1ull << (from_log2 < to_log2 ? from_log2 : to_log2);
 	uint64_t first = __atomic_load_n(&ring->first, __ATOMIC_RELAXED);
 
-	while (head + KTR_SLOTS_MAX > n && first < head + KTR_SLOTS_MAX - n &&
-	       !__atomic_compare_exchange_n(&ring->first, &first, head + KTR_SLOTS_MAX - n, 0,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
+	for (int i = 0; i < RESIZE_ROUNDS && head + KTR_SLOTS_MAX > n && first < head + KTR_SLOTS_MAX - n; i++)
+		if (__atomic_compare_exchange_n(&ring->first, &first, head + KTR_SLOTS_MAX - n, 0, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			break;
 }
 
 static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t cpu, uint64_t old,
@@ -109,14 +111,19 @@ static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t 
 	struct ktr_ring *ring = &session->rings[index];
 	char *from = session->map + KTR_GEOM_OFFSET(old), *to = session->map + KTR_GEOM_OFFSET(geom);
 	unsigned from_log2 = KTR_GEOM_LOG2(old), to_log2 = KTR_GEOM_LOG2(geom);
-	uint64_t copied = 0;
+	uint64_t copied = 0, budget = RESIZE_LAPS << from_log2;
 
 	for (int i = 0; i < RESIZE_ROUNDS; i++) {
 		uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 		uint64_t oldest = resize_oldest(head >> 1, from_log2, to_log2);
 
-		resize_copy(to, to_log2, from, from_log2, copied > oldest ? copied : oldest, head >> 1);
+		if (oldest < copied)
+			oldest = copied;
 		copied = head >> 1;
+		if (oldest < copied && copied - oldest > budget)
+			return -EBUSY;
+		budget -= oldest < copied ? copied - oldest : 0;
+		resize_copy(to, to_log2, from, from_log2, oldest, copied);
 		resize_forget(ring, copied, from_log2, to_log2);
 		switch (ktr__geom_commit(ring, cpu, head, geom)) {
 		case KTR_WRITE_DONE:

@@ -59,15 +59,19 @@ static uint64_t ring_area(const struct ktr_header *header, uint32_t index, uint6
 	return at + 2 * main_bytes * header->n_rings + 2 * keep_bytes * (index - header->n_rings);
 }
 
+/* Is it a size that fits an area of so many bytes? Sizes asked for lie in the session: any number may come. */
+static bool ring_fits(uint32_t log2, uint64_t bytes)
+{
+	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && ring_bytes(log2) <= bytes;
+}
+
 /* Does the geom word point into the ring's own areas? */
 static bool ring_geom_valid(const struct ktr_header *header, uint32_t index, uint64_t geom)
 {
 	uint64_t bytes, area = ring_area(header, index, &bytes);
 	uint64_t offset = KTR_GEOM_OFFSET(geom);
-	unsigned log2 = KTR_GEOM_LOG2(geom);
 
-	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && ring_bytes(log2) <= bytes &&
-	       (offset == area || offset == area + bytes);
+	return ring_fits(KTR_GEOM_LOG2(geom), bytes) && (offset == area || offset == area + bytes);
 }
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
@@ -89,7 +93,7 @@ int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2)
 	uint64_t none = 0;
 	int code;
 
-	if (log2 < KTR_RING_LOG2_MIN || ring_bytes(log2) > bytes)
+	if (!ring_fits(log2, bytes))
 		return -ERANGE;
 	if (__atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE))
 		return 0;
@@ -108,7 +112,7 @@ int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t o
 
 	if (!ring_geom_valid(&session->header, index, old))
 		return -EPROTO;
-	if (log2 < KTR_RING_LOG2_MIN || ring_bytes(log2) > bytes)
+	if (!ring_fits(log2, bytes))
 		return -ERANGE;
 	if (KTR_GEOM_OFFSET(old) == area)
 		area += bytes;
@@ -179,7 +183,7 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 		if (code)
 			return ktr_error_set(err, -code,
 					     "no memory for a ring of %u entries on each of %u CPUs: %m",
-					     1u << control->ring_log2, n_cpus);
+					     1u << (control->ring_log2 & 31), n_cpus);
 	}
 	__atomic_store_n(&control->rings_open, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -273,7 +277,18 @@ static char ring_nowhere[KTR_SLOTS_MAX * KTR_ENTRY_BYTES];
 /* No valid geom has this value; a hostile one that has it leads to memory nobody reads. */
 static const struct ktr__view ring_no_view = { .geom = 1, .base = ring_nowhere };
 
-static struct ktr__view *ring_views; /* KTR__VIEWS per ring */
+/*
+ * Per ring a view of each area in each size. Base and mask are the same whenever a view is filled, and only when all
+ * of its memory is present: a sequence may hold a view for as long as it likes, and a geom word that leads to it may
+ * come as often as somebody stores one. What changes is the generation in view.geom, and whichever of them a sequence
+ * compares, base and mask are those that the word means.
+ */
+static struct ktr__view *ring_views;
+
+static size_t ring_n_views(void)
+{
+	return 2 * (size_t)(ktr__own.header.ring_log2_max - KTR_RING_LOG2_MIN + 1);
+}
 
 int ktr__ring_views(void)
 {
@@ -281,7 +296,7 @@ int ktr__ring_views(void)
 
 	free(ring_views);
 	free(ktr__rec.views);
-	ring_views = calloc(n * KTR__VIEWS, sizeof(*ring_views));
+	ring_views = calloc(n * ring_n_views(), sizeof(*ring_views));
 	ktr__rec.views = calloc(n, sizeof(*ktr__rec.views));
 	if (!ring_views || !ktr__rec.views)
 		return -ENOMEM;
@@ -298,7 +313,9 @@ void ktr__ring_forget(void)
 /* Several threads may fill the same view with the same words at the same time. */
 static void ring_view(uint32_t index, uint64_t geom)
 {
-	struct ktr__view *view = &ring_views[index * KTR__VIEWS + geom / KTR_GEOM_GENERATION % KTR__VIEWS];
+	uint64_t bytes, second = KTR_GEOM_OFFSET(geom) != ring_area(&ktr__own.header, index, &bytes);
+	struct ktr__view *view = &ring_views[index * ring_n_views() + 2 * (KTR_GEOM_LOG2(geom) - KTR_RING_LOG2_MIN) +
+					     second];
 
 	__atomic_store_n(&view->base, ktr__own.map + KTR_GEOM_OFFSET(geom), __ATOMIC_RELAXED);
 	__atomic_store_n(&view->mask, ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES,
@@ -366,14 +383,16 @@ int ktr__ring_prepare(uint32_t index)
  */
 static bool ring_deserted(uint64_t row, uint32_t owner)
 {
-	const struct ktr_proc_row *rows = ktr__region(&ktr__own, proc, struct ktr_proc_row);
+	const struct ktr_proc_row *ours, *theirs;
 
-	if (!owner || !row || row >= ktr__own.header.region[KTR_REGION_proc].n_rows)
+	if (!owner || !row)
 		return false;
 	if (row == ktr__rec.proc)
 		return ktr__tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
-	return ktr__rec.proc && rows[row].pid_ns == rows[ktr__rec.proc].pid_ns &&
-	       kill((pid_t)rows[row].pid, 0) != 0 && errno == ESRCH;
+	ours = ktr__session_at(&ktr__own, KTR_REGION_proc, ktr__rec.proc);
+	theirs = ktr__session_at(&ktr__own, KTR_REGION_proc, row);
+	return ktr__rec.proc && ours && theirs && theirs->pid_ns == ours->pid_ns &&
+	       kill((pid_t)theirs->pid, 0) != 0 && errno == ESRCH;
 }
 
 /*

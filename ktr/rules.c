@@ -26,6 +26,8 @@
 #include <string.h>
 
 #define RULES_PATTERN 128 /* bytes, with the NUL */
+#define RULES_TRIES   64 /* others change the rules while a site registers */
+#define RULES_NEAREST 8192 /* sites that a misspelt pattern is compared with */
 
 struct rules_rule {
 	char sign;
@@ -98,9 +100,7 @@ static bool rules_match(const struct ktr__session *session, const struct ktr_sit
 
 static const struct ktr_site_row *rules_row(const struct ktr__session *session, uint32_t index)
 {
-	const struct ktr_site_row *row = ktr__region(session, site, struct ktr_site_row) + index;
-
-	return __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY ? row : NULL;
+	return ktr__session_ready(session, KTR_REGION_site, index);
 }
 
 static bool rules_match_any(const struct ktr__session *session, const char *pattern)
@@ -124,7 +124,7 @@ static int rules_name(void *context, unsigned idx, char *name, size_t size, uint
 	const char *base;
 
 	*value = idx;
-	if (idx / 3 + 1 >= ktr__session_n_sites(session))
+	if (idx / 3 + 1 >= ktr__session_n_sites(session) || idx / 3 >= RULES_NEAREST)
 		return -ENOENT;
 	row = rules_row(session, idx / 3 + 1);
 	if (!row)
@@ -177,8 +177,10 @@ static uint64_t rules_apply(struct ktr__session *session, const char *text, uint
 {
 	const struct ktr_site_row *row = rules_row(session, index);
 	uint8_t byte = row ? rules_byte(session, text, row) : 0;
-	uint8_t *to = ktr__region(session, site_ctl, uint8_t) + index;
+	uint8_t *to = ktr__session_at(session, KTR_REGION_site_ctl, index);
 
+	if (!to)
+		return 0;
 	if (byte & KTR_SITE_COUNT && ktr__counts_open(session, index + 1))
 		byte = 0;
 	if (byte == KTR_SITE_ON && ktr__rings_open(session, 0, NULL))
@@ -195,6 +197,7 @@ void ktr__rules_site(struct ktr__session *session, uint32_t index)
 	char text[KTR_SITES_MAX];
 	uint64_t classes;
 	uint32_t change;
+	int tries = 0;
 
 	do {
 		change = __atomic_load_n(&control->sites_change, __ATOMIC_SEQ_CST);
@@ -205,10 +208,13 @@ void ktr__rules_site(struct ktr__session *session, uint32_t index)
 		if (__atomic_fetch_or(&control->site_masks, classes, __ATOMIC_RELAXED) !=
 		    (control->site_masks | classes))
 			ktr__mask_publish(session);
-	} while (__atomic_load_n(&control->sites_change, __ATOMIC_SEQ_CST) != change);
+	} while (__atomic_load_n(&control->sites_change, __ATOMIC_SEQ_CST) != change && ++tries < RULES_TRIES);
 }
 
-/* Copies those rules of a list that are not of this pattern. Returns whether there was one that is. */
+/*
+ * Copies those rules of a list that are not of this pattern. Returns whether there was one that is. The list is the
+ * session's: with a sign before each rule it may be longer than there is room for.
+ */
 static bool rules_without(const char *list, const char *pattern, char to[KTR_SITES_MAX])
 {
 	struct rules_rule rule;
@@ -219,7 +225,7 @@ static bool rules_without(const char *list, const char *pattern, char to[KTR_SIT
 	while (rules_next(&list, &rule) > 0) {
 		if (strcmp(rule.pattern, pattern) == 0)
 			found = true;
-		else
+		else if (n + strlen(rule.pattern) + 3 <= KTR_SITES_MAX)
 			n += (size_t)snprintf(to + n, KTR_SITES_MAX - n, "%s%c%s", n ? "," : "",
 					      rule.sign, rule.pattern);
 	}

@@ -24,6 +24,8 @@
 /* Threads that may begin to trace in the sandbox; those beyond are recorded without a name or number. */
 #define SANDBOX_THREADS 4096
 
+#define COUNT_PAGE_SITES 512 /* [sites] whose counts are in one page */
+
 /* Two moments of the session's clock: when it began, and when the process was readied. */
 static struct ktr_anchor sandbox_begin, sandbox_now;
 
@@ -88,7 +90,10 @@ static int sandbox_process(void)
 	if (code)
 		return code;
 	n_threads = sandbox_threads();
-	if (!n_threads || !ktr__counts())
+	for (uint32_t i = 0; i < ktr__session_n_sites(&ktr__own); i += COUNT_PAGE_SITES)
+		if (!ktr__counts(i))
+			return -ENOSPC;
+	if (!n_threads)
 		return -ENOSPC;
 	sandbox_begin = *ktr__region(&ktr__own, anchor, struct ktr_anchor);
 	ktr__clock_anchor(ktr__rec.clock, &sandbox_now);

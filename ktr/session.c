@@ -358,6 +358,23 @@ static int session_directory(const char *dir, struct ktr_error *err)
 	return 0;
 }
 
+/*
+ * ktr__header_check() has seen that regions lie within the file and apart. Whoever maps a session to write goes
+ * further by far: it takes them by C's arrays, one behind the other, a ring's areas and counts by the number of rings.
+ * So the layout must be the one that we would make, as far as the session's version has it.
+ */
+static int session_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
+{
+	struct ktr_header ours = { .n_rings = header->n_rings };
+	unsigned n = header->n_regions < KTR_REGIONS ? header->n_regions : KTR_REGIONS;
+
+	session_layout(&ours, header->ring_log2_max);
+	if (ours.keep_log2_max == header->keep_log2_max && header->ring_log2_max <= SESSION_LOG2_MAX &&
+	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0)
+		return 0;
+	return ktr_error_at(err, path, 0, 0, EPROTO, "a session of another layout than this version of ktr writes into");
+}
+
 int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
 {
 	struct ktr__session_map check;
@@ -370,10 +387,12 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 		return code;
 	session->header = check.header;
 	snprintf(session->path, sizeof(session->path), "%s", path);
-	session->fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path));
-	if (session->fd < 0)
+	code = session_check(&check.header, path, err);
+	if (!code)
+		session->fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path));
+	if (!code && session->fd < 0)
 		code = ktr_error_set(err, errno, "%s: %m", path);
-	else
+	if (!code)
 		code = session_map(session, err);
 	if (!code && !session_is(session, fstat(check.fd, &st), &st))
 		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
@@ -438,9 +457,12 @@ bool ktr__session_alone(const struct ktr__session *session)
 /* Copies row i of the processes; false behind the last one. */
 static bool session_proc(const struct ktr__session *session, uint32_t i, struct ktr_proc_row *row)
 {
-	if (i >= session->control->n_procs || i >= session->header.region[KTR_REGION_proc].n_rows)
+	const struct ktr_proc_row *from;
+
+	if (i >= __atomic_load_n(&session->control->n_procs, __ATOMIC_RELAXED) ||
+	    !(from = ktr__session_at(session, KTR_REGION_proc, i)))
 		return false;
-	*row = ktr__region(session, proc, struct ktr_proc_row)[i];
+	memcpy(row, from, sizeof(*row));
 	return true;
 }
 

@@ -150,15 +150,20 @@ uint64_t ktr__session_classes(const struct ktr__session *session);
 /* Only CPUs of bits[] (KTR_CPU_MAX of them) record from now on. 0 or -errno: -EBUSY. */
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
 
-/* The string at an offset of the string table, which others write to: *n bytes of it lie in the table. */
-static inline const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n)
-{
-	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
-	const char *from = session->map + region->offset + (offset < region->bytes ? offset : 0);
+/*
+ * Row `index` of a table, present; NULL: the table has none, or there is no memory for it. For numbers that lie in
+ * the session, where anybody may have written them: nobody may ever have touched what they lead to. row() is for
+ * what has a state, and gives those that are KTR_ROW_READY or KTR_ROW_GONE. Async-signal-safe.
+ */
+void *ktr__session_at(const struct ktr__session *session, enum ktr_region_id region, uint64_t index);
+void *ktr__session_ready(const struct ktr__session *session, enum ktr_region_id region, uint64_t index);
 
-	*n = offset < region->bytes ? strnlen(from, region->bytes - offset) : 0;
-	return from;
-}
+/*
+ * The string at an offset of the string table, which others write to: *n bytes of it, KTR__STRING_BYTES at most, lie
+ * in the table. Behind those may be anything.
+ */
+#define KTR__STRING_BYTES 4096u /* [bytes] a string of the session has no more, its NUL included */
+const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n);
 
 /* sandbox.c: a process that is in a sandbox, which is why rings keep their size. 0: none. */
 uint32_t ktr__session_sandboxed(const struct ktr__session *session);
@@ -183,21 +188,7 @@ static inline bool ktr__cpu_wanted(const struct ktr_control *control, uint32_t c
 		       cpu % 64 & 1;
 }
 
-/* A string of the session. Its end is not: it lies within the mapping, others may write there. */
-static inline const char *ktr__session_string(const struct ktr__session *session, uint32_t at)
-{
-	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
-
-	return at < region->bytes ? session->map + region->offset + at : "";
-}
-
 /* Rows of the site table handed out so far, the one of "none" included. */
-static inline uint32_t ktr__session_n_sites(const struct ktr__session *session)
-{
-	uint32_t n = __atomic_load_n(&session->control->n_sites, __ATOMIC_ACQUIRE);
-	uint32_t room = session->header.region[KTR_REGION_site].n_rows;
-
-	return n < room ? n : room;
-}
+uint32_t ktr__session_n_sites(const struct ktr__session *session);
 
 #endif

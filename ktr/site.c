@@ -25,6 +25,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#define SITE_PROBES 1024 /* slots of the hash that are looked at for one site */
+
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ktr_module *site_modules; /* under site_lock */
 bool ktr__site_refused;
@@ -63,10 +65,12 @@ __attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *
 	pthread_mutex_unlock(&site_lock);
 }
 
-static bool site_same(const struct ktr_site_row *row, uint64_t key, uint64_t offset)
+static bool site_same(uint32_t index, uint64_t key, uint64_t offset)
 {
-	return __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY && row->key == key &&
-	       row->offset == offset;
+	const struct ktr_site_row *row = ktr__session_ready(&ktr__own, KTR_REGION_site, index);
+
+	/* Its byte is looked at with each event. */
+	return row && row->key == key && row->offset == offset && ktr__table_touch(KTR_REGION_site_ctl, index, 1);
 }
 
 static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
@@ -104,18 +108,15 @@ static uint32_t site_index(const struct ktr_site *site, const struct ktr__object
 			   uint32_t *path)
 {
 	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
-	struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
-	uint32_t *slots = ktr__region(&ktr__own, site_hash, uint32_t);
 	uint64_t offset = (uint64_t)(uintptr_t)site - object->base;
 	uint64_t at = key + offset / sizeof(*site);
 	uint32_t made = 0;
 
-	for (uint32_t probe = 0; probe < 1024; probe++, at++) {
-		uint32_t *slot = &slots[at % region->n_rows];
+	for (uint32_t probe = 0; probe < SITE_PROBES; probe++, at++) {
+		uint32_t *slot = ktr__session_at(&ktr__own, KTR_REGION_site_hash, at % region->n_rows);
 		uint32_t index;
 
-		if (!ktr__table_touch(KTR_REGION_site_hash, at % region->n_rows * sizeof(*slot),
-				      sizeof(*slot)))
+		if (!slot)
 			return 0;
 		index = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 		if (!index) {
@@ -128,8 +129,7 @@ static uint32_t site_index(const struct ktr_site *site, const struct ktr__object
 								 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 				return made;
 		}
-		if (index < ktr__own.header.region[KTR_REGION_site].n_rows &&
-		    site_same(&rows[index], key, offset))
+		if (site_same(index, key, offset))
 			return index;
 	}
 	return made;
@@ -288,7 +288,6 @@ bool ktr__sites_copy(const struct ktr__session *from)
 {
 	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
 	const struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
-	uint32_t *slots = ktr__region(&ktr__own, site_hash, uint32_t);
 	struct ktr_control *control = ktr__own.control;
 
 	control->n_classes = from->control->n_classes;
@@ -301,12 +300,16 @@ bool ktr__sites_copy(const struct ktr__session *from)
 		return false;
 	for (uint32_t i = 1; i < control->n_sites && i < ktr__own.header.region[KTR_REGION_site].n_rows; i++) {
 		uint64_t at = rows[i].key + rows[i].offset / sizeof(struct ktr_site);
+		uint32_t *slot, probe = 0;
 
-		while (slots[at % region->n_rows])
-			at++;
-		if (!ktr__table_touch(KTR_REGION_site_hash, at % region->n_rows * sizeof(*slots), sizeof(*slots)))
-			return false;
-		slots[at % region->n_rows] = i;
+		/* One that finds no slot is registered anew by whoever comes upon it. */
+		do {
+			slot = ktr__session_at(&ktr__own, KTR_REGION_site_hash, at++ % region->n_rows);
+			if (!slot)
+				return false;
+		} while (*slot && ++probe < SITE_PROBES);
+		if (probe < SITE_PROBES)
+			*slot = i;
 	}
 	return true;
 }

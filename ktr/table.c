@@ -54,8 +54,12 @@ bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id r
 			uint64_t n_bytes)
 {
 	uint64_t first = offset / TABLE_CHUNK, last = (offset + n_bytes - 1) / TABLE_CHUNK;
+	uint64_t room = session->header.region[region].bytes;
 	char *base = session->map + session->header.region[region].offset;
 
+	/* Some come here with a number that lies in the session. */
+	if (!n_bytes || n_bytes > room || offset > room - n_bytes)
+		return !n_bytes;
 	for (uint64_t chunk = first; chunk <= last; chunk++) {
 		int code;
 
@@ -80,16 +84,52 @@ bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id r
 
 uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, enum ktr_region_id id)
 {
-	const struct ktr_region *region = &session->header.region[id];
 	uint32_t row = __atomic_fetch_add(cursor, 1, __ATOMIC_RELAXED);
 
-	if (row < region->n_rows)
-		return ktr__session_touch(session, id, (uint64_t)row * region->row_bytes, region->row_bytes) ?
-			       row : 0;
+	if (ktr__session_at(session, id, row))
+		return row;
 	/* Keep the count of overruns from wrapping round to valid rows: it stops near the top. */
 	if (row > UINT32_MAX / 2)
 		__atomic_store_n(cursor, UINT32_MAX / 2, __ATOMIC_RELAXED);
 	return 0;
+}
+
+void *ktr__session_at(const struct ktr__session *session, enum ktr_region_id id, uint64_t index)
+{
+	const struct ktr_region *region = &session->header.region[id];
+	uint64_t at = index * region->row_bytes;
+
+	if (index >= region->n_rows || !ktr__session_touch(session, id, at, region->row_bytes))
+		return NULL;
+	return session->map + region->offset + at;
+}
+
+void *ktr__session_ready(const struct ktr__session *session, enum ktr_region_id id, uint64_t index)
+{
+	uint32_t *row = ktr__session_at(session, id, index); /* the state is the first word of each */
+
+	return row && __atomic_load_n(row, __ATOMIC_SEQ_CST) >= KTR_ROW_READY ? row : NULL;
+}
+
+uint32_t ktr__session_n_sites(const struct ktr__session *session)
+{
+	uint32_t n = __atomic_load_n(&session->control->n_sites, __ATOMIC_ACQUIRE);
+	uint32_t room = session->header.region[KTR_REGION_site].n_rows;
+
+	return n < room ? n : room;
+}
+
+const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n)
+{
+	const char *from = ktr__region(session, string, char) + offset;
+	uint64_t room = session->header.region[KTR_REGION_string].bytes - offset;
+
+	if (room > KTR__STRING_BYTES)
+		room = KTR__STRING_BYTES;
+	if (!ktr__session_touch(session, KTR_REGION_string, offset, room))
+		from = "";
+	*n = strnlen(from, room);
+	return from;
 }
 
 uint32_t ktr__session_put(const struct ktr__session *session, const char *text, size_t n_bytes)
@@ -99,14 +139,13 @@ uint32_t ktr__session_put(const struct ktr__session *session, const char *text, 
 
 	if (!n_bytes)
 		return 0;
-	if (n_bytes > 4095)
-		n_bytes = 4095;
+	if (n_bytes > KTR__STRING_BYTES - 1)
+		n_bytes = KTR__STRING_BYTES - 1;
 	at = __atomic_load_n(&session->control->string_bytes, __ATOMIC_RELAXED);
-	if (at + n_bytes + 1 > region->bytes)
+	if (at >= region->bytes)
 		return 0;
 	at = __atomic_fetch_add(&session->control->string_bytes, n_bytes + 1, __ATOMIC_RELAXED);
-	if (at + n_bytes + 1 > region->bytes ||
-	    !ktr__session_touch(session, KTR_REGION_string, at, n_bytes + 1))
+	if (!at || !ktr__session_touch(session, KTR_REGION_string, at, n_bytes + 1))
 		return 0;
 	memcpy(session->map + region->offset + at, text, n_bytes);
 	session->map[region->offset + at + n_bytes] = 0;

@@ -60,18 +60,23 @@ static uint32_t thread_tid(void)
 	return ktr__own.sealed ? ktr__thread_unasked() : (uint32_t)gettid();
 }
 
-/* A thread in a sandbox has, as it seems, the name of its process: names are passed on. */
-static void thread_name(struct ktr_thread_row *row)
-{
-	if (ktr__own.sealed)
-		memcpy(row->name, thread_proc_name, sizeof(row->name));
-	else if (!ktr__own.sealed)
-		prctl(PR_GET_NAME, row->name);
-}
-
 static struct ktr_thread_row *thread_row(uint32_t row)
 {
 	return ktr__region(&ktr__own, thread, struct ktr_thread_row) + row;
+}
+
+/*
+ * The thread's name, where nobody else writes to; given: not by the kernel. A thread in a sandbox has, as it seems,
+ * that of its process: names are passed on.
+ */
+static void thread_name(uint32_t given, struct ktr_thread_row *row, char name[16])
+{
+	if (!given && !ktr__own.sealed)
+		prctl(PR_GET_NAME, row->name);
+	else if (!row->name[0])
+		memcpy(row->name, thread_proc_name, sizeof(row->name));
+	memcpy(name, row->name, 15);
+	name[15] = '\0';
 }
 
 /* The row that writer/feed_thread.c has made for this thread, taken over; 0 where there is none. */
@@ -83,10 +88,10 @@ static uint32_t thread_fed(uint32_t tid)
 	    n > ktr__own.header.region[KTR_REGION_thread].n_rows)
 		return 0;
 	while (n-- > 1) {
-		struct ktr_thread_row *row = thread_row(n);
+		struct ktr_thread_row *row = ktr__session_at(&ktr__own, KTR_REGION_thread, n);
 		uint32_t fed = KTR_THREAD_FED;
 
-		if (row->tid == tid && row->pid == ktr__rec.pid &&
+		if (row && row->tid == tid && row->pid == ktr__rec.pid &&
 		    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
 		    __atomic_compare_exchange_n(&row->fed, &fed, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return n;
@@ -98,6 +103,7 @@ void ktr__thread_register(struct ktr__self *self)
 {
 	uint32_t tid = thread_tid(), index = tid ? thread_fed(tid) : 0, none = 0, fed;
 	struct ktr_thread_row *row;
+	char name[16];
 
 	if (!index && tid)
 		index = ktr__table_row(&ktr__own.control->n_threads, KTR_REGION_thread);
@@ -113,7 +119,7 @@ void ktr__thread_register(struct ktr__self *self)
 		row->start_ns = thread_now_ns();
 		row->start_ticks = ktr__clock_now(ktr__rec.clock);
 	}
-	thread_name(row);
+	thread_name(0, row, name);
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
 	/* Made at the same time by both: the other one looks behind publishing its row, too. One takes it. */
 	fed = thread_fed(tid);
@@ -130,18 +136,18 @@ void ktr__thread_register(struct ktr__self *self)
 	if (thread_key_usable)
 		pthread_setspecific(thread_key, self);
 	/* One level deep: this event finds the thread registered. */
-	CTR2(KTR_PROC, "thread %d started: %s", row->tid, row->name);
+	CTR2(KTR_PROC, "thread %d started: %s", tid, name);
 }
 
 static void thread_end_row(struct ktr__self *self)
 {
 	struct ktr_thread_row *row = thread_row(self->row);
+	char name[16];
 
 	if (row->exit_ns)
 		return;
-	if (!self->named && !ktr__own.sealed)
-		prctl(PR_GET_NAME, row->name);
-	CTR2(KTR_PROC, "thread %d exits: %s", row->tid, row->name);
+	thread_name(self->named, row, name);
+	CTR2(KTR_PROC, "thread %d exits: %s", row->tid, name);
 	row->exit_ns = thread_now_ns();
 	__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
 }
@@ -280,16 +286,16 @@ void ktr__proc_fork_child(const struct ktr__session *from)
 		n = from->header.region[KTR_REGION_module].n_rows;
 	proc_fill();
 	for (uint32_t i = 1; i < n && ktr__rec.proc && parent; i++) {
+		const struct ktr_module_row *row = rows + i;
 		uint32_t copy;
 
-		if (__atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY ||
-		    rows[i].proc != parent)
+		if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != KTR_ROW_READY || row->proc != parent)
 			continue;
 		copy = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
 		if (!copy)
 			return;
-		memcpy((char *)&ours[copy] + sizeof(rows->state), (const char *)&rows[i] + sizeof(rows->state),
-		       sizeof(*rows) - sizeof(rows->state));
+		memcpy((char *)&ours[copy] + sizeof(row->state), (const char *)row + sizeof(row->state),
+		       sizeof(*row) - sizeof(row->state));
 		ours[copy].proc = ktr__rec.proc;
 		__atomic_store_n(&ours[copy].state, KTR_ROW_READY, __ATOMIC_RELEASE);
 	}

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIGGER_TEXT_MAX 4096 /* [bytes] strings of the session have at most so many */
+#define TRIGGER_TEXT_MAX KTR__STRING_BYTES
 
 /* An event that is looked at, or a site alone: arg is NULL then, and what differs by event unknown. */
 struct trigger_at {
@@ -30,17 +30,18 @@ struct trigger_at {
 /* The argument of this name, by the text the macros leave: "a, f(b, c)". */
 static unsigned trigger_named(const struct ktr_site *site, const char *name, size_t length)
 {
-	const char *p = site->names, *begin;
+	/* Of a row of the session: others write there, also where the end was when it was looked for. */
+	const char *p = site->names, *begin, *end = p + strnlen(p, TRIGGER_TEXT_MAX);
 	int depth = 0;
 
-	for (unsigned i = 0; i < site->n_args; i++) {
-		while (*p == ' ' || *p == '\t')
+	for (unsigned i = 0; i < site->n_args && p < end; i++) {
+		while (p < end && (*p == ' ' || *p == '\t'))
 			p++;
-		for (begin = p; *p && (depth > 0 || *p != ','); p++)
+		for (begin = p; p < end && (depth > 0 || *p != ','); p++)
 			depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
 		if ((size_t)(p - begin) == length && memcmp(begin, name, length) == 0)
 			return i;
-		p += *p == ',';
+		p += p < end;
 	}
 	return KTR_ARGS_MAX;
 }
@@ -133,7 +134,7 @@ static bool trigger_holds(const struct ktr__session *session, const struct ktr_s
 bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg)
 {
 	return !__atomic_load_n(&ktr__rec.control->frozen, __ATOMIC_RELAXED) &&
-	       trigger_holds(&ktr__own, site, arg) && ktr__freeze_begin();
+	       trigger_holds(&ktr__own, site, arg) && ktr__freeze_begin(site);
 }
 
 static void trigger_mark(const struct ktr__session *session, const struct ktr_site *site)
@@ -153,22 +154,32 @@ void ktr__trigger_site(const struct ktr_site *site)
 		trigger_mark(&ktr__own, site);
 }
 
+/* A string of the session, whose end is looked for again where it is read. */
+static const char *trigger_string(const struct ktr__session *session, uint32_t offset)
+{
+	size_t n;
+
+	return ktr__session_bytes(session, offset, &n);
+}
+
 /* Rows that are not ready yet are looked at by who registers them. */
 static void trigger_mark_all(const struct ktr__session *session)
 {
-	const struct ktr_site_row *row = ktr__region(session, site, struct ktr_site_row);
 	uint32_t n = ktr__session_n_sites(session);
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct ktr_site site = { .id = i, .mask = row[i].mask, .line = row[i].line };
+		const struct ktr_site_row *row = ktr__session_ready(session, KTR_REGION_site, i);
+		struct ktr_site site = { .id = i };
 
-		if (__atomic_load_n(&row[i].state, __ATOMIC_SEQ_CST) < KTR_ROW_READY)
+		if (!row || !ktr__session_touch(session, KTR_REGION_site_ctl, i, 1))
 			continue;
-		site.file = ktr__session_string(session, row[i].file);
-		site.func = ktr__session_string(session, row[i].func);
-		site.format = ktr__session_string(session, row[i].format);
-		site.names = ktr__session_string(session, row[i].names);
-		site.n_args = row[i].n_args;
+		site.mask = row->mask;
+		site.line = row->line;
+		site.file = trigger_string(session, row->file);
+		site.func = trigger_string(session, row->func);
+		site.format = trigger_string(session, row->format);
+		site.names = trigger_string(session, row->names);
+		site.n_args = row->n_args < KTR_ARGS_MAX ? row->n_args : KTR_ARGS_MAX;
 		trigger_mark(session, &site);
 	}
 }

@@ -31,6 +31,7 @@
 #define FIRE_FIRST    64    /* which fire of a thread is timed first; then one after twice as many each time, */
 #define FIRE_SAMPLE   65536 /* and in the end one of so many */
 #define FIRE_ROUNDS   64
+#define FIRE_PAGE     65536u /* [bytes] a multiple of all sizes of pages */
 #define FIRE_CALIBRATE 32
 
 struct fire_thread {
@@ -214,9 +215,17 @@ static inline __attribute__((always_inline)) void fire_record(struct ktr_site *s
 /* The number of the site of fires by handle, which may have been made elsewhere since. */
 static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 {
+	const struct ktr__session *own = ktr__own_session();
 	uint32_t id = ktr__probe_row_site(probe->row);
+	char *byte = own->map + own->header.region[KTR_REGION_site_ctl].offset + (id & ~(FIRE_PAGE - 1));
+	int saved = errno, code;
 
-	if (!id || id >= ktr__own_session()->header.region[KTR_REGION_site].n_rows)
+	if (!id || id >= own->header.region[KTR_REGION_site].n_rows)
+		return false;
+	/* Any number may lie there: the byte that the recorder looks at is made present. */
+	code = ktr__populate(byte, FIRE_PAGE);
+	errno = saved;
+	if (code && code != -ENOSYS)
 		return false;
 	__atomic_store_n(&probe->site.mask, ktr_class_probe.mask, __ATOMIC_RELAXED);
 	__atomic_store_n(&probe->site.id, id, __ATOMIC_RELAXED);

@@ -12,12 +12,17 @@
 #include "ktr/own.h"
 #include "ktr/own_site.h"
 #include "ktr/ring_read.h"
+#include "ktr/session_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define READ_BATCH 256u /* [slots] */
+#define READ_BATCH   256u  /* [slots] */
+#define READ_BATCHES 65536 /* without one event of a probe: a head may run on for ever */
 
 struct read_ring {
 	struct ktr__ring_cursor cursor;
@@ -29,6 +34,7 @@ static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct read_ring **read_ring; /* by row of the ring table; made when the ring has memory */
 static uint32_t read_n_rings;
 static uint64_t read_overruns;
+static int read_fd = -1; /* the session, read only */
 
 /* Probes by call site: 0 unknown, 1 none, else index + 1. Sites do not change their probe. */
 static uint32_t *read_probe;
@@ -42,12 +48,31 @@ static uint32_t read_probe_of(const struct ktr__session *own, uint32_t site)
 	return read_probe[site] - 1;
 }
 
+/*
+ * Rings are read through the file: of other CPUs' this process may have nothing mapped, and where a ring lies
+ * is what the session says. A host that closes all descriptors closes ours, and has others of the same number.
+ */
+static bool read_open(const struct ktr__session *own)
+{
+	struct stat st;
+
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			read_fd = open(own->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (read_fd >= 0 && fstat(read_fd, &st) == 0 && st.st_ino == own->ino && st.st_dev == own->dev)
+			return true;
+	}
+	/* Its name has gone. */
+	read_fd = own->fd;
+	return read_fd >= 0 && fstat(read_fd, &st) == 0 && st.st_ino == own->ino && st.st_dev == own->dev;
+}
+
 static bool read_start(const struct ktr__session *own)
 {
+	if (!own->map || !read_open(own))
+		return false;
 	if (read_ring)
 		return true;
-	if (!own->map)
-		return false;
 	read_n_rings = 2 * own->header.n_rings;
 	read_ring = calloc(read_n_rings, sizeof(struct read_ring *));
 	read_probe = calloc(own->header.region[KTR_REGION_site].n_rows, sizeof(*read_probe));
@@ -57,7 +82,7 @@ static bool read_start(const struct ktr__session *own)
 /* The next event of a probe in the ring; NULL when there is none now. */
 static const struct ktr_entry *read_next(const struct ktr__session *own, uint32_t row)
 {
-	const struct ktr__ring_source source = { &own->header, own->map, -1, 0 };
+	const struct ktr__ring_source source = { &own->header, NULL, read_fd, 0 };
 	struct read_ring *ring = read_ring[row];
 	uint64_t geom;
 
@@ -67,7 +92,7 @@ static const struct ktr_entry *read_next(const struct ktr__session *own, uint32_
 		ring->cursor = (struct ktr__ring_cursor)KTR__RING_FROM_START(row);
 		read_ring[row] = ring;
 	}
-	for (;;) {
+	for (int i = 0; i < READ_BATCHES; i++) {
 		struct ktr__ring_batch batch;
 
 		for (; ring->at < ring->n; ring->at++) {
@@ -82,38 +107,42 @@ static const struct ktr_entry *read_next(const struct ktr__session *own, uint32_
 		ring->n = batch.n;
 		read_overruns += batch.lost;
 	}
+	return NULL;
 }
 
 /* Ticks of the session's clock as nanoseconds of CLOCK_MONOTONIC, by its first moment and now. */
 static uint64_t read_ns(const struct ktr__session *own, uint64_t ticks)
 {
-	const struct ktr_anchor *first = ktr__region(own, anchor, struct ktr_anchor);
-	static struct ktr_anchor now;
+	static struct ktr_anchor now, first; /* first: as it was when it was first looked at */
 	__extension__ __int128 ns;
 
 	if (own->header.clock == KTR_CLOCK_MONOTONIC)
 		return ticks;
 	if (!now.ticks || ticks > now.ticks)
 		ktr__clock_anchor(own->header.clock, &now);
-	if (now.ticks <= first->ticks)
-		return first->mono_ns;
-	ns = (__int128)(int64_t)(ticks - first->ticks) * (int64_t)(now.mono_ns - first->mono_ns);
-	return first->mono_ns + (uint64_t)(int64_t)(ns / (int64_t)(now.ticks - first->ticks));
+	if (!first.state)
+		memcpy(&first, ktr__region(own, anchor, struct ktr_anchor), sizeof(first));
+	if (now.ticks <= first.ticks)
+		return first.mono_ns;
+	ns = (__int128)(int64_t)(ticks - first.ticks) * (int64_t)(now.mono_ns - first.mono_ns);
+	return first.mono_ns + (uint64_t)(ns / (__int128)(now.ticks - first.ticks));
 }
 
 static void read_event(const struct ktr__session *own, uint32_t row, const struct ktr_entry *entry,
 		       struct ktr_probe_event *event)
 {
-	const struct ktr_thread_row *threads = ktr__region(own, thread, struct ktr_thread_row);
+	const struct ktr_region *threads = &own->header.region[KTR_REGION_thread];
 	uint32_t thread = entry->thread & KTR_THREAD_INDEX;
+	struct ktr_thread_row of;
 	bool by_thread = own->header.path == KTR_PATH_THREAD;
 
 	memset(event, 0, sizeof(*event));
 	event->probe = ktr__probe_id(read_probe_of(own, entry->site));
 	event->cpu = by_thread ? entry->thread >> KTR_THREAD_BITS : row % own->header.n_rings;
-	if (thread < own->header.region[KTR_REGION_thread].n_rows) {
-		event->tid = threads[thread].tid;
-		event->pid = threads[thread].pid;
+	if (thread < threads->n_rows &&
+	    !ktr__read_at(read_fd, threads->offset + (uint64_t)thread * threads->row_bytes, &of, sizeof(of))) {
+		event->tid = of.tid;
+		event->pid = of.pid;
 	}
 	event->time_ns = read_ns(own, entry->timestamp & KTR_TIME_TICKS);
 	memcpy(event->arg, entry->arg, sizeof(event->arg));
@@ -125,7 +154,7 @@ size_t ktr_probe_read(struct ktr_probe_event *events, size_t n)
 	size_t got = 0;
 
 	pthread_mutex_lock(&read_lock);
-	while (read_start(own) && got < n) {
+	for (bool ready = read_start(own); ready && got < n;) {
 		const struct ktr_entry *oldest = NULL;
 		uint32_t from = 0;
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define SHARED_CHUNK 16384u /* [bytes] made present at a time */
+#define SHARED_TRIES 1000 /* others link rows into the bucket that ours is for; each looks through a chain */
 
 static struct shared {
 	struct ktr_header header;
@@ -163,6 +164,7 @@ static uint32_t shared_find(uint32_t at, uint32_t hash, uint32_t type, const cha
 {
 	uint32_t n_rows = shared_n_rows();
 
+	/* A chain that somebody has made a circle of ends here too. */
 	for (uint32_t n = 0; at && at < n_rows && n < n_rows; n++) {
 		const struct ktr_probe_row *row = ktr__probe_row_at(at);
 
@@ -203,7 +205,9 @@ uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function)
 	if (!shared_present(bucket, sizeof(*bucket)))
 		return 0;
 	first = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
-	while (!(found = shared_find(first, hash, type, name))) {
+	for (int i = 0; !(found = shared_find(first, hash, type, name)); i++) {
+		if (i == SHARED_TRIES)
+			return 0;
 		if (!made && !(made = shared_make(hash, type, name, function)))
 			return 0;
 		__atomic_store_n(&ktr__probe_row_at(made)->next, first, __ATOMIC_RELAXED);
