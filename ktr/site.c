@@ -302,6 +302,8 @@ bool ktr__sites_copy(const struct ktr__session *from)
 		uint64_t at = rows[i].key + rows[i].offset / sizeof(struct ktr_site);
 		uint32_t *slot, probe = 0;
 
+		if (rows[i].state < KTR_ROW_READY)
+			continue;
 		/* One that finds no slot is registered anew by whoever comes upon it. */
 		do {
 			slot = ktr__session_at(&ktr__own, KTR_REGION_site_hash, at++ % region->n_rows);

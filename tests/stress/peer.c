@@ -50,6 +50,7 @@ static uint64_t state; /* of the generator */
 static pid_t host;
 static unsigned round_number;
 static unsigned long n_writes, n_bursts, n_tools, n_bus;
+static double longest_still, longest_end; /* [s] that a host's count stood still, that it took to end */
 
 /* The session: as a peer has mapped it, and as it was. */
 static char *map;
@@ -522,7 +523,7 @@ static sigjmp_buf cut_short;
 
 static void end_host(void)
 {
-	double until = now() + (opt.wedge > PEER_END_SECONDS ? (double)opt.wedge : PEER_END_SECONDS);
+	double began = now(), until = began + (opt.wedge > PEER_END_SECONDS ? (double)opt.wedge : PEER_END_SECONDS);
 
 	__atomic_store_n(&page->stop, 1, __ATOMIC_RELAXED);
 	while (host && !host_ended(1)) {
@@ -531,6 +532,8 @@ static void end_host(void)
 		tool_end(0);
 		usleep(1000);
 	}
+	if (now() - began > longest_end)
+		longest_end = now() - began;
 	tool_end(1);
 	if (page->bad)
 		failed("line %llu of the host", (unsigned long long)page->bad);
@@ -562,6 +565,8 @@ static void play(void)
 		tool_end(0);
 		if (__atomic_load_n(&page->loops, __ATOMIC_RELAXED) != loops) {
 			loops = page->loops;
+			if (now() - alive > longest_still)
+				longest_still = now() - alive;
 			alive = now();
 		} else if (now() > alive + (double)opt.wedge) {
 			failed("the host's own count stands still at %llu", (unsigned long long)loops);
@@ -624,8 +629,8 @@ int main(int argc, char **argv)
 		play();
 		round_number++;
 	} while (now() < began + (double)opt.seconds);
-	printf("%s: %u hosts, %lu writes, %lu commands of ktr, %.0f s, SEED=%lu", opt.kind, round_number, n_writes, n_tools,
-	       now() - began, opt.seed);
+	printf("%s: %u hosts, %lu writes, %lu commands of ktr, %.0f s; stood still for %.1f s, ended in %.1f s; SEED=%lu",
+	       opt.kind, round_number, n_writes, n_tools, now() - began, longest_still, longest_end, opt.seed);
 	printf(n_bus ? ", %lu ended by SIGBUS\n" : "\n", n_bus);
 	return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A peer writes into every page of a session: four kinds of hosts, on each path (tests/stress/peer.c).
 #
-#	SECONDS=600 tests/stress/peer.sh			make check-peer
+#	SECONDS=150 tests/stress/peer.sh			make check-peer: ten minutes on each path
 #	O=build/asan tests/stress/peer.sh address,undefined	with instrumented hosts and libraries, made before
 #	tests/stress/peer.sh valgrind				on the path without restartable sequences
 #	tests/stress/peer.sh truncate				the file is cut, too: SIGBUS is an answer then
