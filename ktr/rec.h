@@ -29,9 +29,10 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * A ring's geometry as this process has validated it. ring.c keeps one per ring, area and size, so that base and mask
- * never change, whatever geom words others store in the session and how fast: a sequence that read a pointer may use
- * it for as long as it likes. geom alone is stored anew, with another generation of the same area and size.
+ * A ring's geometry as this process has validated it. ring.c keeps one per ring, area and size, so that base
+ * and mask never change, whatever geom words others store in the session and how fast: a sequence that read a
+ * pointer may use it for as long as it likes. geom alone is stored anew, with another generation of the same
+ * area and size.
  */
 struct ktr__view {
 	uint64_t geom;

@@ -278,10 +278,10 @@ static char ring_nowhere[KTR_SLOTS_MAX * KTR_ENTRY_BYTES];
 static const struct ktr__view ring_no_view = { .geom = 1, .base = ring_nowhere };
 
 /*
- * Per ring a view of each area in each size. Base and mask are the same whenever a view is filled, and only when all
- * of its memory is present: a sequence may hold a view for as long as it likes, and a geom word that leads to it may
- * come as often as somebody stores one. What changes is the generation in view.geom, and whichever of them a sequence
- * compares, base and mask are those that the word means.
+ * Per ring a view of each area in each size. Base and mask are the same whenever a view is filled, and only
+ * when all of its memory is present: a sequence may hold a view for as long as it likes, and a geom word that
+ * leads to it may come as often as somebody stores one. What changes is the generation in view.geom, and
+ * whichever of them a sequence compares, base and mask are those that the word means.
  */
 static struct ktr__view *ring_views;
 
@@ -314,8 +314,8 @@ void ktr__ring_forget(void)
 static void ring_view(uint32_t index, uint64_t geom)
 {
 	uint64_t bytes, second = KTR_GEOM_OFFSET(geom) != ring_area(&ktr__own.header, index, &bytes);
-	struct ktr__view *view = &ring_views[index * ring_n_views() + 2 * (KTR_GEOM_LOG2(geom) - KTR_RING_LOG2_MIN) +
-					     second];
+	uint64_t at = index * ring_n_views() + 2 * (KTR_GEOM_LOG2(geom) - KTR_RING_LOG2_MIN) + second;
+	struct ktr__view *view = &ring_views[at];
 
 	__atomic_store_n(&view->base, ktr__own.map + KTR_GEOM_OFFSET(geom), __ATOMIC_RELAXED);
 	__atomic_store_n(&view->mask, ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES,

@@ -360,8 +360,8 @@ static int session_directory(const char *dir, struct ktr_error *err)
 
 /*
  * ktr__header_check() has seen that regions lie within the file and apart. Whoever maps a session to write goes
- * further by far: it takes them by C's arrays, one behind the other, a ring's areas and counts by the number of rings.
- * So the layout must be the one that we would make, as far as the session's version has it.
+ * further by far: it takes them by C's arrays, one behind the other, a ring's areas and counts by the number of
+ * rings. So the layout must be the one that we would make, as far as the session's version has it.
  */
 static int session_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
 {

@@ -151,16 +151,16 @@ uint64_t ktr__session_classes(const struct ktr__session *session);
 int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
 
 /*
- * Row `index` of a table, present; NULL: the table has none, or there is no memory for it. For numbers that lie in
- * the session, where anybody may have written them: nobody may ever have touched what they lead to. row() is for
- * what has a state, and gives those that are KTR_ROW_READY or KTR_ROW_GONE. Async-signal-safe.
+ * Row `index` of a table, present; NULL: the table has none, or there is no memory for it. For numbers that lie
+ * in the session, where anybody may have written them: nobody may ever have touched what they lead to. row() is
+ * for what has a state, and gives those that are KTR_ROW_READY or KTR_ROW_GONE. Async-signal-safe.
  */
 void *ktr__session_at(const struct ktr__session *session, enum ktr_region_id region, uint64_t index);
 void *ktr__session_ready(const struct ktr__session *session, enum ktr_region_id region, uint64_t index);
 
 /*
- * The string at an offset of the string table, which others write to: *n bytes of it, KTR__STRING_BYTES at most, lie
- * in the table. Behind those may be anything.
+ * The string at an offset of the string table, which others write to: *n bytes of it, KTR__STRING_BYTES at
+ * most, lie in the table. Behind those may be anything.
  */
 #define KTR__STRING_BYTES 4096u /* [bytes] a string of the session has no more, its NUL included */
 const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n);

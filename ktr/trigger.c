@@ -228,11 +228,13 @@ int ktr__trigger_set(struct ktr__session *session, const char *text, struct ktr_
 
 uint64_t ktr__trigger_n_sites(const struct ktr__session *session)
 {
-	const uint8_t *byte = ktr__region(session, site_ctl, uint8_t);
 	uint32_t n = ktr__session_n_sites(session);
 	uint64_t marked = 0;
 
-	for (uint32_t i = 1; i < n; i++)
-		marked += (byte[i] & KTR_SITE_TRIGGER) != 0;
+	for (uint32_t i = 1; i < n; i++) {
+		const uint8_t *byte = ktr__session_at(session, KTR_REGION_site_ctl, i);
+
+		marked += byte && *byte & KTR_SITE_TRIGGER;
+	}
 	return marked;
 }

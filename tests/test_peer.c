@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words that a peer stores into the session, chosen so that they would lead a process that records or controls it
- * astray. tests/stress/peer.c chooses at random. Each test runs in a process of its own, which has so many seconds: one
- * that crashes or never ends is a failure of that test.
+ * Words that a peer stores into the session, chosen so that they would lead a process that records or controls
+ * it astray. tests/stress/peer.c chooses at random. Each test runs in a process of its own, which has so many
+ * seconds: one that crashes or never ends is a failure of that test.
  */
 #define KTR_NO_AUTOSTART
 
@@ -144,7 +144,8 @@ static void nothing_run(void)
 
 	wait(&status);
 	PEER_WANT(WIFSIGNALED(status));
-	PEER_WANT(!ktr__session_touch(&session, KTR_REGION_class_, session.header.region[KTR_REGION_class_].bytes, 1));
+	PEER_WANT(!ktr__session_touch(&session, KTR_REGION_class_,
+				      session.header.region[KTR_REGION_class_].bytes, 1));
 	PEER_WANT(!ktr__session_touch(&session, KTR_REGION_class_, ~0ull, 2));
 }
 
@@ -210,7 +211,10 @@ static void trigger_run(void)
 	peer_session();
 	row = (struct ktr_site_row *)(void *)peer_region(KTR_REGION_site) + 1;
 	PEER_WANT(ktr__trigger_make("arg(\"p->len\") == 1", NULL, NULL, made, sizeof(made), NULL) == 0);
-	/* From the rows' strings on to the end of what is accessible hardly a byte ends one: 30 MiB for each row. */
+	/*
+	 * From the rows' strings on to the end of what is accessible hardly a byte ends one: 30 MiB for each
+	 * row.
+	 */
 	from = peer_region(KTR_REGION_string);
 	to = peer_region(KTR_REGION_count);
 	memset(from, 'x', (size_t)(to - from));
@@ -306,7 +310,8 @@ static void view_run(void)
 		ring->geom = other + (uint64_t)i * KTR_GEOM_GENERATION;
 		CTR1(KTR_GEN, "in between %d", i);
 		now = ktr__rec.views[sched_getcpu()];
-		PEER_WANT(now->geom == ring->geom && now->mask == (KTR_ENTRY_BYTES << KTR_RING_LOG2_MIN) - KTR_ENTRY_BYTES);
+		PEER_WANT(now->geom == ring->geom);
+		PEER_WANT(now->mask == (KTR_ENTRY_BYTES << KTR_RING_LOG2_MIN) - KTR_ENTRY_BYTES);
 		PEER_WANT((uintptr_t)view->base == base && view->mask == mask);
 	}
 	ring->geom = geom;
@@ -325,7 +330,10 @@ static void views_are_never_rewritten(void)
 
 /* ---- headers ---- */
 
-/* Stores a header with something changed, and asks for the session: does it pass as a reader's, and as a writer's? */
+/*
+ * Stores a header with something changed, and asks for the session: does it pass as a reader's, and as a
+ * writer's?
+ */
 static int header_refused(const struct ktr_header *header)
 {
 	struct ktr__session_map map;
@@ -380,6 +388,13 @@ static void layouts_of_others(void)
 	peer_apart(header_run);
 }
 
-SUITE(peer, TEST(strings_begin_within), TEST(no_rows_are_none), TEST(rules_without_signs), TEST(rules_that_never_rest),
-      TEST(names_without_an_end), TEST(sizes_beyond_a_word), TEST(heads_that_go_back), TEST(views_are_never_rewritten),
+SUITE(peer,
+      TEST(strings_begin_within),
+      TEST(no_rows_are_none),
+      TEST(rules_without_signs),
+      TEST(rules_that_never_rest),
+      TEST(names_without_an_end),
+      TEST(sizes_beyond_a_word),
+      TEST(heads_that_go_back),
+      TEST(views_are_never_rewritten),
       TEST(layouts_of_others));

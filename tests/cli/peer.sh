@@ -2,5 +2,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A peer writes random and chosen words into every page of a session, and its host does not mind: four kinds of hosts
 # on both paths, a fixed number of writes. The long campaign is `make check-peer`; single words are tests/test_peer.c.
-export COUNT="${COUNT:-600}"
-timeout 300 sh "$(dirname "$0")/../stress/peer.sh"
+. "$(dirname "$0")/lib.inc"
+
+COUNT="${COUNT:-600}" timeout 300 sh tests/stress/peer.sh || failed=1
+
+# Numbers that lead to where nothing is, in a file system that is full.
+if unshare -rm true 2>/dev/null; then
+	$cc -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude tests/cli/peer_full.c -o "$dir/peer_full" \
+		"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
+	for path in rseq thread; do
+		for case in count rows threads strings; do
+			out=$(KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 timeout 60 unshare -rm sh -c \
+				"mount -t tmpfs -o size=16m none $KTR_DIR && exec $dir/peer_full $case" 2>&1)
+			is "$path, a full file system, $case" "$out" well
+		done
+	done
+else
+	skip "a full file system: no mount namespace of our own"
+fi
+exit $failed

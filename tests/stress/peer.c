@@ -5,11 +5,11 @@
  *	peer KIND HOST PLUGIN KTR		environment: COUNT, SEED, SECONDS, TRUNCATE, WEDGE, WRAP
  *
  * Rounds of COUNT bursts of writes each, until SECONDS are over (0: one round). Each round starts a host of its
- * own (peer_host.c), maps its session as any process of the same user can, and writes random words, chosen ones and
- * whole pages, while commands of ktr control the session from outside. Judged are: the host ends by none but its own
- * exit, when told to, and in time; its own count goes on; its memory and its trace stay small; no command crashes or
- * hangs. With TRUNCATE=1 the file is also cut and holed, for which a SIGBUS is the documented answer, of the host and of
- * commands that control.
+ * own (peer_host.c), maps its session as any process of the same user can, and writes random words, chosen ones
+ * and whole pages, while commands of ktr control the session from outside. Judged are: the host ends by none
+ * but its own exit, when told to, and in time; its own count goes on; its memory and its trace stay small; no
+ * command crashes or hangs. With TRUNCATE=1 the file is also cut and holed, for which a SIGBUS is the
+ * documented answer, of the host and of commands that control.
  *
  * From time to time what the session was is put back, so that there is something going on in it again.
  */
@@ -141,8 +141,10 @@ static uint64_t chosen(uint64_t old)
 /* A place in the session. Of most tables the beginning is in use. */
 static uint64_t place(void)
 {
-	static const unsigned often[] = { KTR_REGION_control, KTR_REGION_control, KTR_REGION_control, KTR_REGION_ring,
-					  KTR_REGION_ring, KTR_REGION_trigger, KTR_REGION_site_ctl, KTR_REGION_data };
+	static const unsigned often[] = {
+		KTR_REGION_control, KTR_REGION_control, KTR_REGION_control,  KTR_REGION_ring,
+		KTR_REGION_ring,    KTR_REGION_trigger, KTR_REGION_site_ctl, KTR_REGION_data,
+	};
 	const struct ktr_region *region = &header.region[below(KTR_REGIONS)];
 	uint64_t most;
 
@@ -192,8 +194,10 @@ static void write_geom(void)
 
 	if (keep_bytes < KTR_SESSION_ALIGN)
 		keep_bytes = KTR_SESSION_ALIGN;
-	area += i < header.n_rings ? (2 * i + below(2)) * main_bytes :
-				     2 * main_bytes * header.n_rings + (2 * (i - header.n_rings) + below(2)) * keep_bytes;
+	if (i < header.n_rings)
+		area += (2 * i + below(2)) * main_bytes;
+	else
+		area += 2 * main_bytes * header.n_rings + (2 * (i - header.n_rings) + below(2)) * keep_bytes;
 	geom = area >> 16 | (uint64_t)(KTR_RING_LOG2_MIN + below(5)) << 32 | below(8) * KTR_GEOM_GENERATION;
 	if (below(8) == 0)
 		geom = rings[i].geom;
@@ -346,8 +350,9 @@ static void write_one(void)
 static void start_host(void)
 {
 	static const char *const settings[][2] = {
-		{ "KTR_MASK", "all" }, { "KTR_FILE", "trace" }, { "KTR_ROTATE_SIZE", "1M" }, { "KTR_ROTATE_KEEP", "1" },
-		{ "KTR_ENTRIES", "1024" }, { "KTR_CONF", "/dev/null" }, { "KTR_DEAD_SESSIONS", "0" },
+		{ "KTR_MASK", "all" },	     { "KTR_FILE", "trace" },	  { "KTR_ROTATE_SIZE", "1M" },
+		{ "KTR_ROTATE_KEEP", "1" },  { "KTR_ENTRIES", "1024" },	  { "KTR_CONF", "/dev/null" },
+		{ "KTR_DEAD_SESSIONS", "0" },
 	};
 	struct rlimit file = { PEER_FILE_MAX, PEER_FILE_MAX };
 	char fd[16];
@@ -473,14 +478,31 @@ static void tool_end(int wait)
 static void tool_begin(void)
 {
 	static const char *const commands[] = {
-		"sysctl -p %d -a", "sysctl -p %d debug.ktr.mask=all", "sysctl -p %d debug.ktr.entries=2048",
-		"sysctl -p %d debug.ktr.entries=512", "sysctl -p %d debug.ktr.freeze=1", "sysctl -p %d debug.ktr.freeze=0",
-		"sysctl -p %d debug.ktr.sites=+*", "sysctl -p %d debug.ktr.sites=#*", "sysctl -p %d debug.ktr.sites=none",
-		"sysctl -p %d debug.ktr.trigger=arg0==7", "sysctl -p %d debug.ktr.trigger=",
-		"sysctl -p %d debug.ktr.count=gen", "sysctl -p %d debug.ktr.count=none", "sysctl -p %d debug.ktr.keep=net",
-		"sysctl -p %d debug.ktr.cpumask=0", "sysctl -p %d debug.ktr.cpumask=all", "sysctl -p %d debug.ktr.clear=1",
-		"sysctl -p %d debug.ktr.follow_fork=own", "sysctl -p %d debug.ktr.clock=8", "sysctl -p %d debug.ktr.kernel=all",
-		"probe list -p %d", "probe enable -p %d", "probe disable -p %d", "ls", "sysctl -p %d peer.depth=3",
+		"sysctl -p %d -a",
+		"sysctl -p %d debug.ktr.mask=all",
+		"sysctl -p %d debug.ktr.entries=2048",
+		"sysctl -p %d debug.ktr.entries=512",
+		"sysctl -p %d debug.ktr.freeze=1",
+		"sysctl -p %d debug.ktr.freeze=0",
+		"sysctl -p %d debug.ktr.sites=+*",
+		"sysctl -p %d debug.ktr.sites=#*",
+		"sysctl -p %d debug.ktr.sites=none",
+		"sysctl -p %d debug.ktr.trigger=arg0==7",
+		"sysctl -p %d debug.ktr.trigger=",
+		"sysctl -p %d debug.ktr.count=gen",
+		"sysctl -p %d debug.ktr.count=none",
+		"sysctl -p %d debug.ktr.keep=net",
+		"sysctl -p %d debug.ktr.cpumask=0",
+		"sysctl -p %d debug.ktr.cpumask=all",
+		"sysctl -p %d debug.ktr.clear=1",
+		"sysctl -p %d debug.ktr.follow_fork=own",
+		"sysctl -p %d debug.ktr.clock=8",
+		"sysctl -p %d debug.ktr.kernel=all",
+		"probe list -p %d",
+		"probe enable -p %d",
+		"probe disable -p %d",
+		"ls",
+		"sysctl -p %d peer.depth=3",
 		"sysctl -p %d -d debug.ktr",
 	};
 	char command[128];

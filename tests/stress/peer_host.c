@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host for the peer campaign: peer_host KIND FD PLUGIN [once]. It goes on with its work, and counts it, until it is
- * told to stop in the page behind FD; then it ends by returning from main().
+ * A host for the peer campaign: peer_host KIND FD PLUGIN [once]. It goes on with its work, and counts it, until
+ * it is told to stop in the page behind FD; then it ends by returning from main().
  *
  *	threads	every kind of event with all payloads, in threads that come and go
  *	forks	fork, vfork, exec, dlopen and dlclose; children record too
@@ -159,15 +159,50 @@ static void do_forks(void)
 static void do_control(void)
 {
 	static const char *const set[][2] = {
-		{ "mask", "all" }, { "mask", "gen|net" }, { "entries", "4096" }, { "entries", "512" }, { "freeze", "1" },
-		{ "freeze", "0" }, { "sites", "+*events*" }, { "sites", "#peer_host.c,-thread*" }, { "sites", "none" },
-		{ "count", "gen" }, { "count", "none" }, { "keep", "net" }, { "keep", "init|proc" }, { "cpumask", "0" },
-		{ "cpumask", "all" }, { "clock", "8" }, { "clock", "1" }, { "clear", "1" }, { "freeze_after", "100" },
-		{ "freeze_after", "0" }, { "trigger", "" }, { "follow_fork", "own" }, { "follow_fork", "same" },
-		{ "alq_rotate", "1" }, { "verbose", "1" }, { "verbose", "0" }, { "alq_max", "0" }, { "keep_session", "0" },
+		{ "mask", "all" },
+		{ "mask", "gen|net" },
+		{ "entries", "4096" },
+		{ "entries", "512" },
+		{ "freeze", "1" },
+		{ "freeze", "0" },
+		{ "sites", "+*events*" },
+		{ "sites", "#peer_host.c,-thread*" },
+		{ "sites", "none" },
+		{ "count", "gen" },
+		{ "count", "none" },
+		{ "keep", "net" },
+		{ "keep", "init|proc" },
+		{ "cpumask", "0" },
+		{ "cpumask", "all" },
+		{ "clock", "8" },
+		{ "clock", "1" },
+		{ "clear", "1" },
+		{ "freeze_after", "100" },
+		{ "freeze_after", "0" },
+		{ "trigger", "" },
+		{ "follow_fork", "own" },
+		{ "follow_fork", "same" },
+		{ "alq_rotate", "1" },
+		{ "verbose", "1" },
+		{ "verbose", "0" },
+		{ "alq_max", "0" },
+		{ "keep_session", "0" },
 	};
-	static const char *const get[] = { "mask", "count", "compile", "cpumask", "sites", "frozen_by", "trigger",
-					   "trigger_sites", "recorded", "dropped", "alq_file", "entries", "kernel" };
+	static const char *const get[] = {
+		"mask",
+		"count",
+		"compile",
+		"cpumask",
+		"sites",
+		"frozen_by",
+		"trigger",
+		"trigger_sites",
+		"recorded",
+		"dropped",
+		"alq_file",
+		"entries",
+		"kernel",
+	};
 	static struct ktr_knob row = { .name = "peer.depth", .type = KTR_KNOB_UINT, .access = KTR_KNOB_RWTUN,
 				       .help = "a knob of the host's" };
 	static uint64_t *word;
@@ -256,7 +291,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*turn)(void);
-	} kinds[] = { { "threads", do_threads }, { "forks", do_forks }, { "control", do_control }, { "probes", do_probes } };
+	} kinds[] = {
+		{ "threads", do_threads },
+		{ "forks", do_forks },
+		{ "control", do_control },
+		{ "probes", do_probes },
+	};
 	static struct peer_page none;
 	int once = argc > 4;
 
