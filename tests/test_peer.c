@@ -289,6 +289,7 @@ static void view_run(void)
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_ring *ring;
 	uint64_t geom, other, base, mask;
+	char path[128];
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
@@ -318,6 +319,8 @@ static void view_run(void)
 	CTR0(KTR_GEN, "behind");
 	PEER_WANT(ktr__rec.views[sched_getcpu()] == view && !ktr__rec.broken);
 	unlink(ktr_session_path());
+	snprintf(path, sizeof(path), "%s/ktr-%u", dir, (unsigned)geteuid());
+	rmdir(path);
 }
 
 /* A sequence that holds a view keeps it, however many geometries come meanwhile. */

@@ -4,7 +4,7 @@
 # on both paths, a fixed number of writes. The long campaign is `make check-peer`; single words are tests/test_peer.c.
 . "$(dirname "$0")/lib.inc"
 
-COUNT="${COUNT:-600}" timeout 300 sh tests/stress/peer.sh || failed=1
+COUNT="${COUNT:-300}" timeout 300 sh tests/stress/peer.sh || failed=1
 
 # Numbers that lead to where nothing is, in a file system that is full.
 if unshare -rm true 2>/dev/null; then
