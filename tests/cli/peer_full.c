@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A host whose session lies in a file system that is full, and where a peer has stored numbers that lead to rows and
- * counts that nobody has made: peer_full CASE. A touch of what is not there would be a SIGBUS.
+ * A host whose session lies in a file system that is full, and where a peer has stored numbers that lead to rows
+ * and counts that nobody has made: peer_full CASE. A touch of what is not there would be a SIGBUS.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>

@@ -478,40 +478,41 @@ static void tool_end(int wait)
 static void tool_begin(void)
 {
 	static const char *const commands[] = {
-		"sysctl -p %d -a",
-		"sysctl -p %d debug.ktr.mask=all",
-		"sysctl -p %d debug.ktr.entries=2048",
-		"sysctl -p %d debug.ktr.entries=512",
-		"sysctl -p %d debug.ktr.freeze=1",
-		"sysctl -p %d debug.ktr.freeze=0",
-		"sysctl -p %d debug.ktr.sites=+*",
-		"sysctl -p %d debug.ktr.sites=#*",
-		"sysctl -p %d debug.ktr.sites=none",
-		"sysctl -p %d debug.ktr.trigger=arg0==7",
-		"sysctl -p %d debug.ktr.trigger=",
-		"sysctl -p %d debug.ktr.count=gen",
-		"sysctl -p %d debug.ktr.count=none",
-		"sysctl -p %d debug.ktr.keep=net",
-		"sysctl -p %d debug.ktr.cpumask=0",
-		"sysctl -p %d debug.ktr.cpumask=all",
-		"sysctl -p %d debug.ktr.clear=1",
-		"sysctl -p %d debug.ktr.follow_fork=own",
-		"sysctl -p %d debug.ktr.clock=8",
-		"sysctl -p %d debug.ktr.kernel=all",
-		"probe list -p %d",
-		"probe enable -p %d",
-		"probe disable -p %d",
+		"sysctl -p -a",
+		"sysctl -p debug.ktr.mask=all",
+		"sysctl -p debug.ktr.entries=2048",
+		"sysctl -p debug.ktr.entries=512",
+		"sysctl -p debug.ktr.freeze=1",
+		"sysctl -p debug.ktr.freeze=0",
+		"sysctl -p debug.ktr.sites=+*",
+		"sysctl -p debug.ktr.sites=#*",
+		"sysctl -p debug.ktr.sites=none",
+		"sysctl -p debug.ktr.trigger=arg0==7",
+		"sysctl -p debug.ktr.trigger=",
+		"sysctl -p debug.ktr.count=gen",
+		"sysctl -p debug.ktr.count=none",
+		"sysctl -p debug.ktr.keep=net",
+		"sysctl -p debug.ktr.cpumask=0",
+		"sysctl -p debug.ktr.cpumask=all",
+		"sysctl -p debug.ktr.clear=1",
+		"sysctl -p debug.ktr.follow_fork=own",
+		"sysctl -p debug.ktr.clock=8",
+		"sysctl -p debug.ktr.kernel=all",
+		"probe list -p",
+		"probe enable -p",
+		"probe disable -p",
 		"ls",
-		"sysctl -p %d peer.depth=3",
-		"sysctl -p %d -d debug.ktr",
+		"sysctl -p peer.depth=3",
+		"sysctl -p -d debug.ktr",
 	};
-	char command[128];
+	char command[128], pid[16];
 	int null;
 
 	if (tool || !opt.ktr[0])
 		return;
 	tool_number = (unsigned)below(sizeof(commands) / sizeof(commands[0]));
-	snprintf(command, sizeof(command), commands[tool_number], (int)host);
+	snprintf(command, sizeof(command), "%s", commands[tool_number]);
+	snprintf(pid, sizeof(pid), "%d", (int)host);
 	tool_began = now();
 	n_tools++;
 	fflush(stdout);
@@ -523,7 +524,11 @@ static void tool_begin(void)
 	dup2(null, 1);
 	dup2(null, 2);
 	setenv("COMMAND", command, 1);
-	execl("/bin/sh", "sh", "-c", "set -f; exec \"$0\" $COMMAND", opt.ktr, (char *)NULL);
+	setenv("PID", pid, 1);
+	/* The process's number goes behind -p. */
+	execl("/bin/sh", "sh", "-c", "set -f; for word in $COMMAND; do set -- \"$@\" \"$word\"; "
+				     "[ \"$word\" != -p ] || set -- \"$@\" $PID; done; exec \"$0\" \"$@\"",
+	      opt.ktr, (char *)NULL);
 	_exit(127);
 }
 
