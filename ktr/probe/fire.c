@@ -21,6 +21,7 @@
 #include "ktr/own_site.h"
 #include "ktr/session_rw.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -220,7 +221,7 @@ static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 	char *byte = own->map + own->header.region[KTR_REGION_site_ctl].offset + (id & ~(FIRE_PAGE - 1));
 	int saved = errno, code;
 
-	if (!id || id >= own->header.region[KTR_REGION_site].n_rows)
+	if (!id || id >= own->header.region[KTR_REGION_site].n_rows || own->sealed)
 		return false;
 	/* Any number may lie there: the byte that the recorder looks at is made present. */
 	code = ktr__populate(byte, FIRE_PAGE);
