@@ -106,7 +106,8 @@ struct ktr__level {
 
 /*
  * Per thread, written by the thread alone and by signal handlers on it, which leave everything as they
- * found it. armed is the one word the hot path tests; vfork.S sets and clears in_vfork.
+ * found it. armed is the one word the hot path tests. in_vfork counts the calls of vfork(2) whose children run on
+ * this memory; vfork.S has it.
  */
 struct ktr__self {
 	uint64_t armed; /* rseq path: row << 32 once the thread may record; else 0 */

@@ -39,6 +39,7 @@
 #define SELF_HERE     32
 #define SELF_FRAME    64
 #define SELF_LEVEL    96
+#define SELF_NOWHERE  0x7fffffff /* in here_cpu: no CPU, and none of what the kernel says where there is none */
 
 /* struct ktr__level */
 #define LEVEL_CPU   32

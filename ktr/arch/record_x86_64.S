@@ -65,7 +65,8 @@
  * up to date, is compared with the CPU of here for each event, inside the sequence. Back on the same CPU
  * there, a repeated time may be as old as the system call. It never runs backwards in a ring whatever
  * rseq_cs says: what others recorded has left its time in ring.last, which each sequence that writes to a
- * ring stores. vfork(2) and fork(2) clear here.geom, which no ring that is open has.
+ * ring stores. vfork(2) and fork(2) clear here.geom, which no ring that is open has;
+ * vfork(2) takes here_cpu from every CPU, too.
  *
  * What is in shared memory decides whether to record and whether to read the clock, never what is done with a
  * register or a pointer: anybody may write there. What kind of event this is, is said by site.plain and
@@ -532,5 +533,12 @@ ktr__record_cs:
 	.section __rseq_exit_point_array, "aw"
 	.quad	.Lstart, .Lown
 	.quad	.Lstart, .Ldisarm
+
+/* System V ABI, "Program Property": shadow stacks. What is called here returns to its caller. */
+	.section .note.gnu.property, "a", @note
+	.p2align 3
+	.long	4, 16, 5
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 2, 0
 #endif
 	.section .note.GNU-stack, "", %progbits

@@ -8,15 +8,30 @@
  * state that stands while the child runs; the parent is suspended meanwhile. The mark is set here
  * because C cannot wrap a function that returns twice.
  *
- *	ktr__self.in_vfork = 1			first: a handler in between must not arm again
- *	ktr__self.armed = 0; ktr__self.own = 0; ktr__self.here.geom = 0
+ *	ktr__self.in_vfork++			first: a handler in between must not arm again
+ *	ktr__self.armed = 0; ktr__self.own = 0
+ *	ktr__self.here.geom = 0; ktr__self.here_cpu = SELF_NOWHERE
  *	pid = vfork()				the return address waits in a register: the child's
  *						return overwrites it on the shared stack
- *	if pid != 0: ktr__self.in_vfork = 0	the parent, also when the call failed
+ *	if pid != 0: ktr__self.in_vfork--	the parent, also when the call failed
  *	if pid < 0: errno = -pid; pid = -1
  *
- * On x86-64, as in glibc's vfork, the address is taken off the stack and pushed back, so this file
- * does not promise shadow-stack support. On AArch64 it is in x30 all the time: it is never stored,
+ * The mark is a count, for a child may call vfork(2) in its turn, and so may a handler that comes between any
+ * two of these lines: the outer child still does not record when the inner one has ended. Whoever counts up
+ * counts down, but for children; theirs is their parent's memory, where the parent does it. A child of
+ * fork(2) that was made by one of vfork(2) keeps the count: it has no registration either, which fork inherits.
+ *
+ * From Linux 6.19 on rseq_cs may still name the recorder's sequence in the child. here_cpu is no CPU then, so that
+ * the sequence is left before it looks at any ring.
+ *
+ * On x86-64, as in glibc's vfork, the address is taken off the stack and pushed back. A shadow stack, where
+ * there is one, is shared like the stack: had the child taken the address from it, its next call would
+ * overwrite what the parent returns by. So it goes back by a jump, and its shadow stack stays one entry too
+ * deep, which only a return from vfork's caller would notice, and children must not do that (glibc:
+ * sysdeps/unix/sysv/linux/x86_64/vfork.S since "x86/CET: Update vfork to prevent child return", 2020).
+ * rdsspq does nothing where there is no shadow stack.
+ *
+ * On AArch64 the address is in x30 all the time: it is never stored,
  * so there is nothing to sign, and the note at the end may promise pointer authentication as well
  * as the landing pad. It does not promise a guarded control stack, from which the child takes its
  * parent's entry.
@@ -29,29 +44,55 @@
 	.type	vfork, @function
 	.p2align 4
 vfork:
+	.cfi_startproc
 	movq	ktr__self@gottpoff(%rip), %rdx
-	movl	$1, %fs:SELF_IN_VFORK(%rdx)
-	movq	$0, %fs:SELF_ARMED(%rdx)
-	movq	$0, %fs:SELF_OWN(%rdx)
-	movq	$0, %fs:SELF_HERE + PLACE_GEOM(%rdx)
+	xorl	%eax, %eax
+	incl	%fs:SELF_IN_VFORK(%rdx)
+	movq	%rax, %fs:SELF_ARMED(%rdx)
+	movq	%rax, %fs:SELF_OWN(%rdx)
+	movq	%rax, %fs:SELF_HERE + PLACE_GEOM(%rdx)
+	movl	$SELF_NOWHERE, %fs:SELF_HERE_CPU(%rdx)
 	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rdi
 	movl	$58, %eax
 	syscall
 	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rip, -8	/* .cfi_restore means "nowhere" to libgcc */
 	testq	%rax, %rax
-	jz	1f
-	movq	ktr__self@gottpoff(%rip), %rdx
-	movl	$0, %fs:SELF_IN_VFORK(%rdx)
+	jz	2f
+	decl	%fs:SELF_IN_VFORK(%rdx)
 	cmpq	$-4095, %rax
-	jae	2f
+	jae	3f
 1:	ret
-2:	negl	%eax
+2:	xorl	%esi, %esi
+	rdsspq	%rsi
+	testq	%rsi, %rsi
+	jz	1b
+	.cfi_remember_state
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rdi
+	jmp	*%rdi
+	.cfi_restore_state
+3:	negl	%eax
 	movl	%eax, %edi
 	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
 	call	ktr__vfork_failed
 	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
 	ret
+	.cfi_endproc
 	.size	vfork, . - vfork
+
+/* System V ABI, "Program Property": shadow stacks. */
+	.section .note.gnu.property, "a", @note
+	.p2align 3
+	.long	4, 16, 5
+	.asciz	"GNU"
+	.long	0xc0000002, 4, 2, 0
 
 #elif defined(__aarch64__) && !defined(__ILP32__)
 /*
@@ -69,17 +110,22 @@ vfork:
 	adrp	x3, :gottprel:ktr__self
 	ldr	x3, [x3, :gottprel_lo12:ktr__self]
 	add	x2, x2, x3
-	mov	w3, #1
+	ldr	w3, [x2, #SELF_IN_VFORK]
+	add	w3, w3, #1
 	str	w3, [x2, #SELF_IN_VFORK]
 	str	xzr, [x2, #SELF_ARMED]
 	str	xzr, [x2, #SELF_OWN]
 	str	xzr, [x2, #SELF_HERE + PLACE_GEOM]
+	mov	w3, #SELF_NOWHERE
+	str	w3, [x2, #SELF_HERE_CPU]
 	mov	x0, #0x4111		/* CLONE_VM | CLONE_VFORK | SIGCHLD */
 	mov	x1, #0			/* on the same stack */
 	mov	x8, #220		/* clone */
 	svc	#0
 	cbz	x0, 1f
-	str	wzr, [x2, #SELF_IN_VFORK]
+	ldr	w3, [x2, #SELF_IN_VFORK]
+	sub	w3, w3, #1
+	str	w3, [x2, #SELF_IN_VFORK]
 	cmn	x0, #4095
 	b.hs	2f
 1:	ret
