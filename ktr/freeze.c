@@ -16,6 +16,7 @@
 
 #include "ktr/arch.h"
 #include "ktr/clock.h"
+#include "ktr/libc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -127,7 +128,7 @@ static uint64_t freeze_stop(const struct ktr__place *r, uint32_t state, uint64_t
 static void freeze_full(struct ktr_ring *ring)
 {
 	if (ktr__rec.path == KTR_PATH_RSEQ)
-		__atomic_fetch_or(&ring->geom, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+		ktr__ring_gate(&ktr__own, (uint32_t)(ring - ktr__rec.rings));
 	freeze_complete();
 }
 
@@ -247,9 +248,11 @@ void ktr__freeze_set(struct ktr__session *session, bool frozen)
 /* ---- signals ---- */
 
 /*
- * Freezes, then does what would have happened without us: the host's handler, or the signal's default.
- * A default that does nothing to a running program, or that is there to be replaced (USR1, USR2), ends
- * here.
+ * Freezes, then does what would have happened without us: the host's handler, or the signal's default, which
+ * comes when we return. A default that is there to be replaced (USR1, USR2) ends here.
+ *
+ * Flags are not looked at to see what the host had: those of a handler that the kernel has reset
+ * (SA_RESETHAND) stay behind.
  */
 static void freeze_signal(int number, siginfo_t *info, void *context)
 {
@@ -258,29 +261,36 @@ static void freeze_signal(int number, siginfo_t *info, void *context)
 
 	ktr__freeze(KTR_FROZE_SIGNAL + (uint32_t)number);
 	errno = saved;
-	if (before->sa_flags & SA_SIGINFO) {
-		before->sa_sigaction(number, info, context);
-	} else if (before->sa_handler == SIG_DFL) {
+	if (before->sa_handler == SIG_DFL) {
 		if (number == SIGUSR1 || number == SIGUSR2)
 			return;
 		sigaction(number, before, NULL);
-		raise(number); /* delivered when we return */
-	} else if (before->sa_handler != SIG_IGN) {
+		ktr__signal_again(number, info);
+	} else if (before->sa_flags & SA_SIGINFO) {
+		before->sa_sigaction(number, info, context);
+	} else {
 		before->sa_handler(number);
 	}
 }
 
+/*
+ * In place of a handler of the host's ours has its flags and its mask, so that the kernel does for it what the
+ * host wanted: resets it, defers the signal or does not, takes the other stack, goes on with a system call. A signal
+ * that the host ignores stays ignored: a handler would interrupt system calls, and exec(2) would not hand it on.
+ */
 void ktr__freeze_signals(uint64_t on)
 {
 	for (int number = 1; number < FREEZE_SIGNALS; number++) {
-		struct sigaction ours = { .sa_sigaction = freeze_signal };
+		struct sigaction *before = &freeze_before[number], ours;
 
-		if (!(on >> number & 1) || freeze_installed >> number & 1 ||
-		    sigaction(number, NULL, &freeze_before[number]) != 0)
+		if (!(on >> number & 1) || freeze_installed >> number & 1 || sigaction(number, NULL, before) != 0 ||
+		    before->sa_handler == SIG_IGN)
 			continue;
-		ours.sa_mask = freeze_before[number].sa_mask;
-		ours.sa_flags = SA_SIGINFO | SA_ONSTACK |
-				(freeze_before[number].sa_flags & (SA_RESTART | SA_NODEFER));
+		ours = *before;
+		if (before->sa_handler == SIG_DFL)
+			ours.sa_flags = SA_ONSTACK | SA_RESTART;
+		ours.sa_flags |= SA_SIGINFO;
+		ours.sa_sigaction = freeze_signal;
 		if (sigaction(number, &ours, NULL) == 0)
 			freeze_installed |= 1ull << number;
 	}

@@ -26,6 +26,12 @@ static inline int ktr__tgkill(pid_t process, pid_t thread, int number)
 	return (int)syscall(SYS_tgkill, process, thread, number);
 }
 
+/* A signal that this thread is handling comes once more, from whom and for what it came. */
+static inline void ktr__signal_again(int number, void *info)
+{
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info);
+}
+
 /* Like renameat(2), but replaces nothing: EEXIST. EINVAL where the file system cannot do so. */
 static inline int ktr__rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {

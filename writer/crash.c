@@ -14,6 +14,7 @@
  */
 #include "writer/crash.h"
 
+#include "ktr/libc.h"
 #include "writer/writer.h"
 
 #include <errno.h>
@@ -77,25 +78,22 @@ static void crash_flush(void)
 		syscall(SYS_futex, &crash.taken, FUTEX_WAIT_PRIVATE, taken, &look, NULL, 0);
 }
 
-/* What would have happened without us. */
+/*
+ * What would have happened without us: the program's handler, or the default, which comes when we return. Flags do
+ * not tell which: those of a handler that the kernel has reset (SA_RESETHAND) stay behind.
+ */
 static void crash_chain(const struct sigaction *before, int number, siginfo_t *info, void *context)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-	bool sent = info->si_code <= 0; /* by kill(2), abort(3) and the like: it does not come again by itself */
-	bool handled = before->sa_flags & SA_SIGINFO ||
-		       (before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN);
 
-	if (!handled && before->sa_handler == SIG_IGN && sent)
-		return;
-	/* A fault that is ignored kills all the same. */
-	if (!handled || before->sa_flags & (int)SA_RESETHAND)
+	if (before->sa_handler == SIG_DFL) {
 		sigaction(number, &by_default, NULL);
-	if (handled && before->sa_flags & SA_SIGINFO)
+		ktr__signal_again(number, info);
+	} else if (before->sa_flags & SA_SIGINFO) {
 		before->sa_sigaction(number, info, context);
-	else if (handled)
+	} else {
 		before->sa_handler(number);
-	else if (sent)
-		raise(number); /* delivered when we return */
+	}
 }
 
 static void crash_signal(unsigned time, int number, siginfo_t *info, void *context)
@@ -132,20 +130,32 @@ static unsigned crash_which(const struct sigaction *action)
 	return time;
 }
 
+/*
+ * Ours has the flags and the mask of the program's handler, so that the kernel does what the program wanted. A
+ * signal that it ignores stays ignored: exec(2) hands that on, and no system call is interrupted.
+ */
 static void crash_install(unsigned i)
 {
 	unsigned time = crash.installed[0][i] ? 1 : 0;
-	struct sigaction now, ours;
+	struct sigaction now, ours, was;
 
-	if (sigaction(crash_signals[i], NULL, &now) || crash_which(&now) < CRASH_TIMES || crash.installed[time][i])
+	if (sigaction(crash_signals[i], NULL, &now) || now.sa_handler == SIG_IGN ||
+	    crash_which(&now) < CRASH_TIMES || crash.installed[time][i])
 		return;
 	ours = now;
+	if (now.sa_handler == SIG_DFL)
+		ours.sa_flags = SA_ONSTACK; /* of a stack that has run over, where the program has another */
+	ours.sa_flags |= SA_SIGINFO;
 	ours.sa_sigaction = crash_handlers[time];
-	ours.sa_flags = (now.sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
-	if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-		ours.sa_flags |= SA_ONSTACK; /* of a stack that has run over, where the program has another */
 	crash.before[time][i] = now;
-	crash.installed[time][i] = sigaction(crash_signals[i], &ours, NULL) == 0;
+	if (sigaction(crash_signals[i], &ours, &was))
+		return;
+	/* The program has changed it meanwhile: that stays, and is looked at again. */
+	crash.before[time][i] = was;
+	if (was.sa_handler != now.sa_handler || was.sa_flags != now.sa_flags)
+		sigaction(crash_signals[i], &was, NULL);
+	else
+		crash.installed[time][i] = true;
 }
 
 /* What somebody has put in front of ours stays. */
