@@ -109,22 +109,43 @@ uint64_t ktr__session_classes(const struct ktr__session *session)
 	return classes;
 }
 
+/* Is ring i, main or keep, to be closed now? Stopping, each is when it has had its share: see freeze.c. */
+static bool mask_closes(const struct ktr__session *session, uint32_t i)
+{
+	uint32_t frozen = __atomic_load_n(&session->control->frozen, __ATOMIC_SEQ_CST);
+
+	return frozen == KTR_FROZEN_YES ||
+	       (frozen == KTR_FROZEN_SOON &&
+		__atomic_load_n(&session->rings[i].stop, __ATOMIC_RELAXED) & KTR_RING_FULL) ||
+	       !ktr__cpu_wanted(session->control, i % session->header.n_rings);
+}
+
+/*
+ * Whoever changes frozen, the cpumask, or the geom word itself comes here behind that, and looks again behind
+ * having changed the word: whoever is last has seen what all of them wanted.
+ */
+void ktr__ring_gate(struct ktr__session *session, uint32_t i)
+{
+	uint64_t *word = &session->rings[i].geom;
+	bool closed;
+	int n = 0;
+
+	do {
+		closed = mask_closes(session, i);
+		KTR_INJECT(7);
+		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+			return;
+		if (closed)
+			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+		else
+			__atomic_fetch_and(word, ~KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
+	} while (closed != mask_closes(session, i) && ++n < MASK_TRIES);
+}
+
 void ktr__rings_gate(struct ktr__session *session)
 {
-	struct ktr_control *control = session->control;
-	uint32_t n = session->header.path == KTR_PATH_RSEQ ? session->header.n_rings : 0;
-	bool frozen = __atomic_load_n(&control->frozen, __ATOMIC_SEQ_CST) == KTR_FROZEN_YES;
-
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		uint64_t *word = &session->rings[i].geom;
-
-		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
-			continue;
-		if (!frozen && ktr__cpu_wanted(control, i % n))
-			__atomic_fetch_and(word, ~KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
-		else
-			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);
-	}
+	for (uint32_t i = 0; session->header.path == KTR_PATH_RSEQ && i < 2 * session->header.n_rings; i++)
+		ktr__ring_gate(session, i);
 }
 
 /*

@@ -25,6 +25,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* A place where a test lets somebody else change something. */
+#ifndef KTR_INJECT
+#define KTR_INJECT(place) ((void)0)
+#endif
+
 #define RESIZE_ROUNDS 1000
 #define RESIZE_LAPS   16ull /* times the old ring's size is copied before a head that runs on is given up */
 
@@ -125,6 +130,7 @@ static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t 
 		budget -= oldest < copied ? copied - oldest : 0;
 		resize_copy(to, to_log2, from, from_log2, oldest, copied);
 		resize_forget(ring, copied, from_log2, to_log2);
+		KTR_INJECT(8);
 		switch (ktr__geom_commit(ring, cpu, head, geom)) {
 		case KTR_WRITE_DONE:
 			return 0;
@@ -159,6 +165,9 @@ int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2
 	if (sched_getaffinity(0, sizeof(before), &before) != 0 || !resize_pin(cpu))
 		return -EBUSY;
 	code = resize_switch(session, index, cpu, old, geom);
+	/* Whether it is closed was taken from the old word, and may have changed there since. */
+	if (!code)
+		ktr__ring_gate(session, index);
 	sched_setaffinity(0, sizeof(before), &before);
 	/* Nobody writes into the old area any more, or into the new one if we failed. */
 	madvise(session->map + KTR_GEOM_OFFSET(code ? geom : old),

@@ -179,6 +179,7 @@ void ktr__rules_site(struct ktr__session *session, uint32_t index);
 void ktr__rules_text(const struct ktr__session *session, char text[KTR_SITES_MAX]);
 
 /* Closes the rings of CPUs that are left out, all of them while frozen, and opens the others. Signal-safe. */
+void ktr__ring_gate(struct ktr__session *session, uint32_t index);
 void ktr__rings_gate(struct ktr__session *session);
 
 /* May this CPU record? */

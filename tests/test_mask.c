@@ -11,6 +11,7 @@ static void inject(int place);
 #define ktr__mask_set	      inject__mask_set
 #define ktr__mask_change      inject__mask_change
 #define ktr__session_classes  inject__session_classes
+#define ktr__ring_gate	      inject__ring_gate
 #define ktr__rings_gate	      inject__rings_gate
 #define ktr__cpumask_set      inject__cpumask_set
 #include "ktr/mask.c"
@@ -34,7 +35,7 @@ int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear,
 #include <unistd.h>
 
 #define MASK_PROCESSES 4
-#define MASK_PLACES    6
+#define MASK_PLACES    6 /* of the words; the seventh is tests/test_gate.c's */
 
 static char dir[64];
 static struct ktr__session session;

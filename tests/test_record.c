@@ -385,8 +385,8 @@ static void errno_is_kept_where_a_ring_is_taken(void)
 extern const char ktr__record_cs[];
 
 /*
- * From Linux 6.19 on a child of vfork(2) may find its parent's sequence armed. Whatever a peer has made of the ring's
- * geom, nothing of the child's gets there.
+ * From Linux 6.19 on a child of vfork(2) may find its parent's sequence armed. Whatever a peer has made of the
+ * ring's geom, nothing of the child's gets there.
  */
 static void a_vfork_child_takes_no_usual_way(void)
 {
