@@ -283,8 +283,8 @@ void ktr__freeze_signals(uint64_t on)
 	for (int number = 1; number < FREEZE_SIGNALS; number++) {
 		struct sigaction *before = &freeze_before[number], ours;
 
-		if (!(on >> number & 1) || freeze_installed >> number & 1 || sigaction(number, NULL, before) != 0 ||
-		    before->sa_handler == SIG_IGN)
+		if (!(on >> number & 1) || freeze_installed >> number & 1 ||
+		    sigaction(number, NULL, before) != 0 || before->sa_handler == SIG_IGN)
 			continue;
 		ours = *before;
 		if (before->sa_handler == SIG_DFL)

@@ -29,6 +29,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+/* A place where a test lets somebody else change something. */
+#ifndef KTR_INJECT
+#define KTR_INJECT(place) ((void)0)
+#endif
+
 #define RING_LOG2_DEFAULT 16		 /* 65,536 entries, 4 MiB per CPU */
 #define RING_TOTAL_MAX	  (64ull << 20) /* [bytes] of all rings together, unless asked otherwise */
 /*
@@ -378,45 +383,51 @@ int ktr__ring_prepare(uint32_t index)
 }
 
 /*
- * Has the owner of a thread ring gone without giving it back (killed, _exit, a thread nobody saw end)?
- * owner_start, the row of its process, is 0 while a ring changes hands: that is nobody's.
+ * Whose a thread ring is, in one word, so that it changes hands in one step: thread, process, and a number that each
+ * change raises, for both of the others may come again.
  */
-static bool ring_deserted(uint64_t row, uint32_t owner)
+static uint64_t ring_owned(uint64_t before, uint32_t row, uint32_t tid)
+{
+	return ((before >> KTR_OWNED_CHANGE) + 1) << KTR_OWNED_CHANGE | (uint64_t)row << KTR_OWNED_ROW | tid;
+}
+
+/* Has the owner gone without giving it back (killed, _exit, a thread nobody saw end)? */
+static bool ring_deserted(uint64_t owned)
 {
 	const struct ktr_proc_row *ours, *theirs;
+	pid_t tid = (pid_t)(owned & ((1u << KTR_OWNED_ROW) - 1));
+	uint32_t row = (uint32_t)(owned >> KTR_OWNED_ROW) & (KTR_OWNED_ROWS - 1);
 
-	if (!owner || !row)
+	if (!tid || !row)
 		return false;
 	if (row == ktr__rec.proc)
-		return ktr__tgkill(getpid(), (pid_t)owner, 0) != 0 && errno == ESRCH;
+		return ktr__tgkill(getpid(), tid, 0) != 0 && errno == ESRCH;
 	ours = ktr__session_at(&ktr__own, KTR_REGION_proc, ktr__rec.proc);
 	theirs = ktr__session_at(&ktr__own, KTR_REGION_proc, row);
 	return ktr__rec.proc && ours && theirs && theirs->pid_ns == ours->pid_ns &&
 	       kill((pid_t)theirs->pid, 0) != 0 && errno == ESRCH;
 }
 
-/*
- * Takes a ring whose owner has gone. Of several processes that see a dead one, the one that replaces its
- * row gets the ring; within a process, the one that replaces the thread.
- */
+/* Takes a ring whose owner has gone: of several threads and processes that see it the one that changes the word. */
 static bool ring_inherit(struct ktr_ring *ring, uint32_t tid)
 {
-	uint32_t owner = __atomic_load_n(&ring->owner, __ATOMIC_ACQUIRE);
-	uint64_t row = __atomic_load_n(&ring->owner_start, __ATOMIC_ACQUIRE);
+	uint64_t owned = __atomic_load_n(&ring->owned, __ATOMIC_ACQUIRE);
 
-	if (!ring_deserted(row, owner))
+	if (!ring_deserted(owned))
 		return false;
-	if (row == ktr__rec.proc)
-		return __atomic_compare_exchange_n(&ring->owner, &owner, tid, 0, __ATOMIC_ACQ_REL,
-						   __ATOMIC_RELAXED);
-	if (!__atomic_compare_exchange_n(&ring->owner_start, &row, ktr__rec.proc, 0, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+	KTR_INJECT(1);
+	if (!__atomic_compare_exchange_n(&ring->owned, &owned, ring_owned(owned, ktr__rec.proc, tid), 0,
+					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return false;
-	__atomic_store_n(&ring->owner, tid, __ATOMIC_RELEASE);
+	KTR_INJECT(2);
+	__atomic_store_n(&ring->owner, tid, __ATOMIC_RELAXED);
 	return true;
 }
 
-/* Takes a free ring out of the pool, or one whose owner has gone. -1: all are in use. */
+/*
+ * Takes a free ring out of the pool, or one whose owner has gone. -1: all are in use. A process of a version that
+ * does not know the word takes free rings by `owner` too, and leaves those alone whose owner_start is 0.
+ */
 static int ring_take(uint32_t tid)
 {
 	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
@@ -426,12 +437,15 @@ static int ring_take(uint32_t tid)
 		if (__atomic_load_n(&ring->owner, __ATOMIC_RELAXED) == 0 &&
 		    __atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED)) {
-			__atomic_store_n(&ring->owner_start, ktr__rec.proc, __ATOMIC_RELEASE);
+			/* Nobody else changes it while it names no thread. */
+			if (ktr__rec.proc < KTR_OWNED_ROWS)
+				__atomic_store_n(&ring->owned, ring_owned(ring->owned, ktr__rec.proc, tid),
+						 __ATOMIC_RELEASE);
 			return (int)i;
 		}
 	}
 	for (uint32_t i = 0; i < ktr__rec.n_rings && !ktr__own.sealed; i++)
-		if (ring_inherit(&ktr__own.rings[i], tid))
+		if (ktr__rec.proc < KTR_OWNED_ROWS && ring_inherit(&ktr__own.rings[i], tid))
 			return (int)i;
 	return -1;
 }
@@ -500,7 +514,7 @@ void ktr__ring_release(struct ktr__self *self)
 		memset(&self->level[0][i], 0, sizeof(self->level[0][i]));
 		memset(&self->level[1][i], 0, sizeof(self->level[1][i]));
 		if (main && i >= self->forked) {
-			__atomic_store_n(&main->owner_start, 0, __ATOMIC_RELEASE);
+			__atomic_store_n(&main->owned, ring_owned(main->owned, 0, 0), __ATOMIC_RELEASE);
 			__atomic_store_n(&main->owner, 0, __ATOMIC_RELEASE);
 		}
 	}

@@ -370,15 +370,15 @@ static void errno_is_kept_where_a_ring_is_taken(void)
 		return;
 	ktr__ring_release(&ktr__self);
 	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
-		ktr__own.rings[i].owner_start = ktr__rec.proc;
-		ktr__own.rings[i].owner = INT_MAX; /* no thread has that number */
+		ktr__own.rings[i].owned = (uint64_t)ktr__rec.proc << KTR_OWNED_ROW | 0xffffff; /* no thread's number */
+		ktr__own.rings[i].owner = 0xffffff;
 	}
 	errno = 4711;
 	CTR0(KTR_CLASS(record_test), "takes the ring of a dead thread");
 	CU_ASSERT_EQUAL(errno, 4711);
 	CU_ASSERT_EQUAL(ktr__own.rings[0].owner, (uint32_t)gettid());
 	for (uint32_t i = 1; i < ktr__rec.n_rings; i++)
-		ktr__own.rings[i].owner = 0;
+		ktr__own.rings[i].owned = ktr__own.rings[i].owner = 0;
 }
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

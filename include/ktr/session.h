@@ -450,7 +450,7 @@ struct ktr_ring {
 	uint64_t dropped; /* [events] for this ring, counted by the cold path */
 	uint32_t thread;  /* thread path: row of the thread that owns it */
 	uint32_t owner;	  /* thread path: 0 free, else tid of the owner */
-	uint64_t owner_start; /* thread path: row of its process, to tell a dead owner */
+	uint64_t owner_start; /* of versions that do not know `owned`: row of its process, to tell a dead owner */
 	/*
 	 * What debug.ktr.clear took away, while first is raised by changes of size too: slots below
 	 * cleared, with so many continuations among them. 0 while the pair changes.
@@ -464,8 +464,18 @@ struct ktr_ring {
 	 * recording goes on.
 	 */
 	uint64_t stop;
-	uint64_t reserved2[17];
+	/*
+	 * Thread path: whose it is, to tell a dead owner: bits 0 to 23 the thread, 24 to 43 the row of its
+	 * process, from 44 on a number of changes. Who takes a ring that names a thread does so by one
+	 * compare-and-swap; one that names none belongs to whoever set `owner`.
+	 */
+	uint64_t owned;
+	uint64_t reserved2[16];
 };
+
+#define KTR_OWNED_ROW	 24
+#define KTR_OWNED_CHANGE 44
+#define KTR_OWNED_ROWS	 (1u << (KTR_OWNED_CHANGE - KTR_OWNED_ROW))
 
 #define KTR_RING_FULL  (1ull << 63)
 #define KTR_RING_EXACT (1ull << 62)
