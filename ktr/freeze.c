@@ -275,8 +275,9 @@ static void freeze_signal(int number, siginfo_t *info, void *context)
 
 /*
  * In place of a handler of the host's ours has its flags and its mask, so that the kernel does for it what the
- * host wanted: resets it, defers the signal or does not, takes the other stack, goes on with a system call. A signal
- * that the host ignores stays ignored: a handler would interrupt system calls, and exec(2) would not hand it on.
+ * host wanted: resets it, defers the signal or does not, takes the other stack, goes on with a system call. A
+ * signal that the host ignores stays ignored: a handler would interrupt system calls, and exec(2) would not hand
+ * it on.
  */
 void ktr__freeze_signals(uint64_t on)
 {

@@ -23,7 +23,7 @@ int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err)
 	unsigned log2 = KERNEL_RING_LOG2;
 	uint64_t online[KTR_CPU_MAX / 64];
 	uint32_t n = ktr__cpus_online(online, KTR_CPU_MAX / 64);
-	int code = 0;
+	int code;
 
 	if (session->header.region[KTR_REGION_ring].n_rows < base + n_rings)
 		return ktr_error_set(err, EOPNOTSUPP, "the session is of an older version and has no rings for it");
@@ -33,9 +33,7 @@ int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err)
 		log2--;
 	if (log2 > session->header.keep_log2_max)
 		log2 = session->header.keep_log2_max;
-	for (uint32_t cpu = 0; cpu < n_rings && cpu < KTR_CPU_MAX && !code; cpu++)
-		if (online[cpu / 64] >> cpu % 64 & 1)
-			code = ktr__ring_open(session, base + cpu, log2);
+	code = ktr__rings_make(session, base, base + n_rings, log2, online);
 	if (code)
 		return ktr_error_set(err, -code, "no memory for a ring of %u entries on each of %u CPUs: %m",
 				     1u << log2, n);

@@ -97,6 +97,7 @@ int ktr__knob_set_count(const struct ktr_knob_at *at, const struct ktr_value *va
 			struct ktr_error *err)
 {
 	struct ktr__session *session = ktr__knob_session(at);
+	uint64_t before;
 	int code;
 
 	if (!session)
@@ -105,10 +106,10 @@ int ktr__knob_set_count(const struct ktr_knob_at *at, const struct ktr_value *va
 	if (code)
 		return code;
 	/* First the word, then the memory: a site that registers in between sees one of them. */
-	__atomic_store_n(&session->control->count, value->number, __ATOMIC_SEQ_CST);
+	before = __atomic_exchange_n(&session->control->count, value->number, __ATOMIC_SEQ_CST);
 	code = value->number ? ktr__counts_open(session, session->control->n_sites) : 0;
 	if (code) {
-		__atomic_store_n(&session->control->count, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&session->control->count, before, __ATOMIC_RELAXED);
 		return ktr_error_set(err, -code, "no memory for the counts: %m");
 	}
 	ktr__mask_publish(session);

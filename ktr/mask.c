@@ -133,7 +133,7 @@ void ktr__ring_gate(struct ktr__session *session, uint32_t i)
 	do {
 		closed = mask_closes(session, i);
 		KTR_INJECT(7);
-		if (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+		if (!KTR_GEOM_LOG2(__atomic_load_n(word, __ATOMIC_SEQ_CST)))
 			return;
 		if (closed)
 			__atomic_fetch_or(word, KTR_GEOM_CLOSED, __ATOMIC_SEQ_CST);

@@ -60,20 +60,11 @@ int ktr__resize_lock(const struct ktr__session *session)
 }
 
 #if KTR_ARCH_HAS_RSEQ
-static bool resize_pin(uint32_t cpu)
-{
-	cpu_set_t *set = CPU_ALLOC(cpu + 1);
-	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
-	int code;
-
-	if (!set)
-		return false;
-	CPU_ZERO_S(bytes, set);
-	CPU_SET_S(cpu, bytes, set);
-	code = sched_setaffinity(0, bytes, set);
-	CPU_FREE(set);
-	return code == 0;
-}
+/* A cpu_set_t, but of as many CPUs as there may be. */
+union resize_cpus {
+	uint64_t bits[KTR_CPU_MAX / 64];
+	cpu_set_t set;
+};
 
 /* Copies slots [from, to) between areas of different size, each at its place. */
 static void resize_copy(char *to_base, unsigned to_log2, const char *from_base, unsigned from_log2,
@@ -146,32 +137,35 @@ static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t 
 int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2)
 {
 	uint32_t cpu = index % session->header.n_rings;
-	uint64_t old = __atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE), geom;
-	cpu_set_t before;
+	uint64_t old = __atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE), geom = 0;
+	union resize_cpus before, own = { .bits = { 0 } };
 	int code;
 
-	if (!old || KTR_GEOM_LOG2(old) == log2)
+	if (!KTR_GEOM_LOG2(old) || KTR_GEOM_LOG2(old) == log2)
 		return 0;
 	if (!ktr__rec.rseq_offset && !ktr__rseq_look(&ktr__rec.rseq_offset))
 		return -EBUSY;
 	code = ktr__ring_next_geom(session, index, old, log2, &geom);
-	if (code)
-		return code;
 	/* A controller may never have touched the old area. */
-	code = mprotect(session->map + KTR_GEOM_OFFSET(old), (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(old),
-			PROT_READ | PROT_WRITE);
-	if (code)
-		return -EACCES;
-	if (sched_getaffinity(0, sizeof(before), &before) != 0 || !resize_pin(cpu))
-		return -EBUSY;
-	code = resize_switch(session, index, cpu, old, geom);
-	/* Whether it is closed was taken from the old word, and may have changed there since. */
-	if (!code)
+	if (!code && mprotect(session->map + KTR_GEOM_OFFSET(old), (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(old),
+			      PROT_READ | PROT_WRITE))
+		code = -EACCES;
+	own.bits[cpu / 64] = 1ull << cpu % 64;
+	if (!code && (sched_getaffinity(0, sizeof(before), &before.set) != 0 ||
+		      sched_setaffinity(0, sizeof(own), &own.set) != 0))
+		code = -EBUSY;
+	if (!code) {
+		code = resize_switch(session, index, cpu, old, geom);
+		/* Whether it is closed was taken from the old word, and may have changed there since. */
 		ktr__ring_gate(session, index);
-	sched_setaffinity(0, sizeof(before), &before);
+		sched_setaffinity(0, sizeof(before), &before.set);
+	}
 	/* Nobody writes into the old area any more, or into the new one if we failed. */
-	madvise(session->map + KTR_GEOM_OFFSET(code ? geom : old),
-		(uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(code ? geom : old), MADV_REMOVE);
+	if (code)
+		old = geom;
+	if (old)
+		madvise(session->map + KTR_GEOM_OFFSET(old), (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(old),
+			MADV_REMOVE);
 	return code;
 }
 #else

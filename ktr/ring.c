@@ -65,7 +65,7 @@ static uint64_t ring_area(const struct ktr_header *header, uint32_t index, uint6
 }
 
 /* Is it a size that fits an area of so many bytes? Sizes asked for lie in the session: any number may come. */
-static bool ring_fits(uint32_t log2, uint64_t bytes)
+static bool ring_size_valid(uint32_t log2, uint64_t bytes)
 {
 	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && ring_bytes(log2) <= bytes;
 }
@@ -76,7 +76,7 @@ static bool ring_geom_valid(const struct ktr_header *header, uint32_t index, uin
 	uint64_t bytes, area = ring_area(header, index, &bytes);
 	uint64_t offset = KTR_GEOM_OFFSET(geom);
 
-	return ring_fits(KTR_GEOM_LOG2(geom), bytes) && (offset == area || offset == area + bytes);
+	return ring_size_valid(KTR_GEOM_LOG2(geom), bytes) && (offset == area || offset == area + bytes);
 }
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
@@ -91,23 +91,92 @@ static int ring_allocate(struct ktr__session *session, uint64_t offset, uint64_t
 	return -posix_fallocate(session->fd, (off_t)offset, (off_t)bytes);
 }
 
-int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2)
+static unsigned ring_keep_log2(unsigned log2)
 {
-	uint64_t bytes, area = ring_area(&session->header, index, &bytes);
-	uint64_t geom = area >> 16 | (uint64_t)log2 << 32 | KTR_GEOM_GENERATION;
-	uint64_t none = 0;
-	int code;
+	return log2 >= KTR_RING_LOG2_MIN + 4 ? log2 - 4 : KTR_RING_LOG2_MIN;
+}
 
-	if (!ring_fits(log2, bytes))
-		return -ERANGE;
-	if (__atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE))
-		return 0;
-	code = ring_allocate(session, area, (uint64_t)KTR_ENTRY_BYTES << log2);
+/* [bytes] that shared memory can take yet, as far as that is known. */
+uint64_t ktr__room(const struct ktr__session *session)
+{
+	struct statvfs fs;
+
+	if (!ktr__session_fd_ours(session) || fstatvfs(session->fd, &fs) || !fs.f_blocks)
+		return INT64_MAX;
+	return (uint64_t)fs.f_bfree * fs.f_frsize;
+}
+
+/*
+ * What is done with rings from..to, of cpus if given. To give back what was populated for a ring that could not be
+ * opened, geom, closed and of no size, says meanwhile that nobody may open it: whoever populates the area at the
+ * same time publishes it behind that, and populates once more before it is written (ring_validate()).
+ */
+enum ring_step {
+	RING_ROOM,    /* is there room for those without memory? */
+	RING_FILL,    /* they are populated */
+	RING_BACK,    /* which is undone */
+	RING_PUBLISH, /* or published */
+	RING_PEAK,    /* is there room to change the others, each having both areas for a while? */
+	RING_CHANGE
+};
+
+/* Main rings, or the kernel's, of 2^log2 entries, keep rings a sixteenth. 0, or -errno of the first that fails. */
+static int ring_each(struct ktr__session *session, uint32_t from, uint32_t to, unsigned log2, const uint64_t *cpus,
+		     unsigned step)
+{
+	uint64_t room = ktr__room(session);
+	int code = 0;
+
+	for (uint32_t i = from; i < to && !code; i++) {
+		uint64_t *word = &session->rings[i].geom, now = ktr__load(word), none = 0, unused, bytes;
+		uint64_t area = ring_area(&session->header, i, &unused);
+		uint32_t cpu = i % session->header.n_rings;
+		unsigned own = i - cpu == session->header.n_rings ? ring_keep_log2(log2) : log2;
+		unsigned old = KTR_GEOM_LOG2(now);
+		uint64_t geom = area >> 16 | (uint64_t)own << 32 | KTR_GEOM_GENERATION;
+
+		if ((step < RING_PEAK ? now != 0 : !old || old == own) ||
+		    (cpus && !(cpus[cpu / 64] >> cpu % 64 & 1)))
+			continue;
+		bytes = (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom);
+		if (own > 63 || !ring_geom_valid(&session->header, i, geom))
+			code = -ERANGE;
+		else if (step == RING_CHANGE)
+			code = ktr__ring_resize(session, i, own);
+		else if (step == RING_FILL)
+			code = ring_allocate(session, area, bytes);
+		else if (step == RING_ROOM || step == RING_PEAK)
+			code = room < bytes ? -ENOSPC : 0;
+		else if (__atomic_compare_exchange_n(word, &none, step == RING_BACK ? KTR_GEOM_CLOSED : geom, 0,
+						     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+			 step == RING_BACK) {
+			madvise(session->map + area, bytes, MADV_REMOVE);
+			__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+		}
+		room -= bytes;
+		if (old)
+			room += (uint64_t)KTR_ENTRY_BYTES << old;
+	}
+	return code;
+}
+
+int ktr__rings_make(struct ktr__session *session, uint32_t from, uint32_t to, unsigned log2, const uint64_t *cpus)
+{
+	int code = ring_each(session, from, to, log2, cpus, RING_ROOM);
+
 	if (code)
 		return code;
-	__atomic_compare_exchange_n(&session->rings[index].geom, &none, geom, 0, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
-	return 0;
+	code = ring_each(session, from, to, log2, cpus, RING_FILL);
+	ring_each(session, from, to, log2, cpus, code ? RING_BACK : RING_PUBLISH);
+	return code;
+}
+
+/* So many entries would fit, at most 2^log2. */
+static unsigned ring_fits(struct ktr__session *session, unsigned log2, const uint64_t *cpus)
+{
+	while (log2 && ring_each(session, 0, 2 * session->header.n_rings, log2, cpus, cpus ? RING_ROOM : RING_PEAK))
+		log2--;
+	return log2 ? 1u << log2 : 0;
 }
 
 int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
@@ -117,7 +186,7 @@ int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t o
 
 	if (!ring_geom_valid(&session->header, index, old))
 		return -EPROTO;
-	if (!ring_fits(log2, bytes))
+	if (!ring_size_valid(log2, bytes))
 		return -ERANGE;
 	if (KTR_GEOM_OFFSET(old) == area)
 		area += bytes;
@@ -129,76 +198,66 @@ int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t o
 /* The default size of main rings: 65,536 entries, less where memory is short. */
 static unsigned ring_default_log2(const struct ktr__session *session, uint32_t n_cpus)
 {
-	struct statvfs fs;
-	uint64_t budget = RING_TOTAL_MAX, cgroup = ktr__cgroup_limit();
+	uint64_t budget = RING_TOTAL_MAX, cgroup = ktr__cgroup_limit(), room = ktr__room(session);
 	unsigned log2 = RING_LOG2_DEFAULT;
 
 	if (cgroup / 8 < budget)
 		budget = cgroup / 8;
-	if (fstatvfs(session->fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize / 4 < budget)
-		budget = (uint64_t)fs.f_bavail * fs.f_frsize / 4;
+	if (room / 4 < budget)
+		budget = room / 4;
 	while (log2 > KTR_RING_LOG2_MIN && ((uint64_t)KTR_ENTRY_BYTES << log2) * n_cpus * 17 / 16 > budget)
 		log2--;
 	return log2;
 }
 
-static unsigned ring_keep_log2(unsigned log2)
+/* What the knob shows, and rings that are opened later have. */
+static void ring_say(struct ktr_control *control, unsigned log2)
 {
-	return log2 >= KTR_RING_LOG2_MIN + 4 ? log2 - 4 : KTR_RING_LOG2_MIN;
+	__atomic_store_n(&control->keep_log2, log2 ? ring_keep_log2(log2) : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->ring_log2, log2, __ATOMIC_RELEASE);
 }
 
-/* Chooses and publishes the sizes; the first one to do so decides. */
-static void ring_sizes(struct ktr__session *session, unsigned log2, uint32_t n_cpus)
+int ktr__rings_open(struct ktr__session *session, unsigned log2, struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
-	uint32_t none = 0;
+	uint64_t online[KTR_CPU_MAX / 64];
+	uint32_t n_cpus = ktr__cpus_online(online, KTR_CPU_MAX / 64), asked = 0;
+	int code;
 
-	if (!log2)
-		log2 = control->ring_log2;
+	if (session->header.path == KTR_PATH_THREAD) {
+		n_cpus = session->header.n_rings; /* each of the pool may come into use */
+		/* One of them is opened, so that who asks is told if there is no memory at all. */
+		memset(online, 0, sizeof(online));
+		online[0] = 1;
+	}
+	if (__atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE))
+		return 0;
 	if (!log2)
 		log2 = ring_default_log2(session, n_cpus);
 	if (log2 > session->header.ring_log2_max)
 		log2 = session->header.ring_log2_max;
-	control->keep_log2 = ring_keep_log2(log2);
-	__atomic_compare_exchange_n(&control->ring_log2, &none, log2, 0, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
-}
-
-int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct ktr_error *err)
-{
-	struct ktr_control *control = session->control;
-	uint64_t online[KTR_CPU_MAX / 64];
-	uint32_t n_cpus = ktr__cpus_online(online, KTR_CPU_MAX / 64);
-
-	if (session->header.path == KTR_PATH_THREAD)
-		n_cpus = session->header.n_rings; /* each of the pool may come into use */
-	if (__atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE))
-		return 0;
-	ring_sizes(session, entries_log2, n_cpus);
-	/* Of a pool one ring is opened, so that who asks is told if there is no memory at all. */
-	for (uint32_t cpu = 0; cpu < (session->header.path == KTR_PATH_RSEQ ? session->header.n_rings : 1); cpu++) {
-		int code;
-
-		if (session->header.path == KTR_PATH_RSEQ && !(online[cpu / 64] >> cpu % 64 & 1))
-			continue;
-		code = ktr__ring_open(session, cpu, control->ring_log2);
-		if (!code)
-			code = ktr__ring_open(session, session->header.n_rings + cpu,
-					      control->keep_log2);
-		if (code)
-			return ktr_error_set(err, -code,
-					     "no memory for a ring of %u entries on each of %u CPUs: %m",
-					     1u << (control->ring_log2 & 31), n_cpus);
-	}
-	__atomic_store_n(&control->rings_open, 1, __ATOMIC_RELEASE);
-	return 0;
+	/* The first one decides. */
+	if (!__atomic_compare_exchange_n(&control->ring_log2, &asked, log2, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		log2 = asked;
+	code = ktr__rings_make(session, 0, 2 * session->header.n_rings, log2, online);
+	/* There are none, unless somebody else opens them meanwhile, with that size. */
+	if (code)
+		ring_say(control, 0);
+	else
+		__atomic_store_n(&control->rings_open, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&control->rings_open, __ATOMIC_SEQ_CST))
+		ring_say(control, log2);
+	if (code)
+		ktr_error_set(err, -code, "no memory for a ring of %u entries on each of %u CPUs: %m; %u would fit",
+			      1u << log2, n_cpus, ring_fits(session, log2, online));
+	return code;
 }
 
 int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err)
 {
-	struct ktr_control *control = session->control;
-	uint32_t n = session->header.n_rings;
-	int failed = 0, lock;
+	uint32_t n = 2 * session->header.n_rings;
+	unsigned before = session->control->ring_log2;
+	int code, lock, back;
 
 	if (ktr__session_sandboxed(session))
 		return ktr_error_set(err, EBUSY,
@@ -209,19 +268,18 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 	lock = ktr__resize_lock(session);
 	if (lock < 0)
 		return ktr_error_set(err, -lock, "somebody else is changing the rings: %s", strerror(-lock));
-	__atomic_store_n(&control->ring_log2, log2, __ATOMIC_RELAXED);
-	__atomic_store_n(&control->keep_log2, ring_keep_log2(log2), __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < 2 * n; i++) {
-		int code = ktr__ring_resize(session, i, i < n ? log2 : ring_keep_log2(log2));
-
-		if (code && !failed) {
-			failed = code;
-			ktr_error_set(err, -code, "the %s ring of CPU %u keeps its size: %m",
-				      i < n ? "main" : "keep", i % n);
-		}
-	}
+	code = ring_each(session, 0, n, log2, NULL, RING_PEAK);
+	if (!code)
+		code = ring_each(session, 0, n, log2, NULL, RING_CHANGE);
+	/* Those that have changed go back. Where that fails too, the knob says what they have. */
+	back = code ? ring_each(session, 0, n, before, NULL, RING_CHANGE) : 0;
+	if (!code || back)
+		ring_say(session->control, log2);
+	if (code)
+		ktr_error_set(err, -code, "%s rings keep their size: %m; %u entries would fit",
+			      back ? "some" : "all", ring_fits(session, log2, NULL));
 	close(lock);
-	return failed;
+	return code;
 }
 
 static uint64_t *ring_prepared; /* per ring: the geom word that was made ready for a sandbox */
@@ -245,11 +303,10 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 	struct ktr_control *control = session->control;
 	struct ktr_ring *ring = &session->rings[index];
 	uint64_t geom = __atomic_load_n(&ring->geom, __ATOMIC_SEQ_CST);
-	unsigned log2 = index < session->header.n_rings ? control->ring_log2 : control->keep_log2;
 	int code;
 
 	if (!geom && !session->sealed && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE) &&
-	    ktr__ring_open(session, index, log2) == 0)
+	    ktr__rings_make(session, index, index + 1, control->ring_log2, NULL) == 0)
 		geom = __atomic_load_n(&ring->geom, __ATOMIC_SEQ_CST);
 	if (!geom) {
 		ktr__count_drop(&control->drop_no_ring);
@@ -365,7 +422,7 @@ int ktr__ring_prepare(uint32_t index)
 		ring_prepared = calloc(2 * (size_t)ktr__rec.n_rings, sizeof(*ring_prepared));
 	if (!ring_prepared)
 		return -ENOMEM;
-	code = ktr__ring_open(&ktr__own, index, index < ktr__rec.n_rings ? control->ring_log2 : control->keep_log2);
+	code = ktr__rings_make(&ktr__own, index, index + 1, control->ring_log2, NULL);
 	geom = __atomic_load_n(&ktr__own.rings[index].geom, __ATOMIC_ACQUIRE) & ~KTR_GEOM_CLOSED;
 	if (!code && !ring_geom_valid(&ktr__own.header, index, geom))
 		code = -EPROTO;
@@ -383,12 +440,13 @@ int ktr__ring_prepare(uint32_t index)
 }
 
 /*
- * Whose a thread ring is, in one word, so that it changes hands in one step: thread, process, and a number that each
- * change raises, for both of the others may come again.
+ * Whose a thread ring is, in one word, so that it changes hands in one step: thread, process, and a number that
+ * each change raises, for both of the others may come again. A row that has no room there names no process.
  */
-static uint64_t ring_owned(uint64_t before, uint32_t row, uint32_t tid)
+static __attribute__((noinline)) uint64_t ring_owned(uint64_t before, uint32_t row, uint32_t tid)
 {
-	return ((before >> KTR_OWNED_CHANGE) + 1) << KTR_OWNED_CHANGE | (uint64_t)row << KTR_OWNED_ROW | tid;
+	return ((before >> KTR_OWNED_CHANGE) + 1) << KTR_OWNED_CHANGE |
+	       (uint64_t)(row < KTR_OWNED_ROWS ? row : 0) << KTR_OWNED_ROW | tid;
 }
 
 /* Has the owner gone without giving it back (killed, _exit, a thread nobody saw end)? */
@@ -434,18 +492,16 @@ static int ring_take(uint32_t tid)
 		struct ktr_ring *ring = &ktr__own.rings[i];
 		uint32_t none = 0;
 
-		if (__atomic_load_n(&ring->owner, __ATOMIC_RELAXED) == 0 &&
-		    __atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
+		if (__atomic_compare_exchange_n(&ring->owner, &none, tid, 0, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED)) {
 			/* Nobody else changes it while it names no thread. */
-			if (ktr__rec.proc < KTR_OWNED_ROWS)
-				__atomic_store_n(&ring->owned, ring_owned(ring->owned, ktr__rec.proc, tid),
-						 __ATOMIC_RELEASE);
+			__atomic_store_n(&ring->owned, ring_owned(ring->owned, ktr__rec.proc, tid),
+					 __ATOMIC_RELEASE);
 			return (int)i;
 		}
 	}
 	for (uint32_t i = 0; i < ktr__rec.n_rings && !ktr__own.sealed; i++)
-		if (ktr__rec.proc < KTR_OWNED_ROWS && ring_inherit(&ktr__own.rings[i], tid))
+		if (ring_inherit(&ktr__own.rings[i], tid))
 			return (int)i;
 	return -1;
 }

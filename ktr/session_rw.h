@@ -74,10 +74,11 @@ bool ktr__session_alone(const struct ktr__session *session);
 /* rings.c: the memory of rings. */
 
 /*
- * Gives ring `index` memory of 2^log2 entries if it has none: allocated here, by populating, so that a
- * full file system is this caller's error and never a SIGBUS in somebody's event. 0 or -errno.
+ * Gives those of rings from..to, of these CPUs if given, that have none yet memory of 2^log2 entries, keep rings a
+ * sixteenth: all, or none, and then shared memory is as it was. Allocated here, by populating, so that a full file
+ * system is this caller's error and never a SIGBUS in somebody's event. 0 or -errno. Async-signal-safe.
  */
-int ktr__ring_open(struct ktr__session *session, uint32_t index, unsigned log2);
+int ktr__rings_make(struct ktr__session *session, uint32_t from, uint32_t to, unsigned log2, const uint64_t *cpus);
 
 /*
  * Opens the rings of all online CPUs (rseq path) with 2^entries_log2 entries, 0 for the default, and
@@ -88,7 +89,7 @@ int ktr__rings_open(struct ktr__session *session, unsigned entries_log2, struct 
 /* kernel_ring.c: classes and rings for events of the kernel. Idempotent. 0 or -errno, err filled. */
 int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err);
 
-/* Changes the size of all rings, in use or not; keeps what fits. -EBUSY: a CPU may not be entered. */
+/* Changes the size of all rings, or of none; keeps what fits. -EBUSY: a CPU may not be entered. */
 int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err);
 
 /* resize.c: one ring that is in use. 0, -ENOSPC, -EBUSY. */
@@ -111,6 +112,9 @@ uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, 
 uint32_t ktr__session_put(const struct ktr__session *session, const char *text, size_t n_bytes);
 uint64_t ktr__session_class(const struct ktr__session *session, const char *name, const char *help);
 void ktr__table_forget(void); /* this process has another session now */
+
+/* ring.c: [bytes] that shared memory can take yet. */
+uint64_t ktr__room(const struct ktr__session *session);
 
 /* count.c: memory for the counts of the first n_sites sites on all CPUs. 0 or -errno. */
 int ktr__counts_open(struct ktr__session *session, uint32_t n_sites);

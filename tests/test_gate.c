@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a ring is closed, where several change that at once: who stops the rings or lets them go on, who leaves CPUs
- * out, who changes a ring's size. What does so is compiled into this file with its injection points open, and each lets
- * somebody else, who runs the library's own, come in between. In the end the ring is as the last of them wanted it.
+ * Whether a ring is closed, where several change that at once: who stops the rings or lets them go on, who leaves
+ * CPUs out, who changes a ring's size. What does so is compiled into this file with its injection points open, and
+ * each lets somebody else, who runs the library's own, come in between. In the end the ring is as the last of them
+ * wanted it.
  */
 static void inject(int place);
 

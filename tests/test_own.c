@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rings of the thread path have one owner, however many threads and processes see at once that the one before has
- * gone. What takes them is compiled into this file with its injection points open, and each lets somebody else take,
- * or give back, a ring in between.
+ * Rings of the thread path have one owner, however many threads and processes see at once that the one before
+ * has gone. What takes them is compiled into this file with its injection points open, and each lets somebody else
+ * take, or give back, a ring in between.
  */
 static void inject(int place);
 
 #define KTR_INJECT(place)   inject(place)
-#define ktr__ring_open	    own__ring_open
+#define ktr__rings_make	    own__rings_make
+#define ktr__room	    own__room
 #define ktr__ring_next_geom own__ring_next_geom
 #define ktr__rings_open	    own__rings_open
 #define ktr__rings_resize   own__rings_resize
 #define ktr__ring_views	    own__ring_views
 #define ktr__ring_forget    own__ring_forget
 #define ktr__ring_ready	    own__ring_ready
+#define ktr__ring_prepare   own__ring_prepare
 #define ktr__ring_level	    own__ring_level
 #define ktr__ring_release   own__ring_release
 #include "ktr/ring.c"
@@ -99,7 +101,7 @@ static void own_rings(uint32_t row, uint32_t tid)
 		struct ktr_ring *ring = &ktr__own.rings[i];
 
 		ring->owner = i ? own_tid : tid;
-		ring->owned = i ? (uint64_t)OUR_ROW << KTR_OWNED_ROW | own_tid : (uint64_t)row << KTR_OWNED_ROW | tid;
+		ring->owned = (uint64_t)(i ? OUR_ROW : row) << KTR_OWNED_ROW | ring->owner;
 	}
 }
 

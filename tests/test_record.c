@@ -370,8 +370,8 @@ static void errno_is_kept_where_a_ring_is_taken(void)
 		return;
 	ktr__ring_release(&ktr__self);
 	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
-		ktr__own.rings[i].owned = (uint64_t)ktr__rec.proc << KTR_OWNED_ROW | 0xffffff; /* no thread's number */
-		ktr__own.rings[i].owner = 0xffffff;
+		ktr__own.rings[i].owner = 0xffffff; /* no thread has that number */
+		ktr__own.rings[i].owned = (uint64_t)ktr__rec.proc << KTR_OWNED_ROW | 0xffffff;
 	}
 	errno = 4711;
 	CTR0(KTR_CLASS(record_test), "takes the ring of a dead thread");

@@ -42,7 +42,7 @@ static int plain_6(void)
 
 #if defined(__x86_64__)
 /* Strings of one, two and three pieces; what an event has of them is where op_staged has it. */
-static char text[48];
+static char text[48] __attribute__((aligned(64))); /* not across the end of a page */
 static struct ktr_site text_site = { .mask = MASK, .id = OP, .flags = KTR_SITE_PAYLOAD };
 
 static void write_text(unsigned at, size_t n)

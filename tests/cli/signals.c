@@ -331,8 +331,12 @@ int main(int argc, char **argv)
 		char mode[8];
 		int number;
 		void (*die)(void);
-	} deaths[] = { { "default", SIGILL, die_default }, { "fault", SIGSEGV, die_fault }, { "abort", SIGABRT, die_abort },
-		       { "sys", SIGSYS, die_sys } };
+	} deaths[] = {
+		{ "default", SIGILL, die_default },
+		{ "fault", SIGSEGV, die_fault },
+		{ "abort", SIGABRT, die_abort },
+		{ "sys", SIGSYS, die_sys },
+	};
 
 	mode = argc == 3 ? argv[1] : "";
 	how = argc == 3 ? argv[2] : "";
