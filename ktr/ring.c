@@ -174,6 +174,8 @@ int ktr__rings_make(struct ktr__session *session, uint32_t from, uint32_t to, un
 /* So many entries would fit, at most 2^log2. */
 static unsigned ring_fits(struct ktr__session *session, unsigned log2, const uint64_t *cpus)
 {
+	if (log2 > session->header.ring_log2_max)
+		log2 = session->header.ring_log2_max;
 	while (log2 && ring_each(session, 0, 2 * session->header.n_rings, log2, cpus, cpus ? RING_ROOM : RING_PEAK))
 		log2--;
 	return log2 ? 1u << log2 : 0;
@@ -249,7 +251,7 @@ int ktr__rings_open(struct ktr__session *session, unsigned log2, struct ktr_erro
 		ring_say(control, log2);
 	if (code)
 		ktr_error_set(err, -code, "no memory for a ring of %u entries on each of %u CPUs: %m; %u would fit",
-			      1u << log2, n_cpus, ring_fits(session, log2, online));
+			      1u << (log2 & 31), n_cpus, ring_fits(session, log2, online));
 	return code;
 }
 

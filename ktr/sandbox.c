@@ -17,6 +17,7 @@
 #include <ktr/ctl.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -106,6 +107,7 @@ static int sandbox_process(void)
 
 int ktr_sandbox(void)
 {
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	int saved = errno, code = 0;
 
 	if (!ktr__rec.path)
@@ -114,10 +116,12 @@ int ktr_sandbox(void)
 		return -ENOSYS;
 	if (!ktr__self.row)
 		ktr__thread_register(&ktr__self);
-	else if (!ktr__self.named)
+	if (ktr__self.row && !ktr__self.named)
 		prctl(PR_GET_NAME, ktr__region(&ktr__own, thread, struct ktr_thread_row)[ktr__self.row].name);
+	pthread_mutex_lock(&one_at_a_time);
 	if (!ktr__own.sealed)
 		code = sandbox_process();
+	pthread_mutex_unlock(&one_at_a_time);
 	errno = saved;
 	return code;
 }
