@@ -30,9 +30,7 @@
 
 #define SWEEP_LOOK   4096 /* names; about 0.2 us each */
 #define SWEEP_SAMPLE 64   /* files; about 1 us each, 4 us where they are opened */
-#define SWEEP_COUNT  4 /* sessions per program that stay: more than one crash, few enough to read */
 #define SWEEP_ALL    8 /* times as many of all programs; less than half the sample */
-#define SWEEP_BYTES  (256ull << 20)
 
 struct sweep_file {
 	uint64_t time_ns;

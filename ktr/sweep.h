@@ -13,6 +13,11 @@
 
 #include <ktr/error.h>
 
+#include <stdint.h>
+
+#define SWEEP_COUNT 4 /* sessions per program that stay: more than one crash, few enough to read */
+#define SWEEP_BYTES (256ull << 20)
+
 /*
  * Removes one session unless somebody uses it. 1: removed; 0: it is in use, or has gone meanwhile; or
  * -errno with err filled for what cannot be opened as a session. Safe against whoever creates, joins,

@@ -59,6 +59,7 @@ struct ktr__writer_hooks {
 	void (*after_fork_parent)(void);
 	void (*after_fork_child)(void);
 	void (*thread_end)(void);
+	void (*sweep)(const char *own); /* ktr/sweep.h: what libktr.so needs where there is something to remove */
 };
 
 #define KTR__WRITER_LIBRARY "libktr-writer.so.0"

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * In libktr.so alone: the writer, as far as it has been loaded. A program that is never asked for a trace
- * file does not carry what packs one. Linked statically (libktr.a, the two-file form) the writer is part of
+ * file does not carry what packs one, nor what removes sessions where none are left behind. Linked statically (libktr.a, the two-file form) the writer is part of
  * the program, and this file is not.
  *
  * The library lies beside this one, or where the loader looks. Once loaded it stays.
  */
 #include "ktr/writer_hook.h"
 
+#include "ktr/session_find.h"
+#include "ktr/sweep.h"
+
 #include <ktr/version.h>
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 static const struct ktr__writer_hooks *load_hooks; /* release, acquire */
 
@@ -119,4 +128,42 @@ void ktr__writer_thread_end(void)
 
 	if (hooks)
 		hooks->thread_end();
+}
+
+/* May there be sessions to remove? As ktr__sweep() sees it, but for whose they are. */
+static bool load_sweep_due(void)
+{
+	uint64_t bytes = 0, limit = SWEEP_BYTES;
+	const struct dirent *entry;
+	struct statvfs fs;
+	struct stat st;
+	char dir[400];
+	unsigned n = 1; /* ours */
+	DIR *stream;
+
+	if (ktr__session_dir(geteuid(), dir, sizeof(dir), NULL) || !(stream = opendir(dir)))
+		return false;
+	if (fstatvfs(dirfd(stream), &fs) == 0 && fs.f_blocks && fs.f_blocks * fs.f_frsize / 4 < limit)
+		limit = fs.f_blocks * fs.f_frsize / 4;
+	while (n <= SWEEP_COUNT && bytes <= limit && (entry = readdir(stream)))
+		if (entry->d_name[0] != '.' && fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+			bytes += (uint64_t)st.st_blocks * 512;
+			n++;
+		}
+	closedir(stream);
+	return n > SWEEP_COUNT || bytes > limit ||
+	       (n > 1 && (secure_getenv("KTR_DEAD_SESSIONS") || secure_getenv("KTR_DEAD_BYTES")));
+}
+
+void ktr__sweep(const char *own)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (!load_sweep_due())
+		return;
+	if (!hooks)
+		hooks = load_library(&err);
+	if (hooks)
+		hooks->sweep(own);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* In libktr-writer.so alone: what libktr.so looks up in it (ktr/writer_load.c). */
+#include "ktr/sweep.h"
 #include "ktr/writer_hook.h"
 
 #include <ktr/version.h>
@@ -15,4 +16,5 @@ __attribute__((visibility("default"))) const struct ktr__writer_hooks ktr__write
 	.after_fork_parent = ktr__writer_after_fork_parent,
 	.after_fork_child = ktr__writer_after_fork_child,
 	.thread_end = ktr__writer_thread_end,
+	.sweep = ktr__sweep,
 };
