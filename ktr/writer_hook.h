@@ -38,6 +38,9 @@ void ktr__writer_stop(void);
  */
 void ktr__writer_thread_end(void);
 
+/* The same, asking the kernel for nothing: true when that is done. Again and again, until it is. */
+bool ktr__writer_leave(void);
+
 /*
  * The writer stays with the parent. The child of a program without other threads gets an heir, a thread
  * that sleeps until the parent has gone and then goes on with the trace.
@@ -55,6 +58,7 @@ struct ktr__writer_hooks {
 	int (*start)(struct ktr__session *session, const char *path, struct ktr_error *err);
 	int (*flush)(void);
 	void (*stop)(void);
+	bool (*leave)(void);
 	void (*before_fork)(void);
 	void (*after_fork_parent)(void);
 	void (*after_fork_child)(void);

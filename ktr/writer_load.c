@@ -98,6 +98,13 @@ void ktr__writer_stop(void)
 		hooks->stop();
 }
 
+bool ktr__writer_leave(void)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	return !hooks || hooks->leave();
+}
+
 void ktr__writer_before_fork(void)
 {
 	const struct ktr__writer_hooks *hooks = load_get();

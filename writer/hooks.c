@@ -12,6 +12,7 @@ __attribute__((visibility("default"))) const struct ktr__writer_hooks ktr__write
 	.start = ktr__writer_start,
 	.flush = ktr__writer_flush,
 	.stop = ktr__writer_stop,
+	.leave = ktr__writer_leave,
 	.before_fork = ktr__writer_before_fork,
 	.after_fork_parent = ktr__writer_after_fork_parent,
 	.after_fork_child = ktr__writer_after_fork_child,

@@ -252,7 +252,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 	ktr__control_put64(self, offsetof(struct ktr_control, alq_cnt), stats.events);
 	ktr__control_put64(self, offsetof(struct ktr_control, alq_failed), stats.lost);
 	/* At exit it stays on: a forked child may go on with the trace. */
-	if (ktr__writer.state == WRITER_RUNNING)
+	if (ktr__writer.state == WRITER_RUNNING && !ktr__writer.leave)
 		ktr__control_put32(self, offsetof(struct ktr_control, alq_enable), 0);
 }
 
@@ -295,7 +295,7 @@ static void writer_loop(struct ktr__writer_thread *self)
 	while (on && !(self->alone = ktr__last_look(&self->last))) {
 		writer_pause(pause_ns);
 		wanted = ktr__writer.flush_wanted;
-		if (ktr__writer.state != WRITER_RUNNING) {
+		if (ktr__writer.state != WRITER_RUNNING || __atomic_load_n(&ktr__writer.leave, __ATOMIC_ACQUIRE)) {
 			pthread_mutex_unlock(&ktr__writer.lock);
 			break;
 		}
@@ -391,6 +391,7 @@ static void *writer_main(void *context)
 	if (!rc)
 		writer_loop(&self);
 	writer_close(&self);
+	__atomic_store_n(&ktr__writer.leave, 2, __ATOMIC_RELEASE);
 	if (self.alone)
 		writer_detach();
 	if (self.alone && ktr__last_status(&self.last))
@@ -473,6 +474,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	}
 	writer_cond_init();
 	ktr__last_begin();
+	ktr__writer.leave = 0;
 	ktr__writer.state = WRITER_STARTING;
 	ktr__writer.session = session;
 	ktr__writer.path = path;
@@ -532,4 +534,15 @@ void ktr__writer_stop(void)
 	}
 	pthread_mutex_unlock(&ktr__writer.lock);
 	writer_bury();
+}
+
+/* Nothing but loads and stores: the thread looks when it next wakes up. */
+bool ktr__writer_leave(void)
+{
+	uint32_t no = 0;
+
+	if (__atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_RUNNING)
+		return true;
+	__atomic_compare_exchange_n(&ktr__writer.leave, &no, 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	return __atomic_load_n(&ktr__writer.leave, __ATOMIC_ACQUIRE) == 2;
 }

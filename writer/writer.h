@@ -33,6 +33,7 @@ struct ktr__writer {
 	pthread_t thread;
 	enum ktr__writer_state state;
 	uint32_t bell;	       /* futex: the thread sleeps on it; +1 when something is wanted */
+	uint32_t leave;	       /* 1: it is to end, says one who may not wake it; 2: it has */
 	uint64_t flush_wanted; /* requests so far */
 	uint64_t flush_done;
 	int flush_rc;
