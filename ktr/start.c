@@ -583,7 +583,7 @@ int ktr__own_flush(void)
 	return start_orphan ? -ESRCH : ktr__writer_flush();
 }
 
-/* In a sandbox the writer notices by itself, within a tenth of a second, and is waited for without a system call. */
+/* In a sandbox the writer notices by itself, within a tenth of a second; nobody asks the kernel meanwhile. */
 #define START_LEAVES_NS 10000000000ull
 
 void ktr__own_stop(void)

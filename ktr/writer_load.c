@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * In libktr.so alone: the writer, as far as it has been loaded. A program that is never asked for a trace
- * file does not carry what packs one, nor what removes sessions where none are left behind. Linked statically (libktr.a, the two-file form) the writer is part of
- * the program, and this file is not.
+ * file does not carry what packs one, nor what removes dead sessions where there are none. Linked statically
+ * (libktr.a, the two-file form) the writer is part of the program, and this file is not.
  *
  * The library lies beside this one, or where the loader looks. Once loaded it stays.
  */
@@ -153,7 +153,8 @@ static bool load_sweep_due(void)
 	if (fstatvfs(dirfd(stream), &fs) == 0 && fs.f_blocks && fs.f_blocks * fs.f_frsize / 4 < limit)
 		limit = fs.f_blocks * fs.f_frsize / 4;
 	while (n <= SWEEP_COUNT && bytes <= limit && (entry = readdir(stream)))
-		if (entry->d_name[0] != '.' && fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (entry->d_name[0] != '.' &&
+		    fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 			bytes += (uint64_t)st.st_blocks * 512;
 			n++;
 		}
