@@ -172,8 +172,15 @@ static void in_handlers(int n)
 	forks_wanted = n;
 	signal(SIGALRM, fork_here);
 	setitimer(ITIMER_REAL, &every, NULL);
-	while (forked < n && !is_child)
-		events(1);
+	/* Mostly in the middle of an event, but no more of them than rings hold. */
+	while (forked < n && !is_child) {
+		int before = forked;
+
+		for (int i = 0; i < 1000 && forked == before && !is_child; i++)
+			events(1);
+		while (forked == before && !is_child)
+			;
+	}
 	if (is_child) {
 		events(EVENTS);
 		_exit(7);
