@@ -48,6 +48,7 @@
 #define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
 #define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
+#define SESSION_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
 #define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
@@ -219,23 +220,46 @@ static void session_dump(const struct ktr__session *session)
 	madvise(session->map + begin, end - begin, MADV_DODUMP);
 }
 
+/*
+ * Maps the file at path, which is the one that fd has open, from an open file that nobody ever locks: a forked child
+ * inherits the mapping, and with it what it was made of. By a lock on that it would hold its parent's for ever.
+ */
+static int session_map_apart(struct ktr__session *session, const char *path, struct ktr_error *err)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path)), code = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return ktr_error_set(err, errno, "%s: %m", path);
+	session->map = mmap(NULL, session->header.file_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (session->map == MAP_FAILED) {
+		code = errno;
+		session->map = NULL;
+		code = ktr_error_set(err, code, "cannot map %llu MiB: %m",
+				     (unsigned long long)session->header.file_bytes >> 20);
+	} else if (!session_is(session, fstat(fd, &st), &st)) {
+		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
+	}
+	close(fd);
+	return code;
+}
+
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
-static int session_map(struct ktr__session *session, struct ktr_error *err)
+static int session_map(struct ktr__session *session, const char *path, struct ktr_error *err)
 {
 	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
 	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
 	const struct ktr_region *ring = &session->header.region[KTR_REGION_ring];
 	struct stat st;
+	int code;
 
-	session->map = mmap(NULL, session->header.file_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE,
-			    session->fd, 0);
-	if (session->map == MAP_FAILED) {
-		int code = errno;
-
-		session->map = NULL;
-		return ktr_error_set(err, code, "cannot map %llu MiB: %m",
-				     (unsigned long long)session->header.file_bytes >> 20);
+	if (fstat(session->fd, &st) == 0) {
+		session->dev = st.st_dev;
+		session->ino = st.st_ino;
 	}
+	code = session_map_apart(session, path, err);
+	if (code)
+		return code;
 	/* The header is read only for everybody; its creator has written the file. */
 	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ) != 0 ||
 	    mprotect(session->map + KTR_SESSION_ALIGN, count->offset - KTR_SESSION_ALIGN,
@@ -246,10 +270,6 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 	session_dump(session);
 	session->control = ktr__region(session, control, struct ktr_control);
 	session->rings = ktr__region(session, ring, struct ktr_ring);
-	if (fstat(session->fd, &st) == 0) {
-		session->dev = st.st_dev;
-		session->ino = st.st_ino;
-	}
 	return 0;
 }
 
@@ -295,30 +315,52 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_anchors = 1;
 }
 
-int ktr__session_again(const struct ktr__session *session)
+/* Another open file of the session, or -1. */
+static int session_open_again(const struct ktr__session *session)
 {
-	struct stat ours, st;
+	struct stat st;
 	char path[40];
-	int fd;
+	int fd = -1;
 
-	if (!ktr__session_fd_ours(session) || fstat(session->fd, &ours))
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (ktr__session_fd_ours(session)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
 	if (fd < 0)
 		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) || st.st_ino != ours.st_ino || st.st_dev != ours.st_dev) {
+	if (fd >= 0 && !session_is(session, fstat(fd, &st), &st)) {
 		close(fd);
-		return -1;
+		fd = -1;
 	}
-	flock(fd, LOCK_SH | LOCK_NB);
 	return fd;
 }
 
-/* Fills the new file behind session->fd. */
-static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session,
+int ktr__session_again(const struct ktr__session *session)
+{
+	int fd = session_open_again(session);
+
+	if (fd >= 0)
+		flock(fd, LOCK_SH | LOCK_NB);
+	return fd;
+}
+
+/*
+ * The lock outlives the descriptor, which a host may close behind our back: a mapping of one page, which nobody
+ * touches, keeps its open file. No child inherits that. Without it the descriptor alone holds the lock.
+ */
+static void session_keep(struct ktr__session *session, int fd)
+{
+	void *page = mmap(NULL, SESSION_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+
+	session->lock = page == MAP_FAILED ? NULL : page;
+	if (session->lock && madvise(session->lock, SESSION_PAGE, MADV_DONTFORK)) {
+		munmap(session->lock, SESSION_PAGE);
+		session->lock = NULL;
+	}
+}
+
+/* Fills the new file behind session->fd, which lies at path. */
+static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session, const char *path,
 			 struct ktr_error *err)
 {
 	struct ktr_header *header = &session->header;
@@ -333,7 +375,7 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 	code = session_allocate(session->fd, header);
 	if (code)
 		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
-	code = session_map(session, err);
+	code = session_map(session, path, err);
 	if (code)
 		return code;
 	session_first_rows(session);
@@ -393,7 +435,7 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 	if (!code && session->fd < 0)
 		code = ktr_error_set(err, errno, "%s: %m", path);
 	if (!code)
-		code = session_map(session, err);
+		code = session_map(session, path, err);
 	if (!code && !session_is(session, fstat(check.fd, &st), &st))
 		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
 	ktr__map_close(&check);
@@ -406,9 +448,11 @@ void ktr__session_detach(struct ktr__session *session)
 {
 	if (session->map)
 		munmap(session->map, session->header.file_bytes);
+	if (session->lock)
+		munmap(session->lock, SESSION_PAGE);
 	if (session->fd >= 0)
 		close(session->fd);
-	session->map = NULL;
+	session->map = session->lock = NULL;
 	session->fd = -1;
 }
 
@@ -438,20 +482,15 @@ void ktr__session_reopen(struct ktr__session *session, int fd)
 {
 	int old = session->fd;
 
+	session->lock = NULL; /* the parent's, which is not here */
+	if (fd >= 0)
+		session_keep(session, fd);
 	if (ktr__session_fd_ours(session)) {
 		session->fd = fd;
 		close(old);
 	} else if (fd >= 0) {
 		close(fd);
 	}
-}
-
-bool ktr__session_alone(const struct ktr__session *session)
-{
-	if (!ktr__session_fd_ours(session))
-		return false;
-	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
-	return flock(session->fd, LOCK_EX | LOCK_NB) == 0 && session_path_same(session, session->path);
 }
 
 /* Copies row i of the processes; false behind the last one. */
@@ -475,6 +514,33 @@ static bool session_inhabited(const struct ktr__session *session)
 		if (ktr__proc_alive(&row))
 			return true;
 	return false;
+}
+
+bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
+{
+	uint64_t pid_ns = ktr__proc_own_ns(), start_time = 0;
+	struct ktr_proc_row row;
+
+	if (pid != (uint32_t)getpid())
+		start_time = ktr__proc_start_time(pid);
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.pid == pid && (row.pid_ns == pid_ns ? start_time && row.start_time == start_time :
+							      row.state == KTR_ROW_READY))
+			return true;
+	return false;
+}
+
+bool ktr__session_alone(struct ktr__session *session)
+{
+	if (!ktr__session_fd_ours(session)) {
+		session->fd = session_open_again(session);
+		if (session->lock)
+			munmap(session->lock, SESSION_PAGE); /* with the lock of what the host has closed */
+		session->lock = NULL;
+	}
+	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
+	return session->fd >= 0 && flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session) &&
+	       session_path_same(session, session->path);
 }
 
 /* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
@@ -617,7 +683,7 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 	session->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (session->fd < 0)
 		return ktr_error_set(err, errno, "cannot create %s: %m", temporary);
-	code = session_build(plan, session, err);
+	code = session_build(plan, session, temporary, err);
 	if (!code)
 		flock(session->fd, LOCK_SH | LOCK_NB);
 	if (!code)
@@ -644,6 +710,8 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 		*joined = code == 0;
 		if (code == -ENOENT)
 			code = session_make(plan, session, err);
+		if (!code)
+			session_keep(session, session->fd);
 		if (code != -EAGAIN)
 			return code;
 		sched_yield(); /* it went away, or somebody was faster: join */

@@ -16,7 +16,8 @@
 /* A mapped session. header is a private copy that was checked; the rest is shared and untrusted. */
 struct ktr__session {
 	int fd; /* holds the shared lock that says "alive"; a host may close it behind our back */
-	char *map;
+	char *map; /* of another open file, which has no lock: children inherit it */
+	char *lock; /* a page mapped of fd's open file, which keeps the lock then; NULL: none */
 	struct ktr_control *control;
 	struct ktr_ring *rings;
 	bool records; /* this process has had a ring to write to */
@@ -65,8 +66,17 @@ bool ktr__session_fd_ours(const struct ktr__session *session);
 /* Has somebody cut the file short? What touches the mapping then gets SIGBUS. False where that cannot be told. */
 bool ktr__session_cut(const struct ktr__session *session);
 
-/* True when no other process holds the session's lock. */
-bool ktr__session_alone(const struct ktr__session *session);
+/*
+ * True when no other process is in the session: none holds its lock, and none of the table lives. We hold it
+ * exclusively then, for good; otherwise not at all any more.
+ */
+bool ktr__session_alone(struct ktr__session *session);
+
+/*
+ * May a process of the session that has this number, and is not the calling one, be alive? Numbers are those of pid
+ * namespaces: of another one's it is known whether it has ended cleanly, no more.
+ */
+bool ktr__session_other(const struct ktr__session *session, uint32_t pid);
 
 #define ktr__region(session, id, type)                                                           \
 	((type *)(void *)((session)->map + (session)->header.region[KTR_REGION_##id].offset))

@@ -280,7 +280,7 @@ static bool start_may_write(void)
 {
 	uint32_t writer = __atomic_load_n(&ktr__own.control->writer, __ATOMIC_ACQUIRE);
 
-	if (start_orphan || start_apart || (writer && writer != (uint32_t)getpid() && kill((pid_t)writer, 0) == 0))
+	if (start_orphan || start_apart || (writer && ktr__session_other(&ktr__own, writer)))
 		return false;
 	return __atomic_compare_exchange_n(&ktr__own.control->writer, &writer, (uint32_t)getpid(), 0,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -384,6 +384,7 @@ static void start_child_leaves(bool own)
 	static const uint64_t shut;
 	struct ktr__session parent = ktr__own;
 
+	parent.lock = NULL; /* not in a child */
 	ktr__sites_gate(&shut);
 	__atomic_store_n(&ktr__rec.path, 0, __ATOMIC_RELEASE);
 	memset(&ktr__hot, 0, sizeof(ktr__hot)); /* where the kernel has not done so */
@@ -643,6 +644,8 @@ __attribute__((destructor(101))) static void start_exit(void)
 	}
 	ktr__proc_exit();
 	ktr__own_stop();
-	if (!ktr__own.sealed && !ktr__own.control->keep_session && ktr__session_alone(&ktr__own))
+	/* What a writer that was killed has not written yet is in the session alone. */
+	if (!ktr__own.sealed && !ktr__own.control->keep_session && ktr__session_alone(&ktr__own) &&
+	    !(ktr__own.control->writer && ktr__own.control->alq_enable))
 		unlink(ktr__own.path);
 }
