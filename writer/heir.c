@@ -3,9 +3,11 @@
  * Heirs: a forked child goes on with the trace of a parent that has gone, as daemons need it.
  *
  * The child of a process that writes, and has no thread but the writer's, gets a thread that sleeps until
- * the writer's process has ended, by whatever death (pidfd_open(2)), and then resumes the trace where that
- * ends. Of several heirs one gets it, by the lock on the trace, and the others wait for that one. Like the
- * writer an heir blocks all signals and has its own descriptors; root and working directory are its own
+ * nobody writes the trace any more, and then resumes it where it ends. Whether somebody does is told by the lock
+ * on the trace, and by control.writer_ends, not by the life of a process: a parent whose writer has ended may
+ * live on, and from another pid namespace it cannot be seen at all. Its death (pidfd_open(2)) wakes the thread at
+ * once where it can be seen. Of several heirs one gets the trace, by the lock, and the others wait for that one.
+ * Like the writer an heir blocks all signals and has its own descriptors; root and working directory are its own
  * too, so that a daemon may chroot(2) before its parent has gone.
  *
  * Before fork(2) the writer's lock is taken, so that the child finds the struct whole. The thread tells
@@ -27,34 +29,7 @@
 /* Between two looks whether the process still has threads, and wants no writer of its own: 0.02 % of a core. */
 #define HEIR_LOOK_MS  250
 #define HEIR_RETRY_NS 100000000
-
-/* Waits so long for the end of the process whose writer we are to follow. 1 when it has ended, 0, -errno. */
-static int heir_gone(int timeout_ms)
-{
-	struct pollfd wait = { ktr__pidfd_open(__atomic_load_n(&ktr__writer.pid, __ATOMIC_RELAXED)),
-			       POLLIN, 0 };
-	int n;
-
-	if (wait.fd < 0)
-		return errno == ESRCH ? 1 : -errno;
-	n = poll(&wait, 1, timeout_ms);
-	close(wait.fd);
-	return n > 0;
-}
-
-/* Sleeps until the writer's process has ended. 0, -ECANCELED: nobody wants the heir any more, -errno. */
-static int heir_sleep(struct ktr__writer_thread *self)
-{
-	int rc = 0;
-
-	while (!rc) {
-		self->alone = ktr__last_look(&self->last);
-		if (self->alone || __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_HEIR)
-			return -ECANCELED;
-		rc = heir_gone(HEIR_LOOK_MS);
-	}
-	return rc < 0 ? rc : 0;
-}
+#define HEIR_AWAIT_NS 1000000000ull /* at most, of a child's exit; a last round takes a few ms, and the heir looks */
 
 /* The session's control page. Not through the mapping: see control.c. */
 static int heir_control(struct ktr_control *control)
@@ -69,7 +44,58 @@ static int heir_control(struct ktr_control *control)
 	return rc;
 }
 
-/* The writer's process has ended. 0, -EBUSY: another heir has the trace, -errno. */
+/* Waits so long for the end of the process that writes. 1 when it has ended, 0: not known. */
+static int heir_gone(pid_t pid, int timeout_ms)
+{
+	struct pollfd wait = { -1, POLLIN, 0 };
+	int n, code;
+
+	if (ktr__writer.kin)
+		wait.fd = ktr__pidfd_open(pid);
+	code = errno;
+	if (ktr__writer.kin && wait.fd < 0 && code == ESRCH)
+		return 1;
+	n = poll(&wait, 1, timeout_ms); /* of -1 it takes no notice */
+	if (wait.fd >= 0)
+		close(wait.fd);
+	return n > 0;
+}
+
+/*
+ * Is the trace there for who takes it? gone: the process that wrote it has ended. Another heir may write by now; in
+ * another pid namespace its number is nobody's, or a stranger's, who wakes us too soon at worst.
+ */
+static bool heir_free(int gone)
+{
+	struct ktr_control control;
+	int locked = ktr__trace_locked(ktr__writer.full_path);
+
+	if (locked < 0 || heir_control(&control))
+		return gone; /* trying tells why not */
+	if (locked && control.writer)
+		__atomic_store_n(&ktr__writer.pid, (pid_t)control.writer, __ATOMIC_RELAXED);
+	return !locked && (gone || (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES));
+}
+
+/* Sleeps until the trace is free. 0, -ECANCELED: nobody wants the heir any more. */
+static int heir_sleep(struct ktr__writer_thread *self)
+{
+	const struct timespec nap = { 0, HEIR_RETRY_NS };
+	int gone = 0;
+
+	for (;;) {
+		self->alone = ktr__last_look(&self->last);
+		if (self->alone || __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_HEIR)
+			return -ECANCELED;
+		if (heir_free(gone))
+			return 0;
+		if (gone) /* and yet somebody writes: another heir */
+			nanosleep(&nap, NULL);
+		gone = heir_gone(ktr__writer.pid, gone ? 0 : HEIR_LOOK_MS);
+	}
+}
+
+/* Nobody writes. 0, -EBUSY: another heir has the trace, -errno. */
 static int heir_take(struct ktr__writer_thread *self)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -86,8 +112,6 @@ static int heir_take(struct ktr__writer_thread *self)
 		ktr__voice_say(&self->voice, err.text);
 	if (rc)
 		ktr__writer_shut(self);
-	if (rc == -EBUSY && heir_control(&control) == 0 && control.writer)
-		__atomic_store_n(&ktr__writer.pid, (pid_t)control.writer, __ATOMIC_RELAXED);
 	return rc;
 }
 
@@ -96,7 +120,12 @@ int ktr__heir_wait(struct ktr__writer_thread *self)
 	struct timespec nap = { 0, HEIR_NAP_NS };
 	int rc;
 
-	unshare(CLONE_FS); /* without it a relative path or another root is what the host makes of it */
+	/* Without it a relative path or another root is what the host makes of it. */
+	unshare(CLONE_FS);
+	pthread_mutex_lock(&ktr__writer.lock);
+	ktr__writer.apart = true;
+	pthread_cond_broadcast(&ktr__writer.done);
+	pthread_mutex_unlock(&ktr__writer.lock);
 	nanosleep(&nap, NULL);
 	rc = ktr__writer_own_descriptors(self);
 	nap.tv_nsec = HEIR_RETRY_NS;
@@ -112,9 +141,19 @@ int ktr__heir_wait(struct ktr__writer_thread *self)
 	return rc;
 }
 
+/*
+ * A writer that has not begun its last round takes what is recorded by now, and goes on or is killed: then the
+ * session is left. Of one that has, the trace is free soon, and our thread takes it; who is stopped meanwhile, or
+ * writes to what is slow, is not waited for.
+ */
 void ktr__heir_await(void)
 {
-	while (ktr__writer.state == WRITER_HEIR && heir_gone(0) > 0) {
+	struct ktr_control *control = ktr__writer.session ? ktr__writer.session->control : NULL;
+	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
+
+	while (control && ktr__writer.state == WRITER_HEIR && ktr__drain_now() < until &&
+	       (__atomic_fetch_add(&control->writer_ends, 0, __ATOMIC_SEQ_CST) == KTR_WRITER_LEAVES ||
+		(control->writer && heir_gone((pid_t)control->writer, 0)))) {
 		struct timespec ts = ktr__writer_until(10000000);
 
 		pthread_cond_timedwait(&ktr__writer.done, &ktr__writer.lock, &ts);
@@ -135,6 +174,7 @@ void ktr__writer_before_fork(void)
 				    ktr__writer.state == WRITER_HEIR) &&
 				   ktr__writer.path && stat("/proc/self/task", &st) == 0 &&
 				   st.st_nlink == 4;
+	ktr__writer.forks = getpid();
 	ktr__writer.control = ktr__writer.may_bequeath ? ktr__writer.session->control : NULL;
 }
 
@@ -154,7 +194,17 @@ void ktr__writer_after_fork_child(void)
 	/* A child that has left its parent's session (debug.ktr.follow_fork) has nothing to do with its trace. */
 	if (!ktr__writer.may_bequeath || ktr__writer.control != ktr__writer.session->control)
 		return;
+	/* 0, or who takes orphans: our parent's numbers are not ours, or it has gone already. */
+	ktr__writer.kin = ktr__writer.kin && getppid() == ktr__writer.forks;
+	ktr__writer.apart = false;
 	ktr__writer.state = WRITER_HEIR;
-	if (ktr__writer_create(&ktr__writer))
+	if (ktr__writer_create(&ktr__writer)) {
 		ktr__writer.state = WRITER_NONE;
+		return;
+	}
+	/* The host may be about to enter another mount namespace, which nobody may who shares root and directory. */
+	pthread_mutex_lock(&ktr__writer.lock);
+	while (!ktr__writer.apart)
+		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);
+	pthread_mutex_unlock(&ktr__writer.lock);
 }

@@ -142,6 +142,20 @@ static int stream_busy(struct ktr__trace *trace, const char *name)
 	return busy;
 }
 
+int ktr__trace_locked(const char *path)
+{
+	char info[PATH_MAX + 64];
+	int fd, busy;
+
+	snprintf(info, sizeof(info), "%s/" KTR_TRACE_DIR "/%s", path, stream_sidecars[KTR_SIDECAR_INFO]);
+	fd = open(info, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	close(fd);
+	return busy;
+}
+
 /* The directory the trace lies in, to be read; NULL where that cannot be. */
 static DIR *stream_parent(struct ktr__trace *trace)
 {

@@ -58,6 +58,9 @@ int ktr__trace_make_way(struct ktr__trace *trace, struct ktr_error *err);
 /* Makes the hidden directory with empty metadata and sidecars, mode 0700 and 0600. 0 or -errno. */
 int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err);
 
+/* Does anybody write the trace at path? 1, 0, or -errno where that cannot be told. */
+int ktr__trace_locked(const char *path);
+
 /*
  * Opens the trace that has the name, to go on with it: metadata, sidecars, and the streams there
  * are, each as long as its file. 0 or -errno, err filled: -EBUSY while somebody writes it.

@@ -5,7 +5,8 @@
  * It lives in somebody else's program and stays out of its way: all signals are blocked; its stack
  * is small; and its descriptor table is its own (CLONE_FILES undone), empty but for /dev/null at 0
  * to 2 and what the drain opens, so that a host that closes all descriptors, or forks, or opens
- * others in their place, neither breaks the trace nor gets bytes of it. What it has to say goes to
+ * others in their place, neither breaks the trace nor gets bytes of it. Root and working directory are
+ * its own, too, where the kernel lets it: those of the start. What it has to say goes to
  * the host's standard error as long as that is the file it was at the start.
  *
  * It counts as one of the process's threads: last.c sees to it that a process all of whose own threads have ended
@@ -239,7 +240,14 @@ static void writer_finish(struct ktr__writer_thread *self)
 {
 	struct ktr__drain_stats stats;
 	char line[256];
+	bool closes;
 
+	/* Whoever records and then finds 0 there knows that the last round is to come: heir.c. */
+	ktr__control_look(self);
+	closes = ktr__writer.state == WRITER_RUNNING || !self->control.alq_enable;
+	ktr__control_put32(self, offsetof(struct ktr_control, writer_ends),
+			   closes ? KTR_WRITER_CLOSES : KTR_WRITER_LEAVES);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	writer_feed(self);
 	if (ktr__drain_close(self->drain, &stats) && stats.unwritten) {
 		snprintf(line, sizeof(line),
@@ -345,8 +353,11 @@ static void writer_close(struct ktr__writer_thread *self)
 
 static int writer_begin(struct ktr__writer_thread *self)
 {
-	int rc = ktr__writer_own_descriptors(self);
+	int rc;
 
+	/* Who shares root and working directory may not enter another mount namespace: the host shall. */
+	unshare(CLONE_FS);
+	rc = ktr__writer_own_descriptors(self);
 	if (rc)
 		return ktr_error_set(ktr__writer.err, rc, "no descriptor table for the writer: %m");
 	return ktr__writer_open(self, KTR__DRAIN_START);
@@ -375,14 +386,18 @@ static void *writer_main(void *context)
 	if (!rc) /* also where a writer that was killed has left a 1 */
 		ktr__control_put32(&self, offsetof(struct ktr_control, alq_enable), self.drain != NULL);
 	__atomic_store_n(&ktr__writer.draining, self.drain != NULL, __ATOMIC_RELAXED);
+	if (!rc && self.drain)
+		ktr__control_put32(&self, offsetof(struct ktr_control, writer_ends), 0);
 	if (!rc) /* one that printed before us may have ended meanwhile, and said so */
 		ktr__control_put32(&self, offsetof(struct ktr_control, writer), (uint32_t)getpid());
 	if (!rc)
 		writer_guard(&self);
 	pthread_mutex_lock(&ktr__writer.lock);
 	ktr__writer.start_rc = rc;
-	if (!rc)
+	if (!rc) {
 		__atomic_store_n(&ktr__writer.pid, getpid(), __ATOMIC_RELAXED);
+		ktr__writer.kin = true;
+	}
 	/* An heir that has nothing to take over waits to be joined; whoever starts one joins it himself. */
 	if (ktr__writer.state == WRITER_HEIR || ktr__writer.state == WRITER_STARTING)
 		ktr__writer.state = !rc ? WRITER_RUNNING : context ? WRITER_ENDED : WRITER_NONE;
@@ -480,6 +495,7 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	ktr__writer.path = path;
 	ktr__writer.err = err;
 	ktr__writer.pid = getpid();
+	ktr__writer.kin = true;
 	writer_full_path(path);
 	ktr__writer.flush_wanted = ktr__writer.flush_done = 0;
 	if (!ktr__writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))

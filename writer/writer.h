@@ -44,6 +44,9 @@ struct ktr__writer {
 	int start_rc;
 	/* For children: */
 	pid_t pid;	  /* the writer's process */
+	pid_t forks;	  /* the process that forks, and */
+	bool kin;	  /* whether its numbers are ours, pid among them: both are of one pid namespace */
+	bool apart;	  /* the heir's thread shares root and working directory with nobody */
 	int may_bequeath; /* 1: the process had no other thread when it forked */
 	const struct ktr_control *control; /* of the session when it forked */
 	char full_path[PATH_MAX];

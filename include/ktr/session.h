@@ -229,8 +229,12 @@ struct ktr_control {
 	/* What the kernel tells of the threads, see writer/feed.h. */
 	uint64_t kernel; /* KTR_KERNEL_*: events that are wanted, if their class is recorded */
 	uint32_t feeder; /* process that reads them; 0: none */
-	uint32_t reserved2;
+	uint32_t writer_ends; /* KTR_WRITER_*: whether the trace's last round has begun */
 };
+
+/* Of control.writer_ends. What was recorded before it left 0 is in the trace. */
+#define KTR_WRITER_LEAVES 1u /* as its process ends: another one may go on with the trace */
+#define KTR_WRITER_CLOSES 2u /* the trace is to end */
 
 struct ktr_class_row {
 	uint32_t state;
