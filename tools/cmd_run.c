@@ -12,6 +12,7 @@
 #include "tools/options.h"
 #include "tools/program.h"
 #include "tools/run_check.h"
+#include "tools/run_live.h"
 #include "tools/save.h"
 #include "tools/trace_count.h"
 
@@ -292,18 +293,20 @@ static int run_has_trace(const struct run *run)
 	return st.st_dev != run->before.st_dev || st.st_ino != run->before.st_ino;
 }
 
-/*
- * The path of the session that the program has left, or one that it started and that wrote the trace, if nobody is
- * in it any more. 1 or 0.
- */
+/* The path of the session that the program was in, or one that it started and that wrote the trace. 1 or 0. */
+static int run_find_session(const struct run *run, char path[PATH_MAX])
+{
+	return !ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) ||
+	       (run_has_trace(run) && !save_find_session(run->path, path, PATH_MAX, NULL));
+}
+
+/* The same, if nobody is in it any more. */
 static int run_leftover(const struct run *run, char path[PATH_MAX])
 {
 	struct ktr__session_map map;
 	int rc;
 
-	if ((ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) &&
-	     (!run_has_trace(run) || save_find_session(run->path, path, PATH_MAX, NULL))) ||
-	    ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+	if (!run_find_session(run, path) || ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
 		return 0;
 	rc = ktr__map_alive(&map) == 0;
 	ktr__map_close(&map);
@@ -396,10 +399,13 @@ static void run_no_trace(const struct run *run)
 static void run_summary(const struct run *run)
 {
 	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", joined[96] = "", older[64] = "";
+	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "";
+	struct run_live live;
+	/* Before the trace is looked at: it is whole if nobody is left then. */
+	int rc, alive = run_find_session(run, path) && run_live(path, &live);
 	uint64_t n_joined = run_join(run);
 	struct trace_count count;
 	unsigned n_older;
-	int rc;
 
 	if (!run_has_trace(run)) {
 		run_no_trace(run);
@@ -420,14 +426,16 @@ static void run_summary(const struct run *run)
 	if (n_joined)
 		snprintf(joined, sizeof(joined), " (%llu out of the session that the program left)",
 			 (unsigned long long)n_joined);
-	if (!count.events && !count.lost && !n_older) {
+	if (alive)
+		run_live_text(&live, goes_on, sizeof(goes_on));
+	if (!alive && !count.events && !count.lost && !n_older) {
 		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened\n", run->trace,
 			run->mask ? run->mask : getenv("KTR_MASK") ? getenv("KTR_MASK") : "all");
 		return;
 	}
-	fprintf(stderr, "ktr: %s: %llu event%s%s, %llu lost%s%s; next: ktr dump%s, ktr timeline%s\n",
-		run->trace, (unsigned long long)count.events, count.events == 1 ? "" : "s", joined,
-		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", older,
+	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: ktr dump%s, ktr timeline%s\n", run->trace,
+		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
+		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", older, goes_on,
 		operand, operand);
 }
 
