@@ -26,6 +26,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Rows of the tables; sparse, so that what is not used costs nothing but address space. */
@@ -49,6 +50,8 @@
 #define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
 #define SESSION_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
+#define SESSION_NAP_NS 1000000 /* how long a tool takes to look, at most about */
+#define SESSION_NAPS 8
 #define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
@@ -221,7 +224,7 @@ static void session_dump(const struct ktr__session *session)
 }
 
 /*
- * Maps the file at path, which is the one that fd has open, from an open file that nobody ever locks: a forked child
+ * Maps the file at path, the one that fd has open, from an open file that nobody ever locks: a forked child
  * inherits the mapping, and with it what it was made of. By a lock on that it would hold its parent's for ever.
  */
 static int session_map_apart(struct ktr__session *session, const char *path, struct ktr_error *err)
@@ -505,15 +508,35 @@ static bool session_proc(const struct ktr__session *session, uint32_t i, struct 
 	return true;
 }
 
-/* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
-static bool session_inhabited(const struct ktr__session *session)
+/*
+ * Does any process of the table still live, but for the one of this number? Somebody may have lost the lock with all
+ * its descriptors.
+ */
+static bool session_inhabited(const struct ktr__session *session, pid_t but)
 {
 	struct ktr_proc_row row;
 
 	for (uint32_t i = 1; session_proc(session, i, &row); i++)
-		if (ktr__proc_alive(&row))
+		if (row.pid != (uint32_t)but && ktr__proc_alive(&row))
 			return true;
 	return false;
+}
+
+/*
+ * Rows of this process are of what it was before exec(2). Tools that look whether anybody is left hold the lock
+ * for a moment, and are in no table.
+ */
+static bool session_lock_alone(const struct ktr__session *session)
+{
+	const struct timespec nap = { 0, SESSION_NAP_NS };
+	int rc;
+
+	for (int i = 0; (rc = flock(session->fd, LOCK_EX | LOCK_NB)) != 0 && i < SESSION_NAPS; i++) {
+		if (session_inhabited(session, getpid()))
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return rc == 0 && !session_inhabited(session, getpid());
 }
 
 bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
@@ -539,8 +562,7 @@ bool ktr__session_alone(struct ktr__session *session)
 		session->lock = NULL;
 	}
 	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
-	return session->fd >= 0 && flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session) &&
-	       session_path_same(session, session->path);
+	return session->fd >= 0 && session_lock_alone(session) && session_path_same(session, session->path);
 }
 
 /* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
@@ -617,7 +639,7 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 		return code == -ENOENT ? -EAGAIN : code;
 	if (!session_hold(session, path))
 		code = -EAGAIN;
-	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session))
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session, 0))
 		code = session_aside(session, path, err);
 	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
 	else if (!session_hold(session, path))

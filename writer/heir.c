@@ -29,7 +29,7 @@
 /* Between two looks whether the process still has threads, and wants no writer of its own: 0.02 % of a core. */
 #define HEIR_LOOK_MS  250
 #define HEIR_RETRY_NS 100000000
-#define HEIR_AWAIT_NS 1000000000ull /* at most, of a child's exit; a last round takes a few ms, and the heir looks */
+#define HEIR_AWAIT_NS 1000000000ull /* at most, of an exit; a last round takes a few ms, and the heir looks */
 
 /* The session's control page. Not through the mapping: see control.c. */
 static int heir_control(struct ktr_control *control)
@@ -202,7 +202,7 @@ void ktr__writer_after_fork_child(void)
 		ktr__writer.state = WRITER_NONE;
 		return;
 	}
-	/* The host may be about to enter another mount namespace, which nobody may who shares root and directory. */
+	/* The host may be about to enter another mount namespace, which who shares root and directory may not. */
 	pthread_mutex_lock(&ktr__writer.lock);
 	while (!ktr__writer.apart)
 		pthread_cond_wait(&ktr__writer.done, &ktr__writer.lock);

@@ -181,8 +181,8 @@ for pid in $held; do
 done
 exec 5>&-
 wait
-# The renamed one, and those whose programs had no descriptor left to find out that they were the last.
-is "sessions in the end" "$(files)" 3
+# The renamed one. Those whose programs had no descriptor left have opened them anew, to see that they are the last.
+is "sessions in the end" "$(files)" 1
 "$ktr" rm --dead >/dev/null
 is "and then" "$(files)" 0
 exit $failed
