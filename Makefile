@@ -128,7 +128,7 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
-HOT := ktr/record ktr/stack ktr/payload writer/codec
+HOT := ktr/record ktr/payload writer/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
@@ -139,6 +139,7 @@ SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o
 # In the shared libraries they are optimised together, which takes another 2.5 % off; the objects are whole without.
 LTO := $(if $(findstring clang,$(shell $(CC) --version)),,-flto -flto-partition=one)
 $(COLD:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+$(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none.
 VARIADIC := conf/error ktr/start writer/emit
