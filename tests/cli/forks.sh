@@ -35,7 +35,8 @@ for path in rseq thread; do
 		thread) threads=$((2 * n)) ;;
 		*) threads=$((n + 1)) ;;
 		esac
-		is "$how, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $threads
+		# Numbers come again where there are many.
+		[ "$n" -ge 2000 ] || is "$how, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $threads
 	done
 	[ -z "${HOWS:-}" ] || continue
 	# The two events that a signal came between know the thread of before.
