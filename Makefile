@@ -141,10 +141,12 @@ LTO := $(if $(findstring clang,$(shell $(CC) --version)),,-flto -flto-partition=
 $(COLD:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
 $(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
-# A variadic function saves the vector registers too, unless there are none.
+# A variadic function saves the vector registers too, unless there are none. (AArch64's gcc takes types to be others
+# where there are none, and refuses to optimise such files together with the rest.)
 VARIADIC := conf/error ktr/start writer/emit
-$(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only
-$(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables -mgeneral-regs-only $(LTO) $(if $(LTO),-ffat-lto-objects)
+NO_VECTORS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mgeneral-regs-only)
+$(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS)
+$(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)
 
 $(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
 
