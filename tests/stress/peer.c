@@ -90,11 +90,12 @@ __attribute__((format(printf, 1, 2))) static void failed(const char *format, ...
 	va_end(list);
 	printf("\n");
 	if (host > 0 && kill(host, 0) == 0) {
-		char command[128];
+		char command[256];
 
 		fflush(stdout);
-		snprintf(command, sizeof(command), "command -v gdb >/dev/null && timeout 30 gdb -p %d -batch -ex "
-						   "'thread apply all bt 24' 2>/dev/null | tail -60", (int)host);
+		snprintf(command, sizeof(command), "command -v gdb >/dev/null && for p in %d $(pgrep -P %d); do "
+						   "timeout 30 gdb -p $p -batch -ex 'thread apply all bt 24' 2>/dev/null | "
+						   "tail -60; done", (int)host, (int)host);
 		if (getenv("PEER_GDB") && system(command))
 			printf("no stacks\n");
 		kill(host, SIGKILL);
