@@ -25,6 +25,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#define DESCRIBE_ROWS 65536u /* [bytes] read at a time where rows are looked for */
 
 union describe_row {
 	struct ktr_class_row class_;
@@ -281,6 +284,49 @@ static void describe_one(struct ktr__describe *d, unsigned table, uint32_t idx)
 	describe_row(d, table, idx, &row);
 }
 
+/* The first row from `from` on that lies in a page that the file has. n: none does. */
+static uint32_t describe_data(const struct ktr__describe *d, unsigned table, uint32_t from,
+			      uint32_t n)
+{
+	const struct ktr_region *region = &d->map->header.region[describe_tables[table].region];
+	uint64_t at = region->offset + (uint64_t)from * region->row_bytes;
+	off_t data = lseek(d->map->fd, (off_t)at, SEEK_DATA);
+	uint64_t skip;
+
+	if (data < 0)
+		return errno == ENXIO ? n : from;
+	skip = (uint64_t)data > at ? ((uint64_t)data - at) / region->row_bytes : 0;
+	return skip < n - from ? from + (uint32_t)skip : n;
+}
+
+/*
+ * The rows from..n of a table. How many there are is in the session, and may be any number: holes are passed over,
+ * and of the rest the states are read many at a time. Rows that are there are then read one by one.
+ */
+static void describe_table(struct ktr__describe *d, unsigned table, uint32_t from, uint32_t n)
+{
+	const struct ktr_region *region = &d->map->header.region[describe_tables[table].region];
+	uint32_t each = region->row_bytes, many, state = 0;
+
+	for (; from < n && (from = describe_data(d, table, from, n)) < n; from += many) {
+		const char *rows = d->rows;
+
+		many = DESCRIBE_ROWS / each < n - from ? DESCRIBE_ROWS / each : n - from;
+		if (!many)
+			many = 1;
+		if (many * (uint64_t)each > DESCRIBE_ROWS ||
+		    ktr__map_read(d->map, region->offset + (uint64_t)from * each, d->rows,
+				  many * (uint64_t)each))
+			rows = NULL; /* rows of another version, or the file ends in one of them */
+		for (uint32_t i = 0; i < many; i++) {
+			if (rows)
+				memcpy(&state, rows + (uint64_t)i * each, sizeof(state));
+			if (!rows || state == KTR_ROW_READY || state == KTR_ROW_GONE)
+				describe_one(d, table, from + i);
+		}
+	}
+}
+
 static void describe_scan(struct ktr__describe *d, int all)
 {
 	struct ktr_control control;
@@ -290,8 +336,7 @@ static void describe_scan(struct ktr__describe *d, int all)
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
 		uint32_t n = ktr__map_n_rows(d->map, &control, describe_tables[t].region);
 
-		for (uint32_t i = all ? 0 : d->next[t]; i < n; i++)
-			describe_one(d, t, i);
+		describe_table(d, t, all ? 0 : d->next[t], n);
 		if (n > d->next[t])
 			d->next[t] = n;
 	}
@@ -385,7 +430,8 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 	d->programs = describe_map(d->n_programs, sizeof(*d->programs));
 	d->words = describe_map(d->n_words, sizeof(*d->words));
 	d->lives = describe_map(KTR_WORD_TID + 1, sizeof(*d->lives));
-	bad = !d->n_programs || !d->n_words || !d->programs || !d->words || !d->lives;
+	d->rows = describe_map(DESCRIBE_ROWS, 1);
+	bad = !d->n_programs || !d->n_words || !d->programs || !d->words || !d->lives || !d->rows;
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
 		bad |= !d->seen[t];
@@ -402,6 +448,7 @@ void ktr__describe_fini(struct ktr__describe *d)
 	describe_unmap(d->programs, d->n_programs, sizeof(*d->programs));
 	describe_unmap(d->words, d->n_words, sizeof(*d->words));
 	describe_unmap(d->lives, KTR_WORD_TID + 1, sizeof(*d->lives));
+	describe_unmap(d->rows, DESCRIBE_ROWS, 1);
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES && d->map; t++)
 		describe_unmap(d->seen[t], describe_n_rows(d, t), sizeof(**d->seen));
 	ktr__emit_free(&d->metadata);

@@ -29,6 +29,7 @@ struct ktr__describe {
 	struct ktr__emit metadata;
 	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
 	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */
+	char *rows; /* as they were read, to find those that are there */
 	struct ktr__emit side[KTR_SIDECARS];
 	uint64_t *known; /* owned: hashes of the lines of a trace that is gone on with */
 	size_t n_known;
