@@ -277,7 +277,10 @@ static bool site_copy(const struct ktr__session *from, enum ktr_region_id id, ui
 	if (n > theirs->n_rows)
 		n = theirs->n_rows;
 	if (n > ours->n_rows || theirs->row_bytes != ours->row_bytes ||
-	    !ktr__table_touch(id, 0, n * ours->row_bytes))
+	    !ktr__session_touch(from, id, 0, n * ours->row_bytes))
+		return false;
+	ktr__table_forget(); /* that was another session's */
+	if (!ktr__table_touch(id, 0, n * ours->row_bytes))
 		return false;
 	memcpy(ktr__own.map + ours->offset, from->map + theirs->offset, n * ours->row_bytes);
 	return true;

@@ -278,7 +278,6 @@ void ktr__proc_register(void)
  */
 void ktr__proc_fork_child(const struct ktr__session *from)
 {
-	const struct ktr_module_row *rows = ktr__region(from, module, struct ktr_module_row);
 	struct ktr_module_row *ours = ktr__region(&ktr__own, module, struct ktr_module_row);
 	uint32_t parent = ktr__rec.proc, n = from->control->n_modules;
 
@@ -286,11 +285,14 @@ void ktr__proc_fork_child(const struct ktr__session *from)
 		n = from->header.region[KTR_REGION_module].n_rows;
 	proc_fill();
 	for (uint32_t i = 1; i < n && ktr__rec.proc && parent; i++) {
-		const struct ktr_module_row *row = rows + i;
+		const struct ktr_module_row *row = ktr__session_at(from, KTR_REGION_module, i);
 		uint32_t copy;
 
+		if (!row)
+			return;
 		if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != KTR_ROW_READY || row->proc != parent)
 			continue;
+		ktr__table_forget(); /* the rows may be those of two sessions */
 		copy = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
 		if (!copy)
 			return;
@@ -298,6 +300,7 @@ void ktr__proc_fork_child(const struct ktr__session *from)
 		       sizeof(*row) - sizeof(row->state));
 		ours[copy].proc = ktr__rec.proc;
 		__atomic_store_n(&ours[copy].state, KTR_ROW_READY, __ATOMIC_RELEASE);
+		ktr__table_forget();
 	}
 }
 

@@ -153,7 +153,7 @@ static bool feed_claim(struct ktr__feed *feed)
 static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
 {
 	struct ktr__session *session = feed->session;
-	struct ktr_site_row *rows = ktr__region(session, site, struct ktr_site_row), *row;
+	struct ktr_site_row *row;
 	const struct feed_site *site = &feed_sites[line];
 	bool state = site->what == KTR_KERNEL_SWITCH;
 	const char *format = state ? KTR_KERNEL_STATE_FORMAT : KTR_KERNEL_POINT_FORMAT;
@@ -161,12 +161,18 @@ static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
 	const uint64_t key = 0x6c656e72656b5bull; /* "[kernel" */
 	uint32_t index;
 
-	for (uint32_t i = 1; i < ktr__session_n_sites(session); i++)
-		if (rows[i].key == key && rows[i].offset == line &&
-		    __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
-			return i;
+	/* Rows are handed out in order: behind one that cannot be there is none. */
+	for (uint32_t i = 1, n = ktr__session_n_sites(session); i < n; i++) {
+		row = session->sealed ? ktr__region(session, site, struct ktr_site_row) + i :
+					ktr__session_at(session, KTR_REGION_site, i);
+		if (!row)
+			break;
+		if (row->key == key && row->offset == line &&
+		    __atomic_load_n(&row->state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
+			return session->sealed || ktr__session_touch(session, KTR_REGION_site_ctl, i, 1) ? i : 0;
+	}
 	index = ktr__session_row(session, &session->control->n_sites, KTR_REGION_site);
-	row = &rows[index];
+	row = ktr__region(session, site, struct ktr_site_row) + index;
 	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
 		return 0;
 	row->line = line;
@@ -193,13 +199,16 @@ static void feed_ring(struct ktr__feed *feed, struct feed_ring *ring, uint32_t c
 	struct ktr_ring *head;
 	uint64_t offset;
 	unsigned log2;
+	int code;
 
 	memset(ring, 0, sizeof(*ring));
 	if (cpu >= header->n_rings || ktr__header_n_ring_rows(header) < KTR_RING_KINDS * header->n_rings)
 		return;
 	head = &feed->session->rings[KTR_RING_KERNEL * header->n_rings + cpu];
-	if (ktr__geom_check(header, __atomic_load_n(&head->geom, __ATOMIC_ACQUIRE), &offset, &log2) ||
-	    ktr__populate(feed->session->map + offset, (uint64_t)KTR_ENTRY_BYTES << log2) == -ENOSPC)
+	if (ktr__geom_check(header, __atomic_load_n(&head->geom, __ATOMIC_ACQUIRE), &offset, &log2))
+		return;
+	code = ktr__populate(feed->session->map + offset, (uint64_t)KTR_ENTRY_BYTES << log2);
+	if (code && code != -ENOSYS)
 		return;
 	ring->base = feed->session->map + offset;
 	ring->mask = ((uint64_t)KTR_ENTRY_BYTES << log2) - KTR_ENTRY_BYTES;
@@ -287,17 +296,16 @@ static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
 static int feed_follow(struct ktr__feed *feed)
 {
 	const struct ktr_proc_row *rows = ktr__region(feed->session, proc, struct ktr_proc_row);
-	uint32_t n = __atomic_load_n(&feed->session->control->n_procs, __ATOMIC_ACQUIRE);
-	uint32_t room = feed->session->header.region[KTR_REGION_proc].n_rows;
+	uint32_t n = ktr__feed_n_procs(feed->session);
 	int code = 0, one;
 
-	for (uint32_t i = 1; i < n && i < room; i++) {
+	for (uint32_t i = 1; i < n; i++) {
 		bool inherits = false;
 
 		if (feed->proc[i] || __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
 			continue;
 		feed->proc[i] = 1;
-		for (uint32_t j = 1; j < n && j < room; j++)
+		for (uint32_t j = 1; j < n; j++)
 			inherits |= j != i && feed->proc[j] &&
 				    (rows[j].pid == rows[i].pid ||
 				     (feed->looked_ns && rows[j].pid == rows[i].ppid));

@@ -17,6 +17,27 @@ static struct ktr_thread_row *thread_rows(const struct ktr__feed_threads *thread
 	return ktr__region(threads->session, thread, struct ktr_thread_row);
 }
 
+/*
+ * How many rows of threads there are, made present for this process: the number may be a peer's. In a sandbox no
+ * memory is asked for, those rows are there that were.
+ */
+static uint32_t thread_n(struct ktr__feed_threads *threads)
+{
+	struct ktr__session *session = threads->session;
+	const struct ktr_region *region = &session->header.region[KTR_REGION_thread];
+	uint32_t n = __atomic_load_n(&session->control->n_threads, __ATOMIC_SEQ_CST), there = threads->n_present;
+
+	if (n > region->n_rows)
+		n = region->n_rows;
+	if (n <= there || session->sealed)
+		return n;
+	if (!ktr__session_touch(session, KTR_REGION_thread, there * (uint64_t)region->row_bytes,
+				(n - there) * (uint64_t)region->row_bytes))
+		return there;
+	threads->n_present = n;
+	return n;
+}
+
 /* The tid's slot, or the free one where it belongs. */
 static struct ktr__feed_thread *thread_slot(const struct ktr__feed_threads *threads, uint32_t tid)
 {
@@ -60,10 +81,10 @@ static void thread_put(struct ktr__feed_threads *threads, uint32_t tid, uint32_t
 void ktr__feed_thread_look(struct ktr__feed_threads *threads)
 {
 	const struct ktr_thread_row *rows = thread_rows(threads);
-	uint32_t n = __atomic_load_n(&threads->session->control->n_threads, __ATOMIC_ACQUIRE);
-	uint32_t room = threads->session->header.region[KTR_REGION_thread].n_rows;
+	uint32_t n = thread_n(threads);
 
-	for (uint32_t i = threads->n_seen ? threads->n_seen : 1; i < n && i < room; i++) {
+	threads->n_looked = n;
+	for (uint32_t i = threads->n_seen ? threads->n_seen : 1; i < n; i++) {
 		uint32_t state = __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE);
 		uint32_t tid = __atomic_load_n(&rows[i].tid, __ATOMIC_RELAXED); /* once: 0 is no key */
 
@@ -74,14 +95,24 @@ void ktr__feed_thread_look(struct ktr__feed_threads *threads)
 	}
 }
 
+uint32_t ktr__feed_n_procs(const struct ktr__session *session)
+{
+	const struct ktr_region *region = &session->header.region[KTR_REGION_proc];
+	uint32_t n = __atomic_load_n(&session->control->n_procs, __ATOMIC_ACQUIRE);
+
+	if (n > region->n_rows)
+		n = region->n_rows;
+	if (!session->sealed && !ktr__session_touch(session, KTR_REGION_proc, 0, n * (uint64_t)region->row_bytes))
+		return 0; /* so many nobody has made */
+	return n;
+}
+
 /* The live process of the session with this pid; 0: none. */
 static uint32_t thread_proc(const struct ktr__session *session, uint32_t pid)
 {
 	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
-	uint32_t n = __atomic_load_n(&session->control->n_procs, __ATOMIC_ACQUIRE);
-	uint32_t room = session->header.region[KTR_REGION_proc].n_rows;
 
-	for (uint32_t i = n < room ? n : room; i-- > 1;)
+	for (uint32_t i = ktr__feed_n_procs(session); i-- > 1;)
 		if (rows[i].pid == pid && __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
 			return i;
 	return 0;
@@ -100,10 +131,9 @@ void ktr__feed_thread_name(struct ktr__feed_threads *threads, uint32_t row, cons
 static bool thread_own(struct ktr__feed_threads *threads, uint32_t made, uint32_t *own)
 {
 	struct ktr_thread_row *rows = thread_rows(threads);
-	uint32_t n = __atomic_load_n(&threads->session->control->n_threads, __ATOMIC_SEQ_CST);
-	uint32_t fed = KTR_THREAD_FED, room = threads->session->header.region[KTR_REGION_thread].n_rows;
+	uint32_t n = thread_n(threads), fed = KTR_THREAD_FED;
 
-	for (uint32_t i = threads->n_seen ? threads->n_seen : 1; i < n && i < room; i++) {
+	for (uint32_t i = threads->n_seen ? threads->n_seen : 1; i < n; i++) {
 		if (i == made || rows[i].tid != rows[made].tid || rows[i].pid != rows[made].pid ||
 		    __atomic_load_n(&rows[i].state, __ATOMIC_SEQ_CST) != KTR_ROW_READY)
 			continue;
@@ -156,7 +186,8 @@ uint32_t ktr__feed_thread(struct ktr__feed_threads *threads, uint32_t pid, uint3
 	if (!thread_room(threads))
 		return 0;
 	slot = thread_slot(threads, tid);
-	if (!slot->tid || !slot->row) {
+	/* Each round has looked: what a thread has published since is found behind making a row for it, too. */
+	if ((!slot->tid || !slot->row) && thread_n(threads) != threads->n_looked) {
 		ktr__feed_thread_look(threads);
 		slot = thread_slot(threads, tid);
 	}

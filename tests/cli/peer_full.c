@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct ktr_header header;
@@ -77,6 +78,28 @@ int main(int argc, char **argv)
 		control->n_threads = header.region[KTR_REGION_thread].n_rows;
 		if (pthread_create(&thread, NULL, in_thread, NULL) == 0)
 			pthread_join(thread, NULL);
+	} else if (strcmp(argv[1], "modules") == 0) {
+		int status = -1;
+		pid_t pid;
+
+		memset(region(KTR_REGION_module), 0, 4096);
+		control->n_modules = header.region[KTR_REGION_module].n_rows;
+		pid = fork();
+		CTR0(KTR_GEN, "behind a fork");
+		if (!pid)
+			_exit(0);
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 3;
+	} else if (strcmp(argv[1], "feed") == 0) {
+		control->n_procs = header.region[KTR_REGION_proc].n_rows;
+		control->n_threads = header.region[KTR_REGION_thread].n_rows;
+		control->n_sites = header.region[KTR_REGION_site].n_rows;
+		for (int i = 0; i < 6; i++) {
+			control->kernel = i & 1 ? 0 : KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT;
+			ktr_flush();
+			if (pthread_create(&thread, NULL, in_thread, NULL) == 0)
+				pthread_join(thread, NULL);
+		}
 	} else if (strcmp(argv[1], "strings") == 0) {
 		control->frozen = KTR_FROZEN_YES;
 		trigger->why = KTR_FROZE_TRIGGER;
