@@ -509,8 +509,8 @@ static bool session_proc(const struct ktr__session *session, uint32_t i, struct 
 }
 
 /*
- * Does any process of the table still live, but for the one of this number? Somebody may have lost the lock with all
- * its descriptors.
+ * Does any process of the table still live, but for the one of this number? Somebody may have lost the lock with
+ * all its descriptors.
  */
 static bool session_inhabited(const struct ktr__session *session, pid_t but)
 {

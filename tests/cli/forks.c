@@ -8,8 +8,9 @@
  *
  * HOW: fork, _Fork, syscall: by what they are made. armed: by fork(3), with rseq_cs in the child as it was before,
  * as Linux 6.19 leaves it. handler: by fork(3) in a handler of a signal that came in the middle of an event, which
- * goes on in the child. exit: by _Fork(3), and they end by exit(3) after they have asked the library for what only
- * its writer can do. nested: by _Fork(3), and fork(3) in there. thread: by a thread other than the main one.
+ * goes on in the child. wiped: ends with 0 if MADV_WIPEONFORK empties a child's page. exit: by _Fork(3), and they
+ * end by exit(3) after they have asked the library for what only its writer can do. nested: by _Fork(3), and
+ * fork(3) in there. thread: by a thread other than the main one.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -189,10 +191,29 @@ static void in_handlers(int n)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
+static int not_wiped(void)
+{
+	char *page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (page == MAP_FAILED)
+		return 1;
+	*page = 1;
+	madvise(page, 65536, MADV_WIPEONFORK);
+	pid = fork();
+	if (!pid)
+		_exit(7 + *page);
+	reap(pid, 7);
+	return failures != 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "fork";
 	int n = argc > 2 ? atoi(argv[2]) : 1;
+
+	if (strcmp(how, "wiped") == 0)
+		return not_wiped();
 
 	pthread_atfork(NULL, NULL, arm_again);
 	if (strcmp(how, "handler") == 0)

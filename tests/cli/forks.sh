@@ -25,9 +25,19 @@ wrong() {
 	is "$1: by others" "$(awk '$1 != $2' "$dir/events" | head -n 3)" ""
 }
 
-for path in rseq thread; do
+# A child that no handler is told of is recognised by the kernel's emptying a page (Linux 4.14; no emulator passes it on).
+KTR_DISABLE=1 "$dir/forks" wiped 2>"$dir/err"
+wiped=$?
+[ $wiped = 0 ] || skip "children that no handler is told of: MADV_WIPEONFORK does nothing here; they live, and record as their parent"
+
+for path in ${KTR_PATHS:-rseq thread}; do
 	for how in ${HOWS:-fork _Fork syscall armed nested thread exit}; do
+		[ $wiped != 0 ] && [ $how = exit ] && continue
 		run "$how" "$n" KTR_PATH=$path
+		case $how in
+		fork | armed) ;;
+		*) [ $wiped = 0 ] || continue ;;
+		esac
 		is "$how, $path: events" "$(wc -l <"$dir/events")" "$(tail -n 1 "$dir/out")"
 		wrong "$how, $path"
 		case $how in
@@ -44,6 +54,7 @@ for path in rseq thread; do
 	is "handler, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $((n + 1))
 	strays=$(awk '$1 != $2' "$dir/events" | wc -l)
 	[ "$strays" -le $((2 * n)) ] || fail "handler, $path: $strays events by others"
+	[ $wiped = 0 ] || continue
 	# With a writer in the parent: nobody waits for it in a child that has none.
 	run exit 3 KTR_PATH=$path KTR_FILE="$dir/trace"
 	is "trace, $path" "$("$ktr" dump "$dir/trace" | grep -c ' by [0-9]*: ')" "$(tail -n 1 "$dir/out")"

@@ -10,11 +10,17 @@ many=${EVENTS:-1000}
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
 
 export KTR_SESSION=sandbox KTR_KEEP_SESSION=1 KTR_MASK=gen,net
-for path in rseq thread; do
+# Emulators know no filters; that events are recorded can be seen.
+if [ -n "${KTR_EMULATED:-}" ]; then
+	skip "filters: not in an emulator"
+	export UNFILTERED=1
+fi
+for path in ${KTR_PATHS:-rseq thread}; do
 	export KTR_PATH=$path
 	# The filter notices.
 	WITHOUT=1 "$dir/sandbox" 2 10 >/dev/null 2>&1
-	is "$path: not readied" $? 159
+	got=$?
+	[ -n "${UNFILTERED:-}" ] || is "$path: not readied" $got 159
 	"$ktr" rm -q sandbox 2>/dev/null || "$ktr" rm sandbox >/dev/null
 	# Threads that have readied themselves and those that have not, each event once, by its thread.
 	for how in "" late fork; do
