@@ -21,7 +21,16 @@
 
 struct ktr__rec ktr__rec __attribute__((aligned(64)));
 struct ktr__hot ktr__hot;
-__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(64)));
+/*
+ * A cache line of its own, as far as can be: where libktr comes by dlopen(3), glibc has no more to give than the
+ * alignment of its own struct pthread, 64 on x86-64 and less elsewhere ("cannot allocate memory in static TLS block").
+ */
+#if defined(__x86_64__)
+#define RECORD_SELF_ALIGN 64
+#else
+#define RECORD_SELF_ALIGN 16
+#endif
+__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(RECORD_SELF_ALIGN)));
 
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
 #define RECORD_TRIES 16
