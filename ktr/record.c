@@ -50,6 +50,8 @@ __attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_
  */
 static bool record_admit(struct ktr__self *self)
 {
+	uint32_t row;
+
 	if (unlikely(!ktr__rec.path || ktr__rec.broken))
 		return false;
 	if (unlikely(!__atomic_load_n(&ktr__hot.control, __ATOMIC_ACQUIRE)) && !ktr__start_adopt())
@@ -67,12 +69,15 @@ static bool record_admit(struct ktr__self *self)
 		return false;
 	}
 #endif
-	if (unlikely(!self->row))
-		ktr__thread_register(self);
-	if (ktr__rec.path == KTR_PATH_RSEQ)
-		self->armed = (uint64_t)self->row << 32;
-	else
-		self->own = (uint64_t)self->row << 32;
+	/* A handler that forks comes back as another thread: its row is not the one from before. */
+	do {
+		if (unlikely(!__atomic_load_n(&self->row, __ATOMIC_RELAXED)))
+			ktr__thread_register(self);
+		row = __atomic_load_n(&self->row, __ATOMIC_RELAXED);
+		__atomic_store_n(ktr__rec.path == KTR_PATH_RSEQ ? &self->armed : &self->own, (uint64_t)row << 32,
+				 __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	} while (unlikely(__atomic_load_n(&self->row, __ATOMIC_RELAXED) != row));
 	return true;
 }
 
