@@ -1,54 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Collects blocks. Events come in the order of time, and so do the ends of spans: each row has one
- * histogram for the block that is open, from which the block's quantiles are taken when it is over.
- */
+/* Collects blocks: events come in the order of time, and so do the ends of spans. */
 #include "analyze/blocks.h"
 
 #include "analyze/utf8.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const double ktr__blocks_share[KTR__BLOCKS_SHARES] = { 0.5, 0.9, 0.99 };
 
-double ktr__blocks_seconds(const struct ktr__blocks *blocks)
+/* [batches] As of paces; a tail wants a few durations beyond it in each. */
+#define BLOCKS_BATCHES 20u
+#define BLOCKS_BEYOND  3
+
+double ktr__blocks_active(const struct ktr__blocks *blocks)
 {
-	return (double)(blocks->to_ns - blocks->from_ns + 1) / KTR__BLOCKS / 1e9;
-}
+	struct ktr__noise noise;
 
-static unsigned blocks_at(const struct ktr__blocks *blocks, uint64_t ns)
-{
-	uint64_t length = blocks->to_ns - blocks->from_ns + 1, at;
-
-	if (ns < blocks->from_ns || !length)
-		return 0;
-	at = (uint64_t)((unsigned __int128)(ns - blocks->from_ns) * KTR__BLOCKS / length);
-	return at < KTR__BLOCKS ? (unsigned)at : KTR__BLOCKS - 1;
-}
-
-/* The open block is over. */
-static void blocks_close(struct ktr__blocks *blocks)
-{
-	for (unsigned i = 0; i < blocks->n_rows; i++) {
-		struct ktr__blocks_row *row = blocks->row[i];
-
-		row->n[blocks->open] = row->now.n;
-		for (unsigned s = 0; s < KTR__BLOCKS_SHARES && row->now.n; s++)
-			row->quantile[s][blocks->open] = (double)ktr__histogram_quantile(
-				&row->now, ktr__blocks_share[s]);
-		ktr__histogram_free(&row->now);
-	}
-}
-
-static void blocks_until(struct ktr__blocks *blocks, uint64_t ns)
-{
-	unsigned at = blocks_at(blocks, ns);
-
-	for (; blocks->open < at; blocks->open++)
-		blocks_close(blocks);
+	return ktr__pace_noise(&blocks->all, &noise) ? 0 : exp(noise.mean) * (double)blocks->n_events;
 }
 
 /* The row of that name; NULL without memory, or where there are too many (told). */
@@ -71,8 +43,47 @@ static struct ktr__blocks_row *blocks_row(struct ktr__blocks *blocks, const char
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	row->kind = kind;
 	row->pair = pair;
+	row->n_thinned = 1;
 	blocks->row[blocks->n_rows++] = row;
 	return row;
+}
+
+/* A coin that falls the same in each run. */
+static uint64_t blocks_dice(struct ktr__blocks *blocks)
+{
+	blocks->dice = blocks->dice * 6364136223846793005u + 1442695040888963407u; /* Knuth, MMIX */
+	return blocks->dice >> 33;
+}
+
+/* Half of what is kept goes, by chance: every second one would be the slow one of each two, or the quick one. */
+static void blocks_thin(struct ktr__blocks *blocks, struct ktr__blocks_row *row)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < row->n_kept; i++)
+		if (blocks_dice(blocks) & 1)
+			row->kept[n++] = row->kept[i];
+	row->n_kept = n;
+	row->n_thinned *= 2;
+}
+
+static int blocks_keep(struct ktr__blocks *blocks, struct ktr__blocks_row *row, uint64_t ns)
+{
+	if (row->n_kept == KTR__BLOCKS_KEPT)
+		blocks_thin(blocks, row);
+	if (row->n_thinned > 1 && blocks_dice(blocks) & (row->n_thinned - 1))
+		return 0;
+	if (row->n_kept == row->n_room) {
+		unsigned n = row->n_room ? 2 * row->n_room : 64;
+		float *grown = realloc(row->kept, n * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		row->kept = grown;
+		row->n_room = n;
+	}
+	row->kept[row->n_kept++] = (float)ns;
+	return 0;
 }
 
 int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_event_kind kind,
@@ -84,27 +95,101 @@ int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_even
 		blocks->n_left_out++;
 		return blocks->n_rows == KTR__BLOCKS_ROWS_MAX ? 0 : -ENOMEM;
 	}
-	blocks_until(blocks, end_ns);
-	return ktr__histogram_add(&row->now, ns) || ktr__histogram_add(&row->all, ns) ? -ENOMEM : 0;
+	ktr__pace_add(&row->pace, blocks->share ? blocks->n_events : end_ns);
+	return blocks_keep(blocks, row, ns) || ktr__histogram_add(&row->all, ns) ? -ENOMEM : 0;
 }
 
-int ktr__blocks_event(struct ktr__blocks *blocks, uint32_t site, uint64_t ns)
+/* The class of that name, from 1; 0 without memory. */
+static unsigned blocks_class(struct ktr__blocks *blocks, const char *name)
 {
-	unsigned at = blocks_at(blocks, ns);
+	struct ktr__blocks_class *grown;
 
-	if (site >= blocks->n_sites) {
-		uint32_t n = site + 64;
-		uint64_t(*grown)[KTR__BLOCKS] = realloc(blocks->site, n * sizeof(*grown));
+	for (unsigned i = 0; i < blocks->n_classes; i++)
+		if (strncmp(blocks->class[i].name, name, sizeof(grown->name) - 1) == 0)
+			return i + 1;
+	grown = realloc(blocks->class, (blocks->n_classes + 1) * sizeof(*grown));
+	if (!grown)
+		return 0;
+	blocks->class = grown;
+	memset(&grown[blocks->n_classes], 0, sizeof(*grown));
+	snprintf(grown[blocks->n_classes].name, sizeof(grown->name), "%s", name);
+	return ++blocks->n_classes;
+}
 
-		if (!grown)
+static int blocks_room(struct ktr__blocks *blocks, uint32_t site)
+{
+	uint32_t n = site + 64;
+	struct ktr__pace *grown = realloc(blocks->site, n * sizeof(*grown));
+	unsigned *class_of;
+
+	if (!grown)
+		return -ENOMEM;
+	blocks->site = grown;
+	class_of = realloc(blocks->class_of, n * sizeof(*class_of));
+	if (!class_of)
+		return -ENOMEM;
+	blocks->class_of = class_of;
+	memset(grown + blocks->n_sites, 0, (n - blocks->n_sites) * sizeof(*grown));
+	memset(class_of + blocks->n_sites, 0, (n - blocks->n_sites) * sizeof(*class_of));
+	blocks->n_sites = n;
+	return 0;
+}
+
+int ktr__blocks_event(struct ktr__blocks *blocks, uint32_t site, const char *class, uint64_t ns)
+{
+	uint64_t at = blocks->share ? blocks->n_events : ns;
+
+	if (site >= blocks->n_sites && blocks_room(blocks, site))
+		return -ENOMEM;
+	if (!blocks->class_of[site]) {
+		blocks->class_of[site] = blocks_class(blocks, class);
+		if (!blocks->class_of[site])
 			return -ENOMEM;
-		memset(grown + blocks->n_sites, 0, (n - blocks->n_sites) * sizeof(*grown));
-		blocks->site = grown;
-		blocks->n_sites = n;
+		blocks->class[blocks->class_of[site] - 1].n_sites++;
 	}
 	blocks->n_events++;
-	blocks->n[at]++;
-	blocks->site[site][at]++;
+	ktr__pace_add(&blocks->all, ns);
+	ktr__pace_add(&blocks->site[site], at);
+	ktr__pace_add(&blocks->class[blocks->class_of[site] - 1].pace, at);
+	return 0;
+}
+
+/* ---- times ---- */
+
+static int blocks_by_value(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A duration of 0 ns was one below the clock's step. */
+static double blocks_log(float ns)
+{
+	return log(ns > 0.5f ? (double)ns : 0.5);
+}
+
+int ktr__blocks_time(const struct ktr__blocks_row *row, unsigned share, struct ktr__noise *noise)
+{
+	double x[2 * BLOCKS_BATCHES], q = ktr__blocks_share[share];
+	unsigned n = row->n_kept > 2 * BLOCKS_BATCHES ? BLOCKS_BATCHES : row->n_kept;
+	float *sorted;
+
+	*noise = (struct ktr__noise){ 0 };
+	if (n < KTR__NOISE_MIN || (share && row->n_kept * (1 - q) < BLOCKS_BEYOND * BLOCKS_BATCHES))
+		return -1;
+	sorted = malloc(row->n_kept * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, row->kept, row->n_kept * sizeof(*sorted));
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t from = (uint64_t)row->n_kept * i / n, to = (uint64_t)row->n_kept * (i + 1) / n;
+
+		qsort(sorted + from, to - from, sizeof(*sorted), blocks_by_value);
+		x[i] = blocks_log(sorted[from + (uint64_t)((double)(to - from - 1) * q + 0.5)]);
+	}
+	free(sorted);
+	ktr__noise_batches(x, n, noise);
 	return 0;
 }
 
@@ -151,7 +236,7 @@ static int blocks_on_span(void *context, const struct ktr__span *span)
 static int blocks_sink_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__blocks *blocks = (struct ktr__blocks *)(void *)sink;
-	int rc = ktr__blocks_event(blocks, event->site->id, event->time_ns);
+	int rc = ktr__blocks_event(blocks, event->site->id, event->site->class_name, event->time_ns);
 
 	if (rc)
 		return rc;
@@ -171,15 +256,11 @@ static int blocks_sink_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 
 int ktr__blocks_finish(struct ktr__blocks *blocks)
 {
-	int rc = ktr__spans_finish(blocks->spans, blocks->to_ns);
-
-	blocks_until(blocks, blocks->to_ns);
-	blocks_close(blocks);
-	return rc;
+	return ktr__spans_finish(blocks->spans, blocks->to_ns);
 }
 
 int ktr__blocks_new(struct ktr__blocks **out, const struct ktr_reader *reader, uint64_t from_ns,
-		    uint64_t to_ns, const struct ktr__pair *pair)
+		    uint64_t to_ns, int share, const struct ktr__pair *pair)
 {
 	struct ktr__blocks *blocks = calloc(1, sizeof(*blocks));
 
@@ -191,6 +272,8 @@ int ktr__blocks_new(struct ktr__blocks **out, const struct ktr_reader *reader, u
 	blocks->reader = reader;
 	blocks->from_ns = from_ns;
 	blocks->to_ns = to_ns;
+	blocks->share = share;
+	blocks->dice = 1;
 	if (ktr__spans_new(&blocks->spans, from_ns, blocks_on_span, blocks) ||
 	    (pair && ktr__pairs_new(&blocks->pairs, pair, 1, blocks->spans))) {
 		ktr__blocks_free(blocks);
@@ -206,12 +289,14 @@ void ktr__blocks_free(struct ktr__blocks *blocks)
 		return;
 	for (unsigned i = 0; i < blocks->n_rows; i++) {
 		ktr__histogram_free(&blocks->row[i]->all);
-		ktr__histogram_free(&blocks->row[i]->now);
+		free(blocks->row[i]->kept);
 		free(blocks->row[i]);
 	}
 	ktr__pairs_free(blocks->pairs);
 	ktr__spans_free(blocks->spans);
 	free(blocks->row);
 	free(blocks->site);
+	free(blocks->class_of);
+	free(blocks->class);
 	free(blocks);
 }

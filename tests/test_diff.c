@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Comparisons: ranks against known values, false alarms of traces that are equal but for chance, changes
+ * Comparisons: noise against known values, false alarms of traces that are equal but for chance, changes
  * that must be found, and the command on two made-up traces.
  */
 #include "made.h"
@@ -30,30 +30,59 @@ static double diff_normal(void)
 	return sqrt(-2 * log(diff_uniform())) * cos(6.283185307179586 * diff_uniform());
 }
 
-static void ranks_agree_with_known_values(void)
+static void noise_agrees_with_known_values(void)
 {
-	/* U is 59 of 64, its deviation without ties sqrt(64 * 17 / 12): p = erfc(26.5 / 9.522 / sqrt(2)). */
-	static const double a[] = { 5, 1, 9, 2, 11, 3, 6, 4 },
-			    b[] = { 13, 7, 16, 8, 15, 10, 14, 12 };
-	static const double rising[] = { 1, 2, 3, 4, 5, 6, 9, 11 };
-	struct ktr__ranks ranks;
-	double p[] = { 0.01, 0.04, 0.03, 0.005 };
-	unsigned order[4];
+	/* Quantiles of Student's distribution out of tables; of 1 degree it is tan(pi * 0.475). */
+	static const struct {
+		double df, alpha, t;
+	} table[] = { { 1, 0.05, 12.7062047 }, { 2, 0.05, 4.3026527 }, { 4, 0.001, 8.6103018 },
+		      { 10, 0.01, 3.1692727 }, { 30, 0.05, 2.0422725 }, { 1e6, 0.05, 1.9599664 } };
+	/* Welch of these by hand: means 3 and 6, variances of the mean 0.5 and 2, df 2.5^2 / (0.25 / 4 + 4 / 4). */
+	static const double a[] = { 1, 2, 3, 4, 5 }, b[] = { 2, 4, 6, 8, 10 };
+	static const double zigzag[] = { 1, 5, 2, 4, 3, 5, 1, 4, 2, 3 },
+			    rising[] = { 1, 1, 2, 2, 3, 3, 4, 4, 5, 5 };
+	struct ktr__noise x, y;
+	double change, half;
 
-	CU_ASSERT(ktr__ranks_compare(a, 7, b, 8, 0.01, &ranks) == -1);
-	CU_ASSERT_FATAL(ktr__ranks_compare(a, 8, b, 8, 0.01, &ranks) == 0);
-	CU_ASSERT(ranks.ratio > 2 && ranks.low < ranks.ratio && ranks.high > ranks.ratio);
-	CU_ASSERT_DOUBLE_EQUAL(ranks.p, 0.0053849, 1e-6);
-	/* What depends on the number before it says less. */
-	CU_ASSERT_FATAL(ktr__ranks_compare(rising, 8, b, 8, 0.01, &ranks) == 0);
-	CU_ASSERT(ranks.p > 0.01);
-	CU_ASSERT_FATAL(ktr__ranks_compare(a, 8, a, 8, 0.01, &ranks) == 0);
-	CU_ASSERT(ranks.p == 1 && ranks.ratio == 1);
-	ktr__ranks_holm(p, order, 4);
-	CU_ASSERT_DOUBLE_EQUAL(p[3], 0.02, 1e-12);
-	CU_ASSERT_DOUBLE_EQUAL(p[0], 0.03, 1e-12);
-	CU_ASSERT_DOUBLE_EQUAL(p[2], 0.06, 1e-12);
-	CU_ASSERT_DOUBLE_EQUAL(p[1], 0.06, 1e-12);
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		CU_ASSERT_DOUBLE_EQUAL(ktr__noise_t(table[i].df, table[i].alpha), table[i].t, 1e-4);
+	ktr__noise_runs(a, 5, &x);
+	ktr__noise_runs(b, 5, &y);
+	CU_ASSERT_FATAL(ktr__noise_compare(&x, &y, 0.05, &change, &half) == 0);
+	CU_ASSERT_DOUBLE_EQUAL(change, 3, 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(half, ktr__noise_t(6.25 / 1.0625, 0.05) * sqrt(2.5), 1e-9);
+	/* One run against five of the same spread: Student's t with 4 degrees. */
+	ktr__noise_runs(b, 1, &y);
+	CU_ASSERT_FATAL(ktr__noise_compare(&x, &y, 0.05, &change, &half) == 0);
+	CU_ASSERT_DOUBLE_EQUAL(half, 2.7764451 * sqrt(2.5 * 1.2), 1e-6);
+	ktr__noise_runs(a, 1, &x);
+	CU_ASSERT(ktr__noise_compare(&x, &y, 0.05, &change, &half) == -1);
+	/* What depends on the number before it says less; too few say nothing. */
+	ktr__noise_batches(zigzag, 10, &x);
+	ktr__noise_batches(rising, 10, &y);
+	CU_ASSERT(y.variance > 3 * x.variance && y.df < x.df && x.df == 9);
+	ktr__noise_batches(zigzag, 4, &x);
+	CU_ASSERT(x.df == 0);
+}
+
+/* Marks divide what comes into equally many, whatever the number is. */
+static void paces_leave_idle_ends_out(void)
+{
+	static const unsigned counts[] = { 9, 20, 127, 128, 129, 1000, 100000 };
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct ktr__pace pace = { .n = 0 };
+		struct ktr__noise noise;
+
+		ktr__pace_add(&pace, 0);
+		for (unsigned k = 1; k + 1 < counts[i]; k++)
+			ktr__pace_add(&pace, 1000000000 + k * 50);
+		ktr__pace_add(&pace, 1000000000000);
+		CU_ASSERT_FATAL(ktr__pace_noise(&pace, &noise) == 0);
+		CU_ASSERT(pace.n == counts[i]);
+		CU_ASSERT_DOUBLE_EQUAL(exp(noise.mean), 50, 1e-6);
+		CU_ASSERT_DOUBLE_EQUAL(noise.variance, 0, 1e-12);
+	}
 }
 
 #define DIFF_ROWS  5
@@ -69,7 +98,7 @@ static struct ktr__blocks *diff_trace(double slow, double wave)
 	double level[DIFF_ROWS] = { 0 };
 	char name[16];
 
-	CU_ASSERT_FATAL(ktr__blocks_new(&blocks, NULL, 1000, 1000 + DIFF_SPANS * 1000 - 1, NULL) ==
+	CU_ASSERT_FATAL(ktr__blocks_new(&blocks, NULL, 1000, 1000 + DIFF_SPANS * 1000 - 1, 0, NULL) ==
 			0);
 	for (uint64_t i = 0; i < DIFF_SPANS; i++)
 		for (int row = 0; row < DIFF_ROWS; row++) {
@@ -85,26 +114,27 @@ static struct ktr__blocks *diff_trace(double slow, double wave)
 	return blocks;
 }
 
-/* How many changes are told, and how many of them are of the first row, which is slower. */
+/* How many changes are told, and in *n_first whether it is of the first row, which is slower. */
 static unsigned diff_alarms(double slow, double wave, unsigned *n_first)
 {
-	const struct ktr__diff_options options = { .alpha = 0.01, .least = 0 };
-	struct ktr__blocks *a = diff_trace(1, wave), *b = diff_trace(slow, wave);
+	const struct ktr__diff_options options = { .alpha = 0.05, .least = 0 };
+	struct ktr__blocks *run[] = { diff_trace(1, wave), diff_trace(slow, wave) };
 	struct ktr__diff *diff;
 	unsigned n;
 
-	CU_ASSERT_FATAL(ktr__diff_new(&diff, a, b, &options) == 0);
-	CU_ASSERT(diff->n_spans == DIFF_ROWS && diff->n_tests >= DIFF_ROWS);
-	n = diff->n_changes;
-	if (n_first)
-		*n_first += ktr__diff_worse(&diff->span[0])->verdict == KTR__DIFF_MORE;
+	CU_ASSERT_FATAL(ktr__diff_new(&diff, (const struct ktr__blocks *const *)run, 1, 1, &options) == 0);
+	CU_ASSERT(diff->n_tests >= 2 * DIFF_ROWS);
+	n = diff->n_of[KTR__DIFF_MORE] + diff->n_of[KTR__DIFF_LESS];
+	for (unsigned i = 0; i < diff->n_rows && n_first; i++)
+		*n_first += diff->row[i].what == KTR__DIFF_TIME && !strcmp(diff->row[i].name, "row 0") &&
+			    diff->row[i].verdict == KTR__DIFF_MORE;
 	ktr__diff_free(diff);
-	ktr__blocks_free(a);
-	ktr__blocks_free(b);
+	ktr__blocks_free(run[0]);
+	ktr__blocks_free(run[1]);
 	return n;
 }
 
-/* 100 comparisons of equals: 1 false alarm is to be expected at 1 %, 6 have a chance of 1 in 1,700. */
+/* 100 comparisons of equals at 5 %: 5 false alarms are to be expected at most, 12 have a chance of 1 in 230. */
 static void equal_traces_are_equal(void)
 {
 	static const double waves[] = { 0, 0.05 };
@@ -115,8 +145,8 @@ static void equal_traces_are_equal(void)
 		diff_state = 1;
 		for (int i = 0; i < 100; i++)
 			n += diff_alarms(1, waves[w], NULL) != 0;
-		CU_ASSERT(n < 6);
-		if (n >= 6)
+		CU_ASSERT(n < 12);
+		if (n >= 12)
 			printf("\nwave %g: %u false alarms\n", waves[w], n);
 	}
 }
@@ -128,11 +158,32 @@ static void slower_ones_are_found(void)
 	diff_state = 2;
 	for (int i = 0; i < 25; i++)
 		diff_alarms(1.25, 0, &n_first);
-	CU_ASSERT(n_first >= 24);
+	CU_ASSERT(n_first >= 23);
 	n_first = 0;
 	for (int i = 0; i < 10; i++)
-		diff_alarms(2, 0.05, &n_first);
+		diff_alarms(4, 0.05, &n_first);
 	CU_ASSERT(n_first >= 9);
+}
+
+/* Slow and quick ones by turns: which of them are kept of many must not go by turns, too. */
+static void many_are_thinned_by_chance(void)
+{
+	struct ktr__blocks *run[2];
+	struct ktr__noise noise[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		CU_ASSERT_FATAL(ktr__blocks_new(&run[i], NULL, 0, 1000000, 0, NULL) == 0);
+		for (uint64_t k = 0; k < 5 * KTR__BLOCKS_KEPT; k++)
+			CU_ASSERT_FATAL(ktr__blocks_span(run[i], "x", KTR_KIND_START, 0, k,
+							 k % 2 ? 1000 + k % 7 : 3000 + i + k % 7) == 0);
+		CU_ASSERT(run[i]->row[0]->n_kept <= KTR__BLOCKS_KEPT);
+		CU_ASSERT(run[i]->row[0]->n_kept > KTR__BLOCKS_KEPT / 3);
+		CU_ASSERT(ktr__blocks_time(run[i]->row[0], 2, &noise[i]) == 0);
+	}
+	CU_ASSERT_DOUBLE_EQUAL(noise[0].mean, log(3006), 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(noise[1].mean, log(3006), 0.01);
+	ktr__blocks_free(run[0]);
+	ktr__blocks_free(run[1]);
 }
 
 /* ---- the command ---- */
@@ -201,21 +252,21 @@ static void the_command_tells_change_from_noise(void)
 	diff_make(&slow, 700, 0);
 	diff_make(&often, 0, 1);
 	CU_ASSERT_EQUAL(diff_run("", &a, &b, text, sizeof(text)), 0);
-	diff_expect(text, "no change beyond noise in 4 spans and call sites");
+	diff_expect(text, "of 9 numbers 0 changed, 9 are the same within 5 %, 0 cannot be told");
 	CU_ASSERT_EQUAL(diff_run("", &a, &slow, text, sizeof(text)), 1);
-	diff_expect(text, "slower  file ");
-	diff_expect(text, "1 of 4 spans and call sites changed");
+	diff_expect(text, "slower       file ");
+	diff_expect(text, "of 9 numbers 2 changed");
 	CU_ASSERT_EQUAL(diff_run("--least 300", &a, &slow, text, sizeof(text)), 0);
 	CU_ASSERT_EQUAL(diff_run("", &slow, &a, text, sizeof(text)), 1);
-	diff_expect(text, "faster  file ");
+	diff_expect(text, "faster       file ");
 	CU_ASSERT_EQUAL(diff_run("--json", &a, &often, text, sizeof(text)), 1);
-	diff_expect(text, "\"schema\":\"ktr-diff-1\"");
-	diff_expect(text, "\"events\":4000},\"rate\":{\"verdict\":\"more\",\"ratio\":");
-	diff_expect(text, "\"changes\":1,");
+	diff_expect(text, "\"schema\":\"ktr-diff-2\"");
+	diff_expect(text, "{\"what\":\"site\",\"name\":\"t.c:3\",\"verdict\":\"more\",");
+	diff_expect(text, "\"changes\":2,");
 	CU_ASSERT_EQUAL(diff_run("--share", &a, &often, text, sizeof(text)), 1);
-	diff_expect(text, "3 of 4 spans and call sites changed");
+	diff_expect(text, "fewer        t.c:1 ");
 	CU_ASSERT_EQUAL(diff_run("--pair t.c:2..t.c:3 --all", &a, &often, text, sizeof(text)), 1);
-	diff_expect(text, "same    t.c:2 to t.c:3");
+	diff_expect(text, "same         t.c:2 to t.c:3");
 	CU_ASSERT_EQUAL(diff_run("--pair t.c:2..t.c:9", &a, &b, text, sizeof(text)), 2);
 	diff_expect(text, "no call site is 't.c:9'; did you mean t.c:");
 	CU_ASSERT_EQUAL(diff_run("--risk 99", &a, &b, text, sizeof(text)), 2);
@@ -228,5 +279,6 @@ static void the_command_tells_change_from_noise(void)
 	made_close(&often);
 }
 
-SUITE(diff, TEST(ranks_agree_with_known_values), TEST(equal_traces_are_equal),
+SUITE(diff, TEST(noise_agrees_with_known_values), TEST(paces_leave_idle_ends_out),
+      TEST(many_are_thinned_by_chance), TEST(equal_traces_are_equal),
       TEST(slower_ones_are_found), TEST(the_command_tells_change_from_noise));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr diff: what changed between two traces of a program, and what is noise. Exit status as diff(1)'s.
+ * ktr diff: what changed between traces of a program, what did not, and what cannot be told. Exit status as
+ * diff(1)'s, and one more for what cannot be told.
  */
 #include "tools/command.h"
 #include "tools/diff.h"
+#include "tools/diff_runs.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
 #include "tools/walk.h"
@@ -12,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define DIFF_TROUBLE 2
 
 enum {
 	DIFF_JSON = OPTION_LONG(0),
@@ -25,31 +25,33 @@ enum {
 };
 
 static const struct option_row diff_rows[] = {
-	{ DIFF_ALL, "all", NULL, "also what did not change" },
+	{ DIFF_ALL, "all", NULL, "also what did not change, and all that cannot be told" },
 	{ DIFF_SHARE, "share", NULL,
 	  "call sites by their share of all events, not by events per second" },
-	{ DIFF_LEAST, "least", "PERCENT", "tell changes from so much on (5)" },
-	{ DIFF_RISK, "risk", "PERCENT", "of telling any change where there is none (1)" },
+	{ DIFF_LEAST, "least", "PERCENT", "changes below that are the same (5)" },
+	{ DIFF_RISK, "risk", "PERCENT", "that any verdict at all is wrong (5)" },
 	PAIR_ROWS,
 	{ WALK_FROM, "from", "TIME",
 	  "compare from there on, in both: 1.5s, 20ms; -1s counts from the end" },
 	{ WALK_TO, "to", "TIME", "up to there" },
 	FILTER_ROW,
-	{ DIFF_JSON, "json", NULL, "print JSON of schema ktr-diff-1" },
+	{ DIFF_JSON, "json", NULL, "print JSON of schema ktr-diff-2" },
 	{ DIFF_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
 };
 
 static const struct options diff_options = {
-	.operands = "A B",
+	.operands = "A B | A1 A2 ... -- B1 B2 ...",
 	.about =
-		"Compares two traces of a program: which spans take longer in B, which call sites are passed\n"
-		"more often, and whether that is more than noise. Exits with 0 where nothing changed, 1 where\n"
-		"something did, 2 in trouble.",
+		"Compares two traces of a program, or several runs of each of two builds: how long they took, which\n"
+		"spans take longer in B, what comes more often. Says of each whether it changed, is the same, or\n"
+		"cannot be told, and then which change would have been seen. Exits with 0 where all is the same, 1\n"
+		"where something changed, 2 in trouble, 3 where nothing did as far as can be told.",
 	.examples =
 		"ktr diff before.ktr after.ktr\n"
+		"ktr diff before.1 before.2 before.3 -- after.1 after.2 after.3\n"
 		"ktr diff --least 20 --all before.ktr after.ktr\n"
 		"ktr diff --pair 'request %u..reply %u:arg0' before.ktr after.ktr\n"
-		"ktr diff --json before.ktr after.ktr | jq '.spans[] | select(.p50.verdict == \"more\") | .name'\n",
+		"ktr diff --json before.ktr after.ktr | jq '.rows[] | select(.verdict == \"more\") | .name'\n",
 	.rows = diff_rows,
 	.n_rows = sizeof(diff_rows) / sizeof(diff_rows[0]),
 };
@@ -103,50 +105,11 @@ static int diff_option(struct diff_command *c, int id, const char *value, int ar
 	}
 }
 
-/* The time that the blocks divide: the window, as far as the trace goes. */
-static void diff_window(const struct walk *walk, uint64_t *from_ns, uint64_t *to_ns)
+static int diff_status(const struct ktr__diff *diff)
 {
-	*from_ns = walk->from_ns > walk->info->first_ns ? walk->from_ns : walk->info->first_ns;
-	*to_ns = walk->to_ns < walk->info->last_ns ? walk->to_ns - 1 : walk->info->last_ns;
-	if (*to_ns < *from_ns)
-		*to_ns = *from_ns;
-}
-
-/* Reads one of the traces. 0, with the walk open, or DIFF_TROUBLE after a complaint. */
-static int diff_read(struct diff_command *c, char *command, char *path, struct walk *walk,
-		     struct ktr__blocks **blocks)
-{
-	char *argv[] = { command, path, NULL };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_sink *sink;
-	uint64_t from_ns, to_ns;
-	int rc;
-
-	*walk = c->walk;
-	optind = 1;
-	if (walk_open(walk, 2, argv))
-		return DIFF_TROUBLE;
-	diff_window(walk, &from_ns, &to_ns);
-	rc = ktr__pairs_check(c->pairs.pair, c->pairs.n, walk->reader, &err);
-	if (rc)
-		fail_with(command, &err);
-	else
-		rc = ktr__blocks_new(blocks, walk->reader, from_ns, to_ns,
-				     c->pairs.n ? c->pairs.pair : NULL);
-	if (!rc) {
-		sink = ktr__blocks_sink(*blocks);
-		rc = walk_run(walk, &sink, 1);
-	}
-	if (!rc)
-		rc = ktr__blocks_finish(*blocks);
-	if (rc == -ENOMEM)
-		fail(command, "no memory");
-	if (!rc)
-		return 0;
-	walk_close(walk);
-	ktr__blocks_free(*blocks);
-	*blocks = NULL;
-	return DIFF_TROUBLE;
+	if (diff->n_of[KTR__DIFF_MORE] || diff->n_of[KTR__DIFF_LESS])
+		return 1;
+	return diff->n_of[KTR__DIFF_UNKNOWN] || diff->n_left_out ? DIFF_UNKNOWN : 0;
 }
 
 static int diff_print(const struct diff_command *c, const char *command,
@@ -169,54 +132,63 @@ static int diff_print(const struct diff_command *c, const char *command,
 	}
 	if (bad)
 		fail(command, "no memory");
-	return bad ? DIFF_TROUBLE : report->diff->n_changes != 0;
-}
-
-static int diff_compare(struct diff_command *c, char *command, const struct walk *walk,
-			struct ktr__blocks *const *blocks)
-{
-	struct diff_report report = { .info = { walk[0].info, walk[1].info },
-				      .all = c->all,
-				      .bold = c->colour };
-	struct ktr__diff *diff;
-	int rc;
-
-	if (ktr__diff_new(&diff, blocks[0], blocks[1], &c->options)) {
-		fail(command, "no memory");
+	if (bad)
 		return DIFF_TROUBLE;
-	}
-	report.diff = diff;
-	rc = diff_print(c, command, &report);
-	ktr__diff_free(diff);
-	return rc;
+	return diff_status(report->diff);
 }
 
-static int diff_both(struct diff_command *c, char **argv, char *const *path)
+/*
+ * How many of the operands are A's: those before "--", which getopt(3) takes away; of two without it, one. 0 after a
+ * complaint.
+ */
+static unsigned diff_split(int argc, char **argv, int n_behind)
 {
-	struct ktr__blocks *blocks[2] = { NULL, NULL };
-	struct walk walk[2];
-	int n = 0, rc = 0;
+	int n = argc - optind, n_a = n - n_behind;
 
-	for (; n < 2 && !rc; n += !rc)
-		rc = diff_read(c, argv[0], path[n], &walk[n], &blocks[n]);
+	/* "--" before all operands only ends the options. */
+	if (n_behind < 0 || n_a == 0)
+		n_a = n == 2 ? 1 : 0;
+	if (n_a <= 0 || n_a == n)
+		usage_error(argv[0], "wants two traces, or several of each: A1 A2 A3 -- B1 B2 B3");
+	else if ((unsigned)n > DIFF_RUNS_MAX)
+		usage_error(argv[0], "compares at most %u traces", DIFF_RUNS_MAX);
+	else
+		return (unsigned)n_a;
+	return 0;
+}
+
+/* How many words stand behind "--"; -1 where there is none. */
+static int diff_behind(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return argc - 1 - i;
+	return -1;
+}
+
+static int diff_all(struct diff_command *c, int argc, char **argv, unsigned n_a)
+{
+	struct diff_runs runs = { .options = c->walk,
+				  .pair = c->pairs.n ? c->pairs.pair : NULL,
+				  .compare = c->options };
+	struct diff_report report = { .runs = &runs, .all = c->all, .bold = c->colour };
+	char *const *path = argv + optind;
+	unsigned n_b = (unsigned)(argc - optind) - n_a;
+	int rc = diff_runs_read(&runs, argv[0], path, n_a, n_b);
+
+	report.diff = runs.diff;
 	if (!rc)
-		rc = diff_compare(c, argv[0], walk, blocks);
-	while (n-- > 0) {
-		int is_empty = !walk[n].n_events;
-
-		ktr__blocks_free(blocks[n]);
-		/* What is not all there cannot be called the same, nor can what is not there at all. */
-		rc = walk_close(&walk[n]) || is_empty ? DIFF_TROUBLE : rc;
-	}
-	return rc;
+		rc = diff_print(c, argv[0], &report);
+	return diff_runs_close(&runs) ? DIFF_TROUBLE : rc;
 }
 
 static int cmd_diff(int argc, char **argv)
 {
 	struct diff_command c = { .walk.find.command = argv[0],
-				  .options = { .alpha = 0.01, .least = 0.05 } };
+				  .options = { .alpha = 0.05, .least = 0.05 } };
+	int n_behind = diff_behind(argc, argv), id, rc = 0;
 	const char *value;
-	int id, rc = 0;
+	unsigned n_a;
 
 	while ((id = options_next(&diff_options, argc, argv, &value)) > 0 && !rc)
 		rc = diff_option(&c, id, value, argc, argv);
@@ -226,11 +198,12 @@ static int cmd_diff(int argc, char **argv)
 		return usage_error(argv[0], "--json has no colours");
 	if (c.pairs.n > 1)
 		return usage_error(argv[0], "one --pair is compared at a time");
-	if (argc - optind != 2)
-		return usage_error(argv[0], "wants two traces");
+	n_a = diff_split(argc, argv, n_behind);
+	if (!n_a)
+		return 2;
 	c.colour = colour_wanted(c.when);
-	return diff_both(&c, argv, argv + optind);
+	return diff_all(&c, argc, argv, n_a);
 }
 
-COMMAND(diff, "compare two traces: what takes longer, what comes more often, what is noise",
+COMMAND(diff, "compare traces: what takes longer, what comes more often, what cannot be told",
 	cmd_diff);

@@ -3,10 +3,12 @@
  * ktr plot: charts of a trace by gnuplot.
  */
 #include "tools/command.h"
+#include "tools/diff.h"
 #include "tools/pair_option.h"
 #include "tools/picture.h"
 
 #include "analyze/reader.h"
+#include "visualize/label.h"
 #include "visualize/plot.h"
 #include "visualize/term.h"
 
@@ -198,12 +200,52 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	return fail_with(c->picture.find.command, ktr_reader_error(reader));
 }
 
+/* The words of ktr diff for a series; none where it has not looked at it. */
+static void plot_verdict(void *context, const char *name, char *words, size_t size)
+{
+	const struct ktr__diff *diff = context;
+	char clean[KTR__LABEL_BYTES], one[120];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < diff->n_rows; i++) {
+		const struct ktr__diff_row *row = &diff->row[i];
+
+		if (row->what != KTR__DIFF_TIME && row->what != KTR__DIFF_TAIL)
+			continue;
+		ktr__label_clean(clean, sizeof(clean), row->name, strlen(row->name));
+		if (strcmp(clean, name) != 0)
+			continue;
+		diff_text_verdict(one, sizeof(one), row);
+		if (n + strlen(one) + 3 < size)
+			n += (size_t)snprintf(words + n, size - n, "%s%s", n ? "; " : "", one);
+	}
+}
+
+/*
+ * Compares the traces as ktr diff A B does with the same options, so that chart and command say the same. What it
+ * has to complain of has been said by then, or is said by ktr diff.
+ */
+static int plot_compare(struct plot_command *c, struct diff_runs *runs, char paths[2][PATH_MAX])
+{
+	char *const path[] = { paths[0], paths[1] };
+
+	runs->options.find.command = c->picture.find.command;
+	runs->options.from = c->picture.from;
+	runs->options.to = c->picture.to;
+	runs->options.filter = c->picture.filter;
+	runs->pair = c->options.pair;
+	runs->compare = (struct ktr__diff_options){ .alpha = 0.05, .least = 0.05 };
+	runs->quiet = 1;
+	return diff_runs_read(runs, c->picture.find.command, path, 1, 1) ? 1 : 0;
+}
+
 /* Reads what the plots need, then draws the first, which knows of the second. */
 static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 {
 	struct ktr_reader *reader[2] = { NULL, NULL };
 	struct ktr__plot plot[2];
 	struct ktr_error err = KTR_ERROR_NONE;
+	struct diff_runs runs = { .n = 0 };
 	unsigned n = 0;
 	int rc = 0;
 
@@ -215,6 +257,12 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 			rc = plot_walk(c, &plot[n], reader[n]);
 	}
 	plot[0].other = n == 2 ? &plot[1] : NULL;
+	/* Around a moment there is nothing that ktr diff would say. */
+	if (rc == 0 && n == 2 && c->picture.around == NULL) {
+		rc = plot_compare(c, &runs, paths);
+		plot[0].verdict = plot_verdict;
+		plot[0].verdict_context = runs.diff;
+	}
 	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
 		rc = fail_with(c->picture.find.command, &err);
 		if (err.code == ENODATA && c->picture.filter != NULL)
@@ -224,6 +272,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		ktr__plot_free(&plot[i]);
 		ktr_reader_close(reader[i]);
 	}
+	diff_runs_close(&runs);
 	return rc;
 }
 

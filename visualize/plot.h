@@ -63,6 +63,12 @@ struct ktr__plot {
 	uint64_t n_backwards;
 	uint64_t n_damaged;
 	struct ktr__plot *other; /* the second trace of a comparison, or NULL */
+	/*
+	 * What a comparison says of the series of that name, in words; NULL, or nothing in them, where nothing is
+	 * said. Charts make no verdicts of their own.
+	 */
+	void (*verdict)(void *context, const char *name, char *words, size_t size);
+	void *verdict_context;
 	void *state;             /* the kind's own */
 };
 

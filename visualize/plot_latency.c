@@ -141,15 +141,19 @@ static const struct ktr__duration_series *compare_find(const struct ktr__duratio
 static void compare_title(struct ktr__plot *plot, const struct ktr__duration_series *a,
 			  const struct ktr__duration_series *b)
 {
-	uint64_t before = ktr__histogram_quantile(&a->histogram, 0.99);
-	uint64_t after = ktr__histogram_quantile(&b->histogram, 0.99);
-	char from[32], to[32];
+	char from[2][32], to[2][32], words[160] = "";
 
+	if (plot->verdict != NULL)
+		plot->verdict(plot->verdict_context, a->name, words, sizeof(words));
+	for (int i = 0; i < 2; i++) {
+		double share = i == 0 ? 0.5 : 0.99;
+
+		ktr__label_duration(from[i], sizeof(from[i]), ktr__histogram_quantile(&a->histogram, share));
+		ktr__label_duration(to[i], sizeof(to[i]), ktr__histogram_quantile(&b->histogram, share));
+	}
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s: p99 went from %s in A to %s in B (%.3g times as long)", a->name,
-		 ktr__label_duration(from, sizeof(from), before),
-		 ktr__label_duration(to, sizeof(to), after),
-		 before > 0 ? (double)after / (double)before : 0);
+		 "%s: %s%sp50 %s in A, %s in B; p99 %s in A, %s in B", a->name, words, words[0] ? ": " : "",
+		 from[0], to[0], from[1], to[1]);
 }
 
 /* A name for the table that says which trace it is of. */
