@@ -27,7 +27,7 @@ static void diff_text_trace(FILE *to, const char *which, const struct ktr_reader
 		ktr__label_count(n, sizeof(n), blocks->n_events),
 		ktr__label_duration(length, sizeof(length), blocks->to_ns - blocks->from_ns));
 	if (active_ns > 0 && active_ns < 0.9 * all_ns)
-		fprintf(to, ", but for idle ends %s",
+		fprintf(to, ", nearly all of them in %s",
 			ktr__label_duration(active, sizeof(active), (uint64_t)active_ns));
 	if (blocks->n_lost)
 		fprintf(to, ", %s lost: rates are of what was kept",
@@ -138,7 +138,7 @@ static const char *diff_text_value(char *text, size_t size, const struct diff_re
 
 static void diff_text_title(const struct ktr__diff_row *row, char *name, size_t size)
 {
-	static const char *const what[KTR__DIFF_WHATS] = { [KTR__DIFF_DURATION] = "the whole run",
+	static const char *const what[KTR__DIFF_WHATS] = { [KTR__DIFF_DURATION] = "busy time",
 							   [KTR__DIFF_EVENTS] = "all events" };
 
 	if (what[row->what])

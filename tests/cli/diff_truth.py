@@ -60,26 +60,34 @@ def total(path):
     table, n, n_wrong, n_same, lines = {}, 0, 0, 0, []
     with open(path) as file:
         for line in file:
-            factor, kind, cycles, runs, idle, status, main, faults = line.split()
+            factor, _, _, runs, _, least, status, main, faults = line.split()
             n += 1
             n_wrong += faults != "-"
             n_same += "same:" in faults
             if faults != "-":
                 lines.append(line.strip())
-            row = table.setdefault((float(factor), "one" if runs == "1" else "several"), {})
+            row = table.setdefault((float(factor), int(least), "one" if runs == "1" else "several"), {})
             row[main] = row.get(main, 0) + 1
             row["status %s" % status] = row.get("status %s" % status, 0) + 1
     head = ["more", "less", "same", "unknown", "status 0", "status 1", "status 3"]
-    print("%-8s %-8s %s" % ("factor", "runs", " ".join("%8s" % h for h in head)))
+    print("%-8s %-8s %-8s %s" % ("factor", "least %", "runs", " ".join("%8s" % h for h in head)))
     for key in sorted(table):
-        print("%-8g %-8s %s" % (*key, " ".join("%8d" % table[key].get(h, 0) for h in head)))
+        print("%-8g %-8d %-8s %s" % (*key, " ".join("%8d" % table[key].get(h, 0) for h in head)))
     print("%d pairs, %d with anything wrong in any of their numbers" % (n, n_wrong))
     print("\n".join(lines))
     # Of so many pairs 5 % may be wrong, and by chance three deviations more.
     most = 0.05 * n + 3 * math.sqrt(0.05 * 0.95 * n)
-    lost = sum(row.get("same", 0) for (factor, _), row in table.items() if factor > 1.05)
-    if n_wrong > most or n_same or lost:
-        print("too much: %d wrong (at most %.0f), %d called the same that are not" % (n_wrong, most, n_same + lost))
+    if n_wrong > most or n_same:
+        print("too much: %d wrong (at most %.0f), %d called the same that are not" % (n_wrong, most, n_same))
+        return 1
+    # Who never tells is never wrong: nearly all of what is 13-fold is found, and some is shown to be the same.
+    big = [row for key, row in table.items() if key[0] == 13]
+    told = sum(row.get("more", 0) for row in big)
+    if told < 0.9 * sum(row.get("status 1", 0) + row.get("status 3", 0) for row in big):
+        print("too little: not even 13-fold changes are found")
+        return 1
+    if n >= 100 and not sum(row.get("same", 0) for row in table.values()):
+        print("too little: nothing is ever the same")
         return 1
     return 0
 
