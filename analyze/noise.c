@@ -6,7 +6,6 @@
 
 #define NOISE_CORRELATION_MAX 0.9
 
-/* Where both sides vary alike the variance of one stands for both: see ktr__noise_compare(). */
 static double noise_mean(const double *x, unsigned n)
 {
 	double sum = 0;

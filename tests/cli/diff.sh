@@ -3,7 +3,8 @@
 # ktr diff on pairs of traces made with known differences: of nothing, 5, 20 and 100 percent and 13-fold, in the time that
 # spans take or in how often something comes; of one run each or several, short and long, with and without idle
 # ends. What is called the same never differs by more than is said; what is told to have changed has; intervals hold the
-# truth. What may be different and still the same is 5, 30 or 80 percent. PAIRS=200 makes so many pairs, with a table of the verdicts; by default a few.
+# truth. What may be different and still the same is 5, 30 or 80 percent.
+# PAIRS=200 makes so many pairs, with a table of the verdicts; by default a few.
 . "$(dirname "$0")/lib.inc"
 pairs=${PAIRS:-12}
 
