@@ -307,6 +307,22 @@ int ktr__kind_unique(struct ktr_reader_site *site, struct ktr__arena *arena)
 	return 0;
 }
 
+double ktr__event_number(const struct ktr_event *event, unsigned arg)
+{
+	uint64_t word = event->arg[arg];
+	double value;
+
+	switch (event->site->arg[arg].type) {
+	case KTR_ARG_F64:
+		memcpy(&value, &word, sizeof(value));
+		return value;
+	case KTR_ARG_U64:
+		return (double)word;
+	default:
+		return (double)(int64_t)word;
+	}
+}
+
 const char *ktr__kind_text(enum ktr_event_kind kind)
 {
 	for (unsigned i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)

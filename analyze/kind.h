@@ -27,6 +27,9 @@ int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr_
 /* Makes the names of one site's arguments different from each other: "n", "n_2". 0 or -ENOMEM. */
 int ktr__kind_unique(struct ktr_reader_site *site, struct ktr__arena *arena);
 
+/* A number of any type, as far as a double can tell. */
+double ktr__event_number(const struct ktr_event *event, unsigned arg);
+
 /* "event", "state", "counter", "point", "start", "stop". */
 const char *ktr__kind_text(enum ktr_event_kind kind);
 

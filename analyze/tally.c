@@ -8,6 +8,7 @@
  * group), as many as there may be, because groups are constants of the program.
  */
 #include "analyze/tally.h"
+#include "analyze/kind.h"
 #include "analyze/tables.h"
 
 #include <errno.h>
@@ -152,24 +153,6 @@ static int tally_span(void *context, const struct ktr__span *span)
 	return ktr__histogram_add(&row->durations, span->to_ns - span->from_ns);
 }
 
-/* The value of a counter of any type. */
-static double tally_value(const struct ktr_event *event)
-{
-	int arg = event->site->value_arg;
-	uint64_t word = event->arg[arg];
-	double value;
-
-	switch (event->site->arg[arg].type) {
-	case KTR_ARG_F64:
-		memcpy(&value, &word, sizeof(value));
-		return value;
-	case KTR_ARG_U64:
-		return (double)word;
-	default:
-		return (double)(int64_t)word;
-	}
-}
-
 static int tally_counter(struct ktr__tally *tally, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
@@ -179,7 +162,7 @@ static int tally_counter(struct ktr__tally *tally, const struct ktr_event *event
 				 .group = site->group,
 				 .ident = event->str[0],
 				 .state = { "", 0, 0, 0 } };
-	double value = tally_value(event);
+	double value = ktr__event_number(event, (unsigned)site->value_arg);
 	struct ktr__tally_row *row;
 
 	if (site->ident)

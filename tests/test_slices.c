@@ -73,10 +73,10 @@ static int see_mark(void *context, const struct ktr__slice_track *track, uint64_
 }
 
 static int see_count(void *context, const struct ktr__slice_track *track, uint64_t ns,
-		     int64_t number)
+		     const struct ktr_event *event)
 {
 	(void)context;
-	say("C%u@%g=%g ", track->id, ms(ns), (double)number);
+	say("C%u@%g=%g ", track->id, ms(ns), (double)(int64_t)event->arg[event->site->value_arg]);
 	return 0;
 }
 

@@ -119,14 +119,14 @@ static void timeline_lane(const struct timeline_chart *c, const struct ktr__line
 /* A counter: pale up to the greatest of a column, strong up to the least. */
 static void timeline_area(const struct timeline_chart *c, const struct ktr__area *area, double y)
 {
-	double base = area->least < 0 ? (double)area->least : 0;
-	double most = (double)area->greatest - base, unit = most > 0 ? 0.8 / most : 0;
+	double base = area->least < 0 ? area->least : 0;
+	double most = area->greatest - base, unit = most > 0 ? 0.8 / most : 0;
 	unsigned end;
 
 	for (unsigned i = area->from; i < area->n_filled; i = end) {
 		const struct ktr__area_cell *cell = &area->cell[i];
-		double low = ((double)cell->least - base) * unit;
-		double high = ((double)cell->greatest - base) * unit;
+		double low = (cell->least - base) * unit;
+		double high = (cell->greatest - base) * unit;
 
 		for (end = i + 1; end < area->n_filled && area->cell[end].least == cell->least &&
 				  area->cell[end].greatest == cell->greatest;)

@@ -2,8 +2,11 @@
 #include "visualize/exports.h"
 #include "visualize/stack_text.h"
 
+#include "analyze/kind.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ARGS_EXACT ((uint64_t)1 << 53) /* integers below it are exact as doubles */
@@ -40,6 +43,23 @@ static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
 			fprintf(to, "%" PRId64, value);
 		else
 			fprintf(to, "\"%" PRId64 "\"", value);
+	}
+}
+
+void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i)
+{
+	double real = ktr__event_number(event, i), read;
+	char text[40];
+
+	if (event->site->arg[i].type == KTR_ARG_U64) {
+		fprintf(to, "%" PRIu64, event->arg[i]);
+	} else if (event->site->arg[i].type != KTR_ARG_F64) {
+		fprintf(to, "%" PRId64, (int64_t)event->arg[i]);
+	} else {
+		/* As people wrote it, where that is the same number. */
+		snprintf(text, sizeof(text), "%.15g", real);
+		read = strtod(text, NULL);
+		fprintf(to, memcmp(&read, &real, sizeof(read)) == 0 ? "%.15g" : "%.17g", real);
 	}
 }
 

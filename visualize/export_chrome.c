@@ -176,7 +176,7 @@ static int chrome_mark(void *context, const struct ktr__slice_track *track, uint
 }
 
 static int chrome_count(void *context, const struct ktr__slice_track *track, uint64_t ns,
-			int64_t number)
+			const struct ktr_event *event)
 {
 	struct ktr__export *e = context;
 	char name[400];
@@ -190,7 +190,9 @@ static int chrome_count(void *context, const struct ktr__slice_track *track, uin
 			 n < 0                      ? 0
 			 : (size_t)n < sizeof(name) ? (size_t)n
 						    : sizeof(name) - 1);
-	fprintf(e->to, ",\"args\":{\"value\":%" PRId64 "}}", number);
+	fputs(",\"args\":{\"value\":", e->to);
+	ktr__export_number(e->to, event, (unsigned)event->site->value_arg);
+	fputs("}}", e->to);
 	return 0;
 }
 

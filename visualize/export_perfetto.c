@@ -14,6 +14,8 @@
 #include "visualize/room.h"
 #include "visualize/stack_text.h"
 
+#include "analyze/kind.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -35,6 +37,7 @@ enum { /* TrackEvent */
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
+	EVENT_COUNTER_DOUBLE = 44,
 	EVENT_LOCATION = 34,
 	EVENT_FLOW = 47,
 	EVENT_FLOW_END = 48
@@ -366,13 +369,23 @@ static int perfetto_mark(void *context, const struct ktr__slice_track *track, ui
 }
 
 static int perfetto_count(void *context, const struct ktr__slice_track *track, uint64_t ns,
-			  int64_t number)
+			  const struct ktr_event *event)
 {
 	struct ktr__export *e = context;
 	struct perfetto *p = e->data;
 
+	unsigned arg = (unsigned)event->site->value_arg;
+	enum ktr_arg_type type = event->site->arg[arg].type;
+	double real = ktr__event_number(event, arg);
+	uint64_t word;
+
 	perfetto_event(p, ns, TYPE_COUNTER, track->id);
-	perfetto_number(&p->inner, EVENT_COUNTER, (uint64_t)number);
+	memcpy(&word, &real, sizeof(word));
+	/* The integer is signed. */
+	if (type == KTR_ARG_F64 || (type == KTR_ARG_U64 && event->arg[arg] > INT64_MAX))
+		perfetto_word(&p->inner, EVENT_COUNTER_DOUBLE, word);
+	else
+		perfetto_number(&p->inner, EVENT_COUNTER, event->arg[arg]);
 	return perfetto_close(e, p, PACKET_TRACK_EVENT);
 }
 

@@ -17,6 +17,9 @@ extern const struct ktr__export_format ktr__export_chrome, ktr__export_perfetto,
 void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
 		      struct ktr__symbols *symbols);
 
+/* A number as a number of JSON, whatever its size: viewers keep as much of it as they can. */
+void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i);
+
 /* What a slice is called: the state, the scope, or the group; bytes as recorded. */
 struct ktr_event_bytes ktr__export_name(const struct ktr_event *event, char number[24]);
 

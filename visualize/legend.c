@@ -220,8 +220,7 @@ void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line
 	else if (row != NULL && (row->has & KTR__ROW_SPANS))
 		legend_remark_spans(view, row, text, size);
 	else if (row != NULL && row->area.cell != NULL)
-		snprintf(text, size, "%jd to %jd", (intmax_t)row->area.least,
-			 (intmax_t)row->area.greatest);
+		snprintf(text, size, "%.10g to %.10g", row->area.least, row->area.greatest);
 	else if (line->marks != NULL || row != NULL)
 		snprintf(text, size, "%s events",
 			 ktr__label_count(count, sizeof(count),

@@ -242,7 +242,7 @@ static void area_fill(struct ktr__area *area, unsigned to)
 
 /* A number that has been there since before the window starts in its first column. */
 static int area_start(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns,
-		      int64_t number)
+		      double number)
 {
 	if (area->cell != NULL)
 		return 0;
@@ -257,7 +257,7 @@ static int area_start(struct ktr__area *area, const struct ktr__grid *grid, uint
 	return 0;
 }
 
-int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns, int64_t number)
+int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns, double number)
 {
 	unsigned column = ktr__grid_column(grid, ns);
 	struct ktr__area_cell *cell;

@@ -92,17 +92,16 @@ int ktr__lane_end(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t
 
 struct ktr__area {
 	struct ktr__area_cell {
-		int64_t least, greatest, last;
+		double least, greatest, last;
 	} * cell;          /* owned */
 	unsigned n_filled; /* columns that have been written, from the left */
 	unsigned from;     /* first column with a number */
-	int64_t least, greatest, last;
+	double least, greatest, last;
 	uint64_t n; /* times it was set */
 };
 
 /* The number from that moment on; before the window: what it begins with. 0 or -ENOMEM. */
-int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns,
-		  int64_t number);
+int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns, double number);
 
 /* Draws the last number out to a moment; call once, before cells are looked at. 0 or -ENOMEM. */
 int ktr__area_end(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns);

@@ -21,7 +21,7 @@
  * such row its number, a sum of 1 (state), 2 (counter), 4 (spans), and:
  *
  *	state	label; 1 + number of the event that set it, 0 if that is not in the page; signed time
- *	counter	signed number; event; signed time
+ *	counter	lower and upper half of a double; event; signed time
  *	spans	how many are open; of each: lane; event; signed time
  *
  * Strings are clean (visualize/label.h).
@@ -66,7 +66,7 @@ struct ktr__packer_row {
 	uint16_t label;
 	uint64_t state_event; /* 1 + number */
 	uint64_t state_ns;
-	uint64_t count;
+	double count;
 	uint64_t count_event;
 	uint64_t count_ns;
 	struct ktr__lanes lanes; /* of spans; event: 1 + number */

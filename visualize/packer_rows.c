@@ -3,7 +3,10 @@
 #include "visualize/packer_rows.h"
 #include "visualize/room.h"
 
+#include "analyze/kind.h"
+
 #include <errno.h>
+#include <string.h>
 
 /* The row's record, marked as changed; NULL without memory. */
 static struct ktr__packer_row *packer_rows_touch(struct ktr__packer *pack, uint32_t number)
@@ -48,7 +51,7 @@ unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event
 		at->state_ns = ns;
 		return 0;
 	case KTR_KIND_COUNTER:
-		at->count = value;
+		at->count = ktr__event_number(event, (unsigned)site->value_arg);
 		at->count_event = number;
 		at->count_ns = ns;
 		return 0;
@@ -85,6 +88,16 @@ static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__lanes 
 	}
 }
 
+/* The halves of its word, the lower one first. */
+static void packer_rows_double(struct ktr__column *to, double value)
+{
+	uint64_t word;
+
+	memcpy(&word, &value, sizeof(word));
+	ktr__column_number(to, word & UINT32_MAX);
+	ktr__column_number(to, word >> 32);
+}
+
 static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 {
 	const struct ktr__packer_row *row = &pack->row[number];
@@ -98,7 +111,7 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 		packer_rows_moment(pack, row->state_event, row->state_ns);
 	}
 	if (row->count_ns != 0) {
-		ktr__column_signed(to, (int64_t)row->count);
+		packer_rows_double(to, row->count);
 		packer_rows_moment(pack, row->count_event, row->count_ns);
 	}
 	if (row->lanes.n > 0)

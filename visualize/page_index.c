@@ -166,7 +166,7 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 				  (json_int_t)index_whose(page, row),
 				  index_text(page, row->group),
 				  index_bytes(page, row->ident, row->n_ident), (int)row->has,
-				  n_lanes, (double)row->area.least, (double)row->area.greatest,
+				  n_lanes, row->area.least, row->area.greatest,
 				  index_end(page, row), parts));
 	}
 	return rows;
@@ -354,7 +354,7 @@ static void overview_area(struct ktr__blob *blob, const struct ktr__area *area, 
 		double number = __builtin_nan("");
 
 		if (i >= area->from && i < area->n_filled)
-			number = (double)(greatest ? area->cell[i].greatest : area->cell[i].least);
+			number = greatest ? area->cell[i].greatest : area->cell[i].least;
 		ktr__blob_add(blob, &number, sizeof(number));
 	}
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static void counters_words(struct ktr__plot *plot, const struct counters *s,
 	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++)
 		n_all += s->timeline.rows.row[i]->area.cell != NULL;
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s runs from %" PRId64 " to %" PRId64 " and ends at %" PRId64, first->name,
+		 "%s runs from %.15g to %.15g and ends at %.15g", first->name,
 		 first->area.least, first->area.greatest, first->area.last);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
@@ -113,7 +114,7 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 		    counters_same(cell, &area->cell[c - 1]) &&
 		    counters_same(cell, &area->cell[c + 1]))
 			continue;
-		fprintf(chart->to, "%.12g %" PRId64 " %" PRId64 " %" PRId64 "\n",
+		fprintf(chart->to, "%.12g %.15g %.15g %.15g\n",
 			ktr__chart_time_x(time, c), cell->least, cell->greatest, cell->last);
 	}
 	fputs("EOD\n", chart->to);
@@ -123,10 +124,10 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
 			   const struct ktr__area *area)
 {
-	double low = area->least < 0 ? (double)area->least : 0, high = (double)area->greatest;
+	double low = area->least < 0 ? area->least : 0, high = area->greatest;
 	struct ktr__chart_time time;
 
-	high = high > low ? low + (high - low) * 1.2 : low + 1;
+	high = high > low ? low + (high - low) * 1.2 : low + fmax(1, fabs(low) / 5);
 	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
 	fputs("$gaps << EOD\n", chart->to);
 	ktr__chart_time_gaps(chart, &time, &plot->losses, -1, low, high);

@@ -140,7 +140,7 @@ int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 	return ktr__lane_weigh(&row->lane, &rows->grid, ns, label, 1);
 }
 
-int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int64_t number)
+int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number)
 {
 	row_seen(rows, row, ns);
 	row->has |= KTR__ROW_COUNTERS;

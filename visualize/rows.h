@@ -132,7 +132,7 @@ void ktr__rows_gap(struct ktr__rows *rows, uint64_t from_ns, uint64_t to_ns);
 /* What happens on a row. Moments may lie before the window, not behind it. 0 or -ENOMEM. */
 int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
 int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
-int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int64_t number);
+int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number);
 int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
 /* unique: only one span of the row can be open with that key. */
 int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,

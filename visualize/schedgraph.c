@@ -4,6 +4,7 @@
  * stand in, because quotes cannot be escaped there: they become apostrophes.
  */
 #include "visualize/schedgraph.h"
+#include "analyze/kind.h"
 #include "analyze/tables.h"
 #include "visualize/exports.h"
 #include "visualize/keymap.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +173,20 @@ static int schedgraph_open(struct ktr__schedgraph *s, const struct ktr_event *ev
 	return rc;
 }
 
+/* FreeBSD's schedgraph reads whole numbers only. */
+static void schedgraph_counter(const struct ktr_event *event, char *what, size_t size)
+{
+	unsigned arg = (unsigned)event->site->value_arg;
+	double real = ktr__event_number(event, arg);
+
+	if (event->site->arg[arg].type == KTR_ARG_U64)
+		snprintf(what, size, "counter:%" PRIu64, event->arg[arg]);
+	else if (event->site->arg[arg].type != KTR_ARG_F64)
+		snprintf(what, size, "counter:%" PRId64, (int64_t)event->arg[arg]);
+	else /* No "-0", and no number is 0. */
+		snprintf(what, size, "counter:%.0f", isfinite(real) ? round(real) + 0.0 : 0.0);
+}
+
 /* An event of the KTR_STATE family. */
 static int schedgraph_row(struct ktr__schedgraph *s, const struct ktr_event *event)
 {
@@ -192,9 +208,8 @@ static int schedgraph_row(struct ktr__schedgraph *s, const struct ktr_event *eve
 					    ktr__keymap_hash(0, group, strlen(group)));
 		if (counter == 0 || ktr__room(&s->group_used, &s->n_group_used, counter, 1) != 0)
 			return -ENOMEM;
-		s->group_used[counter] |= event->arg[site->value_arg] != 0;
-		snprintf(what, sizeof(what), "counter:%" PRId64,
-			 (int64_t)event->arg[site->value_arg]);
+		schedgraph_counter(event, what, sizeof(what));
+		s->group_used[counter] |= strcmp(what, "counter:0") != 0;
 		break;
 	case KTR_KIND_START:
 	case KTR_KIND_STOP:

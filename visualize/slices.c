@@ -3,7 +3,10 @@
 #include "visualize/slices.h"
 #include "visualize/room.h"
 
+#include "analyze/kind.h"
+
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,14 +314,15 @@ static int slices_count(struct ktr__slices *slices, const struct ktr__row *row, 
 {
 	struct ktr__slices_row *at = &slices->row[row->number];
 
-	if (slices->to->count == NULL)
+	/* Viewers read JSON, which has no number for what is none. */
+	if (slices->to->count == NULL || event->site->value_arg < 0 ||
+	    !isfinite(ktr__event_number(event, (unsigned)event->site->value_arg)))
 		return 0;
 	if (at->counter == NULL)
 		at->counter = slices_row_track(slices, row, 1, 0);
 	if (at->counter == NULL)
 		return slices->error;
-	return slices->to->count(slices->context, at->counter, ns,
-				 (int64_t)event->arg[event->site->value_arg]);
+	return slices->to->count(slices->context, at->counter, ns, event);
 }
 
 static int slices_point(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,

@@ -50,7 +50,7 @@ struct ktr__slices_to {
 	int (*mark)(void *context, const struct ktr__slice_track *track, uint64_t ns,
 		    const struct ktr_event *event);
 	int (*count)(void *context, const struct ktr__slice_track *track, uint64_t ns,
-		     int64_t number);
+		     const struct ktr_event *event);
 	/* A span that began on one thread ended on another one. */
 	int (*flow)(void *context, uint64_t flow, const struct ktr__slice_track *from,
 		    uint64_t from_ns, const struct ktr__slice_track *to, uint64_t ns);

@@ -240,14 +240,14 @@ static void term_level(struct term *t, double value, double most, int lost)
 static void term_area(struct term *t, const struct ktr__row *row)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;
-	double base = row->area.least < 0 ? (double)row->area.least : 0;
+	double base = row->area.least < 0 ? row->area.least : 0;
 
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++) {
 		const struct ktr__area_cell *cell = &row->area.cell[c];
 		int known = c >= row->area.from && c < row->area.n_filled;
 
-		term_level(t, known ? (double)cell->greatest - base : 0,
-			   (double)row->area.greatest - base,
+		term_level(t, known ? cell->greatest - base : 0,
+			   row->area.greatest - base,
 			   ktr__losses_at(&timeline->losses, c, -1) >= 128);
 	}
 }

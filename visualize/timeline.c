@@ -12,11 +12,13 @@
 #include "visualize/label.h"
 #include "visualize/room.h"
 
+#include "analyze/kind.h"
 #include "conf/expr.h"
 #include "ktr/kernel_event.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +128,11 @@ static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint6
 	case KTR_KIND_STATE:
 		return timeline_state(t, row, ns, event);
 	case KTR_KIND_COUNTER:
-		return ktr__row_number(&t->rows, row, ns, (int64_t)value);
+		/* What has no height is drawn as an event that happened. */
+		if (arg >= 0 && isfinite(ktr__event_number(event, (unsigned)arg)))
+			return ktr__row_number(&t->rows, row, ns,
+					       ktr__event_number(event, (unsigned)arg));
+		break;
 	case KTR_KIND_START:
 		return ktr__row_start(&t->rows, row, ns, value, event->site->ident != NULL);
 	case KTR_KIND_STOP:

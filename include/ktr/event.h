@@ -10,7 +10,8 @@
  *
  * egroup, attribute names and, for KTR_SCOPE, the name are string constants; an attribute's name
  * contains its colon and format. ident and a state's or point's text are strings copied into the ring.
- * Counters are ints, keys are converted to uintmax_t. A counter's id must not also be a state's.
+ * Counters are integers of up to 64 bits or doubles, keys are converted to uintmax_t. A counter's id must
+ * not also be a state's.
  */
 #ifndef KTR_EVENT_H
 #define KTR_EVENT_H
@@ -59,16 +60,118 @@
 #define KTR_STATE4(m, egroup, ident, state, a0, v0, a1, v1, a2, v2, a3, v3)			\
 	KTR__EVENT4(m, egroup, ident, "state:\"%s\"", "state", state, a0, v0, a1, v1, a2, v2, a3, v3)
 
+/*
+ * A counter keeps its value: what C promotes to int is an int, as FreeBSD's are, other integers have 64 bits,
+ * floating point is a double. Its conversion follows from that, chosen by the compiler.
+ */
+#ifndef __cplusplus
+#define KTR__COUNTER(x)										\
+	_Generic((x) + 0,									\
+		int: (int)(x),									\
+		unsigned long: (uintmax_t)(x),							\
+		unsigned long long: (uintmax_t)(x),						\
+		float: (double)(x),								\
+		double: (double)(x),								\
+		long double: (double)(x),							\
+		default: (intmax_t)(x))
+#define KTR__COUNTER_FORMAT(x, egroup, attributes)						\
+	_Generic((x) + 0,									\
+		int: KTR__GRAPH(egroup, "counter:%d") attributes,				\
+		unsigned long: KTR__GRAPH(egroup, "counter:%ju") attributes,			\
+		unsigned long long: KTR__GRAPH(egroup, "counter:%ju") attributes,		\
+		float: KTR__GRAPH(egroup, "counter:%.15g") attributes,				\
+		double: KTR__GRAPH(egroup, "counter:%.15g") attributes,				\
+		long double: KTR__GRAPH(egroup, "counter:%.15g") attributes,			\
+		default: KTR__GRAPH(egroup, "counter:%jd") attributes)
+#define KTR__COUNTER_CHECK(...) ((void)0)
+#else
+extern "C++" {
+
+template <class T> constexpr auto ktr__counter(T x)
+{
+	if constexpr (std::is_enum<T>::value)
+		return ktr__counter((std::underlying_type_t<T>)x);
+	else if constexpr (std::is_floating_point<T>::value)
+		return (double)x;
+	else if constexpr (std::is_same<decltype(x + 0), int>::value)
+		return (int)x;
+	else if constexpr (sizeof(x + 0) == 8 && std::is_unsigned<T>::value)
+		return (uintmax_t)x;
+	else
+		return (intmax_t)x;
+}
+
+/* No const char *, so that the compiler's check of formats does not follow the wrong one. */
+struct KTR__SITE_HIDDEN ktr__counter_format {
+	const char *text;
+	constexpr operator const char *() const
+	{
+		return text;
+	}
+};
+
+template <class T>
+constexpr ktr__counter_format ktr__counter_pick(const char *plain, const char *wide, const char *positive,
+						const char *real)
+{
+	return { std::is_same<T, int>::value	 ? plain
+		 : std::is_same<T, double>::value   ? real
+		 : std::is_same<T, intmax_t>::value ? wide
+						    : positive };
+}
+
+/* KTR__COUNTER_CHECK looks at the rest of the format. */
+template <class... T> inline void ktr__check_format(ktr__counter_format, T...)
+{
+}
+
+} /* extern "C++" */
+
+#define KTR__COUNTER(x) ktr__counter(x)
+#define KTR__COUNTER_FORMAT(x, egroup, attributes)						\
+	ktr__counter_pick<decltype(ktr__counter(x))>(KTR__GRAPH(egroup, "counter:%d") attributes,	\
+						     KTR__GRAPH(egroup, "counter:%jd") attributes,	\
+						     KTR__GRAPH(egroup, "counter:%ju") attributes,	\
+						     KTR__GRAPH(egroup, "counter:%.15g") attributes)
+#define KTR__COUNTER_CHECK(x, egroup, attributes, ident, ...)					\
+	ktr__check_format(KTR__GRAPH(egroup, "counter:%d") attributes, ident, __VA_ARGS__)
+#endif
+
 #define KTR_COUNTER0(m, egroup, ident, counter)							\
-	KTR__EVENT0(m, egroup, ident, "counter:%d", "counter", (int)(counter))
+	KTR__CTR2(m, KTR__COUNTER_FORMAT(counter, egroup, "none"), "id,counter", ident,		\
+		  KTR__COUNTER(counter))
 #define KTR_COUNTER1(m, egroup, ident, counter, a0, v0)						\
-	KTR__EVENT1(m, egroup, ident, "counter:%d", "counter", (int)(counter), a0, v0)
+	do {											\
+		KTR__CTR3(m, KTR__COUNTER_FORMAT(counter, egroup, a0),				\
+			  "id,counter," #v0, ident,						\
+			  KTR__COUNTER(counter), v0);						\
+		if (0)										\
+			KTR__COUNTER_CHECK(0, egroup, a0, ident, 0, v0);			\
+	} while (0)
 #define KTR_COUNTER2(m, egroup, ident, counter, a0, v0, a1, v1)					\
-	KTR__EVENT2(m, egroup, ident, "counter:%d", "counter", (int)(counter), a0, v0, a1, v1)
+	do {											\
+		KTR__CTR4(m, KTR__COUNTER_FORMAT(counter, egroup, a0 ", " a1),			\
+			  "id,counter," #v0 "," #v1, ident,					\
+			  KTR__COUNTER(counter), v0, v1);					\
+		if (0)										\
+			KTR__COUNTER_CHECK(0, egroup, a0 ", " a1, ident, 0, v0, v1);		\
+	} while (0)
 #define KTR_COUNTER3(m, egroup, ident, counter, a0, v0, a1, v1, a2, v2)				\
-	KTR__EVENT3(m, egroup, ident, "counter:%d", "counter", (int)(counter), a0, v0, a1, v1, a2, v2)
+	do {											\
+		KTR__CTR5(m, KTR__COUNTER_FORMAT(counter, egroup, a0 ", " a1 ", " a2),		\
+			  "id,counter," #v0 "," #v1 "," #v2, ident,				\
+			  KTR__COUNTER(counter), v0, v1, v2);					\
+		if (0)										\
+			KTR__COUNTER_CHECK(0, egroup, a0 ", " a1 ", " a2, ident, 0, v0, v1, v2);	\
+	} while (0)
 #define KTR_COUNTER4(m, egroup, ident, counter, a0, v0, a1, v1, a2, v2, a3, v3)			\
-	KTR__EVENT4(m, egroup, ident, "counter:%d", "counter", (int)(counter), a0, v0, a1, v1, a2, v2, a3, v3)
+	do {											\
+		KTR__CTR6(m, KTR__COUNTER_FORMAT(counter, egroup, a0 ", " a1 ", " a2 ", " a3),	\
+			  "id,counter," #v0 "," #v1 "," #v2 "," #v3, ident,			\
+			  KTR__COUNTER(counter), v0, v1, v2, v3);				\
+		if (0)										\
+			KTR__COUNTER_CHECK(0, egroup, a0 ", " a1 ", " a2 ", " a3, ident, 0, v0, v1, v2, v3);	\
+	} while (0)
 
 #define KTR_POINT0(m, egroup, ident, point)							\
 	KTR__EVENT0(m, egroup, ident, "point:\"%s\"", "point", point)

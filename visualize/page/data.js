@@ -47,11 +47,22 @@ class Numbers {
 		const n = this.next();
 		return n % 2 ? -(n + 1) / 2 : n / 2;
 	}
+	double() {
+		const low = this.next();
+		return new Float64Array(new Uint32Array([low, this.next()]).buffer)[0];
+	}
 	part() {
 		const n = this.next();
 		this.at += n;
 		return this.bytes.subarray(this.at - n, this.at);
 	}
+}
+
+/* A counter's value; what has no height is none. */
+function asNumber(word, type) {
+	const number = type === 'f' ? new Float64Array(new BigUint64Array([word]).buffer)[0] :
+		Number(type === 'i' ? BigInt.asIntN(64, word) : word);
+	return isFinite(number) ? number : NaN;
 }
 
 /* A column of differences, as 64-bit words. */
@@ -219,7 +230,7 @@ class Chunk {
 			if (site.kind === KIND_STATE)
 				this.label[e] = this.labelOf(e, s, site);
 			else if (site.kind === KIND_COUNTER)
-				this.count[e] = Number(BigInt.asIntN(64, this.values(s, site.valueArg)[this.ordinal[e]]));
+				this.count[e] = asNumber(this.values(s, site.valueArg)[this.ordinal[e]], site.args[site.valueArg].type);
 		}
 		return row;
 	}
@@ -388,7 +399,7 @@ function statesRead(bytes) {
 			if (has & 1)
 				now.state = moment({ label: r.next() });
 			if (has & 2)
-				now.counter = moment({ value: r.signed() });
+				now.counter = moment({ value: r.double() });
 			if (has & 4)
 				for (let spans = r.next(); spans > 0; spans--)
 					now.spans.push(moment({ lane: r.next() }));
