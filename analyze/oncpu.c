@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* [ns] How far the kernel's clock, as it is converted, may be behind that of events. */
+#define ONCPU_SKEW_NS 100000u
+
 static uint8_t oncpu_kind(const struct ktr_reader_site *site)
 {
 	const char *class_name;
@@ -35,7 +38,8 @@ static void oncpu_absence(struct ktr__oncpu *oncpu, const struct ktr__oncpu_thre
 	if (oncpu->n_absences < KTR__ONCPU_ABSENCES)
 		oncpu->n_absences++;
 	memmove(&all[at + 1], &all[at], (oncpu->n_absences - at - 1) * sizeof(*all));
-	all[at] = (struct ktr__oncpu_absence){ t->thread, t->since_ns, ns - t->since_ns, t->state, open, t->last };
+	all[at] = (struct ktr__oncpu_absence){ t->thread, t->since_ns, ns - t->since_ns, t->state, open,
+					      t->before };
 }
 
 static void oncpu_account(struct ktr__oncpu *oncpu, struct ktr__oncpu_thread *t, uint64_t ns, int open)
@@ -60,6 +64,7 @@ static void oncpu_begin(const struct ktr__oncpu *oncpu, struct ktr__oncpu_thread
 		start = t->last.time_ns;
 	t->state = leaves ? KTR__ONCPU_ON : KTR__ONCPU_OFF;
 	t->since_ns = start;
+	t->before = t->last;
 }
 
 static void oncpu_switch(struct ktr__oncpu *oncpu, struct ktr__oncpu_thread *t, uint8_t kind, uint64_t ns)
@@ -79,23 +84,38 @@ static void oncpu_switch(struct ktr__oncpu *oncpu, struct ktr__oncpu_thread *t, 
 	oncpu_account(oncpu, t, ns, 0);
 	t->state = states[kind];
 	t->since_ns = ns;
+	t->before = t->last;
 	t->n_preempted += kind == KTR__KERNEL_PREEMPTED;
 	t->n_switches += kind == KTR__KERNEL_PREEMPTED || kind == KTR__KERNEL_BLOCKED;
 }
 
-static int oncpu_event(struct ktr_sink *sink, const struct ktr_event *event)
+/*
+ * Who records is on a CPU: where its last switch says otherwise, the one that brought it back was lost, and
+ * nobody knows when that was.
+ */
+static void oncpu_own(struct ktr__oncpu *oncpu, struct ktr__oncpu_thread *t, uint64_t ns)
 {
-	struct ktr__oncpu *oncpu = (struct ktr__oncpu *)sink;
+	if ((t->state != KTR__ONCPU_OFF && t->state != KTR__ONCPU_READY) || !t->since_ns ||
+	    ns < t->since_ns + ONCPU_SKEW_NS)
+		return;
+	t->state = KTR__ONCPU_UNKNOWN;
+	oncpu_account(oncpu, t, ns, 0);
+	t->state = KTR__ONCPU_ON;
+}
+
+void ktr__oncpu_see(struct ktr__oncpu *oncpu, const struct ktr_event *event)
+{
 	uint8_t kind = event->site->id < oncpu->n_sites ? oncpu->kind[event->site->id] : 0;
 	struct ktr__oncpu_thread *t;
 
 	oncpu->last_ns = event->time_ns;
 	if (event->thread->id >= oncpu->n_threads)
-		return 0;
+		return;
 	t = &oncpu->thread[event->thread->id];
 	if (kind == KTR__KERNEL_NONE) {
+		oncpu_own(oncpu, t, event->time_ns);
 		t->last = *event;
-		return 0;
+		return;
 	}
 	t->thread = event->thread;
 	if (kind == KTR__KERNEL_MINOR)
@@ -104,6 +124,11 @@ static int oncpu_event(struct ktr_sink *sink, const struct ktr_event *event)
 		t->n_major++;
 	else
 		oncpu_switch(oncpu, t, kind, event->time_ns);
+}
+
+static int oncpu_event(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	ktr__oncpu_see((struct ktr__oncpu *)sink, event);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct ktr__oncpu_thread {
 	uint64_t n_minor;
 	uint64_t n_major;
 	struct ktr_event last; /* of its own; site NULL: none yet. Strings are gone */
+	struct ktr_event before; /* what that was when the state began */
 };
 
 struct ktr__oncpu_absence {
@@ -62,6 +63,9 @@ struct ktr__oncpu {
 /* 0 or -ENOMEM; ktr__oncpu_free() is due in any case. The reader must outlive it. */
 int ktr__oncpu_init(struct ktr__oncpu *oncpu, const struct ktr_reader *reader);
 void ktr__oncpu_free(struct ktr__oncpu *oncpu);
+
+/* What its sink does with an event. */
+void ktr__oncpu_see(struct ktr__oncpu *oncpu, const struct ktr_event *event);
 
 /* After the last event: what goes on ends there. */
 void ktr__oncpu_finish(struct ktr__oncpu *oncpu);

@@ -151,6 +151,25 @@ static void span_whose_end_was_lost(void)
 	drop();
 }
 
+/* What one ring lost is not what rows from others lost. */
+static void losses_are_their_rows(void)
+{
+	const struct ktr__row *a, *b;
+
+	begin(100, (struct ktr__timeline_options){ 0 });
+	picture_state(&picture, 0, 1, "worker", "a", "busy");
+	picture_loss(&picture, 1, 10, 90, 9);
+	picture_state(&picture, 95, 1, "worker", "a", "idle");
+	picture_event(&picture, 96, 2, 1);
+	end();
+	a = row_of("worker", "a");
+	b = timeline.thread[2];
+	CU_ASSERT_EQUAL(ktr__losses_of(&timeline.losses, 50, &a->rings), 0);
+	CU_ASSERT_EQUAL(ktr__losses_of(&timeline.losses, 50, &b->rings), 255);
+	CU_ASSERT_EQUAL(ktr__losses_of(&timeline.losses, 5, &b->rings), 0);
+	drop();
+}
+
 /* Time in gaps belongs to no state; a stay that is mostly gap is not known at all. */
 static void gaps_are_no_time(void)
 {
@@ -435,7 +454,7 @@ static void state_ends_with_its_thread(void)
 
 SUITE(rows, TEST(totals_of_states), TEST(same_name_in_two_groups),
       TEST(state_from_before_the_window), TEST(spans_that_overlap), TEST(span_whose_end_was_lost),
-      TEST(gaps_are_no_time), TEST(time_that_runs_backwards), TEST(names_of_any_bytes),
+      TEST(gaps_are_no_time), TEST(losses_are_their_rows), TEST(time_that_runs_backwards), TEST(names_of_any_bytes),
       TEST(order_and_headings), TEST(worker_that_stands_out), TEST(colours_differ),
       TEST(rows_by_thread), TEST(rows_by_cpu), TEST(ten_thousand_threads), TEST(many_states),
       TEST(selection_of_nothing), TEST(selection_by_pattern), TEST(state_ends_with_its_thread));

@@ -105,7 +105,8 @@ static void oncpu_text_absences(const struct report *report, FILE *to)
 		fprintf(to, " %9s %-7s ", at, a->state == KTR__ONCPU_READY ? "ready" : a->open ? "off, on" : "off");
 		if (a->last.site) {
 			oncpu_last(&a->last, text, sizeof(text));
-			ktr__label_duration(before, sizeof(before), a->from_ns - a->last.time_ns);
+			ktr__label_duration(before, sizeof(before),
+					    a->from_ns > a->last.time_ns ? a->from_ns - a->last.time_ns : 0);
 		}
 		fprintf(to, " %s%s%s%s\n", text, *before ? " (" : "", before, *before ? " before)" : "");
 	}

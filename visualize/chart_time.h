@@ -30,6 +30,9 @@ double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column);
  */
 void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			  const struct ktr__losses *losses, int cpu, double floor, double top);
+void ktr__chart_time_gaps_of(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			     const struct ktr__losses *losses, const struct ktr__rings *rings, double floor,
+			     double top);
 
 /*
  * The end of a plot command that hatches the table $gaps, whose rows ktr__chart_time_gaps() wrote.

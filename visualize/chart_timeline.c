@@ -180,20 +180,23 @@ static void timeline_rows(const struct timeline_chart *c)
 	fputs("0 0 -9 -9 0\nEOD\n", c->chart->to);
 }
 
-/* Gaps: over all rows, since they concern all; with rows by CPU over their own. */
+/* Gaps: of each row those of the rings it is from; of rows by CPU those of the CPU. */
 static void timeline_gaps(const struct timeline_chart *c)
 {
 	const struct ktr__losses *losses = &c->view->timeline->losses;
 	unsigned n = c->view->n_lines;
 
 	fputs("# from, to, floor, top\n$gaps << EOD\n", c->chart->to);
-	if (c->view->by != KTR__BY_CPUS)
-		ktr__chart_time_gaps(c->chart, &c->time, losses, -1, 0, n);
-	for (unsigned i = 0; c->view->by == KTR__BY_CPUS && i < n; i++)
-		if (c->view->line[i].row != NULL)
-			ktr__chart_time_gaps(
-				c->chart, &c->time, losses, (int)c->view->line[i].row->cpu,
-				timeline_y(c->view, i) - 0.5, timeline_y(c->view, i) + 0.5);
+	for (unsigned i = 0; i < n; i++) {
+		const struct ktr__line *line = &c->view->line[i];
+		const struct ktr__row *row = line->row != NULL ? line->row : line->marks;
+		double y = timeline_y(c->view, i);
+
+		if (row != NULL && row->kind == KTR__ROW_CPU)
+			ktr__chart_time_gaps(c->chart, &c->time, losses, (int)row->cpu, y - 0.5, y + 0.5);
+		else if (row != NULL)
+			ktr__chart_time_gaps_of(c->chart, &c->time, losses, &row->rings, y - 0.5, y + 0.5);
+	}
 	fputs("0 0 -9 -9\nEOD\n", c->chart->to);
 }
 

@@ -58,14 +58,58 @@ int ktr__losses_end(struct ktr__losses *losses)
 	return 0;
 }
 
+static uint8_t losses_lane(const struct ktr__losses *losses, uint32_t i, unsigned column)
+{
+	return losses->lane[i].cell != NULL ? losses->lane[i].cell[column].covered : 0;
+}
+
 uint8_t ktr__losses_at(const struct ktr__losses *losses, unsigned column, int cpu)
 {
-	uint8_t most = 0;
+	uint8_t most = 0, of;
 	uint32_t first = cpu < 0 ? 0 : 2 * (uint32_t)cpu;
 	uint32_t end = cpu < 0 ? losses->n_lanes : first + 2;
 
 	for (uint32_t i = first; i < end && i < losses->n_lanes; i++)
-		if (losses->lane[i].cell != NULL && losses->lane[i].cell[column].covered > most)
-			most = losses->lane[i].cell[column].covered;
+		if ((of = losses_lane(losses, i, column)) > most)
+			most = of;
+	return most;
+}
+
+int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep)
+{
+	uint32_t bit = 2 * cpu + (keep != 0);
+
+	if (cpu >= KTR__LOSSES_CPUS)
+		return 0;
+	if (ktr__room(&rings->word, &rings->n_words, bit / 64, sizeof(*rings->word)) != 0)
+		return -ENOMEM;
+	rings->word[bit / 64] |= (uint64_t)1 << bit % 64;
+	return 0;
+}
+
+int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more)
+{
+	if (more->n_words > 0 &&
+	    ktr__room(&rings->word, &rings->n_words, more->n_words - 1, sizeof(*rings->word)) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < more->n_words; i++)
+		rings->word[i] |= more->word[i];
+	return 0;
+}
+
+int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep)
+{
+	uint32_t bit = 2 * cpu + (keep != 0);
+
+	return cpu < KTR__LOSSES_CPUS && bit / 64 < rings->n_words && (rings->word[bit / 64] >> bit % 64 & 1);
+}
+
+uint8_t ktr__losses_of(const struct ktr__losses *losses, unsigned column, const struct ktr__rings *rings)
+{
+	uint8_t most = 0, of;
+
+	for (uint32_t i = 0; i < losses->n_lanes && i / 64 < rings->n_words; i++)
+		if ((rings->word[i / 64] >> i % 64 & 1) && (of = losses_lane(losses, i, column)) > most)
+			most = of;
 	return most;
 }

@@ -34,4 +34,18 @@ int ktr__losses_end(struct ktr__losses *losses);
  */
 uint8_t ktr__losses_at(const struct ktr__losses *losses, unsigned column, int cpu);
 
+/* Which rings somebody's events came from: a bit each, 2 * CPU + keep. */
+struct ktr__rings {
+	uint64_t *word; /* owned */
+	uint32_t n_words;
+};
+
+/* 0 or -ENOMEM. */
+int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep);
+int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more);
+int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep);
+
+/* [1/255 of the column] as ktr__losses_at(), of the one of these rings with the widest gaps. */
+uint8_t ktr__losses_of(const struct ktr__losses *losses, unsigned column, const struct ktr__rings *rings);
+
 #endif

@@ -138,6 +138,17 @@ static json_t *index_end(const struct ktr__page *page, const struct ktr__row *ro
 		       : json_null();
 }
 
+/* The numbers of the rings a row is from, 2 * CPU + keep. */
+static json_t *index_rings(const struct ktr__rings *rings)
+{
+	json_t *all = json_array();
+
+	for (uint32_t bit = 0; bit < 64 * rings->n_words; bit++)
+		if (ktr__rings_have(rings, bit / 2, (int)(bit % 2)))
+			json_array_append_new(all, json_integer((json_int_t)bit));
+	return all;
+}
+
 /* The row's CPU, or what the page knows its process by. */
 static uint32_t index_whose(struct ktr__page *page, const struct ktr__row *row)
 {
@@ -162,12 +173,12 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 
 		json_array_append_new(
 			rows,
-			json_pack("[iIooiiffoi]", (int)row->kind,
+			json_pack("[iIooiiffoio]", (int)row->kind,
 				  (json_int_t)index_whose(page, row),
 				  index_text(page, row->group),
 				  index_bytes(page, row->ident, row->n_ident), (int)row->has,
 				  n_lanes, row->area.least, row->area.greatest,
-				  index_end(page, row), parts));
+				  index_end(page, row), parts, index_rings(&row->rings)));
 	}
 	return rows;
 }

@@ -62,6 +62,7 @@ void ktr__rows_free(struct ktr__rows *rows)
 	for (unsigned i = 0; i < rows->n_rows; i++) {
 		struct ktr__row *row = rows->row[i];
 
+		free(row->rings.word);
 		free(row->lane.cell);
 		free(row->area.cell);
 		free(row->marks);

@@ -15,6 +15,7 @@
 
 #include "analyze/arena.h"
 #include "visualize/levels.h"
+#include "visualize/losses.h"
 
 #include <ktr/reader.h>
 
@@ -71,6 +72,7 @@ struct ktr__row {
 	uint64_t n_events; /* in the window */
 	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
+	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */
 	uint64_t gap_ns; /* of the table when the lane's label began */
 	struct ktr__area area;
 	uint32_t *marks;        /* owned, per column; NULL: none */

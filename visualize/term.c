@@ -212,15 +212,23 @@ static void term_cell(struct term *t, const struct ktr__line *line, const struct
 	}
 }
 
+/* Did one of the rings that the row is from lose most of a column? */
+static int term_lost_of(const struct term *t, const struct ktr__row *row, unsigned column)
+{
+	const struct ktr__losses *losses = &t->view->timeline->losses;
+
+	return (row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
+					  : ktr__losses_of(losses, column, &row->rings)) >= 128;
+}
+
 static void term_lane(struct term *t, const struct ktr__line *line)
 {
 	const struct ktr__row *row = line->row;
 	const struct ktr__timeline *timeline = t->view->timeline;
-	int cpu = row->kind == KTR__ROW_CPU ? (int)row->cpu : -1;
 
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
 		term_cell(t, line, &row->lane.cell[c],
-			  ktr__losses_at(&timeline->losses, c, cpu) >= 128);
+			  term_lost_of(t, row, c));
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
@@ -248,7 +256,7 @@ static void term_area(struct term *t, const struct ktr__row *row)
 
 		term_level(t, known ? cell->greatest - base : 0,
 			   row->area.greatest - base,
-			   ktr__losses_at(&timeline->losses, c, -1) >= 128);
+			   term_lost_of(t, row, c));
 	}
 }
 
@@ -261,7 +269,7 @@ static void term_marks(struct term *t, const struct ktr__row *row)
 		most = row->marks[c] > most ? row->marks[c] : most;
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
 		term_level(t, log1p(row->marks[c]), log1p(most),
-			   ktr__losses_at(&timeline->losses, c, -1) >= 128);
+			   term_lost_of(t, row, c));
 }
 
 static void term_row(struct term *t, const struct ktr__line *line)
@@ -338,7 +346,7 @@ static void term_axis(struct term *t)
 	putc('\n', t->to);
 }
 
-/* A line of its own for gaps, since they concern every row. */
+/* A line of its own for the gaps of all rings. */
 static void term_lost(struct term *t)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;

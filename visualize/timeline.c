@@ -168,6 +168,8 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 		row->thread = event->thread;
 	else if (row->thread != event->thread)
 		row->thread = NULL;
+	if (ktr__rings_add(&row->rings, event->cpu, event->keep) != 0)
+		return -ENOMEM;
 	return timeline_happens(t, row, ns, event);
 }
 
@@ -191,6 +193,8 @@ static int timeline_thread(struct ktr__timeline *t, uint64_t ns, const struct kt
 		row->thread = thread;
 		t->thread[thread->id] = row;
 	}
+	if (ktr__rings_add(&t->thread[thread->id]->rings, event->cpu, event->keep) != 0)
+		return -ENOMEM;
 	return ktr__row_mark(&t->rows, t->thread[thread->id], ns);
 }
 
@@ -233,6 +237,8 @@ static int timeline_cpu(struct ktr__timeline *t, uint64_t ns, const struct ktr_e
 			return 0;
 	}
 	if (timeline_thread_label(t, event->thread, &label) != 0)
+		return -ENOMEM;
+	if (ktr__rings_add(&t->cpu[event->cpu]->rings, event->cpu, event->keep) != 0)
 		return -ENOMEM;
 	return ktr__row_weigh(&t->rows, t->cpu[event->cpu], ns, label);
 }

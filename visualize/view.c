@@ -361,6 +361,11 @@ static void view_add_rest(struct ktr__view *view, const struct view_item *item)
 	if (view->rest == NULL || view->rest->marks == NULL)
 		return;
 	view->rest->n_events += view_any_row(item)->n_events;
+	if (ktr__rings_join(&view->rest->rings, &view_any_row(item)->rings) != 0) {
+		free(view->rest->marks);
+		view->rest->marks = NULL;
+		return;
+	}
 	for (unsigned c = 0; c < n_columns; c++) {
 		uint64_t sum = view->rest->marks[c];
 
@@ -493,8 +498,10 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsign
 
 void ktr__view_free(struct ktr__view *view)
 {
-	if (view->rest != NULL)
+	if (view->rest != NULL) {
+		free(view->rest->rings.word);
 		free(view->rest->marks);
+	}
 	free(view->rest);
 	free(view->line);
 	free(view->legend);

@@ -37,7 +37,8 @@ for way in $ways; do echo "$way"; done
 while read -r way; do
 	number=$((number + 1))
 	# shellcheck disable=SC2086 # several words
-	$way $warnings -Iinclude -D_GNU_SOURCE tests/cli/counters.c -x none "$O/lib/libktr.a" -lpthread -o "$dir/counters" >"$dir/log" 2>&1 ||
+	$way $warnings -Iinclude -D_GNU_SOURCE tests/cli/counters.c -x none \
+		"$O/lib/libktr.a" -lpthread -o "$dir/counters" >"$dir/log" 2>&1 ||
 		{ fail "$way: $(cat "$dir/log")"; continue; }
 	# And where tracing is not compiled in.
 	# shellcheck disable=SC2086

@@ -347,8 +347,8 @@ function chunkOf(event) {
 const members = {
 	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps'],
 	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx'],
-	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts'],
-	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts'],
+	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings'],
+	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings'],
 	losses: ['cpu', 'keep', 'events', 'from', 'to'],
 	chunks: ['events', 'first', 'last'],
 };

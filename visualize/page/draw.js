@@ -175,13 +175,12 @@ function paintGaps() {
 		const from = loss.from ?? 0, to = loss.to ?? index.span;
 		if (to < view.from || from > view.to)
 			continue;
-		if (view.by !== 'cpus') {
-			paintGap(from, to, Math.round(RULER * picture.ratio), band({ y: view.height }, 0, 0)[0]);
-			continue;
-		}
-		for (const line of view.lines)
-			if (line.row >= 0 && index.cpus[line.row].pid === loss.cpu)
+		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0);
+		for (const line of view.lines) {
+			const row = rowTable()[line.row >= 0 ? line.row : line.marks];
+			if (row && (view.by === 'cpus' ? row.pid === loss.cpu : row.rings.includes(ring)))
 				paintGap(from, to, ...band(line, 0, line.height));
+		}
 	}
 }
 
