@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,24 @@ static uint32_t chrome_tid(const struct ktr__slice_track *track)
 static void chrome_time(struct ktr__export *e, const char *name, uint64_t ns)
 {
 	fprintf(e->to, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000, (unsigned)(ns % 1000));
+}
+
+/*
+ * How long from a moment to another. Readers add it to the beginning, in doubles: the sum is never later than
+ * the double of the end, which is where the next slice may begin and would seem to lie in this one.
+ */
+static void chrome_lasts(struct ktr__export *e, uint64_t from, uint64_t to)
+{
+	double begin = (double)from / 1000, end = (double)to / 1000, lasts = (double)(to - from) / 1000;
+
+	/* Numbers below 2^53 over 1000 are rounded once, as the text of three decimals is when it is read. */
+	if (begin + lasts <= end) {
+		chrome_time(e, "dur", to - from);
+		return;
+	}
+	while (lasts > 0 && begin + lasts > end)
+		lasts = nextafter(lasts, 0);
+	fprintf(e->to, ",\"dur\":%.17g", lasts);
 }
 
 static uint64_t chrome_since(const struct ktr__export *e, uint64_t ns)
@@ -151,7 +170,7 @@ static int chrome_end_slice(void *context, const struct ktr__slice_track *track,
 
 	chrome_next(e);
 	chrome_where(e, "X", track, from_ns);
-	chrome_time(e, "dur", chrome_since(e, ns) - chrome_since(e, from_ns));
+	chrome_lasts(e, chrome_since(e, from_ns), chrome_since(e, ns));
 	fprintf(e->to, ",%s%s}}",
 		kept ? (const char *)kept : "\"name\":\"?\",\"args\":{\"where\":\"?\"", ends[how]);
 	free(kept);
@@ -230,7 +249,7 @@ static int chrome_loss(struct ktr__export *e, const struct ktr_loss *loss)
 		" events lost\",\"cat\":\"lost\"",
 		tid, loss->n_events);
 	chrome_time(e, "ts", chrome_since(e, from));
-	chrome_time(e, "dur", to > from ? to - from : 0);
+	chrome_lasts(e, chrome_since(e, from), chrome_since(e, to > from ? to : from));
 	fprintf(e->to, ",\"args\":{\"events\":%" PRIu64 ",\"cpu\":%" PRIu32 "}}", loss->n_events,
 		loss->cpu);
 	return 0;
