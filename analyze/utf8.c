@@ -6,6 +6,7 @@
 #include "analyze/utf8.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t ktr__utf8_char(const char *bytes, size_t n)
@@ -57,12 +58,20 @@ size_t ktr__utf8_plain(const char *bytes, size_t n)
 	return at;
 }
 
-/* Is this well-formed character a control character? */
+/*
+ * Is this well-formed character a control character, or one that turns the direction of what follows (U+061C,
+ * U+200E and F, U+202A to E, U+2066 to 9) or ends a line elsewhere than here (U+2028, U+2029)?
+ */
 static int utf8_is_control(const unsigned char *p, size_t length)
 {
 	if (length == 1)
 		return p[0] < 0x20 || p[0] == 0x7f;
-	return length == 2 && p[0] == 0xc2 && p[1] < 0xa0;
+	if (length == 2)
+		return (p[0] == 0xc2 && p[1] < 0xa0) || (p[0] == 0xd8 && p[1] == 0x9c);
+	if (length != 3 || p[0] != 0xe2)
+		return 0;
+	return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+	       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
 }
 
 static size_t utf8_escape(char *to, unsigned char byte)
@@ -99,6 +108,20 @@ size_t ktr__utf8_visible(char *to, const char *bytes, size_t n)
 			at += utf8_escape(at, p[i++]);
 	}
 	return (size_t)(at - to);
+}
+
+int ktr__utf8_is_formula(const char *bytes, size_t n)
+{
+	char number[64], *end;
+
+	if (n == 0 || !memchr("=+-@\t\r", bytes[0], 6))
+		return 0;
+	if (n >= sizeof(number) || (bytes[0] != '-' && bytes[0] != '+') || memchr("+-", bytes[n > 1], 2))
+		return 1;
+	memcpy(number, bytes, n);
+	number[n] = '\0';
+	(void)strtod(number, &end);
+	return end != number + n;
 }
 
 size_t ktr__utf8_repair(char *to, const char *bytes, size_t n)

@@ -17,11 +17,17 @@ size_t ktr__utf8_char(const char *bytes, size_t n);
 size_t ktr__utf8_plain(const char *bytes, size_t n);
 
 /*
- * Writes bytes so that they neither move a cursor nor break a line: control characters, C1
- * included, and what is not UTF-8 become \xNN (\n, \t, \r as such), everything else stays. At
+ * Writes bytes so that they neither move a cursor nor break a line or turn its direction: control
+ * characters, C1 and bidirectional ones included, and what is not UTF-8 become \xNN (\n, \t, \r as such), everything else stays. At
  * most 4 * n bytes are written, no NUL. Returns their number.
  */
 size_t ktr__utf8_visible(char *to, const char *bytes, size_t n);
+
+/*
+ * Would a spreadsheet take a cell for a formula? So it is with what begins with = + - @, a tab or a carriage
+ * return (OWASP, "CSV Injection"), unless it is a number, such as -7. A quote in front makes text of it.
+ */
+int ktr__utf8_is_formula(const char *bytes, size_t n);
 
 /*
  * Writes bytes as well-formed UTF-8: what is not becomes U+FFFD, one for each byte. At most 3 * n

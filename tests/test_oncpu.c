@@ -53,7 +53,7 @@ static void an_absence_has_the_event_before_it(void)
 	CU_ASSERT_EQUAL(oncpu.absence[0].last.time_ns, 10 * MS);
 }
 
-/* The switch back was lost: what was recorded meanwhile is not before the absence, and nobody knows how long it was. */
+/* The switch back was lost: what was recorded meanwhile is not before the absence, whose length nobody knows. */
 static void who_records_is_not_away(void)
 {
 	oncpu_begin();

@@ -21,7 +21,7 @@ int filter_use(const char *command, struct ktr_reader *reader, const char *text)
 	if (rc != -EINVAL && rc != -E2BIG && rc != -ERANGE)
 		return fail_with(command, &err);
 	fail(command, "--filter: column %u: %s", err.column, err.text);
-	fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+	print_visible(stderr, ktr__expr_caret(text, &err, caret, sizeof(caret)));
 	return 2;
 }
 

@@ -7,6 +7,7 @@
 
 #include <ktr/conf.h>
 
+#include "analyze/utf8.h"
 #include "conf/value.h"
 
 #include <errno.h>
@@ -158,12 +159,31 @@ int options_status(int id)
 	return id == OPTIONS_DONE ? 0 : 2;
 }
 
+void print_visible(FILE *to, const char *text)
+{
+	char clean[4 * 256];
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		n = n < 256 ? n : 256;
+		fwrite(clean, 1, ktr__utf8_visible(clean, text, n), to);
+		text += n;
+		if (*text == '\n')
+			fputc(*text++, to);
+	}
+}
+
 static void __attribute__((format(printf, 2, 0)))
 options_say(const char *command, const char *format, va_list args)
 {
+	char line[4096] = "";
+
+	vsnprintf(line, sizeof(line), format, args);
 	fflush(stdout);
 	fprintf(stderr, "%s: ", command);
-	vfprintf(stderr, format, args);
+	/* What is repeated of a command line or of a trace stays text; lines are ours. */
+	print_visible(stderr, line);
 	fputc('\n', stderr);
 }
 

@@ -24,6 +24,7 @@
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
+#include <stdio.h>
 #include <ktr/error.h>
 
 #include <getopt.h>
@@ -74,6 +75,9 @@ int options_status(int id);
 
 /* Prints the help text of --help to stdout. */
 void options_help(const struct options *options, const char *command);
+
+/* Text of which no byte is a terminal's: see ktr__utf8_visible(); its lines stay. */
+void print_visible(FILE *to, const char *text);
 
 /*
  * Complaints on stderr, "COMMAND: text" with a newline added. usage_error() adds where to find

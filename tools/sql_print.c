@@ -7,6 +7,7 @@
 
 #if KTR_HAVE_SQLITE
 #include "analyze/sink_json.h"
+#include "analyze/utf8.h"
 #include "visualize/label.h"
 
 #include <inttypes.h>
@@ -61,7 +62,24 @@ static int sql_print_is_number(sqlite3_stmt *s, int i)
 
 /* ---- CSV ---- */
 
-static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
+/* What is harmless, with its lines. */
+static size_t sql_print_visible(char *to, const char *text, size_t n)
+{
+	size_t used = 0;
+
+	for (const char *end = text + n; text < end;) {
+		const char *line = memchr(text, '\n', (size_t)(end - text));
+		size_t n_line = line ? (size_t)(line - text) : (size_t)(end - text);
+
+		used += ktr__utf8_visible(to + used, text, n_line);
+		text += n_line;
+		if (line)
+			to[used++] = *text++;
+	}
+	return used;
+}
+
+static void sql_print_csv_text(FILE *to, const char *text, size_t n)
 {
 	if (!memchr(text, '"', n) && !memchr(text, ',', n) && !memchr(text, '\n', n) &&
 	    !memchr(text, '\r', n)) {
@@ -75,6 +93,25 @@ static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
 		fputc(text[i], to);
 	}
 	fputc('"', to);
+}
+
+/* Text is fit for a terminal and no spreadsheet's formula; memory that is lacking leaves the cell empty. */
+static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
+{
+	int formula = ktr__utf8_is_formula(text, n);
+	char *clean;
+
+	if (!formula && ktr__utf8_plain(text, n) == n) {
+		sql_print_csv_text(to, text, n);
+		return;
+	}
+	clean = malloc(4 * n + 1);
+	if (!clean)
+		return;
+	clean[0] = '\'';
+	n = sql_print_visible(clean + formula, text, n);
+	sql_print_csv_text(to, clean, n + (size_t)formula);
+	free(clean);
 }
 
 static void sql_print_csv(sqlite3_stmt *s, FILE *to)

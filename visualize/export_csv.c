@@ -4,11 +4,13 @@
  * quotes. What an argument is called differs from one call site to the next, so there are six columns for
  * values, and one with their names. Losses are lines of kind "loss" with their number of events.
  *
- * A field that begins like a formula of a spreadsheet gets no treatment: the file is data.
+ * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
  */
 #include "visualize/exports.h"
 #include "visualize/label.h"
 #include "visualize/stack_text.h"
+
+#include "analyze/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,9 +37,11 @@ static void csv_field(FILE *to, const char *bytes, size_t n)
 
 static void csv_clean(FILE *to, const char *bytes, size_t n)
 {
-	char text[4 * 2048 + 4];
+	char text[1 + 4 * 2048 + 4] = "'";
+	size_t used = ktr__label_clean(text + 1, sizeof(text) - 1, bytes, n < 2048 ? n : 2048);
+	int formula = ktr__utf8_is_formula(text + 1, used);
 
-	csv_field(to, text, ktr__label_clean(text, sizeof(text), bytes, n < 2048 ? n : 2048));
+	csv_field(to, text + !formula, used + (size_t)formula);
 }
 
 static void csv_text(FILE *to, const char *text)

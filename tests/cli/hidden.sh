@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a traced program named its things, and how it was called, reaches no terminal as a control character, as one
+# of C1, as DEL, or as what turns the direction of text; and no spreadsheet as a formula.
+. "$(dirname "$0")/lib.inc"
+
+# shellcheck disable=SC2086 # several words
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/hidden.c "$O/lib/libktr.a" -lpthread -o "$dir/hidden" || exit 1
+evil=$(printf 'a\033[31m\177\302\233\342\200\256z')
+status 0 env KTR_FILE="$dir/t" KTR_MASK=all KTR_KEEP_SESSION=1 "$dir/hidden" "$evil"
+
+# No control but newline, carriage return and tab; no DEL, C1, bidirectional control.
+harmless() {
+	for file in "$dir/out" "$dir/err"; do
+		LC_ALL=C grep -aqP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae\x8e\x8f]|\xe2\x81[\xa6-\xa9]|\xd8\x9c' "$file" &&
+			fail "$*: $(LC_ALL=C grep -aP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' "$file" |
+				head -n 2 | cat -v | cut -c1-200)"
+	done
+}
+
+looks() {
+	timeout 60 "$ktr" "$@" >"$dir/out" 2>"$dir/err" || fail "exit status of ktr $*: $? $(cat -v "$dir/err")"
+	harmless "$@"
+}
+
+for what in dump report "dump --color never -H -k -f --function" "timeline --rows ids --width 120" \
+	"timeline --rows threads --width 120" ls "export csv -o -" "export folded -o -" "export schedgraph -o -" fsck; do
+	# shellcheck disable=SC2086
+	case $what in
+	ls) looks ls ;;
+	*) looks $what "$dir/t" ;;
+	esac
+done
+for query in "select * from events" "select * from spans" "select * from threads" "select * from trace" "select * from sites" \
+	"select * from counters"; do
+	looks sql "$dir/t" "$query"
+done
+looks sql --csv "$dir/t" "select * from events"
+# A name that is not there is repeated.
+timeout 60 "$ktr" dump "$dir/$evil" >"$dir/out" 2>"$dir/err" && fail "a trace that is not there"
+harmless dump of no trace
+timeout 60 "$ktr" report --filter "$evil == 1" "$dir/t" >"$dir/out" 2>"$dir/err"
+harmless a filter
+
+# Spreadsheets: text that begins like a formula begins with a quote; numbers are numbers.
+status 0 "$ktr" export csv -o "$dir/csv" "$dir/t"
+python3 - "$dir/csv" >"$dir/out" 2>&1 <<'END' || fail "csv: $(cat "$dir/out")"
+import csv, re, sys
+rows = list(csv.reader(open(sys.argv[1], newline='', encoding='utf-8')))
+number = re.compile(r'[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$')
+for row in rows:
+    for cell in row:
+        assert cell[:1] not in ('=', '+', '-', '@', '\t', '\r') or number.match(cell), cell
+cells = {cell for row in rows for cell in row}
+for text in ("'=cmd|' /C calc'!A0", "'-2+3", "'@SUM(1)", '-7', '-0.5'):
+    assert text in cells, (text, sorted(cells))
+END
+exit $failed
