@@ -295,6 +295,14 @@ static int fsck_is_stream(const char *name)
 	       strncmp(name, KTR_STREAM_RING, strlen(KTR_STREAM_RING)) == 0;
 }
 
+static const char *fsck_what(mode_t mode)
+{
+	return S_ISLNK(mode)	? "a symbolic link"
+	       : S_ISFIFO(mode) ? "a FIFO"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
 /* Streams, and what is none: foreign readers take every file but hidden ones for a stream. */
 static int fsck_files(struct ktr__fsck *fsck, const struct ktr__source *source, int complete)
 {
@@ -308,11 +316,15 @@ static int fsck_files(struct ktr__fsck *fsck, const struct ktr__source *source, 
 		struct stat st;
 
 		if (rc || name[0] == '.' || strcmp(name, KTR_TRACE_METADATA) == 0 ||
-		    fstatat(fsck->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode)) {
+		    fstatat(fsck->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || S_ISDIR(st.st_mode)) {
 			free(names[i]);
 			continue;
 		}
-		if (fsck_is_stream(name)) {
+		if (!S_ISREG(st.st_mode)) {
+			ktr__fsck_found(fsck, name, "is %s, no file; readers would open it", fsck_what(st.st_mode));
+			rc = ktr__mend_aside(fsck, fsck->dir_fd, name);
+			fsck->n_mended += !rc && !fsck->only_look;
+		} else if (fsck_is_stream(name)) {
 			rc = ktr__fsck_stream(fsck, name, &source->tables, complete);
 		} else {
 			ktr__fsck_found(fsck, name, "does not belong to a trace");

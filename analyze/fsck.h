@@ -78,4 +78,7 @@ int ktr__mend_cut(struct ktr__fsck *fsck, int dir_fd, const char *name, uint64_t
 /* Moves a file out of the way, into lost+found. 0 or -errno. */
 int ktr__mend_move(struct ktr__fsck *fsck, int dir_fd, const char *name);
 
+/* Moves what is no file to lost+found as it is: nothing is opened or followed. 0 or -errno. */
+int ktr__mend_aside(struct ktr__fsck *fsck, int dir_fd, const char *name);
+
 #endif

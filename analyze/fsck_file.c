@@ -127,6 +127,29 @@ int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t fr
 	return rc;
 }
 
+/* The first n_bytes as a file of its own, so that other names of this one keep all of it. */
+static int fsck_file_part(struct ktr__fsck *fsck, int fd, int dir_fd, const char *name, uint64_t n_bytes)
+{
+	char buffer[65536];
+	struct ktr__mend mend;
+	uint64_t at = 0;
+
+	ktr__mend_begin(&mend, fsck);
+	while (!mend.rc && at < n_bytes) {
+		size_t want = n_bytes - at < sizeof(buffer) ? (size_t)(n_bytes - at) : sizeof(buffer);
+		ssize_t n = pread(fd, buffer, want, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			mend.rc = n ? -errno : -EIO;
+		else
+			ktr__mend_put(&mend, buffer, (uint64_t)n);
+		at += n > 0 ? (uint64_t)n : 0;
+	}
+	return ktr__mend_commit(&mend, dir_fd, name);
+}
+
 int ktr__mend_cut(struct ktr__fsck *fsck, int dir_fd, const char *name, uint64_t n_bytes)
 {
 	struct stat st;
@@ -134,15 +157,29 @@ int ktr__mend_cut(struct ktr__fsck *fsck, int dir_fd, const char *name, uint64_t
 
 	if (fsck->only_look)
 		return 0;
-	fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	rc = fstat(fd, &st) ? -errno
 			    : ktr__mend_keep(fsck, fd, name, n_bytes, (uint64_t)st.st_size);
-	if (!rc && (ftruncate(fd, (off_t)n_bytes) || fsync(fd)))
+	if (!rc && st.st_nlink > 1)
+		rc = fsck_file_part(fsck, fd, dir_fd, name, n_bytes);
+	else if (!rc && (ftruncate(fd, (off_t)n_bytes) || fsync(fd)))
 		rc = -errno;
 	close(fd);
 	return rc;
+}
+
+int ktr__mend_aside(struct ktr__fsck *fsck, int dir_fd, const char *name)
+{
+	int rc;
+
+	if (fsck->only_look)
+		return 0;
+	if (fsck->keep_nothing)
+		return unlinkat(dir_fd, name, 0) ? -errno : 0;
+	rc = fsck_file_lost(fsck);
+	return rc ? rc : renameat(dir_fd, name, fsck->lost_fd, name) ? -errno : 0;
 }
 
 int ktr__mend_move(struct ktr__fsck *fsck, int dir_fd, const char *name)
