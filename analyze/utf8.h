@@ -18,8 +18,8 @@ size_t ktr__utf8_plain(const char *bytes, size_t n);
 
 /*
  * Writes bytes so that they neither move a cursor nor break a line or turn its direction: control
- * characters, C1 and bidirectional ones included, and what is not UTF-8 become \xNN (\n, \t, \r as such), everything else stays. At
- * most 4 * n bytes are written, no NUL. Returns their number.
+ * characters, C1 and bidirectional ones included, and what is not UTF-8 become \xNN (\n, \t, \r as such),
+ * everything else stays. At most 4 * n bytes are written, no NUL. Returns their number.
  */
 size_t ktr__utf8_visible(char *to, const char *bytes, size_t n);
 

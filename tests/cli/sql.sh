@@ -199,7 +199,7 @@ status 0 "$ktr" sql "SELECT arg1 FROM events WHERE class = 'net' LIMIT 1"
 is "control characters on the screen" "$(grep -c "$(printf '\033')" out)" 0
 is "CSV" "$(rows "SELECT arg1 FROM events WHERE class = 'net' LIMIT 1" | python3 -c '
 import csv, sys
-print(ascii(next(csv.reader(sys.stdin))[0]))')" "'a,\"name\"\\x1b[31m\\ufffd'"
+print(ascii(next(csv.reader(sys.stdin))[0]))')" "'a,\"name\"\\\\x1b[31m\\ufffd'"
 printf 'SELECT 1\n+ 1 AS n;\n.mode json\nSELECT 2 AS two;\n.tables\n.schema sites\n.quit\nSELECT 3;' |
 	"$ktr" sql >out 2>err || fail "the shell failed: $(cat err)"
 is "the shell" "$(tr -d '\r' <out | tr '\n' ' ')" \

@@ -137,6 +137,11 @@ def perfetto():
     same(min(times), FIRST, 'first time')
 
 
+# What would be a formula has a quote in front, and nothing else does that begins so.
+def no_formula(text):
+    return text[1:] if re.match("'[-=+@]", text) else text
+
+
 def csv_():
     rows = list(csv.DictReader(open(FILE, encoding='utf-8', newline='')))
     losses = [r for r in rows if r['kind'] == 'loss']
@@ -147,10 +152,10 @@ def csv_():
         same(int(row['ts_ns']), event['ts_ns'], 'time')
         same((row['kind'], int(row['line'])), (event['kind'], event['line']), 'kind and line')
         if plain(event['msg']):
-            same(row['message'], without_symbols(event['msg']), 'text')
+            same(no_formula(row['message']), without_symbols(event['msg']), 'text')
         for i, value in enumerate(event['args'].values()):
             if isinstance(value, str) and plain(value) or isinstance(value, int):
-                same(row[f'arg{i}'], str(value), 'argument')
+                same(no_formula(row[f'arg{i}']), str(value), 'argument')
 
 
 def folded():
@@ -297,7 +302,7 @@ def parquet():
         for name, member in (('ts_ns', 'ts_ns'), ('cpu', 'cpu'), ('tid', 'tid'), ('kind', 'kind'), ('line', 'line')):
             same(row[name], event[member], name)
         if plain(event['msg']):
-            same(row['message'], without_symbols(event['msg']), 'text')
+            same(no_formula(row['message']), without_symbols(event['msg']), 'text')
         for i, value in enumerate(event['args'].values()):
             if isinstance(value, int) and row[f'real{i}'] is None:
                 same(row[f'arg{i}'], value, 'argument')
