@@ -10,7 +10,7 @@
 #define CUT_OUTPUT "ktr.cut"
 
 static const struct option_row cut_rows[] = {
-	OPTIONS_WALK,
+	OPTIONS_WALK_ONWARD,
 	{ 'o', "output", "TRACE", "the trace to write (" CUT_OUTPUT ")" },
 };
 
@@ -93,9 +93,6 @@ static int cmd_cut(int argc, char **argv)
 	}
 	if (id < 0)
 		return options_status(id);
-	if (walk.reverse)
-		return usage_error(argv[0],
-				   "a trace has one direction: --reverse is of no use here");
 	rc = walk_open(&walk, argc, argv);
 	if (rc)
 		return rc;

@@ -103,6 +103,12 @@ static const char *sql_query(const struct find *find, int *argc, char **argv)
 	return NULL;
 }
 
+/* What is no file, but looks like a query, in front of something that is one. */
+static int sql_is_turned(int argc, char **argv)
+{
+	return argc - optind == 2 && sql_is_query(argv[optind]) && access(argv[optind + 1], F_OK) == 0;
+}
+
 static int cmd_sql(int argc, char **argv)
 {
 	enum sql_form form = SQL_FORM_TEXT;
@@ -128,6 +134,9 @@ static int cmd_sql(int argc, char **argv)
 	rc = operands_at_most(argv[0], argc, argv, 2);
 	if (rc)
 		return rc;
+	if (sql_is_turned(argc, argv))
+		return usage_error(argv[0], "the trace comes first: ktr sql %s '%s'", argv[optind + 1],
+				   argv[optind]);
 	query = sql_query(&find, &argc, argv);
 	rc = find_source(&find, argc, argv, path, sizeof(path));
 	return rc ? rc : sql_start(argv[0], path, alone, form, query);

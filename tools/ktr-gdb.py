@@ -70,10 +70,16 @@ Each line is: how many events ago, the thread and CPU, and the text."""
         options, shown, filters = [], set(), []
         words = iter(gdb.string_to_argv(argument))
         for word in words:
-            if word in ('-t', '-v'):
-                shown |= {'t', 'v'} if word == '-v' else {'t'}
+            # Letters may stand together, the last one with its value: -tv, -tn 2, -n2.
+            while re.match('-[tv]', word):
+                shown |= {'t', 'v'} if word[1] == 'v' else {'t'}
+                word = '-' + word[2:]
+            if word == '-':
                 continue
-            value = next(words, None) if word in ('-n', '-c', '-f') else None
+            value = None
+            if word[:2] in ('-n', '-c', '-f'):
+                value = word[2:] or next(words, None)
+                word = word[:2]
             if value is None:
                 raise gdb.GdbError('ktr: what is "%s"? See: help ktr' % word)
             if word == '-n':

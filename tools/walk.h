@@ -31,17 +31,17 @@
 #define WALK_HEAD OPTION_LONG(92)
 #define WALK_ALONE OPTION_LONG(94)
 
-#define OPTIONS_WALK                                                                               \
+/* OPTIONS_WALK_ONWARD leaves out what only those have that print. */
+#define OPTIONS_WALK OPTIONS_WALK_ONWARD, { 'R', "reverse", NULL, "newest first" }
+
+#define OPTIONS_WALK_ONWARD                                                                        \
 	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                            \
 		{ WALK_HEAD, "head", "N", "only the first N events" },                             \
 		{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" }, \
 		{ WALK_TO, "to", "TIME", "end before that" },                                      \
 		{ WALK_ALONE, "no-join", NULL,                                                     \
 		  "this directory alone: no rotated ones, nothing from its session" },             \
-		FILTER_ROW,                                                           \
-	{                                                                                          \
-		'R', "reverse", NULL, "newest first"                                               \
-	}
+		FILTER_ROW
 
 #define WALK_NOTES 32 /* lines kept for the end; more are counted */
 

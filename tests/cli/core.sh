@@ -116,6 +116,12 @@ is "lines of gdb" "$(sed 's/[0-9][0-9]*/N/g; s/[rt]x: packet/xx: packet/' out | 
 grep -q 'which is still there' out || fail "gdb does not say where it is from: $(cat all)"
 ask -ex 'echo begin\n' -ex 'ktr -v -c net -f "arg1 == 7"' -ex 'echo end\n' ./crash core
 is "lines of gdb -v -c net" "$(grep -cE '^ +[01] \(crash/[0-9]+:cpu[0-9]+\) [0-9]+ .*crash\.c\.[0-9]+: [rt]x: packet 7$' out)" 2
+for together in '-n 2 -tv' '-vtn 2' '-tvn2'; do
+	ask -ex 'echo begin\n' -ex "ktr $together" -ex 'echo end\n' ./crash core
+	is "lines of gdb $together" "$(grep -cE '^ +[01] \(crash/[0-9]+:cpu[0-9]+\) [0-9]+ .*crash\.c\.[0-9]+: ' out)" 2
+done
+ask -ex 'echo begin\n' -ex 'ktr -tx' -ex 'echo end\n' ./crash core
+grep -q 'help ktr' out || fail "gdb, a wrong option behind a right one: $(cat all)"
 ask -ex 'echo begin\n' -ex 'ktr -c nte' -ex 'echo end\n' ./crash core
 grep -q 'net' out || fail "gdb, a class that there is none of: $(cat all)"
 ask -ex 'echo begin\n' -ex 'ktr -n' -ex 'echo end\n'

@@ -10,11 +10,11 @@ evil=$(printf 'a\033[31m\177\302\233\342\200\256z')
 status 0 env KTR_FILE="$dir/t" KTR_MASK=all KTR_KEEP_SESSION=1 "$dir/hidden" "$evil"
 
 # No control but newline, carriage return and tab; no DEL, C1, bidirectional control.
+hidden='[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae\x8e\x8f]|\xe2\x81[\xa6-\xa9]|\xd8\x9c'
 harmless() {
 	for file in "$dir/out" "$dir/err"; do
-		LC_ALL=C grep -aqP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae\x8e\x8f]|\xe2\x81[\xa6-\xa9]|\xd8\x9c' "$file" &&
-			fail "$*: $(LC_ALL=C grep -aP '[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' "$file" |
-				head -n 2 | cat -v | cut -c1-200)"
+		LC_ALL=C grep -aqP "$hidden" "$file" &&
+			fail "$*: $(LC_ALL=C grep -aP "$hidden" "$file" | head -n 2 | cat -v | cut -c1-200)"
 	done
 }
 

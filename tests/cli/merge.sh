@@ -193,4 +193,6 @@ assert losses and all(e["to_ns"] is None or e["to_ns"] > begin for e in losses),
 [ $? -eq 1 ] || fail "no such trace"
 "$ktr" cut -R one 2>/dev/null
 [ $? -eq 2 ] || fail "cut in reverse"
+"$ktr" cut --help | grep -q -- '-R\|reverse' && fail "cut offers what it refuses"
+"$ktr" dump --help | grep -q -- '-R, --reverse' || fail "dump does not offer --reverse"
 exit $failed

@@ -241,4 +241,8 @@ for file in ktr.out/metadata ktr.out/ktr/*; do
 		[ $rc -le 2 ] || fail "$file, damaged at $at: exit status $rc"
 	done
 done
+# The operands in the wrong order.
+query='SELECT count(*) FROM events'
+"$ktr" sql "$query" ktr.out >out 2>err
+[ $? -eq 2 ] && grep -q "the trace comes first: ktr sql ktr.out 'SELECT" err || fail "operands in the wrong order: $(cat err)"
 exit $failed
