@@ -52,17 +52,6 @@ void ktr__frame_init(struct ktr__frame *frame, const struct ktr_reader_info *inf
 	ktr__label_clean(frame->command, sizeof(frame->command), command, strlen(command));
 }
 
-void ktr__frame_lost(struct ktr__frame *frame, uint64_t n_lost, uint64_t n_events)
-{
-	char lost[32];
-	double share = 100 * (double)n_lost / ((double)n_lost + (double)n_events);
-
-	if (n_lost > 0)
-		snprintf(frame->lost, sizeof(frame->lost),
-			 "%s events were lost (%.*f %%): what happened there is not known",
-			 ktr__label_count(lost, sizeof(lost), n_lost), share < 1 ? 2 : 0, share);
-}
-
 void ktr__frame_note(struct ktr__frame *frame, const char *format, ...)
 {
 	size_t used = strlen(frame->note);
@@ -75,6 +64,24 @@ void ktr__frame_note(struct ktr__frame *frame, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(frame->note + used, sizeof(frame->note) - used, format, ap);
 	va_end(ap);
+}
+
+void ktr__frame_lost(struct ktr__frame *frame, const struct ktr_reader_info *info,
+		     const struct ktr__losses *losses, uint64_t n_events)
+{
+	/* Rings keep the newest: that older events made room for them is no loss. */
+	uint64_t n_older = info->kind == KTR_SOURCE_TRACE ? 0 : losses->n_older;
+	uint64_t n_lost = losses->n_events - n_older;
+	double share = 100 * (double)n_lost / ((double)n_lost + (double)n_events);
+	char count[32];
+
+	if (n_lost > 0)
+		snprintf(frame->lost, sizeof(frame->lost),
+			 "%s events were lost (%.*f %%): what happened there is not known",
+			 ktr__label_count(count, sizeof(count), n_lost), share < 1 ? 2 : 0, share);
+	if (n_older > 0)
+		ktr__frame_note(frame, "the rings hold the newest events; %s older ones made room for them",
+				ktr__label_count(count, sizeof(count), n_older));
 }
 
 const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text,
@@ -155,7 +162,7 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 		snprintf(frame->title, sizeof(frame->title), "What %s did during %s",
 			 frame->program, span);
 	}
-	ktr__frame_lost(frame, t->losses.n_events, t->n_seen);
+	ktr__frame_lost(frame, t->info, &t->losses, t->n_seen);
 	frame_timeline_notes(frame, view);
 }
 

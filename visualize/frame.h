@@ -28,7 +28,8 @@ void ktr__frame_init(struct ktr__frame *frame, const struct ktr_reader_info *inf
 		     const char *command);
 
 /* Says how many events are missing, of how many. */
-void ktr__frame_lost(struct ktr__frame *frame, uint64_t n_lost, uint64_t n_events);
+void ktr__frame_lost(struct ktr__frame *frame, const struct ktr_reader_info *info,
+		     const struct ktr__losses *losses, uint64_t n_events);
 
 /* Adds a sentence to the note. */
 void ktr__frame_note(struct ktr__frame *frame, const char *format, ...)

@@ -33,6 +33,7 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss)
 	if (to < grid->from_ns || from >= grid->to_ns)
 		return 0;
 	losses->n_events += loss->n_events;
+	losses->n_older += loss->from_ns == 0 ? loss->n_events : 0;
 	if (loss->cpu >= KTR__LOSSES_CPUS)
 		return 0;
 	if (ktr__room(&losses->lane, &losses->n_lanes, 2 * loss->cpu + 1, sizeof(*losses->lane)) !=

@@ -16,6 +16,7 @@ struct ktr__losses {
 	struct ktr__lane *lane; /* owned; 2 * CPU + keep */
 	uint32_t n_lanes;
 	uint64_t n_events; /* in gaps that touch the window */
+	uint64_t n_older;  /* of n_events: what a ring had before the oldest that it was read from */
 	uint64_t n_gaps;   /* of all, in the window or not */
 };
 

@@ -125,7 +125,7 @@ int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err)
 	if (ktr__losses_end(&plot->losses) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
 	plot_notes(plot);
-	ktr__frame_lost(&plot->frame, plot->losses.n_events, plot->n_events);
+	ktr__frame_lost(&plot->frame, plot->info, &plot->losses, plot->n_events);
 	return plot->kind->draw(plot, err);
 }
 

@@ -198,8 +198,9 @@ static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "A: %.240s\nB: %.240s",
 		 plot->frame.source, plot->other->frame.source);
 	plot->frame.source[0] = '\0';
-	ktr__frame_lost(&plot->other->frame, plot->other->losses.n_events, plot->other->n_events);
-	if (plot->other->losses.n_events > 0)
+	ktr__frame_lost(&plot->other->frame, plot->other->info, &plot->other->losses,
+			plot->other->n_events);
+	if (plot->other->frame.lost[0] != '\0')
 		ktr__frame_note(&plot->frame, "B: %s", plot->other->frame.lost);
 	compare_pair(plot, plot->other, s, t, series, name);
 	error = ktr__plot_chart(plot, &chart, err);

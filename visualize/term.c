@@ -351,7 +351,7 @@ static void term_lost(struct term *t)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;
 
-	if (timeline->losses.n_events == 0)
+	if (timeline->losses.n_events == (timeline->info->kind == KTR_SOURCE_TRACE ? 0 : timeline->losses.n_older))
 		return;
 	term_field(t, "  events lost", t->label_width);
 	term_colour(t, KTR__VERMILLION, TERM_NO_COLOUR);
