@@ -9,6 +9,7 @@
  * and the conversions, which ktr/format.h finds, are told apart by where they stand.
  */
 #include "analyze/kind.h"
+#include "writer/arg_name.h"
 #include "ktr/format.h"
 
 #include <errno.h>
@@ -232,41 +233,14 @@ int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 	return kind_attributes(site, &all, &attributes, arena);
 }
 
-/* The end of one argument's text: the comma behind it, or the end of all. */
-static const char *kind_name_end(const char *at)
-{
-	unsigned depth = 0;
-	char quote = 0;
-
-	for (; *at; at++) {
-		if (quote) {
-			if (*at == '\\' && at[1])
-				at++;
-			else if (*at == quote)
-				quote = 0;
-		} else if (*at == '"' || *at == '\'') {
-			quote = *at;
-		} else if (strchr("([{", *at)) {
-			depth++;
-		} else if (strchr(")]}", *at)) {
-			depth -= depth > 0;
-		} else if (*at == ',' && depth == 0) {
-			break;
-		}
-	}
-	return at;
-}
-
 int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena)
 {
+	const char *from, *to, *end = names + strlen(names);
+
 	for (unsigned i = 0; i < site->n_args; i++) {
-		const char *end = kind_name_end(names), *from = names, *to = end;
 		char number[16];
 
-		while (from < to && (*from == ' ' || *from == '\t'))
-			from++;
-		while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
-			to--;
+		names = ktr__arg_name(names, end, &from, &to);
 		if (from == to) {
 			snprintf(number, sizeof(number), "arg%u", i);
 			from = number;
@@ -275,7 +249,6 @@ int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr_
 		site->arg[i].name = ktr__arena_copy(arena, from, (size_t)(to - from));
 		if (!site->arg[i].name)
 			return -ENOMEM;
-		names = *end ? end + 1 : end;
 	}
 	return 0;
 }

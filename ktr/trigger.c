@@ -27,6 +27,27 @@ struct trigger_at {
 	const uint64_t *arg;
 };
 
+/*
+ * Is [p, end) this name, or a cast of it: "(int)n", "((n))", "static_cast<int>(n)", "uint8_t(n)"? What is shown as
+ * the name is found out with more care (writer/arg_name.h), for which there is no room here.
+ */
+static bool trigger_is(const char *p, const char *end, const char *name, size_t length)
+{
+	const char *at, *all = end;
+
+	while (end > p && end[-1] == ')' && (size_t)(end - p) > length)
+		end--;
+	at = end - length;
+	if (at < p || memcmp(at, name, length) != 0)
+		return false;
+	while (at > p && (at[-1] == '(' || at[-1] == ' '))
+		at--;
+	if (at - p < 3)
+		return at == p;
+	return at[-1] == ')' ? *p == '(' : at[-1] == '>' ? memmem(p, (size_t)(at - p), "_cast<", 6) != NULL :
+							   end != all && memcmp(at - 2, "_t", 2) == 0;
+}
+
 /* The argument of this name, by the text the macros leave: "a, f(b, c)". */
 static unsigned trigger_named(const struct ktr_site *site, const char *name, size_t length)
 {
@@ -39,7 +60,7 @@ static unsigned trigger_named(const struct ktr_site *site, const char *name, siz
 			p++;
 		for (begin = p; p < end && (depth > 0 || *p != ','); p++)
 			depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
-		if ((size_t)(p - begin) == length && memcmp(begin, name, length) == 0)
+		if (trigger_is(begin, p, name, length))
 			return i;
 		p += p < end;
 	}

@@ -128,6 +128,73 @@ static void names_are_split_as_a_compiler_would(void)
 	ktr__arena_free(&kind_arena);
 }
 
+static void casts_are_no_part_of_a_name(void)
+{
+	static const enum ktr_arg_type type[1] = { KTR_ARG_I32 };
+	static const struct {
+		const char *text, *name;
+	} known[] = {
+		{ "(int)n", "n" },
+		{ "(int) n", "n" },
+		{ "( unsigned char ) n", "n" },
+		{ "(int)(long)n", "n" },
+		{ "(int)(n)", "n" },
+		{ "((int)n)", "n" },
+		{ "(n)", "n" },
+		{ "(u32)n", "n" },
+		{ "(u32)(n)", "n" },
+		{ "(void *)p", "p" },
+		{ "(const struct peer *)p->next", "p->next" },
+		{ "(char *)\"a, b\"", "\"a, b\"" },
+		{ "(uintptr_t)&object", "&object" },
+		{ "(int)-1", "-1" },
+		{ "(struct peer *)*p", "*p" },
+		{ "(unsigned)~0", "~0" },
+		{ "(unsigned)(a + b)", "a + b" },
+		{ "static_cast<int>(n)", "n" },
+		{ "static_cast<unsigned long>( n )", "n" },
+		{ "reinterpret_cast<std::vector<std::vector<peer>> *>(p)", "p" },
+		{ "const_cast<char *>(static_cast<const char *>(p))", "p" },
+		{ "(long long)static_cast<int>(n)", "n" },
+		{ "(std::size_t)n", "n" },
+		{ "size_t(n)", "n" },
+		{ "int(n)", "n" },
+		/* What is none. */
+		{ "n", "n" },
+		{ "a + b", "a + b" },
+		{ "(a) + b", "(a) + b" },
+		{ "(a) - b", "(a) - b" },
+		{ "(a) * (b)", "(a) * (b)" },
+		{ "(a + b) * c", "(a + b) * c" },
+		{ "(a < b) & c", "(a < b) & c" },
+		{ "(a) ? b : c", "(a) ? b : c" },
+		{ "(p)->next", "(p)->next" },
+		{ "(a)[n]", "(a)[n]" },
+		{ "(a + b)(c)", "(a + b)(c)" },
+		{ "f(n)", "f(n)" },
+		{ "f((int)n)", "f((int)n)" },
+		{ "f<int>(n)", "f<int>(n)" },
+		{ "static_cast<int>(a) + b", "static_cast<int>(a) + b" },
+		{ "sizeof(int)", "sizeof(int)" },
+		{ "print(n)", "print(n)" },
+		{ "(int)", "int" },
+		{ "()", "arg0" },
+		{ "((n)", "(n" },
+		{ "(\")\")n", "(\")\")n" },
+		{ "static_cast<int>(n", "static_cast<int>(n" },
+		{ "_cast<", "_cast<" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		struct ktr_reader_site site = kind_site("%d", known[i].text, 1, type);
+
+		if (strcmp(site.arg[0].name, known[i].name) != 0)
+			printf("\n  %s: %s\n", known[i].text, site.arg[0].name);
+		CU_ASSERT_STRING_EQUAL(site.arg[0].name, known[i].name);
+	}
+	ktr__arena_free(&kind_arena);
+}
+
 /* Pieces of the grammar in random order: no reading beyond the end, and values stay arguments. */
 static void random_formats_do_no_harm(void)
 {
@@ -172,4 +239,4 @@ static void random_formats_do_no_harm(void)
 
 SUITE(kind, TEST(states_have_a_row_and_attributes), TEST(every_kind_is_known),
       TEST(scopes_have_a_constant_id), TEST(what_breaks_the_grammar_is_a_plain_event),
-      TEST(names_are_split_as_a_compiler_would), TEST(random_formats_do_no_harm));
+      TEST(names_are_split_as_a_compiler_would), TEST(casts_are_no_part_of_a_name), TEST(random_formats_do_no_harm));

@@ -31,7 +31,7 @@ static void names_from_source(void)
 {
 	CU_ASSERT_STRING_EQUAL(names("n,name", "%d %s", 2), "n,name");
 	CU_ASSERT_STRING_EQUAL(names("*peer->name, f(a, b)", "%s %d", 2), "peer_name,f_a_b");
-	CU_ASSERT_STRING_EQUAL(names("(int)x,\"a,b\",','", "%d %s %c", 3), "int_x,a_b,arg2");
+	CU_ASSERT_STRING_EQUAL(names("(int)x,\"a,b\",','", "%d %s %c", 3), "x,a_b,arg2");
 	CU_ASSERT_STRING_EQUAL(names("event,string,u32,ktr_x", "%d", 4), "_event,_string,_u32,_ktr_x");
 	CU_ASSERT_STRING_EQUAL(names("5,0x10,-1", "%d", 3), "_5,_0x10,_1");
 	CU_ASSERT_STRING_EQUAL(names("_x,__y__", "%d", 2), "x,y");

@@ -7,6 +7,8 @@
  */
 #include "writer/ident.h"
 
+#include "writer/arg_name.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -88,33 +90,6 @@ static void ident_clean(const char *text, size_t n, char *name, size_t size)
 	}
 }
 
-/* Behind a string or character constant that begins at text. */
-static const char *ident_skip_quoted(const char *text)
-{
-	char quote = *text++;
-
-	while (*text && *text != quote)
-		text += *text == '\\' && text[1] ? 2 : 1;
-	return *text ? text + 1 : text;
-}
-
-/* The end of one argument's source text: a comma outside of brackets and quotes, or the end. */
-static const char *ident_argument(const char *text)
-{
-	int depth = 0;
-
-	while (*text && !(*text == ',' && depth <= 0)) {
-		if (*text == '"' || *text == '\'') {
-			text = ident_skip_quoted(text);
-			continue;
-		}
-		depth += strchr("([{", *text) != NULL;
-		depth -= strchr(")]}", *text) != NULL;
-		text++;
-	}
-	return text;
-}
-
 /* How many attributes a KTRGRAPH format has, and where they are. */
 static unsigned ident_attributes(const char *format, const char *at[KTR_ARGS_MAX])
 {
@@ -155,14 +130,12 @@ static void ident_unique(char ident[KTR_ARGS_MAX][KTR_IDENT_MAX], unsigned arg)
 void ktr__ident_args(const char *names, const char *format, unsigned n_args,
 		     char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
 {
-	const char *attribute[KTR_ARGS_MAX];
+	const char *attribute[KTR_ARGS_MAX], *from, *to, *end = names + strlen(names);
 	unsigned n_attributes = ident_attributes(format, attribute);
 
 	for (unsigned i = 0; i < n_args; i++) {
-		const char *end = ident_argument(names);
-
-		ident_clean(names, (size_t)(end - names), ident[i], KTR_IDENT_MAX);
-		names = *end ? end + 1 : end;
+		names = ktr__arg_name(names, end, &from, &to);
+		ident_clean(from, (size_t)(to - from), ident[i], KTR_IDENT_MAX);
 	}
 	for (unsigned i = 0; i < n_attributes && n_attributes <= n_args; i++)
 		ident_clean(attribute[i], strcspn(attribute[i], ":"),

@@ -24,16 +24,16 @@ tid=$(sed -n 's/.*"tid":\([0-9]*\),"pid":\1,.*/\1/p' "$dir/types/ktr/threads.jso
 while IFS= read -r want; do
 	grep -qF -- "$want" "$dir/text" || fail "not in babeltrace2's output: $want"
 done <<END
-{ tid = $tid, approx = 0, life = 0 }, { signed_char_1 = -1, unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000
-unsigned_char_200 = 200, short_2 = -2, unsigned_short_60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
-{ 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, void_0x10 = 0x10 }
+{ tid = $tid, approx = 0, life = 0 }, { 1 = -1, 200 = 200, 2 = -2, 60000 = 60000
+200 = 200, 2 = -2, 60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
+{ 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, 0x10 = 0x10 }
 rx:ctf_events.c:26: {
 none = "(null)", 7 = 7, ktr_cut = 0, ktr_null = 2 }
 xxxxx", ktr_cut = 1, ktr_null = 0 }
 { ktr_n0 = 3, stack = [ [0] = 0x
 sched:ctf_events.c:29: {
 { id = "w1", state = "waiting", shard = 5 }
-{ int_rounds_0 = 1, int_strlen_a_b = 3 }
+{ rounds_0 = 1, strlen_a_b = 3 }
 { nowhere = 0x10, bytes = "bytes", 9 = 9 }
 { i = 0, me = 3 }
 proc:
