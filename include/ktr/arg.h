@@ -70,22 +70,31 @@ static inline uint64_t ktr__word(uint64_t x)
 			default: (uint64_t)(uintptr_t)(x)))
 
 #define KTR__COMPILE_MASK(m)                                                                     \
-	_Generic((m), struct ktr_class *: KTR__APP_MASK, default: (uint64_t)(uintptr_t)(m))
+	_Generic((m),                                                                            \
+		struct ktr_class *: KTR__APP_MASK,                                               \
+		const struct ktr_class *: KTR__APP_MASK,                                         \
+		default: (uint64_t)(uintptr_t)(m))
 
 #define KTR__MASK(m)                                                                             \
 	_Generic((m),                                                                            \
 		struct ktr_class *: __atomic_load_n(                                             \
+			&((const struct ktr_class *)(uintptr_t)(m))->mask, __ATOMIC_RELAXED),    \
+		const struct ktr_class *: __atomic_load_n(                                       \
 			&((const struct ktr_class *)(uintptr_t)(m))->mask, __ATOMIC_RELAXED),    \
 		default: (uint64_t)(uintptr_t)(m))
 
 #define KTR__STATIC_MASK(m)                                                                      \
 	_Generic((m),                                                                            \
 		struct ktr_class *: 0,                                                           \
+		const struct ktr_class *: 0,                                                     \
 		default: __builtin_choose_expr(__builtin_constant_p(m),                          \
 					       (uint64_t)(uintptr_t)(m), 0))
 
 #define KTR__STATIC_CLASS(m)                                                                     \
-	_Generic((m), struct ktr_class *: (m), default: (const struct ktr_class *)0)
+	_Generic((m),                                                                            \
+		struct ktr_class *: (m),                                                         \
+		const struct ktr_class *: (m),                                                   \
+		default: (const struct ktr_class *)0)
 
 #else /* C++ */
 
@@ -93,82 +102,126 @@ extern "C++" {
 
 #include <type_traits>
 
-template <class T> constexpr uint8_t ktr__type()
-{
-	using B = std::remove_cv_t<std::remove_pointer_t<T>>;
+/* C++11 will do: one expression in a constexpr function, no if constexpr. */
+template <class T, bool is_enum = std::is_enum<T>::value> struct ktr__number {
+	typedef T type;
+};
 
-	if constexpr (std::is_floating_point<T>::value)
-		return KTR_ARG_F64;
-	else if constexpr (std::is_pointer<T>::value && std::is_same<B, char>::value)
-		return KTR_ARG_STR;
-	else if constexpr (std::is_pointer<T>::value || std::is_null_pointer<T>::value)
-		return KTR_ARG_PTR;
-	else if constexpr (std::is_enum<T>::value)
-		return ktr__type<std::underlying_type_t<T>>();
-	else {
-		constexpr bool s = std::is_signed<T>::value;
-		static_assert(std::is_integral<T>::value && sizeof(T) <= 8,
-			      "ktr: an argument is a number, an enumerator or a pointer");
-		return sizeof(T) == 1	? (s ? KTR_ARG_I8 : KTR_ARG_U8)
-		       : sizeof(T) == 2 ? (s ? KTR_ARG_I16 : KTR_ARG_U16)
-		       : sizeof(T) == 4 ? (s ? KTR_ARG_I32 : KTR_ARG_U32)
-					: (s ? KTR_ARG_I64 : KTR_ARG_U64);
+template <class T> struct ktr__number<T, true> {
+	typedef typename std::underlying_type<T>::type type;
+};
+
+/* What T points to, const or not; T itself where it is no pointer. */
+template <class T> struct ktr__target {
+	typedef typename std::remove_cv<typename std::remove_pointer<T>::type>::type type;
+};
+
+template <class T> struct ktr__arg {
+	typedef typename ktr__number<T>::type number;
+	static constexpr bool is_text =
+		std::is_pointer<T>::value && std::is_same<typename ktr__target<T>::type, char>::value;
+	static constexpr bool is_address =
+		std::is_pointer<T>::value || std::is_same<T, std::nullptr_t>::value;
+	static constexpr bool is_float = std::is_floating_point<T>::value;
+	static_assert(is_address || is_float || (std::is_integral<number>::value && sizeof(T) <= 8),
+		      "ktr: an argument is a number, an enumerator or a pointer");
+	static constexpr bool is_signed = std::is_signed<number>::value;
+	static constexpr uint8_t type = is_float      ? KTR_ARG_F64 :
+					is_text	      ? KTR_ARG_STR :
+					is_address    ? KTR_ARG_PTR :
+					sizeof(T) == 1 ? (is_signed ? KTR_ARG_I8 : KTR_ARG_U8) :
+					sizeof(T) == 2 ? (is_signed ? KTR_ARG_I16 : KTR_ARG_U16) :
+					sizeof(T) == 4 ? (is_signed ? KTR_ARG_I32 : KTR_ARG_U32) :
+							 (is_signed ? KTR_ARG_I64 : KTR_ARG_U64);
+};
+
+template <class T, bool is_float = std::is_floating_point<T>::value> struct ktr__to_word {
+	static inline uint64_t bits(T x)
+	{
+		return (uint64_t)x;
 	}
-}
+};
+
+template <class T> struct ktr__to_word<T, true> {
+	static inline uint64_t bits(T x)
+	{
+		return ktr__double_bits((double)x);
+	}
+};
+
+template <class T> struct ktr__to_word<T *, false> {
+	static inline uint64_t bits(T *x)
+	{
+		return (uint64_t)(uintptr_t)x;
+	}
+};
+
+template <> struct ktr__to_word<std::nullptr_t, false> {
+	static inline uint64_t bits(std::nullptr_t)
+	{
+		return 0;
+	}
+};
 
 template <class T> inline uint64_t ktr__bits(T x)
 {
-	if constexpr (std::is_floating_point<T>::value)
-		return ktr__double_bits((double)x);
-	else if constexpr (std::is_null_pointer<T>::value)
+	return ktr__to_word<T>::bits(x);
+}
+
+/*
+ * A class is a pointer to struct ktr_class, const or not, or a number. The template is the better match for
+ * any pointer but exactly the one a function names, and would take the address for the mask: it takes none.
+ */
+template <class T> struct ktr__is_class {
+	static constexpr bool value = std::is_pointer<T>::value &&
+				      std::is_same<typename ktr__target<T>::type, struct ktr_class>::value;
+	static_assert(value || !std::is_pointer<T>::value,
+		      "ktr: a class is KTR_CLASS(name) or a number");
+};
+
+template <class T, bool is_class = ktr__is_class<T>::value> struct ktr__class_of {
+	static inline uint64_t mask(T m)
+	{
+		return (uint64_t)m;
+	}
+	static constexpr uint64_t static_mask(T m)
+	{
+		return (uint64_t)m;
+	}
+	static constexpr const struct ktr_class *static_class(T)
+	{
+		return nullptr;
+	}
+};
+
+template <class T> struct ktr__class_of<T, true> {
+	static inline uint64_t mask(T cls)
+	{
+		return __atomic_load_n(&cls->mask, __ATOMIC_RELAXED);
+	}
+	static constexpr uint64_t static_mask(T)
+	{
 		return 0;
-	else if constexpr (std::is_pointer<T>::value)
-		return (uint64_t)(uintptr_t)x;
-	else
-		return (uint64_t)x;
-}
-
-inline uint64_t ktr__mask(const struct ktr_class *cls)
-{
-	return __atomic_load_n(&cls->mask, __ATOMIC_RELAXED);
-}
-
-template <class T> inline uint64_t ktr__mask(T m)
-{
-	return (uint64_t)m;
-}
-
-constexpr uint64_t ktr__static_mask(const struct ktr_class *)
-{
-	return 0;
-}
-
-template <class T> constexpr uint64_t ktr__static_mask(T m)
-{
-	return (uint64_t)m;
-}
-
-constexpr const struct ktr_class *ktr__static_class(const struct ktr_class *cls)
-{
-	return cls;
-}
-
-template <class T> constexpr const struct ktr_class *ktr__static_class(T)
-{
-	return nullptr;
-}
+	}
+	static constexpr const struct ktr_class *static_class(T cls)
+	{
+		return cls;
+	}
+};
 
 } /* extern "C++" */
 
-#define KTR__TYPE(x)	    ktr__type<std::decay_t<decltype((x))>>()
+#define KTR__PLAIN(x)	    typename std::decay<decltype((x))>::type
+#define KTR__TYPE(x)	    ktr__arg<KTR__PLAIN(x)>::type
 #define KTR__BITS(x)	    ktr__bits(x)
+#define KTR__IS_CLASS(m)    ktr__is_class<KTR__PLAIN(m)>::value
 /* No call: g++ does not fold a constexpr function in a condition at -O0. */
-#define KTR__COMPILE_MASK(m)                                                                     \
-	(std::is_pointer<std::decay_t<decltype((m))>>::value ? KTR__APP_MASK :                   \
-							       (uint64_t)(uintptr_t)(m))
-#define KTR__MASK(m)	    ktr__mask(m)
-#define KTR__STATIC_MASK(m)  ktr__static_mask(m)
-#define KTR__STATIC_CLASS(m) ktr__static_class(m)
+#define KTR__COMPILE_MASK(m) (KTR__IS_CLASS(m) ? KTR__APP_MASK : (uint64_t)(uintptr_t)(m))
+#define KTR__MASK(m)	     ktr__class_of<KTR__PLAIN(m)>::mask(m)
+/* A number that only the running program knows is no part of the site, as in C. */
+#define KTR__STATIC_MASK(m)                                                                      \
+	(__builtin_constant_p(m) ? ktr__class_of<KTR__PLAIN(m)>::static_mask(m) : 0)
+#define KTR__STATIC_CLASS(m) (KTR__IS_CLASS(m) ? ktr__class_of<KTR__PLAIN(m)>::static_class(m) : nullptr)
 
 #endif
 

@@ -104,6 +104,10 @@ struct ktr_class {
 	const char *help;
 };
 
+#ifdef KTR_OFF
+#define KTR_CLASS(class_name) ((struct ktr_class *)0)
+#else
 #define KTR_CLASS(class_name) (&ktr_class_##class_name)
+#endif
 
 #endif

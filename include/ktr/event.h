@@ -229,10 +229,14 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 
 #define KTR__SCOPE_FORMAT(name, verb) "KTRGRAPH group:\"scope\", id:\"" name "\", " verb ":0x%jX, attributes: "
 
+#ifdef KTR_OFF
+#define KTR__SCOPE_OPEN(m, name, var) (void)var
+#else
 #define KTR__SCOPE_OPEN(m, name, var)								\
 	KTR__SITE(ktr__stop, m, KTR__SCOPE_FORMAT(name, "stop") "none", "key", 1, KTR_ARG_U64);	\
 	var.mask = KTR__MASK(m);								\
 	var.stop = &ktr__stop
+#endif
 
 #define KTR__SCOPE0(var, m, name)								\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\

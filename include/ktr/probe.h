@@ -207,20 +207,27 @@ __attribute__((weak, visibility("hidden"))) struct ktr__probe_module ktr__probe_
 };
 
 #ifndef KTR__LIBRARY
+/* As in trace.h: a file without probes must not need the library. */
+static void ktr__probe_detach_if(struct ktr__probe_module *module) __attribute__((weakref("ktr__probe_detach")));
+
 #ifdef KTR_NO_AUTOSTART
 /* Where a program starts ktr by itself, its points are there when it does. */
 #undef ktr_start
 #define ktr_start() (ktr__module_attach(&ktr__module), (void)ktr__probe_attach(&ktr__probe_module))
 #else
+static int ktr__probe_attach_if(struct ktr__probe_module *module) __attribute__((weakref("ktr__probe_attach")));
+
 __attribute__((constructor(103))) static void ktr__probe_start(void)
 {
-	ktr__probe_attach(&ktr__probe_module);
+	if (ktr__probe_attach_if)
+		ktr__probe_attach_if(&ktr__probe_module);
 }
 #endif
 
 __attribute__((destructor(101))) static void ktr__probe_stop(void)
 {
-	ktr__probe_detach(&ktr__probe_module);
+	if (ktr__probe_detach_if)
+		ktr__probe_detach_if(&ktr__probe_module);
 }
 #endif
 #endif
@@ -301,7 +308,7 @@ static inline int ktr__probe_on(const uint32_t *word)
 #define KTR__PROBE_FIRE6(site, probe, a, b, c, d, e, f) ktr__probe_fire6(site, a, b, c, d, e, f, probe)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
-		static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
+		KTR__CONSTANT static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
 						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 },      \
 						     { 0 }, 0, 0, { 0 } };               \
 		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__,      \

@@ -100,10 +100,18 @@ __attribute__((weak, visibility("hidden"))) struct ktr_module ktr__module = {
 	__start_ktr_sites, __stop_ktr_sites, NULL, 0
 };
 
+/*
+ * A file that only includes this must not need the library: its constructor asks whether it is there. What a
+ * point or a class refers to brings it.
+ */
+static void ktr__module_attach_if(struct ktr_module *module) __attribute__((unused, weakref("ktr__module_attach")));
+static void ktr__module_detach_if(struct ktr_module *module) __attribute__((unused, weakref("ktr__module_detach")));
+
 #ifndef KTR_NO_AUTOSTART
 __attribute__((constructor(102))) static void ktr__module_start(void)
 {
-	ktr__module_attach(&ktr__module);
+	if (ktr__module_attach_if)
+		ktr__module_attach_if(&ktr__module);
 }
 #endif
 
@@ -111,7 +119,8 @@ __attribute__((constructor(102))) static void ktr__module_start(void)
 #ifndef KTR__LIBRARY
 __attribute__((destructor(101))) static void ktr__module_stop(void)
 {
-	ktr__module_detach(&ktr__module);
+	if (ktr__module_detach_if)
+		ktr__module_detach_if(&ktr__module);
 }
 #endif
 #endif
@@ -171,6 +180,17 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 		__attribute__((section("ktr_sites"), used KTR__RETAIN)) = &site
 #endif
 
+/* In C a site whose format or class is only known at run time does not compile; nor does it so in C++. */
+#if !defined(__cplusplus)
+#define KTR__CONSTANT
+#elif defined(__clang__)
+#define KTR__CONSTANT __attribute__((require_constant_initialization))
+#elif __GNUC__ >= 10
+#define KTR__CONSTANT __constinit
+#else
+#define KTR__CONSTANT
+#endif
+
 #ifdef KTR_OFF
 /* Arguments stay checked, in code that never runs; nothing of the site is left. */
 #define KTR__SITE(site, ...)                                                                     \
@@ -178,9 +198,9 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 	(void)site
 #else
 #define KTR__SITE(site, m, fmt, argnames, n, ...)                                                \
-	static struct ktr_site site = { KTR__STATIC_MASK(m), 0, 0, KTR__STATIC_CLASS(m), fmt,    \
-					__FILE__, __func__, argnames, __LINE__, n,                \
-					{ __VA_ARGS__ }, { 0 }, { 0 }, 0, 0, { 0 } };                  \
+	KTR__CONSTANT static struct ktr_site site = { KTR__STATIC_MASK(m), 0, 0, KTR__STATIC_CLASS(m), fmt, \
+						      __FILE__, __func__, argnames, __LINE__, n,  \
+						      { __VA_ARGS__ }, { 0 }, { 0 }, 0, 0, { 0 } }; \
 	KTR__LIST(site)
 #endif
 
@@ -380,11 +400,17 @@ void ktr_stack_save(struct ktr_stack *stack);
 		}                                                                                \
 	} while (0)
 
-/* Application classes, at file scope; see class.h. */
+/* Application classes, at file scope; see class.h. What ends the definition takes the semicolon. */
 #define KTR_CLASS_DECLARE(class_name) extern struct ktr_class ktr_class_##class_name
 
 #ifdef KTR_OFF
-#define KTR_CLASS_DEFINE(class_name, text) KTR_CLASS_DECLARE(class_name)
+/* Nothing is left, whether static stands before it or not. */
+#define KTR_CLASS_DEFINE(class_name, text)                                                       \
+	inline __attribute__((unused, always_inline)) int ktr__class_off_##class_name(void)      \
+	{                                                                                        \
+		return 0;                                                                        \
+	}                                                                                        \
+	KTR__LAYOUT(1, "")
 #elif defined(KTR_NO_AUTOSTART)
 #define KTR_CLASS_DEFINE(class_name, text) struct ktr_class ktr_class_##class_name = { 0, #class_name, text }
 #else
@@ -394,7 +420,7 @@ void ktr_stack_save(struct ktr_stack *stack);
 	{                                                                                        \
 		ktr__class_attach(&ktr_class_##class_name);                                      \
 	}                                                                                        \
-	KTR_CLASS_DECLARE(class_name)
+	KTR__LAYOUT(1, "")
 #endif
 
 #endif

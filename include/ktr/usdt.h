@@ -100,10 +100,10 @@
 	".endif\n\t"
 
 #ifdef __cplusplus
-#define KTR__USDT_IS_APP(m) std::is_pointer<std::decay_t<decltype((m))>>::value
+#define KTR__USDT_IS_APP(m) KTR__IS_CLASS(m)
 #define KTR__USDT_MASK(m)   (KTR__USDT_IS_APP(m) ? 0 : (uint64_t)(uintptr_t)(m))
 #else
-#define KTR__USDT_IS_APP(m) _Generic((m), struct ktr_class *: 1, default: 0)
+#define KTR__USDT_IS_APP(m) _Generic((m), struct ktr_class *: 1, const struct ktr_class *: 1, default: 0)
 #define KTR__USDT_MASK(m)   KTR__STATIC_MASK(m)
 #endif
 
