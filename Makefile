@@ -160,10 +160,14 @@ FORCE:
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(O)/obj/conf/expr_eval.o $(O)/obj/conf/glob.o: EXTRA =
 
+# The archives may go into somebody's shared object. Linkers turn what this costs into what a program has without,
+# and the usual event is assembly that is the same in both; -fPIC changes nothing in it.
+$(LIBKTR_OBJ) $(LIBPROBE_OBJ) $(LIBREAD_OBJ): PIC = -fPIC -ftls-model=initial-exec
+
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)

@@ -239,4 +239,5 @@ static void random_formats_do_no_harm(void)
 
 SUITE(kind, TEST(states_have_a_row_and_attributes), TEST(every_kind_is_known),
       TEST(scopes_have_a_constant_id), TEST(what_breaks_the_grammar_is_a_plain_event),
-      TEST(names_are_split_as_a_compiler_would), TEST(casts_are_no_part_of_a_name), TEST(random_formats_do_no_harm));
+      TEST(names_are_split_as_a_compiler_would), TEST(casts_are_no_part_of_a_name),
+      TEST(random_formats_do_no_harm));

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Brackets and casts around each other that are taken off: text may be hostile, and each costs a look at the rest. */
+/* Casts and brackets around each other that are taken off: each costs a look at the rest, and any text comes. */
 #define ARG_LAYERS 16
 
 static bool arg_is_word(char c)

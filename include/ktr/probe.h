@@ -308,9 +308,10 @@ static inline int ktr__probe_on(const uint32_t *word)
 #define KTR__PROBE_FIRE6(site, probe, a, b, c, d, e, f) ktr__probe_fire6(site, a, b, c, d, e, f, probe)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
-		KTR__CONSTANT static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, __func__, names, \
-						     __LINE__, n, { KTR__PROBE_TYPES_OF types }, { 0 },      \
-						     { 0 }, 0, 0, { 0 } };               \
+		KTR__CONSTANT static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, \
+								   __func__, names, __LINE__, n,         \
+								   { KTR__PROBE_TYPES_OF types }, { 0 }, \
+								   { 0 }, 0, 0, { 0 } };         \
 		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__,      \
 							      &ktr__site, NULL, NULL };          \
 		KTR__LIST(ktr__site);                                                            \
