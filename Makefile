@@ -89,7 +89,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-peer check-san check-oom check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-peer check-san check-oom check-cxx check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -390,6 +390,10 @@ check-san: all ## stress, kills and unit tests under address, undefined and thre
 
 check-oom: all ## each allocation of the library and of the commands fails in its turn
 	O=$(O) sh tests/oom/run.sh
+
+check-cxx: all ## every macro and class in C and C++: compilers, standards, levels, LTO
+	FULL=1 O=$(O) sh tests/cli/classes.sh
+	FULL=1 O=$(O) sh tests/cli/builds.sh
 
 check-abi: all ## programs and libraries of earlier commits with the present ones
 	O=$(O) sh tests/abi/history.sh

@@ -19,8 +19,9 @@ options() {
 		s/^ +--([a-z-]+)([ =]([A-Z][^ ]*))? +(.*)/-\t\1\t\3\t\4/p' | sed 's/\t\t/\t-\t/'
 }
 
-# The words that command $1 takes first: "list enable disable".
+# The words that command $1 takes first: "list enable disable". ktrdump takes none.
 verbs() {
+	[ "$1" != - ] || return 0
 	"$ktr" "$1" --help | sed -nE "s/^usage: ktr $1 \[OPTIONS\] ([a-z]+(\|[a-z]+)+)( .*)?/\1/p" | tr '|' ' '
 }
 

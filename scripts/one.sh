@@ -128,6 +128,9 @@ inner="$inner $(for f in $inner; do sed -n 's|^#include <\(ktr[^>]*\)>.*|include
 	echo "#if defined(__clang__) /* warns of what other files than the one that includes a header use */"
 	echo '#pragma clang diagnostic ignored "-Wunused-function"'
 	echo "#endif"
+	echo "/* 128-bit integers and %m, which a program's -pedantic refuses; formats were checked where this was made. */"
+	echo '#pragma GCC diagnostic ignored "-Wpedantic"'
+	echo '#pragma GCC diagnostic ignored "-Wformat"'
 	flatten "$(echo $have $inner)" "$@"
 	echo "#endif"
 } >"$out/ktr.c"

@@ -184,7 +184,7 @@ static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
 	row->format = ktr__session_put(session, format, strlen(format));
 	row->names = ktr__session_put(session, names, strlen(names));
 	row->n_args = site->n_args;
-	for (unsigned i = 0; i < site->n_args; i++) {
+	for (unsigned i = 0; i < site->n_args && i < KTR_ARGS_MAX; i++) {
 		row->type[i] = i < 2 ? KTR_ARG_STR : KTR_ARG_PTR;
 		row->how[i] = i < 2 ? KTR_HOW_COPY : KTR_HOW_VALUE;
 	}
