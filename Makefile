@@ -84,7 +84,7 @@ SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
-LIBS := $(O)/lib/libktr.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
+LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
 	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
@@ -160,14 +160,10 @@ FORCE:
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(O)/obj/conf/expr_eval.o $(O)/obj/conf/glob.o: EXTRA =
 
-# The archives may go into somebody's shared object. Linkers turn what this costs into what a program has without,
-# and the usual event is assembly that is the same in both; -fPIC changes nothing in it.
-$(LIBKTR_OBJ) $(LIBPROBE_OBJ) $(LIBREAD_OBJ): PIC = -fPIC -ftls-model=initial-exec
-
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call brief,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PIC) $(DEPS) -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -193,6 +189,15 @@ $(O)/pic/%.o: %.S
 	$(Q)$(CC) -Iinclude -I. -fPIC $(ASM_TSAN) $(DEPS) -c $< -o $@
 
 $(O)/lib/libktr.a: $(LIBKTR_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call brief,AR)
+	$(Q)$(AR) rcs $@ $^
+
+# For somebody's shared object. Not the archive for programs: one that may be unloaded has to call dlopen(3) to stay
+# (ktr/start.c), of which the linker would warn in every static program.
+LIBKTR_WHOLE_PIC := $(call obj,pic,$(LIBKTR_SRC))
+$(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
