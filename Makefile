@@ -6,6 +6,7 @@ PREFIX ?= /usr/local
 CC     ?= cc
 CXX    ?= c++
 AR     ?= ar
+OBJCOPY ?= objcopy
 CFLAGS ?= -O2 -g
 
 MAKEFLAGS += -r
@@ -195,13 +196,14 @@ $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	$(Q)$(AR) rcs $@ $^
 
 # For somebody's shared object. Not the archive for programs: one that may be unloaded has to call dlopen(3) to stay
-# (ktr/start.c), of which the linker would warn in every static program.
+# (ktr/start.c), of which the linker would warn in every static program. It has machine code alone, for any compiler.
 LIBKTR_WHOLE_PIC := $(call obj,pic,$(LIBKTR_SRC))
 $(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
+	$(Q)$(OBJCOPY) -w -R '.gnu.lto_*' -R '.gnu.debuglto_*' $@
 
 SHARED_FLAGS = $(CFLAGS) $(SHSTK_LINK) $(LDFLAGS) -shared -Wl,-soname,$(@F).$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
 	       -Wl,--gc-sections -Wl,-Bsymbolic $(LTO)
