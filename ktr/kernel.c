@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define KERNEL_PF_EXITING 4u /* linux/sched.h */
+
 size_t ktr__kernel_text(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -75,21 +77,38 @@ static const char *kernel_skip_fields(const char *p, unsigned n)
  * fields are counted from the last ')'. state is field 3, num_threads 20, starttime 22. A zombie
  * that is not merely the first of several threads has ended.
  */
-uint64_t ktr__proc_start_time(uint32_t pid)
+static const char *kernel_stat(uint32_t pid, char text[1024])
 {
-	char path[32] = "/proc/self/stat", text[1024];
+	char path[32] = "/proc/self/stat";
 	const char *p;
 
 	if (pid)
 		snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	ktr__kernel_text(path, text, sizeof(text));
+	ktr__kernel_text(path, text, 1024);
 	p = strrchr(text, ')');
-	if (!p || p[1] != ' ')
+	return p && p[1] == ' ' ? p + 2 : NULL;
+}
+
+uint64_t ktr__proc_start_time(uint32_t pid)
+{
+	char text[1024];
+	const char *p = kernel_stat(pid, text);
+
+	if (!p)
 		return 0;
-	p += 2;
 	if ((*p == 'Z' || *p == 'X') && strtoul(kernel_skip_fields(p, 17), NULL, 10) <= 1)
 		return 0;
 	return strtoull(kernel_skip_fields(p, 19), NULL, 10);
+}
+
+/* flags is field 9. */
+int ktr__proc_exits(uint32_t pid)
+{
+	char text[1024];
+	const char *p = kernel_stat(pid, text);
+
+	return p && strtoul(kernel_skip_fields(p, 6), NULL, 10) & KERNEL_PF_EXITING &&
+	       strtoul(kernel_skip_fields(p, 17), NULL, 10) <= 2;
 }
 
 int ktr__proc_exists(uint32_t pid)

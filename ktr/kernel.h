@@ -24,6 +24,9 @@ void ktr__kernel_boot_id(uint64_t id[2]);
  */
 uint64_t ktr__proc_start_time(uint32_t pid);
 
+/* Is it in the midst of ending, which releases its files one by one? Known of those with one thread, or two. */
+int ktr__proc_exits(uint32_t pid);
+
 /* Has a process, also a zombie, this number? One system call, where the above takes a dozen. */
 int ktr__proc_exists(uint32_t pid);
 

@@ -50,8 +50,8 @@
 #define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
 #define SESSION_POOL_MIN 128 /* thread rings */
 #define SESSION_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
-#define SESSION_NAP_NS 1000000 /* how long a tool takes to look, at most about */
-#define SESSION_NAPS 8
+#define SESSION_NAP_NS 1000000
+#define SESSION_NAPS 20 /* for those who hold a lock for a moment only, so as to see that they do */
 #define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
@@ -508,35 +508,43 @@ static bool session_proc(const struct ktr__session *session, uint32_t i, struct 
 	return true;
 }
 
-/*
- * Does any process of the table still live, but for the one of this number? Somebody may have lost the lock with
- * all its descriptors.
- */
-static bool session_inhabited(const struct ktr__session *session, pid_t but)
+/* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
+static bool session_inhabited(const struct ktr__session *session)
 {
 	struct ktr_proc_row row;
 
 	for (uint32_t i = 1; session_proc(session, i, &row); i++)
-		if (row.pid != (uint32_t)but && ktr__proc_alive(&row))
+		if (ktr__proc_alive(&row))
+			return true;
+	return false;
+}
+
+/* The same of others, who are not about to end. Rows of this process are of what it was before exec(2). */
+static bool session_shared(const struct ktr__session *session)
+{
+	struct ktr_proc_row row;
+
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.pid != (uint32_t)getpid() && ktr__proc_alive(&row) && !ktr__proc_exits(row.pid))
 			return true;
 	return false;
 }
 
 /*
- * Rows of this process are of what it was before exec(2). Tools that look whether anybody is left hold the lock
- * for a moment, and are in no table.
+ * Who holds the lock and is not in the table is a tool that looks whether anybody is left, or a process that has
+ * nearly ended, as a daemon's parent has: both take a moment.
  */
 static bool session_lock_alone(const struct ktr__session *session)
 {
 	const struct timespec nap = { 0, SESSION_NAP_NS };
-	int rc;
 
-	for (int i = 0; (rc = flock(session->fd, LOCK_EX | LOCK_NB)) != 0 && i < SESSION_NAPS; i++) {
-		if (session_inhabited(session, getpid()))
-			return false;
+	for (int i = 0; !session_shared(session) && i < SESSION_NAPS; i++) {
+		if (flock(session->fd, LOCK_EX | LOCK_NB) == 0)
+			return !session_shared(session);
 		nanosleep(&nap, NULL);
 	}
-	return rc == 0 && !session_inhabited(session, getpid());
+	flock(session->fd, LOCK_UN); /* nothing of ours keeps those who leave after us from being alone */
+	return false;
 }
 
 bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
@@ -639,7 +647,7 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 		return code == -ENOENT ? -EAGAIN : code;
 	if (!session_hold(session, path))
 		code = -EAGAIN;
-	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session, 0))
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session))
 		code = session_aside(session, path, err);
 	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
 	else if (!session_hold(session, path))

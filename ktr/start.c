@@ -628,7 +628,7 @@ static void start_unmatched(void)
  */
 __attribute__((destructor(101))) static void start_exit(void)
 {
-	/* A child that has recorded nothing, and that nobody told of, has nothing to end; nor has one on old kernels. */
+	/* A child that has recorded nothing, and that nobody told of, has nothing to end (nor on old kernels). */
 	if (!ktr__rec.path || !ktr__hot.control || (!ktr__own.sealed && ktr__rec.pid != (uint32_t)getpid()))
 		return;
 	if (!ktr__own.sealed && ktr__session_cut(&ktr__own)) {

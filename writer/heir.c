@@ -15,6 +15,7 @@
  */
 #include "writer/writer.h"
 
+#include "ktr/kernel.h"
 #include "ktr/libc.h"
 
 #include <errno.h>
@@ -59,6 +60,12 @@ static int heir_gone(pid_t pid, int timeout_ms)
 	if (wait.fd >= 0)
 		close(wait.fd);
 	return n > 0;
+}
+
+/* It has ended, or is about to: no round of its writer comes any more. */
+static bool heir_goes(pid_t pid)
+{
+	return heir_gone(pid, 0) || (ktr__writer.kin && ktr__proc_exits((uint32_t)pid));
 }
 
 /*
@@ -153,7 +160,7 @@ void ktr__heir_await(void)
 
 	while (control && ktr__writer.state == WRITER_HEIR && ktr__drain_now() < until &&
 	       (__atomic_fetch_add(&control->writer_ends, 0, __ATOMIC_SEQ_CST) == KTR_WRITER_LEAVES ||
-		(control->writer && heir_gone((pid_t)control->writer, 0)))) {
+		(control->writer && heir_goes((pid_t)control->writer)))) {
 		struct timespec ts = ktr__writer_until(10000000);
 
 		pthread_cond_timedwait(&ktr__writer.done, &ktr__writer.lock, &ts);
@@ -195,7 +202,8 @@ void ktr__writer_after_fork_child(void)
 	if (!ktr__writer.may_bequeath || ktr__writer.control != ktr__writer.session->control)
 		return;
 	/* 0, or who takes orphans: our parent's numbers are not ours, or it has gone already. */
-	ktr__writer.kin = ktr__writer.kin && getppid() == ktr__writer.forks;
+	if (getppid() != ktr__writer.forks)
+		ktr__writer.kin = ktr__writer.pid_ns && ktr__proc_own_ns() == ktr__writer.pid_ns;
 	ktr__writer.apart = false;
 	ktr__writer.state = WRITER_HEIR;
 	if (ktr__writer_create(&ktr__writer)) {

@@ -17,6 +17,7 @@
  */
 #include "writer/writer.h"
 
+#include "ktr/kernel.h"
 #include "ktr/libc.h"
 #include "writer/crash.h"
 #include "writer/resume.h"
@@ -397,6 +398,7 @@ static void *writer_main(void *context)
 	if (!rc) {
 		__atomic_store_n(&ktr__writer.pid, getpid(), __ATOMIC_RELAXED);
 		ktr__writer.kin = true;
+		ktr__writer.pid_ns = ktr__proc_own_ns();
 	}
 	/* An heir that has nothing to take over waits to be joined; whoever starts one joins it himself. */
 	if (ktr__writer.state == WRITER_HEIR || ktr__writer.state == WRITER_STARTING)
@@ -495,7 +497,6 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	ktr__writer.path = path;
 	ktr__writer.err = err;
 	ktr__writer.pid = getpid();
-	ktr__writer.kin = true;
 	writer_full_path(path);
 	ktr__writer.flush_wanted = ktr__writer.flush_done = 0;
 	if (!ktr__writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))

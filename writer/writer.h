@@ -45,6 +45,7 @@ struct ktr__writer {
 	/* For children: */
 	pid_t pid;	  /* the writer's process */
 	pid_t forks;	  /* the process that forks, and */
+	uint64_t pid_ns;  /* where pid is its number */
 	bool kin;	  /* whether its numbers are ours, pid among them: both are of one pid namespace */
 	bool apart;	  /* the heir's thread shares root and working directory with nobody */
 	int may_bequeath; /* 1: the process had no other thread when it forked */

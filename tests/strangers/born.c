@@ -453,12 +453,25 @@ int life_spawn(void)
 	return 0;
 }
 
+/* A parent that ends by _exit(2) is not to be the last one of the session: then it was no clean end. */
+static void born_outlive(int gone[2])
+{
+	char byte;
+
+	close(gone[1]);
+	MUST(read(gone[0], &byte, 1) == 0);
+	close(gone[0]);
+}
+
 int life_daemon(void)
 {
+	int gone[2];
+
 	ends_clean();
 	say(oracle_row(ORACLE_KEPT), FEW);
 	tell("before\n");
-	MUST(daemon(1, 1) == 0);
+	MUST(pipe2(gone, O_CLOEXEC) == 0 && daemon(1, 1) == 0);
+	born_outlive(gone);
 	say(oracle_row(ORACLE_KEPT), MANY);
 	thread_says(FEW);
 	tell("daemon\n");
@@ -468,15 +481,19 @@ int life_daemon(void)
 /* As daemons do it by hand. The first parent has ended before the last one goes on, or not. */
 int life_daemon_twice(void)
 {
+	int gone[2];
+
 	ends_clean();
 	say(oracle_row(ORACLE_KEPT), FEW);
 	if (fork() > 0)
 		exit(2);
 	setsid();
 	say(oracle_row(ORACLE_KEPT), FEW);
+	MUST(pipe2(gone, O_CLOEXEC) == 0);
 	if (fork() > 0)
 		_exit(0);
 	say(oracle_row(ORACLE_KEPT), MANY);
+	born_outlive(gone);
 	return 6;
 }
 
