@@ -11,7 +11,7 @@ mkfifo "$dir/in" "$dir/told"
 life() {
 	how=$1
 	shift
-	rm -rf "$dir/trace" "$KTR_DIR"/*
+	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
 	{ env KTR_MASK=gen "$@" timeout 60 "$dir/daemons" "$how" 2>"$dir/err"; echo $? >"$dir/status"; } | timeout 60 cat
 	read -r got <"$dir/status"
 	if [ "$got" = 77 ] || { [ "$got" != 0 ] && [ "$(id -u)" != 0 ]; }; then
@@ -36,28 +36,28 @@ sessions() {
 
 for path in rseq thread; do
 	for how in outlives closes raw lingers; do
-		life $how KTR_PATH=$path
+		life "$how" KTR_PATH=$path
 		is "$how, $path: sessions left" "$(sessions)" 0
 	done
 	for how in outlives closes lingers; do
-		life $how KTR_PATH=$path KTR_FILE="$dir/trace"
+		life "$how" KTR_PATH=$path KTR_FILE="$dir/trace"
 		is "$how, $path, written: sessions left" "$(sessions)" 0
 		events "$how, $path, written" 20 "$dir/trace"
 	done
 	for how in newpid newpid-exec; do
-		life $how KTR_PATH=$path KTR_FILE="$dir/trace" KTR_SESSION=one || continue
+		life "$how" KTR_PATH=$path KTR_FILE="$dir/trace" KTR_SESSION=one || continue
 		events "$how, $path" 30 "$dir/trace"
 	done
 	life enters KTR_PATH=$path KTR_FILE="$dir/trace"
 
 	# What a killed writer has not written is in the session, whoever leaves it last.
-	rm -rf "$dir/trace" "$KTR_DIR"/*
+	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
 	env KTR_MASK=gen KTR_PATH=$path KTR_FILE="$dir/trace" KTR_SESSION=one timeout 60 "$dir/daemons" killed 2>"$dir/err" |
 		timeout 60 cat
 	events "killed, $path" 10 -s one
 
 	# A daemon under ktr run.
-	rm -rf "$dir/trace" "$KTR_DIR"/*
+	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
 	{ KTR_PATH=$path timeout 60 "$ktr" run -m gen -s one -o "$dir/trace" -- "$dir/daemons" serves <"$dir/in" \
 		2>"$dir/err"; echo $? >"$dir/told"; } | timeout 90 cat &
 	exec 5>"$dir/in"
