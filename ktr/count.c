@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define COUNT_PAGE 4096u /* [bytes] no smaller pages exist */
 
@@ -19,16 +17,9 @@ static int count_populate(const struct ktr__session *session, uint64_t at, uint6
 	const struct ktr_region *region = &session->header.region[KTR_REGION_count];
 	uint64_t stride = (uint64_t)session->header.region[KTR_REGION_site].n_rows * sizeof(uint64_t);
 
-	off_t hole = -1;
 
 	if (bytes > stride - at)
 		bytes = stride - at;
-	/* Pages are there from the beginning on, on each CPU: what is missing is behind the first hole. */
-	if (ktr__session_fd_ours(session))
-		hole = lseek(session->fd, (off_t)(region->offset + at), SEEK_HOLE);
-	if (hole >= 0 && (uint64_t)hole < region->offset + at + bytes &&
-	    (region->offset + at + bytes - (uint64_t)hole) * session->header.n_rings > ktr__room(session))
-		return -ENOSPC;
 	for (uint32_t cpu = 0; cpu < session->header.n_rings; cpu++) {
 		int code = ktr__populate(session->map + region->offset + cpu * stride + at, bytes);
 

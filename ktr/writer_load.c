@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 static const struct ktr__writer_hooks *load_hooks; /* release, acquire */
@@ -137,12 +136,13 @@ void ktr__writer_thread_end(void)
 		hooks->thread_end();
 }
 
+#define LOAD_SWEEP_BYTES (16u << 20) /* so much may be too much where shared memory has 64 MiB */
+
 /* May there be sessions to remove? As ktr__sweep() sees it, but for whose they are. */
 static bool load_sweep_due(void)
 {
-	uint64_t bytes = 0, limit = SWEEP_BYTES;
 	const struct dirent *entry;
-	struct statvfs fs;
+	uint64_t bytes = 0;
 	struct stat st;
 	char dir[400];
 	unsigned n = 1; /* ours */
@@ -150,16 +150,14 @@ static bool load_sweep_due(void)
 
 	if (ktr__session_dir(geteuid(), dir, sizeof(dir), NULL) || !(stream = opendir(dir)))
 		return false;
-	if (fstatvfs(dirfd(stream), &fs) == 0 && fs.f_blocks && fs.f_blocks * fs.f_frsize / 4 < limit)
-		limit = fs.f_blocks * fs.f_frsize / 4;
-	while (n <= SWEEP_COUNT && bytes <= limit && (entry = readdir(stream)))
+	while (n <= SWEEP_COUNT && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.' &&
 		    fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 			bytes += (uint64_t)st.st_blocks * 512;
 			n++;
 		}
 	closedir(stream);
-	return n > SWEEP_COUNT || bytes > limit ||
+	return n > SWEEP_COUNT || bytes > LOAD_SWEEP_BYTES ||
 	       (n > 1 && (secure_getenv("KTR_DEAD_SESSIONS") || secure_getenv("KTR_DEAD_BYTES")));
 }
 
