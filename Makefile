@@ -139,7 +139,7 @@ SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
 # In the shared libraries they are optimised together, which takes another 2.5 % off; the objects are whole without.
 LTO := $(if $(findstring clang,$(shell $(CC) --version)),,-flto -flto-partition=one)
-$(COLD:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+$(filter-out %/stack.o,$(COLD:%=$(O)/obj/%.o)): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
 $(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none. (AArch64's gcc takes types to be others

@@ -28,8 +28,8 @@
  *	COMMIT:	  here.ring.head += step			one instruction
  *		  return
  *	moved:	  rseq.rseq_cs = NULL
- *	arm:	  if not hot.control: goto cold
- *		  if self.own: goto own
+ *	arm:	  if self.own: goto own
+ *		  if not hot.control: goto cold
  *		  if not self.armed: goto cold
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
@@ -284,11 +284,11 @@ DOOR(ktr__record6v)
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Larm:
 	LOAD_SELF
-	cmpq	$0, HOT(HOT_CONTROL)
-	je	.Lrestore
 	movq	SELF(SELF_OWN), %rax
 	testq	%rax, %rax
 	jnz	.Lown
+	cmpq	%rax, HOT(HOT_CONTROL)
+	je	.Lrestore
 	cmpq	%rax, SELF(SELF_ARMED)
 	je	.Lrestore
 	leaq	ktr__record_cs(%rip), %rax
