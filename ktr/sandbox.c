@@ -37,9 +37,9 @@ uint64_t ktr__sandbox_now_ns(void)
 
 	/* Good to some microseconds after a day, and no event's time. */
 	if (to->ticks != from->ticks && ticks > to->ticks)
-		return to->mono_ns + (uint64_t)((double)(ticks - to->ticks) *
-						(double)(to->mono_ns - from->mono_ns) /
-						(double)(to->ticks - from->ticks));
+		return to->mono_ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - to->ticks) *
+							 (double)(int64_t)(to->mono_ns - from->mono_ns) /
+							 (double)(int64_t)(to->ticks - from->ticks));
 	return to->mono_ns;
 }
 

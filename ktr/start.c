@@ -525,8 +525,11 @@ static void start_everything(void)
 	/* Of the settings the session's name is wanted now; the others are made when there is a session. */
 	start_settings(false);
 	code = start_session(&err);
-	if (!code)
-		code = start_record();
+	if (!code && (code = start_record())) {
+		ktr_error_set(&err, -code, "%m");
+		unlink(ktr__own.path);
+		ktr__session_detach(&ktr__own);
+	}
 	if (!code)
 		start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
 	if (!code) {

@@ -44,15 +44,17 @@ static uint64_t thread_now_ns(void)
  */
 uint32_t ktr__thread_unasked(void)
 {
+#if defined(__GLIBC__)
 	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-	uint32_t tid = 0;
+	uint32_t tid;
 
 	pthread_mutex_lock(&mutex);
-#if defined(__GLIBC__)
 	tid = (uint32_t)mutex.__data.__owner;
-#endif
 	pthread_mutex_unlock(&mutex);
 	return tid;
+#else
+	return 0;
+#endif
 }
 
 static uint32_t thread_tid(void)

@@ -87,18 +87,27 @@
 #else
 extern "C++" {
 
-template <class T> constexpr auto ktr__counter(T x)
+template <class T, bool is_enum = std::is_enum<T>::value> struct KTR__SITE_HIDDEN ktr__counter_plain {
+	typedef T type;
+};
+
+template <class T> struct KTR__SITE_HIDDEN ktr__counter_plain<T, true> {
+	typedef typename std::underlying_type<T>::type type;
+};
+
+/* What a counter of type T is recorded as: int, intmax_t, uintmax_t or double. */
+template <class T> struct KTR__SITE_HIDDEN ktr__counter_of {
+	typedef typename ktr__counter_plain<T>::type plain;
+	typedef typename std::conditional<sizeof(plain() + 0) == 8 && std::is_unsigned<plain>::value, uintmax_t,
+					  intmax_t>::type whole;
+	typedef typename std::conditional<std::is_same<decltype(plain() + 0), int>::value, int, whole>::type
+		number;
+	typedef typename std::conditional<std::is_floating_point<plain>::value, double, number>::type type;
+};
+
+template <class T> constexpr typename ktr__counter_of<T>::type ktr__counter(T x)
 {
-	if constexpr (std::is_enum<T>::value)
-		return ktr__counter((std::underlying_type_t<T>)x);
-	else if constexpr (std::is_floating_point<T>::value)
-		return (double)x;
-	else if constexpr (std::is_same<decltype(x + 0), int>::value)
-		return (int)x;
-	else if constexpr (sizeof(x + 0) == 8 && std::is_unsigned<T>::value)
-		return (uintmax_t)x;
-	else
-		return (intmax_t)x;
+	return (typename ktr__counter_of<T>::type)x;
 }
 
 /* No const char *, so that the compiler's check of formats does not follow the wrong one. */

@@ -90,8 +90,8 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -ftls-model=initial-exec -fvisibility=hid
 	-o "$dir/site.o" || exit 1
 # shellcheck disable=SC2046
 $cc -shared -Wl,-soname,libktr.so.0 -Wl,-Bsymbolic -Wl,--version-script=ktr/libktr.map -o "$dir/lib/libktr.so.0" "$dir/site.o" \
-	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/probe/*" ! -path "$O/pic/ktr/site.o") \
-	-lpthread -ldl || exit 1
+	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/probe/*" ! -path "$O/pic/ktr/site.o" \
+		! -name sweep.o) -fno-lto -lpthread -ldl || exit 1
 
 # runs WHAT LIBRARIES PROGRAM WANTED: untraced, and WANTED on stderr; silent if nobody asked; or traced.
 runs() {
