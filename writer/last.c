@@ -53,7 +53,7 @@ static struct {
 	bool outlived; /* a thread has ended behind main */
 	uint32_t go;   /* futex: 1 when the keeper is to end the process */
 	sigset_t mask; /* main's signal mask, which the keeper ends the process with */
-} last_process;
+} last_main;
 
 void ktr__last_open(struct ktr__last_files *files)
 {
@@ -115,7 +115,7 @@ static bool last_is_empty(struct ktr__last_files *files)
 
 	if (!last_may_be_dead())
 		return false;
-	if (last_count(fstat(files->task_fd, &st), &st) == 2u + __atomic_load_n(&last_process.kept, __ATOMIC_ACQUIRE))
+	if (last_count(fstat(files->task_fd, &st), &st) == 2u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE))
 		return last_is_zombie(files->stat_fd, &files->status);
 	files->outlived |= last_is_zombie(files->stat_fd, &files->status);
 	return false;
@@ -123,7 +123,7 @@ static bool last_is_empty(struct ktr__last_files *files)
 
 int ktr__last_status(const struct ktr__last_files *files)
 {
-	return files->outlived || __atomic_load_n(&last_process.outlived, __ATOMIC_ACQUIRE) ? 0 : files->status;
+	return files->outlived || __atomic_load_n(&last_main.outlived, __ATOMIC_ACQUIRE) ? 0 : files->status;
 }
 
 bool ktr__last_look(struct ktr__last_files *files)
@@ -133,12 +133,12 @@ bool ktr__last_look(struct ktr__last_files *files)
 	if (now - files->looked_ns < LAST_LOOK_NS)
 		return false;
 	files->looked_ns = now;
-	if (__atomic_load_n(&last_process.go, __ATOMIC_RELAXED) || !last_is_empty(files))
+	if (__atomic_load_n(&last_main.go, __ATOMIC_RELAXED) || !last_is_empty(files))
 		return false;
-	if (!__atomic_load_n(&last_process.kept, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE))
 		return true;
-	__atomic_store_n(&last_process.go, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &last_process.go, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	__atomic_store_n(&last_main.go, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &last_main.go, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	return false;
 }
 
@@ -149,13 +149,13 @@ static void *last_keep(void *context)
 	sigset_t all;
 
 	(void)context;
-	__atomic_store_n(&last_process.kept, true, __ATOMIC_RELEASE);
-	while (!__atomic_load_n(&last_process.go, __ATOMIC_ACQUIRE))
-		syscall(SYS_futex, &last_process.go, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	__atomic_store_n(&last_main.kept, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&last_main.go, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &last_main.go, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
 	sigfillset(&all);
 	while (sigtimedwait(&all, NULL, &none) > 0)
 		;
-	pthread_sigmask(SIG_SETMASK, &last_process.mask, NULL);
+	pthread_sigmask(SIG_SETMASK, &last_main.mask, NULL);
 	exit(0);
 }
 
@@ -167,13 +167,13 @@ static void last_leave(void)
 	sigset_t all;
 
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &last_process.mask);
+	pthread_sigmask(SIG_SETMASK, &all, &last_main.mask);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (pthread_create(&thread, &attr, last_keep, NULL) == 0)
 		pthread_setname_np(thread, "ktr-keeper");
 	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &last_process.mask, NULL);
+	pthread_sigmask(SIG_SETMASK, &last_main.mask, NULL);
 }
 
 /* Is there a writer's thread, or an heir's? One that has ended by itself does not count. */
@@ -186,7 +186,7 @@ static bool last_has_writer(void)
 
 void ktr__writer_thread_end(void)
 {
-	bool left = __atomic_load_n(&last_process.left, __ATOMIC_ACQUIRE), is_main;
+	bool left = __atomic_load_n(&last_main.left, __ATOMIC_ACQUIRE), is_main;
 	struct stat st;
 	unsigned n;
 
@@ -194,28 +194,28 @@ void ktr__writer_thread_end(void)
 		return;
 	is_main = getpid() == (pid_t)syscall(SYS_gettid);
 	if (!is_main && last_main_is_dead())
-		__atomic_store_n(&last_process.outlived, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&last_main.outlived, true, __ATOMIC_RELEASE);
 	if (!is_main && !left)
 		return;
 	n = last_count(stat("/proc/self/task", &st), &st);
 	/* We, the writer, and of another thread the dead main thread and the keeper. */
-	if (n == (is_main ? 2u : 3u + __atomic_load_n(&last_process.kept, __ATOMIC_ACQUIRE)))
+	if (n == (is_main ? 2u : 3u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE)))
 		exit(0);
 	if (is_main && !left) {
-		__atomic_store_n(&last_process.left, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&last_main.left, true, __ATOMIC_RELEASE);
 		last_leave();
 	}
 }
 
 void ktr__last_begin(void)
 {
-	if (last_process.left || getpid() == (pid_t)syscall(SYS_gettid) || !last_main_is_dead())
+	if (last_main.left || getpid() == (pid_t)syscall(SYS_gettid) || !last_main_is_dead())
 		return;
-	last_process.left = true;
+	last_main.left = true;
 	last_leave();
 }
 
 void ktr__last_forget(void)
 {
-	memset(&last_process, 0, sizeof(last_process));
+	memset(&last_main, 0, sizeof(last_main));
 }

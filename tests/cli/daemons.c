@@ -59,7 +59,7 @@ static int lingers(void)
 	return 0;
 }
 
-/* The parent has ended before the child goes on, however that was made. Standard output stays open for the script. */
+/* The parent has ended before the child goes on, however that was made. Standard output stays open. */
 static int outlives(pid_t (*make)(void), int closes)
 {
 	int end[2];
