@@ -79,10 +79,10 @@ vfork:
 3:	negl	%eax
 	movl	%eax, %edi
 	subq	$8, %rsp
-	.cfi_adjust_cfa_offset 8
+	.cfi_def_cfa_offset 16	/* in numbers: LLVM 14 counts on from before .cfi_restore_state */
 	call	ktr__vfork_failed
 	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
+	.cfi_def_cfa_offset 8
 	ret
 	.cfi_endproc
 	.size	vfork, . - vfork

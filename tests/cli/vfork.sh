@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.inc"
 
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/cli/vfork.c -o "$dir/vfork" "$O/lib/libktr.a" \
-	-lurcu-bp -lpthread || exit 1
+	-lpthread || exit 1
 
 # What was recorded and dropped, against what the program says.
 judge() { # mode path
