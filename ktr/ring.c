@@ -331,7 +331,7 @@ static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
-	session->records = true;
+	__atomic_store_n(&session->records, true, __ATOMIC_RELAXED);
 	return geom;
 }
 
@@ -433,7 +433,7 @@ int ktr__ring_prepare(uint32_t index)
 	if (code && code != -ENOSYS)
 		return code;
 	ring_prepared[index] = geom;
-	ktr__own.records = true;
+	__atomic_store_n(&ktr__own.records, true, __ATOMIC_RELAXED);
 #if KTR_ARCH_HAS_RSEQ
 	if (ktr__rec.path == KTR_PATH_RSEQ)
 		ring_view(index, geom);
