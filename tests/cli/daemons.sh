@@ -14,7 +14,7 @@ life() {
 	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
 	{ env KTR_MASK=gen "$@" timeout 60 "$dir/daemons" "$how" 2>"$dir/err"; echo $? >"$dir/status"; } | timeout 60 cat
 	read -r got <"$dir/status"
-	if [ "$got" = 77 ] || { [ "$got" != 0 ] && [ "$(id -u)" != 0 ]; }; then
+	if [ "$got" = 77 ]; then
 		skip "$how: not allowed here"
 		return 77
 	fi
