@@ -48,7 +48,7 @@ for path in rseq thread; do
 	# Those few come where a thread and the process end.
 	often=$(awk '$2 == "records" && $1 > 20' "$dir/calls")
 	is "$path: often" "$often" ""
-	extra=$(awk '$2 == "writer" && $3 !~ /^(futex|pread64|pwrite64|fstat|newfstatat|ftruncate|madvise|sync_file_range|exit|openat|close|mkdirat|renameat2|unlinkat|fstatfs|clone|clone3|rt_sigprocmask|get_robust_list|set_robust_list|rseq|mmap|munmap|mprotect|prctl|sched_setaffinity|fadvise64|getdents64|getpid|fcntl|flock|pidfd_open|pidfd_getfd|read|write)$/' "$dir/calls")
+	extra=$(awk '$2 == "writer" && $3 !~ /^(futex|pread64|pwrite64|fstat|newfstatat|ftruncate|lseek|madvise|sync_file_range|exit|openat|close|mkdirat|renameat2|unlinkat|fstatfs|clone|clone3|rt_sigprocmask|get_robust_list|set_robust_list|rseq|mmap|munmap|mprotect|prctl|sched_setaffinity|fadvise64|getdents64|getpid|fcntl|flock|pidfd_open|pidfd_getfd|read|write)$/' "$dir/calls")
 	is "$path: the writer" "$extra" ""
 	"$ktr" rm sandbox
 	rm -rf "$dir"/trace* "$dir/pipe" "$dir/log"
