@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,13 +32,9 @@ static void error_disarm(char *text)
 static void error_keep_file(struct ktr_error *err, const char *file)
 {
 	size_t length = strlen(file), room = sizeof(err->file) - 1;
+	bool fits = length <= room;
 
-	if (length <= room) {
-		memcpy(err->file, file, length + 1);
-	} else {
-		memcpy(err->file, "...", 3);
-		memcpy(err->file + 3, file + length - (room - 3), room - 3 + 1);
-	}
+	snprintf(err->file, sizeof(err->file), "%s%s", fits ? "" : "...", fits ? file : file + length - (room - 3));
 	error_disarm(err->file);
 }
 
@@ -136,19 +133,17 @@ void ktr_error_clear(struct ktr_error *err)
 const char *ktr_error_print(const struct ktr_error *err, char *buffer, size_t size)
 {
 	const char *file = err->file[0] ? err->file : err->line ? "line " : "";
-	const char *colon = err->file[0] ? ":" : "";
+	bool lines = err->line && !err->has_offset;
+	char place[32] = "";
 
-	if (!err->code)
+	if (!err->code) {
 		snprintf(buffer, size, "no error");
-	else if (err->has_offset)
-		snprintf(buffer, size, "%s%s%sbyte %llu: %s", file, colon, *colon ? " " : "",
-			 (unsigned long long)err->offset, err->text);
-	else if (err->line && err->column)
-		snprintf(buffer, size, "%s%s%u:%u: %s", file, colon, err->line, err->column,
-			 err->text);
+		return buffer;
+	}
+	if (err->has_offset)
+		snprintf(place, sizeof(place), "byte %llu: ", (unsigned long long)err->offset);
 	else if (err->line)
-		snprintf(buffer, size, "%s%s%u: %s", file, colon, err->line, err->text);
-	else
-		snprintf(buffer, size, "%s%s%s%s", file, colon, *colon ? " " : "", err->text);
+		snprintf(place, sizeof(place), err->column ? "%u:%u: " : "%u: ", err->line, err->column);
+	snprintf(buffer, size, "%s%s%s%s", file, !err->file[0] ? "" : lines ? ":" : ": ", place, err->text);
 	return buffer;
 }

@@ -7,9 +7,10 @@
 
 #include "ktr/kernel.h"
 
-#include <ktr/session.h>
+#include "conf/value.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,78 +18,43 @@
 #include <cpuid.h>
 #endif
 
-static uint32_t cpu_clip(uint64_t cpu)
-{
-	return cpu < KTR_CPU_MAX ? (uint32_t)cpu : KTR_CPU_MAX;
-}
-
-/* Calls back for each range of a list file. Returns the number of ranges, 0 if there is no list. */
-static unsigned cpu_list(const char *path, void (*range)(void *, uint32_t, uint32_t), void *context)
+/* False: there is no such list, or one of more CPUs than we count. */
+static bool cpu_list(const char *path, uint64_t *set)
 {
 	char text[512];
-	const char *p = text;
-	unsigned ranges = 0;
-	uint64_t first, last;
 
 	ktr__kernel_text(path, text, sizeof(text));
-	for (; ktr__kernel_number(&p, &first); ranges++) {
-		last = first;
-		if (*p == '-') {
-			p++;
-			ktr__kernel_number(&p, &last);
-		}
-		range(context, cpu_clip(first), cpu_clip(last));
-		if (*p == ',')
-			p++;
-	}
-	return ranges;
-}
-
-static void cpu_highest(void *context, uint32_t first, uint32_t last)
-{
-	uint32_t *highest = context;
-
-	(void)first;
-	if (last > *highest)
-		*highest = last;
+	text[strcspn(text, "\n")] = '\0';
+	return ktr__parse_cpus(text, set, KTR_CPU_MAX, NULL) == 0;
 }
 
 uint32_t ktr__cpus_possible(void)
 {
-	uint32_t highest = 0;
+	uint64_t set[KTR_CPU_MAX / 64];
+	uint32_t n = KTR_CPU_MAX;
+	long configured;
 
-	if (!cpu_list("/sys/devices/system/cpu/possible", cpu_highest, &highest)) {
-		long n = sysconf(_SC_NPROCESSORS_CONF);
-
-		highest = n > 1 ? (uint32_t)n - 1 : 0;
+	if (cpu_list("/sys/devices/system/cpu/possible", set)) {
+		while (n > 1 && !(set[(n - 1) / 64] >> (n - 1) % 64 & 1))
+			n--;
+		return n;
 	}
-	return highest < KTR_CPU_MAX ? highest + 1 : KTR_CPU_MAX;
+	configured = sysconf(_SC_NPROCESSORS_CONF);
+	return configured < 1 ? 1 : configured < KTR_CPU_MAX ? (uint32_t)configured : KTR_CPU_MAX;
 }
 
-struct cpu_set {
-	uint64_t *words;
-	unsigned n_words;
-	uint32_t n_cpus;
-};
-
-static void cpu_add(void *context, uint32_t first, uint32_t last)
+uint32_t ktr__cpus_online(uint64_t set[KTR_CPU_MAX / 64])
 {
-	struct cpu_set *set = context;
+	uint32_t n = 0;
 
-	for (uint32_t cpu = first; cpu <= last && cpu / 64 < set->n_words; cpu++) {
-		set->words[cpu / 64] |= 1ull << cpu % 64;
-		set->n_cpus++;
+	if (!cpu_list("/sys/devices/system/cpu/online", set)) {
+		memset(set, 0, KTR_CPU_MAX / 8);
+		for (uint32_t cpu = ktr__cpus_possible(); cpu--;)
+			set[cpu / 64] |= 1ull << cpu % 64;
 	}
-}
-
-uint32_t ktr__cpus_online(uint64_t *words, unsigned n_words)
-{
-	struct cpu_set set = { words, n_words, 0 };
-
-	memset(words, 0, n_words * sizeof(*words));
-	if (!cpu_list("/sys/devices/system/cpu/online", cpu_add, &set) || !set.n_cpus)
-		cpu_add(&set, 0, ktr__cpus_possible() - 1);
-	return set.n_cpus;
+	for (uint32_t cpu = 0; cpu < KTR_CPU_MAX; cpu++)
+		n += set[cpu / 64] >> cpu % 64 & 1;
+	return n;
 }
 
 #if defined(__x86_64__)

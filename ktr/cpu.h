@@ -3,13 +3,15 @@
 #ifndef KTR_CPU_H
 #define KTR_CPU_H
 
+#include <ktr/session.h>
+
 #include <stdint.h>
 
 /* Possible CPUs, at least 1: CPU numbers are below it. */
 uint32_t ktr__cpus_possible(void);
 
-/* Sets bit n of set[] (n_words words) for each online CPU; returns their number, at least 1. */
-uint32_t ktr__cpus_online(uint64_t *set, unsigned n_words);
+/* Sets bit n of set[] for each online CPU, and clears the others; returns their number, at least 1. */
+uint32_t ktr__cpus_online(uint64_t set[KTR_CPU_MAX / 64]);
 
 /* The CPU the caller runs on, or did a moment ago. Cheap, async-signal-safe. */
 uint32_t ktr__getcpu(void);

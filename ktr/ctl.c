@@ -36,21 +36,18 @@ static int ctl_apply_all(const struct ktr_options *options, struct ktr_error *er
 {
 	char entries[24];
 	const char *const apply[][2] = {
-		{ "entries", options->entries ? entries : NULL },
-		{ "mask", options->mask },
-		{ "alq_rotate_size", options->rotate_size },
-		{ "alq_rotate_time", options->rotate_time },
-		{ "alq_rotate_keep", options->rotate_keep },
-		{ "alq_file", options->file },
+		{ "debug.ktr.entries", options->entries ? entries : NULL },
+		{ "debug.ktr.mask", options->mask },
+		{ "debug.ktr.alq_rotate_size", options->rotate_size },
+		{ "debug.ktr.alq_rotate_time", options->rotate_time },
+		{ "debug.ktr.alq_rotate_keep", options->rotate_keep },
+		{ "debug.ktr.alq_file", options->file },
 	};
-	char name[40];
 	int code = 0;
 
 	snprintf(entries, sizeof(entries), "%llu", (unsigned long long)options->entries);
-	for (size_t i = 0; !code && i < sizeof(apply) / sizeof(apply[0]); i++) {
-		snprintf(name, sizeof(name), "debug.ktr.%s", apply[i][0]);
-		code = ctl_apply(name, apply[i][1], err);
-	}
+	for (size_t i = 0; !code && i < sizeof(apply) / sizeof(apply[0]); i++)
+		code = ctl_apply(apply[i][0], apply[i][1], err);
 	return code || !options->file ? code : ktr__writer_enable(err);
 }
 

@@ -20,19 +20,16 @@
 int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err)
 {
 	uint32_t n_rings = session->header.n_rings, base = KTR_RING_KERNEL * n_rings;
-	unsigned log2 = KERNEL_RING_LOG2;
+	uint32_t most = session->header.keep_log2_max;
+	unsigned log2 = most < KERNEL_RING_LOG2 ? most : KERNEL_RING_LOG2;
 	uint64_t online[KTR_CPU_MAX / 64];
-	uint32_t n = ktr__cpus_online(online, KTR_CPU_MAX / 64);
+	uint32_t n = ktr__cpus_online(online);
 	int code;
 
 	if (session->header.region[KTR_REGION_ring].n_rows < base + n_rings)
 		return ktr_error_set(err, EOPNOTSUPP, "the session is of an older version and has no rings for it");
-	while (log2 > KERNEL_RING_LEAST &&
-	       (log2 > session->header.keep_log2_max ||
-		((uint64_t)KTR_ENTRY_BYTES << log2) * n > KERNEL_RING_TOTAL))
+	while (log2 > KERNEL_RING_LEAST && ((uint64_t)KTR_ENTRY_BYTES << log2) * n > KERNEL_RING_TOTAL)
 		log2--;
-	if (log2 > session->header.keep_log2_max)
-		log2 = session->header.keep_log2_max;
 	code = ktr__rings_make(session, base, base + n_rings, log2, online);
 	if (code)
 		return ktr_error_set(err, -code, "no memory for a ring of %u entries on each of %u CPUs: %m",

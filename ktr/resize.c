@@ -41,15 +41,8 @@
 int ktr__resize_lock(const struct ktr__session *session)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	char path[40];
-	int fd, code;
+	int fd = ktr__session_open_again(session), code;
 
-	if (!ktr__session_fd_ours(session))
-		return -EBADF;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
 	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)

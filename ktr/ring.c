@@ -223,7 +223,7 @@ int ktr__rings_open(struct ktr__session *session, unsigned log2, struct ktr_erro
 {
 	struct ktr_control *control = session->control;
 	uint64_t online[KTR_CPU_MAX / 64];
-	uint32_t n_cpus = ktr__cpus_online(online, KTR_CPU_MAX / 64), asked = 0;
+	uint32_t n_cpus = ktr__cpus_online(online), asked = 0;
 	int code;
 
 	if (session->header.path == KTR_PATH_THREAD) {
@@ -259,12 +259,13 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 {
 	uint32_t n = 2 * session->header.n_rings;
 	unsigned before = session->control->ring_log2;
+	uint32_t sandboxed = ktr__session_sandboxed(session);
 	int code, lock, back;
 
-	if (ktr__session_sandboxed(session))
+	if (sandboxed)
 		return ktr_error_set(err, EBUSY,
 				     "process %u is in a sandbox, ktr_sandbox(3): rings stay as it has prepared them",
-				     ktr__session_sandboxed(session));
+				     sandboxed);
 	if (session->header.path == KTR_PATH_THREAD)
 		return ktr_error_set(err, EBUSY, "rings of threads keep their size while they are in use");
 	lock = ktr__resize_lock(session);

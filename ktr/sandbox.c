@@ -12,7 +12,6 @@
 
 #include "ktr/clock.h"
 #include "ktr/cpu.h"
-#include "ktr/session_map.h"
 
 #include <ktr/ctl.h>
 
@@ -43,27 +42,13 @@ uint64_t ktr__sandbox_now_ns(void)
 	return to->mono_ns;
 }
 
-uint32_t ktr__session_sandboxed(const struct ktr__session *session)
-{
-	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
-	uint32_t n = __atomic_load_n(&session->control->n_procs, __ATOMIC_ACQUIRE);
-
-	for (uint32_t i = 1; i < n && i < session->header.region[KTR_REGION_proc].n_rows; i++) {
-		struct ktr_proc_row row = rows[i];
-
-		if (row.state == KTR_ROW_READY && row.sandboxed && ktr__proc_alive(&row))
-			return row.pid;
-	}
-	return 0;
-}
-
 /* Rings of the CPUs that are online, or all of the pool. */
 static int sandbox_rings(void)
 {
 	uint64_t online[KTR_CPU_MAX / 64];
 	int code = ktr__rings_open(&ktr__own, 0, NULL);
 
-	ktr__cpus_online(online, KTR_CPU_MAX / 64);
+	ktr__cpus_online(online);
 	for (uint32_t i = 0; i < ktr__rec.n_rings && !code; i++) {
 		if (ktr__rec.path == KTR_PATH_RSEQ && !(online[i / 64] >> i % 64 & 1))
 			continue;

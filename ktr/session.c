@@ -223,32 +223,49 @@ static void session_dump(const struct ktr__session *session)
 	madvise(session->map + begin, end - begin, MADV_DODUMP);
 }
 
-/*
- * Maps the file at path, the one that fd has open, from an open file that nobody ever locks: a forked child
- * inherits the mapping, and with it what it was made of. By a lock on that it would hold its parent's for ever.
- */
-static int session_map_apart(struct ktr__session *session, const char *path, struct ktr_error *err)
+int ktr__session_open_again(const struct ktr__session *session)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path)), code = 0;
 	struct stat st;
+	char path[40];
+	int fd = -1;
+
+	if (ktr__session_fd_ours(session)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	if (fd < 0)
+		fd = open(session->path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(session->path));
+	if (fd >= 0 && !session_is(session, fstat(fd, &st), &st)) {
+		close(fd);
+		fd = -1;
+		errno = EAGAIN; /* replaced meanwhile */
+	}
+	return fd;
+}
+
+/*
+ * Maps the file from an open file that nobody ever locks: a forked child inherits the mapping, and with it what it
+ * was made of. By a lock on that it would hold its parent's for ever.
+ */
+static int session_map_apart(struct ktr__session *session, struct ktr_error *err)
+{
+	int fd = ktr__session_open_again(session), code = 0;
 
 	if (fd < 0)
-		return ktr_error_set(err, errno, "%s: %m", path);
+		return ktr_error_set(err, errno, "%s: %m", session->path);
 	session->map = mmap(NULL, session->header.file_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (session->map == MAP_FAILED) {
 		code = errno;
 		session->map = NULL;
 		code = ktr_error_set(err, code, "cannot map %llu MiB: %m",
 				     (unsigned long long)session->header.file_bytes >> 20);
-	} else if (!session_is(session, fstat(fd, &st), &st)) {
-		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
 	}
 	close(fd);
 	return code;
 }
 
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
-static int session_map(struct ktr__session *session, const char *path, struct ktr_error *err)
+static int session_map(struct ktr__session *session, struct ktr_error *err)
 {
 	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
 	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
@@ -260,7 +277,7 @@ static int session_map(struct ktr__session *session, const char *path, struct kt
 		session->dev = st.st_dev;
 		session->ino = st.st_ino;
 	}
-	code = session_map_apart(session, path, err);
+	code = session_map_apart(session, err);
 	if (code)
 		return code;
 	/* The header is read only for everybody; its creator has written the file. */
@@ -318,29 +335,9 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_anchors = 1;
 }
 
-/* Another open file of the session, or -1. */
-static int session_open_again(const struct ktr__session *session)
-{
-	struct stat st;
-	char path[40];
-	int fd = -1;
-
-	if (ktr__session_fd_ours(session)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-	}
-	if (fd < 0)
-		fd = open(session->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0 && !session_is(session, fstat(fd, &st), &st)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 int ktr__session_again(const struct ktr__session *session)
 {
-	int fd = session_open_again(session);
+	int fd = ktr__session_open_again(session);
 
 	if (fd >= 0)
 		flock(fd, LOCK_SH | LOCK_NB);
@@ -362,9 +359,8 @@ static void session_keep(struct ktr__session *session, int fd)
 	}
 }
 
-/* Fills the new file behind session->fd, which lies at path. */
-static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session, const char *path,
-			 struct ktr_error *err)
+/* Fills the new file behind session->fd, which lies at session->path. */
+static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session, struct ktr_error *err)
 {
 	struct ktr_header *header = &session->header;
 	int code = session_plan_header(plan, header, err);
@@ -378,7 +374,7 @@ static int session_build(const struct ktr__session_plan *plan, struct ktr__sessi
 	code = session_allocate(session->fd, header);
 	if (code)
 		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
-	code = session_map(session, path, err);
+	code = session_map(session, err);
 	if (code)
 		return code;
 	session_first_rows(session);
@@ -404,44 +400,39 @@ static int session_directory(const char *dir, struct ktr_error *err)
 }
 
 /*
- * ktr__header_check() has seen that regions lie within the file and apart. Whoever maps a session to write goes
- * further by far: it takes them by C's arrays, one behind the other, a ring's areas and counts by the number of
- * rings. So the layout must be the one that we would make, as far as the session's version has it.
+ * Whoever maps a session to write takes its regions by C's arrays, one behind the other, a ring's areas and counts
+ * by the number of rings. So the layout must be the one that we would make, as far as the session's version has it,
+ * and the file must be as long.
  */
 static int session_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
 {
 	struct ktr_header ours = { .n_rings = header->n_rings };
 	unsigned n = header->n_regions < KTR_REGIONS ? header->n_regions : KTR_REGIONS;
+	const struct ktr_region *last = &ours.region[n - 1];
 
 	session_layout(&ours, header->ring_log2_max);
 	if (ours.keep_log2_max == header->keep_log2_max && header->ring_log2_max <= SESSION_LOG2_MAX &&
-	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0)
+	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0 &&
+	    last->offset + last->bytes <= header->file_bytes)
 		return 0;
 	return ktr_error_at(err, path, 0, 0, EPROTO, "a session of another layout than this version of ktr writes into");
 }
 
 int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
 {
-	struct ktr__session_map check;
-	struct stat st;
-	int code = ktr__map_open(path, KTR__MAP_OWN, &check, err);
+	struct ktr__session_map map;
+	int code = ktr__map_open(path, KTR__MAP_OWN | KTR__MAP_WRITE, &map, err);
 
 	memset(session, 0, sizeof(*session));
 	session->fd = -1;
 	if (code)
 		return code;
-	session->header = check.header;
+	session->fd = map.fd;
+	session->header = map.header;
 	snprintf(session->path, sizeof(session->path), "%s", path);
-	code = session_check(&check.header, path, err);
+	code = session_check(&map.header, path, err);
 	if (!code)
-		session->fd = open(path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(path));
-	if (!code && session->fd < 0)
-		code = ktr_error_set(err, errno, "%s: %m", path);
-	if (!code)
-		code = session_map(session, path, err);
-	if (!code && !session_is(session, fstat(check.fd, &st), &st))
-		code = ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", path);
-	ktr__map_close(&check);
+		code = session_map(session, err);
 	if (code)
 		ktr__session_detach(session);
 	return code;
@@ -519,6 +510,16 @@ static bool session_inhabited(const struct ktr__session *session)
 	return false;
 }
 
+uint32_t ktr__session_sandboxed(const struct ktr__session *session)
+{
+	struct ktr_proc_row row;
+
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.sandboxed && ktr__proc_alive(&row))
+			return row.pid;
+	return 0;
+}
+
 /* The same of others, who are not about to end. Rows of this process are of what it was before exec(2). */
 static bool session_shared(const struct ktr__session *session)
 {
@@ -564,7 +565,7 @@ bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
 bool ktr__session_alone(struct ktr__session *session)
 {
 	if (!ktr__session_fd_ours(session)) {
-		session->fd = session_open_again(session);
+		session->fd = ktr__session_open_again(session);
 		if (session->lock)
 			munmap(session->lock, SESSION_PAGE); /* with the lock of what the host has closed */
 		session->lock = NULL;
@@ -666,11 +667,8 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 /* DIR/NAME.ktr, and for a number above 0 DIR/NAME.number.ktr. */
 static void session_name(const struct ktr__session_plan *plan, unsigned number, char *path, size_t size)
 {
-	char middle[16] = "";
-
-	if (number)
-		snprintf(middle, sizeof(middle), ".%u", number);
-	snprintf(path, size, "%s/%s%s" KTR_SESSION_SUFFIX, plan->dir, plan->name, middle);
+	snprintf(path, size, number ? "%s/%s.%u" KTR_SESSION_SUFFIX : "%s/%s" KTR_SESSION_SUFFIX, plan->dir, plan->name,
+		 number);
 }
 
 /*
@@ -713,7 +711,8 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 	session->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (session->fd < 0)
 		return ktr_error_set(err, errno, "cannot create %s: %m", temporary);
-	code = session_build(plan, session, temporary, err);
+	strcpy(session->path, temporary);
+	code = session_build(plan, session, err);
 	if (!code)
 		flock(session->fd, LOCK_SH | LOCK_NB);
 	if (!code)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,17 @@ static const struct {
 #undef MAP_EXPECTED
 };
 
+static int map_error(struct ktr_error *err, const char *path, int code, const char *text)
+{
+	return ktr_error_at(err, path, 0, 0, code, "%s", text);
+}
+
 static int map_check_version(const struct ktr_header *h, const char *path, struct ktr_error *err)
 {
 	if (h->magic == __builtin_bswap64(KTR_SESSION_MAGIC))
-		return ktr_error_at(err, path, 0, 0, ENOTSUP, "a session of the other byte order");
+		return map_error(err, path, ENOTSUP, "a session of the other byte order");
 	if (h->magic != KTR_SESSION_MAGIC)
-		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session");
+		return map_error(err, path, EINVAL, "not a ktr session");
 	if (h->major != KTR_SESSION_MAJOR)
 		return ktr_error_at(err, path, 0, 0, ENOTSUP,
 				    "a session of format %u, this ktr reads format %u", h->major,
@@ -153,8 +159,9 @@ static const char *map_region_fault(const struct ktr_header *h, unsigned i)
 	return NULL;
 }
 
-int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, const char *path,
-		      struct ktr_error *err)
+/* The header, with its regions or without. */
+static int map_check(const struct ktr_header *header, uint64_t file_bytes, bool regions, const char *path,
+		     struct ktr_error *err)
 {
 	int rc = map_check_version(header, path, err);
 	const char *fault;
@@ -163,11 +170,17 @@ int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, cons
 	if (rc)
 		return rc;
 	fault = map_field_fault(header, file_bytes, &at);
-	for (unsigned i = 0; !fault && i < header->n_regions; i++) {
+	for (unsigned i = 0; regions && !fault && i < header->n_regions; i++) {
 		at = offsetof(struct ktr_header, region[i]);
 		fault = map_region_fault(header, i);
 	}
 	return fault ? ktr_error_at_offset(err, path, at, EPROTO, "damaged session: %s", fault) : 0;
+}
+
+int ktr__header_check(const struct ktr_header *header, uint64_t file_bytes, const char *path,
+		      struct ktr_error *err)
+{
+	return map_check(header, file_bytes, true, path, err);
 }
 
 int ktr__geom_check(const struct ktr_header *header, uint64_t geom, uint64_t *offset,
@@ -212,11 +225,11 @@ int ktr__read_at(int fd, uint64_t offset, void *bytes, size_t n_bytes)
 static int map_open_error(struct ktr_error *err, const char *path, int code)
 {
 	if (code == ENOENT)
-		return ktr_error_at(err, path, 0, 0, code, "no such session");
+		return map_error(err, path, code, "no such session");
 	if (code == ELOOP)
-		return ktr_error_at(err, path, 0, 0, code, "is a link, a session is never one");
+		return map_error(err, path, code, "is a link, a session is never one");
 	if (code == EACCES)
-		return ktr_error_at(err, path, 0, 0, code, "this session may not be read by us");
+		return map_error(err, path, code, "this session may not be opened by us");
 	return ktr_error_at(err, path, 0, 0, code, "cannot be opened (errno %d)", code);
 }
 
@@ -228,12 +241,12 @@ static int map_check_file(int fd, const char *path, unsigned flags, uint64_t *fi
 	if (fstat(fd, &st) < 0)
 		return map_open_error(err, path, errno);
 	if (!S_ISREG(st.st_mode))
-		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: not a file");
+		return map_error(err, path, EINVAL, "not a ktr session: not a file");
 	if (flags & KTR__MAP_OWN && st.st_uid != geteuid() && st.st_uid != 0 && geteuid() != 0)
 		return ktr_error_at(err, path, 0, 0, EPERM, "somebody else's session: it belongs to user %u",
 				    (unsigned)st.st_uid);
 	if ((uint64_t)st.st_size < sizeof(struct ktr_header))
-		return ktr_error_at(err, path, 0, 0, EINVAL, "not a ktr session: too short");
+		return map_error(err, path, EINVAL, "not a ktr session: too short");
 	*file_bytes = (uint64_t)st.st_size;
 	return 0;
 }
@@ -256,11 +269,10 @@ static int map_load(struct ktr__session_map *map, const char *path, unsigned fla
 		rc = ktr__map_read(map, 0, &map->header, sizeof(map->header));
 	if (rc)
 		return ktr_error_at(err, path, 0, 0, -rc, "cannot be read (errno %d)", -rc);
-	if (!ready && !map->header.magic)
-		return ktr_error_at(err, path, 0, 0, EAGAIN, "its creator has not finished it");
-	rc = ktr__header_check(&map->header, file_bytes, path, err);
+	if (ready || map->header.magic)
+		rc = map_check(&map->header, file_bytes, !(flags & KTR__MAP_WRITE), path, err);
 	if (rc == 0 && !ready)
-		rc = ktr_error_at(err, path, 0, 0, EAGAIN, "its creator has not finished it");
+		rc = map_error(err, path, EAGAIN, "its creator has not finished it");
 	/* Regions that an older version does not have were not looked at. */
 	for (unsigned i = map->header.n_regions; rc == 0 && i < KTR_REGIONS; i++)
 		memset(&map->header.region[i], 0, sizeof(map->header.region[i]));
@@ -278,7 +290,8 @@ int ktr__map_open(const char *path, unsigned flags, struct ktr__session_map *map
 	int rc;
 
 	/* O_NONBLOCK: opening a fifo of that name must not wait for its other end. */
-	map->fd = open(path, O_RDONLY | ktr__map_nofollow(path) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	map->fd = open(path, (flags & KTR__MAP_WRITE ? O_RDWR : O_RDONLY) | ktr__map_nofollow(path) | O_CLOEXEC |
+				     O_NONBLOCK | O_NOCTTY);
 	if (map->fd < 0)
 		return map_open_error(err, path, errno);
 	rc = map_load(map, path, flags, err);

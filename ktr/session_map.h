@@ -33,12 +33,13 @@
 #include <stdint.h>
 
 struct ktr__session_map {
-	int fd;			  /* read only, close-on-exec; -1 when closed */
+	int fd;			  /* close-on-exec; read only, but for KTR__MAP_WRITE; -1 when closed */
 	struct ktr_header header; /* a private copy that passed ktr__header_check() */
 };
 
 /* flags of ktr__map_open() */
 #define KTR__MAP_OWN 1u /* refuse a file whose owner is neither our effective user nor root, unless we are root */
+#define KTR__MAP_WRITE 2u /* open to write; regions are not looked at: ktr__session_attach() does */
 
 /* O_NOFOLLOW, but for the kernel's own links to what a process has open or mapped. */
 int ktr__map_nofollow(const char *path);

@@ -53,7 +53,13 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 void ktr__session_detach(struct ktr__session *session);
 
 /*
- * Another open file of the session, with a lock of its own, made before a fork for the child, which
+ * Another open file of the session, also where a host has closed our descriptors behind our back. -1 where that
+ * cannot be had, with errno set.
+ */
+int ktr__session_open_again(const struct ktr__session *session);
+
+/*
+ * The same with a lock of its own, made before a fork for the child, which
  * takes it over: locks belong to the open file, which fork shares, and a child that ends must not look
  * like the last one out. -1 where that cannot be had; the child then holds no lock.
  */

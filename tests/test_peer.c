@@ -389,11 +389,8 @@ static void views_are_never_rewritten(void)
 
 /* ---- headers ---- */
 
-/*
- * Stores a header with something changed, and asks for the session: does it pass as a reader's, and as a
- * writer's?
- */
-static int header_refused(const struct ktr_header *header)
+/* Stores a header with something changed, and asks for the session. 0: it passes to write; *reader 0: to read. */
+static int header_asked(const struct ktr_header *header, int *reader)
 {
 	struct ktr__session_map map;
 	struct ktr__session other;
@@ -404,7 +401,7 @@ static int header_refused(const struct ktr_header *header)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	PEER_WANT(fd >= 0 && pwrite(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header));
 	close(fd);
-	PEER_WANT(ktr__map_open(path, 0, &map, NULL) == 0);
+	*reader = ktr__map_open(path, 0, &map, NULL);
 	ktr__map_close(&map);
 	code = ktr__session_attach(path, &other, NULL);
 	if (!code)
@@ -412,14 +409,27 @@ static int header_refused(const struct ktr_header *header)
 	return code;
 }
 
+/* Of one that passes as a reader's. */
+static int header_refused(const struct ktr_header *header)
+{
+	int reader, code = header_asked(header, &reader);
+
+	PEER_WANT(reader == 0);
+	return code;
+}
+
 static void header_run(void)
 {
 	struct ktr_header h;
 	struct ktr_region swap;
+	int reader;
 
 	peer_session();
 	h = session.header;
 	PEER_WANT(header_refused(&h) == 0);
+	h.file_bytes = h.region[KTR_REGIONS - 1].offset; /* the last region lies behind the end */
+	PEER_WANT(header_asked(&h, &reader) == -EPROTO && reader == -EPROTO);
+	h = session.header;
 	h.ring_log2_max = 23; /* areas reach beyond the data region */
 	PEER_WANT(h.ring_log2_max != session.header.ring_log2_max && header_refused(&h) == -EPROTO);
 	h = session.header;

@@ -48,7 +48,7 @@ struct perf_fault {
 int ktr__perf_open(struct ktr__perf *perf, unsigned want, int clock)
 {
 	uint64_t online[KTR_CPU_MAX / 64];
-	uint32_t n = ktr__cpus_online(online, KTR_CPU_MAX / 64);
+	uint32_t n = ktr__cpus_online(online);
 
 	memset(perf, 0, sizeof(*perf));
 	perf->want = want;
