@@ -109,14 +109,15 @@
 
 /* One argument in the note: "-8@%rax". %n prints a constant's negative: signed ones are -8. */
 #define KTR__USDT_ARG(i) "%c[s" #i "]@%[a" #i "]"
+/* Its operands, with the comma in front: a list of none is nothing, as strict compilers want it. */
 #define KTR__USDT_IN(i, type, word)                                                              \
-	[s##i] "i"((type) == KTR_ARG_I8 || (type) == KTR_ARG_I16 || (type) == KTR_ARG_I32 ||     \
+	, [s##i] "i"((type) == KTR_ARG_I8 || (type) == KTR_ARG_I16 || (type) == KTR_ARG_I32 ||   \
 				   (type) == KTR_ARG_I64 ?                                       \
 			   -8 :                                                                  \
 			   8),                                                                   \
 		[a##i] "nor"((uint64_t)(word))
 
-#define KTR__USDT_NOTE(m, mtext, args, ...)                                                      \
+#define KTR__USDT_NOTE(m, mtext, args, in)                                                       \
 	__asm__ volatile(KTR__USDT_MACROS                                                        \
 			 "990: " KTR__USDT_NOP                                                   \
 			 ".pushsection .note.stapsdt,\"?\",\"note\"\n\t"                         \
@@ -136,7 +137,7 @@
 			 ".popsection\n\t.endif\n\t"                                             \
 			 :                                                                       \
 			 : [sem] KTR__ADDRESS(&ktr__semaphore), [mask] "i"(KTR__USDT_MASK(m)),   \
-			   [app] "i"(KTR__USDT_IS_APP(m)) KTR__USDT_CLASS_IN(m), ##__VA_ARGS__)
+			   [app] "i"(KTR__USDT_IS_APP(m)) KTR__USDT_CLASS_IN(m) in)
 
 /* The point's gate, and what stands for a call of ktr__recordN() behind it. */
 #define KTR__IF_POINT(m)                                                                         \
@@ -156,7 +157,7 @@
 
 #define KTR__RECORD0(m, mtext, site)								\
 	do {											\
-		KTR__USDT_NOTE(m, mtext, "");							\
+		KTR__USDT_NOTE(m, mtext, "", );							\
 		KTR__USDT_RECORD(m, ktr__record0(site));					\
 	} while (0)
 
@@ -172,7 +173,7 @@
 		uint64_t ktr__w0 = (b0);							\
 		uint64_t ktr__w1 = (b1);							\
 		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1),			\
-			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1));	\
+			       KTR__USDT_IN(0, t0, ktr__w0) KTR__USDT_IN(1, t1, ktr__w1));	\
 		KTR__USDT_RECORD(m, ktr__record2(site, ktr__w0, ktr__w1));			\
 	} while (0)
 
@@ -182,8 +183,8 @@
 		uint64_t ktr__w1 = (b1);							\
 		uint64_t ktr__w2 = (b2);							\
 		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
-			       KTR__USDT_ARG(2), KTR__USDT_IN(0, t0, ktr__w0),			\
-			       KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2));	\
+			       KTR__USDT_ARG(2), KTR__USDT_IN(0, t0, ktr__w0)			\
+			       KTR__USDT_IN(1, t1, ktr__w1) KTR__USDT_IN(2, t2, ktr__w2));	\
 		KTR__USDT_RECORD(m, ktr__record3(site, ktr__w0, ktr__w1, ktr__w2));		\
 	} while (0)
 
@@ -195,8 +196,8 @@
 		uint64_t ktr__w3 = (b3);							\
 		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
 			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3),				\
-			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1),	\
-			       KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3));	\
+			       KTR__USDT_IN(0, t0, ktr__w0) KTR__USDT_IN(1, t1, ktr__w1)	\
+			       KTR__USDT_IN(2, t2, ktr__w2) KTR__USDT_IN(3, t3, ktr__w3));	\
 		KTR__USDT_RECORD(m, ktr__record4(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3));	\
 	} while (0)
 
@@ -209,8 +210,8 @@
 		uint64_t ktr__w4 = (b4);							\
 		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
 			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4),	\
-			       KTR__USDT_IN(0, t0, ktr__w0), KTR__USDT_IN(1, t1, ktr__w1),	\
-			       KTR__USDT_IN(2, t2, ktr__w2), KTR__USDT_IN(3, t3, ktr__w3),	\
+			       KTR__USDT_IN(0, t0, ktr__w0) KTR__USDT_IN(1, t1, ktr__w1)	\
+			       KTR__USDT_IN(2, t2, ktr__w2) KTR__USDT_IN(3, t3, ktr__w3)	\
 			       KTR__USDT_IN(4, t4, ktr__w4));					\
 		KTR__USDT_RECORD(m, ktr__record5(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4));	\
 	} while (0)
@@ -225,9 +226,9 @@
 		uint64_t ktr__w5 = (b5);							\
 		KTR__USDT_NOTE(m, mtext, KTR__USDT_ARG(0) " " KTR__USDT_ARG(1) " "		\
 			       KTR__USDT_ARG(2) " " KTR__USDT_ARG(3) " " KTR__USDT_ARG(4) " "	\
-			       KTR__USDT_ARG(5), KTR__USDT_IN(0, t0, ktr__w0),			\
-			       KTR__USDT_IN(1, t1, ktr__w1), KTR__USDT_IN(2, t2, ktr__w2),	\
-			       KTR__USDT_IN(3, t3, ktr__w3), KTR__USDT_IN(4, t4, ktr__w4),	\
+			       KTR__USDT_ARG(5), KTR__USDT_IN(0, t0, ktr__w0)			\
+			       KTR__USDT_IN(1, t1, ktr__w1) KTR__USDT_IN(2, t2, ktr__w2)	\
+			       KTR__USDT_IN(3, t3, ktr__w3) KTR__USDT_IN(4, t4, ktr__w4)	\
 			       KTR__USDT_IN(5, t5, ktr__w5));					\
 		KTR__USDT_RECORD(m, KTR__CALL6(site, ktr__w0, ktr__w1, ktr__w2, ktr__w3, ktr__w4, ktr__w5));	\
 	} while (0)
