@@ -182,7 +182,7 @@ static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
 	for (uint32_t id = 1; id < tables->n_sites; id++)
 		if (tables->site[id])
 			ktr__weave_event(emit, tables->site[id]);
-	ktr__metadata_end(emit, 0);
+	ktr__metadata_end(emit, 0, 0);
 	return emit->failed ? -ENOMEM : 0;
 }
 

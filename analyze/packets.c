@@ -38,8 +38,8 @@ unsigned ktr__stream_kind(const char *suffix)
 #define PACKETS_READ  ((size_t)64 * 1024)          /* [bytes] read at a time on the way forward */
 #define PACKETS_SHORT ((size_t)256 * 1024)         /* [bytes] the window that is tried first */
 #define PACKETS_LONG  ((size_t)2 * KTR_PACKET_MAX) /* [bytes] the window that suffices */
-#define PACKETS_STEP  ((uint64_t)8 << 20)          /* [bytes] walked through header by header */
-#define PACKETS_SMALL 4096 /* [bytes] shorter packets are read many at a time */
+#define PACKETS_STEP  ((uint64_t)1 << 20)          /* [bytes] walked through header by header */
+#define PACKETS_SMALL KTR_TRACE_PAGE /* [bytes] such packets, as writers make them, are read many at a time */
 #define PACKETS_AGAIN 3
 #define PACKETS_NONE  UINT64_MAX
 
@@ -264,7 +264,7 @@ static int64_t packets_step(struct ktr__packets *packets, uint64_t offset, uint6
 	const uint8_t *bytes;
 
 	while (offset < packets->n_bytes) {
-		length = packets_peek(packets, offset, length < PACKETS_SMALL, &head);
+		length = packets_peek(packets, offset, length <= PACKETS_SMALL, &head);
 		if (length == -EBADMSG) {
 			int trusted = *before == PACKETS_NONE ||
 				      ktr__packets_load(packets, *before, &bytes, &head) > 0;

@@ -333,6 +333,6 @@ void ktr__weave_event(struct ktr__emit *emit, const struct ktr_reader_site *site
 	row.n_args = (uint8_t)site->n_args;
 	for (unsigned i = 0; i < site->n_args; i++)
 		row.type[i] = (uint8_t)site->arg[i].type;
-	ktr__metadata_event(emit, &(struct ktr__metadata_site){ site->id, &row, site->class_name,
+	ktr__metadata_event(emit, 0, &(struct ktr__metadata_site){ site->id, &row, site->class_name,
 								site->file, site->format, names });
 }

@@ -82,7 +82,7 @@ static void event_class(void)
 	const struct ktr__metadata_site site = { 5, &row, "net", "src/a \"b\"\\c\n\xff.c", "", "n,peer,st" };
 	struct ktr__emit emit = { 0 };
 
-	ktr__metadata_event(&emit, &site);
+	ktr__metadata_event(&emit, 0, &site);
 	ktr__emit_bytes(&emit, "", 1);
 	CU_ASSERT_EQUAL_FATAL(emit.failed, 0);
 	CU_ASSERT_STRING_EQUAL(

@@ -48,7 +48,7 @@ static void the_end_of_a_stream_stays(void)
 	table.forget = note_forget;
 	memset(&let_go, 0, sizeof(let_go));
 	for (unsigned mib = 1; mib <= 320; mib++) {
-		CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, sizeof(bytes), 0), 0);
+		CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, sizeof(bytes)), 0);
 		CU_ASSERT_EQUAL(let_go.n, mib < 72 ? 0 : mib / 8 - 8);
 		if (mib % 8 || mib < 72)
 			continue;
@@ -58,9 +58,9 @@ static void the_end_of_a_stream_stays(void)
 	/* An append that leaps over more than one mark. */
 	file.bytes = 95 * MIB;
 	let_go.n = 0;
-	CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, sizeof(bytes) - 1, 0), 0);
+	CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, sizeof(bytes) - 1), 0);
 	CU_ASSERT_EQUAL(let_go.n, 0);
-	CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, 2, 0), 0);
+	CU_ASSERT_EQUAL(ktr__trace_append(&trace, &file, bytes, 2), 0);
 	CU_ASSERT_EQUAL(let_go.n, 1);
 }
 

@@ -76,6 +76,18 @@ static inline void look_packet(struct look *look, const struct made *made, const
 }
 
 /*
+ * A write that is cut short at a page leaves whole packets: none crosses one, nor would the header of the next. What
+ * is behind the content fills a page.
+ */
+static inline int look_crosses(size_t at, size_t length, const struct ktr_packet_header *head)
+{
+	size_t left = KTR_TRACE_PAGE - (at + length) % KTR_TRACE_PAGE;
+
+	return at % KTR_TRACE_PAGE + length > KTR_TRACE_PAGE || left < KTR_PACKET_EVENTS ||
+	       (head->packet_bits != head->content_bits && left != KTR_TRACE_PAGE);
+}
+
+/*
  * Walks a stream and checks reference rules: order, numbering, slots that follow each other or a
  * loss.
  */
@@ -95,7 +107,7 @@ static inline struct look look_stream(const struct made *made, const char *trace
 		}
 		look.n_wrong += head.seq != look.n_packets || head.time_begin < before.time_end ||
 				head.discarded < before.discarded || head.first_slot < before.next_slot ||
-				head.packet_bits != head.content_bits;
+				look_crosses(at, (size_t)length, &head);
 		if (look.n_packets)
 			look.n_wrong += (head.first_slot != before.next_slot ||
 					 head.first_event != look.next_index) !=

@@ -285,7 +285,7 @@ static int weaver_write(struct weaver *w, struct ktr__emit *emit, struct ktr__fi
 	int rc = emit->failed ? -ENOMEM : 0;
 
 	if (!rc && emit->n)
-		rc = ktr__trace_append(&w->trace, file, emit->text, emit->n, 0);
+		rc = ktr__trace_append(&w->trace, file, emit->text, emit->n);
 	emit->n = 0;
 	return rc;
 }
@@ -303,7 +303,7 @@ int weaver_begin(struct weaver *w, struct ktr_error *err)
 {
 	int rc;
 
-	ktr__metadata_end(&w->metadata, 0);
+	ktr__metadata_end(&w->metadata, 0, 0);
 	rc = weaver_flush(w);
 	if (!rc)
 		rc = weaver_write(w, &w->metadata, &w->trace.metadata);
@@ -335,7 +335,7 @@ static int weaver_packet(struct weaver *w, uint32_t row, const uint8_t *end, uin
 
 	ktr__packet_seal(s->packet, n, &head);
 	if (!rc)
-		rc = ktr__trace_append(&w->trace, file, s->packet, n, 1);
+		rc = ktr__trace_append(&w->trace, file, s->packet, n);
 	s->told = discarded;
 	s->n_before += s->n_events;
 	s->n_events = 0;

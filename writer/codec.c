@@ -13,6 +13,8 @@
  *
  * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
  * [walk->at, walk->end) or in a local copy of it.
+ *
+ * How long an event becomes is known when it is packed: the one that ends behind the limit is undone.
  */
 #include "writer/codec.h"
 
@@ -23,6 +25,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sessions and traces are little-endian");
+_Static_assert(KTR_PACK_EVENT_MAX + 64 <= KTR_PACK_SLACK, "an event that is undone lies in the buffer");
 
 /* [bytes] Longest header, word and numbers, and what the last 8-byte load may read beyond. */
 #define CODEC_FAST_BYTES 80
@@ -207,6 +210,8 @@ uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, ui
 	for (i = 0; i < n; i++) {
 		const struct ktr_entry *e = &entry[i];
 		const struct ktr__program *program = &programs[e->site < n_programs ? e->site : 0];
+		uint8_t *const begin = at;
+		const uint64_t before = last;
 		uint64_t ns;
 		uint32_t row = e->thread & KTR_THREAD_INDEX, word, site;
 		int unknown;
@@ -215,10 +220,6 @@ uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, ui
 		if (unlikely(e->timestamp & KTR_CONT_MARK)) {
 			n_conts++;
 			continue;
-		}
-		if (unlikely(at >= limit)) {
-			pack->why = KTR_PACK_FULL;
-			break;
 		}
 		word = row < n_words ? words[row] : 0;
 		unknown = (row && !word) || !program->ready;
@@ -241,6 +242,13 @@ uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, ui
 			at = codec_put_numbers(program, e, at + 4);
 		else
 			at = ktr__put_odd(site ? program : NULL, e, n - i - 1, at + 4, id_at);
+		if (unlikely(at > limit)) {
+			at = begin;
+			last = before;
+			n_events--;
+			pack->why = KTR_PACK_FULL;
+			break;
+		}
 	}
 	pack->n_events = n_events;
 	pack->n_conts += n_conts;

@@ -84,7 +84,7 @@ uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t un
  */
 struct ktr__pack {
 	uint8_t *at;	/* next free byte */
-	uint8_t *limit; /* an event is begun only before this; the buffer is KTR_PACK_SLACK longer */
+	uint8_t *limit; /* no event packed ends behind this; the buffer is KTR_PACK_SLACK longer */
 	uint64_t time_ns;  /* of the last event; to begin with, the stream's last: time never goes back */
 	uint64_t first_ns; /* of the first event packed */
 	uint64_t limit_ticks; /* later times than this are taken for this */
@@ -103,9 +103,12 @@ struct ktr__pack {
 };
 
 #define KTR_PACK_DONE	 0u /* all was taken */
-#define KTR_PACK_FULL	 1u
+#define KTR_PACK_FULL	 1u /* the next event does not fit */
 #define KTR_PACK_CPU	 2u /* the next event is of another CPU */
 #define KTR_PACK_UNKNOWN 3u /* the next event's site has no program, or its thread no word */
+
+/* [bytes] The longest event: extended header, word, payload, what an argument has besides, odd. */
+#define KTR_PACK_EVENT_MAX (14u + 4u + KTR_PAYLOAD_BYTES + 8u * KTR_ARGS_MAX + 2u)
 
 #define KTR_PACK_SLACK 4096u /* [bytes] more than the longest event, and what the last store may spill */
 

@@ -169,7 +169,7 @@ static int describe_begin_site(struct ktr__describe *d, struct describe_first *f
 	site.format = describe_string(d, row->format, 1);
 	ktr__map_string(d->map, row->names, d->text[3], 1024);
 	site.names = d->text[3];
-	ktr__metadata_event(&d->metadata, &site);
+	ktr__metadata_event(&d->metadata, d->metadata_at, &site);
 	snprintf(d->text[1], 300, "%.255s:%u", ktr__ident_base(site.file), row->line);
 	first->name = d->text[1];
 	first->class_name = site.class_name;
@@ -508,6 +508,7 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	memcpy(head.uuid, header->uuid, sizeof(head.uuid));
 	head.utc_offset_ns = utc_offset_ns;
 	d->metadata.n = d->sealed = 0;
+	d->metadata_at = 0;
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		d->side[i].n = 0;
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
@@ -564,7 +565,7 @@ static int describe_write(struct ktr__emit *emit, struct ktr__trace *trace, stru
 		return -ENOMEM;
 	if (!emit->n)
 		return 0;
-	rc = ktr__trace_append(trace, file, emit->text, emit->n, 0);
+	rc = ktr__trace_append(trace, file, emit->text, emit->n);
 	if (!rc)
 		emit->n = 0;
 	return rc;
@@ -579,10 +580,11 @@ int ktr__describe_flush(struct ktr__describe *d, struct ktr__trace *trace)
 	if (rc)
 		return rc;
 	if (d->metadata.n > d->sealed)
-		ktr__metadata_end(&d->metadata, d->sealed);
+		ktr__metadata_end(&d->metadata, d->metadata_at, d->sealed);
 	d->sealed = d->metadata.n;
 	rc = describe_write(&d->metadata, trace, &trace->metadata);
 	if (!rc)
 		d->sealed = 0;
+	d->metadata_at = trace->metadata.bytes;
 	return rc;
 }

@@ -26,6 +26,7 @@ struct ktr__describe {
 	uint32_t n_programs;
 	uint32_t n_words;
 	size_t sealed; /* [bytes] of metadata that ends in a checksum already */
+	uint64_t metadata_at; /* [bytes] where in its file that goes */
 	struct ktr__emit metadata;
 	uint32_t *seen[KTR_DESCRIBE_TABLES]; /* by row: checksum of the row as written, 0 if it is not */
 	uint32_t next[KTR_DESCRIBE_TABLES];  /* row after the last one handed out when last looked */

@@ -6,6 +6,10 @@
  * ring has no more, it is written as one. A packet ends where events are missing, so that the loss
  * stands between packets, and on the thread path where the CPU changes.
  *
+ * It also ends with the page of the file that it lies in (stream.h tells why): it is padded up to there when the
+ * next event does not fit, or what would be left has hardly room for another packet. Where a packet begins in the
+ * middle of a page and its first event does not fit, an empty one fills the page.
+ *
  * Order of writing: descriptions the events need, packets, lines about losses. The ring's state is
  * copied at the beginning and put back when one of the first two fails.
  */
@@ -16,13 +20,22 @@
 #include "writer/upkeep.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
-/* [bytes] Free at the beginning of a batch: one of all different CPUs has a header per event. */
-#define FILL_BATCH_BYTES (KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_EVENTS))
+/*
+ * [bytes] Free at the beginning of a batch: one of all different CPUs has a header per event, and ends of pages
+ * that are too short for it. A page of such packets still has 20 slots: fewer only if the next event, which is too
+ * long for what is left, has more. The first page and the last come in addition.
+ */
+#define FILL_BATCH_BYTES                                                                         \
+	(KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_EVENTS) + 2 * KTR_TRACE_PAGE)
+
+/* [bytes] No packet is begun where less is left of a page: half of what small events need for a packet of one. */
+#define FILL_LEAST (KTR_PACKET_EVENTS + 32)
 
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
-_Static_assert(KTR_FILL_BYTES <= KTR_PACKET_MAX, "one packet may take the whole buffer");
+_Static_assert(KTR_PACKET_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
 
 /* Once per packet or less: kept small. */
 #define FILL_COLD __attribute__((noinline, cold))
@@ -33,6 +46,7 @@ struct fill {
 	uint32_t row;
 	uint32_t open; /* 1: a packet is being filled */
 	uint32_t used; /* [bytes] of finished packets */
+	uint32_t page; /* [bytes] where in a page of the file the buffer begins */
 	uint32_t n_packets;
 	uint64_t n_events; /* in finished packets */
 	uint64_t n_lost;
@@ -53,16 +67,30 @@ static FILL_COLD void fill_tell(struct fill *fill, uint64_t to_ns)
 	fill->ring->lost = 0;
 }
 
-/* Puts the header and checksum to a packet that ends at `end` and before slot `next`. */
-static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next,
-				uint64_t discarded)
+/* The end of the page in which what follows the finished packets lies. A trace that was repaired may end anywhere. */
+static uint8_t *fill_page_end(const struct fill *fill)
+{
+	uint32_t left = KTR_TRACE_PAGE - (fill->page + fill->used) % KTR_TRACE_PAGE;
+
+	return fill->drain->buffer + fill->used + left + (left < KTR_PACKET_EVENTS ? KTR_TRACE_PAGE : 0);
+}
+
+/*
+ * Puts the header and checksum to a packet whose content ends at `end`, and which ends before slot `next`. full:
+ * nothing follows it on its page.
+ */
+static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t next, uint64_t discarded,
+				int full)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 	static const uint16_t kinds[KTR_RING_KINDS] = { 0, KTR_PACKET_KEEP, KTR_PACKET_KERNEL };
 	const struct ktr__pack *pack = &fill->pack;
+	const uint8_t *page_end = fill_page_end(fill), *stop = end;
 	uint8_t *packet = fill->drain->buffer + fill->used;
 	struct ktr_packet_header head = { 0 };
 
+	if (full || page_end - end < (ptrdiff_t)FILL_LEAST)
+		stop = page_end;
 	head.flags = kinds[fill->row / fill->drain->trace.n_rings % KTR_RING_KINDS] |
 		     (fill->drain->trace.path == KTR_PATH_THREAD ? KTR_PACKET_THREAD : 0);
 	head.first_slot = fill->first_slot;
@@ -75,9 +103,24 @@ static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t 
 	head.n_events = pack->n_events;
 	head.ring = fill->row;
 	head.cpu = ring->cpu;
-	ktr__packet_seal(packet, (size_t)(end - packet), &head);
-	fill->used += (uint32_t)(end - packet);
+	ktr__packet_seal_padded(packet, (size_t)(end - packet), (size_t)(stop - packet), &head);
+	fill->used += (uint32_t)(stop - packet);
 	fill->n_packets++;
+}
+
+/*
+ * A packet that holds nothing and tells nothing new, before slot `slot`, or before what is missing there. full: up
+ * to the end of its page.
+ */
+static FILL_COLD void fill_blank(struct fill *fill, uint64_t slot, int full)
+{
+	struct ktr__drain_ring *ring = fill->ring;
+
+	memset(&fill->pack, 0, sizeof(fill->pack));
+	fill->first_slot = ring->lost ? ring->lost_slot : slot;
+	ring->index -= ring->lost;
+	fill_seal(fill, fill->drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot, ring->told, full);
+	ring->index += ring->lost;
 }
 
 /*
@@ -90,17 +133,12 @@ static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
 	struct ktr__drain_ring *ring = fill->ring;
 	struct ktr__pack *pack = &fill->pack;
 
+	if (!ring->seq && ring->discarded)
+		fill_blank(fill, slot, 0);
 	memset(pack, 0, sizeof(*pack));
-	if (!ring->seq && ring->discarded) {
-		fill->first_slot = ring->lost ? ring->lost_slot : slot;
-		ring->index -= ring->lost;
-		fill_seal(fill, drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot,
-			  0);
-		ring->index += ring->lost;
-	}
 	fill->first_slot = slot;
 	pack->at = drain->buffer + fill->used + KTR_PACKET_EVENTS;
-	pack->limit = drain->buffer + KTR_FILL_BYTES - KTR_PACK_SLACK;
+	pack->limit = fill_page_end(fill);
 	pack->time_ns = ring->time_ns;
 	pack->clock = drain->affine.clock;
 	pack->programs = drain->describe.programs;
@@ -116,7 +154,7 @@ static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
  * Finishes the packet, which ends before slot `next`; an empty one only if it has losses to tell
  * of.
  */
-static FILL_COLD void fill_close(struct fill *fill, uint64_t next)
+static FILL_COLD void fill_close(struct fill *fill, uint64_t next, int full)
 {
 	struct ktr__drain_ring *ring = fill->ring;
 	const struct ktr__pack *pack = &fill->pack;
@@ -126,10 +164,20 @@ static FILL_COLD void fill_close(struct fill *fill, uint64_t next)
 		return;
 	if (ring->lost)
 		fill_tell(fill, pack->n_events ? pack->first_ns : ring->time_ns);
-	fill_seal(fill, pack->at, next, ring->discarded);
+	fill_seal(fill, pack->at, next, ring->discarded, full);
 	fill->n_events += pack->n_events;
 	ring->index += pack->n_events;
 	ring->time_ns = pack->time_ns;
+}
+
+/* The event at slot `next` goes to the next page. */
+static FILL_COLD void fill_turn(struct fill *fill, uint64_t next)
+{
+	if (fill->pack.n_events)
+		fill_close(fill, next, 1);
+	else
+		fill_blank(fill, next, 1);
+	fill->open = 0;
 }
 
 /*
@@ -167,8 +215,10 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 		at += ktr__pack_run(&fill->pack, batch->entry + at, batch->n - at);
 		if (fill->pack.why == KTR_PACK_UNKNOWN)
 			fill_unknown(fill, batch->entry + at);
+		else if (fill->pack.why == KTR_PACK_FULL)
+			fill_turn(fill, batch->first + at);
 		else if (fill->pack.why != KTR_PACK_DONE)
-			fill_close(fill, batch->first + at);
+			fill_close(fill, batch->first + at, 0);
 	}
 	fill->next_slot = batch->first + batch->n;
 	fill->n_slots += batch->n;
@@ -202,7 +252,7 @@ static FILL_COLD void fill_gap(struct fill *fill, const struct ktr__ring_batch *
 	struct ktr__drain_ring *ring = fill->ring;
 
 	if (fill->open)
-		fill_close(fill, fill->next_slot);
+		fill_close(fill, fill->next_slot, 0);
 	if (!ring->lost) {
 		ring->lost_ns = ring->seq ? ring->time_ns : 0;
 		ring->lost_slot = from;
@@ -223,7 +273,7 @@ static FILL_COLD int fill_write(struct fill *fill)
 	if (!rc)
 		rc = ktr__trace_stream(&drain->trace, fill->row, &file);
 	if (!rc)
-		rc = ktr__trace_append(&drain->trace, file, drain->buffer, fill->used, 1);
+		rc = ktr__trace_append(&drain->trace, file, drain->buffer, fill->used);
 	if (rc)
 		return rc;
 	ktr__emit_bytes(&drain->describe.side[KTR_SIDECAR_LOSSES], drain->losses.text,
@@ -301,14 +351,17 @@ static int fill_buffer(struct fill *fill, uint64_t stop, int final)
 	if (!fill->open && final && fill->ring->discarded != fill->ring->told)
 		fill_open(fill, fill->ring->cursor.next);
 	if (fill->open)
-		fill_close(fill, fill->ring->cursor.next);
+		fill_close(fill, fill->ring->cursor.next, 0);
 	return more;
 }
 
 int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final)
 {
 	struct ktr__drain_ring saved = drain->ring[row];
-	const struct fill empty = { .drain = drain, .ring = &drain->ring[row], .row = row };
+	const struct fill empty = { .drain = drain,
+				    .ring = &drain->ring[row],
+				    .row = row,
+				    .page = (uint32_t)(drain->trace.stream[row].bytes % KTR_TRACE_PAGE) };
 	struct fill fill = empty;
 	uint64_t head = ktr__ring_head(&drain->source, row, NULL);
 	int rc, more;

@@ -8,6 +8,8 @@
  *	the clock counts nanoseconds: Trace Compass rounds to 256 ns at other frequencies
  *	the session's uuid is in env and not in the trace block: babeltrace2 takes two traces with one uuid for
  *	    one, and the pieces of a rotated trace share theirs
+ *	no declaration crosses a page (stream.h tells why): one that is longer, as only the path of a source file can
+ *	    make it, has the end of that path alone
  */
 #include "writer/metadata.h"
 
@@ -15,10 +17,14 @@
 #include "writer/packet.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* LTTng's levels, which readers print by name. */
 #define METADATA_INFO  6
 #define METADATA_DEBUG 14
+
+/* [bytes] of the path of a source file that are told: so no declaration is longer than a page. */
+#define METADATA_PATH_MAX 512
 
 static const char metadata_types[] =
 	"/* CTF 1.8 */\n\n"
@@ -73,6 +79,21 @@ static const char metadata_stream[] =
 	"	fields := struct { u32 site; u64 arg0; u64 arg1; u64 arg2; u64 arg3; u64 arg4; u64 arg5; };\n"
 	"};\n\n";
 
+/* The declaration that begins at offset `from` of emit goes to the next page where it would cross the end of one. */
+static void metadata_keep(struct ktr__emit *emit, uint64_t at, size_t from)
+{
+	static const char room[KTR_TRACE_PAGE];
+	size_t left = KTR_TRACE_PAGE - (at + from) % KTR_TRACE_PAGE, n = emit->n - from;
+
+	if (emit->failed || n <= left || n > KTR_TRACE_PAGE)
+		return;
+	ktr__emit_bytes(emit, room, left);
+	if (emit->failed)
+		return;
+	memmove(emit->text + from + left, emit->text + from, n);
+	memset(emit->text + from, '\n', left);
+}
+
 /* The inside of a quoted string. What is not UTF-8 becomes '?': parsers of TSDL differ about it. */
 static void metadata_chars(struct ktr__emit *emit, const char *text)
 {
@@ -122,9 +143,8 @@ static void metadata_clock(struct ktr__emit *emit, int64_t utc_offset_ns)
 			 seconds, rest);
 }
 
-void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head)
+static void metadata_environment(struct ktr__emit *emit, const struct ktr__metadata_head *head)
 {
-	ktr__emit_bytes(emit, metadata_types, sizeof(metadata_types) - 1);
 	ktr__emit_text(emit, "env {\n	tracer_name = \"ktr\";\n");
 	ktr__emit_format(emit, "	tracer_major = %d;\n	tracer_minor = %d;\n",
 			 KTR_TRACE_MAJOR, KTR_TRACE_MINOR);
@@ -137,6 +157,13 @@ void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head
 	for (unsigned i = 0; i < sizeof(head->uuid); i++)
 		ktr__emit_format(emit, "%02x", head->uuid[i]);
 	ktr__emit_text(emit, "\";\n};\n\n");
+}
+
+/* The trace has no name before all of this is there: only what comes later may be cut off. */
+void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head)
+{
+	ktr__emit_bytes(emit, metadata_types, sizeof(metadata_types) - 1);
+	metadata_environment(emit, head);
 	metadata_clock(emit, head->utc_offset_ns);
 	ktr__emit_bytes(emit, metadata_stream, sizeof(metadata_stream) - 1);
 }
@@ -158,43 +185,62 @@ static void metadata_fields(struct ktr__emit *emit, const struct ktr_site_row *r
 			ktr__emit_format(emit, " %s %s;", type[row->type[i]], ident[i]);
 }
 
+/* A path, or the end of one that is too long. */
+static const char *metadata_path(const char *path)
+{
+	size_t n = strlen(path);
+
+	if (n <= METADATA_PATH_MAX)
+		return path;
+	for (path += n - METADATA_PATH_MAX; (*path & 0xc0) == 0x80; path++)
+		; /* a character is not cut in two */
+	return path;
+}
+
 static void metadata_class(struct ktr__emit *emit, const struct ktr__metadata_site *site,
 			   unsigned odd, char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
 {
 	const struct ktr_site_row *row = site->row;
+	const char *file = metadata_path(site->file);
 	int rare = (row->mask & (KTR_INIT | KTR_PROC)) != 0;
 
 	ktr__emit_format(emit, "event { id = %" PRIu32 "; stream_id = 0; name = \"",
 			 2 * site->id + odd);
 	metadata_chars(emit, site->class_name);
 	ktr__emit_text(emit, ":");
-	metadata_chars(emit, ktr__ident_base(site->file));
+	metadata_chars(emit, ktr__ident_base(file));
 	ktr__emit_format(emit, ":%" PRIu32 "\"; loglevel = %d; model.emf.uri = \"", row->line,
 			 rare ? METADATA_INFO : METADATA_DEBUG);
-	metadata_chars(emit, site->file);
+	metadata_chars(emit, file);
 	ktr__emit_format(emit, ":%" PRIu32 "\"; fields := struct {", row->line);
 	metadata_fields(emit, row, ident);
 	ktr__emit_text(emit, odd ? " u8 ktr_cut; u8 ktr_null; }; };\n" : " }; };\n");
 }
 
-void ktr__metadata_event(struct ktr__emit *emit, const struct ktr__metadata_site *site)
+void ktr__metadata_event(struct ktr__emit *emit, uint64_t at, const struct ktr__metadata_site *site)
 {
 	char ident[KTR_ARGS_MAX][KTR_IDENT_MAX];
+	size_t from = emit->n;
 	int payload = 0;
 
 	for (unsigned i = 0; i < site->row->n_args; i++)
 		payload |= site->row->type[i] == KTR_ARG_STR || site->row->type[i] == KTR_ARG_STACK;
 	ktr__ident_args(site->names, site->format, site->row->n_args, ident);
 	metadata_class(emit, site, 0, ident);
+	metadata_keep(emit, at, from);
+	from = emit->n;
 	if (payload)
 		metadata_class(emit, site, KTR_EVENT_ODD, ident);
+	metadata_keep(emit, at, from);
 }
 
-void ktr__metadata_end(struct ktr__emit *emit, size_t from)
+void ktr__metadata_end(struct ktr__emit *emit, uint64_t at, size_t from)
 {
 	static const char blank[KTR_METADATA_TAIL];
+	size_t end = emit->n;
 
 	ktr__emit_bytes(emit, blank, sizeof(blank));
+	metadata_keep(emit, at, end);
 	if (!emit->failed)
 		ktr__metadata_seal(emit->text + from, emit->n - from - KTR_METADATA_TAIL);
 }

@@ -35,10 +35,15 @@ struct ktr__metadata_site {
 /* The text before any event class. */
 void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head);
 
+/*
+ * These append to emit, whose first byte goes to offset `at` of the file: where a declaration would cross the end of
+ * a page of it (KTR_TRACE_PAGE), newlines come before.
+ */
+
 /* The event classes of a call site. row->n_args and types have passed ktr__program_make(). */
-void ktr__metadata_event(struct ktr__emit *emit, const struct ktr__metadata_site *site);
+void ktr__metadata_event(struct ktr__emit *emit, uint64_t at, const struct ktr__metadata_site *site);
 
 /* Ends the piece that began at offset `from` of emit with its checksum. */
-void ktr__metadata_end(struct ktr__emit *emit, size_t from);
+void ktr__metadata_end(struct ktr__emit *emit, uint64_t at, size_t from);
 
 #endif

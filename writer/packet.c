@@ -96,30 +96,23 @@ size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from)
 	return n_bytes;
 }
 
-void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head)
+void ktr__packet_seal_padded(uint8_t *packet, size_t n_content, size_t n_bytes, struct ktr_packet_header *head)
 {
 	head->magic = KTR_PACKET_MAGIC;
 	head->stream_id = 0;
 	head->crc = 0;
 	head->flags = (head->flags & ~KTR_PACKET_VERSION) | KTR_TRACE_MAJOR;
-	head->content_bits = 8ull * n_bytes;
+	head->content_bits = 8ull * n_content;
 	head->packet_bits = 8ull * n_bytes;
 	memcpy(packet, head, KTR_PACKET_EVENTS);
+	memset(packet + n_content, 0, n_bytes - n_content);
 	head->crc = ktr__crc32c(0, packet, n_bytes);
 	memcpy(packet + PACKET_CRC_AT, &head->crc, sizeof(head->crc));
 }
 
-void ktr__packet_cover(struct ktr_packet_header *cover, const void *first, size_t n_bytes)
+void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head)
 {
-	memset(cover, 0, sizeof(*cover));
-	memcpy(cover, first, KTR_PACKET_EVENTS);
-	cover->flags |= KTR_PACKET_UNWRITTEN;
-	cover->next_slot = cover->first_slot;
-	cover->time_end = cover->time_begin;
-	cover->n_events = 0;
-	cover->content_bits = 8ull * KTR_PACKET_EVENTS;
-	cover->packet_bits = 8ull * n_bytes;
-	cover->crc = packet_crc((const uint8_t *)cover, KTR_PACKET_EVENTS);
+	ktr__packet_seal_padded(packet, n_bytes, n_bytes, head);
 }
 
 static void packet_hex(char *to, uint32_t crc)

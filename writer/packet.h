@@ -37,11 +37,8 @@ size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from);
  */
 void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head);
 
-/*
- * What covers the place of n_bytes of packets, the first of which has the header *first, while they are
- * being written: a packet without events.
- */
-void ktr__packet_cover(struct ktr_packet_header *cover, const void *first, size_t n_bytes);
+/* The same of a packet that is longer than its content: what is behind that becomes zeros. */
+void ktr__packet_seal_padded(uint8_t *packet, size_t n_content, size_t n_bytes, struct ktr_packet_header *head);
 
 /*
  * One line of a sidecar, without its newline: 0, or -EBADMSG when it is not as it was written. A

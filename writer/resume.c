@@ -146,6 +146,7 @@ static int resume_metadata(struct ktr__drain *drain)
 			&drain->describe,
 			(uint32_t)(strtoul(at + sizeof(begin) - 1, NULL, 10) >> 1));
 	free(text);
+	drain->describe.metadata_at = n;
 	return n ? ktr__trace_cut(&drain->trace, file, n) : -EPROTO;
 }
 

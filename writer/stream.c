@@ -8,8 +8,6 @@
  */
 #include "writer/stream.h"
 
-#include "writer/packet.h"
-
 #include <ktr/session.h>
 
 #include <dirent.h>
@@ -21,7 +19,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define STREAM_PAGE  4096u /* [bytes] a write within one appears as a whole */
 #define STREAM_FORGET (8u << 20)   /* [bytes] each time a stream has grown by so much, */
 #define STREAM_CACHED (64ull << 20) /* what is further from its end is let go, */
 #define STREAM_LETS   (96ull << 20) /* and once more what was not written back the last times */
@@ -461,35 +458,20 @@ void ktr__trace_fini(struct ktr__trace *trace)
 	trace->stream = NULL;
 }
 
-/* Writes bytes[from, n) of an append. 0 or -errno. */
-static int stream_write(struct ktr__trace *trace, const struct ktr__file *file, const char *bytes,
-			size_t from, size_t n)
+/* Writes an append. 0 or -errno. */
+static int stream_write(struct ktr__trace *trace, const struct ktr__file *file, const char *bytes, size_t n)
 {
-	while (from < n) {
-		ssize_t part = trace->sys->pwrite(file->fd, bytes + from, n - from,
-						  (off_t)(file->bytes + from));
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t part = trace->sys->pwrite(file->fd, bytes + done, n - done, (off_t)(file->bytes + done));
 
 		if (part > 0)
-			from += (size_t)part;
+			done += (size_t)part;
 		else if (part != -EINTR)
 			return part ? (int)part : -EIO;
 	}
 	return 0;
-}
-
-/*
- * What a whole append of packets looks like before it is there: one packet without events. A write shows
- * others its pages one by one, and readers of CTF refuse a stream that ends within a packet; so the file
- * takes its new length at once, this header covers it, and the real one is written last.
- */
-static int stream_cover(struct ktr__trace *trace, const struct ktr__file *file, const char *packets,
-			size_t n)
-{
-	int rc = trace->sys->ftruncate(file->fd, (off_t)(file->bytes + n));
-	struct ktr_packet_header cover;
-
-	ktr__packet_cover(&cover, packets, n);
-	return rc ? rc : stream_write(trace, file, (const char *)&cover, 0, KTR_PACKET_EVENTS);
 }
 
 /*
@@ -508,22 +490,15 @@ static void stream_forget(const struct ktr__trace *trace, const struct ktr__file
 	trace->sys->forget(file->fd, to > STREAM_LETS ? to - STREAM_LETS : 0, to);
 }
 
-int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,
-		      int packets)
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n)
 {
-	size_t last = packets && (file->bytes ^ (file->bytes + n - 1)) >= STREAM_PAGE ?
-			      KTR_PACKET_EVENTS : 0;
 	int rc;
 
 	if (file->fd < 0)
 		return -EBADF;
 	if (file->torn && (rc = stream_cut(trace, file)))
 		return rc;
-	rc = last ? stream_cover(trace, file, bytes, n) : 0;
-	if (!rc)
-		rc = stream_write(trace, file, bytes, last, n);
-	if (!rc)
-		rc = stream_write(trace, file, bytes, 0, last);
+	rc = stream_write(trace, file, bytes, n);
 	if (rc) {
 		stream_cut(trace, file);
 		return rc;

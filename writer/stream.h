@@ -10,6 +10,11 @@
  * Appending is all or nothing: what could not be written as a whole is cut off again, at once or
  * before the next byte, so that a file never holds half a packet or line that is followed by
  * another.
+ *
+ * Of a write that a kill cuts short there is what lay before some page of the file: KTR_TRACE_PAGE. So nothing
+ * that others parse crosses the end of a page, no packet (fill.c) and no declaration of the metadata
+ * (metadata.c). What is there is never written again. Whoever opens a trace finds whole packets and whole
+ * declarations at any moment, while it grows and after its writer was killed.
  */
 #ifndef WRITER_STREAM_H
 #define WRITER_STREAM_H
@@ -91,12 +96,8 @@ uint32_t ktr__trace_free_number(struct ktr__trace *trace);
 /* Closes and frees everything. */
 void ktr__trace_fini(struct ktr__trace *trace);
 
-/*
- * Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. packets: they are
- * whole packets, and at no moment does the file end within one.
- */
-int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n,
-		      int packets);
+/* Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. */
+int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n);
 
 /* Opens the stream of a ring, the first time. 0 or -errno. */
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);

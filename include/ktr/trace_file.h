@@ -99,7 +99,7 @@ struct ktr_packet_header {
 	uint64_t time_begin;   /* [ns] of the first event */
 	uint64_t time_end;     /* [ns] of the last event; never above the next packet's time_begin */
 	uint64_t content_bits; /* used, header included */
-	uint64_t packet_bits;  /* length in the file; equal to content_bits but for repaired traces */
+	uint64_t packet_bits;  /* length in the file: content and padding */
 	uint64_t seq;	       /* packets of this stream before this one */
 	uint64_t discarded;    /* [events] of this stream lost so far; what is missing lies before this packet */
 	uint64_t first_event;  /* [events] running number, in the ring, of the first event: losses counted */
@@ -113,11 +113,17 @@ struct ktr_packet_header {
 #define KTR_PACKET_EVENTS 100u
 #define KTR_PACKET_MAX	  (1u << 20) /* [bytes] the longest packet a reader must accept */
 
+/*
+ * [bytes] No packet and no declaration of the metadata that a writer appends crosses a multiple of this in its
+ * file: a write that a kill cuts short ends at a page of the file system's cache, which is as long or longer.
+ */
+#define KTR_TRACE_PAGE 4096u
+
 #define KTR_PACKET_VERSION 0xffu   /* KTR_TRACE_MAJOR */
 #define KTR_PACKET_KEEP	   0x100u  /* from the keep ring */
 #define KTR_PACKET_KERNEL  0x1000u /* from the kernel's ring */
 #define KTR_PACKET_THREAD  0x200u  /* from a thread's ring */
-#define KTR_PACKET_UNWRITTEN 0x800u /* holds the place of packets that are being written: the stream's end */
+#define KTR_PACKET_UNWRITTEN 0x800u /* of earlier writers: holds the place of packets being written, the stream's end */
 #define KTR_PACKET_FILLER  0x400u  /* made by a repair: covers what was damaged */
 
 KTR__LAYOUT(offsetof(struct ktr_packet_header, time_begin) == 32, "where CTF finds the context");
