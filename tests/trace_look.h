@@ -76,8 +76,8 @@ static inline void look_packet(struct look *look, const struct made *made, const
 }
 
 /*
- * A write that is cut short at a page leaves whole packets: none crosses one, nor would the header of the next. What
- * is behind the content fills a page.
+ * A write that is cut short at a page leaves whole packets: none crosses one, nor would the header of the next.
+ * What is behind the content fills a page.
  */
 static inline int look_crosses(size_t at, size_t length, const struct ktr_packet_header *head)
 {

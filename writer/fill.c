@@ -31,7 +31,7 @@
 #define FILL_BATCH_BYTES                                                                         \
 	(KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_EVENTS) + 2 * KTR_TRACE_PAGE)
 
-/* [bytes] No packet is begun where less is left of a page: half of what small events need for a packet of one. */
+/* [bytes] No packet is begun where less is left of a page: less than one of two small events. */
 #define FILL_LEAST (KTR_PACKET_EVENTS + 32)
 
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
@@ -67,7 +67,7 @@ static FILL_COLD void fill_tell(struct fill *fill, uint64_t to_ns)
 	fill->ring->lost = 0;
 }
 
-/* The end of the page in which what follows the finished packets lies. A trace that was repaired may end anywhere. */
+/* The end of the page in which the next packet lies. A stream that was repaired may end where no header fits. */
 static uint8_t *fill_page_end(const struct fill *fill)
 {
 	uint32_t left = KTR_TRACE_PAGE - (fill->page + fill->used) % KTR_TRACE_PAGE;

@@ -8,8 +8,8 @@
  *	the clock counts nanoseconds: Trace Compass rounds to 256 ns at other frequencies
  *	the session's uuid is in env and not in the trace block: babeltrace2 takes two traces with one uuid for
  *	    one, and the pieces of a rotated trace share theirs
- *	no declaration crosses a page (stream.h tells why): one that is longer, as only the path of a source file can
- *	    make it, has the end of that path alone
+ *	no declaration crosses a page (stream.h tells why), so none may be longer than one: of the path of a source
+ *	    file the end is told
  */
 #include "writer/metadata.h"
 
@@ -79,7 +79,7 @@ static const char metadata_stream[] =
 	"	fields := struct { u32 site; u64 arg0; u64 arg1; u64 arg2; u64 arg3; u64 arg4; u64 arg5; };\n"
 	"};\n\n";
 
-/* The declaration that begins at offset `from` of emit goes to the next page where it would cross the end of one. */
+/* The declaration that begins at offset `from` of emit goes to the next page if it would cross the end of this. */
 static void metadata_keep(struct ktr__emit *emit, uint64_t at, size_t from)
 {
 	static const char room[KTR_TRACE_PAGE];

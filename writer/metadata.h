@@ -36,8 +36,8 @@ struct ktr__metadata_site {
 void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head);
 
 /*
- * These append to emit, whose first byte goes to offset `at` of the file: where a declaration would cross the end of
- * a page of it (KTR_TRACE_PAGE), newlines come before.
+ * These append to emit, whose first byte goes to offset `at` of the file: where a declaration would cross the end
+ * of a page of it (KTR_TRACE_PAGE), newlines come before.
  */
 
 /* The event classes of a call site. row->n_args and types have passed ktr__program_make(). */

@@ -123,7 +123,7 @@ struct ktr_packet_header {
 #define KTR_PACKET_KEEP	   0x100u  /* from the keep ring */
 #define KTR_PACKET_KERNEL  0x1000u /* from the kernel's ring */
 #define KTR_PACKET_THREAD  0x200u  /* from a thread's ring */
-#define KTR_PACKET_UNWRITTEN 0x800u /* of earlier writers: holds the place of packets being written, the stream's end */
+#define KTR_PACKET_UNWRITTEN 0x800u /* by earlier writers: the place of packets being written; the stream's end */
 #define KTR_PACKET_FILLER  0x400u  /* made by a repair: covers what was damaged */
 
 KTR__LAYOUT(offsetof(struct ktr_packet_header, time_begin) == 32, "where CTF finds the context");
