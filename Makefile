@@ -90,7 +90,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-peer check-san check-oom check-cxx check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -385,6 +385,9 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	SECONDS_EACH=60 O=$(O) sh tests/cli/probes.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck
+
+check-kill: setup-check all ## a writer is killed at each of its calls, and KILLS=10000 times at random from SEED= on; all open what is left
+	O=$(O) sh tests/kill/run.sh
 
 check-peer: all ## a peer writes into every page of sessions: SECONDS=150 for each of four hosts on each path
 	SECONDS=$${SECONDS:-150} O=$(O) sh tests/stress/peer.sh

@@ -34,6 +34,7 @@ for kind in "$@"; do
 		need g++ command_ g++
 		need gnuplot-nox command_ gnuplot
 		need babeltrace2 command_ babeltrace2
+		need babeltrace command_ babeltrace
 		need python3 command_ python3
 		need mandoc command_ mandoc
 		need file command_ file

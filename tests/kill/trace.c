@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGKILL at random instants of the program whose writer thread writes a trace, of `ktr record`, or of
- * both. Two threads number their events as fast as they can, in rings that the writer cannot always keep
- * up with, and note in shared memory what has returned. After each kill
+ * SIGKILL of the program whose writer thread writes a trace, of `ktr record`, or of both: at random instants, or of
+ * the program at each system call of its writer in turn. Two threads number their events as fast as they can, in
+ * rings that the writer cannot always keep up with, and note in shared memory what has returned. After each kill
  *
- *	- the trace reads without damage but for a packet that was not finished, each thread's numbers growing;
- *	- after `ktr salvage` what is in the trace and what it counts as lost are together what was
- *	  recorded, no event is there twice, and all that the session's rings still hold is in the trace:
+ *	- babeltrace2 and babeltrace open, as they lie, the trace and what rotation has moved away;
+ *	- the trace, with what its session still holds, reads without damage but for a packet that was not finished,
+ *	  each thread's numbers growing: what it has and what it counts as lost are together what was recorded;
+ *	- after `ktr salvage` no event is there twice, and all that the session's rings still hold is in the trace:
  *	  nothing is missing but what was overwritten.
  *
- *	trace [-n kills] [-r entries] [-s seed] KTR DIR	KTR: the command; DIR: for traces
+ *	trace [-n KILLS] [-r ENTRIES] [-s SEED] KTR DIR		KTR: the command; DIR: for traces
+ *	trace -c STEP [-f] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
+ *								tells the first. -f: where the disk is soon full
  */
+#include "tests/kill/left.h"
+
 #include <ktr.h>
 #include <ktr/ctl.h>
-#include <ktr/reader.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,16 +28,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define TRACE_FD      9
-#define TRACE_THREADS 2
-#define TRACE_INSTANT 600000ull  /* the latest instant: so many events noted */
-#define TRACE_AFTER   100000ull  /* events of a program that goes on without ktr record */
-#define TRACE_NUMBERS (1u << 26) /* bits of the set of numbers found, per thread */
+#define TRACE_INSTANT 600000ull /* the latest instant: so many events noted */
+#define TRACE_AFTER   100000ull /* events of a program that goes on without ktr record */
+#define TRACE_ROTATED "8M"	/* the size of a trace at which it is rotated */
+#define TRACE_STEPS   12000ull	/* events of each thread of a program that is killed at a call, */
+#define TRACE_FLUSHED 1500ull	/* each so many of which are asked to be written: the ring keeps most of them */
 #define TRACE_WAIT_S  60
 
 enum trace_mode {
@@ -45,20 +50,9 @@ enum trace_mode {
 
 static const char *const trace_mode_names[TRACE_MODES] = { "program", "record", "both" };
 
-static struct trace {
-	uint32_t go;
-	uint32_t stop;
-	char session[256]; /* path */
-	struct {
-		uint64_t begun;
-		uint64_t done;
-		uint64_t pad[6];
-	} thread[TRACE_THREADS];
-} *trace_shared;
-
-static const char *trace_ktr, *trace_dir;
-static char trace_path[300];
-static uint8_t *trace_seen[TRACE_THREADS]; /* set of numbers in the trace */
+static struct left_shared *trace_shared;
+static struct left trace_left;
+static int trace_full; /* 1: on a small file system */
 
 static void *trace_work(void *argument)
 {
@@ -67,164 +61,42 @@ static void *trace_work(void *argument)
 	while (!__atomic_load_n(&trace_shared->go, __ATOMIC_ACQUIRE))
 		sched_yield();
 	for (uint64_t i = 0; !__atomic_load_n(&trace_shared->stop, __ATOMIC_RELAXED); i++) {
+		if (trace_shared->most && i == trace_shared->most)
+			break;
 		__atomic_store_n(&trace_shared->thread[me].begun, i + 1, __ATOMIC_RELEASE);
 		CTR2(KTR_GEN, "thread %u number %lu", me, i);
 		__atomic_store_n(&trace_shared->thread[me].done, i + 1, __ATOMIC_RELEASE);
+		if (trace_shared->most && i % TRACE_FLUSHED == 0)
+			ktr_flush();
 	}
 	return NULL;
 }
 
 static int trace_victim(void)
 {
-	pthread_t thread[TRACE_THREADS];
+	pthread_t thread[LEFT_THREADS];
 
-	trace_shared = mmap(NULL, sizeof(*trace_shared), PROT_READ | PROT_WRITE, MAP_SHARED, TRACE_FD, 0);
+	trace_shared = mmap(NULL, sizeof(*trace_shared), PROT_READ | PROT_WRITE, MAP_SHARED, STOPS_FD, 0);
 	if (trace_shared == MAP_FAILED)
 		return 1;
 	snprintf(trace_shared->session, sizeof(trace_shared->session), "%s", ktr_session_path());
-	for (uintptr_t i = 0; i < TRACE_THREADS; i++)
+	for (uintptr_t i = 0; i < LEFT_THREADS; i++)
 		if (pthread_create(&thread[i], NULL, trace_work, (void *)i))
 			return 1;
-	for (unsigned i = 0; i < TRACE_THREADS; i++)
+	for (unsigned i = 0; i < LEFT_THREADS; i++)
 		pthread_join(thread[i], NULL);
 	return 0;
 }
 
-static uint64_t trace_noted(void)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < TRACE_THREADS; i++)
-		n += __atomic_load_n(&trace_shared->thread[i].done, __ATOMIC_ACQUIRE);
-	return n;
-}
-
-/* Starts a command with its output in a file beside the trace. */
-static pid_t trace_spawn(const char *const *argv)
-{
-	pid_t pid = fork();
-	char out[300];
-	int fd;
-
-	if (pid)
-		return pid;
-	snprintf(out, sizeof(out), "%s/out", trace_dir);
-	fd = open(out, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	dup2(fd, STDOUT_FILENO);
-	dup2(fd, STDERR_FILENO);
-	execv(argv[0], (char *const *)(uintptr_t)argv);
-	_exit(127);
-}
-
-static int trace_run(const char *const *argv)
-{
-	int status = -1;
-
-	return waitpid(trace_spawn(argv), &status, 0) < 0 || status;
-}
-
 static void trace_clean(void)
 {
-	const char *const argv[] = { "/bin/rm", "-rf", trace_path, NULL };
+	static const char clean[] = "rm -rf \"$0\" \"$0\".* \"${0%/*}\"/.[!.]*";
+	const char *const argv[] = { "/bin/sh", "-c", clean, trace_left.trace, NULL };
 	char out[300];
 
-	trace_run(argv);
-	snprintf(out, sizeof(out), "%s/out", trace_dir);
+	left_run(&trace_left, argv);
+	snprintf(out, sizeof(out), "%s/out", trace_left.dir);
 	unlink(out);
-}
-
-/* One walk: what was found, of the class that the threads have. */
-struct trace_walk {
-	uint64_t n;
-	uint64_t lost;
-	uint64_t wrong; /* damage, and numbers that are out of order or there twice */
-	uint64_t absent; /* not in the set, where the set is only looked at */
-};
-
-static void trace_event(struct trace_walk *walk, const struct ktr_event *event, int fill,
-			uint64_t last[TRACE_THREADS])
-{
-	uint64_t thread = event->arg[0], number = event->arg[1], bit = 1u << number % 8;
-
-	if (event->keep || event->site->mask != KTR_GEN)
-		return;
-	if (thread >= TRACE_THREADS || number >= TRACE_NUMBERS || number + 1 <= last[thread]) {
-		walk->wrong++;
-		return;
-	}
-	last[thread] = number + 1;
-	walk->n++;
-	walk->absent += !(trace_seen[thread][number / 8] & bit);
-	if (fill)
-		trace_seen[thread][number / 8] |= (uint8_t)bit;
-}
-
-static int trace_walk(const char *path, int fill, struct trace_walk *walk)
-{
-	uint64_t last[TRACE_THREADS] = { 0 };
-	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_reader *reader;
-	struct ktr_event event;
-	int what, rc = ktr_reader_open(path, NULL, &reader, &err);
-
-	memset(walk, 0, sizeof(*walk));
-	if (rc) {
-		fprintf(stderr, "kill: %s: %s\n", path, err.text);
-		return rc;
-	}
-	if (fill)
-		for (unsigned i = 0; i < TRACE_THREADS; i++)
-			madvise(trace_seen[i], TRACE_NUMBERS / 8, MADV_DONTNEED);
-	while ((what = ktr_reader_next(reader, &event)) > 0) {
-		if (what == KTR_READ_EVENT)
-			trace_event(walk, &event, fill, last);
-		else if (what == KTR_READ_LOSS && !ktr_reader_loss(reader)->keep)
-			walk->lost += ktr_reader_loss(reader)->n_events;
-		else if (what == KTR_READ_NOTE && ktr_reader_note(reader)->damaged &&
-			 (fill || !strstr(ktr_reader_note(reader)->text, "not finished"))) {
-			fprintf(stderr, "kill: %s: %s\n", path, ktr_reader_note(reader)->text);
-			walk->wrong++;
-		}
-	}
-	ktr_reader_close(reader);
-	return what < 0 ? what : 0;
-}
-
-static int trace_fault(const char *what, const struct trace_walk *walk)
-{
-	uint64_t begun = 0;
-
-	for (unsigned i = 0; i < TRACE_THREADS; i++)
-		begun += trace_shared->thread[i].begun;
-	fprintf(stderr,
-		"kill: %s: %" PRIu64 " events, %" PRIu64 " lost, %" PRIu64 " wrong, %" PRIu64
-		" absent; %" PRIu64 " begun, %" PRIu64 " returned\n",
-		what, walk->n, walk->lost, walk->wrong, walk->absent, begun, trace_noted());
-	return 1;
-}
-
-/* What the killed writer has left, alone and then joined with its session. 1: a fault. */
-static int trace_check(uint64_t *events, uint64_t *lost)
-{
-	const char *const salvage[] = { trace_ktr, "salvage", trace_path, NULL };
-	struct trace_walk before, after, rings;
-	uint64_t begun = 0;
-
-	for (unsigned i = 0; i < TRACE_THREADS; i++)
-		begun += trace_shared->thread[i].begun;
-	if (trace_walk(trace_path, 0, &before) || before.wrong)
-		return trace_fault("the trace as it was left", &before);
-	if (trace_run(salvage))
-		return trace_fault("salvage failed", &before);
-	if (trace_walk(trace_path, 1, &after) || after.wrong || after.n < before.n)
-		return trace_fault("the salvaged trace", &after);
-	if (after.n + after.lost < trace_noted() || after.n + after.lost > begun)
-		return trace_fault("events are missing and not counted", &after);
-	if (trace_walk(trace_shared->session, 0, &rings) || rings.wrong || rings.absent)
-		return trace_fault("what the session has is not in the trace", &rings);
-	*events += after.n;
-	*lost += after.lost;
-	return 0;
 }
 
 /* Waits until the trace is there, or so many events have been noted. 1: a process ended by itself. */
@@ -233,13 +105,45 @@ static int trace_await(uint64_t noted, int published, pid_t pid)
 	time_t end = time(NULL) + TRACE_WAIT_S;
 	char metadata[320];
 
-	snprintf(metadata, sizeof(metadata), "%s/metadata", trace_path);
-	while (published ? access(metadata, F_OK) != 0 : trace_noted() < noted) {
+	snprintf(metadata, sizeof(metadata), "%s/metadata", trace_left.trace);
+	while (published ? access(metadata, F_OK) != 0 : left_noted(&trace_left) < noted) {
 		if (waitpid(pid, NULL, WNOHANG) == pid || time(NULL) > end)
 			return 1;
 		sched_yield();
 	}
 	return 0;
+}
+
+/*
+ * What was killed may have left no trace yet: it has not said that it has one. Where rotation had just moved it
+ * away there is none of its name, and the pieces are looked at if the reader finds them all the same. 1: a fault.
+ */
+static int trace_look(void)
+{
+	struct ktr_reader *reader = NULL;
+	char moved[320];
+
+	if (access(trace_left.trace, F_OK) == 0)
+		return left_check(&trace_left);
+	snprintf(moved, sizeof(moved), "%s.1", trace_left.trace);
+	if (access(moved, F_OK) != 0)
+		return 0;
+	trace_left.n_between++;
+	if (ktr_reader_open(trace_left.trace, NULL, &reader, NULL))
+		return 0;
+	ktr_reader_close(reader);
+	return left_check(&trace_left);
+}
+
+static void trace_tell(const char *what, unsigned kills)
+{
+	printf("kill: %s: %u kills, %" PRIu64 " events, %" PRIu64 " overwritten, none missing; %" PRIu64
+	       " directories opened as they lay",
+	       what, kills, trace_left.events, trace_left.lost, trace_left.n_opened);
+	if (trace_left.n_between)
+		printf("; %" PRIu64 " kills left no trace of the name", trace_left.n_between);
+	printf("\n");
+	fflush(stdout);
 }
 
 static void trace_kill(pid_t pid)
@@ -248,24 +152,28 @@ static void trace_kill(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static int trace_round(enum trace_mode mode, uint64_t instant, uint64_t *events, uint64_t *lost)
+static int trace_round(enum trace_mode mode, uint64_t instant)
 {
 	const char *const victim[] = { "/proc/self/exe", "victim", NULL };
-	const char *const record[] = { trace_ktr, "record", "-s", getenv("KTR_SESSION"), "-o", trace_path, NULL };
+	const char *const record[] = { trace_left.ktr,	  "record", "-s", getenv("KTR_SESSION"), "-o",
+				       trace_left.trace, NULL };
 	pid_t pid, recorder = 0;
 	int failed = 0;
 
 	memset(trace_shared, 0, sizeof(*trace_shared));
+	trace_left.from_start = mode == TRACE_PROGRAM;
 	if (mode == TRACE_PROGRAM)
-		setenv("KTR_FILE", trace_path, 1);
+		setenv("KTR_FILE", trace_left.trace, 1);
 	else
 		unsetenv("KTR_FILE");
+	setenv("KTR_ROTATE_KEEP", "1000", 1);
+	setenv("KTR_ROTATE_SIZE", TRACE_ROTATED, 1);
 	trace_shared->go = mode == TRACE_PROGRAM;
-	pid = trace_spawn(victim);
+	pid = left_spawn(&trace_left, victim);
 	if (mode != TRACE_PROGRAM) {
 		while (!__atomic_load_n(&trace_shared->session[0], __ATOMIC_ACQUIRE))
 			sched_yield();
-		recorder = trace_spawn(record);
+		recorder = left_spawn(&trace_left, record);
 		failed = trace_await(0, 1, recorder);
 		__atomic_store_n(&trace_shared->go, 1, __ATOMIC_RELEASE);
 	}
@@ -275,7 +183,7 @@ static int trace_round(enum trace_mode mode, uint64_t instant, uint64_t *events,
 	if (mode != TRACE_RECORD)
 		kill(pid, SIGKILL);
 	else if (!failed)
-		failed = trace_await(trace_noted() + TRACE_AFTER, 0, pid);
+		failed = trace_await(left_noted(&trace_left) + TRACE_AFTER, 0, pid);
 	trace_shared->stop = 1;
 	if (recorder)
 		trace_kill(recorder);
@@ -283,30 +191,133 @@ static int trace_round(enum trace_mode mode, uint64_t instant, uint64_t *events,
 		trace_kill(pid);
 	else
 		waitpid(pid, NULL, 0);
-	if (!failed && access(trace_path, F_OK) == 0)
-		failed = trace_check(events, lost);
+	if (!failed)
+		failed = left_foreign(&trace_left) || trace_look();
 	unlink(trace_shared->session);
 	return failed;
+}
+
+/* ---- each call ---- */
+
+static uint64_t trace_random(uint64_t *seed)
+{
+	/* Knuth's MMIX generator; the high bits are the good ones. */
+	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+	return *seed >> 20;
+}
+
+/* A small file system for the trace, or another size of it. 0 or -1. */
+static int trace_mount(unsigned long flags, const char *size)
+{
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/small", trace_left.dir);
+	return trace_full ? mount("none", dir, "tmpfs", flags, size) : 0;
+}
+
+/* 1: the trace goes to one. It may not be mounted for everybody. */
+static int trace_small(void)
+{
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/small", trace_left.dir);
+	mkdir(dir, 0700);
+	if (trace_mount(0, "size=400k")) {
+		printf("kill: no small file system can be mounted: not tested on one\n");
+		return 0;
+	}
+	snprintf(trace_left.trace, sizeof(trace_left.trace), "%s/small/trace", trace_left.dir);
+	setenv("KTR_FILE", trace_left.trace, 1);
+	return 1;
+}
+
+static void trace_unmount(void)
+{
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/small", trace_left.dir);
+	if (trace_full)
+		umount2(dir, MNT_DETACH);
+}
+
+/* The session of the victim, which may die before it says so itself. */
+static void trace_find_session(void)
+{
+	const char *dir = getenv("KTR_DIR");
+
+	snprintf(trace_shared->session, sizeof(trace_shared->session), "%s/ktr-%u/%s.ktr", dir ? dir : "/dev/shm",
+		 (unsigned)geteuid(), getenv("KTR_SESSION"));
+}
+
+/* A program whose writer dies at a call. 1: a fault; *killed: it has not come to its end. */
+static int trace_step(uint32_t at, uint32_t tear, int *killed)
+{
+	const char *const victim[] = { "/proc/self/exe", "victim", NULL };
+	int failed, status = 0;
+
+	trace_clean();
+	if (trace_mount(MS_REMOUNT, "size=400k"))
+		return 1;
+	memset(trace_shared, 0, sizeof(*trace_shared));
+	trace_shared->stops.at = at;
+	trace_shared->stops.tear = tear;
+	trace_shared->go = 1;
+	trace_shared->most = TRACE_STEPS;
+	if (waitpid(left_spawn(&trace_left, victim), &status, 0) < 0)
+		return 1;
+	*killed = WIFSIGNALED(status);
+	trace_find_session();
+	failed = left_foreign(&trace_left) || trace_mount(MS_REMOUNT, "size=64m") || trace_look();
+	unlink(trace_shared->session);
+	if (failed)
+		fprintf(stderr, "kill: at call %u, page %u: failed; %s is left\n", at, tear, trace_left.trace);
+	return failed;
+}
+
+/* Each step-th call to the last one, and each step-th page within those that are writes. */
+static int trace_steps(unsigned step, uint64_t seed)
+{
+	unsigned kills = 0, torn = 0, full = 0;
+	int killed = 1, ignored;
+
+	trace_left.from_start = 1;
+	setenv("KTR_FILE", trace_left.trace, 1);
+	setenv("KTR_ROTATE_KEEP", "1000", 1);
+	setenv("KTR_ROTATE_SIZE", "64K", 1);
+	trace_full = trace_full ? trace_small() : 0;
+	for (uint32_t at = 1 + (uint32_t)(trace_random(&seed) % step); killed; at += step) {
+		uint32_t n_pages;
+
+		if (trace_step(at, 0, &killed))
+			return 1;
+		kills += (unsigned)killed;
+		full += trace_shared->stops.full > 0;
+		n_pages = killed && at < STOPS_MAX ? trace_shared->stops.n_pages[at - 1] : 0;
+		for (uint32_t tear = 1 + (uint32_t)(trace_random(&seed) % step); tear <= n_pages; tear += step) {
+			if (trace_step(at, tear, &ignored))
+				return 1;
+			torn++;
+		}
+	}
+	printf("kill: %u calls, %u within writes, %u when the disk was full\n", kills, torn, full);
+	trace_tell("each call", kills + torn);
+	return kills < 40 / step || (trace_full && !full);
 }
 
 static int trace_campaign(unsigned kills, uint64_t seed)
 {
 	for (int mode = 0; mode < TRACE_MODES; mode++) {
-		uint64_t events = 0, lost = 0;
-
+		trace_left.events = trace_left.lost = trace_left.n_opened = 0;
 		for (unsigned i = 0; i < kills; i++) {
-			/* Knuth's MMIX generator; the high bits are the good ones. */
-			seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 			trace_clean();
-			if (trace_round(mode, (seed >> 20) % TRACE_INSTANT, &events, &lost)) {
+			if (trace_round(mode, trace_random(&seed) % TRACE_INSTANT)) {
 				fprintf(stderr, "kill: %s, round %u failed; %s is left\n",
-					trace_mode_names[mode], i, trace_path);
+					trace_mode_names[mode], i, trace_left.trace);
 				return 1;
 			}
 		}
-		printf("kill: %s: %u kills, %" PRIu64 " events, %" PRIu64 " overwritten, none missing\n",
-		       trace_mode_names[mode], kills, events, lost);
-		if (!events)
+		trace_tell(trace_mode_names[mode], kills);
+		if (kills && !trace_left.events)
 			return 1;
 	}
 	return 0;
@@ -316,36 +327,37 @@ static int trace_prepare(unsigned entries)
 {
 	char text[64];
 
-	if (dup2(memfd_create("kill", 0), TRACE_FD) != TRACE_FD ||
-	    ftruncate(TRACE_FD, sizeof(*trace_shared)) != 0)
+	if (dup2(memfd_create("kill", 0), STOPS_FD) != STOPS_FD || ftruncate(STOPS_FD, sizeof(*trace_shared)) != 0)
 		return 1;
-	trace_shared = mmap(NULL, sizeof(*trace_shared), PROT_READ | PROT_WRITE, MAP_SHARED, TRACE_FD, 0);
-	for (unsigned i = 0; i < TRACE_THREADS; i++)
-		trace_seen[i] = mmap(NULL, TRACE_NUMBERS / 8, PROT_READ | PROT_WRITE,
-				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	snprintf(trace_path, sizeof(trace_path), "%s/trace", trace_dir);
+	trace_shared = mmap(NULL, sizeof(*trace_shared), PROT_READ | PROT_WRITE, MAP_SHARED, STOPS_FD, 0);
+	trace_left.shared = trace_shared;
+	snprintf(trace_left.trace, sizeof(trace_left.trace), "%s/trace", trace_left.dir);
 	snprintf(text, sizeof(text), "trace-%d", (int)getpid());
 	setenv("KTR_SESSION", text, 1);
 	snprintf(text, sizeof(text), "%u", entries);
 	setenv("KTR_ENTRIES", text, 1);
 	setenv("KTR_MASK", "gen", 1);
 	setenv("KTR_KEEP_SESSION", "1", 1);
-	return trace_shared == MAP_FAILED || trace_seen[TRACE_THREADS - 1] == MAP_FAILED;
+	return trace_shared == MAP_FAILED || left_prepare();
 }
 
 int main(int argc, char **argv)
 {
-	unsigned kills = 20, entries = 4096;
+	unsigned kills = 20, entries = 4096, step = 0;
 	uint64_t seed = (uint64_t)time(NULL);
-	int option;
+	int option, rc;
 
 	if (argc == 2 && strcmp(argv[1], "victim") == 0)
 		return trace_victim();
-	while ((option = getopt(argc, argv, "n:r:s:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:s:c:f")) != -1) {
 		if (option == 'n')
 			kills = (unsigned)atoi(optarg);
 		else if (option == 'r')
 			entries = (unsigned)atoi(optarg);
+		else if (option == 'c')
+			step = (unsigned)atoi(optarg);
+		else if (option == 'f')
+			trace_full = 1;
 		else if (option == 's')
 			seed = strtoull(optarg, NULL, 10);
 		else
@@ -353,12 +365,14 @@ int main(int argc, char **argv)
 	}
 	if (argc - optind != 2)
 		return 2;
-	trace_ktr = argv[optind];
-	trace_dir = argv[optind + 1];
+	trace_left.ktr = argv[optind];
+	trace_left.dir = argv[optind + 1];
 	setenv("KTR_DISABLE", "1", 1);
 	if (trace_prepare(entries))
 		return 1;
 	unsetenv("KTR_DISABLE");
 	printf("kill: seed %" PRIu64 "\n", seed);
-	return trace_campaign(kills, seed);
+	rc = step ? trace_steps(step, seed) : trace_campaign(kills, seed);
+	trace_unmount();
+	return rc;
 }

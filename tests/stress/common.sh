@@ -23,7 +23,7 @@ build() {
 	done
 	[ $# -gt 0 ] && shift
 	archives=$(for lib in $libs; do case $lib in *.a) echo "$lib" ;; esac; done)
-	if [ -e "$program" ] && [ -z "$(find $sources tests/stress/*.h include/ktr $archives -newer "$program")" ]; then
+	if [ -e "$program" ] && [ -z "$(find $sources tests/stress/*.h tests/kill/*.h include/ktr $archives -newer "$program")" ]; then
 		return 0
 	fi
 	$CC $flags "$@" $sources -o "$program" $libs || { echo "cannot build $program"; exit 1; }
@@ -57,7 +57,7 @@ build_kill_trace() {
 	dw=
 	[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
 	libs="$O/lib/libktrread.a $libs -ljansson -lm $dw"
-	build kill-trace tests/kill/trace.c
+	build kill-trace tests/kill/trace.c tests/kill/left.c tests/kill/stops.c -- -Wl,--wrap=ktr__sys
 	mkdir "$work/killed"
 }
 build_odd() {
