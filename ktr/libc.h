@@ -38,6 +38,12 @@ static inline int ktr__rename_new(int from_dir, const char *from, int to_dir, co
 	return (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, 1u /* RENAME_NOREPLACE */);
 }
 
+/* Like renameat(2), but each gets the other's name. EINVAL where the file system cannot do so. */
+static inline int ktr__rename_exchange(int one_dir, const char *one, int other_dir, const char *other)
+{
+	return (int)syscall(SYS_renameat2, one_dir, one, other_dir, other, 2u /* RENAME_EXCHANGE */);
+}
+
 /* The calling thread gets a table of descriptors of its own, an empty one. */
 static inline int ktr__close_unshared(void)
 {

@@ -273,6 +273,162 @@ static void removed_trace_begins_again(void)
 	removed("/cpu_1");
 }
 
+/* ---- a writer that is killed behind the k-th of its calls that change anything ---- */
+
+static struct {
+	unsigned left;   /* calls until then */
+	int no_exchange; /* a file system that cannot exchange names */
+} kill_at;
+
+static void killed(void)
+{
+	if (kill_at.left && !--kill_at.left)
+		_exit(1);
+}
+
+static int kill_openat(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	int fd = ktr__sys.openat(dir_fd, name, flags, mode);
+
+	if (flags & O_CREAT)
+		killed();
+	return fd;
+}
+
+static ssize_t kill_pwrite(int fd, const void *bytes, size_t n, off_t offset)
+{
+	ssize_t done = ktr__sys.pwrite(fd, bytes, n, offset);
+
+	killed();
+	return done;
+}
+
+static int kill_ftruncate(int fd, off_t length)
+{
+	int rc = ktr__sys.ftruncate(fd, length);
+
+	killed();
+	return rc;
+}
+
+static int kill_mkdirat(int dir_fd, const char *name, mode_t mode)
+{
+	int rc = ktr__sys.mkdirat(dir_fd, name, mode);
+
+	killed();
+	return rc;
+}
+
+static int kill_rename_new(int dir_fd, const char *from, const char *to)
+{
+	int rc = ktr__sys.rename_new(dir_fd, from, to);
+
+	killed();
+	return rc;
+}
+
+static int kill_exchange(int dir_fd, const char *one, const char *other)
+{
+	int rc = kill_at.no_exchange ? -EINVAL : ktr__sys.exchange(dir_fd, one, other);
+
+	killed();
+	return rc;
+}
+
+static int kill_unlinkat(int dir_fd, const char *name, int flags)
+{
+	int rc = ktr__sys.unlinkat(dir_fd, name, flags);
+
+	killed();
+	return rc;
+}
+
+/* All events that NAME and the traces that were moved away have, which are whole. */
+static uint64_t all_events(void)
+{
+	uint64_t n = look_stream(&made, made.trace, "cpu_1").n_events;
+	char name[300], suffix[16];
+
+	for (unsigned i = 1; snprintf(suffix, sizeof(suffix), ".%u", i), there(suffix); i++) {
+		struct look look;
+
+		snprintf(name, sizeof(name), "%s%s", made.trace, suffix);
+		look = look_stream(&made, name, "cpu_1");
+		CU_ASSERT_EQUAL(look.n_wrong, 0);
+		n += look.n_events;
+	}
+	return n;
+}
+
+/* In a child: writes, rotates, writes and ends; it dies behind its k-th call. */
+static void kill_run(uint32_t site, uint32_t thread, const struct ktr__sys *sys, unsigned k)
+{
+	burst(site, thread, 0, 100);
+	begin(KTR__DRAIN_START);
+	again();
+	burst(site, thread, 100, 100);
+	drain->plan.sys = drain->trace.sys = sys;
+	drain->wanted++;
+	kill_at.left = k;
+	again();
+	burst(site, thread, 200, 100);
+	again();
+	ktr__drain_close(drain, NULL);
+	_exit(0);
+}
+
+/* Whatever is behind us when we are killed: there is a trace of the name, and going on with it gets all events. */
+static void killed_while_rotating(int no_exchange)
+{
+	struct ktr__sys sys = ktr__sys;
+	uint32_t site, thread;
+	unsigned k = 0, without = 0;
+	int status = 1 << 8; /* as _exit(1) leaves it */
+
+	sys.openat = kill_openat;
+	sys.pwrite = kill_pwrite;
+	sys.ftruncate = kill_ftruncate;
+	sys.mkdirat = kill_mkdirat;
+	sys.rename_new = kill_rename_new;
+	sys.exchange = kill_exchange;
+	sys.unlinkat = kill_unlinkat;
+	kill_at.no_exchange = no_exchange;
+	while (WIFEXITED(status) && WEXITSTATUS(status) == 1) {
+		pid_t pid;
+
+		made_open(&made);
+		site = number_site();
+		thread = made_thread(&made, 4712, 4711, "worker");
+		k++;
+		fflush(NULL);
+		pid = fork();
+		if (!pid)
+			kill_run(site, thread, &sys, k);
+		CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+		without += !there("");
+		burst(site, thread, 0, 300);
+		begin(KTR__DRAIN_RESUME);
+		end();
+		CU_ASSERT(there(""));
+		CU_ASSERT_EQUAL(all_events(), 300);
+		made_close(&made);
+	}
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT(k > 20);
+	CU_ASSERT_EQUAL(without, no_exchange ? 1 : 0);
+}
+
+static void killed_behind_each_call_of_a_rotation(void)
+{
+	killed_while_rotating(0);
+}
+
+static void killed_where_names_cannot_be_exchanged(void)
+{
+	killed_while_rotating(1);
+}
+
 SUITE(rotate, TEST(large_files_are_freed_behind_our_back), TEST(old_traces_move_aside), TEST(rotation),
       TEST(rotation_keeps_a_number), TEST(rotation_by_request), TEST(rotation_by_time_and_knobs),
-      TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again));
+      TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again),
+      TEST(killed_behind_each_call_of_a_rotation), TEST(killed_where_names_cannot_be_exchanged));

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int save_session(const char *command, const struct ktr__attach *attach,
 		 int (*how)(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
@@ -30,12 +31,25 @@ int save_session(const char *command, const struct ktr__attach *attach,
 	return 0;
 }
 
+/* The name is nobody's: a writer may have been killed in the midst of a rotation. */
+static void save_adopt(const char *path)
+{
+	struct ktr__trace trace;
+
+	if (!ktr__trace_init(&trace, &ktr__sys, path, KTR_PATH_RSEQ, 1, NULL))
+		ktr__trace_adopt(&trace);
+	ktr__trace_fini(&trace);
+}
+
 int save_find_session(const char *trace, char *path, size_t size, struct ktr_error *err)
 {
 	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
 	struct ktr_reader *reader;
-	int rc = ktr_reader_open(trace, &alone, &reader, err);
+	int rc;
 
+	if (access(trace, F_OK) && errno == ENOENT)
+		save_adopt(trace);
+	rc = ktr_reader_open(trace, &alone, &reader, err);
 	if (rc)
 		return rc;
 	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, err);

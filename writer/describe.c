@@ -458,6 +458,17 @@ void ktr__describe_fini(struct ktr__describe *d)
 	memset(d, 0, sizeof(*d));
 }
 
+void ktr__describe_swap_words(struct ktr__describe *one, struct ktr__describe *other)
+{
+	uint32_t *words = one->words;
+	uint16_t *lives = one->lives;
+
+	one->words = other->words;
+	one->lives = other->lives;
+	other->words = words;
+	other->lives = lives;
+}
+
 /* What a trace's first line says besides the session's header and the clock. */
 struct describe_trace {
 	int64_t utc_offset_ns;

@@ -43,6 +43,9 @@ struct ktr__describe {
 int ktr__describe_init(struct ktr__describe *describe, const struct ktr__session_map *map);
 void ktr__describe_fini(struct ktr__describe *describe);
 
+/* Each gets the other's words, so that a thread has the same in a drain's next trace. Both are of one session. */
+void ktr__describe_swap_words(struct ktr__describe *one, struct ktr__describe *other);
+
 /*
  * Begins a new trace: its head, and then, little by little, everything again. Words stay the same.
  * complete: it holds all there ever was in the session, or counts it as lost.

@@ -124,7 +124,7 @@ static void drain_start_ring(struct ktr__drain *drain, uint32_t row)
 }
 
 /* Each trace counts for itself: packets from 0, losses from those no packet has told of. */
-static void drain_restart(struct ktr__drain *drain)
+void ktr__drain_restart(struct ktr__drain *drain)
 {
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		drain->ring[i].discarded -= drain->ring[i].told;
@@ -136,26 +136,32 @@ static void drain_restart(struct ktr__drain *drain)
 	drain->begun_lost = drain->stats.lost;
 }
 
-static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
+int ktr__drain_head(const struct ktr__drain *drain, struct ktr__describe *describe, struct ktr__trace *trace)
 {
 	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->partial;
 
-	ktr__describe_begin(&drain->describe, &drain->affine.clock, drain->affine.utc_offset_ns,
-			    complete);
+	ktr__describe_begin(describe, &drain->affine.clock, drain->affine.utc_offset_ns, complete);
 	if (!complete)
-		ktr__upkeep_from(drain);
-	rc = ktr__describe_flush(&drain->describe, &drain->trace);
-	if (rc)
-		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
+		ktr__upkeep_from(drain, &describe->side[KTR_SIDECAR_INFO]);
+	rc = ktr__describe_flush(describe, trace);
 	/* Who waits for the name to appear, and then changes its user, finds all files open. */
 	if (!rc)
-		ktr__trace_open_ahead(&drain->trace, drain->plan.n_ahead);
-	if (!rc)
+		ktr__trace_open_ahead(trace, drain->plan.n_ahead);
+	return rc;
+}
+
+static int drain_publish(struct ktr__drain *drain, struct ktr_error *err)
+{
+	int rc = ktr__drain_head(drain, &drain->describe, &drain->trace);
+
+	if (rc)
+		ktr_error_set(err, rc, "%s: cannot write: %m", drain->trace.name);
+	else
 		rc = ktr__trace_publish(&drain->trace, err);
 	if (rc)
 		ktr__trace_close(&drain->trace);
 	else
-		drain_restart(drain);
+		ktr__drain_restart(drain);
 	return rc;
 }
 

@@ -117,6 +117,7 @@ struct ktr__drain {
 	struct ktr__drain_stats stats;
 	uint64_t look_ns;     /* when slow things were last looked at */
 	uint64_t retry_ns;    /* not before this: writing failed */
+	uint64_t stuck_ns;    /* since when the trace cannot be rotated */
 	struct ktr__drain_plan plan;
 	uint64_t rate_ns;     /* when the heads were last compared */
 	uint64_t moved_ns;    /* when one of them had moved */
@@ -158,6 +159,12 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 
 /* Writes a trace's head and gives it its name. On failure the trace is gone and the user told. */
 int ktr__drain_publish(struct ktr__drain *drain);
+
+/* Writes the head of a trace that is to be the drain's, and opens streams ahead. 0 or -errno. */
+int ktr__drain_head(const struct ktr__drain *drain, struct ktr__describe *describe, struct ktr__trace *trace);
+
+/* The drain's trace is another one by now, which has its name: it counts for itself. */
+void ktr__drain_restart(struct ktr__drain *drain);
 
 /*
  * Takes everything that is committed, ends the trace and frees the drain. stats may be NULL. 0, or

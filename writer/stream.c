@@ -164,25 +164,56 @@ static DIR *stream_parent(struct ktr__trace *trace)
 	return dir;
 }
 
+/* Is it .NAME.pid.serial of this trace's name, and written by nobody any more? */
+static int stream_is_left(struct ktr__trace *trace, const char *hidden)
+{
+	size_t n = strlen(trace->name);
+
+	return hidden[0] == '.' && strncmp(hidden + 1, trace->name, n) == 0 && hidden[n + 1] == '.' &&
+	       hidden[n + 2 + strspn(hidden + n + 2, "0123456789.")] == 0 && !stream_busy(trace, hidden);
+}
+
 /* Removes what a writer of this name that was killed before its trace had the name has left. */
 static void stream_sweep(struct ktr__trace *trace)
 {
 	DIR *dir = stream_parent(trace);
-	size_t n = strlen(trace->name);
 	const struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
-		const char *name = entry->d_name;
-
-		/* .NAME.pid.serial */
-		if (name[0] != '.' || strncmp(name + 1, trace->name, n) != 0 ||
-		    name[n + 1] != '.' || name[n + 2 + strspn(name + n + 2, "0123456789.")] != 0)
-			continue;
-		if (!stream_busy(trace, name))
-			stream_remove(trace, name);
-	}
+	while (dir && (entry = readdir(dir)))
+		if (stream_is_left(trace, entry->d_name))
+			stream_remove(trace, entry->d_name);
 	if (dir)
 		closedir(dir);
+}
+
+/* Has the trace a head? The metadata is what is written last of it. */
+static int stream_has_head(struct ktr__trace *trace, const char *name)
+{
+	char path[NAME_MAX + 32];
+	struct stat st = { 0 };
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" KTR_TRACE_METADATA, name);
+	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY | O_NONBLOCK, 0);
+	if (fd < 0)
+		return 0;
+	trace->sys->fstat(fd, &st);
+	trace->sys->close(fd);
+	return S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+int ktr__trace_adopt(struct ktr__trace *trace)
+{
+	DIR *dir = stream_parent(trace);
+	const struct dirent *entry;
+	int rc = -ENOENT;
+
+	while (rc && dir && (entry = readdir(dir)))
+		if (stream_is_left(trace, entry->d_name) && stream_has_head(trace, entry->d_name))
+			rc = trace->sys->rename_new(trace->parent_fd, entry->d_name, trace->name);
+	if (dir)
+		closedir(dir);
+	return rc;
 }
 
 static int stream_create(struct ktr__trace *trace)
@@ -297,6 +328,8 @@ static int stream_reopen(struct ktr__trace *trace)
 
 	trace->dir_fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY,
 					   0);
+	if (trace->dir_fd == -ENOENT && !ktr__trace_adopt(trace))
+		trace->dir_fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
 	if (trace->dir_fd < 0)
 		return trace->dir_fd;
 	trace->side_fd = trace->sys->openat(trace->dir_fd, KTR_TRACE_DIR, O_RDONLY | O_DIRECTORY,
@@ -423,23 +456,81 @@ uint32_t ktr__trace_free_number(struct ktr__trace *trace)
 	return (uint32_t)last + 1;
 }
 
-int ktr__trace_retire(struct ktr__trace *trace, uint32_t number)
+int ktr__trace_is_named(const struct ktr__trace *trace)
 {
 	struct stat named = { 0 }, ours = { 0 };
-	char name[NAME_MAX + 32];
-	int fd = trace->sys->openat(trace->parent_fd, trace->name, O_RDONLY | O_DIRECTORY, 0);
+	int fd = trace->sys->openat(trace->parent_fd, trace->name, O_PATH | O_DIRECTORY, 0), rc;
 
-	if (fd == -EACCES || fd == -EPERM)
-		return fd; /* the host has dropped its rights */
-	if (fd >= 0) {
-		trace->sys->fstat(fd, &named);
-		trace->sys->close(fd);
+	if (fd < 0)
+		return fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP ? 0 : fd;
+	rc = trace->sys->fstat(fd, &named);
+	trace->sys->close(fd);
+	if (!rc)
+		rc = trace->sys->fstat(trace->dir_fd, &ours);
+	return rc ? rc : named.st_ino == ours.st_ino && named.st_dev == ours.st_dev;
+}
+
+int ktr__trace_next(struct ktr__trace *next, const struct ktr__trace *trace)
+{
+	const size_t n_rows = KTR_RING_KINDS * (size_t)trace->n_rings;
+	int rc;
+
+	*next = *trace;
+	next->dir_fd = next->side_fd = -1;
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		next->side[i] = (struct ktr__file){ -1, 0, 0 };
+	next->metadata = (struct ktr__file){ -1, 0, 0 };
+	next->hidden[0] = 0;
+	next->published = 0;
+	next->stream = malloc(n_rows * sizeof(*next->stream));
+	if (!next->stream)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_rows; i++)
+		next->stream[i] = (struct ktr__file){ -1, 0, 0 };
+	rc = ktr__trace_create(next, NULL);
+	if (rc) {
+		free(next->stream);
+		next->stream = NULL;
 	}
-	trace->sys->fstat(trace->dir_fd, &ours);
-	if (named.st_ino != ours.st_ino || named.st_dev != ours.st_dev)
-		return -ENOENT;
-	snprintf(name, sizeof(name), "%s.%u", trace->name, number);
-	return trace->sys->rename_new(trace->parent_fd, trace->name, name);
+	return rc;
+}
+
+/* Where names cannot be exchanged nobody has the name for a moment: see ktr__trace_adopt(). */
+static int stream_succeed_apart(struct ktr__trace *trace, struct ktr__trace *next, const char *retired)
+{
+	int rc = trace->sys->rename_new(trace->parent_fd, trace->name, retired);
+
+	if (rc)
+		return rc;
+	rc = trace->sys->rename_new(trace->parent_fd, next->hidden, next->name);
+	if (rc)
+		trace->sys->rename_new(trace->parent_fd, retired, trace->name);
+	return rc;
+}
+
+/*
+ * The next trace first gets the name that this one is to have, and then the two exchange theirs: whoever is killed
+ * in between leaves a trace under the name, and at most one without events beside it.
+ */
+int ktr__trace_succeed(struct ktr__trace *trace, struct ktr__trace *next, uint32_t number)
+{
+	char retired[NAME_MAX + 32];
+	int rc = ktr__trace_is_named(trace);
+
+	if (rc <= 0)
+		return rc ? rc : -ENOENT;
+	snprintf(retired, sizeof(retired), "%s.%u", trace->name, number);
+	rc = trace->sys->rename_new(trace->parent_fd, next->hidden, retired);
+	if (rc)
+		return rc;
+	rc = trace->sys->exchange(trace->parent_fd, trace->name, retired);
+	if (rc) {
+		trace->sys->rename_new(trace->parent_fd, retired, next->hidden);
+		if (rc == -EINVAL || rc == -ENOSYS)
+			rc = stream_succeed_apart(trace, next, retired);
+	}
+	next->published = !rc;
+	return rc;
 }
 
 int ktr__trace_remove(struct ktr__trace *trace, uint32_t number)

@@ -82,10 +82,26 @@ int ktr__trace_publish(struct ktr__trace *trace, struct ktr_error *err);
 void ktr__trace_close(struct ktr__trace *trace);
 
 /*
- * Moves the trace to NAME.number; its files stay open. 0 or -errno: -ENOENT when somebody else has moved
- * it away.
+ * Begins the trace that is to follow this one, beside it and without a name yet. 0 or -errno. It shares the
+ * directory it lies in with this one, and is closed before it, or takes its place.
  */
-int ktr__trace_retire(struct ktr__trace *trace, uint32_t number);
+int ktr__trace_next(struct ktr__trace *next, const struct ktr__trace *trace);
+
+/*
+ * The next trace gets the name, and this one is NAME.number from then on; its files stay open. The name is there
+ * all the time, where the file system can exchange two. 0 or -errno, with all as it was: -ENOENT when the name is
+ * not this trace's any more.
+ */
+int ktr__trace_succeed(struct ktr__trace *trace, struct ktr__trace *next, uint32_t number);
+
+/* Is the name this trace's? 1 or 0, or -errno where that may not be known. */
+int ktr__trace_is_named(const struct ktr__trace *trace);
+
+/*
+ * A writer killed in the midst of ktr__trace_succeed() has left no trace of this name, where names cannot be
+ * exchanged: gives it to the one that was to have it. 0 or -errno: -ENOENT if there is none.
+ */
+int ktr__trace_adopt(struct ktr__trace *trace);
 
 /* Removes the retired trace NAME.number: its own files only. 0 or -errno. */
 int ktr__trace_remove(struct ktr__trace *trace, uint32_t number);

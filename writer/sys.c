@@ -73,6 +73,11 @@ static int sys_rename_new(int dir_fd, const char *from, const char *to)
 	return renameat(dir_fd, from, dir_fd, to) ? -errno : 0;
 }
 
+static int sys_exchange(int dir_fd, const char *one, const char *other)
+{
+	return ktr__rename_exchange(dir_fd, one, dir_fd, other) ? -errno : 0;
+}
+
 static int sys_unlinkat(int dir_fd, const char *name, int flags)
 {
 	return unlinkat(dir_fd, name, flags) ? -errno : 0;
@@ -175,6 +180,7 @@ const struct ktr__sys ktr__sys = {
 	.fstat = sys_fstat,
 	.mkdirat = sys_mkdirat,
 	.rename_new = sys_rename_new,
+	.exchange = sys_exchange,
 	.unlinkat = sys_unlinkat,
 	.unlink_later = sys_unlink_later,
 	.forget = sys_forget,

@@ -19,6 +19,8 @@ struct ktr__sys {
 	int (*fstat)(int fd, struct stat *st);
 	int (*mkdirat)(int dir_fd, const char *name, mode_t mode);
 	int (*rename_new)(int dir_fd, const char *from, const char *to); /* -EEXIST: never replaces */
+	/* Each gets the other's name, at once; -EINVAL or -ENOSYS where that cannot be. */
+	int (*exchange)(int dir_fd, const char *one, const char *other);
 	int (*unlinkat)(int dir_fd, const char *name, int flags);
 	/* Removes a file of any size, but lets another thread wait until its memory and blocks are free. */
 	int (*unlink_later)(int dir_fd, const char *name);

@@ -28,7 +28,7 @@ static void upkeep_space(struct ktr__drain *drain)
 			drain,
 			"%s: less than 5 %% of the disk is free; recording goes on in memory",
 			drain->trace.name);
-	if (max && drain->trace.bytes >= max && (!drain->plan.n_keep || drain->stuck)) {
+	if (max && drain->trace.bytes >= max && !drain->plan.n_keep) {
 		if (!drain->full)
 			ktr__drain_say(
 				drain,
@@ -57,10 +57,8 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 	ktr__json_end(emit);
 }
 
-void ktr__upkeep_from(struct ktr__drain *drain)
+void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 {
-	struct ktr__emit *emit = &drain->describe.side[KTR_SIDECAR_INFO];
-
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		const struct ktr__drain_ring *ring = &drain->ring[i];
 		uint64_t slot = ring->lost || !ring->started ? ring->lost_slot : ring->cursor.next;

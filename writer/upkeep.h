@@ -18,7 +18,7 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 		      const struct ktr__loss *loss);
 
 /* Lines about where in its ring each stream of a trace begins that does not begin with the session. */
-void ktr__upkeep_from(struct ktr__drain *drain);
+void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit);
 
 /*
  * Looks at everything if a second has passed. Sets drain->full; clears drain->begun if the trace is
