@@ -168,7 +168,7 @@ static bool sweep_dead(bool remove)
 	if (ktr__map_open(sweep.path, KTR__MAP_OWN, &map, NULL))
 		return false;
 	if (sweep_seize(&map, sweep.path) > 0 && ktr__map_control(&map, &control) == 0 &&
-	    !control.keep_session)
+	    (!control.keep_session || control.keep_session == KTR_KEEP_UNWRITTEN))
 		stays = !remove || unlink(sweep.path) != 0;
 	ktr__map_close(&map);
 	return stays;

@@ -209,7 +209,8 @@ static void run_exec(const struct run *run, int report)
 	int code;
 
 	sigprocmask(SIG_SETMASK, &run->outer, NULL);
-	signal(SIGPIPE, command_sigpipe); /* main() ignores it; ignored signals stay so across exec */
+	signal(SIGPIPE, command_sigpipe); /* main() ignores them; ignored signals stay so across exec */
+	signal(SIGXFSZ, command_sigxfsz);
 	run_environment(run);
 	execvp(run->program[0], run->program);
 	code = errno;

@@ -21,6 +21,7 @@ void command_add(struct command *command);
 
 /* What SIGPIPE was set to when ktr was started: for the programs that it starts. */
 extern void (*command_sigpipe)(int);
+extern void (*command_sigxfsz)(int);
 
 #define COMMAND(command_name, help_line, function)                                               \
 	static struct command command_name##_command = { #command_name, help_line, function, 0 };\

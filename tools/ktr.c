@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 void (*command_sigpipe)(int) = SIG_DFL;
+void (*command_sigxfsz)(int) = SIG_DFL;
 
 static struct command *ktr_commands; /* sorted by name */
 
@@ -143,6 +144,7 @@ int main(int argc, char **argv)
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
 	json_set_alloc_funcs(ktr_json_alloc, free);
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
+	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
 	if (argc && strcmp(basename(argv[0]), KTRDUMP_NAME) == 0)
 		return ktr_run_ktrdump(argc, argv);
 	if (!*word) {

@@ -6,6 +6,7 @@
  */
 #include "writer/attach.h"
 
+#include "writer/keep.h"
 #include "writer/resume.h"
 
 #include <errno.h>
@@ -34,20 +35,38 @@ static int attach_open(const struct ktr__attach *attach, const struct ktr__sessi
 	return ktr__drain_open(drain, &plan, err);
 }
 
-static int attach_close(const struct ktr__attach *attach, struct ktr__session_map *map,
-			struct ktr__drain *drain, struct ktr__drain_stats *stats,
-			struct ktr_error *err)
+static int attach_error(const struct ktr__attach *attach, const struct ktr__session_map *map,
+			const struct ktr__drain_stats *stats, int rc, struct ktr_error *err)
 {
+	const char *name = map->header.name;
+
+	if (!stats->unwritten || stats->limit)
+		return ktr_error_set(err, rc, "%s: cannot write: %m", attach->trace);
+	if (stats->named)
+		return ktr_error_set(err, rc, "%s: cannot write: %m; %llu events stay in session %s: ktr salvage %s",
+				     attach->trace, (unsigned long long)stats->unwritten, name, attach->trace);
+	return ktr_error_set(err, rc, "%s: cannot write: %m; %llu events stay in session %s: ktr snapshot -s %s",
+			     attach->trace, (unsigned long long)stats->unwritten, name, name);
+}
+
+/* keeps: the session is there as long as we write it, and for what could not be written. */
+static int attach_close(const struct ktr__attach *attach, struct ktr__session_map *map, struct ktr__drain *drain,
+			bool keeps, struct ktr__drain_stats *stats, struct ktr_error *err)
+{
+	struct ktr__drain_stats own;
 	uint64_t pause_ns = 0;
 	int rc;
 
 	if (attach->feed)
 		ktr__feed_round(attach->feed, &pause_ns);
-	rc = ktr__drain_close(drain, stats);
-
-	ktr__map_close(map);
+	rc = ktr__drain_close(drain, &own);
+	if (stats)
+		*stats = own;
 	if (rc)
-		ktr_error_set(err, rc, "%s: cannot write: %m", attach->trace);
+		attach_error(attach, map, &own, rc, err);
+	if (keeps && (!rc || own.limit))
+		ktr__keep_end(map, attach->session, attach->over);
+	ktr__map_close(map);
 	return rc;
 }
 
@@ -93,8 +112,11 @@ int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stat
 {
 	struct ktr__session_map map;
 	struct ktr__drain *drain;
+	bool keeps = false;
 	int rc = ktr__map_open(attach->session, KTR__MAP_OWN, &map, err);
 
+	if (!rc)
+		keeps = ktr__keep_begin(&map, attach->session);
 	if (!rc && ktr__map_alive(&map) == 0)
 		rc = ktr_error_set(err, ENODEV,
 				   "%s: its processes have ended; ktr snapshot saves what it holds",
@@ -102,11 +124,13 @@ int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stat
 	if (!rc)
 		rc = attach_open(attach, &map, &drain, err);
 	if (rc) {
+		if (keeps)
+			ktr__keep_end(&map, attach->session, attach->over);
 		ktr__map_close(&map);
 		return rc;
 	}
 	attach_loop(attach, &map, drain);
-	return attach_close(attach, &map, drain, stats, err);
+	return attach_close(attach, &map, drain, keeps || attach->over, stats, err);
 }
 
 int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
@@ -120,7 +144,7 @@ int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_st
 		return rc;
 	rc = attach_open(attach, &map, &drain, err);
 	if (!rc)
-		return attach_close(attach, &map, drain, stats, err);
+		return attach_close(attach, &map, drain, attach->from == KTR__DRAIN_RESUME, stats, err);
 	ktr__map_close(&map);
 	return rc;
 }

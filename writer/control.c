@@ -9,6 +9,7 @@
  */
 #include "writer/writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
@@ -57,13 +58,17 @@ void ktr__control_look(struct ktr__writer_thread *self)
 	self->cut = cut;
 }
 
-/* A file that was cut short would grow again. */
+/*
+ * A file that was cut short would grow again. Where files may not get so long (RLIMIT_FSIZE) nobody writes to this one
+ * but through a mapping; a process that records has one, as above.
+ */
 static void control_put(const struct ktr__writer_thread *self, size_t field, const void *value, size_t n_bytes)
 {
 	if (self->control_fd < 0 || self->cut)
 		return;
-	if (pwrite(self->control_fd, value, n_bytes, (off_t)control_at(self, field)) < 0)
-		return; /* it tells others, no more */
+	if (pwrite(self->control_fd, value, n_bytes, (off_t)control_at(self, field)) < 0 && errno == EFBIG &&
+	    __atomic_load_n(&ktr__writer.session->records, __ATOMIC_RELAXED))
+		memcpy((char *)ktr__writer.session->control + field, value, n_bytes);
 }
 
 void ktr__control_put32(struct ktr__writer_thread *self, size_t field, uint32_t value)

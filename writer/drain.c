@@ -177,6 +177,29 @@ int ktr__drain_publish(struct ktr__drain *drain)
 	return rc;
 }
 
+/* May it be otherwise a moment later? There was no room, or the device had a fault. */
+static int drain_may_pass(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EIO;
+}
+
+/* A trace that cannot be begun for want of room is begun when there is some: each round tries again. */
+static int drain_create(struct ktr__drain *drain, struct ktr_error *err)
+{
+	struct ktr_error why = KTR_ERROR_NONE;
+	int rc = ktr__trace_create(&drain->trace, &why);
+
+	if (!rc) {
+		ktr__drain_publish(drain); /* or else each round tries again */
+		return 0;
+	}
+	if (!drain_may_pass(rc))
+		return ktr_error_set(err, rc, "%s", why.text);
+	ktr__drain_say(drain, "%s; recording goes on in memory", why.text);
+	drain->stats.error = rc;
+	return 0;
+}
+
 static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 {
 	const struct ktr_header *header = &drain->plan.map->header;
@@ -207,11 +230,7 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 	if (drain->plan.from == KTR__DRAIN_RESUME)
 		return drain->plan.resume(drain, err);
 	rc = ktr__trace_make_way(&drain->trace, err);
-	if (!rc)
-		rc = ktr__trace_create(&drain->trace, err);
-	if (!rc)
-		ktr__drain_publish(drain); /* or else each round tries again */
-	return rc;
+	return rc ? rc : drain_create(drain, err);
 }
 
 int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
@@ -533,6 +552,8 @@ int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
 	if (rc)
 		drain->stats.unwritten = drain_left(drain);
 	drain->stats.bytes = drain->trace.bytes;
+	drain->stats.limit = drain->full == KTR__DRAIN_LIMIT;
+	drain->stats.named = drain->trace.published;
 	if (stats)
 		*stats = drain->stats;
 	drain_free(drain);

@@ -70,6 +70,8 @@ struct ktr__drain_stats {
 	uint64_t packets;
 	uint64_t rounds;
 	int error; /* -errno while writing is not possible, else 0 */
+	int limit; /* 1: nothing more was written because of max_bytes */
+	int named; /* 1: there is a trace */
 };
 
 /* A ring and its stream. Copied and put back when writing fails. */
@@ -100,6 +102,8 @@ struct ktr__drain_pace {
 	uint32_t leap;	  /* [slots] to leap over when it is overtaken the next time */
 };
 
+#define KTR__DRAIN_LIMIT 2
+
 /* What is used most comes first, large things last: short offsets make short code. */
 struct ktr__drain {
 	struct ktr__drain_ring *ring; /* owned; by row of the ring table */
@@ -110,7 +114,7 @@ struct ktr__drain {
 	uint32_t removed;     /* how many of them are not */
 	int all;	      /* 1: this round takes what there is up to the heads */
 	int stuck;	      /* 1: the trace cannot be rotated */
-	int full;	      /* 1: too little free space, or max_bytes and no rotation */
+	int full;	      /* 1: too little free space; KTR__DRAIN_LIMIT: max_bytes and no rotation */
 	int begun;	      /* 1: the trace's clock is fixed: packets may come */
 	uint32_t broken;      /* how often a ring made no sense */
 	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */

@@ -32,9 +32,9 @@ static void upkeep_space(struct ktr__drain *drain)
 		if (!drain->full)
 			ktr__drain_say(
 				drain,
-				"%s: has reached its size limit; recording goes on in memory",
+				"%s: has reached its size limit; what comes now stays in memory as long as the program runs",
 				drain->trace.name);
-		full = 1;
+		full = KTR__DRAIN_LIMIT;
 	}
 	if (!full && drain->full)
 		ktr__drain_say(drain, "%s: writing again", drain->trace.name);

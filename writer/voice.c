@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static int voice_stderr(const struct ktr__voice *voice, struct stat *st)
 void ktr__voice_say(void *context, const char *text)
 {
 	const struct ktr__voice *voice = context;
-	char line[600];
+	char line[PATH_MAX + 400];
 	struct stat st;
 	int n, fd = voice_stderr(voice, &st);
 

@@ -236,12 +236,35 @@ static bool writer_told(struct ktr__writer_thread *self)
 	return !self->control.alq_enable || (max && stats->events >= max);
 }
 
+/* Not all could be written: the session stays for that, and the user is told how to get it. */
+static void writer_unwritten(struct ktr__writer_thread *self, const struct ktr__drain_stats *stats, int rc)
+{
+	const char *path = ktr__writer.full_path, *name = self->map.header.name;
+	unsigned long long n = stats->unwritten;
+	char line[PATH_MAX + 300];
+
+	if (stats->limit) {
+		snprintf(line, sizeof(line), "%llu events are not in the trace: it has reached its size limit", n);
+		ktr__voice_say(&self->voice, line);
+		return;
+	}
+	if (!self->control.keep_session)
+		ktr__control_put32(self, offsetof(struct ktr_control, keep_session), KTR_KEEP_UNWRITTEN);
+	if (stats->named)
+		snprintf(line, sizeof(line), "%llu events could not be written (%s) and stay in session %s: ktr salvage %s",
+			 n, strerror(-rc), name, path);
+	else
+		snprintf(line, sizeof(line), "%llu events could not be written (%s) and stay in session %s: "
+					     "ktr snapshot -s %s -o %s", n, strerror(-rc), name, name, path);
+	ktr__voice_say(&self->voice, line);
+}
+
 /* Ends the trace. */
 static void writer_finish(struct ktr__writer_thread *self)
 {
 	struct ktr__drain_stats stats;
-	char line[256];
 	bool closes;
+	int rc;
 
 	/* Whoever records and then finds 0 there knows that the last round is to come: heir.c. */
 	ktr__control_look(self);
@@ -250,12 +273,9 @@ static void writer_finish(struct ktr__writer_thread *self)
 			   closes ? KTR_WRITER_CLOSES : KTR_WRITER_LEAVES);
 	__atomic_fetch_add(&ktr__writer.bell, 0, __ATOMIC_SEQ_CST); /* a fence that thread sanitizers see */
 	writer_feed(self);
-	if (ktr__drain_close(self->drain, &stats) && stats.unwritten) {
-		snprintf(line, sizeof(line),
-			 "%llu events are not in the trace: it could not be written",
-			 (unsigned long long)stats.unwritten);
-		ktr__voice_say(&self->voice, line);
-	}
+	rc = ktr__drain_close(self->drain, &stats);
+	if (rc && stats.unwritten)
+		writer_unwritten(self, &stats, rc);
 	self->drain = NULL;
 	__atomic_store_n(&ktr__writer.draining, false, __ATOMIC_RELAXED);
 	ktr__control_put64(self, offsetof(struct ktr_control, alq_cnt), stats.events);

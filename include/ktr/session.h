@@ -181,7 +181,7 @@ struct ktr_control {
 	/* Line 1 on: knobs, written by whoever controls. */
 	uint32_t ring_log2; /* [log2 entries] main rings as asked for; 0 before the first enable */
 	uint32_t keep_log2;
-	uint32_t keep_session; /* 1: a clean exit leaves the session behind */
+	uint32_t keep_session; /* 1: a clean exit leaves the session behind; or KTR_KEEP_UNWRITTEN */
 	uint32_t rings_open;   /* 1: rings may be allocated, a CPU that has none opens its own */
 	uint64_t asked;	       /* the mask last asked for, as debug.ktr.mask prints it */
 	uint32_t writer;       /* process whose writer thread drains the session; 0: none */
@@ -235,6 +235,9 @@ struct ktr_control {
 /* Of control.writer_ends. What was recorded before it left 0 is in the trace. */
 #define KTR_WRITER_LEAVES 1u /* as its process ends: another one may go on with the trace */
 #define KTR_WRITER_CLOSES 2u /* the trace is to end */
+
+/* Of control.keep_session: it stays, as that of a killed program does, until a trace has what it holds. */
+#define KTR_KEEP_UNWRITTEN 2u
 
 struct ktr_class_row {
 	uint32_t state;
