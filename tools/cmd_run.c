@@ -376,7 +376,10 @@ static uint64_t run_join(const struct run *run)
 	if (ktr__snapshot_session(&attach, &stats, &err) == 0)
 		return stats.events;
 	name = strrchr(path, '/') + 1;
-	fprintf(stderr, "ktr: %s: %s; its last moments: ktr dump -s %.*s\n", run->trace, err.text,
+	if (stats.unwritten)
+		fprintf(stderr, "ktr: %s\n", err.text);
+	else
+		fprintf(stderr, "ktr: %s: %s; its last moments: ktr dump -s %.*s\n", run->trace, err.text,
 		(int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
 	return 0;
 }

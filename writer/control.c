@@ -59,8 +59,8 @@ void ktr__control_look(struct ktr__writer_thread *self)
 }
 
 /*
- * A file that was cut short would grow again. Where files may not get so long (RLIMIT_FSIZE) nobody writes to this one
- * but through a mapping; a process that records has one, as above.
+ * A file that was cut short would grow again. Where files may not get so long (RLIMIT_FSIZE) nobody writes to this
+ * one but through a mapping; a process that records has one, as above.
  */
 static void control_put(const struct ktr__writer_thread *self, size_t field, const void *value, size_t n_bytes)
 {

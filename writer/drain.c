@@ -486,23 +486,30 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 	ktr__rotate_follow(drain, now, 0);
 	if (ktr__rotate_due(drain, now))
 		rc = ktr__rotate(drain, now);
-	return rc ? drain_fail(drain, rc, now) : 0;
+	if (rc)
+		return drain_fail(drain, rc, now);
+	return drain->full == 1 ? -ENOSPC : 0;
 }
 
-/* Events committed that no packet has and no packet counts as lost. */
+/*
+ * Events committed that no packet has and no packet counts as lost. Of a ring that nothing has been read of yet,
+ * and that has gone round, those that have come since.
+ */
 static uint64_t drain_left(struct ktr__drain *drain)
 {
 	uint64_t left = 0;
 
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		struct ktr__ring_cursor cursor = { i, 0, 0, 0, 0, 0 };
-		uint64_t events;
+		uint64_t events, index = drain->ring[i].index, geom;
 
-		if (drain->pace[i].broken || ktr__ring_to_head(&drain->source, &cursor) ||
-		    !cursor.known || !drain->ring[i].started)
+		if (drain->pace[i].broken || ktr__ring_to_head(&drain->source, &cursor) || !cursor.known)
 			continue;
+		ktr__ring_head(&drain->source, i, &geom);
+		if (!drain->ring[i].started && cursor.next <= 1ull << KTR_GEOM_LOG2(geom))
+			index = 0;
 		events = cursor.next - cursor.conts;
-		left += events > drain->ring[i].index ? events - drain->ring[i].index : 0;
+		left += events > index ? events - index : 0;
 	}
 	return left;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One word of the control page, control.keep_session, stored by pwrite(2): whoever records from outside maps nothing.
- * Of two that store at once one asks for nothing, and may find the session gone in its last round.
+ * One word of the control page, control.keep_session, stored by pwrite(2): whoever records from outside maps
+ * nothing. Of two that store at once one asks for nothing, and may find the session gone in its last round.
  */
 #include "writer/keep.h"
 
@@ -22,8 +22,8 @@ static bool keep_put(const struct ktr__session_map *map, const char *path, uint3
 	if (fd < 0)
 		return false;
 	/* Not one that has taken its place, nor one cut short, which would grow again. */
-	if (fstat(fd, &st) == 0 && fstat(map->fd, &ours) == 0 && st.st_ino == ours.st_ino && st.st_dev == ours.st_dev &&
-	    (uint64_t)st.st_size >= at + sizeof(value))
+	if (fstat(fd, &st) == 0 && fstat(map->fd, &ours) == 0 && st.st_ino == ours.st_ino &&
+	    st.st_dev == ours.st_dev && (uint64_t)st.st_size >= at + sizeof(value))
 		done = pwrite(fd, &value, sizeof(value), (off_t)at) == (ssize_t)sizeof(value);
 	close(fd);
 	return done;

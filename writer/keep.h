@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session that is written from outside stays until it is written: the program that leaves it last would remove it,
- * and with it what the writer has not taken yet, or could not write.
+ * A session that is written from outside stays until it is written: the program that leaves it last would remove
+ * it, and with it what the writer has not taken yet, or could not write.
  */
 #ifndef WRITER_KEEP_H
 #define WRITER_KEEP_H
@@ -14,8 +14,8 @@
 bool ktr__keep_begin(const struct ktr__session_map *map, const char *path);
 
 /*
- * All of it is written: what ktr__keep_begin(), or a writer that ended before its time, has asked for is over, and the
- * session goes if nobody is left in it. any: so does one that a process left without being allowed to remove it.
+ * All of it is written: what ktr__keep_begin(), or a writer that could not write all, has asked for is over, and
+ * the session goes if nobody is left in it. any: so does one that a process left without being allowed to remove it.
  */
 void ktr__keep_end(const struct ktr__session_map *map, const char *path, bool any);
 

@@ -4,9 +4,9 @@
  *
  *	diskfull ERROR STEP...
  *
- * ERROR: ENOSPC, EDQUOT, EFBIG, EIO, or EFBIG-limit, which is the kernel's own. A STEP is a number of events, "fail"
- * and "work" for what happens to writes from now on, "flush" (all is written), "stuck" (it cannot be), "reads" (waits
- * for the end of standard input).
+ * ERROR: ENOSPC, EDQUOT, EFBIG, EIO, or EFBIG-limit, which is the kernel's own. A STEP is a number of events,
+ * "fail" and "work" for what happens to writes from now on, "flush" (all is written), "stuck" (it cannot be),
+ * "reads" (waits for a line of standard input).
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
 				printf("%s: %d\n", step, rc);
 		} else if (strcmp(step, "reads") == 0) {
 			puts("reads");
-			while (getchar() != EOF)
+			for (int c = 0; c != EOF && c != '\n'; c = getchar())
 				;
 		} else {
 			for (int to = n + atoi(step); n < to; n++)

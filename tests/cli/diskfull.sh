@@ -36,7 +36,7 @@ sessions() {
 
 # what is to be typed next, out of the lines in $dir/err
 next() {
-	sed -n 's/.*: \(ktr s[a-z]* [^;]*\)$/\1/p' "$dir/err" | tail -n 1
+	sed -n 's/.*: \(ktr sa*[a-z]* [^;]*\)$/\1/p' "$dir/err" | tail -n 1
 }
 
 type_next() {
@@ -68,4 +68,88 @@ for error in ENOSPC EDQUOT EFBIG EIO EFBIG-limit; do
 	events "$error, salvaged" 150 "$trace"
 	is "$error, salvaged: sessions left" "$(sessions)" 0
 done
+
+# The real thing, a disk of 4 MiB, for which it takes a superuser.
+disk=$dir/disk
+mkdir "$disk"
+at_exit() {
+	umount "$disk" 2>/dev/null
+}
+if ! mount -t tmpfs -o size=4m ktr-test "$disk" 2>/dev/null; then
+	skip "a full disk: mount is not allowed here"
+	exit $failed
+fi
+mkfifo "$dir/in" "$dir/said"
+trace=$disk/trace
+
+fill() {
+	dd if=/dev/zero of="$disk/fill" bs=64k 2>/dev/null
+}
+
+# lives COMMAND...: starts it; the test then takes turns with its steps
+lives() {
+	rm -rf "$trace" "$trace".* "${KTR_DIR:?}"/*
+	timeout 60 "$@" <"$dir/in" >"$dir/said" 2>"$dir/err" &
+	pid=$!
+	exec 5>"$dir/in" 6<"$dir/said"
+	read -r got <&6
+	is "$1: begins" "$got" reads
+}
+
+# turn: lets it go on, to its next "reads"
+turn() {
+	echo >&5
+	read -r got <&6
+	is "turn" "$got" reads
+}
+
+# The disk is full for a while; none of what is recorded meanwhile is lost.
+lives env KTR_FILE="$trace" KTR_SESSION=full "$dir/diskfull" none 100 flush reads 20000 stuck reads 100 flush reads
+fill
+turn
+rm "$disk/fill"
+turn
+events "a full disk for a while" 20200 "$trace"
+exec 5>&- 6<&-
+wait $pid || fail "a full disk for a while: exit status"
+is "a full disk for a while: sessions left" "$(sessions)" 0
+
+# To the end: by the program's own writer, under ktr run, and recorded from outside.
+for how in env run record; do
+	case $how in
+	env) set -- env KTR_FILE="$trace" KTR_SESSION=full ;;
+	run) set -- "$ktr" run -s full -o "$trace" -- ;;
+	record) set -- env KTR_SESSION=full ;;
+	esac
+	lives "$@" "$dir/diskfull" none 100 reads 20000 reads
+	if [ $how = record ]; then
+		"$ktr" record -s full -o "$trace" 2>"$dir/err2" 5>&- 6<&- &
+		recorder=$!
+		until "$ktr" dump -q "$trace" 2>/dev/null | grep -q 'event 99$'; do :; done
+	fi
+	fill
+	turn
+	exec 5>&- 6<&-
+	wait $pid || fail "a full disk to the end, $how: exit status $?"
+	if [ $how = record ]; then
+		wait $recorder && fail "a full disk to the end, record: its exit status is 0"
+		cp "$dir/err2" "$dir/err"
+	fi
+	is "a full disk to the end, $how: sessions left" "$(sessions)" 1
+	rm "$disk/fill"
+	type_next "a full disk to the end, $how"
+	events "a full disk to the end, $how" 20100 "$trace"
+	is "a full disk to the end, $how, salvaged: sessions left" "$(sessions)" 0
+done
+
+# From the start: the trace is begun when there is room.
+rm -rf "$trace"
+fill
+lives "$ktr" run -s full -o "$trace" -- "$dir/diskfull" none 100 reads 100 flush reads
+rm "$disk/fill"
+turn
+events "a full disk at first" 200 "$trace"
+exec 5>&- 6<&-
+wait $pid || fail "a full disk at first: exit status"
+is "a full disk at first: sessions left" "$(sessions)" 0
 exit $failed
