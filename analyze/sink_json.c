@@ -10,6 +10,7 @@
  * replaced for this event, and put back by the next.
  */
 #include "analyze/sink_json.h"
+#include "analyze/json_print.h"
 #include "analyze/kind.h"
 #include "analyze/symbols.h"
 #include "analyze/utf8.h"
@@ -75,7 +76,7 @@ static json_t *sink_json_cstring(const char *text)
 
 /* ---- lines ---- */
 
-static int sink_json_callback(const char *bytes, size_t n, void *data)
+static int sink_json_put(const char *bytes, size_t n, void *data)
 {
 	struct ktr__out *out = data;
 
@@ -96,9 +97,9 @@ static int sink_json_dump(struct ktr__out *out, const json_t *tree, size_t flags
 {
 	size_t n = json_dumpb(tree, out->buffer + out->n, out->room - out->n, JSON_COMPACT | flags);
 
-	if (n && n <= out->room - out->n)
+	if (n && n <= out->room - out->n && ktr__json_harmless(out->buffer + out->n, n) == n)
 		out->n += n;
-	else if (json_dump_callback(tree, sink_json_callback, out, JSON_COMPACT | flags))
+	else if (ktr__json_print_to(tree, sink_json_put, out, JSON_COMPACT | flags))
 		return out->error ? -out->error : -ENOMEM;
 	return 0;
 }
@@ -219,7 +220,7 @@ static char *sink_json_constant(const struct ktr_reader_site *site)
 		bad |= !sink_json_member(tree, "group", sink_json_cstring(site->group));
 	if (site->ident)
 		bad |= !sink_json_member(tree, "id", sink_json_cstring(site->ident));
-	text = bad ? NULL : json_dumps(tree, JSON_COMPACT | JSON_EMBED);
+	text = bad ? NULL : ktr__json_string(tree, JSON_COMPACT | JSON_EMBED);
 	json_decref(tree);
 	return text;
 }
@@ -404,7 +405,7 @@ static const char *sink_json_thread(struct ktr__sink_json *json,
 		return *text;
 	tree = json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
 			 (json_int_t)thread->tid, "thread", sink_json_cstring(thread->name));
-	*text = tree ? json_dumps(tree, JSON_COMPACT | JSON_EMBED) : NULL;
+	*text = tree ? ktr__json_string(tree, JSON_COMPACT | JSON_EMBED) : NULL;
 	json_decref(tree);
 	return *text;
 }
@@ -477,7 +478,7 @@ char *ktr__sink_json_args(struct ktr__sink_json *json, const struct ktr_event *e
 
 	for (unsigned i = 0; i < event->site->n_args && !bad; i++)
 		bad = sink_json_value(json, s, event, i);
-	return bad ? NULL : json_dumps(s->args, JSON_COMPACT);
+	return bad ? NULL : ktr__json_string(s->args, JSON_COMPACT);
 }
 
 static int sink_json_event(struct ktr_sink *sink, const struct ktr_event *event)

@@ -5,6 +5,7 @@
  */
 #include "analyze/sql_plan.h"
 
+#include "analyze/json_print.h"
 #include "analyze/kind.h"
 #include "analyze/sink_json.h"
 #include "analyze/tables.h"
@@ -61,7 +62,7 @@ static void sql_tables_args(const struct ktr_reader_site *site, sqlite3_context 
 	for (unsigned i = 0; i < site->n_args; i++)
 		json_array_append_new(
 			array, ktr__jansson_text(site->arg[i].name, strlen(site->arg[i].name)));
-	text = json_array_size(array) == site->n_args ? json_dumps(array, JSON_COMPACT) : NULL;
+	text = json_array_size(array) == site->n_args ? ktr__json_string(array, JSON_COMPACT) : NULL;
 	json_decref(array);
 	if (text)
 		sqlite3_result_text(to, text, -1, free);

@@ -58,12 +58,11 @@ size_t ktr__utf8_plain(const char *bytes, size_t n)
 	return at;
 }
 
-/*
- * Is this well-formed character a control character, or one that turns the direction of what follows (U+061C,
- * U+200E and F, U+202A to E, U+2066 to 9) or ends a line elsewhere than here (U+2028, U+2029)?
- */
-static int utf8_is_control(const unsigned char *p, size_t length)
+/* U+061C, U+200E and F, U+202A to E, U+2066 to 9 turn the direction; U+2028 and U+2029 end lines. */
+int ktr__utf8_is_control(const char *bytes, size_t length)
 {
+	const unsigned char *p = (const unsigned char *)bytes;
+
 	if (length == 1)
 		return p[0] < 0x20 || p[0] == 0x7f;
 	if (length == 2)
@@ -98,7 +97,7 @@ size_t ktr__utf8_visible(char *to, const char *bytes, size_t n)
 	for (size_t i = 0; i < n;) {
 		size_t length = ktr__utf8_char(bytes + i, n - i);
 
-		if (length && !utf8_is_control(p + i, length)) {
+		if (length && !ktr__utf8_is_control(bytes + i, length)) {
 			memcpy(at, bytes + i, length);
 			at += length;
 			i += length;

@@ -17,6 +17,12 @@ size_t ktr__utf8_char(const char *bytes, size_t n);
 size_t ktr__utf8_plain(const char *bytes, size_t n);
 
 /*
+ * Is this well-formed character a control character (C1 and DEL included), or one that turns the direction of what
+ * follows or ends a line elsewhere than here?
+ */
+int ktr__utf8_is_control(const char *bytes, size_t length);
+
+/*
  * Writes bytes so that they neither move a cursor nor break a line or turn its direction: control
  * characters, C1 and bidirectional ones included, and what is not UTF-8 become \xNN (\n, \t, \r as such),
  * everything else stays. At most 4 * n bytes are written, no NUL. Returns their number.

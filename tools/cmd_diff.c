@@ -10,6 +10,8 @@
 #include "tools/pair_option.h"
 #include "tools/walk.h"
 
+#include "analyze/json_print.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +124,7 @@ static int diff_print(const struct diff_command *c, const char *command,
 		diff_text(report, stdout);
 	} else {
 		tree = diff_json(report);
-		bad = !tree || (json_dumpf(tree, stdout, JSON_COMPACT) && !ferror(stdout));
+		bad = !tree || (ktr__json_print(tree, stdout, JSON_COMPACT) && !ferror(stdout));
 		json_decref(tree);
 		putchar('\n');
 	}

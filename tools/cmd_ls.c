@@ -8,6 +8,7 @@
 #include "tools/options.h"
 #include "tools/session_info.h"
 
+#include "analyze/json_print.h"
 #include "ktr/session_find.h"
 #include "ktr/sweep.h"
 
@@ -136,7 +137,7 @@ static int ls_json(const struct ls *ls)
 
 	for (size_t i = 0; i < ls->n_rows; i++)
 		json_array_append_new(array, ls_json_row(&ls->rows[i]));
-	rc = json_dumpf(array, stdout, JSON_INDENT(2));
+	rc = ktr__json_print(array, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(array);
 	return rc ? 1 : 0;

@@ -9,6 +9,7 @@
 #include "tools/report.h"
 #include "tools/walk.h"
 
+#include "analyze/json_print.h"
 #include "analyze/reader.h"
 
 #include <errno.h>
@@ -104,7 +105,7 @@ static int report_print(const struct report_command *c, const struct report *rep
 						: 0;
 	}
 	tree = report_json(report);
-	rc = tree ? json_dumpf(tree, to, JSON_COMPACT) : -1;
+	rc = tree ? ktr__json_print(tree, to, JSON_COMPACT) : -1;
 	json_decref(tree);
 	fputc('\n', to);
 	return rc && !ferror(to) ? fail(c->walk.find.command, "no memory") : 0;

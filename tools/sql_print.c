@@ -6,6 +6,7 @@
 #include "tools/sql_print.h"
 
 #if KTR_HAVE_SQLITE
+#include "analyze/json_print.h"
 #include "analyze/sink_json.h"
 #include "analyze/utf8.h"
 #include "visualize/label.h"
@@ -180,7 +181,7 @@ static int sql_print_json(sqlite3_stmt *s, FILE *to)
 		      json_object_set_new(object, json_string_value(name), sql_print_value(s, i));
 		json_decref(name);
 	}
-	bad = bad || json_dumpf(object, to, JSON_COMPACT);
+	bad = bad || ktr__json_print(object, to, JSON_COMPACT);
 	json_decref(object);
 	fputc('\n', to);
 	return bad;

@@ -36,6 +36,47 @@ for query in "select * from events" "select * from spans" "select * from threads
 	looks sql "$dir/t" "$query"
 done
 looks sql --csv "$dir/t" "select * from events"
+
+# JSON escapes them, and says the same: what jq or a terminal gets is text, not a control.
+says() {
+	looks "$@"
+	python3 - "$dir/out" >"$dir/err" 2>&1 <<'END' || fail "$*: $(tail -n 1 "$dir/err")"
+import json, sys
+text = open(sys.argv[1], encoding='utf-8').read()
+if '--array' in sys.argv or text.startswith('['):
+    json.loads(text)
+else:
+    for line in text.splitlines():
+        json.loads(line)
+assert '\\u202e' in text and '\\u009b' in text and '\\u007f' in text
+END
+}
+says json "$dir/t"
+says json --array "$dir/t"
+says report --json "$dir/t"
+looks ls --json
+says sql --json "$dir/t" "select * from events"
+says sql --json "$dir/t" "select * from sites"
+says tail --json --until-end "$dir/t"
+looks export chrome -o - "$dir/t"
+timeout 60 "$ktr" diff --json "$dir/t" "$dir/t" >"$dir/out" 2>"$dir/err"
+harmless diff --json
+# A page has its data packed; what it puts on the screen is what is in there. The same for pictures as text.
+looks timeline --rows ids -o "$dir/t.html" "$dir/t"
+looks timeline --rows ids -o "$dir/t.svg" "$dir/t"
+looks export perfetto -o "$dir/t.pftrace" "$dir/t"
+looks export tracedat -o "$dir/t.dat" "$dir/t"
+python3 - "$dir" >"$dir/out" 2>&1 <<'END' || fail "pictures: $(tail -n 1 "$dir/out")"
+import base64, re, sys, zlib
+hidden = re.compile(rb'\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae\x8e\x8f]|\xe2\x81[\xa6-\xa9]|a\x1b\[31m')
+page = open(sys.argv[1] + '/t.html', 'rb').read()
+for name, blob in re.findall(rb'<script type="application/x-ktr" id="(\w+)">([^<]*)', page):
+    found = hidden.search(zlib.decompress(base64.b64decode(blob)))
+    assert not found, ('html', name, found)
+for name in ('t.svg', 't.pftrace', 't.dat'):
+    found = hidden.search(open(sys.argv[1] + '/' + name, 'rb').read())
+    assert not found, (name, found)
+END
 # A name that is not there is repeated.
 timeout 60 "$ktr" dump "$dir/$evil" >"$dir/out" 2>"$dir/err" && fail "a trace that is not there"
 harmless dump of no trace
