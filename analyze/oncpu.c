@@ -5,6 +5,7 @@
  * of one kind in a row mean that one between them was lost; the time between is unknown then.
  */
 #include "analyze/oncpu.h"
+#include "analyze/ends.h"
 
 #include "ktr/kernel_event.h"
 
@@ -161,8 +162,8 @@ void ktr__oncpu_finish(struct ktr__oncpu *oncpu)
 		if (!t->thread || !t->since_ns)
 			continue;
 		/* Its last switch is not told where it ended unseen. */
-		if (t->thread->exit_ns && t->thread->exit_ns < end)
-			end = t->thread->exit_ns;
+		if (ktr__ends_thread(t->thread) && ktr__ends_thread(t->thread) < end)
+			end = ktr__ends_thread(t->thread);
 		oncpu_account(oncpu, t, end, 1);
 	}
 }

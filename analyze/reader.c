@@ -14,6 +14,7 @@
 #include "analyze/reader.h"
 
 #include "analyze/core_source.h"
+#include "analyze/ends.h"
 #include "analyze/merge.h"
 #include "analyze/pulse.h"
 #include "analyze/source.h"
@@ -303,6 +304,7 @@ static inline int reader_step(struct ktr_reader *reader)
 	reader->last = reader->merge.heap[0].cursor;
 	if (reader->source.follow)
 		ktr__source_span(&reader->source, reader->last->event.time_ns, reader->last->event.time_ns);
+	ktr__ends_see(reader->last->event.thread, reader->last->event.time_ns);
 	return KTR_READ_EVENT;
 }
 

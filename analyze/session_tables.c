@@ -4,6 +4,7 @@
  * what makes no sense is noted. Followed, the rows that have come are read again and again.
  */
 #include "analyze/session_feed.h"
+#include "writer/life.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,10 +47,47 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 	return rc == -EINVAL ? 0 : rc;
 }
 
+/* Processes of a session that nobody is in are gone, and those that are not there; of those elsewhere nobody says. */
+static int session_is_gone(const struct ktr__session_feed *o, const struct ktr_proc_row *row)
+{
+	return row->state == KTR_ROW_READY &&
+	       (o->alive == 0 || (row->pid_ns == ktr__proc_own_ns() && !ktr__proc_alive(row)));
+}
+
+static int session_proc(struct ktr__session_feed *o, uint32_t id)
+{
+	struct ktr_proc_row row;
+	struct ktr__end end = { 0 };
+	int rc = ktr__map_proc(&o->map, id, &row);
+
+	if (rc)
+		return rc == -ENOENT ? 0 : rc;
+	end.start_ns = row.start_ns;
+	end.exit_ns = row.exit_ns;
+	end.gone_ns = session_is_gone(o, &row) ? UINT64_MAX : 0;
+	rc = ktr__tables_process(&o->source->tables, id, ktr__process_key(row.pid, row.pid_ns, row.start_time), &end);
+	return rc == -EINVAL ? 0 : rc;
+}
+
+/* What is said of a thread that lives: what it is called by now, and whether it is there. */
+static void session_look(const struct ktr_thread_row *row, const struct ktr_proc_row *proc, char name[],
+			 struct ktr__end *end)
+{
+	struct ktr__life_stat stat;
+
+	if (row->state != KTR_ROW_READY || !ktr__proc_alive(proc) || !ktr__life_stat(row->pid, row->tid, &stat))
+		return;
+	if (!stat.start_time)
+		end->gone_ns = UINT64_MAX;
+	else if (!row->named && stat.name[0])
+		memcpy(name, stat.name, sizeof(stat.name));
+}
+
 static int session_thread(struct ktr__session_feed *o, uint32_t id)
 {
 	char name[sizeof(((struct ktr_thread_row *)0)->name) + 1] = "";
 	char process[sizeof(((struct ktr_proc_row *)0)->name) + 1] = "";
+	struct ktr__end end = { 0 };
 	struct ktr_thread_row row;
 	struct ktr_proc_row proc;
 	uint64_t key = 0;
@@ -57,10 +95,13 @@ static int session_thread(struct ktr__session_feed *o, uint32_t id)
 
 	if (rc)
 		return rc == -ENOENT ? 0 : rc;
+	end.start_ns = row.start_ns;
+	end.exit_ns = row.exit_ns;
 	memcpy(name, row.name, sizeof(row.name));
 	if (ktr__map_proc(&o->map, row.proc, &proc) == 0) {
 		memcpy(process, proc.name, sizeof(proc.name));
 		key = ktr__process_key(proc.pid, proc.pid_ns, proc.start_time);
+		session_look(&row, &proc, name, &end);
 	}
 	return ktr__tables_thread(&o->source->tables, id,
 				  &(struct ktr__thread_text){
@@ -70,8 +111,7 @@ static int session_thread(struct ktr__session_feed *o, uint32_t id)
 					  .process_key = key,
 					  .name = name,
 					  .process = process,
-					  .start_ns = row.start_ns,
-					  .exit_ns = row.exit_ns,
+					  .end = end,
 				  });
 }
 
@@ -149,5 +189,7 @@ int ktr__session_tables(struct ktr__session_feed *o)
 		rc = session_table(o, KTR_REGION_site, session_site);
 	if (!rc)
 		rc = session_table(o, KTR_REGION_module, session_module);
+	if (!rc)
+		rc = session_table(o, KTR_REGION_proc, session_proc);
 	return rc ? rc : session_table(o, KTR_REGION_thread, session_thread);
 }

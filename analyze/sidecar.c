@@ -141,11 +141,20 @@ static int sidecar_site(struct sidecar *s, const json_t *row)
 	return rc ? rc : ktr__tables_site(s->tables, sidecar_u32(row, "site"), &text);
 }
 
+static struct ktr__end sidecar_end(const json_t *row)
+{
+	return (struct ktr__end){ .start_ns = sidecar_u64(row, "start_ns"),
+				  .exit_ns = sidecar_u64(row, "exit_ns"),
+				  .alive_ns = sidecar_u64(row, "alive_ns"),
+				  .gone_ns = sidecar_u64(row, "gone_ns") };
+}
+
 static int sidecar_proc(struct sidecar *s, const json_t *row)
 {
 	uint32_t id = sidecar_u32(row, "proc");
 	uint64_t key = sidecar_u64(row, "key"); /* of a trace that was made of others */
 	struct sidecar_proc *grown;
+	struct ktr__end end;
 
 	if (id >= KTR__THREADS_MAX)
 		return -EINVAL;
@@ -161,7 +170,8 @@ static int sidecar_proc(struct sidecar *s, const json_t *row)
 		key = ktr__process_key(sidecar_u32(row, "pid"), sidecar_u64(row, "pid_ns"),
 				       sidecar_u64(row, "start_time"));
 	s->procs.row[id] = (struct sidecar_proc){ sidecar_text(s, row, "name"), key };
-	return s->procs.row[id].name ? 0 : -ENOMEM;
+	end = sidecar_end(row);
+	return s->procs.row[id].name ? ktr__tables_process(s->tables, id, key, &end) : -ENOMEM;
 }
 
 static int sidecar_thread(struct sidecar *s, const json_t *row)
@@ -177,8 +187,7 @@ static int sidecar_thread(struct sidecar *s, const json_t *row)
 		.process_key = its->key,
 		.name = sidecar_text(s, row, "name"),
 		.process = its->name,
-		.start_ns = sidecar_u64(row, "start_ns"),
-		.exit_ns = sidecar_u64(row, "exit_ns"),
+		.end = sidecar_end(row),
 	};
 
 	if (!text.name)

@@ -11,6 +11,7 @@
  * first event behind its beginning, and a record remembers the count at its own beginning.
  */
 #include "analyze/spans.h"
+#include "analyze/ends.h"
 #include "analyze/tables.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ struct spans_open {
 	uint64_t n_losses; /* at its beginning */
 	struct ktr__span span;
 	int scope; /* found by process and key alone */
+	int shared; /* STATE: several threads told of the row */
 	char text[];
 };
 
@@ -185,8 +187,9 @@ static void spans_store(struct spans_open *open, const struct ktr__span *span)
 	open->span.state.bytes = open->text + span->ident.n_bytes;
 }
 
+/* shared: as of the record. */
 static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, uint64_t hash,
-		      int scope)
+		      int scope, int shared)
 {
 	size_t n_text = (size_t)span->ident.n_bytes + span->state.n_bytes;
 	struct spans_open *open;
@@ -202,6 +205,7 @@ static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, ui
 		return -ENOMEM;
 	open->hash = hash;
 	open->scope = scope;
+	open->shared = shared;
 	open->n_losses = spans->n_losses;
 	spans_store(open, span);
 	spans_link(spans, open);
@@ -239,7 +243,7 @@ static int spans_start(struct ktr__spans *spans, struct ktr__span *span, int sco
 	} else if (outer) {
 		span->depth = outer->span.depth + 1;
 	}
-	return spans_open(spans, span, hash, scope);
+	return spans_open(spans, span, hash, scope, 0);
 }
 
 static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, int scope)
@@ -266,9 +270,10 @@ static int spans_state(struct ktr__spans *spans, struct ktr__span *span)
 {
 	uint64_t hash = spans_hash(span, 0);
 	struct spans_open *row = spans_find(spans, span, hash, 0);
+	int shared = row && (row->shared || row->span.thread != span->thread);
 	int rc = row ? spans_close(spans, row, span->from_ns, span->thread) : 0;
 
-	return rc ? rc : spans_open(spans, span, hash, 0);
+	return rc ? rc : spans_open(spans, span, hash, 0, shared);
 }
 
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
@@ -315,8 +320,17 @@ int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns)
 {
 	int rc = 0;
 
-	while (spans->oldest && !rc)
-		rc = spans_close(spans, spans->oldest, end_ns, NULL);
+	while (spans->oldest && !rc) {
+		struct spans_open *open = spans->oldest;
+		int own = open->scope || (open->span.kind == KTR_KIND_STATE && !open->shared);
+		uint64_t left_ns = own ? ktr__ends_thread(open->span.thread) : ktr__ends_process(open->span.thread);
+
+		if (left_ns && left_ns < open->span.from_ns)
+			left_ns = open->span.from_ns;
+		if (left_ns && left_ns < end_ns)
+			open->span.flags |= KTR__SPAN_LEFT;
+		rc = spans_close(spans, open, left_ns && left_ns < end_ns ? left_ns : end_ns, NULL);
+	}
 	return rc;
 }
 

@@ -10,7 +10,8 @@
  * A START and a STOP are a pair when process, group, id and key are equal; among several that are
  * open the last one opened ends first. The key of a KTR_SCOPE is the address of a record on the
  * stack, which only one open span of a process can have: another START with it means that the
- * STOP before it is missing. A row (process, group, id) is in a state until its next state.
+ * STOP before it is missing. A row (process, group, id) is in a state until its next state. What is open ends with
+ * its process; a KTR_SCOPE, and the state of a row of which one thread alone told, with that thread.
  *
  * Nothing is made up: a span that lacks an end says so, and one during which events were lost
  * says that its ends may belong to two different spans. Forward walks only.
@@ -24,6 +25,7 @@
 #define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
 #define KTR__SPAN_UNSURE   4u /* events were lost between its two ends */
+#define KTR__SPAN_LEFT     8u /* besides NO_END: to_ns is when its process ended, or the thread that it belongs to */
 
 struct ktr__span {
 	enum ktr_event_kind kind; /* KTR_KIND_START or KTR_KIND_STATE */

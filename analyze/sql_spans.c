@@ -225,9 +225,9 @@ static void sql_spans_times(const struct ktr__sql_cursor *cursor, const struct k
 			    sqlite3_context *to, int column)
 {
 	int no_start = (span->flags & KTR__SPAN_NO_START) != 0,
-	    no_end = (span->flags & KTR__SPAN_NO_END) != 0;
+	    no_end = (span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END;
 
-	/* An end that was not seen is NULL, and so is a length without both. */
+	/* An end that was not seen is NULL, and so is a length without both; that of its process is one. */
 	if (column == SQL_SPANS_TIME && !no_start)
 		sqlite3_result_int64(to, ktr__sql_time(cursor, span->from_ns));
 	else if (column == SQL_SPANS_UNTIL && !no_end)

@@ -10,6 +10,7 @@
  * chained, the last to start first.
  */
 #include "analyze/tables.h"
+#include "analyze/ends.h"
 #include "analyze/kind.h"
 #include "analyze/render.h"
 
@@ -131,6 +132,7 @@ void ktr__tables_free(struct ktr__tables *tables)
 	free(tables->site);
 	free(tables->program);
 	free(tables->thread);
+	free(tables->process);
 	free(tables->module);
 	free(tables->word);
 	ktr__arena_free(&tables->arena);
@@ -246,8 +248,48 @@ uint64_t ktr__process_key(uint32_t pid, uint64_t pid_ns, uint64_t start_time)
 	return key | 1ull << 63;
 }
 
+/* What is known of an end from two places. */
+static void tables_keep_end(struct ktr__end *end, const struct ktr__end *old)
+{
+	if (!end->exit_ns)
+		end->exit_ns = old->exit_ns;
+	if (end->alive_ns < old->alive_ns)
+		end->alive_ns = old->alive_ns;
+	if (old->gone_ns && (!end->gone_ns || old->gone_ns < end->gone_ns))
+		end->gone_ns = old->gone_ns;
+	end->last_ns = old->last_ns;
+}
+
+int ktr__tables_process(struct ktr__tables *tables, uint32_t id, uint64_t key, const struct ktr__end *end)
+{
+	void *processes = tables->process;
+	struct ktr__end known = *end;
+	struct ktr__process *row;
+	int rc;
+
+	if (id == 0 || id >= KTR__THREADS_MAX)
+		return -EINVAL;
+	rc = tables_room(&processes, &tables->n_processes, id, sizeof(struct ktr__process *));
+	tables->process = processes;
+	if (rc)
+		return rc;
+	row = tables->process[id];
+	if (row && row->key == key && row->end.start_ns == end->start_ns)
+		tables_keep_end(&known, &row->end);
+	else
+		row = ktr__arena_alloc(&tables->arena, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	row->key = key;
+	row->end = known;
+	tables->process[id] = row;
+	tables->changed = 1;
+	return 0;
+}
+
 int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr__thread_text *text)
 {
+	const struct ktr__thread *old;
 	struct ktr__thread *row;
 	int rc;
 
@@ -263,8 +305,12 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	row->thread.id = id;
 	row->thread.tid = text->tid;
 	row->thread.pid = text->pid;
-	row->thread.start_ns = text->start_ns;
-	row->thread.exit_ns = text->exit_ns;
+	row->end = text->end;
+	old = tables->thread[id];
+	if (old && old->thread.tid == text->tid && old->end.start_ns == text->end.start_ns)
+		tables_keep_end(&row->end, &old->end);
+	row->thread.start_ns = row->end.start_ns;
+	row->thread.exit_ns = row->end.exit_ns;
 	row->thread.name = tables_copy(&tables->arena, text->name);
 	row->thread.process = tables_copy(&tables->arena, text->process);
 	if (!row->thread.name || !row->thread.process)
@@ -387,6 +433,8 @@ int ktr__tables_finish(struct ktr__tables *tables)
 		return rc;
 	tables->changed = 0;
 	rc = tables_strangers(tables);
+	if (!rc)
+		rc = ktr__ends_resolve(tables);
 	if (rc)
 		return rc;
 	while (n < tables->n_threads * 2)

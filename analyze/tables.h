@@ -20,12 +20,30 @@
 #define KTR__THREADS_MAX (1u << KTR_THREAD_BITS)
 #define KTR__MODULES_MAX (1u << 20)
 
+/* When somebody ended; analyze/ends.h tells what it comes to. 0: not known. */
+struct ktr__end {
+	uint64_t start_ns;
+	uint64_t exit_ns;  /* it said so itself */
+	uint64_t alive_ns; /* it was there then, */
+	uint64_t gone_ns;  /* and was found gone then; UINT64_MAX: it is gone */
+	uint64_t last_ns;  /* latest event of the walks so far; kept of those whose end is not exact */
+};
+
+/* A process; one that goes through exec(2) has a row for each program that it is. */
+struct ktr__process {
+	uint64_t key; /* ktr__process_key() */
+	struct ktr__end end;
+};
+
 /* A thread and what finds it: the word that its events carry in a trace. */
 struct ktr__thread {
 	struct ktr_reader_thread thread;
 	uint32_t word;
 	uint32_t proc;            /* row of its process; 0: unknown */
 	uint64_t process_key;     /* its process: see ktr__tables_process_key() */
+	struct ktr__process *process; /* NULL: unknown */
+	struct ktr__end end;          /* its own */
+	int is_vague;                 /* its end, or that of its process, is not exact */
 	struct ktr__thread *same; /* another one with this word, started before this one */
 };
 
@@ -47,6 +65,8 @@ struct ktr__tables {
 	uint32_t n_sites;
 	struct ktr__thread **thread; /* by row; NULL where there is none */
 	uint32_t n_threads;
+	struct ktr__process **process; /* by row; NULL where there is none */
+	uint32_t n_processes;
 	uint32_t n_strangers; /* rows that threads without one may yet have */
 	struct ktr__module **module; /* by row; NULL where there is none */
 	uint32_t n_modules;
@@ -79,8 +99,7 @@ struct ktr__thread_text {
 	uint64_t process_key; /* 0: nothing but its pid is known */
 	const char *name;
 	const char *process;
-	uint64_t start_ns;
-	uint64_t exit_ns;
+	struct ktr__end end;
 };
 
 /* Names FreeBSD's classes, makes site and thread 0. 0 or -ENOMEM. */
@@ -92,6 +111,9 @@ int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name
 int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__site_text *text);
 int ktr__tables_thread(struct ktr__tables *tables, uint32_t id,
 		       const struct ktr__thread_text *text);
+
+/* What was known of it already, and is not known to this row, stays known. */
+int ktr__tables_process(struct ktr__tables *tables, uint32_t id, uint64_t key, const struct ktr__end *end);
 
 /* The path is borrowed, and lives as long as the tables. */
 int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module);

@@ -162,7 +162,7 @@ int ktr_thread_name(const char *name)
 	row = ktr__region(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
 	memset(row->name, 0, sizeof(row->name));
 	memcpy(row->name, name, strnlen(name, sizeof(row->name) - 1));
-	ktr__self.named = 1;
+	row->named = 1;
 	return 0;
 }
 

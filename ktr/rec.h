@@ -121,7 +121,6 @@ struct ktr__self {
 	struct ktr__level level[2][KTR_LEVELS]; /* thread path: main rings, keep rings */
 	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t forked; /* thread path: levels below are those of the parent's thread, whose events go on here */
-	uint32_t named; /* ktr_thread_name() was called: the kernel's name does not replace it */
 	uint32_t n_ends; /* rounds of destructors at the thread's end */
 };
 

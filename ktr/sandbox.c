@@ -94,6 +94,7 @@ int ktr_sandbox(void)
 {
 	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	int saved = errno, code = 0;
+	struct ktr_thread_row *row;
 
 	if (!ktr__rec.path)
 		return 0;
@@ -101,8 +102,9 @@ int ktr_sandbox(void)
 		return -ENOSYS;
 	if (!ktr__self.row)
 		ktr__thread_register(&ktr__self);
-	if (ktr__self.row && !ktr__self.named)
-		prctl(PR_GET_NAME, ktr__region(&ktr__own, thread, struct ktr_thread_row)[ktr__self.row].name);
+	row = ktr__region(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
+	if (ktr__self.row && !row->named)
+		prctl(PR_GET_NAME, row->name);
 	pthread_mutex_lock(&one_at_a_time);
 	if (!ktr__own.sealed)
 		code = sandbox_process();

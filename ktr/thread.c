@@ -148,7 +148,7 @@ static void thread_end_row(struct ktr__self *self)
 
 	if (row->exit_ns)
 		return;
-	thread_name(self->named, row, name);
+	thread_name(row->named, row, name);
 	CTR2(KTR_PROC, "thread %d exits: %s", row->tid, name);
 	row->exit_ns = thread_now_ns();
 	__atomic_store_n(&row->state, KTR_ROW_GONE, __ATOMIC_RELEASE);

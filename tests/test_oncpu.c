@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "analyze/oncpu.h"
+#include "analyze/tables.h"
 #include "ktr/kernel_event.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@
 static struct ktr__oncpu oncpu;
 static struct ktr__oncpu_thread oncpu_threads[2];
 static struct ktr_reader_site oncpu_site[KTR__KERNEL_SITES_END];
-static struct ktr_reader_thread oncpu_reader_thread = { .id = 1, .tid = 10, .pid = 10, .start_ns = MS };
+static struct ktr__thread oncpu_reader_row = { .thread = { .id = 1, .tid = 10, .pid = 10, .start_ns = MS } };
+
 static uint8_t oncpu_kinds[KTR__KERNEL_SITES_END];
 
 static void oncpu_begin(void)
@@ -33,7 +35,7 @@ static void oncpu_at(unsigned ms, unsigned kind)
 {
 	struct ktr_event event = { .time_ns = (uint64_t)ms * MS,
 				   .site = &oncpu_site[kind],
-				   .thread = &oncpu_reader_thread };
+				   .thread = &oncpu_reader_row.thread };
 
 	ktr__oncpu_see(&oncpu, &event);
 }
@@ -78,7 +80,7 @@ static void a_skew_is_no_return(void)
 {
 	struct ktr_event event = { .time_ns = 20 * MS + 5000,
 				   .site = &oncpu_site[KTR__KERNEL_NONE],
-				   .thread = &oncpu_reader_thread };
+				   .thread = &oncpu_reader_row.thread };
 
 	oncpu_begin();
 	oncpu_at(1, KTR__KERNEL_IN);

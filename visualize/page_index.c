@@ -127,15 +127,15 @@ static double index_since(const struct ktr__page *page, uint64_t ns)
 	return (double)(int64_t)(ns - page->rows.rows.grid.from_ns);
 }
 
-/* When the row's only thread ended, which ends what the row does; null: not in the page. */
+/* When what the row does ended with who did it; null: not in the page. */
 static json_t *index_end(const struct ktr__page *page, const struct ktr__row *row)
 {
-	uint64_t exit_ns = row->kind == KTR__ROW_ID && row->thread != NULL ? row->thread->exit_ns
-									   : 0;
+	const struct ktr__grid *grid = &page->rows.rows.grid;
+	uint64_t end_ns = ktr__row_end_ns(row);
 
-	return exit_ns != 0 && exit_ns < page->rows.rows.grid.to_ns && exit_ns >= row->lane.since_ns
-		       ? json_real(index_since(page, exit_ns))
-		       : json_null();
+	if (end_ns == 0 || end_ns >= grid->to_ns)
+		return json_null();
+	return json_real(index_since(page, end_ns > grid->from_ns ? end_ns : grid->from_ns));
 }
 
 /* The numbers of the rings a row is from, 2 * CPU + keep. */

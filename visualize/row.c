@@ -13,6 +13,7 @@
  * one span can have such a key.
  */
 #include "visualize/rows.h"
+#include "analyze/ends.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -205,6 +206,7 @@ int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 
 	row_seen(rows, row, ns);
 	row->has |= KTR__ROW_SPANS;
+	row->is_open |= !unique;
 	if (i < row->n_open && (unique || row->open[i].n_losses != rows->n_losses)) {
 		row->open[i].n_losses = rows->n_losses;
 		return 0;
@@ -242,14 +244,24 @@ int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uin
 	return row_depth(rows, row, ns);
 }
 
+uint64_t ktr__row_end_ns(const struct ktr__row *row)
+{
+	uint64_t ns;
+
+	if (row->kind != KTR__ROW_ID || row->latest == NULL)
+		return 0;
+	ns = row->thread != NULL && !row->is_open ? ktr__ends_thread(row->thread) : ktr__ends_process(row->latest);
+	/* What was recorded behind that, on the way out, is of the row, too. */
+	return ns != 0 && ns < row->lane.since_ns ? row->lane.since_ns : ns;
+}
+
 static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
+	uint64_t end_ns = ktr__row_end_ns(row);
 	int open = 1;
 
-	if (row->kind == KTR__ROW_ID && row->thread != NULL && row->thread->exit_ns != 0 &&
-	    row->thread->exit_ns < ns && row->thread->exit_ns >= rows->grid.from_ns &&
-	    row->thread->exit_ns >= row->lane.since_ns) {
-		ns = row->thread->exit_ns;
+	if (end_ns != 0 && end_ns < ns) {
+		ns = end_ns > rows->grid.from_ns ? end_ns : rows->grid.from_ns;
 		open = 0;
 	}
 	if (row->lane.label != 0 && row->lane.cell == NULL &&

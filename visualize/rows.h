@@ -68,6 +68,8 @@ struct ktr__row {
 	uint64_t hash;
 	struct ktr__row *chain;
 	const struct ktr_reader_thread *thread; /* who alone wrote to it; NULL: several did */
+	const struct ktr_reader_thread *latest; /* who wrote to it last; NULL: nobody */
+	int is_open; /* what is open of it may be ended by any thread of its process */
 	unsigned has;
 	uint64_t n_events; /* in the window */
 	uint64_t first_ns; /* of them */
@@ -141,7 +143,10 @@ int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 		   int unique);
 int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key);
 
-/* Closes every lane and area at a moment, or where the row's only thread ended. 0 or -ENOMEM. */
+/* [ns] When the row's only thread ended, or else its process, and with it what the row does; 0: it had not. */
+uint64_t ktr__row_end_ns(const struct ktr__row *row);
+
+/* Closes every lane and area at a moment, or at the row's end before that. 0 or -ENOMEM. */
 int ktr__rows_end(struct ktr__rows *rows, uint64_t ns);
 
 /* The row's totals of a label, or NULL. */

@@ -3,6 +3,7 @@
 #include "visualize/slices.h"
 #include "visualize/room.h"
 
+#include "analyze/ends.h"
 #include "analyze/kind.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct slices_scope {
 };
 
 struct ktr__slices_thread {
+	const struct ktr_reader_thread *thread;
 	struct ktr__slice_track *track;
 	struct slices_scope *scope; /* owned; open ones, the innermost last */
 	uint32_t n_scopes, scope_room;
@@ -120,6 +122,7 @@ static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 	if (at->track == NULL) {
 		const struct ktr__row *row = t->thread[thread->id];
 
+		at->thread = thread;
 		at->track = slices_track(slices,
 					 &(struct ktr__slice_track){ .pid = slices_pid(slices, row),
 								     .tid = thread->tid,
@@ -381,18 +384,21 @@ int ktr__slices_loss(struct ktr__slices *slices, const struct ktr_loss *loss)
 	return slices->timeline.sink.loss(&slices->timeline.sink, loss);
 }
 
-/* A state ends with the only thread that told of it. */
+/* What is open when its thread or process ends. */
+static uint64_t slices_left(uint64_t end_ns, uint64_t from_ns, uint64_t ns)
+{
+	if (end_ns == 0 || end_ns > ns)
+		return ns;
+	return end_ns > from_ns ? end_ns : from_ns;
+}
+
 static int slices_end_row(struct ktr__slices *slices, uint32_t number, uint64_t ns)
 {
 	struct ktr__slices_row *at = &slices->row[number];
-	const struct ktr_reader_thread *thread = slices->timeline.rows.row[number]->thread;
-	uint64_t end_ns = thread && thread->exit_ns >= at->state_ns && thread->exit_ns < ns
-				  ? thread->exit_ns
-				  : ns;
+	uint64_t row_ns = ktr__row_end_ns(slices->timeline.rows.row[number]);
+	uint64_t end_ns = slices_left(row_ns, at->state_ns, ns);
 	int rc = 0;
 
-	if (thread != NULL && thread->exit_ns == 0)
-		end_ns = ns;
 	if (at->state_ns != 0)
 		rc = slices_finish(slices, at->states, at->state_ns, end_ns,
 				   end_ns < ns ? KTR__SLICE_ENDED : KTR__SLICE_OPEN, at->kept);
@@ -401,8 +407,9 @@ static int slices_end_row(struct ktr__slices *slices, uint32_t number, uint64_t 
 		if (!at->lanes.span[i].open)
 			continue;
 		at->lanes.span[i].open = 0;
-		rc = slices_finish(slices, at->spans[i], at->lanes.span[i].from_ns, ns,
-				   KTR__SLICE_OPEN, at->lanes.span[i].kept);
+		rc = slices_finish(slices, at->spans[i], at->lanes.span[i].from_ns,
+				   slices_left(row_ns, at->lanes.span[i].from_ns, ns), KTR__SLICE_OPEN,
+				   at->lanes.span[i].kept);
 	}
 	return rc;
 }
@@ -414,11 +421,13 @@ int ktr__slices_end(struct ktr__slices *slices)
 
 	for (uint32_t i = 0; i < slices->n_threads && rc == 0; i++) {
 		struct ktr__slices_thread *thread = &slices->thread[i];
+		uint64_t end_ns = thread->thread != NULL ? ktr__ends_thread(thread->thread) : 0;
 
 		while (thread->n_scopes > 0 && rc == 0) {
 			struct slices_scope *scope = &thread->scope[--thread->n_scopes];
 
-			rc = slices_finish(slices, thread->track, scope->from_ns, ns,
+			rc = slices_finish(slices, thread->track, scope->from_ns,
+					   slices_left(end_ns, scope->from_ns, ns),
 					   KTR__SLICE_OPEN, scope->kept);
 		}
 	}

@@ -168,6 +168,7 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 		row->thread = event->thread;
 	else if (row->thread != event->thread)
 		row->thread = NULL;
+	row->latest = event->thread;
 	if (ktr__rings_add(&row->rings, event->cpu, event->keep) != 0)
 		return -ENOMEM;
 	return timeline_happens(t, row, ns, event);

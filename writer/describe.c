@@ -108,6 +108,11 @@ static const struct ktr__member describe_anchor[] = {
 	KTR__MEMBER_END,
 };
 
+/* What a line about a process or thread says behind the row's members, where somebody has found it gone. */
+static const struct ktr__member describe_life[] = {
+	MEMBER(ktr__life, U64, alive_ns), MEMBER(ktr__life, U64, gone_ns), KTR__MEMBER_END,
+};
+
 /* The first members of a row's line, which are not in the row as they stand. */
 struct describe_first {
 	uint32_t row;	 /* its index */
@@ -213,7 +218,13 @@ static const struct describe_table {
 #undef TABLE
 };
 
-enum { DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4, DESCRIBE_ANCHOR = 5 };
+enum { DESCRIBE_PROC = 1, DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4, DESCRIBE_ANCHOR = 5 };
+
+/* NULL: the row is of another table. */
+static struct ktr__life *describe_life_of(const struct ktr__describe *d, unsigned table, uint32_t idx)
+{
+	return table == DESCRIBE_PROC ? &d->watched.proc[idx] : table == DESCRIBE_THREAD ? &d->watched.thread[idx] : NULL;
+}
 
 /* FNV-1a, of 64 bits. */
 static uint64_t describe_hash(const char *line, size_t n)
@@ -248,6 +259,7 @@ static void describe_row(struct ktr__describe *d, unsigned t, uint32_t idx,
 			 const union describe_row *row)
 {
 	const struct describe_table *table = &describe_tables[t];
+	const struct ktr__life *life = describe_life_of(d, t, idx);
 	struct describe_first first = { .row = idx };
 	struct ktr__emit *emit = &d->side[table->side];
 
@@ -256,6 +268,8 @@ static void describe_row(struct ktr__describe *d, unsigned t, uint32_t idx,
 	ktr__json_begin(emit);
 	ktr__json_members(emit, describe_first[t], &first, NULL);
 	ktr__json_members(emit, table->member, row, d->map);
+	if (life && life->gone_ns)
+		ktr__json_members(emit, describe_life, life, NULL);
 	ktr__json_end(emit);
 	if (describe_is_known(d, emit))
 		ktr__json_undo(emit);
@@ -269,6 +283,7 @@ static uint32_t describe_n_rows(const struct ktr__describe *d, unsigned table)
 static void describe_one(struct ktr__describe *d, unsigned table, uint32_t idx)
 {
 	const struct describe_table *t = &describe_tables[table];
+	const struct ktr__life *life = describe_life_of(d, table, idx);
 	union describe_row row;
 	uint32_t crc;
 
@@ -277,7 +292,14 @@ static void describe_one(struct ktr__describe *d, unsigned table, uint32_t idx)
 		return;
 	if (ktr__map_row(d->map, t->region, idx, &row, t->row_bytes))
 		return;
-	crc = ktr__crc32c(0, &row, t->row_bytes) | 1;
+	if (table == DESCRIBE_PROC)
+		ktr__lives_proc(&d->watched, idx, &row.proc);
+	else if (table == DESCRIBE_THREAD)
+		ktr__lives_thread(&d->watched, idx, &row.thread);
+	crc = ktr__crc32c(0, &row, t->row_bytes);
+	if (life)
+		crc = ktr__crc32c(crc, &life->gone_ns, sizeof(life->gone_ns));
+	crc |= 1;
 	if (d->seen[table][idx] == crc)
 		return;
 	d->seen[table][idx] = crc;
@@ -352,6 +374,16 @@ void ktr__describe_all(struct ktr__describe *d)
 	describe_scan(d, 1);
 }
 
+static void describe_lived(void *context, bool is_proc, uint32_t idx)
+{
+	describe_one(context, is_proc ? DESCRIBE_PROC : DESCRIBE_THREAD, idx);
+}
+
+void ktr__describe_lives(struct ktr__describe *d, uint64_t now_ns, bool last)
+{
+	ktr__lives_look(&d->watched, now_ns, last, describe_lived, d);
+}
+
 void ktr__describe_anchor(struct ktr__describe *d, const struct ktr_anchor *anchor)
 {
 	union describe_row row = { .anchor = *anchor };
@@ -387,6 +419,15 @@ void ktr__describe_known_word(struct ktr__describe *d, uint32_t thread, uint32_t
 	d->words[thread] = word & ~KTR_WORD_APPROX;
 	if (*lives <= life)
 		*lives = (uint16_t)(life + 1);
+}
+
+void ktr__describe_known_life(struct ktr__describe *d, bool is_proc, uint32_t row, uint64_t alive_ns,
+			      uint64_t gone_ns)
+{
+	unsigned table = is_proc ? DESCRIBE_PROC : DESCRIBE_THREAD;
+
+	if (row && row < describe_n_rows(d, table))
+		ktr__lives_known(describe_life_of(d, table, row), alive_ns, gone_ns);
 }
 
 int ktr__describe_known_line(struct ktr__describe *d, const char *line, size_t n)
@@ -431,7 +472,7 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 	d->words = describe_map(d->n_words, sizeof(*d->words));
 	d->lives = describe_map(KTR_WORD_TID + 1, sizeof(*d->lives));
 	d->rows = describe_map(DESCRIBE_ROWS, 1);
-	bad = !d->n_programs || !d->n_words || !d->programs || !d->words || !d->lives || !d->rows;
+	bad = ktr__lives_init(&d->watched, map) || !d->n_programs || !d->n_words || !d->programs || !d->words || !d->lives || !d->rows;
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
 		bad |= !d->seen[t];
@@ -451,6 +492,7 @@ void ktr__describe_fini(struct ktr__describe *d)
 	describe_unmap(d->rows, DESCRIBE_ROWS, 1);
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES && d->map; t++)
 		describe_unmap(d->seen[t], describe_n_rows(d, t), sizeof(**d->seen));
+	ktr__lives_fini(&d->watched);
 	ktr__emit_free(&d->metadata);
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		ktr__emit_free(&d->side[i]);

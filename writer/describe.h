@@ -14,6 +14,7 @@
 #include "ktr/session_map.h"
 #include "writer/codec.h"
 #include "writer/emit.h"
+#include "writer/lives.h"
 #include "writer/stream.h"
 
 #define KTR_DESCRIBE_TABLES 6
@@ -35,6 +36,7 @@ struct ktr__describe {
 	uint64_t *known; /* owned: hashes of the lines of a trace that is gone on with */
 	size_t n_known;
 	size_t room_known;
+	struct ktr__lives watched;
 	char class_name[KTR_CLASS_MAX][KTR_CLASS_NAME_MAX];
 	char text[4][4096]; /* strings of the row being written */
 };
@@ -62,6 +64,9 @@ void ktr__describe_new(struct ktr__describe *describe);
 /* Takes over everything that has been added, finished or changed. Reads all tables. */
 void ktr__describe_all(struct ktr__describe *describe);
 
+/* Takes over what is new of ends and names, if it is time to look; last: in the end. */
+void ktr__describe_lives(struct ktr__describe *describe, uint64_t now_ns, bool last);
+
 /* Takes over a site's and a thread's row if they are there and ready. */
 void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t thread);
 
@@ -74,6 +79,10 @@ void ktr__describe_anchor(struct ktr__describe *describe, const struct ktr_ancho
 void ktr__describe_known_types(struct ktr__describe *describe, uint32_t site, unsigned n_args, const uint8_t *type);
 void ktr__describe_known_site(struct ktr__describe *describe, uint32_t site);
 void ktr__describe_known_word(struct ktr__describe *describe, uint32_t thread, uint32_t word);
+
+/* when the row of a process or thread was seen alive and gone, */
+void ktr__describe_known_life(struct ktr__describe *describe, bool is_proc, uint32_t row, uint64_t alive_ns,
+			      uint64_t gone_ns);
 
 /* and n bytes of a line. 0 or -ENOMEM. */
 int ktr__describe_known_line(struct ktr__describe *describe, const char *line, size_t n);

@@ -174,8 +174,17 @@ static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
 	return rc || !drain->affine.clock.mult ? rc : ktr__trace_cut(&drain->trace, file, good);
 }
 
+static int resume_proc(struct ktr__drain *drain, const char *line)
+{
+	ktr__describe_known_life(&drain->describe, true, (uint32_t)resume_number(line, "\"proc\":"),
+				 resume_number(line, ",\"alive_ns\":"), resume_number(line, ",\"gone_ns\":"));
+	return 0;
+}
+
 static int resume_thread(struct ktr__drain *drain, const char *line)
 {
+	ktr__describe_known_life(&drain->describe, false, (uint32_t)resume_number(line, "\"thread\":"),
+				 resume_number(line, ",\"alive_ns\":"), resume_number(line, ",\"gone_ns\":"));
 	ktr__describe_known_word(&drain->describe, (uint32_t)resume_number(line, "\"thread\":"),
 				 (uint32_t)resume_number(line, "\"word\":"));
 	return 0;
@@ -311,6 +320,7 @@ static int resume_all(struct ktr__drain *drain)
 {
 	static int (*const take[KTR_SIDECARS])(struct ktr__drain * drain, const char *line) = {
 		[KTR_SIDECAR_SITES] = resume_site,
+		[KTR_SIDECAR_PROCS] = resume_proc,
 		[KTR_SIDECAR_THREADS] = resume_thread,
 		[KTR_SIDECAR_LOSSES] = resume_loss,
 	};

@@ -291,7 +291,7 @@ struct ktr_thread_row {
 	char name[16];	   /* as of registration, renewed at exit and by ktr_thread_name() */
 	uint64_t start_ticks; /* ticks of the session's clock at registration */
 	uint32_t fed; /* KTR_THREAD_FED: made for the kernel's events; the thread may take it over */
-	uint32_t reserved;
+	uint32_t named; /* 1: by ktr_thread_name(), which the kernel's name does not replace */
 };
 
 KTR__LAYOUT(sizeof(struct ktr_thread_row) == 64, "layout of the file");

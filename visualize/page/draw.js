@@ -189,7 +189,7 @@ function paintGaps() {
 function addStates(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 's' + line.row, (to, s, zero, scale) =>
-			eachState(line.row, row, s, (x0, x1, label) =>
+			eachState(line.row, s, (x0, x1, label) =>
 				to.add((Math.max(x0, s.from) - zero) * scale, (Math.min(x1, s.to) - zero) * scale, label)));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);

@@ -115,7 +115,7 @@ function eventAt(line, x) {
 	if (row && row.kind === ROW_CPU)
 		eachEvent('cpus', line.row, narrow, near);
 	else if (row && row.has & HAS_STATES)
-		eachState(line.row, row, narrow, (from, to, label, event) => covers(from, to, event));
+		eachState(line.row, narrow, (from, to, label, event) => covers(from, to, event));
 	else if (row && row.has & HAS_SPANS)
 		eachSpan(line.row, narrow, (from, to, lane, event) => covers(from, to, event));
 	else if (row && row.has & HAS_COUNTERS)
@@ -148,7 +148,7 @@ function doubleClick(x, y) {
 			bar = { from, to };
 	};
 	if (row && view.sight.detail && row.has & HAS_STATES)
-		eachState(line.row, row, view.sight, covers);
+		eachState(line.row, view.sight, covers);
 	else if (row && view.sight.detail && row.has & HAS_SPANS)
 		eachSpan(line.row, view.sight, covers);
 	if (bar)

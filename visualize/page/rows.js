@@ -198,23 +198,29 @@ function firstAt(chunk, order, from, to, time) {
 	return from;
 }
 
-/* Where a row's last state ends: with its thread, or with the trace. */
-function rowEnd(row) {
-	return Math.min(row.end ?? index.last, index.last);
+/* Where what a row does ends: with its thread or process, or with the trace. */
+function rowEnd(number) {
+	return Math.min(index.rows[number].end ?? index.last, index.last);
+}
+
+/* Where it ends in a part of the page, at the latest; NaN: before what is in sight of it. */
+function rowEndIn(number, k, sight) {
+	const end = rowEnd(number);
+	return end < Math.max(index.chunks[k].first, sight.from) ? NaN : Math.min(end, k < sight.end ? index.chunks[k + 1].first : sight.to);
 }
 
 /*
  * Calls see(from, to, label, event number) for each stay in a state that is in sight, in order. Parts
  * that are not unpacked yet are passed over.
  */
-function eachState(number, row, sight, see) {
+function eachState(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
 		const chunk = chunkNow(k);
 		if (!chunk)
 			continue;
 		const { start, order } = chunk.list('ids');
 		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
-		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, rowEnd(row));
+		const end = rowEndIn(number, k, sight);
 		let i = firstAt(chunk, order, start[number], start[number + 1], begin);
 		let j = i - 1;
 		while (j >= start[number] && index.sites[chunk.site[order[j]]].kind !== KIND_STATE)
@@ -246,7 +252,7 @@ function eachSpan(number, sight, see) {
 		if (!chunk)
 			continue;
 		const { start, order } = chunk.list('ids');
-		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, index.last);
+		const end = rowEndIn(number, k, sight);
 		const open = [];
 		for (const span of stateBefore(number, k).spans)
 			open[span.lane] = span;
@@ -262,7 +268,7 @@ function eachSpan(number, sight, see) {
 			open[lane] = kind === KIND_START ? { from: time, event: chunk.first + e } : null;
 		}
 		open.forEach((span, lane) => {
-			if (span)
+			if (span && end >= span.from)
 				see(span.from, end, lane, span.event, false);
 		});
 	}
@@ -275,7 +281,7 @@ function eachNumber(number, sight, see) {
 		if (!chunk)
 			continue;
 		const { start, order } = chunk.list('ids');
-		const end = k < sight.end ? index.chunks[k + 1].first : Math.min(sight.to, index.last);
+		const end = rowEndIn(number, k, sight);
 		const before = stateBefore(number, k).counter;
 		let value = before?.value ?? NaN, from = before?.from ?? 0, event = before?.event ?? -1;
 		let i = Math.max(start[number], firstAt(chunk, order, start[number], start[number + 1], sight.from) - 1);

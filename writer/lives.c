@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Looks at /proc/PID/stat and /proc/PID/task/TID/stat, which tell in one read whether it is there, since when, and
+ * what it is called. A process that has gone through exec(2) is still there: it does not have the session mapped any
+ * more. That takes longer to see, so it is looked at when a process is new, has another name, and in the end.
+ *
+ * How often follows from how many there are: no more than a thousandth of a CPU goes for it.
+ */
+#include "writer/lives.h"
+
+#include "ktr/clock.h"
+#include "ktr/kernel.h"
+#include "writer/life.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIVES_NS      100000000ull /* between two looks at a few; */
+#define LIVES_EACH_NS 10000000ull  /* a thousand times what a look at one takes */
+
+static void *lives_map(uint32_t n)
+{
+	size_t bytes = (n ? n : 1) * sizeof(struct ktr__life);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, bytes, MADV_DONTFORK);
+	return at;
+}
+
+int ktr__lives_init(struct ktr__lives *lives, const struct ktr__session_map *map)
+{
+	uint64_t boot_id[2] = { 0 };
+	struct stat st;
+
+	memset(lives, 0, sizeof(*lives));
+	lives->n_procs = map->header.region[KTR_REGION_proc].n_rows;
+	lives->n_threads = map->header.region[KTR_REGION_thread].n_rows;
+	lives->proc = lives_map(lives->n_procs);
+	lives->thread = lives_map(lives->n_threads);
+	if (!lives->proc || !lives->thread) {
+		ktr__lives_fini(lives);
+		return -ENOMEM;
+	}
+	ktr__kernel_boot_id(boot_id);
+	lives->here = memcmp(boot_id, map->header.boot_id, sizeof(boot_id)) == 0;
+	lives->pid_ns = ktr__proc_own_ns();
+	lives->session_ino = fstat(map->fd, &st) == 0 ? st.st_ino : 0;
+	return 0;
+}
+
+void ktr__lives_fini(struct ktr__lives *lives)
+{
+	if (lives->proc)
+		munmap(lives->proc, (lives->n_procs ? lives->n_procs : 1) * sizeof(*lives->proc));
+	if (lives->thread)
+		munmap(lives->thread, (lives->n_threads ? lives->n_threads : 1) * sizeof(*lives->thread));
+	memset(lives, 0, sizeof(*lives));
+}
+
+void ktr__lives_known(struct ktr__life *life, uint64_t alive_ns, uint64_t gone_ns)
+{
+	if (!gone_ns)
+		return;
+	life->alive_ns = alive_ns;
+	life->gone_ns = gone_ns;
+	life->state = KTR__LIFE_OVER;
+}
+
+void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_proc_row *row)
+{
+	struct ktr__life *life = &lives->proc[idx];
+
+	if (row->state != KTR_ROW_READY) {
+		life->state = KTR__LIFE_OVER;
+		life->gone_ns = 0;
+	}
+	if (life->state != KTR__LIFE_NONE || !lives->here || row->pid_ns != lives->pid_ns || !row->start_time)
+		return;
+	life->state = KTR__LIFE_WATCHED;
+	life->pid = row->pid;
+	life->start_time = row->start_time;
+	if (idx >= lives->end_procs)
+		lives->end_procs = idx + 1;
+}
+
+void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread_row *row)
+{
+	struct ktr__life *life = &lives->thread[idx];
+
+	life->named = row->named != 0;
+	if (row->state != KTR_ROW_READY) {
+		life->state = KTR__LIFE_OVER;
+		life->gone_ns = 0;
+	} else if (life->state == KTR__LIFE_NONE && row->proc && row->proc < lives->n_procs) {
+		life->state = KTR__LIFE_WATCHED;
+		life->pid = row->pid;
+		life->tid = row->tid;
+		life->proc = row->proc;
+		if (idx >= lives->end_threads)
+			lives->end_threads = idx + 1;
+	}
+	if (row->state == KTR_ROW_READY && life->name[0] && !life->named)
+		memcpy(row->name, life->name, sizeof(row->name));
+}
+
+/* Has the process a mapping of the session? 1 also where that is not to be seen. */
+static bool lives_has(const struct ktr__lives *lives, uint32_t pid)
+{
+	char path[32], line[512];
+	unsigned long long ino;
+	bool any = false, has = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	/* "from-to perms offset dev inode path"; of a line that is longer the rest is none. */
+	while (maps && !has && fgets(line, sizeof(line), maps)) {
+		any = true;
+		has = sscanf(line, "%*x-%*x %*s %*x %*x:%*x %llu", &ino) == 1 && ino == lives->session_ino;
+	}
+	if (maps)
+		fclose(maps);
+	return has || !any;
+}
+
+/* It may have gone through exec(2); ours has not, for we are in it. */
+static bool lives_left(const struct ktr__lives *lives, const struct ktr__life *life, const char *name, bool last)
+{
+	return life->pid != (uint32_t)getpid() && lives->session_ino &&
+	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !lives_has(lives, life->pid);
+}
+
+/* True: there is something new to tell. */
+static bool lives_over(struct ktr__life *life)
+{
+	life->gone_ns = ktr__clock_now(KTR_CLOCK_MONOTONIC);
+	life->state = KTR__LIFE_OVER;
+	return true;
+}
+
+static bool lives_look_proc(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns, bool last)
+{
+	struct ktr__life_stat stat;
+
+	if (!ktr__life_stat(life->pid, 0, &stat))
+		return false;
+	if (stat.start_time != life->start_time || lives_left(lives, life, stat.name, last))
+		return lives_over(life);
+	memcpy(life->name, stat.name, sizeof(life->name));
+	life->alive_ns = now_ns;
+	return false;
+}
+
+/* The end of a process is that of its threads: it is told once. */
+static bool lives_look_thread(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns)
+{
+	struct ktr__life_stat stat;
+	bool renamed;
+
+	if (lives->proc[life->proc].state != KTR__LIFE_WATCHED)
+		return false;
+	if (!ktr__life_stat(life->pid, life->tid, &stat))
+		return false;
+	if (!stat.start_time || (life->start_time && stat.start_time != life->start_time))
+		return lives_over(life);
+	renamed = !life->named && strcmp(life->name, stat.name) != 0;
+	memcpy(life->name, stat.name, sizeof(life->name));
+	life->start_time = stat.start_time;
+	life->alive_ns = now_ns;
+	return renamed;
+}
+
+void ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last, ktr__lives_fn *fn, void *context)
+{
+	uint64_t n = 0;
+
+	if (!last && now_ns < lives->next_ns)
+		return;
+	for (uint32_t i = 0; i < lives->end_procs; i++) {
+		if (lives->proc[i].state != KTR__LIFE_WATCHED)
+			continue;
+		n++;
+		if (lives_look_proc(lives, &lives->proc[i], now_ns, last))
+			fn(context, true, i);
+	}
+	for (uint32_t i = 0; i < lives->end_threads; i++) {
+		if (lives->thread[i].state != KTR__LIFE_WATCHED)
+			continue;
+		n++;
+		if (lives_look_thread(lives, &lives->thread[i], now_ns))
+			fn(context, false, i);
+	}
+	lives->next_ns = now_ns + (n * LIVES_EACH_NS > LIVES_NS ? n * LIVES_EACH_NS : LIVES_NS);
+}

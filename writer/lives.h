@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which processes and threads of a session have ended without telling, and what threads are called by now.
+ *
+ * _exit(2), SIGKILL, the raw system call, a crash, exec(2): no code of ours runs there. So whoever writes a trace looks
+ * at /proc now and then, and once more in the end. What has ended did so after it was last seen alive and before it
+ * was found gone; nothing more is known, and nothing more is told. One struct belongs to one drain.
+ */
+#ifndef WRITER_LIVES_H
+#define WRITER_LIVES_H
+
+#include "ktr/session_map.h"
+
+#include <ktr/session.h>
+
+#include <stdbool.h>
+
+enum ktr__life_state {
+	KTR__LIFE_NONE,
+	KTR__LIFE_WATCHED,
+	KTR__LIFE_OVER /* it has told of its end, or was found gone */
+};
+
+/* A row of the session's table of processes or threads. */
+struct ktr__life {
+	uint64_t alive_ns; /* CLOCK_MONOTONIC; 0: it was not looked at while it lived */
+	uint64_t gone_ns;  /* 0: it was not found gone */
+	uint64_t start_time;
+	uint32_t pid;
+	uint32_t tid;  /* 0: a process */
+	uint32_t proc; /* a thread: row of its process */
+	uint8_t state; /* enum ktr__life_state */
+	uint8_t named; /* a thread: not by the kernel */
+	char name[16]; /* what the kernel calls it; "": not known */
+};
+
+struct ktr__lives {
+	struct ktr__life *proc, *thread; /* owned, by row */
+	uint32_t n_procs, n_threads;     /* rows there can be */
+	uint32_t end_procs, end_threads; /* behind the last row that is watched */
+	uint64_t session_ino;
+	uint64_t pid_ns; /* ours: numbers of another mean nothing here */
+	uint64_t next_ns;
+	bool here; /* the session is of this boot of this machine */
+};
+
+/* 0 or -ENOMEM. */
+int ktr__lives_init(struct ktr__lives *lives, const struct ktr__session_map *map);
+void ktr__lives_fini(struct ktr__lives *lives);
+
+/* A row as it stands; from then on it is watched. Gives the thread the name that it has. */
+void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_proc_row *row);
+void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread_row *row);
+
+/* A trace that is gone on with has this already. */
+void ktr__lives_known(struct ktr__life *life, uint64_t alive_ns, uint64_t gone_ns);
+
+/*
+ * Looks, if it is time to. Calls back for each row of which there is something new to tell; is_proc: of the table of
+ * processes. last: in the end, however short ago the last time was.
+ */
+typedef void ktr__lives_fn(void *context, bool is_proc, uint32_t idx);
+void ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last, ktr__lives_fn *fn, void *context);
+
+#endif
