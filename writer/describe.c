@@ -374,14 +374,22 @@ void ktr__describe_all(struct ktr__describe *d)
 	describe_scan(d, 1);
 }
 
-static void describe_lived(void *context, bool is_proc, uint32_t idx)
+static void describe_lived(struct ktr__describe *d, unsigned table, uint32_t n)
 {
-	describe_one(context, is_proc ? DESCRIBE_PROC : DESCRIBE_THREAD, idx);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ktr__life *life = describe_life_of(d, table, i);
+
+		if (!life->is_new)
+			continue;
+		life->is_new = 0;
+		describe_one(d, table, i);
+	}
 }
 
-void ktr__describe_lives(struct ktr__describe *d, uint64_t now_ns, bool last)
+void ktr__describe_lives(struct ktr__describe *d)
 {
-	ktr__lives_look(&d->watched, now_ns, last, describe_lived, d);
+	describe_lived(d, DESCRIBE_PROC, d->watched.end_procs);
+	describe_lived(d, DESCRIBE_THREAD, d->watched.end_threads);
 }
 
 void ktr__describe_anchor(struct ktr__describe *d, const struct ktr_anchor *anchor)

@@ -64,8 +64,8 @@ void ktr__describe_new(struct ktr__describe *describe);
 /* Takes over everything that has been added, finished or changed. Reads all tables. */
 void ktr__describe_all(struct ktr__describe *describe);
 
-/* Takes over what is new of ends and names, if it is time to look; last: in the end. */
-void ktr__describe_lives(struct ktr__describe *describe, uint64_t now_ns, bool last);
+/* Takes over what a look at who lives has found. */
+void ktr__describe_lives(struct ktr__describe *describe);
 
 /* Takes over a site's and a thread's row if they are there and ready. */
 void ktr__describe_event(struct ktr__describe *describe, uint32_t site, uint32_t thread);

@@ -533,7 +533,7 @@ static int drain_last_lines(struct ktr__drain *drain)
 {
 	int rc = -EIO;
 
-	ktr__describe_lives(&drain->describe, ktr__drain_now(), true);
+	ktr__ended_look(drain, ktr__drain_now(), true);
 	ktr__describe_all(&drain->describe);
 	if (drain->ended && drain->trace.bytes == drain->resumed_bytes &&
 	    ktr__describe_is_flushed(&drain->describe))

@@ -197,6 +197,9 @@ int ktr__rotate_due(const struct ktr__drain *drain, uint64_t now);
  */
 int ktr__rotate(struct ktr__drain *drain, uint64_t now);
 
+/* ended.c: takes over who is gone, and what threads are called, if it is time to look; last: in the end. */
+void ktr__ended_look(struct ktr__drain *drain, uint64_t now, bool last);
+
 /* fill.c */
 
 /* [slots] of a batch: 64 KiB, which with the buffer's part in use fits any L2 cache. */

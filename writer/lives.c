@@ -85,6 +85,7 @@ void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_pr
 		return;
 	life->state = KTR__LIFE_WATCHED;
 	life->pid = row->pid;
+	life->start_ns = row->start_ns;
 	life->start_time = row->start_time;
 	if (idx >= lives->end_procs)
 		lives->end_procs = idx + 1;
@@ -101,6 +102,7 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 	} else if (life->state == KTR__LIFE_NONE && row->proc && row->proc < lives->n_procs) {
 		life->state = KTR__LIFE_WATCHED;
 		life->pid = row->pid;
+		life->start_ns = row->start_ns;
 		life->tid = row->tid;
 		life->proc = row->proc;
 		if (idx >= lives->end_threads)
@@ -137,65 +139,71 @@ static bool lives_left(const struct ktr__lives *lives, const struct ktr__life *l
 	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !lives_has(lives, life->pid);
 }
 
-/* True: there is something new to tell. */
-static bool lives_over(struct ktr__life *life)
+static void lives_over(struct ktr__life *life)
 {
 	life->gone_ns = ktr__clock_now(KTR_CLOCK_MONOTONIC);
 	life->state = KTR__LIFE_OVER;
-	return true;
+	life->is_new = 1;
 }
 
-static bool lives_look_proc(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns, bool last)
+static void lives_look_proc(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns, bool last)
 {
 	struct ktr__life_stat stat;
 
 	if (!ktr__life_stat(life->pid, 0, &stat))
-		return false;
-	if (stat.start_time != life->start_time || lives_left(lives, life, stat.name, last))
-		return lives_over(life);
+		return;
+	if (stat.start_time != life->start_time || lives_left(lives, life, stat.name, last)) {
+		lives_over(life);
+		return;
+	}
 	memcpy(life->name, stat.name, sizeof(life->name));
 	life->alive_ns = now_ns;
-	return false;
 }
 
 /* The end of a process is that of its threads: it is told once. */
-static bool lives_look_thread(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns)
+static void lives_look_thread(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns)
 {
 	struct ktr__life_stat stat;
-	bool renamed;
 
-	if (lives->proc[life->proc].state != KTR__LIFE_WATCHED)
-		return false;
-	if (!ktr__life_stat(life->pid, life->tid, &stat))
-		return false;
-	if (!stat.start_time || (life->start_time && stat.start_time != life->start_time))
-		return lives_over(life);
-	renamed = !life->named && strcmp(life->name, stat.name) != 0;
+	if (lives->proc[life->proc].state != KTR__LIFE_WATCHED || !ktr__life_stat(life->pid, life->tid, &stat))
+		return;
+	if (!stat.start_time || (life->start_time && stat.start_time != life->start_time)) {
+		lives_over(life);
+		return;
+	}
+	life->is_new = !life->named && strcmp(life->name, stat.name) != 0;
 	memcpy(life->name, stat.name, sizeof(life->name));
 	life->start_time = stat.start_time;
 	life->alive_ns = now_ns;
-	return renamed;
 }
 
-void ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last, ktr__lives_fn *fn, void *context)
+/* Of one that was never seen by then: since it began. */
+static void lives_since(const struct ktr__life *life, uint64_t *since_ns)
 {
-	uint64_t n = 0;
+	uint64_t ns = life->alive_ns > life->start_ns ? life->alive_ns : life->start_ns;
 
-	if (!last && now_ns < lives->next_ns)
-		return;
+	if (life->is_new && life->gone_ns && (!*since_ns || ns < *since_ns))
+		*since_ns = ns ? ns : 1;
+}
+
+uint64_t ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last)
+{
+	uint64_t n = 0, since_ns = 0;
+
 	for (uint32_t i = 0; i < lives->end_procs; i++) {
 		if (lives->proc[i].state != KTR__LIFE_WATCHED)
 			continue;
 		n++;
-		if (lives_look_proc(lives, &lives->proc[i], now_ns, last))
-			fn(context, true, i);
+		lives_look_proc(lives, &lives->proc[i], now_ns, last);
+		lives_since(&lives->proc[i], &since_ns);
 	}
 	for (uint32_t i = 0; i < lives->end_threads; i++) {
 		if (lives->thread[i].state != KTR__LIFE_WATCHED)
 			continue;
 		n++;
-		if (lives_look_thread(lives, &lives->thread[i], now_ns))
-			fn(context, false, i);
+		lives_look_thread(lives, &lives->thread[i], now_ns);
+		lives_since(&lives->thread[i], &since_ns);
 	}
 	lives->next_ns = now_ns + (n * LIVES_EACH_NS > LIVES_NS ? n * LIVES_EACH_NS : LIVES_NS);
+	return since_ns;
 }

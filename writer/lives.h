@@ -23,7 +23,8 @@ enum ktr__life_state {
 
 /* A row of the session's table of processes or threads. */
 struct ktr__life {
-	uint64_t alive_ns; /* CLOCK_MONOTONIC; 0: it was not looked at while it lived */
+	uint64_t start_ns;
+	uint64_t alive_ns; /* CLOCK_MONOTONIC: when it was last seen to live, by a look or an event; 0: not at all */
 	uint64_t gone_ns;  /* 0: it was not found gone */
 	uint64_t start_time;
 	uint32_t pid;
@@ -31,6 +32,7 @@ struct ktr__life {
 	uint32_t proc; /* a thread: row of its process */
 	uint8_t state; /* enum ktr__life_state */
 	uint8_t named; /* a thread: not by the kernel */
+	uint8_t is_new; /* the last look has found something new of it */
 	char name[16]; /* what the kernel calls it; "": not known */
 };
 
@@ -56,10 +58,9 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 void ktr__lives_known(struct ktr__life *life, uint64_t alive_ns, uint64_t gone_ns);
 
 /*
- * Looks, if it is time to. Calls back for each row of which there is something new to tell; is_proc: of the table of
- * processes. last: in the end, however short ago the last time was.
+ * Looks, when next_ns has come, and marks what is new. last: in the end. Returns since when somebody who has been found
+ * gone may have recorded what is not known here; 0: nobody is gone.
  */
-typedef void ktr__lives_fn(void *context, bool is_proc, uint32_t idx);
-void ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last, ktr__lives_fn *fn, void *context);
+uint64_t ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last);
 
 #endif

@@ -132,7 +132,7 @@ static void upkeep_gone(struct ktr__drain *drain)
 /* What changes slowly. Nothing is read of the session while it is idle. */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
 {
-	ktr__describe_lives(&drain->describe, now, false);
+	ktr__ended_look(drain, now, false);
 	if (drain->trace.bytes - drain->look_bytes >= UPKEEP_BYTES || drain->full == 1 ||
 	    now - drain->look_ns >= UPKEEP_NS) {
 		upkeep_space(drain);
