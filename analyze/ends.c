@@ -72,6 +72,7 @@ int ktr__ends_resolve(struct ktr__tables *tables)
 {
 	int rc = ends_images(tables);
 
+	tables->n_vague = 0;
 	for (uint32_t i = 1; i < tables->n_threads && !rc; i++) {
 		struct ktr__thread *row = tables->thread[i];
 		struct ktr__process *process;
@@ -82,6 +83,7 @@ int ktr__ends_resolve(struct ktr__tables *tables)
 		row->process = process;
 		row->is_vague = (!row->end.exit_ns && row->end.gone_ns) ||
 				(process && !process->end.exit_ns && process->end.gone_ns);
+		tables->n_vague += (uint32_t)row->is_vague;
 		if (!row->thread.exit_ns && !row->end.gone_ns && process)
 			row->thread.exit_ns = process->end.exit_ns;
 	}

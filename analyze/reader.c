@@ -17,6 +17,7 @@
 #include "analyze/ends.h"
 #include "analyze/merge.h"
 #include "analyze/pulse.h"
+#include "analyze/session_feed.h"
 #include "analyze/source.h"
 #include "analyze/symbols.h"
 #include "analyze/trace_set.h"
@@ -202,6 +203,8 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 		rc = reader_open_path(reader, err);
 	if (!rc)
 		rc = ktr__tables_finish(&reader->source.tables);
+	if (!rc && reader->source.feed)
+		ktr__session_ends(reader->source.feed);
 	reader_judge(reader);
 	if (!rc)
 		rc = ktr__merge_init(&reader->merge, reader->source.n_cursors);

@@ -47,6 +47,9 @@ int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, 
 /* Reads the rows that have come since the last time. 0 or -errno. */
 int ktr__session_tables(struct ktr__session_feed *feed);
 
+/* Whose end is not exact was alive at its latest event, whatever the walk's filter lets pass. */
+void ktr__session_ends(const struct ktr__session_feed *feed);
+
 /* A string of the session in the arena; NULL without memory. */
 const char *ktr__session_text(struct ktr__session_feed *feed, uint32_t offset);
 

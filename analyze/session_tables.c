@@ -4,6 +4,8 @@
  * what makes no sense is noted. Followed, the rows that have come are read again and again.
  */
 #include "analyze/session_feed.h"
+#include "analyze/ends.h"
+#include "analyze/session_cursor.h"
 #include "writer/life.h"
 
 #include <errno.h>
@@ -64,7 +66,7 @@ static int session_proc(struct ktr__session_feed *o, uint32_t id)
 		return rc == -ENOENT ? 0 : rc;
 	end.start_ns = row.start_ns;
 	end.exit_ns = row.exit_ns;
-	end.gone_ns = session_is_gone(o, &row) ? UINT64_MAX : 0;
+	end.gone_ns = session_is_gone(o, &row) ? KTR__END_GONE : 0;
 	rc = ktr__tables_process(&o->source->tables, id, ktr__process_key(row.pid, row.pid_ns, row.start_time), &end);
 	return rc == -EINVAL ? 0 : rc;
 }
@@ -78,7 +80,7 @@ static void session_look(const struct ktr_thread_row *row, const struct ktr_proc
 	if (row->state != KTR_ROW_READY || !ktr__proc_alive(proc) || !ktr__life_stat(row->pid, row->tid, &stat))
 		return;
 	if (!stat.start_time)
-		end->gone_ns = UINT64_MAX;
+		end->gone_ns = KTR__END_GONE;
 	else if (!row->named && stat.name[0])
 		memcpy(name, stat.name, sizeof(stat.name));
 }
@@ -177,6 +179,20 @@ static int session_table(struct ktr__session_feed *o, enum ktr_region_id region,
 			rc = row(o, id);
 	o->n_seen[region] = n;
 	return rc;
+}
+
+void ktr__session_ends(const struct ktr__session_feed *o)
+{
+	const struct ktr__tables *tables = &o->source->tables;
+
+	for (uint32_t i = 0; i < o->n_rings && tables->n_vague; i++) {
+		const struct ktr__session_cursor *s = o->cursor[i];
+
+		for (uint64_t at = 0; s && at < s->n; at++)
+			if (!ktr__slot_is_cont(&s->slot[at]))
+				ktr__ends_see(ktr__tables_by_row(tables, s->slot[at].thread & KTR_THREAD_INDEX),
+					      s->slot[at].timestamp & KTR_TIME_TICKS);
+	}
 }
 
 int ktr__session_tables(struct ktr__session_feed *o)

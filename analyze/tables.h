@@ -20,12 +20,14 @@
 #define KTR__THREADS_MAX (1u << KTR_THREAD_BITS)
 #define KTR__MODULES_MAX (1u << 20)
 
+#define KTR__END_GONE ((uint64_t)INT64_MAX) /* it is gone, and nobody saw when */
+
 /* When somebody ended; analyze/ends.h tells what it comes to. 0: not known. */
 struct ktr__end {
 	uint64_t start_ns;
 	uint64_t exit_ns;  /* it said so itself */
 	uint64_t alive_ns; /* it was there then, */
-	uint64_t gone_ns;  /* and was found gone then; UINT64_MAX: it is gone */
+	uint64_t gone_ns;  /* and was found gone then, or KTR__END_GONE */
 	uint64_t last_ns;  /* latest event of the walks so far; kept of those whose end is not exact */
 };
 
@@ -67,6 +69,7 @@ struct ktr__tables {
 	uint32_t n_threads;
 	struct ktr__process **process; /* by row; NULL where there is none */
 	uint32_t n_processes;
+	uint32_t n_vague; /* threads whose end is not exact */
 	uint32_t n_strangers; /* rows that threads without one may yet have */
 	struct ktr__module **module; /* by row; NULL where there is none */
 	uint32_t n_modules;

@@ -122,10 +122,14 @@ struct weave_proc {
 	uint64_t key;
 	const char *name;
 	const char *cmdline;
+	uint64_t start_ns;
+	uint64_t exit_ns;
+	uint64_t alive_ns;
+	uint64_t gone_ns;
 };
 
 void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64_t key,
-		     const char *name, const char *cmdline)
+		     const char *name, const char *cmdline, const struct ktr__end *end)
 {
 	static const struct ktr__member members[] = {
 		KTR__MEMBER(weave_proc, U64, proc),
@@ -133,10 +137,16 @@ void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64
 		KTR__MEMBER(weave_proc, HEX, key),
 		KTR__MEMBER(weave_proc, TEXT, name),
 		KTR__MEMBER(weave_proc, TEXT, cmdline),
+		KTR__MEMBER(weave_proc, U64, start_ns),
+		KTR__MEMBER(weave_proc, U64, exit_ns),
+		KTR__MEMBER(weave_proc, U64, alive_ns),
+		KTR__MEMBER(weave_proc, U64, gone_ns),
 		KTR__MEMBER_END,
 	};
 
-	weave_line(emit, members, &(struct weave_proc){ proc, pid, key, name, cmdline });
+	weave_line(emit, members,
+		   &(struct weave_proc){ proc, pid, key, name, cmdline, end->start_ns, end->exit_ns, end->alive_ns,
+					 end->gone_ns });
 }
 
 struct weave_thread {
@@ -148,10 +158,12 @@ struct weave_thread {
 	const char *name;
 	uint64_t start_ns;
 	uint64_t exit_ns;
+	uint64_t alive_ns;
+	uint64_t gone_ns;
 };
 
 void ktr__weave_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
-		       uint32_t word, uint32_t proc)
+		       uint32_t word, uint32_t proc, const struct ktr__end *end)
 {
 	static const struct ktr__member members[] = {
 		KTR__MEMBER(weave_thread, U64, thread),
@@ -162,12 +174,14 @@ void ktr__weave_thread(struct ktr__emit *emit, const struct ktr_reader_thread *t
 		KTR__MEMBER(weave_thread, TEXT, name),
 		KTR__MEMBER(weave_thread, U64, start_ns),
 		KTR__MEMBER(weave_thread, U64, exit_ns),
+		KTR__MEMBER(weave_thread, U64, alive_ns),
+		KTR__MEMBER(weave_thread, U64, gone_ns),
 		KTR__MEMBER_END,
 	};
 
 	weave_line(emit, members,
-		   &(struct weave_thread){ thread->id, word, thread->tid, thread->pid, proc,
-					   thread->name, thread->start_ns, thread->exit_ns });
+		   &(struct weave_thread){ thread->id, word, thread->tid, thread->pid, proc, thread->name,
+					   end->start_ns, end->exit_ns, end->alive_ns, end->gone_ns });
 }
 
 struct weave_module {

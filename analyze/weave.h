@@ -17,9 +17,9 @@ void ktr__weave_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, uint
 
 void ktr__weave_class(struct ktr__emit *emit, unsigned bit, const char *name);
 void ktr__weave_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64_t key,
-		     const char *name, const char *cmdline);
+		     const char *name, const char *cmdline, const struct ktr__end *end);
 void ktr__weave_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
-		       uint32_t word, uint32_t proc);
+		       uint32_t word, uint32_t proc, const struct ktr__end *end);
 void ktr__weave_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
 		       const struct ktr__module *module);
 void ktr__weave_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,

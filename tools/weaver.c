@@ -10,6 +10,7 @@
  */
 #include "tools/weaver.h"
 
+#include "analyze/ends.h"
 #include "analyze/weave.h"
 #include "writer/metadata.h"
 #include "writer/packet.h"
@@ -193,6 +194,24 @@ static uint64_t weaver_shift(uint64_t ns, int64_t shift)
 	return ns ? ns + (uint64_t)shift : 0;
 }
 
+static struct ktr__end weaver_end(struct ktr__end end, int64_t shift)
+{
+	end.start_ns = weaver_shift(end.start_ns, shift);
+	end.exit_ns = weaver_shift(end.exit_ns, shift);
+	end.alive_ns = weaver_shift(end.alive_ns, shift);
+	if (end.gone_ns != KTR__END_GONE)
+		end.gone_ns = weaver_shift(end.gone_ns, shift);
+	return end;
+}
+
+static struct ktr__end weaver_process_end(const struct ktr_reader_thread *thread, int64_t shift)
+{
+	static const struct ktr__end none;
+	const struct ktr__process *process = ktr__ends_row(thread)->process;
+
+	return weaver_end(process ? process->end : none, shift);
+}
+
 /* Threads, and their processes as far as threads tell of them. 0 or -ENOMEM. */
 static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
 			  struct weaver_from *from)
@@ -207,24 +226,25 @@ static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
 	for (uint32_t id = 1; id < from->n_threads; id++) {
 		const struct ktr_reader_thread *there = ktr_reader_thread(reader, id);
 		struct ktr_reader_thread thread;
+		struct ktr__end end;
 		uint32_t proc;
 
 		if (!there)
 			continue;
 		thread = *there;
 		proc = weaver_proc(w, from, ktr__tables_proc(there));
+		end = weaver_process_end(there, from->place.shift_ns);
 		if (proc && proc != last_proc)
 			ktr__weave_proc(&w->side[KTR_SIDECAR_PROCS], proc, thread.pid,
 					weaver_key(from, there), thread.process,
-					proc == from->first_proc + 1 ? cmdline : "");
+					proc == from->first_proc + 1 ? cmdline : "", &end);
 		last_proc = proc;
 		thread.id += first;
-		thread.start_ns = weaver_shift(thread.start_ns, from->place.shift_ns);
-		thread.exit_ns = weaver_shift(thread.exit_ns, from->place.shift_ns);
+		end = weaver_end(ktr__ends_row(there)->end, from->place.shift_ns);
 		if (thread.id >= w->n_threads)
 			w->n_threads = thread.id + 1;
 		from->word[id] = weaver_word(w, thread.tid);
-		ktr__weave_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc);
+		ktr__weave_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc, &end);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 # shellcheck disable=SC2086 # several words
 $cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/ends.c "$O/lib/libktr.a" -lpthread -o "$dir/ends" || exit 1
 
+unseen=
 # looks NAME: a trace, or a session, in which children lived for some 25 ms each and the parent went on for 2 s
 looks() {
 	status 0 "$ktr" sql --json "$@" "select id, state, time, until, dur from spans where kind = 'state'"
@@ -15,12 +16,13 @@ looks() {
 	cp "$dir/out" "$dir/report"
 	status 0 "$ktr" timeline --rows ids --width 400 "$@"
 	cp "$dir/out" "$dir/timeline"
-	python3 - "$dir" "$*" >"$dir/out" 2>&1 <<'END' || fail "$*: $(cat "$dir/out")"
+	python3 - "$dir" "$unseen" >"$dir/out" 2>&1 <<'END' || fail "$*: $(cat "$dir/out")"
 import json, re, sys
 folder = sys.argv[1] + '/'
 spans = [json.loads(line) for line in open(folder + 'spans')]
 wrong = []
 ids = ['child _exit', 'child kill', 'child crash', 'child raw', 'child exit', 'child exec', 'child again', 'raw thread', 'kind thread']
+ids = [i for i in ids if i != sys.argv[2]]
 life = {}
 for s in spans:
     if s['id'] not in ids:
@@ -51,4 +53,34 @@ END
 
 status 0 env KTR_FILE="$dir/t" KTR_MASK=all KTR_KEEP_SESSION=1 KTR_SESSION=ends "$dir/ends"
 looks "$dir/t"
+# A copy says the same, and so does what a session holds, of which nobody has looked at /proc.
+status 0 "$ktr" cut -o "$dir/copy" "$dir/t"
+looks "$dir/copy"
+status 0 "$ktr" snapshot -s ends -o "$dir/snapshot"
+# (A thread that ended by the raw system call ends with its process there: nobody has seen it go.)
+unseen='raw thread'
+looks "$dir/snapshot"
+looks -s ends
+
+# Viewers get the same lengths.
+status 0 "$ktr" export chrome -o "$dir/chrome" "$dir/t"
+python3 - "$dir/chrome" >"$dir/out" 2>&1 <<'END' || fail "chrome: $(cat "$dir/out")"
+import json, sys
+events = json.load(open(sys.argv[1]))
+events = events['traceEvents'] if isinstance(events, dict) else events
+bars = [e for e in events if e.get('ph') == 'X' and e['name'] in ('saving', 'syncing', 'busy')]
+long = [e for e in bars if e['dur'] > 1e6]
+sys.exit('%d bars; too long: %s' % (len(bars), long) if len(bars) < 16 or long else 0)
+END
+status 0 "$ktr" timeline --rows ids -o "$dir/t.html" "$dir/t"
+python3 - "$dir/t.html" >"$dir/out" 2>&1 <<'END' || fail "page: $(cat "$dir/out")"
+import base64, json, re, sys, zlib
+page = open(sys.argv[1], 'rb').read()
+index = json.loads(zlib.decompress(base64.b64decode(re.search(rb'id="index">([^<]*)', page).group(1))))
+names = ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end']
+rows = [dict(zip(names, row)) for row in index['rows']]
+children = [row for row in rows if str(row['ident']).startswith('child') or str(row['ident']).endswith('thread')]
+wrong = [(row['group'], row['ident']) for row in children if row['end'] is None]
+sys.exit('%d rows; without an end: %s' % (len(children), wrong) if len(children) < 23 or wrong else 0)
+END
 exit $failed
