@@ -2,9 +2,10 @@
 /*
  * When processes and threads ended.
  *
- * One that ended cleanly says when. Of one that did not (_exit(2), a signal, exec(2)) it is known when it was last seen
- * alive and when it was found gone. It is taken to have ended with the last that is known of it: the later of when it
- * was last seen and of its latest event, as far as the walk has come. So ends are asked for when the walk is over.
+ * One that ended cleanly says when. Of one that did not (_exit(2), a signal, exec(2)) it is known when it was
+ * last seen alive and when it was found gone. It is taken to have ended with the last that is known of it: the
+ * later of when it was last seen and of its latest event, as far as the walk has come. So ends are asked for when
+ * the walk is over.
  */
 #ifndef ANALYZE_ENDS_H
 #define ANALYZE_ENDS_H

@@ -28,7 +28,8 @@ size_t ktr__json_harmless(const char *json, size_t n)
 	for (;;) {
 		at += ktr__utf8_plain(json + at, n - at);
 		length = ktr__utf8_char(json + at, n - at);
-		if (at == n || (length && (unsigned char)json[at] >= ' ' && ktr__utf8_is_control(json + at, length)))
+		if (at == n ||
+		    (length && (unsigned char)json[at] >= ' ' && ktr__utf8_is_control(json + at, length)))
 			return at;
 		at += length ? length : 1;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * JSON as we print it. RFC 8259 lets a string hold DEL, the controls of C1 and what turns the direction of text as
- * they stand, and jansson does so; a terminal that the output gets to obeys them. So they are written as \uNNNN, which
- * reads as the same string.
+ * JSON as we print it. RFC 8259 lets a string hold DEL, the controls of C1 and what turns the direction of text
+ * as they stand, and jansson does so; a terminal that the output gets to obeys them. So they are written as
+ * \uNNNN, which reads as the same string.
  */
 #ifndef ANALYZE_JSON_PRINT_H
 #define ANALYZE_JSON_PRINT_H

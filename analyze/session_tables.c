@@ -49,7 +49,7 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 	return rc == -EINVAL ? 0 : rc;
 }
 
-/* Processes of a session that nobody is in are gone, and those that are not there; of those elsewhere nobody says. */
+/* Those of a session that nobody is in, and those that are not there; of processes elsewhere nobody says. */
 static int session_is_gone(const struct ktr__session_feed *o, const struct ktr_proc_row *row)
 {
 	return row->state == KTR_ROW_READY &&
@@ -67,7 +67,8 @@ static int session_proc(struct ktr__session_feed *o, uint32_t id)
 	end.start_ns = row.start_ns;
 	end.exit_ns = row.exit_ns;
 	end.gone_ns = session_is_gone(o, &row) ? KTR__END_GONE : 0;
-	rc = ktr__tables_process(&o->source->tables, id, ktr__process_key(row.pid, row.pid_ns, row.start_time), &end);
+	rc = ktr__tables_process(&o->source->tables, id,
+				 ktr__process_key(row.pid, row.pid_ns, row.start_time), &end);
 	return rc == -EINVAL ? 0 : rc;
 }
 

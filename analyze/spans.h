@@ -25,7 +25,7 @@
 #define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
 #define KTR__SPAN_UNSURE   4u /* events were lost between its two ends */
-#define KTR__SPAN_LEFT     8u /* besides NO_END: to_ns is when its process ended, or the thread that it belongs to */
+#define KTR__SPAN_LEFT     8u /* besides NO_END: to_ns is when its process ended, or the thread it belongs to */
 
 struct ktr__span {
 	enum ktr_event_kind kind; /* KTR_KIND_START or KTR_KIND_STATE */

@@ -223,7 +223,9 @@ enum { DESCRIBE_PROC = 1, DESCRIBE_THREAD = 2, DESCRIBE_SITE = 4, DESCRIBE_ANCHO
 /* NULL: the row is of another table. */
 static struct ktr__life *describe_life_of(const struct ktr__describe *d, unsigned table, uint32_t idx)
 {
-	return table == DESCRIBE_PROC ? &d->watched.proc[idx] : table == DESCRIBE_THREAD ? &d->watched.thread[idx] : NULL;
+	if (table == DESCRIBE_PROC)
+		return &d->watched.proc[idx];
+	return table == DESCRIBE_THREAD ? &d->watched.thread[idx] : NULL;
 }
 
 /* FNV-1a, of 64 bits. */
@@ -480,7 +482,8 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 	d->words = describe_map(d->n_words, sizeof(*d->words));
 	d->lives = describe_map(KTR_WORD_TID + 1, sizeof(*d->lives));
 	d->rows = describe_map(DESCRIBE_ROWS, 1);
-	bad = ktr__lives_init(&d->watched, map) || !d->n_programs || !d->n_words || !d->programs || !d->words || !d->lives || !d->rows;
+	bad = ktr__lives_init(&d->watched, map) || !d->n_programs || !d->n_words || !d->programs || !d->words ||
+	      !d->lives || !d->rows;
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
 		bad |= !d->seen[t];

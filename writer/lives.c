@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looks at /proc/PID/stat and /proc/PID/task/TID/stat, which tell in one read whether it is there, since when, and
- * what it is called. A process that has gone through exec(2) is still there: it does not have the session mapped any
- * more. That takes longer to see, so it is looked at when a process is new, has another name, and in the end.
+ * Looks at /proc/PID/stat and /proc/PID/task/TID/stat, which tell in one read whether it is there, since when,
+ * and what it is called. A process that has gone through exec(2) is still there: it does not have the session
+ * mapped any more. That takes longer to see, so it is looked at when a process is new, has another name, and in
+ * the end.
  *
  * How often follows from how many there are: no more than a thousandth of a CPU goes for it.
  */

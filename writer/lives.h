@@ -2,9 +2,9 @@
 /*
  * Which processes and threads of a session have ended without telling, and what threads are called by now.
  *
- * _exit(2), SIGKILL, the raw system call, a crash, exec(2): no code of ours runs there. So whoever writes a trace looks
- * at /proc now and then, and once more in the end. What has ended did so after it was last seen alive and before it
- * was found gone; nothing more is known, and nothing more is told. One struct belongs to one drain.
+ * _exit(2), SIGKILL, the raw system call, a crash, exec(2): no code of ours runs there. So whoever writes a trace
+ * looks at /proc now and then, and once more in the end. What has ended did so after it was last seen alive and
+ * before it was found gone; nothing more is known, and nothing more is told. One struct belongs to one drain.
  */
 #ifndef WRITER_LIVES_H
 #define WRITER_LIVES_H
@@ -24,7 +24,7 @@ enum ktr__life_state {
 /* A row of the session's table of processes or threads. */
 struct ktr__life {
 	uint64_t start_ns;
-	uint64_t alive_ns; /* CLOCK_MONOTONIC: when it was last seen to live, by a look or an event; 0: not at all */
+	uint64_t alive_ns; /* CLOCK_MONOTONIC: when it was last seen to live, by a look or an event; 0: never */
 	uint64_t gone_ns;  /* 0: it was not found gone */
 	uint64_t start_time;
 	uint32_t pid;
@@ -58,8 +58,8 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 void ktr__lives_known(struct ktr__life *life, uint64_t alive_ns, uint64_t gone_ns);
 
 /*
- * Looks, when next_ns has come, and marks what is new. last: in the end. Returns since when somebody who has been found
- * gone may have recorded what is not known here; 0: nobody is gone.
+ * Looks, when next_ns has come, and marks what is new. last: in the end. Returns since when somebody who has been
+ * found gone may have recorded what is not known here; 0: nobody is gone.
  */
 uint64_t ktr__lives_look(struct ktr__lives *lives, uint64_t now_ns, bool last);
 
