@@ -122,6 +122,7 @@ struct ktr__self {
 	uint32_t no_ring; /* thread path: events to drop before a ring is asked for again */
 	uint32_t forked; /* thread path: levels below are those of the parent's thread, whose events go on here */
 	uint32_t n_ends; /* rounds of destructors at the thread's end */
+	uint32_t forks;	 /* how often the thread has become one of a child: what it was about was its parent's */
 };
 
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));

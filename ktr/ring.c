@@ -534,6 +534,10 @@ static struct ktr_ring *ring_of_level(struct ktr__self *self, struct ktr__level 
 	return &ktr__own.rings[index] + (keep ? ktr__rec.n_rings : 0);
 }
 
+/*
+ * In a child that a handler has forked in the middle of this, the ring is its parent's, like those of the levels
+ * below: this event goes on there, the next one takes another.
+ */
 bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep)
 {
 	struct ktr_ring *ring = ring_of_level(self, level, keep);
@@ -554,7 +558,10 @@ bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep
 	}
 	level->at.base = ktr__own.map + KTR_GEOM_OFFSET(geom);
 	level->at.mask = ((uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom)) - KTR_ENTRY_BYTES;
-	level->at.geom = geom;
+	__atomic_store_n(&level->at.geom, geom, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (level < &self->level[keep][self->forked])
+		level->at.geom = 0;
 	return true;
 }
 

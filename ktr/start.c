@@ -417,6 +417,7 @@ static void start_child_leaves(bool own)
  */
 static void start_self_forked(struct ktr__self *self)
 {
+	self->forks++;
 	self->armed = 0;
 	self->own = 0;
 	self->row = 0;

@@ -101,8 +101,14 @@ static uint32_t thread_fed(uint32_t tid)
 	return 0;
 }
 
+/*
+ * A handler of a signal may fork anywhere in here, and the child come back into the middle of it: row and number
+ * are its parent's, who goes on with them. The child stores nothing else there than its parent, and begins anew.
+ */
 void ktr__thread_register(struct ktr__self *self)
 {
+	uint32_t forks = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE); /* first: a handler may come behind */
+	uint32_t proc = ktr__rec.proc, pid = ktr__rec.pid;
 	uint32_t tid = thread_tid(), index = tid ? thread_fed(tid) : 0, none = 0, fed;
 	struct ktr_thread_row *row;
 	char name[16];
@@ -114,9 +120,9 @@ void ktr__thread_register(struct ktr__self *self)
 		return;
 	}
 	row = thread_row(index);
-	row->proc = ktr__rec.proc;
+	row->proc = proc;
 	row->tid = tid;
-	row->pid = ktr__rec.pid;
+	row->pid = pid;
 	if (!row->start_ns) {
 		row->start_ns = thread_now_ns();
 		row->start_ticks = ktr__clock_now(ktr__rec.clock);
@@ -132,7 +138,14 @@ void ktr__thread_register(struct ktr__self *self)
 	}
 	/* One instruction, so that a handler comes before it or after it. */
 	if (!__atomic_compare_exchange_n(&self->row, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);
+		if (self->forks == forks)
+			__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);
+		return;
+	}
+	if (unlikely(__atomic_load_n(&self->forks, __ATOMIC_RELAXED) != forks)) {
+		__atomic_compare_exchange_n(&self->row, &index, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+		if (!self->row)
+			ktr__thread_register(self);
 		return;
 	}
 	if (thread_key_usable)

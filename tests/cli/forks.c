@@ -10,7 +10,8 @@
  * as Linux 6.19 leaves it. handler: by fork(3) in a handler of a signal that came in the middle of an event, which
  * goes on in the child. wiped: ends with 0 if MADV_WIPEONFORK empties a child's page. exit: by _Fork(3), and they
  * end by exit(3) after they have asked the library for what only its writer can do. nested: by _Fork(3), and
- * fork(3) in there. thread: by a thread other than the main one.
+ * fork(3) in there. thread: by a thread other than the main one. cold: by fork(3) in a handler of a signal that
+ * comes in the first event of a thread, before and behind each call there is of the C library, whatever N is.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -18,10 +19,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -191,6 +194,81 @@ static void in_handlers(int n)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/* What the library calls while it records the first event of a thread: the signal comes at one of these places. */
+static __thread int cold_place;
+
+static void cold_here(void)
+{
+	if (cold_place && --cold_place == 0)
+		raise(SIGALRM);
+}
+
+#define COLD_CALL(type, name, parameters, ...) \
+	type name parameters;                  \
+	type name parameters                   \
+	{                                      \
+		long got;                      \
+					       \
+		cold_here();                   \
+		got = syscall(__VA_ARGS__);    \
+		cold_here();                   \
+		return (type)got;              \
+	}
+
+COLD_CALL(pid_t, gettid, (void), SYS_gettid)
+COLD_CALL(int, madvise, (void *at, size_t bytes, int advice), SYS_madvise, at, bytes, advice)
+COLD_CALL(int, mprotect, (void *at, size_t bytes, int how), SYS_mprotect, at, bytes, how)
+
+int prctl(int what, ...)
+{
+	unsigned long word[4];
+	va_list args;
+	int got;
+
+	va_start(args, what);
+	for (int i = 0; i < 4; i++)
+		word[i] = va_arg(args, unsigned long);
+	va_end(args);
+	cold_here();
+	got = (int)syscall(SYS_prctl, what, word[0], word[1], word[2], word[3]);
+	cold_here();
+	return got;
+}
+
+static int cold_left; /* the places there were had been passed */
+
+static void *cold_thread(void *place)
+{
+	cold_place = *(const int *)place;
+	events(1);
+	cold_left = cold_place;
+	cold_place = 0;
+	if (is_child) {
+		events(EVENTS);
+		_exit(7);
+	}
+	return NULL;
+}
+
+/* A thread for each place, and a child that goes on in the middle of its first event. */
+static int in_first_events(void)
+{
+	int place = 0;
+
+	signal(SIGALRM, fork_here);
+	forks_wanted = 1000;
+	do {
+		pthread_t thread;
+
+		place++;
+		if (pthread_create(&thread, NULL, cold_thread, &place))
+			return 1;
+		pthread_join(thread, NULL);
+		recorded += cold_left ? 2 : 2 * (2 + EVENTS);
+	} while (!cold_left);
+	return 0;
+}
+
 static int not_wiped(void)
 {
 	char *page = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -218,7 +296,9 @@ int main(int argc, char **argv)
 	pthread_atfork(NULL, NULL, arm_again);
 	if (strcmp(how, "handler") == 0)
 		in_handlers(n);
-	for (int i = 0; i < n && strcmp(how, "handler"); i++) {
+	if (strcmp(how, "cold") == 0 && in_first_events())
+		return 1;
+	for (int i = 0; i < n && strcmp(how, "handler") && strcmp(how, "cold"); i++) {
 		pthread_t thread;
 
 		if (strcmp(how, "thread")) {

@@ -54,6 +54,14 @@ for path in ${KTR_PATHS:-rseq thread}; do
 	is "handler, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $((n + 1))
 	strays=$(awk '$1 != $2' "$dir/events" | wc -l)
 	[ "$strays" -le $((2 * n)) ] || fail "handler, $path: $strays events by others"
+	# In the middle of a thread's first event: both go on with it, and each is a thread of its own from then on.
+	run cold 1 KTR_PATH=$path
+	children=$((($(tail -n 1 "$dir/out") - 2) / 44))
+	[ $children -ge 4 ] || fail "cold, $path: $children children"
+	is "cold, $path: events" "$(wc -l <"$dir/events")" "$(tail -n 1 "$dir/out")"
+	is "cold, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $((2 * children + 1))
+	strays=$(awk '$1 != $2' "$dir/events" | wc -l)
+	[ "$strays" -le $((2 * children)) ] || fail "cold, $path: $strays events by others"
 	[ $wiped = 0 ] || continue
 	# With a writer in the parent: nobody waits for it in a child that has none.
 	run exit 3 KTR_PATH=$path KTR_FILE="$dir/trace"
