@@ -449,6 +449,9 @@ static void trace_cannot_be_moved(void)
 	fault.rename_error = -EPERM;
 	CU_ASSERT_EQUAL(more(10), 0);
 	CU_ASSERT_EQUAL(more(10), 0);
+	/* Who might stand by has not come. */
+	drain->refused_ns = 1;
+	CU_ASSERT_EQUAL(more(10), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(said, "cannot be rotated"));
 	CU_ASSERT_EQUAL(n_said, 1);
 	/* Nor may it look any more whose the name is. */

@@ -13,6 +13,7 @@
 #include "tools/program.h"
 #include "tools/run_check.h"
 #include "tools/run_live.h"
+#include "tools/run_standby.h"
 #include "tools/save.h"
 #include "tools/trace_count.h"
 
@@ -314,6 +315,14 @@ static int run_leftover(const struct run *run, char path[PATH_MAX])
 	return rc;
 }
 
+static int run_is_live(const struct run *run)
+{
+	struct run_live live;
+	char path[PATH_MAX];
+
+	return run_find_session(run, path) && run_live(path, &live);
+}
+
 /* Writes a word as a shell takes it: in quotes where it needs them. */
 static const char *run_quote(const char *word, char *text, size_t size)
 {
@@ -373,6 +382,7 @@ static uint64_t run_join(const struct run *run)
 		return 0;
 	attach.session = path;
 	attach.from = run_has_trace(run) ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST;
+	attach.over = true; /* nor could the program remove it, if it gave up its rights */
 	if (ktr__snapshot_session(&attach, &stats, &err) == 0)
 		return stats.events;
 	name = strrchr(path, '/') + 1;
@@ -517,6 +527,7 @@ static int run_option(struct run *run, int id, const char *value)
 static int cmd_run(int argc, char **argv)
 {
 	struct run run = { .command = argv[0], .trace = FIND_TRACE };
+	struct run_standby standby;
 	const char *value;
 	int id, rc;
 
@@ -535,10 +546,14 @@ static int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc;
 	run_block_signals(&run);
+	run_standby_begin(&standby, run.path, &run.before);
 	rc = run_start(&run);
-	if (rc)
+	if (rc) {
+		run_standby_end(&standby, 0);
 		return rc;
+	}
 	run_wait(&run);
+	run_standby_end(&standby, run_is_live(&run));
 	run_summary(&run);
 	if (WIFSIGNALED(run.status))
 		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);

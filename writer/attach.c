@@ -10,8 +10,10 @@
 #include "writer/resume.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ATTACH_ALIVE_NS 250000000ull /* between two questions whether the session lives */
 
@@ -70,11 +72,22 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 	return rc;
 }
 
+/* Tells that we write the session from now on, or that nobody does. */
+static void attach_tell(const struct ktr__attach *attach, const struct ktr__session_map *map, bool writes)
+{
+	ktr__keep_put(map, attach->session, offsetof(struct ktr_control, writer), writes ? (uint32_t)getpid() : 0);
+	if (writes)
+		ktr__keep_put(map, attach->session, offsetof(struct ktr_control, writer_ends), 0);
+}
+
 /* Nobody is left, or it cannot be told: who holds no lock on a file that was cut short is not in it any more. */
 static int attach_over(const struct ktr__attach *attach, const struct ktr__session_map *map)
 {
+	struct ktr_control control;
 	int alive = ktr__map_alive(map);
 
+	if (attach->writes && ktr__map_control(map, &control) == 0 && !control.alq_enable)
+		return 1;
 	if (alive < 0 && attach->say)
 		attach->say(attach->context, "the session's file cannot be read any more: it has been cut short");
 	return alive <= 0;
@@ -129,7 +142,11 @@ int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stat
 		ktr__map_close(&map);
 		return rc;
 	}
+	if (attach->writes)
+		attach_tell(attach, &map, true);
 	attach_loop(attach, &map, drain);
+	if (attach->writes)
+		attach_tell(attach, &map, false);
 	return attach_close(attach, &map, drain, keeps || attach->over, stats, err);
 }
 

@@ -18,6 +18,7 @@ struct ktr__attach {
 	uint32_t n_keep;
 	uint32_t follow;
 	uint64_t for_ns;	 /* recording ends after so long; 0: with the session */
+	bool writes; /* as its process's writer would: control.writer tells, and debug.ktr.alq_enable ends it */
 	bool over; /* a session that nobody is left in goes when all of it is written */
 	struct ktr__feed *feed; /* what the kernel tells is fed into the session, too; may be NULL. Borrowed */
 	const volatile int *stop; /* recording ends when this is not 0; may be NULL */

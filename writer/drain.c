@@ -49,6 +49,7 @@
 #define DRAIN_RETRY_NS    200000000ull /* after a failed write */
 #define DRAIN_CLOCK_NS    100000000ull /* between the anchors of the clock's map */
 #define DRAIN_BROKEN_NS   1000000000ull /* before a ring that made no sense is looked at again */
+#define DRAIN_ATTEND_NS   500000000ull /* until who stands by is back from a trace that was rotated away */
 #define DRAIN_TRIES       3 /* of each of the last writes: later there is nobody to try */
 
 uint64_t ktr__drain_now(void)
@@ -146,7 +147,7 @@ int ktr__drain_head(const struct ktr__drain *drain, struct ktr__describe *descri
 	rc = ktr__describe_flush(describe, trace);
 	/* Who waits for the name to appear, and then changes its user, finds all files open. */
 	if (!rc)
-		ktr__trace_open_ahead(trace, drain->plan.n_ahead);
+		ktr__trace_open_ahead(trace, drain->plan.n_ahead, drain->kernel ? KTR_RING_KINDS : KTR_RING_KERNEL);
 	return rc;
 }
 
@@ -281,6 +282,32 @@ static int drain_due(struct ktr__drain *drain, uint64_t now, int all)
 	return 0;
 }
 
+void ktr__drain_refused(struct ktr__drain *drain, int rc, uint64_t now, const char *format, ...)
+{
+	va_list args;
+
+	if (drain->refusal[0])
+		return;
+	va_start(args, format);
+	vsnprintf(drain->refusal, sizeof(drain->refusal), format, args);
+	va_end(args);
+	drain->refused_ns = rc == -EACCES || rc == -EPERM ? now : 0;
+	if (!drain->refused_ns)
+		ktr__drain_say(drain, "%s", drain->refusal);
+}
+
+/* last: nobody will be asked again. */
+static void drain_refused(struct ktr__drain *drain, uint64_t now, int last)
+{
+	if (!drain->refused_ns || drain->yields)
+		return;
+	drain->yields = ktr__trace_attended(&drain->trace);
+	if (drain->yields || drain->refused_said || (!last && now - drain->refused_ns < DRAIN_ATTEND_NS))
+		return;
+	drain->refused_said = 1;
+	ktr__drain_say(drain, "%s", drain->refusal);
+}
+
 static int drain_fail(struct ktr__drain *drain, int rc, uint64_t now)
 {
 	if (rc != drain->stats.error)
@@ -395,6 +422,21 @@ static int drain_is_broken(struct ktr__drain *drain, uint32_t row, uint64_t now)
 	return 0;
 }
 
+/*
+ * The process has dropped its rights before this ring had anything. That stops no other one; who stands by is given the
+ * trace, and otherwise the user is told that it ends here for this ring.
+ */
+static int drain_denied(struct ktr__drain *drain, uint32_t row, int rc, uint64_t now)
+{
+	char name[32];
+
+	drain->pace[row].denied = 1;
+	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
+	ktr__drain_refused(drain, rc, now, "%s: %s cannot be made any more: %s; its events stay in memory",
+			   drain->trace.name, name, strerror(-rc));
+	return 0;
+}
+
 /* One ring: *pause_ns is lowered to what it allows. 0 or -errno of writing. */
 static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsigned flags,
 		      uint64_t *pause_ns)
@@ -405,7 +447,7 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	uint64_t capacity = 1ull << KTR_GEOM_LOG2(geom), stop, pause;
 	int more = 1;
 
-	if (!geom || drain_is_broken(drain, row, now))
+	if (!geom || pace->denied || drain_is_broken(drain, row, now))
 		return 0;
 	if (drain->source.base && geom != pace->geom)
 		drain_show(drain, pace, geom);
@@ -416,6 +458,8 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	stop = head <= *next ? *next : drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
 	while (more > 0 && *next < stop)
 		more = ktr__fill_ring(drain, row, stop, 0);
+	if ((more == -EACCES || more == -EPERM) && drain->trace.published && drain->trace.stream[row].fd < 0)
+		more = drain_denied(drain, row, more, now);
 	head = ktr__ring_head(&drain->source, row, &geom);
 	pause = drain_pause(pace, head > *next ? head - *next : 0, capacity,
 			    drain_pause_max(drain, row, capacity, now));
@@ -472,6 +516,7 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 	if (drain->stats.error && now < drain->retry_ns && !(flags & KTR__DRAIN_ALL))
 		return drain->stats.error;
 	rc = drain_write(drain, now, flags, pause_ns);
+	drain_refused(drain, now, 0);
 	if (rc)
 		return drain_fail(drain, rc, now);
 	if (drain->stats.error)
@@ -553,6 +598,7 @@ int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
 
 	for (int i = 0; rc && i < DRAIN_TRIES; i++)
 		rc = drain_rest(drain);
+	drain_refused(drain, ktr__drain_now(), 1);
 	if (!rc)
 		rc = drain_last_lines(drain);
 	if (!rc && drain->full)

@@ -96,6 +96,7 @@ struct ktr__drain_pace {
 	uint64_t dropped; /* [events] as of the last look */
 	double peak;	  /* [slots/ns] its highest rate, which fades */
 	uint32_t open;	  /* 1: it had memory when last looked */
+	uint32_t denied;  /* 1: we may not make its stream: its events stay in the ring */
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone, and looked at again a second later */
 	uint64_t broken_ns; /* since when */
 	uint64_t geom;	  /* whose entries the mapping has pages for */
@@ -115,6 +116,8 @@ struct ktr__drain {
 	int all;	      /* 1: this round takes what there is up to the heads */
 	int stuck;	      /* 1: the trace cannot be rotated */
 	int full;	      /* 1: too little free space; KTR__DRAIN_LIMIT: max_bytes and no rotation */
+	int kernel;	      /* 1: the session's kernel rings are in use */
+	int yields;	      /* 1: what we may not do somebody stands by to do */
 	int begun;	      /* 1: the trace's clock is fixed: packets may come */
 	uint32_t broken;      /* how often a ring made no sense */
 	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */
@@ -137,6 +140,9 @@ struct ktr__drain {
 	uint64_t resumed_bytes; /* of a trace that is gone on with, then, */
 	int ended;		/* and whether it had an end */
 	uint64_t begun_lost;
+	uint64_t refused_ns; /* when something was refused for want of rights; 0: nothing was */
+	int refused_said;
+	char refusal[400];   /* the line about it; "": nothing failed */
 	uint8_t *buffer;	   /* owned: packets on their way */
 	struct ktr_entry *entries; /* owned: a batch */
 	struct ktr__ring_source source;
@@ -163,6 +169,13 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 
 /* Writes a trace's head and gives it its name. On failure the trace is gone and the user told. */
 int ktr__drain_publish(struct ktr__drain *drain);
+
+/*
+ * Something failed, which leaves the trace as it is. What for want of rights did is for whoever stands by, who may be
+ * about to come; so the user is told, once, when nobody has.
+ */
+void ktr__drain_refused(struct ktr__drain *drain, int rc, uint64_t now, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Writes the head of a trace that is to be the drain's, and opens streams ahead. 0 or -errno. */
 int ktr__drain_head(const struct ktr__drain *drain, struct ktr__describe *describe, struct ktr__trace *trace);

@@ -102,6 +102,21 @@ static int heir_sleep(struct ktr__writer_thread *self)
 	}
 }
 
+/* We may not write any more. Is there somebody who may, and takes over when he is told? */
+static bool heir_yields(int rc)
+{
+	uint32_t *ends = &ktr__writer.session->control->writer_ends;
+	const struct timespec nap = { 0, HEIR_NAP_NS };
+	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
+
+	if (rc != -EACCES && rc != -EPERM)
+		return false;
+	__atomic_store_n(ends, KTR_WRITER_YIELDS, __ATOMIC_RELEASE);
+	while (__atomic_load_n(ends, __ATOMIC_ACQUIRE) == KTR_WRITER_YIELDS && ktr__drain_now() < until)
+		nanosleep(&nap, NULL);
+	return __atomic_load_n(ends, __ATOMIC_ACQUIRE) != KTR_WRITER_YIELDS;
+}
+
 /* Nobody writes. 0, -EBUSY: another heir has the trace, -errno. */
 static int heir_take(struct ktr__writer_thread *self)
 {
@@ -110,12 +125,16 @@ static int heir_take(struct ktr__writer_thread *self)
 	int rc = heir_control(&control);
 
 	/* Nothing is taken over that was ended on purpose. */
-	if (rc || !control.alq_enable)
-		return rc ? rc : -ECANCELED;
+	if (rc) {
+		heir_yields(rc);
+		return rc;
+	}
+	if (!control.alq_enable)
+		return -ECANCELED;
 	ktr__writer.err = &err;
 	rc = ktr__writer_open(self, KTR__DRAIN_RESUME);
 	ktr__writer.err = NULL;
-	if (rc && rc != -EBUSY)
+	if (rc && rc != -EBUSY && !heir_yields(rc))
 		ktr__voice_say(&self->voice, err.text);
 	if (rc)
 		ktr__writer_shut(self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One word of the control page, control.keep_session, stored by pwrite(2): whoever records from outside maps
+ * A word of the control page, control.keep_session, stored by pwrite(2): whoever records from outside maps
  * nothing. Of two that store at once one asks for nothing, and may find the session gone in its last round.
  */
 #include "writer/keep.h"
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool keep_put(const struct ktr__session_map *map, const char *path, uint32_t value)
+bool ktr__keep_put(const struct ktr__session_map *map, const char *path, size_t field, uint32_t value)
 {
-	uint64_t at = map->header.region[KTR_REGION_control].offset + offsetof(struct ktr_control, keep_session);
+	uint64_t at = map->header.region[KTR_REGION_control].offset + field;
 	int fd = open(path, O_RDWR | ktr__map_nofollow(path) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat ours, st;
 	bool done = false;
@@ -46,7 +46,7 @@ bool ktr__keep_begin(const struct ktr__session_map *map, const char *path)
 	struct ktr_control control;
 
 	return ktr__map_control(map, &control) == 0 && !control.keep_session &&
-	       keep_put(map, path, KTR_KEEP_UNWRITTEN);
+	       ktr__keep_put(map, path, offsetof(struct ktr_control, keep_session), KTR_KEEP_UNWRITTEN);
 }
 
 void ktr__keep_end(const struct ktr__session_map *map, const char *path, bool any)
@@ -56,7 +56,7 @@ void ktr__keep_end(const struct ktr__session_map *map, const char *path, bool an
 	if (ktr__map_control(map, &control))
 		return;
 	if (control.keep_session == KTR_KEEP_UNWRITTEN)
-		keep_put(map, path, 0);
+		ktr__keep_put(map, path, offsetof(struct ktr_control, keep_session), 0);
 	else if (control.keep_session || !any)
 		return;
 	if (ktr__map_alive(map) == 0 && keep_left(map, &control))

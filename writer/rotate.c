@@ -31,6 +31,7 @@ void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all)
 	if (ktr__map_control(drain->plan.map, &control))
 		return;
 	drain->asked_ns = now;
+	drain->kernel = control.kernel != 0;
 	if (plan->follow & KTR__FOLLOW_BYTES)
 		plan->max_bytes = control.rotate_bytes;
 	if (plan->follow & KTR__FOLLOW_NS)
@@ -64,8 +65,8 @@ int ktr__rotate_due(const struct ktr__drain *drain, uint64_t now)
 static int rotate_stuck(struct ktr__drain *drain, int rc, uint64_t now)
 {
 	if (!drain->stuck)
-		ktr__drain_say(drain, "%s: cannot be rotated: %s; all goes on into this one", drain->trace.name,
-			       strerror(-rc));
+		ktr__drain_refused(drain, rc, now, "%s: cannot be rotated: %s; all goes on into this one",
+				   drain->trace.name, strerror(-rc));
 	drain->stuck = 1;
 	drain->begun_ns = drain->stuck_ns = now;
 	return 0;
@@ -136,6 +137,8 @@ static void rotate_turn(struct ktr__drain *drain, struct rotate_next *next, uint
 	drain->describe = next->describe;
 	free(next);
 	drain->stuck = drain->full = 0;
+	drain->refused_ns = 0;
+	drain->refusal[0] = 0;
 	ktr__drain_restart(drain);
 }
 

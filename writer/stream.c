@@ -153,6 +153,17 @@ int ktr__trace_locked(const char *path)
 	return busy;
 }
 
+int ktr__trace_attended(const struct ktr__trace *trace)
+{
+	int fd = trace->side[KTR_SIDECAR_LOSSES].fd;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+		flock(fd, LOCK_UN);
+		return 0;
+	}
+	return 1;
+}
+
 /* The directory the trace lies in, to be read; NULL where that cannot be. */
 static DIR *stream_parent(struct ktr__trace *trace)
 {
@@ -623,11 +634,11 @@ int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file *
 	return rc;
 }
 
-void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max)
+void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max, uint32_t n_kinds)
 {
 	struct ktr__file *file;
 
-	for (uint32_t i = 0; i < 2 * trace->n_rings; i++)
+	for (uint32_t i = 0; i < n_kinds * trace->n_rings; i++)
 		if (i % trace->n_rings < max && ktr__trace_stream(trace, i, &file))
 			return; /* each is tried again when it is needed */
 }

@@ -115,15 +115,21 @@ void ktr__trace_fini(struct ktr__trace *trace);
 /* Appends n bytes as a whole. 0 or -errno, with the file as it was, or marked torn. */
 int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n);
 
+/*
+ * Does anybody stand by who would go on with the trace? He holds a shared lock on ktr/losses.jsonl while he waits for
+ * the one on ktr/info.jsonl. 1 or 0.
+ */
+int ktr__trace_attended(const struct ktr__trace *trace);
+
 /* Opens the stream of a ring, the first time. 0 or -errno. */
 int ktr__trace_stream(struct ktr__trace *trace, uint32_t row, struct ktr__file **file);
 
 /*
- * Opens the streams of the first `max` rings of each kind ahead of need, for a program that may
+ * Opens the streams of the first `max` rings of the first n_kinds kinds ahead of need, for a program that may
  * not be allowed to later. Those that stay empty are removed when the trace is closed, if that is
  * allowed.
  */
-void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max);
+void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max, uint32_t n_kinds);
 
 /* Writes the stream's file name: "cpu_3", "ring_0.keep", "cpu_0.kernel". */
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);

@@ -40,7 +40,7 @@
  * Streams opened at once by a program that may give up its user id, after which it could not open
  * them: a program without privileges does not. More are opened as CPUs come.
  */
-#define WRITER_AHEAD 64
+#define WRITER_AHEAD 192
 
 #define WRITER_ECHO_NS 20000000ull /* between two looks for events to print: people do not see less */
 
@@ -285,6 +285,19 @@ static void writer_finish(struct ktr__writer_thread *self)
 		ktr__control_put32(self, offsetof(struct ktr_control, alq_enable), 0);
 }
 
+/*
+ * What this process may no longer do, somebody stands by to do: he goes on with the trace where it ends. What the
+ * kernel tells is still for us to put into the rings.
+ */
+static void writer_yield(struct ktr__writer_thread *self)
+{
+	ktr__control_put32(self, offsetof(struct ktr_control, writer_ends), KTR_WRITER_YIELDS);
+	ktr__drain_close(self->drain, NULL);
+	self->drain = NULL;
+	self->yielded = true;
+	__atomic_store_n(&ktr__writer.draining, false, __ATOMIC_RELAXED);
+}
+
 /* debug.ktr.alq_crash, which may change at any time; it is for traces. */
 static void writer_guard(const struct ktr__writer_thread *self)
 {
@@ -307,6 +320,10 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 		*rc = ktr__drain_round(self->drain, flags, pause_ns);
 		if (writer_told(self))
 			writer_finish(self);
+		else if (self->drain->yields)
+			writer_yield(self);
+	} else if (self->yielded) {
+		*rc = -ESRCH; /* when all is written, nobody knows here */
 	}
 	on = writer_echo(self, pause_ns) || self->drain || self->control.kernel;
 	if (feed_ns < *pause_ns)
@@ -364,6 +381,8 @@ static void writer_close(struct ktr__writer_thread *self)
 	ktr__crash_look(false);
 	if (self->drain)
 		writer_finish(self);
+	else
+		writer_feed(self);
 	if (self->map.fd >= 0)
 		ktr__control_look(self);
 	/* While we live nobody else puts himself there. */

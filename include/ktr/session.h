@@ -235,6 +235,7 @@ struct ktr_control {
 /* Of control.writer_ends. What was recorded before it left 0 is in the trace. */
 #define KTR_WRITER_LEAVES 1u /* as its process ends: another one may go on with the trace */
 #define KTR_WRITER_CLOSES 2u /* the trace is to end */
+#define KTR_WRITER_YIELDS 3u /* to whoever may do what its process no longer may */
 
 /* Of control.keep_session: it stays, as that of a killed program does, until a trace has what it holds. */
 #define KTR_KEEP_UNWRITTEN 2u

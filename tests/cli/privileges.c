@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For privileges.sh: programs started as root that give up their rights, as servers do. Each records events numbered
+ * from 0 on before and after that, as many as it is told, and ends cleanly.
+ *
+ *	privileges HOW COUNT
+ */
+#include <ktr.h>
+#include <ktr/ctl.h>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOBODY 65534
+#define WORKERS 4
+
+static int count;
+
+/* In eight parts, with a pause between them, so that there is somebody to switch to. */
+static void say(int from, int to)
+{
+	const struct timespec pause = { 0, 20000000 };
+
+	for (int part = 0; part < 8; part++) {
+		int end = from + (to - from) / 8 * (part + 1);
+
+		for (int i = from + (to - from) / 8 * part; i < end; i++)
+			CTR1(KTR_GEN, "event %d", i);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void check(int rc, const char *what)
+{
+	if (rc) {
+		perror(what);
+		_exit(1);
+	}
+}
+
+static void drop(void)
+{
+	check(setgroups(0, NULL), "setgroups");
+	check(setgid(NOBODY), "setgid");
+	check(setuid(NOBODY), "setuid");
+}
+
+static int in_main(void)
+{
+	say(0, count / 2);
+	drop();
+	say(count / 2, count);
+	return 0;
+}
+
+/* Before anything is recorded but the start. */
+static int at_once(void)
+{
+	drop();
+	say(0, count);
+	return 0;
+}
+
+static int jail(void)
+{
+	say(0, count / 2);
+	check(chroot("/proc/self/fdinfo") || chdir("/"), "chroot");
+	check(setresgid(NOBODY, NOBODY, NOBODY), "setresgid");
+	check(setresuid(NOBODY, NOBODY, NOBODY), "setresuid");
+	say(count / 2, count);
+	return 0;
+}
+
+static void *raw_thread(void *argument)
+{
+	int n = (int)(long)argument;
+
+	check((int)syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY), "setresgid");
+	check((int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY), "setresuid");
+	say(count / WORKERS * n, count / WORKERS * (n + 1));
+	return NULL;
+}
+
+/* Thread by thread, as who does not use the C library's call. */
+static int raw(void)
+{
+	pthread_t thread[WORKERS];
+
+	for (long i = 1; i < WORKERS; i++)
+		check(pthread_create(&thread[i], NULL, raw_thread, (void *)i), "pthread_create");
+	raw_thread(NULL);
+	for (int i = 1; i < WORKERS; i++)
+		pthread_join(thread[i], NULL);
+	return 0;
+}
+
+static void worker(int n)
+{
+	drop();
+	say(count / WORKERS * n, count / WORKERS * (n + 1));
+	exit(0);
+}
+
+static int workers(void)
+{
+	int status, failed = 0;
+
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0)
+			worker(i);
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed != 0;
+}
+
+/* The master goes, and the workers stay. */
+static int orphans(void)
+{
+	for (int i = 0; i < WORKERS; i++)
+		if (fork() == 0)
+			worker(i);
+	return 0;
+}
+
+static int daemon_then_drop(void)
+{
+	say(0, count / 4);
+	if (fork() > 0)
+		_exit(0);
+	setsid();
+	drop();
+	say(count / 4, count);
+	return 0;
+}
+
+static int drop_then_daemon(void)
+{
+	drop();
+	say(0, count / 4);
+	if (fork() > 0)
+		_exit(0);
+	setsid();
+	say(count / 4, count);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} lives[] = { { "main", in_main }, { "at-once", at_once }, { "chroot", jail }, { "raw", raw },
+		      { "workers", workers }, { "orphans", orphans }, { "daemon", daemon_then_drop },
+		      { "drop-daemon", drop_then_daemon } };
+
+	count = argc > 2 ? atoi(argv[2]) : 0;
+	for (unsigned i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
+		if (argc > 1 && strcmp(lives[i].name, argv[1]) == 0)
+			return lives[i].run();
+	return 2;
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs started by a superuser that give up their rights: under ktr run, and recorded from outside, their trace is
+# complete, rotated as asked, with what the kernel tells, and their session goes. Without one who has the rights all goes
+# on into the trace there is, and one line says what could not be done.
+. "$(dirname "$0")/lib.inc"
+
+[ "$(id -u)" = 0 ] || {
+	skip "giving up rights: only a superuser has them"
+	exit 0
+}
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/privileges.c -o "$dir/privileges" "$O/lib/libktr.a" -lpthread || exit 1
+trace=$dir/trace
+count=16000
+chmod 755 "$dir"
+
+sessions() {
+	find "$KTR_DIR" -name '*.ktr' | wc -l
+}
+
+begin() {
+	rm -rf "$trace" "$trace".* "${KTR_DIR:?}"/*
+}
+
+# rotated WHAT EVENT: the newest part begins behind that
+rotated() {
+	rm -rf "$dir/alone"
+	cp -r "$trace" "$dir/alone"
+	first=$("$ktr" dump -q "$dir/alone" 2>/dev/null | grep -o 'event [0-9]*' | head -n 1)
+	first=${first:-event $count}
+	[ -d "$trace.1" ] && [ "${first#event }" -gt "$2" ] ||
+		fail "$1: not rotated behind the drop: its newest part begins with $first"
+}
+
+# complete WHAT: each event once, none lost
+complete() {
+	"$ktr" dump -q "$trace" >"$dir/text" 2>"$dir/err2"
+	grep -o 'event [0-9]*' "$dir/text" | sort >"$dir/events"
+	is "$1: events" "$(sort -u "$dir/events" | wc -l)" $count
+	is "$1: twice" "$(uniq -d "$dir/events" | head -n 3)" ""
+	is "$1: losses" "$(grep -c ' lost' "$dir/text")" 0
+}
+
+# over: the session has no process left, and whoever wrote it has ended
+over() {
+	n=0
+	while [ "$(sessions)" != 0 ] && [ $n -lt 300 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+	is "$1: sessions left" "$(sessions)" 0
+}
+
+kernel=-k
+"$ktr" run -k -m gen -o "$trace" -- "$dir/privileges" main 80 2>&1 | grep -q perf_event_open && {
+	skip "what the kernel tells: not allowed here"
+	kernel=
+}
+
+for how in main at-once chroot raw workers orphans daemon drop-daemon; do
+	begin
+	# shellcheck disable=SC2086
+	status 0 env KTR_ROTATE_SIZE=32K KTR_ROTATE_KEEP=1000 "$ktr" run $kernel -m gen -s one -o "$trace" -- \
+		"$dir/privileges" $how $count
+	over "$how"
+	complete "$how"
+	case $how in
+	main | chroot) rotated $how $((count / 2)) ;;
+	daemon) rotated $how $((count / 4)) ;;
+	*) rotated $how 0 ;;
+	esac
+	is "$how: lines" "$(grep -cv 'so far\|events, 0 lost' "$dir/err")" 0 || cat "$dir/err"
+	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "$how: nothing of the kernel's at the end"
+done
+exit $failed
