@@ -58,6 +58,7 @@ struct ktr__feed {
 	struct ktr__perf perf;
 	struct ktr__feed_threads threads;
 	struct feed_ring *ring; /* owned; as perf.cpu */
+	uint32_t n_procs; /* control.n_procs when last looked */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
 	struct feed_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
@@ -289,6 +290,11 @@ static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
 	return code;
 }
 
+static uint32_t feed_procs(const struct ktr__feed *feed)
+{
+	return __atomic_load_n(&feed->session->control->n_procs, __ATOMIC_RELAXED);
+}
+
 /*
  * Follows the processes of the session that are not followed yet. Those that were forked since are: what
  * their parent was opened with is inherited. A program executed by a process has a row of its own there.
@@ -296,9 +302,11 @@ static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
 static int feed_follow(struct ktr__feed *feed)
 {
 	const struct ktr_proc_row *rows = ktr__region(feed->session, proc, struct ktr_proc_row);
-	uint32_t n = ktr__feed_n_procs(feed->session);
+	uint32_t n;
 	int code = 0, one;
 
+	feed->n_procs = feed_procs(feed); /* first: what comes now is looked for the next time */
+	n = ktr__feed_n_procs(feed->session);
 	for (uint32_t i = 1; i < n; i++) {
 		bool inherits = false;
 
@@ -521,6 +529,7 @@ void ktr__feed_round(struct ktr__feed *feed, uint64_t *pause_ns)
 	pause = feed->more ? 0 : feed_pause(feed, used);
 	if (pause < *pause_ns)
 		*pause_ns = pause;
-	if (feed_now() - feed->looked_ns >= FEED_LOOK_NS)
+	/* At once where processes have come: we may have begun to feed when one was about to. */
+	if (feed_now() - feed->looked_ns >= FEED_LOOK_NS || feed_procs(feed) != feed->n_procs)
 		feed_follow(feed);
 }

@@ -3,7 +3,7 @@
  * For privileges.sh: programs started as root that give up their rights, as servers do. Each records events numbered
  * from 0 on before and after that, as many as it is told, and ends cleanly.
  *
- *	privileges HOW COUNT
+ *	privileges HOW[:waits] COUNT
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -28,7 +28,7 @@ static int count;
 /* In eight parts, with a pause between them, so that there is somebody to switch to. */
 static void say(int from, int to)
 {
-	const struct timespec pause = { 0, 20000000 };
+	const struct timespec pause = { 0, 10000000 };
 
 	for (int part = 0; part < 8; part++) {
 		int end = from + (to - from) / 8 * (part + 1);
@@ -162,9 +162,14 @@ int main(int argc, char **argv)
 		      { "workers", workers }, { "orphans", orphans }, { "daemon", daemon_then_drop },
 		      { "drop-daemon", drop_then_daemon } };
 
+	size_t length = argc > 1 ? strcspn(argv[1], ":") : 0;
+
 	count = argc > 2 ? atoi(argv[2]) : 0;
+	/* "HOW:waits": for the end of standard input, before anything. */
+	while (argc > 1 && argv[1][length] && getchar() != EOF)
+		;
 	for (unsigned i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
-		if (argc > 1 && strcmp(lives[i].name, argv[1]) == 0)
+		if (argc > 1 && strlen(lives[i].name) == length && strncmp(lives[i].name, argv[1], length) == 0)
 			return lives[i].run();
 	return 2;
 }

@@ -41,12 +41,20 @@ complete() {
 	is "$1: losses" "$(grep -c ' lost' "$dir/text")" 0
 }
 
+# until_there PATH
+until_there() {
+	for _ in $(seq 300); do
+		[ -e "$1" ] && return
+		sleep 0.1
+	done
+	fail "$1 does not come"
+}
+
 # over: the session has no process left, and whoever wrote it has ended
 over() {
-	n=0
-	while [ "$(sessions)" != 0 ] && [ $n -lt 300 ]; do
+	for _ in $(seq 300); do
+		[ "$(sessions)" = 0 ] && break
 		sleep 0.1
-		n=$((n + 1))
 	done
 	is "$1: sessions left" "$(sessions)" 0
 }
@@ -71,5 +79,41 @@ for how in main at-once chroot raw workers orphans daemon drop-daemon; do
 	esac
 	is "$how: lines" "$(grep -cv 'so far\|events, 0 lost' "$dir/err")" 0 || cat "$dir/err"
 	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "$how: nothing of the kernel's at the end"
+done
+
+# Recorded from outside by one who has the rights.
+mkfifo "$dir/in" "$dir/said"
+for how in main workers; do
+	begin
+	{ echo; env KTR_MASK=gen KTR_SESSION=one timeout 60 "$dir/privileges" $how:waits $count; } <"$dir/in" >"$dir/said" 2>"$dir/err" &
+	host=$!
+	exec 5>"$dir/in"
+	read -r _ <"$dir/said"
+	until_there "$KTR_DIR/ktr-0/one.ktr"
+	# shellcheck disable=SC2086
+	timeout 60 "$ktr" record $kernel -s one -o "$trace" --size 32K --keep 1000 2>"$dir/err2" 5>&- &
+	recorder=$!
+	until_there "$trace"
+	exec 5>&-
+	wait $host || fail "recorded, $how: exit status"
+	wait $recorder || fail "recorded, $how: the recorder's exit status: $(cat "$dir/err2")"
+	over "recorded, $how"
+	complete "recorded, $how"
+	rotated "recorded, $how" 0
+	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "recorded, $how: nothing of the kernel's at the end"
+done
+
+# With nobody who has the rights: nothing is lost, and one line says what could not be done.
+[ -z "$kernel" ] || export KTR_KERNEL=all
+for how in main chroot raw workers; do
+	begin
+	status 0 env KTR_MASK=gen${kernel:+,kswitch,kfault} KTR_SESSION=one KTR_FILE="$trace" KTR_ROTATE_SIZE=32K KTR_ROTATE_KEEP=1000 \
+		"$dir/privileges" $how $count
+	complete "alone, $how"
+	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "alone, $how: nothing of the kernel's at the end"
+	case $how in
+	raw | workers) is "alone, $how: lines" "$(cat "$dir/err")" "" ;; # its writer has the rights still
+	*) is "alone, $how: lines" "$(grep -c 'cannot be rotated: Permission denied' "$dir/err") $(wc -l <"$dir/err")" "1 1" ;;
+	esac
 done
 exit $failed
