@@ -32,7 +32,21 @@ uint64_t ktr__ends_thread(const struct ktr_reader_thread *thread)
 		return own;
 	own = ends_of(&ktr__ends_row(thread)->end);
 	process = ktr__ends_process(thread);
-	return own && (own < process || !process) ? own : process;
+	if (!own || (process && process < own))
+		own = process;
+	return own && own < thread->start_ns ? thread->start_ns : own;
+}
+
+uint64_t ktr__ends_gone(const struct ktr_reader_thread *thread)
+{
+	const struct ktr__thread *row = ktr__ends_row(thread);
+	const struct ktr__process *process = row->process;
+
+	if (thread->exit_ns)
+		return 0;
+	if (row->end.gone_ns)
+		return row->end.gone_ns;
+	return process && !process->end.exit_ns ? process->end.gone_ns : 0;
 }
 
 static int ends_compare(const void *a, const void *b)

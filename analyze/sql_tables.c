@@ -5,6 +5,7 @@
  */
 #include "analyze/sql_plan.h"
 
+#include "analyze/ends.h"
 #include "analyze/json_print.h"
 #include "analyze/kind.h"
 #include "analyze/sink_json.h"
@@ -146,9 +147,14 @@ static void sql_tables_thread_column(struct ktr__sql_cursor *cursor, sqlite3_con
 		if (thread->start_ns)
 			sqlite3_result_int64(to, ktr__sql_time(cursor, thread->start_ns));
 		break;
+	case 5:
+		if (ktr__ends_thread(thread))
+			sqlite3_result_int64(to, ktr__sql_time(cursor, ktr__ends_thread(thread)));
+		break;
 	default:
-		if (thread->exit_ns)
-			sqlite3_result_int64(to, ktr__sql_time(cursor, thread->exit_ns));
+		/* Where it is not known when. */
+		if (ktr__ends_gone(thread) && ktr__ends_gone(thread) != KTR__END_GONE)
+			sqlite3_result_int64(to, ktr__sql_time(cursor, ktr__ends_gone(thread)));
 	}
 }
 
@@ -156,7 +162,7 @@ const struct ktr__sql_kind ktr__sql_threads = {
 	.name = "threads",
 	.schema =
 		"CREATE TABLE threads(tid INTEGER, pid INTEGER, name TEXT, process TEXT, started INTEGER,"
-		" exited INTEGER)",
+		" exited INTEGER, gone INTEGER)",
 	.filter = sql_tables_filter,
 	.next = sql_tables_thread_next,
 	.column = sql_tables_thread_column,

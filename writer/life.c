@@ -33,7 +33,7 @@ static void life_parse(const char *text, bool is_thread, struct ktr__life_stat *
 	stat->start_time = field ? strtoull(field, NULL, 10) : 0;
 }
 
-/* With hidepid (proc(5)) processes of others do not show: the kernel is asked. Threads show where a process does. */
+/* With hidepid (proc(5)) processes of others do not show: the kernel is asked. Threads show where theirs does. */
 static bool life_is_known(uint32_t pid, bool is_thread)
 {
 	int why = errno, fd;
