@@ -16,6 +16,7 @@
 #include "tools/run_standby.h"
 #include "tools/save.h"
 #include "tools/trace_count.h"
+#include "tools/trigger_names.h"
 
 #include "analyze/trigger_make.h"
 #include "conf/expr.h"
@@ -59,7 +60,8 @@ struct run {
 	const char *trace;   /* as the user wrote it */
 	const char *entries;
 	const char *session;
-	const char *trigger; /* as debug.ktr.trigger takes it */
+	const char *trigger; /* as debug.ktr.trigger takes it, */
+	const char *trigger_text; /* and as it was written */
 	const char *after;
 	const char *probes; /* as debug.ktr.probes takes them */
 	int kernel; /* what the kernel tells of its threads, too */
@@ -139,6 +141,7 @@ static int run_trigger(struct run *run, const char *text)
 	if (ktr__print_string(made, printed, sizeof(printed)))
 		return usage_error(run->command, "--trigger is too long");
 	run->trigger = printed;
+	run->trigger_text = text;
 	return 0;
 }
 
@@ -555,6 +558,8 @@ static int cmd_run(int argc, char **argv)
 	run_wait(&run);
 	run_standby_end(&standby, run_is_live(&run));
 	run_summary(&run);
+	if (run.trigger_text && run_has_trace(&run))
+		trigger_names_end(run.command, "--trigger", run.trigger_text, run.path);
 	if (WIFSIGNALED(run.status))
 		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
 	return WEXITSTATUS(run.status);

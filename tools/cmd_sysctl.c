@@ -12,6 +12,7 @@
 #include "tools/options.h"
 #include "tools/probes.h"
 #include "tools/shown.h"
+#include "tools/trigger_names.h"
 
 #include "analyze/trigger_make.h"
 #include "conf/expr.h"
@@ -31,6 +32,7 @@
 
 struct sysctl {
 	const char *command;
+	const char *path; /* of the session */
 	struct find find;
 	struct ktr_conf *conf;
 	struct shown shown;
@@ -217,13 +219,17 @@ static int sysctl_trigger(struct sysctl *s, const char **text, struct ktr_error 
 }
 
 /* A trigger that waits for call sites which are not there is said to. */
-static void sysctl_trigger_set(const struct sysctl *s, const char *text)
+static void sysctl_trigger_set(const struct sysctl *s, const char *source, const char *text)
 {
 	char n[32];
 
-	if (*text && ktr_conf_get(s->conf, SYSCTL_ROOT ".trigger_sites", n, sizeof(n), NULL) == 0 &&
-	    strcmp(n, "0") == 0)
-		printf("matches no call site yet\n");
+	if (!*text || ktr_conf_get(s->conf, SYSCTL_ROOT ".trigger_sites", n, sizeof(n), NULL) ||
+	    strcmp(n, "0") != 0)
+		return;
+	printf("matches no call site yet\n");
+	fflush(stdout);
+	if (!s->quiet)
+		trigger_names_check(s->command, SYSCTL_ROOT ".trigger", source, s->path);
 }
 
 /* A mask as a number; 0 where it cannot be read. */
@@ -254,6 +260,7 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 {
 	struct ktr_knob_at at;
 	struct ktr_origin origin;
+	const char *source = text;
 	uint64_t before;
 	int rc, readable, trigger;
 
@@ -279,7 +286,7 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 	else
 		printf("%s\n", text);
 	if (trigger)
-		sysctl_trigger_set(s, text);
+		sysctl_trigger_set(s, source, text);
 	if (at.knob->type == KTR_KNOB_MASK)
 		sysctl_note(s, &at, text, before);
 	return 0;
@@ -419,6 +426,7 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 	if (ktr_session_attach(path, &session, &err))
 		return fail_with(s->command, &err);
 	s->conf = ktr_session_conf(session);
+	s->path = path;
 	rc = shown_open(&s->shown, path, s->conf, &err);
 	if (!rc) {
 		rc = probes_open(&s->probes, path, s->conf, &err);
