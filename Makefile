@@ -46,7 +46,8 @@ CONF_SRC    := $(filter-out $(EXPR_SRC),$(wildcard conf/*.c))
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
 	       ktr/class_name.c \
 	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c \
-	       writer/emit.c writer/arg_name.c writer/ident.c writer/metadata.c writer/life.c
+	       writer/emit.c writer/arg_name.c writer/ident.c writer/metadata.c writer/life.c \
+	       writer/cmdline.c
 # The shared library is split in two: libktr.so loads libktr-writer.so when a trace is to be written.
 SPLIT_SRC   := ktr/writer_load.c writer/hooks.c
 KTR_SRC     := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard ktr/*.c))

@@ -12,6 +12,7 @@
  */
 #include "analyze/session_feed.h"
 #include "analyze/ticks.h"
+#include "writer/cmdline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -256,14 +257,16 @@ static int session_info(struct ktr__session_feed *o)
 	struct ktr_reader_info *info = &o->source->info;
 	struct ktr__arena *arena = &o->source->tables.arena;
 	const struct ktr_header *h = &o->map.header;
+	char cmdline[4096] = "";
 	struct ktr_proc_row proc;
 
 	info->kind = o->alive > 0 ? KTR_SOURCE_LIVE : KTR_SOURCE_DEAD;
 	info->path = o->path;
 	info->name = ktr__arena_copy(arena, h->name, strnlen(h->name, sizeof(h->name)));
 	info->host = ktr__arena_copy(arena, h->host, strnlen(h->host, sizeof(h->host)));
-	info->cmdline = ktr__map_proc(&o->map, 1, &proc) == 0 ? ktr__session_text(o, proc.cmdline)
-							      : "";
+	if (ktr__map_proc(&o->map, 1, &proc) == 0)
+		ktr__map_cmdline(&o->map, proc.cmdline, cmdline, sizeof(cmdline));
+	info->cmdline = ktr__arena_copy(arena, cmdline, strlen(cmdline));
 	info->clock = h->clock == KTR_CLOCK_TSC      ? "tsc"
 		      : h->clock == KTR_CLOCK_CNTVCT ? "cntvct"
 						     : "monotonic";

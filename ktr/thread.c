@@ -207,11 +207,9 @@ static uint32_t proc_cmdline(void)
 	char text[1024];
 	size_t n = ktr__kernel_text("/proc/self/cmdline", text, sizeof(text));
 
-	while (n && !text[n - 1])
-		n--;
 	for (size_t i = 0; i < n; i++)
 		if (!text[i])
-			text[i] = ' ';
+			text[i] = KTR_CMDLINE_END;
 	return ktr__table_string(text, n);
 }
 

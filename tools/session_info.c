@@ -7,6 +7,7 @@
 
 #include "conf/value.h"
 #include "ktr/session_find.h"
+#include "writer/cmdline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static void session_processes(const struct ktr__session_map *map, const struct k
 		snprintf(process->name, sizeof(process->name), "%.*s", (int)sizeof(proc.name) - 1, proc.name);
 		session_disarm(process->name);
 		if (info->n_pids == 1)
-			ktr__map_string(map, proc.cmdline, info->cmdline, sizeof(info->cmdline));
+			ktr__map_cmdline(map, proc.cmdline, info->cmdline, sizeof(info->cmdline));
 	}
 	info->age_s = first_ns && first_ns < now ? (now - first_ns) / 1000000000 : 0;
 	session_disarm(info->cmdline);

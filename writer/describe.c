@@ -13,6 +13,7 @@
 #include "writer/describe.h"
 
 #include "ktr/class_name.h"
+#include "writer/cmdline.h"
 #include "writer/ident.h"
 #include "writer/metadata.h"
 #include "writer/packet.h"
@@ -79,7 +80,7 @@ static const struct ktr__member describe_proc[] = {
 	MEMBER(ktr_proc_row, U64, pid_ns), MEMBER(ktr_proc_row, U64, start_time),
 	MEMBER(ktr_proc_row, U64, start_ns),
 	MEMBER(ktr_proc_row, U64, exit_ns), MEMBER_NAME(ktr_proc_row), MEMBER(ktr_proc_row, STRING, exe),
-	MEMBER(ktr_proc_row, STRING, cmdline), KTR__MEMBER_END,
+	MEMBER(ktr_proc_row, CMDLINE, cmdline), KTR__MEMBER_END,
 };
 
 static const struct ktr__member describe_thread[] = {
@@ -567,7 +568,8 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	head.host = header->host; /* both end: ktr__header_check() */
 	head.name = header->name;
 	head.process = proc.name;
-	trace.cmdline = head.cmdline = describe_string(d, proc.cmdline, 1);
+	ktr__map_cmdline(d->map, proc.cmdline, d->text[1], sizeof(d->text[1]));
+	trace.cmdline = head.cmdline = d->text[1];
 	head.pid = header->creator_pid;
 	memcpy(head.uuid, header->uuid, sizeof(head.uuid));
 	head.utc_offset_ns = utc_offset_ns;

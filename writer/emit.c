@@ -9,6 +9,7 @@
  * exception.
  */
 #include "writer/emit.h"
+#include "writer/cmdline.h"
 
 #include "writer/packet.h"
 
@@ -209,6 +210,9 @@ static void emit_value(struct ktr__emit *emit, const struct ktr__member *member,
 		break;
 	case KTR__MEMBER_STRING:
 		ktr__map_string(map, word, text, sizeof(text));
+		break;
+	case KTR__MEMBER_CMDLINE:
+		ktr__map_cmdline(map, word, text, sizeof(text));
 		break;
 	case KTR__MEMBER_NAME:
 		snprintf(text, sizeof(text), "%.*s", member->more, at);

@@ -47,6 +47,7 @@ enum ktr__member_kind {
 	KTR__MEMBER_BOOL, /* of 32 bits */
 	KTR__MEMBER_TEXT, /* a pointer to any bytes; ktr/trace_file.h tells of those that are not UTF-8 */
 	KTR__MEMBER_STRING,  /* an offset of a session's string table */
+	KTR__MEMBER_CMDLINE, /* such a string, a command line */
 	KTR__MEMBER_NAME,    /* of fixed length, need not end in a NUL */
 	KTR__MEMBER_OCTETS,  /* "0a1b..." */
 	KTR__MEMBER_ID,	     /* sixteen of them */

@@ -297,6 +297,8 @@ struct ktr_thread_row {
 
 KTR__LAYOUT(sizeof(struct ktr_thread_row) == 64, "layout of the file");
 
+#define KTR_CMDLINE_END '\037' /* for the NUL that /proc/PID/cmdline has: strings end in one */
+
 struct ktr_proc_row {
 	uint32_t state;
 	uint32_t pid; /* in its own pid namespace */
@@ -307,7 +309,7 @@ struct ktr_proc_row {
 	uint64_t start_ns;   /* CLOCK_MONOTONIC when it attached */
 	uint64_t exit_ns;    /* clean exit; 0 otherwise */
 	uint32_t exe;	     /* string */
-	uint32_t cmdline;    /* string, arguments separated by blanks */
+	uint32_t cmdline;    /* string: arguments, a KTR_CMDLINE_END behind each */
 	char name[32];
 	uint64_t image; /* differs between what a process was before and after exec(2) */
 	uint32_t sandboxed; /* 1: it asks the kernel for nothing more: rings must stay where it has prepared them */
