@@ -44,7 +44,7 @@ EXPR_SRC    := conf/expr_lex.c conf/expr_tree.c conf/expr_name.c conf/expr_parse
 	       conf/expr_caret.c
 CONF_SRC    := $(filter-out $(EXPR_SRC),$(wildcard conf/*.c))
 SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
-	       ktr/class_name.c \
+	       ktr/class_name.c ktr/drop.c \
 	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c \
 	       writer/emit.c writer/arg_name.c writer/ident.c writer/metadata.c writer/life.c \
 	       writer/cmdline.c

@@ -12,6 +12,7 @@
  */
 #include "analyze/session_feed.h"
 #include "analyze/ticks.h"
+#include "ktr/drop.h"
 #include "writer/cmdline.h"
 
 #include <errno.h>
@@ -231,25 +232,10 @@ static int session_heads(struct ktr__session_feed *o)
 
 static void session_drops(struct ktr__session_feed *o)
 {
-	const struct ktr_control *c = &o->control;
-	const struct {
-		uint64_t n;
-		const char *why;
-	} drops[] = {
-		{ c->drop_vfork, "in a vfork child or a thread without restartable sequences" },
-		{ c->drop_no_ring, "without a ring or memory for one" },
-		{ c->drop_nested, "in signal handlers nested too deep" },
-		{ c->drop_no_site, "because the table of call sites is full" },
-		{ c->drop_closed, "while rings were closed" },
-	};
+	uint64_t n_events[KTR_DROPS];
 
-	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
-		if (!drops[i].n)
-			continue;
-		o->source->info.n_lost += drops[i].n;
-		ktr__source_note(o->source, 0, "%s: %" PRIu64 " events were not recorded %s",
-				 o->path, drops[i].n, drops[i].why);
-	}
+	ktr__dropped(&o->control, n_events);
+	ktr__source_dropped(o->source, o->path, n_events);
 }
 
 static int session_info(struct ktr__session_feed *o)

@@ -14,6 +14,7 @@
 #include "analyze/kind.h"
 #include "analyze/symbols.h"
 #include "analyze/utf8.h"
+#include "ktr/drop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -67,6 +68,18 @@ json_t *ktr__jansson_u64(uint64_t number)
 		return json_integer((json_int_t)number);
 	snprintf(text, sizeof(text), "%" PRIu64, number);
 	return json_string(text);
+}
+
+json_t *ktr__jansson_dropped(const uint64_t n_events[KTR_DROPS])
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (n_events[i] && json_object_set_new(object, ktr__drop_name(i), ktr__jansson_u64(n_events[i]))) {
+			json_decref(object);
+			return NULL;
+		}
+	return object;
 }
 
 static json_t *sink_json_cstring(const char *text)
@@ -140,7 +153,7 @@ static int sink_json_head(struct ktr__sink_json *json)
 
 	return sink_json_print_once(
 		json,
-		json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}",
+		json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o}",
 			  "type", "head", "schema", "ktr-json-1", "source", kinds[info->kind],
 			  "path", sink_json_cstring(info->path), "session",
 			  sink_json_cstring(info->name), "host", sink_json_cstring(info->host),
@@ -148,7 +161,8 @@ static int sink_json_head(struct ktr__sink_json *json)
 			  ktr__jansson_uuid(info->uuid), "clock", sink_json_cstring(info->clock),
 			  "utc_offset_ns", (json_int_t)info->utc_offset_ns, "first_ns",
 			  ktr__jansson_u64(info->first_ns), "last_ns",
-			  ktr__jansson_u64(info->last_ns), "lost", ktr__jansson_u64(info->n_lost)));
+			  ktr__jansson_u64(info->last_ns), "lost", ktr__jansson_u64(info->n_lost),
+			  "dropped", ktr__jansson_dropped(info->n_dropped)));
 }
 
 /* ---- a site's tree ---- */

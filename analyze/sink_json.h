@@ -64,4 +64,7 @@ json_t *ktr__jansson_uuid(const uint8_t uuid[16]);
 /* An unsigned number: an integer, above 2^63-1 a string; owned, NULL without memory. */
 json_t *ktr__jansson_u64(uint64_t number);
 
+/* What went into no ring, by reason: {"vfork":3}; {} is nothing. Owned; NULL without memory. */
+json_t *ktr__jansson_dropped(const uint64_t n_events[KTR_DROPS]);
+
 #endif

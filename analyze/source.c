@@ -4,8 +4,10 @@
  * notes. The queue is an array that is emptied from the front and reused when it is empty.
  */
 #include "analyze/source.h"
+#include "ktr/drop.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +79,17 @@ void ktr__source_note(struct ktr__source *source, int damaged, const char *forma
 	for (char *c = note->text; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
+}
+
+void ktr__source_dropped(struct ktr__source *source, const char *path, const uint64_t n_events[KTR_DROPS])
+{
+	for (unsigned i = 0; i < KTR_DROPS; i++) {
+		source->info.n_dropped[i] = n_events[i];
+		source->info.n_lost += n_events[i];
+		if (n_events[i])
+			ktr__source_note(source, 0, "%s: %" PRIu64 " event%s not recorded %s", path, n_events[i],
+					 n_events[i] == 1 ? " was" : "s were", ktr__drop_text(i));
+	}
 }
 
 /* The key of the event before the loss, in the walk's direction; 0: there is none. */

@@ -122,6 +122,9 @@ void ktr__source_note(struct ktr__source *source, int damaged, const char *forma
 	__attribute__((format(printf, 3, 4)));
 void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss);
 
+/* Takes over how many events went into no ring, by reason, and notes it. path: of what says so. */
+void ktr__source_dropped(struct ktr__source *source, const char *path, const uint64_t n_events[KTR_DROPS]);
+
 /* Is there anything to be told? */
 static inline int ktr__source_speaks(const struct ktr__source *source)
 {

@@ -2,6 +2,7 @@
 /* See trace_head.h. Lines of info.jsonl are few; those of anchors.jsonl many, and read without a parser. */
 #include "analyze/trace_head.h"
 #include "analyze/tsdl.h"
+#include "ktr/drop.h"
 #include "writer/packet.h"
 
 #include <errno.h>
@@ -90,6 +91,17 @@ static int head_trace(struct trace_head *t, const json_t *row)
 	return head_uuid(json_string_value(json_object_get(row, "uuid")), head->uuid);
 }
 
+static void head_dropped(struct ktr__trace_head *head, const json_t *row)
+{
+	const char *why = json_string_value(json_object_get(row, "why"));
+
+	for (unsigned i = 0; why && i < KTR_DROPS; i++)
+		if (strcmp(why, ktr__drop_name(i)) == 0) {
+			head->n_dropped[i] += head_u64(row, "events");
+			head->n_dropped_by_then[i] = head_u64(row, "total");
+		}
+}
+
 static int head_line(void *context, const char *line, size_t n)
 {
 	struct trace_head *t = context;
@@ -102,6 +114,8 @@ static int head_line(void *context, const char *line, size_t n)
 		rc = head_trace(t, row);
 	} else if (kind && strcmp(kind, "clock") == 0) {
 		t->head->clock = head_clock(row);
+	} else if (kind && strcmp(kind, "dropped") == 0) {
+		head_dropped(t->head, row);
 	} else if (kind && strcmp(kind, "end") == 0) {
 		t->head->has_ended = 1;
 		t->head->n_written += head_u64(row, "events");

@@ -20,6 +20,8 @@ struct ktr__trace_head {
 	struct ktr_trace_clock clock; /* mult 0: not known */
 	int64_t utc_offset_ns;
 	uint64_t n_written; /* [events] as its ends tell */
+	uint64_t n_dropped[KTR_DROPS]; /* [events] that went into no ring */
+	uint64_t n_dropped_by_then[KTR_DROPS]; /* the same since the session began, when it was last said */
 	int complete;       /* holds, or counts as lost, all there was since the session began */
 	int has_ended;      /* cleanly */
 	int is_written;     /* somebody has it locked */

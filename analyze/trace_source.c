@@ -12,11 +12,13 @@
  */
 #include "analyze/join.h"
 #include "analyze/pulse.h"
+#include "analyze/session_feed.h"
 #include "analyze/sidecar.h"
 #include "analyze/trace_cursor.h"
 #include "analyze/trace_losses.h"
 #include "analyze/trace_set.h"
 #include "analyze/watch.h"
+#include "ktr/drop.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -307,6 +309,28 @@ static void trace_source_count(struct ktr__source *source)
 				 (unsigned long long)(member->head.n_written - n));
 }
 
+/* What went into no ring: no packet says so. The session of a writer that was killed may know of more. */
+static void trace_source_dropped(struct ktr__source *source, const char *path)
+{
+	const struct ktr__set *set = source->set;
+	uint64_t n_events[KTR_DROPS] = { 0 }, by_then[KTR_DROPS] = { 0 }, now[KTR_DROPS];
+
+	for (unsigned i = 0; i < set->n; i++)
+		for (unsigned d = 0; d < KTR_DROPS; d++) {
+			const struct ktr__trace_head *head = &set->member[i].head;
+
+			n_events[d] += head->n_dropped[d];
+			if (head->n_dropped_by_then[d] > by_then[d])
+				by_then[d] = head->n_dropped_by_then[d];
+		}
+	if (source->feed) {
+		ktr__dropped(&source->feed->control, now);
+		for (unsigned d = 0; d < KTR_DROPS; d++)
+			n_events[d] += now[d] > by_then[d] ? now[d] - by_then[d] : 0;
+	}
+	ktr__source_dropped(source, path, n_events);
+}
+
 static int trace_source_open(struct ktr__source *source, const char *path, struct ktr_error *err)
 {
 	struct ktr__trace_clocks clocks = { 0 };
@@ -322,6 +346,8 @@ static int trace_source_open(struct ktr__source *source, const char *path, struc
 		trace_source_count(source);
 	if (!rc)
 		rc = ktr__join(source, err);
+	if (!rc)
+		trace_source_dropped(source, path);
 	if (!rc)
 		rc = trace_source_tables(source, err);
 	if (!rc && set->n == 1 && set->member[0].head.is_woven) {

@@ -5,6 +5,7 @@
  * recorded.
  */
 #include "analyze/weave.h"
+#include "ktr/drop.h"
 #include "writer/ident.h"
 #include "writer/metadata.h"
 
@@ -96,6 +97,27 @@ void ktr__weave_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, uint
 	};
 
 	weave_line(emit, members, &(struct weave_end){ "end", ns, n_events, n_lost });
+}
+
+struct weave_dropped {
+	const char *kind;
+	const char *why;
+	uint64_t events;
+	uint64_t total;
+};
+
+void ktr__weave_dropped(struct ktr__emit *emit, unsigned why, uint64_t n_events)
+{
+	static const struct ktr__member members[] = {
+		KTR__MEMBER(weave_dropped, TEXT, kind),
+		KTR__MEMBER(weave_dropped, TEXT, why),
+		KTR__MEMBER(weave_dropped, U64, events),
+		KTR__MEMBER(weave_dropped, U64, total),
+		KTR__MEMBER_END,
+	};
+
+	weave_line(emit, members,
+		   &(struct weave_dropped){ "dropped", ktr__drop_name(why), n_events, n_events });
 }
 
 struct weave_class {

@@ -25,6 +25,9 @@ void ktr__weave_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
 void ktr__weave_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,
 		     uint64_t seq);
 
+/* So many events of a source went into no ring. why: KTR_DROP_* */
+void ktr__weave_dropped(struct ktr__emit *emit, unsigned why, uint64_t n_events);
+
 /* The line of a call site. */
 void ktr__weave_site(struct ktr__emit *emit, const struct ktr_reader_site *site);
 

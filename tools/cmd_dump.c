@@ -9,6 +9,8 @@
 #include "tools/text_options.h"
 #include "tools/walk.h"
 
+#include "ktr/drop.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -112,11 +114,12 @@ static int dump_finish(struct dump *dump)
 static int dump_count(struct dump *dump)
 {
 	int rc = walk_total(&dump->walk);
+	uint64_t n_lost = dump->walk.n_lost + ktr__dropped_sum(dump->walk.info->n_dropped);
 
 	ktr__out_number(&dump->out, dump->walk.n_events, 0, ' ');
 	ktr__out_char(&dump->out, '\n');
-	if (dump->walk.n_lost)
-		fprintf(stderr, "%s: %" PRIu64 " more were lost\n", dump->walk.find.command, dump->walk.n_lost);
+	if (n_lost)
+		fprintf(stderr, "%s: %" PRIu64 " more were lost\n", dump->walk.find.command, n_lost);
 	return rc < 0;
 }
 

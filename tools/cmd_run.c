@@ -21,6 +21,7 @@
 #include "analyze/trigger_make.h"
 #include "conf/expr.h"
 #include "conf/value.h"
+#include "ktr/drop.h"
 #include "ktr/kernel_event.h"
 #include "ktr/session_find.h"
 #include "ktr/session_map.h"
@@ -412,11 +413,37 @@ static void run_no_trace(const struct run *run)
 		why[program_look(run->program[0], path)]);
 }
 
+/* Why events are lost, and what helps: " (-e makes rings larger)", " (3 in a vfork child or ...)". */
+static const char *run_why(const struct trace_count *count, char *text, size_t size)
+{
+	uint64_t n_placed = count->lost - ktr__dropped_sum(count->dropped);
+	const char *before = " (";
+	size_t at = 0;
+
+	text[0] = '\0';
+	if (n_placed && n_placed == count->lost) {
+		at += (size_t)snprintf(text, size, "%s-e makes rings larger", before);
+	} else if (n_placed) {
+		at += (size_t)snprintf(text, size, "%s%llu overwritten: -e makes rings larger", before,
+				       (unsigned long long)n_placed);
+		before = "; ";
+	}
+	for (unsigned i = 0; i < KTR_DROPS && at < size; i++)
+		if (count->dropped[i]) {
+			at += (size_t)snprintf(text + at, size - at, "%s%llu %s", before,
+					       (unsigned long long)count->dropped[i], ktr__drop_text(i));
+			before = "; ";
+		}
+	if (at && at + 1 < size)
+		strcpy(text + at, ")");
+	return text;
+}
+
 /* The last line: what there is now, and what to do with it. */
 static void run_summary(const struct run *run)
 {
 	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", joined[96] = "", older[64] = "";
-	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "";
+	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "", why[512];
 	struct run_live live;
 	/* Before the trace is looked at: it is whole if nobody is left then. */
 	int rc, alive = run_find_session(run, path) && run_live(path, &live);
@@ -452,7 +479,7 @@ static void run_summary(const struct run *run)
 	}
 	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: ktr dump%s, ktr timeline%s\n", run->trace,
 		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
-		(unsigned long long)count.lost, count.lost ? " (-e makes rings larger)" : "", older, goes_on,
+		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on,
 		operand, operand);
 }
 

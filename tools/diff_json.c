@@ -17,6 +17,7 @@
 #include "tools/diff.h"
 
 #include "analyze/sink_json.h"
+#include "ktr/drop.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static json_t *diff_json_trace(const struct ktr_reader_info *info, const struct 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "path", diff_json_text(info->path),
 			 "cmdline", diff_json_text(info->cmdline), "host",
 			 diff_json_text(info->host), "events", ktr__jansson_u64(blocks->n_events),
-			 "lost", ktr__jansson_u64(blocks->n_lost), "duration_ns",
+			 "lost", ktr__jansson_u64(blocks->n_lost + ktr__dropped_sum(info->n_dropped)), "duration_ns",
 			 ktr__jansson_u64(blocks->to_ns - blocks->from_ns), "active_ns",
 			 ktr__blocks_active(blocks));
 }

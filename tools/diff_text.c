@@ -4,6 +4,7 @@
  */
 #include "tools/diff.h"
 
+#include "ktr/drop.h"
 #include "visualize/label.h"
 
 #include <inttypes.h>
@@ -20,6 +21,7 @@ static void diff_text_trace(FILE *to, const char *which, const struct ktr_reader
 			    const struct ktr__blocks *blocks)
 {
 	char text[512], n[40], length[40], active[40];
+	uint64_t n_lost = blocks->n_lost + ktr__dropped_sum(info->n_dropped);
 	double active_ns = ktr__blocks_active(blocks), all_ns = (double)(blocks->to_ns - blocks->from_ns);
 
 	ktr__label_clean(text, sizeof(text), info->path, strlen(info->path));
@@ -29,9 +31,8 @@ static void diff_text_trace(FILE *to, const char *which, const struct ktr_reader
 	if (active_ns > 0 && active_ns < 0.9 * all_ns)
 		fprintf(to, ", nearly all of them in %s",
 			ktr__label_duration(active, sizeof(active), (uint64_t)active_ns));
-	if (blocks->n_lost)
-		fprintf(to, ", %s lost: rates are of what was kept",
-			ktr__label_count(n, sizeof(n), blocks->n_lost));
+	if (n_lost)
+		fprintf(to, ", %s lost: rates are of what was kept", ktr__label_count(n, sizeof(n), n_lost));
 	fputc('\n', to);
 }
 

@@ -11,6 +11,7 @@
 #include "tools/walk.h"
 
 #include "analyze/sink_ktrdump.h"
+#include "ktr/drop.h"
 #include "visualize/schedgraph_back.h"
 
 #include <errno.h>
@@ -240,11 +241,13 @@ static int ktrdump_close(struct ktrdump *dump)
 /* FreeBSD's tool cannot know; its users want to. */
 static void ktrdump_tell(const struct ktrdump *dump)
 {
-	if (dump->lines.n_lost)
+	uint64_t n_lost = dump->lines.n_lost + ktr__dropped_sum(dump->walk.info->n_dropped);
+
+	if (n_lost)
 		fprintf(stderr,
 			"%s: %" PRIu64
 			" more events were overwritten or lost before they were read\n",
-			dump->walk.find.command, dump->lines.n_lost);
+			dump->walk.find.command, n_lost);
 }
 
 /* ---- the three ways ---- */

@@ -39,6 +39,7 @@
 
 #include "analyze/kind.h"
 #include "analyze/sink_json.h"
+#include "ktr/drop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -423,13 +424,14 @@ json_t *report_json(const struct report *report)
 	json_t *tree;
 
 	tree = json_pack(
-		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
 		" s:o, s:o, s:o, s:f}",
 		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial",
 		report->partial, "span", report_json_span(report), "events",
 		ktr__jansson_u64(t->n_events), "events_per_s",
 		seconds > 0 ? json_real((double)t->n_events / seconds) : json_null(), "losses",
-		"events", ktr__jansson_u64(t->n_lost), "gaps", ktr__jansson_u64(t->n_gaps),
+		"events", ktr__jansson_u64(t->n_lost + ktr__dropped_sum(report->info->n_dropped)), "gaps",
+		ktr__jansson_u64(t->n_gaps), "dropped", ktr__jansson_dropped(report->info->n_dropped),
 		"classes", report_json_classes(report), "sites", report_json_sites(report),
 		"threads", report_json_threads(report), "cpus", report_json_cpus(report), "spans",
 		report_json_rows(report, KTR_KIND_START), "pairs", report_json_pairs(report), "states",

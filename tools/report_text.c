@@ -7,6 +7,7 @@
  */
 #include "tools/report_text.h"
 
+#include "ktr/drop.h"
 #include "visualize/label.h"
 
 #include <inttypes.h>
@@ -143,14 +144,28 @@ static void report_text_losses(const struct report *report, FILE *to)
 	const struct ktr__tally *t = report->tally;
 	char text[40];
 
-	if (!t->n_lost) {
+	uint64_t n_dropped = ktr__dropped_sum(report->info->n_dropped), n_lost = t->n_lost + n_dropped;
+	const char *colon = ":";
+
+	if (!n_lost) {
 		fputs("nothing lost", to);
 		return;
 	}
-	fprintf(to, "%s events lost", ktr__label_count(text, sizeof(text), t->n_lost));
-	fprintf(to, " (%.3g %% of all) in %s gaps",
-		report_text_share((double)t->n_lost, (double)(t->n_lost + t->n_events)),
-		ktr__label_count(text, sizeof(text), t->n_gaps));
+	fprintf(to, "%s events lost (%.3g %% of all)", ktr__label_count(text, sizeof(text), n_lost),
+		report_text_share((double)n_lost, (double)(n_lost + t->n_events)));
+	if (!n_dropped)
+		fprintf(to, " in %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+	else if (t->n_lost) {
+		fprintf(to, ": %s in", ktr__label_count(text, sizeof(text), t->n_lost));
+		fprintf(to, " %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+		colon = ",";
+	}
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (report->info->n_dropped[i]) {
+			fprintf(to, "%s %s %s", colon, ktr__label_count(text, sizeof(text), report->info->n_dropped[i]),
+				ktr__drop_text(i));
+			colon = ",";
+		}
 }
 
 static void report_text_head(const struct report *report, FILE *to)

@@ -6,6 +6,7 @@
 #include "tools/session_info.h"
 
 #include "conf/value.h"
+#include "ktr/drop.h"
 #include "ktr/session_find.h"
 #include "writer/cmdline.h"
 
@@ -69,15 +70,15 @@ int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_
 	uint32_t n = ktr__header_n_ring_rows(&map->header);
 	struct ktr_control control;
 	struct ktr_ring ring;
-	uint64_t slots, conts;
+	uint64_t slots, conts, dropped[KTR_DROPS];
 	int rc;
 
 	*events = 0;
 	rc = ktr__map_control(map, &control);
 	if (rc)
 		return rc;
-	*lost = control.drop_vfork + control.drop_no_ring + control.drop_nested +
-		control.drop_no_site + control.drop_closed;
+	ktr__dropped(&control, dropped);
+	*lost = ktr__dropped_sum(dropped);
 	for (uint32_t i = 0; i < n; i++) {
 		rc = ktr__map_ring(map, i, &ring);
 		if (rc)

@@ -5,8 +5,10 @@
  */
 #include "tools/trace_count.h"
 
+#include <ktr/reader.h>
 #include <ktr/trace_file.h>
 
+#include "ktr/drop.h"
 #include "writer/packet.h"
 
 #include <dirent.h>
@@ -41,6 +43,18 @@ static void trace_count_stream(int fd, uint64_t n_bytes, struct trace_count *cou
 	count->lost += lost;
 }
 
+static void trace_count_dropped(const char *path, struct trace_count *count)
+{
+	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
+	struct ktr_reader *reader;
+
+	if (ktr_reader_open(path, &alone, &reader, NULL))
+		return;
+	memcpy(count->dropped, ktr_reader_info(reader)->n_dropped, sizeof(count->dropped));
+	count->lost += ktr__dropped_sum(count->dropped);
+	ktr_reader_close(reader);
+}
+
 static int trace_count_is_stream(const char *name)
 {
 	return strncmp(name, KTR_STREAM_CPU, sizeof(KTR_STREAM_CPU) - 1) == 0 ||
@@ -70,5 +84,6 @@ int trace_count(const char *path, struct trace_count *count)
 		close(fd);
 	}
 	closedir(dir);
+	trace_count_dropped(path, count);
 	return 0;
 }

@@ -266,6 +266,7 @@ int weaver_source(struct weaver *w, const struct ktr_reader *reader, struct weav
 		  struct ktr_error *err)
 {
 	struct weaver_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
+	const uint64_t *n_dropped = ktr_reader_info(reader)->n_dropped;
 	int rc;
 
 	if (!grown)
@@ -289,6 +290,11 @@ int weaver_source(struct weaver *w, const struct ktr_reader *reader, struct weav
 		ktr__weave_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
 	}
 	w->n_from++;
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (n_dropped[i]) {
+			ktr__weave_dropped(&w->side[KTR_SIDECAR_INFO], i, n_dropped[i]);
+			w->stats.n_lost += n_dropped[i];
+		}
 	rc = weaver_sites(w, reader, grown);
 	if (rc == -EMFILE)
 		return ktr_error_set(err, EMFILE, "%s: there are more classes than bits for them",

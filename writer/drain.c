@@ -22,6 +22,7 @@
 #include "writer/drain.h"
 
 #include "ktr/clock.h"
+#include "ktr/drop.h"
 #include "writer/upkeep.h"
 
 #include <errno.h>
@@ -204,6 +205,7 @@ static int drain_create(struct ktr__drain *drain, struct ktr_error *err)
 static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 {
 	const struct ktr_header *header = &drain->plan.map->header;
+	struct ktr_control control;
 	int rc = ktr__trace_init(&drain->trace, drain->plan.sys, drain->plan.path, header->path,
 				 header->n_rings, err);
 
@@ -222,6 +224,8 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		return ktr_error_set(err, ENOMEM, "no memory for the trace's buffers");
 	for (uint32_t i = 0; i < drain->n_rows; i++)
 		drain_start_ring(drain, i);
+	if (drain->plan.from == KTR__DRAIN_HEAD && ktr__map_control(drain->plan.map, &control) == 0)
+		ktr__dropped(&control, drain->dropped);
 	drain->begun_ns = ktr__drain_now();
 	ktr__rotate_follow(drain, drain->begun_ns, 1);
 	ktr__affine_make(drain->plan.map, &drain->affine);

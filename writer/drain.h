@@ -122,6 +122,7 @@ struct ktr__drain {
 	uint32_t broken;      /* how often a ring made no sense */
 	int partial;	      /* 1: a trace before this one, which has gone, had part of the events */
 	struct ktr__drain_stats stats;
+	uint64_t dropped[KTR_DROPS]; /* [events] that went into no ring, and are told of */
 	uint64_t look_ns;     /* when slow things were last looked at */
 	uint64_t retry_ns;    /* not before this: writing failed */
 	uint64_t stuck_ns;    /* since when the trace cannot be rotated */

@@ -13,9 +13,11 @@
  */
 #include "writer/resume.h"
 
+#include "ktr/drop.h"
 #include "writer/packet.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,6 +228,7 @@ static int resume_site(struct ktr__drain *drain, const char *line)
  */
 static void resume_start(struct ktr__drain *drain)
 {
+	memset(drain->dropped, 0, sizeof(drain->dropped));
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		drain->ring[i].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_START(i);
 		drain->ring[i].started = 1;
@@ -252,6 +255,18 @@ static int resume_loss(struct ktr__drain *drain, const char *line)
 			drain->pace[i].dropped += resume_number(line, "\"events\":");
 	}
 	return 0;
+}
+
+/* The same of those that went into no ring. */
+static void resume_dropped(struct ktr__drain *drain, const char *line)
+{
+	char why[32];
+
+	for (unsigned i = 0; i < KTR_DROPS; i++) {
+		snprintf(why, sizeof(why), "\"why\":\"%s\"", ktr__drop_name(i));
+		if (strstr(line, why))
+			drain->dropped[i] = resume_number(line, "\"total\":");
+	}
 }
 
 static int resume_from(struct ktr__drain *drain, const char *line)
@@ -302,6 +317,8 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 	if (strstr(line, "\"kind\":\"clock\"") && drain->affine.clock.mult)
 		return resume_clock(drain, line);
 	drain->ended = strstr(line, "\"kind\":\"end\"") != NULL;
+	if (strstr(line, "\"kind\":\"dropped\""))
+		resume_dropped(drain, line);
 	if (!strstr(line, "\"kind\":\"trace\""))
 		return 0;
 	for (unsigned i = 0; i < 16; i++) {

@@ -7,6 +7,7 @@
 #include "writer/upkeep.h"
 
 #include "ktr/clock.h"
+#include "ktr/drop.h"
 
 #include <inttypes.h>
 
@@ -57,8 +58,22 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 	ktr__json_end(emit);
 }
 
+/* A line about events that went into no ring, of which there are `total` since the session began. */
+static void upkeep_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why, uint64_t events,
+				uint64_t total)
+{
+	ktr__json_begin(emit);
+	ktr__emit_format(emit, "\"kind\":\"dropped\",\"why\":\"%s\",\"events\":%" PRIu64 ",\"total\":%" PRIu64
+			 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64,
+			 ktr__drop_name(why), events, total, drain->look_ns, ktr__drain_now());
+	ktr__json_end(emit);
+}
+
 void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 {
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (drain->dropped[i])
+			upkeep_tell_dropped(drain, emit, i, 0, drain->dropped[i]);
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		const struct ktr__drain_ring *ring = &drain->ring[i];
 		uint64_t slot = ring->lost || !ring->started ? ring->lost_slot : ring->cursor.next;
@@ -85,10 +100,30 @@ static void upkeep_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
 	ktr__upkeep_tell(drain, &drain->describe.side[KTR_SIDECAR_LOSSES], row, &loss);
 }
 
+/* The same where there was no ring: no packet counts them. */
+static void upkeep_unplaced(struct ktr__drain *drain)
+{
+	struct ktr_control control;
+	uint64_t now[KTR_DROPS], n;
+
+	if (ktr__map_control(drain->plan.map, &control))
+		return;
+	ktr__dropped(&control, now);
+	for (unsigned i = 0; i < KTR_DROPS; i++) {
+		n = now[i] - drain->dropped[i];
+		if (n && n < UPKEEP_DROPPED && now[i] <= INT64_MAX) {
+			upkeep_tell_dropped(drain, &drain->describe.side[KTR_SIDECAR_INFO], i, n, now[i]);
+			drain->stats.lost += n;
+		}
+		drain->dropped[i] = now[i];
+	}
+}
+
 void ktr__upkeep_dropped(struct ktr__drain *drain)
 {
 	struct ktr_ring ring;
 
+	upkeep_unplaced(drain);
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		uint64_t n;
 

@@ -17,7 +17,10 @@ struct ktr__loss {
 void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
 		      const struct ktr__loss *loss);
 
-/* Lines about where in its ring each stream of a trace begins that does not begin with the session. */
+/*
+ * Lines about where in its ring each stream of a trace begins that does not begin with the session, and about what
+ * is none of its business of events that went into no ring.
+ */
 void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit);
 
 /*
@@ -26,7 +29,7 @@ void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit);
  */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now);
 
-/* Takes over what the rings say was dropped, and tells where the clocks are. */
+/* Takes over what the rings and the session say was dropped, and tells where the clocks are. */
 void ktr__upkeep_dropped(struct ktr__drain *drain);
 void ktr__upkeep_anchor(struct ktr__drain *drain);
 

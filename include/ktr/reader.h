@@ -138,6 +138,7 @@ struct ktr_reader_info {
 	const char *clock; /* "tsc", "cntvct", "monotonic" */
 	uint8_t boot_id[16];	/* of the traced machine: times of one boot compare; all 0: not known */
 	uint64_t utc_spread_ns; /* how far time_ns and UTC moved against each other; UINT64_MAX: not known */
+	uint64_t n_dropped[KTR_DROPS]; /* [events] of n_lost that went into no ring: no ktr_loss tells of them */
 };
 
 struct ktr_reader_options {

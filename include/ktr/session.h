@@ -86,6 +86,24 @@ struct ktr_region {
 	X(probe, struct ktr_probe_row)                                                           \
 	X(probe_count, struct ktr_probe_counts)
 
+/*
+ * Why an event went into no ring, so that no stream of a trace can miss it: X(NAME, name, that is "not recorded
+ * ..."). ktr_control.drop_name has how many.
+ */
+#define KTR_DROP_LIST(X)                                                                         \
+	X(VFORK, vfork, "in a vfork child or a thread without restartable sequences")            \
+	X(NO_RING, no_ring, "without a ring or memory for one")                                  \
+	X(NESTED, nested, "in signal handlers nested too deep")                                  \
+	X(NO_SITE, no_site, "because the table of call sites is full")                           \
+	X(CLOSED, closed, "while rings were closed")
+
+enum ktr_drop {
+#define KTR__DROP_ENUM(name, field, text) KTR_DROP_##name,
+	KTR_DROP_LIST(KTR__DROP_ENUM)
+#undef KTR__DROP_ENUM
+	KTR_DROPS
+};
+
 enum ktr_region_id {
 #define KTR__REGION_ENUM(name, row) KTR_REGION_##name,
 	KTR_REGION_LIST(KTR__REGION_ENUM)

@@ -30,6 +30,8 @@
  *			 "mult","shift","utc_offset_ns","boot_id":"<32 hex>","pid","cmdline",
  *			 "complete":true,"writer"}		complete: begins where the session begins
  *			{"kind":"end","ns","events","lost"}	after a clean stop: what this writer added
+ *			{"kind":"dropped","why":"vfork","events","total","from_ns","to_ns"}	KTR_DROP_LIST of
+ *			 ktr/session.h: events that went into no ring, and how many there were by then
  *	sites.jsonl	{"site","name":"file.c:42","mask":"0x1","class":"gen","file","line","func","format",
  *			 "names","types":["I32","STR"],"how":[0,1],"limit":[0,0],"module",
  *			 "build_id":"<hex>","offset","key":"0x.."}

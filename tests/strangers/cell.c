@@ -219,15 +219,22 @@ static void cell_strip(char *text)
 	*to = '\0';
 }
 
+/* Its last line tells of as many lost events as the trace does, which look_end() has held against the oracle. */
+static void cell_run_line(void)
+{
+	char lost[40];
+
+	snprintf(lost, sizeof(lost), ", %llu lost", (unsigned long long)cell_look.lost);
+	if (!strstr(cell_traced.text[1], " event") || !strstr(cell_traced.text[1], lost))
+		look_fault(&cell_look, "ktr run says: %.300s", cell_traced.text[1]);
+}
+
 static void cell_compare_output(void)
 {
 	static const char *const names[] = { "its output", "its standard error", "a file" };
 
-	if (life_is("run")) {
-		if (!strstr(cell_traced.text[1], " events") || !strstr(cell_traced.text[1], ", 0 lost"))
-			look_fault(&cell_look, "ktr run says: %.300s", cell_traced.text[1]);
+	if (life_is("run"))
 		cell_strip(cell_traced.text[1]);
-	}
 	for (int i = 0; i < 3; i++)
 		if (strcmp(cell_untraced.text[i], cell_traced.text[i]) != 0)
 			look_fault(&cell_look, "%s differs: %.300s", names[i], cell_traced.text[i]);
@@ -309,7 +316,7 @@ static void cell_look_at(void)
 		return;
 	}
 	if (life_is("rings") || life_is("writer"))
-		look_end(&cell_look, "session", false);
+		look_end(&cell_look, "session");
 	if (life_is("rings"))
 		return;
 	if (n && cell_traced.oracle->clean && !life_is("writer"))
@@ -319,7 +326,9 @@ static void cell_look_at(void)
 		look_fault(&cell_look, "there is no trace");
 	else
 		look_read(&cell_look, life_path(&cell_traced, "trace"));
-	look_end(&cell_look, "trace", true);
+	look_end(&cell_look, "trace");
+	if (life_is("run"))
+		cell_run_line();
 }
 
 int main(int argc, char **argv)
@@ -348,8 +357,8 @@ int main(int argc, char **argv)
 		if (cell_traced.launch.n_killed || !cell_slow())
 			break;
 	}
+	cell_look_at(); /* before what ktr run has said is taken out of the output */
 	cell_compare_life();
-	cell_look_at();
 	if (cell_look.n_faults)
 		printf("FAILED: %s, %s, %s: %u faults\n", cell_life, cell_path, cell_taker, cell_look.n_faults);
 	return cell_look.n_faults != 0;

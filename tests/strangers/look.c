@@ -135,7 +135,7 @@ static unsigned look_missing(const struct look *look, unsigned n, unsigned *firs
 	return missing;
 }
 
-void look_end(struct look *look, const char *what, bool trace)
+void look_end(struct look *look, const char *what)
 {
 	uint64_t dropped = 0;
 
@@ -151,8 +151,7 @@ void look_end(struct look *look, const char *what, bool trace)
 		if (row->fate != ORACLE_KEPT)
 			dropped += missing;
 	}
-	/* A trace tells of what was dropped in its rings; what never got to a ring, the session alone counts. */
-	if (look->lost != dropped && (look->lost || !trace))
+	if (look->lost != dropped)
 		look_fault(look, "%s: says that %llu events are lost, which are %llu", what,
 			   (unsigned long long)look->lost, (unsigned long long)dropped);
 }

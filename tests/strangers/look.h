@@ -27,6 +27,6 @@ void look_begin(struct look *look, const struct oracle *oracle, const char *ktr)
 /* Reads a trace or a session as `ktr json` prints it. */
 void look_read(struct look *look, const char *path);
 /* Is everything there? what: a word for the source, which is a trace, or all sessions. */
-void look_end(struct look *look, const char *what, bool trace);
+void look_end(struct look *look, const char *what);
 
 #endif
