@@ -22,7 +22,8 @@
 #endif
 
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed (RFC 3720, section 12.1) */
-#define CRC_PART       1024 /* [bytes] of a triple's parts; smaller ones spend more time joining */
+/* [bytes] Of a triple's parts: the longest of which a packet of a page has one, behind its checksum, too. */
+#define CRC_PART 1352
 
 static uint32_t crc_table[256];
 static uint32_t crc_skip[4][256]; /* advances over CRC_PART zeros, by byte of the checksum */
