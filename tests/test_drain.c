@@ -112,6 +112,45 @@ static void losses_with_strings(void)
 	made_close(&made);
 }
 
+/* Up to the longest there are: each page of the file takes as many as fit, and none is lost on the way. */
+static void events_of_all_lengths(void)
+{
+	uint32_t one, six, thread;
+	uint64_t produced = 0, full = 0;
+	struct look look;
+	char text[600];
+	size_t n = 0;
+
+	made_open(&made);
+	one = made_site(&made, KTR_NET, "net.c", 42, "%d %s", "n,s", 2, KTR_ARG_I64, KTR_ARG_STR);
+	six = made_site(&made, KTR_NET, "net.c", 43, "%d %s %s %s %s %s", "n,a,b,c,d,e", 6, KTR_ARG_I64,
+			KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_STR);
+	thread = made_thread(&made, 4712, 4711, "worker");
+	begin(KTR__DRAIN_START);
+	for (unsigned i = 0; i < 600; i++) {
+		memset(text, 'x', sizeof(text));
+		text[i * 7919 % 512] = 0;
+		for (unsigned k = 0; k < 1 + i % 5; k++, produced++)
+			if (i % 7)
+				made_event(&made, 0, 1000 + produced, one, thread, produced, text);
+			else
+				made_event(&made, 0, 1000 + produced, six, thread, produced, text, text, text,
+					   text, text);
+		full += i % 7 == 0;
+		CU_ASSERT_EQUAL(again(), 0);
+	}
+	end();
+	look = look_stream(&made, made.trace, "cpu_0");
+	CU_ASSERT_EQUAL(look.n_wrong, 0);
+	CU_ASSERT_EQUAL(look.n_events, produced);
+	CU_ASSERT_EQUAL(look.discarded, 0);
+	CU_ASSERT_EQUAL(look.sum, produced * (produced - 1) / 2);
+	CU_ASSERT(look.n_empty > 10); /* pages filled because of what follows */
+	free(look_file(made.trace, "cpu_0", &n));
+	CU_ASSERT(n > 100 * KTR_TRACE_PAGE && full > 80);
+	made_close(&made);
+}
+
 static void from_oldest_and_from_head(void)
 {
 	struct look look;
@@ -301,6 +340,7 @@ static void ticks_become_nanoseconds(void)
 }
 
 SUITE(drain, TEST(everything_is_written), TEST(losses_are_exact), TEST(losses_with_strings),
+      TEST(events_of_all_lengths),
       TEST(from_oldest_and_from_head), TEST(thread_rings_keep_the_cpu), TEST(late_descriptions),
       TEST(reused_tids_have_words_of_their_own), TEST(dropped_events_are_discarded),
       TEST(longer_pauses_of_idle_sessions), TEST(ticks_become_nanoseconds));

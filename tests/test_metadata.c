@@ -96,6 +96,47 @@ static void event_class(void)
 	ktr__emit_free(&emit);
 }
 
+/* Where the declaration, or the checksum, that begins at text ends: a line, but for the head. */
+static size_t declaration(const char *text)
+{
+	return strcspn(text, "\n");
+}
+
+/* Whatever the piece before was long, and the path, no event class and no checksum crosses a page. */
+static void pages(void)
+{
+	struct ktr_site_row row = { .line = 42, .mask = KTR_NET, .n_args = 2,
+				    .type = { KTR_ARG_I32, KTR_ARG_STR } };
+	char path[8192];
+	unsigned wrong = 0, n = 0;
+
+	for (unsigned at = 0; at < 3 * KTR_TRACE_PAGE; at += 97) {
+		struct ktr__emit emit = { 0 };
+		struct ktr__metadata_site site = { 5, &row, "net", path, "", "n,peer" };
+
+		for (unsigned i = 0; i < 12; i++) {
+			size_t length = (at + i * 1031) % 6000;
+
+			memset(path, i % 3 ? 'x' : '"', sizeof(path)); /* a quote takes two bytes */
+			path[length] = 0;
+			ktr__metadata_event(&emit, at, &site);
+		}
+		ktr__metadata_end(&emit, at, 0);
+		CU_ASSERT_EQUAL_FATAL(emit.failed, 0);
+		CU_ASSERT_EQUAL(ktr__metadata_check(emit.text, emit.n), emit.n);
+		ktr__emit_bytes(&emit, "", 1);
+		for (size_t from = 0; from + 1 < emit.n; from += declaration(emit.text + from) + 1) {
+			size_t line = declaration(emit.text + from);
+
+			n += line > 0;
+			wrong += line && (at + from) / KTR_TRACE_PAGE != (at + from + line) / KTR_TRACE_PAGE;
+		}
+		ktr__emit_free(&emit);
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT(n > 1000);
+}
+
 /* Parses a line as JSON and undoes the raw bytes of member "s". */
 static int survives(const char *text)
 {
@@ -184,4 +225,4 @@ static void members(void)
 }
 
 SUITE(metadata, TEST(names_from_source), TEST(names_differ), TEST(names_of_attributes),
-      TEST(event_class), TEST(any_bytes_survive), TEST(members));
+      TEST(event_class), TEST(pages), TEST(any_bytes_survive), TEST(members));

@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include "analyze/packets.h"
+#include "writer/crc32c.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,4 +126,34 @@ static void not_begun(void)
 	half_close(&half);
 }
 
-SUITE(packets, TEST(completed_meanwhile), TEST(never_completed), TEST(not_begun));
+/* Earlier writers held the place of what they were writing by a packet without events: the file ends before it. */
+static void covered(void)
+{
+	struct ktr_packet_header cover = { 0 };
+	struct half half;
+	uint64_t n_bytes;
+
+	half_open(&half);
+	n_bytes = half.packets.n_bytes;
+	CU_ASSERT(pwrite(half.fd, half.header, sizeof(half.header), 0) == sizeof(half.header));
+	memcpy(&cover, half.header, KTR_PACKET_EVENTS);
+	cover.flags |= KTR_PACKET_UNWRITTEN;
+	cover.next_slot = cover.first_slot;
+	cover.time_end = cover.time_begin;
+	cover.n_events = cover.crc = 0;
+	cover.content_bits = 8 * KTR_PACKET_EVENTS;
+	cover.packet_bits = 8 * 5000;
+	cover.crc = ktr__crc32c(0, &cover, KTR_PACKET_EVENTS);
+	for (unsigned whole = 0; whole < 2; whole++) {
+		CU_ASSERT(ftruncate(half.fd, (off_t)(n_bytes + 5000)) == 0);
+		CU_ASSERT(pwrite(half.fd, &cover, KTR_PACKET_EVENTS, (off_t)n_bytes) == KTR_PACKET_EVENTS);
+		half.packets.n_bytes = n_bytes + 5000;
+		ktr__packets_unwritten(&half.packets);
+		/* One whose checksum is wrong is damage, and stays to be told of. */
+		CU_ASSERT_EQUAL(half.packets.n_bytes, whole ? n_bytes + 5000 : n_bytes);
+		cover.crc ^= 1;
+	}
+	half_close(&half);
+}
+
+SUITE(packets, TEST(completed_meanwhile), TEST(never_completed), TEST(not_begun), TEST(covered));
