@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Standing by: a shared lock on the trace's ktr/losses.jsonl says that we do, and the wait for the lock on
- * ktr/info.jsonl, which its writer holds, ends the moment that is let go. A rotated trace is another directory, which
- * then has the name. Only a superuser's rights can be given up, so nobody else has such a process.
+ * ktr/info.jsonl, which its writer holds, ends the moment that is let go. A rotated trace is another directory,
+ * which then has the name. Only a superuser's rights can be given up, so nobody else has such a process.
  */
 #include "tools/run_standby.h"
 
@@ -165,10 +165,21 @@ static int standby_free(struct standby *s)
 /* Nobody is left in the session, and nobody else puts in order what it has left. */
 static void standby_order(const struct standby *s)
 {
-	struct ktr__attach attach = { .session = s->session, .trace = s->trace, .from = KTR__DRAIN_RESUME, .over = true };
+	struct ktr__attach attach = { .session = s->session,
+				      .trace = s->trace,
+				      .from = KTR__DRAIN_RESUME,
+				      .over = true };
 
 	if (standby_alone && s->session[0])
 		ktr__snapshot_session(&attach, NULL, NULL);
+}
+
+/* There is no trace of the name. Will there ever be one? Not if nobody is left to write it. */
+static int standby_is_over(const struct standby *s)
+{
+	if (s->session[0])
+		return standby_look(s, ktr__drain_now()) == STANDBY_DONE;
+	return standby_alone || getppid() != s->parent;
 }
 
 static void standby_watch(struct standby *s)
@@ -177,9 +188,8 @@ static void standby_watch(struct standby *s)
 
 	while (!done && !standby_stop) {
 		if (!standby_open(s)) {
-			/* ktr run was killed before there was anything to look after. */
-			if (getppid() != s->parent && !standby_alone)
-				return;
+			if (standby_is_over(s))
+				break;
 			standby_nap();
 			continue;
 		}

@@ -427,8 +427,8 @@ static int drain_is_broken(struct ktr__drain *drain, uint32_t row, uint64_t now)
 }
 
 /*
- * The process has dropped its rights before this ring had anything. That stops no other one; who stands by is given the
- * trace, and otherwise the user is told that it ends here for this ring.
+ * The process has dropped its rights before this ring had anything. That stops no other one; who stands by is given
+ * the trace, and otherwise the user is told that it ends here for this ring.
  */
 static int drain_denied(struct ktr__drain *drain, uint32_t row, int rc, uint64_t now)
 {
@@ -489,6 +489,7 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 {
 	int rc = 0;
 
+	ktr__upkeep_place(drain, now);
 	if (drain->begun)
 		ktr__upkeep(drain, now);
 	if (!drain->begun && !drain->trace.published && !drain->trace.hidden[0])

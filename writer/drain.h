@@ -114,6 +114,7 @@ struct ktr__drain {
 	uint32_t oldest;      /* number of the oldest of them that is kept */
 	uint32_t removed;     /* how many of them are not */
 	int all;	      /* 1: this round takes what there is up to the heads */
+	int moved;	      /* 1: the trace has not its name any more */
 	int stuck;	      /* 1: the trace cannot be rotated */
 	int full;	      /* 1: too little free space; KTR__DRAIN_LIMIT: max_bytes and no rotation */
 	int kernel;	      /* 1: the session's kernel rings are in use */
@@ -129,6 +130,7 @@ struct ktr__drain {
 	struct ktr__drain_plan plan;
 	uint64_t rate_ns;     /* when the heads were last compared */
 	uint64_t moved_ns;    /* when one of them had moved */
+	uint64_t place_ns;    /* when it was last looked where the trace is */
 	uint64_t look_events; /* stats.events when slow things were last looked at */
 	uint64_t look_bytes;
 	uint64_t due_ns;      /* when the trace's clock is to be fixed at the latest */
@@ -172,8 +174,8 @@ int ktr__drain_round(struct ktr__drain *drain, unsigned flags, uint64_t *pause_n
 int ktr__drain_publish(struct ktr__drain *drain);
 
 /*
- * Something failed, which leaves the trace as it is. What for want of rights did is for whoever stands by, who may be
- * about to come; so the user is told, once, when nobody has.
+ * Something failed, which leaves the trace as it is. What for want of rights did is for whoever stands by, who may
+ * be about to come; so the user is told, once, when nobody has.
  */
 void ktr__drain_refused(struct ktr__drain *drain, int rc, uint64_t now, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -136,7 +136,7 @@ static void rotate_turn(struct ktr__drain *drain, struct rotate_next *next, uint
 	drain->trace = next->trace;
 	drain->describe = next->describe;
 	free(next);
-	drain->stuck = drain->full = 0;
+	drain->stuck = drain->full = drain->moved = 0;
 	drain->refused_ns = 0;
 	drain->refusal[0] = 0;
 	ktr__drain_restart(drain);

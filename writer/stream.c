@@ -37,12 +37,28 @@ static void stream_close_fd(struct ktr__trace *trace, int *fd)
 	*fd = -1;
 }
 
+/* The directory that the trace lies in, as its path leads there now. 0 or -errno. */
+static int stream_open_parent(struct ktr__trace *trace)
+{
+	char parent[PATH_MAX];
+	int fd;
+
+	/* "parent/." rather than "parent": the directory may be reached through a link. */
+	snprintf(parent, sizeof(parent), "%.*s.", trace->n_parent, trace->given);
+	fd = trace->sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return fd;
+	stream_close_fd(trace, &trace->parent_fd);
+	trace->parent_fd = fd;
+	return 0;
+}
+
 int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const char *path,
 		    uint32_t ring_path, uint32_t n_rings, struct ktr_error *err)
 {
-	char parent[PATH_MAX];
 	size_t n = strlen(path);
 	const char *slash;
+	int rc;
 
 	memset(trace, 0, sizeof(*trace));
 	trace->sys = sys;
@@ -54,12 +70,9 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 	while (n > 1 && path[n - 1] == '/')
 		n--;
 	slash = memrchr(path, '/', n);
-	/* "parent/." rather than "parent": the directory may be reached through a link. */
 	if (slash)
 		n -= (size_t)(slash + 1 - path);
-	if (!n || n > NAME_MAX - 32 ||
-	    snprintf(parent, sizeof(parent), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path) >=
-		    (int)sizeof(parent))
+	if (!n || n > NAME_MAX - 32 || (slash && slash - path >= PATH_MAX - 2))
 		return ktr_error_set(err, EINVAL, "%s: not a name for a trace", path);
 	memcpy(trace->name, slash ? slash + 1 : path, n);
 	if (strcmp(trace->name, ".") == 0 || strcmp(trace->name, "..") == 0)
@@ -69,10 +82,11 @@ int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const 
 		return ktr_error_set(err, ENOMEM, "no memory for the trace");
 	for (uint32_t i = 0; i < KTR_RING_KINDS * n_rings; i++)
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
-	trace->parent_fd = sys->openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0);
-	if (trace->parent_fd < 0)
-		return ktr_error_set(err, trace->parent_fd,
-				     "%s: cannot open the directory it goes to: %m", path);
+	trace->given = path;
+	trace->n_parent = slash ? (int)(slash + 1 - path) : 0;
+	rc = stream_open_parent(trace);
+	if (rc)
+		return ktr_error_set(err, rc, "%s: cannot open the directory it goes to: %m", path);
 	return 0;
 }
 
@@ -231,6 +245,9 @@ static int stream_create(struct ktr__trace *trace)
 {
 	int rc = stream_open_dir(trace, trace->parent_fd, trace->hidden, &trace->dir_fd);
 
+	/* The directory it lay in has been removed, and perhaps another made. */
+	if (rc == -ENOENT && !stream_open_parent(trace))
+		rc = stream_open_dir(trace, trace->parent_fd, trace->hidden, &trace->dir_fd);
 	if (!rc)
 		rc = stream_open_dir(trace, trace->dir_fd, KTR_TRACE_DIR, &trace->side_fd);
 	if (!rc)
@@ -650,11 +667,24 @@ static int stream_gone(struct ktr__trace *trace, const struct ktr__file *file)
 	return file->fd >= 0 && trace->sys->fstat(file->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-int ktr__trace_gone(struct ktr__trace *trace, int all)
+int ktr__trace_gone(struct ktr__trace *trace)
 {
 	int gone = stream_gone(trace, &trace->metadata);
 
-	for (uint32_t i = 0; all && !gone && i < KTR_RING_KINDS * trace->n_rings; i++)
+	for (int i = 0; !gone && i < KTR_SIDECARS; i++)
+		gone = stream_gone(trace, &trace->side[i]);
+	/* Empty ones may be removed by who likes to. */
+	for (uint32_t i = 0; !gone && i < KTR_RING_KINDS * trace->n_rings; i++)
 		gone = trace->stream[i].bytes && stream_gone(trace, &trace->stream[i]);
 	return gone;
+}
+
+void ktr__trace_where(const struct ktr__trace *trace, char *path, size_t size)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", trace->dir_fd);
+	n = readlink(link, path, size - 1);
+	path[n > 0 && path[0] == '/' ? n : 0] = '\0';
 }

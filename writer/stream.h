@@ -44,12 +44,14 @@ struct ktr__trace {
 	struct ktr__file *stream; /* owned; by row of the ring table */
 	struct ktr__file metadata;
 	struct ktr__file side[KTR_SIDECARS];
+	const char *given; /* its path. Borrowed */
+	int n_parent;	   /* [bytes] of that before its name */
 	char name[NAME_MAX + 1];
 	char hidden[NAME_MAX + 1];
 };
 
 /*
- * Opens the directory that `path` lies in and takes apart its last name. 0 or -errno, err filled.
+ * Opens the directory that `path` lies in and takes apart its last name. 0 or -errno, err filled. Borrows path.
  */
 int ktr__trace_init(struct ktr__trace *trace, const struct ktr__sys *sys, const char *path,
 		    uint32_t ring_path, uint32_t n_rings, struct ktr_error *err);
@@ -116,8 +118,8 @@ void ktr__trace_fini(struct ktr__trace *trace);
 int ktr__trace_append(struct ktr__trace *trace, struct ktr__file *file, const void *bytes, size_t n);
 
 /*
- * Does anybody stand by who would go on with the trace? He holds a shared lock on ktr/losses.jsonl while he waits for
- * the one on ktr/info.jsonl. 1 or 0.
+ * Does anybody stand by who would go on with the trace? He holds a shared lock on ktr/losses.jsonl while he waits
+ * for the one on ktr/info.jsonl. 1 or 0.
  */
 int ktr__trace_attended(const struct ktr__trace *trace);
 
@@ -134,7 +136,10 @@ void ktr__trace_open_ahead(struct ktr__trace *trace, uint32_t max, uint32_t n_ki
 /* Writes the stream's file name: "cpu_3", "ring_0.keep", "cpu_0.kernel". */
 void ktr__trace_stream_name(const struct ktr__trace *trace, uint32_t row, char *name, size_t size);
 
-/* Has somebody removed the trace, or, looking at all of them, one of its streams? 1 or 0. */
-int ktr__trace_gone(struct ktr__trace *trace, int all);
+/* Has somebody removed the trace, or any file of it? 1 or 0. */
+int ktr__trace_gone(struct ktr__trace *trace);
+
+/* Where the trace is now, as far as that is known: a path, or "". */
+void ktr__trace_where(const struct ktr__trace *trace, char *path, size_t size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "ktr/drop.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #define UPKEEP_NS        1000000000ull
 #define UPKEEP_BYTES     (64ull << 20) /* space is looked at after so many, too */
@@ -148,20 +149,48 @@ void ktr__upkeep_anchor(struct ktr__drain *drain)
 }
 
 /*
- * Somebody has removed the trace, or a stream of it: another is begun. What lay in the files is gone, and
+ * Somebody has removed the trace, or a file of it: another is begun. What lay in the files is gone, and
  * nobody can tell whether it was wanted, so that it counts as written; the new trace tells where it begins.
  */
 static void upkeep_gone(struct ktr__drain *drain)
 {
 	uint64_t events = drain->stats.events - drain->begun_events;
 
-	if (!ktr__trace_gone(&drain->trace, drain->stats.events != drain->look_events))
-		return;
 	ktr__drain_say(drain, "%s: was removed, or a file of it, with up to %" PRIu64 " events; beginning another",
 		       drain->trace.name, events);
 	ktr__trace_close(&drain->trace);
 	drain->begun = 0;
 	drain->partial = 1;
+}
+
+/*
+ * Somebody has moved it: it is gone on with where it is, as who writes logs does, until it is rotated; the next one
+ * gets the name.
+ */
+static void upkeep_moved(struct ktr__drain *drain)
+{
+	char path[PATH_MAX];
+
+	ktr__trace_where(&drain->trace, path, sizeof(path));
+	ktr__drain_say(drain, "%s: was moved%s%s; it goes on there until it is rotated (debug.ktr.alq_rotate=1)",
+		       drain->trace.name, path[0] ? " to " : "", path);
+}
+
+void ktr__upkeep_place(struct ktr__drain *drain, uint64_t now)
+{
+	int moved;
+
+	if (!drain->trace.published || (!drain->all && now - drain->place_ns < UPKEEP_NS))
+		return;
+	drain->place_ns = now;
+	if (ktr__trace_gone(&drain->trace)) {
+		upkeep_gone(drain);
+		return;
+	}
+	moved = ktr__trace_is_named(&drain->trace) == 0;
+	if (moved && !drain->moved)
+		upkeep_moved(drain);
+	drain->moved = moved;
 }
 
 /* What changes slowly. Nothing is read of the session while it is idle. */
@@ -175,7 +204,6 @@ void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
 	}
 	if (now - drain->look_ns < UPKEEP_NS)
 		return;
-	upkeep_gone(drain);
 	if (drain->stats.events != drain->look_events) {
 		ktr__upkeep_dropped(drain);
 		ktr__describe_all(&drain->describe);

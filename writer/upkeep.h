@@ -23,11 +23,14 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
  */
 void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit);
 
-/*
- * Looks at everything if a second has passed. Sets drain->full; clears drain->begun if the trace is
- * gone.
- */
+/* Looks at everything else if a second has passed. Sets drain->full. */
 void ktr__upkeep(struct ktr__drain *drain, uint64_t now);
+
+/*
+ * Is the trace still there, and under its name? Looks if a second has passed, or all is to be written. Clears
+ * drain->begun if it has gone: then another is to be begun.
+ */
+void ktr__upkeep_place(struct ktr__drain *drain, uint64_t now);
 
 /* Takes over what the rings and the session say was dropped, and tells where the clocks are. */
 void ktr__upkeep_dropped(struct ktr__drain *drain);

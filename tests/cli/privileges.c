@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For privileges.sh: programs started as root that give up their rights, as servers do. Each records events numbered
- * from 0 on before and after that, as many as it is told, and ends cleanly.
+ * For privileges.sh: programs started as root that give up their rights, as servers do. Each records events
+ * numbered from 0 on before and after that, as many as it is told, and ends cleanly.
  *
  *	privileges HOW[:waits] COUNT
  */
