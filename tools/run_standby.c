@@ -11,11 +11,13 @@
 #include "ktr/session_rw.h"
 #include "tools/save.h"
 #include "writer/attach.h"
+#include "writer/keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -24,7 +26,7 @@
 #include <unistd.h>
 
 #define STANDBY_LOOK_NS	 5000000ull    /* between two looks for a trace, or at one that nobody writes */
-#define STANDBY_HEIRS_NS 1000000000ull /* so long others of the session may take over, as they do by themselves */
+#define STANDBY_HEIRS_NS 50000000ull   /* so long others of the session may take over, as they do by themselves */
 
 struct standby {
 	const char *trace;
@@ -32,6 +34,7 @@ struct standby {
 	pid_t parent;
 	int dir_fd, info_fd, losses_fd; /* of the trace that is waited for */
 	char session[PATH_MAX];		/* "": not known yet */
+	int keeps;			/* 1: it stays until we have looked whether all of it is written */
 };
 
 static volatile sig_atomic_t standby_stop, standby_alone;
@@ -104,8 +107,11 @@ static int standby_open(struct standby *s)
 
 enum standby_next { STANDBY_WAIT, STANDBY_TAKE, STANDBY_DONE };
 
-/* Nobody writes the trace at the moment. */
-static enum standby_next standby_look(const struct standby *s, uint64_t since_ns)
+/*
+ * Nobody writes the trace at the moment. Who leaves the session last meanwhile, and has no writer of his own, would
+ * take with it what has been recorded since.
+ */
+static enum standby_next standby_look(struct standby *s, uint64_t since_ns)
 {
 	enum standby_next next = STANDBY_WAIT;
 	struct ktr__session_map map;
@@ -113,11 +119,14 @@ static enum standby_next standby_look(const struct standby *s, uint64_t since_ns
 
 	if (ktr__map_open(s->session, KTR__MAP_OWN, &map, NULL))
 		return STANDBY_DONE;
-	if (ktr__map_control(&map, &control) || ktr__map_alive(&map) <= 0)
+	if (ktr__map_control(&map, &control) || ktr__map_alive(&map) <= 0) {
 		next = STANDBY_DONE;
-	else if (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES &&
-		 (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - since_ns >= STANDBY_HEIRS_NS))
-		next = STANDBY_TAKE;
+	} else if (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES) {
+		if (!control.keep_session)
+			s->keeps = ktr__keep_begin(&map, s->session);
+		if (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - since_ns >= STANDBY_HEIRS_NS)
+			next = STANDBY_TAKE;
+	}
 	ktr__map_close(&map);
 	return next;
 }
@@ -145,6 +154,18 @@ static void standby_take(const struct standby *s)
 	ktr__session_detach(&session);
 }
 
+/* Somebody writes again, who sees to it that the session stays or goes. */
+static void standby_let_go(struct standby *s)
+{
+	struct ktr__session_map map;
+
+	if (!s->keeps || ktr__map_open(s->session, KTR__MAP_OWN, &map, NULL))
+		return;
+	ktr__keep_put(&map, s->session, offsetof(struct ktr_control, keep_session), 0);
+	ktr__map_close(&map);
+	s->keeps = 0;
+}
+
 /* The lock was let go. 1: there is nothing more to wait for. */
 static int standby_free(struct standby *s)
 {
@@ -159,6 +180,8 @@ static int standby_free(struct standby *s)
 	standby_shut(s);
 	if (next == STANDBY_TAKE)
 		standby_take(s);
+	else if (next == STANDBY_WAIT && !standby_stop)
+		standby_let_go(s);
 	return next == STANDBY_DONE;
 }
 
@@ -177,8 +200,14 @@ static void standby_order(const struct standby *s)
 /* There is no trace of the name. Will there ever be one? Not if nobody is left to write it. */
 static int standby_is_over(const struct standby *s)
 {
-	if (s->session[0])
-		return standby_look(s, ktr__drain_now()) == STANDBY_DONE;
+	struct ktr__session_map map;
+	int alive;
+
+	if (s->session[0]) {
+		alive = !ktr__map_open(s->session, KTR__MAP_OWN, &map, NULL) && ktr__map_alive(&map) > 0;
+		ktr__map_close(&map);
+		return !alive;
+	}
 	return standby_alone || getppid() != s->parent;
 }
 

@@ -131,6 +131,38 @@ static int orphans(void)
 	return 0;
 }
 
+/* Another program takes over from this one, as in a binary upgrade, and has workers of its own. */
+static int upgrade(char **argv)
+{
+	char *next[] = { argv[0], (char *)"upgraded", argv[2], NULL };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		drop();
+		say(0, count / 4);
+		exit(0);
+	}
+	if (fork() == 0) {
+		execv("/proc/self/exe", next);
+		_exit(1);
+	}
+	return waitpid(pid, &status, 0) != pid || status;
+}
+
+static int upgraded(void)
+{
+	int status, failed = 0;
+
+	say(count / 4, count / 2);
+	for (int i = 2; i < WORKERS; i++)
+		if (fork() == 0)
+			worker(i);
+	while (wait(&status) > 0)
+		failed |= status;
+	return failed != 0;
+}
+
 static int daemon_then_drop(void)
 {
 	say(0, count / 4);
@@ -160,7 +192,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 	} lives[] = { { "main", in_main }, { "at-once", at_once }, { "chroot", jail }, { "raw", raw },
 		      { "workers", workers }, { "orphans", orphans }, { "daemon", daemon_then_drop },
-		      { "drop-daemon", drop_then_daemon } };
+		      { "drop-daemon", drop_then_daemon }, { "upgraded", upgraded } };
 
 	size_t length = argc > 1 ? strcspn(argv[1], ":") : 0;
 
@@ -168,6 +200,8 @@ int main(int argc, char **argv)
 	/* "HOW:waits": for the end of standard input, before anything. */
 	while (argc > 1 && argv[1][length] && getchar() != EOF)
 		;
+	if (argc > 2 && strcmp(argv[1], "upgrade") == 0)
+		return upgrade(argv);
 	for (unsigned i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
 		if (argc > 1 && strlen(lives[i].name) == length && strncmp(lives[i].name, argv[1], length) == 0)
 			return lives[i].run();
