@@ -56,7 +56,7 @@ flatten() {
 	function put_asm_for(arch, file,  line, command, open, tsan) {
 		command = "grep -q KTR_TSAN " file
 		tsan = system(command) == 0
-		command = cc " -E -P -undef -x assembler-with-cpp -I. -D__" arch "__=1 " file
+		command = cc " -E -P -undef -x assembler-with-cpp -I. -DKTR_IN_C -D__" arch "__=1 " file
 		while ((command | getline line) > 0) {
 			if (line ~ /^[ \t]*$/)
 				continue

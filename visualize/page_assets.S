@@ -18,4 +18,5 @@ ktr__page_js:
 	.incbin	"visualize/page/panel.js"
 	.incbin	"visualize/page/main.js"
 	.byte	0
-	.section .note.GNU-stack, "", %progbits
+
+#include "ktr/arch/property.h"

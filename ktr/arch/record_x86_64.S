@@ -533,12 +533,6 @@ ktr__record_cs:
 	.section __rseq_exit_point_array, "aw"
 	.quad	.Lstart, .Lown
 	.quad	.Lstart, .Ldisarm
-
-/* System V ABI, "Program Property": shadow stacks. What is called here returns to its caller. */
-	.section .note.gnu.property, "a", @note
-	.p2align 3
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 2, 0
 #endif
-	.section .note.GNU-stack, "", %progbits
+
+#include "ktr/arch/property.h"

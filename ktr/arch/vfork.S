@@ -87,13 +87,6 @@ vfork:
 	.cfi_endproc
 	.size	vfork, . - vfork
 
-/* System V ABI, "Program Property": shadow stacks. */
-	.section .note.gnu.property, "a", @note
-	.p2align 3
-	.long	4, 16, 5
-	.asciz	"GNU"
-	.long	0xc0000002, 4, 2, 0
-
 #elif defined(__aarch64__) && !defined(__ILP32__)
 /*
  * x2 is &ktr__self. The kernel returns to both sides with all registers but x0 as they were. A
@@ -133,12 +126,6 @@ vfork:
 	b	ktr__vfork_failed
 	.cfi_endproc
 	.size	vfork, . - vfork
-
-/* ELF for the Arm 64-bit Architecture, "Program Property": BTI and PAC. */
-	.section .note.gnu.property, "a", %note
-	.p2align 3
-	.word	4, 16, 5
-	.asciz	"GNU"
-	.word	0xc0000000, 4, 3, 0
 #endif
-	.section .note.GNU-stack, "", %progbits
+
+#include "ktr/arch/property.h"
