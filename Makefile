@@ -412,8 +412,8 @@ check-abi: all ## programs and libraries of earlier commits with the present one
 check-strangers: all ## hosts that live odd lives, on each path, whoever takes their events; LIVES="fork abort ..." chooses
 	O=$(O) CC="$(CC)" LINKS="static shared" sh tests/strangers/matrix.sh $(LIVES)
 
-check-foreign: all ## somebody else's program (pigz) with ktr in it: its tests, and what it costs
-	O=$(O) sh tests/foreign/pigz.sh
+check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
+	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user
 	scripts/check-arm64.sh
@@ -439,4 +439,5 @@ help: ## this list
 clean: ## remove build/
 	rm -rf $(O)
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+# What others have put there, the programs of check-foreign or an installed tree, is not make's.
+-include $(shell find $(O) -path $(O)/foreign -prune -o -type f -name '*.d' -print 2>/dev/null)
