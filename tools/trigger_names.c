@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A trigger is an expression that a filter may be, too, and filters know what the call sites of a source are called. */
+/* A trigger is an expression that a filter may be, too; filters know what call sites and arguments are called. */
 #include "tools/trigger_names.h"
 
 #include "tools/options.h"
