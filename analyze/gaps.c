@@ -43,11 +43,20 @@ static void gaps_rise(struct ktr__gaps_list *list, unsigned i)
 	}
 }
 
+/* What any ring lost, or one of the thread's. */
+static int gaps_is_unsure(const struct ktr__gaps *gaps, const struct ktr__gaps_list *list,
+			  const struct ktr_event *event)
+{
+	if (list == &gaps->overall)
+		return list->n_losses != gaps->streams.n_losses;
+	return ktr__streams_lost(&gaps->streams, event->thread->id, list->n_losses);
+}
+
 static int gaps_add(const struct ktr__gaps *gaps, struct ktr__gaps_list *list,
 		    const struct ktr_event *event)
 {
 	struct ktr__gap gap = { list->last_ns, event->time_ns, list->last,
-				event->site,   event->thread,  list->n_losses != gaps->n_losses };
+				event->site,   event->thread,  gaps_is_unsure(gaps, list, event) };
 
 	if (list->n == gaps->n_kept) {
 		if (gaps_length(&gap) <= gaps_length(&list->gap[0]))
@@ -73,22 +82,24 @@ static int gaps_see(const struct ktr__gaps *gaps, struct ktr__gaps_list *list,
 
 	list->last = event->site;
 	list->last_ns = event->time_ns;
-	list->n_losses = gaps->n_losses;
+	list->n_losses = gaps->streams.n_losses;
 	return rc;
 }
 
 int ktr__gaps_event(struct ktr__gaps *gaps, const struct ktr_event *event)
 {
-	int rc = gaps_see(gaps, &gaps->overall, event);
+	int rc = ktr__streams_see(&gaps->streams, event->thread->id, event->cpu, event->keep);
 
+	if (!rc)
+		rc = gaps_see(gaps, &gaps->overall, event);
 	if (!rc && event->thread->id < gaps->n_threads)
 		rc = gaps_see(gaps, &gaps->thread[event->thread->id], event);
 	return rc;
 }
 
-void ktr__gaps_loss(struct ktr__gaps *gaps)
+void ktr__gaps_loss(struct ktr__gaps *gaps, const struct ktr_loss *loss)
 {
-	gaps->n_losses++;
+	ktr__streams_loss(&gaps->streams, loss);
 }
 
 static int gaps_compare(const void *a, const void *b)
@@ -126,4 +137,5 @@ void ktr__gaps_free(struct ktr__gaps *gaps)
 		free(gaps->thread[i].gap);
 	free(gaps->thread);
 	free(gaps->overall.gap);
+	ktr__streams_free(&gaps->streams);
 }

@@ -6,6 +6,8 @@
 #ifndef ANALYZE_GAPS_H
 #define ANALYZE_GAPS_H
 
+#include "analyze/streams.h"
+
 #include <ktr/reader.h>
 
 /* [gaps] The most that may be asked for; 10,000 threads then take 50 MiB. */
@@ -15,7 +17,7 @@ struct ktr__gap {
 	uint64_t from_ns, to_ns;
 	const struct ktr_reader_site *before, *after; /* sites of the events around it */
 	const struct ktr_reader_thread *thread;       /* of the one behind it */
-	int unsure;                                   /* events were lost in it */
+	int unsure; /* events were lost in it, by rings of the thread's */
 };
 
 struct ktr__gaps_list {
@@ -27,7 +29,7 @@ struct ktr__gaps_list {
 
 struct ktr__gaps {
 	unsigned n_kept; /* of each list; 0: none is looked for */
-	uint64_t n_losses;
+	struct ktr__streams streams;
 	struct ktr__gaps_list overall;
 	struct ktr__gaps_list *thread; /* owned, by id */
 	uint32_t n_threads;
@@ -39,7 +41,7 @@ void ktr__gaps_free(struct ktr__gaps *gaps);
 
 /* In time order. 0 or -ENOMEM. */
 int ktr__gaps_event(struct ktr__gaps *gaps, const struct ktr_event *event);
-void ktr__gaps_loss(struct ktr__gaps *gaps);
+void ktr__gaps_loss(struct ktr__gaps *gaps, const struct ktr_loss *loss);
 
 /* Puts the lists in order. */
 void ktr__gaps_finish(struct ktr__gaps *gaps);

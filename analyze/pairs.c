@@ -218,6 +218,7 @@ static struct ktr__span pairs_describe(const struct ktr__pairs *pairs, unsigned 
 		.site = event->site,
 		.thread = event->thread,
 		.cpu = event->cpu,
+		.keep = event->keep,
 		.pair = i + 1,
 	};
 

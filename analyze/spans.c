@@ -8,10 +8,12 @@
  * opened; the table grows by doubling until KTR__SPANS_OPEN_MAX records are open.
  *
  * Whether a loss lies within a span is told by a count of losses: the walk reports a gap before the
- * first event behind its beginning, and a record remembers the count at its own beginning.
+ * first event behind its beginning, and a record remembers the count at its own beginning. What counts are
+ * those of rings that the threads at its ends have recorded to.
  */
 #include "analyze/spans.h"
 #include "analyze/ends.h"
+#include "analyze/streams.h"
 #include "analyze/tables.h"
 
 #include <errno.h>
@@ -35,7 +37,7 @@ struct ktr__spans {
 	ktr__span_fn *call;
 	void *context;
 	uint64_t begin_ns;
-	uint64_t n_losses;
+	struct ktr__streams streams;
 	uint64_t n_untracked;
 	uint32_t n_open;
 	uint32_t n_buckets; /* power of two */
@@ -94,6 +96,7 @@ static struct ktr__span spans_describe(const struct ktr_event *event)
 		.site = site,
 		.thread = event->thread,
 		.cpu = event->cpu,
+		.keep = event->keep,
 		.state = { "", 0, 0, 0 },
 	};
 
@@ -206,7 +209,7 @@ static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, ui
 	open->hash = hash;
 	open->scope = scope;
 	open->shared = shared;
-	open->n_losses = spans->n_losses;
+	open->n_losses = spans->streams.n_losses;
 	spans_store(open, span);
 	spans_link(spans, open);
 	return 0;
@@ -222,7 +225,8 @@ static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64
 	open->span.end_thread = end_thread;
 	if (!end_thread)
 		open->span.flags |= KTR__SPAN_NO_END;
-	else if (open->n_losses != spans->n_losses)
+	else if (ktr__streams_lost(&spans->streams, open->span.thread->id, open->n_losses) ||
+		 ktr__streams_lost(&spans->streams, end_thread->id, open->n_losses))
 		open->span.flags |= KTR__SPAN_UNSURE;
 	spans_unlink(spans, open);
 	rc = spans->call(spans->context, &open->span);
@@ -276,33 +280,36 @@ static int spans_state(struct ktr__spans *spans, struct ktr__span *span)
 	return rc ? rc : spans_open(spans, span, hash, 0, shared);
 }
 
+/* The ring that an end of a span came from. 0 or -ENOMEM. */
+static int spans_see(struct ktr__spans *spans, const struct ktr__span *span)
+{
+	return ktr__streams_see(&spans->streams, span->thread->id, span->cpu, span->keep);
+}
+
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 {
+	enum ktr_event_kind kind = event->site->kind;
 	struct ktr__span span;
 
-	switch (event->site->kind) {
-	case KTR_KIND_START:
-		span = spans_describe(event);
-		return spans_start(spans, &span, spans_is_scope(span.site));
-	case KTR_KIND_STOP:
-		span = spans_describe(event);
-		return spans_stop(spans, &span, spans_is_scope(span.site));
-	case KTR_KIND_STATE:
-		span = spans_describe(event);
-		return spans_state(spans, &span);
-	default:
+	if (kind != KTR_KIND_START && kind != KTR_KIND_STOP && kind != KTR_KIND_STATE)
 		return 0;
-	}
+	span = spans_describe(event);
+	if (spans_see(spans, &span))
+		return -ENOMEM;
+	if (kind == KTR_KIND_STATE)
+		return spans_state(spans, &span);
+	return kind == KTR_KIND_START ? spans_start(spans, &span, spans_is_scope(span.site)) :
+					spans_stop(spans, &span, spans_is_scope(span.site));
 }
 
 int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span)
 {
-	return spans_start(spans, span, 0);
+	return spans_see(spans, span) ? -ENOMEM : spans_start(spans, span, 0);
 }
 
 int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span)
 {
-	return spans_stop(spans, span, 0);
+	return spans_see(spans, span) ? -ENOMEM : spans_stop(spans, span, 0);
 }
 
 int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span)
@@ -312,8 +319,7 @@ int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *s
 
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss)
 {
-	if (loss->n_events)
-		spans->n_losses++;
+	ktr__streams_loss(&spans->streams, loss);
 }
 
 int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns)
@@ -369,6 +375,7 @@ void ktr__spans_free(struct ktr__spans *spans)
 		next = o->newer;
 		free(o);
 	}
+	ktr__streams_free(&spans->streams);
 	free(spans->bucket);
 	free(spans);
 }

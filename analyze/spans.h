@@ -24,7 +24,7 @@
 /* struct ktr__span.flags */
 #define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
-#define KTR__SPAN_UNSURE   4u /* events were lost between its two ends */
+#define KTR__SPAN_UNSURE   4u /* between its two ends, rings that its threads record to lost events */
 #define KTR__SPAN_LEFT     8u /* besides NO_END: to_ns is when its process ended, or the thread it belongs to */
 
 struct ktr__span {
@@ -40,7 +40,8 @@ struct ktr__span {
 	const struct ktr_reader_site *site; /* where it began; without a start, where it ended */
 	const struct ktr_reader_thread *thread;     /* likewise */
 	const struct ktr_reader_thread *end_thread; /* NULL without an end */
-	uint32_t cpu;                               /* likewise: where it began */
+	uint32_t cpu;                               /* likewise: where it began, */
+	int keep;                                   /* and in which of its rings */
 	unsigned pair;                              /* 0; from 1: of a pair by hand (pairs.h) */
 	uint32_t depth; /* spans of the same process, group, id and key around it */
 	unsigned flags;

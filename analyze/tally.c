@@ -218,7 +218,7 @@ static int tally_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	if (loss->cpu < tally->n_cpus)
 		tally->cpu[loss->cpu].n_lost += loss->n_events;
 	ktr__spans_loss(tally->spans, loss);
-	ktr__gaps_loss(&tally->gaps);
+	ktr__gaps_loss(&tally->gaps, loss);
 	return 0;
 }
 

@@ -66,6 +66,7 @@ static void one_with_a_loss_in_it_is_unsure(void)
 	struct ktr_reader_thread thread[2] = { { .id = 0 }, { .id = 1 } };
 	struct ktr_reader_site site = { .id = 1, .name = "x" };
 	struct ktr_event event = { .site = &site };
+	const struct ktr_loss loss = { .n_events = 1 };
 	struct ktr__gaps gaps;
 
 	CU_ASSERT_FATAL(ktr__gaps_init(&gaps, 2, 2) == 0);
@@ -74,7 +75,7 @@ static void one_with_a_loss_in_it_is_unsure(void)
 		event.thread = &thread[i % 2];
 		CU_ASSERT(ktr__gaps_event(&gaps, &event) == 0);
 		if (i == 1)
-			ktr__gaps_loss(&gaps);
+			ktr__gaps_loss(&gaps, &loss);
 	}
 	ktr__gaps_finish(&gaps); /* 10, 11, a loss, 14, 19 */
 	CU_ASSERT(gaps.overall.n == 2 && !gaps.overall.gap[0].unsure && gaps.overall.gap[1].unsure);
@@ -83,4 +84,31 @@ static void one_with_a_loss_in_it_is_unsure(void)
 	ktr__gaps_free(&gaps);
 }
 
-SUITE(gaps, TEST(the_longest_are_kept), TEST(one_with_a_loss_in_it_is_unsure));
+/* A thread that records on CPU 1 alone knows what it did while CPU 0, or the other ring of CPU 1, lost events. */
+static void losses_of_other_rings_are_not_its_own(void)
+{
+	struct ktr_reader_thread thread[2] = { { .id = 0 }, { .id = 1 } };
+	struct ktr_reader_site site = { .id = 1, .name = "x" };
+	struct ktr_event event = { .site = &site };
+	const struct ktr_loss loss[] = { { .cpu = 0, .n_events = 1 }, { .cpu = 1, .keep = 1, .n_events = 1 } };
+	struct ktr__gaps gaps;
+
+	CU_ASSERT_FATAL(ktr__gaps_init(&gaps, 2, 2) == 0);
+	for (unsigned i = 0; i < 4; i++) {
+		event.time_ns = 10 + i * i;
+		event.thread = &thread[i % 2];
+		event.cpu = i % 2;
+		CU_ASSERT(ktr__gaps_event(&gaps, &event) == 0);
+		if (i == 1) {
+			ktr__gaps_loss(&gaps, &loss[0]);
+			ktr__gaps_loss(&gaps, &loss[1]);
+		}
+	}
+	ktr__gaps_finish(&gaps);
+	CU_ASSERT(gaps.thread[0].n == 1 && gaps.thread[0].gap[0].unsure);
+	CU_ASSERT(gaps.thread[1].n == 1 && !gaps.thread[1].gap[0].unsure);
+	ktr__gaps_free(&gaps);
+}
+
+SUITE(gaps, TEST(the_longest_are_kept), TEST(one_with_a_loss_in_it_is_unsure),
+      TEST(losses_of_other_rings_are_not_its_own));

@@ -170,7 +170,7 @@ static void losses_are_their_rows(void)
 	drop();
 }
 
-/* Time in gaps belongs to no state; a stay that is mostly gap is not known at all. */
+/* Time in gaps of its rings belongs to no state; a stay that is mostly gap is not known at all. */
 static void gaps_are_no_time(void)
 {
 	const struct ktr__row *row;
@@ -184,8 +184,8 @@ static void gaps_are_no_time(void)
 	picture_state(&picture, 95, 1, "worker", "a", "busy");
 	end();
 	row = row_of("worker", "a");
-	CU_ASSERT_EQUAL(stay_of(row, "busy")->total_ns, 15000000 + 5000001);
-	CU_ASSERT_EQUAL(stay_of(row, "busy")->longest_ns, 15000000);
+	CU_ASSERT_EQUAL(stay_of(row, "busy")->total_ns, 16000000 + 5000001);
+	CU_ASSERT_EQUAL(stay_of(row, "busy")->longest_ns, 16000000);
 	CU_ASSERT_EQUAL(stay_of(row, "idle")->total_ns, 0);
 	CU_ASSERT_EQUAL(stay_of(row, "idle")->n, 0);
 	drop();

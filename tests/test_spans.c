@@ -168,6 +168,22 @@ static void a_state_lasts_until_the_next_of_its_row(void)
 		  "10/cpu:t1=a much longer state 0 16-20 no end\n");
 }
 
+static void losses_of_other_rings_do_not(void)
+{
+	struct ktr_loss other = { .cpu = 7, .n_events = 3 }, keep = { .keep = 1, .n_events = 3 };
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 10, &spans_start, 0, "x", 1, "");
+	spans_at(spans, 11, &spans_state, 0, "t", 0, "idle");
+	ktr__spans_loss(spans, &other);
+	ktr__spans_loss(spans, &keep);
+	spans_at(spans, 14, &spans_stop, 0, "x", 1, "");
+	spans_at(spans, 15, &spans_state, 0, "t", 0, "busy");
+	spans_end(spans, 20,
+		  "10/disk:x 1 10-14\n10/cpu:t=idle 0 11-15\n"
+		  "10/cpu:t=busy 0 15-20 no end\n");
+}
+
 static void losses_make_pairs_unsure(void)
 {
 	struct ktr_loss loss = { .n_events = 3 }, none = { 0 };
@@ -254,5 +270,6 @@ SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_
       TEST(processes_are_apart), TEST(processes_of_one_pid_are_apart),
       TEST(a_scope_key_is_open_once),
       TEST(a_state_lasts_until_the_next_of_its_row), TEST(losses_make_pairs_unsure),
+      TEST(losses_of_other_rings_do_not),
       TEST(the_callback_may_end_the_walk), TEST(random_pairs_agree_with_brute_force),
       TEST(open_spans_are_bounded));

@@ -13,6 +13,8 @@
  * one span can have such a key.
  */
 #include "visualize/rows.h"
+#include "visualize/room.h"
+
 #include "analyze/ends.h"
 
 #include <errno.h>
@@ -71,29 +73,52 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 	return NULL;
 }
 
-/* Gaps of several rings overlap: only what is new of each adds to their sum. */
-void ktr__rows_gap(struct ktr__rows *rows, uint64_t from_ns, uint64_t to_ns)
+int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
 {
 	rows->n_losses++;
-	if (from_ns < rows->grid.from_ns)
-		from_ns = rows->grid.from_ns;
-	if (from_ns < rows->gap_end_ns)
-		from_ns = rows->gap_end_ns;
-	if (to_ns > from_ns) {
-		rows->gap_ns += to_ns - from_ns;
-		rows->gap_end_ns = to_ns;
+	if (ktr__room(&rows->gap, &rows->gap_room, rows->n_gaps, sizeof(*rows->gap)) != 0)
+		return -ENOMEM;
+	rows->gap[rows->n_gaps++] = *gap;
+	return 0;
+}
+
+/* [ns] How much of [from, to) lies in gaps of rings that the row is from, which may overlap. */
+static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row *row, uint64_t from, uint64_t to)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = row->gap_at; i < rows->n_gaps && from < to; i++) {
+		const struct ktr__rows_gap *gap = &rows->gap[i];
+		uint64_t begin = gap->from_ns > from ? gap->from_ns : from;
+		uint64_t end = gap->to_ns < to ? gap->to_ns : to;
+
+		if (begin >= end || !ktr__rings_have(&row->rings, gap->cpu, (int)gap->keep))
+			continue;
+		ns += end - begin;
+		from = end;
 	}
+	return ns;
+}
+
+/* Has a ring that the row is from lost events since that gap? */
+static int row_lost(const struct ktr__rows *rows, const struct ktr__row *row, uint32_t gap_at)
+{
+	for (uint32_t i = gap_at; i < rows->n_gaps; i++)
+		if (ktr__rings_have(&row->rings, rows->gap[i].cpu, (int)rows->gap[i].keep))
+			return 1;
+	return 0;
 }
 
 /* Adds the present label, which lasts until ns, to the totals of the window. */
 static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
 {
 	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
-	uint64_t in_gaps = rows->gap_ns - row->gap_ns, known;
+	uint64_t in_gaps, known;
 	struct ktr__stay *stay;
 
 	if (row->lane.label == 0)
 		return 0;
+	in_gaps = row_in_gaps(rows, row, from, ns);
 	stay = row_stay(row, row->lane.label);
 	if (stay == NULL)
 		return -ENOMEM;
@@ -120,7 +145,7 @@ static int row_change(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns,
 		return 0;
 	if (row_settle(rows, row, ns, 0) != 0)
 		return -ENOMEM;
-	row->gap_ns = rows->gap_ns;
+	row->gap_at = rows->n_gaps;
 	return ktr__lane_set(&row->lane, &rows->grid, ns, label);
 }
 
@@ -207,8 +232,8 @@ int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 	row_seen(rows, row, ns);
 	row->has |= KTR__ROW_SPANS;
 	row->is_open |= !unique;
-	if (i < row->n_open && (unique || row->open[i].n_losses != rows->n_losses)) {
-		row->open[i].n_losses = rows->n_losses;
+	if (i < row->n_open && (unique || row_lost(rows, row, row->open[i].gap_at))) {
+		row->open[i].gap_at = rows->n_gaps;
 		return 0;
 	}
 	if (row->n_open == KTR__ROWS_OPEN) {
@@ -224,7 +249,7 @@ int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 		row->open = more;
 		row->n_open_room = room;
 	}
-	row->open[row->n_open++] = (struct ktr__open_span){ key, rows->n_losses };
+	row->open[row->n_open++] = (struct ktr__open_span){ key, rows->n_gaps };
 	return row_depth(rows, row, ns);
 }
 

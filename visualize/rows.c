@@ -71,6 +71,7 @@ void ktr__rows_free(struct ktr__rows *rows)
 		free(row);
 	}
 	free(rows->row);
+	free(rows->gap);
 	free(rows->bucket);
 	ktr__arena_free(&rows->names);
 	memset(rows, 0, sizeof(*rows));

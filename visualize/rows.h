@@ -41,8 +41,8 @@ enum ktr__row_kind {
 #define KTR__ROW_POINTS   8u
 
 /*
- * How long a row had a label, within the window; n is 0 where it only had it before. Time within
- * gaps is left out, because nobody knows what the row did then, and a stay that lies in gaps for
+ * How long a row had a label, within the window; n is 0 where it only had it before. Time within gaps of rings
+ * that the row is from is left out, because nobody knows what the row did then, and a stay that lies in gaps for
  * more than half of its time is left out as a whole.
  */
 struct ktr__stay {
@@ -75,14 +75,14 @@ struct ktr__row {
 	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
 	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */
-	uint64_t gap_ns; /* of the table when the lane's label began */
+	uint32_t gap_at; /* of the table's gaps when the lane's label began */
 	struct ktr__area area;
 	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
 	unsigned n_stays;
 	struct ktr__open_span {
 		uint64_t key;
-		uint64_t n_losses; /* of all when it began */
+		uint32_t gap_at; /* of the table's when it began */
 	} * open;                  /* owned; the innermost is the last */
 	unsigned n_open;
 	unsigned n_open_room;
@@ -104,8 +104,11 @@ struct ktr__rows {
 	uint64_t n_crowded;       /* [events] that found no room */
 	uint64_t n_unpaired;      /* [events] STOPs without a START */
 	uint64_t n_losses;        /* [gaps] so far */
-	uint64_t gap_ns;          /* that they cover together, from the beginning */
-	uint64_t gap_end_ns;      /* end of the last of them */
+	struct ktr__rows_gap {
+		uint64_t from_ns, to_ns;
+		uint32_t cpu, keep;
+	} *gap; /* owned: the same, in the order of from_ns */
+	uint32_t n_gaps, gap_room;
 };
 
 /* A table for a window. Give back by ktr__rows_free() whatever this returns. 0 or -ENOMEM. */
@@ -130,8 +133,8 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 /* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
 
-/* Events were lost between two moments, of which the later one is now or in the past. */
-void ktr__rows_gap(struct ktr__rows *rows, uint64_t from_ns, uint64_t to_ns);
+/* A ring lost events between two moments; told in the order of from_ns. 0 or -ENOMEM. */
+int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap);
 
 /* What happens on a row. Moments may lie before the window, not behind it. 0 or -ENOMEM. */
 int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);

@@ -277,11 +277,11 @@ static int timeline_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
 	struct ktr__timeline *t = (struct ktr__timeline *)sink;
 	uint64_t end = t->rows.grid.to_ns;
+	struct ktr__rows_gap gap = { loss->from_ns, loss->to_ns == 0 || loss->to_ns > end ? end : loss->to_ns,
+				     loss->cpu, loss->keep };
 
-	/* States are recorded in main rings. */
-	if (!loss->keep)
-		ktr__rows_gap(&t->rows, loss->from_ns,
-			      loss->to_ns == 0 || loss->to_ns > end ? end : loss->to_ns);
+	if (ktr__rows_gap(&t->rows, &gap) != 0)
+		return t->error = -ENOMEM;
 	return t->error = ktr__losses_add(&t->losses, loss);
 }
 
