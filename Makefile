@@ -68,7 +68,7 @@ obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/% ktr/sweep.c,$(LIBKTR_SRC)) ktr/writer_load.c)
 # With what the writer needs of the recording side, reading rings and the clock, no state; and what is seldom needed.
-LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c \
+LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/session_again.c ktr/table.c conf/error.c \
 	       conf/number.c conf/names.c conf/cpulist.c)
 LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
 LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)

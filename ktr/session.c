@@ -191,12 +191,6 @@ static void session_fill_header(const struct ktr__session_plan *plan, struct ktr
 	header->uuid[8] = (header->uuid[8] & 0x3f) | 0x80;
 }
 
-/* Is a file that was asked for with this result the session's? */
-static bool session_is(const struct ktr__session *session, int code, const struct stat *st)
-{
-	return code == 0 && st->st_ino == session->ino && st->st_dev == session->dev;
-}
-
 /*
  * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
  * session the beginning of each table, where rows are, and what is populated later.
@@ -221,26 +215,6 @@ static void session_dump(const struct ktr__session *session)
 		end = region->offset + (bytes < region->bytes ? bytes : region->bytes);
 	}
 	madvise(session->map + begin, end - begin, MADV_DODUMP);
-}
-
-int ktr__session_open_again(const struct ktr__session *session)
-{
-	struct stat st;
-	char path[40];
-	int fd = -1;
-
-	if (ktr__session_fd_ours(session)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-	}
-	if (fd < 0)
-		fd = open(session->path, O_RDWR | O_CLOEXEC | ktr__map_nofollow(session->path));
-	if (fd >= 0 && !session_is(session, fstat(fd, &st), &st)) {
-		close(fd);
-		fd = -1;
-		errno = EAGAIN; /* replaced meanwhile */
-	}
-	return fd;
 }
 
 /*
@@ -450,18 +424,11 @@ void ktr__session_detach(struct ktr__session *session)
 	session->fd = -1;
 }
 
-bool ktr__session_fd_ours(const struct ktr__session *session)
-{
-	struct stat st;
-
-	return session->fd >= 0 && session_is(session, fstat(session->fd, &st), &st);
-}
-
 bool ktr__session_cut(const struct ktr__session *session)
 {
 	struct stat st;
 
-	return session_is(session, fstat(session->fd, &st), &st) &&
+	return ktr__session_is(session, fstat(session->fd, &st), &st) &&
 	       (uint64_t)st.st_size < session->header.file_bytes;
 }
 
@@ -469,7 +436,7 @@ static bool session_path_same(const struct ktr__session *session, const char *pa
 {
 	struct stat st;
 
-	return session_is(session, stat(path, &st), &st);
+	return ktr__session_is(session, stat(path, &st), &st);
 }
 
 void ktr__session_reopen(struct ktr__session *session, int fd)

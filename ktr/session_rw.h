@@ -66,6 +66,10 @@ int ktr__session_open_again(const struct ktr__session *session);
 int ktr__session_again(const struct ktr__session *session);
 void ktr__session_reopen(struct ktr__session *session, int fd);
 
+/* Is a file that was asked for with this result, of stat(2) or fstat(2), the session's? */
+struct stat;
+bool ktr__session_is(const struct ktr__session *session, int code, const struct stat *st);
+
 /* Is fd still the session's file? False after a host has closed all descriptors. */
 bool ktr__session_fd_ours(const struct ktr__session *session);
 

@@ -9,7 +9,7 @@
  * reading them, however long the session is and whatever NTP does to either.
  *
  * A kernel ring has one writer, the feeder, and is written like the ring of a thread (record.c): entry
- * first, then head with release. Whoever becomes feeder while another is thought alive does not.
+ * first, then head with release.
  *
  * Of each CPU at most a quarter of its ring is taken in a round, so that the drain, which comes behind
  * it, has read what is overwritten next.
@@ -20,6 +20,7 @@
 #include "ktr/kernel_event.h"
 #include "ktr/session_map.h"
 #include "writer/feed_thread.h"
+#include "writer/feeder.h"
 #include "writer/perf.h"
 
 #include <dirent.h>
@@ -30,7 +31,7 @@
 #include <unistd.h>
 
 #define FEED_LOOK_NS	1000000000ull /* between two looks for processes that have come */
-#define FEED_RETRY_NS	1000000000ull /* after descriptors could not be had */
+#define FEED_RETRY_NS	1000000000ull /* after descriptors could not be had, or another feeder was there */
 #define FEED_PAUSE_NS	20000000ull /* an idle round costs a few loads per CPU */
 #define FEED_PAUSE_LEAST_NS 1000000ull
 #define FEED_TRIES	9
@@ -50,6 +51,7 @@ struct feed_ring {
 
 struct ktr__feed {
 	struct ktr__session *session; /* borrowed */
+	char *lock; /* while it is open */
 	void (*say)(void *context, const char *line);
 	void *context;
 	bool all;
@@ -135,18 +137,6 @@ static unsigned feed_want(const struct ktr__feed *feed)
 	if (asked & KTR_KERNEL_FAULT && mask & feed_mask(feed, KTR_KERNEL_FAULT))
 		want |= KTR_KERNEL_FAULT;
 	return want;
-}
-
-/* One of a session. A feeder that was killed is followed by the next one. */
-static bool feed_claim(struct ktr__feed *feed)
-{
-	uint32_t *feeder = &feed->session->control->feeder, old = __atomic_load_n(feeder, __ATOMIC_ACQUIRE);
-	uint32_t own = (uint32_t)getpid();
-
-	if (old != own && ktr__proc_exists(old))
-		return false;
-	return old == own || __atomic_compare_exchange_n(feeder, &old, own, false, __ATOMIC_ACQ_REL,
-							 __ATOMIC_RELAXED);
 }
 
 /* ---- what entries need ---- */
@@ -329,8 +319,6 @@ static int feed_follow(struct ktr__feed *feed)
 
 static void feed_shut(struct ktr__feed *feed)
 {
-	uint32_t own = (uint32_t)getpid();
-
 	ktr__perf_close(&feed->perf);
 	free(feed->ring);
 	free(feed->proc);
@@ -338,8 +326,8 @@ static void feed_shut(struct ktr__feed *feed)
 	feed->proc = NULL;
 	feed->open = false;
 	feed->looked_ns = 0;
-	__atomic_compare_exchange_n(&feed->session->control->feeder, &own, 0, false, __ATOMIC_RELEASE,
-				    __ATOMIC_RELAXED);
+	ktr__feeder_release(feed->session, feed->lock);
+	feed->lock = NULL;
 }
 
 void ktr__feed_free(struct ktr__feed *feed)
@@ -394,8 +382,13 @@ static void feed_turn(struct ktr__feed *feed, unsigned want)
 
 	if (feed->open)
 		feed_shut(feed);
-	if (!want || now < feed->retry_ns || !feed_claim(feed))
+	if (!want || now < feed->retry_ns)
 		return;
+	feed->lock = ktr__feeder_claim(feed->session);
+	if (!feed->lock) {
+		feed->retry_ns = now + FEED_RETRY_NS; /* somebody else does it */
+		return;
+	}
 	code = feed_open(feed, want);
 	if (code)
 		feed_missing(feed, code);

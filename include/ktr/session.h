@@ -246,7 +246,7 @@ struct ktr_control {
 
 	/* What the kernel tells of the threads, see writer/feed.h. */
 	uint64_t kernel; /* KTR_KERNEL_*: events that are wanted, if their class is recorded */
-	uint32_t feeder; /* process that reads them; 0: none */
+	uint32_t feeder; /* process that reads them, as it knows itself; 0: none. A lock decides: writer/feeder.h */
 	uint32_t writer_ends; /* KTR_WRITER_*: whether the trace's last round has begun */
 };
 
