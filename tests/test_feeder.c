@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who feeds a session's kernel rings: one at a time, whatever the numbers of processes are that lie in the session, in
- * whichever pid namespace, and for as long as it lives.
+ * Who feeds a session's kernel rings: one at a time, whatever the numbers of processes are that lie in the session,
+ * in whichever pid namespace, and for as long as it lives.
  */
 #include "suite.h"
 
@@ -92,7 +92,7 @@ static void child_ends(pid_t pid, int end)
 	CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
 }
 
-/* A child does not feed with its parent, and keeps nobody from it when the parent has stopped, or when it is killed. */
+/* A child does not feed with its parent, and keeps nobody from it when the parent has stopped, or it is killed. */
 static void one_at_a_time(void)
 {
 	int said, end, more;

@@ -50,12 +50,12 @@
 /*
  * ktr_usdt_class: the provider. An application class is known by its macro's text, "(&ktr_class_rx)": what lies
  * behind the twelfth character up to the parenthesis. ktr_usdt_place: a file's name, up to a bar, of letters that
- * tools take. clang's assembler goes through nothing but words: there the class is its symbol, and a file's name
- * stays as it is.
+ * tools take. clang's assembler goes through nothing but words: there the class is its symbol, if it has one, and
+ * a file's name stays as it is.
  */
 #ifdef __clang__
 #define KTR__USDT_SKIP		   "10"
-#if defined(__PIC__) && !defined(__PIE__) /* it takes no address of a symbol that others may see there */
+#if defined(__PIC__) /* nor takes it the address of a symbol of another file: all are "app" */
 #define KTR__USDT_CLASS_TEXT(text) "ktr_class_app"
 #define KTR__USDT_CLASS_IN(m)
 #else

@@ -27,6 +27,15 @@ for c in gcc clang; do
 	$c -O2 -DKTR_USDT -DKTR_OFF -Iinclude tests/cli/usdt.c -o "$dir/without" && [ -z "$(notes "$dir/without")" ] ||
 		fail "$c: notes with KTR_OFF"
 done
+# Every macro and every form of a class, an extern one too, as strict builds have it.
+for c in "gcc -std=gnu11 -x c" "g++ -std=c++17 -x c++" "clang -std=gnu11 -x c" "clang++ -std=c++17 -x c++"; do
+	command -v "${c%% *}" >/dev/null || { skip "no ${c%% *}"; continue; }
+	for flags in "-O2" "-O2 -fno-pie"; do
+		# shellcheck disable=SC2086
+		$c $flags -Wall -Wextra -Wpedantic -Wredundant-decls -Werror -DKTR_USDT -Iinclude -c tests/cli/classes.c \
+			-o "$dir/classes.o" 2>"$dir/err" || fail "$c $flags: $(head -n 3 "$dir/err")"
+	done
+done
 # shellcheck disable=SC2086
 gcc -O2 -g -DKTR_USDT -Iinclude tests/cli/usdt.c -o "$dir/usdt" $libs || exit 1
 notes "$dir/usdt" | grep -q '^rx usdt_c_15 4$' || fail "$(notes "$dir/usdt")"
