@@ -37,6 +37,9 @@
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
 _Static_assert(KTR_PACKET_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
 
+/* How often a buffer is filled anew: each time may be as disturbed as the one before, all of them hardly. */
+#define FILL_AGAIN 3
+
 /* Once per packet or less: kept small. */
 #define FILL_COLD __attribute__((noinline, cold))
 
@@ -322,15 +325,15 @@ static int fill_take(struct fill *fill, uint64_t stop)
 /*
  * A drain that is overtaken, and goes on at the ring's oldest edge, is overtaken at once again: the producer
  * tears off the beginning of each batch, and there is a gap before each. So it leaps over as many slots as
- * the producer was faster by the last time. That is no loss of its own: a buffer that was leapt for is
- * written only when all that was leapt over has been overwritten, else it is filled anew without.
+ * the producer was faster by the last time; ktr__ring_read() leaves some behind, too, when it was disturbed often.
+ * That is no loss of its own: a buffer that was leapt for is written only when all that was leapt over has been
+ * overwritten, else it is filled anew without.
  */
 static int fill_leapt_too_far(const struct fill *fill)
 {
 	uint64_t geom, head = ktr__ring_head(&fill->drain->source, fill->row, &geom);
 
-	return fill->drain->source.leap &&
-	       head + KTR_SLOTS_MAX < fill->lapped_at + (1ull << KTR_GEOM_LOG2(geom));
+	return fill->lapped_at && head + KTR_SLOTS_MAX < fill->lapped_at + (1ull << KTR_GEOM_LOG2(geom));
 }
 
 /* How far to leap the next time, the head having been there at first. */
@@ -368,7 +371,7 @@ int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int fi
 
 	drain->source.leap = drain->all ? 0 : drain->pace[row].leap;
 	more = fill_buffer(&fill, stop, final);
-	if (fill_leapt_too_far(&fill)) {
+	for (int i = 0; i < FILL_AGAIN && fill_leapt_too_far(&fill); i++) {
 		drain->ring[row] = saved;
 		drain->losses.n = 0;
 		drain->source.leap = 0;
