@@ -265,7 +265,11 @@ static int trace_step(uint32_t at, uint32_t tear, int *killed)
 	trace_shared->most = TRACE_STEPS;
 	if (waitpid(left_spawn(&trace_left, victim), &status, 0) < 0)
 		return 1;
-	*killed = WIFSIGNALED(status);
+	*killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (!*killed && status) {
+		fprintf(stderr, "kill: at call %u, page %u: the program itself failed: status %d\n", at, tear, status);
+		return 1;
+	}
 	trace_find_session();
 	failed = left_foreign(&trace_left) || trace_mount(MS_REMOUNT, "size=64m") || trace_look();
 	unlink(trace_shared->session);
