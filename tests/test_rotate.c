@@ -416,6 +416,40 @@ static void killed_while_rotating(int no_exchange)
 	CU_ASSERT_EQUAL(without, no_exchange ? 1 : 0);
 }
 
+static unsigned n_dropped, n_unlocked;
+
+static int locked_unlinkat(int dir_fd, const char *name, int flags)
+{
+	if (strncmp(name, "cpu_", 4) == 0) {
+		n_dropped++;
+		n_unlocked += ktr__trace_locked(made.trace) != 1;
+	}
+	return ktr__sys.unlinkat(dir_fd, name, flags);
+}
+
+/* Whoever waits for the lock writes into empty streams, which then must not be removed. */
+static void empty_streams_go_before_the_lock(void)
+{
+	struct ktr__sys sys = ktr__sys;
+	struct ktr__drain_plan plan = { .map = &map, .sys = &sys, .path = made.trace, .n_ahead = 4, .say = quiet };
+	uint32_t site, thread;
+
+	sys.unlinkat = locked_unlinkat;
+	n_dropped = n_unlocked = 0;
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 100);
+	made_session(&made);
+	CU_ASSERT_EQUAL_FATAL(ktr__map_open(made.session, 0, &map, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__drain_open(&drain, &plan, NULL), 0);
+	CU_ASSERT_EQUAL(again(), 0);
+	end();
+	CU_ASSERT(n_dropped > 0);
+	CU_ASSERT_EQUAL(n_unlocked, 0);
+	made_close(&made);
+}
+
 static void killed_behind_each_call_of_a_rotation(void)
 {
 	killed_while_rotating(0);
@@ -429,4 +463,5 @@ static void killed_where_names_cannot_be_exchanged(void)
 SUITE(rotate, TEST(large_files_are_freed_behind_our_back), TEST(old_traces_move_aside), TEST(rotation),
       TEST(rotation_keeps_a_number), TEST(rotation_by_request), TEST(rotation_by_time_and_knobs),
       TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again),
+      TEST(empty_streams_go_before_the_lock),
       TEST(killed_behind_each_call_of_a_rotation), TEST(killed_where_names_cannot_be_exchanged));

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -102,19 +103,30 @@ static int heir_sleep(struct ktr__writer_thread *self)
 	}
 }
 
-/* We may not write any more. Is there somebody who may, and takes over when he is told? */
-static bool heir_yields(int rc)
+/*
+ * We may not open the trace any more. Is there somebody who may, and takes over when he is told? Otherwise what is
+ * recorded stays in the session, which who ends last may not remove either, and the user is told.
+ */
+static void heir_refused(struct ktr__writer_thread *self, int rc)
 {
 	uint32_t *ends = &ktr__writer.session->control->writer_ends;
 	const struct timespec nap = { 0, HEIR_NAP_NS };
 	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
+	char line[PATH_MAX + 200];
 
-	if (rc != -EACCES && rc != -EPERM)
-		return false;
-	__atomic_store_n(ends, KTR_WRITER_YIELDS, __ATOMIC_RELEASE);
+	/* Of several heirs one asks. */
+	if ((rc != -EACCES && rc != -EPERM) ||
+	    __atomic_exchange_n(ends, KTR_WRITER_YIELDS, __ATOMIC_ACQ_REL) == KTR_WRITER_YIELDS)
+		return;
 	while (__atomic_load_n(ends, __ATOMIC_ACQUIRE) == KTR_WRITER_YIELDS && ktr__drain_now() < until)
 		nanosleep(&nap, NULL);
-	return __atomic_load_n(ends, __ATOMIC_ACQUIRE) != KTR_WRITER_YIELDS;
+	if (__atomic_load_n(ends, __ATOMIC_ACQUIRE) != KTR_WRITER_YIELDS)
+		return;
+	snprintf(line, sizeof(line), "%s: its writer has ended, and no heir may go on with it: %s; recording goes on in memory",
+		 ktr__writer.full_path, strerror(-rc));
+	if (self->voice.proc_fd < 0)
+		ktr__voice_open(&self->voice);
+	ktr__voice_say(&self->voice, line);
 }
 
 /* Nobody writes. 0, -EBUSY: another heir has the trace, -errno. */
@@ -126,7 +138,7 @@ static int heir_take(struct ktr__writer_thread *self)
 
 	/* Nothing is taken over that was ended on purpose. */
 	if (rc) {
-		heir_yields(rc);
+		heir_refused(self, rc);
 		return rc;
 	}
 	if (!control.alq_enable)
@@ -134,7 +146,9 @@ static int heir_take(struct ktr__writer_thread *self)
 	ktr__writer.err = &err;
 	rc = ktr__writer_open(self, KTR__DRAIN_RESUME);
 	ktr__writer.err = NULL;
-	if (rc && rc != -EBUSY && !heir_yields(rc))
+	if (rc == -EACCES || rc == -EPERM)
+		heir_refused(self, rc);
+	else if (rc && rc != -EBUSY)
 		ktr__voice_say(&self->voice, err.text);
 	if (rc)
 		ktr__writer_shut(self);

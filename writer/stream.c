@@ -444,14 +444,15 @@ static void stream_drop_empty(struct ktr__trace *trace, uint32_t row)
 
 void ktr__trace_close(struct ktr__trace *trace)
 {
-	stream_close_fd(trace, &trace->metadata.fd);
-	for (int i = 0; i < KTR_SIDECARS; i++)
-		stream_close_fd(trace, &trace->side[i].fd);
 	for (uint32_t i = 0; trace->stream && i < KTR_RING_KINDS * trace->n_rings; i++) {
 		stream_drop_empty(trace, i);
 		stream_close_fd(trace, &trace->stream[i].fd);
 		trace->stream[i] = (struct ktr__file){ -1, 0, 0 };
 	}
+	/* The lock goes last: whoever waits for it opens empty streams, too, and writes into them. */
+	stream_close_fd(trace, &trace->metadata.fd);
+	for (int i = KTR_SIDECARS; i-- > 0;)
+		stream_close_fd(trace, &trace->side[i].fd);
 	stream_close_fd(trace, &trace->side_fd);
 	stream_close_fd(trace, &trace->dir_fd);
 	if (!trace->published && trace->hidden[0])
