@@ -46,6 +46,8 @@
 
 #define WRITER_ECHO_LAST 64 /* rounds of printing at the end: some 260,000 lines */
 
+#define WRITER_ATTEND_TRIES 5 /* of 10 ms, which an exit takes longer at most */
+
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
 struct ktr__writer ktr__writer = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -181,6 +183,7 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = from, .resume = ktr__resume };
 	int rc;
 
+	self->user = geteuid();
 	ktr__voice_open(&self->voice);
 	rc = ktr__map_open(ktr__writer.session->path, 0, &self->map, ktr__writer.err);
 	if (rc)
@@ -259,6 +262,27 @@ static void writer_unwritten(struct ktr__writer_thread *self, const struct ktr__
 	ktr__voice_say(&self->voice, line);
 }
 
+/*
+ * A process that has given up its rights cannot remove its session at its exit. Where somebody stands by, who may
+ * have to come back from a trace that was rotated away, he does.
+ */
+static void writer_leaves_session(struct ktr__writer_thread *self)
+{
+	const struct timespec nap = { 0, 10000000 };
+	char line[2 * KTR_SESSION_NAME_MAX + 200];
+
+	if (geteuid() == self->user || self->control.keep_session || ktr__writer.state == WRITER_RUNNING)
+		return;
+	for (int i = 0; i < WRITER_ATTEND_TRIES; i++) {
+		if (ktr__trace_attended(&self->drain->trace))
+			return;
+		nanosleep(&nap, NULL);
+	}
+	snprintf(line, sizeof(line), "session %s stays: this process has given up the right to remove it: ktr rm %s",
+		 self->map.header.name, self->map.header.name);
+	ktr__voice_say(&self->voice, line);
+}
+
 /* Ends the trace. */
 static void writer_finish(struct ktr__writer_thread *self)
 {
@@ -273,6 +297,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 			   closes ? KTR_WRITER_CLOSES : KTR_WRITER_LEAVES);
 	__atomic_fetch_add(&ktr__writer.bell, 0, __ATOMIC_SEQ_CST); /* a fence that thread sanitizers see */
 	writer_feed(self);
+	writer_leaves_session(self);
 	rc = ktr__drain_close(self->drain, &stats);
 	if (rc && stats.unwritten)
 		writer_unwritten(self, &stats, rc);

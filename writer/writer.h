@@ -68,6 +68,7 @@ struct ktr__writer_thread {
 	void *base;		    /* the session mapped; see ktr__writer_base() */
 	bool owns_descriptors;
 	bool alone; /* the process has no thread left but ours */
+	uid_t user; /* who the process was when it began the trace */
 	bool yielded; /* somebody else goes on with the trace */
 	struct ktr__last_files last;
 	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */

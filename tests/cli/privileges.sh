@@ -135,7 +135,10 @@ for how in main chroot raw workers drop-daemon; do
 	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "alone, $how: nothing of the kernel's at the end"
 	case $how in
 	raw | workers) is "alone, $how: lines" "$(cat "$dir/err")" "" ;; # its writer has the rights still
-	*) is "alone, $how: lines" "$(grep -c 'cannot be rotated: Permission denied' "$dir/err") $(wc -l <"$dir/err")" "1 1" ;;
+	*)
+		is "alone, $how: lines" "$(grep -c 'cannot be rotated: Permission denied' "$dir/err") $(wc -l <"$dir/err")" "1 2"
+		grep -q 'session one stays: .*: ktr rm one$' "$dir/err" || fail "alone, $how: the session is left without a word"
+		;;
 	esac
 done
 exit $failed
