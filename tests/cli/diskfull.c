@@ -12,6 +12,7 @@
 #include <ktr/ctl.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void fail(const char *how)
 		if (strcmp(errors[i].name, how) == 0)
 			error = errors[i].code;
 	if (!error)
-		limit(1024); /* less than there is */
+		limit(1024); /* less than the stream has, and more than what is said */
 	else
 		__atomic_store_n(&failing, 1, __ATOMIC_RELAXED);
 }
@@ -68,7 +69,12 @@ static void fail(const char *how)
 int main(int argc, char **argv)
 {
 	int n = 0, rc;
+	cpu_set_t cpu;
 
+	/* All events in one stream: another one would have room still. */
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	signal(SIGXFSZ, SIG_IGN);
 	for (int i = 2; i < argc; i++) {
