@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds everything for AArch64 with a cross compiler, warnings being errors, and runs it under
-# qemu-user: a program traced by the ktr command, and the unit tests. qemu-user offers no
-# restartable sequences, so the library has to choose the path without them by itself. The
-# sequences are run all the same, by the suite `sequence`, which plays the kernel's part.
+# Builds everything for AArch64 with a cross compiler, warnings being errors, and runs it, in two ways.
 #
-# Hosts of tests/cli run likewise: children of each kind, calls of vfork(2), handlers of probes, signals, and what
-# ktr_sandbox(3) leaves of recording. The emulator knows no filters of system calls, makes a fork(2) of each
-# vfork(2), and does not pass MADV_WIPEONFORK on; the scripts skip, in words, what cannot be seen for that.
+# Under qemu-user, which plays a process: a program traced by the ktr command, and some unit tests. There are no
+# restartable sequences, so the library has to choose the path without them by itself.
 #
-# Not run are the suite `cli`, which compares what the command says about a process with what /proc says, and
-# tests/cli/lastthread.sh, where threads are counted: /proc describes the emulator, which has a thread of its own.
+# On a machine that qemu-system-aarch64 plays, with Debian's kernel (scripts/arm64-machine.sh): hosts of tests/cli, on
+# both paths. That it is slow is known to what measures durations; nothing else there differs from a real one.
+#
+# FULL=1: the long hosts too, all unit tests, the matrix of tests/strangers in its short form, a kernel with pages of
+# 16 KiB, hosts under qemu-user, and objects built with landing pads and signed return addresses.
+# KTR_ARM64_TESTS chooses what the machine runs.
 #
 #	scripts/check-arm64.sh [output-directory]
 set -u
@@ -78,7 +78,8 @@ options="HAVE_LIBDW=$(has elfutils/libdwfl.h dw) HAVE_SQLITE=$(has sqlite3.h sql
 
 echo "check-arm64: building in $O, $options"
 # shellcheck disable=SC2086
-${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC CXX=$CXX AR=aarch64-linux-gnu-ar CFLAGS="-O2 -g -Werror" \
+${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC CXX=$CXX AR=aarch64-linux-gnu-ar \
+	OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-O2 -g -Werror" \
 	$options lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
 	cat "$work/build"
 	echo "check-arm64: the build failed"
@@ -132,18 +133,42 @@ mv "\$out" "\$out.bin" &&
 	printf '#!/bin/sh\nexec $QEMU -0 "%s" "%s.bin" "\$@"\n' "\$out" "\$out" >"\$out" && chmod +x "\$out"
 END
 chmod +x "$work/cc"
-for test in ${KTR_ARM64_TESTS:-forks vfork sandbox handlers signals}; do
+begun=$(date +%s)
+for test in ${FULL:+forks vfork sandbox handlers signals}; do
 	if O="$work/o" CC="$work/cc" KTR_EMULATED=1 KTR_PATHS=thread LIMIT=300 sh "tests/cli/$test.sh" >"$work/said" 2>&1; then
 		sed -n "s/^skipped: /     $test: skipped: /p" "$work/said"
-		echo "ok   tests/cli/$test.sh"
+		echo "ok   tests/cli/$test.sh under qemu-user ($(($(date +%s) - begun)) s)"
 	else
 		cat "$work/said"
-		fail "tests/cli/$test.sh"
+		fail "tests/cli/$test.sh under qemu-user"
 	fi
+	begun=$(date +%s)
 done
+if [ -n "${FULL:-}" ]; then
+	if CC=$CC O="$O" KTR_MAKE_OPTIONS="$options" sh tests/cli/bti.sh >"$work/said" 2>&1; then
+		echo "ok   tests/cli/bti.sh ($(($(date +%s) - begun)) s)"
+	else
+		cat "$work/said"
+		fail "tests/cli/bti.sh"
+	fi
+fi
 
-# Last, so that the CUnit summary closes the output.
-suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/test_*.c | grep -vx cli)
+short="forks vfork handlers signals lastthread cut nofit daemons unload probes"
+long="sandbox freeze peer probe kill kill_trace strangers unit"
+echo "check-arm64: on a machine"
+# shellcheck disable=SC2086 # several words
+sh scripts/arm64-machine.sh "$O" ${KTR_ARM64_TESTS:-$short ${FULL:+$long}} || fail "on a machine"
+if [ -n "${FULL:-}" ]; then
+	echo "check-arm64: on a machine with larger pages"
+	# shellcheck disable=SC2086 # several words
+	PAGES=16k sh scripts/arm64-machine.sh "$O" ${KTR_ARM64_TESTS:-$short unit=record,sequence,peer,gate,own} ||
+		fail "on a machine with larger pages"
+fi
+
+# Last, so that the CUnit summary closes the output. Of all suites cli compares what the command says about a process
+# with what /proc says, which describes the emulator here.
+suites="record sequence gate own peer peer_words mask"
+[ -z "${FULL:-}" ] || suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/test_*.c | grep -vx cli)
 # shellcheck disable=SC2086
 KTR_TEST_RUN=$QEMU $QEMU "$O/tests/unit" $suites || failed=1
 exit $failed
