@@ -178,5 +178,5 @@ timeout "${DEADLINE:-5400}" qemu-system-aarch64 -M virt -cpu max,pauth-impdef=on
 	-append "console=ttyAMA0 panic=-1 quiet" \
 	-drive "if=none,id=root,file=$m/root.$pages,format=raw,snapshot=on" -device virtio-blk-pci,drive=root \
 	-drive "if=none,id=disk,file=$work/disk.img,format=raw" -device virtio-blk-pci,drive=disk </dev/null 2>&1 |
-	tr -d '\r' | tee "$work/console"
+	sed -u 's|\r||' | tee "$work/console"
 grep -q '^machine: all has ended, 0$' "$work/console"
