@@ -8,6 +8,7 @@
  * still.
  */
 #include "analyze/ticks.h"
+#include "writer/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define TICKS_APART_NS 100000000ull
+#define TICKS_NAP_NS 3000000
 #define TICKS_TRIES    9 /* an interrupt in between spoils one, hardly all */
 
 #if defined(__x86_64__)
@@ -41,11 +43,11 @@ static uint64_t ticks_now(void)
 }
 #endif
 
-static uint64_t ticks_mono(void)
+static uint64_t ticks_clock(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
@@ -56,14 +58,27 @@ static void ticks_anchor(struct ktr_anchor *anchor)
 
 	memset(anchor, 0, sizeof(*anchor));
 	for (int i = 0; i < TICKS_TRIES; i++) {
-		uint64_t before = ticks_now(), mono = ticks_mono(), after = ticks_now();
+		uint64_t before = ticks_now(), mono = ticks_clock(CLOCK_MONOTONIC), after = ticks_now();
 
 		if (after - before >= best)
 			continue;
 		best = after - before;
 		anchor->ticks = before + best / 2;
 		anchor->mono_ns = mono;
+		anchor->utc_ns = ticks_clock(CLOCK_REALTIME);
 	}
+}
+
+/* How fast the clock ticks, roughly. */
+static uint64_t ticks_rate(void)
+{
+	const struct timespec nap = { 0, TICKS_NAP_NS };
+	struct ktr_anchor a, b;
+
+	ticks_anchor(&a);
+	nanosleep(&nap, NULL);
+	ticks_anchor(&b);
+	return b.mono_ns > a.mono_ns ? (b.ticks - a.ticks) * 1000000000 / (b.mono_ns - a.mono_ns) : 0;
 }
 
 /* The 32 hexadecimal digits of this boot's id, 16 to a word, as the session has them. */
@@ -153,6 +168,9 @@ int ktr__ticks_map(const struct ktr__session_map *map, const struct ktr_control 
 	if (!rc && header->clock == TICKS_CLOCK && ticks_same_boot(header)) {
 		/* Without a nominal rate a young session's own is the best there is. */
 		ticks_anchor(&last);
+		if (ktr__frame_differs(&first, &last))
+			last.mono_ns += (uint64_t)ktr__frame_shift(
+				&first, &last, header->ticks_per_s ? header->ticks_per_s : ticks_rate());
 		if ((last.mono_ns - first.mono_ns >= TICKS_APART_NS || !header->ticks_per_s) &&
 		    !ktr__ticks_between(&first, &last, clock))
 			return KTR__TICKS_ANCHORS;

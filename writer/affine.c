@@ -5,12 +5,15 @@
  * some 30 ns, which over 100 ms is 0.3 ppm.
  */
 #include "writer/affine.h"
+#include "writer/frame.h"
 
 #include "ktr/clock.h"
 
 #include <string.h>
+#include <time.h>
 
 /* mult is kept below 2^62, and as large as that and shift < 64 allow: as precise as 63 bits can be. */
+#define AFFINE_NAP_NS 3000000
 #define AFFINE_MULT_BITS 62
 
 struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct ktr_anchor *b,
@@ -71,6 +74,31 @@ static int affine_anchors(const struct ktr__session_map *map, struct ktr_anchor 
 	return rc;
 }
 
+/* How fast the clock ticks, roughly, where nobody says: one percent will do. */
+static uint64_t affine_rate(uint32_t clock)
+{
+	const struct timespec nap = { 0, AFFINE_NAP_NS };
+	struct ktr_anchor a = { 0 }, b = { 0 };
+
+	ktr__clock_anchor(clock, &a);
+	nanosleep(&nap, NULL);
+	ktr__clock_anchor(clock, &b);
+	return b.mono_ns > a.mono_ns ? (b.ticks - a.ticks) * 1000000000 / (b.mono_ns - a.mono_ns) : 0;
+}
+
+/* The present moment, as the session's first anchor would have it. */
+static void affine_now(const struct ktr_header *header, const struct ktr_anchor *first, struct ktr__affine *affine,
+		       struct ktr_anchor *now)
+{
+	uint64_t rate = header->ticks_per_s;
+
+	ktr__clock_anchor(header->clock, now);
+	if (header->clock == KTR_CLOCK_MONOTONIC || !ktr__frame_differs(first, now))
+		return;
+	affine->frame_ns = ktr__frame_shift(first, now, rate ? rate : affine_rate(header->clock));
+	now->mono_ns += (uint64_t)affine->frame_ns;
+}
+
 int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *affine)
 {
 	struct ktr_anchor first = { 0 }, last = { 0 };
@@ -79,7 +107,7 @@ int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *aff
 	memset(affine, 0, sizeof(*affine));
 	affine->ticking = ticking;
 	if (affine->ticking) {
-		ktr__clock_anchor(map->header.clock, &last);
+		affine_now(&map->header, &first, affine, &last);
 		if (!first.mono_ns)
 			first = last;
 	}

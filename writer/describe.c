@@ -610,7 +610,7 @@ void ktr__describe_end(struct ktr__describe *d, uint64_t ns, uint64_t events, ui
 
 	ktr__json_begin(emit);
 	ktr__emit_format(emit, DESCRIBE_KIND("end") ",\"ns\":%" PRIu64 ",\"events\":%" PRIu64
-			 ",\"lost\":%" PRIu64, ns, events, lost);
+			 ",\"lost\":%" PRIu64, ns + (uint64_t)d->watched.frame_ns, events, lost);
 	ktr__json_end(emit);
 }
 

@@ -9,13 +9,6 @@
 
 #define ENDED_SLOTS (1u << 17) /* [slots] of a ring that are read at most: 8 MiB */
 
-static uint64_t ended_ns(const struct ktr_trace_clock *clock, uint64_t ticks)
-{
-	uint64_t delta = ticks > clock->base_ticks ? ticks - clock->base_ticks : 0;
-
-	return clock->base_ns + (uint64_t)((unsigned __int128)delta * clock->mult >> clock->shift);
-}
-
 static void ended_see(struct ktr__life *life, uint64_t ns)
 {
 	if (life->is_new && life->gone_ns && ns > life->alive_ns && ns < life->gone_ns)
@@ -47,7 +40,7 @@ static bool ended_batch(struct ktr__drain *drain, uint32_t row, uint64_t from, u
 
 			if (ktr__slot_is_cont(entry))
 				continue;
-			ns = ended_ns(&drain->affine.clock, entry->timestamp & KTR_TIME_TICKS);
+			ns = ktr__lives_ns(&drain->affine.clock, entry->timestamp & KTR_TIME_TICKS);
 			if (ns < since_ns) {
 				more = false;
 				break;
@@ -79,6 +72,8 @@ void ktr__ended_look(struct ktr__drain *drain, uint64_t now, bool last)
 
 	if (!last && now < lives->next_ns)
 		return;
+	lives->clock = drain->affine.clock;
+	lives->frame_ns = drain->affine.frame_ns;
 	ktr__describe_new(&drain->describe);
 	since_ns = ktr__lives_look(lives, now, last);
 	for (uint32_t i = 0; since_ns && i < drain->n_rows; i++)

@@ -11,6 +11,7 @@
 
 #include "ktr/clock.h"
 #include "ktr/kernel.h"
+#include "writer/frame.h"
 #include "writer/life.h"
 
 #include <errno.h>
@@ -74,10 +75,36 @@ void ktr__lives_known(struct ktr__life *life, uint64_t alive_ns, uint64_t gone_n
 	life->state = KTR__LIFE_OVER;
 }
 
-void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_proc_row *row)
+uint64_t ktr__lives_ns(const struct ktr_trace_clock *clock, uint64_t ticks)
+{
+	uint64_t delta = ticks > clock->base_ticks ? ticks - clock->base_ticks : 0;
+
+	return clock->base_ns + (uint64_t)((unsigned __int128)delta * clock->mult >> clock->shift);
+}
+
+/* A thread has noted one moment on both clocks: ticks are the same in all time namespaces. */
+static int64_t lives_frame(const struct ktr__lives *lives, const struct ktr_thread_row *row)
+{
+	int64_t apart;
+
+	if (!lives->clock.mult || row->start_ticks <= lives->clock.base_ticks || !row->start_ns)
+		return 0;
+	apart = (int64_t)(ktr__lives_ns(&lives->clock, row->start_ticks) - row->start_ns);
+	return apart > KTR__FRAME_NS || apart < -KTR__FRAME_NS ? apart : 0;
+}
+
+static void lives_shift(uint64_t *ns, int64_t frame_ns)
+{
+	if (*ns)
+		*ns += (uint64_t)frame_ns;
+}
+
+void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, struct ktr_proc_row *row)
 {
 	struct ktr__life *life = &lives->proc[idx];
 
+	lives_shift(&row->start_ns, life->frame_ns);
+	lives_shift(&row->exit_ns, life->frame_ns);
 	if (row->state != KTR_ROW_READY) {
 		life->state = KTR__LIFE_OVER;
 		life->gone_ns = 0;
@@ -95,7 +122,12 @@ void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_pr
 void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread_row *row)
 {
 	struct ktr__life *life = &lives->thread[idx];
+	int64_t frame_ns = lives_frame(lives, row);
 
+	lives_shift(&row->start_ns, frame_ns);
+	lives_shift(&row->exit_ns, frame_ns);
+	if (row->proc < lives->n_procs)
+		lives->proc[row->proc].frame_ns = frame_ns;
 	life->named = row->named != 0;
 	if (row->state != KTR_ROW_READY) {
 		life->state = KTR__LIFE_OVER;
@@ -140,11 +172,21 @@ static bool lives_left(const struct ktr__lives *lives, const struct ktr__life *l
 	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !lives_has(lives, life->pid);
 }
 
-static void lives_over(struct ktr__life *life)
+static void lives_over(const struct ktr__lives *lives, struct ktr__life *life)
 {
-	life->gone_ns = ktr__clock_now(KTR_CLOCK_MONOTONIC);
+	life->gone_ns = ktr__clock_now(KTR_CLOCK_MONOTONIC) + (uint64_t)lives->frame_ns;
 	life->state = KTR__LIFE_OVER;
 	life->is_new = 1;
+}
+
+/* In another time namespace a process has another start time. */
+static bool lives_elsewhere(uint32_t pid)
+{
+	struct stat own, its;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/time", pid);
+	return stat("/proc/self/ns/time", &own) == 0 && stat(path, &its) == 0 && own.st_ino != its.st_ino;
 }
 
 static void lives_look_proc(const struct ktr__lives *lives, struct ktr__life *life, uint64_t now_ns, bool last)
@@ -153,12 +195,14 @@ static void lives_look_proc(const struct ktr__lives *lives, struct ktr__life *li
 
 	if (!ktr__life_stat(life->pid, 0, &stat))
 		return;
+	if (stat.start_time && stat.start_time != life->start_time && !life->alive_ns && lives_elsewhere(life->pid))
+		life->start_time = stat.start_time;
 	if (stat.start_time != life->start_time || lives_left(lives, life, stat.name, last)) {
-		lives_over(life);
+		lives_over(lives, life);
 		return;
 	}
 	memcpy(life->name, stat.name, sizeof(life->name));
-	life->alive_ns = now_ns;
+	life->alive_ns = now_ns + (uint64_t)lives->frame_ns;
 }
 
 /* The end of a process is that of its threads: it is told once. */
@@ -169,13 +213,13 @@ static void lives_look_thread(const struct ktr__lives *lives, struct ktr__life *
 	if (lives->proc[life->proc].state != KTR__LIFE_WATCHED || !ktr__life_stat(life->pid, life->tid, &stat))
 		return;
 	if (!stat.start_time || (life->start_time && stat.start_time != life->start_time)) {
-		lives_over(life);
+		lives_over(lives, life);
 		return;
 	}
 	life->is_new = !life->named && strcmp(life->name, stat.name) != 0;
 	memcpy(life->name, stat.name, sizeof(life->name));
 	life->start_time = stat.start_time;
-	life->alive_ns = now_ns;
+	life->alive_ns = now_ns + (uint64_t)lives->frame_ns;
 }
 
 /* Of one that was never seen by then: since it began. */

@@ -12,6 +12,7 @@
 #include "ktr/session_map.h"
 
 #include <ktr/session.h>
+#include <ktr/trace_file.h>
 
 #include <stdbool.h>
 
@@ -23,6 +24,7 @@ enum ktr__life_state {
 
 /* A row of the session's table of processes or threads. */
 struct ktr__life {
+	int64_t frame_ns; /* a process: what to add to its times to have the session's */
 	uint64_t start_ns;
 	uint64_t alive_ns; /* CLOCK_MONOTONIC: when it was last seen to live, by a look or an event; 0: never */
 	uint64_t gone_ns;  /* 0: it was not found gone */
@@ -43,6 +45,8 @@ struct ktr__lives {
 	uint64_t session_ino;
 	uint64_t pid_ns; /* ours: numbers of another mean nothing here */
 	uint64_t next_ns;
+	struct ktr_trace_clock clock; /* of the trace; mult 0: not known yet */
+	int64_t frame_ns; /* what to add to our CLOCK_MONOTONIC to have the session's */
 	bool here; /* the session is of this boot of this machine */
 };
 
@@ -50,8 +54,14 @@ struct ktr__lives {
 int ktr__lives_init(struct ktr__lives *lives, const struct ktr__session_map *map);
 void ktr__lives_fini(struct ktr__lives *lives);
 
-/* A row as it stands; from then on it is watched. Gives the thread the name that it has. */
-void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, const struct ktr_proc_row *row);
+/* What the trace's clock makes of ticks. */
+uint64_t ktr__lives_ns(const struct ktr_trace_clock *clock, uint64_t ticks);
+
+/*
+ * A row as it stands; from then on it is watched. Gives the thread the name that it has, and times of another time
+ * namespace become those of the session.
+ */
+void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, struct ktr_proc_row *row);
 void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread_row *row);
 
 /* A trace that is gone on with has this already. */

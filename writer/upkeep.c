@@ -94,7 +94,8 @@ void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 /* Events the recorder itself could not keep. They lie somewhere before now. */
 static void upkeep_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
 {
-	const struct ktr__loss loss = { "dropped", n, drain->look_ns, ktr__drain_now() };
+	uint64_t frame_ns = (uint64_t)drain->affine.frame_ns;
+	const struct ktr__loss loss = { "dropped", n, drain->look_ns + frame_ns, ktr__drain_now() + frame_ns };
 
 	drain->ring[row].discarded += n;
 	drain->stats.lost += n;
@@ -145,6 +146,7 @@ void ktr__upkeep_anchor(struct ktr__drain *drain)
 	if (!drain->affine.ticking)
 		return;
 	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
+	anchor.mono_ns += (uint64_t)drain->affine.frame_ns;
 	ktr__describe_anchor(&drain->describe, &anchor);
 }
 
