@@ -11,7 +11,7 @@
 
 #define KTR__FRAME_NS 1000000000 /* offsets below it, and drifts of clocks, are not told from each other */
 
-/* Do the two clocks disagree about how much later `now` is? Then one was set, or the anchors are of two namespaces. */
+/* Do the clocks disagree about how much later `now` is? One was set, or the anchors are of two namespaces. */
 static inline int ktr__frame_differs(const struct ktr_anchor *first, const struct ktr_anchor *now)
 {
 	int64_t apart = (int64_t)(now->mono_ns - first->mono_ns - (now->utc_ns - first->utc_ns));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a drain looks at about once a second: free space and size, whether somebody has removed the
- * trace, events that the recorder dropped, names and ends of threads, the clocks. Of an idle
- * session nothing is read.
+ * What a drain looks at about once a second: free space and size, whether somebody has removed the trace, events
+ * that the recorder dropped, names and ends of threads, the clocks; who has ended without telling, more often. Of
+ * an idle session nothing is read.
  */
 #include "writer/upkeep.h"
 
