@@ -134,7 +134,7 @@ static int orphans(void)
 /* Another program takes over from this one, as in a binary upgrade, and has workers of its own. */
 static int upgrade(char **argv)
 {
-	char *next[] = { argv[0], (char *)"upgraded", argv[2], NULL };
+	char how[] = "upgraded", *next[] = { argv[0], how, argv[2], NULL };
 	pid_t pid = fork();
 	int status;
 
