@@ -5,10 +5,10 @@
  *	COUNTED(CTR1(KTR_CLASS(cache), "hit %s", key));
  *	COUNTED_SCOPE(KTR_SCOPE(KTR_CLASS(cache), "lookup"));
  *
- * The counts lie in the file that ORACLE names, which every process of a run maps, so that they outlive each of them
- * however it ends. A row is a place in the source, as ktr names call sites: FILE:LINE. It is counted before the event and
- * after it: a process that is killed in between has begun one more than it did, and what ktr has is neither below the
- * second count nor above the first. Without ORACLE nothing is counted. tests/foreign/judge.py reads the file.
+ * The counts lie in the file that ORACLE names, which every process of a run maps, so that they outlive each of
+ * them however it ends. A row is a place in the source, as ktr names call sites: FILE:LINE. It is counted before
+ * the event and after it: a process that is killed in between has begun one more than it did, and what ktr has is
+ * neither below the second count nor above the first. Without ORACLE nothing is counted. judge.py reads the file.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -29,6 +29,9 @@ struct oracle_row {
 };
 
 #define ORACLE_BYTES (ORACLE_ROWS * sizeof(struct oracle_row))
+
+/* What a place remembers when nothing is counted: a program that is only measured does not look again and again. */
+#define ORACLE_NONE ((struct oracle_row *)-1)
 
 /* Every file that counts has a mapping of its own: a header cannot have one variable for all of C and C++. */
 __attribute__((unused)) static struct oracle_row *oracle_map(void)
@@ -60,7 +63,8 @@ __attribute__((unused)) static struct oracle_row *oracle_find(const char *place)
 		char *name = map[i].place;
 		char none = 0, first = __atomic_load_n(name, __ATOMIC_ACQUIRE);
 
-		if (!first && __atomic_compare_exchange_n(name, &none, '?', 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		if (!first &&
+		    __atomic_compare_exchange_n(name, &none, '?', 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			strncpy(name + 1, place + 1, sizeof(map[i].place) - 2);
 			__atomic_store_n(name, place[0], __ATOMIC_RELEASE);
 		}
@@ -72,10 +76,8 @@ __attribute__((unused)) static struct oracle_row *oracle_find(const char *place)
 	return ORACLE_NONE;
 }
 
-/* What a place remembers when nothing is counted: a program that is only measured does not look again and again. */
-#define ORACLE_NONE ((struct oracle_row *)-1)
-
-__attribute__((unused)) static struct oracle_row *oracle_begin(struct oracle_row **here, const char *place, uint64_t n)
+__attribute__((unused)) static struct oracle_row *oracle_begin(struct oracle_row **here, const char *place,
+							       uint64_t n)
 {
 	struct oracle_row *row = __atomic_load_n(here, __ATOMIC_ACQUIRE);
 
@@ -103,19 +105,19 @@ __attribute__((unused)) static void oracle_end_scope(struct oracle_row **row)
 #define ORACLE_TEXT(x)	ORACLE_TEXT_(x)
 #define ORACLE_PLACE	__FILE__ ":" ORACLE_TEXT(__LINE__)
 
-#define COUNTED(...)                                                                                                    \
-	do {                                                                                                            \
-		static struct oracle_row *oracle_here;                                                                  \
-		struct oracle_row *oracle_row_ = oracle_begin(&oracle_here, ORACLE_PLACE, 1);                           \
-		__VA_ARGS__;                                                                                            \
-		oracle_end(oracle_row_, 1);                                                                             \
+#define COUNTED(...) \
+	do { \
+		static struct oracle_row *oracle_here; \
+		struct oracle_row *oracle_row_ = oracle_begin(&oracle_here, ORACLE_PLACE, 1); \
+		__VA_ARGS__; \
+		oracle_end(oracle_row_, 1); \
 	} while (0)
 
 /* One in a block. Its own variable goes after that of the scope within, whose end it counts. */
-#define COUNTED_SCOPE(...)                                                                                              \
-	static struct oracle_row *oracle_scope_here;                                                                    \
-	__attribute__((cleanup(oracle_end_scope))) struct oracle_row *oracle_scope_ =                                   \
-		oracle_begin(&oracle_scope_here, ORACLE_PLACE, 2);                                                      \
+#define COUNTED_SCOPE(...) \
+	static struct oracle_row *oracle_scope_here; \
+	__attribute__((cleanup(oracle_end_scope), unused)) struct oracle_row *oracle_scope_ = \
+		oracle_begin(&oracle_scope_here, ORACLE_PLACE, 2); \
 	__VA_ARGS__
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Somebody else's programs with ktr in them. Each folder beside this script is one: `patch`, which puts points of all
+# Somebody else's programs with ktr in them. Each folder beside this script is one: `ktr.patch`, which puts points of all
 # kinds into it, and `steps`, which says where it comes from, how it is built and tested, and what else is asked of it.
 # The source is not ours to ship: Debian is asked for it, once; it is kept with what was built under $O/foreign.
 #
@@ -98,14 +98,19 @@ source_() {
 # A form is built anew when anything that goes into it has changed.
 build_form() { # FORM
 	form=$home/$name/$1
-	stamp=$(cat "$here/$name/steps" "$here/$name/patch" "$here/oracle.h" "$installed"/include/ktr.h \
-		"$installed"/include/ktr/*.h "$O"/one/ktr.[ch] | cksum)
+	set -- "$1" "$here/$name/steps"
+	[ "$1" = plain ] || set -- "$@" "$here/$name/ktr.patch" "$here/oracle.h" "$installed"/include/ktr.h "$installed"/include/ktr/*.h
+	[ "$1" != two ] || set -- "$@" "$O"/one/ktr.[ch]
+	what=$1
+	shift
+	stamp=$(cat "$@" | cksum)
+	set -- "$what"
 	[ "$(cat "$form/.ktr-built" 2>/dev/null)" = "$stamp" ] && return 0
 	say "building it: $1"
 	rm -rf "$form"
 	mkdir -p "$form"
 	tar -C "$form" --strip-components=1 -xf "$from" || return 1
-	if [ "$1" != plain ] && ! patch -s -p1 -d "$form" <"$here/$name/patch"; then
+	if [ "$1" != plain ] && ! patch -s -p1 -d "$form" <"$here/$name/ktr.patch"; then
 		fail "$name: the patch is not for this source"
 		return 1
 	fi
@@ -177,7 +182,7 @@ count_anew() {
 # judge WHAT: the traces against what was counted meanwhile, then they go, and the sessions of what was killed.
 judge() {
 	python3 "$here/judge.py" "$installed/bin/ktr" "$dir/oracle" "$dir/traces"/* >"$dir/judged" 2>&1 || fail "$name, $1"
-	cat "$dir/judged"
+	grep -v ': no events$' "$dir/judged"
 	if [ "${KEEP:-0}" != 0 ]; then
 		rm -rf "$home/$name/traces"
 		cp -r "$dir/traces" "$dir/oracle" "$home/$name"
@@ -214,7 +219,7 @@ name=ktr
 say "installing it as a stranger would"
 make -s O="$O" CC="$cc" PREFIX="$installed" install one >"$dir/log" 2>&1 || { tail "$dir/log"; exit 1; }
 export PKG_CONFIG_PATH="$installed/lib/pkgconfig" LD_LIBRARY_PATH="$installed/lib"
-[ $# -gt 0 ] || set -- pigz memcached redis leveldb
+[ $# -gt 0 ] || set -- pigz memcached redis leveldb nginx
 for program; do
 	# In a shell of its own: what one defines is not the next one's.
 	(at_exit() { :; }; trap - EXIT; program "$program"; exit "$failed") || failed=1
