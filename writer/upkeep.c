@@ -60,8 +60,8 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 }
 
 /* A line about events that went into no ring, of which there are `total` since the session began. */
-static void upkeep_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why, uint64_t events,
-				uint64_t total)
+static void upkeep_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why,
+				uint64_t events, uint64_t total)
 {
 	ktr__json_begin(emit);
 	ktr__emit_format(emit, "\"kind\":\"dropped\",\"why\":\"%s\",\"events\":%" PRIu64 ",\"total\":%" PRIu64
