@@ -5,6 +5,7 @@
 #include "tools/command.h"
 #include "tools/diff.h"
 #include "tools/pair_option.h"
+#include "tools/notes.h"
 #include "tools/picture.h"
 
 #include "analyze/reader.h"
@@ -61,6 +62,7 @@ struct plot_command {
 	struct pair_options pairs;
 	const struct ktr__plot_kind *kind;
 	char file[64]; /* where none was given */
+	struct notes notes;
 };
 
 /* Where the options go that say what is drawn; each kind takes some of them. */
@@ -172,7 +174,7 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 {
 	struct ktr__plot_options o = c->options;
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_sink *sink = &plot->sink;
+	struct ktr_sink *const sinks[] = { &plot->sink, &c->notes.sink };
 	int rc;
 
 	memset(plot, 0, sizeof(*plot));
@@ -190,7 +192,7 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 		return rc;
 	rc = ktr__reader_wants(reader, ktr__plot_wants, plot);
 	if (rc == 0)
-		rc = ktr_reader_walk(reader, &sink, 1);
+		rc = ktr_reader_walk(reader, sinks, 2);
 	if (c->picture.filter == NULL)
 		ktr__plot_seen(plot, ktr_reader_n_filtered(reader));
 	if (rc == 0)
@@ -250,6 +252,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	int rc = 0;
 
 	memset(plot, 0, sizeof(plot));
+	notes_init(&c->notes);
 	for (; n < c->kind->n_traces && rc == 0; n++) {
 		if (ktr_reader_open(paths[n], NULL, &reader[n], &err) != 0)
 			rc = fail_with(c->picture.find.command, &err);
@@ -268,6 +271,8 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		if (err.code == ENODATA && c->picture.filter != NULL)
 			filter_tell(c->picture.find.command, reader[0]);
 	}
+	if (notes_tell(&c->notes, c->picture.find.command) && rc == 0)
+		rc = 1;
 	for (unsigned i = 0; i < 2; i++) {
 		ktr__plot_free(&plot[i]);
 		ktr_reader_close(reader[i]);

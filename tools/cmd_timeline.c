@@ -4,6 +4,7 @@
  */
 #include "tools/command.h"
 #include "tools/pager.h"
+#include "tools/notes.h"
 #include "tools/picture.h"
 
 #include "analyze/reader.h"
@@ -70,6 +71,7 @@ struct timeline_command {
 	uint64_t max_events; /* of a page */
 	char path[PATH_MAX];
 	struct ktr__term_options term;
+	struct notes notes;
 };
 
 /* All return 0, or the exit status after a complaint. */
@@ -200,13 +202,14 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__page *page;
-	struct ktr_sink *sink;
+	struct ktr_sink *sinks[2];
 	int rc;
 
 	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
 		return fail_with(c->picture.find.command, &err);
-	sink = ktr__page_sink(page);
-	rc = ktr_reader_walk(reader, &sink, 1);
+	sinks[0] = ktr__page_sink(page);
+	sinks[1] = &c->notes.sink;
+	rc = ktr_reader_walk(reader, sinks, 2);
 	if (rc == -ENOMEM) {
 		rc = fail(c->picture.find.command, "not enough memory");
 	} else if (rc != 0) {
@@ -226,7 +229,7 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 					   .group = c->group,
 					   .n_groups = c->n_groups };
 	struct ktr__timeline t;
-	struct ktr_sink *sink = &t.sink;
+	struct ktr_sink *const sinks[] = { &t.sink, &c->notes.sink };
 	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
 
 	if (rc == 0)
@@ -241,7 +244,7 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	if (rc == 0)
 		rc = t.error = ktr__reader_wants(reader, ktr__timeline_wants, &t);
 	if (rc == 0)
-		rc = ktr_reader_walk(reader, &sink, 1);
+		rc = ktr_reader_walk(reader, sinks, 2);
 	if (rc < 0 && t.error == 0)
 		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
 	else if (rc != 0 || ktr__timeline_end(&t) != 0)
@@ -274,7 +277,10 @@ static int cmd_timeline(int argc, char **argv)
 	timeline_terminal(&c);
 	if (ktr_reader_open(c.path, NULL, &reader, &err) != 0)
 		return fail_with(argv[0], &err);
+	notes_init(&c.notes);
 	rc = timeline_read(&c, reader);
+	if (notes_tell(&c.notes, argv[0]) && rc == 0)
+		rc = 1;
 	ktr_reader_close(reader);
 	return rc;
 }

@@ -89,9 +89,7 @@ int diff_runs_read(struct diff_runs *runs, const char *command, char *const *pat
 
 static void runs_hush(struct walk *walk)
 {
-	for (unsigned i = 0; i < walk->n_notes && i < WALK_NOTES; i++)
-		free(walk->note[i]);
-	walk->n_notes = 0;
+	notes_free(&walk->notes);
 }
 
 int diff_runs_close(struct diff_runs *runs)

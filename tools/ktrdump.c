@@ -241,7 +241,7 @@ static int ktrdump_close(struct ktrdump *dump)
 /* FreeBSD's tool cannot know; its users want to. */
 static void ktrdump_tell(const struct ktrdump *dump)
 {
-	uint64_t n_lost = dump->lines.n_lost + ktr__dropped_sum(dump->walk.info->n_dropped);
+	uint64_t n_lost = dump->lines.n_lost + ktr__dropped_sum(ktr_reader_info(dump->walk.reader)->n_dropped);
 
 	if (n_lost)
 		fprintf(stderr,
@@ -332,6 +332,7 @@ static int ktrdump_follow(struct ktrdump *dump)
 		if (!rc && dump->forth)
 			rc = ktr__schedgraph_end(dump->forth) < 0 && !dump->out.error;
 		rc |= ktrdump_close(dump);
+		ktrdump_tell(dump);
 	}
 	ktr_reader_close(walk->reader);
 	return rc;
@@ -348,6 +349,7 @@ static int ktrdump_once(struct ktrdump *dump)
 	if (!rc) {
 		rc = dump->walk.reverse ? ktrdump_back(dump) : ktrdump_forth(dump);
 		rc |= ktrdump_close(dump);
+		ktrdump_tell(dump);
 	}
 	return walk_close(&dump->walk) | rc;
 }
@@ -368,7 +370,5 @@ int ktrdump_main(int argc, char **argv)
 		return rc;
 	dump.turned = newest && ktrdump_is_graph(&dump);
 	dump.walk.reverse = newest && !dump.turned;
-	rc = dump.live ? ktrdump_follow(&dump) : ktrdump_once(&dump);
-	ktrdump_tell(&dump);
-	return rc;
+	return dump.live ? ktrdump_follow(&dump) : ktrdump_once(&dump);
 }

@@ -139,11 +139,8 @@ static int walk_last_of_trace(struct walk *walk)
 
 static void walk_note(struct walk *walk, const struct ktr_note *note)
 {
-	if (note->damaged)
-		walk->partial = 1;
-	if (walk->n_notes < WALK_NOTES)
-		walk->note[walk->n_notes] = strdup(note->text);
-	walk->n_notes++;
+	notes_add(&walk->notes, note);
+	walk->partial |= walk->notes.partial;
 }
 
 int walk_count(struct walk *walk, uint64_t *n)
@@ -316,14 +313,7 @@ static int walk_tell_empty(const struct walk *walk)
 
 int walk_close(struct walk *walk)
 {
-	for (unsigned i = 0; i < walk->n_notes && i < WALK_NOTES; i++) {
-		fprintf(stderr, "%s: %s\n", walk->find.command,
-			walk->note[i] ? walk->note[i] : "?");
-		free(walk->note[i]);
-	}
-	if (walk->n_notes > WALK_NOTES)
-		fprintf(stderr, "%s: and %u more notes\n", walk->find.command,
-			walk->n_notes - WALK_NOTES);
+	walk->partial |= notes_tell(&walk->notes, walk->find.command);
 	if (walk->whole && !walk->n_events)
 		walk->partial |= walk_tell_empty(walk);
 	ktr_reader_close(walk->reader);

@@ -19,6 +19,7 @@
 
 #include "tools/filter_option.h"
 #include "tools/find.h"
+#include "tools/notes.h"
 #include "tools/options.h"
 
 #include <ktr/reader.h>
@@ -43,8 +44,6 @@
 		  "this directory alone: no rotated ones, nothing from its session" },             \
 		FILTER_ROW
 
-#define WALK_NOTES 32 /* lines kept for the end; more are counted */
-
 struct walk {
 	struct find find;
 	/* Options. */
@@ -63,8 +62,7 @@ struct walk {
 	uint64_t n_lost;
 	int partial; /* something could not be read */
 	int whole;   /* the walk went to its end */
-	char *note[WALK_NOTES];
-	unsigned n_notes;
+	struct notes notes;
 };
 
 /* 1 when the option was one of these, 0 when not, -2 after a complaint. */
