@@ -24,6 +24,7 @@
 #define WORKERS 4
 
 static int count;
+static const char *rotated; /* may be NULL */
 
 /* In eight parts, with a pause between them, so that there is somebody to switch to. */
 static void say(int from, int to)
@@ -62,11 +63,16 @@ static int in_main(void)
 	return 0;
 }
 
-/* Before anything is recorded but the start. */
+/* Before anything is recorded but the start. Then there is time until somebody has rotated. */
 static int at_once(void)
 {
+	const struct timespec pause = { 0, 10000000 };
+
 	drop();
-	say(0, count);
+	say(0, count / 2);
+	for (int i = 0; rotated && access(rotated, F_OK) && i < 1000; i++)
+		nanosleep(&pause, NULL);
+	say(count / 2, count);
 	return 0;
 }
 
@@ -197,6 +203,7 @@ int main(int argc, char **argv)
 	size_t length = argc > 1 ? strcspn(argv[1], ":") : 0;
 
 	count = argc > 2 ? atoi(argv[2]) : 0;
+	rotated = argc > 3 ? argv[3] : NULL;
 	/* "HOW:waits": for the end of standard input, before anything. */
 	while (argc > 1 && argv[1][length] && getchar() != EOF)
 		;

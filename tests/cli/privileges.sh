@@ -77,7 +77,7 @@ for how in main at-once chroot raw workers orphans upgrade daemon drop-daemon; d
 	begin
 	# shellcheck disable=SC2086
 	status 0 env KTR_ROTATE_SIZE=32K KTR_ROTATE_KEEP=1000 "$ktr" run $kernel -m gen -s one -o "$trace" -- \
-		"$dir/privileges" $how $count
+		"$dir/privileges" $how $count "$trace.1"
 	over "$how"
 	complete "$how"
 	case $how in

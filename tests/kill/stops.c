@@ -74,6 +74,11 @@ static int stops_rename_new(int dir_fd, const char *from, const char *to)
 	return stops_done(__real_ktr__sys.rename_new(dir_fd, from, to));
 }
 
+static int stops_exchange(int dir_fd, const char *one, const char *other)
+{
+	return stops_done(__real_ktr__sys.exchange(dir_fd, one, other));
+}
+
 static int stops_unlinkat(int dir_fd, const char *name, int flags)
 {
 	return stops_done(__real_ktr__sys.unlinkat(dir_fd, name, flags));
@@ -106,6 +111,7 @@ static void stops_table(struct ktr__sys *table)
 	table->fstat = stops_fstat;
 	table->mkdirat = stops_mkdirat;
 	table->rename_new = stops_rename_new;
+	table->exchange = stops_exchange;
 	table->unlinkat = stops_unlinkat;
 	table->unlink_later = stops_unlink_later;
 	table->forget = stops_forget;
