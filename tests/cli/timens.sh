@@ -49,7 +49,8 @@ quiet() {
 	grep -i clock "$dir/err" && fail "$1: $(cat "$dir/err")"
 }
 for offset in 100000 -3000; do
-	rm -f stop
+	rm -rf stop t
+	"$ktr" rm --dead >"$dir/out" 2>&1
 	unshare -T --monotonic $offset --boottime 200000 --fork env KTR_SESSION=ns KTR_MASK=all "$dir/ticks" &
 	outer=$!
 	i=0
