@@ -37,28 +37,27 @@ DEPS = -MMD -MP
 Q     := $(if $(V),,@)
 brief  = $(if $(V),,@printf '  %-4s %s\n' $(1) '$(@:$(O)/%=%)')
 
-# Which object goes where. The floors are directories; an upper one may use a lower one, never the
-# reverse (scripts/check-layers.sh). SHARED sources of ktr/ and writer/ read, and are in both libraries.
+# Which object goes where: a folder is in a library whole or not at all. The floors are directories; an upper one may
+# use a lower one, never the reverse (scripts/check-layers.sh).
+src = $(wildcard $(addsuffix /*.c,$(1)))
+folders = $(patsubst %/,%,$(sort $(dir $(wildcard $(1)/*/*.c))))
+CONF_SRC    := $(call src,conf conf/eval)
 # Expressions are compiled by tools, evaluated in libktr too.
-EXPR_SRC    := conf/expr_lex.c conf/expr_tree.c conf/expr_name.c conf/expr_parse.c conf/expr_emit.c \
-	       conf/expr_caret.c
-CONF_SRC    := $(filter-out $(EXPR_SRC),$(wildcard conf/*.c))
-SHARED_SRC  := ktr/session_map.c ktr/session_find.c ktr/session_proc.c ktr/sweep.c ktr/ring_read.c ktr/format.c ktr/kernel.c \
-	       ktr/class_name.c ktr/drop.c \
-	       writer/codec.c writer/codec_payload.c writer/packet.c writer/crc32c.c \
-	       writer/emit.c writer/arg_name.c writer/ident.c writer/metadata.c writer/life.c \
-	       writer/cmdline.c
-# The shared library is split in two: libktr.so loads libktr-writer.so when a trace is to be written.
-SPLIT_SRC   := ktr/writer_load.c writer/hooks.c
-KTR_SRC     := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard ktr/*.c))
+EXPR_SRC    := $(call src,conf/expr conf/kit)
+# What both sides read: a session's memory, a trace's bytes.
+SHARED_SRC  := $(call src,ktr/session writer/format)
+KTR_SRC     := $(call src,ktr/record ktr/control ktr/start)
 KTR_ASM     := $(wildcard ktr/arch/*.S)
-WRITER_SRC  := $(filter-out $(SHARED_SRC) $(SPLIT_SRC),$(wildcard writer/*.c))
-ANALYZE_SRC := $(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql%),$(wildcard analyze/*.c))
-VIS_SRC     := $(wildcard visualize/*.c) visualize/page_assets.S
-TOOLS_SRC   := $(wildcard tools/*.c)
-TEST_SRC    := $(wildcard tests/*.c)
+WRITER_SRC  := $(call src,writer ktr/provider/kernel)
+# The shared library is split in two: libktr.so loads libktr-writer.so when a trace is to be written.
+LOAD_SRC    := $(call src,ktr/load)
+LOADED_SRC  := $(call src,writer/load)
+ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
+VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S
+TOOLS_SRC   := $(call src,tools $(call folders,tools))
+TEST_SRC    := $(call src,tests/unit)
 # Probes that are made at run time: a library of their own, for those who call it.
-PROBE_SRC   := $(wildcard ktr/probe/*.c)
+PROBE_SRC   := $(call src,ktr/provider/probe)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
@@ -66,16 +65,14 @@ TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
-LIBKTR_PIC  := $(call obj,pic,$(filter-out writer/% ktr/sweep.c,$(LIBKTR_SRC)) ktr/writer_load.c)
-# With what the writer needs of the recording side, reading rings and the clock, no state; and what is seldom needed.
-LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(SHARED_SRC) writer/hooks.c ktr/clock.c ktr/cpu.c ktr/session_again.c ktr/table.c conf/error.c \
-	       conf/number.c conf/names.c conf/cpulist.c)
+LIBKTR_PIC  := $(call obj,pic,$(filter-out $(WRITER_SRC) writer/%,$(LIBKTR_SRC)) $(LOAD_SRC))
+# With what the writer needs of the floors below it; the linker leaves out what it does not.
+LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(LOADED_SRC) $(SHARED_SRC) $(CONF_SRC))
 LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
-LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) ktr/clock.c ktr/cpu.c ktr/table.c conf/error.c)
+LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) $(CONF_SRC))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
-READ_FAST   := conf/expr_eval.c conf/glob.c
-LIBREAD_PIC := $(call obj,pic,$(filter-out $(READ_FAST) analyze/sql%,$(LIBREAD_SRC))) $(call obj,read,$(READ_FAST))
+LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
@@ -130,8 +127,8 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
-HOT := ktr/record ktr/payload writer/codec
-COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(SPLIT_SRC)))
+HOT := ktr/record/record ktr/record/payload writer/format/codec
+COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(LOAD_SRC) $(LOADED_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
 	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen -fno-tree-pre \
@@ -145,12 +142,12 @@ $(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none. (AArch64's gcc takes types to be others
 # where there are none, and refuses to optimise such files together with the rest.)
-VARIADIC := conf/error ktr/start writer/emit
+VARIADIC := conf/error ktr/start/start writer/format/emit
 NO_VECTORS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mgeneral-regs-only)
 $(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS)
 $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)
 
-$(O)/obj/visualize/page_assets.o: $(wildcard visualize/page/*)
+$(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/*)
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup
@@ -160,7 +157,7 @@ $(O)/flags: FORCE | setup
 FORCE:
 
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
-$(O)/obj/conf/expr_eval.o $(O)/obj/conf/glob.o: EXTRA =
+$(patsubst %.c,$(O)/obj/%.o,$(call src,conf/eval)): EXTRA =
 
 $(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -197,7 +194,7 @@ $(O)/lib/libktr.a: $(LIBKTR_OBJ)
 	$(Q)$(AR) rcs $@ $^
 
 # For somebody's shared object. Not the archive for programs: one that may be unloaded has to call dlopen(3) to stay
-# (ktr/start.c), of which the linker would warn in every static program. It has machine code alone, for any compiler.
+# (ktr/start/start.c), of which the linker would warn in every static program. It has machine code alone, for any compiler.
 LIBKTR_WHOLE_PIC := $(call obj,pic,$(LIBKTR_SRC))
 $(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC)
 	@mkdir -p $(@D)
@@ -227,10 +224,10 @@ $(O)/lib/libktr-probe.a: $(LIBPROBE_OBJ)
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
 
-$(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) ktr/probe/libktr-probe.map $(O)/lib/libktr.so
+$(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) ktr/provider/probe/libktr-probe.map $(O)/lib/libktr.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
 		-L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-probe.so $@.$(V_MAJOR)
 
@@ -265,7 +262,7 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
 # ---- the two-file form ----
 
 ONE := $(O)/one
-$(ONE)/ktr.c: scripts/one.sh include/ktr/version.h $(wildcard include/*.h include/ktr/*.h conf/*.[ch] ktr/*.[ch] ktr/arch/* writer/*.[ch]) LICENSE
+$(ONE)/ktr.c: scripts/one.sh include/ktr/version.h $(wildcard include/*.h include/ktr/*.h conf/*.h conf/*/*.h ktr/*/*.h ktr/arch/* writer/*.h writer/*/*.h) $(LIBKTR_SRC) LICENSE
 	$(Q)scripts/one.sh $(ONE) $(VERSION) $(LIBKTR_SRC)
 
 one: $(ONE)/ktr.c ## make the library as two files to drop into a project: build/one/ktr.c, ktr.h

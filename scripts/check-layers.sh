@@ -1,50 +1,67 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The floors, as ARCHITECTURE lists them: a file may include headers of its own floor and of those below it, never of one above.
-# The reading side must not include the recording side of ktr/, but for the files both share.
+# Holds the includes to the table of rooms in ARCHITECTURE: a file may include headers of its own folder and of those
+# that stand in its folder's row, and every folder with sources has a row. `*` in a row stands for any name.
+#
+#	scripts/check-layers.sh [tree]
 set -eu
-cd "$(dirname "$0")/.."
+cd "${1:-$(dirname "$0")/..}"
 
-floors=$(sed -n '/^FLOORS/,/^LIBRARIES/s|^    \([a-z]*\)/  .*|\1|p' ARCHITECTURE)
-status=0
-if [ "$(echo $floors)" != "tools visualize analyze writer ktr conf" ]; then
-	echo "ARCHITECTURE lists other floors: $(echo $floors)" >&2
-	status=1
-fi
-for floor in */; do
-	case $floor in *build*/ | demo-out/) continue ;; esac
-	if ls "$floor"*.c >/dev/null 2>&1 && ! echo "$floors" | grep -qx "${floor%/}" && [ "$floor" != tests/ ]; then
-		echo "$floor has sources and no place in ARCHITECTURE" >&2
-		status=1
-	fi
-done
-above=
-for floor in $floors; do
-	for upper in $above; do
-		if grep -nE "^#[[:space:]]*include \"$upper/" "$floor"/*.[ch] "$floor"/*/*.[chS] 2>/dev/null; then
-			echo "$floor/ includes from $upper/, a floor above it" >&2
-			status=1
-		fi
-	done
-	above="$above $floor"
-done
-if grep -nE '^#[[:space:]]*include "ktr/probe/' ktr/*.[ch] writer/*.[ch] analyze/*.[ch] conf/*.[ch]; then
-	echo "libktr knows of libktr-probe, which is built on it" >&2
-	status=1
-fi
-if grep -nE '^#[[:space:]]*include ["<](conf|ktr|writer|analyze|visualize|tools)/' conf/*.[ch] |
-	grep -vE '["<](conf/|ktr/(conf|error)\.h)'; then
-	echo "conf/ knows of tracing" >&2
-	status=1
-fi
-shared='session_map|session_find|ring_read|format|clock'
-if grep -nE '^#[[:space:]]*include "ktr/' analyze/*.[ch] visualize/*.[ch] 2>/dev/null |
-	grep -vE "\"ktr/($shared|[a-z_]+)\.h\"" ; then
-	status=1
-fi
-if grep -lE '^#[[:space:]]*include <ktr\.h>|^#[[:space:]]*include <ktr/(trace|event)\.h>' \
-	conf/*.[ch] analyze/*.[ch] visualize/*.[ch] tools/*.[ch] 2>/dev/null; then
+# The public headers that record: for traced programs, not for those who read.
+RECORDS='<ktr(/(trace|event|site|dtrace|usdt|probe))?\.h>'
+
+rooms=$(sed -n '/^ROOMS/,/^LIBRARIES/s/^    \([a-z].*\)/\1/p' ARCHITECTURE)
+[ -n "$rooms" ] || { echo "ARCHITECTURE has no table of rooms" >&2; exit 1; }
+
+# Prints FILE:LINE, the folder of the file and the folder of what it includes, for each include of another folder's.
+edges() {
+	find conf ktr writer analyze visualize tools -name '*.[chS]' | sort | xargs awk '
+	/^#[ \t]*include[ \t]*"/ {
+		split($0, quoted, "\"")
+		from = FILENAME
+		to = quoted[2]
+		sub(/\/[^\/]*$/, "", from)
+		sub(/\/[^\/]*$/, "", to)
+		if (from != to)
+			print FILENAME ":" FNR, from, to
+	}'
+}
+
+{
+	printf '%s\n' "$rooms" | sed 's/^/room /'
+	find conf ktr writer analyze visualize tools -name '*.[chS]' -printf 'folder %h\n' | sort -u
+	edges | sed 's/^/edge /'
+} | awk '
+	# Does a word of a row speak of a folder?
+	function meets(word, folder,  stem) {
+		if (word !~ /\*$/)
+			return word == folder
+		stem = substr(word, 1, length(word) - 1)
+		return substr(folder, 1, length(stem)) == stem
+	}
+	function fail(text) {
+		print text > "/dev/stderr"
+		status = 1
+	}
+	$1 == "room" {
+		known[$2] = 1
+		for (i = 3; i <= NF; i++)
+			may[$2, ++n[$2]] = $i
+	}
+	$1 == "folder" && !($2 in known) {
+		fail($2 "/ has sources and no row in ARCHITECTURE")
+	}
+	$1 == "edge" {
+		good = 0
+		for (i = 1; i <= n[$3]; i++)
+			good = good || meets(may[$3, i], $4)
+		if (!good)
+			fail($2 ": " $3 "/ may not include from " $4 "/")
+	}
+	END { exit status }' || status=1
+
+if grep -nE "^#[[:space:]]*include $RECORDS" -r conf analyze visualize tools --include='*.[ch]' >&2; then
 	echo "the reading side includes the recording macros" >&2
 	status=1
 fi
-exit $status
+exit ${status:-0}

@@ -4,11 +4,11 @@
 
 #include "tools/options.h"
 
-#include "analyze/trace_set.h"
+#include "analyze/read/trace_set.h"
 
-#include "conf/expr.h"
+#include "conf/expr/expr.h"
 
-#include "ktr/session_find.h"
+#include "ktr/session/session_find.h"
 
 #include <errno.h>
 #include <string.h>

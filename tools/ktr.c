@@ -4,7 +4,7 @@
  * main() begins; this file knows none of them by name.
  */
 #include "tools/command.h"
-#include "tools/ktrdump.h"
+#include "tools/bsd/ktrdump.h"
 #include "tools/options.h"
 
 #include <ktr/conf.h>

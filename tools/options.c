@@ -7,7 +7,7 @@
 
 #include <ktr/conf.h>
 
-#include "analyze/utf8.h"
+#include "conf/kit/utf8.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "tools/options.h"
 
-#include "analyze/pairs.h"
+#include "analyze/stats/pairs.h"
 
 /* The same ids everywhere. */
 #define PAIR_OPTION OPTION_LONG(96)

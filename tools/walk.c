@@ -8,8 +8,8 @@
  */
 #include "tools/walk.h"
 
-#include "analyze/reader.h"
-#include "visualize/when.h"
+#include "analyze/read/reader.h"
+#include "visualize/model/when.h"
 
 #include <errno.h>
 #include <inttypes.h>

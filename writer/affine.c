@@ -5,9 +5,9 @@
  * some 30 ns, which over 100 ms is 0.3 ppm.
  */
 #include "writer/affine.h"
-#include "writer/frame.h"
+#include "writer/format/frame.h"
 
-#include "ktr/clock.h"
+#include "ktr/session/clock.h"
 
 #include <string.h>
 #include <time.h>

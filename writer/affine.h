@@ -3,7 +3,7 @@
 #ifndef WRITER_AFFINE_H
 #define WRITER_AFFINE_H
 
-#include "ktr/session_map.h"
+#include "ktr/session/session_map.h"
 
 #include <ktr/trace_file.h>
 
@@ -11,7 +11,7 @@ struct ktr__affine {
 	struct ktr_trace_clock clock;
 	int64_t utc_offset_ns; /* UTC = CLOCK_MONOTONIC + this */
 	uint64_t apart_ns;     /* between the two moments the map was made from; 0: one moment only */
-	int64_t frame_ns;      /* what to add to our CLOCK_MONOTONIC to have the session's: writer/frame.h */
+	int64_t frame_ns;      /* what to add to our CLOCK_MONOTONIC to have the session's: writer/format/frame.h */
 	int ticking;	       /* 1: the session's clock can be read here and now */
 };
 

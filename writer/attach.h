@@ -7,7 +7,7 @@
 #define WRITER_ATTACH_H
 
 #include "writer/drain.h"
-#include "writer/feed.h"
+#include "ktr/provider/kernel/feed.h"
 
 struct ktr__attach {
 	const char *session; /* path of the session file */

@@ -14,7 +14,7 @@
  */
 #include "writer/crash.h"
 
-#include "ktr/libc.h"
+#include "ktr/session/libc.h"
 #include "writer/writer.h"
 
 #include <errno.h>

@@ -12,11 +12,11 @@
  */
 #include "writer/describe.h"
 
-#include "ktr/class_name.h"
-#include "writer/cmdline.h"
-#include "writer/ident.h"
-#include "writer/metadata.h"
-#include "writer/packet.h"
+#include "ktr/session/class_name.h"
+#include "writer/format/cmdline.h"
+#include "writer/format/ident.h"
+#include "writer/format/metadata.h"
+#include "writer/format/packet.h"
 
 #include <ktr/version.h>
 

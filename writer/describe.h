@@ -11,9 +11,9 @@
 #ifndef WRITER_DESCRIBE_H
 #define WRITER_DESCRIBE_H
 
-#include "ktr/session_map.h"
-#include "writer/codec.h"
-#include "writer/emit.h"
+#include "ktr/session/session_map.h"
+#include "writer/format/codec.h"
+#include "writer/format/emit.h"
 #include "writer/lives.h"
 #include "writer/stream.h"
 

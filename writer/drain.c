@@ -21,8 +21,8 @@
  */
 #include "writer/drain.h"
 
-#include "ktr/clock.h"
-#include "ktr/drop.h"
+#include "ktr/session/clock.h"
+#include "ktr/session/drop.h"
 #include "writer/upkeep.h"
 
 #include <errno.h>

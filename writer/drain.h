@@ -22,10 +22,10 @@
 #ifndef WRITER_DRAIN_H
 #define WRITER_DRAIN_H
 
-#include "ktr/ring_read.h"
-#include "ktr/session_map.h"
+#include "ktr/session/ring_read.h"
+#include "ktr/session/session_map.h"
 #include "writer/affine.h"
-#include "writer/codec.h"
+#include "writer/format/codec.h"
 #include "writer/describe.h"
 #include "writer/stream.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Merges the rings by time, an event at a time: what is printed for people to read is never much. Of each
- * ring that has something one batch lies in memory. Formats are taken apart by ktr/format.c, and each
+ * ring that has something one batch lies in memory. Formats are taken apart by ktr/session/format.c, and each
  * conversion is printed by snprintf(3) with a format made here, of the C type that it says: a recorded
  * word never decides what is read from memory. The printer of the tools is faster and knows symbols; this
  * one is small.
  */
 #include "writer/echo.h"
 
-#include "ktr/format.h"
+#include "ktr/session/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

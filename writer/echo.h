@@ -11,8 +11,8 @@
 #ifndef WRITER_ECHO_H
 #define WRITER_ECHO_H
 
-#include "ktr/ring_read.h"
-#include "ktr/session_map.h"
+#include "ktr/session/ring_read.h"
+#include "ktr/session/session_map.h"
 
 struct ktr__echo;
 

@@ -15,8 +15,8 @@
  */
 #include "writer/drain.h"
 
-#include "ktr/clock.h"
-#include "writer/packet.h"
+#include "ktr/session/clock.h"
+#include "writer/format/packet.h"
 #include "writer/upkeep.h"
 
 #include <errno.h>

@@ -15,8 +15,8 @@
  */
 #include "writer/writer.h"
 
-#include "ktr/kernel.h"
-#include "ktr/libc.h"
+#include "ktr/session/kernel.h"
+#include "ktr/session/libc.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
  */
 #include "writer/keep.h"
 
-#include "ktr/sweep.h"
+#include "ktr/load/sweep.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #ifndef WRITER_KEEP_H
 #define WRITER_KEEP_H
 
-#include "ktr/session_map.h"
+#include "ktr/session/session_map.h"
 
 #include <stdbool.h>
 

@@ -7,10 +7,10 @@
  * thread, with the status that the main thread ended with. The writer is one of the process's threads, so
  * that neither would come to pass while it waits for events that nobody can record any more.
  *
- * pthread_exit(3) is seen by the destructor of libktr's key (ktr/thread.c), which calls ktr__writer_thread_end()
- * in its last round. Who finds itself alone there but for the threads of the writer does what the C library
- * would do next, and calls exit(0): on the thread, with the files and the signal mask, with which it would
- * have been called. The writer is stopped by the exit as by any other.
+ * pthread_exit(3) is seen by the destructor of libktr's key (ktr/record/thread.c), which calls
+ * ktr__writer_thread_end() in its last round. Who finds itself alone there but for the threads of the writer does
+ * what the C library would do next, and calls exit(0): on the thread, with the files and the signal mask, with
+ * which it would have been called. The writer is stopped by the exit as by any other.
  *
  * A main thread that is not alone (or whoever starts a writer when it has gone) leaves a keeper: a thread that
  * sleeps until the others have ended, and then calls exit(0). It is needed for the program's descriptors, in which

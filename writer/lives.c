@@ -9,10 +9,10 @@
  */
 #include "writer/lives.h"
 
-#include "ktr/clock.h"
-#include "ktr/kernel.h"
-#include "writer/frame.h"
-#include "writer/life.h"
+#include "ktr/session/clock.h"
+#include "ktr/session/kernel.h"
+#include "writer/format/frame.h"
+#include "writer/format/life.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #ifndef WRITER_LIVES_H
 #define WRITER_LIVES_H
 
-#include "ktr/session_map.h"
+#include "ktr/session/session_map.h"
 
 #include <ktr/session.h>
 #include <ktr/trace_file.h>

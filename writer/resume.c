@@ -13,8 +13,8 @@
  */
 #include "writer/resume.h"
 
-#include "ktr/drop.h"
-#include "writer/packet.h"
+#include "ktr/session/drop.h"
+#include "writer/format/packet.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "writer/sys.h"
 
-#include "ktr/libc.h"
+#include "ktr/session/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>

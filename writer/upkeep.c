@@ -6,8 +6,8 @@
  */
 #include "writer/upkeep.h"
 
-#include "ktr/clock.h"
-#include "ktr/drop.h"
+#include "ktr/session/clock.h"
+#include "ktr/session/drop.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  */
 #include "writer/voice.h"
 
-#include "ktr/libc.h"
+#include "ktr/session/libc.h"
 
 #include <dirent.h>
 #include <errno.h>

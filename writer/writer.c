@@ -17,8 +17,8 @@
  */
 #include "writer/writer.h"
 
-#include "ktr/kernel.h"
-#include "ktr/libc.h"
+#include "ktr/session/kernel.h"
+#include "ktr/session/libc.h"
 #include "writer/crash.h"
 #include "writer/resume.h"
 

@@ -6,10 +6,10 @@
 #ifndef WRITER_WRITER_H
 #define WRITER_WRITER_H
 
-#include "ktr/writer_hook.h"
+#include "ktr/load/writer_hook.h"
 #include "writer/drain.h"
 #include "writer/echo.h"
-#include "writer/feed.h"
+#include "ktr/provider/kernel/feed.h"
 #include "writer/last.h"
 #include "writer/voice.h"
 

@@ -244,9 +244,10 @@ struct ktr_control {
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 
-	/* What the kernel tells of the threads, see writer/feed.h. */
+	/* What the kernel tells of the threads, see ktr/provider/kernel/feed.h. */
 	uint64_t kernel; /* KTR_KERNEL_*: events that are wanted, if their class is recorded */
-	uint32_t feeder; /* process that reads them, as it knows itself; 0: none. A lock decides: writer/feeder.h */
+	/* The process that reads them, as it knows itself; 0: none. A lock decides: ktr/provider/kernel/feeder.h */
+	uint32_t feeder;
 	uint32_t writer_ends; /* KTR_WRITER_*: whether the trace's last round has begun */
 };
 
@@ -347,8 +348,8 @@ KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
 #define KTR_FROZE_SIGNAL  256u
 
 /*
- * The condition that stops the rings, and what stopped them last. The program is of conf/expr.h, over
- * the fields of ktr/trigger.h; those who evaluate it check each step, and throw the result away where
+ * The condition that stops the rings, and what stopped them last. The program is of conf/expr/expr.h, over
+ * the fields of ktr/session/trigger.h; those who evaluate it check each step, and throw the result away where
  * generation has changed meanwhile.
  */
 #define KTR_TRIGGER_OPS	  60

@@ -6,7 +6,7 @@
 #ifndef KTR_ARCH_GENERIC_H
 #define KTR_ARCH_GENERIC_H
 
-#include "ktr/rec.h"
+#include "ktr/record/rec.h"
 
 #ifndef KTR_ARCH
 #define KTR_ARCH KTR_ARCH_OTHER
@@ -16,7 +16,7 @@
 #define KTR_ARCH_HAS_RSEQ 0
 #endif
 
-/* ktr__record0() to ktr__record6() in assembly, or in C (ktr/record.c), which a sanitizer can follow. */
+/* ktr__record0() to ktr__record6() in assembly, or in C (ktr/record/record.c), which a sanitizer can follow. */
 #if !defined(KTR_ARCH_HAS_RECORD) || KTR_TSAN
 #undef KTR_ARCH_HAS_RECORD
 #define KTR_ARCH_HAS_RECORD 0

@@ -86,7 +86,7 @@
  * it before the rest of the entry is written: that goes on while the clock is being read, and the other way
  * round takes two cycles longer.
  *
- * The path without restartable sequences, as record_own() in ktr/record.c, where no other event of this
+ * The path without restartable sequences, as record_own() in ktr/record/record.c, where no other event of this
  * thread is under way:
  *	own:	  if self.nest: goto cold
  *		  self.frame[0] = stack pointer - FRAME_BELOW, self.nest = 1

@@ -12,7 +12,7 @@
  *
  * The limits are for 50 million events: with fewer they are easier to hold, and it is said so.
  */
-#include "analyze/tally.h"
+#include "analyze/stats/tally.h"
 
 #include <errno.h>
 #include <fcntl.h>

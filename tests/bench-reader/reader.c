@@ -13,9 +13,9 @@
  * A trace of 50 million events comes from: ktr run -e 256K --size 0 -o TRACE -- build/examples/indexer -n 43
  * /usr/include /usr/share/perl /usr/share/perl5
  */
-#include "analyze/sink_json.h"
-#include "analyze/sink_text.h"
-#include "analyze/tally.h"
+#include "analyze/print/sink_json.h"
+#include "analyze/print/sink_text.h"
+#include "analyze/stats/tally.h"
 
 #include <errno.h>
 #include <fcntl.h>

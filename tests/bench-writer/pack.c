@@ -9,8 +9,8 @@
  * checksum, both and write(2), walking all packets. The entries are those of a 64 KiB batch, over
  * and over, as a drain finds them: in its cache.
  */
-#include "writer/codec.h"
-#include "writer/packet.h"
+#include "writer/format/codec.h"
+#include "writer/format/packet.h"
 
 #include <fcntl.h>
 #include <stdio.h>

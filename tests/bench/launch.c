@@ -6,7 +6,7 @@
  */
 #include "bench.h"
 
-#include "ktr/session_map.h"
+#include "ktr/session/session_map.h"
 
 #include <errno.h>
 #include <signal.h>

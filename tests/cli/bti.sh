@@ -23,7 +23,7 @@ flags='-mbranch-protection=standard'
 b=$dir/b
 # shellcheck disable=SC2086 # options
 MAKEFLAGS='' make -s --no-print-directory -j2 KTR_NO_INSTALL=1 CC="$cc" AR="$(tool ar)" OBJCOPY="$(tool objcopy)" O="$b" \
-	CFLAGS="-O1 $flags" ${KTR_MAKE_OPTIONS:-} lib "$b/obj/visualize/page_assets.o" "$b/one/ktr.c" >"$dir/log" 2>&1 || {
+	CFLAGS="-O1 $flags" ${KTR_MAKE_OPTIONS:-} lib "$b/obj/visualize/page/page_assets.o" "$b/one/ktr.c" >"$dir/log" 2>&1 || {
 	cat "$dir/log"
 	exit 1
 }

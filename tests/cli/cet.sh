@@ -34,8 +34,8 @@ grep -q 'IBT' "$dir/report" || skip "the linker knows no -z cet-report"
 # What the user asks for comes last.
 for want in none full; do
 	MAKEFLAGS='' make -s --no-print-directory KTR_NO_INSTALL=1 CC="$cc" CFLAGS="-O1 -fcf-protection=$want" O="$dir/b" \
-		"$dir/b/pic/ktr/cpu.o" >"$dir/log" 2>&1 || fail "CFLAGS with -fcf-protection=$want: $(cat "$dir/log")"
-	got=$(readelf -n "$dir/b/pic/ktr/cpu.o" 2>/dev/null | sed -n 's/.*x86 feature: //p')
+		"$dir/b/pic/ktr/session/cpu.o" >"$dir/log" 2>&1 || fail "CFLAGS with -fcf-protection=$want: $(cat "$dir/log")"
+	got=$(readelf -n "$dir/b/pic/ktr/session/cpu.o" 2>/dev/null | sed -n 's/.*x86 feature: //p')
 	[ $want = none ] && is "CFLAGS with -fcf-protection=none" "$got" "" || is "CFLAGS with =full" "$got" "IBT, SHSTK"
 done
 

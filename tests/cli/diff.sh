@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.inc"
 pairs=${PAIRS:-12}
 
-# What reads traces is not wanted of tests/made.c, and not linked.
+# What reads traces is not wanted of tests/unit/made.c, and not linked.
 $cc -std=gnu11 -O1 -D_GNU_SOURCE -ffunction-sections -I. -Iinclude -Itests tests/cli/diff.c -o "$dir/made" -Wl,--gc-sections \
 	"$O/lib/libktr.a" -lm -lpthread || exit 1
 

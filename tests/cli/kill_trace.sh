@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # SIGKILL of the program that writes its trace, of ktr record, of both, ten times each at random instants, and at some
 # of its writer's system calls: babeltrace opens what is there as it lies, the trace reads, and salvage misses nothing
-# but what was overwritten. `make check-kill` has every call and thousands of instants, tests/test_stops.c every call
+# but what was overwritten. `make check-kill` has every call and thousands of instants, tests/unit/test_stops.c every call
 # of a drain.
 . "$(dirname "$0")/../stress/common.sh"
 build_kill_trace

@@ -4,7 +4,7 @@
 # public call and environment variable has its place, and every example that is marked ".\" run" or
 # ".\" file" (and the README's program) is built and run.
 . "$(dirname "$0")/lib.inc"
-pages="man/*.[1-9] writer/ktr-trace.5 analyze/ktr-json.5"
+pages="man/*.[1-9] man/ktr-trace.5 man/ktr-json.5"
 
 # The page as text, without overstrikes and hyphenated line ends.
 text() {

@@ -6,7 +6,7 @@
  * The first byte chooses: text or program. Values of fields are made from the field's number, so that
  * they are the same at both times.
  */
-#include "conf/expr.h"
+#include "conf/expr/expr.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,15 +7,14 @@
  * Beyond surviving, what fuzz_event.h checks holds.
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -I. \
- *		tests/fuzz/fuzz_reader.c analyze/[a-z]*.c conf/[a-z]*.c ktr/session_map.c \
- *		ktr/session_find.c ktr/ring_read.c ktr/format.c writer/codec.c writer/packet.c \
- *		writer/crc32c.c -ljansson -lm -o fuzz_reader
+ *		tests/fuzz/fuzz_reader.c conf/*.c conf/*/*.c ktr/session/*.c writer/format/*.c analyze/*/*.c \
+ *		-ljansson -lm -o fuzz_reader
  *	./fuzz_reader tests/corpus/reader
  */
 #include "tests/fuzz/fuzz_event.h"
 
-#include "analyze/fsck.h"
-#include "writer/packet.h"
+#include "analyze/rewrite/fsck.h"
+#include "writer/format/packet.h"
 
 #include <fcntl.h>
 #include <stdio.h>

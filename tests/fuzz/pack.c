@@ -7,9 +7,9 @@
  *	pack /dev/shm/ktr-UID/seed.ktr session.seed core.seed
  */
 #include "tests/fuzz/session_chunks.h"
-#include "tests/core_image.h"
+#include "tests/unit/core_image.h"
 
-#include "ktr/session_map.h"
+#include "ktr/session/session_map.h"
 
 static FILE *pack_create(const char *path)
 {

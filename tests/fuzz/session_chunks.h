@@ -9,7 +9,7 @@
 #ifndef TESTS_FUZZ_SESSION_CHUNKS_H
 #define TESTS_FUZZ_SESSION_CHUNKS_H
 
-#include "tests/test_image.h"
+#include "tests/unit/test_image.h"
 
 #define FUZZ_REVERSE 1u
 #define FUZZ_HEADER  2u /* the header is the input's */

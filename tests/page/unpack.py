@@ -4,7 +4,7 @@
     unpack.py PAGE JSON-LINES
 
 The page must be well-formed HTML with no element, attribute or script that is not ours, and every
-event must be in it: time, place, thread, CPU, arguments. visualize/packer.h has the layout.
+event must be in it: time, place, thread, CPU, arguments. visualize/page/packer.h has the layout.
 """
 import base64
 import html.parser

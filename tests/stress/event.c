@@ -5,7 +5,7 @@
  */
 #include "tests/stress/event.h"
 
-#include "ktr/clock.h"
+#include "ktr/session/clock.h"
 
 #include <ktr.h>
 

@@ -7,8 +7,8 @@
 #ifndef TESTS_STRESS_LOOK_H
 #define TESTS_STRESS_LOOK_H
 
-#include "ktr/ring_read.h"
-#include "ktr/session_map.h"
+#include "ktr/session/ring_read.h"
+#include "ktr/session/session_map.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the page holds: the index, the states of rows before each chunk, the overview, and chunks of
- * events, which are unpacked when they are looked at. visualize/packer.h has the layout. Times are
+ * events, which are unpacked when they are looked at. visualize/page/packer.h has the layout. Times are
  * nanoseconds since the page's beginning.
  */
 'use strict';

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What filters can ask for: the table of fields, and their values.
+ */
+#include "analyze/filter/filter.h"
+
+#include "analyze/read/kind.h"
+#include "conf/value.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FILTER_FIELDS_REF(name) KTR__FILTER_##name
+#define KTR__FILTER_0		0 /* a name of none */
+
+const struct ktr__expr_field ktr__filter_fields[] = {
+#define FILTER_FIELDS_ROW(NAME, text, type, either, file, line, number, scope, help)              \
+	{ text,                                                                                  \
+	  help,                                                                                  \
+	  KTR__EXPR_T_##type,                                                                    \
+	  FILTER_FIELDS_REF(either),                                                             \
+	  FILTER_FIELDS_REF(file),                                                               \
+	  FILTER_FIELDS_REF(line),                                                               \
+	  FILTER_FIELDS_REF(number),                                                             \
+	  0 },
+	KTR__FILTER_FIELDS(FILTER_FIELDS_ROW)
+};
+
+/* The bits of class names; a ktr_names_fn over the tables. */
+static int filter_fields_classes(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+{
+	const struct ktr__tables *tables = context;
+
+	if (idx >= KTR_CLASS_MAX)
+		return -ENOENT;
+	if (!tables->class_name[idx])
+		return 1;
+	snprintf(name, size, "%s", tables->class_name[idx]);
+	*value = 1ull << idx;
+	return 0;
+}
+
+/* "net", "net|lock", "all,-net" */
+static int filter_fields_class(const char *text, void *context, uint64_t *value, struct ktr_error *err)
+{
+	static const char kind[] = "unknown name";
+	struct ktr_error why = KTR_ERROR_NONE;
+	int rc = ktr__parse_mask(text, filter_fields_classes, context, 0, value, &why);
+
+	if (!rc)
+		return 0;
+	if (strncmp(why.text, kind, strlen(kind)) == 0)
+		return ktr_error_at(err, NULL, 0, why.column, why.code, "unknown class%s",
+				    why.text + strlen(kind));
+	return ktr_error_at(err, NULL, 0, why.column, why.code, "%s", why.text);
+}
+
+/* Decimals of a second, of which there may be nine. 0 or -EINVAL. */
+static int filter_fields_fraction(const char *p, uint64_t *ns)
+{
+	uint64_t unit = 1000000000;
+
+	*ns = 0;
+	if (*p == '.')
+		for (p++; ktr__is_digit(*p) && unit >= 10; p++)
+			*ns += (unit /= 10) * (uint64_t)(*p - '0');
+	if (*p == 'Z')
+		p++;
+	return *p ? -EINVAL : 0;
+}
+
+/* "2026-01-31 23:59:59.25", in UTC; the time of day may be left out, or its seconds. */
+static int filter_fields_date(const char *text, uint64_t *value, struct ktr_error *err)
+{
+	static const char *const forms[] = { "%Y-%m-%d%n%H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d%n%H:%M",
+					     "%Y-%m-%d" };
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { .tm_mday = 1 };
+		const char *end = strptime(text, forms[i], &tm);
+		time_t seconds;
+
+		if (!end || filter_fields_fraction(end, &ns))
+			continue;
+		seconds = timegm(&tm);
+		if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / 1000000000 - 1)
+			break;
+		*value = (uint64_t)seconds * 1000000000 + ns;
+		return 0;
+	}
+	return ktr_error_at(err, NULL, 0, 1, EINVAL, "\"%.*s\" is no moment: 2026-01-31 23:59:59.5",
+			    KTR__SHOWN_BYTES, text);
+}
+
+int ktr__filter_constant(void *context, unsigned field, const char *text, uint64_t *value,
+			 struct ktr_error *err)
+{
+	if (field == KTR__FILTER_CLASS)
+		return filter_fields_class(text, context, value, err);
+	if (field == KTR__FILTER_UTC)
+		return filter_fields_date(text, value, err);
+	return -ENOTSUP;
+}
+
+static void filter_fields_number(struct ktr__expr_value *value, uint64_t bits)
+{
+	*value = ktr__expr_unsigned(bits);
+}
+
+static void filter_fields_signed(struct ktr__expr_value *value, uint64_t bits)
+{
+	*value = (struct ktr__expr_value){ .bits = bits, .kind = KTR__EXPR_INT };
+}
+
+static void filter_fields_text(struct ktr__expr_value *value, const char *text)
+{
+	if (text)
+		*value = ktr__expr_text(text, strlen(text));
+}
+
+static int filter_fields_of_site(unsigned field, const struct ktr_reader_site *site,
+				 struct ktr__expr_value *value)
+{
+	switch (field) {
+	case KTR__FILTER_CLASS:
+		filter_fields_number(value, site->mask);
+		return 1;
+	case KTR__FILTER_LINE:
+		filter_fields_number(value, site->line);
+		return 1;
+	case KTR__FILTER_SITE_ID:
+		filter_fields_number(value, site->id);
+		return 1;
+	case KTR__FILTER_CLASS_NAME:
+		filter_fields_text(value, site->class_name);
+		return 1;
+	case KTR__FILTER_FILE:
+		filter_fields_text(value, site->file);
+		return 1;
+	case KTR__FILTER_FUNC:
+	case KTR__FILTER_FUNC_OR:
+		filter_fields_text(value, site->func);
+		return 1;
+	case KTR__FILTER_FORMAT:
+	case KTR__FILTER_FORMAT_OR:
+		filter_fields_text(value, site->format);
+		return 1;
+	case KTR__FILTER_IDENT:
+	case KTR__FILTER_IDENT_OR:
+		filter_fields_text(value, site->ident);
+		return 1;
+	case KTR__FILTER_KIND:
+		filter_fields_text(value, ktr__kind_text(site->kind));
+		return 1;
+	case KTR__FILTER_GROUP:
+		filter_fields_text(value, site->group);
+		return 1;
+	case KTR__FILTER_MODULE:
+		filter_fields_text(value, site->module);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int ktr__filter_value(unsigned field, const struct ktr_reader_info *info, const struct ktr_reader_site *site,
+		      const struct ktr_event *event, struct ktr__expr_value *value)
+{
+	if (filter_fields_of_site(field, site, value))
+		return 1;
+	if (!event)
+		return 0;
+	switch (field) {
+	case KTR__FILTER_TIME:
+		filter_fields_signed(value, event->time_ns - info->first_ns);
+		break;
+	case KTR__FILTER_CPU:
+		filter_fields_number(value, event->cpu);
+		break;
+	case KTR__FILTER_PID:
+		filter_fields_number(value, event->thread->pid);
+		break;
+	case KTR__FILTER_TID:
+		filter_fields_number(value, event->thread->tid);
+		break;
+	case KTR__FILTER_THREAD:
+		filter_fields_text(value, event->thread->name);
+		break;
+	case KTR__FILTER_PROCESS:
+		filter_fields_text(value, event->thread->process);
+		break;
+	case KTR__FILTER_UTC:
+		filter_fields_number(value, event->time_ns + (uint64_t)info->utc_offset_ns);
+		break;
+	case KTR__FILTER_MONO:
+		filter_fields_number(value, event->time_ns);
+		break;
+	case KTR__FILTER_INDEX:
+		filter_fields_number(value, event->index);
+		break;
+	case KTR__FILTER_KEEP:
+		filter_fields_number(value, event->keep);
+		break;
+	case KTR__FILTER_APPROX:
+		filter_fields_number(value, event->approx);
+		break;
+	default:
+		break;
+	}
+	return 1;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formats made ready for printing: one step per piece of text or conversion, found once per call
+ * site.
+ */
+#ifndef ANALYZE_RENDER_H
+#define ANALYZE_RENDER_H
+
+#include "conf/kit/arena.h"
+#include "analyze/symbols/symbols.h"
+#include "ktr/session/format.h"
+
+#include <ktr/reader.h>
+
+enum ktr__render_op {
+	KTR__RENDER_TEXT,
+	KTR__RENDER_DECIMAL,  /* without flags, width and precision */
+	KTR__RENDER_UNSIGNED, /* likewise */
+	KTR__RENDER_HEX,      /* likewise */
+	KTR__RENDER_STRING,   /* likewise */
+	KTR__RENDER_INTEGER,  /* with any of them */
+	KTR__RENDER_POINTER,
+	KTR__RENDER_CHAR,
+	KTR__RENDER_DOUBLE,
+	KTR__RENDER_PADDED, /* string with width or precision */
+};
+
+struct ktr__render_step {
+	const char *text; /* in the format */
+	uint32_t length;
+	uint8_t op;
+	uint8_t arg;
+	uint8_t shift; /* 64 - bits of the C type the conversion prints */
+	uint8_t flags; /* KTR__FORMAT_* */
+	uint8_t width_arg;
+	uint8_t precision_arg;
+	char conv;
+	int32_t width;
+	int32_t precision;
+};
+
+struct ktr__render {
+	unsigned n_steps;
+	struct ktr__render_step step[];
+};
+
+/*
+ * Prepares the site's format, so that ktr_event_text() need not parse it for each event: sets
+ * site->render, which lives as long as the arena and the format. 0 or -ENOMEM.
+ */
+int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena);
+
+/*
+ * ktr_event_text() with names for pointers and stacks, where symbols (may be NULL) know them:
+ * "0x55dd640ab3da (main+0x3a)", "stack: main+0x3a < _start+0x21 < ...". The event is of the reader
+ * that the symbols are of.
+ */
+size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *symbols, char *text,
+			 size_t n_bytes);
+
+/* One item of the site's format as a step. */
+void ktr__render_plan(const struct ktr_reader_site *site, const struct ktr__format_item *item,
+		      struct ktr__render_step *step);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Decides, once per call site, how each conversion of its format prints.
+ *
+ * Where a conversion and its argument do not fit, the argument's type decides and not the
+ * conversion: a double prints as a double, a string as a string. A conversion without an
+ * argument, and one that printf does not know, prints as it stands.
+ */
+#include "analyze/print/render.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint8_t render_plan_shift(uint8_t size)
+{
+	switch (size) {
+	case KTR__FORMAT_HH:
+		return 56;
+	case KTR__FORMAT_H:
+		return 48;
+	case KTR__FORMAT_INT:
+		return 32;
+	default:
+		return 0;
+	}
+}
+
+/* How to print a number that is neither a pointer nor floating point. */
+static void render_plan_integer(struct ktr__render_step *step, int is_signed)
+{
+	int plain = !step->flags && step->width < 0 && step->precision < 0 &&
+		    step->width_arg == KTR__FORMAT_NONE && step->precision_arg == KTR__FORMAT_NONE;
+
+	switch (step->conv) {
+	case 'c':
+	case 'C':
+		step->op = KTR__RENDER_CHAR;
+		return;
+	case 'p':
+		step->op = KTR__RENDER_POINTER;
+		return;
+	case 'x':
+	case 'X':
+		step->op = plain ? KTR__RENDER_HEX : KTR__RENDER_INTEGER;
+		return;
+	case 'o':
+	case 'b':
+	case 'B':
+		step->op = KTR__RENDER_INTEGER;
+		return;
+	case 'd':
+	case 'i':
+	case 'u':
+		break;
+	default: /* a conversion for something else: the whole word, in its own type */
+		step->conv = is_signed ? 'd' : 'u';
+		step->shift = 0;
+	}
+	if (!plain)
+		step->op = KTR__RENDER_INTEGER;
+	else
+		step->op = step->conv == 'u' ? KTR__RENDER_UNSIGNED : KTR__RENDER_DECIMAL;
+}
+
+static void render_plan_string(struct ktr__render_step *step)
+{
+	if (step->conv != 's') {
+		step->width = step->precision = KTR__FORMAT_UNSET;
+		step->width_arg = step->precision_arg = KTR__FORMAT_NONE;
+	}
+	step->op = step->width < 0 && step->precision < 0 && step->width_arg == KTR__FORMAT_NONE &&
+				   step->precision_arg == KTR__FORMAT_NONE
+			   ? KTR__RENDER_STRING
+			   : KTR__RENDER_PADDED;
+}
+
+/* Decides by the argument's type how a conversion prints. */
+static void render_plan_type(struct ktr__render_step *step, enum ktr_arg_type type)
+{
+	switch (type) {
+	case KTR_ARG_STR:
+		render_plan_string(step);
+		break;
+	case KTR_ARG_F64:
+		if (!strchr("aAeEfFgG", step->conv))
+			step->conv = 'g';
+		step->op = KTR__RENDER_DOUBLE;
+		break;
+	case KTR_ARG_PTR:
+		if (!strchr("diouxXc", step->conv))
+			step->conv = 'p';
+		render_plan_integer(step, 0);
+		break;
+	case KTR_ARG_NONE:
+	case KTR_ARG_STACK:
+	case KTR_ARG_TYPES:
+		step->op = KTR__RENDER_TEXT;
+		break;
+	case KTR_ARG_I8:
+	case KTR_ARG_I16:
+	case KTR_ARG_I32:
+	case KTR_ARG_I64:
+		render_plan_integer(step, 1);
+		break;
+	default:
+		render_plan_integer(step, 0);
+	}
+}
+
+/* Is there such an argument, fit for a width or precision? */
+static int render_plan_has_number(const struct ktr_reader_site *site, uint8_t arg)
+{
+	return arg == KTR__FORMAT_NONE ||
+	       (arg < site->n_args && site->arg[arg].type != KTR_ARG_STR &&
+		site->arg[arg].type != KTR_ARG_STACK && site->arg[arg].type != KTR_ARG_F64);
+}
+
+void ktr__render_plan(const struct ktr_reader_site *site, const struct ktr__format_item *item,
+		      struct ktr__render_step *step)
+{
+	*step = (struct ktr__render_step){
+		.text = item->start,
+		.length = item->length,
+		.op = KTR__RENDER_TEXT,
+		.arg = item->arg,
+		.shift = render_plan_shift(item->size),
+		.flags = item->flags,
+		.width_arg = item->width_arg,
+		.precision_arg = item->precision_arg,
+		.conv = item->conv,
+		.width = item->width,
+		.precision = item->precision,
+	};
+	if (item->kind != KTR__FORMAT_CONV || item->arg >= site->n_args ||
+	    !render_plan_has_number(site, item->width_arg) ||
+	    !render_plan_has_number(site, item->precision_arg))
+		return;
+	render_plan_type(step, site->arg[item->arg].type);
+}
+
+int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
+{
+	struct ktr__format at = KTR__FORMAT(site->format);
+	struct ktr__format_item item;
+	struct ktr__render *render;
+	unsigned n = 0;
+
+	while (ktr__format_next(&at, &item))
+		n++;
+	render = ktr__arena_alloc(arena, sizeof(*render) + n * sizeof(render->step[0]));
+	if (!render)
+		return -ENOMEM;
+	at = (struct ktr__format)KTR__FORMAT(site->format);
+	while (render->n_steps < n && ktr__format_next(&at, &item))
+		ktr__render_plan(site, &item, &render->step[render->n_steps++]);
+	site->render = render;
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events as lines of text, one each, whatever the program logged.
+ */
+#ifndef ANALYZE_SINK_TEXT_H
+#define ANALYZE_SINK_TEXT_H
+
+#include "analyze/print/out.h"
+
+#include <ktr/reader.h>
+
+enum ktr__text_time {
+	KTR__TEXT_RELATIVE, /* seconds since the first event of the source */
+	KTR__TEXT_DELTA,    /* seconds since the line before */
+	KTR__TEXT_UTC,      /* ISO 8601 */
+	KTR__TEXT_RAW       /* nanoseconds of CLOCK_MONOTONIC */
+};
+
+/* Columns, in this order. */
+#define KTR__TEXT_INDEX  1u /* running number of the event in its ring */
+#define KTR__TEXT_TIME   2u
+#define KTR__TEXT_CPU    4u
+#define KTR__TEXT_THREAD 8u
+#define KTR__TEXT_CLASS  16u
+#define KTR__TEXT_WHERE  32u
+#define KTR__TEXT_FUNC   64u
+#define KTR__TEXT_USUAL                                                                            \
+	(KTR__TEXT_TIME | KTR__TEXT_CPU | KTR__TEXT_THREAD | KTR__TEXT_CLASS | KTR__TEXT_WHERE)
+
+struct ktr__sink_text {
+	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
+	/* Filled in by the user. */
+	struct ktr__out *out; /* borrowed */
+	const struct ktr_reader_info *info;
+	struct ktr__symbols *symbols; /* names for addresses, or NULL; borrowed */
+	unsigned columns;
+	enum ktr__text_time time;
+	int colour;
+	/* Its own. */
+	uint64_t n_events;
+	uint64_t n_lost;
+	uint64_t last_ns;
+	int64_t second; /* what `date` says */
+	char date[24];  /* "2024-02-29T12:34:56." */
+};
+
+/* Sets the callbacks. */
+void ktr__sink_text_init(struct ktr__sink_text *text);
+
+/* Prints the line with the columns' names. */
+void ktr__sink_text_header(struct ktr__sink_text *text);
+
+/* The event's text alone, in one line and visible. symbols may be NULL. */
+void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
+			    const struct ktr_event *event);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Formats of the KTRGRAPH family:
+ *
+ *	KTRGRAPH group:"G", id:"%s", WORD:VALUE, attributes: NAME:VALUE, NAME:VALUE
+ *
+ * where WORD is state, counter, point, start or stop, VALUE holds conversions, and "none" stands
+ * for no attributes. KTR_SCOPE has its name in place of %s. The format is cut at its fixed texts,
+ * and the conversions, which ktr/session/format.h finds, are told apart by where they stand.
+ */
+#include "analyze/read/kind.h"
+#include "writer/format/arg_name.h"
+#include "ktr/session/format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KIND_CONVERSIONS 16 /* more than arguments there are */
+
+/* A piece of the format. */
+struct kind_part {
+	const char *at;
+	const char *end;
+};
+
+/* The format's conversions that print an argument. */
+struct kind_conversions {
+	unsigned n;
+	struct kind_conversion {
+		const char *at;
+		unsigned arg;
+	} conv[KIND_CONVERSIONS];
+};
+
+static const struct kind_word {
+	const char *text;
+	const char *value; /* name of the argument with the value */
+	enum ktr_event_kind kind;
+} kind_words[] = {
+	{ "state", "state", KTR_KIND_STATE }, { "counter", "counter", KTR_KIND_COUNTER },
+	{ "point", "point", KTR_KIND_POINT }, { "start", "key", KTR_KIND_START },
+	{ "stop", "key", KTR_KIND_STOP },
+};
+
+static int kind_begins(const char **at, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (strncmp(*at, text, n) != 0)
+		return 0;
+	*at += n;
+	return 1;
+}
+
+/* Cuts the format; 1 when it has all parts. */
+static int kind_cut(const char *format, struct kind_part *group, struct kind_part *id,
+		    struct kind_part *word, struct kind_part *value, struct kind_part *attributes)
+{
+	static const char mark[] = ", attributes: ";
+	const char *at = format;
+
+	if (!kind_begins(&at, "KTRGRAPH group:\""))
+		return 0;
+	*group = (struct kind_part){ at, strchr(at, '"') };
+	if (!group->end || !(at = group->end + 1, kind_begins(&at, ", id:\"")))
+		return 0;
+	*id = (struct kind_part){ at, strstr(at, "\", ") };
+	if (!id->end)
+		return 0;
+	at = id->end + strlen("\", ");
+	*word = (struct kind_part){ at, strchr(at, ':') };
+	if (!word->end)
+		return 0;
+	*value = (struct kind_part){ word->end + 1, strstr(word->end + 1, mark) };
+	if (!value->end)
+		return 0;
+	at = value->end + strlen(mark);
+	*attributes = (struct kind_part){ at, at + strlen(at) };
+	return 1;
+}
+
+static void kind_conversions(const char *format, unsigned n_args, struct kind_conversions *all)
+{
+	struct ktr__format at = KTR__FORMAT(format);
+	struct ktr__format_item item;
+
+	all->n = 0;
+	while (all->n < KIND_CONVERSIONS && ktr__format_next(&at, &item))
+		if (item.kind == KTR__FORMAT_CONV && item.arg < n_args) {
+			all->conv[all->n].at = item.start;
+			all->conv[all->n++].arg = item.arg;
+		}
+}
+
+/* The argument of the only conversion in a part; -1 without one, -2 when there are several. */
+static int kind_only(const struct kind_conversions *all, const struct kind_part *part)
+{
+	int arg = -1;
+
+	for (unsigned i = 0; i < all->n; i++) {
+		if (all->conv[i].at < part->at || all->conv[i].at >= part->end)
+			continue;
+		if (arg >= 0)
+			return -2;
+		arg = (int)all->conv[i].arg;
+	}
+	return arg;
+}
+
+static int kind_is_number(enum ktr_arg_type type)
+{
+	return type != KTR_ARG_STR && type != KTR_ARG_STACK && type != KTR_ARG_NONE;
+}
+
+/* Does a value of this type suit the kind? */
+static int kind_suits(enum ktr_event_kind kind, enum ktr_arg_type type)
+{
+	switch (kind) {
+	case KTR_KIND_STATE:
+	case KTR_KIND_POINT:
+		return type == KTR_ARG_STR;
+	case KTR_KIND_COUNTER:
+		return kind_is_number(type) && type != KTR_ARG_PTR;
+	default:
+		return kind_is_number(type) && type != KTR_ARG_F64;
+	}
+}
+
+/* Copies a constant part; "%%" is the text "%". */
+static const char *kind_copy(struct ktr__arena *arena, const struct kind_part *part)
+{
+	char *copy = ktr__arena_copy(arena, part->at, (size_t)(part->end - part->at));
+
+	if (!copy)
+		return NULL;
+	for (char *to = copy, *from = copy;; from++) {
+		if (from[0] == '%' && from[1] == '%')
+			from++;
+		*to++ = *from;
+		if (!*from)
+			return copy;
+	}
+}
+
+/* Where the attribute that begins at `at` ends: at ", " outside of quotes. */
+static const char *kind_attribute_end(const char *at)
+{
+	int quoted = 0;
+
+	for (; *at; at++) {
+		if (*at == '"')
+			quoted = !quoted;
+		if (!quoted && at[0] == ',' && at[1] == ' ')
+			break;
+	}
+	return at;
+}
+
+static int kind_attributes(struct ktr_reader_site *site, const struct kind_conversions *all,
+			   const struct kind_part *attributes, struct ktr__arena *arena)
+{
+	const char *end;
+
+	for (const char *at = attributes->at; *at; at = *end ? end + 2 : end) {
+		const char *colon = strchr(at, ':');
+
+		end = kind_attribute_end(at);
+		if (!colon || colon >= end || colon == at)
+			continue;
+		for (unsigned i = 0; i < all->n; i++) {
+			const char *name;
+
+			if (all->conv[i].at < colon || all->conv[i].at >= end)
+				continue;
+			name = ktr__arena_copy(arena, at, (size_t)(colon - at));
+			if (!name)
+				return -ENOMEM;
+			site->arg[all->conv[i].arg].name = name;
+		}
+	}
+	return 0;
+}
+
+static const struct kind_word *kind_word(const struct kind_part *part)
+{
+	size_t n = (size_t)(part->end - part->at);
+
+	for (unsigned i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)
+		if (strlen(kind_words[i].text) == n && memcmp(kind_words[i].text, part->at, n) == 0)
+			return &kind_words[i];
+	return NULL;
+}
+
+static void kind_plain(struct ktr_reader_site *site)
+{
+	site->kind = KTR_KIND_EVENT;
+	site->group = NULL;
+	site->ident = NULL;
+	site->value_arg = -1;
+	site->first_attr = 0;
+}
+
+int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
+{
+	struct kind_part group, id, word, value, attributes;
+	const struct kind_word *known;
+	struct kind_conversions all;
+	int id_arg, value_arg;
+
+	kind_plain(site);
+	if (!kind_cut(site->format, &group, &id, &word, &value, &attributes))
+		return 0;
+	kind_conversions(site->format, site->n_args, &all);
+	known = kind_word(&word);
+	id_arg = kind_only(&all, &id);
+	value_arg = kind_only(&all, &value);
+	if (!known || value_arg < 0 || !kind_suits(known->kind, site->arg[value_arg].type))
+		return 0;
+	if (id_arg > 0 || id_arg < -1 ||
+	    (id_arg == 0 && (strncmp(id.at, "%s\"", 3) != 0 || site->arg[0].type != KTR_ARG_STR)))
+		return 0;
+	site->group = kind_copy(arena, &group);
+	site->ident = id_arg < 0 ? kind_copy(arena, &id) : NULL;
+	if (!site->group || (id_arg < 0 && !site->ident))
+		return -ENOMEM;
+	if (id_arg == 0)
+		site->arg[0].name = "id";
+	site->kind = known->kind;
+	site->value_arg = value_arg;
+	site->arg[value_arg].name = known->value;
+	site->first_attr = value_arg + 1;
+	return kind_attributes(site, &all, &attributes, arena);
+}
+
+int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena)
+{
+	const char *from, *to, *end = names + strlen(names);
+
+	for (unsigned i = 0; i < site->n_args; i++) {
+		char number[16];
+
+		names = ktr__arg_name(names, end, &from, &to);
+		if (from == to) {
+			snprintf(number, sizeof(number), "arg%u", i);
+			from = number;
+			to = number + strlen(number);
+		}
+		site->arg[i].name = ktr__arena_copy(arena, from, (size_t)(to - from));
+		if (!site->arg[i].name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int kind_is_taken(const struct ktr_reader_site *site, unsigned n, const char *name)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(site->arg[i].name, name) == 0)
+			return 1;
+	return 0;
+}
+
+int ktr__kind_unique(struct ktr_reader_site *site, struct ktr__arena *arena)
+{
+	for (unsigned i = 1; i < site->n_args; i++) {
+		const char *name = site->arg[i].name;
+		size_t n = strlen(name);
+		char *copy;
+
+		if (!kind_is_taken(site, i, name))
+			continue;
+		copy = ktr__arena_alloc(arena, n + sizeof("_2147483647"));
+		if (!copy)
+			return -ENOMEM;
+		for (unsigned number = 2; number == 2 || kind_is_taken(site, i, copy); number++)
+			snprintf(copy, n + sizeof("_2147483647"), "%s_%u", name, number);
+		site->arg[i].name = copy;
+	}
+	return 0;
+}
+
+double ktr__event_number(const struct ktr_event *event, unsigned arg)
+{
+	uint64_t word = event->arg[arg];
+	double value;
+
+	switch (event->site->arg[arg].type) {
+	case KTR_ARG_F64:
+		memcpy(&value, &word, sizeof(value));
+		return value;
+	case KTR_ARG_U64:
+		return (double)word;
+	default:
+		return (double)(int64_t)word;
+	}
+}
+
+const char *ktr__kind_text(enum ktr_event_kind kind)
+{
+	for (unsigned i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)
+		if (kind_words[i].kind == kind)
+			return kind_words[i].text;
+	return "event";
+}

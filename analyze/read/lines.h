@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lines of a trace's sidecars, each with its checksum (ktr/trace_file.h).
+ *
+ * A line whose checksum is wrong is noted with file and line and left out; where it is two lines
+ * with a damaged newline between them, both are taken. So is a last line without newline, unless
+ * the trace is still being written or its writer was killed: nothing refers to it then.
+ */
+#ifndef ANALYZE_LINES_H
+#define ANALYZE_LINES_H
+
+#include "analyze/read/source.h"
+
+#include <ktr/trace_file.h>
+
+/* How far each file has been read, to go on from there when it has grown. All zero: not at all. */
+struct ktr__lines_at {
+	uint64_t offset[KTR_SIDECARS]; /* [bytes] */
+	unsigned line[KTR_SIDECARS];
+};
+
+struct ktr__lines {
+	struct ktr__source *source; /* for notes */
+	const char *path;           /* of the trace, as users are told it */
+	int dir_fd;
+	int finished; /* nobody writes to the trace any more */
+	struct ktr__lines_at
+		*at; /* where to begin, and then where it ended; NULL: from the start */
+	struct ktr_error *err;
+	/* Its own. */
+	const char *file;
+	unsigned line;
+	unsigned n_notes; /* of the file that was read last */
+	unsigned n_bad;   /* lines left out, of all files */
+};
+
+/* Takes a line without its newline: 0, -EINVAL (it makes no sense), or -errno that ends it all. */
+typedef int ktr__line_fn(void *context, const char *line, size_t n_bytes);
+
+/*
+ * Reads a file. One that is missing has no lines, which is noted. 0, or -errno with err filled.
+ */
+int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_fn *fn,
+		    void *context);
+
+/* Notes that something of the line being read is left out. */
+void ktr__lines_left_out(struct ktr__lines *lines, const char *why);
+
+/* The length of the whole line that these bytes begin with, whatever follows it; 0: they do not. */
+size_t ktr__lines_part(const char *bytes, size_t n_bytes);
+
+/* "ktr/sites.jsonl" */
+const char *ktr__lines_file(enum ktr_sidecar which);
+
+/* Opens a file of a trace for reading: a regular one, no link. A descriptor, or -errno. */
+int ktr__lines_open(int dir_fd, const char *name);
+
+/* The number of a member `"key":` of a line of our own making, 0 where there is none. */
+uint64_t ktr__lines_number(const char *line, size_t n_bytes, const char *key);
+
+#endif

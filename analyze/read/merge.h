@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many cursors, one order: the one with the smallest key in front. Equal keys come in the order
+ * in which the cursors were added, so that a walk is the same every time.
+ */
+#ifndef ANALYZE_MERGE_H
+#define ANALYZE_MERGE_H
+
+#include "analyze/read/source.h"
+
+struct ktr__merge_leaf {
+	uint64_t key;
+	uint32_t number; /* of the cursor in the source */
+	struct ktr__cursor *cursor;
+};
+
+struct ktr__merge {
+	struct ktr__merge_leaf *heap; /* owned; heap[0] is in front */
+	unsigned n;
+	unsigned room;
+};
+
+/* Room for n cursors. 0 or -ENOMEM. */
+int ktr__merge_init(struct ktr__merge *merge, unsigned n);
+/* Makes room for n cursors; those that are there stay. 0 or -ENOMEM. */
+int ktr__merge_room(struct ktr__merge *merge, unsigned n);
+void ktr__merge_free(struct ktr__merge *merge);
+
+/* Adds a cursor that has an event. There is room. */
+void ktr__merge_add(struct ktr__merge *merge, struct ktr__cursor *cursor, uint32_t number);
+
+/* The cursor in front has another event: finds its place. Few steps where it stays in front. */
+void ktr__merge_replace(struct ktr__merge *merge);
+
+/* The cursor in front has no more events: takes it out. */
+void ktr__merge_remove(struct ktr__merge *merge);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A session that is being read from: kept open as long as its reader. It stands alone, or is what a
+ * trace goes on with (join.h).
+ */
+#ifndef ANALYZE_SESSION_FEED_H
+#define ANALYZE_SESSION_FEED_H
+
+#include "analyze/read/session_cursor.h"
+#include "ktr/session/session_map.h"
+
+/* Where a ring is to be read from: behind what a trace has of it. */
+struct ktr__session_start {
+	struct ktr__ring_cursor cursor;
+	uint64_t index;   /* [events] running number of the next event */
+	uint64_t time_ns; /* of the last event before */
+	uint64_t dropped; /* [events] that have been told */
+};
+
+struct ktr__session_feed {
+	struct ktr__source *source;
+	struct ktr__session_map map;
+	struct ktr_control control;
+	struct ktr_trace_clock clock;
+	char *path; /* owned */
+	const struct ktr__session_start
+		*start; /* by ring while it is opened; NULL: from the start of recording */
+	struct ktr__session_cursor **cursor; /* owned; by ring, NULL where there is none yet */
+	uint64_t *head;                      /* owned; by ring, when last looked at */
+	uint32_t n_rings;
+	uint32_t n_seen[KTR_REGIONS]; /* rows of the tables that have been read */
+	uint64_t asked_ns;            /* follow: when it was last asked whether it lives */
+	int alive;
+	int joins; /* it goes on with a trace */
+	struct ktr_error *err;
+};
+
+/*
+ * Opens the session for a source, in which it becomes the feed, and copies what its rings hold. map
+ * is taken. With start and clock (both or neither) it goes on with a trace. 0, or -errno with err
+ * filled.
+ */
+int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, const char *path,
+		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
+		      struct ktr_error *err);
+
+/* Reads the rows that have come since the last time. 0 or -errno. */
+int ktr__session_tables(struct ktr__session_feed *feed);
+
+/* Whose end is not exact was alive at its latest event, whatever the walk's filter lets pass. */
+void ktr__session_ends(const struct ktr__session_feed *feed);
+
+/* A string of the session in the arena; NULL without memory. */
+const char *ktr__session_text(struct ktr__session_feed *feed, uint32_t offset);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all sources have in common: the list of cursors, the span, and the queue of losses and
+ * notes. The queue is an array that is emptied from the front and reused when it is empty.
+ */
+#include "analyze/read/source.h"
+#include "ktr/session/drop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor)
+{
+	struct ktr__cursor **grown = realloc(source->cursor,
+					     (source->n_cursors + 1) * sizeof(*source->cursor));
+
+	if (!grown) {
+		cursor->close(cursor);
+		return -ENOMEM;
+	}
+	source->cursor = grown;
+	source->cursor[source->n_cursors++] = cursor;
+	return 0;
+}
+
+void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t last_ns)
+{
+	struct ktr_reader_info *info = &source->info;
+
+	if (!info->last_ns || first_ns < info->first_ns)
+		info->first_ns = first_ns;
+	if (last_ns > info->last_ns)
+		info->last_ns = last_ns;
+}
+
+void ktr__source_cpu(struct ktr__source *source, uint32_t cpu)
+{
+	if (cpu >= source->info.n_cpus)
+		source->info.n_cpus = cpu + 1;
+}
+
+static struct ktr__said *source_say(struct ktr__source *source)
+{
+	struct ktr__queue *queue = &source->queue;
+	struct ktr__said *grown;
+
+	if (queue->first == queue->n)
+		queue->first = queue->n = 0;
+	if (queue->n == queue->room) {
+		grown = realloc(queue->item, (queue->room * 2 + 8) * sizeof(*queue->item));
+		if (!grown) {
+			source->out_of_memory = 1;
+			return NULL;
+		}
+		queue->item = grown;
+		queue->room = queue->room * 2 + 8;
+	}
+	return &queue->item[queue->n++];
+}
+
+void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
+{
+	struct ktr__said *said = source->quiet ? NULL : source_say(source);
+	struct ktr_note *note;
+	va_list ap;
+
+	if (!said)
+		return;
+	said->what = KTR_READ_NOTE;
+	note = &said->u.note;
+	note->damaged = damaged;
+	va_start(ap, format);
+	vsnprintf(note->text, sizeof(note->text), format, ap);
+	va_end(ap);
+	for (char *c = note->text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+void ktr__source_dropped(struct ktr__source *source, const char *path, const uint64_t n_events[KTR_DROPS])
+{
+	for (unsigned i = 0; i < KTR_DROPS; i++) {
+		source->info.n_dropped[i] = n_events[i];
+		source->info.n_lost += n_events[i];
+		if (n_events[i])
+			ktr__source_note(source, 0, "%s: %" PRIu64 " event%s not recorded %s", path, n_events[i],
+					 n_events[i] == 1 ? " was" : "s were", ktr__drop_text(i));
+	}
+}
+
+/* The key of the event before the loss, in the walk's direction; 0: there is none. */
+static uint64_t source_loss_key(const struct ktr__source *source, const struct ktr_loss *loss)
+{
+	if (!source->reverse)
+		return loss->from_ns;
+	return loss->to_ns ? ~loss->to_ns : 0;
+}
+
+static void source_hold(struct ktr__source *source, const struct ktr_loss *loss)
+{
+	struct ktr__held *held = &source->held;
+	uint64_t key = source_loss_key(source, loss);
+	struct ktr_loss *grown;
+	unsigned at;
+
+	if (held->n == held->room) {
+		grown = realloc(held->loss, (held->room * 2 + 8) * sizeof(*held->loss));
+		if (!grown) {
+			source->out_of_memory = 1;
+			return;
+		}
+		held->loss = grown;
+		held->room = held->room * 2 + 8;
+	}
+	for (at = held->n++; at && source_loss_key(source, &held->loss[(at - 1) / 2]) > key; at = (at - 1) / 2)
+		held->loss[at] = held->loss[(at - 1) / 2];
+	held->loss[at] = *loss;
+}
+
+static void source_release(struct ktr__source *source, struct ktr_loss *loss)
+{
+	struct ktr__held *held = &source->held;
+	struct ktr_loss last = held->loss[--held->n];
+	unsigned at = 0, child;
+
+	*loss = held->loss[0];
+	while ((child = 2 * at + 1) < held->n) {
+		if (child + 1 < held->n && source_loss_key(source, &held->loss[child + 1]) <
+						   source_loss_key(source, &held->loss[child]))
+			child++;
+		if (source_loss_key(source, &held->loss[child]) >= source_loss_key(source, &last))
+			break;
+		held->loss[at] = held->loss[child];
+		at = child;
+	}
+	held->loss[at] = last;
+}
+
+void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss)
+{
+	struct ktr__said *said;
+
+	/* Without one a cursor stands where the walk does. */
+	if (source->filter) {
+		source_hold(source, loss);
+		return;
+	}
+	said = source_say(source);
+	if (!said)
+		return;
+	said->what = KTR_READ_LOSS;
+	said->u.loss = *loss;
+}
+
+int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said *said)
+{
+	struct ktr__queue *queue = &source->queue;
+
+	if (queue->first != queue->n) {
+		*said = queue->item[queue->first++];
+		return said->what;
+	}
+	if (!source->held.n || source_loss_key(source, &source->held.loss[0]) >= key)
+		return 0;
+	said->what = KTR_READ_LOSS;
+	source_release(source, &said->u.loss);
+	return said->what;
+}
+
+void ktr__source_forget_losses(struct ktr__source *source)
+{
+	struct ktr__queue *queue = &source->queue;
+	unsigned n = 0;
+
+	source->held.n = 0;
+	for (unsigned i = queue->first; i < queue->n; i++)
+		if (queue->item[i].what != KTR_READ_LOSS)
+			queue->item[n++] = queue->item[i];
+	queue->first = 0;
+	queue->n = n;
+}
+
+void ktr__source_close(struct ktr__source *source)
+{
+	for (unsigned i = 0; i < source->n_cursors; i++)
+		source->cursor[i]->close(source->cursor[i]);
+	free(source->cursor);
+	free(source->queue.item);
+	free(source->held.loss);
+	ktr__trace_source_close(source);
+	ktr__session_feed_close(source->feed);
+	ktr__filter_free(source->filter);
+	ktr__tables_free(&source->tables);
+}

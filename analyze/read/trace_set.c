@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds the directories of one trace.
+ *
+ * Rotation renames NAME to NAME.N, with a number above all before, and only then gives NAME to a new
+ * directory; a look at both that is not atomic may therefore find one directory twice, or miss one in
+ * between. Directories are told apart by device and inode, and the look for the next one is repeated
+ * until nothing has moved in between.
+ */
+#include "analyze/read/trace_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SET_PAUSE_NS 2000000 /* between two looks for a name that rotation is about to give away, */
+#define SET_TRIES    16      /* looks for the next directory while rotation goes on */
+
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
+				 struct ktr_error *err)
+{
+	return (struct ktr__lines){ .source = source,
+				    .path = member->path,
+				    .dir_fd = member->dir_fd,
+				    .finished = member->head.has_ended ||
+						member->number != KTR__SET_LIVE,
+				    .err = err };
+}
+
+static void set_forget(struct ktr__piece *member)
+{
+	if (member->dir_fd >= 0)
+		close(member->dir_fd);
+	free(member->path);
+}
+
+void ktr__set_close(struct ktr__set *set)
+{
+	for (unsigned i = 0; i < set->n; i++)
+		set_forget(&set->member[i]);
+	free(set->member);
+	set->member = NULL;
+	set->n = 0;
+}
+
+/* Opens a directory at path, or at path.number. 0 or -errno. */
+static int set_open_dir(struct ktr__piece *member, const char *path, uint32_t number)
+{
+	struct stat st;
+	int n = number == KTR__SET_LIVE ? asprintf(&member->path, "%s", path)
+					: asprintf(&member->path, "%s.%u", path, number);
+
+	member->dir_fd = -1;
+	member->number = number;
+	if (n < 0) {
+		member->path = NULL;
+		return -ENOMEM;
+	}
+	member->dir_fd = open(member->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (member->dir_fd < 0 || fstat(member->dir_fd, &st))
+		return -errno;
+	member->dev = st.st_dev;
+	member->ino = st.st_ino;
+	return 0;
+}
+
+/* Opens the directory and reads what the trace in it says of itself. */
+static int set_open(struct ktr__source *source, struct ktr__piece *member, const char *path,
+		    uint32_t number, struct ktr_error *err)
+{
+	struct ktr__lines lines;
+	int rc = set_open_dir(member, path, number);
+
+	if (rc)
+		return ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
+	lines = ktr__set_lines(source, member, err);
+	return ktr__trace_head(&lines, &member->head);
+}
+
+/* Opens what may be of another trace, of which nothing is to be told. */
+static int set_probe(struct ktr__source *source, struct ktr__piece *member, const char *path,
+		     uint32_t number)
+{
+	int rc;
+
+	source->quiet = 1;
+	rc = set_open(source, member, path, number, NULL);
+	source->quiet = 0;
+	return rc;
+}
+
+/* Takes the member. 0 or -ENOMEM. */
+static int set_add(struct ktr__set *set, unsigned at, struct ktr__piece *member)
+{
+	struct ktr__piece *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
+
+	if (!grown) {
+		set_forget(member);
+		return -ENOMEM;
+	}
+	set->member = grown;
+	memmove(&grown[at + 1], &grown[at], (set->n - at) * sizeof(*grown));
+	grown[at] = *member;
+	set->n++;
+	return 0;
+}
+
+/*
+ * The numbers N above `above` for which there is a NAME.N, ascending. Returns how many, with *numbers
+ * owned by the caller, or -errno.
+ */
+static int set_compare(const void *a, const void *b)
+{
+	uint32_t m = *(const uint32_t *)a, n = *(const uint32_t *)b;
+
+	return (m > n) - (m < n);
+}
+
+/* The number behind "NAME.", or 0. */
+static uint32_t set_number(const char *entry, const char *name, size_t n_name)
+{
+	unsigned long long number;
+	char *end;
+
+	if (strncmp(entry, name, n_name) != 0 || entry[n_name] != '.' || entry[n_name + 1] < '1' ||
+	    entry[n_name + 1] > '9')
+		return 0;
+	number = strtoull(entry + n_name + 1, &end, 10);
+	return *end || number >= KTR__SET_LIVE ? 0 : (uint32_t)number;
+}
+
+static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
+{
+	size_t n_path = strlen(path);
+	const char *slash, *name;
+	const struct dirent *entry;
+	char *parent;
+	uint32_t *grown;
+	int n = 0;
+	DIR *dir;
+
+	*numbers = NULL;
+	slash = memrchr(path, '/', n_path);
+	name = slash ? slash + 1 : path;
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return 0;
+	parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	dir = parent ? opendir(parent) : NULL;
+	free(parent);
+	if (!dir)
+		return 0; /* it need not be readable */
+	while ((entry = readdir(dir))) {
+		uint32_t number = set_number(entry->d_name, name, strlen(name));
+
+		if (number <= above)
+			continue;
+		grown = realloc(*numbers, (size_t)(n + 1) * sizeof(*grown));
+		if (!grown) {
+			n = -ENOMEM;
+			break;
+		}
+		*numbers = grown;
+		grown[n++] = number;
+	}
+	closedir(dir);
+	if (n > 0)
+		qsort(*numbers, (size_t)n, sizeof(**numbers), set_compare);
+	if (n < 0) {
+		free(*numbers);
+		*numbers = NULL;
+	}
+	return n;
+}
+
+unsigned ktr__set_patience = 100;
+
+int ktr__set_await(const char *path)
+{
+	const struct timespec pause = { 0, SET_PAUSE_NS };
+	int error = errno; /* callers tell why there is nothing */
+	uint32_t *numbers;
+	int n = set_numbers(path, 0, &numbers);
+
+	free(numbers);
+	for (unsigned i = 0; n > 0 && i < ktr__set_patience; i++) {
+		if (access(path, F_OK) == 0)
+			return 1;
+		nanosleep(&pause, NULL);
+	}
+	errno = error;
+	return 0;
+}
+
+static int set_is_of(const struct ktr__piece *a, const struct ktr__piece *b)
+{
+	return memcmp(a->head.uuid, b->head.uuid, sizeof(a->head.uuid)) == 0;
+}
+
+static int set_is_same(const struct ktr__piece *a, const struct ktr__piece *b)
+{
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Adds what was rotated away before the only member there is yet. 0 or -ENOMEM. */
+static int set_add_older(struct ktr__source *source, struct ktr__set *set, const char *path)
+{
+	uint32_t *numbers;
+	int n = set_numbers(path, 0, &numbers), rc = n < 0 ? n : 0;
+
+	for (int i = 0; i < n && !rc; i++) {
+		struct ktr__piece member, *live = &set->member[set->n - 1];
+
+		memset(&member, 0, sizeof(member));
+		rc = set_probe(source, &member, path, numbers[i]);
+		if (rc == 0 && set_is_same(&member, live)) {
+			live->number =
+				numbers[i]; /* it has just been rotated: nothing older follows */
+			set_forget(&member);
+			break;
+		}
+		if (rc == 0 && set_is_of(&member, live))
+			rc = set_add(set, set->n - 1, &member);
+		else
+			set_forget(&member);
+		rc = rc == -ENOMEM ? rc : 0;
+	}
+	free(numbers);
+	return rc;
+}
+
+int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
+		  struct ktr_error *err)
+{
+	struct ktr__piece member;
+	int rc;
+
+	memset(&member, 0, sizeof(member));
+	rc = set_open(source, &member, path, KTR__SET_LIVE, err);
+	if (rc)
+		set_forget(&member);
+	else
+		rc = set_add(set, 0, &member);
+	return rc || alone ? rc : set_add_older(source, set, path);
+}
+
+/*
+ * The number that the last member has now: it may have been moved since it was opened. Of one that
+ * was removed, the number before it is known.
+ */
+static uint32_t set_last_number(const struct ktr__set *set, const char *path)
+{
+	const struct ktr__piece *last = &set->member[set->n - 1];
+	uint32_t *numbers, found = 0;
+	int n;
+
+	if (last->number != KTR__SET_LIVE)
+		return last->number;
+	n = set_numbers(path, 0, &numbers);
+	while (n-- > 0 && !found) {
+		struct ktr__piece member = { 0 };
+
+		if (set_open_dir(&member, path, numbers[n]) == 0 && set_is_same(&member, last))
+			found = numbers[n];
+		set_forget(&member);
+	}
+	free(numbers);
+	return found || set->n < 2 ? found : last[-1].number;
+}
+
+/*
+ * One look: 1 with *member open, 0 when the last one has the name still, -EAGAIN when something
+ * moved meanwhile, or another -errno. What has the name is the next one only if nothing was moved to
+ * a number while it was opened: that would be missed.
+ */
+static int set_look(struct ktr__source *source, struct ktr__set *set, const char *path,
+		    struct ktr__piece *member)
+{
+	struct ktr__piece *last = &set->member[set->n - 1];
+	uint32_t number = set_last_number(set, path), *numbers;
+	int n = set_numbers(path, number, &numbers), rc;
+
+	rc = n < 0 ? n : set_probe(source, member, path, n ? numbers[0] : KTR__SET_LIVE);
+	free(numbers);
+	if (rc)
+		return rc;
+	if (set_is_same(member, last))
+		return 0;
+	if (!set_is_of(member, last))
+		return -ESTALE;
+	if (!n) {
+		n = set_numbers(path, number, &numbers);
+		free(numbers);
+		if (n)
+			return n < 0 ? n : -EAGAIN;
+	}
+	if (number && last->number == KTR__SET_LIVE)
+		last->number = number;
+	return 1;
+}
+
+int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path)
+{
+	const struct ktr__piece *last = &set->member[set->n - 1];
+	struct ktr__piece member;
+	struct stat st;
+	int rc = 0;
+
+	if (last->number == KTR__SET_LIVE && stat(path, &st) == 0 && st.st_dev == last->dev &&
+	    st.st_ino == last->ino)
+		return 0;
+	for (int i = 0; i < SET_TRIES; i++) {
+		memset(&member, 0, sizeof(member));
+		member.dir_fd = -1;
+		rc = set_look(source, set, path, &member);
+		if (rc == 1)
+			return set_add(set, set->n, &member) ? -ENOMEM : 1;
+		set_forget(&member);
+		if (rc != -ENOENT && rc != -EAGAIN)
+			break;
+	}
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The directories that make one trace: those that rotation has moved to NAME.1, NAME.2, ... (the
+ * higher, the younger), and NAME itself. They are of one session, so that numbers in them mean the
+ * same. Each is held open by its directory: rotation may go on meanwhile.
+ */
+#ifndef ANALYZE_TRACE_SET_H
+#define ANALYZE_TRACE_SET_H
+
+#include "analyze/read/trace_head.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+struct ktr__pulse;
+struct ktr__trace_losses;
+
+#define KTR__SET_LIVE UINT32_MAX /* the number of NAME itself */
+
+struct ktr__piece {
+	char *path; /* owned; as users are told it */
+	int dir_fd;
+	dev_t dev;
+	ino_t ino;
+	uint32_t number; /* of NAME.number, or KTR__SET_LIVE, when it was opened */
+	struct ktr__trace_head head;
+};
+
+struct ktr__set {
+	struct ktr__piece *member; /* owned; oldest first */
+	unsigned n;
+	int is_joined;           /* with its session, or that was tried */
+	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
+	struct ktr__pulse *pulse; /* follow: what the session tells of the writer, or NULL */
+	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
+	struct timespec changed; /* follow: when files were last added to it */
+	uint64_t asked_ns;       /* follow: when it was last asked whether somebody writes it */
+};
+
+/*
+ * There is nothing at path: rotation may just have moved it to path.N, and be about to make another.
+ * Waits for that, some 200 ms at most, if there is a path.N. 1 when something is there now, else 0.
+ */
+int ktr__set_await(const char *path);
+extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have more of it */
+
+/*
+ * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
+ * filled; what was opened is closed by ktr__set_close() either way.
+ */
+int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
+		  struct ktr_error *err);
+void ktr__set_close(struct ktr__set *set);
+
+/*
+ * Has rotation gone on: is there a directory that follows the last one? Opens and adds it: 1, or 0
+ * when there is none, -ESTALE when the name is another session's by now, -ENOENT when it is gone,
+ * or another -errno.
+ */
+int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path);
+
+/* The lines of one member, for reading. */
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
+				 struct ktr_error *err);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The database of a trace: opens it, lends readers to cursors, keeps what they had to say.
+ *
+ * A cursor gets a pair of readers of its own, since two cursors of a join stand at two places. They are
+ * opened when first needed, come back when the cursor is closed and are lent again: a trace of many
+ * call sites takes a while to open.
+ */
+#include "analyze/sql/sql_table.h"
+
+#include "analyze/print/sink_json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_NOTES_MAX 100
+
+struct ktr__sql {
+	sqlite3 *db;
+	char *path;
+	int alone;
+	int partial;
+	struct ktr_reader *reader; /* tables and info */
+	struct ktr__sql_reader **pool;
+	unsigned n_pool;
+	char *note[SQL_NOTES_MAX];
+	unsigned n_notes;
+};
+
+static int sql_open_reader(struct ktr__sql *sql, int reverse, struct ktr_reader **out,
+			   struct ktr_error *err)
+{
+	struct ktr_reader_options options = { .size = sizeof(options),
+					      .alone = sql->alone,
+					      .reverse = reverse };
+
+	return ktr_reader_open(sql->path, &options, out, err);
+}
+
+struct ktr_reader *ktr__sql_reader(const struct ktr__sql *sql)
+{
+	return sql->reader;
+}
+
+struct ktr__sql_reader *ktr__sql_lend(struct ktr__sql *sql)
+{
+	struct ktr__sql_reader **grown;
+
+	for (unsigned i = 0; i < sql->n_pool; i++)
+		if (!sql->pool[i]->used) {
+			sql->pool[i]->used = 1;
+			return sql->pool[i];
+		}
+	grown = realloc(sql->pool, (sql->n_pool + 1) * sizeof(struct ktr__sql_reader *));
+	if (!grown)
+		return NULL;
+	sql->pool = grown;
+	sql->pool[sql->n_pool] = calloc(1, sizeof(struct ktr__sql_reader));
+	if (!sql->pool[sql->n_pool])
+		return NULL;
+	sql->pool[sql->n_pool]->used = 1;
+	return sql->pool[sql->n_pool++];
+}
+
+int ktr__sql_lent(struct ktr__sql *sql, struct ktr__sql_reader *lent, int reverse,
+		  struct ktr_reader **out, struct ktr_error *err)
+{
+	int rc = 0;
+
+	if (!lent->reader[reverse])
+		rc = sql_open_reader(sql, reverse, &lent->reader[reverse], err);
+	*out = lent->reader[reverse];
+	return rc;
+}
+
+void ktr__sql_tell(struct ktr__sql *sql, const struct ktr_note *note)
+{
+	sql->partial |= note->damaged;
+	for (unsigned i = 0; i < sql->n_notes; i++)
+		if (strcmp(sql->note[i], note->text) == 0)
+			return;
+	if (sql->n_notes < SQL_NOTES_MAX)
+		sql->note[sql->n_notes] = strdup(note->text);
+	if (sql->n_notes < SQL_NOTES_MAX && sql->note[sql->n_notes])
+		sql->n_notes++;
+}
+
+const char *ktr__sql_note(const struct ktr__sql *sql, unsigned i)
+{
+	return i < sql->n_notes ? sql->note[i] : NULL;
+}
+
+int ktr__sql_is_partial(const struct ktr__sql *sql)
+{
+	return sql->partial;
+}
+
+sqlite3 *ktr__sql_db(struct ktr__sql *sql)
+{
+	return sql->db;
+}
+
+/* Opens the database in memory with all tables. 0 or an SQLite code. */
+static int sql_database(struct ktr__sql *sql)
+{
+	static const struct ktr__sql_kind *const kinds[] = { &ktr__sql_events, &ktr__sql_counters,
+							     &ktr__sql_losses, &ktr__sql_spans,
+							     &ktr__sql_sites,  &ktr__sql_threads,
+							     &ktr__sql_trace };
+	int rc = sqlite3_open_v2(":memory:", &sql->db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+				 NULL);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && rc == SQLITE_OK; i++)
+		rc = ktr__sql_register(sql, kinds[i]);
+	return rc == SQLITE_OK ? ktr__sql_quantile(sql->db) : rc;
+}
+
+int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr_error *err)
+{
+	struct ktr__sql *sql = calloc(1, sizeof(*sql));
+	int rc = sql ? 0 : -ENOMEM;
+
+	*out = NULL;
+	if (sql) {
+		sql->alone = alone;
+		sql->path = strdup(path);
+		rc = sql->path ? sql_open_reader(sql, 0, &sql->reader, err) : -ENOMEM;
+	}
+	if (!rc && sql_database(sql) != SQLITE_OK)
+		rc = ktr_error_at(err, path, 0, 0, ENOMEM, "SQLite: %s", sqlite3_errmsg(sql->db));
+	if (rc == -ENOMEM)
+		ktr_error_at(err, path, 0, 0, ENOMEM, "no memory");
+	if (rc)
+		ktr__sql_close(sql);
+	else
+		*out = sql;
+	return rc;
+}
+
+static void sql_reader_free(struct ktr__sql_reader *lent)
+{
+	if (lent->json) {
+		ktr__sink_json_fini(lent->json);
+		free(lent->json);
+	}
+	ktr_reader_close(lent->reader[0]);
+	ktr_reader_close(lent->reader[1]);
+	free(lent);
+}
+
+void ktr__sql_refresh(struct ktr__sql *sql)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_reader *reader;
+
+	if (ktr_reader_info(sql->reader)->kind != KTR_SOURCE_LIVE ||
+	    sql_open_reader(sql, 0, &reader, &err))
+		return;
+	for (unsigned i = 0; i < sql->n_pool; i++)
+		sql_reader_free(sql->pool[i]);
+	sql->n_pool = 0;
+	ktr_reader_close(sql->reader);
+	sql->reader = reader;
+}
+
+void ktr__sql_close(struct ktr__sql *sql)
+{
+	if (!sql)
+		return;
+	sqlite3_close(sql->db);
+	for (unsigned i = 0; i < sql->n_pool; i++)
+		sql_reader_free(sql->pool[i]);
+	for (unsigned i = 0; i < sql->n_notes; i++)
+		free(sql->note[i]);
+	free(sql->pool);
+	ktr_reader_close(sql->reader);
+	free(sql->path);
+	free(sql);
+}

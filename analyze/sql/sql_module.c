@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLite's virtual table module (https://www.sqlite.org/vtab.html) over the kinds of sql_table.h, and
+ * what they share: reading on, and values as results.
+ *
+ * The tables are eponymous only: they are there without CREATE VIRTUAL TABLE, and one with a hidden
+ * column can be called like a function.
+ */
+#include "analyze/sql/sql_table.h"
+
+#include "conf/kit/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sql_module_context {
+	const struct ktr__sql_kind *kind;
+	struct ktr__sql *sql;
+};
+
+struct sql_module_table {
+	sqlite3_vtab base; /* first */
+	struct sql_module_context *context;
+};
+
+static int sql_module_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
+			      sqlite3_vtab **out, char **error)
+{
+	struct sql_module_context *c = context;
+	struct sql_module_table *table;
+	int rc = sqlite3_declare_vtab(db, c->kind->schema);
+
+	(void)argc;
+	(void)argv;
+	if (rc != SQLITE_OK) {
+		*error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+		return rc;
+	}
+	table = sqlite3_malloc(sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	memset(table, 0, sizeof(*table));
+	table->context = c;
+	/* Reading one trace does no harm: views of an attached database may do it, too. */
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	*out = &table->base;
+	return SQLITE_OK;
+}
+
+static int sql_module_disconnect(sqlite3_vtab *table)
+{
+	sqlite3_free(table);
+	return SQLITE_OK;
+}
+
+static int sql_module_best(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+	const struct ktr__sql_kind *kind = ((struct sql_module_table *)(void *)table)
+						   ->context->kind;
+
+	info->estimatedCost = 1000;
+	info->estimatedRows = 1000;
+	return kind->best ? kind->best(info) : SQLITE_OK;
+}
+
+static int sql_module_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+{
+	const struct sql_module_context *context = ((struct sql_module_table *)(void *)table)
+							   ->context;
+	struct ktr__sql_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+
+	if (!cursor)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	cursor->kind = context->kind;
+	cursor->sql = context->sql;
+	cursor->at_end = 1;
+	if (cursor->kind->needs_reader) {
+		cursor->lent = ktr__sql_lend(cursor->sql);
+		if (!cursor->lent) {
+			sqlite3_free(cursor);
+			return SQLITE_NOMEM;
+		}
+	}
+	*out = &cursor->base;
+	return SQLITE_OK;
+}
+
+static struct ktr__sql_cursor *sql_module_cursor(sqlite3_vtab_cursor *base)
+{
+	return (struct ktr__sql_cursor *)(void *)base;
+}
+
+static int sql_module_close(sqlite3_vtab_cursor *base)
+{
+	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	if (cursor->kind->close)
+		cursor->kind->close(cursor);
+	if (cursor->lent)
+		cursor->lent->used = 0;
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+static int sql_module_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int argc,
+			     sqlite3_value **argv)
+{
+	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	cursor->row = 0;
+	cursor->at_end = 0;
+	return cursor->kind->filter(cursor, plan, text, argc, argv);
+}
+
+static int sql_module_next(sqlite3_vtab_cursor *base)
+{
+	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	cursor->row++;
+	return cursor->kind->next(cursor);
+}
+
+static int sql_module_eof(sqlite3_vtab_cursor *base)
+{
+	return sql_module_cursor(base)->at_end;
+}
+
+static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	cursor->kind->column(cursor, to, column);
+	return SQLITE_OK;
+}
+
+static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
+{
+	const struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+
+	*row = cursor->kind->id ? cursor->kind->id(cursor) : cursor->row;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module sql_module = {
+	.xConnect = sql_module_connect,
+	.xBestIndex = sql_module_best,
+	.xDisconnect = sql_module_disconnect,
+	.xDestroy = sql_module_disconnect,
+	.xOpen = sql_module_open,
+	.xClose = sql_module_close,
+	.xFilter = sql_module_filter,
+	.xNext = sql_module_next,
+	.xEof = sql_module_eof,
+	.xColumn = sql_module_column,
+	.xRowid = sql_module_rowid,
+};
+
+int ktr__sql_register(struct ktr__sql *sql, const struct ktr__sql_kind *kind)
+{
+	struct sql_module_context *context = sqlite3_malloc(sizeof(*context));
+
+	if (!context)
+		return SQLITE_NOMEM;
+	context->kind = kind;
+	context->sql = sql;
+	return sqlite3_create_module_v2(ktr__sql_db(sql), kind->name, &sql_module, context,
+					sqlite3_free);
+}
+
+/* ---- for the kinds ---- */
+
+int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	sqlite3_free(cursor->base.pVtab->zErrMsg);
+	cursor->base.pVtab->zErrMsg = sqlite3_vmprintf(format, args);
+	va_end(args);
+	cursor->at_end = 1;
+	return SQLITE_ERROR;
+}
+
+int ktr__sql_read(struct ktr__sql_cursor *cursor)
+{
+	int what;
+
+	while ((what = ktr_reader_next(cursor->reader, &cursor->event)) == KTR_READ_NOTE)
+		ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
+	if (what < 0) {
+		char line[KTR_ERROR_LINE_BYTES];
+
+		ktr__sql_complain(
+			cursor, "%s",
+			ktr_error_print(ktr_reader_error(cursor->reader), line, sizeof(line)));
+	}
+	return what;
+}
+
+void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n)
+{
+	char *repaired;
+
+	if (ktr__utf8_plain(bytes, n) == n) {
+		sqlite3_result_text64(to, bytes, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+		return;
+	}
+	repaired = sqlite3_malloc64(3 * (sqlite3_uint64)n + 1);
+	if (repaired)
+		sqlite3_result_text64(to, repaired, ktr__utf8_repair(repaired, bytes, n),
+				      sqlite3_free, SQLITE_UTF8);
+	else
+		sqlite3_result_error_nomem(to);
+}
+
+void ktr__sql_text(sqlite3_context *to, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+
+	if (text && ktr__utf8_plain(text, n) == n)
+		sqlite3_result_text64(to, text, n, SQLITE_STATIC, SQLITE_UTF8);
+	else if (text)
+		ktr__sql_bytes(to, text, n);
+}
+
+sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns)
+{
+	return (sqlite3_int64)(ns - ktr_reader_info(ktr__sql_reader(cursor->sql))->first_ns);
+}
+
+/* Rings of threads, and the kernel's, number their events each by itself, on the same CPU. */
+uint64_t ktr__sql_event_id(const struct ktr_event *event)
+{
+	uint64_t id = ktr__sql_mix(event->thread->id, (uint64_t)event->thread->pid << 32 | event->thread->tid);
+
+	id = ktr__sql_mix(id, (uint64_t)event->site->id << 32 | event->cpu << 1 | event->keep);
+	return ktr__sql_mix(id, event->index);
+}
+
+/* An unsigned number: what is above 2^63-1 is text, its digits. */
+static void sql_module_u64(sqlite3_context *to, uint64_t number)
+{
+	char digits[24];
+
+	if (number <= INT64_MAX) {
+		sqlite3_result_int64(to, (sqlite3_int64)number);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
+	sqlite3_result_text(to, digits, -1, SQLITE_TRANSIENT);
+}
+
+void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i)
+{
+	double real;
+
+	if (i >= event->site->n_args)
+		return;
+	switch (event->site->arg[i].type) {
+	case KTR_ARG_F64:
+		memcpy(&real, &event->arg[i], sizeof(real));
+		sqlite3_result_double(to, real);
+		break;
+	case KTR_ARG_STR:
+		if (!event->str[i].is_null)
+			ktr__sql_bytes(to, event->str[i].bytes, event->str[i].n_bytes);
+		break;
+	case KTR_ARG_STACK:
+		sqlite3_result_blob64(to, event->str[i].bytes, event->str[i].n_bytes,
+				      SQLITE_TRANSIENT);
+		break;
+	case KTR_ARG_U64:
+	case KTR_ARG_PTR:
+		sql_module_u64(to, event->arg[i]);
+		break;
+	default:
+		sqlite3_result_int64(to, (sqlite3_int64)event->arg[i]);
+	}
+}

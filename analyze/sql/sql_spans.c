@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table spans: a walk whose events of START, STOP and STATE (or of a pair given by hand) become
+ * rows when they end. One event may end several: they wait in a queue.
+ *
+ * The walk is of all the trace, since what begins before a window may end in it.
+ */
+#include "analyze/sql/sql_plan.h"
+
+#include "analyze/stats/pairs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* X(NAME, name, declaration, role). until is what the rows are in the order of. */
+#define SQL_SPANS_COLUMNS(X)                                                                       \
+	X(TIME, "time", "INTEGER", NONE)                                                           \
+	X(UNTIL, "until", "INTEGER", NONE)                                                         \
+	X(DUR, "dur", "INTEGER", NONE)                                                             \
+	X(KIND, "kind", "TEXT", NONE)                                                              \
+	X(GRP, "grp", "TEXT", SITE)                                                                \
+	X(ID, "id", "TEXT", NONE)                                                                  \
+	X(STATE, "state", "TEXT", NONE)                                                            \
+	X(KEY, "key", "INTEGER", NONE)                                                             \
+	X(PID, "pid", "INTEGER", NUMBER)                                                           \
+	X(TID, "tid", "INTEGER", NONE)                                                             \
+	X(THREAD, "thread", "TEXT", NONE)                                                          \
+	X(END_TID, "end_tid", "INTEGER", NONE)                                                     \
+	X(CPU, "cpu", "INTEGER", NONE)                                                             \
+	X(SITE, "site", "TEXT", NONE)                                                              \
+	X(DEPTH, "depth", "INTEGER", NONE)                                                         \
+	X(UNSURE, "unsure", "INTEGER", NONE)
+
+#define SQL_SPANS_ENUM(NAME, ...)              SQL_SPANS_##NAME,
+#define SQL_SPANS_ROW(NAME, name, type, role)  { name, KTR__SQL_##role },
+#define SQL_SPANS_TEXT(NAME, name, type, role) name " " type ","
+
+enum {
+	SQL_SPANS_COLUMNS(SQL_SPANS_ENUM) SQL_SPANS_PAIR
+};
+
+static const struct ktr__sql_column sql_spans_columns[] = { SQL_SPANS_COLUMNS(SQL_SPANS_ROW){
+	"pair", KTR__SQL_FILTER } };
+
+struct sql_spans {
+	struct ktr__spans *spans;
+	struct ktr__pairs *pairs; /* NULL: START, STOP and STATE */
+	struct sql_spans_row *first, *last;
+	uint64_t end_id; /* of the event that ends what is queued; 0: the trace's end */
+	int finished;
+};
+
+struct sql_spans_row {
+	struct sql_spans_row *next;
+	struct ktr__span span;
+	uint64_t id;
+	char text[];
+};
+
+static uint64_t sql_spans_mix(uint64_t id, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		id = ktr__sql_mix(id, (unsigned char)bytes[i]);
+	return ktr__sql_mix(id, n);
+}
+
+/* Without an end, spans of one process, group, id and key differ by their depth. */
+static uint64_t sql_spans_id(uint64_t end_id, const struct ktr__span *span)
+{
+	uint64_t id = ktr__sql_mix(end_id, (uint64_t)span->kind << 32 ^ span->process_key);
+
+	id = sql_spans_mix(id, span->group, strlen(span->group));
+	id = sql_spans_mix(id, span->ident.bytes, span->ident.n_bytes);
+	return ktr__sql_mix(ktr__sql_mix(id, span->key), span->depth);
+}
+
+static int sql_spans_best(sqlite3_index_info *info)
+{
+	return ktr__sql_plan_best(info, sql_spans_columns, -1, 0);
+}
+
+/* A span's bytes are gone when the next one comes. */
+static int sql_spans_queue(void *context, const struct ktr__span *span)
+{
+	struct sql_spans *state = context;
+	size_t n = (size_t)span->ident.n_bytes + span->state.n_bytes;
+	struct sql_spans_row *row = malloc(sizeof(*row) + n);
+
+	if (!row)
+		return -ENOMEM;
+	row->next = NULL;
+	row->span = *span;
+	row->id = sql_spans_id(state->end_id, span);
+	if (span->ident.n_bytes)
+		memcpy(row->text, span->ident.bytes, span->ident.n_bytes);
+	if (span->state.n_bytes)
+		memcpy(row->text + span->ident.n_bytes, span->state.bytes, span->state.n_bytes);
+	row->span.ident.bytes = row->text;
+	row->span.state.bytes = row->text + span->ident.n_bytes;
+	*(state->last ? &state->last->next : &state->first) = row;
+	state->last = row;
+	return 0;
+}
+
+static void sql_spans_pop(struct sql_spans *state)
+{
+	struct sql_spans_row *row = state->first;
+
+	if (!row)
+		return;
+	state->first = row->next;
+	if (!state->first)
+		state->last = NULL;
+	free(row);
+}
+
+static void sql_spans_close(struct ktr__sql_cursor *cursor)
+{
+	struct sql_spans *state = cursor->state;
+
+	if (!state)
+		return;
+	while (state->first)
+		sql_spans_pop(state);
+	ktr__pairs_free(state->pairs);
+	ktr__spans_free(state->spans);
+	free(state);
+	cursor->state = NULL;
+}
+
+/* Reads on until there is a row, or the end. */
+static int sql_spans_fill(struct ktr__sql_cursor *cursor)
+{
+	struct sql_spans *state = cursor->state;
+	int what, rc = 0;
+
+	while (!state->first && !state->finished && !rc) {
+		what = ktr__sql_read(cursor);
+		if (what < 0)
+			return SQLITE_ERROR;
+		state->end_id = what == KTR_READ_EVENT ? ktr__sql_event_id(&cursor->event) : 0;
+		if (what == KTR_READ_EVENT)
+			rc = state->pairs ? ktr__pairs_event(state->pairs, &cursor->event)
+					  : ktr__spans_event(state->spans, &cursor->event);
+		else if (what == KTR_READ_LOSS)
+			ktr__spans_loss(state->spans, ktr_reader_loss(cursor->reader));
+		else
+			rc = ktr__spans_finish(state->spans,
+					       ktr_reader_info(cursor->reader)->last_ns);
+		state->finished = what == KTR_READ_END;
+	}
+	cursor->at_end = !state->first;
+	return rc ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static int sql_spans_next(struct ktr__sql_cursor *cursor)
+{
+	sql_spans_pop(cursor->state);
+	return sql_spans_fill(cursor);
+}
+
+/* The pair, if one is given. SQLITE_OK or a complaint. */
+static int sql_spans_pair(struct ktr__sql_cursor *cursor, const char *text, int argc,
+			  sqlite3_value **argv, struct ktr__pair *pair, int *given)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	for (int i = 0; i < argc; i++) {
+		const char *value = (const char *)sqlite3_value_text(argv[i]);
+
+		if (text[2 * i] - 'A' != SQL_SPANS_PAIR || !value)
+			continue;
+		*given = 1;
+		if (ktr__pair_parse(pair, value, &err) ||
+		    ktr__pairs_check(pair, 1, ktr__sql_reader(cursor->sql), &err))
+			return ktr__sql_complain(cursor, "spans: %s", err.text);
+	}
+	return SQLITE_OK;
+}
+
+static int sql_spans_new(struct ktr__sql_cursor *cursor, const struct ktr__pair *pair)
+{
+	struct sql_spans *state = calloc(1, sizeof(*state));
+
+	cursor->state = state;
+	if (!state ||
+	    ktr__spans_new(&state->spans, ktr_reader_info(ktr__sql_reader(cursor->sql))->first_ns,
+			   sql_spans_queue, state) ||
+	    (pair && ktr__pairs_new(&state->pairs, pair, 1, state->spans)))
+		return SQLITE_NOMEM;
+	return SQLITE_OK;
+}
+
+/* What the walk is filtered by; a pair needs all of its process's events. */
+static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, int argc,
+			    sqlite3_value **argv)
+{
+	struct ktr__sql_plan made;
+	struct ktr__pair pair;
+	int given = 0, rc;
+
+	(void)plan;
+	sql_spans_close(cursor);
+	rc = sql_spans_pair(cursor, text, argc, argv, &pair, &given);
+	if (rc == SQLITE_OK)
+		rc = sql_spans_new(cursor, given ? &pair : NULL);
+	if (rc == SQLITE_OK && given)
+		rc = ktr__sql_plan_make(cursor, sql_spans_columns, "", 0, argv, NULL, &made);
+	else if (rc == SQLITE_OK)
+		rc = ktr__sql_plan_make(cursor, sql_spans_columns, text, argc, argv,
+					"kind in (\"start\", \"stop\", \"state\")", &made);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (made.is_empty) {
+		sqlite3_free(made.filter);
+		cursor->at_end = 1;
+		return SQLITE_OK;
+	}
+	rc = ktr__sql_plan_start(cursor, &made, 0);
+	return rc == SQLITE_OK ? sql_spans_fill(cursor) : rc;
+}
+
+static void sql_spans_times(const struct ktr__sql_cursor *cursor, const struct ktr__span *span,
+			    sqlite3_context *to, int column)
+{
+	int no_start = (span->flags & KTR__SPAN_NO_START) != 0,
+	    no_end = (span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END;
+
+	/* An end that was not seen is NULL, and so is a length without both; that of its process is one. */
+	if (column == SQL_SPANS_TIME && !no_start)
+		sqlite3_result_int64(to, ktr__sql_time(cursor, span->from_ns));
+	else if (column == SQL_SPANS_UNTIL && !no_end)
+		sqlite3_result_int64(to, ktr__sql_time(cursor, span->to_ns));
+	else if (column == SQL_SPANS_DUR && !no_start && !no_end)
+		sqlite3_result_int64(to, (sqlite3_int64)(span->to_ns - span->from_ns));
+}
+
+static void sql_spans_who(const struct ktr__span *span, sqlite3_context *to, int column)
+{
+	switch (column) {
+	case SQL_SPANS_PID:
+		sqlite3_result_int64(to, span->pid);
+		break;
+	case SQL_SPANS_TID:
+		sqlite3_result_int64(to, span->thread->tid);
+		break;
+	case SQL_SPANS_THREAD:
+		ktr__sql_text(to, span->thread->name);
+		break;
+	case SQL_SPANS_END_TID:
+		if (span->end_thread)
+			sqlite3_result_int64(to, span->end_thread->tid);
+		break;
+	case SQL_SPANS_CPU:
+		sqlite3_result_int64(to, span->cpu);
+		break;
+	case SQL_SPANS_SITE:
+		ktr__sql_text(to, span->site->name);
+		break;
+	case SQL_SPANS_DEPTH:
+		sqlite3_result_int64(to, span->depth);
+		break;
+	case SQL_SPANS_UNSURE:
+		sqlite3_result_int(to, (span->flags & KTR__SPAN_UNSURE) != 0);
+		break;
+	default:
+		break;
+	}
+}
+
+static void sql_spans_column(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
+{
+	const struct ktr__span *span = &((struct sql_spans *)cursor->state)->first->span;
+
+	switch (column) {
+	case SQL_SPANS_TIME:
+	case SQL_SPANS_UNTIL:
+	case SQL_SPANS_DUR:
+		sql_spans_times(cursor, span, to, column);
+		break;
+	case SQL_SPANS_KIND:
+		ktr__sql_text(to, span->pair                     ? "pair"
+				  : span->kind == KTR_KIND_STATE ? "state"
+								 : "span");
+		break;
+	case SQL_SPANS_GRP: /* a pair's is gone with the cursor */
+		ktr__sql_bytes(to, span->group, strlen(span->group));
+		break;
+	case SQL_SPANS_ID:
+		ktr__sql_bytes(to, span->ident.bytes, span->ident.n_bytes);
+		break;
+	case SQL_SPANS_STATE:
+		if (span->kind == KTR_KIND_STATE)
+			ktr__sql_bytes(to, span->state.bytes, span->state.n_bytes);
+		break;
+	case SQL_SPANS_KEY:
+		if (span->kind != KTR_KIND_STATE)
+			sqlite3_result_int64(to, (sqlite3_int64)span->key);
+		break;
+	default:
+		sql_spans_who(span, to, column);
+	}
+}
+
+static sqlite3_int64 sql_spans_row_id(const struct ktr__sql_cursor *cursor)
+{
+	return (sqlite3_int64)((const struct sql_spans *)cursor->state)->first->id;
+}
+
+const struct ktr__sql_kind ktr__sql_spans = {
+	.name = "spans",
+	.schema = "CREATE TABLE spans(" SQL_SPANS_COLUMNS(SQL_SPANS_TEXT) "pair HIDDEN)",
+	.best = sql_spans_best,
+	.filter = sql_spans_filter,
+	.next = sql_spans_next,
+	.column = sql_spans_column,
+	.id = sql_spans_row_id,
+	.close = sql_spans_close,
+	.needs_reader = 1,
+};

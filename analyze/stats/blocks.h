@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace in blocks of equally many: how fast each call site, class and span comes, and how long spans took, in the
+ * order of time. What a comparison of traces is made of (diff.h, pace.h, noise.h).
+ *
+ *	ktr__blocks_new(&blocks, reader, from_ns, to_ns, share, NULL);
+ *	ktr_reader_walk(reader, &sink, 1);	sink = ktr__blocks_sink(blocks)
+ *	ktr__blocks_finish(blocks);
+ *
+ * Spans go by group, scopes by name, states by group and state: ids are mostly those of one run.
+ */
+#ifndef ANALYZE_BLOCKS_H
+#define ANALYZE_BLOCKS_H
+
+#include "analyze/stats/histogram.h"
+#include "analyze/stats/pace.h"
+#include "analyze/stats/pairs.h"
+
+#include <ktr/reader.h>
+
+/*
+ * [durations] Kept of each row for its noise; of more, each is kept with an equal chance. 16 Ki floats know a
+ * median to 1 % of the spread, and take 64 KiB; fewer widen the noise.
+ */
+#define KTR__BLOCKS_KEPT     16384u
+
+/* [rows] Spans that are told apart: 80 MiB at most, where each has so many. What comes later is left out. */
+#define KTR__BLOCKS_ROWS_MAX 1024
+
+#define KTR__BLOCKS_SHARES   3 /* 0.5, 0.9, 0.99 */
+extern const double ktr__blocks_share[KTR__BLOCKS_SHARES];
+
+struct ktr__blocks_row {
+	char name[160];           /* any bytes made text */
+	enum ktr_event_kind kind; /* START or STATE */
+	int pair;
+	struct ktr__histogram all;
+	struct ktr__pace pace; /* of their ends */
+	float *kept;           /* owned: [ns] in the order of time */
+	unsigned n_kept, n_room;
+	uint64_t n_thinned;   /* one of so many is kept */
+	uint64_t n_partial; /* without one of their ends, or across a loss: not among them */
+};
+
+struct ktr__blocks_class {
+	char name[64];
+	struct ktr__pace pace;
+	unsigned n_sites; /* that were passed */
+};
+
+struct ktr__blocks {
+	struct ktr_sink sink;
+	const struct ktr_reader *reader; /* borrowed; NULL in tests */
+	uint64_t from_ns, to_ns;         /* [from, to] */
+	int share; /* time is the running number of the event: what comes more often than the others do */
+	uint64_t n_events, n_lost;
+	struct ktr__pace all;  /* of all events, in time */
+	struct ktr__pace *site; /* owned, by id */
+	unsigned *class_of;     /* owned, by id: of class + 1; 0 where it was not passed */
+	uint32_t n_sites;
+	struct ktr__blocks_class *class; /* owned */
+	unsigned n_classes;
+	struct ktr__blocks_row **row; /* owned */
+	unsigned n_rows;
+	uint64_t n_left_out; /* spans beyond KTR__BLOCKS_ROWS_MAX */
+	uint64_t dice;       /* which durations are kept: the same in each run */
+	struct ktr__spans *spans;
+	struct ktr__pairs *pairs; /* NULL: spans and states */
+};
+
+/* The times are those of the events that are to come. 0 with an owned object in *out, or -ENOMEM. */
+int ktr__blocks_new(struct ktr__blocks **out, const struct ktr_reader *reader, uint64_t from_ns,
+		    uint64_t to_ns, int share, const struct ktr__pair *pair);
+void ktr__blocks_free(struct ktr__blocks *blocks);
+
+static inline struct ktr_sink *ktr__blocks_sink(struct ktr__blocks *blocks)
+{
+	return &blocks->sink;
+}
+
+/* After the last event. 0 or -ENOMEM. */
+int ktr__blocks_finish(struct ktr__blocks *blocks);
+
+/* What the sink does with a span that has ended, and with an event of a site. 0 or -ENOMEM. */
+int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_event_kind kind,
+		     int pair, uint64_t end_ns, uint64_t ns);
+int ktr__blocks_event(struct ktr__blocks *blocks, uint32_t site, const char *class, uint64_t ns);
+
+/*
+ * The logarithm of a share (an index of ktr__blocks_share) of a row's durations, and its noise. 0, -1 where there
+ * are too few, or -ENOMEM.
+ */
+int ktr__blocks_time(const struct ktr__blocks_row *row, unsigned share, struct ktr__noise *noise);
+
+/* [ns] From the first to the last event but for idle time at both ends: all events at their pace. 0: too few. */
+double ktr__blocks_active(const struct ktr__blocks *blocks);
+
+#endif

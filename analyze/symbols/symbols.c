@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From an address to a name: the process's modules, the module's file, the file's symbols.
+ *
+ * Modules are sorted by process and address. A place may have been taken by several modules one
+ * after the other (dlclose, dlopen); the rows do not tell when, so the last one counts. Files are
+ * opened when the first of their addresses is asked for, and shared by all processes that had
+ * them mapped: same path, same build-id. What a file's symbols may take is limited for all
+ * together; beyond it, as when a file is missing or another one, addresses have the module's name.
+ *
+ * In front of it all stands a cache of answers, of fixed size, one place per hash: programs log
+ * the same few addresses over and over.
+ */
+#include "analyze/symbols/symbols.h"
+#include "analyze/symbols/symtab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYMBOLS_CACHE_LOG2 12                  /* answers; 1 MiB of them */
+#define SYMBOLS_TEXT       ((size_t)240)       /* [bytes] longer names are cut */
+#define SYMBOLS_MAX        ((size_t)256 << 20) /* [bytes] of symbols, of all files together */
+#define SYMBOLS_FILES_MAX  4096u               /* other files have no symbols */
+
+/*
+ * Nothing is mapped below it (vm.mmap_min_addr). In an executable whose base is 0, small numbers
+ * would look like pointers.
+ */
+#define SYMBOLS_LOWEST     0x10000u
+
+struct symbols_file {
+	const struct ktr__module *module; /* the first with it: path and build-id */
+	struct ktr__symtab *symtab;       /* owned; NULL: none to be had */
+};
+
+struct symbols_module {
+	const struct ktr__module *module;
+	uint32_t row;
+	uint32_t file;  /* + 1; 0: not looked for yet */
+	uint64_t reach; /* highest end of this process's modules up to here */
+};
+
+struct symbols_answer {
+	uint64_t address;
+	uint32_t proc;
+	uint32_t kind;           /* 0: empty */
+	char text[SYMBOLS_TEXT]; /* "": in no module */
+};
+
+struct ktr__symbols {
+	struct symbols_module *module; /* owned */
+	uint32_t n_modules;
+	struct symbols_file *file; /* owned */
+	uint32_t n_files;
+	size_t n_bytes;                /* of all symbols */
+	struct symbols_answer *answer; /* owned; NULL until something is asked for */
+};
+
+static int symbols_order(const void *a, const void *b)
+{
+	const struct symbols_module *x = a, *y = b;
+
+	if (x->module->proc != y->module->proc)
+		return x->module->proc < y->module->proc ? -1 : 1;
+	if (x->module->base != y->module->base)
+		return x->module->base < y->module->base ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables)
+{
+	struct ktr__symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (!symbols)
+		return NULL;
+	symbols->module = calloc((size_t)tables->n_modules + 1, sizeof(*symbols->module));
+	if (!symbols->module) {
+		free(symbols);
+		return NULL;
+	}
+	for (uint32_t row = 0; row < tables->n_modules; row++)
+		if (tables->module[row])
+			symbols->module[symbols->n_modules++] = (struct symbols_module){
+				tables->module[row], row, 0, 0
+			};
+	qsort(symbols->module, symbols->n_modules, sizeof(*symbols->module), symbols_order);
+	for (uint32_t i = 0; i < symbols->n_modules; i++) {
+		struct symbols_module *module = &symbols->module[i];
+
+		module->reach = module->module->end;
+		if (i && module[-1].module->proc == module->module->proc &&
+		    module[-1].reach > module->reach)
+			module->reach = module[-1].reach;
+	}
+	return symbols;
+}
+
+void ktr__symbols_free(struct ktr__symbols *symbols)
+{
+	if (!symbols)
+		return;
+	for (uint32_t i = 0; i < symbols->n_files; i++)
+		ktr__symtab_close(symbols->file[i].symtab);
+	free(symbols->file);
+	free(symbols->module);
+	free(symbols->answer);
+	free(symbols);
+}
+
+/* The module of an address: among those that hold it, the one that was added last. */
+static struct symbols_module *symbols_module(const struct ktr__symbols *symbols, uint32_t proc,
+					     uint64_t address)
+{
+	struct symbols_module *best = NULL;
+	uint32_t from = 0, to = symbols->n_modules;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		const struct ktr__module *module = symbols->module[middle].module;
+
+		if (module->proc < proc || (module->proc == proc && module->base <= address))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (; from; from--) {
+		struct symbols_module *module = &symbols->module[from - 1];
+
+		if (module->module->proc != proc || module->reach <= address)
+			break;
+		if (address < module->module->end && (!best || module->row > best->row))
+			best = module;
+	}
+	return best;
+}
+
+static int symbols_same(const struct ktr__module *a, const struct ktr__module *b)
+{
+	return a->n_build_id == b->n_build_id &&
+	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0 &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+/* The file of a module, opened now if it was not before; 0: none, else its number + 1. */
+static uint32_t symbols_open(struct ktr__symbols *symbols, const struct ktr__module *module)
+{
+	struct symbols_file *file;
+
+	for (uint32_t i = 0; i < symbols->n_files; i++)
+		if (symbols_same(symbols->file[i].module, module))
+			return i + 1;
+	if (symbols->n_files == SYMBOLS_FILES_MAX)
+		return 0;
+	if (!(symbols->n_files & (symbols->n_files - 1))) {
+		file = realloc(symbols->file, ((size_t)symbols->n_files * 2 + 1) * sizeof(*file));
+		if (!file)
+			return 0;
+		symbols->file = file;
+	}
+	file = &symbols->file[symbols->n_files];
+	file->module = module;
+	if (ktr__symtab_open(module->path, module->build_id, module->n_build_id,
+			     SYMBOLS_MAX - symbols->n_bytes, &file->symtab) == 0)
+		symbols->n_bytes += ktr__symtab_bytes(file->symtab);
+	return ++symbols->n_files;
+}
+
+static const struct ktr__symtab *symbols_symtab(struct ktr__symbols *symbols,
+						struct symbols_module *module)
+{
+	if (!module->file)
+		module->file = symbols_open(symbols, module->module);
+	return module->file ? symbols->file[module->file - 1].symtab : NULL;
+}
+
+/* "name+0x12"; a name that is too long ends in "...". */
+static void symbols_print(char *text, const char *name, uint64_t offset)
+{
+	char behind[3 + sizeof("+0x") + 16];
+	size_t n = strlen(name);
+	int n_behind = snprintf(behind, sizeof(behind), "...+0x%" PRIx64, offset);
+
+	if (n + (size_t)n_behind < SYMBOLS_TEXT)
+		snprintf(text, SYMBOLS_TEXT, "%s%s", name, behind + 3);
+	else
+		snprintf(text, SYMBOLS_TEXT, "%.*s%s", (int)(SYMBOLS_TEXT - 1 - (size_t)n_behind),
+			 name, behind);
+}
+
+static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *answer)
+{
+	unsigned back = answer->kind == KTR__SYMBOLS_RETURN;
+	uint64_t address = answer->address - back, own, offset;
+	const struct ktr__symtab *symtab;
+	struct symbols_module *module;
+	const char *name, *slash;
+
+	answer->text[0] = '\0';
+	module = address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, answer->proc, address);
+	if (!module)
+		return;
+	own = address - module->module->base;
+	symtab = symbols_symtab(symbols, module);
+	if (symtab && !ktr__symtab_holds(symtab, own))
+		return;
+	name = symtab ? ktr__symtab_find(symtab, own, &offset) : NULL;
+	if (!name) {
+		slash = strrchr(module->module->path, '/');
+		name = slash ? slash + 1 : module->module->path;
+		offset = own;
+	}
+	symbols_print(answer->text, *name ? name : "?", offset + back);
+}
+
+const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			    enum ktr__symbols_kind kind)
+{
+	uint64_t hash = (address ^ (uint64_t)proc << 48 ^ (uint64_t)kind << 62) *
+			0x9e3779b97f4a7c15ull; /* 2^64 divided by the golden ratio */
+	struct symbols_answer *answer;
+
+	if (!symbols->n_modules)
+		return NULL;
+	if (!symbols->answer)
+		symbols->answer = calloc((size_t)1 << SYMBOLS_CACHE_LOG2, sizeof(*symbols->answer));
+	if (!symbols->answer)
+		return NULL;
+	answer = &symbols->answer[hash >> (64 - SYMBOLS_CACHE_LOG2)];
+	if (answer->kind != kind || answer->address != address || answer->proc != proc) {
+		answer->kind = kind;
+		answer->address = address;
+		answer->proc = proc;
+		symbols_find(symbols, answer);
+	}
+	return answer->text[0] ? answer->text : NULL;
+}

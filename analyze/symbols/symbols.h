@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names for addresses of traced processes: "main+0x3a".
+ */
+#ifndef ANALYZE_SYMBOLS_H
+#define ANALYZE_SYMBOLS_H
+
+#include "analyze/read/tables.h"
+
+struct ktr__symbols;
+
+enum ktr__symbols_kind {
+	KTR__SYMBOLS_POINTER = 1,
+	KTR__SYMBOLS_RETURN = 2, /* of a stack: belongs to the function that the call stands in */
+};
+
+/* Over the modules of finished tables (borrowed). Owned; NULL without memory. */
+struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables);
+void ktr__symbols_free(struct ktr__symbols *symbols);
+
+/*
+ * An address in a process, by its row: "function+0x12", "module.so+0x1234" where no symbol is
+ * known, NULL where no module is. Any bytes; valid until the next call.
+ */
+const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
+			    enum ktr__symbols_kind kind);
+
+/* The reader's own, made when first asked for; NULL without memory. Borrowed until close. */
+struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Symbols of one ELF file, through libdwfl of elfutils.
+ *
+ * The file is read into memory, the library looks at that copy, and what is wanted is taken out
+ * of it: a sorted array and the names. Then the copy goes. So a file that somebody shortens
+ * meanwhile is a short read instead of a SIGBUS, the build-id that was compared is that of the
+ * symbols, and nothing stays open. Path and file are untrusted: only regular files of bounded
+ * size are read, only plain ELF executables and shared objects are shown to the library (it would
+ * unpack compressed ones), and no sizes are believed.
+ *
+ * A file without .symtab may have its symbols in a separate one under /usr/lib/debug, found by
+ * build-id; else those of the dynamic linker have to do. libdwfl asks servers (debuginfod) only
+ * in its own callback, which is not used here: nothing goes over the network.
+ */
+#include "analyze/symbols/symtab.h"
+
+#include <ktr/session.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef KTR_HAVE_LIBDW
+#define KTR_HAVE_LIBDW 0
+#endif
+
+struct symtab_row {
+	uint64_t address;
+	uint64_t end;  /* as the symbol has it; without a size, where the next one begins */
+	uint32_t name; /* in names */
+	uint8_t rank;  /* among those of one address; see symtab_rank() */
+};
+
+struct ktr__symtab {
+	struct symtab_row *row; /* owned, sorted */
+	size_t n_rows;
+	char *names; /* owned, each ends in NUL */
+	size_t n_names;
+	uint64_t low, high; /* what is mapped */
+};
+
+/* Symbols may lie within each other: so many are looked at for one that holds the address. */
+#define SYMTAB_NESTED 16
+
+const char *ktr__symtab_find(const struct ktr__symtab *symtab, uint64_t address, uint64_t *offset)
+{
+	size_t from = 0, to = symtab->n_rows;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (symtab->row[middle].address <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	for (unsigned i = 0; i < SYMTAB_NESTED && i < from; i++) {
+		const struct symtab_row *row = &symtab->row[from - 1 - i];
+
+		if (address < row->end) {
+			*offset = address - row->address;
+			return symtab->names + row->name;
+		}
+	}
+	return NULL;
+}
+
+int ktr__symtab_holds(const struct ktr__symtab *symtab, uint64_t address)
+{
+	return address >= symtab->low && address < symtab->high;
+}
+
+size_t ktr__symtab_bytes(const struct ktr__symtab *symtab)
+{
+	return sizeof(*symtab) + symtab->n_rows * sizeof(*symtab->row) + symtab->n_names;
+}
+
+void ktr__symtab_close(struct ktr__symtab *symtab)
+{
+	if (!symtab)
+		return;
+	free(symtab->row);
+	free(symtab->names);
+	free(symtab);
+}
+
+#if KTR_HAVE_LIBDW
+
+#include <elf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* [bytes] Larger files are not read. Debugging information makes some 100 MiB of large programs. */
+#define SYMTAB_FILE_MAX ((size_t)512 << 20)
+
+struct symtab_open {
+	struct ktr__symtab *to;
+	const uint8_t *build_id;
+	size_t n_build_id;
+	size_t limit; /* [bytes] */
+	struct stat st;
+	char *bytes; /* the file; a mapping of its own */
+	size_t n_bytes;
+	Dwfl_Module *module;
+	GElf_Addr bias; /* between libdwfl's addresses and the object's own */
+	size_t row_room, name_room;
+};
+
+/* ---- the file ---- */
+
+/* A regular file for reading, or -errno. Does not wait for what lies at the other end of a FIFO. */
+static int symtab_regular(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		rc = -errno;
+	else if (!S_ISREG(st->st_mode))
+		rc = -EINVAL;
+	else if (st->st_size < (off_t)sizeof(Elf64_Ehdr))
+		rc = -ENOEXEC;
+	else if ((uint64_t)st->st_size > SYMTAB_FILE_MAX)
+		rc = -EFBIG;
+	if (rc)
+		close(fd);
+	return rc ? rc : fd;
+}
+
+/*
+ * gcc's and clang's 64-bit objects of this machine's byte order, and no relocatable ones, whose
+ * sections have no addresses yet.
+ */
+static int symtab_is_elf(const char *bytes)
+{
+	Elf64_Ehdr head;
+
+	memcpy(&head, bytes, sizeof(head));
+	return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       head.e_ident[EI_DATA] == ELFDATA2LSB &&
+	       (head.e_type == ET_EXEC || head.e_type == ET_DYN);
+}
+
+/*
+ * Hides the section that holds further symbols packed by xz, whose size unpacked has no bound:
+ * libdwfl finds it by this name.
+ */
+static void symtab_hide_packed(struct symtab_open *o)
+{
+	static const char name[] = ".gnu_debugdata";
+	char *at = o->bytes, *end = o->bytes + o->n_bytes;
+
+	while ((at = memmem(at, (size_t)(end - at), name, sizeof(name))))
+		*at = '-';
+}
+
+/* Copies the file; it may have become shorter since. 0 or -errno. */
+static int symtab_read(struct symtab_open *o, int fd)
+{
+	size_t n = (size_t)o->st.st_size;
+	void *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (to == MAP_FAILED)
+		return -errno;
+	o->bytes = to;
+	o->n_bytes = n;
+	for (size_t at = 0; at < n;) {
+		ssize_t got = pread(fd, o->bytes + at, n - at, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -ENOEXEC;
+		at += (size_t)got;
+	}
+	if (!symtab_is_elf(o->bytes))
+		return -ENOEXEC;
+	symtab_hide_packed(o);
+	return 0;
+}
+
+/* ---- is it the one? ---- */
+
+/* What stands for the build-id of an object that was linked without (ktr/record/module.c). */
+static int symtab_same_file(const struct symtab_open *o)
+{
+	uint64_t id[2] = {
+		(uint64_t)o->st.st_ino ^ (uint64_t)o->st.st_dev << 48,
+		(uint64_t)o->st.st_mtim.tv_sec * 1000000000 + (uint64_t)o->st.st_mtim.tv_nsec +
+			(uint64_t)o->st.st_size,
+	};
+
+	return o->n_build_id == sizeof(id) && memcmp(o->build_id, id, sizeof(id)) == 0;
+}
+
+/* Build-ids longer than KTR_BUILD_ID_MAX were cut when they were recorded. */
+static int symtab_same(const struct symtab_open *o)
+{
+	const unsigned char *bits;
+	GElf_Addr where;
+	int n = dwfl_module_build_id(o->module, &bits, &where);
+
+	if (n <= 0)
+		return symtab_same_file(o);
+	if (n > KTR_BUILD_ID_MAX)
+		n = KTR_BUILD_ID_MAX;
+	return (size_t)n == o->n_build_id && memcmp(bits, o->build_id, (size_t)n) == 0;
+}
+
+/* libdwfl's way to symbols that were split off: a descriptor (which it takes), or -1. */
+static int symtab_find_debug(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			     const char *file_name, const char *link_file, GElf_Word link_crc,
+			     char **found)
+{
+	static const char dir[] = "/usr/lib/debug/.build-id/";
+	char path[sizeof(dir) + 2 * 64 + sizeof("/.debug")], *to = path + sizeof(dir) - 1;
+	const unsigned char *bits;
+	GElf_Addr where;
+	struct stat st;
+	int n = dwfl_module_build_id(module, &bits, &where), fd;
+
+	(void)user, (void)name, (void)base, (void)file_name, (void)link_file, (void)link_crc;
+	if (n < 2 || n > 64)
+		return -1;
+	memcpy(path, dir, sizeof(dir));
+	for (int i = 0; i < n; i++)
+		to += sprintf(to, i == 1 ? "/%02x" : "%02x", bits[i]);
+	strcpy(to, ".debug");
+	fd = symtab_regular(path, &st);
+	if (fd < 0)
+		return -1;
+	*found = strdup(path);
+	return fd;
+}
+
+/* ---- symbols ---- */
+
+/*
+ * Several names for one address: the better one is that which is visible outside, and has fewer
+ * underscores in front ("write" rather than "__write"). Smaller is better.
+ */
+static uint8_t symtab_rank(const GElf_Sym *sym, const char *name)
+{
+	size_t underscores = strspn(name, "_");
+
+	return (uint8_t)((GELF_ST_BIND(sym->st_info) == STB_LOCAL) << 6 |
+			 (underscores > 63 ? 63 : underscores));
+}
+
+static int symtab_is_wanted(const GElf_Sym *sym)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+
+	return sym->st_shndx != SHN_UNDEF && sym->st_shndx != SHN_ABS &&
+	       (type == STT_FUNC || type == STT_OBJECT || type == STT_GNU_IFUNC);
+}
+
+/* Room for one more in two growing arrays, within the limit. 0 or -errno. */
+static int symtab_room(struct symtab_open *o, size_t n_name)
+{
+	struct ktr__symtab *to = o->to;
+
+	if (ktr__symtab_bytes(to) + sizeof(*to->row) + n_name > o->limit ||
+	    to->n_names + n_name > UINT32_MAX)
+		return -EFBIG;
+	if (to->n_rows == o->row_room) {
+		size_t room = o->row_room * 2 + 256;
+		void *grown = realloc(to->row, room * sizeof(*to->row));
+
+		if (!grown)
+			return -ENOMEM;
+		to->row = grown;
+		o->row_room = room;
+	}
+	if (to->n_names + n_name > o->name_room) {
+		size_t room = o->name_room * 2 + 4096 + n_name;
+		char *grown = realloc(to->names, room);
+
+		if (!grown)
+			return -ENOMEM;
+		to->names = grown;
+		o->name_room = room;
+	}
+	return 0;
+}
+
+static int symtab_add(struct symtab_open *o, const GElf_Sym *sym, uint64_t address,
+		      const char *name)
+{
+	size_t n_name = strlen(name) + 1;
+	struct ktr__symtab *to = o->to;
+	int rc = symtab_room(o, n_name);
+
+	if (rc)
+		return rc;
+	to->row[to->n_rows++] = (struct symtab_row){
+		.address = address,
+		.end = sym->st_size > UINT64_MAX - address ? UINT64_MAX : address + sym->st_size,
+		.name = (uint32_t)to->n_names,
+		.rank = symtab_rank(sym, name),
+	};
+	memcpy(to->names + to->n_names, name, n_name);
+	to->n_names += n_name;
+	return 0;
+}
+
+static int symtab_take(struct symtab_open *o)
+{
+	int n = dwfl_module_getsymtab(o->module), rc = 0;
+
+	for (int i = 1; i < n && !rc; i++) {
+		GElf_Addr address;
+		GElf_Sym sym;
+		const char *name = dwfl_module_getsym_info(o->module, i, &sym, &address, NULL, NULL,
+							   NULL);
+
+		if (name && name[0] && symtab_is_wanted(&sym))
+			rc = symtab_add(o, &sym, address - o->bias, name);
+	}
+	return rc || o->to->n_rows ? rc : -ENOEXEC;
+}
+
+/* By address; of those with one address the best first, and always in the same order. */
+static int symtab_order(const void *a, const void *b)
+{
+	const struct symtab_row *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* One symbol per address, each with an end. */
+static void symtab_sort(struct ktr__symtab *to)
+{
+	size_t n = 0;
+
+	qsort(to->row, to->n_rows, sizeof(*to->row), symtab_order);
+	for (size_t i = 0; i < to->n_rows; i++) {
+		if (!n || to->row[n - 1].address != to->row[i].address)
+			to->row[n++] = to->row[i];
+		else if (to->row[n - 1].end < to->row[i].end)
+			to->row[n - 1].end = to->row[i].end;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (to->row[i].end == to->row[i].address)
+			to->row[i].end = i + 1 < n ? to->row[i + 1].address : to->high;
+	to->n_rows = n;
+}
+
+/* With the copy in memory. 0 or -errno. */
+static int symtab_load(struct symtab_open *o, const char *path)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_debuginfo = symtab_find_debug,
+		.section_address = dwfl_offline_section_address,
+	};
+	Dwfl *dwfl = dwfl_begin(&callbacks);
+	GElf_Addr low, high;
+	int rc = -ENOEXEC;
+
+	if (!dwfl)
+		return -ENOMEM;
+	dwfl_report_begin(dwfl);
+	o->module = dwfl_report_offline_memory(dwfl, path, path, o->bytes, o->n_bytes);
+	if (dwfl_report_end(dwfl, NULL, NULL) == 0 && o->module &&
+	    dwfl_module_getelf(o->module, &o->bias) &&
+	    dwfl_module_info(o->module, NULL, &low, &high, NULL, NULL, NULL, NULL)) {
+		o->to->low = low - o->bias;
+		o->to->high = high - o->bias;
+		rc = symtab_same(o) ? symtab_take(o) : -ESTALE;
+	}
+	dwfl_end(dwfl);
+	return rc;
+}
+
+int ktr__symtab_open(const char *path, const uint8_t *build_id, size_t n_build_id, size_t limit,
+		     struct ktr__symtab **out)
+{
+	struct symtab_open o = { .build_id = build_id, .n_build_id = n_build_id, .limit = limit };
+	int fd = path[0] == '/' ? symtab_regular(path, &o.st) : -EINVAL;
+	int rc = fd < 0 ? fd : symtab_read(&o, fd);
+
+	*out = NULL;
+	if (fd >= 0)
+		close(fd);
+	o.to = rc ? NULL : calloc(1, sizeof(*o.to));
+	if (!rc)
+		rc = o.to ? symtab_load(&o, path) : -ENOMEM;
+	if (o.bytes)
+		munmap(o.bytes, o.n_bytes);
+	if (rc) {
+		ktr__symtab_close(o.to);
+		return rc;
+	}
+	symtab_sort(o.to);
+	*out = o.to;
+	return 0;
+}
+
+#else
+
+int ktr__symtab_open(const char *path, const uint8_t *build_id, size_t n_build_id, size_t limit,
+		     struct ktr__symtab **out)
+{
+	(void)path, (void)build_id, (void)n_build_id, (void)limit;
+	*out = NULL;
+	return -ENOTSUP;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * debug.ktr.probes: run-time probes that are on from the start. It is read before there are any; libktr-probe asks
+ * about each one that it makes.
+ */
+#include "ktr/control/knob_rows.h"
+#include "ktr/record/own.h"
+#include "ktr/record/own_site.h"
+
+#include "conf/expr/expr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ASKED_MAX 64 /* patterns of which is known whether they fit one */
+
+static char asked_list[KTR_KNOB_STRING_BYTES];
+static uint64_t asked_fits; /* bit per pattern: a probe has fitted it; atomic or */
+
+int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *value, struct ktr_error *err)
+{
+	(void)err;
+	snprintf(asked_list, sizeof(asked_list), "%s", strcmp(value->text, "none") == 0 ? "" : value->text);
+	ktr__knob_context(at)->early_sites |= asked_list[0] != '\0';
+	return 0;
+}
+
+/* The next pattern, without the blanks around it. NULL: there is none. */
+static const char *asked_next(const char **at, size_t *length)
+{
+	const char *pattern = *at + strspn(*at, ", \t"), *end = pattern + strcspn(pattern, ",");
+
+	*at = end;
+	while (end > pattern && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*length = (size_t)(end - pattern);
+	return *length ? pattern : NULL;
+}
+
+__attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, const char *name)
+{
+	const char *at = asked_list, *pattern;
+	size_t length, n_name = strlen(name);
+	uint64_t fits = 0;
+	char full[128];
+	int n_full;
+
+	if (!asked_list[0])
+		return false;
+	n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
+	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < ASKED_MAX - 1)
+		if (ktr__glob(pattern, length, name, n_name) || ktr__glob(pattern, length, full, (size_t)n_full))
+			fits |= 1ull << i;
+	if (fits)
+		__atomic_fetch_or(&asked_fits, fits, __ATOMIC_RELAXED);
+	return fits != 0;
+}
+
+void ktr__probes_unmatched(void)
+{
+	uint64_t fits = __atomic_load_n(&asked_fits, __ATOMIC_RELAXED);
+	const char *at = asked_list, *pattern;
+	size_t length;
+
+	for (unsigned i = 0; i < ASKED_MAX && (pattern = asked_next(&at, &length)); i++)
+		if (!(fits >> i & 1))
+			ktr__complain("debug.ktr.probes: no probe fits %.*s", (int)length, pattern);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See feeder.h. */
+#include "ktr/provider/kernel/feeder.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define FEEDER_AT   1 /* [bytes] in the file; at 0 is that of ktr__resize_lock() */
+#define FEEDER_PAGE 4096u /* [bytes] */
+
+/*
+ * fcntl(2), "Open file description locks": it is the open file's, and a page mapped of that, which nobody touches and
+ * no child inherits, keeps it open when the descriptor is closed.
+ */
+char *ktr__feeder_claim(struct ktr__session *session)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FEEDER_AT, .l_len = 1 };
+	int fd = ktr__session_open_again(session);
+	void *page = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		page = mmap(NULL, FEEDER_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED && madvise(page, FEEDER_PAGE, MADV_DONTFORK)) {
+		munmap(page, FEEDER_PAGE);
+		page = MAP_FAILED;
+	}
+	close(fd);
+	if (page == MAP_FAILED)
+		return NULL;
+	__atomic_store_n(&session->control->feeder, (uint32_t)getpid(), __ATOMIC_RELEASE);
+	return page;
+}
+
+void ktr__feeder_release(struct ktr__session *session, char *lock)
+{
+	if (!lock)
+		return;
+	__atomic_store_n(&session->control->feeder, 0, __ATOMIC_RELEASE);
+	munmap(lock, FEEDER_PAGE);
+}

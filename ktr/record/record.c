@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recording one event: everything but the usual case. That is written by hand (arch/record_*.S): the
+ * thread is registered, the site has no override and no payload, its class is recorded to the main ring,
+ * and the clock is the CPU's counter. What comes here is the first event of a thread or on a CPU, strings
+ * and stacks, kept or counted classes, single sites, other clocks; and all events where there is no
+ * assembly.
+ *
+ * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
+ * other part of it. errno is kept.
+ */
+#include "ktr/record/rec.h"
+
+#include "ktr/arch/arch.h"
+#include "ktr/session/clock.h"
+#include "ktr/session/cpu.h"
+#include "ktr/record/own.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct ktr__rec ktr__rec __attribute__((aligned(64)));
+struct ktr__hot ktr__hot;
+/*
+ * A cache line of its own, as far as can be: where libktr comes by dlopen(3), glibc has no more to give than the
+ * alignment of its own struct pthread, 64 on x86-64 and less elsewhere ("cannot allocate memory in static TLS block").
+ */
+#if defined(__x86_64__)
+#define RECORD_SELF_ALIGN 64
+#else
+#define RECORD_SELF_ALIGN 16
+#endif
+__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(RECORD_SELF_ALIGN)));
+
+/* A ring that is closed or resized again and again while one event is written: give up after so many. */
+#define RECORD_TRIES 16
+
+__attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
+{
+	bool cut;
+
+	stack->depth = ktr__stack_walk(stack->pcs, KTR_STACK_MAX, __builtin_frame_address(0), &cut);
+}
+
+/*
+ * May this thread record at all, now? Registers it the first time. A vfork child runs on our
+ * thread-local data without a registration for restartable sequences: its stores could tear another
+ * thread's entry, so its events are dropped and counted; so are those of a thread glibc has not
+ * registered.
+ */
+static bool record_admit(struct ktr__self *self)
+{
+	uint32_t row;
+
+	if (unlikely(!ktr__rec.path || ktr__rec.broken))
+		return false;
+	if (unlikely(!__atomic_load_n(&ktr__hot.control, __ATOMIC_ACQUIRE)) && !ktr__start_adopt())
+		return false;
+	if (unlikely(self->in_vfork)) {
+		self->armed = 0;
+		self->own = 0;
+		ktr__count_drop(&ktr__rec.control->drop_vfork);
+		return false;
+	}
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ && unlikely(ktr__rseq_cpu() >= ktr__rec.n_rings)) {
+		ktr__count_drop((int32_t)ktr__rseq_cpu() < 0 ? &ktr__rec.control->drop_vfork :
+							       &ktr__rec.control->drop_no_ring);
+		return false;
+	}
+#endif
+	/* A handler that forks comes back as another thread: its row is not the one from before. */
+	do {
+		if (unlikely(!__atomic_load_n(&self->row, __ATOMIC_RELAXED)))
+			ktr__thread_register(self);
+		row = __atomic_load_n(&self->row, __ATOMIC_RELAXED);
+		__atomic_store_n(ktr__rec.path == KTR_PATH_RSEQ ? &self->armed : &self->own, (uint64_t)row << 32,
+				 __ATOMIC_RELAXED);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	} while (unlikely(__atomic_load_n(&self->row, __ATOMIC_RELAXED) != row));
+	return true;
+}
+
+/*
+ * The CPU goes with the entry on the thread path. Where the CPU does not tell it in passing, the ring
+ * remembers the one of some events ago.
+ */
+static inline uint32_t record_cpu(struct ktr__level *level, uint64_t head)
+{
+#if defined(__x86_64__)
+	if (likely(ktr__cpu_rdpid))
+		return ktr__rdpid();
+#endif
+	if (!(head & 126))
+		level->cpu = ktr__event_cpu();
+	return level->cpu;
+}
+
+/* A C library that has no restartable sequences asks the kernel on AArch64; in a sandbox the CPU is unknown, 0. */
+uint32_t ktr__event_cpu(void)
+{
+#if !defined(__x86_64__)
+	ptrdiff_t offset;
+
+	if (ktr__own.sealed && !ktr__rseq_look(&offset))
+		return 0;
+#endif
+	return ktr__getcpu();
+}
+
+static inline void record_word(uint64_t *to, uint64_t word)
+{
+	__atomic_store_n(to, word, __ATOMIC_RELAXED);
+}
+
+/*
+ * All levels are in use. A handler that left by siglongjmp(3) has not given its level back; its frame
+ * lay below the one we are in now, if both are on the thread's own stack. False: they are all real.
+ */
+static __attribute__((noinline, cold)) bool record_unwind(struct ktr__self *self, const void *frame)
+{
+	uint32_t nest = 0;
+
+	if (self->nest > KTR_LEVELS || ktr__signal_stack_top() != 0)
+		return false;
+	while (nest < KTR_LEVELS && (uintptr_t)self->frame[nest] > (uintptr_t)frame)
+		nest++;
+	if (nest == KTR_LEVELS)
+		return false;
+	__atomic_store_n(&self->nest, nest, __ATOMIC_RELAXED);
+	return true;
+}
+
+/*
+ * Finds a ring for a level that has none or another than before. False: there is none, and the event is
+ * counted. Asks the kernel, and is reached from events that are otherwise written without: errno is kept
+ * here.
+ */
+static __attribute__((noinline, cold)) bool record_find_ring(struct ktr__self *self, struct ktr__level *level,
+							     bool keep)
+{
+	int saved = errno;
+	bool found;
+
+	if (self->no_ring) {
+		self->no_ring--;
+		ktr__count_drop(&ktr__rec.control->drop_no_ring);
+		return false;
+	}
+	found = ktr__ring_level(self, level, keep);
+	errno = saved;
+	return found;
+}
+
+/* Takes a level of the thread's rings; NULL: none, and the event is counted. */
+static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
+{
+	struct ktr__level *level;
+
+	if (unlikely(self->nest >= KTR_LEVELS) && !record_unwind(self, __builtin_frame_address(0))) {
+		ktr__count_drop(&ktr__rec.control->drop_nested);
+		return NULL;
+	}
+	level = &self->level[keep][self->nest];
+	self->frame[self->nest] = __builtin_frame_address(0);
+	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
+	if (likely(level->at.geom) && likely(level->at.geom == ktr__load(&level->at.ring->geom)))
+		return level;
+	if (record_find_ring(self, level, keep))
+		return level;
+	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static inline void record_leave(struct ktr__self *self)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
+}
+
+/* Writes one entry at head and returns its place. Time is read between the entry's acquisition of its
+ * slot and its commit, so it grows along the ring; a handler's events are in the ring of its level. */
+static inline void record_first(const struct ktr__level *level, uint64_t head, uint64_t meta,
+				uint32_t cpu, const uint64_t *arg)
+{
+	uint64_t *to = (uint64_t *)(void *)(level->at.base + (head * 32 & level->at.mask));
+
+	record_word(to, ktr__clock_now(ktr__rec.clock));
+	record_word(to + 1, meta | (uint64_t)cpu << (32 + KTR_THREAD_BITS));
+	for (int i = 0; i < KTR_ARGS_MAX; i++)
+		record_word(to + 2 + i, ktr__load(&arg[i]));
+}
+
+/*
+ * Copies staged entries into the thread's own ring: same format and reader's rule as the rings of CPUs,
+ * one writer, no locked instruction. On a weakly ordered CPU the stores below must not overtake the last
+ * commit, so head is loaded in sequential consistency, an LDAR on arm64: it waits for an earlier
+ * release store. An acquire load may be an LDAPR there (gcc 13 and clang 16 with +rcpc), which does not.
+ */
+static void record_own(struct ktr__self *self, const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+	struct ktr__level *level = record_enter(self, keep);
+	uint64_t head, next, ordinal;
+
+	if (!level)
+		return;
+	head = __atomic_load_n(&level->at.ring->head, __ATOMIC_SEQ_CST);
+	next = head + 2 * (uint64_t)n;
+	record_first(level, head, staged->site | (uint64_t)staged->thread << 32,
+		     record_cpu(level, head), staged->arg);
+	if (n > 1) {
+		ordinal = level->at.ring->cont[head & 1];
+		for (uint32_t i = 1; i < n; i++) {
+			uint64_t at = (head * 32 + i * 64) & level->at.mask;
+			uint64_t *to = (uint64_t *)(void *)(level->at.base + at);
+			const uint64_t *from = (const uint64_t *)(const void *)&staged[i];
+
+			record_word(to, KTR_CONT_MARK | ordinal++);
+			for (int w = 1; w < 8; w++)
+				record_word(to + w, ktr__load(&from[w]));
+		}
+		record_word(&level->at.ring->cont[~head & 1], ordinal);
+		next ^= 1;
+	}
+	__atomic_store_n(&level->at.ring->head, next, __ATOMIC_RELEASE);
+	record_leave(self);
+}
+
+/* Copies staged entries into the ring of the CPU, with the session's clock. */
+static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+#if KTR_ARCH_HAS_RSEQ
+	uint32_t ring_offset = keep ? ktr__rec.n_rings : 0;
+
+	for (int i = 0; i < RECORD_TRIES; i++) {
+		int done;
+
+		if (unlikely(ktr__rec.clock == KTR_CLOCK_MONOTONIC))
+			done = ktr__write_given(staged, n, ring_offset,
+						ktr__clock_now(KTR_CLOCK_MONOTONIC));
+		else
+			done = ktr__write_ticks(staged, n, ring_offset);
+		if (likely(done == KTR_WRITE_DONE))
+			return;
+		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
+			return;
+	}
+	ktr__count_drop(&ktr__rec.control->drop_closed);
+#else
+	(void)staged, (void)n, (void)keep;
+#endif
+}
+
+static inline void record_write(const struct ktr_entry *staged, uint32_t n, bool keep)
+{
+	if (ktr__rec.path == KTR_PATH_THREAD)
+		record_own(&ktr__self, staged, n, keep);
+	else
+		record_shared(staged, n, keep);
+}
+
+/* One frame size each for events of few and of many entries: handlers may run on small stacks. */
+static __attribute__((noinline)) void record_short(const struct ktr__payload *payload,
+						   const struct ktr_entry *first, bool keep)
+{
+	struct ktr_entry staged[8];
+
+	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
+}
+
+static __attribute__((noinline)) void record_long(const struct ktr__payload *payload,
+						  const struct ktr_entry *first, bool keep)
+{
+	struct ktr_entry staged[KTR_SLOTS_MAX];
+
+	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
+}
+
+static void record_count(uint32_t site)
+{
+	uint64_t *counts = ktr__counts(site);
+
+	if (!counts)
+		return;
+#if KTR_ARCH_HAS_RSEQ
+	if (ktr__rec.path == KTR_PATH_RSEQ &&
+	    ktr__count_one(counts, ktr__rec.count_stride, site) == KTR_WRITE_DONE)
+		return;
+#endif
+	__atomic_fetch_add(&counts[site], 1, __ATOMIC_RELAXED);
+}
+
+static void record_event(const struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
+			 unsigned depth)
+{
+	const struct ktr_control *control = ktr__rec.control;
+	struct ktr_entry first;
+	struct ktr__payload payload;
+	uint8_t override;
+	bool keep, stops;
+
+	if (unlikely(!site->id)) {
+		ktr__count_drop(&ktr__rec.control->drop_no_site);
+		return;
+	}
+	if (unlikely(__atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED)) &&
+	    !ktr__cpu_wanted(control, ktr__event_cpu()))
+		return;
+	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
+	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) && site->mask & ktr__load(&control->count)))
+		record_count(site->id);
+	if (override & KTR_SITE_OFF)
+		return;
+	/* A site whose class is a run-time number has no mask: its gate has spoken. */
+	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
+		return;
+	keep = override & KTR_SITE_KEEP || site->mask & ktr__load(&control->keep);
+	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
+		return;
+	stops = unlikely(override & KTR_SITE_TRIGGER) && ktr__trigger_event(site, arg);
+	first.site = site->id;
+	first.thread = ktr__self.row;
+	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
+	for (int i = 0; i < KTR_ARGS_MAX; i++)
+		__atomic_store_n(&first.arg[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
+	if (likely(!site->flags))
+		record_write(&first, 1, keep);
+	else if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
+		record_short(&payload, &first, keep);
+	else
+		record_long(&payload, &first, keep);
+	if (unlikely(stops))
+		ktr__freeze_event(site, keep);
+}
+
+static __attribute__((noinline, cold)) void record_general(const struct ktr_site *site, const uint64_t *arg,
+							   const uint64_t *pcs, unsigned depth)
+{
+	int saved = errno;
+
+	if (record_admit(&ktr__self))
+		record_event(site, arg, pcs, depth);
+	errno = saved;
+}
+
+void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
+{
+	static const uint64_t none[KTR_ARGS_MAX];
+
+	if (site->flags & KTR_SITE_STACK) {
+		const struct ktr__stack *stack = (const struct ktr__stack *)(uintptr_t)arg[0];
+
+		record_general(site, none, stack->pcs,
+			       (unsigned)(stack->word & KTR_PAYLOAD_LENGTH) / 8 |
+				       (stack->word & KTR_PAYLOAD_CUT ? KTR_DEPTH_CUT : 0));
+		return;
+	}
+	record_general(site, arg, NULL, 0);
+}
+
+#if !KTR_ARCH_HAS_RECORD
+#define RECORD_DOOR(n, parameters, ...)                                                          \
+	__attribute__((visibility("default"))) void ktr__record##n parameters                    \
+	{                                                                                        \
+		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
+												 \
+		ktr__record_cold(site, arg);                                                     \
+	}
+
+RECORD_DOOR(0, (struct ktr_site *site), 0)
+RECORD_DOOR(1, (struct ktr_site *site, uint64_t a0), a0)
+RECORD_DOOR(2, (struct ktr_site *site, uint64_t a0, uint64_t a1), a0, a1)
+RECORD_DOOR(3, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2), a0, a1, a2)
+RECORD_DOOR(4, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3), a0, a1, a2, a3)
+RECORD_DOOR(5, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4),
+	    a0, a1, a2, a3, a4)
+RECORD_DOOR(6, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		uint64_t a5),
+	    a0, a1, a2, a3, a4, a5)
+#if defined(__x86_64__)
+RECORD_DOOR(6v, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		 double a5),
+	    a0, a1, a2, a3, a4, (union { double value; uint64_t bits; }){ a5 }.bits)
+#endif
+#endif
+
+__attribute__((visibility("default"), noinline))
+void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
+{
+	struct ktr__stack stack;
+	bool cut = false;
+
+	if (!depth || depth > KTR_STACK_MAX)
+		depth = KTR_STACK_MAX;
+	if (!pcs)
+		depth = ktr__stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
+	else
+		for (unsigned i = 0; i < depth; i++)
+			record_word(&stack.pcs[i], ktr__load(&pcs[i]));
+	for (unsigned i = depth; i < 6; i++)
+		record_word(&stack.pcs[i], 0);
+	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);
+	ktr__record1(site, (uintptr_t)&stack);
+}

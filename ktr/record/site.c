@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules, call sites and classes: what is known before an event can be recorded.
+ *
+ * A module (executable or shared object) registers when it is loaded. Each of its sites gets a row of
+ * the session's site table, found by the hash of (build-id, offset), so that all processes of one build
+ * share its rows. Rows hold copies of everything: a module may be gone when its events are read.
+ *
+ * The hash table has a slot per (build-id, position in the module), linear probing; a slot is an index
+ * + 1 and is taken by one compare-and-swap. Two processes that register the same site at the same time
+ * may both make a row; the one whose slot is found first is used by whoever comes later, and both
+ * decode.
+ *
+ * Registration is not async-signal-safe: it runs in constructors and dlopen(3). The list of modules is
+ * changed under site_lock, and walked by whoever holds it: by those who change it, and by the child of a
+ * fork, for which the lock was taken before there was a child. Nobody reads it without, so a module that
+ * goes waits for no thread of the host, whatever that one is in.
+ */
+#include "ktr/record/own.h"
+
+#include "ktr/session/format.h"
+#include "ktr/record/own_site.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#define SITE_PROBES 1024 /* slots of the hash that are looked at for one site */
+
+static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ktr_module *site_modules; /* under site_lock */
+bool ktr__site_refused;
+
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint64_t site_hash(const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	while (n--)
+		hash = (hash ^ *p++) * 0x100000001b3ull;
+	return hash;
+}
+
+/* The bit of a class name, bound if need be. Its place is its order among application classes. */
+static uint64_t class_bind(const char *name, const char *help)
+{
+	uint64_t mask = ktr__session_class(&ktr__own, name, help);
+
+	if (!mask && __atomic_fetch_add(&ktr__own.control->drop_no_class, 1, __ATOMIC_RELAXED) == 0 &&
+	    ktr__start_asked())
+		ktr__complain("class %s is off: the session has bits for %u application classes, all taken",
+			      name, KTR_CLASS_MAX - KTR_CLASS_APP_FIRST);
+	return mask;
+}
+
+__attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *cls)
+{
+	ktr__start_once();
+	if (!ktr__own.map || ktr__own.sealed || __atomic_load_n(&cls->mask, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&site_lock);
+	__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+	ktr__start_retry(false);
+	pthread_mutex_unlock(&site_lock);
+}
+
+static bool site_same(uint32_t index, uint64_t key, uint64_t offset)
+{
+	const struct ktr_site_row *row = ktr__session_ready(&ktr__own, KTR_REGION_site, index);
+
+	/* Its byte is looked at with each event. */
+	return row && row->key == key && row->offset == offset && ktr__table_touch(KTR_REGION_site_ctl, index, 1);
+}
+
+static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			  uint64_t offset, uint32_t path)
+{
+	uint32_t index = ktr__table_row(&ktr__own.control->n_sites, KTR_REGION_site);
+	struct ktr_site_row *row = ktr__region(&ktr__own, site, struct ktr_site_row) + index;
+
+	if (!index || !ktr__table_touch(KTR_REGION_site_ctl, index, 1))
+		return 0;
+	if (ktr__load(&ktr__own.control->count) && ktr__counts_open(&ktr__own, index + 1))
+		return 0;
+	row->line = site->line;
+	row->mask = site->mask;
+	row->key = key;
+	row->offset = offset;
+	row->file = ktr__table_string(site->file, strlen(site->file));
+	row->func = ktr__table_string(site->func, strlen(site->func));
+	row->format = ktr__table_string(site->format, strlen(site->format));
+	row->names = ktr__table_string(site->names, strlen(site->names));
+	row->module = path;
+	row->n_args = site->n_args;
+	memcpy(row->type, site->type, sizeof(row->type));
+	memcpy(row->how, site->how, sizeof(row->how));
+	memcpy(row->limit, site->limit, sizeof(row->limit));
+	row->build_id_bytes = object->build_id_bytes;
+	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
+	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
+	ktr__rules_site(&ktr__own, index);
+	return index;
+}
+
+/* Finds the site's row, or makes it. path is the module's, copied into the session when first needed. */
+static uint32_t site_index(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			   uint32_t *path)
+{
+	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
+	uint64_t offset = (uint64_t)(uintptr_t)site - object->base;
+	uint64_t at = key + offset / sizeof(*site);
+	uint32_t made = 0;
+
+	for (uint32_t probe = 0; probe < SITE_PROBES; probe++, at++) {
+		uint32_t *slot = ktr__session_at(&ktr__own, KTR_REGION_site_hash, at % region->n_rows);
+		uint32_t index;
+
+		if (!slot)
+			return 0;
+		index = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+		if (!index) {
+			if (!made) {
+				if (!*path)
+					*path = ktr__table_string(object->path, strlen(object->path));
+				made = site_fill(site, object, key, offset, *path);
+			}
+			if (!made || __atomic_compare_exchange_n(slot, &index, made, 0,
+								 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+				return made;
+		}
+		if (site_same(index, key, offset))
+			return index;
+	}
+	return made;
+}
+
+/* What a stack site carries, and which words are strings to copy. */
+static void site_prepare(struct ktr_site *site)
+{
+	uint8_t flags = 0, copies = 0, text_at = 0;
+
+	if (site->n_args > KTR_ARGS_MAX)
+		site->n_args = KTR_ARGS_MAX;
+	ktr__format_how(site->format, site->n_args, site->type, site->how, site->limit);
+	for (unsigned i = 0; i < site->n_args; i++) {
+		if (site->type[i] == KTR_ARG_STACK)
+			site->how[i] = KTR_HOW_STACK;
+		if (site->how[i] != KTR_HOW_VALUE) {
+			flags |= KTR_SITE_PAYLOAD;
+			copies++;
+		}
+		if (site->how[i] == KTR_HOW_COPY)
+			text_at = (uint8_t)(i + 1);
+	}
+	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK) {
+		flags |= KTR_SITE_STACK;
+		text_at = KTR_TEXT_AT_STACK;
+	}
+	site->flags = flags;
+	/* A class that is a run-time number has no mask that control.special could name: see plain, too. */
+	site->text_at = copies == 1 && site->mask ? text_at : 0;
+}
+
+static void site_register(struct ktr_site *site, const struct ktr__object *object, uint64_t key,
+			  uint32_t *path)
+{
+	if (site->cls) {
+		/* The class may live in a module whose constructor has not run: bind it from here. */
+		struct ktr_class *cls = (struct ktr_class *)(uintptr_t)site->cls;
+
+		if (!cls->mask)
+			__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+		site->mask = cls->mask;
+	}
+	site_prepare(site);
+	site->id = site_index(site, object, key, path);
+	ktr__trigger_site(site);
+	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
+}
+
+static void site_register_module(struct ktr_module *module)
+{
+	struct ktr__object object;
+	uint64_t key;
+	uint32_t path = 0;
+
+	if (!ktr__object_find(module, &object))
+		return;
+	/* Site 0 is none: an event whose site is not registered, or has a payload, finds it off. */
+	if (!ktr__table_touch(KTR_REGION_site_ctl, 0, 1))
+		return;
+	ktr__rec.site_ctl[0] = KTR_SITE_OFF;
+	key = site_hash(object.build_id, object.build_id_bytes);
+	if (!object.build_id_bytes)
+		key ^= site_hash(object.path, strlen(object.path));
+	for (struct ktr_site **site = module->begin; site != module->end; site++)
+		if (*site && !(*site)->id)
+			site_register(*site, &object, key, &path);
+	ktr__start_retry(object.executable);
+	__atomic_store_n(&module->gate, &ktr__own.control->gate, __ATOMIC_RELEASE);
+}
+
+#define SITE_TEXT(number)  SITE_TEXT_(number)
+#define SITE_TEXT_(number) #number
+#define SITE_ABI	   SITE_TEXT(KTR_ABI) "." SITE_TEXT(KTR__SITE_BYTES)
+
+__attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
+{
+	struct ktr__object object = { .base = (uintptr_t)site };
+	uint32_t path = 0;
+
+	ktr__start_once();
+	if (!ktr__own.map || ktr__own.sealed)
+		return -ENXIO;
+	pthread_mutex_lock(&site_lock);
+	if (!site->id)
+		site_register(site, &object,
+			      site_hash(site->file, strlen(site->file)) ^
+			      site_hash(site->format, strlen(site->format)) ^
+				      site->line,
+			      &path);
+	pthread_mutex_unlock(&site_lock);
+	return site->id ? 0 : -ENOSPC;
+}
+
+__attribute__((visibility("default"))) const struct ktr__session *ktr__own_session(void)
+{
+	return &ktr__own;
+}
+
+__attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module *module)
+{
+	ktr__start_once();
+	if (module->abi != KTR_ABI || module->site_bytes != KTR__SITE_BYTES) {
+		if (!module->attached && ktr__start_asked())
+			ktr__complain("a module was built for ABI %u.%u of ktr, the library has " SITE_ABI ": not traced",
+				      module->abi, module->site_bytes);
+		module->attached = 1;
+		ktr__site_refused = true;
+		return;
+	}
+	pthread_mutex_lock(&site_lock);
+	if (!module->attached) {
+		module->attached = 1;
+		module->next = site_modules;
+		site_modules = module;
+		if (ktr__own.map && !ktr__own.sealed)
+			site_register_module(module);
+	}
+	pthread_mutex_unlock(&site_lock);
+}
+
+__attribute__((visibility("default"))) void ktr__module_detach(struct ktr_module *module)
+{
+	pthread_mutex_lock(&site_lock);
+	for (struct ktr_module **at = &site_modules; *at; at = &(*at)->next)
+		if (*at == module) {
+			*at = module->next;
+			break;
+		}
+	pthread_mutex_unlock(&site_lock);
+}
+
+/* In the child of a fork, which has the lock. */
+void ktr__sites_gate(const uint64_t *gate)
+{
+	for (struct ktr_module *module = site_modules; module; module = module->next)
+		__atomic_store_n(&module->gate, gate, __ATOMIC_RELEASE);
+}
+
+/* Copies the first n rows of a table, all that have been handed out. */
+static bool site_copy(const struct ktr__session *from, enum ktr_region_id id, uint64_t n)
+{
+	const struct ktr_region *theirs = &from->header.region[id], *ours = &ktr__own.header.region[id];
+
+	if (n > theirs->n_rows)
+		n = theirs->n_rows;
+	if (n > ours->n_rows || theirs->row_bytes != ours->row_bytes ||
+	    !ktr__session_touch(from, id, 0, n * ours->row_bytes))
+		return false;
+	ktr__table_forget(); /* that was another session's */
+	if (!ktr__table_touch(id, 0, n * ours->row_bytes))
+		return false;
+	memcpy(ktr__own.map + ours->offset, from->map + theirs->offset, n * ours->row_bytes);
+	return true;
+}
+
+/* A site's number is in the program's memory: it must stay what it is, and so must a class's bit. */
+bool ktr__sites_copy(const struct ktr__session *from)
+{
+	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
+	const struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
+	struct ktr_control *control = ktr__own.control;
+
+	control->n_classes = from->control->n_classes;
+	control->n_sites = from->control->n_sites;
+	control->string_bytes = from->control->string_bytes;
+	if (!site_copy(from, KTR_REGION_class_, control->n_classes) ||
+	    !site_copy(from, KTR_REGION_site, control->n_sites) ||
+	    !site_copy(from, KTR_REGION_site_ctl, control->n_sites) ||
+	    !site_copy(from, KTR_REGION_string, control->string_bytes))
+		return false;
+	for (uint32_t i = 1; i < control->n_sites && i < ktr__own.header.region[KTR_REGION_site].n_rows; i++) {
+		uint64_t at = rows[i].key + rows[i].offset / sizeof(struct ktr_site);
+		uint32_t *slot, probe = 0;
+
+		if (rows[i].state < KTR_ROW_READY)
+			continue;
+		/* One that finds no slot is registered anew by whoever comes upon it. */
+		do {
+			slot = ktr__session_at(&ktr__own, KTR_REGION_site_hash, at++ % region->n_rows);
+			if (!slot)
+				return false;
+		} while (*slot && ++probe < SITE_PROBES);
+		if (probe < SITE_PROBES)
+			*slot = i;
+	}
+	return true;
+}
+
+void ktr__sites_before_fork(void)
+{
+	pthread_mutex_lock(&site_lock);
+}
+
+void ktr__sites_after_fork(void)
+{
+	pthread_mutex_unlock(&site_lock);
+}

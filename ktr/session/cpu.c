@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPU lists come from sysfs ("0-3,8"), because sysconf() counts CPUs and their numbers may have holes.
+ * Where sysfs is missing, sysconf() has to do.
+ */
+#include "ktr/session/cpu.h"
+
+#include "ktr/session/kernel.h"
+
+#include "conf/value.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+/* False: there is no such list, or one of more CPUs than we count. */
+static bool cpu_list(const char *path, uint64_t *set)
+{
+	char text[512];
+
+	ktr__kernel_text(path, text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	return ktr__parse_cpus(text, set, KTR_CPU_MAX, NULL) == 0;
+}
+
+uint32_t ktr__cpus_possible(void)
+{
+	uint64_t set[KTR_CPU_MAX / 64];
+	uint32_t n = KTR_CPU_MAX;
+	long configured;
+
+	if (cpu_list("/sys/devices/system/cpu/possible", set)) {
+		while (n > 1 && !(set[(n - 1) / 64] >> (n - 1) % 64 & 1))
+			n--;
+		return n;
+	}
+	configured = sysconf(_SC_NPROCESSORS_CONF);
+	return configured < 1 ? 1 : configured < KTR_CPU_MAX ? (uint32_t)configured : KTR_CPU_MAX;
+}
+
+uint32_t ktr__cpus_online(uint64_t set[KTR_CPU_MAX / 64])
+{
+	uint32_t n = 0;
+
+	if (!cpu_list("/sys/devices/system/cpu/online", set)) {
+		memset(set, 0, KTR_CPU_MAX / 8);
+		for (uint32_t cpu = ktr__cpus_possible(); cpu--;)
+			set[cpu / 64] |= 1ull << cpu % 64;
+	}
+	for (uint32_t cpu = 0; cpu < KTR_CPU_MAX; cpu++)
+		n += set[cpu / 64] >> cpu % 64 & 1;
+	return n;
+}
+
+#if defined(__x86_64__)
+KTR__ASM_NAMES int ktr__cpu_rdpid;
+
+void ktr__cpu_look(void)
+{
+	unsigned a, b, c, d;
+
+	ktr__cpu_rdpid = __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & 1u << 22;
+}
+#else
+void ktr__cpu_look(void)
+{
+}
+#endif
+
+/* A system call on arm64 where the C library has no restartable sequences to look it up in. */
+uint32_t ktr__getcpu(void)
+{
+	int cpu;
+
+#if defined(__x86_64__)
+	if (ktr__cpu_rdpid)
+		return ktr__rdpid();
+#endif
+	cpu = sched_getcpu();
+	return cpu < 0 ? 0 : (uint32_t)cpu;
+}

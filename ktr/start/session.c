@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Creating, joining and leaving a session file.
+ *
+ * A new session is built under a temporary name and moved to its own when it is complete, so that
+ * nobody ever sees half of one, and two processes that create the same shared name end up in one
+ * session: the loser of the race joins the winner. The file is sparse at its largest size from the
+ * start; it is mapped as a whole, the data region without access until a ring's memory is populated, so
+ * that neither a host's mlockall(2) nor a stray pointer touches what is not in use.
+ */
+#include "ktr/start/session_rw.h"
+
+#include "ktr/arch/arch.h"
+#include "ktr/session/clock.h"
+#include "ktr/session/cpu.h"
+#include "ktr/session/libc.h"
+#include "ktr/session/session_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Rows of the tables; sparse, so that what is not used costs nothing but address space. */
+#define SESSION_CLASSES 128
+#define SESSION_SITES	131072
+#define SESSION_HASH	262144
+#define SESSION_STRINGS (16u << 20) /* [bytes] */
+#define SESSION_THREADS 262144
+#define SESSION_PROCS	16384
+#define SESSION_MODULES 65536
+#define SESSION_ANCHORS 1024
+#define SESSION_PROBES	131072
+#define SESSION_PROBE_HASH 4096
+#define SESSION_PROBE_COUNTS 4096
+#define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
+
+/* [bytes] address space for the entries of all rings, both halves of each. */
+#define SESSION_DATA_MAX (64ull << 30)
+#define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
+#define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
+#define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
+#define SESSION_POOL_MIN 128 /* thread rings */
+#define SESSION_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
+#define SESSION_NAP_NS 1000000
+#define SESSION_NAPS 20 /* for those who hold a lock for a moment only, so as to see that they do */
+#define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
+
+KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
+
+static uint64_t session_align(uint64_t bytes)
+{
+	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
+}
+
+static uint64_t session_ring_bytes(unsigned log2)
+{
+	return session_align((uint64_t)KTR_ENTRY_BYTES << log2);
+}
+
+static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
+{
+	return n_rings * 2 *
+	       (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
+}
+
+/* The regions. Of count and ring n_rows is per ring; a data region's rows follow from the rings' size. */
+static const struct session_table {
+	uint32_t row_bytes;
+	uint32_t n_rows;
+	uint32_t at_once; /* [bytes] allocated before anybody sees the session; UINT32_MAX: all */
+} session_tables[KTR_REGIONS] = {
+	[KTR_REGION_control] = { sizeof(struct ktr_control), 1, UINT32_MAX },
+	[KTR_REGION_class_] = { sizeof(struct ktr_class_row), SESSION_CLASSES, 4096 },
+	[KTR_REGION_site] = { sizeof(struct ktr_site_row), SESSION_SITES, 4096 },
+	[KTR_REGION_site_hash] = { sizeof(uint32_t), SESSION_HASH, 0 },
+	[KTR_REGION_site_ctl] = { 1, SESSION_SITES, 4096 },
+	[KTR_REGION_string] = { 1, SESSION_STRINGS, 4096 },
+	[KTR_REGION_thread] = { sizeof(struct ktr_thread_row), SESSION_THREADS, 4096 },
+	[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS, 4096 },
+	[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES, 4096 },
+	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
+	[KTR_REGION_origin] = { sizeof(struct ktr_origin), SESSION_ORIGINS, UINT32_MAX },
+	[KTR_REGION_knob] = { sizeof(struct ktr_knob_row), KTR_KNOBS_MAX, 4096 },
+	[KTR_REGION_trigger] = { sizeof(struct ktr_trigger), 1, UINT32_MAX },
+	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
+	[KTR_REGION_ring] = { sizeof(struct ktr_ring), KTR_RING_KINDS, UINT32_MAX },
+	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
+	[KTR_REGION_probe_hash] = { sizeof(uint32_t), SESSION_PROBE_HASH, 0 },
+	[KTR_REGION_probe] = { sizeof(struct ktr_probe_row), SESSION_PROBES, 0 },
+	[KTR_REGION_probe_count] = { sizeof(struct ktr_probe_counts), SESSION_PROBE_COUNTS, 0 },
+};
+
+/* Lays the regions out behind each other for rings of at most 2^log2 entries. */
+static void session_layout(struct ktr_header *header, unsigned log2)
+{
+	uint64_t at = KTR_SESSION_ALIGN;
+
+	for (unsigned i = 0; i < KTR_REGIONS; i++) {
+		const struct session_table *table = &session_tables[i];
+		struct ktr_region *region = &header->region[i];
+		uint64_t n_rows = table->n_rows;
+
+		if (i == KTR_REGION_data)
+			n_rows = session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
+		else if (i == KTR_REGION_count || i == KTR_REGION_ring)
+			n_rows *= header->n_rings;
+		region->offset = at;
+		region->row_bytes = table->row_bytes;
+		region->n_rows = (uint32_t)n_rows;
+		region->bytes = table->row_bytes * n_rows;
+		at += session_align(region->bytes);
+	}
+	header->n_regions = KTR_REGIONS;
+	header->ring_log2_max = log2;
+	header->keep_log2_max = log2 - SESSION_KEEP_LESS;
+	header->file_bytes = at;
+}
+
+/*
+ * The largest file the process may make and map: ftruncate beyond RLIMIT_FSIZE raises SIGXFSZ, and a
+ * mapping that eats RLIMIT_AS would make the host's next malloc fail. A quarter is taken at most.
+ */
+static uint64_t session_bytes_allowed(void)
+{
+	struct rlimit fsize, as;
+	uint64_t allowed = UINT64_MAX;
+
+	if (getrlimit(RLIMIT_FSIZE, &fsize) == 0 && fsize.rlim_cur != RLIM_INFINITY)
+		allowed = fsize.rlim_cur;
+	if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY && as.rlim_cur / 4 < allowed)
+		allowed = as.rlim_cur / 4;
+	return allowed;
+}
+
+static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_header *header,
+			       struct ktr_error *err)
+{
+	uint64_t allowed = session_bytes_allowed();
+	unsigned log2 = SESSION_LOG2_MAX;
+
+	memset(header, 0, sizeof(*header));
+	header->n_rings = ktr__cpus_possible();
+	if (plan->path == KTR_PATH_THREAD)
+		header->n_rings = header->n_rings * 4 > SESSION_POOL_MIN ? header->n_rings * 4 :
+									    SESSION_POOL_MIN;
+	while (session_data_bytes(header->n_rings, log2) > SESSION_DATA_MAX)
+		log2--;
+	session_layout(header, log2);
+	while (header->file_bytes > allowed && log2 > SESSION_LOG2_MIN)
+		session_layout(header, --log2);
+	if (header->file_bytes > allowed)
+		return ktr_error_set(err, EFBIG,
+				     "resource limits (RLIMIT_FSIZE, RLIMIT_AS) leave no room for a session of %llu MiB",
+				     (unsigned long long)header->file_bytes >> 20);
+	return 0;
+}
+
+static void session_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
+{
+	uint64_t seed[2];
+
+	header->magic = KTR_SESSION_MAGIC;
+	header->major = KTR_SESSION_MAJOR;
+	header->minor = KTR_SESSION_MINOR;
+	header->header_bytes = sizeof(*header);
+	header->arch = KTR_ARCH;
+	header->path = plan->path;
+	header->clock = plan->clock;
+	header->creator_pid = (uint32_t)getpid();
+	header->creator_uid = (uint32_t)geteuid();
+	header->pid_ns = ktr__proc_own_ns();
+	ktr__kernel_boot_id(header->boot_id);
+	header->ticks_per_s = ktr__clock_hz(plan->clock);
+	snprintf(header->name, sizeof(header->name), "%s", plan->name);
+	gethostname(header->host, sizeof(header->host) - 1);
+	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
+		seed[0] = ktr__clock_now(plan->clock);
+		seed[1] = (uint64_t)getpid() << 32 ^ (uintptr_t)header;
+	}
+	memcpy(header->uuid, seed, sizeof(header->uuid));
+	header->uuid[6] = (header->uuid[6] & 0x0f) | 0x40; /* RFC 4122, version 4 */
+	header->uuid[8] = (header->uuid[8] & 0x3f) | 0x80;
+}
+
+/*
+ * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
+ * session the beginning of each table, where rows are, and what is populated later.
+ */
+static void session_dump(const struct ktr__session *session)
+{
+	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close behind it */
+
+	madvise(session->map, session->header.file_bytes, MADV_DONTDUMP);
+	for (int i = 0; i < KTR_REGION_data; i++) {
+		const struct ktr_region *region = &session->header.region[i];
+		uint64_t bytes = session_tables[i].at_once;
+
+		if (!bytes)
+			continue;
+		if (bytes == 4096)
+			bytes = KTR__TABLE_DUMPED;
+		if (region->offset - end >= KTR_SESSION_ALIGN) {
+			madvise(session->map + begin, end - begin, MADV_DODUMP);
+			begin = region->offset;
+		}
+		end = region->offset + (bytes < region->bytes ? bytes : region->bytes);
+	}
+	madvise(session->map + begin, end - begin, MADV_DODUMP);
+}
+
+/*
+ * Maps the file from an open file that nobody ever locks: a forked child inherits the mapping, and with it what it
+ * was made of. By a lock on that it would hold its parent's for ever.
+ */
+static int session_map_apart(struct ktr__session *session, struct ktr_error *err)
+{
+	int fd = ktr__session_open_again(session), code = 0;
+
+	if (fd < 0)
+		return ktr_error_set(err, errno, "%s: %m", session->path);
+	session->map = mmap(NULL, session->header.file_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (session->map == MAP_FAILED) {
+		code = errno;
+		session->map = NULL;
+		code = ktr_error_set(err, code, "cannot map %llu MiB: %m",
+				     (unsigned long long)session->header.file_bytes >> 20);
+	}
+	close(fd);
+	return code;
+}
+
+/* Maps the file: everything in front of the rings' entries read-write, those without access. */
+static int session_map(struct ktr__session *session, struct ktr_error *err)
+{
+	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
+	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
+	const struct ktr_region *ring = &session->header.region[KTR_REGION_ring];
+	struct stat st;
+	int code;
+
+	if (fstat(session->fd, &st) == 0) {
+		session->dev = st.st_dev;
+		session->ino = st.st_ino;
+	}
+	code = session_map_apart(session, err);
+	if (code)
+		return code;
+	/* The header is read only for everybody; its creator has written the file. */
+	if (mprotect(session->map, KTR_SESSION_ALIGN, PROT_READ) != 0 ||
+	    mprotect(session->map + KTR_SESSION_ALIGN, count->offset - KTR_SESSION_ALIGN,
+		     PROT_READ | PROT_WRITE) != 0 ||
+	    mprotect(session->map + ring->offset, data->offset - ring->offset,
+		     PROT_READ | PROT_WRITE) != 0)
+		return ktr_error_set(err, errno, "cannot make the session writable: %m");
+	session_dump(session);
+	session->control = ktr__region(session, control, struct ktr_control);
+	session->rings = ktr__region(session, ring, struct ktr_ring);
+	return 0;
+}
+
+/*
+ * Allocates what every session needs at once, so that a full file system is an error here and not a
+ * SIGBUS at the first event: the header, the control page, the ring headers and the heads of the
+ * tables.
+ */
+static int session_allocate(int fd, const struct ktr_header *header)
+{
+	int code = posix_fallocate(fd, 0, (off_t)sizeof(*header));
+
+	for (int i = 0; i < KTR_REGIONS && !code; i++) {
+		const struct ktr_region *region = &header->region[i];
+		uint64_t bytes = session_tables[i].at_once;
+
+		if (bytes > region->bytes)
+			bytes = region->bytes;
+		if (bytes)
+			code = posix_fallocate(fd, (off_t)region->offset, (off_t)bytes);
+	}
+	return code;
+}
+
+static void session_first_rows(struct ktr__session *session)
+{
+	struct ktr_control *control = session->control;
+	struct ktr_anchor *anchor = ktr__region(session, anchor, struct ktr_anchor);
+
+	control->n_classes = 1;
+	control->n_sites = 1;
+	control->n_threads = 1;
+	control->n_procs = 1;
+	control->n_modules = 1;
+	control->n_knobs = 1;
+	control->string_bytes = 1;
+	control->keep = KTR_INIT | KTR_PROC;
+	control->rotate_bytes = KTR_ROTATE_BYTES;
+	control->rotate_keep = KTR_ROTATE_KEEP;
+	memset(control->cpumask, 0xff, sizeof(control->cpumask));
+	ktr__clock_anchor(session->header.clock, anchor);
+	anchor->state = KTR_ROW_READY;
+	control->n_anchors = 1;
+}
+
+int ktr__session_again(const struct ktr__session *session)
+{
+	int fd = ktr__session_open_again(session);
+
+	if (fd >= 0)
+		flock(fd, LOCK_SH | LOCK_NB);
+	return fd;
+}
+
+/*
+ * The lock outlives the descriptor, which a host may close behind our back: a mapping of one page, which nobody
+ * touches, keeps its open file. No child inherits that. Without it the descriptor alone holds the lock.
+ */
+static void session_keep(struct ktr__session *session, int fd)
+{
+	void *page = mmap(NULL, SESSION_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+
+	session->lock = page == MAP_FAILED ? NULL : page;
+	if (session->lock && madvise(session->lock, SESSION_PAGE, MADV_DONTFORK)) {
+		munmap(session->lock, SESSION_PAGE);
+		session->lock = NULL;
+	}
+}
+
+/* Fills the new file behind session->fd, which lies at session->path. */
+static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session, struct ktr_error *err)
+{
+	struct ktr_header *header = &session->header;
+	int code = session_plan_header(plan, header, err);
+
+	if (code)
+		return code;
+	session_fill_header(plan, header);
+	if (ftruncate(session->fd, (off_t)header->file_bytes) != 0)
+		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %m",
+				     (unsigned long long)header->file_bytes >> 20);
+	code = session_allocate(session->fd, header);
+	if (code)
+		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
+	code = session_map(session, err);
+	if (code)
+		return code;
+	session_first_rows(session);
+	header->ready = 1;
+	if (pwrite(session->fd, header, sizeof(*header), 0) != (ssize_t)sizeof(*header))
+		return ktr_error_set(err, errno ? errno : EIO, "cannot write the session's header");
+	return 0;
+}
+
+static int session_directory(const char *dir, struct ktr_error *err)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+		return ktr_error_set(err, errno, "cannot make the directory %s: %m", dir);
+	if (lstat(dir, &st) != 0)
+		return ktr_error_set(err, errno, "%s: %m", dir);
+	if (!S_ISDIR(st.st_mode))
+		return ktr_error_set(err, ENOTDIR, "%s is not a directory", dir);
+	if (st.st_uid != geteuid() || st.st_mode & 022)
+		return ktr_error_set(err, EPERM, "%s belongs to somebody else or lets others write", dir);
+	return 0;
+}
+
+/*
+ * Whoever maps a session to write takes its regions by C's arrays, one behind the other, a ring's areas and counts
+ * by the number of rings. So the layout must be the one that we would make, as far as the session's version has it,
+ * and the file must be as long.
+ */
+static int session_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
+{
+	struct ktr_header ours = { .n_rings = header->n_rings };
+	unsigned n = header->n_regions < KTR_REGIONS ? header->n_regions : KTR_REGIONS;
+	const struct ktr_region *last = &ours.region[n - 1];
+
+	session_layout(&ours, header->ring_log2_max);
+	if (ours.keep_log2_max == header->keep_log2_max && header->ring_log2_max <= SESSION_LOG2_MAX &&
+	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0 &&
+	    last->offset + last->bytes <= header->file_bytes)
+		return 0;
+	return ktr_error_at(err, path, 0, 0, EPROTO, "a session of another layout than this version of ktr writes into");
+}
+
+int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
+{
+	struct ktr__session_map map;
+	int code = ktr__map_open(path, KTR__MAP_OWN | KTR__MAP_WRITE, &map, err);
+
+	memset(session, 0, sizeof(*session));
+	session->fd = -1;
+	if (code)
+		return code;
+	session->fd = map.fd;
+	session->header = map.header;
+	snprintf(session->path, sizeof(session->path), "%s", path);
+	code = session_check(&map.header, path, err);
+	if (!code)
+		code = session_map(session, err);
+	if (code)
+		ktr__session_detach(session);
+	return code;
+}
+
+void ktr__session_detach(struct ktr__session *session)
+{
+	if (session->map)
+		munmap(session->map, session->header.file_bytes);
+	if (session->lock)
+		munmap(session->lock, SESSION_PAGE);
+	if (session->fd >= 0)
+		close(session->fd);
+	session->map = session->lock = NULL;
+	session->fd = -1;
+}
+
+bool ktr__session_cut(const struct ktr__session *session)
+{
+	struct stat st;
+
+	return ktr__session_is(session, fstat(session->fd, &st), &st) &&
+	       (uint64_t)st.st_size < session->header.file_bytes;
+}
+
+static bool session_path_same(const struct ktr__session *session, const char *path)
+{
+	struct stat st;
+
+	return ktr__session_is(session, stat(path, &st), &st);
+}
+
+void ktr__session_reopen(struct ktr__session *session, int fd)
+{
+	int old = session->fd;
+
+	session->lock = NULL; /* the parent's, which is not here */
+	if (fd >= 0)
+		session_keep(session, fd);
+	if (ktr__session_fd_ours(session)) {
+		session->fd = fd;
+		close(old);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
+/* Copies row i of the processes; false behind the last one. */
+static bool session_proc(const struct ktr__session *session, uint32_t i, struct ktr_proc_row *row)
+{
+	const struct ktr_proc_row *from;
+
+	if (i >= __atomic_load_n(&session->control->n_procs, __ATOMIC_RELAXED) ||
+	    !(from = ktr__session_at(session, KTR_REGION_proc, i)))
+		return false;
+	memcpy(row, from, sizeof(*row));
+	return true;
+}
+
+/* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
+static bool session_inhabited(const struct ktr__session *session)
+{
+	struct ktr_proc_row row;
+
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (ktr__proc_alive(&row))
+			return true;
+	return false;
+}
+
+uint32_t ktr__session_sandboxed(const struct ktr__session *session)
+{
+	struct ktr_proc_row row;
+
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.sandboxed && ktr__proc_alive(&row))
+			return row.pid;
+	return 0;
+}
+
+/* The same of others, who are not about to end. Rows of this process are of what it was before exec(2). */
+static bool session_shared(const struct ktr__session *session)
+{
+	struct ktr_proc_row row;
+
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.pid != (uint32_t)getpid() && ktr__proc_alive(&row) && !ktr__proc_exits(row.pid))
+			return true;
+	return false;
+}
+
+/*
+ * Who holds the lock and is not in the table is a tool that looks whether anybody is left, or a process that has
+ * nearly ended, as a daemon's parent has: both take a moment.
+ */
+static bool session_lock_alone(const struct ktr__session *session)
+{
+	const struct timespec nap = { 0, SESSION_NAP_NS };
+
+	for (int i = 0; !session_shared(session) && i < SESSION_NAPS; i++) {
+		if (flock(session->fd, LOCK_EX | LOCK_NB) == 0)
+			return !session_shared(session);
+		nanosleep(&nap, NULL);
+	}
+	flock(session->fd, LOCK_UN); /* nothing of ours keeps those who leave after us from being alone */
+	return false;
+}
+
+bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
+{
+	uint64_t pid_ns = ktr__proc_own_ns(), start_time = 0;
+	struct ktr_proc_row row;
+
+	if (pid != (uint32_t)getpid())
+		start_time = ktr__proc_start_time(pid);
+	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+		if (row.pid == pid && (row.pid_ns == pid_ns ? start_time && row.start_time == start_time :
+							      row.state == KTR_ROW_READY))
+			return true;
+	return false;
+}
+
+bool ktr__session_alone(struct ktr__session *session)
+{
+	if (!ktr__session_fd_ours(session)) {
+		session->fd = ktr__session_open_again(session);
+		if (session->lock)
+			munmap(session->lock, SESSION_PAGE); /* with the lock of what the host has closed */
+		session->lock = NULL;
+	}
+	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
+	return session->fd >= 0 && session_lock_alone(session) && session_path_same(session, session->path);
+}
+
+/* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
+static int session_has_us(const struct ktr__session *session, const struct ktr_proc_row *self)
+{
+	struct ktr_proc_row row;
+	int has = 0;
+
+	for (uint32_t i = 1; has < 2 && session_proc(session, i, &row); i++)
+		if (row.state == KTR_ROW_READY && row.pid == self->pid && row.pid_ns == self->pid_ns &&
+		    row.start_time == self->start_time)
+			has = row.image == self->image ? 2 : 1;
+	return has;
+}
+
+static int session_two_copies(struct ktr_error *err)
+{
+	return ktr_error_set(err, EALREADY, "another copy of ktr in this process has the session");
+}
+
+/* Takes the shared lock; true if the path still leads to the session. */
+static bool session_hold(const struct ktr__session *session, const char *path)
+{
+	return flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path);
+}
+
+/*
+ * A session of the name ours would get, made by this very process: it has gone through exec(2), and goes
+ * on in it. -ENOENT: there is none of that kind.
+ */
+static int session_former(const struct ktr__session_plan *plan, const char *path,
+			  struct ktr__session *session, struct ktr_error *err)
+{
+	int has, code = -ENOENT;
+
+	if (access(path, F_OK) != 0 || ktr__session_attach(path, session, NULL) != 0)
+		return code;
+	has = session_has_us(session, &plan->self);
+	if (has == 2)
+		code = session_two_copies(err);
+	else if (has == 1 && session->header.path == plan->path && session_hold(session, path))
+		return 0;
+	ktr__session_detach(session);
+	return code;
+}
+
+/* Renames a dead session that the path still leads to. -ENOENT: done. */
+static int session_aside(const struct ktr__session *session, const char *path, struct ktr_error *err)
+{
+	char old[sizeof(session->path) + 8];
+
+	snprintf(old, sizeof(old), "%.*s.old" KTR_SESSION_SUFFIX,
+		 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path);
+	if (session_path_same(session, path) && rename(path, old) != 0)
+		return ktr_error_set(err, errno, "cannot move the dead session %s aside: %m", path);
+	return -ENOENT;
+}
+
+/*
+ * Joins a live session of this name. -ENOENT: there is none, a dead one has been moved aside; -EAGAIN:
+ * it went away meanwhile, try again. Whoever renames or removes a session holds its lock exclusively and
+ * has seen that the path still leads to it; whoever joins holds it shared and looks at the path after
+ * that. So nobody joins what is about to go, and no live session is moved.
+ */
+static int session_join(const struct ktr__session_plan *plan, const char *path,
+			struct ktr__session *session, struct ktr_error *err)
+{
+	int code;
+
+	if (access(path, F_OK) != 0)
+		return -ENOENT;
+	code = ktr__session_attach(path, session, err);
+	if (code)
+		return code == -ENOENT ? -EAGAIN : code;
+	if (!session_hold(session, path))
+		code = -EAGAIN;
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session))
+		code = session_aside(session, path, err);
+	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
+	else if (!session_hold(session, path))
+		code = -EAGAIN;
+	else if (session_has_us(session, &plan->self) == 2)
+		code = session_two_copies(err);
+	else if (session->header.path != plan->path)
+		code = ktr_error_set(err, EXDEV,
+				     "session %s records by another path (%s restartable sequences)",
+				     plan->name, plan->path == KTR_PATH_RSEQ ? "without" : "with");
+	if (code)
+		ktr__session_detach(session);
+	return code;
+}
+
+/* DIR/NAME.ktr, and for a number above 0 DIR/NAME.number.ktr. */
+static void session_name(const struct ktr__session_plan *plan, unsigned number, char *path, size_t size)
+{
+	snprintf(path, size, number ? "%s/%s.%u" KTR_SESSION_SUFFIX : "%s/%s" KTR_SESSION_SUFFIX, plan->dir, plan->name,
+		 number);
+}
+
+/*
+ * Gives a file its name unless that is taken. A file that is renamed shows under its new name in
+ * /proc/PID/maps, where it is looked for; one that is linked goes on under the old. Not every file system
+ * can rename so.
+ */
+static int session_give_name(const char *temporary, const char *path)
+{
+	int rc = ktr__rename_new(AT_FDCWD, temporary, AT_FDCWD, path);
+
+	return rc != 0 && (errno == EINVAL || errno == ENOSYS) ? link(temporary, path) : rc;
+}
+
+/* Moves the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
+static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
+			   struct ktr__session *session, struct ktr_error *err)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		session_name(plan, i, session->path, sizeof(session->path));
+		if (session_give_name(temporary, session->path) == 0)
+			return 0;
+		if (errno == EEXIST && plan->shared_name)
+			return -EAGAIN;
+		if (errno != EEXIST)
+			return ktr_error_set(err, errno, "cannot name the session %s: %m", session->path);
+	}
+	return ktr_error_set(err, EEXIST, "too many sessions named %s", plan->name);
+}
+
+static int session_make(const struct ktr__session_plan *plan, struct ktr__session *session,
+			struct ktr_error *err)
+{
+	char temporary[sizeof(session->path)];
+	int code;
+
+	memset(session, 0, sizeof(*session));
+	snprintf(temporary, sizeof(temporary), "%s/.%s.%ld.new", plan->dir, plan->name, (long)getpid());
+	unlink(temporary);
+	session->fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (session->fd < 0)
+		return ktr_error_set(err, errno, "cannot create %s: %m", temporary);
+	strcpy(session->path, temporary);
+	code = session_build(plan, session, err);
+	if (!code)
+		flock(session->fd, LOCK_SH | LOCK_NB);
+	if (!code)
+		code = session_publish(plan, temporary, session, err);
+	unlink(temporary);
+	if (code)
+		ktr__session_detach(session);
+	return code;
+}
+
+int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session *session,
+			bool *joined, struct ktr_error *err)
+{
+	int code = session_directory(plan->dir, err);
+	char path[sizeof(session->path)];
+
+	*joined = false;
+	if (code)
+		return code;
+	session_name(plan, 0, path, sizeof(path));
+	for (int i = 0; i < SESSION_TRIES; i++) {
+		code = plan->shared_name ? session_join(plan, path, session, err) :
+					   session_former(plan, path, session, err);
+		*joined = code == 0;
+		if (code == -ENOENT)
+			code = session_make(plan, session, err);
+		if (!code)
+			session_keep(session, session->fd);
+		if (code != -EAGAIN)
+			return code;
+		sched_yield(); /* it went away, or somebody was faster: join */
+	}
+	return ktr_error_set(err, EBUSY, "session %s comes and goes", plan->name);
+}

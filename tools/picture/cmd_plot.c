@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr plot: charts of a trace by gnuplot.
+ */
+#include "tools/command.h"
+#include "tools/report/diff.h"
+#include "tools/pair_option.h"
+#include "tools/notes.h"
+#include "tools/picture/picture.h"
+
+#include "analyze/read/reader.h"
+#include "visualize/model/label.h"
+#include "visualize/chart/plot.h"
+#include "visualize/terminal/term.h"
+
+#include <ktr/conf.h>
+#include <ktr/reader.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	PLOT_SPAN = OPTION_LONG(0),
+	PLOT_SITE = OPTION_LONG(2),
+	PLOT_X = OPTION_LONG(3),
+	PLOT_Y = OPTION_LONG(4)
+};
+
+static const struct option_row plot_rows[] = {
+	OPTIONS_PICTURE,
+	{ 'o', "output", "FILE",
+	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
+	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
+	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
+	PAIR_ROWS,
+	{ PLOT_SITE, "site", "SITE", "only events of a site: file.c:42, or a part of its format" },
+	{ PLOT_Y, "y", "NAME", "scatter: the argument to draw" },
+	{ PLOT_X, "x", "NAME", "scatter: the argument to draw it against (time)" },
+};
+
+static const struct options plot_options = {
+	.operands = "KIND [TRACE [TRACE]]",
+	.about =
+		"Draws a chart; `ktr plot list` lists the kinds. Without TRACE, ./ktr.out is read.",
+	.examples = "ktr plot list\n"
+		    "ktr plot latency --span 'lock wait' -o latency.png\n"
+		    "ktr plot latency --pair shard.c:141 shard.c:163 --key arg0 -o held.png\n"
+		    "ktr plot states --group worker -o states.svg\n"
+		    "ktr plot scatter --site shard.c:120 --y words -o words.gp\n"
+		    "ktr plot compare before.ktr after.ktr --span 'lock wait' -o compare.png\n",
+	.rows = plot_rows,
+	.n_rows = sizeof(plot_rows) / sizeof(plot_rows[0]),
+};
+
+struct plot_command {
+	struct picture picture;
+	struct ktr__plot_options options;
+	struct pair_options pairs;
+	const struct ktr__plot_kind *kind;
+	char file[64]; /* where none was given */
+	struct notes notes;
+};
+
+/* Where the options go that say what is drawn; each kind takes some of them. */
+#define PLOT_CHOICES 5
+
+static const char **plot_choice(struct ktr__plot_options *o, unsigned i,
+				const struct option_row **row)
+{
+	const struct {
+		int id;
+		const char **to;
+	} choices[PLOT_CHOICES] = { { 'g', &o->group },
+				    { PLOT_SPAN, &o->span },
+				    { PLOT_SITE, &o->site },
+				    { PLOT_X, &o->x },
+				    { PLOT_Y, &o->y } };
+
+	for (*row = plot_rows; (*row)->id != choices[i].id; ++*row)
+		;
+	return choices[i].to;
+}
+
+static int plot_option(struct plot_command *c, int id, const char *value, int argc, char **argv)
+{
+	int taken = picture_option(&c->picture, id, value);
+	const struct option_row *row;
+
+	if (!taken)
+		taken = pair_option(&c->pairs, id, value, argc, argv);
+	for (unsigned i = 0; i < PLOT_CHOICES && !taken; i++) {
+		const char **to = plot_choice(&c->options, i, &row);
+
+		if (row->id == id)
+			*to = value;
+	}
+	return taken < 0 ? 2 : 0;
+}
+
+/* A kind's line of help names the options that it takes; any other would have no effect. */
+static int plot_check_options(struct plot_command *c)
+{
+	const struct option_row *row;
+	char name[16];
+
+	for (unsigned i = 0; i < PLOT_CHOICES; i++) {
+		const char *const *to = plot_choice(&c->options, i, &row);
+
+		snprintf(name, sizeof(name), "--%s", row->name);
+		if (*to != NULL && strstr(c->kind->help, name) == NULL)
+			return usage_error(c->picture.find.command, "%s does not take %s: %s",
+					   c->kind->name, name, c->kind->help);
+	}
+	if (c->pairs.n > 0 && strstr(c->kind->help, "--pair") == NULL)
+		return usage_error(c->picture.find.command, "%s does not take --pair: %s",
+				   c->kind->name, c->kind->help);
+	if (c->pairs.n > 1)
+		return usage_error(c->picture.find.command, "one --pair is drawn at a time");
+	c->options.pair = c->pairs.n > 0 ? c->pairs.pair : NULL;
+	if (c->options.span != NULL && c->options.pair != NULL)
+		return usage_error(c->picture.find.command, "--span and --pair exclude each other");
+	return 0;
+}
+
+static int plot_list(void)
+{
+	for (unsigned i = 0; ktr__plot_kinds[i] != NULL; i++)
+		printf("%-10s %s\n", ktr__plot_kinds[i]->name, ktr__plot_kinds[i]->help);
+	return 0;
+}
+
+/* Finds the kind that the first operand names. */
+static int plot_find(struct plot_command *c, int argc, char **argv)
+{
+	const char *names[16], *name, *nearest;
+	size_t n = 0;
+
+	if (optind == argc)
+		return usage_error(argv[0], "which kind? `ktr plot list` lists them");
+	name = argv[optind];
+	c->kind = ktr__plot_find(name);
+	if (c->kind != NULL)
+		return 0;
+	for (; ktr__plot_kinds[n] != NULL && n < 16; n++)
+		names[n] = ktr__plot_kinds[n]->name;
+	nearest = ktr_nearest_of(name, names, n);
+	if (nearest != NULL)
+		return usage_error(argv[0], "there is no kind \"%s\"; did you mean %s?", name,
+				   nearest);
+	return usage_error(argv[0], "there is no kind \"%s\"; `ktr plot list` lists them", name);
+}
+
+/*
+ * Sets the filter that was given. Where all of the trace is drawn, the reader passes over what the chart
+ * has no use for.
+ */
+static int plot_filter(const struct plot_command *c, const struct ktr__plot *plot,
+		       struct ktr_reader *reader)
+{
+	const char *useful = ktr__plot_filter(plot);
+
+	if (useful != NULL && c->picture.filter == NULL && c->picture.from == NULL &&
+	    c->picture.to == NULL && c->picture.around == NULL)
+		return filter_use(c->picture.find.command, reader, useful);
+	return filter_use(c->picture.find.command, reader, c->picture.filter);
+}
+
+/* Feeds a plot with one trace. */
+static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_reader *reader)
+{
+	struct ktr__plot_options o = c->options;
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_sink *const sinks[] = { &plot->sink, &c->notes.sink };
+	int rc;
+
+	memset(plot, 0, sizeof(*plot));
+	rc = picture_window(&c->picture, ktr_reader_info(reader), &o.from_ns, &o.to_ns);
+	if (rc != 0)
+		return rc;
+	if (ktr__pairs_check(c->pairs.pair, c->pairs.n, reader, &err) != 0)
+		return fail_with(c->picture.find.command, &err);
+	rc = ktr__plot_init(plot, c->kind, ktr_reader_info(reader), &o, &err);
+	if (rc != 0)
+		return err.code == EINVAL ? usage_error(c->picture.find.command, "%s", err.text)
+					  : fail_with(c->picture.find.command, &err);
+	rc = plot_filter(c, plot, reader);
+	if (rc != 0)
+		return rc;
+	rc = ktr__reader_wants(reader, ktr__plot_wants, plot);
+	if (rc == 0)
+		rc = ktr_reader_walk(reader, sinks, 2);
+	if (c->picture.filter == NULL)
+		ktr__plot_seen(plot, ktr_reader_n_filtered(reader));
+	if (rc == 0)
+		return 0;
+	if (rc == -ENOMEM)
+		return fail(c->picture.find.command, "not enough memory");
+	return fail_with(c->picture.find.command, ktr_reader_error(reader));
+}
+
+/* The words of ktr diff for a series; none where it has not looked at it. */
+static void plot_verdict(void *context, const char *name, char *words, size_t size)
+{
+	const struct ktr__diff *diff = context;
+	char clean[KTR__LABEL_BYTES], one[120];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < diff->n_rows; i++) {
+		const struct ktr__diff_row *row = &diff->row[i];
+
+		if (row->what != KTR__DIFF_TIME && row->what != KTR__DIFF_TAIL)
+			continue;
+		ktr__label_clean(clean, sizeof(clean), row->name, strlen(row->name));
+		if (strcmp(clean, name) != 0)
+			continue;
+		diff_text_verdict(one, sizeof(one), row);
+		if (n + strlen(one) + 3 < size)
+			n += (size_t)snprintf(words + n, size - n, "%s%s", n ? "; " : "", one);
+	}
+}
+
+/*
+ * Compares the traces as ktr diff A B does with the same options, so that chart and command say the same. What it
+ * has to complain of has been said by then, or is said by ktr diff.
+ */
+static int plot_compare(struct plot_command *c, struct diff_runs *runs, char paths[2][PATH_MAX])
+{
+	char *const path[] = { paths[0], paths[1] };
+
+	runs->options.find.command = c->picture.find.command;
+	runs->options.from = c->picture.from;
+	runs->options.to = c->picture.to;
+	runs->options.filter = c->picture.filter;
+	runs->pair = c->options.pair;
+	runs->compare = (struct ktr__diff_options){ .alpha = 0.05, .least = 0.05 };
+	runs->quiet = 1;
+	return diff_runs_read(runs, c->picture.find.command, path, 1, 1) ? 1 : 0;
+}
+
+/* Reads what the plots need, then draws the first, which knows of the second. */
+static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
+{
+	struct ktr_reader *reader[2] = { NULL, NULL };
+	struct ktr__plot plot[2];
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct diff_runs runs = { .n = 0 };
+	unsigned n = 0;
+	int rc = 0;
+
+	memset(plot, 0, sizeof(plot));
+	notes_init(&c->notes);
+	for (; n < c->kind->n_traces && rc == 0; n++) {
+		if (ktr_reader_open(paths[n], NULL, &reader[n], &err) != 0)
+			rc = fail_with(c->picture.find.command, &err);
+		else
+			rc = plot_walk(c, &plot[n], reader[n]);
+	}
+	plot[0].other = n == 2 ? &plot[1] : NULL;
+	/* Around a moment there is nothing that ktr diff would say. */
+	if (rc == 0 && n == 2 && c->picture.around == NULL) {
+		rc = plot_compare(c, &runs, paths);
+		plot[0].verdict = plot_verdict;
+		plot[0].verdict_context = runs.diff;
+	}
+	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
+		rc = fail_with(c->picture.find.command, &err);
+		if (err.code == ENODATA && c->picture.filter != NULL)
+			filter_tell(c->picture.find.command, reader[0]);
+	}
+	if (notes_tell(&c->notes, c->picture.find.command) && rc == 0)
+		rc = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		ktr__plot_free(&plot[i]);
+		ktr_reader_close(reader[i]);
+	}
+	diff_runs_close(&runs);
+	return rc;
+}
+
+/* One trace, or two: both are operands then. */
+static int plot_sources(struct plot_command *c, int argc, char **argv, char paths[2][PATH_MAX])
+{
+	if (c->kind->n_traces == 1)
+		return find_source_at(&c->picture.find, argc, argv, 1, paths[0], PATH_MAX);
+	if (c->picture.find.pid != NULL || c->picture.find.session != NULL)
+		return usage_error(argv[0], "%s wants two traces, and no -p or -s", c->kind->name);
+	if (argc - optind != 3)
+		return usage_error(argv[0], "%s wants two traces", c->kind->name);
+	for (int i = 0; i < 2; i++)
+		snprintf(paths[i], PATH_MAX, "%s", argv[optind + 1 + i]);
+	return 0;
+}
+
+/* Text for "-", which is drawn as wide as the terminal. */
+static void plot_output(struct plot_command *c)
+{
+	struct ktr__term_options term;
+
+	if (c->options.file == NULL) {
+		snprintf(c->file, sizeof(c->file), "%s.png", c->kind->name);
+		c->options.file = c->file;
+	} else if (strcmp(c->options.file, "-") == 0) {
+		ktr__term_detect(&term, STDOUT_FILENO, "never");
+		c->options.width = term.width;
+		c->options.height = term.height > 12 ? term.height - 2 : 30;
+	}
+}
+
+/* What is to be drawn out of what, and where to. 0 or an exit status. */
+static int plot_prepare(struct plot_command *c, int argc, char **argv, char paths[2][PATH_MAX])
+{
+	int rc = plot_find(c, argc, argv);
+
+	if (rc == 0)
+		rc = plot_check_options(c);
+	if (rc == 0)
+		rc = picture_check(&c->picture, 0);
+	if (rc != 0)
+		return rc;
+	c->options.file = c->picture.output;
+	c->options.command = c->picture.command;
+	c->options.width = c->picture.width;
+	c->options.height = c->picture.height;
+	if (c->picture.format == KTR__GNUPLOT_TEXT && c->picture.output != NULL &&
+	    !c->kind->as_text)
+		return usage_error(argv[0], "%s needs colours: name a picture with -o",
+				   c->kind->name);
+	if (c->picture.format == KTR__GNUPLOT_TEXT && c->picture.output != NULL && c->picture.sized)
+		return usage_error(argv[0], "--size is of a picture: name one with -o");
+	return plot_sources(c, argc, argv, paths);
+}
+
+static int cmd_plot(int argc, char **argv)
+{
+	static char paths[2][PATH_MAX];
+	struct plot_command c = { .kind = NULL };
+	const char *value;
+	int id, rc = 0;
+
+	picture_init(&c.picture, argc, argv, 900, 500);
+	while ((id = options_next(&plot_options, argc, argv, &value)) > 0 && rc == 0)
+		rc = plot_option(&c, id, value, argc, argv);
+	if (id < 0 || rc != 0)
+		return rc != 0 ? rc : options_status(id);
+	if (optind < argc && strcmp(argv[optind], "list") == 0) {
+		rc = operands_at_most(argv[0], argc, argv, 1);
+		return rc != 0 ? rc : plot_list();
+	}
+	rc = plot_prepare(&c, argc, argv, paths);
+	if (rc != 0)
+		return rc;
+	setlocale(LC_CTYPE, "");
+	plot_output(&c);
+	rc = plot_run(&c, paths);
+	if (rc == 0 && c.options.file == c.file)
+		printf("%s\n", c.file);
+	return rc;
+}
+
+COMMAND(plot, "draw a chart: rates, latencies, states, counters; `ktr plot list`", cmd_plot);

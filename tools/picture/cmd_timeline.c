@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr timeline: who did what when, on the terminal or as a picture.
+ */
+#include "tools/command.h"
+#include "tools/pager.h"
+#include "tools/notes.h"
+#include "tools/picture/picture.h"
+
+#include "analyze/read/reader.h"
+#include "visualize/chart/chart_timeline.h"
+#include "visualize/model/frame.h"
+#include "visualize/page/page.h"
+#include "visualize/terminal/term.h"
+#include "visualize/model/timeline.h"
+
+#include <ktr/reader.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIMELINE_GROUPS 32
+
+enum {
+	TIMELINE_ROWS = OPTION_LONG(0),
+	TIMELINE_COLOR = OPTION_LONG(1),
+	TIMELINE_WIDTH = OPTION_LONG(2),
+	TIMELINE_ALL = OPTION_LONG(3),
+	TIMELINE_EVENTS = OPTION_LONG(4)
+};
+
+static const struct option_row timeline_rows[] = {
+	OPTIONS_PICTURE,
+	{ 'o', "output", "FILE", "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp" },
+	{ TIMELINE_ROWS, "rows", "WHAT", "threads, cpus or ids (of KTR_STATE, START, COUNTER)" },
+	{ 'g', "group", "GROUP", "only rows of this group; * and ? match; may be repeated" },
+	{ TIMELINE_ALL, "all", NULL, "all rows, even if they do not fit the window" },
+	{ TIMELINE_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
+	{ TIMELINE_WIDTH, "width", "N", "columns, instead of the terminal's" },
+	{ TIMELINE_EVENTS, "events", "N", "how many events a page holds at most (20M)" },
+};
+
+static const struct options timeline_options = {
+	.operands = "[TRACE]",
+	.about =
+		"Draws what threads, CPUs or the rows of KTR_STATE and its kin did over time: on the\n"
+		"terminal, as a picture, or as a page to look around in with a browser.\n"
+		"Without TRACE, ./ktr.out is read.",
+	.examples = "ktr timeline\n"
+		    "ktr timeline -o timeline.html\n"
+		    "ktr timeline -o timeline.png\n"
+		    "ktr timeline --group worker --group shard --around 3.2s+/-100ms\n"
+		    "ktr timeline --rows cpus --from -2s\n",
+	.rows = timeline_rows,
+	.n_rows = sizeof(timeline_rows) / sizeof(timeline_rows[0]),
+};
+
+struct timeline_command {
+	struct picture picture;
+	const char *group[TIMELINE_GROUPS];
+	unsigned n_groups;
+	enum ktr__timeline_by by;
+	enum colour_when colour;
+	int all;
+	int page; /* output is an HTML page */
+	uint64_t columns;
+	uint64_t max_events; /* of a page */
+	char path[PATH_MAX];
+	struct ktr__term_options term;
+	struct notes notes;
+};
+
+/* All return 0, or the exit status after a complaint. */
+static int timeline_by(struct timeline_command *c, const char *value)
+{
+	static const char *const names[] = { "", "threads", "cpus", "ids" };
+
+	for (unsigned i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(value, names[i]) == 0) {
+			c->by = (enum ktr__timeline_by)i;
+			return 0;
+		}
+	return usage_error(c->picture.find.command, "--rows is threads, cpus or ids, not \"%s\"",
+			   value);
+}
+
+static int timeline_group(struct timeline_command *c, const char *value)
+{
+	if (c->n_groups == TIMELINE_GROUPS)
+		return usage_error(c->picture.find.command, "at most %d times --group",
+				   TIMELINE_GROUPS);
+	c->group[c->n_groups++] = value;
+	return 0;
+}
+
+static int timeline_option(struct timeline_command *c, int id, const char *value)
+{
+	int taken = picture_option(&c->picture, id, value);
+
+	if (taken)
+		return taken < 0 ? 2 : 0;
+	switch (id) {
+	case 'g':
+		return timeline_group(c, value);
+	case TIMELINE_ROWS:
+		return timeline_by(c, value);
+	case TIMELINE_COLOR:
+		return colour_option(c->picture.find.command, value, &c->colour);
+	case TIMELINE_WIDTH:
+		return option_number(c->picture.find.command, "--width", value, 40, 1000,
+				     &c->columns);
+	case TIMELINE_EVENTS:
+		return option_number(c->picture.find.command, "--events", value, 1, UINT64_MAX,
+				     &c->max_events);
+	default:
+		c->all = 1;
+		return 0;
+	}
+}
+
+static int timeline_is_page(const char *output)
+{
+	size_t n = output != NULL ? strlen(output) : 0;
+
+	return (n > 5 && strcmp(output + n - 5, ".html") == 0) ||
+	       (n > 4 && strcmp(output + n - 4, ".htm") == 0);
+}
+
+/* Options that have an effect on the terminal, on a picture or on a page, and not on the others. */
+static int timeline_check(struct timeline_command *c)
+{
+	const char *command = c->picture.find.command;
+	int rc, text;
+
+	c->page = timeline_is_page(c->picture.output);
+	rc = picture_check(&c->picture, c->page);
+	if (rc != 0)
+		return rc;
+	text = !c->page && c->picture.format == KTR__GNUPLOT_TEXT;
+	if (text)
+		c->picture.output = NULL;
+	if ((text || c->page) && c->picture.sized)
+		return usage_error(command, "--size is of a picture: name one with -o");
+	if (!text && (c->columns > 0 || c->colour != COLOUR_AUTO))
+		return usage_error(command, "--width and --color are for the terminal");
+	if (!c->page && c->max_events != 0)
+		return usage_error(command, "--events is for a page: name one with -o, FILE.html");
+	if (c->max_events == 0)
+		c->max_events = KTR__PAGE_EVENTS;
+	return 0;
+}
+
+static void timeline_terminal(struct timeline_command *c)
+{
+	static const char *const when[] = { "auto", "always", "never" };
+
+	ktr__term_detect(&c->term, STDOUT_FILENO, when[c->colour]);
+	if (c->columns > 0)
+		c->term.width = (unsigned)c->columns;
+	if (c->all)
+		c->term.height = 0;
+}
+
+static int timeline_draw(struct timeline_command *c, const struct ktr__timeline *t,
+			 const struct ktr_reader *reader)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__view view;
+	struct ktr__frame frame;
+	unsigned lines = c->picture.output == NULL ? ktr__term_lines(&c->term)
+			 : c->all                  ? 2 * KTR__ROWS_MAX
+						   : ktr__chart_timeline_lines(c->picture.height);
+	char why[512];
+	int rc = 0;
+
+	if (ktr__frame_empty(t, why, sizeof(why))) {
+		fail(c->picture.find.command, "%s", why);
+		filter_tell(c->picture.find.command, reader);
+		return 1;
+	}
+	if (ktr__view_init(&view, t, lines) != 0) {
+		rc = fail(c->picture.find.command, "not enough memory");
+	} else {
+		ktr__frame_init(&frame, t->info, c->picture.command);
+		ktr__frame_timeline(&frame, &view);
+		if (c->picture.output == NULL)
+			ktr__term_draw(stdout, &view, &frame, &c->term);
+		else if (ktr__chart_timeline(c->picture.output, c->picture.width, c->picture.height,
+					     &view, &frame, &err) != 0)
+			rc = fail_with(c->picture.find.command, &err);
+	}
+	ktr__view_free(&view);
+	return rc;
+}
+
+static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
+			 const struct ktr__timeline_options *o)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__page *page;
+	struct ktr_sink *sinks[2];
+	int rc;
+
+	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
+		return fail_with(c->picture.find.command, &err);
+	sinks[0] = ktr__page_sink(page);
+	sinks[1] = &c->notes.sink;
+	rc = ktr_reader_walk(reader, sinks, 2);
+	if (rc == -ENOMEM) {
+		rc = fail(c->picture.find.command, "not enough memory");
+	} else if (rc != 0) {
+		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
+	} else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0) {
+		rc = fail_with(c->picture.find.command, &err);
+		filter_tell(c->picture.find.command, reader);
+	}
+	ktr__page_free(page);
+	return rc;
+}
+
+static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
+{
+	const struct ktr_reader_info *info = ktr_reader_info(reader);
+	struct ktr__timeline_options o = { .by = c->by,
+					   .group = c->group,
+					   .n_groups = c->n_groups };
+	struct ktr__timeline t;
+	struct ktr_sink *const sinks[] = { &t.sink, &c->notes.sink };
+	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
+
+	if (rc == 0)
+		rc = filter_use(c->picture.find.command, reader, c->picture.filter);
+	if (rc != 0)
+		return rc;
+	if (c->page)
+		return timeline_page(c, reader, &o);
+	o.n_columns = c->picture.output == NULL ? ktr__term_columns(&c->term)
+						: ktr__chart_timeline_columns(c->picture.width);
+	rc = ktr__timeline_init(&t, info, &o);
+	if (rc == 0)
+		rc = t.error = ktr__reader_wants(reader, ktr__timeline_wants, &t);
+	if (rc == 0)
+		rc = ktr_reader_walk(reader, sinks, 2);
+	if (rc < 0 && t.error == 0)
+		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
+	else if (rc != 0 || ktr__timeline_end(&t) != 0)
+		rc = fail(c->picture.find.command, "not enough memory");
+	else
+		rc = timeline_draw(c, &t, reader);
+	ktr__timeline_free(&t);
+	return rc;
+}
+
+static int cmd_timeline(int argc, char **argv)
+{
+	struct timeline_command c = { .n_groups = 0 };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr_reader *reader;
+	const char *value;
+	int id, rc = 0;
+
+	picture_init(&c.picture, argc, argv, 600, 300);
+	while ((id = options_next(&timeline_options, argc, argv, &value)) > 0 && rc == 0)
+		rc = timeline_option(&c, id, value);
+	if (id < 0 || rc != 0)
+		return rc != 0 ? rc : options_status(id);
+	rc = timeline_check(&c);
+	if (rc == 0)
+		rc = find_source(&c.picture.find, argc, argv, c.path, sizeof(c.path));
+	if (rc != 0)
+		return rc;
+	setlocale(LC_CTYPE, "");
+	timeline_terminal(&c);
+	if (ktr_reader_open(c.path, NULL, &reader, &err) != 0)
+		return fail_with(argv[0], &err);
+	notes_init(&c.notes);
+	rc = timeline_read(&c, reader);
+	if (notes_tell(&c.notes, argv[0]) && rc == 0)
+		rc = 1;
+	ktr_reader_close(reader);
+	return rc;
+}
+
+COMMAND(timeline,
+	"draw what threads and rows did over time: terminal, picture, or page for a browser",
+	cmd_timeline);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr dump: the events of a trace or session as text, oldest first.
+ *
+ * Events that were lost show as a line where they are missing.
+ */
+#include "tools/command.h"
+#include "tools/read/export_walk.h"
+#include "tools/read/text_options.h"
+#include "tools/walk.h"
+
+#include "ktr/session/drop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DUMP_NO_PAGER OPTION_LONG(0)
+#define DUMP_CSV      OPTION_LONG(1)
+#define DUMP_COUNT    OPTION_LONG(2)
+
+static const struct option_row dump_rows[] = {
+	OPTIONS_WALK,
+	OPTIONS_TEXT,
+	{ 'o', "output", "FILE", "write to FILE" },
+	{ DUMP_CSV, "csv", NULL, "as a table with a head, as of ktr export csv" },
+	{ DUMP_COUNT, "count", NULL, "print how many events there are, and nothing of them" },
+	{ DUMP_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
+};
+
+static const struct options dump_options = {
+	.operands = "[TRACE]",
+	.about = "Prints the events of a trace, or of a session that lives or has died, as text. "
+		 "Without TRACE, ./ktr.out is read.",
+	.examples = "ktr dump\n"
+		    "ktr dump -p 4711 -n 100         the last 100 events of a running program\n"
+		    "ktr dump --from 1.5s --to 1.6s --time utc\n"
+		    "ktr dump -R -tcH                newest first, three columns\n"
+		    "ktr dump --csv --filter 'class == net' -o net.csv\n"
+		    "ktr dump --count --from 1s --to 2s\n",
+	.rows = dump_rows,
+	.n_rows = sizeof(dump_rows) / sizeof(dump_rows[0]),
+};
+
+struct dump {
+	struct walk walk;
+	struct text_options options;
+	struct ktr__sink_text text;
+	struct ktr__out out;
+	struct pager pager;
+	int use_pager, csv, count;
+	const char *output;
+};
+
+/* 0, or 2 after a complaint. */
+static int dump_option(struct dump *dump, int id, const char *value)
+{
+	int taken = walk_option(&dump->walk, id, value);
+
+	if (!taken)
+		taken = text_option(dump->walk.find.command, &dump->options, id, value);
+	if (taken)
+		return taken < 0 ? 2 : 0;
+	if (id == DUMP_NO_PAGER)
+		dump->use_pager = 0;
+	else if (id == DUMP_CSV)
+		dump->csv = 1;
+	else if (id == DUMP_COUNT)
+		dump->count = 1;
+	else
+		dump->output = value;
+	return 0;
+}
+
+/* Where the text goes. 0 or 1 after a complaint. */
+static int dump_open(struct dump *dump)
+{
+	const char *command = dump->walk.find.command;
+	int fd = -1;
+
+	if (dump->output) {
+		fd = open(dump->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (fd < 0)
+			return fail(command, "%s: %s", dump->output, strerror(errno));
+		dump->pager = (struct pager){ fd, -1 };
+		dump->text.colour = dump->options.colour == COLOUR_ALWAYS;
+	} else {
+		dump->text.colour = colour_wanted(dump->options.colour);
+		pager_open(&dump->pager, dump->use_pager && !dump->walk.n_head);
+	}
+	if (ktr__out_open(&dump->out, dump->pager.fd))
+		return fail(command, "no memory");
+	return 0;
+}
+
+/* Writes the rest. 0, or 1 after a complaint; nobody reading on is no failure. */
+static int dump_finish(struct dump *dump)
+{
+	int rc = ktr__out_close(&dump->out);
+
+	if (dump->output && close(dump->pager.fd) && !rc)
+		rc = -errno;
+	pager_close(&dump->pager);
+	if (rc && rc != -EPIPE)
+		return fail(dump->walk.find.command, "%s: %s",
+			    dump->output ? dump->output : "standard output", strerror(-rc));
+	return 0;
+}
+
+/* A number for the next program; what was lost is not in it, and is told. */
+static int dump_count(struct dump *dump)
+{
+	int rc = walk_total(&dump->walk);
+	uint64_t n_lost = dump->walk.n_lost + ktr__dropped_sum(dump->walk.info->n_dropped);
+
+	ktr__out_number(&dump->out, dump->walk.n_events, 0, ' ');
+	ktr__out_char(&dump->out, '\n');
+	if (n_lost)
+		fprintf(stderr, "%s: %" PRIu64 " more were lost\n", dump->walk.find.command, n_lost);
+	return rc < 0;
+}
+
+static int dump_run(struct dump *dump)
+{
+	struct ktr_sink *sink = &dump->text.sink;
+	int rc;
+
+	if (dump->count)
+		return dump_count(dump);
+	text_begin(&dump->options, &dump->text, &dump->out, dump->walk.reader);
+	rc = walk_run(&dump->walk, &sink, 1);
+	return rc < 0 && !dump->out.error;
+}
+
+/* Options that exclude each other. 0, or 2 after a complaint. */
+static int dump_check(struct dump *dump)
+{
+	const char *command = dump->walk.find.command;
+	int columns = dump->options.columns || dump->options.more;
+
+	if (dump->csv && columns)
+		return usage_error(command, "--csv has columns of its own");
+	if (dump->count && (columns || dump->csv || dump->walk.n_last || dump->walk.n_head))
+		return usage_error(command, "--count prints one number: no -n, --head, columns or --csv");
+	if (!dump->count)
+		return 0;
+	dump->use_pager = 0;
+	dump->walk.reverse = 0;
+	return 0;
+}
+
+static int cmd_dump(int argc, char **argv)
+{
+	struct dump dump = { .walk.find.command = argv[0], .use_pager = 1 };
+	const char *value;
+	int id, rc = 0;
+
+	while ((id = options_next(&dump_options, argc, argv, &value)) > 0 && !rc)
+		rc = dump_option(&dump, id, value);
+	if (id < 0 || rc)
+		return rc ? rc : options_status(id);
+	rc = dump_check(&dump);
+	if (rc)
+		return rc;
+	rc = walk_open(&dump.walk, argc, argv);
+	if (rc)
+		return rc;
+	if (dump.csv)
+		return export_walk(&dump.walk, ktr__export_find("csv"), dump.output ? dump.output : "-");
+	rc = dump_open(&dump);
+	if (!rc) {
+		rc = dump_run(&dump);
+		rc |= dump_finish(&dump);
+	}
+	return walk_close(&dump.walk) | rc;
+}
+
+COMMAND(dump, "print the events of a trace or session as text", cmd_dump);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See export_walk.h. */
+#include "tools/read/export_walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int export_walk(struct walk *walk, const struct ktr__export_format *format, const char *output)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char note[sizeof(((struct ktr__export *)NULL)->note)];
+	struct ktr__export *e;
+	struct ktr_sink *sink;
+	int walked, rc;
+
+	if (ktr__export_begin(&e, format, walk->reader, output, &err) != 0) {
+		fail_with(walk->find.command, &err);
+		walk_close(walk);
+		return 1;
+	}
+	sink = &e->sink;
+	walked = walk_run(walk, &sink, 1);
+	/* A source that fails half-way gives what it has; that is partial, and said so. */
+	if (walked < 0 && e->error == 0)
+		walked = 0;
+	rc = ktr__export_end(e, walked, note, &err) != 0;
+	if (rc != 0 && err.code == EPIPE)
+		rc = 0; /* nobody reads on */
+	else if (rc != 0)
+		fail_with(walk->find.command, &err);
+	else if (note[0] != '\0')
+		fprintf(stderr, "%s: %s\n", walk->find.command, note);
+	return walk_close(walk) || rc;
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events into packets again.
+ *
+ * A stream collects one packet in memory, WEAVER_PACKET bytes at most, and appends it as a whole; it
+ * ends one where a loss stands, since foreign readers count losses from packet to packet. The slots of
+ * a packet, which no ring has any more, are the running numbers of its events.
+ *
+ * Threads get their words as the writer gives them (writer/describe.c): tid, and which life of it.
+ */
+#include "tools/read/weaver.h"
+
+#include "analyze/stats/ends.h"
+#include "analyze/rewrite/weave.h"
+#include "writer/format/metadata.h"
+#include "writer/format/packet.h"
+#include "writer/stream.h"
+
+#include <ktr/session.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define WEAVER_PACKET ((size_t)128 * 1024)
+#define WEAVER_ROOM                                                                                \
+	(WEAVER_PACKET +                                                                           \
+	 16384) /* [bytes] and the longest event: all arguments strings, or stacks */
+
+struct weaver_stream {
+	uint8_t *packet; /* owned; NULL until it has events */
+	uint8_t *at;
+	uint64_t time_ns; /* of the last event */
+	uint64_t first_ns;
+	uint32_t n_events; /* in the packet */
+	uint64_t n_before; /* [events] of earlier packets, and lost ones */
+	uint64_t seq;
+	uint64_t discarded;
+	uint64_t told;     /* of discarded, by packets */
+	uint64_t front_ns; /* where losses before the first event began; 0: not known */
+};
+
+struct weaver_from {
+	struct weaver_place place;
+	uint32_t first_site;
+	uint32_t first_proc;
+	uint32_t n_threads;
+	uint32_t *word; /* owned; by thread id */
+};
+
+struct weaver {
+	struct ktr__trace trace;
+	struct ktr__trace_head head;
+	struct weaver_stream *stream; /* owned; by row */
+	struct weaver_from *from;     /* owned */
+	int n_from;
+	uint32_t n_sites, n_threads, n_procs, n_modules; /* ids given away */
+	const char *class_name[KTR_CLASS_MAX];
+	uint16_t *lives; /* owned; by tid */
+	struct ktr__emit side[KTR_SIDECARS];
+	struct ktr__emit metadata;
+	struct weaver_stats stats;
+	uint64_t last_ns;
+};
+
+int weaver_open(struct weaver **out, const char *path, const struct ktr__trace_head *head,
+		uint32_t n_cpus, struct ktr_error *err)
+{
+	struct weaver *w = calloc(1, sizeof(*w));
+	int rc;
+
+	*out = NULL;
+	if (!w)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	w->head = *head;
+	w->n_sites = w->n_threads = w->n_procs = w->n_modules = 1;
+	rc = ktr__trace_init(&w->trace, &ktr__sys, path, KTR_PATH_RSEQ, n_cpus ? n_cpus : 1, err);
+	w->stream = calloc(2 * (size_t)(n_cpus ? n_cpus : 1), sizeof(*w->stream));
+	w->lives = calloc(KTR_WORD_TID + 1, sizeof(*w->lives));
+	if (!rc && (!w->stream || !w->lives))
+		rc = ktr_error_set(err, ENOMEM, "no memory");
+	if (!rc && getrandom(w->head.uuid, sizeof(w->head.uuid), 0) < 0)
+		rc = ktr_error_set(err, errno, "no random numbers: %m");
+	if (!rc)
+		rc = ktr__trace_make_way(&w->trace, err);
+	if (!rc)
+		rc = ktr__trace_create(&w->trace, err);
+	if (rc)
+		weaver_close(w, 1, NULL, NULL);
+	else
+		*out = w;
+	return rc;
+}
+
+/* ---- what events refer to ---- */
+
+/* The bit of a class by its name: the one it had, or a free one. -EMFILE: there is none. */
+static int weaver_bit(struct weaver *w, unsigned bit, const char *name)
+{
+	unsigned free_bit = KTR_CLASS_MAX;
+
+	if (bit < KTR_CLASS_APP_FIRST)
+		return (int)bit;
+	for (unsigned i = KTR_CLASS_MAX; i-- > KTR_CLASS_APP_FIRST;) {
+		if (w->class_name[i] && strcmp(w->class_name[i], name) == 0)
+			return (int)i;
+		if (!w->class_name[i])
+			free_bit = i;
+	}
+	if (!w->class_name[bit])
+		free_bit = bit;
+	if (free_bit == KTR_CLASS_MAX)
+		return -EMFILE;
+	w->class_name[free_bit] = name;
+	ktr__weave_class(&w->side[KTR_SIDECAR_CLASSES], free_bit, name);
+	return (int)free_bit;
+}
+
+/* The mask of a site as the new trace numbers classes. 0 or -EMFILE. */
+static int weaver_mask(struct weaver *w, const struct ktr_reader *reader, uint64_t *mask)
+{
+	uint64_t out = 0;
+
+	for (unsigned i = 0; i < KTR_CLASS_MAX; i++) {
+		const char *name = ktr_reader_class_name(reader, i);
+		int bit = (int)i;
+
+		if (!(*mask >> i & 1))
+			continue;
+		if (name && *mask != KTR_ALL)
+			bit = weaver_bit(w, i, name);
+		if (bit < 0)
+			return bit;
+		out |= 1ull << bit;
+	}
+	*mask = out;
+	return 0;
+}
+
+static int weaver_sites(struct weaver *w, const struct ktr_reader *reader, struct weaver_from *from)
+{
+	uint32_t n = ktr_reader_n_sites(reader);
+	int rc = 0;
+
+	from->first_site = w->n_sites - 1;
+	for (uint32_t id = 1; id < n && !rc; id++) {
+		const struct ktr_reader_site *there = ktr_reader_site(reader, id);
+		struct ktr_reader_site site;
+
+		if (!there)
+			continue;
+		site = *there;
+		site.id += from->first_site;
+		if (site.id >= w->n_sites)
+			w->n_sites = site.id + 1;
+		rc = weaver_mask(w, reader, &site.mask);
+		ktr__weave_site(&w->side[KTR_SIDECAR_SITES], &site);
+		ktr__weave_event(&w->metadata, &site);
+	}
+	return rc;
+}
+
+static uint32_t weaver_word(struct weaver *w, uint32_t tid)
+{
+	uint32_t word = tid & KTR_WORD_TID, life;
+
+	life = w->lives[word]++ % (KTR_WORD_LIFE_MAX + 1);
+	if (!word && !life)
+		life = w->lives[word]++; /* 0 is nobody's */
+	return word | life << KTR_WORD_LIFE_SHIFT;
+}
+
+/* The id of a process, whose row the source has. 0: unknown. */
+static uint32_t weaver_proc(struct weaver *w, const struct weaver_from *from, uint32_t row)
+{
+	uint32_t proc = row ? from->first_proc + row : 0;
+
+	if (proc >= w->n_procs)
+		w->n_procs = proc + 1;
+	return proc;
+}
+
+/* The key of the thread's process in the new trace. */
+static uint64_t weaver_key(const struct weaver_from *from, const struct ktr_reader_thread *thread)
+{
+	uint64_t key = ktr__tables_process_key(thread);
+
+	return from->place.machine ? ktr__process_key((uint32_t)key, key >> 32, from->place.machine) : key;
+}
+
+static uint64_t weaver_shift(uint64_t ns, int64_t shift)
+{
+	return ns ? ns + (uint64_t)shift : 0;
+}
+
+static struct ktr__end weaver_end(struct ktr__end end, int64_t shift)
+{
+	end.start_ns = weaver_shift(end.start_ns, shift);
+	end.exit_ns = weaver_shift(end.exit_ns, shift);
+	end.alive_ns = weaver_shift(end.alive_ns, shift);
+	if (end.gone_ns != KTR__END_GONE)
+		end.gone_ns = weaver_shift(end.gone_ns, shift);
+	return end;
+}
+
+static struct ktr__end weaver_process_end(const struct ktr_reader_thread *thread, int64_t shift)
+{
+	static const struct ktr__end none;
+	const struct ktr__process *process = ktr__ends_row(thread)->process;
+
+	return weaver_end(process ? process->end : none, shift);
+}
+
+/* Threads, and their processes as far as threads tell of them. 0 or -ENOMEM. */
+static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
+			  struct weaver_from *from)
+{
+	const char *cmdline = ktr_reader_info(reader)->cmdline;
+	uint32_t first = w->n_threads - 1, last_proc = 0;
+
+	from->n_threads = ktr_reader_n_threads(reader);
+	from->word = calloc(from->n_threads, sizeof(*from->word));
+	if (!from->word)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < from->n_threads; id++) {
+		const struct ktr_reader_thread *there = ktr_reader_thread(reader, id);
+		struct ktr_reader_thread thread;
+		struct ktr__end end;
+		uint32_t proc;
+
+		if (!there)
+			continue;
+		thread = *there;
+		proc = weaver_proc(w, from, ktr__tables_proc(there));
+		end = weaver_process_end(there, from->place.shift_ns);
+		if (proc && proc != last_proc)
+			ktr__weave_proc(&w->side[KTR_SIDECAR_PROCS], proc, thread.pid,
+					weaver_key(from, there), thread.process,
+					proc == from->first_proc + 1 ? cmdline : "", &end);
+		last_proc = proc;
+		thread.id += first;
+		end = weaver_end(ktr__ends_row(there)->end, from->place.shift_ns);
+		if (thread.id >= w->n_threads)
+			w->n_threads = thread.id + 1;
+		from->word[id] = weaver_word(w, thread.tid);
+		ktr__weave_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc, &end);
+	}
+	return 0;
+}
+
+/* What addresses lie in: names of functions are found by it. */
+static void weaver_modules(struct weaver *w, const struct ktr_reader *reader,
+			   const struct weaver_from *from)
+{
+	const struct ktr__tables *tables = ktr__reader_tables(reader);
+
+	for (uint32_t id = 1; id < tables->n_modules; id++)
+		if (tables->module[id])
+			ktr__weave_module(&w->side[KTR_SIDECAR_MODULES], w->n_modules++,
+					  weaver_proc(w, from, tables->module[id]->proc),
+					  tables->module[id]);
+}
+
+int weaver_source(struct weaver *w, const struct ktr_reader *reader, struct weaver_place place,
+		  struct ktr_error *err)
+{
+	struct weaver_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
+	const uint64_t *n_dropped = ktr_reader_info(reader)->n_dropped;
+	int rc;
+
+	if (!grown)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	w->from = grown;
+	grown += w->n_from;
+	memset(grown, 0, sizeof(*grown));
+	grown->place = place;
+	grown->first_proc = w->n_procs - 1;
+	if (!w->n_from) {
+		struct ktr__metadata_head head = {
+			.host = w->head.host,
+			.name = w->head.name,
+			.cmdline = w->head.cmdline,
+			.process = "",
+			.utc_offset_ns = w->head.utc_offset_ns,
+		};
+
+		memcpy(head.uuid, w->head.uuid, sizeof(head.uuid));
+		ktr__metadata_begin(&w->metadata, &head);
+		ktr__weave_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
+	}
+	w->n_from++;
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (n_dropped[i]) {
+			ktr__weave_dropped(&w->side[KTR_SIDECAR_INFO], i, n_dropped[i]);
+			w->stats.n_lost += n_dropped[i];
+		}
+	rc = weaver_sites(w, reader, grown);
+	if (rc == -EMFILE)
+		return ktr_error_set(err, EMFILE, "%s: there are more classes than bits for them",
+				     ktr_reader_info(reader)->path);
+	if (!rc)
+		rc = weaver_threads(w, reader, grown);
+	if (!rc)
+		weaver_modules(w, reader, grown);
+	return rc ? ktr_error_set(err, -rc, "no memory") : w->n_from - 1;
+}
+
+static int weaver_write(struct weaver *w, struct ktr__emit *emit, struct ktr__file *file)
+{
+	int rc = emit->failed ? -ENOMEM : 0;
+
+	if (!rc && emit->n)
+		rc = ktr__trace_append(&w->trace, file, emit->text, emit->n);
+	emit->n = 0;
+	return rc;
+}
+
+static int weaver_flush(struct weaver *w)
+{
+	int rc = 0;
+
+	for (int i = 0; i < KTR_SIDECARS && !rc; i++)
+		rc = weaver_write(w, &w->side[i], &w->trace.side[i]);
+	return rc;
+}
+
+int weaver_begin(struct weaver *w, struct ktr_error *err)
+{
+	int rc;
+
+	ktr__metadata_end(&w->metadata, 0, 0);
+	rc = weaver_flush(w);
+	if (!rc)
+		rc = weaver_write(w, &w->metadata, &w->trace.metadata);
+	return rc ? ktr_error_set(err, -rc, "%s: cannot write: %m", w->trace.name) : 0;
+}
+
+/* ---- packets ---- */
+
+/* Appends a packet that ends at `end`, with a count of lost events. 0 or -errno. */
+static int weaver_packet(struct weaver *w, uint32_t row, const uint8_t *end, uint64_t discarded)
+{
+	struct weaver_stream *s = &w->stream[row];
+	size_t n = (size_t)(end - s->packet);
+	struct ktr_packet_header head = {
+		.flags = row >= w->trace.n_rings ? KTR_PACKET_KEEP : 0,
+		.first_slot = s->n_before,
+		.next_slot = s->n_before + s->n_events,
+		.time_begin = s->n_events ? s->first_ns : s->time_ns,
+		.time_end = s->time_ns,
+		.seq = s->seq++,
+		.discarded = discarded,
+		.first_event = s->n_before,
+		.n_events = s->n_events,
+		.ring = row,
+		.cpu = row % w->trace.n_rings,
+	};
+	struct ktr__file *file;
+	int rc = ktr__trace_stream(&w->trace, row, &file);
+
+	ktr__packet_seal(s->packet, n, &head);
+	if (!rc)
+		rc = ktr__trace_append(&w->trace, file, s->packet, n);
+	s->told = discarded;
+	s->n_before += s->n_events;
+	s->n_events = 0;
+	s->at = s->packet + KTR_PACKET_EVENTS;
+	return rc;
+}
+
+/* Has the stream a packet to write into? Losses before all others need an empty one to count from. */
+static int weaver_room(struct weaver *w, uint32_t row, uint64_t time_ns)
+{
+	struct weaver_stream *s = &w->stream[row];
+	int rc = 0;
+
+	if (!s->packet) {
+		s->packet = malloc(WEAVER_ROOM);
+		if (!s->packet)
+			return -ENOMEM;
+		s->at = s->packet + KTR_PACKET_EVENTS;
+	}
+	if (!s->seq && !s->n_events && s->discarded) {
+		uint64_t lost = s->n_before;
+
+		s->n_before = 0;
+		s->time_ns = s->front_ns && s->front_ns < time_ns ? s->front_ns : time_ns;
+		rc = weaver_packet(w, row, s->at, 0);
+		s->n_before = lost;
+	}
+	return rc;
+}
+
+static uint8_t *weaver_put(uint8_t *at, const void *bytes, size_t n)
+{
+	memcpy(at, bytes, n);
+	return at + n;
+}
+
+static uint8_t *weaver_head(uint8_t *at, uint32_t id, uint64_t time_ns, uint64_t last_ns)
+{
+	uint16_t id16 = (uint16_t)id;
+	uint32_t time32 = (uint32_t)time_ns;
+
+	if (id >= KTR_EVENT_ID_EXTENDED || time_ns - last_ns > UINT32_MAX) {
+		id16 = KTR_EVENT_ID_EXTENDED;
+		at = weaver_put(at, &id16, 2);
+		at = weaver_put(at, &id, 4);
+		return weaver_put(at, &time_ns, 8);
+	}
+	at = weaver_put(at, &id16, 2);
+	return weaver_put(at, &time32, 4);
+}
+
+static uint8_t *weaver_string(uint8_t *at, const struct ktr_event_bytes *str)
+{
+	size_t n = str->n_bytes < KTR_PAYLOAD_BYTES ? str->n_bytes : KTR_PAYLOAD_BYTES;
+
+	if (str->is_null)
+		return weaver_put(at, "(null)", 7);
+	/* A NUL would end it in the packet. */
+	n = strnlen(str->bytes, n);
+	at = weaver_put(at, str->bytes, n);
+	*at = 0;
+	return at + 1;
+}
+
+static uint8_t *weaver_args(uint8_t *at, const struct ktr_event *event)
+{
+	static const uint8_t width[KTR_ARG_TYPES] = {
+#define WEAVER_WIDTH(name, text, bytes) [KTR_ARG_##name] = bytes,
+		KTR_ARG_LIST(WEAVER_WIDTH)
+#undef WEAVER_WIDTH
+	};
+
+	for (unsigned i = 0; i < event->site->n_args; i++) {
+		const struct ktr_event_bytes *str = &event->str[i];
+		uint16_t n;
+
+		switch (event->site->arg[i].type) {
+		case KTR_ARG_STR:
+			at = weaver_string(at, str);
+			break;
+		case KTR_ARG_STACK:
+			n = (uint16_t)(str->n_bytes / 8 < KTR_STACK_MAX ? str->n_bytes / 8
+									: KTR_STACK_MAX);
+			at = weaver_put(at, &n, 2);
+			at = weaver_put(at, str->bytes, 8u * n);
+			break;
+		default:
+			at = weaver_put(at, &event->arg[i], width[event->site->arg[i].type]);
+		}
+	}
+	return at;
+}
+
+/* Which strings are missing something: an odd event says so behind its arguments. */
+static unsigned weaver_odd(const struct ktr_event *event, uint8_t odd[2])
+{
+	odd[0] = odd[1] = 0;
+	for (unsigned i = 0; i < event->site->n_args; i++)
+		if (event->site->in_str >> i & 1) {
+			odd[0] |= (uint8_t)((event->str[i].cut != 0) << i);
+			odd[1] |= (uint8_t)((event->str[i].is_null != 0) << i);
+		}
+	return odd[0] || odd[1];
+}
+
+static uint32_t weaver_row(const struct weaver *w, int source, uint32_t cpu, int keep)
+{
+	cpu += w->from[source].place.first_cpu;
+	return cpu % w->trace.n_rings + (keep ? w->trace.n_rings : 0);
+}
+
+static void weaver_pack(struct weaver_stream *s, const struct weaver_from *from, uint64_t time_ns,
+			const struct ktr_event *event)
+{
+	uint32_t word = event->thread->id < from->n_threads ? from->word[event->thread->id] : 0;
+	uint32_t id = event->site->id ? (event->site->id + from->first_site) << 1 : 0, zero = 0;
+	uint8_t odd[2];
+
+	if (id && weaver_odd(event, odd))
+		id |= KTR_EVENT_ODD;
+	word |= event->approx ? KTR_WORD_APPROX : 0;
+	s->at = weaver_head(s->at, id, time_ns, s->n_events ? s->time_ns : s->first_ns);
+	s->at = weaver_put(s->at, &word, 4);
+	if (!id) {
+		s->at = weaver_put(s->at, &zero, 4);
+		s->at = weaver_put(s->at, event->arg, sizeof(event->arg));
+		return;
+	}
+	s->at = weaver_args(s->at, event);
+	if (id & KTR_EVENT_ODD)
+		s->at = weaver_put(s->at, odd, 2);
+}
+
+int weaver_event(struct weaver *w, int source, const struct ktr_event *event)
+{
+	const struct weaver_from *from = &w->from[source];
+	uint32_t row = weaver_row(w, source, event->cpu, event->keep);
+	struct weaver_stream *s = &w->stream[row];
+	uint64_t time_ns = event->time_ns + (uint64_t)from->place.shift_ns;
+	int rc = weaver_room(w, row, time_ns);
+
+	if (!rc && s->at - s->packet > (ptrdiff_t)WEAVER_PACKET)
+		rc = weaver_packet(w, row, s->at, s->discarded);
+	if (rc)
+		return rc;
+	if (time_ns < s->time_ns)
+		time_ns = s->time_ns;
+	if (!s->n_events)
+		s->first_ns = time_ns;
+	weaver_pack(s, from, time_ns, event);
+	s->n_events++;
+	s->time_ns = w->last_ns = time_ns;
+	w->stats.n_events++;
+	return 0;
+}
+
+int weaver_loss(struct weaver *w, int source, const struct ktr_loss *loss)
+{
+	uint32_t row = weaver_row(w, source, loss->cpu, loss->keep);
+	struct weaver_stream *s = &w->stream[row];
+	struct ktr_loss told = *loss;
+	char name[32];
+	int rc = 0;
+
+	if (s->n_events)
+		rc = weaver_packet(w, row, s->at, s->discarded);
+	told.cpu = row % w->trace.n_rings;
+	told.from_ns = weaver_shift(loss->from_ns, w->from[source].place.shift_ns);
+	told.to_ns = weaver_shift(loss->to_ns, w->from[source].place.shift_ns);
+	ktr__trace_stream_name(&w->trace, row, name, sizeof(name));
+	/* The first packet of all is the empty one of weaver_room(). */
+	ktr__weave_loss(&w->side[KTR_SIDECAR_LOSSES], name, &told, s->seq ? s->seq : 1);
+	if (!s->discarded)
+		s->front_ns = told.from_ns;
+	s->discarded += loss->n_events;
+	s->n_before += loss->n_events;
+	w->stats.n_lost += loss->n_events;
+	return rc;
+}
+
+/* The last packets, with losses that no event follows. 0 or -errno. */
+static int weaver_finish(struct weaver *w)
+{
+	int rc = 0;
+
+	for (uint32_t row = 0; row < 2 * w->trace.n_rings && !rc; row++) {
+		struct weaver_stream *s = &w->stream[row];
+
+		if (!s->n_events && s->discarded == s->told)
+			continue;
+		rc = weaver_room(w, row, w->last_ns);
+		if (!rc)
+			rc = weaver_packet(w, row, s->at, s->discarded);
+	}
+	ktr__weave_end(&w->side[KTR_SIDECAR_INFO], w->last_ns, w->stats.n_events, w->stats.n_lost);
+	return rc ? rc : weaver_flush(w);
+}
+
+int weaver_close(struct weaver *w, int abandon, struct weaver_stats *stats, struct ktr_error *err)
+{
+	int rc = abandon ? 0 : weaver_finish(w);
+
+	if (rc)
+		ktr_error_set(err, -rc, "%s: cannot write: %m", w->trace.name);
+	else if (!abandon)
+		rc = ktr__trace_publish(&w->trace, err);
+	if (stats)
+		*stats = w->stats;
+	for (uint32_t row = 0; w->stream && row < 2 * w->trace.n_rings; row++)
+		free(w->stream[row].packet);
+	ktr__trace_fini(&w->trace);
+	for (int i = 0; i < KTR_SIDECARS; i++)
+		ktr__emit_free(&w->side[i]);
+	ktr__emit_free(&w->metadata);
+	for (int i = 0; i < w->n_from; i++)
+		free(w->from[i].word);
+	free(w->from);
+	free(w->stream);
+	free(w->lives);
+	free(w);
+	return rc;
+}

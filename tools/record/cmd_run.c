@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr run: starts a program traced and says at the end what came of it.
+ *
+ * Nothing is done to the program but to its environment, which libktr reads before main(); its
+ * writer thread writes the trace. Signals sent to us are handed on; those that the terminal sends
+ * to the whole foreground group have reached the program already. We stop and go on with it, and
+ * our exit status is its own.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+#include "tools/record/program.h"
+#include "tools/record/run_check.h"
+#include "tools/record/run_live.h"
+#include "tools/record/run_standby.h"
+#include "tools/record/save.h"
+#include "tools/report/trace_count.h"
+#include "tools/record/trigger_names.h"
+
+#include "analyze/filter/trigger_make.h"
+#include "conf/expr/expr.h"
+#include "conf/value.h"
+#include "ktr/session/drop.h"
+#include "ktr/session/kernel_event.h"
+#include "ktr/session/session_find.h"
+#include "ktr/session/session_map.h"
+#include "writer/attach.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* As sh(1) and env(1) have it. */
+#define RUN_NOT_FOUND     127
+#define RUN_NOT_RUN       126
+#define RUN_SIGNAL_OFFSET 128
+
+enum {
+	RUN_TRIGGER = OPTION_LONG(0),
+	RUN_AFTER = OPTION_LONG(1),
+	RUN_PROBE = OPTION_LONG(2),
+};
+
+/* [bytes] The longest value of debug.ktr.alq_file. */
+#define RUN_TRACE_MAX     255
+
+struct run {
+	const char *command; /* argv[0] */
+	const char *mask;    /* NULL: KTR_MASK as it is, or all */
+	const char *trace;   /* as the user wrote it */
+	const char *entries;
+	const char *session;
+	const char *trigger; /* as debug.ktr.trigger takes it, */
+	const char *trigger_text; /* and as it was written */
+	const char *after;
+	const char *probes; /* as debug.ktr.probes takes them */
+	int kernel; /* what the kernel tells of its threads, too */
+	const char *rotate[3]; /* --size, --every, --keep */
+	char every[32];
+	char **program;
+	char path[PATH_MAX]; /* of the trace, absolute */
+	struct stat before;  /* of what lay there, zero if nothing did */
+	struct timespec began;
+	sigset_t signals;    /* that we take ourselves */
+	sigset_t outer;      /* the mask we were started with, and the program is */
+	pid_t pid;
+	int status;
+};
+
+/* Is there a name at the end? Without one, what would be moved aside is a directory above. */
+static int run_is_named(const char *trace)
+{
+	size_t n = strlen(trace), length = 0;
+
+	while (n > 0 && trace[n - 1] == '/')
+		n--;
+	while (length < n && trace[n - length - 1] != '/')
+		length++;
+	return length > 2 || (length > 0 && strncmp(trace + n - length, "..", length) != 0);
+}
+
+/* The trace's absolute path: it must not depend on where the program goes. 0 or an exit status. */
+static int run_path(struct run *run)
+{
+	char dir[PATH_MAX];
+	int n;
+
+	if (!run_is_named(run->trace))
+		return usage_error(run->command, "-o \"%s\" is not a name for a trace", run->trace);
+	if (run->trace[0] == '/')
+		n = snprintf(run->path, sizeof(run->path), "%s", run->trace);
+	else if (!getcwd(dir, sizeof(dir)))
+		return fail(run->command, "the current directory: %s", strerror(errno));
+	else
+		n = snprintf(run->path, sizeof(run->path), "%s/%s", dir, run->trace);
+	if (n > RUN_TRACE_MAX)
+		return fail(run->command, "%s: the path of a trace has %d bytes at most", run->path,
+			    RUN_TRACE_MAX);
+	while (n > 1 && run->path[n - 1] == '/')
+		run->path[--n] = '\0';
+	if (lstat(run->path, &run->before) < 0)
+		memset(&run->before, 0, sizeof(run->before));
+	return 0;
+}
+
+/* The directory that the trace goes into is looked at before the program has run for nothing. */
+static int run_check_output(const struct run *run)
+{
+	char dir[PATH_MAX], *slash;
+
+	snprintf(dir, sizeof(dir), "%s", run->path);
+	slash = strrchr(dir, '/');
+	slash[slash == dir] = '\0';
+	if (access(dir, W_OK | X_OK) == 0)
+		return 0;
+	return fail(run->command, "-o %s: %s: %s", run->trace, dir, strerror(errno));
+}
+
+/* Compiles a trigger. The program has not started: its classes are not known, nor its call sites. */
+static int run_trigger(struct run *run, const char *text)
+{
+	static char printed[4 * KTR_KNOB_STRING_BYTES];
+	char made[KTR_KNOB_STRING_BYTES], caret[512];
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (ktr__trigger_make(text, NULL, NULL, made, sizeof(made), &err)) {
+		fail(run->command, "--trigger: column %u: %s", err.column, err.text);
+		fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+		return 2;
+	}
+	if (ktr__print_string(made, printed, sizeof(printed)))
+		return usage_error(run->command, "--trigger is too long");
+	run->trigger = printed;
+	run->trigger_text = text;
+	return 0;
+}
+
+static int run_check(struct run *run)
+{
+	int rc = run->entries ? run_check_entries(run->command, run->entries) : 0;
+
+	if (!rc && run->session)
+		rc = run_check_session(run->command, run->session);
+	if (!rc && run->mask)
+		rc = run_check_mask(run->command, run->mask, run->program[0]);
+	if (!rc)
+		rc = run_path(run);
+	return rc ? rc : run_check_output(run);
+}
+
+/*
+ * One session for the program and whatever it starts, so that one trace holds them all; named as the
+ * library would have named the program's own.
+ */
+static const char *run_session_name(const struct run *run)
+{
+	static char name[KTR_SESSION_NAME_MAX];
+	const char *base = strrchr(run->program[0], '/');
+
+	snprintf(name, sizeof(name), "%.40s.%ld", base ? base + 1 : run->program[0], (long)getpid());
+	for (char *p = name; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
+			*p = '_';
+	if (name[0] == '.')
+		name[0] = '_';
+	return name;
+}
+
+static void run_environment(const struct run *run)
+{
+	static const char *const rotate[] = { "KTR_ROTATE_SIZE", "KTR_ROTATE_TIME", "KTR_ROTATE_KEEP" };
+
+	for (int i = 0; i < 3; i++)
+		if (run->rotate[i])
+			setenv(rotate[i], run->rotate[i], 1);
+	if (run->trigger)
+		setenv("KTR_TRIGGER", run->trigger, 1);
+	if (run->after)
+		setenv("KTR_FREEZE_AFTER", run->after, 1);
+	if (run->probes)
+		setenv("KTR_PROBES", run->probes, 1);
+	if (run->kernel)
+		setenv("KTR_KERNEL", "all", 1);
+	if (run->mask && run->kernel) {
+		char mask[4096];
+
+		snprintf(mask, sizeof(mask), "%s," KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS, run->mask);
+		setenv("KTR_MASK", mask, 1);
+	} else if (run->mask)
+		setenv("KTR_MASK", run->mask, 1);
+	else
+		setenv("KTR_MASK", "all", 0);
+	setenv("KTR_FILE", run->path, 1);
+	if (run->entries)
+		setenv("KTR_ENTRIES", run->entries, 1);
+	setenv("KTR_SESSION", run->session ? run->session : run_session_name(run), 1);
+	unsetenv("KTR_DISABLE");
+}
+
+/* In the child: becomes the program, or tells the parent why not. */
+static void run_exec(const struct run *run, int report)
+{
+	int code;
+
+	sigprocmask(SIG_SETMASK, &run->outer, NULL);
+	signal(SIGPIPE, command_sigpipe); /* main() ignores them; ignored signals stay so across exec */
+	signal(SIGXFSZ, command_sigxfsz);
+	run_environment(run);
+	execvp(run->program[0], run->program);
+	code = errno;
+	while (write(report, &code, sizeof(code)) < 0 && errno == EINTR)
+		;
+	_exit(RUN_NOT_FOUND);
+}
+
+/* Starts the program. 0 or an exit status. */
+static int run_start(struct run *run)
+{
+	int report[2], code = 0;
+	ssize_t n;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return fail(run->command, "no pipe: %s", strerror(errno));
+	run->pid = fork();
+	if (run->pid < 0)
+		return fail(run->command, "no process: %s", strerror(errno));
+	if (run->pid == 0)
+		run_exec(run, report[1]);
+	close(report[1]);
+	while ((n = read(report[0], &code, sizeof(code))) < 0 && errno == EINTR)
+		;
+	close(report[0]);
+	if (n <= 0)
+		return 0;
+	waitpid(run->pid, NULL, 0);
+	fail(run->command, "%s: %s", run->program[0], strerror(code));
+	return code == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN;
+}
+
+static void run_block_signals(struct run *run)
+{
+	static const int signals[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				       SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGTTIN,
+				       SIGTTOU, SIGALRM, SIGWINCH };
+
+	sigemptyset(&run->signals);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&run->signals, signals[i]);
+	sigprocmask(SIG_BLOCK, &run->signals, &run->outer);
+}
+
+/* Looks after the program. 1 when it has ended. */
+static int run_look(struct run *run)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(run->pid, &run->status, WNOHANG | WUNTRACED)) == run->pid) {
+		if (!WIFSTOPPED(run->status))
+			return 1;
+		/*
+		 * A shell that stopped the group shall see us stop too. Whoever wakes us wakes it.
+		 */
+		kill(getpid(), SIGSTOP);
+		kill(run->pid, SIGCONT);
+	}
+	return 0;
+}
+
+static void run_wait(struct run *run)
+{
+	siginfo_t info;
+	int sig;
+
+	while (!run_look(run)) {
+		sig = sigwaitinfo(&run->signals, &info);
+		/* SI_KERNEL: from the terminal, or about us; the program has got its own. */
+		if (sig > 0 && sig != SIGCHLD && info.si_code != SI_KERNEL)
+			kill(run->pid, sig);
+	}
+}
+
+static int run_has_trace(const struct run *run)
+{
+	struct stat st;
+
+	if (lstat(run->path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	return st.st_dev != run->before.st_dev || st.st_ino != run->before.st_ino;
+}
+
+/* The path of the session that the program was in, or one that it started and that wrote the trace. 1 or 0. */
+static int run_find_session(const struct run *run, char path[PATH_MAX])
+{
+	return !ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) ||
+	       (run_has_trace(run) && !save_find_session(run->path, path, PATH_MAX, NULL));
+}
+
+/* The same, if nobody is in it any more. */
+static int run_leftover(const struct run *run, char path[PATH_MAX])
+{
+	struct ktr__session_map map;
+	int rc;
+
+	if (!run_find_session(run, path) || ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+		return 0;
+	rc = ktr__map_alive(&map) == 0;
+	ktr__map_close(&map);
+	return rc;
+}
+
+static int run_is_live(const struct run *run)
+{
+	struct run_live live;
+	char path[PATH_MAX];
+
+	return run_find_session(run, path) && run_live(path, &live);
+}
+
+/* Writes a word as a shell takes it: in quotes where it needs them. */
+static const char *run_quote(const char *word, char *text, size_t size)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./+=:@%,";
+	size_t at = 0;
+
+	if (*word && word[strspn(word, plain)] == '\0')
+		return word;
+	text[at++] = '\'';
+	for (; *word && at + 6 < size; word++) {
+		if (*word == '\'') {
+			memcpy(text + at, "'\\'", 3);
+			at += 3;
+		}
+		text[at++] = *word;
+	}
+	text[at++] = '\'';
+	text[at] = '\0';
+	return text;
+}
+
+/* How many traces have been rotated away since the program was started: TRACE.1, TRACE.2, ... */
+static unsigned run_older(const struct run *run)
+{
+	char path[PATH_MAX + 16];
+	struct stat st;
+	unsigned n = 0;
+	glob_t found;
+
+	snprintf(path, sizeof(path), "%s.[0-9]*", run->path);
+	if (glob(path, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		n += stat(found.gl_pathv[i], &st) == 0 && S_ISDIR(st.st_mode) &&
+		     (st.st_ctim.tv_sec > run->began.tv_sec ||
+		      (st.st_ctim.tv_sec == run->began.tv_sec &&
+		       st.st_ctim.tv_nsec >= run->began.tv_nsec));
+	globfree(&found);
+	return n;
+}
+
+/*
+ * What a killed program's writer had not written yet is still in the rings of its session; of one that
+ * was killed early, all of it. The one place where both are at hand: they are joined here. Returns how
+ * many events that were.
+ */
+static uint64_t run_join(const struct run *run)
+{
+	struct ktr__attach attach = { .trace = run->path };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__drain_stats stats = { 0 };
+	char path[PATH_MAX];
+	const char *name;
+
+	if (!run_leftover(run, path))
+		return 0;
+	attach.session = path;
+	attach.from = run_has_trace(run) ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST;
+	attach.over = true; /* nor could the program remove it, if it gave up its rights */
+	if (ktr__snapshot_session(&attach, &stats, &err) == 0)
+		return stats.events;
+	name = strrchr(path, '/') + 1;
+	if (stats.unwritten)
+		fprintf(stderr, "ktr: %s\n", err.text);
+	else
+		fprintf(stderr, "ktr: %s: %s; its last moments: ktr dump -s %.*s\n", run->trace, err.text,
+		(int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
+	return 0;
+}
+
+static void run_no_trace(const struct run *run)
+{
+	static const char *const why[] = {
+		[PROGRAM_NONE] = "libktr is not in it, or said why above",
+		[PROGRAM_OTHER] = "no program that it started is linked with libktr, or libktr said why above",
+		[PROGRAM_FOREIGN] = "it is not linked with libktr",
+		[PROGRAM_RAISED] = "it runs with raised privileges, and libktr ignores the environment then",
+		[PROGRAM_LINKED] = "libktr said why above",
+	};
+	char path[PATH_MAX];
+
+	fprintf(stderr, "ktr: %s left no trace: %s\n", run->program[0],
+		why[program_look(run->program[0], path)]);
+}
+
+/* Why events are lost, and what helps: " (-e makes rings larger)", " (3 in a vfork child or ...)". */
+static const char *run_why(const struct trace_count *count, char *text, size_t size)
+{
+	uint64_t n_placed = count->lost - ktr__dropped_sum(count->dropped);
+	const char *before = " (";
+	size_t at = 0;
+
+	text[0] = '\0';
+	if (n_placed && n_placed == count->lost) {
+		at += (size_t)snprintf(text, size, "%s-e makes rings larger", before);
+	} else if (n_placed) {
+		at += (size_t)snprintf(text, size, "%s%llu overwritten: -e makes rings larger", before,
+				       (unsigned long long)n_placed);
+		before = "; ";
+	}
+	for (unsigned i = 0; i < KTR_DROPS && at < size; i++)
+		if (count->dropped[i]) {
+			at += (size_t)snprintf(text + at, size - at, "%s%llu %s", before,
+					       (unsigned long long)count->dropped[i], ktr__drop_text(i));
+			before = "; ";
+		}
+	if (at && at + 1 < size)
+		strcpy(text + at, ")");
+	return text;
+}
+
+/* The last line: what there is now, and what to do with it. */
+static void run_summary(const struct run *run)
+{
+	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", joined[96] = "", older[64] = "";
+	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "", why[512];
+	struct run_live live;
+	/* Before the trace is looked at: it is whole if nobody is left then. */
+	int rc, alive = run_find_session(run, path) && run_live(path, &live);
+	uint64_t n_joined = run_join(run);
+	struct trace_count count;
+	unsigned n_older;
+
+	if (!run_has_trace(run)) {
+		run_no_trace(run);
+		return;
+	}
+	rc = trace_count(run->path, &count);
+	if (rc) {
+		fprintf(stderr, "ktr: %s: %s\n", run->trace, strerror(-rc));
+		return;
+	}
+	if (strcmp(run->trace, FIND_TRACE) != 0)
+		snprintf(operand, sizeof(operand), " %s",
+			 run_quote(run->trace, quoted, sizeof(quoted)));
+	n_older = run_older(run);
+	if (n_older)
+		snprintf(older, sizeof(older), ", not counting %u older part%s", n_older,
+			 n_older == 1 ? "" : "s");
+	if (n_joined)
+		snprintf(joined, sizeof(joined), " (%llu out of the session that the program left)",
+			 (unsigned long long)n_joined);
+	if (alive)
+		run_live_text(&live, goes_on, sizeof(goes_on));
+	if (!alive && !count.events && !count.lost && !n_older) {
+		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened\n", run->trace,
+			run->mask ? run->mask : getenv("KTR_MASK") ? getenv("KTR_MASK") : "all");
+		return;
+	}
+	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: ktr dump%s, ktr timeline%s\n", run->trace,
+		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
+		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on,
+		operand, operand);
+}
+
+static const struct option_row run_rows[] = {
+	{ 'm', "mask", "MASK",
+	  "classes to record: sched|lock, or all,-malloc (default: all)" },
+	{ 'o', "output", "TRACE",
+	  "the trace; an older one moves aside (default: ktr.out)" },
+	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
+	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
+	{ 'k', "kernel", NULL, "context switches and page faults of its threads, too" },
+	{ RUN_PROBE, "probe", "GLOBS", "run-time probes that are on from the start: 'ipc_*,custom.depth'" },
+	{ RUN_TRIGGER, "trigger", "EXPR",
+	  "the rings stop when it holds: 'class == net and n > 9'; the session stays" },
+	{ RUN_AFTER, "after", "N", "events that each ring takes after that (0)" },
+	OPTIONS_ROTATE,
+};
+
+static const struct options run_options = {
+	.operands = "[--] PROGRAM [ARGUMENTS]",
+	.about =
+		"Runs a program that is linked with libktr and writes its events to a trace. Without\n"
+		"-m, KTR_MASK in the environment counts. The exit status is the program's.",
+	.examples = "ktr run ./indexer /usr/share/doc\n"
+		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n"
+		    "ktr run -k ./indexer            and when its threads were off the CPU\n",
+	.rows = run_rows,
+	.n_rows = sizeof(run_rows) / sizeof(run_rows[0]),
+	.stop = 1,
+};
+
+/* 0, or 2 after a complaint. */
+static int run_option(struct run *run, int id, const char *value)
+{
+	uint64_t number;
+	int rc;
+
+	switch (id) {
+	case 'm':
+		run->mask = value;
+		return 0;
+	case 'o':
+		run->trace = value;
+		return 0;
+	case 'e':
+		run->entries = value;
+		return 0;
+	case 's':
+		run->session = value;
+		return 0;
+	case 'k':
+		run->kernel = 1;
+		return 0;
+	case RUN_PROBE:
+		run->probes = value;
+		return 0;
+	case RUN_TRIGGER:
+		return run_trigger(run, value);
+	case RUN_AFTER:
+		run->after = value;
+		return option_number(run->command, "--after", value, 0, 1ull << 40, &number);
+	default:
+		rc = option_rotate(run->command, id, value, &number);
+		if (rc)
+			return rc;
+		run->rotate[id - OPTION_SIZE] = value;
+		if (id == OPTION_EVERY) { /* the setting takes a number alone for nanoseconds */
+			snprintf(run->every, sizeof(run->every), "%lluns", (unsigned long long)number);
+			run->rotate[id - OPTION_SIZE] = run->every;
+		}
+		return 0;
+	}
+}
+
+static int cmd_run(int argc, char **argv)
+{
+	struct run run = { .command = argv[0], .trace = FIND_TRACE };
+	struct run_standby standby;
+	const char *value;
+	int id, rc;
+
+	while ((id = options_next(&run_options, argc, argv, &value)) > 0) {
+		rc = run_option(&run, id, value);
+		if (rc)
+			return rc;
+	}
+	if (id < 0)
+		return options_status(id);
+	if (optind == argc)
+		return usage_error(argv[0], "which program?");
+	run.program = argv + optind;
+	clock_gettime(CLOCK_REALTIME_COARSE, &run.began); /* the clock of file systems */
+	rc = run_check(&run);
+	if (rc)
+		return rc;
+	run_block_signals(&run);
+	run_standby_begin(&standby, run.path, &run.before);
+	rc = run_start(&run);
+	if (rc) {
+		run_standby_end(&standby, 0);
+		return rc;
+	}
+	run_wait(&run);
+	run_standby_end(&standby, run_is_live(&run));
+	run_summary(&run);
+	if (run.trigger_text && run_has_trace(&run))
+		trigger_names_end(run.command, "--trigger", run.trigger_text, run.path);
+	if (WIFSIGNALED(run.status))
+		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
+	return WEXITSTATUS(run.status);
+}
+
+COMMAND(run, "run a program and record its events", cmd_run);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Says what came of it, and what to type next. */
+#include "tools/record/save.h"
+
+#include "tools/find.h"
+#include "tools/options.h"
+
+#include "analyze/rewrite/join.h"
+
+#include <ktr/reader.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int save_session(const char *command, const struct ktr__attach *attach,
+		 int (*how)(const struct ktr__attach *attach, struct ktr__drain_stats *stats,
+			    struct ktr_error *err))
+{
+	int named = strcmp(attach->trace, FIND_TRACE) != 0;
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__drain_stats stats;
+
+	if (how(attach, &stats, &err))
+		return fail_with(command, &err);
+	fprintf(stderr, "ktr: %s: %llu event%s%s, %llu lost; next: ktr dump%s%s\n", attach->trace,
+		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",
+		attach->from == KTR__DRAIN_RESUME ? " added" : "", (unsigned long long)stats.lost,
+		named ? " " : "", named ? attach->trace : "");
+	return 0;
+}
+
+/* The name is nobody's: a writer may have been killed in the midst of a rotation. */
+static void save_adopt(const char *path)
+{
+	struct ktr__trace trace;
+
+	if (!ktr__trace_init(&trace, &ktr__sys, path, KTR_PATH_RSEQ, 1, NULL))
+		ktr__trace_adopt(&trace);
+	ktr__trace_fini(&trace);
+}
+
+int save_find_session(const char *trace, char *path, size_t size, struct ktr_error *err)
+{
+	struct ktr_reader_options alone = { .size = sizeof(alone), .alone = 1 };
+	struct ktr_reader *reader;
+	int rc;
+
+	if (access(trace, F_OK) && errno == ENOENT)
+		save_adopt(trace);
+	rc = ktr_reader_open(trace, &alone, &reader, err);
+	if (rc)
+		return rc;
+	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, err);
+	ktr_reader_close(reader);
+	return rc == -ENOENT ? -ESRCH : rc;
+}

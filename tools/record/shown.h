@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Knobs that only tell, too dear for a traced program to carry: call sites and what was counted there,
+ * classes, and what each CPU's rings have recorded and lost.
+ */
+#ifndef TOOLS_SHOWN_H
+#define TOOLS_SHOWN_H
+
+#include "ktr/session/session_map.h"
+
+#include <ktr/conf.h>
+
+struct shown {
+	struct ktr__session_map map;
+	struct ktr_control control; /* as of opening */
+	struct ktr_knobs table;
+};
+
+/* Opens the session file at path once more, for reading, and adds the knobs to a tree. 0 or -errno. */
+int shown_open(struct shown *shown, const char *path, struct ktr_conf *conf,
+		       struct ktr_error *err);
+void shown_close(struct shown *shown, struct ktr_conf *conf);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A trigger is an expression that a filter may be, too; filters know what call sites and arguments are called. */
+#include "tools/record/trigger_names.h"
+
+#include "tools/options.h"
+
+#include "conf/expr/expr.h"
+
+#include <ktr/reader.h>
+
+#include <stdio.h>
+
+/* 0 with the reader open and filtered, 1: a name is wrong, which has been said; -1: nothing to look at. */
+static int trigger_names_open(const char *command, const char *what, const char *text, const char *path,
+			      struct ktr_reader **reader)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char caret[512];
+
+	if (ktr_reader_open(path, NULL, reader, NULL))
+		return -1;
+	if (ktr_reader_n_sites(*reader) < 2 || ktr_reader_filter(*reader, text, &err) == 0)
+		return 0;
+	fail(command, "%s: column %u: %s", what, err.column, err.text);
+	fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+	ktr_reader_close(*reader);
+	return 1;
+}
+
+int trigger_names_check(const char *command, const char *what, const char *text, const char *path)
+{
+	struct ktr_reader *reader;
+	int rc = trigger_names_open(command, what, text, path, &reader);
+
+	if (!rc)
+		ktr_reader_close(reader);
+	return rc > 0;
+}
+
+int trigger_names_end(const char *command, const char *what, const char *text, const char *path)
+{
+	struct ktr_reader *reader;
+	uint64_t n = 0, n_lost = 0;
+	int rc = trigger_names_open(command, what, text, path, &reader), found;
+
+	if (rc)
+		return rc > 0;
+	while ((found = ktr_reader_count(reader, &n)) > 0)
+		if (found == KTR_READ_LOSS)
+			n_lost += ktr_reader_loss(reader)->n_events;
+	ktr_reader_close(reader);
+	/* It may have held for what was lost. */
+	if (n || n_lost || found < 0)
+		return 0;
+	fail(command, "%s: it never held", what);
+	return 1;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr report: what happened, at a glance or as JSON, in one walk and little memory whatever the
+ * length of the trace.
+ */
+#include "tools/command.h"
+#include "tools/pager.h"
+#include "tools/pair_option.h"
+#include "tools/report/report.h"
+#include "tools/walk.h"
+
+#include "analyze/print/json_print.h"
+#include "analyze/read/reader.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	REPORT_JSON = OPTION_LONG(0),
+	REPORT_COLOR = OPTION_LONG(1),
+	REPORT_NO_PAGER = OPTION_LONG(2),
+	REPORT_TOP = OPTION_LONG(3),
+	REPORT_GAPS = OPTION_LONG(4),
+	REPORT_HISTOGRAM = OPTION_LONG(5),
+};
+
+static const struct option_row report_rows[] = {
+	OPTIONS_SOURCE,
+	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
+	PAIR_ROWS,
+	{ REPORT_GAPS, "gaps", "N", "the N longest times without an event, overall and of each thread" },
+	{ REPORT_HISTOGRAM, "histogram", NULL, "below each span, state and pair, how often it lasted how long" },
+	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
+	{ WALK_TO, "to", "TIME", "count up to there" },
+	FILTER_ROW,
+	{ REPORT_JSON, "json", NULL,
+	  "print JSON of schema ktr-report-1; of several traces, one line each" },
+	{ REPORT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
+	{ REPORT_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
+};
+
+static const struct options report_options = {
+	.operands = "[TRACE...]",
+	.about =
+		"Sums up what was recorded: events by class, call site, thread and CPU, losses, how long "
+		"spans and states lasted, and the values of counters. Without TRACE, ./ktr.out is read.",
+	.examples =
+		"ktr report\n"
+		"ktr report --top 0 --from 1s --to 2s ktr.out\n"
+		"ktr report --pair 'request %u' 'reply %u' --key arg0 --histogram\n"
+		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
+		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
+		"ktr report -p 4711              what the rings of a running program hold now\n",
+	.rows = report_rows,
+	.n_rows = sizeof(report_rows) / sizeof(report_rows[0]),
+};
+
+struct report_command {
+	struct walk walk;
+	struct pair_options pairs;
+	uint64_t top, n_gaps;
+	int json, use_pager, colour, histogram;
+	enum colour_when when;
+};
+
+static int report_option(struct report_command *c, int id, const char *value, int argc, char **argv)
+{
+	const char *command = c->walk.find.command;
+	int taken = walk_option(&c->walk, id, value);
+
+	if (!taken)
+		taken = pair_option(&c->pairs, id, value, argc, argv);
+	if (taken)
+		return taken < 0 ? 2 : 0;
+	switch (id) {
+	case REPORT_TOP:
+		return option_number(command, "--top", value, 0, UINT32_MAX, &c->top);
+	case REPORT_GAPS:
+		return option_number(command, "--gaps", value, 1, KTR__GAPS_MAX, &c->n_gaps);
+	case REPORT_HISTOGRAM:
+		c->histogram = 1;
+		return 0;
+	case REPORT_COLOR:
+		return colour_option(command, value, &c->when);
+	case REPORT_JSON:
+		c->json = 1;
+		return 0;
+	default:
+		c->use_pager = 0;
+		return 0;
+	}
+}
+
+/* Prints what was counted. 0 or 1 after a complaint. */
+static int report_print(const struct report_command *c, const struct report *report, FILE *to)
+{
+	json_t *tree;
+	int rc;
+
+	if (!c->json) {
+		report_text(report, to);
+		return *report->short_of_memory ? fail(c->walk.find.command,
+						       "not enough memory: tables are left out")
+						: 0;
+	}
+	tree = report_json(report);
+	rc = tree ? ktr__json_print(tree, to, JSON_COMPACT) : -1;
+	json_decref(tree);
+	fputc('\n', to);
+	return rc && !ferror(to) ? fail(c->walk.find.command, "no memory") : 0;
+}
+
+/* What looks at the arguments of events: spans, states and counters; pairs by hand; who left a CPU. */
+struct report_sinks {
+	struct ktr__oncpu oncpu;
+	struct ktr__tally *tally;
+};
+
+static int report_wants(const void *context, const struct ktr_reader_site *site)
+{
+	const struct report_sinks *sinks = context;
+
+	return site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens;
+}
+
+/* Reports on the source that the operands name. The exit status. */
+static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
+{
+	struct walk walk = c->walk;
+	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct report_sinks sinks;
+	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
+
+	if (rc)
+		return rc;
+	if (ktr__pairs_check(c->pairs.pair, c->pairs.n, walk.reader, &err)) {
+		walk_close(&walk);
+		return fail_with(walk.find.command, &err);
+	}
+	if (ktr__tally_new(&sinks.tally, walk.reader, &options) || ktr__oncpu_init(&sinks.oncpu, walk.reader) ||
+	    ktr__reader_wants(walk.reader, report_wants, &sinks)) {
+		walk_close(&walk);
+		return fail(walk.find.command, "no memory");
+	}
+	rc = walk_run(&walk, (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink }, 2);
+	if (!rc)
+		rc = ktr__tally_finish(sinks.tally);
+	ktr__oncpu_finish(&sinks.oncpu);
+	if (rc && !walk.partial)
+		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
+	rc = report_print(c,
+			  &(struct report){
+				  .reader = walk.reader,
+				  .info = walk.info,
+				  .tally = sinks.tally,
+				  .oncpu = &sinks.oncpu,
+				  .pair = c->pairs.pair,
+				  .top = (unsigned)c->top,
+				  .partial = walk.partial || rc,
+				  .bold = c->colour,
+				  .histogram = c->histogram,
+				  .short_of_memory = &short_of_memory,
+			  },
+			  to) |
+	     (rc != 0);
+	ktr__oncpu_free(&sinks.oncpu);
+	ktr__tally_free(sinks.tally);
+	return walk_close(&walk) | rc;
+}
+
+/* Several operands: one report after the other. The worst exit status. */
+static int report_all(struct report_command *c, int argc, char **argv, FILE *to)
+{
+	int first = optind, status = 0;
+
+	if (argc - first < 2)
+		return report_one(c, argc, argv, to);
+	for (int i = first; i < argc; i++) {
+		char *one[] = { argv[0], argv[i], NULL };
+		int rc;
+
+		optind = 1;
+		rc = report_one(c, 2, one, to);
+		if (rc == 2)
+			return rc;
+		status |= rc;
+		if (!c->json && i + 1 < argc)
+			fputc('\n', to);
+	}
+	return status;
+}
+
+static int cmd_report(int argc, char **argv)
+{
+	struct report_command c = { .walk.find.command = argv[0], .top = 10, .use_pager = 1 };
+	const char *value;
+	struct pager pager;
+	int id, rc = 0;
+	FILE *to;
+
+	while ((id = options_next(&report_options, argc, argv, &value)) > 0 && !rc)
+		rc = report_option(&c, id, value, argc, argv);
+	if (id < 0 || rc)
+		return rc ? rc : options_status(id);
+	if (c.json && c.when == COLOUR_ALWAYS)
+		return usage_error(argv[0], "--json has no colours");
+	c.colour = colour_wanted(c.when);
+	pager_open(&pager, c.use_pager && !c.json);
+	to = fdopen(dup(pager.fd), "w");
+	if (!to)
+		return fail(argv[0], "standard output: %s", strerror(errno));
+	rc = report_all(&c, argc, argv, to);
+	if ((fclose(to) && errno != EPIPE) && !rc)
+		rc = fail(argv[0], "standard output: %s", strerror(errno));
+	pager_close(&pager);
+	return rc;
+}
+
+COMMAND(report, "sum up a trace or session: counts, rates, durations", cmd_report);

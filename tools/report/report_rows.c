@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables of a report that are about rows: how long spans, pairs and states lasted, what share of its
+ * time each row spent in each state, what values counters had.
+ */
+#include "tools/report/report_text.h"
+
+#include "visualize/model/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Rows without a whole span rank by what there is of them. */
+static uint64_t report_rows_time_rank(const struct ktr__tally_row *row)
+{
+	return row->durations.n ? (uint64_t)row->durations.sum + (1u << 20)
+				: row->n_no_start + row->n_no_end;
+}
+
+static uint64_t report_rows_row_rank(const struct report *report, unsigned i,
+				     enum ktr_event_kind kind)
+{
+	const struct ktr__tally_row *row = report->tally->row[i];
+
+	if (row->kind != kind || row->pair)
+		return 0;
+	if (kind == KTR_KIND_COUNTER)
+		return row->n;
+	return report_rows_time_rank(row);
+}
+
+static uint64_t report_rows_span_rank(const struct report *report, unsigned i)
+{
+	return report_rows_row_rank(report, i, KTR_KIND_START);
+}
+
+static uint64_t report_rows_state_rank(const struct report *report, unsigned i)
+{
+	return report_rows_row_rank(report, i, KTR_KIND_STATE);
+}
+
+static uint64_t report_rows_pair_rank(const struct report *report, unsigned i)
+{
+	const struct ktr__tally_row *row = report->tally->row[i];
+
+	return row->pair ? report_rows_time_rank(row) : 0;
+}
+
+static uint64_t report_rows_counter_rank(const struct report *report, unsigned i)
+{
+	return report_rows_row_rank(report, i, KTR_KIND_COUNTER);
+}
+
+/* Several processes? Then rows tell theirs. */
+static int report_rows_many_processes(const struct report *report)
+{
+	const struct ktr__tally *t = report->tally;
+
+	for (unsigned i = 1; i < t->n_rows; i++)
+		if (t->row[i]->process_key != t->row[0]->process_key)
+			return 1;
+	return 0;
+}
+
+/* Which of the processes of its pid a row's is, from 1, in the order in which they appeared; 0: the only one. */
+static unsigned report_rows_which(const struct report *report, const struct ktr__tally_row *row)
+{
+	const struct ktr__tally *t = report->tally;
+	unsigned n = 0, which = 0;
+
+	for (unsigned i = 0; i < t->n_rows; i++) {
+		const struct ktr__tally_row *other = t->row[i];
+		unsigned k = 0;
+
+		if (!other->thread || other->thread->pid != row->thread->pid)
+			continue;
+		while (t->row[k]->process_key != other->process_key)
+			k++;
+		n += k == i; /* the first row of that process */
+		if (other->process_key == row->process_key && !which)
+			which = n;
+	}
+	return n > 1 ? which : 0;
+}
+
+/* "group id = state", and the process if there are several. */
+static void report_rows_row_name(const struct report *report, FILE *to,
+				 const struct ktr__tally_row *row)
+{
+	char name[1200];
+	unsigned which;
+	int n;
+
+	if (row->other)
+		n = snprintf(name, sizeof(name), "%.200s (all others)", row->group);
+	else
+		n = snprintf(name, sizeof(name), "%.200s %.*s%s%.*s", row->group,
+			     (int)(row->ident.n_bytes < 400 ? row->ident.n_bytes : 400),
+			     row->ident.bytes, row->kind == KTR_KIND_STATE ? " = " : "",
+			     (int)(row->state.n_bytes < 400 ? row->state.n_bytes : 400),
+			     row->state.bytes);
+	if (row->thread && report_rows_many_processes(report)) {
+		which = report_rows_which(report, row);
+		snprintf(name + n, sizeof(name) - (size_t)n, which ? " [%u #%u]" : " [%u]", row->thread->pid,
+			 which);
+	}
+	report_text_name(to, name, strlen(name));
+}
+
+/* What should be known before the numbers are believed. */
+static void report_rows_doubts(FILE *to, const struct ktr__tally_row *row)
+{
+	const char *between = "  ";
+	const struct {
+		uint64_t n;
+		const char *what;
+	} doubts[] = { { row->n_unsure, "across a loss" },
+		       { row->n_nested, "nested" },
+		       { row->n_no_start, "without start" },
+		       { row->n_no_end, "without end" } };
+
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(doubts[0]); i++) {
+		if (!doubts[i].n)
+			continue;
+		fprintf(to, "%s%" PRIu64 " %s", between, doubts[i].n, doubts[i].what);
+		between = ", ";
+	}
+	fputc('\n', to);
+}
+
+#define REPORT_ROWS_BAR 40u /* [columns] of the longest bar */
+
+/* How often the row lasted how long, by powers of two. */
+static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
+{
+	uint64_t count[KTR__HISTOGRAM_POWERS], most = 1;
+	unsigned first = KTR__HISTOGRAM_POWERS, last = 0;
+	char low[40], high[40], n[40];
+
+	ktr__histogram_powers(h, count);
+	for (unsigned i = 0; i < KTR__HISTOGRAM_POWERS; i++) {
+		if (!count[i])
+			continue;
+		first = first < i ? first : i;
+		last = i;
+		most = count[i] > most ? count[i] : most;
+	}
+	for (unsigned i = first; i <= last; i++) {
+		unsigned bar = (unsigned)((double)count[i] / (double)most * REPORT_ROWS_BAR + 0.5);
+
+		ktr__label_duration(low, sizeof(low), i ? 1ull << (i - 1) : 0);
+		ktr__label_duration(high, sizeof(high), i < 64 ? 1ull << i : UINT64_MAX);
+		fprintf(to, "    %9s to %9s %11s %6.2f %% %.*s\n", low, high,
+			ktr__label_count(n, sizeof(n), count[i]),
+			100 * (double)count[i] / (double)h->n, (int)(bar || !count[i] ? bar : 1),
+			"########################################");
+	}
+}
+
+static void report_rows_durations(const struct report *report, FILE *to,
+				  const struct report_table *table, unsigned shown)
+{
+	for (unsigned i = 0; i < shown; i++) {
+		const struct ktr__tally_row *row = report->tally->row[table->line[i].idx];
+		const struct ktr__histogram *h = &row->durations;
+
+		report_rows_row_name(report, to, row);
+		report_text_count(to, h->n, 11);
+		if (h->n) {
+			report_text_duration(to, h->sum);
+			report_text_duration(to, h->mean);
+			report_text_duration(to, (double)h->min);
+			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
+			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.9));
+			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.99));
+			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.999));
+			report_text_duration(to, (double)h->max);
+		}
+		report_rows_doubts(to, row);
+		if (report->histogram && h->n)
+			report_rows_histogram(to, h);
+	}
+}
+
+#define REPORT_DURATIONS                                                                           \
+	"      count     total      mean       min       p50       p90       p99     p99.9       max"
+
+/* A table of durations. */
+static void report_rows_table(const struct report *report, FILE *to, const char *name,
+			      const char *many, uint64_t (*rank)(const struct report *, unsigned))
+{
+	struct report_table table = report_table_sort(report, report->tally->n_rows, rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to, REPORT_DURATIONS, name);
+	report_rows_durations(report, to, &table, shown);
+	report_table_rest(to, &table, shown, many);
+}
+
+void report_rows_spans(const struct report *report, FILE *to)
+{
+	report_rows_table(report, to, "span", "spans", report_rows_span_rank);
+}
+
+void report_rows_pairs(const struct report *report, FILE *to)
+{
+	char n[40];
+	uint64_t n_untracked = ktr__spans_n_untracked(report->tally->spans);
+
+	report_rows_table(report, to, "pair", "pairs", report_rows_pair_rank);
+	if (n_untracked)
+		fprintf(to, "  %s beginnings left out: too many were open at once\n",
+			ktr__label_count(n, sizeof(n), n_untracked));
+}
+
+/* ---- states ---- */
+
+static int report_rows_same(const struct ktr__tally_row *a, const struct ktr__tally_row *b)
+{
+	return a->kind == b->kind && a->process_key == b->process_key && a->other == b->other &&
+	       a->ident.n_bytes == b->ident.n_bytes && strcmp(a->group, b->group) == 0 &&
+	       memcmp(a->ident.bytes, b->ident.bytes, a->ident.n_bytes) == 0;
+}
+
+uint64_t report_state_ns(const struct ktr__tally_row *row)
+{
+	return (uint64_t)row->durations.sum + row->open_ns;
+}
+
+uint64_t report_states_ns(const struct report *report, unsigned i)
+{
+	const struct ktr__tally *t = report->tally;
+	uint64_t ns = 0;
+
+	if (t->row[i]->kind != KTR_KIND_STATE || t->row[i]->other)
+		return 0;
+	for (unsigned k = 0; k < t->n_rows; k++) {
+		if (!report_rows_same(t->row[i], t->row[k]))
+			continue;
+		if (k < i)
+			return 0;
+		ns += report_state_ns(t->row[k]);
+	}
+	return ns;
+}
+
+int report_state_next(const struct report *report, unsigned of, unsigned *at)
+{
+	const struct ktr__tally *t = report->tally;
+
+	while (*at < t->n_rows && !report_rows_same(t->row[of], t->row[*at]))
+		++*at;
+	return *at < t->n_rows;
+}
+
+/* "waiting 61.2 %", the most time first, five of them. */
+static void report_rows_shares(const struct report *report, FILE *to, unsigned of, uint64_t whole)
+{
+	const struct ktr__tally_row *best[5] = { NULL };
+	unsigned n = 0;
+
+	for (unsigned at = of; report_state_next(report, of, &at); at++) {
+		const struct ktr__tally_row *row = report->tally->row[at];
+		unsigned i = n < 5 ? n++ : 5;
+
+		for (;
+		     i > 0 && (!best[i - 1] || report_state_ns(best[i - 1]) < report_state_ns(row));
+		     i--)
+			if (i < 5)
+				best[i] = best[i - 1];
+		if (i < 5)
+			best[i] = row;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		char clean[128];
+
+		ktr__label_clean(clean, sizeof(clean), best[i]->state.bytes,
+				 best[i]->state.n_bytes);
+		fprintf(to, "%s %s %.1f %%", i ? "," : " ", clean,
+			100 * (double)report_state_ns(best[i]) / (double)whole);
+	}
+	fputc('\n', to);
+}
+
+static void report_rows_identity(const struct report *report, FILE *to,
+				 const struct ktr__tally_row *row)
+{
+	struct ktr__tally_row plain = *row;
+
+	plain.kind = KTR_KIND_START;
+	plain.state.n_bytes = 0;
+	report_rows_row_name(report, to, &plain);
+}
+
+/* Where each row's time went: whole and open states, the last ones up to the end of the window. */
+static void report_rows_time(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, report->tally->n_rows,
+						      report_states_ns);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to, "     known  share of each state", "time of");
+	for (unsigned i = 0; i < shown; i++) {
+		report_rows_identity(report, to, report->tally->row[table.line[i].idx]);
+		report_text_duration(to, (double)table.line[i].rank);
+		report_rows_shares(report, to, table.line[i].idx, table.line[i].rank);
+	}
+	report_table_rest(to, &table, shown, "rows with states");
+}
+
+void report_rows_states(const struct report *report, FILE *to)
+{
+	report_rows_table(report, to, "state", "states", report_rows_state_rank);
+	report_rows_time(report, to);
+}
+
+void report_rows_counters(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, report->tally->n_rows,
+						      report_rows_counter_rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to,
+				    "      count          min         mean          max"
+				    "         last",
+				    "counter");
+	for (unsigned i = 0; i < shown; i++) {
+		const struct ktr__tally_row *row = report->tally->row[table.line[i].idx];
+
+		report_rows_row_name(report, to, row);
+		report_text_count(to, row->n, 11);
+		fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min,
+			row->sum / (double)row->n, row->max, row->last);
+	}
+	report_table_rest(to, &table, shown, "counters");
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A report for people: what was traced and how much of it, then one table each for classes, call
+ * sites, threads and processors, and those of report_rows.c and report_gaps.c, the most important
+ * lines first. Tables without lines are left out. Names come from the traced program and are made harmless before
+ * they are printed.
+ */
+#include "tools/report/report_text.h"
+
+#include "ktr/session/drop.h"
+#include "visualize/model/label.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int report_text_compare(const void *a, const void *b)
+{
+	const struct report_line *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return (x->idx > y->idx) - (x->idx < y->idx);
+}
+
+/* Makes a table of the indices below n that have a rank, sorted. */
+struct report_table report_table_sort(const struct report *report, unsigned n,
+						 uint64_t (*rank)(const struct report *, unsigned))
+{
+	struct report_table table = { malloc((n ? n : 1) * sizeof(*table.line)), 0 };
+
+	*report->short_of_memory |= !table.line;
+	for (unsigned i = 0; table.line && i < n; i++) {
+		uint64_t value = rank(report, i);
+
+		if (value)
+			table.line[table.n++] = (struct report_line){ value, i };
+	}
+	if (table.n)
+		qsort(table.line, table.n, sizeof(*table.line), report_text_compare);
+	return table;
+}
+
+unsigned report_table_shown(const struct report *report,
+				  const struct report_table *table)
+{
+	return report->top && report->top < table->n ? report->top : table->n;
+}
+
+void report_text_heading(const struct report *report, FILE *to, const char *format,
+				const char *name)
+{
+	char line[160];
+
+	snprintf(line, sizeof(line), "%-*s", (int)REPORT_NAME_COLUMNS, name);
+	fprintf(to, "\n%s%s %s%s\n", report->bold ? "\033[1m" : "", line, format,
+		report->bold ? "\033[0m" : "");
+}
+
+/* Says how many lines there are beyond those shown; frees the table. */
+void report_table_rest(FILE *to, struct report_table *table, unsigned shown,
+			     const char *what)
+{
+	if (shown < table->n)
+		fprintf(to, "  and %u more %s\n", table->n - shown, what);
+	free(table->line);
+}
+
+/* A name in its column. */
+void report_text_name(FILE *to, const char *bytes, size_t n)
+{
+	char clean[512], fit[512];
+	unsigned columns;
+
+	ktr__label_clean(clean, sizeof(clean), bytes, n);
+	columns = ktr__label_fit(fit, sizeof(fit), clean, REPORT_NAME_COLUMNS - 2, 0);
+	fprintf(to, "  %s%*s", fit, (int)(REPORT_NAME_COLUMNS - 2 - columns), "");
+}
+
+void report_text_count(FILE *to, uint64_t count, int width)
+{
+	char text[40];
+
+	fprintf(to, " %*s", width, ktr__label_count(text, sizeof(text), count));
+}
+
+void report_text_duration(FILE *to, double ns)
+{
+	char text[40];
+
+	fprintf(to, " %9s",
+		ktr__label_duration(text, sizeof(text), ns > 0 ? (uint64_t)(ns + 0.5) : 0));
+}
+
+static double report_text_seconds(const struct report *report)
+{
+	return (double)(report->tally->last_ns - report->tally->first_ns) / 1e9;
+}
+
+static double report_text_share(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* "1.23 M/s" */
+static void report_text_rate(FILE *to, const struct report *report, uint64_t n)
+{
+	static const char units[] = " kMG";
+	double seconds = report_text_seconds(report), rate = seconds > 0 ? (double)n / seconds : 0;
+	unsigned unit = 0;
+
+	for (; rate >= 999.5 && unit < 3; unit++)
+		rate /= 1000;
+	fprintf(to, " %*.*f %c/s", 6, rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate, units[unit]);
+}
+
+/* ---- the head ---- */
+
+const char *report_utc(const struct report *report, uint64_t ns, char *text, size_t size)
+{
+	int64_t utc = (int64_t)(ns + (uint64_t)report->info->utc_offset_ns);
+	int64_t second = utc / 1000000000 - (utc % 1000000000 < 0);
+	time_t clock = (time_t)second;
+	char date[24];
+	struct tm tm;
+
+	if (!gmtime_r(&clock, &tm) || !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm))
+		snprintf(date, sizeof(date), "?");
+	snprintf(text, size, "%s.%09dZ", date, (int)(utc - second * 1000000000));
+	return text;
+}
+
+static void report_text_clean(FILE *to, const char *text)
+{
+	char clean[512];
+
+	ktr__label_clean(clean, sizeof(clean), text, strlen(text));
+	fputs(clean, to);
+}
+
+static void report_text_losses(const struct report *report, FILE *to)
+{
+	const struct ktr__tally *t = report->tally;
+	char text[40];
+
+	uint64_t n_dropped = ktr__dropped_sum(report->info->n_dropped), n_lost = t->n_lost + n_dropped;
+	const char *colon = ":";
+
+	if (!n_lost) {
+		fputs("nothing lost", to);
+		return;
+	}
+	fprintf(to, "%s events lost (%.3g %% of all)", ktr__label_count(text, sizeof(text), n_lost),
+		report_text_share((double)n_lost, (double)(n_lost + t->n_events)));
+	if (!n_dropped)
+		fprintf(to, " in %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+	else if (t->n_lost) {
+		fprintf(to, ": %s in", ktr__label_count(text, sizeof(text), t->n_lost));
+		fprintf(to, " %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+		colon = ",";
+	}
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (report->info->n_dropped[i]) {
+			fprintf(to, "%s %s %s", colon, ktr__label_count(text, sizeof(text), report->info->n_dropped[i]),
+				ktr__drop_text(i));
+			colon = ",";
+		}
+}
+
+static void report_text_head(const struct report *report, FILE *to)
+{
+	static const char *const kinds[] = { "trace", "live session", "session of a dead program" };
+	const struct ktr_reader_info *info = report->info;
+	const struct ktr__tally *t = report->tally;
+	char text[64];
+
+	if (report->bold)
+		fputs("\033[1m", to);
+	report_text_clean(to, info->path);
+	fprintf(to, "%s: %s", report->bold ? "\033[0m" : "", kinds[info->kind]);
+	if (info->cmdline[0]) {
+		fputs(" of ", to);
+		report_text_clean(to, info->cmdline);
+	}
+	if (info->host[0]) {
+		fputs(" on ", to);
+		report_text_clean(to, info->host);
+	}
+	fputc('\n', to);
+	if (t->n_events)
+		fprintf(to, "  %s, for %s\n", report_utc(report, t->first_ns, text, sizeof(text)),
+			ktr__label_duration(text + 40, sizeof(text) - 40,
+					    t->last_ns - t->first_ns));
+	fprintf(to, "  %s events,", ktr__label_count(text, sizeof(text), t->n_events));
+	report_text_rate(to, report, t->n_events);
+	fputs("; ", to);
+	report_text_losses(report, to);
+	fputs(report->partial ? "; parts could not be read\n" : "\n", to);
+}
+
+/* ---- events ---- */
+
+static uint64_t report_text_class_rank(const struct report *report, unsigned bit)
+{
+	return ktr__tally_class(report->tally, bit);
+}
+
+static void report_text_events(const struct report *report, FILE *to, uint64_t n)
+{
+	report_text_count(to, n, 15);
+	report_text_rate(to, report, n);
+	fprintf(to, " %6.2f %%", report_text_share((double)n, (double)report->tally->n_events));
+}
+
+static void report_text_classes(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, KTR_CLASS_MAX,
+							  report_text_class_rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to, "         events       rate    share", "class");
+	for (unsigned i = 0; i < shown; i++) {
+		const char *name = ktr_reader_class_name(report->reader, table.line[i].idx);
+		char number[24];
+
+		if (!name) {
+			snprintf(number, sizeof(number), "0x%llx", 1ull << table.line[i].idx);
+			name = number;
+		}
+		report_text_name(to, name, strlen(name));
+		report_text_events(report, to, table.line[i].rank);
+		fputc('\n', to);
+	}
+	report_table_rest(to, &table, shown, "classes");
+}
+
+static uint64_t report_text_site_rank(const struct report *report, unsigned id)
+{
+	return report->tally->site[id];
+}
+
+static void report_text_sites(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, report->tally->n_sites,
+							  report_text_site_rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to, "         events       rate    share  format",
+				    "call site");
+	for (unsigned i = 0; i < shown; i++) {
+		const struct ktr_reader_site *site = ktr_reader_site(report->reader,
+								     table.line[i].idx);
+		char format[512], fit[512];
+
+		report_text_name(to, site->name, strlen(site->name));
+		report_text_events(report, to, table.line[i].rank);
+		ktr__label_clean(format, sizeof(format), site->format, strlen(site->format));
+		ktr__label_fit(fit, sizeof(fit), format, 70, 0);
+		fprintf(to, "  %s\n", fit);
+	}
+	report_table_rest(to, &table, shown, "call sites");
+}
+
+static uint64_t report_text_thread_rank(const struct report *report, unsigned id)
+{
+	return report->tally->thread[id];
+}
+
+static void report_text_threads(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, report->tally->n_threads,
+							  report_text_thread_rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to, "         events       rate    share  process",
+				    "thread");
+	for (unsigned i = 0; i < shown; i++) {
+		const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader,
+									   table.line[i].idx);
+		char name[128];
+
+		snprintf(name, sizeof(name), "%.100s/%u", thread->name, thread->tid);
+		report_text_name(to, name, strlen(name));
+		report_text_events(report, to, table.line[i].rank);
+		fputs("  ", to);
+		report_text_clean(to, thread->process);
+		fprintf(to, "/%u\n", thread->pid);
+	}
+	report_table_rest(to, &table, shown, "threads");
+}
+
+static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
+{
+	return report->tally->cpu[cpu].n_events + report->tally->cpu[cpu].n_lost;
+}
+
+static void report_text_cpus(const struct report *report, FILE *to)
+{
+	struct report_table table = report_table_sort(report, report->tally->n_cpus,
+							  report_text_cpu_rank);
+	unsigned shown = report_table_shown(report, &table);
+
+	if (table.n)
+		report_text_heading(report, to,
+				    "         events       rate    share           lost", "cpu");
+	for (unsigned i = 0; i < shown; i++) {
+		const struct ktr__tally_cpu *cpu = &report->tally->cpu[table.line[i].idx];
+		char name[24];
+
+		snprintf(name, sizeof(name), "%u", table.line[i].idx);
+		report_text_name(to, name, strlen(name));
+		report_text_events(report, to, cpu->n_events);
+		report_text_count(to, cpu->n_lost, 14);
+		fputc('\n', to);
+	}
+	report_table_rest(to, &table, shown, "CPUs");
+}
+
+void report_text(const struct report *report, FILE *to)
+{
+	report_text_head(report, to);
+	report_text_classes(report, to);
+	report_text_sites(report, to);
+	report_text_threads(report, to);
+	report_text_cpus(report, to);
+	report_oncpu_text(report, to);
+	report_rows_spans(report, to);
+	report_rows_pairs(report, to);
+	report_rows_states(report, to);
+	report_rows_counters(report, to);
+	report_gaps_text(report, to);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr sql: questions to a trace in SQL.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+#include "tools/sql/sql_print.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SQL_CSV = OPTION_LONG(0),
+	SQL_JSON = OPTION_LONG(1),
+	SQL_ALONE = OPTION_LONG(2)
+};
+
+static const struct option_row sql_rows[] = {
+	OPTIONS_SOURCE,
+	{ SQL_CSV, "csv", NULL, "print CSV" },
+	{ SQL_JSON, "json", NULL, "print JSON, one object a line" },
+	{ SQL_ALONE, "no-join", NULL,
+	  "this directory alone: no rotated ones, nothing from its session" },
+};
+
+static const struct options sql_options = {
+	.operands = "[TRACE] [QUERY]",
+	.about =
+		"Answers questions in SQL. The trace is read where it lies, as the tables events, spans,\n"
+		"counters, losses, sites, threads and trace; ktr-sql(1) describes them. Without QUERY,\n"
+		"queries are read from the standard input. Without TRACE, ./ktr.out is read.",
+	.examples =
+		"ktr sql ktr.out 'SELECT class, count(*) FROM events GROUP BY class'\n"
+		"ktr sql \"SELECT * FROM events WHERE time BETWEEN 1e9 AND 2e9 AND class = 'net'\"\n"
+		"ktr sql --csv 'SELECT id, quantile(dur, 0.99) FROM spans GROUP BY id'\n"
+		"ktr sql --json \"SELECT * FROM events('n > 9 and msg ~ \\\"*lost*\\\"') LIMIT 5\"\n"
+		"ktr sql -p 4711                 a shell on what the rings of a program hold\n",
+	.rows = sql_rows,
+	.n_rows = sizeof(sql_rows) / sizeof(sql_rows[0]),
+};
+
+#if KTR_HAVE_SQLITE
+#include "tools/sql/sql_shell.h"
+
+#include "analyze/sql/sql.h"
+
+/* Prints what readers had to say; a note that parts are missing makes the answer partial. */
+static int sql_notes(const char *command, const struct ktr__sql *sql, int status)
+{
+	const char *note;
+
+	for (unsigned i = 0; (note = ktr__sql_note(sql, i)) != NULL; i++)
+		fprintf(stderr, "%s: %s\n", command, note);
+	return status ? status : ktr__sql_is_partial(sql);
+}
+
+static int sql_start(const char *command, const char *path, int alone, enum sql_form form,
+		     const char *query)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct sql_shell shell = { .command = command, .form = form, .to = stdout };
+	int status;
+
+	if (ktr__sql_open(&shell.sql, path, alone, &err))
+		return fail_with(command, &err);
+	status = query ? sql_shell_run(&shell, query) : sql_shell_read(&shell);
+	if (fflush(stdout) && errno != EPIPE && !status)
+		status = fail(command, "standard output: %s", strerror(errno));
+	status = sql_notes(command, shell.sql, status);
+	ktr__sql_close(shell.sql);
+	return status;
+}
+#else
+static int sql_start(const char *command, const char *path, int alone, enum sql_form form,
+		     const char *query)
+{
+	(void)path;
+	(void)alone;
+	(void)form;
+	(void)query;
+	return fail(command,
+		    "ktr was built without SQLite: install libsqlite3-dev and build it again");
+}
+#endif
+
+/* A single operand that is no file, but has a blank in it, is a query. */
+static int sql_is_query(const char *operand)
+{
+	return strpbrk(operand, " \t\n(") != NULL && access(operand, F_OK) != 0;
+}
+
+/* Takes the query off the operands, if there is one. */
+static const char *sql_query(const struct find *find, int *argc, char **argv)
+{
+	int n = *argc - optind;
+
+	if (n == 2 || (n == 1 && (find->pid || find->session || sql_is_query(argv[optind]))))
+		return argv[--*argc];
+	return NULL;
+}
+
+/* What is no file, but looks like a query, in front of something that is one. */
+static int sql_is_turned(int argc, char **argv)
+{
+	return argc - optind == 2 && sql_is_query(argv[optind]) && access(argv[optind + 1], F_OK) == 0;
+}
+
+static int cmd_sql(int argc, char **argv)
+{
+	enum sql_form form = SQL_FORM_TEXT;
+	struct find find = { .command = argv[0] };
+	const char *value, *query;
+	char path[PATH_MAX];
+	int id, rc, alone = 0, n_forms = 0;
+
+	while ((id = options_next(&sql_options, argc, argv, &value)) > 0) {
+		if (find_option(&find, id, value))
+			continue;
+		if (id == SQL_ALONE) {
+			alone = 1;
+			continue;
+		}
+		form = id == SQL_CSV ? SQL_FORM_CSV : SQL_FORM_JSON;
+		n_forms++;
+	}
+	if (id < 0)
+		return options_status(id);
+	if (n_forms > 1)
+		return usage_error(argv[0], "--csv and --json exclude each other");
+	rc = operands_at_most(argv[0], argc, argv, 2);
+	if (rc)
+		return rc;
+	if (sql_is_turned(argc, argv))
+		return usage_error(argv[0], "the trace comes first: ktr sql %s '%s'", argv[optind + 1],
+				   argv[optind]);
+	query = sql_query(&find, &argc, argv);
+	rc = find_source(&find, argc, argv, path, sizeof(path));
+	return rc ? rc : sql_start(argv[0], path, alone, form, query);
+}
+
+COMMAND(sql, "ask a trace questions in SQL", cmd_sql);

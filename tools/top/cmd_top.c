@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr top: what a session records, live.
+ */
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+
+#include <unistd.h>
+
+#if KTR_HAVE_NCURSES
+#include "tools/top/top_model.h"
+
+#include "visualize/model/label.h"
+
+#include <limits.h>
+#include <locale.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
+
+static const struct option_row top_rows[] = {
+	OPTIONS_SOURCE,
+	{ 'd', "delay", "SECONDS", "between two looks, 1 to 60 (1)" },
+};
+
+static const struct options top_options = {
+	.operands = "",
+	.about =
+		"Shows live what a session records: the rates of classes and call sites, what is lost, how far\n"
+		"the writer is behind, and the last events of a site. Classes are switched with a key.",
+	.examples = "ktr top\n"
+		    "ktr top -p 4711\n",
+	.rows = top_rows,
+	.n_rows = sizeof(top_rows) / sizeof(top_rows[0]),
+};
+
+#if !KTR_HAVE_NCURSES
+static int cmd_top(int argc, char **argv)
+{
+	const char *value;
+	int id;
+
+	while ((id = options_next(&top_options, argc, argv, &value)) > 0)
+		;
+	return id < 0 ? options_status(id)
+		      : fail(argv[0],
+			     "built without ncurses; install libncurses-dev and build again");
+}
+#else
+
+#define TOP_CLASS_WIDTH 34 /* [columns] of the list of classes */
+
+struct top_screen {
+	struct top top;
+	uint64_t delay_s;
+	unsigned site, class_; /* that are selected */
+	uint32_t site_id;      /* the same site, wherever it is in the list */
+	int in_classes;        /* keys move in the list of classes */
+	int stopped;           /* nothing is looked at */
+	char said[KTR_ERROR_LINE_BYTES];
+};
+
+/* A text of any bytes, cut to so many columns; attributes: of curses. */
+static void top_put(int y, int x, int columns, int attributes, const char *text)
+{
+	char clean[1024], fit[1100];
+
+	if (y >= LINES || x >= COLS || columns <= 0)
+		return;
+	ktr__label_clean(clean, sizeof(clean), text, strlen(text));
+	ktr__label_fit(fit, sizeof(fit), clean, (unsigned)(columns < COLS - x ? columns : COLS - x),
+		       0);
+	attrset((attr_t)attributes);
+	mvaddstr(y, x, fit);
+	attrset(A_NORMAL);
+}
+
+static const char *top_rate(char text[16], double rate)
+{
+	static const char *const unit[] = { "", "k", "M", "G" };
+	unsigned i = 0;
+
+	for (; rate >= 999.5 && i < 3; i++)
+		rate /= 1000;
+	snprintf(text, 16,
+		 i > 0 && rate < 9.995   ? "%.2f %s/s"
+		 : rate < 99.95 && i > 0 ? "%.1f %s/s"
+					 : "%.0f %s/s",
+		 rate, unit[i]);
+	return text;
+}
+
+static void top_head(const struct top_screen *s)
+{
+	const struct top *t = &s->top;
+	char line[256], n[32], lost[32], rate[16], drop[16];
+
+	snprintf(line, sizeof(line), "ktr top: %s, %s%s", t->map.header.name,
+		 t->alive ? "live" : "dead",
+		 s->stopped          ? ", display stopped"
+		 : t->control.frozen ? ", frozen"
+				     : "");
+	top_put(0, 0, COLS, A_BOLD, line);
+	snprintf(line, sizeof(line), "%s events, %s;  %s could not be recorded, %s",
+		 ktr__label_count(n, sizeof(n), t->events), top_rate(rate, t->rate),
+		 ktr__label_count(lost, sizeof(lost), t->dropped), top_rate(drop, t->drop_rate));
+	top_put(1, 0, COLS, t->drop_rate > 0 ? COLOR_PAIR(1) : A_NORMAL, line);
+	if (!t->has_writer) {
+		top_put(2, 0, COLS, A_NORMAL, "no writer: the rings keep the latest events");
+		return;
+	}
+	snprintf(line, sizeof(line), "writer of process %u: %s, %s events behind;  %s lost to it",
+		 t->control.writer, top_rate(rate, t->write_rate),
+		 ktr__label_count(n, sizeof(n), t->behind),
+		 ktr__label_count(lost, sizeof(lost), t->writer_lost));
+	top_put(2, 0, COLS, t->writer_lost > 0 ? COLOR_PAIR(1) : A_NORMAL, line);
+}
+
+static void top_draw_classes(const struct top_screen *s, int y, int end)
+{
+	char line[128], rate[16];
+
+	top_put(y++, 0, TOP_CLASS_WIDTH - 2, A_REVERSE, "    class                   rate");
+	for (unsigned i = 0; i < s->top.n_classes && y < end; i++, y++) {
+		const struct top_class *c = &s->top.class_[i];
+
+		snprintf(line, sizeof(line), "[%c] %-16.16s %11s", c->on ? 'x' : ' ', c->name,
+			 top_rate(rate, c->rate));
+		top_put(y, 0, TOP_CLASS_WIDTH - 2,
+			s->in_classes && i == s->class_ ? A_STANDOUT
+			: c->on                         ? A_NORMAL
+							: A_DIM,
+			line);
+	}
+}
+
+/* One line of the list: a site of the KTR_STATE family says what it is, others their format. */
+static void top_site_line(const struct top_screen *s, const struct top_site *at, char *line,
+			  size_t size)
+{
+	static const char *const kinds[] = {
+		"event", "state", "counter", "point", "start", "stop"
+	};
+	const struct ktr_reader_site *site = NULL;
+	char rate[16], text[420] = "";
+
+	if (at->id < ktr_reader_n_sites(s->top.reader))
+		site = ktr_reader_site(s->top.reader, at->id);
+	if (site != NULL && site->group != NULL)
+		snprintf(text, sizeof(text), "%s of %.400s", kinds[site->kind], site->group);
+	else if (site != NULL)
+		snprintf(text, sizeof(text), "%.400s", site->format);
+	snprintf(line, size, "%11s  %-24.24s %-14.14s %s", top_rate(rate, at->rate),
+		 site ? site->name : "?", site ? site->class_name : "?", text);
+}
+
+static void top_draw_sites(const struct top_screen *s, int y, int end)
+{
+	unsigned rows = end > y + 1 ? (unsigned)(end - y - 1) : 1;
+	unsigned first = s->site >= rows ? s->site - rows + 1 : 0;
+	char line[512];
+
+	top_put(y++, TOP_CLASS_WIDTH, COLS, A_REVERSE,
+		"       rate  call site                class          text");
+	for (unsigned i = first; i < s->top.n_sites && y < end; i++, y++) {
+		top_site_line(s, &s->top.site[i], line, sizeof(line));
+		top_put(y, TOP_CLASS_WIDTH, COLS,
+			!s->in_classes && i == s->site ? A_STANDOUT : A_NORMAL, line);
+	}
+}
+
+static void top_draw(const struct top_screen *s)
+{
+	int middle = 4 + (LINES - 6) / 2, y = middle + 1;
+
+	erase();
+	top_head(s);
+	top_draw_classes(s, 4, middle);
+	top_draw_sites(s, 4, middle);
+	top_put(middle, 0, COLS, A_REVERSE,
+		s->top.n_last ? "last events of the selected site"
+			      : "last events: select a call site (tab, arrows)");
+	for (unsigned i = 0; i < s->top.n_last && y < LINES - 1; i++, y++)
+		top_put(y, 0, COLS, A_NORMAL, s->top.last[i]);
+	top_put(LINES - 1, 0, COLS, s->said[0] ? COLOR_PAIR(1) : A_DIM,
+		s->said[0]
+			? s->said
+			: "tab: classes, sites  arrows: select  space: switch the class  p: stop  q: quit");
+	refresh();
+}
+
+static void top_toggle(struct top_screen *s)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct top_class *class_ = &s->top.class_[s->class_];
+
+	if (s->class_ >= s->top.n_classes)
+		return;
+	if (top_switch(&s->top, class_, &err) != 0)
+		ktr_error_print(&err, s->said, sizeof(s->said));
+	else
+		class_->on = !class_->on;
+}
+
+static void top_move(struct top_screen *s, int by)
+{
+	unsigned *at = s->in_classes ? &s->class_ : &s->site;
+	unsigned n = s->in_classes ? s->top.n_classes : s->top.n_sites;
+
+	if (by < 0 && *at > 0)
+		--*at;
+	else if (by > 0 && *at + 1 < n)
+		++*at;
+	if (!s->in_classes && s->site < s->top.n_sites)
+		s->site_id = s->top.site[s->site].id;
+}
+
+/* 0 when the user has enough. */
+static int top_key(struct top_screen *s, int key)
+{
+	s->said[0] = '\0';
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return 0;
+	case '\t':
+	case KEY_LEFT:
+	case KEY_RIGHT:
+		s->in_classes = !s->in_classes;
+		break;
+	case KEY_UP:
+	case 'k':
+		top_move(s, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		top_move(s, 1);
+		break;
+	case ' ':
+	case '\n':
+		if (s->in_classes)
+			top_toggle(s);
+		break;
+	case 'p':
+		s->stopped = !s->stopped;
+		break;
+	default:
+		break;
+	}
+	return 1;
+}
+
+/* Looks, and finds the selected site again. */
+static int top_again(struct top_screen *s)
+{
+	int rc = top_look(&s->top, s->site_id);
+
+	for (unsigned i = 0; i < s->top.n_sites; i++)
+		if (s->top.site[i].id == s->site_id)
+			s->site = i;
+	if (s->site_id == 0 && s->top.n_sites > 0)
+		s->site_id = s->top.site[0].id;
+	return rc;
+}
+
+static int top_run(struct top_screen *s)
+{
+	int key = 0, rc = 0;
+
+	timeout((int)s->delay_s * 1000);
+	while (rc == 0) {
+		top_draw(s);
+		key = getch();
+		if (key != ERR && !top_key(s, key))
+			return 0;
+		/* A key is answered at once; what was counted since is too little for a rate. */
+		if (!s->stopped && (key == ERR || top_age_ns(&s->top) >= s->delay_s * 1000000000))
+			rc = top_again(s);
+	}
+	return rc;
+}
+
+static int top_start(struct top_screen *s, const char *command, const char *path)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = top_open(&s->top, path, &err);
+
+	if (rc != 0)
+		return fail_with(command, &err);
+	rc = top_again(s);
+	if (rc == 0) {
+		if (initscr() == NULL)
+			return fail(command, "this terminal cannot be used");
+		cbreak();
+		noecho();
+		keypad(stdscr, TRUE);
+		curs_set(0);
+		if (has_colors()) {
+			start_color();
+			use_default_colors();
+			init_pair(1, COLOR_RED, -1);
+		}
+		rc = top_run(s);
+		endwin();
+	}
+	return rc != 0 ? fail(command, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+static int cmd_top(int argc, char **argv)
+{
+	struct top_screen *s = calloc(1, sizeof(*s));
+	struct find find = { .command = argv[0] };
+	char path[PATH_MAX];
+	const char *value;
+	int id, rc = 0;
+
+	if (s == NULL)
+		return fail(argv[0], "not enough memory");
+	s->top.map.fd = -1;
+	s->delay_s = 1;
+	s->in_classes = 1;
+	while (rc == 0 && (id = options_next(&top_options, argc, argv, &value)) > 0)
+		if (!find_option(&find, id, value))
+			rc = option_number(argv[0], "--delay", value, 1, 60, &s->delay_s);
+	if (rc == 0 && id < 0)
+		rc = options_status(id);
+	else if (rc == 0)
+		rc = operands_at_most(argv[0], argc, argv, 0);
+	if (rc == 0 && id == 0)
+		rc = find_session(&find, path, sizeof(path));
+	if (rc == 0 && id == 0 && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)))
+		rc = fail(argv[0],
+			  "needs a terminal; ktr report -s NAME and ktr sysctl print without one");
+	if (rc == 0 && id == 0) {
+		setlocale(LC_ALL, "");
+		rc = top_start(s, argv[0], path);
+		top_close(&s->top);
+	}
+	free(s);
+	return rc;
+}
+#endif
+
+COMMAND(top, "show live what a session records; switch classes with a key", cmd_top);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The look of all charts. Texts are labels at screen coordinates, because gnuplot's own title and
+ * key know neither wrapping nor what else has to find room; their widths are estimated from the
+ * font's average advance, on the safe side, since gnuplot picks whatever sans-serif font there is.
+ */
+#include "visualize/chart/chart.h"
+#include "visualize/chart/axis.h"
+#include "visualize/model/palette.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHART_EDGE    20.0 /* [pixels] of empty border */
+
+/*
+ * [pixels per character and point] of DejaVu Sans, the widest of the usual fonts, with a reserve.
+ */
+#define CHART_ADVANCE 0.72
+
+int ktr__chart_begin(struct ktr__chart *chart, const char *path, unsigned width, unsigned height,
+		     struct ktr_error *err)
+{
+	memset(chart, 0, sizeof(*chart));
+	if (ktr__gnuplot_begin(&chart->plot, path, width, height, err) != 0)
+		return -err->code;
+	chart->to = chart->plot.to;
+	chart->is_text = chart->plot.format == KTR__GNUPLOT_TEXT;
+	/* Characters are laid out as pixels of the usual canvas; gnuplot scales them down. */
+	chart->width = chart->is_text ? KTR__CHART_WIDTH : width;
+	chart->height = chart->is_text ? KTR__CHART_HEIGHT : height;
+	chart->bottom = chart->height;
+	return 0;
+}
+
+int ktr__chart_end(struct ktr__chart *chart, struct ktr_error *err)
+{
+	return ktr__gnuplot_end(&chart->plot, err);
+}
+
+double ktr__chart_text_width(const char *text, unsigned size)
+{
+	return ktr__label_columns(text) * size * CHART_ADVANCE;
+}
+
+/* SVG names families as CSS does and finds "Bold" behind a blank, cairo behind a colon. */
+const char *ktr__chart_font(const struct ktr__chart *chart, int bold)
+{
+	if (chart->plot.format == KTR__GNUPLOT_SVG)
+		return bold ? "sans-serif Bold" : "sans-serif";
+	return bold ? "sans:Bold" : "sans";
+}
+
+void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *align, unsigned size,
+		     int bold, uint32_t colour, const char *text)
+{
+	unsigned points = chart->plot.format == KTR__GNUPLOT_PDF   ? size * 9 / 10
+			  : chart->plot.format == KTR__GNUPLOT_SVG ? size * 12 / 10
+								   : size;
+
+	if (chart->is_text)
+		return;
+	fprintf(chart->to, "set label %u ", ++chart->n_labels);
+	ktr__label_gnuplot(chart->to, text);
+	fprintf(chart->to, " at screen %.5f, screen %.5f %s front font '%s,%u' tc rgb '#%06x'\n",
+		x / chart->width, 1 - y / chart->height, align, ktr__chart_font(chart, bold),
+		points, colour);
+}
+
+void ktr__chart_box(struct ktr__chart *chart, double x, double y, double width, double height,
+		    uint32_t colour)
+{
+	if (chart->is_text)
+		return;
+	fprintf(chart->to,
+		"set object rectangle from screen %.5f, screen %.5f to screen %.5f, screen %.5f"
+		" fs solid noborder fc rgb '#%06x'\n",
+		x / chart->width, 1 - (y + height) / chart->height, (x + width) / chart->width,
+		1 - y / chart->height, colour);
+}
+
+void ktr__chart_area(struct ktr__chart *chart, double left, double right, double top, double bottom)
+{
+	fprintf(chart->to,
+		"set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+		"set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
+		left / chart->width, right / chart->width, 1 - top / chart->height,
+		1 - bottom / chart->height);
+}
+
+void ktr__chart_style(struct ktr__chart *chart)
+{
+	fputs("set border 3 lw 1 lc rgb '#808080'\n"
+	      "set tics nomirror out scale 0.6 tc rgb '#202020'\n"
+	      "set grid lw 0.5 lc rgb '#d0d0d0'\n"
+	      "unset key\n",
+	      chart->to);
+}
+
+void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high)
+{
+	static const struct {
+		double scale;
+		const char *text;
+	} units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
+	double step = ktr__axis_round_up((high - low) / 8), far = fmax(fabs(low), fabs(high));
+	double first = ceil(low / step - 1e-9);
+	size_t u = 0;
+	int digits;
+
+	while (u < 4 && far < 2 * units[u].scale)
+		u++;
+	digits = (int)ceil(-log10(step / units[u].scale) - 1e-9);
+	fprintf(chart->to, "set %crange [%.12g:%.12g]\nset %ctics (", axis, low, high, axis);
+	for (unsigned i = 0; i < 12 && (first + i) * step <= high; i++) {
+		double value = (first + i) * step;
+
+		fprintf(chart->to, "%s'%.*f%s' %.12g", i > 0 ? ", " : "", digits > 0 ? digits : 0,
+			value / units[u].scale, fabs(value) < step / 2 ? "" : units[u].text, value);
+	}
+	fputs(")\n", chart->to);
+}
+
+void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom, double low,
+			double high, const char *what)
+{
+	if (high <= low)
+		high = 2 * low;
+	fprintf(chart->to,
+		KTR__CHART_MAP "set logscale cb\nset cbrange [%g:%g]\nset format cb '%%.0s%%c'\n"
+			       "set cblabel '%s (log scale)' offset 1.5,0\n"
+			       "set colorbox user origin screen %.4f, screen %.4f"
+			       " size screen 0.012, screen %.4f\n",
+		low, high, what, x / chart->width, 1 - bottom / chart->height,
+		(bottom - top) / chart->height);
+	/* Powers of ten are too few ticks where there is hardly one. */
+	if (high / low < 50)
+		fputs("set cbtics (1, 2, 5, 10, 20, 50, 100, 200, 500)\n", chart->to);
+}
+
+/* [pixels] of the first n bytes; of those that fit a label's buffer. */
+static double chart_prefix_width(const char *text, size_t n, unsigned size)
+{
+	char piece[4 * KTR__LABEL_BYTES];
+
+	if (n >= sizeof(piece))
+		n = sizeof(piece) - 1;
+	memcpy(piece, text, n);
+	piece[n] = '\0';
+	return ktr__chart_text_width(piece, size);
+}
+
+/*
+ * How many bytes of a text make a line of so many pixels: up to a newline, or to a blank where
+ * there is one.
+ */
+static size_t chart_break(const char *text, double pixels, unsigned size)
+{
+	size_t best = 0, all = strcspn(text, "\n");
+
+	if (chart_prefix_width(text, all, size) <= pixels)
+		return all;
+	for (size_t n = strcspn(text, " "); n < all; n += 1 + strcspn(text + n + 1, " \n")) {
+		if (chart_prefix_width(text, n, size) > pixels)
+			break;
+		best = n;
+	}
+	if (best > 0)
+		return best;
+	/* One long word: as many whole characters as fit. */
+	for (best = 1; best < all; best++)
+		if (((unsigned char)text[best] & 0xc0) != 0x80 &&
+		    chart_prefix_width(text, best, size) > pixels)
+			break;
+	return best;
+}
+
+/* Writes a text in as many lines as it needs, two at most, from y downwards. Returns the next y. */
+static double chart_lines(struct ktr__chart *chart, double y, unsigned size, int bold,
+			  uint32_t colour, const char *text)
+{
+	double step = size * 1.75, pixels = (chart->width - 2 * CHART_EDGE) / (bold ? 1.15 : 1);
+	char line[4 * KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; text[0] != '\0' && i < 2; i++) {
+		size_t n = chart_break(text, pixels, size);
+
+		snprintf(line, sizeof(line), "%.*s%s", (int)n, text,
+			 i == 1 && text[n] != '\0' ? "…" : "");
+		ktr__chart_text(chart, CHART_EDGE, y + step / 2, "left", size, bold, colour, line);
+		y += step;
+		text += n;
+		text += strspn(text, " \n");
+	}
+	return y;
+}
+
+static unsigned chart_n_lines(const struct ktr__chart *chart, unsigned size, const char *text)
+{
+	double pixels = chart->width - 2 * CHART_EDGE;
+
+	if (text[0] == '\0')
+		return 0;
+	return text[chart_break(text, pixels, size)] == '\0' ? 1 : 2;
+}
+
+/* As text the words go before the picture, which is then all of the canvas. */
+static void chart_words(struct ktr__chart *chart, const struct ktr__frame *frame)
+{
+	const char *const words[] = { frame->title, frame->also, frame->subtitle,
+				      frame->lost,  frame->note, frame->source };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i][0] != '\0')
+			printf("%s\n", words[i]);
+	chart->top = 20;
+	chart->bottom = chart->height;
+}
+
+void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame)
+{
+	char command[sizeof(frame->command) + 16];
+	double y = 12, foot;
+
+	if (chart->is_text) {
+		chart_words(chart, frame);
+		return;
+	}
+
+	y = chart_lines(chart, y, 13, 1, KTR__INK, frame->title);
+	y = chart_lines(chart, y, 10, 1, KTR__INK, frame->also);
+	y = chart_lines(chart, y, 10, 0, KTR__INK, frame->subtitle);
+	y = chart_lines(chart, y, 10, 1, KTR__VERMILLION, frame->lost);
+	chart->top = (unsigned)y + 6;
+	snprintf(command, sizeof(command), "made by: %s", frame->command);
+	foot = chart->height - 8 -
+	       8 * 1.75 *
+		       (chart_n_lines(chart, 8, frame->note) +
+			chart_n_lines(chart, 8, frame->source) +
+			(frame->command[0] ? chart_n_lines(chart, 8, command) : 0));
+	y = chart_lines(chart, foot, 8, 0, KTR__INK, frame->note);
+	y = chart_lines(chart, y, 8, 0, KTR__FAINT, frame->source);
+	if (frame->command[0] != '\0')
+		chart_lines(chart, y, 8, 0, KTR__FAINT, command);
+	chart->bottom = (unsigned)foot - 6;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What charts over time have in common. Ticks are written one by one, because we choose their unit.
+ */
+#include "visualize/chart/chart_time.h"
+
+static void chart_time_ticks(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			     int with_text)
+{
+	char text[40];
+
+	fputs("set xtics (", chart->to);
+	for (unsigned i = 0; i < time->axis.n_ticks; i++) {
+		double ns = ktr__axis_tick(&time->axis, i, text, sizeof(text));
+
+		fprintf(chart->to, "%s'%s' %.12g", i > 0 ? ", " : "", with_text ? text : "",
+			ns / time->axis.unit_ns);
+	}
+	fputs(")\n", chart->to);
+}
+
+void ktr__chart_time_axis(struct ktr__chart *chart, struct ktr__chart_time *time,
+			  const struct ktr__grid *grid, const struct ktr_reader_info *info)
+{
+	uint64_t begin = info->first_ns, from = grid->from_ns > begin ? grid->from_ns - begin : 0;
+
+	ktr__axis_fit(&time->axis, from, from + (grid->to_ns - grid->from_ns), 11);
+	time->from = (double)from / time->axis.unit_ns;
+	time->n_columns = grid->n_columns;
+	time->per_column = (double)(grid->to_ns - grid->from_ns) / time->axis.unit_ns /
+			   grid->n_columns;
+	fprintf(chart->to, "set xlabel 'time since the trace began [%s]'\n", time->axis.unit);
+	chart_time_ticks(chart, time, 1);
+	fprintf(chart->to, "set xrange [%.12g:%.12g]\n", time->from,
+		ktr__chart_time_x(time, grid->n_columns));
+}
+
+void ktr__chart_time_quiet(struct ktr__chart *chart, const struct ktr__chart_time *time)
+{
+	fputs("unset xlabel\n", chart->to);
+	chart_time_ticks(chart, time, 0);
+}
+
+double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column)
+{
+	return time->from + column * time->per_column;
+}
+
+static int chart_time_lost(const struct ktr__losses *losses, unsigned i, int cpu, const struct ktr__rings *rings)
+{
+	return (rings ? ktr__losses_of(losses, i, rings) : ktr__losses_at(losses, i, cpu)) > 0;
+}
+
+static void chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			    const struct ktr__losses *losses, int cpu, const struct ktr__rings *rings,
+			    double floor, double top)
+{
+	for (unsigned i = 0, end; i < time->n_columns; i = end) {
+		int lost = chart_time_lost(losses, i, cpu, rings);
+
+		for (end = i + 1; end < time->n_columns && chart_time_lost(losses, end, cpu, rings) == lost;)
+			end++;
+		if (lost)
+			fprintf(chart->to, "%.12g %.12g %.6g %.6g\n", ktr__chart_time_x(time, i),
+				ktr__chart_time_x(time, end), floor, top);
+	}
+}
+
+void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			  const struct ktr__losses *losses, int cpu, double floor, double top)
+{
+	chart_time_gaps(chart, time, losses, cpu, NULL, floor, top);
+}
+
+void ktr__chart_time_gaps_of(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			     const struct ktr__losses *losses, const struct ktr__rings *rings, double floor,
+			     double top)
+{
+	chart_time_gaps(chart, time, losses, -1, rings, floor, top);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A timeline as a chart: one row per line of the view, bars from the row's floor up.
+ *
+ * A column in which several labels were is cut by their shares, always in the order of their
+ * numbers, so that a row that alternates fast becomes quiet layers. Columns that look the same are
+ * one box. Data go into the script as three tables: bars, gaps, and counters with marks; each box
+ * has its own colour as a number, which gnuplot calls "rgb variable".
+ */
+#include "visualize/chart/chart_timeline.h"
+#include "visualize/chart/chart_time.h"
+#include "visualize/model/palette.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
+#define TIMELINE_RIGHT    220.0 /* [pixels] of remarks */
+#define TIMELINE_AXIS     58.0  /* [pixels] of ticks and label below the rows */
+#define TIMELINE_LEVELS   16u   /* heights that are told apart */
+#define TIMELINE_LINE     15u   /* [pixels] least height of a line */
+#define TIMELINE_LINE_MAX 60u
+#define TIMELINE_REST     330u /* [pixels] of all that is no line, in a picture of few lines */
+#define TIMELINE_LEAST    420u /* [pixels] least height of a picture */
+#define TIMELINE_FOOT     170u /* [pixels] kept for axis and legends */
+#define TIMELINE_HEAD     110u /* [pixels] kept for title, notes and caption */
+
+struct timeline_chart {
+	struct ktr__chart *chart;
+	const struct ktr__view *view;
+	struct ktr__chart_time time;
+};
+
+unsigned ktr__chart_timeline_columns(unsigned width)
+{
+	return width > TIMELINE_LEFT + TIMELINE_RIGHT + 100
+		       ? width - (unsigned)(TIMELINE_LEFT + TIMELINE_RIGHT)
+		       : 100;
+}
+
+unsigned ktr__chart_timeline_lines(unsigned height)
+{
+	unsigned used = TIMELINE_FOOT + TIMELINE_HEAD;
+
+	return height > used + 5 * TIMELINE_LINE ? (height - used) / TIMELINE_LINE : 5;
+}
+
+static void timeline_bar(const struct timeline_chart *c, unsigned first, unsigned end, double low,
+			 double high, uint32_t colour)
+{
+	/* A third of a column more, under the next bar: else anti-aliasing shows a seam between. */
+	if (end > first && high > low)
+		fprintf(c->chart->to, "%.12g %.12g %.4g %.4g %u\n",
+			ktr__chart_time_x(&c->time, first),
+			ktr__chart_time_x(&c->time, end) + c->time.per_column / 3, low, high,
+			colour);
+}
+
+/* What a column looks like: two layers and a remainder, in steps of TIMELINE_LEVELS. */
+struct timeline_look {
+	uint16_t lower, upper;
+	uint8_t lower_top, upper_top, rest_top;
+};
+
+static uint8_t timeline_level(unsigned share)
+{
+	unsigned level = (share * TIMELINE_LEVELS + 127) / 255;
+
+	return (uint8_t)(level == 0 && share > 0 ? 1 : level);
+}
+
+static struct timeline_look timeline_look(const struct ktr__cell *cell)
+{
+	struct timeline_look look = { 0, 0, 0, 0, 0 };
+	int swap = cell->second != 0 && cell->second < cell->first;
+
+	if (cell->first == 0)
+		return look;
+	look.lower = swap ? cell->second : cell->first;
+	look.upper = swap ? cell->first : cell->second;
+	look.lower_top = timeline_level(swap ? cell->rest : cell->share);
+	look.upper_top = timeline_level((unsigned)cell->share + cell->rest);
+	look.rest_top = timeline_level(cell->covered);
+	/* What hardly covers its column still has to be seen. */
+	if (look.rest_top < 3)
+		look.lower_top = look.upper_top = look.rest_top = 3;
+	if (look.upper_top > look.rest_top)
+		look.rest_top = look.upper_top;
+	return look;
+}
+
+static void timeline_lane(const struct timeline_chart *c, const struct ktr__line *line, double y)
+{
+	const struct ktr__cell *cell = line->row->lane.cell;
+	unsigned n = c->view->timeline->rows.grid.n_columns, end;
+	double unit = 0.8 / TIMELINE_LEVELS, floor_y = y - 0.4;
+
+	for (unsigned i = 0; i < n; i = end) {
+		struct timeline_look look = timeline_look(&cell[i]), next;
+
+		for (end = i + 1; end < n; end++) {
+			next = timeline_look(&cell[end]);
+			if (memcmp(&next, &look, sizeof(look)) != 0)
+				break;
+		}
+		if (look.lower == 0)
+			continue;
+		timeline_bar(c, i, end, floor_y, floor_y + unit * look.lower_top,
+			     ktr__view_entry(c->view, line, look.lower).colour);
+		timeline_bar(c, i, end, floor_y + unit * look.lower_top,
+			     floor_y + unit * look.upper_top,
+			     ktr__view_entry(c->view, line, look.upper).colour);
+		timeline_bar(c, i, end, floor_y + unit * look.upper_top,
+			     floor_y + unit * look.rest_top, KTR__GREY);
+	}
+}
+
+/* A counter: pale up to the greatest of a column, strong up to the least. */
+static void timeline_area(const struct timeline_chart *c, const struct ktr__area *area, double y)
+{
+	double base = area->least < 0 ? area->least : 0;
+	double most = area->greatest - base, unit = most > 0 ? 0.8 / most : 0;
+	unsigned end;
+
+	for (unsigned i = area->from; i < area->n_filled; i = end) {
+		const struct ktr__area_cell *cell = &area->cell[i];
+		double low = (cell->least - base) * unit;
+		double high = (cell->greatest - base) * unit;
+
+		for (end = i + 1; end < area->n_filled && area->cell[end].least == cell->least &&
+				  area->cell[end].greatest == cell->greatest;)
+			end++;
+		timeline_bar(c, i, end, y - 0.4, y - 0.4 + low, KTR__BLUE);
+		timeline_bar(c, i, end, y - 0.4 + low, y - 0.4 + high, KTR__SKY);
+	}
+}
+
+/* How many events a column has, on a log scale: a strip below bars, or the row's whole height. */
+static void timeline_marks(const struct timeline_chart *c, const struct ktr__row *row, double y,
+			   double height)
+{
+	unsigned n = c->view->timeline->rows.grid.n_columns, end;
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		most = row->marks[i] > most ? row->marks[i] : most;
+	for (unsigned i = 0; i < n; i = end) {
+		double level = ceil(TIMELINE_LEVELS * log1p(row->marks[i]) / log1p(most));
+
+		for (end = i + 1; end < n && row->marks[end] == row->marks[i];)
+			end++;
+		if (row->marks[i] > 0)
+			timeline_bar(c, i, end, y - 0.4, y - 0.4 + height * level / TIMELINE_LEVELS,
+				     KTR__FAINT);
+	}
+}
+
+static double timeline_y(const struct ktr__view *view, unsigned line)
+{
+	return view->n_lines - 0.5 - line;
+}
+
+static void timeline_rows(const struct timeline_chart *c)
+{
+	fputs("# from, to, floor, top, colour\n$bars << EOD\n", c->chart->to);
+	for (unsigned i = 0; i < c->view->n_lines; i++) {
+		const struct ktr__line *line = &c->view->line[i];
+		int has_lane = line->row != NULL && line->row->lane.cell != NULL;
+		double y = timeline_y(c->view, i);
+
+		if (has_lane)
+			timeline_lane(c, line, y);
+		else if (line->row != NULL && line->row->area.cell != NULL)
+			timeline_area(c, &line->row->area, y);
+		if (line->marks != NULL && line->marks->marks != NULL)
+			timeline_marks(c, line->marks, y, has_lane ? 0.2 : 0.8);
+	}
+	/* gnuplot takes no empty table. */
+	fputs("0 0 -9 -9 0\nEOD\n", c->chart->to);
+}
+
+/* Gaps: of each row those of the rings it is from; of rows by CPU those of the CPU. */
+static void timeline_gaps(const struct timeline_chart *c)
+{
+	const struct ktr__losses *losses = &c->view->timeline->losses;
+	unsigned n = c->view->n_lines;
+
+	fputs("# from, to, floor, top\n$gaps << EOD\n", c->chart->to);
+	for (unsigned i = 0; i < n; i++) {
+		const struct ktr__line *line = &c->view->line[i];
+		const struct ktr__row *row = line->row != NULL ? line->row : line->marks;
+		double y = timeline_y(c->view, i);
+
+		if (row != NULL && row->kind == KTR__ROW_CPU)
+			ktr__chart_time_gaps(c->chart, &c->time, losses, (int)row->cpu, y - 0.5, y + 0.5);
+		else if (row != NULL)
+			ktr__chart_time_gaps_of(c->chart, &c->time, losses, &row->rings, y - 0.5, y + 0.5);
+	}
+	fputs("0 0 -9 -9\nEOD\n", c->chart->to);
+}
+
+/* Labels left and right of the rows, and faint bands under the headings. */
+static void timeline_labels(const struct timeline_chart *c, double top, double line_height)
+{
+	struct ktr__chart *chart = c->chart;
+	unsigned size = line_height < 17 ? 8 : 10;
+	unsigned columns = (unsigned)((TIMELINE_LEFT - 40) / size / 0.75);
+	char fit[4 * KTR__LABEL_BYTES], remark[2 * KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; i < c->view->n_lines; i++) {
+		const struct ktr__line *line = &c->view->line[i];
+		double y = top + (i + 0.5) * line_height;
+
+		if (line->row == NULL && line->marks == NULL) {
+			ktr__label_fit(fit, sizeof(fit), line->text, 3 * columns, 0);
+			ktr__chart_text(chart, 20, y, "left", size, 1, KTR__INK, fit);
+			continue;
+		}
+		ktr__label_fit(fit, sizeof(fit), line->text, columns - 2u * (unsigned)line->indent,
+			       0);
+		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, 0, KTR__INK, fit);
+		ktr__view_remark(c->view, line, remark, sizeof(remark));
+		ktr__label_fit(fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72),
+			       0);
+		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
+				KTR__FAINT, fit);
+	}
+}
+
+/* What hatching means, where there is any. */
+static void timeline_gap_legend(const struct timeline_chart *c, double y)
+{
+	if (c->view->timeline->losses.n_events == 0)
+		return;
+	fprintf(c->chart->to,
+		"set object rectangle from screen %.5f, screen %.5f to screen %.5f, screen %.5f"
+		" fs transparent pattern 4 border lc rgb '#000000' fc rgb '#000000'\n",
+		TIMELINE_LEFT / c->chart->width, 1 - (y + 15) / c->chart->height,
+		(TIMELINE_LEFT + 24) / c->chart->width, 1 - (y + 3) / c->chart->height);
+	ktr__chart_text(c->chart, 20, y + 9, "left", 9, 1, KTR__INK, "gaps");
+	ktr__chart_text(c->chart, TIMELINE_LEFT + 30, y + 9, "left", 9, 0, KTR__INK,
+			"events were lost");
+}
+
+/* Draws or, with dry, only measures the legends. Returns the y below them. */
+static double timeline_legends(const struct timeline_chart *c, double y, int dry)
+{
+	struct ktr__chart *chart = c->chart;
+	char text[KTR__LABEL_BYTES + 16];
+
+	for (unsigned l = 0; l < c->view->n_legends; l++) {
+		const struct ktr__legend *legend = &c->view->legend[l];
+		double x = TIMELINE_LEFT;
+
+		if (!dry) {
+			ktr__label_fit(text, sizeof(text), legend->group, 22, 0);
+			ktr__chart_text(chart, 20, y + 9, "left", 9, 1, KTR__INK, text);
+		}
+		for (unsigned i = 0; i < legend->n + (legend->n_more > 0); i++) {
+			double width;
+
+			if (i < legend->n)
+				ktr__label_fit(
+					text, sizeof(text),
+					c->view->timeline->rows.label[legend->entry[i].label], 40,
+					0);
+			else
+				snprintf(text, sizeof(text), "%u others", legend->n_more);
+			width = ktr__chart_text_width(text, 9);
+			if (x + width + 24 > chart->width - 20) {
+				x = TIMELINE_LEFT;
+				y += 18;
+			}
+			if (!dry) {
+				ktr__chart_box(chart, x, y + 3, 12, 12,
+					       i < legend->n ? legend->entry[i].colour : KTR__GREY);
+				ktr__chart_text(chart, x + 17, y + 9, "left", 9, 0, KTR__INK, text);
+			}
+			x += width + 34;
+		}
+		y += 19;
+	}
+	if (!dry)
+		timeline_gap_legend(c, y);
+	return y + (c->view->timeline->losses.n_events > 0 ? 19 : 0);
+}
+
+static void timeline_plot(const struct timeline_chart *c)
+{
+	fprintf(c->chart->to,
+		"set yrange [0:%u]\n" KTR__CHART_ROWS "set style fill solid noborder\n",
+		c->view->n_lines);
+	timeline_rows(c);
+	timeline_gaps(c);
+	fputs("plot $bars " KTR__CHART_BOXES "rgb variable, " KTR__CHART_GAPS, c->chart->to);
+}
+
+void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view *view)
+{
+	struct timeline_chart c = { .chart = chart, .view = view };
+	double legends = timeline_legends(&c, 0, 1) + TIMELINE_AXIS;
+	double line_height = (chart->bottom - chart->top - legends) / view->n_lines;
+
+	if (line_height > TIMELINE_LINE_MAX)
+		line_height = TIMELINE_LINE_MAX;
+	ktr__chart_area(chart, TIMELINE_LEFT, chart->width - TIMELINE_RIGHT, chart->top,
+			chart->top + line_height * view->n_lines);
+	timeline_labels(&c, chart->top, line_height);
+	timeline_legends(&c, chart->top + line_height * view->n_lines + TIMELINE_AXIS, 0);
+}
+
+int ktr__chart_timeline(const char *path, unsigned width, unsigned height,
+			const struct ktr__view *view, const struct ktr__frame *frame,
+			struct ktr_error *err)
+{
+	struct ktr__chart chart;
+	struct timeline_chart c = { .chart = &chart, .view = view };
+	unsigned enough = TIMELINE_REST + TIMELINE_LINE_MAX * view->n_lines;
+
+	if (height > enough)
+		height = enough > TIMELINE_LEAST ? enough : TIMELINE_LEAST;
+	if (ktr__chart_begin(&chart, path, width, height, err) != 0)
+		return -err->code;
+	ktr__chart_frame(&chart, frame);
+	ktr__chart_style(&chart);
+	ktr__chart_timeline_frame(&chart, view);
+	ktr__chart_time_axis(&chart, &c.time, &view->timeline->rows.grid, view->timeline->info);
+	timeline_plot(&c);
+	return ktr__chart_end(&chart, err);
+}

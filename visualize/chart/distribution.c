@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Draws distributions of durations. Both panels share a logarithmic time axis. The upper one
+ * counts, on a logarithmic scale, since the few long ones matter most. The lower one says which
+ * share took at most so long, on a scale that is stretched towards 100 %: each step from p90 to p99
+ * to p99.9 has the same height, where a plain scale would show all of them as one line.
+ */
+#include "visualize/chart/distribution.h"
+#include "visualize/chart/axis.h"
+#include "visualize/model/palette.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define DISTRIBUTION_LEFT  110.0
+#define DISTRIBUTION_RIGHT 30.0
+#define DISTRIBUTION_ROW   20.0 /* [pixels] of the table */
+#define DISTRIBUTION_FLOOR 0.6  /* where bars begin: below 1, so that a single one shows */
+#define DISTRIBUTION_BINS  1024u
+
+struct distribution_mark {
+	const char *name;
+	double share;
+	uint32_t colour;
+};
+
+static const struct distribution_mark distribution_marks[] = { { "p50", 0.5, KTR__BLUE },
+							       { "p90", 0.9, KTR__GREEN },
+							       { "p99", 0.99, KTR__VERMILLION },
+							       { "p99.9", 0.999, KTR__PURPLE } };
+#define DISTRIBUTION_MARKS (sizeof(distribution_marks) / sizeof(distribution_marks[0]))
+
+/* [share of the width] The last mark is not farther right, so that its text has room behind it. */
+#define DISTRIBUTION_LAST  0.86
+
+/* What all series span, widened so that nothing touches the edges. [ns] */
+static void distribution_range(const struct ktr__distribution *series, unsigned n, double *low,
+			       double *high)
+{
+	const struct distribution_mark *mark = &distribution_marks[DISTRIBUTION_MARKS - 1];
+	double last = (double)ktr__histogram_quantile(series[0].histogram, mark->share);
+
+	uint64_t min = UINT64_MAX, max = 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		min = series[i].histogram->min < min ? series[i].histogram->min : min;
+		max = series[i].histogram->max > max ? series[i].histogram->max : max;
+	}
+	*low = (double)(min > 0 ? min : 1) / 1.3;
+	*high = (double)max * 1.3;
+	if (*high / *low < 10) { /* at least a decade, or ticks would be far apart */
+		double middle = sqrt(*low * *high);
+
+		*low = middle / 3.2;
+		*high = middle * 3.2;
+	}
+	if (n == 1 && last > *low)
+		*high = fmax(*high, *low * pow(last / *low, 1 / DISTRIBUTION_LAST));
+}
+
+static void distribution_ticks(struct ktr__chart *chart, double low, double high, int text)
+{
+	static const double steps[] = { 1, 2, 5 };
+	int fine = high / low < 2000;
+	char label[32];
+
+	fputs("set logscale x\nset xtics (", chart->to);
+	for (double power = 1e-1, first = 1; power < 1e13; power *= 10) {
+		for (int i = 0; i < (fine ? 3 : 1); i++) {
+			double at = power * steps[i];
+
+			if (at < low || at > high)
+				continue;
+			if (at < 1)
+				snprintf(label, sizeof(label), "%g ns", at);
+			else if (at < 1e9)
+				snprintf(label, sizeof(label), "%g %s",
+					 at < 1e3   ? at
+					 : at < 1e6 ? at / 1e3
+						    : at / 1e6,
+					 at < 1e3   ? "ns"
+					 : at < 1e6 ? "us"
+						    : "ms");
+			else
+				snprintf(label, sizeof(label), "%g s", at / 1e9);
+			fprintf(chart->to, "%s'%s' %g", first ? "" : ", ", text ? label : "", at);
+			first = 0;
+		}
+	}
+	fprintf(chart->to, ")\nset xrange [%g:%g]\n", low, high);
+}
+
+/* Counts per bin, ten or twenty to a decade, as a table named $bins_I. Returns the greatest. */
+static double distribution_bins(struct ktr__chart *chart, const struct ktr__distribution *series,
+				unsigned i, double low, double high)
+{
+	unsigned per_decade = high / low < 200 ? 20 : 10, at = 0;
+	uint64_t bin[DISTRIBUTION_BINS] = { 0 }, first, last, count;
+	double most = 1;
+
+	while (ktr__histogram_next(series->histogram, &at, &first, &last, &count)) {
+		double middle = first > 0 ? ((double)first + (double)last) / 2 : 1;
+		unsigned k = (unsigned)floor(log10(middle) * per_decade);
+
+		bin[k < DISTRIBUTION_BINS ? k : DISTRIBUTION_BINS - 1] += count;
+	}
+	fprintf(chart->to, "# from, to [ns], number\n$bins_%u << EOD\n", i);
+	for (unsigned k = 0; k < DISTRIBUTION_BINS; k++) {
+		if (bin[k] == 0)
+			continue;
+		most = (double)bin[k] > most ? (double)bin[k] : most;
+		fprintf(chart->to, "%.6g %.6g %" PRIu64 "\n", pow(10, (double)k / per_decade),
+			pow(10, (double)(k + 1) / per_decade), bin[k]);
+	}
+	fputs("EOD\n", chart->to);
+	return most;
+}
+
+/* The share that took at most so long, as a table named $share_I; y is -log10(1 - share). */
+static void distribution_shares(struct ktr__chart *chart, const struct ktr__distribution *series,
+				unsigned i, double low)
+{
+	const struct ktr__histogram *h = series->histogram;
+	uint64_t first, last, count, before = 0;
+	unsigned at = 0;
+
+	fprintf(chart->to, "# at most [ns], -log10(1 - share), share\n$share_%u << EOD\n", i);
+	fprintf(chart->to, "%.6g 0 0\n", low);
+	while (ktr__histogram_next(h, &at, &first, &last, &count)) {
+		double share = (double)(before += count) / (double)h->n;
+
+		last = last > h->max ? h->max : last;
+		/* The last one would lie at infinity: it ends where half of one is left. */
+		if (before >= h->n)
+			share = 1 - 0.5 / (double)h->n;
+		fprintf(chart->to, "%.6g %.6g %.9g\n", last > 0 ? (double)last : 1,
+			-log10(1 - share), share);
+	}
+	fputs("EOD\n", chart->to);
+}
+
+/* Each line ends below the text of the one before, which stands to its left: none crosses a text. */
+static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__histogram *h,
+				    int with_text)
+{
+	char text[64], ns[32];
+
+	if (chart->is_text)
+		return;
+	for (unsigned i = 0; i < DISTRIBUTION_MARKS; i++) {
+		const struct distribution_mark *mark = &distribution_marks[i];
+		uint64_t at = ktr__histogram_quantile(h, mark->share);
+		double x = at > 0 ? (double)at : 1;
+
+		fprintf(chart->to,
+			"set arrow from first %.6g, graph 0 to first %.6g, graph %g nohead lw 1.5"
+			" dt 2 lc rgb '#%06x' front\n",
+			x, x, with_text ? 0.97 - 0.085 * i : 1, mark->colour);
+		if (!with_text)
+			continue;
+		snprintf(text, sizeof(text), "%s %s", mark->name,
+			 ktr__label_duration(ns, sizeof(ns), at));
+		fputs("set label ", chart->to);
+		ktr__label_gnuplot(chart->to, text);
+		fprintf(chart->to,
+			" at first %.6g, graph %g left offset character 0.6,0 front boxed"
+			" font '%s,10' tc rgb '#%06x'\n",
+			x, 0.95 - 0.085 * i, ktr__chart_font(chart, 1), mark->colour);
+	}
+}
+
+static void distribution_histogram(struct ktr__chart *chart, const struct ktr__distribution *series,
+				   unsigned n, double low, double high)
+{
+	double most = 1;
+
+	for (unsigned i = 0; i < n; i++) {
+		double its = distribution_bins(chart, &series[i], i, low, high);
+
+		most = its > most ? its : most;
+		distribution_shares(chart, &series[i], i, low);
+	}
+	distribution_ticks(chart, low, high, 0);
+	fprintf(chart->to,
+		"set logscale y\nset yrange [%g:%g]\nset ylabel 'number (log scale)'\n"
+		"set format y '%%.0s%%c'\n",
+		DISTRIBUTION_FLOOR,
+		n == 1 ? DISTRIBUTION_FLOOR * pow(most * 1.5 / DISTRIBUTION_FLOOR, 1.55)
+		       : most * 4);
+	fputs("set style textbox opaque margins 0.4,0.1 noborder\n", chart->to);
+	if (n == 1)
+		distribution_mark_lines(chart, series[0].histogram, 1);
+	fputs("plot ", chart->to);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(chart->to,
+			"%s$bins_%u using 1:3:1:2:(%g):3 with boxxyerror fs transparent solid %s"
+			" noborder fc rgb '#%06x'",
+			i ? ", " : "", i, DISTRIBUTION_FLOOR, n == 1 ? "0.9" : "0.45",
+			series[i].colour);
+	fputs("\nunset arrow\n", chart->to);
+	/* The texts stay out of the second panel. */
+	fputs("unset label\n", chart->to);
+}
+
+static void distribution_share_plot(struct ktr__chart *chart,
+				    const struct ktr__distribution *series, unsigned n, double low,
+				    double high, const char *what)
+{
+	double most = 2;
+
+	for (unsigned i = 0; i < n; i++)
+		most = fmax(most, log10((double)series[i].histogram->n) + 0.4);
+	distribution_ticks(chart, low, high, 1);
+	fprintf(chart->to,
+		"unset logscale y\nset yrange [0:%g]\n"
+		"set ytics ('0 %%%%' 0, '50 %%%%' 0.30103, '90 %%%%' 1, '99 %%%%' 2,"
+		" '99.9 %%%%' 3, '99.99 %%%%' 4, '99.999 %%%%' 5, '99.9999 %%%%' 6)\n"
+		"set ylabel 'share that took at most so long'\nset xlabel ",
+		most);
+	ktr__label_gnuplot(chart->to, what);
+	putc('\n', chart->to);
+	if (n == 1)
+		distribution_mark_lines(chart, series[0].histogram, 0);
+	fputs("plot ", chart->to);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(chart->to, "%s$share_%u using 1:2 with steps lw 2 lc rgb '#%06x'",
+			i ? ", " : "", i, series[i].colour);
+	putc('\n', chart->to);
+}
+
+/* The table below: a line of headings and one per series. */
+static void distribution_table(struct ktr__chart *chart, const struct ktr__distribution *series,
+			       unsigned n, double y)
+{
+	static const double column[] = { 420, 500, 580, 660, 740, 830 };
+	static const char *const heading[] = { "number", "p50", "p90", "p99", "p99.9", "longest" };
+	char text[4 * KTR__LABEL_BYTES];
+
+	for (unsigned k = 0; k < 6; k++)
+		ktr__chart_text(chart, column[k], y, "right", 9, 1, KTR__INK, heading[k]);
+	for (unsigned i = 0; i < n; i++) {
+		const struct ktr__histogram *h = series[i].histogram;
+
+		y += DISTRIBUTION_ROW;
+		ktr__chart_box(chart, 30, y - 6, 12, 12, series[i].colour);
+		ktr__label_fit(text, sizeof(text), series[i].name, 44, 0);
+		ktr__chart_text(chart, 50, y, "left", 9, 0, KTR__INK, text);
+		ktr__chart_text(chart, column[0], y, "right", 9, 0, KTR__INK,
+				ktr__label_count(text, sizeof(text), h->n));
+		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
+			ktr__chart_text(
+				chart, column[1 + k], y, "right", 9, 0, KTR__INK,
+				ktr__label_duration(
+					text, sizeof(text),
+					ktr__histogram_quantile(h, distribution_marks[k].share)));
+		ktr__chart_text(chart, column[5], y, "right", 9, 0, KTR__INK,
+				ktr__label_duration(text, sizeof(text), h->max));
+		ktr__label_fit(text, sizeof(text), series[i].remark, 52, 0);
+		ktr__chart_text(chart, 845, y, "left", 9, 0, KTR__FAINT, text);
+	}
+}
+
+/* The same for a terminal, before the picture. */
+static void distribution_lines(const struct ktr__distribution *series, unsigned n)
+{
+	char text[5][32], name[4 * KTR__LABEL_BYTES];
+
+	printf("%-24s %10s %9s %9s %9s %9s %9s\n", "", "number", "p50", "p90", "p99", "p99.9",
+	       "longest");
+	for (unsigned i = 0; i < n; i++) {
+		const struct ktr__histogram *h = series[i].histogram;
+		unsigned used = ktr__label_fit(name, sizeof(name), series[i].name, 24, 0);
+
+		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
+			ktr__label_duration(
+				text[k], sizeof(text[k]),
+				ktr__histogram_quantile(h, distribution_marks[k].share));
+		ktr__label_duration(text[4], sizeof(text[4]), h->max);
+		printf("%s%*s %10" PRIu64 " %9s %9s %9s %9s %9s\n", name, (int)(24 - used), "",
+		       h->n, text[0], text[1], text[2], text[3], text[4]);
+	}
+}
+
+void ktr__distribution_draw(struct ktr__chart *chart, const struct ktr__distribution *series,
+			    unsigned n, const char *what)
+{
+	double table = DISTRIBUTION_ROW * (n + 1) + 10, low, high, room, middle;
+
+	distribution_range(series, n, &low, &high);
+	if (chart->is_text) {
+		distribution_lines(series, n);
+		table = 40;
+	}
+	room = chart->bottom - chart->top - table - 60;
+	middle = chart->top + room * 0.55;
+	/*
+	 * Screen labels belong to the first plot of a multiplot, and must be gone for the second.
+	 */
+	distribution_table(chart, series, n, chart->bottom - table + 15);
+	fputs("set multiplot\n", chart->to);
+	ktr__chart_area(chart, DISTRIBUTION_LEFT, chart->width - DISTRIBUTION_RIGHT, chart->top,
+			middle);
+	distribution_histogram(chart, series, n, low, high);
+	fputs("unset object\nset format y\n", chart->to);
+	ktr__chart_area(chart, DISTRIBUTION_LEFT, chart->width - DISTRIBUTION_RIGHT, middle + 12,
+			chart->top + room);
+	distribution_share_plot(chart, series, n, low, high, what);
+	fputs("unset multiplot\n", chart->to);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Durations out of a walk, in series with a distribution each: spans by group, states by group and
+ * state, pairs of events, or the time between a thread's events.
+ */
+#ifndef VISUALIZE_DURATIONS_H
+#define VISUALIZE_DURATIONS_H
+
+#include "analyze/stats/histogram.h"
+#include "analyze/stats/pairs.h"
+#include "visualize/model/label.h"
+#include "visualize/chart/plot.h"
+
+#define KTR__DURATIONS_SERIES 64u /* the last takes all that come later */
+
+struct ktr__duration_series {
+	char name[2 * KTR__LABEL_BYTES + 16];
+	uint64_t hash;                   /* of what it is known by */
+	struct ktr__histogram histogram; /* [ns] */
+	uint64_t longest_ns;
+	uint64_t longest_from_ns;
+	char longest_who[KTR__LABEL_BYTES];
+	uint64_t n_open; /* had not ended when the trace did: not in the histogram */
+	uint64_t open_longest_ns;
+	char open_who[KTR__LABEL_BYTES];
+	uint64_t n_unsure; /* with losses between their ends; in the histogram */
+};
+
+/* Told of each duration, may be NULL. Non-zero ends the walk. */
+typedef int ktr__duration_fn(void *context, unsigned series, uint64_t from_ns, uint64_t to_ns);
+
+struct ktr__durations {
+	struct ktr__plot *plot;
+	struct ktr__duration_series *series; /* owned */
+	unsigned n_series;
+	struct ktr__spans *spans; /* owned */
+	ktr__duration_fn *call;
+	void *context;
+	struct ktr__duration_thread {
+		uint64_t from_ns;
+		uint8_t open;
+	} * thread; /* owned, by id: gaps */
+	uint32_t n_threads;
+	struct ktr__pairs *pairs; /* owned; NULL: none is asked for */
+	uint64_t n_missed;	  /* ends without a beginning */
+};
+
+/* What to time is in plot->options (group, span, pair). 0 or -errno with a sentence. */
+int ktr__durations_init(struct ktr__durations *durations, struct ktr__plot *plot,
+			ktr__duration_fn *call, void *context, struct ktr_error *err);
+void ktr__durations_free(struct ktr__durations *durations);
+
+/* As the kinds' callbacks; gaps: the time between consecutive events of a thread instead. */
+int ktr__durations_event(struct ktr__durations *durations, const struct ktr_event *event);
+int ktr__durations_gap(struct ktr__durations *durations, const struct ktr_event *event);
+void ktr__durations_loss(struct ktr__durations *durations, const struct ktr_loss *loss);
+
+/*
+ * Hands out what is open, drops empty series, puts the others in order (most time first), and adds
+ * notes to the plot's frame. 0, or -ENODATA with the reason.
+ */
+int ktr__durations_finish(struct ktr__durations *durations, struct ktr_error *err);
+
+#endif

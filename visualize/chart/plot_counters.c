@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The values of counters over time, one panel each: a band from the least to the greatest value of
+ * each column, and a line at the last.
+ */
+#include "visualize/model/palette.h"
+#include "visualize/chart/plots.h"
+#include "visualize/model/timeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTERS_SHOWN 6u
+
+struct counters {
+	struct ktr__timeline timeline;
+	const char *group;
+};
+
+static int counters_begin(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct counters *s = plot->state = calloc(1, sizeof(*s));
+	struct ktr__timeline_options options = { .by = KTR__BY_IDS,
+						 .from_ns = plot->grid.from_ns,
+						 .to_ns = plot->grid.to_ns,
+						 .n_columns = 3 * KTR__PLOT_COLUMNS };
+
+	if (s == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	s->group = plot->options.group;
+	options.group = &s->group;
+	options.n_groups = s->group != NULL;
+	if (ktr__timeline_init(&s->timeline, plot->info, &options) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return 0;
+}
+
+static int counters_event(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	struct counters *s = plot->state;
+
+	if (event->site->kind != KTR_KIND_COUNTER)
+		return 0;
+	return s->timeline.sink.event(&s->timeline.sink, event);
+}
+
+static void counters_end(struct ktr__plot *plot)
+{
+	struct counters *s = plot->state;
+
+	if (s != NULL)
+		ktr__timeline_free(&s->timeline);
+	free(s);
+	plot->state = NULL;
+}
+
+/* The rows with the most changes, in the order of their names. Returns how many. */
+static unsigned counters_choose(const struct counters *s, const struct ktr__row **chosen)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++) {
+		const struct ktr__row *row = s->timeline.rows.row[i];
+		unsigned at;
+
+		if (row->area.cell == NULL)
+			continue;
+		at = n < COUNTERS_SHOWN ? n++ : COUNTERS_SHOWN;
+		for (; at > 0 && chosen[at - 1]->area.n < row->area.n; at--)
+			if (at < COUNTERS_SHOWN)
+				chosen[at] = chosen[at - 1];
+		if (at < COUNTERS_SHOWN)
+			chosen[at] = row;
+	}
+	return n;
+}
+
+static void counters_words(struct ktr__plot *plot, const struct counters *s,
+			   const struct ktr__row *first, unsigned n)
+{
+	unsigned n_all = 0;
+	char count[32];
+
+	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++)
+		n_all += s->timeline.rows.row[i]->area.cell != NULL;
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "%s runs from %.15g to %.15g and ends at %.15g", first->name,
+		 first->area.least, first->area.greatest, first->area.last);
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
+		 plot->frame.program, ktr__label_count(count, sizeof(count), s->timeline.n_events));
+	if (n < n_all)
+		ktr__frame_note(&plot->frame, "%u of %u counters shown, those that changed most", n,
+				n_all);
+}
+
+static int counters_same(const struct ktr__area_cell *a, const struct ktr__area_cell *b)
+{
+	return a->least == b->least && a->greatest == b->greatest && a->last == b->last;
+}
+
+static void counters_table(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			   const struct ktr__area *area, unsigned i)
+{
+	fprintf(chart->to, "# time, least, greatest, last\n$counter_%u << EOD\n", i);
+	for (unsigned c = area->from; c < area->n_filled; c++) {
+		const struct ktr__area_cell *cell = &area->cell[c];
+
+		/* What does not change is told by its ends. */
+		if (c > area->from && c + 1 < area->n_filled &&
+		    counters_same(cell, &area->cell[c - 1]) &&
+		    counters_same(cell, &area->cell[c + 1]))
+			continue;
+		fprintf(chart->to, "%.12g %.15g %.15g %.15g\n",
+			ktr__chart_time_x(time, c), cell->least, cell->greatest, cell->last);
+	}
+	fputs("EOD\n", chart->to);
+}
+
+/* The range of a panel, and its gaps, which have to fit into it. */
+static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
+			   const struct ktr__area *area)
+{
+	double low = area->least < 0 ? area->least : 0, high = area->greatest;
+	struct ktr__chart_time time;
+
+	high = high > low ? low + (high - low) * 1.2 : low + fmax(1, fabs(low) / 5);
+	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
+	fputs("$gaps << EOD\n", chart->to);
+	ktr__chart_time_gaps(chart, &time, &plot->losses, -1, low, high);
+	fprintf(chart->to, "0 0 %g %g\nEOD\n", low, low);
+	ktr__chart_numbers(chart, 'y', low, high);
+}
+
+static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
+			   const struct ktr__row *row, unsigned i, int last)
+{
+	const struct counters *s = plot->state;
+	struct ktr__chart_time time;
+	char text[KTR__LABEL_BYTES];
+
+	counters_range(plot, chart, &row->area);
+	ktr__chart_time_axis(chart, &time, &s->timeline.rows.grid, plot->info);
+	counters_table(chart, &time, &row->area, i);
+	ktr__label_fit(text, sizeof(text), row->name, 60, 0);
+	if (i > 0)
+		fputs("unset label\n", chart->to);
+	if (!last)
+		ktr__chart_time_quiet(chart, &time);
+	fputs("set label ", chart->to);
+	ktr__label_gnuplot(chart->to, text);
+	fprintf(chart->to,
+		" at graph 0.005, graph 0.9 left front font '%s,10' tc rgb '#%06x'\n"
+		"plot $counter_%u using 1:2:3 with filledcurves lc rgb '#%06x' fs solid 0.45, "
+		"'' using 1:4 with steps lw 1.2 lc rgb '#%06x', " KTR__CHART_GAPS,
+		ktr__chart_font(chart, 1), KTR__INK, i, KTR__SKY, KTR__BLUE);
+}
+
+static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct counters *s = plot->state;
+	const struct ktr__row *row[COUNTERS_SHOWN];
+	struct ktr__chart chart;
+	double room;
+	unsigned n;
+
+	if (ktr__timeline_end(&s->timeline) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	n = counters_choose(s, row);
+	if (n == 0)
+		return ktr__plot_nothing(plot, err, "no KTR_COUNTER%s%.60s",
+					 s->group != NULL ? " of a group called " : "",
+					 s->group != NULL ? s->group : "");
+	counters_words(plot, s, row[0], n);
+	if (ktr__plot_chart(plot, &chart, err) != 0)
+		return -err->code;
+	room = (chart.bottom - 50.0 - chart.top) / n;
+	fputs("set multiplot\n", chart.to);
+	for (unsigned i = 0; i < n; i++) {
+		ktr__chart_area(&chart, 110, chart.width - 30, chart.top + i * room,
+				chart.top + (i + 1) * room - 12);
+		counters_panel(plot, &chart, row[i], i, i + 1 == n);
+	}
+	fputs("unset multiplot\n", chart.to);
+	return ktr__chart_end(&chart, err);
+}
+
+const struct ktr__plot_kind ktr__plot_counters = { "counters",
+						   "values of KTR_COUNTER over time (--group)",
+						   1,
+						   1,
+						   counters_begin,
+						   counters_event,
+						   NULL,
+						   counters_draw,
+						   counters_end,
+						   "kind == \"counter\"",
+	ktr__plot_wants_kinds
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How long spans take, and when: time from left to right, duration upwards, colour says how many. A
+ * slow phase is a patch, a rare outlier a dot.
+ */
+#include "visualize/chart/durations.h"
+#include "visualize/model/palette.h"
+#include "visualize/chart/plots.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define HEATMAP_PER_DECADE 10u
+#define HEATMAP_ROWS       (14u * HEATMAP_PER_DECADE) /* 1 ns to 10^14 ns, more than a day */
+
+struct heatmap {
+	struct ktr__durations durations;
+	struct ktr__plot *plot;
+	uint32_t *cell; /* owned; row by row */
+	unsigned lowest, highest;
+	uint32_t most;
+};
+
+static int heatmap_duration(void *context, unsigned series, uint64_t from, uint64_t to)
+{
+	struct heatmap *map = context;
+	double ns = to > from ? (double)(to - from) : 1;
+	unsigned row = (unsigned)floor(log10(ns) * HEATMAP_PER_DECADE);
+	uint32_t *cell;
+
+	(void)series;
+	if (row >= HEATMAP_ROWS)
+		row = HEATMAP_ROWS - 1;
+	cell = &map->cell[row * map->plot->grid.n_columns +
+			  ktr__grid_column(&map->plot->grid, from)];
+	*cell += *cell < UINT32_MAX;
+	map->most = *cell > map->most ? *cell : map->most;
+	map->lowest = row < map->lowest ? row : map->lowest;
+	map->highest = row > map->highest ? row : map->highest;
+	return 0;
+}
+
+static int heatmap_begin(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct heatmap *map = plot->state = calloc(1, sizeof(*map));
+
+	if (map == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	map->plot = plot;
+	map->lowest = HEATMAP_ROWS;
+	map->cell = calloc((size_t)HEATMAP_ROWS * plot->grid.n_columns, sizeof(*map->cell));
+	if (map->cell == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return ktr__durations_init(&map->durations, plot, heatmap_duration, map, err);
+}
+
+static int heatmap_event(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	struct heatmap *map = plot->state;
+
+	return ktr__durations_event(&map->durations, event);
+}
+
+static void heatmap_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
+{
+	struct heatmap *map = plot->state;
+
+	ktr__durations_loss(&map->durations, loss);
+}
+
+static void heatmap_end(struct ktr__plot *plot)
+{
+	struct heatmap *map = plot->state;
+
+	if (map != NULL) {
+		ktr__durations_free(&map->durations);
+		free(map->cell);
+	}
+	free(map);
+	plot->state = NULL;
+}
+
+static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
+{
+	const struct ktr__durations *d = &map->durations;
+	const struct ktr__duration_series *worst = &d->series[0];
+	char longest[32], since[32], n[32];
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < d->n_series; i++) {
+		all += d->series[i].histogram.n;
+		if (d->series[i].longest_ns > worst->longest_ns)
+			worst = &d->series[i];
+	}
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "%.159s%s over time: the longest took %s (%.159s, from +%s)", d->series[0].name,
+		 d->n_series > 1 ? " and others" : "",
+		 ktr__label_duration(longest, sizeof(longest), worst->longest_ns),
+		 worst->longest_who,
+		 ktr__frame_since(plot->info, worst->longest_from_ns, since, sizeof(since)));
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: %s spans by their beginning and duration, of %u series", plot->frame.program,
+		 ktr__label_count(n, sizeof(n), all), d->n_series);
+}
+
+/* Only cells that hold something; each is a box, so that nothing is resampled. */
+static void heatmap_table(const struct ktr__plot *plot, const struct heatmap *map,
+			  struct ktr__chart *chart, const struct ktr__chart_time *time)
+{
+	fputs("# from, to, least, greatest [ns], number\n$cells << EOD\n", chart->to);
+	for (unsigned row = map->lowest; row <= map->highest; row++) {
+		double low = pow(10, (double)row / HEATMAP_PER_DECADE);
+		double high = pow(10, (double)(row + 1) / HEATMAP_PER_DECADE);
+
+		for (unsigned c = 0; c < plot->grid.n_columns; c++) {
+			uint32_t n = map->cell[row * plot->grid.n_columns + c];
+
+			if (n > 0)
+				fprintf(chart->to, "%.12g %.12g %.6g %.6g %u\n",
+					ktr__chart_time_x(time, c), ktr__chart_time_x(time, c + 1),
+					low, high, n);
+		}
+	}
+	fputs("EOD\n", chart->to);
+}
+
+static void heatmap_axis(const struct heatmap *map, struct ktr__chart *chart)
+{
+	static const char *const names[] = { "1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
+					     "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
+					     "10 s",   "100 s", "1000 s" };
+	double low = pow(10, ((double)map->lowest - 1) / HEATMAP_PER_DECADE);
+	double high = pow(10, ((double)map->highest + 2) / HEATMAP_PER_DECADE);
+
+	fprintf(chart->to,
+		"set logscale y\nset yrange [%g:%g]\nset ylabel 'duration (log scale)'\n"
+		"set ytics (",
+		low, high);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		fprintf(chart->to, "%s'%s' 1e%u", i ? ", " : "", names[i], i);
+	fputs(")\n", chart->to);
+}
+
+static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct heatmap *map = plot->state;
+	struct ktr__chart chart;
+	struct ktr__chart_time time;
+
+	if (ktr__durations_finish(&map->durations, err) != 0)
+		return -err->code;
+	heatmap_words(plot, map);
+	if (ktr__plot_chart(plot, &chart, err) != 0)
+		return -err->code;
+	ktr__chart_area(&chart, 110, chart.width - 130, chart.top, chart.bottom - 55);
+	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
+	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.bottom - 55, 1, map->most,
+			   "spans per cell");
+	heatmap_axis(map, &chart);
+	heatmap_table(plot, map, &chart, &time);
+	fputs("$gaps << EOD\n", chart.to);
+	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0.1, 1e15);
+	fputs("0 0 0.1 0.1\nEOD\nplot $cells " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
+	      chart.to);
+	return ktr__chart_end(&chart, err);
+}
+
+const struct ktr__plot_kind ktr__plot_heatmap = {
+	"heatmap",
+	"how long spans take over time, as colours (--span, --group, --pair)",
+	1,
+	0,
+	heatmap_begin,
+	heatmap_event,
+	heatmap_loss,
+	heatmap_draw,
+	heatmap_end,
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
+};

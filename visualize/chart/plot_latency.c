@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How long spans take, for one trace or two: latency draws the series with the most time, gaps the
+ * time between consecutive events of each thread, compare the same series of two traces.
+ */
+#include "visualize/chart/distribution.h"
+#include "visualize/chart/durations.h"
+#include "visualize/model/palette.h"
+#include "visualize/chart/plots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int latency_begin(struct ktr__plot *plot, struct ktr_error *err)
+{
+	plot->state = calloc(1, sizeof(struct ktr__durations));
+	if (plot->state == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return ktr__durations_init(plot->state, plot, NULL, NULL, err);
+}
+
+static int latency_event(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	return ktr__durations_event(plot->state, event);
+}
+
+static int latency_gap(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	return ktr__durations_gap(plot->state, event);
+}
+
+static void latency_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
+{
+	ktr__durations_loss(plot->state, loss);
+}
+
+static void latency_end(struct ktr__plot *plot)
+{
+	if (plot->state != NULL)
+		ktr__durations_free(plot->state);
+	free(plot->state);
+	plot->state = NULL;
+}
+
+static void latency_series(const struct ktr__plot *plot, const struct ktr__duration_series *s,
+			   struct ktr__distribution *to)
+{
+	char since[32];
+
+	to->name = s->name;
+	to->histogram = &s->histogram;
+	snprintf(to->remark, sizeof(to->remark), "by %.60s at +%s", s->longest_who,
+		 ktr__frame_since(plot->info, s->longest_from_ns, since, sizeof(since)));
+}
+
+/* One sentence about the first series, which has the most time of all. */
+static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
+{
+	char p50[32], p99[32], longest[32];
+
+	snprintf(
+		plot->frame.title, sizeof(plot->frame.title),
+		"%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
+		ktr__label_duration(p50, sizeof(p50), ktr__histogram_quantile(&s->histogram, 0.5)),
+		ktr__label_duration(p99, sizeof(p99), ktr__histogram_quantile(&s->histogram, 0.99)),
+		ktr__label_duration(longest, sizeof(longest), s->histogram.max));
+}
+
+static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d, const char *what,
+			 struct ktr_error *err)
+{
+	struct ktr__distribution series[KTR__DISTRIBUTIONS];
+	unsigned n = d->n_series < KTR__DISTRIBUTIONS ? d->n_series : KTR__DISTRIBUTIONS;
+	struct ktr__chart chart;
+	int error;
+
+	for (unsigned i = 0; i < n; i++) {
+		latency_series(plot, &d->series[i], &series[i]);
+		series[i].colour = n == 1   ? KTR__SKY
+				   : i == 0 ? KTR__VERMILLION
+					    : ktr__palette(i - 1);
+	}
+	if (d->n_series > n)
+		ktr__frame_note(&plot->frame, "%u of %u series shown, those with the most time", n,
+				d->n_series);
+	error = ktr__plot_chart(plot, &chart, err);
+	if (error != 0)
+		return error;
+	ktr__distribution_draw(&chart, series, n, what);
+	return ktr__chart_end(&chart, err);
+}
+
+static int latency_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct ktr__durations *d = plot->state;
+	char n[32];
+	uint64_t all = 0;
+
+	if (ktr__durations_finish(d, err) != 0)
+		return -err->code;
+	for (unsigned i = 0; i < d->n_series; i++)
+		all += d->series[i].histogram.n;
+	latency_title(plot, &d->series[0]);
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: durations of %s spans that ended in the window, in %u series",
+		 plot->frame.program, ktr__label_count(n, sizeof(n), all), d->n_series);
+	return latency_chart(plot, d, "duration (log scale)", err);
+}
+
+static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct ktr__durations *d = plot->state;
+	struct ktr__duration_series *s = d->series;
+	char p99[32], longest[32], since[32], n[32];
+
+	if (ktr__durations_finish(d, err) != 0)
+		return -err->code;
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "The longest silence was %s: %s from +%s on; 99 %% of gaps were up to %s",
+		 ktr__label_duration(longest, sizeof(longest), s->longest_ns), s->longest_who,
+		 ktr__frame_since(plot->info, s->longest_from_ns, since, sizeof(since)),
+		 ktr__label_duration(p99, sizeof(p99),
+				     ktr__histogram_quantile(&s->histogram, 0.99)));
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: time between consecutive events of the same thread, %s gaps",
+		 plot->frame.program, ktr__label_count(n, sizeof(n), s->histogram.n));
+	return latency_chart(plot, d, "time until the thread's next event (log scale)", err);
+}
+
+/* The series of that name in the other trace, or NULL. */
+static const struct ktr__duration_series *compare_find(const struct ktr__durations *d,
+						       const char *name)
+{
+	for (unsigned i = 0; i < d->n_series; i++)
+		if (strcmp(d->series[i].name, name) == 0)
+			return &d->series[i];
+	return NULL;
+}
+
+static void compare_title(struct ktr__plot *plot, const struct ktr__duration_series *a,
+			  const struct ktr__duration_series *b)
+{
+	char from[2][32], to[2][32], words[160] = "";
+
+	if (plot->verdict != NULL)
+		plot->verdict(plot->verdict_context, a->name, words, sizeof(words));
+	for (int i = 0; i < 2; i++) {
+		double share = i == 0 ? 0.5 : 0.99;
+
+		ktr__label_duration(from[i], sizeof(from[i]), ktr__histogram_quantile(&a->histogram, share));
+		ktr__label_duration(to[i], sizeof(to[i]), ktr__histogram_quantile(&b->histogram, share));
+	}
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "%s: %s%sp50 %s in A, %s in B; p99 %s in A, %s in B", a->name, words, words[0] ? ": " : "",
+		 from[0], to[0], from[1], to[1]);
+}
+
+/* A name for the table that says which trace it is of. */
+static void compare_pair(const struct ktr__plot *a, const struct ktr__plot *b,
+			 const struct ktr__duration_series *of_a,
+			 const struct ktr__duration_series *of_b, struct ktr__distribution *to,
+			 char (*name)[2 * KTR__LABEL_BYTES + 24])
+{
+	const struct ktr__duration_series *s[2] = { of_a, of_b };
+	const struct ktr__plot *plot[2] = { a, b };
+
+	for (unsigned i = 0; i < 2; i++) {
+		latency_series(plot[i], s[i], &to[i]);
+		snprintf(name[i], sizeof(name[i]), "%c: %s", 'A' + (int)i, s[i]->name);
+		to[i].name = name[i];
+		to[i].colour = i == 0 ? KTR__VERMILLION : KTR__BLUE;
+	}
+}
+
+static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct ktr__durations *a = plot->state, *b = plot->other->state;
+	const struct ktr__duration_series *s = NULL, *t = NULL;
+	struct ktr__distribution series[2];
+	char name[2][2 * KTR__LABEL_BYTES + 24];
+	struct ktr__chart chart;
+	int error;
+
+	if (ktr__durations_finish(a, err) != 0 || ktr__durations_finish(b, err) != 0)
+		return -err->code;
+	for (unsigned i = 0; i < a->n_series && t == NULL; i++) {
+		s = &a->series[i];
+		t = compare_find(b, s->name);
+	}
+	if (t == NULL)
+		return ktr_error_set(
+			err, ENODATA,
+			"nothing to compare: the traces have no span of the same name (the first"
+			" has '%.60s')",
+			a->series[0].name);
+	compare_title(plot, s, t);
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "A: %.240s\nB: %.240s",
+		 plot->frame.source, plot->other->frame.source);
+	plot->frame.source[0] = '\0';
+	ktr__frame_lost(&plot->other->frame, plot->other->info, &plot->other->losses,
+			plot->other->n_events);
+	if (plot->other->frame.lost[0] != '\0')
+		ktr__frame_note(&plot->frame, "B: %s", plot->other->frame.lost);
+	compare_pair(plot, plot->other, s, t, series, name);
+	error = ktr__plot_chart(plot, &chart, err);
+	if (error != 0)
+		return error;
+	ktr__distribution_draw(&chart, series, 2, "duration (log scale)");
+	return ktr__chart_end(&chart, err);
+}
+
+const struct ktr__plot_kind ktr__plot_latency = {
+	"latency",
+	"how long spans take: histogram, percentiles (--span, --group, --pair)",
+	1,
+	1,
+	latency_begin,
+	latency_event,
+	latency_loss,
+	latency_draw,
+	latency_end,
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
+};
+
+const struct ktr__plot_kind ktr__plot_gaps = {
+	"gaps",
+	"time between consecutive events of a thread; the longest silence (--site, --group)",
+	1,
+	1,
+	latency_begin,
+	latency_gap,
+	latency_loss,
+	gaps_draw,
+	latency_end,
+	NULL,
+	ktr__plot_wants_none
+};
+
+const struct ktr__plot_kind ktr__plot_compare = {
+	"compare",
+	"how long the same spans take in two traces (--span, --group, --pair)",
+	2,
+	1,
+	latency_begin,
+	latency_event,
+	latency_loss,
+	compare_draw,
+	latency_end,
+	"kind in (\"start\", \"stop\", \"state\")",
+	ktr__plot_wants_kinds
+};

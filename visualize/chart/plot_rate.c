@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events per second over time, stacked by class: how much is going on, and what kind of it.
+ */
+#include "visualize/model/palette.h"
+#include "visualize/chart/plots.h"
+#include "conf/kit/room.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RATE_SERIES 128u /* different classes; the last takes all that come later */
+#define RATE_SHOWN  8u
+
+struct rate_series {
+	char name[KTR__LABEL_BYTES];
+	uint64_t n;
+	uint32_t *column; /* owned */
+	uint32_t colour;
+};
+
+struct rate {
+	struct rate_series series[RATE_SERIES];
+	unsigned n_series;
+	uint16_t *site; /* owned; by id: 1 + its series */
+	uint32_t n_sites;
+};
+
+static int rate_begin(struct ktr__plot *plot, struct ktr_error *err)
+{
+	plot->state = calloc(1, sizeof(struct rate));
+	return plot->state != NULL ? 0 : ktr_error_set(err, ENOMEM, "not enough memory");
+}
+
+static void rate_end(struct ktr__plot *plot)
+{
+	struct rate *rate = plot->state;
+
+	for (unsigned i = 0; rate != NULL && i < rate->n_series; i++)
+		free(rate->series[i].column);
+	if (rate != NULL)
+		free(rate->site);
+	free(rate);
+	plot->state = NULL;
+}
+
+static int rate_series(struct ktr__plot *plot, const struct ktr_reader_site *site, uint16_t *out)
+{
+	struct rate *rate = plot->state;
+	char name[KTR__LABEL_BYTES];
+	unsigned i = 0;
+
+	ktr__label_clean(name, sizeof(name), site->class_name, strlen(site->class_name));
+	while (i < rate->n_series && strcmp(rate->series[i].name, name) != 0)
+		i++;
+	if (i == RATE_SERIES) {
+		i--;
+		strcpy(rate->series[i].name, "all others");
+	} else if (i == rate->n_series) {
+		rate->series[i].column = calloc(plot->grid.n_columns, sizeof(uint32_t));
+		if (rate->series[i].column == NULL)
+			return -ENOMEM;
+		strcpy(rate->series[i].name, name);
+		rate->n_series++;
+	}
+	*out = (uint16_t)(i + 1);
+	return 0;
+}
+
+static int rate_event(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	struct rate *rate = plot->state;
+	const struct ktr_reader_site *site = event->site;
+	struct rate_series *series;
+
+	if (event->time_ns < plot->grid.from_ns)
+		return 0;
+	if (ktr__room(&rate->site, &rate->n_sites, site->id, sizeof(*rate->site)) != 0)
+		return -ENOMEM;
+	if (rate->site[site->id] == 0 && rate_series(plot, site, &rate->site[site->id]) != 0)
+		return -ENOMEM;
+	series = &rate->series[rate->site[site->id] - 1];
+	series->n++;
+	series->column[ktr__grid_at(&plot->grid, event->time_ns)]++;
+	return 0;
+}
+
+static int rate_by_number(const void *a, const void *b)
+{
+	const struct rate_series *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* Adds the series that have no colour of their own to the last one that has. */
+static void rate_fold(struct ktr__plot *plot, struct rate *rate)
+{
+	struct rate_series *last = &rate->series[RATE_SHOWN - 1];
+	unsigned n = rate->n_series;
+
+	for (unsigned i = RATE_SHOWN; i < n; i++) {
+		for (unsigned c = 0; c < plot->grid.n_columns; c++)
+			last->column[c] += rate->series[i].column[c];
+		last->n += rate->series[i].n;
+	}
+	if (n > RATE_SHOWN)
+		snprintf(last->name, sizeof(last->name), "%u others", n - RATE_SHOWN + 1);
+}
+
+/* [events/s] of a column that holds so many. */
+static double rate_of(const struct ktr__plot *plot, unsigned column, double n)
+{
+	uint64_t ns = ktr__grid_border(&plot->grid, column + 1) -
+		      ktr__grid_border(&plot->grid, column);
+
+	return n * 1e9 / (double)ns;
+}
+
+static double rate_peak(const struct ktr__plot *plot, const struct rate *rate, unsigned *column)
+{
+	double most = 0;
+
+	for (unsigned c = 0; c < plot->grid.n_columns; c++) {
+		double n = 0;
+
+		for (unsigned i = 0; i < rate->n_series; i++)
+			n += rate->series[i].column[c];
+		if (rate_of(plot, c, n) > most) {
+			most = rate_of(plot, c, n);
+			*column = c;
+		}
+	}
+	return most;
+}
+
+static void rate_title(struct ktr__plot *plot, const struct rate *rate, double peak, unsigned at)
+{
+	char average[32], most[32], since[32], n[32], width[32];
+	uint64_t span = plot->grid.to_ns - plot->grid.from_ns;
+
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "%s events/s on average, %s at the peak (+%s); %.0f %% are of class %.159s",
+		 ktr__label_count(average, sizeof(average),
+				  (uint64_t)((double)plot->n_events * 1e9 / (double)span)),
+		 ktr__label_count(most, sizeof(most), (uint64_t)peak),
+		 ktr__frame_since(plot->info, ktr__grid_border(&plot->grid, at), since,
+				  sizeof(since)),
+		 100 * (double)rate->series[0].n / (double)plot->n_events, rate->series[0].name);
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: events per second and class, %s events, each step is %s", plot->frame.program,
+		 ktr__label_count(n, sizeof(n), plot->n_events),
+		 ktr__label_duration(width, sizeof(width), span / plot->grid.n_columns));
+}
+
+/*
+ * The table: from, to, and the tops of the stacked series; highest last so that lower ones cover
+ * it.
+ */
+static void rate_table(struct ktr__plot *plot, struct ktr__chart *chart,
+		       const struct ktr__chart_time *time, const struct rate *rate,
+		       unsigned n_series)
+{
+	fputs("# from, to, tops of the series from the bottom [events/s]\n$rate << EOD\n",
+	      chart->to);
+	for (unsigned c = 0; c < plot->grid.n_columns; c++) {
+		double top = 0;
+
+		fprintf(chart->to, "%.12g %.12g", ktr__chart_time_x(time, c),
+			ktr__chart_time_x(time, c + 1));
+		for (unsigned i = 0; i < n_series; i++) {
+			top += rate->series[i].column[c];
+			fprintf(chart->to, " %.6g", rate_of(plot, c, top));
+		}
+		putc('\n', chart->to);
+	}
+	fputs("EOD\n", chart->to);
+}
+
+static void rate_legend(struct ktr__chart *chart, const struct rate *rate, unsigned n_series,
+			double y)
+{
+	char text[KTR__LABEL_BYTES], n[32], line[KTR__LABEL_BYTES + 40];
+	double x = 110;
+
+	for (unsigned i = 0; i < n_series; i++) {
+		ktr__label_fit(text, sizeof(text), rate->series[i].name, 30, 0);
+		snprintf(line, sizeof(line), "%s: %s", text,
+			 ktr__label_count(n, sizeof(n), rate->series[i].n));
+		ktr__chart_box(chart, x, y - 6, 12, 12, rate->series[i].colour);
+		ktr__chart_text(chart, x + 18, y, "left", 9, 0, KTR__INK, line);
+		x += 270;
+		if (x > chart->width - 250) {
+			x = 110;
+			y += 19;
+		}
+	}
+}
+
+static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct rate *rate = plot->state;
+	unsigned n = rate->n_series < RATE_SHOWN ? rate->n_series : RATE_SHOWN, at = 0;
+	struct ktr__chart chart;
+	struct ktr__chart_time time;
+	double peak;
+
+	if (plot->n_events == 0)
+		return ktr__plot_nothing(plot, err, "no event");
+	peak = rate_peak(plot, rate, &at);
+	qsort(rate->series, rate->n_series, sizeof(rate->series[0]), rate_by_number);
+	rate_fold(plot, rate);
+	rate_title(plot, rate, peak, at);
+	if (ktr__plot_chart(plot, &chart, err) != 0)
+		return -err->code;
+	for (unsigned i = 0; i < n; i++)
+		rate->series[i].colour = rate->n_series > RATE_SHOWN && i == RATE_SHOWN - 1
+						 ? KTR__GREY
+						 : ktr__palette(i);
+	ktr__chart_area(&chart, 110, chart.width - 30, chart.top, chart.bottom - 110);
+	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
+	rate_legend(&chart, rate, n, chart.bottom - 40);
+	rate_table(plot, &chart, &time, rate, n);
+	fputs("$gaps << EOD\n", chart.to);
+	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0, peak * 1.05);
+	fputs("0 0 -9 -9\nEOD\n", chart.to);
+	ktr__chart_numbers(&chart, 'y', 0, peak * 1.05);
+	fputs("set ylabel 'events per second'\nplot ", chart.to);
+	for (unsigned i = n; i-- > 0;)
+		fprintf(chart.to,
+			"$rate using 1:(0):1:2:(0):%u with boxxyerror fs solid noborder"
+			" lc rgb '#%06x', ",
+			3 + i, rate->series[i].colour);
+	fputs(KTR__CHART_GAPS, chart.to);
+	return ktr__chart_end(&chart, err);
+}
+
+const struct ktr__plot_kind ktr__plot_rate = {
+	"rate",     "events per second over time, by class",
+	1,          1,
+	rate_begin, rate_event,
+	NULL,       rate_draw,
+	rate_end,   NULL,
+	ktr__plot_wants_none
+};

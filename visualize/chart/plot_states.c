@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which share of the window each row spends in which state, as stacked bars: a timeline of one
+ * column.
+ */
+#include "visualize/chart/chart_timeline.h"
+#include "visualize/model/palette.h"
+#include "visualize/chart/plots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct states {
+	struct ktr__timeline timeline;
+	struct ktr__view view;
+	const char *group;
+};
+
+static int states_begin(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct states *s = plot->state = calloc(1, sizeof(*s));
+	struct ktr__timeline_options options = { .by = KTR__BY_IDS,
+						 .from_ns = plot->grid.from_ns,
+						 .to_ns = plot->grid.to_ns,
+						 .n_columns = KTR__PLOT_COLUMNS };
+
+	if (s == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	s->group = plot->options.group;
+	options.group = &s->group;
+	options.n_groups = s->group != NULL;
+	if (ktr__timeline_init(&s->timeline, plot->info, &options) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return 0;
+}
+
+static int states_event(struct ktr__plot *plot, const struct ktr_event *event)
+{
+	struct states *s = plot->state;
+
+	if (event->site->kind != KTR_KIND_STATE)
+		return 0;
+	return s->timeline.sink.event(&s->timeline.sink, event);
+}
+
+static void states_end(struct ktr__plot *plot)
+{
+	struct states *s = plot->state;
+
+	if (s != NULL) {
+		ktr__view_free(&s->view);
+		ktr__timeline_free(&s->timeline);
+	}
+	free(s);
+	plot->state = NULL;
+}
+
+/* One row: its states in the legend's order, then what has no colour of its own. */
+static void states_row(const struct states *s, struct ktr__chart *chart,
+		       const struct ktr__line *line, double y)
+{
+	const struct ktr__legend *legend = line->legend >= 0 ? &s->view.legend[line->legend] : NULL;
+	uint64_t window = s->timeline.rows.grid.to_ns - s->timeline.rows.grid.from_ns, known = 0;
+	double at = 0, share;
+
+	for (unsigned i = 0; i < line->row->n_stays; i++)
+		known += line->row->stay[i].total_ns;
+	for (unsigned i = 0; legend != NULL && i < legend->n; i++) {
+		const struct ktr__stay *stay = ktr__row_stay(line->row, legend->entry[i].label);
+
+		if (stay == NULL || stay->total_ns == 0)
+			continue;
+		share = 100 * (double)stay->total_ns / (double)window;
+		fprintf(chart->to, "%.6g %.6g %.4g %.4g %u ", at, at + share, y - 0.4, y + 0.4,
+			legend->entry[i].colour);
+		/* A number where there is room for one. */
+		if (share >= 4)
+			fprintf(chart->to, "\"%.0f %%\" %u\n", share,
+				ktr__palette_on(legend->entry[i].colour));
+		else
+			fputs("\"\" 0\n", chart->to);
+		at += share;
+	}
+	share = 100 * (double)known / (double)window;
+	if (share > at + 0.01)
+		fprintf(chart->to, "%.6g %.6g %.4g %.4g %u \"\" 0\n", at, share, y - 0.4, y + 0.4,
+			KTR__GREY);
+}
+
+static void states_words(struct ktr__plot *plot, const struct states *s)
+{
+	const struct ktr__grid *grid = &s->timeline.rows.grid;
+	char span[32];
+
+	ktr__frame_findings(&plot->frame, &s->view);
+	if (plot->frame.title[0] == '\0')
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "How %s spends its time",
+			 plot->frame.program);
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
+		 "%s: share of %s that each row spent in each state; blank: before its first state,"
+		 " or after its thread ended",
+		 plot->frame.program,
+		 ktr__label_duration(span, sizeof(span), grid->to_ns - grid->from_ns));
+	if (s->view.n_hidden > 0)
+		ktr__frame_note(&plot->frame,
+				"%u of %u rows have a line, those that stand out and the busiest",
+				s->view.n_rows, s->view.n_rows + s->view.n_hidden);
+}
+
+static void states_plot(const struct states *s, struct ktr__chart *chart)
+{
+	fprintf(chart->to,
+		"set xrange [0:100]\nset xlabel 'share of the time [%%]'\nset xtics 10\n"
+		"set yrange [0:%u]\n" KTR__CHART_ROWS
+		"# from, to [%%], floor, top, colour, text, colour of the text\n$shares << EOD\n",
+		s->view.n_lines);
+	for (unsigned i = 0; i < s->view.n_lines; i++)
+		if (s->view.line[i].row != NULL)
+			states_row(s, chart, &s->view.line[i], s->view.n_lines - 0.5 - i);
+	fputs("0 0 -9 -9 0 \"\" 0\nEOD\n"
+	      "plot $shares " KTR__CHART_BOXES "rgb variable, \\\n"
+	      "     $shares using (($1+$2)/2):(($3+$4)/2):6:7 with labels tc rgb variable\n",
+	      chart->to);
+}
+
+static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct states *s = plot->state;
+	struct ktr__chart chart;
+
+	if (s->timeline.rows.n_rows == 0)
+		return ktr__plot_nothing(plot, err, "no KTR_STATE%s%.60s",
+					 s->group != NULL ? " of a group called " : "",
+					 s->group != NULL ? s->group : "");
+	if (ktr__timeline_end(&s->timeline) != 0 ||
+	    ktr__view_init(&s->view, &s->timeline,
+			   ktr__chart_timeline_lines(plot->options.height)) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	states_words(plot, s);
+	if (ktr__plot_chart(plot, &chart, err) != 0)
+		return -err->code;
+	ktr__chart_timeline_frame(&chart, &s->view);
+	states_plot(s, &chart);
+	return ktr__chart_end(&chart, err);
+}
+
+const struct ktr__plot_kind ktr__plot_states = {
+	"states",
+	"share of the time that each row spends in each state (--group)",
+	1,
+	0,
+	states_begin,
+	states_event,
+	NULL,
+	states_draw,
+	states_end,
+	"kind == \"state\"",
+	ktr__plot_wants_kinds
+};

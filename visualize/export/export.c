@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of exporters, and what they share. */
+#include "visualize/export/export.h"
+#include "visualize/export/exports.h"
+#include "visualize/model/label.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ktr__export_format *const ktr__export_formats[] = {
+	&ktr__export_perfetto,   &ktr__export_chrome, &ktr__export_tracedat, &ktr__export_folded,
+	&ktr__export_schedgraph, &ktr__export_csv,    &ktr__export_parquet,  NULL,
+};
+
+const struct ktr__export_format *ktr__export_find(const char *name)
+{
+	for (unsigned i = 0; ktr__export_formats[i] != NULL; i++)
+		if (strcmp(ktr__export_formats[i]->name, name) == 0)
+			return ktr__export_formats[i];
+	return NULL;
+}
+
+static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	struct ktr__export *e = (struct ktr__export *)sink;
+
+	errno = 0;
+	if (e->format->slices != NULL)
+		e->error = ktr__slices_event(&e->slices, event);
+	if (e->error == 0 && e->format->event != NULL)
+		e->error = e->format->event(e, event);
+	if (e->error == 0 && ferror(e->to))
+		e->error = errno != 0 ? -errno : -EIO;
+	return e->error;
+}
+
+static int export_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
+{
+	struct ktr__export *e = (struct ktr__export *)sink;
+
+	if (e->format->slices != NULL)
+		e->error = ktr__slices_loss(&e->slices, loss);
+	if (e->error == 0 && e->format->loss != NULL && loss->n_events > 0)
+		e->error = e->format->loss(e, loss);
+	return e->error;
+}
+
+static void export_free(struct ktr__export *e)
+{
+	if (e->format->free != NULL)
+		e->format->free(e);
+	if (e->format->slices != NULL)
+		ktr__slices_free(&e->slices);
+	free(e);
+}
+
+int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
+		      struct ktr_reader *reader, const char *path, struct ktr_error *err)
+{
+	struct ktr__export *e = calloc(1, sizeof(*e));
+	int rc;
+
+	*out = NULL;
+	if (e == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	e->sink = (struct ktr_sink){ export_event, export_loss, NULL };
+	e->format = format;
+	e->reader = reader;
+	e->info = ktr_reader_info(reader);
+	rc = ktr__newfile_begin(&e->file, path, err);
+	if (rc != 0) {
+		free(e);
+		return rc;
+	}
+	e->to = e->file.to;
+	if (format->slices != NULL)
+		rc = ktr__slices_init(&e->slices, e->info, format->slices, e);
+	if (rc == 0 && format->begin != NULL)
+		rc = format->begin(e);
+	if (rc != 0) {
+		rc = ktr_error_set(err, -rc, "%s: %s", format->name, strerror(-rc));
+		ktr__newfile_end(&e->file, rc, NULL);
+		export_free(e);
+		return rc;
+	}
+	*out = e;
+	return 0;
+}
+
+int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error *err)
+{
+	if (rc == 0 && e->format->slices != NULL)
+		rc = ktr__slices_end(&e->slices);
+	if (rc == 0 && e->format->end != NULL)
+		rc = e->format->end(e);
+	if (rc < 0 && e->error != 0)
+		ktr_error_at(err, e->file.path, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
+	else if (rc != 0)
+		ktr_error_set(err, rc < 0 ? -rc : EINVAL, "%s: %s", e->format->name,
+			      strerror(rc < 0 ? -rc : EINVAL));
+	if (e->note[0] == '\0' && e->format->slices != NULL &&
+	    e->slices.timeline.rows.n_crowded > 0)
+		snprintf(e->note, sizeof(e->note),
+			 "%llu events had no room in a row and were left out",
+			 (unsigned long long)e->slices.timeline.rows.n_crowded);
+	memcpy(note, e->note, sizeof(e->note));
+	rc = ktr__newfile_end(&e->file, rc, err);
+	export_free(e);
+	return rc;
+}
+
+void ktr__export_json(FILE *to, const char *bytes, size_t n)
+{
+	char some[4 * 1024 + 4];
+
+	putc('"', to);
+	while (n > 0) {
+		size_t part = n < 1024 ? n : 1024, length;
+
+		/* A character that would be cut goes into the next part. */
+		while (part < n && part > 1 && ((uint8_t)bytes[part] & 0xc0) == 0x80 && part > 1020)
+			part--;
+		length = ktr__label_clean(some, sizeof(some), bytes, part);
+		for (size_t i = 0; i < length; i++) {
+			if (some[i] == '"' || some[i] == '\\')
+				putc('\\', to);
+			putc(some[i], to);
+		}
+		bytes += part;
+		n -= part;
+	}
+	putc('"', to);
+}

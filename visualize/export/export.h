@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Traces in other people's formats: one exporter per file export_*.c, all in one table.
+ *
+ *	ktr__export_begin(&export, format, reader, "trace.json", err);
+ *	... a walk feeds export->sink ...
+ *	ktr__export_end(export, rc, err);
+ *
+ * An exporter gets plain events and losses, or, with `slices`, what viewers draw (visualize/model/slices.h).
+ * Whatever it calls a name is clean (visualize/model/label.h) unless it says that it repairs bytes itself.
+ */
+#ifndef VISUALIZE_EXPORT_H
+#define VISUALIZE_EXPORT_H
+
+#include "visualize/chart/newfile.h"
+#include "visualize/model/slices.h"
+
+#include <ktr/error.h>
+#include <ktr/reader.h>
+
+struct ktr__export;
+
+struct ktr__export_format {
+	const char *name;
+	const char *help; /* one line: what opens it */
+	/* All return 0 or -errno, and may be NULL. */
+	int (*begin)(struct ktr__export *e);
+	int (*event)(struct ktr__export *e, const struct ktr_event *event);
+	int (*loss)(struct ktr__export *e, const struct ktr_loss *loss);
+	int (*end)(struct ktr__export *e); /* behind the last event */
+	void (*free)(struct ktr__export *e);
+	const struct ktr__slices_to *slices; /* context: the export */
+};
+
+struct ktr__export {
+	struct ktr_sink sink; /* first */
+	const struct ktr__export_format *format;
+	struct ktr_reader *reader;
+	const struct ktr_reader_info *info;
+	struct ktr__newfile file;
+	FILE *to; /* that of file */
+	struct ktr__slices slices;
+	void *data; /* the exporter's */
+	int error;
+	char note[256]; /* what could not be told in this format, for the user; "" */
+};
+
+/* Ends with NULL. */
+extern const struct ktr__export_format *const ktr__export_formats[];
+
+const struct ktr__export_format *ktr__export_find(const char *name);
+
+/* Owned export, or -errno with err filled. */
+int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
+		      struct ktr_reader *reader, const char *path, struct ktr_error *err);
+
+/*
+ * Ends and frees it. With rc 0 the file appears, else it does not. rc, or -errno with err filled.
+ * note, at least sizeof(((struct ktr__export *)0)->note) bytes, gets the export's.
+ */
+int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error *err);
+
+/* Bytes as a string of JSON, clean, with the quotes. */
+void ktr__export_json(FILE *to, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "visualize/export/exports.h"
+#include "visualize/export/stack_text.h"
+
+#include "analyze/read/kind.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS_EXACT ((uint64_t)1 << 53) /* integers below it are exact as doubles */
+
+static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
+{
+	enum ktr_arg_type type = event->site->arg[i].type;
+	uint64_t word = event->arg[i];
+	int64_t value = (int64_t)word;
+	double real;
+
+	switch (type) {
+	case KTR_ARG_F64:
+		memcpy(&real, &word, sizeof(real));
+		if (isfinite(real))
+			fprintf(to, "%.17g", real);
+		else
+			fprintf(to, "\"%s\"",
+				isnan(real) ? "NaN"
+				: real < 0  ? "-Infinity"
+					    : "Infinity");
+		return;
+	case KTR_ARG_PTR:
+		fprintf(to, "\"0x%" PRIx64 "\"", word);
+		return;
+	case KTR_ARG_U8:
+	case KTR_ARG_U16:
+	case KTR_ARG_U32:
+	case KTR_ARG_U64:
+		fprintf(to, word < ARGS_EXACT ? "%" PRIu64 : "\"%" PRIu64 "\"", word);
+		return;
+	default:
+		if (value < (int64_t)ARGS_EXACT && value > -(int64_t)ARGS_EXACT)
+			fprintf(to, "%" PRId64, value);
+		else
+			fprintf(to, "\"%" PRId64 "\"", value);
+	}
+}
+
+void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i)
+{
+	double real = ktr__event_number(event, i), read;
+	char text[40];
+
+	if (event->site->arg[i].type == KTR_ARG_U64) {
+		fprintf(to, "%" PRIu64, event->arg[i]);
+	} else if (event->site->arg[i].type != KTR_ARG_F64) {
+		fprintf(to, "%" PRId64, (int64_t)event->arg[i]);
+	} else {
+		/* As people wrote it, where that is the same number. */
+		snprintf(text, sizeof(text), "%.15g", real);
+		read = strtod(text, NULL);
+		fprintf(to, memcmp(&read, &real, sizeof(read)) == 0 ? "%.15g" : "%.17g", real);
+	}
+}
+
+void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
+		      struct ktr__symbols *symbols)
+{
+	const struct ktr_reader_site *site = event->site;
+	char stack[KTR__STACK_TEXT];
+
+	for (unsigned i = from; i < site->n_args; i++) {
+		const struct ktr_event_bytes *str = &event->str[i];
+
+		if (i > from)
+			putc(',', to);
+		ktr__export_json(to, site->arg[i].name, strlen(site->arg[i].name));
+		putc(':', to);
+		if (site->arg[i].type == KTR_ARG_STACK)
+			ktr__export_json(to, stack,
+					 ktr__stack_text(event, i, symbols, " < ", stack));
+		else if (site->arg[i].type != KTR_ARG_STR)
+			args_number(to, event, i);
+		else if (str->is_null)
+			fputs("null", to);
+		else
+			ktr__export_json(to, str->bytes, str->n_bytes);
+	}
+}
+
+struct ktr_event_bytes ktr__export_name(const struct ktr_event *event, char number[24])
+{
+	const struct ktr_reader_site *site = event->site;
+	struct ktr_event_bytes name = { site->group ? site->group : site->format, 0, 0, 0 };
+
+	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT) {
+		if (site->arg[site->value_arg].type == KTR_ARG_STR)
+			return event->str[site->value_arg];
+		snprintf(number, 24, "%" PRIu64, event->arg[site->value_arg]);
+		name.bytes = number;
+	} else if (site->ident != NULL) {
+		name.bytes = site->ident;
+	}
+	name.n_bytes = (uint32_t)strlen(name.bytes);
+	return name;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A table with a line per event, as RFC 4180 has it: fields with a comma, a quote or a line's end stand in
+ * quotes. What an argument is called differs from one call site to the next, so there are six columns for
+ * values, and one with their names. Losses are lines of kind "loss" with their number of events.
+ *
+ * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
+ */
+#include "visualize/export/exports.h"
+#include "visualize/model/label.h"
+#include "visualize/export/stack_text.h"
+
+#include "conf/kit/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void csv_field(FILE *to, const char *bytes, size_t n)
+{
+	static const char special[] = ",\"\r\n";
+	size_t plain = 0;
+
+	while (plain < n && memchr(special, bytes[plain], sizeof(special) - 1) == NULL)
+		plain++;
+	if (plain == n) {
+		fwrite(bytes, 1, n, to);
+		return;
+	}
+	putc('"', to);
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] == '"')
+			putc('"', to);
+		putc(bytes[i], to);
+	}
+	putc('"', to);
+}
+
+static void csv_clean(FILE *to, const char *bytes, size_t n)
+{
+	char text[1 + 4 * 2048 + 4] = "'";
+	size_t used = ktr__label_clean(text + 1, sizeof(text) - 1, bytes, n < 2048 ? n : 2048);
+	int formula = ktr__utf8_is_formula(text + 1, used);
+
+	csv_field(to, text + !formula, used + (size_t)formula);
+}
+
+static void csv_text(FILE *to, const char *text)
+{
+	csv_clean(to, text ? text : "", text ? strlen(text) : 0);
+	putc(',', to);
+}
+
+static int csv_begin(struct ktr__export *e)
+{
+	fputs("ts_ns,cpu,pid,tid,thread,process,kind,class,file,line,func,group,message,names,"
+	      "arg0,arg1,arg2,arg3,arg4,arg5\r\n",
+	      e->to);
+	return 0;
+}
+
+static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
+{
+	char stack[KTR__STACK_TEXT];
+	uint64_t word = event->arg[i];
+	double real;
+
+	switch (event->site->arg[i].type) {
+	case KTR_ARG_STR:
+		if (!event->str[i].is_null)
+			csv_clean(e->to, event->str[i].bytes, event->str[i].n_bytes);
+		return;
+	case KTR_ARG_STACK:
+		csv_clean(e->to, stack,
+			  ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+		return;
+	case KTR_ARG_F64:
+		memcpy(&real, &word, sizeof(real));
+		fprintf(e->to, "%.17g", real);
+		return;
+	case KTR_ARG_PTR:
+		fprintf(e->to, "0x%" PRIx64, word);
+		return;
+	case KTR_ARG_U8:
+	case KTR_ARG_U16:
+	case KTR_ARG_U32:
+	case KTR_ARG_U64:
+		fprintf(e->to, "%" PRIu64, word);
+		return;
+	default:
+		fprintf(e->to, "%" PRId64, (int64_t)word);
+	}
+}
+
+/* Names of arguments, with blanks between them; expressions of the source have theirs taken out. */
+static void csv_names(struct ktr__export *e, const struct ktr_reader_site *site)
+{
+	char names[1024];
+	size_t used = 0;
+
+	for (unsigned i = 0; i < site->n_args; i++) {
+		if (i > 0 && used + 1 < sizeof(names))
+			names[used++] = ' ';
+		for (const char *at = site->arg[i].name; *at != '\0' && used + 1 < sizeof(names);
+		     at++)
+			if (*at != ' ')
+				names[used++] = *at;
+	}
+	csv_clean(e->to, names, used);
+}
+
+static int csv_event(struct ktr__export *e, const struct ktr_event *event)
+{
+	static const char *const kinds[] = {
+		"event", "state", "counter", "point", "start", "stop"
+	};
+	const struct ktr_reader_site *site = event->site;
+	char text[2048];
+	size_t n = ktr_event_text(event, text, sizeof(text));
+
+	fprintf(e->to, "%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", event->time_ns,
+		event->cpu, event->thread->pid, event->thread->tid);
+	csv_text(e->to, event->thread->name);
+	csv_text(e->to, event->thread->process);
+	fprintf(e->to, "%s,", kinds[site->kind]);
+	csv_text(e->to, site->class_name);
+	csv_text(e->to, site->file);
+	fprintf(e->to, "%" PRIu32 ",", site->line);
+	csv_text(e->to, site->func);
+	csv_text(e->to, site->group);
+	csv_clean(e->to, text, n < sizeof(text) ? n : sizeof(text) - 1);
+	putc(',', e->to);
+	csv_names(e, site);
+	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
+		putc(',', e->to);
+		if (i < site->n_args)
+			csv_value(e, event, i);
+	}
+	fputs("\r\n", e->to);
+	return 0;
+}
+
+static int csv_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	fprintf(e->to,
+		"%" PRIu64 ",%" PRIu32 ",,,,,loss,,,,,,%" PRIu64 " events lost,events,%" PRIu64
+		",,,,,\r\n",
+		loss->from_ns ? loss->from_ns : e->info->first_ns, loss->cpu, loss->n_events,
+		loss->n_events);
+	return 0;
+}
+
+const struct ktr__export_format ktr__export_csv = {
+	.name = "csv",
+	.help = "a line per event: spreadsheets, sqlite3, data frames",
+	.begin = csv_begin,
+	.event = csv_event,
+	.loss = csv_loss,
+};

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Apache Parquet: a column after the other, in groups of PARQUET_ROWS rows, each one page of plain values,
+ * compressed as gzip does. The footer is Thrift's compact protocol, of which little is needed.
+ *
+ * A row is an event, or a loss of kind "loss" with its number of events in arg0. An argument is in argN if
+ * it is an integer or a pointer (64 bits, unsigned ones as they are), in realN if it is a double, in textN if
+ * it is a string or a stack; the other two are null. Strings are clean.
+ *
+ * https://parquet.apache.org/docs/file-format/ and parquet.thrift have the fields.
+ */
+#include "visualize/model/column.h"
+#include "visualize/export/exports.h"
+#include "visualize/model/label.h"
+#include "visualize/export/stack_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+
+#define PARQUET_ROWS  65536u
+#define PARQUET_LEVEL 2 /* of zlib, which takes most of the time */
+
+enum {
+	PARQUET_INT32 = 1,
+	PARQUET_INT64 = 2,
+	PARQUET_DOUBLE = 5,
+	PARQUET_TEXT = 6
+}; /* types */
+enum {
+	THRIFT_I32 = 5,
+	THRIFT_I64 = 6,
+	THRIFT_BINARY = 8,
+	THRIFT_LIST = 9,
+	THRIFT_STRUCT = 12
+};
+
+/* Name, type, optional. Those of arguments come as six each, in this order. */
+#define PARQUET_COLUMNS(X)                                                                         \
+	X(ts_ns, INT64, 0)                                                                         \
+	X(cpu, INT32, 0) X(pid, INT32, 0) X(tid, INT32, 0) X(thread, TEXT, 0) X(process, TEXT, 0)  \
+		X(kind, TEXT, 0) X(class, TEXT, 0) X(file, TEXT, 0) X(line, INT32, 0) X(           \
+			func, TEXT, 0) X(group, TEXT, 0) X(message, TEXT, 0) X(arg0, INT64, 1)     \
+			X(arg1, INT64, 1) X(arg2, INT64, 1) X(arg3, INT64, 1) X(arg4, INT64, 1)    \
+				X(arg5, INT64, 1) X(real0, DOUBLE, 1) X(real1, DOUBLE, 1) X(       \
+					real2, DOUBLE, 1) X(real3, DOUBLE, 1) X(real4, DOUBLE, 1)  \
+					X(real5, DOUBLE, 1) X(text0, TEXT, 1) X(text1, TEXT, 1)    \
+						X(text2, TEXT, 1) X(text3, TEXT, 1)                \
+							X(text4, TEXT, 1) X(text5, TEXT, 1)
+
+enum {
+#define PARQUET_ENUM(name, type, optional) COLUMN_##name,
+	PARQUET_COLUMNS(PARQUET_ENUM) COLUMNS
+};
+
+static const struct {
+	const char *name;
+	int type, optional;
+} parquet_columns[COLUMNS] = {
+#define PARQUET_ROW(name, type, optional) { #name, PARQUET_##type, optional },
+	PARQUET_COLUMNS(PARQUET_ROW)
+};
+
+struct parquet {
+	struct ktr__column values[COLUMNS];
+	uint8_t there[COLUMNS][PARQUET_ROWS / 8]; /* bits: not null */
+	uint32_t n;                               /* rows of the group that is being filled */
+	struct ktr__column footer;                /* row groups */
+	struct ktr__column page, packed, text;
+	uint64_t n_rows, n_groups, offset;
+	uint64_t least_ns, greatest_ns; /* of the group */
+};
+
+/* ---- thrift ---- */
+
+/* The head of a field; their numbers go up within a structure. */
+static void parquet_thrift_field(struct ktr__column *to, unsigned *last, unsigned field,
+				 unsigned type)
+{
+	uint8_t head = (uint8_t)((field - *last) << 4 | type);
+
+	ktr__column_bytes(to, &head, 1);
+	*last = field;
+}
+
+static void parquet_thrift_number(struct ktr__column *to, unsigned *last, unsigned field,
+				  unsigned type, int64_t number)
+{
+	parquet_thrift_field(to, last, field, type);
+	ktr__column_signed(to, number);
+}
+
+static void parquet_thrift_bytes(struct ktr__column *to, const void *bytes, size_t n)
+{
+	ktr__column_number(to, n);
+	ktr__column_bytes(to, bytes, n);
+}
+
+static void parquet_thrift_text(struct ktr__column *to, unsigned *last, unsigned field,
+				const char *text)
+{
+	parquet_thrift_field(to, last, field, THRIFT_BINARY);
+	parquet_thrift_bytes(to, text, strlen(text));
+}
+
+static void parquet_thrift_list(struct ktr__column *to, unsigned *last, unsigned field,
+				unsigned type, uint64_t n)
+{
+	uint8_t head = (uint8_t)((n < 15 ? n : 15) << 4 | type);
+
+	parquet_thrift_field(to, last, field, THRIFT_LIST);
+	ktr__column_bytes(to, &head, 1);
+	if (n >= 15)
+		ktr__column_number(to, n);
+}
+
+static void parquet_thrift_end(struct ktr__column *to)
+{
+	ktr__column_bytes(to, "", 1);
+}
+
+/* ---- pages ---- */
+
+static int parquet_deflate(struct parquet *p)
+{
+	z_stream z = { 0 };
+	size_t room;
+
+	ktr__column_clear(&p->packed);
+	/* 16: with gzip's head and tail. */
+	if (deflateInit2(&z, PARQUET_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	room = deflateBound(&z, p->page.n);
+	if (ktr__column_room(&p->packed, room) != 0) {
+		deflateEnd(&z);
+		return -ENOMEM;
+	}
+	z.next_in = p->page.bytes;
+	z.avail_in = (uInt)p->page.n;
+	z.next_out = p->packed.bytes;
+	z.avail_out = (uInt)room;
+	deflate(&z, Z_FINISH);
+	p->packed.n = room - z.avail_out;
+	deflateEnd(&z);
+	return 0;
+}
+
+static void parquet_write(struct ktr__export *e, struct parquet *p, const struct ktr__column *bytes)
+{
+	fwrite(bytes->bytes, 1, bytes->n, e->to);
+	p->offset += bytes->n;
+}
+
+/* Which values are there: one run of bits. */
+static void parquet_levels(struct parquet *p, unsigned column)
+{
+	uint32_t groups = (p->n + 7) / 8, length;
+	struct ktr__column *to = &p->text;
+
+	ktr__column_clear(to);
+	ktr__column_number(to, (uint64_t)groups << 1 | 1);
+	ktr__column_bytes(to, p->there[column], groups);
+	length = (uint32_t)to->n;
+	ktr__column_bytes(&p->page, &length, 4);
+	ktr__column_bytes(&p->page, to->bytes, to->n);
+}
+
+/* Describes the column's chunk in the footer. */
+static void parquet_describe(struct parquet *p, unsigned column, uint64_t at, uint64_t raw)
+{
+	struct ktr__column *to = &p->footer;
+	unsigned last = 0, inner = 0, part = 0;
+
+	parquet_thrift_number(to, &last, 2, THRIFT_I64, (int64_t)at);
+	parquet_thrift_field(to, &last, 3, THRIFT_STRUCT);
+	parquet_thrift_number(to, &inner, 1, THRIFT_I32, parquet_columns[column].type);
+	parquet_thrift_list(to, &inner, 2, THRIFT_I32, 2);
+	ktr__column_signed(to, 0); /* plain */
+	ktr__column_signed(to, 3); /* levels: runs */
+	parquet_thrift_list(to, &inner, 3, THRIFT_BINARY, 1);
+	parquet_thrift_bytes(to, parquet_columns[column].name,
+			     strlen(parquet_columns[column].name));
+	parquet_thrift_number(to, &inner, 4, THRIFT_I32, 2); /* gzip */
+	parquet_thrift_number(to, &inner, 5, THRIFT_I64, p->n);
+	parquet_thrift_number(to, &inner, 6, THRIFT_I64, (int64_t)raw);
+	parquet_thrift_number(to, &inner, 7, THRIFT_I64, (int64_t)(p->offset - at));
+	parquet_thrift_number(to, &inner, 9, THRIFT_I64, (int64_t)at);
+	if (column == COLUMN_ts_ns) {
+		parquet_thrift_field(to, &inner, 12, THRIFT_STRUCT);
+		parquet_thrift_field(to, &part, 5, THRIFT_BINARY);
+		parquet_thrift_bytes(to, &p->greatest_ns, 8);
+		parquet_thrift_field(to, &part, 6, THRIFT_BINARY);
+		parquet_thrift_bytes(to, &p->least_ns, 8);
+		parquet_thrift_end(to);
+	}
+	parquet_thrift_end(to);
+	parquet_thrift_end(to);
+}
+
+static int parquet_column(struct ktr__export *e, struct parquet *p, unsigned column)
+{
+	struct ktr__column *head = &p->text;
+	unsigned last = 0, inner = 0;
+	uint64_t at = p->offset;
+
+	ktr__column_clear(&p->page);
+	if (parquet_columns[column].optional)
+		parquet_levels(p, column);
+	ktr__column_bytes(&p->page, p->values[column].bytes, p->values[column].n);
+	if (p->page.error || p->values[column].error || parquet_deflate(p) != 0)
+		return -ENOMEM;
+	ktr__column_clear(head);
+	parquet_thrift_number(head, &last, 1, THRIFT_I32, 0); /* a page of data */
+	parquet_thrift_number(head, &last, 2, THRIFT_I32, (int64_t)p->page.n);
+	parquet_thrift_number(head, &last, 3, THRIFT_I32, (int64_t)p->packed.n);
+	parquet_thrift_field(head, &last, 5, THRIFT_STRUCT);
+	parquet_thrift_number(head, &inner, 1, THRIFT_I32, p->n);
+	parquet_thrift_number(head, &inner, 2, THRIFT_I32, 0); /* plain */
+	parquet_thrift_number(head, &inner, 3, THRIFT_I32, 3);
+	parquet_thrift_number(head, &inner, 4, THRIFT_I32, 3);
+	parquet_thrift_end(head);
+	parquet_thrift_end(head);
+	parquet_write(e, p, head);
+	parquet_write(e, p, &p->packed);
+	parquet_describe(p, column, at, p->page.n + head->n);
+	ktr__column_clear(&p->values[column]);
+	return head->error;
+}
+
+static int parquet_flush(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+	unsigned last = 0;
+	uint64_t at = p->offset;
+	int rc = 0;
+
+	if (p->n == 0)
+		return 0;
+	parquet_thrift_list(&p->footer, &last, 1, THRIFT_STRUCT, COLUMNS);
+	for (unsigned i = 0; i < COLUMNS && rc == 0; i++)
+		rc = parquet_column(e, p, i);
+	parquet_thrift_number(&p->footer, &last, 2, THRIFT_I64, (int64_t)(p->offset - at));
+	parquet_thrift_number(&p->footer, &last, 3, THRIFT_I64, p->n);
+	parquet_thrift_end(&p->footer);
+	p->n_rows += p->n;
+	p->n_groups++;
+	p->n = 0;
+	memset(p->there, 0, sizeof(p->there));
+	return rc ? rc : p->footer.error;
+}
+
+/* ---- rows ---- */
+
+static void parquet_i32(struct parquet *p, unsigned column, uint32_t number)
+{
+	ktr__column_bytes(&p->values[column], &number, 4);
+}
+
+static void parquet_word(struct parquet *p, unsigned column, uint64_t word)
+{
+	ktr__column_bytes(&p->values[column], &word, 8);
+	p->there[column][p->n / 8] |= (uint8_t)(1u << p->n % 8);
+}
+
+static void parquet_bytes(struct parquet *p, unsigned column, const char *bytes, size_t n)
+{
+	struct ktr__column *to = &p->values[column];
+	uint32_t length;
+
+	n = n < 2048 ? n : 2048;
+	if (ktr__column_room(to, 4 + 4 * n + 1) != 0)
+		return;
+	length = (uint32_t)ktr__label_clean((char *)to->bytes + to->n + 4, 4 * n + 1, bytes, n);
+	memcpy(to->bytes + to->n, &length, 4);
+	to->n += 4 + length;
+	p->there[column][p->n / 8] |= (uint8_t)(1u << p->n % 8);
+}
+
+static void parquet_text(struct parquet *p, unsigned column, const char *text)
+{
+	parquet_bytes(p, column, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void parquet_arg(struct ktr__export *e, const struct ktr_event *event, unsigned i)
+{
+	struct parquet *p = e->data;
+	char stack[KTR__STACK_TEXT];
+
+	switch (event->site->arg[i].type) {
+	case KTR_ARG_STR:
+		if (!event->str[i].is_null)
+			parquet_bytes(p, COLUMN_text0 + i, event->str[i].bytes,
+				      event->str[i].n_bytes);
+		break;
+	case KTR_ARG_STACK:
+		parquet_bytes(
+			p, COLUMN_text0 + i, stack,
+			ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+		break;
+	case KTR_ARG_F64:
+		parquet_word(p, COLUMN_real0 + i, event->arg[i]);
+		break;
+	default:
+		parquet_word(p, COLUMN_arg0 + i, event->arg[i]);
+	}
+}
+
+/* What rows of both kinds have; the row counts when the caller is done with it. */
+static void parquet_row(struct parquet *p, uint64_t ns, uint32_t cpu, const char *kind)
+{
+	if (p->n == 0 || ns < p->least_ns)
+		p->least_ns = ns;
+	if (p->n == 0 || ns > p->greatest_ns)
+		p->greatest_ns = ns;
+	parquet_word(p, COLUMN_ts_ns, ns);
+	parquet_i32(p, COLUMN_cpu, cpu);
+	parquet_text(p, COLUMN_kind, kind);
+}
+
+static int parquet_end_row(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+
+	return ++p->n == PARQUET_ROWS ? parquet_flush(e) : 0;
+}
+
+static int parquet_event(struct ktr__export *e, const struct ktr_event *event)
+{
+	static const char *const kinds[] = {
+		"event", "state", "counter", "point", "start", "stop"
+	};
+	const struct ktr_reader_site *site = event->site;
+	struct parquet *p = e->data;
+	char text[2048];
+	size_t n = ktr_event_text(event, text, sizeof(text));
+
+	parquet_row(p, event->time_ns, event->cpu, kinds[site->kind]);
+	parquet_i32(p, COLUMN_pid, event->thread->pid);
+	parquet_i32(p, COLUMN_tid, event->thread->tid);
+	parquet_text(p, COLUMN_thread, event->thread->name);
+	parquet_text(p, COLUMN_process, event->thread->process);
+	parquet_text(p, COLUMN_class, site->class_name);
+	parquet_text(p, COLUMN_file, site->file);
+	parquet_i32(p, COLUMN_line, site->line);
+	parquet_text(p, COLUMN_func, site->func);
+	parquet_text(p, COLUMN_group, site->group);
+	parquet_bytes(p, COLUMN_message, text, n < sizeof(text) ? n : sizeof(text) - 1);
+	for (unsigned i = 0; i < site->n_args; i++)
+		parquet_arg(e, event, i);
+	return parquet_end_row(e);
+}
+
+static int parquet_loss(struct ktr__export *e, const struct ktr_loss *loss)
+{
+	static const unsigned texts[] = { COLUMN_thread, COLUMN_process, COLUMN_class,
+					  COLUMN_file,   COLUMN_func,    COLUMN_group };
+	struct parquet *p = e->data;
+	char text[48];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " events lost", loss->n_events);
+	parquet_row(p, loss->from_ns ? loss->from_ns : e->info->first_ns, loss->cpu, "loss");
+	parquet_i32(p, COLUMN_pid, 0);
+	parquet_i32(p, COLUMN_tid, 0);
+	parquet_i32(p, COLUMN_line, 0);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		parquet_text(p, texts[i], "");
+	parquet_text(p, COLUMN_message, text);
+	parquet_word(p, COLUMN_arg0, loss->n_events);
+	return parquet_end_row(e);
+}
+
+/* ---- the file ---- */
+
+static int parquet_begin(struct ktr__export *e)
+{
+	struct parquet *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return -ENOMEM;
+	e->data = p;
+	fputs("PAR1", e->to);
+	p->offset = 4;
+	return 0;
+}
+
+static void parquet_free(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+
+	if (p == NULL)
+		return;
+	for (unsigned i = 0; i < COLUMNS; i++)
+		free(p->values[i].bytes);
+	free(p->footer.bytes);
+	free(p->page.bytes);
+	free(p->packed.bytes);
+	free(p->text.bytes);
+	free(p);
+}
+
+static void parquet_schema(struct ktr__column *to, unsigned *last)
+{
+	unsigned inner = 0;
+
+	parquet_thrift_list(to, last, 2, THRIFT_STRUCT, COLUMNS + 1);
+	parquet_thrift_text(to, &inner, 4, "ktr");
+	parquet_thrift_number(to, &inner, 5, THRIFT_I32, COLUMNS);
+	parquet_thrift_end(to);
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		inner = 0;
+		parquet_thrift_number(to, &inner, 1, THRIFT_I32, parquet_columns[i].type);
+		parquet_thrift_number(to, &inner, 3, THRIFT_I32, parquet_columns[i].optional);
+		parquet_thrift_text(to, &inner, 4, parquet_columns[i].name);
+		if (parquet_columns[i].type == PARQUET_TEXT)
+			parquet_thrift_number(to, &inner, 6, THRIFT_I32, 0); /* UTF-8 */
+		parquet_thrift_end(to);
+	}
+}
+
+static int parquet_end(struct ktr__export *e)
+{
+	struct parquet *p = e->data;
+	struct ktr__column *to = &p->page;
+	unsigned last = 0, inner = 0;
+	char digits[24];
+	uint32_t length;
+	int rc = parquet_flush(e);
+
+	if (rc != 0)
+		return rc;
+	ktr__column_clear(to);
+	parquet_thrift_number(to, &last, 1, THRIFT_I32, 1);
+	parquet_schema(to, &last);
+	parquet_thrift_number(to, &last, 3, THRIFT_I64, (int64_t)p->n_rows);
+	parquet_thrift_list(to, &last, 4, THRIFT_STRUCT, p->n_groups);
+	ktr__column_bytes(to, p->footer.bytes, p->footer.n);
+	parquet_thrift_list(to, &last, 5, THRIFT_STRUCT, 1);
+	snprintf(digits, sizeof(digits), "%" PRId64, e->info->utc_offset_ns);
+	parquet_thrift_text(to, &inner, 1, "utc_offset_ns");
+	parquet_thrift_text(to, &inner, 2, digits);
+	parquet_thrift_end(to);
+	parquet_thrift_text(to, &last, 6, "ktr");
+	parquet_thrift_end(to);
+	length = (uint32_t)to->n;
+	fwrite(to->bytes, 1, to->n, e->to);
+	fwrite(&length, 4, 1, e->to);
+	fputs("PAR1", e->to);
+	return to->error;
+}
+
+const struct ktr__export_format ktr__export_parquet = {
+	.name = "parquet",
+	.help = "columns, compressed: DuckDB, ClickHouse, data frames",
+	.begin = parquet_begin,
+	.event = parquet_event,
+	.loss = parquet_loss,
+	.end = parquet_end,
+	.free = parquet_free,
+};

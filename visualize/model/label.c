@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of any bytes, made fit to be shown; numbers and durations as people write them.
+ *
+ * Which well-formed characters are harmless is one list of ranges, label_is_hidden(); the
+ * bidirectional controls are on it because they let a name pretend to be another one.
+ */
+#include "visualize/model/label.h"
+#include "conf/kit/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <wchar.h>
+
+/* Reads one character; the bytes it has, or 0 where there is none. */
+static unsigned label_decode(const unsigned char *p, size_t n, uint32_t *code)
+{
+	unsigned length = (unsigned)ktr__utf8_char((const char *)p, n);
+
+	if (length > 0)
+		*code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+	for (unsigned i = 1; i < length; i++)
+		*code = *code << 6 | (p[i] & 0x3f);
+	return length;
+}
+
+/* Control characters, and those that are seen by what they do to their neighbours only. */
+static int label_is_hidden(uint32_t code)
+{
+	static const uint32_t range[][2] = {
+		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },      { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },  { 0xfe00, 0xfe0f },
+		{ 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff }
+	};
+
+	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
+		if (code >= range[i][0] && code <= range[i][1])
+			return 1;
+	return 0;
+}
+
+static void label_hex(char *to, unsigned char byte)
+{
+	to[0] = '\\';
+	to[1] = 'x';
+	to[2] = "0123456789abcdef"[byte >> 4];
+	to[3] = "0123456789abcdef"[byte & 15];
+}
+
+size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	size_t out = ktr__utf8_plain(bytes, n);
+
+	/* Most names are ASCII from one end to the other. */
+	if (out >= size)
+		out = size > 0 ? size - 1 : 0;
+	if (out > 0)
+		memcpy(to, bytes, out);
+	p += out;
+	n -= out;
+	while (n > 0 && out < size) {
+		uint32_t code = 0;
+		unsigned length = label_decode(p, n, &code);
+		int good = length > 0 && !label_is_hidden(code);
+		unsigned taken = length > 0 ? length : 1;
+
+		if (out + (good ? taken : 4 * taken) >= size)
+			break;
+		if (good)
+			memcpy(to + out, p, taken);
+		for (unsigned i = 0; !good && i < taken; i++)
+			label_hex(to + out + 4 * (size_t)i, p[i]);
+		out += good ? taken : 4 * taken;
+		p += taken;
+		n -= taken;
+	}
+	if (size > 0)
+		to[out] = '\0';
+	return out;
+}
+
+/*
+ * [columns] of one character. wcwidth(3) follows the locale and knows no character beyond ASCII in
+ * the "C" locale, where 1 is as good as any.
+ */
+static unsigned label_width(uint32_t code)
+{
+	int width = wcwidth((wchar_t)code);
+
+	return width < 0 ? 1 : (unsigned)width;
+}
+
+unsigned ktr__label_columns(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n = strlen(text);
+	unsigned columns = 0;
+
+	while (n > 0) {
+		uint32_t code = *p;
+		unsigned length = label_decode(p, n, &code);
+
+		columns += label_width(code);
+		p += length > 0 ? length : 1;
+		n -= length > 0 ? length : 1;
+	}
+	return columns;
+}
+
+static void label_ascii(char *to, size_t size, const char *text)
+{
+	size_t out = 0;
+
+	for (; *text != '\0' && out + 5 < size; text++) {
+		if ((unsigned char)*text < 0x80) {
+			to[out++] = *text;
+		} else {
+			label_hex(to + out, (unsigned char)*text);
+			out += 4;
+		}
+	}
+	to[out] = '\0';
+}
+
+unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii)
+{
+	char plain[4 * KTR__LABEL_BYTES];
+	const char *more = ascii ? "~" : "…";
+	size_t out = 0, cut_at = 0, n;
+	unsigned used = 0, cut_used = 0;
+
+	if (ascii) {
+		label_ascii(plain, sizeof(plain), text);
+		text = plain;
+	}
+	n = strlen(text);
+	while (n > 0) {
+		uint32_t code = (unsigned char)*text;
+		unsigned length = label_decode((const unsigned char *)text, n, &code);
+		unsigned width = label_width(code);
+
+		length += length == 0;
+		if (used + width > columns || out + length + 4 > size)
+			break;
+		if (used + width < columns) { /* "…" would still fit behind it */
+			cut_at = out + length;
+			cut_used = used + width;
+		}
+		memcpy(to + out, text, length);
+		out += length;
+		used += width;
+		text += length;
+		n -= length;
+	}
+	if (n > 0 && columns > 0) {
+		out = cut_at;
+		used = cut_used + 1;
+		memcpy(to + out, more, strlen(more));
+		out += strlen(more);
+	}
+	to[out] = '\0';
+	return used;
+}
+
+/*
+ * In double quotes, with every byte that means something to gnuplot as an octal escape: backquotes,
+ * which it would run, quotes and backslashes. Single quotes do not do: gnuplot 5.4 takes a doubled
+ * one at the beginning of a string for its end.
+ */
+void ktr__label_gnuplot(FILE *to, const char *text)
+{
+	putc('"', to);
+	for (; *text != '\0'; text++) {
+		if (strchr("\"\\`'", *text) != NULL)
+			fprintf(to, "\\%03o", (unsigned)(unsigned char)*text);
+		else
+			putc(*text, to);
+	}
+	putc('"', to);
+}
+
+void ktr__label_word(char *buffer, size_t size, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-+=./,:@%^";
+	size_t at = strlen(buffer);
+	int quote = word[0] == '\0' || word[strspn(word, plain)] != '\0';
+
+#define LABEL_PUT(c) (at + 1 < size ? (void)(buffer[at++] = (c)) : (void)0)
+	if (at > 0)
+		LABEL_PUT(' ');
+	if (quote)
+		LABEL_PUT('\'');
+	for (; *word != '\0'; word++) {
+		LABEL_PUT(*word);
+		if (*word == '\'') { /* ' becomes '\'' */
+			LABEL_PUT('\\');
+			LABEL_PUT('\'');
+			LABEL_PUT('\'');
+		}
+	}
+	if (quote)
+		LABEL_PUT('\'');
+#undef LABEL_PUT
+	if (size > 0)
+		buffer[at] = '\0';
+}
+
+const char *ktr__label_count(char *buffer, size_t size, uint64_t count)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+	size_t out = 0;
+
+	for (int i = 0; i < n && out + 2 < size; i++) {
+		if (i > 0 && (n - i) % 3 == 0)
+			buffer[out++] = ',';
+		buffer[out++] = digits[i];
+	}
+	buffer[out] = '\0';
+	return buffer;
+}
+
+const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+	uint64_t minutes = ns / 60000000000u;
+
+	if (minutes >= 60) {
+		snprintf(buffer, size, "%" PRIu64 " h %02u min", minutes / 60,
+			 (unsigned)(minutes % 60));
+		return buffer;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double v = (double)ns / units[i].ns;
+
+		/* 999.5 us would print as 1e+03 us: the unit changes where rounding would carry. */
+		if (v < 0.9995)
+			continue;
+		if (v < 9.995)
+			snprintf(buffer, size, "%.2f %s", v, units[i].unit);
+		else if (v < 99.95)
+			snprintf(buffer, size, "%.1f %s", v, units[i].unit);
+		else
+			snprintf(buffer, size, "%.0f %s", v, units[i].unit);
+		return buffer;
+	}
+	snprintf(buffer, size, "%" PRIu64 " ns", ns);
+	return buffer;
+}

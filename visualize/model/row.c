@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happens on one row: labels begin and end, spans open and close, counters change, events
+ * pass.
+ *
+ * The lane carries the present label and since when; every change of label first adds what has
+ * passed to the row's totals. Columns are allocated when a row first needs them, as long as all of
+ * them together stay below KTR__ROWS_BYTES.
+ *
+ * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open". A
+ * STOP ends the last START with its key (analyze/stats/spans.h has the same rule). A START whose key is
+ * open already means that the STOP between them is missing if events were lost since, or if only
+ * one span can have such a key.
+ */
+#include "visualize/model/rows.h"
+#include "conf/kit/room.h"
+
+#include "analyze/stats/ends.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Room for columns, or 0 when there is none any more. */
+static int row_charge(struct ktr__rows *rows, size_t bytes_per_column)
+{
+	uint64_t bytes = bytes_per_column * rows->grid.n_columns;
+
+	if (rows->n_bytes + bytes > KTR__ROWS_BYTES) {
+		rows->n_crowded++;
+		return 0;
+	}
+	rows->n_bytes += bytes;
+	return 1;
+}
+
+static void row_seen(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	if (ns < rows->grid.from_ns)
+		return;
+	if (row->n_events++ == 0)
+		row->first_ns = ns;
+}
+
+static struct ktr__stay *row_stay(struct ktr__row *row, uint16_t label)
+{
+	for (unsigned i = 0; i < row->n_stays; i++)
+		if (row->stay[i].label == label)
+			return &row->stay[i];
+	if (row->n_stays == KTR__ROWS_STAYS)
+		return row_stay(row, KTR__LABEL_OTHER);
+	if ((row->n_stays & (row->n_stays - 1)) == 0) { /* 0 and powers of two: full */
+		size_t room = row->n_stays ? 2 * (size_t)row->n_stays : 1;
+		struct ktr__stay *more = realloc(row->stay, room * sizeof(*more));
+
+		if (more == NULL)
+			return NULL;
+		row->stay = more;
+	}
+	/* The last place is for what finds none, so that the call above ends. */
+	if (row->n_stays == KTR__ROWS_STAYS - 1)
+		label = KTR__LABEL_OTHER;
+	row->stay[row->n_stays] = (struct ktr__stay){ .label = label };
+	return &row->stay[row->n_stays++];
+}
+
+const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label)
+{
+	for (unsigned i = 0; i < row->n_stays; i++)
+		if (row->stay[i].label == label)
+			return &row->stay[i];
+	return NULL;
+}
+
+int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
+{
+	rows->n_losses++;
+	if (ktr__room(&rows->gap, &rows->gap_room, rows->n_gaps, sizeof(*rows->gap)) != 0)
+		return -ENOMEM;
+	rows->gap[rows->n_gaps++] = *gap;
+	return 0;
+}
+
+/* [ns] How much of [from, to) lies in gaps of rings that the row is from, which may overlap. */
+static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row *row, uint64_t from, uint64_t to)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = row->gap_at; i < rows->n_gaps && from < to; i++) {
+		const struct ktr__rows_gap *gap = &rows->gap[i];
+		uint64_t begin = gap->from_ns > from ? gap->from_ns : from;
+		uint64_t end = gap->to_ns < to ? gap->to_ns : to;
+
+		if (begin >= end || !ktr__rings_have(&row->rings, gap->cpu, (int)gap->keep))
+			continue;
+		ns += end - begin;
+		from = end;
+	}
+	return ns;
+}
+
+/* Has a ring that the row is from lost events since that gap? */
+static int row_lost(const struct ktr__rows *rows, const struct ktr__row *row, uint32_t gap_at)
+{
+	for (uint32_t i = gap_at; i < rows->n_gaps; i++)
+		if (ktr__rings_have(&row->rings, rows->gap[i].cpu, (int)rows->gap[i].keep))
+			return 1;
+	return 0;
+}
+
+/* Adds the present label, which lasts until ns, to the totals of the window. */
+static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
+{
+	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
+	uint64_t in_gaps, known;
+	struct ktr__stay *stay;
+
+	if (row->lane.label == 0)
+		return 0;
+	in_gaps = row_in_gaps(rows, row, from, ns);
+	stay = row_stay(row, row->lane.label);
+	if (stay == NULL)
+		return -ENOMEM;
+	/* Before the window it is only remembered that the row knows this label. */
+	if (ns < from || (in_gaps > 0 && in_gaps >= (ns - from) / 2))
+		return 0;
+	known = ns - from - in_gaps;
+	stay->n++;
+	stay->total_ns += known;
+	if (known >= stay->longest_ns) {
+		stay->longest_ns = known;
+		stay->longest_from_ns = from;
+		stay->open = (uint16_t)open;
+	}
+	return 0;
+}
+
+static int row_change(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	if (label == row->lane.label)
+		return 0;
+	if (row->lane.cell == NULL && ns >= rows->grid.from_ns &&
+	    !row_charge(rows, sizeof(struct ktr__cell)))
+		return 0;
+	if (row_settle(rows, row, ns, 0) != 0)
+		return -ENOMEM;
+	row->gap_at = rows->n_gaps;
+	return ktr__lane_set(&row->lane, &rows->grid, ns, label);
+}
+
+int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_STATES;
+	return row_change(rows, row, ns, label);
+}
+
+int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
+{
+	row_seen(rows, row, ns);
+	if (ns < rows->grid.from_ns)
+		return 0;
+	if (row->lane.cell == NULL && !row_charge(rows, sizeof(struct ktr__cell)))
+		return 0;
+	return ktr__lane_weigh(&row->lane, &rows->grid, ns, label, 1);
+}
+
+int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number)
+{
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_COUNTERS;
+	if (row->area.cell == NULL && ns >= rows->grid.from_ns &&
+	    !row_charge(rows, sizeof(struct ktr__area_cell)))
+		return 0;
+	return ktr__area_set(&row->area, &rows->grid, ns, number);
+}
+
+int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint32_t *mark;
+
+	row_seen(rows, row, ns);
+	if (ns < rows->grid.from_ns)
+		return 0;
+	if (row->marks == NULL) {
+		if (!row_charge(rows, sizeof(*row->marks)))
+			return 0;
+		row->marks = calloc(rows->grid.n_columns, sizeof(*row->marks));
+		if (row->marks == NULL)
+			return -ENOMEM;
+	}
+	mark = &row->marks[ktr__grid_at(&rows->grid, ns)];
+	*mark += *mark < UINT32_MAX;
+	return 0;
+}
+
+/* How many are open, as a label; a small number is looked up once. */
+static int row_depth(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint16_t label = KTR__LABEL_NONE;
+	int is_small = row->n_open < sizeof(rows->depth_label) / sizeof(rows->depth_label[0]);
+	char text[24];
+	int n;
+
+	if (is_small)
+		label = rows->depth_label[row->n_open];
+	if (row->n_open > 0 && label == KTR__LABEL_NONE) {
+		n = snprintf(text, sizeof(text), "%u open", row->n_open);
+		if (ktr__rows_label(rows, text, (size_t)n, &label) != 0)
+			return -ENOMEM;
+		if (is_small)
+			rows->depth_label[row->n_open] = label;
+	}
+	return row_change(rows, row, ns, label);
+}
+
+/* Index of the innermost open span with that key, or n_open. */
+static unsigned row_find_open(const struct ktr__row *row, uint64_t key)
+{
+	for (unsigned i = row->n_open; i-- > 0;)
+		if (row->open[i].key == key)
+			return i;
+	return row->n_open;
+}
+
+int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,
+		   int unique)
+{
+	unsigned i = row_find_open(row, key);
+
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_SPANS;
+	row->is_open |= !unique;
+	if (i < row->n_open && (unique || row_lost(rows, row, row->open[i].gap_at))) {
+		row->open[i].gap_at = rows->n_gaps;
+		return 0;
+	}
+	if (row->n_open == KTR__ROWS_OPEN) {
+		rows->n_crowded++;
+		return 0;
+	}
+	if (row->n_open == row->n_open_room) {
+		unsigned room = row->n_open_room ? 2 * row->n_open_room : 2;
+		struct ktr__open_span *more = realloc(row->open, room * sizeof(*more));
+
+		if (more == NULL)
+			return -ENOMEM;
+		row->open = more;
+		row->n_open_room = room;
+	}
+	row->open[row->n_open++] = (struct ktr__open_span){ key, rows->n_gaps };
+	return row_depth(rows, row, ns);
+}
+
+int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key)
+{
+	unsigned i = row_find_open(row, key);
+
+	row_seen(rows, row, ns);
+	row->has |= KTR__ROW_SPANS;
+	if (i == row->n_open) {
+		rows->n_unpaired++;
+		return 0;
+	}
+	row->n_open--;
+	for (; i < row->n_open; i++)
+		row->open[i] = row->open[i + 1];
+	return row_depth(rows, row, ns);
+}
+
+uint64_t ktr__row_end_ns(const struct ktr__row *row)
+{
+	uint64_t ns;
+
+	if (row->kind != KTR__ROW_ID || row->latest == NULL)
+		return 0;
+	ns = row->thread != NULL && !row->is_open ? ktr__ends_thread(row->thread) : ktr__ends_process(row->latest);
+	/* What was recorded behind that, on the way out, is of the row, too. */
+	return ns != 0 && ns < row->lane.since_ns ? row->lane.since_ns : ns;
+}
+
+static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint64_t end_ns = ktr__row_end_ns(row);
+	int open = 1;
+
+	if (end_ns != 0 && end_ns < ns) {
+		ns = end_ns > rows->grid.from_ns ? end_ns : rows->grid.from_ns;
+		open = 0;
+	}
+	if (row->lane.label != 0 && row->lane.cell == NULL &&
+	    !row_charge(rows, sizeof(struct ktr__cell)))
+		row->lane.label = 0;
+	if (row->area.n > 0 && row->area.cell == NULL &&
+	    !row_charge(rows, sizeof(struct ktr__area_cell)))
+		row->area.n = 0;
+	if (!row->lane.weighs && row_settle(rows, row, ns, open) != 0)
+		return -ENOMEM;
+	if (ktr__area_end(&row->area, &rows->grid, ns) != 0)
+		return -ENOMEM;
+	return ktr__lane_end(&row->lane, &rows->grid, ns);
+}
+
+int ktr__rows_end(struct ktr__rows *rows, uint64_t ns)
+{
+	for (unsigned i = 0; i < rows->n_rows; i++)
+		if (row_end(rows, rows->row[i], ns) != 0)
+			return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The table of rows and labels: found by hash, named once, kept until the end.
+ *
+ * Rows are chained in buckets that double with the table; labels live in a fixed open table, since
+ * there are at most KTR__ROWS_LABELS of them. What happens on a row is in row.c.
+ */
+#include "visualize/model/rows.h"
+#include "analyze/read/tables.h"
+#include "visualize/model/label.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t rows_mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
+	return hash ^ hash >> 29;
+}
+
+static uint64_t rows_hash(uint64_t hash, const char *bytes, size_t n)
+{
+	uint64_t word;
+
+	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash = rows_mix(hash, word);
+	}
+	word = n;
+	for (size_t i = 0; i < n; i++)
+		word = word << 8 | (uint8_t)bytes[i];
+	return rows_mix(hash, word);
+}
+
+/* A clean copy that lives as long as the table. */
+static const char *rows_name(struct ktr__rows *rows, const char *bytes, size_t n)
+{
+	char clean[KTR__LABEL_BYTES];
+	size_t length = ktr__label_clean(clean, sizeof(clean), bytes, n);
+
+	return ktr__arena_copy(&rows->names, clean, length);
+}
+
+int ktr__rows_init(struct ktr__rows *rows, const struct ktr__grid *grid)
+{
+	uint16_t other;
+
+	memset(rows, 0, sizeof(*rows));
+	rows->grid = *grid;
+	rows->n_labels = 1; /* KTR__LABEL_NONE */
+	rows->label[0] = "";
+	rows->n_buckets = 64;
+	rows->bucket = calloc(rows->n_buckets, sizeof(struct ktr__row *));
+	if (rows->bucket == NULL)
+		return -ENOMEM;
+	return ktr__rows_label(rows, "(other)", 7, &other);
+}
+
+void ktr__rows_free(struct ktr__rows *rows)
+{
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		struct ktr__row *row = rows->row[i];
+
+		free(row->rings.word);
+		free(row->lane.cell);
+		free(row->area.cell);
+		free(row->marks);
+		free(row->stay);
+		free(row->open);
+		free(row);
+	}
+	free(rows->row);
+	free(rows->gap);
+	free(rows->bucket);
+	ktr__arena_free(&rows->names);
+	memset(rows, 0, sizeof(*rows));
+}
+
+int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
+{
+	uint64_t hash = rows_hash(0, bytes, n);
+	unsigned at = (unsigned)(hash % (2 * KTR__ROWS_LABELS));
+
+	/* Two states with one 64-bit hash would show as one; the table never fills beyond half. */
+	while (rows->label_bucket[at] != 0) {
+		*label = rows->label_bucket[at];
+		if (rows->label_hash[*label] == hash)
+			return 0;
+		at = (at + 1) % (2 * KTR__ROWS_LABELS);
+	}
+	if (rows->n_labels == KTR__ROWS_LABELS) {
+		*label = KTR__LABEL_OTHER;
+		return 0;
+	}
+	rows->label[rows->n_labels] = rows_name(rows, n > 0 ? bytes : "(none)", n > 0 ? n : 6);
+	if (rows->label[rows->n_labels] == NULL)
+		return -ENOMEM;
+	rows->label_hash[rows->n_labels] = hash;
+	*label = rows->label_bucket[at] = (uint16_t)rows->n_labels++;
+	return 0;
+}
+
+static uint64_t rows_process_key(const struct ktr__row_key *key)
+{
+	return key->thread != NULL ? ktr__tables_process_key(key->thread) : 0;
+}
+
+static int rows_is(const struct ktr__row *row, const struct ktr__row_key *key)
+{
+	return row->kind == key->kind && row->process_key == rows_process_key(key) &&
+	       row->cpu == key->cpu && row->n_ident == key->n_ident &&
+	       memcmp(row->ident, key->ident, key->n_ident) == 0;
+}
+
+/* Twice as many buckets; without memory for them chains only become longer. */
+static void rows_rehash(struct ktr__rows *rows)
+{
+	unsigned n = 2 * rows->n_buckets;
+	struct ktr__row **bucket = calloc(n, sizeof(struct ktr__row *));
+
+	if (bucket == NULL)
+		return;
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		struct ktr__row **at = &bucket[rows->row[i]->hash & (n - 1)];
+
+		rows->row[i]->chain = *at;
+		*at = rows->row[i];
+	}
+	free(rows->bucket);
+	rows->bucket = bucket;
+	rows->n_buckets = n;
+}
+
+static struct ktr__row *rows_make(struct ktr__rows *rows, const struct ktr__row_key *key)
+{
+	const char *process = key->thread != NULL ? key->thread->process : "";
+	struct ktr__row *row = calloc(1, sizeof(*row));
+
+	if (row == NULL)
+		return NULL;
+	row->kind = key->kind;
+	row->pid = key->thread != NULL ? key->thread->pid : 0;
+	row->process_key = rows_process_key(key);
+	row->cpu = key->cpu;
+	row->n_ident = key->n_ident;
+	row->ident = ktr__arena_copy(&rows->names, key->ident, key->n_ident);
+	row->name = rows_name(rows, key->ident, key->n_ident);
+	row->group = rows_name(rows, key->group, strlen(key->group));
+	row->process = rows_name(rows, process, strlen(process));
+	if (row->ident == NULL || row->name == NULL || row->group == NULL || row->process == NULL) {
+		free(row);
+		return NULL;
+	}
+	return row;
+}
+
+static int rows_insert(struct ktr__rows *rows, const struct ktr__row_key *key, uint64_t hash,
+		       struct ktr__row **out)
+{
+	struct ktr__row *row, **at;
+
+	if ((rows->n_rows & (rows->n_rows - 1)) == 0) { /* 0 and powers of two: full */
+		size_t room = rows->n_rows ? 2 * (size_t)rows->n_rows : 1;
+		struct ktr__row **more = realloc(rows->row, room * sizeof(struct ktr__row *));
+
+		if (more == NULL)
+			return -ENOMEM;
+		rows->row = more;
+	}
+	row = rows_make(rows, key);
+	if (row == NULL)
+		return -ENOMEM;
+	row->hash = hash;
+	row->number = rows->n_rows;
+	rows->row[rows->n_rows++] = row;
+	at = &rows->bucket[hash & (rows->n_buckets - 1)];
+	row->chain = *at;
+	*at = row;
+	if (rows->n_rows > rows->n_buckets)
+		rows_rehash(rows);
+	*out = row;
+	return 0;
+}
+
+/* The group is hashed but compared by its hash alone: it is one of few constants of the program. */
+int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struct ktr__row *hint,
+		   struct ktr__row **out)
+{
+	uint64_t hash;
+	struct ktr__row *row;
+
+	*out = hint;
+	if (hint != NULL && rows_is(hint, key))
+		return 0;
+	hash = rows_hash(rows_process_key(key) ^ (uint64_t)key->cpu << 2 ^ key->kind, key->group,
+			 strlen(key->group));
+	hash = rows_hash(hash, key->ident, key->n_ident);
+	for (row = rows->bucket[hash & (rows->n_buckets - 1)]; row != NULL; row = row->chain) {
+		if (row->hash == hash && rows_is(row, key)) {
+			*out = row;
+			return 0;
+		}
+	}
+	*out = NULL;
+	if (rows->n_rows == KTR__ROWS_MAX) {
+		rows->n_crowded++;
+		return 0;
+	}
+	return rows_insert(rows, key, hash, out);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The rows of a timeline: who has one, and what is known of each.
+ *
+ * A row is an identity (process, group and id of KTR_STATE, START, COUNTER and POINT), a thread or
+ * a CPU. It has a lane (states, open spans, or who ran), an area (a counter), marks (how many
+ * points or events a column has), and totals per label that do not depend on columns.
+ *
+ * Memory is bounded: KTR__ROWS_MAX rows, and KTR__ROWS_BYTES of columns; what finds no room is
+ * counted in n_crowded. Names are clean (visualize/model/label.h) and belong to the table, which neither
+ * moves rows nor frees them before ktr__rows_free(). One thread at a time.
+ */
+#ifndef VISUALIZE_ROWS_H
+#define VISUALIZE_ROWS_H
+
+#include "conf/kit/arena.h"
+#include "visualize/model/levels.h"
+#include "visualize/model/losses.h"
+
+#include <ktr/reader.h>
+
+#define KTR__ROWS_MAX    65536u
+#define KTR__ROWS_BYTES  (160u << 20)
+#define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
+#define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
+#define KTR__ROWS_OPEN   256u  /* spans of one row that can be open at once */
+
+#define KTR__LABEL_NONE  0u
+#define KTR__LABEL_OTHER 1u
+
+enum ktr__row_kind {
+	KTR__ROW_ID,
+	KTR__ROW_THREAD,
+	KTR__ROW_CPU
+};
+
+/* struct ktr__row.has */
+#define KTR__ROW_STATES   1u
+#define KTR__ROW_SPANS    2u
+#define KTR__ROW_COUNTERS 4u
+#define KTR__ROW_POINTS   8u
+
+/*
+ * How long a row had a label, within the window; n is 0 where it only had it before. Time within gaps of rings
+ * that the row is from is left out, because nobody knows what the row did then, and a stay that lies in gaps for
+ * more than half of its time is left out as a whole.
+ */
+struct ktr__stay {
+	uint16_t label;
+	uint16_t open; /* the longest one had not ended when the trace did */
+	uint32_t n;
+	uint64_t total_ns;
+	uint64_t longest_ns;
+	uint64_t longest_from_ns;
+};
+
+struct ktr__row {
+	enum ktr__row_kind kind;
+	unsigned number; /* in the table's row[] */
+	uint32_t pid;
+	uint64_t process_key; /* ktr__tables_process_key() */
+	uint32_t cpu;
+	const char *process; /* clean */
+	const char *group;   /* clean; "" for threads and CPUs */
+	const char *name;    /* clean */
+	const char *ident;   /* as recorded */
+	size_t n_ident;
+	uint64_t hash;
+	struct ktr__row *chain;
+	const struct ktr_reader_thread *thread; /* who alone wrote to it; NULL: several did */
+	const struct ktr_reader_thread *latest; /* who wrote to it last; NULL: nobody */
+	int is_open; /* what is open of it may be ended by any thread of its process */
+	unsigned has;
+	uint64_t n_events; /* in the window */
+	uint64_t first_ns; /* of them */
+	struct ktr__lane lane;
+	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */
+	uint32_t gap_at; /* of the table's gaps when the lane's label began */
+	struct ktr__area area;
+	uint32_t *marks;        /* owned, per column; NULL: none */
+	struct ktr__stay *stay; /* owned */
+	unsigned n_stays;
+	struct ktr__open_span {
+		uint64_t key;
+		uint32_t gap_at; /* of the table's when it began */
+	} * open;                  /* owned; the innermost is the last */
+	unsigned n_open;
+	unsigned n_open_room;
+};
+
+struct ktr__rows {
+	struct ktr__grid grid;
+	struct ktr__arena names;
+	struct ktr__row **row;
+	unsigned n_rows;
+	struct ktr__row **bucket; /* power of two */
+	unsigned n_buckets;
+	const char *label[KTR__ROWS_LABELS]; /* clean */
+	uint64_t label_hash[KTR__ROWS_LABELS];
+	uint16_t label_bucket[2 * KTR__ROWS_LABELS];
+	unsigned n_labels;
+	uint16_t depth_label[16]; /* "1 open", "2 open"...; 0: not made yet */
+	uint64_t n_bytes;         /* of columns */
+	uint64_t n_crowded;       /* [events] that found no room */
+	uint64_t n_unpaired;      /* [events] STOPs without a START */
+	uint64_t n_losses;        /* [gaps] so far */
+	struct ktr__rows_gap {
+		uint64_t from_ns, to_ns;
+		uint32_t cpu, keep;
+	} *gap; /* owned: the same, in the order of from_ns */
+	uint32_t n_gaps, gap_room;
+};
+
+/* A table for a window. Give back by ktr__rows_free() whatever this returns. 0 or -ENOMEM. */
+int ktr__rows_init(struct ktr__rows *rows, const struct ktr__grid *grid);
+void ktr__rows_free(struct ktr__rows *rows);
+
+/*
+ * The row of that kind, process and name, made when it is new. *out is NULL where there is no room.
+ * group (bytes as recorded) may be ""; hint is a row that is likely to be it, or NULL. 0 or -ENOMEM.
+ */
+struct ktr__row_key {
+	enum ktr__row_kind kind;
+	const struct ktr_reader_thread *thread; /* one of the process; NULL: none */
+	uint32_t cpu;
+	const char *group;
+	const char *ident;
+	size_t n_ident;
+};
+int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struct ktr__row *hint,
+		   struct ktr__row **out);
+
+/* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
+int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
+
+/* A ring lost events between two moments; told in the order of from_ns. 0 or -ENOMEM. */
+int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap);
+
+/* What happens on a row. Moments may lie before the window, not behind it. 0 or -ENOMEM. */
+int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
+int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
+int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number);
+int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
+/* unique: only one span of the row can be open with that key. */
+int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,
+		   int unique);
+int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key);
+
+/* [ns] When the row's only thread ended, or else its process, and with it what the row does; 0: it had not. */
+uint64_t ktr__row_end_ns(const struct ktr__row *row);
+
+/* Closes every lane and area at a moment, or at the row's end before that. 0 or -ENOMEM. */
+int ktr__rows_end(struct ktr__rows *rows, uint64_t ns);
+
+/* The row's totals of a label, or NULL. */
+const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The sink of a timeline: finds the row that an event belongs to and says what happens there.
+ *
+ * With rows by identity the KTR_STATE family goes to rows of identities; with rows by thread each
+ * event also marks its thread; KTR__BY_AUTO keeps both, since only the end tells which is wanted.
+ * With rows by CPU an event weighs for its thread on its CPU's row.
+ *
+ * Time is made to stand still where a source has it run backwards, and such events are counted.
+ */
+#include "visualize/model/timeline.h"
+#include "visualize/model/label.h"
+#include "conf/kit/room.h"
+
+#include "analyze/read/kind.h"
+#include "conf/expr/expr.h"
+#include "ktr/session/kernel_event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Remembers a group that is left out, so that an empty picture can say what there would be. */
+static void timeline_note_group(struct ktr__timeline *t, const char *group)
+{
+	char clean[64];
+	size_t used = strlen(t->groups),
+	       n = ktr__label_clean(clean, sizeof(clean), group, strlen(group));
+	const char *at = strstr(t->groups, clean);
+
+	if (at != NULL && (at == t->groups || at[-1] == ' ') && (at[n] == ',' || at[n] == '\0'))
+		return;
+	if (used + n + 3 < sizeof(t->groups))
+		snprintf(t->groups + used, sizeof(t->groups) - used, "%s%s", used ? ", " : "",
+			 clean);
+}
+
+static int timeline_wants(struct ktr__timeline *t, const struct ktr_reader_site *site)
+{
+	if (t->options.n_groups == 0)
+		return 1;
+	if (site->group == NULL)
+		return 0;
+	for (unsigned i = 0; i < t->options.n_groups; i++)
+		if (ktr__glob(t->options.group[i], strlen(t->options.group[i]), site->group,
+			      strlen(site->group)))
+			return 1;
+	timeline_note_group(t, site->group);
+	return 0;
+}
+
+static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
+						const struct ktr_reader_site *site)
+{
+	struct ktr__timeline_site *at;
+
+	if (ktr__room(&t->site, &t->n_sites, site->id, sizeof(*t->site)) != 0)
+		return NULL;
+	at = &t->site[site->id];
+	if (!at->known) {
+		at->wanted = (uint8_t)timeline_wants(t, site);
+		at->known = 1;
+	}
+	return at;
+}
+
+/* "name (tid)": what tells threads apart for people. */
+static size_t timeline_thread_name(char *name, size_t size, const struct ktr_reader_thread *thread)
+{
+	int n = snprintf(name, size, "%.60s (%" PRIu32 ")", thread->name ? thread->name : "",
+			 thread->tid);
+
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* The id that an event of the KTR_STATE family names: a constant, a string or, oddly, a number. */
+static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer,
+					     size_t size)
+{
+	struct ktr_event_bytes ident = { buffer, 0, 0, 0 };
+
+	if (strcmp(event->site->file, KTR_KERNEL_FILE) == 0) {
+		/* The kernel's events: of the thread, whatever it was called then. */
+		ident.n_bytes = (uint32_t)timeline_thread_name(buffer, size, event->thread);
+	} else if (event->site->ident != NULL) {
+		ident.bytes = event->site->ident;
+		ident.n_bytes = (uint32_t)strlen(ident.bytes);
+	} else if (event->site->n_args > 0 && event->site->arg[0].type == KTR_ARG_STR) {
+		ident = event->str[0];
+	} else {
+		ident.n_bytes = (uint32_t)snprintf(buffer, size, "0x%" PRIx64, event->arg[0]);
+	}
+	if (ident.bytes == NULL)
+		ident.bytes = "";
+	return ident;
+}
+
+static int timeline_state(struct ktr__timeline *t, struct ktr__row *row, uint64_t ns,
+			  const struct ktr_event *event)
+{
+	int arg = event->site->value_arg;
+	uint16_t label;
+	char number[24];
+	int n;
+
+	if (arg >= 0 && event->site->arg[arg].type == KTR_ARG_STR) {
+		const struct ktr_event_bytes *state = &event->str[arg];
+
+		if (ktr__rows_label(&t->rows, state->bytes, state->n_bytes, &label) != 0)
+			return -ENOMEM;
+	} else {
+		n = snprintf(number, sizeof(number), "%" PRIu64, arg >= 0 ? event->arg[arg] : 0);
+		if (ktr__rows_label(&t->rows, number, (size_t)n, &label) != 0)
+			return -ENOMEM;
+	}
+	return ktr__row_label(&t->rows, row, ns, label);
+}
+
+static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint64_t ns,
+			    const struct ktr_event *event)
+{
+	int arg = event->site->value_arg;
+	uint64_t value = arg >= 0 ? event->arg[arg] : 0;
+
+	switch (event->site->kind) {
+	case KTR_KIND_STATE:
+		return timeline_state(t, row, ns, event);
+	case KTR_KIND_COUNTER:
+		/* What has no height is drawn as an event that happened. */
+		if (arg >= 0 && isfinite(ktr__event_number(event, (unsigned)arg)))
+			return ktr__row_number(&t->rows, row, ns,
+					       ktr__event_number(event, (unsigned)arg));
+		break;
+	case KTR_KIND_START:
+		return ktr__row_start(&t->rows, row, ns, value, event->site->ident != NULL);
+	case KTR_KIND_STOP:
+		return ktr__row_stop(&t->rows, row, ns, value);
+	case KTR_KIND_POINT:
+	case KTR_KIND_EVENT:
+		break;
+	}
+	row->has |= KTR__ROW_POINTS;
+	return ktr__row_mark(&t->rows, row, ns);
+}
+
+/* An event of the KTR_STATE family, on the row of its identity. */
+static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site *site, uint64_t ns,
+			     const struct ktr_event *event)
+{
+	char number[96];
+	struct ktr_event_bytes ident = timeline_ident(event, number, sizeof(number));
+	struct ktr__row_key key = { KTR__ROW_ID,
+				    event->thread,
+				    0,
+				    event->site->group ? event->site->group : "",
+				    ident.bytes,
+				    ident.n_bytes };
+	struct ktr__row *row;
+
+	if (ktr__rows_find(&t->rows, &key, site->row, &row) != 0)
+		return -ENOMEM;
+	site->row = row;
+	if (row == NULL)
+		return 0;
+	if (row->has == 0)
+		row->thread = event->thread;
+	else if (row->thread != event->thread)
+		row->thread = NULL;
+	row->latest = event->thread;
+	if (ktr__rings_add(&row->rings, event->cpu, event->keep) != 0)
+		return -ENOMEM;
+	return timeline_happens(t, row, ns, event);
+}
+
+static int timeline_thread(struct ktr__timeline *t, uint64_t ns, const struct ktr_event *event)
+{
+	const struct ktr_reader_thread *thread = event->thread;
+	struct ktr__row_key key = { KTR__ROW_THREAD, thread, 0, "", NULL, 0 };
+	char name[96];
+
+	if (ktr__room(&t->thread, &t->n_threads, thread->id, sizeof(struct ktr__row *)) != 0)
+		return -ENOMEM;
+	if (t->thread[thread->id] == NULL) {
+		struct ktr__row *row;
+
+		key.ident = name;
+		key.n_ident = timeline_thread_name(name, sizeof(name), thread);
+		if (ktr__rows_find(&t->rows, &key, NULL, &row) != 0)
+			return -ENOMEM;
+		if (row == NULL)
+			return 0;
+		row->thread = thread;
+		t->thread[thread->id] = row;
+	}
+	if (ktr__rings_add(&t->thread[thread->id]->rings, event->cpu, event->keep) != 0)
+		return -ENOMEM;
+	return ktr__row_mark(&t->rows, t->thread[thread->id], ns);
+}
+
+static int timeline_thread_label(struct ktr__timeline *t, const struct ktr_reader_thread *thread,
+				 uint16_t *label)
+{
+	char name[96];
+	size_t n;
+
+	if (ktr__room(&t->thread_label, &t->n_threads, thread->id, sizeof(*t->thread_label)) != 0)
+		return -ENOMEM;
+	*label = t->thread_label[thread->id];
+	if (*label != 0)
+		return 0;
+	n = timeline_thread_name(name, sizeof(name), thread);
+	if (ktr__rows_label(&t->rows, name, n, label) != 0)
+		return -ENOMEM;
+	t->thread_label[thread->id] = *label;
+	return 0;
+}
+
+static int timeline_cpu(struct ktr__timeline *t, uint64_t ns, const struct ktr_event *event)
+{
+	struct ktr__row_key key = { KTR__ROW_CPU, NULL, event->cpu, "", NULL, 0 };
+	uint16_t label;
+	char name[24];
+
+	if (event->cpu >= KTR__LOSSES_CPUS) {
+		t->rows.n_crowded++;
+		return 0;
+	}
+	if (ktr__room(&t->cpu, &t->n_cpus, event->cpu, sizeof(struct ktr__row *)) != 0)
+		return -ENOMEM;
+	if (t->cpu[event->cpu] == NULL) {
+		key.ident = name;
+		key.n_ident = (size_t)snprintf(name, sizeof(name), "CPU %" PRIu32, event->cpu);
+		if (ktr__rows_find(&t->rows, &key, NULL, &t->cpu[event->cpu]) != 0)
+			return -ENOMEM;
+		if (t->cpu[event->cpu] == NULL)
+			return 0;
+	}
+	if (timeline_thread_label(t, event->thread, &label) != 0)
+		return -ENOMEM;
+	if (ktr__rings_add(&t->cpu[event->cpu]->rings, event->cpu, event->keep) != 0)
+		return -ENOMEM;
+	return ktr__row_weigh(&t->rows, t->cpu[event->cpu], ns, label);
+}
+
+static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	struct ktr__timeline *t = (struct ktr__timeline *)sink;
+	struct ktr__timeline_site *site = timeline_site(t, event->site);
+	uint64_t ns = event->time_ns;
+	int error = 0;
+
+	if (site == NULL)
+		return t->error = -ENOMEM;
+	if (ns < t->now_ns) {
+		t->n_backwards++;
+		ns = t->now_ns;
+	}
+	t->now_ns = ns;
+	if (ns >= t->rows.grid.to_ns)
+		return 0;
+	t->n_seen += ns >= t->rows.grid.from_ns;
+	if (!site->wanted)
+		return 0;
+	t->n_events += ns >= t->rows.grid.from_ns;
+	if (t->options.by == KTR__BY_CPUS)
+		return t->error = timeline_cpu(t, ns, event);
+	if (event->site->kind != KTR_KIND_EVENT)
+		error = timeline_identity(t, site, ns, event);
+	if (error == 0 && t->options.by != KTR__BY_IDS)
+		error = timeline_thread(t, ns, event);
+	return t->error = error;
+}
+
+static int timeline_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
+{
+	struct ktr__timeline *t = (struct ktr__timeline *)sink;
+	uint64_t end = t->rows.grid.to_ns;
+	struct ktr__rows_gap gap = { loss->from_ns, loss->to_ns == 0 || loss->to_ns > end ? end : loss->to_ns,
+				     loss->cpu, loss->keep };
+
+	if (ktr__rows_gap(&t->rows, &gap) != 0)
+		return t->error = -ENOMEM;
+	return t->error = ktr__losses_add(&t->losses, loss);
+}
+
+static int timeline_note(struct ktr_sink *sink, const struct ktr_note *note)
+{
+	struct ktr__timeline *t = (struct ktr__timeline *)sink;
+
+	t->n_damaged += note->damaged != 0;
+	return 0;
+}
+
+int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *info,
+		       const struct ktr__timeline_options *options)
+{
+	uint64_t from = options->from_ns > 0 ? options->from_ns : info->first_ns;
+	uint64_t to = options->to_ns > 0 ? options->to_ns : info->last_ns + 1;
+	struct ktr__grid grid;
+
+	memset(t, 0, sizeof(*t));
+	t->sink = (struct ktr_sink){ timeline_event, timeline_loss, timeline_note };
+	t->options = *options;
+	t->info = info;
+	ktr__grid_init(&grid, from, to, options->n_columns);
+	ktr__losses_init(&t->losses, &grid);
+	return ktr__rows_init(&t->rows, &grid);
+}
+
+int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site)
+{
+	const struct ktr__timeline *t = timeline;
+
+	return site->kind != KTR_KIND_EVENT && t->options.by != KTR__BY_CPUS;
+}
+
+int ktr__timeline_end(struct ktr__timeline *t)
+{
+	/* Behind the last event nothing is known: bars end there, not at the window's end. */
+	uint64_t end = t->info->last_ns + 1 < t->rows.grid.to_ns ? t->info->last_ns + 1
+								 : t->rows.grid.to_ns;
+
+	if (end < t->now_ns)
+		end = t->now_ns < t->rows.grid.to_ns ? t->now_ns : t->rows.grid.to_ns;
+	if (end < t->rows.grid.from_ns)
+		end = t->rows.grid.from_ns;
+	if (ktr__losses_end(&t->losses) != 0)
+		return -ENOMEM;
+	return ktr__rows_end(&t->rows, end);
+}
+
+void ktr__timeline_free(struct ktr__timeline *t)
+{
+	ktr__losses_free(&t->losses);
+	free(t->site);
+	free(t->thread);
+	free(t->thread_label);
+	free(t->cpu);
+	ktr__rows_free(&t->rows);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What of a timeline is drawn: which rows in which order under which headings, with which colours.
+ * Both the terminal and the charts draw a view, so that they show the same.
+ */
+#ifndef VISUALIZE_VIEW_H
+#define VISUALIZE_VIEW_H
+
+#include "visualize/model/finding.h"
+#include "visualize/model/label.h"
+#include "visualize/model/timeline.h"
+
+#define KTR__LEGEND_ENTRIES 24u
+
+/* A line of the picture: a heading (rows are NULL) or a row. */
+struct ktr__line {
+	const struct ktr__row *row;   /* its lane and area */
+	const struct ktr__row *marks; /* its marks; may be another one's: those of the thread */
+	int legend;                   /* index, or -1 */
+	int indent;                   /* 0 below a heading */
+	char text[KTR__LABEL_BYTES];
+};
+
+/* Colours and letters of the labels of one group; the longest first. */
+struct ktr__legend {
+	char group[KTR__LABEL_BYTES];
+	unsigned n;
+	unsigned n_more; /* labels that are drawn in grey, as what is not told apart */
+	struct ktr__legend_entry {
+		uint16_t label;
+		char letter;
+		uint32_t colour;
+		uint64_t weight; /* columns it has, times 255 */
+	} entry[KTR__LEGEND_ENTRIES];
+};
+
+struct ktr__view {
+	const struct ktr__timeline *timeline;
+	enum ktr__timeline_by by; /* never KTR__BY_AUTO */
+	struct ktr__line *line;   /* owned */
+	unsigned n_lines;
+	unsigned n_rows;            /* lines that are rows */
+	unsigned n_hidden;          /* rows that have no line of their own */
+	struct ktr__row *rest;      /* owned; what happens on them, as the marks of the last line */
+	struct ktr__legend *legend; /* owned */
+	unsigned n_legends;
+	struct ktr__finding finding[KTR__FINDINGS]; /* the first is the title's */
+	int n_findings;
+};
+
+/*
+ * Chooses and orders at most max_lines lines, headings included: where there are too many rows,
+ * those that stand out and those with the most events stay. 0 or -ENOMEM; ktr__view_free() is due
+ * then, too.
+ */
+int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *timeline,
+		   unsigned max_lines);
+void ktr__view_free(struct ktr__view *view);
+
+/* The legend's entry of a label; a grey one where it has none of its own. */
+struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const struct ktr__line *line,
+					 uint16_t label);
+
+/* What is to be said about a row in a few words: "waiting for lock 81 %", "at most 64". */
+void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,
+		      size_t size);
+
+#endif

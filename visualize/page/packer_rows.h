@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What rows are doing while events are packed; see the column `states` in visualize/page/packer.h. */
+#ifndef VISUALIZE_PACKER_ROWS_H
+#define VISUALIZE_PACKER_ROWS_H
+
+#include "visualize/page/packer.h"
+
+/*
+ * An event of the row, already counted in n_events if it is in the page. Returns 1 + the lane of the
+ * span that it begins or ends, or 0.
+ */
+unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event, uint64_t ns,
+			 const struct ktr__row *row, uint64_t n_losses, int in_page);
+
+/* Writes down, before a chunk's first event, what the rows that have changed are doing. */
+void ktr__packer_states(struct ktr__packer *pack);
+
+#endif

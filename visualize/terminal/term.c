@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A timeline on a terminal: title, axis, one line per row, legend.
+ *
+ * With colours a column is a block in its label's colour: as high as labels cover of it, low where
+ * the label says idle, and with the second label beside it where that has a quarter or more.
+ * Without colours a column is its label's letter, or '+' where no label has a third of it. Gaps are
+ * slashes.
+ */
+#include "visualize/terminal/term.h"
+#include "visualize/chart/axis.h"
+#include "visualize/model/palette.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define TERM_WIDTH_MIN 40u
+#define TERM_NO_COLOUR UINT32_MAX
+
+struct term {
+	FILE *to;
+	const struct ktr__term_options *options;
+	const struct ktr__view *view;
+	uint32_t ink, paper; /* now */
+	unsigned label_width, columns, remark_width;
+};
+
+void ktr__term_detect(struct ktr__term_options *options, int fd, const char *when)
+{
+	const char *term = getenv("TERM"), *deep = getenv("COLORTERM"), *no = getenv("NO_COLOR");
+	const char *width = getenv("COLUMNS");
+	int tty = isatty(fd), colours = strcmp(when, "always") == 0;
+	struct winsize size;
+
+	memset(options, 0, sizeof(*options));
+	options->width = 80;
+	if (tty && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+		options->width = size.ws_col;
+		options->height = size.ws_row;
+	} else if (width != NULL && atoi(width) > 0) {
+		options->width = (unsigned)atoi(width);
+	}
+	if (options->width < TERM_WIDTH_MIN)
+		options->width = TERM_WIDTH_MIN;
+	if (strcmp(when, "auto") == 0)
+		colours = tty && (no == NULL || no[0] == '\0') && term != NULL &&
+			  strcmp(term, "dumb") != 0;
+	if (colours)
+		options->colour = deep != NULL && (strcmp(deep, "truecolor") == 0 ||
+						   strcmp(deep, "24bit") == 0)
+					  ? KTR__TERM_RGB
+					  : KTR__TERM_256;
+	options->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+}
+
+static unsigned term_label_width(unsigned width)
+{
+	unsigned label = width / 5;
+
+	return label < 12 ? 12 : label > 26 ? 26 : label;
+}
+
+static unsigned term_remark_width(unsigned width)
+{
+	return width < 100 ? 0 : width < 140 ? 22 : 28;
+}
+
+unsigned ktr__term_columns(const struct ktr__term_options *options)
+{
+	unsigned width = options->width < TERM_WIDTH_MIN ? TERM_WIDTH_MIN : options->width;
+
+	return width - term_label_width(width) - term_remark_width(width) - 1;
+}
+
+unsigned ktr__term_lines(const struct ktr__term_options *options)
+{
+	/* Titles 4, axis 2, losses 2, legends and notes about 4, the next prompt 1. */
+	if (options->height == 0)
+		return 2 * KTR__ROWS_MAX;
+	return options->height < 23 ? 10 : options->height - 13;
+}
+
+static int term_is_low(const struct term *t)
+{
+	return t->options->height > 0 && t->options->height < 30;
+}
+
+/* Colours of what is written next; TERM_NO_COLOUR is the terminal's own. */
+static void term_colour(struct term *t, uint32_t ink, uint32_t paper)
+{
+	if (t->options->colour == KTR__TERM_PLAIN || (ink == t->ink && paper == t->paper))
+		return;
+	fputs("\033[0", t->to);
+	for (int i = 0; i < 2; i++) {
+		uint32_t c = i == 0 ? ink : paper;
+
+		if (c == TERM_NO_COLOUR)
+			continue;
+		if (t->options->colour == KTR__TERM_RGB)
+			fprintf(t->to, ";%d;2;%u;%u;%u", i == 0 ? 38 : 48, c >> 16 & 255,
+				c >> 8 & 255, c & 255);
+		else
+			fprintf(t->to, ";%d;5;%u", i == 0 ? 38 : 48, ktr__palette_xterm(c));
+	}
+	putc('m', t->to);
+	t->ink = ink;
+	t->paper = paper;
+}
+
+static void term_plain(struct term *t)
+{
+	term_colour(t, TERM_NO_COLOUR, TERM_NO_COLOUR);
+}
+
+static void term_bold(struct term *t, int on)
+{
+	if (t->options->colour != KTR__TERM_PLAIN)
+		fputs(on ? "\033[1m" : "\033[0m", t->to);
+}
+
+/* A text in a field of so many columns. */
+static void term_field(struct term *t, const char *text, unsigned columns)
+{
+	char fit[4 * KTR__LABEL_BYTES];
+	unsigned used = ktr__label_fit(fit, sizeof(fit), text, columns, t->options->ascii);
+
+	fprintf(t->to, "%s%*s", fit, (int)(columns - used), "");
+}
+
+/* A sentence, broken at blanks where it is wider than the terminal. */
+static void term_sentence(struct term *t, const char *text, unsigned indent)
+{
+	unsigned room = t->options->width - indent, used = 0;
+	char word[4 * KTR__LABEL_BYTES], fit[4 * KTR__LABEL_BYTES];
+
+	if (text[0] == '\0')
+		return;
+	fprintf(t->to, "%*s", (int)indent, "");
+	while (*text != '\0') {
+		size_t n = strcspn(text, " ");
+		unsigned width;
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, text);
+		width = ktr__label_fit(fit, sizeof(fit), word, room, t->options->ascii);
+		if (used > 0 && used + 1 + width > room) {
+			fprintf(t->to, "\n%*s", (int)indent, "");
+			used = 0;
+		}
+		fprintf(t->to, "%s%s", used > 0 ? " " : "", fit);
+		used += width + (used > 0);
+		text += n;
+		text += strspn(text, " ");
+	}
+	putc('\n', t->to);
+}
+
+/* A block as high as level of 8, 0: none. */
+static const char *term_block(const struct term *t, unsigned level)
+{
+	static const char *const fine[9] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const coarse[9] = { " ", ".", ".", ":", ":", "+", "+", "#", "#" };
+
+	return t->options->ascii ? coarse[level] : fine[level];
+}
+
+/* On a terminal of any background idle is grey, and low, so that what is done stands out. */
+static uint32_t term_paint(const struct ktr__legend_entry *entry)
+{
+	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
+}
+
+static void term_letter(struct term *t, const struct ktr__cell *cell, char letter)
+{
+	putc(cell->first == 0 ? ' ' : 3u * cell->share < cell->covered ? '+' : letter, t->to);
+}
+
+static void term_cell(struct term *t, const struct ktr__line *line, const struct ktr__cell *cell,
+		      int lost)
+{
+	struct ktr__legend_entry first = ktr__view_entry(t->view, line, cell->first);
+	struct ktr__legend_entry second = ktr__view_entry(t->view, line, cell->second);
+	uint32_t paint = term_paint(&first);
+	const char *gap = t->options->ascii ? "/" : "╱";
+
+	if (t->options->colour == KTR__TERM_PLAIN) {
+		if (lost)
+			fputs(gap, t->to);
+		else
+			term_letter(t, cell, first.letter);
+	} else if (lost) {
+		term_colour(t, cell->first ? ktr__palette_on(paint) : KTR__GREY,
+			    cell->first ? paint : TERM_NO_COLOUR);
+		fputs(gap, t->to);
+	} else if (cell->first == 0) {
+		term_plain(t);
+		putc(' ', t->to);
+	} else if (t->options->ascii) {
+		term_colour(t, ktr__palette_on(paint), paint);
+		putc(first.letter, t->to);
+	} else if (cell->second != 0 && 4u * cell->rest >= cell->covered) {
+		term_colour(t, paint, term_paint(&second));
+		fputs("▌", t->to);
+	} else {
+		/* Seven eighths at most, so that rows stay apart. */
+		term_colour(t, paint, TERM_NO_COLOUR);
+		fputs(term_block(t, first.colour == KTR__PALE ? 2 : 1u + cell->covered * 6u / 255),
+		      t->to);
+	}
+}
+
+/* Did one of the rings that the row is from lose most of a column? */
+static int term_lost_of(const struct term *t, const struct ktr__row *row, unsigned column)
+{
+	const struct ktr__losses *losses = &t->view->timeline->losses;
+
+	return (row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
+					  : ktr__losses_of(losses, column, &row->rings)) >= 128;
+}
+
+static void term_lane(struct term *t, const struct ktr__line *line)
+{
+	const struct ktr__row *row = line->row;
+	const struct ktr__timeline *timeline = t->view->timeline;
+
+	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
+		term_cell(t, line, &row->lane.cell[c],
+			  term_lost_of(t, row, c));
+}
+
+/* Heights of a row of numbers; those above 0 always show. */
+static void term_level(struct term *t, double value, double most, int lost)
+{
+	double level = most > 0 ? ceil(7 * value / most) : 0;
+
+	if (lost) {
+		term_colour(t, KTR__GREY, TERM_NO_COLOUR);
+		fputs(t->options->ascii ? "/" : "╱", t->to);
+		return;
+	}
+	term_colour(t, KTR__BLUE, TERM_NO_COLOUR);
+	fputs(term_block(t, level <= 0 ? 0 : level >= 7 ? 7 : (unsigned)level), t->to);
+}
+
+static void term_area(struct term *t, const struct ktr__row *row)
+{
+	const struct ktr__timeline *timeline = t->view->timeline;
+	double base = row->area.least < 0 ? row->area.least : 0;
+
+	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++) {
+		const struct ktr__area_cell *cell = &row->area.cell[c];
+		int known = c >= row->area.from && c < row->area.n_filled;
+
+		term_level(t, known ? cell->greatest - base : 0,
+			   row->area.greatest - base,
+			   term_lost_of(t, row, c));
+	}
+}
+
+static void term_marks(struct term *t, const struct ktr__row *row)
+{
+	const struct ktr__timeline *timeline = t->view->timeline;
+	uint32_t most = 0;
+
+	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
+		most = row->marks[c] > most ? row->marks[c] : most;
+	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
+		term_level(t, log1p(row->marks[c]), log1p(most),
+			   term_lost_of(t, row, c));
+}
+
+static void term_row(struct term *t, const struct ktr__line *line)
+{
+	char remark[2 * KTR__LABEL_BYTES], label[KTR__LABEL_BYTES + 8], fit[4 * KTR__LABEL_BYTES];
+	int indent = 2 + 2 * line->indent;
+
+	term_plain(t);
+	if (line->row == NULL && line->marks == NULL) {
+		term_bold(t, 1);
+		ktr__label_fit(fit, sizeof(fit), line->text, t->options->width - 1,
+			       t->options->ascii);
+		fputs(fit, t->to);
+		term_bold(t, 0);
+		putc('\n', t->to);
+		return;
+	}
+	snprintf(label, sizeof(label), "%*s%s", indent, "", line->text);
+	term_field(t, label, t->label_width - 1);
+	putc(' ', t->to);
+	if (line->row != NULL && line->row->lane.cell != NULL)
+		term_lane(t, line);
+	else if (line->row != NULL && line->row->area.cell != NULL)
+		term_area(t, line->row);
+	else if (line->marks != NULL && line->marks->marks != NULL)
+		term_marks(t, line->marks);
+	else
+		fprintf(t->to, "%*s", (int)t->columns, "");
+	term_plain(t);
+	if (t->remark_width > 0) {
+		ktr__view_remark(t->view, line, remark, sizeof(remark));
+		ktr__label_fit(fit, sizeof(fit), remark, t->remark_width - 1, t->options->ascii);
+		fprintf(t->to, " %s", fit);
+	}
+	putc('\n', t->to);
+}
+
+/* Two lines: numbers, and ticks below their first digits. */
+static void term_axis(struct term *t)
+{
+	const struct ktr__grid *grid = &t->view->timeline->rows.grid;
+	uint64_t begin = t->view->timeline->info->first_ns;
+	uint64_t from = grid->from_ns > begin ? grid->from_ns - begin : 0;
+	char numbers[1024], ticks[1024], text[40], label[32];
+	unsigned width = t->columns < sizeof(numbers) ? t->columns : sizeof(numbers) - 1,
+		 free_at = 0;
+	struct ktr__axis axis;
+
+	ktr__axis_fit(&axis, from, from + (grid->to_ns - grid->from_ns), t->columns / 12 + 2);
+	memset(numbers, ' ', width);
+	memset(ticks, '-', width);
+	for (unsigned i = 0; i < axis.n_ticks; i++) {
+		double ns = ktr__axis_tick(&axis, i, text, sizeof(text));
+		unsigned at = ktr__grid_column(grid, begin + (uint64_t)(ns < 0 ? 0 : ns));
+		size_t n = strlen(text);
+
+		at = at < width ? at : width - 1;
+		ticks[at] = '+';
+		if (at + n > width && n <= width)
+			at = width - (unsigned)n;
+		if (at < free_at || at + n > width)
+			continue;
+		memcpy(numbers + at, text, n);
+		free_at = at + (unsigned)n + 1;
+	}
+	numbers[width] = ticks[width] = '\0';
+	snprintf(label, sizeof(label), "time [%s]", axis.unit);
+	term_field(t, label, t->label_width);
+	fprintf(t->to, "%s\n%*s", numbers, (int)t->label_width, "");
+	for (unsigned c = 0; c < width; c++)
+		fputs(t->options->ascii ? (ticks[c] == '+' ? "+" : "-")
+					: (ticks[c] == '+' ? "┬" : "─"),
+		      t->to);
+	putc('\n', t->to);
+}
+
+/* A line of its own for the gaps of all rings. */
+static void term_lost(struct term *t)
+{
+	const struct ktr__timeline *timeline = t->view->timeline;
+
+	if (timeline->losses.n_events == (timeline->info->kind == KTR_SOURCE_TRACE ? 0 : timeline->losses.n_older))
+		return;
+	term_field(t, "  events lost", t->label_width);
+	term_colour(t, KTR__VERMILLION, TERM_NO_COLOUR);
+	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
+		fputs(ktr__losses_at(&timeline->losses, c, -1) == 0 ? " "
+		      : t->options->ascii                           ? "/"
+								    : "╱",
+		      t->to);
+	term_plain(t);
+	putc('\n', t->to);
+}
+
+/* 0 when it has no room: one line is all that a low window has for a legend. */
+static int term_legend_entry(struct term *t, const char *text,
+			     const struct ktr__legend_entry *entry, unsigned *used, unsigned indent)
+{
+	char fit[4 * KTR__LABEL_BYTES];
+	unsigned width = ktr__label_fit(fit, sizeof(fit), text, t->options->width / 2,
+					t->options->ascii);
+	int full = *used > indent && *used + width + 6 > t->options->width;
+
+	if (full && term_is_low(t)) {
+		fputs(t->options->ascii ? " ~" : " …", t->to);
+		return 0;
+	}
+	if (full) {
+		fprintf(t->to, "\n%*s", (int)indent, "");
+		*used = indent;
+	} else if (*used > indent) {
+		fputs("  ", t->to);
+		*used += 2;
+	}
+	if (t->options->colour == KTR__TERM_PLAIN) {
+		putc(entry->letter, t->to);
+	} else {
+		term_colour(t, ktr__palette_on(term_paint(entry)), term_paint(entry));
+		putc(t->options->ascii ? entry->letter : ' ', t->to);
+		term_plain(t);
+	}
+	fprintf(t->to, " %s", fit);
+	*used += width + 2;
+	return 1;
+}
+
+static void term_legend(struct term *t, const struct ktr__legend *legend)
+{
+	unsigned indent = t->label_width, used = indent;
+	struct ktr__legend_entry several = { 0, '+', KTR__GREY, 0 },
+				 more = { 0, '*', KTR__GREY, 0 };
+	char text[64];
+	int room = 1;
+
+	term_field(t, legend->group, indent - 1);
+	putc(' ', t->to);
+	for (unsigned i = 0; i < legend->n && room; i++)
+		room = term_legend_entry(t, t->view->timeline->rows.label[legend->entry[i].label],
+					 &legend->entry[i], &used, indent);
+	snprintf(text, sizeof(text), "%u more", legend->n_more);
+	if (legend->n_more > 0 && room)
+		room = term_legend_entry(t, text, &more, &used, indent);
+	if (t->options->colour == KTR__TERM_PLAIN && legend->n > 1 && room)
+		term_legend_entry(t, "none has a third", &several, &used, indent);
+	putc('\n', t->to);
+}
+
+void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__frame *frame,
+		    const struct ktr__term_options *options)
+{
+	struct term t = { to, options, view, TERM_NO_COLOUR, TERM_NO_COLOUR, 0, 0, 0 };
+
+	t.label_width = term_label_width(options->width);
+	t.remark_width = term_remark_width(options->width);
+	t.columns = view->timeline->rows.grid.n_columns;
+	term_bold(&t, 1);
+	term_sentence(&t, frame->title, 0);
+	term_bold(&t, 0);
+	term_sentence(&t, frame->also, 0);
+	term_sentence(&t, frame->subtitle, 0);
+	term_colour(&t, KTR__VERMILLION, TERM_NO_COLOUR);
+	term_sentence(&t, frame->lost, 0);
+	term_plain(&t);
+	term_axis(&t);
+	for (unsigned i = 0; i < view->n_lines; i++)
+		term_row(&t, &view->line[i]);
+	term_lost(&t);
+	for (unsigned i = 0; i < view->n_legends; i++)
+		term_legend(&t, &view->legend[i]);
+	term_colour(&t, KTR__GREY, TERM_NO_COLOUR);
+	term_sentence(&t, frame->note, 0);
+	if (!term_is_low(&t))
+		term_sentence(&t, frame->source, 0);
+	term_plain(&t);
+}

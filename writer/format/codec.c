@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The packed form of events, both directions; ktr/trace_file.h describes the bytes.
+ *
+ * Most events carry numbers only. Their program holds, for each of six arguments, its offset among
+ * the packed numbers; unused arguments have the offset of the end. Packing is then six 8-byte
+ * stores in order, each covering what the one before it spilled, and unpacking six 8-byte loads,
+ * masked by type: no branch depends on the site. Strings and stacks take a path of their own, one
+ * argument at a time.
+ *
+ * Numbers are stored by memcpy in the machine's order: sessions and traces are little-endian, and
+ * so are the machines this builds for.
+ *
+ * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
+ * [walk->at, walk->end) or in a local copy of it.
+ *
+ * How long an event becomes is known when it is packed: the one that ends behind the limit is undone.
+ */
+#include "writer/format/codec.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sessions and traces are little-endian");
+_Static_assert(KTR_PACK_EVENT_MAX + 64 <= KTR_PACK_SLACK, "an event that is undone lies in the buffer");
+
+/* [bytes] Longest header, word and numbers, and what the last 8-byte load may read beyond. */
+#define CODEC_FAST_BYTES 80
+
+/* How a packed number becomes a word: (bits & mask ^ sign) - sign. */
+struct codec_type {
+	uint64_t mask;
+	uint64_t sign;
+	uint8_t width;
+};
+
+#define CODEC_U(w)                                                                                 \
+	{                                                                                          \
+		(w) == 8 ? UINT64_MAX : (1ull << (8 * ((w)&7))) - 1, 0, w                          \
+	}
+#define CODEC_I(w)                                                                                 \
+	{                                                                                          \
+		(w) == 8 ? UINT64_MAX : (1ull << (8 * ((w)&7))) - 1, 1ull << (8 * (w)-1), w        \
+	}
+
+static const struct codec_type codec_types[KTR_ARG_TYPES] = {
+	[KTR_ARG_NONE] = { 0, 0, 0 },  [KTR_ARG_I8] = CODEC_I(1),  [KTR_ARG_U8] = CODEC_U(1),
+	[KTR_ARG_I16] = CODEC_I(2),    [KTR_ARG_U16] = CODEC_U(2), [KTR_ARG_I32] = CODEC_I(4),
+	[KTR_ARG_U32] = CODEC_U(4),    [KTR_ARG_I64] = CODEC_I(8), [KTR_ARG_U64] = CODEC_U(8),
+	[KTR_ARG_F64] = CODEC_U(8),    [KTR_ARG_PTR] = CODEC_U(8), [KTR_ARG_STR] = { 0, 0, 0 },
+	[KTR_ARG_STACK] = { 0, 0, 0 },
+};
+
+#define CODEC_WIDTH(name, text, width) +(width)
+_Static_assert(0 KTR_ARG_LIST(CODEC_WIDTH) == 46, "the table above has the widths of KTR_ARG_LIST");
+#undef CODEC_WIDTH
+
+static inline uint64_t codec_load64(const uint8_t *p)
+{
+	uint64_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline uint32_t codec_load32(const uint8_t *p)
+{
+	uint32_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline uint16_t codec_load16(const uint8_t *p)
+{
+	uint16_t x;
+
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+static inline void codec_store64(uint8_t *p, uint64_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static inline void codec_store32(uint8_t *p, uint32_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+static inline void codec_store16(uint8_t *p, uint16_t x)
+{
+	memcpy(p, &x, sizeof(x));
+}
+
+/* An event's header; id_at is where its id can be made odd. */
+static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns, uint64_t last,
+					uint8_t **id_at)
+{
+	if (unlikely(site > KTR_EVENT_SITE_COMPACT || (ns - last) >> 32)) {
+		codec_store16(at, KTR_EVENT_ID_EXTENDED);
+		codec_store32(at + 2, 2 * site);
+		codec_store64(at + 6, ns);
+		*id_at = at + 2;
+		return at + 14;
+	}
+	codec_store16(at, (uint16_t)(2 * site));
+	codec_store32(at + 2, (uint32_t)ns);
+	*id_at = at;
+	return at + 6;
+}
+
+/*
+ * May the event be packed now? Sets pack->why when not. A site or thread that is not known yet is
+ * asked for before it is given up; a CPU is that of the packet's first event.
+ */
+static __attribute__((noinline)) int codec_special(struct ktr__pack *pack,
+						   const struct ktr_entry *entry, int unknown)
+{
+	if ((entry->thread ^ pack->cpu_bits) & pack->cpu_mask) {
+		pack->why = KTR_PACK_CPU;
+		if (pack->n_events)
+			return 0;
+		pack->cpu_bits = entry->thread & pack->cpu_mask;
+	}
+	if (unknown && !pack->take_unknown) {
+		pack->why = KTR_PACK_UNKNOWN;
+		return 0;
+	}
+	pack->take_unknown = 0;
+	return 1;
+}
+
+/* The arguments of an event that has nothing but numbers. Returns its end. */
+static inline uint8_t *codec_put_numbers(const struct ktr__program *program,
+					 const struct ktr_entry *entry, uint8_t *at)
+{
+	codec_store64(at, entry->arg[0]);
+	codec_store64(at + program->off[1], entry->arg[1]);
+	if (program->n_args > 2) {
+		codec_store64(at + program->off[2], entry->arg[2]);
+		codec_store64(at + program->off[3], entry->arg[3]);
+		codec_store64(at + program->off[4], entry->arg[4]);
+		codec_store64(at + program->off[5], entry->arg[5]);
+	}
+	return at + program->fixed;
+}
+
+/*
+ * ktr_trace_ns() without a shift of 128 bits: the same map with mult and shift scaled up, so that the
+ * product's upper half is the answer when the ticks are shifted first. last is the latest moment for
+ * which that fits into 64 bits, or the given limit.
+ */
+struct codec_clock {
+	uint64_t first; /* [ticks] */
+	uint64_t last;
+	uint64_t base_ns;
+	uint64_t mult;
+	unsigned up;
+};
+
+static struct codec_clock codec_clock(const struct ktr_trace_clock *clock, uint64_t limit_ticks)
+{
+	struct codec_clock c = { clock->base_ticks, limit_ticks, clock->base_ns, clock->mult, 0 };
+	unsigned more = clock->mult ? (unsigned)__builtin_clzll(clock->mult) : 0;
+	uint64_t most;
+
+	if (more > 63 - clock->shift)
+		more = 63 - clock->shift;
+	c.mult <<= more;
+	c.up = 64 - clock->shift - more;
+	most = c.up < 64 ? UINT64_MAX >> c.up : 0;
+	if (c.last > c.first && c.last - c.first > most)
+		c.last = c.first + most;
+	return c;
+}
+
+static inline uint64_t codec_ns(const struct codec_clock *c, uint64_t ticks)
+{
+	uint64_t delta;
+
+	ticks = ticks < c->last ? ticks : c->last;
+	delta = ticks > c->first ? ticks - c->first : 0;
+	return c->base_ns + (uint64_t)((unsigned __int128)(delta << c->up) * c->mult >> 64);
+}
+
+/*
+ * What does not change within a run is held in locals: stores of bytes into the packet could change
+ * anything else for all that the compiler knows, and did cost a third of the time in loads. A ring that the
+ * producer fills lies in its cache or in none: an entry of the next run is asked for with each that is packed,
+ * which took a fifth off the writer's time.
+ */
+uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n)
+{
+	const struct codec_clock clock = codec_clock(&pack->clock, pack->limit_ticks);
+	const struct ktr__program *const programs = pack->programs;
+	const uint32_t *const words = pack->words;
+	const uint32_t n_programs = pack->n_programs, n_words = pack->n_words, cpu_mask = pack->cpu_mask;
+	uint8_t *const limit = pack->limit;
+	const struct ktr_entry *const ahead = pack->ahead ? pack->ahead : entry;
+	uint32_t cpu_bits = pack->cpu_bits, n_events = pack->n_events, n_conts = 0, i;
+	uint64_t last = pack->time_ns;
+	uint8_t *at = pack->at, *id_at;
+
+	pack->why = KTR_PACK_DONE;
+	for (i = 0; i < n; i++) {
+		const struct ktr_entry *e = &entry[i];
+		const struct ktr__program *program = &programs[e->site < n_programs ? e->site : 0];
+		uint8_t *const begin = at;
+		const uint64_t before = last;
+		uint64_t ns;
+		uint32_t row = e->thread & KTR_THREAD_INDEX, word, site;
+		int unknown;
+
+		__builtin_prefetch(&ahead[i]);
+		if (unlikely(e->timestamp & KTR_CONT_MARK)) {
+			n_conts++;
+			continue;
+		}
+		word = row < n_words ? words[row] : 0;
+		unknown = (row && !word) || !program->ready;
+		if (unlikely(unknown || ((e->thread ^ cpu_bits) & cpu_mask))) {
+			pack->n_events = n_events;
+			if (!codec_special(pack, e, unknown))
+				break;
+			cpu_bits = pack->cpu_bits;
+		}
+		site = program->ready ? e->site : 0;
+		ns = codec_ns(&clock, e->timestamp & KTR_TIME_TICKS);
+		ns = ns > last ? ns : last;
+		if (unlikely(!n_events++))
+			pack->first_ns = last = ns;
+		word |= (uint32_t)(e->timestamp / KTR_TIME_APPROX) * KTR_WORD_APPROX;
+		at = codec_put_header(at, site, ns, last, &id_at);
+		codec_store32(at, word);
+		last = ns;
+		if (likely(site && !program->payload))
+			at = codec_put_numbers(program, e, at + 4);
+		else
+			at = ktr__put_odd(site ? program : NULL, e, n - i - 1, at + 4, id_at);
+		if (unlikely(at > limit)) {
+			at = begin;
+			last = before;
+			n_events--;
+			pack->why = KTR_PACK_FULL;
+			break;
+		}
+	}
+	pack->n_events = n_events;
+	pack->n_conts += n_conts;
+	pack->at = at;
+	pack->time_ns = last;
+	return i;
+}
+
+void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
+		     const struct ktr_packet_header *head, const struct ktr__program *programs,
+		     uint32_t n_programs)
+{
+	walk->at = packet + KTR_PACKET_EVENTS;
+	walk->end = packet + head->content_bits / 8;
+	walk->time_ns = head->time_begin;
+	walk->programs = programs;
+	walk->n_programs = n_programs;
+	walk->n_left = head->n_events;
+}
+
+/* The lowest bit that is set is in the first byte that is zero; 0: none is. */
+static inline uint64_t codec_zeros(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return (word - ones) & ~word & (ones << 7);
+}
+
+/*
+ * Where the string at `at` ends; NULL where it has no NUL. Most end within two words, and in which of them
+ * cannot be foretold: that is no branch.
+ */
+static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
+{
+	if (likely(end - at >= 16)) {
+		uint64_t low = codec_zeros(codec_load64(at)), high = codec_zeros(codec_load64(at + 8));
+		uint64_t found = low ? low : high;
+
+		if (likely(found))
+			return at + (low ? 0 : 8) + (__builtin_ctzll(found) >> 3);
+		at += 16;
+	}
+	return memchr(at, 0, (size_t)(end - at));
+}
+
+/* One string or stack at `at`. Returns its end or NULL. */
+static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t *end, unsigned type,
+					struct ktr_event_bytes *out)
+{
+	const uint8_t *nul;
+	size_t n;
+
+	out->cut = 0;
+	out->is_null = 0;
+	if (type == KTR_ARG_STR) {
+		nul = codec_get_nul(at, end);
+		if (!nul)
+			return NULL;
+		out->bytes = (const char *)at;
+		out->n_bytes = (uint32_t)(nul - at);
+		return nul + 1;
+	}
+	if (end - at < 2)
+		return NULL;
+	n = codec_load16(at) * (size_t)8;
+	if ((size_t)(end - at - 2) < n)
+		return NULL;
+	out->bytes = (const char *)at + 2;
+	out->n_bytes = (uint32_t)n;
+	return at + 2 + n;
+}
+
+/* The two bytes of an odd event. Returns the end or NULL. */
+static const uint8_t *codec_get_odd(const uint8_t *at, const uint8_t *end,
+				    const struct ktr__program *program, struct ktr_event *event)
+{
+	if (end - at < 2 || ((at[0] | at[1]) & ~program->payload) || !(at[0] | at[1]))
+		return NULL;
+	for (unsigned i = 0; i < program->n_args; i++) {
+		event->str[i].cut = at[0] >> i & 1;
+		event->str[i].is_null = at[1] >> i & 1;
+		if (event->str[i].is_null)
+			event->arg[i] = event->str[i].n_bytes = 0;
+	}
+	return at + 2;
+}
+
+/* The arguments of an event with strings or stacks. Returns their end or NULL. */
+static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at,
+							       const uint8_t *end,
+							       const struct ktr__program *program,
+							       unsigned odd,
+							       struct ktr_event *event)
+{
+	for (unsigned i = 0; i < program->n_args; i++) {
+		const struct codec_type *type = &codec_types[program->type[i]];
+		uint64_t word = 0;
+
+		if (program->payload >> i & 1) {
+			at = codec_get_payload(at, end, program->type[i], &event->str[i]);
+			if (!at)
+				return NULL;
+			event->arg[i] = event->str[i].n_bytes;
+			continue;
+		}
+		/* One load and a mask: a copy of so many bytes is stores of each, which the load waits for. */
+		if (likely(end - at >= 8))
+			word = codec_load64(at) & type->mask;
+		else if (end - at < type->width)
+			return NULL;
+		else
+			memcpy(&word, at, type->width);
+		event->arg[i] = (word ^ type->sign) - type->sign;
+		at += type->width;
+	}
+	for (unsigned i = program->n_args; i < KTR_ARGS_MAX; i++)
+		event->arg[i] = 0;
+	return odd ? codec_get_odd(at, end, program, event) : at;
+}
+
+/* The six words of an unknown site. p has CODEC_FAST_BYTES. */
+static void codec_get_unknown(const uint8_t *p, struct ktr_event *event, struct ktr__found *found)
+{
+	found->unknown = codec_load32(p);
+	memcpy(event->arg, p + 4, sizeof(event->arg));
+}
+
+#define CODEC_UNKNOWN_BYTES (4 + 8 * KTR_ARGS_MAX)
+
+/* An event's header at p: its length, and the id and time it tells. */
+static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_t *id, uint64_t *ns)
+{
+	uint64_t time;
+
+	*id = codec_load16(p);
+	if (unlikely(*id == KTR_EVENT_ID_EXTENDED)) {
+		*id = codec_load32(p + 2);
+		*ns = codec_load64(p + 6);
+		return 14;
+	}
+	time = (last & ~0xffffffffull) | codec_load32(p + 2);
+	*ns = time + ((uint64_t)(time < last) << 32);
+	return 6;
+}
+
+/*
+ * Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet.
+ * Offsets among the numbers tell how many bytes of them lie between two strings.
+ */
+static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end,
+					     const struct ktr__program *program)
+{
+	unsigned before = 0;
+	size_t n;
+
+	for (unsigned left = program->payload; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		n = program->off[i] - before;
+		before = program->off[i];
+		if ((size_t)(end - at) < n)
+			return NULL;
+		at += n;
+		if (likely(program->type[i] == KTR_ARG_STR)) {
+			at = codec_get_nul(at, end);
+			if (!at)
+				return NULL;
+			at++;
+			continue;
+		}
+		n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
+		if ((size_t)(end - at) < n)
+			return NULL;
+		at += n;
+	}
+	n = program->fixed - before;
+	return (size_t)(end - at) < n ? NULL : at + n;
+}
+
+/* What is not numbers alone. The end, or NULL: the bytes make no sense. */
+static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t *p, unsigned used,
+				     uint32_t id, struct ktr_event *event, struct ktr__found *found)
+{
+	const uint8_t *at = walk->at + used;
+
+	if (walk->end < at)
+		return NULL;
+	if (walk->programs[id >> 1].ready == KTR__PROGRAM_SPARE && !(id & 1))
+		return codec_skip_args(at, walk->end, &walk->programs[id >> 1]);
+	if (id >> 1)
+		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);
+	if ((id & 1) || walk->end - at < CODEC_UNKNOWN_BYTES)
+		return NULL;
+	codec_get_unknown(p + used, event, found);
+	return at + CODEC_UNKNOWN_BYTES;
+}
+
+int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found)
+{
+	const struct ktr__program *program;
+	const uint8_t *p = walk->at, *end;
+	uint8_t tail[CODEC_FAST_BYTES];
+	size_t left = (size_t)(walk->end - p);
+	uint32_t id, word;
+	uint64_t ns;
+	unsigned used;
+
+	if (!walk->n_left)
+		return left ? -EBADMSG : 0;
+	if (unlikely(left < CODEC_FAST_BYTES)) {
+		memset(tail, 0, sizeof(tail));
+		memcpy(tail, p, left);
+		p = tail;
+	}
+	used = codec_get_header(p, walk->time_ns, &id, &ns);
+	word = codec_load32(p + used);
+	used += 4;
+	if (unlikely(left < used || ns < walk->time_ns))
+		return -EBADMSG;
+	found->site = id >> 1;
+	found->word = word & ~KTR_WORD_APPROX;
+	event->time_ns = ns;
+	event->approx = (word & KTR_WORD_APPROX) != 0;
+	if (unlikely(found->site >= walk->n_programs))
+		return id >> 1 ? -ENOENT : -EBADMSG;
+	program = &walk->programs[found->site];
+	if (program->payload || program->ready != KTR__PROGRAM_READY) {
+		if (found->site && !program->ready)
+			return -ENOENT;
+		end = codec_get_rest(walk, p, used, id, event, found);
+		if (!end)
+			return -EBADMSG;
+	} else {
+		for (unsigned k = 0; k < KTR_ARGS_MAX; k++) {
+			const struct codec_type *type = &codec_types[program->type[k]];
+			uint64_t bits = codec_load64(p + used + program->off[k]) & type->mask;
+
+			event->arg[k] = (bits ^ type->sign) - type->sign;
+		}
+		used += program->fixed;
+		if (unlikely(left < used || (id & 1)))
+			return -EBADMSG;
+		end = walk->at + used;
+	}
+	walk->at = end;
+	walk->time_ns = ns;
+	walk->n_left--;
+	return 1;
+}
+
+uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)
+{
+	uint32_t n = 0, id;
+	uint64_t ns;
+
+	for (; n < walk->n_left; n++) {
+		const uint8_t *p = walk->at, *end;
+		const struct ktr__program *program;
+		unsigned used;
+
+		if ((size_t)(walk->end - p) < CODEC_FAST_BYTES)
+			break;
+		used = codec_get_header(p, walk->time_ns, &id, &ns) + 4;
+		if (id & 1 || id >> 1 >= walk->n_programs || !skip[id >> 1] || ns < walk->time_ns || ns > until_ns)
+			break;
+		program = &walk->programs[id >> 1];
+		if (!program->ready)
+			break;
+		end = program->payload ? codec_skip_args(p + used, walk->end, program)
+				       : p + used + program->fixed;
+		if (!end)
+			break;
+		walk->at = end;
+		walk->time_ns = ns;
+	}
+	walk->n_left -= n;
+	return n;
+}

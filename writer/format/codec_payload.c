@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What packing does per call site, and for the events that are not numbers alone: those with strings
+ * or stacks, whose arguments are taken one at a time, and those of an unknown site.
+ *
+ * A payload is the data of the continuations behind an event's first entry, end to end; the words of
+ * strings and stacks say how much of it is theirs. Both come from a ring that anybody may have
+ * written to: what is not there is missing, and the argument counts as cut.
+ */
+#include "writer/format/codec.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
+{
+	static const uint8_t widths[KTR_ARG_TYPES] = {
+#define CODEC_WIDTH(name, text, width) [KTR_ARG_##name] = width,
+		KTR_ARG_LIST(CODEC_WIDTH)
+#undef CODEC_WIDTH
+	};
+	struct ktr__program p = { 0 };
+
+	memset(program, 0, sizeof(*program));
+	if (n_args > KTR_ARGS_MAX)
+		return -EINVAL;
+	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
+		p.off[i] = p.fixed;
+		if (i >= n_args)
+			continue;
+		if (type[i] == KTR_ARG_NONE || type[i] >= KTR_ARG_TYPES)
+			return -EINVAL;
+		p.type[i] = type[i];
+		p.fixed = (uint8_t)(p.fixed + widths[type[i]]);
+		if (type[i] == KTR_ARG_STR || type[i] == KTR_ARG_STACK)
+			p.payload |= (uint8_t)(1u << i);
+	}
+	p.n_args = (uint8_t)n_args;
+	p.ready = KTR__PROGRAM_READY;
+	*program = p;
+	return 0;
+}
+
+/* What is left of an event's payload. */
+struct codec_payload {
+	const struct ktr_cont *cont;
+	uint32_t in;   /* [bytes] of *cont that are used */
+	uint32_t left; /* [bytes] */
+};
+
+/* Takes n bytes or what is left of them. No division: small code would have it as an instruction. */
+static uint32_t codec_payload_take(struct codec_payload *payload, uint8_t *to, uint32_t n)
+{
+	uint32_t left, part;
+
+	if (n > payload->left)
+		n = payload->left;
+	payload->left -= n;
+	for (left = n; left; left -= part) {
+		if (payload->in == KTR_CONT_BYTES) {
+			payload->in = 0;
+			payload->cont++;
+		}
+		part = KTR_CONT_BYTES - payload->in;
+		if (part > left)
+			part = left;
+		memcpy(to, payload->cont->data + payload->in, part);
+		to += part;
+		payload->in += part;
+	}
+	return n;
+}
+
+/* A string or a stack at `at`. Returns its end; *cut: not all of it is there. */
+static uint8_t *codec_payload_put(uint8_t *at, int stack, uint64_t word, struct codec_payload *payload,
+				unsigned *cut)
+{
+	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH), n;
+	uint8_t *nul;
+	uint16_t frames;
+
+	*cut = (word & KTR_PAYLOAD_CUT) != 0;
+	if (stack) {
+		n = codec_payload_take(payload, at + sizeof(frames), want);
+		frames = (uint16_t)(n / 8);
+		memcpy(at, &frames, sizeof(frames));
+		*cut |= n < want || n % 8;
+		return at + sizeof(frames) + frames * (size_t)8;
+	}
+	n = codec_payload_take(payload, at, want);
+	nul = memchr(at, 0, n);
+	*cut |= nul || n < want;
+	if (!nul)
+		nul = at + n;
+	*nul = 0;
+	return nul + 1;
+}
+
+uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
+		      uint8_t *at, uint8_t *id_at)
+{
+	struct codec_payload payload = { (const struct ktr_cont *)(const void *)(entry + 1), 0, 0 };
+	unsigned cuts = 0, nulls = 0, cut;
+
+	if (!program) {
+		/* Site 0: its number and its words as they are. */
+		memcpy(at, &entry->site, sizeof(entry->site));
+		at += sizeof(entry->site);
+		memcpy(at, entry->arg, sizeof(entry->arg));
+		return at + sizeof(entry->arg);
+	}
+	if (left > KTR_SLOTS_MAX - 1)
+		left = KTR_SLOTS_MAX - 1;
+	for (uint32_t i = 1; i <= left && (entry[i].timestamp & KTR_CONT_MARK); i++)
+		payload.left += KTR_CONT_BYTES;
+	for (unsigned i = 0; i < program->n_args; i++) {
+		const uint8_t *next = i + 1 < KTR_ARGS_MAX ? &program->off[i + 1] : &program->fixed;
+		int stack = program->type[i] == KTR_ARG_STACK;
+		uint64_t word = entry->arg[i];
+
+		if (!(program->payload >> i & 1)) {
+			memcpy(at, &word, sizeof(word));
+			at += *next - program->off[i];
+			continue;
+		}
+		if (word & KTR_PAYLOAD_NULL) {
+			nulls |= 1u << i;
+			word = 0;
+			/* What printf prints; the bit tells it from a string of these letters. */
+			if (!stack) {
+				memcpy(at, "(null)", 7);
+				at += 7;
+				continue;
+			}
+		}
+		at = codec_payload_put(at, stack, word, &payload, &cut);
+		cuts |= cut << i;
+	}
+	if (cuts | nulls) {
+		*id_at |= KTR_EVENT_ODD;
+		*at++ = (uint8_t)cuts;
+		*at++ = (uint8_t)nulls;
+	}
+	return at;
+}
