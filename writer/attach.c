@@ -59,8 +59,8 @@ static int attach_close(const struct ktr__attach *attach, struct ktr__session_ma
 	uint64_t pause_ns = 0;
 	int rc;
 
-	if (attach->feed)
-		ktr__feed_round(attach->feed, &pause_ns);
+	if (attach->kernel_events)
+		ktr__kernel_events_round(attach->kernel_events, &pause_ns);
 	rc = ktr__drain_close(drain, &own);
 	if (stats)
 		*stats = own;
@@ -96,7 +96,7 @@ static int attach_over(const struct ktr__attach *attach, const struct ktr__sessi
 static void attach_loop(const struct ktr__attach *attach, const struct ktr__session_map *map,
 			struct ktr__drain *drain)
 {
-	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0, feed_ns;
+	uint64_t begun = ktr__drain_now(), asked = begun, now = begun, pause_ns = 0, kernel_ns;
 
 	while (!(attach->stop && *attach->stop) &&
 	       !(attach->for_ns && now - begun >= attach->for_ns)) {
@@ -105,12 +105,12 @@ static void attach_loop(const struct ktr__attach *attach, const struct ktr__sess
 		/* A signal that asks us to stop cuts the sleep short. */
 		if (pause_ns)
 			nanosleep(&ts, NULL);
-		feed_ns = UINT64_MAX;
-		if (attach->feed)
-			ktr__feed_round(attach->feed, &feed_ns);
+		kernel_ns = UINT64_MAX;
+		if (attach->kernel_events)
+			ktr__kernel_events_round(attach->kernel_events, &kernel_ns);
 		ktr__drain_round(drain, 0, &pause_ns);
-		if (feed_ns < pause_ns)
-			pause_ns = feed_ns;
+		if (kernel_ns < pause_ns)
+			pause_ns = kernel_ns;
 		now = ktr__drain_now();
 		if (now - asked >= ATTACH_ALIVE_NS) {
 			if (attach_over(attach, map))

@@ -7,7 +7,7 @@
 #define WRITER_ATTACH_H
 
 #include "writer/drain.h"
-#include "ktr/provider/kernel/feed.h"
+#include "ktr/provider/kernel/kernel_events.h"
 
 struct ktr__attach {
 	const char *session; /* path of the session file */
@@ -20,7 +20,7 @@ struct ktr__attach {
 	uint64_t for_ns;	 /* recording ends after so long; 0: with the session */
 	bool writes; /* as its process's writer would: control.writer tells, and debug.ktr.alq_enable ends it */
 	bool over; /* a session that nobody is left in goes when all of it is written */
-	struct ktr__feed *feed; /* what the kernel tells is fed into the session, too; may be NULL. Borrowed */
+	struct ktr__kernel_events *kernel_events; /* borrowed; fed into the session too; may be NULL */
 	const volatile int *stop; /* recording ends when this is not 0; may be NULL */
 	void (*say)(void *context, const char *line); /* may be NULL */
 	void *context;

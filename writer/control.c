@@ -54,7 +54,7 @@ void ktr__control_look(struct ktr__writer_thread *self)
 	bool cut = ktr__map_control(&self->map, &self->control) != 0;
 
 	if (cut && !self->cut)
-		ktr__voice_say(&self->voice, "somebody has cut the session's file short: nothing more is recorded");
+		ktr__message_say(&self->message, "somebody has cut the session's file short: nothing more is recorded");
 	self->cut = cut;
 }
 

@@ -23,7 +23,7 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
-#include "writer/upkeep.h"
+#include "writer/housekeeping.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -142,9 +142,9 @@ int ktr__drain_head(const struct ktr__drain *drain, struct ktr__describe *descri
 {
 	int rc, complete = drain->plan.from == KTR__DRAIN_START && !drain->partial;
 
-	ktr__describe_begin(describe, &drain->affine.clock, drain->affine.utc_offset_ns, complete);
+	ktr__describe_begin(describe, &drain->clock_map.clock, drain->clock_map.utc_offset_ns, complete);
 	if (!complete)
-		ktr__upkeep_from(drain, &describe->side[KTR_SIDECAR_INFO]);
+		ktr__housekeeping_from(drain, &describe->side[KTR_SIDECAR_INFO]);
 	rc = ktr__describe_flush(describe, trace);
 	/* Who waits for the name to appear, and then changes its user, finds all files open. */
 	if (!rc)
@@ -228,10 +228,10 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 		ktr__dropped(&control, drain->dropped);
 	drain->begun_ns = ktr__drain_now();
 	ktr__rotate_follow(drain, drain->begun_ns, 1);
-	ktr__affine_make(drain->plan.map, &drain->affine);
+	ktr__clock_map_make(drain->plan.map, &drain->clock_map);
 	drain->due_ns = ktr__drain_now();
-	if (drain->affine.apart_ns < DRAIN_CLOCK_NS)
-		drain->due_ns += DRAIN_CLOCK_NS - drain->affine.apart_ns;
+	if (drain->clock_map.apart_ns < DRAIN_CLOCK_NS)
+		drain->due_ns += DRAIN_CLOCK_NS - drain->clock_map.apart_ns;
 	if (drain->plan.from == KTR__DRAIN_RESUME)
 		return drain->plan.resume(drain, err);
 	rc = ktr__trace_make_way(&drain->trace, err);
@@ -260,13 +260,13 @@ int ktr__drain_open(struct ktr__drain **out, const struct ktr__drain_plan *plan,
 /* From now on packets are written. */
 static void drain_begin(struct ktr__drain *drain)
 {
-	struct ktr_trace_clock thought = drain->affine.clock;
+	struct ktr_trace_clock thought = drain->clock_map.clock;
 
-	ktr__affine_make(drain->plan.map, &drain->affine);
-	if (memcmp(&thought, &drain->affine.clock, sizeof(thought)) != 0)
-		ktr__describe_clock(&drain->describe, &drain->affine.clock);
+	ktr__clock_map_make(drain->plan.map, &drain->clock_map);
+	if (memcmp(&thought, &drain->clock_map.clock, sizeof(thought)) != 0)
+		ktr__describe_clock(&drain->describe, &drain->clock_map.clock);
 	for (uint32_t i = 0; i < drain->n_rows; i++)
-		drain->ring[i].time_ns = drain->affine.clock.base_ns;
+		drain->ring[i].time_ns = drain->clock_map.clock.base_ns;
 	drain->begun = 1;
 }
 
@@ -489,9 +489,9 @@ static int drain_write(struct ktr__drain *drain, uint64_t now, unsigned flags, u
 {
 	int rc = 0;
 
-	ktr__upkeep_place(drain, now);
+	ktr__housekeeping_place(drain, now);
 	if (drain->begun)
-		ktr__upkeep(drain, now);
+		ktr__housekeeping(drain, now);
 	if (!drain->begun && !drain->trace.published && !drain->trace.hidden[0])
 		rc = ktr__trace_create(&drain->trace, NULL);
 	if (!rc && !drain->begun && !drain->trace.published)
@@ -572,7 +572,7 @@ static int drain_rest(struct ktr__drain *drain)
 
 	if (rc)
 		return rc;
-	ktr__upkeep_dropped(drain);
+	ktr__housekeeping_dropped(drain);
 	for (uint32_t i = 0; i < drain->n_rows && !rc; i++)
 		if (drain->ring[i].discarded != drain->ring[i].told)
 			rc = ktr__fill_ring(drain, i, drain->ring[i].cursor.next, 1);
@@ -588,7 +588,7 @@ static int drain_last_lines(struct ktr__drain *drain)
 	if (drain->ended && drain->trace.bytes == drain->resumed_bytes &&
 	    ktr__describe_is_flushed(&drain->describe))
 		return 0;
-	ktr__upkeep_anchor(drain);
+	ktr__housekeeping_anchor(drain);
 	ktr__describe_end(&drain->describe, ktr__drain_now(),
 			  drain->stats.events - drain->begun_events,
 			  drain->stats.lost - drain->begun_lost);

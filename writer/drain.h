@@ -24,7 +24,7 @@
 
 #include "ktr/session/ring_read.h"
 #include "ktr/session/session_map.h"
-#include "writer/affine.h"
+#include "writer/clock_map.h"
 #include "writer/format/codec.h"
 #include "writer/describe.h"
 #include "writer/stream.h"
@@ -149,7 +149,7 @@ struct ktr__drain {
 	uint8_t *buffer;	   /* owned: packets on their way */
 	struct ktr_entry *entries; /* owned: a batch */
 	struct ktr__ring_source source;
-	struct ktr__affine affine;
+	struct ktr__clock_map clock_map;
 	struct ktr__emit losses; /* lines of packets in the buffer */
 	struct ktr__trace trace;
 	struct ktr__describe describe;

@@ -40,7 +40,7 @@ static bool ended_batch(struct ktr__drain *drain, uint32_t row, uint64_t from, u
 
 			if (ktr__slot_is_cont(entry))
 				continue;
-			ns = ktr__lives_ns(&drain->affine.clock, entry->timestamp & KTR_TIME_TICKS);
+			ns = ktr__lives_ns(&drain->clock_map.clock, entry->timestamp & KTR_TIME_TICKS);
 			if (ns < since_ns) {
 				more = false;
 				break;
@@ -72,8 +72,8 @@ void ktr__ended_look(struct ktr__drain *drain, uint64_t now, bool last)
 
 	if (!last && now < lives->next_ns)
 		return;
-	lives->clock = drain->affine.clock;
-	lives->frame_ns = drain->affine.frame_ns;
+	lives->clock = drain->clock_map.clock;
+	lives->frame_ns = drain->clock_map.frame_ns;
 	ktr__describe_new(&drain->describe);
 	since_ns = ktr__lives_look(lives, now, last);
 	for (uint32_t i = 0; since_ns && i < drain->n_rows; i++)

@@ -17,7 +17,7 @@
 
 #include "ktr/session/clock.h"
 #include "writer/format/packet.h"
-#include "writer/upkeep.h"
+#include "writer/housekeeping.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static FILL_COLD void fill_tell(struct fill *fill, uint64_t to_ns)
 	const struct ktr__drain_ring *ring = fill->ring;
 	const struct ktr__loss loss = { "overwritten", ring->lost, ring->lost_ns, to_ns };
 
-	ktr__upkeep_tell(fill->drain, &fill->drain->losses, fill->row, &loss);
+	ktr__housekeeping_tell(fill->drain, &fill->drain->losses, fill->row, &loss);
 	fill->ring->lost = 0;
 }
 
@@ -143,7 +143,7 @@ static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
 	pack->at = drain->buffer + fill->used + KTR_PACKET_EVENTS;
 	pack->limit = fill_page_end(fill);
 	pack->time_ns = ring->time_ns;
-	pack->clock = drain->affine.clock;
+	pack->clock = drain->clock_map.clock;
 	pack->programs = drain->describe.programs;
 	pack->n_programs = drain->describe.n_programs;
 	pack->words = drain->describe.words;
@@ -205,7 +205,7 @@ static void fill_batch(struct fill *fill, const struct ktr__ring_batch *batch)
 	uint64_t now = KTR_TIME_TICKS;
 	uint32_t at = 0;
 
-	if (drain->affine.ticking)
+	if (drain->clock_map.ticking)
 		now = ktr__clock_now(drain->plan.map->header.clock);
 	while (at < batch->n) {
 		if (!fill->open) {

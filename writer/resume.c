@@ -173,7 +173,7 @@ static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
 	}
 	free(text);
 	/* Nothing is cut off a trace before it is known to be ours. */
-	return rc || !drain->affine.clock.mult ? rc : ktr__trace_cut(&drain->trace, file, good);
+	return rc || !drain->clock_map.clock.mult ? rc : ktr__trace_cut(&drain->trace, file, good);
 }
 
 static int resume_proc(struct ktr__drain *drain, const char *line)
@@ -297,7 +297,7 @@ static int resume_from(struct ktr__drain *drain, const char *line)
 /* The last line of a trace that tells it holds. */
 static int resume_clock(struct ktr__drain *drain, const char *line)
 {
-	struct ktr_trace_clock *clock = &drain->affine.clock;
+	struct ktr_trace_clock *clock = &drain->clock_map.clock;
 
 	clock->base_ticks = resume_number(line, "\"base_ticks\":");
 	clock->base_ns = resume_number(line, "\"base_ns\":");
@@ -312,9 +312,9 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 	const uint8_t *uuid = drain->plan.map->header.uuid;
 	char text[48] = "\"uuid\":\"";
 
-	if (strstr(line, "\"kind\":\"from\"") && drain->affine.clock.mult)
+	if (strstr(line, "\"kind\":\"from\"") && drain->clock_map.clock.mult)
 		return resume_from(drain, line);
-	if (strstr(line, "\"kind\":\"clock\"") && drain->affine.clock.mult)
+	if (strstr(line, "\"kind\":\"clock\"") && drain->clock_map.clock.mult)
 		return resume_clock(drain, line);
 	drain->ended = strstr(line, "\"kind\":\"end\"") != NULL;
 	if (strstr(line, "\"kind\":\"dropped\""))
@@ -343,13 +343,13 @@ static int resume_all(struct ktr__drain *drain)
 	};
 	int rc;
 
-	ktr__affine_make(drain->plan.map, &drain->affine);
-	drain->affine.clock.mult = 0;
+	ktr__clock_map_make(drain->plan.map, &drain->clock_map);
+	drain->clock_map.clock.mult = 0;
 	rc = resume_lines(drain, KTR_SIDECAR_INFO, resume_info);
-	if (!rc && !drain->affine.clock.mult)
+	if (!rc && !drain->clock_map.clock.mult)
 		rc = -EPROTO;
 	for (uint32_t i = 0; i < drain->n_rows; i++)
-		drain->ring[i].time_ns = drain->affine.clock.base_ns;
+		drain->ring[i].time_ns = drain->clock_map.clock.base_ns;
 	for (int i = KTR_SIDECAR_INFO + 1; !rc && i < KTR_SIDECARS; i++)
 		rc = resume_lines(drain, i, take[i]);
 	if (!rc)

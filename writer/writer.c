@@ -77,8 +77,8 @@ struct timespec ktr__writer_until(uint64_t ns)
 
 void ktr__writer_ring(void)
 {
-	__atomic_fetch_add(&ktr__writer.bell, 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	__atomic_fetch_add(&ktr__writer.wake_word, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &ktr__writer.wake_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /*
@@ -111,7 +111,7 @@ static void writer_print(void *context, const char *line, size_t n_bytes)
 {
 	struct ktr__writer_thread *self = context;
 
-	ktr__voice_print(&self->voice, self->control.verbose_to != 0, line, n_bytes);
+	ktr__message_print(&self->message, self->control.verbose_to != 0, line, n_bytes);
 }
 
 /* debug.ktr.verbose, which may change at any time. True: it is on. */
@@ -120,22 +120,22 @@ static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 	const struct ktr__ring_source source = { &self->map.header, ktr__writer_base(self), self->map.fd, 0 };
 	uint64_t level = self->control.verbose;
 
-	if (level && !ktr__writer.echo)
-		ktr__writer.echo = ktr__echo_open(&source);
-	if (!ktr__writer.echo)
+	if (level && !ktr__writer.verbose)
+		ktr__writer.verbose = ktr__verbose_open(&source);
+	if (!ktr__writer.verbose)
 		return level != 0;
 	if (level)
 		self->level = (unsigned)level;
-	self->voice.stuck = false;
-	if (ktr__echo_round(ktr__writer.echo, &self->map, source.base, self->level, writer_print, self))
+	self->message.stuck = false;
+	if (ktr__verbose_round(ktr__writer.verbose, &self->map, source.base, self->level, writer_print, self))
 		*pause_ns = 0;
 	else if (*pause_ns > WRITER_ECHO_NS)
 		*pause_ns = WRITER_ECHO_NS;
-	if (self->voice.n_bytes)
-		ktr__voice_put(&self->voice);
+	if (self->message.n_bytes)
+		ktr__message_put(&self->message);
 	if (!level) { /* what came before it was switched off is printed now */
-		ktr__echo_close(ktr__writer.echo);
-		ktr__writer.echo = NULL;
+		ktr__verbose_close(ktr__writer.verbose);
+		ktr__writer.verbose = NULL;
 	}
 	return level != 0;
 }
@@ -156,24 +156,24 @@ static void *writer_map(const struct ktr__session_map *map)
 /* Undoes ktr__writer_open() but for the drain. */
 void ktr__writer_shut(struct ktr__writer_thread *self)
 {
-	ktr__feed_free(self->feed);
-	self->feed = NULL;
+	ktr__kernel_events_free(self->kernel_events);
+	self->kernel_events = NULL;
 	if (self->base)
 		munmap(self->base, self->map.header.file_bytes);
 	self->base = NULL;
 	ktr__control_close(self);
 	ktr__map_close(&self->map);
-	ktr__voice_close(&self->voice);
+	ktr__message_close(&self->message);
 }
 
 /* What the kernel tells goes into the rings before they are drained. Returns for how long that may wait. */
-static uint64_t writer_feed(struct ktr__writer_thread *self)
+static uint64_t writer_kernel_events(struct ktr__writer_thread *self)
 {
 	uint64_t pause_ns = UINT64_MAX;
 
 	/* Once more when nothing is wanted any more. A process that feeds events records. */
-	if (self->feed && (self->control.kernel || self->fed) && !self->cut)
-		ktr__feed_round(self->feed, &pause_ns);
+	if (self->kernel_events && (self->control.kernel || self->fed) && !self->cut)
+		ktr__kernel_events_round(self->kernel_events, &pause_ns);
 	self->fed = self->control.kernel != 0;
 	return pause_ns;
 }
@@ -184,7 +184,7 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 	int rc;
 
 	self->user = geteuid();
-	ktr__voice_open(&self->voice);
+	ktr__message_open(&self->message);
 	rc = ktr__map_open(ktr__writer.session->path, 0, &self->map, ktr__writer.err);
 	if (rc)
 		return rc;
@@ -196,8 +196,8 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 	if (rc)
 		return ktr_error_set(ktr__writer.err, rc, "%s: cannot be read: %m", ktr__writer.session->path);
 	self->base = writer_map(&self->map);
-	self->feed = ktr__feed_new(ktr__writer.session, false, ktr__voice_say, &self->voice);
-	writer_feed(self);
+	self->kernel_events = ktr__kernel_events_new(ktr__writer.session, false, ktr__message_say, &self->message);
+	writer_kernel_events(self);
 	if (!ktr__writer.path)
 		return 0;
 	plan.map = &self->map;
@@ -205,8 +205,8 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 	plan.path = ktr__writer.full_path;
 	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
-	plan.say = ktr__voice_say;
-	plan.context = &self->voice;
+	plan.say = ktr__message_say;
+	plan.context = &self->message;
 	return ktr__drain_open(&self->drain, &plan, ktr__writer.err);
 }
 
@@ -214,17 +214,17 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 static void writer_pause(uint64_t pause_ns)
 {
 	const struct timespec ts = { (time_t)(pause_ns / 1000000000), (long)(pause_ns % 1000000000) };
-	uint32_t bell;
+	uint32_t wake_word;
 	bool idle;
 
 	pthread_mutex_lock(&ktr__writer.lock);
-	bell = __atomic_load_n(&ktr__writer.bell, __ATOMIC_ACQUIRE);
+	wake_word = __atomic_load_n(&ktr__writer.wake_word, __ATOMIC_ACQUIRE);
 	idle = pause_ns && ktr__writer.state == WRITER_RUNNING &&
 	       ktr__writer.flush_wanted == ktr__writer.flush_done && !ktr__crash_asked();
 	if (!idle)
 		return;
 	pthread_mutex_unlock(&ktr__writer.lock);
-	syscall(SYS_futex, &ktr__writer.bell, FUTEX_WAIT_PRIVATE, bell, &ts, NULL, 0);
+	syscall(SYS_futex, &ktr__writer.wake_word, FUTEX_WAIT_PRIVATE, wake_word, &ts, NULL, 0);
 	pthread_mutex_lock(&ktr__writer.lock);
 }
 
@@ -248,7 +248,7 @@ static void writer_unwritten(struct ktr__writer_thread *self, const struct ktr__
 
 	if (stats->limit) {
 		snprintf(line, sizeof(line), "%llu events are not in the trace: it has reached its size limit", n);
-		ktr__voice_say(&self->voice, line);
+		ktr__message_say(&self->message, line);
 		return;
 	}
 	if (!self->control.keep_session)
@@ -259,7 +259,7 @@ static void writer_unwritten(struct ktr__writer_thread *self, const struct ktr__
 	else
 		snprintf(line, sizeof(line), "%llu events could not be written (%s) and stay in session %s: "
 					     "ktr snapshot -s %s -o %s", n, strerror(-rc), name, name, path);
-	ktr__voice_say(&self->voice, line);
+	ktr__message_say(&self->message, line);
 }
 
 /*
@@ -280,7 +280,7 @@ static void writer_leaves_session(struct ktr__writer_thread *self)
 	}
 	snprintf(line, sizeof(line), "session %s stays: this process has given up the right to remove it: ktr rm %s",
 		 self->map.header.name, self->map.header.name);
-	ktr__voice_say(&self->voice, line);
+	ktr__message_say(&self->message, line);
 }
 
 /* Ends the trace. */
@@ -290,13 +290,13 @@ static void writer_finish(struct ktr__writer_thread *self)
 	bool closes;
 	int rc;
 
-	/* Whoever records and then finds 0 there knows that the last round is to come: heir.c. */
+	/* Whoever records and then finds 0 there knows that the last round is to come: handover.c. */
 	ktr__control_look(self);
 	closes = ktr__writer.state == WRITER_RUNNING || !self->control.alq_enable;
 	ktr__control_put32(self, offsetof(struct ktr_control, writer_ends),
 			   closes ? KTR_WRITER_CLOSES : KTR_WRITER_LEAVES);
-	__atomic_fetch_add(&ktr__writer.bell, 0, __ATOMIC_SEQ_CST); /* a fence that thread sanitizers see */
-	writer_feed(self);
+	__atomic_fetch_add(&ktr__writer.wake_word, 0, __ATOMIC_SEQ_CST); /* a fence that thread sanitizers see */
+	writer_kernel_events(self);
 	writer_leaves_session(self);
 	rc = ktr__drain_close(self->drain, &stats);
 	if (rc && stats.unwritten)
@@ -332,11 +332,11 @@ static void writer_guard(const struct ktr__writer_thread *self)
 /* Drains and prints once. False: there is nothing to do any more. */
 static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64_t *pause_ns, int *rc)
 {
-	uint64_t feed_ns;
+	uint64_t kernel_ns;
 	bool on;
 
 	ktr__control_look(self);
-	feed_ns = writer_feed(self);
+	kernel_ns = writer_kernel_events(self);
 	*pause_ns = WRITER_ECHO_NS;
 	*rc = 0;
 	writer_guard(self);
@@ -351,8 +351,8 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 		*rc = -ESRCH; /* when all is written, nobody knows here */
 	}
 	on = writer_echo(self, pause_ns) || self->drain || self->control.kernel;
-	if (feed_ns < *pause_ns)
-		*pause_ns = feed_ns;
+	if (kernel_ns < *pause_ns)
+		*pause_ns = kernel_ns;
 	return on;
 }
 
@@ -407,7 +407,7 @@ static void writer_close(struct ktr__writer_thread *self)
 	if (self->drain)
 		writer_finish(self);
 	else
-		writer_feed(self);
+		writer_kernel_events(self);
 	if (self->map.fd >= 0)
 		ktr__control_look(self);
 	/* While we live nobody else puts himself there. */
@@ -442,11 +442,11 @@ static void *writer_main(void *context)
 	struct ktr__writer_thread self = { .map = { .fd = -1 },
 					   .control_fd = -1,
 					   .last = { .task_fd = -1, .stat_fd = -1 },
-					   .voice = ktr__writer.voice };
+					   .message = ktr__writer.message };
 	int rc;
 
-	self.voice.proc_fd = -1;
-	rc = context ? ktr__heir_wait(&self) : writer_begin(&self);
+	self.message.proc_fd = -1;
+	rc = context ? ktr__handover_wait(&self) : writer_begin(&self);
 
 	if (!rc) /* also where a writer that was killed has left a 1 */
 		ktr__control_put32(&self, offsetof(struct ktr_control, alq_enable), self.drain != NULL);
@@ -563,9 +563,9 @@ int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr
 	ktr__writer.pid = getpid();
 	writer_full_path(path);
 	ktr__writer.flush_wanted = ktr__writer.flush_done = 0;
-	if (!ktr__writer.echo && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
-		ktr__writer.echo = ktr__echo_open(&source);
-	ktr__voice_note(&ktr__writer.voice);
+	if (!ktr__writer.verbose && __atomic_load_n(&session->control->verbose, __ATOMIC_RELAXED))
+		ktr__writer.verbose = ktr__verbose_open(&source);
+	ktr__message_note(&ktr__writer.message);
 	rc = ktr__writer_create(NULL);
 	if (rc) {
 		ktr__writer.state = WRITER_NONE;
@@ -608,7 +608,7 @@ int ktr__writer_flush(void)
 void ktr__writer_stop(void)
 {
 	pthread_mutex_lock(&ktr__writer.lock);
-	ktr__heir_await();
+	ktr__handover_await();
 	if (ktr__writer.state == WRITER_RUNNING) {
 		ktr__writer.state = WRITER_STOPPING;
 		ktr__writer_ring();

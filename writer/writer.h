@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The writer of this process: what writer.c and heir.c share. There is one, guarded by its lock, which is
+ * The writer of this process: what writer.c and handover.c share. There is one, guarded by its lock, which is
  * held for moments only, never while the thread drains.
  */
 #ifndef WRITER_WRITER_H
@@ -8,10 +8,10 @@
 
 #include "ktr/load/writer_hook.h"
 #include "writer/drain.h"
-#include "writer/echo.h"
-#include "ktr/provider/kernel/feed.h"
+#include "writer/verbose.h"
+#include "ktr/provider/kernel/kernel_events.h"
 #include "writer/last.h"
-#include "writer/voice.h"
+#include "writer/message.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct ktr__writer {
 	pthread_cond_t done; /* for those who wait for the thread */
 	pthread_t thread;
 	enum ktr__writer_state state;
-	uint32_t bell;	       /* futex: the thread sleeps on it; +1 when something is wanted */
+	uint32_t wake_word;	       /* futex: the thread sleeps on it; +1 when something is wanted */
 	uint32_t leave;	       /* 1: it is to end, says one who may not wake it; 2: it has */
 	uint64_t flush_wanted; /* requests so far */
 	uint64_t flush_done;
@@ -48,12 +48,12 @@ struct ktr__writer {
 	uint64_t pid_ns;  /* where pid is its number */
 	bool kin;	  /* whether its numbers are ours, pid among them: both are of one pid namespace */
 	bool apart;	  /* the heir's thread shares root and working directory with nobody */
-	int may_bequeath; /* 1: the process had no other thread when it forked */
+	int can_hand_over; /* 1: the process had no other thread when it forked */
 	const struct ktr_control *control; /* of the session when it forked */
 	char full_path[PATH_MAX];
 	bool draining;		/* the thread has a trace */
-	struct ktr__echo *echo; /* stays over the thread's lives, so that nothing goes unprinted */
-	struct ktr__voice voice; /* as it was at the start; the thread has its own */
+	struct ktr__verbose *verbose; /* stays over the thread's lives, so that nothing goes unprinted */
+	struct ktr__message message; /* as it was at the start; the thread has its own */
 };
 
 extern struct ktr__writer ktr__writer;
@@ -72,9 +72,9 @@ struct ktr__writer_thread {
 	bool yielded; /* somebody else goes on with the trace */
 	struct ktr__last_files last;
 	struct ktr__drain *drain; /* NULL: there is no trace, the thread only prints */
-	struct ktr__feed *feed;	  /* of the kernel's events */
+	struct ktr__kernel_events *kernel_events;	  /* of the kernel's events */
 	unsigned level;		  /* debug.ktr.verbose as it was last on */
-	struct ktr__voice voice;
+	struct ktr__message message;
 };
 
 /* For the thread: undoes the sharing of descriptors and lets go of the host's. 0 or -errno. */
@@ -118,10 +118,10 @@ void ktr__writer_renew(void);
 /* A moment on the clock of ktr__writer.done, so many nanoseconds from now. */
 struct timespec ktr__writer_until(uint64_t ns);
 
-/* heir.c: the thread's wait for its trace. 0, or -errno: there is none to take over. */
-int ktr__heir_wait(struct ktr__writer_thread *self);
+/* handover.c: the thread's wait for its trace. 0, or -errno: there is none to take over. */
+int ktr__handover_wait(struct ktr__writer_thread *self);
 
-/* heir.c, locked: the process ends, and whoever is about to take over a trace gets to do so first. */
-void ktr__heir_await(void);
+/* handover.c, locked: the process ends, and whoever is about to take over a trace gets to do so first. */
+void ktr__handover_await(void);
 
 #endif

@@ -3,8 +3,8 @@
  * A session that is being read from: kept open as long as its reader. It stands alone, or is what a
  * trace goes on with (join.h).
  */
-#ifndef ANALYZE_SESSION_FEED_H
-#define ANALYZE_SESSION_FEED_H
+#ifndef ANALYZE_SESSION_KERNEL_EVENTS_H
+#define ANALYZE_SESSION_KERNEL_EVENTS_H
 
 #include "analyze/read/session_cursor.h"
 #include "ktr/session/session_map.h"

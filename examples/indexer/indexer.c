@@ -2,7 +2,7 @@
 /*
  * indexer: a parallel full-text indexer, and the program that `make demo` runs traced. For every
  * word it finds the files below some directories that hold it. One scanner thread walks the
- * directories (feed.c), a few workers read files and cut them into words (feed.c) and merge what
+ * directories (kernel_events.c), a few workers read files and cut them into words (kernel_events.c) and merge what
  * they found into an index of shards with a lock each (shard.c), which a flusher thread writes to
  * disk meanwhile (shard.c). The work is uneven: a few big files lie among thousands of small ones.
  *

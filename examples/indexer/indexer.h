@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the indexer share. indexer.c is the program and carries the story; feed.c finds
+ * What the files of the indexer share. indexer.c is the program and carries the story; kernel_events.c finds
  * files and cuts them into words; shard.c keeps the index and writes it to disk.
  */
 #ifndef INDEXER_H
@@ -60,7 +60,7 @@ extern _Thread_local const char *me; /* the thread's name; static storage */
 void thread_name(const char *name);  /* sets it, for the kernel too; borrows name for good */
 void *need(void *p);                 /* returns p; exits with "out of memory" where it is NULL */
 
-/* feed.c; main asks for paths once the threads have ended. */
+/* kernel_events.c; main asks for paths once the threads have ended. */
 void feed_init(void);
 void *feed_scanner(void *n_errors); /* a uint64_t */
 void *feed_worker(void *worker);

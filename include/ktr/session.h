@@ -244,7 +244,7 @@ struct ktr_control {
 	char alq_file[KTR_ALQ_FILE_MAX];
 	char sites[KTR_SITES_MAX]; /* rules of single call sites, see rules.c */
 
-	/* What the kernel tells of the threads, see ktr/provider/kernel/feed.h. */
+	/* What the kernel tells of the threads, see ktr/provider/kernel/kernel_events.h. */
 	uint64_t kernel; /* KTR_KERNEL_*: events that are wanted, if their class is recorded */
 	/* The process that reads them, as it knows itself; 0: none. A lock decides: ktr/provider/kernel/feeder.h */
 	uint32_t feeder;

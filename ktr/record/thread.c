@@ -81,7 +81,7 @@ static void thread_name(uint32_t given, struct ktr_thread_row *row, char name[16
 	name[15] = '\0';
 }
 
-/* The row that ktr/provider/kernel/feed_thread.c has made for this thread, taken over; 0 where there is none. */
+/* The row that ktr/provider/kernel/kernel_thread.c has made for this thread, taken over; 0 where there is none. */
 static uint32_t thread_fed(uint32_t tid)
 {
 	uint32_t n = __atomic_load_n(&ktr__own.control->n_threads, __ATOMIC_SEQ_CST);

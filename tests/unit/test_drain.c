@@ -322,7 +322,7 @@ static void ticks_become_nanoseconds(void)
 {
 	struct ktr_anchor a = { KTR_ROW_READY, 1000, 5000, 0 };
 	struct ktr_anchor b = { KTR_ROW_READY, 1000 + 2600000000ull, 5000 + 1000000000ull, 0 };
-	struct ktr_trace_clock clock = ktr__affine_map(&a, &b, 0);
+	struct ktr_trace_clock clock = ktr__clock_map_through(&a, &b, 0);
 
 	CU_ASSERT_EQUAL(ktr_trace_ns(&clock, 0), 5000);
 	CU_ASSERT_EQUAL(ktr_trace_ns(&clock, 1000), 5000);
@@ -332,9 +332,9 @@ static void ticks_become_nanoseconds(void)
 	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 26 * 8640000000000ull) - 5000 - 86400000000000ull +
 			  1 <=
 		  1);
-	clock = ktr__affine_map(&a, &a, 24000000);
+	clock = ktr__clock_map_through(&a, &a, 24000000);
 	CU_ASSERT(ktr_trace_ns(&clock, 1000 + 24000000) - 5000 - 1000000000 + 1 <= 1);
-	clock = ktr__affine_map(&a, &a, 0);
+	clock = ktr__clock_map_through(&a, &a, 0);
 	CU_ASSERT_EQUAL(ktr_trace_ns(&clock, 1007), 5007);
 	CU_ASSERT(clock.shift < 64 && clock.mult < 1ull << 63);
 }

@@ -5,7 +5,7 @@
  */
 #include "drained.h"
 
-#include "writer/upkeep.h"
+#include "writer/housekeeping.h"
 
 #include <stddef.h>
 #include <sys/wait.h>
@@ -114,7 +114,7 @@ static void rotated(void)
 	*count_of(&reasons[1]) = 4;
 	begin(KTR__DRAIN_START);
 	CU_ASSERT_EQUAL(again(), 0);
-	ktr__upkeep_dropped(drain);
+	ktr__housekeeping_dropped(drain);
 	CU_ASSERT_EQUAL(ktr__rotate(drain, ktr__drain_now()), 0);
 	*count_of(&reasons[1]) = 9;
 	burst(site, thread, 10, 10);
@@ -137,7 +137,7 @@ static void killed_writer(void)
 		made_session(&made);
 		if (ktr__map_open(made.session, 0, &map, NULL) || open_drain(KTR__DRAIN_START, 0, 0) || again())
 			_exit(1);
-		ktr__upkeep_dropped(drain);
+		ktr__housekeeping_dropped(drain);
 		_exit(again() != 0);
 	}
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);

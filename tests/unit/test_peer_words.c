@@ -5,7 +5,7 @@
  */
 #include "drained.h"
 
-#include "writer/echo.h"
+#include "writer/verbose.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -203,7 +203,7 @@ static void print(void *context, const char *line, size_t n_bytes)
 }
 
 /* One word of the session is spoilt in each way, and mended, while events come. */
-static void spoil_word(char *word, uint32_t site, uint32_t text_site, uint32_t thread, struct ktr__echo *echo)
+static void spoil_word(char *word, uint32_t site, uint32_t text_site, uint32_t thread, struct ktr__verbose *echo)
 {
 	unsigned n_lines = 0;
 	uint64_t before, pause_ns;
@@ -214,13 +214,13 @@ static void spoil_word(char *word, uint32_t site, uint32_t text_site, uint32_t t
 		made_session(&made);
 		ktr__drain_round(drain, KTR__DRAIN_ALL, &pause_ns);
 		drain->look_ns = 0; /* a second has passed */
-		ktr__echo_round(echo, &map, NULL, 2, print, &n_lines);
+		ktr__verbose_round(echo, &map, NULL, 2, print, &n_lines);
 		memcpy(word, &before, sizeof(before));
 		burst(site, thread, made.slots[1], 3);
 		made_event(&made, 0, 1000 + made.slots[0], text_site, thread, "text", (uint64_t)-3, (uint64_t)9,
 			   "more");
 		CU_ASSERT_EQUAL(again(), 0);
-		ktr__echo_round(echo, &map, NULL, 2, print, &n_lines);
+		ktr__verbose_round(echo, &map, NULL, 2, print, &n_lines);
 	}
 }
 
@@ -228,7 +228,7 @@ static void spoil(enum ktr_region_id region, size_t from, size_t n_bytes)
 {
 	struct ktr__ring_source source = { &map.header, NULL, -1, 0 };
 	uint32_t site, text_site, thread;
-	struct ktr__echo *echo;
+	struct ktr__verbose *echo;
 	struct look look;
 	char *lines;
 
@@ -239,10 +239,10 @@ static void spoil(enum ktr_region_id region, size_t from, size_t n_bytes)
 	thread = made_thread(&made, 4712, 4711, "worker");
 	begin(KTR__DRAIN_START);
 	source.fd = map.fd;
-	echo = ktr__echo_open(&source);
+	echo = ktr__verbose_open(&source);
 	for (size_t at = from; at + sizeof(uint64_t) <= from + n_bytes; at += sizeof(uint64_t))
 		spoil_word((char *)image_region(&made.image, region) + at, site, text_site, thread, echo);
-	ktr__echo_close(echo);
+	ktr__verbose_close(echo);
 	end();
 	look = look_stream(&made, made.trace, "cpu_1");
 	CU_ASSERT(look.n_events + look.discarded >= made.slots[1]);

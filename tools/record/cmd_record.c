@@ -166,7 +166,7 @@ static int cmd_record(int argc, char **argv)
 		rc = record_kernel_open(&kernel, argv[0], path, record_say, argv[0]);
 		if (rc)
 			return rc;
-		attach.feed = kernel.feed;
+		attach.kernel_events = kernel.kernel_events;
 	}
 	rc = save_session(argv[0], &attach, ktr__record_session);
 	if (with_kernel)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What asks for the kernel's events in a session, and takes that back: its rings and classes are made, its
- * mask and its knob changed as `ktr sysctl` would. The events themselves come from ktr/provider/kernel/feed.h.
+ * mask and its knob changed as `ktr sysctl` would. The events themselves come from ktr/provider/kernel.
  */
 #include "tools/record/record_kernel.h"
 
@@ -29,7 +29,7 @@ int record_kernel_open(struct record_kernel *k, const char *command, const char 
 		goto failed;
 	k->kernel = session->control->kernel;
 	__atomic_store_n(&session->control->kernel, KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT, __ATOMIC_RELEASE);
-	k->feed = ktr__feed_new(session, true, say, context);
+	k->kernel_events = ktr__kernel_events_new(session, true, say, context);
 	return 0;
 failed:
 	ktr__session_detach(session);
@@ -40,7 +40,7 @@ void record_kernel_close(struct record_kernel *k)
 {
 	struct ktr__session *session = &k->session;
 
-	ktr__feed_free(k->feed);
+	ktr__kernel_events_free(k->kernel_events);
 	__atomic_store_n(&session->control->kernel, k->kernel, __ATOMIC_RELEASE);
 	if (k->added)
 		ktr__mask_change(session, 0, k->added, NULL);

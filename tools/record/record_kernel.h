@@ -3,11 +3,11 @@
 #ifndef TOOLS_RECORD_KERNEL_H
 #define TOOLS_RECORD_KERNEL_H
 
-#include "ktr/provider/kernel/feed.h"
+#include "ktr/provider/kernel/kernel_events.h"
 
 struct record_kernel {
 	struct ktr__session session;
-	struct ktr__feed *feed; /* NULL: somebody else feeds it, or it cannot be */
+	struct ktr__kernel_events *kernel_events; /* NULL: somebody else feeds it, or it cannot be */
 	uint64_t kernel;	/* debug.ktr.kernel as it was */
 	uint64_t added;		/* classes that were not recorded before */
 };

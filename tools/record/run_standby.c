@@ -146,11 +146,11 @@ static void standby_take(const struct standby *s)
 	struct ktr__session session = { .fd = -1 };
 
 	/* Whoever fed the kernel's events may do that still; where he has gone it is for us. */
-	if (ktr__session_attach(s->session, &session, NULL) == 0 && ktr__feed_wanted(&session))
-		attach.feed = ktr__feed_new(&session, true, standby_say, NULL);
+	if (ktr__session_attach(s->session, &session, NULL) == 0 && ktr__kernel_events_wanted(&session))
+		attach.kernel_events = ktr__kernel_events_new(&session, true, standby_say, NULL);
 	if (ktr__record_session(&attach, NULL, &err) && err.code != EBUSY && err.code != ENODEV)
 		standby_say(NULL, err.text);
-	ktr__feed_free(attach.feed);
+	ktr__kernel_events_free(attach.kernel_events);
 	ktr__session_detach(&session);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One affine map per trace, fixed before its first packet: a map refitted on the way makes time go
+ * One clock_map map per trace, fixed before its first packet: a map refitted on the way makes time go
  * backwards. The further apart its two moments, the better: reading a pair of clocks is good to
  * some 30 ns, which over 100 ms is 0.3 ppm.
  */
-#include "writer/affine.h"
+#include "writer/clock_map.h"
 #include "writer/format/frame.h"
 
 #include "ktr/session/clock.h"
@@ -16,7 +16,7 @@
 #define AFFINE_NAP_NS 3000000
 #define AFFINE_MULT_BITS 62
 
-struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct ktr_anchor *b,
+struct ktr_trace_clock ktr__clock_map_through(const struct ktr_anchor *a, const struct ktr_anchor *b,
 				       uint64_t ticks_per_s)
 {
 	struct ktr_trace_clock clock = { a->ticks, a->mono_ns, 1, 0, 0 };
@@ -46,7 +46,7 @@ struct ktr_trace_clock ktr__affine_map(const struct ktr_anchor *a, const struct 
 	return clock;
 }
 
-static int affine_same_boot(const struct ktr_header *header)
+static int clock_map_same_boot(const struct ktr_header *header)
 {
 	uint64_t id[2];
 
@@ -55,7 +55,7 @@ static int affine_same_boot(const struct ktr_header *header)
 }
 
 /* The first and the last anchor of the session's table. */
-static int affine_anchors(const struct ktr__session_map *map, struct ktr_anchor *first,
+static int clock_map_anchors(const struct ktr__session_map *map, struct ktr_anchor *first,
 			  struct ktr_anchor *last)
 {
 	struct ktr_control control;
@@ -75,7 +75,7 @@ static int affine_anchors(const struct ktr__session_map *map, struct ktr_anchor 
 }
 
 /* How fast the clock ticks, roughly, where nobody says: one percent will do. */
-static uint64_t affine_rate(uint32_t clock)
+static uint64_t clock_map_rate(uint32_t clock)
 {
 	const struct timespec nap = { 0, AFFINE_NAP_NS };
 	struct ktr_anchor a = { 0 }, b = { 0 };
@@ -87,7 +87,8 @@ static uint64_t affine_rate(uint32_t clock)
 }
 
 /* The present moment, as the session's first anchor would have it. */
-static void affine_now(const struct ktr_header *header, const struct ktr_anchor *first, struct ktr__affine *affine,
+static void clock_map_now(const struct ktr_header *header, const struct ktr_anchor *first,
+			  struct ktr__clock_map *clock_map,
 		       struct ktr_anchor *now)
 {
 	uint64_t rate = header->ticks_per_s;
@@ -95,28 +96,29 @@ static void affine_now(const struct ktr_header *header, const struct ktr_anchor 
 	ktr__clock_anchor(header->clock, now);
 	if (header->clock == KTR_CLOCK_MONOTONIC || !ktr__frame_differs(first, now))
 		return;
-	affine->frame_ns = ktr__frame_shift(first, now, rate ? rate : affine_rate(header->clock));
-	now->mono_ns += (uint64_t)affine->frame_ns;
+	clock_map->frame_ns = ktr__frame_shift(first, now, rate ? rate : clock_map_rate(header->clock));
+	now->mono_ns += (uint64_t)clock_map->frame_ns;
 }
 
-int ktr__affine_make(const struct ktr__session_map *map, struct ktr__affine *affine)
+int ktr__clock_map_make(const struct ktr__session_map *map, struct ktr__clock_map *clock_map)
 {
 	struct ktr_anchor first = { 0 }, last = { 0 };
-	int rc = affine_anchors(map, &first, &last), ticking = affine->ticking || affine_same_boot(&map->header);
+	int rc = clock_map_anchors(map, &first, &last), ticking = clock_map->ticking ||
+		clock_map_same_boot(&map->header);
 
-	memset(affine, 0, sizeof(*affine));
-	affine->ticking = ticking;
-	if (affine->ticking) {
-		affine_now(&map->header, &first, affine, &last);
+	memset(clock_map, 0, sizeof(*clock_map));
+	clock_map->ticking = ticking;
+	if (clock_map->ticking) {
+		clock_map_now(&map->header, &first, clock_map, &last);
 		if (!first.mono_ns)
 			first = last;
 	}
 	if (map->header.clock == KTR_CLOCK_MONOTONIC)
-		affine->clock = (struct ktr_trace_clock){ 0, 0, 1, 0, 0 };
+		clock_map->clock = (struct ktr_trace_clock){ 0, 0, 1, 0, 0 };
 	else
-		affine->clock = ktr__affine_map(&first, &last, map->header.ticks_per_s);
+		clock_map->clock = ktr__clock_map_through(&first, &last, map->header.ticks_per_s);
 	if (last.mono_ns > first.mono_ns)
-		affine->apart_ns = last.mono_ns - first.mono_ns;
-	affine->utc_offset_ns = (int64_t)(last.utc_ns - last.mono_ns);
+		clock_map->apart_ns = last.mono_ns - first.mono_ns;
+	clock_map->utc_offset_ns = (int64_t)(last.utc_ns - last.mono_ns);
 	return rc;
 }

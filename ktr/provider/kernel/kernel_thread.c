@@ -4,7 +4,7 @@
  * here and marked (KTR_THREAD_FED), so that the thread takes it over when it records its first event
  * (ktr/record/thread.c). Rows that appear later replace what was known of their tid: tids are reused.
  */
-#include "ktr/provider/kernel/feed_thread.h"
+#include "ktr/provider/kernel/kernel_thread.h"
 
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct ktr_thread_row *thread_rows(const struct ktr__feed_threads *threads)
+static struct ktr_thread_row *thread_rows(const struct ktr__kernel_threads *threads)
 {
 	return ktr__region(threads->session, thread, struct ktr_thread_row);
 }
@@ -21,7 +21,7 @@ static struct ktr_thread_row *thread_rows(const struct ktr__feed_threads *thread
  * How many rows of threads there are, made present for this process: the number may be a peer's. In a sandbox no
  * memory is asked for, those rows are there that were.
  */
-static uint32_t thread_n(struct ktr__feed_threads *threads)
+static uint32_t thread_n(struct ktr__kernel_threads *threads)
 {
 	struct ktr__session *session = threads->session;
 	const struct ktr_region *region = &session->header.region[KTR_REGION_thread];
@@ -39,7 +39,7 @@ static uint32_t thread_n(struct ktr__feed_threads *threads)
 }
 
 /* The tid's slot, or the free one where it belongs. */
-static struct ktr__feed_thread *thread_slot(const struct ktr__feed_threads *threads, uint32_t tid)
+static struct ktr__kernel_thread *thread_slot(const struct ktr__kernel_threads *threads, uint32_t tid)
 {
 	uint32_t at = tid * 2654435761u; /* 2^32 / golden ratio */
 
@@ -49,9 +49,9 @@ static struct ktr__feed_thread *thread_slot(const struct ktr__feed_threads *thre
 	return &threads->slot[at & (threads->n_slots - 1)];
 }
 
-static bool thread_room(struct ktr__feed_threads *threads)
+static bool thread_room(struct ktr__kernel_threads *threads)
 {
-	struct ktr__feed_threads grown = *threads;
+	struct ktr__kernel_threads grown = *threads;
 
 	if (2 * (threads->n_used + 1) <= threads->n_slots)
 		return true;
@@ -67,18 +67,18 @@ static bool thread_room(struct ktr__feed_threads *threads)
 	return true;
 }
 
-static void thread_put(struct ktr__feed_threads *threads, uint32_t tid, uint32_t row)
+static void thread_put(struct ktr__kernel_threads *threads, uint32_t tid, uint32_t row)
 {
-	struct ktr__feed_thread *slot;
+	struct ktr__kernel_thread *slot;
 
 	if (!thread_room(threads))
 		return;
 	slot = thread_slot(threads, tid);
 	threads->n_used += !slot->tid;
-	*slot = (struct ktr__feed_thread){ tid, row };
+	*slot = (struct ktr__kernel_thread){ tid, row };
 }
 
-void ktr__feed_thread_look(struct ktr__feed_threads *threads)
+void ktr__kernel_thread_look(struct ktr__kernel_threads *threads)
 {
 	const struct ktr_thread_row *rows = thread_rows(threads);
 	uint32_t n = thread_n(threads);
@@ -95,7 +95,7 @@ void ktr__feed_thread_look(struct ktr__feed_threads *threads)
 	}
 }
 
-uint32_t ktr__feed_n_procs(const struct ktr__session *session)
+uint32_t ktr__kernel_events_n_procs(const struct ktr__session *session)
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_proc];
 	uint32_t n = __atomic_load_n(&session->control->n_procs, __ATOMIC_ACQUIRE);
@@ -112,13 +112,13 @@ static uint32_t thread_proc(const struct ktr__session *session, uint32_t pid)
 {
 	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
 
-	for (uint32_t i = ktr__feed_n_procs(session); i-- > 1;)
+	for (uint32_t i = ktr__kernel_events_n_procs(session); i-- > 1;)
 		if (rows[i].pid == pid && __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
 			return i;
 	return 0;
 }
 
-void ktr__feed_thread_name(struct ktr__feed_threads *threads, uint32_t row, const char *name)
+void ktr__kernel_thread_name(struct ktr__kernel_threads *threads, uint32_t row, const char *name)
 {
 	struct ktr_thread_row *at = thread_rows(threads) + row;
 
@@ -128,7 +128,7 @@ void ktr__feed_thread_name(struct ktr__feed_threads *threads, uint32_t row, cons
 }
 
 /* A row that the thread of this one has made for itself: ours is given up, unless the thread has taken it. */
-static bool thread_own(struct ktr__feed_threads *threads, uint32_t made, uint32_t *own)
+static bool thread_own(struct ktr__kernel_threads *threads, uint32_t made, uint32_t *own)
 {
 	struct ktr_thread_row *rows = thread_rows(threads);
 	uint32_t n = thread_n(threads), fed = KTR_THREAD_FED;
@@ -147,7 +147,7 @@ static bool thread_own(struct ktr__feed_threads *threads, uint32_t made, uint32_
 	return false;
 }
 
-static uint32_t thread_make(struct ktr__feed_threads *threads, uint32_t proc, uint32_t pid, uint32_t tid,
+static uint32_t thread_make(struct ktr__kernel_threads *threads, uint32_t proc, uint32_t pid, uint32_t tid,
 			    uint64_t ns)
 {
 	struct ktr__session *session = threads->session;
@@ -174,13 +174,13 @@ static uint32_t thread_make(struct ktr__feed_threads *threads, uint32_t proc, ui
 	n = ktr__kernel_text(path, name, sizeof(name));
 	name[n ? n - 1 : 0] = '\0'; /* its newline */
 	if (n)
-		ktr__feed_thread_name(threads, index, name);
+		ktr__kernel_thread_name(threads, index, name);
 	return index;
 }
 
-uint32_t ktr__feed_thread(struct ktr__feed_threads *threads, uint32_t pid, uint32_t tid, uint64_t ns)
+uint32_t ktr__kernel_thread(struct ktr__kernel_threads *threads, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	const struct ktr__feed_thread *slot;
+	const struct ktr__kernel_thread *slot;
 	uint32_t proc, row;
 
 	if (!thread_room(threads))
@@ -188,7 +188,7 @@ uint32_t ktr__feed_thread(struct ktr__feed_threads *threads, uint32_t pid, uint3
 	slot = thread_slot(threads, tid);
 	/* Each round has looked: what a thread has published since is found behind making a row for it, too. */
 	if ((!slot->tid || !slot->row) && thread_n(threads) != threads->n_looked) {
-		ktr__feed_thread_look(threads);
+		ktr__kernel_thread_look(threads);
 		slot = thread_slot(threads, tid);
 	}
 	if (slot->tid && slot->row && thread_rows(threads)[slot->row].pid == pid)
@@ -200,7 +200,7 @@ uint32_t ktr__feed_thread(struct ktr__feed_threads *threads, uint32_t pid, uint3
 	return row;
 }
 
-void ktr__feed_thread_end(struct ktr__feed_threads *threads, uint32_t tid, uint32_t row, uint64_t ns)
+void ktr__kernel_thread_end(struct ktr__kernel_threads *threads, uint32_t tid, uint32_t row, uint64_t ns)
 {
 	struct ktr_thread_row *at = thread_rows(threads) + row;
 	uint32_t fed = KTR_THREAD_FED;

@@ -34,7 +34,7 @@
 #define HEIR_AWAIT_NS 1000000000ull /* at most, of an exit; a last round takes a few ms, and the heir looks */
 
 /* The session's control page. Not through the mapping: see control.c. */
-static int heir_control(struct ktr_control *control)
+static int handover_control(struct ktr_control *control)
 {
 	struct ktr__session_map map;
 	int rc = ktr__map_open(ktr__writer.session->path, 0, &map, NULL);
@@ -47,7 +47,7 @@ static int heir_control(struct ktr_control *control)
 }
 
 /* Waits so long for the end of the process that writes. 1 when it has ended, 0: not known. */
-static int heir_gone(pid_t pid, int timeout_ms)
+static int handover_gone(pid_t pid, int timeout_ms)
 {
 	struct pollfd wait = { -1, POLLIN, 0 };
 	int n, code;
@@ -64,21 +64,21 @@ static int heir_gone(pid_t pid, int timeout_ms)
 }
 
 /* It has ended, or is about to: no round of its writer comes any more. */
-static bool heir_goes(pid_t pid)
+static bool handover_goes(pid_t pid)
 {
-	return heir_gone(pid, 0) || (ktr__writer.kin && ktr__proc_exits((uint32_t)pid));
+	return handover_gone(pid, 0) || (ktr__writer.kin && ktr__proc_exits((uint32_t)pid));
 }
 
 /*
  * Is the trace there for who takes it? gone: the process that wrote it has ended. Another heir may write by now; in
  * another pid namespace its number is nobody's, or a stranger's, who wakes us too soon at worst.
  */
-static bool heir_free(int gone)
+static bool handover_free(int gone)
 {
 	struct ktr_control control;
 	int locked = ktr__trace_locked(ktr__writer.full_path);
 
-	if (locked < 0 || heir_control(&control))
+	if (locked < 0 || handover_control(&control))
 		return gone; /* trying tells why not */
 	if (locked && control.writer)
 		__atomic_store_n(&ktr__writer.pid, (pid_t)control.writer, __ATOMIC_RELAXED);
@@ -86,7 +86,7 @@ static bool heir_free(int gone)
 }
 
 /* Sleeps until the trace is free. 0, -ECANCELED: nobody wants the heir any more. */
-static int heir_sleep(struct ktr__writer_thread *self)
+static int handover_sleep(struct ktr__writer_thread *self)
 {
 	const struct timespec nap = { 0, HEIR_RETRY_NS };
 	int gone = 0;
@@ -95,11 +95,11 @@ static int heir_sleep(struct ktr__writer_thread *self)
 		self->alone = ktr__last_look(&self->last);
 		if (self->alone || __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_HEIR)
 			return -ECANCELED;
-		if (heir_free(gone))
+		if (handover_free(gone))
 			return 0;
 		if (gone) /* and yet somebody writes: another heir */
 			nanosleep(&nap, NULL);
-		gone = heir_gone(ktr__writer.pid, gone ? 0 : HEIR_LOOK_MS);
+		gone = handover_gone(ktr__writer.pid, gone ? 0 : HEIR_LOOK_MS);
 	}
 }
 
@@ -107,7 +107,7 @@ static int heir_sleep(struct ktr__writer_thread *self)
  * We may not open the trace any more. Is there somebody who may, and takes over when he is told? Otherwise what is
  * recorded stays in the session, which who ends last may not remove either, and the user is told.
  */
-static void heir_refused(struct ktr__writer_thread *self, int rc)
+static void handover_refused(struct ktr__writer_thread *self, int rc)
 {
 	uint32_t *ends = &ktr__writer.session->control->writer_ends;
 	const struct timespec nap = { 0, HEIR_NAP_NS };
@@ -124,21 +124,21 @@ static void heir_refused(struct ktr__writer_thread *self, int rc)
 		return;
 	snprintf(line, sizeof(line), "%s: its writer has ended, and no heir may go on with it: %s; recording goes on in memory",
 		 ktr__writer.full_path, strerror(-rc));
-	if (self->voice.proc_fd < 0)
-		ktr__voice_open(&self->voice);
-	ktr__voice_say(&self->voice, line);
+	if (self->message.proc_fd < 0)
+		ktr__message_open(&self->message);
+	ktr__message_say(&self->message, line);
 }
 
 /* Nobody writes. 0, -EBUSY: another heir has the trace, -errno. */
-static int heir_take(struct ktr__writer_thread *self)
+static int handover_take(struct ktr__writer_thread *self)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_control control;
-	int rc = heir_control(&control);
+	int rc = handover_control(&control);
 
 	/* Nothing is taken over that was ended on purpose. */
 	if (rc) {
-		heir_refused(self, rc);
+		handover_refused(self, rc);
 		return rc;
 	}
 	if (!control.alq_enable)
@@ -147,15 +147,15 @@ static int heir_take(struct ktr__writer_thread *self)
 	rc = ktr__writer_open(self, KTR__DRAIN_RESUME);
 	ktr__writer.err = NULL;
 	if (rc == -EACCES || rc == -EPERM)
-		heir_refused(self, rc);
+		handover_refused(self, rc);
 	else if (rc && rc != -EBUSY)
-		ktr__voice_say(&self->voice, err.text);
+		ktr__message_say(&self->message, err.text);
 	if (rc)
 		ktr__writer_shut(self);
 	return rc;
 }
 
-int ktr__heir_wait(struct ktr__writer_thread *self)
+int ktr__handover_wait(struct ktr__writer_thread *self)
 {
 	struct timespec nap = { 0, HEIR_NAP_NS };
 	int rc;
@@ -170,9 +170,9 @@ int ktr__heir_wait(struct ktr__writer_thread *self)
 	rc = ktr__writer_own_descriptors(self);
 	nap.tv_nsec = HEIR_RETRY_NS;
 	while (!rc) {
-		rc = heir_sleep(self);
+		rc = handover_sleep(self);
 		if (!rc)
-			rc = heir_take(self);
+			rc = handover_take(self);
 		if (rc != -EBUSY)
 			break;
 		nanosleep(&nap, NULL);
@@ -186,14 +186,14 @@ int ktr__heir_wait(struct ktr__writer_thread *self)
  * session is left. Of one that has, the trace is free soon, and our thread takes it; who is stopped meanwhile, or
  * writes to what is slow, is not waited for.
  */
-void ktr__heir_await(void)
+void ktr__handover_await(void)
 {
 	struct ktr_control *control = ktr__writer.session ? ktr__writer.session->control : NULL;
 	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
 
 	while (control && ktr__writer.state == WRITER_HEIR && ktr__drain_now() < until &&
 	       (__atomic_fetch_add(&control->writer_ends, 0, __ATOMIC_SEQ_CST) == KTR_WRITER_LEAVES ||
-		(control->writer && heir_goes((pid_t)control->writer)))) {
+		(control->writer && handover_goes((pid_t)control->writer)))) {
 		struct timespec ts = ktr__writer_until(10000000);
 
 		pthread_cond_timedwait(&ktr__writer.done, &ktr__writer.lock, &ts);
@@ -210,12 +210,12 @@ void ktr__writer_before_fork(void)
 
 	pthread_mutex_lock(&ktr__writer.lock);
 	/* A directory has a link for each in it, itself and its parent: the main thread's and the writer's. */
-	ktr__writer.may_bequeath = (ktr__writer.state == WRITER_RUNNING ||
+	ktr__writer.can_hand_over = (ktr__writer.state == WRITER_RUNNING ||
 				    ktr__writer.state == WRITER_HEIR) &&
 				   ktr__writer.path && stat("/proc/self/task", &st) == 0 &&
 				   st.st_nlink == 4;
 	ktr__writer.forks = getpid();
-	ktr__writer.control = ktr__writer.may_bequeath ? ktr__writer.session->control : NULL;
+	ktr__writer.control = ktr__writer.can_hand_over ? ktr__writer.session->control : NULL;
 }
 
 void ktr__writer_after_fork_parent(void)
@@ -226,13 +226,13 @@ void ktr__writer_after_fork_parent(void)
 /* The thread is the parent's. Its memory is not here (MADV_DONTFORK) or is small. */
 void ktr__writer_after_fork_child(void)
 {
-	ktr__echo_close(ktr__writer.echo);
-	ktr__writer.echo = NULL;
+	ktr__verbose_close(ktr__writer.verbose);
+	ktr__writer.verbose = NULL;
 	ktr__writer_renew();
 	ktr__last_forget();
 	ktr__writer.state = WRITER_NONE;
 	/* A child that has left its parent's session (debug.ktr.follow_fork) has nothing to do with its trace. */
-	if (!ktr__writer.may_bequeath || ktr__writer.control != ktr__writer.session->control)
+	if (!ktr__writer.can_hand_over || ktr__writer.control != ktr__writer.session->control)
 		return;
 	/* 0, or who takes orphans: our parent's numbers are not ours, or it has gone already. */
 	if (getppid() != ktr__writer.forks)

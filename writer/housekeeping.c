@@ -4,7 +4,7 @@
  * that the recorder dropped, names and ends of threads, the clocks; who has ended without telling, more often. Of
  * an idle session nothing is read.
  */
-#include "writer/upkeep.h"
+#include "writer/housekeeping.h"
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
@@ -19,7 +19,7 @@
 #define UPKEEP_FREE_GO   60 /* and goes on from here; apart, so that it does not come and go */
 
 /* Enough room on the disk, and below the limit of size? */
-static void upkeep_space(struct ktr__drain *drain)
+static void housekeeping_space(struct ktr__drain *drain)
 {
 	int free = drain->plan.sys->free_permille(drain->trace.dir_fd);
 	uint64_t max = drain->plan.max_bytes;
@@ -43,7 +43,7 @@ static void upkeep_space(struct ktr__drain *drain)
 	drain->full = full;
 }
 
-void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
+void ktr__housekeeping_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
 		      const struct ktr__loss *loss)
 {
 	const struct ktr__drain_ring *ring = &drain->ring[row];
@@ -60,7 +60,7 @@ void ktr__upkeep_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t
 }
 
 /* A line about events that went into no ring, of which there are `total` since the session began. */
-static void upkeep_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why,
+static void housekeeping_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why,
 				uint64_t events, uint64_t total)
 {
 	ktr__json_begin(emit);
@@ -70,11 +70,11 @@ static void upkeep_tell_dropped(const struct ktr__drain *drain, struct ktr__emit
 	ktr__json_end(emit);
 }
 
-void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit)
+void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 {
 	for (unsigned i = 0; i < KTR_DROPS; i++)
 		if (drain->dropped[i])
-			upkeep_tell_dropped(drain, emit, i, 0, drain->dropped[i]);
+			housekeeping_tell_dropped(drain, emit, i, 0, drain->dropped[i]);
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		const struct ktr__drain_ring *ring = &drain->ring[i];
 		uint64_t slot = ring->lost || !ring->started ? ring->lost_slot : ring->cursor.next;
@@ -92,18 +92,18 @@ void ktr__upkeep_from(const struct ktr__drain *drain, struct ktr__emit *emit)
 }
 
 /* Events the recorder itself could not keep. They lie somewhere before now. */
-static void upkeep_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
+static void housekeeping_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
 {
-	uint64_t frame_ns = (uint64_t)drain->affine.frame_ns;
+	uint64_t frame_ns = (uint64_t)drain->clock_map.frame_ns;
 	const struct ktr__loss loss = { "dropped", n, drain->look_ns + frame_ns, ktr__drain_now() + frame_ns };
 
 	drain->ring[row].discarded += n;
 	drain->stats.lost += n;
-	ktr__upkeep_tell(drain, &drain->describe.side[KTR_SIDECAR_LOSSES], row, &loss);
+	ktr__housekeeping_tell(drain, &drain->describe.side[KTR_SIDECAR_LOSSES], row, &loss);
 }
 
 /* The same where there was no ring: no packet counts them. */
-static void upkeep_unplaced(struct ktr__drain *drain)
+static void housekeeping_unplaced(struct ktr__drain *drain)
 {
 	struct ktr_control control;
 	uint64_t now[KTR_DROPS], n;
@@ -114,18 +114,18 @@ static void upkeep_unplaced(struct ktr__drain *drain)
 	for (unsigned i = 0; i < KTR_DROPS; i++) {
 		n = now[i] - drain->dropped[i];
 		if (n && n < UPKEEP_DROPPED && now[i] <= INT64_MAX) {
-			upkeep_tell_dropped(drain, &drain->describe.side[KTR_SIDECAR_INFO], i, n, now[i]);
+			housekeeping_tell_dropped(drain, &drain->describe.side[KTR_SIDECAR_INFO], i, n, now[i]);
 			drain->stats.lost += n;
 		}
 		drain->dropped[i] = now[i];
 	}
 }
 
-void ktr__upkeep_dropped(struct ktr__drain *drain)
+void ktr__housekeeping_dropped(struct ktr__drain *drain)
 {
 	struct ktr_ring ring;
 
-	upkeep_unplaced(drain);
+	housekeeping_unplaced(drain);
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		uint64_t n;
 
@@ -133,20 +133,20 @@ void ktr__upkeep_dropped(struct ktr__drain *drain)
 			continue;
 		n = ring.dropped - drain->pace[i].dropped;
 		if (n && n < UPKEEP_DROPPED)
-			upkeep_dropped(drain, i, n);
+			housekeeping_dropped(drain, i, n);
 		drain->pace[i].dropped = ring.dropped;
 	}
 }
 
 /* Where the clocks are now: nobody needs it to read the trace, but it tells how they drift. */
-void ktr__upkeep_anchor(struct ktr__drain *drain)
+void ktr__housekeeping_anchor(struct ktr__drain *drain)
 {
 	struct ktr_anchor anchor = { 0 };
 
-	if (!drain->affine.ticking)
+	if (!drain->clock_map.ticking)
 		return;
 	ktr__clock_anchor(drain->plan.map->header.clock, &anchor);
-	anchor.mono_ns += (uint64_t)drain->affine.frame_ns;
+	anchor.mono_ns += (uint64_t)drain->clock_map.frame_ns;
 	ktr__describe_anchor(&drain->describe, &anchor);
 }
 
@@ -154,7 +154,7 @@ void ktr__upkeep_anchor(struct ktr__drain *drain)
  * Somebody has removed the trace, or a file of it: another is begun. What lay in the files is gone, and
  * nobody can tell whether it was wanted, so that it counts as written; the new trace tells where it begins.
  */
-static void upkeep_gone(struct ktr__drain *drain)
+static void housekeeping_gone(struct ktr__drain *drain)
 {
 	uint64_t events = drain->stats.events - drain->begun_events;
 
@@ -169,7 +169,7 @@ static void upkeep_gone(struct ktr__drain *drain)
  * Somebody has moved it: it is gone on with where it is, as who writes logs does, until it is rotated; the next one
  * gets the name.
  */
-static void upkeep_moved(struct ktr__drain *drain)
+static void housekeeping_moved(struct ktr__drain *drain)
 {
 	char path[PATH_MAX];
 
@@ -178,7 +178,7 @@ static void upkeep_moved(struct ktr__drain *drain)
 		       drain->trace.name, path[0] ? " to " : "", path);
 }
 
-void ktr__upkeep_place(struct ktr__drain *drain, uint64_t now)
+void ktr__housekeeping_place(struct ktr__drain *drain, uint64_t now)
 {
 	int moved;
 
@@ -186,30 +186,30 @@ void ktr__upkeep_place(struct ktr__drain *drain, uint64_t now)
 		return;
 	drain->place_ns = now;
 	if (ktr__trace_gone(&drain->trace)) {
-		upkeep_gone(drain);
+		housekeeping_gone(drain);
 		return;
 	}
 	moved = ktr__trace_is_named(&drain->trace) == 0;
 	if (moved && !drain->moved)
-		upkeep_moved(drain);
+		housekeeping_moved(drain);
 	drain->moved = moved;
 }
 
 /* What changes slowly. Nothing is read of the session while it is idle. */
-void ktr__upkeep(struct ktr__drain *drain, uint64_t now)
+void ktr__housekeeping(struct ktr__drain *drain, uint64_t now)
 {
 	ktr__ended_look(drain, now, false);
 	if (drain->trace.bytes - drain->look_bytes >= UPKEEP_BYTES || drain->full == 1 ||
 	    now - drain->look_ns >= UPKEEP_NS) {
-		upkeep_space(drain);
+		housekeeping_space(drain);
 		drain->look_bytes = drain->trace.bytes;
 	}
 	if (now - drain->look_ns < UPKEEP_NS)
 		return;
 	if (drain->stats.events != drain->look_events) {
-		ktr__upkeep_dropped(drain);
+		ktr__housekeeping_dropped(drain);
 		ktr__describe_all(&drain->describe);
-		ktr__upkeep_anchor(drain);
+		ktr__housekeeping_anchor(drain);
 		drain->look_events = drain->stats.events;
 	}
 	drain->look_ns = now;

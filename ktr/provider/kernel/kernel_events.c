@@ -14,12 +14,12 @@
  * Of each CPU at most a quarter of its ring is taken in a round, so that the drain, which comes behind
  * it, has read what is overwritten next.
  */
-#include "ktr/provider/kernel/feed.h"
+#include "ktr/provider/kernel/kernel_events.h"
 
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/session_map.h"
-#include "ktr/provider/kernel/feed_thread.h"
+#include "ktr/provider/kernel/kernel_thread.h"
 #include "ktr/provider/kernel/feeder.h"
 #include "ktr/provider/kernel/perf.h"
 
@@ -30,18 +30,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FEED_LOOK_NS	1000000000ull /* between two looks for processes that have come */
-#define FEED_RETRY_NS	1000000000ull /* after descriptors could not be had, or another feeder was there */
-#define FEED_PAUSE_NS	20000000ull /* an idle round costs a few loads per CPU */
-#define FEED_PAUSE_LEAST_NS 1000000ull
-#define FEED_TRIES	9
+#define KERNEL_LOOK_NS	1000000000ull /* between two looks for processes that have come */
+#define KERNEL_RETRY_NS	1000000000ull /* after descriptors could not be had, or another feeder was there */
+#define KERNEL_PAUSE_NS	20000000ull /* an idle round costs a few loads per CPU */
+#define KERNEL_PAUSE_LEAST_NS 1000000ull
+#define KERNEL_TRIES	9
 
-struct feed_moment {
+struct kernel_moment {
 	uint64_t ns; /* perf's clock */
 	uint64_t ticks; /* the session's */
 };
 
-struct feed_ring {
+struct kernel_ring {
 	struct ktr_ring *ring; /* NULL: this CPU has none */
 	char *base;
 	uint64_t mask; /* [bytes] */
@@ -49,7 +49,7 @@ struct feed_ring {
 	uint64_t last; /* [ticks] */
 };
 
-struct ktr__feed {
+struct ktr__kernel_events {
 	struct ktr__session *session; /* borrowed */
 	char *lock; /* while it is open */
 	void (*say)(void *context, const char *line);
@@ -58,94 +58,94 @@ struct ktr__feed {
 	bool open;
 	bool said; /* why it cannot be had */
 	struct ktr__perf perf;
-	struct ktr__feed_threads threads;
-	struct feed_ring *ring; /* owned; as perf.cpu */
+	struct ktr__kernel_threads threads;
+	struct kernel_ring *ring; /* owned; as perf.cpu */
 	uint32_t n_procs; /* control.n_procs when last looked */
 	uint8_t *proc; /* owned; 1: this process's threads are followed, by row */
-	struct feed_moment moment[3]; /* two rounds ago, the round before this one, now */
+	struct kernel_moment moment[3]; /* two rounds ago, the round before this one, now */
 	uint64_t looked_ns, round_ns, retry_ns;
 	uint32_t site[KTR__KERNEL_SITES_END];
 	bool more; /* the last round has left records of before `now` */
 	/* For the callbacks of a round: */
-	struct feed_ring *at;
+	struct kernel_ring *at;
 	uint64_t mono; /* [ns] CLOCK_MONOTONIC less perf's clock, nearly */
 };
 
-static const struct feed_site {
+static const struct kernel_site {
 	unsigned what; /* KTR_KERNEL_* */
 	const char *func, *text;
 	uint8_t n_args;
-} feed_sites[KTR__KERNEL_SITES_END] = {
-#define FEED_SITE(name, what, func, text, n) [KTR__KERNEL_##name] = { KTR_KERNEL_##what, func, text, n },
-	KTR_KERNEL_SITES(FEED_SITE)
-#undef FEED_SITE
+} kernel_sites[KTR__KERNEL_SITES_END] = {
+#define KERNEL_SITE(name, what, func, text, n) [KTR__KERNEL_##name] = { KTR_KERNEL_##what, func, text, n },
+	KTR_KERNEL_SITES(KERNEL_SITE)
+#undef KERNEL_SITE
 };
 
-bool ktr__feed_wanted(const struct ktr__session *session)
+bool ktr__kernel_events_wanted(const struct ktr__session *session)
 {
 	return __atomic_load_n(&session->control->kernel, __ATOMIC_ACQUIRE) != 0;
 }
 
-static uint64_t feed_now(void)
+static uint64_t kernel_now(void)
 {
 	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
-static void feed_say(struct ktr__feed *feed, const char *line)
+static void kernel_say(struct ktr__kernel_events *kernel, const char *line)
 {
-	if (!feed->said && feed->say)
-		feed->say(feed->context, line);
-	feed->said = true;
+	if (!kernel->said && kernel->say)
+		kernel->say(kernel->context, line);
+	kernel->said = true;
 }
 
-struct ktr__feed *ktr__feed_new(struct ktr__session *session, bool all,
+struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session *session, bool all,
 				void (*say)(void *context, const char *line), void *context)
 {
-	struct ktr__feed *feed = calloc(1, sizeof(*feed));
+	struct ktr__kernel_events *kernel = calloc(1, sizeof(*kernel));
 
-	if (!feed)
+	if (!kernel)
 		return NULL;
-	feed->session = session;
-	feed->threads.session = session;
-	feed->say = say;
-	feed->context = context;
-	feed->all = all;
+	kernel->session = session;
+	kernel->threads.session = session;
+	kernel->say = say;
+	kernel->context = context;
+	kernel->all = all;
 	ktr__table_forget(); /* this copy of it may know another session's */
-	return feed;
+	return kernel;
 }
 
 /* ---- what is wanted, and who feeds ---- */
 
-static uint64_t feed_mask(const struct ktr__feed *feed, unsigned what)
+static uint64_t kernel_mask(const struct ktr__kernel_events *kernel, unsigned what)
 {
 	return what == KTR_KERNEL_SWITCH ?
-		       ktr__session_class(feed->session, KTR_KERNEL_SWITCH_CLASS, KTR_KERNEL_SWITCH_HELP) :
-		       ktr__session_class(feed->session, KTR_KERNEL_FAULT_CLASS, KTR_KERNEL_FAULT_HELP);
+		       ktr__session_class(kernel->session, KTR_KERNEL_SWITCH_CLASS, KTR_KERNEL_SWITCH_HELP) :
+		       ktr__session_class(kernel->session, KTR_KERNEL_FAULT_CLASS, KTR_KERNEL_FAULT_HELP);
 }
 
 /* KTR_KERNEL_*: asked for, of a class that is recorded, while the rings do not stand still. */
-static unsigned feed_want(const struct ktr__feed *feed)
+static unsigned kernel_want(const struct ktr__kernel_events *kernel)
 {
-	const struct ktr_control *control = feed->session->control;
+	const struct ktr_control *control = kernel->session->control;
 	unsigned asked = (unsigned)__atomic_load_n(&control->kernel, __ATOMIC_ACQUIRE), want = 0;
 	uint64_t mask = __atomic_load_n(&control->asked, __ATOMIC_RELAXED);
 
 	if (!asked || __atomic_load_n(&control->frozen, __ATOMIC_RELAXED))
 		return 0;
-	if (asked & KTR_KERNEL_SWITCH && mask & feed_mask(feed, KTR_KERNEL_SWITCH))
+	if (asked & KTR_KERNEL_SWITCH && mask & kernel_mask(kernel, KTR_KERNEL_SWITCH))
 		want |= KTR_KERNEL_SWITCH;
-	if (asked & KTR_KERNEL_FAULT && mask & feed_mask(feed, KTR_KERNEL_FAULT))
+	if (asked & KTR_KERNEL_FAULT && mask & kernel_mask(kernel, KTR_KERNEL_FAULT))
 		want |= KTR_KERNEL_FAULT;
 	return want;
 }
 
 /* ---- what entries need ---- */
 
-static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
+static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line)
 {
-	struct ktr__session *session = feed->session;
+	struct ktr__session *session = kernel->session;
 	struct ktr_site_row *row;
-	const struct feed_site *site = &feed_sites[line];
+	const struct kernel_site *site = &kernel_sites[line];
 	bool state = site->what == KTR_KERNEL_SWITCH;
 	const char *format = state ? KTR_KERNEL_STATE_FORMAT : KTR_KERNEL_POINT_FORMAT;
 	const char *names = state ? KTR_KERNEL_STATE_NAMES : KTR_KERNEL_POINT_NAMES;
@@ -167,7 +167,7 @@ static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
 	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
 		return 0;
 	row->line = line;
-	row->mask = feed_mask(feed, site->what);
+	row->mask = kernel_mask(kernel, site->what);
 	row->key = key;
 	row->offset = line;
 	row->file = ktr__session_put(session, KTR_KERNEL_FILE, strlen(KTR_KERNEL_FILE));
@@ -184,9 +184,9 @@ static uint32_t feed_site_row(struct ktr__feed *feed, unsigned line)
 }
 
 /* The ring of a CPU, populated for this process. */
-static void feed_ring(struct ktr__feed *feed, struct feed_ring *ring, uint32_t cpu)
+static void kernel_ring(struct ktr__kernel_events *kernel, struct kernel_ring *ring, uint32_t cpu)
 {
-	const struct ktr_header *header = &feed->session->header;
+	const struct ktr_header *header = &kernel->session->header;
 	struct ktr_ring *head;
 	uint64_t offset;
 	unsigned log2;
@@ -195,13 +195,13 @@ static void feed_ring(struct ktr__feed *feed, struct feed_ring *ring, uint32_t c
 	memset(ring, 0, sizeof(*ring));
 	if (cpu >= header->n_rings || ktr__header_n_ring_rows(header) < KTR_RING_KINDS * header->n_rings)
 		return;
-	head = &feed->session->rings[KTR_RING_KERNEL * header->n_rings + cpu];
+	head = &kernel->session->rings[KTR_RING_KERNEL * header->n_rings + cpu];
 	if (ktr__geom_check(header, __atomic_load_n(&head->geom, __ATOMIC_ACQUIRE), &offset, &log2))
 		return;
-	code = ktr__populate(feed->session->map + offset, (uint64_t)KTR_ENTRY_BYTES << log2);
+	code = ktr__populate(kernel->session->map + offset, (uint64_t)KTR_ENTRY_BYTES << log2);
 	if (code && code != -ENOSYS)
 		return;
-	ring->base = feed->session->map + offset;
+	ring->base = kernel->session->map + offset;
 	ring->mask = ((uint64_t)KTR_ENTRY_BYTES << log2) - KTR_ENTRY_BYTES;
 	ring->room = 1u << log2 >> 3; /* of two entries each */
 	ring->ring = head;
@@ -209,35 +209,35 @@ static void feed_ring(struct ktr__feed *feed, struct feed_ring *ring, uint32_t c
 
 /* ---- the clock ---- */
 
-static uint64_t feed_clock_ns(const struct ktr__feed *feed)
+static uint64_t kernel_clock_ns(const struct ktr__kernel_events *kernel)
 {
 	struct timespec ts;
 
-	clock_gettime(feed->perf.clock, &ts);
+	clock_gettime(kernel->perf.clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 /* Both clocks at one moment. */
-static struct feed_moment feed_moment(const struct ktr__feed *feed)
+static struct kernel_moment kernel_moment(const struct ktr__kernel_events *kernel)
 {
-	uint32_t clock = feed->session->header.clock;
-	struct feed_moment best = { 0, 0 };
+	uint32_t clock = kernel->session->header.clock;
+	struct kernel_moment best = { 0, 0 };
 	uint64_t shortest = UINT64_MAX;
 
-	for (int i = 0; i < FEED_TRIES && clock != KTR_CLOCK_MONOTONIC; i++) {
-		uint64_t from = ktr__clock_now(clock), ns = feed_clock_ns(feed), to = ktr__clock_now(clock);
+	for (int i = 0; i < KERNEL_TRIES && clock != KTR_CLOCK_MONOTONIC; i++) {
+		uint64_t from = ktr__clock_now(clock), ns = kernel_clock_ns(kernel), to = ktr__clock_now(clock);
 
 		if (to - from >= shortest)
 			continue;
 		shortest = to - from;
-		best = (struct feed_moment){ ns, from + shortest / 2 };
+		best = (struct kernel_moment){ ns, from + shortest / 2 };
 	}
 	return best;
 }
 
-static uint64_t feed_ticks(const struct ktr__feed *feed, uint64_t ns)
+static uint64_t kernel_ticks(const struct ktr__kernel_events *kernel, uint64_t ns)
 {
-	const struct feed_moment *a = &feed->moment[0], *b = &feed->moment[2];
+	const struct kernel_moment *a = &kernel->moment[0], *b = &kernel->moment[2];
 	__extension__ unsigned __int128 ticks;
 
 	if (b->ns <= a->ns || ns >= b->ns)
@@ -250,7 +250,7 @@ static uint64_t feed_ticks(const struct ktr__feed *feed, uint64_t ns)
 
 /* ---- opening and closing ---- */
 
-static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
+static int kernel_follow_proc(struct ktr__kernel_events *kernel, uint32_t pid)
 {
 	char path[64];
 	const struct dirent *entry;
@@ -264,10 +264,10 @@ static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
 
 		if (!tid || tid == (uint32_t)gettid())
 			continue;
-		one = ktr__perf_add(&feed->perf, tid);
+		one = ktr__perf_add(&kernel->perf, tid);
 		/* It has a row before it can record, and makes none of its own. */
 		if (one == 0)
-			ktr__feed_thread(&feed->threads, pid, tid, feed_now());
+			ktr__kernel_thread(&kernel->threads, pid, tid, kernel_now());
 		if (one == 0 || code == -ESRCH)
 			code = one;
 		if (one == -EMFILE || one == -ENFILE || one == -EACCES || one == -EPERM) {
@@ -280,67 +280,67 @@ static int feed_follow_proc(struct ktr__feed *feed, uint32_t pid)
 	return code;
 }
 
-static uint32_t feed_procs(const struct ktr__feed *feed)
+static uint32_t kernel_procs(const struct ktr__kernel_events *kernel)
 {
-	return __atomic_load_n(&feed->session->control->n_procs, __ATOMIC_RELAXED);
+	return __atomic_load_n(&kernel->session->control->n_procs, __ATOMIC_RELAXED);
 }
 
 /*
  * Follows the processes of the session that are not followed yet. Those that were forked since are: what
  * their parent was opened with is inherited. A program executed by a process has a row of its own there.
  */
-static int feed_follow(struct ktr__feed *feed)
+static int kernel_follow(struct ktr__kernel_events *kernel)
 {
-	const struct ktr_proc_row *rows = ktr__region(feed->session, proc, struct ktr_proc_row);
+	const struct ktr_proc_row *rows = ktr__region(kernel->session, proc, struct ktr_proc_row);
 	uint32_t n;
 	int code = 0, one;
 
-	feed->n_procs = feed_procs(feed); /* first: what comes now is looked for the next time */
-	n = ktr__feed_n_procs(feed->session);
+	kernel->n_procs = kernel_procs(kernel); /* first: what comes now is looked for the next time */
+	n = ktr__kernel_events_n_procs(kernel->session);
 	for (uint32_t i = 1; i < n; i++) {
 		bool inherits = false;
 
-		if (feed->proc[i] || __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
+		if (kernel->proc[i] || __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
 			continue;
-		feed->proc[i] = 1;
+		kernel->proc[i] = 1;
 		for (uint32_t j = 1; j < n; j++)
-			inherits |= j != i && feed->proc[j] &&
+			inherits |= j != i && kernel->proc[j] &&
 				    (rows[j].pid == rows[i].pid ||
-				     (feed->looked_ns && rows[j].pid == rows[i].ppid));
-		if (inherits || (!feed->all && rows[i].pid != (uint32_t)getpid()))
+				     (kernel->looked_ns && rows[j].pid == rows[i].ppid));
+		if (inherits || (!kernel->all && rows[i].pid != (uint32_t)getpid()))
 			continue;
-		one = feed_follow_proc(feed, rows[i].pid);
+		one = kernel_follow_proc(kernel, rows[i].pid);
 		if (one && one != -ESRCH)
 			code = one;
 	}
-	feed->looked_ns = feed_now();
+	kernel->looked_ns = kernel_now();
 	return code;
 }
 
-static void feed_shut(struct ktr__feed *feed)
+static void kernel_shut(struct ktr__kernel_events *kernel)
 {
-	ktr__perf_close(&feed->perf);
-	free(feed->ring);
-	free(feed->proc);
-	feed->ring = NULL;
-	feed->proc = NULL;
-	feed->open = false;
-	feed->looked_ns = 0;
-	ktr__feeder_release(feed->session, feed->lock);
-	feed->lock = NULL;
+	ktr__perf_close(&kernel->perf);
+	free(kernel->ring);
+	free(kernel->proc);
+	kernel->ring = NULL;
+	kernel->proc = NULL;
+	kernel->open = false;
+	kernel->looked_ns = 0;
+	ktr__feeder_release(kernel->session, kernel->lock);
+	kernel->lock = NULL;
 }
 
-void ktr__feed_free(struct ktr__feed *feed)
+void ktr__kernel_events_free(struct ktr__kernel_events *kernel)
 {
-	if (!feed)
+	if (!kernel)
 		return;
-	if (feed->open)
-		feed_shut(feed);
-	free(feed->threads.slot);
-	free(feed);
+	if (kernel->open)
+		kernel_shut(kernel);
+	free(kernel->threads.slot);
+	free(kernel);
 }
 
-static void feed_missing(struct ktr__feed *feed, int code)
+static void kernel_missing(struct ktr__kernel_events *kernel, int code)
 {
 	char line[200], level[16] = "";
 	int at = 0;
@@ -352,71 +352,71 @@ static void feed_missing(struct ktr__feed *feed, int code)
 	snprintf(line, sizeof(line), "no events of the kernel: perf_event_open: %m%s%s%s",
 		 at ? " (kernel.perf_event_paranoid is " : "", level,
 		 at ? ", 2 or less allows it; so must seccomp and containers)" : "");
-	feed_say(feed, line);
+	kernel_say(kernel, line);
 }
 
-static int feed_open(struct ktr__feed *feed, unsigned want)
+static int kernel_open(struct ktr__kernel_events *kernel, unsigned want)
 {
-	uint32_t clock = feed->session->header.clock;
-	int code = ktr__perf_open(&feed->perf, want,
+	uint32_t clock = kernel->session->header.clock;
+	int code = ktr__perf_open(&kernel->perf, want,
 				  clock == KTR_CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW);
 
-	feed->open = true;
-	feed->ring = calloc(feed->perf.n_cpus + 1, sizeof(*feed->ring));
-	feed->proc = calloc(feed->session->header.region[KTR_REGION_proc].n_rows, 1);
-	if (code || !feed->ring || !feed->proc)
+	kernel->open = true;
+	kernel->ring = calloc(kernel->perf.n_cpus + 1, sizeof(*kernel->ring));
+	kernel->proc = calloc(kernel->session->header.region[KTR_REGION_proc].n_rows, 1);
+	if (code || !kernel->ring || !kernel->proc)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < feed->perf.n_cpus; i++)
-		feed_ring(feed, &feed->ring[i], feed->perf.cpu[i].cpu);
+	for (uint32_t i = 0; i < kernel->perf.n_cpus; i++)
+		kernel_ring(kernel, &kernel->ring[i], kernel->perf.cpu[i].cpu);
 	for (unsigned i = 1; i < KTR__KERNEL_SITES_END; i++)
-		feed->site[i] = feed_site_row(feed, i);
-	feed->moment[0] = feed->moment[1] = feed->moment[2] = feed_moment(feed);
-	return feed_follow(feed);
+		kernel->site[i] = kernel_site_row(kernel, i);
+	kernel->moment[0] = kernel->moment[1] = kernel->moment[2] = kernel_moment(kernel);
+	return kernel_follow(kernel);
 }
 
 /* What is wanted has changed: opens, or closes. */
-static void feed_turn(struct ktr__feed *feed, unsigned want)
+static void kernel_turn(struct ktr__kernel_events *kernel, unsigned want)
 {
-	uint64_t now = feed_now();
+	uint64_t now = kernel_now();
 	int code;
 
-	if (feed->open)
-		feed_shut(feed);
-	if (!want || now < feed->retry_ns)
+	if (kernel->open)
+		kernel_shut(kernel);
+	if (!want || now < kernel->retry_ns)
 		return;
-	feed->lock = ktr__feeder_claim(feed->session);
-	if (!feed->lock) {
-		feed->retry_ns = now + FEED_RETRY_NS; /* somebody else does it */
+	kernel->lock = ktr__feeder_claim(kernel->session);
+	if (!kernel->lock) {
+		kernel->retry_ns = now + KERNEL_RETRY_NS; /* somebody else does it */
 		return;
 	}
-	code = feed_open(feed, want);
+	code = kernel_open(kernel, want);
 	if (code)
-		feed_missing(feed, code);
-	if (code && !feed->perf.n_fds) {
-		feed_shut(feed);
-		feed->retry_ns = now + FEED_RETRY_NS;
+		kernel_missing(kernel, code);
+	if (code && !kernel->perf.n_fds) {
+		kernel_shut(kernel);
+		kernel->retry_ns = now + KERNEL_RETRY_NS;
 	}
 }
 
 /* ---- records ---- */
 
 /* "name (tid)": what people tell threads apart by. */
-static size_t feed_ident(const struct ktr__feed *feed, uint32_t thread, char *text, size_t size)
+static size_t kernel_ident(const struct ktr__kernel_events *kernel, uint32_t thread, char *text, size_t size)
 {
-	const struct ktr_thread_row *row = ktr__region(feed->session, thread, struct ktr_thread_row) + thread;
+	const struct ktr_thread_row *row = ktr__region(kernel->session, thread, struct ktr_thread_row) + thread;
 	int n = snprintf(text, size, "%.15s (%u)", row->name, row->tid);
 
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-static void feed_words(uint64_t *to, const uint64_t *from)
+static void kernel_words(uint64_t *to, const uint64_t *from)
 {
 	for (int i = 0; i < KTR_ENTRY_BYTES / 8; i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
 /* An entry and the continuation with its two strings, published as one. */
-static void feed_write(const struct feed_ring *at, struct ktr_entry *first, const char *ident, size_t n_ident,
+static void kernel_write(const struct kernel_ring *at, struct ktr_entry *first, const char *ident, size_t n_ident,
 		       const char *text)
 {
 	uint64_t head = __atomic_load_n(&at->ring->head, __ATOMIC_SEQ_CST);
@@ -431,98 +431,100 @@ static void feed_write(const struct feed_ring *at, struct ktr_entry *first, cons
 	memcpy(cont.data + n_ident, text, n_text);
 	memcpy(words[0], first, sizeof(words[0]));
 	memcpy(words[1], &cont, sizeof(words[1]));
-	feed_words((uint64_t *)(void *)(at->base + (head * 32 & at->mask)), words[0]);
-	feed_words((uint64_t *)(void *)(at->base + ((head * 32 + KTR_ENTRY_BYTES) & at->mask)), words[1]);
+	kernel_words((uint64_t *)(void *)(at->base + (head * 32 & at->mask)), words[0]);
+	kernel_words((uint64_t *)(void *)(at->base + ((head * 32 + KTR_ENTRY_BYTES) & at->mask)), words[1]);
 	__atomic_store_n(&at->ring->cont[~head & 1], ordinal + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&at->ring->head, (head + 4) ^ 1, __ATOMIC_RELEASE);
 }
 
-static void feed_entry(struct ktr__feed *feed, unsigned line, uint32_t thread, const struct ktr__perf_event *event,
+static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint32_t thread,
+			 const struct ktr__perf_event *event,
 		       uint32_t cpu)
 {
-	const uint8_t *site_ctl = ktr__region(feed->session, site_ctl, uint8_t);
-	struct ktr_entry first = { .timestamp = feed_ticks(feed, event->ns), .site = feed->site[line] };
+	const uint8_t *site_ctl = ktr__region(kernel->session, site_ctl, uint8_t);
+	struct ktr_entry first = { .timestamp = kernel_ticks(kernel, event->ns), .site = kernel->site[line] };
 	char ident[40];
 
 	if (!first.site || __atomic_load_n(&site_ctl[first.site], __ATOMIC_RELAXED) & KTR_SITE_OFF)
 		return;
-	if (first.timestamp < feed->at->last)
-		first.timestamp = feed->at->last;
-	feed->at->last = first.timestamp;
-	first.thread = feed->session->header.path == KTR_PATH_THREAD ? thread | cpu << KTR_THREAD_BITS : thread;
+	if (first.timestamp < kernel->at->last)
+		first.timestamp = kernel->at->last;
+	kernel->at->last = first.timestamp;
+	first.thread = kernel->session->header.path == KTR_PATH_THREAD ? thread | cpu << KTR_THREAD_BITS : thread;
 	first.arg[2] = event->address;
 	first.arg[3] = event->ip;
-	feed_write(feed->at, &first, ident, feed_ident(feed, thread, ident, sizeof(ident)), feed_sites[line].text);
+	kernel_write(kernel->at, &first, ident, kernel_ident(kernel, thread, ident, sizeof(ident)),
+		     kernel_sites[line].text);
 }
 
-static void feed_found(void *context, uint32_t cpu, const struct ktr__perf_event *event)
+static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_event *event)
 {
 	static const uint8_t sites[] = {
 		[KTR__PERF_IN] = KTR__KERNEL_IN,	   [KTR__PERF_BLOCKED] = KTR__KERNEL_BLOCKED,
 		[KTR__PERF_PREEMPTED] = KTR__KERNEL_PREEMPTED, [KTR__PERF_MINOR] = KTR__KERNEL_MINOR,
 		[KTR__PERF_MAJOR] = KTR__KERNEL_MAJOR,	   [KTR__PERF_EXIT] = KTR__KERNEL_EXIT,
 	};
-	struct ktr__feed *feed = context;
+	struct ktr__kernel_events *kernel = context;
 	uint32_t row;
 
 	if (event->kind == KTR__PERF_LOST) {
-		__atomic_fetch_add(&feed->at->ring->dropped, event->address, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&kernel->at->ring->dropped, event->address, __ATOMIC_RELAXED);
 		return;
 	}
-	if (!ktr__cpu_wanted(feed->session->control, cpu))
+	if (!ktr__cpu_wanted(kernel->session->control, cpu))
 		return;
-	row = ktr__feed_thread(&feed->threads, event->pid, event->tid, event->ns + feed->mono);
+	row = ktr__kernel_thread(&kernel->threads, event->pid, event->tid, event->ns + kernel->mono);
 	if (!row)
 		return;
 	if (event->kind == KTR__PERF_NAME) {
-		ktr__feed_thread_name(&feed->threads, row, event->name);
+		ktr__kernel_thread_name(&kernel->threads, row, event->name);
 		return;
 	}
-	if (event->kind != KTR__PERF_EXIT || feed->perf.want & KTR_KERNEL_SWITCH)
-		feed_entry(feed, sites[event->kind], row, event, cpu);
+	if (event->kind != KTR__PERF_EXIT || kernel->perf.want & KTR_KERNEL_SWITCH)
+		kernel_entry(kernel, sites[event->kind], row, event, cpu);
 	if (event->kind == KTR__PERF_EXIT)
-		ktr__feed_thread_end(&feed->threads, event->tid, row, event->ns + feed->mono);
+		ktr__kernel_thread_end(&kernel->threads, event->tid, row, event->ns + kernel->mono);
 }
 
 /* When the fullest buffer, filling as it did, will be a quarter full. */
-static uint64_t feed_pause(struct ktr__feed *feed, unsigned used)
+static uint64_t kernel_pause(struct ktr__kernel_events *kernel, unsigned used)
 {
-	uint64_t now = feed_now(), took = now - feed->round_ns, pause;
+	uint64_t now = kernel_now(), took = now - kernel->round_ns, pause;
 
-	feed->round_ns = now;
-	pause = used ? took * 250 / used : FEED_PAUSE_NS;
-	if (pause < FEED_PAUSE_LEAST_NS)
-		pause = FEED_PAUSE_LEAST_NS;
-	return pause < FEED_PAUSE_NS ? pause : FEED_PAUSE_NS;
+	kernel->round_ns = now;
+	pause = used ? took * 250 / used : KERNEL_PAUSE_NS;
+	if (pause < KERNEL_PAUSE_LEAST_NS)
+		pause = KERNEL_PAUSE_LEAST_NS;
+	return pause < KERNEL_PAUSE_NS ? pause : KERNEL_PAUSE_NS;
 }
 
-void ktr__feed_round(struct ktr__feed *feed, uint64_t *pause_ns)
+void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
 {
-	unsigned want = feed_want(feed), used;
+	unsigned want = kernel_want(kernel), used;
 	uint64_t pause;
 
-	if (want != (feed->open ? feed->perf.want : 0))
-		feed_turn(feed, want);
-	if (!feed->open)
+	if (want != (kernel->open ? kernel->perf.want : 0))
+		kernel_turn(kernel, want);
+	if (!kernel->open)
 		return;
-	used = ktr__perf_look(&feed->perf);
-	if (!feed->more) {
-		feed->moment[0] = feed->moment[1];
-		feed->moment[1] = feed->moment[2];
+	used = ktr__perf_look(&kernel->perf);
+	if (!kernel->more) {
+		kernel->moment[0] = kernel->moment[1];
+		kernel->moment[1] = kernel->moment[2];
 	}
-	feed->moment[2] = feed_moment(feed);
-	feed->mono = feed_now() - feed_clock_ns(feed);
-	feed->more = false;
-	ktr__feed_thread_look(&feed->threads);
-	for (uint32_t i = 0; i < feed->perf.n_cpus; i++) {
-		feed->at = &feed->ring[i];
-		if (feed->at->ring)
-			feed->more |= ktr__perf_read(&feed->perf, i, feed->at->room, feed_found, feed);
+	kernel->moment[2] = kernel_moment(kernel);
+	kernel->mono = kernel_now() - kernel_clock_ns(kernel);
+	kernel->more = false;
+	ktr__kernel_thread_look(&kernel->threads);
+	for (uint32_t i = 0; i < kernel->perf.n_cpus; i++) {
+		kernel->at = &kernel->ring[i];
+		if (kernel->at->ring)
+			kernel->more |= ktr__perf_read(&kernel->perf, i, kernel->at->room, kernel_found, kernel);
 	}
-	pause = feed->more ? 0 : feed_pause(feed, used);
+	pause = kernel->more ? 0 : kernel_pause(kernel, used);
 	if (pause < *pause_ns)
 		*pause_ns = pause;
-	/* At once where processes have come: we may have begun to feed when one was about to. */
-	if (feed_now() - feed->looked_ns >= FEED_LOOK_NS || feed_procs(feed) != feed->n_procs)
-		feed_follow(feed);
+	/* At once where processes have come: we may have begun to kernel when one was about to. */
+	if (kernel_now() - kernel->looked_ns >= KERNEL_LOOK_NS || kernel_procs(kernel) != kernel->n_procs)
+		kernel_follow(kernel);
 }
