@@ -9,7 +9,7 @@
 #include "tools/walk.h"
 
 #include "analyze/read/reader.h"
-#include "visualize/model/when.h"
+#include "visualize/model/time_spec.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -77,10 +77,10 @@ static int walk_window(struct walk *walk)
 	walk->from_ns = 0;
 	walk->to_ns = UINT64_MAX;
 	if (walk->from)
-		rc = ktr__when_parse(walk->from, walk->info, &walk->from_ns, &err);
+		rc = ktr__time_spec_parse(walk->from, walk->info, &walk->from_ns, &err);
 	if (!rc && walk->to) {
 		which = "--to";
-		rc = ktr__when_parse(walk->to, walk->info, &walk->to_ns, &err);
+		rc = ktr__time_spec_parse(walk->to, walk->info, &walk->to_ns, &err);
 	}
 	if (rc)
 		return usage_error(walk->find.command, "%s: %s", which,

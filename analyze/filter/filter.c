@@ -7,7 +7,7 @@
  */
 #include "analyze/filter/filter.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "conf/value.h"
 
 #include <errno.h>
@@ -314,7 +314,7 @@ static int filter_names(void *context, unsigned idx, char *name, size_t size, ui
 
 	*value = idx;
 	if (names->field == KTR__FILTER_KIND) {
-		found = idx <= KTR_KIND_STOP ? ktr__kind_text((enum ktr_event_kind)idx) : NULL;
+		found = idx <= KTR_KIND_STOP ? ktr__ktrgraph_text((enum ktr_event_kind)idx) : NULL;
 	} else if (id < names->filter->n_sites) {
 		site = filter_site_of(names->filter->tables, id);
 		found = site ? filter_name_of(names->field, site, idx % KTR_ARGS_MAX) : NULL;
@@ -351,7 +351,7 @@ static int filter_check_named(const struct ktr__filter *filter, unsigned at, str
 	if (filter_holds_somewhere(filter, at))
 		return 0;
 	for (unsigned kind = 0; field == KTR__FILTER_KIND && kind <= KTR_KIND_STOP; kind++)
-		if (strcmp(ktr__kind_text((enum ktr_event_kind)kind), node->value.text) == 0)
+		if (strcmp(ktr__ktrgraph_text((enum ktr_event_kind)kind), node->value.text) == 0)
 			return 0;
 	while (test->kind != KTR__EXPR_N_TEST)
 		test = &filter->expr->node[test->left];

@@ -4,7 +4,7 @@
  */
 #include "analyze/filter/filter.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "conf/value.h"
 
 #include <errno.h>
@@ -154,7 +154,7 @@ static int filter_fields_of_site(unsigned field, const struct ktr_reader_site *s
 		filter_fields_text(value, site->ident);
 		return 1;
 	case KTR__FILTER_KIND:
-		filter_fields_text(value, ktr__kind_text(site->kind));
+		filter_fields_text(value, ktr__ktrgraph_text(site->kind));
 		return 1;
 	case KTR__FILTER_GROUP:
 		filter_fields_text(value, site->group);

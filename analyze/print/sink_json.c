@@ -11,7 +11,7 @@
  */
 #include "analyze/print/sink_json.h"
 #include "analyze/print/json_print.h"
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/symbols/symbols.h"
 #include "conf/kit/utf8.h"
 #include "ktr/session/drop.h"
@@ -229,7 +229,7 @@ static char *sink_json_constant(const struct ktr_reader_site *site)
 	bad |= !sink_json_member(tree, "file", sink_json_cstring(site->file));
 	bad |= !sink_json_member(tree, "line", json_integer(site->line));
 	bad |= !sink_json_member(tree, "func", sink_json_cstring(site->func));
-	bad |= !sink_json_member(tree, "kind", json_string(ktr__kind_text(site->kind)));
+	bad |= !sink_json_member(tree, "kind", json_string(ktr__ktrgraph_text(site->kind)));
 	if (site->group)
 		bad |= !sink_json_member(tree, "group", sink_json_cstring(site->group));
 	if (site->ident)

@@ -7,7 +7,7 @@
  * source's queue of losses and notes, which goes before the next event.
  *
  * Followed, a cursor that has no event leaves the merge and is asked again after each look. An event
- * is held back until all that is older must have been seen: the session's rings tell (pulse.h), or
+ * is held back until all that is older must have been seen: the session's rings tell (writer_progress.h), or
  * else READER_HOLD_NS after it was first seen. That is by when it was seen, not by its own time:
  * clocks of events drift.
  */
@@ -16,7 +16,7 @@
 #include "analyze/read/core_source.h"
 #include "analyze/stats/ends.h"
 #include "analyze/read/merge.h"
-#include "analyze/follow/pulse.h"
+#include "analyze/follow/writer_progress.h"
 #include "analyze/read/session_feed.h"
 #include "analyze/read/source.h"
 #include "analyze/symbols/symbols.h"
@@ -57,8 +57,8 @@ struct ktr_reader {
 	struct ktr__watch watch;      /* follow */
 	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
 	int over;                     /* follow: nothing more will come */
-	uint8_t *spare;               /* owned, by site: its arguments are not wanted; NULL: all are */
-	uint32_t n_spare;
+	uint8_t *skip_args;               /* owned, by site: its arguments are not wanted; NULL: all are */
+	uint32_t n_skip_args;
 	char *path;
 };
 
@@ -170,7 +170,7 @@ static void reader_judge(struct ktr_reader *reader)
 	struct ktr__source *source = &reader->source;
 
 	for (unsigned i = source->queue.first; i < source->queue.n; i++)
-		source->vague |= source->queue.item[i].what == KTR_READ_NOTE &&
+		source->undecodable |= source->queue.item[i].what == KTR_READ_NOTE &&
 				 source->queue.item[i].u.note.damaged;
 }
 
@@ -227,7 +227,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 	ktr__watch_close(&reader->watch);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);
-	free(reader->spare);
+	free(reader->skip_args);
 	free(reader->path);
 	free(reader);
 }
@@ -274,15 +274,15 @@ static int reader_is_early(struct ktr_reader *reader)
 {
 	struct ktr__source *source = &reader->source;
 	struct ktr__cursor *top = reader->merge.heap[0].cursor;
-	struct ktr__pulse *pulse = source->set ? source->set->pulse : NULL;
+	struct ktr__writer_progress *progress = source->set ? source->set->progress : NULL;
 	uint64_t now;
 
 	if (reader->over)
 		return 0;
-	if (pulse && ktr__pulse_is_oldest(pulse, source, top, source->n_cursors - reader->merge.n))
+	if (progress && ktr__writer_progress_is_oldest(progress, source, top, source->n_cursors - reader->merge.n))
 		return 0;
 	now = ktr__watch_now();
-	reader->mature_ns = now - (pulse ? READER_HOLD_LATE : reader_hold(reader));
+	reader->mature_ns = now - (progress ? READER_HOLD_LATE : reader_hold(reader));
 	return top->seen_ns > reader->mature_ns;
 }
 
@@ -394,7 +394,7 @@ static uint64_t reader_pause(const struct ktr_reader *reader, int timeout_ms)
 		return pause;
 	due = reader->merge.heap[0].cursor->seen_ns + reader_hold(reader);
 	due = due > ktr__watch_now() ? due - ktr__watch_now() : 0;
-	if (reader->source.set && reader->source.set->pulse)
+	if (reader->source.set && reader->source.set->progress)
 		due = READER_LOOK_NS;
 	return due < pause ? due : pause;
 }
@@ -500,12 +500,12 @@ static void reader_spare(struct ktr_reader *reader)
 	const struct ktr__filter *filter = reader->source.filter;
 	struct ktr__tables *tables = &reader->source.tables;
 
-	for (uint32_t id = 1; id < reader->n_spare; id++) {
+	for (uint32_t id = 1; id < reader->n_skip_args; id++) {
 		struct ktr__program *program = &tables->program[id];
-		int spare = reader->spare[id] && !(filter && ktr__filter_looks(filter, id));
+		int skip_args = reader->skip_args[id] && !(filter && ktr__filter_looks(filter, id));
 
 		if (program->ready)
-			program->ready = spare ? KTR__PROGRAM_SPARE : KTR__PROGRAM_READY;
+			program->ready = skip_args ? KTR__PROGRAM_SKIP_ARGS : KTR__PROGRAM_READY;
 	}
 }
 
@@ -513,17 +513,17 @@ int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, co
 {
 	struct ktr__tables *tables = &reader->source.tables;
 
-	if (reader->spare)
-		memset(reader->spare, 0, reader->n_spare);
+	if (reader->skip_args)
+		memset(reader->skip_args, 0, reader->n_skip_args);
 	reader_spare(reader);
-	free(reader->spare);
-	reader->n_spare = 0;
-	reader->spare = wants && tables->n_sites ? calloc(tables->n_sites, 1) : NULL;
-	if (!reader->spare)
+	free(reader->skip_args);
+	reader->n_skip_args = 0;
+	reader->skip_args = wants && tables->n_sites ? calloc(tables->n_sites, 1) : NULL;
+	if (!reader->skip_args)
 		return wants && tables->n_sites ? -ENOMEM : 0;
-	reader->n_spare = tables->n_sites;
-	for (uint32_t id = 1; id < reader->n_spare; id++)
-		reader->spare[id] = tables->site[id] && !wants(context, tables->site[id]);
+	reader->n_skip_args = tables->n_sites;
+	for (uint32_t id = 1; id < reader->n_skip_args; id++)
+		reader->skip_args[id] = tables->site[id] && !wants(context, tables->site[id]);
 	reader_spare(reader);
 	return 0;
 }

@@ -85,7 +85,7 @@ struct ktr__source {
 	int follow;        /* what comes later is wanted, too */
 	int alone;         /* a trace: without what was rotated away, and without its session */
 	int quiet;         /* notes are not wanted just now */
-	int vague;         /* something that describes the events is damaged: not all can be decoded */
+	int undecodable;         /* something that describes the events is damaged: not all can be decoded */
 	int out_of_memory; /* something could not be queued */
 	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */

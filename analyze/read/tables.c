@@ -11,7 +11,7 @@
  */
 #include "analyze/read/tables.h"
 #include "analyze/stats/ends.h"
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/print/render.h"
 
 #include <errno.h>
@@ -220,11 +220,11 @@ int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__
 	}
 	rc = tables_site_strings(arena, site, text);
 	if (!rc)
-		rc = ktr__kind_names(site, text->names ? text->names : "", arena);
+		rc = ktr__ktrgraph_names(site, text->names ? text->names : "", arena);
 	if (!rc)
-		rc = ktr__kind_parse(site, arena);
+		rc = ktr__ktrgraph_parse(site, arena);
 	if (!rc)
-		rc = ktr__kind_unique(site, arena);
+		rc = ktr__ktrgraph_unique(site, arena);
 	if (!rc)
 		rc = ktr__render_prepare(site, arena);
 	if (!rc)

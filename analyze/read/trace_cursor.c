@@ -248,7 +248,7 @@ static int trace_cursor_is_whole(const struct ktr__trace_cursor *t)
 {
 	const struct ktr__source *source = t->c.source;
 
-	return !source->filter && !source->vague && t->walk.time_ns >= t->limit_ns &&
+	return !source->filter && !source->undecodable && t->walk.time_ns >= t->limit_ns &&
 	       t->head.time_end <= source->end_ns &&
 	       (uint64_t)(t->walk.end - t->walk.at) >= (uint64_t)t->walk.n_left * TRACE_EVENT_LEAST;
 }

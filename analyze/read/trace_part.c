@@ -34,7 +34,7 @@ unsigned ktr__trace_find_part(const struct ktr__trace_cursor *t, uint64_t time_n
 
 int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 {
-	const struct ktr__piece *member;
+	const struct ktr__trace_dir *member;
 
 	if (!i || t->part[i - 1].member + 1 != t->part[i].member)
 		return 0;
@@ -45,7 +45,7 @@ int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i)
 int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 {
 	const struct ktr__trace_part *part = &t->part[i];
-	const struct ktr__piece *member = &t->c.source->set->member[part->member];
+	const struct ktr__trace_dir *member = &t->c.source->set->member[part->member];
 	int rc = 0;
 
 	if (!t->opened || t->file.fd < 0 || t->at_part != i) {

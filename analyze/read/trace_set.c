@@ -21,7 +21,7 @@
 #define SET_PAUSE_NS 2000000 /* between two looks for a name that rotation is about to give away, */
 #define SET_TRIES    16      /* looks for the next directory while rotation goes on */
 
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__trace_dir *member,
 				 struct ktr_error *err)
 {
 	return (struct ktr__lines){ .source = source,
@@ -32,7 +32,7 @@ struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__p
 				    .err = err };
 }
 
-static void set_forget(struct ktr__piece *member)
+static void set_forget(struct ktr__trace_dir *member)
 {
 	if (member->dir_fd >= 0)
 		close(member->dir_fd);
@@ -49,7 +49,7 @@ void ktr__set_close(struct ktr__set *set)
 }
 
 /* Opens a directory at path, or at path.number. 0 or -errno. */
-static int set_open_dir(struct ktr__piece *member, const char *path, uint32_t number)
+static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_t number)
 {
 	struct stat st;
 	int n = number == KTR__SET_LIVE ? asprintf(&member->path, "%s", path)
@@ -70,7 +70,7 @@ static int set_open_dir(struct ktr__piece *member, const char *path, uint32_t nu
 }
 
 /* Opens the directory and reads what the trace in it says of itself. */
-static int set_open(struct ktr__source *source, struct ktr__piece *member, const char *path,
+static int set_open(struct ktr__source *source, struct ktr__trace_dir *member, const char *path,
 		    uint32_t number, struct ktr_error *err)
 {
 	struct ktr__lines lines;
@@ -83,7 +83,7 @@ static int set_open(struct ktr__source *source, struct ktr__piece *member, const
 }
 
 /* Opens what may be of another trace, of which nothing is to be told. */
-static int set_probe(struct ktr__source *source, struct ktr__piece *member, const char *path,
+static int set_probe(struct ktr__source *source, struct ktr__trace_dir *member, const char *path,
 		     uint32_t number)
 {
 	int rc;
@@ -95,9 +95,9 @@ static int set_probe(struct ktr__source *source, struct ktr__piece *member, cons
 }
 
 /* Takes the member. 0 or -ENOMEM. */
-static int set_add(struct ktr__set *set, unsigned at, struct ktr__piece *member)
+static int set_add(struct ktr__set *set, unsigned at, struct ktr__trace_dir *member)
 {
-	struct ktr__piece *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
+	struct ktr__trace_dir *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
 
 	if (!grown) {
 		set_forget(member);
@@ -196,12 +196,12 @@ int ktr__set_await(const char *path)
 	return 0;
 }
 
-static int set_is_of(const struct ktr__piece *a, const struct ktr__piece *b)
+static int set_is_of(const struct ktr__trace_dir *a, const struct ktr__trace_dir *b)
 {
 	return memcmp(a->head.uuid, b->head.uuid, sizeof(a->head.uuid)) == 0;
 }
 
-static int set_is_same(const struct ktr__piece *a, const struct ktr__piece *b)
+static int set_is_same(const struct ktr__trace_dir *a, const struct ktr__trace_dir *b)
 {
 	return a->dev == b->dev && a->ino == b->ino;
 }
@@ -213,7 +213,7 @@ static int set_add_older(struct ktr__source *source, struct ktr__set *set, const
 	int n = set_numbers(path, 0, &numbers), rc = n < 0 ? n : 0;
 
 	for (int i = 0; i < n && !rc; i++) {
-		struct ktr__piece member, *live = &set->member[set->n - 1];
+		struct ktr__trace_dir member, *live = &set->member[set->n - 1];
 
 		memset(&member, 0, sizeof(member));
 		rc = set_probe(source, &member, path, numbers[i]);
@@ -236,7 +236,7 @@ static int set_add_older(struct ktr__source *source, struct ktr__set *set, const
 int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
 		  struct ktr_error *err)
 {
-	struct ktr__piece member;
+	struct ktr__trace_dir member;
 	int rc;
 
 	memset(&member, 0, sizeof(member));
@@ -254,7 +254,7 @@ int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *
  */
 static uint32_t set_last_number(const struct ktr__set *set, const char *path)
 {
-	const struct ktr__piece *last = &set->member[set->n - 1];
+	const struct ktr__trace_dir *last = &set->member[set->n - 1];
 	uint32_t *numbers, found = 0;
 	int n;
 
@@ -262,7 +262,7 @@ static uint32_t set_last_number(const struct ktr__set *set, const char *path)
 		return last->number;
 	n = set_numbers(path, 0, &numbers);
 	while (n-- > 0 && !found) {
-		struct ktr__piece member = { 0 };
+		struct ktr__trace_dir member = { 0 };
 
 		if (set_open_dir(&member, path, numbers[n]) == 0 && set_is_same(&member, last))
 			found = numbers[n];
@@ -278,9 +278,9 @@ static uint32_t set_last_number(const struct ktr__set *set, const char *path)
  * a number while it was opened: that would be missed.
  */
 static int set_look(struct ktr__source *source, struct ktr__set *set, const char *path,
-		    struct ktr__piece *member)
+		    struct ktr__trace_dir *member)
 {
-	struct ktr__piece *last = &set->member[set->n - 1];
+	struct ktr__trace_dir *last = &set->member[set->n - 1];
 	uint32_t number = set_last_number(set, path), *numbers;
 	int n = set_numbers(path, number, &numbers), rc;
 
@@ -305,8 +305,8 @@ static int set_look(struct ktr__source *source, struct ktr__set *set, const char
 
 int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path)
 {
-	const struct ktr__piece *last = &set->member[set->n - 1];
-	struct ktr__piece member;
+	const struct ktr__trace_dir *last = &set->member[set->n - 1];
+	struct ktr__trace_dir member;
 	struct stat st;
 	int rc = 0;
 

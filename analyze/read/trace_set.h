@@ -12,12 +12,12 @@
 #include <sys/types.h>
 #include <time.h>
 
-struct ktr__pulse;
+struct ktr__writer_progress;
 struct ktr__trace_losses;
 
 #define KTR__SET_LIVE UINT32_MAX /* the number of NAME itself */
 
-struct ktr__piece {
+struct ktr__trace_dir {
 	char *path; /* owned; as users are told it */
 	int dir_fd;
 	dev_t dev;
@@ -27,11 +27,11 @@ struct ktr__piece {
 };
 
 struct ktr__set {
-	struct ktr__piece *member; /* owned; oldest first */
+	struct ktr__trace_dir *member; /* owned; oldest first */
 	unsigned n;
 	int is_joined;           /* with its session, or that was tried */
 	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
-	struct ktr__pulse *pulse; /* follow: what the session tells of the writer, or NULL */
+	struct ktr__writer_progress *progress; /* follow: what the session tells of the writer, or NULL */
 	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
 	struct timespec changed; /* follow: when files were last added to it */
 	uint64_t asked_ns;       /* follow: when it was last asked whether somebody writes it */
@@ -60,7 +60,7 @@ void ktr__set_close(struct ktr__set *set);
 int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path);
 
 /* The lines of one member, for reading. */
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__piece *member,
+struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__trace_dir *member,
 				 struct ktr_error *err);
 
 #endif

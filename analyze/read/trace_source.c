@@ -11,7 +11,7 @@
  * were complete before it was moved.
  */
 #include "analyze/rewrite/join.h"
-#include "analyze/follow/pulse.h"
+#include "analyze/follow/writer_progress.h"
 #include "analyze/read/session_feed.h"
 #include "analyze/read/sidecar.h"
 #include "analyze/read/trace_cursor.h"
@@ -46,7 +46,7 @@ void ktr__trace_source_close(struct ktr__source *source)
 {
 	if (source->set) {
 		ktr__trace_losses_free(source->set->losses);
-		ktr__pulse_close(source->set->pulse);
+		ktr__writer_progress_close(source->set->progress);
 		ktr__set_close(source->set);
 	}
 	free(source->set);
@@ -292,7 +292,7 @@ static void trace_source_info(struct ktr__source *source)
 /* Does a trace that says how much it holds hold as much? */
 static void trace_source_count(struct ktr__source *source)
 {
-	const struct ktr__piece *member = &source->set->member[0];
+	const struct ktr__trace_dir *member = &source->set->member[0];
 	uint64_t n = 0;
 
 	if (source->set->n > 1 || !member->head.has_ended || !member->head.complete)
@@ -380,7 +380,7 @@ int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_e
 		return rc;
 	head = &source->set->member[source->set->n - 1].head;
 	if (head->is_written)
-		source->set->pulse = ktr__pulse_open(head->uuid,
+		source->set->progress = ktr__writer_progress_open(head->uuid,
 						     source->set->member[0].head.complete);
 	return 0;
 }
@@ -390,7 +390,7 @@ int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_e
 /* A file that has become shorter, be it by a repair: what was read of it was read. */
 static void trace_source_shrunk(struct ktr__trace_cursor *t, uint64_t n_bytes, uint64_t now_ns)
 {
-	const struct ktr__piece *member = &t->c.source->set->member[t->part[t->n_parts - 1].member];
+	const struct ktr__trace_dir *member = &t->c.source->set->member[t->part[t->n_parts - 1].member];
 
 	ktr__source_note(t->c.source, 0, "%s/%s: was cut to %llu bytes", member->path, t->name,
 			 (unsigned long long)n_bytes);
@@ -452,10 +452,10 @@ int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns)
 	struct ktr__set *set = source->set;
 	int rc, moved;
 
-	if (set->pulse)
-		ktr__pulse_look(set->pulse);
+	if (set->progress)
+		ktr__writer_progress_look(set->progress);
 	do {
-		struct ktr__piece *last;
+		struct ktr__trace_dir *last;
 
 		/* The streams of a directory that has been left are complete: this comes first. */
 		moved = ktr__set_next(source, set, source->info.path);

@@ -8,7 +8,7 @@
 #include "analyze/read/sidecar.h"
 #include "analyze/read/trace_set.h"
 #include "analyze/rewrite/tsdl.h"
-#include "analyze/rewrite/weave.h"
+#include "analyze/rewrite/rewrite.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 
@@ -181,7 +181,7 @@ static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
 	ktr__metadata_begin(emit, &top);
 	for (uint32_t id = 1; id < tables->n_sites; id++)
 		if (tables->site[id])
-			ktr__weave_event(emit, tables->site[id]);
+			ktr__rewrite_event(emit, tables->site[id]);
 	ktr__metadata_end(emit, 0, 0);
 	return emit->failed ? -ENOMEM : 0;
 }
@@ -370,7 +370,7 @@ static int fsck_info_anew(struct ktr__fsck *fsck, const struct ktr__trace_head *
 	struct ktr__emit emit = { 0 };
 
 	anew.complete = 0;
-	ktr__weave_head(&emit, &anew, "fsck");
+	ktr__rewrite_head(&emit, &anew, "fsck");
 	return fsck_add_lines(fsck, KTR_SIDECAR_INFO, &emit, 1);
 }
 
@@ -408,7 +408,7 @@ static int fsck_sites(struct ktr__fsck *fsck, struct ktr__source *source)
 		rc = ktr__tables_finish(&source->tables);
 	for (uint32_t id = 1; n > 0 && !rc && id < source->tables.n_sites; id++)
 		if (source->tables.site[id] && (id >= n_known || !known[id]))
-			ktr__weave_site(&emit, source->tables.site[id]);
+			ktr__rewrite_site(&emit, source->tables.site[id]);
 	free(known);
 	if (rc || n <= 0)
 		return n < 0 ? n : rc;

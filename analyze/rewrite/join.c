@@ -242,7 +242,7 @@ static int join_session(struct ktr__source *source, const struct ktr__trace_head
 	return 0;
 }
 
-static void join_unfinished(struct ktr__source *source, const struct ktr__piece *member)
+static void join_unfinished(struct ktr__source *source, const struct ktr__trace_dir *member)
 {
 	if (member->head.is_written)
 		ktr__source_note(source, 0, "%s: the trace is still being written", member->path);
@@ -257,7 +257,7 @@ static void join_unfinished(struct ktr__source *source, const struct ktr__piece 
 int ktr__join(struct ktr__source *source, struct ktr_error *err)
 {
 	static const uint8_t none[16];
-	const struct ktr__piece *last = &source->set->member[source->set->n - 1];
+	const struct ktr__trace_dir *last = &source->set->member[source->set->n - 1];
 	struct ktr__session_map map;
 	char path[PATH_MAX];
 	int rc = -ENOENT;

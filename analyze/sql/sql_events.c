@@ -4,7 +4,7 @@
  */
 #include "analyze/sql/sql_plan.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
 
 #include <errno.h>
@@ -184,7 +184,7 @@ static void sql_events_of_site(const struct ktr_reader_site *site, sqlite3_conte
 		ktr__sql_text(to, site->func);
 		break;
 	case SQL_EVENTS_KIND:
-		ktr__sql_text(to, ktr__kind_text(site->kind));
+		ktr__sql_text(to, ktr__ktrgraph_text(site->kind));
 		break;
 	default:
 		ktr__sql_text(to, site->format);

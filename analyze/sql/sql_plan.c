@@ -8,7 +8,7 @@
  */
 #include "analyze/sql/sql_plan.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "conf/kit/utf8.h"
 
@@ -180,7 +180,7 @@ int ktr__sql_site_is(const struct ktr_reader_site *site, const char *column, sql
 		      { "file", site->file },
 		      { "func", site->func },
 		      { "format", site->format },
-		      { "kind", ktr__kind_text(site->kind) },
+		      { "kind", ktr__ktrgraph_text(site->kind) },
 		      { "grp", site->group ? site->group : "" } };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -7,7 +7,7 @@
 
 #include "analyze/stats/ends.h"
 #include "analyze/print/json_print.h"
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
 #include "analyze/read/tables.h"
 
@@ -78,7 +78,7 @@ static void sql_tables_site_column(struct ktr__sql_cursor *cursor, sqlite3_conte
 	const char *const texts[] = {
 		[SQL_SITES_NAME] = site->name,     [SQL_SITES_CLASS] = site->class_name,
 		[SQL_SITES_FILE] = site->file,     [SQL_SITES_FUNC] = site->func,
-		[SQL_SITES_FORMAT] = site->format, [SQL_SITES_KIND] = ktr__kind_text(site->kind),
+		[SQL_SITES_FORMAT] = site->format, [SQL_SITES_KIND] = ktr__ktrgraph_text(site->kind),
 		[SQL_SITES_GRP] = site->group,     [SQL_SITES_MODULE] = site->module
 	};
 

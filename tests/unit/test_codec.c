@@ -187,7 +187,7 @@ static unsigned differs_when_spare(const uint8_t *bytes, const struct ktr_packet
 	for (unsigned i = 0; i < N_SITES; i++) {
 		spare[i] = programs[i];
 		if (spare[i].ready && below(4))
-			spare[i].ready = KTR__PROGRAM_SPARE;
+			spare[i].ready = KTR__PROGRAM_SKIP_ARGS;
 	}
 	ktr__walk_begin(&walk[0], bytes, head, programs, N_SITES);
 	ktr__walk_begin(&walk[1], bytes, head, spare, N_SITES);

@@ -5,7 +5,7 @@
 #include "visualize/chart/axis.h"
 #include "visualize/model/label.h"
 #include "visualize/model/palette.h"
-#include "visualize/model/when.h"
+#include "visualize/model/time_spec.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -180,13 +180,13 @@ static void moments(void)
 	uint64_t ns;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		CU_ASSERT_EQUAL(ktr__when_parse(good[i].text, &info, &ns, NULL), 0);
+		CU_ASSERT_EQUAL(ktr__time_spec_parse(good[i].text, &info, &ns, NULL), 0);
 		CU_ASSERT_EQUAL(ns - info.first_ns, good[i].since);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct ktr_error err = KTR_ERROR_NONE;
 
-		CU_ASSERT_EQUAL(ktr__when_parse(bad[i].text, &info, &ns, &err), -bad[i].code);
+		CU_ASSERT_EQUAL(ktr__time_spec_parse(bad[i].text, &info, &ns, &err), -bad[i].code);
 		CU_ASSERT_EQUAL(err.column, bad[i].column);
 		CU_ASSERT_EQUAL(err.code, bad[i].code);
 	}
@@ -196,21 +196,21 @@ static void windows_around_moments(void)
 {
 	uint64_t from, to;
 
-	CU_ASSERT_EQUAL(ktr__when_around("3.2s+/-20ms", &info, &from, &to, NULL), 0);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("3.2s+/-20ms", &info, &from, &to, NULL), 0);
 	CU_ASSERT_EQUAL(from - info.first_ns, 3180000000);
 	CU_ASSERT_EQUAL(to - info.first_ns, 3220000001);
-	CU_ASSERT_EQUAL(ktr__when_around("3.2s\xc2\xb1"
+	CU_ASSERT_EQUAL(ktr__time_spec_around("3.2s\xc2\xb1"
 					 "20ms",
 					 &info, &from, &to, NULL),
 			0);
 	CU_ASSERT_EQUAL(from - info.first_ns, 3180000000);
-	CU_ASSERT_EQUAL(ktr__when_around("1ms+/-1s", &info, &from, &to, NULL), 0);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("1ms+/-1s", &info, &from, &to, NULL), 0);
 	CU_ASSERT_EQUAL(from, info.first_ns);
-	CU_ASSERT_EQUAL(ktr__when_around("5s", &info, &from, &to, NULL), 0);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("5s", &info, &from, &to, NULL), 0);
 	CU_ASSERT_EQUAL(to - from, 1000000003);
-	CU_ASSERT_EQUAL(ktr__when_around("5s20ms", &info, &from, &to, NULL), -EINVAL);
-	CU_ASSERT_EQUAL(ktr__when_around("5s+/-", &info, &from, &to, NULL), -EINVAL);
-	CU_ASSERT_EQUAL(ktr__when_around("5s+/-1ms2", &info, &from, &to, NULL), -EINVAL);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("5s20ms", &info, &from, &to, NULL), -EINVAL);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("5s+/-", &info, &from, &to, NULL), -EINVAL);
+	CU_ASSERT_EQUAL(ktr__time_spec_around("5s+/-1ms2", &info, &from, &to, NULL), -EINVAL);
 }
 
 static void colours(void)

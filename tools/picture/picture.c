@@ -4,7 +4,7 @@
 
 #include "visualize/chart/chart.h"
 #include "visualize/model/label.h"
-#include "visualize/model/when.h"
+#include "visualize/model/time_spec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,11 +88,11 @@ int picture_window(const struct picture *picture, const struct ktr_reader_info *
 
 	*from_ns = *to_ns = 0;
 	if (picture->around != NULL)
-		rc = ktr__when_around(picture->around, info, from_ns, to_ns, &err);
+		rc = ktr__time_spec_around(picture->around, info, from_ns, to_ns, &err);
 	if (rc == 0 && picture->from != NULL)
-		rc = ktr__when_parse(picture->from, info, from_ns, &err);
+		rc = ktr__time_spec_parse(picture->from, info, from_ns, &err);
 	if (rc == 0 && picture->to != NULL)
-		rc = ktr__when_parse(picture->to, info, to_ns, &err);
+		rc = ktr__time_spec_parse(picture->to, info, to_ns, &err);
 	if (rc != 0)
 		return usage_error(picture->find.command, "%s",
 				   ktr_error_print(&err, line, sizeof(line)));

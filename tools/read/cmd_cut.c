@@ -2,7 +2,7 @@
 /* ktr cut: a part of a trace or session as a trace of its own. */
 #include "tools/command.h"
 #include "tools/walk.h"
-#include "tools/read/weaver.h"
+#include "tools/read/trace_writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,17 +27,17 @@ static const struct options cut_options = {
 
 struct cut {
 	struct ktr_sink sink; /* first */
-	struct weaver *weaver;
+	struct trace_writer *writer;
 };
 
 static int cut_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
-	return weaver_event(((struct cut *)(void *)sink)->weaver, 0, event);
+	return trace_writer_event(((struct cut *)(void *)sink)->writer, 0, event);
 }
 
 static int cut_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
-	return weaver_loss(((struct cut *)(void *)sink)->weaver, 0, loss);
+	return trace_writer_loss(((struct cut *)(void *)sink)->writer, 0, loss);
 }
 
 static int cut_run(struct walk *walk, const char *output)
@@ -54,22 +54,22 @@ static int cut_run(struct walk *walk, const char *output)
 	struct cut cut = { { cut_event, cut_loss, NULL }, NULL };
 	struct ktr_sink *sink = &cut.sink;
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct weaver_stats stats;
+	struct trace_writer_stats stats;
 	int rc;
 
 	memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
-	rc = weaver_open(&cut.weaver, output, &head, info->n_cpus, &err);
+	rc = trace_writer_open(&cut.writer, output, &head, info->n_cpus, &err);
 	if (rc)
 		return fail_with(walk->find.command, &err);
-	rc = weaver_source(cut.weaver, walk->reader, (struct weaver_place){ 0, 0, 0 }, &err);
+	rc = trace_writer_source(cut.writer, walk->reader, (struct trace_writer_place){ 0, 0, 0 }, &err);
 	if (!rc)
-		rc = weaver_begin(cut.weaver, &err);
+		rc = trace_writer_begin(cut.writer, &err);
 	if (!rc) {
 		rc = walk_run(walk, &sink, 1);
 		if (rc)
 			ktr_error_set(&err, -rc, "%s: cannot write: %m", output);
 	}
-	rc = weaver_close(cut.weaver, rc != 0, &stats, &err);
+	rc = trace_writer_close(cut.writer, rc != 0, &stats, &err);
 	if (err.code)
 		return fail_with(walk->find.command, &err);
 	fprintf(stderr, "ktr: %s: %llu events, %llu lost; next: ktr dump %s\n", output,

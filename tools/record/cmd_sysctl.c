@@ -11,7 +11,7 @@
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/attach/probes.h"
-#include "tools/record/shown.h"
+#include "tools/record/computed_knobs.h"
 #include "tools/record/trigger_names.h"
 
 #include "analyze/filter/trigger_make.h"
@@ -35,7 +35,7 @@ struct sysctl {
 	const char *path; /* of the session */
 	struct find find;
 	struct ktr_conf *conf;
-	struct shown shown;
+	struct computed_knobs computed;
 	struct probes probes;
 	int all;          /* -a */
 	int describe;     /* -d */
@@ -427,7 +427,7 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 		return fail_with(s->command, &err);
 	s->conf = ktr_session_conf(session);
 	s->path = path;
-	rc = shown_open(&s->shown, path, s->conf, &err);
+	rc = computed_knobs_open(&s->computed, path, s->conf, &err);
 	if (!rc) {
 		rc = probes_open(&s->probes, path, s->conf, &err);
 		if (!rc) {
@@ -436,7 +436,7 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 		} else {
 			rc = fail_with(s->command, &err);
 		}
-		shown_close(&s->shown, s->conf);
+		computed_knobs_close(&s->computed, s->conf);
 	} else {
 		rc = fail_with(s->command, &err);
 	}

@@ -37,7 +37,7 @@
  */
 #include "tools/report/report.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
 #include "ktr/session/drop.h"
 
@@ -179,7 +179,7 @@ static json_t *report_json_sites(const struct report *report)
 				  report_json_text(site->file), "line", (json_int_t)site->line,
 				  "func", report_json_text(site->func), "format",
 				  report_json_text(site->format), "kind",
-				  ktr__kind_text(site->kind), "events", ktr__jansson_u64(n)));
+				  ktr__ktrgraph_text(site->kind), "events", ktr__jansson_u64(n)));
 	}
 	return report_json_array(&list);
 }

@@ -2,7 +2,7 @@
 /* Counts what a live session records. It reads as any drain does, which costs the program nothing. */
 #include "tools/top/top_model.h"
 #include "tools/report/session_info.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <ktr/conf.h>
 
@@ -69,7 +69,7 @@ static int top_count(struct top *top, const struct ktr__ring_batch *batch)
 
 		if (ktr__slot_is_cont(&batch->entry[i]) || site >= KTR_SITES_MAX)
 			continue;
-		if (ktr__room(&top->seen, &top->n_seen, site, sizeof(*top->seen)) != 0)
+		if (ktr__array_grow(&top->seen, &top->n_seen, site, sizeof(*top->seen)) != 0)
 			return -ENOMEM;
 		top->seen[site]++;
 	}
@@ -121,13 +121,13 @@ static int top_sites(struct top *top, uint64_t recorded)
 	for (uint32_t i = 0; i < top->n_seen; i++) {
 		double n = (double)top->seen[i] * scale;
 
-		if (ktr__room(&top->sum, &top->n_sum, i, sizeof(*top->sum)) != 0)
+		if (ktr__array_grow(&top->sum, &top->n_sum, i, sizeof(*top->sum)) != 0)
 			return -ENOMEM;
 		top->sum[i] += (uint64_t)n;
 		top->seen[i] = 0;
 		if (top->sum[i] == 0)
 			continue;
-		if (ktr__room(&top->site, &room, top->n_sites, sizeof(*top->site)) != 0)
+		if (ktr__array_grow(&top->site, &room, top->n_sites, sizeof(*top->site)) != 0)
 			return -ENOMEM;
 		top->site[top->n_sites++] = (struct top_site){
 			i, top->seconds > 0 ? n / top->seconds : 0, top->sum[i]

@@ -8,7 +8,7 @@
  * span that never ended is often the one that is looked for.
  */
 #include "visualize/chart/durations.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include "analyze/filter/pattern.h"
 
@@ -197,7 +197,7 @@ int ktr__durations_gap(struct ktr__durations *d, const struct ktr_event *event)
 		return 0;
 	if (o->site != NULL && !ktr__pattern_is_site(o->site, site))
 		return 0;
-	if (ktr__room(&d->thread, &d->n_threads, event->thread->id, sizeof(*d->thread)) != 0)
+	if (ktr__array_grow(&d->thread, &d->n_threads, event->thread->id, sizeof(*d->thread)) != 0)
 		return -ENOMEM;
 	thread = &d->thread[event->thread->id];
 	if (thread->open) {

@@ -5,7 +5,7 @@
  */
 #include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 #include "visualize/model/rows.h"
 
 #include <errno.h>
@@ -80,8 +80,8 @@ static int load_event(struct ktr__plot *plot, const struct ktr_event *event)
 
 	if (event->time_ns < plot->grid.from_ns || event->cpu >= KTR__LOSSES_CPUS)
 		return 0;
-	if (ktr__room(&load->cpu, &load->n_cpus, event->cpu, sizeof(struct ktr__row *)) != 0 ||
-	    ktr__room(&load->thread, &load->n_threads, event->thread->id,
+	if (ktr__array_grow(&load->cpu, &load->n_cpus, event->cpu, sizeof(struct ktr__row *)) != 0 ||
+	    ktr__array_grow(&load->thread, &load->n_threads, event->thread->id,
 		      sizeof(struct ktr__row *)) != 0)
 		return -ENOMEM;
 	if (load_mark(load, &load->cpu[event->cpu], event, KTR__ROW_CPU) != 0)

@@ -4,7 +4,7 @@
  */
 #include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static int rate_event(struct ktr__plot *plot, const struct ktr_event *event)
 
 	if (event->time_ns < plot->grid.from_ns)
 		return 0;
-	if (ktr__room(&rate->site, &rate->n_sites, site->id, sizeof(*rate->site)) != 0)
+	if (ktr__array_grow(&rate->site, &rate->n_sites, site->id, sizeof(*rate->site)) != 0)
 		return -ENOMEM;
 	if (rate->site[site->id] == 0 && rate_series(plot, site, &rate->site[site->id]) != 0)
 		return -ENOMEM;

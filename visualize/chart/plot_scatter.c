@@ -6,7 +6,7 @@
 #include "visualize/chart/bins.h"
 #include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include "analyze/filter/pattern.h"
 
@@ -142,7 +142,7 @@ static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)
 
 	if (event->time_ns < plot->grid.from_ns)
 		return 0;
-	if (ktr__room(&s->site, &s->n_sites, event->site->id, sizeof(*s->site)) != 0)
+	if (ktr__array_grow(&s->site, &s->n_sites, event->site->id, sizeof(*s->site)) != 0)
 		return -ENOMEM;
 	at = &s->site[event->site->id];
 	if (!at->known)

@@ -2,7 +2,7 @@
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "analyze/read/tables.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 #include "visualize/export/stack_text.h"
 
 #include <errno.h>
@@ -107,7 +107,7 @@ static int folded_add(struct folded *f, const char *text, size_t n, uint64_t num
 		return 0;
 	}
 	if (*at == 0) {
-		if (ktr__room(&f->line, &f->line_room, f->n_lines, sizeof(*f->line)) != 0)
+		if (ktr__array_grow(&f->line, &f->line_room, f->n_lines, sizeof(*f->line)) != 0)
 			return -ENOMEM;
 		f->line[f->n_lines] = (struct folded_line){ strndup(text, n), 0, is_stack };
 		if (f->line[f->n_lines].text == NULL)
@@ -192,7 +192,7 @@ static void folded_take(struct folded_thread *t, unsigned i)
 
 static struct folded_thread *folded_thread(struct folded *f, const struct ktr_reader_thread *thread)
 {
-	if (ktr__room(&f->thread, &f->n_threads, thread->id, sizeof(*f->thread)) != 0)
+	if (ktr__array_grow(&f->thread, &f->n_threads, thread->id, sizeof(*f->thread)) != 0)
 		return NULL;
 	if (f->thread[thread->id] == NULL)
 		f->thread[thread->id] = calloc(1, sizeof(struct folded_thread));

@@ -11,10 +11,10 @@
 #include "visualize/model/column.h"
 #include "visualize/export/exports.h"
 #include "visualize/model/label.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 #include "visualize/export/stack_text.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -181,7 +181,7 @@ static int perfetto_process(struct ktr__export *e, struct perfetto *p,
 	for (uint32_t i = 0; i < p->n_pids; i++)
 		if (p->pid[i] == track->pid)
 			return 0;
-	if (ktr__room(&p->pid, &p->pid_room, p->n_pids, sizeof(*p->pid)) != 0)
+	if (ktr__array_grow(&p->pid, &p->pid_room, p->n_pids, sizeof(*p->pid)) != 0)
 		return -ENOMEM;
 	p->pid[p->n_pids++] = track->pid;
 	perfetto_open(p, 0);
@@ -225,7 +225,7 @@ static int perfetto_track(void *context, const struct ktr__slice_track *track)
 static int perfetto_site(struct ktr__export *e, struct perfetto *p,
 			 const struct ktr_reader_site *site)
 {
-	if (ktr__room(&p->site_known, &p->n_sites, site->id, 1) != 0)
+	if (ktr__array_grow(&p->site_known, &p->n_sites, site->id, 1) != 0)
 		return -ENOMEM;
 	if (p->site_known[site->id])
 		return 0;
@@ -415,7 +415,7 @@ static int perfetto_loss(struct ktr__export *e, const struct ktr_loss *loss)
 	uint64_t to = loss->to_ns ? loss->to_ns : e->info->last_ns;
 	char name[64];
 
-	if (ktr__room(&p->cpu_known, &p->n_cpus, number, 1) != 0)
+	if (ktr__array_grow(&p->cpu_known, &p->n_cpus, number, 1) != 0)
 		return -ENOMEM;
 	if (!p->cpu_known[number]) {
 		p->cpu_known[number] = 1;

@@ -12,7 +12,7 @@
  */
 #include "visualize/export/exports.h"
 #include "visualize/model/label.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 #include "visualize/export/stack_text.h"
 
 #include <ctype.h>
@@ -98,7 +98,7 @@ static int tracedat_flush(struct tracedat *t, uint32_t cpu)
 		commit |= TRACEDAT_MISSED | TRACEDAT_STORED;
 	}
 	memcpy(c->page + 8, &commit, 8);
-	if (ktr__room(&t->page_cpu, &t->page_room, t->n_pages, sizeof(*t->page_cpu)) != 0)
+	if (ktr__array_grow(&t->page_cpu, &t->page_room, t->n_pages, sizeof(*t->page_cpu)) != 0)
 		return -ENOMEM;
 	t->page_cpu[t->n_pages++] = cpu;
 	c->used = 0;
@@ -155,11 +155,11 @@ static int tracedat_put(struct tracedat *t, uint32_t cpu, uint64_t ns, const uin
 /* The site's index, UINT32_MAX without memory or ids. */
 static uint32_t tracedat_site(struct tracedat *t, const struct ktr_reader_site *site)
 {
-	if (ktr__room(&t->site_id, &t->n_site_ids, site->id, sizeof(*t->site_id)) != 0)
+	if (ktr__array_grow(&t->site_id, &t->n_site_ids, site->id, sizeof(*t->site_id)) != 0)
 		return UINT32_MAX;
 	if (t->site_id[site->id] == 0) {
 		if (t->n_sites > UINT16_MAX - TRACEDAT_IDS ||
-		    ktr__room(&t->site, &t->site_room, t->n_sites, sizeof(*t->site)) != 0)
+		    ktr__array_grow(&t->site, &t->site_room, t->n_sites, sizeof(*t->site)) != 0)
 			return UINT32_MAX;
 		t->site[t->n_sites] = site;
 		t->site_id[site->id] = ++t->n_sites;
@@ -201,7 +201,7 @@ static int tracedat_event(struct ktr__export *e, const struct ktr_event *event)
 		t->n_left_out++;
 		return 0;
 	}
-	if (ktr__room(&t->cpu, &t->n_cpus, event->cpu, sizeof(*t->cpu)) != 0)
+	if (ktr__array_grow(&t->cpu, &t->n_cpus, event->cpu, sizeof(*t->cpu)) != 0)
 		return -ENOMEM;
 	if (t->cpu[event->cpu] == NULL)
 		t->cpu[event->cpu] = calloc(1, sizeof(struct tracedat_cpu));
@@ -236,7 +236,7 @@ static int tracedat_loss(struct ktr__export *e, const struct ktr_loss *loss)
 	struct tracedat *t = e->data;
 
 	if (loss->cpu >= TRACEDAT_CPUS ||
-	    ktr__room(&t->cpu, &t->n_cpus, loss->cpu, sizeof(*t->cpu)) != 0)
+	    ktr__array_grow(&t->cpu, &t->n_cpus, loss->cpu, sizeof(*t->cpu)) != 0)
 		return loss->cpu >= TRACEDAT_CPUS ? 0 : -ENOMEM;
 	if (t->cpu[loss->cpu] == NULL)
 		t->cpu[loss->cpu] = calloc(1, sizeof(struct tracedat_cpu));

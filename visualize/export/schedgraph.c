@@ -4,13 +4,13 @@
  * stand in, because quotes cannot be escaped there: they become apostrophes.
  */
 #include "visualize/export/schedgraph.h"
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "visualize/export/exports.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
 #include "visualize/model/lanes.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,7 +157,7 @@ static int schedgraph_open(struct ktr__schedgraph *s, const struct ktr_event *ev
 	uint64_t replaced_ns;
 	int rc = 0;
 
-	if (number == 0 || ktr__room(&s->row, &s->row_room, number - 1, sizeof(*s->row)) != 0)
+	if (number == 0 || ktr__array_grow(&s->row, &s->row_room, number - 1, sizeof(*s->row)) != 0)
 		return -ENOMEM;
 	lanes = &s->row[number - 1];
 	if (event->site->kind == KTR_KIND_START)
@@ -206,7 +206,7 @@ static int schedgraph_row(struct ktr__schedgraph *s, const struct ktr_event *eve
 	case KTR_KIND_COUNTER:
 		counter = schedgraph_number(&s->groups, &s->n_groups,
 					    ktr__keymap_hash(0, group, strlen(group)));
-		if (counter == 0 || ktr__room(&s->group_used, &s->n_group_used, counter, 1) != 0)
+		if (counter == 0 || ktr__array_grow(&s->group_used, &s->n_group_used, counter, 1) != 0)
 			return -ENOMEM;
 		schedgraph_counter(event, what, sizeof(what));
 		s->group_used[counter] |= strcmp(what, "counter:0") != 0;
@@ -235,7 +235,7 @@ int ktr__schedgraph_event(struct ktr__schedgraph *s, const struct ktr_event *eve
 		 schedgraph_text(name, sizeof(name), event->thread->name,
 				 strlen(event->thread->name)),
 		 event->thread->tid);
-	if (ktr__room(&s->thread, &s->n_threads, event->thread->id, sizeof(*s->thread)) != 0)
+	if (ktr__array_grow(&s->thread, &s->n_threads, event->thread->id, sizeof(*s->thread)) != 0)
 		return -ENOMEM;
 	if (s->thread[event->thread->id] == NULL) {
 		s->thread[event->thread->id] = strdup(id);

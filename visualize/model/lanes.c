@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which STOP ends which START is decided as in row.c. */
 #include "visualize/model/lanes.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 
@@ -32,7 +32,7 @@ struct ktr__lane_span *ktr__lanes_start(struct ktr__lanes *lanes, const struct k
 			lane++;
 		if (lane == KTR__LANES_MAX)
 			return NULL;
-		if (ktr__room(&lanes->span, &lanes->room, lane, sizeof(*lanes->span)) != 0) {
+		if (ktr__array_grow(&lanes->span, &lanes->room, lane, sizeof(*lanes->span)) != 0) {
 			*error = -ENOMEM;
 			return NULL;
 		}

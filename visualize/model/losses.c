@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where events were lost: gaps become labels of lanes. */
 #include "visualize/model/losses.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss)
 	losses->n_older += loss->from_ns == 0 ? loss->n_events : 0;
 	if (loss->cpu >= KTR__LOSSES_CPUS)
 		return 0;
-	if (ktr__room(&losses->lane, &losses->n_lanes, 2 * loss->cpu + 1, sizeof(*losses->lane)) !=
+	if (ktr__array_grow(&losses->lane, &losses->n_lanes, 2 * loss->cpu + 1, sizeof(*losses->lane)) !=
 	    0)
 		return -ENOMEM;
 	lane = &losses->lane[2 * loss->cpu + (loss->keep != 0)];
@@ -82,7 +82,7 @@ int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep)
 
 	if (cpu >= KTR__LOSSES_CPUS)
 		return 0;
-	if (ktr__room(&rings->word, &rings->n_words, bit / 64, sizeof(*rings->word)) != 0)
+	if (ktr__array_grow(&rings->word, &rings->n_words, bit / 64, sizeof(*rings->word)) != 0)
 		return -ENOMEM;
 	rings->word[bit / 64] |= (uint64_t)1 << bit % 64;
 	return 0;
@@ -91,7 +91,7 @@ int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep)
 int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more)
 {
 	if (more->n_words > 0 &&
-	    ktr__room(&rings->word, &rings->n_words, more->n_words - 1, sizeof(*rings->word)) != 0)
+	    ktr__array_grow(&rings->word, &rings->n_words, more->n_words - 1, sizeof(*rings->word)) != 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < more->n_words; i++)
 		rings->word[i] |= more->word[i];

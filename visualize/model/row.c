@@ -13,7 +13,7 @@
  * one span can have such a key.
  */
 #include "visualize/model/rows.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include "analyze/stats/ends.h"
 
@@ -76,7 +76,7 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
 {
 	rows->n_losses++;
-	if (ktr__room(&rows->gap, &rows->gap_room, rows->n_gaps, sizeof(*rows->gap)) != 0)
+	if (ktr__array_grow(&rows->gap, &rows->gap_room, rows->n_gaps, sizeof(*rows->gap)) != 0)
 		return -ENOMEM;
 	rows->gap[rows->n_gaps++] = *gap;
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Follows threads and rows; the timeline finds the rows, and its columns, which nobody needs, are one. */
 #include "visualize/model/slices.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include "analyze/stats/ends.h"
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 
 #include <errno.h>
 #include <math.h>
@@ -87,7 +87,7 @@ static struct ktr__slice_track *slices_track(struct ktr__slices *slices,
 {
 	struct ktr__slice_track *track = malloc(sizeof(*track));
 
-	if (track == NULL || ktr__room(&slices->track, &slices->track_room, slices->n_tracks,
+	if (track == NULL || ktr__array_grow(&slices->track, &slices->track_room, slices->n_tracks,
 				       sizeof(struct ktr__slice_track *)) != 0) {
 		free(track);
 		slices->error = -ENOMEM;
@@ -114,7 +114,7 @@ static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 
 	if (thread->id >= t->n_threads || t->thread[thread->id] == NULL)
 		return NULL;
-	if (ktr__room(&slices->thread, &slices->n_threads, thread->id, sizeof(*at)) != 0) {
+	if (ktr__array_grow(&slices->thread, &slices->n_threads, thread->id, sizeof(*at)) != 0) {
 		slices->error = -ENOMEM;
 		return NULL;
 	}
@@ -204,7 +204,7 @@ static int slices_scope_start(struct ktr__slices *slices, struct ktr__slices_thr
 
 	if (rc != 0 || thread->n_scopes == KTR__LANES_MAX)
 		return rc;
-	if (ktr__room(&thread->scope, &thread->scope_room, thread->n_scopes, sizeof(*scope)) != 0)
+	if (ktr__array_grow(&thread->scope, &thread->scope_room, thread->n_scopes, sizeof(*scope)) != 0)
 		return -ENOMEM;
 	scope = &thread->scope[thread->n_scopes++];
 	scope->key = key;
@@ -231,7 +231,7 @@ static struct ktr__slice_track *slices_lane_track(struct ktr__slices *slices,
 {
 	struct ktr__slices_row *at = &slices->row[number];
 
-	if (ktr__room(&at->spans, &at->n_spans, lane, sizeof(struct ktr__slice_track *)) != 0) {
+	if (ktr__array_grow(&at->spans, &at->n_spans, lane, sizeof(struct ktr__slice_track *)) != 0) {
 		slices->error = -ENOMEM;
 		return NULL;
 	}
@@ -341,7 +341,7 @@ static int slices_point(struct ktr__slices *slices, const struct ktr__row *row, 
 static int slices_row(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
 		      const struct ktr_event *event)
 {
-	if (ktr__room(&slices->row, &slices->n_rows, row->number, sizeof(*slices->row)) != 0)
+	if (ktr__array_grow(&slices->row, &slices->n_rows, row->number, sizeof(*slices->row)) != 0)
 		return -ENOMEM;
 	switch (event->site->kind) {
 	case KTR_KIND_STATE:

@@ -10,9 +10,9 @@
  */
 #include "visualize/model/timeline.h"
 #include "visualize/model/label.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "conf/expr/expr.h"
 #include "ktr/session/kernel_event.h"
 
@@ -56,7 +56,7 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 {
 	struct ktr__timeline_site *at;
 
-	if (ktr__room(&t->site, &t->n_sites, site->id, sizeof(*t->site)) != 0)
+	if (ktr__array_grow(&t->site, &t->n_sites, site->id, sizeof(*t->site)) != 0)
 		return NULL;
 	at = &t->site[site->id];
 	if (!at->known) {
@@ -180,7 +180,7 @@ static int timeline_thread(struct ktr__timeline *t, uint64_t ns, const struct kt
 	struct ktr__row_key key = { KTR__ROW_THREAD, thread, 0, "", NULL, 0 };
 	char name[96];
 
-	if (ktr__room(&t->thread, &t->n_threads, thread->id, sizeof(struct ktr__row *)) != 0)
+	if (ktr__array_grow(&t->thread, &t->n_threads, thread->id, sizeof(struct ktr__row *)) != 0)
 		return -ENOMEM;
 	if (t->thread[thread->id] == NULL) {
 		struct ktr__row *row;
@@ -205,7 +205,7 @@ static int timeline_thread_label(struct ktr__timeline *t, const struct ktr_reade
 	char name[96];
 	size_t n;
 
-	if (ktr__room(&t->thread_label, &t->n_threads, thread->id, sizeof(*t->thread_label)) != 0)
+	if (ktr__array_grow(&t->thread_label, &t->n_threads, thread->id, sizeof(*t->thread_label)) != 0)
 		return -ENOMEM;
 	*label = t->thread_label[thread->id];
 	if (*label != 0)
@@ -227,7 +227,7 @@ static int timeline_cpu(struct ktr__timeline *t, uint64_t ns, const struct ktr_e
 		t->rows.n_crowded++;
 		return 0;
 	}
-	if (ktr__room(&t->cpu, &t->n_cpus, event->cpu, sizeof(struct ktr__row *)) != 0)
+	if (ktr__array_grow(&t->cpu, &t->n_cpus, event->cpu, sizeof(struct ktr__row *)) != 0)
 		return -ENOMEM;
 	if (t->cpu[event->cpu] == NULL) {
 		key.ident = name;

@@ -6,7 +6,7 @@
 #include "analyze/read/tables.h"
 #include "visualize/model/label.h"
 #include "visualize/page/packer_rows.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 #include "visualize/export/stack_text.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ void ktr__packer_free(struct ktr__packer *pack)
 const char *ktr__packer_clean(struct ktr__packer *pack, const char *bytes, size_t n)
 {
 	/* A byte becomes \xNN at most. */
-	if (ktr__room(&pack->clean, &pack->n_clean, (uint32_t)(4 * n + 4), 1) != 0) {
+	if (ktr__array_grow(&pack->clean, &pack->n_clean, (uint32_t)(4 * n + 4), 1) != 0) {
 		pack->error = -ENOMEM;
 		return "";
 	}
@@ -68,15 +68,15 @@ static uint32_t packer_site(struct ktr__packer *pack, const struct ktr_reader_si
 {
 	uint32_t i;
 
-	if (ktr__room(&pack->site_index, &pack->n_site_index, site->id, sizeof(uint32_t)) != 0)
+	if (ktr__array_grow(&pack->site_index, &pack->n_site_index, site->id, sizeof(uint32_t)) != 0)
 		goto out;
 	i = pack->site_index[site->id];
 	if (i > 0)
 		return i - 1;
 	i = pack->n_sites;
-	if (ktr__room(&pack->site, &pack->site_room, i, sizeof(*pack->site)) != 0 ||
-	    ktr__room(&pack->site_used, &pack->n_site_used, i, 1) != 0 ||
-	    ktr__room(&pack->arg, &pack->n_args, (i + 1) * KTR_ARGS_MAX - 1, sizeof(*pack->arg)) !=
+	if (ktr__array_grow(&pack->site, &pack->site_room, i, sizeof(*pack->site)) != 0 ||
+	    ktr__array_grow(&pack->site_used, &pack->n_site_used, i, 1) != 0 ||
+	    ktr__array_grow(&pack->arg, &pack->n_args, (i + 1) * KTR_ARGS_MAX - 1, sizeof(*pack->arg)) !=
 		    0)
 		goto out;
 	pack->site[i] = site;
@@ -94,7 +94,7 @@ static uint32_t packer_track(struct ktr__packer *pack, const struct ktr_event *e
 	uint32_t *at = ktr__keymap_at(&pack->tracks, ktr__keymap_mix(0, key));
 
 	if (at != NULL && *at == 0 &&
-	    ktr__room(&pack->track, &pack->track_room, pack->n_tracks, sizeof(*pack->track)) == 0) {
+	    ktr__array_grow(&pack->track, &pack->track_room, pack->n_tracks, sizeof(*pack->track)) == 0) {
 		pack->track[pack->n_tracks++] = (struct ktr__packer_track){
 			event->thread, event->cpu, event->keep != 0, event->approx != 0
 		};
@@ -152,7 +152,7 @@ static void packer_symbol(struct ktr__packer *pack, const struct ktr_event *even
 	*at = 1;
 	name = ktr__symbols_at(pack->symbols, ktr__tables_proc(event->thread), address,
 			       KTR__SYMBOLS_POINTER);
-	if (name == NULL || ktr__room(&pack->symbol, &pack->symbol_room, pack->n_symbols,
+	if (name == NULL || ktr__array_grow(&pack->symbol, &pack->symbol_room, pack->n_symbols,
 				      sizeof(*pack->symbol)) != 0)
 		return;
 	pack->symbol[pack->n_symbols].pid = ktr__pids_of(&pack->pids, key, event->thread->pid);
@@ -233,7 +233,7 @@ static int packer_flush(struct ktr__packer *pack)
 		pack->error = -ENOMEM;
 	snprintf(id, sizeof(id), "c%u", pack->n_chunks);
 	if (pack->error == 0 &&
-	    ktr__room(&pack->chunk, &pack->chunk_room, pack->n_chunks, sizeof(*pack->chunk)) != 0)
+	    ktr__array_grow(&pack->chunk, &pack->chunk_room, pack->n_chunks, sizeof(*pack->chunk)) != 0)
 		pack->error = -ENOMEM;
 	if (pack->error != 0 || ktr__blob_begin(&pack->blob, pack->to, id) != 0)
 		return -ENOMEM;

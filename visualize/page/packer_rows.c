@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Follows what each row is doing. Spans of one row that overlap lie side by side, in lanes. */
 #include "visualize/page/packer_rows.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,8 @@ static struct ktr__packer_row *packer_rows_touch(struct ktr__packer *pack, uint3
 {
 	struct ktr__packer_row *row;
 
-	if (ktr__room(&pack->row, &pack->n_rows, number, sizeof(*pack->row)) != 0 ||
-	    ktr__room(&pack->touched, &pack->touched_room, pack->n_touched,
+	if (ktr__array_grow(&pack->row, &pack->n_rows, number, sizeof(*pack->row)) != 0 ||
+	    ktr__array_grow(&pack->touched, &pack->touched_room, pack->n_touched,
 		      sizeof(*pack->touched)) != 0) {
 		pack->error = -ENOMEM;
 		return NULL;

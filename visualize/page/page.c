@@ -7,7 +7,7 @@
 #include "visualize/page/page.h"
 #include "visualize/chart/newfile.h"
 #include "visualize/page/page_parts.h"
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int page_add_loss(struct ktr__page *page, const struct ktr_loss *loss)
 		before->n_events += loss->n_events;
 		return 0;
 	}
-	if (ktr__room(&page->loss, &page->loss_room, page->n_losses, sizeof(*loss)) != 0)
+	if (ktr__array_grow(&page->loss, &page->loss_room, page->n_losses, sizeof(*loss)) != 0)
 		return -ENOMEM;
 	page->loss[page->n_losses++] = *loss;
 	return 0;

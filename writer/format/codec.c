@@ -436,7 +436,7 @@ static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t
 
 	if (walk->end < at)
 		return NULL;
-	if (walk->programs[id >> 1].ready == KTR__PROGRAM_SPARE && !(id & 1))
+	if (walk->programs[id >> 1].ready == KTR__PROGRAM_SKIP_ARGS && !(id & 1))
 		return codec_skip_args(at, walk->end, &walk->programs[id >> 1]);
 	if (id >> 1)
 		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);

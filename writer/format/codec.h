@@ -25,7 +25,7 @@ struct ktr__program {
 };
 
 #define KTR__PROGRAM_READY 1
-#define KTR__PROGRAM_SPARE 2 /* its arguments are of no use: they are passed over */
+#define KTR__PROGRAM_SKIP_ARGS 2 /* its arguments are of no use: they are passed over */
 
 /* type[i] >= KTR_ARG_TYPES, KTR_ARG_NONE or n_args > KTR_ARGS_MAX: -EINVAL. */
 int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type);

@@ -4,13 +4,13 @@
  * something older than what the files show is still to be written. Only heads are looked at. A trace
  * whose session is not at hand is followed without.
  */
-#ifndef ANALYZE_PULSE_H
-#define ANALYZE_PULSE_H
+#ifndef ANALYZE_WRITER_PROGRESS_H
+#define ANALYZE_WRITER_PROGRESS_H
 
 #include "analyze/read/source.h"
 #include "ktr/session/session_map.h"
 
-struct ktr__pulse {
+struct ktr__writer_progress {
 	struct ktr__session_map map;
 	uint64_t *head;  /* owned; by ring, when last looked at */
 	uint64_t *begun; /* owned; by ring, what a stream that has not been begun need not have */
@@ -26,18 +26,18 @@ struct ktr__pulse {
 };
 
 /* Looks for the session. NULL where there is none, or no memory. complete: of the trace. */
-struct ktr__pulse *ktr__pulse_open(const uint8_t uuid[16], int complete);
-void ktr__pulse_close(struct ktr__pulse *pulse);
+struct ktr__writer_progress *ktr__writer_progress_open(const uint8_t uuid[16], int complete);
+void ktr__writer_progress_close(struct ktr__writer_progress *progress);
 
 /* Looks at the heads; to be followed by a look at the files. */
-void ktr__pulse_look(struct ktr__pulse *pulse);
+void ktr__writer_progress_look(struct ktr__writer_progress *progress);
 
 /*
  * Is the event of the cursor in front the oldest there is? It was recorded before the last look, and
  * every stream that has no event to show has shown all that its ring had then. n_waiting: cursors
  * without an event, for which the answer is kept.
  */
-int ktr__pulse_is_oldest(struct ktr__pulse *pulse, const struct ktr__source *source,
+int ktr__writer_progress_is_oldest(struct ktr__writer_progress *progress, const struct ktr__source *source,
 			 struct ktr__cursor *top, unsigned n_waiting);
 
 #endif

@@ -8,7 +8,7 @@
  * for no attributes. KTR_SCOPE has its name in place of %s. The format is cut at its fixed texts,
  * and the conversions, which ktr/session/format.h finds, are told apart by where they stand.
  */
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 #include "writer/format/arg_name.h"
 #include "ktr/session/format.h"
 
@@ -19,31 +19,31 @@
 #define KIND_CONVERSIONS 16 /* more than arguments there are */
 
 /* A piece of the format. */
-struct kind_part {
+struct ktrgraph_part {
 	const char *at;
 	const char *end;
 };
 
 /* The format's conversions that print an argument. */
-struct kind_conversions {
+struct ktrgraph_conversions {
 	unsigned n;
-	struct kind_conversion {
+	struct ktrgraph_conversion {
 		const char *at;
 		unsigned arg;
 	} conv[KIND_CONVERSIONS];
 };
 
-static const struct kind_word {
+static const struct ktrgraph_word {
 	const char *text;
 	const char *value; /* name of the argument with the value */
 	enum ktr_event_kind kind;
-} kind_words[] = {
+} ktrgraph_words[] = {
 	{ "state", "state", KTR_KIND_STATE }, { "counter", "counter", KTR_KIND_COUNTER },
 	{ "point", "point", KTR_KIND_POINT }, { "start", "key", KTR_KIND_START },
 	{ "stop", "key", KTR_KIND_STOP },
 };
 
-static int kind_begins(const char **at, const char *text)
+static int ktrgraph_begins(const char **at, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -54,33 +54,33 @@ static int kind_begins(const char **at, const char *text)
 }
 
 /* Cuts the format; 1 when it has all parts. */
-static int kind_cut(const char *format, struct kind_part *group, struct kind_part *id,
-		    struct kind_part *word, struct kind_part *value, struct kind_part *attributes)
+static int ktrgraph_cut(const char *format, struct ktrgraph_part *group, struct ktrgraph_part *id,
+		    struct ktrgraph_part *word, struct ktrgraph_part *value, struct ktrgraph_part *attributes)
 {
 	static const char mark[] = ", attributes: ";
 	const char *at = format;
 
-	if (!kind_begins(&at, "KTRGRAPH group:\""))
+	if (!ktrgraph_begins(&at, "KTRGRAPH group:\""))
 		return 0;
-	*group = (struct kind_part){ at, strchr(at, '"') };
-	if (!group->end || !(at = group->end + 1, kind_begins(&at, ", id:\"")))
+	*group = (struct ktrgraph_part){ at, strchr(at, '"') };
+	if (!group->end || !(at = group->end + 1, ktrgraph_begins(&at, ", id:\"")))
 		return 0;
-	*id = (struct kind_part){ at, strstr(at, "\", ") };
+	*id = (struct ktrgraph_part){ at, strstr(at, "\", ") };
 	if (!id->end)
 		return 0;
 	at = id->end + strlen("\", ");
-	*word = (struct kind_part){ at, strchr(at, ':') };
+	*word = (struct ktrgraph_part){ at, strchr(at, ':') };
 	if (!word->end)
 		return 0;
-	*value = (struct kind_part){ word->end + 1, strstr(word->end + 1, mark) };
+	*value = (struct ktrgraph_part){ word->end + 1, strstr(word->end + 1, mark) };
 	if (!value->end)
 		return 0;
 	at = value->end + strlen(mark);
-	*attributes = (struct kind_part){ at, at + strlen(at) };
+	*attributes = (struct ktrgraph_part){ at, at + strlen(at) };
 	return 1;
 }
 
-static void kind_conversions(const char *format, unsigned n_args, struct kind_conversions *all)
+static void ktrgraph_conversions(const char *format, unsigned n_args, struct ktrgraph_conversions *all)
 {
 	struct ktr__format at = KTR__FORMAT(format);
 	struct ktr__format_item item;
@@ -94,7 +94,7 @@ static void kind_conversions(const char *format, unsigned n_args, struct kind_co
 }
 
 /* The argument of the only conversion in a part; -1 without one, -2 when there are several. */
-static int kind_only(const struct kind_conversions *all, const struct kind_part *part)
+static int ktrgraph_only(const struct ktrgraph_conversions *all, const struct ktrgraph_part *part)
 {
 	int arg = -1;
 
@@ -108,27 +108,27 @@ static int kind_only(const struct kind_conversions *all, const struct kind_part 
 	return arg;
 }
 
-static int kind_is_number(enum ktr_arg_type type)
+static int ktrgraph_is_number(enum ktr_arg_type type)
 {
 	return type != KTR_ARG_STR && type != KTR_ARG_STACK && type != KTR_ARG_NONE;
 }
 
 /* Does a value of this type suit the kind? */
-static int kind_suits(enum ktr_event_kind kind, enum ktr_arg_type type)
+static int ktrgraph_suits(enum ktr_event_kind kind, enum ktr_arg_type type)
 {
 	switch (kind) {
 	case KTR_KIND_STATE:
 	case KTR_KIND_POINT:
 		return type == KTR_ARG_STR;
 	case KTR_KIND_COUNTER:
-		return kind_is_number(type) && type != KTR_ARG_PTR;
+		return ktrgraph_is_number(type) && type != KTR_ARG_PTR;
 	default:
-		return kind_is_number(type) && type != KTR_ARG_F64;
+		return ktrgraph_is_number(type) && type != KTR_ARG_F64;
 	}
 }
 
 /* Copies a constant part; "%%" is the text "%". */
-static const char *kind_copy(struct ktr__arena *arena, const struct kind_part *part)
+static const char *ktrgraph_copy(struct ktr__arena *arena, const struct ktrgraph_part *part)
 {
 	char *copy = ktr__arena_copy(arena, part->at, (size_t)(part->end - part->at));
 
@@ -144,7 +144,7 @@ static const char *kind_copy(struct ktr__arena *arena, const struct kind_part *p
 }
 
 /* Where the attribute that begins at `at` ends: at ", " outside of quotes. */
-static const char *kind_attribute_end(const char *at)
+static const char *ktrgraph_attribute_end(const char *at)
 {
 	int quoted = 0;
 
@@ -157,15 +157,15 @@ static const char *kind_attribute_end(const char *at)
 	return at;
 }
 
-static int kind_attributes(struct ktr_reader_site *site, const struct kind_conversions *all,
-			   const struct kind_part *attributes, struct ktr__arena *arena)
+static int ktrgraph_attributes(struct ktr_reader_site *site, const struct ktrgraph_conversions *all,
+			   const struct ktrgraph_part *attributes, struct ktr__arena *arena)
 {
 	const char *end;
 
 	for (const char *at = attributes->at; *at; at = *end ? end + 2 : end) {
 		const char *colon = strchr(at, ':');
 
-		end = kind_attribute_end(at);
+		end = ktrgraph_attribute_end(at);
 		if (!colon || colon >= end || colon == at)
 			continue;
 		for (unsigned i = 0; i < all->n; i++) {
@@ -182,17 +182,17 @@ static int kind_attributes(struct ktr_reader_site *site, const struct kind_conve
 	return 0;
 }
 
-static const struct kind_word *kind_word(const struct kind_part *part)
+static const struct ktrgraph_word *ktrgraph_word(const struct ktrgraph_part *part)
 {
 	size_t n = (size_t)(part->end - part->at);
 
-	for (unsigned i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)
-		if (strlen(kind_words[i].text) == n && memcmp(kind_words[i].text, part->at, n) == 0)
-			return &kind_words[i];
+	for (unsigned i = 0; i < sizeof(ktrgraph_words) / sizeof(ktrgraph_words[0]); i++)
+		if (strlen(ktrgraph_words[i].text) == n && memcmp(ktrgraph_words[i].text, part->at, n) == 0)
+			return &ktrgraph_words[i];
 	return NULL;
 }
 
-static void kind_plain(struct ktr_reader_site *site)
+static void ktrgraph_plain(struct ktr_reader_site *site)
 {
 	site->kind = KTR_KIND_EVENT;
 	site->group = NULL;
@@ -201,27 +201,27 @@ static void kind_plain(struct ktr_reader_site *site)
 	site->first_attr = 0;
 }
 
-int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
+int ktr__ktrgraph_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 {
-	struct kind_part group, id, word, value, attributes;
-	const struct kind_word *known;
-	struct kind_conversions all;
+	struct ktrgraph_part group, id, word, value, attributes;
+	const struct ktrgraph_word *known;
+	struct ktrgraph_conversions all;
 	int id_arg, value_arg;
 
-	kind_plain(site);
-	if (!kind_cut(site->format, &group, &id, &word, &value, &attributes))
+	ktrgraph_plain(site);
+	if (!ktrgraph_cut(site->format, &group, &id, &word, &value, &attributes))
 		return 0;
-	kind_conversions(site->format, site->n_args, &all);
-	known = kind_word(&word);
-	id_arg = kind_only(&all, &id);
-	value_arg = kind_only(&all, &value);
-	if (!known || value_arg < 0 || !kind_suits(known->kind, site->arg[value_arg].type))
+	ktrgraph_conversions(site->format, site->n_args, &all);
+	known = ktrgraph_word(&word);
+	id_arg = ktrgraph_only(&all, &id);
+	value_arg = ktrgraph_only(&all, &value);
+	if (!known || value_arg < 0 || !ktrgraph_suits(known->kind, site->arg[value_arg].type))
 		return 0;
 	if (id_arg > 0 || id_arg < -1 ||
 	    (id_arg == 0 && (strncmp(id.at, "%s\"", 3) != 0 || site->arg[0].type != KTR_ARG_STR)))
 		return 0;
-	site->group = kind_copy(arena, &group);
-	site->ident = id_arg < 0 ? kind_copy(arena, &id) : NULL;
+	site->group = ktrgraph_copy(arena, &group);
+	site->ident = id_arg < 0 ? ktrgraph_copy(arena, &id) : NULL;
 	if (!site->group || (id_arg < 0 && !site->ident))
 		return -ENOMEM;
 	if (id_arg == 0)
@@ -230,10 +230,10 @@ int ktr__kind_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 	site->value_arg = value_arg;
 	site->arg[value_arg].name = known->value;
 	site->first_attr = value_arg + 1;
-	return kind_attributes(site, &all, &attributes, arena);
+	return ktrgraph_attributes(site, &all, &attributes, arena);
 }
 
-int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena)
+int ktr__ktrgraph_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena)
 {
 	const char *from, *to, *end = names + strlen(names);
 
@@ -253,7 +253,7 @@ int ktr__kind_names(struct ktr_reader_site *site, const char *names, struct ktr_
 	return 0;
 }
 
-static int kind_is_taken(const struct ktr_reader_site *site, unsigned n, const char *name)
+static int ktrgraph_is_taken(const struct ktr_reader_site *site, unsigned n, const char *name)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(site->arg[i].name, name) == 0)
@@ -261,19 +261,19 @@ static int kind_is_taken(const struct ktr_reader_site *site, unsigned n, const c
 	return 0;
 }
 
-int ktr__kind_unique(struct ktr_reader_site *site, struct ktr__arena *arena)
+int ktr__ktrgraph_unique(struct ktr_reader_site *site, struct ktr__arena *arena)
 {
 	for (unsigned i = 1; i < site->n_args; i++) {
 		const char *name = site->arg[i].name;
 		size_t n = strlen(name);
 		char *copy;
 
-		if (!kind_is_taken(site, i, name))
+		if (!ktrgraph_is_taken(site, i, name))
 			continue;
 		copy = ktr__arena_alloc(arena, n + sizeof("_2147483647"));
 		if (!copy)
 			return -ENOMEM;
-		for (unsigned number = 2; number == 2 || kind_is_taken(site, i, copy); number++)
+		for (unsigned number = 2; number == 2 || ktrgraph_is_taken(site, i, copy); number++)
 			snprintf(copy, n + sizeof("_2147483647"), "%s_%u", name, number);
 		site->arg[i].name = copy;
 	}
@@ -296,10 +296,10 @@ double ktr__event_number(const struct ktr_event *event, unsigned arg)
 	}
 }
 
-const char *ktr__kind_text(enum ktr_event_kind kind)
+const char *ktr__ktrgraph_text(enum ktr_event_kind kind)
 {
-	for (unsigned i = 0; i < sizeof(kind_words) / sizeof(kind_words[0]); i++)
-		if (kind_words[i].kind == kind)
-			return kind_words[i].text;
+	for (unsigned i = 0; i < sizeof(ktrgraph_words) / sizeof(ktrgraph_words[0]); i++)
+		if (ktrgraph_words[i].kind == kind)
+			return ktrgraph_words[i].text;
 	return "event";
 }

@@ -2,16 +2,16 @@
 /*
  * Events into packets again.
  *
- * A stream collects one packet in memory, WEAVER_PACKET bytes at most, and appends it as a whole; it
+ * A stream collects one packet in memory, TRACE_WRITER_PACKET bytes at most, and appends it as a whole; it
  * ends one where a loss stands, since foreign readers count losses from packet to packet. The slots of
  * a packet, which no ring has any more, are the running numbers of its events.
  *
  * Threads get their words as the writer gives them (writer/describe.c): tid, and which life of it.
  */
-#include "tools/read/weaver.h"
+#include "tools/read/trace_writer.h"
 
 #include "analyze/stats/ends.h"
-#include "analyze/rewrite/weave.h"
+#include "analyze/rewrite/rewrite.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 #include "writer/stream.h"
@@ -23,12 +23,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define WEAVER_PACKET ((size_t)128 * 1024)
-#define WEAVER_ROOM                                                                                \
-	(WEAVER_PACKET +                                                                           \
+#define TRACE_WRITER_PACKET ((size_t)128 * 1024)
+#define TRACE_WRITER_ROOM                                                                                \
+	(TRACE_WRITER_PACKET +                                                                           \
 	 16384) /* [bytes] and the longest event: all arguments strings, or stacks */
 
-struct weaver_stream {
+struct trace_writer_stream {
 	uint8_t *packet; /* owned; NULL until it has events */
 	uint8_t *at;
 	uint64_t time_ns; /* of the last event */
@@ -41,33 +41,33 @@ struct weaver_stream {
 	uint64_t front_ns; /* where losses before the first event began; 0: not known */
 };
 
-struct weaver_from {
-	struct weaver_place place;
+struct trace_writer_from {
+	struct trace_writer_place place;
 	uint32_t first_site;
 	uint32_t first_proc;
 	uint32_t n_threads;
 	uint32_t *word; /* owned; by thread id */
 };
 
-struct weaver {
+struct trace_writer {
 	struct ktr__trace trace;
 	struct ktr__trace_head head;
-	struct weaver_stream *stream; /* owned; by row */
-	struct weaver_from *from;     /* owned */
+	struct trace_writer_stream *stream; /* owned; by row */
+	struct trace_writer_from *from;     /* owned */
 	int n_from;
 	uint32_t n_sites, n_threads, n_procs, n_modules; /* ids given away */
 	const char *class_name[KTR_CLASS_MAX];
 	uint16_t *lives; /* owned; by tid */
 	struct ktr__emit side[KTR_SIDECARS];
 	struct ktr__emit metadata;
-	struct weaver_stats stats;
+	struct trace_writer_stats stats;
 	uint64_t last_ns;
 };
 
-int weaver_open(struct weaver **out, const char *path, const struct ktr__trace_head *head,
+int trace_writer_open(struct trace_writer **out, const char *path, const struct ktr__trace_head *head,
 		uint32_t n_cpus, struct ktr_error *err)
 {
-	struct weaver *w = calloc(1, sizeof(*w));
+	struct trace_writer *w = calloc(1, sizeof(*w));
 	int rc;
 
 	*out = NULL;
@@ -87,7 +87,7 @@ int weaver_open(struct weaver **out, const char *path, const struct ktr__trace_h
 	if (!rc)
 		rc = ktr__trace_create(&w->trace, err);
 	if (rc)
-		weaver_close(w, 1, NULL, NULL);
+		trace_writer_close(w, 1, NULL, NULL);
 	else
 		*out = w;
 	return rc;
@@ -96,7 +96,7 @@ int weaver_open(struct weaver **out, const char *path, const struct ktr__trace_h
 /* ---- what events refer to ---- */
 
 /* The bit of a class by its name: the one it had, or a free one. -EMFILE: there is none. */
-static int weaver_bit(struct weaver *w, unsigned bit, const char *name)
+static int trace_writer_bit(struct trace_writer *w, unsigned bit, const char *name)
 {
 	unsigned free_bit = KTR_CLASS_MAX;
 
@@ -113,12 +113,12 @@ static int weaver_bit(struct weaver *w, unsigned bit, const char *name)
 	if (free_bit == KTR_CLASS_MAX)
 		return -EMFILE;
 	w->class_name[free_bit] = name;
-	ktr__weave_class(&w->side[KTR_SIDECAR_CLASSES], free_bit, name);
+	ktr__rewrite_class(&w->side[KTR_SIDECAR_CLASSES], free_bit, name);
 	return (int)free_bit;
 }
 
 /* The mask of a site as the new trace numbers classes. 0 or -EMFILE. */
-static int weaver_mask(struct weaver *w, const struct ktr_reader *reader, uint64_t *mask)
+static int trace_writer_mask(struct trace_writer *w, const struct ktr_reader *reader, uint64_t *mask)
 {
 	uint64_t out = 0;
 
@@ -129,7 +129,7 @@ static int weaver_mask(struct weaver *w, const struct ktr_reader *reader, uint64
 		if (!(*mask >> i & 1))
 			continue;
 		if (name && *mask != KTR_ALL)
-			bit = weaver_bit(w, i, name);
+			bit = trace_writer_bit(w, i, name);
 		if (bit < 0)
 			return bit;
 		out |= 1ull << bit;
@@ -138,7 +138,8 @@ static int weaver_mask(struct weaver *w, const struct ktr_reader *reader, uint64
 	return 0;
 }
 
-static int weaver_sites(struct weaver *w, const struct ktr_reader *reader, struct weaver_from *from)
+static int trace_writer_sites(struct trace_writer *w, const struct ktr_reader *reader,
+			      struct trace_writer_from *from)
 {
 	uint32_t n = ktr_reader_n_sites(reader);
 	int rc = 0;
@@ -154,14 +155,14 @@ static int weaver_sites(struct weaver *w, const struct ktr_reader *reader, struc
 		site.id += from->first_site;
 		if (site.id >= w->n_sites)
 			w->n_sites = site.id + 1;
-		rc = weaver_mask(w, reader, &site.mask);
-		ktr__weave_site(&w->side[KTR_SIDECAR_SITES], &site);
-		ktr__weave_event(&w->metadata, &site);
+		rc = trace_writer_mask(w, reader, &site.mask);
+		ktr__rewrite_site(&w->side[KTR_SIDECAR_SITES], &site);
+		ktr__rewrite_event(&w->metadata, &site);
 	}
 	return rc;
 }
 
-static uint32_t weaver_word(struct weaver *w, uint32_t tid)
+static uint32_t trace_writer_word(struct trace_writer *w, uint32_t tid)
 {
 	uint32_t word = tid & KTR_WORD_TID, life;
 
@@ -172,7 +173,7 @@ static uint32_t weaver_word(struct weaver *w, uint32_t tid)
 }
 
 /* The id of a process, whose row the source has. 0: unknown. */
-static uint32_t weaver_proc(struct weaver *w, const struct weaver_from *from, uint32_t row)
+static uint32_t trace_writer_proc(struct trace_writer *w, const struct trace_writer_from *from, uint32_t row)
 {
 	uint32_t proc = row ? from->first_proc + row : 0;
 
@@ -182,39 +183,39 @@ static uint32_t weaver_proc(struct weaver *w, const struct weaver_from *from, ui
 }
 
 /* The key of the thread's process in the new trace. */
-static uint64_t weaver_key(const struct weaver_from *from, const struct ktr_reader_thread *thread)
+static uint64_t trace_writer_key(const struct trace_writer_from *from, const struct ktr_reader_thread *thread)
 {
 	uint64_t key = ktr__tables_process_key(thread);
 
 	return from->place.machine ? ktr__process_key((uint32_t)key, key >> 32, from->place.machine) : key;
 }
 
-static uint64_t weaver_shift(uint64_t ns, int64_t shift)
+static uint64_t trace_writer_shift(uint64_t ns, int64_t shift)
 {
 	return ns ? ns + (uint64_t)shift : 0;
 }
 
-static struct ktr__end weaver_end(struct ktr__end end, int64_t shift)
+static struct ktr__end trace_writer_end(struct ktr__end end, int64_t shift)
 {
-	end.start_ns = weaver_shift(end.start_ns, shift);
-	end.exit_ns = weaver_shift(end.exit_ns, shift);
-	end.alive_ns = weaver_shift(end.alive_ns, shift);
+	end.start_ns = trace_writer_shift(end.start_ns, shift);
+	end.exit_ns = trace_writer_shift(end.exit_ns, shift);
+	end.alive_ns = trace_writer_shift(end.alive_ns, shift);
 	if (end.gone_ns != KTR__END_GONE)
-		end.gone_ns = weaver_shift(end.gone_ns, shift);
+		end.gone_ns = trace_writer_shift(end.gone_ns, shift);
 	return end;
 }
 
-static struct ktr__end weaver_process_end(const struct ktr_reader_thread *thread, int64_t shift)
+static struct ktr__end trace_writer_process_end(const struct ktr_reader_thread *thread, int64_t shift)
 {
 	static const struct ktr__end none;
 	const struct ktr__process *process = ktr__ends_row(thread)->process;
 
-	return weaver_end(process ? process->end : none, shift);
+	return trace_writer_end(process ? process->end : none, shift);
 }
 
 /* Threads, and their processes as far as threads tell of them. 0 or -ENOMEM. */
-static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
-			  struct weaver_from *from)
+static int trace_writer_threads(struct trace_writer *w, const struct ktr_reader *reader,
+			  struct trace_writer_from *from)
 {
 	const char *cmdline = ktr_reader_info(reader)->cmdline;
 	uint32_t first = w->n_threads - 1, last_proc = 0;
@@ -232,40 +233,40 @@ static int weaver_threads(struct weaver *w, const struct ktr_reader *reader,
 		if (!there)
 			continue;
 		thread = *there;
-		proc = weaver_proc(w, from, ktr__tables_proc(there));
-		end = weaver_process_end(there, from->place.shift_ns);
+		proc = trace_writer_proc(w, from, ktr__tables_proc(there));
+		end = trace_writer_process_end(there, from->place.shift_ns);
 		if (proc && proc != last_proc)
-			ktr__weave_proc(&w->side[KTR_SIDECAR_PROCS], proc, thread.pid,
-					weaver_key(from, there), thread.process,
+			ktr__rewrite_proc(&w->side[KTR_SIDECAR_PROCS], proc, thread.pid,
+					trace_writer_key(from, there), thread.process,
 					proc == from->first_proc + 1 ? cmdline : "", &end);
 		last_proc = proc;
 		thread.id += first;
-		end = weaver_end(ktr__ends_row(there)->end, from->place.shift_ns);
+		end = trace_writer_end(ktr__ends_row(there)->end, from->place.shift_ns);
 		if (thread.id >= w->n_threads)
 			w->n_threads = thread.id + 1;
-		from->word[id] = weaver_word(w, thread.tid);
-		ktr__weave_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc, &end);
+		from->word[id] = trace_writer_word(w, thread.tid);
+		ktr__rewrite_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc, &end);
 	}
 	return 0;
 }
 
 /* What addresses lie in: names of functions are found by it. */
-static void weaver_modules(struct weaver *w, const struct ktr_reader *reader,
-			   const struct weaver_from *from)
+static void trace_writer_modules(struct trace_writer *w, const struct ktr_reader *reader,
+			   const struct trace_writer_from *from)
 {
 	const struct ktr__tables *tables = ktr__reader_tables(reader);
 
 	for (uint32_t id = 1; id < tables->n_modules; id++)
 		if (tables->module[id])
-			ktr__weave_module(&w->side[KTR_SIDECAR_MODULES], w->n_modules++,
-					  weaver_proc(w, from, tables->module[id]->proc),
+			ktr__rewrite_module(&w->side[KTR_SIDECAR_MODULES], w->n_modules++,
+					  trace_writer_proc(w, from, tables->module[id]->proc),
 					  tables->module[id]);
 }
 
-int weaver_source(struct weaver *w, const struct ktr_reader *reader, struct weaver_place place,
+int trace_writer_source(struct trace_writer *w, const struct ktr_reader *reader, struct trace_writer_place place,
 		  struct ktr_error *err)
 {
-	struct weaver_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
+	struct trace_writer_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
 	const uint64_t *n_dropped = ktr_reader_info(reader)->n_dropped;
 	int rc;
 
@@ -287,26 +288,26 @@ int weaver_source(struct weaver *w, const struct ktr_reader *reader, struct weav
 
 		memcpy(head.uuid, w->head.uuid, sizeof(head.uuid));
 		ktr__metadata_begin(&w->metadata, &head);
-		ktr__weave_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
+		ktr__rewrite_head(&w->side[KTR_SIDECAR_INFO], &w->head, "writer");
 	}
 	w->n_from++;
 	for (unsigned i = 0; i < KTR_DROPS; i++)
 		if (n_dropped[i]) {
-			ktr__weave_dropped(&w->side[KTR_SIDECAR_INFO], i, n_dropped[i]);
+			ktr__rewrite_dropped(&w->side[KTR_SIDECAR_INFO], i, n_dropped[i]);
 			w->stats.n_lost += n_dropped[i];
 		}
-	rc = weaver_sites(w, reader, grown);
+	rc = trace_writer_sites(w, reader, grown);
 	if (rc == -EMFILE)
 		return ktr_error_set(err, EMFILE, "%s: there are more classes than bits for them",
 				     ktr_reader_info(reader)->path);
 	if (!rc)
-		rc = weaver_threads(w, reader, grown);
+		rc = trace_writer_threads(w, reader, grown);
 	if (!rc)
-		weaver_modules(w, reader, grown);
+		trace_writer_modules(w, reader, grown);
 	return rc ? ktr_error_set(err, -rc, "no memory") : w->n_from - 1;
 }
 
-static int weaver_write(struct weaver *w, struct ktr__emit *emit, struct ktr__file *file)
+static int trace_writer_write(struct trace_writer *w, struct ktr__emit *emit, struct ktr__file *file)
 {
 	int rc = emit->failed ? -ENOMEM : 0;
 
@@ -316,32 +317,32 @@ static int weaver_write(struct weaver *w, struct ktr__emit *emit, struct ktr__fi
 	return rc;
 }
 
-static int weaver_flush(struct weaver *w)
+static int trace_writer_flush(struct trace_writer *w)
 {
 	int rc = 0;
 
 	for (int i = 0; i < KTR_SIDECARS && !rc; i++)
-		rc = weaver_write(w, &w->side[i], &w->trace.side[i]);
+		rc = trace_writer_write(w, &w->side[i], &w->trace.side[i]);
 	return rc;
 }
 
-int weaver_begin(struct weaver *w, struct ktr_error *err)
+int trace_writer_begin(struct trace_writer *w, struct ktr_error *err)
 {
 	int rc;
 
 	ktr__metadata_end(&w->metadata, 0, 0);
-	rc = weaver_flush(w);
+	rc = trace_writer_flush(w);
 	if (!rc)
-		rc = weaver_write(w, &w->metadata, &w->trace.metadata);
+		rc = trace_writer_write(w, &w->metadata, &w->trace.metadata);
 	return rc ? ktr_error_set(err, -rc, "%s: cannot write: %m", w->trace.name) : 0;
 }
 
 /* ---- packets ---- */
 
 /* Appends a packet that ends at `end`, with a count of lost events. 0 or -errno. */
-static int weaver_packet(struct weaver *w, uint32_t row, const uint8_t *end, uint64_t discarded)
+static int trace_writer_packet(struct trace_writer *w, uint32_t row, const uint8_t *end, uint64_t discarded)
 {
-	struct weaver_stream *s = &w->stream[row];
+	struct trace_writer_stream *s = &w->stream[row];
 	size_t n = (size_t)(end - s->packet);
 	struct ktr_packet_header head = {
 		.flags = row >= w->trace.n_rings ? KTR_PACKET_KEEP : 0,
@@ -370,13 +371,13 @@ static int weaver_packet(struct weaver *w, uint32_t row, const uint8_t *end, uin
 }
 
 /* Has the stream a packet to write into? Losses before all others need an empty one to count from. */
-static int weaver_room(struct weaver *w, uint32_t row, uint64_t time_ns)
+static int trace_writer_room(struct trace_writer *w, uint32_t row, uint64_t time_ns)
 {
-	struct weaver_stream *s = &w->stream[row];
+	struct trace_writer_stream *s = &w->stream[row];
 	int rc = 0;
 
 	if (!s->packet) {
-		s->packet = malloc(WEAVER_ROOM);
+		s->packet = malloc(TRACE_WRITER_ROOM);
 		if (!s->packet)
 			return -ENOMEM;
 		s->at = s->packet + KTR_PACKET_EVENTS;
@@ -386,52 +387,52 @@ static int weaver_room(struct weaver *w, uint32_t row, uint64_t time_ns)
 
 		s->n_before = 0;
 		s->time_ns = s->front_ns && s->front_ns < time_ns ? s->front_ns : time_ns;
-		rc = weaver_packet(w, row, s->at, 0);
+		rc = trace_writer_packet(w, row, s->at, 0);
 		s->n_before = lost;
 	}
 	return rc;
 }
 
-static uint8_t *weaver_put(uint8_t *at, const void *bytes, size_t n)
+static uint8_t *trace_writer_put(uint8_t *at, const void *bytes, size_t n)
 {
 	memcpy(at, bytes, n);
 	return at + n;
 }
 
-static uint8_t *weaver_head(uint8_t *at, uint32_t id, uint64_t time_ns, uint64_t last_ns)
+static uint8_t *trace_writer_head(uint8_t *at, uint32_t id, uint64_t time_ns, uint64_t last_ns)
 {
 	uint16_t id16 = (uint16_t)id;
 	uint32_t time32 = (uint32_t)time_ns;
 
 	if (id >= KTR_EVENT_ID_EXTENDED || time_ns - last_ns > UINT32_MAX) {
 		id16 = KTR_EVENT_ID_EXTENDED;
-		at = weaver_put(at, &id16, 2);
-		at = weaver_put(at, &id, 4);
-		return weaver_put(at, &time_ns, 8);
+		at = trace_writer_put(at, &id16, 2);
+		at = trace_writer_put(at, &id, 4);
+		return trace_writer_put(at, &time_ns, 8);
 	}
-	at = weaver_put(at, &id16, 2);
-	return weaver_put(at, &time32, 4);
+	at = trace_writer_put(at, &id16, 2);
+	return trace_writer_put(at, &time32, 4);
 }
 
-static uint8_t *weaver_string(uint8_t *at, const struct ktr_event_bytes *str)
+static uint8_t *trace_writer_string(uint8_t *at, const struct ktr_event_bytes *str)
 {
 	size_t n = str->n_bytes < KTR_PAYLOAD_BYTES ? str->n_bytes : KTR_PAYLOAD_BYTES;
 
 	if (str->is_null)
-		return weaver_put(at, "(null)", 7);
+		return trace_writer_put(at, "(null)", 7);
 	/* A NUL would end it in the packet. */
 	n = strnlen(str->bytes, n);
-	at = weaver_put(at, str->bytes, n);
+	at = trace_writer_put(at, str->bytes, n);
 	*at = 0;
 	return at + 1;
 }
 
-static uint8_t *weaver_args(uint8_t *at, const struct ktr_event *event)
+static uint8_t *trace_writer_args(uint8_t *at, const struct ktr_event *event)
 {
 	static const uint8_t width[KTR_ARG_TYPES] = {
-#define WEAVER_WIDTH(name, text, bytes) [KTR_ARG_##name] = bytes,
-		KTR_ARG_LIST(WEAVER_WIDTH)
-#undef WEAVER_WIDTH
+#define TRACE_WRITER_WIDTH(name, text, bytes) [KTR_ARG_##name] = bytes,
+		KTR_ARG_LIST(TRACE_WRITER_WIDTH)
+#undef TRACE_WRITER_WIDTH
 	};
 
 	for (unsigned i = 0; i < event->site->n_args; i++) {
@@ -440,23 +441,23 @@ static uint8_t *weaver_args(uint8_t *at, const struct ktr_event *event)
 
 		switch (event->site->arg[i].type) {
 		case KTR_ARG_STR:
-			at = weaver_string(at, str);
+			at = trace_writer_string(at, str);
 			break;
 		case KTR_ARG_STACK:
 			n = (uint16_t)(str->n_bytes / 8 < KTR_STACK_MAX ? str->n_bytes / 8
 									: KTR_STACK_MAX);
-			at = weaver_put(at, &n, 2);
-			at = weaver_put(at, str->bytes, 8u * n);
+			at = trace_writer_put(at, &n, 2);
+			at = trace_writer_put(at, str->bytes, 8u * n);
 			break;
 		default:
-			at = weaver_put(at, &event->arg[i], width[event->site->arg[i].type]);
+			at = trace_writer_put(at, &event->arg[i], width[event->site->arg[i].type]);
 		}
 	}
 	return at;
 }
 
 /* Which strings are missing something: an odd event says so behind its arguments. */
-static unsigned weaver_odd(const struct ktr_event *event, uint8_t odd[2])
+static unsigned trace_writer_odd(const struct ktr_event *event, uint8_t odd[2])
 {
 	odd[0] = odd[1] = 0;
 	for (unsigned i = 0; i < event->site->n_args; i++)
@@ -467,73 +468,73 @@ static unsigned weaver_odd(const struct ktr_event *event, uint8_t odd[2])
 	return odd[0] || odd[1];
 }
 
-static uint32_t weaver_row(const struct weaver *w, int source, uint32_t cpu, int keep)
+static uint32_t trace_writer_row(const struct trace_writer *w, int source, uint32_t cpu, int keep)
 {
 	cpu += w->from[source].place.first_cpu;
 	return cpu % w->trace.n_rings + (keep ? w->trace.n_rings : 0);
 }
 
-static void weaver_pack(struct weaver_stream *s, const struct weaver_from *from, uint64_t time_ns,
+static void trace_writer_pack(struct trace_writer_stream *s, const struct trace_writer_from *from, uint64_t time_ns,
 			const struct ktr_event *event)
 {
 	uint32_t word = event->thread->id < from->n_threads ? from->word[event->thread->id] : 0;
 	uint32_t id = event->site->id ? (event->site->id + from->first_site) << 1 : 0, zero = 0;
 	uint8_t odd[2];
 
-	if (id && weaver_odd(event, odd))
+	if (id && trace_writer_odd(event, odd))
 		id |= KTR_EVENT_ODD;
 	word |= event->approx ? KTR_WORD_APPROX : 0;
-	s->at = weaver_head(s->at, id, time_ns, s->n_events ? s->time_ns : s->first_ns);
-	s->at = weaver_put(s->at, &word, 4);
+	s->at = trace_writer_head(s->at, id, time_ns, s->n_events ? s->time_ns : s->first_ns);
+	s->at = trace_writer_put(s->at, &word, 4);
 	if (!id) {
-		s->at = weaver_put(s->at, &zero, 4);
-		s->at = weaver_put(s->at, event->arg, sizeof(event->arg));
+		s->at = trace_writer_put(s->at, &zero, 4);
+		s->at = trace_writer_put(s->at, event->arg, sizeof(event->arg));
 		return;
 	}
-	s->at = weaver_args(s->at, event);
+	s->at = trace_writer_args(s->at, event);
 	if (id & KTR_EVENT_ODD)
-		s->at = weaver_put(s->at, odd, 2);
+		s->at = trace_writer_put(s->at, odd, 2);
 }
 
-int weaver_event(struct weaver *w, int source, const struct ktr_event *event)
+int trace_writer_event(struct trace_writer *w, int source, const struct ktr_event *event)
 {
-	const struct weaver_from *from = &w->from[source];
-	uint32_t row = weaver_row(w, source, event->cpu, event->keep);
-	struct weaver_stream *s = &w->stream[row];
+	const struct trace_writer_from *from = &w->from[source];
+	uint32_t row = trace_writer_row(w, source, event->cpu, event->keep);
+	struct trace_writer_stream *s = &w->stream[row];
 	uint64_t time_ns = event->time_ns + (uint64_t)from->place.shift_ns;
-	int rc = weaver_room(w, row, time_ns);
+	int rc = trace_writer_room(w, row, time_ns);
 
-	if (!rc && s->at - s->packet > (ptrdiff_t)WEAVER_PACKET)
-		rc = weaver_packet(w, row, s->at, s->discarded);
+	if (!rc && s->at - s->packet > (ptrdiff_t)TRACE_WRITER_PACKET)
+		rc = trace_writer_packet(w, row, s->at, s->discarded);
 	if (rc)
 		return rc;
 	if (time_ns < s->time_ns)
 		time_ns = s->time_ns;
 	if (!s->n_events)
 		s->first_ns = time_ns;
-	weaver_pack(s, from, time_ns, event);
+	trace_writer_pack(s, from, time_ns, event);
 	s->n_events++;
 	s->time_ns = w->last_ns = time_ns;
 	w->stats.n_events++;
 	return 0;
 }
 
-int weaver_loss(struct weaver *w, int source, const struct ktr_loss *loss)
+int trace_writer_loss(struct trace_writer *w, int source, const struct ktr_loss *loss)
 {
-	uint32_t row = weaver_row(w, source, loss->cpu, loss->keep);
-	struct weaver_stream *s = &w->stream[row];
+	uint32_t row = trace_writer_row(w, source, loss->cpu, loss->keep);
+	struct trace_writer_stream *s = &w->stream[row];
 	struct ktr_loss told = *loss;
 	char name[32];
 	int rc = 0;
 
 	if (s->n_events)
-		rc = weaver_packet(w, row, s->at, s->discarded);
+		rc = trace_writer_packet(w, row, s->at, s->discarded);
 	told.cpu = row % w->trace.n_rings;
-	told.from_ns = weaver_shift(loss->from_ns, w->from[source].place.shift_ns);
-	told.to_ns = weaver_shift(loss->to_ns, w->from[source].place.shift_ns);
+	told.from_ns = trace_writer_shift(loss->from_ns, w->from[source].place.shift_ns);
+	told.to_ns = trace_writer_shift(loss->to_ns, w->from[source].place.shift_ns);
 	ktr__trace_stream_name(&w->trace, row, name, sizeof(name));
-	/* The first packet of all is the empty one of weaver_room(). */
-	ktr__weave_loss(&w->side[KTR_SIDECAR_LOSSES], name, &told, s->seq ? s->seq : 1);
+	/* The first packet of all is the empty one of trace_writer_room(). */
+	ktr__rewrite_loss(&w->side[KTR_SIDECAR_LOSSES], name, &told, s->seq ? s->seq : 1);
 	if (!s->discarded)
 		s->front_ns = told.from_ns;
 	s->discarded += loss->n_events;
@@ -543,26 +544,26 @@ int weaver_loss(struct weaver *w, int source, const struct ktr_loss *loss)
 }
 
 /* The last packets, with losses that no event follows. 0 or -errno. */
-static int weaver_finish(struct weaver *w)
+static int trace_writer_finish(struct trace_writer *w)
 {
 	int rc = 0;
 
 	for (uint32_t row = 0; row < 2 * w->trace.n_rings && !rc; row++) {
-		struct weaver_stream *s = &w->stream[row];
+		struct trace_writer_stream *s = &w->stream[row];
 
 		if (!s->n_events && s->discarded == s->told)
 			continue;
-		rc = weaver_room(w, row, w->last_ns);
+		rc = trace_writer_room(w, row, w->last_ns);
 		if (!rc)
-			rc = weaver_packet(w, row, s->at, s->discarded);
+			rc = trace_writer_packet(w, row, s->at, s->discarded);
 	}
-	ktr__weave_end(&w->side[KTR_SIDECAR_INFO], w->last_ns, w->stats.n_events, w->stats.n_lost);
-	return rc ? rc : weaver_flush(w);
+	ktr__rewrite_end(&w->side[KTR_SIDECAR_INFO], w->last_ns, w->stats.n_events, w->stats.n_lost);
+	return rc ? rc : trace_writer_flush(w);
 }
 
-int weaver_close(struct weaver *w, int abandon, struct weaver_stats *stats, struct ktr_error *err)
+int trace_writer_close(struct trace_writer *w, int abandon, struct trace_writer_stats *stats, struct ktr_error *err)
 {
-	int rc = abandon ? 0 : weaver_finish(w);
+	int rc = abandon ? 0 : trace_writer_finish(w);
 
 	if (rc)
 		ktr_error_set(err, -rc, "%s: cannot write: %m", w->trace.name);

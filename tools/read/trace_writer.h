@@ -2,11 +2,11 @@
 /*
  * Writes events that were read into a trace of its own: what ktr cut and ktr merge do.
  *
- *	weaver_open(&weaver, path, &head, n_cpus, &err);
- *	k = weaver_source(weaver, reader, place);		for each source
- *	weaver_begin(weaver, &err);
- *	weaver_event(weaver, k, &event), weaver_loss(weaver, k, &loss);	in the order of time
- *	weaver_close(weaver, &stats, &err);
+ *	trace_writer_open(&writer, path, &head, n_cpus, &err);
+ *	k = trace_writer_source(writer, reader, place);		for each source
+ *	trace_writer_begin(writer, &err);
+ *	trace_writer_event(writer, k, &event), trace_writer_loss(writer, k, &loss);	in the order of time
+ *	trace_writer_close(writer, &stats, &err);
  *
  * Each CPU has a stream, and another for its keep ring. Ids of sites and threads, CPUs and bits of
  * classes are those of the new trace; events and losses are numbered from 0.
@@ -18,36 +18,37 @@
 
 #include <ktr/reader.h>
 
-struct weaver;
+struct trace_writer;
 
 /* How a source's times and CPUs become those of the trace. */
-struct weaver_place {
+struct trace_writer_place {
 	int64_t shift_ns;
 	uint32_t first_cpu;
 	uint64_t machine; /* tells its processes from those of other machines; 0: they are told apart */
 };
 
-struct weaver_stats {
+struct trace_writer_stats {
 	uint64_t n_events;
 	uint64_t n_lost;
 };
 
 /* head: strings are borrowed until it is closed; the uuid is made. 0 or -errno with err filled. */
-int weaver_open(struct weaver **out, const char *path, const struct ktr__trace_head *head,
+int trace_writer_open(struct trace_writer **out, const char *path, const struct ktr__trace_head *head,
 		uint32_t n_cpus, struct ktr_error *err);
 
 /* Describes what a source's events refer to. Its number, or -errno with err filled. */
-int weaver_source(struct weaver *weaver, const struct ktr_reader *reader, struct weaver_place place,
+int trace_writer_source(struct trace_writer *writer, const struct ktr_reader *reader,
+			struct trace_writer_place place,
 		  struct ktr_error *err);
 
-int weaver_begin(struct weaver *weaver, struct ktr_error *err);
+int trace_writer_begin(struct trace_writer *writer, struct ktr_error *err);
 
 /* 0 or -errno. */
-int weaver_event(struct weaver *weaver, int source, const struct ktr_event *event);
-int weaver_loss(struct weaver *weaver, int source, const struct ktr_loss *loss);
+int trace_writer_event(struct trace_writer *writer, int source, const struct ktr_event *event);
+int trace_writer_loss(struct trace_writer *writer, int source, const struct ktr_loss *loss);
 
 /* Ends the trace and gives it its name; with abandon it is removed. 0 or -errno with err filled. */
-int weaver_close(struct weaver *weaver, int abandon, struct weaver_stats *stats,
+int trace_writer_close(struct trace_writer *writer, int abandon, struct trace_writer_stats *stats,
 		 struct ktr_error *err);
 
 #endif

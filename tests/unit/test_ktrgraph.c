@@ -2,7 +2,7 @@
 /* KTRGRAPH formats, as the macros of ktr/event.h expand, and what only looks like them. */
 #include "suite.h"
 
-#include "analyze/read/kind.h"
+#include "analyze/read/ktrgraph.h"
 
 #define KTR_OFF /* only the formats are wanted */
 #include <ktr.h>
@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ktr__arena kind_arena;
+static struct ktr__arena ktrgraph_arena;
 
-static struct ktr_reader_site kind_site(const char *format, const char *names, unsigned n_args,
+static struct ktr_reader_site ktrgraph_site(const char *format, const char *names, unsigned n_args,
 					const enum ktr_arg_type *type)
 {
 	struct ktr_reader_site site = { .format = format, .n_args = n_args };
 
 	for (unsigned i = 0; i < n_args; i++)
 		site.arg[i].type = type[i];
-	CU_ASSERT(ktr__kind_names(&site, names, &kind_arena) == 0);
-	CU_ASSERT(ktr__kind_parse(&site, &kind_arena) == 0);
-	CU_ASSERT(ktr__kind_unique(&site, &kind_arena) == 0);
+	CU_ASSERT(ktr__ktrgraph_names(&site, names, &ktrgraph_arena) == 0);
+	CU_ASSERT(ktr__ktrgraph_parse(&site, &ktrgraph_arena) == 0);
+	CU_ASSERT(ktr__ktrgraph_unique(&site, &ktrgraph_arena) == 0);
 	return site;
 }
 
@@ -29,7 +29,7 @@ static void states_have_a_row_and_attributes(void)
 {
 	static const enum ktr_arg_type type[] = { KTR_ARG_STR, KTR_ARG_STR, KTR_ARG_I32,
 						  KTR_ARG_STR };
-	struct ktr_reader_site site = kind_site(
+	struct ktr_reader_site site = ktrgraph_site(
 		KTR__GRAPH("thread", "state:\"%s\"") "prio:%d, " KTR_ATTR_LINKED,
 		"id,state,td->prio,other", 4, type);
 
@@ -41,7 +41,7 @@ static void states_have_a_row_and_attributes(void)
 	CU_ASSERT_STRING_EQUAL(site.arg[1].name, "state");
 	CU_ASSERT_STRING_EQUAL(site.arg[2].name, "prio");
 	CU_ASSERT_STRING_EQUAL(site.arg[3].name, "linkedto");
-	ktr__arena_free(&kind_arena);
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 static void every_kind_is_known(void)
@@ -51,26 +51,26 @@ static void every_kind_is_known(void)
 	static const enum ktr_arg_type u64[] = { KTR_ARG_STR, KTR_ARG_U64 };
 	struct ktr_reader_site site;
 
-	site = kind_site(KTR__GRAPH("load", "counter:%d") "none", "id,counter", 2, i32);
+	site = ktrgraph_site(KTR__GRAPH("load", "counter:%d") "none", "id,counter", 2, i32);
 	CU_ASSERT(site.kind == KTR_KIND_COUNTER && site.first_attr == 2);
-	site = kind_site(KTR__GRAPH("thread", "point:\"%s\"") "none", "id,point", 2, str);
+	site = ktrgraph_site(KTR__GRAPH("thread", "point:\"%s\"") "none", "id,point", 2, str);
 	CU_ASSERT(site.kind == KTR_KIND_POINT);
-	site = kind_site(KTR__GRAPH("syscall", "start:0x%jX") "none", "id,key", 2, u64);
+	site = ktrgraph_site(KTR__GRAPH("syscall", "start:0x%jX") "none", "id,key", 2, u64);
 	CU_ASSERT(site.kind == KTR_KIND_START);
-	site = kind_site(KTR__GRAPH("syscall", "stop:0x%jX") "none", "id,key", 2, u64);
+	site = ktrgraph_site(KTR__GRAPH("syscall", "stop:0x%jX") "none", "id,key", 2, u64);
 	CU_ASSERT(site.kind == KTR_KIND_STOP);
 	CU_ASSERT_STRING_EQUAL(site.arg[1].name, "key");
-	CU_ASSERT_STRING_EQUAL(ktr__kind_text(site.kind), "stop");
-	site = kind_site("got %d bytes", "n", 1, i32 + 1);
+	CU_ASSERT_STRING_EQUAL(ktr__ktrgraph_text(site.kind), "stop");
+	site = ktrgraph_site("got %d bytes", "n", 1, i32 + 1);
 	CU_ASSERT(site.kind == KTR_KIND_EVENT && site.value_arg == -1 && !site.group);
-	CU_ASSERT_STRING_EQUAL(ktr__kind_text(site.kind), "event");
-	ktr__arena_free(&kind_arena);
+	CU_ASSERT_STRING_EQUAL(ktr__ktrgraph_text(site.kind), "event");
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 static void scopes_have_a_constant_id(void)
 {
 	static const enum ktr_arg_type type[] = { KTR_ARG_U64, KTR_ARG_I32 };
-	struct ktr_reader_site site = kind_site(
+	struct ktr_reader_site site = ktrgraph_site(
 		KTR__SCOPE_FORMAT("50%% done, and \"more", "start") "shard:%d", "key,i", 2, type);
 
 	CU_ASSERT(site.kind == KTR_KIND_START && site.value_arg == 0 && site.first_attr == 1);
@@ -78,7 +78,7 @@ static void scopes_have_a_constant_id(void)
 	CU_ASSERT_STRING_EQUAL(site.ident, "50% done, and \"more");
 	CU_ASSERT_STRING_EQUAL(site.arg[0].name, "key");
 	CU_ASSERT_STRING_EQUAL(site.arg[1].name, "shard");
-	ktr__arena_free(&kind_arena);
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 static void what_breaks_the_grammar_is_a_plain_event(void)
@@ -98,22 +98,22 @@ static void what_breaks_the_grammar_is_a_plain_event(void)
 	};
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		CU_ASSERT(kind_site(formats[i], "a,b", 2, str).kind == KTR_KIND_EVENT);
+		CU_ASSERT(ktrgraph_site(formats[i], "a,b", 2, str).kind == KTR_KIND_EVENT);
 	/* The text is right, the values are not strings. */
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a,b", 2, i32).kind ==
+	CU_ASSERT(ktrgraph_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a,b", 2, i32).kind ==
 		  KTR_KIND_EVENT);
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "start:0x%jX") "none", "a,b", 2, str).kind ==
+	CU_ASSERT(ktrgraph_site(KTR__GRAPH("g", "start:0x%jX") "none", "a,b", 2, str).kind ==
 		  KTR_KIND_EVENT);
-	CU_ASSERT(kind_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a", 1, str).kind ==
+	CU_ASSERT(ktrgraph_site(KTR__GRAPH("g", "state:\"%s\"") "none", "a", 1, str).kind ==
 		  KTR_KIND_EVENT);
-	ktr__arena_free(&kind_arena);
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 static void names_are_split_as_a_compiler_would(void)
 {
 	static const enum ktr_arg_type type[6] = { KTR_ARG_I32, KTR_ARG_I32, KTR_ARG_I32,
 						   KTR_ARG_I32, KTR_ARG_I32, KTR_ARG_I32 };
-	struct ktr_reader_site site = kind_site("%d", " f(a, b) ,x[i, 2],s ? \",\" : '\\'',n,n", 6,
+	struct ktr_reader_site site = ktrgraph_site("%d", " f(a, b) ,x[i, 2],s ? \",\" : '\\'',n,n", 6,
 						type);
 
 	CU_ASSERT_STRING_EQUAL(site.arg[0].name, "f(a, b)");
@@ -122,10 +122,10 @@ static void names_are_split_as_a_compiler_would(void)
 	CU_ASSERT_STRING_EQUAL(site.arg[3].name, "n");
 	CU_ASSERT_STRING_EQUAL(site.arg[4].name, "n_2");
 	CU_ASSERT_STRING_EQUAL(site.arg[5].name, "arg5");
-	site = kind_site("%d", "(((", 3, type);
+	site = ktrgraph_site("%d", "(((", 3, type);
 	CU_ASSERT_STRING_EQUAL(site.arg[0].name, "(((");
 	CU_ASSERT_STRING_EQUAL(site.arg[1].name, "arg1");
-	ktr__arena_free(&kind_arena);
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 static void casts_are_no_part_of_a_name(void)
@@ -186,13 +186,13 @@ static void casts_are_no_part_of_a_name(void)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		struct ktr_reader_site site = kind_site("%d", known[i].text, 1, type);
+		struct ktr_reader_site site = ktrgraph_site("%d", known[i].text, 1, type);
 
 		if (strcmp(site.arg[0].name, known[i].name) != 0)
 			printf("\n  %s: %s\n", known[i].text, site.arg[0].name);
 		CU_ASSERT_STRING_EQUAL(site.arg[0].name, known[i].name);
 	}
-	ktr__arena_free(&kind_arena);
+	ktr__arena_free(&ktrgraph_arena);
 }
 
 /* Pieces of the grammar in random order: no reading beyond the end, and values stay arguments. */
@@ -228,12 +228,12 @@ static void random_formats_do_no_harm(void)
 			       pieces[(size_t)random() % (sizeof(pieces) / sizeof(pieces[0]))]);
 		for (unsigned i = 0; i < 6; i++)
 			type[i] = random() % 2 ? KTR_ARG_STR : KTR_ARG_U64;
-		site = kind_site(format, format, n_args, type);
+		site = ktrgraph_site(format, format, n_args, type);
 		CU_ASSERT((site.kind == KTR_KIND_EVENT) == (site.value_arg < 0));
 		CU_ASSERT(site.value_arg < (int)n_args);
 		CU_ASSERT(site.kind == KTR_KIND_EVENT || site.ident ||
 			  site.arg[0].type == KTR_ARG_STR);
-		ktr__arena_free(&kind_arena);
+		ktr__arena_free(&ktrgraph_arena);
 	}
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrays that grow by doubling. The pointer goes through memcpy, because all types come here. */
-#include "conf/kit/room.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int ktr__room_more(void *array, uint32_t *n, uint32_t i, size_t size)
+int ktr__array_more(void *array, uint32_t *n, uint32_t i, size_t size)
 {
 	uint64_t room = *n;
 	void *old;
