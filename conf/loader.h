@@ -18,7 +18,7 @@ size_t ktr__loader_lines(struct ktr_loader *loader, const char *text, size_t len
 			 int *first, struct ktr_error *err);
 
 /* ktr_loader_file() with the flags above. */
-int ktr__loader_file(struct ktr_loader *loader, const char *path, unsigned flags,
+int ktr__loader_read(struct ktr_loader *loader, const char *path, unsigned flags,
 		     struct ktr_error *err);
 
 /* Records an error about the whole file: reports it and keeps it in err if it is the first. */

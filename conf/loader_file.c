@@ -118,7 +118,7 @@ static int loader_file_is_absent(const char *path)
 	return absent;
 }
 
-int ktr__loader_file(struct ktr_loader *loader, const char *path, unsigned flags,
+int ktr__loader_read(struct ktr_loader *loader, const char *path, unsigned flags,
 		     struct ktr_error *err)
 {
 	struct loader_file in;
@@ -152,5 +152,5 @@ int ktr__loader_file(struct ktr_loader *loader, const char *path, unsigned flags
 
 int ktr_loader_file(struct ktr_loader *loader, const char *path, struct ktr_error *err)
 {
-	return ktr__loader_file(loader, path, 0, err);
+	return ktr__loader_read(loader, path, 0, err);
 }

@@ -122,7 +122,7 @@ static int names_unknown(const struct names_list *list, const char *text, const 
 	unsigned column = (unsigned)(at - text) + 1;
 
 	names_strip(&at, &length);
-	return ktr__unknown("name", at, length, column, EINVAL, list->names, list->context, err);
+	return ktr__unknown_word("name", at, length, column, EINVAL, list->names, list->context, err);
 }
 
 /* The bits of one item without its sign. */

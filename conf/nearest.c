@@ -123,7 +123,7 @@ int ktr_nearest(const char *word, ktr_names_fn *names, void *context, char *best
 	return nearest_among(word, strlen(word), names, context, best, size);
 }
 
-int ktr__unknown(const char *kind, const char *word, size_t length, unsigned column, int code,
+int ktr__unknown_word(const char *kind, const char *word, size_t length, unsigned column, int code,
 		 ktr_names_fn *names, void *context, struct ktr_error *err)
 {
 	char nearest[KTR_KNOB_NAME_BYTES];

@@ -240,7 +240,7 @@ int ktr_conf_load_file(struct ktr_conf *conf, struct ktr_load *load, const char 
 	int rc;
 
 	search_begin(&run, conf, load);
-	rc = ktr__loader_file(&run.loader, path, 0, err);
+	rc = ktr__loader_read(&run.loader, path, 0, err);
 	load->n_files++;
 	search_end(&run);
 	return rc;
@@ -255,7 +255,7 @@ static int search_files(struct search_run *run, struct ktr_error *err)
 
 	if (source->conf && *source->conf) {
 		run->load->n_files++;
-		return ktr__loader_file(&run->loader, source->conf, 0, err);
+		return ktr__loader_read(&run->loader, source->conf, 0, err);
 	}
 	for (unsigned idx = 0; (rc = search_name(source, idx, path, sizeof(path))) != -ENODATA;
 	     idx++) {
@@ -264,7 +264,7 @@ static int search_files(struct search_run *run, struct ktr_error *err)
 			ktr_error_at(&bad, path, 0, 0, -rc, "the path is too long");
 			ktr__loader_fail(&run->loader, &bad, err);
 		} else {
-			rc = ktr__loader_file(&run->loader, path,
+			rc = ktr__loader_read(&run->loader, path,
 					      KTR__LOADER_OPTIONAL | KTR__LOADER_GUARDED, err);
 			run->load->n_files += rc <= 0;
 		}

@@ -237,7 +237,7 @@ static int tree_unknown(const struct ktr_conf *conf, const char *name, struct kt
 {
 	struct tree_names walk = { .conf = conf };
 
-	return ktr__unknown("knob", name, strlen(name), 0, ENOENT, tree_name, &walk, err);
+	return ktr__unknown_word("knob", name, strlen(name), 0, ENOENT, tree_name, &walk, err);
 }
 
 int ktr__conf_nearest(const struct ktr_conf *conf, const char *name, char *nearest, size_t size)

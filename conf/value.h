@@ -51,7 +51,7 @@ static inline int ktr__shown(size_t length)
  * The error of a name that is not in a list, with the nearest one that is: code at a column of the text,
  * or 0. kind is what is named. names may be NULL.
  */
-int ktr__unknown(const char *kind, const char *word, size_t length, unsigned column, int code,
+int ktr__unknown_word(const char *kind, const char *word, size_t length, unsigned column, int code,
 		 ktr_names_fn *names, void *context, struct ktr_error *err);
 
 /* "TEXT what": the error of a text that stops making sense at `at`, which is within it. */

@@ -149,7 +149,7 @@ int walk_count(struct walk *walk, uint64_t *n)
 	int what;
 
 	*n = 0;
-	while ((what = ktr__reader_next(walk->reader, &event)) != KTR_READ_END) {
+	while ((what = ktr__reader_advance(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0)
 			return walk_failed(walk, walk->reader);
 		if (what == KTR_READ_NOTE)
@@ -243,7 +243,7 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 	const struct ktr_event *event;
 	int what, rc = 0;
 
-	while (!rc && (what = ktr__reader_next(walk->reader, &event)) != KTR_READ_END) {
+	while (!rc && (what = ktr__reader_advance(walk->reader, &event)) != KTR_READ_END) {
 		if (what < 0) {
 			walk_failed(walk, walk->reader);
 			walk->partial = 1;

@@ -64,7 +64,7 @@ struct fill {
 static FILL_COLD void fill_tell(struct fill *fill, uint64_t to_ns)
 {
 	const struct ktr__drain_ring *ring = fill->ring;
-	const struct ktr__loss loss = { "overwritten", ring->lost, ring->lost_ns, to_ns };
+	const struct ktr__stream_loss loss = { "overwritten", ring->lost, ring->lost_ns, to_ns };
 
 	ktr__housekeeping_tell(fill->drain, &fill->drain->losses, fill->row, &loss);
 	fill->ring->lost = 0;

@@ -44,7 +44,7 @@ static void housekeeping_space(struct ktr__drain *drain)
 }
 
 void ktr__housekeeping_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
-		      const struct ktr__loss *loss)
+		      const struct ktr__stream_loss *loss)
 {
 	const struct ktr__drain_ring *ring = &drain->ring[row];
 	char name[32];
@@ -95,7 +95,7 @@ void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *em
 static void housekeeping_dropped(struct ktr__drain *drain, uint32_t row, uint64_t n)
 {
 	uint64_t frame_ns = (uint64_t)drain->clock_map.frame_ns;
-	const struct ktr__loss loss = { "dropped", n, drain->look_ns + frame_ns, ktr__drain_now() + frame_ns };
+	const struct ktr__stream_loss loss = { "dropped", n, drain->look_ns + frame_ns, ktr__drain_now() + frame_ns };
 
 	drain->ring[row].discarded += n;
 	drain->stats.lost += n;

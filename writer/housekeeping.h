@@ -6,7 +6,7 @@
 #include "writer/drain.h"
 
 /* Events that are missing before the next packet of a stream. */
-struct ktr__loss {
+struct ktr__stream_loss {
 	const char *why;
 	uint64_t events;
 	uint64_t from_ns;
@@ -15,7 +15,7 @@ struct ktr__loss {
 
 /* Writes a line about them. */
 void ktr__housekeeping_tell(struct ktr__drain *drain, struct ktr__emit *emit, uint32_t row,
-		      const struct ktr__loss *loss);
+		      const struct ktr__stream_loss *loss);
 
 /*
  * Lines about where in its ring each stream of a trace begins that does not begin with the session, and about what

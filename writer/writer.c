@@ -538,7 +538,7 @@ static void writer_full_path(const char *path)
 	snprintf(ktr__writer.full_path, sizeof(ktr__writer.full_path), "%s%s", dir, path ? path : "");
 }
 
-int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
+int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
 	const struct ktr__ring_source source = { &session->header, session->map, -1, 0 };
 	int rc;

@@ -38,7 +38,7 @@ struct ktr__writer {
 	uint64_t flush_done;
 	int flush_rc;
 	/* For the time of starting: */
-	struct ktr__session *session;
+	struct ktr__session_rw *session;
 	const char *path;
 	struct ktr_error *err;
 	int start_rc;

@@ -333,7 +333,7 @@ static int filter_unknown(const struct ktr__filter *filter, const struct ktr__ex
 {
 	struct filter_names names = { filter, field };
 
-	return ktr__unknown(what, node->value.text, node->value.length, node->column, EINVAL, filter_names,
+	return ktr__unknown_word(what, node->value.text, node->value.length, node->column, EINVAL, filter_names,
 			    &names, err);
 }
 

@@ -63,7 +63,7 @@ static uint32_t writer_progress_ring(const struct ktr__writer_progress *progress
 	return t->number + t->kind * progress->map.header.n_rings;
 }
 
-static int writer_progress_answer(struct ktr__writer_progress *progress, const struct ktr__source *source,
+static int writer_progress_answer(struct ktr__writer_progress *progress, const struct ktr__event_source *source,
 			const struct ktr__trace_cursor *top)
 {
 	uint32_t ring = writer_progress_ring(progress, top);
@@ -87,7 +87,7 @@ static int writer_progress_answer(struct ktr__writer_progress *progress, const s
 	return 1;
 }
 
-int ktr__writer_progress_is_oldest(struct ktr__writer_progress *progress, const struct ktr__source *source,
+int ktr__writer_progress_is_oldest(struct ktr__writer_progress *progress, const struct ktr__event_source *source,
 			 struct ktr__cursor *top, unsigned n_waiting)
 {
 	const struct ktr__trace_cursor *t = ktr__trace_of(top);

@@ -37,7 +37,7 @@ void ktr__writer_progress_look(struct ktr__writer_progress *progress);
  * every stream that has no event to show has shown all that its ring had then. n_waiting: cursors
  * without an event, for which the answer is kept.
  */
-int ktr__writer_progress_is_oldest(struct ktr__writer_progress *progress, const struct ktr__source *source,
+int ktr__writer_progress_is_oldest(struct ktr__writer_progress *progress, const struct ktr__event_source *source,
 			 struct ktr__cursor *top, unsigned n_waiting);
 
 #endif

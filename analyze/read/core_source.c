@@ -249,7 +249,7 @@ static int core_find_file(struct core_search *o, char path[PATH_MAX], struct ktr
 			return 1;
 	}
 	for (unsigned i = 0; i < o->n_sessions; i++)
-		if (ktr__session_path(o->session[i].header.name, path, PATH_MAX, NULL) == 0 &&
+		if (ktr__session_path_of(o->session[i].header.name, path, PATH_MAX, NULL) == 0 &&
 		    core_try(o, path, map))
 			return 1;
 	return 0;
@@ -257,7 +257,7 @@ static int core_find_file(struct core_search *o, char path[PATH_MAX], struct ktr
 
 /* ---- which of the two ---- */
 
-static int core_use(struct core_search *o, struct ktr__source *source, struct ktr__session_map *map,
+static int core_use(struct core_search *o, struct ktr__event_source *source, struct ktr__session_map *map,
 		    const char *path, struct ktr_error *err)
 {
 	int rc = ktr__session_feed(source, map, path, NULL, NULL, err);
@@ -269,7 +269,7 @@ static int core_use(struct core_search *o, struct ktr__source *source, struct kt
 }
 
 static int core_use_image(struct core_search *o, const struct core_session *session,
-			  struct ktr__source *source, struct ktr__session_map *map,
+			  struct ktr__event_source *source, struct ktr__session_map *map,
 			  struct ktr_error *err)
 {
 	int rc = core_use(o, source, map, o->path, err);
@@ -284,7 +284,7 @@ static int core_use_image(struct core_search *o, const struct core_session *sess
 	return rc;
 }
 
-static int core_use_file(struct core_search *o, const char *path, struct ktr__source *source,
+static int core_use_file(struct core_search *o, const char *path, struct ktr__event_source *source,
 			 struct ktr__session_map *map, struct ktr_error *err)
 {
 	int rc = core_use(o, source, map, path, err);
@@ -311,7 +311,7 @@ static int core_none(struct core_search *o, struct ktr_error *err)
 			    o->core.cut ? "; it has been cut" : "");
 }
 
-static int core_open(struct core_search *o, struct ktr__source *source, struct ktr_error *err)
+static int core_open(struct core_search *o, struct ktr__event_source *source, struct ktr_error *err)
 {
 	struct core_session *part = NULL;
 	struct ktr__session_map map;
@@ -340,7 +340,7 @@ static int core_open(struct core_search *o, struct ktr__source *source, struct k
 	return rc ? rc : core_use_image(o, part, source, &map, err);
 }
 
-int ktr__core_source(struct ktr__source *source, const char *path, struct ktr_error *err)
+int ktr__core_source(struct ktr__event_source *source, const char *path, struct ktr_error *err)
 {
 	struct core_search *o = calloc(1, sizeof(*o));
 	int rc = -ENOMEM;

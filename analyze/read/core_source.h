@@ -12,6 +12,6 @@
  * holds none, the session's file, if that is still there; a note says which. 0, or -errno with err filled;
  * -ENOEXEC: this is no core, and err is untouched.
  */
-int ktr__core_source(struct ktr__source *source, const char *path, struct ktr_error *err);
+int ktr__core_source(struct ktr__event_source *source, const char *path, struct ktr_error *err);
 
 #endif

@@ -20,7 +20,7 @@ struct ktr__lines_at {
 };
 
 struct ktr__lines {
-	struct ktr__source *source; /* for notes */
+	struct ktr__event_source *source; /* for notes */
 	const char *path;           /* of the trace, as users are told it */
 	int dir_fd;
 	int finished; /* nobody writes to the trace any more */

@@ -46,7 +46,7 @@
 #define READER_LOOK_NS    8000000ull   /* between two looks whether a writer has come so far */
 
 struct ktr_reader {
-	struct ktr__source source;
+	struct ktr__event_source source;
 	struct ktr__merge merge;
 	struct ktr__cursor *last; /* handed out, not moved on yet; the one in front of the merge */
 	uint64_t end_key;         /* the largest key of the walk */
@@ -72,7 +72,7 @@ static int reader_fail(struct ktr_reader *reader, int rc)
 /* Asks the cursors that had no event. 0 or -errno. */
 static int reader_resume(struct ktr_reader *reader)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 
 	for (unsigned i = 0; i < source->n_cursors; i++) {
 		struct ktr__cursor *cursor = source->cursor[i];
@@ -90,7 +90,7 @@ static int reader_resume(struct ktr_reader *reader)
 /* Fetches every cursor's first event. 0 or -errno. */
 static int reader_prime(struct ktr_reader *reader)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 
 	reader->merge.n = 0;
 	reader->last = NULL;
@@ -108,7 +108,7 @@ static int reader_prime(struct ktr_reader *reader)
  */
 static int reader_start(struct ktr_reader *reader, uint64_t from_ns, uint64_t to_ns, int again)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	uint64_t start = source->reverse ? (to_ns ? to_ns : UINT64_MAX) : from_ns;
 	int rc = 0;
 
@@ -167,7 +167,7 @@ static int reader_open_path(struct ktr_reader *reader, struct ktr_error *err)
 /* What is damaged when no event has been read yet is what describes them. */
 static void reader_judge(struct ktr_reader *reader)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 
 	for (unsigned i = source->queue.first; i < source->queue.n; i++)
 		source->undecodable |= source->queue.item[i].what == KTR_READ_NOTE &&
@@ -272,7 +272,7 @@ static uint64_t reader_hold(const struct ktr_reader *reader)
  */
 static int reader_is_early(struct ktr_reader *reader)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	struct ktr__cursor *top = reader->merge.heap[0].cursor;
 	struct ktr__writer_progress *progress = source->set ? source->set->progress : NULL;
 	uint64_t now;
@@ -320,7 +320,7 @@ int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event)
 	return what;
 }
 
-int ktr__reader_next(struct ktr_reader *reader, const struct ktr_event **event)
+int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **event)
 {
 	int what = reader_step(reader);
 
@@ -358,7 +358,7 @@ static int reader_count_fetched(struct ktr_reader *reader, uint64_t *n)
 
 int ktr_reader_count(struct ktr_reader *reader, uint64_t *n_events)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	int rc = 0;
 
 	if (reader->failed)
@@ -402,7 +402,7 @@ static uint64_t reader_pause(const struct ktr_reader *reader, int timeout_ms)
 /* One look for more. 0 or -errno. */
 static int reader_refresh(struct ktr_reader *reader)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	unsigned n_cursors = source->n_cursors;
 	uint64_t now = ktr__watch_now(), n_events = source->info.last_ns;
 	int rc = reader_move(reader);
@@ -422,7 +422,7 @@ static int reader_refresh(struct ktr_reader *reader)
 
 int ktr_reader_wait(struct ktr_reader *reader, int timeout_ms)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	int rc;
 
 	if (reader->failed)
@@ -440,7 +440,7 @@ int ktr_reader_wait(struct ktr_reader *reader, int timeout_ms)
 
 int ktr_reader_ended(const struct ktr_reader *reader)
 {
-	const struct ktr__set *set = reader->source.set;
+	const struct ktr__trace_set *set = reader->source.set;
 
 	if (!reader->source.follow || reader->over)
 		return 1;
@@ -450,7 +450,7 @@ int ktr_reader_ended(const struct ktr_reader *reader)
 
 int ktr_reader_seek(struct ktr_reader *reader, uint64_t time_ns)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	int rc = 0;
 
 	if (reader->failed)
@@ -530,7 +530,7 @@ int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, co
 
 int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)
 {
-	struct ktr__source *source = &reader->source;
+	struct ktr__event_source *source = &reader->source;
 	struct ktr__filter *filter = NULL;
 	int rc;
 

@@ -11,7 +11,7 @@
  * ktr_reader_next() without a copy: *event is the reader's own, valid until the next call, and NULL where
  * there is none.
  */
-int ktr__reader_next(struct ktr_reader *reader, const struct ktr_event **event);
+int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **event);
 
 /*
  * From here on the arguments of sites that wants() does not hold for are of no use: what is read of a

@@ -211,7 +211,7 @@ void ktr__session_rewind(struct ktr__session_cursor *s)
 	s->limit_ns = reverse ? UINT64_MAX : 0;
 }
 
-struct ktr__session_cursor *ktr__session_cursor(struct ktr__source *source)
+struct ktr__session_cursor *ktr__session_cursor(struct ktr__event_source *source)
 {
 	struct ktr__session_cursor *s = calloc(1, sizeof(*s));
 

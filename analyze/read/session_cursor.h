@@ -55,7 +55,7 @@ struct ktr__session_cursor {
 };
 
 /* A new cursor without slots, in the direction of the source; NULL without memory. */
-struct ktr__session_cursor *ktr__session_cursor(struct ktr__source *source);
+struct ktr__session_cursor *ktr__session_cursor(struct ktr__event_source *source);
 
 /* After the last slot: to the beginning of the walk. */
 void ktr__session_rewind(struct ktr__session_cursor *s);

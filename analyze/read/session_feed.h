@@ -18,7 +18,7 @@ struct ktr__session_start {
 };
 
 struct ktr__session_feed {
-	struct ktr__source *source;
+	struct ktr__event_source *source;
 	struct ktr__session_map map;
 	struct ktr_control control;
 	struct ktr_trace_clock clock;
@@ -40,7 +40,7 @@ struct ktr__session_feed {
  * is taken. With start and clock (both or neither) it goes on with a trace. 0, or -errno with err
  * filled.
  */
-int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, const char *path,
+int ktr__session_feed(struct ktr__event_source *source, struct ktr__session_map *map, const char *path,
 		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
 		      struct ktr_error *err);
 

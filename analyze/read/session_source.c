@@ -306,7 +306,7 @@ void ktr__session_feed_close(struct ktr__session_feed *feed)
 	free(feed);
 }
 
-int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, const char *path,
+int ktr__session_feed(struct ktr__event_source *source, struct ktr__session_map *map, const char *path,
 		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
 		      struct ktr_error *err)
 {
@@ -337,7 +337,7 @@ int ktr__session_feed(struct ktr__source *source, struct ktr__session_map *map, 
 	return rc;
 }
 
-int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err)
+int ktr__session_source(struct ktr__event_source *source, const char *path, struct ktr_error *err)
 {
 	struct ktr__session_map map;
 	int rc = ktr__map_open(path, 0, &map, err);
@@ -349,7 +349,7 @@ int ktr__session_source(struct ktr__source *source, const char *path, struct ktr
 	return rc;
 }
 
-int ktr__session_refresh(struct ktr__source *source, uint64_t now_ns)
+int ktr__session_refresh(struct ktr__event_source *source, uint64_t now_ns)
 {
 	struct ktr__session_feed *o = source->feed;
 	int rc = 0;

@@ -121,7 +121,7 @@ static int session_thread(struct ktr__session_feed *o, uint32_t id)
 static int session_module(struct ktr__session_feed *o, uint32_t id)
 {
 	struct ktr_module_row row;
-	struct ktr__module module;
+	struct ktr__module_entry module;
 	int rc = ktr__map_module(&o->map, id, &row);
 
 	if (rc)

@@ -205,7 +205,7 @@ static int sidecar_class(struct sidecar *s, const json_t *row)
 static int sidecar_module(struct sidecar *s, const json_t *row)
 {
 	size_t n = json_string_length(json_object_get(row, "build_id")) / 2;
-	struct ktr__module module = {
+	struct ktr__module_entry module = {
 		.proc = sidecar_u32(row, "proc"),
 		.base = sidecar_u64(row, "base"),
 		.end = sidecar_u64(row, "end"),

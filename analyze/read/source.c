@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor)
+int ktr__source_add(struct ktr__event_source *source, struct ktr__cursor *cursor)
 {
 	struct ktr__cursor **grown = realloc(source->cursor,
 					     (source->n_cursors + 1) * sizeof(*source->cursor));
@@ -27,7 +27,7 @@ int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor)
 	return 0;
 }
 
-void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t last_ns)
+void ktr__source_span(struct ktr__event_source *source, uint64_t first_ns, uint64_t last_ns)
 {
 	struct ktr_reader_info *info = &source->info;
 
@@ -37,13 +37,13 @@ void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t la
 		info->last_ns = last_ns;
 }
 
-void ktr__source_cpu(struct ktr__source *source, uint32_t cpu)
+void ktr__source_cpu(struct ktr__event_source *source, uint32_t cpu)
 {
 	if (cpu >= source->info.n_cpus)
 		source->info.n_cpus = cpu + 1;
 }
 
-static struct ktr__said *source_say(struct ktr__source *source)
+static struct ktr__said *source_say(struct ktr__event_source *source)
 {
 	struct ktr__queue *queue = &source->queue;
 	struct ktr__said *grown;
@@ -62,7 +62,7 @@ static struct ktr__said *source_say(struct ktr__source *source)
 	return &queue->item[queue->n++];
 }
 
-void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
+void ktr__source_note(struct ktr__event_source *source, int damaged, const char *format, ...)
 {
 	struct ktr__said *said = source->quiet ? NULL : source_say(source);
 	struct ktr_note *note;
@@ -81,7 +81,7 @@ void ktr__source_note(struct ktr__source *source, int damaged, const char *forma
 			*c = '?';
 }
 
-void ktr__source_dropped(struct ktr__source *source, const char *path, const uint64_t n_events[KTR_DROPS])
+void ktr__source_dropped(struct ktr__event_source *source, const char *path, const uint64_t n_events[KTR_DROPS])
 {
 	for (unsigned i = 0; i < KTR_DROPS; i++) {
 		source->info.n_dropped[i] = n_events[i];
@@ -93,14 +93,14 @@ void ktr__source_dropped(struct ktr__source *source, const char *path, const uin
 }
 
 /* The key of the event before the loss, in the walk's direction; 0: there is none. */
-static uint64_t source_loss_key(const struct ktr__source *source, const struct ktr_loss *loss)
+static uint64_t source_loss_key(const struct ktr__event_source *source, const struct ktr_loss *loss)
 {
 	if (!source->reverse)
 		return loss->from_ns;
 	return loss->to_ns ? ~loss->to_ns : 0;
 }
 
-static void source_hold(struct ktr__source *source, const struct ktr_loss *loss)
+static void source_hold(struct ktr__event_source *source, const struct ktr_loss *loss)
 {
 	struct ktr__held *held = &source->held;
 	uint64_t key = source_loss_key(source, loss);
@@ -121,7 +121,7 @@ static void source_hold(struct ktr__source *source, const struct ktr_loss *loss)
 	held->loss[at] = *loss;
 }
 
-static void source_release(struct ktr__source *source, struct ktr_loss *loss)
+static void source_release(struct ktr__event_source *source, struct ktr_loss *loss)
 {
 	struct ktr__held *held = &source->held;
 	struct ktr_loss last = held->loss[--held->n];
@@ -140,7 +140,7 @@ static void source_release(struct ktr__source *source, struct ktr_loss *loss)
 	held->loss[at] = last;
 }
 
-void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss)
+void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *loss)
 {
 	struct ktr__said *said;
 
@@ -156,7 +156,7 @@ void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss)
 	said->u.loss = *loss;
 }
 
-int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said *said)
+int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said)
 {
 	struct ktr__queue *queue = &source->queue;
 
@@ -171,7 +171,7 @@ int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said 
 	return said->what;
 }
 
-void ktr__source_forget_losses(struct ktr__source *source)
+void ktr__source_forget_losses(struct ktr__event_source *source)
 {
 	struct ktr__queue *queue = &source->queue;
 	unsigned n = 0;
@@ -184,7 +184,7 @@ void ktr__source_forget_losses(struct ktr__source *source)
 	queue->n = n;
 }
 
-void ktr__source_close(struct ktr__source *source)
+void ktr__source_close(struct ktr__event_source *source)
 {
 	for (unsigned i = 0; i < source->n_cursors; i++)
 		source->cursor[i]->close(source->cursor[i]);

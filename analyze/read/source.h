@@ -18,8 +18,8 @@
 
 #include <ktr/reader.h>
 
-struct ktr__source;
-struct ktr__set;
+struct ktr__event_source;
+struct ktr__trace_set;
 struct ktr__session_feed;
 
 /*
@@ -40,7 +40,7 @@ struct ktr__cursor {
 	 */
 	int (*count)(struct ktr__cursor *cursor, uint64_t *n);
 	void (*close)(struct ktr__cursor *cursor); /* frees it */
-	struct ktr__source *source;
+	struct ktr__event_source *source;
 	uint64_t key; /* the walk's order, smallest first: the time, in reverse its complement */
 	uint64_t seen_ns; /* follow: when the event was first there to be read; 0: at the beginning */
 	int waits;        /* the reader's: it had no event when it was last asked */
@@ -74,7 +74,7 @@ struct ktr__held {
 	unsigned room;
 };
 
-struct ktr__source {
+struct ktr__event_source {
 	struct ktr_reader_info info;
 	struct ktr__tables tables;
 	struct ktr__queue queue;
@@ -87,7 +87,7 @@ struct ktr__source {
 	int quiet;         /* notes are not wanted just now */
 	int undecodable;         /* something that describes the events is damaged: not all can be decoded */
 	int out_of_memory; /* something could not be queued */
-	struct ktr__set *set;          /* owned; a trace's directories, NULL for a session */
+	struct ktr__trace_set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
 	struct ktr__filter *filter; /* owned; NULL: all events are wanted */
 	const uint8_t *never;	    /* the filter's, by site: none of its events pass; NULL: not known */
@@ -100,7 +100,7 @@ struct ktr__source {
  * A cursor hands out only what is wanted, and what ends the walk: it must not look for something that
  * passes in all that lies behind.
  */
-static inline int ktr__source_wants(struct ktr__source *source, const struct ktr_event *event)
+static inline int ktr__source_wants(struct ktr__event_source *source, const struct ktr_event *event)
 {
 	if (!source->filter ||
 	    (source->reverse ? event->time_ns < source->end_ns : event->time_ns > source->end_ns) ||
@@ -111,22 +111,22 @@ static inline int ktr__source_wants(struct ktr__source *source, const struct ktr
 }
 
 /* Adds a cursor (takes it). 0 or -ENOMEM; the cursor is closed then. */
-int ktr__source_add(struct ktr__source *source, struct ktr__cursor *cursor);
+int ktr__source_add(struct ktr__event_source *source, struct ktr__cursor *cursor);
 
 /* Widens info's span and number of CPUs by what a ring holds. */
-void ktr__source_span(struct ktr__source *source, uint64_t first_ns, uint64_t last_ns);
-void ktr__source_cpu(struct ktr__source *source, uint32_t cpu);
+void ktr__source_span(struct ktr__event_source *source, uint64_t first_ns, uint64_t last_ns);
+void ktr__source_cpu(struct ktr__event_source *source, uint32_t cpu);
 
 /* Queues a note; control characters in it are replaced. */
-void ktr__source_note(struct ktr__source *source, int damaged, const char *format, ...)
+void ktr__source_note(struct ktr__event_source *source, int damaged, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void ktr__source_loss(struct ktr__source *source, const struct ktr_loss *loss);
+void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *loss);
 
 /* Takes over how many events went into no ring, by reason, and notes it. path: of what says so. */
-void ktr__source_dropped(struct ktr__source *source, const char *path, const uint64_t n_events[KTR_DROPS]);
+void ktr__source_dropped(struct ktr__event_source *source, const char *path, const uint64_t n_events[KTR_DROPS]);
 
 /* Is there anything to be told? */
-static inline int ktr__source_speaks(const struct ktr__source *source)
+static inline int ktr__source_speaks(const struct ktr__event_source *source)
 {
 	return source->queue.first != source->queue.n || source->held.n;
 }
@@ -135,28 +135,28 @@ static inline int ktr__source_speaks(const struct ktr__source *source)
  * Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. key: the next event's;
  * losses that begin there or behind it are kept back.
  */
-int ktr__source_said(struct ktr__source *source, uint64_t key, struct ktr__said *said);
+int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said);
 
 /* Drops the losses that nobody took: the walk begins anew, and tells its own. Notes stay. */
-void ktr__source_forget_losses(struct ktr__source *source);
+void ktr__source_forget_losses(struct ktr__event_source *source);
 
 /* Frees what the source owns, not the record itself. */
-void ktr__source_close(struct ktr__source *source);
+void ktr__source_close(struct ktr__event_source *source);
 
 /* The openers; errors as of ktr_reader_open(). path: borrowed until close. */
-int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_error *err);
-int ktr__session_source(struct ktr__source *source, const char *path, struct ktr_error *err);
+int ktr__trace_source(struct ktr__event_source *source, const char *path, struct ktr_error *err);
+int ktr__session_source(struct ktr__event_source *source, const char *path, struct ktr_error *err);
 
 /*
  * Follow: looks for what has come since the last look; cursors may have been added. 0, or
  * KTR__SOURCE_OVER when nothing more will come, or -errno.
  */
 #define KTR__SOURCE_OVER 1
-int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns);
-int ktr__session_refresh(struct ktr__source *source, uint64_t now_ns);
+int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns);
+int ktr__session_refresh(struct ktr__event_source *source, uint64_t now_ns);
 
 /* What ktr__source_close() closes of them. Both accept what was never opened. */
-void ktr__trace_source_close(struct ktr__source *source);
+void ktr__trace_source_close(struct ktr__event_source *source);
 void ktr__session_feed_close(struct ktr__session_feed *feed);
 
 #endif

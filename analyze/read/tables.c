@@ -320,10 +320,10 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 	return 0;
 }
 
-int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module)
+int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module_entry *module)
 {
 	void *modules = tables->module;
-	struct ktr__module *row;
+	struct ktr__module_entry *row;
 	int rc;
 
 	if (id == 0 || id >= KTR__MODULES_MAX || module->end <= module->base ||

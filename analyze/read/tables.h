@@ -50,7 +50,7 @@ struct ktr__thread {
 };
 
 /* An executable or shared object that a process had mapped; see struct ktr_module_row. */
-struct ktr__module {
+struct ktr__module_entry {
 	uint32_t proc;
 	uint64_t base;
 	uint64_t end;
@@ -71,7 +71,7 @@ struct ktr__tables {
 	uint32_t n_processes;
 	uint32_t n_vague; /* threads whose end is not exact */
 	uint32_t n_strangers; /* rows that threads without one may yet have */
-	struct ktr__module **module; /* by row; NULL where there is none */
+	struct ktr__module_entry **module; /* by row; NULL where there is none */
 	uint32_t n_modules;
 	int changed;                    /* since ktr__tables_finish() */
 	struct ktr__thread **word;      /* hash table of words, open addressing */
@@ -119,7 +119,7 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id,
 int ktr__tables_process(struct ktr__tables *tables, uint32_t id, uint64_t key, const struct ktr__end *end);
 
 /* The path is borrowed, and lives as long as the tables. */
-int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module *module);
+int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module_entry *module);
 
 /*
  * After the last row, and again after further ones: names the sites' classes and builds the hash of

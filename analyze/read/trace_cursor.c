@@ -23,7 +23,7 @@
 
 void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, const char *what)
 {
-	const struct ktr__set *set = t->c.source->set;
+	const struct ktr__trace_set *set = t->c.source->set;
 
 	if (++t->n_notes > TRACE_NOTES)
 		return;
@@ -110,7 +110,7 @@ static int64_t trace_cursor_skip(struct ktr__trace_cursor *t, int64_t why)
 {
 	int placed = !why && t->head.flags == KTR_PACKET_UNWRITTEN;
 	int64_t next = placed ? (int64_t)t->file.n_bytes : ktr__packets_find(&t->file, t->next + 1), again;
-	const struct ktr__source *source = t->c.source;
+	const struct ktr__event_source *source = t->c.source;
 	const char *what = "are damaged, skipped";
 
 	if (next < 0)
@@ -200,7 +200,7 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 /* Events of call sites that the filter has no use for are passed over where they lie. */
 static void trace_cursor_skip_unwanted(struct ktr__trace_cursor *t)
 {
-	struct ktr__source *source = t->c.source;
+	struct ktr__event_source *source = t->c.source;
 	uint32_t n;
 
 	if (t->walk.time_ns < t->limit_ns || source->n_never < t->walk.n_programs)
@@ -246,7 +246,7 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
  */
 static int trace_cursor_is_whole(const struct ktr__trace_cursor *t)
 {
-	const struct ktr__source *source = t->c.source;
+	const struct ktr__event_source *source = t->c.source;
 
 	return !source->filter && !source->undecodable && t->walk.time_ns >= t->limit_ns &&
 	       t->head.time_end <= source->end_ns &&

@@ -190,7 +190,7 @@ int ktr__trace_head_again(struct ktr__lines *lines, struct ktr__trace_head *head
 
 int ktr__trace_metadata(struct ktr__lines *lines)
 {
-	struct ktr__source *source = lines->source;
+	struct ktr__event_source *source = lines->source;
 	struct ktr__tsdl tsdl;
 	int rc = ktr__tsdl_load(&tsdl, lines->dir_fd), n;
 

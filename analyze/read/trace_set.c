@@ -21,7 +21,7 @@
 #define SET_PAUSE_NS 2000000 /* between two looks for a name that rotation is about to give away, */
 #define SET_TRIES    16      /* looks for the next directory while rotation goes on */
 
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__trace_dir *member,
+struct ktr__lines ktr__set_lines(struct ktr__event_source *source, const struct ktr__trace_dir *member,
 				 struct ktr_error *err)
 {
 	return (struct ktr__lines){ .source = source,
@@ -39,7 +39,7 @@ static void set_forget(struct ktr__trace_dir *member)
 	free(member->path);
 }
 
-void ktr__set_close(struct ktr__set *set)
+void ktr__set_close(struct ktr__trace_set *set)
 {
 	for (unsigned i = 0; i < set->n; i++)
 		set_forget(&set->member[i]);
@@ -70,7 +70,7 @@ static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_
 }
 
 /* Opens the directory and reads what the trace in it says of itself. */
-static int set_open(struct ktr__source *source, struct ktr__trace_dir *member, const char *path,
+static int set_open(struct ktr__event_source *source, struct ktr__trace_dir *member, const char *path,
 		    uint32_t number, struct ktr_error *err)
 {
 	struct ktr__lines lines;
@@ -83,7 +83,7 @@ static int set_open(struct ktr__source *source, struct ktr__trace_dir *member, c
 }
 
 /* Opens what may be of another trace, of which nothing is to be told. */
-static int set_probe(struct ktr__source *source, struct ktr__trace_dir *member, const char *path,
+static int set_probe(struct ktr__event_source *source, struct ktr__trace_dir *member, const char *path,
 		     uint32_t number)
 {
 	int rc;
@@ -95,7 +95,7 @@ static int set_probe(struct ktr__source *source, struct ktr__trace_dir *member, 
 }
 
 /* Takes the member. 0 or -ENOMEM. */
-static int set_add(struct ktr__set *set, unsigned at, struct ktr__trace_dir *member)
+static int set_add(struct ktr__trace_set *set, unsigned at, struct ktr__trace_dir *member)
 {
 	struct ktr__trace_dir *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
 
@@ -207,7 +207,7 @@ static int set_is_same(const struct ktr__trace_dir *a, const struct ktr__trace_d
 }
 
 /* Adds what was rotated away before the only member there is yet. 0 or -ENOMEM. */
-static int set_add_older(struct ktr__source *source, struct ktr__set *set, const char *path)
+static int set_add_older(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path)
 {
 	uint32_t *numbers;
 	int n = set_numbers(path, 0, &numbers), rc = n < 0 ? n : 0;
@@ -233,7 +233,7 @@ static int set_add_older(struct ktr__source *source, struct ktr__set *set, const
 	return rc;
 }
 
-int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
+int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path, int alone,
 		  struct ktr_error *err)
 {
 	struct ktr__trace_dir member;
@@ -252,7 +252,7 @@ int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *
  * The number that the last member has now: it may have been moved since it was opened. Of one that
  * was removed, the number before it is known.
  */
-static uint32_t set_last_number(const struct ktr__set *set, const char *path)
+static uint32_t set_last_number(const struct ktr__trace_set *set, const char *path)
 {
 	const struct ktr__trace_dir *last = &set->member[set->n - 1];
 	uint32_t *numbers, found = 0;
@@ -277,7 +277,7 @@ static uint32_t set_last_number(const struct ktr__set *set, const char *path)
  * moved meanwhile, or another -errno. What has the name is the next one only if nothing was moved to
  * a number while it was opened: that would be missed.
  */
-static int set_look(struct ktr__source *source, struct ktr__set *set, const char *path,
+static int set_look(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path,
 		    struct ktr__trace_dir *member)
 {
 	struct ktr__trace_dir *last = &set->member[set->n - 1];
@@ -303,7 +303,7 @@ static int set_look(struct ktr__source *source, struct ktr__set *set, const char
 	return 1;
 }
 
-int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path)
+int ktr__set_next(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path)
 {
 	const struct ktr__trace_dir *last = &set->member[set->n - 1];
 	struct ktr__trace_dir member;

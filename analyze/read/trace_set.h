@@ -26,7 +26,7 @@ struct ktr__trace_dir {
 	struct ktr__trace_head head;
 };
 
-struct ktr__set {
+struct ktr__trace_set {
 	struct ktr__trace_dir *member; /* owned; oldest first */
 	unsigned n;
 	int is_joined;           /* with its session, or that was tried */
@@ -48,19 +48,19 @@ extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err
  * filled; what was opened is closed by ktr__set_close() either way.
  */
-int ktr__set_open(struct ktr__source *source, struct ktr__set *set, const char *path, int alone,
+int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path, int alone,
 		  struct ktr_error *err);
-void ktr__set_close(struct ktr__set *set);
+void ktr__set_close(struct ktr__trace_set *set);
 
 /*
  * Has rotation gone on: is there a directory that follows the last one? Opens and adds it: 1, or 0
  * when there is none, -ESTALE when the name is another session's by now, -ENOENT when it is gone,
  * or another -errno.
  */
-int ktr__set_next(struct ktr__source *source, struct ktr__set *set, const char *path);
+int ktr__set_next(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path);
 
 /* The lines of one member, for reading. */
-struct ktr__lines ktr__set_lines(struct ktr__source *source, const struct ktr__trace_dir *member,
+struct ktr__lines ktr__set_lines(struct ktr__event_source *source, const struct ktr__trace_dir *member,
 				 struct ktr_error *err);
 
 #endif

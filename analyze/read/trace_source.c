@@ -42,7 +42,7 @@ static void trace_source_close(struct ktr__cursor *cursor)
 	free(t);
 }
 
-void ktr__trace_source_close(struct ktr__source *source)
+void ktr__trace_source_close(struct ktr__event_source *source)
 {
 	if (source->set) {
 		ktr__trace_losses_free(source->set->losses);
@@ -80,7 +80,7 @@ int ktr__trace_is_stream(const char *name, uint32_t *number, uint32_t *kind)
 static int trace_source_survey(struct ktr__trace_cursor *t, struct ktr__packets *file,
 			       struct ktr__trace_part *part)
 {
-	struct ktr__source *source = t->c.source;
+	struct ktr__event_source *source = t->c.source;
 	struct ktr_packet_header head;
 	const uint8_t *bytes;
 	int64_t at = 0, n = ktr__packets_load(file, 0, &bytes, &head);
@@ -117,7 +117,7 @@ static int trace_source_survey(struct ktr__trace_cursor *t, struct ktr__packets 
 }
 
 /* The cursor of a stream, made if there is none yet. NULL without memory. */
-static struct ktr__trace_cursor *trace_source_cursor(struct ktr__source *source, const char *name,
+static struct ktr__trace_cursor *trace_source_cursor(struct ktr__event_source *source, const char *name,
 						     uint32_t number, unsigned kind)
 {
 	struct ktr__trace_cursor *t;
@@ -165,7 +165,7 @@ static void trace_source_grown(struct ktr__trace_cursor *t, uint64_t n_bytes, ui
  * Adds the file that a stream has in a directory. One that has gone since it was listed was empty: its
  * writer, closing the trace, has taken it away. 0 or -errno.
  */
-static int trace_source_add(struct ktr__source *source, unsigned member, const char *name,
+static int trace_source_add(struct ktr__event_source *source, unsigned member, const char *name,
 			    uint32_t number, unsigned kind)
 {
 	struct ktr__trace_part part = { .member = member };
@@ -211,7 +211,7 @@ static int trace_source_select(const struct dirent *entry)
 }
 
 /* Does the stream have a file in this directory already? */
-static int trace_source_has(const struct ktr__source *source, unsigned member, const char *name)
+static int trace_source_has(const struct ktr__event_source *source, unsigned member, const char *name)
 {
 	for (unsigned i = 0; i < source->n_cursors; i++) {
 		const struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
@@ -224,7 +224,7 @@ static int trace_source_has(const struct ktr__source *source, unsigned member, c
 }
 
 /* Adds the streams of a directory that are not there yet. 0 or -errno with err filled. */
-static int trace_source_streams(struct ktr__source *source, unsigned member, struct ktr_error *err)
+static int trace_source_streams(struct ktr__event_source *source, unsigned member, struct ktr_error *err)
 {
 	const char *path = source->set->member[member].path;
 	struct dirent **names = NULL;
@@ -255,9 +255,9 @@ static int trace_source_streams(struct ktr__source *source, unsigned member, str
  * The tables, of the last directory; if something of it is damaged, what older ones know is put under
  * it. 0 or -errno with err filled.
  */
-static int trace_source_tables(struct ktr__source *source, struct ktr_error *err)
+static int trace_source_tables(struct ktr__event_source *source, struct ktr_error *err)
 {
-	struct ktr__set *set = source->set;
+	struct ktr__trace_set *set = source->set;
 	struct ktr__lines lines = ktr__set_lines(source, &set->member[set->n - 1], err);
 	int rc;
 
@@ -274,7 +274,7 @@ static int trace_source_tables(struct ktr__source *source, struct ktr_error *err
 	return rc ? rc : ktr__trace_metadata(&lines);
 }
 
-static void trace_source_info(struct ktr__source *source)
+static void trace_source_info(struct ktr__event_source *source)
 {
 	const struct ktr__trace_head *head = &source->set->member[source->set->n - 1].head;
 	struct ktr_reader_info *info = &source->info;
@@ -290,7 +290,7 @@ static void trace_source_info(struct ktr__source *source)
 }
 
 /* Does a trace that says how much it holds hold as much? */
-static void trace_source_count(struct ktr__source *source)
+static void trace_source_count(struct ktr__event_source *source)
 {
 	const struct ktr__trace_dir *member = &source->set->member[0];
 	uint64_t n = 0;
@@ -310,9 +310,9 @@ static void trace_source_count(struct ktr__source *source)
 }
 
 /* What went into no ring: no packet says so. The session of a writer that was killed may know of more. */
-static void trace_source_dropped(struct ktr__source *source, const char *path)
+static void trace_source_dropped(struct ktr__event_source *source, const char *path)
 {
-	const struct ktr__set *set = source->set;
+	const struct ktr__trace_set *set = source->set;
 	uint64_t n_events[KTR_DROPS] = { 0 }, by_then[KTR_DROPS] = { 0 }, now[KTR_DROPS];
 
 	for (unsigned i = 0; i < set->n; i++)
@@ -331,10 +331,10 @@ static void trace_source_dropped(struct ktr__source *source, const char *path)
 	ktr__source_dropped(source, path, n_events);
 }
 
-static int trace_source_open(struct ktr__source *source, const char *path, struct ktr_error *err)
+static int trace_source_open(struct ktr__event_source *source, const char *path, struct ktr_error *err)
 {
 	struct ktr__trace_clocks clocks = { 0 };
-	struct ktr__set *set = source->set;
+	struct ktr__trace_set *set = source->set;
 	int rc = ktr__set_open(source, set, path, source->alone, err);
 
 	if (rc)
@@ -365,7 +365,7 @@ static int trace_source_open(struct ktr__source *source, const char *path, struc
 	return rc;
 }
 
-int ktr__trace_source(struct ktr__source *source, const char *path, struct ktr_error *err)
+int ktr__trace_source(struct ktr__event_source *source, const char *path, struct ktr_error *err)
 {
 	const struct ktr__trace_head *head;
 	int rc;
@@ -400,7 +400,7 @@ static void trace_source_shrunk(struct ktr__trace_cursor *t, uint64_t n_bytes, u
 }
 
 /* Looks how long the files of the last directory are. Returns how many have grown. */
-static unsigned trace_source_look(struct ktr__source *source, unsigned member, uint64_t now_ns)
+static unsigned trace_source_look(struct ktr__event_source *source, unsigned member, uint64_t now_ns)
 {
 	unsigned n = 0;
 
@@ -423,9 +423,9 @@ static unsigned trace_source_look(struct ktr__source *source, unsigned member, u
 }
 
 /* Everything new in the last directory. 0 or -errno. */
-static int trace_source_more(struct ktr__source *source, uint64_t now_ns, int all)
+static int trace_source_more(struct ktr__event_source *source, uint64_t now_ns, int all)
 {
-	struct ktr__set *set = source->set;
+	struct ktr__trace_set *set = source->set;
 	unsigned member = set->n - 1, n = trace_source_look(source, member, now_ns);
 	struct stat st;
 	int rc = 0;
@@ -447,9 +447,9 @@ static int trace_source_more(struct ktr__source *source, uint64_t now_ns, int al
 	return rc;
 }
 
-int ktr__trace_refresh(struct ktr__source *source, uint64_t now_ns)
+int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns)
 {
-	struct ktr__set *set = source->set;
+	struct ktr__trace_set *set = source->set;
 	int rc, moved;
 
 	if (set->progress)

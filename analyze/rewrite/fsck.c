@@ -160,7 +160,7 @@ static int fsck_sidecar(struct ktr__fsck *fsck, enum ktr_sidecar which)
 
 /* The metadata anew, out of what the sidecars, and what is whole of it, tell. 0 or -errno. */
 static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
-		     const struct ktr__source *source, const struct ktr__trace_head *head)
+		     const struct ktr__event_source *source, const struct ktr__trace_head *head)
 {
 	const struct ktr__tables *tables = &source->tables;
 	const char *process = tables->n_threads > 1 && tables->thread[1]
@@ -187,7 +187,7 @@ static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
 }
 
 /* Keeps the metadata as it is, and writes another. 0 or -errno. */
-static int fsck_metadata_anew(struct ktr__fsck *fsck, const struct ktr__source *source,
+static int fsck_metadata_anew(struct ktr__fsck *fsck, const struct ktr__event_source *source,
 			      const struct ktr__trace_head *head)
 {
 	int fd = ktr__lines_open(fsck->dir_fd, KTR_TRACE_METADATA), rc = 0;
@@ -233,7 +233,7 @@ static size_t fsck_pieces(struct ktr__fsck *fsck, const struct ktr__tsdl *tsdl)
 
 /* The call sites that the first n_bytes of the metadata lack, of those that the tables know. */
 static unsigned fsck_undescribed(const struct ktr__tsdl *tsdl, size_t n_bytes,
-				 const struct ktr__source *source)
+				 const struct ktr__event_source *source)
 {
 	size_t n_kept = n_bytes < tsdl->n ? n_bytes : tsdl->n;
 	/* A copy, which ends where the metadata will: a site may seem to go on in what is cut off. */
@@ -255,7 +255,7 @@ static unsigned fsck_undescribed(const struct ktr__tsdl *tsdl, size_t n_bytes,
 	return n;
 }
 
-static int fsck_metadata(struct ktr__fsck *fsck, const struct ktr__source *source,
+static int fsck_metadata(struct ktr__fsck *fsck, const struct ktr__event_source *source,
 			 const struct ktr__trace_head *head)
 {
 	unsigned n_found = fsck->n_found, n;
@@ -304,7 +304,7 @@ static const char *fsck_what(mode_t mode)
 }
 
 /* Streams, and what is none: foreign readers take every file but hidden ones for a stream. */
-static int fsck_files(struct ktr__fsck *fsck, const struct ktr__source *source, int complete)
+static int fsck_files(struct ktr__fsck *fsck, const struct ktr__event_source *source, int complete)
 {
 	struct dirent **names = NULL;
 	int n = scandirat(fsck->dir_fd, ".", &names, NULL, alphasort), rc = 0;
@@ -389,7 +389,7 @@ static int fsck_head(struct ktr__fsck *fsck, struct ktr__lines *lines, struct kt
 }
 
 /* Call sites that the metadata knows and the sidecar does not. 0 or -errno. */
-static int fsck_sites(struct ktr__fsck *fsck, struct ktr__source *source)
+static int fsck_sites(struct ktr__fsck *fsck, struct ktr__event_source *source)
 {
 	const char *name = ktr__lines_file(KTR_SIDECAR_SITES);
 	uint32_t n_known = source->tables.n_sites;
@@ -422,7 +422,7 @@ static int fsck_sites(struct ktr__fsck *fsck, struct ktr__source *source)
 }
 
 /* Everything, with the trace open and locked. 0 or -errno. */
-static int fsck_all(struct ktr__fsck *fsck, struct ktr__source *source)
+static int fsck_all(struct ktr__fsck *fsck, struct ktr__event_source *source)
 {
 	struct ktr__lines lines = { .source = source,
 				    .path = fsck->path,
@@ -480,7 +480,7 @@ static int fsck_lock(struct ktr__fsck *fsck)
 
 int ktr__fsck(struct ktr__fsck *fsck, struct ktr_error *err)
 {
-	struct ktr__source source;
+	struct ktr__event_source source;
 	int lock, rc;
 
 	memset(&source, 0, sizeof(source));

@@ -57,7 +57,7 @@ int ktr__join_find(const uint8_t uuid[16], char *path, size_t size, struct ktr_e
  */
 static int join_last(struct ktr__trace_cursor *t)
 {
-	const struct ktr__set *set = t->c.source->set;
+	const struct ktr__trace_set *set = t->c.source->set;
 	const uint8_t *bytes;
 
 	memset(&t->last, 0, sizeof(t->last));
@@ -87,7 +87,7 @@ static int join_last(struct ktr__trace_cursor *t)
 }
 
 struct join {
-	struct ktr__source *source;
+	struct ktr__event_source *source;
 	struct ktr__session_start *start;
 	uint32_t n;         /* rings, of all kinds */
 	uint32_t n_rings;   /* of each kind */
@@ -135,7 +135,7 @@ static void join_from(void *context, uint32_t ring, uint64_t slot, uint64_t inde
 /* Where each ring's reading begins. 0, -EPROTO when the session contradicts the trace, or -errno. */
 static int join_starts(struct join *j, int complete)
 {
-	struct ktr__source *source = j->source;
+	struct ktr__event_source *source = j->source;
 	struct ktr__lines first = ktr__set_lines(source, &source->set->member[0], NULL);
 	int rc;
 
@@ -174,7 +174,7 @@ static int join_starts(struct join *j, int complete)
 }
 
 /* What lies behind the last packets is in the rings, and left out of the files. */
-static void join_trim(struct ktr__source *source, unsigned n_cursors)
+static void join_trim(struct ktr__event_source *source, unsigned n_cursors)
 {
 	for (unsigned i = 0; i < n_cursors; i++) {
 		struct ktr__trace_cursor *t = ktr__trace_of(source->cursor[i]);
@@ -188,7 +188,7 @@ static void join_trim(struct ktr__source *source, unsigned n_cursors)
 	}
 }
 
-static void join_say(struct ktr__source *source, const char *session)
+static void join_say(struct ktr__event_source *source, const char *session)
 {
 	const char *path = source->set->member[source->set->n - 1].path;
 	const struct ktr__session_feed *feed = source->feed;
@@ -214,7 +214,7 @@ static void join_say(struct ktr__source *source, const char *session)
 }
 
 /* The session is found: 0 or -errno. */
-static int join_session(struct ktr__source *source, const struct ktr__trace_head *head,
+static int join_session(struct ktr__event_source *source, const struct ktr__trace_head *head,
 			struct ktr__session_map *map, const char *path)
 {
 	const struct ktr_header *header = &map->header;
@@ -242,7 +242,7 @@ static int join_session(struct ktr__source *source, const struct ktr__trace_head
 	return 0;
 }
 
-static void join_unfinished(struct ktr__source *source, const struct ktr__trace_dir *member)
+static void join_unfinished(struct ktr__event_source *source, const struct ktr__trace_dir *member)
 {
 	if (member->head.is_written)
 		ktr__source_note(source, 0, "%s: the trace is still being written", member->path);
@@ -254,7 +254,7 @@ static void join_unfinished(struct ktr__source *source, const struct ktr__trace_
 			member->path);
 }
 
-int ktr__join(struct ktr__source *source, struct ktr_error *err)
+int ktr__join(struct ktr__event_source *source, struct ktr_error *err)
 {
 	static const uint8_t none[16];
 	const struct ktr__trace_dir *last = &source->set->member[source->set->n - 1];

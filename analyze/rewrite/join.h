@@ -11,7 +11,7 @@
  * that are gone counted. Says so, or why the end is missing. The source's cursors are those of the
  * trace's streams, not moved yet. 0 or -errno with err filled.
  */
-int ktr__join(struct ktr__source *source, struct ktr_error *err);
+int ktr__join(struct ktr__event_source *source, struct ktr_error *err);
 
 /* The path of the session with this uuid among our own. 0, -ENOENT, or -errno with err filled. */
 int ktr__join_find(const uint8_t uuid[16], char *path, size_t size, struct ktr_error *err);

@@ -219,7 +219,7 @@ struct rewrite_module {
 };
 
 void ktr__rewrite_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
-		       const struct ktr__module *module)
+		       const struct ktr__module_entry *module)
 {
 	static const struct ktr__member members[] = {
 		KTR__MEMBER(rewrite_module, U64, module),

@@ -21,7 +21,7 @@ void ktr__rewrite_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint
 void ktr__rewrite_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
 		       uint32_t word, uint32_t proc, const struct ktr__end *end);
 void ktr__rewrite_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
-		       const struct ktr__module *module);
+		       const struct ktr__module_entry *module);
 void ktr__rewrite_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,
 		     uint64_t seq);
 

@@ -31,12 +31,12 @@
 #define SYMBOLS_LOWEST     0x10000u
 
 struct symbols_file {
-	const struct ktr__module *module; /* the first with it: path and build-id */
+	const struct ktr__module_entry *module; /* the first with it: path and build-id */
 	struct ktr__symtab *symtab;       /* owned; NULL: none to be had */
 };
 
 struct symbols_module {
-	const struct ktr__module *module;
+	const struct ktr__module_entry *module;
 	uint32_t row;
 	uint32_t file;  /* + 1; 0: not looked for yet */
 	uint64_t reach; /* highest end of this process's modules up to here */
@@ -118,7 +118,7 @@ static struct symbols_module *symbols_module(const struct ktr__symbols *symbols,
 
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
-		const struct ktr__module *module = symbols->module[middle].module;
+		const struct ktr__module_entry *module = symbols->module[middle].module;
 
 		if (module->proc < proc || (module->proc == proc && module->base <= address))
 			from = middle + 1;
@@ -136,7 +136,7 @@ static struct symbols_module *symbols_module(const struct ktr__symbols *symbols,
 	return best;
 }
 
-static int symbols_same(const struct ktr__module *a, const struct ktr__module *b)
+static int symbols_same(const struct ktr__module_entry *a, const struct ktr__module_entry *b)
 {
 	return a->n_build_id == b->n_build_id &&
 	       memcmp(a->build_id, b->build_id, a->n_build_id) == 0 &&
@@ -144,7 +144,7 @@ static int symbols_same(const struct ktr__module *a, const struct ktr__module *b
 }
 
 /* The file of a module, opened now if it was not before; 0: none, else its number + 1. */
-static uint32_t symbols_open(struct ktr__symbols *symbols, const struct ktr__module *module)
+static uint32_t symbols_open(struct ktr__symbols *symbols, const struct ktr__module_entry *module)
 {
 	struct symbols_file *file;
 

@@ -213,7 +213,7 @@ static void ktr__probe_detach_if(struct ktr__probe_module *module) __attribute__
 #ifdef KTR_NO_AUTOSTART
 /* Where a program starts ktr by itself, its points are there when it does. */
 #undef ktr_start
-#define ktr_start() (ktr__module_attach(&ktr__module), (void)ktr__probe_attach(&ktr__probe_module))
+#define ktr_start() (ktr__module_attach(&ktr__module_entry), (void)ktr__probe_attach(&ktr__probe_module))
 #else
 static int ktr__probe_attach_if(struct ktr__probe_module *module) __attribute__((weakref("ktr__probe_attach")));
 
@@ -308,16 +308,16 @@ static inline int ktr__probe_on(const uint32_t *word)
 #define KTR__PROBE_FIRE6(site, probe, a, b, c, d, e, f) ktr__probe_fire6(site, a, b, c, d, e, f, probe)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
-		KTR__CONSTANT static struct ktr_site ktr__site = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, \
+		KTR__CONSTANT static struct ktr_site ktr__here = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, \
 								   __func__, names, __LINE__, n,         \
 								   { KTR__PROBE_TYPES_OF types }, { 0 }, \
 								   { 0 }, 0, 0, { 0 } };         \
 		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__,      \
-							      &ktr__site, NULL, NULL };          \
-		KTR__LIST(ktr__site);                                                            \
+							      &ktr__here, NULL, NULL };          \
+		KTR__LIST(ktr__here);                                                            \
 		KTR__PROBE_LIST(ktr__point);                                                     \
 		if (KTR__PROBE_ON(ktr__point))                                                   \
-			KTR__PROBE_FIRE##n(&ktr__site, ktr__point.probe, __VA_ARGS__);           \
+			KTR__PROBE_FIRE##n(&ktr__here, ktr__point.probe, __VA_ARGS__);           \
 	} while (0)
 #endif
 

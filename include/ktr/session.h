@@ -25,8 +25,8 @@
  *	operation x operation     append row   read row   set mask     record    drain
  *	append row                safe         safe       safe         safe      safe
  *	set mask                  safe         safe       last wins    safe      safe
- *	record (same CPU)         safe         safe       safe         safe      safe (reader's rule, ring.h)
- *	change geom               safe         safe       safe         on the ring's own CPU only; see ring.h
+ *	record (same CPU)         safe         safe       safe         safe      safe (reader's rule, ring_read.h)
+ *	change geom               safe         safe       safe         on the ring's own CPU only; see ring.c
  */
 #ifndef KTR_SESSION_H
 #define KTR_SESSION_H

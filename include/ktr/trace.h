@@ -94,9 +94,9 @@ ktr__check_format(const char *format, ...)
 extern struct ktr_site *__start_ktr_sites[] __attribute__((weak, visibility("hidden")));
 extern struct ktr_site *__stop_ktr_sites[] __attribute__((weak, visibility("hidden")));
 
-extern struct ktr_module ktr__module __attribute__((weak, visibility("hidden")));
-__attribute__((weak, visibility("hidden"))) struct ktr_module ktr__module = {
-	&ktr__module.zero, 0, KTR_ABI, KTR__SITE_BYTES,
+extern struct ktr_module ktr__module_entry __attribute__((weak, visibility("hidden")));
+__attribute__((weak, visibility("hidden"))) struct ktr_module ktr__module_entry = {
+	&ktr__module_entry.zero, 0, KTR_ABI, KTR__SITE_BYTES,
 	__start_ktr_sites, __stop_ktr_sites, NULL, 0
 };
 
@@ -111,7 +111,7 @@ static void ktr__module_detach_if(struct ktr_module *module) __attribute__((unus
 __attribute__((constructor(102))) static void ktr__module_start(void)
 {
 	if (ktr__module_attach_if)
-		ktr__module_attach_if(&ktr__module);
+		ktr__module_attach_if(&ktr__module_entry);
 }
 #endif
 
@@ -120,7 +120,7 @@ __attribute__((constructor(102))) static void ktr__module_start(void)
 __attribute__((destructor(101))) static void ktr__module_stop(void)
 {
 	if (ktr__module_detach_if)
-		ktr__module_detach_if(&ktr__module);
+		ktr__module_detach_if(&ktr__module_entry);
 }
 #endif
 #endif
@@ -133,11 +133,11 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #ifdef KTR_OFF
 #define ktr_start() ((void)0)
 #else
-#define ktr_start() ktr__module_attach(&ktr__module)
+#define ktr_start() ktr__module_attach(&ktr__module_entry)
 #endif
 
 /* The run-time gate. */
-#define KTR__GATE() (__atomic_load_n(__atomic_load_n(&ktr__module.gate, __ATOMIC_RELAXED), __ATOMIC_RELAXED))
+#define KTR__GATE() (__atomic_load_n(__atomic_load_n(&ktr__module_entry.gate, __ATOMIC_RELAXED), __ATOMIC_RELAXED))
 
 #include <ktr/arg.h>
 
@@ -242,8 +242,8 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR0(m, fmt, argnames)								\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 0, KTR_ARG_NONE);		\
-			KTR__RECORD0(m, #m, &ktr__site);						\
+			KTR__SITE(ktr__here, m, fmt, argnames, 0, KTR_ARG_NONE);		\
+			KTR__RECORD0(m, #m, &ktr__here);						\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt);							\
@@ -252,8 +252,8 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR1(m, fmt, argnames, p1)								\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 1, KTR__TYPE(p1));		\
-			KTR__RECORD1(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1));				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 1, KTR__TYPE(p1));		\
+			KTR__RECORD1(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1));				\
 		}										\
 		if (0)										\
 			ktr__check_format(fmt, p1);						\
@@ -262,10 +262,10 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR2(m, fmt, argnames, p1, p2)							\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 2,				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 2,				\
 				  KTR__TYPE(p1),						\
 				  KTR__TYPE(p2));						\
-			KTR__RECORD2(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+			KTR__RECORD2(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
 				     KTR__TYPE(p2), KTR__BITS(p2));			\
 		}										\
 		if (0)										\
@@ -275,10 +275,10 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR3(m, fmt, argnames, p1, p2, p3)							\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 3,				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 3,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2),					\
 				  KTR__TYPE(p3));						\
-			KTR__RECORD3(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+			KTR__RECORD3(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3));						\
 		}										\
@@ -289,10 +289,10 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR4(m, fmt, argnames, p1, p2, p3, p4)						\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 4,				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 4,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2),					\
 				  KTR__TYPE(p3), KTR__TYPE(p4));				\
-			KTR__RECORD4(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+			KTR__RECORD4(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
 				     KTR__TYPE(p4), KTR__BITS(p4));				\
@@ -304,10 +304,10 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR5(m, fmt, argnames, p1, p2, p3, p4, p5)						\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 5,				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 5,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
 				  KTR__TYPE(p4), KTR__TYPE(p5));				\
-			KTR__RECORD5(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+			KTR__RECORD5(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
 				     KTR__TYPE(p4), KTR__BITS(p4),			\
@@ -320,10 +320,10 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__CTR6(m, fmt, argnames, p1, p2, p3, p4, p5, p6)					\
 	do {											\
 		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__site, m, fmt, argnames, 6,				\
+			KTR__SITE(ktr__here, m, fmt, argnames, 6,				\
 				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
 				  KTR__TYPE(p4), KTR__TYPE(p5), KTR__TYPE(p6));			\
-			KTR__RECORD6(m, #m, &ktr__site, KTR__TYPE(p1), KTR__BITS(p1),			\
+			KTR__RECORD6(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
 				     KTR__TYPE(p4), KTR__BITS(p4),			\
@@ -391,12 +391,12 @@ void ktr_stack_save(struct ktr_stack *stack);
 #define KTR__CTRSTACK(m, st, max_depth, ...)                                                               \
 	do {                                                                                     \
 		KTR__IF_ON(m) {                                                                  \
-			KTR__SITE(ktr__site, m, "stack", "stack", 1, KTR_ARG_STACK);             \
+			KTR__SITE(ktr__here, m, "stack", "stack", 1, KTR_ARG_STACK);             \
 			const struct ktr_stack *ktr__st = (st);                                  \
 			unsigned ktr__depth = (unsigned)(max_depth);                             \
 			if (ktr__st && (!ktr__depth || ktr__depth > ktr__st->depth))             \
 				ktr__depth = ktr__st->depth;                                     \
-			ktr__record_stack(&ktr__site, ktr__st ? ktr__st->pcs : 0, ktr__depth);   \
+			ktr__record_stack(&ktr__here, ktr__st ? ktr__st->pcs : 0, ktr__depth);   \
 		}                                                                                \
 	} while (0)
 

@@ -62,7 +62,7 @@
 #define SITE_TEXT_AT   80
 #define TEXT_AT_STACK  7 /* KTR_TEXT_AT_STACK */
 
-/* struct ktr__stack */
+/* struct ktr__frames */
 #define STACK_WORD 0
 #define STACK_PCS  8
 

@@ -41,7 +41,7 @@
  *	abort:	  a[string_at] = string; goto AGAIN
  *	payload:  if site_ctl[site.id] or not site.text_at: goto cold
  *		  if site.text_at is KTR_TEXT_AT_STACK: string = a0, text = a0->pcs, a0 = a0->word
- *			(struct ktr__stack)
+ *			(struct ktr__frames)
  *			if it is longer than 6 frames: goto cold
  *		  else: string = a[site.text_at - 1], text = what it points to, in pieces of sixteen bytes
  *			if it is NULL, reaches into another page, or is longer than 47 bytes: goto cold

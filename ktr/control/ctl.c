@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct ktr_session {
-	struct ktr__session map;
+	struct ktr__session_rw map;
 	struct ktr__knob_context context;
 	struct ktr_knobs knobs;
 	struct ktr_conf conf;
@@ -75,7 +75,7 @@ int ktr_mask_get(uint64_t *mask)
 {
 	if (!ktr__own.map)
 		return -ENXIO;
-	*mask = ktr__load(&ktr__own.control->asked);
+	*mask = ktr__load_word(&ktr__own.control->asked);
 	return 0;
 }
 
@@ -91,7 +91,8 @@ int ktr_mask_set(uint64_t mask, struct ktr_error *err)
 
 int ktr_mask_change(uint64_t on, uint64_t off, struct ktr_error *err)
 {
-	return ktr__own.map ? ktr__mask_change(&ktr__own, on, off, err) : ktr_error_set(err, ENXIO, "no session");
+	return ktr__own.map ? ktr__session_mask_change(&ktr__own, on, off, err) : ktr_error_set(err, ENXIO,
+												"no session");
 }
 
 int ktr_get(const char *name, char *buffer, size_t size, struct ktr_error *err)
@@ -141,7 +142,7 @@ const char *ktr_session_path(void)
 
 void ktr_freeze(void)
 {
-	ktr__freeze(KTR_FROZE_CALL);
+	ktr__session_freeze(KTR_FROZE_CALL);
 }
 
 int ktr_flush(void)
@@ -159,7 +160,7 @@ int ktr_thread_name(const char *name)
 		ktr__thread_register(&ktr__self);
 	if (!ktr__self.row)
 		return -ENOSPC;
-	row = ktr__region(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
+	row = ktr__region_rows(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
 	memset(row->name, 0, sizeof(row->name));
 	memcpy(row->name, name, strnlen(name, sizeof(row->name) - 1));
 	row->named = 1;
@@ -174,7 +175,7 @@ int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_er
 	*out = NULL;
 	if (!session)
 		return ktr_error_set(err, ENOMEM, "out of memory");
-	code = ktr__session_attach(path, &session->map, err);
+	code = ktr__session_join(path, &session->map, err);
 	if (code) {
 		free(session);
 		return code;
@@ -183,7 +184,7 @@ int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_er
 	session->knobs.rows = ktr__knob_rows;
 	session->knobs.n_rows = ktr__n_knob_rows;
 	session->knobs.context = &session->context;
-	session->knobs.origins = ktr__region(&session->map, origin, struct ktr_origin);
+	session->knobs.origins = ktr__region_rows(&session->map, origin, struct ktr_origin);
 	ktr_conf_register(&session->conf, &session->knobs, NULL);
 	/* No further than rows were handed out: behind them the file may have no memory. */
 	for (uint32_t i = 1; i < KTR_KNOBS_MAX && i < session->map.control->n_knobs; i++)

@@ -34,7 +34,7 @@ static struct sigaction freeze_before[FREEZE_SIGNALS];
 static uint64_t freeze_installed;
 static const struct ktr_site *freeze_site; /* of the event that marks the moment: always recorded */
 
-static void freeze_store(struct ktr__session *session, uint32_t state)
+static void freeze_store(struct ktr__session_rw *session, uint32_t state)
 {
 	__atomic_store_n(&session->control->frozen, state, __ATOMIC_SEQ_CST);
 	ktr__mask_publish(session);
@@ -77,7 +77,7 @@ static void freeze_complete(void)
 	for (uint32_t i = 0; i < ktr__rec.n_rings; i++) {
 		const struct ktr_ring *ring = &ktr__rec.rings[i];
 
-		if (ktr__load(&ring->head) && !(ktr__load(&ring->stop) & KTR_RING_FULL) &&
+		if (ktr__load_word(&ring->head) && !(ktr__load_word(&ring->stop) & KTR_RING_FULL) &&
 		    (ktr__rec.path == KTR_PATH_RSEQ || __atomic_load_n(&ring->owner, __ATOMIC_RELAXED)))
 			return;
 	}
@@ -91,12 +91,12 @@ static void freeze_complete(void)
 /* How many events of the ring, of its last `most`, are later than a time? */
 static uint64_t freeze_later(const struct ktr__place *r, uint64_t ticks, uint64_t most)
 {
-	uint64_t slot = ktr__load(&r->ring->head) >> 1, n = 0;
+	uint64_t slot = ktr__load_word(&r->ring->head) >> 1, n = 0;
 
 	if (most > FREEZE_LOOK_BACK)
 		most = FREEZE_LOOK_BACK;
 	for (uint64_t i = 0; i < FREEZE_LOOK_BACK && slot-- && n < most; i++) {
-		uint64_t word = ktr__load((const uint64_t *)(const void *)(r->base + (slot * 64 & r->mask)));
+		uint64_t word = ktr__load_word((const uint64_t *)(const void *)(r->base + (slot * 64 & r->mask)));
 
 		if (word & KTR_CONT_MARK)
 			continue;
@@ -110,13 +110,13 @@ static uint64_t freeze_later(const struct ktr__place *r, uint64_t ticks, uint64_
 /* Where the ring stops, as ktr_ring.stop has it; next: the number of the event to be admitted, from 1. */
 static uint64_t freeze_stop(const struct ktr__place *r, uint32_t state, uint64_t next)
 {
-	uint64_t after = ktr__load(&ktr__rec.control->freeze_after), stop = ktr__load(&r->ring->stop);
+	uint64_t after = ktr__load_word(&ktr__rec.control->freeze_after), stop = ktr__load_word(&r->ring->stop);
 
 	if (stop & KTR_RING_EXACT || (stop && state == KTR_FROZEN_FIRING))
 		return stop;
 	if (state == KTR_FROZEN_SOON)
 		after += KTR_RING_EXACT -
-			 freeze_later(r, ktr__region(&ktr__own, trigger, struct ktr_trigger)->at, after);
+			 freeze_later(r, ktr__region_rows(&ktr__own, trigger, struct ktr_trigger)->at, after);
 	__atomic_store_n(&r->ring->stop, next + after, __ATOMIC_RELAXED);
 	return next + after;
 }
@@ -166,7 +166,7 @@ static void freeze_mark(uint32_t why, uint32_t at)
 		  "by,detail,after", 3, KTR_ARG_STR, KTR_ARG_U32, KTR_ARG_U64);
 	const uint64_t arg[KTR_ARGS_MAX] = { (uintptr_t)freeze_word(why),
 					     why >= KTR_FROZE_SIGNAL ? why - KTR_FROZE_SIGNAL : at,
-					     ktr__load(&ktr__own.control->freeze_after) };
+					     ktr__load_word(&ktr__own.control->freeze_after) };
 
 	if (!site.id)
 		return;
@@ -175,9 +175,9 @@ static void freeze_mark(uint32_t why, uint32_t at)
 	ktr__record_cold(&site, arg);
 }
 
-static void freeze_remember(struct ktr__session *session, uint32_t why, uint32_t site)
+static void freeze_remember(struct ktr__session_rw *session, uint32_t why, uint32_t site)
 {
-	struct ktr_trigger *trigger = ktr__region(session, trigger, struct ktr_trigger);
+	struct ktr_trigger *trigger = ktr__region_rows(session, trigger, struct ktr_trigger);
 
 	trigger->why = why;
 	trigger->site = site;
@@ -202,14 +202,14 @@ static void freeze_end(uint32_t why, uint32_t site, uint64_t at)
 	struct ktr_control *control = ktr__rec.control;
 
 	freeze_remember(&ktr__own, why, site);
-	ktr__region(&ktr__own, trigger, struct ktr_trigger)->at = at;
+	ktr__region_rows(&ktr__own, trigger, struct ktr_trigger)->at = at;
 	/* What the rings hold now is wanted after the program's end. */
 	__atomic_store_n(&control->keep_session, 1, __ATOMIC_RELAXED);
 	freeze_mark(why, site);
-	freeze_store(&ktr__own, ktr__load(&control->freeze_after) ? KTR_FROZEN_SOON : KTR_FROZEN_YES);
+	freeze_store(&ktr__own, ktr__load_word(&control->freeze_after) ? KTR_FROZEN_SOON : KTR_FROZEN_YES);
 }
 
-void ktr__freeze(uint32_t why)
+void ktr__session_freeze(uint32_t why)
 {
 	if (ktr__freeze_begin(NULL))
 		freeze_end(why, 0, ktr__clock_now(ktr__rec.clock));
@@ -222,7 +222,7 @@ void ktr__freeze_event(const struct ktr_site *site, bool keep)
 	struct ktr__place r;
 
 	if (freeze_ring(&r, keep))
-		slot = ktr__load(&r.ring->head) >> 1;
+		slot = ktr__load_word(&r.ring->head) >> 1;
 	for (int i = 0; i < KTR_SLOTS_MAX && slot--; i++) {
 		const struct ktr_entry *entry =
 			(const struct ktr_entry *)(const void *)(r.base + (slot * 64 & r.mask));
@@ -236,7 +236,7 @@ void ktr__freeze_event(const struct ktr_site *site, bool keep)
 	freeze_end(KTR_FROZE_TRIGGER, site->id, at);
 }
 
-void ktr__freeze_set(struct ktr__session *session, bool frozen)
+void ktr__freeze_set(struct ktr__session_rw *session, bool frozen)
 {
 	if (frozen)
 		freeze_remember(session, KTR_FROZE_ASKED, 0);
@@ -259,7 +259,7 @@ static void freeze_signal(int number, siginfo_t *info, void *context)
 	const struct sigaction *before = &freeze_before[number % FREEZE_SIGNALS];
 	int saved = errno;
 
-	ktr__freeze(KTR_FROZE_SIGNAL + (uint32_t)number);
+	ktr__session_freeze(KTR_FROZE_SIGNAL + (uint32_t)number);
 	errno = saved;
 	if (before->sa_handler == SIG_DFL) {
 		if (number == SIGUSR1 || number == SIGUSR2)

@@ -10,7 +10,7 @@
 int ktr__knob_set_freeze(const struct ktr_knob_at *at, const struct ktr_value *value,
 			 struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (session)
@@ -37,7 +37,7 @@ int ktr__knob_set_freeze_on(const struct ktr_knob_at *at, const struct ktr_value
 			    struct ktr_error *err)
 {
 	struct ktr__knob_context *context = ktr__knob_context(at);
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return 0;
@@ -53,7 +53,7 @@ int ktr__knob_set_freeze_on(const struct ktr_knob_at *at, const struct ktr_value
 int ktr__knob_get_frozen_by(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	static const char words[][8] = { "nobody", "asked", "trigger", "call", "exit" };
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 	const struct ktr_trigger *trigger;
 	const struct ktr_site_row *row;
 	const char *file;
@@ -62,7 +62,7 @@ int ktr__knob_get_frozen_by(const struct ktr_knob_at *at, struct ktr_value *valu
 
 	if (!session)
 		return -ENXIO;
-	trigger = ktr__region(session, trigger, struct ktr_trigger);
+	trigger = ktr__region_rows(session, trigger, struct ktr_trigger);
 	if (__atomic_load_n(&session->control->frozen, __ATOMIC_RELAXED))
 		why = __atomic_load_n(&trigger->why, __ATOMIC_RELAXED);
 	if (why >= KTR_FROZE_SIGNAL)
@@ -80,26 +80,26 @@ int ktr__knob_get_frozen_by(const struct ktr_knob_at *at, struct ktr_value *valu
 
 int ktr__knob_get_trigger(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
 	snprintf(value->text, value->text_size, "%.*s", KTR_TRIGGER_SOURCE - 1,
-		 ktr__region(session, trigger, struct ktr_trigger)->source);
+		 ktr__region_rows(session, trigger, struct ktr_trigger)->source);
 	return 0;
 }
 
 int ktr__knob_set_trigger(const struct ktr_knob_at *at, const struct ktr_value *value,
 			  struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	return session ? ktr__trigger_set(session, value->text, err) : 0;
 }
 
 int ktr__knob_get_trigger_sites(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;

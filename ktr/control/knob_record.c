@@ -19,7 +19,7 @@ int ktr__knob_class_names(void *context, unsigned idx, char *name, size_t size, 
 		uint64_t mask;
 	} more[] = { { "contention", KTR_CONTENTION }, { "all", KTR_ALL } };
 	const unsigned n_more = sizeof(more) / sizeof(more[0]);
-	const struct ktr__session *session = ((struct ktr__knob_context *)context)->session;
+	const struct ktr__session_rw *session = ((struct ktr__knob_context *)context)->session;
 	const struct ktr_class_row *row;
 
 	if (idx < KTR_CLASS_APP_FIRST) {
@@ -37,7 +37,7 @@ int ktr__knob_class_names(void *context, unsigned idx, char *name, size_t size, 
 	if (!session->map || idx >= __atomic_load_n(&session->control->n_classes, __ATOMIC_ACQUIRE) ||
 	    idx > KTR_CLASS_MAX - KTR_CLASS_APP_FIRST)
 		return -ENOENT;
-	row = ktr__region(session, class_, struct ktr_class_row) + idx;
+	row = ktr__region_rows(session, class_, struct ktr_class_row) + idx;
 	if (__atomic_load_n(&row->state, __ATOMIC_ACQUIRE) != KTR_ROW_READY)
 		return 1;
 	snprintf(name, size, "%.*s", KTR_CLASS_NAME_MAX - 1, row->name);
@@ -47,7 +47,7 @@ int ktr__knob_class_names(void *context, unsigned idx, char *name, size_t size, 
 
 int ktr__knob_get_mask(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	value->number = session ? __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED) :
 				  ktr__knob_context(at)->early_mask;
@@ -72,18 +72,18 @@ static int record_have_sites(const struct ktr_knob_at *at, uint64_t wanted, stru
 int ktr__knob_set_mask(const struct ktr_knob_at *at, const struct ktr_value *value,
 		       struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (session && record_have_sites(at, value->number, err))
 		return -ENOENT;
 	ktr__knob_context(at)->early_mask = value->number;
-	return session ? ktr__mask_set(session, value->number, err) : 0;
+	return session ? ktr__session_mask_set(session, value->number, err) : 0;
 }
 
 int ktr__knob_set_keep(const struct ktr_knob_at *at, const struct ktr_value *value,
 		       struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (!session)
@@ -96,7 +96,7 @@ int ktr__knob_set_keep(const struct ktr_knob_at *at, const struct ktr_value *val
 int ktr__knob_set_count(const struct ktr_knob_at *at, const struct ktr_value *value,
 			struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	uint64_t before;
 	int code;
 
@@ -118,7 +118,7 @@ int ktr__knob_set_count(const struct ktr_knob_at *at, const struct ktr_value *va
 
 int ktr__knob_get_classes(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -127,7 +127,7 @@ int ktr__knob_get_classes(const struct ktr_knob_at *at, struct ktr_value *value)
 }
 
 /* CPU numbers are below this. */
-static unsigned record_n_cpus(const struct ktr__session *session)
+static unsigned record_n_cpus(const struct ktr__session_rw *session)
 {
 	if (session->header.path == KTR_PATH_RSEQ && session->header.n_rings < KTR_CPU_MAX)
 		return session->header.n_rings;
@@ -136,7 +136,7 @@ static unsigned record_n_cpus(const struct ktr__session *session)
 
 int ktr__knob_get_cpumask(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -149,7 +149,7 @@ int ktr__knob_get_cpumask(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_cpumask(const struct ktr_knob_at *at, const struct ktr_value *value,
 			  struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	unsigned n;
 	bool all = true;
 
@@ -165,7 +165,7 @@ int ktr__knob_set_cpumask(const struct ktr_knob_at *at, const struct ktr_value *
 
 int ktr__knob_get_sites(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -179,7 +179,7 @@ int ktr__knob_get_sites(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_sites(const struct ktr_knob_at *at, const struct ktr_value *value,
 			struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	ktr__knob_context(at)->early_sites = true;
 	return session ? ktr__rules_set(session, value->text, at->origin >= KTR_ORIGIN_API, err) : 0;

@@ -17,9 +17,9 @@ static inline struct ktr__knob_context *ktr__knob_context(const struct ktr_knob_
 }
 
 /* NULL: there is none yet. */
-static inline struct ktr__session *ktr__knob_session(const struct ktr_knob_at *at)
+static inline struct ktr__session_rw *ktr__knob_session(const struct ktr_knob_at *at)
 {
-	struct ktr__session *session = ktr__knob_context(at)->session;
+	struct ktr__session_rw *session = ktr__knob_context(at)->session;
 
 	return session->map ? session : NULL;
 }

@@ -17,7 +17,7 @@ int ktr__knob_get_version(const struct ktr_knob_at *at, struct ktr_value *value)
 
 int ktr__knob_get_session(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -29,7 +29,7 @@ int ktr__knob_get_session(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_session(const struct ktr_knob_at *at, const struct ktr_value *value,
 			  struct ktr_error *err)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (!session)
@@ -40,7 +40,7 @@ int ktr__knob_set_session(const struct ktr_knob_at *at, const struct ktr_value *
 int ktr__knob_set_keep_session(const struct ktr_knob_at *at, const struct ktr_value *value,
 			       struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (session)
@@ -51,7 +51,7 @@ int ktr__knob_set_keep_session(const struct ktr_knob_at *at, const struct ktr_va
 
 int ktr__knob_get_entries(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 	uint32_t log2;
 
 	if (!session)
@@ -64,7 +64,7 @@ int ktr__knob_get_entries(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_entries(const struct ktr_knob_at *at, const struct ktr_value *value,
 			  struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	unsigned log2 = KTR_RING_LOG2_MIN;
 
 	if (!session)
@@ -88,7 +88,7 @@ int ktr__knob_set_entries(const struct ktr_knob_at *at, const struct ktr_value *
 
 int ktr__knob_get_clock(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -99,7 +99,7 @@ int ktr__knob_get_clock(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_clock(const struct ktr_knob_at *at, const struct ktr_value *value,
 			struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return 0;
@@ -123,7 +123,7 @@ int ktr__knob_clock_names(void *context, unsigned idx, char *name, size_t size, 
 
 int ktr__knob_get_clock_source(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -135,7 +135,7 @@ int ktr__knob_get_clock_source(const struct ktr_knob_at *at, struct ktr_value *v
 int ktr__knob_set_clock_source(const struct ktr_knob_at *at, const struct ktr_value *value,
 			       struct ktr_error *err)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (value->number != KTR_ARCH_CLOCK && value->number != KTR_CLOCK_MONOTONIC)
 		return ktr_error_set(err, EINVAL, "this machine has no such clock");
@@ -167,7 +167,7 @@ int ktr__knob_get_clear(const struct ktr_knob_at *at, struct ktr_value *value)
 int ktr__knob_set_clear(const struct ktr_knob_at *at, const struct ktr_value *value,
 			struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (!value->number || !session)
@@ -186,7 +186,7 @@ int ktr__knob_set_clear(const struct ktr_knob_at *at, const struct ktr_value *va
 
 int ktr__knob_get_recorded(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;
@@ -196,7 +196,7 @@ int ktr__knob_get_recorded(const struct ktr_knob_at *at, struct ktr_value *value
 
 int ktr__knob_get_dropped(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 
 	if (!session)
 		return -ENXIO;

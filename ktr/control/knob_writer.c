@@ -13,7 +13,7 @@
 
 int ktr__knob_get_alq_file(const struct ktr_knob_at *at, struct ktr_value *value)
 {
-	const struct ktr__session *session = ktr__knob_session(at);
+	const struct ktr__session_rw *session = ktr__knob_session(at);
 	const char *file = session ? session->control->alq_file : ktr__knob_context(at)->file;
 
 	snprintf(value->text, value->text_size, "%.*s", KTR_ALQ_FILE_MAX - 1, file);
@@ -24,7 +24,7 @@ int ktr__knob_set_alq_file(const struct ktr_knob_at *at, const struct ktr_value 
 			   struct ktr_error *err)
 {
 	struct ktr__knob_context *context = ktr__knob_context(at);
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	snprintf(context->file, sizeof(context->file), "%s", value->text);
@@ -38,7 +38,7 @@ int ktr__knob_set_alq_enable(const struct ktr_knob_at *at, const struct ktr_valu
 			     struct ktr_error *err)
 {
 	struct ktr__knob_context *context = ktr__knob_context(at);
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	bool on = value->number != 0;
 
 	if (at->origin == KTR_ORIGIN_FILE || at->origin == KTR_ORIGIN_ENVIRONMENT) {
@@ -66,7 +66,7 @@ int ktr__knob_set_alq_enable(const struct ktr_knob_at *at, const struct ktr_valu
 int ktr__knob_set_alq_rotate(const struct ktr_knob_at *at, const struct ktr_value *value,
 			     struct ktr_error *err)
 {
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 
 	(void)err;
 	if (session && value->number)
@@ -87,7 +87,7 @@ int ktr__knob_set_verbose(const struct ktr_knob_at *at, const struct ktr_value *
 			  struct ktr_error *err)
 {
 	struct ktr__knob_context *context = ktr__knob_context(at);
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	struct ktr_control *control;
 
 	if (!session)
@@ -122,7 +122,7 @@ int ktr__knob_set_kernel(const struct ktr_knob_at *at, const struct ktr_value *v
 			 struct ktr_error *err)
 {
 	struct ktr__knob_context *context = ktr__knob_context(at);
-	struct ktr__session *session = ktr__knob_session(at);
+	struct ktr__session_rw *session = ktr__knob_session(at);
 	int code;
 
 	if (!session)

@@ -15,7 +15,7 @@
  * only on the session.
  */
 struct ktr__knob_context {
-	struct ktr__session *session;
+	struct ktr__session_rw *session;
 	bool own;
 	enum { KTR__ENABLE_UNSAID, KTR__ENABLE_NO, KTR__ENABLE_YES } enable; /* alq_enable at start */
 	bool early_sites;    /* single call sites, or probes, were asked for */

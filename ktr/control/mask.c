@@ -20,7 +20,7 @@
 #define MASK_TRIES 1000 /* nobody keeps us here */
 
 /* The words that events look at, from those that say what was asked for. */
-static void mask_derive(struct ktr__session *session)
+static void mask_derive(struct ktr__session_rw *session)
 {
 	struct ktr_control *control = session->control;
 	uint64_t record = __atomic_load_n(&control->asked, __ATOMIC_RELAXED);
@@ -56,7 +56,7 @@ static void mask_derive(struct ktr__session *session)
  * Anybody may be at this at the same time, in a signal handler too. So each counts its change and derives the words
  * anew until nobody else has counted one meanwhile: whoever is last has seen what all of them asked for.
  */
-void ktr__mask_publish(struct ktr__session *session)
+void ktr__mask_publish(struct ktr__session_rw *session)
 {
 	uint64_t *changes = &session->control->generation, change = 0, now;
 
@@ -68,7 +68,7 @@ void ktr__mask_publish(struct ktr__session *session)
 	}
 }
 
-int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err)
+int ktr__session_mask_set(struct ktr__session_rw *session, uint64_t mask, struct ktr_error *err)
 {
 	if (mask) {
 		int code = ktr__rings_open(session, 0, err);
@@ -82,7 +82,7 @@ int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error 
 	return 0;
 }
 
-int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear, struct ktr_error *err)
+int ktr__session_mask_change(struct ktr__session_rw *session, uint64_t set, uint64_t clear, struct ktr_error *err)
 {
 	if (set) {
 		int code = ktr__rings_open(session, 0, err);
@@ -96,7 +96,7 @@ int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear,
 	return 0;
 }
 
-uint64_t ktr__session_classes(const struct ktr__session *session)
+uint64_t ktr__session_classes(const struct ktr__session_rw *session)
 {
 	uint32_t n = ktr__session_n_sites(session);
 	uint64_t classes = 0;
@@ -110,7 +110,7 @@ uint64_t ktr__session_classes(const struct ktr__session *session)
 }
 
 /* Is ring i, main or keep, to be closed now? Stopping, each is when it has had its share: see freeze.c. */
-static bool mask_closes(const struct ktr__session *session, uint32_t i)
+static bool mask_closes(const struct ktr__session_rw *session, uint32_t i)
 {
 	uint32_t frozen = __atomic_load_n(&session->control->frozen, __ATOMIC_SEQ_CST);
 
@@ -124,7 +124,7 @@ static bool mask_closes(const struct ktr__session *session, uint32_t i)
  * Whoever changes frozen, the cpumask, or the geom word itself comes here behind that, and looks again behind
  * having changed the word: whoever is last has seen what all of them wanted.
  */
-void ktr__ring_gate(struct ktr__session *session, uint32_t i)
+void ktr__ring_gate(struct ktr__session_rw *session, uint32_t i)
 {
 	uint64_t *word = &session->rings[i].geom;
 	bool closed;
@@ -142,7 +142,7 @@ void ktr__ring_gate(struct ktr__session *session, uint32_t i)
 	} while (closed != mask_closes(session, i) && ++n < MASK_TRIES);
 }
 
-void ktr__rings_gate(struct ktr__session *session)
+void ktr__rings_gate(struct ktr__session_rw *session)
 {
 	for (uint32_t i = 0; session->header.path == KTR_PATH_RSEQ && i < 2 * session->header.n_rings; i++)
 		ktr__ring_gate(session, i);
@@ -154,7 +154,7 @@ void ktr__rings_gate(struct ktr__session *session)
  * sequence on its CPU, which then commits one event more. Whoever opens or validates a ring asks the
  * mask after that, and we store the mask before we look at the ring, so that one of us sees the other.
  */
-int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err)
+int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
 	uint32_t part = 0;

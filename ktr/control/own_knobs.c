@@ -22,7 +22,7 @@ static uint64_t own_knobs_word[KTR_KNOBS_MAX]; /* where there is no session */
 static uint32_t n_own_knobs;
 
 /* Takes a string of the session out of others' reach; NULL where there is none. */
-static const char *own_knobs_text(const struct ktr__session *session, uint32_t offset,
+static const char *own_knobs_text(const struct ktr__session_rw *session, uint32_t offset,
 				  char text[KTR_KNOB_NAME_BYTES])
 {
 	size_t n;
@@ -35,7 +35,7 @@ static const char *own_knobs_text(const struct ktr__session *session, uint32_t o
 	return n ? text : NULL;
 }
 
-bool ktr__shared_knob(const struct ktr__session *session, uint32_t index,
+bool ktr__shared_knob(const struct ktr__session_rw *session, uint32_t index,
 		      struct ktr__shared_knob *knob)
 {
 	struct ktr_knob_row *row = ktr__session_ready(session, KTR_REGION_knob, index);
@@ -78,7 +78,7 @@ static uint32_t own_knobs_find(const char *name)
 static struct ktr_knob_row *own_knobs_row(const struct ktr_knob *knob)
 {
 	uint32_t index = ktr__table_row(&ktr__own.control->n_knobs, KTR_REGION_knob);
-	struct ktr_knob_row *row = ktr__region(&ktr__own, knob, struct ktr_knob_row) + index;
+	struct ktr_knob_row *row = ktr__region_rows(&ktr__own, knob, struct ktr_knob_row) + index;
 
 	if (!index)
 		return NULL;
@@ -140,7 +140,7 @@ int ktr_knob_add(const struct ktr_knob *given, uint64_t **word, struct ktr_error
 				     given->name, KTR_KNOBS_MAX);
 	if (ktr__own.map) {
 		index = own_knobs_find(given->name);
-		row = index ? ktr__region(&ktr__own, knob, struct ktr_knob_row) + index
+		row = index ? ktr__region_rows(&ktr__own, knob, struct ktr_knob_row) + index
 			    : own_knobs_row(given);
 	}
 	if (row && row->type != given->type)

@@ -14,6 +14,6 @@ struct ktr__shared_knob {
 };
 
 /* Fills *knob, whose number is the session's, from a row. False: there is none, or it makes no sense. */
-bool ktr__shared_knob(const struct ktr__session *session, uint32_t index, struct ktr__shared_knob *knob);
+bool ktr__shared_knob(const struct ktr__session_rw *session, uint32_t index, struct ktr__shared_knob *knob);
 
 #endif

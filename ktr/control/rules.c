@@ -35,7 +35,7 @@ struct rules_rule {
 };
 
 /* A string of the session, of which the end is kept: others write there. */
-static void rules_string(const struct ktr__session *session, uint32_t offset,
+static void rules_string(const struct ktr__session_rw *session, uint32_t offset,
 			 char text[RULES_PATTERN])
 {
 	size_t n;
@@ -49,7 +49,7 @@ static void rules_string(const struct ktr__session *session, uint32_t offset,
 	text[n] = '\0';
 }
 
-void ktr__rules_text(const struct ktr__session *session, char text[KTR_SITES_MAX])
+void ktr__rules_text(const struct ktr__session_rw *session, char text[KTR_SITES_MAX])
 {
 	memcpy(text, session->control->sites, KTR_SITES_MAX);
 	text[KTR_SITES_MAX - 1] = '\0';
@@ -81,7 +81,7 @@ static bool rules_fits(const char *pattern, const char *text)
 	       (base && ktr__glob(pattern, n_pattern, base + 1, strlen(base + 1)));
 }
 
-static bool rules_match(const struct ktr__session *session, const struct ktr_site_row *row,
+static bool rules_match(const struct ktr__session_rw *session, const struct ktr_site_row *row,
 			const char *pattern)
 {
 	char text[RULES_PATTERN + 16];
@@ -98,12 +98,12 @@ static bool rules_match(const struct ktr__session *session, const struct ktr_sit
 	return rules_fits(pattern, text) || rules_fits(pattern, strcat(text, "()"));
 }
 
-static const struct ktr_site_row *rules_row(const struct ktr__session *session, uint32_t index)
+static const struct ktr_site_row *rules_row(const struct ktr__session_rw *session, uint32_t index)
 {
 	return ktr__session_ready(session, KTR_REGION_site, index);
 }
 
-static bool rules_match_any(const struct ktr__session *session, const char *pattern)
+static bool rules_match_any(const struct ktr__session_rw *session, const char *pattern)
 {
 	const struct ktr_site_row *row;
 
@@ -118,7 +118,7 @@ static bool rules_match_any(const struct ktr__session *session, const char *patt
 /* What a pattern may have meant: each site's file, place and function. */
 static int rules_name(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
 {
-	const struct ktr__session *session = context;
+	const struct ktr__session_rw *session = context;
 	const struct ktr_site_row *row;
 	char text[RULES_PATTERN];
 	const char *base;
@@ -135,16 +135,16 @@ static int rules_name(void *context, unsigned idx, char *name, size_t size, uint
 	return 0;
 }
 
-static int rules_unknown(const struct ktr__session *session, const char *pattern,
+static int rules_unknown(const struct ktr__session_rw *session, const char *pattern,
 			 struct ktr_error *err)
 {
-	struct ktr__session copy = *session;
+	struct ktr__session_rw copy = *session;
 
-	return ktr__unknown("call site", pattern, strlen(pattern), 0, ENOENT, rules_name, &copy,
+	return ktr__unknown_word("call site", pattern, strlen(pattern), 0, ENOENT, rules_name, &copy,
 			    err);
 }
 
-int ktr__rules_check(const struct ktr__session *session, struct ktr_error *err)
+int ktr__rules_check(const struct ktr__session_rw *session, struct ktr_error *err)
 {
 	char text[KTR_SITES_MAX];
 	const char *at = text;
@@ -158,7 +158,7 @@ int ktr__rules_check(const struct ktr__session *session, struct ktr_error *err)
 }
 
 /* The override byte of a site. */
-static uint8_t rules_byte(const struct ktr__session *session, const char *text,
+static uint8_t rules_byte(const struct ktr__session_rw *session, const char *text,
 			  const struct ktr_site_row *row)
 {
 	struct rules_rule rule;
@@ -173,7 +173,7 @@ static uint8_t rules_byte(const struct ktr__session *session, const char *text,
 }
 
 /* Makes a site what the rules say. Returns the classes the gate must let pass for it. */
-static uint64_t rules_apply(struct ktr__session *session, const char *text, uint32_t index)
+static uint64_t rules_apply(struct ktr__session_rw *session, const char *text, uint32_t index)
 {
 	const struct ktr_site_row *row = rules_row(session, index);
 	uint8_t byte = row ? rules_byte(session, text, row) : 0;
@@ -191,7 +191,7 @@ static uint64_t rules_apply(struct ktr__session *session, const char *text, uint
 	return byte && byte != KTR_SITE_OFF ? row->mask : 0;
 }
 
-void ktr__rules_site(struct ktr__session *session, uint32_t index)
+void ktr__rules_site(struct ktr__session_rw *session, uint32_t index)
 {
 	struct ktr_control *control = session->control;
 	char text[KTR_SITES_MAX];
@@ -233,7 +233,7 @@ static bool rules_without(const char *list, const char *pattern, char to[KTR_SIT
 }
 
 /* Adds the rules of a text to a list. */
-static int rules_merge(const struct ktr__session *session, const char *text, bool check,
+static int rules_merge(const struct ktr__session_rw *session, const char *text, bool check,
 		       char list[KTR_SITES_MAX], struct ktr_error *err)
 {
 	char rest[KTR_SITES_MAX];
@@ -262,7 +262,7 @@ static int rules_merge(const struct ktr__session *session, const char *text, boo
 		  : 0;
 }
 
-int ktr__rules_set(struct ktr__session *session, const char *text, bool check,
+int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check,
 		   struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
@@ -276,7 +276,7 @@ int ktr__rules_set(struct ktr__session *session, const char *text, bool check,
 	if (!rc && strchr(list, '+'))
 		rc = ktr__rings_open(session, 0, err);
 	if (!rc)
-		rc = ktr__populate(ktr__region(session, site_ctl, uint8_t), n);
+		rc = ktr__populate(ktr__region_rows(session, site_ctl, uint8_t), n);
 	if (rc && rc != -ENOSYS)
 		return rc;
 	memcpy(control->sites, list, sizeof(list));

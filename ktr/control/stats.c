@@ -18,7 +18,7 @@ uint64_t ktr__ring_moment(const struct ktr_ring *ring, uint64_t *conts)
 	return head >> 1;
 }
 
-uint64_t ktr__session_recorded(const struct ktr__session *session)
+uint64_t ktr__session_recorded(const struct ktr__session_rw *session)
 {
 	uint64_t sum = 0, conts;
 
@@ -29,14 +29,14 @@ uint64_t ktr__session_recorded(const struct ktr__session *session)
 	return sum;
 }
 
-uint64_t ktr__session_dropped(const struct ktr__session *session)
+uint64_t ktr__session_dropped(const struct ktr__session_rw *session)
 {
 	const struct ktr_control *control = session->control;
-	uint64_t sum = ktr__load(&control->drop_vfork) + ktr__load(&control->drop_no_ring) +
-		       ktr__load(&control->drop_nested) + ktr__load(&control->drop_no_site) +
-		       ktr__load(&control->drop_closed);
+	uint64_t sum = ktr__load_word(&control->drop_vfork) + ktr__load_word(&control->drop_no_ring) +
+		       ktr__load_word(&control->drop_nested) + ktr__load_word(&control->drop_no_site) +
+		       ktr__load_word(&control->drop_closed);
 
 	for (uint32_t i = 0; i < KTR_RING_KINDS * session->header.n_rings; i++)
-		sum += ktr__load(&session->rings[i].dropped);
+		sum += ktr__load_word(&session->rings[i].dropped);
 	return sum;
 }

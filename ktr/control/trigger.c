@@ -95,7 +95,8 @@ static void trigger_arg(const struct trigger_at *at, unsigned i, struct ktr__exp
 
 static void trigger_event_field(unsigned field, struct ktr__expr_value *value)
 {
-	const struct ktr_thread_row *row = ktr__region(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
+	const struct ktr_thread_row *row = ktr__region_rows(&ktr__own, thread,
+							    struct ktr_thread_row) + ktr__self.row;
 
 	if (field == KTR__TRIGGER_THREAD)
 		trigger_text(value, row->name, sizeof(row->name));
@@ -133,9 +134,9 @@ static void trigger_load(void *context, const struct ktr__expr_op *op, const cha
 }
 
 /* Does the trigger hold for this event, or could it at this site? Not while it changes. */
-static bool trigger_holds(const struct ktr__session *session, const struct ktr_site *site, const uint64_t *arg)
+static bool trigger_holds(const struct ktr__session_rw *session, const struct ktr_site *site, const uint64_t *arg)
 {
-	const struct ktr_trigger *trigger = ktr__region(session, trigger, struct ktr_trigger);
+	const struct ktr_trigger *trigger = ktr__region_rows(session, trigger, struct ktr_trigger);
 	uint32_t generation = __atomic_load_n(&trigger->generation, __ATOMIC_SEQ_CST);
 	struct trigger_at at = { site, arg };
 	const struct ktr__expr_user user = { .load = trigger_load, .context = &at };
@@ -158,9 +159,9 @@ bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg)
 	       trigger_holds(&ktr__own, site, arg) && ktr__freeze_begin(site);
 }
 
-static void trigger_mark(const struct ktr__session *session, const struct ktr_site *site)
+static void trigger_mark(const struct ktr__session_rw *session, const struct ktr_site *site)
 {
-	uint8_t *byte = ktr__region(session, site_ctl, uint8_t) + site->id;
+	uint8_t *byte = ktr__region_rows(session, site_ctl, uint8_t) + site->id;
 
 	if (trigger_holds(session, site, NULL))
 		__atomic_fetch_or(byte, KTR_SITE_TRIGGER, __ATOMIC_RELAXED);
@@ -170,13 +171,13 @@ static void trigger_mark(const struct ktr__session *session, const struct ktr_si
 
 void ktr__trigger_site(const struct ktr_site *site)
 {
-	if (site->id && __atomic_load_n(&ktr__region(&ktr__own, trigger, struct ktr_trigger)->n_ops,
+	if (site->id && __atomic_load_n(&ktr__region_rows(&ktr__own, trigger, struct ktr_trigger)->n_ops,
 					__ATOMIC_SEQ_CST))
 		trigger_mark(&ktr__own, site);
 }
 
 /* A string of the session, whose end is looked for again where it is read. */
-static const char *trigger_string(const struct ktr__session *session, uint32_t offset)
+static const char *trigger_string(const struct ktr__session_rw *session, uint32_t offset)
 {
 	size_t n;
 
@@ -184,7 +185,7 @@ static const char *trigger_string(const struct ktr__session *session, uint32_t o
 }
 
 /* Rows that are not ready yet are looked at by who registers them. */
-static void trigger_mark_all(const struct ktr__session *session)
+static void trigger_mark_all(const struct ktr__session_rw *session)
 {
 	uint32_t n = ktr__session_n_sites(session);
 
@@ -229,9 +230,9 @@ static int trigger_store(struct ktr_trigger *trigger, const char *text)
 	return 0;
 }
 
-int ktr__trigger_set(struct ktr__session *session, const char *text, struct ktr_error *err)
+int ktr__trigger_set(struct ktr__session_rw *session, const char *text, struct ktr_error *err)
 {
-	struct ktr_trigger *trigger = ktr__region(session, trigger, struct ktr_trigger);
+	struct ktr_trigger *trigger = ktr__region_rows(session, trigger, struct ktr_trigger);
 	int code = 0;
 
 	/* One that was killed while it changed it left an odd number. */
@@ -247,7 +248,7 @@ int ktr__trigger_set(struct ktr__session *session, const char *text, struct ktr_
 	return 0;
 }
 
-uint64_t ktr__trigger_n_sites(const struct ktr__session *session)
+uint64_t ktr__trigger_n_sites(const struct ktr__session_rw *session)
 {
 	uint32_t n = ktr__session_n_sites(session);
 	uint64_t marked = 0;

@@ -14,7 +14,7 @@
  * writer. path NULL: it only prints what debug.ktr.verbose wants. 0, or -errno with err filled and nothing
  * started; -EALREADY if one runs.
  */
-int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err);
+int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err);
 
 /*
  * start.c: starts it on debug.ktr.alq_file, or ktr.out. -EBUSY: another process of the session writes;
@@ -55,7 +55,7 @@ void ktr__writer_after_fork_child(void);
  */
 struct ktr__writer_hooks {
 	const char *version; /* KTR_VERSION_TEXT: both are of one build */
-	int (*start)(struct ktr__session *session, const char *path, struct ktr_error *err);
+	int (*start)(struct ktr__session_rw *session, const char *path, struct ktr_error *err);
 	int (*flush)(void);
 	void (*stop)(void);
 	bool (*leave)(void);

@@ -70,7 +70,7 @@ static const struct ktr__writer_hooks *load_library(struct ktr_error *err)
 	return hooks;
 }
 
-int ktr__writer_start(struct ktr__session *session, const char *path, struct ktr_error *err)
+int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
 	struct ktr_error own = KTR_ERROR_NONE;
 	const struct ktr__writer_hooks *hooks = load_get();

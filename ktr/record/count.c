@@ -12,7 +12,7 @@
 #define COUNT_PAGE 4096u /* [bytes] no smaller pages exist */
 
 /* Of each CPU's counts so many bytes from `at` on. */
-static int count_populate(const struct ktr__session *session, uint64_t at, uint64_t bytes)
+static int count_populate(const struct ktr__session_rw *session, uint64_t at, uint64_t bytes)
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_count];
 	uint64_t stride = (uint64_t)session->header.region[KTR_REGION_site].n_rows * sizeof(uint64_t);
@@ -29,7 +29,7 @@ static int count_populate(const struct ktr__session *session, uint64_t at, uint6
 	return 0;
 }
 
-int ktr__counts_open(struct ktr__session *session, uint32_t n_sites)
+int ktr__counts_open(struct ktr__session_rw *session, uint32_t n_sites)
 {
 	return count_populate(session, 0, ((uint64_t)n_sites * sizeof(uint64_t) / COUNT_PAGE + 1) * COUNT_PAGE);
 }
@@ -53,7 +53,7 @@ uint64_t *ktr__counts(uint32_t site)
 	    count_populate(&ktr__own, (uint64_t)page * COUNT_PAGE, COUNT_PAGE))
 		return NULL;
 	__atomic_fetch_or(present, bit, __ATOMIC_RELAXED);
-	counts = ktr__region(&ktr__own, count, uint64_t);
+	counts = ktr__region_rows(&ktr__own, count, uint64_t);
 	__atomic_store_n(&ktr__rec.counts, counts, __ATOMIC_RELEASE);
 	return counts;
 }

@@ -17,7 +17,7 @@
 #define KERNEL_RING_LEAST 11
 #define KERNEL_RING_TOTAL (32ull << 20)
 
-int ktr__kernel_open(struct ktr__session *session, struct ktr_error *err)
+int ktr__kernel_open(struct ktr__session_rw *session, struct ktr_error *err)
 {
 	uint32_t n_rings = session->header.n_rings, base = KTR_RING_KERNEL * n_rings;
 	uint32_t most = session->header.keep_log2_max;

@@ -7,7 +7,7 @@
 #include "ktr/start/session_rw.h"
 
 /* Valid once ktr__rec.path is set; map NULL before, and for good where no session could be made. */
-extern struct ktr__session ktr__own;
+extern struct ktr__session_rw ktr__own;
 
 /*
  * Rows and strings of append-only tables, by table.c. 0: the table, or the file system, is full. touch()
@@ -33,7 +33,7 @@ static inline uint32_t ktr__table_string(const char *text, size_t n_bytes)
 void ktr__threads_start(void); /* once, before the first registration */
 void ktr__thread_mark(void); /* the end of this thread is seen, also if it never records */
 void ktr__proc_register(void); /* a row for this process, and one for each object it has mapped */
-void ktr__proc_fork_child(const struct ktr__session *parent); /* own session, or the same */
+void ktr__proc_fork_child(const struct ktr__session_rw *parent); /* own session, or the same */
 void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */
 void ktr__proc_exit(void);
 
@@ -44,14 +44,14 @@ void ktr__trigger_site(const struct ktr_site *site);
  * freeze.c: stops the rings of the session, unless they are stopped or stopping: marks the moment in the
  * trace, lets each ring take freeze_after events more. Signal-safe.
  */
-void ktr__freeze(uint32_t why);
+void ktr__session_freeze(uint32_t why);
 bool ktr__freeze_begin(const struct ktr_site *site); /* site: the event's that does it, or NULL */
 
 /* site.c */
 void ktr__sites_before_fork(void);
 void ktr__sites_after_fork(void);
 void ktr__sites_gate(const uint64_t *gate); /* what all modules test from now on */
-bool ktr__sites_copy(const struct ktr__session *from); /* classes and sites, with their numbers */
+bool ktr__sites_copy(const struct ktr__session_rw *from); /* classes and sites, with their numbers */
 
 /* module.c: finds the executable or shared object an address belongs to. */
 struct ktr__object {

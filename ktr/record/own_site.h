@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct ktr__session;
+struct ktr__session_rw;
 
 /*
  * Gives a call site that is made at run time its row in the session; what it points to is copied, and its
@@ -23,6 +23,6 @@ bool ktr__probe_asked(const char *type, const char *name);
 void ktr__probes_unmatched(void);
 
 /* The process's own session; map NULL where there is none. */
-const struct ktr__session *ktr__own_session(void);
+const struct ktr__session_rw *ktr__own_session(void);
 
 #endif

@@ -103,7 +103,7 @@ unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr
 	uint64_t *to = (uint64_t *)(void *)staged;
 
 	for (int i = 1; i < KTR_ENTRY_BYTES / 8; i++)
-		__atomic_store_n(&to[i], ktr__load(&from[i]), __ATOMIC_RELAXED);
+		__atomic_store_n(&to[i], ktr__load_word(&from[i]), __ATOMIC_RELAXED);
 	/* The rest of the last continuation would otherwise carry bytes of our stack. */
 	if (payload->n_slots > 1)
 		memset(&staged[payload->n_slots - 1], 0, sizeof(*staged));

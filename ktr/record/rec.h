@@ -128,7 +128,7 @@ struct ktr__self {
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
 
 /* What an event that is a stack brings as its argument to ktr__record1(): struct ktr_site.flags says so. */
-struct ktr__stack {
+struct ktr__frames {
 	uint64_t word; /* as in the entry: bytes, KTR_PAYLOAD_CUT */
 	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set, the first six are zero where not */
 };
@@ -169,14 +169,14 @@ REC__AT(ktr_site, mask, SITE_MASK);
 REC__AT(ktr_site, id, SITE_ID);
 REC__AT(ktr_site, plain, SITE_PLAIN);
 REC__AT(ktr_site, text_at, SITE_TEXT_AT);
-REC__AT(ktr__stack, word, STACK_WORD);
-REC__AT(ktr__stack, pcs, STACK_PCS);
+REC__AT(ktr__frames, word, STACK_WORD);
+REC__AT(ktr__frames, pcs, STACK_PCS);
 KTR__LAYOUT(KTR_TEXT_AT_STACK == TEXT_AT_STACK, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
 #undef REC__AT
 
-static inline uint64_t ktr__load(const uint64_t *p)
+static inline uint64_t ktr__load_word(const uint64_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }

@@ -166,7 +166,7 @@ static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
 	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
-	if (likely(level->at.geom) && likely(level->at.geom == ktr__load(&level->at.ring->geom)))
+	if (likely(level->at.geom) && likely(level->at.geom == ktr__load_word(&level->at.ring->geom)))
 		return level;
 	if (record_find_ring(self, level, keep))
 		return level;
@@ -190,7 +190,7 @@ static inline void record_first(const struct ktr__level *level, uint64_t head, u
 	record_word(to, ktr__clock_now(ktr__rec.clock));
 	record_word(to + 1, meta | (uint64_t)cpu << (32 + KTR_THREAD_BITS));
 	for (int i = 0; i < KTR_ARGS_MAX; i++)
-		record_word(to + 2 + i, ktr__load(&arg[i]));
+		record_word(to + 2 + i, ktr__load_word(&arg[i]));
 }
 
 /*
@@ -219,7 +219,7 @@ static void record_own(struct ktr__self *self, const struct ktr_entry *staged, u
 
 			record_word(to, KTR_CONT_MARK | ordinal++);
 			for (int w = 1; w < 8; w++)
-				record_word(to + w, ktr__load(&from[w]));
+				record_word(to + w, ktr__load_word(&from[w]));
 		}
 		record_word(&level->at.ring->cont[~head & 1], ordinal);
 		next ^= 1;
@@ -309,14 +309,15 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	    !ktr__cpu_wanted(control, ktr__event_cpu()))
 		return;
 	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
-	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) && site->mask & ktr__load(&control->count)))
+	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) &&
+					  site->mask & ktr__load_word(&control->count)))
 		record_count(site->id);
 	if (override & KTR_SITE_OFF)
 		return;
 	/* A site whose class is a run-time number has no mask: its gate has spoken. */
-	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load(&control->record)))
+	if (!(override & KTR_SITE_ON) && site->mask && !(site->mask & ktr__load_word(&control->record)))
 		return;
-	keep = override & KTR_SITE_KEEP || site->mask & ktr__load(&control->keep);
+	keep = override & KTR_SITE_KEEP || site->mask & ktr__load_word(&control->keep);
 	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
 		return;
 	stops = unlikely(override & KTR_SITE_TRIGGER) && ktr__trigger_event(site, arg);
@@ -324,7 +325,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	first.thread = ktr__self.row;
 	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
 	for (int i = 0; i < KTR_ARGS_MAX; i++)
-		__atomic_store_n(&first.arg[i], ktr__load(&arg[i]), __ATOMIC_RELAXED);
+		__atomic_store_n(&first.arg[i], ktr__load_word(&arg[i]), __ATOMIC_RELAXED);
 	if (likely(!site->flags))
 		record_write(&first, 1, keep);
 	else if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
@@ -350,7 +351,7 @@ void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
 	static const uint64_t none[KTR_ARGS_MAX];
 
 	if (site->flags & KTR_SITE_STACK) {
-		const struct ktr__stack *stack = (const struct ktr__stack *)(uintptr_t)arg[0];
+		const struct ktr__frames *stack = (const struct ktr__frames *)(uintptr_t)arg[0];
 
 		record_general(site, none, stack->pcs,
 			       (unsigned)(stack->word & KTR_PAYLOAD_LENGTH) / 8 |
@@ -389,7 +390,7 @@ RECORD_DOOR(6v, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, u
 __attribute__((visibility("default"), noinline))
 void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
 {
-	struct ktr__stack stack;
+	struct ktr__frames stack;
 	bool cut = false;
 
 	if (!depth || depth > KTR_STACK_MAX)
@@ -398,7 +399,7 @@ void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned dept
 		depth = ktr__stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
 	else
 		for (unsigned i = 0; i < depth; i++)
-			record_word(&stack.pcs[i], ktr__load(&pcs[i]));
+			record_word(&stack.pcs[i], ktr__load_word(&pcs[i]));
 	for (unsigned i = depth; i < 6; i++)
 		record_word(&stack.pcs[i], 0);
 	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);

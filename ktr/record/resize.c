@@ -38,7 +38,7 @@
  * lock belongs to an open file description of our own, so that it excludes threads of this process too, and
  * ends with its holder. Returns the descriptor, or -errno.
  */
-int ktr__resize_lock(const struct ktr__session *session)
+int ktr__resize_lock(const struct ktr__session_rw *session)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 	int fd = ktr__session_open_again(session), code;
@@ -94,7 +94,7 @@ static void resize_forget(struct ktr_ring *ring, uint64_t head, unsigned from_lo
 			break;
 }
 
-static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t cpu, uint64_t old,
+static int resize_switch(struct ktr__session_rw *session, uint32_t index, uint32_t cpu, uint64_t old,
 			 uint64_t geom)
 {
 	struct ktr_ring *ring = &session->rings[index];
@@ -127,7 +127,7 @@ static int resize_switch(struct ktr__session *session, uint32_t index, uint32_t 
 	return -EBUSY;
 }
 
-int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2)
+int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned log2)
 {
 	uint32_t cpu = index % session->header.n_rings;
 	uint64_t old = __atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE), geom = 0;
@@ -162,7 +162,7 @@ int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2
 	return code;
 }
 #else
-int ktr__ring_resize(struct ktr__session *session, uint32_t index, unsigned log2)
+int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned log2)
 {
 	(void)session, (void)index, (void)log2;
 	return -EBUSY;

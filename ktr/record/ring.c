@@ -80,7 +80,7 @@ static bool ring_geom_valid(const struct ktr_header *header, uint32_t index, uin
 }
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
-static int ring_allocate(struct ktr__session *session, uint64_t offset, uint64_t bytes)
+static int ring_allocate(struct ktr__session_rw *session, uint64_t offset, uint64_t bytes)
 {
 	int code = ktr__populate(session->map + offset, bytes);
 
@@ -97,7 +97,7 @@ static unsigned ring_keep_log2(unsigned log2)
 }
 
 /* [bytes] that shared memory can take yet, as far as that is known. */
-uint64_t ktr__room(const struct ktr__session *session)
+uint64_t ktr__room(const struct ktr__session_rw *session)
 {
 	struct statvfs fs;
 
@@ -121,14 +121,15 @@ enum ring_step {
 };
 
 /* Main rings, or the kernel's, of 2^log2 entries, keep rings a sixteenth. 0, or -errno of the first that fails. */
-static int ring_each(struct ktr__session *session, uint32_t from, uint32_t to, unsigned log2, const uint64_t *cpus,
+static int ring_each(struct ktr__session_rw *session, uint32_t from, uint32_t to, unsigned log2,
+		     const uint64_t *cpus,
 		     unsigned step)
 {
 	uint64_t room = ktr__room(session);
 	int code = 0;
 
 	for (uint32_t i = from; i < to && !code; i++) {
-		uint64_t *word = &session->rings[i].geom, now = ktr__load(word), none = 0, unused, bytes;
+		uint64_t *word = &session->rings[i].geom, now = ktr__load_word(word), none = 0, unused, bytes;
 		uint64_t area = ring_area(&session->header, i, &unused);
 		uint32_t cpu = i % session->header.n_rings;
 		unsigned own = i - cpu == session->header.n_rings ? ring_keep_log2(log2) : log2;
@@ -160,7 +161,8 @@ static int ring_each(struct ktr__session *session, uint32_t from, uint32_t to, u
 	return code;
 }
 
-int ktr__rings_make(struct ktr__session *session, uint32_t from, uint32_t to, unsigned log2, const uint64_t *cpus)
+int ktr__rings_make(struct ktr__session_rw *session, uint32_t from, uint32_t to, unsigned log2,
+		    const uint64_t *cpus)
 {
 	int code = ring_each(session, from, to, log2, cpus, RING_ROOM);
 
@@ -172,7 +174,7 @@ int ktr__rings_make(struct ktr__session *session, uint32_t from, uint32_t to, un
 }
 
 /* So many entries would fit, at most 2^log2. */
-static unsigned ring_fits(struct ktr__session *session, unsigned log2, const uint64_t *cpus)
+static unsigned ring_fits(struct ktr__session_rw *session, unsigned log2, const uint64_t *cpus)
 {
 	if (log2 > session->header.ring_log2_max)
 		log2 = session->header.ring_log2_max;
@@ -181,7 +183,7 @@ static unsigned ring_fits(struct ktr__session *session, unsigned log2, const uin
 	return log2 ? 1u << log2 : 0;
 }
 
-int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t old, unsigned log2,
+int ktr__ring_next_geom(struct ktr__session_rw *session, uint32_t index, uint64_t old, unsigned log2,
 			uint64_t *geom)
 {
 	uint64_t bytes, area = ring_area(&session->header, index, &bytes);
@@ -198,7 +200,7 @@ int ktr__ring_next_geom(struct ktr__session *session, uint32_t index, uint64_t o
 }
 
 /* The default size of main rings: 65,536 entries, less where memory is short. */
-static unsigned ring_default_log2(const struct ktr__session *session, uint32_t n_cpus)
+static unsigned ring_default_log2(const struct ktr__session_rw *session, uint32_t n_cpus)
 {
 	uint64_t budget = RING_TOTAL_MAX, cgroup = ktr__cgroup_limit(), room = ktr__room(session);
 	unsigned log2 = RING_LOG2_DEFAULT;
@@ -219,7 +221,7 @@ static void ring_say(struct ktr_control *control, unsigned log2)
 	__atomic_store_n(&control->ring_log2, log2, __ATOMIC_RELEASE);
 }
 
-int ktr__rings_open(struct ktr__session *session, unsigned log2, struct ktr_error *err)
+int ktr__rings_open(struct ktr__session_rw *session, unsigned log2, struct ktr_error *err)
 {
 	struct ktr_control *control = session->control;
 	uint64_t online[KTR_CPU_MAX / 64];
@@ -255,7 +257,7 @@ int ktr__rings_open(struct ktr__session *session, unsigned log2, struct ktr_erro
 	return code;
 }
 
-int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_error *err)
+int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, struct ktr_error *err)
 {
 	uint32_t n = 2 * session->header.n_rings;
 	unsigned before = session->control->ring_log2;
@@ -288,7 +290,7 @@ int ktr__rings_resize(struct ktr__session *session, unsigned log2, struct ktr_er
 static uint64_t *ring_prepared; /* per ring: the geom word that was made ready for a sandbox */
 
 /* The ring's memory, made present in this process; in a sandbox it must be. 0 or -errno. */
-static int ring_present(struct ktr__session *session, uint32_t index, uint64_t geom)
+static int ring_present(struct ktr__session_rw *session, uint32_t index, uint64_t geom)
 {
 	if (session->sealed)
 		return KTR_GEOM_OFFSET(ring_prepared[index]) == KTR_GEOM_OFFSET(geom) &&
@@ -301,7 +303,7 @@ static int ring_present(struct ktr__session *session, uint32_t index, uint64_t g
  * Makes ring `index` usable for this process. Returns its geom, or 0 when it must not be written now;
  * the event is then counted.
  */
-static uint64_t ring_validate(struct ktr__session *session, uint32_t index)
+static uint64_t ring_validate(struct ktr__session_rw *session, uint32_t index)
 {
 	struct ktr_control *control = session->control;
 	struct ktr_ring *ring = &session->rings[index];

@@ -77,11 +77,11 @@ static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object 
 			  uint64_t offset, uint32_t path)
 {
 	uint32_t index = ktr__table_row(&ktr__own.control->n_sites, KTR_REGION_site);
-	struct ktr_site_row *row = ktr__region(&ktr__own, site, struct ktr_site_row) + index;
+	struct ktr_site_row *row = ktr__region_rows(&ktr__own, site, struct ktr_site_row) + index;
 
 	if (!index || !ktr__table_touch(KTR_REGION_site_ctl, index, 1))
 		return 0;
-	if (ktr__load(&ktr__own.control->count) && ktr__counts_open(&ktr__own, index + 1))
+	if (ktr__load_word(&ktr__own.control->count) && ktr__counts_open(&ktr__own, index + 1))
 		return 0;
 	row->line = site->line;
 	row->mask = site->mask;
@@ -224,7 +224,7 @@ __attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
 	return site->id ? 0 : -ENOSPC;
 }
 
-__attribute__((visibility("default"))) const struct ktr__session *ktr__own_session(void)
+__attribute__((visibility("default"))) const struct ktr__session_rw *ktr__own_session(void)
 {
 	return &ktr__own;
 }
@@ -270,7 +270,7 @@ void ktr__sites_gate(const uint64_t *gate)
 }
 
 /* Copies the first n rows of a table, all that have been handed out. */
-static bool site_copy(const struct ktr__session *from, enum ktr_region_id id, uint64_t n)
+static bool site_copy(const struct ktr__session_rw *from, enum ktr_region_id id, uint64_t n)
 {
 	const struct ktr_region *theirs = &from->header.region[id], *ours = &ktr__own.header.region[id];
 
@@ -287,10 +287,10 @@ static bool site_copy(const struct ktr__session *from, enum ktr_region_id id, ui
 }
 
 /* A site's number is in the program's memory: it must stay what it is, and so must a class's bit. */
-bool ktr__sites_copy(const struct ktr__session *from)
+bool ktr__sites_copy(const struct ktr__session_rw *from)
 {
 	const struct ktr_region *region = &ktr__own.header.region[KTR_REGION_site_hash];
-	const struct ktr_site_row *rows = ktr__region(&ktr__own, site, struct ktr_site_row);
+	const struct ktr_site_row *rows = ktr__region_rows(&ktr__own, site, struct ktr_site_row);
 	struct ktr_control *control = ktr__own.control;
 
 	control->n_classes = from->control->n_classes;

@@ -64,7 +64,7 @@ static uint32_t thread_tid(void)
 
 static struct ktr_thread_row *thread_row(uint32_t row)
 {
-	return ktr__region(&ktr__own, thread, struct ktr_thread_row) + row;
+	return ktr__region_rows(&ktr__own, thread, struct ktr_thread_row) + row;
 }
 
 /*
@@ -217,7 +217,7 @@ static uint32_t proc_cmdline(void)
 static void proc_module(void *context, const struct ktr__object *object)
 {
 	uint32_t index = ktr__table_row(&ktr__own.control->n_modules, KTR_REGION_module);
-	struct ktr_module_row *row = ktr__region(&ktr__own, module, struct ktr_module_row) + index;
+	struct ktr_module_row *row = ktr__region_rows(&ktr__own, module, struct ktr_module_row) + index;
 
 	(void)context;
 	if (!index)
@@ -258,7 +258,7 @@ void ktr__proc_identify(struct ktr_proc_row *row)
 static void proc_fill(void)
 {
 	uint32_t index = ktr__table_row(&ktr__own.control->n_procs, KTR_REGION_proc);
-	struct ktr_proc_row *row = ktr__region(&ktr__own, proc, struct ktr_proc_row) + index;
+	struct ktr_proc_row *row = ktr__region_rows(&ktr__own, proc, struct ktr_proc_row) + index;
 	char exe[512];
 	ssize_t n;
 
@@ -289,9 +289,9 @@ void ktr__proc_register(void)
  * A forked child has its parent's objects at its parent's addresses. They are copied from the table:
  * walking them would take the loader's lock, which another thread of the parent may have held.
  */
-void ktr__proc_fork_child(const struct ktr__session *from)
+void ktr__proc_fork_child(const struct ktr__session_rw *from)
 {
-	struct ktr_module_row *ours = ktr__region(&ktr__own, module, struct ktr_module_row);
+	struct ktr_module_row *ours = ktr__region_rows(&ktr__own, module, struct ktr_module_row);
 	uint32_t parent = ktr__rec.proc, n = from->control->n_modules;
 
 	if (n > from->header.region[KTR_REGION_module].n_rows)
@@ -319,7 +319,7 @@ void ktr__proc_fork_child(const struct ktr__session *from)
 
 void ktr__proc_exit(void)
 {
-	struct ktr_proc_row *row = ktr__region(&ktr__own, proc, struct ktr_proc_row) + ktr__rec.proc;
+	struct ktr_proc_row *row = ktr__region_rows(&ktr__own, proc, struct ktr_proc_row) + ktr__rec.proc;
 
 	if (!ktr__rec.proc)
 		return;

@@ -13,19 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool ktr__session_is(const struct ktr__session *session, int code, const struct stat *st)
+bool ktr__session_is(const struct ktr__session_rw *session, int code, const struct stat *st)
 {
 	return code == 0 && st->st_ino == session->ino && st->st_dev == session->dev;
 }
 
-bool ktr__session_fd_ours(const struct ktr__session *session)
+bool ktr__session_fd_ours(const struct ktr__session_rw *session)
 {
 	struct stat st;
 
 	return session->fd >= 0 && ktr__session_is(session, fstat(session->fd, &st), &st);
 }
 
-int ktr__session_open_again(const struct ktr__session *session)
+int ktr__session_open_again(const struct ktr__session_rw *session)
 {
 	struct stat st;
 	char path[40];

@@ -37,7 +37,7 @@ int ktr__session_dir(uid_t uid, char *path, size_t size, struct ktr_error *err)
 	return n < 0 || (size_t)n >= size ? find_too_long(err) : 0;
 }
 
-int ktr__session_path(const char *name, char *path, size_t size, struct ktr_error *err)
+int ktr__session_path_of(const char *name, char *path, size_t size, struct ktr_error *err)
 {
 	size_t length;
 	int rc;
@@ -208,7 +208,7 @@ int ktr__session_find_name(const char *name, char *path, size_t size, struct ktr
 	struct stat st;
 	int rc;
 
-	rc = ktr__session_path(name, path, size, err);
+	rc = ktr__session_path_of(name, path, size, err);
 	if (rc || lstat(path, &st) == 0)
 		return rc;
 	rc = ktr__session_walk(find_visit_name, &find, err);

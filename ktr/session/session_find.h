@@ -23,7 +23,7 @@
 int ktr__session_dir(uid_t uid, char *path, size_t size, struct ktr_error *err);
 
 /* Writes DIR/NAME.ktr of our effective user. 0, -EINVAL (no such name can be) or -ENAMETOOLONG. */
-int ktr__session_path(const char *name, char *path, size_t size, struct ktr_error *err);
+int ktr__session_path_of(const char *name, char *path, size_t size, struct ktr_error *err);
 
 /* Is told of each session file; a value other than 0 ends the walk. Nothing has been opened yet. */
 typedef int ktr__session_fn(void *context, const char *path, const char *name);

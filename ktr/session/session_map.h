@@ -39,7 +39,7 @@ struct ktr__session_map {
 
 /* flags of ktr__map_open() */
 #define KTR__MAP_OWN 1u /* refuse a file whose owner is neither our effective user nor root, unless we are root */
-#define KTR__MAP_WRITE 2u /* open to write; regions are not looked at: ktr__session_attach() does */
+#define KTR__MAP_WRITE 2u /* open to write; regions are not looked at: ktr__session_join() does */
 
 /* O_NOFOLLOW, but for the kernel's own links to what a process has open or mapped. */
 int ktr__map_nofollow(const char *path);

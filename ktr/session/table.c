@@ -50,7 +50,7 @@ void ktr__table_forget(void)
 	memset(table_chunk, 0, sizeof(table_chunk));
 }
 
-bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id region, uint64_t offset,
+bool ktr__session_touch(const struct ktr__session_rw *session, enum ktr_region_id region, uint64_t offset,
 			uint64_t n_bytes)
 {
 	uint64_t first = offset / TABLE_CHUNK, last = (offset + n_bytes - 1) / TABLE_CHUNK;
@@ -82,7 +82,7 @@ bool ktr__session_touch(const struct ktr__session *session, enum ktr_region_id r
 	return true;
 }
 
-uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, enum ktr_region_id id)
+uint32_t ktr__session_row(const struct ktr__session_rw *session, uint32_t *cursor, enum ktr_region_id id)
 {
 	uint32_t row = __atomic_fetch_add(cursor, 1, __ATOMIC_RELAXED);
 
@@ -94,7 +94,7 @@ uint32_t ktr__session_row(const struct ktr__session *session, uint32_t *cursor, 
 	return 0;
 }
 
-void *ktr__session_at(const struct ktr__session *session, enum ktr_region_id id, uint64_t index)
+void *ktr__session_at(const struct ktr__session_rw *session, enum ktr_region_id id, uint64_t index)
 {
 	const struct ktr_region *region = &session->header.region[id];
 	uint64_t at = index * region->row_bytes;
@@ -104,14 +104,14 @@ void *ktr__session_at(const struct ktr__session *session, enum ktr_region_id id,
 	return session->map + region->offset + at;
 }
 
-void *ktr__session_ready(const struct ktr__session *session, enum ktr_region_id id, uint64_t index)
+void *ktr__session_ready(const struct ktr__session_rw *session, enum ktr_region_id id, uint64_t index)
 {
 	uint32_t *row = ktr__session_at(session, id, index); /* the state is the first word of each */
 
 	return row && __atomic_load_n(row, __ATOMIC_SEQ_CST) >= KTR_ROW_READY ? row : NULL;
 }
 
-uint32_t ktr__session_n_sites(const struct ktr__session *session)
+uint32_t ktr__session_n_sites(const struct ktr__session_rw *session)
 {
 	uint32_t n = __atomic_load_n(&session->control->n_sites, __ATOMIC_ACQUIRE);
 	uint32_t room = session->header.region[KTR_REGION_site].n_rows;
@@ -119,9 +119,9 @@ uint32_t ktr__session_n_sites(const struct ktr__session *session)
 	return n < room ? n : room;
 }
 
-const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offset, size_t *n)
+const char *ktr__session_bytes(const struct ktr__session_rw *session, uint32_t offset, size_t *n)
 {
-	const char *from = ktr__region(session, string, char) + offset;
+	const char *from = ktr__region_rows(session, string, char) + offset;
 	uint64_t room = session->header.region[KTR_REGION_string].bytes - offset;
 
 	if (room > KTR__STRING_BYTES)
@@ -132,7 +132,7 @@ const char *ktr__session_bytes(const struct ktr__session *session, uint32_t offs
 	return from;
 }
 
-uint32_t ktr__session_put(const struct ktr__session *session, const char *text, size_t n_bytes)
+uint32_t ktr__session_put(const struct ktr__session_rw *session, const char *text, size_t n_bytes)
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_string];
 	uint64_t at;
@@ -153,7 +153,7 @@ uint32_t ktr__session_put(const struct ktr__session *session, const char *text, 
 }
 
 /* Name and description as one string, so that one word claims a row for both. 0: no room. */
-static uint32_t class_words(const struct ktr__session *session, const char *name, const char *help)
+static uint32_t class_words(const struct ktr__session_rw *session, const char *name, const char *help)
 {
 	char words[KTR_CLASS_NAME_MAX + CLASS_HELP_MAX];
 	size_t n = strnlen(name, KTR_CLASS_NAME_MAX - 1), n_help = strnlen(help, CLASS_HELP_MAX - 1);
@@ -170,9 +170,9 @@ static uint32_t class_words(const struct ktr__session *session, const char *name
  * Do the words of a claimed row begin with this name? What precedes a string in the region is a zero: the end of
  * another, or not written yet.
  */
-static bool class_named(const struct ktr__session *session, uint32_t help, const char *name)
+static bool class_named(const struct ktr__session_rw *session, uint32_t help, const char *name)
 {
-	const char *strings = ktr__region(session, string, char);
+	const char *strings = ktr__region_rows(session, string, char);
 	uint64_t n = strnlen(name, KTR_CLASS_NAME_MAX - 1) + 1;
 
 	return help > n && help < session->header.region[KTR_REGION_string].bytes &&
@@ -187,9 +187,9 @@ static bool class_named(const struct ktr__session *session, uint32_t help, const
  * The rest follows from the row's number and its words, and whoever finds it missing writes it: a process killed
  * here leaves nothing to wait for.
  */
-uint64_t ktr__session_class(const struct ktr__session *session, const char *name, const char *help)
+uint64_t ktr__session_class(const struct ktr__session_rw *session, const char *name, const char *help)
 {
-	struct ktr_class_row *rows = ktr__region(session, class_, struct ktr_class_row);
+	struct ktr_class_row *rows = ktr__region_rows(session, class_, struct ktr_class_row);
 	uint32_t *cursor = &session->control->n_classes;
 	uint32_t i, n, taken, words = 0;
 

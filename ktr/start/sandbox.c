@@ -81,10 +81,10 @@ static int sandbox_process(void)
 			return -ENOSPC;
 	if (!n_threads)
 		return -ENOSPC;
-	sandbox_begin = *ktr__region(&ktr__own, anchor, struct ktr_anchor);
+	sandbox_begin = *ktr__region_rows(&ktr__own, anchor, struct ktr_anchor);
 	ktr__clock_anchor(ktr__rec.clock, &sandbox_now);
 	if (ktr__rec.proc)
-		ktr__region(&ktr__own, proc, struct ktr_proc_row)[ktr__rec.proc].sandboxed = 1;
+		ktr__region_rows(&ktr__own, proc, struct ktr_proc_row)[ktr__rec.proc].sandboxed = 1;
 	ktr__own_flush();
 	__atomic_store_n(&ktr__own.sealed, n_threads, __ATOMIC_RELEASE);
 	return 0;
@@ -102,7 +102,7 @@ int ktr_sandbox(void)
 		return -ENOSYS;
 	if (!ktr__self.row)
 		ktr__thread_register(&ktr__self);
-	row = ktr__region(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
+	row = ktr__region_rows(&ktr__own, thread, struct ktr_thread_row) + ktr__self.row;
 	if (ktr__self.row && !row->named)
 		prctl(PR_GET_NAME, row->name);
 	pthread_mutex_lock(&one_at_a_time);

@@ -195,7 +195,7 @@ static void session_fill_header(const struct ktr__session_plan *plan, struct ktr
  * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
  * session the beginning of each table, where rows are, and what is populated later.
  */
-static void session_dump(const struct ktr__session *session)
+static void session_dump(const struct ktr__session_rw *session)
 {
 	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close behind it */
 
@@ -221,7 +221,7 @@ static void session_dump(const struct ktr__session *session)
  * Maps the file from an open file that nobody ever locks: a forked child inherits the mapping, and with it what it
  * was made of. By a lock on that it would hold its parent's for ever.
  */
-static int session_map_apart(struct ktr__session *session, struct ktr_error *err)
+static int session_map_apart(struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int fd = ktr__session_open_again(session), code = 0;
 
@@ -239,7 +239,7 @@ static int session_map_apart(struct ktr__session *session, struct ktr_error *err
 }
 
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
-static int session_map(struct ktr__session *session, struct ktr_error *err)
+static int session_map(struct ktr__session_rw *session, struct ktr_error *err)
 {
 	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
 	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
@@ -262,8 +262,8 @@ static int session_map(struct ktr__session *session, struct ktr_error *err)
 		     PROT_READ | PROT_WRITE) != 0)
 		return ktr_error_set(err, errno, "cannot make the session writable: %m");
 	session_dump(session);
-	session->control = ktr__region(session, control, struct ktr_control);
-	session->rings = ktr__region(session, ring, struct ktr_ring);
+	session->control = ktr__region_rows(session, control, struct ktr_control);
+	session->rings = ktr__region_rows(session, ring, struct ktr_ring);
 	return 0;
 }
 
@@ -288,10 +288,10 @@ static int session_allocate(int fd, const struct ktr_header *header)
 	return code;
 }
 
-static void session_first_rows(struct ktr__session *session)
+static void session_first_rows(struct ktr__session_rw *session)
 {
 	struct ktr_control *control = session->control;
-	struct ktr_anchor *anchor = ktr__region(session, anchor, struct ktr_anchor);
+	struct ktr_anchor *anchor = ktr__region_rows(session, anchor, struct ktr_anchor);
 
 	control->n_classes = 1;
 	control->n_sites = 1;
@@ -309,7 +309,7 @@ static void session_first_rows(struct ktr__session *session)
 	control->n_anchors = 1;
 }
 
-int ktr__session_again(const struct ktr__session *session)
+int ktr__session_again(const struct ktr__session_rw *session)
 {
 	int fd = ktr__session_open_again(session);
 
@@ -322,7 +322,7 @@ int ktr__session_again(const struct ktr__session *session)
  * The lock outlives the descriptor, which a host may close behind our back: a mapping of one page, which nobody
  * touches, keeps its open file. No child inherits that. Without it the descriptor alone holds the lock.
  */
-static void session_keep(struct ktr__session *session, int fd)
+static void session_keep(struct ktr__session_rw *session, int fd)
 {
 	void *page = mmap(NULL, SESSION_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
 
@@ -334,7 +334,8 @@ static void session_keep(struct ktr__session *session, int fd)
 }
 
 /* Fills the new file behind session->fd, which lies at session->path. */
-static int session_build(const struct ktr__session_plan *plan, struct ktr__session *session, struct ktr_error *err)
+static int session_build(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
+			 struct ktr_error *err)
 {
 	struct ktr_header *header = &session->header;
 	int code = session_plan_header(plan, header, err);
@@ -392,7 +393,7 @@ static int session_check(const struct ktr_header *header, const char *path, stru
 	return ktr_error_at(err, path, 0, 0, EPROTO, "a session of another layout than this version of ktr writes into");
 }
 
-int ktr__session_attach(const char *path, struct ktr__session *session, struct ktr_error *err)
+int ktr__session_join(const char *path, struct ktr__session_rw *session, struct ktr_error *err)
 {
 	struct ktr__session_map map;
 	int code = ktr__map_open(path, KTR__MAP_OWN | KTR__MAP_WRITE, &map, err);
@@ -412,7 +413,7 @@ int ktr__session_attach(const char *path, struct ktr__session *session, struct k
 	return code;
 }
 
-void ktr__session_detach(struct ktr__session *session)
+void ktr__session_detach(struct ktr__session_rw *session)
 {
 	if (session->map)
 		munmap(session->map, session->header.file_bytes);
@@ -424,7 +425,7 @@ void ktr__session_detach(struct ktr__session *session)
 	session->fd = -1;
 }
 
-bool ktr__session_cut(const struct ktr__session *session)
+bool ktr__session_cut(const struct ktr__session_rw *session)
 {
 	struct stat st;
 
@@ -432,14 +433,14 @@ bool ktr__session_cut(const struct ktr__session *session)
 	       (uint64_t)st.st_size < session->header.file_bytes;
 }
 
-static bool session_path_same(const struct ktr__session *session, const char *path)
+static bool session_path_same(const struct ktr__session_rw *session, const char *path)
 {
 	struct stat st;
 
 	return ktr__session_is(session, stat(path, &st), &st);
 }
 
-void ktr__session_reopen(struct ktr__session *session, int fd)
+void ktr__session_reopen(struct ktr__session_rw *session, int fd)
 {
 	int old = session->fd;
 
@@ -455,7 +456,7 @@ void ktr__session_reopen(struct ktr__session *session, int fd)
 }
 
 /* Copies row i of the processes; false behind the last one. */
-static bool session_proc(const struct ktr__session *session, uint32_t i, struct ktr_proc_row *row)
+static bool session_proc(const struct ktr__session_rw *session, uint32_t i, struct ktr_proc_row *row)
 {
 	const struct ktr_proc_row *from;
 
@@ -467,7 +468,7 @@ static bool session_proc(const struct ktr__session *session, uint32_t i, struct 
 }
 
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
-static bool session_inhabited(const struct ktr__session *session)
+static bool session_inhabited(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
@@ -477,7 +478,7 @@ static bool session_inhabited(const struct ktr__session *session)
 	return false;
 }
 
-uint32_t ktr__session_sandboxed(const struct ktr__session *session)
+uint32_t ktr__session_sandboxed(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
@@ -488,7 +489,7 @@ uint32_t ktr__session_sandboxed(const struct ktr__session *session)
 }
 
 /* The same of others, who are not about to end. Rows of this process are of what it was before exec(2). */
-static bool session_shared(const struct ktr__session *session)
+static bool session_shared(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
@@ -502,7 +503,7 @@ static bool session_shared(const struct ktr__session *session)
  * Who holds the lock and is not in the table is a tool that looks whether anybody is left, or a process that has
  * nearly ended, as a daemon's parent has: both take a moment.
  */
-static bool session_lock_alone(const struct ktr__session *session)
+static bool session_lock_alone(const struct ktr__session_rw *session)
 {
 	const struct timespec nap = { 0, SESSION_NAP_NS };
 
@@ -515,7 +516,7 @@ static bool session_lock_alone(const struct ktr__session *session)
 	return false;
 }
 
-bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
+bool ktr__session_other(const struct ktr__session_rw *session, uint32_t pid)
 {
 	uint64_t pid_ns = ktr__proc_own_ns(), start_time = 0;
 	struct ktr_proc_row row;
@@ -529,7 +530,7 @@ bool ktr__session_other(const struct ktr__session *session, uint32_t pid)
 	return false;
 }
 
-bool ktr__session_alone(struct ktr__session *session)
+bool ktr__session_alone(struct ktr__session_rw *session)
 {
 	if (!ktr__session_fd_ours(session)) {
 		session->fd = ktr__session_open_again(session);
@@ -542,7 +543,7 @@ bool ktr__session_alone(struct ktr__session *session)
 }
 
 /* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
-static int session_has_us(const struct ktr__session *session, const struct ktr_proc_row *self)
+static int session_has_us(const struct ktr__session_rw *session, const struct ktr_proc_row *self)
 {
 	struct ktr_proc_row row;
 	int has = 0;
@@ -560,7 +561,7 @@ static int session_two_copies(struct ktr_error *err)
 }
 
 /* Takes the shared lock; true if the path still leads to the session. */
-static bool session_hold(const struct ktr__session *session, const char *path)
+static bool session_hold(const struct ktr__session_rw *session, const char *path)
 {
 	return flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path);
 }
@@ -570,11 +571,11 @@ static bool session_hold(const struct ktr__session *session, const char *path)
  * on in it. -ENOENT: there is none of that kind.
  */
 static int session_former(const struct ktr__session_plan *plan, const char *path,
-			  struct ktr__session *session, struct ktr_error *err)
+			  struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int has, code = -ENOENT;
 
-	if (access(path, F_OK) != 0 || ktr__session_attach(path, session, NULL) != 0)
+	if (access(path, F_OK) != 0 || ktr__session_join(path, session, NULL) != 0)
 		return code;
 	has = session_has_us(session, &plan->self);
 	if (has == 2)
@@ -586,7 +587,7 @@ static int session_former(const struct ktr__session_plan *plan, const char *path
 }
 
 /* Renames a dead session that the path still leads to. -ENOENT: done. */
-static int session_aside(const struct ktr__session *session, const char *path, struct ktr_error *err)
+static int session_aside(const struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
 	char old[sizeof(session->path) + 8];
 
@@ -604,13 +605,13 @@ static int session_aside(const struct ktr__session *session, const char *path, s
  * that. So nobody joins what is about to go, and no live session is moved.
  */
 static int session_join(const struct ktr__session_plan *plan, const char *path,
-			struct ktr__session *session, struct ktr_error *err)
+			struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int code;
 
 	if (access(path, F_OK) != 0)
 		return -ENOENT;
-	code = ktr__session_attach(path, session, err);
+	code = ktr__session_join(path, session, err);
 	if (code)
 		return code == -ENOENT ? -EAGAIN : code;
 	if (!session_hold(session, path))
@@ -652,7 +653,7 @@ static int session_give_name(const char *temporary, const char *path)
 
 /* Moves the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
 static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
-			   struct ktr__session *session, struct ktr_error *err)
+			   struct ktr__session_rw *session, struct ktr_error *err)
 {
 	for (unsigned i = 0; i < 1000; i++) {
 		session_name(plan, i, session->path, sizeof(session->path));
@@ -666,7 +667,7 @@ static int session_publish(const struct ktr__session_plan *plan, const char *tem
 	return ktr_error_set(err, EEXIST, "too many sessions named %s", plan->name);
 }
 
-static int session_make(const struct ktr__session_plan *plan, struct ktr__session *session,
+static int session_make(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			struct ktr_error *err)
 {
 	char temporary[sizeof(session->path)];
@@ -690,7 +691,7 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 	return code;
 }
 
-int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session *session,
+int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			bool *joined, struct ktr_error *err)
 {
 	int code = session_directory(plan->dir, err);

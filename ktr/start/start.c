@@ -38,7 +38,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-struct ktr__session ktr__own = { .fd = -1 };
+struct ktr__session_rw ktr__own = { .fd = -1 };
 static int start_fork_fd = -1; /* the session, for the child of the fork that is under way */
 static const struct ktr__self *start_forking; /* the thread in fork(3), between our handlers */
 static bool start_orphan; /* no handler told this process that it is a child: it has no writer */
@@ -217,7 +217,7 @@ static int start_record(void)
 	rec->map = ktr__own.map;
 	rec->rings = ktr__own.rings;
 	rec->control = ktr__own.control;
-	rec->site_ctl = ktr__region(&ktr__own, site_ctl, uint8_t);
+	rec->site_ctl = ktr__region_rows(&ktr__own, site_ctl, uint8_t);
 	rec->count_stride = ktr__own.header.region[KTR_REGION_site].n_rows;
 	rec->clock = ktr__own.header.clock;
 	/* Linux 4.14; without it a child that no handler is told of records as its parent. */
@@ -264,7 +264,7 @@ void ktr__start_retry(bool last)
 		return;
 	start_settings(false);
 	/* What the kernel tells is wanted from now on, and the writer does not know yet. */
-	if (!start_unresolved && ktr__own.map && ktr__load(&ktr__own.control->kernel))
+	if (!start_unresolved && ktr__own.map && ktr__load_word(&ktr__own.control->kernel))
 		ktr__own_flush();
 	if (start_pending.code && last) {
 		start_settings(true);
@@ -313,7 +313,7 @@ static void start_writer(void)
 	if (start_context.enable == KTR__ENABLE_YES ||
 	    (start_context.enable == KTR__ENABLE_UNSAID && start_context.file[0]))
 		code = ktr__writer_enable(&err);
-	else if (ktr__load(&ktr__own.control->verbose) || ktr__load(&ktr__own.control->kernel))
+	else if (ktr__load_word(&ktr__own.control->verbose) || ktr__load_word(&ktr__own.control->kernel))
 		code = ktr__writer_verbose(&err);
 	else
 		return;
@@ -355,7 +355,7 @@ static void start_after_fork_parent(void)
 }
 
 /* Makes our new session what the parent's is: settings, classes, sites with their numbers. */
-static bool start_copy(const struct ktr__session *parent)
+static bool start_copy(const struct ktr__session_rw *parent)
 {
 	struct ktr_control *control = ktr__own.control;
 	const struct ktr_region *origins = &ktr__own.header.region[KTR_REGION_origin];
@@ -369,10 +369,10 @@ static bool start_copy(const struct ktr__session *parent)
 	control->follow_fork = parent->control->follow_fork;
 	control->sites_change = parent->control->sites_change;
 	memcpy(control->sites, parent->control->sites, sizeof(control->sites));
-	start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
-	memcpy(start_knobs.origins, ktr__region(parent, origin, struct ktr_origin), origins->bytes);
+	start_knobs.origins = ktr__region_rows(&ktr__own, origin, struct ktr_origin);
+	memcpy(start_knobs.origins, ktr__region_rows(parent, origin, struct ktr_origin), origins->bytes);
 	return (!control->count || !ktr__counts_open(&ktr__own, control->n_sites)) &&
-	       !ktr__mask_set(&ktr__own, parent->control->asked, NULL);
+	       !ktr__session_mask_set(&ktr__own, parent->control->asked, NULL);
 }
 
 /*
@@ -382,7 +382,7 @@ static bool start_copy(const struct ktr__session *parent)
 static void start_child_leaves(bool own)
 {
 	static const uint64_t shut;
-	struct ktr__session parent = ktr__own;
+	struct ktr__session_rw parent = ktr__own;
 
 	parent.lock = NULL; /* not in a child */
 	ktr__sites_gate(&shut);
@@ -532,7 +532,7 @@ static void start_everything(void)
 		ktr__session_detach(&ktr__own);
 	}
 	if (!code)
-		start_knobs.origins = ktr__region(&ktr__own, origin, struct ktr_origin);
+		start_knobs.origins = ktr__region_rows(&ktr__own, origin, struct ktr_origin);
 	if (!code) {
 		start_stay();
 		ktr__threads_start();
@@ -546,7 +546,7 @@ static void start_everything(void)
 		return;
 	}
 	/* The kernel's classes are there once they have been asked for, which a mask may have come before. */
-	if (start_unresolved && ktr__load(&ktr__own.control->kernel))
+	if (start_unresolved && ktr__load_word(&ktr__own.control->kernel))
 		start_settings(false);
 	if (start_pending.code && !start_unresolved)
 		start_settings(true);
@@ -613,7 +613,7 @@ struct ktr_conf *ktr__own_conf(void)
 static void start_unmatched(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	uint64_t asked = ktr__load(&ktr__own.control->asked);
+	uint64_t asked = ktr__load_word(&ktr__own.control->asked);
 	char mask[256];
 
 	if (!start_asked || ktr__site_refused)
@@ -640,8 +640,8 @@ __attribute__((destructor(101))) static void start_exit(void)
 		return;
 	}
 	CTR1(KTR_PROC, "process %d exits", (int)ktr__rec.pid);
-	if (ktr__load(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
-		ktr__freeze(KTR_FROZE_EXIT);
+	if (ktr__load_word(&ktr__own.control->freeze_on) & KTR_FREEZE_ON_EXIT)
+		ktr__session_freeze(KTR_FROZE_EXIT);
 	if (!ktr__own.sealed) {
 		ktr__start_retry(true);
 		start_unmatched();

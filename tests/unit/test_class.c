@@ -21,7 +21,7 @@
 
 struct place {
 	char dir[64];
-	struct ktr__session session;
+	struct ktr__session_rw session;
 };
 
 static void place_make(struct place *place)
@@ -54,7 +54,7 @@ static uint64_t bind(struct place *place, const char *name)
 
 static struct ktr_class_row *row_of(struct place *place, uint32_t i)
 {
-	return ktr__region(&place->session, class_, struct ktr_class_row) + i;
+	return ktr__region_rows(&place->session, class_, struct ktr_class_row) + i;
 }
 
 static void names(void)
@@ -75,7 +75,7 @@ static void names(void)
 	CU_ASSERT(place.session.control->n_classes == 6);
 	CU_ASSERT_STRING_EQUAL(row_of(&place, 2)->name, "network");
 	CU_ASSERT(strlen(row_of(&place, 4)->name) == KTR_CLASS_NAME_MAX - 1);
-	CU_ASSERT_STRING_EQUAL(ktr__region(&place.session, string, char) + row_of(&place, 1)->help,
+	CU_ASSERT_STRING_EQUAL(ktr__region_rows(&place.session, string, char) + row_of(&place, 1)->help,
 			       "what it is for");
 	for (unsigned i = 5; i < CLASS_NAMES; i++) {
 		snprintf(name, sizeof(name), "class%u", i);
@@ -137,7 +137,7 @@ static void bind_in_turn(struct place *place, unsigned process, uint64_t (*mask)
 			 unsigned *n_arrived)
 {
 	struct ktr_control *control = place->session.control;
-	char *strings = ktr__region(&place->session, string, char);
+	char *strings = ktr__region_rows(&place->session, string, char);
 	uint64_t string_bytes = control->string_bytes;
 	unsigned n = 0, n_wrong = 0;
 

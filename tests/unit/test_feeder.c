@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static char dir[64];
-static struct ktr__session session, again;
+static struct ktr__session_rw session, again;
 
 static void feeder_open(void)
 {
@@ -29,7 +29,7 @@ static void feeder_open(void)
 	strcpy(dir, "/tmp/ktr-test-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
 	CU_ASSERT_EQUAL_FATAL(ktr__session_create(&plan, &session, &joined, NULL), 0);
-	CU_ASSERT_EQUAL_FATAL(ktr__session_attach(session.path, &again, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__session_join(session.path, &again, NULL), 0);
 }
 
 static void feeder_close(void)

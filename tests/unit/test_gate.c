@@ -9,8 +9,8 @@ static void inject(int place);
 
 #define KTR_INJECT(place)    inject(place)
 #define ktr__mask_publish    gate__mask_publish
-#define ktr__mask_set	     gate__mask_set
-#define ktr__mask_change     gate__mask_change
+#define ktr__session_mask_set	     gate__mask_set
+#define ktr__session_mask_change     gate__mask_change
 #define ktr__session_classes gate__session_classes
 #define ktr__ring_gate	     gate__ring_gate
 #define ktr__rings_gate	     gate__rings_gate
@@ -25,11 +25,11 @@ static void inject(int place);
 #undef ktr__cpumask_set
 #undef ktr__resize_lock
 
-void ktr__mask_publish(struct ktr__session *session);
-void ktr__rings_gate(struct ktr__session *session);
-void ktr__ring_gate(struct ktr__session *session, uint32_t index);
-int ktr__resize_lock(const struct ktr__session *session);
-int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct ktr_error *err);
+void ktr__mask_publish(struct ktr__session_rw *session);
+void ktr__rings_gate(struct ktr__session_rw *session);
+void ktr__ring_gate(struct ktr__session_rw *session, uint32_t index);
+int ktr__resize_lock(const struct ktr__session_rw *session);
+int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, struct ktr_error *err);
 
 #include "suite.h"
 
@@ -40,7 +40,7 @@ int ktr__cpumask_set(struct ktr__session *session, const uint64_t *bits, struct 
 #define GATE_RESIZE 8 /* ktr__ring_resize() is about to commit */
 
 static char dir[64];
-static struct ktr__session session;
+static struct ktr__session_rw session;
 static uint32_t cpu;
 static uint64_t no_cpus[KTR_CPU_MAX / 64], all_cpus[KTR_CPU_MAX / 64];
 

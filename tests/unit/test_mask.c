@@ -8,20 +8,20 @@ static void inject(int place);
 
 #define KTR_INJECT(place)     inject(place)
 #define ktr__mask_publish     inject__mask_publish
-#define ktr__mask_set	      inject__mask_set
-#define ktr__mask_change      inject__mask_change
+#define ktr__session_mask_set	      inject__mask_set
+#define ktr__session_mask_change      inject__mask_change
 #define ktr__session_classes  inject__session_classes
 #define ktr__ring_gate	      inject__ring_gate
 #define ktr__rings_gate	      inject__rings_gate
 #define ktr__cpumask_set      inject__cpumask_set
 #include "ktr/control/mask.c"
 #undef ktr__mask_publish
-#undef ktr__mask_set
-#undef ktr__mask_change
+#undef ktr__session_mask_set
+#undef ktr__session_mask_change
 
-void ktr__mask_publish(struct ktr__session *session);
-int ktr__mask_set(struct ktr__session *session, uint64_t mask, struct ktr_error *err);
-int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear, struct ktr_error *err);
+void ktr__mask_publish(struct ktr__session_rw *session);
+int ktr__session_mask_set(struct ktr__session_rw *session, uint64_t mask, struct ktr_error *err);
+int ktr__session_mask_change(struct ktr__session_rw *session, uint64_t set, uint64_t clear, struct ktr_error *err);
 
 #include "suite.h"
 
@@ -38,7 +38,7 @@ int ktr__mask_change(struct ktr__session *session, uint64_t set, uint64_t clear,
 #define MASK_PLACES    6 /* of the words; the seventh is tests/unit/test_gate.c's */
 
 static char dir[64];
-static struct ktr__session session;
+static struct ktr__session_rw session;
 
 static void session_make(void)
 {
@@ -75,9 +75,9 @@ static void words(void)
 
 	session_make();
 	c = session.control;
-	CU_ASSERT(ktr__mask_set(&session, 0xf0, NULL) == 0 && agrees() && c->gate == 0xf0);
-	CU_ASSERT(ktr__mask_change(&session, 0x3, 0x30, NULL) == 0 && agrees() && c->gate == 0xc3);
-	CU_ASSERT(ktr__mask_change(&session, 0x3, 0x3, NULL) == 0 && agrees() && c->gate == 0xc0);
+	CU_ASSERT(ktr__session_mask_set(&session, 0xf0, NULL) == 0 && agrees() && c->gate == 0xf0);
+	CU_ASSERT(ktr__session_mask_change(&session, 0x3, 0x30, NULL) == 0 && agrees() && c->gate == 0xc3);
+	CU_ASSERT(ktr__session_mask_change(&session, 0x3, 0x3, NULL) == 0 && agrees() && c->gate == 0xc0);
 	c->count = 0x140;
 	ktr__mask_publish(&session);
 	CU_ASSERT(agrees() && c->gate == 0x1c0 && c->record == 0x80 && c->asked == 0xc0);
@@ -103,7 +103,7 @@ static void inject(int place)
 	other.times--;
 	switch (other.what) {
 	case 0:
-		ktr__mask_set(&session, 0xc00, NULL);
+		ktr__session_mask_set(&session, 0xc00, NULL);
 		break;
 	case 1:
 		session.control->count = 0x30;
@@ -114,7 +114,7 @@ static void inject(int place)
 		ktr__mask_publish(&session);
 		break;
 	default:
-		ktr__mask_change(&session, 0x8000, 0, NULL);
+		ktr__session_mask_change(&session, 0x8000, 0, NULL);
 	}
 }
 
@@ -128,7 +128,7 @@ static void in_between(void)
 
 				c->count = 0;
 				c->frozen = KTR_FROZEN_NO;
-				ktr__mask_set(&session, 1, NULL);
+				ktr__session_mask_set(&session, 1, NULL);
 				other.place = place;
 				other.what = what;
 				other.times = times;
@@ -148,12 +148,13 @@ static void no_change_is_lost(void)
 	pid_t pid[MASK_PROCESSES];
 
 	session_make();
-	CU_ASSERT(ktr__mask_set(&session, 1, NULL) == 0);
+	CU_ASSERT(ktr__session_mask_set(&session, 1, NULL) == 0);
 	for (unsigned i = 0; i < MASK_PROCESSES; i++) {
 		pid[i] = fork();
 		if (pid[i] == 0) {
 			for (unsigned k = 0; k < 20000; k++)
-				ktr__mask_change(&session, (k & 1) * 0x10ull << i, (~k & 1) * 0x10ull << i, NULL);
+				ktr__session_mask_change(&session, (k & 1) * 0x10ull << i,
+							 (~k & 1) * 0x10ull << i, NULL);
 			_exit(0);
 		}
 	}

@@ -31,7 +31,7 @@ static void inject(int place);
 #define OTHER_ROW   3u
 
 static char own_dir[64];
-static struct ktr__session own_before;
+static struct ktr__session_rw own_before;
 static struct ktr__rec own_rec_before;
 static uint32_t own_tid, other_tid;
 
@@ -49,7 +49,7 @@ static void *own_thread(void *unused)
 
 static void own_row(uint32_t row, pid_t pid)
 {
-	struct ktr_proc_row *rows = ktr__region(&ktr__own, proc, struct ktr_proc_row);
+	struct ktr_proc_row *rows = ktr__region_rows(&ktr__own, proc, struct ktr_proc_row);
 
 	rows[row].pid = (uint32_t)pid;
 	rows[row].pid_ns = 1;
@@ -60,7 +60,7 @@ static void own_row(uint32_t row, pid_t pid)
 static void own_make(void)
 {
 	struct ktr__session_plan plan = { .dir = own_dir, .name = "own", .path = KTR_PATH_THREAD, .clock = KTR_ARCH_CLOCK };
-	struct ktr__session session;
+	struct ktr__session_rw session;
 	bool joined;
 	pid_t pid = fork();
 
@@ -85,7 +85,7 @@ static void own_make(void)
 
 static void own_drop(void)
 {
-	struct ktr__session session = ktr__own;
+	struct ktr__session_rw session = ktr__own;
 
 	ktr__own = own_before;
 	ktr__rec = own_rec_before;

@@ -20,7 +20,7 @@
 #undef ktr__rules_text
 
 int ktr__glob(const char *pattern, size_t n_pattern, const char *text, size_t n_text);
-int ktr__rules_set(struct ktr__session *session, const char *text, bool check, struct ktr_error *err);
+int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check, struct ktr_error *err);
 
 #include "suite.h"
 
@@ -59,7 +59,7 @@ int ktr__rules_set(struct ktr__session *session, const char *text, bool check, s
 	} while (0)
 
 static char dir[64];
-static struct ktr__session session;
+static struct ktr__session_rw session;
 
 /* Runs a test in a process of its own, with a session of 2 rings for each CPU at most. */
 static void peer_apart(void (*run)(void))
@@ -393,7 +393,7 @@ static void views_are_never_rewritten(void)
 static int header_asked(const struct ktr_header *header, int *reader)
 {
 	struct ktr__session_map map;
-	struct ktr__session other;
+	struct ktr__session_rw other;
 	char path[128];
 	int fd, code;
 
@@ -403,7 +403,7 @@ static int header_asked(const struct ktr_header *header, int *reader)
 	close(fd);
 	*reader = ktr__map_open(path, 0, &map, NULL);
 	ktr__map_close(&map);
-	code = ktr__session_attach(path, &other, NULL);
+	code = ktr__session_join(path, &other, NULL);
 	if (!code)
 		ktr__session_detach(&other);
 	return code;

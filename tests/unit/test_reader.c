@@ -463,8 +463,8 @@ static void arguments_that_nobody_wants(void)
 		CU_ASSERT(ktr_reader_filter(all, filters[i / 2], NULL) == 0);
 		CU_ASSERT(ktr_reader_filter(some, filters[i / 2], NULL) == 0);
 		do {
-			what = ktr__reader_next(all, &a);
-			CU_ASSERT_FATAL(ktr__reader_next(some, &b) == what);
+			what = ktr__reader_advance(all, &a);
+			CU_ASSERT_FATAL(ktr__reader_advance(some, &b) == what);
 			if (what != KTR_READ_EVENT) {
 				CU_ASSERT(a == NULL && b == NULL);
 				continue;
@@ -483,7 +483,7 @@ static void arguments_that_nobody_wants(void)
 		CU_ASSERT(ktr_reader_filter(some, NULL, NULL) == 0);
 		CU_ASSERT(ktr__reader_wants(some, NULL, NULL) == 0);
 		CU_ASSERT(ktr_reader_seek(some, options.reverse ? 2001 : 2000) == 0);
-		CU_ASSERT_FATAL(ktr__reader_next(some, &b) == KTR_READ_EVENT);
+		CU_ASSERT_FATAL(ktr__reader_advance(some, &b) == KTR_READ_EVENT);
 		CU_ASSERT(b->time_ns == 2000 && b->arg[1] == 65535 && b->arg[2] == UINT64_MAX);
 		ktr_reader_close(all);
 		ktr_reader_close(some);

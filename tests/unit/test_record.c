@@ -527,7 +527,7 @@ static void a_class_given_at_run_time_asks_every_time(void)
 static void what_kind_an_event_is_no_peer_decides(void)
 {
 	static const char want[] = "text of some bytes\n(null)\nstring and 7\n";
-	uint8_t *peer = ktr__region(&ktr__own, site_ctl, uint8_t), before;
+	uint8_t *peer = ktr__region_rows(&ktr__own, site_ctl, uint8_t), before;
 	char lines[400];
 
 	CU_ASSERT_EQUAL_FATAL(record_begin("record_test"), 0);

@@ -72,7 +72,7 @@ static void text_47(void)
 
 static struct ktr_site stack_site = { .mask = MASK, .id = OP, .n_args = 1, .how = { KTR_HOW_STACK },
 				       .flags = KTR_SITE_PAYLOAD | KTR_SITE_STACK, .text_at = KTR_TEXT_AT_STACK };
-static struct ktr__stack stack;
+static struct ktr__frames stack;
 
 static void stack_4(void)
 {

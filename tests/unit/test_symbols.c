@@ -31,7 +31,7 @@ int symbols_known_function(int n)
 /* The program that runs, as the recorder would describe it. */
 static int symbols_visit(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct ktr__module *module = data;
+	struct ktr__module_entry *module = data;
 
 	(void)size;
 	module->base = info->dlpi_addr;
@@ -57,10 +57,10 @@ static int symbols_visit(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static struct ktr__module symbols_self(void)
+static struct ktr__module_entry symbols_self(void)
 {
 	static char path[512];
-	struct ktr__module module = { .proc = SYMBOLS_PROC, .path = path };
+	struct ktr__module_entry module = { .proc = SYMBOLS_PROC, .path = path };
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	CU_ASSERT_FATAL(n > 0);
@@ -71,7 +71,7 @@ static struct ktr__module symbols_self(void)
 }
 
 /* One question to symbols over one module. */
-static void symbols_ask(const struct ktr__module *module, uint64_t address,
+static void symbols_ask(const struct ktr__module_entry *module, uint64_t address,
 			enum ktr__symbols_kind kind, const char *expected)
 {
 	struct ktr__symbols *symbols;
@@ -100,7 +100,7 @@ static void symbols_ask(const struct ktr__module *module, uint64_t address,
 
 static void functions_and_variables_have_names(void)
 {
-	struct ktr__module self = symbols_self();
+	struct ktr__module_entry self = symbols_self();
 	uint64_t function = (uintptr_t)symbols_known_function;
 
 	CU_ASSERT(symbols_known_function(1) == 1);
@@ -117,7 +117,7 @@ static void functions_and_variables_have_names(void)
 /* A call may be the last thing in its function: the return address is the next function's. */
 static void a_return_address_belongs_to_the_call(void)
 {
-	struct ktr__module self = symbols_self();
+	struct ktr__module_entry self = symbols_self();
 	struct ktr__symtab *symtab;
 	uint64_t own = (uintptr_t)symbols_known_function - self.base, offset, size = 0;
 	char expected[64];
@@ -135,7 +135,7 @@ static void a_return_address_belongs_to_the_call(void)
 
 static void too_many_symbols_are_left_out(void)
 {
-	struct ktr__module self = symbols_self();
+	struct ktr__module_entry self = symbols_self();
 	struct ktr__symtab *symtab;
 
 	CU_ASSERT(ktr__symtab_open(self.path, self.build_id, self.n_build_id, 4096, &symtab) ==
@@ -162,7 +162,7 @@ static int symbols_copy(const char *from, const char *to, const char **bytes, si
 }
 
 /* Asks a damaged file everything; any answer is right that comes back. */
-static void symbols_survive(const char *path, const struct ktr__module *self)
+static void symbols_survive(const char *path, const struct ktr__module_entry *self)
 {
 	struct ktr__symtab *symtab;
 	uint64_t offset;
@@ -182,7 +182,7 @@ static void symbols_survive(const char *path, const struct ktr__module *self)
 /* The headers at the beginning, and the sections' headers at the end, are what can mislead most. */
 static void damaged_files_do_no_harm(void)
 {
-	struct ktr__module self = symbols_self();
+	struct ktr__module_entry self = symbols_self();
 	char path[] = "/tmp/ktr-test-symbols-XXXXXX";
 	uint64_t random = 0x123456789abcdef;
 	const char *bytes = NULL;
@@ -223,7 +223,7 @@ SUITE(symbols_of_files, TEST(functions_and_variables_have_names),
 
 static void another_binary_is_not_used(void)
 {
-	struct ktr__module self = symbols_self();
+	struct ktr__module_entry self = symbols_self();
 	uint64_t own = (uintptr_t)symbols_known_function - self.base;
 	struct ktr__symtab *symtab;
 	char expected[600];
@@ -240,7 +240,7 @@ static void another_binary_is_not_used(void)
 /* Neither is what cannot be one: no file, a device, a directory, a path that is not absolute. */
 static void missing_files_leave_the_modules_name(void)
 {
-	struct ktr__module module = { .proc = SYMBOLS_PROC, .base = 0x10000000, .end = 0x10010000 };
+	struct ktr__module_entry module = { .proc = SYMBOLS_PROC, .base = 0x10000000, .end = 0x10010000 };
 	static const char *const paths[] = { "/nowhere/libgone.so.1", "/dev/null", "/tmp/.",
 					     "libgone.so.1", "" };
 	static const char *const names[] = { "libgone.so.1+0x1234", "null+0x1234", ".+0x1234",
@@ -256,7 +256,7 @@ static void missing_files_leave_the_modules_name(void)
 
 static void long_names_are_cut(void)
 {
-	struct ktr__module module = { .proc = SYMBOLS_PROC, .base = 1ull << 63, .end = UINT64_MAX };
+	struct ktr__module_entry module = { .proc = SYMBOLS_PROC, .base = 1ull << 63, .end = UINT64_MAX };
 	char path[400], expected[240], *to;
 
 	memset(path, 'n', sizeof(path) - 1);
@@ -271,8 +271,8 @@ static void long_names_are_cut(void)
 /* Part of a module's place was taken by another one later; around it the first still counts. */
 static void the_last_module_at_a_place_counts(void)
 {
-	struct ktr__module big = { .proc = 1, .base = 0x100000, .end = 0x200000, .path = "big" };
-	struct ktr__module small = {
+	struct ktr__module_entry big = { .proc = 1, .base = 0x100000, .end = 0x200000, .path = "big" };
+	struct ktr__module_entry small = {
 		.proc = 1, .base = 0x140000, .end = 0x150000, .path = "small"
 	};
 	struct ktr__symbols *symbols;

@@ -65,7 +65,7 @@ static int probe_unknown(struct probe_command *p)
 			found = rc == 0 && probe_fits(&shown, &p->patterns[i]);
 		if (found)
 			continue;
-		ktr__unknown("probe", p->patterns[i], strlen(p->patterns[i]), 0, ENOENT, probe_name, &p->probes,
+		ktr__unknown_word("probe", p->patterns[i], strlen(p->patterns[i]), 0, ENOENT, probe_name, &p->probes,
 			     &err);
 		fail_with(p->command, &err);
 		n++;

@@ -129,16 +129,16 @@ static uint64_t probes_hash(const char *text)
 	return hash;
 }
 
-static uint32_t probes_put(const struct ktr__session *session, const char *text)
+static uint32_t probes_put(const struct ktr__session_rw *session, const char *text)
 {
 	return ktr__session_put(session, text, strlen(text));
 }
 
 /* The row of the call site of fires by handle; 0: there is no room. */
-static uint32_t probes_site(struct ktr__session *session, const char *name, uint32_t type, uint64_t class_mask)
+static uint32_t probes_site(struct ktr__session_rw *session, const char *name, uint32_t type, uint64_t class_mask)
 {
 	uint32_t index = ktr__session_row(session, &session->control->n_sites, KTR_REGION_site);
-	struct ktr_site_row *row = ktr__region(session, site, struct ktr_site_row) + index;
+	struct ktr_site_row *row = ktr__region_rows(session, site, struct ktr_site_row) + index;
 	char format[KTR__PROBE_SITE_FORMAT];
 
 	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
@@ -161,7 +161,7 @@ static uint32_t probes_site(struct ktr__session *session, const char *name, uint
 }
 
 /* What recording needs. */
-static int probes_prepare(struct ktr__session *session, struct ktr_probe_row *row, struct ktr_error *err)
+static int probes_prepare(struct ktr__session_rw *session, struct ktr_probe_row *row, struct ktr_error *err)
 {
 	uint64_t mask = ktr__session_class(session, KTR__PROBE_CLASS, KTR__PROBE_CLASS_HELP);
 	uint64_t asked = __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED);
@@ -180,7 +180,7 @@ static int probes_prepare(struct ktr__session *session, struct ktr_probe_row *ro
 			return ktr_error_set(err, ENOSPC, "the session has no room for another call site");
 		__atomic_compare_exchange_n(&row->site, &none, site, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}
-	return asked & mask ? 0 : ktr__mask_change(session, mask, 0, err);
+	return asked & mask ? 0 : ktr__session_mask_change(session, mask, 0, err);
 }
 
 static int probes_switch_kernel(struct probes *probes, unsigned i, int on, struct ktr_error *err)
@@ -204,7 +204,7 @@ int probes_switch(struct probes *probes, unsigned idx, int on, struct ktr_error 
 	if (idx + 1 >= probes->n_rows)
 		return probes_switch_kernel(probes, idx + 1 - probes->n_rows, on, err);
 	if (!probes->session.map)
-		rc = ktr__session_attach(probes->path, &probes->session, err);
+		rc = ktr__session_join(probes->path, &probes->session, err);
 	if (rc)
 		return rc;
 	if (memcmp(&probes->session.header, &probes->map.header, sizeof(probes->map.header)) != 0)

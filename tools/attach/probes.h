@@ -18,7 +18,7 @@
 
 struct probes {
 	struct ktr__session_map map;
-	struct ktr__session session; /* for switching; map NULL: not yet */
+	struct ktr__session_rw session; /* for switching; map NULL: not yet */
 	struct ktr_control control;  /* as of opening */
 	struct ktr_conf *conf;	     /* borrowed: switches what the kernel feeds, and the mask */
 	struct ktr_knobs table;

@@ -6,7 +6,7 @@
 #include "ktr/provider/kernel/kernel_events.h"
 
 struct record_kernel {
-	struct ktr__session session;
+	struct ktr__session_rw session;
 	struct ktr__kernel_events *kernel_events; /* NULL: somebody else feeds it, or it cannot be */
 	uint64_t kernel;	/* debug.ktr.kernel as it was */
 	uint64_t added;		/* classes that were not recorded before */

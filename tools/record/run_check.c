@@ -82,7 +82,7 @@ static int run_class_names(void *context, unsigned idx, char *name, size_t size,
 
 int run_check_mask(const char *command, const char *mask, const char *program)
 {
-	struct ktr__session none = { .fd = -1 };
+	struct ktr__session_rw none = { .fd = -1 };
 	struct ktr__knob_context usual = { .session = &none };
 	struct run_names names = { .usual = &usual, .mask = mask, .n_usual = UINT_MAX };
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -115,7 +115,7 @@ int run_check_session(const char *command, const char *name)
 	struct ktr_error err = KTR_ERROR_NONE;
 	char path[PATH_MAX];
 
-	if (ktr__session_path(name, path, sizeof(path), &err) == 0)
+	if (ktr__session_path_of(name, path, sizeof(path), &err) == 0)
 		return 0;
 	return usage_error(command, "-s: %s", err.text);
 }

@@ -143,10 +143,10 @@ static void standby_take(const struct standby *s)
 				      .stop = (const volatile int *)&standby_stop,
 				      .say = standby_say };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr__session session = { .fd = -1 };
+	struct ktr__session_rw session = { .fd = -1 };
 
 	/* Whoever fed the kernel's events may do that still; where he has gone it is for us. */
-	if (ktr__session_attach(s->session, &session, NULL) == 0 && ktr__kernel_events_wanted(&session))
+	if (ktr__session_join(s->session, &session, NULL) == 0 && ktr__kernel_events_wanted(&session))
 		attach.kernel_events = ktr__kernel_events_new(&session, true, standby_say, NULL);
 	if (ktr__record_session(&attach, NULL, &err) && err.code != EBUSY && err.code != ENODEV)
 		standby_say(NULL, err.text);

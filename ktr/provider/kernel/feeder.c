@@ -13,7 +13,7 @@
  * fcntl(2), "Open file description locks": it is the open file's, and a page mapped of that, which nobody touches and
  * no child inherits, keeps it open when the descriptor is closed.
  */
-char *ktr__feeder_claim(struct ktr__session *session)
+char *ktr__feeder_claim(struct ktr__session_rw *session)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FEEDER_AT, .l_len = 1 };
 	int fd = ktr__session_open_again(session);
@@ -34,7 +34,7 @@ char *ktr__feeder_claim(struct ktr__session *session)
 	return page;
 }
 
-void ktr__feeder_release(struct ktr__session *session, char *lock)
+void ktr__feeder_release(struct ktr__session_rw *session, char *lock)
 {
 	if (!lock)
 		return;

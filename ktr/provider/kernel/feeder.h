@@ -10,7 +10,7 @@
 #include "ktr/start/session_rw.h"
 
 /* The lock, which ends with the process, and which its children do not get; NULL: it cannot be had. */
-char *ktr__feeder_claim(struct ktr__session *session);
-void ktr__feeder_release(struct ktr__session *session, char *lock); /* of ktr__feeder_claim(); accepts NULL */
+char *ktr__feeder_claim(struct ktr__session_rw *session);
+void ktr__feeder_release(struct ktr__session_rw *session, char *lock); /* of ktr__feeder_claim(); accepts NULL */
 
 #endif

@@ -50,7 +50,7 @@ struct kernel_ring {
 };
 
 struct ktr__kernel_events {
-	struct ktr__session *session; /* borrowed */
+	struct ktr__session_rw *session; /* borrowed */
 	char *lock; /* while it is open */
 	void (*say)(void *context, const char *line);
 	void *context;
@@ -81,7 +81,7 @@ static const struct kernel_site {
 #undef KERNEL_SITE
 };
 
-bool ktr__kernel_events_wanted(const struct ktr__session *session)
+bool ktr__kernel_events_wanted(const struct ktr__session_rw *session)
 {
 	return __atomic_load_n(&session->control->kernel, __ATOMIC_ACQUIRE) != 0;
 }
@@ -98,7 +98,7 @@ static void kernel_say(struct ktr__kernel_events *kernel, const char *line)
 	kernel->said = true;
 }
 
-struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session *session, bool all,
+struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session_rw *session, bool all,
 				void (*say)(void *context, const char *line), void *context)
 {
 	struct ktr__kernel_events *kernel = calloc(1, sizeof(*kernel));
@@ -143,7 +143,7 @@ static unsigned kernel_want(const struct ktr__kernel_events *kernel)
 
 static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line)
 {
-	struct ktr__session *session = kernel->session;
+	struct ktr__session_rw *session = kernel->session;
 	struct ktr_site_row *row;
 	const struct kernel_site *site = &kernel_sites[line];
 	bool state = site->what == KTR_KERNEL_SWITCH;
@@ -154,7 +154,7 @@ static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line
 
 	/* Rows are handed out in order: behind one that cannot be there is none. */
 	for (uint32_t i = 1, n = ktr__session_n_sites(session); i < n; i++) {
-		row = session->sealed ? ktr__region(session, site, struct ktr_site_row) + i :
+		row = session->sealed ? ktr__region_rows(session, site, struct ktr_site_row) + i :
 					ktr__session_at(session, KTR_REGION_site, i);
 		if (!row)
 			break;
@@ -163,7 +163,7 @@ static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line
 			return session->sealed || ktr__session_touch(session, KTR_REGION_site_ctl, i, 1) ? i : 0;
 	}
 	index = ktr__session_row(session, &session->control->n_sites, KTR_REGION_site);
-	row = ktr__region(session, site, struct ktr_site_row) + index;
+	row = ktr__region_rows(session, site, struct ktr_site_row) + index;
 	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
 		return 0;
 	row->line = line;
@@ -291,7 +291,7 @@ static uint32_t kernel_procs(const struct ktr__kernel_events *kernel)
  */
 static int kernel_follow(struct ktr__kernel_events *kernel)
 {
-	const struct ktr_proc_row *rows = ktr__region(kernel->session, proc, struct ktr_proc_row);
+	const struct ktr_proc_row *rows = ktr__region_rows(kernel->session, proc, struct ktr_proc_row);
 	uint32_t n;
 	int code = 0, one;
 
@@ -403,7 +403,8 @@ static void kernel_turn(struct ktr__kernel_events *kernel, unsigned want)
 /* "name (tid)": what people tell threads apart by. */
 static size_t kernel_ident(const struct ktr__kernel_events *kernel, uint32_t thread, char *text, size_t size)
 {
-	const struct ktr_thread_row *row = ktr__region(kernel->session, thread, struct ktr_thread_row) + thread;
+	const struct ktr_thread_row *row = ktr__region_rows(kernel->session, thread,
+							    struct ktr_thread_row) + thread;
 	int n = snprintf(text, size, "%.15s (%u)", row->name, row->tid);
 
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
@@ -441,7 +442,7 @@ static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint3
 			 const struct ktr__perf_event *event,
 		       uint32_t cpu)
 {
-	const uint8_t *site_ctl = ktr__region(kernel->session, site_ctl, uint8_t);
+	const uint8_t *site_ctl = ktr__region_rows(kernel->session, site_ctl, uint8_t);
 	struct ktr_entry first = { .timestamp = kernel_ticks(kernel, event->ns), .site = kernel->site[line] };
 	char ident[40];
 

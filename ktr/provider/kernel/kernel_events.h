@@ -18,7 +18,7 @@ struct ktr__kernel_events;
  * session is borrowed, mapped to be written. all: threads of every live process in it, not only our own
  * process's; those whose processes come later are found once a second. say may be NULL. NULL: no memory.
  */
-struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session *session, bool all,
+struct ktr__kernel_events *ktr__kernel_events_new(struct ktr__session_rw *session, bool all,
 				void (*say)(void *context, const char *line), void *context);
 void ktr__kernel_events_free(struct ktr__kernel_events *kernel);
 
@@ -26,6 +26,6 @@ void ktr__kernel_events_free(struct ktr__kernel_events *kernel);
 void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns);
 
 /* True: somebody asks for events of the kernel. */
-bool ktr__kernel_events_wanted(const struct ktr__session *session);
+bool ktr__kernel_events_wanted(const struct ktr__session_rw *session);
 
 #endif

@@ -14,7 +14,7 @@
 
 static struct ktr_thread_row *thread_rows(const struct ktr__kernel_threads *threads)
 {
-	return ktr__region(threads->session, thread, struct ktr_thread_row);
+	return ktr__region_rows(threads->session, thread, struct ktr_thread_row);
 }
 
 /*
@@ -23,7 +23,7 @@ static struct ktr_thread_row *thread_rows(const struct ktr__kernel_threads *thre
  */
 static uint32_t thread_n(struct ktr__kernel_threads *threads)
 {
-	struct ktr__session *session = threads->session;
+	struct ktr__session_rw *session = threads->session;
 	const struct ktr_region *region = &session->header.region[KTR_REGION_thread];
 	uint32_t n = __atomic_load_n(&session->control->n_threads, __ATOMIC_SEQ_CST), there = threads->n_present;
 
@@ -95,7 +95,7 @@ void ktr__kernel_thread_look(struct ktr__kernel_threads *threads)
 	}
 }
 
-uint32_t ktr__kernel_events_n_procs(const struct ktr__session *session)
+uint32_t ktr__kernel_events_n_procs(const struct ktr__session_rw *session)
 {
 	const struct ktr_region *region = &session->header.region[KTR_REGION_proc];
 	uint32_t n = __atomic_load_n(&session->control->n_procs, __ATOMIC_ACQUIRE);
@@ -108,9 +108,9 @@ uint32_t ktr__kernel_events_n_procs(const struct ktr__session *session)
 }
 
 /* The live process of the session with this pid; 0: none. */
-static uint32_t thread_proc(const struct ktr__session *session, uint32_t pid)
+static uint32_t thread_proc(const struct ktr__session_rw *session, uint32_t pid)
 {
-	const struct ktr_proc_row *rows = ktr__region(session, proc, struct ktr_proc_row);
+	const struct ktr_proc_row *rows = ktr__region_rows(session, proc, struct ktr_proc_row);
 
 	for (uint32_t i = ktr__kernel_events_n_procs(session); i-- > 1;)
 		if (rows[i].pid == pid && __atomic_load_n(&rows[i].state, __ATOMIC_ACQUIRE) >= KTR_ROW_READY)
@@ -150,7 +150,7 @@ static bool thread_own(struct ktr__kernel_threads *threads, uint32_t made, uint3
 static uint32_t thread_make(struct ktr__kernel_threads *threads, uint32_t proc, uint32_t pid, uint32_t tid,
 			    uint64_t ns)
 {
-	struct ktr__session *session = threads->session;
+	struct ktr__session_rw *session = threads->session;
 	uint32_t index = ktr__session_row(session, &session->control->n_threads, KTR_REGION_thread);
 	struct ktr_thread_row *row = thread_rows(threads) + index;
 	char path[64], name[32];
@@ -164,7 +164,7 @@ static uint32_t thread_make(struct ktr__kernel_threads *threads, uint32_t proc, 
 	row->pid = pid;
 	row->start_ns = ns;
 	row->start_ticks = ktr__clock_now(session->header.clock);
-	memcpy(row->name, ktr__region(session, proc, struct ktr_proc_row)[proc].name, sizeof(row->name) - 1);
+	memcpy(row->name, ktr__region_rows(session, proc, struct ktr_proc_row)[proc].name, sizeof(row->name) - 1);
 	row->fed = KTR_THREAD_FED;
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
 	/* There to be taken over at once; its name may wait. The thread may have made one in the meantime. */

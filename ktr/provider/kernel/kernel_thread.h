@@ -11,7 +11,7 @@ struct ktr__kernel_thread {
 };
 
 struct ktr__kernel_threads {
-	struct ktr__session *session;
+	struct ktr__session_rw *session;
 	struct ktr__kernel_thread *slot; /* owned; open addressing, a power of two, at most half full */
 	uint32_t n_slots;
 	uint32_t n_used;
@@ -24,7 +24,7 @@ struct ktr__kernel_threads {
 uint32_t ktr__kernel_thread(struct ktr__kernel_threads *threads, uint32_t pid, uint32_t tid, uint64_t ns);
 
 /* How many rows of processes there are, all of them present. */
-uint32_t ktr__kernel_events_n_procs(const struct ktr__session *session);
+uint32_t ktr__kernel_events_n_procs(const struct ktr__session_rw *session);
 
 /* Takes over the rows that have come since. One that is being filled now is looked at again. */
 void ktr__kernel_thread_look(struct ktr__kernel_threads *threads);

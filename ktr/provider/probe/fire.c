@@ -118,7 +118,7 @@ static __attribute__((noinline, cold)) uint64_t *fire_chunk_new(struct fire_thre
 	uint64_t *chunk = NULL, *none = NULL;
 
 	if (at < FIRE_CHUNKS && fire_may_ask())
-		chunk = ktr__probe_counts(at * FIRE_CHUNK);
+		chunk = ktr__probe_counters(at * FIRE_CHUNK);
 	if (!chunk && at != FIRE_NONE)
 		chunk = fire_map(FIRE_CHUNK * sizeof(*chunk));
 	/* Where a handler of a signal came first, one is not used. */
@@ -216,7 +216,7 @@ static inline __attribute__((always_inline)) void fire_record(struct ktr_site *s
 /* The number of the site of fires by handle, which may have been made elsewhere since. */
 static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 {
-	const struct ktr__session *own = ktr__own_session();
+	const struct ktr__session_rw *own = ktr__own_session();
 	uint32_t id = ktr__probe_row_site(probe->row);
 	char *byte = own->map + own->header.region[KTR_REGION_site_ctl].offset + (id & ~(FIRE_PAGE - 1));
 	int saved = errno, code;

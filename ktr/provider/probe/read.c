@@ -39,7 +39,7 @@ static int read_fd = -1; /* the session, read only */
 /* Probes by call site: 0 unknown, 1 none, else index + 1. Sites do not change their probe. */
 static uint32_t *read_probe;
 
-static uint32_t read_probe_of(const struct ktr__session *own, uint32_t site)
+static uint32_t read_probe_of(const struct ktr__session_rw *own, uint32_t site)
 {
 	if (site >= own->header.region[KTR_REGION_site].n_rows)
 		return 0;
@@ -52,7 +52,7 @@ static uint32_t read_probe_of(const struct ktr__session *own, uint32_t site)
  * Rings are read through the file: of other CPUs' this process may have nothing mapped, and where a ring lies
  * is what the session says. A host that closes all descriptors closes ours, and has others of the same number.
  */
-static bool read_open(const struct ktr__session *own)
+static bool read_open(const struct ktr__session_rw *own)
 {
 	struct stat st;
 
@@ -67,7 +67,7 @@ static bool read_open(const struct ktr__session *own)
 	return read_fd >= 0 && fstat(read_fd, &st) == 0 && st.st_ino == own->ino && st.st_dev == own->dev;
 }
 
-static bool read_start(const struct ktr__session *own)
+static bool read_start(const struct ktr__session_rw *own)
 {
 	if (!own->map || !read_open(own))
 		return false;
@@ -80,7 +80,7 @@ static bool read_start(const struct ktr__session *own)
 }
 
 /* The next event of a probe in the ring; NULL when there is none now. */
-static const struct ktr_entry *read_next(const struct ktr__session *own, uint32_t row)
+static const struct ktr_entry *read_next(const struct ktr__session_rw *own, uint32_t row)
 {
 	const struct ktr__ring_source source = { &own->header, NULL, read_fd, 0 };
 	struct read_ring *ring = read_ring[row];
@@ -111,7 +111,7 @@ static const struct ktr_entry *read_next(const struct ktr__session *own, uint32_
 }
 
 /* Ticks of the session's clock as nanoseconds of CLOCK_MONOTONIC, by its first moment and now. */
-static uint64_t read_ns(const struct ktr__session *own, uint64_t ticks)
+static uint64_t read_ns(const struct ktr__session_rw *own, uint64_t ticks)
 {
 	static struct ktr_anchor now, first; /* first: as it was when it was first looked at */
 	__extension__ __int128 ns;
@@ -121,14 +121,14 @@ static uint64_t read_ns(const struct ktr__session *own, uint64_t ticks)
 	if (!now.ticks || ticks > now.ticks)
 		ktr__clock_anchor(own->header.clock, &now);
 	if (!first.state)
-		memcpy(&first, ktr__region(own, anchor, struct ktr_anchor), sizeof(first));
+		memcpy(&first, ktr__region_rows(own, anchor, struct ktr_anchor), sizeof(first));
 	if (now.ticks <= first.ticks)
 		return first.mono_ns;
 	ns = (__int128)(int64_t)(ticks - first.ticks) * (int64_t)(now.mono_ns - first.mono_ns);
 	return first.mono_ns + (uint64_t)(ns / (__int128)(now.ticks - first.ticks));
 }
 
-static void read_event(const struct ktr__session *own, uint32_t row, const struct ktr_entry *entry,
+static void read_event(const struct ktr__session_rw *own, uint32_t row, const struct ktr_entry *entry,
 		       struct ktr_probe_event *event)
 {
 	const struct ktr_region *threads = &own->header.region[KTR_REGION_thread];
@@ -150,7 +150,7 @@ static void read_event(const struct ktr__session *own, uint32_t row, const struc
 
 size_t ktr_probe_read(struct ktr_probe_event *events, size_t n)
 {
-	const struct ktr__session *own = ktr__own_session();
+	const struct ktr__session_rw *own = ktr__own_session();
 	size_t got = 0;
 
 	pthread_mutex_lock(&read_lock);

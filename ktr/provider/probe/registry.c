@@ -173,7 +173,7 @@ static void registry_join(struct ktr_probe *probe)
 	struct ktr_probe_row *row;
 
 	if (!probe->row && registry_shared) {
-		probe->row = ktr__probe_row(probe->type, probe->name, probe->function);
+		probe->row = ktr__probe_row_of(probe->type, probe->name, probe->function);
 		ktr__probe_place(probe);
 	}
 	if (probe->row && probe->word == &probe->own_on) {
@@ -281,7 +281,7 @@ static void registry_begin(void)
 
 	if (__atomic_load_n(&registry_begun, __ATOMIC_ACQUIRE))
 		return;
-	ktr__module_attach(&ktr__module); /* the gate that we look at */
+	ktr__module_attach(&ktr__module_entry); /* the gate that we look at */
 	ktr__class_attach(&ktr_class_probe);
 	if (__atomic_compare_exchange_n(&registry_begun, &not_yet, true, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		pthread_atfork(registry_before_fork, registry_after_fork, registry_after_fork_child);

@@ -48,11 +48,11 @@ uint32_t ktr__probe_id(uint32_t index);
  */
 uint32_t ktr__probe_hash(uint32_t type, const char *name);
 bool ktr__probe_share(bool *changed);
-uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function);
+uint32_t ktr__probe_row_of(uint32_t type, const char *name, const char *function);
 struct ktr_probe_row *ktr__probe_row_at(uint32_t row); /* of a number that row() has returned */
 
 /* Counts of KTR_PROBE_COUNTS probes from `first` on, for one thread; NULL: no room. Async-signal-safe. */
-uint64_t *ktr__probe_counts(uint32_t first);
+uint64_t *ktr__probe_counters(uint32_t first);
 
 /* The call site that somebody has made for fires by handle; 0: nobody has. Async-signal-safe. */
 uint32_t ktr__probe_row_site(uint32_t row);

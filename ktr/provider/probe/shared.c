@@ -58,7 +58,7 @@ static bool shared_present(const void *from, size_t n_bytes)
 }
 
 /* Of the host's own making may be the number of a descriptor that it has closed. */
-static void *shared_map(const struct ktr__session *own, uint64_t begin, uint64_t end)
+static void *shared_map(const struct ktr__session_rw *own, uint64_t begin, uint64_t end)
 {
 	void *at = MAP_FAILED;
 	struct stat st;
@@ -101,7 +101,7 @@ static bool shared_span(const struct ktr_header *header, uint64_t *begin, uint64
 
 bool ktr__probe_share(bool *changed)
 {
-	const struct ktr__session *own = ktr__own_session();
+	const struct ktr__session_rw *own = ktr__own_session();
 	uint64_t begin, end;
 	char *map;
 
@@ -196,7 +196,7 @@ static uint32_t shared_make(uint32_t hash, uint32_t type, const char *name, cons
  * Rows are linked in front by one compare-and-swap; who loses looks again, so a type and name has one row. It is
  * ready when it is linked, and whoever finds it says so: a process killed in between leaves nothing to wait for.
  */
-uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function)
+uint32_t ktr__probe_row_of(uint32_t type, const char *name, const char *function)
 {
 	uint32_t hash = ktr__probe_hash(type, name), made = 0, found, first;
 	uint32_t n_buckets = shared.header.region[KTR_REGION_probe_hash].n_rows;
@@ -220,7 +220,7 @@ uint32_t ktr__probe_row(uint32_t type, const char *name, const char *function)
 	return found;
 }
 
-uint64_t *ktr__probe_counts(uint32_t first)
+uint64_t *ktr__probe_counters(uint32_t first)
 {
 	struct ktr_probe_head *head;
 	struct ktr_probe_counts *counts;
