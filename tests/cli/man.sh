@@ -88,14 +88,14 @@ calls() {
 	done
 }
 
-# The README's variables are in ktr.1 and in the library or the tool; its commands and options exist.
+# The variables that the sources read are in ktr.1; those of ktr.1 are read; the README's commands and options exist.
 readme() {
-	names=$(sed -n '/^| environment/,/^$/s/^| `\(KTR_[A-Z_]*\).*/\1/p' README.md)
-	[ -n "$names" ] || fail "the README has no table of variables"
-	for name in $names; do
+	names=$(grep -rohE '"KTR_[A-Z_]+"' conf ktr writer tools --include='*.c' | tr -d '"' | sort -u)
+	[ -n "$names" ] || fail "nothing reads a variable"
+	for name in $names $(grep -oE 'KTR_[A-Z]+=' README.md | tr -d =); do
 		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
 	done
-	for name in $names $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
+	for name in $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
 		grep -aq "$name" "$O/lib/libktr.a" || fail "nothing reads $name"
 	done
 	grep -oE '(^ +|`|/)ktr [a-z]+[^`#|]*' README.md | sed 's/.*ktr //' >"$dir/uses"
