@@ -6,9 +6,8 @@
  *
  * Beyond surviving, what fuzz_event.h checks holds.
  *
- *	clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -I. \
- *		tests/fuzz/fuzz_reader.c conf/*.c conf/*/*.c ktr/session/*.c writer/format/*.c analyze/*/*.c \
- *		-ljansson -lm -o fuzz_reader
+ *	clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -I. tests/fuzz/fuzz_reader.c \
+ *		$(find analyze conf ktr/session writer/format -name '*.c') -ljansson -lm -o fuzz_reader
  *	./fuzz_reader tests/corpus/reader
  */
 #include "tests/fuzz/fuzz_event.h"
