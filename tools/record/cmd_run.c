@@ -71,6 +71,7 @@ struct run {
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
 	struct stat before;  /* of what lay there, zero if nothing did */
+	uint64_t began_ns;   /* CLOCK_MONOTONIC: the program's process came after that */
 	struct timespec began;
 	sigset_t signals;    /* that we take ourselves */
 	sigset_t outer;      /* the mask we were started with, and the program is */
@@ -299,10 +300,29 @@ static int run_has_trace(const struct run *run)
 	return st.st_dev != run->before.st_dev || st.st_ino != run->before.st_ino;
 }
 
+/* Has somebody come into the session since the program was started, or is it left of another with its number? */
+static int run_is_recent(const struct run *run, const char *path)
+{
+	struct ktr__session_map map;
+	struct ktr_control control;
+	struct ktr_proc_row row;
+	uint32_t n = 0;
+	int recent = 0;
+
+	if (ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
+		return 0;
+	if (!ktr__map_control(&map, &control))
+		n = ktr__map_n_rows(&map, &control, KTR_REGION_proc);
+	for (uint32_t i = 1; i < n && !recent; i++)
+		recent = !ktr__map_proc(&map, i, &row) && row.start_ns >= run->began_ns;
+	ktr__map_close(&map);
+	return recent;
+}
+
 /* The path of the session that the program was in, or one that it started and that wrote the trace. 1 or 0. */
 static int run_find_session(const struct run *run, char path[PATH_MAX])
 {
-	return !ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) ||
+	return (!ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) && run_is_recent(run, path)) ||
 	       (run_has_trace(run) && !save_find_session(run->path, path, PATH_MAX, NULL));
 }
 
@@ -576,6 +596,7 @@ static int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc;
 	run_block_signals(&run);
+	run.began_ns = ktr__drain_now();
 	run_standby_begin(&standby, run.path, &run.before);
 	rc = run_start(&run);
 	if (rc) {
