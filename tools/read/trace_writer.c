@@ -288,7 +288,7 @@ int trace_writer_source(struct trace_writer *w, const struct ktr_reader *reader,
 
 		memcpy(head.uuid, w->head.uuid, sizeof(head.uuid));
 		ktr__metadata_begin(&w->metadata, &head);
-		ktr__rewrite_head(&w->side[KTR_SIDECAR_INFO], &w->head, "writer");
+		ktr__rewrite_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
 	}
 	w->n_from++;
 	for (unsigned i = 0; i < KTR_DROPS; i++)

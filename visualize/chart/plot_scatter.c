@@ -65,7 +65,7 @@ static int scatter_argument(const struct ktr_reader_site *site, const char *name
 	return SCATTER_NONE;
 }
 
-/* Remembers which arguments there are: "kernel_events.c:42 n, words; ...". */
+/* Remembers which arguments there are: "feed.c:42 n, words; ...". */
 static void scatter_there(struct scatter *s, const struct ktr_reader_site *site)
 {
 	char name[64];
