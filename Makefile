@@ -46,7 +46,7 @@ CONF_SRC    := $(call src,conf conf/eval)
 EXPR_SRC    := $(call src,conf/expr conf/kit)
 # What both sides read: a session's memory, a trace's bytes.
 SHARED_SRC  := $(call src,ktr/session writer/format)
-KTR_SRC     := $(call src,ktr/record ktr/control ktr/start)
+KTR_SRC     := $(call src,ktr/control ktr/record ktr/knob ktr/start)
 KTR_ASM     := $(wildcard ktr/arch/*.S)
 WRITER_SRC  := $(call src,writer ktr/provider/kernel)
 # The shared library is split in two: libktr.so loads libktr-writer.so when a trace is to be written.

@@ -8,7 +8,7 @@
 #include "conf/expr/expr.h"
 #include "conf/value.h"
 #include "ktr/session/class_name.h"
-#include "ktr/session/trigger.h"
+#include "ktr/session/trigger_fields.h"
 
 #include <ktr/session.h>
 

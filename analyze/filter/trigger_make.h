@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Triggers from their text: what debug.ktr.trigger takes; see ktr/session/trigger.h. */
+/* Triggers from their text: what debug.ktr.trigger takes; see ktr/session/trigger_fields.h. */
 #ifndef ANALYZE_TRIGGER_MAKE_H
 #define ANALYZE_TRIGGER_MAKE_H
 

@@ -349,8 +349,8 @@ KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
 
 /*
  * The condition that stops the rings, and what stopped them last. The program is of conf/expr/expr.h, over
- * the fields of ktr/session/trigger.h; those who evaluate it check each step, and throw the result away where
- * generation has changed meanwhile.
+ * the fields of ktr/session/trigger_fields.h; those who evaluate it check each step, and throw the result away
+ * where generation has changed meanwhile.
  */
 #define KTR_TRIGGER_OPS	  60
 #define KTR_TRIGGER_TEXTS 384 /* [bytes] */

@@ -66,7 +66,7 @@
 #ifndef KTR_ARCH_ARM64_H
 #define KTR_ARCH_ARM64_H
 
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #define KTR_ARCH	    KTR_ARCH_ARM64
 #define KTR_ARCH_HAS_RSEQ   1

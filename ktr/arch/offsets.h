@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where assembly finds the fields it uses, in bytes. Of numbers only, so that .S files may include it;
- * ktr/record/rec.h holds each of them against its structure.
+ * ktr/record/record.h holds each of them against its structure.
  */
 #ifndef KTR_ARCH_OFFSETS_H
 #define KTR_ARCH_OFFSETS_H

@@ -30,7 +30,7 @@
 #ifndef KTR_ARCH_X86_64_H
 #define KTR_ARCH_X86_64_H
 
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #define KTR_ARCH	    KTR_ARCH_X86_64
 #define KTR_ARCH_HAS_RSEQ   1

@@ -16,7 +16,7 @@
  * sites_change has moved meanwhile: one of the two sees the other. Two who change it at the same time may
  * leave a mixture, which parses like anything else.
  */
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include "conf/expr/expr.h"
 #include "conf/value.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a session has recorded and what it has not, summed over its rings. */
-#include "ktr/record/rec.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/record/record.h"
+#include "ktr/session/session_rw.h"
 
 /* A ring's events are its slots less its continuations, both of one moment: head is read around cont. */
 #define STATS_TRIES 1000

@@ -6,7 +6,7 @@
 #ifndef KTR_WRITER_HOOK_H
 #define KTR_WRITER_HOOK_H
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 /*
  * Starts the thread that drains the process's own session into a new trace directory at path; an

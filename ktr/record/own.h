@@ -3,8 +3,8 @@
 #ifndef KTR_OWN_H
 #define KTR_OWN_H
 
-#include "ktr/record/rec.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/record/record.h"
+#include "ktr/session/session_rw.h"
 
 /* Valid once ktr__rec.path is set; map NULL before, and for good where no session could be made. */
 extern struct ktr__session_rw ktr__own;

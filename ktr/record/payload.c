@@ -7,7 +7,7 @@
  * sequence. Another thread may change a string between measuring and copying: a byte copied is a byte
  * that was there at some time, never one beyond the measured length.
  */
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #include <string.h>
 

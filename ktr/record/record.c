@@ -9,7 +9,7 @@
  * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
  * other part of it. errno is kept.
  */
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #include "ktr/arch/arch.h"
 #include "ktr/session/clock.h"

@@ -12,10 +12,10 @@
  * What still fits is kept; what does not is lost as if it had been overwritten, and readers count it so,
  * because slots keep their numbers.
  */
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #include "ktr/arch/arch.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <fcntl.h>

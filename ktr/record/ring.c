@@ -12,10 +12,10 @@
  * Several threads may open or validate one ring at the same time: they compute the same values, and
  * only one compare-and-swap of geom 0 succeeds.
  */
-#include "ktr/record/rec.h"
+#include "ktr/record/record.h"
 
 #include "ktr/arch/arch.h"
-#include "ktr/start/cgroup.h"
+#include "ktr/control/cgroup.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/libc.h"
 #include "ktr/record/own.h"

@@ -5,7 +5,7 @@
  * The cursor may run past the end, which is the count of what did not fit. Classes are taken otherwise: a name
  * has one row.
  */
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int ktr__populate(void *at, size_t bytes)
 
 	if (mprotect(at, length, PROT_READ | PROT_WRITE) != 0)
 		return -EACCES;
-	madvise(at, length, MADV_DODUMP); /* see session.c */
+	madvise(at, length, MADV_DODUMP); /* see session_join.c */
 	return table_populate(at, length);
 }
 

@@ -17,7 +17,7 @@
 #include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/kernel.h"
-#include "ktr/control/knobs.h"
+#include "ktr/knob/knobs.h"
 #include "ktr/record/own_site.h"
 #include "ktr/session/session_find.h"
 #include "ktr/load/sweep.h"

@@ -19,7 +19,7 @@ for language in c c++; do
 	for name in a b c d e; do
 		status 0 "$ktr" dump -q --filter "$name == 7" "$dir/$language"
 		is "$language: filter by $name" "$(sed -n 's/.*six \([0-9]*\) .*/\1/p' "$dir/out")" 7
-		[ $language$name != c++e ] || continue # int(e): see ktr/control/trigger.c
+		[ $language$name != c++e ] || continue # int(e): see ktr/record/trigger.c
 		status 0 "$ktr" run -s "t_$name" -m casts -o "$dir/trigger" --trigger "$name == 4" "$dir/casts"
 		status 0 "$ktr" dump -q "$dir/trigger"
 		is "$language: trigger by $name" "$(sed -n 's/.*six \([0-9]*\) .*/\1/p' "$dir/out" | tail -n 1)" 4

@@ -26,7 +26,7 @@ breaks() {
 
 passes check-layers.sh
 breaks check-layers.sh "a reader includes the recorder" analyze/read/merge.c '#include "ktr/record/ring.h"' analyze/read/merge.c
-breaks check-layers.sh "a tool includes the recorder" tools/report/cmd_report.c '#include "ktr/record/rec.h"' tools/report/cmd_report.c
+breaks check-layers.sh "a tool includes the recorder" tools/report/cmd_report.c '#include "ktr/record/record.h"' tools/report/cmd_report.c
 breaks check-layers.sh "the writer includes a reader" writer/drain.c '#include "analyze/read/reader.h"' writer/drain.c
 breaks check-layers.sh "the knob tree knows of sessions" conf/knob.c '#include "ktr/session/session_map.h"' conf/knob.c
 breaks check-layers.sh "the recorder knows a provider" ktr/record/record.c \

@@ -5,7 +5,7 @@
  */
 #include "suite.h"
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <sched.h>
 #include <stdio.h>

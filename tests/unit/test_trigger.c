@@ -6,7 +6,7 @@
 #include "tests/unit/suite.h"
 
 #include "analyze/filter/trigger_make.h"
-#include "ktr/session/trigger.h"
+#include "ktr/session/trigger_fields.h"
 
 #include <ktr/ctl.h>
 #include <ktr/session.h>

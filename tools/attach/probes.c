@@ -9,7 +9,7 @@
 #include "tools/report/session_info.h"
 
 #include "conf/value.h"
-#include "ktr/provider/probe/site.h"
+#include "ktr/provider/probe/probe_site.h"
 
 #include <ktr/probe_type.h>
 

@@ -10,7 +10,7 @@
 #define TOOLS_PROBES_H
 
 #include "ktr/session/session_map.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <ktr/conf.h>
 

@@ -6,7 +6,7 @@
 #include "tools/record/program.h"
 
 #include "conf/value.h"
-#include "ktr/control/knobs.h"
+#include "ktr/knob/knobs.h"
 #include "ktr/session/session_find.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #include "ktr/session/libc.h"
 #include "ktr/session/session_map.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 #include "tools/record/save.h"
 #include "writer/attach.h"
 #include "writer/keep.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Splits the text of arguments as a compiler would, and takes off what says nothing of a value but its type. One
- * grammar for the names in a trace's metadata and in the readers; ktr/control/trigger.c finds arguments by them.
+ * grammar for the names in a trace's metadata and in the readers; ktr/record/trigger.c finds arguments by them.
  *
  * Whether "(x) - y" is a cast cannot be told without knowing x. In front of what may be a binary operator x has to
  * look like a type; in front of a name, a number or a bracket it is taken for one, for nothing else may stand there

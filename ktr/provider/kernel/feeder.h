@@ -7,7 +7,7 @@
 #ifndef WRITER_FEEDER_H
 #define WRITER_FEEDER_H
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 /* The lock, which ends with the process, and which its children do not get; NULL: it cannot be had. */
 char *ktr__feeder_claim(struct ktr__session_rw *session);

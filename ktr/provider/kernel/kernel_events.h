@@ -10,7 +10,7 @@
 #ifndef WRITER_KERNEL_EVENTS_H
 #define WRITER_KERNEL_EVENTS_H
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 struct ktr__kernel_events;
 

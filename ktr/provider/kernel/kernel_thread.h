@@ -3,7 +3,7 @@
 #ifndef WRITER_KERNEL_THREAD_H
 #define WRITER_KERNEL_THREAD_H
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 struct ktr__kernel_thread {
 	uint32_t tid; /* 0: free */

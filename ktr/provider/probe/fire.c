@@ -19,7 +19,7 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/record/own_site.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -29,7 +29,7 @@
 
 #include "ktr/record/own_site.h"
 #include "ktr/provider/probe/rcu.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <pthread.h>

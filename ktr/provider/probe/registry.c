@@ -17,10 +17,10 @@
 #include "ktr/provider/probe/registry.h"
 
 #include "ktr/record/own_site.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include "ktr/provider/probe/rcu.h"
-#include "ktr/provider/probe/site.h"
+#include "ktr/provider/probe/probe_site.h"
 
 #include <ktr/ctl.h>
 

@@ -11,7 +11,7 @@
 #include "ktr/provider/probe/registry.h"
 
 #include "ktr/record/own_site.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * debug.ktr.probes: run-time probes that are on from the start. It is read before there are any; libktr-probe asks
  * about each one that it makes.
  */
-#include "ktr/control/knob_rows.h"
+#include "ktr/knob/knob_rows.h"
 #include "ktr/record/own.h"
 #include "ktr/record/own_site.h"
 

@@ -5,7 +5,7 @@
  * interface are read (cgroups(7)): memory.max of v2, memory.limit_in_bytes of v1; of the own group and of
  * each above it, since any of them may be the one that bites.
  */
-#include "ktr/start/cgroup.h"
+#include "ktr/control/cgroup.h"
 
 #include "ktr/session/kernel.h"
 

@@ -5,7 +5,7 @@
  */
 #include "ktr/session/cpu.h"
 #include "ktr/session/kernel_event.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 

@@ -5,9 +5,9 @@
  */
 #include <ktr/ctl.h>
 
-#include "ktr/control/knobs.h"
+#include "ktr/knob/knobs.h"
 #include "ktr/record/own.h"
-#include "ktr/control/own_knobs.h"
+#include "ktr/start/own_knobs.h"
 #include "ktr/load/writer_hook.h"
 
 #include <errno.h>

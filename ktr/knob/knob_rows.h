@@ -9,7 +9,7 @@
 #ifndef KTR_KNOB_ROWS_H
 #define KTR_KNOB_ROWS_H
 
-#include "ktr/control/knobs.h"
+#include "ktr/knob/knobs.h"
 
 static inline struct ktr__knob_context *ktr__knob_context(const struct ktr_knob_at *at)
 {

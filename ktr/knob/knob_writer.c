@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: what the writer thread does with events, and with those of the kernel. */
-#include "ktr/control/knob_rows.h"
+#include "ktr/knob/knob_rows.h"
 
 #include "ktr/session/kernel.h"
 #include "ktr/record/own.h"

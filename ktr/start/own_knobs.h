@@ -5,7 +5,7 @@
 
 #include <ktr/conf.h>
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 struct ktr__shared_knob {
 	struct ktr_knob row;

@@ -7,8 +7,8 @@
  * change. Pointers and geometry here are private, validated copies: what other processes write into the
  * session later cannot send a store of ours elsewhere.
  */
-#ifndef KTR_REC_H
-#define KTR_REC_H
+#ifndef KTR_RECORD_H
+#define KTR_RECORD_H
 
 /* The library starts itself when a program's module attaches, never by being linked in. */
 #ifndef KTR_NO_AUTOSTART

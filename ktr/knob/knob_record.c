@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: which events are recorded, by class, call site and CPU. */
-#include "ktr/control/knob_rows.h"
+#include "ktr/knob/knob_rows.h"
 
 #include "ktr/session/class_name.h"
 #include "ktr/session/cpu.h"

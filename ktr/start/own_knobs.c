@@ -7,7 +7,7 @@
  * Each knob is a table of one row in the tree, so that rows of others which make no sense (the session is
  * input) keep nobody else's out.
  */
-#include "ktr/control/own_knobs.h"
+#include "ktr/start/own_knobs.h"
 
 #include <ktr/ctl.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: when the rings stop, and why they did. */
-#include "ktr/control/knob_rows.h"
+#include "ktr/knob/knob_rows.h"
 
-#include "ktr/session/trigger.h"
+#include "ktr/session/trigger_fields.h"
 
 #include <errno.h>
 #include <stdio.h>

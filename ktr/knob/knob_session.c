@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: the session itself, its rings and its clock. */
-#include "ktr/control/knob_rows.h"
+#include "ktr/knob/knob_rows.h"
 
 #include "ktr/arch/arch.h"
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * start; it is mapped as a whole, the data region without access until a ring's memory is populated, so
  * that neither a host's mlockall(2) nor a stray pointer touches what is not in use.
  */
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 #include "ktr/arch/arch.h"
 #include "ktr/session/clock.h"
@@ -56,24 +56,24 @@
 
 KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
 
-static uint64_t session_align(uint64_t bytes)
+static uint64_t join_align(uint64_t bytes)
 {
 	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
 }
 
-static uint64_t session_ring_bytes(unsigned log2)
+static uint64_t join_ring_bytes(unsigned log2)
 {
-	return session_align((uint64_t)KTR_ENTRY_BYTES << log2);
+	return join_align((uint64_t)KTR_ENTRY_BYTES << log2);
 }
 
-static uint64_t session_data_bytes(uint32_t n_rings, unsigned log2)
+static uint64_t join_data_bytes(uint32_t n_rings, unsigned log2)
 {
 	return n_rings * 2 *
-	       (session_ring_bytes(log2) + (KTR_RING_KINDS - 1) * session_ring_bytes(log2 - SESSION_KEEP_LESS));
+	       (join_ring_bytes(log2) + (KTR_RING_KINDS - 1) * join_ring_bytes(log2 - SESSION_KEEP_LESS));
 }
 
 /* The regions. Of count and ring n_rows is per ring; a data region's rows follow from the rings' size. */
-static const struct session_table {
+static const struct join_table {
 	uint32_t row_bytes;
 	uint32_t n_rows;
 	uint32_t at_once; /* [bytes] allocated before anybody sees the session; UINT32_MAX: all */
@@ -100,24 +100,24 @@ static const struct session_table {
 };
 
 /* Lays the regions out behind each other for rings of at most 2^log2 entries. */
-static void session_layout(struct ktr_header *header, unsigned log2)
+static void join_layout(struct ktr_header *header, unsigned log2)
 {
 	uint64_t at = KTR_SESSION_ALIGN;
 
 	for (unsigned i = 0; i < KTR_REGIONS; i++) {
-		const struct session_table *table = &session_tables[i];
+		const struct join_table *table = &session_tables[i];
 		struct ktr_region *region = &header->region[i];
 		uint64_t n_rows = table->n_rows;
 
 		if (i == KTR_REGION_data)
-			n_rows = session_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
+			n_rows = join_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
 		else if (i == KTR_REGION_count || i == KTR_REGION_ring)
 			n_rows *= header->n_rings;
 		region->offset = at;
 		region->row_bytes = table->row_bytes;
 		region->n_rows = (uint32_t)n_rows;
 		region->bytes = table->row_bytes * n_rows;
-		at += session_align(region->bytes);
+		at += join_align(region->bytes);
 	}
 	header->n_regions = KTR_REGIONS;
 	header->ring_log2_max = log2;
@@ -129,7 +129,7 @@ static void session_layout(struct ktr_header *header, unsigned log2)
  * The largest file the process may make and map: ftruncate beyond RLIMIT_FSIZE raises SIGXFSZ, and a
  * mapping that eats RLIMIT_AS would make the host's next malloc fail. A quarter is taken at most.
  */
-static uint64_t session_bytes_allowed(void)
+static uint64_t join_bytes_allowed(void)
 {
 	struct rlimit fsize, as;
 	uint64_t allowed = UINT64_MAX;
@@ -141,10 +141,10 @@ static uint64_t session_bytes_allowed(void)
 	return allowed;
 }
 
-static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_header *header,
+static int join_plan_header(const struct ktr__session_plan *plan, struct ktr_header *header,
 			       struct ktr_error *err)
 {
-	uint64_t allowed = session_bytes_allowed();
+	uint64_t allowed = join_bytes_allowed();
 	unsigned log2 = SESSION_LOG2_MAX;
 
 	memset(header, 0, sizeof(*header));
@@ -152,11 +152,11 @@ static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_
 	if (plan->path == KTR_PATH_THREAD)
 		header->n_rings = header->n_rings * 4 > SESSION_POOL_MIN ? header->n_rings * 4 :
 									    SESSION_POOL_MIN;
-	while (session_data_bytes(header->n_rings, log2) > SESSION_DATA_MAX)
+	while (join_data_bytes(header->n_rings, log2) > SESSION_DATA_MAX)
 		log2--;
-	session_layout(header, log2);
+	join_layout(header, log2);
 	while (header->file_bytes > allowed && log2 > SESSION_LOG2_MIN)
-		session_layout(header, --log2);
+		join_layout(header, --log2);
 	if (header->file_bytes > allowed)
 		return ktr_error_set(err, EFBIG,
 				     "resource limits (RLIMIT_FSIZE, RLIMIT_AS) leave no room for a session of %llu MiB",
@@ -164,7 +164,7 @@ static int session_plan_header(const struct ktr__session_plan *plan, struct ktr_
 	return 0;
 }
 
-static void session_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
+static void join_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
 {
 	uint64_t seed[2];
 
@@ -195,7 +195,7 @@ static void session_fill_header(const struct ktr__session_plan *plan, struct ktr
  * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
  * session the beginning of each table, where rows are, and what is populated later.
  */
-static void session_dump(const struct ktr__session_rw *session)
+static void join_dump(const struct ktr__session_rw *session)
 {
 	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close behind it */
 
@@ -221,7 +221,7 @@ static void session_dump(const struct ktr__session_rw *session)
  * Maps the file from an open file that nobody ever locks: a forked child inherits the mapping, and with it what it
  * was made of. By a lock on that it would hold its parent's for ever.
  */
-static int session_map_apart(struct ktr__session_rw *session, struct ktr_error *err)
+static int join_map_apart(struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int fd = ktr__session_open_again(session), code = 0;
 
@@ -239,7 +239,7 @@ static int session_map_apart(struct ktr__session_rw *session, struct ktr_error *
 }
 
 /* Maps the file: everything in front of the rings' entries read-write, those without access. */
-static int session_map(struct ktr__session_rw *session, struct ktr_error *err)
+static int join_map(struct ktr__session_rw *session, struct ktr_error *err)
 {
 	const struct ktr_region *data = &session->header.region[KTR_REGION_data];
 	const struct ktr_region *count = &session->header.region[KTR_REGION_count];
@@ -251,7 +251,7 @@ static int session_map(struct ktr__session_rw *session, struct ktr_error *err)
 		session->dev = st.st_dev;
 		session->ino = st.st_ino;
 	}
-	code = session_map_apart(session, err);
+	code = join_map_apart(session, err);
 	if (code)
 		return code;
 	/* The header is read only for everybody; its creator has written the file. */
@@ -261,7 +261,7 @@ static int session_map(struct ktr__session_rw *session, struct ktr_error *err)
 	    mprotect(session->map + ring->offset, data->offset - ring->offset,
 		     PROT_READ | PROT_WRITE) != 0)
 		return ktr_error_set(err, errno, "cannot make the session writable: %m");
-	session_dump(session);
+	join_dump(session);
 	session->control = ktr__region_rows(session, control, struct ktr_control);
 	session->rings = ktr__region_rows(session, ring, struct ktr_ring);
 	return 0;
@@ -272,7 +272,7 @@ static int session_map(struct ktr__session_rw *session, struct ktr_error *err)
  * SIGBUS at the first event: the header, the control page, the ring headers and the heads of the
  * tables.
  */
-static int session_allocate(int fd, const struct ktr_header *header)
+static int join_allocate(int fd, const struct ktr_header *header)
 {
 	int code = posix_fallocate(fd, 0, (off_t)sizeof(*header));
 
@@ -288,7 +288,7 @@ static int session_allocate(int fd, const struct ktr_header *header)
 	return code;
 }
 
-static void session_first_rows(struct ktr__session_rw *session)
+static void join_first_rows(struct ktr__session_rw *session)
 {
 	struct ktr_control *control = session->control;
 	struct ktr_anchor *anchor = ktr__region_rows(session, anchor, struct ktr_anchor);
@@ -322,7 +322,7 @@ int ktr__session_again(const struct ktr__session_rw *session)
  * The lock outlives the descriptor, which a host may close behind our back: a mapping of one page, which nobody
  * touches, keeps its open file. No child inherits that. Without it the descriptor alone holds the lock.
  */
-static void session_keep(struct ktr__session_rw *session, int fd)
+static void join_keep(struct ktr__session_rw *session, int fd)
 {
 	void *page = mmap(NULL, SESSION_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
 
@@ -334,32 +334,32 @@ static void session_keep(struct ktr__session_rw *session, int fd)
 }
 
 /* Fills the new file behind session->fd, which lies at session->path. */
-static int session_build(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
+static int join_build(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			 struct ktr_error *err)
 {
 	struct ktr_header *header = &session->header;
-	int code = session_plan_header(plan, header, err);
+	int code = join_plan_header(plan, header, err);
 
 	if (code)
 		return code;
-	session_fill_header(plan, header);
+	join_fill_header(plan, header);
 	if (ftruncate(session->fd, (off_t)header->file_bytes) != 0)
 		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %m",
 				     (unsigned long long)header->file_bytes >> 20);
-	code = session_allocate(session->fd, header);
+	code = join_allocate(session->fd, header);
 	if (code)
 		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
-	code = session_map(session, err);
+	code = join_map(session, err);
 	if (code)
 		return code;
-	session_first_rows(session);
+	join_first_rows(session);
 	header->ready = 1;
 	if (pwrite(session->fd, header, sizeof(*header), 0) != (ssize_t)sizeof(*header))
 		return ktr_error_set(err, errno ? errno : EIO, "cannot write the session's header");
 	return 0;
 }
 
-static int session_directory(const char *dir, struct ktr_error *err)
+static int join_directory(const char *dir, struct ktr_error *err)
 {
 	struct stat st;
 
@@ -379,13 +379,13 @@ static int session_directory(const char *dir, struct ktr_error *err)
  * by the number of rings. So the layout must be the one that we would make, as far as the session's version has it,
  * and the file must be as long.
  */
-static int session_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
+static int join_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
 {
 	struct ktr_header ours = { .n_rings = header->n_rings };
 	unsigned n = header->n_regions < KTR_REGIONS ? header->n_regions : KTR_REGIONS;
 	const struct ktr_region *last = &ours.region[n - 1];
 
-	session_layout(&ours, header->ring_log2_max);
+	join_layout(&ours, header->ring_log2_max);
 	if (ours.keep_log2_max == header->keep_log2_max && header->ring_log2_max <= SESSION_LOG2_MAX &&
 	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0 &&
 	    last->offset + last->bytes <= header->file_bytes)
@@ -405,9 +405,9 @@ int ktr__session_join(const char *path, struct ktr__session_rw *session, struct 
 	session->fd = map.fd;
 	session->header = map.header;
 	snprintf(session->path, sizeof(session->path), "%s", path);
-	code = session_check(&map.header, path, err);
+	code = join_check(&map.header, path, err);
 	if (!code)
-		code = session_map(session, err);
+		code = join_map(session, err);
 	if (code)
 		ktr__session_detach(session);
 	return code;
@@ -433,7 +433,7 @@ bool ktr__session_cut(const struct ktr__session_rw *session)
 	       (uint64_t)st.st_size < session->header.file_bytes;
 }
 
-static bool session_path_same(const struct ktr__session_rw *session, const char *path)
+static bool join_path_same(const struct ktr__session_rw *session, const char *path)
 {
 	struct stat st;
 
@@ -446,7 +446,7 @@ void ktr__session_reopen(struct ktr__session_rw *session, int fd)
 
 	session->lock = NULL; /* the parent's, which is not here */
 	if (fd >= 0)
-		session_keep(session, fd);
+		join_keep(session, fd);
 	if (ktr__session_fd_ours(session)) {
 		session->fd = fd;
 		close(old);
@@ -456,7 +456,7 @@ void ktr__session_reopen(struct ktr__session_rw *session, int fd)
 }
 
 /* Copies row i of the processes; false behind the last one. */
-static bool session_proc(const struct ktr__session_rw *session, uint32_t i, struct ktr_proc_row *row)
+static bool join_proc(const struct ktr__session_rw *session, uint32_t i, struct ktr_proc_row *row)
 {
 	const struct ktr_proc_row *from;
 
@@ -468,11 +468,11 @@ static bool session_proc(const struct ktr__session_rw *session, uint32_t i, stru
 }
 
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
-static bool session_inhabited(const struct ktr__session_rw *session)
+static bool join_inhabited(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
-	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+	for (uint32_t i = 1; join_proc(session, i, &row); i++)
 		if (ktr__proc_alive(&row))
 			return true;
 	return false;
@@ -482,18 +482,18 @@ uint32_t ktr__session_sandboxed(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
-	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+	for (uint32_t i = 1; join_proc(session, i, &row); i++)
 		if (row.sandboxed && ktr__proc_alive(&row))
 			return row.pid;
 	return 0;
 }
 
 /* The same of others, who are not about to end. Rows of this process are of what it was before exec(2). */
-static bool session_shared(const struct ktr__session_rw *session)
+static bool join_shared(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
-	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+	for (uint32_t i = 1; join_proc(session, i, &row); i++)
 		if (row.pid != (uint32_t)getpid() && ktr__proc_alive(&row) && !ktr__proc_exits(row.pid))
 			return true;
 	return false;
@@ -503,13 +503,13 @@ static bool session_shared(const struct ktr__session_rw *session)
  * Who holds the lock and is not in the table is a tool that looks whether anybody is left, or a process that has
  * nearly ended, as a daemon's parent has: both take a moment.
  */
-static bool session_lock_alone(const struct ktr__session_rw *session)
+static bool join_lock_alone(const struct ktr__session_rw *session)
 {
 	const struct timespec nap = { 0, SESSION_NAP_NS };
 
-	for (int i = 0; !session_shared(session) && i < SESSION_NAPS; i++) {
+	for (int i = 0; !join_shared(session) && i < SESSION_NAPS; i++) {
 		if (flock(session->fd, LOCK_EX | LOCK_NB) == 0)
-			return !session_shared(session);
+			return !join_shared(session);
 		nanosleep(&nap, NULL);
 	}
 	flock(session->fd, LOCK_UN); /* nothing of ours keeps those who leave after us from being alone */
@@ -523,7 +523,7 @@ bool ktr__session_other(const struct ktr__session_rw *session, uint32_t pid)
 
 	if (pid != (uint32_t)getpid())
 		start_time = ktr__proc_start_time(pid);
-	for (uint32_t i = 1; session_proc(session, i, &row); i++)
+	for (uint32_t i = 1; join_proc(session, i, &row); i++)
 		if (row.pid == pid && (row.pid_ns == pid_ns ? start_time && row.start_time == start_time :
 							      row.state == KTR_ROW_READY))
 			return true;
@@ -539,61 +539,61 @@ bool ktr__session_alone(struct ktr__session_rw *session)
 		session->lock = NULL;
 	}
 	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
-	return session->fd >= 0 && session_lock_alone(session) && session_path_same(session, session->path);
+	return session->fd >= 0 && join_lock_alone(session) && join_path_same(session, session->path);
 }
 
 /* Is this process in the session already? 1: before exec(2); 2: by another copy of the library, now. */
-static int session_has_us(const struct ktr__session_rw *session, const struct ktr_proc_row *self)
+static int join_has_us(const struct ktr__session_rw *session, const struct ktr_proc_row *self)
 {
 	struct ktr_proc_row row;
 	int has = 0;
 
-	for (uint32_t i = 1; has < 2 && session_proc(session, i, &row); i++)
+	for (uint32_t i = 1; has < 2 && join_proc(session, i, &row); i++)
 		if (row.state == KTR_ROW_READY && row.pid == self->pid && row.pid_ns == self->pid_ns &&
 		    row.start_time == self->start_time)
 			has = row.image == self->image ? 2 : 1;
 	return has;
 }
 
-static int session_two_copies(struct ktr_error *err)
+static int join_two_copies(struct ktr_error *err)
 {
 	return ktr_error_set(err, EALREADY, "another copy of ktr in this process has the session");
 }
 
 /* Takes the shared lock; true if the path still leads to the session. */
-static bool session_hold(const struct ktr__session_rw *session, const char *path)
+static bool join_hold(const struct ktr__session_rw *session, const char *path)
 {
-	return flock(session->fd, LOCK_SH | LOCK_NB) == 0 && session_path_same(session, path);
+	return flock(session->fd, LOCK_SH | LOCK_NB) == 0 && join_path_same(session, path);
 }
 
 /*
  * A session of the name ours would get, made by this very process: it has gone through exec(2), and goes
  * on in it. -ENOENT: there is none of that kind.
  */
-static int session_former(const struct ktr__session_plan *plan, const char *path,
+static int join_former(const struct ktr__session_plan *plan, const char *path,
 			  struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int has, code = -ENOENT;
 
 	if (access(path, F_OK) != 0 || ktr__session_join(path, session, NULL) != 0)
 		return code;
-	has = session_has_us(session, &plan->self);
+	has = join_has_us(session, &plan->self);
 	if (has == 2)
-		code = session_two_copies(err);
-	else if (has == 1 && session->header.path == plan->path && session_hold(session, path))
+		code = join_two_copies(err);
+	else if (has == 1 && session->header.path == plan->path && join_hold(session, path))
 		return 0;
 	ktr__session_detach(session);
 	return code;
 }
 
 /* Renames a dead session that the path still leads to. -ENOENT: done. */
-static int session_aside(const struct ktr__session_rw *session, const char *path, struct ktr_error *err)
+static int join_aside(const struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
 	char old[sizeof(session->path) + 8];
 
 	snprintf(old, sizeof(old), "%.*s.old" KTR_SESSION_SUFFIX,
 		 (int)(strlen(path) - strlen(KTR_SESSION_SUFFIX)), path);
-	if (session_path_same(session, path) && rename(path, old) != 0)
+	if (join_path_same(session, path) && rename(path, old) != 0)
 		return ktr_error_set(err, errno, "cannot move the dead session %s aside: %m", path);
 	return -ENOENT;
 }
@@ -604,7 +604,7 @@ static int session_aside(const struct ktr__session_rw *session, const char *path
  * has seen that the path still leads to it; whoever joins holds it shared and looks at the path after
  * that. So nobody joins what is about to go, and no live session is moved.
  */
-static int session_join(const struct ktr__session_plan *plan, const char *path,
+static int join_existing(const struct ktr__session_plan *plan, const char *path,
 			struct ktr__session_rw *session, struct ktr_error *err)
 {
 	int code;
@@ -614,15 +614,15 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 	code = ktr__session_join(path, session, err);
 	if (code)
 		return code == -ENOENT ? -EAGAIN : code;
-	if (!session_hold(session, path))
+	if (!join_hold(session, path))
 		code = -EAGAIN;
-	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !session_inhabited(session))
-		code = session_aside(session, path, err);
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !join_inhabited(session))
+		code = join_aside(session, path, err);
 	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
-	else if (!session_hold(session, path))
+	else if (!join_hold(session, path))
 		code = -EAGAIN;
-	else if (session_has_us(session, &plan->self) == 2)
-		code = session_two_copies(err);
+	else if (join_has_us(session, &plan->self) == 2)
+		code = join_two_copies(err);
 	else if (session->header.path != plan->path)
 		code = ktr_error_set(err, EXDEV,
 				     "session %s records by another path (%s restartable sequences)",
@@ -633,7 +633,7 @@ static int session_join(const struct ktr__session_plan *plan, const char *path,
 }
 
 /* DIR/NAME.ktr, and for a number above 0 DIR/NAME.number.ktr. */
-static void session_name(const struct ktr__session_plan *plan, unsigned number, char *path, size_t size)
+static void join_name(const struct ktr__session_plan *plan, unsigned number, char *path, size_t size)
 {
 	snprintf(path, size, number ? "%s/%s.%u" KTR_SESSION_SUFFIX : "%s/%s" KTR_SESSION_SUFFIX, plan->dir, plan->name,
 		 number);
@@ -644,7 +644,7 @@ static void session_name(const struct ktr__session_plan *plan, unsigned number, 
  * /proc/PID/maps, where it is looked for; one that is linked goes on under the old. Not every file system
  * can rename so.
  */
-static int session_give_name(const char *temporary, const char *path)
+static int join_give_name(const char *temporary, const char *path)
 {
 	int rc = ktr__rename_new(AT_FDCWD, temporary, AT_FDCWD, path);
 
@@ -652,12 +652,12 @@ static int session_give_name(const char *temporary, const char *path)
 }
 
 /* Moves the finished temporary file to the first free name. -EAGAIN: a shared one has been taken. */
-static int session_publish(const struct ktr__session_plan *plan, const char *temporary,
+static int join_publish(const struct ktr__session_plan *plan, const char *temporary,
 			   struct ktr__session_rw *session, struct ktr_error *err)
 {
 	for (unsigned i = 0; i < 1000; i++) {
-		session_name(plan, i, session->path, sizeof(session->path));
-		if (session_give_name(temporary, session->path) == 0)
+		join_name(plan, i, session->path, sizeof(session->path));
+		if (join_give_name(temporary, session->path) == 0)
 			return 0;
 		if (errno == EEXIST && plan->shared_name)
 			return -EAGAIN;
@@ -667,7 +667,7 @@ static int session_publish(const struct ktr__session_plan *plan, const char *tem
 	return ktr_error_set(err, EEXIST, "too many sessions named %s", plan->name);
 }
 
-static int session_make(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
+static int join_make(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			struct ktr_error *err)
 {
 	char temporary[sizeof(session->path)];
@@ -680,11 +680,11 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 	if (session->fd < 0)
 		return ktr_error_set(err, errno, "cannot create %s: %m", temporary);
 	strcpy(session->path, temporary);
-	code = session_build(plan, session, err);
+	code = join_build(plan, session, err);
 	if (!code)
 		flock(session->fd, LOCK_SH | LOCK_NB);
 	if (!code)
-		code = session_publish(plan, temporary, session, err);
+		code = join_publish(plan, temporary, session, err);
 	unlink(temporary);
 	if (code)
 		ktr__session_detach(session);
@@ -694,21 +694,21 @@ static int session_make(const struct ktr__session_plan *plan, struct ktr__sessio
 int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			bool *joined, struct ktr_error *err)
 {
-	int code = session_directory(plan->dir, err);
+	int code = join_directory(plan->dir, err);
 	char path[sizeof(session->path)];
 
 	*joined = false;
 	if (code)
 		return code;
-	session_name(plan, 0, path, sizeof(path));
+	join_name(plan, 0, path, sizeof(path));
 	for (int i = 0; i < SESSION_TRIES; i++) {
-		code = plan->shared_name ? session_join(plan, path, session, err) :
-					   session_former(plan, path, session, err);
+		code = plan->shared_name ? join_existing(plan, path, session, err) :
+					   join_former(plan, path, session, err);
 		*joined = code == 0;
 		if (code == -ENOENT)
-			code = session_make(plan, session, err);
+			code = join_make(plan, session, err);
 		if (!code)
-			session_keep(session, session->fd);
+			join_keep(session, session->fd);
 		if (code != -EAGAIN)
 			return code;
 		sched_yield(); /* it went away, or somebody was faster: join */

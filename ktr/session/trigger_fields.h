@@ -11,8 +11,8 @@
  * with OPS and TEXTS their numbers, two WORDs per op, all hexadecimal; the texts are TEXTS bytes, and
  * what follows them is the expression as it was written.
  */
-#ifndef KTR_TRIGGER_H
-#define KTR_TRIGGER_H
+#ifndef KTR_TRIGGER_FIELDS_H
+#define KTR_TRIGGER_FIELDS_H
 
 #define KTR__TRIGGER_MARK '='
 

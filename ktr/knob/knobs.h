@@ -8,7 +8,7 @@
 
 #include <ktr/conf.h>
 
-#include "ktr/start/session_rw.h"
+#include "ktr/session/session_rw.h"
 
 /*
  * What a table works on. own is set where the rows act on this process too (its writer); otherwise

@@ -13,7 +13,7 @@
 
 #include "conf/expr/expr.h"
 #include "ktr/session/cpu.h"
-#include "ktr/session/trigger.h"
+#include "ktr/session/trigger_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>
