@@ -142,7 +142,7 @@ $(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none. (AArch64's gcc takes types to be others
 # where there are none, and refuses to optimise such files together with the rest.)
-VARIADIC := conf/error ktr/start/start writer/format/emit
+VARIADIC := conf/error ktr/record/own writer/format/emit
 NO_VECTORS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mgeneral-regs-only)
 $(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS)
 $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)

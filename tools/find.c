@@ -2,13 +2,11 @@
 /* Resolves what a command works on to a path; complains in words a user can act on. */
 #include "tools/find.h"
 
-#include "tools/options.h"
-
 #include "analyze/read/trace_set.h"
-
 #include "conf/expr/expr.h"
-
 #include "ktr/session/session_find.h"
+#include "ktr/session/session_proc.h"
+#include "tools/options.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,10 +13,10 @@
  * Before fork(2) the writer's lock is taken, so that the child finds the struct whole. The thread tells
  * that it has ended by WRITER_ENDED: whoever starts or stops a writer next joins it.
  */
-#include "writer/writer.h"
-
+#include "ktr/load/writer_hook.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/libc.h"
+#include "writer/writer.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -32,6 +32,7 @@
  */
 #include "writer/last.h"
 
+#include "ktr/load/writer_hook.h"
 #include "writer/writer.h"
 
 #include <fcntl.h>

@@ -17,8 +17,10 @@
  */
 #include "writer/writer.h"
 
+#include "ktr/load/writer_hook.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/libc.h"
+#include "ktr/session/session_rw.h"
 #include "writer/crash.h"
 #include "writer/resume.h"
 

@@ -6,12 +6,12 @@
 #ifndef WRITER_WRITER_H
 #define WRITER_WRITER_H
 
-#include "ktr/load/writer_hook.h"
-#include "writer/drain.h"
-#include "writer/verbose.h"
 #include "ktr/provider/kernel/kernel_events.h"
+#include "ktr/session/session_rw.h"
+#include "writer/drain.h"
 #include "writer/last.h"
 #include "writer/message.h"
+#include "writer/verbose.h"
 
 #include <limits.h>
 #include <pthread.h>

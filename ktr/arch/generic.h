@@ -6,8 +6,6 @@
 #ifndef KTR_ARCH_GENERIC_H
 #define KTR_ARCH_GENERIC_H
 
-#include "ktr/record/record.h"
-
 #ifndef KTR_ARCH
 #define KTR_ARCH KTR_ARCH_OTHER
 #endif

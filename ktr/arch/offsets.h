@@ -19,7 +19,7 @@
 #define HOT_RINGS	32
 #define HOT_N_RINGS	40
 
-/* struct ktr__view */
+/* struct ktr__ring_view */
 #define VIEW_GEOM 0
 #define VIEW_BASE 8
 #define VIEW_MASK 16

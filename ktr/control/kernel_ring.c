@@ -3,9 +3,13 @@
  * What a session needs before the kernel's events can be fed into it: their classes, and a ring for each
  * CPU. Done by whoever asks for them (debug.ktr.kernel), so that a lack of memory is told to that one.
  */
+#include "ktr/control/kernel_ring.h"
+
+#include "ktr/control/rings.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <errno.h>
 

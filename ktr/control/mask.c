@@ -6,7 +6,11 @@
  * it meets words that already speak of it, or is dropped as off. What was asked for is stored before that, in
  * words of its own, and anything else follows from them.
  */
+#include "ktr/control/mask.h"
+
+#include "ktr/control/rings.h"
 #include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <errno.h>
 #include <string.h>

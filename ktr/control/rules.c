@@ -16,10 +16,15 @@
  * sites_change has moved meanwhile: one of the two sees the other. Two who change it at the same time may
  * leave a mixture, which parses like anything else.
  */
-#include "ktr/session/session_rw.h"
+#include "ktr/control/rules.h"
 
 #include "conf/expr/expr.h"
 #include "conf/value.h"
+#include "ktr/control/counts.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/rings.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <errno.h>
 #include <stdio.h>

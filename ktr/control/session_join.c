@@ -8,13 +8,16 @@
  * start; it is mapped as a whole, the data region without access until a ring's memory is populated, so
  * that neither a host's mlockall(2) nor a stray pointer touches what is not in use.
  */
-#include "ktr/session/session_rw.h"
+#include "ktr/control/session_join.h"
 
 #include "ktr/arch/arch.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/libc.h"
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_map.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a session has recorded and what it has not, summed over its rings. */
-#include "ktr/record/record.h"
+#include "ktr/control/stats.h"
+
 #include "ktr/session/session_rw.h"
 
 /* A ring's events are its slots less its continuations, both of one moment: head is read around cont. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: when the rings stop, and why they did. */
 #include "ktr/knob/knob_rows.h"
-
+#include "ktr/record/freeze.h"
+#include "ktr/record/trigger.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 #include "ktr/session/trigger_fields.h"
 
 #include <errno.h>

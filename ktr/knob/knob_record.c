@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: which events are recorded, by class, call site and CPU. */
+#include "conf/value.h"
+#include "ktr/control/counts.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/rules.h"
 #include "ktr/knob/knob_rows.h"
-
+#include "ktr/knob/knobs.h"
 #include "ktr/session/class_name.h"
 #include "ktr/session/cpu.h"
-
-#include "conf/value.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <stdio.h>

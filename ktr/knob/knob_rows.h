@@ -10,6 +10,7 @@
 #define KTR_KNOB_ROWS_H
 
 #include "ktr/knob/knobs.h"
+#include "ktr/session/session_rw.h"
 
 static inline struct ktr__knob_context *ktr__knob_context(const struct ktr_knob_at *at)
 {

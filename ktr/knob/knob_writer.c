@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: what the writer thread does with events, and with those of the kernel. */
+#include "ktr/control/kernel_ring.h"
 #include "ktr/knob/knob_rows.h"
-
-#include "ktr/session/kernel.h"
+#include "ktr/knob/writer_start.h"
 #include "ktr/record/own.h"
-#include "ktr/load/writer_hook.h"
+#include "ktr/session/kernel.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * The table of debug.ktr.*: FreeBSD's names where they make sense in user space (kern_ktr.c), and what
  * FreeBSD's users missed. The only file here that knows the knob tree.
  */
+#include "ktr/knob/knobs.h"
+
 #include "ktr/knob/knob_rows.h"
 
 #include <errno.h>

@@ -7,8 +7,12 @@
 #define KTR_KNOBS_H
 
 #include <ktr/conf.h>
+#include <ktr/session.h>
 
-#include "ktr/session/session_rw.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ktr__session_rw;
 
 /*
  * What a table works on. own is set where the rows act on this process too (its writer); otherwise

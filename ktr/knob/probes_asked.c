@@ -3,11 +3,11 @@
  * debug.ktr.probes: run-time probes that are on from the start. It is read before there are any; libktr-probe asks
  * about each one that it makes.
  */
-#include "ktr/knob/knob_rows.h"
-#include "ktr/record/own.h"
-#include "ktr/record/own_site.h"
+#include "ktr/knob/probes_asked.h"
 
 #include "conf/expr/expr.h"
+#include "ktr/knob/knob_rows.h"
+#include "ktr/record/own.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,15 +16,6 @@
  */
 int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err);
 
-/*
- * start.c: starts it on debug.ktr.alq_file, or ktr.out. -EBUSY: another process of the session writes;
- * else as above.
- */
-int ktr__writer_enable(struct ktr_error *err);
-
-/* The same for a thread that prints for debug.ktr.verbose, which has been set, and writes no trace. */
-int ktr__writer_verbose(struct ktr_error *err);
-
 /* Waits until everything committed before the call is in the file. 0, -ESRCH (no writer), -errno. */
 int ktr__writer_flush(void);
 

@@ -6,10 +6,9 @@
  *
  * The library lies beside this one, or where the loader looks. Once loaded it stays.
  */
-#include "ktr/load/writer_hook.h"
-
-#include "ktr/session/session_find.h"
 #include "ktr/load/sweep.h"
+#include "ktr/load/writer_hook.h"
+#include "ktr/session/session_find.h"
 
 #include <ktr/version.h>
 

@@ -12,9 +12,12 @@
  * Nothing here locks, allocates or asks the kernel, but for what a signal's own default does. Rings stay
  * as they are: neither heads nor firsts are moved, and readers read on.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/freeze.h"
 
 #include "ktr/arch/arch.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/stats.h"
+#include "ktr/record/own.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/libc.h"
 
@@ -46,7 +49,7 @@ static void freeze_store(struct ktr__session_rw *session, uint32_t state)
 static bool freeze_ring(struct ktr__place *r, bool keep)
 {
 	struct ktr__self *self = &ktr__self;
-	const struct ktr__view *view;
+	const struct ktr__ring_view *view;
 	uint32_t index = UINT32_MAX;
 
 	if (ktr__rec.path == KTR_PATH_THREAD) {

@@ -4,7 +4,7 @@
  * A build-id (PT_NOTE, NT_GNU_BUILD_ID) names what was linked, wherever it is loaded; an object without
  * one is named by its path and the file's identity instead.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/module.h"
 
 #include <elf.h>
 #include <link.h>

@@ -7,7 +7,9 @@
  * sequence. Another thread may change a string between measuring and copying: a byte copied is a byte
  * that was there at some time, never one beyond the measured length.
  */
-#include "ktr/record/record.h"
+#include "ktr/record/payload.h"
+
+#include "ktr/session/session_rw.h"
 
 #include <string.h>
 

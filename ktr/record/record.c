@@ -9,12 +9,20 @@
  * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
  * other part of it. errno is kept.
  */
-#include "ktr/record/record.h"
-
 #include "ktr/arch/arch.h"
+#include "ktr/control/mask.h"
+#include "ktr/record/begin.h"
+#include "ktr/record/count.h"
+#include "ktr/record/freeze.h"
+#include "ktr/record/own.h"
+#include "ktr/record/payload.h"
+#include "ktr/record/ring.h"
+#include "ktr/record/rseq.h"
+#include "ktr/record/stack.h"
+#include "ktr/record/thread.h"
+#include "ktr/record/trigger.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
-#include "ktr/record/own.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,7 +62,7 @@ static bool record_admit(struct ktr__self *self)
 
 	if (unlikely(!ktr__rec.path || ktr__rec.broken))
 		return false;
-	if (unlikely(!__atomic_load_n(&ktr__hot.control, __ATOMIC_ACQUIRE)) && !ktr__start_adopt())
+	if (unlikely(!__atomic_load_n(&ktr__hot.control, __ATOMIC_ACQUIRE)) && !ktr__begin_adopt())
 		return false;
 	if (unlikely(self->in_vfork)) {
 		self->armed = 0;

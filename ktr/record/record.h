@@ -21,6 +21,7 @@
 
 #include "ktr/arch/offsets.h"
 #include "ktr/session/cpu.h"
+#include "ktr/session/session_rw.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@
  * pointer may use it for as long as it likes. geom alone is stored anew, with another generation of the same
  * area and size.
  */
-struct ktr__view {
+struct ktr__ring_view {
 	uint64_t geom;
 	char *base;
 	uint64_t mask; /* [bytes] of the position that count: size - 64 */
@@ -51,7 +52,7 @@ struct ktr__view {
 struct ktr__rec {
 	char *map;		/* the whole session */
 	struct ktr_ring *rings; /* headers: main rings, then keep rings */
-	const struct ktr__view **views; /* per ring: what this process has validated and populated */
+	const struct ktr__ring_view **views; /* per ring: what this process has validated and populated */
 	ptrdiff_t rseq_offset;	/* of struct rseq from the thread pointer */
 	uint32_t n_rings;	/* per kind */
 	uint32_t path;		/* KTR_PATH_*; 0: no session */
@@ -79,7 +80,7 @@ struct ktr__hot {
 	struct ktr_control *control;
 	uint8_t *site_ctl;
 	ptrdiff_t rseq_offset;
-	const struct ktr__view **views;
+	const struct ktr__ring_view **views;
 	struct ktr_ring *rings;
 	uint32_t n_rings;
 	uint32_t adopting; /* 1: an event of a child is making it a process of the session */
@@ -143,9 +144,9 @@ REC__AT(ktr__hot, rseq_offset, HOT_RSEQ_OFFSET);
 REC__AT(ktr__hot, views, HOT_VIEWS);
 REC__AT(ktr__hot, rings, HOT_RINGS);
 REC__AT(ktr__hot, n_rings, HOT_N_RINGS);
-REC__AT(ktr__view, geom, VIEW_GEOM);
-REC__AT(ktr__view, base, VIEW_BASE);
-REC__AT(ktr__view, mask, VIEW_MASK);
+REC__AT(ktr__ring_view, geom, VIEW_GEOM);
+REC__AT(ktr__ring_view, base, VIEW_BASE);
+REC__AT(ktr__ring_view, mask, VIEW_MASK);
 REC__AT(ktr__place, ring, PLACE_RING);
 REC__AT(ktr__place, geom, PLACE_GEOM);
 REC__AT(ktr__place, base, PLACE_BASE);
@@ -176,81 +177,15 @@ KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
 #undef REC__AT
 
-static inline uint64_t ktr__load_word(const uint64_t *p)
-{
-	return __atomic_load_n(p, __ATOMIC_RELAXED);
-}
-
 static inline void ktr__count_drop(uint64_t *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* record.c: everything but the usual case, which is in arch/record_*.S. */
+/* Everything but the usual case, which is in arch/record_*.S. Async-signal-safe. */
 void ktr__record_cold(struct ktr_site *site, const uint64_t *arg) KTR__ASM_NAMES;
 
-/*
- * payload.c: what an event carries behind its first entry. measure() finds the lengths, bounded, and
- * returns the number of slots; stage() copies. A string that shrinks in between ends where it ends now.
- */
-struct ktr__payload {
-	const struct ktr_site *site;
-	const void *from[KTR_ARGS_MAX]; /* NULL: nothing to copy */
-	uint32_t bytes[KTR_ARGS_MAX];
-	uint32_t flags[KTR_ARGS_MAX]; /* KTR_PAYLOAD_CUT, KTR_PAYLOAD_NULL */
-	unsigned n_slots;
-};
-
-#define KTR_DEPTH_CUT (1u << 31) /* with a stack's depth: there was more, or frames are missing */
-
-unsigned ktr__payload_measure(struct ktr__payload *payload, const struct ktr_site *site,
-			      const uint64_t *arg, const uint64_t *pcs, unsigned depth);
-unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr_entry *first,
-			    struct ktr_entry *staged);
-
-/* stack.c: the caller's frames by frame pointers. Async-signal-safe. Returns how many; *cut is set
- * when the walk ended at something that is not a frame instead of the outermost one. */
-unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut);
-uintptr_t ktr__signal_stack_top(void); /* of the signal stack we are on; 0: on none; 1: unknown. Keeps errno */
-
-/* ring.c: the cold path of a ring whose geom is not the validated one. True: try again. */
-bool ktr__ring_ready(bool keep);
-int ktr__ring_prepare(uint32_t index); /* all that the first event there would do. 0 or -errno */
-int ktr__ring_views(void);   /* once, when ktr__rec.n_rings is set */
-void ktr__ring_forget(void); /* all views: this process populates anew */
-bool ktr__ring_level(struct ktr__self *self, struct ktr__level *level, bool keep);
-void ktr__ring_release(struct ktr__self *self);
-
-/* The per-CPU counts of counted sites, where that of this site is present; NULL if it cannot be. Signal-safe. */
-uint64_t *ktr__counts(uint32_t site);
-
-/* record.c: the CPU of an event, for rules and entries. Signal-safe. */
+/* The CPU of an event, for rules and entries. Async-signal-safe. */
 uint32_t ktr__event_cpu(void);
-
-/* freeze.c: while the rings stop, may this event be recorded? Signal-safe. */
-bool ktr__freeze_admits(const struct ktr_site *site, bool keep);
-
-/*
- * trigger.c: a site with KTR_SITE_TRIGGER is about to record an event, freeze.c: it has. What the first
- * returns goes into the second: whether the rings stop with this event. Signal-safe.
- */
-bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
-void ktr__freeze_event(const struct ktr_site *site, bool keep);
-
-/*
- * start.c: an event finds struct ktr__hot empty. True: this is a child that nobody told of, it is a process of the
- * session now, and the event may be recorded. Signal-safe.
- */
-bool ktr__start_adopt(void);
-
-/* sandbox.c: CLOCK_MONOTONIC, reckoned from the session's clock; nothing is asked. */
-uint64_t ktr__sandbox_now_ns(void);
-uint32_t ktr__thread_unasked(void); /* thread.c */
-
-/* start.c: where the C library registered this process's threads for restartable sequences. */
-bool ktr__rseq_look(ptrdiff_t *offset);
-
-/* thread.c */
-void ktr__thread_register(struct ktr__self *self);
 
 #endif

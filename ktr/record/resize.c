@@ -12,9 +12,13 @@
  * What still fits is kept; what does not is lost as if it had been overwritten, and readers count it so,
  * because slots keep their numbers.
  */
-#include "ktr/record/record.h"
+#include "ktr/record/resize.h"
 
 #include "ktr/arch/arch.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/rings.h"
+#include "ktr/record/record.h"
+#include "ktr/record/rseq.h"
 #include "ktr/session/session_rw.h"
 
 #include <errno.h>
@@ -32,25 +36,6 @@
 
 #define RESIZE_ROUNDS 1000
 #define RESIZE_LAPS   16ull /* times the old ring's size is copied before a head that runs on is given up */
-
-/*
- * One at a time: two who copied into the same area would spoil it after the first has published it. The
- * lock belongs to an open file description of our own, so that it excludes threads of this process too, and
- * ends with its holder. Returns the descriptor, or -errno.
- */
-int ktr__resize_lock(const struct ktr__session_rw *session)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	int fd = ktr__session_open_again(session), code;
-
-	if (fd < 0)
-		return -errno;
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-		return fd;
-	code = errno == EACCES || errno == EAGAIN ? EBUSY : errno;
-	close(fd);
-	return -code;
-}
 
 #if KTR_ARCH_HAS_RSEQ
 /* A cpu_set_t, but of as many CPUs as there may be. */

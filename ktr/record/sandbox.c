@@ -8,8 +8,13 @@
  * Each place that would ask looks at ktr__own.sealed. The row of the process in the session says so too, for
  * others must not change the size of rings then.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/sandbox.h"
 
+#include "ktr/control/rings.h"
+#include "ktr/record/count.h"
+#include "ktr/record/own.h"
+#include "ktr/record/ring.h"
+#include "ktr/record/thread.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
 

@@ -11,15 +11,17 @@
  * may both make a row; the one whose slot is found first is used by whoever comes later, and both
  * decode.
  *
- * Registration is not async-signal-safe: it runs in constructors and dlopen(3). The list of modules is
- * changed under site_lock, and walked by whoever holds it: by those who change it, and by the child of a
- * fork, for which the lock was taken before there was a child. Nobody reads it without, so a module that
- * goes waits for no thread of the host, whatever that one is in.
+ * Registration is not async-signal-safe: it runs in constructors and dlopen(3), under site_lock, which a fork
+ * takes before there is a child.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/site.h"
 
+#include "ktr/control/counts.h"
+#include "ktr/control/rules.h"
+#include "ktr/record/module.h"
+#include "ktr/record/own.h"
+#include "ktr/record/trigger.h"
 #include "ktr/session/format.h"
-#include "ktr/record/own_site.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -28,8 +30,6 @@
 #define SITE_PROBES 1024 /* slots of the hash that are looked at for one site */
 
 static pthread_mutex_t site_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ktr_module *site_modules; /* under site_lock */
-bool ktr__site_refused;
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t site_hash(const void *bytes, size_t n)
@@ -48,21 +48,10 @@ static uint64_t class_bind(const char *name, const char *help)
 	uint64_t mask = ktr__session_class(&ktr__own, name, help);
 
 	if (!mask && __atomic_fetch_add(&ktr__own.control->drop_no_class, 1, __ATOMIC_RELAXED) == 0 &&
-	    ktr__start_asked())
+	    ktr__own_asked)
 		ktr__complain("class %s is off: the session has bits for %u application classes, all taken",
 			      name, KTR_CLASS_MAX - KTR_CLASS_APP_FIRST);
 	return mask;
-}
-
-__attribute__((visibility("default"))) void ktr__class_attach(struct ktr_class *cls)
-{
-	ktr__start_once();
-	if (!ktr__own.map || ktr__own.sealed || __atomic_load_n(&cls->mask, __ATOMIC_RELAXED))
-		return;
-	pthread_mutex_lock(&site_lock);
-	__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
-	ktr__start_retry(false);
-	pthread_mutex_unlock(&site_lock);
 }
 
 static bool site_same(uint32_t index, uint64_t key, uint64_t offset)
@@ -162,6 +151,12 @@ static void site_prepare(struct ktr_site *site)
 	site->text_at = copies == 1 && site->mask ? text_at : 0;
 }
 
+void ktr__class_bind(struct ktr_class *cls)
+{
+	if (!cls->mask)
+		__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+}
+
 static void site_register(struct ktr_site *site, const struct ktr__object *object, uint64_t key,
 			  uint32_t *path)
 {
@@ -169,8 +164,7 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 		/* The class may live in a module whose constructor has not run: bind it from here. */
 		struct ktr_class *cls = (struct ktr_class *)(uintptr_t)site->cls;
 
-		if (!cls->mask)
-			__atomic_store_n(&cls->mask, class_bind(cls->name, cls->help), __ATOMIC_RELEASE);
+		ktr__class_bind(cls);
 		site->mask = cls->mask;
 	}
 	site_prepare(site);
@@ -179,17 +173,17 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
 
-static void site_register_module(struct ktr_module *module)
+bool ktr__sites_register(struct ktr_module *module, bool *executable)
 {
 	struct ktr__object object;
 	uint64_t key;
 	uint32_t path = 0;
 
 	if (!ktr__object_find(module, &object))
-		return;
+		return false;
 	/* Site 0 is none: an event whose site is not registered, or has a payload, finds it off. */
 	if (!ktr__table_touch(KTR_REGION_site_ctl, 0, 1))
-		return;
+		return false;
 	ktr__rec.site_ctl[0] = KTR_SITE_OFF;
 	key = site_hash(object.build_id, object.build_id_bytes);
 	if (!object.build_id_bytes)
@@ -197,76 +191,21 @@ static void site_register_module(struct ktr_module *module)
 	for (struct ktr_site **site = module->begin; site != module->end; site++)
 		if (*site && !(*site)->id)
 			site_register(*site, &object, key, &path);
-	ktr__start_retry(object.executable);
-	__atomic_store_n(&module->gate, &ktr__own.control->gate, __ATOMIC_RELEASE);
+	*executable = object.executable;
+	return true;
 }
 
-#define SITE_TEXT(number)  SITE_TEXT_(number)
-#define SITE_TEXT_(number) #number
-#define SITE_ABI	   SITE_TEXT(KTR_ABI) "." SITE_TEXT(KTR__SITE_BYTES)
-
-__attribute__((visibility("default"))) int ktr__site_make(struct ktr_site *site)
+void ktr__site_register(struct ktr_site *site)
 {
 	struct ktr__object object = { .base = (uintptr_t)site };
 	uint32_t path = 0;
 
-	ktr__start_once();
-	if (!ktr__own.map || ktr__own.sealed)
-		return -ENXIO;
-	pthread_mutex_lock(&site_lock);
 	if (!site->id)
 		site_register(site, &object,
 			      site_hash(site->file, strlen(site->file)) ^
 			      site_hash(site->format, strlen(site->format)) ^
 				      site->line,
 			      &path);
-	pthread_mutex_unlock(&site_lock);
-	return site->id ? 0 : -ENOSPC;
-}
-
-__attribute__((visibility("default"))) const struct ktr__session_rw *ktr__own_session(void)
-{
-	return &ktr__own;
-}
-
-__attribute__((visibility("default"))) void ktr__module_attach(struct ktr_module *module)
-{
-	ktr__start_once();
-	if (module->abi != KTR_ABI || module->site_bytes != KTR__SITE_BYTES) {
-		if (!module->attached && ktr__start_asked())
-			ktr__complain("a module was built for ABI %u.%u of ktr, the library has " SITE_ABI ": not traced",
-				      module->abi, module->site_bytes);
-		module->attached = 1;
-		ktr__site_refused = true;
-		return;
-	}
-	pthread_mutex_lock(&site_lock);
-	if (!module->attached) {
-		module->attached = 1;
-		module->next = site_modules;
-		site_modules = module;
-		if (ktr__own.map && !ktr__own.sealed)
-			site_register_module(module);
-	}
-	pthread_mutex_unlock(&site_lock);
-}
-
-__attribute__((visibility("default"))) void ktr__module_detach(struct ktr_module *module)
-{
-	pthread_mutex_lock(&site_lock);
-	for (struct ktr_module **at = &site_modules; *at; at = &(*at)->next)
-		if (*at == module) {
-			*at = module->next;
-			break;
-		}
-	pthread_mutex_unlock(&site_lock);
-}
-
-/* In the child of a fork, which has the lock. */
-void ktr__sites_gate(const uint64_t *gate)
-{
-	for (struct ktr_module *module = site_modules; module; module = module->next)
-		__atomic_store_n(&module->gate, gate, __ATOMIC_RELEASE);
 }
 
 /* Copies the first n rows of a table, all that have been handed out. */
@@ -319,12 +258,12 @@ bool ktr__sites_copy(const struct ktr__session_rw *from)
 	return true;
 }
 
-void ktr__sites_before_fork(void)
+void ktr__sites_lock(void)
 {
 	pthread_mutex_lock(&site_lock);
 }
 
-void ktr__sites_after_fork(void)
+void ktr__sites_unlock(void)
 {
 	pthread_mutex_unlock(&site_lock);
 }

@@ -10,9 +10,10 @@
  * thread control block at the top of the stack); the main thread's ends below its environment, whose
  * place is taken down before main(); a signal stack is asked of the kernel.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/stack.h"
 
 #include "ktr/arch/arch.h"
+#include "ktr/record/own.h"
 
 #include <errno.h>
 #include <signal.h>

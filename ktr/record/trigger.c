@@ -9,9 +9,11 @@
  *
  * The program lies in shared memory. It is evaluated where it lies, each step checked.
  */
-#include "ktr/record/own.h"
+#include "ktr/record/trigger.h"
 
 #include "conf/expr/expr.h"
+#include "ktr/record/freeze.h"
+#include "ktr/record/own.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/trigger_fields.h"
 

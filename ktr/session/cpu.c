@@ -5,9 +5,8 @@
  */
 #include "ktr/session/cpu.h"
 
-#include "ktr/session/kernel.h"
-
 #include "conf/value.h"
+#include "ktr/session/kernel.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -3,9 +3,10 @@
  * A session's file, opened once more: by those who want a lock of their own, which belongs to an open file. Of the
  * recording side, and of the writer, too.
  */
-#include "ktr/session/session_rw.h"
+#include "ktr/session/session_again.h"
 
 #include "ktr/session/session_map.h"
+#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -38,17 +38,9 @@ int ktr__session_walk(ktr__session_fn *fn, void *context, struct ktr_error *err)
 /*
  * Each writes the path of one session. Returns 0 or -errno with err filled: -ENOENT (none; the
  * text says what there is instead), -ENOTUNIQ (several live ones: the text lists them). A live
- * session is preferred to a dead one of the same process id. A pid is one of ours, of a process of
- * whatever namespace; -EPERM: it is another user's; -EACCES: we may not look at it.
+ * session is preferred to a dead one.
  */
 int ktr__session_find_name(const char *name, char *path, size_t size, struct ktr_error *err);
-int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *err);
 int ktr__session_find_only(char *path, size_t size, struct ktr_error *err);
-
-/*
- * The number under which we know a process of another pid namespace; 0: it has ended, or we cannot see
- * it. Looks at every process there is.
- */
-uint32_t ktr__proc_foreign(const struct ktr_proc_row *proc);
 
 #endif

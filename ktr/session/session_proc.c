@@ -9,8 +9,9 @@
  * where no path leads there, through the process's descriptors and mappings themselves. What is taken
  * has the inode that the process has mapped.
  */
-#include "ktr/session/session_find.h"
+#include "ktr/session/session_proc.h"
 
+#include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 
 #include <dirent.h>

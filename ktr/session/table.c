@@ -5,6 +5,8 @@
  * The cursor may run past the end, which is the count of what did not fit. Classes are taken otherwise: a name
  * has one row.
  */
+#include "ktr/session/table.h"
+
 #include "ktr/session/session_rw.h"
 
 #include <errno.h>

@@ -5,10 +5,17 @@
  */
 #include <ktr/ctl.h>
 
+#include "ktr/control/mask.h"
+#include "ktr/control/session_join.h"
+#include "ktr/control/stats.h"
 #include "ktr/knob/knobs.h"
+#include "ktr/knob/settings.h"
+#include "ktr/knob/writer_start.h"
+#include "ktr/record/freeze.h"
 #include "ktr/record/own.h"
+#include "ktr/record/thread.h"
 #include "ktr/start/own_knobs.h"
-#include "ktr/load/writer_hook.h"
+#include "ktr/start/start.h"
 
 #include <errno.h>
 #include <stddef.h>

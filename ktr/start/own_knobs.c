@@ -9,9 +9,11 @@
  */
 #include "ktr/start/own_knobs.h"
 
-#include <ktr/ctl.h>
-
+#include "ktr/knob/settings.h"
 #include "ktr/record/own.h"
+#include "ktr/start/start.h"
+
+#include <ktr/ctl.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,9 @@
  */
 #include "suite.h"
 
+#include "ktr/control/session_join.h"
 #include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
  */
 #include "suite.h"
 
+#include "ktr/control/session_join.h"
 #include "ktr/session/session_rw.h"
 #include "ktr/provider/kernel/feeder.h"
 

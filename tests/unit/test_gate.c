@@ -15,7 +15,6 @@ static void inject(int place);
 #define ktr__ring_gate	     gate__ring_gate
 #define ktr__rings_gate	     gate__rings_gate
 #define ktr__cpumask_set     gate__cpumask_set
-#define ktr__resize_lock     gate__resize_lock
 #define ktr__ring_resize     gate__ring_resize
 #include "ktr/control/mask.c"
 #include "ktr/record/resize.c"
@@ -23,14 +22,19 @@ static void inject(int place);
 #undef ktr__ring_gate
 #undef ktr__rings_gate
 #undef ktr__cpumask_set
-#undef ktr__resize_lock
 
 void ktr__mask_publish(struct ktr__session_rw *session);
 void ktr__rings_gate(struct ktr__session_rw *session);
 void ktr__ring_gate(struct ktr__session_rw *session, uint32_t index);
-int ktr__resize_lock(const struct ktr__session_rw *session);
 int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, struct ktr_error *err);
 
+#include "ktr/control/mask.h"
+#include "ktr/control/rings.h"
+#include "ktr/control/session_join.h"
+#include "ktr/record/freeze.h"
+#include "ktr/record/resize.h"
+#include "ktr/record/rseq.h"
+#include "ktr/session/session_rw.h"
 #include "suite.h"
 
 #include <stdlib.h>

@@ -26,6 +26,9 @@ int ktr__session_mask_change(struct ktr__session_rw *session, uint64_t set, uint
 #include "suite.h"
 
 #include "ktr/arch/arch.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/session_join.h"
+#include "ktr/session/session_rw.h"
 
 #include <stdio.h>
 #include <stdlib.h>

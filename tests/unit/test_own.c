@@ -7,11 +7,6 @@
 static void inject(int place);
 
 #define KTR_INJECT(place)   inject(place)
-#define ktr__rings_make	    own__rings_make
-#define ktr__room	    own__room
-#define ktr__ring_next_geom own__ring_next_geom
-#define ktr__rings_open	    own__rings_open
-#define ktr__rings_resize   own__rings_resize
 #define ktr__ring_views	    own__ring_views
 #define ktr__ring_forget    own__ring_forget
 #define ktr__ring_ready	    own__ring_ready
@@ -20,6 +15,9 @@ static void inject(int place);
 #define ktr__ring_release   own__ring_release
 #include "ktr/record/ring.c"
 
+#include "ktr/control/session_join.h"
+#include "ktr/record/own.h"
+#include "ktr/record/ring.h"
 #include "suite.h"
 
 #include <pthread.h>

@@ -28,7 +28,13 @@ int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check
 #include <ktr/ctl.h>
 
 #include "analyze/filter/trigger_make.h"
+#include "ktr/control/rings.h"
+#include "ktr/control/rules.h"
+#include "ktr/control/session_join.h"
 #include "ktr/record/own.h"
+#include "ktr/record/resize.h"
+#include "ktr/record/rseq.h"
+#include "ktr/record/trigger.h"
 #include "ktr/session/session_map.h"
 #include "writer/describe.h"
 
@@ -341,7 +347,7 @@ static void heads_that_go_back(void)
 static void view_run(void)
 {
 	struct ktr_options options = { .size = sizeof(options), .session = "peer", .mask = "gen", .entries = 4096 };
-	const struct ktr__view *view, *now;
+	const struct ktr__ring_view *view, *now;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_ring *ring;
 	uint64_t geom, other, base, mask;

@@ -11,6 +11,7 @@
 #include <ktr/reader.h>
 
 #include "ktr/record/own.h"
+#include "ktr/record/ring.h"
 
 #include <limits.h>
 #include <errno.h>

@@ -79,8 +79,8 @@ static struct ktr_site site = { .mask = MASK, .id = OP, .plain = OP };
 #endif
 static struct sequence_area area __attribute__((aligned(32)));
 static struct ktr_ring rings[2 * N_CPUS];
-static struct ktr__view view[2 * N_CPUS];
-static const struct ktr__view *views[2 * N_CPUS];
+static struct ktr__ring_view view[2 * N_CPUS];
+static const struct ktr__ring_view *views[2 * N_CPUS];
 static struct ktr_entry memory[2 * N_CPUS][SLOTS];
 static uint64_t counts[N_CPUS * STRIDE];
 static struct ktr_entry op_staged[3], other_staged[OTHER_N];
@@ -145,7 +145,7 @@ static void start(void)
 		rings[i].head = FIRST << 1;
 		rings[i].cont[0] = CONTS;
 		rings[i].cont[1] = 99; /* what an event that was never committed left behind */
-		view[i] = (struct ktr__view){ GEOM + i, (char *)memory[i], (SLOTS - 1) * 64, 0 };
+		view[i] = (struct ktr__ring_view){ GEOM + i, (char *)memory[i], (SLOTS - 1) * 64, 0 };
 		views[i] = &view[i];
 	}
 	stage(op_staged, 3, OP);

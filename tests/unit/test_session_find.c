@@ -4,6 +4,7 @@
 #include "test_image.h"
 
 #include "ktr/session/session_find.h"
+#include "ktr/session/session_proc.h"
 #include "ktr/session/session_map.h"
 
 static void session_names(void)

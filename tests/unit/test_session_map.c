@@ -7,7 +7,6 @@
 #include "suite.h"
 #include "test_image.h"
 
-#include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 
 #include <sys/file.h>

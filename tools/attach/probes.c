@@ -6,10 +6,15 @@
  */
 #include "tools/attach/probes.h"
 
-#include "tools/report/session_info.h"
-
 #include "conf/value.h"
+#include "ktr/control/counts.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/rules.h"
+#include "ktr/control/session_join.h"
 #include "ktr/provider/probe/probe_site.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
+#include "tools/report/session_info.h"
 
 #include <ktr/probe_type.h>
 

@@ -7,6 +7,13 @@
  * to the whole foreground group have reached the program already. We stop and go on with it, and
  * our exit status is its own.
  */
+#include "analyze/filter/trigger_make.h"
+#include "conf/expr/expr.h"
+#include "conf/value.h"
+#include "ktr/session/drop.h"
+#include "ktr/session/kernel_event.h"
+#include "ktr/session/session_map.h"
+#include "ktr/session/session_proc.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
@@ -15,16 +22,8 @@
 #include "tools/record/run_live.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
-#include "tools/report/trace_count.h"
 #include "tools/record/trigger_names.h"
-
-#include "analyze/filter/trigger_make.h"
-#include "conf/expr/expr.h"
-#include "conf/value.h"
-#include "ktr/session/drop.h"
-#include "ktr/session/kernel_event.h"
-#include "ktr/session/session_find.h"
-#include "ktr/session/session_map.h"
+#include "tools/report/trace_count.h"
 #include "writer/attach.h"
 
 #include <ctype.h>

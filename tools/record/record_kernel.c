@@ -5,7 +5,12 @@
  */
 #include "tools/record/record_kernel.h"
 
+#include "ktr/control/kernel_ring.h"
+#include "ktr/control/mask.h"
+#include "ktr/control/session_join.h"
 #include "ktr/session/kernel_event.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 #include "tools/options.h"
 
 #include <stdio.h>

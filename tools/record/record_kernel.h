@@ -3,6 +3,7 @@
 #ifndef TOOLS_RECORD_KERNEL_H
 #define TOOLS_RECORD_KERNEL_H
 
+#include "ktr/session/session_rw.h"
 #include "ktr/provider/kernel/kernel_events.h"
 
 struct record_kernel {

@@ -2,12 +2,12 @@
 /* Masks are parsed by the parser that the program's library will use, with the names known so far. */
 #include "tools/record/run_check.h"
 
-#include "tools/options.h"
-#include "tools/record/program.h"
-
 #include "conf/value.h"
 #include "ktr/knob/knobs.h"
 #include "ktr/session/session_find.h"
+#include "ktr/session/session_rw.h"
+#include "tools/options.h"
+#include "tools/record/program.h"
 
 #include <errno.h>
 #include <limits.h>

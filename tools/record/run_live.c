@@ -6,8 +6,8 @@
 #include "tools/record/run_live.h"
 
 #include "ktr/session/kernel.h"
-#include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
+#include "ktr/session/session_proc.h"
 
 #include <stdio.h>
 #include <string.h>

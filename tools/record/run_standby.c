@@ -6,6 +6,7 @@
  */
 #include "tools/record/run_standby.h"
 
+#include "ktr/control/session_join.h"
 #include "ktr/session/libc.h"
 #include "ktr/session/session_map.h"
 #include "ktr/session/session_rw.h"

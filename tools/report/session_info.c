@@ -7,7 +7,7 @@
 
 #include "conf/value.h"
 #include "ktr/session/drop.h"
-#include "ktr/session/session_find.h"
+#include "ktr/session/session_proc.h"
 #include "writer/format/cmdline.h"
 
 #include <errno.h>

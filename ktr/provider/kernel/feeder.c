@@ -2,6 +2,9 @@
 /* See feeder.h. */
 #include "ktr/provider/kernel/feeder.h"
 
+#include "ktr/session/session_again.h"
+#include "ktr/session/session_rw.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,8 +7,7 @@
 #ifndef WRITER_FEEDER_H
 #define WRITER_FEEDER_H
 
-#include "ktr/session/session_rw.h"
-
+struct ktr__session_rw;
 /* The lock, which ends with the process, and which its children do not get; NULL: it cannot be had. */
 char *ktr__feeder_claim(struct ktr__session_rw *session);
 void ktr__feeder_release(struct ktr__session_rw *session, char *lock); /* of ktr__feeder_claim(); accepts NULL */

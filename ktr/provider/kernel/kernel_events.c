@@ -16,17 +16,21 @@
  */
 #include "ktr/provider/kernel/kernel_events.h"
 
+#include "ktr/control/mask.h"
+#include "ktr/provider/kernel/feeder.h"
+#include "ktr/provider/kernel/kernel_thread.h"
+#include "ktr/provider/kernel/perf.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/session_map.h"
-#include "ktr/provider/kernel/kernel_thread.h"
-#include "ktr/provider/kernel/feeder.h"
-#include "ktr/provider/kernel/perf.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -10,8 +10,10 @@
 #ifndef WRITER_KERNEL_EVENTS_H
 #define WRITER_KERNEL_EVENTS_H
 
-#include "ktr/session/session_rw.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct ktr__session_rw;
 struct ktr__kernel_events;
 
 /*

@@ -8,9 +8,12 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel.h"
+#include "ktr/session/session_rw.h"
+#include "ktr/session/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct ktr_thread_row *thread_rows(const struct ktr__kernel_threads *threads)
 {

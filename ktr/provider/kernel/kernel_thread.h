@@ -3,7 +3,9 @@
 #ifndef WRITER_KERNEL_THREAD_H
 #define WRITER_KERNEL_THREAD_H
 
-#include "ktr/session/session_rw.h"
+#include <stdint.h>
+
+struct ktr__session_rw;
 
 struct ktr__kernel_thread {
 	uint32_t tid; /* 0: free */

@@ -15,11 +15,12 @@
  * reads the clock: they call nothing but the recorder, last, with the arguments where they came in; the probe is
  * behind them. Whoever does the rest takes them in the same places, so that nothing is moved on the way to either.
  */
-#include "ktr/provider/probe/registry.h"
+#include "ktr/provider/probe/fire.h"
 
+#include "ktr/provider/probe/handler.h"
+#include "ktr/provider/probe/shared.h"
+#include "ktr/record/own.h"
 #include "ktr/session/clock.h"
-#include "ktr/record/own_site.h"
-#include "ktr/session/session_rw.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -25,11 +25,10 @@
  * liburcu's part is the publication of what is read without a lock: handlers, by registry.c, and threads. No lock
  * is taken here, and what calls handlers may run in handlers of signals.
  */
-#include "ktr/provider/probe/registry.h"
+#include "ktr/provider/probe/handler.h"
 
-#include "ktr/record/own_site.h"
 #include "ktr/provider/probe/rcu.h"
-#include "ktr/session/session_rw.h"
+#include "ktr/record/own.h"
 
 #include <errno.h>
 #include <pthread.h>

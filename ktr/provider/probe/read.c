@@ -6,11 +6,10 @@
  * overwritten before a cursor came to it is counted, whatever events it was: rings are shared with CTR points.
  * One mutex for all of it.
  */
+#include "ktr/provider/probe/fire.h"
 #include "ktr/provider/probe/registry.h"
-
-#include "ktr/session/clock.h"
 #include "ktr/record/own.h"
-#include "ktr/record/own_site.h"
+#include "ktr/session/clock.h"
 #include "ktr/session/ring_read.h"
 #include "ktr/session/session_map.h"
 
@@ -18,6 +17,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

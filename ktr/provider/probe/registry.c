@@ -16,11 +16,13 @@
  */
 #include "ktr/provider/probe/registry.h"
 
-#include "ktr/record/own_site.h"
-#include "ktr/session/session_rw.h"
-
-#include "ktr/provider/probe/rcu.h"
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/probe/fire.h"
+#include "ktr/provider/probe/handler.h"
 #include "ktr/provider/probe/probe_site.h"
+#include "ktr/provider/probe/rcu.h"
+#include "ktr/provider/probe/shared.h"
+#include "ktr/start/attach.h"
 
 #include <ktr/ctl.h>
 

@@ -8,10 +8,9 @@
  * at a point. What others write there is believed as far as bounds go: a word is 0 or not, a row's number lies in
  * the table, and a chain ends after as many rows as there are.
  */
-#include "ktr/provider/probe/registry.h"
+#include "ktr/provider/probe/shared.h"
 
-#include "ktr/record/own_site.h"
-#include "ktr/session/session_rw.h"
+#include "ktr/record/own.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Run-time probes that debug.ktr.probes wants on. */
+#ifndef KTR_PROBES_ASKED_H
+#define KTR_PROBES_ASKED_H
+
+#include <stdbool.h>
+
+/* Is a probe that is made one of them? Exported for libktr-probe. */
+bool ktr__probe_asked(const char *type, const char *name);
+
+/* Complains of what was wanted and has not been made. */
+void ktr__probes_unmatched(void);
+
+#endif
