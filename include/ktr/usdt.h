@@ -34,13 +34,22 @@
 #define KTR__USDT_TEXT(x)  KTR__USDT_TEXT2(x)
 
 /*
- * A static of an inline function of C++ lies in a group of its own, and g++ does not let one section have both
- * kinds; perf alone wants the section.
+ * A point's semaphore: perf wants it in the section .probes. In C++ a static of an inline function lies in a group of
+ * its own, which g++ does not let into one section with others, and may be another library's, whose address no
+ * operand takes in position-independent code: there it is a member of a hidden type that belongs to the point.
  */
 #ifdef __cplusplus
-#define KTR__USDT_SECTION
+extern "C++" {
+template <class T> struct __attribute__((visibility("hidden"))) ktr__usdt_point {
+	static volatile unsigned short semaphore;
+};
+template <class T> volatile unsigned short ktr__usdt_point<T>::semaphore = 0;
+}
+#define KTR__USDT_POINT	    struct ktr__usdt_here { int line; }
+#define KTR__USDT_SEMAPHORE ktr__usdt_point<struct ktr__usdt_here>::semaphore
 #else
-#define KTR__USDT_SECTION __attribute__((section(".probes")))
+#define KTR__USDT_POINT	    static volatile unsigned short ktr__semaphore __attribute__((section(".probes"))) = 0
+#define KTR__USDT_SEMAPHORE ktr__semaphore
 #endif
 
 /* X(mask, name): FreeBSD's classes. */
@@ -60,7 +69,7 @@
 #define KTR__USDT_CLASS_IN(m)
 #else
 #define KTR__USDT_CLASS_TEXT(text) "%c[cls]"
-#define KTR__USDT_CLASS_IN(m)	   , [cls] "i"(m)
+#define KTR__USDT_CLASS_IN(m)	   , [cls] "i"(KTR__USDT_CLASS_OF(m))
 #endif
 #define KTR__USDT_PLACE		   ".ascii \"" KTR__USDT_FILE "\"\n\t"
 #else
@@ -99,12 +108,22 @@
 	".if ktr_o\n\t.byte 95\n\t.else\n\t.ascii \"\\c\"\n\t.endif\n\t.endif\n\t.endif\n\t.endr\n\t.endm\n\t" \
 	".endif\n\t"
 
+/* What goes into the note is a constant: C++ folds what stands in an operand only if it optimises. */
 #ifdef __cplusplus
-#define KTR__USDT_IS_APP(m) KTR__IS_CLASS(m)
-#define KTR__USDT_MASK(m)   (KTR__USDT_IS_APP(m) ? 0 : (uint64_t)(uintptr_t)(m))
+#define KTR__USDT_CONSTANTS(m)                                                                   \
+	constexpr bool ktr__is_app = KTR__IS_CLASS(m);                                           \
+	constexpr uint64_t ktr__mask = KTR__STATIC_MASK(m);                                      \
+	constexpr const struct ktr_class *ktr__cls = KTR__STATIC_CLASS(m);                       \
+	(void)ktr__cls
+#define KTR__USDT_IS_APP(m)   ktr__is_app
+#define KTR__USDT_MASK(m)     ktr__mask
+#define KTR__USDT_CLASS_OF(m) ktr__cls
 #else
-#define KTR__USDT_IS_APP(m) _Generic((m), struct ktr_class *: 1, const struct ktr_class *: 1, default: 0)
-#define KTR__USDT_MASK(m)   KTR__STATIC_MASK(m)
+#define KTR__USDT_CONSTANTS(m) (void)0
+#define KTR__USDT_IS_APP(m)                                                                      \
+	__extension__ _Generic((m), struct ktr_class *: 1, const struct ktr_class *: 1, default: 0)
+#define KTR__USDT_MASK(m)      KTR__STATIC_MASK(m)
+#define KTR__USDT_CLASS_OF(m)  KTR__STATIC_CLASS(m)
 #endif
 
 /* One argument in the note: "-8@%rax". %n prints a constant's negative: signed ones are -8. */
@@ -115,9 +134,10 @@
 				   (type) == KTR_ARG_I64 ?                                       \
 			   -8 :                                                                  \
 			   8),                                                                   \
-		[a##i] "nor"((uint64_t)(word))
+		[a##i] "nor"(word)
 
 #define KTR__USDT_NOTE(m, mtext, args, in)                                                       \
+	KTR__USDT_CONSTANTS(m);                                                                  \
 	__asm__ volatile(KTR__USDT_MACROS                                                        \
 			 "990: " KTR__USDT_NOP                                                   \
 			 ".pushsection .note.stapsdt,\"?\",\"note\"\n\t"                         \
@@ -136,14 +156,14 @@
 			 "_.stapsdt.base: .space 1\n\t.size _.stapsdt.base, 1\n\t"               \
 			 ".popsection\n\t.endif\n\t"                                             \
 			 :                                                                       \
-			 : [sem] KTR__ADDRESS(&ktr__semaphore), [mask] "i"(KTR__USDT_MASK(m)),   \
+			 : [sem] KTR__ADDRESS(&KTR__USDT_SEMAPHORE), [mask] "i"(KTR__USDT_MASK(m)),   \
 			   [app] "i"(KTR__USDT_IS_APP(m)) KTR__USDT_CLASS_IN(m) in)
 
 /* The point's gate, and what stands for a call of ktr__recordN() behind it. */
 #define KTR__IF_POINT(m)                                                                         \
-	static volatile unsigned short ktr__semaphore KTR__USDT_SECTION = 0;                     \
+	KTR__USDT_POINT;                                                                        \
 	if (((KTR_COMPILE) & KTR__COMPILE_MASK(m)) != 0 &&                                       \
-	    __builtin_expect((KTR__GATE() & KTR__MASK(m)) != 0 || ktr__semaphore != 0, 0))
+	    __builtin_expect((KTR__GATE() & KTR__MASK(m)) != 0 || KTR__USDT_SEMAPHORE != 0, 0))
 
 /*
  * What stands for ktr__recordN(site, ...) behind the gate. Arguments are evaluated once; where the class is off,

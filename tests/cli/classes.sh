@@ -90,7 +90,7 @@ if [ -z "${FULL:-}" ]; then
 	echo "classes: $built builds"
 	exit $failed
 fi
-for level in -O0 -O1 -O2 -O3 "-O2 -flto" "-O2 -DKTR_USDT"; do
+for level in -O0 -O1 -O2 -O3 "-O2 -flto" "-O2 -DKTR_USDT" "-O0 -fPIE -DKTR_USDT" "-O3 -fPIC -DKTR_USDT"; do
 	for c in gcc clang; do
 		has $c || continue
 		lto=

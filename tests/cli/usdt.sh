@@ -27,12 +27,14 @@ for c in gcc clang; do
 	$c -O2 -DKTR_USDT -DKTR_OFF -Iinclude tests/cli/usdt.c -o "$dir/without" && [ -z "$(notes "$dir/without")" ] ||
 		fail "$c: notes with KTR_OFF"
 done
-# Every macro and every form of a class, an extern one too, as strict builds have it.
-for c in "gcc -std=gnu11 -x c" "g++ -std=c++17 -x c++" "clang -std=gnu11 -x c" "clang++ -std=c++17 -x c++"; do
+# Every macro and every form of a class, an extern one too, as strict builds have it: unoptimised, where operands of C++
+# are not folded, and position-independent, where what is inline has an address that another library may replace.
+for c in "gcc -std=gnu11 -x c" "g++ -std=c++11 -x c++" "clang -std=gnu11 -x c" "clang++ -std=c++20 -x c++" \
+	"aarch64-linux-gnu-g++ -std=c++17 -x c++"; do
 	command -v "${c%% *}" >/dev/null || { skip "no ${c%% *}"; continue; }
-	for flags in "-O2" "-O2 -fno-pie"; do
+	for flags in "-O0 -fno-pie" "-O2 -fPIC"; do
 		# shellcheck disable=SC2086
-		$c $flags -Wall -Wextra -Wpedantic -Wredundant-decls -Werror -DKTR_USDT -Iinclude -c tests/cli/classes.c \
+		timeout 120 $c $flags -Wall -Wextra -Wpedantic -Wredundant-decls -Werror -DKTR_USDT -Iinclude -c tests/cli/classes.c \
 			-o "$dir/classes.o" 2>"$dir/err" || fail "$c $flags: $(head -n 3 "$dir/err")"
 	done
 done
@@ -47,6 +49,40 @@ printf '%s\n' '#include <ktr.h>' 'KTR_CLASS_DEFINE(cx, "c++");' \
 if command -v g++ >/dev/null; then
 	g++ -std=c++17 -O2 -Wall -Wextra -DKTR_USDT -Iinclude "$dir/usdt.cc" -o "$dir/cxx" $libs && "$dir/cxx" || fail 'C++'
 fi
+# In a shared object, in what is inline, a template and extern "C": each point has its note and a semaphore of its own.
+cat >"$dir/object.cc" <<'END'
+#include <ktr.h>
+KTR_CLASS_DEFINE(sx, "of a shared object");
+inline int in_line(int n) { CTR1(KTR_CLASS(sx), "event %d", n); return n; }
+template <class T> T of_type(T n) { CTR2(KTR_CLASS(sx), "event %d %s", static_cast<int>(n), "text"); return n; }
+extern "C" int object();
+extern "C" int object()
+{
+	for (int i = 0; i < 5; i++) {
+		in_line(i);
+		of_type(i);
+		of_type(1.0 * i);
+		[&] { CTR0(KTR_CLASS(sx), "event"); }();
+	}
+	return 0;
+}
+END
+printf '%s\n' '#include <dlfcn.h>' 'int main(int argc, char **argv) {' 'void *object = dlopen(argv[argc - 1], RTLD_NOW);' \
+	'return object ? ((int (*)(void))dlsym(object, "object"))() : 1; }' >"$dir/loads.c"
+for c in g++ clang++; do
+	command -v $c >/dev/null || { skip "no $c"; continue; }
+	for flags in -O0 -O2; do
+		$c $flags -fPIC -shared -Wl,-z,defs -Wl,-z,text -Wall -Wextra -Werror -DKTR_USDT -Iinclude "$dir/object.cc" \
+			-o "$dir/object.so" "$O/lib/libktr_pic.a" -lpthread && gcc "$dir/loads.c" -o "$dir/loads" -ldl ||
+			{ fail "$c $flags: a shared object"; continue; }
+		readelf -n "$dir/object.so" | grep -o 'Semaphore: .*' | sort -u >"$dir/semaphores"
+		is "$c $flags: semaphores of a shared object" "$(wc -l <"$dir/semaphores")" 4
+		rm -rf "$dir/trace"
+		timeout 20 "$ktr" run -m sx -o "$dir/trace" "$dir/loads" "$dir/object.so" 2>"$dir/err" || fail "$(cat "$dir/err")"
+		is "$c $flags: events of a shared object" "$("$ktr" dump -q "$dir/trace" | grep -c event)" 20
+	done
+done
+rm -rf "$dir/trace"
 
 # Nobody attached: traced as ever.
 timeout 20 "$ktr" run -o "$dir/trace" "$dir/usdt" 2>"$dir/err" || fail "$(cat "$dir/err")"
