@@ -33,7 +33,7 @@ static inline uint64_t ktr__word(uint64_t x)
 
 /* The conditional promotes bit-fields, which match no listed type, to int or unsigned. */
 #define KTR__TYPE(x)                                                                             \
-	_Generic((x),                                                                            \
+	__extension__ _Generic((x),                                                              \
 		_Bool: KTR_ARG_U8,                                                               \
 		char: (char)-1 < 0 ? KTR_ARG_I8 : KTR_ARG_U8,                                    \
 		signed char: KTR_ARG_I8,                                                         \
@@ -51,7 +51,7 @@ static inline uint64_t ktr__word(uint64_t x)
 		long double: KTR_ARG_F64,                                                        \
 		char *: KTR_ARG_STR,                                                             \
 		const char *: KTR_ARG_STR,                                                       \
-		default: _Generic(1 ? (x) : (x),                                                 \
+		default: _Generic(0 ? 0 : (x),                                                   \
 			int: KTR_ARG_I32,                                                        \
 			unsigned: KTR_ARG_U32,                                                   \
 			long: KTR_ARG_I64,                                                       \
@@ -59,7 +59,7 @@ static inline uint64_t ktr__word(uint64_t x)
 			default: KTR_ARG_PTR))
 
 #define KTR__BITS(x)                                                                             \
-	_Generic((x),                                                                            \
+	__extension__ _Generic((x),                                                              \
 		float: ktr__double_bits,                                                         \
 		double: ktr__double_bits,                                                        \
 		long double: ktr__double_bits,                                                   \
@@ -70,13 +70,13 @@ static inline uint64_t ktr__word(uint64_t x)
 			default: (uint64_t)(uintptr_t)(x)))
 
 #define KTR__COMPILE_MASK(m)                                                                     \
-	_Generic((m),                                                                            \
+	__extension__ _Generic((m),                                                              \
 		struct ktr_class *: KTR__APP_MASK,                                               \
 		const struct ktr_class *: KTR__APP_MASK,                                         \
 		default: (uint64_t)(uintptr_t)(m))
 
 #define KTR__MASK(m)                                                                             \
-	_Generic((m),                                                                            \
+	__extension__ _Generic((m),                                                              \
 		struct ktr_class *: __atomic_load_n(                                             \
 			&((const struct ktr_class *)(uintptr_t)(m))->mask, __ATOMIC_RELAXED),    \
 		const struct ktr_class *: __atomic_load_n(                                       \
@@ -84,14 +84,14 @@ static inline uint64_t ktr__word(uint64_t x)
 		default: (uint64_t)(uintptr_t)(m))
 
 #define KTR__STATIC_MASK(m)                                                                      \
-	_Generic((m),                                                                            \
+	__extension__ _Generic((m),                                                              \
 		struct ktr_class *: 0,                                                           \
 		const struct ktr_class *: 0,                                                     \
 		default: __builtin_choose_expr(__builtin_constant_p(m),                          \
 					       (uint64_t)(uintptr_t)(m), 0))
 
 #define KTR__STATIC_CLASS(m)                                                                     \
-	_Generic((m),                                                                            \
+	__extension__ _Generic((m),                                                              \
 		struct ktr_class *: (m),                                                         \
 		const struct ktr_class *: (m),                                                   \
 		default: (const struct ktr_class *)0)
@@ -138,21 +138,21 @@ template <class T> struct ktr__arg {
 template <class T, bool is_float = std::is_floating_point<T>::value> struct ktr__to_word {
 	static inline uint64_t bits(T x)
 	{
-		return (uint64_t)x;
+		return static_cast<uint64_t>(x);
 	}
 };
 
 template <class T> struct ktr__to_word<T, true> {
 	static inline uint64_t bits(T x)
 	{
-		return ktr__double_bits((double)x);
+		return ktr__double_bits(static_cast<double>(x));
 	}
 };
 
 template <class T> struct ktr__to_word<T *, false> {
 	static inline uint64_t bits(T *x)
 	{
-		return (uint64_t)(uintptr_t)x;
+		return reinterpret_cast<uintptr_t>(x);
 	}
 };
 
@@ -182,11 +182,11 @@ template <class T> struct ktr__is_class {
 template <class T, bool is_class = ktr__is_class<T>::value> struct ktr__class_of {
 	static inline uint64_t mask(T m)
 	{
-		return (uint64_t)m;
+		return static_cast<uint64_t>(m);
 	}
 	static constexpr uint64_t static_mask(T m)
 	{
-		return (uint64_t)m;
+		return static_cast<uint64_t>(m);
 	}
 	static constexpr const struct ktr_class *static_class(T)
 	{
@@ -216,7 +216,7 @@ template <class T> struct ktr__class_of<T, true> {
 #define KTR__BITS(x)	    ktr__bits(x)
 #define KTR__IS_CLASS(m)    ktr__is_class<KTR__PLAIN(m)>::value
 /* No call: g++ does not fold a constexpr function in a condition at -O0. */
-#define KTR__COMPILE_MASK(m) (KTR__IS_CLASS(m) ? KTR__APP_MASK : (uint64_t)(uintptr_t)(m))
+#define KTR__COMPILE_MASK(m) (KTR__IS_CLASS(m) ? KTR__APP_MASK : uintptr_t(m))
 #define KTR__MASK(m)	     ktr__class_of<KTR__PLAIN(m)>::mask(m)
 /* A number that only the running program knows is no part of the site, as in C. */
 #define KTR__STATIC_MASK(m)                                                                      \

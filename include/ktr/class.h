@@ -104,7 +104,9 @@ struct ktr_class {
 	const char *help;
 };
 
-#ifdef KTR_OFF
+#if defined(KTR_OFF) && defined(__cplusplus)
+#define KTR_CLASS(class_name) (static_cast<struct ktr_class *>(nullptr))
+#elif defined(KTR_OFF)
 #define KTR_CLASS(class_name) ((struct ktr_class *)0)
 #else
 #define KTR_CLASS(class_name) (&ktr_class_##class_name)

@@ -23,6 +23,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* A function may have the name of its structure, as stat(2) has; g++'s -Wshadow is against it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC visibility push(default)
 
 /* What a program that starts ktr by itself (KTR_NO_AUTOSTART) may ask for; NULL and 0: the default. */
@@ -135,6 +138,7 @@ struct ktr_conf *ktr_session_conf(struct ktr_session *session);
 void ktr_session_close(struct ktr_session *session);
 
 #pragma GCC visibility pop
+#pragma GCC diagnostic pop
 #ifdef __cplusplus
 }
 #endif

@@ -59,8 +59,17 @@ struct ktr_cont {
 
 #ifdef __cplusplus
 #define KTR__LAYOUT(test, text) static_assert(test, text)
-#else
+#elif __STDC_VERSION__ >= 201112L
 #define KTR__LAYOUT(test, text) _Static_assert(test, text)
+#else
+#define KTR__LAYOUT(test, text) struct ktr__layout
+#endif
+
+/* A cast to a type of one word, in each language's own way: -Wold-style-cast looks into macros, too. */
+#ifdef __cplusplus
+#define KTR__CAST(type, x) (type(x))
+#else
+#define KTR__CAST(type, x) ((type)(x))
 #endif
 
 KTR__LAYOUT(sizeof(struct ktr_entry) == KTR_ENTRY_BYTES, "an entry is one cache line");

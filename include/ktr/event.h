@@ -66,7 +66,7 @@
  */
 #ifndef __cplusplus
 #define KTR__COUNTER(x)										\
-	_Generic((x) + 0,									\
+	__extension__ _Generic((x) + 0,								\
 		int: (int)(x),									\
 		unsigned long: (uintmax_t)(x),							\
 		unsigned long long: (uintmax_t)(x),						\
@@ -75,7 +75,7 @@
 		long double: (double)(x),							\
 		default: (intmax_t)(x))
 #define KTR__COUNTER_FORMAT(x, egroup, attributes)						\
-	_Generic((x) + 0,									\
+	__extension__ _Generic((x) + 0,								\
 		int: KTR__GRAPH(egroup, "counter:%d") attributes,				\
 		unsigned long: KTR__GRAPH(egroup, "counter:%ju") attributes,			\
 		unsigned long long: KTR__GRAPH(egroup, "counter:%ju") attributes,		\
@@ -107,7 +107,7 @@ template <class T> struct KTR__SITE_HIDDEN ktr__counter_of {
 
 template <class T> constexpr typename ktr__counter_of<T>::type ktr__counter(T x)
 {
-	return (typename ktr__counter_of<T>::type)x;
+	return static_cast<typename ktr__counter_of<T>::type>(x);
 }
 
 /* No const char *, so that the compiler's check of formats does not follow the wrong one. */
@@ -194,26 +194,26 @@ template <class... T> inline void ktr__check_format(ktr__counter_format, T...)
 	KTR__EVENT4(m, egroup, ident, "point:\"%s\"", "point", point, a0, v0, a1, v1, a2, v2, a3, v3)
 
 #define KTR_START0(m, egroup, ident, key)							\
-	KTR__EVENT0(m, egroup, ident, "start:0x%jX", "key", (uintmax_t)(key))
+	KTR__EVENT0(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key))
 #define KTR_START1(m, egroup, ident, key, a0, v0)						\
-	KTR__EVENT1(m, egroup, ident, "start:0x%jX", "key", (uintmax_t)(key), a0, v0)
+	KTR__EVENT1(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0)
 #define KTR_START2(m, egroup, ident, key, a0, v0, a1, v1)					\
-	KTR__EVENT2(m, egroup, ident, "start:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1)
+	KTR__EVENT2(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1)
 #define KTR_START3(m, egroup, ident, key, a0, v0, a1, v1, a2, v2)				\
-	KTR__EVENT3(m, egroup, ident, "start:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1, a2, v2)
+	KTR__EVENT3(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1, a2, v2)
 #define KTR_START4(m, egroup, ident, key, a0, v0, a1, v1, a2, v2, a3, v3)			\
-	KTR__EVENT4(m, egroup, ident, "start:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1, a2, v2, a3, v3)
+	KTR__EVENT4(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1, a2, v2, a3, v3)
 
 #define KTR_STOP0(m, egroup, ident, key)							\
-	KTR__EVENT0(m, egroup, ident, "stop:0x%jX", "key", (uintmax_t)(key))
+	KTR__EVENT0(m, egroup, ident, "stop:0x%jX", "key", KTR__CAST(uintmax_t, key))
 #define KTR_STOP1(m, egroup, ident, key, a0, v0)						\
-	KTR__EVENT1(m, egroup, ident, "stop:0x%jX", "key", (uintmax_t)(key), a0, v0)
+	KTR__EVENT1(m, egroup, ident, "stop:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0)
 #define KTR_STOP2(m, egroup, ident, key, a0, v0, a1, v1)					\
-	KTR__EVENT2(m, egroup, ident, "stop:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1)
+	KTR__EVENT2(m, egroup, ident, "stop:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1)
 #define KTR_STOP3(m, egroup, ident, key, a0, v0, a1, v1, a2, v2)				\
-	KTR__EVENT3(m, egroup, ident, "stop:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1, a2, v2)
+	KTR__EVENT3(m, egroup, ident, "stop:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1, a2, v2)
 #define KTR_STOP4(m, egroup, ident, key, a0, v0, a1, v1, a2, v2, a3, v3)			\
-	KTR__EVENT4(m, egroup, ident, "stop:0x%jX", "key", (uintmax_t)(key), a0, v0, a1, v1, a2, v2, a3, v3)
+	KTR__EVENT4(m, egroup, ident, "stop:0x%jX", "key", KTR__CAST(uintmax_t, key), a0, v0, a1, v1, a2, v2, a3, v3)
 
 /*
  * A span that ends with the C scope it stands in, or by an exception in C++: one line at the start.
@@ -230,7 +230,7 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 {
 #ifndef KTR_OFF
 	if (scope->stop && (KTR__GATE() & scope->mask))
-		ktr__record1(scope->stop, (uint64_t)(uintptr_t)scope);
+		ktr__record1(scope->stop, KTR__CAST(uint64_t, KTR__CAST(uintptr_t, scope)));
 #else
 	(void)scope;
 #endif
@@ -248,41 +248,41 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 #endif
 
 #define KTR__SCOPE0(var, m, name)								\
-	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
+	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR1(m, KTR__SCOPE_FORMAT(name, "start") "none", "key",			\
-			  (uintmax_t)(uintptr_t)&var);						\
+			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)));						\
 	}
 #define KTR__SCOPE1(var, m, name, a0, v0)							\
-	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
+	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR2(m, KTR__SCOPE_FORMAT(name, "start") a0, "key" "," #v0,		\
-			  (uintmax_t)(uintptr_t)&var, v0);					\
+			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0);					\
 	}
 #define KTR__SCOPE2(var, m, name, a0, v0, a1, v1)						\
-	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
+	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR3(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1, "key" "," #v0 "," #v1,	\
-			  (uintmax_t)(uintptr_t)&var, v0, v1);					\
+			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1);					\
 	}
 #define KTR__SCOPE3(var, m, name, a0, v0, a1, v1, a2, v2)					\
-	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
+	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR4(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2,			\
 			  "key" "," #v0 "," #v1 "," #v2,					\
-			  (uintmax_t)(uintptr_t)&var, v0, v1, v2);				\
+			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1, v2);				\
 	}
 #define KTR__SCOPE4(var, m, name, a0, v0, a1, v1, a2, v2, a3, v3)				\
-	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { 0, 0 };	\
+	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR5(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2 ", " a3,		\
 			  "key" "," #v0 "," #v1 "," #v2 "," #v3,				\
-			  (uintmax_t)(uintptr_t)&var, v0, v1, v2, v3);				\
+			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1, v2, v3);				\
 	}
 
 #define KTR__JOIN2(a, b) a##b

@@ -159,7 +159,11 @@ struct ktr_probe_metrics {
 	uint64_t n_sampled;
 };
 
+/* A function may have the name of its structure, as stat(2) has; g++'s -Wshadow is against it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 int ktr_probe_metrics(struct ktr_probe_metrics *metrics);
+#pragma GCC diagnostic pop
 
 struct ktr_probe_event {
 	uint32_t probe; /* id; 0: a probe that has been removed */

@@ -31,6 +31,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* A function may have the name of its structure, as stat(2) has; g++'s -Wshadow is against it. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC visibility push(default)
 
 struct ktr_reader;
@@ -254,6 +257,7 @@ int ktr_reader_walk(struct ktr_reader *reader, struct ktr_sink *const *sinks, un
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes);
 
 #pragma GCC visibility pop
+#pragma GCC diagnostic pop
 #ifdef __cplusplus
 }
 #endif

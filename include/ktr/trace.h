@@ -391,12 +391,12 @@ void ktr_stack_save(struct ktr_stack *stack);
 #define KTR__CTRSTACK(m, st, max_depth, ...)                                                               \
 	do {                                                                                     \
 		KTR__IF_ON(m) {                                                                  \
-			KTR__SITE(ktr__here, m, "stack", "stack", 1, KTR_ARG_STACK);             \
 			const struct ktr_stack *ktr__st = (st);                                  \
-			unsigned ktr__depth = (unsigned)(max_depth);                             \
+			unsigned ktr__depth = KTR__CAST(unsigned, max_depth);                    \
+			KTR__SITE(ktr__here, m, "stack", "stack", 1, KTR_ARG_STACK);             \
 			if (ktr__st && (!ktr__depth || ktr__depth > ktr__st->depth))             \
 				ktr__depth = ktr__st->depth;                                     \
-			ktr__record_stack(&ktr__here, ktr__st ? ktr__st->pcs : 0, ktr__depth);   \
+			ktr__record_stack(&ktr__here, ktr__st ? ktr__st->pcs : NULL, ktr__depth); \
 		}                                                                                \
 	} while (0)
 

@@ -177,9 +177,10 @@ struct ktr_trace_clock {
 static inline uint64_t ktr_trace_ns(const struct ktr_trace_clock *clock, uint64_t ticks)
 {
 	uint64_t delta = ticks > clock->base_ticks ? ticks - clock->base_ticks : 0;
-	__extension__ unsigned __int128 product = (unsigned __int128)delta * clock->mult;
+	__extension__ unsigned __int128 product = delta;
 
-	return clock->base_ns + (uint64_t)(product >> clock->shift);
+	product = product * clock->mult >> clock->shift;
+	return clock->base_ns + KTR__CAST(uint64_t, product);
 }
 
 #endif
