@@ -156,7 +156,7 @@ static int rotate_apart(struct ktr__drain *drain, struct rotate_next *next, uint
 int ktr__rotate(struct ktr__drain *drain, uint64_t now)
 {
 	uint32_t number = ktr__trace_free_number(&drain->trace);
-	struct rotate_next *next;
+	struct rotate_next *next = NULL; /* which gcc does not see set where all is one file */
 	int rc;
 
 	drain->asked = drain->wanted;
