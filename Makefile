@@ -7,6 +7,7 @@ CC     ?= cc
 CXX    ?= c++
 AR     ?= ar
 OBJCOPY ?= objcopy
+NM     ?= nm
 CFLAGS ?= -O2 -g
 
 MAKEFLAGS += -r
@@ -29,7 +30,7 @@ SHSTK = $(eval SHSTK := $$(shell echo | $$(CC) $$(CFLAGS) -Werror -fcf-protectio
 SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protection=branch,$(CFLAGS)),,yes)),-Wl$(comma)-z$(comma)shstk)
 comma := ,
 MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) \
-	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS)
+	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -68,8 +69,8 @@ LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(filter-out $(WRITER_SRC) writer/%,$(LIBKTR_SRC)) $(LOAD_SRC))
 # With what the writer needs of the floors below it; the linker leaves out what it does not.
 LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(LOADED_SRC) $(SHARED_SRC) $(CONF_SRC))
-LIBPROBE_OBJ := $(call obj,obj,$(PROBE_SRC))
-LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC) $(SHARED_SRC) $(CONF_SRC))
+SHARED_PIC   := $(call obj,pic,$(SHARED_SRC) $(CONF_SRC))
+LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
@@ -93,7 +94,7 @@ include examples/build.mk
 
 all: setup lib $(BINS) examples ## build everything under build/
 
-lib: $(LIBS)
+lib: $(LIBS) $(ALL_ARCHIVES)
 
 examples: $(EXAMPLES)
 
@@ -120,7 +121,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_OBJ) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
@@ -187,21 +188,47 @@ $(O)/pic/%.o: %.S
 	$(call brief,CC)
 	$(Q)$(CC) -Iinclude -I. -fPIC $(ASM_TSAN) $(DEPS) -c $< -o $@
 
-$(O)/lib/libktr.a: $(LIBKTR_OBJ)
+# Objects as they are, for our commands and tests, which call what is private.
+ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
+$(O)/obj/libktr.a: $(LIBKTR_OBJ)
+$(O)/obj/libktrread.a: $(LIBREAD_OBJ)
+$(O)/pic/libshared.a: $(SHARED_PIC)
+$(ALL_ARCHIVES):
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
 	$(Q)$(AR) rcs $@ $^
 
-# For somebody's shared object. Not the archive for programs: one that may be unloaded has to call dlopen(3) to stay
-# (ktr/start/start.c), of which the linker would warn in every static program. It has machine code alone, for any compiler.
-LIBKTR_WHOLE_PIC := $(call obj,pic,$(LIBKTR_SRC))
-$(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC)
+# An archive for others is one object whose names are those of the shared library. What is private in it is local: it
+# does not meet a program's names, nor the same of another of these archives, which may be of another version. What
+# two of them export is weak in one; vfork is, too, for who has one of his own. A program's own files have the hidden
+# ktr__module_entry and ktr__probe_module, which list its points: there is one of each. Machine code, for any compiler.
+define one_object
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
-	$(Q)$(AR) rcs $@ $^
-	$(Q)$(OBJCOPY) -w -R '.gnu.lto_*' -R '.gnu.debuglto_*' $@
+	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; } >$(@:.a=.names)
+	$(Q)$(CC) -r -nostdlib -fno-lto -o $(@:.a=.o) $(2)
+	$(Q)$(OBJCOPY) -w --keep-global-symbols=$(@:.a=.names) $(addprefix -W ,$(3)) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $(@:.a=.o)
+	$(Q)$(AR) rcs $@ $(@:.a=.o)
+	@rm -f $(@:.a=.o) $(@:.a=.names)
+endef
+
+$(O)/lib/libktr.a: $(LIBKTR_OBJ) $(O)/lib/libktr.so
+	$(call one_object,$(O)/lib/libktr.so,$(LIBKTR_OBJ),vfork)
+
+# For somebody's shared object. Not the archive for programs: one that may be unloaded has to call dlopen(3) to stay
+# (ktr/start/start.c), of which the linker would warn in every static program.
+LIBKTR_WHOLE_PIC := $(call obj,pic,$(LIBKTR_SRC))
+$(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC) $(O)/lib/libktr.so
+	$(call one_object,$(O)/lib/libktr.so,$(LIBKTR_WHOLE_PIC),vfork)
+
+# For both, programs and shared objects.
+$(O)/lib/libktr-probe.a: $(call obj,pic,$(PROBE_SRC)) $(O)/pic/libshared.a $(O)/lib/libktr-probe.so
+	$(call one_object,$(O)/lib/libktr-probe.so,$(filter-out %.so,$^))
+
+$(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
+	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC),'ktr_error_*')
 
 SHARED_FLAGS = $(CFLAGS) $(SHSTK_LINK) $(LDFLAGS) -shared -Wl,-soname,$(@F).$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
 	       -Wl,--gc-sections -Wl,-Bsymbolic $(LTO)
@@ -218,24 +245,12 @@ $(O)/lib/libktr-writer.so: $(LIBWRITER_PIC) writer/libktr-writer.map
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=writer/libktr-writer.map -o $@ $(LIBWRITER_PIC) -lpthread
 	@ln -sf libktr-writer.so $@.$(V_MAJOR)
 
-$(O)/lib/libktr-probe.a: $(LIBPROBE_OBJ)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(call brief,AR)
-	$(Q)$(AR) rcs $@ $^
-
 $(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) ktr/provider/probe/libktr-probe.map $(O)/lib/libktr.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
 		-L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-probe.so $@.$(V_MAJOR)
-
-$(O)/lib/libktrread.a: $(LIBREAD_OBJ)
-	@mkdir -p $(@D)
-	@rm -f $@
-	$(call brief,AR)
-	$(Q)$(AR) rcs $@ $^
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)
@@ -244,19 +259,19 @@ $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 		$(LIBREAD_LIBS) -lpthread
 	@ln -sf libktrread.so $@.$(V_MAJOR)
 
-$(O)/bin/ktr: $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
+$(O)/bin/ktr: $(TOOL_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a $(TOOL_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(TOOL_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a $(TOOL_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # The same program, which looks at the name that it is called by.
 $(O)/bin/ktrdump: | $(O)/bin/ktr
 	$(Q)ln -sf ktr $@
 
-$(O)/tests/unit: $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a
+$(O)/tests/unit: $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/lib/libktrread.a $(O)/lib/libktr.a \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a \
 		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # ---- the two-file form ----
@@ -271,10 +286,10 @@ $(ONE)/ktr.o: $(ONE)/ktr.c
 	$(call brief,CC)
 	$(Q)$(CC) -std=gnu11 $(WARN) $(CFLAGS) -c $< -o $@
 
-$(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a
+$(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/lib/libktrread.a \
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a \
 		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form
@@ -296,10 +311,10 @@ BENCH := $(O)/bench
 # Real frames for the stack event; loops aligned, so that neighbours do not shift them.
 BENCH_EVENT := -fno-omit-frame-pointer -fno-optimize-sibling-calls -falign-functions=64 -falign-loops=64
 
-$(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/lib/libktrread.a
+$(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/obj/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c %limits.c %startup.c,$^) $(O)/lib/libktrread.a
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %bench.c %launch.c %row.c %print.c %limits.c %startup.c,$^) $(O)/obj/libktrread.a
 
 $(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a $(O)/lib/libktr-probe.a
 	@mkdir -p $(@D)
@@ -346,24 +361,24 @@ $(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
 bench-writer: setup all $(BENCH)/paced ## rate the writer keeps up with, bytes, CPU; JSON=file as in bench
 	$(BENCH)/paced $(if $(JSON),-j $(JSON))
 
-$(BENCH)/reader: tests/bench-reader/reader.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+$(BENCH)/reader: tests/bench-reader/reader.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/obj/libktrread.a $(O)/obj/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
-$(BENCH)/commands: tests/bench-reader/commands.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+$(BENCH)/commands: tests/bench-reader/commands.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/obj/libktrread.a $(O)/obj/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 bench-reader: setup all $(BENCH)/reader $(BENCH)/commands ## how fast a trace is read and drawn, beside the limits: TRACE=directory, by default the demo's
 	$(BENCH)/reader $(or $(TRACE),demo-out/trace)
 	$(BENCH)/commands $(O)/bin/ktr $(or $(TRACE),demo-out/trace)
 
-$(BENCH)/switch: tests/bench-switch/switch.c $(O)/lib/libktrread.a $(O)/lib/libktr.a
+$(BENCH)/switch: tests/bench-switch/switch.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktrread.a $(O)/lib/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/obj/libktrread.a $(O)/obj/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 bench-switch: setup all $(BENCH)/switch ## from `ktr sysctl` to the first event of a running program
 	$(BENCH)/switch $(O)/bin/ktr

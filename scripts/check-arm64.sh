@@ -79,7 +79,7 @@ options="HAVE_LIBDW=$(has elfutils/libdwfl.h dw) HAVE_SQLITE=$(has sqlite3.h sql
 echo "check-arm64: building in $O, $options"
 # shellcheck disable=SC2086
 ${MAKE:-make} -j"$(nproc)" O="$O" CC=$CC CXX=$CXX AR=aarch64-linux-gnu-ar \
-	OBJCOPY=aarch64-linux-gnu-objcopy CFLAGS="-O2 -g -Werror" \
+	OBJCOPY=aarch64-linux-gnu-objcopy NM=aarch64-linux-gnu-nm CFLAGS="-O2 -g -Werror" \
 	$options lib examples "$O/bin/ktr" "$O/tests/unit" >"$work/build" 2>&1 || {
 	cat "$work/build"
 	echo "check-arm64: the build failed"

@@ -13,7 +13,7 @@ if ! command -v clang >/dev/null 2>&1; then
 	exit 1
 fi
 san="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
-make CC=clang O="$O" CFLAGS="$san" "$O/lib/libktr.a" "$O/lib/libktrread.a"
+make CC=clang O="$O" CFLAGS="$san" "$O/obj/libktr.a" "$O/obj/libktrread.a"
 dw=
 [ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
 for source in tests/fuzz/fuzz_*.c; do
@@ -23,7 +23,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	mkdir -p "$O/corpus/$short"
 	# shellcheck disable=SC2086
 	clang $san -fsanitize=fuzzer -std=gnu11 -D_GNU_SOURCE -Iinclude -I. "$source" -o "$O/$name" \
-		"$O/lib/libktrread.a" "$O/lib/libktr.a" -ljansson -lm $dw -lpthread
+		"$O/obj/libktrread.a" "$O/obj/libktr.a" -ljansson -lm $dw -lpthread
 	seeds=
 	[ ! -e "tests/corpus/$short.tar.gz" ] || tar -xzf "tests/corpus/$short.tar.gz" -C "$O/corpus/$short"
 	[ -d "tests/corpus/$short" ] && seeds="tests/corpus/$short"

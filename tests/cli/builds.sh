@@ -137,22 +137,55 @@ MAKEFLAGS='' make -s --no-print-directory O="$O" PREFIX=/opt/ktr DESTDIR="$dir/s
 is "stderr of make install" "$(cat "$dir/log")" ""
 
 # ---- names ----
-# names ARCHIVE: what it defines for others to link with.
+# names ARCHIVE: what it defines for others to link with, and hidden ARCHIVE: what only the same program sees.
 names() {
-	nm -g --defined-only "$O/lib/$1" 2>/dev/null | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
+	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 == "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
 }
-for library in libktr libktr-probe libktrread; do
-	case $library in libktr) ours='ktr_|vfork$' ;; libktr-probe) ours='ktr_|dtrace_' ;; *) ours='ktr_' ;; esac
+hidden() {
+	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 != "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
+}
+for library in libktr libktr_pic libktr-probe libktrread; do
+	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >"$dir/shared"
+	[ "$(wc -l <"$dir/shared")" -gt 20 ] || fail "${library%_pic}.so has $(wc -l <"$dir/shared") names"
 	names $library.a >"$dir/archive"
-	nm -D --defined-only "$O/lib/$library.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >"$dir/shared"
-	[ "$(wc -l <"$dir/archive")" -gt 20 ] || fail "$library.a has $(wc -l <"$dir/archive") names"
-	is "$library.a: names that might be a program's" "$(grep -vE "^($ours)" "$dir/archive")" ""
-	is "$library.so: names that are not in the archive" "$(LC_ALL=C comm -13 "$dir/archive" "$dir/shared")" ""
-	# What else the archive has for others is declared in a public header; all that is not is hidden.
-	readelf -sW "$O/lib/$library.a" 2>/dev/null | awk '$5 != "LOCAL" && $6 == "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' |
-		LC_ALL=C sort -u >"$dir/default"
-	for name in $(LC_ALL=C comm -23 "$dir/default" "$dir/shared"); do
-		grep -qw "$name" include/ktr/*.h || fail "$library.a: $name is neither hidden nor declared"
-	done
+	is "names that only one of $library.a and ${library%_pic}.so has" \
+		"$(LC_ALL=C comm -3 "$dir/archive" "$dir/shared" | tr -d '\t' | tr '\n' ' ')" ""
+	# Each file with points has these: a program's own are the same.
+	is "$library.a: hidden names" "$(hidden $library.a | grep -vxE 'ktr__(module_entry|probe_module)')" ""
 done
+
+# ---- all archives in one program, and in one shared object ----
+all="$O/lib/libktr-probe.a $O/lib/libktr.a"
+read_libs="-ljansson -lm $([ ! -e /usr/include/elfutils/libdwfl.h ] || echo -ldw) -lpthread"
+status 0 "$ktr" run -m own -o "$dir/trace" "$dir/classes"
+# A program has functions of all our private names: they are not called, and ours are not theirs.
+nm -g --defined-only "$O/obj/libktr.a" "$O/obj/libktrread.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >"$dir/all"
+for library in libktr libktrread libktr-probe; do names $library.a; hidden $library.a; done | LC_ALL=C sort -u >"$dir/known"
+LC_ALL=C comm -23 "$dir/all" "$dir/known" | awk '{ print "void " $1 "(void);\nvoid " $1 "(void)\n{\n\t__builtin_trap();\n}" }' >"$dir/theirs.c"
+[ "$(grep -c trap "$dir/theirs.c")" -gt 200 ] || fail "only $(grep -c trap "$dir/theirs.c") private names"
+builds "their names" "$cc" -fno-builtin -fPIC -c "$dir/theirs.c" -o "$dir/theirs.o"
+# used WHAT: a program that was built traces, is probed, and reads.
+used() {
+	status 0 "$ktr" run -m own -o "$dir/used" "$dir/archives" "$dir/trace"
+	is "$1: what was read" "$(cat "$dir/out")" "read 2"
+	is "$1: events of a probe" "$("$ktr" dump -q --filter 'class == probe' "$dir/used" 2>&1 | wc -l)" 10
+	counts "$1" "$dir/used" 10
+}
+for order in "$O/lib/libktrread.a $all" "$all $O/lib/libktrread.a"; do
+	for theirs in "" "$dir/theirs.o"; do
+		# shellcheck disable=SC2086
+		builds "all archives" "$cc" -Wall -Wextra -Iinclude tests/cli/archives.c $theirs $order $read_libs -o "$dir/archives" &&
+			used "all archives, ${order##*/} last${theirs:+, private names in the program}"
+	done
+	# shellcheck disable=SC2086
+	builds "all archives in a shared object" "$cc" -Wall -Wextra -fPIC -shared -Wl,-z,defs -Wl,-z,text -DOBJECT -Iinclude \
+		tests/cli/archives.c "$dir/theirs.o" $(echo "$order" | sed 's|/libktr[.]a|/libktr_pic.a|') $read_libs -o "$dir/libarchives.so" &&
+		printf '%s\n' 'int object(const char *);' 'int main(int argc, char **argv) { return object(argv[argc - 1]); }' >"$dir/calls.c" &&
+		builds "its program" "$cc" "$dir/calls.c" "$dir/libarchives.so" "-Wl,-rpath,$dir" -o "$dir/archives" &&
+		used "a shared object of all archives, ${order##*/} last"
+done
+# Without what only libktrread has, nothing but libc in it.
+# shellcheck disable=SC2086
+builds "static" "$cc" -static -Iinclude "$dir/classes.c" $all -lpthread -o "$dir/classes" &&
+	{ status 0 "$ktr" run -m own -o "$dir/trace2" "$dir/classes"; counts "static" "$dir/trace2" 2; }
 exit $failed

@@ -10,7 +10,7 @@ pairs=${PAIRS:-12}
 
 # What reads traces is not wanted of tests/unit/made.c, and not linked.
 $cc -std=gnu11 -O1 -D_GNU_SOURCE -ffunction-sections -I. -Iinclude -Itests tests/cli/diff.c -o "$dir/made" -Wl,--gc-sections \
-	"$O/lib/libktr.a" -lm -lpthread || exit 1
+	"$O/obj/libktr.a" -lm -lpthread || exit 1
 
 # verdict of row WHAT NAME in the last JSON
 row() {

@@ -10,7 +10,8 @@ shm=$KTR_DIR
 mkdir -p "$out" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude -I. ${SAN:-}"
-libs="$O/lib/libktr.a -lpthread"
+# What is private is looked at, too.
+libs="$O/obj/libktr.a -lpthread"
 
 # program source... [-- flags]: builds $out/program when a source, a header or the library is newer.
 build() {
@@ -56,7 +57,7 @@ build_kill() {
 build_kill_trace() {
 	dw=
 	[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
-	libs="$O/lib/libktrread.a $libs -ljansson -lm $dw"
+	libs="$O/obj/libktrread.a $libs -ljansson -lm $dw"
 	build kill-trace tests/kill/trace.c tests/kill/left.c tests/kill/stops.c -- -Wl,--wrap=ktr__sys
 	mkdir "$work/killed"
 }
