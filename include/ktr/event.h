@@ -236,6 +236,7 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 #endif
 }
 
+#define KTR__SCOPE_KEY(var) KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var))
 #define KTR__SCOPE_FORMAT(name, verb) "KTRGRAPH group:\"scope\", id:\"" name "\", " verb ":0x%jX, attributes: "
 
 #ifdef KTR_OFF
@@ -252,21 +253,21 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR1(m, KTR__SCOPE_FORMAT(name, "start") "none", "key",			\
-			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)));						\
+			  KTR__SCOPE_KEY(var));						\
 	}
 #define KTR__SCOPE1(var, m, name, a0, v0)							\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR2(m, KTR__SCOPE_FORMAT(name, "start") a0, "key" "," #v0,		\
-			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0);					\
+			  KTR__SCOPE_KEY(var), v0);					\
 	}
 #define KTR__SCOPE2(var, m, name, a0, v0, a1, v1)						\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
 	KTR__IF_ON(m) {										\
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR3(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1, "key" "," #v0 "," #v1,	\
-			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1);					\
+			  KTR__SCOPE_KEY(var), v0, v1);					\
 	}
 #define KTR__SCOPE3(var, m, name, a0, v0, a1, v1, a2, v2)					\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
@@ -274,7 +275,7 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR4(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2,			\
 			  "key" "," #v0 "," #v1 "," #v2,					\
-			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1, v2);				\
+			  KTR__SCOPE_KEY(var), v0, v1, v2);				\
 	}
 #define KTR__SCOPE4(var, m, name, a0, v0, a1, v1, a2, v2, a3, v3)				\
 	struct ktr_scope var __attribute__((cleanup(ktr__scope_end), unused)) = { NULL, 0 };	\
@@ -282,7 +283,7 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 		KTR__SCOPE_OPEN(m, name, var);							\
 		KTR__CTR5(m, KTR__SCOPE_FORMAT(name, "start") a0 ", " a1 ", " a2 ", " a3,		\
 			  "key" "," #v0 "," #v1 "," #v2 "," #v3,				\
-			  KTR__CAST(uintmax_t, KTR__CAST(uintptr_t, &var)), v0, v1, v2, v3);				\
+			  KTR__SCOPE_KEY(var), v0, v1, v2, v3);				\
 	}
 
 #define KTR__JOIN2(a, b) a##b

@@ -34,8 +34,8 @@
 #define KTR__USDT_TEXT(x)  KTR__USDT_TEXT2(x)
 
 /*
- * A point's semaphore: perf wants it in the section .probes. In C++ a static of an inline function lies in a group of
- * its own, which g++ does not let into one section with others, and may be another library's, whose address no
+ * A point's semaphore: perf wants it in the section .probes. In C++ a static of an inline function lies in a group
+ * of its own, which g++ does not let into one section with others, and may be another library's, whose address no
  * operand takes in position-independent code: there it is a member of a hidden type that belongs to the point.
  */
 #ifdef __cplusplus

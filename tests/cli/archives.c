@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What uses all three archives at once: ten events of class own, ten of a probe, and the reading of a trace, of which
- * it says how many events there are. With OBJECT it is a function of a shared object.
+ * What uses all three archives at once: ten events of class own, ten of a probe, and the reading of a trace. It
+ * says how many events there are in that. With OBJECT it is a function of a shared object.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>

@@ -145,7 +145,8 @@ hidden() {
 	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 != "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
 }
 for library in libktr libktr_pic libktr-probe libktrread; do
-	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u >"$dir/shared"
+	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+		LC_ALL=C sort -u >"$dir/shared"
 	[ "$(wc -l <"$dir/shared")" -gt 20 ] || fail "${library%_pic}.so has $(wc -l <"$dir/shared") names"
 	names $library.a >"$dir/archive"
 	is "names that only one of $library.a and ${library%_pic}.so has" \
@@ -161,7 +162,8 @@ status 0 "$ktr" run -m own -o "$dir/trace" "$dir/classes"
 # A program has functions of all our private names: they are not called, and ours are not theirs.
 nm -g --defined-only "$O/obj/libktr.a" "$O/obj/libktrread.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >"$dir/all"
 for library in libktr libktrread libktr-probe; do names $library.a; hidden $library.a; done | LC_ALL=C sort -u >"$dir/known"
-LC_ALL=C comm -23 "$dir/all" "$dir/known" | awk '{ print "void " $1 "(void);\nvoid " $1 "(void)\n{\n\t__builtin_trap();\n}" }' >"$dir/theirs.c"
+LC_ALL=C comm -23 "$dir/all" "$dir/known" |
+	awk '{ print "void " $1 "(void);\nvoid " $1 "(void)\n{\n\t__builtin_trap();\n}" }' >"$dir/theirs.c"
 [ "$(grep -c trap "$dir/theirs.c")" -gt 200 ] || fail "only $(grep -c trap "$dir/theirs.c") private names"
 builds "their names" "$cc" -fno-builtin -fPIC -c "$dir/theirs.c" -o "$dir/theirs.o"
 # used WHAT: a program that was built traces, is probed, and reads.
@@ -180,7 +182,8 @@ for order in "$O/lib/libktrread.a $all" "$all $O/lib/libktrread.a"; do
 	# shellcheck disable=SC2086
 	builds "all archives in a shared object" "$cc" -Wall -Wextra -fPIC -shared -Wl,-z,defs -Wl,-z,text -DOBJECT -Iinclude \
 		tests/cli/archives.c "$dir/theirs.o" $(echo "$order" | sed 's|/libktr[.]a|/libktr_pic.a|') $read_libs -o "$dir/libarchives.so" &&
-		printf '%s\n' 'int object(const char *);' 'int main(int argc, char **argv) { return object(argv[argc - 1]); }' >"$dir/calls.c" &&
+		printf '%s\n' 'int object(const char *);' \
+			'int main(int argc, char **argv) { return object(argv[argc - 1]); }' >"$dir/calls.c" &&
 		builds "its program" "$cc" "$dir/calls.c" "$dir/libarchives.so" "-Wl,-rpath,$dir" -o "$dir/archives" &&
 		used "a shared object of all archives, ${order##*/} last"
 done
