@@ -135,6 +135,15 @@ fi
 MAKEFLAGS='' make -s --no-print-directory O="$O" PREFIX=/opt/ktr DESTDIR="$dir/stage" install >/dev/null 2>"$dir/log" ||
 	fail "make install"
 is "stderr of make install" "$(cat "$dir/log")" ""
+# Below the build's own folder, where make looks for what it wrote itself: the second time, too.
+below=$O/builds.$$
+at_exit() { rm -rf "$below"; }
+for time in first second; do
+	MAKEFLAGS='' make -s --no-print-directory O="$O" PREFIX="$below" install >/dev/null 2>"$dir/log" ||
+		fail "the $time make install below the build: $(head -n 3 "$dir/log")"
+	is "stderr of the $time make install below the build" "$(cat "$dir/log")" ""
+done
+at_exit
 
 # ---- names ----
 # names ARCHIVE: what it defines for others to link with, and hidden ARCHIVE: what only the same program sees.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A user's project with all warnings on gets none from our headers: C99 to C++23, gcc and clang, recording, with
-# KTR_USDT and with KTR_OFF; each public header also compiles alone. What cannot be without is in ktr(3), "WARNINGS".
+# KTR_USDT and with KTR_OFF; each public header also compiles alone. What cannot be without is in ktr(9), "WARNINGS".
 . "$(dirname "$0")/lib.inc"
 n=0
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wundef -Wshadow -Wredundant-decls -Wformat=2
