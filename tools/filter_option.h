@@ -7,13 +7,8 @@
 
 #include <ktr/reader.h>
 
-/* The same id everywhere. */
-#define FILTER_OPTION OPTION_LONG(98)
-#define FILTER_ROW                                                                                 \
-	{                                                                                          \
-		FILTER_OPTION, "filter", "EXPR",                                                   \
-			"only events for which it holds: 'class == net and n > 9'"                 \
-	}
+#define OPTION_FILTER(of, member)                                                                  \
+	OPTION_TEXT(0, "filter", "EXPR", of, member, "only events for which it holds: 'class == net and n > 9'")
 
 /*
  * Sets the reader's filter; text NULL: none. 0, or the exit status after a complaint, which shows the

@@ -12,17 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int find_option(struct find *find, int id, const char *value)
-{
-	if (id == 'p')
-		find->pid = value;
-	else if (id == 's')
-		find->session = value;
-	else
-		return 0;
-	return 1;
-}
-
 static int find_keep(const struct find *find, const char *from, char *path, size_t size)
 {
 	size_t length = strlen(from);
@@ -36,21 +25,16 @@ static int find_keep(const struct find *find, const char *from, char *path, size
 int find_session(const struct find *find, char *path, size_t size)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	uint64_t pid;
 	int rc;
 
 	if (find->pid && find->session)
 		return usage_error(find->command, "-p and -s exclude each other");
-	if (find->pid) {
-		rc = option_number(find->command, "-p", find->pid, 1, INT32_MAX, &pid);
-		if (rc)
-			return rc;
-		rc = ktr__session_find_pid((pid_t)pid, path, size, &err);
-	} else if (find->session) {
+	if (find->pid)
+		rc = ktr__session_find_pid((pid_t)find->pid, path, size, &err);
+	else if (find->session)
 		rc = ktr__session_find_name(find->session, path, size, &err);
-	} else {
+	else
 		rc = ktr__session_find_only(path, size, &err);
-	}
 	return rc ? fail_with(find->command, &err) : 0;
 }
 

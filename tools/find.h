@@ -3,10 +3,7 @@
  * What a command works on: a trace, or a session named by a process, by its name, or by being the
  * only live one.
  *
- *	struct find find = { .command = argv[0] };
- *
- *	while ((id = options_next(&options, argc, argv, &value)) > 0)
- *		if (!find_option(&find, id, value)) switch (id) ...
+ *	OPTIONS_SOURCE(struct dump, find),		in the table of options
  *	...
  *	rc = find_source(&find, argc, argv, path, sizeof(path));
  *	if (rc)
@@ -14,6 +11,8 @@
  */
 #ifndef TOOLS_FIND_H
 #define TOOLS_FIND_H
+
+#include "tools/options.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -23,12 +22,14 @@
 
 struct find {
 	const char *command; /* argv[0], for complaints */
-	const char *pid;     /* -p */
+	uint64_t pid;        /* -p; 0: none */
 	const char *session; /* -s */
 };
 
-/* Takes the options of OPTIONS_SOURCE. 1 if this is one of them, else 0. */
-int find_option(struct find *find, int id, const char *value);
+/* The rows that say what is to be read; member: a struct find. */
+#define OPTIONS_SOURCE(of, member)                                                               \
+	OPTION_NUMBER('p', "pid", "PID", of, member.pid, 1, INT32_MAX, "the session of a process"),  \
+	OPTION_TEXT('s', "session", "NAME", of, member.session, "a session by its name (see ktr ls)")
 
 /*
  * Resolves -p, -s or one operand (a trace directory or a session file), or ./ktr.out where nothing

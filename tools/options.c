@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * getopt_long(3) with our tables and our own words. The letter string and the long options are made
- * anew for each option, out of the rows, so that nothing is kept between calls but getopt's optind.
+ * getopt_long(3) with our tables and our own words. What it returns for a long option is the place of its row, so
+ * that every complaint is about a row.
  */
 #include "tools/options.h"
 
@@ -16,25 +16,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX   48 /* rows of a command */
+#define OPTIONS_MAX  48  /* rows of a command */
+#define OPTIONS_LONG 256 /* what getopt(3) returns for the first long option: no letter */
 
-#define OPTIONS_DONE  (-1) /* help was printed */
-#define OPTIONS_WRONG (-2)
-
-/* --help has the letter h unless the command has another use for it. */
-static const struct option_row options_help_rows[] = {
-	{ 'h', "help", NULL, "print this and exit" },
-	{ OPTION_LONG(999), "help", NULL, "print this and exit" },
-};
-
+/* The row after the last is that of --help, which has the letter h unless the command has another use for it. */
 static const struct option_row *options_row(const struct options *options, unsigned i)
 {
+	static const struct option_row help[] = {
+		{ .letter = 'h', .name = "help", .help = "print this and exit" },
+		{ .letter = 0, .name = "help", .help = "print this and exit" },
+	};
+
 	if (i < options->n_rows)
 		return &options->rows[i];
 	for (i = 0; i < options->n_rows; i++)
-		if (options->rows[i].id == options_help_rows[0].id)
-			return &options_help_rows[1];
-	return &options_help_rows[0];
+		if (options->rows[i].letter == 'h')
+			return &help[1];
+	return &help[0];
+}
+
+/* The row of what getopt(3) has returned or left in optopt; NULL for a letter that is none. */
+static const struct option_row *options_find(const struct options *options, int id)
+{
+	if (id >= OPTIONS_LONG)
+		return options_row(options, (unsigned)(id - OPTIONS_LONG));
+	for (unsigned i = 0; i <= options->n_rows; i++)
+		if (options_row(options, i)->letter == id)
+			return options_row(options, i);
+	return NULL;
 }
 
 /* The column of an option's own text: "  -o, --output FILE". */
@@ -42,8 +51,8 @@ static int options_left(const struct option_row *row, char *text, size_t size)
 {
 	char letter[8] = "    ";
 
-	if (row->id < 256)
-		snprintf(letter, sizeof(letter), "-%c, ", row->id);
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	return snprintf(text, size, "  %s--%s%s%s", letter, row->name, row->value ? " " : "",
 			row->value ? row->value : "");
 }
@@ -81,7 +90,7 @@ static int options_names(void *context, unsigned idx, char *name, size_t size, u
 	return 0;
 }
 
-static int options_unknown(const struct options *options, const char *command, const char *word)
+static void options_unknown(const struct options *options, const char *command, const char *word)
 {
 	char name[64], nearest[64];
 	struct options copy = *options;
@@ -91,72 +100,154 @@ static int options_unknown(const struct options *options, const char *command, c
 		usage_error(command, "there is no option --%s; did you mean --%s?", name, nearest);
 	else
 		usage_error(command, "there is no option --%s", name);
-	return OPTIONS_WRONG;
 }
 
 /*
  * getopt_long sets optopt to the option it does not like, and to 0 for a long one it does not know.
  */
-static int options_complain(const struct options *options, char **argv, int found)
+static void options_complain(const struct options *options, char **argv, int found)
 {
-	const struct option_row *row = NULL;
+	const struct option_row *row = options_find(options, optopt);
 
 	if (!optopt)
-		return options_unknown(options, argv[0], argv[optind - 1]);
-	for (unsigned i = 0; i <= options->n_rows; i++)
-		if (options_row(options, i)->id == optopt)
-			row = options_row(options, i);
-	if (!row)
+		options_unknown(options, argv[0], argv[optind - 1]);
+	else if (!row)
 		usage_error(argv[0], "there is no option -%c", optopt);
 	else if (found == ':')
 		usage_error(argv[0], "the option --%s needs a value: %s", row->name, row->value);
 	else
 		usage_error(argv[0], "the option --%s takes no value", row->name);
-	return OPTIONS_WRONG;
 }
 
-int options_next(const struct options *options, int argc, char **argv, const char **value)
+/* "+" ends options at the first operand; ":" tells a missing value from an unknown option. */
+static void options_tables(const struct options *options, char letters[2 * OPTIONS_MAX + 8],
+			   struct option longs[OPTIONS_MAX + 2])
 {
-	char letters[2 * OPTIONS_MAX + 8], *at = letters;
-	struct option longs[OPTIONS_MAX + 2];
-	int id;
-
-	/*
-	 * "+" ends options at the first operand; ":" tells a missing value from an unknown option.
-	 */
 	if (options->stop)
-		*at++ = '+';
-	*at++ = ':';
-	memset(longs, 0, sizeof(longs));
+		*letters++ = '+';
+	*letters++ = ':';
+	memset(longs, 0, (OPTIONS_MAX + 2) * sizeof(longs[0]));
 	for (unsigned i = 0; i <= options->n_rows && i <= OPTIONS_MAX; i++) {
 		const struct option_row *row = options_row(options, i);
 
 		longs[i].name = row->name;
 		longs[i].has_arg = row->value ? required_argument : no_argument;
-		longs[i].val = row->id;
-		if (row->id < 256)
-			*at++ = (char)row->id;
-		if (row->id < 256 && row->value)
-			*at++ = ':';
+		longs[i].val = OPTIONS_LONG + (int)i;
+		if (row->letter)
+			*letters++ = row->letter;
+		if (row->letter && row->value)
+			*letters++ = ':';
 	}
-	*at = '\0';
-	opterr = 0;
-	optopt = 0;
-	id = getopt_long(argc, argv, letters, longs, NULL);
-	*value = optarg;
-	if (id == -1)
-		return 0;
-	if (id == '?' || id == ':')
-		return options_complain(options, argv, id);
-	if (id != options_row(options, options->n_rows)->id)
-		return id;
-	options_help(options, argv[0]);
-	return OPTIONS_DONE;
+	*letters = '\0';
 }
 
-int options_status(int id)
+static int options_time(const struct option_row *row, const char *command, const char *what, const char *value,
+			uint64_t *ns)
 {
-	return id == OPTIONS_DONE ? 0 : 2;
+	if (option_duration(value, ns) == 0 && *ns >= row->min)
+		return 0;
+	return usage_error(command, "%s %s: not a duration such as %s", what, value, row->example);
+}
+
+static int options_percent(const struct option_row *row, const char *command, const char *what, const char *value,
+			   double *share)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	if (end == value || *end || !(percent >= 0) || percent > (double)row->max)
+		return usage_error(command, "%s: \"%s\" is no share from 0 to %g percent", what, value,
+				   (double)row->max);
+	*share = percent / 100;
+	return 0;
+}
+
+static int options_word(const struct option_row *row, const char *command, const char *what, const char *value,
+			int *word)
+{
+	char list[256] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; row->words[i]; i++) {
+		if (strcmp(value, row->words[i]) == 0) {
+			*word = (int)(row->min + i);
+			return 0;
+		}
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+				      !i ? "" : row->words[i + 1] ? ", " : " or ", row->words[i]);
+	}
+	return usage_error(command, "%s is %s, not \"%s\"", what, list, value);
+}
+
+static int options_list(const char *command, const char *what, const char *value, struct option_list *list)
+{
+	if (list->n == OPTIONS_LIST_MAX)
+		return usage_error(command, "at most %d times %s", OPTIONS_LIST_MAX, what);
+	list->text[list->n++] = value;
+	return 0;
+}
+
+/* Stores the value where the row says. what: the option as it was written. 0, or 2 after a complaint. */
+static int options_store(const struct option_row *row, void *at, const char *what, const char *value, char **argv)
+{
+	switch ((enum option_kind)row->kind) {
+	case OPTION_KIND_SET:
+		*(int *)at = (int)row->min;
+		return 0;
+	case OPTION_KIND_BITS:
+		*(unsigned *)at |= (unsigned)row->min;
+		return 0;
+	case OPTION_KIND_TEXT:
+		*(const char **)at = value;
+		return 0;
+	case OPTION_KIND_LIST:
+		return options_list(argv[0], what, value, at);
+	case OPTION_KIND_NUMBER:
+		return option_number(argv[0], what, value, row->min, row->max, at);
+	case OPTION_KIND_TIME:
+		return options_time(row, argv[0], what, value, at);
+	case OPTION_KIND_PERCENT:
+		return options_percent(row, argv[0], what, value, at);
+	case OPTION_KIND_WORD:
+		return options_word(row, argv[0], what, value, at);
+	case OPTION_KIND_TAKE:
+		return row->take(at, what, value, argv);
+	case OPTION_KIND_HELP:
+		break;
+	}
+	return 0;
+}
+
+bool options_parse(const struct options *options, int argc, char **argv, void *command, int *status)
+{
+	char letters[2 * OPTIONS_MAX + 8], what[64];
+	struct option longs[OPTIONS_MAX + 2];
+	const struct option_row *row;
+	int id;
+
+	options_tables(options, letters, longs);
+	opterr = optopt = 0;
+	*status = 2;
+	while ((id = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (id == '?' || id == ':') {
+			options_complain(options, argv, id);
+			return false;
+		}
+		row = options_find(options, id);
+		if (row->kind == OPTION_KIND_HELP) {
+			options_help(options, argv[0]);
+			*status = 0;
+			return false;
+		}
+		if (id < OPTIONS_LONG)
+			snprintf(what, sizeof(what), "-%c", id);
+		else
+			snprintf(what, sizeof(what), "--%s", row->name);
+		if (options_store(row, (char *)command + row->at, what, optarg, argv))
+			return false;
+	}
+	*status = 0;
+	return true;
 }
 
 void print_visible(FILE *to, const char *text)
@@ -240,17 +331,6 @@ int option_duration(const char *value, uint64_t *ns)
 	if ((size_t)snprintf(seconds, sizeof(seconds), "%ss", value) >= sizeof(seconds))
 		return -EINVAL;
 	return ktr__parse_duration(seconds, ns, NULL);
-}
-
-int option_rotate(const char *command, int id, const char *value, uint64_t *number)
-{
-	if (id == OPTION_KEEP)
-		return option_number(command, "--keep", value, 0, 1000000, number);
-	if (id == OPTION_SIZE)
-		return option_number(command, "--size", value, 0, INT64_MAX, number);
-	if (option_duration(value, number))
-		return usage_error(command, "--every %s: not a duration such as 10min or 1h", value);
-	return 0;
 }
 
 int operands_at_most(const char *command, int argc, char **argv, int n)

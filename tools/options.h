@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Options and messages, the same in every subcommand: each option has a long name, options may
- * stand before or behind operands, --help prints examples first, a misspelt option is answered
- * with the nearest one.
+ * Options and messages, the same in every subcommand. A command has one table of its options, and each row says
+ * where its value goes: a member of the command's struct. Parsing, --help, "did you mean", complaints about values
+ * and the test that the manual pages name every option follow from that table. Options may stand before or after
+ * operands.
  *
- *	static const struct option_row rows[] = {
- *		OPTIONS_SOURCE,
- *		{ 'o', "output", "FILE", "write to FILE instead of the terminal" },
- *		{ OPTION_LONG(0), "json", NULL, "print JSON" },
+ *	struct dump {
+ *		struct walk walk;
+ *		const char *output;
+ *		int csv;
  *	};
- *	static const struct options options = {
+ *
+ *	static const struct option_row dump_rows[] = {
+ *		OPTIONS_WALK(struct dump, walk),
+ *		OPTION_TEXT('o', "output", "FILE", struct dump, output, "write to FILE"),
+ *		OPTION_FLAG(0, "csv", struct dump, csv, "as a table with a head"),
+ *	};
+ *	static const struct options dump_options = {
  *		.operands = "[TRACE]", .about = "Prints the events of a trace.",
- *		.examples = "ktr dump\nktr dump -p 4711 --json\n",
- *		.rows = rows, .n_rows = sizeof(rows) / sizeof(rows[0]),
+ *		.examples = "ktr dump\nktr dump -p 4711 --csv\n",
+ *		OPTIONS_ROWS(dump_rows),
  *	};
  *
- *	while ((id = options_next(&options, argc, argv, &value)) > 0)
- *		switch (id) ...
- *	if (id < 0)
- *		return options_status(id);
+ *	if (!options_parse(&dump_options, argc, argv, &dump, &status))
+ *		return status;
  *	... operands are argv[optind] to argv[argc - 1]
  */
 #ifndef TOOLS_OPTIONS_H
@@ -28,16 +33,51 @@
 #include <ktr/error.h>
 
 #include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The id of an option without a letter; n from 0. */
-#define OPTION_LONG(n) (256 + (n))
+#define OPTIONS_LIST_MAX 64 /* times that an option can be repeated */
+
+/* What an option may be given several times for. */
+struct option_list {
+	const char *text[OPTIONS_LIST_MAX];
+	unsigned n;
+};
+
+/* What the target of a row is. */
+enum option_kind {
+	OPTION_KIND_HELP,
+	OPTION_KIND_SET,     /* int: becomes min */
+	OPTION_KIND_BITS,    /* unsigned: gets the bits of min */
+	OPTION_KIND_TEXT,    /* const char * */
+	OPTION_KIND_LIST,    /* struct option_list */
+	OPTION_KIND_NUMBER,  /* uint64_t, in [min, max] */
+	OPTION_KIND_TIME,    /* uint64_t [ns], in [min, max] */
+	OPTION_KIND_PERCENT, /* double, a share; max is in percent */
+	OPTION_KIND_WORD,    /* an enum: min is the first word's value */
+	OPTION_KIND_TAKE     /* whatever take() makes of it */
+};
+
+/*
+ * Takes a value that is of no such kind: into the target, at. what: the option as it was written. Returns 0, or 2
+ * after a complaint. Words after it that belong to it are taken off at argv[optind].
+ */
+typedef int option_take_fn(void *at, const char *what, const char *value, char **argv);
 
 struct option_row {
-	int id;		   /* its letter, or OPTION_LONG(n) */
+	char letter;       /* 0: none */
+	uint8_t kind;      /* enum option_kind */
+	uint32_t at;       /* [bytes] of its target in the command's struct */
 	const char *name;  /* without the dashes */
 	const char *value; /* what its value is called, in capitals; NULL: takes none */
 	const char *help;  /* one line, lower case, no full stop */
+	uint64_t min, max;
+	union {
+		const char *const *words; /* ends with NULL */
+		const char *example;      /* of a time */
+		option_take_fn *take;
+	};
 };
 
 struct options {
@@ -49,29 +89,64 @@ struct options {
 	int stop; /* 1: options end at the first operand, which is a command with its own */
 };
 
-/* The rows that say what is to be read; see find.h. */
-#define OPTIONS_SOURCE                                                                           \
-	{ 'p', "pid", "PID", "the session of a process" },                                       \
-		{ 's', "session", "NAME", "a session by its name (see ktr ls)" }
+#define OPTIONS_ROWS(table) .rows = (table), .n_rows = sizeof(table) / sizeof((table)[0])
 
-/* The rows of those who write traces; values are read by option_rotate(). */
-#define OPTION_SIZE  OPTION_LONG(901)
-#define OPTION_EVERY OPTION_LONG(902)
-#define OPTION_KEEP  OPTION_LONG(903)
-#define OPTIONS_ROTATE                                                                           \
-	{ OPTION_SIZE, "size", "BYTES", "begin another trace when one has so many (1G); 0: never" },   \
-		{ OPTION_EVERY, "every", "DURATION", "begin another trace every 10min, 1h, 1d" },      \
-		{ OPTION_KEEP, "keep", "N",                                                      \
-		  "keep N older traces TRACE.1, TRACE.2 ... (4); 0: stop at --size" }
+/* Where a member lies; that it is of the right type is checked when this is built. */
+#define OPTION_AT(of, member, holds)                                                                     \
+	((uint32_t)(offsetof(of, member) + 0 * sizeof(char[(holds) ? 1 : -1])))
+#define OPTION_AT_A(type, of, member)                                                                    \
+	OPTION_AT(of, member, __builtin_types_compatible_p(__typeof__(((of *)0)->member), type))
+
+/* Rows: letter, name, what its value is called; the command's struct and the member; bounds; help. */
+#define OPTION_SET(l, n, of, member, to, h)                                                              \
+	{ .letter = l, .name = n, .kind = OPTION_KIND_SET, .min = to,                                    \
+	  .at = OPTION_AT(of, member, sizeof(((of *)0)->member) == sizeof(int)), .help = h }
+#define OPTION_FLAG(l, n, of, member, h) OPTION_SET(l, n, of, member, 1, h)
+#define OPTION_BITS(l, n, of, member, bits, h)                                                           \
+	{ .letter = l, .name = n, .kind = OPTION_KIND_BITS, .min = bits,                                 \
+	  .at = OPTION_AT_A(unsigned, of, member), .help = h }
+#define OPTION_TEXT(l, n, v, of, member, h)                                                              \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_TEXT,                                  \
+	  .at = OPTION_AT_A(const char *, of, member), .help = h }
+#define OPTION_LIST(l, n, v, of, member, h)                                                              \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_LIST,                                  \
+	  .at = OPTION_AT_A(struct option_list, of, member), .help = h }
+#define OPTION_NUMBER(l, n, v, of, member, least, most, h)                                               \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_NUMBER, .min = least, .max = most,     \
+	  .at = OPTION_AT_A(uint64_t, of, member), .help = h }
+#define OPTION_TIME(l, n, v, of, member, least, as, h)                                                   \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_TIME, .min = least, .example = as,     \
+	  .at = OPTION_AT_A(uint64_t, of, member), .help = h }
+#define OPTION_PERCENT(l, n, v, of, member, most, h)                                                     \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_PERCENT, .max = most,                  \
+	  .at = OPTION_AT_A(double, of, member), .help = h }
+#define OPTION_WORD(l, n, v, of, member, first, list, h)                                                 \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_WORD, .min = first, .words = list,     \
+	  .at = OPTION_AT(of, member, sizeof(((of *)0)->member) == sizeof(int)), .help = h }
+#define OPTION_TAKE(l, n, v, of, member, function, h)                                                    \
+	{ .letter = l, .name = n, .value = v, .kind = OPTION_KIND_TAKE, .take = function,                \
+	  .at = OPTION_AT(of, member, 1), .help = h }
+
+/* The rows of those who write traces. */
+struct rotate_options {
+	uint64_t bytes, ns, keep; /* ROTATE_AS_IT_IS: not asked for */
+};
+
+#define ROTATE_AS_IT_IS	  UINT64_MAX
+#define ROTATE_OPTIONS    { ROTATE_AS_IT_IS, ROTATE_AS_IT_IS, ROTATE_AS_IT_IS }
+#define OPTIONS_ROTATE(of, member)                                                                       \
+	OPTION_NUMBER(0, "size", "BYTES", of, member.bytes, 0, INT64_MAX,                                \
+		      "begin another trace when one has so many (1G); 0: never"),                        \
+	OPTION_TIME(0, "every", "DURATION", of, member.ns, 0, "10min or 1h",                             \
+		    "begin another trace every 10min, 1h, 1d"),                                          \
+	OPTION_NUMBER(0, "keep", "N", of, member.keep, 0, 1000000,                                       \
+		      "keep N older traces TRACE.1, TRACE.2 ... (4); 0: stop at --size")
 
 /*
- * The next option's id, with *value set if it takes one; 0 behind the last, with optind at the
- * first operand; negative when the command is over: help was printed, or a complaint.
+ * Puts what the options say into the command's struct and leaves optind at the first operand. Returns false when
+ * the command is over, with *status to end with: 0 after --help, 2 after a complaint.
  */
-int options_next(const struct options *options, int argc, char **argv, const char **value);
-
-/* The exit status for a negative id: 0 or 2. */
-int options_status(int id);
+bool options_parse(const struct options *options, int argc, char **argv, void *command, int *status);
 
 /* Prints the help text of --help to stdout. */
 void options_help(const struct options *options, const char *command);
@@ -96,9 +171,6 @@ int option_number(const char *command, const char *what, const char *value, uint
 
 /* A time: 1.5s, 20ms, 10min; without a unit, seconds. 0 or -errno. */
 int option_duration(const char *value, uint64_t *ns);
-
-/* The value of an option of OPTIONS_ROTATE. 0 or 2, with a complaint. */
-int option_rotate(const char *command, int id, const char *value, uint64_t *number);
 
 /* Complains and returns 2 when there are more than n operands. */
 int operands_at_most(const char *command, int argc, char **argv, int n);

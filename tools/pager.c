@@ -61,18 +61,7 @@ void pager_close(struct pager *pager)
 	pager->fd = STDOUT_FILENO;
 }
 
-int colour_option(const char *command, const char *value, enum colour_when *when)
-{
-	if (strcmp(value, "always") == 0)
-		*when = COLOUR_ALWAYS;
-	else if (strcmp(value, "never") == 0)
-		*when = COLOUR_NEVER;
-	else if (strcmp(value, "auto") == 0)
-		*when = COLOUR_AUTO;
-	else
-		return usage_error(command, "--color is always, never or auto, not \"%s\"", value);
-	return 0;
-}
+const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 int colour_wanted(enum colour_when when)
 {

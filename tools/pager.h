@@ -7,6 +7,8 @@
 #ifndef TOOLS_PAGER_H
 #define TOOLS_PAGER_H
 
+#include "tools/options.h"
+
 #include <sys/types.h>
 
 struct pager {
@@ -29,8 +31,12 @@ enum colour_when {
 	COLOUR_NEVER
 };
 
-/* Reads a value of --color; 0, or 2 after a complaint. */
-int colour_option(const char *command, const char *value, enum colour_when *when);
+extern const char *const colour_words[];
+
+/* member: an enum colour_when. */
+#define OPTION_COLOUR(of, member)                                                                  \
+	OPTION_WORD(0, "color", "WHEN", of, member, COLOUR_AUTO, colour_words,                     \
+		    "always, never or auto (default): on a terminal")
 
 /* Are colours wanted? On a terminal, unless NO_COLOR is set or TERM is "dumb" (no-color.org). */
 int colour_wanted(enum colour_when when);

@@ -7,26 +7,19 @@
 
 #include "analyze/stats/pairs.h"
 
-/* The same ids everywhere. */
-#define PAIR_OPTION OPTION_LONG(96)
-#define KEY_OPTION  OPTION_LONG(97)
-#define PAIR_ROWS                                                                                  \
-	{ PAIR_OPTION, "pair", "A..B",                                                             \
-	  "time from site A to site B (or: --pair A B): file.c:42, function, format text" },       \
-	{                                                                                          \
-		KEY_OPTION, "key", "KEY",                                                          \
-			"what both ends of the pair share: arg0, a name, cpu, process (thread)"    \
-	}
-
 struct pair_options {
 	struct ktr__pair pair[KTR__PAIRS_MAX];
 	unsigned n;
 };
 
-/*
- * Takes the two options; in the form of two words, the next word of argv. 1 when the option was one of
- * these, 0 when not, -2 after a complaint.
- */
-int pair_option(struct pair_options *pairs, int id, const char *value, int argc, char **argv);
+/* Take the two; in the form of two words, the next word of argv is the second site. */
+option_take_fn pair_option_pair, pair_option_key;
+
+/* member: a struct pair_options. */
+#define OPTIONS_PAIR(of, member)                                                                   \
+	OPTION_TAKE(0, "pair", "A..B", of, member, pair_option_pair,                               \
+		    "time from site A to site B (or: --pair A B): file.c:42, function, format text"), \
+	OPTION_TAKE(0, "key", "KEY", of, member, pair_option_key,                                  \
+		    "what both ends of the pair share: arg0, a name, cpu, process (thread)")
 
 #endif

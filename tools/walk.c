@@ -17,38 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int walk_option(struct walk *walk, int id, const char *value)
-{
-	const char *command = walk->find.command;
-
-	if (find_option(&walk->find, id, value))
-		return 1;
-	switch (id) {
-	case 'n':
-		return option_number(command, "-n", value, 1, UINT64_MAX, &walk->n_last) ? -2 : 1;
-	case WALK_HEAD:
-		return option_number(command, "--head", value, 1, UINT64_MAX, &walk->n_head) ? -2
-											     : 1;
-	case WALK_FROM:
-		walk->from = value;
-		return 1;
-	case WALK_TO:
-		walk->to = value;
-		return 1;
-	case FILTER_OPTION:
-		walk->filter = value;
-		return 1;
-	case 'R':
-		walk->reverse = 1;
-		return 1;
-	case WALK_ALONE:
-		walk->alone = 1;
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 static int walk_reader(struct walk *walk, int reverse, struct ktr_reader **reader)
 {
 	struct ktr_reader_options options = { .size = sizeof(options),

@@ -3,12 +3,8 @@
  * What the commands that print events have in common: which source, which part of it, in which
  * order, and what to do about notes.
  *
- *	struct walk walk = { .find.command = argv[0] };
- *
- *	while ((id = options_next(&options, argc, argv, &value)) > 0) {
- *		rc = walk_option(&walk, id, value);	1: taken, 0: not one of these
- *		...
- *	}
+ *	OPTIONS_WALK(struct dump, walk),		in the table of options
+ *	...
  *	rc = walk_open(&walk, argc, argv);
  *	...	walk.info is there
  *	rc = walk_run(&walk, sinks, n_sinks);
@@ -26,23 +22,23 @@
 
 #include <limits.h>
 
-/* Options of these commands start here; their own are OPTION_LONG(0) and so on. */
-#define WALK_FROM OPTION_LONG(90)
-#define WALK_TO   OPTION_LONG(91)
-#define WALK_HEAD OPTION_LONG(92)
-#define WALK_ALONE OPTION_LONG(94)
+/* member: a struct walk. OPTIONS_WALK_ONWARD leaves out what only those have that print. */
+#define OPTIONS_WALK(of, member)                                                                   \
+	OPTIONS_WALK_ONWARD(of, member), OPTION_FLAG('R', "reverse", of, member.reverse, "newest first")
 
-/* OPTIONS_WALK_ONWARD leaves out what only those have that print. */
-#define OPTIONS_WALK OPTIONS_WALK_ONWARD, { 'R', "reverse", NULL, "newest first" }
+#define OPTIONS_WALK_ONWARD(of, member)                                                            \
+	OPTIONS_SOURCE(of, member.find),                                                           \
+	OPTION_NUMBER('n', "last", "N", of, member.n_last, 1, UINT64_MAX, "only the last N events"), \
+	OPTION_NUMBER(0, "head", "N", of, member.n_head, 1, UINT64_MAX, "only the first N events"), \
+	OPTIONS_WINDOW(of, member),                                                                \
+	OPTION_FLAG(0, "no-join", of, member.alone,                                                \
+		    "this directory alone: no rotated ones, nothing from its session"),            \
+	OPTION_FILTER(of, member.filter)
 
-#define OPTIONS_WALK_ONWARD                                                                        \
-	OPTIONS_SOURCE, { 'n', "last", "N", "only the last N events" },                            \
-		{ WALK_HEAD, "head", "N", "only the first N events" },                             \
-		{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" }, \
-		{ WALK_TO, "to", "TIME", "end before that" },                                      \
-		{ WALK_ALONE, "no-join", NULL,                                                     \
-		  "this directory alone: no rotated ones, nothing from its session" },             \
-		FILTER_ROW
+/* The same for all that has a from and a to. */
+#define OPTIONS_WINDOW(of, member)                                                                 \
+	OPTION_TEXT(0, "from", "TIME", of, member.from, "begin there: 1.5s, 20ms; -1s counts from the end"), \
+	OPTION_TEXT(0, "to", "TIME", of, member.to, "end before that")
 
 struct walk {
 	struct find find;
@@ -64,9 +60,6 @@ struct walk {
 	int whole;   /* the walk went to its end */
 	struct notes notes;
 };
-
-/* 1 when the option was one of these, 0 when not, -2 after a complaint. */
-int walk_option(struct walk *walk, int id, const char *value);
 
 /* Opens the source. 0, or the exit status after a complaint. */
 int walk_open(struct walk *walk, int argc, char **argv);

@@ -131,7 +131,7 @@ static int probe_switch(struct probe_command *p, int on)
 	return n_failed != 0;
 }
 
-static const struct option_row probe_rows[] = { OPTIONS_SOURCE };
+static const struct option_row probe_rows[] = { OPTIONS_SOURCE(struct probe_command, find) };
 
 static const struct options probe_options = {
 	.operands = "list|enable|disable [GLOB...]",
@@ -141,8 +141,7 @@ static const struct options probe_options = {
 		    "ktr probe enable -p 4711 'ipc_*' depth\n"
 		    "ktr probe disable custom.depth\n"
 		    "ktr sysctl debug.ktr.probe.custom.depth.enabled=1\n",
-	.rows = probe_rows,
-	.n_rows = sizeof(probe_rows) / sizeof(probe_rows[0]),
+	OPTIONS_ROWS(probe_rows),
 };
 
 static int probe_run(struct probe_command *p, const char *verb)
@@ -163,18 +162,16 @@ static int cmd_probe(int argc, char **argv)
 	struct probe_command *p = calloc(1, sizeof(*p));
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_session *session;
-	const char *value, *verb;
+	const char *verb;
 	char path[PATH_MAX];
-	int id, rc;
+	int rc;
 
 	if (!p)
 		return fail(argv[0], "out of memory");
 	p->command = p->find.command = argv[0];
-	while ((id = options_next(&probe_options, argc, argv, &value)) > 0)
-		find_option(&p->find, id, value);
-	if (id < 0) {
+	if (!options_parse(&probe_options, argc, argv, p, &rc)) {
 		free(p);
-		return options_status(id);
+		return rc;
 	}
 	verb = optind < argc ? argv[optind] : "";
 	p->patterns = argv + optind + 1;

@@ -25,38 +25,6 @@
 #define KTRDUMP_WAIT_MS    1000 /* of one wait: nothing hangs on it */
 #define KTRDUMP_SCHEDGRAPH (KTR__KTRDUMP_CPU | KTR__KTRDUMP_TIME)
 
-static const struct option_row ktrdump_rows[] = {
-	{ 'c', "cpu", NULL, "show the CPU" },
-	{ 'f', "where", NULL, "show file and line" },
-	{ 'H', "thread", NULL, "show the thread's id" },
-	{ 't', "timestamp", NULL, "show the time, in nanoseconds; -ct alone is for schedgraph.py" },
-	{ 'r', "relative", NULL, "with -t: the time between a line and the one above" },
-	{ 'q', "no-header", NULL, "leave out the two lines above the first" },
-	{ 'i', "input", "TRACE", "read a trace, oldest first" },
-	{ 'l', "live", NULL, "oldest first, and go on with what comes" },
-	{ 'M', "core", "CORE", "the rings of a program that crashed, by its core" },
-	{ 'm', "memory", "CORE", "the same as -M" },
-	{ 'N', "system", "NAME",
-	  "the session called so; with -M or -i not needed, and not looked at" },
-	{ 'e', "exec", "NAME", "the same as -N" },
-	{ 'o', "output", "FILE", "write to FILE" },
-	OPTIONS_SOURCE,
-	FILTER_ROW,
-};
-
-static const struct options ktrdump_options = {
-	.operands = "",
-	.about =
-		"Prints the rings of a session newest first, as FreeBSD's ktrdump(8) does; of the only live\n"
-		"session, if none is named. `ktr dump` knows more.",
-	.examples = "ktrdump -cf                     what the only live session holds\n"
-		    "ktrdump -ct -o out; schedgraph.py out\n"
-		    "ktrdump -ctrf -i ktr.out        a trace, oldest first\n"
-		    "ktrdump -cH -M core             a program that crashed\n",
-	.rows = ktrdump_rows,
-	.n_rows = sizeof(ktrdump_rows) / sizeof(ktrdump_rows[0]),
-};
-
 struct ktrdump {
 	struct walk walk;
 	const char *input, *core, *system, *output;
@@ -69,55 +37,38 @@ struct ktrdump {
 	struct ktr__out out;
 };
 
-/* ---- options ---- */
+static const struct option_row ktrdump_rows[] = {
+	OPTION_BITS('c', "cpu", struct ktrdump, lines.columns, KTR__KTRDUMP_CPU, "show the CPU"),
+	OPTION_BITS('f', "where", struct ktrdump, lines.columns, KTR__KTRDUMP_WHERE, "show file and line"),
+	OPTION_BITS('H', "thread", struct ktrdump, lines.columns, KTR__KTRDUMP_THREAD, "show the thread's id"),
+	OPTION_BITS('t', "timestamp", struct ktrdump, lines.columns, KTR__KTRDUMP_TIME,
+		    "show the time, in nanoseconds; -ct alone is for schedgraph.py"),
+	OPTION_FLAG('r', "relative", struct ktrdump, lines.relative,
+		    "with -t: the time between a line and the one above"),
+	OPTION_FLAG('q', "no-header", struct ktrdump, no_header, "leave out the two lines above the first"),
+	OPTION_TEXT('i', "input", "TRACE", struct ktrdump, input, "read a trace, oldest first"),
+	OPTION_FLAG('l', "live", struct ktrdump, live, "oldest first, and go on with what comes"),
+	OPTION_TEXT('M', "core", "CORE", struct ktrdump, core, "the rings of a program that crashed, by its core"),
+	OPTION_TEXT('m', "memory", "CORE", struct ktrdump, core, "the same as -M"),
+	OPTION_TEXT('N', "system", "NAME", struct ktrdump, system,
+		    "the session called so; with -M or -i not needed, and not looked at"),
+	OPTION_TEXT('e', "exec", "NAME", struct ktrdump, system, "the same as -N"),
+	OPTION_TEXT('o', "output", "FILE", struct ktrdump, output, "write to FILE"),
+	OPTIONS_SOURCE(struct ktrdump, walk.find),
+	OPTION_FILTER(struct ktrdump, walk.filter),
+};
 
-static unsigned ktrdump_column(int id)
-{
-	switch (id) {
-	case 'c':
-		return KTR__KTRDUMP_CPU;
-	case 't':
-		return KTR__KTRDUMP_TIME;
-	case 'f':
-		return KTR__KTRDUMP_WHERE;
-	case 'H':
-		return KTR__KTRDUMP_THREAD;
-	default:
-		return 0;
-	}
-}
-
-static void ktrdump_option(struct ktrdump *dump, int id, const char *value)
-{
-	dump->lines.columns |= ktrdump_column(id);
-	switch (id) {
-	case 'r':
-		dump->lines.relative = 1;
-		break;
-	case 'q':
-		dump->no_header = 1;
-		break;
-	case 'l':
-		dump->live = 1;
-		break;
-	case 'i':
-		dump->input = value;
-		break;
-	case 'M':
-	case 'm':
-		dump->core = value;
-		break;
-	case 'N':
-	case 'e':
-		dump->system = value;
-		break;
-	case 'o':
-		dump->output = value;
-		break;
-	default:
-		walk_option(&dump->walk, id, value);
-	}
-}
+static const struct options ktrdump_options = {
+	.operands = "",
+	.about =
+		"Prints the rings of a session newest first, as FreeBSD's ktrdump(8) does; of the only live\n"
+		"session, if none is named. `ktr dump` knows more.",
+	.examples = "ktrdump -cf                     what the only live session holds\n"
+		    "ktrdump -ct -o out; schedgraph.py out\n"
+		    "ktrdump -ctrf -i ktr.out        a trace, oldest first\n"
+		    "ktrdump -cH -M core             a program that crashed\n",
+	OPTIONS_ROWS(ktrdump_rows),
+};
 
 /* What is to be read, into walk.path. 0, or the exit status after a complaint. */
 static int ktrdump_source(struct ktrdump *dump, int argc, char **argv)
@@ -357,13 +308,10 @@ static int ktrdump_once(struct ktrdump *dump)
 int ktrdump_main(int argc, char **argv)
 {
 	struct ktrdump dump = { .walk.find.command = argv[0] };
-	const char *value;
-	int id, rc, newest;
+	int rc, newest;
 
-	while ((id = options_next(&ktrdump_options, argc, argv, &value)) > 0)
-		ktrdump_option(&dump, id, value);
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&ktrdump_options, argc, argv, &dump, &rc))
+		return rc;
 	newest = !dump.input && !dump.live;
 	rc = ktrdump_source(&dump, argc, argv);
 	if (rc)

@@ -19,27 +19,33 @@
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	PLOT_SPAN = OPTION_LONG(0),
-	PLOT_SITE = OPTION_LONG(2),
-	PLOT_X = OPTION_LONG(3),
-	PLOT_Y = OPTION_LONG(4)
+struct plot_command {
+	struct picture picture;
+	struct ktr__plot_options options;
+	struct pair_options pairs;
+	const struct ktr__plot_kind *kind;
+	char file[64]; /* where none was given */
+	struct notes notes;
 };
 
 static const struct option_row plot_rows[] = {
-	OPTIONS_PICTURE,
-	{ 'o', "output", "FILE",
-	  "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png" },
-	{ 'g', "group", "GROUP", "only rows of this group; * and ? match" },
-	{ PLOT_SPAN, "span", "NAME", "time spans of this group or id, or a state of this name" },
-	PAIR_ROWS,
-	{ PLOT_SITE, "site", "SITE", "only events of a site: file.c:42, or a part of its format" },
-	{ PLOT_Y, "y", "NAME", "scatter: the argument to draw" },
-	{ PLOT_X, "x", "NAME", "scatter: the argument to draw it against (time)" },
+	OPTIONS_PICTURE(struct plot_command, picture),
+	OPTION_TEXT('o', "output", "FILE", struct plot_command, picture.output,
+		    "FILE.png, .svg, .pdf, .gp (a script), or - (text); else KIND.png"),
+	OPTION_TEXT('g', "group", "GROUP", struct plot_command, options.group,
+		    "only rows of this group; * and ? match"),
+	OPTION_TEXT(0, "span", "NAME", struct plot_command, options.span,
+		    "time spans of this group or id, or a state of this name"),
+	OPTIONS_PAIR(struct plot_command, pairs),
+	OPTION_TEXT(0, "site", "SITE", struct plot_command, options.site,
+		    "only events of a site: file.c:42, or a part of its format"),
+	OPTION_TEXT(0, "y", "NAME", struct plot_command, options.y, "scatter: the argument to draw"),
+	OPTION_TEXT(0, "x", "NAME", struct plot_command, options.x, "scatter: the argument to draw it against (time)"),
 };
 
 static const struct options plot_options = {
@@ -52,66 +58,27 @@ static const struct options plot_options = {
 		    "ktr plot states --group worker -o states.svg\n"
 		    "ktr plot scatter --site shard.c:120 --y words -o words.gp\n"
 		    "ktr plot compare before.ktr after.ktr --span 'lock wait' -o compare.png\n",
-	.rows = plot_rows,
-	.n_rows = sizeof(plot_rows) / sizeof(plot_rows[0]),
+	OPTIONS_ROWS(plot_rows),
 };
 
-struct plot_command {
-	struct picture picture;
-	struct ktr__plot_options options;
-	struct pair_options pairs;
-	const struct ktr__plot_kind *kind;
-	char file[64]; /* where none was given */
-	struct notes notes;
-};
-
-/* Where the options go that say what is drawn; each kind takes some of them. */
-#define PLOT_CHOICES 5
-
-static const char **plot_choice(struct ktr__plot_options *o, unsigned i,
-				const struct option_row **row)
+/* Was an option given that says what is drawn? Each kind takes some of them. */
+static int plot_chosen(const struct plot_command *c, const struct option_row *row)
 {
-	const struct {
-		int id;
-		const char **to;
-	} choices[PLOT_CHOICES] = { { 'g', &o->group },
-				    { PLOT_SPAN, &o->span },
-				    { PLOT_SITE, &o->site },
-				    { PLOT_X, &o->x },
-				    { PLOT_Y, &o->y } };
+	size_t first = offsetof(struct plot_command, options);
 
-	for (*row = plot_rows; (*row)->id != choices[i].id; ++*row)
-		;
-	return choices[i].to;
-}
-
-static int plot_option(struct plot_command *c, int id, const char *value, int argc, char **argv)
-{
-	int taken = picture_option(&c->picture, id, value);
-	const struct option_row *row;
-
-	if (!taken)
-		taken = pair_option(&c->pairs, id, value, argc, argv);
-	for (unsigned i = 0; i < PLOT_CHOICES && !taken; i++) {
-		const char **to = plot_choice(&c->options, i, &row);
-
-		if (row->id == id)
-			*to = value;
-	}
-	return taken < 0 ? 2 : 0;
+	if (row->kind != OPTION_KIND_TEXT || row->at < first || row->at >= first + sizeof(c->options))
+		return 0;
+	return *(const char *const *)(const void *)((const char *)c + row->at) != NULL;
 }
 
 /* A kind's line of help names the options that it takes; any other would have no effect. */
 static int plot_check_options(struct plot_command *c)
 {
-	const struct option_row *row;
 	char name[16];
 
-	for (unsigned i = 0; i < PLOT_CHOICES; i++) {
-		const char *const *to = plot_choice(&c->options, i, &row);
-
-		snprintf(name, sizeof(name), "--%s", row->name);
-		if (*to != NULL && strstr(c->kind->help, name) == NULL)
+	for (unsigned i = 0; i < plot_options.n_rows; i++) {
+		snprintf(name, sizeof(name), "--%s", plot_rows[i].name);
+		if (plot_chosen(c, &plot_rows[i]) && strstr(c->kind->help, name) == NULL)
 			return usage_error(c->picture.find.command, "%s does not take %s: %s",
 					   c->kind->name, name, c->kind->help);
 	}
@@ -286,7 +253,7 @@ static int plot_sources(struct plot_command *c, int argc, char **argv, char path
 {
 	if (c->kind->n_traces == 1)
 		return find_source_at(&c->picture.find, argc, argv, 1, paths[0], PATH_MAX);
-	if (c->picture.find.pid != NULL || c->picture.find.session != NULL)
+	if (c->picture.find.pid != 0 || c->picture.find.session != NULL)
 		return usage_error(argv[0], "%s wants two traces, and no -p or -s", c->kind->name);
 	if (argc - optind != 3)
 		return usage_error(argv[0], "%s wants two traces", c->kind->name);
@@ -338,14 +305,11 @@ static int cmd_plot(int argc, char **argv)
 {
 	static char paths[2][PATH_MAX];
 	struct plot_command c = { .kind = NULL };
-	const char *value;
-	int id, rc = 0;
+	int rc;
 
 	picture_init(&c.picture, argc, argv, 900, 500);
-	while ((id = options_next(&plot_options, argc, argv, &value)) > 0 && rc == 0)
-		rc = plot_option(&c, id, value, argc, argv);
-	if (id < 0 || rc != 0)
-		return rc != 0 ? rc : options_status(id);
+	if (!options_parse(&plot_options, argc, argv, &c, &rc))
+		return rc;
 	if (optind < argc && strcmp(argv[optind], "list") == 0) {
 		rc = operands_at_most(argv[0], argc, argv, 1);
 		return rc != 0 ? rc : plot_list();

@@ -23,25 +23,35 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMELINE_GROUPS 32
-
-enum {
-	TIMELINE_ROWS = OPTION_LONG(0),
-	TIMELINE_COLOR = OPTION_LONG(1),
-	TIMELINE_WIDTH = OPTION_LONG(2),
-	TIMELINE_ALL = OPTION_LONG(3),
-	TIMELINE_EVENTS = OPTION_LONG(4)
+struct timeline_command {
+	struct picture picture;
+	struct option_list group;
+	enum ktr__timeline_by by;
+	enum colour_when colour;
+	int all;
+	int page; /* output is an HTML page */
+	uint64_t columns;
+	uint64_t max_events; /* of a page */
+	char path[PATH_MAX];
+	struct ktr__term_options term;
+	struct notes notes;
 };
 
+static const char *const timeline_by[] = { "threads", "cpus", "ids", NULL };
+
 static const struct option_row timeline_rows[] = {
-	OPTIONS_PICTURE,
-	{ 'o', "output", "FILE", "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp" },
-	{ TIMELINE_ROWS, "rows", "WHAT", "threads, cpus or ids (of KTR_STATE, START, COUNTER)" },
-	{ 'g', "group", "GROUP", "only rows of this group; * and ? match; may be repeated" },
-	{ TIMELINE_ALL, "all", NULL, "all rows, even if they do not fit the window" },
-	{ TIMELINE_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
-	{ TIMELINE_WIDTH, "width", "N", "columns, instead of the terminal's" },
-	{ TIMELINE_EVENTS, "events", "N", "how many events a page holds at most (20M)" },
+	OPTIONS_PICTURE(struct timeline_command, picture),
+	OPTION_TEXT('o', "output", "FILE", struct timeline_command, picture.output,
+		    "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp"),
+	OPTION_WORD(0, "rows", "WHAT", struct timeline_command, by, KTR__BY_THREADS, timeline_by,
+		    "threads, cpus or ids (of KTR_STATE, START, COUNTER)"),
+	OPTION_LIST('g', "group", "GROUP", struct timeline_command, group,
+		    "only rows of this group; * and ? match; may be repeated"),
+	OPTION_FLAG(0, "all", struct timeline_command, all, "all rows, even if they do not fit the window"),
+	OPTION_COLOUR(struct timeline_command, colour),
+	OPTION_NUMBER(0, "width", "N", struct timeline_command, columns, 40, 1000, "columns, instead of the terminal's"),
+	OPTION_NUMBER(0, "events", "N", struct timeline_command, max_events, 1, UINT64_MAX,
+		      "how many events a page holds at most (20M)"),
 };
 
 static const struct options timeline_options = {
@@ -55,72 +65,8 @@ static const struct options timeline_options = {
 		    "ktr timeline -o timeline.png\n"
 		    "ktr timeline --group worker --group shard --around 3.2s+/-100ms\n"
 		    "ktr timeline --rows cpus --from -2s\n",
-	.rows = timeline_rows,
-	.n_rows = sizeof(timeline_rows) / sizeof(timeline_rows[0]),
+	OPTIONS_ROWS(timeline_rows),
 };
-
-struct timeline_command {
-	struct picture picture;
-	const char *group[TIMELINE_GROUPS];
-	unsigned n_groups;
-	enum ktr__timeline_by by;
-	enum colour_when colour;
-	int all;
-	int page; /* output is an HTML page */
-	uint64_t columns;
-	uint64_t max_events; /* of a page */
-	char path[PATH_MAX];
-	struct ktr__term_options term;
-	struct notes notes;
-};
-
-/* All return 0, or the exit status after a complaint. */
-static int timeline_by(struct timeline_command *c, const char *value)
-{
-	static const char *const names[] = { "", "threads", "cpus", "ids" };
-
-	for (unsigned i = 1; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(value, names[i]) == 0) {
-			c->by = (enum ktr__timeline_by)i;
-			return 0;
-		}
-	return usage_error(c->picture.find.command, "--rows is threads, cpus or ids, not \"%s\"",
-			   value);
-}
-
-static int timeline_group(struct timeline_command *c, const char *value)
-{
-	if (c->n_groups == TIMELINE_GROUPS)
-		return usage_error(c->picture.find.command, "at most %d times --group",
-				   TIMELINE_GROUPS);
-	c->group[c->n_groups++] = value;
-	return 0;
-}
-
-static int timeline_option(struct timeline_command *c, int id, const char *value)
-{
-	int taken = picture_option(&c->picture, id, value);
-
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	switch (id) {
-	case 'g':
-		return timeline_group(c, value);
-	case TIMELINE_ROWS:
-		return timeline_by(c, value);
-	case TIMELINE_COLOR:
-		return colour_option(c->picture.find.command, value, &c->colour);
-	case TIMELINE_WIDTH:
-		return option_number(c->picture.find.command, "--width", value, 40, 1000,
-				     &c->columns);
-	case TIMELINE_EVENTS:
-		return option_number(c->picture.find.command, "--events", value, 1, UINT64_MAX,
-				     &c->max_events);
-	default:
-		c->all = 1;
-		return 0;
-	}
-}
 
 static int timeline_is_page(const char *output)
 {
@@ -156,9 +102,7 @@ static int timeline_check(struct timeline_command *c)
 
 static void timeline_terminal(struct timeline_command *c)
 {
-	static const char *const when[] = { "auto", "always", "never" };
-
-	ktr__term_detect(&c->term, STDOUT_FILENO, when[c->colour]);
+		ktr__term_detect(&c->term, STDOUT_FILENO, colour_words[c->colour]);
 	if (c->columns > 0)
 		c->term.width = (unsigned)c->columns;
 	if (c->all)
@@ -226,8 +170,8 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(reader);
 	struct ktr__timeline_options o = { .by = c->by,
-					   .group = c->group,
-					   .n_groups = c->n_groups };
+					   .group = c->group.text,
+					   .n_groups = c->group.n };
 	struct ktr__timeline t;
 	struct ktr_sink *const sinks[] = { &t.sink, &c->notes.sink };
 	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
@@ -257,17 +201,14 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 
 static int cmd_timeline(int argc, char **argv)
 {
-	struct timeline_command c = { .n_groups = 0 };
+	struct timeline_command c = { .all = 0 };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_reader *reader;
-	const char *value;
-	int id, rc = 0;
+	int rc;
 
 	picture_init(&c.picture, argc, argv, 600, 300);
-	while ((id = options_next(&timeline_options, argc, argv, &value)) > 0 && rc == 0)
-		rc = timeline_option(&c, id, value);
-	if (id < 0 || rc != 0)
-		return rc != 0 ? rc : options_status(id);
+	if (!options_parse(&timeline_options, argc, argv, &c, &rc))
+		return rc;
 	rc = timeline_check(&c);
 	if (rc == 0)
 		rc = find_source(&c.picture.find, argc, argv, c.path, sizeof(c.path));

@@ -25,46 +25,18 @@ void picture_init(struct picture *picture, int argc, char **argv, unsigned min_w
 		ktr__label_word(picture->command, sizeof(picture->command), argv[i]);
 }
 
-static int picture_size(struct picture *picture, const char *value)
+int picture_size(void *at, const char *what, const char *value, char **argv)
 {
+	struct picture *picture = at;
 	char end;
 
 	picture->sized = 1;
 	if (sscanf(value, "%5ux%5u%c", &picture->width, &picture->height, &end) == 2 &&
 	    picture->width >= picture->min_width && picture->width <= PICTURE_MAX &&
 	    picture->height >= picture->min_height && picture->height <= PICTURE_MAX)
-		return 1;
-	usage_error(picture->find.command,
-		    "--size is a width and height from %ux%u to %dx%d, not \"%s\"",
-		    picture->min_width, picture->min_height, PICTURE_MAX, PICTURE_MAX, value);
-	return -2;
-}
-
-int picture_option(struct picture *picture, int id, const char *value)
-{
-	if (find_option(&picture->find, id, value))
-		return 1;
-	switch (id) {
-	case 'o':
-		picture->output = value;
-		return 1;
-	case PICTURE_FROM:
-		picture->from = value;
-		return 1;
-	case PICTURE_TO:
-		picture->to = value;
-		return 1;
-	case FILTER_OPTION:
-		picture->filter = value;
-		return 1;
-	case PICTURE_AROUND:
-		picture->around = value;
-		return 1;
-	case PICTURE_SIZE:
-		return picture_size(picture, value);
-	default:
 		return 0;
-	}
+	return usage_error(argv[0], "%s is a width and height from %ux%u to %dx%d, not \"%s\"", what,
+			   picture->min_width, picture->min_height, PICTURE_MAX, PICTURE_MAX, value);
 }
 
 int picture_check(struct picture *picture, int other)

@@ -9,9 +9,16 @@
 
 #define CUT_OUTPUT "ktr.cut"
 
+struct cut {
+	struct ktr_sink sink; /* first */
+	struct walk walk;
+	const char *output;
+	struct trace_writer *writer;
+};
+
 static const struct option_row cut_rows[] = {
-	OPTIONS_WALK_ONWARD,
-	{ 'o', "output", "TRACE", "the trace to write (" CUT_OUTPUT ")" },
+	OPTIONS_WALK_ONWARD(struct cut, walk),
+	OPTION_TEXT('o', "output", "TRACE", struct cut, output, "the trace to write (" CUT_OUTPUT ")"),
 };
 
 static const struct options cut_options = {
@@ -21,13 +28,7 @@ static const struct options cut_options = {
 		"opens: a window of time, the first or last events, or all as one where it was rotated.",
 	.examples = "ktr cut --from 1.5s --to 1.6s -o stall.ktr\n"
 		    "ktr cut -n 100000 -o end.ktr /var/tmp/ktr.out\n",
-	.rows = cut_rows,
-	.n_rows = sizeof(cut_rows) / sizeof(cut_rows[0]),
-};
-
-struct cut {
-	struct ktr_sink sink; /* first */
-	struct trace_writer *writer;
+	OPTIONS_ROWS(cut_rows),
 };
 
 static int cut_event(struct ktr_sink *sink, const struct ktr_event *event)
@@ -40,8 +41,9 @@ static int cut_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	return trace_writer_loss(((struct cut *)(void *)sink)->writer, 0, loss);
 }
 
-static int cut_run(struct walk *walk, const char *output)
+static int cut_run(struct cut *cut)
 {
+	struct walk *walk = &cut->walk;
 	const struct ktr_reader_info *info = walk->info;
 	struct ktr__trace_head head = {
 		.name = info->name,
@@ -51,53 +53,45 @@ static int cut_run(struct walk *walk, const char *output)
 		.utc_offset_ns = info->utc_offset_ns,
 		.clock = { .mult = 1 },
 	};
-	struct cut cut = { { cut_event, cut_loss, NULL }, NULL };
-	struct ktr_sink *sink = &cut.sink;
+	struct ktr_sink *sink = &cut->sink;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct trace_writer_stats stats;
 	int rc;
 
 	memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
-	rc = trace_writer_open(&cut.writer, output, &head, info->n_cpus, &err);
+	rc = trace_writer_open(&cut->writer, cut->output, &head, info->n_cpus, &err);
 	if (rc)
 		return fail_with(walk->find.command, &err);
-	rc = trace_writer_source(cut.writer, walk->reader, (struct trace_writer_place){ 0, 0, 0 }, &err);
+	rc = trace_writer_source(cut->writer, walk->reader, (struct trace_writer_place){ 0, 0, 0 }, &err);
 	if (!rc)
-		rc = trace_writer_begin(cut.writer, &err);
+		rc = trace_writer_begin(cut->writer, &err);
 	if (!rc) {
 		rc = walk_run(walk, &sink, 1);
 		if (rc)
-			ktr_error_set(&err, -rc, "%s: cannot write: %m", output);
+			ktr_error_set(&err, -rc, "%s: cannot write: %m", cut->output);
 	}
-	rc = trace_writer_close(cut.writer, rc != 0, &stats, &err);
+	rc = trace_writer_close(cut->writer, rc != 0, &stats, &err);
 	if (err.code)
 		return fail_with(walk->find.command, &err);
-	fprintf(stderr, "ktr: %s: %llu events, %llu lost; next: ktr dump %s\n", output,
-		(unsigned long long)stats.n_events, (unsigned long long)stats.n_lost, output);
+	fprintf(stderr, "ktr: %s: %llu events, %llu lost; next: ktr dump %s\n", cut->output,
+		(unsigned long long)stats.n_events, (unsigned long long)stats.n_lost, cut->output);
 	return 0;
 }
 
 static int cmd_cut(int argc, char **argv)
 {
-	struct walk walk = { .find.command = argv[0] };
-	const char *value, *output = CUT_OUTPUT;
-	int id, rc;
+	struct cut cut = { .sink = { cut_event, cut_loss, NULL },
+			   .walk.find.command = argv[0],
+			   .output = CUT_OUTPUT };
+	int rc;
 
-	while ((id = options_next(&cut_options, argc, argv, &value)) > 0) {
-		int taken = walk_option(&walk, id, value);
-
-		if (taken < 0)
-			return 2;
-		if (!taken)
-			output = value;
-	}
-	if (id < 0)
-		return options_status(id);
-	rc = walk_open(&walk, argc, argv);
+	if (!options_parse(&cut_options, argc, argv, &cut, &rc))
+		return rc;
+	rc = walk_open(&cut.walk, argc, argv);
 	if (rc)
 		return rc;
-	rc = cut_run(&walk, output);
-	return walk_close(&walk) | rc;
+	rc = cut_run(&cut);
+	return walk_close(&cut.walk) | rc;
 }
 
 COMMAND(cut, "write a part of a trace as a trace of its own", cmd_cut);

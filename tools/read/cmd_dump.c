@@ -18,17 +18,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DUMP_NO_PAGER OPTION_LONG(0)
-#define DUMP_CSV      OPTION_LONG(1)
-#define DUMP_COUNT    OPTION_LONG(2)
+struct dump {
+	struct walk walk;
+	struct text_options options;
+	struct ktr__sink_text text;
+	struct ktr__out out;
+	struct pager pager;
+	int use_pager, csv, count;
+	const char *output;
+};
 
 static const struct option_row dump_rows[] = {
-	OPTIONS_WALK,
-	OPTIONS_TEXT,
-	{ 'o', "output", "FILE", "write to FILE" },
-	{ DUMP_CSV, "csv", NULL, "as a table with a head, as of ktr export csv" },
-	{ DUMP_COUNT, "count", NULL, "print how many events there are, and nothing of them" },
-	{ DUMP_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
+	OPTIONS_WALK(struct dump, walk),
+	OPTIONS_TEXT(struct dump, options),
+	OPTION_TEXT('o', "output", "FILE", struct dump, output, "write to FILE"),
+	OPTION_FLAG(0, "csv", struct dump, csv, "as a table with a head, as of ktr export csv"),
+	OPTION_FLAG(0, "count", struct dump, count, "print how many events there are, and nothing of them"),
+	OPTION_SET(0, "no-pager", struct dump, use_pager, 0, "do not start a pager on a terminal"),
 };
 
 static const struct options dump_options = {
@@ -41,39 +47,8 @@ static const struct options dump_options = {
 		    "ktr dump -R -tcH                newest first, three columns\n"
 		    "ktr dump --csv --filter 'class == net' -o net.csv\n"
 		    "ktr dump --count --from 1s --to 2s\n",
-	.rows = dump_rows,
-	.n_rows = sizeof(dump_rows) / sizeof(dump_rows[0]),
+	OPTIONS_ROWS(dump_rows),
 };
-
-struct dump {
-	struct walk walk;
-	struct text_options options;
-	struct ktr__sink_text text;
-	struct ktr__out out;
-	struct pager pager;
-	int use_pager, csv, count;
-	const char *output;
-};
-
-/* 0, or 2 after a complaint. */
-static int dump_option(struct dump *dump, int id, const char *value)
-{
-	int taken = walk_option(&dump->walk, id, value);
-
-	if (!taken)
-		taken = text_option(dump->walk.find.command, &dump->options, id, value);
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	if (id == DUMP_NO_PAGER)
-		dump->use_pager = 0;
-	else if (id == DUMP_CSV)
-		dump->csv = 1;
-	else if (id == DUMP_COUNT)
-		dump->count = 1;
-	else
-		dump->output = value;
-	return 0;
-}
 
 /* Where the text goes. 0 or 1 after a complaint. */
 static int dump_open(struct dump *dump)
@@ -155,13 +130,10 @@ static int dump_check(struct dump *dump)
 static int cmd_dump(int argc, char **argv)
 {
 	struct dump dump = { .walk.find.command = argv[0], .use_pager = 1 };
-	const char *value;
-	int id, rc = 0;
+	int rc;
 
-	while ((id = options_next(&dump_options, argc, argv, &value)) > 0 && !rc)
-		rc = dump_option(&dump, id, value);
-	if (id < 0 || rc)
-		return rc ? rc : options_status(id);
+	if (!options_parse(&dump_options, argc, argv, &dump, &rc))
+		return rc;
 	rc = dump_check(&dump);
 	if (rc)
 		return rc;

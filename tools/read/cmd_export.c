@@ -14,12 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
+struct export_command {
+	struct walk walk;
+	const char *output;
+};
+
 static const struct option_row export_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'o', "output", "FILE", "write there; - is standard output" },
-	{ WALK_FROM, "from", "TIME", "begin there: 1.5s, 20ms; -1s counts from the end" },
-	{ WALK_TO, "to", "TIME", "end before that" },
-	FILTER_ROW,
+	OPTIONS_SOURCE(struct export_command, walk.find),
+	OPTION_TEXT('o', "output", "FILE", struct export_command, output, "write there; - is standard output"),
+	OPTIONS_WINDOW(struct export_command, walk),
+	OPTION_FILTER(struct export_command, walk.filter),
 };
 
 static const struct options export_options = {
@@ -30,8 +34,7 @@ static const struct options export_options = {
 	.examples = "ktr export list\n"
 		    "ktr export chrome -o trace.json\n"
 		    "ktr export csv --from 1s --to 2s -o second.csv\n",
-	.rows = export_rows,
-	.n_rows = sizeof(export_rows) / sizeof(export_rows[0]),
+	OPTIONS_ROWS(export_rows),
 };
 
 static int export_list(void)
@@ -67,27 +70,20 @@ static int export_format(int argc, char **argv, const struct ktr__export_format 
 static int cmd_export(int argc, char **argv)
 {
 	const struct ktr__export_format *format = NULL;
-	struct walk walk = { .find.command = argv[0] };
-	const char *value, *output = NULL;
-	int id, rc;
+	struct export_command c = { .walk.find.command = argv[0] };
+	int rc;
 
-	while ((id = options_next(&export_options, argc, argv, &value)) > 0) {
-		if (id == 'o')
-			output = value;
-		else if (walk_option(&walk, id, value) < 0)
-			return 2;
-	}
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&export_options, argc, argv, &c, &rc))
+		return rc;
 	if (optind < argc && strcmp(argv[optind], "list") == 0)
 		return export_list();
 	rc = export_format(argc, argv, &format);
 	if (rc != 0)
 		return rc;
-	if (output == NULL)
+	if (c.output == NULL)
 		return usage_error(argv[0], "where to? -o FILE; -o - is standard output");
-	rc = walk_open(&walk, argc, argv);
-	return rc != 0 ? rc : export_walk(&walk, format, output);
+	rc = walk_open(&c.walk, argc, argv);
+	return rc != 0 ? rc : export_walk(&c.walk, format, c.output);
 }
 
 COMMAND(export, "write a trace for other viewers: Perfetto, Chrome, KernelShark, CSV...",

@@ -17,11 +17,15 @@ enum {
 	FSCK_USAGE = 16,
 };
 
+struct fsck_command {
+	int look, yes, quiet, discard;
+};
+
 static const struct option_row fsck_rows[] = {
-	{ 'n', "look", NULL, "say what is wrong, and change nothing" },
-	{ 'y', "yes", NULL, "repair, as without it: nothing is ever asked" },
-	{ 'q', "quiet", NULL, "say nothing of traces in which nothing is wrong" },
-	{ OPTION_LONG(0), "discard", NULL, "do not keep what is cut off" },
+	OPTION_FLAG('n', "look", struct fsck_command, look, "say what is wrong, and change nothing"),
+	OPTION_FLAG('y', "yes", struct fsck_command, yes, "repair, as without it: nothing is ever asked"),
+	OPTION_FLAG('q', "quiet", struct fsck_command, quiet, "say nothing of traces in which nothing is wrong"),
+	OPTION_FLAG(0, "discard", struct fsck_command, discard, "do not keep what is cut off"),
 };
 
 static const struct options fsck_options = {
@@ -32,8 +36,7 @@ static const struct options fsck_options = {
 		"wrong; 1, it was repaired; 4, something is wrong still; 8, it could not be done; 16, wrong usage.",
 	.examples = "ktr fsck\n"
 		    "ktr fsck -n /var/tmp/ktr.out     only look\n",
-	.rows = fsck_rows,
-	.n_rows = sizeof(fsck_rows) / sizeof(fsck_rows[0]),
+	OPTIONS_ROWS(fsck_rows),
 };
 
 static void fsck_say(void *context, const char *line)
@@ -68,21 +71,18 @@ static int fsck_one(const char *command, const struct ktr__fsck *plan, const cha
 
 static int cmd_fsck(int argc, char **argv)
 {
+	struct fsck_command c = { 0 };
 	struct ktr__fsck plan = { 0 };
-	const char *value;
-	int id, quiet = 0, status = 0;
+	int status;
 
-	while ((id = options_next(&fsck_options, argc, argv, &value)) > 0) {
-		plan.only_look |= id == 'n';
-		quiet |= id == 'q';
-		plan.keep_nothing |= id == OPTION_LONG(0);
-	}
-	if (id < 0)
-		return options_status(id) ? FSCK_USAGE : 0;
+	if (!options_parse(&fsck_options, argc, argv, &c, &status))
+		return status ? FSCK_USAGE : 0;
+	plan.only_look = c.look;
+	plan.keep_nothing = c.discard;
 	if (optind == argc)
-		return fsck_one(argv[0], &plan, FIND_TRACE, quiet);
+		return fsck_one(argv[0], &plan, FIND_TRACE, c.quiet);
 	for (int i = optind; i < argc; i++)
-		status |= fsck_one(argv[0], &plan, argv[i], quiet);
+		status |= fsck_one(argv[0], &plan, argv[i], c.quiet);
 	return status;
 }
 

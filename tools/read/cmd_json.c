@@ -14,16 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	JSON_OPTION_ARRAY = OPTION_LONG(0),
-	JSON_OPTION_EVENTS = OPTION_LONG(1),
+struct json {
+	struct walk walk;
+	struct ktr__sink_json sink;
+	struct ktr__out out;
+	const char *output;
 };
 
 static const struct option_row json_rows[] = {
-	OPTIONS_WALK,
-	{ JSON_OPTION_ARRAY, "array", NULL, "one array instead of an object per line" },
-	{ JSON_OPTION_EVENTS, "events", NULL, "events alone: no head, losses and notes" },
-	{ 'o', "output", "FILE", "write to FILE" },
+	OPTIONS_WALK(struct json, walk),
+	OPTION_FLAG(0, "array", struct json, sink.array, "one array instead of an object per line"),
+	OPTION_FLAG(0, "events", struct json, sink.only_events, "events alone: no head, losses and notes"),
+	OPTION_TEXT('o', "output", "FILE", struct json, output, "write to FILE"),
 };
 
 static const struct options json_options = {
@@ -34,31 +36,8 @@ static const struct options json_options = {
 	.examples = "ktr json | jq -r 'select(.class == \"net\") | .msg'\n"
 		    "ktr json --array -o events.json ktr.out\n"
 		    "ktr json -p 4711 -n 1000 --events\n",
-	.rows = json_rows,
-	.n_rows = sizeof(json_rows) / sizeof(json_rows[0]),
+	OPTIONS_ROWS(json_rows),
 };
-
-struct json {
-	struct walk walk;
-	struct ktr__sink_json sink;
-	struct ktr__out out;
-	const char *output;
-};
-
-static int json_option(struct json *json, int id, const char *value)
-{
-	int taken = walk_option(&json->walk, id, value);
-
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	if (id == JSON_OPTION_ARRAY)
-		json->sink.array = 1;
-	else if (id == JSON_OPTION_EVENTS)
-		json->sink.only_events = 1;
-	else
-		json->output = value;
-	return 0;
-}
 
 static int json_run(struct json *json, int fd)
 {
@@ -87,14 +66,11 @@ static int json_run(struct json *json, int fd)
 static int cmd_json(int argc, char **argv)
 {
 	struct json json = { .walk.find.command = argv[0] };
-	const char *value;
 	struct pager pager;
-	int id, rc = 0, fd;
+	int rc, fd;
 
-	while ((id = options_next(&json_options, argc, argv, &value)) > 0 && !rc)
-		rc = json_option(&json, id, value);
-	if (id < 0 || rc)
-		return rc ? rc : options_status(id);
+	if (!options_parse(&json_options, argc, argv, &json, &rc))
+		return rc;
 	rc = walk_open(&json.walk, argc, argv);
 	if (rc)
 		return rc;

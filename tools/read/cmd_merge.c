@@ -23,22 +23,6 @@
 #define MERGE_OUTPUT "ktr.merged"
 #define MERGE_READ   1000 /* [ns] two clocks are read so far apart */
 
-static const struct option_row merge_rows[] = {
-	{ 'o', "output", "TRACE", "the trace to write (" MERGE_OUTPUT ")" },
-	{ 'S', "shift", "N:TIME", "move the Nth trace by TIME: 2:1.5ms, 2:-20us" },
-};
-
-static const struct options merge_options = {
-	.operands = "TRACE TRACE...",
-	.about =
-		"Writes several traces as one, in the order of time: of one machine by its clock, of several by\n"
-		"UTC. Says by how much each was moved, and how far that may be wrong.",
-	.examples = "ktr merge -o both.ktr client.ktr server.ktr\n"
-		    "ktr merge --shift 2:-1.5ms here.ktr there.ktr\n",
-	.rows = merge_rows,
-	.n_rows = sizeof(merge_rows) / sizeof(merge_rows[0]),
-};
-
 struct merge_source {
 	const char *path;
 	struct ktr_reader *reader;
@@ -54,12 +38,28 @@ struct merge_source {
 struct merge {
 	const char *command;
 	const char *output;
+	struct option_list shift;
 	struct merge_source *source; /* owned */
 	int n;
 	uint32_t n_cpus;
 	int by_utc;
 	struct trace_writer *writer;
 	int damaged;
+};
+
+static const struct option_row merge_rows[] = {
+	OPTION_TEXT('o', "output", "TRACE", struct merge, output, "the trace to write (" MERGE_OUTPUT ")"),
+	OPTION_LIST('S', "shift", "N:TIME", struct merge, shift, "move the Nth trace by TIME: 2:1.5ms, 2:-20us"),
+};
+
+static const struct options merge_options = {
+	.operands = "TRACE TRACE...",
+	.about =
+		"Writes several traces as one, in the order of time: of one machine by its clock, of several by\n"
+		"UTC. Says by how much each was moved, and how far that may be wrong.",
+	.examples = "ktr merge -o both.ktr client.ktr server.ktr\n"
+		    "ktr merge --shift 2:-1.5ms here.ktr there.ktr\n",
+	OPTIONS_ROWS(merge_rows),
 };
 
 /* "2:-1.5ms" */
@@ -324,16 +324,10 @@ static int merge_run(struct merge *merge)
 static int cmd_merge(int argc, char **argv)
 {
 	struct merge merge = { .command = argv[0], .output = MERGE_OUTPUT };
-	const char *value, *shift[64];
-	int id, rc = 0, n_shifts = 0;
+	int rc;
 
-	while ((id = options_next(&merge_options, argc, argv, &value)) > 0)
-		if (id == 'o')
-			merge.output = value;
-		else if (n_shifts < (int)(sizeof(shift) / sizeof(shift[0])))
-			shift[n_shifts++] = value;
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&merge_options, argc, argv, &merge, &rc))
+		return rc;
 	merge.n = argc - optind;
 	if (merge.n < 2)
 		return usage_error(argv[0], "which traces? Two or more are made one");
@@ -342,8 +336,8 @@ static int cmd_merge(int argc, char **argv)
 		return fail(argv[0], "no memory");
 	for (int i = 0; i < merge.n; i++)
 		merge.source[i].path = argv[optind + i];
-	for (int i = 0; i < n_shifts && !rc; i++)
-		rc = merge_shift(&merge, shift[i]);
+	for (unsigned i = 0; i < merge.shift.n && !rc; i++)
+		rc = merge_shift(&merge, merge.shift.text[i]);
 	if (!rc)
 		rc = merge_open(&merge);
 	if (!rc) {

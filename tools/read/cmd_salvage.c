@@ -28,8 +28,12 @@ static int salvage_session(const char *command, const char *trace, char *path, s
 	return 0;
 }
 
+struct salvage {
+	struct find find;
+};
+
 static const struct option_row salvage_rows[] = {
-	OPTIONS_SOURCE,
+	OPTIONS_SOURCE(struct salvage, find),
 };
 
 static const struct options salvage_options = {
@@ -39,29 +43,25 @@ static const struct options salvage_options = {
 		"those that are gone are counted. Half-written ends are cut off.",
 	.examples = "ktr salvage\n"
 		    "ktr salvage /var/tmp/ktr.out\n",
-	.rows = salvage_rows,
-	.n_rows = sizeof(salvage_rows) / sizeof(salvage_rows[0]),
+	OPTIONS_ROWS(salvage_rows),
 };
 
 static int cmd_salvage(int argc, char **argv)
 {
-	struct find find = { .command = argv[0] };
+	struct salvage salvage = { .find.command = argv[0] };
 	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_RESUME };
 	char path[PATH_MAX];
-	const char *value;
-	int id, rc;
+	int rc;
 
-	while ((id = options_next(&salvage_options, argc, argv, &value)) > 0)
-		find_option(&find, id, value);
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&salvage_options, argc, argv, &salvage, &rc))
+		return rc;
 	rc = operands_at_most(argv[0], argc, argv, 1);
 	if (rc)
 		return rc;
 	if (optind < argc)
 		attach.trace = argv[optind];
-	rc = find.pid || find.session ? find_session(&find, path, sizeof(path))
-				      : salvage_session(argv[0], attach.trace, path, sizeof(path));
+	rc = salvage.find.pid || salvage.find.session ? find_session(&salvage.find, path, sizeof(path))
+						      : salvage_session(argv[0], attach.trace, path, sizeof(path));
 	if (rc)
 		return rc;
 	attach.session = path;

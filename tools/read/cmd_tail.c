@@ -34,35 +34,6 @@
 /* Of a filter; other failures are told where they are returned to. */
 #define TAIL_COMPLAINED (-2)
 
-enum {
-	TAIL_JSON = OPTION_LONG(0),
-	TAIL_UNTIL_END = OPTION_LONG(1),
-};
-
-static const struct option_row tail_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'n', "last", "N", "begin with the last N events (10); all: from the beginning" },
-	FILTER_ROW,
-	{ TAIL_UNTIL_END, "until-end", NULL,
-	  "end with the trace or the session, do not wait for another" },
-	OPTIONS_TEXT,
-	{ TAIL_JSON, "json", NULL, "print JSON, an object per line, as ktr json does" },
-};
-
-static const struct options tail_options = {
-	.operands = "[TRACE]",
-	.about =
-		"Prints the events of a trace or a session as they come, until it is interrupted: through\n"
-		"rotation, and when the program is started anew. Without TRACE, ./ktr.out is followed, which need\n"
-		"not be there yet.",
-	.examples = "ktr tail\n"
-		    "ktr tail -p 4711 -n 100\n"
-		    "ktr tail -s server --json\n"
-		    "ktr tail -n all --until-end /var/tmp/ktr.out\n",
-	.rows = tail_rows,
-	.n_rows = sizeof(tail_rows) / sizeof(tail_rows[0]),
-};
-
 struct tail {
 	struct find find;
 	struct text_options options;
@@ -81,6 +52,38 @@ struct tail {
 	struct ktr_sink *sink;
 	struct ktr__out out;
 	int damaged;
+};
+
+/* A number, or all. */
+static int tail_last(void *at, const char *what, const char *value, char **argv)
+{
+	if (strcmp(value, "all") != 0)
+		return option_number(argv[0], what, value, 0, UINT64_MAX - 1, at);
+	*(uint64_t *)at = UINT64_MAX;
+	return 0;
+}
+
+static const struct option_row tail_rows[] = {
+	OPTIONS_SOURCE(struct tail, find),
+	OPTION_TAKE('n', "last", "N", struct tail, n_last, tail_last,
+		    "begin with the last N events (10); all: from the beginning"),
+	OPTION_FILTER(struct tail, filter),
+	OPTION_FLAG(0, "until-end", struct tail, until_end, "end with the trace or the session, do not wait for another"),
+	OPTIONS_TEXT(struct tail, options),
+	OPTION_FLAG(0, "json", struct tail, json, "print JSON, an object per line, as ktr json does"),
+};
+
+static const struct options tail_options = {
+	.operands = "[TRACE]",
+	.about =
+		"Prints the events of a trace or a session as they come, until it is interrupted: through\n"
+		"rotation, and when the program is started anew. Without TRACE, ./ktr.out is followed, which need\n"
+		"not be there yet.",
+	.examples = "ktr tail\n"
+		    "ktr tail -p 4711 -n 100\n"
+		    "ktr tail -s server --json\n"
+		    "ktr tail -n all --until-end /var/tmp/ktr.out\n",
+	OPTIONS_ROWS(tail_rows),
 };
 
 /* ---- what to follow ---- */
@@ -301,28 +304,6 @@ static int tail_follow(struct tail *tail)
 	return rc;
 }
 
-/* 0, or 2 after a complaint. */
-static int tail_option(struct tail *tail, int id, const char *value)
-{
-	int taken = find_option(&tail->find, id, value);
-
-	if (!taken)
-		taken = text_option(tail->find.command, &tail->options, id, value);
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	tail->json |= id == TAIL_JSON;
-	tail->until_end |= id == TAIL_UNTIL_END;
-	if (id == FILTER_OPTION)
-		tail->filter = value;
-	if (id != 'n')
-		return 0;
-	if (strcmp(value, "all") == 0) {
-		tail->n_last = UINT64_MAX;
-		return 0;
-	}
-	return option_number(tail->find.command, "-n", value, 0, UINT64_MAX - 1, &tail->n_last);
-}
-
 static int tail_source(struct tail *tail, int argc, char **argv)
 {
 	int rc = operands_at_most(argv[0], argc, argv, 1);
@@ -340,13 +321,10 @@ static int tail_source(struct tail *tail, int argc, char **argv)
 static int cmd_tail(int argc, char **argv)
 {
 	struct tail tail = { .find.command = argv[0], .n_last = TAIL_LAST };
-	const char *value;
-	int id, rc = 0, first = 1;
+	int rc, first = 1;
 
-	while ((id = options_next(&tail_options, argc, argv, &value)) > 0 && !rc)
-		rc = tail_option(&tail, id, value);
-	if (id < 0 || rc)
-		return rc ? rc : options_status(id);
+	if (!options_parse(&tail_options, argc, argv, &tail, &rc))
+		return rc;
 	rc = tail_source(&tail, argc, argv);
 	if (rc)
 		return rc;

@@ -12,27 +12,6 @@
 
 #include "analyze/print/sink_text.h"
 
-/* Options of these commands start here; those of walk.h and their own are below. */
-#define TEXT_TIME  OPTION_LONG(80)
-#define TEXT_FUNC  OPTION_LONG(81)
-#define TEXT_COLOR OPTION_LONG(82)
-
-#define OPTIONS_TEXT                                                                               \
-	{ TEXT_TIME, "time", "FORM", "relative (default), delta, utc or raw" },                    \
-		{ 't', "timestamp", NULL,                                                          \
-		  "show the time; with any of -tcHkfi only what they ask for" },                   \
-		{ 'c', "cpu", NULL, "show the CPU" },                                              \
-		{ 'H', "thread", NULL, "show the thread's name and id" },                          \
-		{ 'k', "class", NULL, "show the class" },                                          \
-		{ 'f', "where", NULL, "show file and line" },                                      \
-		{ 'i', "index", NULL, "show the running number of the event in its ring" },        \
-		{ TEXT_FUNC, "function", NULL, "show the function as well" },                      \
-		{ 'r', "relative", NULL, "the same as --time=delta" },                             \
-		{ 'q', "no-header", NULL, "leave out the line with the columns' names" },          \
-	{                                                                                          \
-		TEXT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal"      \
-	}
-
 struct text_options {
 	unsigned columns, more;
 	int no_header;
@@ -40,8 +19,24 @@ struct text_options {
 	enum colour_when colour;
 };
 
-/* 1 when the option was one of these, 0 when not, -2 after a complaint. */
-int text_option(const char *command, struct text_options *text, int id, const char *value);
+/* As the values of --time are called. */
+extern const char *const text_times[];
+
+/* member: a struct text_options. */
+#define OPTIONS_TEXT(of, member)                                                                   \
+	OPTION_WORD(0, "time", "FORM", of, member.time, 0, text_times, "relative (default), delta, utc or raw"), \
+	OPTION_BITS('t', "timestamp", of, member.columns, KTR__TEXT_TIME,                          \
+		    "show the time; with any of -tcHkfi only what they ask for"),                  \
+	OPTION_BITS('c', "cpu", of, member.columns, KTR__TEXT_CPU, "show the CPU"),                \
+	OPTION_BITS('H', "thread", of, member.columns, KTR__TEXT_THREAD, "show the thread's name and id"), \
+	OPTION_BITS('k', "class", of, member.columns, KTR__TEXT_CLASS, "show the class"),          \
+	OPTION_BITS('f', "where", of, member.columns, KTR__TEXT_WHERE, "show file and line"),      \
+	OPTION_BITS('i', "index", of, member.columns, KTR__TEXT_INDEX,                             \
+		    "show the running number of the event in its ring"),                           \
+	OPTION_BITS(0, "function", of, member.more, KTR__TEXT_FUNC, "show the function as well"),  \
+	OPTION_SET('r', "relative", of, member.time, KTR__TEXT_DELTA, "the same as --time=delta"), \
+	OPTION_FLAG('q', "no-header", of, member.no_header, "leave out the line with the columns' names"), \
+	OPTION_COLOUR(of, member.colour)
 
 /* Has the sink print a reader's events as asked to out, and prints the header. */
 void text_begin(const struct text_options *text, struct ktr__sink_text *sink, struct ktr__out *out,

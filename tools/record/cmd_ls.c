@@ -29,6 +29,7 @@ struct ls {
 	int n_names;
 	struct ls_row *rows;
 	size_t n_rows;
+	int json;
 };
 
 static int ls_visit(void *context, const char *path, const char *name)
@@ -213,11 +214,11 @@ static void ls_text(const struct ls *ls)
 }
 
 /* Prints what was found. 0, or 1 when nothing is of the names that were asked for. */
-static int ls_print(const char *command, struct ls *ls, int json)
+static int ls_print(const char *command, struct ls *ls)
 {
 	if (ls->n_rows)
 		qsort(ls->rows, ls->n_rows, sizeof(*ls->rows), ls_order);
-	if (json)
+	if (ls->json)
 		return ls_json(ls) | (ls->n_names && !ls->n_rows);
 	if (ls->n_rows)
 		ls_text(ls);
@@ -230,7 +231,7 @@ static int ls_print(const char *command, struct ls *ls, int json)
 static int cmd_ls(int argc, char **argv)
 {
 	static const struct option_row rows[] = {
-		{ OPTION_LONG(0), "json", NULL, "print a JSON array instead of a table" },
+		OPTION_FLAG(0, "json", struct ls, json, "print a JSON array instead of a table"),
 	};
 	static const struct options options = {
 		.operands = "[NAME...]",
@@ -238,18 +239,14 @@ static int cmd_ls(int argc, char **argv)
 			"Lists your sessions: of running programs, and what others left behind; * and ? in a NAME\n"
 			"match. LOST counts events that could not be recorded; SIZE is memory in use.",
 		.examples = "ktr ls\nktr ls 'indexer*'\nktr ls --json\n",
-		.rows = rows,
-		.n_rows = sizeof(rows) / sizeof(rows[0]),
+		OPTIONS_ROWS(rows),
 	};
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ls ls = { 0 };
-	int id, json = 0, rc;
-	const char *value;
+	int rc;
 
-	while ((id = options_next(&options, argc, argv, &value)) > 0)
-		json = 1;
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&options, argc, argv, &ls, &rc))
+		return rc;
 	ls.names = argv + optind;
 	ls.n_names = argc - optind;
 	ktr__sweep(NULL);
@@ -258,7 +255,7 @@ static int cmd_ls(int argc, char **argv)
 		ktr_error_set(&err, rc, "cannot list the sessions: %s", strerror(-rc));
 		rc = fail_with(argv[0], &err);
 	} else {
-		rc = ls_print(argv[0], &ls, json);
+		rc = ls_print(argv[0], &ls);
 	}
 	free(ls.rows);
 	return rc;

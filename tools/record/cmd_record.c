@@ -63,15 +63,26 @@ static int record_run(const char *command, const char *trace, int argc, char **a
 	return fail(command, "cannot start ktr run: %s", strerror(errno));
 }
 
+struct record_command {
+	struct find find;
+	const char *trace;
+	uint64_t for_ns;
+	int from; /* KTR__DRAIN_* */
+	int kernel;
+	struct rotate_options rotate;
+};
+
 static const struct option_row record_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'o', "output", "TRACE",
-	  "the trace to write; an older one moves aside (default: ktr.out)" },
-	{ 't', "time", "DURATION", "stop after so long: 10s, 500ms" },
-	{ OPTION_LONG(0), "new", NULL,
-	  "only what comes from now on, not what the rings hold already" },
-	{ 'k', "kernel", NULL, "what the kernel tells of its threads, too: context switches, page faults" },
-	OPTIONS_ROTATE,
+	OPTIONS_SOURCE(struct record_command, find),
+	OPTION_TEXT('o', "output", "TRACE", struct record_command, trace,
+		    "the trace to write; an older one moves aside (default: ktr.out)"),
+	OPTION_TIME('t', "time", "DURATION", struct record_command, for_ns, 1, "10s or 500ms",
+		    "stop after so long: 10s, 500ms"),
+	OPTION_SET(0, "new", struct record_command, from, KTR__DRAIN_HEAD,
+		   "only what comes from now on, not what the rings hold already"),
+	OPTION_FLAG('k', "kernel", struct record_command, kernel,
+		    "what the kernel tells of its threads, too: context switches, page faults"),
+	OPTIONS_ROTATE(struct record_command, rotate),
 };
 
 static const struct options record_options = {
@@ -83,95 +94,79 @@ static const struct options record_options = {
 		    "ktr record -k -t 10s -p 4711        and where its threads' time goes\n"
 		    "ktr record -s indexer -o /var/tmp/ktr.out --size 1G --keep 4\n"
 		    "ktr record -- ./indexer /usr/share/doc\n",
-	.rows = record_rows,
-	.n_rows = sizeof(record_rows) / sizeof(record_rows[0]),
+	OPTIONS_ROWS(record_rows),
 	.stop = 1,
 };
 
-/* One option. 0 or an exit status. */
-static int record_option(const char *command, int id, const char *value, struct ktr__attach *attach)
+/* What was not asked for follows the session's knobs. */
+static void record_rotate(const struct rotate_options *rotate, struct ktr__attach *attach)
 {
-	uint64_t number = 0;
-	int rc = 0;
-
-	switch (id) {
-	case 'o':
-		attach->trace = value;
-		return 0;
-	case 't':
-		if (option_duration(value, &attach->for_ns) || !attach->for_ns)
-			return usage_error(command, "-t %s: not a duration such as 10s or 500ms",
-					   value);
-		return 0;
-	case OPTION_LONG(0):
-		attach->from = KTR__DRAIN_HEAD;
-		return 0;
-	case OPTION_SIZE:
+	if (rotate->bytes != ROTATE_AS_IT_IS) {
+		attach->max_bytes = rotate->bytes;
 		attach->follow &= ~KTR__FOLLOW_BYTES;
-		return option_rotate(command, id, value, &attach->max_bytes);
-	case OPTION_EVERY:
-		attach->follow &= ~KTR__FOLLOW_NS;
-		return option_rotate(command, id, value, &attach->max_ns);
-	default:
-		attach->follow &= ~KTR__FOLLOW_KEEP;
-		rc = option_rotate(command, id, value, &number);
-		attach->n_keep = (uint32_t)number;
-		return rc;
 	}
+	if (rotate->ns != ROTATE_AS_IT_IS) {
+		attach->max_ns = rotate->ns;
+		attach->follow &= ~KTR__FOLLOW_NS;
+	}
+	if (rotate->keep != ROTATE_AS_IT_IS) {
+		attach->n_keep = (uint32_t)rotate->keep;
+		attach->follow &= ~KTR__FOLLOW_KEEP;
+	}
+}
+
+static int record_session(const struct record_command *c, struct ktr__attach *attach)
+{
+	const char *command = c->find.command;
+	struct record_kernel kernel;
+	int rc;
+
+	record_catch();
+	if (c->kernel) {
+		rc = record_kernel_open(&kernel, command, attach->session, record_say, attach->context);
+		if (rc)
+			return rc;
+		attach->kernel_events = kernel.kernel_events;
+	}
+	rc = save_session(command, attach, ktr__record_session);
+	if (c->kernel)
+		record_kernel_close(&kernel);
+	return rc;
 }
 
 static int cmd_record(int argc, char **argv)
 {
-	struct find find = { .command = argv[0] };
-	struct ktr__attach attach = { .trace = FIND_TRACE,
-				      .from = KTR__DRAIN_OLDEST,
-				      .follow = KTR__FOLLOW_ALL,
+	struct record_command c = { .find.command = argv[0],
+				    .trace = FIND_TRACE,
+				    .from = KTR__DRAIN_OLDEST,
+				    .rotate = ROTATE_OPTIONS };
+	struct ktr__attach attach = { .follow = KTR__FOLLOW_ALL,
 				      .stop = (const volatile int *)&record_stop,
 				      .say = record_say,
 				      .context = argv[0] };
-	struct record_kernel kernel;
 	char path[PATH_MAX];
-	const char *value;
-	int id, rc, with_kernel = 0;
+	int rc;
 
-	while ((id = options_next(&record_options, argc, argv, &value)) > 0) {
-		if (find_option(&find, id, value))
-			continue;
-		if (id == 'k') {
-			with_kernel = 1;
-			continue;
-		}
-		rc = record_option(argv[0], id, value, &attach);
-		if (rc)
-			return rc;
-	}
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&record_options, argc, argv, &c, &rc))
+		return rc;
+	attach.trace = c.trace;
+	attach.for_ns = c.for_ns;
+	attach.from = c.from;
+	record_rotate(&c.rotate, &attach);
 	if (optind < argc) {
-		if (find.pid || find.session)
+		if (c.find.pid || c.find.session)
 			return usage_error(argv[0], "either a session or a program");
-		if (attach.for_ns || attach.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep ||
-		    with_kernel)
+		if (c.for_ns || c.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep || c.kernel)
 			return usage_error(argv[0], "with a program only --output can be given");
-		return record_run(argv[0], attach.trace, argc, argv);
+		return record_run(argv[0], c.trace, argc, argv);
 	}
 	if (attach.n_keep && !attach.max_bytes)
 		return usage_error(argv[0], "--keep says how many traces of --size stay: give that too");
-	rc = find_session(&find, path, sizeof(path));
+	rc = find_session(&c.find, path, sizeof(path));
 	if (rc)
 		return rc;
 	attach.session = path;
-	record_catch();
-	if (with_kernel) {
-		rc = record_kernel_open(&kernel, argv[0], path, record_say, argv[0]);
-		if (rc)
-			return rc;
-		attach.kernel_events = kernel.kernel_events;
-	}
-	rc = save_session(argv[0], &attach, ktr__record_session);
-	if (with_kernel)
-		record_kernel_close(&kernel);
-	return rc;
+	return record_session(&c, &attach);
 }
 
 COMMAND(record, "write a live session's events to a trace", cmd_record);

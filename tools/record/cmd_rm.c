@@ -136,29 +136,23 @@ static void rm_unfinished(void)
 static int cmd_rm(int argc, char **argv)
 {
 	static const struct option_row rows[] = {
-		{ 'd', "dead", NULL,
-		  "remove all sessions that nobody uses any more, or those of NAME" },
-		{ 'f', "force", NULL, "remove sessions by name even while they are in use" },
+		OPTION_FLAG('d', "dead", struct rm, dead,
+			    "remove all sessions that nobody uses any more, or those of NAME"),
+		OPTION_FLAG('f', "force", struct rm, force, "remove sessions by name even while they are in use"),
 	};
 	static const struct options options = {
 		.operands = "NAME... | --dead [NAME...]",
 		.about =
 			"Removes sessions (see ktr ls); * and ? in a NAME match. Traces are plain directories: rm -r.",
 		.examples = "ktr rm indexer.4711\nktr rm --dead\nktr rm --dead 'indexer*'\n",
-		.rows = rows,
-		.n_rows = sizeof(rows) / sizeof(rows[0]),
+		OPTIONS_ROWS(rows),
 	};
 	struct rm rm = { .command = argv[0] };
 	struct ktr_error err = KTR_ERROR_NONE;
-	const char *value;
-	int id;
+	int status;
 
-	while ((id = options_next(&options, argc, argv, &value)) > 0) {
-		rm.dead |= id == 'd';
-		rm.force |= id == 'f';
-	}
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&options, argc, argv, &rm, &status))
+		return status;
 	rm.names = argv + optind;
 	rm.n_names = argc - optind;
 	if (rm.dead && rm.force)

@@ -45,14 +45,15 @@
 #define RUN_NOT_RUN       126
 #define RUN_SIGNAL_OFFSET 128
 
-enum {
-	RUN_TRIGGER = OPTION_LONG(0),
-	RUN_AFTER = OPTION_LONG(1),
-	RUN_PROBE = OPTION_LONG(2),
-};
-
 /* [bytes] The longest value of debug.ktr.alq_file. */
 #define RUN_TRACE_MAX     255
+
+#define RUN_AFTER_AS_IT_IS UINT64_MAX
+
+struct run_trigger {
+	const char *made; /* as debug.ktr.trigger takes it, */
+	const char *text; /* and as it was written */
+};
 
 struct run {
 	const char *command; /* argv[0] */
@@ -60,13 +61,11 @@ struct run {
 	const char *trace;   /* as the user wrote it */
 	const char *entries;
 	const char *session;
-	const char *trigger; /* as debug.ktr.trigger takes it, */
-	const char *trigger_text; /* and as it was written */
-	const char *after;
+	struct run_trigger trigger;
+	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
 	const char *probes; /* as debug.ktr.probes takes them */
 	int kernel; /* what the kernel tells of its threads, too */
-	const char *rotate[3]; /* --size, --every, --keep */
-	char every[32];
+	struct rotate_options rotate;
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
 	struct stat before;  /* of what lay there, zero if nothing did */
@@ -128,21 +127,22 @@ static int run_check_output(const struct run *run)
 }
 
 /* Compiles a trigger. The program has not started: its classes are not known, nor its call sites. */
-static int run_trigger(struct run *run, const char *text)
+static int run_trigger(void *at, const char *what, const char *text, char **argv)
 {
+	struct run_trigger *trigger = at;
 	static char printed[4 * KTR_KNOB_STRING_BYTES];
 	char made[KTR_KNOB_STRING_BYTES], caret[512];
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (ktr__trigger_make(text, NULL, NULL, made, sizeof(made), &err)) {
-		fail(run->command, "--trigger: column %u: %s", err.column, err.text);
+		fail(argv[0], "%s: column %u: %s", what, err.column, err.text);
 		fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
 		return 2;
 	}
 	if (ktr__print_string(made, printed, sizeof(printed)))
-		return usage_error(run->command, "--trigger is too long");
-	run->trigger = printed;
-	run->trigger_text = text;
+		return usage_error(argv[0], "%s is too long", what);
+	trigger->made = printed;
+	trigger->text = text;
 	return 0;
 }
 
@@ -177,17 +177,25 @@ static const char *run_session_name(const struct run *run)
 	return name;
 }
 
+/* A number that was asked for. */
+static void run_setenv(const char *name, uint64_t number, const char *unit)
+{
+	char text[32];
+
+	if (number == UINT64_MAX)
+		return;
+	snprintf(text, sizeof(text), "%llu%s", (unsigned long long)number, unit);
+	setenv(name, text, 1);
+}
+
 static void run_environment(const struct run *run)
 {
-	static const char *const rotate[] = { "KTR_ROTATE_SIZE", "KTR_ROTATE_TIME", "KTR_ROTATE_KEEP" };
-
-	for (int i = 0; i < 3; i++)
-		if (run->rotate[i])
-			setenv(rotate[i], run->rotate[i], 1);
-	if (run->trigger)
-		setenv("KTR_TRIGGER", run->trigger, 1);
-	if (run->after)
-		setenv("KTR_FREEZE_AFTER", run->after, 1);
+	run_setenv("KTR_ROTATE_SIZE", run->rotate.bytes, "");
+	run_setenv("KTR_ROTATE_TIME", run->rotate.ns, "ns");
+	run_setenv("KTR_ROTATE_KEEP", run->rotate.keep, "");
+	run_setenv("KTR_FREEZE_AFTER", run->after, "");
+	if (run->trigger.made)
+		setenv("KTR_TRIGGER", run->trigger.made, 1);
 	if (run->probes)
 		setenv("KTR_PROBES", run->probes, 1);
 	if (run->kernel)
@@ -503,18 +511,17 @@ static void run_summary(const struct run *run)
 }
 
 static const struct option_row run_rows[] = {
-	{ 'm', "mask", "MASK",
-	  "classes to record: sched|lock, or all,-malloc (default: all)" },
-	{ 'o', "output", "TRACE",
-	  "the trace; an older one moves aside (default: ktr.out)" },
-	{ 'e', "entries", "N", "size of each CPU's ring [events]; larger ones lose less" },
-	{ 's', "session", "NAME", "the session's name; programs that share one share a trace" },
-	{ 'k', "kernel", NULL, "context switches and page faults of its threads, too" },
-	{ RUN_PROBE, "probe", "GLOBS", "run-time probes that are on from the start: 'ipc_*,custom.depth'" },
-	{ RUN_TRIGGER, "trigger", "EXPR",
-	  "the rings stop when it holds: 'class == net and n > 9'; the session stays" },
-	{ RUN_AFTER, "after", "N", "events that each ring takes after that (0)" },
-	OPTIONS_ROTATE,
+	OPTION_TEXT('m', "mask", "MASK", struct run, mask, "classes to record: sched|lock, or all,-malloc (default: all)"),
+	OPTION_TEXT('o', "output", "TRACE", struct run, trace, "the trace; an older one moves aside (default: ktr.out)"),
+	OPTION_TEXT('e', "entries", "N", struct run, entries, "size of each CPU's ring [events]; larger ones lose less"),
+	OPTION_TEXT('s', "session", "NAME", struct run, session, "the session's name; programs that share one share a trace"),
+	OPTION_FLAG('k', "kernel", struct run, kernel, "context switches and page faults of its threads, too"),
+	OPTION_TEXT(0, "probe", "GLOBS", struct run, probes,
+		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
+	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
+		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
+	OPTION_NUMBER(0, "after", "N", struct run, after, 0, 1ull << 40, "events that each ring takes after that (0)"),
+	OPTIONS_ROTATE(struct run, rotate),
 };
 
 static const struct options run_options = {
@@ -525,68 +532,21 @@ static const struct options run_options = {
 	.examples = "ktr run ./indexer /usr/share/doc\n"
 		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n"
 		    "ktr run -k ./indexer            and when its threads were off the CPU\n",
-	.rows = run_rows,
-	.n_rows = sizeof(run_rows) / sizeof(run_rows[0]),
+	OPTIONS_ROWS(run_rows),
 	.stop = 1,
 };
 
-/* 0, or 2 after a complaint. */
-static int run_option(struct run *run, int id, const char *value)
-{
-	uint64_t number;
-	int rc;
-
-	switch (id) {
-	case 'm':
-		run->mask = value;
-		return 0;
-	case 'o':
-		run->trace = value;
-		return 0;
-	case 'e':
-		run->entries = value;
-		return 0;
-	case 's':
-		run->session = value;
-		return 0;
-	case 'k':
-		run->kernel = 1;
-		return 0;
-	case RUN_PROBE:
-		run->probes = value;
-		return 0;
-	case RUN_TRIGGER:
-		return run_trigger(run, value);
-	case RUN_AFTER:
-		run->after = value;
-		return option_number(run->command, "--after", value, 0, 1ull << 40, &number);
-	default:
-		rc = option_rotate(run->command, id, value, &number);
-		if (rc)
-			return rc;
-		run->rotate[id - OPTION_SIZE] = value;
-		if (id == OPTION_EVERY) { /* the setting takes a number alone for nanoseconds */
-			snprintf(run->every, sizeof(run->every), "%lluns", (unsigned long long)number);
-			run->rotate[id - OPTION_SIZE] = run->every;
-		}
-		return 0;
-	}
-}
-
 static int cmd_run(int argc, char **argv)
 {
-	struct run run = { .command = argv[0], .trace = FIND_TRACE };
+	struct run run = { .command = argv[0],
+			   .trace = FIND_TRACE,
+			   .after = RUN_AFTER_AS_IT_IS,
+			   .rotate = ROTATE_OPTIONS };
 	struct run_standby standby;
-	const char *value;
-	int id, rc;
+	int rc;
 
-	while ((id = options_next(&run_options, argc, argv, &value)) > 0) {
-		rc = run_option(&run, id, value);
-		if (rc)
-			return rc;
-	}
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&run_options, argc, argv, &run, &rc))
+		return rc;
 	if (optind == argc)
 		return usage_error(argv[0], "which program?");
 	run.program = argv + optind;
@@ -605,8 +565,8 @@ static int cmd_run(int argc, char **argv)
 	run_wait(&run);
 	run_standby_end(&standby, run_is_live(&run));
 	run_summary(&run);
-	if (run.trigger_text && run_has_trace(&run))
-		trigger_names_end(run.command, "--trigger", run.trigger_text, run.path);
+	if (run.trigger.text && run_has_trace(&run))
+		trigger_names_end(run.command, "--trigger", run.trigger.text, run.path);
 	if (WIFSIGNALED(run.status))
 		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
 	return WEXITSTATUS(run.status);

@@ -13,13 +13,17 @@
 #include <signal.h>
 #include <string.h>
 
-enum { SNAPSHOT_FREEZE = OPTION_LONG(0) };
+struct snapshot {
+	struct find find;
+	const char *trace;
+	int freeze;
+};
 
 static const struct option_row snapshot_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'o', "output", "TRACE",
-	  "the trace to write; an older one moves aside (default: ktr.out)" },
-	{ SNAPSHOT_FREEZE, "freeze", NULL, "the rings stand still meanwhile: what happens then is not recorded" },
+	OPTIONS_SOURCE(struct snapshot, find),
+	OPTION_TEXT('o', "output", "TRACE", struct snapshot, trace,
+		    "the trace to write; an older one moves aside (default: ktr.out)"),
+	OPTION_FLAG(0, "freeze", struct snapshot, freeze, "the rings stand still meanwhile: what happens then is not recorded"),
 };
 
 static const struct options snapshot_options = {
@@ -30,8 +34,7 @@ static const struct options snapshot_options = {
 	.examples = "ktr snapshot -p 4711\n"
 		    "ktr snapshot --freeze -p 4711           all rings as of one moment\n"
 		    "ktr snapshot -s indexer.4711 -o last-moments\n",
-	.rows = snapshot_rows,
-	.n_rows = sizeof(snapshot_rows) / sizeof(snapshot_rows[0]),
+	OPTIONS_ROWS(snapshot_rows),
 };
 
 #define SNAPSHOT_KNOB "debug.ktr.freeze"
@@ -72,27 +75,21 @@ static int snapshot_frozen(const char *command, const struct ktr__attach *attach
 
 static int cmd_snapshot(int argc, char **argv)
 {
-	struct find find = { .command = argv[0] };
-	struct ktr__attach attach = { .trace = FIND_TRACE, .from = KTR__DRAIN_OLDEST };
+	struct snapshot snapshot = { .find.command = argv[0], .trace = FIND_TRACE };
+	struct ktr__attach attach = { .from = KTR__DRAIN_OLDEST };
 	char path[PATH_MAX];
-	const char *value;
-	int id, rc, freeze = 0;
+	int rc;
 
-	while ((id = options_next(&snapshot_options, argc, argv, &value)) > 0) {
-		if (id == SNAPSHOT_FREEZE)
-			freeze = 1;
-		else if (!find_option(&find, id, value))
-			attach.trace = value;
-	}
-	if (id < 0)
-		return options_status(id);
+	if (!options_parse(&snapshot_options, argc, argv, &snapshot, &rc))
+		return rc;
 	rc = operands_at_most(argv[0], argc, argv, 0);
 	if (!rc)
-		rc = find_session(&find, path, sizeof(path));
+		rc = find_session(&snapshot.find, path, sizeof(path));
 	if (rc)
 		return rc;
 	attach.session = path;
-	return freeze ? snapshot_frozen(argv[0], &attach) : snapshot_save(argv[0], &attach);
+	attach.trace = snapshot.trace;
+	return snapshot.freeze ? snapshot_frozen(argv[0], &attach) : snapshot_save(argv[0], &attach);
 }
 
 COMMAND(snapshot, "save what the rings of a session hold", cmd_snapshot);

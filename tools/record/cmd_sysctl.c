@@ -50,7 +50,7 @@ struct sysctl {
 	int only_tun;     /* -T */
 	int only_write;   /* -W */
 	int sweeping;     /* this is a listing of everything */
-	char equals;      /* -e: '=' instead of ": " */
+	int equals;       /* -e: '=' instead of ": " */
 	unsigned print;   /* KTR_PRINT_* */
 	const char *file; /* -f */
 	unsigned n_failed;
@@ -346,23 +346,23 @@ static int sysctl_files(const char *program)
 }
 
 static const struct option_row sysctl_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'a', "all", NULL, "show all knobs" },
-	{ 'd', "description", NULL, "show what knobs are for instead of values" },
-	{ 't', "type", NULL, "show types instead of values" },
-	{ 'e', "equals", NULL, "separate name and value by '='" },
-	{ 'f', "file", "FILE", "make the settings of a file, written as loader.conf" },
-	{ 'h', "human", NULL, "sizes with K, M, G" },
-	{ 'i', "ignore", NULL, "unknown names are no error" },
-	{ 'n', "no-name", NULL, "values without names" },
-	{ 'N', "names", NULL, "names without values" },
-	{ 'o', "opaque", NULL, "list texts of several lines too" },
-	{ 'q', "quiet", NULL, "no complaints; the exit status tells" },
-	{ 'T', "tunable", NULL, "only knobs that can be set at start" },
-	{ 'W', "writable", NULL, "only knobs that can be set now, no counts" },
-	{ 'x', "hex", NULL, "numbers and masks in hexadecimal" },
-	{ OPTION_LONG(1), "files", NULL, "show the loader.conf files of a program: ktr sysctl --files NAME" },
-	{ OPTION_LONG(0), "origin", NULL, "show where values came from instead of values" },
+	OPTIONS_SOURCE(struct sysctl, find),
+	OPTION_FLAG('a', "all", struct sysctl, all, "show all knobs"),
+	OPTION_FLAG('d', "description", struct sysctl, describe, "show what knobs are for instead of values"),
+	OPTION_FLAG('t', "type", struct sysctl, types, "show types instead of values"),
+	OPTION_FLAG('e', "equals", struct sysctl, equals, "separate name and value by '='"),
+	OPTION_TEXT('f', "file", "FILE", struct sysctl, file, "make the settings of a file, written as loader.conf"),
+	OPTION_BITS('h', "human", struct sysctl, print, KTR_PRINT_HUMAN, "sizes with K, M, G"),
+	OPTION_FLAG('i', "ignore", struct sysctl, ignore, "unknown names are no error"),
+	OPTION_FLAG('n', "no-name", struct sysctl, no_name, "values without names"),
+	OPTION_FLAG('N', "names", struct sysctl, names_only, "names without values"),
+	OPTION_FLAG('o', "opaque", struct sysctl, opaque, "list texts of several lines too"),
+	OPTION_FLAG('q', "quiet", struct sysctl, quiet, "no complaints; the exit status tells"),
+	OPTION_FLAG('T', "tunable", struct sysctl, only_tun, "only knobs that can be set at start"),
+	OPTION_FLAG('W', "writable", struct sysctl, only_write, "only knobs that can be set now, no counts"),
+	OPTION_BITS('x', "hex", struct sysctl, print, KTR_PRINT_HEX, "numbers and masks in hexadecimal"),
+	OPTION_FLAG(0, "files", struct sysctl, files, "show the loader.conf files of a program: ktr sysctl --files NAME"),
+	OPTION_FLAG(0, "origin", struct sysctl, origins, "show where values came from instead of values"),
 };
 
 static const struct options sysctl_options = {
@@ -376,29 +376,8 @@ static const struct options sysctl_options = {
 		    "ktr sysctl mask=+net entries\n"
 		    "ktr sysctl --origin mask\n"
 		    "ktr sysctl --files indexer\n",
-	.rows = sysctl_rows,
-	.n_rows = sizeof(sysctl_rows) / sizeof(sysctl_rows[0]),
+	OPTIONS_ROWS(sysctl_rows),
 };
-
-static void sysctl_option(struct sysctl *s, int id, const char *value)
-{
-	s->all |= id == 'a';
-	s->describe |= id == 'd';
-	s->types |= id == 't';
-	s->origins |= id == OPTION_LONG(0);
-	s->files |= id == OPTION_LONG(1);
-	s->ignore |= id == 'i';
-	s->no_name |= id == 'n';
-	s->names_only |= id == 'N';
-	s->opaque |= id == 'o';
-	s->quiet |= id == 'q';
-	s->only_tun |= id == 'T';
-	s->only_write |= id == 'W';
-	s->equals |= id == 'e';
-	s->print |= (id == 'x' ? KTR_PRINT_HEX : 0) | (id == 'h' ? KTR_PRINT_HUMAN : 0);
-	if (id == 'f')
-		s->file = value;
-}
 
 static int sysctl_run(struct sysctl *s, int argc, char **argv)
 {
@@ -444,34 +423,31 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 	return rc;
 }
 
+static int sysctl_start(struct sysctl *s, int argc, char **argv)
+{
+	char path[PATH_MAX];
+	int rc;
+
+	if (s->files) {
+		rc = operands_at_most(argv[0], argc, argv, 1);
+		return rc ? rc : sysctl_files(argv[optind]);
+	}
+	if (optind == argc && !(s->all | s->names_only | s->only_tun | s->only_write | s->origins) && !s->file)
+		return usage_error(argv[0], "name a knob, or give -a for all");
+	rc = find_session(&s->find, path, sizeof(path));
+	return rc ? rc : sysctl_session(s, path, argc, argv);
+}
+
 static int cmd_sysctl(int argc, char **argv)
 {
 	struct sysctl *s = calloc(1, sizeof(*s));
-	const char *value;
-	char path[PATH_MAX];
-	int id, rc;
+	int rc;
 
 	if (!s)
 		return fail(argv[0], "out of memory");
 	s->command = s->find.command = argv[0];
-	while ((id = options_next(&sysctl_options, argc, argv, &value)) > 0)
-		if (!find_option(&s->find, id, value))
-			sysctl_option(s, id, value);
-	rc = id < 0 ? options_status(id) : 0;
-	if (rc == 0 && id == 0 && s->files) {
-		rc = operands_at_most(argv[0], argc, argv, 1);
-		if (!rc)
-			rc = sysctl_files(argv[optind]);
-		free(s);
-		return rc;
-	}
-	if (rc == 0 && id == 0 && optind == argc &&
-	    !(s->all | s->names_only | s->only_tun | s->only_write | s->origins) && !s->file)
-		rc = usage_error(argv[0], "name a knob, or give -a for all");
-	if (rc == 0 && id == 0)
-		rc = find_session(&s->find, path, sizeof(path));
-	if (rc == 0 && id == 0)
-		rc = sysctl_session(s, path, argc, argv);
+	if (options_parse(&sysctl_options, argc, argv, s, &rc))
+		rc = sysctl_start(s, argc, argv);
 	free(s);
 	return rc;
 }

@@ -17,28 +17,28 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	DIFF_JSON = OPTION_LONG(0),
-	DIFF_ALL = OPTION_LONG(1),
-	DIFF_LEAST = OPTION_LONG(2),
-	DIFF_RISK = OPTION_LONG(3),
-	DIFF_SHARE = OPTION_LONG(4),
-	DIFF_COLOR = OPTION_LONG(5),
+struct diff_command {
+	struct walk walk; /* options; a copy for each trace */
+	struct pair_options pairs;
+	struct ktr__diff_options options;
+	int json, all, colour;
+	enum colour_when when;
 };
 
 static const struct option_row diff_rows[] = {
-	{ DIFF_ALL, "all", NULL, "also what did not change, and all that cannot be told" },
-	{ DIFF_SHARE, "share", NULL,
-	  "call sites by their share of all events, not by events per second" },
-	{ DIFF_LEAST, "least", "PERCENT", "changes below that are the same (5)" },
-	{ DIFF_RISK, "risk", "PERCENT", "that any verdict at all is wrong (5)" },
-	PAIR_ROWS,
-	{ WALK_FROM, "from", "TIME",
-	  "compare from there on, in both: 1.5s, 20ms; -1s counts from the end" },
-	{ WALK_TO, "to", "TIME", "up to there" },
-	FILTER_ROW,
-	{ DIFF_JSON, "json", NULL, "print JSON of schema ktr-diff-2" },
-	{ DIFF_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
+	OPTION_FLAG(0, "all", struct diff_command, all, "also what did not change, and all that cannot be told"),
+	OPTION_FLAG(0, "share", struct diff_command, options.share,
+		    "call sites by their share of all events, not by events per second"),
+	OPTION_PERCENT(0, "least", "PERCENT", struct diff_command, options.least, 1000000,
+		       "changes below that are the same (5)"),
+	OPTION_PERCENT(0, "risk", "PERCENT", struct diff_command, options.alpha, 50, "that any verdict at all is wrong (5)"),
+	OPTIONS_PAIR(struct diff_command, pairs),
+	OPTION_TEXT(0, "from", "TIME", struct diff_command, walk.from,
+		    "compare from there on, in both: 1.5s, 20ms; -1s counts from the end"),
+	OPTION_TEXT(0, "to", "TIME", struct diff_command, walk.to, "up to there"),
+	OPTION_FILTER(struct diff_command, walk.filter),
+	OPTION_FLAG(0, "json", struct diff_command, json, "print JSON of schema ktr-diff-2"),
+	OPTION_COLOUR(struct diff_command, when),
 };
 
 static const struct options diff_options = {
@@ -54,58 +54,8 @@ static const struct options diff_options = {
 		"ktr diff --least 20 --all before.ktr after.ktr\n"
 		"ktr diff --pair 'request %u..reply %u:arg0' before.ktr after.ktr\n"
 		"ktr diff --json before.ktr after.ktr | jq '.rows[] | select(.verdict == \"more\") | .name'\n",
-	.rows = diff_rows,
-	.n_rows = sizeof(diff_rows) / sizeof(diff_rows[0]),
+	OPTIONS_ROWS(diff_rows),
 };
-
-struct diff_command {
-	struct walk walk; /* options; a copy for each trace */
-	struct pair_options pairs;
-	struct ktr__diff_options options;
-	int json, all, colour;
-	enum colour_when when;
-};
-
-/* A share in percent, above 0. 0 or 2 after a complaint. */
-static int diff_percent(const char *command, const char *what, const char *value, double most,
-			double *share)
-{
-	char *end;
-	double percent = strtod(value, &end);
-
-	if (end == value || *end || !(percent >= 0) || percent > most)
-		return usage_error(command, "%s: \"%s\" is no share from 0 to %g percent", what,
-				   value, most);
-	*share = percent / 100;
-	return 0;
-}
-
-static int diff_option(struct diff_command *c, int id, const char *value, int argc, char **argv)
-{
-	int taken = walk_option(&c->walk, id, value);
-
-	if (!taken)
-		taken = pair_option(&c->pairs, id, value, argc, argv);
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	switch (id) {
-	case DIFF_LEAST:
-		return diff_percent(argv[0], "--least", value, 1e6, &c->options.least);
-	case DIFF_RISK:
-		return diff_percent(argv[0], "--risk", value, 50, &c->options.alpha);
-	case DIFF_COLOR:
-		return colour_option(argv[0], value, &c->when);
-	case DIFF_JSON:
-		c->json = 1;
-		return 0;
-	case DIFF_ALL:
-		c->all = 1;
-		return 0;
-	default:
-		c->options.share = 1;
-		return 0;
-	}
-}
 
 static int diff_status(const struct ktr__diff *diff)
 {
@@ -188,14 +138,11 @@ static int cmd_diff(int argc, char **argv)
 {
 	struct diff_command c = { .walk.find.command = argv[0],
 				  .options = { .alpha = 0.05, .least = 0.05 } };
-	int n_behind = diff_behind(argc, argv), id, rc = 0;
-	const char *value;
+	int n_behind = diff_behind(argc, argv), rc;
 	unsigned n_a;
 
-	while ((id = options_next(&diff_options, argc, argv, &value)) > 0 && !rc)
-		rc = diff_option(&c, id, value, argc, argv);
-	if (id < 0 || rc)
-		return rc ? rc : options_status(id);
+	if (!options_parse(&diff_options, argc, argv, &c, &rc))
+		return rc;
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	if (c.pairs.n > 1)

@@ -16,28 +16,30 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	REPORT_JSON = OPTION_LONG(0),
-	REPORT_COLOR = OPTION_LONG(1),
-	REPORT_NO_PAGER = OPTION_LONG(2),
-	REPORT_TOP = OPTION_LONG(3),
-	REPORT_GAPS = OPTION_LONG(4),
-	REPORT_HISTOGRAM = OPTION_LONG(5),
+struct report_command {
+	struct walk walk;
+	struct pair_options pairs;
+	uint64_t top, n_gaps;
+	int json, use_pager, colour, histogram;
+	enum colour_when when;
 };
 
 static const struct option_row report_rows[] = {
-	OPTIONS_SOURCE,
-	{ REPORT_TOP, "top", "N", "lines of each table, 10 by default; 0: all" },
-	PAIR_ROWS,
-	{ REPORT_GAPS, "gaps", "N", "the N longest times without an event, overall and of each thread" },
-	{ REPORT_HISTOGRAM, "histogram", NULL, "below each span, state and pair, how often it lasted how long" },
-	{ WALK_FROM, "from", "TIME", "count from there on: 1.5s, 20ms; -1s counts from the end" },
-	{ WALK_TO, "to", "TIME", "count up to there" },
-	FILTER_ROW,
-	{ REPORT_JSON, "json", NULL,
-	  "print JSON of schema ktr-report-1; of several traces, one line each" },
-	{ REPORT_COLOR, "color", "WHEN", "always, never or auto (default): on a terminal" },
-	{ REPORT_NO_PAGER, "no-pager", NULL, "do not start a pager on a terminal" },
+	OPTIONS_SOURCE(struct report_command, walk.find),
+	OPTION_NUMBER(0, "top", "N", struct report_command, top, 0, UINT32_MAX, "lines of each table, 10 by default; 0: all"),
+	OPTIONS_PAIR(struct report_command, pairs),
+	OPTION_NUMBER(0, "gaps", "N", struct report_command, n_gaps, 1, KTR__GAPS_MAX,
+		      "the N longest times without an event, overall and of each thread"),
+	OPTION_FLAG(0, "histogram", struct report_command, histogram,
+		    "below each span, state and pair, how often it lasted how long"),
+	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
+		    "count from there on: 1.5s, 20ms; -1s counts from the end"),
+	OPTION_TEXT(0, "to", "TIME", struct report_command, walk.to, "count up to there"),
+	OPTION_FILTER(struct report_command, walk.filter),
+	OPTION_FLAG(0, "json", struct report_command, json,
+		    "print JSON of schema ktr-report-1; of several traces, one line each"),
+	OPTION_COLOUR(struct report_command, when),
+	OPTION_SET(0, "no-pager", struct report_command, use_pager, 0, "do not start a pager on a terminal"),
 };
 
 static const struct options report_options = {
@@ -52,45 +54,8 @@ static const struct options report_options = {
 		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
 		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
 		"ktr report -p 4711              what the rings of a running program hold now\n",
-	.rows = report_rows,
-	.n_rows = sizeof(report_rows) / sizeof(report_rows[0]),
+	OPTIONS_ROWS(report_rows),
 };
-
-struct report_command {
-	struct walk walk;
-	struct pair_options pairs;
-	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram;
-	enum colour_when when;
-};
-
-static int report_option(struct report_command *c, int id, const char *value, int argc, char **argv)
-{
-	const char *command = c->walk.find.command;
-	int taken = walk_option(&c->walk, id, value);
-
-	if (!taken)
-		taken = pair_option(&c->pairs, id, value, argc, argv);
-	if (taken)
-		return taken < 0 ? 2 : 0;
-	switch (id) {
-	case REPORT_TOP:
-		return option_number(command, "--top", value, 0, UINT32_MAX, &c->top);
-	case REPORT_GAPS:
-		return option_number(command, "--gaps", value, 1, KTR__GAPS_MAX, &c->n_gaps);
-	case REPORT_HISTOGRAM:
-		c->histogram = 1;
-		return 0;
-	case REPORT_COLOR:
-		return colour_option(command, value, &c->when);
-	case REPORT_JSON:
-		c->json = 1;
-		return 0;
-	default:
-		c->use_pager = 0;
-		return 0;
-	}
-}
 
 /* Prints what was counted. 0 or 1 after a complaint. */
 static int report_print(const struct report_command *c, const struct report *report, FILE *to)
@@ -195,15 +160,12 @@ static int report_all(struct report_command *c, int argc, char **argv, FILE *to)
 static int cmd_report(int argc, char **argv)
 {
 	struct report_command c = { .walk.find.command = argv[0], .top = 10, .use_pager = 1 };
-	const char *value;
 	struct pager pager;
-	int id, rc = 0;
 	FILE *to;
+	int rc;
 
-	while ((id = options_next(&report_options, argc, argv, &value)) > 0 && !rc)
-		rc = report_option(&c, id, value, argc, argv);
-	if (id < 0 || rc)
-		return rc ? rc : options_status(id);
+	if (!options_parse(&report_options, argc, argv, &c, &rc))
+		return rc;
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);

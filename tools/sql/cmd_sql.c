@@ -13,18 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-	SQL_CSV = OPTION_LONG(0),
-	SQL_JSON = OPTION_LONG(1),
-	SQL_ALONE = OPTION_LONG(2)
+struct sql_command {
+	struct find find;
+	int csv, json, alone;
 };
 
 static const struct option_row sql_rows[] = {
-	OPTIONS_SOURCE,
-	{ SQL_CSV, "csv", NULL, "print CSV" },
-	{ SQL_JSON, "json", NULL, "print JSON, one object a line" },
-	{ SQL_ALONE, "no-join", NULL,
-	  "this directory alone: no rotated ones, nothing from its session" },
+	OPTIONS_SOURCE(struct sql_command, find),
+	OPTION_FLAG(0, "csv", struct sql_command, csv, "print CSV"),
+	OPTION_FLAG(0, "json", struct sql_command, json, "print JSON, one object a line"),
+	OPTION_FLAG(0, "no-join", struct sql_command, alone,
+		    "this directory alone: no rotated ones, nothing from its session"),
 };
 
 static const struct options sql_options = {
@@ -39,8 +38,7 @@ static const struct options sql_options = {
 		"ktr sql --csv 'SELECT id, quantile(dur, 0.99) FROM spans GROUP BY id'\n"
 		"ktr sql --json \"SELECT * FROM events('n > 9 and msg ~ \\\"*lost*\\\"') LIMIT 5\"\n"
 		"ktr sql -p 4711                 a shell on what the rings of a program hold\n",
-	.rows = sql_rows,
-	.n_rows = sizeof(sql_rows) / sizeof(sql_rows[0]),
+	OPTIONS_ROWS(sql_rows),
 };
 
 #if KTR_HAVE_SQLITE
@@ -111,35 +109,26 @@ static int sql_is_turned(int argc, char **argv)
 
 static int cmd_sql(int argc, char **argv)
 {
-	enum sql_form form = SQL_FORM_TEXT;
-	struct find find = { .command = argv[0] };
-	const char *value, *query;
+	struct sql_command c = { .find.command = argv[0] };
+	enum sql_form form;
+	const char *query;
 	char path[PATH_MAX];
-	int id, rc, alone = 0, n_forms = 0;
+	int rc;
 
-	while ((id = options_next(&sql_options, argc, argv, &value)) > 0) {
-		if (find_option(&find, id, value))
-			continue;
-		if (id == SQL_ALONE) {
-			alone = 1;
-			continue;
-		}
-		form = id == SQL_CSV ? SQL_FORM_CSV : SQL_FORM_JSON;
-		n_forms++;
-	}
-	if (id < 0)
-		return options_status(id);
-	if (n_forms > 1)
+	if (!options_parse(&sql_options, argc, argv, &c, &rc))
+		return rc;
+	if (c.csv && c.json)
 		return usage_error(argv[0], "--csv and --json exclude each other");
+	form = c.csv ? SQL_FORM_CSV : c.json ? SQL_FORM_JSON : SQL_FORM_TEXT;
 	rc = operands_at_most(argv[0], argc, argv, 2);
 	if (rc)
 		return rc;
 	if (sql_is_turned(argc, argv))
 		return usage_error(argv[0], "the trace comes first: ktr sql %s '%s'", argv[optind + 1],
 				   argv[optind]);
-	query = sql_query(&find, &argc, argv);
-	rc = find_source(&find, argc, argv, path, sizeof(path));
-	return rc ? rc : sql_start(argv[0], path, alone, form, query);
+	query = sql_query(&c.find, &argc, argv);
+	rc = find_source(&c.find, argc, argv, path, sizeof(path));
+	return rc ? rc : sql_start(argv[0], path, c.alone, form, query);
 }
 
 COMMAND(sql, "ask a trace questions in SQL", cmd_sql);

@@ -21,9 +21,15 @@
 #include <string.h>
 #endif
 
+struct top_command {
+	struct find find;
+	uint64_t delay_s;
+};
+
 static const struct option_row top_rows[] = {
-	OPTIONS_SOURCE,
-	{ 'd', "delay", "SECONDS", "between two looks, 1 to 60 (1)" },
+	OPTIONS_SOURCE(struct top_command, find),
+	OPTION_NUMBER('d', "delay", "SECONDS", struct top_command, delay_s, 1, 60,
+		      "between two looks, 1 to 60 (1)"),
 };
 
 static const struct options top_options = {
@@ -33,21 +39,17 @@ static const struct options top_options = {
 		"the writer is behind, and the last events of a site. Classes are switched with a key.",
 	.examples = "ktr top\n"
 		    "ktr top -p 4711\n",
-	.rows = top_rows,
-	.n_rows = sizeof(top_rows) / sizeof(top_rows[0]),
+	OPTIONS_ROWS(top_rows),
 };
 
 #if !KTR_HAVE_NCURSES
 static int cmd_top(int argc, char **argv)
 {
-	const char *value;
-	int id;
+	struct top_command c = { .delay_s = 1 };
+	int rc;
 
-	while ((id = options_next(&top_options, argc, argv, &value)) > 0)
-		;
-	return id < 0 ? options_status(id)
-		      : fail(argv[0],
-			     "built without ncurses; install libncurses-dev and build again");
+	return options_parse(&top_options, argc, argv, &c, &rc) ?
+		fail(argv[0], "built without ncurses; install libncurses-dev and build again") : rc;
 }
 #else
 
@@ -309,36 +311,40 @@ static int top_start(struct top_screen *s, const char *command, const char *path
 	return rc != 0 ? fail(command, "%s: %s", path, strerror(-rc)) : 0;
 }
 
+/* With the terminal that it needs. */
+static int top_show(struct top_screen *s, const char *command, const char *path)
+{
+	int rc;
+
+	s->top.map.fd = -1;
+	s->in_classes = 1;
+	setlocale(LC_ALL, "");
+	rc = top_start(s, command, path);
+	top_close(&s->top);
+	return rc;
+}
+
 static int cmd_top(int argc, char **argv)
 {
-	struct top_screen *s = calloc(1, sizeof(*s));
-	struct find find = { .command = argv[0] };
+	struct top_command c = { .find.command = argv[0], .delay_s = 1 };
+	struct top_screen *s;
 	char path[PATH_MAX];
-	const char *value;
-	int id, rc = 0;
+	int rc;
 
+	if (!options_parse(&top_options, argc, argv, &c, &rc))
+		return rc;
+	rc = operands_at_most(argv[0], argc, argv, 0);
+	if (rc == 0)
+		rc = find_session(&c.find, path, sizeof(path));
+	if (rc != 0)
+		return rc;
+	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		return fail(argv[0], "needs a terminal; ktr report -s NAME and ktr sysctl print without one");
+	s = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return fail(argv[0], "not enough memory");
-	s->top.map.fd = -1;
-	s->delay_s = 1;
-	s->in_classes = 1;
-	while (rc == 0 && (id = options_next(&top_options, argc, argv, &value)) > 0)
-		if (!find_option(&find, id, value))
-			rc = option_number(argv[0], "--delay", value, 1, 60, &s->delay_s);
-	if (rc == 0 && id < 0)
-		rc = options_status(id);
-	else if (rc == 0)
-		rc = operands_at_most(argv[0], argc, argv, 0);
-	if (rc == 0 && id == 0)
-		rc = find_session(&find, path, sizeof(path));
-	if (rc == 0 && id == 0 && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)))
-		rc = fail(argv[0],
-			  "needs a terminal; ktr report -s NAME and ktr sysctl print without one");
-	if (rc == 0 && id == 0) {
-		setlocale(LC_ALL, "");
-		rc = top_start(s, argv[0], path);
-		top_close(&s->top);
-	}
+	s->delay_s = c.delay_s;
+	rc = top_show(s, argv[0], path);
 	free(s);
 	return rc;
 }
