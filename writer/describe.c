@@ -2,7 +2,7 @@
 /*
  * Session tables to trace text.
  *
- * Each table is a row of describe_tables: region, row type, and the members of its lines. A
+ * Each table is a row of describe_tables: region, row type, and its line (writer/format/sidecar_lines.h). A
  * row is written when its checksum differs from that of its last writing, so that renamed or ended
  * threads are written again. Strings and numbers of rows are untrusted; they end up quoted or
  * escaped.
@@ -17,11 +17,11 @@
 #include "writer/format/ident.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
+#include "writer/format/sidecar_lines.h"
 
 #include <ktr/version.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,15 @@ union describe_row {
 	struct ktr_proc_row proc;
 	struct ktr_module_row module;
 	struct ktr_anchor anchor;
+};
+
+union describe_line {
+	struct ktr__line_class class_;
+	struct ktr__line_proc proc;
+	struct ktr__line_thread thread;
+	struct ktr__line_module module;
+	struct ktr__line_site site;
+	struct ktr__line_anchor anchor;
 };
 
 static void *describe_map(size_t n, size_t each)
@@ -66,73 +75,6 @@ static const char *describe_string(struct ktr__describe *d, uint32_t offset, uns
 	return d->text[buffer];
 }
 
-#define MEMBER(row, kind, field) KTR__MEMBER(row, kind, field)
-#define MEMBER_NAME(row)	 KTR__MEMBER_AS("name", row, NAME, name, sizeof(((struct row *)0)->name))
-#define MEMBER_MANY(row, kind, key, field, n) KTR__MEMBER_AS(key, row, kind, field, offsetof(struct row, n))
-#define MEMBER_BUILD_ID(row) MEMBER_MANY(row, OCTETS, "build_id", build_id, build_id_bytes)
-
-static const struct ktr__member describe_class[] = {
-	MEMBER_NAME(ktr_class_row), MEMBER(ktr_class_row, STRING, help), KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_proc[] = {
-	MEMBER(ktr_proc_row, U32, pid), MEMBER(ktr_proc_row, U32, ppid), MEMBER(ktr_proc_row, U32, uid),
-	MEMBER(ktr_proc_row, U64, pid_ns), MEMBER(ktr_proc_row, U64, start_time),
-	MEMBER(ktr_proc_row, U64, start_ns),
-	MEMBER(ktr_proc_row, U64, exit_ns), MEMBER_NAME(ktr_proc_row), MEMBER(ktr_proc_row, STRING, exe),
-	MEMBER(ktr_proc_row, CMDLINE, cmdline), KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_thread[] = {
-	MEMBER(ktr_thread_row, U32, tid), MEMBER(ktr_thread_row, U32, pid), MEMBER(ktr_thread_row, U32, proc),
-	MEMBER_NAME(ktr_thread_row), MEMBER(ktr_thread_row, U64, start_ns), MEMBER(ktr_thread_row, U64, exit_ns),
-	KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_module[] = {
-	MEMBER(ktr_module_row, U32, proc), MEMBER(ktr_module_row, HEX, base), MEMBER(ktr_module_row, HEX, end),
-	MEMBER(ktr_module_row, STRING, path), MEMBER_BUILD_ID(ktr_module_row), KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_site[] = {
-	MEMBER(ktr_site_row, HEX, mask), MEMBER(ktr_site_row, STRING, file), MEMBER(ktr_site_row, U32, line),
-	MEMBER(ktr_site_row, STRING, func), MEMBER(ktr_site_row, STRING, format),
-	MEMBER(ktr_site_row, STRING, names),
-	MEMBER_MANY(ktr_site_row, TYPES, "types", type, n_args), MEMBER_MANY(ktr_site_row, NUMBERS, "how", how, n_args),
-	MEMBER_MANY(ktr_site_row, NUMBERS, "limit", limit, n_args), MEMBER(ktr_site_row, STRING, module),
-	MEMBER_BUILD_ID(ktr_site_row), MEMBER(ktr_site_row, HEX, offset), MEMBER(ktr_site_row, HEX, key),
-	KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_anchor[] = {
-	MEMBER(ktr_anchor, U64, ticks), MEMBER(ktr_anchor, U64, mono_ns), MEMBER(ktr_anchor, U64, utc_ns),
-	KTR__MEMBER_END,
-};
-
-/* What a line about a process or thread says behind the row's members, where somebody has found it gone. */
-static const struct ktr__member describe_life[] = {
-	MEMBER(ktr__life, U64, alive_ns), MEMBER(ktr__life, U64, gone_ns), KTR__MEMBER_END,
-};
-
-/* The first members of a row's line, which are not in the row as they stand. */
-struct describe_first {
-	uint32_t row;	 /* its index */
-	uint32_t number; /* the bit of a class, the word of a thread */
-	const char *name;
-	const char *class_name;
-};
-
-static const struct ktr__member describe_first[][4] = {
-	{ KTR__MEMBER_AS("bit", describe_first, U32, number, 0) },
-	{ KTR__MEMBER_AS("proc", describe_first, U32, row, 0) },
-	{ KTR__MEMBER_AS("thread", describe_first, U32, row, 0),
-	  KTR__MEMBER_AS("word", describe_first, U32, number, 0) },
-	{ KTR__MEMBER_AS("module", describe_first, U32, row, 0) },
-	{ KTR__MEMBER_AS("site", describe_first, U32, row, 0), MEMBER(describe_first, TEXT, name),
-	  KTR__MEMBER_AS("class", describe_first, TEXT, class_name, 0) },
-	{ KTR__MEMBER_END },
-};
-
 /* "net", or "net|rx" for several. */
 static void describe_class_names(struct ktr__describe *d, uint64_t mask, char *text, size_t size)
 {
@@ -147,28 +89,116 @@ static void describe_class_names(struct ktr__describe *d, uint64_t mask, char *t
 		snprintf(text, size, "none");
 }
 
-/* These fill the first members. Nonzero: the row makes no sense, nothing is written. */
-static int describe_begin_class(struct ktr__describe *d, struct describe_first *first,
-				const union describe_row *row)
+/* A name of fixed length, which need not end in a NUL. */
+static const char *describe_name(struct ktr__describe *d, const char *name, size_t n)
 {
-	uint64_t mask = row->class_.mask;
-	unsigned bit = mask ? (unsigned)__builtin_ctzll(mask) : 0;
+	snprintf(d->text[0], sizeof(d->text[0]), "%.*s", (int)n, name);
+	return d->text[0];
+}
 
-	if (!mask || (mask & (mask - 1)) || bit < KTR_CLASS_APP_FIRST)
+/* These make the line of a row. Nonzero: the row makes no sense, nothing is written. */
+static int describe_class(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			  union describe_line *line)
+{
+	const struct ktr_class_row *row = &any->class_;
+	unsigned bit = row->mask ? (unsigned)__builtin_ctzll(row->mask) : 0;
+
+	(void)idx;
+	if (!row->mask || (row->mask & (row->mask - 1)) || bit < KTR_CLASS_APP_FIRST)
 		return -1;
-	snprintf(d->class_name[bit], sizeof(d->class_name[bit]), "%.*s",
-		 (int)sizeof(d->class_name[bit]) - 1, row->class_.name);
-	first->number = bit;
+	snprintf(d->class_name[bit], sizeof(d->class_name[bit]), "%.*s", (int)sizeof(d->class_name[bit]) - 1,
+		 row->name);
+	line->class_ = (struct ktr__line_class){
+		.bit = bit,
+		.name.text = describe_name(d, row->name, sizeof(row->name)),
+		.help.offset = row->help,
+	};
 	return 0;
 }
 
-static int describe_begin_site(struct ktr__describe *d, struct describe_first *first,
-			       const union describe_row *any)
+static int describe_proc(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			 union describe_line *line)
+{
+	const struct ktr_proc_row *row = &any->proc;
+
+	line->proc = (struct ktr__line_proc){
+		.proc = idx,
+		.pid = row->pid,
+		.ppid = row->ppid,
+		.uid = row->uid,
+		.pid_ns = row->pid_ns,
+		.start_time = row->start_time,
+		.start_ns = row->start_ns,
+		.exit_ns = row->exit_ns,
+		.name.text = describe_name(d, row->name, sizeof(row->name)),
+		.exe.offset = row->exe,
+		.cmdline.offset = row->cmdline,
+		.alive_ns = d->watched.proc[idx].alive_ns,
+		.gone_ns = d->watched.proc[idx].gone_ns,
+	};
+	return 0;
+}
+
+/* The word of a thread: once given it stays. */
+static uint32_t describe_word(struct ktr__describe *d, uint32_t idx, uint32_t tid)
+{
+	uint32_t word = tid & KTR_WORD_TID, *given = &d->words[idx], life;
+
+	if (!*given) {
+		life = d->lives[word]++ % (KTR_WORD_LIFE_MAX + 1);
+		if (!word && !life)
+			life = d->lives[word]++; /* 0 is nobody's */
+		*given = word | life << KTR_WORD_LIFE_SHIFT;
+	}
+	return *given;
+}
+
+static int describe_thread(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			   union describe_line *line)
+{
+	const struct ktr_thread_row *row = &any->thread;
+
+	line->thread = (struct ktr__line_thread){
+		.thread = idx,
+		.word = describe_word(d, idx, row->tid),
+		.tid = row->tid,
+		.pid = row->pid,
+		.proc = row->proc,
+		.name.text = describe_name(d, row->name, sizeof(row->name)),
+		.start_ns = row->start_ns,
+		.exit_ns = row->exit_ns,
+		.alive_ns = d->watched.thread[idx].alive_ns,
+		.gone_ns = d->watched.thread[idx].gone_ns,
+	};
+	return 0;
+}
+
+static int describe_module(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			   union describe_line *line)
+{
+	const struct ktr_module_row *row = &any->module;
+
+	(void)d;
+	line->module = (struct ktr__line_module){
+		.module = idx,
+		.proc = row->proc,
+		.base = row->base,
+		.end = row->end,
+		.path.offset = row->path,
+		.build_id.n = row->build_id_bytes,
+	};
+	memcpy(line->module.build_id.octet, row->build_id, sizeof(row->build_id));
+	return 0;
+}
+
+/* The event class of a site, too. */
+static int describe_site(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			 union describe_line *line)
 {
 	const struct ktr_site_row *row = &any->site;
-	struct ktr__metadata_site site = { first->row, row, d->text[2], NULL, NULL, NULL };
+	struct ktr__metadata_site site = { idx, row, d->text[2], NULL, NULL, NULL };
 
-	if (ktr__program_make(&d->programs[first->row], row->n_args, row->type))
+	if (ktr__program_make(&d->programs[idx], row->n_args, row->type))
 		return -1;
 	describe_class_names(d, row->mask, d->text[2], 256);
 	site.file = describe_string(d, row->file, 0);
@@ -177,45 +207,58 @@ static int describe_begin_site(struct ktr__describe *d, struct describe_first *f
 	site.names = d->text[3];
 	ktr__metadata_event(&d->metadata, d->metadata_at, &site);
 	snprintf(d->text[1], 300, "%.255s:%u", ktr__ident_base(site.file), row->line);
-	first->name = d->text[1];
-	first->class_name = site.class_name;
+	line->site = (struct ktr__line_site){
+		.site = idx,
+		.name.text = d->text[1],
+		.class.text = site.class_name,
+		.mask = row->mask,
+		.file.offset = row->file,
+		.line = row->line,
+		.func.offset = row->func,
+		.format.offset = row->format,
+		.names.offset = row->names,
+		.types.n = row->n_args,
+		.how.n = row->n_args,
+		.limit.n = row->n_args,
+		.module.offset = row->module,
+		.build_id.n = row->build_id_bytes,
+		.offset = row->offset,
+		.key = row->key,
+	};
+	memcpy(line->site.types.each, row->type, sizeof(row->type));
+	memcpy(line->site.how.each, row->how, sizeof(row->how));
+	memcpy(line->site.limit.each, row->limit, sizeof(row->limit));
+	memcpy(line->site.build_id.octet, row->build_id, sizeof(row->build_id));
 	return 0;
 }
 
-/* The word of a thread: once given it stays. */
-static int describe_begin_thread(struct ktr__describe *d, struct describe_first *first,
-				 const union describe_row *row)
+static int describe_anchor(struct ktr__describe *d, uint32_t idx, const union describe_row *any,
+			   union describe_line *line)
 {
-	uint32_t word = row->thread.tid & KTR_WORD_TID, *given = &d->words[first->row], life;
-
-	if (!*given) {
-		life = d->lives[word]++ % (KTR_WORD_LIFE_MAX + 1);
-		if (!word && !life)
-			life = d->lives[word]++; /* 0 is nobody's */
-		*given = word | life << KTR_WORD_LIFE_SHIFT;
-	}
-	first->number = *given;
+	(void)d;
+	(void)idx;
+	line->anchor = (struct ktr__line_anchor){ any->anchor.ticks, any->anchor.mono_ns, any->anchor.utc_ns };
 	return 0;
 }
 
-/* Classes come first: sites are named after them. In the order of describe_first. */
+/* Classes come first: sites are named after them. */
 static const struct describe_table {
 	enum ktr_region_id region;
 	enum ktr_sidecar side;
 	uint32_t row_bytes;
 	uint16_t first;	  /* index 0 means "none" in most tables */
 	uint16_t changes; /* 1: rows are written again when they have changed */
-	int (*begin)(struct ktr__describe *d, struct describe_first *first,
-		     const union describe_row *row); /* may be NULL */
+	int (*make)(struct ktr__describe *d, uint32_t idx, const union describe_row *row,
+		    union describe_line *line);
 	const struct ktr__member *member;
 } describe_tables[KTR_DESCRIBE_TABLES] = {
 #define TABLE(name, row, side) KTR_REGION_##name, KTR_SIDECAR_##side, sizeof(struct row)
-	{ TABLE(class_, ktr_class_row, CLASSES), 0, 0, describe_begin_class, describe_class },
-	{ TABLE(proc, ktr_proc_row, PROCS), 1, 1, NULL, describe_proc },
-	{ TABLE(thread, ktr_thread_row, THREADS), 1, 1, describe_begin_thread, describe_thread },
-	{ TABLE(module, ktr_module_row, MODULES), 0, 0, NULL, describe_module },
-	{ TABLE(site, ktr_site_row, SITES), 1, 0, describe_begin_site, describe_site },
-	{ TABLE(anchor, ktr_anchor, ANCHORS), 0, 0, NULL, describe_anchor },
+	{ TABLE(class_, ktr_class_row, CLASSES), 0, 0, describe_class, ktr__line_class },
+	{ TABLE(proc, ktr_proc_row, PROCS), 1, 1, describe_proc, ktr__line_proc },
+	{ TABLE(thread, ktr_thread_row, THREADS), 1, 1, describe_thread, ktr__line_thread },
+	{ TABLE(module, ktr_module_row, MODULES), 0, 0, describe_module, ktr__line_module },
+	{ TABLE(site, ktr_site_row, SITES), 1, 0, describe_site, ktr__line_site },
+	{ TABLE(anchor, ktr_anchor, ANCHORS), 0, 0, describe_anchor, ktr__line_anchor },
 #undef TABLE
 };
 
@@ -263,17 +306,13 @@ static void describe_row(struct ktr__describe *d, unsigned t, uint32_t idx,
 {
 	const struct describe_table *table = &describe_tables[t];
 	const struct ktr__life *life = describe_life_of(d, t, idx);
-	struct describe_first first = { .row = idx };
 	struct ktr__emit *emit = &d->side[table->side];
+	union describe_line line;
 
-	if (table->begin && table->begin(d, &first, row))
+	if (table->make(d, idx, row, &line))
 		return;
-	ktr__json_begin(emit);
-	ktr__json_members(emit, describe_first[t], &first, NULL);
-	ktr__json_members(emit, table->member, row, d->map);
-	if (life && life->gone_ns)
-		ktr__json_members(emit, describe_life, life, NULL);
-	ktr__json_end(emit);
+	/* When a process or thread was seen gone is said of those that were. */
+	ktr__line_write(emit, table->member, &line, d->map, life && life->gone_ns);
 	if (describe_is_known(d, emit))
 		ktr__json_undo(emit);
 }
@@ -523,44 +562,50 @@ void ktr__describe_swap_words(struct ktr__describe *one, struct ktr__describe *o
 	other->lives = lives;
 }
 
-/* What a trace's first line says besides the session's header and the clock. */
-struct describe_trace {
-	int64_t utc_offset_ns;
-	const char *cmdline;
-	const char *writer;
-	uint32_t complete;
-};
+/* One of four words for a number of the session's header. */
+static const char *describe_of(const char *const words[4], uint32_t number)
+{
+	return words[number & 3];
+}
 
-static const struct ktr__member describe_header[] = {
-	MEMBER(ktr_header, ID, uuid),
-	KTR__MEMBER_AS("session", ktr_header, NAME, name, KTR_SESSION_NAME_MAX),
-	KTR__MEMBER_AS("host", ktr_header, NAME, host, sizeof(((struct ktr_header *)0)->host)),
-	MEMBER(ktr_header, ID, boot_id), KTR__MEMBER_AS("pid", ktr_header, U32, creator_pid, 0),
-	MEMBER(ktr_header, ARCH, arch), MEMBER(ktr_header, PATH, path), MEMBER(ktr_header, CLOCK, clock),
-	KTR__MEMBER_END,
-};
+/* The first line, of which everything else of the trace depends. */
+static void describe_head(struct ktr__emit *emit, const struct ktr_header *header,
+			  const struct ktr_trace_clock *clock, int64_t utc_offset_ns, const char *cmdline,
+			  int complete)
+{
+	static const char *const arch[] = { "none", "x86_64", "arm64", "other" };
+	static const char *const path[] = { "none", "rseq", "thread", "other" };
+	static const char *const clocks[] = { "none", "tsc", "cntvct", "monotonic" };
+	struct ktr__line_trace line = {
+		.kind.text = "trace",
+		.major = KTR_TRACE_MAJOR,
+		.minor = KTR_TRACE_MINOR,
+		.session.text = header->name, /* both end: ktr__header_check() */
+		.host.text = header->host,
+		.pid = header->creator_pid,
+		.arch.text = describe_of(arch, header->arch),
+		.path.text = describe_of(path, header->path),
+		.clock.text = describe_of(clocks, header->clock),
+		.base_ticks = clock->base_ticks,
+		.base_ns = clock->base_ns,
+		.mult = clock->mult,
+		.shift = clock->shift,
+		.utc_offset_ns = utc_offset_ns,
+		.cmdline.text = cmdline,
+		.complete = complete != 0,
+		.writer.text = KTR_VERSION_TEXT,
+	};
 
-static const struct ktr__member describe_ticks[] = {
-	MEMBER(ktr_trace_clock, U64, base_ticks), MEMBER(ktr_trace_clock, U64, base_ns),
-	MEMBER(ktr_trace_clock, U64, mult), MEMBER(ktr_trace_clock, U32, shift), KTR__MEMBER_END,
-};
-
-static const struct ktr__member describe_trace[] = {
-	MEMBER(describe_trace, I64, utc_offset_ns), MEMBER(describe_trace, TEXT, cmdline),
-	MEMBER(describe_trace, BOOL, complete), MEMBER(describe_trace, TEXT, writer), KTR__MEMBER_END,
-};
-
-#define DESCRIBE_KIND(kind) "\"kind\":\"" kind "\""
-#define DESCRIBE_TEXT_(x) #x
-#define DESCRIBE_TEXT(x) DESCRIBE_TEXT_(x)
+	memcpy(line.uuid.octet, header->uuid, sizeof(line.uuid.octet));
+	memcpy(line.boot_id.octet, header->boot_id, sizeof(line.boot_id.octet));
+	ktr__line_write(emit, ktr__line_trace, &line, NULL, 1);
+}
 
 void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *clock,
 			 int64_t utc_offset_ns, int complete)
 {
 	const struct ktr_header *header = &d->map->header;
 	struct ktr__metadata_head head = { 0 };
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_INFO];
-	struct describe_trace trace = { utc_offset_ns, NULL, KTR_VERSION_TEXT, (uint32_t)complete };
 	struct ktr_proc_row proc = { 0 };
 
 	ktr__map_proc(d->map, 1, &proc);
@@ -569,7 +614,7 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	head.name = header->name;
 	head.process = proc.name;
 	ktr__map_cmdline(d->map, proc.cmdline, d->text[1], sizeof(d->text[1]));
-	trace.cmdline = head.cmdline = d->text[1];
+	head.cmdline = d->text[1];
 	head.pid = header->creator_pid;
 	memcpy(head.uuid, header->uuid, sizeof(head.uuid));
 	head.utc_offset_ns = utc_offset_ns;
@@ -583,35 +628,24 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	}
 	/* A site whose row has gone bad meanwhile is described no more, and must not be packed as one that is. */
 	madvise(d->programs, d->n_programs * sizeof(*d->programs), MADV_DONTNEED);
-	ktr__json_begin(emit);
-	ktr__emit_text(emit, DESCRIBE_KIND("trace") ",\"major\":" DESCRIBE_TEXT(KTR_TRACE_MAJOR)
-			     ",\"minor\":" DESCRIBE_TEXT(KTR_TRACE_MINOR));
-	ktr__json_members(emit, describe_header, header, NULL);
-	ktr__json_members(emit, describe_ticks, clock, NULL);
-	ktr__json_members(emit, describe_trace, &trace, NULL);
-	ktr__json_end(emit);
+	describe_head(&d->side[KTR_SIDECAR_INFO], header, clock, utc_offset_ns, head.cmdline, complete);
 	ktr__metadata_begin(&d->metadata, &head);
 	ktr__describe_new(d);
 }
 
 void ktr__describe_clock(struct ktr__describe *d, const struct ktr_trace_clock *clock)
 {
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_INFO];
+	const struct ktr__line_clock line = { { "clock" }, clock->base_ticks, clock->base_ns, clock->mult,
+					      clock->shift };
 
-	ktr__json_begin(emit);
-	ktr__emit_text(emit, DESCRIBE_KIND("clock"));
-	ktr__json_members(emit, describe_ticks, clock, NULL);
-	ktr__json_end(emit);
+	ktr__line_write(&d->side[KTR_SIDECAR_INFO], ktr__line_clock, &line, NULL, 1);
 }
 
 void ktr__describe_end(struct ktr__describe *d, uint64_t ns, uint64_t events, uint64_t lost)
 {
-	struct ktr__emit *emit = &d->side[KTR_SIDECAR_INFO];
+	const struct ktr__line_end line = { { "end" }, ns + (uint64_t)d->watched.frame_ns, events, lost };
 
-	ktr__json_begin(emit);
-	ktr__emit_format(emit, DESCRIBE_KIND("end") ",\"ns\":%" PRIu64 ",\"events\":%" PRIu64
-			 ",\"lost\":%" PRIu64, ns + (uint64_t)d->watched.frame_ns, events, lost);
-	ktr__json_end(emit);
+	ktr__line_write(&d->side[KTR_SIDECAR_INFO], ktr__line_end, &line, NULL, 1);
 }
 
 int ktr__describe_is_flushed(const struct ktr__describe *d)

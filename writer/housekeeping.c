@@ -8,6 +8,7 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
+#include "writer/format/sidecar_lines.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -50,24 +51,29 @@ void ktr__housekeeping_tell(struct ktr__drain *drain, struct ktr__emit *emit, ui
 	char name[32];
 
 	ktr__trace_stream_name(&drain->trace, row, name, sizeof(name));
-	ktr__json_begin(emit);
-	ktr__emit_format(emit,
-			 "\"stream\":\"%s\",\"cpu\":%u,\"keep\":%s,\"why\":\"%s\",\"events\":%" PRIu64
-			 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64 ",\"seq\":%" PRIu64,
-			 name, ring->cpu, row / drain->trace.n_rings == KTR_RING_KEEP ? "true" : "false", loss->why,
-			 loss->events, loss->from_ns, loss->to_ns, ring->seq);
-	ktr__json_end(emit);
+	ktr__line_write(emit, ktr__line_loss,
+			&(struct ktr__line_loss){
+				.stream.text = name,
+				.cpu = ring->cpu,
+				.keep = row / drain->trace.n_rings == KTR_RING_KEEP,
+				.why.text = loss->why,
+				.events = loss->events,
+				.from_ns = loss->from_ns,
+				.to_ns = loss->to_ns,
+				.seq = ring->seq,
+			},
+			NULL, 1);
 }
 
 /* A line about events that went into no ring, of which there are `total` since the session began. */
 static void housekeeping_tell_dropped(const struct ktr__drain *drain, struct ktr__emit *emit, unsigned why,
 				uint64_t events, uint64_t total)
 {
-	ktr__json_begin(emit);
-	ktr__emit_format(emit, "\"kind\":\"dropped\",\"why\":\"%s\",\"events\":%" PRIu64 ",\"total\":%" PRIu64
-			 ",\"from_ns\":%" PRIu64 ",\"to_ns\":%" PRIu64,
-			 ktr__drop_name(why), events, total, drain->look_ns, ktr__drain_now());
-	ktr__json_end(emit);
+	const struct ktr__line_dropped line = {
+		{ "dropped" }, { ktr__drop_name(why) }, events, total, drain->look_ns, ktr__drain_now(),
+	};
+
+	ktr__line_write(emit, ktr__line_dropped, &line, NULL, 1);
 }
 
 void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *emit)
@@ -82,12 +88,10 @@ void ktr__housekeeping_from(const struct ktr__drain *drain, struct ktr__emit *em
 
 		if (!slot && !drain->pace[i].dropped)
 			continue;
-		ktr__json_begin(emit);
-		ktr__emit_format(emit,
-				 "\"kind\":\"from\",\"ring\":%u,\"slot\":%" PRIu64
-				 ",\"index\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"unread\":%s",
-				 i, slot, index, drain->pace[i].dropped, ring->started ? "false" : "true");
-		ktr__json_end(emit);
+		ktr__line_write(emit, ktr__line_from,
+				&(struct ktr__line_from){ { "from" }, i, slot, index, drain->pace[i].dropped,
+							  !ring->started },
+				NULL, 1);
 	}
 }
 

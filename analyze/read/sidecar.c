@@ -10,7 +10,6 @@
 #include "writer/format/packet.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +27,23 @@ struct sidecar_procs {
 
 struct sidecar;
 
+union sidecar_line {
+	struct ktr__line_class class_;
+	struct ktr__line_site site;
+	struct ktr__line_proc proc;
+	struct ktr__line_thread thread;
+	struct ktr__line_module module;
+	struct ktr__line_loss loss;
+	struct ktr__line_from from;
+};
+
 /* Takes one line: 0, -EINVAL (it makes no sense), or another -errno that ends the reading. */
-typedef int sidecar_fn(struct sidecar *s, const json_t *row);
+typedef int sidecar_fn(struct sidecar *s, const union sidecar_line *line);
 
 struct sidecar {
 	struct ktr__tables *tables;
 	struct sidecar_procs procs;
+	const struct ktr__member *member;
 	sidecar_fn *fn;
 	ktr__dropped_fn *dropped;
 	ktr__from_fn *from;
@@ -42,10 +52,8 @@ struct sidecar {
 
 /* ---- members of a line ---- */
 
-static uint64_t sidecar_u64(const json_t *row, const char *key)
+static uint64_t sidecar_number(const json_t *value)
 {
-	const json_t *value = json_object_get(row, key);
-
 	if (json_is_integer(value))
 		return (uint64_t)json_integer_value(value);
 	if (json_is_string(value))
@@ -54,43 +62,25 @@ static uint64_t sidecar_u64(const json_t *row, const char *key)
 }
 
 /* Numbers that do not fit come out as the largest, which is refused wherever it matters. */
-static uint32_t sidecar_u32(const json_t *row, const char *key)
+static uint32_t sidecar_u32(uint64_t value)
 {
-	uint64_t value = sidecar_u64(row, key);
-
 	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/*
- * The text as it was before it became UTF-8, in the arena; "" where there is none, NULL without
- * memory.
- */
-static const char *sidecar_text(struct sidecar *s, const json_t *row, const char *key)
+/* n octets, and no more. */
+static int sidecar_octets(const json_t *value, uint8_t *octets, size_t n)
 {
-	const json_t *value = json_object_get(row, key);
-	const char *text = json_is_string(value) ? json_string_value(value) : "";
-	char *copy = ktr__arena_copy(&s->tables->arena, text, strlen(text));
-
-	if (copy)
-		ktr__text_raw(copy);
-	return copy;
-}
-
-static int sidecar_octets(const json_t *row, const char *key, uint8_t *bytes, size_t n)
-{
-	const char *text = json_string_value(json_object_get(row, key));
+	const char *text = json_string_value(value);
 
 	for (size_t i = 0; i < n; i++) {
 		unsigned octet;
 
 		if (!text || sscanf(text + 2 * i, "%2x", &octet) != 1 || strlen(text) != 2 * n)
 			return -EINVAL;
-		bytes[i] = (uint8_t)octet;
+		octets[i] = (uint8_t)octet;
 	}
 	return 0;
 }
-
-/* ---- lines ---- */
 
 static int sidecar_type(const char *name, uint8_t *type)
 {
@@ -108,53 +98,110 @@ static int sidecar_type(const char *name, uint8_t *type)
 	return -EINVAL;
 }
 
-static int sidecar_site_args(const json_t *row, struct ktr__site_text *text)
+static int sidecar_args(const json_t *value, unsigned kind, struct ktr__member_args *args)
 {
-	const json_t *types = json_object_get(row, "types"), *how = json_object_get(row, "how");
+	size_t n = json_array_size(value);
 
-	if (json_array_size(types) > KTR_ARGS_MAX)
+	if (n > KTR_ARGS_MAX)
 		return -EINVAL;
-	text->n_args = (unsigned)json_array_size(types);
-	for (unsigned i = 0; i < text->n_args; i++) {
-		text->how[i] = (uint8_t)json_integer_value(json_array_get(how, i));
-		if (sidecar_type(json_string_value(json_array_get(types, i)), &text->type[i]))
+	args->n = (uint8_t)n;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = json_array_get(value, i);
+
+		if (kind == KTR__MEMBER_NUMBERS)
+			args->each[i] = (uint8_t)json_integer_value(one);
+		else if (sidecar_type(json_string_value(one), &args->each[i]))
 			return -EINVAL;
 	}
 	return 0;
 }
 
-static int sidecar_site(struct sidecar *s, const json_t *row)
+static int sidecar_build_id(const json_t *value, struct ktr__member_octets *octets)
 {
-	struct ktr__site_text text = {
-		.mask = sidecar_u64(row, "mask"),
-		.line = sidecar_u32(row, "line"),
-		.file = sidecar_text(s, row, "file"),
-		.func = sidecar_text(s, row, "func"),
-		.format = sidecar_text(s, row, "format"),
-		.names = sidecar_text(s, row, "names"),
-		.module = sidecar_text(s, row, "module"),
-	};
-	int rc = sidecar_site_args(row, &text);
+	size_t n = json_string_length(value) / 2;
 
+	if (n > KTR_BUILD_ID_MAX || json_string_length(value) % 2)
+		return -EINVAL;
+	octets->n = (uint8_t)n;
+	return sidecar_octets(value, octets->octet, n);
+}
+
+static int sidecar_member(const json_t *value, unsigned kind, void *at)
+{
+	const char *text = json_string_value(value);
+	struct ktr__member_id *id = at;
+
+	switch (kind) {
+	case KTR__MEMBER_TEXT:
+	case KTR__MEMBER_STRING:
+	case KTR__MEMBER_CMDLINE:
+		((union ktr__member_text *)at)->text = text ? text : "";
+		return 0;
+	case KTR__MEMBER_BOOL:
+		*(uint64_t *)at = json_is_true(value);
+		return 0;
+	case KTR__MEMBER_TYPES:
+	case KTR__MEMBER_NUMBERS:
+		return sidecar_args(value, kind, at);
+	case KTR__MEMBER_OCTETS:
+		return sidecar_build_id(value, at);
+	case KTR__MEMBER_ID:
+		/* Without one it is all zero; where one is needed, that is seen. */
+		if (sidecar_octets(value, id->octet, sizeof(id->octet)))
+			memset(id, 0, sizeof(*id));
+		return 0;
+	default:
+		*(uint64_t *)at = sidecar_number(value);
+		return 0;
+	}
+}
+
+int ktr__sidecar_parse(const json_t *row, const struct ktr__member *member, void *line)
+{
+	int rc = 0;
+
+	for (; member->key[0] && !rc; member++)
+		rc = sidecar_member(json_object_get(row, member->key), member->kind, (char *)line + member->at);
+	return rc;
+}
+
+const char *ktr__sidecar_text(struct ktr__tables *tables, union ktr__member_text text)
+{
+	char *copy = ktr__arena_copy(&tables->arena, text.text, strlen(text.text));
+
+	if (copy)
+		ktr__text_raw(copy);
+	return copy;
+}
+
+static int sidecar_site(struct sidecar *s, const union sidecar_line *line)
+{
+	const struct ktr__line_site *site = &line->site;
+	struct ktr__site_text text = {
+		.mask = site->mask,
+		.line = sidecar_u32(site->line),
+		.file = ktr__sidecar_text(s->tables, site->file),
+		.func = ktr__sidecar_text(s->tables, site->func),
+		.format = ktr__sidecar_text(s->tables, site->format),
+		.names = ktr__sidecar_text(s->tables, site->names),
+		.module = ktr__sidecar_text(s->tables, site->module),
+		.n_args = site->types.n,
+	};
+
+	memcpy(text.type, site->types.each, sizeof(site->types.each));
+	memcpy(text.how, site->how.each, site->types.n);
 	if (!text.file || !text.func || !text.format || !text.names || !text.module)
 		return -ENOMEM;
-	return rc ? rc : ktr__tables_site(s->tables, sidecar_u32(row, "site"), &text);
+	return ktr__tables_site(s->tables, sidecar_u32(site->site), &text);
 }
 
-static struct ktr__end sidecar_end(const json_t *row)
+static int sidecar_proc(struct sidecar *s, const union sidecar_line *line)
 {
-	return (struct ktr__end){ .start_ns = sidecar_u64(row, "start_ns"),
-				  .exit_ns = sidecar_u64(row, "exit_ns"),
-				  .alive_ns = sidecar_u64(row, "alive_ns"),
-				  .gone_ns = sidecar_u64(row, "gone_ns") };
-}
-
-static int sidecar_proc(struct sidecar *s, const json_t *row)
-{
-	uint32_t id = sidecar_u32(row, "proc");
-	uint64_t key = sidecar_u64(row, "key"); /* of a trace that was made of others */
+	const struct ktr__line_proc *proc = &line->proc;
+	const struct ktr__end end = { proc->start_ns, proc->exit_ns, proc->alive_ns, proc->gone_ns, 0 };
+	uint32_t id = sidecar_u32(proc->proc);
+	uint64_t key = proc->key; /* of a trace that was made of others */
 	struct sidecar_proc *grown;
-	struct ktr__end end;
 
 	if (id >= KTR__THREADS_MAX)
 		return -EINVAL;
@@ -167,77 +214,73 @@ static int sidecar_proc(struct sidecar *s, const json_t *row)
 		s->procs.n = id * 2 + 1;
 	}
 	if (!key)
-		key = ktr__process_key(sidecar_u32(row, "pid"), sidecar_u64(row, "pid_ns"),
-				       sidecar_u64(row, "start_time"));
-	s->procs.row[id] = (struct sidecar_proc){ sidecar_text(s, row, "name"), key };
-	end = sidecar_end(row);
+		key = ktr__process_key(sidecar_u32(proc->pid), proc->pid_ns, proc->start_time);
+	s->procs.row[id] = (struct sidecar_proc){ ktr__sidecar_text(s->tables, proc->name), key };
 	return s->procs.row[id].name ? ktr__tables_process(s->tables, id, key, &end) : -ENOMEM;
 }
 
-static int sidecar_thread(struct sidecar *s, const json_t *row)
+static int sidecar_thread(struct sidecar *s, const union sidecar_line *line)
 {
 	static const struct sidecar_proc none = { "", 0 };
-	uint32_t proc = sidecar_u32(row, "proc");
+	const struct ktr__line_thread *thread = &line->thread;
+	uint32_t proc = sidecar_u32(thread->proc);
 	const struct sidecar_proc *its = proc < s->procs.n && s->procs.row[proc].name ? &s->procs.row[proc] : &none;
 	struct ktr__thread_text text = {
-		.tid = sidecar_u32(row, "tid"),
-		.pid = sidecar_u32(row, "pid"),
-		.word = sidecar_u32(row, "word"),
+		.tid = sidecar_u32(thread->tid),
+		.pid = sidecar_u32(thread->pid),
+		.word = sidecar_u32(thread->word),
 		.proc = proc,
 		.process_key = its->key,
-		.name = sidecar_text(s, row, "name"),
+		.name = ktr__sidecar_text(s->tables, thread->name),
 		.process = its->name,
-		.end = sidecar_end(row),
+		.end = { thread->start_ns, thread->exit_ns, thread->alive_ns, thread->gone_ns, 0 },
 	};
 
 	if (!text.name)
 		return -ENOMEM;
-	return ktr__tables_thread(s->tables, sidecar_u32(row, "thread"), &text);
+	return ktr__tables_thread(s->tables, sidecar_u32(thread->thread), &text);
 }
 
-static int sidecar_class(struct sidecar *s, const json_t *row)
+static int sidecar_class(struct sidecar *s, const union sidecar_line *line)
 {
-	const char *name = sidecar_text(s, row, "name");
+	const char *name = ktr__sidecar_text(s->tables, line->class_.name);
 
-	return name ? ktr__tables_class(s->tables, sidecar_u32(row, "bit"), name) : -ENOMEM;
+	return name ? ktr__tables_class(s->tables, sidecar_u32(line->class_.bit), name) : -ENOMEM;
 }
 
-static int sidecar_module(struct sidecar *s, const json_t *row)
+static int sidecar_module(struct sidecar *s, const union sidecar_line *line)
 {
-	size_t n = json_string_length(json_object_get(row, "build_id")) / 2;
 	struct ktr__module_entry module = {
-		.proc = sidecar_u32(row, "proc"),
-		.base = sidecar_u64(row, "base"),
-		.end = sidecar_u64(row, "end"),
-		.path = sidecar_text(s, row, "path"),
-		.n_build_id = (uint8_t)n,
+		.proc = sidecar_u32(line->module.proc),
+		.base = line->module.base,
+		.end = line->module.end,
+		.path = ktr__sidecar_text(s->tables, line->module.path),
+		.n_build_id = line->module.build_id.n,
 	};
 
-	if (n > KTR_BUILD_ID_MAX || (n && sidecar_octets(row, "build_id", module.build_id, n)))
-		return -EINVAL;
+	memcpy(module.build_id, line->module.build_id.octet, sizeof(module.build_id));
 	if (!module.path)
 		return -ENOMEM;
-	return ktr__tables_module(s->tables, sidecar_u32(row, "module"), &module);
+	return ktr__tables_module(s->tables, sidecar_u32(line->module.module), &module);
 }
 
-static int sidecar_loss(struct sidecar *s, const json_t *row)
+static int sidecar_loss(struct sidecar *s, const union sidecar_line *line)
 {
-	const char *why = json_string_value(json_object_get(row, "why"));
-	const char *stream = json_string_value(json_object_get(row, "stream"));
+	const struct ktr__line_loss *loss = &line->loss;
 
-	if (!why || !stream)
+	if (!loss->why.text[0] || !loss->stream.text[0])
 		return -EINVAL;
-	if (strcmp(why, "dropped") == 0)
-		s->dropped(s->context, stream, sidecar_u64(row, "events"));
+	if (strcmp(loss->why.text, "dropped") == 0)
+		s->dropped(s->context, loss->stream.text, loss->events);
 	return 0;
 }
 
-static int sidecar_from(struct sidecar *s, const json_t *row)
+static int sidecar_from(struct sidecar *s, const union sidecar_line *line)
 {
-	const char *kind = json_string_value(json_object_get(row, "kind"));
+	const struct ktr__line_from *from = &line->from;
 
-	if (kind && strcmp(kind, "from") == 0 && json_is_false(json_object_get(row, "unread")))
-		s->from(s->context, sidecar_u32(row, "ring"), sidecar_u64(row, "slot"), sidecar_u64(row, "index"));
+	if (strcmp(from->kind.text, "from") == 0 && !from->unread)
+		s->from(s->context, sidecar_u32(from->ring), from->slot, from->index);
 	return 0;
 }
 
@@ -248,15 +291,22 @@ static int sidecar_line(void *context, const char *line, size_t n)
 	struct sidecar *s = context;
 	json_error_t why;
 	json_t *row = json_loadb(line, n, 0, &why);
-	int rc = json_is_object(row) ? s->fn(s, row) : -EINVAL;
+	union sidecar_line parsed;
+	int rc = -EINVAL;
 
+	memset(&parsed, 0, sizeof(parsed));
+	if (json_is_object(row))
+		rc = ktr__sidecar_parse(row, s->member, &parsed);
+	if (!rc)
+		rc = s->fn(s, &parsed);
 	json_decref(row);
 	return rc;
 }
 
 static int sidecar_read(struct sidecar *s, struct ktr__lines *lines, enum ktr_sidecar which,
-			sidecar_fn *fn)
+			const struct ktr__member *member, sidecar_fn *fn)
 {
+	s->member = member;
 	s->fn = fn;
 	return ktr__lines_read(lines, which, sidecar_line, s);
 }
@@ -264,16 +314,16 @@ static int sidecar_read(struct sidecar *s, struct ktr__lines *lines, enum ktr_si
 int ktr__sidecar_tables(struct ktr__lines *lines)
 {
 	struct sidecar s = { .tables = &lines->source->tables };
-	int rc = sidecar_read(&s, lines, KTR_SIDECAR_CLASSES, sidecar_class);
+	int rc = sidecar_read(&s, lines, KTR_SIDECAR_CLASSES, ktr__line_class, sidecar_class);
 
 	if (!rc)
-		rc = sidecar_read(&s, lines, KTR_SIDECAR_SITES, sidecar_site);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_SITES, ktr__line_site, sidecar_site);
 	if (!rc)
-		rc = sidecar_read(&s, lines, KTR_SIDECAR_PROCS, sidecar_proc);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_PROCS, ktr__line_proc, sidecar_proc);
 	if (!rc)
-		rc = sidecar_read(&s, lines, KTR_SIDECAR_THREADS, sidecar_thread);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_THREADS, ktr__line_thread, sidecar_thread);
 	if (!rc)
-		rc = sidecar_read(&s, lines, KTR_SIDECAR_MODULES, sidecar_module);
+		rc = sidecar_read(&s, lines, KTR_SIDECAR_MODULES, ktr__line_module, sidecar_module);
 	free(s.procs.row);
 	return rc;
 }
@@ -282,12 +332,12 @@ int ktr__sidecar_dropped(struct ktr__lines *lines, ktr__dropped_fn *fn, void *co
 {
 	struct sidecar s = { .dropped = fn, .context = context };
 
-	return sidecar_read(&s, lines, KTR_SIDECAR_LOSSES, sidecar_loss);
+	return sidecar_read(&s, lines, KTR_SIDECAR_LOSSES, ktr__line_loss, sidecar_loss);
 }
 
 int ktr__sidecar_from(struct ktr__lines *lines, ktr__from_fn *fn, void *context)
 {
 	struct sidecar s = { .from = fn, .context = context };
 
-	return sidecar_read(&s, lines, KTR_SIDECAR_INFO, sidecar_from);
+	return sidecar_read(&s, lines, KTR_SIDECAR_INFO, ktr__line_from, sidecar_from);
 }

@@ -8,6 +8,17 @@
 
 #include "analyze/read/lines.h"
 
+#include <jansson.h>
+
+/*
+ * A line out of JSON into the structure that the members are of. Texts are those of the JSON, "" where there is
+ * none: ktr__sidecar_text() makes one that stays. 0, or -EINVAL: a list makes no sense.
+ */
+int ktr__sidecar_parse(const json_t *row, const struct ktr__member *member, void *line);
+
+/* The text as it was before it became UTF-8, in the arena; NULL without memory. */
+const char *ktr__sidecar_text(struct ktr__tables *tables, union ktr__member_text text);
+
 /*
  * Reads classes, sites, processes, threads and modules. Damaged lines are noted and left out. 0, or
  * -errno with err filled when a file cannot be read at all.

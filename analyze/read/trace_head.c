@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See trace_head.h. Lines of info.jsonl are few; those of anchors.jsonl many, and read without a parser. */
 #include "analyze/read/trace_head.h"
+#include "analyze/read/sidecar.h"
 #include "analyze/rewrite/tsdl.h"
 #include "ktr/session/drop.h"
-#include "writer/format/packet.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -28,98 +27,83 @@ struct trace_head {
 	int is_trace; /* the line with the version has been seen */
 };
 
-static const char *head_text(struct trace_head *t, const json_t *row, const char *key)
+static struct ktr_trace_clock head_clock(const struct ktr__line_clock *line)
 {
-	const json_t *value = json_object_get(row, key);
-	const char *text = json_is_string(value) ? json_string_value(value) : "";
-	char *copy = ktr__arena_copy(&t->lines->source->tables.arena, text, strlen(text));
-
-	if (copy)
-		ktr__text_raw(copy);
-	return copy;
+	return (struct ktr_trace_clock){ line->base_ticks, line->base_ns, line->mult & INT64_MAX,
+					 (uint32_t)line->shift & 63, 0 };
 }
 
-static uint64_t head_u64(const json_t *row, const char *key)
+static int head_trace(struct trace_head *t, const struct ktr__line_trace *line)
 {
-	return (uint64_t)json_integer_value(json_object_get(row, key));
+	static const uint8_t none[16];
+	struct ktr__tables *tables = &t->lines->source->tables;
+	struct ktr__trace_head *head = t->head;
+
+	if (line->major != KTR_TRACE_MAJOR)
+		return ktr_error_at(t->lines->err, t->lines->path, 0, 0, ENOTSUP,
+				    "a trace of format %" PRIu64 ", this ktr reads format %d",
+				    line->major, KTR_TRACE_MAJOR);
+	head->name = ktr__sidecar_text(tables, line->session);
+	head->host = ktr__sidecar_text(tables, line->host);
+	head->cmdline = ktr__sidecar_text(tables, line->cmdline);
+	head->clock_name = ktr__sidecar_text(tables, line->clock);
+	head->utc_offset_ns = line->utc_offset_ns;
+	head->clock = head_clock(&(struct ktr__line_clock){ .base_ticks = line->base_ticks,
+							    .base_ns = line->base_ns,
+							    .mult = line->mult,
+							    .shift = line->shift });
+	head->is_woven = strcmp(line->writer.text, "weaver") == 0;
+	head->complete = line->complete != 0;
+	memcpy(head->boot_id, line->boot_id.octet, sizeof(head->boot_id));
+	memcpy(head->uuid, line->uuid.octet, sizeof(head->uuid));
+	if (!head->name || !head->host || !head->cmdline || !head->clock_name)
+		return -ENOMEM;
+	t->is_trace = 1;
+	return memcmp(head->uuid, none, sizeof(none)) ? 0 : -EINVAL;
 }
 
-static int head_uuid(const char *text, uint8_t *uuid)
+static void head_dropped(struct ktr__trace_head *head, const struct ktr__line_dropped *line)
 {
-	if (!text || strlen(text) != 32)
-		return -EINVAL;
-	for (size_t i = 0; i < 16; i++) {
-		unsigned octet;
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (strcmp(line->why.text, ktr__drop_name(i)) == 0) {
+			head->n_dropped[i] += line->events;
+			head->n_dropped_by_then[i] = line->total;
+		}
+}
 
-		if (sscanf(text + 2 * i, "%2x", &octet) != 1)
-			return -EINVAL;
-		uuid[i] = (uint8_t)octet;
+/* A line of a kind, with the members that such a line has. */
+static int head_kind(struct trace_head *t, const json_t *row, const char *kind)
+{
+	struct ktr__line_trace trace;
+	struct ktr__line_clock clock;
+	struct ktr__line_dropped dropped;
+	struct ktr__line_end end;
+
+	if (strcmp(kind, "trace") == 0 && !t->is_trace) {
+		ktr__sidecar_parse(row, ktr__line_trace, &trace);
+		return head_trace(t, &trace);
+	}
+	if (strcmp(kind, "clock") == 0) {
+		ktr__sidecar_parse(row, ktr__line_clock, &clock);
+		t->head->clock = head_clock(&clock);
+	} else if (strcmp(kind, "dropped") == 0) {
+		ktr__sidecar_parse(row, ktr__line_dropped, &dropped);
+		head_dropped(t->head, &dropped);
+	} else if (strcmp(kind, "end") == 0) {
+		ktr__sidecar_parse(row, ktr__line_end, &end);
+		t->head->has_ended = 1;
+		t->head->n_written += end.events;
 	}
 	return 0;
 }
 
-static struct ktr_trace_clock head_clock(const json_t *row)
-{
-	return (struct ktr_trace_clock){ head_u64(row, "base_ticks"), head_u64(row, "base_ns"),
-					 head_u64(row, "mult") & INT64_MAX, (uint32_t)head_u64(row, "shift") & 63,
-					 0 };
-}
-
-static int head_trace(struct trace_head *t, const json_t *row)
-{
-	struct ktr__trace_head *head = t->head;
-	uint64_t major = head_u64(row, "major");
-	const char *writer;
-
-	if (major != KTR_TRACE_MAJOR)
-		return ktr_error_at(t->lines->err, t->lines->path, 0, 0, ENOTSUP,
-				    "a trace of format %" PRIu64 ", this ktr reads format %d",
-				    major, KTR_TRACE_MAJOR);
-	head->name = head_text(t, row, "session");
-	head->host = head_text(t, row, "host");
-	head->cmdline = head_text(t, row, "cmdline");
-	head->clock_name = head_text(t, row, "clock");
-	head->utc_offset_ns = (int64_t)head_u64(row, "utc_offset_ns");
-	head->clock = head_clock(row);
-	writer = json_string_value(json_object_get(row, "writer"));
-	head->is_woven = writer && strcmp(writer, "weaver") == 0;
-	head->complete = json_is_true(json_object_get(row, "complete"));
-	head_uuid(json_string_value(json_object_get(row, "boot_id")), head->boot_id);
-	if (!head->name || !head->host || !head->cmdline || !head->clock_name)
-		return -ENOMEM;
-	t->is_trace = 1;
-	return head_uuid(json_string_value(json_object_get(row, "uuid")), head->uuid);
-}
-
-static void head_dropped(struct ktr__trace_head *head, const json_t *row)
-{
-	const char *why = json_string_value(json_object_get(row, "why"));
-
-	for (unsigned i = 0; why && i < KTR_DROPS; i++)
-		if (strcmp(why, ktr__drop_name(i)) == 0) {
-			head->n_dropped[i] += head_u64(row, "events");
-			head->n_dropped_by_then[i] = head_u64(row, "total");
-		}
-}
-
 static int head_line(void *context, const char *line, size_t n)
 {
-	struct trace_head *t = context;
 	json_error_t why;
 	json_t *row = json_loadb(line, n, 0, &why);
 	const char *kind = json_string_value(json_object_get(row, "kind"));
-	int rc = kind ? 0 : -EINVAL;
+	int rc = kind ? head_kind(context, row, kind) : -EINVAL;
 
-	if (kind && strcmp(kind, "trace") == 0 && !t->is_trace) {
-		rc = head_trace(t, row);
-	} else if (kind && strcmp(kind, "clock") == 0) {
-		t->head->clock = head_clock(row);
-	} else if (kind && strcmp(kind, "dropped") == 0) {
-		head_dropped(t->head, row);
-	} else if (kind && strcmp(kind, "end") == 0) {
-		t->head->has_ended = 1;
-		t->head->n_written += head_u64(row, "events");
-	}
 	json_decref(row);
 	return rc;
 }
@@ -226,13 +210,21 @@ struct head_anchors {
 	struct ktr__trace_clocks *clocks;
 };
 
+static struct ktr__line_anchor head_anchor_of(const char *line, size_t n)
+{
+	struct ktr__line_anchor anchor;
+
+	ktr__lines_numbers(line, n, ktr__line_anchor, &anchor, sizeof(anchor));
+	return anchor;
+}
+
 static int head_anchor(void *context, const char *line, size_t n)
 {
 	struct head_anchors *a = context;
 	struct ktr__trace_clocks *c = a->clocks;
-	uint64_t ticks = ktr__lines_number(line, n, "\"ticks\":");
-	uint64_t mono_ns = ktr__lines_number(line, n, "\"mono_ns\":");
-	int64_t offset_ns = (int64_t)(ktr__lines_number(line, n, "\"utc_ns\":") - mono_ns);
+	struct ktr__line_anchor anchor = head_anchor_of(line, n);
+	uint64_t ticks = anchor.ticks, mono_ns = anchor.mono_ns;
+	int64_t offset_ns = (int64_t)(anchor.utc_ns - mono_ns);
 	int64_t moved = (int64_t)((uint64_t)offset_ns - (uint64_t)c->offset_ns), drift = 0;
 	uint64_t apart = mono_ns > c->mono_ns ? mono_ns - c->mono_ns : 0;
 	uint64_t size = moved < 0 ? 0 - (uint64_t)moved : (uint64_t)moved;

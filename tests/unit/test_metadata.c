@@ -6,6 +6,7 @@
 #include "writer/format/emit.h"
 #include "writer/format/ident.h"
 #include "writer/format/metadata.h"
+#include "writer/format/sidecar_lines.h"
 #include "writer/format/packet.h"
 
 #include <jansson.h>
@@ -141,10 +142,10 @@ static void pages(void)
 static int survives(const char *text)
 {
 	struct two {
-		const char *s;
-		uint32_t n;
-	} two = { text, 5 };
-	static const struct ktr__member members[] = { KTR__MEMBER(two, TEXT, s), KTR__MEMBER(two, U32, n),
+		union ktr__member_text s;
+		uint64_t n;
+	} two = { { text }, 5 };
+	static const struct ktr__member members[] = { KTR__MEMBER(two, TEXT, s), KTR__MEMBER(two, U64, n),
 						      KTR__MEMBER_END };
 	struct ktr__emit emit = { 0 };
 	char back[2048] = "";
@@ -152,7 +153,7 @@ static int survives(const char *text)
 	int ok;
 
 	ktr__json_begin(&emit);
-	ktr__json_members(&emit, members, &two, NULL);
+	ktr__json_members(&emit, members, &two, NULL, 1);
 	ktr__json_end(&emit);
 	if (emit.failed)
 		return 0;
@@ -196,31 +197,36 @@ static void any_bytes_survive(void)
 static void members(void)
 {
 	struct all {
-		uint64_t a, b, c;
-		uint32_t d, g;
-		uint8_t e[16], f[2], n_e, n_f;
-		char name[4];
-		uint64_t end;
-	} all = { UINT64_MAX, 1ull << 63, UINT64_MAX, 1, KTR_CLOCK_CNTVCT, { 0, 0xab, 0xff },
-		  { KTR_ARG_I8, KTR_ARG_STR }, 3, 2, "abcd", 0 };
+		uint64_t a;
+		int64_t b;
+		uint64_t c, d;
+		struct ktr__member_octets e;
+		struct ktr__member_args f, h;
+		uint64_t woven;
+		union ktr__member_text name;
+		uint64_t tail;
+	} all = { UINT64_MAX, INT64_MIN, UINT64_MAX, 1, { 3, { 0, 0xab, 0xff } },
+		  { 2, { KTR_ARG_I8, KTR_ARG_STR } }, { 2, { 1, 11 } }, 7, { "abcd" }, 8 };
 	static const struct ktr__member table[] = {
 		KTR__MEMBER(all, U64, a), KTR__MEMBER(all, I64, b), KTR__MEMBER(all, HEX, c),
-		KTR__MEMBER(all, BOOL, d), KTR__MEMBER_AS("e", all, OCTETS, e, offsetof(struct all, n_e)),
-		KTR__MEMBER_AS("f", all, TYPES, f, offsetof(struct all, n_f)),
-		KTR__MEMBER_AS("h", all, NUMBERS, f, offsetof(struct all, n_f)),
-		KTR__MEMBER(all, CLOCK, g), KTR__MEMBER_AS("name", all, NAME, name, 4), KTR__MEMBER_END,
+		KTR__MEMBER(all, BOOL, d), KTR__MEMBER(all, OCTETS, e), KTR__MEMBER(all, TYPES, f),
+		KTR__MEMBER(all, NUMBERS, h), KTR__MEMBER(all, WOVEN, woven), KTR__MEMBER(all, STRING, name),
+		KTR__MEMBER(all, TAIL, tail), KTR__MEMBER_END,
 	};
+	static const char members[] = "{\"a\":9223372036854775807,\"b\":-9223372036854775808,"
+				      "\"c\":\"0xffffffffffffffff\",\"d\":true,\"e\":\"00abff\","
+				      "\"f\":[\"I8\",\"STR\"],\"h\":[1,11],\"name\":\"abcd\"";
 	struct ktr__emit emit = { 0 };
 
-	ktr__json_begin(&emit);
-	ktr__json_members(&emit, table, &all, NULL);
-	ktr__json_end(&emit);
+	ktr__line_write(&emit, table, &all, NULL, 0);
 	CU_ASSERT_EQUAL_FATAL(emit.failed, 0);
 	emit.text[emit.n - KTR_LINE_TAIL - 1] = 0;
-	CU_ASSERT_STRING_EQUAL(emit.text,
-			       "{\"a\":9223372036854775807,\"b\":-9223372036854775808,"
-			       "\"c\":\"0xffffffffffffffff\",\"d\":true,\"e\":\"00abff\","
-			       "\"f\":[\"I8\",\"STR\"],\"h\":[1,11],\"g\":\"cntvct\",\"name\":\"abcd\"");
+	CU_ASSERT_STRING_EQUAL(emit.text, members);
+	emit.n = 0;
+	ktr__line_write(&emit, table, &all, NULL, 1);
+	emit.text[emit.n - KTR_LINE_TAIL - 1] = 0;
+	CU_ASSERT_EQUAL(strncmp(emit.text, members, strlen(members)), 0);
+	CU_ASSERT_STRING_EQUAL(emit.text + strlen(members), ",\"tail\":8");
 	ktr__emit_free(&emit);
 }
 

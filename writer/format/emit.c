@@ -163,74 +163,67 @@ static void emit_octets(struct ktr__emit *emit, const uint8_t *bytes, unsigned n
 	ktr__emit_text(emit, "\"");
 }
 
-/* The value of one member; n is the byte of the structure that `more` points to. */
-static void emit_value(struct ktr__emit *emit, const struct ktr__member *member, const char *at,
-		       uint8_t n, const struct ktr__session_map *map)
+/* A text; where there is a map, that at an offset in the session. */
+static void emit_string(struct ktr__emit *emit, unsigned kind, const union ktr__member_text *at,
+			const struct ktr__session_map *map)
 {
-	static const char words[3][4][10] = { { "none", "x86_64", "arm64", "other" },
-					      { "none", "rseq", "thread", "other" },
-					      { "none", "tsc", "cntvct", "monotonic" } };
 	char text[4096];
 	const char *string = text;
-	uint64_t number;
-	uint32_t word;
 
-	memcpy(&number, at, sizeof(number));
-	word = (uint32_t)number;
-	switch (member->kind) {
-	case KTR__MEMBER_U32:
-		number = word;
-		/* fall through */
-	case KTR__MEMBER_U64:
-		number &= INT64_MAX;
-		/* fall through */
+	if (!map || kind == KTR__MEMBER_TEXT)
+		string = at->text;
+	else if (kind == KTR__MEMBER_STRING)
+		ktr__map_string(map, at->offset, text, sizeof(text));
+	else
+		ktr__map_cmdline(map, at->offset, text, sizeof(text));
+	emit_json_string(emit, string);
+}
+
+static void emit_value(struct ktr__emit *emit, unsigned kind, const void *at, const struct ktr__session_map *map)
+{
+	const struct ktr__member_octets *octets = at;
+	const struct ktr__member_args *args = at;
+
+	switch (kind) {
 	case KTR__MEMBER_I64:
-		ktr__emit_format(emit, "%" PRId64, (int64_t)number);
+		ktr__emit_format(emit, "%" PRId64, *(const int64_t *)at);
 		return;
 	case KTR__MEMBER_HEX:
-		ktr__emit_format(emit, "\"0x%" PRIx64 "\"", number);
+		ktr__emit_format(emit, "\"0x%" PRIx64 "\"", *(const uint64_t *)at);
 		return;
 	case KTR__MEMBER_BOOL:
-		ktr__emit_text(emit, word ? "true" : "false");
+		ktr__emit_text(emit, *(const uint64_t *)at ? "true" : "false");
 		return;
 	case KTR__MEMBER_ID:
-		n = 16;
-		/* fall through */
+		emit_octets(emit, ((const struct ktr__member_id *)at)->octet, 16);
+		return;
 	case KTR__MEMBER_OCTETS:
-		emit_octets(emit, (const uint8_t *)at, n < KTR_BUILD_ID_MAX ? n : KTR_BUILD_ID_MAX);
+		emit_octets(emit, octets->octet, octets->n < KTR_BUILD_ID_MAX ? octets->n : KTR_BUILD_ID_MAX);
 		return;
 	case KTR__MEMBER_NUMBERS:
 	case KTR__MEMBER_TYPES:
 		ktr__emit_text(emit, "[");
-		emit_numbers(emit, (const uint8_t *)at, n, member->kind == KTR__MEMBER_TYPES);
+		emit_numbers(emit, args->each, args->n, kind == KTR__MEMBER_TYPES);
 		ktr__emit_text(emit, "]");
 		return;
 	case KTR__MEMBER_TEXT:
-		memcpy(&string, at, sizeof(string));
-		break;
 	case KTR__MEMBER_STRING:
-		ktr__map_string(map, word, text, sizeof(text));
-		break;
 	case KTR__MEMBER_CMDLINE:
-		ktr__map_cmdline(map, word, text, sizeof(text));
-		break;
-	case KTR__MEMBER_NAME:
-		snprintf(text, sizeof(text), "%.*s", member->more, at);
-		break;
+		emit_string(emit, kind, at, map);
+		return;
 	default:
-		string = words[member->kind - KTR__MEMBER_ARCH][word & 3];
+		ktr__emit_format(emit, "%" PRIu64, *(const uint64_t *)at & INT64_MAX);
 	}
-	emit_json_string(emit, string);
 }
 
 void ktr__json_members(struct ktr__emit *emit, const struct ktr__member *member, const void *row,
-		       const struct ktr__session_map *map)
+		       const struct ktr__session_map *map, int tail)
 {
-	const char *bytes = row;
-
 	for (; member->key[0]; member++) {
+		if (member->kind == KTR__MEMBER_WOVEN || (member->kind == KTR__MEMBER_TAIL && !tail))
+			continue;
 		ktr__emit_format(emit, "%s\"%s\":", emit->n > emit->line + 1 ? "," : "", member->key);
-		emit_value(emit, member, bytes + member->at, (uint8_t)bytes[member->more], map);
+		emit_value(emit, member->kind, (const char *)row + member->at, map);
 	}
 }
 

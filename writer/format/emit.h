@@ -4,12 +4,12 @@
  * tables describe.
  *
  *	static const struct ktr__member place[] = {
- *		KTR__MEMBER(place, U32, line), KTR__MEMBER(place, TEXT, file), KTR__MEMBER_END,
+ *		KTR__MEMBER(place, U64, line), KTR__MEMBER(place, TEXT, file), KTR__MEMBER_END,
  *	};
- *	const struct place here = { 42, "a.c" };
+ *	const struct place here = { 42, { "a.c" } };
  *
  *	ktr__json_begin(&emit);
- *	ktr__json_members(&emit, place, &here, NULL);
+ *	ktr__json_members(&emit, place, &here, NULL, 1);
  *	ktr__json_end(&emit);			{"line":42,"file":"a.c","crc":"..."}\n
  *
  * Without memory an emit stays as it was before the line or text began to fail and says so once, by
@@ -38,42 +38,49 @@ void ktr__emit_text(struct ktr__emit *emit, const char *text);
 void ktr__emit_format(struct ktr__emit *emit, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* How a member of a line is made from the bytes of a structure. */
+/* A text is a pointer to any bytes, or the offset of a string in a session's table. */
+union ktr__member_text {
+	const char *text;
+	uint32_t offset;
+};
+
+struct ktr__member_octets {
+	uint8_t n;
+	uint8_t octet[KTR_BUILD_ID_MAX];
+};
+
+struct ktr__member_args {
+	uint8_t n;
+	uint8_t each[KTR_ARGS_MAX];
+};
+
+struct ktr__member_id {
+	uint8_t octet[16];
+};
+
+/* How a member of a line is made of a field of a structure: X(kind, type of the field). */
+#define KTR__MEMBER_LIST(X)                                                                                     	X(U64, uint64_t) /* below 2^63 */                                                                       	X(I64, int64_t)                                                                                         	X(HEX, uint64_t) /* "0x1f" */                                                                           	X(BOOL, uint64_t)                                                                                       	X(TAIL, uint64_t)  /* U64, which may be left out */                                                     	X(WOVEN, uint64_t) /* left out */                                                                       	X(TEXT, union ktr__member_text)                                                                         	X(STRING, union ktr__member_text)  /* an offset where there is a map */                                 	X(CMDLINE, union ktr__member_text) /* the same, of a command line */                                    	X(OCTETS, struct ktr__member_octets) /* "0a1b..." */                                                    	X(ID, struct ktr__member_id)                                                                            	X(NUMBERS, struct ktr__member_args)                                                                     	X(TYPES, struct ktr__member_args) /* of arguments, by name */
+
 enum ktr__member_kind {
-	KTR__MEMBER_U32,
-	KTR__MEMBER_U64, /* below 2^63 */
-	KTR__MEMBER_I64,
-	KTR__MEMBER_HEX,  /* of 64 bits: "0x1f" */
-	KTR__MEMBER_BOOL, /* of 32 bits */
-	KTR__MEMBER_TEXT, /* a pointer to any bytes; ktr/trace_file.h tells of those that are not UTF-8 */
-	KTR__MEMBER_STRING,  /* an offset of a session's string table */
-	KTR__MEMBER_CMDLINE, /* such a string, a command line */
-	KTR__MEMBER_NAME,    /* of fixed length, need not end in a NUL */
-	KTR__MEMBER_OCTETS,  /* "0a1b..." */
-	KTR__MEMBER_ID,	     /* sixteen of them */
-	KTR__MEMBER_NUMBERS, /* of a byte each */
-	KTR__MEMBER_TYPES,   /* of arguments, by name */
-	KTR__MEMBER_ARCH,    /* KTR_ARCH_*, KTR_PATH_* and KTR_CLOCK_*, by name */
-	KTR__MEMBER_PATH,
-	KTR__MEMBER_CLOCK
+#define KTR__MEMBER_KIND(kind, type) KTR__MEMBER_##kind,
+	KTR__MEMBER_LIST(KTR__MEMBER_KIND)
+#undef KTR__MEMBER_KIND
 };
 
 struct ktr__member {
 	char key[14];
 	uint8_t kind;
-	uint8_t more; /* NAME: [bytes] of room; OCTETS, NUMBERS, TYPES: where the structure says how many */
-	uint16_t at;  /* [bytes] where in the structure, which has 8 bytes or more from there on */
+	uint16_t at; /* [bytes] of the field in the structure */
 };
 
-#define KTR__MEMBER_AS(key, row, kind, field, more)                                              \
-	{ key, KTR__MEMBER_##kind, more, offsetof(struct row, field) }
-#define KTR__MEMBER(row, kind, field) KTR__MEMBER_AS(#field, row, kind, field, 0)
-#define KTR__MEMBER_END { "", 0, 0, 0 }
+#define KTR__MEMBER(row, kind, field)                                                                           \
+	{ #field, KTR__MEMBER_##kind, offsetof(struct row, field) }
+#define KTR__MEMBER_END { "", 0, 0 }
 
 void ktr__json_begin(struct ktr__emit *emit);
-/* Up to the member without a key. map is for STRING and may be NULL where there is none. */
+/* Up to the member without a key. map, tail: see ktr__line_write(). */
 void ktr__json_members(struct ktr__emit *emit, const struct ktr__member *member, const void *row,
-		       const struct ktr__session_map *map);
+		       const struct ktr__session_map *map, int tail);
 void ktr__json_end(struct ktr__emit *emit);
 void ktr__json_undo(struct ktr__emit *emit); /* as if it had not been begun */
 
