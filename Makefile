@@ -21,6 +21,7 @@ HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
 HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
 # Optional: ktr sql, and the editing of its lines.
 HAVE_SQLITE := $(if $(wildcard /usr/include/sqlite3.h),1,0)
+HAVE_SNAPPY := $(if $(wildcard /usr/include/snappy-c.h),1,0)
 HAVE_EDIT := $(if $(wildcard /usr/include/editline/readline.h),1,0)
 # Shadow stacks of x86-64: objects are marked as fit for them, which changes no instruction. The marks of our own
 # objects do not show where the C library's start files have none, so the linker is told (tests/cli/cet.sh looks at
@@ -30,7 +31,7 @@ SHSTK = $(eval SHSTK := $$(shell echo | $$(CC) $$(CFLAGS) -Werror -fcf-protectio
 SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protection=branch,$(CFLAGS)),,yes)),-Wl$(comma)-z$(comma)shstk)
 comma := ,
 MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) \
-	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
+	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -79,7 +80,7 @@ TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
 LIBKTR_LIBS  := -lpthread
 LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
-VIS_LIBS     := -lz
+VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
@@ -89,7 +90,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -401,6 +402,9 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 
 check-kill: setup-check all ## a writer is killed at each of its calls, and KILLS=10000 times at random from SEED= on; all open what is left
 	O=$(O) sh tests/kill/run.sh
+
+check-parquet: all ## a trace as Parquet in hyparquet, parquet-wasm and DuckDB, which npm fetches into NODE_MODULES=
+	sh tests/page/parquet.sh $(O)
 
 check-peer: all ## a peer writes into every page of sessions: SECONDS=150 for each of four hosts on each path
 	SECONDS=$${SECONDS:-150} O=$(O) sh tests/stress/peer.sh

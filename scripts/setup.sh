@@ -40,6 +40,7 @@ for kind in "$@"; do
 		need file command_ file
 		need libncurses-dev header ncurses.h
 		need libsqlite3-dev header sqlite3.h
+		need libsnappy-dev header snappy-c.h
 		need tmux command_ tmux
 		need trace-cmd command_ trace-cmd
 		need pkg-config command_ pkg-config

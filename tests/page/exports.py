@@ -11,7 +11,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import zlib
 
 FORMAT, FILE, TOLD = sys.argv[1:4]
 HEAD = json.loads(open(TOLD, encoding='utf-8').readline())
@@ -253,11 +252,42 @@ class Thrift:
         return out
 
 
+def unsnappy(data):
+    """Snappy's format: a length, then literals and copies of what is there already."""
+    n, at = varint(data, 0)
+    out = bytearray()
+    while at < len(data):
+        tag = data[at]
+        at += 1
+        if tag & 3 == 0:
+            size = tag >> 2
+            if size >= 60:
+                more = size - 59
+                size = int.from_bytes(data[at:at + more], 'little')
+                at += more
+            out += data[at:at + size + 1]
+            at += size + 1
+            continue
+        if tag & 3 == 1:
+            size, back, more = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | data[at], 1
+        else:
+            more = 2 if tag & 3 == 2 else 4
+            size, back = (tag >> 2) + 1, int.from_bytes(data[at:at + more], 'little')
+        at += more
+        for _ in range(size):
+            out.append(out[-back])
+    same(len(out), n, 'size of a snappy page')
+    return bytes(out)
+
+
 def parquet_column(data, chunk, schema):
     meta = chunk[3]
     thrift = Thrift(data, meta[9])
     head = thrift.value(12)
-    page = zlib.decompress(data[thrift.at:thrift.at + head[3]], 31)
+    page = data[thrift.at:thrift.at + head[3]]
+    assert meta[4] in (0, 1), 'readers in browsers know plain pages and Snappy alone'
+    if meta[4] == 1:
+        page = unsnappy(page)
     same(len(page), head[2], 'size of a page')
     same(thrift.at + head[3] - meta[9], meta[7], 'size of a column')
     n, at, there = meta[5], 0, None

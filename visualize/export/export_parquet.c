@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Apache Parquet: a column after the other, in groups of PARQUET_ROWS rows, each one page of plain values,
- * compressed as gzip does. The footer is Thrift's compact protocol, of which little is needed.
+ * compressed by Snappy where ktr was built with it. The footer is Thrift's compact protocol, of which little
+ * is needed.
  *
  * A row is an event, or a loss of kind "loss" with its number of events in arg0. An argument is in argN if
- * it is an integer or a pointer (64 bits, unsigned ones as they are), in realN if it is a double, in textN if
- * it is a string or a stack; the other two are null. Strings are clean.
+ * it is an integer or a pointer (64 bits, unsigned ones as they are), in realN if it is a double, in textN
+ * if it is a string or a stack; the other two are null. Strings are clean.
  *
  * https://parquet.apache.org/docs/file-format/ and parquet.thrift have the fields.
  */
@@ -17,10 +18,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <zlib.h>
+#if KTR_HAVE_SNAPPY
+#include <snappy-c.h>
+#endif
 
 #define PARQUET_ROWS  65536u
-#define PARQUET_LEVEL 2 /* of zlib, which takes most of the time */
 
 enum {
 	PARQUET_INT32 = 1,
@@ -122,29 +124,31 @@ static void parquet_thrift_end(struct ktr__column *to)
 
 /* ---- pages ---- */
 
-static int parquet_deflate(struct parquet *p)
+/* The page as it is written. Readers in browsers know Snappy and plain pages, and not all know zlib's. */
+#if KTR_HAVE_SNAPPY
+#define PARQUET_CODEC 1
+
+static int parquet_pack(struct parquet *p)
 {
-	z_stream z = { 0 };
-	size_t room;
+	size_t n = snappy_max_compressed_length(p->page.n);
 
 	ktr__column_clear(&p->packed);
-	/* 16: with gzip's head and tail. */
-	if (deflateInit2(&z, PARQUET_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (ktr__column_room(&p->packed, n) != 0 ||
+	    snappy_compress((const char *)p->page.bytes, p->page.n, (char *)p->packed.bytes, &n) != SNAPPY_OK)
 		return -ENOMEM;
-	room = deflateBound(&z, p->page.n);
-	if (ktr__column_room(&p->packed, room) != 0) {
-		deflateEnd(&z);
-		return -ENOMEM;
-	}
-	z.next_in = p->page.bytes;
-	z.avail_in = (uInt)p->page.n;
-	z.next_out = p->packed.bytes;
-	z.avail_out = (uInt)room;
-	deflate(&z, Z_FINISH);
-	p->packed.n = room - z.avail_out;
-	deflateEnd(&z);
+	p->packed.n = n;
 	return 0;
 }
+#else
+#define PARQUET_CODEC 0
+
+static int parquet_pack(struct parquet *p)
+{
+	ktr__column_clear(&p->packed);
+	ktr__column_bytes(&p->packed, p->page.bytes, p->page.n);
+	return p->packed.error;
+}
+#endif
 
 static void parquet_write(struct ktr__export *e, struct parquet *p, const struct ktr__column *bytes)
 {
@@ -181,7 +185,7 @@ static void parquet_describe(struct parquet *p, unsigned column, uint64_t at, ui
 	parquet_thrift_list(to, &inner, 3, THRIFT_BINARY, 1);
 	parquet_thrift_bytes(to, parquet_columns[column].name,
 			     strlen(parquet_columns[column].name));
-	parquet_thrift_number(to, &inner, 4, THRIFT_I32, 2); /* gzip */
+	parquet_thrift_number(to, &inner, 4, THRIFT_I32, PARQUET_CODEC);
 	parquet_thrift_number(to, &inner, 5, THRIFT_I64, p->n);
 	parquet_thrift_number(to, &inner, 6, THRIFT_I64, (int64_t)raw);
 	parquet_thrift_number(to, &inner, 7, THRIFT_I64, (int64_t)(p->offset - at));
@@ -208,7 +212,7 @@ static int parquet_column(struct ktr__export *e, struct parquet *p, unsigned col
 	if (parquet_columns[column].optional)
 		parquet_levels(p, column);
 	ktr__column_bytes(&p->page, p->values[column].bytes, p->values[column].n);
-	if (p->page.error || p->values[column].error || parquet_deflate(p) != 0)
+	if (p->page.error || p->values[column].error || parquet_pack(p) != 0)
 		return -ENOMEM;
 	ktr__column_clear(head);
 	parquet_thrift_number(head, &last, 1, THRIFT_I32, 0); /* a page of data */

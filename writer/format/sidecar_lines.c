@@ -19,8 +19,8 @@ const struct ktr__member ktr__line_woven_trace[] = {
 };
 
 const struct ktr__member ktr__line_woven_proc[] = {
-	PROC(U64, proc), PROC(U64, pid), PROC(HEX, key), PROC(TEXT, name), PROC(CMDLINE, cmdline), PROC(U64, start_ns),
-	PROC(U64, exit_ns), PROC(TAIL, alive_ns), PROC(TAIL, gone_ns), KTR__MEMBER_END,
+	PROC(U64, proc), PROC(U64, pid), PROC(HEX, key), PROC(TEXT, name), PROC(CMDLINE, cmdline),
+	PROC(U64, start_ns), PROC(U64, exit_ns), PROC(TAIL, alive_ns), PROC(TAIL, gone_ns), KTR__MEMBER_END,
 };
 
 #undef TRACE

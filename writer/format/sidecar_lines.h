@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines of a trace's sidecars (ktr/trace_file.h), one list for each: its members, and how each is written. A
- * structure and a table are made of each list. The writer and what rewrites traces fill the structure; readers get it
- * back. So a new member is added here, where its value is filled in, and where it is looked at.
+ * The lines of a trace's sidecars (ktr/trace_file.h), one list for each: its members, and how each is written.
+ * A structure and a table are made of each list. The writer and what rewrites traces fill the structure, and
+ * readers get it back. So a new member is added here, where its value is filled in, and where it is looked at.
  *
- * Members of the kind TAIL stand at the end of a line, and are left out together. Those of the kind WOVEN are only in
- * traces that are made of others, whose lines have the tables at the end.
+ * Members of the kind TAIL stand at the end of a line, and are left out together. Those of the kind WOVEN are
+ * only in traces that are made of others, whose lines have the tables at the end.
  */
 #ifndef WRITER_SIDECAR_LINES_H
 #define WRITER_SIDECAR_LINES_H
@@ -78,8 +78,8 @@ extern const struct ktr__member ktr__line_woven_trace[];
 extern const struct ktr__member ktr__line_woven_proc[];
 
 /*
- * Writes a line. map: where the offsets of strings lead; NULL: these members are pointers. tail: 0 leaves out what may
- * be left out at its end.
+ * Writes a line. map: where the offsets of strings lead; NULL: these members are pointers. tail: 0 leaves out
+ * what may be left out at its end.
  */
 void ktr__line_write(struct ktr__emit *emit, const struct ktr__member *member, const void *line,
 		     const struct ktr__session_map *map, int tail);
