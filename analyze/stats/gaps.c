@@ -48,8 +48,8 @@ static int gaps_is_unsure(const struct ktr__gaps *gaps, const struct ktr__gaps_l
 			  const struct ktr_event *event)
 {
 	if (list == &gaps->overall)
-		return list->n_losses != gaps->streams.n_losses;
-	return ktr__streams_lost(&gaps->streams, event->thread->id, list->n_losses);
+		return gaps->streams.until_ns > list->last_ns;
+	return ktr__streams_lost(&gaps->streams, event->thread->id, list->last_ns);
 }
 
 static int gaps_add(const struct ktr__gaps *gaps, struct ktr__gaps_list *list,
@@ -82,7 +82,6 @@ static int gaps_see(const struct ktr__gaps *gaps, struct ktr__gaps_list *list,
 
 	list->last = event->site;
 	list->last_ns = event->time_ns;
-	list->n_losses = gaps->streams.n_losses;
 	return rc;
 }
 

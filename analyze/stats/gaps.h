@@ -23,7 +23,7 @@ struct ktr__gap {
 struct ktr__gaps_list {
 	struct ktr__gap *gap; /* owned; the longest first after ktr__gaps_finish() */
 	unsigned n;
-	uint64_t last_ns, n_losses; /* of the event before */
+	uint64_t last_ns; /* of the event before */
 	const struct ktr_reader_site *last;
 };
 

@@ -5,16 +5,20 @@
  * What is open lies in a hash table with chains, newest first, so that the first match is the
  * innermost span. Its bytes (id and state) are copied behind the record, because an event's own
  * are gone with the next one. All records are also on one list in the order in which they were
- * opened; the table grows by doubling until KTR__SPANS_OPEN_MAX records are open.
+ * opened, and those of scopes on a stack of their thread; the table grows by doubling until
+ * KTR__SPANS_OPEN_MAX records are open. Closed ones are used again.
  *
- * Whether a loss lies within a span is told by a count of losses: the walk reports a gap before the
- * first event behind its beginning, and a record remembers the count at its own beginning. What counts are
- * those of rings that the threads at its ends have recorded to.
+ * Whether a loss lies within a span is told by when losses ended: the walk reports a gap before the
+ * first event behind its beginning. What counts are
+ * those of rings that the threads at its ends have recorded to. Only whether a scope that is in the way may have
+ * ended unseen is asked of all rings: its thread may have been anywhere meanwhile.
  */
 #include "analyze/stats/spans.h"
 #include "analyze/stats/ends.h"
 #include "analyze/stats/streams.h"
 #include "analyze/read/tables.h"
+#include "conf/kit/array.h"
+#include "ktr/session/kernel_event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,27 +26,43 @@
 
 #define SPANS_BUCKETS_MIN 64u
 
+/* What finds a span: all that tells spans apart, or its process and key alone. */
+enum spans_how {
+	SPANS_BY_ALL,
+	SPANS_SCOPE,
+	SPANS_KERNEL /* a state of the kernel's events, whose key is the thread */
+};
+
 struct spans_open {
 	struct spans_open *chain; /* next older in its bucket */
 	struct spans_open *older, *newer;
+	struct spans_open *outer; /* of a scope: the one around it on its thread */
 	uint64_t hash;
-	uint64_t n_losses; /* at its beginning */
 	struct ktr__span span;
-	int scope; /* found by process and key alone */
+	enum spans_how how;
 	int shared; /* STATE: several threads told of the row */
+	size_t room; /* [bytes] of text */
 	char text[];
 };
 
 struct ktr__spans {
 	ktr__span_fn *call;
+	ktr__span_begin_fn *begin; /* NULL: nobody follows */
 	void *context;
 	uint64_t begin_ns;
+	uint64_t now_ns;
+	uint64_t exit_ns; /* no thread that scopes are open of ends before; UINT64_MAX: none does */
 	struct ktr__streams streams;
+	struct ktr_loss *loss; /* owned: those behind whose beginnings no event has come yet */
+	uint32_t n_losses, loss_room;
 	uint64_t n_untracked;
 	uint32_t n_open;
 	uint32_t n_buckets; /* power of two */
 	struct spans_open **bucket;
 	struct spans_open *oldest, *newest;
+	struct spans_open *spare;
+	struct spans_open **inner; /* owned; by thread id: its innermost open scope */
+	uint32_t n_threads;
 };
 
 /* Multiplies by the 64-bit golden ratio and folds; good enough for a table that may degrade. */
@@ -71,9 +91,13 @@ static int spans_same_bytes(const struct ktr_event_bytes *a, const struct ktr_ev
 	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
 }
 
-static int spans_is_scope(const struct ktr_reader_site *site)
+static enum spans_how spans_how(const struct ktr_reader_site *site)
 {
-	return site->ident && strcmp(site->group, "scope") == 0;
+	if (site->ident)
+		return strcmp(site->group, "scope") == 0 ? SPANS_SCOPE : SPANS_BY_ALL;
+	if (site->kind == KTR_KIND_STATE && site->file && strcmp(site->file, KTR_KERNEL_FILE) == 0)
+		return SPANS_KERNEL;
+	return SPANS_BY_ALL;
 }
 
 static struct ktr_event_bytes spans_bytes(const struct ktr_event *event, int arg)
@@ -84,7 +108,7 @@ static struct ktr_event_bytes spans_bytes(const struct ktr_event *event, int arg
 }
 
 /* What the event says about its span; the end that it does not tell stays zero. */
-static struct ktr__span spans_describe(const struct ktr_event *event)
+static struct ktr__span spans_describe(const struct ktr_event *event, enum spans_how how)
 {
 	const struct ktr_reader_site *site = event->site;
 	struct ktr__span span = {
@@ -107,16 +131,18 @@ static struct ktr__span spans_describe(const struct ktr_event *event)
 		span.ident = spans_bytes(event, 0);
 	if (span.kind == KTR_KIND_STATE)
 		span.state = spans_bytes(event, site->value_arg);
-	else
+	if (how == SPANS_KERNEL)
+		span.key = event->thread->id;
+	else if (span.kind != KTR_KIND_STATE)
 		span.key = event->arg[site->value_arg];
 	return span;
 }
 
-static uint64_t spans_hash(const struct ktr__span *span, int scope)
+static uint64_t spans_hash(const struct ktr__span *span, enum spans_how how)
 {
 	uint64_t hash = spans_mix(span->process_key, span->key ^ (uint64_t)span->kind << 60);
 
-	if (scope)
+	if (how != SPANS_BY_ALL)
 		return hash;
 	hash = spans_mix(hash, span->pair);
 	hash = spans_mix_bytes(hash, span->group, strlen(span->group));
@@ -124,16 +150,16 @@ static uint64_t spans_hash(const struct ktr__span *span, int scope)
 }
 
 static struct spans_open *spans_find(const struct ktr__spans *spans, const struct ktr__span *span,
-				     uint64_t hash, int scope)
+				     uint64_t hash, enum spans_how how)
 {
 	struct spans_open *o = spans->bucket[hash & (spans->n_buckets - 1)];
 
 	for (; o; o = o->chain)
-		if (o->hash == hash && o->scope == scope && o->span.kind == span->kind &&
+		if (o->hash == hash && o->how == how && o->span.kind == span->kind &&
 		    o->span.process_key == span->process_key && o->span.key == span->key &&
 		    o->span.pair == span->pair &&
-		    (scope || (strcmp(o->span.group, span->group) == 0 &&
-			       spans_same_bytes(&o->span.ident, &span->ident))))
+		    (how != SPANS_BY_ALL || (strcmp(o->span.group, span->group) == 0 &&
+					     spans_same_bytes(&o->span.ident, &span->ident))))
 			return o;
 	return NULL;
 }
@@ -148,6 +174,11 @@ static void spans_unlink(struct ktr__spans *spans, struct spans_open *open)
 	*(open->older ? &open->older->newer : &spans->oldest) = open->newer;
 	*(open->newer ? &open->newer->older : &spans->newest) = open->older;
 	spans->n_open--;
+	if (open->how != SPANS_SCOPE)
+		return;
+	for (at = &spans->inner[open->span.thread->id]; *at != open;)
+		at = &(*at)->outer;
+	*at = open->outer;
 }
 
 static void spans_link(struct ktr__spans *spans, struct spans_open *open)
@@ -161,6 +192,11 @@ static void spans_link(struct ktr__spans *spans, struct spans_open *open)
 	*(spans->newest ? &spans->newest->newer : &spans->oldest) = open;
 	spans->newest = open;
 	spans->n_open++;
+	if (open->how != SPANS_SCOPE)
+		return;
+	at = &spans->inner[open->span.thread->id];
+	open->outer = *at;
+	*at = open;
 }
 
 /* Doubles the table; failing is no harm but to speed. Oldest first keeps the chains in order. */
@@ -180,6 +216,24 @@ static void spans_grow(struct ktr__spans *spans)
 	spans->n_buckets = n;
 }
 
+/* A record with room for so many bytes; NULL without memory. */
+static struct spans_open *spans_record(struct ktr__spans *spans, size_t n_text)
+{
+	struct spans_open *open = spans->spare;
+
+	if (open) {
+		spans->spare = open->chain;
+		if (n_text <= open->room)
+			return open;
+		free(open);
+	}
+	n_text = n_text < 32 ? 32 : n_text;
+	open = malloc(sizeof(*open) + n_text);
+	if (open)
+		open->room = n_text;
+	return open;
+}
+
 /* Copies the span and its bytes into a record. */
 static void spans_store(struct spans_open *open, const struct ktr__span *span)
 {
@@ -190,11 +244,20 @@ static void spans_store(struct spans_open *open, const struct ktr__span *span)
 	open->span.state.bytes = open->text + span->ident.n_bytes;
 }
 
+/* A scope: it ends with its thread, if that tells when it ended. 0 or -ENOMEM. */
+static int spans_on_thread(struct ktr__spans *spans, const struct ktr__span *span)
+{
+	uint64_t exit_ns = span->thread->exit_ns;
+
+	if (exit_ns >= span->from_ns && exit_ns < spans->exit_ns)
+		spans->exit_ns = exit_ns;
+	return ktr__array_grow(&spans->inner, &spans->n_threads, span->thread->id, sizeof(struct spans_open *));
+}
+
 /* shared: as of the record. */
 static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, uint64_t hash,
-		      int scope, int shared)
+		      enum spans_how how, int shared)
 {
-	size_t n_text = (size_t)span->ident.n_bytes + span->state.n_bytes;
 	struct spans_open *open;
 
 	if (spans->n_open >= KTR__SPANS_OPEN_MAX) {
@@ -203,65 +266,119 @@ static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, ui
 	}
 	if (spans->n_open >= spans->n_buckets)
 		spans_grow(spans);
-	open = malloc(sizeof(*open) + n_text);
+	if (how == SPANS_SCOPE && spans_on_thread(spans, span))
+		return -ENOMEM;
+	open = spans_record(spans, (size_t)span->ident.n_bytes + span->state.n_bytes);
 	if (!open)
 		return -ENOMEM;
 	open->hash = hash;
-	open->scope = scope;
+	open->how = how;
 	open->shared = shared;
-	open->n_losses = spans->streams.n_losses;
 	spans_store(open, span);
 	spans_link(spans, open);
-	return 0;
+	return spans->begin ? spans->begin(spans->context, &open->span) : 0;
 }
 
-/* Hands out a record as ended at to_ns and frees it. */
+/* Since the span began, did rings of its thread, or of another one, lose events? */
+static int spans_lost(const struct ktr__spans *spans, const struct spans_open *open,
+		      const struct ktr_reader_thread *thread)
+{
+	return ktr__streams_lost(&spans->streams, open->span.thread->id, open->span.from_ns) ||
+	       ktr__streams_lost(&spans->streams, thread->id, open->span.from_ns);
+}
+
+/* Hands out a record as ended at to_ns by a thread, or without an end and with more flags. */
 static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64_t to_ns,
-		       const struct ktr_reader_thread *end_thread)
+		       const struct ktr_reader_thread *end_thread, unsigned flags)
 {
 	int rc;
 
 	open->span.to_ns = to_ns;
 	open->span.end_thread = end_thread;
-	if (!end_thread)
-		open->span.flags |= KTR__SPAN_NO_END;
-	else if (ktr__streams_lost(&spans->streams, open->span.thread->id, open->n_losses) ||
-		 ktr__streams_lost(&spans->streams, end_thread->id, open->n_losses))
+	open->span.flags = flags | (end_thread ? 0 : KTR__SPAN_NO_END);
+	if (end_thread && spans_lost(spans, open, end_thread))
 		open->span.flags |= KTR__SPAN_UNSURE;
 	spans_unlink(spans, open);
 	rc = spans->call(spans->context, &open->span);
-	free(open);
+	open->chain = spans->spare;
+	spans->spare = open;
 	return rc;
 }
 
-static int spans_start(struct ktr__spans *spans, struct ktr__span *span, int scope)
+/* Ends the scopes that began within one on its thread: all, or those since whose beginnings something was lost. */
+static int spans_within(struct ktr__spans *spans, const struct spans_open *scope, uint64_t ns, int all)
 {
-	int rc;
-	uint64_t hash = spans_hash(span, scope);
-	struct spans_open *outer = spans_find(spans, span, hash, scope);
+	struct spans_open **at = &spans->inner[scope->span.thread->id];
+	int rc = 0;
 
-	if (outer && scope) {
-		rc = spans_close(spans, outer, span->from_ns, NULL);
-		if (rc)
-			return rc;
+	while (*at != scope && !rc) {
+		if (all || spans->streams.until_ns > (*at)->span.from_ns)
+			rc = spans_close(spans, *at, ns, NULL, KTR__SPAN_MISSING);
+		else
+			at = &(*at)->outer;
+	}
+	return rc;
+}
+
+/* A scope's frame is gone. */
+static int spans_leave(struct ktr__spans *spans, struct spans_open *scope, uint64_t ns)
+{
+	int rc = spans_within(spans, scope, ns, 1);
+
+	return rc ? rc : spans_close(spans, scope, ns, NULL, KTR__SPAN_MISSING);
+}
+
+/* Ends the scopes of threads that ended before that moment, in the order of these ends. */
+static int spans_exits(struct ktr__spans *spans, uint64_t ns)
+{
+	int rc = 0;
+
+	while (spans->exit_ns < ns && !rc) {
+		uint64_t at = spans->exit_ns, next = UINT64_MAX;
+
+		for (struct spans_open *o = spans->newest, *older; o && !rc; o = older) {
+			uint64_t exit_ns = o->how == SPANS_SCOPE ? o->span.thread->exit_ns : 0;
+
+			older = o->older;
+			if (exit_ns == at && exit_ns >= o->span.from_ns)
+				rc = spans_close(spans, o, at, NULL, KTR__SPAN_LEFT);
+			else if (exit_ns >= o->span.from_ns && exit_ns < next)
+				next = exit_ns;
+		}
+		spans->exit_ns = next;
+	}
+	return rc;
+}
+
+static int spans_start(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
+{
+	uint64_t hash = spans_hash(span, how);
+	struct spans_open *outer = spans_find(spans, span, hash, how);
+	int rc = 0;
+
+	if (outer && how == SPANS_SCOPE) {
+		rc = spans_leave(spans, outer, span->from_ns);
+	} else if (outer && spans_lost(spans, outer, span->thread)) {
+		span->depth = outer->span.depth;
+		rc = spans_close(spans, outer, span->from_ns, NULL, KTR__SPAN_MISSING);
 	} else if (outer) {
 		span->depth = outer->span.depth + 1;
 	}
-	return spans_open(spans, span, hash, scope, 0);
+	return rc ? rc : spans_open(spans, span, hash, how, 0);
 }
 
-static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, int scope)
+static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
 {
-	struct spans_open *open = spans_find(spans, span, spans_hash(span, scope), scope);
-	int rc;
+	struct spans_open *open = spans_find(spans, span, spans_hash(span, how), how);
+	int same = open && (how != SPANS_SCOPE || spans_same_bytes(&open->span.ident, &span->ident)), rc = 0;
 
-	if (open && (!scope || spans_same_bytes(&open->span.ident, &span->ident)))
-		return spans_close(spans, open, span->from_ns, span->thread);
-	if (open) {
-		rc = spans_close(spans, open, span->from_ns, NULL);
-		if (rc)
-			return rc;
-	}
+	if (same && how == SPANS_SCOPE && open->span.thread == span->thread)
+		rc = spans_within(spans, open, span->from_ns, 0);
+	if (same)
+		return rc ? rc : spans_close(spans, open, span->from_ns, span->thread, 0);
+	rc = open ? spans_leave(spans, open, span->from_ns) : 0;
+	if (rc)
+		return rc;
 	span->to_ns = span->from_ns;
 	span->from_ns = spans->begin_ns;
 	span->end_thread = span->thread;
@@ -270,73 +387,134 @@ static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, int scop
 }
 
 /* The row's state changes; saying the same state again ends the one before as any other does. */
-static int spans_state(struct ktr__spans *spans, struct ktr__span *span)
+static int spans_state(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
 {
-	uint64_t hash = spans_hash(span, 0);
-	struct spans_open *row = spans_find(spans, span, hash, 0);
+	uint64_t hash = spans_hash(span, how);
+	struct spans_open *row = spans_find(spans, span, hash, how);
 	int shared = row && (row->shared || row->span.thread != span->thread);
-	int rc = row ? spans_close(spans, row, span->from_ns, span->thread) : 0;
+	int rc = row ? spans_close(spans, row, span->from_ns, span->thread, 0) : 0;
 
-	return rc ? rc : spans_open(spans, span, hash, 0, shared);
+	return rc ? rc : spans_open(spans, span, hash, how, shared);
 }
 
-/* The ring that an end of a span came from. 0 or -ENOMEM. */
-static int spans_see(struct ktr__spans *spans, const struct ktr__span *span)
+/* Losses that began before this moment count. */
+static void spans_losses(struct ktr__spans *spans)
 {
-	return ktr__streams_see(&spans->streams, span->thread->id, span->cpu, span->keep);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < spans->n_losses; i++) {
+		if (spans->loss[i].from_ns < spans->now_ns)
+			ktr__streams_loss(&spans->streams, &spans->loss[i]);
+		else
+			spans->loss[n++] = spans->loss[i];
+	}
+	spans->n_losses = n;
+}
+
+/* The moment of a span's event has come, and the ring that it came from is its thread's. 0 or as the callback. */
+static int spans_come(struct ktr__spans *spans, struct ktr__span *span)
+{
+	if (span->from_ns < spans->now_ns)
+		span->from_ns = spans->now_ns;
+	spans->now_ns = span->from_ns;
+	if (spans->n_losses)
+		spans_losses(spans);
+	if (ktr__streams_see(&spans->streams, span->thread->id, span->cpu, span->keep))
+		return -ENOMEM;
+	return spans->exit_ns < spans->now_ns ? spans_exits(spans, spans->now_ns) : 0;
 }
 
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 {
 	enum ktr_event_kind kind = event->site->kind;
+	enum spans_how how;
 	struct ktr__span span;
+	int rc;
 
 	if (kind != KTR_KIND_START && kind != KTR_KIND_STOP && kind != KTR_KIND_STATE)
 		return 0;
-	span = spans_describe(event);
-	if (spans_see(spans, &span))
-		return -ENOMEM;
+	how = spans_how(event->site);
+	span = spans_describe(event, how);
+	rc = spans_come(spans, &span);
+	if (rc)
+		return rc;
 	if (kind == KTR_KIND_STATE)
-		return spans_state(spans, &span);
-	return kind == KTR_KIND_START ? spans_start(spans, &span, spans_is_scope(span.site)) :
-					spans_stop(spans, &span, spans_is_scope(span.site));
+		return spans_state(spans, &span, how);
+	return kind == KTR_KIND_START ? spans_start(spans, &span, how) : spans_stop(spans, &span, how);
 }
 
 int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span)
 {
-	return spans_see(spans, span) ? -ENOMEM : spans_start(spans, span, 0);
+	int rc = spans_come(spans, span);
+
+	return rc ? rc : spans_start(spans, span, SPANS_BY_ALL);
 }
 
 int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span)
 {
-	return spans_see(spans, span) ? -ENOMEM : spans_stop(spans, span, 0);
+	int rc = spans_come(spans, span);
+
+	return rc ? rc : spans_stop(spans, span, SPANS_BY_ALL);
 }
 
 int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span)
 {
-	return spans_find(spans, span, spans_hash(span, 0), 0) != NULL;
+	return spans_find(spans, span, spans_hash(span, SPANS_BY_ALL), SPANS_BY_ALL) != NULL;
 }
 
 void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss)
 {
-	ktr__streams_loss(&spans->streams, loss);
+	/* Without memory it counts from here on. */
+	if (ktr__array_grow(&spans->loss, &spans->loss_room, spans->n_losses, sizeof(*loss)))
+		ktr__streams_loss(&spans->streams, loss);
+	else
+		spans->loss[spans->n_losses++] = *loss;
+}
+
+/* ---- the end ---- */
+
+struct spans_last {
+	uint64_t to_ns;
+	uint32_t number; /* in the order of beginnings */
+	unsigned flags;
+	struct spans_open *open;
+};
+
+static struct spans_last spans_last(struct spans_open *open, uint32_t number, uint64_t end_ns)
+{
+	int own = open->how == SPANS_SCOPE || (open->span.kind == KTR_KIND_STATE && !open->shared);
+	uint64_t left_ns = own ? ktr__ends_thread(open->span.thread) : ktr__ends_process(open->span.thread);
+
+	if (left_ns && left_ns < open->span.from_ns)
+		left_ns = open->span.from_ns;
+	if (left_ns && left_ns < end_ns)
+		return (struct spans_last){ left_ns, number, KTR__SPAN_LEFT, open };
+	return (struct spans_last){ end_ns, number, 0, open };
+}
+
+static int spans_by_end(const void *a, const void *b)
+{
+	const struct spans_last *x = a, *y = b;
+
+	if (x->to_ns != y->to_ns)
+		return x->to_ns < y->to_ns ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
 }
 
 int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns)
 {
+	struct spans_last *last = calloc(spans->n_open + 1, sizeof(*last));
+	uint32_t n = 0;
 	int rc = 0;
 
-	while (spans->oldest && !rc) {
-		struct spans_open *open = spans->oldest;
-		int own = open->scope || (open->span.kind == KTR_KIND_STATE && !open->shared);
-		uint64_t left_ns = own ? ktr__ends_thread(open->span.thread) : ktr__ends_process(open->span.thread);
-
-		if (left_ns && left_ns < open->span.from_ns)
-			left_ns = open->span.from_ns;
-		if (left_ns && left_ns < end_ns)
-			open->span.flags |= KTR__SPAN_LEFT;
-		rc = spans_close(spans, open, left_ns && left_ns < end_ns ? left_ns : end_ns, NULL);
-	}
+	if (!last)
+		return -ENOMEM;
+	for (struct spans_open *o = spans->oldest; o; o = o->newer, n++)
+		last[n] = spans_last(o, n, end_ns);
+	qsort(last, n, sizeof(*last), spans_by_end);
+	for (uint32_t i = 0; i < n && !rc; i++)
+		rc = spans_close(spans, last[i].open, last[i].to_ns, NULL, last[i].flags);
+	free(last);
 	return rc;
 }
 
@@ -345,37 +523,49 @@ uint64_t ktr__spans_n_untracked(const struct ktr__spans *spans)
 	return spans->n_untracked;
 }
 
+void ktr__spans_follow(struct ktr__spans *spans, ktr__span_begin_fn *begin)
+{
+	spans->begin = begin;
+}
+
 int ktr__spans_new(struct ktr__spans **out, uint64_t begin_ns, ktr__span_fn *call, void *context)
 {
 	struct ktr__spans *spans = calloc(1, sizeof(*spans));
 
-	*out = NULL;
+	*out = spans;
 	if (!spans)
 		return -ENOMEM;
-	spans->bucket = calloc(SPANS_BUCKETS_MIN, sizeof(*spans->bucket));
-	if (!spans->bucket) {
-		free(spans);
-		return -ENOMEM;
-	}
-	spans->n_buckets = SPANS_BUCKETS_MIN;
-	spans->begin_ns = begin_ns;
 	spans->call = call;
 	spans->context = context;
-	*out = spans;
+	spans->begin_ns = begin_ns;
+	spans->exit_ns = UINT64_MAX;
+	spans->n_buckets = SPANS_BUCKETS_MIN;
+	spans->bucket = calloc(spans->n_buckets, sizeof(*spans->bucket));
+	if (!spans->bucket) {
+		free(spans);
+		*out = NULL;
+		return -ENOMEM;
+	}
 	return 0;
+}
+
+static void spans_free_chain(struct spans_open *open, int by_age)
+{
+	for (struct spans_open *next; open; open = next) {
+		next = by_age ? open->newer : open->chain;
+		free(open);
+	}
 }
 
 void ktr__spans_free(struct ktr__spans *spans)
 {
-	struct spans_open *next;
-
 	if (!spans)
 		return;
-	for (struct spans_open *o = spans->oldest; o; o = next) {
-		next = o->newer;
-		free(o);
-	}
+	spans_free_chain(spans->oldest, 1);
+	spans_free_chain(spans->spare, 0);
 	ktr__streams_free(&spans->streams);
 	free(spans->bucket);
+	free(spans->inner);
+	free(spans->loss);
 	free(spans);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Spans out of a walk: what lies between a START and its STOP, and how long a row stays in a state.
+ * Spans out of a walk: what lies between a START and its STOP, and how long a row stays in a state. Whatever
+ * prints, counts or draws spans gets them from here, so that all give one answer.
  *
  *	ktr__spans_new(&spans, info->first_ns, on_span, context);
  *	...	ktr__spans_event(spans, &event);	for each event, in time order
@@ -8,13 +9,20 @@
  *	ktr__spans_finish(spans, info->last_ns);	hands out what is still open
  *
  * A START and a STOP are a pair when process, group, id and key are equal; among several that are
- * open the last one opened ends first. The key of a KTR_SCOPE is the address of a record on the
- * stack, which only one open span of a process can have: another START with it means that the
- * STOP before it is missing. A row (process, group, id) is in a state until its next state. What is open ends with
- * its process; a KTR_SCOPE, and the state of a row of which one thread alone told, with that thread.
+ * open the last one opened ends first. A START whose key is open is nested, but where a ring that its threads
+ * record to lost events since: then the STOP between the two is taken to be among these.
+ *
+ * The key of a KTR_SCOPE is the address of a record on the stack, which only one open span of a process can have:
+ * another START or STOP with it means that the STOP before it is missing, and with the frame those are gone that
+ * were called from it. A scope that ends also ends those that began within it on its thread, if anything was lost
+ * since; if nothing was, their ends are still to come, because coroutines share a thread.
+ *
+ * A row (process, group, id; of the kernel's events the thread) is in a state until its next state. What is open
+ * ends with its process; a KTR_SCOPE, and the state of a row of which one thread alone told, with that thread.
  *
  * Nothing is made up: a span that lacks an end says so, and one during which events were lost
- * says that its ends may belong to two different spans. Forward walks only.
+ * says that its ends may belong to two different spans. Forward walks only; an event that is earlier than the one
+ * before counts as of the same moment.
  */
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
@@ -26,6 +34,7 @@
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
 #define KTR__SPAN_UNSURE   4u /* between its two ends, rings that its threads record to lost events */
 #define KTR__SPAN_LEFT     8u /* besides NO_END: to_ns is when its process ended, or the thread it belongs to */
+#define KTR__SPAN_MISSING  16u /* besides NO_END: it had ended by to_ns, and nobody told of it */
 
 struct ktr__span {
 	enum ktr_event_kind kind; /* KTR_KIND_START or KTR_KIND_STATE */
@@ -45,10 +54,17 @@ struct ktr__span {
 	unsigned pair;                              /* 0; from 1: of a pair by hand (pairs.h) */
 	uint32_t depth; /* spans of the same process, group, id and key around it */
 	unsigned flags;
+	/* Of whoever follows spans from their beginning: NULL and 0, and then what it leaves here. */
+	void *row;
+	uint64_t word;
+	uint32_t lane;
 };
 
 /* Called when a span is complete, that is in the order of ends. Non-zero ends the walk. */
 typedef int ktr__span_fn(void *context, const struct ktr__span *span);
+
+/* Called when one begins, which stays where it is until it is complete. Likewise. */
+typedef int ktr__span_begin_fn(void *context, struct ktr__span *span);
 
 /* [spans] How many may be open at once, so that memory is bounded: about 20 MiB. */
 #define KTR__SPANS_OPEN_MAX (1u << 17)
@@ -58,6 +74,9 @@ struct ktr__spans;
 /* begin_ns: the earliest time of the walk. 0 with an owned object in *out, or -ENOMEM. */
 int ktr__spans_new(struct ktr__spans **out, uint64_t begin_ns, ktr__span_fn *call, void *context);
 void ktr__spans_free(struct ktr__spans *spans);
+
+/* From here on beginnings are told, too, with the same context. */
+void ktr__spans_follow(struct ktr__spans *spans, ktr__span_begin_fn *begin);
 
 /* 0, -ENOMEM, or what the callback returned. Events of other kinds are nothing to it. */
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event);
@@ -71,7 +90,7 @@ int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span);
 int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span);
 int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span);
 
-/* Hands out the spans still open, the oldest first, as KTR__SPAN_NO_END. 0 or as above. */
+/* Hands out the spans still open as KTR__SPAN_NO_END, in the order of to_ns and of beginnings. 0 or as above. */
 int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns);
 
 /* [events] Starts and states that were left out because too many were open. */

@@ -58,32 +58,32 @@ int ktr__streams_see(struct ktr__streams *streams, uint32_t thread, uint32_t cpu
 void ktr__streams_loss(struct ktr__streams *streams, const struct ktr_loss *loss)
 {
 	uint32_t ring = 2 * loss->cpu + (loss->keep != 0);
-	uint64_t *grown = NULL;
+	uint64_t *grown = NULL, to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
 
 	if (!loss->n_events)
 		return;
-	streams->n_losses++;
+	if (to_ns > streams->until_ns)
+		streams->until_ns = to_ns;
 	if (loss->cpu < STREAMS_MAX / 2)
 		grown = streams_room(streams->lost, &streams->n_lost, ring, sizeof(*streams->lost));
-	if (!grown) {
-		streams->lost_any = streams->n_losses;
-		return;
-	}
-	streams->lost = grown;
-	streams->lost[ring] = streams->n_losses;
+	if (grown)
+		streams->lost = grown;
+	grown = grown ? &grown[ring] : &streams->lost_any;
+	if (to_ns > *grown)
+		*grown = to_ns;
 }
 
-int ktr__streams_lost(const struct ktr__streams *streams, uint32_t thread, uint64_t since)
+int ktr__streams_lost(const struct ktr__streams *streams, uint32_t thread, uint64_t since_ns)
 {
 	const struct ktr__stream_set *set;
 
-	if (streams->n_losses == since)
+	if (streams->until_ns <= since_ns)
 		return 0;
-	if (streams->lost_any > since || thread >= streams->n_threads)
-		return streams->lost_any > since;
+	if (streams->lost_any > since_ns || thread >= streams->n_threads)
+		return streams->lost_any > since_ns;
 	set = &streams->thread[thread];
 	for (uint32_t ring = 0; ring < streams->n_lost && ring / 64 < set->n_words; ring++)
-		if ((set->word[ring / 64] >> ring % 64 & 1) && streams->lost[ring] > since)
+		if ((set->word[ring / 64] >> ring % 64 & 1) && streams->lost[ring] > since_ns)
 			return 1;
 	return 0;
 }

@@ -3,7 +3,8 @@
  * Whose events may have been lost: what a ring lost concerns those whose events came from that ring, and nobody
  * else.
  *
- * A ring is known by 2 * CPU + keep. Losses are numbered from 1, so that "since" is a number.
+ * A ring is known by 2 * CPU + keep. A walk tells of a loss where it begins: what began before the loss ended may
+ * have lost its own end, even if it began behind the beginning, on another ring.
  */
 #ifndef ANALYZE_STREAMS_H
 #define ANALYZE_STREAMS_H
@@ -16,10 +17,10 @@ struct ktr__stream_set {
 };
 
 struct ktr__streams {
-	uint64_t n_losses;
-	uint64_t *lost; /* owned; by ring, the number of its last loss */
+	uint64_t until_ns; /* when the last one of all losses so far ended */
+	uint64_t *lost;    /* owned; by ring, when its last loss ended; UINT64_MAX: at no time */
 	uint32_t n_lost;
-	uint64_t lost_any; /* the last loss that could not be kept by ring */
+	uint64_t lost_any; /* likewise, of losses that could not be kept by ring */
 	struct ktr__stream_set *thread; /* owned; by id: the rings of its events so far */
 	uint32_t n_threads;
 };
@@ -31,7 +32,7 @@ int ktr__streams_see(struct ktr__streams *streams, uint32_t thread, uint32_t cpu
 
 void ktr__streams_loss(struct ktr__streams *streams, const struct ktr_loss *loss);
 
-/* Has a ring of the thread's lost events since so many losses? */
-int ktr__streams_lost(const struct ktr__streams *streams, uint32_t thread, uint64_t since);
+/* Has a ring of the thread's lost events since a moment? */
+int ktr__streams_lost(const struct ktr__streams *streams, uint32_t thread, uint64_t since_ns);
 
 #endif

@@ -66,7 +66,7 @@ static void one_with_a_loss_in_it_is_unsure(void)
 	struct ktr_reader_thread thread[2] = { { .id = 0 }, { .id = 1 } };
 	struct ktr_reader_site site = { .id = 1, .name = "x" };
 	struct ktr_event event = { .site = &site };
-	const struct ktr_loss loss = { .n_events = 1 };
+	const struct ktr_loss loss = { .n_events = 1, .from_ns = 11, .to_ns = 14 };
 	struct ktr__gaps gaps;
 
 	CU_ASSERT_FATAL(ktr__gaps_init(&gaps, 2, 2) == 0);
@@ -90,7 +90,8 @@ static void losses_of_other_rings_are_not_its_own(void)
 	struct ktr_reader_thread thread[2] = { { .id = 0 }, { .id = 1 } };
 	struct ktr_reader_site site = { .id = 1, .name = "x" };
 	struct ktr_event event = { .site = &site };
-	const struct ktr_loss loss[] = { { .cpu = 0, .n_events = 1 }, { .cpu = 1, .keep = 1, .n_events = 1 } };
+	const struct ktr_loss loss[] = { { .cpu = 0, .n_events = 1, .from_ns = 10, .to_ns = 14 },
+					 { .cpu = 1, .keep = 1, .n_events = 1, .from_ns = 10, .to_ns = 14 } };
 	struct ktr__gaps gaps;
 
 	CU_ASSERT_FATAL(ktr__gaps_init(&gaps, 2, 2) == 0);

@@ -186,7 +186,7 @@ static void losses_of_other_rings_do_not(void)
 
 static void losses_make_pairs_unsure(void)
 {
-	struct ktr_loss loss = { .n_events = 3 }, none = { 0 };
+	struct ktr_loss loss = { .n_events = 3, .from_ns = 11, .to_ns = 12 }, none = { 0 };
 	struct ktr__spans *spans = spans_new();
 
 	spans_at(spans, 10, &spans_start, 0, "x", 1, "");
