@@ -85,7 +85,7 @@ def events_of(index, data):
     """The events of a chunk, as tuples."""
     r = Numbers(data)
     n = r.next()
-    columns = [Numbers(r.part()) for _ in range(4)]
+    columns = [Numbers(r.part()) for _ in range(5)]
     strings = []
     for _ in range(r.next()):
         flag = r.next()

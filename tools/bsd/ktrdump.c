@@ -120,9 +120,9 @@ static int ktrdump_graph_loss(struct ktr_sink *sink, const struct ktr_loss *loss
 	struct ktrdump *dump = ktrdump_of(sink);
 
 	if (dump->back)
-		ktr__schedgraph_back_loss(dump->back);
+		ktr__schedgraph_back_loss(dump->back, loss);
 	else
-		ktr__schedgraph_loss(dump->forth);
+		ktr__schedgraph_loss(dump->forth, loss);
 	return dump->lines.sink.loss(&dump->lines.sink, loss);
 }
 

@@ -164,8 +164,8 @@ static int chrome_slice(void *context, const struct ktr__slice_track *track, uin
 static int chrome_end_slice(void *context, const struct ktr__slice_track *track, uint64_t from_ns,
 			    uint64_t ns, enum ktr__slice_end how, void *kept)
 {
-	static const char *const ends[] = { "", ",\"end\":\"missing\"",
-					    ",\"end\":\"not reached\"" };
+	static const char *const ends[] = { "", ",\"end\":\"missing\"", ",\"end\":\"not reached\"",
+					    ",\"end\":\"left\"" };
 	struct ktr__export *e = context;
 
 	chrome_next(e);

@@ -4,11 +4,10 @@
  *
  * Where a trace has CTRSTACK events the frames are theirs, and the number is how often. Else they are the
  * spans that were open on a thread, and the number is the time in nanoseconds that the innermost had for
- * itself. A span that another thread ends counts for the one that began it; a scope that begins where one is open
- * on the stack, or ends around it, ends that one.
+ * itself. A span that another thread ends counts for the one that began it.
  */
 #include "visualize/export/exports.h"
-#include "analyze/read/tables.h"
+#include "analyze/stats/spans.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
 #include "conf/kit/array.h"
@@ -32,14 +31,11 @@ struct folded_line {
 struct folded_thread {
 	unsigned n;
 	uint64_t since_ns; /* when the set of open spans last changed */
-	struct folded_span {
-		uint64_t id; /* hash of what makes it one of its own: see folded_id() */
-		int is_scope;
-		char name[64];
-	} span[FOLDED_DEPTH];
+	const struct ktr__span *span[FOLDED_DEPTH]; /* in the order in which they began */
 };
 
 struct folded {
+	struct ktr__spans *spans;
 	struct ktr__keymap known;
 	struct folded_line *line;
 	uint32_t n_lines, line_room;
@@ -49,28 +45,6 @@ struct folded {
 	uint64_t n_too_deep;
 	int has_stacks;
 };
-
-static int folded_begin(struct ktr__export *e)
-{
-	e->data = calloc(1, sizeof(struct folded));
-	return e->data != NULL ? 0 : -ENOMEM;
-}
-
-static void folded_free(struct ktr__export *e)
-{
-	struct folded *f = e->data;
-
-	if (f == NULL)
-		return;
-	for (uint32_t i = 0; i < f->n_lines; i++)
-		free(f->line[i].text);
-	for (uint32_t i = 0; i < f->n_threads; i++)
-		free(f->thread[i]);
-	ktr__keymap_free(&f->known);
-	free(f->line);
-	free(f->thread);
-	free(f);
-}
 
 /* Appends a frame: clean, and without what separates frames. */
 static size_t folded_frame(char *text, size_t used, const char *bytes, size_t n)
@@ -138,6 +112,12 @@ static int folded_stack(struct ktr__export *e, const struct ktr_event *event, un
 	return folded_add(f, text, used, 1, 1);
 }
 
+/* What a span is called, as ktr__export_name() has it. */
+static const char *folded_name(const struct ktr_reader_site *site)
+{
+	return site->ident != NULL ? site->ident : site->group;
+}
+
 /* What passed since the last change belongs to the spans that were open. */
 static int folded_settle(struct folded *f, struct folded_thread *t,
 			 const struct ktr_reader_thread *thread, uint64_t ns)
@@ -148,46 +128,16 @@ static int folded_settle(struct folded *f, struct folded_thread *t,
 
 	if (t->n > 0 && ns > t->since_ns) {
 		used = folded_thread_frames(text, thread);
-		for (unsigned i = 0; i < t->n; i++)
-			used = folded_frame(text, used, t->span[i].name, strlen(t->span[i].name));
+		for (unsigned i = 0; i < t->n; i++) {
+			const char *name = folded_name(t->span[i]->site);
+
+			used = folded_frame(text, used, name, strlen(name));
+		}
 		rc = folded_add(f, text, used, ns - t->since_ns, 0);
 	}
-	t->since_ns = ns;
+	if (ns > t->since_ns)
+		t->since_ns = ns;
 	return rc;
-}
-
-/* By process and key, and but for scopes, whose key is a place on the stack, by what the user calls it. */
-static uint64_t folded_id(const struct ktr_event *event)
-{
-	const struct ktr_reader_site *site = event->site;
-	uint64_t id = ktr__keymap_mix(ktr__tables_process_key(event->thread), event->arg[site->value_arg]);
-
-	if (site->ident != NULL)
-		return id;
-	id = ktr__keymap_hash(id, site->group, strlen(site->group));
-	return event->str[0].bytes == NULL ? id : ktr__keymap_hash(id, event->str[0].bytes, event->str[0].n_bytes);
-}
-
-/* The innermost span of this id, counted from 1; 0: there is none. */
-static unsigned folded_find(const struct folded_thread *t, uint64_t id)
-{
-	unsigned i = t->n;
-
-	while (i > 0 && t->span[i - 1].id != id)
-		i--;
-	return i;
-}
-
-/* Takes one away, counted from 1; scopes within a scope have lost their STOP. */
-static void folded_take(struct folded_thread *t, unsigned i)
-{
-	int is_scope = t->span[i - 1].is_scope;
-	unsigned to = i - 1;
-
-	for (unsigned from = i; from < t->n; from++)
-		if (!is_scope || !t->span[from].is_scope)
-			t->span[to++] = t->span[from];
-	t->n = to;
 }
 
 static struct folded_thread *folded_thread(struct folded *f, const struct ktr_reader_thread *thread)
@@ -199,88 +149,99 @@ static struct folded_thread *folded_thread(struct folded *f, const struct ktr_re
 	return f->thread[thread->id];
 }
 
-/* A span that another thread of the process began. */
-static int folded_stop_elsewhere(struct ktr__export *e, const struct ktr_event *event, uint64_t id)
+/* A span begins on its thread. */
+static int folded_begun(void *context, struct ktr__span *span)
 {
+	struct ktr__export *e = context;
 	struct folded *f = e->data;
+	struct folded_thread *t;
 
-	for (uint32_t k = 0; k < f->n_threads; k++) {
-		struct folded_thread *t = f->thread[k];
-		unsigned i = t != NULL ? folded_find(t, id) : 0;
-		int rc;
-
-		if (i == 0)
-			continue;
-		rc = folded_settle(f, t, ktr_reader_thread(e->reader, k), event->time_ns);
-		folded_take(t, i);
-		return rc;
+	if (span->kind != KTR_KIND_START)
+		return 0;
+	t = folded_thread(f, span->thread);
+	if (t == NULL || folded_settle(f, t, span->thread, span->from_ns) != 0)
+		return -ENOMEM;
+	if (t->n == FOLDED_DEPTH) {
+		f->n_too_deep++;
+		return 0;
 	}
+	t->span[t->n++] = span;
 	return 0;
 }
 
-static void folded_start(struct folded *f, struct folded_thread *t, const struct ktr_event *event, uint64_t id)
+/* It ends; spans are told apart by where they are. */
+static int folded_ended(void *context, const struct ktr__span *span)
 {
-	struct folded_span *span = &t->span[t->n];
-	struct ktr_event_bytes name;
-	char number[24];
+	struct ktr__export *e = context;
+	struct folded *f = e->data;
+	struct folded_thread *t;
+	unsigned to = 0;
 
-	if (t->n == FOLDED_DEPTH) {
-		f->n_too_deep++;
-		return;
-	}
-	name = ktr__export_name(event, number);
-	span->id = id;
-	span->is_scope = event->site->ident != NULL;
-	ktr__label_clean(span->name, sizeof(span->name), name.bytes, name.n_bytes);
-	t->n++;
+	if (span->kind != KTR_KIND_START)
+		return 0;
+	t = folded_thread(f, span->thread);
+	if (t == NULL || folded_settle(f, t, span->thread, span->to_ns) != 0)
+		return -ENOMEM;
+	for (unsigned from = 0; from < t->n; from++)
+		if (t->span[from] != span)
+			t->span[to++] = t->span[from];
+	t->n = to;
+	return 0;
 }
 
-static int folded_span(struct ktr__export *e, const struct ktr_event *event)
+static int folded_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
 	struct folded *f = e->data;
-	struct folded_thread *t = folded_thread(f, event->thread);
-	int is_start = event->site->kind == KTR_KIND_START;
-	uint64_t id = folded_id(event);
-	unsigned i;
-	int rc;
 
-	if (t == NULL)
-		return -ENOMEM;
-	rc = folded_settle(f, t, event->thread, event->time_ns);
-	if (rc != 0)
-		return rc;
-	i = folded_find(t, id);
-	if (i > 0 && (!is_start || event->site->ident != NULL))
-		folded_take(t, i);
-	else if (!is_start)
-		return folded_stop_elsewhere(e, event, id);
-	if (is_start)
-		folded_start(f, t, event, id);
+	ktr__spans_loss(f->spans, loss);
 	return 0;
 }
 
 static int folded_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	int rc = 0;
+	struct folded *f = e->data;
+	int rc = ktr__spans_event(f->spans, event);
 
-	if (event->site->kind == KTR_KIND_START || event->site->kind == KTR_KIND_STOP)
-		return folded_span(e, event);
 	for (unsigned i = 0; i < event->site->n_args && rc == 0; i++)
 		if (event->site->arg[i].type == KTR_ARG_STACK)
 			rc = folded_stack(e, event, i);
 	return rc;
 }
 
+static int folded_begin(struct ktr__export *e)
+{
+	struct folded *f = calloc(1, sizeof(*f));
+
+	e->data = f;
+	if (f == NULL || ktr__spans_new(&f->spans, e->info->first_ns, folded_ended, e) != 0)
+		return -ENOMEM;
+	ktr__spans_follow(f->spans, folded_begun);
+	return 0;
+}
+
+static void folded_free(struct ktr__export *e)
+{
+	struct folded *f = e->data;
+
+	if (f == NULL)
+		return;
+	for (uint32_t i = 0; i < f->n_lines; i++)
+		free(f->line[i].text);
+	for (uint32_t i = 0; i < f->n_threads; i++)
+		free(f->thread[i]);
+	ktr__spans_free(f->spans);
+	ktr__keymap_free(&f->known);
+	free(f->line);
+	free(f->thread);
+	free(f);
+}
+
 static int folded_end(struct ktr__export *e)
 {
 	struct folded *f = e->data;
 	uint32_t n = 0;
-	int rc = 0;
+	int rc = ktr__spans_finish(f->spans, e->info->last_ns);
 
-	for (uint32_t i = 0; i < f->n_threads && rc == 0; i++)
-		if (f->thread[i] != NULL)
-			rc = folded_settle(f, f->thread[i], ktr_reader_thread(e->reader, i),
-					   e->info->last_ns);
 	for (uint32_t i = 0; i < f->n_lines; i++) {
 		if (f->line[i].is_stack != f->has_stacks)
 			continue;
@@ -305,6 +266,7 @@ const struct ktr__export_format ktr__export_folded = {
 	.help = "stacks, or else spans by their own time: speedscope, flamegraph.pl",
 	.begin = folded_begin,
 	.event = folded_event,
+	.loss = folded_loss,
 	.end = folded_end,
 	.free = folded_free,
 };

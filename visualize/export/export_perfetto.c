@@ -339,7 +339,7 @@ static int perfetto_slice(void *context, const struct ktr__slice_track *track, u
 static int perfetto_end_slice(void *context, const struct ktr__slice_track *track, uint64_t from_ns,
 			      uint64_t ns, enum ktr__slice_end how, void *kept)
 {
-	static const char *const ends[] = { "", "missing", "not reached" };
+	static const char *const ends[] = { "", "missing", "not reached", "left" };
 	struct ktr__export *e = context;
 	struct perfetto *p = e->data;
 

@@ -30,8 +30,7 @@ static int export_schedgraph_event(struct ktr__export *e, const struct ktr_event
 
 static int export_schedgraph_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
-	(void)loss;
-	ktr__schedgraph_back_loss(e->data);
+	ktr__schedgraph_back_loss(e->data, loss);
 	return 0;
 }
 

@@ -6,10 +6,10 @@
 #include "visualize/export/schedgraph.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
+#include "analyze/stats/spans.h"
 #include "visualize/export/exports.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
-#include "visualize/model/lanes.h"
 #include "conf/kit/array.h"
 
 #include <errno.h>
@@ -26,16 +26,35 @@ struct ktr__schedgraph {
 	struct ktr__keymap groups, rows;
 	uint8_t *group_used; /* a counter of it was not zero */
 	uint32_t n_groups, n_group_used;
-	struct ktr__lanes *row;
-	uint32_t n_rows, row_room;
+	struct ktr__spans *spans;
+	uint32_t *open; /* owned; by row, how many spans are */
+	uint32_t n_rows, open_room;
+	uint32_t now; /* row of the event, from 1 */
 	char **thread; /* owned; what the row of a thread with plain events is called, by its number */
 	uint32_t n_threads;
 	struct ktr__keymap states; /* rows that have had one, while none has had two: */
 	int drawn;
 	struct ktr_event last; /* its time and CPU */
 	uint64_t first_ns;     /* 0: there was no line yet */
-	uint64_t n_losses;
 };
+
+static int schedgraph_begun(void *context, struct ktr__span *span)
+{
+	struct ktr__schedgraph *s = context;
+
+	span->word = s->now;
+	s->open[s->now - 1]++;
+	return 0;
+}
+
+static int schedgraph_ended(void *context, const struct ktr__span *span)
+{
+	struct ktr__schedgraph *s = context;
+
+	if (span->word != 0)
+		s->open[span->word - 1]--;
+	return 0;
+}
 
 int ktr__schedgraph_new(struct ktr__schedgraph **out, ktr__schedgraph_fn *line, void *context)
 {
@@ -44,6 +63,12 @@ int ktr__schedgraph_new(struct ktr__schedgraph **out, ktr__schedgraph_fn *line, 
 		return -ENOMEM;
 	(*out)->line = line;
 	(*out)->context = context;
+	if (ktr__spans_new(&(*out)->spans, 0, schedgraph_ended, *out) != 0) {
+		free(*out);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	ktr__spans_follow((*out)->spans, schedgraph_begun);
 	return 0;
 }
 
@@ -51,13 +76,12 @@ void ktr__schedgraph_free(struct ktr__schedgraph *s)
 {
 	if (s == NULL)
 		return;
-	for (uint32_t i = 0; i < s->n_rows; i++)
-		free(s->row[i].span);
+	ktr__spans_free(s->spans);
 	ktr__keymap_free(&s->groups);
 	ktr__keymap_free(&s->rows);
 	ktr__keymap_free(&s->states);
 	free(s->group_used);
-	free(s->row);
+	free(s->open);
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		free(s->thread[i]);
 	free(s->thread);
@@ -147,29 +171,18 @@ static uint32_t schedgraph_number(struct ktr__keymap *map, uint32_t *n, uint64_t
 static int schedgraph_open(struct ktr__schedgraph *s, const struct ktr_event *event,
 			   const char *group, const char *id, char *what, size_t size)
 {
-	struct ktr__lane_span span = { .key = event->arg[event->site->value_arg],
-				       .from_ns = event->time_ns,
-				       .n_losses = s->n_losses };
 	uint64_t whose = ktr__tables_process_key(event->thread);
 	uint64_t key = ktr__keymap_hash(ktr__keymap_hash(whose, group, strlen(group)), id, strlen(id));
-	uint32_t number = schedgraph_number(&s->rows, &s->n_rows, key), open = 0;
-	struct ktr__lanes *lanes;
-	uint64_t replaced_ns;
-	int rc = 0;
+	int rc;
 
-	if (number == 0 || ktr__array_grow(&s->row, &s->row_room, number - 1, sizeof(*s->row)) != 0)
+	s->now = schedgraph_number(&s->rows, &s->n_rows, key);
+	if (s->now == 0 || ktr__array_grow(&s->open, &s->open_room, s->now - 1, sizeof(*s->open)) != 0)
 		return -ENOMEM;
-	lanes = &s->row[number - 1];
-	if (event->site->kind == KTR_KIND_START)
-		ktr__lanes_start(lanes, &span, event->site->ident != NULL, &replaced_ns, &rc);
-	else
-		ktr__lanes_stop(lanes, span.key);
-	for (uint32_t i = 0; i < lanes->n; i++)
-		open += lanes->span[i].open != 0;
-	if (open == 0)
+	rc = ktr__spans_event(s->spans, event);
+	if (s->open[s->now - 1] == 0)
 		snprintf(what, size, "state:\"idle\"");
 	else
-		snprintf(what, size, "state:\"%" PRIu32 " open\"", open);
+		snprintf(what, size, "state:\"%" PRIu32 " open\"", s->open[s->now - 1]);
 	return rc;
 }
 
@@ -270,9 +283,9 @@ int ktr__schedgraph_end(struct ktr__schedgraph *s)
 	return rc;
 }
 
-void ktr__schedgraph_loss(struct ktr__schedgraph *s)
+void ktr__schedgraph_loss(struct ktr__schedgraph *s, const struct ktr_loss *loss)
 {
-	s->n_losses++;
+	ktr__spans_loss(s->spans, loss);
 }
 
 int ktr__schedgraph_drawn(const struct ktr__schedgraph *s, uint32_t counter)

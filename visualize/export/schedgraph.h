@@ -35,7 +35,7 @@ int ktr__schedgraph_event(struct ktr__schedgraph *schedgraph, const struct ktr_e
 int ktr__schedgraph_end(struct ktr__schedgraph *schedgraph);
 
 /* Some were lost: what is open from before may not be any more. */
-void ktr__schedgraph_loss(struct ktr__schedgraph *schedgraph);
+void ktr__schedgraph_loss(struct ktr__schedgraph *schedgraph, const struct ktr_loss *loss);
 
 /*
  * Does schedgraph.py draw a line with this number, as far as has been seen? A group whose counters are

@@ -73,9 +73,9 @@ int ktr__schedgraph_back_event(struct ktr__schedgraph_back *back, const struct k
 	return ktr__schedgraph_event(back->schedgraph, event);
 }
 
-void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back)
+void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back, const struct ktr_loss *loss)
 {
-	ktr__schedgraph_loss(back->schedgraph);
+	ktr__schedgraph_loss(back->schedgraph, loss);
 }
 
 int ktr__schedgraph_back_run(struct ktr__schedgraph_back *back, ktr__schedgraph_fn *line,

@@ -16,7 +16,7 @@ void ktr__schedgraph_back_free(struct ktr__schedgraph_back *back);
 
 /* Events and losses, oldest first. 0 or -errno. */
 int ktr__schedgraph_back_event(struct ktr__schedgraph_back *back, const struct ktr_event *event);
-void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back);
+void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back, const struct ktr_loss *loss);
 
 /*
  * Ends the lines and tells all of them, newest first. Of their event there is cpu, time_ns, and index: the

@@ -9,33 +9,14 @@
 
 #define KTR__LANES_MAX 256u /* spans of one row that can be open at once */
 
-struct ktr__lane_span {
-	uint64_t key;
-	uint64_t event; /* the caller's: which event began it */
-	uint64_t from_ns;
-	uint64_t n_losses; /* gaps in the trace before it began */
-	void *kept;        /* the caller's */
-	uint32_t sequence; /* the later of two spans has the greater one */
-	int open;
-};
-
 struct ktr__lanes {
-	struct ktr__lane_span *span; /* owned; by lane */
-	uint32_t room;
-	uint32_t n;    /* lanes that were ever in use */
-	uint32_t last; /* sequence */
+	uint64_t taken[KTR__LANES_MAX / 64];
+	uint32_t n; /* lanes that were ever in use */
 };
 
-/*
- * Begins a span, given with key, event, from_ns and n_losses. A span that is open with its key is
- * taken for one whose STOP is missing if only one can have such a key (unique), or if events were lost
- * since: the new one takes its lane, and *replaced_ns is when that began, else 0. The span, or NULL: no lane is
- * free, or with *error -ENOMEM.
- */
-struct ktr__lane_span *ktr__lanes_start(struct ktr__lanes *lanes, const struct ktr__lane_span *span,
-					int unique, uint64_t *replaced_ns, int *error);
+/* The number of a free lane, which is taken now, or KTR__LANES_MAX: there is none. */
+uint32_t ktr__lanes_take(struct ktr__lanes *lanes);
 
-/* The latest open span with the key, which ends here, or NULL. Its members stay until the next start. */
-struct ktr__lane_span *ktr__lanes_stop(struct ktr__lanes *lanes, uint64_t key);
+void ktr__lanes_give(struct ktr__lanes *lanes, uint32_t lane);
 
 #endif

@@ -7,10 +7,7 @@
  * passed to the row's totals. Columns are allocated when a row first needs them, as long as all of
  * them together stay below KTR__ROWS_BYTES.
  *
- * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open". A
- * STOP ends the last START with its key (analyze/stats/spans.h has the same rule). A START whose key is
- * open already means that the STOP between them is missing if events were lost since, or if only
- * one span can have such a key.
+ * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open".
  */
 #include "visualize/model/rows.h"
 #include "conf/kit/array.h"
@@ -75,7 +72,6 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 
 int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
 {
-	rows->n_losses++;
 	if (ktr__array_grow(&rows->gap, &rows->gap_room, rows->n_gaps, sizeof(*rows->gap)) != 0)
 		return -ENOMEM;
 	rows->gap[rows->n_gaps++] = *gap;
@@ -98,15 +94,6 @@ static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row 
 		from = end;
 	}
 	return ns;
-}
-
-/* Has a ring that the row is from lost events since that gap? */
-static int row_lost(const struct ktr__rows *rows, const struct ktr__row *row, uint32_t gap_at)
-{
-	for (uint32_t i = gap_at; i < rows->n_gaps; i++)
-		if (ktr__rings_have(&row->rings, rows->gap[i].cpu, (int)rows->gap[i].keep))
-			return 1;
-	return 0;
 }
 
 /* Adds the present label, which lasts until ns, to the totals of the window. */
@@ -215,91 +202,63 @@ static int row_depth(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 	return row_change(rows, row, ns, label);
 }
 
-/* Index of the innermost open span with that key, or n_open. */
-static unsigned row_find_open(const struct ktr__row *row, uint64_t key)
+void ktr__row_spans(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
-	for (unsigned i = row->n_open; i-- > 0;)
-		if (row->open[i].key == key)
-			return i;
-	return row->n_open;
-}
-
-int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,
-		   int unique)
-{
-	unsigned i = row_find_open(row, key);
-
 	row_seen(rows, row, ns);
 	row->has |= KTR__ROW_SPANS;
-	row->is_open |= !unique;
-	if (i < row->n_open && (unique || row_lost(rows, row, row->open[i].gap_at))) {
-		row->open[i].gap_at = rows->n_gaps;
-		return 0;
-	}
-	if (row->n_open == KTR__ROWS_OPEN) {
+}
+
+int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t *lane)
+{
+	*lane = ktr__lanes_take(&row->lanes);
+	if (*lane == KTR__LANES_MAX) {
 		rows->n_crowded++;
 		return 0;
 	}
-	if (row->n_open == row->n_open_room) {
-		unsigned room = row->n_open_room ? 2 * row->n_open_room : 2;
-		struct ktr__open_span *more = realloc(row->open, room * sizeof(*more));
-
-		if (more == NULL)
-			return -ENOMEM;
-		row->open = more;
-		row->n_open_room = room;
-	}
-	row->open[row->n_open++] = (struct ktr__open_span){ key, rows->n_gaps };
+	row->n_open++;
 	return row_depth(rows, row, ns);
 }
 
-int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key)
+int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t lane)
 {
-	unsigned i = row_find_open(row, key);
-
-	row_seen(rows, row, ns);
-	row->has |= KTR__ROW_SPANS;
-	if (i == row->n_open) {
-		rows->n_unpaired++;
+	if (lane == KTR__LANES_MAX)
 		return 0;
-	}
+	ktr__lanes_give(&row->lanes, lane);
 	row->n_open--;
-	for (; i < row->n_open; i++)
-		row->open[i] = row->open[i + 1];
-	return row_depth(rows, row, ns);
+	return row_depth(rows, row, ns > row->lane.since_ns ? ns : row->lane.since_ns);
+}
+
+int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	/* What was recorded behind that, on the way out, is of the row, too. */
+	row->left_ns = ns > row->lane.since_ns ? ns : row->lane.since_ns;
+	return row_change(rows, row, row->left_ns, KTR__LABEL_NONE);
 }
 
 uint64_t ktr__row_end_ns(const struct ktr__row *row)
 {
-	uint64_t ns;
-
-	if (row->kind != KTR__ROW_ID || row->latest == NULL)
-		return 0;
-	ns = row->thread != NULL && !row->is_open ? ktr__ends_thread(row->thread) : ktr__ends_process(row->latest);
-	/* What was recorded behind that, on the way out, is of the row, too. */
-	return ns != 0 && ns < row->lane.since_ns ? row->lane.since_ns : ns;
+	if (row->kind != KTR__ROW_ID || row->latest == NULL || row->has & KTR__ROW_STATES)
+		return row->left_ns;
+	return row->thread != NULL ? ktr__ends_thread(row->thread) : ktr__ends_process(row->latest);
 }
 
 static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
 	uint64_t end_ns = ktr__row_end_ns(row);
-	int open = 1;
 
-	if (end_ns != 0 && end_ns < ns) {
-		ns = end_ns > rows->grid.from_ns ? end_ns : rows->grid.from_ns;
-		open = 0;
-	}
 	if (row->lane.label != 0 && row->lane.cell == NULL &&
 	    !row_charge(rows, sizeof(struct ktr__cell)))
 		row->lane.label = 0;
 	if (row->area.n > 0 && row->area.cell == NULL &&
 	    !row_charge(rows, sizeof(struct ktr__area_cell)))
 		row->area.n = 0;
-	if (!row->lane.weighs && row_settle(rows, row, ns, open) != 0)
+	if (!row->lane.weighs && row_settle(rows, row, ns, 1) != 0)
 		return -ENOMEM;
-	if (ktr__area_end(&row->area, &rows->grid, ns) != 0)
+	if (ktr__lane_end(&row->lane, &rows->grid, ns) != 0)
 		return -ENOMEM;
-	return ktr__lane_end(&row->lane, &rows->grid, ns);
+	if (end_ns == 0 || end_ns > ns)
+		end_ns = ns;
+	return ktr__area_end(&row->area, &rows->grid, end_ns > rows->grid.from_ns ? end_ns : rows->grid.from_ns);
 }
 
 int ktr__rows_end(struct ktr__rows *rows, uint64_t ns)

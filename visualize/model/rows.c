@@ -67,7 +67,6 @@ void ktr__rows_free(struct ktr__rows *rows)
 		free(row->area.cell);
 		free(row->marks);
 		free(row->stay);
-		free(row->open);
 		free(row);
 	}
 	free(rows->row);

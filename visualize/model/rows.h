@@ -14,6 +14,7 @@
 #define VISUALIZE_ROWS_H
 
 #include "conf/kit/arena.h"
+#include "visualize/model/lanes.h"
 #include "visualize/model/levels.h"
 #include "visualize/model/losses.h"
 
@@ -23,7 +24,6 @@
 #define KTR__ROWS_BYTES  (160u << 20)
 #define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
 #define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
-#define KTR__ROWS_OPEN   256u  /* spans of one row that can be open at once */
 
 #define KTR__LABEL_NONE  0u
 #define KTR__LABEL_OTHER 1u
@@ -69,7 +69,7 @@ struct ktr__row {
 	struct ktr__row *chain;
 	const struct ktr_reader_thread *thread; /* who alone wrote to it; NULL: several did */
 	const struct ktr_reader_thread *latest; /* who wrote to it last; NULL: nobody */
-	int is_open; /* what is open of it may be ended by any thread of its process */
+	uint64_t left_ns; /* when its state was left, by who alone told of it; 0: it was not */
 	unsigned has;
 	uint64_t n_events; /* in the window */
 	uint64_t first_ns; /* of them */
@@ -80,12 +80,8 @@ struct ktr__row {
 	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
 	unsigned n_stays;
-	struct ktr__open_span {
-		uint64_t key;
-		uint32_t gap_at; /* of the table's when it began */
-	} * open;                  /* owned; the innermost is the last */
-	unsigned n_open;
-	unsigned n_open_room;
+	struct ktr__lanes lanes; /* of its spans */
+	unsigned n_open;         /* of these */
 };
 
 struct ktr__rows {
@@ -103,7 +99,6 @@ struct ktr__rows {
 	uint64_t n_bytes;         /* of columns */
 	uint64_t n_crowded;       /* [events] that found no room */
 	uint64_t n_unpaired;      /* [events] STOPs without a START */
-	uint64_t n_losses;        /* [gaps] so far */
 	struct ktr__rows_gap {
 		uint64_t from_ns, to_ns;
 		uint32_t cpu, keep;
@@ -141,12 +136,18 @@ int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
 int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number);
 int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
-/* unique: only one span of the row can be open with that key. */
-int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key,
-		   int unique);
-int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint64_t key);
 
-/* [ns] When the row's only thread ended, or else its process, and with it what the row does; 0: it had not. */
+/* A START or STOP of the row. */
+void ktr__row_spans(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
+
+/* A span begins; *lane is its own, or KTR__LANES_MAX: too many are open, and it is left out. It ends. */
+int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t *lane);
+int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t lane);
+
+/* The row's state ends with who told of it. */
+int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
+
+/* [ns] When a state or counter of the row ended with its only thread, or else its process; 0: it had not. */
 uint64_t ktr__row_end_ns(const struct ktr__row *row);
 
 /* Closes every lane and area at a moment, or at the row's end before that. 0 or -ENOMEM. */

@@ -3,7 +3,6 @@
 #include "visualize/model/slices.h"
 #include "conf/kit/array.h"
 
-#include "analyze/stats/ends.h"
 #include "analyze/read/ktrgraph.h"
 
 #include <errno.h>
@@ -12,31 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICES_FLOW                                                                                \
-	KTR_THREAD_BITS /* a span's event is the number of its flow, and its thread below */
-
-struct slices_scope {
-	uint64_t key; /* a place on the stack: one scope at a time can have it */
-	const char *name;
+struct ktr__slice_open {
+	const struct ktr__slice_track *track; /* NULL: it is drawn already */
 	uint64_t from_ns;
+	uint64_t flow;
 	void *kept;
+	uint32_t next; /* 1 + place: of a scope, the one around it on its thread; of a free place the next one */
 };
 
 struct ktr__slices_thread {
-	const struct ktr_reader_thread *thread;
 	struct ktr__slice_track *track;
-	struct slices_scope *scope; /* owned; open ones, the innermost last */
-	uint32_t n_scopes, scope_room;
+	uint32_t inner; /* 1 + place of its innermost open scope */
 };
 
 struct ktr__slices_row {
 	struct ktr__slice_track *states, *counter;
 	struct ktr__slice_track **spans; /* owned; by lane */
 	uint32_t n_spans;
-	struct ktr__lanes lanes;
-	uint64_t state_ns; /* of the open state; 0: none is */
-	uint64_t state_end_ns;
-	void *kept;
 };
 
 int ktr__slices_init(struct ktr__slices *slices, const struct ktr_reader_info *info,
@@ -47,30 +38,20 @@ int ktr__slices_init(struct ktr__slices *slices, const struct ktr_reader_info *i
 	memset(slices, 0, sizeof(*slices));
 	slices->to = to;
 	slices->context = context;
-	return ktr__timeline_init(&slices->timeline, info, &options);
-}
-
-/* What is still open was not ended, because something failed. */
-static void slices_free_row(struct ktr__slices_row *row)
-{
-	if (row->state_ns != 0)
-		free(row->kept);
-	for (uint32_t i = 0; i < row->lanes.n; i++)
-		if (row->lanes.span[i].open)
-			free(row->lanes.span[i].kept);
-	free(row->spans);
-	free(row->lanes.span);
+	if (ktr__timeline_init(&slices->timeline, info, &options) != 0)
+		return -ENOMEM;
+	slices->timeline.keeps = 1;
+	return 0;
 }
 
 void ktr__slices_free(struct ktr__slices *slices)
 {
 	for (uint32_t i = 0; i < slices->n_rows; i++)
-		slices_free_row(&slices->row[i]);
-	for (uint32_t i = 0; i < slices->n_threads; i++) {
-		while (slices->thread[i].n_scopes > 0)
-			free(slices->thread[i].scope[--slices->thread[i].n_scopes].kept);
-		free(slices->thread[i].scope);
-	}
+		free(slices->row[i].spans);
+	/* What is still open was not ended, because something failed. */
+	for (uint32_t i = 0; i < slices->n_open; i++)
+		free(slices->open[i].kept);
+	free(slices->open);
 	for (uint32_t i = 0; i < slices->n_tracks; i++)
 		free(slices->track[i]);
 	free(slices->row);
@@ -122,7 +103,6 @@ static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 	if (at->track == NULL) {
 		const struct ktr__row *row = t->thread[thread->id];
 
-		at->thread = thread;
 		at->track = slices_track(slices,
 					 &(struct ktr__slice_track){ .pid = slices_pid(slices, row),
 								     .tid = thread->tid,
@@ -146,84 +126,42 @@ static struct ktr__slice_track *slices_row_track(struct ktr__slices *slices,
 								.lane = lane });
 }
 
-static int slices_begin(struct ktr__slices *slices, const struct ktr__slice_track *track,
-			uint64_t ns, const struct ktr_event *event, uint64_t flow, void **kept)
-{
-	*kept = NULL;
-	return slices->to->begin ? slices->to->begin(slices->context, track, ns, event, flow, kept)
-				 : 0;
-}
-
-static int slices_finish(struct ktr__slices *slices, const struct ktr__slice_track *track,
-			 uint64_t from_ns, uint64_t ns, enum ktr__slice_end how, void *kept)
-{
-	return slices->to->end ? slices->to->end(slices->context, track, from_ns, ns, how, kept)
-			       : 0;
-}
-
 static int slices_mark(struct ktr__slices *slices, const struct ktr__slice_track *track,
 		       uint64_t ns, const struct ktr_event *event)
 {
 	return slices->to->mark ? slices->to->mark(slices->context, track, ns, event) : 0;
 }
 
-/* ---- scopes: slices of threads ---- */
+/* ---- slices ---- */
 
-/* The open scope of this key, counted from 1; 0: there is none. */
-static uint32_t slices_scope_find(const struct ktr__slices_thread *thread, uint64_t key)
+/* A place for a slice, with its number in *number, from 1; NULL without memory. */
+static struct ktr__slice_open *slices_place(struct ktr__slices *slices, uint64_t *number)
 {
-	uint32_t i = thread->n_scopes;
+	uint32_t i = slices->free_open;
 
-	while (i > 0 && thread->scope[i - 1].key != key)
-		i--;
-	return i;
-}
-
-/* Ends a scope, counted from 1, and those within it, which have lost their STOP. */
-static int slices_scope_end(struct ktr__slices *slices, struct ktr__slices_thread *thread, uint32_t i,
-			    uint64_t ns, enum ktr__slice_end how)
-{
-	int rc = 0;
-
-	while (i > 0 && thread->n_scopes >= i && rc == 0) {
-		struct slices_scope *scope = &thread->scope[--thread->n_scopes];
-
-		rc = slices_finish(slices, thread->track, scope->from_ns, ns,
-				   thread->n_scopes + 1 == i ? how : KTR__SLICE_REPLACED, scope->kept);
+	if (i != 0) {
+		slices->free_open = slices->open[i - 1].next;
+	} else {
+		if (ktr__array_grow(&slices->open, &slices->open_room, slices->n_open, sizeof(*slices->open)) != 0)
+			return NULL;
+		i = ++slices->n_open;
 	}
-	return rc;
+	*number = i;
+	slices->open[i - 1] = (struct ktr__slice_open){ 0 };
+	return &slices->open[i - 1];
 }
 
-/* Where the key is open still, the STOP of that scope is missing. */
-static int slices_scope_start(struct ktr__slices *slices, struct ktr__slices_thread *thread,
-			      uint64_t ns, const struct ktr_event *event)
+/* Draws a slice to its end. */
+static int slices_draw(struct ktr__slices *slices, struct ktr__slice_open *open, uint64_t ns,
+		       enum ktr__slice_end how)
 {
-	uint64_t key = event->arg[event->site->value_arg];
-	struct slices_scope *scope;
-	int rc = slices_scope_end(slices, thread, slices_scope_find(thread, key), ns, KTR__SLICE_REPLACED);
+	const struct ktr__slice_track *track = open->track;
+	void *kept = open->kept;
 
-	if (rc != 0 || thread->n_scopes == KTR__LANES_MAX)
-		return rc;
-	if (ktr__array_grow(&thread->scope, &thread->scope_room, thread->n_scopes, sizeof(*scope)) != 0)
-		return -ENOMEM;
-	scope = &thread->scope[thread->n_scopes++];
-	scope->key = key;
-	scope->name = event->site->ident;
-	scope->from_ns = ns;
-	return slices_begin(slices, thread->track, ns, event, 0, &scope->kept);
+	open->track = NULL;
+	open->kept = NULL;
+	return slices->to->end ? slices->to->end(slices->context, track, open->from_ns, ns, how, kept) : 0;
 }
-
-/* Where another scope has the key, its own START is missing. */
-static int slices_scope_stop(struct ktr__slices *slices, struct ktr__slices_thread *thread,
-			     uint64_t ns, const struct ktr_event *event)
-{
-	uint32_t i = slices_scope_find(thread, event->arg[event->site->value_arg]);
-	int same = i > 0 && strcmp(thread->scope[i - 1].name, event->site->ident) == 0;
-
-	return slices_scope_end(slices, thread, i, ns, same ? KTR__SLICE_ENDED : KTR__SLICE_REPLACED);
-}
-
-/* ---- rows ---- */
 
 static struct ktr__slice_track *slices_lane_track(struct ktr__slices *slices,
 						  const struct ktr__row *row, uint32_t number,
@@ -240,77 +178,106 @@ static struct ktr__slice_track *slices_lane_track(struct ktr__slices *slices,
 	return at->spans[lane];
 }
 
-static int slices_start(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
-			const struct ktr_event *event)
+/* Is it drawn on its thread's track, where slices nest? */
+static int slices_nests(const struct ktr__span *span)
 {
-	struct ktr__slices_row *at = &slices->row[row->number];
-	struct ktr__lane_span span = { .key = event->arg[event->site->value_arg],
-				       .event = ++slices->n_spans << SLICES_FLOW |
-						event->thread->id,
-				       .from_ns = ns,
-				       .n_losses = slices->timeline.rows.n_losses };
-	struct ktr__slice_track *track;
-	struct ktr__lane_span *now;
-	uint64_t replaced_ns;
-	int rc = 0;
-
-	now = ktr__lanes_start(&at->lanes, &span, 0, &replaced_ns, &rc);
-	if (now == NULL)
-		return rc;
-	track = slices_lane_track(slices, row, row->number, (uint32_t)(now - at->lanes.span));
-	if (track == NULL)
-		return slices->error;
-	if (replaced_ns != 0)
-		rc = slices_finish(slices, track, replaced_ns, ns, KTR__SLICE_REPLACED, now->kept);
-	if (rc != 0)
-		return rc;
-	return slices_begin(slices, track, ns, event, slices->n_spans, &now->kept);
+	return span->kind == KTR_KIND_START && span->site->ident != NULL;
 }
 
-static int slices_stop(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
-		       const struct ktr_event *event)
+/* The track that a span or state is drawn on; NULL: it is not drawn, or with slices->error. */
+static struct ktr__slice_track *slices_track_of(struct ktr__slices *slices, const struct ktr__span *span,
+						struct ktr__slices_thread *thread)
 {
-	struct ktr__slices_row *at = &slices->row[row->number];
-	struct ktr__lane_span *span = ktr__lanes_stop(&at->lanes,
-						      event->arg[event->site->value_arg]);
-	struct ktr__slices_thread *to;
-	uint32_t began;
-	int rc;
+	const struct ktr__row *row = span->row;
+	struct ktr__slices_row *at;
 
-	if (span == NULL)
-		return 0;
-	began = (uint32_t)(span->event & ((1u << SLICES_FLOW) - 1));
-	rc = slices_finish(slices, at->spans[span - at->lanes.span], span->from_ns, ns,
-			   KTR__SLICE_ENDED, span->kept);
-	if (rc != 0 || began == event->thread->id || slices->to->flow == NULL ||
-	    began >= slices->n_threads || slices->thread[began].track == NULL)
-		return rc;
-	to = slices_thread(slices, event->thread);
-	if (to == NULL)
-		return slices->error;
-	return slices->to->flow(slices->context, span->event >> SLICES_FLOW,
-				slices->thread[began].track, span->from_ns, to->track, ns);
-}
-
-static int slices_state(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
-			const struct ktr_event *event)
-{
-	struct ktr__slices_row *at = &slices->row[row->number];
-	int rc = 0;
-
+	if (slices_nests(span))
+		return thread != NULL ? thread->track : NULL;
+	if (span->kind == KTR_KIND_START)
+		return span->lane < KTR__LANES_MAX ? slices_lane_track(slices, row, row->number, span->lane) : NULL;
+	at = &slices->row[row->number];
 	if (at->states == NULL)
 		at->states = slices_row_track(slices, row, 0, 0);
-	if (at->states == NULL)
+	return at->states;
+}
+
+static int slices_begun(struct ktr__slices *slices, struct ktr__span *span, struct ktr__slices_thread *thread,
+			const struct ktr_event *event)
+{
+	struct ktr__slice_track *track = slices_track_of(slices, span, thread);
+	struct ktr__slice_open *open;
+
+	if (track == NULL)
 		return slices->error;
-	if (at->state_ns != 0)
-		rc = slices_finish(slices, at->states, at->state_ns, ns, KTR__SLICE_ENDED,
-				   at->kept);
-	at->state_ns = 0;
-	if (rc == 0)
-		rc = slices_begin(slices, at->states, ns, event, 0, &at->kept);
-	at->state_ns = ns;
+	open = slices_place(slices, &span->word);
+	if (open == NULL)
+		return -ENOMEM;
+	open->track = track;
+	open->from_ns = span->from_ns;
+	if (slices_nests(span)) {
+		open->next = thread->inner;
+		thread->inner = (uint32_t)span->word;
+	} else if (span->kind == KTR_KIND_START) {
+		open->flow = ++slices->n_spans;
+	}
+	return slices->to->begin ?
+		       slices->to->begin(slices->context, track, open->from_ns, event, open->flow, &open->kept) :
+		       0;
+}
+
+/* Slices of scopes that are on top of one on their thread's track end with it. */
+static int slices_above(struct ktr__slices *slices, const struct ktr__span *span)
+{
+	struct ktr__slices_thread *thread = &slices->thread[span->thread->id];
+	int rc = 0;
+
+	while (thread->inner != span->word && rc == 0) {
+		rc = slices_draw(slices, &slices->open[thread->inner - 1], span->to_ns, KTR__SLICE_MISSING);
+		thread->inner = slices->open[thread->inner - 1].next;
+	}
+	thread->inner = slices->open[span->word - 1].next;
 	return rc;
 }
+
+/* Where another thread ended it than began it. */
+static int slices_flow(struct ktr__slices *slices, const struct ktr__span *span, uint64_t flow)
+{
+	const struct ktr__slices_thread *from, *to;
+
+	if (flow == 0 || span->end_thread == NULL || span->end_thread == span->thread || slices->to->flow == NULL ||
+	    span->thread->id >= slices->n_threads || slices->thread[span->thread->id].track == NULL)
+		return 0;
+	to = slices_thread(slices, span->end_thread);
+	from = &slices->thread[span->thread->id];
+	if (to == NULL)
+		return slices->error;
+	return slices->to->flow(slices->context, flow, from->track, span->from_ns, to->track, span->to_ns);
+}
+
+static int slices_ended(struct ktr__slices *slices, const struct ktr__span *span)
+{
+	enum ktr__slice_end how = !(span->flags & KTR__SPAN_NO_END)  ? KTR__SLICE_ENDED :
+				  span->flags & KTR__SPAN_LEFT	     ? KTR__SLICE_LEFT :
+				  span->flags & KTR__SPAN_MISSING ? KTR__SLICE_MISSING :
+								    KTR__SLICE_OPEN;
+	struct ktr__slice_open *open;
+	uint64_t flow;
+	int rc = 0;
+
+	if (span->word == 0)
+		return 0;
+	open = &slices->open[span->word - 1];
+	flow = open->flow;
+	if (open->track != NULL && slices_nests(span))
+		rc = slices_above(slices, span);
+	if (open->track != NULL && rc == 0)
+		rc = slices_draw(slices, open, span->to_ns, how);
+	open->next = slices->free_open;
+	slices->free_open = (uint32_t)span->word;
+	return rc != 0 ? rc : slices_flow(slices, span, flow);
+}
+
+/* ---- rows ---- */
 
 static int slices_count(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
 			const struct ktr_event *event)
@@ -344,16 +311,12 @@ static int slices_row(struct ktr__slices *slices, const struct ktr__row *row, ui
 	if (ktr__array_grow(&slices->row, &slices->n_rows, row->number, sizeof(*slices->row)) != 0)
 		return -ENOMEM;
 	switch (event->site->kind) {
-	case KTR_KIND_STATE:
-		return slices_state(slices, row, ns, event);
 	case KTR_KIND_COUNTER:
 		return slices_count(slices, row, ns, event);
-	case KTR_KIND_START:
-		return slices_start(slices, row, ns, event);
-	case KTR_KIND_STOP:
-		return slices_stop(slices, row, ns, event);
-	default:
+	case KTR_KIND_POINT:
 		return slices_point(slices, row, ns, event);
+	default:
+		return 0;
 	}
 }
 
@@ -371,12 +334,11 @@ int ktr__slices_event(struct ktr__slices *slices, const struct ktr_event *event)
 		return slices->error;
 	if (site->kind == KTR_KIND_EVENT)
 		return thread ? slices_mark(slices, thread->track, t->now_ns, event) : 0;
-	if (site->ident != NULL && site->kind == KTR_KIND_START)
-		return thread ? slices_scope_start(slices, thread, t->now_ns, event) : 0;
-	if (site->ident != NULL && site->kind == KTR_KIND_STOP)
-		return thread ? slices_scope_stop(slices, thread, t->now_ns, event) : 0;
-	return t->site[site->id].row ? slices_row(slices, t->site[site->id].row, t->now_ns, event)
-				     : 0;
+	if (t->site[site->id].row != NULL)
+		rc = slices_row(slices, t->site[site->id].row, t->now_ns, event);
+	for (uint32_t i = 0; i < t->n_ended && rc == 0; i++)
+		rc = slices_ended(slices, &t->ended[i]);
+	return rc == 0 && t->begun != NULL ? slices_begun(slices, t->begun, thread, event) : rc;
 }
 
 int ktr__slices_loss(struct ktr__slices *slices, const struct ktr_loss *loss)
@@ -384,54 +346,17 @@ int ktr__slices_loss(struct ktr__slices *slices, const struct ktr_loss *loss)
 	return slices->timeline.sink.loss(&slices->timeline.sink, loss);
 }
 
-/* What is open when its thread or process ends. */
-static uint64_t slices_left(uint64_t end_ns, uint64_t from_ns, uint64_t ns)
-{
-	if (end_ns == 0 || end_ns > ns)
-		return ns;
-	return end_ns > from_ns ? end_ns : from_ns;
-}
-
-static int slices_end_row(struct ktr__slices *slices, uint32_t number, uint64_t ns)
-{
-	struct ktr__slices_row *at = &slices->row[number];
-	uint64_t row_ns = ktr__row_end_ns(slices->timeline.rows.row[number]);
-	uint64_t end_ns = slices_left(row_ns, at->state_ns, ns);
-	int rc = 0;
-
-	if (at->state_ns != 0)
-		rc = slices_finish(slices, at->states, at->state_ns, end_ns,
-				   end_ns < ns ? KTR__SLICE_ENDED : KTR__SLICE_OPEN, at->kept);
-	at->state_ns = 0;
-	for (uint32_t i = at->lanes.n; i-- > 0 && rc == 0;) {
-		if (!at->lanes.span[i].open)
-			continue;
-		at->lanes.span[i].open = 0;
-		rc = slices_finish(slices, at->spans[i], at->lanes.span[i].from_ns,
-				   slices_left(row_ns, at->lanes.span[i].from_ns, ns), KTR__SLICE_OPEN,
-				   at->lanes.span[i].kept);
-	}
-	return rc;
-}
-
 int ktr__slices_end(struct ktr__slices *slices)
 {
-	uint64_t ns = slices->timeline.now_ns;
-	int rc = 0;
+	struct ktr__timeline *t = &slices->timeline;
+	int rc = ktr__timeline_close(t, t->now_ns);
 
-	for (uint32_t i = 0; i < slices->n_threads && rc == 0; i++) {
-		struct ktr__slices_thread *thread = &slices->thread[i];
-		uint64_t end_ns = thread->thread != NULL ? ktr__ends_thread(thread->thread) : 0;
-
-		while (thread->n_scopes > 0 && rc == 0) {
-			struct slices_scope *scope = &thread->scope[--thread->n_scopes];
-
-			rc = slices_finish(slices, thread->track, scope->from_ns,
-					   slices_left(end_ns, scope->from_ns, ns),
-					   KTR__SLICE_OPEN, scope->kept);
-		}
+	/* Of what ends together, the innermost first. */
+	for (uint32_t i = 0, end; i < t->n_ended && rc == 0; i = end) {
+		for (end = i + 1; end < t->n_ended && t->ended[end].to_ns == t->ended[i].to_ns;)
+			end++;
+		for (uint32_t k = end; k-- > i && rc == 0;)
+			rc = slices_ended(slices, &t->ended[k]);
 	}
-	for (uint32_t i = 0; i < slices->n_rows && i < slices->timeline.rows.n_rows && rc == 0; i++)
-		rc = slices_end_row(slices, i, ns);
 	return rc;
 }

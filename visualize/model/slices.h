@@ -2,7 +2,8 @@
 /*
  * What viewers draw, out of a walk: tracks, with slices that begin and end on them, marks and numbers.
  *
- * A thread has a track with its events as marks, and its KTR_SCOPEs as slices, which nest. Each row
+ * A thread has a track with its events as marks, and its KTR_SCOPEs as slices. They nest there: one that outlives
+ * the one around it is drawn up to where that ends. Each row
  * (process, group, id) has one for its states, one for its counter, and one for each of its spans that
  * are open at the same time, so that slices of one track always nest, whatever was lost. Slices begin
  * and end in the order of time.
@@ -10,7 +11,6 @@
 #ifndef VISUALIZE_SLICES_H
 #define VISUALIZE_SLICES_H
 
-#include "visualize/model/lanes.h"
 #include "visualize/model/pids.h"
 #include "visualize/model/timeline.h"
 
@@ -18,8 +18,9 @@
 
 enum ktr__slice_end {
 	KTR__SLICE_ENDED,
-	KTR__SLICE_REPLACED, /* its STOP is missing */
-	KTR__SLICE_OPEN      /* it had not ended when the trace did */
+	KTR__SLICE_MISSING, /* it had ended by then, or nests no more: its STOP is missing */
+	KTR__SLICE_OPEN,    /* it had not ended when the trace did */
+	KTR__SLICE_LEFT     /* its thread or process ended then */
 };
 
 struct ktr__slice_track {
@@ -64,6 +65,9 @@ struct ktr__slices {
 	uint32_t n_rows;
 	struct ktr__slices_thread *thread; /* by id */
 	uint32_t n_threads;
+	struct ktr__slice_open *open; /* owned: slices that have not ended, and free places */
+	uint32_t n_open, open_room;
+	uint32_t free_open; /* 1 + the first free place; 0: there is none */
 	struct ktr__pids pids;
 	struct ktr__slice_track **track; /* owned, and what they point to */
 	uint32_t n_tracks, track_room;

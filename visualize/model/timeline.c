@@ -75,9 +75,8 @@ static size_t timeline_thread_name(char *name, size_t size, const struct ktr_rea
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-/* The id that an event of the KTR_STATE family names: a constant, a string or, oddly, a number. */
-static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer,
-					     size_t size)
+/* The id that an event of the KTR_STATE family names: a constant or a string. */
+static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char *buffer, size_t size)
 {
 	struct ktr_event_bytes ident = { buffer, 0, 0, 0 };
 
@@ -87,46 +86,56 @@ static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char
 	} else if (event->site->ident != NULL) {
 		ident.bytes = event->site->ident;
 		ident.n_bytes = (uint32_t)strlen(ident.bytes);
-	} else if (event->site->n_args > 0 && event->site->arg[0].type == KTR_ARG_STR) {
-		ident = event->str[0];
 	} else {
-		ident.n_bytes = (uint32_t)snprintf(buffer, size, "0x%" PRIx64, event->arg[0]);
+		ident = event->str[0];
 	}
 	if (ident.bytes == NULL)
 		ident.bytes = "";
 	return ident;
 }
 
-static int timeline_state(struct ktr__timeline *t, struct ktr__row *row, uint64_t ns,
-			  const struct ktr_event *event)
+/* A span or state of the present row begins. */
+static int timeline_begun(void *context, struct ktr__span *span)
 {
-	int arg = event->site->value_arg;
+	struct ktr__timeline *t = context;
 	uint16_t label;
-	char number[24];
-	int n;
 
-	if (arg >= 0 && event->site->arg[arg].type == KTR_ARG_STR) {
-		const struct ktr_event_bytes *state = &event->str[arg];
+	t->begun = span;
+	span->row = t->now;
+	if (span->kind == KTR_KIND_START)
+		return ktr__row_start(&t->rows, t->now, span->from_ns, &span->lane);
+	if (ktr__rows_label(&t->rows, span->state.bytes, span->state.n_bytes, &label) != 0)
+		return -ENOMEM;
+	return ktr__row_label(&t->rows, t->now, span->from_ns, label);
+}
 
-		if (ktr__rows_label(&t->rows, state->bytes, state->n_bytes, &label) != 0)
-			return -ENOMEM;
-	} else {
-		n = snprintf(number, sizeof(number), "%" PRIu64, arg >= 0 ? event->arg[arg] : 0);
-		if (ktr__rows_label(&t->rows, number, (size_t)n, &label) != 0)
-			return -ENOMEM;
+static int timeline_ended(void *context, const struct ktr__span *span)
+{
+	struct ktr__timeline *t = context;
+	unsigned how = span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT | KTR__SPAN_MISSING);
+
+	if (span->row == NULL) {
+		t->rows.n_unpaired++;
+		return 0;
 	}
-	return ktr__row_label(&t->rows, row, ns, label);
+	if (t->keeps) {
+		if (ktr__array_grow(&t->ended, &t->ended_room, t->n_ended, sizeof(*t->ended)) != 0)
+			return -ENOMEM;
+		t->ended[t->n_ended++] = *span;
+	}
+	if (how == KTR__SPAN_NO_END)
+		return 0; /* its bar goes on to the end of the picture */
+	if (span->kind == KTR_KIND_START)
+		return ktr__row_stop(&t->rows, span->row, span->to_ns, span->lane);
+	return how & KTR__SPAN_LEFT ? ktr__row_left(&t->rows, span->row, span->to_ns) : 0;
 }
 
 static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint64_t ns,
 			    const struct ktr_event *event)
 {
 	int arg = event->site->value_arg;
-	uint64_t value = arg >= 0 ? event->arg[arg] : 0;
 
 	switch (event->site->kind) {
-	case KTR_KIND_STATE:
-		return timeline_state(t, row, ns, event);
 	case KTR_KIND_COUNTER:
 		/* What has no height is drawn as an event that happened. */
 		if (arg >= 0 && isfinite(ktr__event_number(event, (unsigned)arg)))
@@ -134,9 +143,12 @@ static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint6
 					       ktr__event_number(event, (unsigned)arg));
 		break;
 	case KTR_KIND_START:
-		return ktr__row_start(&t->rows, row, ns, value, event->site->ident != NULL);
 	case KTR_KIND_STOP:
-		return ktr__row_stop(&t->rows, row, ns, value);
+		ktr__row_spans(&t->rows, row, ns);
+		/* fall through */
+	case KTR_KIND_STATE:
+		t->now = row;
+		return ktr__spans_event(t->spans, event);
 	case KTR_KIND_POINT:
 	case KTR_KIND_EVENT:
 		break;
@@ -258,6 +270,8 @@ static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
 		ns = t->now_ns;
 	}
 	t->now_ns = ns;
+	t->begun = NULL;
+	t->n_ended = 0;
 	if (ns >= t->rows.grid.to_ns)
 		return 0;
 	t->n_seen += ns >= t->rows.grid.from_ns;
@@ -280,6 +294,7 @@ static int timeline_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	struct ktr__rows_gap gap = { loss->from_ns, loss->to_ns == 0 || loss->to_ns > end ? end : loss->to_ns,
 				     loss->cpu, loss->keep };
 
+	ktr__spans_loss(t->spans, loss);
 	if (ktr__rows_gap(&t->rows, &gap) != 0)
 		return t->error = -ENOMEM;
 	return t->error = ktr__losses_add(&t->losses, loss);
@@ -306,7 +321,11 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 	t->info = info;
 	ktr__grid_init(&grid, from, to, options->n_columns);
 	ktr__losses_init(&t->losses, &grid);
-	return ktr__rows_init(&t->rows, &grid);
+	if (ktr__rows_init(&t->rows, &grid) != 0 ||
+	    ktr__spans_new(&t->spans, info->first_ns, timeline_ended, t) != 0)
+		return -ENOMEM;
+	ktr__spans_follow(t->spans, timeline_begun);
+	return 0;
 }
 
 int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site)
@@ -316,8 +335,17 @@ int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site
 	return site->kind != KTR_KIND_EVENT && t->options.by != KTR__BY_CPUS;
 }
 
+int ktr__timeline_close(struct ktr__timeline *t, uint64_t ns)
+{
+	t->begun = NULL;
+	t->n_ended = 0;
+	t->rows.n_crowded += ktr__spans_n_untracked(t->spans);
+	return ktr__spans_finish(t->spans, ns);
+}
+
 int ktr__timeline_end(struct ktr__timeline *t)
 {
+	uint64_t last = t->info->last_ns > t->now_ns ? t->info->last_ns : t->now_ns;
 	/* Behind the last event nothing is known: bars end there, not at the window's end. */
 	uint64_t end = t->info->last_ns + 1 < t->rows.grid.to_ns ? t->info->last_ns + 1
 								 : t->rows.grid.to_ns;
@@ -326,13 +354,15 @@ int ktr__timeline_end(struct ktr__timeline *t)
 		end = t->now_ns < t->rows.grid.to_ns ? t->now_ns : t->rows.grid.to_ns;
 	if (end < t->rows.grid.from_ns)
 		end = t->rows.grid.from_ns;
-	if (ktr__losses_end(&t->losses) != 0)
+	if (ktr__timeline_close(t, last < end ? last : end) != 0 || ktr__losses_end(&t->losses) != 0)
 		return -ENOMEM;
 	return ktr__rows_end(&t->rows, end);
 }
 
 void ktr__timeline_free(struct ktr__timeline *t)
 {
+	ktr__spans_free(t->spans);
+	free(t->ended);
 	ktr__losses_free(&t->losses);
 	free(t->site);
 	free(t->thread);

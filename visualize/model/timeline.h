@@ -9,6 +9,8 @@
  *	... rows, losses, counts ...
  *	ktr__timeline_free(&timeline);
  *
+ * Who draws spans itself looks, after each event and after the end, at what began and what ended: it sets keeps.
+ *
  * The walk must begin at the beginning of the source even if the window does not, or rows would not
  * be known to be in a state when the window begins.
  */
@@ -17,6 +19,8 @@
 
 #include "visualize/model/losses.h"
 #include "visualize/model/rows.h"
+
+#include "analyze/stats/spans.h"
 
 #include <ktr/reader.h>
 
@@ -57,6 +61,12 @@ struct ktr__timeline {
 	struct ktr__row **cpu;    /* by number */
 	uint32_t n_cpus;
 	struct ktr__losses losses;
+	struct ktr__spans *spans; /* of the rows of identities; of each, row and lane are set */
+	struct ktr__row *now;     /* the row of this event */
+	struct ktr__span *begun;  /* by it; NULL: none. It stays until it ends */
+	struct ktr__span *ended;  /* owned, by it, in order; without their bytes */
+	uint32_t n_ended, ended_room;
+	int keeps; /* whether these are kept */
 	uint64_t n_events;    /* in the window and the selection */
 	uint64_t n_seen;      /* in the window */
 	uint64_t n_backwards; /* [events] earlier than the one before */
@@ -72,7 +82,10 @@ int ktr__timeline_init(struct ktr__timeline *timeline, const struct ktr_reader_i
 /* Of which sites it looks at the arguments: a ktr__reader_wants_fn, the context is the timeline, set up. */
 int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site);
 
-/* Draws everything out to the end of the window. 0 or -ENOMEM. */
+/* Ends what is open at a moment, or with its thread or process before that. 0 or -ENOMEM. */
+int ktr__timeline_close(struct ktr__timeline *timeline, uint64_t ns);
+
+/* Closes, and draws everything out to the end of the window. 0 or -ENOMEM. */
 int ktr__timeline_end(struct ktr__timeline *timeline);
 void ktr__timeline_free(struct ktr__timeline *timeline);
 

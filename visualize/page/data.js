@@ -105,6 +105,7 @@ class Chunk {
 		this.site = this.readColumn(r.part());
 		this.track = this.readColumn(r.part());
 		const lanes = new Numbers(r.part());
+		this.readEnds(new Numbers(r.part()));
 		this.readStrings(r);
 		this.columns = new Map();
 		for (let i = r.next(); i > 0; i--) {
@@ -134,6 +135,18 @@ class Chunk {
 		for (let i = 0; i < this.n; i++)
 			out[i] = r.next();
 		return out;
+	}
+
+	/* Spans that end at an event that is not their STOP: of each row {e, lane, time}, in order. */
+	readEnds(r) {
+		this.ends = new Map();
+		for (let e = 0; r.at < r.bytes.length;) {
+			e += r.next();
+			const row = r.next(), lane = r.next(), time = this.time[e] - r.next();
+			if (!this.ends.has(row))
+				this.ends.set(row, []);
+			this.ends.get(row).push({ e, lane, time });
+		}
 	}
 
 	readStrings(r) {
@@ -379,6 +392,7 @@ function indexRead(text) {
 	index.processes = processes.length;
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i]));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
+	index.laneEnd = new Map(index.ends.map(([row, lane, end]) => [row + '/' + lane, end]));
 	index.labelOf = new Map(index.labels.map((label, i) => [label, i]));
 	index.clipped = index.labels.filter((label) => label.length >= 40);
 	index.from = Number(index.from);

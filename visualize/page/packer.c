@@ -26,14 +26,14 @@ void ktr__packer_free(struct ktr__packer *pack)
 {
 	struct ktr__column *const columns[] = { &pack->states, &pack->head,     &pack->time,
 						&pack->sites,  &pack->track_of, &pack->lane,
-						&pack->text };
+						&pack->end,    &pack->text };
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		free(columns[i]->bytes);
 	for (uint32_t i = 0; i < pack->n_args; i++)
 		free(pack->arg[i].bytes);
 	for (uint32_t i = 0; i < pack->n_rows; i++)
-		free(pack->row[i].lanes.span);
+		free(pack->row[i].span);
 	for (uint32_t i = 0; i < pack->n_symbols; i++)
 		free(pack->symbol[i].name);
 	ktr__keymap_free(&pack->tracks);
@@ -223,8 +223,8 @@ static void packer_add_sites(struct ktr__packer *pack)
 /* Writes the chunk and empties it. */
 static int packer_flush(struct ktr__packer *pack)
 {
-	struct ktr__column *const columns[] = { &pack->time, &pack->sites, &pack->track_of,
-						&pack->lane };
+	struct ktr__column *const columns[] = { &pack->time, &pack->sites, &pack->track_of, &pack->lane,
+						&pack->end };
 	char id[16];
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
@@ -249,7 +249,7 @@ static int packer_flush(struct ktr__packer *pack)
 	pack->chunk[pack->n_chunks++] = (struct ktr__packer_chunk){ pack->n,
 								    pack->first_ns - pack->from_ns,
 								    pack->last_ns - pack->from_ns };
-	pack->n = pack->n_strings = 0;
+	pack->n = pack->n_strings = pack->end_at = 0;
 	ktr__keymap_clear(&pack->strings);
 	return 0;
 }
@@ -275,16 +275,16 @@ static void packer_add(struct ktr__packer *pack, const struct ktr_event *event, 
 	pack->last_ns = ns;
 }
 
-int ktr__packer_event(struct ktr__packer *pack, const struct ktr_event *event, uint64_t ns,
-		      const struct ktr__row *row, uint64_t n_losses, int pack_it)
+int ktr__packer_event(struct ktr__packer *pack, const struct ktr_event *event,
+		      const struct ktr__timeline *timeline, const struct ktr__row *row, int pack_it)
 {
 	enum ktr_event_kind kind = event->site->kind;
 	unsigned lane = 0;
 
 	if (pack_it)
-		packer_add(pack, event, ns);
+		packer_add(pack, event, timeline->now_ns);
 	if (row != NULL)
-		lane = ktr__packer_row(pack, event, ns, row, n_losses, pack_it);
+		lane = ktr__packer_row(pack, event, timeline, row, pack_it);
 	if (pack_it && (kind == KTR_KIND_START || kind == KTR_KIND_STOP))
 		ktr__column_number(&pack->lane, lane);
 	if (pack->error == 0 && pack->n == KTR__PACKER_EVENTS)

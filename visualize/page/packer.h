@@ -6,11 +6,13 @@
  * A chunk is columns, because what is alike then lies side by side. All numbers are those of
  * visualize/model/column.h; TEXT is a length in bytes and the bytes:
  *
- *	number of events; length and bytes of four columns:
+ *	number of events; length and bytes of five columns:
  *		time	nanoseconds since the event before, the first one since the page's beginning
  *		site	index into the page's sites
  *		track	index into the page's tracks: thread, CPU, keep ring, approximate time
  *		lane	of each START and STOP: 1 + the lane its span lies in, 0 if it has none
+ *		end	of each span that ends at an event without being ended by it: events since the one before,
+ *			row, lane, nanoseconds that it ended before the event
  *	number of strings; of each: 1 if it was cut, 2 for NULL, else 0; TEXT
  *	number of call sites; of each: its index; of each argument, length and bytes of a column:
  *		numbers as differences (of strings and stacks: of indices into the strings), in the order of
@@ -32,9 +34,8 @@
 #include "visualize/page/blob.h"
 #include "visualize/model/column.h"
 #include "visualize/model/keymap.h"
-#include "visualize/model/lanes.h"
 #include "visualize/model/pids.h"
-#include "visualize/model/rows.h"
+#include "visualize/model/timeline.h"
 
 #include "analyze/symbols/symbols.h"
 
@@ -69,7 +70,12 @@ struct ktr__packer_row {
 	double count;
 	uint64_t count_event;
 	uint64_t count_ns;
-	struct ktr__lanes lanes; /* of spans; event: 1 + number */
+	struct ktr__packer_span {
+		uint64_t event; /* 1 + number; 0: not in the page */
+		uint64_t from_ns;
+		int open;
+	} *span; /* owned, by lane */
+	uint32_t n_spans;
 };
 
 struct ktr__packer {
@@ -99,7 +105,8 @@ struct ktr__packer {
 	/* The chunk that is being filled. */
 	uint32_t n;
 	uint64_t first_ns, last_ns;
-	struct ktr__column head, time, sites, track_of, lane, text;
+	struct ktr__column head, time, sites, track_of, lane, end, text;
+	uint32_t end_at; /* event of the last one of the column end */
 	uint32_t n_strings;
 	struct ktr__column *arg; /* KTR_ARGS_MAX by page site */
 	uint32_t n_args;
@@ -115,11 +122,11 @@ void ktr__packer_init(struct ktr__packer *pack, FILE *to, uint64_t from_ns,
 void ktr__packer_free(struct ktr__packer *pack);
 
 /*
- * The next event, after the timeline has seen it: row is its identity's or NULL, n_losses that of
- * the rows. With pack 0 only what the row does is remembered. 0 or -ENOMEM.
+ * The next event, after the timeline, which keeps what ended, has seen it: row is its identity's or NULL. With pack
+ * 0 only what the row does is remembered. 0 or -ENOMEM.
  */
-int ktr__packer_event(struct ktr__packer *pack, const struct ktr_event *event, uint64_t ns,
-		      const struct ktr__row *row, uint64_t n_losses, int pack_it);
+int ktr__packer_event(struct ktr__packer *pack, const struct ktr_event *event,
+		      const struct ktr__timeline *timeline, const struct ktr__row *row, int pack_it);
 
 /* Writes the last chunk. 0 or -ENOMEM. */
 int ktr__packer_end(struct ktr__packer *pack);

@@ -26,45 +26,80 @@ static struct ktr__packer_row *packer_rows_touch(struct ktr__packer *pack, uint3
 	return row;
 }
 
-unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event, uint64_t ns,
-			 const struct ktr__row *row, uint64_t n_losses, int in_page)
+/* A span begins on its row. */
+static void packer_rows_begun(struct ktr__packer *pack, const struct ktr__span *span, uint64_t number)
+{
+	struct ktr__packer_row *row = packer_rows_touch(pack, ((const struct ktr__row *)span->row)->number);
+
+	if (row == NULL)
+		return;
+	if (ktr__array_grow(&row->span, &row->n_spans, span->lane, sizeof(*row->span)) != 0)
+		pack->error = -ENOMEM;
+	else
+		row->span[span->lane] = (struct ktr__packer_span){ number, span->from_ns, 1 };
+}
+
+/* It ends; at an event that is not its own STOP, a page is told of that. */
+static void packer_rows_ended(struct ktr__packer *pack, const struct ktr__span *span, uint64_t ns, int in_page)
+{
+	uint32_t number = ((const struct ktr__row *)span->row)->number;
+	struct ktr__packer_row *row = packer_rows_touch(pack, number);
+
+	if (row == NULL || span->lane >= row->n_spans)
+		return;
+	row->span[span->lane].open = 0;
+	if (!in_page || span->end_thread != NULL)
+		return;
+	ktr__column_number(&pack->end, pack->n - 1 - pack->end_at);
+	ktr__column_number(&pack->end, number);
+	ktr__column_number(&pack->end, span->lane);
+	ktr__column_number(&pack->end, ns > span->to_ns ? ns - span->to_ns : 0);
+	pack->end_at = pack->n - 1;
+}
+
+/* What an event began and ended; as ktr__packer_row(). */
+static unsigned packer_rows_spans_of(struct ktr__packer *pack, const struct ktr__timeline *t, uint64_t number,
+				     int in_page)
+{
+	unsigned lane = 0;
+
+	for (uint32_t i = 0; i < t->n_ended; i++) {
+		const struct ktr__span *span = &t->ended[i];
+
+		if (span->kind != KTR_KIND_START || span->lane == KTR__LANES_MAX)
+			continue;
+		packer_rows_ended(pack, span, t->now_ns, in_page);
+		if (span->end_thread != NULL)
+			lane = 1 + span->lane;
+	}
+	if (t->begun == NULL || t->begun->kind != KTR_KIND_START || t->begun->lane == KTR__LANES_MAX)
+		return lane;
+	packer_rows_begun(pack, t->begun, number);
+	return 1 + t->begun->lane;
+}
+
+unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event,
+			 const struct ktr__timeline *timeline, const struct ktr__row *row, int in_page)
 {
 	const struct ktr_reader_site *site = event->site;
-	uint64_t value = site->value_arg >= 0 ? event->arg[site->value_arg] : 0;
 	uint64_t number = in_page ? pack->n_events : 0;
-	struct ktr__lane_span span = {
-		.key = value, .event = number, .from_ns = ns, .n_losses = n_losses
-	};
-	struct ktr__lane_span *lane;
 	struct ktr__packer_row *at;
-	uint64_t replaced_ns;
 
 	if (site->kind == KTR_KIND_POINT)
 		return 0;
 	at = packer_rows_touch(pack, row->number);
 	if (at == NULL)
 		return 0;
-	switch (site->kind) {
-	case KTR_KIND_STATE:
+	if (site->kind == KTR_KIND_STATE) {
 		at->label = row->lane.label;
 		at->state_event = number;
-		at->state_ns = ns;
-		return 0;
-	case KTR_KIND_COUNTER:
+		at->state_ns = timeline->now_ns;
+	} else if (site->kind == KTR_KIND_COUNTER) {
 		at->count = ktr__event_number(event, (unsigned)site->value_arg);
 		at->count_event = number;
-		at->count_ns = ns;
-		return 0;
-	case KTR_KIND_START:
-		lane = ktr__lanes_start(&at->lanes, &span, site->ident != NULL, &replaced_ns,
-					&pack->error);
-		return lane != NULL ? 1 + (unsigned)(lane - at->lanes.span) : 0;
-	case KTR_KIND_STOP:
-		lane = ktr__lanes_stop(&at->lanes, value);
-		return lane != NULL ? 1 + (unsigned)(lane - at->lanes.span) : 0;
-	default:
-		return 0;
+		at->count_ns = timeline->now_ns;
 	}
+	return packer_rows_spans_of(pack, timeline, number, in_page);
 }
 
 static void packer_rows_moment(struct ktr__packer *pack, uint64_t event, uint64_t ns)
@@ -73,18 +108,18 @@ static void packer_rows_moment(struct ktr__packer *pack, uint64_t event, uint64_
 	ktr__column_signed(&pack->states, (int64_t)(ns - pack->from_ns));
 }
 
-static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__lanes *lanes)
+static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__packer_row *row)
 {
 	uint32_t n_open = 0;
 
-	for (uint32_t i = 0; i < lanes->n; i++)
-		n_open += lanes->span[i].open != 0;
+	for (uint32_t i = 0; i < row->n_spans; i++)
+		n_open += row->span[i].open != 0;
 	ktr__column_number(&pack->states, n_open);
-	for (uint32_t i = 0; i < lanes->n; i++) {
-		if (!lanes->span[i].open)
+	for (uint32_t i = 0; i < row->n_spans; i++) {
+		if (!row->span[i].open)
 			continue;
 		ktr__column_number(&pack->states, i);
-		packer_rows_moment(pack, lanes->span[i].event, lanes->span[i].from_ns);
+		packer_rows_moment(pack, row->span[i].event, row->span[i].from_ns);
 	}
 }
 
@@ -105,7 +140,7 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 
 	ktr__column_number(to, number);
 	ktr__column_number(to, (row->state_ns ? 1u : 0) | (row->count_ns ? 2u : 0) |
-				       (row->lanes.n ? 4u : 0));
+				       (row->n_spans ? 4u : 0));
 	if (row->state_ns != 0) {
 		ktr__column_number(to, row->label);
 		packer_rows_moment(pack, row->state_event, row->state_ns);
@@ -114,8 +149,8 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 		packer_rows_double(to, row->count);
 		packer_rows_moment(pack, row->count_event, row->count_ns);
 	}
-	if (row->lanes.n > 0)
-		packer_rows_spans(pack, &row->lanes);
+	if (row->n_spans > 0)
+		packer_rows_spans(pack, row);
 }
 
 void ktr__packer_states(struct ktr__packer *pack)

@@ -58,9 +58,8 @@ static int page_event(struct ktr_sink *sink, const struct ktr_event *event)
 		return 0;
 	pack_it = t->n_events > n_before && page->pack.n_events < page->max_events;
 	page->n_left_out += t->n_events > n_before && !pack_it;
-	page->error = ktr__packer_event(&page->pack, event, t->now_ns,
-					event->site->kind != KTR_KIND_EVENT ? site->row : NULL,
-					t->rows.n_losses, pack_it);
+	page->error = ktr__packer_event(&page->pack, event, t,
+					event->site->kind != KTR_KIND_EVENT ? site->row : NULL, pack_it);
 	return page->error;
 }
 
@@ -117,6 +116,7 @@ int ktr__page_new(struct ktr__page **out, struct ktr_reader *reader,
 	o.n_columns = page_columns(reader);
 	o.by = KTR__BY_AUTO;
 	page->error = ktr__timeline_init(&page->rows, page->info, &o);
+	page->rows.keeps = 1;
 	o.by = KTR__BY_CPUS;
 	if (page->error == 0)
 		page->error = ktr__timeline_init(&page->cpus, page->info, &o);

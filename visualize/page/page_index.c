@@ -155,9 +155,25 @@ static uint32_t index_whose(struct ktr__page *page, const struct ktr__row *row)
 	return row->kind == KTR__ROW_CPU ? row->cpu : ktr__pids_of(&page->pack.pids, row->process_key, row->pid);
 }
 
+/* [row, lane, end] of each span that ended with its thread or process, in the order in which they ended. */
+static json_t *index_ends(const struct ktr__page *page)
+{
+	const struct ktr__timeline *t = &page->rows;
+	json_t *ends = json_array();
+
+	for (uint32_t i = 0; i < t->n_ended; i++) {
+		const struct ktr__span *span = &t->ended[i];
+
+		if (span->kind == KTR_KIND_START && span->lane < KTR__LANES_MAX && span->flags & KTR__SPAN_LEFT)
+			json_array_append_new(ends, json_pack("[iif]", (int)((const struct ktr__row *)span->row)->number,
+							      (int)span->lane, index_since(page, span->to_ns)));
+	}
+	return ends;
+}
+
 /*
  * [kind, process or CPU, group, id as recorded, has, number of lanes, least, greatest, end, parts of
- * the overview]
+ * the overview, rings]
  */
 static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 {
@@ -166,7 +182,7 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 	for (unsigned i = 0; i < t->rows.n_rows; i++) {
 		const struct ktr__row *row = t->rows.row[i];
 		int n_lanes = t == &page->rows && i < page->pack.n_rows
-				      ? (int)page->pack.row[i].lanes.n
+				      ? (int)page->pack.row[i].n_spans
 				      : 0;
 		int parts = (row->lane.cell != NULL ? 1 : 0) | (row->area.cell != NULL ? 2 : 0) |
 			    (row->marks != NULL ? 4 : 0);
@@ -320,6 +336,7 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	json_object_set_new(index, "tracks", index_tracks(page));
 	json_object_set_new(index, "rows", index_rows(page, &page->rows));
 	json_object_set_new(index, "cpus", index_rows(page, &page->cpus));
+	json_object_set_new(index, "ends", index_ends(page));
 	json_object_set_new(index, "labels", index_labels(&page->rows.rows));
 	json_object_set_new(index, "threads", index_labels(&page->cpus.rows));
 	json_object_set_new(index, "losses", index_losses(page));

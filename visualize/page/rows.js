@@ -251,25 +251,34 @@ function eachSpan(number, sight, see) {
 		const chunk = chunkNow(k);
 		if (!chunk)
 			continue;
-		const { start, order } = chunk.list('ids');
-		const end = rowEndIn(number, k, sight);
+		const { start, order } = chunk.list('ids'), ends = chunk.ends.get(number) ?? [];
+		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
+		const stop = k < sight.end ? index.chunks[k + 1].first : sight.to;
 		const open = [];
-		for (const span of stateBefore(number, k).spans)
-			open[span.lane] = span;
-		for (let i = start[number]; i < start[number + 1]; i++) {
-			const e = order[i], lane = chunk.lane[e] - 1, time = chunk.time[e];
-			const kind = index.sites[chunk.site[e]].kind;
-			if (lane < 0)
-				continue;
-			if (time > end)
-				break;
+		const end = (lane, time) => {
 			if (open[lane] && time >= sight.from)
 				see(open[lane].from, time, lane, open[lane].event, true);
-			open[lane] = kind === KIND_START ? { from: time, event: chunk.first + e } : null;
+			open[lane] = null;
+		};
+		for (const span of stateBefore(number, k).spans)
+			open[span.lane] = span;
+		let next = 0;
+		for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= stop; i++) {
+			const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
+			for (; next < ends.length && ends[next].e <= e; next++)
+				end(ends[next].lane, ends[next].time);
+			if (lane < 0)
+				continue;
+			end(lane, chunk.time[e]);
+			if (kind === KIND_START)
+				open[lane] = { from: chunk.time[e], event: chunk.first + e };
 		}
+		for (; next < ends.length && ends[next].time <= stop; next++)
+			end(ends[next].lane, ends[next].time);
 		open.forEach((span, lane) => {
-			if (span && end >= span.from)
-				see(span.from, end, lane, span.event, false);
+			const last = Math.min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);
+			if (span && last >= span.from && last >= begin)
+				see(span.from, last, lane, span.event, false);
 		});
 	}
 }
