@@ -2,8 +2,8 @@
 /*
  * Random traces of spans, states and scopes, for tests/cli/spans.sh, which compares what all tools make of them:
  * threads that move between two CPUs, processes of one pid, keys that nest and interleave, ends on other threads,
- * threads and processes that end in the middle of things, and losses. KTR_SPANS_TO: the folder for them; KTR_SPANS and
- * KTR_SPANS_SEED: how many, and of which seeds on. Beside each trace stands who is who.
+ * threads and processes that end in the middle of things, and losses. KTR_SPANS_TO: the folder for them; KTR_SPANS
+ * and KTR_SPANS_SEED: how many, and of which seeds on. Beside each trace stands who is who.
  */
 #include "made.h"
 #include "suite.h"
@@ -37,14 +37,14 @@ struct trace {
 	uint64_t process_exit_ns[4];
 };
 
-/* Tells one thread of a process apart from another by address, and is the same in all processes. */
+/* Addresses of frames tell threads of one process apart. The last one is the one before, after that has ended. */
 static const struct {
 	unsigned process;
 	uint32_t tid;
 	uint64_t stack;
 } trace_threads[TRACE_THREADS] = {
 	{ 1, 90, 0 },	   { 1, 100, 0x8000 }, { 1, 101, 0x9000 },
-	{ 2, 100, 0x8000 }, { 3, 200, 0x8000 }, { 3, 200, 0x8000 }, /* the last one is the one before, after that ended */
+	{ 2, 100, 0x8000 }, { 3, 200, 0x8000 }, { 3, 200, 0x8000 },
 };
 
 static unsigned trace_random(struct trace *t, unsigned n)

@@ -37,7 +37,7 @@ static struct ktr_reader_site spans_kernel = {
 	.kind = KTR_KIND_STATE, .group = "thread", .file = KTR_KERNEL_FILE, .value_arg = 1, .n_args = 2
 };
 
-/* The third has the first one's pid, on another machine; the last one is another thread of the first one's process. */
+/* The third has the first one's pid, on another machine; the last one is of the first one's process. */
 static struct ktr__thread spans_thread[4] = {
 	{ .thread = { .id = 1, .tid = 10, .pid = 10 }, .process_key = 100 },
 	{ .thread = { .id = 2, .tid = 20, .pid = 20 }, .process_key = 200 },
@@ -408,7 +408,8 @@ static void open_spans_are_bounded(void)
 
 SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_are_told),
       TEST(processes_are_apart), TEST(processes_of_one_pid_are_apart),
-      TEST(a_scope_key_is_open_once), TEST(an_end_that_was_lost_does_not_nest), TEST(a_loss_counts_where_it_reaches),
+      TEST(a_scope_key_is_open_once), TEST(an_end_that_was_lost_does_not_nest),
+      TEST(a_loss_counts_where_it_reaches),
       TEST(scopes_end_with_the_one_around_them), TEST(scopes_end_with_the_frame_around_them),
       TEST(scopes_end_with_their_thread), TEST(the_kernels_rows_are_threads), TEST(beginnings_can_be_followed),
       TEST(a_state_lasts_until_the_next_of_its_row), TEST(losses_make_pairs_unsure),
