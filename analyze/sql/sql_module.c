@@ -9,6 +9,7 @@
 #include "analyze/sql/sql_table.h"
 
 #include "conf/kit/utf8.h"
+#include "conf/kit/hash.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -234,10 +235,10 @@ sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns)
 /* Rings of threads, and the kernel's, number their events each by itself, on the same CPU. */
 uint64_t ktr__sql_event_id(const struct ktr_event *event)
 {
-	uint64_t id = ktr__sql_mix(event->thread->id, (uint64_t)event->thread->pid << 32 | event->thread->tid);
+	uint64_t id = ktr__hash_word(event->thread->id, (uint64_t)event->thread->pid << 32 | event->thread->tid);
 
-	id = ktr__sql_mix(id, (uint64_t)event->site->id << 32 | event->cpu << 1 | event->keep);
-	return ktr__sql_mix(id, event->index);
+	id = ktr__hash_word(id, (uint64_t)event->site->id << 32 | event->cpu << 1 | event->keep);
+	return ktr__hash_word(id, event->index);
 }
 
 /* An unsigned number: what is above 2^63-1 is text, its digits. */

@@ -8,6 +8,7 @@
 #include "analyze/sql/sql_plan.h"
 
 #include "analyze/stats/pairs.h"
+#include "conf/kit/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,21 +59,14 @@ struct sql_spans_row {
 	char text[];
 };
 
-static uint64_t sql_spans_mix(uint64_t id, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		id = ktr__sql_mix(id, (unsigned char)bytes[i]);
-	return ktr__sql_mix(id, n);
-}
-
 /* Without an end, spans of one process, group, id and key differ by their depth. */
 static uint64_t sql_spans_id(uint64_t end_id, const struct ktr__span *span)
 {
-	uint64_t id = ktr__sql_mix(end_id, (uint64_t)span->kind << 32 ^ span->process_key);
+	uint64_t id = ktr__hash_word(end_id, (uint64_t)span->kind << 32 ^ span->process_key);
 
-	id = sql_spans_mix(id, span->group, strlen(span->group));
-	id = sql_spans_mix(id, span->ident.bytes, span->ident.n_bytes);
-	return ktr__sql_mix(ktr__sql_mix(id, span->key), span->depth);
+	id = ktr__hash_bytes(id, span->group, strlen(span->group));
+	id = ktr__hash_bytes(id, span->ident.bytes, span->ident.n_bytes);
+	return ktr__hash_word(ktr__hash_word(id, span->key), span->depth);
 }
 
 static int sql_spans_best(sqlite3_index_info *info)

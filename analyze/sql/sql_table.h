@@ -85,14 +85,6 @@ sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns);
 /* An argument of an event, typed. */
 void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i);
 
-/* A number out of another that was mixed, or 0, and a second one. */
-static inline uint64_t ktr__sql_mix(uint64_t a, uint64_t b)
-{
-	uint64_t mixed = (a ^ b) * 0x9e3779b97f4a7c15u;
-
-	return mixed ^ mixed >> 32;
-}
-
 /* An event's number for kind->id. */
 uint64_t ktr__sql_event_id(const struct ktr_event *event);
 

@@ -18,6 +18,7 @@
 #include "analyze/stats/streams.h"
 #include "analyze/read/tables.h"
 #include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 #include "ktr/session/kernel_event.h"
 
 #include <errno.h>
@@ -64,32 +65,6 @@ struct ktr__spans {
 	struct spans_open **inner; /* owned; by thread id: its innermost open scope */
 	uint32_t n_threads;
 };
-
-/* Multiplies by the 64-bit golden ratio and folds; good enough for a table that may degrade. */
-static uint64_t spans_mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ (hash >> 29);
-}
-
-static uint64_t spans_mix_bytes(uint64_t hash, const char *bytes, size_t n)
-{
-	uint64_t word;
-
-	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = spans_mix(hash, word);
-	}
-	word = n;
-	for (size_t i = 0; i < n; i++)
-		word = word << 8 | (uint8_t)bytes[i];
-	return spans_mix(hash, word);
-}
-
-static int spans_same_bytes(const struct ktr_event_bytes *a, const struct ktr_event_bytes *b)
-{
-	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
-}
 
 static enum spans_how spans_how(const struct ktr_reader_site *site)
 {
@@ -140,13 +115,13 @@ static struct ktr__span spans_describe(const struct ktr_event *event, enum spans
 
 static uint64_t spans_hash(const struct ktr__span *span, enum spans_how how)
 {
-	uint64_t hash = spans_mix(span->process_key, span->key ^ (uint64_t)span->kind << 60);
+	uint64_t hash = ktr__hash_word(span->process_key, span->key ^ (uint64_t)span->kind << 60);
 
 	if (how != SPANS_BY_ALL)
 		return hash;
-	hash = spans_mix(hash, span->pair);
-	hash = spans_mix_bytes(hash, span->group, strlen(span->group));
-	return spans_mix_bytes(hash, span->ident.bytes, span->ident.n_bytes);
+	hash = ktr__hash_word(hash, span->pair);
+	hash = ktr__hash_bytes(hash, span->group, strlen(span->group));
+	return ktr__hash_bytes(hash, span->ident.bytes, span->ident.n_bytes);
 }
 
 static struct spans_open *spans_find(const struct ktr__spans *spans, const struct ktr__span *span,
@@ -159,7 +134,7 @@ static struct spans_open *spans_find(const struct ktr__spans *spans, const struc
 		    o->span.process_key == span->process_key && o->span.key == span->key &&
 		    o->span.pair == span->pair &&
 		    (how != SPANS_BY_ALL || (strcmp(o->span.group, span->group) == 0 &&
-					     spans_same_bytes(&o->span.ident, &span->ident))))
+					     ktr__same_bytes(&o->span.ident, &span->ident))))
 			return o;
 	return NULL;
 }
@@ -370,7 +345,7 @@ static int spans_start(struct ktr__spans *spans, struct ktr__span *span, enum sp
 static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
 {
 	struct spans_open *open = spans_find(spans, span, spans_hash(span, how), how);
-	int same = open && (how != SPANS_SCOPE || spans_same_bytes(&open->span.ident, &span->ident)), rc = 0;
+	int same = open && (how != SPANS_SCOPE || ktr__same_bytes(&open->span.ident, &span->ident)), rc = 0;
 
 	if (same && how == SPANS_SCOPE && open->span.thread == span->thread)
 		rc = spans_within(spans, open, span->from_ns, 0);

@@ -29,6 +29,13 @@
 
 #include <ktr/reader.h>
 
+#include <string.h>
+
+static inline int ktr__same_bytes(const struct ktr_event_bytes *a, const struct ktr_event_bytes *b)
+{
+	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
+}
+
 /* struct ktr__span.flags */
 #define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */

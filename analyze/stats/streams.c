@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/stats/streams.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define STREAMS_MAX (1u << 20) /* rings that are told apart */
 
 void ktr__streams_free(struct ktr__streams *streams)
 {
@@ -16,66 +15,72 @@ void ktr__streams_free(struct ktr__streams *streams)
 	memset(streams, 0, sizeof(*streams));
 }
 
-/* An array that has an element i, new ones zero; NULL without memory, the old one then stays. */
-static void *streams_room(void *array, uint32_t *n, uint32_t i, size_t size)
+/* So many words: there is a set for each thread and row, and few machines have many CPUs. */
+static int rings_room(struct ktr__rings *rings, uint32_t n)
 {
-	uint32_t room = *n ? *n : 1;
-	char *grown;
+	uint64_t *word = realloc(rings->word, n * sizeof(*word));
 
-	if (i < *n)
-		return array;
-	while (room <= i)
-		room *= 2;
-	grown = realloc(array, room * size);
-	if (!grown)
-		return NULL;
-	memset(grown + *n * size, 0, (room - *n) * size);
-	*n = room;
-	return grown;
+	if (word == NULL)
+		return -ENOMEM;
+	memset(word + rings->n_words, 0, (n - rings->n_words) * sizeof(*word));
+	*rings = (struct ktr__rings){ word, n };
+	return 0;
+}
+
+int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep)
+{
+	uint32_t bit = 2 * cpu + (keep != 0);
+
+	if (cpu >= KTR__RINGS_CPUS)
+		return 0;
+	if (bit / 64 >= rings->n_words && rings_room(rings, bit / 64 + 1) != 0)
+		return -ENOMEM;
+	rings->word[bit / 64] |= (uint64_t)1 << bit % 64;
+	return 0;
+}
+
+int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more)
+{
+	if (more->n_words > rings->n_words && rings_room(rings, more->n_words) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < more->n_words; i++)
+		rings->word[i] |= more->word[i];
+	return 0;
+}
+
+int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep)
+{
+	uint32_t bit = 2 * cpu + (keep != 0);
+
+	return cpu < KTR__RINGS_CPUS && bit / 64 < rings->n_words && (rings->word[bit / 64] >> bit % 64 & 1);
 }
 
 int ktr__streams_see(struct ktr__streams *streams, uint32_t thread, uint32_t cpu, int keep)
 {
-	uint32_t ring = 2 * cpu + (keep != 0);
-	struct ktr__stream_set *set;
-	void *grown;
-
-	if (cpu >= STREAMS_MAX / 2)
-		return 0;
-	grown = streams_room(streams->thread, &streams->n_threads, thread, sizeof(*set));
-	if (!grown)
+	if (ktr__array_grow(&streams->thread, &streams->n_threads, thread, sizeof(*streams->thread)))
 		return -ENOMEM;
-	streams->thread = grown;
-	set = &streams->thread[thread];
-	grown = streams_room(set->word, &set->n_words, ring / 64, sizeof(*set->word));
-	if (!grown)
-		return -ENOMEM;
-	set->word = grown;
-	set->word[ring / 64] |= (uint64_t)1 << ring % 64;
-	return 0;
+	return ktr__rings_add(&streams->thread[thread], cpu, keep);
 }
 
 void ktr__streams_loss(struct ktr__streams *streams, const struct ktr_loss *loss)
 {
 	uint32_t ring = 2 * loss->cpu + (loss->keep != 0);
-	uint64_t *grown = NULL, to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
+	uint64_t *lost = &streams->lost_any, to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
 
 	if (!loss->n_events)
 		return;
 	if (to_ns > streams->until_ns)
 		streams->until_ns = to_ns;
-	if (loss->cpu < STREAMS_MAX / 2)
-		grown = streams_room(streams->lost, &streams->n_lost, ring, sizeof(*streams->lost));
-	if (grown)
-		streams->lost = grown;
-	grown = grown ? &grown[ring] : &streams->lost_any;
-	if (to_ns > *grown)
-		*grown = to_ns;
+	if (loss->cpu < KTR__RINGS_CPUS &&
+	    ktr__array_grow(&streams->lost, &streams->n_lost, ring, sizeof(*streams->lost)) == 0)
+		lost = &streams->lost[ring];
+	if (to_ns > *lost)
+		*lost = to_ns;
 }
 
 int ktr__streams_lost(const struct ktr__streams *streams, uint32_t thread, uint64_t since_ns)
 {
-	const struct ktr__stream_set *set;
+	const struct ktr__rings *set;
 
 	if (streams->until_ns <= since_ns)
 		return 0;

@@ -11,17 +11,25 @@
 
 #include <ktr/reader.h>
 
-struct ktr__stream_set {
-	uint64_t *word; /* owned; a bit for each ring */
+#define KTR__RINGS_CPUS 16384u /* whose rings are told apart */
+
+/* Which rings somebody's events came from: a bit each. */
+struct ktr__rings {
+	uint64_t *word; /* owned */
 	uint32_t n_words;
 };
+
+/* 0 or -ENOMEM. */
+int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep);
+int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more);
+int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep);
 
 struct ktr__streams {
 	uint64_t until_ns; /* when the last one of all losses so far ended */
 	uint64_t *lost;    /* owned; by ring, when its last loss ended; UINT64_MAX: at no time */
 	uint32_t n_lost;
 	uint64_t lost_any; /* likewise, of losses that could not be kept by ring */
-	struct ktr__stream_set *thread; /* owned; by id: the rings of its events so far */
+	struct ktr__rings *thread; /* owned; by id: the rings of its events so far */
 	uint32_t n_threads;
 };
 

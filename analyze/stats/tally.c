@@ -10,6 +10,7 @@
 #include "analyze/stats/tally.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
+#include "conf/kit/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,27 +31,14 @@ struct tally_key {
 	unsigned pair;
 };
 
-/* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t tally_mix(uint64_t hash, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3u;
-	return (hash ^ 0xff) * 0x100000001b3u;
-}
-
 static uint64_t tally_hash(const struct tally_key *key)
 {
-	uint64_t hash = 0xcbf29ce484222325u ^ key->process_key ^ (uint64_t)key->kind << 32 ^
+	uint64_t hash = key->process_key ^ (uint64_t)key->kind << 32 ^
 			(uint64_t)key->other << 40 ^ (uint64_t)key->pair << 41;
 
-	hash = tally_mix(hash, key->group, strlen(key->group));
-	hash = tally_mix(hash, key->ident.bytes, key->ident.n_bytes);
-	return tally_mix(hash, key->state.bytes, key->state.n_bytes);
-}
-
-static int tally_same(const struct ktr_event_bytes *a, const struct ktr_event_bytes *b)
-{
-	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
+	hash = ktr__hash_bytes(hash, key->group, strlen(key->group));
+	hash = ktr__hash_bytes(hash, key->ident.bytes, key->ident.n_bytes);
+	return ktr__hash_bytes(hash, key->state.bytes, key->state.n_bytes);
 }
 
 static struct ktr__tally_row *tally_find(const struct ktr__tally *tally,
@@ -61,8 +49,8 @@ static struct ktr__tally_row *tally_find(const struct ktr__tally *tally,
 	for (; row; row = row->chain)
 		if (row->hash == hash && row->kind == key->kind && row->process_key == key->process_key &&
 		    row->other == key->other && row->pair == key->pair &&
-		    strcmp(row->group, key->group) == 0 && tally_same(&row->ident, &key->ident) &&
-		    tally_same(&row->state, &key->state))
+		    strcmp(row->group, key->group) == 0 && ktr__same_bytes(&row->ident, &key->ident) &&
+		    ktr__same_bytes(&row->state, &key->state))
 			return row;
 	return NULL;
 }

@@ -212,22 +212,22 @@ static void keys_are_found(void)
 	char text[16];
 
 	for (uint32_t i = 1; i <= 5000; i++) {
-		uint32_t *at = ktr__keymap_at(&map, ktr__keymap_mix(0, i));
+		uint32_t *at = ktr__keymap_at(&map, ktr__hash_word(0, i));
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(at);
 		CU_ASSERT_EQUAL(*at, 0);
 		*at = i;
 	}
 	for (uint32_t i = 1; i <= 5000; i++)
-		CU_ASSERT_EQUAL(*ktr__keymap_at(&map, ktr__keymap_mix(0, i)), i);
+		CU_ASSERT_EQUAL(*ktr__keymap_at(&map, ktr__hash_word(0, i)), i);
 	ktr__keymap_clear(&map);
-	CU_ASSERT_EQUAL(*ktr__keymap_at(&map, ktr__keymap_mix(0, 1)), 0);
+	CU_ASSERT_EQUAL(*ktr__keymap_at(&map, ktr__hash_word(0, 1)), 0);
 	ktr__keymap_free(&map);
 	/* Length and place count, not only the bytes. */
 	memset(text, 0, sizeof(text));
-	CU_ASSERT_NOT_EQUAL(ktr__keymap_hash(0, text, 3), ktr__keymap_hash(0, text, 4));
-	CU_ASSERT_NOT_EQUAL(ktr__keymap_hash(0, "ab", 2), ktr__keymap_hash(0, "ba", 2));
-	CU_ASSERT_NOT_EQUAL(ktr__keymap_hash(0, "ab", 2), ktr__keymap_hash(1, "ab", 2));
+	CU_ASSERT_NOT_EQUAL(ktr__hash_bytes(0, text, 3), ktr__hash_bytes(0, text, 4));
+	CU_ASSERT_NOT_EQUAL(ktr__hash_bytes(0, "ab", 2), ktr__hash_bytes(0, "ba", 2));
+	CU_ASSERT_NOT_EQUAL(ktr__hash_bytes(0, "ab", 2), ktr__hash_bytes(1, "ab", 2));
 }
 
 SUITE(slices, TEST(states_follow_each_other), TEST(spans_that_overlap),

@@ -219,8 +219,7 @@ void report_rows_pairs(const struct report *report, FILE *to)
 static int report_rows_same(const struct ktr__tally_row *a, const struct ktr__tally_row *b)
 {
 	return a->kind == b->kind && a->process_key == b->process_key && a->other == b->other &&
-	       a->ident.n_bytes == b->ident.n_bytes && strcmp(a->group, b->group) == 0 &&
-	       memcmp(a->ident.bytes, b->ident.bytes, a->ident.n_bytes) == 0;
+	       strcmp(a->group, b->group) == 0 && ktr__same_bytes(&a->ident, &b->ident);
 }
 
 uint64_t report_state_ns(const struct ktr__tally_row *row)

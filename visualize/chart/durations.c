@@ -9,6 +9,7 @@
  */
 #include "visualize/chart/durations.h"
 #include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 
 #include "analyze/filter/pattern.h"
 
@@ -16,13 +17,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t durations_hash(uint64_t hash, const char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++) /* FNV-1a, 64 bits */
-		hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3ull;
-	return hash;
-}
 
 /* The series that is known by that hash; *fresh when it is new and wants a name. */
 static unsigned durations_series(struct ktr__durations *d, uint64_t hash, int *fresh)
@@ -97,12 +91,12 @@ static unsigned durations_span_series(struct ktr__durations *d, const struct ktr
 	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state
 					     : by_ident                   ? &span->ident
 									  : NULL;
-	uint64_t hash = durations_hash((uint64_t)span->kind, span->group, strlen(span->group));
+	uint64_t hash = ktr__hash_bytes((uint64_t)span->kind, span->group, strlen(span->group));
 	char name[KTR__LABEL_BYTES], clean[KTR__LABEL_BYTES];
 	unsigned i;
 
 	if (more != NULL)
-		hash = durations_hash(hash, more->bytes, more->n_bytes);
+		hash = ktr__hash_bytes(hash, more->bytes, more->n_bytes);
 	i = durations_series(d, hash, &fresh);
 	if (!fresh)
 		return i;

@@ -88,19 +88,15 @@ void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
 	}
 }
 
-struct ktr_event_bytes ktr__export_name(const struct ktr_event *event, char number[24])
+struct ktr_event_bytes ktr__export_name(const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
 	struct ktr_event_bytes name = { site->group ? site->group : site->format, 0, 0, 0 };
 
-	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT) {
-		if (site->arg[site->value_arg].type == KTR_ARG_STR)
-			return event->str[site->value_arg];
-		snprintf(number, 24, "%" PRIu64, event->arg[site->value_arg]);
-		name.bytes = number;
-	} else if (site->ident != NULL) {
+	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT)
+		return event->str[site->value_arg];
+	if (site->ident != NULL)
 		name.bytes = site->ident;
-	}
 	name.n_bytes = (uint32_t)strlen(name.bytes);
 	return name;
 }

@@ -125,8 +125,8 @@ static void chrome_what(struct ktr__export *e, FILE *to, const struct ktr_event 
 {
 	const struct chrome *c = e->data;
 	const struct ktr_reader_site *site = event->site;
-	char number[24], place[400];
-	struct ktr_event_bytes name = ktr__export_name(event, number);
+	char place[400];
+	struct ktr_event_bytes name = ktr__export_name(event);
 	int n = snprintf(place, sizeof(place), "%.300s:%" PRIu32, site->file, site->line);
 
 	fputs("\"name\":", to);

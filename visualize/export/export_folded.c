@@ -72,7 +72,7 @@ static size_t folded_thread_frames(char *text, const struct ktr_reader_thread *t
 
 static int folded_add(struct folded *f, const char *text, size_t n, uint64_t number, int is_stack)
 {
-	uint32_t *at = ktr__keymap_at(&f->known, ktr__keymap_hash((uint64_t)is_stack, text, n));
+	uint32_t *at = ktr__keymap_at(&f->known, ktr__hash_bytes((uint64_t)is_stack, text, n));
 
 	if (at == NULL)
 		return -ENOMEM;

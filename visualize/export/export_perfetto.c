@@ -303,13 +303,12 @@ static void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint6
 static void perfetto_what(struct perfetto *p, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
-	char number[24];
 	struct ktr_event_bytes name;
 
 	perfetto_number(&p->inner, EVENT_CATEGORY, site->id + 1);
 	perfetto_number(&p->inner, EVENT_LOCATION, site->id + 1);
 	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT) {
-		name = ktr__export_name(event, number);
+		name = ktr__export_name(event);
 		perfetto_clean(&p->inner, EVENT_NAME, name.n_bytes ? name.bytes : "(none)",
 			       name.n_bytes ? name.n_bytes : 6);
 	} else {

@@ -21,6 +21,6 @@ void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
 void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i);
 
 /* What a slice is called: the state, the scope, or the group; bytes as recorded. */
-struct ktr_event_bytes ktr__export_name(const struct ktr_event *event, char number[24]);
+struct ktr_event_bytes ktr__export_name(const struct ktr_event *event);
 
 #endif

@@ -103,7 +103,7 @@ static int schedgraph_state(struct ktr__schedgraph *s, const char *group, const 
 {
 	uint32_t *n = ktr__keymap_at(
 		&s->states,
-		ktr__keymap_hash(ktr__keymap_hash(0, group, strlen(group)), id, strlen(id)));
+		ktr__hash_bytes(ktr__hash_bytes(0, group, strlen(group)), id, strlen(id)));
 
 	if (n == NULL)
 		return -ENOMEM;
@@ -172,7 +172,7 @@ static int schedgraph_open(struct ktr__schedgraph *s, const struct ktr_event *ev
 			   const char *group, const char *id, char *what, size_t size)
 {
 	uint64_t whose = ktr__tables_process_key(event->thread);
-	uint64_t key = ktr__keymap_hash(ktr__keymap_hash(whose, group, strlen(group)), id, strlen(id));
+	uint64_t key = ktr__hash_bytes(ktr__hash_bytes(whose, group, strlen(group)), id, strlen(id));
 	int rc;
 
 	s->now = schedgraph_number(&s->rows, &s->n_rows, key);
@@ -204,8 +204,8 @@ static void schedgraph_counter(const struct ktr_event *event, char *what, size_t
 static int schedgraph_row(struct ktr__schedgraph *s, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
-	char group[200], id[200], what[256], name[200], number[24], attributes[2048];
-	struct ktr_event_bytes bytes = ktr__export_name(event, number);
+	char group[200], id[200], what[256], name[200], attributes[2048];
+	struct ktr_event_bytes bytes = ktr__export_name(event);
 	uint32_t counter = 0;
 	int rc = 0;
 
@@ -218,7 +218,7 @@ static int schedgraph_row(struct ktr__schedgraph *s, const struct ktr_event *eve
 	switch (site->kind) {
 	case KTR_KIND_COUNTER:
 		counter = schedgraph_number(&s->groups, &s->n_groups,
-					    ktr__keymap_hash(0, group, strlen(group)));
+					    ktr__hash_bytes(0, group, strlen(group)));
 		if (counter == 0 || ktr__array_grow(&s->group_used, &s->n_group_used, counter, 1) != 0)
 			return -ENOMEM;
 		schedgraph_counter(event, what, sizeof(what));

@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t ktr__keymap_hash(uint64_t hash, const char *bytes, size_t n)
-{
-	uint64_t word;
-
-	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = ktr__keymap_mix(hash, word);
-	}
-	word = n;
-	for (size_t i = 0; i < n; i++)
-		word = word << 8 | (uint8_t)bytes[i];
-	return ktr__keymap_mix(ktr__keymap_mix(hash, word), n);
-}
-
 static int keymap_grow(struct ktr__keymap *map)
 {
 	struct ktr__keymap more = { .n = map->n, .room = map->room ? 2 * map->room : 256 };

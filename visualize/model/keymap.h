@@ -7,8 +7,7 @@
 #ifndef VISUALIZE_KEYMAP_H
 #define VISUALIZE_KEYMAP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "conf/kit/hash.h"
 
 struct ktr__keymap {
 	uint64_t *key;
@@ -21,14 +20,5 @@ struct ktr__keymap {
 uint32_t *ktr__keymap_at(struct ktr__keymap *map, uint64_t key);
 void ktr__keymap_clear(struct ktr__keymap *map);
 void ktr__keymap_free(struct ktr__keymap *map);
-
-/* Keys out of several words, and of bytes. */
-static inline uint64_t ktr__keymap_mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
-	return hash ^ hash >> 29;
-}
-
-uint64_t ktr__keymap_hash(uint64_t hash, const char *bytes, size_t n);
 
 #endif

@@ -76,35 +76,6 @@ uint8_t ktr__losses_at(const struct ktr__losses *losses, unsigned column, int cp
 	return most;
 }
 
-int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep)
-{
-	uint32_t bit = 2 * cpu + (keep != 0);
-
-	if (cpu >= KTR__LOSSES_CPUS)
-		return 0;
-	if (ktr__array_grow(&rings->word, &rings->n_words, bit / 64, sizeof(*rings->word)) != 0)
-		return -ENOMEM;
-	rings->word[bit / 64] |= (uint64_t)1 << bit % 64;
-	return 0;
-}
-
-int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more)
-{
-	if (more->n_words > 0 &&
-	    ktr__array_grow(&rings->word, &rings->n_words, more->n_words - 1, sizeof(*rings->word)) != 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < more->n_words; i++)
-		rings->word[i] |= more->word[i];
-	return 0;
-}
-
-int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep)
-{
-	uint32_t bit = 2 * cpu + (keep != 0);
-
-	return cpu < KTR__LOSSES_CPUS && bit / 64 < rings->n_words && (rings->word[bit / 64] >> bit % 64 & 1);
-}
-
 uint8_t ktr__losses_of(const struct ktr__losses *losses, unsigned column, const struct ktr__rings *rings)
 {
 	uint8_t most = 0, of;

@@ -6,10 +6,11 @@
 #define VISUALIZE_LOSSES_H
 
 #include "visualize/model/levels.h"
+#include "analyze/stats/streams.h"
 
 #include <ktr/reader.h>
 
-#define KTR__LOSSES_CPUS 16384u /* whose gaps have a lane; those of others are only counted */
+#define KTR__LOSSES_CPUS KTR__RINGS_CPUS /* whose gaps have a lane; those of others are only counted */
 
 struct ktr__losses {
 	struct ktr__grid grid;
@@ -34,17 +35,6 @@ int ktr__losses_end(struct ktr__losses *losses);
  * the widest ones.
  */
 uint8_t ktr__losses_at(const struct ktr__losses *losses, unsigned column, int cpu);
-
-/* Which rings somebody's events came from: a bit each, 2 * CPU + keep. */
-struct ktr__rings {
-	uint64_t *word; /* owned */
-	uint32_t n_words;
-};
-
-/* 0 or -ENOMEM. */
-int ktr__rings_add(struct ktr__rings *rings, uint32_t cpu, int keep);
-int ktr__rings_join(struct ktr__rings *rings, const struct ktr__rings *more);
-int ktr__rings_have(const struct ktr__rings *rings, uint32_t cpu, int keep);
 
 /* [1/255 of the column] as ktr__losses_at(), of the one of these rings with the widest gaps. */
 uint8_t ktr__losses_of(const struct ktr__losses *losses, unsigned column, const struct ktr__rings *rings);

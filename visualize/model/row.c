@@ -7,7 +7,8 @@
  * passed to the row's totals. Columns are allocated when a row first needs them, as long as all of
  * them together stay below KTR__ROWS_BYTES.
  *
- * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open".
+ * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open", and each is in a
+ * lane of its own: the first that is free.
  */
 #include "visualize/model/rows.h"
 #include "conf/kit/array.h"
@@ -210,11 +211,17 @@ void ktr__row_spans(const struct ktr__rows *rows, struct ktr__row *row, uint64_t
 
 int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t *lane)
 {
-	*lane = ktr__lanes_take(&row->lanes);
+	unsigned word = 0;
+
+	while (word < KTR__LANES_MAX / 64 && row->taken[word] == UINT64_MAX)
+		word++;
+	*lane = 64 * word;
 	if (*lane == KTR__LANES_MAX) {
 		rows->n_crowded++;
 		return 0;
 	}
+	*lane += (uint32_t)__builtin_ctzll(~row->taken[word]);
+	row->taken[word] |= (uint64_t)1 << *lane % 64;
 	row->n_open++;
 	return row_depth(rows, row, ns);
 }
@@ -223,7 +230,7 @@ int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uin
 {
 	if (lane == KTR__LANES_MAX)
 		return 0;
-	ktr__lanes_give(&row->lanes, lane);
+	row->taken[lane / 64] &= ~((uint64_t)1 << lane % 64);
 	row->n_open--;
 	return row_depth(rows, row, ns > row->lane.since_ns ? ns : row->lane.since_ns);
 }

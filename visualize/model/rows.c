@@ -8,30 +8,11 @@
 #include "visualize/model/rows.h"
 #include "analyze/read/tables.h"
 #include "visualize/model/label.h"
+#include "conf/kit/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t rows_mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
-	return hash ^ hash >> 29;
-}
-
-static uint64_t rows_hash(uint64_t hash, const char *bytes, size_t n)
-{
-	uint64_t word;
-
-	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = rows_mix(hash, word);
-	}
-	word = n;
-	for (size_t i = 0; i < n; i++)
-		word = word << 8 | (uint8_t)bytes[i];
-	return rows_mix(hash, word);
-}
 
 /* A clean copy that lives as long as the table. */
 static const char *rows_name(struct ktr__rows *rows, const char *bytes, size_t n)
@@ -78,7 +59,7 @@ void ktr__rows_free(struct ktr__rows *rows)
 
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
 {
-	uint64_t hash = rows_hash(0, bytes, n);
+	uint64_t hash = ktr__hash_bytes(0, bytes, n);
 	unsigned at = (unsigned)(hash % (2 * KTR__ROWS_LABELS));
 
 	/* Two states with one 64-bit hash would show as one; the table never fills beyond half. */
@@ -192,9 +173,9 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 	*out = hint;
 	if (hint != NULL && rows_is(hint, key))
 		return 0;
-	hash = rows_hash(rows_process_key(key) ^ (uint64_t)key->cpu << 2 ^ key->kind, key->group,
+	hash = ktr__hash_bytes(rows_process_key(key) ^ (uint64_t)key->cpu << 2 ^ key->kind, key->group,
 			 strlen(key->group));
-	hash = rows_hash(hash, key->ident, key->n_ident);
+	hash = ktr__hash_bytes(hash, key->ident, key->n_ident);
 	for (row = rows->bucket[hash & (rows->n_buckets - 1)]; row != NULL; row = row->chain) {
 		if (row->hash == hash && rows_is(row, key)) {
 			*out = row;

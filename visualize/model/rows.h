@@ -14,7 +14,6 @@
 #define VISUALIZE_ROWS_H
 
 #include "conf/kit/arena.h"
-#include "visualize/model/lanes.h"
 #include "visualize/model/levels.h"
 #include "visualize/model/losses.h"
 
@@ -23,6 +22,7 @@
 #define KTR__ROWS_MAX    65536u
 #define KTR__ROWS_BYTES  (160u << 20)
 #define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
+#define KTR__LANES_MAX   256u  /* spans of one row that can be open at once */
 #define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
 
 #define KTR__LABEL_NONE  0u
@@ -80,8 +80,8 @@ struct ktr__row {
 	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
 	unsigned n_stays;
-	struct ktr__lanes lanes; /* of its spans */
-	unsigned n_open;         /* of these */
+	uint64_t taken[KTR__LANES_MAX / 64]; /* a bit for each lane that a span is in */
+	unsigned n_open;                     /* spans */
 };
 
 struct ktr__rows {

@@ -250,8 +250,6 @@ class Chunk {
 
 	labelOf(e, s, site) {
 		const word = this.values(s, site.valueArg)[this.ordinal[e]];
-		if (site.args[site.valueArg].type !== 's')
-			return index.labelOf.get(String(word)) ?? 1;
 		this.labels = this.labels || new Map();
 		let label = this.labels.get(word);
 		if (label === undefined) {

@@ -91,7 +91,7 @@ static uint32_t packer_track(struct ktr__packer *pack, const struct ktr_event *e
 {
 	uint64_t key = (uint64_t)event->thread->id << 34 | (uint64_t)event->cpu << 2 |
 		       (uint64_t)(event->keep != 0) << 1 | (event->approx != 0);
-	uint32_t *at = ktr__keymap_at(&pack->tracks, ktr__keymap_mix(0, key));
+	uint32_t *at = ktr__keymap_at(&pack->tracks, ktr__hash_word(0, key));
 
 	if (at != NULL && *at == 0 &&
 	    ktr__array_grow(&pack->track, &pack->track_room, pack->n_tracks, sizeof(*pack->track)) == 0) {
@@ -109,7 +109,7 @@ static uint32_t packer_track(struct ktr__packer *pack, const struct ktr_event *e
 /* The index of a string of the chunk; flag: cut or NULL. */
 static uint32_t packer_string(struct ktr__packer *pack, const char *bytes, size_t n, unsigned flag)
 {
-	uint32_t *at = ktr__keymap_at(&pack->strings, ktr__keymap_hash(flag, bytes, n));
+	uint32_t *at = ktr__keymap_at(&pack->strings, ktr__hash_bytes(flag, bytes, n));
 	const char *clean;
 	size_t length;
 
@@ -146,7 +146,7 @@ static void packer_symbol(struct ktr__packer *pack, const struct ktr_event *even
 	if (pack->symbols == NULL || address == 0 || pack->n_symbols >= KTR__PACKER_SYMBOLS ||
 	    pack->addresses.n >= 4 * KTR__PACKER_SYMBOLS)
 		return;
-	at = ktr__keymap_at(&pack->addresses, ktr__keymap_mix(key, address));
+	at = ktr__keymap_at(&pack->addresses, ktr__hash_word(key, address));
 	if (at == NULL || *at != 0)
 		return;
 	*at = 1;

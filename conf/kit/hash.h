@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Keys of hash tables out of words and bytes: multiplies by the 64-bit golden ratio and folds. Good enough for tables
+ * that may degrade; who chooses the bytes can make keys collide.
+ */
+#ifndef CONF_HASH_H
+#define CONF_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t ktr__hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 / golden ratio */
+	return hash ^ hash >> 29;
+}
+
+static inline uint64_t ktr__hash_bytes(uint64_t hash, const char *bytes, size_t n)
+{
+	uint64_t word;
+
+	hash = ktr__hash_word(hash, n);
+	for (; n >= sizeof(word); bytes += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash = ktr__hash_word(hash, word);
+	}
+	for (word = n; n > 0; n--, bytes++)
+		word = word << 8 | (uint8_t)*bytes;
+	return ktr__hash_word(hash, word);
+}
+
+#endif
