@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keys of hash tables out of words and bytes: multiplies by the 64-bit golden ratio and folds. Good enough for tables
- * that may degrade; who chooses the bytes can make keys collide.
+ * Keys of hash tables out of words and bytes: multiplies by the 64-bit golden ratio and folds. Good enough for
+ * tables that may degrade; who chooses the bytes can make keys collide.
  */
 #ifndef CONF_HASH_H
 #define CONF_HASH_H

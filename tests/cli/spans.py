@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -224,7 +225,8 @@ def check_report(truth):
 
 class Page:
     def __init__(self, *args):
-        text = ktr_file('.html', 'timeline', '--rows', 'ids', *args).decode()
+        self.html = ktr_file('.html', 'timeline', '--rows', 'ids', *args)
+        text = self.html.decode()
         self.blob = {name: zlib.decompress(base64.b64decode(data)) for name, data in
                      re.findall(r'id="(index|states|overview|c\d+)">([^<]*)<', text)}
         self.index = json.loads(self.blob['index'])
@@ -355,6 +357,21 @@ def check_page(truth):
         got.append(page.rows[row] + (state, None, begin, min(last if row_end is None else row_end, last)))
     compare('page', [g[:5] + (int(g[5]), int(g[6])) for g in got],
             [s.row() + (s.state, s.key, s.begin - truth.first, s.end - truth.first) for s in truth.spans])
+    if shutil.which('node') and 'ends' in page.index:
+        check_page_program(truth, page)
+
+
+def check_page_program(truth, page):
+    """The same by the program that is in the page."""
+    script = b''.join(open(name, 'rb').read() for name in
+                      ('visualize/page/data.js', 'visualize/page/rows.js', 'tests/page/shown.js'))
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(page.html)
+        file.flush()
+        run = subprocess.run(['node', '-', file.name], input=script, capture_output=True, check=True)
+    got = [json.loads(line) for line in run.stdout.splitlines()]
+    compare('program of the page', [page.rows[row] + (label, int(begin), int(end)) for row, label, begin, end in got],
+            [s.row() + (s.state, s.begin - truth.first, s.end - truth.first) for s in truth.spans])
 
 
 def check_folded(truth):
