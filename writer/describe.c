@@ -616,6 +616,7 @@ void ktr__describe_begin(struct ktr__describe *d, const struct ktr_trace_clock *
 	ktr__map_cmdline(d->map, proc.cmdline, d->text[1], sizeof(d->text[1]));
 	head.cmdline = d->text[1];
 	head.pid = header->creator_pid;
+	head.format = KTR_TRACE_MAJOR;
 	memcpy(head.uuid, header->uuid, sizeof(head.uuid));
 	head.utc_offset_ns = utc_offset_ns;
 	d->metadata.n = d->sealed = 0;

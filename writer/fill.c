@@ -29,13 +29,13 @@
  * long for what is left, has more. The first page and the last come in addition.
  */
 #define FILL_BATCH_BYTES                                                                         \
-	(KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_EVENTS) + 2 * KTR_TRACE_PAGE)
+	(KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_OLD_EVENTS) + 2 * KTR_TRACE_PAGE)
 
-/* [bytes] No packet is begun where less is left of a page: less than one of two small events. */
-#define FILL_LEAST (KTR_PACKET_EVENTS + 32)
+/* [bytes] No packet is begun where less is left of a page behind its header: less than two small events. */
+#define FILL_LEAST 32u
 
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
-_Static_assert(KTR_PACKET_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
+_Static_assert(KTR_PACKET_OLD_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
 
 /* How often a buffer is filled anew: each time may be as disturbed as the one before, all of them hardly. */
 #define FILL_AGAIN 3
@@ -50,6 +50,7 @@ struct fill {
 	uint32_t open; /* 1: a packet is being filled */
 	uint32_t used; /* [bytes] of finished packets */
 	uint32_t page; /* [bytes] where in a page of the file the buffer begins */
+	uint32_t n_header; /* [bytes] before a packet's events */
 	uint32_t n_packets;
 	uint64_t n_events; /* in finished packets */
 	uint64_t n_lost;
@@ -75,7 +76,7 @@ static uint8_t *fill_page_end(const struct fill *fill)
 {
 	uint32_t left = KTR_TRACE_PAGE - (fill->page + fill->used) % KTR_TRACE_PAGE;
 
-	return fill->drain->buffer + fill->used + left + (left < KTR_PACKET_EVENTS ? KTR_TRACE_PAGE : 0);
+	return fill->drain->buffer + fill->used + left + (left < fill->n_header ? KTR_TRACE_PAGE : 0);
 }
 
 /*
@@ -92,10 +93,11 @@ static FILL_COLD void fill_seal(struct fill *fill, const uint8_t *end, uint64_t 
 	uint8_t *packet = fill->drain->buffer + fill->used;
 	struct ktr_packet_header head = { 0 };
 
-	if (full || page_end - end < (ptrdiff_t)FILL_LEAST)
+	if (full || page_end - end < (ptrdiff_t)(fill->n_header + FILL_LEAST))
 		stop = page_end;
 	head.flags = kinds[fill->row / fill->drain->trace.n_rings % KTR_RING_KINDS] |
-		     (fill->drain->trace.path == KTR_PATH_THREAD ? KTR_PACKET_THREAD : 0);
+		     (fill->drain->trace.path == KTR_PATH_THREAD ? KTR_PACKET_THREAD : 0) |
+		     fill->drain->trace.format;
 	head.first_slot = fill->first_slot;
 	head.next_slot = next;
 	head.time_begin = pack->n_events ? pack->first_ns : ring->time_ns;
@@ -122,7 +124,7 @@ static FILL_COLD void fill_blank(struct fill *fill, uint64_t slot, int full)
 	memset(&fill->pack, 0, sizeof(fill->pack));
 	fill->first_slot = ring->lost ? ring->lost_slot : slot;
 	ring->index -= ring->lost;
-	fill_seal(fill, fill->drain->buffer + fill->used + KTR_PACKET_EVENTS, fill->first_slot, ring->told, full);
+	fill_seal(fill, fill->drain->buffer + fill->used + fill->n_header, fill->first_slot, ring->told, full);
 	ring->index += ring->lost;
 }
 
@@ -140,7 +142,7 @@ static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
 		fill_blank(fill, slot, 0);
 	memset(pack, 0, sizeof(*pack));
 	fill->first_slot = slot;
-	pack->at = drain->buffer + fill->used + KTR_PACKET_EVENTS;
+	pack->at = drain->buffer + fill->used + fill->n_header;
 	pack->limit = fill_page_end(fill);
 	pack->time_ns = ring->time_ns;
 	pack->clock = drain->clock_map.clock;
@@ -364,6 +366,7 @@ int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int fi
 	const struct fill empty = { .drain = drain,
 				    .ring = &drain->ring[row],
 				    .row = row,
+				    .n_header = ktr__packet_events(drain->trace.format),
 				    .page = (uint32_t)(drain->trace.stream[row].bytes % KTR_TRACE_PAGE) };
 	struct fill fill = empty;
 	uint64_t head = ktr__ring_head(&drain->source, row, NULL);

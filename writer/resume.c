@@ -327,7 +327,8 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 	}
 	if (!strstr(line, text))
 		return -ESTALE;
-	if (resume_number(line, "\"major\":") != KTR_TRACE_MAJOR)
+	drain->trace.format = (uint32_t)resume_number(line, "\"major\":");
+	if (drain->trace.format < KTR_TRACE_OLDEST || drain->trace.format > KTR_TRACE_MAJOR)
 		return -ENOTSUP;
 	resume_start(drain);
 	return resume_clock(drain, line);

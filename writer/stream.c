@@ -264,6 +264,7 @@ int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 	static unsigned serial;
 	int rc;
 
+	trace->format = KTR_TRACE_MAJOR;
 	trace->bytes = 0;
 	trace->published = 0;
 	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32),

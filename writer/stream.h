@@ -40,6 +40,7 @@ struct ktr__trace {
 	int published;
 	uint32_t n_rings; /* of each kind */
 	uint32_t path;	  /* KTR_PATH_* */
+	uint32_t format;  /* of its packets: KTR_TRACE_MAJOR, or that of a trace that is gone on with */
 	uint64_t bytes;	  /* of all files */
 	struct ktr__file *stream; /* owned; by row of the ring table */
 	struct ktr__file metadata;

@@ -142,7 +142,7 @@ static int64_t packets_fetch(struct ktr__packets *packets, uint64_t offset, size
 static int64_t packets_load_now(struct ktr__packets *packets, uint64_t offset, const uint8_t **bytes,
 				struct ktr_packet_header *head)
 {
-	int64_t n = packets_fetch(packets, offset, KTR_PACKET_EVENTS, bytes), length;
+	int64_t n = packets_fetch(packets, offset, KTR_PACKET_OLD_EVENTS, bytes), length;
 
 	memset(head, 0, sizeof(*head));
 	if (n >= 0 && n < (int64_t)KTR_PACKET_EVENTS)
@@ -196,7 +196,8 @@ static size_t packets_candidate(const uint8_t *bytes, size_t n)
 		if (!found)
 			break;
 		at = (size_t)(found - bytes);
-		if (at + KTR_PACKET_EVENTS <= n && ktr__packet_peek(found, n - at, &head) > 0)
+		/* 0: whether it is one is not to be seen here, behind which the window ends. */
+		if (at + KTR_PACKET_EVENTS <= n && ktr__packet_peek(found, n - at, &head) >= 0)
 			return at;
 		at++;
 	}
@@ -235,7 +236,7 @@ int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset)
 static int64_t packets_peek(struct ktr__packets *packets, uint64_t offset, int small,
 			    struct ktr_packet_header *head)
 {
-	uint8_t header[KTR_PACKET_EVENTS];
+	uint8_t header[KTR_PACKET_OLD_EVENTS];
 	const uint8_t *bytes = header;
 	int64_t n, length;
 

@@ -39,10 +39,11 @@ static int head_trace(struct trace_head *t, const struct ktr__line_trace *line)
 	struct ktr__tables *tables = &t->lines->source->tables;
 	struct ktr__trace_head *head = t->head;
 
-	if (line->major != KTR_TRACE_MAJOR)
+	if (line->major < KTR_TRACE_OLDEST || line->major > KTR_TRACE_MAJOR)
 		return ktr_error_at(t->lines->err, t->lines->path, 0, 0, ENOTSUP,
-				    "a trace of format %" PRIu64 ", this ktr reads format %d",
-				    line->major, KTR_TRACE_MAJOR);
+				    "a trace of format %" PRIu64 ", this ktr reads formats %d to %d",
+				    line->major, KTR_TRACE_OLDEST, KTR_TRACE_MAJOR);
+	head->format = (uint32_t)line->major;
 	head->name = ktr__sidecar_text(tables, line->session);
 	head->host = ktr__sidecar_text(tables, line->host);
 	head->cmdline = ktr__sidecar_text(tables, line->cmdline);

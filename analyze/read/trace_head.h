@@ -19,6 +19,7 @@ struct ktr__trace_head {
 	uint8_t boot_id[16];
 	struct ktr_trace_clock clock; /* mult 0: not known */
 	int64_t utc_offset_ns;
+	uint32_t format;    /* its major version */
 	uint64_t n_written; /* [events] as its ends tell */
 	uint64_t n_dropped[KTR_DROPS]; /* [events] that went into no ring */
 	uint64_t n_dropped_by_then[KTR_DROPS]; /* the same since the session began, when it was last said */

@@ -174,6 +174,7 @@ static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
 		.pid = tables->n_threads > 1 && tables->thread[1] ? tables->thread[1]->thread.pid
 								  : 0,
 		.utc_offset_ns = head->utc_offset_ns,
+		.format = head->format,
 	};
 
 	(void)fsck;

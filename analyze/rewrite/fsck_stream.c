@@ -88,7 +88,7 @@ static uint64_t fsck_stream_missing(const struct fsck_stream *s,
 /* An empty packet in front of the first one there is. */
 static void fsck_stream_front(struct fsck_stream *s, const struct ktr_packet_header *next)
 {
-	uint8_t packet[KTR_PACKET_EVENTS];
+	uint8_t packet[KTR_PACKET_OLD_EVENTS];
 	struct ktr_packet_header head = *next;
 
 	head.flags |= KTR_PACKET_FILLER;
@@ -97,8 +97,8 @@ static void fsck_stream_front(struct fsck_stream *s, const struct ktr_packet_hea
 	head.seq--;
 	head.discarded = head.n_events = 0;
 	head.first_event = s->complete ? 0 : next->first_event;
-	ktr__packet_seal(packet, sizeof(packet), &head);
-	ktr__mend_put(s->mend, packet, sizeof(packet));
+	ktr__packet_seal(packet, ktr__packet_events(head.flags), &head);
+	ktr__mend_put(s->mend, packet, ktr__packet_events(head.flags));
 }
 
 static void fsck_stream_take(struct fsck_stream *s, const uint8_t *bytes,

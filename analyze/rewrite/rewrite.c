@@ -27,7 +27,7 @@ void ktr__rewrite_head(struct ktr__emit *emit, const struct ktr__trace_head *hea
 {
 	const struct ktr__line_trace line = {
 		.kind.text = "trace",
-		.major = KTR_TRACE_MAJOR,
+		.major = head->format,
 		.minor = KTR_TRACE_MINOR,
 		.uuid = rewrite_id(head->uuid),
 		.boot_id = rewrite_id(head->boot_id),

@@ -150,7 +150,8 @@ int ktr__tsdl_head(const struct ktr__tsdl *tsdl, struct ktr__arena *arena,
 	if (!tracer || !major || !head->name || !head->host || !head->cmdline || !uuid ||
 	    !seconds || !rest)
 		return -ENOMEM;
-	if (strcmp(tracer, "ktr") != 0 || atoi(major) != KTR_TRACE_MAJOR)
+	head->format = (uint32_t)strtoul(major, NULL, 10);
+	if (strcmp(tracer, "ktr") != 0 || head->format < KTR_TRACE_OLDEST || head->format > KTR_TRACE_MAJOR)
 		return -EPROTO;
 	head->clock_name = "?";
 	tsdl_uuid(uuid, head->uuid);

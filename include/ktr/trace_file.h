@@ -25,7 +25,7 @@
  * not part of well-formed UTF-8, or part of a character U+EF80 to U+EFFF, is written as the
  * character U+EF00 + byte, so that every byte survives (ktr__text_raw() undoes it).
  *
- *	info.jsonl	{"kind":"trace","major":1,"minor":0,"uuid":"<32 hex>","session","host","arch",
+ *	info.jsonl	{"kind":"trace","major":2,"minor":0,"uuid":"<32 hex>","session","host","arch",
  *			 "path":"rseq|thread","clock":"tsc|cntvct|monotonic","base_ticks","base_ns",
  *			 "mult","shift","utc_offset_ns","boot_id":"<32 hex>","pid","cmdline",
  *			 "complete":true,"writer"}		complete: begins where the session begins
@@ -55,7 +55,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KTR_TRACE_MAJOR 1 /* another major: not readable */
+#define KTR_TRACE_MAJOR 2 /* of what is written. A higher major: not readable */
+#define KTR_TRACE_OLDEST 1 /* majors from here on are readable: 1 has longer headers of packets */
 #define KTR_TRACE_MINOR 0 /* a higher minor only adds */
 
 #define KTR_TRACE_METADATA "metadata"
@@ -86,10 +87,33 @@ enum ktr_sidecar {
 #define KTR_LINE_TAIL 18 /* [bytes] ,"crc":"0123abcd"} without the newline */
 
 /*
- * A packet's first bytes. CTF knows packet.header (magic, stream_id) and packet.context (from
- * timestamp_begin on); cpu_id is declared with an alignment of 32 bytes, which makes the context
- * start at byte 32 and leaves bytes 8 to 31 and 80 to 95 to nobody: what is ours alone lies there.
- * Events follow at KTR_PACKET_EVENTS.
+ * A packet's first bytes. CTF knows packet.header (magic, stream_id, which is a byte) and packet.context
+ * (from cpu_id on); cpu_id is declared with an alignment of 32 bytes, which makes the context start at
+ * byte 32, and timestamp_begin with one of 16: bytes 5 to 31 and 44 to 47 belong to nobody, and what is
+ * ours alone lies there. Events follow at KTR_PACKET_EVENTS. A writer's packet lies within a page of its
+ * file (KTR_TRACE_PAGE), so that each of these bytes is there 256 times in a MiB.
+ */
+struct ktr_packet_start {
+	uint32_t magic;	       /* KTR_PACKET_MAGIC */
+	uint32_t events_id;    /* events in this packet << 8 | stream_id, which is 0 */
+	uint64_t first_slot;
+	uint64_t first_event;
+	uint32_t crc;
+	uint16_t flags;
+	uint16_t ring;
+	uint32_t cpu;
+	uint32_t content_bits;
+	uint32_t packet_bits;
+	uint32_t n_slots;      /* from first_slot to next_slot */
+	uint64_t time_begin;
+	uint64_t time_end;
+	uint64_t seq;
+	uint64_t discarded;
+};
+
+/*
+ * The first bytes of a packet of format 1, and what those of any format mean. There CTF's context begins with
+ * timestamp_begin, and bytes 8 to 31 and 80 to 95 are ours.
  */
 struct ktr_packet_header {
 	uint32_t magic;	       /* KTR_PACKET_MAGIC */
@@ -108,11 +132,12 @@ struct ktr_packet_header {
 	uint32_t n_events;     /* in this packet; 0 is possible: it only tells of losses */
 	uint32_t ring;	       /* number of the ring */
 	uint32_t cpu;
-	uint32_t events;       /* the events begin here: KTR_PACKET_EVENTS */
+	uint32_t events;       /* the events begin here: KTR_PACKET_OLD_EVENTS */
 };
 
 #define KTR_PACKET_MAGIC  0xc1fc1fc1u
-#define KTR_PACKET_EVENTS 100u
+#define KTR_PACKET_EVENTS 80u	   /* where events begin */
+#define KTR_PACKET_OLD_EVENTS 100u /* the same in format 1 */
 #define KTR_PACKET_MAX	  (1u << 20) /* [bytes] the longest packet a reader must accept */
 
 /*
@@ -121,16 +146,19 @@ struct ktr_packet_header {
  */
 #define KTR_TRACE_PAGE 4096u
 
-#define KTR_PACKET_VERSION 0xffu   /* KTR_TRACE_MAJOR */
+#define KTR_PACKET_VERSION 0xffu   /* KTR_TRACE_MAJOR, or that of the trace */
 #define KTR_PACKET_KEEP	   0x100u  /* from the keep ring */
 #define KTR_PACKET_KERNEL  0x1000u /* from the kernel's ring */
 #define KTR_PACKET_THREAD  0x200u  /* from a thread's ring */
 #define KTR_PACKET_UNWRITTEN 0x800u /* by earlier writers: the place of packets being written; the stream's end */
 #define KTR_PACKET_FILLER  0x400u  /* made by a repair: covers what was damaged */
 
+KTR__LAYOUT(offsetof(struct ktr_packet_start, cpu) == 32, "where CTF finds the context");
+KTR__LAYOUT(offsetof(struct ktr_packet_start, time_begin) == 48, "where CTF finds timestamp_begin");
+KTR__LAYOUT(sizeof(struct ktr_packet_start) == KTR_PACKET_EVENTS, "where events begin");
 KTR__LAYOUT(offsetof(struct ktr_packet_header, time_begin) == 32, "where CTF finds the context");
 KTR__LAYOUT(offsetof(struct ktr_packet_header, cpu) == 96, "where CTF finds cpu_id");
-KTR__LAYOUT(offsetof(struct ktr_packet_header, events) == KTR_PACKET_EVENTS, "where events begin");
+KTR__LAYOUT(offsetof(struct ktr_packet_header, events) == KTR_PACKET_OLD_EVENTS, "where events begin");
 
 /*
  * An event, all fields little-endian and without padding:

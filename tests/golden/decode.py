@@ -62,16 +62,30 @@ def arguments(types, data, at):
     return args, at
 
 
+def header(data):
+    """The fields of a packet's header, of either major version, and its length."""
+    if data[28] == 1:
+        (magic, stream, first_slot, next_slot, crc, flags, begin, end, content, size, seq, discarded, first,
+         n, _ring, cpu) = struct.unpack_from('<IIQQIIQQQQQQQIII', data)
+        at = 100
+    else:
+        (magic, n, first_slot, first, crc, flags, _ring, cpu, content, size, n_slots, begin, end, seq,
+         discarded) = struct.unpack_from('<IIQQIHHIIIIQQQQ', data)
+        stream, n, next_slot, at = n & 0xff, n >> 8, first_slot + n_slots, 80
+        assert flags & 0xff == 2
+    assert magic == 0xc1fc1fc1 and stream == 0 and flags < 0x800
+    return first_slot, next_slot, crc, flags, begin, end, content, size, seq, discarded, first, n, cpu, at
+
+
 def packet(data, sites, words):
     """One packet's header, and its events."""
-    (magic, stream, first_slot, next_slot, crc, flags, begin, end, content, size, seq, discarded, first,
-     n, ring, cpu) = struct.unpack_from('<IIQQIIQQQQQQQIII', data)
-    assert magic == 0xc1fc1fc1 and stream == 0 and flags & 0xff == 1 and flags < 0x800
+    (first_slot, next_slot, crc, flags, begin, end, content, size, seq, discarded, first, n, cpu,
+     at) = header(data)
     size //= 8
     content //= 8
     assert content <= size <= 1 << 20 and first_slot <= next_slot and begin <= end
     assert crc == crc32c(data[:24] + bytes(4) + data[28:size])
-    at, time, events = 100, begin, []
+    time, events = begin, []
     for i in range(n):
         ident, low = struct.unpack_from('<HI', data, at)
         at += 6
@@ -125,7 +139,7 @@ def decode(trace):
             more, n = stream(f'{trace}/{name}', name.endswith('.keep'), sites, words)
             events += more
             lost += n
-    assert info[0]['kind'] == 'trace' and info[0]['major'] == 1 and info[-1]['kind'] == 'end'
+    assert info[0]['kind'] == 'trace' and info[0]['major'] in (1, 2) and info[-1]['kind'] == 'end'
     assert info[-1]['events'] == len(events) and info[-1]['lost'] == lost
     return sorted(events, key=lambda e: (e[0], e[1], e[5])), lost
 

@@ -8,6 +8,8 @@
 
 #include "writer/format/packet.h"
 
+#include <ktr/session.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +60,14 @@ static void checksum_ways_agree(void)
 	free(bytes);
 }
 
-/* Four packets, the third without events. */
+/* Four packets, of today's form and of the oldest by turns, the third without events. */
 static void make_stream(void)
 {
 	size_t at = 0;
 
 	for (unsigned i = 0; i < N_PACKETS; i++) {
-		struct ktr_packet_header head = { 0 };
-		size_t n = KTR_PACKET_EVENTS + (i == 2 ? 0 : 20 + 30 * i);
+		struct ktr_packet_header head = { .flags = i & 1 ? KTR_TRACE_OLDEST : 0 };
+		size_t n = ktr__packet_events(head.flags) + (i == 2 ? 0 : 20 + 30 * i);
 
 		memset(stream + at, (int)(0x11 * i), n);
 		head.seq = i;
@@ -174,6 +176,48 @@ static void foreign_version(void)
 	CU_ASSERT_EQUAL(ktr__packet_peek(stream, edge[1], &head), -ENOTSUP);
 }
 
+/* What a header says comes back, in either form, from as many bytes as that has; from fewer, it is torn. */
+static void headers_of_both_forms(void)
+{
+	static const uint32_t versions[] = { 0, KTR_TRACE_OLDEST };
+	const struct ktr_packet_header said = {
+		.flags = KTR_PACKET_KEEP | KTR_PACKET_THREAD | KTR_PACKET_KERNEL,
+		.first_slot = 1ull << 62,
+		.next_slot = (1ull << 62) + UINT32_MAX - 7,
+		.time_begin = UINT64_MAX - 5,
+		.time_end = UINT64_MAX - 3,
+		.seq = UINT64_MAX - 9,
+		.discarded = 0x0123456789abcdefu,
+		.first_event = 0xfedcba9876543210u,
+		.n_events = 99999,
+		.ring = 3 * KTR_CPU_MAX - 1,
+		.cpu = KTR_CPU_MAX - 1,
+	};
+
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n_header = ktr__packet_events(versions[i]), n = n_header + 33;
+		struct ktr_packet_header head = said, seen;
+
+		head.flags |= versions[i];
+		memset(stream, 0x5a, sizeof(stream));
+		ktr__packet_seal_padded(stream, n - 7, n, &head);
+		CU_ASSERT_EQUAL(head.flags & KTR_PACKET_VERSION, versions[i] ? versions[i] : KTR_TRACE_MAJOR);
+		CU_ASSERT_EQUAL(ktr__packet_look(stream, n, &seen), (int64_t)n);
+		seen.events = head.events;
+		CU_ASSERT(memcmp(&seen, &head, sizeof(head)) == 0);
+		CU_ASSERT_EQUAL(stream[n_header], 0x5a);
+		for (size_t k = 0; k < n; k++) {
+			uint8_t *copy = malloc(k ? k : 1);
+
+			memcpy(copy, stream, k);
+			if (ktr__packet_peek(copy, k, &seen) != (k < n_header ? 0 : (int64_t)n) ||
+			    ktr__packet_look(copy, k, &seen) != 0)
+				CU_FAIL("a torn header");
+			free(copy);
+		}
+	}
+}
+
 static void damaged_lines(void)
 {
 	char line[128] = "{\"thread\":7,\"name\":\"worker\"";
@@ -221,5 +265,6 @@ static void damaged_metadata(void)
 }
 
 SUITE(packet, TEST(checksum_values), TEST(checksum_ways_agree), TEST(whole_stream),
-      TEST(cut_at_every_byte), TEST(flip_every_bit), TEST(foreign_version), TEST(damaged_lines),
+      TEST(cut_at_every_byte), TEST(flip_every_bit), TEST(foreign_version), TEST(headers_of_both_forms),
+      TEST(damaged_lines),
       TEST(damaged_metadata));

@@ -4,7 +4,7 @@
 #include "suite.h"
 
 #include "analyze/read/packets.h"
-#include "writer/format/crc32c.h"
+#include "writer/format/packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HALF 84 /* [bytes] of a header that ends on the next page */
+#define HALF 52 /* [bytes] of a header that ends on the next page */
 
 struct half {
 	struct made made;
@@ -136,17 +136,17 @@ static void covered(void)
 	half_open(&half);
 	n_bytes = half.packets.n_bytes;
 	CU_ASSERT(pwrite(half.fd, half.header, sizeof(half.header), 0) == sizeof(half.header));
-	memcpy(&cover, half.header, KTR_PACKET_EVENTS);
-	cover.flags |= KTR_PACKET_UNWRITTEN;
+	CU_ASSERT(ktr__packet_peek(half.header, sizeof(half.header), &cover) == half.length);
+	cover.flags = KTR_PACKET_UNWRITTEN | KTR_TRACE_OLDEST;
 	cover.next_slot = cover.first_slot;
 	cover.time_end = cover.time_begin;
 	cover.n_events = cover.crc = 0;
-	cover.content_bits = 8 * KTR_PACKET_EVENTS;
+	cover.content_bits = 8 * KTR_PACKET_OLD_EVENTS;
 	cover.packet_bits = 8 * 5000;
-	cover.crc = ktr__crc32c(0, &cover, KTR_PACKET_EVENTS);
+	cover.crc = ktr__crc32c(0, &cover, KTR_PACKET_OLD_EVENTS);
 	for (unsigned whole = 0; whole < 2; whole++) {
 		CU_ASSERT(ftruncate(half.fd, (off_t)(n_bytes + 5000)) == 0);
-		CU_ASSERT(pwrite(half.fd, &cover, KTR_PACKET_EVENTS, (off_t)n_bytes) == KTR_PACKET_EVENTS);
+		CU_ASSERT(pwrite(half.fd, &cover, KTR_PACKET_OLD_EVENTS, (off_t)n_bytes) == KTR_PACKET_OLD_EVENTS);
 		half.packets.n_bytes = n_bytes + 5000;
 		ktr__packets_unwritten(&half.packets);
 		/* One whose checksum is wrong is damage, and stays to be told of. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A killed writer's trace goes on where it ends; one that is not the session's is refused. */
 #include "drained.h"
+#include "oldest.h"
 
 #include <sys/wait.h>
 
@@ -136,6 +137,55 @@ static void what_was_rotated_away_stays_there(void)
 	}
 }
 
+/* What a reader says of a trace that was gone on with; old: it was in the form of earlier writers by then. */
+static char *gone_on_with(int old)
+{
+	uint32_t site, thread;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 700);
+	killed_writer();
+	if (old)
+		CU_ASSERT_FATAL(oldest_trace(made.trace, "cpu_1") == 0);
+	burst(site, thread, 700, 3000);
+	resume_and_end(site, thread, 1500);
+	return made_walk(made.trace, NULL);
+}
+
+/* A trace has one form: what describes its packets stands at its beginning. */
+static void an_older_trace_is_gone_on_with_in_its_form(void)
+{
+	char *today = gone_on_with(0), *older;
+	struct ktr_packet_header head;
+	unsigned n_old = 0, n_packets = 0;
+	size_t n = 0, at = 0;
+	uint8_t *bytes;
+
+	made_close(&made);
+	older = gone_on_with(1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(today);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(older);
+	CU_ASSERT(strlen(today) > 1000);
+	CU_ASSERT_STRING_EQUAL(today, older);
+	bytes = (uint8_t *)look_file(made.trace, "cpu_1", &n);
+	for (int64_t length; bytes && at < n; at += (size_t)length) {
+		length = ktr__packet_look(bytes + at, n - at, &head);
+		if (length <= 0)
+			break;
+		n_old += (head.flags & KTR_PACKET_VERSION) == KTR_TRACE_OLDEST;
+		n_packets++;
+	}
+	CU_ASSERT(n && at == n);
+	CU_ASSERT(n_packets > 4);
+	CU_ASSERT_EQUAL(n_old, n_packets);
+	free(bytes);
+	free(today);
+	free(older);
+	made_close(&made);
+}
+
 /* Nothing to add. */
 static void end_again(void)
 {
@@ -183,4 +233,5 @@ static void nothing_is_told_twice(void)
 }
 
 SUITE(resume, TEST(killed_writers_trace_goes_on), TEST(foreign_and_damaged_traces_are_refused),
+      TEST(an_older_trace_is_gone_on_with_in_its_form),
       TEST(what_was_rotated_away_stays_there), TEST(nothing_is_told_twice));

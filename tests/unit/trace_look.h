@@ -83,7 +83,7 @@ static inline int look_crosses(size_t at, size_t length, const struct ktr_packet
 {
 	size_t left = KTR_TRACE_PAGE - (at + length) % KTR_TRACE_PAGE;
 
-	return at % KTR_TRACE_PAGE + length > KTR_TRACE_PAGE || left < KTR_PACKET_EVENTS ||
+	return at % KTR_TRACE_PAGE + length > KTR_TRACE_PAGE || left < ktr__packet_events(head->flags) ||
 	       (head->packet_bits != head->content_bits && left != KTR_TRACE_PAGE);
 }
 

@@ -74,6 +74,7 @@ int trace_writer_open(struct trace_writer **out, const char *path, const struct 
 	if (!w)
 		return ktr_error_set(err, ENOMEM, "no memory");
 	w->head = *head;
+	w->head.format = KTR_TRACE_MAJOR;
 	w->n_sites = w->n_threads = w->n_procs = w->n_modules = 1;
 	rc = ktr__trace_init(&w->trace, &ktr__sys, path, KTR_PATH_RSEQ, n_cpus ? n_cpus : 1, err);
 	w->stream = calloc(2 * (size_t)(n_cpus ? n_cpus : 1), sizeof(*w->stream));
@@ -284,6 +285,7 @@ int trace_writer_source(struct trace_writer *w, const struct ktr_reader *reader,
 			.cmdline = w->head.cmdline,
 			.process = "",
 			.utc_offset_ns = w->head.utc_offset_ns,
+			.format = w->head.format,
 		};
 
 		memcpy(head.uuid, w->head.uuid, sizeof(head.uuid));

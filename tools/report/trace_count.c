@@ -21,7 +21,7 @@
 static void trace_count_stream(int fd, uint64_t n_bytes, struct trace_count *count)
 {
 	struct ktr_packet_header head;
-	uint8_t bytes[KTR_PACKET_EVENTS];
+	uint8_t bytes[KTR_PACKET_OLD_EVENTS];
 	uint64_t at = 0, lost = 0;
 	int64_t length;
 	ssize_t n;

@@ -17,6 +17,7 @@
  * How long an event becomes is known when it is packed: the one that ends behind the limit is undone.
  */
 #include "writer/format/codec.h"
+#include "writer/format/packet.h"
 
 #include <errno.h>
 #include <string.h>
@@ -261,7 +262,7 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 		     const struct ktr_packet_header *head, const struct ktr__program *programs,
 		     uint32_t n_programs)
 {
-	walk->at = packet + KTR_PACKET_EVENTS;
+	walk->at = packet + ktr__packet_events(head->flags);
 	walk->end = packet + head->content_bits / 8;
 	walk->time_ns = head->time_begin;
 	walk->programs = programs;

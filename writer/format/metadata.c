@@ -2,8 +2,8 @@
 /*
  * TSDL text. The layout was tried against babeltrace2 2.0.4 down to the byte; what is not obvious:
  *
- *	cpu_id is aligned to 32 bytes, which makes the packet context start at byte 32 and leaves gaps that
- *	    are ours (ktr/trace_file.h)
+ *	cpu_id is aligned to 32 bytes, which makes the packet context start at byte 32, and timestamp_begin to 16:
+ *	    that leaves gaps which are ours (ktr/trace_file.h)
  *	tid, approx and life are bit-fields of one 32-bit word: a foreign reader shows the real tid
  *	the clock counts nanoseconds: Trace Compass rounds to 256 ns at other frequencies
  *	the session's uuid is in env and not in the trace block: babeltrace2 takes two traces with one uuid for
@@ -42,22 +42,36 @@ static const char metadata_types[] =
 	"	major = 1;\n"
 	"	minor = 8;\n"
 	"	byte_order = le;\n"
-	"	packet.header := struct { u32 magic; u32 stream_id; };\n"
-	"};\n\n";
+	"	packet.header := struct { u32 magic; ";
 
-static const char metadata_stream[] =
+static const char metadata_clocks[] =
 	"typealias integer { size = 32; align = 8; signed = false; map = clock.monotonic.value; } := t32;\n"
 	"typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := t64;\n\n"
 	"stream {\n"
 	"	id = 0;\n"
-	"	packet.context := struct {\n"
+	"	packet.context := struct {\n";
+
+/* struct ktr_packet_start */
+static const char metadata_packet[] =
+	"		integer { size = 32; align = 256; signed = false; } cpu_id;\n"
+	"		u32 content_size;\n"
+	"		u32 packet_size;\n"
+	"		integer { size = 64; align = 128; signed = false; map = clock.monotonic.value; } timestamp_begin;\n"
+	"		t64 timestamp_end;\n"
+	"		u64 packet_seq_num;\n"
+	"		u64 events_discarded;\n";
+
+/* struct ktr_packet_header */
+static const char metadata_packet_oldest[] =
 	"		t64 timestamp_begin;\n"
 	"		t64 timestamp_end;\n"
 	"		u64 content_size;\n"
 	"		u64 packet_size;\n"
 	"		u64 packet_seq_num;\n"
 	"		u64 events_discarded;\n"
-	"		integer { size = 32; align = 256; signed = false; } cpu_id;\n"
+	"		integer { size = 32; align = 256; signed = false; } cpu_id;\n";
+
+static const char metadata_stream[] =
 	"	};\n"
 	"	event.header := struct {\n"
 	"		enum : u16 { compact = 0 ... 65534, extended = 65535 } id;\n"
@@ -147,7 +161,7 @@ static void metadata_environment(struct ktr__emit *emit, const struct ktr__metad
 {
 	ktr__emit_text(emit, "env {\n	tracer_name = \"ktr\";\n");
 	ktr__emit_format(emit, "	tracer_major = %d;\n	tracer_minor = %d;\n",
-			 KTR_TRACE_MAJOR, KTR_TRACE_MINOR);
+			 (int)head->format, KTR_TRACE_MINOR);
 	metadata_env(emit, "hostname", head->host);
 	metadata_env(emit, "procname", head->process);
 	ktr__emit_format(emit, "	vpid = %" PRIu32 ";\n", head->pid);
@@ -162,9 +176,14 @@ static void metadata_environment(struct ktr__emit *emit, const struct ktr__metad
 /* The trace has no name before all of this is there: only what comes later may be cut off. */
 void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head)
 {
+	int oldest = head->format == KTR_TRACE_OLDEST;
+
 	ktr__emit_bytes(emit, metadata_types, sizeof(metadata_types) - 1);
+	ktr__emit_text(emit, oldest ? "u32 stream_id; };\n};\n\n" : "u8 stream_id; };\n};\n\n");
 	metadata_environment(emit, head);
 	metadata_clock(emit, head->utc_offset_ns);
+	ktr__emit_bytes(emit, metadata_clocks, sizeof(metadata_clocks) - 1);
+	ktr__emit_text(emit, oldest ? metadata_packet_oldest : metadata_packet);
 	ktr__emit_bytes(emit, metadata_stream, sizeof(metadata_stream) - 1);
 }
 

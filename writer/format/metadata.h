@@ -20,6 +20,7 @@ struct ktr__metadata_head {
 	uint32_t pid;
 	uint8_t uuid[16];
 	int64_t utc_offset_ns;
+	uint32_t format; /* of the packets: a KTR_TRACE_MAJOR */
 };
 
 /* A call site with its strings. All borrowed. */

@@ -11,6 +11,11 @@
 
 #define PACKET_CRC_AT offsetof(struct ktr_packet_header, crc)
 
+/* Whatever the version, they are there. */
+_Static_assert(offsetof(struct ktr_packet_start, crc) == PACKET_CRC_AT, "where the checksum is");
+_Static_assert(offsetof(struct ktr_packet_start, flags) == offsetof(struct ktr_packet_header, flags),
+	       "where the version is");
+
 static uint32_t packet_crc(const uint8_t *packet, size_t n_bytes)
 {
 	static const uint8_t zeros[4];
@@ -20,13 +25,63 @@ static uint32_t packet_crc(const uint8_t *packet, size_t n_bytes)
 	return ktr__crc32c(crc, packet + PACKET_CRC_AT + 4, n_bytes - PACKET_CRC_AT - 4);
 }
 
-/* Do the fields agree with each other? Whatever the version, sizes are where they are. */
+/* A header as it lies in the file, of any format but the oldest. */
+static void packet_get(const uint8_t *bytes, struct ktr_packet_header *head)
+{
+	struct ktr_packet_start start;
+
+	memcpy(&start, bytes, sizeof(start));
+	*head = (struct ktr_packet_header){
+		.magic = start.magic,
+		.stream_id = start.events_id & 0xff,
+		.first_slot = start.first_slot,
+		.next_slot = start.first_slot + start.n_slots,
+		.crc = start.crc,
+		.flags = start.flags,
+		.time_begin = start.time_begin,
+		.time_end = start.time_end,
+		.content_bits = start.content_bits,
+		.packet_bits = start.packet_bits,
+		.seq = start.seq,
+		.discarded = start.discarded,
+		.first_event = start.first_event,
+		.n_events = start.events_id >> 8,
+		.ring = start.ring,
+		.cpu = start.cpu,
+	};
+}
+
+static void packet_put(uint8_t *bytes, const struct ktr_packet_header *head)
+{
+	uint64_t n_slots = head->next_slot - head->first_slot;
+	const struct ktr_packet_start start = {
+		.magic = head->magic,
+		.events_id = head->n_events << 8,
+		.first_slot = head->first_slot,
+		.first_event = head->first_event,
+		.crc = head->crc,
+		.flags = (uint16_t)head->flags,
+		.ring = (uint16_t)head->ring,
+		.cpu = head->cpu,
+		.content_bits = (uint32_t)head->content_bits,
+		.packet_bits = (uint32_t)head->packet_bits,
+		.n_slots = n_slots < UINT32_MAX ? (uint32_t)n_slots : UINT32_MAX,
+		.time_begin = head->time_begin,
+		.time_end = head->time_end,
+		.seq = head->seq,
+		.discarded = head->discarded,
+	};
+
+	memcpy(bytes, &start, sizeof(start));
+}
+
+/* Do the fields agree with each other? Of later versions, too: sizes stay where they are. */
 static int packet_plausible(const struct ktr_packet_header *head)
 {
 	return head->packet_bits % 8 == 0 && head->content_bits % 8 == 0 &&
 	       head->packet_bits <= 8ull * KTR_PACKET_MAX &&
 	       head->content_bits <= head->packet_bits &&
-	       head->content_bits >= 8ull * KTR_PACKET_EVENTS &&
+	       head->content_bits >= 8ull * ktr__packet_events(head->flags) &&
 	       head->time_begin <= head->time_end && head->first_slot <= head->next_slot &&
 	       head->stream_id == 0;
 }
@@ -37,28 +92,40 @@ static int64_t packet_fail(struct ktr_packet_header *head, int64_t rc)
 	return rc;
 }
 
+/* What held the place of packets that were being written. */
+static int64_t packet_unwritten(const uint8_t *bytes, struct ktr_packet_header *head)
+{
+	int whole = packet_crc(bytes, KTR_PACKET_OLD_EVENTS) == head->crc;
+
+	packet_fail(head, 0);
+	head->flags = whole ? KTR_PACKET_UNWRITTEN : 0;
+	return whole ? 0 : -EBADMSG;
+}
+
 int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head)
 {
 	const uint32_t magic = KTR_PACKET_MAGIC;
+	uint8_t version;
 
-	if (n_bytes < KTR_PACKET_EVENTS)
-		return packet_fail(head,
-				   memcmp(bytes, &magic, n_bytes < 4 ? n_bytes : 4) ? -EBADMSG : 0);
 	memset(head, 0, sizeof(*head));
-	if (memcmp(bytes, head, KTR_PACKET_EVENTS) == 0)
-		return 0; /* the file has its length and nothing more yet */
-	memcpy(head, bytes, KTR_PACKET_EVENTS);
-	if (head->magic != magic || !packet_plausible(head))
+	if (memcmp(bytes, &magic, n_bytes < 4 ? n_bytes : 4) != 0)
+		/* Nothing but zeros: the file has its length and nothing more yet. */
+		return n_bytes < KTR_PACKET_EVENTS || memcmp(bytes, head, KTR_PACKET_EVENTS) != 0 ? -EBADMSG : 0;
+	if (n_bytes < KTR_PACKET_EVENTS)
+		return 0;
+	version = bytes[offsetof(struct ktr_packet_header, flags)];
+	if (n_bytes < ktr__packet_events(version))
+		return 0;
+	if (version == KTR_TRACE_OLDEST)
+		memcpy(head, bytes, KTR_PACKET_OLD_EVENTS);
+	else
+		packet_get(bytes, head);
+	if (!packet_plausible(head))
 		return packet_fail(head, -EBADMSG);
-	if ((head->flags & KTR_PACKET_VERSION) != KTR_TRACE_MAJOR)
+	if (version < KTR_TRACE_OLDEST || version > KTR_TRACE_MAJOR)
 		return -ENOTSUP;
-	if (head->flags & KTR_PACKET_UNWRITTEN) {
-		int whole = packet_crc(bytes, KTR_PACKET_EVENTS) == head->crc;
-
-		packet_fail(head, 0);
-		head->flags = whole ? KTR_PACKET_UNWRITTEN : 0;
-		return whole ? 0 : -EBADMSG;
-	}
+	if (version == KTR_TRACE_OLDEST && head->flags & KTR_PACKET_UNWRITTEN)
+		return packet_unwritten(bytes, head);
 	return (int64_t)(head->packet_bits / 8);
 }
 
@@ -101,10 +168,13 @@ void ktr__packet_seal_padded(uint8_t *packet, size_t n_content, size_t n_bytes, 
 	head->magic = KTR_PACKET_MAGIC;
 	head->stream_id = 0;
 	head->crc = 0;
-	head->flags = (head->flags & ~KTR_PACKET_VERSION) | KTR_TRACE_MAJOR;
+	head->flags |= head->flags & KTR_PACKET_VERSION ? 0 : KTR_TRACE_MAJOR;
 	head->content_bits = 8ull * n_content;
 	head->packet_bits = 8ull * n_bytes;
-	memcpy(packet, head, KTR_PACKET_EVENTS);
+	if ((head->flags & KTR_PACKET_VERSION) == KTR_TRACE_OLDEST)
+		memcpy(packet, head, KTR_PACKET_OLD_EVENTS);
+	else
+		packet_put(packet, head);
 	memset(packet + n_content, 0, n_bytes - n_content);
 	head->crc = ktr__crc32c(0, packet, n_bytes);
 	memcpy(packet + PACKET_CRC_AT, &head->crc, sizeof(head->crc));

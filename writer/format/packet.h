@@ -11,20 +11,26 @@
 #include <ktr/trace_file.h>
 #include "writer/format/crc32c.h"
 
+/* Where the events of a packet begin, by its version; 0 is the one that is written. */
+static inline uint32_t ktr__packet_events(uint32_t flags)
+{
+	return (flags & KTR_PACKET_VERSION) == KTR_TRACE_OLDEST ? KTR_PACKET_OLD_EVENTS : KTR_PACKET_EVENTS;
+}
+
 /*
  * Looks at what should be a packet. Returns its length in bytes, with *head filled, or
  *	0	   n_bytes end before the packet does: a torn tail, or a damaged length; or, with
  *		   head->flags KTR_PACKET_UNWRITTEN, what holds the place of packets that are being
  *		   written, or were when their writer was killed: the stream ends here
  *	-EBADMSG   not a packet, or damaged: the checksum is wrong
- *	-ENOTSUP   a whole packet of another major version
+ *	-ENOTSUP   a whole packet of a later major version
  * with *head zero but for that. After 0 and -EBADMSG, ktr__packet_find() tells where to go on.
  */
 int64_t ktr__packet_look(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head);
 
 /*
- * The same from the first KTR_PACKET_EVENTS bytes alone, for bisection: no checksum, and the
- * length that the header tells may lie beyond the file's end.
+ * The same from the first KTR_PACKET_OLD_EVENTS bytes alone, or what there is of them, for bisection: no
+ * checksum, and the length that the header tells may lie beyond the file's end.
  */
 int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet_header *head);
 
@@ -32,8 +38,9 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from);
 
 /*
- * Completes a packet of n_bytes, whose events lie behind its first KTR_PACKET_EVENTS bytes: sets
- * the constant fields, sizes and checksum of *head and copies it in. flags keeps its upper bits.
+ * Completes a packet of n_bytes, whose events lie behind its first ktr__packet_events(head->flags) bytes: sets
+ * the constant fields, sizes and checksum of *head and copies it in, in the form of the version in flags; 0 becomes
+ * KTR_TRACE_MAJOR.
  */
 void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head);
 
