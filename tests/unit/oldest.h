@@ -74,15 +74,16 @@ static inline int oldest_metadata(const char *trace)
 	struct ktr__emit emit = { 0 };
 	size_t n = 0;
 	char *text = look_file(trace, "metadata", &n), *events = text ? strstr(text, first_event) : NULL;
-	char *end = events ? strstr(events, seal) : NULL;
+	char *end = events ? strstr(events, seal) : NULL, *head_end;
 	int failed = !end;
 
 	if (!failed) {
 		ktr__metadata_begin(&emit, &head);
-		failed = emit.failed || !memmem(emit.text, emit.n, first_event, sizeof(first_event) - 1);
+		failed = emit.failed;
 	}
 	if (!failed) {
-		emit.n = (size_t)((char *)memmem(emit.text, emit.n, first_event, sizeof(first_event) - 1) - emit.text);
+		head_end = memmem(emit.text, emit.n, first_event, sizeof(first_event) - 1);
+		emit.n = (size_t)(head_end - emit.text);
 		ktr__emit_bytes(&emit, events, (size_t)(end - events));
 		ktr__metadata_end(&emit, 0, 0);
 		end += KTR_METADATA_TAIL;

@@ -151,6 +151,65 @@ static void events_of_all_lengths(void)
 	made_close(&made);
 }
 
+/* Of pages that packets fill: the bytes that are no events, in per mille of those that are. */
+static unsigned pages_cost(const char *name)
+{
+	uint64_t filled = 0, events = 0;
+	struct ktr_packet_header head;
+	size_t n = 0, at = 0;
+	uint8_t *bytes = (uint8_t *)look_file(made.trace, name, &n);
+
+	for (int64_t length; bytes && at < n; at += (size_t)length) {
+		length = ktr__packet_look(bytes + at, n - at, &head);
+		if (length <= 0)
+			break;
+		if (length == KTR_TRACE_PAGE) {
+			filled += KTR_TRACE_PAGE;
+			events += head.content_bits / 8 - ktr__packet_events(head.flags);
+		}
+	}
+	free(bytes);
+	CU_ASSERT(at == n && filled >= 2 * KTR_TRACE_PAGE);
+	return events ? (unsigned)((filled - events) * 1000 / events) : 1000;
+}
+
+/* That no packet crosses a page is paid for with each page: its header, and what no event fits into. */
+static void a_page_costs_at_most_three_per_cent(void)
+{
+	static const char text[] = "sixteen letters.";
+	uint32_t site[4], thread;
+
+	made_open(&made);
+	site[0] = made_site(&made, KTR_NET, "net.c", 1, "nothing", "", 0);
+	site[1] = made_site(&made, KTR_NET, "net.c", 2, "%d %d", "a,b", 2, KTR_ARG_I32, KTR_ARG_I32);
+	site[2] = made_site(&made, KTR_NET, "net.c", 3, "%lu %lu %lu %lu %lu %lu", "a,b,c,d,e,f", 6, KTR_ARG_U64,
+			    KTR_ARG_U64, KTR_ARG_U64, KTR_ARG_U64, KTR_ARG_U64, KTR_ARG_U64);
+	site[3] = made_site(&made, KTR_NET, "net.c", 4, "%s", "s", 1, KTR_ARG_STR);
+	thread = made_thread(&made, 4712, 4711, "worker");
+	begin(KTR__DRAIN_START);
+	for (unsigned ring = 0; ring < 4; ring++) {
+		uint64_t round = ring == 3 ? 220 : 450;
+
+		for (uint64_t i = 0; i < 20 * round; i++) {
+			uint64_t ticks = 1000 + i;
+
+			if (ring == 3)
+				made_event(&made, ring, ticks, site[ring], thread, text);
+			else
+				made_event(&made, ring, ticks, site[ring], thread, i, i, i, i, i, i);
+			if (i % round == round - 1)
+				CU_ASSERT_EQUAL(again(), 0);
+		}
+	}
+	end();
+	/* Rounds end packets within pages; of those that are full the header and the rest are all there is. */
+	CU_ASSERT(pages_cost("cpu_0") <= 30);
+	CU_ASSERT(pages_cost("cpu_1") <= 30);
+	CU_ASSERT(pages_cost("cpu_0.keep") <= 30);
+	CU_ASSERT(pages_cost("cpu_1.keep") <= 30);
+	made_close(&made);
+}
+
 static void from_oldest_and_from_head(void)
 {
 	struct look look;
@@ -340,7 +399,7 @@ static void ticks_become_nanoseconds(void)
 }
 
 SUITE(drain, TEST(everything_is_written), TEST(losses_are_exact), TEST(losses_with_strings),
-      TEST(events_of_all_lengths),
+      TEST(events_of_all_lengths), TEST(a_page_costs_at_most_three_per_cent),
       TEST(from_oldest_and_from_head), TEST(thread_rings_keep_the_cpu), TEST(late_descriptions),
       TEST(reused_tids_have_words_of_their_own), TEST(dropped_events_are_discarded),
       TEST(longer_pauses_of_idle_sessions), TEST(ticks_become_nanoseconds));
