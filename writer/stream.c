@@ -22,6 +22,7 @@
 #define STREAM_FORGET (8u << 20)   /* [bytes] each time a stream has grown by so much, */
 #define STREAM_CACHED (64ull << 20) /* what is further from its end is let go, */
 #define STREAM_LETS   (96ull << 20) /* and once more what was not written back the last times */
+#define STREAM_GONE  ".gone" /* behind the hidden name of what is being removed */
 #define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
 
 static const char *const stream_sidecars[KTR_SIDECARS] = {
@@ -189,23 +190,40 @@ static DIR *stream_parent(struct ktr__trace *trace)
 	return dir;
 }
 
-/* Is it .NAME.pid.serial of this trace's name, and written by nobody any more? */
-static int stream_is_left(struct ktr__trace *trace, const char *hidden)
+/* A name beside the trace's own that nobody looks at. */
+static void stream_hide(const struct ktr__trace *trace, const char *suffix, char hidden[NAME_MAX + 1])
 {
-	size_t n = strlen(trace->name);
+	static unsigned serial;
 
-	return hidden[0] == '.' && strncmp(hidden + 1, trace->name, n) == 0 && hidden[n + 1] == '.' &&
-	       hidden[n + 2 + strspn(hidden + n + 2, "0123456789.")] == 0 && !stream_busy(trace, hidden);
+	snprintf(hidden, NAME_MAX + 1, ".%.*s.%d.%u%s", (int)(NAME_MAX - 32), trace->name, (int)getpid(),
+		 __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED), suffix);
 }
 
-/* Removes what a writer of this name that was killed before its trace had the name has left. */
+/* Is it .NAME.pid.serial of this trace's name, with that suffix, and written by nobody any more? */
+static int stream_is_left(struct ktr__trace *trace, const char *hidden, const char *suffix)
+{
+	size_t n = strlen(trace->name), digits;
+
+	if (hidden[0] != '.' || strncmp(hidden + 1, trace->name, n) != 0 || hidden[n + 1] != '.')
+		return 0;
+	digits = strspn(hidden + n + 2, "0123456789.");
+	/* The suffix begins with a dot, too. */
+	if (*suffix && digits && hidden[n + 1 + digits] == '.')
+		digits--;
+	return strcmp(hidden + n + 2 + digits, suffix) == 0 && !stream_busy(trace, hidden);
+}
+
+/*
+ * Removes what a writer of this name that was killed before its trace had the name has left, or while it removed
+ * one.
+ */
 static void stream_sweep(struct ktr__trace *trace)
 {
 	DIR *dir = stream_parent(trace);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))
-		if (stream_is_left(trace, entry->d_name))
+		if (stream_is_left(trace, entry->d_name, "") || stream_is_left(trace, entry->d_name, STREAM_GONE))
 			stream_remove(trace, entry->d_name);
 	if (dir)
 		closedir(dir);
@@ -234,7 +252,7 @@ int ktr__trace_adopt(struct ktr__trace *trace)
 	int rc = -ENOENT;
 
 	while (rc && dir && (entry = readdir(dir)))
-		if (stream_is_left(trace, entry->d_name) && stream_has_head(trace, entry->d_name))
+		if (stream_is_left(trace, entry->d_name, "") && stream_has_head(trace, entry->d_name))
 			rc = trace->sys->rename_new(trace->parent_fd, entry->d_name, trace->name);
 	if (dir)
 		closedir(dir);
@@ -261,14 +279,12 @@ static int stream_create(struct ktr__trace *trace)
 
 int ktr__trace_create(struct ktr__trace *trace, struct ktr_error *err)
 {
-	static unsigned serial;
 	int rc;
 
 	trace->format = KTR_TRACE_MAJOR;
 	trace->bytes = 0;
 	trace->published = 0;
-	snprintf(trace->hidden, sizeof(trace->hidden), ".%.*s.%d.%u", (int)(NAME_MAX - 32),
-		 trace->name, (int)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	stream_hide(trace, "", trace->hidden);
 	stream_sweep(trace);
 	rc = stream_create(trace);
 	if (rc) {
@@ -565,10 +581,17 @@ int ktr__trace_succeed(struct ktr__trace *trace, struct ktr__trace *next, uint32
 
 int ktr__trace_remove(struct ktr__trace *trace, uint32_t number)
 {
-	char name[NAME_MAX + 32];
+	char name[NAME_MAX + 32], hidden[NAME_MAX + 1];
+	int rc;
 
 	snprintf(name, sizeof(name), "%s.%u", trace->name, number);
-	return stream_remove(trace, name);
+	stream_hide(trace, STREAM_GONE, hidden);
+	if (trace->sys->rename_new(trace->parent_fd, name, hidden))
+		return stream_remove(trace, name);
+	rc = stream_remove(trace, hidden);
+	if (rc) /* somebody keeps something of his there */
+		trace->sys->rename_new(trace->parent_fd, hidden, name);
+	return rc;
 }
 
 void ktr__trace_fini(struct ktr__trace *trace)

@@ -106,7 +106,10 @@ int ktr__trace_is_named(const struct ktr__trace *trace);
  */
 int ktr__trace_adopt(struct ktr__trace *trace);
 
-/* Removes the retired trace NAME.number: its own files only. 0 or -errno. */
+/*
+ * Removes the retired trace NAME.number: its own files only. It has no name any more when the first of them goes:
+ * nobody opens half of it, whenever the writer is killed. 0 or -errno.
+ */
 int ktr__trace_remove(struct ktr__trace *trace, uint32_t number);
 
 /* The number above those of all NAME.number there are. */

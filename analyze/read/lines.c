@@ -193,6 +193,11 @@ static int lines_all(struct ktr__lines *lines, FILE *file, enum ktr_sidecar whic
 	return rc;
 }
 
+int ktr__lines_removed(int dir_fd)
+{
+	return faccessat(dir_fd, lines_files[KTR_SIDECAR_INFO], F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+}
+
 int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_fn *fn,
 		    void *context)
 {
@@ -203,7 +208,8 @@ int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_
 	lines->n_notes = 0;
 	fd = ktr__lines_open(lines->dir_fd, lines->file);
 	if (fd == -ENOENT) {
-		ktr__source_note(lines->source, 1, "%s/%s is missing", lines->path, lines->file);
+		if (!lines->is_whole || !ktr__lines_removed(lines->dir_fd))
+			ktr__source_note(lines->source, 1, "%s/%s is missing", lines->path, lines->file);
 		lines->n_bad++;
 		return 0;
 	}

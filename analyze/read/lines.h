@@ -25,6 +25,7 @@ struct ktr__lines {
 	const char *path;           /* of the trace, as users are told it */
 	int dir_fd;
 	int finished; /* nobody writes to the trace any more */
+	int is_whole; /* 1: its info.jsonl was there when it was opened */
 	struct ktr__lines_at
 		*at; /* where to begin, and then where it ended; NULL: from the start */
 	struct ktr_error *err;
@@ -39,10 +40,17 @@ struct ktr__lines {
 typedef int ktr__line_fn(void *context, const char *line, size_t n_bytes);
 
 /*
- * Reads a file. One that is missing has no lines, which is noted. 0, or -errno with err filled.
+ * Reads a file. One that is missing has no lines, which is noted, unless the whole trace has just been removed. 0,
+ * or -errno with err filled.
  */
 int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_fn *fn,
 		    void *context);
+
+/*
+ * Has rotation removed the trace, or is about to? It takes info.jsonl first, so that nothing else is missing of a
+ * trace that has that still.
+ */
+int ktr__lines_removed(int dir_fd);
 
 /* Notes that something of the line being read is left out. */
 void ktr__lines_left_out(struct ktr__lines *lines, const char *why);

@@ -43,6 +43,7 @@
 #define READER_HOLD_NS    45000000ull
 #define READER_HOLD_RINGS 500000ull /* [ns] */
 #define READER_HOLD_LATE  500000000ull /* [ns] a writer that is late is waited for so long */
+#define READER_AGAIN      20 /* openings of a trace of which something was removed meanwhile */
 #define READER_LOOK_NS    8000000ull   /* between two looks whether a writer has come so far */
 
 struct ktr_reader {
@@ -174,26 +175,23 @@ static void reader_judge(struct ktr_reader *reader)
 				 source->queue.item[i].u.note.damaged;
 }
 
-int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
-		    struct ktr_reader **out, struct ktr_error *err)
+/* As ktr_reader_open(). *gone: something of the trace was removed meanwhile. */
+static int reader_open_once(const char *path, const struct ktr_reader_options *all, struct ktr_reader **out,
+			    struct ktr_error *err, int *gone)
 {
-	struct ktr_reader_options all = { .size = sizeof(all) };
-	struct ktr_reader *reader;
+	struct ktr_reader *reader = calloc(1, sizeof(*reader));
 	int rc;
 
-	*out = NULL;
-	if (options)
-		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
-	reader = calloc(1, sizeof(*reader));
+	*gone = 0;
 	if (!reader)
 		return ktr_error_at(err, path, 0, 0, ENOMEM, "no memory");
 	reader->path = strdup(path);
 	/* Names of rotated traces are made by adding to it. */
 	for (size_t n = reader->path ? strlen(path) : 0; n > 1 && reader->path[n - 1] == '/'; n--)
 		reader->path[n - 1] = 0;
-	reader->source.reverse = all.reverse != 0;
-	reader->source.alone = all.alone != 0;
-	reader->source.follow = all.follow && !all.reverse;
+	reader->source.reverse = all->reverse != 0;
+	reader->source.alone = all->alone != 0;
+	reader->source.follow = all->follow && !all->reverse;
 	reader->watch.fd = -1;
 	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
 	/* Watched before it is read: nothing comes in between. */
@@ -209,7 +207,8 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	if (!rc)
 		rc = ktr__merge_init(&reader->merge, reader->source.n_cursors);
 	if (!rc)
-		rc = reader_start(reader, all.from_ns, all.to_ns, 0);
+		rc = reader_start(reader, all->from_ns, all->to_ns, 0);
+	*gone = reader->source.set && ktr__set_has_gone(reader->source.set);
 	if (rc) {
 		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
 		ktr_reader_close(reader);
@@ -217,6 +216,33 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	}
 	*out = reader;
 	return 0;
+}
+
+/*
+ * Rotation removes pieces while a trace is opened, the trace of the name among them, if that takes long. What is
+ * there then is complete without them.
+ */
+int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
+		    struct ktr_reader **out, struct ktr_error *err)
+{
+	struct ktr_reader_options all = { .size = sizeof(all) };
+	struct ktr_error why = KTR_ERROR_NONE;
+	int rc, gone;
+
+	*out = NULL;
+	if (options)
+		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
+	for (unsigned i = 0;; i++) {
+		rc = reader_open_once(path, &all, out, &why, &gone);
+		if (!gone || i == READER_AGAIN)
+			break;
+		memset(&why, 0, sizeof(why));
+		ktr_reader_close(*out);
+		*out = NULL;
+	}
+	if (rc && err && !err->code)
+		*err = why;
+	return rc;
 }
 
 void ktr_reader_close(struct ktr_reader *reader)

@@ -56,7 +56,9 @@ int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i)
 		return rc;
 	t->file.patience = member->head.is_written ? KTR__PACKETS_PATIENCE : 0;
 	/* Files that stay empty are removed when a directory is left. */
-	if (rc && part->n_bytes)
+	if (rc && part->n_bytes && ktr__set_is_removed(member))
+		ktr__source_note(t->c.source, 0, "%s/%s: was removed before it was read", member->path, t->name);
+	else if (rc && part->n_bytes)
 		ktr__source_note(t->c.source, 1, "%s/%s: %s", member->path, t->name, strerror(-rc));
 	if (t->file.n_bytes > part->n_bytes)
 		t->file.n_bytes = part->n_bytes;

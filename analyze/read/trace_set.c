@@ -29,6 +29,7 @@ struct ktr__lines ktr__set_lines(struct ktr__event_source *source, const struct 
 				    .dir_fd = member->dir_fd,
 				    .finished = member->head.has_ended ||
 						member->number != KTR__SET_LIVE,
+				    .is_whole = member->is_whole,
 				    .err = err };
 }
 
@@ -66,7 +67,22 @@ static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_
 		return -errno;
 	member->dev = st.st_dev;
 	member->ino = st.st_ino;
+	member->is_whole = !ktr__lines_removed(member->dir_fd);
 	return 0;
+}
+
+int ktr__set_is_removed(const struct ktr__trace_dir *member)
+{
+	return member->is_whole && ktr__lines_removed(member->dir_fd);
+}
+
+int ktr__set_has_gone(const struct ktr__trace_set *set)
+{
+	int gone = set->has_gone;
+
+	for (unsigned i = 0; i < set->n && !gone; i++)
+		gone = ktr__set_is_removed(&set->member[i]);
+	return gone;
 }
 
 /* Opens the directory and reads what the trace in it says of itself. */
@@ -241,6 +257,7 @@ int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, 
 
 	memset(&member, 0, sizeof(member));
 	rc = set_open(source, &member, path, KTR__SET_LIVE, err);
+	set->has_gone = rc && ktr__set_is_removed(&member);
 	if (rc)
 		set_forget(&member);
 	else

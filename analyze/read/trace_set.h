@@ -23,6 +23,7 @@ struct ktr__trace_dir {
 	dev_t dev;
 	ino_t ino;
 	uint32_t number; /* of NAME.number, or KTR__SET_LIVE, when it was opened */
+	int is_whole;    /* 1: its info.jsonl was there then */
 	struct ktr__trace_head head;
 };
 
@@ -34,6 +35,7 @@ struct ktr__trace_set {
 	struct ktr__writer_progress *progress; /* follow: what the session tells of the writer, or NULL */
 	struct ktr__lines_at at; /* follow: how far the last one's sidecars have been read */
 	struct timespec changed; /* follow: when files were last added to it */
+	int has_gone;            /* 1: NAME was removed while it was opened */
 	uint64_t asked_ns;       /* follow: when it was last asked whether somebody writes it */
 };
 
@@ -51,6 +53,12 @@ extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have
 int ktr__set_open(struct ktr__event_source *source, struct ktr__trace_set *set, const char *path, int alone,
 		  struct ktr_error *err);
 void ktr__set_close(struct ktr__trace_set *set);
+
+/* Has rotation removed the member since it was opened? */
+int ktr__set_is_removed(const struct ktr__trace_dir *member);
+
+/* Or any of them? What was read of the set may lack something then, and another look finds those there are. */
+int ktr__set_has_gone(const struct ktr__trace_set *set);
 
 /*
  * Has rotation gone on: is there a directory that follows the last one? Opens and adds it: 1, or 0

@@ -5,6 +5,7 @@
  */
 #include "drained.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -416,6 +417,85 @@ static void killed_while_rotating(int no_exchange)
 	CU_ASSERT_EQUAL(without, no_exchange ? 1 : 0);
 }
 
+/* In a child: three pieces, of which one is kept; it dies behind its k-th call of the last rotation. */
+static void kill_removing(uint32_t site, uint32_t thread, const struct ktr__sys *sys, unsigned k)
+{
+	burst(site, thread, 0, 100);
+	begin(KTR__DRAIN_START);
+	again();
+	drain->plan.n_keep = 1;
+	drain->wanted++;
+	again();
+	burst(site, thread, 100, 100);
+	again();
+	drain->plan.sys = drain->trace.sys = sys;
+	drain->wanted++;
+	kill_at.left = k;
+	again();
+	kill_at.left = 0;
+	_exit(0);
+}
+
+/* Directories beside the trace: how many are pieces of it and have no head any more, and how many are hidden. */
+static unsigned half_removed(unsigned *n_hidden)
+{
+	static const char *const files[] = { "metadata", "ktr/info.jsonl", "ktr/losses.jsonl" };
+	char path[600];
+	struct dirent *entry;
+	unsigned n = 0;
+	DIR *dir = opendir(made.dir);
+
+	*n_hidden = 0;
+	while (dir && (entry = readdir(dir))) {
+		*n_hidden += entry->d_name[0] == '.' && strncmp(entry->d_name, ".ktr.out.", 9) == 0;
+		if (strncmp(entry->d_name, "ktr.out.", 8) != 0)
+			continue;
+		for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+			snprintf(path, sizeof(path), "%s/%s/%s", made.dir, entry->d_name, files[i]);
+			n += access(path, F_OK) != 0;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* A piece that goes has no name any more: nobody opens half of it, and the next writer removes the rest. */
+static void killed_behind_each_call_of_a_removal(void)
+{
+	struct ktr__sys sys = ktr__sys;
+	unsigned k = 0, left = 0, n_hidden;
+	int status = 1 << 8; /* as _exit(1) leaves it */
+
+	sys.openat = kill_openat;
+	sys.rename_new = kill_rename_new;
+	sys.unlinkat = kill_unlinkat;
+	while (WIFEXITED(status) && WEXITSTATUS(status) == 1) {
+		uint32_t site, thread;
+		pid_t pid;
+
+		made_open(&made);
+		site = number_site();
+		thread = made_thread(&made, 4712, 4711, "worker");
+		k++;
+		fflush(NULL);
+		pid = fork();
+		if (!pid)
+			kill_removing(site, thread, &sys, k);
+		CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+		CU_ASSERT_EQUAL(half_removed(&n_hidden), 0);
+		left += n_hidden > 0;
+		begin(KTR__DRAIN_START);
+		end();
+		CU_ASSERT_EQUAL(half_removed(&n_hidden), 0);
+		CU_ASSERT_EQUAL(n_hidden, 0);
+		made_close(&made);
+	}
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT(k > 20);
+	CU_ASSERT(left > 8);
+}
+
 static unsigned n_dropped, n_unlocked;
 
 static int locked_unlinkat(int dir_fd, const char *name, int flags)
@@ -464,4 +544,5 @@ SUITE(rotate, TEST(large_files_are_freed_behind_our_back), TEST(old_traces_move_
       TEST(rotation_keeps_a_number), TEST(rotation_by_request), TEST(rotation_by_time_and_knobs),
       TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again),
       TEST(empty_streams_go_before_the_lock),
-      TEST(killed_behind_each_call_of_a_rotation), TEST(killed_where_names_cannot_be_exchanged));
+      TEST(killed_behind_each_call_of_a_rotation), TEST(killed_behind_each_call_of_a_removal),
+      TEST(killed_where_names_cannot_be_exchanged));
