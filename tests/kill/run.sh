@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What is left when a writer is killed, on both paths (tests/kill/trace.c tells what must hold): at each CALLS-th of
-# its system calls and of the pages within its writes, with rotation, and where the disk is full; and KILLS times at
-# random instants of programs, of ktr record, and of both, with rings of two sizes. Counts of several runs add up: give
-# each another SEED. Is no babeltrace there, that is said and it is not asked.
+# its system calls and of the pages within its writes, with rotation, where the disk is full, and where rotation
+# removes pieces; and KILLS times at random instants of programs, of ktr record, and of both, with rings of two
+# sizes. Counts of several runs add up: give each another SEED. Is no babeltrace there, that is said and it is not
+# asked.
 #
 #	KILLS=10000 CALLS=1 SEED=1 tests/kill/run.sh		make check-kill
 . "$(dirname "$0")/../stress/common.sh"
@@ -21,6 +22,7 @@ each=$(((KILLS + 6 * n_paths - 1) / (6 * n_paths)))
 for path in $paths; do
 	trace -c "$CALLS"
 	trace -c "$CALLS" -f
+	trace -c "$CALLS" -k
 	for entries in 4096 65536; do
 		trace -n $each -r $entries
 		SEED=$((SEED + 1))

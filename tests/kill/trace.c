@@ -11,8 +11,10 @@
  *	  nothing is missing but what was overwritten.
  *
  *	trace [-n KILLS] [-r ENTRIES] [-s SEED] KTR DIR		KTR: the command; DIR: for traces
- *	trace -c STEP [-f] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
- *								tells the first. -f: where the disk is soon full
+ *	trace -c STEP [-f] [-k] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
+ *								tells the first. -f: where the disk is soon full;
+ *								-k: rotation keeps one piece and removes the others,
+ *								so that what is left is opened, and not counted
  */
 #include "tests/kill/left.h"
 
@@ -38,6 +40,7 @@
 #define TRACE_AFTER   100000ull /* events of a program that goes on without ktr record */
 #define TRACE_ROTATED "8M"	/* the size of a trace at which it is rotated */
 #define TRACE_STEPS   12000ull	/* events of each thread of a program that is killed at a call, */
+#define TRACE_FEWER   5000ull	/* the same where pieces are removed: three rotations are enough */
 #define TRACE_FLUSHED 1500ull	/* each so many of which are asked to be written: the ring keeps most of them */
 #define TRACE_WAIT_S  60
 
@@ -53,6 +56,7 @@ static const char *const trace_mode_names[TRACE_MODES] = { "program", "record", 
 static struct left_shared *trace_shared;
 static struct left trace_left;
 static int trace_full; /* 1: on a small file system */
+static int trace_removes; /* 1: rotation keeps one piece */
 
 static void *trace_work(void *argument)
 {
@@ -249,6 +253,14 @@ static void trace_find_session(void)
 		 (unsigned)geteuid(), getenv("KTR_SESSION"));
 }
 
+/* What is left opens, and once more when salvage has been there. 1: a fault. */
+static int trace_opens(void)
+{
+	const char *const salvage[] = { trace_left.ktr, "salvage", trace_left.trace, NULL };
+
+	return access(trace_left.trace, F_OK) == 0 && (left_run(&trace_left, salvage) || left_foreign(&trace_left));
+}
+
 /* A program whose writer dies at a call. 1: a fault; *killed: it has not come to its end. */
 static int trace_step(uint32_t at, uint32_t tear, int *killed)
 {
@@ -262,7 +274,7 @@ static int trace_step(uint32_t at, uint32_t tear, int *killed)
 	trace_shared->stops.at = at;
 	trace_shared->stops.tear = tear;
 	trace_shared->go = 1;
-	trace_shared->most = TRACE_STEPS;
+	trace_shared->most = trace_removes ? TRACE_FEWER : TRACE_STEPS;
 	if (waitpid(left_spawn(&trace_left, victim), &status, 0) < 0)
 		return 1;
 	*killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -271,7 +283,8 @@ static int trace_step(uint32_t at, uint32_t tear, int *killed)
 		return 1;
 	}
 	trace_find_session();
-	failed = left_foreign(&trace_left) || trace_mount(MS_REMOUNT, "size=64m") || trace_look();
+	failed = left_foreign(&trace_left) || trace_mount(MS_REMOUNT, "size=64m") ||
+		 (trace_removes ? trace_opens() : trace_look());
 	unlink(trace_shared->session);
 	if (failed)
 		fprintf(stderr, "kill: at call %u, page %u: failed; %s is left\n", at, tear, trace_left.trace);
@@ -286,7 +299,7 @@ static int trace_steps(unsigned step, uint64_t seed)
 
 	trace_left.from_start = 1;
 	setenv("KTR_FILE", trace_left.trace, 1);
-	setenv("KTR_ROTATE_KEEP", "1000", 1);
+	setenv("KTR_ROTATE_KEEP", trace_removes ? "1" : "1000", 1);
 	setenv("KTR_ROTATE_SIZE", "64K", 1);
 	trace_full = trace_full ? trace_small() : 0;
 	for (uint32_t at = 1 + (uint32_t)(trace_random(&seed) % step); killed; at += step) {
@@ -304,7 +317,10 @@ static int trace_steps(unsigned step, uint64_t seed)
 		}
 	}
 	printf("kill: %u calls, %u within writes, %u when the disk was full\n", kills, torn, full);
-	trace_tell("each call", kills + torn);
+	if (trace_removes)
+		printf("kill: each call: %" PRIu64 " directories opened as they lay\n", trace_left.n_opened);
+	else
+		trace_tell("each call", kills + torn);
 	return kills < 40 / step || (trace_full && !full);
 }
 
@@ -353,7 +369,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "victim") == 0)
 		return trace_victim();
-	while ((option = getopt(argc, argv, "n:r:s:c:f")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:s:c:fk")) != -1) {
 		if (option == 'n')
 			kills = (unsigned)atoi(optarg);
 		else if (option == 'r')
@@ -362,6 +378,8 @@ int main(int argc, char **argv)
 			step = (unsigned)atoi(optarg);
 		else if (option == 'f')
 			trace_full = 1;
+		else if (option == 'k')
+			trace_removes = 1;
 		else if (option == 's')
 			seed = strtoull(optarg, NULL, 10);
 		else
