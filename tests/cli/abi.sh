@@ -40,7 +40,8 @@ surface "tests/abi/program-$number.txt" "KTR_ABI $number" tests/abi/surface.c "$
 major=$(awk '$2 == "KTR_VERSION_MAJOR" { print $3 }' include/ktr/version.h)
 surface "tests/abi/reader-$major.txt" "KTR_VERSION_MAJOR $major" tests/abi/reader.c "$O/lib/libktrread.so" \
 	ktr_source_kind ktr_event_kind ktr_reader_arg ktr_reader_site ktr_reader_thread ktr_event_bytes ktr_event ktr_loss \
-	ktr_note ktr_reader_info ktr_reader_options ktr_sink ktr_error ktr_packet_header ktr_trace_clock ktr_sidecar
+	ktr_note ktr_reader_info ktr_reader_options ktr_sink ktr_error ktr_packet_header ktr_packet_start ktr_trace_clock \
+	ktr_sidecar
 
 # ---- what is exported ----
 # Of each library what its headers declare, and what our own macros and libraries call; nothing else.
