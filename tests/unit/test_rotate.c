@@ -496,6 +496,42 @@ static void killed_behind_each_call_of_a_removal(void)
 	CU_ASSERT(left > 8);
 }
 
+/* A piece goes while a reader is at the one before: that is said, and is no damage. */
+static void removed_while_it_is_read(void)
+{
+	unsigned n_events = 0, n_damaged = 0, n_said = 0;
+	struct ktr_reader *reader;
+	struct ktr_event event;
+	uint32_t site, thread;
+
+	made_open(&made);
+	site = number_site();
+	thread = made_thread(&made, 4712, 4711, "worker");
+	burst(site, thread, 0, 100);
+	begin(KTR__DRAIN_START);
+	for (unsigned i = 1; i < 3; i++) {
+		CU_ASSERT_EQUAL(again(), 0);
+		drain->wanted++;
+		CU_ASSERT_EQUAL(again(), 0);
+		burst(site, thread, 100 * i, 100);
+	}
+	CU_ASSERT_EQUAL(again(), 0);
+	CU_ASSERT(there(".1") && there(".2"));
+	CU_ASSERT_EQUAL_FATAL(ktr_reader_open(made.trace, NULL, &reader, NULL), 0);
+	CU_ASSERT_EQUAL(ktr__trace_remove(&drain->trace, 2), 0);
+	for (int what; (what = ktr_reader_next(reader, &event)) > 0;) {
+		n_events += what == KTR_READ_EVENT;
+		n_damaged += what == KTR_READ_NOTE && ktr_reader_note(reader)->damaged;
+		n_said += what == KTR_READ_NOTE && strstr(ktr_reader_note(reader)->text, "was removed before") != NULL;
+	}
+	ktr_reader_close(reader);
+	CU_ASSERT_EQUAL(n_events, 200);
+	CU_ASSERT_EQUAL(n_damaged, 0);
+	CU_ASSERT_EQUAL(n_said, 1);
+	end();
+	made_close(&made);
+}
+
 static unsigned n_dropped, n_unlocked;
 
 static int locked_unlinkat(int dir_fd, const char *name, int flags)
@@ -545,4 +581,5 @@ SUITE(rotate, TEST(large_files_are_freed_behind_our_back), TEST(old_traces_move_
       TEST(rotation_keeps_what_is_not_its_own), TEST(removed_trace_begins_again),
       TEST(empty_streams_go_before_the_lock),
       TEST(killed_behind_each_call_of_a_rotation), TEST(killed_behind_each_call_of_a_removal),
+      TEST(removed_while_it_is_read),
       TEST(killed_where_names_cannot_be_exchanged));
