@@ -84,7 +84,7 @@ static void attach_tell(const struct ktr__attach *attach, const struct ktr__sess
 static int attach_over(const struct ktr__attach *attach, const struct ktr__session_map *map)
 {
 	struct ktr_control control;
-	int alive = ktr__map_alive(map);
+	int alive = attach->writes ? ktr__map_inhabited(map) : ktr__map_alive(map);
 
 	if (attach->writes && ktr__map_control(map, &control) == 0 && !control.alq_enable)
 		return 1;
@@ -130,7 +130,7 @@ int ktr__record_session(const struct ktr__attach *attach, struct ktr__drain_stat
 
 	if (!rc)
 		keeps = ktr__keep_begin(&map, attach->session);
-	if (!rc && ktr__map_alive(&map) == 0)
+	if (!rc && (attach->writes ? ktr__map_inhabited(&map) : ktr__map_alive(&map)) == 0)
 		rc = ktr_error_set(err, ENODEV,
 				   "%s: its processes have ended; ktr snapshot saves what it holds",
 				   attach->session);

@@ -564,6 +564,16 @@ static uint64_t drain_left(struct ktr__drain *drain)
 	return left;
 }
 
+/* What was recorded behind a size limit is not wanted any more, however much that is. */
+static uint64_t drain_took(const struct ktr__drain *drain)
+{
+	uint64_t took = 0;
+
+	for (uint32_t i = 0; i < drain->n_rows; i++)
+		took += drain->ring[i].index;
+	return drain->full == KTR__DRAIN_LIMIT ? UINT64_MAX : took;
+}
+
 /* The last packets, with the losses that no event follows. */
 static int drain_rest(struct ktr__drain *drain)
 {
@@ -610,6 +620,7 @@ int ktr__drain_close(struct ktr__drain *drain, struct ktr__drain_stats *stats)
 		rc = -ENOSPC;
 	if (rc)
 		drain->stats.unwritten = drain_left(drain);
+	drain->stats.took = drain_took(drain);
 	drain->stats.bytes = drain->trace.bytes;
 	drain->stats.limit = drain->full == KTR__DRAIN_LIMIT;
 	drain->stats.named = drain->trace.published;

@@ -66,6 +66,7 @@ struct ktr__drain_stats {
 	uint64_t events;    /* written */
 	uint64_t lost;	    /* overwritten or dropped, as the trace says */
 	uint64_t unwritten; /* at the end: still in the rings when the trace could not be written */
+	uint64_t took;	    /* at the end: of those there were since the session began, what has been dealt with */
 	uint64_t bytes;
 	uint64_t packets;
 	uint64_t rounds;
@@ -110,7 +111,7 @@ struct ktr__drain {
 	struct ktr__drain_ring *ring; /* owned; by row of the ring table */
 	struct ktr__drain_pace *pace;
 	uint32_t n_rows;
-	uint32_t retired;     /* number of the last trace that was rotated away; 0: none was */
+	uint32_t retired;     /* number of the last trace that was rotated away, by whomever; 0: none was */
 	uint32_t oldest;      /* number of the oldest of them that is kept */
 	uint32_t removed;     /* how many of them are not */
 	int all;	      /* 1: this round takes what there is up to the heads */

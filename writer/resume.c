@@ -17,6 +17,9 @@
 #include "writer/format/packet.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,11 +309,22 @@ static int resume_clock(struct ktr__drain *drain, const char *line)
 	return clock->mult && clock->shift < 64 ? 0 : -EPROTO;
 }
 
-/* The line that tells the clock, and of which session the trace is. */
-static int resume_info(struct ktr__drain *drain, const char *line)
+/* Does a line say that its trace is of the session? */
+static bool resume_is_ours(const struct ktr__drain *drain, const char *line)
 {
 	const uint8_t *uuid = drain->plan.map->header.uuid;
 	char text[48] = "\"uuid\":\"";
+
+	for (unsigned i = 0; i < 16; i++) {
+		text[8 + 2 * i] = "0123456789abcdef"[uuid[i] >> 4];
+		text[9 + 2 * i] = "0123456789abcdef"[uuid[i] & 15];
+	}
+	return strstr(line, text) != NULL;
+}
+
+/* The line that tells the clock, and of which session the trace is. */
+static int resume_info(struct ktr__drain *drain, const char *line)
+{
 
 	if (strstr(line, "\"kind\":\"from\"") && drain->clock_map.clock.mult)
 		return resume_from(drain, line);
@@ -321,11 +335,7 @@ static int resume_info(struct ktr__drain *drain, const char *line)
 		resume_dropped(drain, line);
 	if (!strstr(line, "\"kind\":\"trace\""))
 		return 0;
-	for (unsigned i = 0; i < 16; i++) {
-		text[8 + 2 * i] = "0123456789abcdef"[uuid[i] >> 4];
-		text[9 + 2 * i] = "0123456789abcdef"[uuid[i] & 15];
-	}
-	if (!strstr(line, text))
+	if (!resume_is_ours(drain, line))
 		return -ESTALE;
 	drain->trace.format = (uint32_t)resume_number(line, "\"major\":");
 	if (drain->trace.format < KTR_TRACE_OLDEST || drain->trace.format > KTR_TRACE_MAJOR)
@@ -368,6 +378,36 @@ static int resume_has_packets(const struct ktr__drain *drain)
 	return 0;
 }
 
+/* Is NAME.number of the session? Its first line tells. */
+static bool resume_is_retired(const struct ktr__drain *drain, uint32_t number)
+{
+	const struct ktr__trace *trace = &drain->trace;
+	char path[NAME_MAX + 64], line[1024];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.%u/" KTR_TRACE_DIR "/info.jsonl", trace->name, number);
+	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	n = pread(fd, line, sizeof(line) - 1, 0);
+	trace->sys->close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	return resume_is_ours(drain, line);
+}
+
+/* Those that a writer before us has rotated away are counted with ours, and removed in their turn. */
+static void resume_retired(struct ktr__drain *drain)
+{
+	uint32_t number = ktr__trace_free_number(&drain->trace) - 1;
+
+	for (; number && resume_is_retired(drain, number); number--) {
+		if (!drain->retired)
+			drain->retired = number;
+		drain->oldest = number;
+	}
+}
+
 int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 {
 	int rc = ktr__trace_reopen(&drain->trace, err);
@@ -385,6 +425,7 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 		return ktr_error_set(err, rc, "%s: cannot go on with this trace: %m",
 				     drain->trace.name);
 	ktr__describe_rest(&drain->describe);
+	resume_retired(drain);
 	drain->resumed_bytes = drain->trace.bytes;
 	/* Until there are packets, the clock may become a better one. */
 	drain->begun = drain->ended || resume_has_packets(drain);

@@ -130,15 +130,15 @@ static uint64_t sweep_limit(const char *name, uint64_t otherwise)
 }
 
 /*
- * Nobody uses it: 1 with the lock held until map is closed, unless it was asked to stay or the path leads
- * elsewhere by now.
+ * Nobody uses it, nor looks after it: 1 with the lock held until map is closed, unless the path leads elsewhere by
+ * now.
  */
 static int sweep_seize(const struct ktr__session_map *map, const char *path)
 {
 	struct stat ours, there;
 	int rc = ktr__map_seize(map);
 
-	if (rc > 0 && (fstat(map->fd, &ours) != 0 || lstat(path, &there) != 0 ||
+	if (rc > 0 && (ktr__session_attended(path) || fstat(map->fd, &ours) != 0 || lstat(path, &there) != 0 ||
 		       ours.st_ino != there.st_ino || ours.st_dev != there.st_dev))
 		rc = 0;
 	return rc;

@@ -50,6 +50,9 @@
 
 #define WRITER_ATTEND_TRIES 5 /* of 10 ms, which an exit takes longer at most */
 
+#define WRITER_BUSY_NS	  1000000 /* between two tries to go on with a trace that is locked, */
+#define WRITER_BUSY_TRIES 5	  /* by somebody who looks at it, or by another writer */
+
 #define WRITER_STACK (256u << 10) /* [bytes] the deepest call takes some 30 KiB */
 
 struct ktr__writer ktr__writer = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -180,6 +183,42 @@ static uint64_t writer_kernel_events(struct ktr__writer_thread *self)
 	return pause_ns;
 }
 
+/* There is no trace of that name, or it is none of this session's, or damaged. */
+static bool writer_is_elsewhere(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -ESTALE || rc == -EPROTO;
+}
+
+/*
+ * Of a session that has had a writer, which was killed or ended with its process, the trace is gone on with. Where
+ * that is not to be found, another is begun with what the rings have. Who looks whether a trace is written holds its
+ * lock for a moment.
+ */
+static int writer_open_trace(struct ktr__writer_thread *self, struct ktr__drain_plan *plan)
+{
+	const struct ktr_control *control = &self->control;
+	const struct timespec nap = { 0, WRITER_BUSY_NS };
+	struct ktr_error err;
+	int rc = -EBUSY;
+
+	if (plan->from != KTR__DRAIN_START || !control->alq_enable || control->writer_ends == KTR_WRITER_CLOSES)
+		return ktr__drain_open(&self->drain, plan, ktr__writer.err);
+	plan->from = KTR__DRAIN_RESUME;
+	for (int i = 0; rc == -EBUSY && i < WRITER_BUSY_TRIES; i++) {
+		if (i)
+			nanosleep(&nap, NULL);
+		err = (struct ktr_error)KTR_ERROR_NONE;
+		rc = ktr__drain_open(&self->drain, plan, &err);
+	}
+	if (writer_is_elsewhere(rc)) {
+		plan->from = control->alq_cnt ? KTR__DRAIN_OLDEST : KTR__DRAIN_START;
+		return ktr__drain_open(&self->drain, plan, ktr__writer.err);
+	}
+	if (rc && ktr__writer.err)
+		*ktr__writer.err = err;
+	return rc;
+}
+
 int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 {
 	struct ktr__drain_plan plan = { .sys = &ktr__sys, .from = from, .resume = ktr__resume };
@@ -209,7 +248,7 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;
 	plan.say = ktr__message_say;
 	plan.context = &self->message;
-	return ktr__drain_open(&self->drain, &plan, ktr__writer.err);
+	return writer_open_trace(self, &plan);
 }
 
 /* Sleeps until somebody wants something or the pause is over. Returns with the lock held. */
@@ -307,6 +346,7 @@ static void writer_finish(struct ktr__writer_thread *self)
 	__atomic_store_n(&ktr__writer.draining, false, __ATOMIC_RELAXED);
 	ktr__control_put64(self, offsetof(struct ktr_control, alq_cnt), stats.events);
 	ktr__control_put64(self, offsetof(struct ktr_control, alq_failed), stats.lost);
+	ktr__control_put64(self, offsetof(struct ktr_control, writer_took), stats.took);
 	/* At exit it stays on: a forked child may go on with the trace. */
 	if (ktr__writer.state == WRITER_RUNNING && !ktr__writer.leave)
 		ktr__control_put32(self, offsetof(struct ktr_control, alq_enable), 0);

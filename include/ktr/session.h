@@ -249,6 +249,7 @@ struct ktr_control {
 	/* The process that reads them, as it knows itself; 0: none. A lock decides: ktr/provider/kernel/feeder.h */
 	uint32_t feeder;
 	uint32_t writer_ends; /* KTR_WRITER_*: whether the trace's last round has begun */
+	uint64_t writer_took; /* [events] of all rings that the trace has, or counts as lost, as its writer ended */
 };
 
 /* Of control.writer_ends. What was recorded before it left 0 is in the trace. */
@@ -258,6 +259,12 @@ struct ktr_control {
 
 /* Of control.keep_session: it stays, as that of a killed program does, until a trace has what it holds. */
 #define KTR_KEEP_UNWRITTEN 2u
+
+/*
+ * NAME.run beside NAME.ktr, while somebody (ktr run) holds a lock on it, fcntl(2)'s: the session is of all programs
+ * that he starts. It stays when nobody is in it, and who comes next goes on in it.
+ */
+#define KTR_SESSION_RUN_SUFFIX ".run"
 
 struct ktr_class_row {
 	uint32_t state;

@@ -605,7 +605,8 @@ static int join_aside(const struct ktr__session_rw *session, const char *path, s
  * Joins a live session of this name. -ENOENT: there is none, a dead one has been moved aside; -EAGAIN:
  * it went away meanwhile, try again. Whoever renames or removes a session holds its lock exclusively and
  * has seen that the path still leads to it; whoever joins holds it shared and looks at the path after
- * that. So nobody joins what is about to go, and no live session is moved.
+ * that. So nobody joins what is about to go, and no live session is moved. One that somebody looks after is not
+ * dead.
  */
 static int join_existing(const struct ktr__session_plan *plan, const char *path,
 			struct ktr__session_rw *session, struct ktr_error *err)
@@ -619,7 +620,8 @@ static int join_existing(const struct ktr__session_plan *plan, const char *path,
 		return code == -ENOENT ? -EAGAIN : code;
 	if (!join_hold(session, path))
 		code = -EAGAIN;
-	else if (flock(session->fd, LOCK_EX | LOCK_NB) == 0 && !join_inhabited(session))
+	else if (!ktr__session_attended(path) && flock(session->fd, LOCK_EX | LOCK_NB) == 0 &&
+		 !join_inhabited(session))
 		code = join_aside(session, path, err);
 	/* A lock is given up before it is converted (flock(2)): somebody may have left for good meanwhile. */
 	else if (!join_hold(session, path))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A session's file, opened once more: by those who want a lock of their own, which belongs to an open file. Of the
- * recording side, and of the writer, too.
+ * A session's file, opened once more: by those who want a lock of their own, which belongs to an open file; and the
+ * file beside it, whose lock says that somebody looks after the session. Of the recording side, and of the writer, too.
  */
 #include "ktr/session/session_again.h"
 
@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,4 +45,24 @@ int ktr__session_open_again(const struct ktr__session_rw *session)
 		errno = EAGAIN; /* replaced meanwhile */
 	}
 	return fd;
+}
+
+/* A lock of an open file (Linux 3.15) is looked at without taking it, so that any number may look at once. */
+bool ktr__session_attended(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	size_t n = strlen(path), suffix = sizeof(KTR_SESSION_SUFFIX) - 1;
+	char run[520];
+	int fd;
+
+	if (n < suffix || n - suffix + sizeof(KTR_SESSION_RUN_SUFFIX) > sizeof(run))
+		return false;
+	strcpy(mempcpy(run, path, n - suffix), KTR_SESSION_RUN_SUFFIX);
+	fd = open(run, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (fcntl(fd, F_OFD_GETLK, &lock))
+		lock.l_type = F_UNLCK;
+	close(fd);
+	return lock.l_type != F_UNLCK;
 }

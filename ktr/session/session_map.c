@@ -482,11 +482,25 @@ int ktr__map_seize(const struct ktr__session_map *map)
 	return rc < 0 ? rc : 0;
 }
 
-int ktr__map_alive(const struct ktr__session_map *map)
+int ktr__map_inhabited(const struct ktr__session_map *map)
 {
 	int rc = ktr__map_seize(map);
 
 	if (rc > 0)
 		flock(map->fd, LOCK_UN);
 	return rc < 0 ? rc : !rc;
+}
+
+int ktr__map_alive(const struct ktr__session_map *map)
+{
+	int rc = ktr__map_inhabited(map);
+	char link[32], path[512];
+	ssize_t n;
+
+	if (rc)
+		return rc;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", map->fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return ktr__session_attended(path);
 }

@@ -29,6 +29,7 @@
 #include <ktr/error.h>
 #include <ktr/session.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -157,7 +158,13 @@ int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *t
  * where nobody holds it, the processes of the table, since a host that closes all of its
  * descriptors has dropped the lock.
  */
+int ktr__map_inhabited(const struct ktr__session_map *map);
+
+/* The same, or will one? Somebody looks after it between the programs that use it. */
 int ktr__map_alive(const struct ktr__session_map *map);
+
+/* Does another open file hold the lock on NAME.run (KTR_SESSION_RUN_SUFFIX)? Of the session at a path. */
+bool ktr__session_attended(const char *path);
 
 /*
  * Takes the session's lock exclusively if nobody uses it: 1, and it is held until the map is closed, so

@@ -12,6 +12,7 @@
 #include "ktr/control/mask.h"
 #include "ktr/control/rules.h"
 #include "ktr/control/session_join.h"
+#include "ktr/control/stats.h"
 #include "ktr/knob/probes_asked.h"
 #include "ktr/knob/settings.h"
 #include "ktr/knob/writer_start.h"
@@ -25,6 +26,7 @@
 #include "ktr/record/thread.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/session_find.h"
+#include "ktr/session/session_map.h"
 #include "ktr/start/attach.h"
 #include "ktr/start/fork.h"
 
@@ -229,8 +231,20 @@ static void start_unmatched(void)
 }
 
 /*
- * A clean exit: the writer drains, rows say that the process has ended, and the session goes unless it
- * was asked to stay, a trace is not there to replace it, or somebody else is still in it.
+ * The last one out. The session goes, unless it has what the trace has not: a writer was killed, or others have
+ * recorded since its last round, as threads do that go on until the process is no more.
+ */
+static void start_leave(struct ktr_control *control)
+{
+	if (!control->alq_enable || (!control->writer && ktr__session_recorded(&ktr__own) <= control->writer_took))
+		unlink(ktr__own.path);
+	else if (!control->writer)
+		control->keep_session = KTR_KEEP_UNWRITTEN;
+}
+
+/*
+ * A clean exit: the writer drains, rows say that the process has ended, and the session goes unless it was asked to
+ * stay, somebody looks after it, a trace is not there to replace it, or somebody else is still in it.
  */
 __attribute__((destructor(101))) static void start_exit(void)
 {
@@ -250,8 +264,7 @@ __attribute__((destructor(101))) static void start_exit(void)
 	}
 	ktr__proc_exit();
 	ktr__own_stop();
-	/* What a writer that was killed has not written yet is in the session alone. */
-	if (!ktr__own.sealed && !ktr__own.control->keep_session && ktr__session_alone(&ktr__own) &&
-	    !(ktr__own.control->writer && ktr__own.control->alq_enable))
-		unlink(ktr__own.path);
+	if (!ktr__own.sealed && !ktr__own.control->keep_session && !ktr__session_attended(ktr__own.path) &&
+	    ktr__session_alone(&ktr__own))
+		start_leave(ktr__own.control);
 }

@@ -13,12 +13,14 @@
 #include "ktr/session/drop.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/session_map.h"
+#include "ktr/session/session_find.h"
 #include "ktr/session/session_proc.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
 #include "tools/record/run_check.h"
+#include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
@@ -60,7 +62,7 @@ struct run {
 	const char *mask;    /* NULL: KTR_MASK as it is, or all */
 	const char *trace;   /* as the user wrote it */
 	const char *entries;
-	const char *session;
+	const char *session; /* its name */
 	struct run_trigger trigger;
 	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
 	const char *probes; /* as debug.ktr.probes takes them */
@@ -160,8 +162,8 @@ static int run_check(struct run *run)
 }
 
 /*
- * One session for the program and whatever it starts, so that one trace holds them all; named as the
- * library would have named the program's own.
+ * One session for the program and whatever it starts, at once or one after the other, so that one trace holds them
+ * all; named as the library would have named the program's own.
  */
 static const char *run_session_name(const struct run *run)
 {
@@ -212,7 +214,7 @@ static void run_environment(const struct run *run)
 	setenv("KTR_FILE", run->path, 1);
 	if (run->entries)
 		setenv("KTR_ENTRIES", run->entries, 1);
-	setenv("KTR_SESSION", run->session ? run->session : run_session_name(run), 1);
+	setenv("KTR_SESSION", run->session, 1);
 	unsetenv("KTR_DISABLE");
 }
 
@@ -326,10 +328,14 @@ static int run_is_recent(const struct run *run, const char *path)
 	return recent;
 }
 
-/* The path of the session that the program was in, or one that it started and that wrote the trace. 1 or 0. */
+/*
+ * The path of the session: of its name; or the program has one of its own, or one that it started has, and wrote the
+ * trace. 1 or 0.
+ */
 static int run_find_session(const struct run *run, char path[PATH_MAX])
 {
-	return (!ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) && run_is_recent(run, path)) ||
+	return (!ktr__session_path_of(run->session, path, PATH_MAX, NULL) && run_is_recent(run, path)) ||
+	       (!ktr__session_find_pid(run->pid, path, PATH_MAX, NULL) && run_is_recent(run, path)) ||
 	       (run_has_trace(run) && !save_find_session(run->path, path, PATH_MAX, NULL));
 }
 
@@ -397,9 +403,9 @@ static unsigned run_older(const struct run *run)
 }
 
 /*
- * What a killed program's writer had not written yet is still in the rings of its session; of one that
- * was killed early, all of it. The one place where both are at hand: they are joined here. Returns how
- * many events that were.
+ * What a killed program's writer had not written yet is still in the rings of the session; of one that was killed
+ * early, all of it; and what threads recorded while their process ended. The one place where both are at hand: they
+ * are joined here, within the limits that the writers had. Returns how many events that were, if the session stays.
  */
 static uint64_t run_join(const struct run *run)
 {
@@ -413,9 +419,10 @@ static uint64_t run_join(const struct run *run)
 		return 0;
 	attach.session = path;
 	attach.from = run_has_trace(run) ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST;
-	attach.over = true; /* nor could the program remove it, if it gave up its rights */
-	if (ktr__snapshot_session(&attach, &stats, &err) == 0)
-		return stats.events;
+	attach.follow = KTR__FOLLOW_ALL;
+	attach.over = true; /* whoever left it last has left that to us */
+	if (ktr__snapshot_session(&attach, &stats, &err) == 0 || stats.limit)
+		return access(path, F_OK) == 0 ? stats.events : 0;
 	name = strrchr(path, '/') + 1;
 	if (stats.unwritten)
 		fprintf(stderr, "ktr: %s\n", err.text);
@@ -543,6 +550,7 @@ static int cmd_run(int argc, char **argv)
 			   .after = RUN_AFTER_AS_IT_IS,
 			   .rotate = ROTATE_OPTIONS };
 	struct run_standby standby;
+	struct run_hold hold;
 	int rc;
 
 	if (!options_parse(&run_options, argc, argv, &run, &rc))
@@ -554,15 +562,20 @@ static int cmd_run(int argc, char **argv)
 	rc = run_check(&run);
 	if (rc)
 		return rc;
+	if (!run.session)
+		run.session = run_session_name(&run);
 	run_block_signals(&run);
 	run.began_ns = ktr__drain_now();
-	run_standby_begin(&standby, run.path, &run.before);
+	run_hold_begin(&hold, run.session);
+	run_standby_begin(&standby, run.path, &run.before, &hold);
 	rc = run_start(&run);
+	if (!rc)
+		run_wait(&run);
+	run_hold_end(&hold);
 	if (rc) {
 		run_standby_end(&standby, 0);
 		return rc;
 	}
-	run_wait(&run);
 	run_standby_end(&standby, run_is_live(&run));
 	run_summary(&run);
 	if (run.trigger.text && run_has_trace(&run))

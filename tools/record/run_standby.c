@@ -2,7 +2,7 @@
 /*
  * Standing by: a shared lock on the trace's ktr/losses.jsonl says that we do, and the wait for the lock on
  * ktr/info.jsonl, which its writer holds, ends the moment that is let go. A rotated trace is another directory,
- * which then has the name. Only a superuser's rights can be given up, so nobody else has such a process.
+ * which then has the name. Between two programs nobody writes, and nothing is done but to look for the next one.
  */
 #include "tools/record/run_standby.h"
 
@@ -26,16 +26,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STANDBY_LOOK_NS	 5000000ull    /* between two looks for a trace, or at one that nobody writes */
+/* Between two looks for a trace, or at one that nobody writes: a sixteenth of the time that has passed so far. */
+#define STANDBY_LOOK_NS	 5000000ull
+#define STANDBY_LOOK_MAX 100000000ull
 #define STANDBY_HEIRS_NS 50000000ull   /* so long others of the session may take over, as they do by themselves */
 
 struct standby {
 	const char *trace;
 	const struct stat *before;
 	pid_t parent;
+	struct run_hold hold;		/* our parent's: we have its name alone */
 	int dir_fd, info_fd, losses_fd; /* of the trace that is waited for */
 	char session[PATH_MAX];		/* "": not known yet */
 	int keeps;			/* 1: it stays until we have looked whether all of it is written */
+	uint64_t since_ns;		/* when the trace was let go, or somebody came into the session after that */
 };
 
 static volatile sig_atomic_t standby_stop, standby_alone;
@@ -63,11 +67,20 @@ static void standby_say(void *context, const char *line)
 	fprintf(stderr, "ktr: %s\n", line);
 }
 
-static void standby_nap(void)
+static void standby_nap(uint64_t since_ns)
 {
-	const struct timespec nap = { 0, STANDBY_LOOK_NS };
+	uint64_t ns = (ktr__drain_now() - since_ns) / 16;
+	struct timespec nap = { 0, (long)STANDBY_LOOK_MAX };
 
+	if (ns < STANDBY_LOOK_MAX)
+		nap.tv_nsec = (long)(ns < STANDBY_LOOK_NS ? STANDBY_LOOK_NS : ns);
 	nanosleep(&nap, NULL);
+}
+
+/* ktr run has gone, and has told us or was killed: what there is to put in order is for us. */
+static int standby_is_alone(const struct standby *s)
+{
+	return standby_alone || getppid() != s->parent;
 }
 
 static void standby_shut(struct standby *s)
@@ -112,7 +125,7 @@ enum standby_next { STANDBY_WAIT, STANDBY_TAKE, STANDBY_DONE };
  * Nobody writes the trace at the moment. Who leaves the session last meanwhile, and has no writer of his own, would
  * take with it what has been recorded since.
  */
-static enum standby_next standby_look(struct standby *s, uint64_t since_ns)
+static enum standby_next standby_look(struct standby *s)
 {
 	enum standby_next next = STANDBY_WAIT;
 	struct ktr__session_map map;
@@ -122,10 +135,12 @@ static enum standby_next standby_look(struct standby *s, uint64_t since_ns)
 		return STANDBY_DONE;
 	if (ktr__map_control(&map, &control) || ktr__map_alive(&map) <= 0) {
 		next = STANDBY_DONE;
+	} else if (ktr__map_inhabited(&map) <= 0) {
+		s->since_ns = ktr__drain_now();
 	} else if (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES) {
 		if (!control.keep_session)
 			s->keeps = ktr__keep_begin(&map, s->session);
-		if (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - since_ns >= STANDBY_HEIRS_NS)
+		if (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - s->since_ns >= STANDBY_HEIRS_NS)
 			next = STANDBY_TAKE;
 	}
 	ktr__map_close(&map);
@@ -170,13 +185,14 @@ static void standby_let_go(struct standby *s)
 /* The lock was let go. 1: there is nothing more to wait for. */
 static int standby_free(struct standby *s)
 {
-	uint64_t since_ns = ktr__drain_now();
+	uint64_t began_ns = ktr__drain_now();
 	enum standby_next next = STANDBY_WAIT;
 
+	s->since_ns = began_ns;
 	while (!standby_stop && next == STANDBY_WAIT && standby_is_named(s) && ktr__trace_locked(s->trace) <= 0) {
-		next = standby_look(s, since_ns);
+		next = standby_look(s);
 		if (next == STANDBY_WAIT)
-			standby_nap();
+			standby_nap(began_ns);
 	}
 	standby_shut(s);
 	if (next == STANDBY_TAKE)
@@ -187,14 +203,19 @@ static int standby_free(struct standby *s)
 }
 
 /* Nobody is left in the session, and nobody else puts in order what it has left. */
-static void standby_order(const struct standby *s)
+static void standby_order(struct standby *s)
 {
 	struct ktr__attach attach = { .session = s->session,
 				      .trace = s->trace,
 				      .from = KTR__DRAIN_RESUME,
+				      .follow = KTR__FOLLOW_ALL,
 				      .over = true };
 
-	if (standby_alone && s->session[0])
+	if (!standby_is_alone(s))
+		return;
+	if (!standby_alone) /* it was killed */
+		run_hold_clear(&s->hold);
+	if (s->session[0])
 		ktr__snapshot_session(&attach, NULL, NULL);
 }
 
@@ -209,18 +230,19 @@ static int standby_is_over(const struct standby *s)
 		ktr__map_close(&map);
 		return !alive;
 	}
-	return standby_alone || getppid() != s->parent;
+	return standby_is_alone(s);
 }
 
 static void standby_watch(struct standby *s)
 {
+	uint64_t began_ns = ktr__drain_now();
 	int done = 0;
 
 	while (!done && !standby_stop) {
 		if (!standby_open(s)) {
 			if (standby_is_over(s))
 				break;
-			standby_nap();
+			standby_nap(began_ns);
 			continue;
 		}
 		if (flock(s->info_fd, LOCK_EX) == 0)
@@ -258,14 +280,12 @@ static void standby_main(struct standby *s)
 	_exit(0);
 }
 
-void run_standby_begin(struct run_standby *standby, const char *trace, const struct stat *before)
+void run_standby_begin(struct run_standby *standby, const char *trace, const struct stat *before,
+		       const struct run_hold *hold)
 {
 	struct standby s = { .trace = trace, .before = before, .parent = getpid(), .dir_fd = -1, .info_fd = -1,
-			     .losses_fd = -1 };
+			     .losses_fd = -1, .hold = *hold };
 
-	standby->pid = 0;
-	if (geteuid())
-		return;
 	standby->pid = fork();
 	if (standby->pid < 0)
 		standby->pid = 0; /* then there are the rights that the program has */
