@@ -9,8 +9,8 @@
  * name.
  *
  * Only what this drain, or one whose trace it goes on with, has rotated away is ever removed; numbers begin above
- * those that are there. A trace that may not be moved (the host has dropped its rights, or a directory is sticky) is
- * gone on with, however large it gets: nothing is lost for that.
+ * those that are there. A trace that may not be moved (the host has dropped its rights, or a directory is sticky)
+ * is gone on with, however large it gets: nothing is lost for that.
  */
 #include "writer/drain.h"
 

@@ -191,8 +191,8 @@ static bool writer_is_elsewhere(int rc)
 
 /*
  * Of a session that has had a writer, which was killed or ended with its process, the trace is gone on with. Where
- * that is not to be found, another is begun with what the rings have. Who looks whether a trace is written holds its
- * lock for a moment.
+ * that is not to be found, another is begun with what the rings have. Who looks whether a trace is written holds
+ * its lock for a moment.
  */
 static int writer_open_trace(struct ktr__writer_thread *self, struct ktr__drain_plan *plan)
 {

@@ -254,6 +254,15 @@ static void join_unfinished(struct ktr__event_source *source, const struct ktr__
 			member->path);
 }
 
+/* Threads go on while their process ends: a session that has more than the trace, which has its end, stays. */
+static bool join_is_late(const struct ktr__session_map *map)
+{
+	struct ktr_control control;
+
+	return ktr__map_control(map, &control) == 0 && control.keep_session == KTR_KEEP_UNWRITTEN &&
+	       control.writer_ends == KTR_WRITER_LEAVES;
+}
+
 int ktr__join(struct ktr__event_source *source, struct ktr_error *err)
 {
 	static const uint8_t none[16];
@@ -262,14 +271,19 @@ int ktr__join(struct ktr__event_source *source, struct ktr_error *err)
 	char path[PATH_MAX];
 	int rc = -ENOENT;
 
-	if (last->head.has_ended || last->number != KTR__SET_LIVE || source->set->is_joined ||
-	    (source->follow && last->head.is_written))
+	if (last->number != KTR__SET_LIVE || source->set->is_joined ||
+	    (source->follow && (last->head.has_ended || last->head.is_written)))
 		return 0;
-	source->set->is_joined = 1;
 	if (!source->alone && last->head.clock.mult && memcmp(last->head.uuid, none, 16) != 0)
 		rc = ktr__join_find(last->head.uuid, path, sizeof(path), NULL);
 	if (!rc)
 		rc = ktr__map_open(path, KTR__MAP_OWN, &map, NULL);
+	if (last->head.has_ended && (rc || !join_is_late(&map))) {
+		if (!rc)
+			ktr__map_close(&map);
+		return 0;
+	}
+	source->set->is_joined = 1;
 	if (!rc)
 		rc = join_session(source, &last->head, &map, path);
 	if (rc == -ENOMEM)

@@ -605,8 +605,7 @@ static int join_aside(const struct ktr__session_rw *session, const char *path, s
  * Joins a live session of this name. -ENOENT: there is none, a dead one has been moved aside; -EAGAIN:
  * it went away meanwhile, try again. Whoever renames or removes a session holds its lock exclusively and
  * has seen that the path still leads to it; whoever joins holds it shared and looks at the path after
- * that. So nobody joins what is about to go, and no live session is moved. One that somebody looks after is not
- * dead.
+ * that. So nobody joins what is about to go, and no live session is moved, nor one that somebody looks after.
  */
 static int join_existing(const struct ktr__session_plan *plan, const char *path,
 			struct ktr__session_rw *session, struct ktr_error *err)

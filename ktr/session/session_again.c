@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A session's file, opened once more: by those who want a lock of their own, which belongs to an open file; and the
- * file beside it, whose lock says that somebody looks after the session. Of the recording side, and of the writer, too.
+ * file beside it, whose lock says that somebody looks after the session. Of the recording side and of the writer.
  */
 #include "ktr/session/session_again.h"
 

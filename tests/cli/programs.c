@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For programs.sh: a program among several that one ktr run starts. With -DOTHER it is another one: other call sites, a
- * class of its own, strings.
+ * For programs.sh: a program among several that one ktr run starts. With -DOTHER it is another one: other call
+ * sites, a class of its own, strings.
  *
  *	programs TAG COUNT [HOW [COMMAND...]]
  *
- * records COUNT events and then does HOW: kill, _exit, thread (the main thread ends first); runs a COMMAND and records
- * once more (runs), or becomes it (becomes); leaves a daemon that records once more for each byte of standard input, and
- * ends with it (daemon), or does that itself (steps).
+ * records COUNT events and then does HOW: kill, _exit, thread (the main thread ends first); runs a COMMAND and
+ * records once more (runs), or becomes it (becomes); leaves a daemon that records once more for each byte of
+ * standard input, and ends with it (daemon), or does that itself (steps).
  */
 #include <ktr.h>
 

@@ -129,7 +129,8 @@ begin
 mkdir -m 777 "$dir/theirs"
 trace=$dir/theirs/trace
 # shellcheck disable=SC2086
-timeout 60 $as "$ktr" run -e 256 -o "$trace" sh -c 'exec 3<&0; "$a" x 10 & "$b" y 50 steps <&3 & wait' <"$dir/in" >"$dir/told" 2>"$dir/err" &
+timeout 60 $as "$ktr" run -e 256 -o "$trace" sh -c 'exec 3<&0; "$a" x 10 & "$b" y 50 steps <&3 & wait' \
+	<"$dir/in" >"$dir/told" 2>"$dir/err" &
 exec 5>"$dir/in" 6<"$dir/told"
 for n in 1 2 3 4 5 6 7 8 9 10; do
 	echo . | head -c 1 >&5

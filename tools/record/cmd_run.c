@@ -329,8 +329,8 @@ static int run_is_recent(const struct run *run, const char *path)
 }
 
 /*
- * The path of the session: of its name; or the program has one of its own, or one that it started has, and wrote the
- * trace. 1 or 0.
+ * The path of the session: of its name; or the program has one of its own, or one that it started has, and wrote
+ * the trace. 1 or 0.
  */
 static int run_find_session(const struct run *run, char path[PATH_MAX])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lock is fcntl(2)'s of an open file (F_OFD_SETLK): it ends with us however we end, children that execute do not
- * have it, and whoever wants to know asks for it without taking it. It is shared: of several ktr run with one session
- * the last one removes the file.
+ * The lock is fcntl(2)'s of an open file (F_OFD_SETLK): it ends with us however we end, children that execute do
+ * not have it, and whoever wants to know asks for it without taking it. It is shared: of several ktr run with one
+ * session the last one removes the file.
  */
 #include "tools/record/run_hold.h"
 

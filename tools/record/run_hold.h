@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr run's hold on the session of all programs that it starts: as long as it lasts, the session stays when the last
- * of them has left it, and the next one goes on in it, and with its trace (KTR_SESSION_RUN_SUFFIX).
+ * ktr run's hold on the session of all programs that it starts: as long as it lasts, the session stays when the
+ * last of them has left it, and the next one goes on in it, and with its trace (KTR_SESSION_RUN_SUFFIX).
  */
 #ifndef TOOLS_RUN_HOLD_H
 #define TOOLS_RUN_HOLD_H

@@ -39,7 +39,7 @@ struct standby {
 	int dir_fd, info_fd, losses_fd; /* of the trace that is waited for */
 	char session[PATH_MAX];		/* "": not known yet */
 	int keeps;			/* 1: it stays until we have looked whether all of it is written */
-	uint64_t since_ns;		/* when the trace was let go, or somebody came into the session after that */
+	uint64_t since_ns;		/* when the trace was let go, or somebody came after that */
 };
 
 static volatile sig_atomic_t standby_stop, standby_alone;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process of ktr run's that has time while that waits, keeps the rights the program may give up (setuid(2),
- * chroot(2)), and outlives ktr run where somebody of the session does. Whoever writes the trace and may not do something any more, makes a file or
+ * A process of ktr run's that keeps the rights the program may give up (setuid(2), chroot(2)), and outlives ktr run
+ * where somebody of the session does. Whoever writes the trace and may not do something any more, makes a file or
  * rotates, leaves the trace to it; and so does a writer that has ended while others of its session go on and none
- * of them takes over. It writes the trace from then on, as ktr record does, and removes the session at the end.
+ * of them takes over, as of programs that ktr run has started at once. It writes the trace from then on, as ktr
+ * record does, and removes the session at the end.
  */
 #ifndef TOOLS_RUN_STANDBY_H
 #define TOOLS_RUN_STANDBY_H

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file that
+ * is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit, kill, or
+ * one (a single event, recorded when the process is about to be no more), child (exit, of a child).
+ */
+#include <ktr.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 3
+
+static struct count {
+	_Alignas(64) uint64_t begun;
+	uint64_t done;
+} *count; /* of THREADS */
+
+static int slow; /* one event in a while: none is overwritten */
+
+static void *loop(void *arg)
+{
+	struct count *mine = arg;
+
+	for (;;) {
+		const struct timespec nap = { 0, 20000 };
+
+		__atomic_store_n(&mine->begun, mine->begun + 1, __ATOMIC_RELEASE);
+		CTR1(KTR_GEN, "late %llu", (unsigned long long)mine->begun);
+		__atomic_store_n(&mine->done, mine->done + 1, __ATOMIC_RELEASE);
+		if (slow)
+			nanosleep(&nap, NULL);
+	}
+	return NULL;
+}
+
+static void start(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < THREADS; i++) {
+		if (pthread_create(&thread, NULL, loop, &count[i]))
+			exit(2);
+		while (__atomic_load_n(&count[i].done, __ATOMIC_ACQUIRE) < 10)
+			sched_yield();
+	}
+}
+
+/* Linked in before the library's, so it runs behind that (libktr.a). */
+static int one;
+
+__attribute__((destructor(101))) static void last(void)
+{
+	if (!one)
+		return;
+	count->begun++;
+	CTR1(KTR_GEN, "late %llu", (unsigned long long)count->begun);
+	count->done++;
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 2 ? argv[2] : "";
+	int fd = argc > 2 ? open(argv[1], O_RDWR) : -1, status = 0;
+
+	slow = argc > 3;
+	count = mmap(NULL, THREADS * sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (count == MAP_FAILED)
+		return 2;
+	if (strcmp(how, "one") == 0) {
+		one = 1;
+		return 0;
+	}
+	if (strcmp(how, "child") == 0) {
+		if (fork() == 0) {
+			start();
+			exit(0);
+		}
+		wait(&status);
+		return status != 0;
+	}
+	start();
+	if (strcmp(how, "exit") == 0)
+		exit(0);
+	if (strcmp(how, "quick") == 0)
+		quick_exit(0);
+	if (strcmp(how, "_exit") == 0)
+		_exit(0);
+	if (strcmp(how, "kill") == 0)
+		kill(getpid(), SIGKILL);
+	return 0;
+}
