@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file that
- * is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit, kill, or
- * one (a single event, recorded when the process is about to be no more), child (exit, of a child).
+ * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file
+ * that is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit,
+ * kill, one (a single event, when the process is about to be no more), child (exit, of a child), or joined: a thread
+ * records when the writer's has ended, and what that has not seen is the library's to notice.
  */
 #include <ktr.h>
 
@@ -55,6 +56,40 @@ static void start(void)
 	}
 }
 
+static int asked[2], told[2];
+
+/* Once, when it is asked to. */
+static void *once(void *unused)
+{
+	char byte;
+
+	if (read(asked[0], &byte, 1) == 1)
+		for (int i = 0; i < 5; i++) {
+			count->begun++;
+			CTR1(KTR_GEN, "late %d", i);
+			count->done++;
+		}
+	if (write(told[1], "x", 1) == 1)
+		pause();
+	return unused;
+}
+
+/* The library's way to wait for the writer's thread (ld --wrap). */
+static int joined;
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+	int rc = __real_pthread_join(thread, result);
+	char byte;
+
+	if (joined && (write(asked[1], "x", 1) != 1 || read(told[0], &byte, 1) != 1))
+		_exit(3);
+	joined = 0;
+	return rc;
+}
+
 /* Linked in before the library's, so it runs behind that (libktr.a). */
 static int one;
 
@@ -87,6 +122,12 @@ int main(int argc, char **argv)
 		}
 		wait(&status);
 		return status != 0;
+	}
+	if (strcmp(how, "joined") == 0) {
+		pthread_t thread;
+
+		joined = 1;
+		return pipe(asked) || pipe(told) || pthread_create(&thread, NULL, once, NULL);
 	}
 	start();
 	if (strcmp(how, "exit") == 0)
