@@ -161,7 +161,8 @@ int ktr__snapshot_session(const struct ktr__attach *attach, struct ktr__drain_st
 		return rc;
 	rc = attach_open(attach, &map, &drain, err);
 	if (!rc)
-		return attach_close(attach, &map, drain, attach->from == KTR__DRAIN_RESUME, stats, err);
+		return attach_close(attach, &map, drain, attach->over || attach->from == KTR__DRAIN_RESUME, stats,
+				    err);
 	ktr__map_close(&map);
 	return rc;
 }

@@ -2,7 +2,7 @@
 /*
  * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file
  * that is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit,
- * kill, one (a single event, when the process is about to be no more), child (exit, of a child), or joined: a thread
+ * kill, one (a single event, when the process is about to be no more), child (exit, of one), or joined: a thread
  * records when the writer's has ended, and what that has not seen is the library's to notice.
  */
 #include <ktr.h>

@@ -409,7 +409,6 @@ static unsigned run_older(const struct run *run)
  */
 static uint64_t run_join(const struct run *run)
 {
-	struct ktr__attach attach = { .trace = run->path };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__drain_stats stats = { 0 };
 	char path[PATH_MAX];
@@ -417,11 +416,7 @@ static uint64_t run_join(const struct run *run)
 
 	if (!run_leftover(run, path))
 		return 0;
-	attach.session = path;
-	attach.from = run_has_trace(run) ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST;
-	attach.follow = KTR__FOLLOW_ALL;
-	attach.over = true; /* whoever left it last has left that to us */
-	if (ktr__snapshot_session(&attach, &stats, &err) == 0 || stats.limit)
+	if (save_left(run->path, path, run_has_trace(run), &stats, &err) == 0 || stats.limit)
 		return access(path, F_OK) == 0 ? stats.events : 0;
 	name = strrchr(path, '/') + 1;
 	if (stats.unwritten)

@@ -205,18 +205,12 @@ static int standby_free(struct standby *s)
 /* Nobody is left in the session, and nobody else puts in order what it has left. */
 static void standby_order(struct standby *s)
 {
-	struct ktr__attach attach = { .session = s->session,
-				      .trace = s->trace,
-				      .from = KTR__DRAIN_RESUME,
-				      .follow = KTR__FOLLOW_ALL,
-				      .over = true };
-
 	if (!standby_is_alone(s))
 		return;
 	if (!standby_alone) /* it was killed */
 		run_hold_clear(&s->hold);
 	if (s->session[0])
-		ktr__snapshot_session(&attach, NULL, NULL);
+		save_left(s->trace, s->session, access(s->trace, F_OK) == 0, NULL, NULL);
 }
 
 /* There is no trace of the name. Will there ever be one? Not if nobody is left to write it. */

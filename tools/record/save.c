@@ -6,6 +6,10 @@
 #include "tools/options.h"
 
 #include "analyze/rewrite/join.h"
+#include "ktr/control/session_join.h"
+#include "ktr/control/stats.h"
+#include "ktr/session/session_rw.h"
+#include "writer/keep.h"
 
 #include <ktr/reader.h>
 
@@ -55,4 +59,36 @@ int save_find_session(const char *trace, char *path, size_t size, struct ktr_err
 	rc = ktr__join_find(ktr_reader_info(reader)->uuid, path, size, err);
 	ktr_reader_close(reader);
 	return rc == -ENOENT ? -ESRCH : rc;
+}
+
+/* Has somebody else the trace, which has all that the rings have had? */
+static int save_is_elsewhere(const char *path)
+{
+	struct ktr__session_rw session = { .fd = -1 };
+	int all = 0;
+
+	if (ktr__session_join(path, &session, NULL) == 0)
+		all = !session.control->writer && ktr__session_recorded(&session) <= session.control->writer_took;
+	ktr__session_detach(&session);
+	return all;
+}
+
+int save_left(const char *trace, const char *session, int there, struct ktr__drain_stats *stats,
+	      struct ktr_error *err)
+{
+	struct ktr__attach attach = { .session = session,
+				      .trace = trace,
+				      .from = there ? KTR__DRAIN_RESUME : KTR__DRAIN_OLDEST,
+				      .follow = KTR__FOLLOW_ALL,
+				      .over = true };
+	struct ktr__session_map map;
+	int rc;
+
+	if (there || !save_is_elsewhere(session))
+		return ktr__snapshot_session(&attach, stats, err);
+	rc = ktr__map_open(session, KTR__MAP_OWN, &map, err);
+	if (!rc)
+		ktr__keep_end(&map, session, true);
+	ktr__map_close(&map);
+	return rc;
 }

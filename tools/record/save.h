@@ -16,4 +16,12 @@ int save_session(const char *command, const struct ktr__attach *attach,
  */
 int save_find_session(const char *trace, char *path, size_t size, struct ktr_error *err);
 
+/*
+ * What the last program of ktr run has left in its session, whose path this is, goes into the trace; then the
+ * session goes, unless all were killed or it was asked to stay. there: the trace is there to go on with. 0 or
+ * -errno, err filled.
+ */
+int save_left(const char *trace, const char *session, int there, struct ktr__drain_stats *stats,
+	      struct ktr_error *err);
+
 #endif
