@@ -5,7 +5,6 @@
 . "$(dirname "$0")/lib.inc"
 
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/late.c -o "$dir/late" "$O/lib/libktr.a" -lpthread -Wl,--wrap=pthread_join || exit 1
-ulimit -c 0
 trace=$dir/trace
 
 begin() {
