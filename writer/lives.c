@@ -145,31 +145,11 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 		memcpy(row->name, life->name, sizeof(row->name));
 }
 
-/* Has the process a mapping of the session? 1 also where that is not to be seen. */
-static bool lives_has(const struct ktr__lives *lives, uint32_t pid)
-{
-	char path[32], line[512];
-	unsigned long long ino;
-	bool any = false, has = false;
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
-	/* "from-to perms offset dev inode path"; of a line that is longer the rest is none. */
-	while (maps && !has && fgets(line, sizeof(line), maps)) {
-		any = true;
-		has = sscanf(line, "%*x-%*x %*s %*x %*x:%*x %llu", &ino) == 1 && ino == lives->session_ino;
-	}
-	if (maps)
-		fclose(maps);
-	return has || !any;
-}
-
 /* It may have gone through exec(2); ours has not, for we are in it. */
 static bool lives_left(const struct ktr__lives *lives, const struct ktr__life *life, const char *name, bool last)
 {
 	return life->pid != (uint32_t)getpid() && lives->session_ino &&
-	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !lives_has(lives, life->pid);
+	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !ktr__proc_maps(life->pid, lives->session_ino);
 }
 
 static void lives_over(const struct ktr__lives *lives, struct ktr__life *life)

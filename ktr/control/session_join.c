@@ -470,13 +470,23 @@ static bool join_proc(const struct ktr__session_rw *session, uint32_t i, struct 
 	return true;
 }
 
+/*
+ * Does the process of a row live, and has it not left by exec(2)? We ourselves have the session: where the numbers of
+ * mappings are not those of files, nobody is seen to have left.
+ */
+static bool join_has(const struct ktr__session_rw *session, const struct ktr_proc_row *row)
+{
+	return ktr__proc_alive(row) &&
+	       (ktr__proc_maps(row->pid, session->ino) || !ktr__proc_maps((uint32_t)getpid(), session->ino));
+}
+
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */
 static bool join_inhabited(const struct ktr__session_rw *session)
 {
 	struct ktr_proc_row row;
 
 	for (uint32_t i = 1; join_proc(session, i, &row); i++)
-		if (ktr__proc_alive(&row))
+		if (join_has(session, &row))
 			return true;
 	return false;
 }
@@ -497,7 +507,7 @@ static bool join_shared(const struct ktr__session_rw *session)
 	struct ktr_proc_row row;
 
 	for (uint32_t i = 1; join_proc(session, i, &row); i++)
-		if (row.pid != (uint32_t)getpid() && ktr__proc_alive(&row) && !ktr__proc_exits(row.pid))
+		if (row.pid != (uint32_t)getpid() && join_has(session, &row) && !ktr__proc_exits(row.pid))
 			return true;
 	return false;
 }

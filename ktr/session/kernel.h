@@ -27,6 +27,12 @@ uint64_t ktr__proc_start_time(uint32_t pid);
 /* Is it in the midst of ending, which releases its files one by one? Known of those with one thread, or two. */
 int ktr__proc_exits(uint32_t pid);
 
+/*
+ * Has the process a mapping of the file of inode `ino`? One that has gone through exec(2) is still there, and has
+ * left the session. 1 also where that is not to be seen.
+ */
+int ktr__proc_maps(uint32_t pid, uint64_t ino);
+
 /* Has a process, also a zombie, this number? One system call, where the above takes a dozen. */
 int ktr__proc_exists(uint32_t pid);
 

@@ -467,15 +467,18 @@ int ktr__map_seize(const struct ktr__session_map *map)
 {
 	struct ktr_control control;
 	struct ktr_proc_row proc;
+	struct stat st;
+	uint64_t ino;
 	uint32_t n;
 	int rc;
 
 	if (flock(map->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		return 0;
+	ino = fstat(map->fd, &st) == 0 ? st.st_ino : 0;
 	rc = ktr__map_control(map, &control);
 	n = rc ? 0 : ktr__map_n_rows(map, &control, KTR_REGION_proc);
 	for (uint32_t i = 1; i < n && !rc; i++)
-		rc = ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc);
+		rc = ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc) && ktr__proc_maps(proc.pid, ino);
 	if (!rc)
 		return 1;
 	flock(map->fd, LOCK_UN);

@@ -26,13 +26,14 @@ def counted(path):
 
 
 def reported(ktr, traces):
-    events, lost, classes = collections.Counter(), 0, set()
+    events, lost = collections.Counter(), 0
     for trace in traces:
         answer = subprocess.run([ktr, "report", "--top", "0", "--json", trace], check=True, stdout=subprocess.PIPE)
         report = json.loads(answer.stdout)
         lost += report["losses"]["events"]
         for site in report["sites"]:
-            events[f"{site['file']}:{site['line']}"] += site["events"]
+            if site["file"] != "[kernel]":  # what it tells of threads: nobody counts that
+                events[f"{site['file']}:{site['line']}"] += site["events"]
     return events, lost
 
 

@@ -96,9 +96,21 @@ __attribute__((unused)) static void oracle_end(struct oracle_row *row, uint64_t 
 		__atomic_fetch_add(&row->done, n, __ATOMIC_RELAXED);
 }
 
-__attribute__((unused)) static void oracle_end_scope(struct oracle_row **row)
+__attribute__((unused)) static struct oracle_row *oracle_begun_scope(struct oracle_row *row)
 {
-	oracle_end(*row, 2);
+	oracle_end(row, 1);
+	return row;
+}
+
+__attribute__((unused)) static void oracle_ends_scope(struct oracle_row **row)
+{
+	if (*row != ORACLE_NONE)
+		__atomic_fetch_add(&(*row)->begun, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((unused)) static void oracle_ended_scope(struct oracle_row **row)
+{
+	oracle_end(*row, 1);
 }
 
 #define ORACLE_TEXT_(x) #x
@@ -113,11 +125,16 @@ __attribute__((unused)) static void oracle_end_scope(struct oracle_row **row)
 		oracle_end(oracle_row_, 1); \
 	} while (0)
 
-/* One in a block. Its own variable goes after that of the scope within, whose end it counts. */
+/*
+ * One in a block. Its variables lie around that of the scope within, whose end is counted by one before it and by
+ * the other after it: a process that ends inside the block has begun one event there, not two.
+ */
 #define COUNTED_SCOPE(...) \
 	static struct oracle_row *oracle_scope_here; \
-	__attribute__((cleanup(oracle_end_scope), unused)) struct oracle_row *oracle_scope_ = \
-		oracle_begin(&oracle_scope_here, ORACLE_PLACE, 2); \
-	__VA_ARGS__
+	__attribute__((cleanup(oracle_ended_scope), unused)) struct oracle_row *oracle_scope_ = \
+		oracle_begin(&oracle_scope_here, ORACLE_PLACE, 1); \
+	__VA_ARGS__; \
+	__attribute__((cleanup(oracle_ends_scope), unused)) struct oracle_row *oracle_scope_in = \
+		oracle_begun_scope(oracle_scope_)
 
 #endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A process that forks a child, which becomes another program by exec(2), and ends before that one does; for
+ * tests/cli/execs.sh.
+ *
+ *	execs exit|kill PROGRAM [ARGUMENT...]
+ */
+#include <ktr.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int there[2];
+	pid_t pid;
+	char byte;
+
+	if (argc < 3 || pipe2(there, O_CLOEXEC) != 0)
+		return 2;
+	CTR0(KTR_GEN, "of the parent");
+	pid = fork();
+	if (pid == 0) {
+		CTR0(KTR_GEN, "of the child");
+		execvp(argv[2], argv + 2);
+		_exit(127);
+	}
+	close(there[1]);
+	/* The end of the pipe: the child is another program now, or could not be. */
+	if (pid < 0 || read(there[0], &byte, 1) != 0)
+		return 3;
+	printf("%d\n", (int)pid);
+	fflush(stdout);
+	if (strcmp(argv[1], "kill") == 0)
+		raise(SIGKILL);
+	return 0;
+}
