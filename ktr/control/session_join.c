@@ -471,13 +471,13 @@ static bool join_proc(const struct ktr__session_rw *session, uint32_t i, struct 
 }
 
 /*
- * Does the process of a row live, and has it not left by exec(2)? We ourselves have the session: where the numbers of
- * mappings are not those of files, nobody is seen to have left.
+ * Does the process of a row live, and has it not left for good by exec(2)? We ourselves have the session: where the
+ * numbers of mappings are not those of files, nobody is seen to have left.
  */
 static bool join_has(const struct ktr__session_rw *session, const struct ktr_proc_row *row)
 {
 	return ktr__proc_alive(row) &&
-	       (ktr__proc_maps(row->pid, session->ino) || !ktr__proc_maps((uint32_t)getpid(), session->ino));
+	       (ktr__proc_stays(row->pid, session->ino) || !ktr__proc_maps((uint32_t)getpid(), session->ino));
 }
 
 /* Does any process of the table still live? Somebody may have lost the lock with all its descriptors. */

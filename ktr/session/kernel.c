@@ -111,27 +111,41 @@ int ktr__proc_exits(uint32_t pid)
 	       strtoul(kernel_skip_fields(p, 17), NULL, 10) <= 2;
 }
 
-/* A line is "from-to perms offset dev inode path". A path with the same number in it is no harm: nobody has left. */
-int ktr__proc_maps(uint32_t pid, uint64_t ino)
+/* Has the process's file of /proc these bytes? 1 also where it cannot be read, or has nothing. */
+static int kernel_has(uint32_t pid, const char *file, const char *wanted)
 {
-	char path[32], wanted[32], text[4096];
-	size_t kept = 0, length = (size_t)snprintf(wanted, sizeof(wanted), " %llu ", (unsigned long long)ino);
+	size_t kept = 0, length = strlen(wanted);
+	char path[40], text[4096];
 	int fd, any = 0, has = 0;
 	ssize_t n = -1;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && !has && (n = read(fd, text + kept, sizeof(text) - 1 - kept)) > 0) {
-		n += (ssize_t)kept;
-		text[n] = '\0';
+	while (fd >= 0 && !has && (n = read(fd, text + kept, sizeof(text) - kept)) > 0) {
 		any = 1;
-		has = strstr(text, wanted) != NULL;
-		kept = (size_t)n < length ? (size_t)n : length; /* the number may lie across two reads */
+		n += (ssize_t)kept;
+		has = memmem(text, (size_t)n, wanted, length) != NULL;
+		kept = (size_t)n < length ? (size_t)n : length; /* they may lie across two reads */
 		memmove(text, text + n - kept, kept);
 	}
 	if (fd >= 0)
 		close(fd);
 	return has || !any || n < 0;
+}
+
+/* A line is "from-to perms offset dev inode path". A path with the same number in it is no harm: nobody has left. */
+int ktr__proc_maps(uint32_t pid, uint64_t ino)
+{
+	char wanted[32];
+
+	snprintf(wanted, sizeof(wanted), " %llu ", (unsigned long long)ino);
+	return kernel_has(pid, "maps", wanted);
+}
+
+int ktr__proc_stays(uint32_t pid, uint64_t ino)
+{
+	return ktr__proc_maps(pid, ino) || kernel_has(pid, "environ", "KTR_SESSION=") ||
+	       kernel_has(pid, "environ", "KTR_CONF=");
 }
 
 int ktr__proc_exists(uint32_t pid)

@@ -478,7 +478,7 @@ int ktr__map_seize(const struct ktr__session_map *map)
 	rc = ktr__map_control(map, &control);
 	n = rc ? 0 : ktr__map_n_rows(map, &control, KTR_REGION_proc);
 	for (uint32_t i = 1; i < n && !rc; i++)
-		rc = ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc) && ktr__proc_maps(proc.pid, ino);
+		rc = ktr__map_proc(map, i, &proc) == 0 && ktr__proc_alive(&proc) && ktr__proc_stays(proc.pid, ino);
 	if (!rc)
 		return 1;
 	flock(map->fd, LOCK_UN);

@@ -3,13 +3,14 @@
  * A process that forks a child, which becomes another program by exec(2), and ends before that one does; for
  * tests/cli/execs.sh.
  *
- *	execs exit|kill PROGRAM [ARGUMENT...]
+ *	execs exit|named|kill PROGRAM [ARGUMENT...]
  */
 #include <ktr.h>
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -26,6 +27,9 @@ int main(int argc, char **argv)
 	pid = fork();
 	if (pid == 0) {
 		CTR0(KTR_GEN, "of the child");
+		/* It could join us again by our name, when it has started. */
+		if (strcmp(argv[1], "named") != 0)
+			unsetenv("KTR_SESSION");
 		execvp(argv[2], argv + 2);
 		_exit(127);
 	}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A child that has become another program by exec(2) is not in the session any more, however long it lives: a clean exit
-# removes the session, one that was killed leaves a dead one, and nobody joins that.
+# removes the session, one that was killed leaves a dead one, and nobody joins that. One that is told the session's name
+# may be about to join it again: that session is kept for it.
 . "$(dirname "$0")/lib.inc"
 
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/execs.c -o "$dir/execs" "$O/lib/libktr.a" -lpthread || exit 1
@@ -41,6 +42,16 @@ leaves exit env KTR_MASK=all KTR_KEEP_SESSION=1 KTR_SESSION=kept
 is "one asked to stay" "$(sessions)" kept.ktr
 status 0 "$ktr" rm kept
 is "it is dead, and goes" "$(sessions)" ""
+
+leaves named env KTR_MASK=all KTR_SESSION=named
+is "one that may come back" "$("$ktr" ls | awk '$1 == "named" { print $2 }')" live
+at_exit
+pids=
+for _ in $(seq 600); do
+	[ "$("$ktr" ls | awk '$1 == "named" { print $2 }')" = live ] || break
+	sleep 0.1
+done
+status 0 "$ktr" rm named
 
 # Killed: the session stays, is dead, and somebody of the same name makes one of his own.
 leaves kill env KTR_MASK=all KTR_SESSION=one
