@@ -149,7 +149,8 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 static bool lives_left(const struct ktr__lives *lives, const struct ktr__life *life, const char *name, bool last)
 {
 	return life->pid != (uint32_t)getpid() && lives->session_ino &&
-	       (last || !life->alive_ns || strcmp(life->name, name) != 0) && !ktr__proc_maps(life->pid, lives->session_ino);
+	       (last || !life->alive_ns || strcmp(life->name, name) != 0) &&
+	       !ktr__proc_maps(life->pid, lives->session_ino);
 }
 
 static void lives_over(const struct ktr__lives *lives, struct ktr__life *life)

@@ -34,8 +34,8 @@ int ktr__proc_exits(uint32_t pid);
 int ktr__proc_maps(uint32_t pid, uint64_t ino);
 
 /*
- * Is a process that was in the session of inode `ino` in it, or may it come back? What it has become by exec(2) joins
- * the session of the name that it is told, as a server's new binary does, but not before it has started.
+ * Is a process that was in the session of inode `ino` in it, or may it come back? What it has become by exec(2)
+ * joins the session of the name that it is told, as a server's new binary does, but not before it has started.
  */
 int ktr__proc_stays(uint32_t pid, uint64_t ino);
 
