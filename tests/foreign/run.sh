@@ -231,7 +231,7 @@ judge() {
 	shift
 	python3 "$here/judge.py" "$installed/bin/ktr" "$dir/oracle" "$@" >"$dir/judged" 2>&1 || fail "$name, $what"
 	grep -v ': no events$' "$dir/judged"
-	verdict=$(tail -n 1 "$dir/judged")
+	verdict=$(tail -n 1 "$dir/judged" | sed "s/^ *//")
 	keep "$@"
 }
 
@@ -240,7 +240,10 @@ keep() { # TRACE...
 	[ "${KEEP:-0}" != 0 ] || return 0
 	rm -rf "$home/$name/traces"
 	mkdir "$home/$name/traces"
-	cp -r "$@" "$dir/oracle" "$home/$name/traces"
+	for trace; do
+		cp -r "$trace" "$trace".[0-9]* "$home/$name/traces" 2>/dev/null # the older parts may not be there
+	done
+	cp "$dir/oracle" "$home/$name/traces"
 }
 
 # The traces go, and the sessions of what was killed.
@@ -261,7 +264,7 @@ usual_tests() {
 		traced "into traces" "$form" env $counted
 		judge "$form, into traces" "$dir/traces"/*
 		forget
-		[ "$failed" = 0 ] && sum_up "$form: $(wc -l <"$dir/chosen") tests pass off, into rings, into traces$left_out;$verdict"
+		[ "$failed" = 0 ] && sum_up "$form: $(wc -l <"$dir/chosen") tests pass off, into rings, into traces$left_out; $verdict"
 	done
 }
 
