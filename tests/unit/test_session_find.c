@@ -92,6 +92,7 @@ static void sessions_are_found(void)
 	char path[256], expected[256];
 	unsigned n = 0;
 	struct home home;
+	void *in[2];
 	int fd;
 
 	home_make(&home);
@@ -105,6 +106,8 @@ static void sessions_are_found(void)
 	CU_ASSERT_EQUAL(ktr__session_find_only(path, sizeof(path), &err), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "only 2 of programs that have ended"));
 	home_add(&home, "live", self, start);
+	snprintf(path, sizeof(path), "%s/live.ktr", home.dir);
+	in[0] = image_enter(path);
 	for (unsigned i = 3; i < 6; i++) { /* neither files nor names of sessions */
 		snprintf(path, sizeof(path), "%s/%s", home.dir, files[i]);
 		fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -134,10 +137,14 @@ static void sessions_are_found(void)
 	CU_ASSERT_EQUAL(ktr__session_find_only(path, 5, NULL), -ENAMETOOLONG);
 
 	home_add(&home, "more", self, start);
+	snprintf(path, sizeof(path), "%s/more.ktr", home.dir);
+	in[1] = image_enter(path);
 	ktr_error_clear(&err);
 	CU_ASSERT_EQUAL(ktr__session_find_only(path, sizeof(path), &err), -ENOTUNIQ);
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "live (pid "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "more (pid "));
+	for (int i = 0; i < 2; i++)
+		munmap(in[i], IMAGE_PAGE);
 	home_drop(&home, files);
 }
 

@@ -430,6 +430,7 @@ static void a_session_lives_as_long_as_its_processes(void)
 	uint32_t self = (uint32_t)getpid();
 	struct ktr_proc_row *procs;
 	struct place place;
+	void *in;
 	int fd;
 
 	place_make(&place);
@@ -447,11 +448,14 @@ static void a_session_lives_as_long_as_its_processes(void)
 	CU_ASSERT_EQUAL(flock(fd, LOCK_EX | LOCK_NB), 0);
 	close(fd);
 	/*
-	 * The process alone; then one that only has the pid of a former one, and one that said
-	 * goodbye.
+	 * A process that has left by exec(2), which has nothing of the session mapped; one that is in it; then one
+	 * that only has the pid of a former one, and one that said goodbye.
 	 */
 	image_process(&place.image, 2, self, ktr__proc_start_time(0));
 	place_save(&place);
+	CU_ASSERT_EQUAL(ktr__map_alive(&place.map), 0);
+	in = image_enter(place.path);
+	CU_ASSERT_PTR_NOT_EQUAL_FATAL(in, MAP_FAILED);
 	CU_ASSERT_EQUAL(ktr__map_alive(&place.map), 1);
 	procs[2].start_time--;
 	place_save(&place);
@@ -464,6 +468,7 @@ static void a_session_lives_as_long_as_its_processes(void)
 	procs[2].pid_ns++;
 	place_save(&place);
 	CU_ASSERT_EQUAL(ktr__map_alive(&place.map), 0);
+	munmap(in, IMAGE_PAGE);
 	place_drop(&place);
 }
 
