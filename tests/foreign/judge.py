@@ -52,7 +52,9 @@ def main():
     begun, done = (sum(row[i] for row in places.values()) for i in (0, 1))
     have = sum(events.values())
     wrong |= not done <= have + lost <= begun
-    print(f"  {len(traces)} traces: {have} events and {lost} lost, {begun} begun and {done} done")
+    missing = max(done - have - lost, 0)
+    print(f"  {len(traces)} traces: {have} events and {lost} lost, {begun} begun and {done} done"
+          + (f": {missing} NEITHER IN A TRACE NOR LOST" if missing else ""))
     return int(wrong)
 
 
