@@ -29,5 +29,6 @@ int ktr__counts_populate(const struct ktr__session_rw *session, uint64_t at, uin
 
 int ktr__counts_open(struct ktr__session_rw *session, uint32_t n_sites)
 {
-	return ktr__counts_populate(session, 0, ((uint64_t)n_sites * sizeof(uint64_t) / KTR__COUNT_PAGE + 1) * KTR__COUNT_PAGE);
+	return ktr__counts_populate(session, 0,
+				    ((uint64_t)n_sites * sizeof(uint64_t) / KTR__COUNT_PAGE + 1) * KTR__COUNT_PAGE);
 }

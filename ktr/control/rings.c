@@ -158,7 +158,8 @@ static unsigned rings_fits(struct ktr__session_rw *session, unsigned log2, const
 {
 	if (log2 > session->header.ring_log2_max)
 		log2 = session->header.ring_log2_max;
-	while (log2 && rings_each(session, 0, 2 * session->header.n_rings, log2, cpus, cpus ? RINGS_ROOM : RINGS_PEAK, NULL))
+	while (log2 && rings_each(session, 0, 2 * session->header.n_rings, log2, cpus,
+				  cpus ? RINGS_ROOM : RINGS_PEAK, NULL))
 		log2--;
 	return log2 ? 1u << log2 : 0;
 }

@@ -54,8 +54,9 @@ void ktr__settings_read(bool tell)
 	/* Of the only setting there is the line above has said everything. */
 	if (tell && ktr__settings.pending.code != EMFILE && load.n_kept + load.n_refused != 1)
 		ktr__complain("settings: %u kept, %u left out", load.n_kept, load.n_refused);
-	ktr__own_asked |= ktr__settings.context.early_mask != 0 || ktr__settings.pending.code || ktr__settings.context.file[0] ||
-		       ktr__settings.context.enable == KTR__ENABLE_YES || ktr__settings.context.early_sites;
+	ktr__own_asked |= ktr__settings.context.early_mask != 0 || ktr__settings.pending.code ||
+			  ktr__settings.context.file[0] || ktr__settings.context.enable == KTR__ENABLE_YES ||
+			  ktr__settings.context.early_sites;
 }
 
 void ktr__settings_retry(bool last)

@@ -14,15 +14,15 @@ struct ktr__session_rw;
 bool ktr__freeze_admits(const struct ktr_site *site, bool keep);
 
 /*
- * Begins to stop them, for the event of a site or for NULL. True: they have gone on up to now; the caller records the
- * event, then calls ktr__freeze_event(), which marks the moment. Async-signal-safe.
+ * Begins to stop them, for the event of a site or for NULL. True: they have gone on up to now; the caller
+ * records the event, then calls ktr__freeze_event(), which marks the moment. Async-signal-safe.
  */
 bool ktr__freeze_begin(const struct ktr_site *site);
 void ktr__freeze_event(const struct ktr_site *site, bool keep);
 
 /*
- * Stops the rings of this process's session, unless they are stopped or stopping: marks the moment in the trace, lets
- * each ring take freeze_after events more. why: KTR_FROZE_*. Async-signal-safe.
+ * Stops the rings of this process's session, unless they are stopped or stopping: marks the moment in the
+ * trace, lets each ring take freeze_after events more. why: KTR_FROZE_*. Async-signal-safe.
  */
 void ktr__session_freeze(uint32_t why);
 

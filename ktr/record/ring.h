@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rings that this process records into: validated, made present, and on the thread path taken and given back. */
+/*
+ * The rings that this process records into: validated, made present, and on the thread path taken and given
+ * back.
+ */
 #ifndef KTR_RING_H
 #define KTR_RING_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules, call sites and classes. What is not async-signal-safe here wants the lock of ktr__sites_lock(), which a fork
- * takes too.
+ * Modules, call sites and classes. What is not async-signal-safe here wants the lock of ktr__sites_lock(),
+ * which a fork takes too.
  */
 #ifndef KTR_RECORD_SITE_H
 #define KTR_RECORD_SITE_H

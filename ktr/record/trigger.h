@@ -12,8 +12,8 @@
 struct ktr__session_rw;
 
 /*
- * A site with KTR_SITE_TRIGGER is about to record an event. True: the rings stop with it, and the caller hands it to
- * ktr__freeze_event() when it is recorded. Async-signal-safe.
+ * A site with KTR_SITE_TRIGGER is about to record an event. True: the rings stop with it, and the caller hands
+ * it to ktr__freeze_event() when it is recorded. Async-signal-safe.
  */
 bool ktr__trigger_event(const struct ktr_site *site, const uint64_t *arg);
 

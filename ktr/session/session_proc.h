@@ -11,8 +11,8 @@
 
 /*
  * Writes the path of the session that a process has. pid is one of ours, of a process of whatever namespace. A live
- * session is preferred to a dead one of the same process id. Returns 0 or -errno with err filled: -ENOENT (none; the
- * text says what there is instead), -EPERM (it is another user's), -EACCES (we may not look at it).
+ * session is preferred to a dead one of the same process id. Returns 0 or -errno with err filled: -ENOENT
+ * (none; the text says what there is instead), -EPERM (it is another user's), -EACCES (we may not look at it).
  */
 int ktr__session_find_pid(pid_t pid, char *path, size_t size, struct ktr_error *err);
 

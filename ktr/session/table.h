@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rows and strings of a session's append-only tables, for whoever has it mapped to write. Memory is made present before
- * it is written or read, because a fault in a full file system is a SIGBUS.
+ * Rows and strings of a session's append-only tables, for whoever has it mapped to write. Memory is made
+ * present before it is written or read, because a fault in a full file system is a SIGBUS.
  */
 #ifndef KTR_TABLE_H
 #define KTR_TABLE_H

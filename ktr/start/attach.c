@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules (executables and shared objects) attach when they are loaded and detach when they go. The first that attaches
- * starts the library.
+ * Modules (executables and shared objects) attach when they are loaded and detach when they go. The first that
+ * attaches starts the library.
  *
- * The list of modules is changed under the lock of ktr__sites_lock(), and walked by whoever holds it: by those who change
- * it, and by the child of a fork, for which the lock was taken before there was a child. Nobody reads it without, so a
- * module that goes waits for no thread of the host, whatever that one is in.
+ * The list of modules is changed under the lock of ktr__sites_lock(), and walked by whoever holds it: by those
+ * who change it, and by the child of a fork, for which the lock was taken before there was a child. Nobody
+ * reads it without, so a module that goes waits for no thread of the host, whatever that one is in.
  */
 #include "ktr/start/attach.h"
 

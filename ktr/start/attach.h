@@ -15,8 +15,8 @@ void ktr__attach_gate(const uint64_t *gate);
 
 /*
  * Gives a call site that is made at run time its row in the session; what it points to is copied, and its
- * identity is its file, function and format. Exported for libktr-probe. 0, -ENXIO (no session), -ENOSPC (no room for
- * more sites). Locks.
+ * identity is its file, function and format. Exported for libktr-probe. 0, -ENXIO (no session), -ENOSPC (no
+ * room for more sites). Locks.
  */
 int ktr__site_make(struct ktr_site *site);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fork(2): the child is another process of its parent's session, or leaves it, as debug.ktr.follow_fork says. Where no
- * handler runs, for _Fork(3) and system calls made directly, ktr__begin_adopt() does what is needed.
+ * fork(2): the child is another process of its parent's session, or leaves it, as debug.ktr.follow_fork says.
+ * Where no handler runs, for _Fork(3) and system calls made directly, ktr__begin_adopt() does what is needed.
  */
 #include "ktr/start/fork.h"
 

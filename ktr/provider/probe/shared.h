@@ -11,9 +11,9 @@
 uint32_t ktr__probe_hash(uint32_t type, const char *name);
 
 /*
- * share() is asked before rows are: false where there is no table, or none any more; *changed where it is another one
- * than before. row_of() returns that of a type and name, made if need be; 0: no room. Both are called under the
- * registry's lock.
+ * share() is asked before rows are: false where there is no table, or none any more; *changed where it is
+ * another one than before. row_of() returns that of a type and name, made if need be; 0: no room. Both are
+ * called under the registry's lock.
  */
 bool ktr__probe_share(bool *changed);
 uint32_t ktr__probe_row_of(uint32_t type, const char *name, const char *function);
