@@ -21,9 +21,14 @@
  * Behind the bare system call there is no keeper. The writer ends the trace and then its thread, which makes
  * the kernel end the process: it is not the last for the C library, which still counts the main thread. The
  * process's status is that of its last thread (Linux 5.16 and later) or of its main thread (before), so the writer
- * ends with main's, unless main was not the last: others end with 0. (Should the main thread have ended by
+ * ends with main's, unless main was not the last: others end with 0. (A thread that has recorded nothing and
+ * ends after main, but before the writer looks again, is not noticed. Should the main thread have ended by
  * pthread_exit(3) unseen, because libktr came by dlopen(3) in another thread and main has recorded nothing, then
  * the C library calls exit(0) on the writer's thread: handlers run, but find the descriptors closed.)
+ *
+ * Which of two threads is the last is decided where the kernel begins to end them. A program can tell so by
+ * pthread_join(3) long before the thread is a zombie, or is not counted any more: in between its files are closed.
+ * So threads are asked for their flags: PF_EXITING is set before pthread_join(3) returns.
  *
  * The main thread is dead when it has no list of robust futexes any more: one system call at most 20 times a
  * second. Where it has none while it lives (musl), and to be sure, /proc is asked for the number of threads and
@@ -35,10 +40,12 @@
 #include "ktr/load/writer_hook.h"
 #include "writer/writer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,6 +54,7 @@
 #include <unistd.h>
 
 #define LAST_LOOK_NS 50000000ull /* between two looks at the main thread */
+#define LAST_EXITING 0x4ul	 /* PF_EXITING of Linux's sched.h */
 
 static struct {
 	bool left;     /* the main thread has ended, or is about to, by pthread_exit(3) */
@@ -62,31 +70,77 @@ void ktr__last_open(struct ktr__last_files *files)
 	files->stat_fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 }
 
-/* Threads of the process, those that have ended but for the main one not counted; 0: it cannot be told. */
-static unsigned last_count(int rc, const struct stat *st)
-{
-	/* A directory has a link for each in it, itself and its parent. */
-	return rc || st->st_nlink < 3 ? 0 : (unsigned)st->st_nlink - 2;
-}
+/* A thread, as the kernel prints it. */
+struct last_thread {
+	bool ending; /* it is on its way out; whoever joined it has been told so */
+	bool dead;
+	int status; /* of a dead one: the argument of its last call */
+};
 
 /*
- * Is the main thread dead, by what the kernel prints: "PID (NAME) STATE ..."? The last number is what it ended with, as
- * wait(2) has it; *status becomes the argument of its last call.
+ * "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS ... CODE": proc(5). CODE is what it ended with, as wait(2) has
+ * it.
  */
-static bool last_is_zombie(int stat_fd, int *status)
+static struct last_thread last_read(int fd)
 {
-	char text[1024];
-	ssize_t n = pread(stat_fd, text, sizeof(text) - 1, 0);
+	struct last_thread thread = { false, false, 0 };
+	char text[1024], state;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	unsigned long flags;
 	const char *end;
 
-	if (n <= 0)
+	text[n < 0 ? 0 : n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+		return thread;
+	thread.dead = state == 'Z' || state == 'X';
+	thread.ending = thread.dead || flags & LAST_EXITING;
+	thread.status = (int)(strtoul(strrchr(text, ' ') + 1, NULL, 10) >> 8 & 0xff);
+	return thread;
+}
+
+/* Is the entry of /proc/self/task a thread, but not the main one, that still runs? */
+static bool last_runs(int task_fd, const char *name)
+{
+	long tid = strtol(name, NULL, 10);
+	char path[32];
+	bool runs;
+	int fd;
+
+	if (tid <= 0 || tid == getpid())
 		return false;
-	text[n] = '\0';
-	end = strrchr(text, ')'); /* numbers follow */
-	if (!end || end[1] != ' ' || (end[2] != 'Z' && end[2] != 'X'))
-		return false;
-	*status = (int)(strtoul(strrchr(text, ' ') + 1, NULL, 10) >> 8 & 0xff);
-	return true;
+	snprintf(path, sizeof(path), "%ld/stat", tid);
+	fd = openat(task_fd, path, O_RDONLY | O_CLOEXEC);
+	runs = fd >= 0 && !last_read(fd).ending;
+	if (fd >= 0)
+		close(fd);
+	return runs;
+}
+
+/* How many threads run besides the main one? Counted up to one more than are wanted. 0: it cannot be told. */
+static unsigned last_count(int task_fd, unsigned wanted)
+{
+	unsigned n = 0, links;
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir;
+	int fd;
+
+	/* A directory has a link for each in it, main too, and for itself and its parent. */
+	if (fstat(task_fd, &st) || st.st_nlink < 3)
+		return 0;
+	links = (unsigned)st.st_nlink - 3;
+	fd = links > wanted ? openat(task_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return links;
+	dir = fdopendir(fd);
+	while (dir && n <= wanted && (entry = readdir(dir)) != NULL)
+		n += last_runs(task_fd, entry->d_name);
+	if (dir)
+		closedir(dir);
+	else
+		close(fd);
+	return n;
 }
 
 /* May the main thread be dead? What has no list of robust futexes is, or never had one. */
@@ -99,27 +153,29 @@ static bool last_may_be_dead(void)
 }
 
 /* For threads of the program: the file is not kept open. */
-static bool last_main_is_dead(void)
+static bool last_main_is_ending(void)
 {
-	int fd = last_may_be_dead() ? open("/proc/self/stat", O_RDONLY | O_CLOEXEC) : -1, status;
-	bool dead = fd >= 0 && last_is_zombie(fd, &status);
+	int fd = last_may_be_dead() ? open("/proc/self/stat", O_RDONLY | O_CLOEXEC) : -1;
+	bool ending = fd >= 0 && last_read(fd).ending;
 
 	if (fd >= 0)
 		close(fd);
-	return dead;
+	return ending;
 }
 
 /* Have all threads ended but ours? */
 static bool last_is_empty(struct ktr__last_files *files)
 {
-	struct stat st;
+	unsigned ours = 1u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE), n;
+	struct last_thread thread;
 
 	if (!last_may_be_dead())
 		return false;
-	if (last_count(fstat(files->task_fd, &st), &st) == 2u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE))
-		return last_is_zombie(files->stat_fd, &files->status);
-	files->outlived |= last_is_zombie(files->stat_fd, &files->status);
-	return false;
+	thread = last_read(files->stat_fd);
+	n = last_count(files->task_fd, ours);
+	files->status = thread.status;
+	files->outlived = files->outlived || (thread.ending && n > ours);
+	return thread.dead && n == ours;
 }
 
 int ktr__last_status(const struct ktr__last_files *files)
@@ -185,22 +241,31 @@ static bool last_has_writer(void)
 	return state == WRITER_RUNNING || state == WRITER_HEIR || state == WRITER_STARTING;
 }
 
+/* Is the calling thread the last of the program's? */
+static bool last_is_only(bool is_main)
+{
+	unsigned others = is_main ? 1 : 2u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE), n;
+	int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	n = last_count(fd, others);
+	close(fd);
+	return n == others;
+}
+
 void ktr__writer_thread_end(void)
 {
 	bool left = __atomic_load_n(&last_main.left, __ATOMIC_ACQUIRE), is_main;
-	struct stat st;
-	unsigned n;
 
 	if (!last_has_writer())
 		return;
 	is_main = getpid() == (pid_t)syscall(SYS_gettid);
-	if (!is_main && last_main_is_dead())
+	if (!is_main && last_main_is_ending())
 		__atomic_store_n(&last_main.outlived, true, __ATOMIC_RELEASE);
 	if (!is_main && !left)
 		return;
-	n = last_count(stat("/proc/self/task", &st), &st);
-	/* We, the writer, and of another thread the dead main thread and the keeper. */
-	if (n == (is_main ? 2u : 3u + __atomic_load_n(&last_main.kept, __ATOMIC_ACQUIRE)))
+	if (last_is_only(is_main))
 		exit(0);
 	if (is_main && !left) {
 		__atomic_store_n(&last_main.left, true, __ATOMIC_RELEASE);
@@ -210,7 +275,7 @@ void ktr__writer_thread_end(void)
 
 void ktr__last_begin(void)
 {
-	if (last_main.left || getpid() == (pid_t)syscall(SYS_gettid) || !last_main_is_dead())
+	if (last_main.left || getpid() == (pid_t)syscall(SYS_gettid) || !last_main_is_ending())
 		return;
 	last_main.left = true;
 	last_leave();

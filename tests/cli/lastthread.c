@@ -7,6 +7,8 @@
  *	later	other threads end later: one that records, and behind it one that never has
  *	last	the one that records is the last
  *	mute	main records nothing, nor does anybody before it has ended
+ *	slow	main's end takes long: others find it gone while the kernel still closes its files
+ *	before	another thread has ended before main, as pthread_join(3) says, but its end takes long
  *	term	TERM and INT have come by then, which all of the program's threads block
  *	handled	exit handlers record, too
  *
@@ -15,15 +17,17 @@
 #include <ktr.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int raw, later, last, mute, term, handled;
+static int raw, later, last, mute, slow, before, term, handled;
 static pthread_key_t key;
 static pthread_t main_thread;
 
@@ -79,8 +83,31 @@ static void start(void)
 	}
 }
 
+/*
+ * The kernel first clears the word for pthread_join(3), then closes files, and only then shows the thread as
+ * dead. So it gets a table of descriptors of its own, with some whose close waits for the kernel's own readers.
+ */
+static void end_slowly(int files)
+{
+	if (unshare(CLONE_FILES))
+		exit(98);
+	while (files-- > 0) {
+		int fd = inotify_init1(IN_CLOEXEC);
+
+		if (fd < 0 || inotify_add_watch(fd, "/", IN_DELETE_SELF) < 0)
+			exit(97);
+	}
+}
+
+static void *slow_thread(void *unused)
+{
+	end_slowly(32);
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
+	pthread_t thread;
 	sigset_t set;
 	int status, child = 0;
 
@@ -89,6 +116,8 @@ int main(int argc, char **argv)
 		later |= !strcmp(argv[i], "later") || !strcmp(argv[i], "last");
 		last |= !strcmp(argv[i], "last");
 		mute |= !strcmp(argv[i], "mute");
+		slow |= !strcmp(argv[i], "slow");
+		before |= !strcmp(argv[i], "before");
 		term |= !strcmp(argv[i], "term");
 		handled |= !strcmp(argv[i], "handled");
 		child |= !strcmp(argv[i], "fork");
@@ -117,6 +146,12 @@ int main(int argc, char **argv)
 	}
 	if (later)
 		start();
+	if (before) {
+		pthread_create(&thread, NULL, slow_thread, NULL);
+		pthread_join(thread, NULL);
+	}
+	if (slow)
+		end_slowly(8);
 	if (raw)
 		syscall(SYS_exit, 3);
 	pthread_exit(NULL);

@@ -5,7 +5,7 @@
 # program untraced; the trace has all of its events and an end.
 . "$(dirname "$0")/lib.inc"
 
-$cc -O2 -Iinclude tests/cli/lastthread.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
+$cc -O2 -D_GNU_SOURCE -Iinclude tests/cli/lastthread.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
 
 # one WAY PATH HOW EVENTS OPTIONS...: EVENTS of class gen are in the trace
 one() {
@@ -40,6 +40,12 @@ one file rseq exit 0 mute
 one file rseq raw 1000 raw term
 one file thread raw 1000 raw
 one file rseq raw 2000 raw later
+one file thread raw 2000 raw later slow
+one run rseq raw 2000 raw last slow
+one file thread raw 1000 raw before
+one run rseq raw 1000 raw before
+one file rseq exit 2002 later slow handled
+one file thread exit 1002 before handled
 one run rseq exit 1002 handled
 one run thread exit 2002 later handled
 one run rseq raw 1000 raw
