@@ -427,6 +427,7 @@ check-abi: all ## programs and libraries of earlier commits with the present one
 
 check-strangers: all ## hosts that live odd lives, on each path, whoever takes their events; LIVES="fork abort ..." chooses
 	O=$(O) CC="$(CC)" LINKS="static shared" sh tests/strangers/matrix.sh $(LIVES)
+	O=$(O) CC="$(CC)" sh tests/strangers/traced_sandbox.sh
 
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Forked children are recognised whoever makes them: the events of each are there, once, and say its thread. FORKS=n
-# makes n children of each kind instead of a few, HOWS="armed _Fork" those kinds alone.
+# makes n children of each kind instead of a few, HOWS="armed _Fork" those kinds alone, LIMIT=seconds for each kind.
 . "$(dirname "$0")/lib.inc"
 
 n=${FORKS:-15}
@@ -13,8 +13,8 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/forks.c -o "$dir/forks" "$O
 run() {
 	how=$1 count=$2
 	shift 2
-	env KTR_MASK=gen KTR_SESSION=forks KTR_KEEP_SESSION=1 KTR_ENTRIES="$entries" "$@" timeout 300 "$dir/forks" "$how" "$count" \
-		>"$dir/out" 2>"$dir/err" || fail "$how: $? $(cat "$dir/err")"
+	env KTR_MASK=gen KTR_SESSION=forks KTR_KEEP_SESSION=1 KTR_ENTRIES="$entries" "$@" \
+		timeout "${LIMIT:-300}" "$dir/forks" "$how" "$count" >"$dir/out" 2>"$dir/err" || fail "$how: $? $(cat "$dir/err")"
 	[ -s "$dir/err" ] && fail "$how: $(cat "$dir/err")"
 	"$ktr" dump -s forks --filter 'class == gen' | sed -n 's|.* [^ ]*/\([0-9]*\) .* by \([0-9]*\): \([0-9]*\)|\1 \2 \3|p' >"$dir/events"
 	"$ktr" rm forks

@@ -65,4 +65,11 @@ for path in ${KTR_PATHS:-rseq thread}; do
 	# It has left its session; what has ended binds nobody.
 	"$ktr" rm sandbox || fail "$path: no session"
 done
+
+# What it asks for meanwhile, and its writer.
+if [ -z "${UNFILTERED:-}" ] && ! EVENTS=$((many * 50)) MOVES=3 sh tests/strangers/traced_sandbox.sh >"$dir/traced" 2>&1; then
+	cat "$dir/traced"
+	failed=1
+fi
+grep '^skipped' "$dir/traced" 2>/dev/null
 exit $failed
