@@ -46,7 +46,7 @@ for path in ${KTR_PATHS:-rseq thread}; do
 		*) threads=$((n + 1)) ;;
 		esac
 		# Numbers come again where there are many.
-		[ "$n" -ge 2000 ] || is "$how, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $threads
+		[ "$n" -ge 100 ] || is "$how, $path: threads" "$(cut -d' ' -f1 "$dir/events" | sort -u | wc -l)" $threads
 	done
 	[ -z "${HOWS:-}" ] || continue
 	# The two events that a signal came between know the thread of before.
