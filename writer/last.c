@@ -172,9 +172,11 @@ static bool last_is_empty(struct ktr__last_files *files)
 	if (!last_may_be_dead())
 		return false;
 	thread = last_read(files->stat_fd);
+	if (!thread.ending)
+		return false;
 	n = last_count(files->task_fd, ours);
+	files->outlived = files->outlived || n > ours;
 	files->status = thread.status;
-	files->outlived = files->outlived || (thread.ending && n > ours);
 	return thread.dead && n == ours;
 }
 
