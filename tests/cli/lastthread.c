@@ -85,12 +85,13 @@ static void start(void)
 
 /*
  * The kernel first clears the word for pthread_join(3), then closes files, and only then shows the thread as
- * dead. So it gets a table of descriptors of its own, with some whose close waits for the kernel's own readers.
+ * dead. So it gets a table of descriptors of its own, with some whose close waits for the kernel's own
+ * readers. Where a container refuses that, it ends soon.
  */
 static void end_slowly(int files)
 {
 	if (unshare(CLONE_FILES))
-		exit(98);
+		return;
 	while (files-- > 0) {
 		int fd = inotify_init1(IN_CLOEXEC);
 
