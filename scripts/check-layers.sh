@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Holds the includes to the table of rooms in ARCHITECTURE: a file may include headers of its own folder and of those
-# that stand in its folder's row, and every folder with sources has a row. `*` in a row stands for any name.
+# that stand in its folder's row, and every folder with sources has a row. `*` in a row stands for any name, and a row
+# names only those before it (+: but for this one).
 #
 #	scripts/check-layers.sh [tree]
 set -eu
@@ -44,9 +45,13 @@ edges() {
 		status = 1
 	}
 	$1 == "room" {
-		known[$2] = 1
-		for (i = 3; i <= NF; i++)
+		for (i = 3; i <= NF; i++) {
+			if ($i !~ /[*+-]/ && !($i in known))
+				fail("ARCHITECTURE: " $2 " names " $i ", which does not come before it")
+			sub(/^[+]/, "", $i)
 			may[$2, ++n[$2]] = $i
+		}
+		known[$2] = 1
 	}
 	$1 == "folder" && !($2 in known) {
 		fail($2 "/ has sources and no row in ARCHITECTURE")

@@ -87,11 +87,11 @@ program newer "$dir/other"
 program grown "$dir/larger"
 # The library of the other number: all but one object are the same.
 mkdir "$dir/lib"
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -ftls-model=initial-exec -fvisibility=hidden -I"$dir/other" -Iinclude -I. -c ktr/record/site.c \
-	-o "$dir/site.o" || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -ftls-model=initial-exec -fvisibility=hidden -I"$dir/other" -Iinclude -I. -c ktr/start/attach.c \
+	-o "$dir/attach.o" || exit 1
 # shellcheck disable=SC2046
-$cc -shared -Wl,-soname,libktr.so.0 -Wl,-Bsymbolic -Wl,--version-script=ktr/libktr.map -o "$dir/lib/libktr.so.0" "$dir/site.o" \
-	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/provider/*" ! -path "$O/pic/ktr/record/site.o" \
+$cc -shared -Wl,-soname,libktr.so.0 -Wl,-Bsymbolic -Wl,--version-script=ktr/libktr.map -o "$dir/lib/libktr.so.0" "$dir/attach.o" \
+	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/provider/*" ! -path "$O/pic/ktr/start/attach.o" \
 		! -name sweep.o) -fno-lto -lpthread -ldl || exit 1
 
 # runs WHAT LIBRARIES PROGRAM WANTED: untraced, and WANTED on stderr; silent if nobody asked; or traced.

@@ -34,7 +34,15 @@ breaks check-layers.sh "the recorder knows a provider" ktr/record/record.c \
 breaks check-layers.sh "a provider knows another" ktr/provider/probe/fire.c \
 	'#include "ktr/provider/kernel/perf.h"' ktr/provider/probe/fire.c
 breaks check-layers.sh "a reader records" analyze/read/merge.c '#include <ktr.h>' analyze/read/merge.c
+breaks check-layers.sh "a tool includes the process's own session" tools/record/cmd_record.c '#include "ktr/record/own.h"' \
+	tools/record/cmd_record.c
+breaks check-layers.sh "control includes the recorder" ktr/control/mask.c '#include "ktr/record/record.h"' ktr/control/mask.c
+breaks check-layers.sh "the recorder includes the start" ktr/record/site.c '#include "ktr/start/start.h"' ktr/record/site.c
 breaks check-layers.sh "a folder without a row" analyze/lost.c 'int lost;' 'analyze/'
+
+sed -i 's|^    ktr/control          conf|& ktr/record|' "$tree/ARCHITECTURE"
+"$tree/scripts/check-layers.sh" >"$dir/log" 2>&1 && fail "check-layers.sh passes: a room that names one after it"
+git -C "$tree" checkout -q ARCHITECTURE
 
 passes check-names.sh
 breaks check-names.sh "twins" analyze/read/merge.c 'int ktr_merge_twin, ktr__merge_twin;' 'ktr_merge_twin'
