@@ -113,7 +113,7 @@ def crc32c(data):
 lines = open(sys.argv[1], 'rb').read().split(b'\n')
 body, crc = re.fullmatch(rb'(.*),"crc":"([0-9a-f]{8})"}', lines[0]).groups()
 assert crc32c(body) == int(crc, 16), 'another checksum'
-body = body.replace(b'"major":1,', b'"major":99,')
+body = body.replace(b'"major":2,', b'"major":99,')
 lines[0] = body + b',"crc":"%08x"}' % crc32c(body)
 open(sys.argv[1], 'wb').write(b'\n'.join(lines))
 END

@@ -11,7 +11,8 @@ mkdir -p "$out" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude -I. ${SAN:-}"
 # What is private is looked at, too.
-libs="$O/obj/libktr.a -lpthread"
+# Of an archive of single objects a point takes those that record; what attaches modules is asked for.
+libs="-Wl,-u,ktr__module_attach $O/obj/libktr.a -lpthread"
 
 # program source... [-- flags]: builds $out/program when a source, a header or the library is newer.
 build() {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The names of ktr/dtrace.h on top of those of ktr/probe.h. */
 
+#include "ktr/provider/probe/registry.h"
+
 #include <ktr/dtrace.h>
 
 #include <errno.h>
