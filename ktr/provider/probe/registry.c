@@ -302,6 +302,7 @@ __attribute__((destructor(101))) static void registry_end(void)
 
 		if (probe->joined && probe->row)
 			__atomic_fetch_sub(&ktr__probe_row_at(probe->row)->users, 1, __ATOMIC_RELAXED);
+		probe->joined = 0; /* modules linked before us are detached after this */
 	}
 	pthread_mutex_unlock(&registry_lock);
 }
