@@ -6,8 +6,8 @@
 #ifndef WRITER_ATTACH_H
 #define WRITER_ATTACH_H
 
-#include "writer/drain.h"
 #include "ktr/provider/kernel/kernel_events.h"
+#include "writer/drain.h"
 
 struct ktr__attach {
 	const char *session; /* path of the session file */

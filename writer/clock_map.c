@@ -5,9 +5,9 @@
  * some 30 ns, which over 100 ms is 0.3 ppm.
  */
 #include "writer/clock_map.h"
-#include "writer/format/frame.h"
 
 #include "ktr/session/clock.h"
+#include "writer/format/frame.h"
 
 #include <string.h>
 #include <time.h>

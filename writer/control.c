@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The session's control page, as the writer's thread and its heirs see it.
+ * The session's control page, as the writer's thread and its successors see it.
  *
  * Whoever has the session may cut its file short, or take memory out of it; what then touches a mapping gets
  * SIGBUS, and with it the program. A process that records dies of that in its own threads; one that does not has
  * no reason to, just because it has a writer. So the thread reads by pread(2), once a round and into a copy, which
  * also means that no setting is looked at twice and found to be two things; and it stores by pwrite(2).
  */
+#include "writer/control.h"
+
 #include "writer/writer.h"
 
 #include <errno.h>

@@ -23,7 +23,10 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
+#include "writer/ended.h"
+#include "writer/fill.h"
 #include "writer/housekeeping.h"
+#include "writer/rotate.h"
 
 #include <errno.h>
 #include <stdarg.h>

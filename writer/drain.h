@@ -25,8 +25,8 @@
 #include "ktr/session/ring_read.h"
 #include "ktr/session/session_map.h"
 #include "writer/clock_map.h"
-#include "writer/format/codec.h"
 #include "writer/describe.h"
+#include "writer/format/codec.h"
 #include "writer/stream.h"
 
 enum ktr__drain_from {
@@ -199,37 +199,5 @@ uint64_t ktr__drain_now(void);
 /* A line for the user. */
 void ktr__drain_say(struct ktr__drain *drain, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* rotate.c */
-
-/* Takes the settings over that the session decides; all: however short ago that was. */
-void ktr__rotate_follow(struct ktr__drain *drain, uint64_t now, int all);
-
-/* Is the present trace large or old enough, or has somebody asked? */
-int ktr__rotate_due(const struct ktr__drain *drain, uint64_t now);
-
-/*
- * Closes the present trace, moves it to NAME.N and begins another. 0, also where it cannot be moved
- * and is gone on with, or -errno.
- */
-int ktr__rotate(struct ktr__drain *drain, uint64_t now);
-
-/* ended.c: takes over who is gone, and what threads are called, if it is time to look; last: in the end. */
-void ktr__ended_look(struct ktr__drain *drain, uint64_t now, bool last);
-
-/* fill.c */
-
-/* [slots] of a batch: 64 KiB, which with the buffer's part in use fits any L2 cache. */
-#define KTR_FILL_ENTRIES 1024u
-
-/* [bytes] Packets written at once; a batch never fills more than what is left at its beginning. */
-#define KTR_FILL_BYTES (384u << 10)
-
-/*
- * Takes slots of one ring up to `stop` into packets and appends them to its stream: one buffer full
- * at most. 1 when there is more, 0 when there is not, -errno with everything as before when they
- * could not be written. final: tells of losses even if no event follows them.
- */
-int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final);
 
 #endif

@@ -5,7 +5,10 @@
  * The rings still hold what a process recorded since it was last seen alive, or most of it. They are read backwards
  * from their heads down to that moment, when somebody has been found gone and at no other time.
  */
+#include "writer/ended.h"
+
 #include "writer/drain.h"
+#include "writer/fill.h"
 
 #define ENDED_SLOTS (1u << 17) /* [slots] of a ring that are read at most: 8 MiB */
 

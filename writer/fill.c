@@ -13,9 +13,10 @@
  * Order of writing: descriptions the events need, packets, lines about losses. The ring's state is
  * copied at the beginning and put back when one of the first two fails.
  */
-#include "writer/drain.h"
+#include "writer/fill.h"
 
 #include "ktr/session/clock.h"
+#include "writer/drain.h"
 #include "writer/format/packet.h"
 #include "writer/housekeeping.h"
 

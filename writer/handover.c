@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Heirs: a forked child goes on with the trace of a parent that has gone, as daemons need it.
+ * Successors: a forked child goes on with the trace of a parent that has gone, as daemons need it.
  *
  * The child of a process that writes, and has no thread but the writer's, gets a thread that sleeps until
  * nobody writes the trace any more, and then resumes it where it ends. Whether somebody does is told by the lock
  * on the trace, and by control.writer_ends, not by the life of a process: a parent whose writer has ended may
  * live on, and from another pid namespace it cannot be seen at all. Its death (pidfd_open(2)) wakes the thread at
- * once where it can be seen. Of several heirs one gets the trace, by the lock, and the others wait for that one.
- * Like the writer an heir blocks all signals and has its own descriptors; root and working directory are its own
- * too, so that a daemon may chroot(2) before its parent has gone.
+ * once where it can be seen. Of several successors one gets the trace, by the lock, and the others wait for
+ * that one. Like the writer a successor blocks all signals and has its own descriptors; root and working
+ * directory are its own too, so that a daemon may chroot(2) before its parent has gone.
  *
  * Before fork(2) the writer's lock is taken, so that the child finds the struct whole. The thread tells
  * that it has ended by WRITER_ENDED: whoever starts or stops a writer next joins it.
  */
+#include "writer/handover.h"
+
 #include "ktr/load/writer_hook.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/libc.h"
@@ -27,11 +29,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HEIR_NAP_NS   5000000 /* what executes another program soon is spared the work */
+#define HANDOVER_NAP_NS   5000000 /* what executes another program soon is spared the work */
 /* Between two looks whether the process still has threads, and wants no writer of its own: 0.02 % of a core. */
-#define HEIR_LOOK_MS  250
-#define HEIR_RETRY_NS 100000000
-#define HEIR_AWAIT_NS 1000000000ull /* at most, of an exit; a last round takes a few ms, and the heir looks */
+#define HANDOVER_LOOK_MS  250
+#define HANDOVER_RETRY_NS 100000000
+#define HANDOVER_AWAIT_NS 1000000000ull /* at most, of an exit; a last round takes a few ms */
 
 /* The session's control page. Not through the mapping: see control.c. */
 static int handover_control(struct ktr_control *control)
@@ -70,8 +72,8 @@ static bool handover_goes(pid_t pid)
 }
 
 /*
- * Is the trace there for who takes it? gone: the process that wrote it has ended. Another heir may write by now; in
- * another pid namespace its number is nobody's, or a stranger's, who wakes us too soon at worst.
+ * Is the trace there for who takes it? gone: the process that wrote it has ended. Another successor may write
+ * by now; in another pid namespace its number is nobody's, or a stranger's, who wakes us too soon at worst.
  */
 static bool handover_free(int gone)
 {
@@ -85,21 +87,21 @@ static bool handover_free(int gone)
 	return !locked && (gone || (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES));
 }
 
-/* Sleeps until the trace is free. 0, -ECANCELED: nobody wants the heir any more. */
+/* Sleeps until the trace is free. 0, -ECANCELED: nobody wants the successor any more. */
 static int handover_sleep(struct ktr__writer_thread *self)
 {
-	const struct timespec nap = { 0, HEIR_RETRY_NS };
+	const struct timespec nap = { 0, HANDOVER_RETRY_NS };
 	int gone = 0;
 
 	for (;;) {
 		self->alone = ktr__last_look(&self->last);
-		if (self->alone || __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_HEIR)
+		if (self->alone || __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED) != WRITER_SUCCESSOR)
 			return -ECANCELED;
 		if (handover_free(gone))
 			return 0;
-		if (gone) /* and yet somebody writes: another heir */
+		if (gone) /* and yet somebody writes: another successor */
 			nanosleep(&nap, NULL);
-		gone = handover_gone(ktr__writer.pid, gone ? 0 : HEIR_LOOK_MS);
+		gone = handover_gone(ktr__writer.pid, gone ? 0 : HANDOVER_LOOK_MS);
 	}
 }
 
@@ -110,11 +112,11 @@ static int handover_sleep(struct ktr__writer_thread *self)
 static void handover_refused(struct ktr__writer_thread *self, int rc)
 {
 	uint32_t *ends = &ktr__writer.session->control->writer_ends;
-	const struct timespec nap = { 0, HEIR_NAP_NS };
-	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
+	const struct timespec nap = { 0, HANDOVER_NAP_NS };
+	uint64_t until = ktr__drain_now() + HANDOVER_AWAIT_NS;
 	char line[PATH_MAX + 200];
 
-	/* Of several heirs one asks. */
+	/* Of several successors one asks. */
 	if ((rc != -EACCES && rc != -EPERM) ||
 	    __atomic_exchange_n(ends, KTR_WRITER_YIELDS, __ATOMIC_ACQ_REL) == KTR_WRITER_YIELDS)
 		return;
@@ -122,14 +124,14 @@ static void handover_refused(struct ktr__writer_thread *self, int rc)
 		nanosleep(&nap, NULL);
 	if (__atomic_load_n(ends, __ATOMIC_ACQUIRE) != KTR_WRITER_YIELDS)
 		return;
-	snprintf(line, sizeof(line), "%s: its writer has ended, and no heir may go on with it: %s; recording goes on in memory",
+	snprintf(line, sizeof(line), "%s: its writer has ended, and no successor may go on with it: %s; recording goes on in memory",
 		 ktr__writer.full_path, strerror(-rc));
 	if (self->message.proc_fd < 0)
 		ktr__message_open(&self->message);
 	ktr__message_say(&self->message, line);
 }
 
-/* Nobody writes. 0, -EBUSY: another heir has the trace, -errno. */
+/* Nobody writes. 0, -EBUSY: another successor has the trace, -errno. */
 static int handover_take(struct ktr__writer_thread *self)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -157,7 +159,7 @@ static int handover_take(struct ktr__writer_thread *self)
 
 int ktr__handover_wait(struct ktr__writer_thread *self)
 {
-	struct timespec nap = { 0, HEIR_NAP_NS };
+	struct timespec nap = { 0, HANDOVER_NAP_NS };
 	int rc;
 
 	/* Without it a relative path or another root is what the host makes of it. */
@@ -168,7 +170,7 @@ int ktr__handover_wait(struct ktr__writer_thread *self)
 	pthread_mutex_unlock(&ktr__writer.lock);
 	nanosleep(&nap, NULL);
 	rc = ktr__writer_own_descriptors(self);
-	nap.tv_nsec = HEIR_RETRY_NS;
+	nap.tv_nsec = HANDOVER_RETRY_NS;
 	while (!rc) {
 		rc = handover_sleep(self);
 		if (!rc)
@@ -189,9 +191,9 @@ int ktr__handover_wait(struct ktr__writer_thread *self)
 void ktr__handover_await(void)
 {
 	struct ktr_control *control = ktr__writer.session ? ktr__writer.session->control : NULL;
-	uint64_t until = ktr__drain_now() + HEIR_AWAIT_NS;
+	uint64_t until = ktr__drain_now() + HANDOVER_AWAIT_NS;
 
-	while (control && ktr__writer.state == WRITER_HEIR && ktr__drain_now() < until &&
+	while (control && ktr__writer.state == WRITER_SUCCESSOR && ktr__drain_now() < until &&
 	       (__atomic_fetch_add(&control->writer_ends, 0, __ATOMIC_SEQ_CST) == KTR_WRITER_LEAVES ||
 		(control->writer && handover_goes((pid_t)control->writer)))) {
 		struct timespec ts = ktr__writer_until(10000000);
@@ -201,7 +203,7 @@ void ktr__handover_await(void)
 }
 
 /*
- * Heirs are for programs that become daemons, or fork workers. Those with threads of their own fork to
+ * Successors are for programs that become daemons, or fork workers. Those with threads of their own fork to
  * execute, and are spared a thread in the child.
  */
 void ktr__writer_before_fork(void)
@@ -211,7 +213,7 @@ void ktr__writer_before_fork(void)
 	pthread_mutex_lock(&ktr__writer.lock);
 	/* A directory has a link for each in it, itself and its parent: the main thread's and the writer's. */
 	ktr__writer.can_hand_over = (ktr__writer.state == WRITER_RUNNING ||
-				    ktr__writer.state == WRITER_HEIR) &&
+				    ktr__writer.state == WRITER_SUCCESSOR) &&
 				   ktr__writer.path && stat("/proc/self/task", &st) == 0 &&
 				   st.st_nlink == 4;
 	ktr__writer.forks = getpid();
@@ -238,7 +240,7 @@ void ktr__writer_after_fork_child(void)
 	if (getppid() != ktr__writer.forks)
 		ktr__writer.kin = ktr__writer.pid_ns && ktr__proc_own_ns() == ktr__writer.pid_ns;
 	ktr__writer.apart = false;
-	ktr__writer.state = WRITER_HEIR;
+	ktr__writer.state = WRITER_SUCCESSOR;
 	if (ktr__writer_create(&ktr__writer)) {
 		ktr__writer.state = WRITER_NONE;
 		return;

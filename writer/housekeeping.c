@@ -8,6 +8,7 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
+#include "writer/ended.h"
 #include "writer/format/sidecar_lines.h"
 
 #include <inttypes.h>

@@ -235,12 +235,12 @@ static void last_leave(void)
 	pthread_sigmask(SIG_SETMASK, &last_main.mask, NULL);
 }
 
-/* Is there a writer's thread, or an heir's? One that has ended by itself does not count. */
+/* Is there a writer's thread, or a successor's? One that has ended by itself does not count. */
 static bool last_has_writer(void)
 {
 	enum ktr__writer_state state = __atomic_load_n(&ktr__writer.state, __ATOMIC_RELAXED);
 
-	return state == WRITER_RUNNING || state == WRITER_HEIR || state == WRITER_STARTING;
+	return state == WRITER_RUNNING || state == WRITER_SUCCESSOR || state == WRITER_STARTING;
 }
 
 /* Is the calling thread the last of the program's? */

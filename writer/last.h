@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the writer's thread, or an heir's, looks at; in its own table of descriptors. */
+/* What the writer's thread, or a successor's, looks at; in its own table of descriptors. */
 struct ktr__last_files {
 	int task_fd; /* /proc/self/task, or -1 */
 	int stat_fd; /* /proc/self/stat, of the main thread */

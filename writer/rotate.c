@@ -12,6 +12,8 @@
  * those that are there. A trace that may not be moved (the host has dropped its rights, or a directory is sticky)
  * is gone on with, however large it gets: nothing is lost for that.
  */
+#include "writer/rotate.h"
+
 #include "writer/drain.h"
 
 #include <errno.h>

@@ -11,13 +11,11 @@
  * Whoever removes a session holds its lock exclusively and has seen the path lead to it (INVARIANTS S4),
  * so that any number of programs may sweep at once.
  */
+#include "conf/value.h"
 #include "ktr/load/sweep.h"
-
 #include "ktr/session/kernel.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
-
-#include "conf/value.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -21,7 +21,9 @@
 #include "ktr/session/kernel.h"
 #include "ktr/session/libc.h"
 #include "ktr/session/session_rw.h"
+#include "writer/control.h"
 #include "writer/crash.h"
+#include "writer/handover.h"
 #include "writer/resume.h"
 
 #include <errno.h>
@@ -506,8 +508,8 @@ static void *writer_main(void *context)
 		ktr__writer.kin = true;
 		ktr__writer.pid_ns = ktr__proc_own_ns();
 	}
-	/* An heir that has nothing to take over waits to be joined; whoever starts one joins it himself. */
-	if (ktr__writer.state == WRITER_HEIR || ktr__writer.state == WRITER_STARTING)
+	/* A successor that has nothing to take over waits to be joined; whoever starts one joins it himself. */
+	if (ktr__writer.state == WRITER_SUCCESSOR || ktr__writer.state == WRITER_STARTING)
 		ktr__writer.state = !rc ? WRITER_RUNNING : context ? WRITER_ENDED : WRITER_NONE;
 	pthread_cond_broadcast(&ktr__writer.done);
 	pthread_mutex_unlock(&ktr__writer.lock);
@@ -522,7 +524,7 @@ static void *writer_main(void *context)
 	return NULL;
 }
 
-int ktr__writer_create(void *heir)
+int ktr__writer_create(void *successor)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -532,10 +534,10 @@ int ktr__writer_create(void *heir)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, WRITER_STACK);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&ktr__writer.thread, &attr, writer_main, heir);
+	rc = pthread_create(&ktr__writer.thread, &attr, writer_main, successor);
 	if (rc ==
 	    EINVAL) /* glibc puts the host's thread-local data on the stack, too much for ours */
-		rc = pthread_create(&ktr__writer.thread, NULL, writer_main, heir);
+		rc = pthread_create(&ktr__writer.thread, NULL, writer_main, successor);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	if (!rc)
@@ -565,7 +567,7 @@ static void writer_bury(void)
 static void writer_disinherit(void)
 {
 	pthread_mutex_lock(&ktr__writer.lock);
-	if (ktr__writer.state == WRITER_HEIR)
+	if (ktr__writer.state == WRITER_SUCCESSOR)
 		ktr__writer.state = WRITER_STOPPING;
 	pthread_mutex_unlock(&ktr__writer.lock);
 }

@@ -19,7 +19,7 @@
 
 enum ktr__writer_state {
 	WRITER_NONE,
-	WRITER_HEIR, /* of a parent's writer: waits until that has gone */
+	WRITER_SUCCESSOR, /* of a parent's writer: waits until that has gone */
 	WRITER_STARTING,
 	WRITER_RUNNING,
 	WRITER_STOPPING,
@@ -47,7 +47,7 @@ struct ktr__writer {
 	pid_t forks;	  /* the process that forks, and */
 	uint64_t pid_ns;  /* where pid is its number */
 	bool kin;	  /* whether its numbers are ours, pid among them: both are of one pid namespace */
-	bool apart;	  /* the heir's thread shares root and working directory with nobody */
+	bool apart;	  /* the successor's thread shares root and working directory with nobody */
 	int can_hand_over; /* 1: the process had no other thread when it forked */
 	const struct ktr_control *control; /* of the session when it forked */
 	char full_path[PATH_MAX];
@@ -95,19 +95,8 @@ static inline const void *ktr__writer_base(const struct ktr__writer_thread *self
 	return __atomic_load_n(&ktr__writer.session->records, __ATOMIC_RELAXED) ? self->base : NULL;
 }
 
-/* control.c. The session is open. 0 or -errno. */
-int ktr__control_open(struct ktr__writer_thread *self);
-void ktr__control_close(struct ktr__writer_thread *self);
-
-/* Takes a new copy; what cannot be read stays as it was. */
-void ktr__control_look(struct ktr__writer_thread *self);
-
-/* Stores a field of the session's page, and of the copy: at an offset in struct ktr_control. */
-void ktr__control_put32(struct ktr__writer_thread *self, size_t field, uint32_t value);
-void ktr__control_put64(struct ktr__writer_thread *self, size_t field, uint64_t value);
-
-/* Starts the thread; heir: it waits for a parent's writer. 0 or an error number. */
-int ktr__writer_create(void *heir);
+/* Starts the thread; waits: for a parent's writer to end. 0 or an error number. */
+int ktr__writer_create(void *waits);
 
 /* Wakes the thread. Async-signal-safe. */
 void ktr__writer_ring(void);
@@ -117,11 +106,5 @@ void ktr__writer_renew(void);
 
 /* A moment on the clock of ktr__writer.done, so many nanoseconds from now. */
 struct timespec ktr__writer_until(uint64_t ns);
-
-/* handover.c: the thread's wait for its trace. 0, or -errno: there is none to take over. */
-int ktr__handover_wait(struct ktr__writer_thread *self);
-
-/* handover.c, locked: the process ends, and whoever is about to take over a trace gets to do so first. */
-void ktr__handover_await(void);
 
 #endif

@@ -33,7 +33,7 @@ void ktr__writer_thread_end(void);
 bool ktr__writer_leave(void);
 
 /*
- * The writer stays with the parent. The child of a program without other threads gets an heir, a thread
+ * The writer stays with the parent. The child of a program without other threads gets a successor, a thread
  * that sleeps until the parent has gone and then goes on with the trace.
  */
 void ktr__writer_before_fork(void);

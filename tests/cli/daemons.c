@@ -142,7 +142,7 @@ static void *sleeps(void *unused)
 	return unused;
 }
 
-/* The writer is killed before it has written; the child has no heir, as its parent had threads. */
+/* The writer is killed before it has written; the child has no successor, as its parent had threads. */
 static int killed(void)
 {
 	pthread_t thread;

@@ -140,8 +140,8 @@ static void do_leave(void)
 		exit(0);
 }
 
-/* Until the heir's thread has a root of its own: no other way to wait for it is known. */
-static void await_heir(void)
+/* Until the successor's thread has a root of its own: no other way to wait for it is known. */
+static void await_successor(void)
 {
 	time_t end = time(NULL) + 20;
 	pid_t own = getpid();
@@ -170,13 +170,13 @@ static void do_jail(void)
 	mkdir(dir, 0755);
 	if (fork())
 		exit(0);
-	await_heir();
+	await_successor();
 	file = strrchr(file, '/');
 	if (chroot(dir) || chdir("/"))
 		_exit(6);
 }
 
-/* No heir comes of it, and nothing is said when the parent has gone. */
+/* No successor comes of it, and nothing is said when the parent has gone. */
 static void do_apart(void)
 {
 	pid_t parent = getpid();
@@ -185,7 +185,7 @@ static void do_apart(void)
 		exit(0);
 	while (getppid() == parent)
 		usleep(1000);
-	usleep(150000); /* an heir would try at once */
+	usleep(150000); /* a successor would try at once */
 }
 
 /* Until this process has inherited the writer: its parents may take their time to die. */

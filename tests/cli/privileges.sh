@@ -121,13 +121,13 @@ for how in main chroot raw workers drop-daemon; do
 		"$dir/privileges" $how $count
 	[ $how = drop-daemon ] && until_ended
 	complete "alone, $how"
-	# What an heir that may not write has left is in the session, for who may.
+	# What a successor that may not write has left is in the session, for who may.
 	if [ $how = drop-daemon ]; then
 		for _ in $(seq 100); do
-			grep -q heir "$dir/err" && break
+			grep -q successor "$dir/err" && break
 			sleep 0.1
 		done
-		is "alone, $how: lines" "$(grep -c 'no heir may go on with it: Permission denied' "$dir/err")" 1
+		is "alone, $how: lines" "$(grep -c 'no successor may go on with it: Permission denied' "$dir/err")" 1
 		"$ktr" salvage "$trace" 2>/dev/null || fail "alone, $how: ktr salvage"
 		"$ktr" rm one
 		complete "alone, $how, salvaged"

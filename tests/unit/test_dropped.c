@@ -3,6 +3,7 @@
  * Events that went into no ring: whatever the reason, a trace tells how many there were, and no stream of it does;
  * once, also where the trace was rotated, where its writer was killed, and where it is gone on with.
  */
+#include "writer/rotate.h"
 #include "drained.h"
 
 #include "writer/housekeeping.h"

@@ -6,6 +6,7 @@
  *
  * The drain's part that fills packets is compiled into this file, with a reader of rings that hurries.
  */
+#include "writer/fill.h"
 #include "ktr/session/ring_read.h"
 #include "writer/drain.h"
 

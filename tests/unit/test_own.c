@@ -148,7 +148,7 @@ static void inject(int place)
 	}
 }
 
-static void a_ring_has_one_heir(void)
+static void a_ring_goes_to_one(void)
 {
 	pthread_t thread;
 
@@ -203,4 +203,4 @@ static void the_living_keep_theirs(void)
 	own_drop();
 }
 
-SUITE(own, TEST(a_ring_has_one_heir), TEST(the_living_keep_theirs));
+SUITE(own, TEST(a_ring_goes_to_one), TEST(the_living_keep_theirs));

@@ -3,6 +3,7 @@
  * Words that a peer may write into a session which is being drained: whatever it is, a round ends, the drain goes
  * on, and the trace can be read. tests/stress/ has peers that write at random.
  */
+#include "writer/rotate.h"
 #include "drained.h"
 
 #include "writer/verbose.h"

@@ -3,6 +3,7 @@
  * The reader against traces and sessions whose content is known: the same walk from both, in both
  * directions, from any time on, with losses where they are.
  */
+#include "writer/rotate.h"
 #include "made.h"
 #include "suite.h"
 

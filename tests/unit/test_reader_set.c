@@ -3,6 +3,7 @@
  * A trace in several directories, or with its end still in the session: the reader shows the same
  * as if it were in one piece.
  */
+#include "writer/rotate.h"
 #include "made.h"
 #include "suite.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A killed writer's trace goes on where it ends; one that is not the session's is refused. */
+#include "writer/rotate.h"
 #include "drained.h"
 #include "oldest.h"
 

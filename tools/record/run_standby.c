@@ -29,7 +29,7 @@
 /* Between two looks for a trace, or at one that nobody writes: a sixteenth of the time that has passed so far. */
 #define STANDBY_LOOK_NS	 5000000ull
 #define STANDBY_LOOK_MAX 100000000ull
-#define STANDBY_HEIRS_NS 50000000ull   /* so long others of the session may take over, as they do by themselves */
+#define STANDBY_OTHERS_NS 50000000ull   /* so long others of the session may take over, as they do by themselves */
 
 struct standby {
 	const char *trace;
@@ -140,7 +140,7 @@ static enum standby_next standby_look(struct standby *s)
 	} else if (control.alq_enable && control.writer_ends != KTR_WRITER_CLOSES) {
 		if (!control.keep_session)
 			s->keeps = ktr__keep_begin(&map, s->session);
-		if (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - s->since_ns >= STANDBY_HEIRS_NS)
+		if (control.writer_ends == KTR_WRITER_YIELDS || ktr__drain_now() - s->since_ns >= STANDBY_OTHERS_NS)
 			next = STANDBY_TAKE;
 	}
 	ktr__map_close(&map);

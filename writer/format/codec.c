@@ -17,6 +17,7 @@
  * How long an event becomes is known when it is packed: the one that ends behind the limit is undone.
  */
 #include "writer/format/codec.h"
+
 #include "writer/format/packet.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
  * exception.
  */
 #include "writer/format/emit.h"
-#include "writer/format/cmdline.h"
 
+#include "writer/format/cmdline.h"
 #include "writer/format/packet.h"
 
 #include <inttypes.h>
