@@ -4,7 +4,7 @@
  *
  * A drain that reads where the producer writes takes the cache lines from under it (13 to 33 ns per
  * event). So a ring is read once it holds a quarter of its capacity, and then only up to DRAIN_LAG
- * behind its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before
+ * after its head; or, all of it, once in DRAIN_AGE_NS, which bounds how old an event gets before
  * it is in the file. In between the drain sleeps as long as the fastest ring would take to fill
  * that quarter at the highest rate it has shown lately. That rate fades by half in some
  * DRAIN_FADE_NS; a ring that has just been opened is taken to be as fast as any. So a drain looks
@@ -41,10 +41,10 @@
 #endif
 
 #define DRAIN_LAG         1024u /* [slots] 64 KiB: less was measured to slow the producer down */
-#define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms behind */
+#define DRAIN_AGE_NS      40000000ull /* a tail is to be less than 100 ms late */
 #define DRAIN_PAUSE_MAX   50000000ull /* [ns] */
 #define DRAIN_IDLE_NS     1000000000ull
-#define DRAIN_IDLE_MAX    80000000ull /* [ns] below 0.1 % of a core, and a tail not 100 ms behind */
+#define DRAIN_IDLE_MAX    80000000ull /* [ns] below 0.1 % of a core, and a tail not 100 ms late */
 #define DRAIN_IDLE_SLOT   1000ull     /* [ns] */
 #define DRAIN_FADE_NS     150000000ull
 #define DRAIN_PEAK        0.1       /* [slots/ns] of a new main ring: one event costs 10 ns */
@@ -567,7 +567,7 @@ static uint64_t drain_left(struct ktr__drain *drain)
 	return left;
 }
 
-/* What was recorded behind a size limit is not wanted any more, however much that is. */
+/* What was recorded after a size limit is not wanted any more, however much that is. */
 static uint64_t drain_took(const struct ktr__drain *drain)
 {
 	uint64_t took = 0;

@@ -32,7 +32,7 @@
 #define FILL_BATCH_BYTES                                                                         \
 	(KTR_FILL_ENTRIES * (KTR_PACK_SLOT_MAX + KTR_PACKET_OLD_EVENTS) + 2 * KTR_TRACE_PAGE)
 
-/* [bytes] No packet is begun where less is left of a page behind its header: less than two small events. */
+/* [bytes] No packet is begun where less is left of a page after its header: less than two small events. */
 #define FILL_LEAST 32u
 
 _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits into the buffer");
@@ -57,7 +57,7 @@ struct fill {
 	uint64_t n_lost;
 	uint64_t n_slots; /* taken out of the ring */
 	uint64_t first_slot;
-	uint64_t next_slot; /* behind the last batch */
+	uint64_t next_slot; /* after the last batch */
 	uint64_t lapped_at; /* [slots] where reading went on when it was last overtaken; 0: it was not */
 	struct ktr__pack pack;
 };

@@ -59,7 +59,7 @@
 static struct {
 	bool left;     /* the main thread has ended, or is about to, by pthread_exit(3) */
 	bool kept;     /* the keeper is there */
-	bool outlived; /* a thread has ended behind main */
+	bool outlived; /* a thread has ended after main */
 	uint32_t go;   /* futex: 1 when the keeper is to end the process */
 	sigset_t mask; /* main's signal mask, which the keeper ends the process with */
 } last_main;

@@ -41,7 +41,7 @@ struct ktr__life {
 struct ktr__lives {
 	struct ktr__life *proc, *thread; /* owned, by row */
 	uint32_t n_procs, n_threads;     /* rows there can be */
-	uint32_t end_procs, end_threads; /* behind the last row that is watched */
+	uint32_t end_procs, end_threads; /* after the last row that is watched */
 	uint64_t session_ino;
 	uint64_t pid_ns; /* ours: numbers of another mean nothing here */
 	uint64_t next_ns;

@@ -5,8 +5,8 @@
  * A stream's last whole packet tells all that its ring's drain knew: the next slot, the running
  * number of the next event (hence how many continuations lie before that slot), the time, what had
  * been lost. It is looked for near the end of the file; only when nothing there makes sense is the
- * stream walked from its beginning. Metadata is cut behind its last whole piece, and the sites of
- * what remains are known to be described; sidecars are cut behind their last whole line, and get no
+ * stream walked from its beginning. Metadata is cut after its last whole piece, and the sites of
+ * what remains are known to be described; sidecars are cut after their last whole line, and get no
  * line that they have. Threads keep the words they have. A trace to which nothing is added stays as it was.
  *
  * Lines are our own (emit.c), so that members are found by their names and need no parser.
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* [bytes] Looked at behind a stream's end: the last packet, and one it may have torn. */
+/* [bytes] Looked at after a stream's end: the last packet, and one it may have torn. */
 #define RESUME_TAIL (2ull * KTR_PACKET_MAX)
 
 /* The file's bytes [from, from + n). Owned; NULL: no memory, or it cannot be read (*rc). */
@@ -100,7 +100,7 @@ static void resume_ring(struct ktr__drain_ring *ring, uint32_t row,
 	ring->started = 1;
 }
 
-/* One stream: cuts what is torn, sets the ring behind what is there. */
+/* One stream: cuts what is torn, sets the ring after what is there. */
 static int resume_stream(struct ktr__drain *drain, uint32_t row)
 {
 	struct ktr__file *file = &drain->trace.stream[row];

@@ -22,7 +22,7 @@
 #define STREAM_FORGET (8u << 20)   /* [bytes] each time a stream has grown by so much, */
 #define STREAM_CACHED (64ull << 20) /* what is further from its end is let go, */
 #define STREAM_LETS   (96ull << 20) /* and once more what was not written back the last times */
-#define STREAM_GONE  ".gone" /* behind the hidden name of what is being removed */
+#define STREAM_GONE  ".gone" /* after the hidden name of what is being removed */
 #define STREAM_TRIES 10000 /* names NAME.old.N looked at before giving up */
 
 static const char *const stream_sidecars[KTR_SIDECARS] = {

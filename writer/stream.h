@@ -28,7 +28,7 @@
 
 struct ktr__file {
 	int fd;	       /* -1: not open */
-	int torn;      /* 1: bytes may lie behind `bytes` that have to go first */
+	int torn;      /* 1: bytes may lie after `bytes` that have to go first */
 	uint64_t bytes; /* of whole appends: the file's length, but for torn */
 };
 

@@ -132,7 +132,7 @@ static void verbose_string(struct ktr__verbose *verbose, const struct ktr__forma
 		verbose_put(verbose, "...");
 }
 
-/* Stacks, which no conversion prints, come behind the text: frames, innermost first. */
+/* Stacks, which no conversion prints, come after the text: frames, innermost first. */
 static void verbose_stack(struct ktr__verbose *verbose, const struct ktr_entry *entry, uint32_t n_conts,
 			  unsigned arg)
 {

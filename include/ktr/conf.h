@@ -30,7 +30,7 @@
  *	find, next, get	safe		exclude		safe		safe [2]
  *	set, load	safe		exclude		safe [2]	safe [2]
  *	[1] two tables that hold the same name must not race each other: both would be taken.
- *	[2] numbers behind `variable` are stored and loaded atomically; strings and CPU lists behind
+ *	[2] numbers after `variable` are stored and loaded atomically; strings and CPU lists after
  *	    `variable`, origin records and handlers are the owner's to protect.
  */
 #ifndef KTR_CONF_H
@@ -89,7 +89,7 @@ enum ktr_knob_type {
 /*
  * Names the idx-th of a list: copies the name (at most size bytes with its NUL) and its number,
  * which is a set of bits for masks. Returns 0; 1 when there is nothing under this idx but there
- * may be under later ones; -ENOENT behind the last. value is never NULL.
+ * may be under later ones; -ENOENT after the last. value is never NULL.
  */
 typedef int ktr_names_fn(void *context, unsigned idx, char *name, size_t size, uint64_t *value);
 
@@ -270,7 +270,7 @@ struct ktr_loader {
 /*
  * Reads settings out of a text in memory, length bytes that need no NUL; file names it in errors. In
  * libktrread.
- * Goes on behind errors with the next line, except behind binary content. Returns 0 or -errno of
+ * Goes on after errors with the next line, except after binary content. Returns 0 or -errno of
  * the first error, which err holds.
  */
 int ktr_loader_text(struct ktr_loader *loader, const char *file, const char *text, size_t length,
@@ -319,7 +319,7 @@ void ktr_source_init(struct ktr_source *source);
 /*
  * The idx-th file of the search, from 0, in order. Returns 1 when the file exists, 0 when it does
  * not, a negative errno when it can be told that it cannot be read (-EACCES, -EISDIR, ...), and
- * path is filled; -ENODATA behind the last. An entry that does not apply (no home) is not counted.
+ * path is filled; -ENODATA after the last. An entry that does not apply (no home) is not counted.
  * In libktrread.
  */
 int ktr_source_path(const struct ktr_source *source, unsigned idx, char *path, size_t size);

@@ -117,7 +117,7 @@ int ktr_flush(void);
  * asks the kernel for anything: one that comes upon something that is not ready is dropped and counted, a thread
  * that begins to trace later has the name of its process, rings keep their size for as long as the process
  * lives, modules loaded later are not traced, a forked child records nothing, and a clean exit leaves the session
- * behind. The writer thread, if there is one, goes on with the calls that ktr.3 lists: a filter for all
+ * after. The writer thread, if there is one, goes on with the calls that ktr.3 lists: a filter for all
  * threads must let it. Each thread may call it, for its name; the first call does the rest.
  *
  * Before the filter is set. 0, also without a session; -ENOSPC, -ENOMEM: not all of it is there, and nothing has

@@ -3,7 +3,7 @@
  * The ring entry: what a recorded event is in memory. Shared by the recording and the reading side.
  *
  * An event takes one 64-byte entry. One that carries strings or a stack takes further entries right
- * behind its first, its continuations; all of them are published by the same store of the ring's head.
+ * after its first, its continuations; all of them are published by the same store of the ring's head.
  */
 #ifndef KTR_ENTRY_H
 #define KTR_ENTRY_H
@@ -50,7 +50,7 @@ struct ktr_cont {
 
 /*
  * The argument word of a string or a stack: how many bytes of the payload are its own. Payloads lie
- * behind each other in the order of the arguments. Strings have no NUL; a stack is an array of 8-byte
+ * after each other in the order of the arguments. Strings have no NUL; a stack is an array of 8-byte
  * program counters, innermost first.
  */
 #define KTR_PAYLOAD_LENGTH 0xffffull  /* [bytes] */

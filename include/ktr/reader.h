@@ -185,8 +185,8 @@ const char *ktr_reader_class_name(const struct ktr_reader *reader, unsigned bit)
  * The next thing in time order: one of KTR_READ_*, or -errno when the source failed half-way (err is in
  * ktr_reader_error()). *event is filled for KTR_READ_EVENT only. Times never go back (in reverse, never
  * forward). A live session ends where its rings ended when it was opened, and so does a trace that is
- * being written. A loss is told right behind the last event of its ring before the gap, that is in the
- * order of from_ns; in reverse behind the first event after it.
+ * being written. A loss is told right after the last event of its ring before the gap, that is in the
+ * order of from_ns; in reverse after the first event after it.
  */
 int ktr_reader_next(struct ktr_reader *reader, struct ktr_event *event);
 /*

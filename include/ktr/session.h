@@ -231,7 +231,7 @@ struct ktr_control {
 	/* Knobs of the writer; written by whoever controls, but for the counts, which the writer has. */
 	uint32_t alq_enable __attribute__((aligned(64))); /* 1: a writer thread drains; 0 stored: it ends */
 	uint32_t cpus_part; /* 1: cpumask leaves CPUs out */
-	uint64_t alq_max;   /* [events] the writer stops behind so many; 0: never */
+	uint64_t alq_max;   /* [events] the writer stops after so many; 0: never */
 	uint64_t alq_cnt;   /* [events] written since the writer began */
 	uint64_t alq_failed; /* [events] lost to it */
 	uint64_t verbose;   /* 1, 2: the writer thread prints events as text */
@@ -335,7 +335,7 @@ struct ktr_proc_row {
 	uint64_t start_ns;   /* CLOCK_MONOTONIC when it attached */
 	uint64_t exit_ns;    /* clean exit; 0 otherwise */
 	uint32_t exe;	     /* string */
-	uint32_t cmdline;    /* string: arguments, a KTR_CMDLINE_END behind each */
+	uint32_t cmdline;    /* string: arguments, a KTR_CMDLINE_END after each */
 	char name[32];
 	uint64_t image; /* differs between what a process was before and after exec(2) */
 	uint32_t sandboxed; /* 1: it asks the kernel for nothing more: rings must stay where it has prepared them */
@@ -364,7 +364,7 @@ KTR__LAYOUT(sizeof(struct ktr_proc_row) == 128, "layout of the file");
 #define KTR_TRIGGER_SOURCE 640 /* [bytes] with its NUL */
 
 struct ktr_trigger {
-	uint32_t generation; /* +1 before and +1 behind a change of what follows up to source */
+	uint32_t generation; /* +1 before and +1 after a change of what follows up to source */
 	uint32_t n_ops;	     /* 0: no trigger */
 	uint32_t n_texts;    /* [bytes] */
 	uint32_t reserved;

@@ -7,7 +7,7 @@
  * Two gates, as in FreeBSD. KTR_COMPILE (define it before the first include, default KTR_ALL) decides
  * which classes are compiled in at all: others leave no code, no string, no evaluated argument. The
  * run-time gate is one load of the session's mask, a test and a branch that is predicted not taken;
- * arguments are evaluated, once, only behind it.
+ * arguments are evaluated, once, only after it.
  *
  * Formats are printf's and checked by the compiler (KTR_NO_FORMAT_CHECK switches that off). A string
  * that %s prints is copied, at most KTR_STRING_MAX bytes, or as many as a precision says. A pointer
@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /*
- * Records one event with n arguments. Called behind the gate by the macros; may be called by any other
+ * Records one event with n arguments. Called after the gate by the macros; may be called by any other
  * provider with a registered site. Async-signal-safe.
  */
 void ktr__record0(struct ktr_site *site);
@@ -218,7 +218,7 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 #define KTR__IF_ON(m) if (KTR__ON(m))
 #endif
 
-/* A point's gate and record: see usdt.h, where there is more behind them. */
+/* A point's gate and record: see usdt.h, where there is more after them. */
 #if defined(KTR_USDT) && !defined(KTR_OFF) && (defined(__x86_64__) || defined(__aarch64__))
 #include <ktr/usdt.h>
 #else

@@ -119,7 +119,7 @@ struct ktr_packet_header {
 	uint32_t magic;	       /* KTR_PACKET_MAGIC */
 	uint32_t stream_id;    /* 0 */
 	uint64_t first_slot;   /* [slots] ring index of the first entry packed here */
-	uint64_t next_slot;    /* [slots] ring index behind the last: where the next packet goes on, or a loss */
+	uint64_t next_slot;    /* [slots] ring index after the last: where the next packet goes on, or a loss */
 	uint32_t crc;	       /* CRC32C of the whole packet with these four bytes zero */
 	uint32_t flags;	       /* KTR_PACKET_* */
 	uint64_t time_begin;   /* [ns] of the first event */

@@ -58,7 +58,7 @@ template <class T> volatile unsigned short ktr__usdt_point<T>::semaphore = 0;
 
 /*
  * ktr_usdt_class: the provider. An application class is known by its macro's text, "(&ktr_class_rx)": what lies
- * behind the twelfth character up to the parenthesis. ktr_usdt_place: a file's name, up to a bar, of letters that
+ * after the twelfth character up to the parenthesis. ktr_usdt_place: a file's name, up to a bar, of letters that
  * tools take. clang's assembler goes through nothing but words: there the class is its symbol, if it has one, and
  * a file's name stays as it is.
  */
@@ -159,14 +159,14 @@ template <class T> volatile unsigned short ktr__usdt_point<T>::semaphore = 0;
 			 : [sem] KTR__ADDRESS(&KTR__USDT_SEMAPHORE), [mask] "i"(KTR__USDT_MASK(m)),   \
 			   [app] "i"(KTR__USDT_IS_APP(m)) KTR__USDT_CLASS_IN(m) in)
 
-/* The point's gate, and what stands for a call of ktr__recordN() behind it. */
+/* The point's gate, and what stands for a call of ktr__recordN() after it. */
 #define KTR__IF_POINT(m)                                                                         \
 	KTR__USDT_POINT;                                                                        \
 	if (((KTR_COMPILE) & KTR__COMPILE_MASK(m)) != 0 &&                                       \
 	    __builtin_expect((KTR__GATE() & KTR__MASK(m)) != 0 || KTR__USDT_SEMAPHORE != 0, 0))
 
 /*
- * What stands for ktr__recordN(site, ...) behind the gate. Arguments are evaluated once; where the class is off,
+ * What stands for ktr__recordN(site, ...) after the gate. Arguments are evaluated once; where the class is off,
  * and only somebody attached made the point run, nothing is recorded.
  */
 #define KTR__USDT_RECORD(m, call)                                                                \

@@ -15,7 +15,7 @@
  *		  time = clock()
  *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
  *		  to[] = { time, meta, arguments }
- *		  for several slots: the continuations behind it, cont[!t] = cont[t] + n - 1
+ *		  for several slots: the continuations after it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots	STLR (t flipped if several)
  *		  rseq.rseq_cs = NULL
  *
@@ -25,7 +25,7 @@
  * It does not hold back what follows: the next event's stores may overtake it and scribble over
  * the oldest slots while readers still see the old head, more than the one event that the reader's
  * rule allows for. LDAR of head at the start of the next event waits for that STLR, and everything
- * behind an LDAR waits for it (Arm Architecture Reference Manual, DDI 0487, B2.3
+ * after an LDAR waits for it (Arm Architecture Reference Manual, DDI 0487, B2.3
  * "barrier-ordered-before": a release followed in program order by an acquire; an acquire followed
  * by any access). LDAPR does not wait for an earlier STLR and must not be used. Both events are on
  * one CPU, so this is program order, whichever threads they belong to. The other loads and stores
@@ -115,7 +115,7 @@ static inline const char *ktr__rseq_area(void)
 	return (const char *)__builtin_thread_pointer() + ktr__rec.rseq_offset;
 }
 
-/* Local labels: 1 restart, 2 descriptor, 3 start, 4 behind the commit, 5 abort. */
+/* Local labels: 1 restart, 2 descriptor, 3 start, 4 after the commit, 5 abort. */
 #define RSEQ_EXIT(label)                                                                         \
 	".pushsection __rseq_exit_point_array, \"aw\"\n\t"                                       \
 	".quad 3f, " label "\n\t"                                                                \
@@ -172,7 +172,7 @@ static inline const char *ktr__rseq_area(void)
 #define RSEQ_TIME                                                                                \
 	"mrs x9, cntvct_el0\n\t"                                                                 \
 	"orr x6, x9, #0x4000000000000000\n\t"                                                    \
-	"str x6, [x11, #24]\n\t" /* ring.last is 24 bytes behind head */
+	"str x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */
 
 /* Out of line: the kernel checks the word before the address it sends an aborted sequence to. */
 #define RSEQ_ABORT                                                                               \
@@ -192,14 +192,14 @@ static inline const char *ktr__rseq_area(void)
  *	copy a slot, its first word is the time
  *	if n > 1:
  *		ordinal x16 = cont[t]			t = head & 1
- *		for each slot behind the first, x17 of them:
+ *		for each slot after the first, x17 of them:
  *			source += 64, position += 64
  *			copy a slot, its first word is mark | ordinal; ordinal += 1
  *		cont[!t] = ordinal
  *		x8 ^= 1
  *	COMMIT: head = x8
  *
- * Of each slot 56 bytes are copied behind its first word, which is in x9. They are loaded word by
+ * Of each slot 56 bytes are copied after its first word, which is in x9. They are loaded word by
  * word: the staged words were stored one by one a moment ago, and a wider load would have to wait
  * until they have left the store buffer.
  */
@@ -226,7 +226,7 @@ static inline const char *ktr__rseq_area(void)
 	"b.eq 7f\n\t"                                                                            \
 	"and x12, x12, #1\n\t"                                                                   \
 	"add x7, x11, x12, lsl #3\n\t"                                                           \
-	"ldr x16, [x7, #8]\n"		/* cont[t] is 8 bytes behind head */                     \
+	"ldr x16, [x7, #8]\n"		/* cont[t] is 8 bytes after head */                     \
 	"6:\n\t"                                                                                 \
 	"add x10, x10, #64\n\t"                                                                  \
 	"add x15, x15, #64\n\t"                                                                  \
@@ -272,7 +272,7 @@ static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, u
 				   uint64_t time)
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM RSEQ_RING(RSEQ_RING_OFFSET)
-		     "ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes behind head */
+		     "ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */
 		     "mov x9, %[time]\n\t"
 		     "orr x7, x9, #0x4000000000000000\n\t"
 		     "cmp x7, x6\n\t"

@@ -53,10 +53,10 @@
  *	cold:	  ktr__record_cold(site, { a0 .. a5 })
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
- * thread in between while rseq_cs names this descriptor. rseq_cs is left standing behind the commit. The
+ * thread in between while rseq_cs names this descriptor. rseq_cs is left standing after the commit. The
  * kernel clears it when it switches or signals the thread anywhere else, so that "still set" says: the
  * clock has been read since we came here. Three things make that true. The test itself is inside the
- * sequence; arming is too, so that whoever is interrupted right behind it begins again; and every way out
+ * sequence; arming is too, so that whoever is interrupted right after it begins again; and every way out
  * but the commit takes rseq_cs back.
  *
  * It does not say where we are: Linux 6.19 and later do not clear it where a thread was switched inside a
@@ -74,12 +74,12 @@
  *
  * hot is emptied by the kernel in a child (struct ktr__hot). A child may be born in a handler of a signal that
  * interrupted us anywhere: inside the sequence we begin again at AGAIN. In front of it rax and r10 stay what they
- * were, addresses of a mapping that the child has too, and arm finds hot empty; behind it disarm looks at what it
+ * were, addresses of a mapping that the child has too, and arm finds hot empty; after it disarm looks at what it
  * has loaded.
  *
  * AHEAD: while the clock is read there is time to fetch a line that is needed a few events later. Where the
  * other core has emptied the cache they share, that takes a single stack from 340 to 150 ns at p99.99
- * (make bench). It may lie behind the ring, in the ring's own second area; nothing is stored there.
+ * (make bench). It may lie after the ring, in the ring's own second area; nothing is stored there.
  *
  * clock is control.clock_slots, (k - 1) << 1, so that head & clock is 0 at each k-th slot, and always
  * where k is 1. Stores become visible in program order, so no fence is needed. Whoever reads the clock does
@@ -107,7 +107,7 @@
  * there but for the text's own word; xmm6 is the string, from which abort and cold make it again. A string
  * that is not a0 goes through memory below the stack pointer, where no handler writes. The site is in xmm2.
  * A text is in xmm3 to xmm5, padded with zeros: read once, and never from memory where it was stored a
- * moment ago in other pieces. What lies behind its end may be read, in its page, and goes no further.
+ * moment ago in other pieces. What lies after its end may be read, in its page, and goes no further.
  *	rdi	site; then rseq.cpu_id, geom, head, and to
  *	rax	control, for its clock; then the time; of a text second; on the other path geom
  *	rdx	&descriptor; then the offset of self from the thread pointer

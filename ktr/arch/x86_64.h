@@ -15,13 +15,13 @@
  *		  time = clock()
  *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
  *		  to[] = { time, meta, arguments }
- *		  for several slots: the continuations behind it, cont[!t] = cont[t] + n - 1
+ *		  for several slots: the continuations after it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots (t flipped if several)
  *		  rseq.rseq_cs = NULL
  *
  * head is slots << 1 | t, so head * 32 is the byte position with t in a bit the mask clears. The last
  * store of the sequence is the commit; stores become visible in program order on x86-64, so no fence is
- * needed. rseq_cs is cleared behind the commit so that nothing points into this code when a plugin
+ * needed. rseq_cs is cleared after the commit so that nothing points into this code when a plugin
  * with a static copy of it is unloaded.
  *
  * Descriptor, abort signature and the exit-point arrays for debuggers follow librseq
@@ -52,7 +52,7 @@ static inline uint64_t ktr__ticks(void)
 
 #define RSEQ_SIGNATURE "0x53053053"
 
-/* Local labels: 1 restart, 2 descriptor, 3 start, 4 behind the commit, 5 abort. */
+/* Local labels: 1 restart, 2 descriptor, 3 start, 4 after the commit, 5 abort. */
 #define RSEQ_EXIT(label)                                                                         \
 	".pushsection __rseq_exit_point_array, \"aw\"\n\t"                                       \
 	".quad 3f, " label "\n\t"                                                                \
@@ -116,8 +116,8 @@ static inline uint64_t ktr__ticks(void)
  * The general event: n slots staged in memory, into the main ring (ring_offset 0) or the keep ring
  * (ring_offset n_rings), with the clock of the variant. Returns KTR_WRITE_*.
  *
- * Registers behind RSEQ_PLACE: rcx offset in staged, rdx slots left, r8 position, r12 next ordinal,
- * r13 next head. Of each slot 56 bytes are copied behind its first word, which is in rax.
+ * Registers after RSEQ_PLACE: rcx offset in staged, rdx slots left, r8 position, r12 next ordinal,
+ * r13 next head. Of each slot 56 bytes are copied after its first word, which is in rax.
  */
 /*
  * Word by word: the staged words were stored one by one a moment ago, and a wider load would have to

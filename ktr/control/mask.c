@@ -125,7 +125,7 @@ static bool mask_closes(const struct ktr__session_rw *session, uint32_t i)
 }
 
 /*
- * Whoever changes frozen, the cpumask, or the geom word itself comes here behind that, and looks again behind
+ * Whoever changes frozen, the cpumask, or the geom word itself comes here after that, and looks again after
  * having changed the word: whoever is last has seen what all of them wanted.
  */
 void ktr__ring_gate(struct ktr__session_rw *session, uint32_t i)

@@ -102,7 +102,7 @@ static const struct join_table {
 	[KTR_REGION_probe_count] = { sizeof(struct ktr_probe_counts), SESSION_PROBE_COUNTS, 0 },
 };
 
-/* Lays the regions out behind each other for rings of at most 2^log2 entries. */
+/* Lays the regions out one after the other for rings of at most 2^log2 entries. */
 static void join_layout(struct ktr_header *header, unsigned log2)
 {
 	uint64_t at = KTR_SESSION_ALIGN;
@@ -200,7 +200,7 @@ static void join_fill_header(const struct ktr__session_plan *plan, struct ktr_he
  */
 static void join_dump(const struct ktr__session_rw *session)
 {
-	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close behind it */
+	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close after it */
 
 	madvise(session->map, session->header.file_bytes, MADV_DONTDUMP);
 	for (int i = 0; i < KTR_REGION_data; i++) {
@@ -336,7 +336,7 @@ static void join_keep(struct ktr__session_rw *session, int fd)
 	}
 }
 
-/* Fills the new file behind session->fd, which lies at session->path. */
+/* Fills the new file that session->fd has open, which lies at session->path. */
 static int join_build(const struct ktr__session_plan *plan, struct ktr__session_rw *session,
 			 struct ktr_error *err)
 {
@@ -378,7 +378,7 @@ static int join_directory(const char *dir, struct ktr_error *err)
 }
 
 /*
- * Whoever maps a session to write takes its regions by C's arrays, one behind the other, a ring's areas and counts
+ * Whoever maps a session to write takes its regions by C's arrays, one after the other, a ring's areas and counts
  * by the number of rings. So the layout must be the one that we would make, as far as the session's version has it,
  * and the file must be as long.
  */
@@ -458,7 +458,7 @@ void ktr__session_reopen(struct ktr__session_rw *session, int fd)
 	}
 }
 
-/* Copies row i of the processes; false behind the last one. */
+/* Copies row i of the processes; false after the last one. */
 static bool join_proc(const struct ktr__session_rw *session, uint32_t i, struct ktr_proc_row *row)
 {
 	const struct ktr_proc_row *from;

@@ -126,7 +126,7 @@ static uint64_t freeze_stop(const struct ktr__place *r, uint32_t state, uint64_t
 
 /*
  * A ring has had its share. A thread that was preempted inside of a sequence begins it anew when it runs
- * again, behind the masks; the closed ring sends it here.
+ * again, after the masks; the closed ring sends it here.
  */
 static void freeze_full(struct ktr_ring *ring)
 {

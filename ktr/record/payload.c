@@ -82,7 +82,7 @@ unsigned ktr__payload_measure(struct ktr__payload *payload, const struct ktr_sit
 	return payload->n_slots;
 }
 
-/* Appends bytes behind those already staged; *at counts payload bytes so far. */
+/* Appends bytes after those already staged; *at counts payload bytes so far. */
 static void payload_append(struct ktr_entry *staged, uint32_t *at, const char *from, uint32_t bytes)
 {
 	while (bytes) {

@@ -72,7 +72,7 @@ extern struct ktr__rec ktr__rec __attribute__((visibility("hidden")));
 /*
  * The words of struct ktr__rec that the usual event loads, in pages that hold nothing else and that the kernel
  * empties in a forked child (MADV_WIPEONFORK), whichever call made it: no handler of pthread_atfork(3) runs
- * behind _Fork(3) or a system call made directly. All zero means that every event takes the cold path, which
+ * after _Fork(3) or a system call made directly. All zero means that every event takes the cold path, which
  * finds out what this process is (ktr__start_adopt()). Written by start.c alone; control and site_ctl are zero
  * at the same time, before there is a session and in a child.
  */

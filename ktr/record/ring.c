@@ -67,7 +67,7 @@ static uint64_t ring_validate(struct ktr__session_rw *session, uint32_t index)
 		ktr__count_drop(&control->drop_no_ring);
 		return 0;
 	}
-	/* A CPU left out by debug.ktr.cpumask: nobody misses its events. Asked behind geom, see mask.c. */
+	/* A CPU left out by debug.ktr.cpumask: nobody misses its events. Asked after geom, see mask.c. */
 	if (session->header.path == KTR_PATH_RSEQ && !ktr__cpu_wanted(control, index % session->header.n_rings))
 		return 0;
 	if (geom & KTR_GEOM_CLOSED) {

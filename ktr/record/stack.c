@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Frame pointers: each frame holds the address of its caller's frame and the return address behind it.
+ * Frame pointers: each frame holds the address of its caller's frame and the return address after it.
  * The walk stays within the stack it starts on and goes upwards only, so it ends, and touches no page
  * that is not part of that stack. It is honest: where the chain does not end in the outermost frame
  * (which has a null frame pointer) the stack is marked as cut. Code compiled without frame pointers

@@ -103,7 +103,7 @@ static uint32_t thread_fed(uint32_t tid)
  */
 void ktr__thread_register(struct ktr__self *self)
 {
-	uint32_t forks = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE); /* first: a handler may come behind */
+	uint32_t forks = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE); /* first: a handler may come after */
 	uint32_t proc = ktr__rec.proc, pid = ktr__rec.pid;
 	uint32_t tid = thread_tid(), index = tid ? thread_fed(tid) : 0, none = 0, fed;
 	struct ktr_thread_row *row;
@@ -125,7 +125,7 @@ void ktr__thread_register(struct ktr__self *self)
 	}
 	thread_name(0, row, name);
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
-	/* Made at the same time by both: the other one looks behind publishing its row, too. One takes it. */
+	/* Made at the same time by both: the other one looks after publishing its row, too. One takes it. */
 	fed = thread_fed(tid);
 	if (fed) {
 		__atomic_store_n(&row->state, KTR_ROW_FREE, __ATOMIC_RELEASE);

@@ -132,7 +132,7 @@ static int format_among(char c, const char *set)
 	return 0;
 }
 
-/* What the letter means; p is behind it. */
+/* What the letter means; p is after it. */
 static void format_letter(struct format_scan *s, uint8_t position)
 {
 	struct ktr__format_item *item = s->item;
@@ -156,7 +156,7 @@ static void format_letter(struct format_scan *s, uint8_t position)
 	}
 }
 
-/* A conversion; p is behind its '%'. */
+/* A conversion; p is after its '%'. */
 static void format_conversion(struct format_scan *s)
 {
 	struct ktr__format_item *item = s->item;

@@ -12,7 +12,7 @@
  */
 size_t ktr__kernel_text(const char *path, char *text, size_t size);
 
-/* The number at *at, which moves behind it; false where there is no digit. Too large ones are clipped. */
+/* The number at *at, which moves past it; false where there is no digit. Too large ones are clipped. */
 int ktr__kernel_number(const char **at, uint64_t *number);
 
 /* /proc/sys/kernel/random/boot_id, which differs from boot to boot; zeros where unknown. */

@@ -4,7 +4,7 @@
  * pread(2). For ring_read.c, which gives these steps their order.
  *
  * The order of loads is the same through both doors; with pread(2) each step is a call of its own
- * with a fence behind it. A word copied by pread is not promised to be copied in one piece. A head
+ * with a fence after it. A word copied by pread is not promised to be copied in one piece. A head
  * that is too small in the first look, or too large in the second, costs slots but admits no torn
  * one; head is read twice, and the smaller and the larger are taken.
  */
@@ -47,7 +47,7 @@ static inline uint64_t ring_header_at(const struct ktr__ring_source *source, uin
 
 /*
  * Loads n words at an offset in this order, each with acquire; through pread(2) in one call, with a
- * fence behind it. 0 or -errno.
+ * fence after it. 0 or -errno.
  */
 static inline int ring_words(const struct ktr__ring_source *source, uint64_t offset, uint64_t *to,
 			     unsigned n)

@@ -8,7 +8,7 @@
  * as the longest event does. An attempt whose ring changed under it is thrown away and repeated.
  *
  * Losses are counted in events: slots that were passed over, less the continuations among them.
- * How many continuations lie before a slot is told by the ordinal in the next continuation behind
+ * How many continuations lie before a slot is told by the ordinal in the next continuation after
  * it, or, where none follows, by the ring's counter cont[t] (ring_conts_at). The cursor carries
  * that number along; on a ring without continuations this is one comparison per batch, and slots
  * are not looked at.
@@ -193,7 +193,7 @@ static int ring_end(struct ring_pass *pass, const struct ktr__ring_cursor *curso
 }
 
 /*
- * Looks behind the copy, up to the head, for the next continuation. 1 and its place in *where and
+ * Looks after the copy, up to the head, for the next continuation. 1 and its place in *where and
  * its ordinal in *conts, 0 when there is none, -EAGAIN when the writer was faster.
  */
 static int ring_scan_ahead(struct ring_pass *pass, uint64_t *where, uint64_t *conts)
@@ -326,7 +326,7 @@ static void ring_advance(const struct ring_pass *pass, struct ktr__ring_cursor *
 	cursor->clean_to = end;
 }
 
-/* Where as many slots as the batch has lie behind it that are to be read too; not where the producer writes. */
+/* Where as many slots as the batch has lie after it that are to be read too; not where the producer writes. */
 static const struct ktr_entry *ring_ahead(const struct ring_pass *pass, uint64_t stop)
 {
 	uint64_t n = pass->end - pass->good;

@@ -37,7 +37,7 @@ struct ktr__ring_source {
 /* Where one drain stands in one ring. Only ktr__ring_read() moves it. */
 struct ktr__ring_cursor {
 	uint32_t ring;	    /* row of the ring table */
-	uint32_t known;	    /* 1: conts is right, what is missing behind next counts as lost */
+	uint32_t known;	    /* 1: conts is right, what is missing after next counts as lost */
 	uint64_t next;	    /* [slots] every slot below it is accounted for */
 	uint64_t conts;	    /* [continuations] among the slots below next */
 	uint64_t clean_to;  /* [slots] no continuation lies in [next, clean_to) */
@@ -65,8 +65,8 @@ struct ktr__ring_batch {
 #define KTR__RING_BUFFER_MIN (KTR_SLOTS_MAX + 1)
 
 /*
- * Copies the next slots behind the cursor, up to but not including slot `stop` (UINT64_MAX: all
- * there are), at most max of them, and moves the cursor behind them. A stop inside an event ends
+ * Copies the next slots after the cursor, up to but not including slot `stop` (UINT64_MAX: all
+ * there are), at most max of them, and moves the cursor past them. A stop inside an event ends
  * before that event. Returns 1 when the cursor has moved: the batch holds slots, a loss, or both;
  * 0 when there is nothing new (an empty ring, one without memory), or
  *	-ENOBUFS  the next event does not fit into the buffer, which has fewer than
@@ -98,7 +98,7 @@ static inline int ktr__slot_is_cont(const struct ktr_entry *slot)
 }
 
 /*
- * How many continuations follow an event's first entry, behind which `left` slots lie in the batch?
+ * How many continuations follow an event's first entry, after which `left` slots lie in the batch?
  */
 static inline uint32_t ktr__slot_n_conts(const struct ktr_entry *first, uint32_t left)
 {

@@ -124,7 +124,7 @@ static int map_overlap(const struct ktr_region *a, const struct ktr_region *b)
 }
 
 /*
- * One region: aligned, within the file and behind the header, large enough for its rows, and apart from
+ * One region: aligned, within the file and after the header, large enough for its rows, and apart from
  * those before it. What is indexed by the same number must be of the same length; an entry is an entry.
  */
 static const char *map_region_fault(const struct ktr_header *h, unsigned i)

@@ -120,7 +120,7 @@ uint32_t ktr__map_n_rows(const struct ktr__session_map *map, const struct ktr_co
 
 /*
  * Copies row idx of a table. Returns 0 for a row that is KTR_ROW_READY or KTR_ROW_GONE, -ENOENT
- * for one that is not (yet), -ERANGE behind the table's end, or -errno of reading. In a row of a
+ * for one that is not (yet), -ERANGE after the table's end, or -errno of reading. In a row of a
  * session of an older minor version the fields that it does not have are 0.
  */
 int ktr__map_row(const struct ktr__session_map *map, enum ktr_region_id region, uint32_t idx,

@@ -34,7 +34,7 @@ struct proc_find {
 	uint64_t start_time; /* of the dead process whose session is kept */
 };
 
-/* A number behind a word at the start of a line of /proc/PID/status; of several the last one. */
+/* A number after a word at the start of a line of /proc/PID/status; of several the last one. */
 static int proc_status(uint32_t pid, const char *word, int last, uint64_t *number)
 {
 	char path[32], text[4096];

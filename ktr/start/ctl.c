@@ -193,7 +193,7 @@ int ktr_session_attach(const char *path, struct ktr_session **out, struct ktr_er
 	session->knobs.context = &session->context;
 	session->knobs.origins = ktr__region_rows(&session->map, origin, struct ktr_origin);
 	ktr_conf_register(&session->conf, &session->knobs, NULL);
-	/* No further than rows were handed out: behind them the file may have no memory. */
+	/* No further than rows were handed out: after them the file may have no memory. */
 	for (uint32_t i = 1; i < KTR_KNOBS_MAX && i < session->map.control->n_knobs; i++)
 		if (ktr__shared_knob(&session->map, i, &session->own[i]))
 			ktr_conf_register(&session->conf, &session->own[i].table, NULL);

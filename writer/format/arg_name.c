@@ -51,7 +51,7 @@ static void arg_trim(const char **from, const char **to)
 		--*to;
 }
 
-/* Is [from, to) a type, whatever stands behind it? */
+/* Is [from, to) a type, whatever stands after it? */
 static bool arg_is_type(const char *from, const char *to)
 {
 	static const char words[] = " void char short int long float double signed unsigned bool _Bool struct union"
@@ -67,7 +67,7 @@ static bool arg_is_type(const char *from, const char *to)
 	return n > 1 && strstr(words, word);
 }
 
-/* Is [from, to) in brackets a cast, where next stands behind them? */
+/* Is [from, to) in brackets a cast, where next stands after them? */
 static bool arg_is_cast(const char *from, const char *to, char next)
 {
 	arg_trim(&from, &to);
@@ -106,21 +106,21 @@ const char *ktr__arg_name(const char *text, const char *end, const char **from, 
 	*from = text;
 	*to = p;
 	for (unsigned layer = 0; layer < ARG_LAYERS; layer++) {
-		const char *behind, *next, *open;
+		const char *after, *next, *open;
 
 		arg_trim(from, to);
 		open = *from < *to && **from == '(' ? *from : arg_cast_by_name(*from, *to);
 		if (!open)
 			break;
-		behind = arg_step(open, *to);
-		if (behind == *to && behind[-1] == ')') {
+		after = arg_step(open, *to);
+		if (after == *to && after[-1] == ')') {
 			*from = open + 1;
 			--*to;
 			continue;
 		}
-		for (next = behind; next < *to && arg_is_one_of(*next, " \t");)
+		for (next = after; next < *to && arg_is_one_of(*next, " \t");)
 			next++;
-		if (next == *to || !arg_is_cast(open + 1, behind - 1, *next))
+		if (next == *to || !arg_is_cast(open + 1, after - 1, *next))
 			break;
 		*from = next;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Command lines come from /proc/PID/cmdline, where each argument ends in a NUL, and so may be empty. A program that
- * changes its title leaves NULs behind that: the last arguments of many empty ones are none.
+ * changes its title leaves NULs after that: the last arguments of many empty ones are none.
  */
 #include "writer/format/cmdline.h"
 

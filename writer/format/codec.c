@@ -14,7 +14,7 @@
  * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
  * [walk->at, walk->end) or in a local copy of it.
  *
- * How long an event becomes is known when it is packed: the one that ends behind the limit is undone.
+ * How long an event becomes is known when it is packed: the one that ends after the limit is undone.
  */
 #include "writer/format/codec.h"
 

@@ -84,7 +84,7 @@ uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t un
  */
 struct ktr__pack {
 	uint8_t *at;	/* next free byte */
-	uint8_t *limit; /* no event packed ends behind this; the buffer is KTR_PACK_SLACK longer */
+	uint8_t *limit; /* no event packed ends after this; the buffer is KTR_PACK_SLACK longer */
 	uint64_t time_ns;  /* of the last event; to begin with, the stream's last: time never goes back */
 	uint64_t first_ns; /* of the first event packed */
 	uint64_t limit_ticks; /* later times than this are taken for this */

@@ -3,7 +3,7 @@
  * What packing does per call site, and for the events that are not numbers alone: those with strings
  * or stacks, whose arguments are taken one at a time, and those of an unknown site.
  *
- * A payload is the data of the continuations behind an event's first entry, end to end; the words of
+ * A payload is the data of the continuations after an event's first entry, end to end; the words of
  * strings and stacks say how much of it is theirs. Both come from a ring that anybody may have
  * written to: what is not there is missing, and the argument counts as cut.
  */

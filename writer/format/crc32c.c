@@ -22,7 +22,7 @@
 #endif
 
 #define CRC_POLYNOMIAL 0x82f63b78u /* Castagnoli's, bits reversed (RFC 3720, section 12.1) */
-/* [bytes] Of a triple's parts: the longest of which a packet of a page has one, behind its checksum, too. */
+/* [bytes] Of a triple's parts: the longest of which a packet of a page has one, after its checksum, too. */
 #define CRC_PART 1352
 
 static uint32_t crc_table[256];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of n bytes behind those that gave crc; begin with 0. Any thread, at any time. */
+/* The checksum of n bytes after those that gave crc; begin with 0. Any thread, at any time. */
 uint32_t ktr__crc32c(uint32_t crc, const void *bytes, size_t n);
 
 /* The same without the CPU's instruction; for tests, which compare the two. */

@@ -38,13 +38,13 @@ int64_t ktr__packet_peek(const uint8_t *bytes, size_t n_bytes, struct ktr_packet
 size_t ktr__packet_find(const uint8_t *bytes, size_t n_bytes, size_t from);
 
 /*
- * Completes a packet of n_bytes, whose events lie behind its first ktr__packet_events(head->flags) bytes: sets
+ * Completes a packet of n_bytes, whose events lie after its first ktr__packet_events(head->flags) bytes: sets
  * the constant fields, sizes and checksum of *head and copies it in, in the form of the version in flags; 0 becomes
  * KTR_TRACE_MAJOR.
  */
 void ktr__packet_seal(uint8_t *packet, size_t n_bytes, struct ktr_packet_header *head);
 
-/* The same of a packet that is longer than its content: what is behind that becomes zeros. */
+/* The same of a packet that is longer than its content: what is after that becomes zeros. */
 void ktr__packet_seal_padded(uint8_t *packet, size_t n_content, size_t n_bytes, struct ktr_packet_header *head);
 
 /*

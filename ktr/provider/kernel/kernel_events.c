@@ -3,15 +3,15 @@
  * From perf's records to entries of the kernel rings.
  *
  * Time: the kernel stamps with CLOCK_MONOTONIC_RAW (CLOCK_MONOTONIC where the session's clock is that).
- * With each round both clocks are read together behind the buffers' heads. A record of this round came behind
- * the heads of the last one, which were read behind the moment of the one before that; so it lies between that
+ * With each round both clocks are read together after the buffers' heads. A record of this round came after
+ * the heads of the last one, which were read after the moment of the one before that; so it lies between that
  * moment and this one on both clocks, and converting by the line through the two is good to the precision of
  * reading them, however long the session is and whatever NTP does to either.
  *
  * A kernel ring has one writer, the feeder, and is written like the ring of a thread (record.c): entry
  * first, then head with release.
  *
- * Of each CPU at most a quarter of its ring is taken in a round, so that the drain, which comes behind
+ * Of each CPU at most a quarter of its ring is taken in a round, so that the drain, which comes after
  * it, has read what is overwritten next.
  */
 #include "ktr/provider/kernel/kernel_events.h"
@@ -156,7 +156,7 @@ static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line
 	const uint64_t key = 0x6c656e72656b5bull; /* "[kernel" */
 	uint32_t index;
 
-	/* Rows are handed out in order: behind one that cannot be there is none. */
+	/* Rows are handed out in order: after one that cannot be there is none. */
 	for (uint32_t i = 1, n = ktr__session_n_sites(session); i < n; i++) {
 		row = session->sealed ? ktr__region_rows(session, site, struct ktr_site_row) + i :
 					ktr__session_at(session, KTR_REGION_site, i);

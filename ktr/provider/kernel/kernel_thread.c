@@ -189,7 +189,7 @@ uint32_t ktr__kernel_thread(struct ktr__kernel_threads *threads, uint32_t pid, u
 	if (!thread_room(threads))
 		return 0;
 	slot = thread_slot(threads, tid);
-	/* Each round has looked: what a thread has published since is found behind making a row for it, too. */
+	/* Each round has looked: what a thread has published since is found after making a row for it, too. */
 	if ((!slot->tid || !slot->row) && thread_n(threads) != threads->n_looked) {
 		ktr__kernel_thread_look(threads);
 		slot = thread_slot(threads, tid);

@@ -38,7 +38,7 @@ struct ktr__perf_event {
 
 struct ktr__perf_cpu {
 	void *map;	/* NULL: none yet */
-	uint64_t bytes; /* of the buffer behind its first page */
+	uint64_t bytes; /* of the buffer after its first page */
 	int leader;	/* descriptor that the buffer belongs to */
 	uint32_t cpu;
 	uint64_t stop; /* up to where ktr__perf_read() goes; see ktr__perf_look() */

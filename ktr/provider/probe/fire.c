@@ -13,7 +13,7 @@
  *
  * ktr__probe_fire0() to 6() do what most fires need, in so few instructions that they pass while the recorder
  * reads the clock: they call nothing but the recorder, last, with the arguments where they came in; the probe is
- * behind them. Whoever does the rest takes them in the same places, so that nothing is moved on the way to either.
+ * after them. Whoever does the rest takes them in the same places, so that nothing is moved on the way to either.
  */
 #include "ktr/provider/probe/fire.h"
 

@@ -275,7 +275,7 @@ static void registry_after_fork_child(void)
  * calls may be made twice.
  *
  * Handlers of fork run in the order that they were given, and those before a fork the other way round; libktr's,
- * which it has given when it started, take its locks behind ours, as enabling a probe does.
+ * which it has given when it started, take its locks after ours, as enabling a probe does.
  */
 static void registry_begin(void)
 {

@@ -29,7 +29,7 @@ static struct shared {
 	bool open;
 	char *map;	      /* stays what it was where there is no table any more */
 	uint64_t begin; /* [bytes] where in the file the mapping begins */
-	uint64_t present[(64u << 20) / SHARED_CHUNK / 64]; /* chunks; what is behind them is not used */
+	uint64_t present[(64u << 20) / SHARED_CHUNK / 64]; /* chunks; what is after them is not used */
 } shared;
 
 #define shared_at(id, type) \
