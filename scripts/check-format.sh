@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # What is compared byte for byte, is somebody else's, or is no text.
-files=$(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else git ls-files; fi |
+files=$(if [ $# -gt 0 ]; then printf '%s\n' "$@"; else git ls-files -co --exclude-standard; fi |
 	grep -vE '^tests/(golden|corpus)/|\.(patch|png|svg|gz)$' | while read -r file; do
 		[ ! -f "$file" ] || [ -L "$file" ] || echo "$file"
 	done)

@@ -6,7 +6,7 @@
  *	ktr__spans_new(&spans, info->first_ns, on_span, context);
  *	...	ktr__spans_event(spans, &event);	for each event, in time order
  *	...	ktr__spans_loss(spans, loss);		for each loss, where the walk tells of it
- *	ktr__spans_finish(spans, info->last_ns);	hands out what is still open
+ *	ktr__spans_finish(spans, last_ns);		hands out what is still open; last_ns: of the last event
  *
  * A START and a STOP are a pair when process, group, id and key are equal; among several that are
  * open the last one opened ends first. A START whose key is open is nested, but where a ring that its threads

@@ -116,6 +116,9 @@ is 'stacks of scopes' "$(grep -c ';scope;' file)" 0
 # The second tenth of a second is that of cpu, the first nobody's.
 awk '{ n[$1] += $NF } END { exit !(n["left;left;request"] < 1e8 && n["left;left;disk"] + n["left;left;disk;cpu"] < 1e8 &&
 	n["left;left;cpu"] >= 1e8) }' file || fail "folded: $(cat file)"
+# A window ends with its last event, not with the trace.
+"$ktr" export folded --to 150ms left.out -o file 2>err && awk '$1 == "left;left;cpu" && $2 > 5e7 { exit 1 }' file ||
+	fail "folded of a window: $(cat file)"
 "$ktr" export folded plain.out -o file 2>err || fail "folded of plain points"
 grep -q 'neither stacks' err || fail "$(cat err)"
 exit $failed

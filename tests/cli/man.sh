@@ -50,6 +50,9 @@ commands() {
 		options "man/ktr-$name.1" "$ktr" "$name"
 	done
 	options man/ktrdump.8 "$O/bin/ktrdump"
+	for format in $("$ktr" export list | cut -d' ' -f1); do
+		grep -qx "\.It Cm $format" man/ktr-export.1 || fail "ktr-export.1 does not name $format"
+	done
 }
 
 # A session of a program that has ended, to ask for its knobs.

@@ -36,7 +36,7 @@ struct ktr__export {
 	struct ktr_sink sink; /* first */
 	const struct ktr__export_format *format;
 	struct ktr_reader *reader;
-	const struct ktr_reader_info *info;
+	const struct ktr_reader_info *info; /* of the whole source: a window ends with its last event */
 	struct ktr__newfile file;
 	FILE *to; /* that of file */
 	struct ktr__slices slices;

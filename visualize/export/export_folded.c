@@ -43,6 +43,7 @@ struct folded {
 	uint32_t n_threads;
 	uint64_t n_left_out;
 	uint64_t n_too_deep;
+	uint64_t last_ns; /* of the last event: a window ends before its trace */
 	int has_stacks;
 };
 
@@ -202,6 +203,7 @@ static int folded_event(struct ktr__export *e, const struct ktr_event *event)
 	struct folded *f = e->data;
 	int rc = ktr__spans_event(f->spans, event);
 
+	f->last_ns = event->time_ns;
 	for (unsigned i = 0; i < event->site->n_args && rc == 0; i++)
 		if (event->site->arg[i].type == KTR_ARG_STACK)
 			rc = folded_stack(e, event, i);
@@ -240,7 +242,7 @@ static int folded_end(struct ktr__export *e)
 {
 	struct folded *f = e->data;
 	uint32_t n = 0;
-	int rc = ktr__spans_finish(f->spans, e->info->last_ns);
+	int rc = ktr__spans_finish(f->spans, f->last_ns);
 
 	for (uint32_t i = 0; i < f->n_lines; i++) {
 		if (f->line[i].is_stack != f->has_stacks)
