@@ -115,7 +115,7 @@ struct ktr_knob {
 	const char *name;    /* letters, digits, '_' and '-', components joined by '.' */
 	const char *help;    /* one sentence without final period */
 	const char *unit;    /* of the number, or NULL */
-	const char *initial; /* the default, readable by the parser, or NULL when there is none */
+	const char *initial; /* the default as text, or NULL; told, and stored for ktr_knob_add() alone */
 	const char *environment; /* environment variable that sets it at start, or NULL */
 	uint32_t type;           /* enum ktr_knob_type */
 	uint32_t access;         /* KTR_KNOB_* flags */

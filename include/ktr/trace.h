@@ -6,8 +6,8 @@
  *
  * Two gates, as in FreeBSD. KTR_COMPILE (define it before the first include, default KTR_ALL) decides
  * which classes are compiled in at all: others leave no code, no string, no evaluated argument. The
- * run-time gate is one load of the session's mask, a test and a branch that is predicted not taken;
- * arguments are evaluated, once, only after it.
+ * run-time gate is two loads (where the session's mask is, the mask), a test and a branch that is predicted not
+ * taken; arguments are evaluated, once, only after it.
  *
  * Formats are printf's and checked by the compiler (KTR_NO_FORMAT_CHECK switches that off). A string
  * that %s prints is copied, at most KTR_STRING_MAX bytes, or as many as a precision says. A pointer

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Recording one event: everything but the usual case. That is written by hand (arch/record_*.S): the
- * thread is registered, the site has no override and no payload, its class is recorded to the main ring,
- * and the clock is the CPU's counter. What comes here is the first event of a thread or on a CPU, strings
- * and stacks, kept or counted classes, single sites, other clocks; and all events where there is no
- * assembly.
+ * thread is registered, the site has no override, and its payload is at most one string of 47 bytes or a stack
+ * of 6 frames, its class is recorded to the main ring, and the clock is the CPU's counter. What comes here is the
+ * first event of a thread or on a CPU, longer and several strings, longer stacks, kept or counted classes, single
+ * sites, other clocks; and all events where there is no assembly.
  *
  * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
  * other part of it. errno is kept.

@@ -69,8 +69,14 @@ static bool fork_copy(const struct ktr__session_rw *parent)
 	control->writer = control->rings_open = 0;
 	control->cpus_part = parent->control->cpus_part;
 	control->follow_fork = parent->control->follow_fork;
+	control->freeze_after = parent->control->freeze_after;
+	control->freeze_on = parent->control->freeze_on;
+	control->verbose_to = parent->control->verbose_to;
+	control->alq_max = parent->control->alq_max;
 	control->sites_change = parent->control->sites_change;
 	memcpy(control->sites, parent->control->sites, sizeof(control->sites));
+	memcpy(ktr__region_rows(&ktr__own, trigger, struct ktr_trigger),
+	       ktr__region_rows(parent, trigger, struct ktr_trigger), offsetof(struct ktr_trigger, why));
 	ktr__settings_origins(ktr__region_rows(&ktr__own, origin, struct ktr_origin));
 	memcpy(ktr__settings.knobs.origins, ktr__region_rows(parent, origin, struct ktr_origin), origins->bytes);
 	return (!control->count || !ktr__counts_open(&ktr__own, control->n_sites)) &&

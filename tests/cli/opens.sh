@@ -15,7 +15,7 @@ begin() {
 	KTR_MASK=gen KTR_ROTATE_SIZE=1G KTR_ROTATE_KEEP=0 KTR_FILE="$dir/trace" "$dir/steady" forever 2>/dev/null &
 	pid=$!
 	for _ in $(seq 2000); do
-		ls "$dir"/trace/cpu_? >/dev/null 2>&1 && return
+		[ -n "$(find "$dir/trace" -name 'cpu_?' -size +3k 2>/dev/null)" ] && return
 		sleep 0.01
 	done
 	echo "no trace"
