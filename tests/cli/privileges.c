@@ -3,7 +3,9 @@
  * For privileges.sh: programs started as root that give up their rights, as servers do. Each records events
  * numbered from 0 on before and after that, as many as it is told, and ends cleanly.
  *
- *	privileges HOW[:waits] COUNT
+ *	privileges HOW[:waits] COUNT [FILE]
+ *
+ * With ":waits" main and workers are half-way until FILE is there; at-once is that anyway.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>
@@ -24,7 +26,8 @@
 #define WORKERS 4
 
 static int count;
-static const char *rotated; /* may be NULL */
+static const char *awaited; /* the file, may be NULL */
+static int waits;
 
 /* In eight parts, with a pause between them, so that there is somebody to switch to. */
 static void say(int from, int to)
@@ -38,6 +41,15 @@ static void say(int from, int to)
 			CTR1(KTR_GEN, "event %d", i);
 		nanosleep(&pause, NULL);
 	}
+}
+
+/* Until the file is there, bounded. */
+static void await(void)
+{
+	const struct timespec pause = { 0, 10000000 };
+
+	for (int i = 0; awaited && access(awaited, F_OK) && i < 1000; i++)
+		nanosleep(&pause, NULL);
 }
 
 static void check(int rc, const char *what)
@@ -59,6 +71,8 @@ static int in_main(void)
 {
 	say(0, count / 2);
 	drop();
+	if (waits)
+		await();
 	say(count / 2, count);
 	return 0;
 }
@@ -66,12 +80,9 @@ static int in_main(void)
 /* Before anything is recorded but the start. Then there is time until somebody has rotated. */
 static int at_once(void)
 {
-	const struct timespec pause = { 0, 10000000 };
-
 	drop();
 	say(0, count / 2);
-	for (int i = 0; rotated && access(rotated, F_OK) && i < 1000; i++)
-		nanosleep(&pause, NULL);
+	await();
 	say(count / 2, count);
 	return 0;
 }
@@ -111,8 +122,14 @@ static int raw(void)
 
 static void worker(int n)
 {
+	int from = count / WORKERS * n, to = count / WORKERS * (n + 1), middle = waits ? (from + to) / 2 : from;
+
 	drop();
-	say(count / WORKERS * n, count / WORKERS * (n + 1));
+	if (waits) {
+		say(from, middle);
+		await();
+	}
+	say(middle, to);
 	exit(0);
 }
 
@@ -203,9 +220,10 @@ int main(int argc, char **argv)
 	size_t length = argc > 1 ? strcspn(argv[1], ":") : 0;
 
 	count = argc > 2 ? atoi(argv[2]) : 0;
-	rotated = argc > 3 ? argv[3] : NULL;
-	/* "HOW:waits": for the end of standard input, before anything. */
-	while (argc > 1 && argv[1][length] && getchar() != EOF)
+	awaited = argc > 3 ? argv[3] : NULL;
+	waits = argc > 1 && argv[1][length];
+	/* "HOW:waits": for the end of standard input, too, before anything. */
+	while (waits && getchar() != EOF)
 		;
 	if (argc > 2 && strcmp(argv[1], "upgrade") == 0)
 		return upgrade(argv);

@@ -85,17 +85,29 @@ for how in main at-once chroot raw workers orphans upgrade daemon drop-daemon; d
 	daemon) rotated $how $((count / 4)) ;;
 	*) rotated $how 0 ;;
 	esac
-	is "$how: lines" "$(grep -v 'so far\|events, 0 lost' "$dir/err")" ""
+	# Whose writer has gone and who ends before ktr run looks, leaves the rest to that: it says so.
+	is "$how: lines" "$(grep -v 'so far\|events\( ([0-9]* out of the session that the program left)\)\?, 0 lost' "$dir/err")" ""
 	# Until it is seen that the process which fed them has ended, some go by: how many is a matter of time.
 	case $how in orphans | upgrade | *daemon) continue ;; esac
 	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "$how: nothing of the kernel's at the end"
 done
 
-# Recorded from outside by one who has the rights.
+# threads_switched N: so many threads have been switched, as the session says
+threads_switched() {
+	for _ in $(seq 300); do
+		[ "$("$ktr" dump -q -s one 2>/dev/null | grep kswitch | grep -o 'privileges/[0-9]*' | sort -u | wc -l)" -ge "$1" ] && return
+		sleep 0.1
+	done
+	fail "the recorder does not come to tell of $1 threads"
+}
+
+# Recorded from outside by one who has the rights, who finds threads when he looks: till then they are half-way.
 mkfifo "$dir/in" "$dir/said"
 for how in main workers; do
 	begin
-	{ echo; env KTR_MASK=gen KTR_SESSION=one timeout 60 "$dir/privileges" $how:waits $count; } <"$dir/in" >"$dir/said" 2>"$dir/err" &
+	rm -f "$dir/seen"
+	{ echo; env KTR_MASK=gen KTR_SESSION=one timeout 60 "$dir/privileges" $how:waits $count "$dir/seen"; } \
+		<"$dir/in" >"$dir/said" 2>"$dir/err" &
 	host=$!
 	exec 5>"$dir/in"
 	read -r _ <"$dir/said"
@@ -105,6 +117,10 @@ for how in main workers; do
 	recorder=$!
 	until_there "$trace"
 	exec 5>&-
+	threads=1
+	[ $how = main ] || threads=4
+	[ -z "$kernel" ] || threads_switched $threads
+	: >"$dir/seen"
 	wait $host || fail "recorded, $how: exit status"
 	wait $recorder || fail "recorded, $how: the recorder's exit status: $(cat "$dir/err2")"
 	over "recorded, $how"
