@@ -225,11 +225,13 @@ count_anew() {
 	mkdir "$dir/traces"
 }
 
-# judge WHAT TRACE...: the traces against what was counted meanwhile.
+# judge WHAT [--without-run] TRACE...: the traces against what was counted meanwhile.
 judge() {
-	what=$1
+	what=$1 alone=
 	shift
-	python3 "$here/judge.py" "$installed/bin/ktr" "$dir/oracle" "$@" >"$dir/judged" 2>&1 || fail "$name, $what"
+	[ "$1" != --without-run ] || { alone=$1; shift; }
+	# shellcheck disable=SC2086
+	python3 "$here/judge.py" $alone "$installed/bin/ktr" "$dir/oracle" "$@" >"$dir/judged" 2>&1 || fail "$name, $what"
 	grep -v ': no events$' "$dir/judged"
 	verdict=$(tail -n 1 "$dir/judged" | sed "s/^ *//")
 	keep "$@"
@@ -262,7 +264,7 @@ usual_tests() {
 		count_anew
 		# shellcheck disable=SC2086
 		traced "into traces" "$form" env $counted
-		judge "$form, into traces" "$dir/traces"/*
+		judge "$form, into traces" --without-run "$dir/traces"/*
 		forget
 		[ "$failed" = 0 ] && sum_up "$form: $(wc -l <"$dir/chosen") tests pass off, into rings, into traces$left_out; $verdict"
 	done
