@@ -3,7 +3,8 @@
  * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file
  * that is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit,
  * kill, one (a single event, when the process is about to be no more), child (exit, of one), or joined: a thread
- * records when the writer's has ended, and what that has not seen is the library's to notice.
+ * records when the writer's has ended, and what that has not seen is the library's to notice. So does another
+ * process of the session, which has executed a program: other-first ends before the writer's does, other-last behind.
  */
 #include <ktr.h>
 
@@ -74,6 +75,45 @@ static void *once(void *unused)
 	return unused;
 }
 
+static pid_t other_first;
+
+/* Once, when it is asked to, or when who would ask has ended. */
+static int other(void)
+{
+	char byte;
+
+	if (write(STDOUT_FILENO, "x", 1) != 1 || read(STDIN_FILENO, &byte, 1) < 0)
+		return 4;
+	for (int i = 0; i < 5; i++) {
+		count->begun++;
+		CTR1(KTR_GEN, "late %d", i);
+		count->done++;
+	}
+	return 0;
+}
+
+/* Standard error stays open until it has ended. */
+static void start_other(char **argv, int first)
+{
+	char byte;
+	pid_t pid;
+
+	if (pipe(asked) || pipe(told))
+		exit(2);
+	pid = fork();
+	if (!pid) {
+		dup2(asked[0], STDIN_FILENO);
+		dup2(told[1], STDOUT_FILENO);
+		close(asked[1]);
+		execl("/proc/self/exe", argv[0], argv[1], "other", (char *)NULL);
+		_exit(5);
+	}
+	if (read(told[0], &byte, 1) != 1)
+		exit(2);
+	if (first)
+		other_first = pid;
+}
+
 /* The library's way to wait for the writer's thread (ld --wrap). */
 static int joined;
 int __real_pthread_join(pthread_t thread, void **result);
@@ -87,6 +127,9 @@ int __wrap_pthread_join(pthread_t thread, void **result)
 	if (joined && (write(asked[1], "x", 1) != 1 || read(told[0], &byte, 1) != 1))
 		_exit(3);
 	joined = 0;
+	if (other_first && (write(asked[1], "x", 1) != 1 || waitpid(other_first, NULL, 0) != other_first))
+		_exit(3);
+	other_first = 0;
 	return rc;
 }
 
@@ -122,6 +165,12 @@ int main(int argc, char **argv)
 		}
 		wait(&status);
 		return status != 0;
+	}
+	if (strcmp(how, "other") == 0)
+		return other();
+	if (strncmp(how, "other-", 6) == 0) {
+		start_other(argv, strcmp(how, "other-first") == 0);
+		return 0;
 	}
 	if (strcmp(how, "joined") == 0) {
 		pthread_t thread;

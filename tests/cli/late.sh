@@ -33,10 +33,19 @@ sessions() {
 	find "$KTR_DIR" -name '*.ktr' | wc -l
 }
 
+# over: all is in the trace, behind ktr run
+over() {
+	for _ in $(seq 300); do
+		[ "$(sessions)" = 0 ] && return
+		sleep 0.1
+	done
+	fail "$what: the session stays"
+}
+
 for path in rseq thread; do
 	export KTR_PATH=$path
 	for pace in '' slow; do
-		hows='return exit quick _exit kill child one joined'
+		hows='return exit quick _exit kill child one joined other-first other-last'
 		[ -z "$pace" ] || hows='return exit'
 		for how in $hows; do
 			what="$path, $pace $how"
@@ -44,6 +53,7 @@ for path in rseq thread; do
 			begin
 			# shellcheck disable=SC2086
 			timeout 60 "$ktr" run -m gen -e 4k -s one -o "$trace" "$dir/late" "$dir/count" $how $pace 2>"$dir/err"
+			[ $how != other-last ] || over
 			rm -rf "${KTR_DIR:?}"/*
 			judge "ktr run: $what" "$trace"
 			# Without it, what is not is read with the trace, and ktr salvage writes it; but for what is recorded
@@ -51,12 +61,12 @@ for path in rseq thread; do
 			case $how in return | exit | one) continue ;; esac
 			begin
 			# shellcheck disable=SC2086
-			(KTR_MASK=gen KTR_ENTRIES=4k KTR_FILE="$trace" timeout 60 "$dir/late" "$dir/count" $how $pace
-				:) 2>"$dir/err"
+			(KTR_MASK=gen KTR_ENTRIES=4k KTR_SESSION=one KTR_FILE="$trace" timeout 60 "$dir/late" "$dir/count" $how $pace
+				:) 2>&1 | cat >"$dir/err" # until nobody is left
 			judge "$what" "$trace"
 			[ "$(sessions)" = 0 ] || status 0 "$ktr" salvage "$trace"
 			case $how in
-			joined | child) is "$what: sessions left" "$(sessions)" 0 ;;
+			joined | child | other-*) is "$what: sessions left" "$(sessions)" 0 ;;
 			esac
 			rm -rf "${KTR_DIR:?}"/*
 			judge "$what, salvaged" "$trace"
