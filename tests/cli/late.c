@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For late.sh: threads record as fast as they can while their process ends. They count outside of ktr, in a file
- * that is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW: return, exit, quick, _exit,
- * kill, one (a single event, when the process is about to be no more), child (exit, of one), or joined: a thread
- * records when the writer's has ended, and what that has not seen is the library's to notice. So does another
- * process of the session, which has executed a program: other-first ends before the writer's does, other-last behind.
+ * that is mapped: begun before an event, done behind it. "late FILE HOW [slow]", HOW:
+ *
+ *	return, exit, quick, _exit, kill	how it ends
+ *	one		a single event, when the process is nearly gone
+ *	child		exit, of a forked one
+ *	joined		a thread records when the writer's has ended, and the library is to notice
+ *	other-first	so does another process, which has executed a program; it ends before this one
+ *	other-last	the same, which ends behind it
  */
 #include <ktr.h>
 
