@@ -15,7 +15,7 @@
 #include "writer/format/codec.h"
 #include "writer/format/emit.h"
 #include "writer/lives.h"
-#include "writer/stream.h"
+#include "writer/format/stream.h"
 
 #define KTR_DESCRIBE_TABLES 6
 

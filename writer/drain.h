@@ -27,7 +27,7 @@
 #include "writer/clock_map.h"
 #include "writer/describe.h"
 #include "writer/format/codec.h"
-#include "writer/stream.h"
+#include "writer/format/stream.h"
 
 enum ktr__drain_from {
 	KTR__DRAIN_START,  /* all there ever was; what is overwritten already counts as lost */

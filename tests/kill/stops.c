@@ -2,7 +2,7 @@
 /* See stops.h. The table is put in place before the library's own constructor starts the writer. */
 #include "tests/kill/stops.h"
 
-#include "writer/sys.h"
+#include "writer/format/sys.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #define STOPS_PAGE 4096u
 
-extern const struct ktr__sys __real_ktr__sys; /* the linker's name for the table of writer/sys.c */
+extern const struct ktr__sys __real_ktr__sys; /* the linker's name for the table of writer/format/sys.c */
 extern struct ktr__sys __wrap_ktr__sys;
 
 static struct stops stops_none, *stops = &stops_none;

@@ -2,8 +2,8 @@
 /* What a long stream leaves in memory. */
 #include "suite.h"
 
-#include "writer/stream.h"
-#include "writer/sys.h"
+#include "writer/format/stream.h"
+#include "writer/format/sys.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "analyze/rewrite/rewrite.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
-#include "writer/stream.h"
+#include "writer/format/stream.h"
 
 #include <ktr/session.h>
 

@@ -6,7 +6,7 @@
  * removal. Errors of making a trace are told to the caller with the path; errors of appending only
  * as -errno, because the caller goes on and tells the user once.
  */
-#include "writer/stream.h"
+#include "writer/format/stream.h"
 
 #include <ktr/session.h>
 

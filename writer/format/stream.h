@@ -19,7 +19,7 @@
 #ifndef WRITER_STREAM_H
 #define WRITER_STREAM_H
 
-#include "writer/sys.h"
+#include "writer/format/sys.h"
 
 #include <ktr/error.h>
 #include <ktr/trace_file.h>

@@ -3,7 +3,7 @@
  * The table of system calls, filled with the real ones. A call that a signal interrupted (only the
  * one that opens a FIFO or a network file system could be: writers block signals) is made again.
  */
-#include "writer/sys.h"
+#include "writer/format/sys.h"
 
 #include "ktr/session/libc.h"
 
