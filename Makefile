@@ -46,7 +46,7 @@ folders = $(patsubst %/,%,$(sort $(dir $(wildcard $(1)/*/*.c))))
 CONF_SRC    := $(call src,conf conf/eval)
 # Expressions are compiled by tools, evaluated in libktr too.
 EXPR_SRC    := $(call src,conf/expr conf/kit)
-# What both sides read: a session's memory, a trace's bytes.
+# What both sides use: a session's memory, a trace's bytes and files.
 SHARED_SRC  := $(call src,ktr/session writer/format)
 KTR_SRC     := $(call src,ktr/control ktr/record ktr/knob ktr/start)
 KTR_ASM     := $(wildcard ktr/arch/*.S)

@@ -2,7 +2,8 @@
 /* ktr cut: a part of a trace or session as a trace of its own. */
 #include "tools/command.h"
 #include "tools/walk.h"
-#include "tools/read/trace_writer.h"
+
+#include "analyze/rewrite/trace_writer.h"
 
 #include <stdio.h>
 #include <string.h>

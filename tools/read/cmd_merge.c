@@ -10,8 +10,8 @@
  */
 #include "tools/command.h"
 #include "tools/options.h"
-#include "tools/read/trace_writer.h"
 
+#include "analyze/rewrite/trace_writer.h"
 #include "conf/value.h"
 
 #include <errno.h>

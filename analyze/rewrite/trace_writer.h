@@ -11,8 +11,8 @@
  * Each CPU has a stream, and another for its keep ring. Ids of sites and threads, CPUs and bits of
  * classes are those of the new trace; events and losses are numbered from 0.
  */
-#ifndef TOOLS_WEAVER_H
-#define TOOLS_WEAVER_H
+#ifndef ANALYZE_TRACE_WRITER_H
+#define ANALYZE_TRACE_WRITER_H
 
 #include "analyze/read/trace_head.h"
 

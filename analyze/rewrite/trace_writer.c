@@ -8,7 +8,7 @@
  *
  * Threads get their words as the writer gives them (writer/describe.c): tid, and which life of it.
  */
-#include "tools/read/trace_writer.h"
+#include "analyze/rewrite/trace_writer.h"
 
 #include "analyze/stats/ends.h"
 #include "analyze/rewrite/rewrite.h"
