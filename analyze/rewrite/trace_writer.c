@@ -42,14 +42,14 @@ struct trace_writer_stream {
 };
 
 struct trace_writer_from {
-	struct trace_writer_place place;
+	struct ktr__trace_writer_place place;
 	uint32_t first_site;
 	uint32_t first_proc;
 	uint32_t n_threads;
 	uint32_t *word; /* owned; by thread id */
 };
 
-struct trace_writer {
+struct ktr__trace_writer {
 	struct ktr__trace trace;
 	struct ktr__trace_head head;
 	struct trace_writer_stream *stream; /* owned; by row */
@@ -60,14 +60,14 @@ struct trace_writer {
 	uint16_t *lives; /* owned; by tid */
 	struct ktr__emit side[KTR_SIDECARS];
 	struct ktr__emit metadata;
-	struct trace_writer_stats stats;
+	struct ktr__trace_writer_stats stats;
 	uint64_t last_ns;
 };
 
-int trace_writer_open(struct trace_writer **out, const char *path, const struct ktr__trace_head *head,
-		uint32_t n_cpus, struct ktr_error *err)
+int ktr__trace_writer_open(struct ktr__trace_writer **out, const char *path,
+			   const struct ktr__trace_head *head, uint32_t n_cpus, struct ktr_error *err)
 {
-	struct trace_writer *w = calloc(1, sizeof(*w));
+	struct ktr__trace_writer *w = calloc(1, sizeof(*w));
 	int rc;
 
 	*out = NULL;
@@ -88,7 +88,7 @@ int trace_writer_open(struct trace_writer **out, const char *path, const struct 
 	if (!rc)
 		rc = ktr__trace_create(&w->trace, err);
 	if (rc)
-		trace_writer_close(w, 1, NULL, NULL);
+		ktr__trace_writer_close(w, 1, NULL, NULL);
 	else
 		*out = w;
 	return rc;
@@ -97,7 +97,7 @@ int trace_writer_open(struct trace_writer **out, const char *path, const struct 
 /* ---- what events refer to ---- */
 
 /* The bit of a class by its name: the one it had, or a free one. -EMFILE: there is none. */
-static int trace_writer_bit(struct trace_writer *w, unsigned bit, const char *name)
+static int trace_writer_bit(struct ktr__trace_writer *w, unsigned bit, const char *name)
 {
 	unsigned free_bit = KTR_CLASS_MAX;
 
@@ -119,7 +119,7 @@ static int trace_writer_bit(struct trace_writer *w, unsigned bit, const char *na
 }
 
 /* The mask of a site as the new trace numbers classes. 0 or -EMFILE. */
-static int trace_writer_mask(struct trace_writer *w, const struct ktr_reader *reader, uint64_t *mask)
+static int trace_writer_mask(struct ktr__trace_writer *w, const struct ktr_reader *reader, uint64_t *mask)
 {
 	uint64_t out = 0;
 
@@ -139,7 +139,7 @@ static int trace_writer_mask(struct trace_writer *w, const struct ktr_reader *re
 	return 0;
 }
 
-static int trace_writer_sites(struct trace_writer *w, const struct ktr_reader *reader,
+static int trace_writer_sites(struct ktr__trace_writer *w, const struct ktr_reader *reader,
 			      struct trace_writer_from *from)
 {
 	uint32_t n = ktr_reader_n_sites(reader);
@@ -163,7 +163,7 @@ static int trace_writer_sites(struct trace_writer *w, const struct ktr_reader *r
 	return rc;
 }
 
-static uint32_t trace_writer_word(struct trace_writer *w, uint32_t tid)
+static uint32_t trace_writer_word(struct ktr__trace_writer *w, uint32_t tid)
 {
 	uint32_t word = tid & KTR_WORD_TID, life;
 
@@ -174,7 +174,8 @@ static uint32_t trace_writer_word(struct trace_writer *w, uint32_t tid)
 }
 
 /* The id of a process, whose row the source has. 0: unknown. */
-static uint32_t trace_writer_proc(struct trace_writer *w, const struct trace_writer_from *from, uint32_t row)
+static uint32_t trace_writer_proc(struct ktr__trace_writer *w, const struct trace_writer_from *from,
+				  uint32_t row)
 {
 	uint32_t proc = row ? from->first_proc + row : 0;
 
@@ -215,8 +216,8 @@ static struct ktr__end trace_writer_process_end(const struct ktr_reader_thread *
 }
 
 /* Threads, and their processes as far as threads tell of them. 0 or -ENOMEM. */
-static int trace_writer_threads(struct trace_writer *w, const struct ktr_reader *reader,
-			  struct trace_writer_from *from)
+static int trace_writer_threads(struct ktr__trace_writer *w, const struct ktr_reader *reader,
+				struct trace_writer_from *from)
 {
 	const char *cmdline = ktr_reader_info(reader)->cmdline;
 	uint32_t first = w->n_threads - 1, last_proc = 0;
@@ -252,8 +253,8 @@ static int trace_writer_threads(struct trace_writer *w, const struct ktr_reader 
 }
 
 /* What addresses lie in: names of functions are found by it. */
-static void trace_writer_modules(struct trace_writer *w, const struct ktr_reader *reader,
-			   const struct trace_writer_from *from)
+static void trace_writer_modules(struct ktr__trace_writer *w, const struct ktr_reader *reader,
+				 const struct trace_writer_from *from)
 {
 	const struct ktr__tables *tables = ktr__reader_tables(reader);
 
@@ -264,8 +265,8 @@ static void trace_writer_modules(struct trace_writer *w, const struct ktr_reader
 					  tables->module[id]);
 }
 
-int trace_writer_source(struct trace_writer *w, const struct ktr_reader *reader, struct trace_writer_place place,
-		  struct ktr_error *err)
+int ktr__trace_writer_source(struct ktr__trace_writer *w, const struct ktr_reader *reader,
+			     struct ktr__trace_writer_place place, struct ktr_error *err)
 {
 	struct trace_writer_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
 	const uint64_t *n_dropped = ktr_reader_info(reader)->n_dropped;
@@ -309,7 +310,7 @@ int trace_writer_source(struct trace_writer *w, const struct ktr_reader *reader,
 	return rc ? ktr_error_set(err, -rc, "no memory") : w->n_from - 1;
 }
 
-static int trace_writer_write(struct trace_writer *w, struct ktr__emit *emit, struct ktr__file *file)
+static int trace_writer_write(struct ktr__trace_writer *w, struct ktr__emit *emit, struct ktr__file *file)
 {
 	int rc = emit->failed ? -ENOMEM : 0;
 
@@ -319,7 +320,7 @@ static int trace_writer_write(struct trace_writer *w, struct ktr__emit *emit, st
 	return rc;
 }
 
-static int trace_writer_flush(struct trace_writer *w)
+static int trace_writer_flush(struct ktr__trace_writer *w)
 {
 	int rc = 0;
 
@@ -328,7 +329,7 @@ static int trace_writer_flush(struct trace_writer *w)
 	return rc;
 }
 
-int trace_writer_begin(struct trace_writer *w, struct ktr_error *err)
+int ktr__trace_writer_begin(struct ktr__trace_writer *w, struct ktr_error *err)
 {
 	int rc;
 
@@ -342,7 +343,8 @@ int trace_writer_begin(struct trace_writer *w, struct ktr_error *err)
 /* ---- packets ---- */
 
 /* Appends a packet that ends at `end`, with a count of lost events. 0 or -errno. */
-static int trace_writer_packet(struct trace_writer *w, uint32_t row, const uint8_t *end, uint64_t discarded)
+static int trace_writer_packet(struct ktr__trace_writer *w, uint32_t row, const uint8_t *end,
+			       uint64_t discarded)
 {
 	struct trace_writer_stream *s = &w->stream[row];
 	size_t n = (size_t)(end - s->packet);
@@ -373,7 +375,7 @@ static int trace_writer_packet(struct trace_writer *w, uint32_t row, const uint8
 }
 
 /* Has the stream a packet to write into? Losses before all others need an empty one to count from. */
-static int trace_writer_room(struct trace_writer *w, uint32_t row, uint64_t time_ns)
+static int trace_writer_room(struct ktr__trace_writer *w, uint32_t row, uint64_t time_ns)
 {
 	struct trace_writer_stream *s = &w->stream[row];
 	int rc = 0;
@@ -470,14 +472,14 @@ static unsigned trace_writer_odd(const struct ktr_event *event, uint8_t odd[2])
 	return odd[0] || odd[1];
 }
 
-static uint32_t trace_writer_row(const struct trace_writer *w, int source, uint32_t cpu, int keep)
+static uint32_t trace_writer_row(const struct ktr__trace_writer *w, int source, uint32_t cpu, int keep)
 {
 	cpu += w->from[source].place.first_cpu;
 	return cpu % w->trace.n_rings + (keep ? w->trace.n_rings : 0);
 }
 
-static void trace_writer_pack(struct trace_writer_stream *s, const struct trace_writer_from *from, uint64_t time_ns,
-			const struct ktr_event *event)
+static void trace_writer_pack(struct trace_writer_stream *s, const struct trace_writer_from *from,
+			      uint64_t time_ns, const struct ktr_event *event)
 {
 	uint32_t word = event->thread->id < from->n_threads ? from->word[event->thread->id] : 0;
 	uint32_t id = event->site->id ? (event->site->id + from->first_site) << 1 : 0, zero = 0;
@@ -498,7 +500,7 @@ static void trace_writer_pack(struct trace_writer_stream *s, const struct trace_
 		s->at = trace_writer_put(s->at, odd, 2);
 }
 
-int trace_writer_event(struct trace_writer *w, int source, const struct ktr_event *event)
+int ktr__trace_writer_event(struct ktr__trace_writer *w, int source, const struct ktr_event *event)
 {
 	const struct trace_writer_from *from = &w->from[source];
 	uint32_t row = trace_writer_row(w, source, event->cpu, event->keep);
@@ -521,7 +523,7 @@ int trace_writer_event(struct trace_writer *w, int source, const struct ktr_even
 	return 0;
 }
 
-int trace_writer_loss(struct trace_writer *w, int source, const struct ktr_loss *loss)
+int ktr__trace_writer_loss(struct ktr__trace_writer *w, int source, const struct ktr_loss *loss)
 {
 	uint32_t row = trace_writer_row(w, source, loss->cpu, loss->keep);
 	struct trace_writer_stream *s = &w->stream[row];
@@ -546,7 +548,7 @@ int trace_writer_loss(struct trace_writer *w, int source, const struct ktr_loss 
 }
 
 /* The last packets, with losses that no event follows. 0 or -errno. */
-static int trace_writer_finish(struct trace_writer *w)
+static int trace_writer_finish(struct ktr__trace_writer *w)
 {
 	int rc = 0;
 
@@ -563,7 +565,8 @@ static int trace_writer_finish(struct trace_writer *w)
 	return rc ? rc : trace_writer_flush(w);
 }
 
-int trace_writer_close(struct trace_writer *w, int abandon, struct trace_writer_stats *stats, struct ktr_error *err)
+int ktr__trace_writer_close(struct ktr__trace_writer *w, int abandon, struct ktr__trace_writer_stats *stats,
+			    struct ktr_error *err)
 {
 	int rc = abandon ? 0 : trace_writer_finish(w);
 

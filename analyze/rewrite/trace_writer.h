@@ -2,11 +2,11 @@
 /*
  * Writes events that were read into a trace of its own: what ktr cut and ktr merge do.
  *
- *	trace_writer_open(&writer, path, &head, n_cpus, &err);
- *	k = trace_writer_source(writer, reader, place);		for each source
- *	trace_writer_begin(writer, &err);
- *	trace_writer_event(writer, k, &event), trace_writer_loss(writer, k, &loss);	in the order of time
- *	trace_writer_close(writer, &stats, &err);
+ *	ktr__trace_writer_open(&writer, path, &head, n_cpus, &err);
+ *	k = ktr__trace_writer_source(writer, reader, place);		for each source
+ *	ktr__trace_writer_begin(writer, &err);
+ *	ktr__trace_writer_event(writer, k, &event), ktr__trace_writer_loss(writer, k, &loss);	in the order of time
+ *	ktr__trace_writer_close(writer, &stats, &err);
  *
  * Each CPU has a stream, and another for its keep ring. Ids of sites and threads, CPUs and bits of
  * classes are those of the new trace; events and losses are numbered from 0.
@@ -18,37 +18,36 @@
 
 #include <ktr/reader.h>
 
-struct trace_writer;
+struct ktr__trace_writer;
 
 /* How a source's times and CPUs become those of the trace. */
-struct trace_writer_place {
+struct ktr__trace_writer_place {
 	int64_t shift_ns;
 	uint32_t first_cpu;
 	uint64_t machine; /* tells its processes from those of other machines; 0: they are told apart */
 };
 
-struct trace_writer_stats {
+struct ktr__trace_writer_stats {
 	uint64_t n_events;
 	uint64_t n_lost;
 };
 
 /* head: strings are borrowed until it is closed; the uuid is made. 0 or -errno with err filled. */
-int trace_writer_open(struct trace_writer **out, const char *path, const struct ktr__trace_head *head,
-		uint32_t n_cpus, struct ktr_error *err);
+int ktr__trace_writer_open(struct ktr__trace_writer **out, const char *path,
+			   const struct ktr__trace_head *head, uint32_t n_cpus, struct ktr_error *err);
 
 /* Describes what a source's events refer to. Its number, or -errno with err filled. */
-int trace_writer_source(struct trace_writer *writer, const struct ktr_reader *reader,
-			struct trace_writer_place place,
-		  struct ktr_error *err);
+int ktr__trace_writer_source(struct ktr__trace_writer *writer, const struct ktr_reader *reader,
+			     struct ktr__trace_writer_place place, struct ktr_error *err);
 
-int trace_writer_begin(struct trace_writer *writer, struct ktr_error *err);
+int ktr__trace_writer_begin(struct ktr__trace_writer *writer, struct ktr_error *err);
 
 /* 0 or -errno. */
-int trace_writer_event(struct trace_writer *writer, int source, const struct ktr_event *event);
-int trace_writer_loss(struct trace_writer *writer, int source, const struct ktr_loss *loss);
+int ktr__trace_writer_event(struct ktr__trace_writer *writer, int source, const struct ktr_event *event);
+int ktr__trace_writer_loss(struct ktr__trace_writer *writer, int source, const struct ktr_loss *loss);
 
 /* Ends the trace and gives it its name; with abandon it is removed. 0 or -errno with err filled. */
-int trace_writer_close(struct trace_writer *writer, int abandon, struct trace_writer_stats *stats,
-		 struct ktr_error *err);
+int ktr__trace_writer_close(struct ktr__trace_writer *writer, int abandon,
+			    struct ktr__trace_writer_stats *stats, struct ktr_error *err);
 
 #endif

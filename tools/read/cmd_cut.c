@@ -14,7 +14,7 @@ struct cut {
 	struct ktr_sink sink; /* first */
 	struct walk walk;
 	const char *output;
-	struct trace_writer *writer;
+	struct ktr__trace_writer *writer;
 };
 
 static const struct option_row cut_rows[] = {
@@ -34,12 +34,12 @@ static const struct options cut_options = {
 
 static int cut_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
-	return trace_writer_event(((struct cut *)(void *)sink)->writer, 0, event);
+	return ktr__trace_writer_event(((struct cut *)(void *)sink)->writer, 0, event);
 }
 
 static int cut_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
-	return trace_writer_loss(((struct cut *)(void *)sink)->writer, 0, loss);
+	return ktr__trace_writer_loss(((struct cut *)(void *)sink)->writer, 0, loss);
 }
 
 static int cut_run(struct cut *cut)
@@ -56,22 +56,22 @@ static int cut_run(struct cut *cut)
 	};
 	struct ktr_sink *sink = &cut->sink;
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct trace_writer_stats stats;
+	struct ktr__trace_writer_stats stats;
 	int rc;
 
 	memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
-	rc = trace_writer_open(&cut->writer, cut->output, &head, info->n_cpus, &err);
+	rc = ktr__trace_writer_open(&cut->writer, cut->output, &head, info->n_cpus, &err);
 	if (rc)
 		return fail_with(walk->find.command, &err);
-	rc = trace_writer_source(cut->writer, walk->reader, (struct trace_writer_place){ 0, 0, 0 }, &err);
+	rc = ktr__trace_writer_source(cut->writer, walk->reader, (struct ktr__trace_writer_place){ 0, 0, 0 }, &err);
 	if (!rc)
-		rc = trace_writer_begin(cut->writer, &err);
+		rc = ktr__trace_writer_begin(cut->writer, &err);
 	if (!rc) {
 		rc = walk_run(walk, &sink, 1);
 		if (rc)
 			ktr_error_set(&err, -rc, "%s: cannot write: %m", cut->output);
 	}
-	rc = trace_writer_close(cut->writer, rc != 0, &stats, &err);
+	rc = ktr__trace_writer_close(cut->writer, rc != 0, &stats, &err);
 	if (err.code)
 		return fail_with(walk->find.command, &err);
 	fprintf(stderr, "ktr: %s: %llu events, %llu lost; next: ktr dump %s\n", cut->output,

@@ -28,7 +28,7 @@ struct merge_source {
 	struct ktr_reader *reader;
 	const struct ktr_reader_info *info;
 	int64_t asked_ns; /* --shift */
-	struct trace_writer_place place;
+	struct ktr__trace_writer_place place;
 	int what; /* of what was read last */
 	struct ktr_event event;
 	struct ktr_loss *loss; /* owned; losses before it that are not written yet: [next_loss, n_losses) */
@@ -43,7 +43,7 @@ struct merge {
 	int n;
 	uint32_t n_cpus;
 	int by_utc;
-	struct trace_writer *writer;
+	struct ktr__trace_writer *writer;
 	int damaged;
 };
 
@@ -272,10 +272,10 @@ static int merge_walk(struct merge *merge)
 		struct merge_source *source = &merge->source[at];
 
 		if (source->next_loss < source->n_losses) {
-			rc = trace_writer_loss(merge->writer, at, &source->loss[source->next_loss++]);
+			rc = ktr__trace_writer_loss(merge->writer, at, &source->loss[source->next_loss++]);
 			continue;
 		}
-		rc = trace_writer_event(merge->writer, at, &source->event);
+		rc = ktr__trace_writer_event(merge->writer, at, &source->event);
 		if (!rc)
 			rc = merge_next(merge, source);
 	}
@@ -294,25 +294,25 @@ static int merge_run(struct merge *merge)
 		.clock = { .mult = 1 },
 	};
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct trace_writer_stats stats;
+	struct ktr__trace_writer_stats stats;
 	int rc;
 
 	if (!merge->by_utc)
 		memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
-	rc = trace_writer_open(&merge->writer, merge->output, &head, merge->n_cpus, &err);
+	rc = ktr__trace_writer_open(&merge->writer, merge->output, &head, merge->n_cpus, &err);
 	if (rc)
 		return fail_with(merge->command, &err);
 	for (int i = 0; i < merge->n && rc >= 0; i++)
-		rc = trace_writer_source(merge->writer, merge->source[i].reader, merge->source[i].place,
-				   &err);
+		rc = ktr__trace_writer_source(merge->writer, merge->source[i].reader, merge->source[i].place,
+					      &err);
 	if (rc >= 0)
-		rc = trace_writer_begin(merge->writer, &err);
+		rc = ktr__trace_writer_begin(merge->writer, &err);
 	if (rc >= 0) {
 		rc = merge_walk(merge);
 		if (rc)
 			ktr_error_set(&err, -rc, "%s: cannot write: %m", merge->output);
 	}
-	trace_writer_close(merge->writer, rc != 0, &stats, &err);
+	ktr__trace_writer_close(merge->writer, rc != 0, &stats, &err);
 	if (err.code)
 		return fail_with(merge->command, &err);
 	fprintf(stderr, "ktr: %s: %llu events of %d traces, %llu lost; next: ktr dump %s\n",
