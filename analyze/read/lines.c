@@ -48,25 +48,6 @@ void ktr__lines_left_out(struct ktr__lines *lines, const char *why)
 							       : "");
 }
 
-static uint64_t lines_number(const char *line, size_t n_bytes, const char *name)
-{
-	char key[sizeof(((struct ktr__member *)0)->key) + 4];
-	size_t n = (size_t)snprintf(key, sizeof(key), "\"%s\":", name);
-	const char *at = memmem(line, n_bytes, key, n);
-
-	/* The line ends in its checksum, which is no number: strtoull() stops before its end. */
-	return at ? strtoull(at + n, NULL, 0) : 0;
-}
-
-void ktr__lines_numbers(const char *line, size_t n_bytes, const struct ktr__member *member, void *into,
-			size_t into_size)
-{
-	memset(into, 0, into_size);
-	for (; member->key[0]; member++)
-		if (member->kind == KTR__MEMBER_U64)
-			*(uint64_t *)(void *)((char *)into + member->at) = lines_number(line, n_bytes, member->key);
-}
-
 static int lines_take(struct ktr__lines *lines, const char *line, size_t n, ktr__line_fn *fn,
 		      void *context)
 {

@@ -64,11 +64,4 @@ const char *ktr__lines_file(enum ktr_sidecar which);
 /* Opens a file of a trace for reading: a regular one, no link. A descriptor, or -errno. */
 int ktr__lines_open(int dir_fd, const char *name);
 
-/*
- * The members of a line that are numbers, without a parser; 0 where there is none. into: the structure that the
- * members are of (writer/format/sidecar_lines.h), which is cleared.
- */
-void ktr__lines_numbers(const char *line, size_t n_bytes, const struct ktr__member *member, void *into,
-			size_t into_size);
-
 #endif

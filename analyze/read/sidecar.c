@@ -82,20 +82,13 @@ static int sidecar_octets(const json_t *value, uint8_t *octets, size_t n)
 	return 0;
 }
 
-static int sidecar_type(const char *name, uint8_t *type)
+static int sidecar_type(const json_t *value, uint8_t *type)
 {
-	static const char *const names[KTR_ARG_TYPES] = {
-#define SIDECAR_TYPE(type_name, text, width) [KTR_ARG_##type_name] = #type_name,
-		KTR_ARG_LIST(SIDECAR_TYPE)
-#undef SIDECAR_TYPE
-	};
+	const char *name = json_string_value(value);
+	unsigned one = name ? ktr__member_type(name, strlen(name)) : KTR_ARG_TYPES;
 
-	for (unsigned i = 0; name && i < KTR_ARG_TYPES; i++)
-		if (strcmp(name, names[i]) == 0) {
-			*type = (uint8_t)i;
-			return 0;
-		}
-	return -EINVAL;
+	*type = (uint8_t)one;
+	return one < KTR_ARG_TYPES ? 0 : -EINVAL;
 }
 
 static int sidecar_args(const json_t *value, unsigned kind, struct ktr__member_args *args)
@@ -110,7 +103,7 @@ static int sidecar_args(const json_t *value, unsigned kind, struct ktr__member_a
 
 		if (kind == KTR__MEMBER_NUMBERS)
 			args->each[i] = (uint8_t)json_integer_value(one);
-		else if (sidecar_type(json_string_value(one), &args->each[i]))
+		else if (sidecar_type(one, &args->each[i]))
 			return -EINVAL;
 	}
 	return 0;

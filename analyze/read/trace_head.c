@@ -215,7 +215,7 @@ static struct ktr__line_anchor head_anchor_of(const char *line, size_t n)
 {
 	struct ktr__line_anchor anchor;
 
-	ktr__lines_numbers(line, n, ktr__line_anchor, &anchor, sizeof(anchor));
+	ktr__line_scan(line, n, ktr__line_anchor, &anchor, sizeof(anchor));
 	return anchor;
 }
 

@@ -9,22 +9,21 @@
 
 static int losses_line(void *context, const char *line, size_t n)
 {
-	static const char why[] = "\"why\":\"overwritten\"", stream[] = "\"stream\":\"";
 	struct ktr__trace_losses *losses = context;
 	struct ktr__trace_loss loss = { 0 };
 	struct ktr__line_loss said;
-	const char *name = memmem(line, n, stream, sizeof(stream) - 1), *end;
 	struct ktr__trace_loss *grown;
+	const char *name, *end;
 	char text[32] = "";
 
-	if (!memmem(line, n, why, sizeof(why) - 1) || losses->n >= KTR__TRACE_LOSSES_MAX)
+	ktr__line_scan(line, n, ktr__line_loss, &said, sizeof(said));
+	if (!ktr__line_says(&said.why, "overwritten") || losses->n >= KTR__TRACE_LOSSES_MAX)
 		return 0;
-	ktr__lines_numbers(line, n, ktr__line_loss, &said, sizeof(said));
 	loss.seq = said.seq;
 	loss.n_events = said.events;
 	loss.from_ns = said.from_ns;
 	loss.to_ns = said.to_ns;
-	name = name ? name + sizeof(stream) - 1 : NULL;
+	name = said.stream.text;
 	end = name ? memchr(name, '"', n - (size_t)(name - line)) : NULL;
 	if (!end || (size_t)(end - name) >= sizeof(text))
 		return -EINVAL;

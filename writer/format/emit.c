@@ -140,17 +140,26 @@ void ktr__json_begin(struct ktr__emit *emit)
 	ktr__emit_text(emit, "{");
 }
 
+static const char emit_types[KTR_ARG_TYPES][6] = {
+#define EMIT_TYPE(type, text, width) [KTR_ARG_##type] = #type,
+	KTR_ARG_LIST(EMIT_TYPE)
+#undef EMIT_TYPE
+};
+
+unsigned ktr__member_type(const char *name, size_t n)
+{
+	unsigned type = 0;
+
+	while (type < KTR_ARG_TYPES && (strlen(emit_types[type]) != n || memcmp(emit_types[type], name, n) != 0))
+		type++;
+	return type;
+}
+
 static void emit_numbers(struct ktr__emit *emit, const uint8_t *value, unsigned n, int as_types)
 {
-	static const char types[KTR_ARG_TYPES][6] = {
-#define EMIT_TYPE(type, text, width) [KTR_ARG_##type] = #type,
-		KTR_ARG_LIST(EMIT_TYPE)
-#undef EMIT_TYPE
-	};
-
 	for (unsigned i = 0; i < n; i++)
 		if (as_types)
-			ktr__emit_format(emit, i ? ",\"%s\"" : "\"%s\"", types[value[i]]);
+			ktr__emit_format(emit, i ? ",\"%s\"" : "\"%s\"", emit_types[value[i]]);
 		else
 			ktr__emit_format(emit, i ? ",%u" : "%u", value[i]);
 }

@@ -77,6 +77,9 @@ struct ktr__member {
 	{ #field, KTR__MEMBER_##kind, offsetof(struct row, field) }
 #define KTR__MEMBER_END { "", 0, 0 }
 
+/* The type of arguments that members of the kind TYPES call by n bytes of a name; KTR_ARG_TYPES: it is none. */
+unsigned ktr__member_type(const char *name, size_t n);
+
 void ktr__json_begin(struct ktr__emit *emit);
 /* Up to the member without a key. map, tail: see ktr__line_write(). */
 void ktr__json_members(struct ktr__emit *emit, const struct ktr__member *member, const void *row,

@@ -12,6 +12,8 @@
 
 #include "writer/format/emit.h"
 
+#include <stdbool.h>
+
 #define KTR__LINE_TRACE(X, of)										\
 	X(of, TEXT, kind) X(of, U64, major) X(of, U64, minor) X(of, ID, uuid) X(of, TEXT, session)	\
 	X(of, TEXT, host) X(of, ID, boot_id) X(of, U64, pid) X(of, TEXT, arch) X(of, TEXT, path)	\
@@ -83,5 +85,17 @@ extern const struct ktr__member ktr__line_woven_proc[];
  */
 void ktr__line_write(struct ktr__emit *emit, const struct ktr__member *member, const void *line,
 		     const struct ktr__session_map *map, int tail);
+
+/*
+ * Takes a line of ours back without a parser: numbers, identities, types of arguments, and texts, which point to
+ * where they lie in the line, as they were written and up to a quote. What the line lacks becomes 0, and so do
+ * octets and lists of numbers. A type of arguments that is unknown is KTR_ARG_NONE. The line ends in its checksum,
+ * or in a NUL. into: the structure that the members are of. 0; -EINVAL: a list of types is none, or too long.
+ */
+int ktr__line_scan(const char *line, size_t n_bytes, const struct ktr__member *member, void *into,
+		   size_t into_size);
+
+/* Is a text that ktr__line_scan() found this word? Words have no characters that are written as others. */
+bool ktr__line_says(const union ktr__member_text *text, const char *word);
 
 #endif
