@@ -9,12 +9,13 @@
  * what remains are known to be described; sidecars are cut after their last whole line, and get no
  * line that they have. Threads keep the words they have. A trace to which nothing is added stays as it was.
  *
- * Lines are our own (emit.c), so that members are found by their names and need no parser.
+ * Lines are our own, and say what the table of them has (writer/format/sidecar_lines.h): they need no parser.
  */
 #include "writer/resume.h"
 
 #include "ktr/session/drop.h"
 #include "writer/format/packet.h"
+#include "writer/format/sidecar_lines.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,14 +50,6 @@ static char *resume_read(const struct ktr__file *file, uint64_t from, size_t n, 
 	if (bytes)
 		bytes[n] = 0;
 	return bytes;
-}
-
-/* A member's number, or 0. */
-static uint64_t resume_number(const char *line, const char *member)
-{
-	const char *at = strstr(line, member);
-
-	return at ? strtoull(at + strlen(member), NULL, 10) : 0;
 }
 
 /*
@@ -157,7 +150,7 @@ static int resume_metadata(struct ktr__drain *drain)
 
 /* Calls back for each whole line of a sidecar and cuts what follows the last. */
 static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
-			int (*take)(struct ktr__drain *drain, const char *line))
+			int (*take)(struct ktr__drain *drain, const char *line, size_t n))
 {
 	struct ktr__file *file = &drain->trace.side[which];
 	size_t good = 0;
@@ -167,10 +160,9 @@ static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
 	for (char *end; text && !rc && (end = strchr(line, '\n')); line = end + 1) {
 		if (ktr__line_check(line, (size_t)(end - line)))
 			continue;
-		*end = 0;
 		good = (size_t)(end + 1 - text);
 		if (take)
-			rc = take(drain, line);
+			rc = take(drain, line, (size_t)(end - line));
 		if (!rc && which != KTR_SIDECAR_INFO)
 			rc = ktr__describe_known_line(&drain->describe, line, (size_t)(end - line));
 	}
@@ -179,49 +171,32 @@ static int resume_lines(struct ktr__drain *drain, enum ktr_sidecar which,
 	return rc || !drain->clock_map.clock.mult ? rc : ktr__trace_cut(&drain->trace, file, good);
 }
 
-static int resume_proc(struct ktr__drain *drain, const char *line)
+static int resume_proc(struct ktr__drain *drain, const char *text, size_t n)
 {
-	ktr__describe_known_life(&drain->describe, true, (uint32_t)resume_number(line, "\"proc\":"),
-				 resume_number(line, ",\"alive_ns\":"), resume_number(line, ",\"gone_ns\":"));
+	struct ktr__line_proc line;
+
+	ktr__line_scan(text, n, ktr__line_proc, &line, sizeof(line));
+	ktr__describe_known_life(&drain->describe, true, (uint32_t)line.proc, line.alive_ns, line.gone_ns);
 	return 0;
 }
 
-static int resume_thread(struct ktr__drain *drain, const char *line)
+static int resume_thread(struct ktr__drain *drain, const char *text, size_t n)
 {
-	ktr__describe_known_life(&drain->describe, false, (uint32_t)resume_number(line, "\"thread\":"),
-				 resume_number(line, ",\"alive_ns\":"), resume_number(line, ",\"gone_ns\":"));
-	ktr__describe_known_word(&drain->describe, (uint32_t)resume_number(line, "\"thread\":"),
-				 (uint32_t)resume_number(line, "\"word\":"));
+	struct ktr__line_thread line;
+
+	ktr__line_scan(text, n, ktr__line_thread, &line, sizeof(line));
+	ktr__describe_known_life(&drain->describe, false, (uint32_t)line.thread, line.alive_ns, line.gone_ns);
+	ktr__describe_known_word(&drain->describe, (uint32_t)line.thread, (uint32_t)line.word);
 	return 0;
 }
 
-/*
- * How the events of a site lie in the packets is what the trace says, not what the site's row says by now. A quote
- * within a string has a backslash before it, and no comma.
- */
-static int resume_site(struct ktr__drain *drain, const char *line)
+/* How the events of a site lie in the packets is what the trace says, not what the site's row says by now. */
+static int resume_site(struct ktr__drain *drain, const char *text, size_t n)
 {
-	static const char names[KTR_ARG_TYPES][6] = {
-#define RESUME_TYPE(type, text, width) [KTR_ARG_##type] = #type,
-		KTR_ARG_LIST(RESUME_TYPE)
-#undef RESUME_TYPE
-	};
-	static const char key[] = ",\"types\":[";
-	const char *at = strstr(line, key);
-	uint8_t type[KTR_ARGS_MAX] = { 0 };
-	unsigned n = 0, t;
+	struct ktr__line_site line;
 
-	for (at = at ? at + sizeof(key) - 1 : ""; *at == '"' && n < KTR_ARGS_MAX; at += *at == ',') {
-		size_t length = strcspn(++at, "\"");
-
-		for (t = 0; t < KTR_ARG_TYPES; t++)
-			if (strlen(names[t]) == length && memcmp(names[t], at, length) == 0)
-				type[n] = (uint8_t)t;
-		n++;
-		at += length + (at[length] == '"');
-	}
-	if (*at == ']')
-		ktr__describe_known_types(&drain->describe, (uint32_t)resume_number(line, "\"site\":"), n, type);
+	if (!ktr__line_scan(text, n, ktr__line_site, &line, sizeof(line)))
+		ktr__describe_known_types(&drain->describe, (uint32_t)line.site, line.types.n, line.types.each);
 	return 0;
 }
 
@@ -241,112 +216,116 @@ static void resume_start(struct ktr__drain *drain)
 }
 
 /* What the trace says of events that were dropped, it need not be told again. */
-static int resume_loss(struct ktr__drain *drain, const char *line)
+static int resume_loss(struct ktr__drain *drain, const char *text, size_t n)
 {
-	static const char key[] = "\"stream\":\"";
-	const char *at = strstr(line, key);
+	struct ktr__line_loss line;
 	char name[32];
-	size_t n;
 
-	if (!at || !strstr(line, "\"why\":\"dropped\""))
+	ktr__line_scan(text, n, ktr__line_loss, &line, sizeof(line));
+	if (!ktr__line_says(&line.why, "dropped"))
 		return 0;
-	at += sizeof(key) - 1;
-	n = strcspn(at, "\"");
 	for (uint32_t i = 0; i < drain->n_rows; i++) {
 		ktr__trace_stream_name(&drain->trace, i, name, sizeof(name));
-		if (strlen(name) == n && memcmp(name, at, n) == 0)
-			drain->pace[i].dropped += resume_number(line, "\"events\":");
+		if (ktr__line_says(&line.stream, name))
+			drain->pace[i].dropped += line.events;
 	}
 	return 0;
 }
 
 /* The same of those that went into no ring. */
-static void resume_dropped(struct ktr__drain *drain, const char *line)
+static void resume_dropped(struct ktr__drain *drain, const char *text, size_t n)
 {
-	char why[32];
+	struct ktr__line_dropped line;
 
-	for (unsigned i = 0; i < KTR_DROPS; i++) {
-		snprintf(why, sizeof(why), "\"why\":\"%s\"", ktr__drop_name(i));
-		if (strstr(line, why))
-			drain->dropped[i] = resume_number(line, "\"total\":");
-	}
+	ktr__line_scan(text, n, ktr__line_dropped, &line, sizeof(line));
+	for (unsigned i = 0; i < KTR_DROPS; i++)
+		if (ktr__line_says(&line.why, ktr__drop_name(i)))
+			drain->dropped[i] = line.total;
 }
 
-static int resume_from(struct ktr__drain *drain, const char *line)
+static int resume_from(struct ktr__drain *drain, const char *text, size_t n)
 {
-	uint64_t slot = resume_number(line, "\"slot\":"), index = resume_number(line, "\"index\":");
-	uint64_t geom, row = resume_number(line, "\"ring\":"), head;
+	struct ktr__line_from line;
+	uint64_t geom, head;
+	uint32_t row;
 
-	if (row >= drain->n_rows || index > slot)
+	ktr__line_scan(text, n, ktr__line_from, &line, sizeof(line));
+	if (line.ring >= drain->n_rows || line.index > line.slot)
 		return -EPROTO;
-	drain->pace[row].dropped = resume_number(line, "\"dropped\":");
+	row = (uint32_t)line.ring;
+	drain->pace[row].dropped = line.dropped;
 	/*
 	 * What lies before the place and is in the ring still is welcome, but was not lost. Where the ring had been
 	 * read already, it lies in the trace that rotation moved away, or was not wanted.
 	 */
-	head = ktr__ring_head(&drain->source, (uint32_t)row, &geom);
-	if (strstr(line, "\"unread\":true") && head - slot + KTR_SLOTS_MAX <= 1ull << KTR_GEOM_LOG2(geom)) {
-		drain->ring[row].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_OLDEST((uint32_t)row);
+	head = ktr__ring_head(&drain->source, row, &geom);
+	if (line.unread && head - line.slot + KTR_SLOTS_MAX <= 1ull << KTR_GEOM_LOG2(geom)) {
+		drain->ring[row].cursor = (struct ktr__ring_cursor)KTR__RING_FROM_OLDEST(row);
 		drain->ring[row].started = 0;
 		return 0;
 	}
 	drain->ring[row].cursor = (struct ktr__ring_cursor){
-		(uint32_t)row, 1, slot, slot - index, slot, 0
+		row, 1, line.slot, line.slot - line.index, line.slot, 0
 	};
-	drain->ring[row].index = index;
+	drain->ring[row].index = line.index;
 	return 0;
 }
 
 /* The last line of a trace that tells it holds. */
-static int resume_clock(struct ktr__drain *drain, const char *line)
+static int resume_clock(struct ktr__drain *drain, const char *text, size_t n)
 {
 	struct ktr_trace_clock *clock = &drain->clock_map.clock;
+	struct ktr__line_clock line;
 
-	clock->base_ticks = resume_number(line, "\"base_ticks\":");
-	clock->base_ns = resume_number(line, "\"base_ns\":");
-	clock->mult = resume_number(line, "\"mult\":");
-	clock->shift = (uint32_t)resume_number(line, "\"shift\":");
+	ktr__line_scan(text, n, ktr__line_clock, &line, sizeof(line));
+	clock->base_ticks = line.base_ticks;
+	clock->base_ns = line.base_ns;
+	clock->mult = line.mult;
+	clock->shift = (uint32_t)line.shift;
 	return clock->mult && clock->shift < 64 ? 0 : -EPROTO;
 }
 
-/* Does a line say that its trace is of the session? */
-static bool resume_is_ours(const struct ktr__drain *drain, const char *line)
+/* Is the trace that a line describes one of the session? */
+static bool resume_is_ours(const struct ktr__drain *drain, const struct ktr__line_trace *line)
 {
-	const uint8_t *uuid = drain->plan.map->header.uuid;
-	char text[48] = "\"uuid\":\"";
-
-	for (unsigned i = 0; i < 16; i++) {
-		text[8 + 2 * i] = "0123456789abcdef"[uuid[i] >> 4];
-		text[9 + 2 * i] = "0123456789abcdef"[uuid[i] & 15];
-	}
-	return strstr(line, text) != NULL;
+	return memcmp(line->uuid.octet, drain->plan.map->header.uuid, sizeof(line->uuid.octet)) == 0;
 }
 
-/* The line that tells the clock, and of which session the trace is. */
-static int resume_info(struct ktr__drain *drain, const char *line)
+/* The line that describes the trace: of which session it is, and the clock. */
+static int resume_trace(struct ktr__drain *drain, const char *text, size_t n)
 {
+	struct ktr__line_trace line;
 
-	if (strstr(line, "\"kind\":\"from\"") && drain->clock_map.clock.mult)
-		return resume_from(drain, line);
-	if (strstr(line, "\"kind\":\"clock\"") && drain->clock_map.clock.mult)
-		return resume_clock(drain, line);
-	drain->ended = strstr(line, "\"kind\":\"end\"") != NULL;
-	if (strstr(line, "\"kind\":\"dropped\""))
-		resume_dropped(drain, line);
-	if (!strstr(line, "\"kind\":\"trace\""))
-		return 0;
-	if (!resume_is_ours(drain, line))
+	ktr__line_scan(text, n, ktr__line_trace, &line, sizeof(line));
+	if (!resume_is_ours(drain, &line))
 		return -ESTALE;
-	drain->trace.format = (uint32_t)resume_number(line, "\"major\":");
-	if (drain->trace.format < KTR_TRACE_OLDEST || drain->trace.format > KTR_TRACE_MAJOR)
+	drain->trace.format = (uint32_t)line.major;
+	if (line.major < KTR_TRACE_OLDEST || line.major > KTR_TRACE_MAJOR)
 		return -ENOTSUP;
 	resume_start(drain);
-	return resume_clock(drain, line);
+	return resume_clock(drain, text, n);
+}
+
+/* A line of what concerns all streams, by its kind. */
+static int resume_info(struct ktr__drain *drain, const char *text, size_t n)
+{
+	bool has_clock = drain->clock_map.clock.mult;
+	struct ktr__line_end line; /* has the member that they all have */
+
+	ktr__line_scan(text, n, ktr__line_end, &line, sizeof(line));
+	if (has_clock && ktr__line_says(&line.kind, "from"))
+		return resume_from(drain, text, n);
+	if (has_clock && ktr__line_says(&line.kind, "clock"))
+		return resume_clock(drain, text, n);
+	drain->ended = ktr__line_says(&line.kind, "end");
+	if (ktr__line_says(&line.kind, "dropped"))
+		resume_dropped(drain, text, n);
+	return ktr__line_says(&line.kind, "trace") ? resume_trace(drain, text, n) : 0;
 }
 
 static int resume_all(struct ktr__drain *drain)
 {
-	static int (*const take[KTR_SIDECARS])(struct ktr__drain * drain, const char *line) = {
+	static int (*const take[KTR_SIDECARS])(struct ktr__drain * drain, const char *line, size_t n) = {
 		[KTR_SIDECAR_SITES] = resume_site,
 		[KTR_SIDECAR_PROCS] = resume_proc,
 		[KTR_SIDECAR_THREADS] = resume_thread,
@@ -382,7 +361,8 @@ static int resume_has_packets(const struct ktr__drain *drain)
 static bool resume_is_retired(const struct ktr__drain *drain, uint32_t number)
 {
 	const struct ktr__trace *trace = &drain->trace;
-	char path[NAME_MAX + 64], line[1024];
+	char path[NAME_MAX + 64], text[1024];
+	struct ktr__line_trace line;
 	ssize_t n;
 	int fd;
 
@@ -390,10 +370,13 @@ static bool resume_is_retired(const struct ktr__drain *drain, uint32_t number)
 	fd = trace->sys->openat(trace->parent_fd, path, O_RDONLY, 0);
 	if (fd < 0)
 		return false;
-	n = pread(fd, line, sizeof(line) - 1, 0);
+	n = pread(fd, text, sizeof(text) - 1, 0);
 	trace->sys->close(fd);
-	line[n > 0 ? n : 0] = '\0';
-	return resume_is_ours(drain, line);
+	if (n <= 0)
+		return false;
+	text[n] = '\0'; /* within the line, if it is a long one */
+	ktr__line_scan(text, (size_t)n, ktr__line_trace, &line, sizeof(line));
+	return resume_is_ours(drain, &line);
 }
 
 /* Those that a writer before us has rotated away are counted with ours, and removed in their turn. */
