@@ -159,27 +159,13 @@ static int fsck_sidecar(struct ktr__fsck *fsck, enum ktr_sidecar which)
 /* ---- metadata ---- */
 
 /* The metadata anew, out of what the sidecars, and what is whole of it, tell. 0 or -errno. */
-static int fsck_emit(struct ktr__fsck *fsck, struct ktr__emit *emit,
-		     const struct ktr__event_source *source, const struct ktr__trace_head *head)
+static int fsck_emit(struct ktr__emit *emit, const struct ktr__event_source *source,
+		     const struct ktr__trace_head *head)
 {
 	const struct ktr__tables *tables = &source->tables;
-	const char *process = tables->n_threads > 1 && tables->thread[1]
-				      ? tables->thread[1]->thread.process
-				      : "";
-	struct ktr__metadata_head top = {
-		.host = head->host,
-		.name = head->name,
-		.cmdline = head->cmdline,
-		.process = process,
-		.pid = tables->n_threads > 1 && tables->thread[1] ? tables->thread[1]->thread.pid
-								  : 0,
-		.utc_offset_ns = head->utc_offset_ns,
-		.format = head->format,
-	};
+	const struct ktr__thread *first = tables->n_threads > 1 ? tables->thread[1] : NULL;
 
-	(void)fsck;
-	memcpy(top.uuid, head->uuid, sizeof(top.uuid));
-	ktr__metadata_begin(emit, &top);
+	ktr__rewrite_metadata(emit, head, first ? first->thread.process : "", first ? first->thread.pid : 0);
 	for (uint32_t id = 1; id < tables->n_sites; id++)
 		if (tables->site[id])
 			ktr__rewrite_event(emit, tables->site[id]);
@@ -201,7 +187,7 @@ static int fsck_metadata_anew(struct ktr__fsck *fsck, const struct ktr__event_so
 	if (fd >= 0)
 		close(fd);
 	if (!rc)
-		rc = fsck_emit(fsck, &emit, source, head);
+		rc = fsck_emit(&emit, source, head);
 	ktr__mend_begin(&mend, fsck);
 	if (rc && !mend.rc)
 		mend.rc = rc;

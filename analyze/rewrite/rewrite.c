@@ -47,6 +47,23 @@ void ktr__rewrite_head(struct ktr__emit *emit, const struct ktr__trace_head *hea
 	ktr__line_write(emit, ktr__line_woven_trace, &line, NULL, 1);
 }
 
+void ktr__rewrite_metadata(struct ktr__emit *emit, const struct ktr__trace_head *head, const char *process,
+			   uint32_t pid)
+{
+	struct ktr__metadata_head top = {
+		.host = head->host,
+		.name = head->name,
+		.cmdline = head->cmdline,
+		.process = process,
+		.pid = pid,
+		.utc_offset_ns = head->utc_offset_ns,
+		.format = head->format,
+	};
+
+	memcpy(top.uuid, head->uuid, sizeof(top.uuid));
+	ktr__metadata_begin(emit, &top);
+}
+
 void ktr__rewrite_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, uint64_t n_lost)
 {
 	ktr__line_write(emit, ktr__line_end, &(struct ktr__line_end){ { "end" }, ns, n_events, n_lost }, NULL, 1);

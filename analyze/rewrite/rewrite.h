@@ -12,6 +12,10 @@
 void ktr__rewrite_head(struct ktr__emit *emit, const struct ktr__trace_head *head,
 		     const char *writer);
 
+/* What the metadata begins with. process, pid: of a trace of one process; "" and 0: of several. */
+void ktr__rewrite_metadata(struct ktr__emit *emit, const struct ktr__trace_head *head, const char *process,
+			   uint32_t pid);
+
 /* The line that ends it. */
 void ktr__rewrite_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, uint64_t n_lost);
 

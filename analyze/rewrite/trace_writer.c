@@ -280,17 +280,7 @@ int ktr__trace_writer_source(struct ktr__trace_writer *w, const struct ktr_reade
 	grown->place = place;
 	grown->first_proc = w->n_procs - 1;
 	if (!w->n_from) {
-		struct ktr__metadata_head head = {
-			.host = w->head.host,
-			.name = w->head.name,
-			.cmdline = w->head.cmdline,
-			.process = "",
-			.utc_offset_ns = w->head.utc_offset_ns,
-			.format = w->head.format,
-		};
-
-		memcpy(head.uuid, w->head.uuid, sizeof(head.uuid));
-		ktr__metadata_begin(&w->metadata, &head);
+		ktr__rewrite_metadata(&w->metadata, &w->head, "", 0);
 		ktr__rewrite_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
 	}
 	w->n_from++;
