@@ -84,7 +84,7 @@ void ktr__rewrite_class(struct ktr__emit *emit, unsigned bit, const char *name)
 }
 
 void ktr__rewrite_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64_t key,
-		     const char *name, const char *cmdline, const struct ktr__end *end)
+		       const char *name, const char *cmdline, const struct ktr__end *end)
 {
 	const struct ktr__line_proc line = {
 		.proc = proc,
@@ -102,7 +102,7 @@ void ktr__rewrite_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint
 }
 
 void ktr__rewrite_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
-		       uint32_t word, uint32_t proc, const struct ktr__end *end)
+			 uint32_t word, uint32_t proc, const struct ktr__end *end)
 {
 	const struct ktr__line_thread line = {
 		.thread = thread->id,
@@ -121,7 +121,7 @@ void ktr__rewrite_thread(struct ktr__emit *emit, const struct ktr_reader_thread 
 }
 
 void ktr__rewrite_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
-		       const struct ktr__module_entry *module)
+			 const struct ktr__module_entry *module)
 {
 	struct ktr__line_module line = {
 		.module = id,
@@ -137,7 +137,7 @@ void ktr__rewrite_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
 }
 
 void ktr__rewrite_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,
-		     uint64_t seq)
+		       uint64_t seq)
 {
 	const struct ktr__line_loss line = {
 		.stream.text = stream,

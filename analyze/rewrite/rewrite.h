@@ -10,7 +10,7 @@
 
 /* The line of info.jsonl that describes the trace. writer: what wrote it, less than 32 bytes. */
 void ktr__rewrite_head(struct ktr__emit *emit, const struct ktr__trace_head *head,
-		     const char *writer);
+		       const char *writer);
 
 /* What the metadata begins with. process, pid: of a trace of one process; "" and 0: of several. */
 void ktr__rewrite_metadata(struct ktr__emit *emit, const struct ktr__trace_head *head, const char *process,
@@ -21,13 +21,13 @@ void ktr__rewrite_end(struct ktr__emit *emit, uint64_t ns, uint64_t n_events, ui
 
 void ktr__rewrite_class(struct ktr__emit *emit, unsigned bit, const char *name);
 void ktr__rewrite_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint64_t key,
-		     const char *name, const char *cmdline, const struct ktr__end *end);
+		       const char *name, const char *cmdline, const struct ktr__end *end);
 void ktr__rewrite_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,
-		       uint32_t word, uint32_t proc, const struct ktr__end *end);
+			 uint32_t word, uint32_t proc, const struct ktr__end *end);
 void ktr__rewrite_module(struct ktr__emit *emit, uint32_t id, uint32_t proc,
-		       const struct ktr__module_entry *module);
+			 const struct ktr__module_entry *module);
 void ktr__rewrite_loss(struct ktr__emit *emit, const char *stream, const struct ktr_loss *loss,
-		     uint64_t seq);
+		       uint64_t seq);
 
 /* So many events of a source went into no ring. why: KTR_DROP_* */
 void ktr__rewrite_dropped(struct ktr__emit *emit, unsigned why, uint64_t n_events);

@@ -10,6 +10,9 @@
  *
  * Each CPU has a stream, and another for its keep ring. Ids of sites and threads, CPUs and bits of
  * classes are those of the new trace; events and losses are numbered from 0.
+ *
+ * The trace is built under a hidden name (writer/format/stream.h) and has its own when it is closed. One belongs to
+ * one thread.
  */
 #ifndef ANALYZE_TRACE_WRITER_H
 #define ANALYZE_TRACE_WRITER_H
