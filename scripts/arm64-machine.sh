@@ -119,7 +119,7 @@ make_machine() {
 disk=$work/disk
 mkdir -p "$disk/ktr/build"
 tar -c --exclude=./build --exclude=./demo-out --exclude=./.git . | tar -x -C "$disk/ktr"
-tar -c -C "$O" --exclude=./machine --exclude='*.d' bin lib pic flags tests examples | tar -x -C "$disk/ktr/build"
+tar -c -C "$O" --exclude=./machine --exclude='*.d' bin lib pic flags tests examples obj/libktr.a obj/libktrread.a | tar -x -C "$disk/ktr/build"
 echo "$*" >"$disk/tests"
 cat >"$disk/init" <<'INIT'
 #!/bin/sh
@@ -141,7 +141,7 @@ sleep 60
 INIT
 cat >"$disk/run" <<INIT
 limit=${LIMIT:-600}
-export KTR_NO_INSTALL=1 LIMIT=300 STRANGERS_SLACK=${STRANGERS_SLACK:-15} O=build
+export KTR_NO_INSTALL=1 LIMIT=300 WEDGE=60 STRANGERS_SLACK=${STRANGERS_SLACK:-15} O=build
 INIT
 cat >>"$disk/run" <<'INIT'
 echo "     $(uname -srm), pages of $(getconf PAGESIZE) bytes, $(nproc) CPUs"

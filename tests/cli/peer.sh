@@ -4,7 +4,7 @@
 # on both paths, a fixed number of writes. The long campaign is `make check-peer`; single words are tests/unit/test_peer.c.
 . "$(dirname "$0")/lib.inc"
 
-COUNT="${COUNT:-300}" timeout 300 sh tests/stress/peer.sh || failed=1
+COUNT="${COUNT:-300}" timeout "${LIMIT:-300}" sh tests/stress/peer.sh || failed=1
 
 # Numbers that lead to where nothing is, in a file system that is full.
 if unshare -rm true 2>/dev/null; then
@@ -16,7 +16,8 @@ if unshare -rm true 2>/dev/null; then
 		for case in count rows threads strings modules feed; do
 			file= kernel=
 			[ $case = feed ] && file=$dir/full.trace kernel=all
-			out=$(KTR_FILE=$file KTR_KERNEL=$kernel KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 timeout 60 unshare -rm sh -c \
+			out=$(KTR_FILE=$file KTR_KERNEL=$kernel KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 \
+				timeout "${LIMIT:-60}" unshare -rm sh -c \
 				"mount -t tmpfs -o size=16m none $KTR_DIR && exec $dir/peer_full $case" 2>&1)
 			case $out in *"$refused"*) skip "$path, a full file system, $case: $(echo "$out" | grep -F "$refused")" ;; esac
 			is "$path, a full file system, $case" "$(echo "$out" | grep -vF "$refused")" well

@@ -36,7 +36,7 @@ for path in ${KTR_PATHS:-rseq thread}; do
 	done
 	# From outside, while it runs: classes, counts, the rings stopped, other sizes, other CPUs. With a writer.
 	mkfifo "$dir/pipe"
-	KTR_FILE="$dir/trace" timeout 120 "$dir/sandbox" 2 "$many" until >"$dir/pipe" 2>"$dir/err" &
+	KTR_FILE="$dir/trace" timeout "${LIMIT:-120}" "$dir/sandbox" 2 "$many" until >"$dir/pipe" 2>"$dir/err" &
 	host=$!
 	{
 		read -r word pid tids

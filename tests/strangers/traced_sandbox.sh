@@ -10,7 +10,7 @@ events=${EVENTS:-10000000} moves=${MOVES:-100}
 host=
 at_exit() { [ -z "$host" ] || kill "$host" 2>/dev/null; }
 $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
-# What it lists: from "goes on" to the next section, by the names that x86-64 has for it.
+# What it lists: from "goes on" to the next section, by the names that the kernel has for it.
 sed -n '/^The writer thread, where there is one, goes on/,/^\.Ss/s/^\.Xr \([a-z0-9_]*\) 2.*/\1/p' man/ktr.3 |
 	sed 's/^p\(read\|write\)$/&64/; s/^fstatat$/newfstatat/' >"$dir/listed"
 [ "$(wc -l <"$dir/listed")" -gt 20 ] || fail "ktr.3 lists $(wc -l <"$dir/listed") calls"
@@ -19,7 +19,8 @@ export KTR_SESSION=sandbox KTR_MASK=gen,net KTR_FILE="$dir/trace" KTR_ROTATE_SIZ
 for path in rseq thread; do
 	mkfifo "$dir/pipe"
 	# Two threads and the main one, eight events a round.
-	KTR_PATH=$path timeout 300 strace -f -ttt -o "$dir/log" "$dir/sandbox" 2 $((events / 12)) until >"$dir/pipe" 2>"$dir/err" &
+	KTR_PATH=$path timeout "${LIMIT:-300}" strace -f -ttt -o "$dir/log" \
+		"$dir/sandbox" 2 $((events / 12)) until >"$dir/pipe" 2>"$dir/err" &
 	host=$!
 	{
 		read -r word pid tids
