@@ -140,7 +140,7 @@ echo o >/proc/sysrq-trigger
 sleep 60
 INIT
 cat >"$disk/run" <<INIT
-limit=${LIMIT:-600}
+limit=${LIMIT:-1200}
 export KTR_NO_INSTALL=1 LIMIT=300 WEDGE=60 STRANGERS_SLACK=${STRANGERS_SLACK:-15} O=build
 INIT
 cat >>"$disk/run" <<'INIT'
