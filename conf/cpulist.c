@@ -7,6 +7,10 @@
  * "10,20" would mean two things. Lists are printed with ranges and without strides, the form that
  * cpuset(7) calls list format.
  */
+#include "conf/cpulist.h"
+
+#include "conf/names.h"
+#include "conf/number.h"
 #include "conf/value.h"
 
 #include <errno.h>

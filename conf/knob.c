@@ -9,6 +9,10 @@
  * Rank matters for what acts at start (files, environment), which may not undo what the program
  * has set by a call. What acts at run time always prevails: the latest one meant it.
  */
+#include "conf/cpulist.h"
+#include "conf/names.h"
+#include "conf/number.h"
+#include "conf/quote.h"
 #include "conf/value.h"
 
 #include <errno.h>

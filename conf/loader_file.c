@@ -7,6 +7,8 @@
  * of a longer one is skipped after it has been reported. Nothing is allocated or mapped: a file
  * that somebody cuts short meanwhile is a short read.
  */
+#include "conf/loader_file.h"
+
 #include "conf/loader.h"
 
 #include <errno.h>

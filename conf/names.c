@@ -12,6 +12,10 @@
  * separator, looks like a number, or is hidden by another) gives way to the number. That makes
  * every printed mask readable whatever the names are.
  */
+#include "conf/names.h"
+
+#include "conf/nearest.h"
+#include "conf/number.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -7,6 +7,8 @@
  * 1964; R. A. Wagner and M. J. Fischer, "The String-to-String Correction Problem", JACM 21(1),
  * 1974), computed with three rows of a byte each.
  */
+#include "conf/nearest.h"
+
 #include "conf/value.h"
 
 #include <errno.h>

@@ -8,6 +8,9 @@
  * Suffixes of sizes are powers of 1024 whether or not a B follows, as in FreeBSD's
  * expand_number(3).
  */
+#include "conf/number.h"
+
+#include "conf/names.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * Records are read from memory that others write: whatever they hold, printing stays within the
  * record and writes nothing that a terminal would obey.
  */
-#include "conf/value.h"
+#include <ktr/conf.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,9 @@
  * byte, backslashes and blanks included, so that paths and expressions need no care. Printing
  * quotes what would not survive that: a leading quote, blanks at either end, control bytes.
  */
+#include "conf/quote.h"
+
+#include "conf/number.h"
 #include "conf/value.h"
 
 #include <errno.h>

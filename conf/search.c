@@ -12,6 +12,8 @@
 #define _GNU_SOURCE /* program_invocation_short_name, program_invocation_name(3) */
 #endif
 #include "conf/loader.h"
+#include "conf/loader_file.h"
+#include "conf/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

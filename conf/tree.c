@@ -11,7 +11,9 @@
  * Tables are appended by one compare-and-swap, so that a search under way sees the list as it was
  * or as it will be. They are taken out only when nobody else is in the tree.
  */
-#include "conf/loader.h"
+#include "conf/tree.h"
+
+#include "conf/nearest.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "tools/find.h"
 
 #include "analyze/read/trace_set.h"
-#include "conf/expr/expr.h"
+#include "conf/eval/glob.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_proc.h"
 #include "tools/options.h"

@@ -8,7 +8,7 @@
 #include <ktr/conf.h>
 
 #include "conf/kit/utf8.h"
-#include "conf/value.h"
+#include "conf/number.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "writer/clock_map.h"
 
 #include "ktr/session/clock.h"
-#include "writer/format/frame.h"
+#include "writer/format/clock_shift.h"
 
 #include <string.h>
 #include <time.h>
@@ -94,9 +94,9 @@ static void clock_map_now(const struct ktr_header *header, const struct ktr_anch
 	uint64_t rate = header->ticks_per_s;
 
 	ktr__clock_anchor(header->clock, now);
-	if (header->clock == KTR_CLOCK_MONOTONIC || !ktr__frame_differs(first, now))
+	if (header->clock == KTR_CLOCK_MONOTONIC || !ktr__clock_differs(first, now))
 		return;
-	clock_map->frame_ns = ktr__frame_shift(first, now, rate ? rate : clock_map_rate(header->clock));
+	clock_map->frame_ns = ktr__clock_shift(first, now, rate ? rate : clock_map_rate(header->clock));
 	now->mono_ns += (uint64_t)clock_map->frame_ns;
 }
 

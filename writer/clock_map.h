@@ -11,7 +11,7 @@ struct ktr__clock_map {
 	struct ktr_trace_clock clock;
 	int64_t utc_offset_ns; /* UTC = CLOCK_MONOTONIC + this */
 	uint64_t apart_ns;     /* between the two moments the map was made from; 0: one moment only */
-	int64_t frame_ns;      /* what to add to our CLOCK_MONOTONIC to have the session's: writer/format/frame.h */
+	int64_t frame_ns;      /* what to add to our CLOCK_MONOTONIC to have the session's: clock_shift.h */
 	int ticking;	       /* 1: the session's clock can be read here and now */
 };
 

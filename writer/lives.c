@@ -11,7 +11,7 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/kernel.h"
-#include "writer/format/frame.h"
+#include "writer/format/clock_shift.h"
 #include "writer/format/life.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static int64_t lives_frame(const struct ktr__lives *lives, const struct ktr_thre
 	if (!lives->clock.mult || row->start_ticks <= lives->clock.base_ticks || !row->start_ns)
 		return 0;
 	apart = (int64_t)(ktr__lives_ns(&lives->clock, row->start_ticks) - row->start_ns);
-	return apart > KTR__FRAME_NS || apart < -KTR__FRAME_NS ? apart : 0;
+	return apart > KTR__CLOCK_SHIFT_NS || apart < -KTR__CLOCK_SHIFT_NS ? apart : 0;
 }
 
 static void lives_shift(uint64_t *ns, int64_t frame_ns)

@@ -11,7 +11,7 @@
  * Whoever removes a session holds its lock exclusively and has seen the path lead to it (INVARIANTS S4),
  * so that any number of programs may sweep at once.
  */
-#include "conf/value.h"
+#include "conf/number.h"
 #include "ktr/load/sweep.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/session_find.h"

@@ -8,6 +8,11 @@
 #include "analyze/filter/filter.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+#include "conf/expr/expr_emit.h"
+#include "conf/expr/expr_parse.h"
+#include "conf/nearest.h"
 #include "conf/value.h"
 
 #include <errno.h>

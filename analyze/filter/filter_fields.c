@@ -5,6 +5,9 @@
 #include "analyze/filter/filter.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+#include "conf/names.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Patterns of options; what the filter language calls `site ==` knows more (analyze/filter/filter.c). */
 #include "analyze/filter/pattern.h"
 
-#include "conf/expr/expr.h"
+#include "conf/eval/glob.h"
 
 #include <string.h>
 

@@ -5,7 +5,11 @@
  */
 #include "analyze/filter/trigger_make.h"
 
+#include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
+#include "conf/expr/expr_emit.h"
+#include "conf/expr/expr_parse.h"
+#include "conf/names.h"
 #include "conf/value.h"
 #include "ktr/session/class_name.h"
 #include "ktr/session/trigger_fields.h"

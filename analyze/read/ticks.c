@@ -8,7 +8,7 @@
  * still.
  */
 #include "analyze/read/ticks.h"
-#include "writer/format/frame.h"
+#include "writer/format/clock_shift.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,8 +168,8 @@ int ktr__ticks_map(const struct ktr__session_map *map, const struct ktr_control 
 	if (!rc && header->clock == TICKS_CLOCK && ticks_same_boot(header)) {
 		/* Without a nominal rate a young session's own is the best there is. */
 		ticks_anchor(&last);
-		if (ktr__frame_differs(&first, &last))
-			last.mono_ns += (uint64_t)ktr__frame_shift(
+		if (ktr__clock_differs(&first, &last))
+			last.mono_ns += (uint64_t)ktr__clock_shift(
 				&first, &last, header->ticks_per_s ? header->ticks_per_s : ticks_rate());
 		if ((last.mono_ns - first.mono_ns >= TICKS_APART_NS || !header->ticks_per_s) &&
 		    !ktr__ticks_between(&first, &last, clock))

@@ -6,7 +6,9 @@
  * Where values are unknown both targets of a test are marked, and evaluation goes on at the next marked
  * op: since targets lead forward, one pass sees every op that any values could lead to.
  */
-#include "conf/expr/expr.h"
+#include "conf/eval/expr_eval.h"
+
+#include "conf/eval/glob.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * is ever taken back: an earlier one that took more would leave less for it (R. Cox, "Glob Matching Can
  * Be Simple And Fast Too", 2017).
  */
-#include "conf/expr/expr.h"
+#include "conf/eval/glob.h"
 
 /*
  * The set at p[0] == '[': 1 or 0 for a byte in or out of it, with *next behind the bracket; -1 where it

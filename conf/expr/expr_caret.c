@@ -3,7 +3,7 @@
  * Shows where an expression is wrong. Columns are bytes; the caret stands below a character, so bytes
  * that continue one are not counted, and what a terminal would not print is shown as '?'.
  */
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_caret.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,11 @@
  * Generation runs from the end to the beginning, so that targets are known when they are needed; at last
  * the ops are turned round. Values that do not depend on the event are computed on the way.
  */
+#include "conf/expr/expr_emit.h"
+
+#include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
+#include "conf/expr/expr_parse.h"
 
 #include <errno.h>
 #include <string.h>

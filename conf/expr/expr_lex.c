@@ -5,6 +5,9 @@
  */
 #include "conf/expr/expr_lex.h"
 
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+#include "conf/number.h"
 #include "conf/value.h"
 
 #include <errno.h>

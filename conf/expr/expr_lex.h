@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The words of an expression, between expr_lex.c and expr_parse.c. */
+/* The words of an expression, one after the other. */
 #ifndef CONF_EXPR_LEX_H
 #define CONF_EXPR_LEX_H
 
-#include "conf/expr/expr.h"
+#include "conf/eval/expr_eval.h"
 
 enum ktr__expr_token {
 	KTR__EXPR_TOK_END,

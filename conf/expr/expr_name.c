@@ -3,8 +3,11 @@
  * Comparisons. With names they are put together from what the user's table says of the field: a place
  * becomes a condition over file and line, a set a look at bits, a name several alternatives.
  */
-#include "conf/expr/expr_tree.h"
+#include "conf/expr/expr_name.h"
 
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+#include "conf/expr/expr_tree.h"
 #include "conf/value.h"
 
 #include <errno.h>

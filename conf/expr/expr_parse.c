@@ -4,8 +4,12 @@
  * |, ^, &, << >>, + -, * / %, unary - and ~. A value where a condition is meant is compared with 0; a
  * condition is no value.
  */
-#include "conf/expr/expr_tree.h"
+#include "conf/expr/expr_parse.h"
 
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+#include "conf/expr/expr_name.h"
+#include "conf/expr/expr_tree.h"
 #include "conf/value.h"
 
 #include <errno.h>

@@ -2,6 +2,9 @@
 /* The nodes of an expression's tree: which operands suit which sign. */
 #include "conf/expr/expr_tree.h"
 
+#include "conf/eval/expr_eval.h"
+#include "conf/expr/expr.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Putting an expression's tree together: expr_tree.c makes nodes, expr_name.c comparisons, expr_parse.c
- * knows the grammar. Functions return a node's index, or -errno with err filled; where they are given a
- * negative index they return it.
+ * The nodes of an expression's tree, and how they are joined. Functions that return an int return a node's
+ * index, or -errno with the err of p->lex filled; where they are given a negative index they return it.
  */
 #ifndef CONF_EXPR_TREE_H
 #define CONF_EXPR_TREE_H
 
+#include "conf/expr/expr.h"
 #include "conf/expr/expr_lex.h"
 
 struct ktr__tree {
@@ -16,18 +16,12 @@ struct ktr__tree {
 	unsigned depth;
 };
 
-/* One comparison while it is being put together. */
-struct ktr__tree_compare {
-	unsigned code;   /* COMPARE, GLOB or REGEX */
-	unsigned what;   /* accepted outcomes */
-	unsigned column; /* of the sign */
-	int right;       /* constant or other node */
-};
-
-/* ---- expr_tree.c ---- */
-
+/* Borrowed from the tree: nodes do not move. */
 struct ktr__expr_node *ktr__tree_at(struct ktr__tree *p, int node);
+
+/* Does the node hold or not, instead of having a value? Returns 1 or 0. */
 int ktr__tree_is_condition(struct ktr__tree *p, int node);
+
 int ktr__tree_node(struct ktr__tree *p, enum ktr__expr_node_kind kind, unsigned column);
 int ktr__tree_pair(struct ktr__tree *p, enum ktr__expr_node_kind kind, unsigned column, int left,
 		   int right);
@@ -41,14 +35,5 @@ int ktr__tree_condition(struct ktr__tree *p, int node);
 int ktr__tree_joined(struct ktr__tree *p, enum ktr__expr_node_kind kind, unsigned column, int left,
 		     int right);
 int ktr__tree_not(struct ktr__tree *p, unsigned column, int node);
-
-/* ---- expr_name.c ---- */
-
-/* Is the node the field of a name, to the right of which a bare word is a text? */
-int ktr__tree_is_name(struct ktr__tree *p, int node);
-
-/* A name's field against a text; left against c->right, whatever they are. */
-int ktr__tree_name_test(struct ktr__tree *p, unsigned field, struct ktr__tree_compare c);
-int ktr__tree_compare(struct ktr__tree *p, int left, const struct ktr__tree_compare *c);
 
 #endif

@@ -18,8 +18,8 @@
  */
 #include "ktr/control/rules.h"
 
-#include "conf/expr/expr.h"
-#include "conf/value.h"
+#include "conf/eval/glob.h"
+#include "conf/nearest.h"
 #include "ktr/control/counts.h"
 #include "ktr/control/mask.h"
 #include "ktr/control/rings.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of debug.ktr.*: which events are recorded, by class, call site and CPU. */
-#include "conf/value.h"
+#include "conf/names.h"
 #include "ktr/control/counts.h"
 #include "ktr/control/mask.h"
 #include "ktr/control/rules.h"

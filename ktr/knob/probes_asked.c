@@ -5,7 +5,7 @@
  */
 #include "ktr/knob/probes_asked.h"
 
-#include "conf/expr/expr.h"
+#include "conf/eval/glob.h"
 #include "ktr/knob/knob_rows.h"
 #include "ktr/record/own.h"
 

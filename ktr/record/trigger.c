@@ -11,7 +11,7 @@
  */
 #include "ktr/record/trigger.h"
 
-#include "conf/expr/expr.h"
+#include "conf/eval/expr_eval.h"
 #include "ktr/record/freeze.h"
 #include "ktr/record/own.h"
 #include "ktr/session/cpu.h"

@@ -5,7 +5,7 @@
  */
 #include "ktr/session/cpu.h"
 
-#include "conf/value.h"
+#include "conf/cpulist.h"
 #include "ktr/session/kernel.h"
 
 #include <sched.h>

@@ -6,7 +6,11 @@
  * The first byte chooses: text or program. Values of fields are made from the field's number, so that
  * they are the same at both times.
  */
+#include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
+#include "conf/expr/expr_caret.h"
+#include "conf/expr/expr_emit.h"
+#include "conf/expr/expr_parse.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,10 @@
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -I. \
  *		tests/fuzz/fuzz_value.c conf/[a-z]*.c -o fuzz_value
  */
-#include "conf/value.h"
+#include "conf/cpulist.h"
+#include "conf/names.h"
+#include "conf/number.h"
+#include "conf/quote.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef TESTS_TEST_CONF_H
 #define TESTS_TEST_CONF_H
 
-#include "suite.h"
+#include <ktr/conf.h>
 
-#include "conf/value.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets of CPUs: every input form, what is refused, and round trips at every width. */
+#include "conf/cpulist.h"
 #include "test_conf.h"
 
 #define WORDS (KTR_CPUS_MAX / 64)

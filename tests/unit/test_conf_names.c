@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Masks and choices by name: FreeBSD's classes, lists made to confuse, and round trips. */
+#include "conf/names.h"
 #include "test_conf.h"
 
 static struct named_bits classes[] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Integers, booleans, sizes and durations: what they mean, what is refused, and round trips. */
+#include "conf/number.h"
 #include "test_conf.h"
 
 struct good {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Strings: plain and quoted, what is refused, and round trips. */
+#include "conf/quote.h"
 #include "test_conf.h"
 
 static void strings_read(void)

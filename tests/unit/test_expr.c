@@ -6,8 +6,13 @@
  */
 #include "tests/unit/suite.h"
 
+#include "conf/eval/expr_eval.h"
+#include "conf/eval/glob.h"
 #include "conf/expr/expr.h"
-#include "conf/value.h"
+#include "conf/expr/expr_caret.h"
+#include "conf/expr/expr_emit.h"
+#include "conf/expr/expr_parse.h"
+#include "conf/names.h"
 
 #include <errno.h>
 #include <math.h>

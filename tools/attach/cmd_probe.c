@@ -8,7 +8,7 @@
 #include "tools/options.h"
 #include "tools/attach/probes.h"
 
-#include "conf/value.h"
+#include "conf/nearest.h"
 
 #include <ktr/ctl.h>
 

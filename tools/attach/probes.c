@@ -6,7 +6,6 @@
  */
 #include "tools/attach/probes.h"
 
-#include "conf/value.h"
 #include "ktr/control/counts.h"
 #include "ktr/control/mask.h"
 #include "ktr/control/rules.h"

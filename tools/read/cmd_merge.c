@@ -12,7 +12,7 @@
 #include "tools/options.h"
 
 #include "analyze/rewrite/trace_writer.h"
-#include "conf/value.h"
+#include "conf/number.h"
 
 #include <errno.h>
 #include <stdio.h>

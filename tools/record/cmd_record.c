@@ -9,8 +9,6 @@
 #include "tools/record/record_kernel.h"
 #include "tools/record/save.h"
 
-#include "conf/value.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

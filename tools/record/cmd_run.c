@@ -8,8 +8,8 @@
  * our exit status is its own.
  */
 #include "analyze/filter/trigger_make.h"
-#include "conf/expr/expr.h"
-#include "conf/value.h"
+#include "conf/expr/expr_caret.h"
+#include "conf/quote.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/kernel_event.h"
 #include "ktr/session/session_map.h"

@@ -15,8 +15,9 @@
 #include "tools/record/trigger_names.h"
 
 #include "analyze/filter/trigger_make.h"
-#include "conf/expr/expr.h"
-#include "conf/value.h"
+#include "conf/expr/expr_caret.h"
+#include "conf/names.h"
+#include "conf/quote.h"
 
 #include <ktr/ctl.h>
 

@@ -7,7 +7,7 @@
 
 #include "tools/report/session_info.h"
 
-#include "conf/value.h"
+#include "conf/names.h"
 #include "ktr/session/ring_read.h"
 
 #include <errno.h>

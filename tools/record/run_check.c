@@ -2,7 +2,7 @@
 /* Masks are parsed by the parser that the program's library will use, with the names known so far. */
 #include "tools/record/run_check.h"
 
-#include "conf/value.h"
+#include "conf/names.h"
 #include "ktr/knob/knobs.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_rw.h"

@@ -4,7 +4,7 @@
 
 #include "tools/options.h"
 
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_caret.h"
 
 #include <ktr/reader.h>
 

@@ -5,6 +5,7 @@
  */
 #include "tools/report/session_info.h"
 
+#include "conf/names.h"
 #include "conf/value.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/session_proc.h"

@@ -13,7 +13,7 @@
 #include "conf/kit/array.h"
 
 #include "analyze/read/ktrgraph.h"
-#include "conf/expr/expr.h"
+#include "conf/eval/glob.h"
 #include "ktr/session/kernel_event.h"
 
 #include <errno.h>
