@@ -4,7 +4,7 @@
  *
  *	COMMAND(dump, "print the events of a trace as text", cmd_dump);
  *
- * main (ktr.c) finds it by itself. run() gets argv[0] = "ktr NAME" and returns the exit status: 0, 1
+ * main() finds it by itself. run() gets argv[0] = "ktr NAME" and returns the exit status: 0, 1
  * (the answer is no, or the run failed) or 2 (usage).
  */
 #ifndef TOOLS_COMMAND_H
@@ -17,7 +17,11 @@ struct command {
 	struct command *next;
 };
 
+/* Adds one, which it keeps, to all that there are. */
 void command_add(struct command *command);
+
+/* All of them, sorted by name. */
+extern struct command *command_first;
 
 /* What SIGPIPE was set to when ktr was started: for the programs that it starts. */
 extern void (*command_sigpipe)(int);

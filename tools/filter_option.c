@@ -2,9 +2,8 @@
 /* Filters and their mistakes, on the terminal. */
 #include "tools/filter_option.h"
 
-#include "tools/options.h"
-
 #include "conf/expr/expr_caret.h"
+#include "tools/options.h"
 
 #include <errno.h>
 #include <inttypes.h>

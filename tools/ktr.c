@@ -3,8 +3,8 @@
  * The ktr command: finds the subcommand and runs it. Subcommands add themselves (command.h) before
  * main() begins; this file knows none of them by name.
  */
-#include "tools/command.h"
 #include "tools/bsd/ktrdump.h"
+#include "tools/command.h"
 #include "tools/options.h"
 
 #include <ktr/conf.h>
@@ -19,24 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-void (*command_sigpipe)(int) = SIG_DFL;
-void (*command_sigxfsz)(int) = SIG_DFL;
-
-static struct command *ktr_commands; /* sorted by name */
-
-void command_add(struct command *command)
-{
-	struct command **at = &ktr_commands;
-
-	while (*at && strcmp((*at)->name, command->name) < 0)
-		at = &(*at)->next;
-	command->next = *at;
-	*at = command;
-}
-
 static struct command *ktr_find(const char *name)
 {
-	struct command *c = ktr_commands;
+	struct command *c = command_first;
 
 	while (c && strcmp(c->name, name) != 0)
 		c = c->next;
@@ -67,7 +52,7 @@ static void ktr_help(FILE *to)
 		    "       ktr help COMMAND\n"
 		    "\n"
 		    "commands:\n");
-	for (struct command *c = ktr_commands; c; c = c->next)
+	for (struct command *c = command_first; c; c = c->next)
 		fprintf(to, "  %-12s %s\n", c->name, c->help);
 }
 
@@ -75,7 +60,7 @@ static int ktr_unknown(const char *name)
 {
 	char nearest[64];
 
-	if (ktr_nearest(name, ktr_names, &ktr_commands, nearest, sizeof(nearest)))
+	if (ktr_nearest(name, ktr_names, &command_first, nearest, sizeof(nearest)))
 		fprintf(stderr, "ktr: there is no command \"%s\"; did you mean `ktr %s`?\n", name,
 			nearest);
 	else

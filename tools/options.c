@@ -5,10 +5,10 @@
  */
 #include "tools/options.h"
 
-#include <ktr/conf.h>
-
 #include "conf/kit/utf8.h"
 #include "conf/number.h"
+
+#include <ktr/conf.h>
 
 #include <errno.h>
 #include <stdarg.h>

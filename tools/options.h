@@ -29,9 +29,9 @@
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
-#include <stdio.h>
 #include <ktr/error.h>
 
+#include <stdio.h>
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>

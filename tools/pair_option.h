@@ -3,9 +3,8 @@
 #ifndef TOOLS_PAIR_OPTION_H
 #define TOOLS_PAIR_OPTION_H
 
-#include "tools/options.h"
-
 #include "analyze/stats/pairs.h"
+#include "tools/options.h"
 
 struct pair_options {
 	struct ktr__pair pair[KTR__PAIRS_MAX];

@@ -7,7 +7,9 @@
  */
 #include "analyze/filter/filter.h"
 
+#include "analyze/filter/filter_fields.h"
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/tables.h"
 #include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
 #include "conf/expr/expr_emit.h"

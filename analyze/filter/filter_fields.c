@@ -2,9 +2,10 @@
 /*
  * What filters can ask for: the table of fields, and their values.
  */
-#include "analyze/filter/filter.h"
+#include "analyze/filter/filter_fields.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/tables.h"
 #include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
 #include "conf/names.h"

@@ -5,8 +5,10 @@
  * older to come. No clock is asked.
  */
 #include "analyze/follow/writer_progress.h"
-#include "analyze/rewrite/join.h"
+
+#include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
+#include "analyze/rewrite/join.h"
 #include "ktr/session/ring_read.h"
 
 #include <limits.h>

@@ -4,6 +4,7 @@
  * hands over runs of whole characters.
  */
 #include "analyze/print/json_print.h"
+
 #include "conf/kit/utf8.h"
 
 #include <stdlib.h>

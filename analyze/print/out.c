@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A buffer before write(2). */
 #include "analyze/print/out.h"
+
 #include "conf/kit/utf8.h"
 
 #include <errno.h>

@@ -12,6 +12,10 @@
  */
 #include "analyze/print/render.h"
 
+#include "analyze/print/render_plan.h"
+#include "analyze/read/tables.h"
+#include "analyze/symbols/symbols.h"
+
 #include <stdio.h>
 #include <string.h>
 

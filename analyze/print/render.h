@@ -6,8 +6,8 @@
 #ifndef ANALYZE_RENDER_H
 #define ANALYZE_RENDER_H
 
-#include "conf/kit/arena.h"
 #include "analyze/symbols/symbols.h"
+#include "conf/kit/arena.h"
 #include "ktr/session/format.h"
 
 #include <ktr/reader.h>
@@ -45,21 +45,11 @@ struct ktr__render {
 };
 
 /*
- * Prepares the site's format, so that ktr_event_text() need not parse it for each event: sets
- * site->render, which lives as long as the arena and the format. 0 or -ENOMEM.
- */
-int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena);
-
-/*
  * ktr_event_text() with names for pointers and stacks, where symbols (may be NULL) know them:
  * "0x55dd640ab3da (main+0x3a)", "stack: main+0x3a < _start+0x21 < ...". The event is of the reader
  * that the symbols are of.
  */
 size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *symbols, char *text,
 			 size_t n_bytes);
-
-/* One item of the site's format as a step. */
-void ktr__render_plan(const struct ktr_reader_site *site, const struct ktr__format_item *item,
-		      struct ktr__render_step *step);
 
 #endif

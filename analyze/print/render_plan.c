@@ -6,6 +6,8 @@
  * conversion: a double prints as a double, a string as a string. A conversion without an
  * argument, and one that printf does not know, prints as it stands.
  */
+#include "analyze/print/render_plan.h"
+
 #include "analyze/print/render.h"
 
 #include <errno.h>

@@ -10,8 +10,10 @@
  * replaced for this event, and put back by the next.
  */
 #include "analyze/print/sink_json.h"
+
 #include "analyze/print/json_print.h"
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/tables.h"
 #include "analyze/symbols/symbols.h"
 #include "conf/kit/utf8.h"
 #include "ktr/session/drop.h"

@@ -7,6 +7,7 @@
  * as wide as what is usual; longer names push the rest of their line to the right.
  */
 #include "analyze/print/sink_text.h"
+
 #include "analyze/print/render.h"
 #include "conf/kit/utf8.h"
 

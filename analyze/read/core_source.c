@@ -17,7 +17,8 @@
 #include "analyze/read/core_source.h"
 
 #include "analyze/read/core.h"
-#include "analyze/read/session_feed.h"
+#include "analyze/read/session_source.h"
+#include "analyze/read/source.h"
 #include "ktr/session/session_find.h"
 
 #include <errno.h>

@@ -9,8 +9,9 @@
  * and the conversions, which ktr/session/format.h finds, are told apart by where they stand.
  */
 #include "analyze/read/ktrgraph.h"
-#include "writer/format/arg_name.h"
+
 #include "ktr/session/format.h"
+#include "writer/format/arg_name.h"
 
 #include <errno.h>
 #include <stdio.h>

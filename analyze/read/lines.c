@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sidecar lines; see lines.h. One buffer holds one line, whatever the file's length. */
 #include "analyze/read/lines.h"
+
 #include "writer/format/packet.h"
 
 #include <errno.h>

@@ -13,6 +13,7 @@
  * read is given back when it ends: there may be hundreds of streams.
  */
 #include "analyze/read/packets.h"
+
 #include "writer/format/packet.h"
 
 #include <ktr/session.h>

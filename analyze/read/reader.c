@@ -13,15 +13,19 @@
  */
 #include "analyze/read/reader.h"
 
-#include "analyze/read/core_source.h"
-#include "analyze/stats/ends.h"
-#include "analyze/read/merge.h"
-#include "analyze/follow/writer_progress.h"
-#include "analyze/read/session_feed.h"
-#include "analyze/read/source.h"
-#include "analyze/symbols/symbols.h"
-#include "analyze/read/trace_set.h"
+#include "analyze/filter/filter.h"
 #include "analyze/follow/watch.h"
+#include "analyze/follow/writer_progress.h"
+#include "analyze/read/core_source.h"
+#include "analyze/read/merge.h"
+#include "analyze/read/session_source.h"
+#include "analyze/read/session_tables.h"
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
+#include "analyze/read/trace_set.h"
+#include "analyze/read/trace_source.h"
+#include "analyze/stats/ends.h"
+#include "analyze/symbols/symbols.h"
 
 #include <ktr/trace_file.h>
 

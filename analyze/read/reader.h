@@ -7,6 +7,9 @@
 
 #include <ktr/reader.h>
 
+struct ktr__symbols;
+struct ktr__tables;
+
 /*
  * ktr_reader_next() without a copy: *event is the reader's own, valid until the next call, and NULL where
  * there is none.
@@ -20,5 +23,11 @@ int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **even
  */
 typedef int ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
 int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, const void *context);
+
+/* Returns the tables that it reads with, borrowed until it is closed. */
+const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader);
+
+/* Returns names for addresses, made when first asked for and borrowed until it is closed; NULL without memory. */
+struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);
 
 #endif

@@ -3,8 +3,8 @@
  * A session that is being read from: kept open as long as its reader. It stands alone, or is what a
  * trace goes on with (join.h).
  */
-#ifndef ANALYZE_SESSION_KERNEL_EVENTS_H
-#define ANALYZE_SESSION_KERNEL_EVENTS_H
+#ifndef ANALYZE_SESSION_FEED_H
+#define ANALYZE_SESSION_FEED_H
 
 #include "analyze/read/session_cursor.h"
 #include "ktr/session/session_map.h"
@@ -34,23 +34,5 @@ struct ktr__session_feed {
 	int joins; /* it goes on with a trace */
 	struct ktr_error *err;
 };
-
-/*
- * Opens the session for a source, in which it becomes the feed, and copies what its rings hold. map
- * is taken. With start and clock (both or neither) it goes on with a trace. 0, or -errno with err
- * filled.
- */
-int ktr__session_feed(struct ktr__event_source *source, struct ktr__session_map *map, const char *path,
-		      const struct ktr__session_start *start, const struct ktr_trace_clock *clock,
-		      struct ktr_error *err);
-
-/* Reads the rows that have come since the last time. 0 or -errno. */
-int ktr__session_tables(struct ktr__session_feed *feed);
-
-/* Whose end is not exact was alive at its latest event, whatever the walk's filter lets pass. */
-void ktr__session_ends(const struct ktr__session_feed *feed);
-
-/* A string of the session in the arena; NULL without memory. */
-const char *ktr__session_text(struct ktr__session_feed *feed, uint32_t offset);
 
 #endif

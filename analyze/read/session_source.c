@@ -10,7 +10,12 @@
  *
  * Followed, each look copies what has come since; what has been handed out is forgotten.
  */
+#include "analyze/read/session_source.h"
+
 #include "analyze/read/session_feed.h"
+#include "analyze/read/session_tables.h"
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
 #include "analyze/read/ticks.h"
 #include "ktr/session/drop.h"
 #include "writer/format/cmdline.h"

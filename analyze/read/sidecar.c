@@ -7,6 +7,8 @@
  * which ktr__text_raw() turns back.
  */
 #include "analyze/read/sidecar.h"
+
+#include "analyze/read/tables.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>

@@ -4,6 +4,11 @@
  * notes. The queue is an array that is emptied from the front and reused when it is empty.
  */
 #include "analyze/read/source.h"
+
+#include "analyze/filter/filter.h"
+#include "analyze/read/session_source.h"
+#include "analyze/read/tables.h"
+#include "analyze/read/trace_source.h"
 #include "ktr/session/drop.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
  * What a reader reads from: tables, and one cursor per ring, whichever kind of source they come
  * from.
  *
- * A source is opened by one of the calls at the end; each fills info and tables and adds cursors.
- * Several may add to one source, as long as their site and thread numbers mean the same (a trace
- * and the session it was written from).
+ * A source is opened by trace_source.h, session_source.h or core_source.h: each fills info and tables and adds
+ * cursors. Several may add to one source, as long as their site and thread numbers mean the same (a trace and
+ * the session it was written from).
  *
  * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as
  * they are known, which is right behind the event before the gap, and notes.
@@ -73,6 +73,8 @@ struct ktr__held {
 	unsigned n;
 	unsigned room;
 };
+
+#define KTR__SOURCE_OVER 1 /* of a look for what has come: nothing more will */
 
 struct ktr__event_source {
 	struct ktr_reader_info info;
@@ -142,21 +144,5 @@ void ktr__source_forget_losses(struct ktr__event_source *source);
 
 /* Frees what the source owns, not the record itself. */
 void ktr__source_close(struct ktr__event_source *source);
-
-/* The openers; errors as of ktr_reader_open(). path: borrowed until close. */
-int ktr__trace_source(struct ktr__event_source *source, const char *path, struct ktr_error *err);
-int ktr__session_source(struct ktr__event_source *source, const char *path, struct ktr_error *err);
-
-/*
- * Follow: looks for what has come since the last look; cursors may have been added. 0, or
- * KTR__SOURCE_OVER when nothing more will come, or -errno.
- */
-#define KTR__SOURCE_OVER 1
-int ktr__trace_refresh(struct ktr__event_source *source, uint64_t now_ns);
-int ktr__session_refresh(struct ktr__event_source *source, uint64_t now_ns);
-
-/* What ktr__source_close() closes of them. Both accept what was never opened. */
-void ktr__trace_source_close(struct ktr__event_source *source);
-void ktr__session_feed_close(struct ktr__session_feed *feed);
 
 #endif

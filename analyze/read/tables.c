@@ -10,9 +10,10 @@
  * chained, the last to start first.
  */
 #include "analyze/read/tables.h"
-#include "analyze/stats/ends.h"
+
+#include "analyze/print/render_plan.h"
 #include "analyze/read/ktrgraph.h"
-#include "analyze/print/render.h"
+#include "analyze/stats/ends.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -156,9 +156,6 @@ static inline uint32_t ktr__tables_proc(const struct ktr_reader_thread *thread)
 	return ((const struct ktr__thread *)(const void *)thread)->proc;
 }
 
-/* Those of a reader, borrowed until it is closed. */
-const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader);
-
 /* The site with this id, or the unknown one. */
 static inline const struct ktr_reader_site *ktr__tables_by_id(const struct ktr__tables *tables,
 							      uint32_t id)

@@ -8,6 +8,7 @@
  * still.
  */
 #include "analyze/read/ticks.h"
+
 #include "writer/format/clock_shift.h"
 
 #include <errno.h>

@@ -6,8 +6,12 @@
  * KTR__TRACE_BLOCK-th event begins; blocks are then decoded forward, the last one first, and
  * their events handed out backward.
  */
+#include "analyze/read/trace_back.h"
+
+#include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_losses.h"
+#include "analyze/read/trace_part.h"
 
 #include <errno.h>
 #include <stdlib.h>

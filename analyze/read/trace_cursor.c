@@ -13,7 +13,11 @@
  * from part to part, and tell what is missing where a part is.
  */
 #include "analyze/read/trace_cursor.h"
+
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
 #include "analyze/read/trace_losses.h"
+#include "analyze/read/trace_part.h"
 #include "analyze/read/trace_set.h"
 
 #include <errno.h>

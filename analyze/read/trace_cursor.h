@@ -95,27 +95,8 @@ static inline struct ktr__trace_cursor *ktr__trace_of(struct ktr__cursor *cursor
 						    offsetof(struct ktr__trace_cursor, c));
 }
 
-/* Is this the name of a stream? *number and *kind (KTR_RING_*) are its. */
-int ktr__trace_is_stream(const char *name, uint32_t *number, uint32_t *kind);
-
-/* Adds a part. 0 or -ENOMEM. */
-int ktr__trace_add_part(struct ktr__trace_cursor *t, const struct ktr__trace_part *part);
-
-/*
- * Has part i open, at its beginning (reverse: its end). One that cannot be opened is noted, and is
- * as if it were empty. 0 or -ENOMEM.
- */
-int ktr__trace_open_part(struct ktr__trace_cursor *t, unsigned i);
-
-/* Were parts i - 1 and i written one right behind the other? */
-int ktr__trace_adjoins(const struct ktr__trace_cursor *t, unsigned i);
-
-/* The part that holds the time: the first that ends at or after it, in reverse the last one that begins before. */
-unsigned ktr__trace_find_part(const struct ktr__trace_cursor *t, uint64_t time_ns);
-
 /* A new cursor without parts; only the direction is set. */
 void ktr__trace_forward(struct ktr__trace_cursor *t);
-int ktr__trace_reverse(struct ktr__trace_cursor *t); /* 0 or -ENOMEM */
 
 /* Notes damage of the stream's bytes [from, to), unless it has been noted often enough. */
 void ktr__trace_damage(struct ktr__trace_cursor *t, uint64_t from, uint64_t to, const char *what);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See trace_head.h. Lines of info.jsonl are few; those of anchors.jsonl many, and read without a parser. */
 #include "analyze/read/trace_head.h"
+
 #include "analyze/read/sidecar.h"
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
 #include "analyze/rewrite/tsdl.h"
 #include "ktr/session/drop.h"
 

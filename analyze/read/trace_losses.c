@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See trace_losses.h. */
 #include "analyze/read/trace_losses.h"
+
+#include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
+#include "analyze/read/trace_source.h"
 
 #include <errno.h>
 #include <stdlib.h>

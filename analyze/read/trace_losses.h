@@ -7,8 +7,8 @@
 #ifndef ANALYZE_TRACE_LOSSES_H
 #define ANALYZE_TRACE_LOSSES_H
 
-#include "analyze/read/trace_cursor.h"
 #include "analyze/read/lines.h"
+#include "analyze/read/trace_cursor.h"
 
 /* [lines] More are not kept: packets tell of the rest. 10 MiB. */
 #define KTR__TRACE_LOSSES_MAX (1u << 18)

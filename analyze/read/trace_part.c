@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The files of one stream; see trace_cursor.h. */
+#include "analyze/read/trace_part.h"
+
+#include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
 

@@ -9,6 +9,8 @@
  */
 #include "analyze/read/trace_set.h"
 
+#include "analyze/read/source.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -10,14 +10,20 @@
  * the session of a writer that has died. The streams of a directory that rotation has left behind
  * were complete before it was moved.
  */
-#include "analyze/rewrite/join.h"
+#include "analyze/read/trace_source.h"
+
+#include "analyze/follow/watch.h"
 #include "analyze/follow/writer_progress.h"
-#include "analyze/read/session_feed.h"
+#include "analyze/read/session_source.h"
 #include "analyze/read/sidecar.h"
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
+#include "analyze/read/trace_back.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_losses.h"
+#include "analyze/read/trace_part.h"
 #include "analyze/read/trace_set.h"
-#include "analyze/follow/watch.h"
+#include "analyze/rewrite/join.h"
 #include "ktr/session/drop.h"
 
 #include <dirent.h>

@@ -5,10 +5,15 @@
  * last what does not belong there. While it works the trace is locked as a writer locks it.
  */
 #include "analyze/rewrite/fsck.h"
+
 #include "analyze/read/sidecar.h"
+#include "analyze/read/source.h"
+#include "analyze/read/tables.h"
 #include "analyze/read/trace_set.h"
-#include "analyze/rewrite/tsdl.h"
+#include "analyze/rewrite/fsck_file.h"
+#include "analyze/rewrite/fsck_stream.h"
 #include "analyze/rewrite/rewrite.h"
+#include "analyze/rewrite/tsdl.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 

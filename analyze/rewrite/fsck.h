@@ -44,41 +44,8 @@ struct ktr__fsck {
  */
 int ktr__fsck(struct ktr__fsck *fsck, struct ktr_error *err);
 
-/* ---- between the parts ---- */
-
-struct ktr__tables;
-
-/* A finding, said as "PATH/NAME: text". */
+/* For its parts: a finding, said as "PATH/NAME: text". */
 void ktr__fsck_found(struct ktr__fsck *fsck, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/* fsck_stream.c: one stream file. complete: the trace holds or counts all from the session's beginning. */
-int ktr__fsck_stream(struct ktr__fsck *fsck, const char *name, const struct ktr__tables *tables,
-		     int complete);
-
-/* fsck_file.c: a file that will take another one's place. */
-struct ktr__mend {
-	struct ktr__fsck *fsck;
-	int fd; /* -1: nothing is to be changed, or it failed */
-	int rc; /* -errno of the first thing that failed */
-};
-
-void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck);
-void ktr__mend_put(struct ktr__mend *mend, const void *bytes, uint64_t n_bytes);
-
-/* Puts it in the place of name in a directory. 0 or -errno. */
-int ktr__mend_commit(struct ktr__mend *mend, int dir_fd, const char *name);
-
-/* Copies [from, to) of a file into lost+found, unless nothing is kept. 0 or -errno. */
-int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t from, uint64_t to);
-
-/* Cuts a file, having kept what is behind. 0 or -errno; nothing happens to what is only looked at. */
-int ktr__mend_cut(struct ktr__fsck *fsck, int dir_fd, const char *name, uint64_t n_bytes);
-
-/* Moves a file out of the way, into lost+found. 0 or -errno. */
-int ktr__mend_move(struct ktr__fsck *fsck, int dir_fd, const char *name);
-
-/* Moves what is no file to lost+found as it is: nothing is opened or followed. 0 or -errno. */
-int ktr__mend_aside(struct ktr__fsck *fsck, int dir_fd, const char *name);
 
 #endif

@@ -4,6 +4,8 @@
  * is on the disk elsewhere before. A file half written has the name FILE_NEW, and the next repair
  * removes it.
  */
+#include "analyze/rewrite/fsck_file.h"
+
 #include "analyze/rewrite/fsck.h"
 
 #include <ktr/trace_file.h>

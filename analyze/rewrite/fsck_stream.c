@@ -11,9 +11,12 @@
  * A packet whose checksum is right but whose content is not (an event of a call site that nothing
  * describes, a time that goes back) would stop a foreign reader: it counts as damaged.
  */
-#include "analyze/rewrite/fsck.h"
+#include "analyze/rewrite/fsck_stream.h"
+
 #include "analyze/read/packets.h"
 #include "analyze/read/tables.h"
+#include "analyze/rewrite/fsck.h"
+#include "analyze/rewrite/fsck_file.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>

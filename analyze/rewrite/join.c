@@ -9,8 +9,11 @@
  * what is missing, and the file's end is where the walk ends.
  */
 #include "analyze/rewrite/join.h"
+
 #include "analyze/read/session_feed.h"
+#include "analyze/read/session_source.h"
 #include "analyze/read/sidecar.h"
+#include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
 #include "ktr/session/session_find.h"

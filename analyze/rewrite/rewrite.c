@@ -5,6 +5,8 @@
  * recorded.
  */
 #include "analyze/rewrite/rewrite.h"
+
+#include "analyze/read/tables.h"
 #include "ktr/session/drop.h"
 #include "writer/format/ident.h"
 #include "writer/format/metadata.h"

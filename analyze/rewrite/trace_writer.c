@@ -10,8 +10,9 @@
  */
 #include "analyze/rewrite/trace_writer.h"
 
-#include "analyze/stats/ends.h"
+#include "analyze/read/reader.h"
 #include "analyze/rewrite/rewrite.h"
+#include "analyze/stats/ends.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 #include "writer/format/stream.h"

@@ -4,6 +4,8 @@
  * classes. What does not look as writer/format/metadata.c writes it is passed over.
  */
 #include "analyze/rewrite/tsdl.h"
+
+#include "analyze/read/tables.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>

@@ -6,9 +6,12 @@
  * opened when first needed, come back when the cursor is closed and are lent again: a trace of many
  * call sites takes a while to open.
  */
-#include "analyze/sql/sql_table.h"
+#include "analyze/sql/sql.h"
 
 #include "analyze/print/sink_json.h"
+#include "analyze/sql/sql_module.h"
+#include "analyze/sql/sql_quantile.h"
+#include "analyze/sql/sql_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

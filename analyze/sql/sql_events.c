@@ -2,10 +2,12 @@
 /*
  * The tables events and counters: a walk, whose window and filter come from the query.
  */
-#include "analyze/sql/sql_plan.h"
-
-#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
+#include "analyze/read/ktrgraph.h"
+#include "analyze/sql/sql.h"
+#include "analyze/sql/sql_module.h"
+#include "analyze/sql/sql_plan.h"
+#include "analyze/sql/sql_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

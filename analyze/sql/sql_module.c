@@ -6,10 +6,12 @@
  * The tables are eponymous only: they are there without CREATE VIRTUAL TABLE, and one with a hidden
  * column can be called like a function.
  */
-#include "analyze/sql/sql_table.h"
+#include "analyze/sql/sql_module.h"
 
-#include "conf/kit/utf8.h"
+#include "analyze/sql/sql.h"
+#include "analyze/sql/sql_table.h"
 #include "conf/kit/hash.h"
+#include "conf/kit/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

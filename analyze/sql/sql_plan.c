@@ -9,7 +9,11 @@
 #include "analyze/sql/sql_plan.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
+#include "analyze/sql/sql.h"
+#include "analyze/sql/sql_module.h"
+#include "analyze/sql/sql_table.h"
 #include "conf/kit/utf8.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * quantile(x, share): the number that so great a share of all does not exceed, of whole numbers from 0
  * on, as ktr report answers it: within 0.4 %, in memory that does not grow.
  */
-#include "analyze/sql/sql_table.h"
+#include "analyze/sql/sql_quantile.h"
 
 #include "analyze/stats/histogram.h"
 

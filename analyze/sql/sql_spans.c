@@ -5,8 +5,10 @@
  *
  * The walk is of all the trace, since what begins before a window may end in it.
  */
+#include "analyze/sql/sql.h"
+#include "analyze/sql/sql_module.h"
 #include "analyze/sql/sql_plan.h"
-
+#include "analyze/sql/sql_table.h"
 #include "analyze/stats/pairs.h"
 #include "conf/kit/hash.h"
 

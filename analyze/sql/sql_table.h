@@ -54,41 +54,4 @@ struct ktr__sql_cursor {
 	void *state; /* the kind's own */
 };
 
-int ktr__sql_register(struct ktr__sql *sql, const struct ktr__sql_kind *kind);
-
-/* The reader that knows the source, for what needs no walk. Borrowed. */
-struct ktr_reader *ktr__sql_reader(const struct ktr__sql *sql);
-
-/* Lends a pair of readers; NULL with a complaint. */
-struct ktr__sql_reader *ktr__sql_lend(struct ktr__sql *sql);
-
-/* The reader of the pair, opened. 0 or -errno with err filled. */
-int ktr__sql_lent(struct ktr__sql *sql, struct ktr__sql_reader *lent, int reverse,
-		  struct ktr_reader **out, struct ktr_error *err);
-
-void ktr__sql_tell(struct ktr__sql *sql, const struct ktr_note *note);
-
-/* Sets the table's message. Returns SQLITE_ERROR. */
-int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* The next event, loss (when told by losses) or end. KTR_READ_*, or negative after a complaint. */
-int ktr__sql_read(struct ktr__sql_cursor *cursor);
-
-/* Text as a result: well-formed UTF-8. It must live as long as the database, or be copied. */
-void ktr__sql_text(sqlite3_context *to, const char *text);
-void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n);
-
-/* Nanoseconds since the first event of the source. */
-sqlite3_int64 ktr__sql_time(const struct ktr__sql_cursor *cursor, uint64_t ns);
-
-/* An argument of an event, typed. */
-void ktr__sql_arg(sqlite3_context *to, const struct ktr_event *event, unsigned i);
-
-/* An event's number for kind->id. */
-uint64_t ktr__sql_event_id(const struct ktr_event *event);
-
-/* quantile(x, share): an aggregate function. */
-int ktr__sql_quantile(sqlite3 *db);
-
 #endif

@@ -3,13 +3,15 @@
  * The tables sites, threads and trace, which are there when the source is open, and losses, for which
  * it is walked with a filter that no event passes.
  */
-#include "analyze/sql/sql_plan.h"
-
-#include "analyze/stats/ends.h"
 #include "analyze/print/json_print.h"
-#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
+#include "analyze/sql/sql.h"
+#include "analyze/sql/sql_module.h"
+#include "analyze/sql/sql_plan.h"
+#include "analyze/sql/sql_table.h"
+#include "analyze/stats/ends.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  * of one kind in a row mean that one between them was lost; the time between is unknown then.
  */
 #include "analyze/stats/oncpu.h"
-#include "analyze/stats/ends.h"
 
+#include "analyze/stats/ends.h"
 #include "ktr/session/kernel_event.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
  * masks of the pairs that it begins and ends. Most sites are in none, and cost a look at them.
  */
 #include "analyze/stats/pairs.h"
+
 #include "analyze/filter/pattern.h"
 #include "analyze/read/tables.h"
 

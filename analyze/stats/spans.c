@@ -14,9 +14,10 @@
  * ended unseen is asked of all rings: its thread may have been anywhere meanwhile.
  */
 #include "analyze/stats/spans.h"
+
+#include "analyze/read/tables.h"
 #include "analyze/stats/ends.h"
 #include "analyze/stats/streams.h"
-#include "analyze/read/tables.h"
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "ktr/session/kernel_event.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/stats/streams.h"
+
 #include "conf/kit/array.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
  * group), as many as there may be, because groups are constants of the program.
  */
 #include "analyze/stats/tally.h"
+
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "conf/kit/hash.h"

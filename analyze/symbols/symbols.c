@@ -12,6 +12,8 @@
  * the same few addresses over and over.
  */
 #include "analyze/symbols/symbols.h"
+
+#include "analyze/read/tables.h"
 #include "analyze/symbols/symtab.h"
 
 #include <inttypes.h>

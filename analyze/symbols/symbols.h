@@ -25,7 +25,4 @@ void ktr__symbols_free(struct ktr__symbols *symbols);
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,
 			    enum ktr__symbols_kind kind);
 
-/* The reader's own, made when first asked for; NULL without memory. Borrowed until close. */
-struct ktr__symbols *ktr__reader_symbols(struct ktr_reader *reader);
-
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A made-up trace for the tests of pictures. */
+#include "analyze/read/tables.h"
 #include "picture.h"
 
 #include <stdio.h>

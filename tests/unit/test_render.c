@@ -5,7 +5,7 @@
  */
 #include "suite.h"
 
-#include "analyze/print/render.h"
+#include "analyze/print/render_plan.h"
 
 #include <ktr/reader.h>
 

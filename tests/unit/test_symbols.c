@@ -4,6 +4,9 @@
 #include "suite.h"
 
 #include "analyze/print/render.h"
+#include "analyze/read/reader.h"
+#include "analyze/read/tables.h"
+#include "analyze/symbols/symbols.h"
 #include "analyze/print/sink_json.h"
 #include "analyze/symbols/symtab.h"
 

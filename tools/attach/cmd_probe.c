@@ -3,12 +3,11 @@
  * ktr probe: lists the run-time probes of a session and switches them while its programs run. A pattern is a glob
  * for TYPE.NAME, or for the name alone.
  */
+#include "conf/nearest.h"
+#include "tools/attach/probes.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-#include "tools/attach/probes.h"
-
-#include "conf/nearest.h"
 
 #include <ktr/ctl.h>
 

@@ -8,10 +8,9 @@
  */
 #include "tools/bsd/ktrdump.h"
 
-#include "tools/walk.h"
-
 #include "analyze/print/sink_ktrdump.h"
 #include "ktr/session/drop.h"
+#include "tools/walk.h"
 #include "visualize/export/schedgraph_back.h"
 
 #include <errno.h>

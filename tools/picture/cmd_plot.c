@@ -2,15 +2,14 @@
 /*
  * ktr plot: charts of a trace by gnuplot.
  */
-#include "tools/command.h"
-#include "tools/report/diff.h"
-#include "tools/pair_option.h"
-#include "tools/notes.h"
-#include "tools/picture/picture.h"
-
 #include "analyze/read/reader.h"
-#include "visualize/model/label.h"
+#include "tools/command.h"
+#include "tools/notes.h"
+#include "tools/pair_option.h"
+#include "tools/picture/picture.h"
+#include "tools/report/diff_text.h"
 #include "visualize/chart/plot.h"
+#include "visualize/model/label.h"
 #include "visualize/terminal/term.h"
 
 #include <ktr/conf.h>

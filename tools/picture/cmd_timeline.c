@@ -2,17 +2,19 @@
 /*
  * ktr timeline: who did what when, on the terminal or as a picture.
  */
-#include "tools/command.h"
-#include "tools/pager.h"
-#include "tools/notes.h"
-#include "tools/picture/picture.h"
-
 #include "analyze/read/reader.h"
+#include "tools/command.h"
+#include "tools/notes.h"
+#include "tools/pager.h"
+#include "tools/picture/picture.h"
 #include "visualize/chart/chart_timeline.h"
 #include "visualize/model/frame.h"
-#include "visualize/page/page.h"
-#include "visualize/terminal/term.h"
+#include "visualize/model/rows.h"
 #include "visualize/model/timeline.h"
+#include "visualize/model/view.h"
+#include "visualize/page/page.h"
+#include "visualize/page/page_parts.h"
+#include "visualize/terminal/term.h"
 
 #include <ktr/reader.h>
 

@@ -12,9 +12,8 @@
 #define TOOLS_PICTURE_H
 
 #include "tools/filter_option.h"
-#include "tools/walk.h"
 #include "tools/options.h"
-
+#include "tools/walk.h"
 #include "visualize/chart/gnuplot.h"
 
 #include <ktr/reader.h>

@@ -4,12 +4,11 @@
  *
  * Events that were lost show as a line where they are missing.
  */
+#include "ktr/session/drop.h"
 #include "tools/command.h"
 #include "tools/read/export_walk.h"
 #include "tools/read/text_options.h"
 #include "tools/walk.h"
-
-#include "ktr/session/drop.h"
 
 #include <errno.h>
 #include <fcntl.h>

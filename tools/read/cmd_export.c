@@ -3,10 +3,9 @@
  * ktr export: traces for other people's programs.
  */
 #include "tools/command.h"
-#include "tools/read/export_walk.h"
 #include "tools/options.h"
+#include "tools/read/export_walk.h"
 #include "tools/walk.h"
-
 #include "visualize/export/export.h"
 
 #include <ktr/conf.h>

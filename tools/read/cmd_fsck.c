@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ktr fsck: repairs traces, so that foreign readers open them again, and says what it did. */
+#include "analyze/rewrite/fsck.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-
-#include "analyze/rewrite/fsck.h"
 
 #include <stdio.h>
 

@@ -2,12 +2,11 @@
 /*
  * ktr json: the events of a trace or session as JSON; analyze/print/sink_json.h has the schema.
  */
+#include "analyze/print/sink_json.h"
+#include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/walk.h"
-
-#include "analyze/print/sink_json.h"
-#include "analyze/symbols/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

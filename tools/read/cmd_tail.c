@@ -7,13 +7,12 @@
  * in its rings: at once, but what is overwritten before it is read is lost, and told. Of what is there
  * already the last lines come first; what begins while we wait is printed from its beginning.
  */
+#include "analyze/print/sink_json.h"
+#include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/read/text_options.h"
-
-#include "analyze/print/sink_json.h"
-#include "analyze/symbols/symbols.h"
 
 #include <ktr/reader.h>
 

@@ -4,7 +4,6 @@
 #define TOOLS_EXPORT_WALK_H
 
 #include "tools/walk.h"
-
 #include "visualize/export/export.h"
 
 /*

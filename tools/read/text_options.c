@@ -2,7 +2,7 @@
 /* See text_options.h. */
 #include "tools/read/text_options.h"
 
-#include "analyze/symbols/symbols.h"
+#include "analyze/read/reader.h"
 
 const char *const text_times[] = { "relative", "delta", "utc", "raw", NULL };
 

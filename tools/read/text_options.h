@@ -7,10 +7,9 @@
 #ifndef TOOLS_TEXT_OPTIONS_H
 #define TOOLS_TEXT_OPTIONS_H
 
+#include "analyze/print/sink_text.h"
 #include "tools/options.h"
 #include "tools/pager.h"
-
-#include "analyze/print/sink_text.h"
 
 struct text_options {
 	unsigned columns, more;

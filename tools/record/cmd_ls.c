@@ -3,14 +3,13 @@
  * ktr ls: the user's sessions, live and dead. A file that cannot be read as a session is listed as
  * damaged with the reason, in one line, so that it can be seen and removed.
  */
+#include "analyze/print/json_print.h"
+#include "ktr/load/sweep.h"
+#include "ktr/session/session_find.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/report/session_info.h"
-
-#include "analyze/print/json_print.h"
-#include "ktr/session/session_find.h"
-#include "ktr/load/sweep.h"
 
 #include <errno.h>
 #include <jansson.h>

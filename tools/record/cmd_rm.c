@@ -5,12 +5,11 @@
  * sessions and is none is removed as well, unless somebody holds a lock on it: it may be a session of
  * another version.
  */
+#include "ktr/load/sweep.h"
+#include "ktr/session/session_find.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
-
-#include "ktr/session/session_find.h"
-#include "ktr/load/sweep.h"
 
 #include <dirent.h>
 #include <errno.h>

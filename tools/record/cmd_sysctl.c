@@ -7,17 +7,16 @@
  * Several settings are made in order; one that fails does not keep the rest from being made, and
  * shows in the exit status.
  */
-#include "tools/command.h"
-#include "tools/find.h"
-#include "tools/options.h"
-#include "tools/attach/probes.h"
-#include "tools/record/computed_knobs.h"
-#include "tools/record/trigger_names.h"
-
 #include "analyze/filter/trigger_make.h"
 #include "conf/expr/expr_caret.h"
 #include "conf/names.h"
 #include "conf/quote.h"
+#include "tools/attach/probes.h"
+#include "tools/command.h"
+#include "tools/find.h"
+#include "tools/options.h"
+#include "tools/record/computed_knobs.h"
+#include "tools/record/trigger_names.h"
 
 #include <ktr/ctl.h>
 

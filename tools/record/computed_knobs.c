@@ -5,10 +5,9 @@
  */
 #include "tools/record/computed_knobs.h"
 
-#include "tools/report/session_info.h"
-
 #include "conf/names.h"
 #include "ktr/session/ring_read.h"
+#include "tools/report/session_info.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef TOOLS_RECORD_KERNEL_H
 #define TOOLS_RECORD_KERNEL_H
 
-#include "ktr/session/session_rw.h"
 #include "ktr/provider/kernel/kernel_events.h"
+#include "ktr/session/session_rw.h"
 
 struct record_kernel {
 	struct ktr__session_rw session;

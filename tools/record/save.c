@@ -2,13 +2,12 @@
 /* Says what came of it, and what to type next. */
 #include "tools/record/save.h"
 
-#include "tools/find.h"
-#include "tools/options.h"
-
 #include "analyze/rewrite/join.h"
 #include "ktr/control/session_join.h"
 #include "ktr/control/stats.h"
 #include "ktr/session/session_rw.h"
+#include "tools/find.h"
+#include "tools/options.h"
 #include "writer/keep.h"
 
 #include <ktr/reader.h>

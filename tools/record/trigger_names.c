@@ -2,9 +2,8 @@
 /* A trigger is an expression that a filter may be, too; filters know what call sites and arguments are called. */
 #include "tools/record/trigger_names.h"
 
-#include "tools/options.h"
-
 #include "conf/expr/expr_caret.h"
+#include "tools/options.h"
 
 #include <ktr/reader.h>
 

@@ -3,14 +3,15 @@
  * ktr diff: what changed between traces of a program, what did not, and what cannot be told. Exit status as
  * diff(1)'s, and one more for what cannot be told.
  */
+#include "analyze/print/json_print.h"
 #include "tools/command.h"
-#include "tools/report/diff.h"
-#include "tools/report/diff_runs.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
+#include "tools/report/diff.h"
+#include "tools/report/diff_json.h"
+#include "tools/report/diff_runs.h"
+#include "tools/report/diff_text.h"
 #include "tools/walk.h"
-
-#include "analyze/print/json_print.h"
 
 #include <errno.h>
 #include <stdlib.h>

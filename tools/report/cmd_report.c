@@ -3,14 +3,15 @@
  * ktr report: what happened, at a glance or as JSON, in one walk and little memory whatever the
  * length of the trace.
  */
+#include "analyze/print/json_print.h"
+#include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
 #include "tools/report/report.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
 #include "tools/walk.h"
-
-#include "analyze/print/json_print.h"
-#include "analyze/read/reader.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,10 +14,11 @@
  * ratio: of b to a, null where a has none; low and high: where it lies for sure, null where nothing is known;
  * sees: the least ratio above 1 that would have been told, null: none would.
  */
-#include "tools/report/diff.h"
+#include "tools/report/diff_json.h"
 
 #include "analyze/print/sink_json.h"
 #include "ktr/session/drop.h"
+#include "tools/report/diff.h"
 
 #include <math.h>
 #include <string.h>

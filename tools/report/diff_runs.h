@@ -3,10 +3,9 @@
 #ifndef TOOLS_DIFF_RUNS_H
 #define TOOLS_DIFF_RUNS_H
 
+#include "analyze/stats/diff.h"
 #include "tools/pair_option.h"
 #include "tools/walk.h"
-
-#include "analyze/stats/diff.h"
 
 /* [traces] On both sides together; each is held open until the end. */
 #define DIFF_RUNS_MAX 200u

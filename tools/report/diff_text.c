@@ -2,9 +2,10 @@
 /*
  * A comparison for people: the traces, a table of what changed and of what cannot be told, and what to make of it.
  */
-#include "tools/report/diff.h"
+#include "tools/report/diff_text.h"
 
 #include "ktr/session/drop.h"
+#include "tools/report/diff.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of a report that are about silence: the longest gaps, overall and of each thread. */
-#include "tools/report/report_text.h"
+#include "tools/report/report_gaps.h"
 
+#include "tools/report/report.h"
+#include "tools/report/report_text.h"
 #include "visualize/model/label.h"
 
 #include <stdio.h>

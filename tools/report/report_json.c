@@ -35,11 +35,15 @@
  * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
  * digits. Strings are well-formed UTF-8 whatever was recorded.
  */
-#include "tools/report/report.h"
+#include "tools/report/report_json.h"
 
-#include "analyze/read/ktrgraph.h"
 #include "analyze/print/sink_json.h"
+#include "analyze/read/ktrgraph.h"
 #include "ktr/session/drop.h"
+#include "tools/report/report.h"
+#include "tools/report/report_oncpu.h"
+#include "tools/report/report_rows.h"
+#include "tools/report/report_text.h"
 
 #include <math.h>
 #include <stdlib.h>

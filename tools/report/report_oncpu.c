@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of a report that the kernel's context switches allow, as text and as JSON. */
-#include "tools/report/report.h"
-#include "tools/report/report_text.h"
+#include "tools/report/report_oncpu.h"
 
 #include "analyze/print/sink_json.h"
+#include "tools/report/report.h"
+#include "tools/report/report_text.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>

@@ -3,8 +3,10 @@
  * The tables of a report that are about rows: how long spans, pairs and states lasted, what share of its
  * time each row spent in each state, what values counters had.
  */
-#include "tools/report/report_text.h"
+#include "tools/report/report_rows.h"
 
+#include "tools/report/report.h"
+#include "tools/report/report_text.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>

@@ -8,6 +8,10 @@
 #include "tools/report/report_text.h"
 
 #include "ktr/session/drop.h"
+#include "tools/report/report.h"
+#include "tools/report/report_gaps.h"
+#include "tools/report/report_oncpu.h"
+#include "tools/report/report_rows.h"
 #include "visualize/model/label.h"
 
 #include <inttypes.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the tables of a report as text have in common. */
+/* A report as text, and what its tables have in common. */
 #ifndef TOOLS_REPORT_TEXT_H
 #define TOOLS_REPORT_TEXT_H
 
 #include "tools/report/report.h"
+
+#include <stdint.h>
+#include <stdio.h>
 
 #define REPORT_NAME_COLUMNS 34u
 
@@ -17,6 +20,14 @@ struct report_table {
 	struct report_line *line; /* owned */
 	unsigned n;
 };
+
+/* Writes the whole report. */
+void report_text(const struct report *report, FILE *to);
+
+/*
+ * Writes wall-clock time of a moment of the trace: "2024-02-29T12:34:56.123456789Z". size >= 32. Returns text.
+ */
+const char *report_utc(const struct report *report, uint64_t ns, char *text, size_t size);
 
 /* Makes a table of the indices below n that have a rank, sorted. */
 struct report_table report_table_sort(const struct report *report, unsigned n,
@@ -33,12 +44,5 @@ void report_text_heading(const struct report *report, FILE *to, const char *form
 void report_text_name(FILE *to, const char *bytes, size_t n);
 void report_text_count(FILE *to, uint64_t count, int width);
 void report_text_duration(FILE *to, double ns);
-
-/* The tables of rows (report_rows.c) and of gaps (report_gaps.c). */
-void report_rows_spans(const struct report *report, FILE *to);
-void report_rows_pairs(const struct report *report, FILE *to);
-void report_rows_states(const struct report *report, FILE *to);
-void report_rows_counters(const struct report *report, FILE *to);
-void report_gaps_text(const struct report *report, FILE *to);
 
 #endif

@@ -5,11 +5,11 @@
  */
 #include "tools/report/trace_count.h"
 
-#include <ktr/reader.h>
-#include <ktr/trace_file.h>
-
 #include "ktr/session/drop.h"
 #include "writer/format/packet.h"
+
+#include <ktr/reader.h>
+#include <ktr/trace_file.h>
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,6 @@
  * The shell of ktr sql. A query ends with a semicolon; a line that begins with a dot is for the shell.
  * ^C ends a query, not the shell.
  */
-#include "tools/command.h"
 #include "tools/options.h"
 
 #if KTR_HAVE_SQLITE

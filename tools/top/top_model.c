@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts what a live session records. It reads as any drain does, which costs the program nothing. */
 #include "tools/top/top_model.h"
-#include "tools/report/session_info.h"
+
 #include "conf/kit/array.h"
+#include "tools/report/session_info.h"
 
 #include <ktr/conf.h>
 

@@ -5,6 +5,7 @@
  * font's average advance, on the safe side, since gnuplot picks whatever sans-serif font there is.
  */
 #include "visualize/chart/chart.h"
+
 #include "visualize/chart/axis.h"
 #include "visualize/model/palette.h"
 

@@ -6,8 +6,8 @@
 #ifndef VISUALIZE_CHART_H
 #define VISUALIZE_CHART_H
 
-#include "visualize/model/frame.h"
 #include "visualize/chart/gnuplot.h"
+#include "visualize/model/frame.h"
 
 #define KTR__CHART_WIDTH  1200u
 #define KTR__CHART_HEIGHT 800u

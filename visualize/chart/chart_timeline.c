@@ -8,7 +8,9 @@
  * has its own colour as a number, which gnuplot calls "rgb variable".
  */
 #include "visualize/chart/chart_timeline.h"
+
 #include "visualize/chart/chart_time.h"
+#include "visualize/model/legend.h"
 #include "visualize/model/palette.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
  * to p99.9 has the same height, where a plain scale would show all of them as one line.
  */
 #include "visualize/chart/distribution.h"
+
 #include "visualize/chart/axis.h"
 #include "visualize/model/palette.h"
 

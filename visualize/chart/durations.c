@@ -8,10 +8,10 @@
  * span that never ended is often the one that is looked for.
  */
 #include "visualize/chart/durations.h"
-#include "conf/kit/array.h"
-#include "conf/kit/hash.h"
 
 #include "analyze/filter/pattern.h"
+#include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>

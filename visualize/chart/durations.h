@@ -8,8 +8,8 @@
 
 #include "analyze/stats/histogram.h"
 #include "analyze/stats/pairs.h"
-#include "visualize/model/label.h"
 #include "visualize/chart/plot.h"
+#include "visualize/model/label.h"
 
 #define KTR__DURATIONS_SERIES 64u /* the last takes all that come later */
 

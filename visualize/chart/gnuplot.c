@@ -9,6 +9,7 @@
  * in itself, data included, so that it runs from any directory.
  */
 #include "visualize/chart/gnuplot.h"
+
 #include "visualize/chart/newfile.h"
 #include "visualize/model/label.h"
 

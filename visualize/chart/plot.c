@@ -4,6 +4,7 @@
  * track of losses, and put the words around the picture.
  */
 #include "visualize/chart/plot.h"
+
 #include "visualize/chart/plots.h"
 
 #include <errno.h>

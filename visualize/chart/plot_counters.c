@@ -3,8 +3,8 @@
  * The values of counters over time, one panel each: a band from the least to the greatest value of
  * each column, and a line at the last.
  */
-#include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
 #include "visualize/model/timeline.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  * slow phase is a patch, a rare outlier a dot.
  */
 #include "visualize/chart/durations.h"
-#include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,8 +5,8 @@
  */
 #include "visualize/chart/distribution.h"
 #include "visualize/chart/durations.h"
-#include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,10 @@
  * Who does how much: events per second of each CPU and of the busiest threads over time, as strips
  * whose colour is the rate. A stall is a hole in a strip.
  */
-#include "visualize/model/palette.h"
-#include "visualize/chart/plots.h"
 #include "conf/kit/array.h"
+#include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
+#include "visualize/model/row.h"
 #include "visualize/model/rows.h"
 
 #include <errno.h>

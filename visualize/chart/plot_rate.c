@@ -2,9 +2,9 @@
 /*
  * Events per second over time, stacked by class: how much is going on, and what kind of it.
  */
-#include "visualize/model/palette.h"
-#include "visualize/chart/plots.h"
 #include "conf/kit/array.h"
+#include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,12 +3,11 @@
  * An argument against time or against another argument: points while there are few, else a map of
  * how many lie where.
  */
-#include "visualize/chart/bins.h"
-#include "visualize/model/palette.h"
-#include "visualize/chart/plots.h"
-#include "conf/kit/array.h"
-
 #include "analyze/filter/pattern.h"
+#include "conf/kit/array.h"
+#include "visualize/chart/bins.h"
+#include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,8 +4,9 @@
  * column.
  */
 #include "visualize/chart/chart_timeline.h"
-#include "visualize/model/palette.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/palette.h"
+#include "visualize/model/row.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of exporters, and what they share. */
 #include "visualize/export/export.h"
+
 #include "visualize/export/exports.h"
 #include "visualize/model/label.h"
 

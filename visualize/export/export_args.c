@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "visualize/export/exports.h"
-#include "visualize/export/stack_text.h"
+#include "visualize/export/export_args.h"
+
+#include "visualize/export/export.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "visualize/export/stack_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,6 +7,8 @@
  *
  * https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
  */
+#include "analyze/read/reader.h"
+#include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
 
 #include <errno.h>

@@ -6,11 +6,11 @@
  *
  * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
  */
-#include "visualize/export/exports.h"
-#include "visualize/model/label.h"
-#include "visualize/export/stack_text.h"
-
+#include "analyze/read/reader.h"
 #include "conf/kit/utf8.h"
+#include "visualize/export/exports.h"
+#include "visualize/export/stack_text.h"
+#include "visualize/model/label.h"
 
 #include <inttypes.h>
 #include <string.h>

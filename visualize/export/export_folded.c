@@ -6,12 +6,13 @@
  * spans that were open on a thread, and the number is the time in nanoseconds that the innermost had for
  * itself. A span that another thread ends counts for the one that began it.
  */
-#include "visualize/export/exports.h"
+#include "analyze/read/reader.h"
 #include "analyze/stats/spans.h"
+#include "conf/kit/array.h"
+#include "visualize/export/exports.h"
+#include "visualize/export/stack_text.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
-#include "conf/kit/array.h"
-#include "visualize/export/stack_text.h"
 
 #include <errno.h>
 #include <inttypes.h>

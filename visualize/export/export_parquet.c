@@ -10,10 +10,11 @@
  *
  * https://parquet.apache.org/docs/file-format/ and parquet.thrift have the fields.
  */
-#include "visualize/model/column.h"
+#include "analyze/read/reader.h"
 #include "visualize/export/exports.h"
-#include "visualize/model/label.h"
 #include "visualize/export/stack_text.h"
+#include "visualize/model/column.h"
+#include "visualize/model/label.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,13 +8,14 @@
  *
  * https://perfetto.dev/docs/reference/trace-packet-proto has the fields.
  */
-#include "visualize/model/column.h"
-#include "visualize/export/exports.h"
-#include "visualize/model/label.h"
-#include "conf/kit/array.h"
-#include "visualize/export/stack_text.h"
-
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/reader.h"
+#include "conf/kit/array.h"
+#include "visualize/export/export_args.h"
+#include "visualize/export/exports.h"
+#include "visualize/export/stack_text.h"
+#include "visualize/model/column.h"
+#include "visualize/model/label.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,10 +10,11 @@
  * While the walk goes on, one page per CPU is filled, and full ones go to a file without a name, each
  * with its CPU noted. In the end they are put one CPU behind the other.
  */
-#include "visualize/export/exports.h"
-#include "visualize/model/label.h"
+#include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
+#include "visualize/model/label.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,13 +4,14 @@
  * stand in, because quotes cannot be escaped there: they become apostrophes.
  */
 #include "visualize/export/schedgraph.h"
+
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "analyze/stats/spans.h"
-#include "visualize/export/exports.h"
+#include "conf/kit/array.h"
+#include "visualize/export/export_args.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/label.h"
-#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,10 @@
  * row has another job, not that it does the same job differently.
  */
 #include "visualize/model/finding.h"
+
 #include "visualize/model/label.h"
 #include "visualize/model/palette.h"
+#include "visualize/model/row.h"
 
 #include <errno.h>
 #include <stdint.h>

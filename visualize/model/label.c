@@ -6,6 +6,7 @@
  * bidirectional controls are on it because they let a name pretend to be another one.
  */
 #include "visualize/model/label.h"
+
 #include "conf/kit/utf8.h"
 
 #include <inttypes.h>

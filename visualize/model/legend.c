@@ -5,7 +5,10 @@
  * that differ most. Idle states are pale, and vermillion is kept for the state that stands out.
  */
 #include "visualize/model/legend.h"
+
 #include "visualize/model/palette.h"
+#include "visualize/model/rows.h"
+#include "visualize/model/view.h"
 
 #include <ctype.h>
 #include <errno.h>

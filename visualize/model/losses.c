@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where events were lost: gaps become labels of lanes. */
 #include "visualize/model/losses.h"
+
 #include "conf/kit/array.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #ifndef VISUALIZE_LOSSES_H
 #define VISUALIZE_LOSSES_H
 
-#include "visualize/model/levels.h"
 #include "analyze/stats/streams.h"
+#include "visualize/model/levels.h"
 
 #include <ktr/reader.h>
 

@@ -10,10 +10,11 @@
  * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open", and each is in a
  * lane of its own: the first that is free.
  */
-#include "visualize/model/rows.h"
-#include "conf/kit/array.h"
+#include "visualize/model/row.h"
 
 #include "analyze/stats/ends.h"
+#include "conf/kit/array.h"
+#include "visualize/model/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>

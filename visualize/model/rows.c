@@ -6,9 +6,10 @@
  * there are at most KTR__ROWS_LABELS of them. What happens on a row is in row.c.
  */
 #include "visualize/model/rows.h"
+
 #include "analyze/read/tables.h"
-#include "visualize/model/label.h"
 #include "conf/kit/hash.h"
+#include "visualize/model/label.h"
 
 #include <errno.h>
 #include <stdlib.h>

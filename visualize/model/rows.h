@@ -128,32 +128,4 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 /* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
 
-/* A ring lost events between two moments; told in the order of from_ns. 0 or -ENOMEM. */
-int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap);
-
-/* What happens on a row. Moments may lie before the window, not behind it. 0 or -ENOMEM. */
-int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
-int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label);
-int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number);
-int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
-
-/* A START or STOP of the row. */
-void ktr__row_spans(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
-
-/* A span begins; *lane is its own, or KTR__LANES_MAX: too many are open, and it is left out. It ends. */
-int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t *lane);
-int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t lane);
-
-/* The row's state ends with who told of it. */
-int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
-
-/* [ns] When a state or counter of the row ended with its only thread, or else its process; 0: it had not. */
-uint64_t ktr__row_end_ns(const struct ktr__row *row);
-
-/* Closes every lane and area at a moment, or at the row's end before that. 0 or -ENOMEM. */
-int ktr__rows_end(struct ktr__rows *rows, uint64_t ns);
-
-/* The row's totals of a label, or NULL. */
-const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label);
-
 #endif

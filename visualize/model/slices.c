@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Follows threads and rows; the timeline finds the rows, and its columns, which nobody needs, are one. */
 #include "visualize/model/slices.h"
-#include "conf/kit/array.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,12 +9,13 @@
  * Time is made to stand still where a source has it run backwards, and such events are counted.
  */
 #include "visualize/model/timeline.h"
-#include "visualize/model/label.h"
-#include "conf/kit/array.h"
 
 #include "analyze/read/ktrgraph.h"
 #include "conf/eval/glob.h"
+#include "conf/kit/array.h"
 #include "ktr/session/kernel_event.h"
+#include "visualize/model/label.h"
+#include "visualize/model/row.h"
 
 #include <errno.h>
 #include <inttypes.h>

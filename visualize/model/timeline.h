@@ -17,10 +17,9 @@
 #ifndef VISUALIZE_TIMELINE_H
 #define VISUALIZE_TIMELINE_H
 
+#include "analyze/stats/spans.h"
 #include "visualize/model/losses.h"
 #include "visualize/model/rows.h"
-
-#include "analyze/stats/spans.h"
 
 #include <ktr/reader.h>
 

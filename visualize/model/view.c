@@ -7,7 +7,9 @@
  * strverscmp(3) orders it, so that "worker 10" follows "worker 9".
  */
 #include "visualize/model/view.h"
+
 #include "visualize/model/legend.h"
+#include "visualize/model/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>

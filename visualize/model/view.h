@@ -57,12 +57,4 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *timeline,
 		   unsigned max_lines);
 void ktr__view_free(struct ktr__view *view);
 
-/* The legend's entry of a label; a grey one where it has none of its own. */
-struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const struct ktr__line *line,
-					 uint16_t label);
-
-/* What is to be said about a row in a few words: "waiting for lock 81 %", "at most 64". */
-void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,
-		      size_t size);
-
 #endif

@@ -3,11 +3,13 @@
  * Packs events into chunks. Running out of memory is remembered and told at the end of each call.
  */
 #include "visualize/page/packer.h"
+
 #include "analyze/read/tables.h"
-#include "visualize/model/label.h"
-#include "visualize/page/packer_rows.h"
+#include "analyze/symbols/symbols.h"
 #include "conf/kit/array.h"
 #include "visualize/export/stack_text.h"
+#include "visualize/model/label.h"
+#include "visualize/page/packer_rows.h"
 
 #include <errno.h>
 #include <stdio.h>

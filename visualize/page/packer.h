@@ -31,13 +31,12 @@
 #ifndef VISUALIZE_PACKER_H
 #define VISUALIZE_PACKER_H
 
-#include "visualize/page/blob.h"
+#include "analyze/symbols/symbols.h"
 #include "visualize/model/column.h"
 #include "visualize/model/keymap.h"
 #include "visualize/model/pids.h"
 #include "visualize/model/timeline.h"
-
-#include "analyze/symbols/symbols.h"
+#include "visualize/page/blob.h"
 
 #include <ktr/reader.h>
 

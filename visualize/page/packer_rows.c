@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Follows what each row is doing. Spans of one row that overlap lie side by side, in lanes. */
 #include "visualize/page/packer_rows.h"
-#include "conf/kit/array.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <string.h>

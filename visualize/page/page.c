@@ -5,9 +5,14 @@
  * its title and its index, which a browser must have first, are not known before.
  */
 #include "visualize/page/page.h"
-#include "visualize/chart/newfile.h"
-#include "visualize/page/page_parts.h"
+
+#include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "visualize/chart/newfile.h"
+#include "visualize/model/rows.h"
+#include "visualize/model/view.h"
+#include "visualize/page/page_index.h"
+#include "visualize/page/page_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

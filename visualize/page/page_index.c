@@ -3,10 +3,17 @@
  * The index of a page: what its events refer to and how rows are drawn, and the overview. Tables are
  * arrays of arrays; visualize/page/data.js gives their members names.
  */
-#include "visualize/page/page_parts.h"
+#include "visualize/page/page_index.h"
+
 #include "analyze/print/render.h"
+#include "analyze/print/render_plan.h"
 #include "analyze/read/tables.h"
 #include "ktr/session/format.h"
+#include "visualize/model/legend.h"
+#include "visualize/model/row.h"
+#include "visualize/model/rows.h"
+#include "visualize/model/view.h"
+#include "visualize/page/page_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the page share: visualize/page*.c only. */
+/* What the files of the page share. */
 #ifndef VISUALIZE_PAGE_PARTS_H
 #define VISUALIZE_PAGE_PARTS_H
 
@@ -7,7 +7,7 @@
 #include "visualize/page/packer.h"
 #include "visualize/page/page.h"
 
-#include <jansson.h>
+#include <stdio.h>
 
 #define KTR__PAGE_COLUMNS 4096u  /* of the overview */
 #define KTR__PAGE_LOSSES  20000u /* gaps that are told apart; later ones close together are one */
@@ -33,19 +33,6 @@ struct ktr__page {
 	uint32_t n_losses, loss_room;
 	int error;
 };
-
-/* Everything but events and the overview, as one owned JSON object; NULL without memory. */
-json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame);
-
-/* Whether the page has an overview. */
-int ktr__page_has_overview(const struct ktr__page *page);
-
-/*
- * Columns of all rows, those of threads and identities before those of CPUs: of each lane the
- * parts of struct ktr__cell, of each area least and greatest as doubles, of marks their numbers,
- * all as little-endian arrays, one after the other. What a row has is in the index. 0 or -ENOMEM.
- */
-int ktr__page_overview(struct ktr__page *page, FILE *to);
 
 /* The texts of visualize/page/ that are built in; each ends in NUL. */
 extern const char ktr__page_html[], ktr__page_css[], ktr__page_js[];

@@ -8,7 +8,9 @@
  * slashes.
  */
 #include "visualize/terminal/term.h"
+
 #include "visualize/chart/axis.h"
+#include "visualize/model/legend.h"
 #include "visualize/model/palette.h"
 
 #include <langinfo.h>
