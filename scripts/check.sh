@@ -25,6 +25,7 @@ at_once=2
 [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || at_once=1
 
 scripts/check-layers.sh || { echo "FAIL floors"; failed=1; }
+scripts/check-headers.sh "$O" || { echo "FAIL headers"; failed=1; }
 scripts/check-names.sh || { echo "FAIL names"; failed=1; }
 # Those that take long come first.
 first="one oom embed sessions usdt probes link odd"

@@ -14,6 +14,7 @@
 #include "conf/number.h"
 #include "ktr/load/sweep.h"
 #include "ktr/session/kernel.h"
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 

@@ -198,8 +198,6 @@ void ktr__threads_start(void)
 	ktr__thread_mark();
 }
 
-/* vfork.S, where the system call failed. */
-int ktr__vfork_failed(int code) KTR__ASM_NAMES;
 int ktr__vfork_failed(int code)
 {
 	errno = code;

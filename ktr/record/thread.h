@@ -14,4 +14,7 @@ void ktr__thread_register(struct ktr__self *self);
 /* The number of the calling thread, without asking the kernel. 0: that cannot be had. */
 uint32_t ktr__thread_unasked(void);
 
+/* vfork.S, where the system call failed: sets errno and returns -1. */
+int ktr__vfork_failed(int code) KTR__ASM_NAMES;
+
 #endif

@@ -20,4 +20,7 @@ bool ktr__session_is(const struct ktr__session_rw *session, int code, const stru
 /* Is fd still the session's file? False after a host has closed all descriptors. */
 bool ktr__session_fd_ours(const struct ktr__session_rw *session);
 
+/* Does another open file hold the lock on NAME.run (KTR_SESSION_RUN_SUFFIX)? Of the session at a path. */
+bool ktr__session_attended(const char *path);
+
 #endif

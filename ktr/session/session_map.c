@@ -7,6 +7,7 @@
  * copy alone, so that no check can be undone behind our back. What is read later (cursors, rows,
  * strings) is bounded by the checked sizes whenever it is used.
  */
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_map.h"
 
 #include <errno.h>

@@ -163,9 +163,6 @@ int ktr__map_inhabited(const struct ktr__session_map *map);
 /* The same, or will one? Somebody looks after it between the programs that use it. */
 int ktr__map_alive(const struct ktr__session_map *map);
 
-/* Does another open file hold the lock on NAME.run (KTR_SESSION_RUN_SUFFIX)? Of the session at a path. */
-bool ktr__session_attended(const char *path);
-
 /*
  * Takes the session's lock exclusively if nobody uses it: 1, and it is held until the map is closed, so
  * that the file may be removed or renamed; 0: it is in use; or -errno.

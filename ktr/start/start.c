@@ -25,6 +25,7 @@
 #include "ktr/record/rseq.h"
 #include "ktr/record/thread.h"
 #include "ktr/session/clock.h"
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 #include "ktr/start/attach.h"

@@ -54,4 +54,11 @@ breaks check-format.sh "a line too long" conf/knob.c "/* $(printf '%0120d' 0) */
 breaks check-format.sh "blanks at a line's end" conf/knob.c 'int x; ' conf/knob.c
 breaks check-format.sh "an empty line at the end" conf/knob.c '' conf/knob.c
 
+# What a file defines and its header does not declare.
+mkdir -p "$dir/b/obj/conf"
+printf 'int ktr__knob_of_nobody;\n' >"$dir/one.c"
+cc -c "$dir/one.c" -o "$dir/b/obj/conf/knob.o" || exit 1
+"$tree/scripts/check-headers.sh" "$dir/b" >"$dir/log" 2>&1 && fail "check-headers.sh passes: a name that no header declares"
+grep -qF "conf/knob.c" "$dir/log" || fail "check-headers.sh does not say of it: $(cat "$dir/log")"
+
 exit "$failed"

@@ -6,6 +6,7 @@
  */
 #include "tools/record/run_hold.h"
 
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 
