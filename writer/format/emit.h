@@ -59,7 +59,20 @@ struct ktr__member_id {
 };
 
 /* How a member of a line is made of a field of a structure: X(kind, type of the field). */
-#define KTR__MEMBER_LIST(X)                                                                                     	X(U64, uint64_t) /* below 2^63 */                                                                       	X(I64, int64_t)                                                                                         	X(HEX, uint64_t) /* "0x1f" */                                                                           	X(BOOL, uint64_t)                                                                                       	X(TAIL, uint64_t)  /* U64, which may be left out */                                                     	X(WOVEN, uint64_t) /* left out */                                                                       	X(TEXT, union ktr__member_text)                                                                         	X(STRING, union ktr__member_text)  /* an offset where there is a map */                                 	X(CMDLINE, union ktr__member_text) /* the same, of a command line */                                    	X(OCTETS, struct ktr__member_octets) /* "0a1b..." */                                                    	X(ID, struct ktr__member_id)                                                                            	X(NUMBERS, struct ktr__member_args)                                                                     	X(TYPES, struct ktr__member_args) /* of arguments, by name */
+#define KTR__MEMBER_LIST(X)										\
+	X(U64, uint64_t) /* below 2^63 */								\
+	X(I64, int64_t)											\
+	X(HEX, uint64_t) /* "0x1f" */									\
+	X(BOOL, uint64_t)										\
+	X(TAIL, uint64_t)  /* U64, which may be left out */						\
+	X(WOVEN, uint64_t) /* left out */								\
+	X(TEXT, union ktr__member_text)									\
+	X(STRING, union ktr__member_text)  /* an offset where there is a map */				\
+	X(CMDLINE, union ktr__member_text) /* the same, of a command line */				\
+	X(OCTETS, struct ktr__member_octets) /* "0a1b..." */						\
+	X(ID, struct ktr__member_id)									\
+	X(NUMBERS, struct ktr__member_args)								\
+	X(TYPES, struct ktr__member_args) /* of arguments, by name */
 
 enum ktr__member_kind {
 #define KTR__MEMBER_KIND(kind, type) KTR__MEMBER_##kind,
