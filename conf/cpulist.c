@@ -39,7 +39,7 @@ static int cpulist_absent(const char *text, const char *at, unsigned n_bits, str
 			    ktr__shown(strcspn(at, ", \t")), at, n_bits ? n_bits - 1 : 0);
 }
 
-/* Hexadecimal digits behind 0x, lowest CPUs last. */
+/* Hexadecimal digits after 0x, lowest CPUs last. */
 static int cpulist_hex(const char *text, const char *digits, uint64_t *bits, unsigned n_bits,
 		       struct ktr_error *err)
 {
@@ -75,7 +75,7 @@ static int cpulist_number(const char **at, uint64_t *number)
 	return 0;
 }
 
-/* One item: N, N-M or N-M:S. *at moves behind it. */
+/* One item: N, N-M or N-M:S. *at moves after it. */
 static int cpulist_item(const char *text, const char **at, uint64_t *bits, unsigned n_bits,
 			struct ktr_error *err)
 {

@@ -2,7 +2,7 @@
 /*
  * loader.conf: reads settings line by line, out of memory or out of a file.
  *
- * The grammar is that of FreeBSD's loader, from loader.conf(5) and the two parsers behind it:
+ * The grammar is that of FreeBSD's loader, from loader.conf(5) and the two parsers after it:
  *
  *	line	= [ name "=" value ] [ "#" anything ]		blanks anywhere between these
  *	name	= letter { letter | digit | "_" | "." | "-" }
@@ -62,7 +62,7 @@ static int loader_in_word(char c)
 	return loader_in_name(c) || (c && strchr("/,:+@%", c)) || (unsigned char)c >= 0x80;
 }
 
-/* A name at *at, copied; *at moves behind it. */
+/* A name at *at, copied; *at moves after it. */
 static int loader_name(struct loader_line *line, const char **at, char name[KTR_KNOB_NAME_BYTES])
 {
 	const char *p = *at;

@@ -39,7 +39,7 @@ int ktr__same_word(const char *word, size_t length, const char *name)
 	return name[length] == '\0';
 }
 
-/* The idx-th name; 0 when there is one, 1 when the place is empty, -ENOENT behind the last. */
+/* The idx-th name; 0 when there is one, 1 when the place is empty, -ENOENT after the last. */
 static int names_get(const struct names_list *list, unsigned idx, char name[KTR_NAME_BYTES],
 		     uint64_t *value)
 {
@@ -77,7 +77,7 @@ static int names_match(const char *word, size_t length, const char *name)
 	return name_length == length && ktr__same_word(word, length, name);
 }
 
-/* The number behind a word; 0 or -ENOENT. Of several that fit as well the first counts. */
+/* The number after a word; 0 or -ENOENT. Of several that fit as well the first counts. */
 static int names_find(const struct names_list *list, const char *word, size_t length,
 		      uint64_t *value)
 {

@@ -49,7 +49,7 @@ static size_t nearest_distance(const struct nearest_word *a, const struct neares
 
 		row[0] = (unsigned char)i;
 		for (size_t j = 1; j <= b->length; j++) {
-			const char *p = a->text + i, *q = b->text + j; /* behind the letters */
+			const char *p = a->text + i, *q = b->text + j; /* after the letters */
 			size_t best = row[j - 1] + 1u;
 
 			if (i) {

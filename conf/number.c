@@ -112,7 +112,7 @@ int ktr__bad_value(const char *text, const char *at, int code, const char *what,
 
 static const char number_too_large[] = "does not fit in 64 bits";
 
-/* Sign and magnitude with nothing behind them. */
+/* Sign and magnitude with nothing after them. */
 static int number_signed(const char *text, int *negative, uint64_t *number, struct ktr_error *err)
 {
 	const char *start = ktr__skip_blanks(text), *p = start;

@@ -23,7 +23,7 @@ static int quote_bad(const char *text, const char *at, const char *what, struct 
 	return ktr_error_at(err, NULL, 0, (unsigned)(at - text) + 1, EINVAL, "%s", what);
 }
 
-/* One escape behind its backslash: the byte it stands for, or -1. */
+/* One escape after its backslash: the byte it stands for, or -1. */
 static int quote_unescape(const char **at)
 {
 	const char *p = *at;

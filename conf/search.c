@@ -114,7 +114,7 @@ static int search_build(const struct ktr_source *source, unsigned entry, char *p
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
-/* The path of the idx-th file that applies; 0, -ENODATA behind the last, -ENAMETOOLONG. */
+/* The path of the idx-th file that applies; 0, -ENODATA after the last, -ENAMETOOLONG. */
 static int search_name(const struct ktr_source *source, unsigned idx, char *path, size_t size)
 {
 	if (source->conf) {

@@ -135,7 +135,7 @@ int ktr_conf_unregister(struct ktr_conf *conf, struct ktr_knobs *table)
 
 /*
  * Writes a row's name with its "*" replaced by the instance's. Returns 0; 1 when this instance
- * is not there or its name is too long; -ENOENT behind the last.
+ * is not there or its name is too long; -ENOENT after the last.
  */
 static int tree_fill_name(const struct ktr_knob *row, void *context, unsigned instance,
 			  char name[KTR_KNOB_NAME_BYTES])

@@ -18,7 +18,7 @@ void notes_init(struct notes *notes);
 
 void notes_add(struct notes *notes, const struct ktr_note *note);
 
-/* Prints them behind the command's name, and forgets them. 1 if one was of damage, else 0. */
+/* Prints them after the command's name, and forgets them. 1 if one was of damage, else 0. */
 int notes_tell(struct notes *notes, const char *command);
 
 void notes_free(struct notes *notes);

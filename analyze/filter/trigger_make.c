@@ -134,7 +134,7 @@ static void trigger_make_put(struct trigger_make_out *out, const char *bytes, si
 	out->n += n < out->room - out->n ? n : out->room - out->n;
 }
 
-/* Only the texts that ops use, one behind the other; ops are changed to find them there. 0 or -EINVAL. */
+/* Only the texts that ops use, one after the other; ops are changed to find them there. 0 or -EINVAL. */
 static int trigger_make_texts(struct ktr__expr_emitted *emitted, char *texts, size_t *n_texts)
 {
 	size_t n = 0;

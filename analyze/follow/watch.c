@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WATCH_POLL_NS 15000000ull /* a tail is to be less than 100 ms behind: 80 of them are the writer's */
+#define WATCH_POLL_NS 15000000ull /* a tail is to be less than 100 ms late: 80 of them are the writer's */
 #define WATCH_TOLD_NS 500000000ull
 #define WATCH_MIN_NS  1000000ull  /* a session: between two looks while events come, */
 #define WATCH_MAX_NS  40000000ull /* and while none do */

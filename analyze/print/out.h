@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text on its way to a file descriptor, through one buffer. Errors stick: what comes behind one is
+ * Text on its way to a file descriptor, through one buffer. Errors stick: what comes after one is
  * dropped, and ktr__out_flush() tells. Not for several threads.
  */
 #ifndef ANALYZE_OUT_H
@@ -30,7 +30,7 @@ int ktr__out_flush(struct ktr__out *out);
 /* Flushes and frees the buffer; leaves the descriptor open. 0 or -errno. */
 int ktr__out_close(struct ktr__out *out);
 
-/* Has room for KTR__OUT_LINE bytes behind out->n; to be called once a line. 0 or -errno. */
+/* Has room for KTR__OUT_LINE bytes after out->n; to be called once a line. 0 or -errno. */
 static inline int ktr__out_line(struct ktr__out *out)
 {
 	return out->room - out->n >= KTR__OUT_LINE ? 0 : ktr__out_flush(out);

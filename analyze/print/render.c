@@ -204,7 +204,7 @@ static const char *render_symbol(const struct render_out *out, const struct ktr_
 	return ktr__symbols_at(out->symbols, ktr__tables_proc(event->thread), address, kind);
 }
 
-/* As glibc prints pointers, and behind it what it points to. */
+/* As glibc prints pointers, and after it what it points to. */
 static void render_pointer(struct render_out *out, const struct ktr__render_step *step,
 			   const struct ktr_event *event)
 {

@@ -119,7 +119,7 @@ static int sink_json_dump(struct ktr__out *out, const json_t *tree, size_t flags
 	return 0;
 }
 
-/* What stands before and behind each line or element. */
+/* What stands before and after each line or element. */
 static int sink_json_begin(struct ktr__sink_json *json)
 {
 	int rc = ktr__out_line(json->out);

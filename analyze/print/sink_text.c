@@ -21,7 +21,7 @@
 
 static const struct sink_text_column {
 	unsigned bit;
-	unsigned width; /* behind it comes a blank */
+	unsigned width; /* after it comes a blank */
 	const char *name;
 	const char *colour;
 } sink_text_columns[] = {

@@ -4,7 +4,7 @@
  * and NT_PRPSINFO (whose core it is). Of 64 bits and little-endian, as sessions are.
  *
  * More than 65,534 segments are told in the first section header (PN_XNUM). Segments that overlap make
- * no sense and are cut to what is behind the one before, so that nothing is read twice: copying all that
+ * no sense and are cut to what is after the one before, so that nothing is read twice: copying all that
  * a core holds never takes longer than reading it.
  */
 #include "analyze/read/core.h"

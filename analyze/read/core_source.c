@@ -8,7 +8,7 @@
  * outlives its program. What is in the core is taken first, because it is of the moment of the crash.
  *
  * Either way the process's memory tells which session it was: the library keeps a copy of the session's
- * header, with its uuid. So memory is searched for such headers; one that lies where rings lie behind it
+ * header, with its uuid. So memory is searched for such headers; one that lies where rings lie after it
  * is the session itself. The file is found by what the process had mapped, and must have that uuid.
  *
  * A session from a core is written to a file without a name, as sparse as the core, and read like any

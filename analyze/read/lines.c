@@ -100,7 +100,7 @@ static int lines_split(struct ktr__lines *lines, const char *bytes, size_t n, kt
 }
 
 /*
- * Reads a line into buffer: its length without newline; LINES_END behind the last, LINES_LONG, or
+ * Reads a line into buffer: its length without newline; LINES_END after the last, LINES_LONG, or
  * LINES_TORN when *n bytes without newline follow the last.
  */
 #define LINES_END  (-1)

@@ -197,7 +197,7 @@ static size_t packets_candidate(const uint8_t *bytes, size_t n)
 		if (!found)
 			break;
 		at = (size_t)(found - bytes);
-		/* 0: whether it is one is not to be seen here, behind which the window ends. */
+		/* 0: whether it is one is not to be seen here, after which the window ends. */
 		if (at + KTR_PACKET_EVENTS <= n && ktr__packet_peek(found, n - at, &head) >= 0)
 			return at;
 		at++;
@@ -397,7 +397,7 @@ static int packets_zeros(const uint8_t *bytes, size_t n)
 }
 
 /*
- * A file has the length of what is being written before anything of it: zeros behind the last whole packet. Pages
+ * A file has the length of what is being written before anything of it: zeros after the last whole packet. Pages
  * that are read when that has just begun are read again; what is there by halves is waited for.
  */
 static void packets_unbegun(struct ktr__packets *packets)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One stream file of a trace as a sequence of packets that can be found from either side, by
- * time, and behind damage. Reads by pread through one buffer; holds no more than one packet and
+ * time, and after damage. Reads by pread through one buffer; holds no more than one packet and
  * what was read with it. The file's length is fixed when it is opened, whatever is appended
  * afterwards.
  */
@@ -59,7 +59,7 @@ int64_t ktr__packets_load(struct ktr__packets *packets, uint64_t offset, const u
 			  struct ktr_packet_header *head);
 
 /*
- * The offset of the first good packet at or behind an offset, n_bytes when there is none, or
+ * The offset of the first good packet at or after an offset, n_bytes when there is none, or
  * -errno.
  */
 int64_t ktr__packets_find(struct ktr__packets *packets, uint64_t offset);

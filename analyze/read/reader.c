@@ -372,7 +372,7 @@ static int reader_count_slowly(struct ktr_reader *reader, struct ktr__cursor *cu
 	}
 }
 
-/* The events that cursors have fetched already are counted; what comes behind them is to be. 0 or -errno. */
+/* The events that cursors have fetched already are counted; what comes after them is to be. 0 or -errno. */
 static int reader_count_fetched(struct ktr_reader *reader, uint64_t *n)
 {
 	struct ktr__merge *merge = &reader->merge;
@@ -513,7 +513,7 @@ static int reader_refilter(struct ktr_reader *reader)
 
 	merge->n = 0;
 	for (unsigned i = 0; i < n && rc >= 0; i++) {
-		struct ktr__merge_leaf leaf = merge->heap[i]; /* adding touches none behind it */
+		struct ktr__merge_leaf leaf = merge->heap[i]; /* adding touches none after it */
 		struct ktr__cursor *cursor = leaf.cursor;
 
 		rc = ktr__source_wants(&reader->source, &cursor->event) ? 1 : cursor->advance(cursor);

@@ -13,7 +13,7 @@
 
 /* A gap in what was copied. */
 struct ktr__session_gap {
-	uint64_t at; /* slot behind it; n where nothing follows */
+	uint64_t at; /* slot after it; n where nothing follows */
 	uint64_t n_events;
 };
 
@@ -24,7 +24,7 @@ struct ktr__session_cursor {
 	int by_thread; /* thread path: the entry tells the CPU */
 
 	/*
-	 * Whole events, one behind the other. Their timestamps have become nanoseconds, with
+	 * Whole events, one after the other. Their timestamps have become nanoseconds, with
 	 * KTR_TIME_APPROX, and never go back.
 	 */
 	struct ktr_entry *slot;       /* owned */
@@ -45,7 +45,7 @@ struct ktr__session_cursor {
 	uint64_t fresh;     /* slots from here on came with the last look, */
 	uint64_t fresh_ns;  /* at this time */
 
-	/* Forward the next slot and gap; in reverse those behind the next ones. */
+	/* Forward the next slot and gap; in reverse those after the next ones. */
 	uint64_t at;
 	unsigned gap_at;
 	uint64_t index;   /* running number of the next event; in reverse of the last one */

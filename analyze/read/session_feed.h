@@ -9,7 +9,7 @@
 #include "analyze/read/session_cursor.h"
 #include "ktr/session/session_map.h"
 
-/* Where a ring is to be read from: behind what a trace has of it. */
+/* Where a ring is to be read from: after what a trace has of it. */
 struct ktr__session_start {
 	struct ktr__ring_cursor cursor;
 	uint64_t index;   /* [events] running number of the next event */

@@ -8,7 +8,7 @@
  * the session it was written from).
  *
  * Whatever a cursor or an opener has to say besides events goes into the queue: losses as soon as
- * they are known, which is right behind the event before the gap, and notes.
+ * they are known, which is right after the event before the gap, and notes.
  */
 #ifndef ANALYZE_SOURCE_H
 #define ANALYZE_SOURCE_H
@@ -95,12 +95,12 @@ struct ktr__event_source {
 	const uint8_t *never;	    /* the filter's, by site: none of its events pass; NULL: not known */
 	uint32_t n_never;
 	uint64_t n_filtered;	    /* [events] it did not let pass */
-	uint64_t end_ns;	    /* the walk ends behind this time, in reverse before it */
+	uint64_t end_ns;	    /* the walk ends after this time, in reverse before it */
 };
 
 /*
  * A cursor hands out only what is wanted, and what ends the walk: it must not look for something that
- * passes in all that lies behind.
+ * passes in all that lies after.
  */
 static inline int ktr__source_wants(struct ktr__event_source *source, const struct ktr_event *event)
 {
@@ -135,7 +135,7 @@ static inline int ktr__source_speaks(const struct ktr__event_source *source)
 
 /*
  * Takes the oldest thing said: KTR_READ_LOSS, KTR_READ_NOTE, or 0 when there is none. key: the next event's;
- * losses that begin there or behind it are kept back.
+ * losses that begin there or after it are kept back.
  */
 int ktr__source_said(struct ktr__event_source *source, uint64_t key, struct ktr__said *said);
 

@@ -409,7 +409,7 @@ static void tables_add_word(struct ktr__tables *tables, struct ktr__thread *thre
 	*at = thread;
 }
 
-/* Room for rows of threads that nothing tells of, behind all others. 0 or -ENOMEM. */
+/* Room for rows of threads that nothing tells of, after all others. 0 or -ENOMEM. */
 static int tables_strangers(struct ktr__tables *tables)
 {
 	uint32_t last = tables->n_threads;

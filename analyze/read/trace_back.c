@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Compares the packet's header with what lies behind it. */
+/* Compares the packet's header with what lies after it. */
 static void trace_back_enter(struct ktr__trace_cursor *t)
 {
 	const struct ktr_packet_header *h = &t->head;
@@ -89,7 +89,7 @@ static int trace_back_scan(struct ktr__trace_cursor *t)
 	return 0;
 }
 
-/* Notes what lies between the packet and the one behind it. */
+/* Notes what lies between the packet and the one after it. */
 static void trace_back_hole(struct ktr__trace_cursor *t, uint64_t from, uint64_t to)
 {
 	if (from < to)

@@ -69,17 +69,17 @@ struct ktr__trace_cursor {
 	uint64_t n_decoded; /* events of the packet */
 	uint64_t limit_ns;  /* events before this (reverse: at or after this) are passed over */
 
-	/* What the packet before it said, in reverse the one behind it. */
+	/* What the packet before it said, in reverse the one after it. */
 	int known;          /* 0: nothing, after a seek; discarded and edge_ns hold otherwise */
 	int numbered;       /* 1: seq and event_no hold, too */
 	uint64_t seq;       /* of the packet that should be next */
-	uint64_t event_no;  /* running number of the event behind it; reverse: of its first */
+	uint64_t event_no;  /* running number of the event after it; reverse: of its first */
 	uint64_t discarded; /* [events] */
 	uint64_t edge_ns;   /* of its last event; reverse: of its first */
 
 	struct ktr_packet_header last; /* of the last packet of all parts; magic 0: there is none */
-	uint64_t last_end;             /* [bytes] behind it, in the last part */
-	uint64_t reached;              /* [slots] behind the packet being read, or read last */
+	uint64_t last_end;             /* [bytes] after it, in the last part */
+	uint64_t reached;              /* [slots] after the packet being read, or read last */
 	struct ktr__trace_grown grown[KTR__TRACE_GROWN];
 	unsigned n_grown;
 

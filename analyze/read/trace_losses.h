@@ -16,7 +16,7 @@
 struct ktr__trace_loss {
 	uint32_t number; /* of the stream */
 	uint32_t kind;
-	uint64_t seq; /* of the packet behind it */
+	uint64_t seq; /* of the packet after it */
 	uint64_t n_events;
 	uint64_t from_ns;
 	uint64_t to_ns;

@@ -139,7 +139,7 @@ static int set_compare(const void *a, const void *b)
 	return (m > n) - (m < n);
 }
 
-/* The number behind "NAME.", or 0. */
+/* The number after "NAME.", or 0. */
 static uint32_t set_number(const char *entry, const char *name, size_t n_name)
 {
 	unsigned long long number;

@@ -45,7 +45,7 @@ void ktr__fsck_found(struct ktr__fsck *fsck, const char *name, const char *forma
 
 /* ---- sidecars ---- */
 
-/* The whole file with a NUL behind it, owned; NULL with *rc set. */
+/* The whole file with a NUL after it, owned; NULL with *rc set. */
 static char *fsck_load(int dir_fd, const char *name, size_t *n, int *rc)
 {
 	int fd = ktr__lines_open(dir_fd, name);
@@ -332,7 +332,7 @@ static int fsck_files(struct ktr__fsck *fsck, const struct ktr__event_source *so
 	return rc;
 }
 
-/* Puts lines in front of a sidecar's, or behind them. 0 or -errno. */
+/* Puts lines in front of a sidecar's, or after them. 0 or -errno. */
 static int fsck_add_lines(struct ktr__fsck *fsck, enum ktr_sidecar which, struct ktr__emit *emit,
 			  int in_front)
 {

@@ -86,7 +86,7 @@ int ktr__mend_commit(struct ktr__mend *mend, int dir_fd, const char *name)
 	return mend->rc;
 }
 
-/* A name in lost+found that is free: NAME.NUMBER, or with more behind it. Its descriptor, or -errno. */
+/* A name in lost+found that is free: NAME.NUMBER, or with more after it. Its descriptor, or -errno. */
 static int fsck_file_free(struct ktr__fsck *fsck, const char *name, uint64_t number)
 {
 	char kept[NAME_MAX + 1];

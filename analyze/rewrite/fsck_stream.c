@@ -2,7 +2,7 @@
 /*
  * Repairs one stream.
  *
- * One pass finds the whole packets, one behind the other, and what is none; it tells what is wrong and
+ * One pass finds the whole packets, one after the other, and what is none; it tells what is wrong and
  * whether cutting the end is all it takes, which is what a crash leaves. Otherwise the whole packets
  * are written anew, without what lay between them, and with counts of lost events that include what
  * is missing: foreign readers know of it by nothing else. Where the first packets are gone an empty one
@@ -33,7 +33,7 @@ struct fsck_stream {
 	struct ktr_packet_header head;
 	int has_head;
 	uint64_t discarded; /* [events] that its count should be */
-	uint64_t end;       /* [bytes] behind it */
+	uint64_t end;       /* [bytes] after it */
 	/* What is wrong. */
 	int is_broken; /* more than the end */
 	uint64_t n_missing;
@@ -126,7 +126,7 @@ static void fsck_stream_take(struct fsck_stream *s, const uint8_t *bytes,
 			fsck_stream_front(s, head);
 		memcpy(copy, bytes, length);
 		mended.discarded = s->discarded;
-		/* What was behind the content, if anything, goes. */
+		/* What was after the content, if anything, goes. */
 		length = head->content_bits / 8;
 		ktr__packet_seal(copy, length, &mended);
 		ktr__mend_put(s->mend, copy, length);

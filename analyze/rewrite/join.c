@@ -4,7 +4,7 @@
  *
  * The last whole packet of a stream tells all that its writer knew: the next slot, the running number
  * of the next event (hence how many continuations lie before that slot), the time. A torn packet
- * behind it is left out of the walk: its events come out of the ring. Where a ring of a session
+ * after it is left out of the walk: its events come out of the ring. Where a ring of a session
  * that lives has been overrun since its file was looked at, nothing is taken from it: the writer has
  * what is missing, and the file's end is where the walk ends.
  */
@@ -176,7 +176,7 @@ static int join_starts(struct join *j, int complete)
 	return rc;
 }
 
-/* What lies behind the last packets is in the rings, and left out of the files. */
+/* What lies after the last packets is in the rings, and left out of the files. */
 static void join_trim(struct ktr__event_source *source, unsigned n_cursors)
 {
 	for (unsigned i = 0; i < n_cursors; i++) {

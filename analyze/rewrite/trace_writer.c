@@ -451,7 +451,7 @@ static uint8_t *trace_writer_args(uint8_t *at, const struct ktr_event *event)
 	return at;
 }
 
-/* Which strings are missing something: an odd event says so behind its arguments. */
+/* Which strings are missing something: an odd event says so after its arguments. */
 static unsigned trace_writer_odd(const struct ktr_event *event, uint8_t odd[2])
 {
 	odd[0] = odd[1] = 0;

@@ -186,7 +186,7 @@ static int tsdl_type(const char *name)
 	return -1;
 }
 
-/* The next field: 1, 0 behind the last, -EPROTO. A stack's length comes as a field before it. */
+/* The next field: 1, 0 after the last, -EPROTO. A stack's length comes as a field before it. */
 static int tsdl_field(const char **at, struct tsdl_field *field)
 {
 	int n = 0;

@@ -22,7 +22,7 @@ void ktr__tsdl_free(struct ktr__tsdl *tsdl);
 
 /*
  * The piece that begins at *from, up to its checksum's line: 1 when it is whole, -EBADMSG when it is
- * damaged, -ENODATA when the text ends before it does, 0 at the end. *from moves behind it.
+ * damaged, -ENODATA when the text ends before it does, 0 at the end. *from moves after it.
  */
 int ktr__tsdl_piece(const struct ktr__tsdl *tsdl, size_t *from);
 

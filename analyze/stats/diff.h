@@ -65,7 +65,7 @@ struct ktr__diff_options {
 	int identical; /* both are one trace: all is the same, and nothing is left to chance */
 };
 
-/* Runs of A and behind them runs of B. */
+/* Runs of A and after them runs of B. */
 struct ktr__diff {
 	struct ktr__diff_options options;
 	const struct ktr__blocks *const *run; /* borrowed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The longest times in which nothing was recorded: by anybody, and by each thread. A thread's time
- * before its first event and behind its last one is no gap.
+ * before its first event and after its last one is no gap.
  */
 #ifndef ANALYZE_GAPS_H
 #define ANALYZE_GAPS_H
@@ -16,7 +16,7 @@
 struct ktr__gap {
 	uint64_t from_ns, to_ns;
 	const struct ktr_reader_site *before, *after; /* sites of the events around it */
-	const struct ktr_reader_thread *thread;       /* of the one behind it */
+	const struct ktr_reader_thread *thread;       /* of the one after it */
 	int unsure; /* events were lost in it, by rings of the thread's */
 };
 

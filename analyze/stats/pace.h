@@ -4,7 +4,7 @@
  * event. Where there is no room for another, every second time is dropped and the stride doubles, so that marks
  * always divide the events into parts of equally many. The time that parts take is the measurement.
  *
- * Parts go by events and not by time because a server's idle time, before the first request and behind the last,
+ * Parts go by events and not by time because a server's idle time, before the first request and after the last,
  * has none: the first and the last part, into which it may fall, are left out, and no part lies in it.
  */
 #ifndef ANALYZE_PACE_H

@@ -3,13 +3,13 @@
  * Pairs STARTs with STOPs and states with the state that follows.
  *
  * What is open lies in a hash table with chains, newest first, so that the first match is the
- * innermost span. Its bytes (id and state) are copied behind the record, because an event's own
+ * innermost span. Its bytes (id and state) are copied after the record, because an event's own
  * are gone with the next one. All records are also on one list in the order in which they were
  * opened, and those of scopes on a stack of their thread; the table grows by doubling until
  * KTR__SPANS_OPEN_MAX records are open. Closed ones are used again.
  *
  * Whether a loss lies within a span is told by when losses ended: the walk reports a gap before the
- * first event behind its beginning. What counts are
+ * first event after its beginning. What counts are
  * those of rings that the threads at its ends have recorded to. Only whether a scope that is in the way may have
  * ended unseen is asked of all rings: its thread may have been anywhere meanwhile.
  */
@@ -55,7 +55,7 @@ struct ktr__spans {
 	uint64_t now_ns;
 	uint64_t exit_ns; /* no thread that scopes are open of ends before; UINT64_MAX: none does */
 	struct ktr__streams streams;
-	struct ktr_loss *loss; /* owned: those behind whose beginnings no event has come yet */
+	struct ktr_loss *loss; /* owned: those after whose beginnings no event has come yet */
 	uint32_t n_losses, loss_room;
 	uint64_t n_untracked;
 	uint32_t n_open;

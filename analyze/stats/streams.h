@@ -4,7 +4,7 @@
  * else.
  *
  * A ring is known by 2 * CPU + keep. A walk tells of a loss where it begins: what began before the loss ended may
- * have lost its own end, even if it began behind the beginning, on another ring.
+ * have lost its own end, even if it began after the beginning, on another ring.
  */
 #ifndef ANALYZE_STREAMS_H
 #define ANALYZE_STREAMS_H

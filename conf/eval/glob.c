@@ -9,7 +9,7 @@
 #include "conf/eval/glob.h"
 
 /*
- * The set at p[0] == '[': 1 or 0 for a byte in or out of it, with *next behind the bracket; -1 where it
+ * The set at p[0] == '[': 1 or 0 for a byte in or out of it, with *next after the bracket; -1 where it
  * is not closed. A ']' that stands first is one of the set.
  */
 static int glob_set(const char *p, const char *end, unsigned char c, const char **next)
@@ -30,7 +30,7 @@ static int glob_set(const char *p, const char *end, unsigned char c, const char 
 	return p < end ? in ^ negated : -1;
 }
 
-/* Does what stands at *p, no star, match a byte? Moves *p behind it. */
+/* Does what stands at *p, no star, match a byte? Moves *p after it. */
 static int glob_one(const char **p, const char *end, char c)
 {
 	const char *at = *p;

@@ -51,7 +51,7 @@ static void expr_lex_put(struct ktr__expr_lex *lex, char c)
 	lex->expr->texts[lex->expr->n_texts++] = c;
 }
 
-/* The byte behind a backslash at *at, which moves to the escape's last letter. */
+/* The byte after a backslash at *at, which moves to the escape's last letter. */
 static char expr_lex_escape(const char **at)
 {
 	static const char letters[] = "ntr0", bytes[] = "\n\t\r";

@@ -42,7 +42,7 @@ struct ktr__expr_lex {
 	unsigned what;
 	unsigned column; /* [bytes] from 1 */
 	int bare;        /* TEXT without quotes */
-	int no_case;     /* REGEX: i behind it */
+	int no_case;     /* REGEX: i after it */
 	struct ktr__expr_value value;
 };
 

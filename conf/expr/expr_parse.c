@@ -304,7 +304,7 @@ static unsigned expr_parse_level_of(const struct ktr__expr_lex *lex)
 	}
 }
 
-/* The current word is a sign behind `left`: reads on to the end of its right side. */
+/* The current word is a sign after `left`: reads on to the end of its right side. */
 static int expr_parse_infix(struct ktr__tree *p, int left, unsigned level)
 {
 	struct ktr__expr_lex *lex = &p->lex;
@@ -387,7 +387,7 @@ int ktr__expr_parse(const char *text, const struct ktr__expr_language *language,
 	p.lex = (struct ktr__expr_lex){ .source = text, .at = text, .err = err ? err : &own };
 	p.expr = calloc(1, sizeof(*p.expr));
 	if (p.expr) {
-		/* Each word, and the NUL behind it. */
+		/* Each word, and the NUL after it. */
 		p.expr->texts = malloc(2 * strlen(text) + 2);
 		p.lex.expr = p.expr;
 		if (p.expr->texts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An arena is a list of blocks, the newest first; pieces come out of the newest. A piece larger
- * than a quarter of a block gets a block of its own behind the newest, so that little is left
+ * than a quarter of a block gets a block of its own after the newest, so that little is left
  * unused.
  */
 #include "conf/kit/arena.h"

@@ -17,7 +17,7 @@ struct ktr__arena {
 /* n zeroed bytes, aligned for any type, or NULL: no memory, or the limit reached. */
 void *ktr__arena_alloc(struct ktr__arena *arena, size_t n);
 
-/* A copy of n bytes with a NUL behind them, or NULL. */
+/* A copy of n bytes with a NUL after them, or NULL. */
 char *ktr__arena_copy(struct ktr__arena *arena, const char *bytes, size_t n);
 
 void ktr__arena_free(struct ktr__arena *arena);

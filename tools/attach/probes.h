@@ -41,7 +41,7 @@ struct probe_shown {
 int probes_open(struct probes *probes, const char *path, struct ktr_conf *conf, struct ktr_error *err);
 void probes_close(struct probes *probes);
 
-/* The probe of a number, from 0 on: 0; 1: there is none of this number; -ENOENT behind the last. */
+/* The probe of a number, from 0 on: 0; 1: there is none of this number; -ENOENT after the last. */
 int probes_get(const struct probes *probes, unsigned idx, struct probe_shown *shown);
 uint64_t probes_fires(struct probes *probes, unsigned idx);
 

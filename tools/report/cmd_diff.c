@@ -110,7 +110,7 @@ static unsigned diff_split(int argc, char **argv, int n_behind)
 	return 0;
 }
 
-/* How many words stand behind "--"; -1 where there is none. */
+/* How many words stand after "--"; -1 where there is none. */
 static int diff_behind(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A time axis. The unit is that of the window's end, so that numbers have few digits before the
- * point; a small window far from the beginning gets the digits behind the point that tell its ticks
+ * point; a small window far from the beginning gets the digits after the point that tell its ticks
  * apart.
  */
 #include "visualize/chart/axis.h"

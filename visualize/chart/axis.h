@@ -14,7 +14,7 @@ struct ktr__axis {
 	double step;  /* [unit] between ticks */
 	double first; /* [unit] the first tick at or after the window's beginning */
 	unsigned n_ticks;
-	int digits; /* behind the point */
+	int digits; /* after the point */
 };
 
 /*

@@ -44,7 +44,7 @@ double ktr__chart_text_width(const char *text, unsigned size)
 	return ktr__label_columns(text) * size * CHART_ADVANCE;
 }
 
-/* SVG names families as CSS does and finds "Bold" behind a blank, cairo behind a colon. */
+/* SVG names families as CSS does and finds "Bold" after a blank, cairo after a colon. */
 const char *ktr__chart_font(const struct ktr__chart *chart, int bold)
 {
 	if (chart->plot.format == KTR__GNUPLOT_SVG)

@@ -32,7 +32,7 @@ static const struct distribution_mark distribution_marks[] = { { "p50", 0.5, KTR
 							       { "p99.9", 0.999, KTR__PURPLE } };
 #define DISTRIBUTION_MARKS (sizeof(distribution_marks) / sizeof(distribution_marks[0]))
 
-/* [share of the width] The last mark is not farther right, so that its text has room behind it. */
+/* [share of the width] The last mark is not farther right, so that its text has room after it. */
 #define DISTRIBUTION_LAST  0.86
 
 /* What all series span, widened so that nothing touches the edges. [ns] */

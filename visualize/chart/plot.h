@@ -22,7 +22,7 @@ struct ktr__plot_options {
 	const char *file;       /* NULL or "-": text on standard output */
 	unsigned width, height; /* [pixels], or characters of text */
 	uint64_t from_ns;       /* 0: the first event */
-	uint64_t to_ns;         /* 0: behind the last event */
+	uint64_t to_ns;         /* 0: after the last event */
 	const char *command;    /* for the caption */
 	const char *group;      /* pattern of glob(7); NULL: all */
 	const char *span;       /* pattern of a group, an id or a state whose durations are meant */

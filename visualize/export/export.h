@@ -27,7 +27,7 @@ struct ktr__export_format {
 	int (*begin)(struct ktr__export *e);
 	int (*event)(struct ktr__export *e, const struct ktr_event *event);
 	int (*loss)(struct ktr__export *e, const struct ktr_loss *loss);
-	int (*end)(struct ktr__export *e); /* behind the last event */
+	int (*end)(struct ktr__export *e); /* after the last event */
 	void (*free)(struct ktr__export *e);
 	const struct ktr__slices_to *slices; /* context: the export */
 };

@@ -5,10 +5,10 @@
  *
  * Each call site is an event of system "ktr", with its arguments as fields; `ktr_msg` is its text, ready
  * to print, since the readers' printf knows neither doubles nor all our conversions.
- * Thread ids stand where the kernel has pids. Losses are told by the page behind them.
+ * Thread ids stand where the kernel has pids. Losses are told by the page after them.
  *
  * While the walk goes on, one page per CPU is filled, and full ones go to a file without a name, each
- * with its CPU noted. In the end they are put one CPU behind the other.
+ * with its CPU noted. In the end they are put one CPU after the other.
  */
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
@@ -27,7 +27,7 @@
 #define TRACEDAT_HEAD    16u        /* [bytes] of a page: time and commit */
 #define TRACEDAT_COMMON  8u         /* [bytes] of an event: type, flags, preempt count, pid */
 #define TRACEDAT_MISSED  (1u << 31) /* in commit: events are missing before this page */
-#define TRACEDAT_STORED  (1u << 30) /* and their number stands behind its data */
+#define TRACEDAT_STORED  (1u << 30) /* and their number stands after its data */
 #define TRACEDAT_DELTA   ((uint64_t)1 << 27) /* [ns] what an event's header has room for */
 #define TRACEDAT_SMALL   28u   /* [words] of data whose length the header itself tells */
 #define TRACEDAT_EXTEND  30u   /* type: only time passes */
@@ -168,7 +168,7 @@ static uint32_t tracedat_site(struct tracedat *t, const struct ktr_reader_site *
 	return t->site_id[site->id] - 1;
 }
 
-/* Strings lie behind the fields; a field has their offset and length. */
+/* Strings lie after the fields; a field has their offset and length. */
 static unsigned tracedat_string(uint8_t *data, unsigned field, unsigned at, const char *bytes,
 				size_t n, size_t most)
 {
@@ -384,7 +384,7 @@ static int tracedat_names(struct ktr__export *e, FILE *head)
 	return 0;
 }
 
-/* Where each CPU's pages lie: behind the head, which is a whole number of pages. */
+/* Where each CPU's pages lie: after the head, which is a whole number of pages. */
 static int tracedat_places(struct ktr__export *e, const struct tracedat *t, FILE *head)
 {
 	uint32_t n_cpus = e->info->n_cpus < TRACEDAT_CPUS ? e->info->n_cpus : TRACEDAT_CPUS;
@@ -435,7 +435,7 @@ static int tracedat_head(struct ktr__export *e, const struct tracedat *t)
 	return rc;
 }
 
-/* The pages, one CPU behind the other. */
+/* The pages, one CPU after the other. */
 static int tracedat_pages(struct ktr__export *e, const struct tracedat *t)
 {
 	uint8_t page[TRACEDAT_PAGE];

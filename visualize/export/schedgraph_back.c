@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines are written to a file without a name while the walk goes forward, each with its length behind it,
+ * Lines are written to a file without a name while the walk goes forward, each with its length after it,
  * and read from its end. A group whose counters are all zero is left out, which is known at the end only.
  */
 #include "visualize/export/schedgraph_back.h"

@@ -144,7 +144,7 @@ unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned column
 		length += length == 0;
 		if (used + width > columns || out + length + 4 > size)
 			break;
-		if (used + width < columns) { /* "…" would still fit behind it */
+		if (used + width < columns) { /* "…" would still fit after it */
 			cut_at = out + length;
 			cut_used = used + width;
 		}

@@ -238,7 +238,7 @@ int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uin
 
 int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
-	/* What was recorded behind that, on the way out, is of the row, too. */
+	/* What was recorded after that, on the way out, is of the row, too. */
 	row->left_ns = ns > row->lane.since_ns ? ns : row->lane.since_ns;
 	return row_change(rows, row, row->left_ns, KTR__LABEL_NONE);
 }

@@ -28,7 +28,7 @@ static int time_spec_is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The unit at *at, which moves behind it; seconds where there is none; 0 for an unknown one. */
+/* The unit at *at, which moves after it; seconds where there is none; 0 for an unknown one. */
 static uint64_t time_spec_unit(const char **at)
 {
 	size_t n = strcspn(*at, "+-\302 "); /* \302 begins the sign ±, and µ, which is no end */

@@ -33,7 +33,7 @@ enum ktr__timeline_by {
 struct ktr__timeline_options {
 	enum ktr__timeline_by by;
 	uint64_t from_ns; /* like ktr_event.time_ns; 0: the first event */
-	uint64_t to_ns;   /* not in the window; 0: behind the last event */
+	uint64_t to_ns;   /* not in the window; 0: after the last event */
 	unsigned n_columns;
 	const char *const *group; /* patterns of glob(7) that a group must match one of; borrowed */
 	unsigned n_groups;        /* 0: all groups, and events without one */

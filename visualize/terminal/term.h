@@ -25,7 +25,7 @@ struct ktr__term_options {
 };
 
 /*
- * Finds out about the terminal behind fd: its size (80 columns and no height where it has none),
+ * Finds out about the terminal that fd leads to: its size (80 columns and no height where it has none),
  * its colours from TERM and COLORTERM, its character set from the locale. when is "auto" (colours
  * on a terminal, unless NO_COLOR is set, https://no-color.org/), "always" or "never".
  */
