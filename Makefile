@@ -85,6 +85,8 @@ SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
+# Objects as they are, for our commands and tests, which call what is private.
+ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
 	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
@@ -189,8 +191,6 @@ $(O)/pic/%.o: %.S
 	$(call brief,CC)
 	$(Q)$(CC) -Iinclude -I. -fPIC $(ASM_TSAN) $(DEPS) -c $< -o $@
 
-# Objects as they are, for our commands and tests, which call what is private.
-ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 $(O)/obj/libktr.a: $(LIBKTR_OBJ)
 $(O)/obj/libktrread.a: $(LIBREAD_OBJ)
 $(O)/pic/libshared.a: $(SHARED_PIC)
