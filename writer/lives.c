@@ -119,6 +119,17 @@ void ktr__lives_proc(struct ktr__lives *lives, uint32_t idx, struct ktr_proc_row
 		lives->end_procs = idx + 1;
 }
 
+/* Of threads that were there before us: a kill may come before the next look. */
+static void lives_name(const struct ktr__lives *lives, struct ktr__life *life)
+{
+	struct ktr__life_stat stat;
+
+	if (lives->next_ns || life->named || lives->proc[life->proc].state != KTR__LIFE_WATCHED ||
+	    !ktr__life_stat(life->pid, life->tid, &stat) || !stat.start_time)
+		return;
+	memcpy(life->name, stat.name, sizeof(life->name));
+}
+
 void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread_row *row)
 {
 	struct ktr__life *life = &lives->thread[idx];
@@ -138,6 +149,7 @@ void ktr__lives_thread(struct ktr__lives *lives, uint32_t idx, struct ktr_thread
 		life->start_ns = row->start_ns;
 		life->tid = row->tid;
 		life->proc = row->proc;
+		lives_name(lives, life);
 		if (idx >= lives->end_threads)
 			lives->end_threads = idx + 1;
 	}

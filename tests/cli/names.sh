@@ -31,10 +31,11 @@ shows "a session that lives" -s names
 timeout 60 "$ktr" record -s names -o "$dir/r" >"$dir/record" 2>&1 &
 record=$!
 i=0
-while ! "$ktr" dump -q "$dir/r" 2>/dev/null | grep -q 'both have names' && [ $i -lt 600 ]; do
+while ! "$ktr" dump -q "$dir/r" 2>/dev/null | grep -q 'both have names' && [ $i -lt 6000 ]; do
 	i=$((i + 1))
-	sleep 0.05
+	sleep 0.005
 done
+# At once: the names that threads had before the trace began are in it from its first line.
 kill -9 $host
 wait $record || fail "ktr record: $? $(cat "$dir/record")"
 shows "a trace made outside" "$dir/r"
