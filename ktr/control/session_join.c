@@ -10,6 +10,7 @@
  */
 #include "ktr/control/session_join.h"
 
+#include "ktr/control/session_layout.h"
 #include "ktr/arch/arch.h"
 #include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
@@ -26,199 +27,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Rows of the tables; sparse, so that what is not used costs nothing but address space. */
-#define SESSION_CLASSES 128
-#define SESSION_SITES	131072
-#define SESSION_HASH	262144
-#define SESSION_STRINGS (16u << 20) /* [bytes] */
-#define SESSION_THREADS 262144
-#define SESSION_PROCS	16384
-#define SESSION_MODULES 65536
-#define SESSION_ANCHORS 1024
-#define SESSION_PROBES	131072
-#define SESSION_PROBE_HASH 4096
-#define SESSION_PROBE_COUNTS 4096
-#define SESSION_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
-
-/* [bytes] address space for the entries of all rings, both halves of each. */
-#define SESSION_DATA_MAX (64ull << 30)
-#define SESSION_LOG2_MAX 23 /* 8 Mi entries per ring, as FreeBSD's limit */
-#define SESSION_LOG2_MIN 12 /* smaller address space than this for a ring is not worth a session */
-#define SESSION_KEEP_LESS 4 /* a keep ring, or the kernel's, is a sixteenth of a main ring */
-#define SESSION_POOL_MIN 128 /* thread rings */
-#define SESSION_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
-#define SESSION_NAP_NS 1000000
-#define SESSION_NAPS 20 /* for those who hold a lock for a moment only, so as to see that they do */
-#define SESSION_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
-
-KTR__LAYOUT(SESSION_THREADS <= KTR_THREAD_INDEX + 1, "a thread's row fits the entry's field");
-
-static uint64_t join_align(uint64_t bytes)
-{
-	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
-}
-
-static uint64_t join_ring_bytes(unsigned log2)
-{
-	return join_align((uint64_t)KTR_ENTRY_BYTES << log2);
-}
-
-static uint64_t join_data_bytes(uint32_t n_rings, unsigned log2)
-{
-	return n_rings * 2 *
-	       (join_ring_bytes(log2) + (KTR_RING_KINDS - 1) * join_ring_bytes(log2 - SESSION_KEEP_LESS));
-}
-
-/* The regions. Of count and ring n_rows is per ring; a data region's rows follow from the rings' size. */
-static const struct join_table {
-	uint32_t row_bytes;
-	uint32_t n_rows;
-	uint32_t at_once; /* [bytes] allocated before anybody sees the session; UINT32_MAX: all */
-} session_tables[KTR_REGIONS] = {
-	[KTR_REGION_control] = { sizeof(struct ktr_control), 1, UINT32_MAX },
-	[KTR_REGION_class_] = { sizeof(struct ktr_class_row), SESSION_CLASSES, 4096 },
-	[KTR_REGION_site] = { sizeof(struct ktr_site_row), SESSION_SITES, 4096 },
-	[KTR_REGION_site_hash] = { sizeof(uint32_t), SESSION_HASH, 0 },
-	[KTR_REGION_site_ctl] = { 1, SESSION_SITES, 4096 },
-	[KTR_REGION_string] = { 1, SESSION_STRINGS, 4096 },
-	[KTR_REGION_thread] = { sizeof(struct ktr_thread_row), SESSION_THREADS, 4096 },
-	[KTR_REGION_proc] = { sizeof(struct ktr_proc_row), SESSION_PROCS, 4096 },
-	[KTR_REGION_module] = { sizeof(struct ktr_module_row), SESSION_MODULES, 4096 },
-	[KTR_REGION_anchor] = { sizeof(struct ktr_anchor), SESSION_ANCHORS, 4096 },
-	[KTR_REGION_origin] = { sizeof(struct ktr_origin), SESSION_ORIGINS, UINT32_MAX },
-	[KTR_REGION_knob] = { sizeof(struct ktr_knob_row), KTR_KNOBS_MAX, 4096 },
-	[KTR_REGION_trigger] = { sizeof(struct ktr_trigger), 1, UINT32_MAX },
-	[KTR_REGION_count] = { sizeof(uint64_t), SESSION_SITES, 0 },
-	[KTR_REGION_ring] = { sizeof(struct ktr_ring), KTR_RING_KINDS, UINT32_MAX },
-	[KTR_REGION_data] = { sizeof(struct ktr_entry), 0, 0 },
-	[KTR_REGION_probe_hash] = { sizeof(uint32_t), SESSION_PROBE_HASH, 0 },
-	[KTR_REGION_probe] = { sizeof(struct ktr_probe_row), SESSION_PROBES, 0 },
-	[KTR_REGION_probe_count] = { sizeof(struct ktr_probe_counts), SESSION_PROBE_COUNTS, 0 },
-};
-
-/* Lays the regions out one after the other for rings of at most 2^log2 entries. */
-static void join_layout(struct ktr_header *header, unsigned log2)
-{
-	uint64_t at = KTR_SESSION_ALIGN;
-
-	for (unsigned i = 0; i < KTR_REGIONS; i++) {
-		const struct join_table *table = &session_tables[i];
-		struct ktr_region *region = &header->region[i];
-		uint64_t n_rows = table->n_rows;
-
-		if (i == KTR_REGION_data)
-			n_rows = join_data_bytes(header->n_rings, log2) / KTR_ENTRY_BYTES;
-		else if (i == KTR_REGION_count || i == KTR_REGION_ring)
-			n_rows *= header->n_rings;
-		region->offset = at;
-		region->row_bytes = table->row_bytes;
-		region->n_rows = (uint32_t)n_rows;
-		region->bytes = table->row_bytes * n_rows;
-		at += join_align(region->bytes);
-	}
-	header->n_regions = KTR_REGIONS;
-	header->ring_log2_max = log2;
-	header->keep_log2_max = log2 - SESSION_KEEP_LESS;
-	header->file_bytes = at;
-}
-
-/*
- * The largest file the process may make and map: ftruncate beyond RLIMIT_FSIZE raises SIGXFSZ, and a
- * mapping that eats RLIMIT_AS would make the host's next malloc fail. A quarter is taken at most.
- */
-static uint64_t join_bytes_allowed(void)
-{
-	struct rlimit fsize, as;
-	uint64_t allowed = UINT64_MAX;
-
-	if (getrlimit(RLIMIT_FSIZE, &fsize) == 0 && fsize.rlim_cur != RLIM_INFINITY)
-		allowed = fsize.rlim_cur;
-	if (getrlimit(RLIMIT_AS, &as) == 0 && as.rlim_cur != RLIM_INFINITY && as.rlim_cur / 4 < allowed)
-		allowed = as.rlim_cur / 4;
-	return allowed;
-}
-
-static int join_plan_header(const struct ktr__session_plan *plan, struct ktr_header *header,
-			       struct ktr_error *err)
-{
-	uint64_t allowed = join_bytes_allowed();
-	unsigned log2 = SESSION_LOG2_MAX;
-
-	memset(header, 0, sizeof(*header));
-	header->n_rings = ktr__cpus_possible();
-	if (plan->path == KTR_PATH_THREAD)
-		header->n_rings = header->n_rings * 4 > SESSION_POOL_MIN ? header->n_rings * 4 :
-									    SESSION_POOL_MIN;
-	while (join_data_bytes(header->n_rings, log2) > SESSION_DATA_MAX)
-		log2--;
-	join_layout(header, log2);
-	while (header->file_bytes > allowed && log2 > SESSION_LOG2_MIN)
-		join_layout(header, --log2);
-	if (header->file_bytes > allowed)
-		return ktr_error_set(err, EFBIG,
-				     "resource limits (RLIMIT_FSIZE, RLIMIT_AS) leave no room for a session of %llu MiB",
-				     (unsigned long long)header->file_bytes >> 20);
-	return 0;
-}
-
-static void join_fill_header(const struct ktr__session_plan *plan, struct ktr_header *header)
-{
-	uint64_t seed[2];
-
-	header->magic = KTR_SESSION_MAGIC;
-	header->major = KTR_SESSION_MAJOR;
-	header->minor = KTR_SESSION_MINOR;
-	header->header_bytes = sizeof(*header);
-	header->arch = KTR_ARCH;
-	header->path = plan->path;
-	header->clock = plan->clock;
-	header->creator_pid = (uint32_t)getpid();
-	header->creator_uid = (uint32_t)geteuid();
-	header->pid_ns = ktr__proc_own_ns();
-	ktr__kernel_boot_id(header->boot_id);
-	header->ticks_per_s = ktr__clock_hz(plan->clock);
-	snprintf(header->name, sizeof(header->name), "%s", plan->name);
-	gethostname(header->host, sizeof(header->host) - 1);
-	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
-		seed[0] = ktr__clock_now(plan->clock);
-		seed[1] = (uint64_t)getpid() << 32 ^ (uintptr_t)header;
-	}
-	memcpy(header->uuid, seed, sizeof(header->uuid));
-	header->uuid[6] = (header->uuid[6] & 0x0f) | 0x40; /* RFC 4122, version 4 */
-	header->uuid[8] = (header->uuid[8] & 0x3f) | 0x80;
-}
-
-/*
- * A core that holds shared memory (core(5)) would fill all holes of the sparse file. So it takes of the
- * session the beginning of each table, where rows are, and what is populated later.
- */
-static void join_dump(const struct ktr__session_rw *session)
-{
-	uint64_t begin = 0, end = KTR_SESSION_ALIGN; /* to be dumped: the header, and what is close after it */
-
-	madvise(session->map, session->header.file_bytes, MADV_DONTDUMP);
-	for (int i = 0; i < KTR_REGION_data; i++) {
-		const struct ktr_region *region = &session->header.region[i];
-		uint64_t bytes = session_tables[i].at_once;
-
-		if (!bytes)
-			continue;
-		if (bytes == 4096)
-			bytes = KTR__TABLE_DUMPED;
-		if (region->offset - end >= KTR_SESSION_ALIGN) {
-			madvise(session->map + begin, end - begin, MADV_DODUMP);
-			begin = region->offset;
-		}
-		end = region->offset + (bytes < region->bytes ? bytes : region->bytes);
-	}
-	madvise(session->map + begin, end - begin, MADV_DODUMP);
-}
+#define JOIN_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
+#define JOIN_NAP_NS 1000000
+#define JOIN_NAPS 20 /* for those who hold a lock for a moment only, so as to see that they do */
+#define JOIN_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 /*
  * Maps the file from an open file that nobody ever locks: a forked child inherits the mapping, and with it what it
@@ -264,52 +80,10 @@ static int join_map(struct ktr__session_rw *session, struct ktr_error *err)
 	    mprotect(session->map + ring->offset, data->offset - ring->offset,
 		     PROT_READ | PROT_WRITE) != 0)
 		return ktr_error_set(err, errno, "cannot make the session writable: %m");
-	join_dump(session);
+	ktr__layout_dump(session);
 	session->control = ktr__region_rows(session, control, struct ktr_control);
 	session->rings = ktr__region_rows(session, ring, struct ktr_ring);
 	return 0;
-}
-
-/*
- * Allocates what every session needs at once, so that a full file system is an error here and not a
- * SIGBUS at the first event: the header, the control page, the ring headers and the heads of the
- * tables.
- */
-static int join_allocate(int fd, const struct ktr_header *header)
-{
-	int code = posix_fallocate(fd, 0, (off_t)sizeof(*header));
-
-	for (int i = 0; i < KTR_REGIONS && !code; i++) {
-		const struct ktr_region *region = &header->region[i];
-		uint64_t bytes = session_tables[i].at_once;
-
-		if (bytes > region->bytes)
-			bytes = region->bytes;
-		if (bytes)
-			code = posix_fallocate(fd, (off_t)region->offset, (off_t)bytes);
-	}
-	return code;
-}
-
-static void join_first_rows(struct ktr__session_rw *session)
-{
-	struct ktr_control *control = session->control;
-	struct ktr_anchor *anchor = ktr__region_rows(session, anchor, struct ktr_anchor);
-
-	control->n_classes = 1;
-	control->n_sites = 1;
-	control->n_threads = 1;
-	control->n_procs = 1;
-	control->n_modules = 1;
-	control->n_knobs = 1;
-	control->string_bytes = 1;
-	control->keep = KTR_INIT | KTR_PROC;
-	control->rotate_bytes = KTR_ROTATE_BYTES;
-	control->rotate_keep = KTR_ROTATE_KEEP;
-	memset(control->cpumask, 0xff, sizeof(control->cpumask));
-	ktr__clock_anchor(session->header.clock, anchor);
-	anchor->state = KTR_ROW_READY;
-	control->n_anchors = 1;
 }
 
 int ktr__session_again(const struct ktr__session_rw *session)
@@ -327,11 +101,11 @@ int ktr__session_again(const struct ktr__session_rw *session)
  */
 static void join_keep(struct ktr__session_rw *session, int fd)
 {
-	void *page = mmap(NULL, SESSION_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+	void *page = mmap(NULL, JOIN_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
 
 	session->lock = page == MAP_FAILED ? NULL : page;
-	if (session->lock && madvise(session->lock, SESSION_PAGE, MADV_DONTFORK)) {
-		munmap(session->lock, SESSION_PAGE);
+	if (session->lock && madvise(session->lock, JOIN_PAGE, MADV_DONTFORK)) {
+		munmap(session->lock, JOIN_PAGE);
 		session->lock = NULL;
 	}
 }
@@ -341,21 +115,21 @@ static int join_build(const struct ktr__session_plan *plan, struct ktr__session_
 			 struct ktr_error *err)
 {
 	struct ktr_header *header = &session->header;
-	int code = join_plan_header(plan, header, err);
+	int code = ktr__layout_plan(plan, header, err);
 
 	if (code)
 		return code;
-	join_fill_header(plan, header);
+	ktr__layout_fill(plan, header);
 	if (ftruncate(session->fd, (off_t)header->file_bytes) != 0)
 		return ktr_error_set(err, errno, "cannot make a sparse file of %llu MiB: %m",
 				     (unsigned long long)header->file_bytes >> 20);
-	code = join_allocate(session->fd, header);
+	code = ktr__layout_allocate(session->fd, header);
 	if (code)
 		return ktr_error_set(err, code, "cannot allocate the session's tables: %m");
 	code = join_map(session, err);
 	if (code)
 		return code;
-	join_first_rows(session);
+	ktr__layout_first_rows(session);
 	header->ready = 1;
 	if (pwrite(session->fd, header, sizeof(*header), 0) != (ssize_t)sizeof(*header))
 		return ktr_error_set(err, errno ? errno : EIO, "cannot write the session's header");
@@ -377,25 +151,6 @@ static int join_directory(const char *dir, struct ktr_error *err)
 	return 0;
 }
 
-/*
- * Whoever maps a session to write takes its regions by C's arrays, one after the other, a ring's areas and counts
- * by the number of rings. So the layout must be the one that we would make, as far as the session's version has it,
- * and the file must be as long.
- */
-static int join_check(const struct ktr_header *header, const char *path, struct ktr_error *err)
-{
-	struct ktr_header ours = { .n_rings = header->n_rings };
-	unsigned n = header->n_regions < KTR_REGIONS ? header->n_regions : KTR_REGIONS;
-	const struct ktr_region *last = &ours.region[n - 1];
-
-	join_layout(&ours, header->ring_log2_max);
-	if (ours.keep_log2_max == header->keep_log2_max && header->ring_log2_max <= SESSION_LOG2_MAX &&
-	    memcmp(ours.region, header->region, n * sizeof(ours.region[0])) == 0 &&
-	    last->offset + last->bytes <= header->file_bytes)
-		return 0;
-	return ktr_error_at(err, path, 0, 0, EPROTO, "a session of another layout than this version of ktr writes into");
-}
-
 int ktr__session_join(const char *path, struct ktr__session_rw *session, struct ktr_error *err)
 {
 	struct ktr__session_map map;
@@ -408,7 +163,7 @@ int ktr__session_join(const char *path, struct ktr__session_rw *session, struct 
 	session->fd = map.fd;
 	session->header = map.header;
 	snprintf(session->path, sizeof(session->path), "%s", path);
-	code = join_check(&map.header, path, err);
+	code = ktr__layout_check(&map.header, path, err);
 	if (!code)
 		code = join_map(session, err);
 	if (code)
@@ -421,7 +176,7 @@ void ktr__session_detach(struct ktr__session_rw *session)
 	if (session->map)
 		munmap(session->map, session->header.file_bytes);
 	if (session->lock)
-		munmap(session->lock, SESSION_PAGE);
+		munmap(session->lock, JOIN_PAGE);
 	if (session->fd >= 0)
 		close(session->fd);
 	session->map = session->lock = NULL;
@@ -518,9 +273,9 @@ static bool join_shared(const struct ktr__session_rw *session)
  */
 static bool join_lock_alone(const struct ktr__session_rw *session)
 {
-	const struct timespec nap = { 0, SESSION_NAP_NS };
+	const struct timespec nap = { 0, JOIN_NAP_NS };
 
-	for (int i = 0; !join_shared(session) && i < SESSION_NAPS; i++) {
+	for (int i = 0; !join_shared(session) && i < JOIN_NAPS; i++) {
 		if (flock(session->fd, LOCK_EX | LOCK_NB) == 0)
 			return !join_shared(session);
 		nanosleep(&nap, NULL);
@@ -548,7 +303,7 @@ bool ktr__session_alone(struct ktr__session_rw *session)
 	if (!ktr__session_fd_ours(session)) {
 		session->fd = ktr__session_open_again(session);
 		if (session->lock)
-			munmap(session->lock, SESSION_PAGE); /* with the lock of what the host has closed */
+			munmap(session->lock, JOIN_PAGE); /* with the lock of what the host has closed */
 		session->lock = NULL;
 	}
 	/* The lock stays: whoever comes now waits until the name has gone, and makes a session of its own. */
@@ -715,7 +470,7 @@ int ktr__session_create(const struct ktr__session_plan *plan, struct ktr__sessio
 	if (code)
 		return code;
 	join_name(plan, 0, path, sizeof(path));
-	for (int i = 0; i < SESSION_TRIES; i++) {
+	for (int i = 0; i < JOIN_TRIES; i++) {
 		code = plan->shared_name ? join_existing(plan, path, session, err) :
 					   join_former(plan, path, session, err);
 		*joined = code == 0;
