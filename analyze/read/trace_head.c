@@ -170,10 +170,10 @@ int ktr__trace_head(struct ktr__lines *lines, struct ktr__trace_head *head)
 int ktr__trace_head_again(struct ktr__lines *lines, struct ktr__trace_head *head)
 {
 	struct trace_head t = { lines, head, 1 };
-	int rc = ktr__lines_read(lines, KTR_SIDECAR_INFO, head_line, &t);
 
+	/* In this order: who writes it lets go of it after its last line. */
 	head->is_written = head_is_written(lines->dir_fd);
-	return rc;
+	return ktr__lines_read(lines, KTR_SIDECAR_INFO, head_line, &t);
 }
 
 int ktr__trace_metadata(struct ktr__lines *lines)
