@@ -23,12 +23,14 @@
 
 #include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
+#include "ktr/session/ring_area.h"
 #include "writer/ended.h"
 #include "writer/fill.h"
 #include "writer/housekeeping.h"
 #include "writer/rotate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +95,9 @@ static void drain_free(struct ktr__drain *drain)
 		munmap(drain->buffer, KTR_FILL_BYTES);
 	if (drain->entries)
 		munmap(drain->entries, KTR_FILL_ENTRIES * sizeof(struct ktr_entry));
+	for (uint32_t i = 0; drain->pace && i < drain->n_rows; i++)
+		if (drain->pace[i].held)
+			ktr__byte_lock(drain->source.fd, drain->pace[i].held, F_UNLCK);
 	free(drain->ring);
 	free(drain->pace);
 	free(drain);
@@ -214,7 +219,9 @@ static int drain_init(struct ktr__drain *drain, struct ktr_error *err)
 
 	if (rc)
 		return rc;
-	drain->source = (struct ktr__ring_source){ header, drain->plan.base, drain->plan.map->fd, 0 };
+	drain->source = (struct ktr__ring_source){
+		.header = header, .base = drain->plan.base, .fd = drain->plan.map->fd
+	};
 	drain->n_rows = ktr__header_n_ring_rows(header);
 	if (drain->n_rows > KTR_RING_KINDS * header->n_rings)
 		drain->n_rows = KTR_RING_KINDS * header->n_rings;
@@ -393,20 +400,28 @@ static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread,
 }
 
 /*
- * What is prefetched while events are packed is prefetched through the mapping, where that has pages; nothing else
- * is read there. Of a hole, which nobody but a peer makes, none are asked for: that would fill it.
+ * An open ring's entries are read through the mapping, where that has pages, while their area is held. Of a hole,
+ * which nobody but a peer makes, none are asked for: that would fill it.
  */
-static void drain_show(const struct ktr__drain *drain, struct ktr__drain_pace *pace, uint64_t geom)
+static void drain_hold(struct ktr__drain *drain, uint32_t row, uint64_t geom)
 {
-	uint64_t offset, bytes;
-	unsigned log2;
+	struct ktr__drain_pace *pace = &drain->pace[row];
+	uint64_t offset = KTR_GEOM_OFFSET(geom), bytes = (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(geom);
+	int fd = drain->source.fd;
 
-	pace->geom = geom;
-	if (ktr__geom_check(drain->source.header, geom, &offset, &log2))
+	if (pace->held)
+		ktr__byte_lock(fd, pace->held, F_UNLCK);
+	pace->held = 0;
+	if (!drain->source.base || !ktr__ring_geom_valid(drain->source.header, row, geom) ||
+	    ktr__byte_lock(fd, offset, F_RDLCK))
 		return;
-	bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
-	if (lseek(drain->source.fd, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + bytes))
+	ktr__ring_head(&drain->source, row, &pace->geom);
+	if (pace->geom == geom && lseek(fd, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + bytes)) {
 		madvise((char *)(uintptr_t)drain->source.base + offset, bytes, MADV_POPULATE_READ);
+		pace->held = offset;
+	} else {
+		ktr__byte_lock(fd, offset, F_UNLCK);
+	}
 }
 
 /* A ring whose header makes no sense is left alone for a while: what a peer has written there may pass. */
@@ -456,15 +471,17 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 
 	if (!geom || pace->denied || drain_is_broken(drain, row, now))
 		return 0;
-	if (drain->source.base && geom != pace->geom)
-		drain_show(drain, pace, geom);
+	if ((drain->source.base || pace->held) && geom != pace->geom)
+		drain_hold(drain, row, geom);
 	drain_pace(drain, row, head > pace->head ? head - pace->head : 0, now);
 	if (head != pace->head)
 		drain->moved_ns = now;
 	pace->head = head;
 	stop = head <= *next ? *next : drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
+	drain->source.held = pace->held;
 	while (more > 0 && *next < stop)
 		more = ktr__fill_ring(drain, row, stop, 0);
+	drain->source.held = 0;
 	if ((more == -EACCES || more == -EPERM) && drain->trace.published && drain->trace.stream[row].fd < 0)
 		more = drain_denied(drain, row, more, now);
 	head = ktr__ring_head(&drain->source, row, &geom);

@@ -100,7 +100,8 @@ struct ktr__drain_pace {
 	uint32_t denied;  /* 1: we may not make its stream: its events stay in the ring */
 	uint32_t broken;  /* 1: the ring's header makes no sense; left alone, and looked at again a second later */
 	uint64_t broken_ns; /* since when */
-	uint64_t geom;	  /* whose entries the mapping has pages for */
+	uint64_t geom;	  /* of the area that is held, or cannot be; else 0 or an older one */
+	uint64_t held;	  /* [bytes] where the area begins that is held: ring_area.h; 0: none is */
 	uint32_t leap;	  /* [slots] to leap over when it is overtaken the next time */
 };
 

@@ -298,7 +298,7 @@ int ktr__verbose_round(struct ktr__verbose *verbose, const struct ktr__session_m
 		    unsigned level, void (*print)(void *context, const char *line, size_t n_bytes),
 		    void *context)
 {
-	const struct ktr__ring_source source = { &map->header, base, map->fd, 0 };
+	const struct ktr__ring_source source = { .header = &map->header, .base = base, .fd = map->fd };
 	struct verbose_ring *ring;
 	uint64_t lost = 0;
 	uint32_t n_conts;

@@ -124,7 +124,9 @@ static void writer_print(void *context, const char *line, size_t n_bytes)
 /* debug.ktr.verbose, which may change at any time. True: it is on. */
 static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 {
-	const struct ktr__ring_source source = { &self->map.header, ktr__writer_base(self), self->map.fd, 0 };
+	const struct ktr__ring_source source = {
+		.header = &self->map.header, .base = ktr__writer_base(self), .fd = self->map.fd
+	};
 	uint64_t level = self->control.verbose;
 
 	if (level && !ktr__writer.verbose)
@@ -584,7 +586,7 @@ static void writer_full_path(const char *path)
 
 int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
-	const struct ktr__ring_source source = { &session->header, session->map, -1, 0 };
+	const struct ktr__ring_source source = { .header = &session->header, .base = session->map, .fd = -1 };
 	int rc;
 
 	/* One that only prints is followed by one that does both. */

@@ -52,7 +52,7 @@ void ktr__writer_progress_close(struct ktr__writer_progress *progress)
 
 void ktr__writer_progress_look(struct ktr__writer_progress *progress)
 {
-	struct ktr__ring_source source = { &progress->map.header, NULL, progress->map.fd, 0 };
+	struct ktr__ring_source source = { .header = &progress->map.header, .fd = progress->map.fd };
 
 	for (uint32_t i = 0; i < progress->n; i++)
 		progress->head[i] = ktr__ring_head(&source, i, NULL);

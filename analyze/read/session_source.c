@@ -102,7 +102,7 @@ static void session_times(struct ktr__session_feed *o, struct ktr__session_curso
  */
 static int session_copy(struct ktr__session_feed *o, struct ktr__session_cursor *s, uint32_t ring)
 {
-	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd, 0 };
+	struct ktr__ring_source source = { .header = &o->map.header, .fd = o->map.fd };
 	struct ktr__ring_batch batch;
 	int rc;
 
@@ -213,7 +213,7 @@ static int session_more(struct ktr__session_feed *o, uint32_t ring, uint64_t now
  */
 static int session_heads(struct ktr__session_feed *o)
 {
-	struct ktr__ring_source source = { &o->map.header, NULL, o->map.fd, 0 };
+	struct ktr__ring_source source = { .header = &o->map.header, .fd = o->map.fd };
 	uint64_t n_bytes = 0,
 		 memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -365,7 +365,7 @@ int ktr__session_refresh(struct ktr__event_source *source, uint64_t now_ns)
 	}
 	for (uint32_t i = 0; i < o->n_rings; i++)
 		o->head[i] = ktr__ring_head(
-			&(struct ktr__ring_source){ &o->map.header, NULL, o->map.fd, 0 }, i, NULL);
+			&(struct ktr__ring_source){ .header = &o->map.header, .fd = o->map.fd }, i, NULL);
 	for (uint32_t i = 0; i < o->n_rings && !rc; i++)
 		rc = o->cursor[i] ? session_more(o, i, now_ns) : session_ring(o, i);
 	if (!rc)

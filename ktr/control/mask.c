@@ -9,6 +9,8 @@
 #include "ktr/control/mask.h"
 
 #include "ktr/control/rings.h"
+#include "ktr/session/ring_area.h"
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_rw.h"
 #include "ktr/session/table.h"
 
@@ -168,7 +170,7 @@ int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, stru
 		return 0;
 	/* A change of size would put the old word's bit into the new one. */
 	if (session->header.path == KTR_PATH_RSEQ && __atomic_load_n(&control->rings_open, __ATOMIC_ACQUIRE)) {
-		lock = ktr__resize_lock(session);
+		lock = ktr__session_lock(session, KTR__LOCK_RESIZE);
 		if (lock < 0)
 			return ktr_error_set(err, -lock, "somebody else is changing the rings: %m");
 	}

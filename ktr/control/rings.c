@@ -11,7 +11,9 @@
 
 #include "ktr/control/cgroup.h"
 #include "ktr/control/session_join.h"
+#include "ktr/session/clock.h"
 #include "ktr/session/cpu.h"
+#include "ktr/session/ring_area.h"
 #include "ktr/session/session_again.h"
 #include "ktr/session/session_rw.h"
 #include "ktr/session/table.h"
@@ -25,41 +27,7 @@
 
 #define RINGS_LOG2_DEFAULT 16		 /* 65,536 entries, 4 MiB per CPU */
 #define RINGS_TOTAL_MAX	  (64ull << 20) /* [bytes] of all rings together, unless asked otherwise */
-
-static uint64_t rings_bytes(unsigned log2)
-{
-	uint64_t bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
-
-	return (bytes + KTR_SESSION_ALIGN - 1) & ~(uint64_t)(KTR_SESSION_ALIGN - 1);
-}
-
-uint64_t ktr__ring_area(const struct ktr_header *header, uint32_t index, uint64_t *bytes)
-{
-	uint64_t main_bytes = rings_bytes(header->ring_log2_max);
-	uint64_t keep_bytes = rings_bytes(header->keep_log2_max);
-	uint64_t at = header->region[KTR_REGION_data].offset;
-
-	if (index < header->n_rings) {
-		*bytes = main_bytes;
-		return at + 2 * main_bytes * index;
-	}
-	*bytes = keep_bytes;
-	return at + 2 * main_bytes * header->n_rings + 2 * keep_bytes * (index - header->n_rings);
-}
-
-/* Is it a size that fits an area of so many bytes? Sizes asked for lie in the session: any number may come. */
-static bool rings_size_valid(uint32_t log2, uint64_t bytes)
-{
-	return log2 >= KTR_RING_LOG2_MIN && log2 < 40 && rings_bytes(log2) <= bytes;
-}
-
-bool ktr__ring_geom_valid(const struct ktr_header *header, uint32_t index, uint64_t geom)
-{
-	uint64_t bytes, area = ktr__ring_area(header, index, &bytes);
-	uint64_t offset = KTR_GEOM_OFFSET(geom);
-
-	return rings_size_valid(KTR_GEOM_LOG2(geom), bytes) && (offset == area || offset == area + bytes);
-}
+#define RINGS_NAPS	  200 /* for a writer that reads an area which its ring has left */
 
 /* Kernels before 5.14 cannot populate: allocate in the file, and let faults map it. */
 static int rings_allocate(struct ktr__session_rw *session, uint64_t offset, uint64_t bytes)
@@ -101,9 +69,16 @@ enum rings_step {
 	RINGS_CHANGE
 };
 
+struct rings_change {
+	ktr__ring_change_fn *one;
+	int lock; /* of ktr__session_lock() */
+};
+
+static int rings_give_back(struct ktr__session_rw *session, uint32_t index, int lock);
+
 /* Main rings, or the kernel's, of 2^log2 entries, keep rings a sixteenth. 0, or -errno of the first that fails. */
 static int rings_each(struct ktr__session_rw *session, uint32_t from, uint32_t to, unsigned log2,
-		      const uint64_t *cpus, unsigned step, ktr__ring_change_fn *change)
+		      const uint64_t *cpus, unsigned step, const struct rings_change *change)
 {
 	uint64_t room = ktr__room(session);
 	int code = 0;
@@ -123,7 +98,7 @@ static int rings_each(struct ktr__session_rw *session, uint32_t from, uint32_t t
 		if (own > 63 || !ktr__ring_geom_valid(&session->header, i, geom))
 			code = -ERANGE;
 		else if (step == RINGS_CHANGE)
-			code = change(session, i, own);
+			code = change->one(session, i, own), rings_give_back(session, i, change->lock);
 		else if (step == RINGS_FILL)
 			code = rings_allocate(session, area, bytes);
 		else if (step == RINGS_ROOM || step == RINGS_PEAK)
@@ -171,7 +146,7 @@ int ktr__ring_next_geom(struct ktr__session_rw *session, uint32_t index, uint64_
 
 	if (!ktr__ring_geom_valid(&session->header, index, old))
 		return -EPROTO;
-	if (!rings_size_valid(log2, bytes))
+	if (!ktr__ring_size_valid(log2, bytes))
 		return -ERANGE;
 	if (KTR_GEOM_OFFSET(old) == area)
 		area += bytes;
@@ -239,31 +214,58 @@ int ktr__rings_open(struct ktr__session_rw *session, unsigned log2, struct ktr_e
 }
 
 /*
- * One at a time: two who copied into the same area would spoil it after the first has published it. The
- * lock belongs to an open file description of our own, so that it excludes threads of this process too, and
- * ends with its holder. Returns the descriptor, or -errno.
+ * The area that a ring does not use gives its memory back, unless somebody reads there: -EBUSY. Nobody begins to
+ * until the lock is closed.
  */
-int ktr__resize_lock(const struct ktr__session_rw *session)
+static int rings_give_back(struct ktr__session_rw *session, uint32_t index, int lock)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-	int fd = ktr__session_open_again(session), code;
+	uint64_t bytes, area = ktr__ring_area(&session->header, index, &bytes);
+	uint64_t geom = ktr__load_word(&session->rings[index].geom);
+	int code;
 
-	if (fd < 0)
-		return -errno;
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-		return fd;
-	code = errno == EACCES || errno == EAGAIN ? EBUSY : errno;
-	close(fd);
-	return -code;
+	if (!ktr__ring_geom_valid(&session->header, index, geom))
+		return 0;
+	if (KTR_GEOM_OFFSET(geom) == area)
+		area += bytes;
+	code = ktr__byte_lock(lock, area, F_WRLCK);
+	if (!code)
+		madvise(session->map + area, bytes, MADV_REMOVE);
+	return code;
 }
 
-int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, ktr__ring_change_fn *change,
+/* A writer lets go in its next round. What a stopped one holds stays until the next change. */
+static void rings_settle(struct ktr__session_rw *session, int lock)
+{
+	for (int i = 0; i < RINGS_NAPS; i++) {
+		int code = 0;
+
+		for (uint32_t ring = 0; ring < 2 * session->header.n_rings; ring++)
+			code |= rings_give_back(session, ring, lock);
+		if (!code)
+			return;
+		ktr__nap();
+	}
+}
+
+/* Where memory was short, that of the rings that have changed has come back by the second time. */
+static int rings_change(struct ktr__session_rw *session, unsigned log2, const struct rings_change *change)
+{
+	int code = -1;
+
+	for (int i = 0; i < 2 && code; i++) {
+		code = rings_each(session, 0, 2 * session->header.n_rings, log2, NULL, RINGS_CHANGE, change);
+		rings_settle(session, change->lock);
+	}
+	return code;
+}
+
+int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, ktr__ring_change_fn *one,
 		      struct ktr_error *err)
 {
-	uint32_t n = 2 * session->header.n_rings;
+	struct rings_change change = { one, 0 };
 	unsigned before = session->control->ring_log2;
 	uint32_t sandboxed = ktr__session_sandboxed(session);
-	int code, lock, back;
+	int code, back;
 
 	if (sandboxed)
 		return ktr_error_set(err, EBUSY,
@@ -271,19 +273,22 @@ int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, ktr__ring_
 				     sandboxed);
 	if (session->header.path == KTR_PATH_THREAD)
 		return ktr_error_set(err, EBUSY, "rings of threads keep their size while they are in use");
-	lock = ktr__resize_lock(session);
-	if (lock < 0)
-		return ktr_error_set(err, -lock, "somebody else is changing the rings: %s", strerror(-lock));
-	code = rings_each(session, 0, n, log2, NULL, RINGS_PEAK, NULL);
+	/* One at a time: two who copied into the same area would spoil it after the first has published it. */
+	change.lock = ktr__session_lock(session, KTR__LOCK_RESIZE);
+	if (change.lock < 0)
+		return ktr_error_set(err, -change.lock, "somebody else is changing the rings: %s",
+				     strerror(-change.lock));
+	rings_settle(session, change.lock);
+	code = rings_each(session, 0, 2 * session->header.n_rings, log2, NULL, RINGS_PEAK, NULL);
 	if (!code)
-		code = rings_each(session, 0, n, log2, NULL, RINGS_CHANGE, change);
+		code = rings_change(session, log2, &change);
 	/* Those that have changed go back. Where that fails too, the knob says what they have. */
-	back = code ? rings_each(session, 0, n, before, NULL, RINGS_CHANGE, change) : 0;
+	back = code ? rings_change(session, before, &change) : 0;
 	if (!code || back)
 		rings_say(session->control, log2);
 	if (code)
 		ktr_error_set(err, -code, "%s rings keep their size: %m; %u entries would fit",
 			      back ? "some" : "all", rings_fits(session, log2, NULL));
-	close(lock);
+	close(change.lock);
 	return code;
 }

@@ -7,12 +7,6 @@
 
 #include <ktr/error.h>
 
-/* Where the two areas of ring `index` begin, and how long each is [bytes]. */
-uint64_t ktr__ring_area(const struct ktr_header *header, uint32_t index, uint64_t *bytes);
-
-/* Does the geom word point into the ring's own areas? */
-bool ktr__ring_geom_valid(const struct ktr_header *header, uint32_t index, uint64_t geom);
-
 /* [bytes] that shared memory can take yet. */
 uint64_t ktr__room(const struct ktr__session_rw *session);
 
@@ -30,12 +24,10 @@ int ktr__rings_make(struct ktr__session_rw *session, uint32_t from, uint32_t to,
  */
 int ktr__rings_open(struct ktr__session_rw *session, unsigned entries_log2, struct ktr_error *err);
 
-/* Who changes rings of a session has this lock. Returns a descriptor to close, or -errno. */
-int ktr__resize_lock(const struct ktr__session_rw *session);
-
 /*
  * Changes the size of all rings, or of none; keeps what fits. change does it for one that is in use:
- * ktr__ring_resize(). -EBUSY: a CPU may not be entered.
+ * ktr__ring_resize(). -EBUSY: a CPU may not be entered. The old areas give their memory back; a writer that
+ * reads there is waited for, for a fifth of a second.
  */
 typedef int ktr__ring_change_fn(struct ktr__session_rw *session, uint32_t index, unsigned log2);
 int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, ktr__ring_change_fn *change,

@@ -28,12 +28,10 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define JOIN_PAGE 4096u /* [bytes] mapped to keep a lock; less than a page is one */
-#define JOIN_NAP_NS 1000000
-#define JOIN_NAPS 20 /* for those who hold a lock for a moment only, so as to see that they do */
+#define JOIN_NAPS 20 /* [ms] for those who hold a lock for a moment only, so as to see that they do */
 #define JOIN_TRIES 1000 /* joining one that comes and goes; each try is some system calls */
 
 /*
@@ -273,12 +271,10 @@ static bool join_shared(const struct ktr__session_rw *session)
  */
 static bool join_lock_alone(const struct ktr__session_rw *session)
 {
-	const struct timespec nap = { 0, JOIN_NAP_NS };
-
 	for (int i = 0; !join_shared(session) && i < JOIN_NAPS; i++) {
 		if (flock(session->fd, LOCK_EX | LOCK_NB) == 0)
 			return !join_shared(session);
-		nanosleep(&nap, NULL);
+		ktr__nap();
 	}
 	flock(session->fd, LOCK_UN); /* nothing of ours keeps those who leave after us from being alone */
 	return false;

@@ -138,12 +138,6 @@ int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned l
 		ktr__ring_gate(session, index);
 		sched_setaffinity(0, sizeof(before), &before.set);
 	}
-	/* Nobody writes into the old area any more, or into the new one if we failed. */
-	if (code)
-		old = geom;
-	if (old)
-		madvise(session->map + KTR_GEOM_OFFSET(old), (uint64_t)KTR_ENTRY_BYTES << KTR_GEOM_LOG2(old),
-			MADV_REMOVE);
 	return code;
 }
 #else

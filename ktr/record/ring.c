@@ -16,6 +16,7 @@
 #include "ktr/record/thread.h"
 #include "ktr/session/cpu.h"
 #include "ktr/session/libc.h"
+#include "ktr/session/ring_area.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,6 +11,7 @@
 #include "ktr/arch/arch.h"
 #include "ktr/session/kernel.h"
 
+#include <poll.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -113,4 +114,9 @@ void ktr__clock_anchor(uint32_t clock, struct ktr_anchor *anchor)
 		anchor->mono_ns = mono;
 		anchor->utc_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - mono);
 	}
+}
+
+void ktr__nap(void)
+{
+	poll(NULL, 0, 1);
 }

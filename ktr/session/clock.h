@@ -23,4 +23,7 @@ uint64_t ktr__clock_hz(uint32_t clock);
 /* One moment on three clocks, the best of several tries; state is left alone. Async-signal-safe. */
 void ktr__clock_anchor(uint32_t clock, struct ktr_anchor *anchor);
 
+/* Sleeps for a millisecond. */
+void ktr__nap(void);
+
 #endif

@@ -140,7 +140,7 @@ __attribute__((no_sanitize("thread"))) static inline void ring_memcpy(void *to, 
 
 /*
  * Copies slots [from, from + n), n at most `size`, out of the ring of `size` entries at `offset`,
- * in one or two pieces. By pread(2) where that can be: see struct ktr__ring_source. 0 or -errno.
+ * in one or two pieces. By pread(2) where it has to be: see struct ktr__ring_source. 0 or -errno.
  */
 static inline int ring_copy(const struct ktr__ring_source *source, uint64_t offset, uint64_t size,
 			    uint64_t from, uint32_t n, struct ktr_entry *to)
@@ -151,7 +151,7 @@ static inline int ring_copy(const struct ktr__ring_source *source, uint64_t offs
 		uint32_t part = n < size - idx ? n : (uint32_t)(size - idx);
 		int rc;
 
-		if (source->base && source->fd < 0) {
+		if (source->base && (source->fd < 0 || source->held == offset)) {
 			ring_memcpy(to, (const char *)source->base + at,
 				    (size_t)part * KTR_ENTRY_BYTES);
 		} else {

@@ -3,7 +3,7 @@
  * Consistent copies out of rings that are being written. Reading changes nothing, so that any
  * number of drains may run at once; each keeps a cursor per ring.
  *
- *	struct ktr__ring_source source = { &map.header, NULL, map.fd, 0 };
+ *	struct ktr__ring_source source = { .header = &map.header, .fd = map.fd };
  *	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(cpu);
  *	struct ktr_entry buffer[1024];
  *	struct ktr__ring_batch batch;
@@ -24,14 +24,16 @@
 
 /*
  * One session behind either of two doors. With both, ring headers are looked at through the mapping, and
- * entries copied by pread(2): a ring that changes its size gives its old memory back, and a copy through a
- * mapping, come too late, would take new memory there, or get SIGBUS where there is none.
+ * entries copied by pread(2), but for those of an area that is held (ring_area.h): a ring that changes its size
+ * gives its old memory back, and a copy through a mapping, come too late, would take new memory there, or get
+ * SIGBUS where there is none.
  */
 struct ktr__ring_source {
 	const struct ktr_header *header; /* borrowed; passed ktr__header_check() */
 	const void *base; /* the whole file mapped (the process's own session), or NULL: */
 	int fd;		  /* read by pread; -1: everything through the mapping */
 	uint32_t leap;	  /* [slots] who was overtaken goes on so far from the oldest edge, in the older half */
+	uint64_t held;	  /* [bytes] where the area begins that is held; 0: none is */
 };
 
 /* Where one drain stands in one ring. Only ktr__ring_read() moves it. */

@@ -5,6 +5,7 @@
  */
 #include "ktr/session/session_again.h"
 
+#include "ktr/session/ring_area.h"
 #include "ktr/session/session_map.h"
 #include "ktr/session/session_rw.h"
 
@@ -45,6 +46,19 @@ int ktr__session_open_again(const struct ktr__session_rw *session)
 		errno = EAGAIN; /* replaced meanwhile */
 	}
 	return fd;
+}
+
+int ktr__session_lock(const struct ktr__session_rw *session, uint64_t at)
+{
+	int fd = ktr__session_open_again(session), code;
+
+	if (fd < 0)
+		return -errno;
+	code = ktr__byte_lock(fd, at, F_WRLCK);
+	if (!code)
+		return fd;
+	close(fd);
+	return code;
 }
 
 /* A lock of an open file (Linux 3.15) is looked at without taking it, so that any number may look at once. */

@@ -4,6 +4,7 @@
 #define KTR_SESSION_AGAIN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ktr__session_rw;
 
@@ -12,6 +13,12 @@ struct ktr__session_rw;
  * cannot be had, with errno set.
  */
 int ktr__session_open_again(const struct ktr__session_rw *session);
+
+/*
+ * The same, and alone in having the lock of a byte (ring_area.h), of threads of this process too: for as long as it
+ * is open. A descriptor, or -errno; -EBUSY: somebody else has the lock.
+ */
+int ktr__session_lock(const struct ktr__session_rw *session, uint64_t at);
 
 /* Is a file that was asked for with this result, of stat(2) or fstat(2), the session's? */
 struct stat;

@@ -34,6 +34,8 @@ int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, stru
 #include "ktr/record/freeze.h"
 #include "ktr/record/resize.h"
 #include "ktr/record/rseq.h"
+#include "ktr/session/ring_area.h"
+#include "ktr/session/session_again.h"
 #include "ktr/session/session_rw.h"
 #include "suite.h"
 
@@ -200,7 +202,7 @@ static void cpus_wait_for_a_resize(void)
 
 	if (!gate_make())
 		return;
-	lock = ktr__resize_lock(&session);
+	lock = ktr__session_lock(&session, KTR__LOCK_RESIZE);
 	CU_ASSERT_FATAL(lock >= 0);
 	CU_ASSERT_EQUAL(ktr__cpumask_set(&session, no_cpus, &err), -EBUSY);
 	CU_ASSERT(session.control->cpumask[cpu / 64] == ~0ull && !closed() && !session.control->cpus_part);
@@ -211,7 +213,50 @@ static void cpus_wait_for_a_resize(void)
 	gate_drop();
 }
 
-SUITE(gate, TEST(a_resize_keeps_what_others_want), TEST(the_last_of_several_wins), TEST(cpus_wait_for_a_resize));
+/* Of bytes [from, from + n) of the session none has memory, or all have. */
+static int gate_has(int fd, uint64_t from, uint64_t n)
+{
+	off_t data = lseek(fd, (off_t)from, SEEK_DATA), hole = lseek(fd, (off_t)from, SEEK_HOLE);
+
+	if (data < 0 || data >= (off_t)(from + n))
+		return 0;
+	return data == (off_t)from && hole >= (off_t)(from + n) ? 1 : -1;
+}
+
+/* A ring's old area keeps its memory while somebody reads there, and no longer. */
+static void an_area_that_is_read_stays(void)
+{
+	uint64_t offset, second, bytes, unused;
+	unsigned log2;
+	int fd;
+
+	if (!gate_make())
+		return;
+	offset = KTR_GEOM_OFFSET(session.rings[cpu].geom);
+	log2 = KTR_GEOM_LOG2(session.rings[cpu].geom);
+	bytes = (uint64_t)KTR_ENTRY_BYTES << log2;
+	second = ktr__ring_area(&session.header, cpu, &unused) + unused;
+	fd = ktr__session_open_again(&session);
+	CU_ASSERT_EQUAL(ktr__byte_lock(fd, offset, F_RDLCK), 0);
+	CU_ASSERT_EQUAL(ktr__rings_resize(&session, log2 + 1, ktr__ring_resize, NULL), 0);
+	CU_ASSERT_EQUAL(gate_has(fd, offset, bytes), 1);
+	CU_ASSERT_EQUAL(gate_has(fd, second, 2 * bytes), 1);
+	/* It goes back there: what was read is in use again. */
+	CU_ASSERT_EQUAL(ktr__rings_resize(&session, log2, ktr__ring_resize, NULL), 0);
+	CU_ASSERT_EQUAL(gate_has(fd, offset, bytes), 1);
+	CU_ASSERT_EQUAL(gate_has(fd, second, 2 * bytes), 0);
+	CU_ASSERT_EQUAL(ktr__rings_resize(&session, log2 + 1, ktr__ring_resize, NULL), 0);
+	CU_ASSERT_EQUAL(gate_has(fd, offset, bytes), 1);
+	CU_ASSERT_EQUAL(ktr__byte_lock(fd, offset, F_UNLCK), 0);
+	CU_ASSERT_EQUAL(ktr__rings_resize(&session, log2 + 1, ktr__ring_resize, NULL), 0);
+	CU_ASSERT_EQUAL(gate_has(fd, offset, bytes), 0);
+	CU_ASSERT_EQUAL(gate_has(fd, second, 2 * bytes), 1);
+	close(fd);
+	gate_drop();
+}
+
+SUITE(gate, TEST(a_resize_keeps_what_others_want), TEST(the_last_of_several_wins), TEST(cpus_wait_for_a_resize),
+      TEST(an_area_that_is_read_stays));
 #else
 static void inject(int place)
 {

@@ -227,7 +227,7 @@ static void spoil_word(char *word, uint32_t site, uint32_t text_site, uint32_t t
 
 static void spoil(enum ktr_region_id region, size_t from, size_t n_bytes)
 {
-	struct ktr__ring_source source = { &map.header, NULL, -1, 0 };
+	struct ktr__ring_source source = { .header = &map.header, .fd = -1 };
 	uint32_t site, text_site, thread;
 	struct ktr__verbose *echo;
 	struct look look;

@@ -107,7 +107,7 @@ static inline void writer_stop(struct writer *w)
 
 static inline struct ktr__ring_source writer_source(struct writer *w, int by_file)
 {
-	struct ktr__ring_source source = { w->image.header, w->image.bytes, -1, 0 };
+	struct ktr__ring_source source = { .header = w->image.header, .base = w->image.bytes, .fd = -1 };
 
 	if (by_file) {
 		source.base = NULL;

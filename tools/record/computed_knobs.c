@@ -93,7 +93,7 @@ static int computed_knobs_ring_dropped(struct computed_knobs *computed, uint32_t
 
 static int computed_knobs_ring_lost(struct computed_knobs *computed, uint32_t ring, uint64_t *n)
 {
-	struct ktr__ring_source source = { &computed->map.header, NULL, computed->map.fd, 0 };
+	struct ktr__ring_source source = { .header = &computed->map.header, .fd = computed->map.fd };
 	struct ktr__ring_cursor cursor = KTR__RING_FROM_START(ring);
 	struct ktr_entry buffer[KTR__RING_BUFFER_MIN];
 	struct ktr__ring_batch batch = { 0 };

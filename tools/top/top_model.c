@@ -80,7 +80,7 @@ static int top_count(struct top *top, const struct ktr__ring_batch *batch)
 /* A ring that cannot be read just now is read the next time. */
 static int top_read(struct top *top, uint32_t ring)
 {
-	struct ktr__ring_source source = { &top->map.header, NULL, top->map.fd, 0 };
+	struct ktr__ring_source source = { .header = &top->map.header, .fd = top->map.fd };
 	struct ktr__ring_cursor *cursor = &top->cursor[ring];
 	uint64_t head = ktr__ring_head(&source, ring, NULL);
 	struct ktr__ring_batch batch;

@@ -2,30 +2,27 @@
 /* See feeder.h. */
 #include "ktr/provider/kernel/feeder.h"
 
+#include "ktr/session/ring_area.h"
 #include "ktr/session/session_again.h"
 #include "ktr/session/session_rw.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FEEDER_AT   1 /* [bytes] in the file; at 0 is that of ktr__resize_lock() */
 #define FEEDER_PAGE 4096u /* [bytes] */
 
 /*
- * fcntl(2), "Open file description locks": it is the open file's, and a page mapped of that, which nobody touches and
- * no child inherits, keeps it open when the descriptor is closed.
+ * The lock is the open file's, and a page mapped of that, which nobody touches and no child inherits, keeps it open
+ * when the descriptor is closed.
  */
 char *ktr__feeder_claim(struct ktr__session_rw *session)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FEEDER_AT, .l_len = 1 };
-	int fd = ktr__session_open_again(session);
-	void *page = MAP_FAILED;
+	int fd = ktr__session_lock(session, KTR__LOCK_FEEDER);
+	void *page;
 
 	if (fd < 0)
 		return NULL;
-	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-		page = mmap(NULL, FEEDER_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+	page = mmap(NULL, FEEDER_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
 	if (page != MAP_FAILED && madvise(page, FEEDER_PAGE, MADV_DONTFORK)) {
 		munmap(page, FEEDER_PAGE);
 		page = MAP_FAILED;

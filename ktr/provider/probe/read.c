@@ -82,7 +82,7 @@ static bool read_start(const struct ktr__session_rw *own)
 /* The next event of a probe in the ring; NULL when there is none now. */
 static const struct ktr_entry *read_next(const struct ktr__session_rw *own, uint32_t row)
 {
-	const struct ktr__ring_source source = { &own->header, NULL, read_fd, 0 };
+	const struct ktr__ring_source source = { .header = &own->header, .fd = read_fd };
 	struct read_ring *ring = read_ring[row];
 	uint64_t geom;
 
