@@ -320,12 +320,12 @@ $(BENCH)/bench: $(wildcard tests/bench/*.[ch]) $(O)/obj/libktrread.a
 $(BENCH)/worker-exe: $(wildcard tests/bench/*.[ch] include/ktr/*.h) $(O)/lib/libktr.a $(O)/lib/libktr-probe.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ tests/bench/worker.c tests/bench/event.c $(O)/lib/libktr-probe.a $(O)/lib/libktr.a $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -o $@ tests/bench/worker.c tests/bench/event.c tests/bench/peer.c $(O)/lib/libktr-probe.a $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
-$(BENCH)/libevent.so: tests/bench/event.c $(wildcard tests/bench/*.h include/ktr/*.h) $(O)/lib/libktr.so $(O)/lib/libktr-probe.so
+$(BENCH)/libevent.so: tests/bench/event.c tests/bench/peer.c $(wildcard tests/bench/*.h include/ktr/*.h) $(O)/lib/libktr.so $(O)/lib/libktr-probe.so
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -fPIC -shared -Wl,-soname,libevent.so -o $@ $< \
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -fPIC -shared -Wl,-soname,libevent.so -o $@ $(filter %.c,$^) \
 		-L$(O)/lib -lktr-probe -lktr '-Wl,-rpath,$$ORIGIN/../lib'
 
 $(BENCH)/worker-so: tests/bench/worker.c $(wildcard tests/bench/*.h) $(BENCH)/libevent.so

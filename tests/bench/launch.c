@@ -135,12 +135,17 @@ static int launch_run(const struct launch *launch)
 
 static uint64_t launch_expected(const struct bench_config *config)
 {
-	uint64_t n = (uint64_t)bench_n_warm(config);
+	uint64_t n = (uint64_t)bench_n_warm(config), n_single = 0;
 
-	for (enum bench_event event = BENCH_FIRST_RECORDED; event < BENCH_EVENTS; event++)
-		n += (uint64_t)bench_n_events(config, event) * config->reps;
+	for (enum bench_event event = 0; event < BENCH_EVENTS; event++) {
+		if (!bench_is_measured(config, event))
+			continue;
+		n += (uint64_t)bench_n_events(config, event) * config->reps * bench_n_recorded(event);
+		n_single += bench_n_recorded(event);
+	}
 	n *= bench_n_workers(config);
-	return n + (uint64_t)config->n_single * bench_n_tails(config) * (BENCH_EVENTS - BENCH_FIRST_RECORDED);
+	n += (uint64_t)config->n_single * bench_n_tails(config) * n_single;
+	return n + bench_n_cold(config);
 }
 
 /* Events in the main rings, and those that were dropped. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is asked of the recorder with rings of 65,536 entries, and which rows keep to it. Limits of ratios are
- * those of one thread, or of each of two, that have a CPU to themselves.
+ * What is asked of the recorder with rings of 65,536 entries, and which rows keep to it: ratios to peer.h's events
+ * with the same arguments, of one thread, or of each of two, that have a CPU to themselves.
  */
 #include "bench.h"
 
@@ -15,38 +15,87 @@ static double limits_ratio(double ns, double base_ns)
 	return base_ns > 0 ? ns / base_ns : 0;
 }
 
+/* Times the peer's. */
+static double limits_of_event(const struct bench_config *config, enum bench_event event)
+{
+	switch (event) {
+	case BENCH_ctr0:
+	case BENCH_ctr3:
+	case BENCH_ctr6:
+		return config->so || config->thread_path ? 1.15 : 1.12;
+	case BENCH_state0:
+	case BENCH_start0:
+	case BENCH_start1:
+	case BENCH_stop0:
+	case BENCH_counter0:
+		return 1.20;
+	case BENCH_state0_table:
+	case BENCH_state0_id8:
+		return 1.30;
+	case BENCH_state0_id15:
+		return 1.45;
+	case BENCH_scope:
+		return 2.3;
+	case BENCH_str5:
+	case BENCH_str16:
+	case BENCH_str40:
+		return 1.35;
+	case BENCH_str70:
+	case BENCH_str200:
+		return 1.15;
+	case BENCH_str16x2:
+		return 1.7;
+	case BENCH_stack6:
+		return 2.2;
+	case BENCH_probe6:
+		return 1.25;
+	case BENCH_ctr6_8th:
+		return 1.5;
+	default:
+		return 0;
+	}
+}
+
 struct bench_limit bench_limit_of(const struct bench_row *row)
 {
 	const struct bench_config *config = &row->config;
-	struct bench_limit limit = { "", 0, 0 };
 
-	if (row->event == BENCH_clock || bench_crowded(config) || config->entries != LIMITS_ENTRIES)
-		return limit;
-	if (config->n_processes == 2) {
-		if (row->peer_ns > 0 && row->event >= BENCH_FIRST_RECORDED)
-			limit = (struct bench_limit){ "x 2 threads", 1.05,
-						      limits_ratio(row->min_ns, row->peer_ns) };
-	} else if (row->event == BENCH_gate_off || row->event == BENCH_probe_off) {
-		limit = (struct bench_limit){ "ns over empty", 0.35, row->min_ns - row->base_ns };
-	} else {
-		limit = (struct bench_limit){ "x clock", 0, limits_ratio(row->min_ns, row->base_ns) };
-		if (row->event == BENCH_ctr6)
-			limit.limit = config->every == 1 ? 1.10 : 0.45;
-		else if (row->event == BENCH_str16 && config->every == 1 && !config->thread_path)
-			limit.limit = 1.15;
-	}
-	return limit;
+	if (bench_crowded(config) || config->entries != LIMITS_ENTRIES || row->event == BENCH_clock)
+		return (struct bench_limit){ "", 0, 0 };
+	if (row->event == BENCH_gate_off || row->event == BENCH_probe_off)
+		return (struct bench_limit){ "ns over empty", 0.35, row->min_ns - row->base_ns };
+	return (struct bench_limit){ "x peer", limits_of_event(config, row->event),
+				     limits_ratio(row->min_ns, row->base_ns) };
+}
+
+struct bench_limit bench_limit_of_processes(const struct bench_row *row)
+{
+	if (row->threads_ns <= 0 || !bench_n_recorded(row->event) || bench_crowded(&row->config))
+		return (struct bench_limit){ "", 0, 0 };
+	return (struct bench_limit){ "x 2 threads", 1.05, limits_ratio(row->min_ns, row->threads_ns) };
 }
 
 struct bench_limit bench_limit_of_tail(const struct bench_row *row, enum bench_tail tail)
 {
-	struct bench_limit limit = { tail == BENCH_TAIL_p999 ? "ns over a pair, p99.9" : "ns over a pair, p99.99",
-				    0,
+	struct bench_limit limit = { tail == BENCH_TAIL_p999 ? "ns over peer, p99.9" : "ns over peer, p99.99", 0,
 				     row->tail_ns[tail] - row->tail_base_ns[tail] };
 
-	if (row->config.n_single && row->event >= BENCH_FIRST_RECORDED)
-		limit.limit = tail == BENCH_TAIL_p999 ? 60 : tail == BENCH_TAIL_p9999 ? 150 : 0;
+	if (row->config.n_single && (row->event == BENCH_ctr3 || row->event == BENCH_state0 ||
+				     (row->event >= BENCH_str5 && row->event <= BENCH_str16x2)))
+		limit.limit = tail == BENCH_TAIL_p999 ? 20 : tail == BENCH_TAIL_p9999 ? 100 : 0;
 	return limit;
+}
+
+struct bench_limit bench_limit_of_cold(const struct bench_row *row, unsigned cold)
+{
+	static const double ctr3[] = { 1.5, 2, 2 }, state0[] = { 1.6, 2.2, 2.5 };
+
+	if (row->cold_ns[cold] <= 0)
+		return (struct bench_limit){ "", 0, 0 };
+	if (cold == BENCH_COLDS - 1)
+		return (struct bench_limit){ "ns over peer", 80, row->cold_ns[cold] - row->cold_base_ns[cold] };
+	return (struct bench_limit){ "x peer", row->event == BENCH_ctr3 ? ctr3[cold] : state0[cold],
+				     limits_ratio(row->cold_ns[cold], row->cold_base_ns[cold]) };
 }
 
 struct bench_limit bench_limit_of_startup(const struct bench_startup *startup)
@@ -64,7 +113,7 @@ struct limits_worst {
 };
 
 struct limits_summary {
-	struct limits_worst worst[32];
+	struct limits_worst worst[96];
 	unsigned n;
 };
 
@@ -91,32 +140,46 @@ static void limits_add(struct limits_summary *summary, const char *what, const c
 	worst[i].n_missed += limit.value > limit.limit;
 }
 
+static void limits_of_singles(struct limits_summary *summary, const struct bench_row *row, const char *where)
+{
+	char what[64];
+
+	for (enum bench_tail tail = 0; tail < BENCH_TAILS; tail++)
+		if (bench_limit_of_tail(row, tail).limit > 0) {
+			snprintf(what, sizeof(what), "single %s", bench_event_name(row->event));
+			limits_add(summary, what, where, bench_limit_of_tail(row, tail));
+		}
+	for (unsigned cold = 0; cold < BENCH_COLDS; cold++)
+		if (bench_limit_of_cold(row, cold).limit > 0) {
+			snprintf(what, sizeof(what), "%s after %u KiB", bench_event_name(row->event),
+				 row->cold_bytes[cold] >> 10);
+			limits_add(summary, what, where, bench_limit_of_cold(row, cold));
+		}
+}
+
 static void limits_of_row(struct limits_summary *summary, const struct bench_row *row)
 {
 	const struct bench_config *config = &row->config;
 	const char *path = config->thread_path ? "path without rseq" : "rseq";
-	struct bench_limit limit = bench_limit_of(row);
+	struct bench_limit limit = bench_limit_of(row), processes = bench_limit_of_processes(row);
 	char what[64], where[64];
 
 	snprintf(where, sizeof(where), "%s, %u thr x %u proc, %s%s", bench_event_name(row->event), config->n_threads,
 		 config->n_processes, config->so ? "so" : "exe", config->thread_path ? ", thread path" : "");
 	if (limit.limit > 0 && row->n_counted) {
-		if (config->n_processes == 2)
-			snprintf(what, sizeof(what), "two processes, %s", path);
-		else if (row->event == BENCH_gate_off || row->event == BENCH_probe_off)
+		if (row->event == BENCH_gate_off || row->event == BENCH_probe_off)
 			snprintf(what, sizeof(what), "disabled %s",
 				 row->event == BENCH_gate_off ? "gate" : "run-time probe");
-		else if (config->every > 1)
-			snprintf(what, sizeof(what), "%s, clock every %u", bench_event_name(row->event), config->every);
 		else
-			snprintf(what, sizeof(what), "%s, %s", bench_event_name(row->event), path);
+			snprintf(what, sizeof(what), "%s, %s%s", bench_event_name(row->event), path,
+				 config->so || config->thread_path ? "" : ", static");
 		limits_add(summary, what, where, limit);
 	}
-	for (enum bench_tail tail = 0; tail < BENCH_TAILS; tail++)
-		if (bench_limit_of_tail(row, tail).limit > 0) {
-			snprintf(what, sizeof(what), "single events, %s", path);
-			limits_add(summary, what, where, bench_limit_of_tail(row, tail));
-		}
+	if (processes.limit > 0 && row->n_counted) {
+		snprintf(what, sizeof(what), "two processes, %s", path);
+		limits_add(summary, what, where, processes);
+	}
+	limits_of_singles(summary, row, where);
 }
 
 void bench_limits_print(const struct bench_results *results)

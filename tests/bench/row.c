@@ -15,7 +15,7 @@
 const char *bench_event_name(enum bench_event event)
 {
 	static const char *const names[BENCH_EVENTS] = {
-#define ROW_NAME(name, base) #name,
+#define ROW_NAME(name, base, recorded) #name,
 		BENCH_EVENT_LIST(ROW_NAME)
 #undef ROW_NAME
 	};
@@ -84,8 +84,7 @@ static void row_of_worker(const struct bench_shared *shared, enum bench_event ev
 			  bool base, struct row_series *series)
 {
 	const struct bench_config *config = &shared->config;
-	unsigned as = base && event >= BENCH_FIRST_RECORDED ? BENCH_clock : event;
-	double n_events = (double)bench_n_events(config, as);
+	double n_events = (double)bench_n_events(config, base ? bench_base(event) : event);
 
 	series->n = 0;
 	for (uint32_t rep = 0; rep < row_n_reps(config); rep++) {
@@ -101,7 +100,8 @@ static void row_of_all(const struct bench_shared *shared, enum bench_event event
 		       struct row_series *series)
 {
 	const struct bench_config *config = &shared->config;
-	double n_events = (double)bench_n_events(config, event) * bench_n_workers(config);
+	double n_events = (double)bench_n_events(config, base ? bench_base(event) : event) *
+			  bench_n_workers(config);
 
 	series->n = row_n_reps(config);
 	for (uint32_t rep = 0; rep < row_n_reps(config); rep++) {
@@ -156,7 +156,7 @@ static void row_tail(const struct bench_shared *shared, enum bench_event event, 
 	}
 }
 
-/* The clock's own row: all repetitions that recorded events were compared with. */
+/* The clock's own row: all repetitions that anything was compared with. */
 static void row_clock(const struct bench_shared *shared, struct bench_row *row)
 {
 	static struct row_series series, all;
@@ -165,7 +165,9 @@ static void row_clock(const struct bench_shared *shared, struct bench_row *row)
 	row->min_ns = 0;
 	row->median_ns = 0;
 	row->n_counted = 0;
-	for (enum bench_event event = BENCH_FIRST_RECORDED; event < BENCH_EVENTS; event++) {
+	for (enum bench_event event = 0; event < BENCH_EVENTS; event++) {
+		if (!bench_is_measured(&shared->config, event) || bench_base(event) != BENCH_clock)
+			continue;
 		for (uint32_t i = 0; i < n; i++) {
 			if (bench_crowded(&shared->config))
 				row_of_all(shared, event, true, &series);
@@ -184,13 +186,36 @@ static void row_clock(const struct bench_shared *shared, struct bench_row *row)
 	row->base_ns = row->min_ns;
 }
 
+/* Of the passes, the least median: an interrupt only ever adds. */
+static double row_least(const double *ns)
+{
+	double least = ns[0];
+
+	for (int i = 1; i < BENCH_PASSES; i++)
+		least = ns[i] > 0 && ns[i] < least ? ns[i] : least;
+	return least;
+}
+
+static void row_cold(const struct bench_shared *shared, enum bench_event event, struct bench_row *row)
+{
+	for (int i = 0; i < BENCH_COLDS; i++) {
+		double pair = row_least(shared->cold_ns[i][BENCH_empty]);
+
+		row->cold_bytes[i] = shared->cold_bytes[i];
+		row->cold_ns[i] = row_least(shared->cold_ns[i][event]) - pair;
+		row->cold_base_ns[i] = row_least(shared->cold_ns[i][bench_base(event)]) - pair;
+	}
+}
+
 unsigned bench_rows_make(const struct bench_shared *shared, struct bench_row *rows)
 {
 	unsigned n = 0;
 
-	for (enum bench_event event = BENCH_clock; event < BENCH_EVENTS; event++, n++) {
+	for (enum bench_event event = BENCH_clock; event < BENCH_EVENTS; event++) {
 		struct bench_row *row = &rows[n];
 
+		if (event != BENCH_clock && !bench_is_measured(&shared->config, event))
+			continue;
 		memset(row, 0, sizeof(*row));
 		row->config = shared->config;
 		row->event = event;
@@ -198,11 +223,15 @@ unsigned bench_rows_make(const struct bench_shared *shared, struct bench_row *ro
 			row_clock(shared, row);
 		else
 			row_times(shared, event, row);
-		row->clock_ns = event >= BENCH_FIRST_RECORDED ? row->base_ns : rows[0].min_ns;
+		row->clock_ns = rows[0].min_ns;
 		if (shared->config.n_single) {
 			row_tail(shared, event == BENCH_clock ? BENCH_empty : event, row->tail_ns);
-			row_tail(shared, BENCH_empty, row->tail_base_ns);
+			row_tail(shared, bench_n_recorded(event) ? bench_base(event) : BENCH_empty,
+				 row->tail_base_ns);
 		}
+		if (shared->config.n_single && bench_n_recorded(event) && bench_is_cold(event))
+			row_cold(shared, event, row);
+		n++;
 	}
 	return n;
 }
@@ -218,7 +247,7 @@ void bench_rows_pair(struct bench_row *rows, unsigned n)
 			if (b->n_processes == 1 && b->n_threads == 2 * a->n_threads && b->so == a->so &&
 			    b->thread_path == a->thread_path && b->every == a->every &&
 			    b->entries == a->entries && rows[k].event == rows[i].event)
-				rows[i].peer_ns = rows[k].min_ns;
+				rows[i].threads_ns = rows[k].min_ns;
 		}
 	}
 }

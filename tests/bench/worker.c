@@ -89,27 +89,84 @@ static void worker_percentiles(const uint32_t *n_ticks, double ticks_per_ns, dou
  * Single events, one by one. The kinds of events, and pairs of clock readings with nothing in between, take
  * turns many times in one run: what disturbs a run strikes all of them alike.
  */
-static int worker_tail(double ticks_per_ns)
+static void worker_tail(uint32_t (*n_ticks)[WORKER_BUCKETS], double ticks_per_ns)
 {
 	struct bench_shared *shared = worker_shared;
-	uint32_t(*n_ticks)[WORKER_BUCKETS] = malloc(BENCH_EVENTS * sizeof(*n_ticks));
-	uint32_t n = bench_n_tails(&shared->config);
+	const struct bench_config *config = &shared->config;
+	uint32_t n = bench_n_tails(config);
 
-	if (!n_ticks)
-		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t run = shared->config.pass * n + i;
+		uint32_t run = config->pass * n + i;
 
 		memset(n_ticks, 0, BENCH_EVENTS * sizeof(*n_ticks));
 		for (unsigned turn = 0; turn < WORKER_TURNS; turn++)
-			for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++)
-				bench_event_single(event, shared->config.n_single / WORKER_TURNS,
-						   n_ticks[event], WORKER_BUCKETS);
+			for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
+				struct bench_single single = { n_ticks[event], WORKER_BUCKETS, NULL, 0 };
+
+				if (event == BENCH_empty || bench_is_measured(config, event))
+					bench_event_single(event, config->n_single / WORKER_TURNS, &single);
+			}
 		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++)
 			worker_percentiles(n_ticks[event], ticks_per_ns, shared->tail_ns[event][run]);
 	}
-	free(n_ticks);
+}
+
+/* [bytes] Three times the second cache, and where nobody tells its size, 6 MiB. */
+static uint32_t worker_beyond(void)
+{
+	long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+	return bytes > 0 && bytes < 64 << 20 ? 3 * (uint32_t)bytes : 6 << 20;
+}
+
+/* Single events between which so much is read that none of their lines are where they were: by turns, too. */
+static int worker_cold(uint32_t (*n_ticks)[WORKER_BUCKETS], double ticks_per_ns)
+{
+#define WORKER_KIB(kib) kib * 1024,
+	static const uint32_t size[BENCH_COLDS] = { BENCH_COLD_LIST(WORKER_KIB) };
+#undef WORKER_KIB
+	struct bench_shared *shared = worker_shared;
+	uint32_t most = worker_beyond(), n = bench_n_draws(&shared->config);
+	char *buffer = malloc(most);
+
+	if (!buffer)
+		return -1;
+	memset(buffer, 1, most);
+	for (unsigned cold = 0; cold < BENCH_COLDS; cold++) {
+		double tail_ns[BENCH_TAILS];
+
+		shared->cold_bytes[cold] = size[cold] && size[cold] < most ? size[cold] : most;
+		memset(n_ticks, 0, BENCH_EVENTS * sizeof(*n_ticks));
+		for (unsigned turn = 0; turn < WORKER_TURNS; turn++)
+			for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
+				struct bench_single single = { n_ticks[event], WORKER_BUCKETS, buffer,
+							       shared->cold_bytes[cold] };
+
+				if (bench_is_cold(event))
+					bench_event_single(event, n / WORKER_TURNS, &single);
+			}
+		for (enum bench_event event = BENCH_empty; event < BENCH_EVENTS; event++) {
+			if (!bench_is_cold(event))
+				continue;
+			worker_percentiles(n_ticks[event], ticks_per_ns, tail_ns);
+			shared->cold_ns[cold][event][shared->config.pass] = tail_ns[BENCH_TAIL_p50];
+		}
+	}
+	free(buffer);
 	return 0;
+}
+
+static int worker_singles(double ticks_per_ns)
+{
+	uint32_t(*n_ticks)[WORKER_BUCKETS] = malloc(BENCH_EVENTS * sizeof(*n_ticks));
+	int rc;
+
+	if (!n_ticks)
+		return -1;
+	worker_tail(n_ticks, ticks_per_ns);
+	rc = worker_cold(n_ticks, ticks_per_ns);
+	free(n_ticks);
+	return rc;
 }
 
 static int worker_pin(uint32_t number)
@@ -126,32 +183,29 @@ static int worker_pin(uint32_t number)
 
 static int worker_measure(uint32_t number)
 {
-	static const enum bench_event base[BENCH_EVENTS] = {
-#define WORKER_BASE(name, compared) BENCH_##compared,
-		BENCH_EVENT_LIST(WORKER_BASE)
-#undef WORKER_BASE
-	};
 	struct bench_shared *shared = worker_shared;
 	const struct bench_config *config = &shared->config;
 	uint64_t ticks, ns;
 
-	if (worker_pin(number))
+	if (worker_pin(number) || bench_event_open(config))
 		return -1;
 	bench_event_loop(BENCH_ctr0, bench_n_warm(config));
 	ticks = bench_event_ticks();
 	ns = worker_ns(CLOCK_MONOTONIC);
 	for (uint32_t rep = 0; rep < config->reps; rep++) {
-		for (enum bench_event event = BENCH_FIRST_MEASURED; event < BENCH_EVENTS; event++) {
+		for (enum bench_event event = 0; event < BENCH_EVENTS; event++) {
 			struct bench_pair *pair =
 				&shared->pair[event][number][config->pass * config->reps + rep];
 
-			worker_sample(&pair->base, base[event]);
+			if (!bench_is_measured(config, event))
+				continue;
+			worker_sample(&pair->base, bench_base(event));
 			worker_sample(&pair->event, event);
 		}
 	}
 	ticks = bench_event_ticks() - ticks;
 	ns = worker_ns(CLOCK_MONOTONIC) - ns;
-	return number == 0 && config->n_single ? worker_tail((double)ticks / (double)ns) : 0;
+	return number == 0 && config->n_single ? worker_singles((double)ticks / (double)ns) : 0;
 }
 
 static void *worker_thread(void *number)
