@@ -92,7 +92,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -384,6 +384,9 @@ $(BENCH)/switch: tests/bench-switch/switch.c $(O)/obj/libktrread.a $(O)/obj/libk
 bench-switch: setup all $(BENCH)/switch ## from `ktr sysctl` to the first event of a running program
 	$(BENCH)/switch $(O)/bin/ktr
 
+bench-programs: all ## what points cost in memcached, CPU per request, beside the least they could: BURSTS, REQUESTS, WORKERS, JSON=file
+	@O=$(O) CC="$(CC)" sh tests/bench-programs/run.sh
+
 bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian)
 	@O=$(O) CC="$(CC)" sh tests/bench-peers/run.sh
 
@@ -457,4 +460,4 @@ clean: ## remove build/
 	rm -rf $(O)
 
 # What others have put there, the programs of check-foreign or an installed tree, is not make's.
--include $(shell find $(O) -path $(O)/foreign -prune -o -type f -name '*.d' -print 2>/dev/null)
+-include $(shell find $(O) \( -path $(O)/foreign -o -path $(O)/bench-programs \) -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -3,6 +3,7 @@
 #include "peer.h"
 #include "ticks.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -32,8 +33,13 @@ int peer_open(uint64_t n_slots)
 
 static inline uint64_t *peer_slot(uint32_t id, uint64_t ticks)
 {
-	uint64_t *slot = (uint64_t *)(void *)(peer.slots + (peer.head & peer.mask));
+	uint64_t *slot;
 
+#ifdef PEER_OPENS
+	if (__builtin_expect(!peer.slots, 0) && peer_open(65536))
+		abort();
+#endif
+	slot = (uint64_t *)(void *)(peer.slots + (peer.head & peer.mask));
 	slot[0] = ticks;
 	slot[1] = peer.thread | id;
 	return slot;
@@ -42,6 +48,15 @@ static inline uint64_t *peer_slot(uint32_t id, uint64_t ticks)
 __attribute__((noinline)) void peer_0(uint32_t id)
 {
 	peer_slot(id, event_ticks());
+	peer.head += PEER_SLOT;
+}
+
+__attribute__((noinline)) void peer_2(uint32_t id, uint64_t a, uint64_t b)
+{
+	uint64_t *slot = peer_slot(id, event_ticks());
+
+	slot[2] = a;
+	slot[3] = b;
 	peer.head += PEER_SLOT;
 }
 
@@ -98,6 +113,14 @@ static inline void peer_copy(uint64_t *slot, const char *text)
 __attribute__((noinline)) void peer_string(uint32_t id, const char *text)
 {
 	peer_copy(peer_slot(id, event_ticks()), text);
+}
+
+__attribute__((noinline)) void peer_word_string(uint32_t id, uint64_t word, const char *text)
+{
+	uint64_t *slot = peer_slot(id, event_ticks());
+
+	slot[3] = word;
+	peer_copy(slot, text);
 }
 
 /* The second follows the first, in the same slots. */

@@ -22,6 +22,8 @@
 # lines say which. Limits of time are against hanging alone.
 . "$(dirname "$0")/../cli/lib.inc"
 here=$top/tests/foreign
+programs=$here
+points=$here
 home=$O/foreign
 installed=$home/installed
 began=$(date +%s)
@@ -45,113 +47,7 @@ not_here() {
 	exit 77
 }
 
-# ---- what it needs ----
-lacking() { # the packages that are not there
-	for need in $needs; do
-		case ${need#*:} in
-		*/*) find /usr/include /usr/lib /usr/src -path "*/${need#*:}" 2>/dev/null | grep -q . ;;
-		*) command -v "${need#*:}" >/dev/null ;;
-		esac || echo "${need%%:*}"
-	done
-}
-
-packages() {
-	missing=$(lacking | sort -u | tr '\n' ' ')
-	[ -n "$missing" ] || return 0
-	[ "${KTR_NO_INSTALL:-0}" = 0 ] || not_here "missing Debian packages: $missing"
-	say "installing $missing"
-	sudo=
-	[ "$(id -u)" = 0 ] || sudo='sudo -n'
-	# shellcheck disable=SC2086
-	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing >"$dir/log" 2>&1 ||
-		not_here "$missing cannot be installed: $(last_line)"
-}
-
-last_line() {
-	tail -n 1 "$dir/log" | cut -c 1-200
-}
-
-# ---- the source ----
-# Package lists of our own, so that this machine's stay as they are: of the place that it has Debian's packages from, and
-# of the two releases that have the versions the patches are for.
-lists() {
-	mkdir -p "$home/apt/lists/partial" "$home/apt/empty"
-	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 'Component: main' 2>>"$dir/log" |
-		awk -v codename="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" '$2 == codename || $2 ~ /stable$/ {
-			print "deb-src " $1 " bookworm main\ndeb-src " $1 " trixie main"
-			exit
-		}' >"$home/apt/list"
-	[ -s "$home/apt/list" ] || { echo "apt has no packages of Debian's main" >>"$dir/log"; return 1; }
-	apt_get update --error-on=any
-}
-
-apt_() { # COMMAND...
-	tool=$1
-	shift
-	"$tool" -o "Dir::Etc::sourcelist=$home/apt/list" -o "Dir::Etc::sourceparts=$home/apt/empty" \
-		-o "Dir::State::lists=$home/apt/lists" -o "APT::Sandbox::User=root" "$@"
-}
-
-apt_get() {
-	apt_ apt-get -qq "$@" >>"$dir/log" 2>&1
-}
-
-tarball() {
-	set -- "${SOURCES:-$home/sources}/${name}_$version".orig.tar.*
-	[ -e "$1" ] && echo "$1"
-}
-
-download() {
-	: >"$dir/log"
-	say "downloading version $version"
-	[ -e "$home/apt/list" ] || lists || { rm -f "$home/apt/list"; return 1; }
-	revision=$(apt_ apt-cache showsrc --only-source "$name" 2>>"$dir/log" |
-		awk -v version="$version" '$1 == "Version:" && $2 ~ ("^([0-9]+:)?" version "-") { print $2; exit }')
-	[ -n "$revision" ] || { echo "no release has $name $version" >>"$dir/log"; return 1; }
-	# What is cut short is not taken for the whole the next time.
-	mkdir -p "$dir/fetched"
-	(cd "$dir/fetched" && apt_get source --download-only --only-source "$name=$revision") &&
-		mv "$dir/fetched/${name}_$version".orig.tar.* "$home/sources"
-}
-
-source_() {
-	from=$(tarball) && return 0
-	[ -z "${SOURCES:-}" ] || not_here "no source of version $version in $SOURCES"
-	download && from=$(tarball) || not_here "no source of version $version: $(last_line)"
-}
-
-# ---- its forms ----
-# A form is built anew when anything that goes into it has changed.
-build_form() { # FORM
-	form=$home/$name/$1
-	set -- "$1" "$here/$name/steps"
-	[ "$1" = plain ] || set -- "$@" "$here/$name/ktr.patch" "$here/oracle.h" "$installed"/include/ktr.h "$installed"/include/ktr/*.h
-	[ "$1" != two ] || set -- "$@" "$O"/one/ktr.[ch]
-	what=$1
-	shift
-	stamp=$(cat "$@" | cksum)
-	set -- "$what"
-	[ "$(cat "$form/.ktr-built" 2>/dev/null)" = "$stamp" ] && return 0
-	say "building it: $1"
-	rm -rf "$form"
-	mkdir -p "$form"
-	tar -C "$form" --strip-components=1 -xf "$from" || return 1
-	if [ "$1" != plain ] && ! patch -s -p1 -d "$form" <"$here/$name/ktr.patch"; then
-		fail "$name: the patch is not for this source"
-		return 1
-	fi
-	cd "$form" || exit 1
-	case $1 in
-	plain) build "" "" ;;
-	off) build "-I$here -I$O/one -DKTR_OFF" "" ;;
-	pkg) build "-I$here $(pkg-config --cflags ktr)" "$(pkg-config --libs ktr)" ;;
-	two) $cc -O2 -c "$O/one/ktr.c" -o "$form/ktr.o" && build "-I$here -I$O/one" "$form/ktr.o" ;;
-	esac >"$dir/log" 2>&1 || { fail "$name, $1: $(tail "$dir/log")"; cd "$top" || exit 1; return 1; }
-	cd "$top" || exit 1
-	warned=$(grep -E -A3 '(ktr|oracle).*warning' "$dir/log")
-	[ -z "$warned" ] || fail "$name, $1: $warned"
-	echo "$stamp" >"$form/.ktr-built"
-}
+. "$here/source.inc"
 
 # ---- its tests ----
 # What fails is asked once more, alone: tests with limits of time of their own fail on a busy machine.
