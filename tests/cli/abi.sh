@@ -8,7 +8,8 @@
 # Likewise tests/abi/reader-N.txt has what programs share with libktrread.so.N.
 #
 #	abi.sh record	writes the files for new numbers
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 number=$(awk '$2 == "KTR_ABI" { print $3 }' include/ktr/version.h)
 
 # ---- what is shared ----

@@ -7,7 +7,8 @@
 if [ -z "${KTR_BAD_INSIDE:-}" ] && unshare -m true 2>/dev/null; then
 	KTR_BAD_INSIDE=mounts exec unshare -m sh "$0"
 fi
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build bad tests/stress/bad.c
 bad=$work/bad # reachable for other users as well
 chmod 755 "$work"

@@ -4,7 +4,8 @@
 # events into a trace without it, one lack after the other and all at once. README.md has a table of what each
 # costs. No /dev/shm, other clock sources and small memories: badstart.sh. Checksums without the CPU's
 # instruction: unit test "packet".
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build bad tests/stress/bad.c
 bad=$out/bad
 without=$dir/without

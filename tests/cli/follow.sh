@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Children, however they are made, and where they record: in their parent's session, in one of their own,
 # or nowhere.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build follow tests/cli/follow.c
 export KTR_CONF= KTR_MASK=gen,family KTR_DEAD_SESSIONS=100 KTR_ENTRIES=1024
 

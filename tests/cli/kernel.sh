@@ -3,7 +3,8 @@
 # What the kernel tells of the threads: counts are those of getrusage(2) and /proc, times those of the clocks, on both paths
 # and without privileges; from outside too; nothing is open while the class is off; where it is refused, one line
 # says so and the rest works.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build kernel_host tests/cli/kernel_host.c
 host=$out/kernel_host
 export KTR_CONF=

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # SIGKILL at random instants, 50 times, on both paths. tests/stress/long.sh has a thousand.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build_kill
 for path in $paths; do
 	run on_path "$path" "$out/kill" -n 15 -r 256

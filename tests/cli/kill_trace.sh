@@ -4,7 +4,8 @@
 # of its writer's system calls, where pieces are removed, too: babeltrace opens what is there as it lies, the trace
 # reads, and salvage misses nothing but what was overwritten. `make check-kill` has every call and thousands of
 # instants, tests/unit/test_stops.c every call of a drain.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build_kill_trace
 run "$out/kill-trace" -n 10 "$O/bin/ktr" "$work/killed"
 run "$out/kill-trace" -c 7 -k "$O/bin/ktr" "$work/killed"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs in other places than ours: pid and mount namespaces, other users, directories of their own. -p
 # finds their sessions, ktr ls knows them by our numbers, and nobody takes them for dead.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build live tests/cli/live.c
 cases=0
 export KTR_CONF= KTR_MASK=gen

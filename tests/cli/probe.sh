@@ -3,7 +3,8 @@
 # ktr probe: what a program's probes are and do is told and switched from outside, on both paths: points and handles,
 # before and behind registration and removal, in all processes of a session, those that come later too; by glob, by
 # knob, a hundred thousand of them; of dead sessions, of hostile ones, of those that older versions made.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 libs="$O/lib/libktr-probe.a $libs"
 build probe_host tests/cli/probe_host.c
 build probe_race tests/stress/probe_race.c

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Run-time probes: each use of the framework whose names ktr/dtrace.h has, on both paths, linked either way; what is
 # asked for wrongly; removal under fire for SECONDS (2; make check-long: 60).
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 libs="$O/lib/libktr-probe.a $libs"
 build probe_uses tests/cli/probe_uses.c
 build probe_race tests/stress/probe_race.c

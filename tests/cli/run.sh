@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr run as a user meets it: what it refuses before the program starts, what it passes on, what it says
 # in the end, and that the trace of a killed program is whole. Then the other commands' odd options.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build live tests/cli/live.c
 live=$out/live
 export KTR_CONF=

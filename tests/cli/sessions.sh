@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What becomes of sessions: ktr ls and ktr rm, what lies among sessions and is none, what crash loops
 # leave, and that nobody takes a live one away.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/lib.inc"
+. tests/stress/common.sh
 build live tests/cli/live.c
 live=$out/live
 place=$KTR_DIR/ktr-$(id -u)

@@ -7,7 +7,8 @@
 # asked.
 #
 #	KILLS=10000 CALLS=1 SEED=1 tests/kill/run.sh		make check-kill
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 KILLS=${KILLS:-10000}
 CALLS=${CALLS:-1}
 SEED=${SEED:-$(date +%s)}

@@ -3,7 +3,8 @@
 # Call sites survive compilers, linkers and their options: each build is run, and the rows of its site table
 # and the sites that recorded something are counted. What KTR_COMPILE takes out is really gone.
 # ALL=1: every compiler with every option; otherwise a choice that takes some seconds.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 build_count() {
 	build count tests/link/count.c tests/stress/look.c tests/stress/event.c
 }

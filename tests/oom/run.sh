@@ -4,7 +4,8 @@
 # lack. `make check-oom` tries every k; the quick check every STEP-th, behind the first hundred.
 #
 #	run.sh [STEP]
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 step=${1:-1}
 build live tests/cli/live.c
 oom=$O/tests/oom

@@ -18,7 +18,8 @@ if [ "${1:-}" = --one ]; then # LIFE PATH TAKER LINK: in a directory of its own,
 	rm -rf "$own"
 	exit $status
 fi
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 
 quick=
 [ "${1:-}" = quick ] && { quick=1; shift; }

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the scripts of tests/cli and tests/stress: builds test programs against the library under
-# $O and gives them a session directory of their own (tests/cli/lib.inc). CC and SAN (sanitizer flags) are respected.
+# For scripts that have sourced tests/cli/lib.inc: builds test programs against the library under $O. CC and SAN
+# (sanitizer flags) are respected.
 
-. "$(dirname "$0")/../cli/lib.inc"
 CC=$cc
 out=$O/tests/stress
 work=$dir

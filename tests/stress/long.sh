@@ -3,7 +3,8 @@
 # The long campaigns: at least 200 million events on each path, 1,000 kills on each path, odd lives at
 # every instruction; 300 kills each of writing programs, of ktr record and of both; 200 opens of a trace by
 # babeltrace2 while it is written. Takes half an hour or so; EVENTS and KILLS shorten it.
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 EVENTS=${EVENTS:-200000000}
 KILLS=${KILLS:-1000}
 build_stress

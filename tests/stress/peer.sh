@@ -26,7 +26,8 @@ truncate)
 	export TRUNCATE=1
 	;;
 esac
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 export COUNT="${COUNT:-8000}" SEED="${SEED:-1}" SECONDS="${SECONDS:-0}" WEDGE="${WEDGE:-10}"
 ulimit -c 0
 flags="$flags -fno-omit-frame-pointer"

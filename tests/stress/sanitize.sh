@@ -7,7 +7,8 @@
 #								the sanitizer sees no assembly)
 # EVENTS and KILLS shorten it, as .ci/run does.
 SAN="-fsanitize=${1:?which sanitizer?} -fno-sanitize-recover=all -fno-omit-frame-pointer"
-. "$(dirname "$0")/../stress/common.sh"
+. "$(dirname "$0")/../cli/lib.inc"
+. tests/stress/common.sh
 events=${EVENTS:-2000000}
 make O="$O" CFLAGS="-O1 -g $SAN" lib || exit 1
 build_stress
