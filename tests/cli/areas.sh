@@ -6,7 +6,7 @@
 host=
 at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
 
-$cc -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/programs/trace/steady.c -o "$dir/steady" "$O/lib/libktr.a" -lpthread || exit 1
 KTR_ENTRIES=4K KTR_MASK=gen KTR_SESSION=areas KTR_ROTATE_SIZE=4M KTR_ROTATE_KEEP=1 \
 	KTR_FILE="$dir/trace" "$dir/steady" forever 2>/dev/null &
 host=$!

@@ -185,12 +185,14 @@ used() {
 for order in "$O/lib/libktrread.a $all" "$all $O/lib/libktrread.a"; do
 	for theirs in "" "$dir/theirs.o"; do
 		# shellcheck disable=SC2086
-		builds "all archives" "$cc" -Wall -Wextra -Iinclude tests/cli/archives.c $theirs $order $read_libs -o "$dir/archives" &&
+		builds "all archives" "$cc" -Wall -Wextra -Iinclude tests/programs/build/archives.c $theirs $order $read_libs \
+			-o "$dir/archives" &&
 			used "all archives, ${order##*/} last${theirs:+, private names in the program}"
 	done
 	# shellcheck disable=SC2086
 	builds "all archives in a shared object" "$cc" -Wall -Wextra -fPIC -shared -Wl,-z,defs -Wl,-z,text -DOBJECT -Iinclude \
-		tests/cli/archives.c "$dir/theirs.o" $(echo "$order" | sed 's|/libktr[.]a|/libktr_pic.a|') $read_libs -o "$dir/libarchives.so" &&
+		tests/programs/build/archives.c "$dir/theirs.o" $(echo "$order" | sed 's|/libktr[.]a|/libktr_pic.a|') $read_libs \
+		-o "$dir/libarchives.so" &&
 		printf '%s\n' 'int object(const char *);' \
 			'int main(int argc, char **argv) { return object(argv[argc - 1]); }' >"$dir/calls.c" &&
 		builds "its program" "$cc" "$dir/calls.c" "$dir/libarchives.so" "-Wl,-rpath,$dir" -o "$dir/archives" &&

@@ -8,7 +8,7 @@ for language in c c++; do
 	c=gcc
 	[ $language = c ] || c=g++
 	command -v $c >/dev/null || { skip "there is no $c"; continue; }
-	$c -O1 -Wall -Wextra -Werror -Iinclude -x $language tests/cli/casts.c -x none -o "$dir/casts" "$O/lib/libktr.a" \
+	$c -O1 -Wall -Wextra -Werror -Iinclude -x $language tests/programs/build/casts.c -x none -o "$dir/casts" "$O/lib/libktr.a" \
 		-lpthread || exit 1
 	status 0 "$ktr" run -m casts -o "$dir/$language" "$dir/casts"
 	status 0 "$ktr" json --events "$dir/$language"

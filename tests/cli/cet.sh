@@ -39,7 +39,7 @@ for want in none full; do
 	[ $want = none ] && is "CFLAGS with -fcf-protection=none" "$got" "" || is "CFLAGS with =full" "$got" "IBT, SHSTK"
 done
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/cli/shadow.c -o "$dir/shadow" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/programs/build/shadow.c -o "$dir/shadow" "$O/lib/libktr.a" \
 	-lurcu-bp -lpthread -Wl,-z,now || exit 1
 for path in rseq thread; do
 	for count in none gen; do

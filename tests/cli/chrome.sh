@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.inc"
 
 # shellcheck disable=SC2086 # several words
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/chrome.c "$O/lib/libktr.a" -lpthread -o "$dir/chrome" || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/show/chrome.c "$O/lib/libktr.a" -lpthread -o "$dir/chrome" || exit 1
 status 0 env KTR_FILE="$dir/t" KTR_MASK=all "$dir/chrome"
 status 0 "$ktr" export chrome -o "$dir/json" "$dir/t"
 status 0 python3 - "$dir/json" <<'END'

@@ -43,7 +43,7 @@ try() {
 	shift 2
 	rm -f "$dir/host"
 	# shellcheck disable=SC2086
-	"$compiler" "$@" $strict -Iinclude -x "$language" tests/cli/classes.c tests/cli/classes_more.c -x none \
+	"$compiler" "$@" $strict -Iinclude -x "$language" tests/programs/build/classes.c tests/programs/build/classes_more.c -x none \
 		-o "$dir/host" "$O/lib/libktr-probe.a" "$O/lib/libktr.a" -lpthread 2>"$dir/log" || {
 		head -n 5 "$dir/log"
 		fail "$compiler $*: does not build"

@@ -37,12 +37,12 @@ for way in $ways; do echo "$way"; done
 while read -r way; do
 	number=$((number + 1))
 	# shellcheck disable=SC2086 # several words
-	$way $warnings -Iinclude -D_GNU_SOURCE tests/cli/counters.c -x none \
+	$way $warnings -Iinclude -D_GNU_SOURCE tests/programs/show/counters.c -x none \
 		"$O/lib/libktr.a" -lpthread -o "$dir/counters" >"$dir/log" 2>&1 ||
 		{ fail "$way: $(cat "$dir/log")"; continue; }
 	# And where tracing is not compiled in.
 	# shellcheck disable=SC2086
-	$way $warnings -Iinclude -D_GNU_SOURCE -DKTR_OFF -c tests/cli/counters.c -o "$dir/off.o" >"$dir/log" 2>&1 ||
+	$way $warnings -Iinclude -D_GNU_SOURCE -DKTR_OFF -c tests/programs/show/counters.c -o "$dir/off.o" >"$dir/log" 2>&1 ||
 		fail "$way -DKTR_OFF: $(cat "$dir/log")"
 	rm -rf "$dir/t"
 	status 0 env KTR_FILE="$dir/t" KTR_MASK=all "$dir/counters"

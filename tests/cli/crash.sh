@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 ulimit -c 0
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/crash.c -o "$dir/crash" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/crash.c -o "$dir/crash" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # mode, exit status, what its handler says

@@ -13,7 +13,7 @@ member() {
 	grep -o "\"$1\":[0-9]*" "$2" | tail -n 1 | cut -d: -f2
 }
 
-$cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+$cc -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lpthread || exit 1
 
 # Every type of argument, by name, as babeltrace2 shows it.
@@ -39,7 +39,7 @@ sched:ctf_events.c:29: {
 proc:
 END
 babeltrace2 --fields=loglevel,emf "$dir/types" 2>/dev/null |
-	grep -q 'TRACE_DEBUG (14):tests/cli/ctf_events.c:25 ' || fail "no level, or no file and line"
+	grep -q 'TRACE_DEBUG (14):tests/programs/trace/ctf_events.c:25 ' || fail "no level, or no file and line"
 env -i TZ=UTC PATH="$PATH" babeltrace2 --clock-seconds "$dir/types" 2>/dev/null | head -n 1 |
 	awk -v now="$(date +%s)" -F'[][.]' '{ exit !($2 > now - 600 && $2 <= now) }' ||
 	fail "the clock is not that of the wall"

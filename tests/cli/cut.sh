@@ -4,7 +4,7 @@
 # writer: that says what has happened, and ends its trace. So does ktr record.
 . "$(dirname "$0")/lib.inc"
 
-$cc -O2 -Iinclude tests/cli/cut.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
+$cc -O2 -Iinclude tests/programs/session/cut.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
 mkfifo "$dir/in"
 session=$KTR_DIR/ktr-$(id -u)/cut.ktr
 

@@ -4,7 +4,7 @@
 # events are in the trace, a clean end leaves no session, and ktr run says who goes on.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/daemons.c -o "$dir/daemons" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/daemons.c -o "$dir/daemons" "$O/lib/libktr.a" -lpthread || exit 1
 mkfifo "$dir/in" "$dir/told"
 
 # life HOW [VARIABLE=VALUE...]: all of its processes have ended then. 0, its exit status; 77: not here

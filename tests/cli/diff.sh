@@ -9,7 +9,7 @@
 pairs=${PAIRS:-12}
 
 # What reads traces is not wanted of tests/unit/made.c, and not linked.
-$cc -std=gnu11 -O1 -D_GNU_SOURCE -ffunction-sections -I. -Iinclude -Itests tests/cli/diff.c -o "$dir/made" -Wl,--gc-sections \
+$cc -std=gnu11 -O1 -D_GNU_SOURCE -ffunction-sections -I. -Iinclude tests/programs/read/diff.c -o "$dir/made" -Wl,--gc-sections \
 	"$O/obj/libktr.a" -lm -lpthread || exit 1
 
 # verdict of row WHAT NAME in the last JSON

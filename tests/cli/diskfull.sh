@@ -4,7 +4,7 @@
 # as lost, and what could not be written at the end stays in the session, which the line at the end tells how to get.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/diskfull.c -o "$dir/diskfull" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/diskfull.c -o "$dir/diskfull" "$O/lib/libktr.a" -lpthread || exit 1
 trace=$dir/trace
 export KTR_MASK=gen
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 
 # shellcheck disable=SC2086 # several words
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/ends.c "$O/lib/libktr.a" -lpthread -o "$dir/ends" || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/show/ends.c "$O/lib/libktr.a" -lpthread -o "$dir/ends" || exit 1
 
 unseen=
 # looks NAME: a trace, or a session, in which children lived for some 25 ms each and the parent went on for 2 s

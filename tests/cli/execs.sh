@@ -5,7 +5,7 @@
 # may be about to join it again: that session is kept for it.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/execs.c -o "$dir/execs" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/execs.c -o "$dir/execs" "$O/lib/libktr.a" -lpthread || exit 1
 mkfifo "$dir/ends"
 exec 3<>"$dir/ends" # the other program waits for a line here
 pids=

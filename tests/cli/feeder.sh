@@ -3,7 +3,7 @@
 # The number of a process in the session, of one that lives and feeds no events of the kernel, keeps nobody from doing so.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/cli/feeder.c -o "$dir/feeder" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/programs/provider/feeder.c -o "$dir/feeder" "$O/lib/libktr.a" \
 	-lpthread ${KTR_TEST_LIBS:-} || exit 1
 for path in ${KTR_PATHS:-rseq thread}; do
 	rm -rf "$dir/trace"

@@ -4,7 +4,7 @@
 # or nowhere.
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
-build follow tests/cli/follow.c
+build follow tests/programs/host/follow.c
 export KTR_CONF= KTR_MASK=gen,family KTR_DEAD_SESSIONS=100 KTR_ENTRIES=1024
 
 sessions() {

@@ -7,7 +7,7 @@
 n=${FORKS:-15}
 entries=256K
 [ "$n" -lt 2000 ] || entries=1M
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/forks.c -o "$dir/forks" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/forks.c -o "$dir/forks" "$O/lib/libktr.a" -lpthread || exit 1
 
 # run HOW COUNT [VARIABLE=VALUE...]: output in $dir/out, events in $dir/events: thread of the row, thread of the text, rest
 run() {

@@ -10,7 +10,7 @@ says() {
 }
 
 for name in misbehave freeze; do
-	${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "tests/cli/$name.c" -o "$dir/$name" \
+	${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "tests/programs/control/$name.c" -o "$dir/$name" \
 		"$O/lib/libktr.a" -lpthread || exit 1
 done
 cd "$dir" || exit 1

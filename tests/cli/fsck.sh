@@ -9,7 +9,7 @@ agree() {
 	python3 tests/cli/agree.py "$ktr" "$1" >"$dir/out" 2>&1 || fail "$(cat "$dir/out")"
 }
 
-${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lpthread || exit 1
 
 # Killed while its trace grows: torn or not, it is opened afterwards, and nothing that was whole is lost.

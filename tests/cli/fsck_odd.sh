@@ -3,7 +3,7 @@
 # ktr fsck and what is no file of its own: FIFOs, links, and files that have a second name.
 . "$(dirname "$0")/lib.inc"
 
-${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lpthread || exit 1
 KTR_MASK=all KTR_FILE=$dir/whole "$dir/events" 2000 || exit 1
 stream=$(cd "$dir/whole" && ls -d cpu_* ring_* 2>/dev/null | head -n 1)

@@ -50,7 +50,7 @@ for name in rseq rseq-2; do
 	done
 done
 
-${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lpthread || exit 1
 for path in rseq thread; do
 	KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 KTR_FILE="$dir/$path" "$dir/events" 150 ||

@@ -7,9 +7,10 @@
 . "$(dirname "$0")/lib.inc"
 export KTR_CONF= KTR_MASK=all
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/cli/handlers.c -o "$dir/handlers" -rdynamic \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/programs/provider/handlers.c -o "$dir/handlers" -rdynamic \
 	"$O/lib/libktr-probe.a" "$O/lib/libktr.a" -lurcu-bp -lpthread -ldl || exit 1
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -fPIC -shared -Iinclude tests/cli/handlers_plugin.c -o "$dir/plugin.so" || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -fPIC -shared -Iinclude tests/programs/provider/handlers_plugin.c \
+	-o "$dir/plugin.so" || exit 1
 
 "$dir/handlers" >"$dir/cases"
 [ "$(wc -l <"$dir/cases")" -gt 20 ] || fail "only $(wc -l <"$dir/cases") cases"
@@ -85,7 +86,7 @@ printf 'void in_constructor(void);\n__attribute__((constructor)) static void hoo
 shared="-L$O/lib -lktr-probe -lktr -Wl,-rpath,$O/lib"
 # shellcheck disable=SC2086
 $cc -fPIC -shared "$dir/hook.c" -o "$dir/libhook.so" &&
-	$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude tests/cli/handlers_plugin.c -o "$dir/points.so" \
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude tests/programs/provider/handlers_plugin.c -o "$dir/points.so" \
 		"-L$dir" -Wl,--no-as-needed -lhook "-Wl,-rpath,$dir" $shared &&
 	$cc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iinclude "$dir/starts.c" -o "$dir/starts" -rdynamic $shared -lpthread -ldl || exit 1
 KTR_FILE="$dir/starts.trace" timeout -s KILL "${LIMIT:-30}" "$dir/starts" "$dir/points.so" >"$dir/out" 2>&1

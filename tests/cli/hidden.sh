@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 
 # shellcheck disable=SC2086 # several words
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/hidden.c "$O/lib/libktr.a" -lpthread -o "$dir/hidden" || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/show/hidden.c "$O/lib/libktr.a" -lpthread -o "$dir/hidden" || exit 1
 evil=$(printf 'a\033[31m\177\302\233\342\200\256z')
 status 0 env KTR_FILE="$dir/t" KTR_MASK=all KTR_KEEP_SESSION=1 "$dir/hidden" "$evil"
 

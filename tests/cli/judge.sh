@@ -4,7 +4,7 @@
 # it calls that, where nobody was there to write them; all others are missing.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude -Itests/foreign tests/cli/judge.c -o "$dir/judge" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude -Itests/foreign tests/programs/tree/judge.c -o "$dir/judge" "$O/lib/libktr.a" -lpthread || exit 1
 
 # run HOW [COMMAND...]: a trace of it, counted
 run() {

@@ -5,7 +5,7 @@
 # says so and the rest works.
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
-build kernel_host tests/cli/kernel_host.c
+build kernel_host tests/programs/provider/kernel_host.c
 host=$out/kernel_host
 export KTR_CONF=
 cd "$dir" || exit 1

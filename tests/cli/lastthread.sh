@@ -5,7 +5,7 @@
 # program untraced; the trace has all of its events and an end.
 . "$(dirname "$0")/lib.inc"
 
-$cc -O2 -D_GNU_SOURCE -Iinclude tests/cli/lastthread.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
+$cc -O2 -D_GNU_SOURCE -Iinclude tests/programs/host/lastthread.c -o "$dir/host" -L"$O/lib" -lktr -Wl,-rpath,"$O/lib" -lpthread || exit 1
 
 # one WAY PATH HOW EVENTS OPTIONS...: EVENTS of class gen are in the trace
 one() {

@@ -4,7 +4,7 @@
 # session that stays for it. Counted outside of ktr.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/late.c -o "$dir/late" "$O/lib/libktr.a" -lpthread -Wl,--wrap=pthread_join || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/late.c -o "$dir/late" "$O/lib/libktr.a" -lpthread -Wl,--wrap=pthread_join || exit 1
 trace=$dir/trace
 
 begin() {

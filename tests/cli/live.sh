@@ -4,7 +4,7 @@
 # gets no thread for that. A rare class in the keep rings outlives a busy one: RARE events of it (5,000,000;
 # make check-long: 100,000,000).
 . "$(dirname "$0")/knobs.inc"
-${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$here/include" "$here/tests/cli/live_host.c" -o live \
+${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$here/include" "$here/tests/programs/control/live_host.c" -o live \
 	"$O/lib/libktr.a" -lpthread || exit 1
 
 # ---- A rare class among a busy one ----

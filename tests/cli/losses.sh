@@ -4,7 +4,7 @@
 # program has made is what was recorded and what is lost, whoever took it, and however the program ended.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/cli/losses.c -o "$dir/losses" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/programs/session/losses.c -o "$dir/losses" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # judge WHAT TRACE-OR-OPTIONS... : what readers say of $made events, $nowhere of which (if not 0) went nowhere, $why.

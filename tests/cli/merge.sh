@@ -46,7 +46,7 @@ elsewhere() {
 	PY
 }
 
-${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/cli/ctf_events.c -o "$dir/events" \
+${CC:-cc} -std=gnu11 -O1 -fno-omit-frame-pointer -Iinclude tests/programs/trace/ctf_events.c -o "$dir/events" \
 	"$O/lib/libktr.a" -lpthread || exit 1
 cd "$dir" || exit 1
 KTR_MASK=all KTR_FILE=one ./events 300 || fail "the program failed"

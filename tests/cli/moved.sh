@@ -4,7 +4,7 @@
 # it is rotated, and what was removed is followed by another of the name. Nothing goes half here and half there.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/diskfull.c -o "$dir/host" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/diskfull.c -o "$dir/host" "$O/lib/libktr.a" -lpthread || exit 1
 mkfifo "$dir/in" "$dir/said"
 mkdir "$dir/d"
 trace=$dir/d/trace

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 
 # shellcheck disable=SC2086 # several words
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/names.c "$O/lib/libktr.a" -lpthread -o "$dir/names" || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/show/names.c "$O/lib/libktr.a" -lpthread -o "$dir/names" || exit 1
 host=
 at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
 

@@ -17,7 +17,7 @@ mkdir "$mnt"
 mount -t tmpfs -o size=64m none "$mnt" 2>/dev/null || { skip "no file system of our own"; exit 0; }
 at_exit() { umount -l "$mnt"; }
 export KTR_DIR="$mnt"
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/cli/nofit.c -o "$dir/nofit" "$O/lib/libktr.a" -lurcu-bp \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/programs/session/nofit.c -o "$dir/nofit" "$O/lib/libktr.a" -lurcu-bp \
 	-lpthread || exit 1
 cpus=$(getconf _NPROCESSORS_ONLN)
 [ "$cpus" -le 32 ] || { skip "too many CPUs for 64 MiB"; exit 0; }

@@ -6,7 +6,7 @@
 pid=
 at_exit() { [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; }
 
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/programs/trace/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # A trace of a gibibyte at most, then another: babeltrace2 opens each file twice by its name.

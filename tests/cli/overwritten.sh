@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.inc"
 
 # shellcheck disable=SC2086 # several words
-$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/cli/steady.c "$O/lib/libktr.a" -lpthread -o "$dir/steady" || exit 1
+$cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/trace/steady.c "$O/lib/libktr.a" -lpthread -o "$dir/steady" || exit 1
 status 0 env KTR_SESSION=kept KTR_KEEP_SESSION=1 KTR_ENTRIES=1024 KTR_MASK=all "$dir/steady" 100000
 for way in "timeline --color always" "plot rate -o $dir/rate.svg"; do
 	case $way in plot*) command -v gnuplot >/dev/null || continue ;; esac

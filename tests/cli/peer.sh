@@ -8,7 +8,7 @@ COUNT="${COUNT:-300}" timeout "${LIMIT:-300}" sh tests/stress/peer.sh || failed=
 
 # Numbers that lead to where nothing is, in a file system that is full.
 if unshare -rm true 2>/dev/null; then
-	$cc -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude tests/cli/peer_full.c -o "$dir/peer_full" \
+	$cc -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Iinclude tests/programs/session/peer_full.c -o "$dir/peer_full" \
 		"$O/lib/libktr.a" -lurcu-bp -lpthread || exit 1
 	# Whoever may not have the kernel's events is told so, which is no fault here.
 	refused='no events of the kernel: perf_event_open:'

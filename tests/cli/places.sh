@@ -4,7 +4,7 @@
 # finds their sessions, ktr ls knows them by our numbers, and nobody takes them for dead.
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
-build live tests/cli/live.c
+build live tests/programs/session/live.c
 cases=0
 export KTR_CONF= KTR_MASK=gen
 chmod 711 "$work" "$shm"

@@ -9,7 +9,7 @@
 	skip "giving up rights: only a superuser has them"
 	exit 0
 }
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/privileges.c -o "$dir/privileges" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/privileges.c -o "$dir/privileges" "$O/lib/libktr.a" -lpthread || exit 1
 trace=$dir/trace
 count=16000
 chmod 755 "$dir"

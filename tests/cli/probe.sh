@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
 libs="$O/lib/libktr-probe.a $libs"
-build probe_host tests/cli/probe_host.c
+build probe_host tests/programs/provider/probe_host.c
 build probe_race tests/stress/probe_race.c
 set -f # patterns are for ktr
 export KTR_CONF=

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
 libs="$O/lib/libktr-probe.a $libs"
-build probe_uses tests/cli/probe_uses.c
+build probe_uses tests/programs/provider/probe_uses.c
 build probe_race tests/stress/probe_race.c
 export KTR_CONF=
 
@@ -17,7 +17,7 @@ for path in $paths; do
 done
 
 # The shared libraries.
-$CC $flags tests/cli/probe_uses.c -o "$dir/uses" -L"$O/lib" -lktr-probe -lktr "-Wl,-rpath,$O/lib" -lpthread ||
+$CC $flags tests/programs/provider/probe_uses.c -o "$dir/uses" -L"$O/lib" -lktr-probe -lktr "-Wl,-rpath,$O/lib" -lpthread ||
 	fail 'not linked with libktr-probe.so'
 timeout 60 "$dir/uses" uses || fail 'uses, shared'
 

@@ -6,7 +6,8 @@
 
 for other in '' -DOTHER; do
 	# shellcheck disable=SC2086
-	$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude $other tests/cli/programs.c -o "$dir/a$other" "$O/lib/libktr.a" -lpthread || exit 1
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude $other tests/programs/tool/programs.c -o "$dir/a$other" \
+		"$O/lib/libktr.a" -lpthread || exit 1
 done
 a=$dir/a b=$dir/a-DOTHER trace=$dir/trace
 export a b

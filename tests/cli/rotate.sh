@@ -4,7 +4,7 @@
 # number kept; each piece is a whole trace that babeltrace2 reads too, and no event is in none or in two.
 . "$(dirname "$0")/lib.inc"
 
-${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # Waits for a condition, 20 s at most.

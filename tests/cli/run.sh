@@ -4,7 +4,7 @@
 # in the end, and that the trace of a killed program is whole. Then the other commands' odd options.
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
-build live tests/cli/live.c
+build live tests/programs/session/live.c
 live=$out/live
 export KTR_CONF=
 cd "$work" || exit 1

@@ -7,7 +7,7 @@
 host=
 at_exit() { [ -z "$host" ] || kill "$host" 2>/dev/null; }
 many=${EVENTS:-1000}
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
 
 export KTR_SESSION=sandbox KTR_KEEP_SESSION=1 KTR_MASK=gen,net
 # Emulators know no filters; that events are recorded can be seen.

@@ -4,7 +4,7 @@
 # leave, and that nobody takes a live one away.
 . "$(dirname "$0")/lib.inc"
 . tests/stress/common.sh
-build live tests/cli/live.c
+build live tests/programs/session/live.c
 live=$out/live
 place=$KTR_DIR/ktr-$(id -u)
 export KTR_CONF=

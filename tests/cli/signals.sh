@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.inc"
 ulimit -c 0
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/cli/signals.c -o "$dir/signals" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Iinclude tests/programs/host/signals.c -o "$dir/signals" "$O/lib/libktr.a" \
 	-lurcu-bp -lpthread || exit 1
 
 one() { # mode how: its output and exit status go to mode.how

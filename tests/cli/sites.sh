@@ -5,7 +5,7 @@
 # recorded; and nothing that matches nothing goes without a word.
 . "$(dirname "$0")/knobs.inc"
 
-here_line() { grep -n "$1" "$here/tests/cli/knobs_host.c" | head -n 1 | cut -d : -f 1; }
+here_line() { grep -n "$1" "$here/tests/programs/control/knobs_host.c" | head -n 1 | cut -d : -f 1; }
 net=knobs_host.c:$(here_line '"alpha %d"')
 rx=knobs_host.c:$(here_line '"beta %d of %s"')
 
@@ -44,9 +44,9 @@ is "events of the plugin" "$plugged" 1
 has "the plugin" "$($ktr dump -q -p "$host" 2>&1)" 'plugin gen'
 
 # ---- The listing ----
-has "site" "$(sysctl site)" "tests/cli/$net: off net alpha() \"alpha %d\""
-has "site" "$(sysctl site)" "tests/cli/$rx: on rx beta() \"beta %d of %s\""
-has "one site" "$(sysctl "site.tests/cli/$net")" "off net alpha()"
+has "site" "$(sysctl site)" "tests/programs/control/$net: off net alpha() \"alpha %d\""
+has "site" "$(sysctl site)" "tests/programs/control/$rx: on rx beta() \"beta %d of %s\""
+has "one site" "$(sysctl "site.tests/programs/control/$net")" "off net alpha()"
 is "class" "$(value class.rx.bit) $(value class.rx.description) $(value class.net.sites)" \
 	"32 packets received 3"
 has "classes" "$(sysctl class)" "debug.ktr.class.lock.description: locks"
@@ -84,10 +84,10 @@ sysctl sites=none mask=net,rx >/dev/null
 is "counts, none" "$(sysctl counts)" 'ktr sysctl: counts: there is none now'
 sysctl count=net >/dev/null
 is "events, counted" "$(recorded 'rx 3' 'net 2')" 3
-is "counts" "$(sysctl counts)" "debug.ktr.counts.tests/cli/$net: 2"
+is "counts" "$(sysctl counts)" "debug.ktr.counts.tests/programs/control/$net: 2"
 sysctl count=none sites='#beta()' >/dev/null
 is "events, one site counted" "$(recorded 'rx 3' 'net 2')" 2
-is "counts" "$(value "counts.tests/cli/$rx") $(value "counts.tests/cli/$net")" "3 2"
+is "counts" "$(value "counts.tests/programs/control/$rx") $(value "counts.tests/programs/control/$net")" "3 2"
 sysctl sites=none >/dev/null
 
 # ---- What matches nothing ----

@@ -7,7 +7,7 @@
 pid=
 at_exit() { [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; }
 
-$cc -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/cli/steady.c -o "$dir/steady" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/programs/trace/steady.c -o "$dir/steady" "$O/lib/libktr.a" -lpthread || exit 1
 
 # begin KEPT SIZE: a program whose trace is there.
 begin() {

@@ -4,7 +4,7 @@
 # ends and interruptions still lead into it. Both paths; the clock read for every event and for some.
 . "$(dirname "$0")/lib.inc"
 
-$cc -O1 -o "$dir/unload" tests/cli/unload.c -lpthread -ldl || exit 1
+$cc -O1 -o "$dir/unload" tests/programs/host/unload.c -lpthread -ldl || exit 1
 # shellcheck disable=SC2046
 $cc -O2 -Iinclude -I. -fPIC -shared -Wl,-Bsymbolic -DPLUGIN=copy tests/stress/plugin.c \
 	$(find "$O/pic/conf" "$O/pic/ktr" "$O/pic/writer" ! -name writer_load.o ! -name hooks.o -name '*.o') -fno-lto -o "$dir/plugin.so" -lpthread || exit 1

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.inc"
 export KTR_CONF=
 libs="$O/lib/libktr.a -lpthread"
-cp tests/cli/usdt.c "$dir/us-dt+x.c"
+cp tests/programs/build/usdt.c "$dir/us-dt+x.c"
 
 notes() { # FILE: provider, name and number of arguments of each
 	readelf -n "$1" | awk '/Provider:/ { p = $2 } /Name:/ { n = $2 } /Arguments:/ { print p, n, NF - 1 }' | sort
@@ -22,9 +22,9 @@ for c in gcc clang; do
 		notes "$dir/made" | grep -q '^net us.dt.x.c_[0-9]* 0$' || fail "$c $flags: $(notes "$dir/made")"
 	done
 	# shellcheck disable=SC2086
-	$c -O2 -Iinclude tests/cli/usdt.c -o "$dir/without" $libs && [ -z "$(notes "$dir/without")" ] ||
+	$c -O2 -Iinclude tests/programs/build/usdt.c -o "$dir/without" $libs && [ -z "$(notes "$dir/without")" ] ||
 		fail "$c: notes without KTR_USDT"
-	$c -O2 -DKTR_USDT -DKTR_OFF -Iinclude tests/cli/usdt.c -o "$dir/without" && [ -z "$(notes "$dir/without")" ] ||
+	$c -O2 -DKTR_USDT -DKTR_OFF -Iinclude tests/programs/build/usdt.c -o "$dir/without" && [ -z "$(notes "$dir/without")" ] ||
 		fail "$c: notes with KTR_OFF"
 done
 # Every macro and every form of a class, an extern one too, as strict builds have it: unoptimised, where operands of C++
@@ -34,12 +34,12 @@ for c in "gcc -std=gnu11 -x c" "g++ -std=c++11 -x c++" "clang -std=gnu11 -x c" "
 	command -v "${c%% *}" >/dev/null || { skip "no ${c%% *}"; continue; }
 	for flags in "-O0 -fno-pie" "-O2 -fPIC"; do
 		# shellcheck disable=SC2086
-		timeout 120 $c $flags -Wall -Wextra -Wpedantic -Wredundant-decls -Werror -DKTR_USDT -Iinclude -c tests/cli/classes.c \
-			-o "$dir/classes.o" 2>"$dir/err" || fail "$c $flags: $(head -n 3 "$dir/err")"
+		timeout 120 $c $flags -Wall -Wextra -Wpedantic -Wredundant-decls -Werror -DKTR_USDT -Iinclude \
+			-c tests/programs/build/classes.c -o "$dir/classes.o" 2>"$dir/err" || fail "$c $flags: $(head -n 3 "$dir/err")"
 	done
 done
 # shellcheck disable=SC2086
-gcc -O2 -g -DKTR_USDT -Iinclude tests/cli/usdt.c -o "$dir/usdt" $libs || exit 1
+gcc -O2 -g -DKTR_USDT -Iinclude tests/programs/build/usdt.c -o "$dir/usdt" $libs || exit 1
 notes "$dir/usdt" | grep -q '^rx usdt_c_15 4$' || fail "$(notes "$dir/usdt")"
 readelf -n "$dir/usdt" | grep -q 'Arguments: -8@[^ ]* 8@[^ ]* -8@[^ ]* 8@' || fail 'arguments have lost their types'
 printf '%s\n' '#include <ktr.h>' 'KTR_CLASS_DEFINE(cx, "c++");' \

@@ -5,7 +5,7 @@
 # unwinders find the way through our wrapper.
 . "$(dirname "$0")/lib.inc"
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/cli/vfork.c -o "$dir/vfork" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/programs/host/vfork.c -o "$dir/vfork" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # What was recorded and dropped, against what the program says.

@@ -9,7 +9,7 @@ member() {
 	grep -o "\"$1\":[0-9]*" "$2/ktr/info.jsonl" 2>/dev/null | tail -n 1 | cut -d: -f2
 }
 
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/host.c -o "$dir/host" "$O/lib/libktr.a" \
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/host.c -o "$dir/host" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
 # mode, events

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/stress/common.sh
 step=${1:-1}
-build live tests/cli/live.c
+build live tests/programs/session/live.c
 oom=$O/tests/oom
 mkdir -p "$oom"
 $CC $flags -shared -fPIC tests/oom/fail.c -o "$oom/fail.so" || exit 1

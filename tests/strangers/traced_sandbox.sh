@@ -9,7 +9,7 @@ command -v strace >/dev/null || { skip "no strace"; exit 0; }
 events=${EVENTS:-10000000} moves=${MOVES:-100}
 host=
 at_exit() { [ -z "$host" ] || kill "$host" 2>/dev/null; }
-$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/cli/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/sandbox.c -o "$dir/sandbox" "$O/lib/libktr.a" -lpthread || exit 1
 # What it lists: from "goes on" to the next section, by the names that the kernel has for it.
 sed -n '/^The writer thread, where there is one, goes on/,/^\.Ss/s/^\.Xr \([a-z0-9_]*\) 2.*/\1/p' man/ktr.3 |
 	sed 's/^p\(read\|write\)$/&64/; s/^fstatat$/newfstatat/' >"$dir/listed"

@@ -22,7 +22,7 @@
 	} while (0)
 #define CU_ASSERT_FATAL(x)		 CU_ASSERT(x)
 #define CU_ASSERT_PTR_NOT_NULL_FATAL(x) CU_ASSERT((x) != NULL)
-#include "../unit/made.c"
+#include "tests/unit/made.c"
 
 #include <math.h>
 

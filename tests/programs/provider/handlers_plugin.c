@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A module with points of its own, for tests/cli/handlers.c. It says when it begins to close. */
+/* A module with points of its own, for tests/programs/provider/handlers.c. It says when it begins to close. */
 #include <ktr/probe.h>
 
 extern void (*handlers_closing)(void);
