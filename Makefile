@@ -24,8 +24,8 @@ HAVE_SQLITE := $(if $(wildcard /usr/include/sqlite3.h),1,0)
 HAVE_SNAPPY := $(if $(wildcard /usr/include/snappy-c.h),1,0)
 HAVE_EDIT := $(if $(wildcard /usr/include/editline/readline.h),1,0)
 # Shadow stacks of x86-64: objects are marked as fit for them, which changes no instruction. The marks of our own
-# objects do not show where the C library's start files have none, so the linker is told (tests/cli/cet.sh looks at
-# each object). Whoever wants more, or none of it, says so in CFLAGS.
+# objects do not show where the C library's start files have none, so the linker is told (tests/cli/build/cet.sh
+# looks at each object). Whoever wants more, or none of it, says so in CFLAGS.
 SHSTK = $(eval SHSTK := $$(shell echo | $$(CC) $$(CFLAGS) -Werror -fcf-protection=return -xc -c - -o /dev/null 2>/dev/null && \
 	echo -fcf-protection=return))$(SHSTK)
 SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protection=branch,$(CFLAGS)),,yes)),-Wl$(comma)-z$(comma)shstk)
@@ -128,7 +128,7 @@ $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LI
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
-# kept small, so that libktr's text stays within 64 KiB (tests/cli/size.sh). The flags behind -Oz are those
+# kept small, so that libktr's text stays within 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
 HOT := ktr/record/record ktr/record/payload writer/format/codec
@@ -397,9 +397,9 @@ fuzz: ## fuzz every parser and reader, SECONDS_EACH=60
 
 check-long: all ## 200 million events under stress and 1,000 kills on each path; half an hour
 	O=$(O) tests/stress/long.sh
-	OPENS=200 ROUNDS=40000000 O=$(O) sh tests/cli/ctf.sh
-	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/tail.sh
-	SECONDS_EACH=60 O=$(O) sh tests/cli/probes.sh
+	OPENS=200 ROUNDS=40000000 O=$(O) sh tests/cli/trace/ctf.sh
+	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/read/tail.sh
+	SECONDS_EACH=60 O=$(O) sh tests/cli/provider/probes.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck
 
@@ -422,8 +422,8 @@ check-oom: all ## each allocation of the library and of the commands fails in it
 	O=$(O) sh tests/oom/run.sh
 
 check-cxx: all ## every macro and class in C and C++: compilers, standards, levels, LTO
-	FULL=1 O=$(O) sh tests/cli/classes.sh
-	FULL=1 O=$(O) sh tests/cli/builds.sh
+	FULL=1 O=$(O) sh tests/cli/build/classes.sh
+	FULL=1 O=$(O) sh tests/cli/build/builds.sh
 
 check-abi: all ## programs and libraries of earlier commits with the present ones
 	O=$(O) sh tests/abi/history.sh

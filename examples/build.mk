@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The examples: examples/NAME/*.c becomes build/examples/NAME. Those that differ have a rule of their own.
 
-# examples/embed has build files of its own (tests/cli/embed.sh).
+# examples/embed has build files of its own (tests/cli/build/embed.sh).
 EXAMPLES := $(patsubst examples/%/,$(O)/examples/%,$(filter-out %/embed/,$(wildcard examples/*/)))
 # Without a C++ compiler its example is left out.
 ifeq ($(shell command -v $(firstword $(CXX))),)

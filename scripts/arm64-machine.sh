@@ -152,7 +152,7 @@ for test in $(cat /mnt/tests); do
 	case $test in
 	unit*) set -- build/tests/unit $rest ;;
 	matrix*) set -- sh tests/strangers/matrix.sh $rest ;;
-	*) set -- sh "tests/cli/$test.sh" ;;
+	*) set -- sh tests/cli/*/"$test.sh" ;;
 	esac
 	start=$(cut -d. -f1 /proc/uptime)
 	if timeout -k 5 "$limit" "$@" >/tmp/said 2>&1; then

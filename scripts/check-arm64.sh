@@ -135,21 +135,21 @@ END
 chmod +x "$work/cc"
 begun=$(date +%s)
 for test in ${FULL:+forks vfork sandbox handlers signals}; do
-	if O="$work/o" CC="$work/cc" KTR_EMULATED=1 KTR_PATHS=thread LIMIT=300 sh "tests/cli/$test.sh" >"$work/said" 2>&1; then
+	if O="$work/o" CC="$work/cc" KTR_EMULATED=1 KTR_PATHS=thread LIMIT=300 sh tests/cli/*/"$test.sh" >"$work/said" 2>&1; then
 		sed -n "s/^skipped: /     $test: skipped: /p" "$work/said"
-		echo "ok   tests/cli/$test.sh under qemu-user ($(($(date +%s) - begun)) s)"
+		echo "ok   $test.sh under qemu-user ($(($(date +%s) - begun)) s)"
 	else
 		cat "$work/said"
-		fail "tests/cli/$test.sh under qemu-user"
+		fail "$test.sh under qemu-user"
 	fi
 	begun=$(date +%s)
 done
 if [ -n "${FULL:-}" ]; then
-	if CC=$CC O="$O" KTR_MAKE_OPTIONS="$options" sh tests/cli/bti.sh >"$work/said" 2>&1; then
-		echo "ok   tests/cli/bti.sh ($(($(date +%s) - begun)) s)"
+	if CC=$CC O="$O" KTR_MAKE_OPTIONS="$options" sh tests/cli/build/bti.sh >"$work/said" 2>&1; then
+		echo "ok   tests/cli/build/bti.sh ($(($(date +%s) - begun)) s)"
 	else
 		cat "$work/said"
-		fail "tests/cli/bti.sh"
+		fail "tests/cli/build/bti.sh"
 	fi
 fi
 

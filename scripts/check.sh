@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # All quick tests: floors, each script under tests/cli/, as many at a time as there are CPUs but two at
-# most, then the unit tests (CUnit). Prints what ran.
+# most, then the unit tests (CUnit). Prints what ran. With names, the scripts of these names alone.
 #
-#	scripts/check.sh [build-directory]
+#	scripts/check.sh [build-directory [NAME...]]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -20,9 +20,26 @@ fi
 
 O=${1:-build}
 export O
+[ $# -eq 0 ] || shift
 failed=0
 at_once=2
 [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || at_once=1
+
+# script NAME: where it is
+script() {
+	ls tests/cli/*/"$1.sh"
+}
+
+# Runs those whose paths it reads.
+run_scripts() {
+	xargs -P $at_once -n 1 scripts/check.sh --one
+}
+
+if [ $# -gt 0 ]; then
+	for name; do script "$name" >/dev/null || exit 2; done
+	for name; do script "$name"; done | run_scripts
+	exit
+fi
 
 scripts/check-layers.sh || { echo "FAIL floors"; failed=1; }
 scripts/check-headers.sh "$O" || { echo "FAIL headers"; failed=1; }
@@ -30,12 +47,12 @@ scripts/check-names.sh || { echo "FAIL names"; failed=1; }
 # Those that take long come first.
 first="one oom embed sessions usdt probes link odd"
 {
-	for name in $first; do echo "tests/cli/$name.sh"; done
-	for t in tests/cli/*.sh; do
+	for name in $first; do script "$name"; done
+	for t in tests/cli/*/*.sh; do
 		name=$(basename "$t" .sh)
 		case " $first " in *" $name "*) ;; *) echo "$t" ;; esac
 	done
-} | xargs -P $at_once -n 1 scripts/check.sh --one || failed=1
+} | run_scripts || failed=1
 # The recorder's tests once more, without restartable sequences.
 if out=$(KTR_PATH=thread "$O/tests/unit" record 2>&1); then
 	echo "ok   unit tests of the recorder on the path without rseq"

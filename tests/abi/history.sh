@@ -3,7 +3,7 @@
 # Programs built with the headers of earlier commits run with the present library, and present programs with theirs: all
 # events recorded, read by the present tools; or refused with one line. REVS: which commits, otherwise the oldest
 # one that has the C API and the last one before the headers changed. A clone without history has neither: then
-# tests/cli/abi.sh, which makes another version from the present sources, is all there is, and that is said.
+# tests/cli/build/abi.sh, which makes another version from the present sources, is all there is, and that is said.
 . "$(dirname "$0")/../cli/lib.inc"
 flags="-std=gnu11 -D_GNU_SOURCE -O1"
 revs=${REVS:-}
@@ -14,7 +14,7 @@ if [ -z "$revs" ]; then
 	oldest=$(git log --reverse --format=%H -- ktr/ctl.c 2>/dev/null | head -n 1)
 	[ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ] && revs="$oldest $revs"
 fi
-[ -n "$(echo $revs)" ] || { skip "earlier commits: this clone has no history"; exec sh tests/cli/abi.sh; }
+[ -n "$(echo $revs)" ] || { skip "earlier commits: this clone has no history"; exec sh tests/cli/build/abi.sh; }
 
 # runs WHAT LIBRARIES PROGRAM
 runs() {

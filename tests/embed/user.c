@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every macro with every kind of argument, as a user's file that is compiled with all warnings on, as C and
- * as C++ (tests/cli/headers.sh). It is compiled and linked, not run.
+ * as C++ (tests/cli/build/headers.sh). It is compiled and linked, not run.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program in which reading the CPU's counter traps from before the first constructor on. (It cannot be set from
- * outside: the loader of glibc reads the counter.) For tests/cli/fallback.sh.
+ * outside: the loader of glibc reads the counter.) For tests/cli/host/fallback.sh.
  */
 #include <ktr.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs a command on a machine that lacks something: a filter of system calls (seccomp(2)) answers as an older
- * kernel, or a container, would. For tests/cli/fallback.sh.
+ * kernel, or a container, would. For tests/cli/host/fallback.sh.
  *
  *	without WHAT... -- COMMAND ARGS...	exit status 125 where the lack cannot be made
  *	without -l				lists what there is, one to a line

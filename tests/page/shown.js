@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Behind visualize/page/data.js and rows.js: what the page's own program makes of a page of one chunk, for
-// tests/cli/spans.py. A line for each span and state: [row, label or null, from, to].
+// tests/cli/show/spans.py. A line for each span and state: [row, label or null, from, to].
 //
 //	cat visualize/page/data.js visualize/page/rows.js tests/page/shown.js | node - PAGE
 const html = require('fs').readFileSync(process.argv[2], 'utf8');

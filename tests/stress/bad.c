@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that does its work whatever becomes of its tracer: prints one line with a number that
- * depends on that work, and ends with status 7. For tests/cli/badstart.sh.
+ * depends on that work, and ends with status 7. For tests/cli/host/badstart.sh.
  *
  *	bad [threads [fill]]	fill: a file that takes the rest of its file system, made half-way; "-": waits for
  *				the end of its standard input then

@@ -22,7 +22,7 @@ for path in $paths; do
 done
 build_kill_trace
 run "$out/kill-trace" -n 300 "$O/bin/ktr" "$work/killed"
-run env OPENS=200 sh tests/cli/opens.sh
+run env OPENS=200 sh tests/cli/trace/opens.sh
 run env ODD_LONG=1 "$out/odd"
 run env ALL=1 O="$O" sh tests/link/run.sh
-run env RARE=100000000 O="$O" sh tests/cli/live.sh
+run env RARE=100000000 O="$O" sh tests/cli/control/live.sh

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random traces of spans, states and scopes, for tests/cli/spans.sh, which compares what all tools make of them:
- * threads that move between two CPUs, processes of one pid, keys that nest and interleave, ends on other threads,
- * threads and processes that end in the middle of things, and losses. KTR_SPANS_TO: the folder for them; KTR_SPANS
- * and KTR_SPANS_SEED: how many, and of which seeds on. Beside each trace stands who is who.
+ * Random traces of spans, states and scopes, for tests/cli/show/spans.sh, which compares what all tools make of
+ * them: threads that move between two CPUs, processes of one pid, keys that nest and interleave, ends on other
+ * threads, threads and processes that end in the middle of things, and losses. KTR_SPANS_TO: the folder for them;
+ * KTR_SPANS and KTR_SPANS_SEED: how many, and of which seeds on. Beside each trace stands who is who.
  */
 #include "made.h"
 #include "suite.h"

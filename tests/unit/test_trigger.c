@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Triggers from their text to the program that a session takes, and what a session does with texts that
- * are none. tests/cli/freeze.sh shows them at work.
+ * are none. tests/cli/control/freeze.sh shows them at work.
  */
 #include "tests/unit/suite.h"
 

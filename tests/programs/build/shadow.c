@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A shadow stack, kept by a tracer that runs a program one instruction after another: each call puts its return
- * address there, each return is compared with it. For tests/cli/cet.sh, since few machines have the real one.
+ * address there, each return is compared with it. For tests/cli/build/cet.sh, since few machines have the real one.
  * Events of all kinds are recorded, by the usual and the cold ways, and vfork(2) is called, succeeds and fails. A
  * child of vfork(2) has its parent's shadow stack, and a place of its own in it; rdssp answers as it does where
  * there is one.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A traced program that does what it is told, a line at a time, and answers each line with one: so that
- * tests/cli/knobs.sh decides what happens when, with no need to wait for anything.
+ * tests/cli/control/knobs.sh decides what happens when, with no need to wait for anything.
  *
  *	net N, rx N	records N events of class net in alpha(), of the application class rx in beta()
  *	cpu N		runs on CPU N from now on

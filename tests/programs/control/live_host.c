@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For tests/cli/live.sh: eight threads that record without end, until standard input is closed; or, with
+ * For tests/cli/control/live.sh: eight threads that record without end, until standard input is closed; or, with
  * a number, that many events of a busy class and among them a thousand of a rare one.
  */
 #include <ktr.h>

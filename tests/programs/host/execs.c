@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process that forks a child, which becomes another program by exec(2), and ends before that one does; for
- * tests/cli/execs.sh.
+ * tests/cli/host/execs.sh.
  *
  *	execs exit|named|kill PROGRAM [ARGUMENT...]
  */

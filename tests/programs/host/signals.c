@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What becomes of signals that ktr's handlers see first, for tests/cli/signals.sh: what is printed, and the exit
- * status, are to be as without ktr.
+ * What becomes of signals that ktr's handlers see first, for tests/cli/host/signals.sh: what is printed, and the
+ * exit status, are to be as without ktr.
  *
  *	signals MODE HOW
  *

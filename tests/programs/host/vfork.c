@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Children of vfork(2) and what they do, for tests/cli/vfork.sh. Says at its end how many events it has tried to
- * record where they count ("parent"), where they must be dropped ("child"), and in handlers, where either is right.
+ * Children of vfork(2) and what they do, for tests/cli/host/vfork.sh. Says at its end how many events it has tried
+ * to record where they count ("parent"), where they must be dropped ("child"), and in handlers, where either is right.
  *
  *	vfork MODE
  *

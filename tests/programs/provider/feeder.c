@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Its session says that its parent feeds events of the kernel, which does no such thing, as the number of a feeder
- * does that was killed and whose number was given anew; then it asks for them. For tests/cli/feeder.sh.
+ * does that was killed and whose number was given anew; then it asks for them. For tests/cli/provider/feeder.sh.
  */
 #include <ktr.h>
 #include <ktr/ctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events that go into no ring, for tests/cli/losses.sh, made on purpose. It says at its end how many events it has
- * made, and how many of them can have gone nowhere.
+ * Events that go into no ring, for tests/cli/session/losses.sh, made on purpose. It says at its end how many events
+ * it has made, and how many of them can have gone nowhere.
  *
  *	losses MODE [killed]
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Does what it reads, a word a line, and says how it went. For tests/cli/nofit.sh.
+ * Does what it reads, a word a line, and says how it went. For tests/cli/session/nofit.sh.
  *
  *	event N		N events
  *	open N		ktr_open() with rings of N entries and class net

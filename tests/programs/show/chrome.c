@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* States that follow each other without a gap, at odd nanoseconds; for tests/cli/chrome.sh. */
+/* States that follow each other without a gap, at odd nanoseconds; for tests/cli/show/chrome.sh. */
 #include <ktr.h>
 
 int main(void)

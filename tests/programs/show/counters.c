@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counters of every type of number, for tests/cli/counters.sh. Compiled as C and as C++.
+ * Counters of every type of number, for tests/cli/show/counters.sh. Compiled as C and as C++.
  */
 #include <ktr.h>
 

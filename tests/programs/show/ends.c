@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Processes and threads that end in all ways there are, each in the middle of a state, and what goes on behind
- * them; for tests/cli/ends.sh. The parent waits for a byte on standard input before each step, so that nothing
+ * them; for tests/cli/show/ends.sh. The parent waits for a byte on standard input before each step, so that nothing
  * rests on time.
  */
 #include <ktr.h>

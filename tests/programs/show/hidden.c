@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Everything that a program names has what moves a cursor or turns text around; for tests/cli/hidden.sh. */
+/* Everything that a program names has what moves a cursor or turns text around; for tests/cli/show/hidden.sh. */
 #include <ktr.h>
 #include <pthread.h>
 

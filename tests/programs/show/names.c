@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads that get their names late, from others; for tests/cli/names.sh. */
+/* Threads that get their names late, from others; for tests/cli/show/names.sh. */
 #include <ktr.h>
 #include <ktr/ctl.h>
 

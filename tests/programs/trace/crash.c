@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program that records N events and dies, or nearly. For tests/cli/crash.sh.
+ * A program that records N events and dies, or nearly. For tests/cli/trace/crash.sh.
  *
  *	crash MODE N
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A host that does to its writer thread what daemons do, and records N events before and N after.
- * For tests/cli/writer.sh.
+ * For tests/cli/trace/writer.sh.
  *
  *	host MODE N FILE	FILE: opened where the writer's descriptors might be, gets one known line
  *

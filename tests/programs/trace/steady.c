@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records numbers from 0 on, and flushes after every thousand.
- * For tests/cli/rotate.sh and opens.sh.
+ * For tests/cli/trace/rotate.sh and opens.sh.
  *
  *	steady N [go N]...	after each "go" waits for a line of standard input
  *	steady forever		as fast as it can, until it is killed

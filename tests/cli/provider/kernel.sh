@@ -1,0 +1,218 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What the kernel tells of the threads: counts are those of getrusage(2) and /proc, times those of the clocks, on both paths
+# and without privileges; from outside too; nothing is open while the class is off; where it is refused, one line
+# says so and the rest works.
+. "$(dirname "$0")/../lib.inc"
+. tests/stress/common.sh
+build kernel_host tests/programs/provider/kernel_host.c
+host=$out/kernel_host
+export KTR_CONF=
+cd "$dir" || exit 1
+
+# Compares a trace with what the program said. Each line: what, and the two numbers.
+compare() { # TRACE SAID
+	# Faults may be told of user mode alone; those of the kernel for the thread are few.
+	"$ktr" dump "$1" 2>/dev/null >"$1.txt"
+	awk -v said="$2" '
+	function off(what, ours, theirs, few) {
+		if (ours < theirs - few || ours > theirs + few) {
+			print what " of " tid ": " ours " in the trace, " theirs " in fact"
+			bad = 1
+		}
+	}
+	BEGIN {
+		while ((getline line <said) > 0) {
+			split(line, f, " ")
+			theirs[f[1]] = line
+		}
+	}
+	{
+		parts = split($3, who, "/")
+		tid = who[parts]
+		now = $1 * 1e9
+	}
+	$4 == "gen" && $6 == "begin" { begun[tid] = now; since[tid] = now; open[tid] = 1; state[tid] = "running" }
+	open[tid] && $4 == "kswitch" {
+		split($0, part, "state:\"")
+		new = substr(part[2], 1, index(part[2], "\"") - 1)
+		spent[tid, state[tid]] += now - since[tid]
+		since[tid] = now
+		state[tid] = new
+		count[tid, new]++
+	}
+	open[tid] && $4 == "kfault" { faults[tid]++ }
+	$4 == "gen" && open[tid] && state[tid] != "running" { print "an event of " tid " while it was " state[tid]; wrong++ }
+	$4 == "gen" && $6 == "end" { spent[tid, state[tid]] += now - since[tid]; wall[tid] = now - begun[tid]; open[tid] = 0 }
+	END {
+		if (wrong > 1)
+			bad = 1
+		for (tid in theirs) {
+			split(theirs[tid], f, " ")
+			n++
+			off("voluntary switches", count[tid, "off"], f[2], 2)
+			off("involuntary switches", count[tid, "ready"], f[3], 2)
+			off("page faults", faults[tid], f[4], 4)
+			off("wall time", wall[tid], f[5], f[5] / 100)
+			sum = spent[tid, "running"] + spent[tid, "ready"] + spent[tid, "off"]
+			off("time on and off the CPU", sum, f[5], f[5] / 100)
+			# Where a hypervisor takes the CPU away meanwhile, only the trace counts that.
+			off("time on the CPU", spent[tid, "running"], f[6], f[6] + 2e7)
+			# What /proc says, where it does.
+			if (f[7] >= 0) {
+				off("voluntary switches of status", count[tid, "off"], f[7], 2)
+				off("involuntary switches of status", count[tid, "ready"], f[8], 2)
+			}
+			# There too a CPU that is taken away by a hypervisor or an interrupt is not counted, and waiting
+			# begins when a thread is woken, which is not seen here.
+			if (f[11] > 0) {
+				off("times on the CPU of schedstat", count[tid, "running"], f[11], 2)
+				if (spent[tid, "running"] < f[9] - f[5] / 100)
+					off("time on the CPU of schedstat", spent[tid, "running"], f[9], f[5] / 100)
+				if (spent[tid, "ready"] > f[10] + f[5] / 100)
+					off("time waiting of schedstat", spent[tid, "ready"], f[10], f[5] / 100)
+			}
+		}
+		if (n != 3) {
+			print n + 0 " threads"
+			bad = 1
+		}
+		exit bad
+	}' "$1.txt"
+}
+
+# The program tells its clocks a moment before or after the events: what comes in between makes a difference, but
+# not each time.
+busy() { # NAME COMMAND...
+	name=$1
+	shift
+	for try in 1 2 3 4 5; do
+		rm -rf "$name"
+		timeout 60 "$@" "$ktr" run -k -o "$name" "$host" busy >"$name.said" 2>"$name.err" ||
+			fail "$name: $(cat "$name.err")"
+		compare "$name" "$name.said" >"$name.differs" && return
+	done
+	fail "$name: $(cat "$name.differs")"
+}
+
+if timeout 10 "$host" refused; then
+	echo "skipped: the kernel refuses perf_event_open ($(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null))"
+	exit 0
+fi
+for path in $paths; do
+	on_path "$path" busy "$path"
+done
+awk '$7 < 0 { print "skipped: /proc/PID/task/TID/status tells of no switches"; exit }' ./*.said
+awk '$11 <= 0 { print "skipped: /proc/PID/task/TID/schedstat tells nothing"; exit }' ./*.said
+
+# Without privileges.
+if [ "$(id -u)" != 0 ]; then
+	:
+elif [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
+	echo "skipped: unprivileged users may not, kernel.perf_event_paranoid is above 2"
+elif ! command -v setpriv >/dev/null; then
+	echo "skipped: no setpriv to become somebody else"
+else
+	mkdir nobody "$KTR_DIR/nobody"
+	chown 65534:65534 nobody "$KTR_DIR/nobody"
+	chmod 755 "$dir" "$KTR_DIR"
+	cp "$host" "$ktr" nobody/
+	(
+		cd nobody || exit 1
+		host=./kernel_host ktr=./ktr
+		KTR_DIR=$KTR_DIR/nobody
+		for try in 1 2 3 4 5; do
+			rm -rf trace
+			timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktr" run -k -o trace \
+				"$host" busy >said 2>err || fail "unprivileged: $(cat err)"
+			chmod 755 trace
+			compare trace said >differs && exit $failed
+		done
+		fail "unprivileged: $(cat differs)"
+		exit $failed
+	) || failed=1
+fi
+
+# The report adds up, the timeline shows it.
+timeout 20 "$ktr" report --json rseq 2>/dev/null >report.json || cp /dev/null report.json
+[ -d rseq ] && {
+	python3 - report.json rseq.said <<-'END' || fail 'report: see above'
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		said = {int(l.split()[0]): l.split() for l in open(sys.argv[2])}
+		bad = 0
+		for t in report['time_of_threads']:
+		    if t['tid'] in said and (t['unknown_ns'] or t['switches'] < int(said[t['tid']][1])):
+		        print(t, said[t['tid']])
+		        bad = 1
+		longest = report['absences']
+		if not longest or any(a['ns'] < b['ns'] for a, b in zip(longest, longest[1:])):
+		    print('absences are not there, or not in order')
+		    bad = 1
+		if not any(a['last'] and 'kernel_host.c' in a['last']['text'] for a in longest):
+		    print('no absence has an event before it')
+		    bad = 1
+		sys.exit(bad)
+	END
+	timeout 20 "$ktr" report rseq 2>/dev/null | grep -q '^longest absences' || fail 'no absences in the report'
+	timeout 20 "$ktr" timeline rseq 2>/dev/null | grep -q 'running' || fail 'the timeline does not show who runs'
+}
+
+# Threads that live shortly and record nothing are in it, each with its end.
+timeout 20 "$ktr" run -k -o short "$host" short 50 2>err || fail "short: $(cat err)"
+n=$("$ktr" dump short 2>/dev/null | grep -c 'state:"finished"')
+[ "$n" -eq 50 ] || fail "$n of 50 short threads ended"
+
+# Refused: one line, and all else is as ever.
+timeout 20 "$host" refuse "$ktr" run -k -o refused "$host" short 1 2>err
+case $? in
+77) echo 'skipped: no seccomp' ;;
+0)
+	[ "$(grep -c 'no events of the kernel' err)" -eq 1 ] && [ "$(wc -l <err)" -eq 2 ] || fail "refused: $(cat err)"
+	[ "$("$ktr" dump refused 2>/dev/null | grep -c 'done$')" -eq 1 ] || fail 'refused: the program was not traced'
+	;;
+*) fail "refused: $(cat err)" ;;
+esac
+
+# From outside, and nothing is open before, behind, and while the class is off.
+perf_fds() {
+	ls -l /proc/"$1"/task/*/fd 2>/dev/null | grep -c perf_event
+}
+until_fds() { # PID TEST: waits for it
+	tries=0
+	until [ "$(perf_fds "$1")" "$2" 0 ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] || return 1
+		sleep 0.02
+	done
+}
+mkfifo in
+KTR_MASK=gen KTR_SESSION=outside "$host" wait <in >pid &
+exec 3>in
+while [ ! -s pid ]; do sleep 0.01; done
+timeout 20 "$ktr" record -k -t 300ms -o outside -s outside 2>err || fail "record -k: $(cat err)"
+"$ktr" dump outside 2>/dev/null | grep -q 'kswitch .*state:"running"' || fail 'record -k: no switches'
+[ "$("$ktr" sysctl -n -s outside mask)/$("$ktr" sysctl -n -s outside kernel)" = gen/none ] || fail 'record -k: left something on'
+timeout 20 "$ktr" sysctl -s outside kernel=switch >/dev/null 2>err && fail 'a program without writer takes kernel=switch'
+grep -q 'ktr record -k' err || fail "what to do about it: $(cat err)"
+exec 3>&-
+wait
+rm -f pid
+KTR_MASK=gen,kswitch,kfault KTR_KERNEL=all KTR_SESSION=inside "$host" wait <in >pid &
+exec 3>in
+while [ ! -s pid ]; do sleep 0.01; done
+pid=$(cat pid)
+until_fds "$pid" -gt || fail 'no descriptor of perf is open'
+tries=0
+until "$ktr" dump -s inside 2>/dev/null | grep -q kswitch || [ $tries -ge 400 ]; do
+	tries=$((tries + 1))
+	sleep 0.02
+done
+[ $tries -lt 400 ] || fail 'a live session has no switches'
+"$ktr" sysctl -s inside mask=gen >/dev/null
+until_fds "$pid" -eq || fail 'descriptors are open while the classes are off'
+"$ktr" sysctl -s inside mask=gen,kswitch >/dev/null
+until_fds "$pid" -gt || fail 'the class was switched on again, to no effect'
+exec 3>&-
+wait
+exit $failed

@@ -1,0 +1,201 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The manual pages and the README say what is there: pages are clean mdoc, every command, option, knob,
+# public call and environment variable has its place, and every example that is marked ".\" run" or
+# ".\" file" (and the README's program) is built and run.
+. "$(dirname "$0")/../lib.inc"
+pages="man/*.[1-9] man/ktr-trace.5 man/ktr-json.5"
+
+# The page as text, without overstrikes and hyphenated line ends.
+text() {
+	mandoc -T ascii -O width=200 "$1" | sed 's/.\x08//g'
+}
+
+# The word stands in the file, not as a part of a longer one.
+has() {
+	grep -Eq -e "(^|[^A-Za-z0-9_-])$1([^A-Za-z0-9_-]|\$)" "$2"
+}
+
+lint() {
+	command -v mandoc >/dev/null || { fail "mandoc is missing"; return; }
+	# shellcheck disable=SC2086
+	mandoc -T lint -W warning $pages || fail "lint"
+}
+
+# Every option stands in the command's page, and the other way around.
+options() { # page, command...
+	page=$1
+	shift
+	text "$page" >"$dir/page"
+	"$@" --help | sed -n '/^usage:/,$p' >"$dir/help"
+	options=$(sed -nE 's/^ +((-[A-Za-z], )?--[a-z-]+).*/\1/p' "$dir/help" | tr -d ,)
+	[ -n "$options" ] || fail "$* has no option"
+	for option in $options; do
+		has "$option" "$dir/page" || fail "$page does not name $option"
+	done
+	for option in $(grep -oE '^ +(-[a-zA-Z],? ?[A-Za-z]*,? ?)?--[a-z][a-z-]+' "$dir/page" |
+		grep -oE -e '--[a-z-]+'); do
+		has "$option" "$dir/help" || fail "$page names $option, which $* lacks"
+	done
+}
+
+# Every command has a page and stands in ktr(1).
+commands() {
+	text man/ktr.1 >"$dir/ktr.1"
+	names=$("$ktr" --help | sed -n '/^commands:/,$s/^  \([a-z]*\) .*/\1/p')
+	[ -n "$names" ] || fail "no command was found"
+	for name in $names; do
+		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
+		[ -e "man/ktr-$name.1" ] || { fail "man/ktr-$name.1 is missing"; continue; }
+		options "man/ktr-$name.1" "$ktr" "$name"
+	done
+	options man/ktrdump.8 "$O/bin/ktrdump"
+	for format in $("$ktr" export list | cut -d' ' -f1); do
+		grep -qx "\.It Cm $format" man/ktr-export.1 || fail "ktr-export.1 does not name $format"
+	done
+}
+
+# A session of a program that has ended, to ask for its knobs.
+knobs() {
+	KTR_SESSION=knobs KTR_KEEP_SESSION=1 KTR_MASK=rx "$dir/hello" || fail "hello"
+	text man/ktr-loader.conf.5 >"$dir/page"
+	text man/ktr-sysctl.1 >>"$dir/page"
+	all=$("$ktr" sysctl -s knobs -aN)
+	[ -n "$all" ] || fail "no knob was found"
+	for name in $all; do
+		has "$name" "$dir/page" || fail "neither ktr-loader.conf.5 nor ktr-sysctl.1 names $name"
+	done
+	# shellcheck disable=SC2086
+	for name in $(grep -hoE 'debug\.ktr\.[a-z_]+' README.md $pages | sort -u); do
+		echo "$all" | grep -qx "$name" || "$ktr" sysctl -s knobs -N "$name" >/dev/null 2>&1 || fail "there is no knob $name"
+	done
+	"$ktr" rm knobs || fail "rm"
+}
+
+# What the public headers declare stands in the pages.
+calls() {
+	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3; do
+		header=${pair%:*} page=${pair#*:}
+		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
+			/^# / { ours = index($0, header) } ours' |
+			grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -v '_fn$' | sort -u)
+		[ -n "$names" ] || fail "$header declares nothing"
+		for name in $names; do
+			grep -q "^.Fn $name" "man/$page" || fail "$page does not declare $name"
+		done
+	done
+	text man/ktr.9 >"$dir/page"
+	for name in $(grep -hoE '^#define (CTR|KTR_)[A-Z]+' include/ktr/trace.h include/ktr/event.h |
+		sed 's/#define //' | grep -vE '^KTR_(TRACE|NO|ATTR)$' | sort -u); do
+		grep -q "$name" "$dir/page" || fail "ktr.9 does not name $name"
+	done
+}
+
+# The variables that the sources read are in ktr.1; those of ktr.1 are read; the README's commands and options exist.
+readme() {
+	names=$(grep -rohE '"KTR_[A-Z_]+"' conf ktr writer tools --include='*.c' | tr -d '"' | sort -u)
+	[ -n "$names" ] || fail "nothing reads a variable"
+	for name in $names $(grep -oE 'KTR_[A-Z]+=' README.md | tr -d =); do
+		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
+	done
+	for name in $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
+		grep -aq "$name" "$O/lib/libktr.a" || fail "nothing reads $name"
+	done
+	grep -oE '(^ +|`|/)ktr [a-z]+[^`#|]*' README.md | sed 's/.*ktr //' >"$dir/uses"
+	[ -s "$dir/uses" ] || fail "the README uses no command"
+	while read -r name rest; do
+		"$ktr" "$name" --help >"$dir/help" 2>&1 ||
+			{ fail "README: there is no command $name"; continue; }
+		[ "$name" != run ] || rest=${rest%%./*}
+		for option in $rest; do
+			case $option in
+			--*) option=${option%%=*} ;;
+			-[a-zA-Z]) ;;
+			*) continue ;;
+			esac
+			has "$option" "$dir/help" || fail "README: ktr $name has no $option"
+		done
+	done <"$dir/uses"
+}
+
+# Literal blocks of page $1 behind a mark: "run" gives the commands, "file NAME" writes files.
+marked() {
+	awk -v what="$2" -v to="$3" '
+		/^\.\\" (run|file )/ { mark = $2; file = $3; next }
+		/^\.Bd -literal/ { if (mark) { on = mark; mark = "" }; next }
+		/^\.Ed/ { on = ""; next }
+		on == what { gsub(/\\e/, "\\"); if (what == "file") print > (to "/" file); else print }
+	' "$1" | sed -n 's/^\$ //p'
+}
+
+build() {
+	# shellcheck disable=SC2086
+	$cc -Wall -Wextra -Werror -I"$top/include" "$dir/$1.c" $2 -o "$dir/$1" || fail "$1.c does not build"
+}
+
+# Another program goes on: it has recorded one line, and waits for the next one.
+live_begin() {
+	mkfifo "$dir/in" "$dir/out"
+	KTR_SESSION=lines KTR_MASK=all "$dir/lines" <"$dir/in" >"$dir/out" &
+	live=$!
+	exec 3>"$dir/in" 4<"$dir/out"
+	echo first >&3
+	read -r _ <&4
+}
+
+live_end() {
+	exec 3>&- 4<&-
+	wait "$live" || fail "lines ended with $?"
+	rm -f "$dir/in" "$dir/out"
+}
+
+# Every marked command ends well, where there are a trace, a live session and a dead one.
+run_page() {
+	marked "$1" run "" >"$dir/commands"
+	[ -s "$dir/commands" ] || return
+	work=$dir/work.$(basename "$1")
+	mkdir "$work"
+	cp "$dir"/*.conf "$dir/hello" "$dir/lines" "$dir/set" "$dir/open" "$dir/events" "$dir/classes" "$work"
+	live_begin
+	KTR_SESSION=hello KTR_KEEP_SESSION=1 KTR_MASK=all "$dir/hello" || fail "hello"
+	(cd "$work" && "$ktr" run ./lines </etc/passwd) >"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
+	while read -r line; do
+		(cd "$work" && PATH=$O/bin:$PATH && eval "$line") >"$dir/log" 2>&1 3>&- 4<&- </dev/null ||
+			fail "$1: $line: $(cat "$dir/log")"
+		n_run=$((n_run + 1))
+	done <"$dir/commands"
+	live_end
+	"$ktr" rm --dead >"$dir/log" 2>&1 || fail "$(cat "$dir/log")"
+}
+
+examples() {
+	awk '/^```c/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$dir/hello.c"
+	for page in man/*; do
+		marked "$page" file "$dir"
+	done
+	libs="$O/lib/libktr.a -lpthread"
+	for name in hello lines set open; do
+		build $name "$libs"
+	done
+	ldw=
+	[ ! -e /usr/include/elfutils/libdwfl.h ] || ldw=-ldw
+	for name in events classes; do
+		build $name "$O/lib/libktrread.a -ljansson -lm $ldw"
+	done
+	for name in hello lines set open events classes; do
+		[ -x "$dir/$name" ] || return
+	done
+	knobs
+	n_run=0
+	for page in man/*; do
+		run_page "$page"
+	done
+	[ "$n_run" -gt 30 ] || fail "only $n_run examples ran"
+}
+
+lint
+commands
+calls
+readme
+examples
+exit $failed
