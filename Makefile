@@ -57,7 +57,7 @@ LOADED_SRC  := $(call src,writer/load)
 ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
 VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S
 TOOLS_SRC   := $(call src,tools $(call folders,tools))
-TEST_SRC    := $(call src,tests/unit)
+TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
 PROBE_SRC   := $(call src,ktr/provider/probe)
 

@@ -173,7 +173,7 @@ image "$work/disk.img" "$disk" 600 || exit 1
 rm -rf "$disk"
 : >"$work/console"
 # Its lines are shown as they come. "max" has landing pads and signed returns; with pages of 16 KiB it keeps running
-# what a page had before it was written (qemu 7.2; tests/unit/test_sequence.h sets breakpoints).
+# what a page had before it was written (qemu 7.2; tests/unit/ktr/test_sequence.h sets breakpoints).
 cpu=max,pauth-impdef=on
 [ "$pages" = 4k ] || cpu=neoverse-n1
 timeout "${DEADLINE:-5400}" qemu-system-aarch64 -M virt -cpu $cpu -smp 2 -m 3072 -nographic -nodefaults \

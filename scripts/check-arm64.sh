@@ -168,7 +168,7 @@ fi
 # Last, so that the CUnit summary closes the output. Of all suites cli compares what the command says about a process
 # with what /proc says, which describes the emulator here; feeder keeps a page from children, which the emulator does not.
 suites="record sequence gate own peer peer_words mask"
-[ -z "${FULL:-}" ] || suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/unit/test_*.c | grep -vx -e cli -e feeder)
+[ -z "${FULL:-}" ] || suites=$(sed -n 's/^SUITE(\([a-z0-9_]*\),.*/\1/p' tests/unit/*/test_*.c | grep -vx -e cli -e feeder)
 # shellcheck disable=SC2086
 KTR_TEST_RUN=$QEMU $QEMU "$O/tests/unit" $suites || failed=1
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # A peer writes random and chosen words into every page of a session, and its host does not mind: four kinds of hosts
-# on both paths, a fixed number of writes. The long campaign is `make check-peer`; single words are tests/unit/test_peer.c.
+# on both paths, a fixed number of writes. The long campaign is `make check-peer`; single words are tests/unit/ktr/test_peer.c.
 . "$(dirname "$0")/../lib.inc"
 
 COUNT="${COUNT:-300}" timeout "${LIMIT:-300}" sh tests/stress/peer.sh || failed=1

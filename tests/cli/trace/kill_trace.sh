@@ -3,7 +3,7 @@
 # SIGKILL of the program that writes its trace, of ktr record, of both, ten times each at random instants, and at some
 # of its writer's system calls, where pieces are removed, too: babeltrace opens what is there as it lies, the trace
 # reads, and salvage misses nothing but what was overwritten. `make check-kill` has every call and thousands of
-# instants, tests/unit/test_stops.c every call of a drain.
+# instants, tests/unit/writer/test_stops.c every call of a drain.
 . "$(dirname "$0")/../lib.inc"
 . tests/stress/common.sh
 build_kill_trace

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A trace in several directories, or with its end still in the session: the reader shows the same
+ * as if it were in one piece.
+ */
+#include "writer/rotate.h"
+#include "tests/unit/made.h"
+#include "tests/unit/suite.h"
+
+#include "analyze/read/trace_set.h"
+#include "writer/drain.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sys/file.h>
+
+/* Two rings' events of one moment; strings, so that there are continuations. */
+static void set_events(struct made *made, uint32_t a, uint32_t b, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < to; i++) {
+		made_event(made, 0, 1000 + 10 * i, a, 1, i, i % 3 ? "some text that is long" : "");
+		if (i % 4 == 0)
+			made_event(made, 1, 1005 + 10 * i, b, 1, i);
+	}
+}
+
+static void set_make(struct made *made, uint32_t *a, uint32_t *b)
+{
+	made_open(made);
+	*a = made_site(made, KTR_GEN, "t.c", 1, "%u is %s", "n,s", 2, KTR_ARG_U32, KTR_ARG_STR);
+	*b = made_site(made, KTR_NET, "t.c", 2, "other %d", "n", 1, KTR_ARG_I32);
+	made_thread(made, 101, 100, "one");
+}
+
+/* The lines of a walk that are not notes. The caller frees them. */
+static char *set_lines(const char *path, const struct ktr_reader_options *options)
+{
+	char *all = made_walk(path, options), *to = all, *next;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+	for (char *line = all; *line; line = next) {
+		next = strchr(line, '\n') + 1;
+		CU_ASSERT(strncmp(line, "note!", 5) != 0);
+		if (strncmp(line, "note", 4) == 0)
+			continue;
+		memmove(to, line, (size_t)(next - line));
+		to += next - line;
+	}
+	*to = 0;
+	return all;
+}
+
+static void set_expect(const char *path, const char *good, const struct ktr_reader_options *options)
+{
+	char *have = set_lines(path, options);
+
+	CU_ASSERT_STRING_EQUAL(have, good);
+	if (strcmp(have, good) != 0)
+		fprintf(stderr, "\n%s---- instead of\n%s", have, good);
+	free(have);
+}
+
+#define SET_EVENTS 150
+#define SET_PIECES 5
+#define SET_OPTIONS                                                                                \
+	{                                                                                          \
+		.size = sizeof(struct ktr_reader_options)                                          \
+	}
+
+/* One recording in one piece; and in five, with events overwritten in the third if `lossy`. */
+static void set_record(struct made *made, int pieces, int lossy)
+{
+	uint32_t a, b;
+
+	set_make(made, &a, &b);
+	for (uint64_t i = 0; i < SET_PIECES; i++) {
+		set_events(made, a, b, i * SET_EVENTS, (i + 1) * SET_EVENTS);
+		if (lossy && i == 2)
+			continue; /* two pieces' events at once are more than the ring holds */
+		made_drain(made);
+		if (pieces)
+			CU_ASSERT(ktr__rotate(made->drain, ktr__drain_now()) == 0);
+	}
+	made_trace(made);
+}
+
+/* Every time there is, and one beyond each end. */
+static void set_compare(const char *path, const char *whole)
+{
+	struct ktr_reader_options o = SET_OPTIONS;
+	char *good;
+
+	for (int reverse = 0; reverse < 2; reverse++) {
+		o = (struct ktr_reader_options)SET_OPTIONS;
+		o.reverse = reverse;
+		good = set_lines(whole, &o);
+		set_expect(path, good, &o);
+		free(good);
+		for (uint64_t at = 990; at < 1010 + 10 * SET_EVENTS * SET_PIECES; at += 495) {
+			o.from_ns = reverse ? 0 : at;
+			o.to_ns = reverse ? at : 0;
+			o.alone = 0;
+			good = set_lines(whole, &o);
+			set_expect(path, good, &o);
+			free(good);
+		}
+	}
+}
+
+static void rotated_pieces_read_as_one(void)
+{
+	struct made one, five;
+	char path[128];
+
+	for (int lossy = 0; lossy < 2; lossy++) {
+		struct ktr_reader_options alone = SET_OPTIONS;
+		char *good, *part;
+
+		set_record(&one, 0, lossy);
+		set_record(&five, 1, lossy);
+		good = set_lines(one.trace, NULL);
+		part = set_lines(five.trace, NULL);
+		CU_ASSERT_STRING_EQUAL(part, good);
+		free(part);
+		if (!lossy)
+			set_compare(five.trace, one.trace);
+		alone.alone = 1;
+		snprintf(path, sizeof(path), "%s.2", five.trace);
+		part = set_lines(path, &alone);
+		CU_ASSERT(*part && strlen(part) < strlen(good) / 3 && strstr(good, part));
+		set_expect(path, part, NULL);
+		free(part);
+		free(good);
+		made_close(&one);
+		made_close(&five);
+	}
+}
+
+/* A piece in between is gone: it is told how many events are missing, both ways. */
+static void a_missing_piece_is_a_loss(void)
+{
+	struct ktr_reader_options back = SET_OPTIONS;
+	char from[128], to[128], *all;
+	struct made made;
+
+	set_record(&made, 1, 0);
+	snprintf(from, sizeof(from), "%s.3", made.trace);
+	snprintf(to, sizeof(to), "%s.gone", made.trace);
+	CU_ASSERT_FATAL(rename(from, to) == 0);
+	for (back.reverse = 0; back.reverse < 2; back.reverse++) {
+		all = set_lines(made.trace, &back);
+		CU_ASSERT_PTR_NOT_NULL(strstr(all, "lost 150 cpu0 "));
+		CU_ASSERT_PTR_NOT_NULL(strstr(all, "lost 38 cpu1 "));
+		free(all);
+	}
+	made_close(&made);
+}
+
+struct set_late {
+	const char *from, *to;
+};
+
+static void *set_rename(void *context)
+{
+	const struct set_late *late = context;
+
+	usleep(20000);
+	CU_ASSERT(rename(late->from, late->to) == 0);
+	return NULL;
+}
+
+/* Between a rename to NAME.5 and the next directory's there is no NAME for a moment. */
+static void the_moment_of_rotation_is_waited_for(void)
+{
+	unsigned patience = ktr__set_patience;
+	struct set_late late;
+	char away[128], path[160];
+	struct made made;
+	pthread_t thread;
+	char *good;
+
+	set_record(&made, 1, 0);
+	good = set_lines(made.trace, NULL);
+	snprintf(away, sizeof(away), "%s.away", made.trace);
+	CU_ASSERT_FATAL(rename(made.trace, away) == 0);
+	late = (struct set_late){ away, made.trace };
+	ktr__set_patience = 1u << 20; /* however late the other thread is, and the disk */
+	CU_ASSERT_FATAL(pthread_create(&thread, NULL, set_rename, &late) == 0);
+	snprintf(path, sizeof(path), "%s//", made.trace);
+	set_expect(path, good, NULL);
+	ktr__set_patience = patience;
+	pthread_join(thread, NULL);
+	free(good);
+	made_close(&made);
+}
+
+/* Directories of other sessions that happen to have such names are not part of it. */
+static void strangers_are_left_alone(void)
+{
+	struct made made, other;
+	char path[128], *good;
+
+	set_record(&made, 1, 0);
+	good = set_lines(made.trace, NULL);
+	made_open(&other);
+	other.image.header->uuid[0] ^= 1;
+	snprintf(other.trace, sizeof(other.trace), "%.80s.7", made.trace);
+	made_trace(&other);
+	snprintf(path, sizeof(path), "%s.8", made.trace);
+	CU_ASSERT_FATAL(mkdir(path, 0700) == 0);
+	set_expect(made.trace, good, NULL);
+	free(good);
+	made_close(&other);
+	made_close(&made);
+}
+
+/* Has the session found by the readers: a link to it where sessions are. */
+static void set_home(struct made *made)
+{
+	char dir[128], path[160];
+
+	snprintf(dir, sizeof(dir), "%s/ktr-%u", made->dir, (unsigned)geteuid());
+	snprintf(path, sizeof(path), "%s/made.ktr", dir);
+	CU_ASSERT_FATAL(mkdir(dir, 0700) == 0);
+	made_session(made);
+	CU_ASSERT_FATAL(link(made->session, path) == 0);
+	setenv("KTR_DIR", made->dir, 1);
+}
+
+/* The writer is gone, and with it its lock. */
+static void set_kill(struct made *made)
+{
+	CU_ASSERT(flock(made->drain->trace.side[KTR_SIDECAR_INFO].fd, LOCK_UN) == 0);
+}
+
+/*
+ * The writer is killed, in its first directory or a later one, or lives and has not written
+ * everything yet: file and session show what was recorded, from every window and both ways.
+ */
+static void what_a_killed_writer_left_is_joined(void)
+{
+	const char *dir = getenv("KTR_DIR");
+	char *saved = dir ? strdup(dir) : NULL;
+
+	for (int pieces = 0; pieces < 3; pieces++) {
+		struct ktr_reader_options alone = SET_OPTIONS;
+		struct made one, killed;
+		char *part, *good;
+		uint32_t a, b;
+
+		set_record(&one, 0, 0);
+		set_make(&killed, &a, &b);
+		set_home(&killed);
+		for (uint64_t i = 0; i < SET_PIECES; i++) {
+			set_events(&killed, a, b, i * SET_EVENTS, (i + 1) * SET_EVENTS);
+			if (i + 1 < SET_PIECES)
+				made_drain(&killed);
+			if (pieces && i == 1)
+				CU_ASSERT(ktr__rotate(killed.drain, ktr__drain_now()) == 0);
+		}
+		made_session(&killed);
+		if (pieces < 2)
+			set_kill(&killed);
+		set_compare(killed.trace, one.trace);
+		good = set_lines(one.trace, NULL);
+		alone.alone = 1;
+		part = set_lines(killed.trace, &alone);
+		CU_ASSERT(strlen(part) < strlen(good));
+		free(part);
+		free(good);
+		made_close(&killed);
+		made_close(&one);
+	}
+	if (saved)
+		setenv("KTR_DIR", saved, 1);
+	else
+		unsetenv("KTR_DIR");
+	free(saved);
+}
+
+/* What was in a piece that has been removed is not what the session has beyond the trace. */
+static void what_was_removed_is_not_joined(void)
+{
+	const char *dir = getenv("KTR_DIR");
+	char *saved = dir ? strdup(dir) : NULL, *lines, command[200];
+	struct made killed;
+	uint32_t a, b;
+
+	set_make(&killed, &a, &b);
+	set_home(&killed);
+	set_events(&killed, a, b, 0, SET_EVENTS);
+	made_drain(&killed);
+	CU_ASSERT(ktr__rotate(killed.drain, ktr__drain_now()) == 0);
+	made_session(&killed);
+	set_kill(&killed);
+	lines = set_lines(killed.trace, NULL);
+	CU_ASSERT(strlen(lines) > 0);
+	free(lines);
+	snprintf(command, sizeof(command), "rm -r '%s.1'", killed.trace);
+	CU_ASSERT(system(command) == 0);
+	lines = set_lines(killed.trace, NULL);
+	CU_ASSERT_STRING_EQUAL(lines, "");
+	free(lines);
+	made_close(&killed);
+	if (saved)
+		setenv("KTR_DIR", saved, 1);
+	else
+		unsetenv("KTR_DIR");
+	free(saved);
+}
+
+SUITE(reader_set, TEST(rotated_pieces_read_as_one), TEST(a_missing_piece_is_a_loss),
+      TEST(strangers_are_left_alone), TEST(the_moment_of_rotation_is_waited_for),
+      TEST(what_a_killed_writer_left_is_joined), TEST(what_was_removed_is_not_joined));
