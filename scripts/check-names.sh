@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Words that mislead whoever reads the tree: two identifiers that differ by one underscore (ktr_loss and ktr__loss), and
-# names of files, in comments and documents, that are not there.
+# Words that mislead whoever reads the tree: two identifiers that differ by one underscore (ktr_loss and ktr__loss), two
+# scripts of one name below tests/cli, and names of files, in comments and documents, that are not there.
 #
 #	scripts/check-names.sh [tree]
 set -eu
@@ -28,6 +28,13 @@ twins=$(grep -ohwE 'ktr__?[a-z0-9_]+' $texts | sort -u | awk '{
 if [ -n "$twins" ]; then
 	echo "names that differ by one underscore:"
 	echo "$twins"
+	status=1
+fi >&2
+
+same=$(find tests/cli -name '*.sh' | sed 's|.*/||' | sort | uniq -d)
+if [ -n "$same" ]; then
+	echo "scripts of tests/cli that have one name:"
+	echo "$same"
 	status=1
 fi >&2
 

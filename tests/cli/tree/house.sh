@@ -40,12 +40,19 @@ breaks check-layers.sh "control includes the recorder" ktr/control/mask.c '#incl
 breaks check-layers.sh "the recorder includes the start" ktr/record/site.c '#include "ktr/start/start.h"' ktr/record/site.c
 breaks check-layers.sh "a folder without a row" analyze/lost.c 'int lost;' 'analyze/'
 
+mkdir "$tree/tests/cli/full" && (cd "$tree/tests/cli/full" && seq -f '%g.sh' 40 | xargs touch) || exit 1
+passes check-layers.sh
+breaks check-layers.sh "a folder of 41 files" tests/cli/full/41.sh 'exit 0' 'tests/cli/full/ has 41'
+breaks check-layers.sh "... of 44" analyze/read/more.h 'int more;' 'analyze/read/ has 44'
+rm -r "$tree/tests/cli/full"
+
 sed -i 's|^    ktr/control          conf|& ktr/record|' "$tree/ARCHITECTURE"
 "$tree/scripts/check-layers.sh" >"$dir/log" 2>&1 && fail "check-layers.sh passes: a room that names one after it"
 git -C "$tree" checkout -q ARCHITECTURE
 
 passes check-names.sh
 breaks check-names.sh "twins" analyze/read/merge.c 'int ktr_merge_twin, ktr__merge_twin;' 'ktr_merge_twin'
+breaks check-names.sh "two scripts of one name" tests/cli/read/house.sh 'exit 0' house.sh
 breaks check-names.sh "a file that is not there" conf/knob.c '/* See conf/knobs_of_old.c. */' conf/knobs_of_old.c
 breaks check-names.sh "... in a document" ARCHITECTURE 'writer/gone.c writes it.' writer/gone.c
 
