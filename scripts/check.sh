@@ -27,7 +27,7 @@ at_once=2
 
 # script NAME: where it is
 script() {
-	ls tests/cli/*/"$1.sh"
+	find tests/cli -name "$1.sh" | grep . || { echo "there is no $1.sh" >&2; return 1; }
 }
 
 # Runs those whose paths it reads.
@@ -48,7 +48,7 @@ scripts/check-names.sh || { echo "FAIL names"; failed=1; }
 first="one oom embed sessions usdt probes link odd"
 {
 	for name in $first; do script "$name"; done
-	for t in tests/cli/*/*.sh; do
+	find tests/cli -name '*.sh' | sort | while read -r t; do
 		name=$(basename "$t" .sh)
 		case " $first " in *" $name "*) ;; *) echo "$t" ;; esac
 	done
