@@ -51,7 +51,14 @@ void ktr__set_close(struct ktr__trace_set *set)
 	set->n = 0;
 }
 
-/* Opens a directory at path, or at path.number. 0 or -errno. */
+int ktr__set_has_name(const struct ktr__trace_dir *member)
+{
+	struct stat st;
+
+	return stat(member->path, &st) == 0 && st.st_dev == member->dev && st.st_ino == member->ino;
+}
+
+/* Opens a directory at path, or at path.number. What is removed loses its name first. 0 or -errno. */
 static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_t number)
 {
 	struct stat st;
@@ -69,7 +76,7 @@ static int set_open_dir(struct ktr__trace_dir *member, const char *path, uint32_
 		return -errno;
 	member->dev = st.st_dev;
 	member->ino = st.st_ino;
-	member->is_whole = !ktr__lines_removed(member->dir_fd);
+	member->is_whole = !ktr__lines_removed(member->dir_fd) || !ktr__set_has_name(member);
 	return 0;
 }
 
@@ -326,11 +333,9 @@ int ktr__set_next(struct ktr__event_source *source, struct ktr__trace_set *set, 
 {
 	const struct ktr__trace_dir *last = &set->member[set->n - 1];
 	struct ktr__trace_dir member;
-	struct stat st;
 	int rc = 0;
 
-	if (last->number == KTR__SET_LIVE && stat(path, &st) == 0 && st.st_dev == last->dev &&
-	    st.st_ino == last->ino)
+	if (last->number == KTR__SET_LIVE && ktr__set_has_name(last))
 		return 0;
 	for (int i = 0; i < SET_TRIES; i++) {
 		memset(&member, 0, sizeof(member));

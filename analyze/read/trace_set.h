@@ -23,7 +23,7 @@ struct ktr__trace_dir {
 	dev_t dev;
 	ino_t ino;
 	uint32_t number; /* of NAME.number, or KTR__SET_LIVE, when it was opened */
-	int is_whole;    /* 1: its info.jsonl was there then */
+	int is_whole;    /* 1: its info.jsonl was there then, or it was about to be removed */
 	struct ktr__trace_head head;
 };
 
@@ -45,6 +45,12 @@ struct ktr__trace_set {
  */
 int ktr__set_await(const char *path);
 extern unsigned ktr__set_patience; /* how often it looks, 2 ms apart; tests have more of it */
+
+/*
+ * Does its path lead to it still? Rotation takes the name from a trace before its lock: one that nobody has
+ * locked, and that has its name after that, is not written any more.
+ */
+int ktr__set_has_name(const struct ktr__trace_dir *member);
 
 /*
  * Opens the trace at path and, unless alone, what was rotated away from it. 0, or -errno with err

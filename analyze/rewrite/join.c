@@ -274,7 +274,7 @@ int ktr__join(struct ktr__event_source *source, struct ktr_error *err)
 	char path[PATH_MAX];
 	int rc = -ENOENT;
 
-	if (last->number != KTR__SET_LIVE || source->set->is_joined ||
+	if (last->number != KTR__SET_LIVE || source->set->is_joined || !ktr__set_has_name(last) ||
 	    (source->follow && (last->head.has_ended || last->head.is_written)))
 		return 0;
 	if (!source->alone && last->head.clock.mult && memcmp(last->head.uuid, none, 16) != 0)
