@@ -14,6 +14,7 @@
 #include "conf/expr/expr.h"
 #include "conf/expr/expr_emit.h"
 #include "conf/expr/expr_parse.h"
+#include "conf/kit/array.h"
 #include "conf/nearest.h"
 #include "conf/value.h"
 
@@ -161,17 +162,9 @@ static int filter_emit_site(struct ktr__filter *filter, uint32_t id, struct ktr_
 static const struct filter_site *filter_late_site(struct ktr__filter *filter, uint32_t id)
 {
 	static const struct filter_site lets_pass = { .always = 1 };
-	uint32_t n = filter->tables->n_sites;
-	struct filter_site *grown;
 
-	if (id >= filter->n_sites) {
-		grown = realloc(filter->site, n * sizeof(*grown));
-		if (!grown)
-			return &lets_pass;
-		memset(grown + filter->n_sites, 0, (n - filter->n_sites) * sizeof(*grown));
-		filter->site = grown;
-		filter->n_sites = n;
-	}
+	if (ktr__array_grow(&filter->site, &filter->n_sites, id, sizeof(*filter->site)))
+		return &lets_pass;
 	return filter_emit_site(filter, id, NULL) ? &lets_pass : &filter->site[id];
 }
 

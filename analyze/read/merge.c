@@ -5,26 +5,14 @@
  */
 #include "analyze/read/merge.h"
 
+#include "conf/kit/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-int ktr__merge_init(struct ktr__merge *merge, unsigned n)
-{
-	merge->heap = calloc(n ? n : 1, sizeof(*merge->heap));
-	merge->n = 0;
-	merge->room = n;
-	return merge->heap ? 0 : -ENOMEM;
-}
-
 int ktr__merge_room(struct ktr__merge *merge, unsigned n)
 {
-	struct ktr__merge_leaf *grown = realloc(merge->heap, (n ? n : 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	merge->heap = grown;
-	merge->room = n;
-	return 0;
+	return ktr__array_grow(&merge->heap, &merge->room, n, sizeof(*merge->heap));
 }
 
 void ktr__merge_free(struct ktr__merge *merge)

@@ -14,14 +14,13 @@ struct ktr__merge_leaf {
 	struct ktr__cursor *cursor;
 };
 
+/* All zero to begin with. */
 struct ktr__merge {
 	struct ktr__merge_leaf *heap; /* owned; heap[0] is in front */
 	unsigned n;
-	unsigned room;
+	uint32_t room;
 };
 
-/* Room for n cursors. 0 or -ENOMEM. */
-int ktr__merge_init(struct ktr__merge *merge, unsigned n);
 /* Makes room for n cursors; those that are there stay. 0 or -ENOMEM. */
 int ktr__merge_room(struct ktr__merge *merge, unsigned n);
 void ktr__merge_free(struct ktr__merge *merge);

@@ -209,7 +209,7 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
 		ktr__session_ends(reader->source.feed);
 	reader_judge(reader);
 	if (!rc)
-		rc = ktr__merge_init(&reader->merge, reader->source.n_cursors);
+		rc = ktr__merge_room(&reader->merge, reader->source.n_cursors);
 	if (!rc)
 		rc = reader_start(reader, all->from_ns, all->to_ns, 0);
 	*gone = reader->source.set && ktr__set_has_gone(reader->source.set);

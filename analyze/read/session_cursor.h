@@ -30,7 +30,7 @@ struct ktr__session_cursor {
 	struct ktr_entry *slot;       /* owned */
 	uint64_t n, room;             /* [slots] */
 	struct ktr__session_gap *gap; /* owned */
-	unsigned n_gaps;
+	unsigned n_gaps, gap_room;
 	uint64_t n_events; /* among the slots, */
 	uint64_t n_lost;   /* [events] and missing */
 

@@ -17,6 +17,7 @@
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
 #include "analyze/read/ticks.h"
+#include "conf/kit/array.h"
 #include "ktr/session/drop.h"
 #include "writer/format/cmdline.h"
 
@@ -51,11 +52,8 @@ static int session_room(struct ktr__session_cursor *s)
 
 static int session_add_gap(struct ktr__session_cursor *s, uint64_t n_events)
 {
-	struct ktr__session_gap *grown = realloc(s->gap, (s->n_gaps + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (ktr__array_grow(&s->gap, &s->gap_room, s->n_gaps, sizeof(*s->gap)))
 		return -ENOMEM;
-	s->gap = grown;
 	s->gap[s->n_gaps++] = (struct ktr__session_gap){ s->n, n_events };
 	s->n_lost += n_events;
 	return 0;

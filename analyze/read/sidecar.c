@@ -9,6 +9,7 @@
 #include "analyze/read/sidecar.h"
 
 #include "analyze/read/tables.h"
+#include "conf/kit/array.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>
@@ -196,18 +197,11 @@ static int sidecar_proc(struct sidecar *s, const union sidecar_line *line)
 	const struct ktr__end end = { proc->start_ns, proc->exit_ns, proc->alive_ns, proc->gone_ns, 0 };
 	uint32_t id = sidecar_u32(proc->proc);
 	uint64_t key = proc->key; /* of a trace that was made of others */
-	struct sidecar_proc *grown;
 
 	if (id >= KTR__THREADS_MAX)
 		return -EINVAL;
-	if (id >= s->procs.n) {
-		grown = realloc(s->procs.row, (size_t)(id * 2 + 1) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + s->procs.n, 0, (size_t)(id * 2 + 1 - s->procs.n) * sizeof(*grown));
-		s->procs.row = grown;
-		s->procs.n = id * 2 + 1;
-	}
+	if (ktr__array_grow(&s->procs.row, &s->procs.n, id, sizeof(*s->procs.row)))
+		return -ENOMEM;
 	if (!key)
 		key = ktr__process_key(sidecar_u32(proc->pid), proc->pid_ns, proc->start_time);
 	s->procs.row[id] = (struct sidecar_proc){ ktr__sidecar_text(s->tables, proc->name), key };

@@ -9,6 +9,7 @@
 #include "analyze/read/session_source.h"
 #include "analyze/read/tables.h"
 #include "analyze/read/trace_source.h"
+#include "conf/kit/array.h"
 #include "ktr/session/drop.h"
 
 #include <errno.h>
@@ -20,14 +21,10 @@
 
 int ktr__source_add(struct ktr__event_source *source, struct ktr__cursor *cursor)
 {
-	struct ktr__cursor **grown = realloc(source->cursor,
-					     (source->n_cursors + 1) * sizeof(*source->cursor));
-
-	if (!grown) {
+	if (ktr__array_grow(&source->cursor, &source->cursor_room, source->n_cursors, sizeof(cursor))) {
 		cursor->close(cursor);
 		return -ENOMEM;
 	}
-	source->cursor = grown;
 	source->cursor[source->n_cursors++] = cursor;
 	return 0;
 }
@@ -51,18 +48,12 @@ void ktr__source_cpu(struct ktr__event_source *source, uint32_t cpu)
 static struct ktr__said *source_say(struct ktr__event_source *source)
 {
 	struct ktr__queue *queue = &source->queue;
-	struct ktr__said *grown;
 
 	if (queue->first == queue->n)
 		queue->first = queue->n = 0;
-	if (queue->n == queue->room) {
-		grown = realloc(queue->item, (queue->room * 2 + 8) * sizeof(*queue->item));
-		if (!grown) {
-			source->out_of_memory = 1;
-			return NULL;
-		}
-		queue->item = grown;
-		queue->room = queue->room * 2 + 8;
+	if (ktr__array_grow(&queue->item, &queue->room, queue->n, sizeof(*queue->item))) {
+		source->out_of_memory = 1;
+		return NULL;
 	}
 	return &queue->item[queue->n++];
 }
@@ -109,17 +100,11 @@ static void source_hold(struct ktr__event_source *source, const struct ktr_loss 
 {
 	struct ktr__held *held = &source->held;
 	uint64_t key = source_loss_key(source, loss);
-	struct ktr_loss *grown;
 	unsigned at;
 
-	if (held->n == held->room) {
-		grown = realloc(held->loss, (held->room * 2 + 8) * sizeof(*held->loss));
-		if (!grown) {
-			source->out_of_memory = 1;
-			return;
-		}
-		held->loss = grown;
-		held->room = held->room * 2 + 8;
+	if (ktr__array_grow(&held->loss, &held->room, held->n, sizeof(*loss))) {
+		source->out_of_memory = 1;
+		return;
 	}
 	for (at = held->n++; at && source_loss_key(source, &held->loss[(at - 1) / 2]) > key; at = (at - 1) / 2)
 		held->loss[at] = held->loss[(at - 1) / 2];

@@ -82,7 +82,7 @@ struct ktr__event_source {
 	struct ktr__queue queue;
 	struct ktr__held held;
 	struct ktr__cursor **cursor; /* owned */
-	unsigned n_cursors;
+	unsigned n_cursors, cursor_room;
 	int reverse;
 	int follow;        /* what comes later is wanted, too */
 	int alone;         /* a trace: without what was rotated away, and without its session */

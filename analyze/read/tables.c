@@ -14,6 +14,7 @@
 #include "analyze/print/render_plan.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/stats/ends.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,49 +33,18 @@ static const struct tables_class {
 #undef TABLES_CLASS
 };
 
-/* Makes an array long enough for index id; new elements are zero. 0 or -ENOMEM. */
-static int tables_room(void **array, uint32_t *n, uint32_t id, size_t element)
-{
-	uint32_t room = *n ? *n : 64;
-	void *grown;
-
-	if (id < *n)
-		return 0;
-	while (room <= id)
-		room *= 2;
-	grown = realloc(*array, room * element);
-	if (!grown)
-		return -ENOMEM;
-	memset((char *)grown + *n * element, 0, (room - *n) * element);
-	*array = grown;
-	*n = room;
-	return 0;
-}
-
+/* 0 or -ENOMEM. n_sites is the length of both arrays: what only one has room for is room. */
 static int tables_site_room(struct ktr__tables *tables, uint32_t id)
 {
 	uint32_t n = tables->n_sites;
-	void *sites = tables->site, *programs = tables->program;
-	int rc = tables_room(&sites, &n, id, sizeof(*tables->site));
+	int rc = ktr__array_grow(&tables->program, &n, id, sizeof(*tables->program));
 
-	tables->site = sites;
-	if (!rc) {
-		n = tables->n_sites;
-		rc = tables_room(&programs, &n, id, sizeof(*tables->program));
-		tables->program = programs;
-	}
-	if (!rc)
-		tables->n_sites = n;
-	return rc;
+	return rc ? rc : ktr__array_grow(&tables->site, &tables->n_sites, id, sizeof(struct ktr_reader_site *));
 }
 
 static int tables_thread_room(struct ktr__tables *tables, uint32_t id)
 {
-	void *threads = tables->thread;
-	int rc = tables_room(&threads, &tables->n_threads, id, sizeof(*tables->thread));
-
-	tables->thread = threads;
-	return rc;
+	return ktr__array_grow(&tables->thread, &tables->n_threads, id, sizeof(struct ktr__thread *));
 }
 
 static int tables_unknown_site(struct ktr__tables *tables)
@@ -263,15 +233,13 @@ static void tables_keep_end(struct ktr__end *end, const struct ktr__end *old)
 
 int ktr__tables_process(struct ktr__tables *tables, uint32_t id, uint64_t key, const struct ktr__end *end)
 {
-	void *processes = tables->process;
 	struct ktr__end known = *end;
 	struct ktr__process *row;
 	int rc;
 
 	if (id == 0 || id >= KTR__THREADS_MAX)
 		return -EINVAL;
-	rc = tables_room(&processes, &tables->n_processes, id, sizeof(struct ktr__process *));
-	tables->process = processes;
+	rc = ktr__array_grow(&tables->process, &tables->n_processes, id, sizeof(struct ktr__process *));
 	if (rc)
 		return rc;
 	row = tables->process[id];
@@ -323,15 +291,13 @@ int ktr__tables_thread(struct ktr__tables *tables, uint32_t id, const struct ktr
 
 int ktr__tables_module(struct ktr__tables *tables, uint32_t id, const struct ktr__module_entry *module)
 {
-	void *modules = tables->module;
 	struct ktr__module_entry *row;
 	int rc;
 
 	if (id == 0 || id >= KTR__MODULES_MAX || module->end <= module->base ||
 	    module->n_build_id > KTR_BUILD_ID_MAX)
 		return -EINVAL;
-	rc = tables_room(&modules, &tables->n_modules, id, sizeof(*tables->module));
-	tables->module = modules;
+	rc = ktr__array_grow(&tables->module, &tables->n_modules, id, sizeof(struct ktr__module_entry *));
 	row = rc ? NULL : ktr__arena_alloc(&tables->arena, sizeof(*row));
 	if (!row)
 		return -ENOMEM;

@@ -12,6 +12,7 @@
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_losses.h"
 #include "analyze/read/trace_part.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,15 +51,8 @@ static void trace_back_leave(struct ktr__trace_cursor *t)
 
 static int trace_back_mark(struct ktr__trace_back *b, const struct ktr__walk *walk)
 {
-	struct ktr__trace_mark *grown;
-
-	if (b->n_marks == b->room) {
-		grown = realloc(b->mark, (b->room * 2 + 64) * sizeof(*b->mark));
-		if (!grown)
-			return -ENOMEM;
-		b->mark = grown;
-		b->room = b->room * 2 + 64;
-	}
+	if (ktr__array_grow(&b->mark, &b->room, b->n_marks, sizeof(*b->mark)))
+		return -ENOMEM;
 	b->mark[b->n_marks++] = (struct ktr__trace_mark){ walk->at, walk->time_ns, walk->n_left };
 	return 0;
 }

@@ -53,7 +53,7 @@ struct ktr__trace_cursor {
 	struct ktr__cursor c;
 	struct ktr__packets file;    /* the part that is open; fd -1: none */
 	struct ktr__trace_part *part; /* owned; oldest first */
-	unsigned n_parts;
+	unsigned n_parts, part_room;
 	unsigned at_part;
 	int opened;  /* at_part is meant; the file may be missing all the same */
 	int crossed; /* the packet before was in another part */

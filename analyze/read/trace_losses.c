@@ -5,6 +5,7 @@
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
 #include "analyze/read/trace_source.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,6 @@ static int losses_line(void *context, const char *line, size_t n)
 	struct ktr__trace_losses *losses = context;
 	struct ktr__trace_loss loss = { 0 };
 	struct ktr__line_loss said;
-	struct ktr__trace_loss *grown;
 	const char *name, *end;
 	char text[32] = "";
 
@@ -33,13 +33,8 @@ static int losses_line(void *context, const char *line, size_t n)
 	memcpy(text, name, (size_t)(end - name));
 	if (!ktr__trace_is_stream(text, &loss.number, &loss.kind))
 		return -EINVAL;
-	if (losses->n == losses->room) {
-		grown = realloc(losses->loss, (2 * (size_t)losses->room + 64) * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		losses->loss = grown;
-		losses->room = 2 * losses->room + 64;
-	}
+	if (ktr__array_grow(&losses->loss, &losses->room, losses->n, sizeof(loss)))
+		return -ENOMEM;
 	losses->loss[losses->n++] = loss;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,11 +13,8 @@
 
 int ktr__trace_add_part(struct ktr__trace_cursor *t, const struct ktr__trace_part *part)
 {
-	struct ktr__trace_part *grown = realloc(t->part, (t->n_parts + 1) * sizeof(*grown));
-
-	if (!grown)
+	if (ktr__array_grow(&t->part, &t->part_room, t->n_parts, sizeof(*part)))
 		return -ENOMEM;
-	t->part = grown;
 	t->part[t->n_parts++] = *part;
 	return 0;
 }

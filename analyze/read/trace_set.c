@@ -10,6 +10,7 @@
 #include "analyze/read/trace_set.h"
 
 #include "analyze/read/source.h"
+#include "conf/kit/array.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -122,16 +123,12 @@ static int set_probe(struct ktr__event_source *source, struct ktr__trace_dir *me
 /* Takes the member. 0 or -ENOMEM. */
 static int set_add(struct ktr__trace_set *set, unsigned at, struct ktr__trace_dir *member)
 {
-	struct ktr__trace_dir *grown = realloc(set->member, (set->n + 1) * sizeof(*grown));
-
-	if (!grown) {
+	if (ktr__array_grow(&set->member, &set->room, set->n, sizeof(*member))) {
 		set_forget(member);
 		return -ENOMEM;
 	}
-	set->member = grown;
-	memmove(&grown[at + 1], &grown[at], (set->n - at) * sizeof(*grown));
-	grown[at] = *member;
-	set->n++;
+	memmove(&set->member[at + 1], &set->member[at], (set->n++ - at) * sizeof(*member));
+	set->member[at] = *member;
 	return 0;
 }
 
@@ -165,7 +162,7 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 	const char *slash, *name;
 	const struct dirent *entry;
 	char *parent;
-	uint32_t *grown;
+	uint32_t room = 0;
 	int n = 0;
 	DIR *dir;
 
@@ -184,13 +181,11 @@ static int set_numbers(const char *path, uint32_t above, uint32_t **numbers)
 
 		if (number <= above)
 			continue;
-		grown = realloc(*numbers, (size_t)(n + 1) * sizeof(*grown));
-		if (!grown) {
+		if (ktr__array_grow(numbers, &room, (uint32_t)n, sizeof(number))) {
 			n = -ENOMEM;
 			break;
 		}
-		*numbers = grown;
-		grown[n++] = number;
+		(*numbers)[n++] = number;
 	}
 	closedir(dir);
 	if (n > 0)

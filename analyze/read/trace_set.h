@@ -29,7 +29,7 @@ struct ktr__trace_dir {
 
 struct ktr__trace_set {
 	struct ktr__trace_dir *member; /* owned; oldest first */
-	unsigned n;
+	unsigned n, room;
 	int is_joined;           /* with its session, or that was tried */
 	struct ktr__trace_losses *losses; /* owned; of a trace made of others, or NULL */
 	struct ktr__writer_progress *progress; /* follow: what the session tells of the writer, or NULL */

@@ -13,6 +13,7 @@
 #include "analyze/read/reader.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/stats/ends.h"
+#include "conf/kit/array.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 #include "writer/format/stream.h"
@@ -55,7 +56,7 @@ struct ktr__trace_writer {
 	struct ktr__trace_head head;
 	struct trace_writer_stream *stream; /* owned; by row */
 	struct trace_writer_from *from;     /* owned */
-	int n_from;
+	uint32_t n_from, from_room;
 	uint32_t n_sites, n_threads, n_procs, n_modules; /* ids given away */
 	const char *class_name[KTR_CLASS_MAX];
 	uint16_t *lives; /* owned; by tid */
@@ -269,17 +270,15 @@ static void trace_writer_modules(struct ktr__trace_writer *w, const struct ktr_r
 int ktr__trace_writer_source(struct ktr__trace_writer *w, const struct ktr_reader *reader,
 			     struct ktr__trace_writer_place place, struct ktr_error *err)
 {
-	struct trace_writer_from *grown = realloc(w->from, (size_t)(w->n_from + 1) * sizeof(*grown));
 	const uint64_t *n_dropped = ktr_reader_info(reader)->n_dropped;
+	struct trace_writer_from *from;
 	int rc;
 
-	if (!grown)
+	if (ktr__array_grow(&w->from, &w->from_room, w->n_from, sizeof(*from)))
 		return ktr_error_set(err, ENOMEM, "no memory");
-	w->from = grown;
-	grown += w->n_from;
-	memset(grown, 0, sizeof(*grown));
-	grown->place = place;
-	grown->first_proc = w->n_procs - 1;
+	from = &w->from[w->n_from];
+	from->place = place;
+	from->first_proc = w->n_procs - 1;
 	if (!w->n_from) {
 		ktr__rewrite_metadata(&w->metadata, &w->head, "", 0);
 		ktr__rewrite_head(&w->side[KTR_SIDECAR_INFO], &w->head, "weaver");
@@ -290,15 +289,15 @@ int ktr__trace_writer_source(struct ktr__trace_writer *w, const struct ktr_reade
 			ktr__rewrite_dropped(&w->side[KTR_SIDECAR_INFO], i, n_dropped[i]);
 			w->stats.n_lost += n_dropped[i];
 		}
-	rc = trace_writer_sites(w, reader, grown);
+	rc = trace_writer_sites(w, reader, from);
 	if (rc == -EMFILE)
 		return ktr_error_set(err, EMFILE, "%s: there are more classes than bits for them",
 				     ktr_reader_info(reader)->path);
 	if (!rc)
-		rc = trace_writer_threads(w, reader, grown);
+		rc = trace_writer_threads(w, reader, from);
 	if (!rc)
-		trace_writer_modules(w, reader, grown);
-	return rc ? ktr_error_set(err, -rc, "no memory") : w->n_from - 1;
+		trace_writer_modules(w, reader, from);
+	return rc ? ktr_error_set(err, -rc, "no memory") : (int)w->n_from - 1;
 }
 
 static int trace_writer_write(struct ktr__trace_writer *w, struct ktr__emit *emit, struct ktr__file *file)
@@ -573,7 +572,7 @@ int ktr__trace_writer_close(struct ktr__trace_writer *w, int abandon, struct ktr
 	for (int i = 0; i < KTR_SIDECARS; i++)
 		ktr__emit_free(&w->side[i]);
 	ktr__emit_free(&w->metadata);
-	for (int i = 0; i < w->n_from; i++)
+	for (uint32_t i = 0; i < w->n_from; i++)
 		free(w->from[i].word);
 	free(w->from);
 	free(w->stream);

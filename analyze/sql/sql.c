@@ -12,6 +12,7 @@
 #include "analyze/sql/sql_module.h"
 #include "analyze/sql/sql_quantile.h"
 #include "analyze/sql/sql_table.h"
+#include "conf/kit/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct ktr__sql {
 	int partial;
 	struct ktr_reader *reader; /* tables and info */
 	struct ktr__sql_reader **pool;
-	unsigned n_pool;
+	unsigned n_pool, pool_room;
 	char *note[SQL_NOTES_MAX];
 	unsigned n_notes;
 };
@@ -48,17 +49,13 @@ struct ktr_reader *ktr__sql_reader(const struct ktr__sql *sql)
 
 struct ktr__sql_reader *ktr__sql_lend(struct ktr__sql *sql)
 {
-	struct ktr__sql_reader **grown;
-
 	for (unsigned i = 0; i < sql->n_pool; i++)
 		if (!sql->pool[i]->used) {
 			sql->pool[i]->used = 1;
 			return sql->pool[i];
 		}
-	grown = realloc(sql->pool, (sql->n_pool + 1) * sizeof(struct ktr__sql_reader *));
-	if (!grown)
+	if (ktr__array_grow(&sql->pool, &sql->pool_room, sql->n_pool, sizeof(struct ktr__sql_reader *)))
 		return NULL;
-	sql->pool = grown;
 	sql->pool[sql->n_pool] = calloc(1, sizeof(struct ktr__sql_reader));
 	if (!sql->pool[sql->n_pool])
 		return NULL;

@@ -2,6 +2,7 @@
 /* Collects blocks: events come in the order of time, and so do the ends of spans. */
 #include "analyze/stats/blocks.h"
 
+#include "conf/kit/array.h"
 #include "conf/kit/utf8.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ double ktr__blocks_active(const struct ktr__blocks *blocks)
 static struct ktr__blocks_row *blocks_row(struct ktr__blocks *blocks, const char *name,
 					  enum ktr_event_kind kind, int pair)
 {
-	struct ktr__blocks_row **grown, *row;
+	struct ktr__blocks_row *row;
 
 	for (unsigned i = 0; i < blocks->n_rows; i++)
 		if (blocks->row[i]->kind == kind && blocks->row[i]->pair == pair &&
@@ -35,11 +36,11 @@ static struct ktr__blocks_row *blocks_row(struct ktr__blocks *blocks, const char
 			return blocks->row[i];
 	if (blocks->n_rows == KTR__BLOCKS_ROWS_MAX)
 		return NULL;
-	grown = realloc(blocks->row, (blocks->n_rows + 1) * sizeof(*grown));
-	row = grown ? calloc(1, sizeof(*row)) : NULL;
-	blocks->row = grown ? grown : blocks->row;
-	if (!row)
+	row = calloc(1, sizeof(*row));
+	if (!row || ktr__array_grow(&blocks->row, &blocks->row_room, blocks->n_rows, sizeof(row))) {
+		free(row);
 		return NULL;
+	}
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	row->kind = kind;
 	row->pair = pair;
@@ -73,15 +74,8 @@ static int blocks_keep(struct ktr__blocks *blocks, struct ktr__blocks_row *row, 
 		blocks_thin(blocks, row);
 	if (row->n_thinned > 1 && blocks_dice(blocks) & (row->n_thinned - 1))
 		return 0;
-	if (row->n_kept == row->n_room) {
-		unsigned n = row->n_room ? 2 * row->n_room : 64;
-		float *grown = realloc(row->kept, n * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		row->kept = grown;
-		row->n_room = n;
-	}
+	if (ktr__array_grow(&row->kept, &row->n_room, row->n_kept, sizeof(*row->kept)))
+		return -ENOMEM;
 	row->kept[row->n_kept++] = (float)ns;
 	return 0;
 }
@@ -102,55 +96,36 @@ int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_even
 /* The class of that name, from 1; 0 without memory. */
 static unsigned blocks_class(struct ktr__blocks *blocks, const char *name)
 {
-	struct ktr__blocks_class *grown;
+	struct ktr__blocks_class *class;
 
 	for (unsigned i = 0; i < blocks->n_classes; i++)
-		if (strncmp(blocks->class[i].name, name, sizeof(grown->name) - 1) == 0)
+		if (strncmp(blocks->class[i].name, name, sizeof(class->name) - 1) == 0)
 			return i + 1;
-	grown = realloc(blocks->class, (blocks->n_classes + 1) * sizeof(*grown));
-	if (!grown)
+	if (ktr__array_grow(&blocks->class, &blocks->class_room, blocks->n_classes, sizeof(*class)))
 		return 0;
-	blocks->class = grown;
-	memset(&grown[blocks->n_classes], 0, sizeof(*grown));
-	snprintf(grown[blocks->n_classes].name, sizeof(grown->name), "%s", name);
+	class = &blocks->class[blocks->n_classes];
+	snprintf(class->name, sizeof(class->name), "%s", name);
 	return ++blocks->n_classes;
 }
 
-static int blocks_room(struct ktr__blocks *blocks, uint32_t site)
-{
-	uint32_t n = site + 64;
-	struct ktr__pace *grown = realloc(blocks->site, n * sizeof(*grown));
-	unsigned *class_of;
-
-	if (!grown)
-		return -ENOMEM;
-	blocks->site = grown;
-	class_of = realloc(blocks->class_of, n * sizeof(*class_of));
-	if (!class_of)
-		return -ENOMEM;
-	blocks->class_of = class_of;
-	memset(grown + blocks->n_sites, 0, (n - blocks->n_sites) * sizeof(*grown));
-	memset(class_of + blocks->n_sites, 0, (n - blocks->n_sites) * sizeof(*class_of));
-	blocks->n_sites = n;
-	return 0;
-}
-
-int ktr__blocks_event(struct ktr__blocks *blocks, uint32_t site, const char *class, uint64_t ns)
+int ktr__blocks_event(struct ktr__blocks *blocks, uint32_t id, const char *class, uint64_t ns)
 {
 	uint64_t at = blocks->share ? blocks->n_events : ns;
+	struct ktr__blocks_site *site;
 
-	if (site >= blocks->n_sites && blocks_room(blocks, site))
+	if (ktr__array_grow(&blocks->site, &blocks->n_sites, id, sizeof(*site)))
 		return -ENOMEM;
-	if (!blocks->class_of[site]) {
-		blocks->class_of[site] = blocks_class(blocks, class);
-		if (!blocks->class_of[site])
+	site = &blocks->site[id];
+	if (!site->class) {
+		site->class = blocks_class(blocks, class);
+		if (!site->class)
 			return -ENOMEM;
-		blocks->class[blocks->class_of[site] - 1].n_sites++;
+		blocks->class[site->class - 1].n_sites++;
 	}
 	blocks->n_events++;
 	ktr__pace_add(&blocks->all, ns);
-	ktr__pace_add(&blocks->site[site], at);
-	ktr__pace_add(&blocks->class[blocks->class_of[site] - 1].pace, at);
+	ktr__pace_add(&site->pace, at);
+	ktr__pace_add(&blocks->class[site->class - 1].pace, at);
 	return 0;
 }
 
@@ -296,7 +271,6 @@ void ktr__blocks_free(struct ktr__blocks *blocks)
 	ktr__spans_free(blocks->spans);
 	free(blocks->row);
 	free(blocks->site);
-	free(blocks->class_of);
 	free(blocks->class);
 	free(blocks);
 }

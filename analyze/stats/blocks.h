@@ -48,6 +48,12 @@ struct ktr__blocks_class {
 	unsigned n_sites; /* that were passed */
 };
 
+/* A call site. */
+struct ktr__blocks_site {
+	struct ktr__pace pace;
+	unsigned class; /* + 1; 0: it was not passed */
+};
+
 struct ktr__blocks {
 	struct ktr_sink sink;
 	const struct ktr_reader *reader; /* borrowed; NULL in tests */
@@ -55,13 +61,12 @@ struct ktr__blocks {
 	int share; /* time is the running number of the event: what comes more often than the others do */
 	uint64_t n_events, n_lost;
 	struct ktr__pace all;  /* of all events, in time */
-	struct ktr__pace *site; /* owned, by id */
-	unsigned *class_of;     /* owned, by id: of class + 1; 0 where it was not passed */
+	struct ktr__blocks_site *site; /* owned, by id */
 	uint32_t n_sites;
 	struct ktr__blocks_class *class; /* owned */
-	unsigned n_classes;
+	unsigned n_classes, class_room;
 	struct ktr__blocks_row **row; /* owned */
-	unsigned n_rows;
+	unsigned n_rows, row_room;
 	uint64_t n_left_out; /* spans beyond KTR__BLOCKS_ROWS_MAX */
 	uint64_t dice;       /* which durations are kept: the same in each run */
 	struct ktr__spans *spans;

@@ -103,14 +103,14 @@ static void diff_sites(struct diff_work *work, unsigned run)
 		const struct ktr_reader_site *site = ktr_reader_site(blocks->reader, id);
 		struct diff_part *part;
 
-		if (!site || site->id >= blocks->n_sites || !blocks->site[site->id].n)
+		if (!site || site->id >= blocks->n_sites || !blocks->site[site->id].pace.n)
 			continue;
 		part = diff_add(work, KTR__DIFF_SITE, run);
 		part->key[0] = diff_base(site->file);
 		part->key[1] = site->func;
 		part->key[2] = site->format;
 		part->site = site;
-		part->pace = &blocks->site[site->id];
+		part->pace = &blocks->site[site->id].pace;
 	}
 	if (work->n_parts - first > 1)
 		qsort(work->part + first, work->n_parts - first, sizeof(*work->part), diff_by_line);

@@ -9,6 +9,7 @@
 
 #include "analyze/filter/pattern.h"
 #include "analyze/read/tables.h"
+#include "conf/kit/array.h"
 
 #include <ktr/conf.h>
 
@@ -173,22 +174,6 @@ int ktr__pairs_check(const struct ktr__pair *pair, unsigned n, const struct ktr_
 
 /* ---- events ---- */
 
-static int pairs_room(struct ktr__pairs *pairs, uint32_t id)
-{
-	uint32_t n = pairs->n_sites ? pairs->n_sites : 64;
-	struct pairs_site *grown;
-
-	while (n <= id)
-		n *= 2;
-	grown = realloc(pairs->site, n * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	memset(grown + pairs->n_sites, 0, (n - pairs->n_sites) * sizeof(*grown));
-	pairs->site = grown;
-	pairs->n_sites = n;
-	return 0;
-}
-
 static void pairs_learn(const struct ktr__pairs *pairs, const struct ktr_reader_site *site,
 			struct pairs_site *known)
 {
@@ -256,7 +241,7 @@ int ktr__pairs_event(struct ktr__pairs *pairs, const struct ktr_event *event)
 	unsigned any;
 	int rc = 0;
 
-	if (id >= pairs->n_sites && pairs_room(pairs, id))
+	if (ktr__array_grow(&pairs->site, &pairs->n_sites, id, sizeof(*site)))
 		return -ENOMEM;
 	site = &pairs->site[id];
 	if (!site->known)

@@ -11,6 +11,7 @@
 
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
+#include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 
 #include <errno.h>
@@ -61,15 +62,12 @@ static struct ktr__tally_row *tally_add(struct ktr__tally *tally, const struct t
 {
 	size_t n_text = (size_t)key->ident.n_bytes + key->state.n_bytes;
 	struct ktr__tally_row *row = calloc(1, sizeof(*row) + n_text);
-	struct ktr__tally_row **grown;
 	char *text = (char *)(row + 1);
 
-	grown = row ? realloc(tally->row, (tally->n_rows + 1) * sizeof(*grown)) : NULL;
-	if (!grown) {
+	if (!row || ktr__array_grow(&tally->row, &tally->row_room, tally->n_rows, sizeof(row))) {
 		free(row);
 		return NULL;
 	}
-	tally->row = grown;
 	memcpy(text, key->ident.bytes, key->ident.n_bytes);
 	memcpy(text + key->ident.n_bytes, key->state.bytes, key->state.n_bytes);
 	row->kind = key->kind;

@@ -70,7 +70,7 @@ struct ktr__tally {
 	struct ktr__pairs *pairs; /* NULL: none was asked for */
 	struct ktr__gaps gaps;
 	struct ktr__tally_row **row; /* in the order in which they appeared */
-	unsigned n_rows;
+	unsigned n_rows, row_room;
 	struct ktr__tally_row **bucket;
 };
 

@@ -15,6 +15,7 @@
 
 #include "analyze/read/tables.h"
 #include "analyze/symbols/symtab.h"
+#include "conf/kit/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ struct ktr__symbols {
 	struct symbols_module *module; /* owned */
 	uint32_t n_modules;
 	struct symbols_file *file; /* owned */
-	uint32_t n_files;
+	uint32_t n_files, file_room;
 	size_t n_bytes;                /* of all symbols */
 	struct symbols_answer *answer; /* owned; NULL until something is asked for */
 };
@@ -155,12 +156,8 @@ static uint32_t symbols_open(struct ktr__symbols *symbols, const struct ktr__mod
 			return i + 1;
 	if (symbols->n_files == SYMBOLS_FILES_MAX)
 		return 0;
-	if (!(symbols->n_files & (symbols->n_files - 1))) {
-		file = realloc(symbols->file, ((size_t)symbols->n_files * 2 + 1) * sizeof(*file));
-		if (!file)
-			return 0;
-		symbols->file = file;
-	}
+	if (ktr__array_grow(&symbols->file, &symbols->file_room, symbols->n_files, sizeof(*file)))
+		return 0;
 	file = &symbols->file[symbols->n_files];
 	file->module = module;
 	if (ktr__symtab_open(module->path, module->build_id, module->n_build_id,

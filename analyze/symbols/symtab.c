@@ -15,6 +15,8 @@
  */
 #include "analyze/symbols/symtab.h"
 
+#include "conf/kit/array.h"
+
 #include <ktr/session.h>
 
 #include <errno.h>
@@ -108,7 +110,7 @@ struct symtab_open {
 	size_t n_bytes;
 	Dwfl_Module *module;
 	GElf_Addr bias; /* between libdwfl's addresses and the object's own */
-	size_t row_room, name_room;
+	uint32_t row_room, name_room;
 };
 
 /* ---- the file ---- */
@@ -269,25 +271,9 @@ static int symtab_room(struct symtab_open *o, size_t n_name)
 	if (ktr__symtab_bytes(to) + sizeof(*to->row) + n_name > o->limit ||
 	    to->n_names + n_name > UINT32_MAX)
 		return -EFBIG;
-	if (to->n_rows == o->row_room) {
-		size_t room = o->row_room * 2 + 256;
-		void *grown = realloc(to->row, room * sizeof(*to->row));
-
-		if (!grown)
-			return -ENOMEM;
-		to->row = grown;
-		o->row_room = room;
-	}
-	if (to->n_names + n_name > o->name_room) {
-		size_t room = o->name_room * 2 + 4096 + n_name;
-		char *grown = realloc(to->names, room);
-
-		if (!grown)
-			return -ENOMEM;
-		to->names = grown;
-		o->name_room = room;
-	}
-	return 0;
+	if (ktr__array_grow(&to->row, &o->row_room, (uint32_t)to->n_rows, sizeof(*to->row)))
+		return -ENOMEM;
+	return ktr__array_grow(&to->names, &o->name_room, (uint32_t)(to->n_names + n_name), 1);
 }
 
 static int symtab_add(struct symtab_open *o, const GElf_Sym *sym, uint64_t address,
