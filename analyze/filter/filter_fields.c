@@ -4,7 +4,6 @@
  */
 #include "analyze/filter/filter_fields.h"
 
-#include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "conf/eval/expr_eval.h"
 #include "conf/expr/expr.h"
@@ -21,7 +20,7 @@
 #define KTR__FILTER_0		0 /* a name of none */
 
 const struct ktr__expr_field ktr__filter_fields[] = {
-#define FILTER_FIELDS_ROW(NAME, text, type, either, file, line, number, scope, help)              \
+#define FILTER_FIELDS_ROW(NAME, text, type, either, file, line, number, where, help)              \
 	{ text,                                                                                  \
 	  help,                                                                                  \
 	  KTR__EXPR_T_##type,                                                                    \
@@ -31,6 +30,11 @@ const struct ktr__expr_field ktr__filter_fields[] = {
 	  FILTER_FIELDS_REF(number),                                                             \
 	  0 },
 	KTR__FILTER_FIELDS(FILTER_FIELDS_ROW)
+};
+
+static const struct ktr__field filter_fields_where[] = {
+#define FILTER_FIELDS_WHERE(NAME, text, type, either, file, line, number, where, help) KTR__OF_##where,
+	KTR__FILTER_FIELDS(FILTER_FIELDS_WHERE)
 };
 
 /* The bits of class names; a ktr_names_fn over the tables. */
@@ -110,110 +114,29 @@ int ktr__filter_constant(void *context, unsigned field, const char *text, uint64
 	return -ENOTSUP;
 }
 
-static void filter_fields_number(struct ktr__expr_value *value, uint64_t bits)
-{
-	*value = ktr__expr_unsigned(bits);
-}
-
-static void filter_fields_signed(struct ktr__expr_value *value, uint64_t bits)
-{
-	*value = (struct ktr__expr_value){ .bits = bits, .kind = KTR__EXPR_INT };
-}
-
-static void filter_fields_text(struct ktr__expr_value *value, const char *text)
-{
-	if (text)
-		*value = ktr__expr_text(text, strlen(text));
-}
-
-static int filter_fields_of_site(unsigned field, const struct ktr_reader_site *site,
-				 struct ktr__expr_value *value)
-{
-	switch (field) {
-	case KTR__FILTER_CLASS:
-		filter_fields_number(value, site->mask);
-		return 1;
-	case KTR__FILTER_LINE:
-		filter_fields_number(value, site->line);
-		return 1;
-	case KTR__FILTER_SITE_ID:
-		filter_fields_number(value, site->id);
-		return 1;
-	case KTR__FILTER_CLASS_NAME:
-		filter_fields_text(value, site->class_name);
-		return 1;
-	case KTR__FILTER_FILE:
-		filter_fields_text(value, site->file);
-		return 1;
-	case KTR__FILTER_FUNC:
-	case KTR__FILTER_FUNC_OR:
-		filter_fields_text(value, site->func);
-		return 1;
-	case KTR__FILTER_FORMAT:
-	case KTR__FILTER_FORMAT_OR:
-		filter_fields_text(value, site->format);
-		return 1;
-	case KTR__FILTER_IDENT:
-	case KTR__FILTER_IDENT_OR:
-		filter_fields_text(value, site->ident);
-		return 1;
-	case KTR__FILTER_KIND:
-		filter_fields_text(value, ktr__ktrgraph_text(site->kind));
-		return 1;
-	case KTR__FILTER_GROUP:
-		filter_fields_text(value, site->group);
-		return 1;
-	case KTR__FILTER_MODULE:
-		filter_fields_text(value, site->module);
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 int ktr__filter_value(unsigned field, const struct ktr_reader_info *info, const struct ktr_reader_site *site,
 		      const struct ktr_event *event, struct ktr__expr_value *value)
 {
-	if (filter_fields_of_site(field, site, value))
-		return 1;
-	if (!event)
+	const struct ktr__field where = filter_fields_where[field];
+	const void *record = event;
+	const char *text;
+
+	if (where.of == KTR__FIELD_SITE && where.type)
+		record = site;
+	else if (!event)
 		return 0;
-	switch (field) {
-	case KTR__FILTER_TIME:
-		filter_fields_signed(value, event->time_ns - info->first_ns);
-		break;
-	case KTR__FILTER_CPU:
-		filter_fields_number(value, event->cpu);
-		break;
-	case KTR__FILTER_PID:
-		filter_fields_number(value, event->thread->pid);
-		break;
-	case KTR__FILTER_TID:
-		filter_fields_number(value, event->thread->tid);
-		break;
-	case KTR__FILTER_THREAD:
-		filter_fields_text(value, event->thread->name);
-		break;
-	case KTR__FILTER_PROCESS:
-		filter_fields_text(value, event->thread->process);
-		break;
-	case KTR__FILTER_UTC:
-		filter_fields_number(value, event->time_ns + (uint64_t)info->utc_offset_ns);
-		break;
-	case KTR__FILTER_MONO:
-		filter_fields_number(value, event->time_ns);
-		break;
-	case KTR__FILTER_INDEX:
-		filter_fields_number(value, event->index);
-		break;
-	case KTR__FILTER_KEEP:
-		filter_fields_number(value, event->keep);
-		break;
-	case KTR__FILTER_APPROX:
-		filter_fields_number(value, event->approx);
-		break;
-	default:
-		break;
+	else if (where.of == KTR__FIELD_THREAD)
+		record = event->thread;
+	if (ktr__field_is_text(where)) {
+		text = ktr__field_text(where, record);
+		if (text)
+			*value = ktr__expr_text(text, strlen(text));
+	} else if (where.type == KTR__FIELD_TIME) {
+		*value = (struct ktr__expr_value){ .bits = event->time_ns - info->first_ns, .kind = KTR__EXPR_INT };
+	} else if (where.type == KTR__FIELD_UTC) {
+		*value = ktr__expr_unsigned(event->time_ns + (uint64_t)info->utc_offset_ns);
+	} else if (where.type) {
+		*value = ktr__expr_unsigned(ktr__field_number(where, record));
 	}
 	return 1;
 }
