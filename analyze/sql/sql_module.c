@@ -9,6 +9,7 @@
 #include "analyze/sql/sql_module.h"
 
 #include "analyze/sql/sql.h"
+#include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
 #include "conf/kit/hash.h"
 #include "conf/kit/utf8.h"
@@ -28,12 +29,28 @@ struct sql_module_table {
 	struct sql_module_context *context;
 };
 
+static int sql_module_declare(sqlite3 *db, const struct ktr__sql_kind *kind)
+{
+	sqlite3_str *schema = sqlite3_str_new(db);
+	char *text;
+	int rc;
+
+	sqlite3_str_appendf(schema, "CREATE TABLE %s", kind->name);
+	for (const struct ktr__sql_column *c = kind->column; c->name; c++)
+		sqlite3_str_appendf(schema, "%s%s %s", c == kind->column ? "(" : ", ", c->name, c->type);
+	sqlite3_str_appendall(schema, ")");
+	text = sqlite3_str_finish(schema);
+	rc = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return rc;
+}
+
 static int sql_module_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
 			      sqlite3_vtab **out, char **error)
 {
 	struct sql_module_context *c = context;
 	struct sql_module_table *table;
-	int rc = sqlite3_declare_vtab(db, c->kind->schema);
+	int rc = sql_module_declare(db, c->kind);
 
 	(void)argc;
 	(void)argv;
@@ -65,7 +82,7 @@ static int sql_module_best(sqlite3_vtab *table, sqlite3_index_info *info)
 
 	info->estimatedCost = 1000;
 	info->estimatedRows = 1000;
-	return kind->best ? kind->best(info) : SQLITE_OK;
+	return kind->is_planned ? ktr__sql_plan_best(info, kind) : SQLITE_OK;
 }
 
 static int sql_module_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
@@ -113,9 +130,10 @@ static int sql_module_filter(sqlite3_vtab_cursor *base, int plan, const char *te
 {
 	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
 
+	(void)argc;
 	cursor->row = 0;
 	cursor->at_end = 0;
-	return cursor->kind->filter(cursor, plan, text, argc, argv);
+	return cursor->kind->filter(cursor, plan, text, argv);
 }
 
 static int sql_module_next(sqlite3_vtab_cursor *base)
@@ -131,11 +149,35 @@ static int sql_module_eof(sqlite3_vtab_cursor *base)
 	return sql_module_cursor(base)->at_end;
 }
 
+static void sql_module_field(const struct ktr__sql_cursor *cursor, sqlite3_context *to, struct ktr__field field)
+{
+	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
+	const void *record = cursor->kind->record(cursor, field.of);
+	uint64_t number;
+
+	if (ktr__field_is_text(field)) {
+		ktr__sql_text(to, ktr__field_text(field, record));
+		return;
+	}
+	number = ktr__field_number(field, record);
+	if (field.type == KTR__FIELD_TIME && !number)
+		return;
+	if (field.type == KTR__FIELD_TIME)
+		number -= info->first_ns;
+	else if (field.type == KTR__FIELD_UTC)
+		number += (uint64_t)info->utc_offset_ns;
+	sqlite3_result_int64(to, (sqlite3_int64)number);
+}
+
 static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
 	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+	const struct ktr__sql_column *c = &cursor->kind->column[column];
 
-	cursor->kind->column(cursor, to, column);
+	if (c->field.type)
+		sql_module_field(cursor, to, c->field);
+	else if (c->role != KTR__SQL_FILTER)
+		cursor->kind->own(cursor, to, c->field.at);
 	return SQLITE_OK;
 }
 

@@ -8,7 +8,6 @@
  */
 #include "analyze/sql/sql_plan.h"
 
-#include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
 #include "analyze/sql/sql.h"
@@ -47,6 +46,11 @@ static int sql_plan_is_time(enum ktr__sql_role role)
 	return role == KTR__SQL_TIME || role == KTR__SQL_MONO || role == KTR__SQL_UTC;
 }
 
+static int sql_plan_is_of_site(enum ktr__sql_role role)
+{
+	return role == KTR__SQL_SITE || role == KTR__SQL_GROUP;
+}
+
 /* Is constraint i of use? Then how many rows it leaves, as a share; else 0. */
 static double sql_plan_share(sqlite3_index_info *info, int i, const struct ktr__sql_column *column)
 {
@@ -67,9 +71,9 @@ static double sql_plan_share(sqlite3_index_info *info, int i, const struct ktr__
 	return 0.1;
 }
 
-int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_column *column,
-		       int time_column, int back)
+int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_kind *kind)
 {
+	const struct ktr__sql_column *column = kind->column;
 	char *text = sqlite3_malloc(2 * info->nConstraint + 1);
 	double rows = SQL_PLAN_ROWS;
 	int n = 0;
@@ -98,8 +102,7 @@ int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_column *c
 	info->idxStr = text;
 	info->needToFreeIdxStr = 1;
 	info->idxNum = 0;
-	if (info->nOrderBy == 1 && time_column >= 0 && info->aOrderBy[0].iColumn == time_column &&
-	    (back || !info->aOrderBy[0].desc)) {
+	if (info->nOrderBy == 1 && kind->is_ordered && info->aOrderBy[0].iColumn == 0) {
 		info->orderByConsumed = 1;
 		info->idxNum = info->aOrderBy[0].desc ? KTR__SQL_REVERSE : 0;
 	}
@@ -175,24 +178,19 @@ static int sql_plan_text_is(const char *text, sqlite3_value *value)
 	return want && n == n_text && memcmp(want, repaired, n) == 0;
 }
 
-int ktr__sql_site_is(const struct ktr_reader_site *site, const char *column, sqlite3_value *value)
+/* Does a site have this value in the column? */
+static int sql_plan_site_is(const struct ktr_reader_site *site, const struct ktr__sql_column *column,
+			    sqlite3_value *value)
 {
-	const struct {
-		const char *name, *text;
-	} texts[] = { { "site", site->name },
-		      { "class", site->class_name },
-		      { "file", site->file },
-		      { "func", site->func },
-		      { "format", site->format },
-		      { "kind", ktr__ktrgraph_text(site->kind) },
-		      { "grp", site->group ? site->group : "" } };
+	static const struct ktr__field group = KTR__OF_SITE(TEXT, group);
+	const struct ktr__field field = column->role == KTR__SQL_GROUP ? group : column->field;
+	const char *text;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (strcmp(texts[i].name, column) == 0)
-			return sql_plan_text_is(texts[i].text, value);
-	if (sqlite3_value_numeric_type(value) == SQLITE_TEXT)
-		return 0;
-	return sqlite3_value_double(value) == (strcmp(column, "line") == 0 ? site->line : site->id);
+	if (!ktr__field_is_text(field))
+		return sqlite3_value_numeric_type(value) != SQLITE_TEXT &&
+		       sqlite3_value_double(value) == (double)ktr__field_number(field, site);
+	text = ktr__field_text(field, site);
+	return sql_plan_text_is(text ? text : "", value);
 }
 
 /* ---- the filter ---- */
@@ -225,20 +223,20 @@ static void sql_plan_field(sqlite3_str *filter, const struct ktr__sql_column *co
 }
 
 /* The sites that have what all constraints on sites ask for. */
-static void sql_plan_sites(struct ktr__sql_cursor *cursor, sqlite3_str *filter,
-			   const struct ktr__sql_column *column, const char *text, int argc,
+static void sql_plan_sites(struct ktr__sql_cursor *cursor, sqlite3_str *filter, const char *text,
 			   sqlite3_value **argv, struct ktr__sql_plan *plan)
 {
+	const struct ktr__sql_column *column = cursor->kind->column;
 	const struct ktr__tables *tables = ktr__reader_tables(ktr__sql_reader(cursor->sql));
 	unsigned n = 0, found[SQL_PLAN_SITES];
 
 	for (unsigned id = 0; id < tables->n_sites; id++) {
 		int is = id == 0 || tables->site[id];
 
-		for (int i = 0; i < argc && is; i++)
-			if (column[text[2 * i] - 'A'].role == KTR__SQL_SITE)
-				is = ktr__sql_site_is(ktr__tables_by_id(tables, id),
-						      column[text[2 * i] - 'A'].name, argv[i]);
+		for (int i = 0; text[2 * i] && is; i++)
+			if (sql_plan_is_of_site(column[text[2 * i] - 'A'].role))
+				is = sql_plan_site_is(ktr__tables_by_id(tables, id), &column[text[2 * i] - 'A'],
+						      argv[i]);
 		if (!is)
 			continue;
 		if (n == SQL_PLAN_SITES)
@@ -255,8 +253,7 @@ static void sql_plan_sites(struct ktr__sql_cursor *cursor, sqlite3_str *filter,
 	sqlite3_str_appendall(filter, ")");
 }
 
-int ktr__sql_plan_make(struct ktr__sql_cursor *cursor, const struct ktr__sql_column *column,
-		       const char *text, int argc, sqlite3_value **argv, const char *always,
+int ktr__sql_plan_make(struct ktr__sql_cursor *cursor, const char *text, sqlite3_value **argv, const char *always,
 		       struct ktr__sql_plan *plan)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
@@ -267,12 +264,12 @@ int ktr__sql_plan_make(struct ktr__sql_cursor *cursor, const struct ktr__sql_col
 	*plan = (struct ktr__sql_plan){ 0 };
 	if (always)
 		sqlite3_str_appendf(filter, "(%s)", always);
-	for (int i = 0; i < argc; i++) {
-		const struct ktr__sql_column *c = &column[text[2 * i] - 'A'];
+	for (int i = 0; text[2 * i]; i++) {
+		const struct ktr__sql_column *c = &cursor->kind->column[text[2 * i] - 'A'];
 
 		/* Nothing compares with NULL. */
 		plan->is_empty |= sqlite3_value_type(argv[i]) == SQLITE_NULL;
-		any_site |= c->role == KTR__SQL_SITE;
+		any_site |= sql_plan_is_of_site(c->role);
 		if (c->role == KTR__SQL_FILTER) {
 			sql_plan_and(filter);
 			sqlite3_str_appendf(filter, "(%s)",
@@ -283,12 +280,12 @@ int ktr__sql_plan_make(struct ktr__sql_cursor *cursor, const struct ktr__sql_col
 				      : c->role == KTR__SQL_UTC ? -(__int128)info->utc_offset_ns
 								: 0,
 				      text[2 * i + 1], argv[i]);
-		} else if (c->role != KTR__SQL_SITE) {
+		} else if (!sql_plan_is_of_site(c->role)) {
 			sql_plan_field(filter, c, argv[i], plan);
 		}
 	}
 	if (any_site)
-		sql_plan_sites(cursor, filter, column, text, argc, argv, plan);
+		sql_plan_sites(cursor, filter, text, argv, plan);
 	sql_plan_window(plan, &w);
 	rc = sqlite3_str_errcode(filter);
 	plan->filter = sqlite3_str_finish(filter); /* NULL where it is empty */
@@ -300,8 +297,13 @@ int ktr__sql_plan_start(struct ktr__sql_cursor *cursor, struct ktr__sql_plan *pl
 	struct ktr_error err = KTR_ERROR_NONE;
 	uint64_t to_ns = plan->to_ns == UINT64_MAX ? 0 : plan->to_ns;
 	char line[KTR_ERROR_LINE_BYTES];
-	int rc = ktr__sql_lent(cursor->sql, cursor->lent, reverse, &cursor->reader, &err);
+	int rc = plan->is_empty ? 0 : ktr__sql_lent(cursor->sql, cursor->lent, reverse, &cursor->reader, &err);
 
+	cursor->at_end = plan->is_empty;
+	if (plan->is_empty) {
+		sqlite3_free(plan->filter);
+		return SQLITE_OK;
+	}
 	/* A filter over the window that was there would look for events in all of it. */
 	if (!rc)
 		rc = ktr_reader_filter(cursor->reader, NULL, &err);

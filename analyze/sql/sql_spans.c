@@ -16,35 +16,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X(NAME, name, declaration, role). until is what the rows are in the order of. */
-#define SQL_SPANS_COLUMNS(X)                                                                       \
-	X(TIME, "time", "INTEGER", NONE)                                                           \
-	X(UNTIL, "until", "INTEGER", NONE)                                                         \
-	X(DUR, "dur", "INTEGER", NONE)                                                             \
-	X(KIND, "kind", "TEXT", NONE)                                                              \
-	X(GRP, "grp", "TEXT", SITE)                                                                \
-	X(ID, "id", "TEXT", NONE)                                                                  \
-	X(STATE, "state", "TEXT", NONE)                                                            \
-	X(KEY, "key", "INTEGER", NONE)                                                             \
-	X(PID, "pid", "INTEGER", NUMBER)                                                           \
-	X(TID, "tid", "INTEGER", NONE)                                                             \
-	X(THREAD, "thread", "TEXT", NONE)                                                          \
-	X(END_TID, "end_tid", "INTEGER", NONE)                                                     \
-	X(CPU, "cpu", "INTEGER", NONE)                                                             \
-	X(SITE, "site", "TEXT", NONE)                                                              \
-	X(DEPTH, "depth", "INTEGER", NONE)                                                         \
-	X(UNSURE, "unsure", "INTEGER", NONE)
-
-#define SQL_SPANS_ENUM(NAME, ...)              SQL_SPANS_##NAME,
-#define SQL_SPANS_ROW(NAME, name, type, role)  { name, KTR__SQL_##role },
-#define SQL_SPANS_TEXT(NAME, name, type, role) name " " type ","
-
+/* Columns that lie in no record, or whose bytes do not live as long as the database. */
 enum {
-	SQL_SPANS_COLUMNS(SQL_SPANS_ENUM) SQL_SPANS_PAIR
+	SQL_SPANS_TIME,
+	SQL_SPANS_UNTIL,
+	SQL_SPANS_DUR,
+	SQL_SPANS_KIND,
+	SQL_SPANS_GRP,
+	SQL_SPANS_ID,
+	SQL_SPANS_STATE,
+	SQL_SPANS_KEY,
+	SQL_SPANS_END_TID,
+	SQL_SPANS_UNSURE
 };
 
-static const struct ktr__sql_column sql_spans_columns[] = { SQL_SPANS_COLUMNS(SQL_SPANS_ROW){
-	"pair", KTR__SQL_FILTER } };
+#define SQL_OF_SPAN(type, member) KTR__FIELD_AT(EVENT, type, struct ktr__span, member)
+
+/* until is what the rows are in the order of. */
+static const struct ktr__sql_column sql_spans_columns[] = {
+	{ "time", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_TIME) },
+	{ "until", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_UNTIL) },
+	{ "dur", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_DUR) },
+	{ "kind", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_KIND) },
+	{ "grp", "TEXT", KTR__SQL_GROUP, KTR__SQL_OWN(SQL_SPANS_GRP) },
+	{ "id", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_ID) },
+	{ "state", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_STATE) },
+	{ "key", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_KEY) },
+	{ "pid", "INTEGER", KTR__SQL_NUMBER, SQL_OF_SPAN(U32, pid) },
+	{ "tid", "INTEGER", KTR__SQL_NONE, KTR__OF_THREAD(U32, tid) },
+	{ "thread", "TEXT", KTR__SQL_NONE, KTR__OF_THREAD(TEXT, name) },
+	{ "end_tid", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_END_TID) },
+	{ "cpu", "INTEGER", KTR__SQL_NONE, SQL_OF_SPAN(U32, cpu) },
+	{ "site", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, name) },
+	{ "depth", "INTEGER", KTR__SQL_NONE, SQL_OF_SPAN(U32, depth) },
+	{ "unsure", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_SPANS_UNSURE) },
+	{ .name = "pair", .type = "HIDDEN", .role = KTR__SQL_FILTER },
+	{ 0 }
+};
 
 struct sql_spans {
 	struct ktr__spans *spans;
@@ -69,11 +77,6 @@ static uint64_t sql_spans_id(uint64_t end_id, const struct ktr__span *span)
 	id = ktr__hash_bytes(id, span->group, strlen(span->group));
 	id = ktr__hash_bytes(id, span->ident.bytes, span->ident.n_bytes);
 	return ktr__hash_word(ktr__hash_word(id, span->key), span->depth);
-}
-
-static int sql_spans_best(sqlite3_index_info *info)
-{
-	return ktr__sql_plan_best(info, sql_spans_columns, -1, 0);
 }
 
 /* A span's bytes are gone when the next one comes. */
@@ -157,15 +160,15 @@ static int sql_spans_next(struct ktr__sql_cursor *cursor)
 }
 
 /* The pair, if one is given. SQLITE_OK or a complaint. */
-static int sql_spans_pair(struct ktr__sql_cursor *cursor, const char *text, int argc,
-			  sqlite3_value **argv, struct ktr__pair *pair, int *given)
+static int sql_spans_pair(struct ktr__sql_cursor *cursor, const char *text, sqlite3_value **argv,
+			  struct ktr__pair *pair, int *given)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 
-	for (int i = 0; i < argc; i++) {
+	for (int i = 0; text[2 * i]; i++) {
 		const char *value = (const char *)sqlite3_value_text(argv[i]);
 
-		if (text[2 * i] - 'A' != SQL_SPANS_PAIR || !value)
+		if (sql_spans_columns[text[2 * i] - 'A'].role != KTR__SQL_FILTER || !value)
 			continue;
 		*given = 1;
 		if (ktr__pair_parse(pair, value, &err) ||
@@ -189,8 +192,7 @@ static int sql_spans_new(struct ktr__sql_cursor *cursor, const struct ktr__pair 
 }
 
 /* What the walk is filtered by; a pair needs all of its process's events. */
-static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, int argc,
-			    sqlite3_value **argv)
+static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
 {
 	struct ktr__sql_plan made;
 	struct ktr__pair pair;
@@ -198,105 +200,61 @@ static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char
 
 	(void)plan;
 	sql_spans_close(cursor);
-	rc = sql_spans_pair(cursor, text, argc, argv, &pair, &given);
+	rc = sql_spans_pair(cursor, text, argv, &pair, &given);
 	if (rc == SQLITE_OK)
 		rc = sql_spans_new(cursor, given ? &pair : NULL);
-	if (rc == SQLITE_OK && given)
-		rc = ktr__sql_plan_make(cursor, sql_spans_columns, "", 0, argv, NULL, &made);
-	else if (rc == SQLITE_OK)
-		rc = ktr__sql_plan_make(cursor, sql_spans_columns, text, argc, argv,
-					"kind in (\"start\", \"stop\", \"state\")", &made);
-	if (rc != SQLITE_OK)
-		return rc;
-	if (made.is_empty) {
-		sqlite3_free(made.filter);
-		cursor->at_end = 1;
-		return SQLITE_OK;
-	}
-	rc = ktr__sql_plan_start(cursor, &made, 0);
-	return rc == SQLITE_OK ? sql_spans_fill(cursor) : rc;
+	if (rc == SQLITE_OK)
+		rc = ktr__sql_plan_make(cursor, given ? "" : text, argv, given ? NULL : cursor->kind->always, &made);
+	if (rc == SQLITE_OK)
+		rc = ktr__sql_plan_start(cursor, &made, 0);
+	return rc == SQLITE_OK && !cursor->at_end ? sql_spans_fill(cursor) : rc;
 }
 
+static const void *sql_spans_record(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
+{
+	const struct ktr__span *span = &((const struct sql_spans *)cursor->state)->first->span;
+
+	if (of == KTR__FIELD_EVENT)
+		return span;
+	return of == KTR__FIELD_SITE ? (const void *)span->site : span->thread;
+}
+
+/* An end that was not seen is NULL, and so is a length without both; that of its process is one. */
 static void sql_spans_times(const struct ktr__sql_cursor *cursor, const struct ktr__span *span,
-			    sqlite3_context *to, int column)
+			    sqlite3_context *to, unsigned number)
 {
 	int no_start = (span->flags & KTR__SPAN_NO_START) != 0,
 	    no_end = (span->flags & (KTR__SPAN_NO_END | KTR__SPAN_LEFT)) == KTR__SPAN_NO_END;
 
-	/* An end that was not seen is NULL, and so is a length without both; that of its process is one. */
-	if (column == SQL_SPANS_TIME && !no_start)
+	if (number == SQL_SPANS_TIME && !no_start)
 		sqlite3_result_int64(to, ktr__sql_time(cursor, span->from_ns));
-	else if (column == SQL_SPANS_UNTIL && !no_end)
+	else if (number == SQL_SPANS_UNTIL && !no_end)
 		sqlite3_result_int64(to, ktr__sql_time(cursor, span->to_ns));
-	else if (column == SQL_SPANS_DUR && !no_start && !no_end)
+	else if (number == SQL_SPANS_DUR && !no_start && !no_end)
 		sqlite3_result_int64(to, (sqlite3_int64)(span->to_ns - span->from_ns));
 }
 
-static void sql_spans_who(const struct ktr__span *span, sqlite3_context *to, int column)
+static void sql_spans_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number)
 {
-	switch (column) {
-	case SQL_SPANS_PID:
-		sqlite3_result_int64(to, span->pid);
-		break;
-	case SQL_SPANS_TID:
-		sqlite3_result_int64(to, span->thread->tid);
-		break;
-	case SQL_SPANS_THREAD:
-		ktr__sql_text(to, span->thread->name);
-		break;
-	case SQL_SPANS_END_TID:
-		if (span->end_thread)
-			sqlite3_result_int64(to, span->end_thread->tid);
-		break;
-	case SQL_SPANS_CPU:
-		sqlite3_result_int64(to, span->cpu);
-		break;
-	case SQL_SPANS_SITE:
-		ktr__sql_text(to, span->site->name);
-		break;
-	case SQL_SPANS_DEPTH:
-		sqlite3_result_int64(to, span->depth);
-		break;
-	case SQL_SPANS_UNSURE:
-		sqlite3_result_int(to, (span->flags & KTR__SPAN_UNSURE) != 0);
-		break;
-	default:
-		break;
-	}
-}
+	const struct ktr__span *span = sql_spans_record(cursor, KTR__FIELD_EVENT);
+	int is_state = span->kind == KTR_KIND_STATE;
 
-static void sql_spans_column(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
-{
-	const struct ktr__span *span = &((struct sql_spans *)cursor->state)->first->span;
-
-	switch (column) {
-	case SQL_SPANS_TIME:
-	case SQL_SPANS_UNTIL:
-	case SQL_SPANS_DUR:
-		sql_spans_times(cursor, span, to, column);
-		break;
-	case SQL_SPANS_KIND:
-		ktr__sql_text(to, span->pair                     ? "pair"
-				  : span->kind == KTR_KIND_STATE ? "state"
-								 : "span");
-		break;
-	case SQL_SPANS_GRP: /* a pair's is gone with the cursor */
+	if (number <= SQL_SPANS_DUR)
+		sql_spans_times(cursor, span, to, number);
+	else if (number == SQL_SPANS_KIND)
+		ktr__sql_text(to, span->pair ? "pair" : is_state ? "state" : "span");
+	else if (number == SQL_SPANS_GRP) /* a pair's is gone with the cursor */
 		ktr__sql_bytes(to, span->group, strlen(span->group));
-		break;
-	case SQL_SPANS_ID:
+	else if (number == SQL_SPANS_ID)
 		ktr__sql_bytes(to, span->ident.bytes, span->ident.n_bytes);
-		break;
-	case SQL_SPANS_STATE:
-		if (span->kind == KTR_KIND_STATE)
-			ktr__sql_bytes(to, span->state.bytes, span->state.n_bytes);
-		break;
-	case SQL_SPANS_KEY:
-		if (span->kind != KTR_KIND_STATE)
-			sqlite3_result_int64(to, (sqlite3_int64)span->key);
-		break;
-	default:
-		sql_spans_who(span, to, column);
-	}
+	else if (number == SQL_SPANS_STATE && is_state)
+		ktr__sql_bytes(to, span->state.bytes, span->state.n_bytes);
+	else if (number == SQL_SPANS_KEY && !is_state)
+		sqlite3_result_int64(to, (sqlite3_int64)span->key);
+	else if (number == SQL_SPANS_END_TID && span->end_thread)
+		sqlite3_result_int64(to, span->end_thread->tid);
+	else if (number == SQL_SPANS_UNSURE)
+		sqlite3_result_int(to, (span->flags & KTR__SPAN_UNSURE) != 0);
 }
 
 static sqlite3_int64 sql_spans_row_id(const struct ktr__sql_cursor *cursor)
@@ -306,11 +264,13 @@ static sqlite3_int64 sql_spans_row_id(const struct ktr__sql_cursor *cursor)
 
 const struct ktr__sql_kind ktr__sql_spans = {
 	.name = "spans",
-	.schema = "CREATE TABLE spans(" SQL_SPANS_COLUMNS(SQL_SPANS_TEXT) "pair HIDDEN)",
-	.best = sql_spans_best,
+	.column = sql_spans_columns,
+	.is_planned = 1,
+	.always = "kind in (\"start\", \"stop\", \"state\")",
 	.filter = sql_spans_filter,
 	.next = sql_spans_next,
-	.column = sql_spans_column,
+	.record = sql_spans_record,
+	.own = sql_spans_own,
 	.id = sql_spans_row_id,
 	.close = sql_spans_close,
 	.needs_reader = 1,

@@ -9,21 +9,49 @@
 #ifndef ANALYZE_SQL_TABLE_H
 #define ANALYZE_SQL_TABLE_H
 
+#include "analyze/read/field.h"
 #include "analyze/sql/sql.h"
 
 struct ktr__sql_cursor;
 
-/* What a query asks of one column, for xBestIndex: op is one of SQLITE_INDEX_CONSTRAINT_*. */
+/* What a column is to the plan (sql_plan.h). */
+enum ktr__sql_role {
+	KTR__SQL_NONE,
+	KTR__SQL_TIME,   /* nanoseconds since the first event */
+	KTR__SQL_MONO,   /* of CLOCK_MONOTONIC */
+	KTR__SQL_UTC,    /* since 1970 */
+	KTR__SQL_NUMBER, /* a field of the filter language that is a number, of an event */
+	KTR__SQL_NAME,   /* one that is a text, of an event */
+	KTR__SQL_SITE,   /* something of the call site: its field */
+	KTR__SQL_GROUP,  /* the call site's group, whatever the field */
+	KTR__SQL_FILTER  /* hidden: an expression of ktr-filter(7) */
+};
+
+struct ktr__sql_column {
+	const char *name; /* in the filter language, too */
+	const char *type;
+	enum ktr__sql_role role;
+	struct ktr__field field;
+};
+
+/* The field of a column that lies in no record: the table knows it by its number. */
+#define KTR__SQL_OWN(number) { 0, KTR__FIELD_NONE, number }
+
+/* A table. */
+
 struct ktr__sql_kind {
 	const char *name;
-	const char *schema; /* for sqlite3_declare_vtab */
-	/* xBestIndex; NULL: always the whole table, which is small. */
-	int (*best)(sqlite3_index_info *info);
+	const struct ktr__sql_column *column; /* up to one without a name */
+	int is_planned; /* constraints are taken; else it is always the whole table, which is small */
+	int is_ordered; /* planned: rows come in the order of the first column, or the other way round */
+	const char *always; /* planned: a filter of all its walks, or NULL */
 	/* Begins. SQLite codes from here on; complaints by ktr__sql_complain(). */
-	int (*filter)(struct ktr__sql_cursor *cursor, int plan, const char *text, int argc,
-		      sqlite3_value **argv);
+	int (*filter)(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv);
 	int (*next)(struct ktr__sql_cursor *cursor); /* sets cursor->at_end */
-	void (*column)(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column);
+	/* The records that fields are of. */
+	const void *(*record)(const struct ktr__sql_cursor *cursor, enum ktr__field_of of);
+	/* The value of a column of KTR__SQL_OWN(). */
+	void (*own)(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number);
 	/*
 	 * What tells the row from all others in whatever walk it comes: SQLite joins the walks of OR, and
 	 * of RIGHT JOIN, by it. NULL: every walk is of all rows, and their running number does.

@@ -5,7 +5,6 @@
  */
 #include "analyze/print/json_print.h"
 #include "analyze/print/sink_json.h"
-#include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "analyze/sql/sql.h"
 #include "analyze/sql/sql_module.h"
@@ -16,31 +15,30 @@
 #include <stdlib.h>
 
 /* All of a table, from its first row. */
-static int sql_tables_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, int argc,
-			     sqlite3_value **argv)
+static int sql_tables_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
 {
 	(void)plan;
 	(void)text;
-	(void)argc;
 	(void)argv;
 	return cursor->kind->next(cursor);
 }
 
 /* ---- sites ---- */
 
-enum {
-	SQL_SITES_ID,
-	SQL_SITES_NAME,
-	SQL_SITES_CLASS,
-	SQL_SITES_MASK,
-	SQL_SITES_FILE,
-	SQL_SITES_LINE,
-	SQL_SITES_FUNC,
-	SQL_SITES_FORMAT,
-	SQL_SITES_KIND,
-	SQL_SITES_GRP,
-	SQL_SITES_MODULE,
-	SQL_SITES_ARGS
+static const struct ktr__sql_column sql_sites_columns[] = {
+	{ "id", "INTEGER", KTR__SQL_NONE, KTR__OF_SITE(U32, id) },
+	{ "name", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, name) },
+	{ "class", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, class_name) },
+	{ "mask", "INTEGER", KTR__SQL_NONE, KTR__OF_SITE(U64, mask) },
+	{ "file", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, file) },
+	{ "line", "INTEGER", KTR__SQL_NONE, KTR__OF_SITE(U32, line) },
+	{ "func", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, func) },
+	{ "format", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, format) },
+	{ "kind", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(KIND, kind) },
+	{ "grp", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, group) },
+	{ "module", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, module) },
+	{ "args", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(0) },
+	{ 0 }
 };
 
 /* The next row that there is, from this one on; the first is for what is not known. */
@@ -56,12 +54,20 @@ static int sql_tables_site_next(struct ktr__sql_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* Names of arguments, as a JSON array. */
-static void sql_tables_args(const struct ktr_reader_site *site, sqlite3_context *to)
+static const void *sql_tables_site(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
 {
+	(void)of;
+	return ktr_reader_site(ktr__sql_reader(cursor->sql), (uint32_t)cursor->row);
+}
+
+/* Names of arguments, as a JSON array. */
+static void sql_tables_args(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number)
+{
+	const struct ktr_reader_site *site = sql_tables_site(cursor, KTR__FIELD_SITE);
 	json_t *array = json_array();
 	char *text;
 
+	(void)number;
 	for (unsigned i = 0; i < site->n_args; i++)
 		json_array_append_new(
 			array, ktr__jansson_text(site->arg[i].name, strlen(site->arg[i].name)));
@@ -73,46 +79,29 @@ static void sql_tables_args(const struct ktr_reader_site *site, sqlite3_context 
 		sqlite3_result_error_nomem(to);
 }
 
-static void sql_tables_site_column(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
-{
-	const struct ktr_reader_site *site = ktr_reader_site(ktr__sql_reader(cursor->sql),
-							     (uint32_t)cursor->row);
-	const char *const texts[] = {
-		[SQL_SITES_NAME] = site->name,     [SQL_SITES_CLASS] = site->class_name,
-		[SQL_SITES_FILE] = site->file,     [SQL_SITES_FUNC] = site->func,
-		[SQL_SITES_FORMAT] = site->format, [SQL_SITES_KIND] = ktr__ktrgraph_text(site->kind),
-		[SQL_SITES_GRP] = site->group,     [SQL_SITES_MODULE] = site->module
-	};
-
-	switch (column) {
-	case SQL_SITES_ID:
-		sqlite3_result_int64(to, site->id);
-		break;
-	case SQL_SITES_MASK:
-		sqlite3_result_int64(to, (sqlite3_int64)site->mask);
-		break;
-	case SQL_SITES_LINE:
-		sqlite3_result_int64(to, site->line);
-		break;
-	case SQL_SITES_ARGS:
-		sql_tables_args(site, to);
-		break;
-	default:
-		ktr__sql_text(to, texts[column]);
-	}
-}
-
 const struct ktr__sql_kind ktr__sql_sites = {
 	.name = "sites",
-	.schema =
-		"CREATE TABLE sites(id INTEGER, name TEXT, class TEXT, mask INTEGER, file TEXT, line INTEGER,"
-		" func TEXT, format TEXT, kind TEXT, grp TEXT, module TEXT, args TEXT)",
+	.column = sql_sites_columns,
 	.filter = sql_tables_filter,
 	.next = sql_tables_site_next,
-	.column = sql_tables_site_column,
+	.record = sql_tables_site,
+	.own = sql_tables_args,
 };
 
 /* ---- threads ---- */
+
+enum { SQL_THREADS_EXITED, SQL_THREADS_GONE };
+
+static const struct ktr__sql_column sql_threads_columns[] = {
+	{ "tid", "INTEGER", KTR__SQL_NONE, KTR__OF_THREAD(U32, tid) },
+	{ "pid", "INTEGER", KTR__SQL_NONE, KTR__OF_THREAD(U32, pid) },
+	{ "name", "TEXT", KTR__SQL_NONE, KTR__OF_THREAD(TEXT, name) },
+	{ "process", "TEXT", KTR__SQL_NONE, KTR__OF_THREAD(TEXT, process) },
+	{ "started", "INTEGER", KTR__SQL_NONE, KTR__OF_THREAD(TIME, start_ns) },
+	{ "exited", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_THREADS_EXITED) },
+	{ "gone", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_THREADS_GONE) },
+	{ 0 }
+};
 
 static int sql_tables_thread_next(struct ktr__sql_cursor *cursor)
 {
@@ -126,51 +115,48 @@ static int sql_tables_thread_next(struct ktr__sql_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static void sql_tables_thread_column(struct ktr__sql_cursor *cursor, sqlite3_context *to,
-				     int column)
+static const void *sql_tables_thread(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
 {
-	const struct ktr_reader_thread *thread = ktr_reader_thread(ktr__sql_reader(cursor->sql),
-								   (uint32_t)cursor->row);
+	(void)of;
+	return ktr_reader_thread(ktr__sql_reader(cursor->sql), (uint32_t)cursor->row);
+}
 
-	switch (column) {
-	case 0:
-		sqlite3_result_int64(to, thread->tid);
-		break;
-	case 1:
-		sqlite3_result_int64(to, thread->pid);
-		break;
-	case 2:
-		ktr__sql_text(to, thread->name);
-		break;
-	case 3:
-		ktr__sql_text(to, thread->process);
-		break;
-	case 4:
-		if (thread->start_ns)
-			sqlite3_result_int64(to, ktr__sql_time(cursor, thread->start_ns));
-		break;
-	case 5:
-		if (ktr__ends_thread(thread))
-			sqlite3_result_int64(to, ktr__sql_time(cursor, ktr__ends_thread(thread)));
-		break;
-	default:
-		/* Where it is not known when. */
-		if (ktr__ends_gone(thread) && ktr__ends_gone(thread) != KTR__END_GONE)
-			sqlite3_result_int64(to, ktr__sql_time(cursor, ktr__ends_gone(thread)));
-	}
+static void sql_tables_thread_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number)
+{
+	const struct ktr_reader_thread *thread = sql_tables_thread(cursor, KTR__FIELD_THREAD);
+	uint64_t ns = number == SQL_THREADS_EXITED ? ktr__ends_thread(thread) : ktr__ends_gone(thread);
+
+	/* It may not be known when. */
+	if (ns && ns != KTR__END_GONE)
+		sqlite3_result_int64(to, ktr__sql_time(cursor, ns));
 }
 
 const struct ktr__sql_kind ktr__sql_threads = {
 	.name = "threads",
-	.schema =
-		"CREATE TABLE threads(tid INTEGER, pid INTEGER, name TEXT, process TEXT, started INTEGER,"
-		" exited INTEGER, gone INTEGER)",
+	.column = sql_threads_columns,
 	.filter = sql_tables_filter,
 	.next = sql_tables_thread_next,
-	.column = sql_tables_thread_column,
+	.record = sql_tables_thread,
+	.own = sql_tables_thread_own,
 };
 
 /* ---- trace: one row ---- */
+
+#define SQL_OF_TRACE(type, member) KTR__FIELD_AT(EVENT, type, struct ktr_reader_info, member)
+
+static const struct ktr__sql_column sql_trace_columns[] = {
+	{ "kind", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(0) },
+	{ "path", "TEXT", KTR__SQL_NONE, SQL_OF_TRACE(TEXT, path) },
+	{ "session", "TEXT", KTR__SQL_NONE, SQL_OF_TRACE(TEXT, name) },
+	{ "host", "TEXT", KTR__SQL_NONE, SQL_OF_TRACE(TEXT, host) },
+	{ "cmdline", "TEXT", KTR__SQL_NONE, SQL_OF_TRACE(TEXT, cmdline) },
+	{ "clock", "TEXT", KTR__SQL_NONE, SQL_OF_TRACE(TEXT, clock) },
+	{ "first_ns", "INTEGER", KTR__SQL_NONE, SQL_OF_TRACE(U64, first_ns) },
+	{ "last_ns", "INTEGER", KTR__SQL_NONE, SQL_OF_TRACE(U64, last_ns) },
+	{ "utc_offset_ns", "INTEGER", KTR__SQL_NONE, SQL_OF_TRACE(U64, utc_offset_ns) },
+	{ "lost", "INTEGER", KTR__SQL_NONE, SQL_OF_TRACE(U64, n_lost) },
+	{ 0 }
+};
 
 static int sql_tables_trace_next(struct ktr__sql_cursor *cursor)
 {
@@ -178,32 +164,41 @@ static int sql_tables_trace_next(struct ktr__sql_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static void sql_tables_trace_column(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
+static const void *sql_tables_trace(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
+{
+	(void)of;
+	return ktr_reader_info(ktr__sql_reader(cursor->sql));
+}
+
+static void sql_tables_trace_kind(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number)
 {
 	static const char *const kinds[] = { "trace", "live", "dead" };
-	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
-	const char *const texts[] = { kinds[info->kind], info->path,    info->name,
-				      info->host,        info->cmdline, info->clock };
-	const int64_t numbers[] = { (int64_t)info->first_ns, (int64_t)info->last_ns,
-				    info->utc_offset_ns, (int64_t)info->n_lost };
 
-	if (column < 6)
-		ktr__sql_text(to, texts[column]);
-	else
-		sqlite3_result_int64(to, numbers[column - 6]);
+	(void)number;
+	ktr__sql_text(to, kinds[ktr_reader_info(ktr__sql_reader(cursor->sql))->kind]);
 }
 
 const struct ktr__sql_kind ktr__sql_trace = {
 	.name = "trace",
-	.schema =
-		"CREATE TABLE trace(kind TEXT, path TEXT, session TEXT, host TEXT, cmdline TEXT, clock TEXT,"
-		" first_ns INTEGER, last_ns INTEGER, utc_offset_ns INTEGER, lost INTEGER)",
+	.column = sql_trace_columns,
 	.filter = sql_tables_filter,
 	.next = sql_tables_trace_next,
-	.column = sql_tables_trace_column,
+	.record = sql_tables_trace,
+	.own = sql_tables_trace_kind,
 };
 
 /* ---- losses ---- */
+
+#define SQL_OF_LOSS(type, member) KTR__FIELD_AT(EVENT, type, struct ktr_loss, member)
+
+static const struct ktr__sql_column sql_losses_columns[] = {
+	{ "time", "INTEGER", KTR__SQL_NONE, SQL_OF_LOSS(TIME, from_ns) },
+	{ "until", "INTEGER", KTR__SQL_NONE, SQL_OF_LOSS(TIME, to_ns) },
+	{ "cpu", "INTEGER", KTR__SQL_NONE, SQL_OF_LOSS(U32, cpu) },
+	{ "keep", "INTEGER", KTR__SQL_NONE, SQL_OF_LOSS(U8, keep) },
+	{ "events", "INTEGER", KTR__SQL_NONE, SQL_OF_LOSS(U64, n_events) },
+	{ 0 }
+};
 
 static int sql_tables_loss_next(struct ktr__sql_cursor *cursor)
 {
@@ -215,44 +210,31 @@ static int sql_tables_loss_next(struct ktr__sql_cursor *cursor)
 	return what < 0 ? SQLITE_ERROR : SQLITE_OK;
 }
 
-static int sql_tables_loss_filter(struct ktr__sql_cursor *cursor, int plan, const char *text,
-				  int argc, sqlite3_value **argv)
+static int sql_tables_loss_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
 {
 	struct ktr__sql_plan made;
 	int rc;
 
 	(void)plan;
 	(void)text;
-	(void)argc;
 	/* Losses are told whatever the filter. */
-	rc = ktr__sql_plan_make(cursor, NULL, "", 0, argv, "line < 0", &made);
+	rc = ktr__sql_plan_make(cursor, "", argv, "line < 0", &made);
 	if (rc == SQLITE_OK)
 		rc = ktr__sql_plan_start(cursor, &made, 0);
 	return rc == SQLITE_OK ? sql_tables_loss_next(cursor) : rc;
 }
 
-static void sql_tables_loss_column(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
+static const void *sql_tables_loss(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
 {
-	const struct ktr_loss *loss = ktr_reader_loss(cursor->reader);
-
-	if (column == 0 && loss->from_ns)
-		sqlite3_result_int64(to, ktr__sql_time(cursor, loss->from_ns));
-	else if (column == 1 && loss->to_ns)
-		sqlite3_result_int64(to, ktr__sql_time(cursor, loss->to_ns));
-	else if (column == 2)
-		sqlite3_result_int64(to, loss->cpu);
-	else if (column == 3)
-		sqlite3_result_int(to, loss->keep);
-	else if (column == 4)
-		sqlite3_result_int64(to, (sqlite3_int64)loss->n_events);
+	(void)of;
+	return ktr_reader_loss(cursor->reader);
 }
 
 const struct ktr__sql_kind ktr__sql_losses = {
 	.name = "losses",
-	.schema =
-		"CREATE TABLE losses(time INTEGER, until INTEGER, cpu INTEGER, keep INTEGER, events INTEGER)",
+	.column = sql_losses_columns,
 	.filter = sql_tables_loss_filter,
 	.next = sql_tables_loss_next,
-	.column = sql_tables_loss_column,
+	.record = sql_tables_loss,
 	.needs_reader = 1,
 };
