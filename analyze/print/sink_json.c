@@ -2,12 +2,9 @@
 /*
  * The JSON form of a walk, through jansson.
  *
- * Building a tree for each event would cost several times what printing it does. So each call
- * site gets its trees when its first event comes, one of the message and one of the arguments,
- * and later events only set their values. Members that never change are printed once, and kept as
- * text; numbers that every event has, and messages that read the same in JSON, need no tree. Where
- * an argument has to change its type (a number above 2^63-1, an infinity, a NULL), its member is
- * replaced for this event, and put back by the next.
+ * Building a tree for each event would cost several times what printing it does. So what never changes of a call
+ * site or a thread is printed once, and kept as text; numbers, and texts that read the same in JSON, are written as
+ * they are. Strings that need an escape, and doubles, are left to jansson one by one.
  */
 #include "analyze/print/sink_json.h"
 
@@ -15,6 +12,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "analyze/symbols/symbols.h"
+#include "conf/kit/array.h"
 #include "conf/kit/utf8.h"
 #include "ktr/session/drop.h"
 
@@ -27,14 +25,10 @@
 #define JSON_TEXT                                                                                  \
 	((size_t)24 * 1024) /* [bytes] the longest message; three times as much repaired */
 
-/* A site's trees. Members are borrowed from them unless marked owned. */
+/* A site's text. */
 struct ktr__json_site {
-	json_t *event; /* owned: the message */
-	json_t *msg;
-	char *constant;            /* owned: "class":"net",... */
-	json_t *args;              /* owned */
-	json_t *arg[KTR_ARGS_MAX]; /* owned: of the usual type, whether it is in the tree or not */
-	uint8_t replaced;          /* bit i: args has something else in place of arg[i] */
+	char *constant;           /* owned: "class":"net",... */
+	char *name[KTR_ARGS_MAX]; /* owned: "n"; NULL where a later one reads the same once it is repaired */
 };
 
 json_t *ktr__jansson_text(const char *bytes, size_t n)
@@ -167,263 +161,116 @@ static int sink_json_head(struct ktr__sink_json *json)
 			  "dropped", ktr__jansson_dropped(info->n_dropped)));
 }
 
-/* ---- a site's tree ---- */
+/* ---- what never changes ---- */
 
-static json_t *sink_json_arg(enum ktr_arg_type type)
+/* Takes the tree, which may be NULL. As text; owned, NULL without memory. */
+static char *sink_json_keep(json_t *tree, size_t flags)
 {
-	switch (type) {
-	case KTR_ARG_F64:
-		return json_real(0);
-	case KTR_ARG_PTR:
-	case KTR_ARG_STR:
-		return json_string("");
-	case KTR_ARG_STACK:
-		return json_array();
-	default:
-		return json_integer(0);
-	}
+	char *text = tree ? ktr__json_string(tree, JSON_COMPACT | flags) : NULL;
+
+	json_decref(tree);
+	return text;
 }
 
 static void sink_json_site_free(struct ktr__json_site *s)
 {
 	if (!s)
 		return;
-	json_decref(s->event);
-	json_decref(s->args);
 	free(s->constant);
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
-		json_decref(s->arg[i]);
+		free(s->name[i]);
 	free(s);
 }
 
-/* Adds a member and returns it, borrowed. */
-static json_t *sink_json_member(json_t *object, const char *key, json_t *value)
+/* Without braces; owned, NULL without memory. */
+static char *sink_json_constant(const struct ktr_reader_site *site)
 {
-	return json_object_set_new_nocheck(object, key, value) ? NULL : value;
+	json_t *tree = json_pack("{s:o, s:I, s:o, s:I, s:o, s:s}", "class", sink_json_cstring(site->class_name),
+				 "site", (json_int_t)site->id, "file", sink_json_cstring(site->file), "line",
+				 (json_int_t)site->line, "func", sink_json_cstring(site->func), "kind",
+				 ktr__ktrgraph_text(site->kind));
+	int bad = !tree;
+
+	if (site->group)
+		bad |= json_object_set_new(tree, "group", sink_json_cstring(site->group));
+	if (site->ident)
+		bad |= json_object_set_new(tree, "id", sink_json_cstring(site->ident));
+	if (!bad)
+		return sink_json_keep(tree, JSON_EMBED);
+	json_decref(tree);
+	return NULL;
 }
 
 /* The names of arguments are expressions of the program's source: any bytes. */
-static int sink_json_args(struct ktr__json_site *s, const struct ktr_reader_site *site)
+static int sink_json_names(struct ktr__json_site *s, const struct ktr_reader_site *site)
 {
 	for (unsigned i = 0; i < site->n_args; i++) {
-		json_t *name = sink_json_cstring(site->arg[i].name);
-
-		s->arg[i] = sink_json_arg(site->arg[i].type);
-		if (!name || !s->arg[i] ||
-		    json_object_set_nocheck(s->args, json_string_value(name), s->arg[i])) {
-			json_decref(name);
+		s->name[i] = sink_json_keep(sink_json_cstring(site->arg[i].name), JSON_ENCODE_ANY);
+		if (!s->name[i])
 			return -ENOMEM;
-		}
-		json_decref(name);
+		for (unsigned k = 0; k < i; k++)
+			if (s->name[k] && strcmp(s->name[k], s->name[i]) == 0) {
+				free(s->name[k]);
+				s->name[k] = NULL;
+			}
 	}
 	return 0;
 }
 
-/* What never changes, as text without braces; owned, NULL without memory. */
-static char *sink_json_constant(const struct ktr_reader_site *site)
+/* A source that is followed learns of sites and threads later. NULL without memory. */
+static const struct ktr__json_site *sink_json_site(struct ktr__sink_json *json, const struct ktr_reader_site *site)
 {
-	json_t *tree = json_object();
-	char *text;
-	int bad;
+	struct ktr__json_site *s;
 
-	bad = !sink_json_member(tree, "class", sink_json_cstring(site->class_name));
-	bad |= !sink_json_member(tree, "site", json_integer(site->id));
-	bad |= !sink_json_member(tree, "file", sink_json_cstring(site->file));
-	bad |= !sink_json_member(tree, "line", json_integer(site->line));
-	bad |= !sink_json_member(tree, "func", sink_json_cstring(site->func));
-	bad |= !sink_json_member(tree, "kind", json_string(ktr__ktrgraph_text(site->kind)));
-	if (site->group)
-		bad |= !sink_json_member(tree, "group", sink_json_cstring(site->group));
-	if (site->ident)
-		bad |= !sink_json_member(tree, "id", sink_json_cstring(site->ident));
-	text = bad ? NULL : ktr__json_string(tree, JSON_COMPACT | JSON_EMBED);
-	json_decref(tree);
-	return text;
-}
-
-static struct ktr__json_site *sink_json_site_new(const struct ktr_reader_site *site)
-{
-	struct ktr__json_site *s = calloc(1, sizeof(*s));
-	int bad;
-
+	if (ktr__array_grow(&json->site, &json->n_sites, site->id, sizeof(s)))
+		return NULL;
+	if (json->site[site->id])
+		return json->site[site->id];
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
-	s->event = json_object();
-	s->args = json_object();
 	s->constant = sink_json_constant(site);
-	bad = !s->args || !s->constant;
-	bad |= !(s->msg = sink_json_member(s->event, "msg", json_string("")));
-	if (bad || sink_json_args(s, site)) {
+	if (!s->constant || sink_json_names(s, site)) {
 		sink_json_site_free(s);
 		return NULL;
 	}
+	json->site[site->id] = s;
 	return s;
-}
-
-/* A source that is followed learns of sites and threads later. Makes room for n pointers. 0 or -ENOMEM. */
-static int sink_json_grow(void **array, unsigned *n_room, unsigned n)
-{
-	void **grown = realloc(*array, n * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	memset(grown + *n_room, 0, (n - *n_room) * sizeof(*grown));
-	*array = grown;
-	*n_room = n;
-	return 0;
-}
-
-static struct ktr__json_site *sink_json_site(struct ktr__sink_json *json,
-					     const struct ktr_reader_site *site)
-{
-	void *sites = json->site;
-
-	if (site->id >= json->n_sites &&
-	    sink_json_grow(&sites, &json->n_sites, ktr_reader_n_sites(json->reader)))
-		return NULL;
-	json->site = sites;
-	if (!json->site[site->id])
-		json->site[site->id] = sink_json_site_new(site);
-	return json->site[site->id];
 }
 
 /* ---- an event ---- */
 
-/* Sets a string, repaired. 0 or -1. */
-static int sink_json_set(struct ktr__sink_json *json, json_t *string, const char *bytes, size_t n)
+/* Would these bytes stand in a JSON string as they are? */
+static int sink_json_is_plain(const char *bytes, size_t n)
 {
-	if (ktr__utf8_plain(bytes, n) == n)
-		return json_string_setn_nocheck(string, bytes, n);
-	if (n > JSON_TEXT)
-		n = JSON_TEXT;
-	n = ktr__utf8_repair(json->text + JSON_TEXT + 4, bytes, n);
-	return json_string_setn_nocheck(string, json->text + JSON_TEXT + 4, n);
+	return ktr__utf8_plain(bytes, n) == n && !memchr(bytes, '"', n) && !memchr(bytes, '\\', n);
 }
 
-static json_t *sink_json_pointer(uint64_t word)
+/* Bytes as a string, repaired: most say what they say as they are. 0 or -errno. */
+static int sink_json_text(struct ktr__sink_json *json, const char *bytes, size_t n)
+{
+	char *repaired = json->text + JSON_TEXT + 4;
+
+	if (sink_json_is_plain(bytes, n)) {
+		ktr__out_char(json->out, '"');
+		ktr__out_bytes(json->out, bytes, n);
+		ktr__out_char(json->out, '"');
+		return 0;
+	}
+	if (ktr__utf8_plain(bytes, n) != n) {
+		n = ktr__utf8_repair(repaired, bytes, n < JSON_TEXT ? n : JSON_TEXT);
+		bytes = repaired;
+	}
+	return json_string_setn_nocheck(json->string, bytes, n)
+		       ? -ENOMEM
+		       : sink_json_dump(json->out, json->string, JSON_ENCODE_ANY);
+}
+
+static void sink_json_pointer(struct ktr__out *out, uint64_t word)
 {
 	char text[24];
 
-	snprintf(text, sizeof(text), "0x%" PRIx64, word);
-	return json_string(text);
-}
-
-/* Puts something else in place of an argument's usual member. Takes value. */
-static int sink_json_replace(struct ktr__json_site *s, const struct ktr_event *event, unsigned i,
-			     json_t *value)
-{
-	json_t *name = sink_json_cstring(event->site->arg[i].name);
-	int rc = name ? json_object_set_new_nocheck(s->args, json_string_value(name), value) : -1;
-
-	json_decref(name);
-	s->replaced |= (uint8_t)(1u << i);
-	return rc;
-}
-
-static int sink_json_real(struct ktr__json_site *s, const struct ktr_event *event, unsigned i)
-{
-	double number;
-
-	memcpy(&number, &event->arg[i], sizeof(number));
-	if (isfinite(number))
-		return json_real_set(s->arg[i], number);
-	return sink_json_replace(s, event, i,
-				 json_string(isnan(number) ? "NaN"
-					     : number > 0  ? "Infinity"
-							   : "-Infinity"));
-}
-
-static int sink_json_string(struct ktr__sink_json *json, struct ktr__json_site *s,
-			    const struct ktr_event *event, unsigned i)
-{
-	const struct ktr_event_bytes *str = &event->str[i];
-	size_t n = str->n_bytes < JSON_TEXT ? str->n_bytes : JSON_TEXT;
-
-	if (str->is_null)
-		return sink_json_replace(s, event, i, json_null());
-	if (!str->cut)
-		return sink_json_set(json, s->arg[i], str->bytes, n);
-	memcpy(json->text, str->bytes, n);
-	memcpy(json->text + n, "...", 3);
-	return sink_json_set(json, s->arg[i], json->text, n + 3);
-}
-
-static json_t *sink_json_frame(struct ktr__symbols *symbols, const struct ktr_event *event,
-			       uint64_t pc)
-{
-	uint32_t proc = symbols ? ktr__tables_proc(event->thread) : 0;
-	const char *name = symbols ? ktr__symbols_at(symbols, proc, pc, KTR__SYMBOLS_RETURN) : NULL;
-
-	return json_pack("{s:o, s:o*}", "pc", sink_json_pointer(pc), "sym",
-			 name ? sink_json_cstring(name) : NULL);
-}
-
-static int sink_json_stack(struct ktr__sink_json *json, struct ktr__json_site *s,
-			   const struct ktr_event *event, unsigned i)
-{
-	const struct ktr_event_bytes *str = &event->str[i];
-	int rc = json_array_clear(s->arg[i]);
-
-	for (uint32_t at = 0; at + 8 <= str->n_bytes && !rc; at += 8) {
-		uint64_t pc;
-
-		memcpy(&pc, str->bytes + at, sizeof(pc));
-		rc = json_array_append_new(s->arg[i], sink_json_frame(json->symbols, event, pc));
-	}
-	return rc;
-}
-
-static int sink_json_value(struct ktr__sink_json *json, struct ktr__json_site *s,
-			   const struct ktr_event *event, unsigned i)
-{
-	char text[24];
-	int n;
-
-	if (s->replaced >> i & 1) {
-		s->replaced &= (uint8_t) ~(1u << i);
-		if (sink_json_replace(s, event, i, json_incref(s->arg[i])))
-			return -1;
-		s->replaced &= (uint8_t) ~(1u << i);
-	}
-	switch (event->site->arg[i].type) {
-	case KTR_ARG_F64:
-		return sink_json_real(s, event, i);
-	case KTR_ARG_STR:
-		return sink_json_string(json, s, event, i);
-	case KTR_ARG_STACK:
-		return sink_json_stack(json, s, event, i);
-	case KTR_ARG_PTR:
-		n = snprintf(text, sizeof(text), "0x%" PRIx64, event->arg[i]);
-		return json_string_setn_nocheck(s->arg[i], text, (size_t)n);
-	case KTR_ARG_U64:
-		if (event->arg[i] > INT64_MAX)
-			return sink_json_replace(s, event, i, ktr__jansson_u64(event->arg[i]));
-		return json_integer_set(s->arg[i], (json_int_t)event->arg[i]);
-	default:
-		return json_integer_set(s->arg[i], (json_int_t)event->arg[i]);
-	}
-}
-
-/* Members of a thread as text, printed once; NULL without memory. */
-static const char *sink_json_thread(struct ktr__sink_json *json,
-				    const struct ktr_reader_thread *thread)
-{
-	void *threads = json->thread;
-	json_t *tree;
-	char **text;
-
-	if (thread->id >= json->n_threads &&
-	    sink_json_grow(&threads, &json->n_threads, ktr_reader_n_threads(json->reader)))
-		return NULL;
-	json->thread = threads;
-	text = &json->thread[thread->id];
-	if (*text)
-		return *text;
-	tree = json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
-			 (json_int_t)thread->tid, "thread", sink_json_cstring(thread->name));
-	*text = tree ? ktr__json_string(tree, JSON_COMPACT | JSON_EMBED) : NULL;
-	json_decref(tree);
-	return *text;
+	ktr__out_bytes(out, text, (size_t)snprintf(text, sizeof(text), "\"0x%" PRIx64 "\"", word));
 }
 
 /* An unsigned number, as ktr__jansson_u64() makes it. */
@@ -436,24 +283,123 @@ static void sink_json_u64(struct ktr__out *out, uint64_t number)
 	ktr__out_text(out, quote);
 }
 
-/* Would these bytes stand in a JSON string as they are? */
-static int sink_json_is_plain(const char *bytes, size_t n)
+static int sink_json_real(struct ktr__sink_json *json, uint64_t word)
 {
-	return ktr__utf8_plain(bytes, n) == n && !memchr(bytes, '"', n) && !memchr(bytes, '\\', n);
+	double number;
+
+	memcpy(&number, &word, sizeof(number));
+	if (json_real_set(json->real, number) == 0)
+		return sink_json_dump(json->out, json->real, JSON_ENCODE_ANY);
+	ktr__out_text(json->out, isnan(number) ? "\"NaN\"" : number > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+	return 0;
 }
 
-/* The message, n bytes in json->text: most say what they say without quotes, and need no tree. */
-static int sink_json_message(struct ktr__sink_json *json, const struct ktr__json_site *s, size_t n)
+static int sink_json_string(struct ktr__sink_json *json, const struct ktr_event_bytes *str)
+{
+	size_t n = str->n_bytes < JSON_TEXT ? str->n_bytes : JSON_TEXT;
+
+	if (str->is_null) {
+		ktr__out_text(json->out, "null");
+		return 0;
+	}
+	if (!str->cut)
+		return sink_json_text(json, str->bytes, n);
+	memcpy(json->text, str->bytes, n);
+	memcpy(json->text + n, "...", 3);
+	return sink_json_text(json, json->text, n + 3);
+}
+
+static int sink_json_stack(struct ktr__sink_json *json, const struct ktr_event *event,
+			   const struct ktr_event_bytes *str)
+{
+	uint32_t proc = json->symbols ? ktr__tables_proc(event->thread) : 0;
+	int rc = 0;
+
+	ktr__out_char(json->out, '[');
+	for (uint32_t at = 0; at + 8 <= str->n_bytes && !rc; at += 8) {
+		const char *name = NULL;
+		uint64_t pc;
+
+		memcpy(&pc, str->bytes + at, sizeof(pc));
+		if (json->symbols)
+			name = ktr__symbols_at(json->symbols, proc, pc, KTR__SYMBOLS_RETURN);
+		rc = ktr__out_line(json->out);
+		ktr__out_text(json->out, at ? ",{\"pc\":" : "{\"pc\":");
+		sink_json_pointer(json->out, pc);
+		if (!rc && name) {
+			ktr__out_text(json->out, ",\"sym\":");
+			rc = sink_json_text(json, name, strlen(name));
+		}
+		ktr__out_char(json->out, '}');
+	}
+	ktr__out_char(json->out, ']');
+	return rc;
+}
+
+static int sink_json_value(struct ktr__sink_json *json, const struct ktr_event *event, unsigned i)
+{
+	uint64_t word = event->arg[i];
+	int is_negative = (int64_t)word < 0;
+
+	switch (event->site->arg[i].type) {
+	case KTR_ARG_F64:
+		return sink_json_real(json, word);
+	case KTR_ARG_STR:
+		return sink_json_string(json, &event->str[i]);
+	case KTR_ARG_STACK:
+		return sink_json_stack(json, event, &event->str[i]);
+	case KTR_ARG_PTR:
+		sink_json_pointer(json->out, word);
+		return 0;
+	case KTR_ARG_U64:
+		sink_json_u64(json->out, word);
+		return 0;
+	default:
+		ktr__out_text(json->out, is_negative ? "-" : "");
+		ktr__out_number(json->out, is_negative ? -word : word, 0, ' ');
+		return 0;
+	}
+}
+
+/* The object "args". 0 or -errno. */
+static int sink_json_args(struct ktr__sink_json *json, const struct ktr__json_site *s,
+			  const struct ktr_event *event)
 {
 	struct ktr__out *out = json->out;
+	const char *between = "{";
+	int rc = 0;
 
-	if (!sink_json_is_plain(json->text, n))
-		return sink_json_set(json, s->msg, json->text, n) ? -ENOMEM
-								  : sink_json_dump(out, s->event, JSON_EMBED);
-	ktr__out_text(out, "\"msg\":\"");
-	ktr__out_bytes(out, json->text, n);
-	ktr__out_char(out, '"');
-	return 0;
+	for (unsigned i = 0; i < event->site->n_args && !rc; i++) {
+		if (!s->name[i])
+			continue;
+		ktr__out_text(out, between);
+		between = ",";
+		rc = sink_json_put(s->name[i], strlen(s->name[i]), out) ? -out->error : ktr__out_line(out);
+		ktr__out_char(out, ':');
+		if (!rc)
+			rc = sink_json_value(json, event, i);
+		if (!rc)
+			rc = ktr__out_line(out);
+	}
+	ktr__out_text(out, *between == '{' ? "{}" : "}");
+	return rc;
+}
+
+/* Members of a thread as text, printed once; NULL without memory. */
+static const char *sink_json_thread(struct ktr__sink_json *json,
+				    const struct ktr_reader_thread *thread)
+{
+	char **text;
+
+	if (ktr__array_grow(&json->thread, &json->n_threads, thread->id, sizeof(*text)))
+		return NULL;
+	text = &json->thread[thread->id];
+	if (!*text)
+		*text = sink_json_keep(json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
+						 (json_int_t)thread->tid, "thread",
+						 sink_json_cstring(thread->name)),
+				       JSON_EMBED);
+	return *text;
 }
 
 /* n: bytes of the message in json->text. */
@@ -477,11 +423,11 @@ static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_si
 	ktr__out_text(out, event->approx ? ",\"approx\":true," : ",");
 	ktr__out_text(out, event->keep ? "\"keep\":true," : "");
 	ktr__out_text(out, s->constant);
-	ktr__out_char(out, ',');
-	rc = sink_json_message(json, s, n);
-	ktr__out_text(out, event->site->n_args ? ",\"args\":" : ",\"args\":{}");
-	if (!rc && event->site->n_args)
-		rc = sink_json_dump(out, s->args, 0);
+	ktr__out_text(out, ",\"msg\":");
+	rc = sink_json_text(json, json->text, n);
+	ktr__out_text(out, ",\"args\":");
+	if (!rc)
+		rc = sink_json_args(json, s, event);
 	ktr__out_char(out, '}');
 	sink_json_end(json);
 	return rc;
@@ -489,27 +435,22 @@ static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_si
 
 char *ktr__sink_json_args(struct ktr__sink_json *json, const struct ktr_event *event)
 {
-	struct ktr__json_site *s = sink_json_site(json, event->site);
-	int bad = !s;
+	const struct ktr__json_site *s = sink_json_site(json, event->site);
+	int bad = !s || sink_json_args(json, s, event);
+	char *text = bad ? NULL : strndup(json->out->buffer, json->out->n);
 
-	for (unsigned i = 0; i < event->site->n_args && !bad; i++)
-		bad = sink_json_value(json, s, event, i);
-	return bad ? NULL : ktr__json_string(s->args, JSON_COMPACT);
+	json->out->n = 0;
+	json->out->error = 0;
+	return text;
 }
 
 static int sink_json_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__sink_json *json = (struct ktr__sink_json *)(void *)sink;
-	struct ktr__json_site *s = sink_json_site(json, event->site);
-	int bad = 0;
-	size_t n;
+	const struct ktr__json_site *s = sink_json_site(json, event->site);
+	size_t n = ktr_event_text(event, json->text, JSON_TEXT);
 
-	if (!s)
-		return -ENOMEM;
-	for (unsigned i = 0; i < event->site->n_args; i++)
-		bad |= sink_json_value(json, s, event, i);
-	n = ktr_event_text(event, json->text, JSON_TEXT);
-	return bad ? -ENOMEM : sink_json_line(json, s, event, n < JSON_TEXT ? n : JSON_TEXT - 1);
+	return s ? sink_json_line(json, s, event, n < JSON_TEXT ? n : JSON_TEXT - 1) : -ENOMEM;
 }
 
 static int sink_json_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
@@ -543,13 +484,14 @@ int ktr__sink_json_init(struct ktr__sink_json *json)
 	json->sink.loss = sink_json_loss;
 	json->sink.note = sink_json_note;
 	json->n_lines = 0;
-	json->n_sites = ktr_reader_n_sites(json->reader);
-	json->site = calloc(json->n_sites, sizeof(*json->site));
-	json->n_threads = ktr_reader_n_threads(json->reader);
-	json->thread = calloc(json->n_threads, sizeof(*json->thread));
 	json->text = malloc(4 * JSON_TEXT + 16);
-	if (!json->site || !json->thread || !json->text)
+	json->string = json_string("");
+	json->real = json_real(0);
+	if (!json->text || !json->string || !json->real)
 		return -ENOMEM;
+	if (!json->out && ktr__out_open(&json->own, -1))
+		return -ENOMEM;
+	json->out = json->out ? json->out : &json->own;
 	return json->only_events ? 0 : sink_json_head(json);
 }
 
@@ -561,10 +503,13 @@ int ktr__sink_json_fini(struct ktr__sink_json *json)
 		ktr__out_text(json->out, json->n_lines ? "\n]\n" : "[]\n");
 	if (json->out)
 		rc = ktr__out_flush(json->out);
-	for (unsigned i = 0; json->site && i < json->n_sites; i++)
+	for (uint32_t i = 0; i < json->n_sites; i++)
 		sink_json_site_free(json->site[i]);
-	for (unsigned i = 0; json->thread && i < json->n_threads; i++)
+	for (uint32_t i = 0; i < json->n_threads; i++)
 		free(json->thread[i]);
+	ktr__out_close(&json->own);
+	json_decref(json->string);
+	json_decref(json->real);
 	free(json->site);
 	free(json->thread);
 	free(json->text);

@@ -39,11 +39,13 @@ struct ktr__sink_json {
 	int only_events; /* no head, losses and notes */
 	/* Its own. */
 	uint64_t n_lines;
-	struct ktr__json_site **site; /* a tree per call site, reused from event to event */
-	unsigned n_sites;
+	struct ktr__out own;          /* in place of out */
+	struct ktr__json_site **site; /* text of each call site, by id */
+	uint32_t n_sites;
 	char **thread; /* members of a thread as text, by id */
-	unsigned n_threads;
-	char *text; /* for messages and strings */
+	uint32_t n_threads;
+	char *text;            /* for messages and strings */
+	json_t *string, *real; /* what jansson prints is set in these */
 };
 
 /* Sets the callbacks and allocates what is needed; prints the head. 0 or -errno. */
