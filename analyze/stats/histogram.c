@@ -42,7 +42,7 @@ static void histogram_ends(unsigned step, uint64_t *low, uint64_t *high)
 	*high = *low + ((1ull << (octave - 1)) - 1);
 }
 
-static int histogram_count(struct ktr__histogram *h, uint64_t number, uint64_t count)
+static int histogram_count(struct ktr__histogram *h, uint64_t number)
 {
 	unsigned step = histogram_step(number);
 	uint64_t **block = &h->octave[step / KTR__HISTOGRAM_STEPS];
@@ -51,7 +51,7 @@ static int histogram_count(struct ktr__histogram *h, uint64_t number, uint64_t c
 		*block = calloc(KTR__HISTOGRAM_STEPS, sizeof(**block));
 	if (!*block)
 		return -ENOMEM;
-	(*block)[step % KTR__HISTOGRAM_STEPS] += count;
+	(*block)[step % KTR__HISTOGRAM_STEPS]++;
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static int histogram_spread(struct ktr__histogram *h)
 	if (!h->octave)
 		return -ENOMEM;
 	for (unsigned i = 0; i < h->n && !rc; i++)
-		rc = histogram_count(h, h->exact[i], 1);
+		rc = histogram_count(h, h->exact[i]);
 	if (rc) {
 		for (unsigned i = 0; i < KTR__HISTOGRAM_OCTAVES; i++)
 			free(h->octave[i]);
@@ -100,49 +100,9 @@ int ktr__histogram_add(struct ktr__histogram *h, uint64_t number)
 	if (!h->octave)
 		h->exact[h->n] = number;
 	else
-		rc = histogram_count(h, number, 1);
+		rc = histogram_count(h, number);
 	if (!rc)
 		histogram_sums(h, number);
-	return rc;
-}
-
-/* Makes the sums of h those of h and from together (Chan, Golub and LeVeque 1979). */
-static void histogram_merge_sums(struct ktr__histogram *h, const struct ktr__histogram *from)
-{
-	double delta = from->mean - h->mean, n = (double)h->n, m = (double)from->n;
-
-	if (h->n == 0 || from->min < h->min)
-		h->min = from->min;
-	if (h->n == 0 || from->max > h->max)
-		h->max = from->max;
-	h->mean += delta * m / (n + m);
-	h->squares += from->squares + delta * delta * n * m / (n + m);
-	h->sum += from->sum;
-	h->n += from->n;
-}
-
-int ktr__histogram_merge(struct ktr__histogram *h, const struct ktr__histogram *from)
-{
-	int rc = 0;
-
-	if (!from->octave) {
-		for (unsigned i = 0; i < from->n && !rc; i++)
-			rc = ktr__histogram_add(h, from->exact[i]);
-		return rc;
-	}
-	if (!h->octave)
-		rc = histogram_spread(h);
-	for (unsigned o = 0; o < KTR__HISTOGRAM_OCTAVES && !rc; o++) {
-		uint64_t low, high;
-
-		for (unsigned s = 0; from->octave[o] && s < KTR__HISTOGRAM_STEPS && !rc; s++) {
-			histogram_ends(o * KTR__HISTOGRAM_STEPS + s, &low, &high);
-			if (from->octave[o][s])
-				rc = histogram_count(h, low, from->octave[o][s]);
-		}
-	}
-	if (!rc)
-		histogram_merge_sums(h, from);
 	return rc;
 }
 

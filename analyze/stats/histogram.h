@@ -38,9 +38,6 @@ struct ktr__histogram {
 /* Adds a number. 0 or -ENOMEM; the number is then in none of the sums. */
 int ktr__histogram_add(struct ktr__histogram *h, uint64_t number);
 
-/* Adds all of from. 0 or -ENOMEM. */
-int ktr__histogram_merge(struct ktr__histogram *h, const struct ktr__histogram *from);
-
 /* The number that a share q (0 to 1) of all does not exceed; nearest rank. 0 when empty. */
 uint64_t ktr__histogram_quantile(const struct ktr__histogram *h, double q);
 

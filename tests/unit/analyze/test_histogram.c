@@ -140,26 +140,6 @@ static void an_empty_one_answers_nothing(void)
 	ktr__histogram_free(&h);
 }
 
-static void merging_is_adding(void)
-{
-	static uint64_t numbers[3000];
-	static const size_t cut[] = { 0, 3, 16, 17, 1500, 2999 };
-
-	srandom(4);
-	for (size_t c = 0; c < sizeof(cut) / sizeof(cut[0]); c++) {
-		struct ktr__histogram a = { 0 }, b = { 0 };
-
-		for (size_t i = 0; i < 3000; i++) {
-			numbers[i] = histogram_number(1);
-			ktr__histogram_add(i < cut[c] ? &a : &b, numbers[i]);
-		}
-		CU_ASSERT(ktr__histogram_merge(&a, &b) == 0);
-		histogram_check(&a, numbers, 3000);
-		ktr__histogram_free(&a);
-		ktr__histogram_free(&b);
-	}
-}
-
 /* The steps are a partition: in order, without overlap, every number in the step that counts it. */
 static void steps_hold_what_was_added(void)
 {
@@ -184,4 +164,4 @@ static void steps_hold_what_was_added(void)
 
 SUITE(histogram, TEST(quantiles_keep_the_promised_error), TEST(powers_of_two_are_counted_exactly),
       TEST(few_numbers_are_exact),
-      TEST(an_empty_one_answers_nothing), TEST(merging_is_adding), TEST(steps_hold_what_was_added));
+      TEST(an_empty_one_answers_nothing), TEST(steps_hold_what_was_added));
