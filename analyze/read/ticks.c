@@ -9,112 +9,48 @@
  */
 #include "analyze/read/ticks.h"
 
+#include "ktr/session/clock.h"
+#include "ktr/session/kernel.h"
 #include "writer/format/clock_shift.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define TICKS_APART_NS 100000000ull
 #define TICKS_NAP_NS 3000000
-#define TICKS_TRIES    9 /* an interrupt in between spoils one, hardly all */
 
+/* What can be read here. */
 #if defined(__x86_64__)
 #define TICKS_CLOCK KTR_CLOCK_TSC
-static uint64_t ticks_now(void)
-{
-	return __builtin_ia32_rdtsc();
-}
 #elif defined(__aarch64__)
 #define TICKS_CLOCK KTR_CLOCK_CNTVCT
-static uint64_t ticks_now(void)
-{
-	uint64_t ticks;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks;
-}
 #else
 #define TICKS_CLOCK 0u
-static uint64_t ticks_now(void)
-{
-	return 0;
-}
 #endif
-
-static uint64_t ticks_clock(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-/* The present moment on the clock of this CPU. */
-static void ticks_anchor(struct ktr_anchor *anchor)
-{
-	uint64_t best = UINT64_MAX;
-
-	memset(anchor, 0, sizeof(*anchor));
-	for (int i = 0; i < TICKS_TRIES; i++) {
-		uint64_t before = ticks_now(), mono = ticks_clock(CLOCK_MONOTONIC), after = ticks_now();
-
-		if (after - before >= best)
-			continue;
-		best = after - before;
-		anchor->ticks = before + best / 2;
-		anchor->mono_ns = mono;
-		anchor->utc_ns = ticks_clock(CLOCK_REALTIME);
-	}
-}
 
 /* How fast the clock ticks, roughly. */
 static uint64_t ticks_rate(void)
 {
 	const struct timespec nap = { 0, TICKS_NAP_NS };
-	struct ktr_anchor a, b;
+	struct ktr_anchor a = { 0 }, b = { 0 };
 
-	ticks_anchor(&a);
+	ktr__clock_anchor(TICKS_CLOCK, &a);
 	nanosleep(&nap, NULL);
-	ticks_anchor(&b);
+	ktr__clock_anchor(TICKS_CLOCK, &b);
 	return b.mono_ns > a.mono_ns ? (b.ticks - a.ticks) * 1000000000 / (b.mono_ns - a.mono_ns) : 0;
-}
-
-/* The 32 hexadecimal digits of this boot's id, 16 to a word, as the session has them. */
-static void ticks_boot_id(uint64_t id[2])
-{
-	char text[64];
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
-	unsigned digits = 0;
-
-	id[0] = id[1] = 0;
-	if (fd >= 0)
-		close(fd);
-	for (ssize_t i = 0; i < n && digits < 32; i++) {
-		unsigned digit = text[i] >= '0' && text[i] <= '9'   ? (unsigned)(text[i] - '0')
-				 : text[i] >= 'a' && text[i] <= 'f' ? (unsigned)(text[i] - 'a' + 10)
-								    : 16;
-
-		if (digit < 16) {
-			id[digits / 16] = id[digits / 16] << 4 | digit;
-			digits++;
-		}
-	}
 }
 
 static int ticks_same_boot(const struct ktr_header *header)
 {
 	uint64_t id[2];
 
-	ticks_boot_id(id);
+	ktr__kernel_boot_id(id);
 	return (id[0] | id[1]) && id[0] == header->boot_id[0] && id[1] == header->boot_id[1];
 }
 
-int ktr__ticks_between(const struct ktr_anchor *a, const struct ktr_anchor *b,
-		       struct ktr_trace_clock *clock)
+/* The map through two moments: ticks below 2^62, ns(a) exact. -EINVAL unless b is later than a on both clocks. */
+static int ticks_between(const struct ktr_anchor *a, const struct ktr_anchor *b, struct ktr_trace_clock *clock)
 {
 	__extension__ typedef unsigned __int128 wide;
 	uint64_t ticks = b->ticks - a->ticks, ns = b->mono_ns - a->mono_ns;
@@ -164,22 +100,22 @@ int ktr__ticks_map(const struct ktr__session_map *map, const struct ktr_control 
 		*utc_offset_ns = (int64_t)(first.utc_ns - first.mono_ns);
 	if (header->clock == KTR_CLOCK_MONOTONIC)
 		return KTR__TICKS_NS;
-	if (!rc && ticks_last(map, n, &first, &last) && !ktr__ticks_between(&first, &last, clock))
+	if (!rc && ticks_last(map, n, &first, &last) && !ticks_between(&first, &last, clock))
 		return KTR__TICKS_ANCHORS;
 	if (!rc && header->clock == TICKS_CLOCK && ticks_same_boot(header)) {
 		/* Without a nominal rate a young session's own is the best there is. */
-		ticks_anchor(&last);
+		ktr__clock_anchor(TICKS_CLOCK, &last);
 		if (ktr__clock_differs(&first, &last))
 			last.mono_ns += (uint64_t)ktr__clock_shift(
 				&first, &last, header->ticks_per_s ? header->ticks_per_s : ticks_rate());
 		if ((last.mono_ns - first.mono_ns >= TICKS_APART_NS || !header->ticks_per_s) &&
-		    !ktr__ticks_between(&first, &last, clock))
+		    !ticks_between(&first, &last, clock))
 			return KTR__TICKS_ANCHORS;
 	}
 	last = first;
 	last.ticks += header->ticks_per_s;
 	last.mono_ns += 1000000000u;
-	if (header->ticks_per_s && !ktr__ticks_between(&first, &last, clock))
+	if (header->ticks_per_s && !ticks_between(&first, &last, clock))
 		return KTR__TICKS_NOMINAL;
 	return KTR__TICKS_UNKNOWN;
 }

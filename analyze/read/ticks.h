@@ -26,11 +26,4 @@ enum ktr__ticks_from {
 int ktr__ticks_map(const struct ktr__session_map *map, const struct ktr_control *control,
 		   struct ktr_trace_clock *clock, int64_t *utc_offset_ns);
 
-/*
- * The map through two moments: ticks below 2^62, ns(a) exact. -EINVAL unless b is later than a on
- * both clocks.
- */
-int ktr__ticks_between(const struct ktr_anchor *a, const struct ktr_anchor *b,
-		       struct ktr_trace_clock *clock);
-
 #endif
