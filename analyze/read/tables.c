@@ -15,6 +15,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/stats/ends.h"
 #include "conf/kit/array.h"
+#include "ktr/session/class_name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,16 +23,6 @@
 #include <string.h>
 
 #define TABLES_STRANGERS 32u /* threads without a row that get one */
-
-/* X lists the classes in capitals, as the macros are called; tools show them in small letters. */
-static const struct tables_class {
-	const char *name;
-	unsigned bit;
-} tables_classes[] = {
-#define TABLES_CLASS(name, bit, help) { #name, bit },
-	KTR_CLASS_LIST(TABLES_CLASS)
-#undef TABLES_CLASS
-};
 
 /* 0 or -ENOMEM. n_sites is the length of both arrays: what only one has room for is room. */
 static int tables_site_room(struct ktr__tables *tables, uint32_t id)
@@ -73,17 +64,11 @@ int ktr__tables_init(struct ktr__tables *tables)
 	int rc = 0;
 
 	memset(tables, 0, sizeof(*tables));
-	for (size_t i = 0; i < sizeof(tables_classes) / sizeof(tables_classes[0]) && !rc; i++) {
+	for (unsigned bit = 0; bit < KTR_CLASS_APP_FIRST && !rc; bit++) {
 		char name[KTR_CLASS_NAME_MAX];
-		size_t n = strlen(tables_classes[i].name);
 
-		for (size_t c = 0; c <= n; c++) {
-			char letter = tables_classes[i].name[c];
-
-			name[c] = letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A')
-								 : letter;
-		}
-		rc = ktr__tables_class(tables, tables_classes[i].bit, name);
+		ktr__class_name(bit, name);
+		rc = ktr__tables_class(tables, bit, name);
 	}
 	tables->nobody.thread.name = "?";
 	tables->nobody.thread.process = "";
