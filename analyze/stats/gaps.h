@@ -21,7 +21,7 @@ struct ktr__gap {
 };
 
 struct ktr__gaps_list {
-	struct ktr__gap *gap; /* owned; the longest first after ktr__gaps_finish() */
+	struct ktr__gap *gap; /* owned; the longest first, of those of one length the earliest */
 	unsigned n;
 	uint64_t last_ns; /* of the event before */
 	const struct ktr_reader_site *last;
@@ -42,8 +42,5 @@ void ktr__gaps_free(struct ktr__gaps *gaps);
 /* In time order. 0 or -ENOMEM. */
 int ktr__gaps_event(struct ktr__gaps *gaps, const struct ktr_event *event);
 void ktr__gaps_loss(struct ktr__gaps *gaps, const struct ktr_loss *loss);
-
-/* Puts the lists in order. */
-void ktr__gaps_finish(struct ktr__gaps *gaps);
 
 #endif

@@ -211,7 +211,6 @@ static int tally_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 
 int ktr__tally_finish(struct ktr__tally *tally)
 {
-	ktr__gaps_finish(&tally->gaps);
 	return ktr__spans_finish(tally->spans, tally->last_ns);
 }
 

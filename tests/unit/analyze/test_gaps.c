@@ -54,7 +54,6 @@ static void the_longest_are_kept(void)
 				break;
 		}
 	}
-	ktr__gaps_finish(&gaps);
 	gaps_expect(&gaps.overall, all[GAPS_THREADS], n[GAPS_THREADS], 7);
 	for (unsigned i = 0; i < GAPS_THREADS; i++)
 		gaps_expect(&gaps.thread[i], all[i], n[i], 7);
@@ -77,7 +76,7 @@ static void one_with_a_loss_in_it_is_unsure(void)
 		if (i == 1)
 			ktr__gaps_loss(&gaps, &loss);
 	}
-	ktr__gaps_finish(&gaps); /* 10, 11, a loss, 14, 19 */
+	/* 10, 11, a loss, 14, 19 */
 	CU_ASSERT(gaps.overall.n == 2 && !gaps.overall.gap[0].unsure && gaps.overall.gap[1].unsure);
 	CU_ASSERT(gaps.overall.gap[1].from_ns == 11 && gaps.overall.gap[1].to_ns == 14);
 	CU_ASSERT(gaps.thread[0].n == 1 && gaps.thread[0].gap[0].unsure);
@@ -105,7 +104,6 @@ static void losses_of_other_rings_are_not_its_own(void)
 			ktr__gaps_loss(&gaps, &loss[1]);
 		}
 	}
-	ktr__gaps_finish(&gaps);
 	CU_ASSERT(gaps.thread[0].n == 1 && gaps.thread[0].gap[0].unsure);
 	CU_ASSERT(gaps.thread[1].n == 1 && !gaps.thread[1].gap[0].unsure);
 	ktr__gaps_free(&gaps);
