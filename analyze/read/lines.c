@@ -39,7 +39,44 @@ int ktr__lines_open(int dir_fd, const char *name)
 	return -EINVAL;
 }
 
-void ktr__lines_left_out(struct ktr__lines *lines, const char *why)
+int ktr__lines_load(int dir_fd, const char *name, off_t max, char **bytes, size_t *n)
+{
+	int fd = ktr__lines_open(dir_fd, name), rc = 0;
+	ssize_t got = 1;
+	struct stat st;
+
+	*bytes = NULL;
+	*n = 0;
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		rc = -errno;
+	else if (st.st_size > max)
+		rc = -EFBIG;
+	else
+		*bytes = malloc((size_t)st.st_size + 1);
+	if (!rc && !*bytes)
+		rc = -ENOMEM;
+	while (!rc && got && *n < (size_t)st.st_size) {
+		got = read(fd, *bytes + *n, (size_t)st.st_size - *n);
+		if (got > 0)
+			*n += (size_t)got;
+		else if (got < 0 && errno != EINTR)
+			rc = -errno;
+	}
+	close(fd);
+	if (!rc) {
+		(*bytes)[*n] = 0;
+		return 0;
+	}
+	free(*bytes);
+	*bytes = NULL;
+	*n = 0;
+	return rc;
+}
+
+/* Notes that something of the line being read is left out. */
+static void lines_left_out(struct ktr__lines *lines, const char *why)
 {
 	lines->n_bad++;
 	if (++lines->n_notes <= LINES_NOTES)
@@ -55,7 +92,7 @@ static int lines_take(struct ktr__lines *lines, const char *line, size_t n, ktr_
 	int rc = fn(context, line, n);
 
 	if (rc == -EINVAL)
-		ktr__lines_left_out(lines, "makes no sense");
+		lines_left_out(lines, "makes no sense");
 	return rc == -EINVAL ? 0 : rc;
 }
 
@@ -92,7 +129,7 @@ static int lines_split(struct ktr__lines *lines, const char *bytes, size_t n, kt
 		from += from < n; /* what was the newline */
 	}
 	if (!rc && (from < n || !n))
-		ktr__lines_left_out(lines, "damaged");
+		lines_left_out(lines, "damaged");
 	else if (!rc)
 		ktr__source_note(lines->source, 1, "%s/%s:%u: the end of a line is damaged",
 				 lines->path, lines->file, lines->line);
@@ -140,7 +177,7 @@ static int lines_torn(struct ktr__lines *lines, const char *bytes, size_t n, ktr
 	if (is_whole || (lines->finished && !ktr__line_check(bytes, n)))
 		return lines_split(lines, bytes, n, fn, context);
 	if (lines->finished)
-		ktr__lines_left_out(lines, "torn");
+		lines_left_out(lines, "torn");
 	return 0;
 }
 

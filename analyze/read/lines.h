@@ -14,6 +14,8 @@
 
 #include <ktr/trace_file.h>
 
+#include <sys/types.h>
+
 /* How far each file has been read, to go on from there when it has grown. All zero: not at all. */
 struct ktr__lines_at {
 	uint64_t offset[KTR_SIDECARS]; /* [bytes] */
@@ -52,9 +54,6 @@ int ktr__lines_read(struct ktr__lines *lines, enum ktr_sidecar which, ktr__line_
  */
 int ktr__lines_removed(int dir_fd);
 
-/* Notes that something of the line being read is left out. */
-void ktr__lines_left_out(struct ktr__lines *lines, const char *why);
-
 /* The length of the whole line that these bytes begin with, whatever follows it; 0: they do not. */
 size_t ktr__lines_part(const char *bytes, size_t n_bytes);
 
@@ -63,5 +62,8 @@ const char *ktr__lines_file(enum ktr_sidecar which);
 
 /* Opens a file of a trace for reading: a regular one, no link. A descriptor, or -errno. */
 int ktr__lines_open(int dir_fd, const char *name);
+
+/* Reads all of one, and a NUL after it: *n bytes, owned. 0, -EFBIG: it is longer than max, or another -errno. */
+int ktr__lines_load(int dir_fd, const char *name, off_t max, char **bytes, size_t *n);
 
 #endif

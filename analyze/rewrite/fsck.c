@@ -45,39 +45,6 @@ void ktr__fsck_found(struct ktr__fsck *fsck, const char *name, const char *forma
 
 /* ---- sidecars ---- */
 
-/* The whole file with a NUL after it, owned; NULL with *rc set. */
-static char *fsck_load(int dir_fd, const char *name, size_t *n, int *rc)
-{
-	int fd = ktr__lines_open(dir_fd, name);
-	struct stat st;
-	char *bytes = NULL;
-	ssize_t got = 1;
-
-	*n = 0;
-	*rc = fd < 0 ? fd : fstat(fd, &st) ? -errno : 0;
-	if (!*rc)
-		bytes = malloc((size_t)st.st_size + 1);
-	if (!*rc && !bytes)
-		*rc = -ENOMEM;
-	while (bytes && got && *n < (size_t)st.st_size) {
-		got = read(fd, bytes + *n, (size_t)st.st_size - *n);
-		if (got > 0)
-			*n += (size_t)got;
-		else if (got < 0 && errno != EINTR)
-			*rc = -errno;
-		if (*rc)
-			break;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (*rc) {
-		free(bytes);
-		return NULL;
-	}
-	bytes[*n] = 0;
-	return bytes;
-}
-
 /* The lines that the bytes of one line hold: more than one where a newline between them is damaged. */
 static void fsck_put_lines(struct ktr__mend *mend, const char *bytes, size_t n)
 {
@@ -128,30 +95,24 @@ static int fsck_sidecar(struct ktr__fsck *fsck, enum ktr_sidecar which)
 	unsigned n_found = fsck->n_found;
 	struct ktr__mend mend;
 	size_t n, good;
-	int rc, fd;
-	char *bytes = fsck_load(fsck->dir_fd, name, &n, &rc);
+	char *bytes;
+	int rc = ktr__lines_load(fsck->dir_fd, name, INT64_MAX, &bytes, &n);
 
 	if (rc == -ENOENT) {
 		ktr__fsck_found(fsck, name, "is missing");
-		ktr__mend_begin(&mend, fsck);
+		ktr__mend_begin(&mend, fsck, 0);
 		fsck->n_mended += !fsck->only_look;
 		return ktr__mend_commit(&mend, fsck->side_fd, base);
 	}
-	if (!bytes)
+	if (rc)
 		return rc;
 	good = fsck_lines(fsck, name, bytes, n, NULL);
 	if (fsck->n_found > n_found && !fsck->only_look) {
 		if (good != SIZE_MAX) {
 			rc = ktr__mend_cut(fsck, fsck->side_fd, base, good);
 		} else {
-			fd = ktr__lines_open(fsck->dir_fd, name);
-			rc = fd < 0 ? fd : ktr__mend_keep(fsck, fd, base, 0, n);
-			if (fd >= 0)
-				close(fd);
-			ktr__mend_begin(&mend, fsck);
+			ktr__mend_begin(&mend, fsck, ktr__mend_keep_all(fsck, fsck->side_fd, base));
 			fsck_lines(fsck, name, bytes, n, &mend);
-			if (rc && !mend.rc)
-				mend.rc = rc;
 			rc = ktr__mend_commit(&mend, fsck->side_fd, base);
 		}
 		if (!rc)
@@ -182,20 +143,13 @@ static int fsck_emit(struct ktr__emit *emit, const struct ktr__event_source *sou
 static int fsck_metadata_anew(struct ktr__fsck *fsck, const struct ktr__event_source *source,
 			      const struct ktr__trace_head *head)
 {
-	int fd = ktr__lines_open(fsck->dir_fd, KTR_TRACE_METADATA), rc = 0;
+	int rc = ktr__mend_keep_all(fsck, fsck->dir_fd, KTR_TRACE_METADATA);
 	struct ktr__emit emit = { 0 };
 	struct ktr__mend mend;
-	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0)
-		rc = ktr__mend_keep(fsck, fd, KTR_TRACE_METADATA, 0, (uint64_t)st.st_size);
-	if (fd >= 0)
-		close(fd);
-	if (!rc)
+	if (!rc || rc == -ENOENT)
 		rc = fsck_emit(&emit, source, head);
-	ktr__mend_begin(&mend, fsck);
-	if (rc && !mend.rc)
-		mend.rc = rc;
+	ktr__mend_begin(&mend, fsck, rc);
 	ktr__mend_put(&mend, emit.text, emit.n);
 	ktr__emit_free(&emit);
 	return ktr__mend_commit(&mend, fsck->dir_fd, KTR_TRACE_METADATA);
@@ -338,13 +292,11 @@ static int fsck_add_lines(struct ktr__fsck *fsck, enum ktr_sidecar which, struct
 {
 	const char *name = ktr__lines_file(which);
 	struct ktr__mend mend;
+	char *there;
 	size_t n;
-	int rc;
-	char *there = fsck_load(fsck->dir_fd, name, &n, &rc);
+	int rc = ktr__lines_load(fsck->dir_fd, name, INT64_MAX, &there, &n);
 
-	ktr__mend_begin(&mend, fsck);
-	if (!mend.rc && (rc || emit->failed))
-		mend.rc = rc ? rc : -ENOMEM;
+	ktr__mend_begin(&mend, fsck, rc || !emit->failed ? rc : -ENOMEM);
 	if (in_front)
 		ktr__mend_put(&mend, emit->text, emit->n);
 	ktr__mend_put(&mend, there, n);

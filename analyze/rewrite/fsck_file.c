@@ -6,7 +6,9 @@
  */
 #include "analyze/rewrite/fsck_file.h"
 
+#include "analyze/read/lines.h"
 #include "analyze/rewrite/fsck.h"
+#include "ktr/session/session_map.h"
 
 #include <ktr/trace_file.h>
 
@@ -48,10 +50,10 @@ static int fsck_file_write(int fd, const char *bytes, uint64_t n_bytes)
 	return 0;
 }
 
-void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck)
+void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck, int rc)
 {
-	*mend = (struct ktr__mend){ fsck, -1, 0 };
-	if (fsck->only_look)
+	*mend = (struct ktr__mend){ fsck, -1, rc };
+	if (fsck->only_look || rc)
 		return;
 	mend->rc = fsck_file_lost(fsck);
 	if (mend->rc)
@@ -103,9 +105,25 @@ static int fsck_file_free(struct ktr__fsck *fsck, const char *name, uint64_t num
 	return fd < 0 ? -errno : fd;
 }
 
-int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t from, uint64_t to)
+/* Appends [from, to) of a file to another one. 0 or -errno. */
+static int fsck_file_copy(int fd, uint64_t from, uint64_t to, int out)
 {
 	char buffer[65536];
+	int rc = 0;
+
+	while (!rc && from < to) {
+		size_t n = to - from < sizeof(buffer) ? (size_t)(to - from) : sizeof(buffer);
+
+		rc = ktr__read_at(fd, from, buffer, n);
+		if (!rc)
+			rc = fsck_file_write(out, buffer, n);
+		from += n;
+	}
+	return rc;
+}
+
+int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t from, uint64_t to)
+{
 	int rc, out;
 
 	if (fsck->only_look || fsck->keep_nothing || from >= to)
@@ -114,41 +132,32 @@ int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t fr
 	out = rc ? rc : fsck_file_free(fsck, name, from);
 	if (out < 0)
 		return out;
-	while (!rc && from < to) {
-		size_t want = to - from < sizeof(buffer) ? (size_t)(to - from) : sizeof(buffer);
-		ssize_t n = pread(fd, buffer, want, (off_t)from);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		rc = n < 0 ? -errno : n == 0 ? -EIO : fsck_file_write(out, buffer, (uint64_t)n);
-		from += n > 0 ? (uint64_t)n : 0;
-	}
+	rc = fsck_file_copy(fd, from, to, out);
 	if (!rc && fsync(out))
 		rc = -errno;
 	close(out);
 	return rc;
 }
 
+int ktr__mend_keep_all(struct ktr__fsck *fsck, int dir_fd, const char *name)
+{
+	int fd = ktr__lines_open(dir_fd, name), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = ktr__mend_keep(fsck, fd, name, 0, (uint64_t)lseek(fd, 0, SEEK_END));
+	close(fd);
+	return rc;
+}
+
 /* The first n_bytes as a file of its own, so that other names of this one keep all of it. */
 static int fsck_file_part(struct ktr__fsck *fsck, int fd, int dir_fd, const char *name, uint64_t n_bytes)
 {
-	char buffer[65536];
 	struct ktr__mend mend;
-	uint64_t at = 0;
 
-	ktr__mend_begin(&mend, fsck);
-	while (!mend.rc && at < n_bytes) {
-		size_t want = n_bytes - at < sizeof(buffer) ? (size_t)(n_bytes - at) : sizeof(buffer);
-		ssize_t n = pread(fd, buffer, want, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			mend.rc = n ? -errno : -EIO;
-		else
-			ktr__mend_put(&mend, buffer, (uint64_t)n);
-		at += n > 0 ? (uint64_t)n : 0;
-	}
+	ktr__mend_begin(&mend, fsck, 0);
+	if (!mend.rc)
+		mend.rc = fsck_file_copy(fd, 0, n_bytes, mend.fd);
 	return ktr__mend_commit(&mend, dir_fd, name);
 }
 
@@ -186,18 +195,9 @@ int ktr__mend_aside(struct ktr__fsck *fsck, int dir_fd, const char *name)
 
 int ktr__mend_move(struct ktr__fsck *fsck, int dir_fd, const char *name)
 {
-	int rc, fd;
+	int rc = fsck->only_look || fsck->keep_nothing ? 0 : ktr__mend_keep_all(fsck, dir_fd, name);
 
-	if (fsck->only_look)
-		return 0;
-	if (fsck->keep_nothing)
-		return unlinkat(dir_fd, name, 0) ? -errno : 0;
-	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	rc = ktr__mend_keep(fsck, fd, name, 0, (uint64_t)lseek(fd, 0, SEEK_END));
-	close(fd);
-	if (!rc && unlinkat(dir_fd, name, 0))
+	if (!rc && !fsck->only_look && unlinkat(dir_fd, name, 0))
 		rc = -errno;
 	return rc;
 }

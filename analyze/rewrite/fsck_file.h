@@ -14,8 +14,8 @@ struct ktr__mend {
 	int rc; /* -errno of the first thing that failed */
 };
 
-/* Begins one, which ktr__mend_commit() ends. What fails is kept in rc. */
-void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck);
+/* Begins one, which ktr__mend_commit() ends. What fails is kept in rc, and what has failed before is given. */
+void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck, int rc);
 void ktr__mend_put(struct ktr__mend *mend, const void *bytes, uint64_t n_bytes);
 
 /* Puts it in the place of name in a directory. Returns 0 or -errno. */
@@ -23,6 +23,9 @@ int ktr__mend_commit(struct ktr__mend *mend, int dir_fd, const char *name);
 
 /* Copies [from, to) of a file into lost+found, unless nothing is kept. Returns 0 or -errno. */
 int ktr__mend_keep(struct ktr__fsck *fsck, int fd, const char *name, uint64_t from, uint64_t to);
+
+/* Copies all of a file into lost+found, unless nothing is kept. Returns 0 or -errno. */
+int ktr__mend_keep_all(struct ktr__fsck *fsck, int dir_fd, const char *name);
 
 /* Cuts a file, having kept what follows. Returns 0 or -errno. */
 int ktr__mend_cut(struct ktr__fsck *fsck, int dir_fd, const char *name, uint64_t n_bytes);

@@ -197,7 +197,7 @@ static int fsck_stream_mend(struct fsck_stream *s)
 		return ktr__mend_move(fsck, fsck->dir_fd, s->name);
 	if (!s->is_broken)
 		return ktr__mend_cut(fsck, fsck->dir_fd, s->name, s->end);
-	ktr__mend_begin(&mend, fsck);
+	ktr__mend_begin(&mend, fsck, 0);
 	s->mend = &mend;
 	rc = fsck_stream_pass(s);
 	if (rc && !mend.rc)

@@ -6,14 +6,13 @@
 #include "analyze/rewrite/tsdl.h"
 
 #include "analyze/read/tables.h"
+#include "writer/format/metadata.h"
 #include "writer/format/packet.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define TSDL_MAX ((off_t)1 << 30) /* [bytes] more than all sites there can be */
 
@@ -22,37 +21,7 @@ static const char tsdl_event[] = "event { id = ";
 
 int ktr__tsdl_load(struct ktr__tsdl *tsdl, int dir_fd)
 {
-	int fd = ktr__lines_open(dir_fd, KTR_TRACE_METADATA), rc = 0;
-	struct stat st;
-
-	tsdl->text = NULL;
-	tsdl->n = 0;
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st))
-		rc = -errno;
-	else if (st.st_size > TSDL_MAX)
-		rc = -EFBIG;
-	if (!rc)
-		tsdl->text = malloc((size_t)st.st_size + 1);
-	if (!rc && !tsdl->text)
-		rc = -ENOMEM;
-	while (!rc && tsdl->n < (size_t)st.st_size) {
-		ssize_t got = read(fd, tsdl->text + tsdl->n, (size_t)st.st_size - tsdl->n);
-
-		if (got > 0)
-			tsdl->n += (size_t)got;
-		else if (!got)
-			break;
-		else if (errno != EINTR)
-			rc = -errno;
-	}
-	close(fd);
-	if (rc)
-		ktr__tsdl_free(tsdl);
-	else
-		tsdl->text[tsdl->n] = 0;
-	return rc;
+	return ktr__lines_load(dir_fd, KTR_TRACE_METADATA, TSDL_MAX, &tsdl->text, &tsdl->n);
 }
 
 void ktr__tsdl_free(struct ktr__tsdl *tsdl)
@@ -173,15 +142,8 @@ struct tsdl_field {
 
 static int tsdl_type(const char *name)
 {
-	static const char *const names[KTR_ARG_TYPES] = {
-		[KTR_ARG_I8] = "i8",   [KTR_ARG_U8] = "u8",      [KTR_ARG_I16] = "i16",
-		[KTR_ARG_U16] = "u16", [KTR_ARG_I32] = "i32",    [KTR_ARG_U32] = "u32",
-		[KTR_ARG_I64] = "i64", [KTR_ARG_U64] = "u64",    [KTR_ARG_F64] = "f64",
-		[KTR_ARG_PTR] = "ptr", [KTR_ARG_STR] = "string",
-	};
-
 	for (int i = 0; i < KTR_ARG_TYPES; i++)
-		if (names[i] && strcmp(names[i], name) == 0)
+		if (ktr__metadata_types[i] && strcmp(ktr__metadata_types[i], name) == 0)
 			return i;
 	return -1;
 }

@@ -187,21 +187,20 @@ void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head
 	ktr__emit_bytes(emit, metadata_stream, sizeof(metadata_stream) - 1);
 }
 
+const char *const ktr__metadata_types[KTR_ARG_TYPES] = {
+	[KTR_ARG_I8] = "i8",   [KTR_ARG_U8] = "u8",   [KTR_ARG_I16] = "i16", [KTR_ARG_U16] = "u16",
+	[KTR_ARG_I32] = "i32", [KTR_ARG_U32] = "u32", [KTR_ARG_I64] = "i64", [KTR_ARG_U64] = "u64",
+	[KTR_ARG_F64] = "f64", [KTR_ARG_PTR] = "ptr", [KTR_ARG_STR] = "string",
+};
+
 static void metadata_fields(struct ktr__emit *emit, const struct ktr_site_row *row,
 			    char ident[KTR_ARGS_MAX][KTR_IDENT_MAX])
 {
-	static const char *const type[KTR_ARG_TYPES] = {
-		[KTR_ARG_I8] = "i8",   [KTR_ARG_U8] = "u8",      [KTR_ARG_I16] = "i16",
-		[KTR_ARG_U16] = "u16", [KTR_ARG_I32] = "i32",    [KTR_ARG_U32] = "u32",
-		[KTR_ARG_I64] = "i64", [KTR_ARG_U64] = "u64",    [KTR_ARG_F64] = "f64",
-		[KTR_ARG_PTR] = "ptr", [KTR_ARG_STR] = "string",
-	};
-
 	for (unsigned i = 0; i < row->n_args; i++)
 		if (row->type[i] == KTR_ARG_STACK)
 			ktr__emit_format(emit, " u16 ktr_n%u; ptr %s[ktr_n%u];", i, ident[i], i);
 		else
-			ktr__emit_format(emit, " %s %s;", type[row->type[i]], ident[i]);
+			ktr__emit_format(emit, " %s %s;", ktr__metadata_types[row->type[i]], ident[i]);
 }
 
 /* A path, or the end of one that is too long. */

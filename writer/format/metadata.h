@@ -33,6 +33,9 @@ struct ktr__metadata_site {
 	const char *names;
 };
 
+/* What types of arguments are called in it; NULL: such an argument is more than one field. */
+extern const char *const ktr__metadata_types[KTR_ARG_TYPES];
+
 /* The text before any event class. */
 void ktr__metadata_begin(struct ktr__emit *emit, const struct ktr__metadata_head *head);
 
