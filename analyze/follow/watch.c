@@ -8,7 +8,6 @@
 #include "analyze/follow/watch.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 #define ANALYZE_RENDER_H
 
 #include "analyze/symbols/symbols.h"
-#include "conf/kit/arena.h"
-#include "ktr/session/format.h"
 
 #include <ktr/reader.h>
 

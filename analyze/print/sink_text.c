@@ -11,7 +11,6 @@
 #include "analyze/print/render.h"
 #include "conf/kit/utf8.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 

@@ -7,7 +7,6 @@
 
 #include "conf/kit/array.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 int ktr__merge_room(struct ktr__merge *merge, unsigned n)

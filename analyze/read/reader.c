@@ -30,7 +30,6 @@
 #include <ktr/trace_file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -9,8 +9,6 @@
 #include "analyze/read/source.h"
 #include "ktr/session/ring_read.h"
 
-#include <ktr/trace_file.h>
-
 /* A gap in what was copied. */
 struct ktr__session_gap {
 	uint64_t at; /* slot after it; n where nothing follows */

@@ -17,7 +17,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int ktr__source_add(struct ktr__event_source *source, struct ktr__cursor *cursor)
 {

@@ -8,7 +8,6 @@
 #include "conf/kit/array.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 int ktr__trace_add_part(struct ktr__trace_cursor *t, const struct ktr__trace_part *part)

@@ -10,13 +10,10 @@
 #include "analyze/rewrite/fsck.h"
 #include "ktr/session/session_map.h"
 
-#include <ktr/trace_file.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

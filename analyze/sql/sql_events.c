@@ -8,9 +8,7 @@
 #include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Columns that lie in no record. */
 enum { SQL_EVENTS_MSG, SQL_EVENTS_ARGS, SQL_EVENTS_ID, SQL_EVENTS_VALUE, SQL_EVENTS_ARG0 };

@@ -16,7 +16,6 @@
 #include "conf/kit/utf8.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SQL_PLAN_ROWS  1e7 /* how many rows a table is taken to have */
