@@ -36,41 +36,35 @@ size_t ktr__json_harmless(const char *json, size_t n)
 	}
 }
 
-int ktr__json_escape(const char *json, size_t n, ktr__json_put_fn *put, void *context)
-{
-	size_t run, length;
-	char text[8];
-	int rc = 0;
-
-	while (n && !rc) {
-		run = ktr__json_harmless(json, n);
-		rc = run ? put(json, run, context) : 0;
-		json += run;
-		n -= run;
-		if (!n || rc)
-			break;
-		length = ktr__utf8_char(json, n);
-		snprintf(text, sizeof(text), "\\u%04x", json_print_code(json, length));
-		rc = put(text, 6, context);
-		json += length;
-		n -= length;
-	}
-	return rc;
-}
-
 struct json_print {
-	ktr__json_put_fn *put;
+	json_dump_callback_t put;
 	void *context;
 };
 
-static int json_print_some(const char *bytes, size_t n, void *context)
+/* Hands on JSON text, escaped. Characters are whole. 0, or -1: what put returned is not 0. */
+static int json_print_some(const char *json, size_t n, void *context)
 {
-	struct json_print *print = context;
+	const struct json_print *print = context;
+	size_t at = 0, length;
+	char text[8];
 
-	return ktr__json_escape(bytes, n, print->put, print->context) ? -1 : 0;
+	while (at < n) {
+		length = ktr__json_harmless(json + at, n - at);
+		if (length && print->put(json + at, length, print->context))
+			return -1;
+		at += length;
+		if (at == n)
+			break;
+		length = ktr__utf8_char(json + at, n - at);
+		snprintf(text, sizeof(text), "\\u%04x", json_print_code(json + at, length));
+		if (print->put(text, 6, print->context))
+			return -1;
+		at += length;
+	}
+	return 0;
 }
 
-int ktr__json_print_to(const json_t *tree, ktr__json_put_fn *put, void *context, size_t flags)
+int ktr__json_print_to(const json_t *tree, json_dump_callback_t put, void *context, size_t flags)
 {
 	struct json_print print = { put, context };
 

@@ -11,17 +11,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Takes bytes. 0, or what ends the printing. */
-typedef int ktr__json_put_fn(const char *bytes, size_t n, void *context);
-
 /* [bytes] How much of the beginning of JSON text needs no escape. */
 size_t ktr__json_harmless(const char *json, size_t n);
 
-/* Hands on JSON text, escaped. Characters are whole. 0, or what put returned. */
-int ktr__json_escape(const char *json, size_t n, ktr__json_put_fn *put, void *context);
-
 /* A tree; flags of json_dumpf(3). 0, or -1: no memory, or what put or the file said. */
-int ktr__json_print_to(const json_t *tree, ktr__json_put_fn *put, void *context, size_t flags);
+int ktr__json_print_to(const json_t *tree, json_dump_callback_t put, void *context, size_t flags);
 int ktr__json_print(const json_t *tree, FILE *to, size_t flags);
 
 /* The same as a string. Owned, of malloc(3); NULL without memory. */
