@@ -280,6 +280,7 @@ struct filter_names {
 
 static const char *filter_name_of(unsigned field, const struct ktr_reader_site *site, unsigned i)
 {
+	struct ktr__expr_value value = { .kind = KTR__EXPR_NONE };
 	const char *slash;
 
 	switch (field) {
@@ -288,20 +289,12 @@ static const char *filter_name_of(unsigned field, const struct ktr_reader_site *
 	case KTR__FILTER_FILE:
 		slash = strrchr(site->file, '/');
 		return i ? NULL : slash ? slash + 1 : site->file;
-	case KTR__FILTER_FUNC:
-		return i ? NULL : site->func;
-	case KTR__FILTER_FORMAT:
-		return i ? NULL : site->format;
-	case KTR__FILTER_GROUP:
-		return i ? NULL : site->group;
-	case KTR__FILTER_IDENT:
-		return i ? NULL : site->ident;
-	case KTR__FILTER_MODULE:
-		return i ? NULL : site->module;
 	case KTR__FILTER_N_FIELDS:
 		return i < site->n_args ? site->arg[i].name : NULL;
 	default:
-		return NULL;
+		if (!i)
+			ktr__filter_value(field, NULL, site, NULL, &value);
+		return value.kind == KTR__EXPR_TEXT ? value.text : NULL;
 	}
 }
 
