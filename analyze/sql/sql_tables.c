@@ -23,6 +23,19 @@ static int sql_tables_filter(struct ktr__sql_cursor *cursor, int plan, const cha
 	return cursor->kind->next(cursor);
 }
 
+/* The next site or thread that there is, from this one on; the first is for what is not known. */
+static int sql_tables_next(struct ktr__sql_cursor *cursor)
+{
+	const struct ktr_reader *reader = ktr__sql_reader(cursor->sql);
+	uint32_t n = cursor->kind == &ktr__sql_sites ? ktr_reader_n_sites(reader) : ktr_reader_n_threads(reader);
+
+	cursor->row += cursor->row == 0;
+	while (cursor->row < n && !cursor->kind->record(cursor, KTR__FIELD_EVENT))
+		cursor->row++;
+	cursor->at_end = cursor->row >= n;
+	return SQLITE_OK;
+}
+
 /* ---- sites ---- */
 
 static const struct ktr__sql_column sql_sites_columns[] = {
@@ -40,19 +53,6 @@ static const struct ktr__sql_column sql_sites_columns[] = {
 	{ "args", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(0) },
 	{ 0 }
 };
-
-/* The next row that there is, from this one on; the first is for what is not known. */
-static int sql_tables_site_next(struct ktr__sql_cursor *cursor)
-{
-	const struct ktr_reader *reader = ktr__sql_reader(cursor->sql);
-
-	cursor->row += cursor->row == 0;
-	while (cursor->row < ktr_reader_n_sites(reader) &&
-	       !ktr_reader_site(reader, (uint32_t)cursor->row))
-		cursor->row++;
-	cursor->at_end = cursor->row >= ktr_reader_n_sites(reader);
-	return SQLITE_OK;
-}
 
 static const void *sql_tables_site(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
 {
@@ -83,7 +83,7 @@ const struct ktr__sql_kind ktr__sql_sites = {
 	.name = "sites",
 	.column = sql_sites_columns,
 	.filter = sql_tables_filter,
-	.next = sql_tables_site_next,
+	.next = sql_tables_next,
 	.record = sql_tables_site,
 	.own = sql_tables_args,
 };
@@ -102,18 +102,6 @@ static const struct ktr__sql_column sql_threads_columns[] = {
 	{ "gone", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_THREADS_GONE) },
 	{ 0 }
 };
-
-static int sql_tables_thread_next(struct ktr__sql_cursor *cursor)
-{
-	const struct ktr_reader *reader = ktr__sql_reader(cursor->sql);
-
-	cursor->row += cursor->row == 0; /* nobody */
-	while (cursor->row < ktr_reader_n_threads(reader) &&
-	       !ktr_reader_thread(reader, (uint32_t)cursor->row))
-		cursor->row++;
-	cursor->at_end = cursor->row >= ktr_reader_n_threads(reader);
-	return SQLITE_OK;
-}
 
 static const void *sql_tables_thread(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
 {
@@ -135,7 +123,7 @@ const struct ktr__sql_kind ktr__sql_threads = {
 	.name = "threads",
 	.column = sql_threads_columns,
 	.filter = sql_tables_filter,
-	.next = sql_tables_thread_next,
+	.next = sql_tables_next,
 	.record = sql_tables_thread,
 	.own = sql_tables_thread_own,
 };
