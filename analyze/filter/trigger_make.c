@@ -17,6 +17,7 @@
 #include <ktr/session.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,19 +122,6 @@ static int trigger_make_check(const struct ktr__expr *expr, struct ktr_error *er
 	return 0;
 }
 
-/* A text under construction. */
-struct trigger_make_out {
-	char *to;
-	size_t room, n;
-};
-
-static void trigger_make_put(struct trigger_make_out *out, const char *bytes, size_t n)
-{
-	if (n <= out->room - out->n)
-		memcpy(out->to + out->n, bytes, n);
-	out->n += n < out->room - out->n ? n : out->room - out->n;
-}
-
 /* Only the texts that ops use, one after the other; ops are changed to find them there. 0 or -EINVAL. */
 static int trigger_make_texts(struct ktr__expr_emitted *emitted, char *texts, size_t *n_texts)
 {
@@ -157,28 +145,26 @@ static int trigger_make_texts(struct ktr__expr_emitted *emitted, char *texts, si
 
 static int trigger_make_print(struct ktr__expr_emitted *emitted, const char *source, char *made, size_t size)
 {
-	struct trigger_make_out out = { made, size, 0 };
-	char texts[KTR_TRIGGER_TEXTS], word[64];
+	char texts[KTR_TRIGGER_TEXTS];
 	size_t n_texts;
-	int n;
+	FILE *to;
 
 	if (emitted->n_ops > KTR_TRIGGER_OPS || strlen(source) >= KTR_TRIGGER_SOURCE ||
 	    trigger_make_texts(emitted, texts, &n_texts))
 		return -ENOSPC;
-	n = snprintf(word, sizeof(word), "%c%x %zx", KTR__TRIGGER_MARK, emitted->n_ops, n_texts);
-	trigger_make_put(&out, word, (size_t)n);
+	to = fmemopen(made, size, "w");
+	if (!to)
+		return -ENOMEM;
+	fprintf(to, "%c%x %zx", KTR__TRIGGER_MARK, emitted->n_ops, n_texts);
 	for (unsigned i = 0; i < emitted->n_ops; i++) {
 		uint64_t words[2];
 
 		memcpy(words, &emitted->op[i], sizeof(words));
-		n = snprintf(word, sizeof(word), " %llx %llx", (unsigned long long)words[0],
-			     (unsigned long long)words[1]);
-		trigger_make_put(&out, word, (size_t)n);
+		fprintf(to, " %" PRIx64 " %" PRIx64, words[0], words[1]);
 	}
-	trigger_make_put(&out, ":", 1);
-	trigger_make_put(&out, texts, n_texts);
-	trigger_make_put(&out, source, strlen(source) + 1);
-	return out.n == size ? -ENOSPC : 0;
+	fprintf(to, ":%.*s", (int)n_texts, texts);
+	fwrite(source, 1, strlen(source) + 1, to);
+	return fclose(to) ? -ENOSPC : 0;
 }
 
 static int trigger_make_emit(const struct ktr__expr *expr, const char *text, char *made, size_t size,
