@@ -7,6 +7,8 @@
  */
 #include "analyze/follow/watch.h"
 
+#include "ktr/session/clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -24,10 +26,7 @@
 
 uint64_t ktr__watch_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
 /* Is it on this machine's own disks or memory, where every write is told of? */

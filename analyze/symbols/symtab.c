@@ -16,6 +16,7 @@
 #include "analyze/symbols/symtab.h"
 
 #include "conf/kit/array.h"
+#include "ktr/session/session_map.h"
 
 #include <ktr/session.h>
 
@@ -162,7 +163,7 @@ static void symtab_hide_packed(struct symtab_open *o)
 		*at = '-';
 }
 
-/* Copies the file; it may have become shorter since. 0 or -errno. */
+/* Copies the file; it may have become shorter since, or not be readable. 0 or -errno. */
 static int symtab_read(struct symtab_open *o, int fd)
 {
 	size_t n = (size_t)o->st.st_size;
@@ -172,15 +173,8 @@ static int symtab_read(struct symtab_open *o, int fd)
 		return -errno;
 	o->bytes = to;
 	o->n_bytes = n;
-	for (size_t at = 0; at < n;) {
-		ssize_t got = pread(fd, o->bytes + at, n - at, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? -errno : -ENOEXEC;
-		at += (size_t)got;
-	}
+	if (ktr__read_at(fd, 0, o->bytes, n))
+		return -ENOEXEC;
 	if (!symtab_is_elf(o->bytes))
 		return -ENOEXEC;
 	symtab_hide_packed(o);
