@@ -73,7 +73,8 @@ void ktr__packets_close(struct ktr__packets *packets)
 	packets->room = packets->n = 0;
 }
 
-void ktr__packets_trim(struct ktr__packets *packets)
+/* Gives back a buffer that a search has made large. */
+static void packets_trim(struct ktr__packets *packets)
 {
 	if (packets->room <= PACKETS_READ)
 		return;
@@ -334,7 +335,7 @@ int64_t ktr__packets_seek(struct ktr__packets *packets, uint64_t time_ns,
 		if (length <= 0 || in_front + (uint64_t)length != (uint64_t)at)
 			memset(before, 0, sizeof(*before));
 	}
-	ktr__packets_trim(packets);
+	packets_trim(packets);
 	return at;
 }
 
@@ -445,6 +446,6 @@ void ktr__packets_unwritten(struct ktr__packets *packets)
 			packets->n_bytes = from + (uint64_t)(at - bytes);
 			break;
 		}
-	ktr__packets_trim(packets);
+	packets_trim(packets);
 	packets->n = 0;
 }

@@ -47,9 +47,6 @@ void ktr__packets_close(struct ktr__packets *packets);
 /* What follows the number in a stream's name: "", ".keep" or ".kernel". KTR_RING_*, KTR_RING_KINDS if none. */
 unsigned ktr__stream_kind(const char *suffix);
 
-/* Gives back a buffer that a search has made large. */
-void ktr__packets_trim(struct ktr__packets *packets);
-
 /*
  * Reads the packet at an offset and checks it. Returns its length with *bytes pointing at it
  * (valid until the next call), 0 when the file ends before the packet does, -EBADMSG or -ENOTSUP

@@ -19,7 +19,8 @@
 #define SESSION_TEXT  4096 /* [bytes] the longest string of a table; more is cut */
 #define SESSION_AGAIN 64u  /* rows of a table that may be being filled in */
 
-const char *ktr__session_text(struct ktr__session_feed *o, uint32_t offset)
+/* A string of the session, owned by the tables' arena; NULL without memory. */
+static const char *session_text(struct ktr__session_feed *o, uint32_t offset)
 {
 	char text[SESSION_TEXT];
 	int n = ktr__map_string(&o->map, offset, text, sizeof(text));
@@ -38,11 +39,11 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 	memset(&text, 0, sizeof(text));
 	text.mask = row.mask;
 	text.line = row.line;
-	text.file = ktr__session_text(o, row.file);
-	text.func = ktr__session_text(o, row.func);
-	text.format = ktr__session_text(o, row.format);
-	text.names = ktr__session_text(o, row.names);
-	text.module = ktr__session_text(o, row.module);
+	text.file = session_text(o, row.file);
+	text.func = session_text(o, row.func);
+	text.format = session_text(o, row.format);
+	text.names = session_text(o, row.names);
+	text.module = session_text(o, row.module);
 	text.n_args = row.n_args;
 	memcpy(text.type, row.type, sizeof(text.type));
 	memcpy(text.how, row.how, sizeof(text.how));
@@ -135,7 +136,7 @@ static int session_module(struct ktr__session_feed *o, uint32_t id)
 	module.proc = row.proc;
 	module.base = row.base;
 	module.end = row.end;
-	module.path = ktr__session_text(o, row.path);
+	module.path = session_text(o, row.path);
 	module.n_build_id = row.build_id_bytes;
 	memcpy(module.build_id, row.build_id, sizeof(module.build_id));
 	if (!module.path)

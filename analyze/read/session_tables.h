@@ -16,7 +16,4 @@ int ktr__session_tables(struct ktr__session_feed *feed);
  */
 void ktr__session_ends(const struct ktr__session_feed *feed);
 
-/* Returns a string of the session, owned by the tables' arena; NULL without memory. */
-const char *ktr__session_text(struct ktr__session_feed *feed, uint32_t offset);
-
 #endif

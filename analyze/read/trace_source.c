@@ -208,14 +208,6 @@ static int trace_source_compare(const struct dirent **a, const struct dirent **b
 	return m != n ? (m > n) - (m < n) : strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int trace_source_select(const struct dirent *entry)
-{
-	uint32_t number;
-	unsigned kind;
-
-	return ktr__trace_is_stream(entry->d_name, &number, &kind);
-}
-
 /* Does the stream have a file in this directory already? */
 static int trace_source_has(const struct ktr__event_source *source, unsigned member, const char *name)
 {
@@ -234,9 +226,7 @@ static int trace_source_streams(struct ktr__event_source *source, unsigned membe
 {
 	const char *path = source->set->member[member].path;
 	struct dirent **names = NULL;
-	int n = scandirat(source->set->member[member].dir_fd, ".", &names, trace_source_select,
-			  trace_source_compare),
-	    rc = 0;
+	int n = scandirat(source->set->member[member].dir_fd, ".", &names, NULL, trace_source_compare), rc = 0;
 
 	if (n < 0)
 		return ktr_error_at(err, path, 0, 0, errno, "%s", strerror(errno));

@@ -83,12 +83,6 @@ int ktr__pair_parse(struct ktr__pair *pair, const char *text, struct ktr_error *
 	return ktr__pair_set(pair, one, two, colon ? colon + 1 : NULL, err);
 }
 
-void ktr__pair_name(const struct ktr__pair *pair, char *name, size_t size)
-{
-	snprintf(name, size, "%s to %s%s%s", pair->from, pair->to, pair->key[0] ? " by " : "",
-		 pair->key);
-}
-
 /* Where a site's key is. */
 static int pairs_key(const char *key, const struct ktr_reader_site *site)
 {
@@ -265,7 +259,8 @@ int ktr__pairs_new(struct ktr__pairs **out, const struct ktr__pair *pair, unsign
 	pairs->n = n < KTR__PAIRS_MAX ? n : KTR__PAIRS_MAX;
 	for (unsigned i = 0; i < pairs->n; i++) {
 		pairs->pair[i] = pair[i];
-		ktr__pair_name(&pair[i], pairs->name[i], sizeof(pairs->name[i]));
+		snprintf(pairs->name[i], sizeof(pairs->name[i]), "%s to %s%s%s", pair[i].from, pair[i].to,
+			 pair[i].key[0] ? " by " : "", pair[i].key);
 	}
 	return 0;
 }

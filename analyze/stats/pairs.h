@@ -33,9 +33,6 @@ int ktr__pair_parse(struct ktr__pair *pair, const char *text, struct ktr_error *
 int ktr__pair_set(struct ktr__pair *pair, const char *from, const char *to, const char *key,
 		  struct ktr_error *err);
 
-/* "A to B by KEY" */
-void ktr__pair_name(const struct ktr__pair *pair, char *name, size_t size);
-
 /* Do the reader's sites have what the pairs name? 0, or -ENOENT with the nearest name in err. */
 int ktr__pairs_check(const struct ktr__pair *pair, unsigned n, const struct ktr_reader *reader,
 		     struct ktr_error *err);
