@@ -25,6 +25,8 @@ struct ktrgraph_part {
 	const char *end;
 };
 
+enum { KTRGRAPH_GROUP, KTRGRAPH_ID, KTRGRAPH_WORD, KTRGRAPH_VALUE, KTRGRAPH_ATTRIBUTES, KTRGRAPH_PARTS };
+
 /* The format's conversions that print an argument. */
 struct ktrgraph_conversions {
 	unsigned n;
@@ -44,41 +46,25 @@ static const struct ktrgraph_word {
 	{ "stop", "key", KTR_KIND_STOP },
 };
 
-static int ktrgraph_begins(const char **at, const char *text)
-{
-	size_t n = strlen(text);
-
-	if (strncmp(*at, text, n) != 0)
-		return 0;
-	*at += n;
-	return 1;
-}
-
 /* Cuts the format; 1 when it has all parts. */
-static int ktrgraph_cut(const char *format, struct ktrgraph_part *group, struct ktrgraph_part *id,
-		    struct ktrgraph_part *word, struct ktrgraph_part *value, struct ktrgraph_part *attributes)
+static int ktrgraph_cut(const char *format, struct ktrgraph_part part[KTRGRAPH_PARTS])
 {
-	static const char mark[] = ", attributes: ";
-	const char *at = format;
+	static const char begin[] = "KTRGRAPH group:\"";
+	static const char *const ends[] = { "\", id:\"", "\", ", ":", ", attributes: " };
+	const char *at;
 
-	if (!ktrgraph_begins(&at, "KTRGRAPH group:\""))
+	if (strncmp(format, begin, strlen(begin)) != 0)
 		return 0;
-	*group = (struct ktrgraph_part){ at, strchr(at, '"') };
-	if (!group->end || !(at = group->end + 1, ktrgraph_begins(&at, ", id:\"")))
-		return 0;
-	*id = (struct ktrgraph_part){ at, strstr(at, "\", ") };
-	if (!id->end)
-		return 0;
-	at = id->end + strlen("\", ");
-	*word = (struct ktrgraph_part){ at, strchr(at, ':') };
-	if (!word->end)
-		return 0;
-	*value = (struct ktrgraph_part){ word->end + 1, strstr(word->end + 1, mark) };
-	if (!value->end)
-		return 0;
-	at = value->end + strlen(mark);
-	*attributes = (struct ktrgraph_part){ at, at + strlen(at) };
-	return 1;
+	at = format + strlen(begin);
+	for (unsigned i = 0; i < KTRGRAPH_ATTRIBUTES; i++) {
+		part[i] = (struct ktrgraph_part){ at, strstr(at, ends[i]) };
+		if (!part[i].end)
+			return 0;
+		at = part[i].end + strlen(ends[i]);
+	}
+	part[KTRGRAPH_ATTRIBUTES] = (struct ktrgraph_part){ at, at + strlen(at) };
+	/* The first quote is the one that ends the group. */
+	return !memchr(part->at, '"', (size_t)(part->end - part->at));
 }
 
 static void ktrgraph_conversions(const char *format, unsigned n_args, struct ktrgraph_conversions *all)
@@ -204,25 +190,25 @@ static void ktrgraph_plain(struct ktr_reader_site *site)
 
 int ktr__ktrgraph_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 {
-	struct ktrgraph_part group, id, word, value, attributes;
+	struct ktrgraph_part part[KTRGRAPH_PARTS], *id = &part[KTRGRAPH_ID];
 	const struct ktrgraph_word *known;
 	struct ktrgraph_conversions all;
 	int id_arg, value_arg;
 
 	ktrgraph_plain(site);
-	if (!ktrgraph_cut(site->format, &group, &id, &word, &value, &attributes))
+	if (!ktrgraph_cut(site->format, part))
 		return 0;
 	ktrgraph_conversions(site->format, site->n_args, &all);
-	known = ktrgraph_word(&word);
-	id_arg = ktrgraph_only(&all, &id);
-	value_arg = ktrgraph_only(&all, &value);
+	known = ktrgraph_word(&part[KTRGRAPH_WORD]);
+	id_arg = ktrgraph_only(&all, id);
+	value_arg = ktrgraph_only(&all, &part[KTRGRAPH_VALUE]);
 	if (!known || value_arg < 0 || !ktrgraph_suits(known->kind, site->arg[value_arg].type))
 		return 0;
 	if (id_arg > 0 || id_arg < -1 ||
-	    (id_arg == 0 && (strncmp(id.at, "%s\"", 3) != 0 || site->arg[0].type != KTR_ARG_STR)))
+	    (id_arg == 0 && (strncmp(id->at, "%s\"", 3) != 0 || site->arg[0].type != KTR_ARG_STR)))
 		return 0;
-	site->group = ktrgraph_copy(arena, &group);
-	site->ident = id_arg < 0 ? ktrgraph_copy(arena, &id) : NULL;
+	site->group = ktrgraph_copy(arena, &part[KTRGRAPH_GROUP]);
+	site->ident = id_arg < 0 ? ktrgraph_copy(arena, id) : NULL;
 	if (!site->group || (id_arg < 0 && !site->ident))
 		return -ENOMEM;
 	if (id_arg == 0)
@@ -231,7 +217,7 @@ int ktr__ktrgraph_parse(struct ktr_reader_site *site, struct ktr__arena *arena)
 	site->value_arg = value_arg;
 	site->arg[value_arg].name = known->value;
 	site->first_attr = value_arg + 1;
-	return ktrgraph_attributes(site, &all, &attributes, arena);
+	return ktrgraph_attributes(site, &all, &part[KTRGRAPH_ATTRIBUTES], arena);
 }
 
 int ktr__ktrgraph_names(struct ktr_reader_site *site, const char *names, struct ktr__arena *arena)
