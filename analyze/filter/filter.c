@@ -17,6 +17,7 @@
 #include "conf/kit/array.h"
 #include "conf/nearest.h"
 #include "conf/value.h"
+#include "writer/format/ident.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -281,14 +282,12 @@ struct filter_names {
 static const char *filter_name_of(unsigned field, const struct ktr_reader_site *site, unsigned i)
 {
 	struct ktr__expr_value value = { .kind = KTR__EXPR_NONE };
-	const char *slash;
 
 	switch (field) {
 	case KTR__FILTER_SITE:
 		return i == 0 ? site->name : i == 1 ? site->func : i == 2 ? site->ident : NULL;
 	case KTR__FILTER_FILE:
-		slash = strrchr(site->file, '/');
-		return i ? NULL : slash ? slash + 1 : site->file;
+		return i ? NULL : ktr__ident_base(site->file);
 	case KTR__FILTER_N_FIELDS:
 		return i < site->n_args ? site->arg[i].name : NULL;
 	default:

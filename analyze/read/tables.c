@@ -15,7 +15,9 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/stats/ends.h"
 #include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 #include "ktr/session/class_name.h"
+#include "writer/format/ident.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -105,8 +107,7 @@ int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name
 /* "file.c:42" */
 static const char *tables_site_name(struct ktr__arena *arena, const char *file, uint32_t line)
 {
-	const char *slash = strrchr(file, '/');
-	const char *base = slash ? slash + 1 : file;
+	const char *base = ktr__ident_base(file);
 	size_t n = strlen(base) + sizeof(":4294967295");
 	char *name = ktr__arena_alloc(arena, n);
 
@@ -191,17 +192,10 @@ int ktr__tables_site(struct ktr__tables *tables, uint32_t id, const struct ktr__
 	return rc;
 }
 
-/* Multiplies by the 64-bit golden ratio and folds. The highest bit keeps apart what is a pid and no more. */
+/* The highest bit keeps apart what is a pid and no more. */
 uint64_t ktr__process_key(uint32_t pid, uint64_t pid_ns, uint64_t start_time)
 {
-	const uint64_t word[] = { pid, pid_ns, start_time };
-	uint64_t key = 0;
-
-	for (unsigned i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
-		key = (key ^ word[i]) * 0x9e3779b97f4a7c15ull;
-		key ^= key >> 29;
-	}
-	return key | 1ull << 63;
+	return ktr__hash_word(ktr__hash_word(ktr__hash_word(0, pid), pid_ns), start_time) | 1ull << 63;
 }
 
 /* What is known of an end from two places. */

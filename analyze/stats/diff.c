@@ -8,6 +8,8 @@
  */
 #include "analyze/stats/diff.h"
 
+#include "writer/format/ident.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,13 +51,6 @@ struct diff_work {
 };
 
 /* ---- parts ---- */
-
-static const char *diff_base(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return slash ? slash + 1 : file;
-}
 
 static int diff_same_row(const struct diff_part *a, const struct diff_part *b)
 {
@@ -106,7 +101,7 @@ static void diff_sites(struct diff_work *work, unsigned run)
 		if (!site || site->id >= blocks->n_sites || !blocks->site[site->id].pace.n)
 			continue;
 		part = diff_add(work, KTR__DIFF_SITE, run);
-		part->key[0] = diff_base(site->file);
+		part->key[0] = ktr__ident_base(site->file);
 		part->key[1] = site->func;
 		part->key[2] = site->format;
 		part->site = site;

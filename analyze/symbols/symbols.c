@@ -16,6 +16,7 @@
 #include "analyze/read/tables.h"
 #include "analyze/symbols/symtab.h"
 #include "conf/kit/array.h"
+#include "writer/format/ident.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -194,7 +195,7 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 	uint64_t address = answer->address - back, own, offset;
 	const struct ktr__symtab *symtab;
 	struct symbols_module *module;
-	const char *name, *slash;
+	const char *name;
 
 	answer->text[0] = '\0';
 	module = address < SYMBOLS_LOWEST ? NULL : symbols_module(symbols, answer->proc, address);
@@ -206,8 +207,7 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 		return;
 	name = symtab ? ktr__symtab_find(symtab, own, &offset) : NULL;
 	if (!name) {
-		slash = strrchr(module->module->path, '/');
-		name = slash ? slash + 1 : module->module->path;
+		name = ktr__ident_base(module->module->path);
 		offset = own;
 	}
 	symbols_print(answer->text, *name ? name : "?", offset + back);
