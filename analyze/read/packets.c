@@ -14,15 +14,14 @@
  */
 #include "analyze/read/packets.h"
 
+#include "analyze/read/lines.h"
 #include "writer/format/packet.h"
 
 #include <ktr/session.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,20 +45,11 @@ unsigned ktr__stream_kind(const char *suffix)
 
 int ktr__packets_open(struct ktr__packets *packets, int dir_fd, const char *name)
 {
-	struct stat st;
-	int rc;
-
 	memset(packets, 0, sizeof(*packets));
-	packets->fd = openat(dir_fd, name,
-			     O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	packets->fd = ktr__lines_open(dir_fd, name);
 	if (packets->fd < 0)
-		return -errno;
-	rc = fstat(packets->fd, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
-	if (rc) {
-		ktr__packets_close(packets);
-		return rc;
-	}
-	packets->n_bytes = (uint64_t)st.st_size;
+		return packets->fd;
+	packets->n_bytes = (uint64_t)lseek(packets->fd, 0, SEEK_END);
 	return 0;
 }
 
