@@ -233,23 +233,18 @@ void ktr__core_close(struct ktr__core *core)
 	core->fd = -1;
 }
 
+static int core_by_place(const void *key, const void *element)
+{
+	const uint64_t *at = key;
+	const struct ktr__core_part *part = element;
+
+	return *at < part->at ? -1 : *at - part->at >= part->n_bytes;
+}
+
 /* The part that an address lies in, or NULL. */
 static const struct ktr__core_part *core_part(const struct ktr__core *core, uint64_t at)
 {
-	size_t low = 0, high = core->n_parts;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct ktr__core_part *part = &core->part[middle];
-
-		if (at < part->at)
-			high = middle;
-		else if (at - part->at >= part->n_bytes)
-			low = middle + 1;
-		else
-			return part;
-	}
-	return NULL;
+	return bsearch(&at, core->part, core->n_parts, sizeof(*core->part), core_by_place);
 }
 
 uint64_t ktr__core_holds(const struct ktr__core *core, uint64_t at, uint64_t n)
