@@ -29,10 +29,9 @@ struct trace_head {
 	int is_trace; /* the line with the version has been seen */
 };
 
-static struct ktr_trace_clock head_clock(const struct ktr__line_clock *line)
+static struct ktr_trace_clock head_clock(uint64_t base_ticks, uint64_t base_ns, uint64_t mult, uint64_t shift)
 {
-	return (struct ktr_trace_clock){ line->base_ticks, line->base_ns, line->mult & INT64_MAX,
-					 (uint32_t)line->shift & 63, 0 };
+	return (struct ktr_trace_clock){ base_ticks, base_ns, mult & INT64_MAX, (uint32_t)shift & 63, 0 };
 }
 
 static int head_trace(struct trace_head *t, const struct ktr__line_trace *line)
@@ -51,10 +50,7 @@ static int head_trace(struct trace_head *t, const struct ktr__line_trace *line)
 	head->cmdline = ktr__sidecar_text(tables, line->cmdline);
 	head->clock_name = ktr__sidecar_text(tables, line->clock);
 	head->utc_offset_ns = line->utc_offset_ns;
-	head->clock = head_clock(&(struct ktr__line_clock){ .base_ticks = line->base_ticks,
-							    .base_ns = line->base_ns,
-							    .mult = line->mult,
-							    .shift = line->shift });
+	head->clock = head_clock(line->base_ticks, line->base_ns, line->mult, line->shift);
 	head->is_woven = strcmp(line->writer.text, "weaver") == 0;
 	head->complete = line->complete != 0;
 	memcpy(head->boot_id, line->boot_id.octet, sizeof(head->boot_id));
@@ -88,7 +84,7 @@ static int head_kind(struct trace_head *t, const json_t *row, const char *kind)
 	}
 	if (strcmp(kind, "clock") == 0) {
 		ktr__sidecar_parse(row, ktr__line_clock, &clock);
-		t->head->clock = head_clock(&clock);
+		t->head->clock = head_clock(clock.base_ticks, clock.base_ns, clock.mult, clock.shift);
 	} else if (strcmp(kind, "dropped") == 0) {
 		ktr__sidecar_parse(row, ktr__line_dropped, &dropped);
 		head_dropped(t->head, &dropped);
