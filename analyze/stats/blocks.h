@@ -4,7 +4,7 @@
  * order of time. What a comparison of traces is made of (diff.h, pace.h, noise.h).
  *
  *	ktr__blocks_new(&blocks, reader, from_ns, to_ns, share, NULL);
- *	ktr_reader_walk(reader, &sink, 1);	sink = ktr__blocks_sink(blocks)
+ *	ktr_reader_walk(reader, &sink, 1);	sink = &blocks->sink
  *	ktr__blocks_finish(blocks);
  *
  * Spans go by group, scopes by name, states by group and state: ids are mostly those of one run.
@@ -55,7 +55,7 @@ struct ktr__blocks_site {
 };
 
 struct ktr__blocks {
-	struct ktr_sink sink;
+	struct ktr_sink sink; /* hand this to a walk */
 	const struct ktr_reader *reader; /* borrowed; NULL in tests */
 	uint64_t from_ns, to_ns;         /* [from, to] */
 	int share; /* time is the running number of the event: what comes more often than the others do */
@@ -77,11 +77,6 @@ struct ktr__blocks {
 int ktr__blocks_new(struct ktr__blocks **out, const struct ktr_reader *reader, uint64_t from_ns,
 		    uint64_t to_ns, int share, const struct ktr__pair *pair);
 void ktr__blocks_free(struct ktr__blocks *blocks);
-
-static inline struct ktr_sink *ktr__blocks_sink(struct ktr__blocks *blocks)
-{
-	return &blocks->sink;
-}
 
 /* After the last event. 0 or -ENOMEM. */
 int ktr__blocks_finish(struct ktr__blocks *blocks);

@@ -42,7 +42,7 @@ static int runs_next(struct diff_runs *runs, const char *command, char *path)
 	}
 	rc = ktr__blocks_new(blocks, walk->reader, from_ns, to_ns, runs->compare.share, runs->pair);
 	if (!rc) {
-		sink = ktr__blocks_sink(*blocks);
+		sink = &(*blocks)->sink;
 		rc = walk_run(walk, &sink, 1);
 	}
 	if (!rc)
