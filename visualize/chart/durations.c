@@ -65,7 +65,9 @@ static int durations_add(struct ktr__durations *d, unsigned i, uint64_t from, ui
 		s->longest_who[0] = '\0';
 		durations_who(s->longest_who, sizeof(s->longest_who), ident, thread);
 	}
-	return d->call != NULL ? d->call(d->context, i, from, to) : 0;
+	if (d->call != NULL)
+		d->call(d->plot, from, to);
+	return 0;
 }
 
 static int durations_wants(const struct ktr__durations *d, const struct ktr__span *span)
@@ -141,13 +143,11 @@ static int durations_span(void *context, const struct ktr__span *span)
 	return 0;
 }
 
-int ktr__durations_init(struct ktr__durations *d, struct ktr__plot *plot, ktr__duration_fn *call,
-			void *context, struct ktr_error *err)
+int ktr__durations_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
-	memset(d, 0, sizeof(*d));
+	struct ktr__durations *d = plot->state;
+
 	d->plot = plot;
-	d->call = call;
-	d->context = context;
 	d->series = calloc(KTR__DURATIONS_SERIES, sizeof(*d->series));
 	if (d->series == NULL ||
 	    ktr__spans_new(&d->spans, plot->info->first_ns, durations_span, d) != 0)
@@ -158,29 +158,33 @@ int ktr__durations_init(struct ktr__durations *d, struct ktr__plot *plot, ktr__d
 	return 0;
 }
 
-void ktr__durations_free(struct ktr__durations *d)
+void ktr__durations_end(struct ktr__plot *plot)
 {
+	struct ktr__durations *d = plot->state;
+
 	for (unsigned i = 0; i < d->n_series; i++)
 		ktr__histogram_free(&d->series[i].histogram);
 	free(d->series);
 	free(d->thread);
 	ktr__pairs_free(d->pairs);
 	ktr__spans_free(d->spans);
-	memset(d, 0, sizeof(*d));
 }
 
-int ktr__durations_event(struct ktr__durations *d, const struct ktr_event *event)
+int ktr__durations_event(struct ktr__plot *plot, const struct ktr_event *event)
 {
+	struct ktr__durations *d = plot->state;
+
 	if (d->pairs != NULL)
 		return ktr__pairs_event(d->pairs, event);
-	if (event->site->kind == KTR_KIND_STATE && d->plot->options.span == NULL)
+	if (event->site->kind == KTR_KIND_STATE && plot->options.span == NULL)
 		return 0; /* nobody asked for states */
 	return ktr__spans_event(d->spans, event);
 }
 
-int ktr__durations_gap(struct ktr__durations *d, const struct ktr_event *event)
+int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event)
 {
-	const struct ktr__plot_options *o = &d->plot->options;
+	struct ktr__durations *d = plot->state;
+	const struct ktr__plot_options *o = &plot->options;
 	const struct ktr_reader_site *site = event->site;
 	struct ktr__duration_thread *thread;
 	int fresh, result = 0;
@@ -205,8 +209,10 @@ int ktr__durations_gap(struct ktr__durations *d, const struct ktr_event *event)
 	return result;
 }
 
-void ktr__durations_loss(struct ktr__durations *d, const struct ktr_loss *loss)
+void ktr__durations_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
 {
+	struct ktr__durations *d = plot->state;
+
 	ktr__spans_loss(d->spans, loss);
 }
 

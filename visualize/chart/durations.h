@@ -26,16 +26,13 @@ struct ktr__duration_series {
 	uint64_t n_unsure; /* with losses between their ends; in the histogram */
 };
 
-/* Told of each duration, may be NULL. Non-zero ends the walk. */
-typedef int ktr__duration_fn(void *context, unsigned series, uint64_t from_ns, uint64_t to_ns);
-
+/* What the state of a plot that times begins with. */
 struct ktr__durations {
 	struct ktr__plot *plot;
 	struct ktr__duration_series *series; /* owned */
 	unsigned n_series;
 	struct ktr__spans *spans; /* owned */
-	ktr__duration_fn *call;
-	void *context;
+	void (*call)(struct ktr__plot *plot, uint64_t from_ns, uint64_t to_ns); /* told of each; may be NULL */
 	struct ktr__duration_thread {
 		uint64_t from_ns;
 		uint8_t open;
@@ -45,15 +42,21 @@ struct ktr__durations {
 	uint64_t n_missed;	  /* ends without a beginning */
 };
 
-/* What to time is in plot->options (group, span, pair). 0 or -errno with a sentence. */
-int ktr__durations_init(struct ktr__durations *durations, struct ktr__plot *plot,
-			ktr__duration_fn *call, void *context, struct ktr_error *err);
-void ktr__durations_free(struct ktr__durations *durations);
+/*
+ * The callbacks of kinds that time. What to time is in plot->options (group, span, pair); gap: the time between
+ * consecutive events of a thread instead.
+ */
+int ktr__durations_begin(struct ktr__plot *plot, struct ktr_error *err);
+int ktr__durations_event(struct ktr__plot *plot, const struct ktr_event *event);
+int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event);
+void ktr__durations_loss(struct ktr__plot *plot, const struct ktr_loss *loss);
+void ktr__durations_end(struct ktr__plot *plot);
 
-/* As the kinds' callbacks; gaps: the time between consecutive events of a thread instead. */
-int ktr__durations_event(struct ktr__durations *durations, const struct ktr_event *event);
-int ktr__durations_gap(struct ktr__durations *durations, const struct ktr_event *event);
-void ktr__durations_loss(struct ktr__durations *durations, const struct ktr_loss *loss);
+/* Members of a kind that has no other state, and the filter of those that time spans. */
+#define KTR__DURATIONS_KIND                                                                        \
+	.n_state = sizeof(struct ktr__durations), .begin = ktr__durations_begin,                   \
+	.loss = ktr__durations_loss, .end = ktr__durations_end
+#define KTR__DURATIONS_FILTER "kind in (\"start\", \"stop\", \"state\")"
 
 /*
  * Hands out what is open, drops empty series, puts the others in order (most time first), and adds

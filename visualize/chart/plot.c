@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct ktr__plot_kind *const ktr__plot_kinds[] = { &ktr__plot_rate,    &ktr__plot_latency,
@@ -76,7 +77,10 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 	ktr__grid_init(&plot->grid, from, to, KTR__PLOT_COLUMNS);
 	ktr__losses_init(&plot->losses, &plot->grid);
 	ktr__frame_init(&plot->frame, info, options->command ? options->command : "");
-	return kind->begin(plot, err);
+	plot->state = calloc(1, kind->n_state);
+	if (plot->state == NULL)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return kind->begin != NULL ? kind->begin(plot, err) : 0;
 }
 
 static void plot_notes(struct ktr__plot *plot)
@@ -100,20 +104,11 @@ int ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
 {
 	const struct ktr__plot *plot = of;
 
-	return plot->options.pair != NULL || plot->kind->wants == NULL || plot->kind->wants(plot, site);
-}
-
-int ktr__plot_wants_none(const struct ktr__plot *plot, const struct ktr_reader_site *site)
-{
-	(void)plot;
-	(void)site;
-	return 0;
-}
-
-int ktr__plot_wants_kinds(const struct ktr__plot *plot, const struct ktr_reader_site *site)
-{
-	(void)plot;
-	return site->kind != KTR_KIND_EVENT;
+	if (plot->options.pair != NULL)
+		return 1;
+	if (plot->kind->wants != NULL)
+		return plot->kind->wants(plot, site);
+	return plot->kind->filter != NULL && site->kind != KTR_KIND_EVENT;
 }
 
 void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events)
@@ -132,8 +127,9 @@ int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err)
 
 void ktr__plot_free(struct ktr__plot *plot)
 {
-	if (plot->kind != NULL)
+	if (plot->state != NULL && plot->kind->end != NULL)
 		plot->kind->end(plot);
+	free(plot->state);
 	ktr__losses_free(&plot->losses);
 	memset(plot, 0, sizeof(*plot));
 }

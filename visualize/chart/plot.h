@@ -36,15 +36,18 @@ struct ktr__plot_kind {
 	const char *help; /* one line */
 	unsigned n_traces;
 	int as_text; /* makes sense without colours */
-	/* All may fail with -errno and a sentence. begin allocates plot->state, end frees it. */
+	size_t n_state; /* [bytes] of plot->state, which is zeroed before begin and freed after end */
+	/* All may fail with -errno and a sentence; begin, loss and end may be NULL. end: frees what the state owns. */
 	int (*begin)(struct ktr__plot *plot, struct ktr_error *err);
 	int (*event)(struct ktr__plot *plot, const struct ktr_event *event);
-	void (*loss)(struct ktr__plot *plot, const struct ktr_loss *loss); /* may be NULL */
+	void (*loss)(struct ktr__plot *plot, const struct ktr_loss *loss);
 	int (*draw)(struct ktr__plot *plot, struct ktr_error *err);
 	void (*end)(struct ktr__plot *plot);
-	const char *
-		filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
-	/* Does it look at the arguments of the site's events? NULL: of all. */
+	const char *filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
+	/*
+	 * Does it look at the arguments of the site's events? NULL: with a filter at those of all that are no plain
+	 * events, without one at none.
+	 */
 	int (*wants)(const struct ktr__plot *plot, const struct ktr_reader_site *site);
 };
 
@@ -69,7 +72,7 @@ struct ktr__plot {
 	 */
 	void (*verdict)(void *context, const char *name, char *words, size_t size);
 	void *verdict_context;
-	void *state;             /* the kind's own */
+	void *state; /* owned; the kind's own */
 };
 
 /* All kinds, in the order in which they are listed; the last has no name. */
@@ -91,10 +94,6 @@ const char *ktr__plot_filter(const struct ktr__plot *plot);
  * is set up.
  */
 int ktr__plot_wants(const void *plot, const struct ktr_reader_site *site);
-
-/* Two answers of kinds: none, and those that are no plain events. */
-int ktr__plot_wants_none(const struct ktr__plot *plot, const struct ktr_reader_site *site);
-int ktr__plot_wants_kinds(const struct ktr__plot *plot, const struct ktr_reader_site *site);
 
 /* So many events were left out by it. */
 void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events);

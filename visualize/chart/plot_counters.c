@@ -3,62 +3,29 @@
  * The values of counters over time, one panel each: a band from the least to the greatest value of
  * each column, and a line at the last.
  */
+#include "visualize/chart/plot_rows.h"
 #include "visualize/chart/plots.h"
 #include "visualize/model/palette.h"
-#include "visualize/model/timeline.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define COUNTERS_SHOWN 6u
 
-struct counters {
-	struct ktr__timeline timeline;
-	const char *group;
-};
-
 static int counters_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct counters *s = plot->state = calloc(1, sizeof(*s));
-	struct ktr__timeline_options options = { .by = KTR__BY_IDS,
-						 .from_ns = plot->grid.from_ns,
-						 .to_ns = plot->grid.to_ns,
-						 .n_columns = 3 * KTR__PLOT_COLUMNS };
-
-	if (s == NULL)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	s->group = plot->options.group;
-	options.group = &s->group;
-	options.n_groups = s->group != NULL;
-	if (ktr__timeline_init(&s->timeline, plot->info, &options) != 0)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	return 0;
-}
-
-static int counters_event(struct ktr__plot *plot, const struct ktr_event *event)
-{
-	struct counters *s = plot->state;
-
-	if (event->site->kind != KTR_KIND_COUNTER)
-		return 0;
-	return s->timeline.sink.event(&s->timeline.sink, event);
+	return ktr__plot_rows_begin(plot, KTR_KIND_COUNTER, 3 * KTR__PLOT_COLUMNS, err);
 }
 
 static void counters_end(struct ktr__plot *plot)
 {
-	struct counters *s = plot->state;
+	struct ktr__plot_rows *s = plot->state;
 
-	if (s != NULL)
-		ktr__timeline_free(&s->timeline);
-	free(s);
-	plot->state = NULL;
+	ktr__timeline_free(&s->timeline);
 }
 
 /* The rows with the most changes, in the order of their names. Returns how many. */
-static unsigned counters_choose(const struct counters *s, const struct ktr__row **chosen)
+static unsigned counters_choose(const struct ktr__plot_rows *s, const struct ktr__row **chosen)
 {
 	unsigned n = 0;
 
@@ -78,7 +45,7 @@ static unsigned counters_choose(const struct counters *s, const struct ktr__row 
 	return n;
 }
 
-static void counters_words(struct ktr__plot *plot, const struct counters *s,
+static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *s,
 			   const struct ktr__row *first, unsigned n)
 {
 	unsigned n_all = 0;
@@ -138,7 +105,7 @@ static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
 static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
 			   const struct ktr__row *row, unsigned i, int last)
 {
-	const struct counters *s = plot->state;
+	const struct ktr__plot_rows *s = plot->state;
 	struct ktr__chart_time time;
 	char text[KTR__LABEL_BYTES];
 
@@ -161,7 +128,7 @@ static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
 
 static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct counters *s = plot->state;
+	struct ktr__plot_rows *s = plot->state;
 	const struct ktr__row *row[COUNTERS_SHOWN];
 	struct ktr__chart chart;
 	double room;
@@ -171,9 +138,7 @@ static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
 	n = counters_choose(s, row);
 	if (n == 0)
-		return ktr__plot_nothing(plot, err, "no KTR_COUNTER%s%.60s",
-					 s->group != NULL ? " of a group called " : "",
-					 s->group != NULL ? s->group : "");
+		return ktr__plot_rows_none(plot, "KTR_COUNTER", err);
 	counters_words(plot, s, row[0], n);
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
@@ -188,15 +153,15 @@ static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 	return ktr__chart_end(&chart, err);
 }
 
-const struct ktr__plot_kind ktr__plot_counters = { "counters",
-						   "values of KTR_COUNTER over time (--group)",
-						   1,
-						   1,
-						   counters_begin,
-						   counters_event,
-						   NULL,
-						   counters_draw,
-						   counters_end,
-						   "kind == \"counter\"",
-	ktr__plot_wants_kinds
+const struct ktr__plot_kind ktr__plot_counters = {
+	.name = "counters",
+	.help = "values of KTR_COUNTER over time (--group)",
+	.n_traces = 1,
+	.as_text = 1,
+	.n_state = sizeof(struct ktr__plot_rows),
+	.begin = counters_begin,
+	.event = ktr__plot_rows_event,
+	.draw = counters_draw,
+	.end = counters_end,
+	.filter = "kind == \"counter\"",
 };

@@ -15,70 +15,46 @@
 #define HEATMAP_ROWS       (14u * HEATMAP_PER_DECADE) /* 1 ns to 10^14 ns, more than a day */
 
 struct heatmap {
-	struct ktr__durations durations;
-	struct ktr__plot *plot;
+	struct ktr__durations durations; /* first */
 	uint32_t *cell; /* owned; row by row */
 	unsigned lowest, highest;
 	uint32_t most;
 };
 
-static int heatmap_duration(void *context, unsigned series, uint64_t from, uint64_t to)
+static void heatmap_duration(struct ktr__plot *plot, uint64_t from, uint64_t to)
 {
-	struct heatmap *map = context;
+	struct heatmap *map = plot->state;
 	double ns = to > from ? (double)(to - from) : 1;
 	unsigned row = (unsigned)floor(log10(ns) * HEATMAP_PER_DECADE);
 	uint32_t *cell;
 
-	(void)series;
 	if (row >= HEATMAP_ROWS)
 		row = HEATMAP_ROWS - 1;
-	cell = &map->cell[row * map->plot->grid.n_columns +
-			  ktr__grid_column(&map->plot->grid, from)];
+	cell = &map->cell[row * plot->grid.n_columns + ktr__grid_column(&plot->grid, from)];
 	*cell += *cell < UINT32_MAX;
 	map->most = *cell > map->most ? *cell : map->most;
 	map->lowest = row < map->lowest ? row : map->lowest;
 	map->highest = row > map->highest ? row : map->highest;
-	return 0;
 }
 
 static int heatmap_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct heatmap *map = plot->state = calloc(1, sizeof(*map));
+	struct heatmap *map = plot->state;
 
-	if (map == NULL)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	map->plot = plot;
 	map->lowest = HEATMAP_ROWS;
+	map->durations.call = heatmap_duration;
 	map->cell = calloc((size_t)HEATMAP_ROWS * plot->grid.n_columns, sizeof(*map->cell));
 	if (map->cell == NULL)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
-	return ktr__durations_init(&map->durations, plot, heatmap_duration, map, err);
-}
-
-static int heatmap_event(struct ktr__plot *plot, const struct ktr_event *event)
-{
-	struct heatmap *map = plot->state;
-
-	return ktr__durations_event(&map->durations, event);
-}
-
-static void heatmap_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
-{
-	struct heatmap *map = plot->state;
-
-	ktr__durations_loss(&map->durations, loss);
+	return ktr__durations_begin(plot, err);
 }
 
 static void heatmap_end(struct ktr__plot *plot)
 {
 	struct heatmap *map = plot->state;
 
-	if (map != NULL) {
-		ktr__durations_free(&map->durations);
-		free(map->cell);
-	}
-	free(map);
-	plot->state = NULL;
+	ktr__durations_end(plot);
+	free(map->cell);
 }
 
 static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
@@ -167,15 +143,14 @@ static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_heatmap = {
-	"heatmap",
-	"how long spans take over time, as colours (--span, --group, --pair)",
-	1,
-	0,
-	heatmap_begin,
-	heatmap_event,
-	heatmap_loss,
-	heatmap_draw,
-	heatmap_end,
-	"kind in (\"start\", \"stop\", \"state\")",
-	ktr__plot_wants_kinds
+	.name = "heatmap",
+	.help = "how long spans take over time, as colours (--span, --group, --pair)",
+	.n_traces = 1,
+	.n_state = sizeof(struct heatmap),
+	.begin = heatmap_begin,
+	.event = ktr__durations_event,
+	.loss = ktr__durations_loss,
+	.draw = heatmap_draw,
+	.end = heatmap_end,
+	.filter = KTR__DURATIONS_FILTER,
 };

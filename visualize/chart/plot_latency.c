@@ -12,37 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int latency_begin(struct ktr__plot *plot, struct ktr_error *err)
-{
-	plot->state = calloc(1, sizeof(struct ktr__durations));
-	if (plot->state == NULL)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	return ktr__durations_init(plot->state, plot, NULL, NULL, err);
-}
-
-static int latency_event(struct ktr__plot *plot, const struct ktr_event *event)
-{
-	return ktr__durations_event(plot->state, event);
-}
-
-static int latency_gap(struct ktr__plot *plot, const struct ktr_event *event)
-{
-	return ktr__durations_gap(plot->state, event);
-}
-
-static void latency_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
-{
-	ktr__durations_loss(plot->state, loss);
-}
-
-static void latency_end(struct ktr__plot *plot)
-{
-	if (plot->state != NULL)
-		ktr__durations_free(plot->state);
-	free(plot->state);
-	plot->state = NULL;
-}
-
 static void latency_series(const struct ktr__plot *plot, const struct ktr__duration_series *s,
 			   struct ktr__distribution *to)
 {
@@ -211,43 +180,33 @@ static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_latency = {
-	"latency",
-	"how long spans take: histogram, percentiles (--span, --group, --pair)",
-	1,
-	1,
-	latency_begin,
-	latency_event,
-	latency_loss,
-	latency_draw,
-	latency_end,
-	"kind in (\"start\", \"stop\", \"state\")",
-	ktr__plot_wants_kinds
+	.name = "latency",
+	.help = "how long spans take: histogram, percentiles (--span, --group, --pair)",
+	.n_traces = 1,
+	.as_text = 1,
+	KTR__DURATIONS_KIND,
+	.event = ktr__durations_event,
+	.draw = latency_draw,
+	.filter = KTR__DURATIONS_FILTER,
 };
 
 const struct ktr__plot_kind ktr__plot_gaps = {
-	"gaps",
-	"time between consecutive events of a thread; the longest silence (--site, --group)",
-	1,
-	1,
-	latency_begin,
-	latency_gap,
-	latency_loss,
-	gaps_draw,
-	latency_end,
-	NULL,
-	ktr__plot_wants_none
+	.name = "gaps",
+	.help = "time between consecutive events of a thread; the longest silence (--site, --group)",
+	.n_traces = 1,
+	.as_text = 1,
+	KTR__DURATIONS_KIND,
+	.event = ktr__durations_gap,
+	.draw = gaps_draw,
 };
 
 const struct ktr__plot_kind ktr__plot_compare = {
-	"compare",
-	"how long the same spans take in two traces (--span, --group, --pair)",
-	2,
-	1,
-	latency_begin,
-	latency_event,
-	latency_loss,
-	compare_draw,
-	latency_end,
-	"kind in (\"start\", \"stop\", \"state\")",
-	ktr__plot_wants_kinds
+	.name = "compare",
+	.help = "how long the same spans take in two traces (--span, --group, --pair)",
+	.n_traces = 2,
+	.as_text = 1,
+	KTR__DURATIONS_KIND,
+	.event = ktr__durations_event,
+	.draw = compare_draw,
+	.filter = KTR__DURATIONS_FILTER,
 };

@@ -27,9 +27,9 @@ struct load {
 
 static int load_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct load *load = plot->state = calloc(1, sizeof(*load));
+	struct load *load = plot->state;
 
-	if (load == NULL || ktr__rows_init(&load->rows, &plot->grid) != 0)
+	if (ktr__rows_init(&load->rows, &plot->grid) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
 	return 0;
 }
@@ -38,13 +38,9 @@ static void load_end(struct ktr__plot *plot)
 {
 	struct load *load = plot->state;
 
-	if (load != NULL) {
-		ktr__rows_free(&load->rows);
-		free(load->cpu);
-		free(load->thread);
-	}
-	free(load);
-	plot->state = NULL;
+	ktr__rows_free(&load->rows);
+	free(load->cpu);
+	free(load->thread);
 }
 
 /* Marks the row at an index of an array, and makes it when it is new. */
@@ -280,10 +276,12 @@ static int load_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_load = {
-	"load",     "events per second of each CPU and of the busiest threads over time",
-	1,          0,
-	load_begin, load_event,
-	NULL,       load_draw,
-	load_end,   NULL,
-	ktr__plot_wants_none
+	.name = "load",
+	.help = "events per second of each CPU and of the busiest threads over time",
+	.n_traces = 1,
+	.n_state = sizeof(struct load),
+	.begin = load_begin,
+	.event = load_event,
+	.draw = load_draw,
+	.end = load_end,
 };

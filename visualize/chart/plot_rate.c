@@ -27,22 +27,13 @@ struct rate {
 	uint32_t n_sites;
 };
 
-static int rate_begin(struct ktr__plot *plot, struct ktr_error *err)
-{
-	plot->state = calloc(1, sizeof(struct rate));
-	return plot->state != NULL ? 0 : ktr_error_set(err, ENOMEM, "not enough memory");
-}
-
 static void rate_end(struct ktr__plot *plot)
 {
 	struct rate *rate = plot->state;
 
-	for (unsigned i = 0; rate != NULL && i < rate->n_series; i++)
+	for (unsigned i = 0; i < rate->n_series; i++)
 		free(rate->series[i].column);
-	if (rate != NULL)
-		free(rate->site);
-	free(rate);
-	plot->state = NULL;
+	free(rate->site);
 }
 
 static int rate_series(struct ktr__plot *plot, const struct ktr_reader_site *site, uint16_t *out)
@@ -236,10 +227,12 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_rate = {
-	"rate",     "events per second over time, by class",
-	1,          1,
-	rate_begin, rate_event,
-	NULL,       rate_draw,
-	rate_end,   NULL,
-	ktr__plot_wants_none
+	.name = "rate",
+	.help = "events per second over time, by class",
+	.n_traces = 1,
+	.as_text = 1,
+	.n_state = sizeof(struct rate),
+	.event = rate_event,
+	.draw = rate_draw,
+	.end = rate_end,
 };

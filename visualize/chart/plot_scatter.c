@@ -31,22 +31,12 @@ struct scatter {
 	uint64_t n_odd;              /* infinite, or no number */
 };
 
-static int scatter_begin(struct ktr__plot *plot, struct ktr_error *err)
-{
-	plot->state = calloc(1, sizeof(struct scatter));
-	return plot->state != NULL ? 0 : ktr_error_set(err, ENOMEM, "not enough memory");
-}
-
 static void scatter_end(struct ktr__plot *plot)
 {
 	struct scatter *s = plot->state;
 
-	if (s != NULL) {
-		ktr__bins_free(&s->bins);
-		free(s->site);
-	}
-	free(s);
-	plot->state = NULL;
+	ktr__bins_free(&s->bins);
+	free(s->site);
 }
 
 static int scatter_is_number(enum ktr_arg_type type)
@@ -275,15 +265,13 @@ static int scatter_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_scatter = {
-	"scatter",
-	"an argument against time or another one (--y NAME, --x NAME, --site)",
-	1,
-	1,
-	scatter_begin,
-	scatter_event,
-	NULL,
-	scatter_draw,
-	scatter_end,
-	NULL,
-	scatter_wants
+	.name = "scatter",
+	.help = "an argument against time or another one (--y NAME, --x NAME, --site)",
+	.n_traces = 1,
+	.as_text = 1,
+	.n_state = sizeof(struct scatter),
+	.event = scatter_event,
+	.draw = scatter_draw,
+	.end = scatter_end,
+	.wants = scatter_wants,
 };

@@ -4,57 +4,29 @@
  * column.
  */
 #include "visualize/chart/chart_timeline.h"
+#include "visualize/chart/plot_rows.h"
 #include "visualize/chart/plots.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/row.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct states {
-	struct ktr__timeline timeline;
+	struct ktr__plot_rows rows; /* first */
 	struct ktr__view view;
-	const char *group;
 };
 
 static int states_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct states *s = plot->state = calloc(1, sizeof(*s));
-	struct ktr__timeline_options options = { .by = KTR__BY_IDS,
-						 .from_ns = plot->grid.from_ns,
-						 .to_ns = plot->grid.to_ns,
-						 .n_columns = KTR__PLOT_COLUMNS };
-
-	if (s == NULL)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	s->group = plot->options.group;
-	options.group = &s->group;
-	options.n_groups = s->group != NULL;
-	if (ktr__timeline_init(&s->timeline, plot->info, &options) != 0)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
-	return 0;
-}
-
-static int states_event(struct ktr__plot *plot, const struct ktr_event *event)
-{
-	struct states *s = plot->state;
-
-	if (event->site->kind != KTR_KIND_STATE)
-		return 0;
-	return s->timeline.sink.event(&s->timeline.sink, event);
+	return ktr__plot_rows_begin(plot, KTR_KIND_STATE, KTR__PLOT_COLUMNS, err);
 }
 
 static void states_end(struct ktr__plot *plot)
 {
 	struct states *s = plot->state;
 
-	if (s != NULL) {
-		ktr__view_free(&s->view);
-		ktr__timeline_free(&s->timeline);
-	}
-	free(s);
-	plot->state = NULL;
+	ktr__view_free(&s->view);
+	ktr__timeline_free(&s->rows.timeline);
 }
 
 /* One row: its states in the legend's order, then what has no colour of its own. */
@@ -62,7 +34,7 @@ static void states_row(const struct states *s, struct ktr__chart *chart,
 		       const struct ktr__line *line, double y)
 {
 	const struct ktr__legend *legend = line->legend >= 0 ? &s->view.legend[line->legend] : NULL;
-	uint64_t window = s->timeline.rows.grid.to_ns - s->timeline.rows.grid.from_ns, known = 0;
+	uint64_t window = s->rows.timeline.rows.grid.to_ns - s->rows.timeline.rows.grid.from_ns, known = 0;
 	double at = 0, share;
 
 	for (unsigned i = 0; i < line->row->n_stays; i++)
@@ -91,7 +63,7 @@ static void states_row(const struct states *s, struct ktr__chart *chart,
 
 static void states_words(struct ktr__plot *plot, const struct states *s)
 {
-	const struct ktr__grid *grid = &s->timeline.rows.grid;
+	const struct ktr__grid *grid = &s->rows.timeline.rows.grid;
 	char span[32];
 
 	ktr__frame_findings(&plot->frame, &s->view);
@@ -130,12 +102,10 @@ static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
 	struct states *s = plot->state;
 	struct ktr__chart chart;
 
-	if (s->timeline.rows.n_rows == 0)
-		return ktr__plot_nothing(plot, err, "no KTR_STATE%s%.60s",
-					 s->group != NULL ? " of a group called " : "",
-					 s->group != NULL ? s->group : "");
-	if (ktr__timeline_end(&s->timeline) != 0 ||
-	    ktr__view_init(&s->view, &s->timeline,
+	if (s->rows.timeline.rows.n_rows == 0)
+		return ktr__plot_rows_none(plot, "KTR_STATE", err);
+	if (ktr__timeline_end(&s->rows.timeline) != 0 ||
+	    ktr__view_init(&s->view, &s->rows.timeline,
 			   ktr__chart_timeline_lines(plot->options.height)) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
 	states_words(plot, s);
@@ -147,15 +117,13 @@ static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
 }
 
 const struct ktr__plot_kind ktr__plot_states = {
-	"states",
-	"share of the time that each row spends in each state (--group)",
-	1,
-	0,
-	states_begin,
-	states_event,
-	NULL,
-	states_draw,
-	states_end,
-	"kind == \"state\"",
-	ktr__plot_wants_kinds
+	.name = "states",
+	.help = "share of the time that each row spends in each state (--group)",
+	.n_traces = 1,
+	.n_state = sizeof(struct states),
+	.begin = states_begin,
+	.event = ktr__plot_rows_event,
+	.draw = states_draw,
+	.end = states_end,
+	.filter = "kind == \"state\"",
 };
