@@ -29,10 +29,10 @@ struct ktrdump {
 	const char *input, *core, *system, *output;
 	int live, no_header;
 	struct ktr__sink_ktrdump lines;
-	int turned;                        /* what is printed newest first is walked oldest first */
-	struct ktr__schedgraph_back *back; /* owned; lines for schedgraph.py, newest first, */
-	struct ktr__schedgraph *forth;     /* owned; or oldest first */
-	struct ktr_sink graph;             /* feeds one of them */
+	int turned; /* what is printed newest first is walked oldest first */
+	struct ktr__schedgraph_back back;   /* lines for schedgraph.py, turned */
+	struct ktr__schedgraph *schedgraph; /* owned; or oldest first; or that of back */
+	struct ktr_sink graph;              /* feeds it */
 	struct ktr__out out;
 };
 
@@ -108,20 +108,14 @@ static struct ktrdump *ktrdump_of(struct ktr_sink *sink)
 
 static int ktrdump_graph_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
-	struct ktrdump *dump = ktrdump_of(sink);
-
-	return dump->back ? ktr__schedgraph_back_event(dump->back, event)
-			  : ktr__schedgraph_event(dump->forth, event);
+	return ktr__schedgraph_event(ktrdump_of(sink)->schedgraph, event);
 }
 
 static int ktrdump_graph_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
 	struct ktrdump *dump = ktrdump_of(sink);
 
-	if (dump->back)
-		ktr__schedgraph_back_loss(dump->back, loss);
-	else
-		ktr__schedgraph_loss(dump->forth, loss);
+	ktr__schedgraph_loss(dump->schedgraph, loss);
 	return dump->lines.sink.loss(&dump->lines.sink, loss);
 }
 
@@ -131,7 +125,7 @@ static int ktrdump_graph_line(void *context, const struct ktr_event *event, cons
 	struct ktrdump *dump = context;
 
 	(void)counter;
-	if (dump->back)
+	if (dump->turned)
 		dump->lines.index = event->index;
 	return ktr__ktrdump_line(&dump->lines, event, text, n);
 }
@@ -144,8 +138,10 @@ static struct ktr_sink *ktrdump_sink(struct ktrdump *dump)
 	if (!ktrdump_is_graph(dump))
 		return &dump->lines.sink;
 	dump->graph = (struct ktr_sink){ ktrdump_graph_event, ktrdump_graph_loss, NULL };
-	rc = dump->turned ? ktr__schedgraph_back_new(&dump->back)
-			  : ktr__schedgraph_new(&dump->forth, ktrdump_graph_line, dump);
+	rc = dump->turned ? ktr__schedgraph_back_init(&dump->back)
+			  : ktr__schedgraph_new(&dump->schedgraph, ktrdump_graph_line, dump);
+	if (dump->turned)
+		dump->schedgraph = dump->back.schedgraph;
 	if (!rc)
 		return &dump->graph;
 	fail(dump->walk.find.command, "%s", strerror(-rc));
@@ -178,8 +174,10 @@ static int ktrdump_close(struct ktrdump *dump)
 {
 	int rc = ktr__out_close(&dump->out);
 
-	ktr__schedgraph_back_free(dump->back);
-	ktr__schedgraph_free(dump->forth);
+	if (dump->turned)
+		ktr__schedgraph_back_free(&dump->back);
+	else
+		ktr__schedgraph_free(dump->schedgraph);
 	if (dump->output && close(dump->out.fd) && !rc)
 		rc = -errno;
 	if (rc && rc != -EPIPE)
@@ -225,10 +223,10 @@ static int ktrdump_forth(struct ktrdump *dump)
 	if (!sink)
 		return 1;
 	rc = walk_run(&dump->walk, &sink, 1);
-	if (dump->forth && !dump->out.error)
-		rc = ktr__schedgraph_end(dump->forth);
-	if (dump->back && !dump->out.error)
-		rc = ktr__schedgraph_back_run(dump->back, ktrdump_graph_line, dump, &n_zero);
+	if (dump->turned && !dump->out.error)
+		rc = ktr__schedgraph_back_run(&dump->back, ktrdump_graph_line, dump, &n_zero);
+	else if (dump->schedgraph && !dump->out.error)
+		rc = ktr__schedgraph_end(dump->schedgraph);
 	if (n_zero)
 		fprintf(stderr,
 			"%s: %" PRIu64 " counter events were left out: " KTR__SCHEDGRAPH_ZEROS "\n",
@@ -279,8 +277,8 @@ static int ktrdump_follow(struct ktrdump *dump)
 	if (!rc) {
 		sink = ktrdump_sink(dump);
 		rc = !sink || (ktrdump_live(dump, sink) < 0 && !dump->out.error);
-		if (!rc && dump->forth)
-			rc = ktr__schedgraph_end(dump->forth) < 0 && !dump->out.error;
+		if (!rc && dump->schedgraph)
+			rc = ktr__schedgraph_end(dump->schedgraph) < 0 && !dump->out.error;
 		rc |= ktrdump_close(dump);
 		ktrdump_tell(dump);
 	}

@@ -59,12 +59,13 @@ static void export_free(struct ktr__export *e)
 int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
 		      struct ktr_reader *reader, const char *path, struct ktr_error *err)
 {
-	struct ktr__export *e = calloc(1, sizeof(*e));
+	struct ktr__export *e = calloc(1, sizeof(*e) + format->n_data);
 	int rc;
 
 	*out = NULL;
 	if (e == NULL)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
+	e->data = e->memory;
 	e->sink = (struct ktr_sink){ export_event, export_loss, NULL };
 	e->format = format;
 	e->reader = reader;

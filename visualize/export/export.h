@@ -18,12 +18,15 @@
 #include <ktr/error.h>
 #include <ktr/reader.h>
 
+#include <stddef.h>
+
 struct ktr__export;
 
 struct ktr__export_format {
 	const char *name;
 	const char *help; /* one line: what opens it */
-	/* All return 0 or -errno, and may be NULL. */
+	size_t n_data;    /* [bytes] of the export's data, zeroed before begin */
+	/* All return 0 or -errno, and may be NULL. free: what the data own, not the data. */
 	int (*begin)(struct ktr__export *e);
 	int (*event)(struct ktr__export *e, const struct ktr_event *event);
 	int (*loss)(struct ktr__export *e, const struct ktr_loss *loss);
@@ -40,9 +43,10 @@ struct ktr__export {
 	struct ktr__newfile file;
 	FILE *to; /* that of file */
 	struct ktr__slices slices;
-	void *data; /* the exporter's */
+	void *data; /* the exporter's; in memory */
 	int error;
 	char note[256]; /* what could not be told in this format, for the user; "" */
+	max_align_t memory[];
 };
 
 /* Ends with NULL. */

@@ -28,12 +28,9 @@ struct chrome {
 
 static int chrome_begin(struct ktr__export *e)
 {
-	struct chrome *c = calloc(1, sizeof(*c));
+	struct chrome *c = e->data;
 
-	if (c == NULL)
-		return -ENOMEM;
 	c->symbols = ktr__reader_symbols(e->reader);
-	e->data = c;
 	fputs("[\n", e->to);
 	return 0;
 }
@@ -263,11 +260,6 @@ static int chrome_end(struct ktr__export *e)
 	return 0;
 }
 
-static void chrome_free(struct ktr__export *e)
-{
-	free(e->data);
-}
-
 static const struct ktr__slices_to chrome_slices = {
 	.track = chrome_track,
 	.begin = chrome_slice,
@@ -280,9 +272,9 @@ static const struct ktr__slices_to chrome_slices = {
 const struct ktr__export_format ktr__export_chrome = {
 	.name = "chrome",
 	.help = "trace event JSON: ui.perfetto.dev, speedscope, Firefox Profiler",
+	.n_data = sizeof(struct chrome),
 	.begin = chrome_begin,
 	.loss = chrome_loss,
 	.end = chrome_end,
-	.free = chrome_free,
 	.slices = &chrome_slices,
 };

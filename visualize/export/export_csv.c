@@ -6,6 +6,7 @@
  *
  * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
  */
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/utf8.h"
 #include "visualize/export/exports.h"
@@ -110,9 +111,6 @@ static void csv_names(struct ktr__export *e, const struct ktr_reader_site *site)
 
 static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	static const char *const kinds[] = {
-		"event", "state", "counter", "point", "start", "stop"
-	};
 	const struct ktr_reader_site *site = event->site;
 	char text[2048];
 	size_t n = ktr_event_text(event, text, sizeof(text));
@@ -121,7 +119,7 @@ static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 		event->cpu, event->thread->pid, event->thread->tid);
 	csv_text(e->to, event->thread->name);
 	csv_text(e->to, event->thread->process);
-	fprintf(e->to, "%s,", kinds[site->kind]);
+	fprintf(e->to, "%s,", ktr__ktrgraph_text(site->kind));
 	csv_text(e->to, site->class_name);
 	csv_text(e->to, site->file);
 	fprintf(e->to, "%" PRIu32 ",", site->line);

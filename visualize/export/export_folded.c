@@ -213,10 +213,9 @@ static int folded_event(struct ktr__export *e, const struct ktr_event *event)
 
 static int folded_begin(struct ktr__export *e)
 {
-	struct folded *f = calloc(1, sizeof(*f));
+	struct folded *f = e->data;
 
-	e->data = f;
-	if (f == NULL || ktr__spans_new(&f->spans, e->info->first_ns, folded_ended, e) != 0)
+	if (ktr__spans_new(&f->spans, e->info->first_ns, folded_ended, e) != 0)
 		return -ENOMEM;
 	ktr__spans_follow(f->spans, folded_begun);
 	return 0;
@@ -226,8 +225,6 @@ static void folded_free(struct ktr__export *e)
 {
 	struct folded *f = e->data;
 
-	if (f == NULL)
-		return;
 	for (uint32_t i = 0; i < f->n_lines; i++)
 		free(f->line[i].text);
 	for (uint32_t i = 0; i < f->n_threads; i++)
@@ -236,7 +233,6 @@ static void folded_free(struct ktr__export *e)
 	ktr__keymap_free(&f->known);
 	free(f->line);
 	free(f->thread);
-	free(f);
 }
 
 static int folded_end(struct ktr__export *e)
@@ -267,6 +263,7 @@ static int folded_end(struct ktr__export *e)
 const struct ktr__export_format ktr__export_folded = {
 	.name = "folded",
 	.help = "stacks, or else spans by their own time: speedscope, flamegraph.pl",
+	.n_data = sizeof(struct folded),
 	.begin = folded_begin,
 	.event = folded_event,
 	.loss = folded_loss,

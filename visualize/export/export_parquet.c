@@ -10,6 +10,7 @@
  *
  * https://parquet.apache.org/docs/file-format/ and parquet.thrift have the fields.
  */
+#include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
@@ -332,15 +333,12 @@ static int parquet_end_row(struct ktr__export *e)
 
 static int parquet_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	static const char *const kinds[] = {
-		"event", "state", "counter", "point", "start", "stop"
-	};
 	const struct ktr_reader_site *site = event->site;
 	struct parquet *p = e->data;
 	char text[2048];
 	size_t n = ktr_event_text(event, text, sizeof(text));
 
-	parquet_row(p, event->time_ns, event->cpu, kinds[site->kind]);
+	parquet_row(p, event->time_ns, event->cpu, ktr__ktrgraph_text(site->kind));
 	parquet_i32(p, COLUMN_pid, event->thread->pid);
 	parquet_i32(p, COLUMN_tid, event->thread->tid);
 	parquet_text(p, COLUMN_thread, event->thread->name);
@@ -379,11 +377,8 @@ static int parquet_loss(struct ktr__export *e, const struct ktr_loss *loss)
 
 static int parquet_begin(struct ktr__export *e)
 {
-	struct parquet *p = calloc(1, sizeof(*p));
+	struct parquet *p = e->data;
 
-	if (p == NULL)
-		return -ENOMEM;
-	e->data = p;
 	fputs("PAR1", e->to);
 	p->offset = 4;
 	return 0;
@@ -393,15 +388,12 @@ static void parquet_free(struct ktr__export *e)
 {
 	struct parquet *p = e->data;
 
-	if (p == NULL)
-		return;
 	for (unsigned i = 0; i < COLUMNS; i++)
 		free(p->values[i].bytes);
 	free(p->footer.bytes);
 	free(p->page.bytes);
 	free(p->packed.bytes);
 	free(p->text.bytes);
-	free(p);
 }
 
 static void parquet_schema(struct ktr__column *to, unsigned *last)
@@ -457,6 +449,7 @@ static int parquet_end(struct ktr__export *e)
 const struct ktr__export_format ktr__export_parquet = {
 	.name = "parquet",
 	.help = "columns, compressed: DuckDB, ClickHouse, data frames",
+	.n_data = sizeof(struct parquet),
 	.begin = parquet_begin,
 	.event = parquet_event,
 	.loss = parquet_loss,

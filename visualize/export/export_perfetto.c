@@ -150,12 +150,9 @@ static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned fi
 
 static int perfetto_begin(struct ktr__export *e)
 {
-	struct perfetto *p = calloc(1, sizeof(*p));
+	struct perfetto *p = e->data;
 
-	if (p == NULL)
-		return -ENOMEM;
 	p->symbols = ktr__reader_symbols(e->reader);
-	e->data = p;
 	return 0;
 }
 
@@ -163,15 +160,12 @@ static void perfetto_free(struct ktr__export *e)
 {
 	struct perfetto *p = e->data;
 
-	if (p == NULL)
-		return;
 	free(p->packet.bytes);
 	free(p->inner.bytes);
 	free(p->part.bytes);
 	free(p->site_known);
 	free(p->cpu_known);
 	free(p->pid);
-	free(p);
 }
 
 /* ---- tracks ---- */
@@ -448,6 +442,7 @@ static const struct ktr__slices_to perfetto_slices = {
 const struct ktr__export_format ktr__export_perfetto = {
 	.name = "perfetto",
 	.help = "protocol buffers: ui.perfetto.dev, trace_processor (SQL)",
+	.n_data = sizeof(struct perfetto),
 	.begin = perfetto_begin,
 	.loss = perfetto_loss,
 	.free = perfetto_free,

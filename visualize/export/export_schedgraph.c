@@ -11,11 +11,7 @@
 
 static int export_schedgraph_begin(struct ktr__export *e)
 {
-	struct ktr__schedgraph_back *back;
-	int rc = ktr__schedgraph_back_new(&back);
-
-	e->data = back;
-	return rc;
+	return ktr__schedgraph_back_init(e->data);
 }
 
 static void export_schedgraph_free(struct ktr__export *e)
@@ -25,12 +21,16 @@ static void export_schedgraph_free(struct ktr__export *e)
 
 static int export_schedgraph_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	return ktr__schedgraph_back_event(e->data, event);
+	const struct ktr__schedgraph_back *back = e->data;
+
+	return ktr__schedgraph_event(back->schedgraph, event);
 }
 
 static int export_schedgraph_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
-	ktr__schedgraph_back_loss(e->data, loss);
+	const struct ktr__schedgraph_back *back = e->data;
+
+	ktr__schedgraph_loss(back->schedgraph, loss);
 	return 0;
 }
 
@@ -60,6 +60,7 @@ static int export_schedgraph_end(struct ktr__export *e)
 const struct ktr__export_format ktr__export_schedgraph = {
 	.name = "schedgraph",
 	.help = "ktrdump's lines, newest first: FreeBSD's schedgraph.py",
+	.n_data = sizeof(struct ktr__schedgraph_back),
 	.begin = export_schedgraph_begin,
 	.event = export_schedgraph_event,
 	.loss = export_schedgraph_loss,

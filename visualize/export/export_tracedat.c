@@ -59,11 +59,8 @@ struct tracedat {
 
 static int tracedat_begin(struct ktr__export *e)
 {
-	struct tracedat *t = calloc(1, sizeof(*t));
+	struct tracedat *t = e->data;
 
-	if (t == NULL)
-		return -ENOMEM;
-	e->data = t;
 	t->pages = tmpfile();
 	return t->pages != NULL ? 0 : -errno;
 }
@@ -72,8 +69,6 @@ static void tracedat_free(struct ktr__export *e)
 {
 	struct tracedat *t = e->data;
 
-	if (t == NULL)
-		return;
 	if (t->pages != NULL)
 		fclose(t->pages);
 	for (uint32_t i = 0; i < t->n_cpus; i++)
@@ -82,7 +77,6 @@ static void tracedat_free(struct ktr__export *e)
 	free(t->cpu);
 	free(t->site);
 	free(t->site_id);
-	free(t);
 }
 
 /* ---- pages ---- */
@@ -153,6 +147,16 @@ static int tracedat_put(struct tracedat *t, uint32_t cpu, uint64_t ns, const uin
 
 /* ---- events ---- */
 
+/* 0 or -ENOMEM. */
+static int tracedat_cpu(struct tracedat *t, uint32_t cpu)
+{
+	if (ktr__array_grow(&t->cpu, &t->n_cpus, cpu, sizeof(*t->cpu)) != 0)
+		return -ENOMEM;
+	if (t->cpu[cpu] == NULL)
+		t->cpu[cpu] = calloc(1, sizeof(struct tracedat_cpu));
+	return t->cpu[cpu] != NULL ? 0 : -ENOMEM;
+}
+
 /* The site's index, UINT32_MAX without memory or ids. */
 static uint32_t tracedat_site(struct tracedat *t, const struct ktr_reader_site *site)
 {
@@ -202,11 +206,7 @@ static int tracedat_event(struct ktr__export *e, const struct ktr_event *event)
 		t->n_left_out++;
 		return 0;
 	}
-	if (ktr__array_grow(&t->cpu, &t->n_cpus, event->cpu, sizeof(*t->cpu)) != 0)
-		return -ENOMEM;
-	if (t->cpu[event->cpu] == NULL)
-		t->cpu[event->cpu] = calloc(1, sizeof(struct tracedat_cpu));
-	if (t->cpu[event->cpu] == NULL)
+	if (tracedat_cpu(t, event->cpu) != 0)
 		return -ENOMEM;
 	memset(data, 0, at);
 	memcpy(data, &type, 2);
@@ -236,12 +236,9 @@ static int tracedat_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
 	struct tracedat *t = e->data;
 
-	if (loss->cpu >= TRACEDAT_CPUS ||
-	    ktr__array_grow(&t->cpu, &t->n_cpus, loss->cpu, sizeof(*t->cpu)) != 0)
-		return loss->cpu >= TRACEDAT_CPUS ? 0 : -ENOMEM;
-	if (t->cpu[loss->cpu] == NULL)
-		t->cpu[loss->cpu] = calloc(1, sizeof(struct tracedat_cpu));
-	if (t->cpu[loss->cpu] == NULL)
+	if (loss->cpu >= TRACEDAT_CPUS)
+		return 0;
+	if (tracedat_cpu(t, loss->cpu) != 0)
 		return -ENOMEM;
 	t->cpu[loss->cpu]->missed += loss->n_events;
 	return tracedat_flush(t, loss->cpu);
@@ -475,6 +472,7 @@ static int tracedat_end(struct ktr__export *e)
 const struct ktr__export_format ktr__export_tracedat = {
 	.name = "tracedat",
 	.help = "trace.dat: trace-cmd report, KernelShark",
+	.n_data = sizeof(struct tracedat),
 	.begin = tracedat_begin,
 	.event = tracedat_event,
 	.loss = tracedat_loss,

@@ -6,8 +6,6 @@
 #include "visualize/export/schedgraph_back.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Behind each line of the file without a name. */
@@ -17,12 +15,6 @@ struct schedgraph_back_tail {
 	uint32_t cpu;
 	uint32_t pad;
 	uint64_t ns;
-};
-
-struct ktr__schedgraph_back {
-	struct ktr__schedgraph *schedgraph;
-	FILE *lines;
-	uint64_t n;
 };
 
 static int schedgraph_back_keep(void *context, const struct ktr_event *event, const char *text,
@@ -39,43 +31,19 @@ static int schedgraph_back_keep(void *context, const struct ktr_event *event, co
 	return ferror(back->lines) ? -EIO : 0;
 }
 
-int ktr__schedgraph_back_new(struct ktr__schedgraph_back **out)
+int ktr__schedgraph_back_init(struct ktr__schedgraph_back *back)
 {
-	struct ktr__schedgraph_back *back = calloc(1, sizeof(*back));
-	int rc = -ENOMEM;
-
-	*out = NULL;
-	if (back != NULL) {
-		back->lines = tmpfile();
-		rc = back->lines != NULL
-			     ? ktr__schedgraph_new(&back->schedgraph, schedgraph_back_keep, back)
-			     : -errno;
-	}
-	if (rc != 0)
-		ktr__schedgraph_back_free(back);
-	else
-		*out = back;
-	return rc;
+	back->n = 0;
+	back->schedgraph = NULL;
+	back->lines = tmpfile();
+	return back->lines != NULL ? ktr__schedgraph_new(&back->schedgraph, schedgraph_back_keep, back) : -errno;
 }
 
 void ktr__schedgraph_back_free(struct ktr__schedgraph_back *back)
 {
-	if (back == NULL)
-		return;
 	if (back->lines != NULL)
 		fclose(back->lines);
 	ktr__schedgraph_free(back->schedgraph);
-	free(back);
-}
-
-int ktr__schedgraph_back_event(struct ktr__schedgraph_back *back, const struct ktr_event *event)
-{
-	return ktr__schedgraph_event(back->schedgraph, event);
-}
-
-void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back, const struct ktr_loss *loss)
-{
-	ktr__schedgraph_loss(back->schedgraph, loss);
 }
 
 int ktr__schedgraph_back_run(struct ktr__schedgraph_back *back, ktr__schedgraph_fn *line,

@@ -5,18 +5,20 @@
 
 #include "visualize/export/schedgraph.h"
 
+#include <stdio.h>
+
 #define KTR__SCHEDGRAPH_ZEROS                                                                      \
 	"schedgraph.py cannot draw a group of zeros" /* why they are left out */
 
-struct ktr__schedgraph_back;
+struct ktr__schedgraph_back {
+	struct ktr__schedgraph *schedgraph; /* owned; gets events and losses, oldest first */
+	FILE *lines;
+	uint64_t n;
+};
 
-/* Owned *out, or -errno: it needs a temporary file. */
-int ktr__schedgraph_back_new(struct ktr__schedgraph_back **out);
+/* 0 or -errno: it needs a temporary file. ktr__schedgraph_back_free() is due in any case. */
+int ktr__schedgraph_back_init(struct ktr__schedgraph_back *back);
 void ktr__schedgraph_back_free(struct ktr__schedgraph_back *back);
-
-/* Events and losses, oldest first. 0 or -errno. */
-int ktr__schedgraph_back_event(struct ktr__schedgraph_back *back, const struct ktr_event *event);
-void ktr__schedgraph_back_loss(struct ktr__schedgraph_back *back, const struct ktr_loss *loss);
 
 /*
  * Ends the lines and tells all of them, newest first. Of their event there is cpu, time_ns, and index: the

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,12 +125,6 @@ static struct ktr__slice_track *slices_row_track(struct ktr__slices *slices,
 								.lane = lane });
 }
 
-static int slices_mark(struct ktr__slices *slices, const struct ktr__slice_track *track,
-		       uint64_t ns, const struct ktr_event *event)
-{
-	return slices->to->mark ? slices->to->mark(slices->context, track, ns, event) : 0;
-}
-
 /* ---- slices ---- */
 
 /* A place for a slice, with its number in *number, from 1; NULL without memory. */
@@ -160,7 +153,7 @@ static int slices_draw(struct ktr__slices *slices, struct ktr__slice_open *open,
 
 	open->track = NULL;
 	open->kept = NULL;
-	return slices->to->end ? slices->to->end(slices->context, track, open->from_ns, ns, how, kept) : 0;
+	return slices->to->end(slices->context, track, open->from_ns, ns, how, kept);
 }
 
 static struct ktr__slice_track *slices_lane_track(struct ktr__slices *slices,
@@ -220,9 +213,7 @@ static int slices_begun(struct ktr__slices *slices, struct ktr__span *span, stru
 	} else if (span->kind == KTR_KIND_START) {
 		open->flow = ++slices->n_spans;
 	}
-	return slices->to->begin ?
-		       slices->to->begin(slices->context, track, open->from_ns, event, open->flow, &open->kept) :
-		       0;
+	return slices->to->begin(slices->context, track, open->from_ns, event, open->flow, &open->kept);
 }
 
 /* Slices of scopes that are on top of one on their thread's track end with it. */
@@ -244,7 +235,7 @@ static int slices_flow(struct ktr__slices *slices, const struct ktr__span *span,
 {
 	const struct ktr__slices_thread *from, *to;
 
-	if (flow == 0 || span->end_thread == NULL || span->end_thread == span->thread || slices->to->flow == NULL ||
+	if (flow == 0 || span->end_thread == NULL || span->end_thread == span->thread ||
 	    span->thread->id >= slices->n_threads || slices->thread[span->thread->id].track == NULL)
 		return 0;
 	to = slices_thread(slices, span->end_thread);
@@ -285,7 +276,7 @@ static int slices_count(struct ktr__slices *slices, const struct ktr__row *row, 
 	struct ktr__slices_row *at = &slices->row[row->number];
 
 	/* Viewers read JSON, which has no number for what is none. */
-	if (slices->to->count == NULL || event->site->value_arg < 0 ||
+	if (event->site->value_arg < 0 ||
 	    !isfinite(ktr__event_number(event, (unsigned)event->site->value_arg)))
 		return 0;
 	if (at->counter == NULL)
@@ -302,7 +293,7 @@ static int slices_point(struct ktr__slices *slices, const struct ktr__row *row, 
 
 	if (at->states == NULL)
 		at->states = slices_row_track(slices, row, 0, 0);
-	return at->states != NULL ? slices_mark(slices, at->states, ns, event) : slices->error;
+	return at->states != NULL ? slices->to->mark(slices->context, at->states, ns, event) : slices->error;
 }
 
 static int slices_row(struct ktr__slices *slices, const struct ktr__row *row, uint64_t ns,
@@ -333,7 +324,7 @@ int ktr__slices_event(struct ktr__slices *slices, const struct ktr_event *event)
 	if (slices->error != 0)
 		return slices->error;
 	if (site->kind == KTR_KIND_EVENT)
-		return thread ? slices_mark(slices, thread->track, t->now_ns, event) : 0;
+		return thread ? slices->to->mark(slices->context, thread->track, t->now_ns, event) : 0;
 	if (t->site[site->id].row != NULL)
 		rc = slices_row(slices, t->site[site->id].row, t->now_ns, event);
 	for (uint32_t i = 0; i < t->n_ended && rc == 0; i++)

@@ -35,7 +35,7 @@ struct ktr__slice_track {
 	uint32_t lane; /* 0, 1...: of a row with several tracks for spans */
 };
 
-/* All but track may be NULL; all return 0 or -errno. */
+/* All return 0 or -errno. */
 struct ktr__slices_to {
 	/* A track, before it is used. It stays where it is. */
 	int (*track)(void *context, const struct ktr__slice_track *track);
