@@ -21,19 +21,17 @@
 static void diff_text_trace(FILE *to, const char *which, const struct ktr_reader_info *info,
 			    const struct ktr__blocks *blocks)
 {
-	char text[512], n[40], length[40], active[40];
+	char text[512];
 	uint64_t n_lost = blocks->n_lost + ktr__dropped_sum(info->n_dropped);
 	double active_ns = ktr__blocks_active(blocks), all_ns = (double)(blocks->to_ns - blocks->from_ns);
 
 	ktr__label_clean(text, sizeof(text), info->path, strlen(info->path));
-	fprintf(to, "%s: %s: %s events in %s", which, text,
-		ktr__label_count(n, sizeof(n), blocks->n_events),
-		ktr__label_duration(length, sizeof(length), blocks->to_ns - blocks->from_ns));
+	fprintf(to, "%s: %s: %s events in %s", which, text, ktr__label_count(blocks->n_events).text,
+		ktr__label_duration(blocks->to_ns - blocks->from_ns).text);
 	if (active_ns > 0 && active_ns < 0.9 * all_ns)
-		fprintf(to, ", nearly all of them in %s",
-			ktr__label_duration(active, sizeof(active), (uint64_t)active_ns));
+		fprintf(to, ", nearly all of them in %s", ktr__label_duration((uint64_t)active_ns).text);
 	if (n_lost)
-		fprintf(to, ", %s lost: rates are of what was kept", ktr__label_count(n, sizeof(n), n_lost));
+		fprintf(to, ", %s lost: rates are of what was kept", ktr__label_count(n_lost).text);
 	fputc('\n', to);
 }
 
@@ -126,13 +124,13 @@ static const char *diff_text_value(char *text, size_t size, const struct diff_re
 	if (!(value > 0))
 		snprintf(text, size, "-");
 	else if (row->what == KTR__DIFF_DURATION)
-		ktr__label_duration(text, size, (uint64_t)(value * 1e9));
+		snprintf(text, size, "%s", ktr__label_duration((uint64_t)(value * 1e9)).text);
 	else if (row->what == KTR__DIFF_TIME || row->what == KTR__DIFF_TAIL)
-		ktr__label_duration(text, size, (uint64_t)value);
+		snprintf(text, size, "%s", ktr__label_duration((uint64_t)value).text);
 	else if (report->diff->options.share)
 		snprintf(text, size, "%.3g %%", 100 * value);
 	else if (value >= 1000)
-		ktr__label_count(text, size, (uint64_t)(value + 0.5));
+		snprintf(text, size, "%s", ktr__label_count((uint64_t)(value + 0.5)).text);
 	else
 		snprintf(text, size, "%.3g", value);
 	return text;

@@ -20,9 +20,9 @@ static void report_gaps_site(FILE *to, const struct ktr_reader_site *site, const
 /* Length, when it began, and what was recorded before and behind it. */
 static void report_gaps_line(const struct report *report, FILE *to, const struct ktr__gap *gap)
 {
-	char since[48] = "+";
+	char since[48];
 
-	ktr__label_duration(since + 1, sizeof(since) - 1, gap->from_ns - report->info->first_ns);
+	snprintf(since, sizeof(since), "+%s", ktr__label_duration(gap->from_ns - report->info->first_ns).text);
 	report_text_duration(to, (double)(gap->to_ns - gap->from_ns));
 	fprintf(to, " %12s  ", since);
 	report_gaps_site(to, gap->before, " to ");

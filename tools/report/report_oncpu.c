@@ -98,18 +98,22 @@ static void oncpu_text_absences(const struct report *report, FILE *to)
 		report_text_heading(report, to, "   lasted        at            last event before", "longest absences");
 	for (unsigned i = 0; i < shown; i++) {
 		const struct ktr__oncpu_absence *a = &oncpu->absence[i];
-		char at[40], text[256] = "none", before[40] = "";
+		char text[256] = "none";
 
 		oncpu_name(to, a->thread);
 		report_text_duration(to, (double)a->ns);
-		ktr__label_duration(at, sizeof(at), a->from_ns - report->info->first_ns);
-		fprintf(to, " %9s %-7s ", at, a->state == KTR__ONCPU_READY ? "ready" : a->open ? "off, on" : "off");
-		if (a->last.site) {
+		fprintf(to, " %9s %-7s ", ktr__label_duration(a->from_ns - report->info->first_ns).text,
+			a->state == KTR__ONCPU_READY ? "ready"
+			: a->open                    ? "off, on"
+						     : "off");
+		if (a->last.site)
 			oncpu_last(&a->last, text, sizeof(text));
-			ktr__label_duration(before, sizeof(before),
-					    a->from_ns > a->last.time_ns ? a->from_ns - a->last.time_ns : 0);
-		}
-		fprintf(to, " %s%s%s%s\n", text, *before ? " (" : "", before, *before ? " before)" : "");
+		fprintf(to, " %s", text);
+		if (a->last.site)
+			fprintf(to, " (%s before)",
+				ktr__label_duration(a->from_ns > a->last.time_ns ? a->from_ns - a->last.time_ns : 0)
+					.text);
+		fputc('\n', to);
 	}
 }
 

@@ -137,7 +137,6 @@ static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
 {
 	uint64_t count[KTR__HISTOGRAM_POWERS], most = 1;
 	unsigned first = KTR__HISTOGRAM_POWERS, last = 0;
-	char low[40], high[40], n[40];
 
 	ktr__histogram_powers(h, count);
 	for (unsigned i = 0; i < KTR__HISTOGRAM_POWERS; i++) {
@@ -150,10 +149,9 @@ static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
 	for (unsigned i = first; i <= last; i++) {
 		unsigned bar = (unsigned)((double)count[i] / (double)most * REPORT_ROWS_BAR + 0.5);
 
-		ktr__label_duration(low, sizeof(low), i ? 1ull << (i - 1) : 0);
-		ktr__label_duration(high, sizeof(high), i < 64 ? 1ull << i : UINT64_MAX);
-		fprintf(to, "    %9s to %9s %11s %6.2f %% %.*s\n", low, high,
-			ktr__label_count(n, sizeof(n), count[i]),
+		fprintf(to, "    %9s to %9s %11s %6.2f %% %.*s\n",
+			ktr__label_duration(i ? 1ull << (i - 1) : 0).text,
+			ktr__label_duration(i < 64 ? 1ull << i : UINT64_MAX).text, ktr__label_count(count[i]).text,
 			100 * (double)count[i] / (double)h->n, (int)(bar || !count[i] ? bar : 1),
 			"########################################");
 	}
@@ -207,13 +205,12 @@ void report_rows_spans(const struct report *report, FILE *to)
 
 void report_rows_pairs(const struct report *report, FILE *to)
 {
-	char n[40];
 	uint64_t n_untracked = ktr__spans_n_untracked(report->tally->spans);
 
 	report_rows_table(report, to, "pair", "pairs", report_rows_pair_rank);
 	if (n_untracked)
 		fprintf(to, "  %s beginnings left out: too many were open at once\n",
-			ktr__label_count(n, sizeof(n), n_untracked));
+			ktr__label_count(n_untracked).text);
 }
 
 /* ---- states ---- */

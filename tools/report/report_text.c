@@ -84,17 +84,12 @@ void report_text_name(FILE *to, const char *bytes, size_t n)
 
 void report_text_count(FILE *to, uint64_t count, int width)
 {
-	char text[40];
-
-	fprintf(to, " %*s", width, ktr__label_count(text, sizeof(text), count));
+	fprintf(to, " %*s", width, ktr__label_count(count).text);
 }
 
 void report_text_duration(FILE *to, double ns)
 {
-	char text[40];
-
-	fprintf(to, " %9s",
-		ktr__label_duration(text, sizeof(text), ns > 0 ? (uint64_t)(ns + 0.5) : 0));
+	fprintf(to, " %9s", ktr__label_duration(ns > 0 ? (uint64_t)(ns + 0.5) : 0).text);
 }
 
 static double report_text_seconds(const struct report *report)
@@ -146,7 +141,6 @@ static void report_text_clean(FILE *to, const char *text)
 static void report_text_losses(const struct report *report, FILE *to)
 {
 	const struct ktr__tally *t = report->tally;
-	char text[40];
 
 	uint64_t n_dropped = ktr__dropped_sum(report->info->n_dropped), n_lost = t->n_lost + n_dropped;
 	const char *colon = ":";
@@ -155,18 +149,18 @@ static void report_text_losses(const struct report *report, FILE *to)
 		fputs("nothing lost", to);
 		return;
 	}
-	fprintf(to, "%s events lost (%.3g %% of all)", ktr__label_count(text, sizeof(text), n_lost),
+	fprintf(to, "%s events lost (%.3g %% of all)", ktr__label_count(n_lost).text,
 		report_text_share((double)n_lost, (double)(n_lost + t->n_events)));
 	if (!n_dropped)
-		fprintf(to, " in %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+		fprintf(to, " in %s gaps", ktr__label_count(t->n_gaps).text);
 	else if (t->n_lost) {
-		fprintf(to, ": %s in", ktr__label_count(text, sizeof(text), t->n_lost));
-		fprintf(to, " %s gaps", ktr__label_count(text, sizeof(text), t->n_gaps));
+		fprintf(to, ": %s in", ktr__label_count(t->n_lost).text);
+		fprintf(to, " %s gaps", ktr__label_count(t->n_gaps).text);
 		colon = ",";
 	}
 	for (unsigned i = 0; i < KTR_DROPS; i++)
 		if (report->info->n_dropped[i]) {
-			fprintf(to, "%s %s %s", colon, ktr__label_count(text, sizeof(text), report->info->n_dropped[i]),
+			fprintf(to, "%s %s %s", colon, ktr__label_count(report->info->n_dropped[i]).text,
 				ktr__drop_text(i));
 			colon = ",";
 		}
@@ -194,9 +188,8 @@ static void report_text_head(const struct report *report, FILE *to)
 	fputc('\n', to);
 	if (t->n_events)
 		fprintf(to, "  %s, for %s\n", report_utc(report, t->first_ns, text, sizeof(text)),
-			ktr__label_duration(text + 40, sizeof(text) - 40,
-					    t->last_ns - t->first_ns));
-	fprintf(to, "  %s events,", ktr__label_count(text, sizeof(text), t->n_events));
+			ktr__label_duration(t->last_ns - t->first_ns).text);
+	fprintf(to, "  %s events,", ktr__label_count(t->n_events).text);
 	report_text_rate(to, report, t->n_events);
 	fputs("; ", to);
 	report_text_losses(report, to);

@@ -98,7 +98,7 @@ static const char *top_rate(char text[16], double rate)
 static void top_head(const struct top_screen *s)
 {
 	const struct top *t = &s->top;
-	char line[256], n[32], lost[32], rate[16], drop[16];
+	char line[256], rate[16], drop[16];
 
 	snprintf(line, sizeof(line), "ktr top: %s, %s%s", t->map.header.name,
 		 t->alive ? "live" : "dead",
@@ -107,17 +107,16 @@ static void top_head(const struct top_screen *s)
 				     : "");
 	top_put(0, 0, COLS, A_BOLD, line);
 	snprintf(line, sizeof(line), "%s events, %s;  %s could not be recorded, %s",
-		 ktr__label_count(n, sizeof(n), t->events), top_rate(rate, t->rate),
-		 ktr__label_count(lost, sizeof(lost), t->dropped), top_rate(drop, t->drop_rate));
+		 ktr__label_count(t->events).text, top_rate(rate, t->rate), ktr__label_count(t->dropped).text,
+		 top_rate(drop, t->drop_rate));
 	top_put(1, 0, COLS, t->drop_rate > 0 ? COLOR_PAIR(1) : A_NORMAL, line);
 	if (!t->has_writer) {
 		top_put(2, 0, COLS, A_NORMAL, "no writer: the rings keep the latest events");
 		return;
 	}
 	snprintf(line, sizeof(line), "writer of process %u: %s, %s events behind;  %s lost to it",
-		 t->control.writer, top_rate(rate, t->write_rate),
-		 ktr__label_count(n, sizeof(n), t->behind),
-		 ktr__label_count(lost, sizeof(lost), t->writer_lost));
+		 t->control.writer, top_rate(rate, t->write_rate), ktr__label_count(t->behind).text,
+		 ktr__label_count(t->writer_lost).text);
 	top_put(2, 0, COLS, t->writer_lost > 0 ? COLOR_PAIR(1) : A_NORMAL, line);
 }
 

@@ -145,7 +145,7 @@ static void distribution_shares(struct ktr__chart *chart, const struct ktr__dist
 static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__histogram *h,
 				    int with_text)
 {
-	char text[64], ns[32];
+	char text[64];
 
 	if (chart->is_text)
 		return;
@@ -160,8 +160,7 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 			x, x, with_text ? 0.97 - 0.085 * i : 1, mark->colour);
 		if (!with_text)
 			continue;
-		snprintf(text, sizeof(text), "%s %s", mark->name,
-			 ktr__label_duration(ns, sizeof(ns), at));
+		snprintf(text, sizeof(text), "%s %s", mark->name, ktr__label_duration(at).text);
 		fputs("set label ", chart->to);
 		ktr__label_gnuplot(chart->to, text);
 		fprintf(chart->to,
@@ -247,16 +246,12 @@ static void distribution_table(struct ktr__chart *chart, const struct ktr__distr
 		ktr__chart_box(chart, 30, y - 6, 12, 12, series[i].colour);
 		ktr__label_fit(text, sizeof(text), series[i].name, 44, 0);
 		ktr__chart_text(chart, 50, y, "left", 9, 0, KTR__INK, text);
-		ktr__chart_text(chart, column[0], y, "right", 9, 0, KTR__INK,
-				ktr__label_count(text, sizeof(text), h->n));
+		ktr__chart_text(chart, column[0], y, "right", 9, 0, KTR__INK, ktr__label_count(h->n).text);
 		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
 			ktr__chart_text(
 				chart, column[1 + k], y, "right", 9, 0, KTR__INK,
-				ktr__label_duration(
-					text, sizeof(text),
-					ktr__histogram_quantile(h, distribution_marks[k].share)));
-		ktr__chart_text(chart, column[5], y, "right", 9, 0, KTR__INK,
-				ktr__label_duration(text, sizeof(text), h->max));
+				ktr__label_duration(ktr__histogram_quantile(h, distribution_marks[k].share)).text);
+		ktr__chart_text(chart, column[5], y, "right", 9, 0, KTR__INK, ktr__label_duration(h->max).text);
 		ktr__label_fit(text, sizeof(text), series[i].remark, 52, 0);
 		ktr__chart_text(chart, 845, y, "left", 9, 0, KTR__FAINT, text);
 	}
@@ -265,7 +260,7 @@ static void distribution_table(struct ktr__chart *chart, const struct ktr__distr
 /* The same for a terminal, before the picture. */
 static void distribution_lines(const struct ktr__distribution *series, unsigned n)
 {
-	char text[5][32], name[4 * KTR__LABEL_BYTES];
+	char name[4 * KTR__LABEL_BYTES];
 
 	printf("%-24s %10s %9s %9s %9s %9s %9s\n", "", "number", "p50", "p90", "p99", "p99.9",
 	       "longest");
@@ -273,13 +268,11 @@ static void distribution_lines(const struct ktr__distribution *series, unsigned 
 		const struct ktr__histogram *h = series[i].histogram;
 		unsigned used = ktr__label_fit(name, sizeof(name), series[i].name, 24, 0);
 
+		printf("%s%*s %10" PRIu64, name, (int)(24 - used), "", h->n);
 		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
-			ktr__label_duration(
-				text[k], sizeof(text[k]),
-				ktr__histogram_quantile(h, distribution_marks[k].share));
-		ktr__label_duration(text[4], sizeof(text[4]), h->max);
-		printf("%s%*s %10" PRIu64 " %9s %9s %9s %9s %9s\n", name, (int)(24 - used), "",
-		       h->n, text[0], text[1], text[2], text[3], text[4]);
+			printf(" %9s",
+			       ktr__label_duration(ktr__histogram_quantile(h, distribution_marks[k].share)).text);
+		printf(" %9s\n", ktr__label_duration(h->max).text);
 	}
 }
 

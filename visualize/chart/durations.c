@@ -229,7 +229,6 @@ static void durations_notes(struct ktr__durations *d)
 {
 	struct ktr__frame *frame = &d->plot->frame;
 	uint64_t n_unsure = 0;
-	char n[32], ns[32];
 
 	for (unsigned i = 0; i < d->n_series; i++) {
 		const struct ktr__duration_series *s = &d->series[i];
@@ -237,16 +236,13 @@ static void durations_notes(struct ktr__durations *d)
 		n_unsure += s->n_unsure;
 		if (s->n_open > 0)
 			ktr__frame_note(frame, "%s of %s had not ended, the longest (%s) after %s",
-					ktr__label_count(n, sizeof(n), s->n_open), s->name,
-					s->open_who,
-					ktr__label_duration(ns, sizeof(ns), s->open_longest_ns));
+					ktr__label_count(s->n_open).text, s->name, s->open_who,
+					ktr__label_duration(s->open_longest_ns).text);
 	}
 	if (n_unsure > 0)
-		ktr__frame_note(frame, "%s have losses between their ends",
-				ktr__label_count(n, sizeof(n), n_unsure));
+		ktr__frame_note(frame, "%s have losses between their ends", ktr__label_count(n_unsure).text);
 	if (d->n_missed > 0)
-		ktr__frame_note(frame, "%s ends without a beginning left out",
-				ktr__label_count(n, sizeof(n), d->n_missed));
+		ktr__frame_note(frame, "%s ends without a beginning left out", ktr__label_count(d->n_missed).text);
 }
 
 static int durations_none(struct ktr__durations *d, struct ktr_error *err)

@@ -85,14 +85,12 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 
 static void plot_notes(struct ktr__plot *plot)
 {
-	char n[32];
-
 	if (plot->n_backwards > 0)
 		ktr__frame_note(&plot->frame, "time ran backwards at %s events",
-				ktr__label_count(n, sizeof(n), plot->n_backwards));
+				ktr__label_count(plot->n_backwards).text);
 	if (plot->n_damaged > 0)
 		ktr__frame_note(&plot->frame, "%s parts of the trace are damaged and missing",
-				ktr__label_count(n, sizeof(n), plot->n_damaged));
+				ktr__label_count(plot->n_damaged).text);
 }
 
 const char *ktr__plot_filter(const struct ktr__plot *plot)
@@ -148,25 +146,23 @@ int ktr__plot_chart(struct ktr__plot *plot, struct ktr__chart *chart, struct ktr
 
 int ktr__plot_nothing(const struct ktr__plot *plot, struct ktr_error *err, const char *format, ...)
 {
-	char what[160], from[32], to[32], end[32], lost[64] = "", n[32];
+	char what[160], lost[64] = "";
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
 	if (plot->losses.n_events > 0)
-		snprintf(lost, sizeof(lost), "; %s events were lost",
-			 ktr__label_count(n, sizeof(n), plot->losses.n_events));
+		snprintf(lost, sizeof(lost), "; %s events were lost", ktr__label_count(plot->losses.n_events).text);
 	if (plot->info->last_ns == 0)
 		return ktr_error_set(err, ENODATA, "nothing to draw: the trace holds no events%s",
 				     lost);
 	if (plot->n_events == 0)
-		return ktr_error_set(
-			err, ENODATA,
-			"nothing to draw: no events between %s and %s of a trace of %s%s",
-			ktr__frame_since(plot->info, plot->grid.from_ns, from, sizeof(from)),
-			ktr__frame_since(plot->info, plot->grid.to_ns, to, sizeof(to)),
-			ktr__frame_since(plot->info, plot->info->last_ns, end, sizeof(end)), lost);
+		return ktr_error_set(err, ENODATA,
+				     "nothing to draw: no events between %s and %s of a trace of %s%s",
+				     ktr__frame_since(plot->info, plot->grid.from_ns).text,
+				     ktr__frame_since(plot->info, plot->grid.to_ns).text,
+				     ktr__frame_since(plot->info, plot->info->last_ns).text, lost);
 	return ktr_error_set(err, ENODATA, "nothing to draw: %s among %s events%s", what,
-			     ktr__label_count(n, sizeof(n), plot->n_events), lost);
+			     ktr__label_count(plot->n_events).text, lost);
 }

@@ -49,7 +49,6 @@ static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *
 			   const struct ktr__row *first, unsigned n)
 {
 	unsigned n_all = 0;
-	char count[32];
 
 	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++)
 		n_all += s->timeline.rows.row[i]->area.cell != NULL;
@@ -58,7 +57,7 @@ static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *
 		 first->area.least, first->area.greatest, first->area.last);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
-		 plot->frame.program, ktr__label_count(count, sizeof(count), s->timeline.n_events));
+		 plot->frame.program, ktr__label_count(s->timeline.n_events).text);
 	if (n < n_all)
 		ktr__frame_note(&plot->frame, "%u of %u counters shown, those that changed most", n,
 				n_all);

@@ -61,7 +61,6 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 {
 	const struct ktr__durations *d = &map->durations;
 	const struct ktr__duration_series *worst = &d->series[0];
-	char longest[32], since[32], n[32];
 	uint64_t all = 0;
 
 	for (unsigned i = 0; i < d->n_series; i++) {
@@ -71,13 +70,11 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 	}
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
 		 "%.159s%s over time: the longest took %s (%.159s, from +%s)", d->series[0].name,
-		 d->n_series > 1 ? " and others" : "",
-		 ktr__label_duration(longest, sizeof(longest), worst->longest_ns),
-		 worst->longest_who,
-		 ktr__frame_since(plot->info, worst->longest_from_ns, since, sizeof(since)));
+		 d->n_series > 1 ? " and others" : "", ktr__label_duration(worst->longest_ns).text,
+		 worst->longest_who, ktr__frame_since(plot->info, worst->longest_from_ns).text);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: %s spans by their beginning and duration, of %u series", plot->frame.program,
-		 ktr__label_count(n, sizeof(n), all), d->n_series);
+		 ktr__label_count(all).text, d->n_series);
 }
 
 /* Only cells that hold something; each is a box, so that nothing is resampled. */

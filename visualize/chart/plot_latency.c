@@ -15,25 +15,20 @@
 static void latency_series(const struct ktr__plot *plot, const struct ktr__duration_series *s,
 			   struct ktr__distribution *to)
 {
-	char since[32];
-
 	to->name = s->name;
 	to->histogram = &s->histogram;
 	snprintf(to->remark, sizeof(to->remark), "by %.60s at +%s", s->longest_who,
-		 ktr__frame_since(plot->info, s->longest_from_ns, since, sizeof(since)));
+		 ktr__frame_since(plot->info, s->longest_from_ns).text);
 }
 
 /* One sentence about the first series, which has the most time of all. */
 static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
 {
-	char p50[32], p99[32], longest[32];
-
-	snprintf(
-		plot->frame.title, sizeof(plot->frame.title),
-		"%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
-		ktr__label_duration(p50, sizeof(p50), ktr__histogram_quantile(&s->histogram, 0.5)),
-		ktr__label_duration(p99, sizeof(p99), ktr__histogram_quantile(&s->histogram, 0.99)),
-		ktr__label_duration(longest, sizeof(longest), s->histogram.max));
+	snprintf(plot->frame.title, sizeof(plot->frame.title),
+		 "%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
+		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.5)).text,
+		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.99)).text,
+		 ktr__label_duration(s->histogram.max).text);
 }
 
 static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d, const char *what,
@@ -63,7 +58,6 @@ static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d,
 static int latency_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	struct ktr__durations *d = plot->state;
-	char n[32];
 	uint64_t all = 0;
 
 	if (ktr__durations_finish(d, err) != 0)
@@ -72,8 +66,8 @@ static int latency_draw(struct ktr__plot *plot, struct ktr_error *err)
 		all += d->series[i].histogram.n;
 	latency_title(plot, &d->series[0]);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: durations of %s spans that ended in the window, in %u series",
-		 plot->frame.program, ktr__label_count(n, sizeof(n), all), d->n_series);
+		 "%s: durations of %s spans that ended in the window, in %u series", plot->frame.program,
+		 ktr__label_count(all).text, d->n_series);
 	return latency_chart(plot, d, "duration (log scale)", err);
 }
 
@@ -81,19 +75,17 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	struct ktr__durations *d = plot->state;
 	struct ktr__duration_series *s = d->series;
-	char p99[32], longest[32], since[32], n[32];
 
 	if (ktr__durations_finish(d, err) != 0)
 		return -err->code;
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
 		 "The longest silence was %s: %s from +%s on; 99 %% of gaps were up to %s",
-		 ktr__label_duration(longest, sizeof(longest), s->longest_ns), s->longest_who,
-		 ktr__frame_since(plot->info, s->longest_from_ns, since, sizeof(since)),
-		 ktr__label_duration(p99, sizeof(p99),
-				     ktr__histogram_quantile(&s->histogram, 0.99)));
+		 ktr__label_duration(s->longest_ns).text, s->longest_who,
+		 ktr__frame_since(plot->info, s->longest_from_ns).text,
+		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.99)).text);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: time between consecutive events of the same thread, %s gaps",
-		 plot->frame.program, ktr__label_count(n, sizeof(n), s->histogram.n));
+		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
+		 ktr__label_count(s->histogram.n).text);
 	return latency_chart(plot, d, "time until the thread's next event (log scale)", err);
 }
 
@@ -110,19 +102,19 @@ static const struct ktr__duration_series *compare_find(const struct ktr__duratio
 static void compare_title(struct ktr__plot *plot, const struct ktr__duration_series *a,
 			  const struct ktr__duration_series *b)
 {
-	char from[2][32], to[2][32], words[160] = "";
+	struct ktr__label_text from[2], to[2];
+	char words[160] = "";
 
 	if (plot->verdict != NULL)
 		plot->verdict(plot->verdict_context, a->name, words, sizeof(words));
 	for (int i = 0; i < 2; i++) {
 		double share = i == 0 ? 0.5 : 0.99;
 
-		ktr__label_duration(from[i], sizeof(from[i]), ktr__histogram_quantile(&a->histogram, share));
-		ktr__label_duration(to[i], sizeof(to[i]), ktr__histogram_quantile(&b->histogram, share));
+		from[i] = ktr__label_duration(ktr__histogram_quantile(&a->histogram, share));
+		to[i] = ktr__label_duration(ktr__histogram_quantile(&b->histogram, share));
 	}
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s: %s%sp50 %s in A, %s in B; p99 %s in A, %s in B", a->name, words, words[0] ? ": " : "",
-		 from[0], to[0], from[1], to[1]);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B; p99 %s in A, %s in B",
+		 a->name, words, words[0] ? ": " : "", from[0].text, to[0].text, from[1].text, to[1].text);
 }
 
 /* A name for the table that says which trace it is of. */

@@ -168,7 +168,6 @@ static double load_share(const struct ktr__plot *plot, const struct ktr__row *ro
 static void load_words(struct ktr__plot *plot, const struct load *load, unsigned n)
 {
 	const struct ktr__row *top[2] = { NULL, NULL };
-	char count[32], width[32];
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct ktr__row *row = load->rows.row[i];
@@ -184,11 +183,9 @@ static void load_words(struct ktr__plot *plot, const struct load *load, unsigned
 			 top[0]->name, load_share(plot, top[0]) < 1 ? 2 : 0,
 			 load_share(plot, top[0]), top[1]->name, load_share(plot, top[1]));
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: events per second of each CPU and thread, %s events; a column is %s",
-		 plot->frame.program, ktr__label_count(count, sizeof(count), plot->n_events),
-		 ktr__label_duration(width, sizeof(width),
-				     (plot->grid.to_ns - plot->grid.from_ns) /
-					     plot->grid.n_columns));
+		 "%s: events per second of each CPU and thread, %s events; a column is %s", plot->frame.program,
+		 ktr__label_count(plot->n_events).text,
+		 ktr__label_duration((plot->grid.to_ns - plot->grid.from_ns) / plot->grid.n_columns).text);
 }
 
 /* Strips as boxes, and labels to both sides. Returns the greatest rate. */
@@ -199,7 +196,7 @@ static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsi
 	double per_second = 1e9 * plot->grid.n_columns /
 			    (double)(plot->grid.to_ns - plot->grid.from_ns);
 	double most = 1;
-	char text[4 * KTR__LABEL_BYTES], count[32];
+	char text[4 * KTR__LABEL_BYTES];
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct ktr__row *row = load->rows.row[i];
@@ -207,8 +204,7 @@ static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsi
 
 		ktr__label_fit(text, sizeof(text), row->name, 24, 0);
 		ktr__chart_text(chart, 20, y, "left", 10, 0, KTR__INK, text);
-		snprintf(text, sizeof(text), "%s (%.0f %%)",
-			 ktr__label_count(count, sizeof(count), row->n_events),
+		snprintf(text, sizeof(text), "%s (%.0f %%)", ktr__label_count(row->n_events).text,
 			 load_share(plot, row));
 		ktr__chart_text(chart, chart->width - 262, y, "left", 9, 0, KTR__FAINT, text);
 	}

@@ -127,21 +127,17 @@ static double rate_peak(const struct ktr__plot *plot, const struct rate *rate, u
 
 static void rate_title(struct ktr__plot *plot, const struct rate *rate, double peak, unsigned at)
 {
-	char average[32], most[32], since[32], n[32], width[32];
 	uint64_t span = plot->grid.to_ns - plot->grid.from_ns;
 
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
 		 "%s events/s on average, %s at the peak (+%s); %.0f %% are of class %.159s",
-		 ktr__label_count(average, sizeof(average),
-				  (uint64_t)((double)plot->n_events * 1e9 / (double)span)),
-		 ktr__label_count(most, sizeof(most), (uint64_t)peak),
-		 ktr__frame_since(plot->info, ktr__grid_border(&plot->grid, at), since,
-				  sizeof(since)),
+		 ktr__label_count((uint64_t)((double)plot->n_events * 1e9 / (double)span)).text,
+		 ktr__label_count((uint64_t)peak).text,
+		 ktr__frame_since(plot->info, ktr__grid_border(&plot->grid, at)).text,
 		 100 * (double)rate->series[0].n / (double)plot->n_events, rate->series[0].name);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: events per second and class, %s events, each step is %s", plot->frame.program,
-		 ktr__label_count(n, sizeof(n), plot->n_events),
-		 ktr__label_duration(width, sizeof(width), span / plot->grid.n_columns));
+		 ktr__label_count(plot->n_events).text, ktr__label_duration(span / plot->grid.n_columns).text);
 }
 
 /*
@@ -171,13 +167,12 @@ static void rate_table(struct ktr__plot *plot, struct ktr__chart *chart,
 static void rate_legend(struct ktr__chart *chart, const struct rate *rate, unsigned n_series,
 			double y)
 {
-	char text[KTR__LABEL_BYTES], n[32], line[KTR__LABEL_BYTES + 40];
+	char text[KTR__LABEL_BYTES], line[KTR__LABEL_BYTES + 40];
 	double x = 110;
 
 	for (unsigned i = 0; i < n_series; i++) {
 		ktr__label_fit(text, sizeof(text), rate->series[i].name, 30, 0);
-		snprintf(line, sizeof(line), "%s: %s", text,
-			 ktr__label_count(n, sizeof(n), rate->series[i].n));
+		snprintf(line, sizeof(line), "%s: %s", text, ktr__label_count(rate->series[i].n).text);
 		ktr__chart_box(chart, x, y - 6, 12, 12, rate->series[i].colour);
 		ktr__chart_text(chart, x + 18, y, "left", 9, 0, KTR__INK, line);
 		x += 270;

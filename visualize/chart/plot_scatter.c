@@ -150,20 +150,19 @@ static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)
 static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const char *x,
 			  const char *y)
 {
-	char n[32], more[32] = "";
+	char more[32] = "";
 
 	snprintf(plot->frame.title, sizeof(plot->frame.title),
 		 "%s against %s: from %.6g to %.6g, %.4g on average", y, x, s->bins.y.least,
 		 s->bins.y.greatest, s->bins.mean_y);
 	if (s->n_used > 1)
 		snprintf(more, sizeof(more), " and %u more sites", s->n_used - 1);
-	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
-		 "%s: %s values from %s%s; correlation %.2f", plot->frame.program,
-		 ktr__label_count(n, sizeof(n), s->bins.n), s->used, more,
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "%s: %s values from %s%s; correlation %.2f",
+		 plot->frame.program, ktr__label_count(s->bins.n).text, s->used, more,
 		 ktr__bins_correlation(&s->bins));
 	if (s->n_odd > 0)
 		ktr__frame_note(&plot->frame, "%s values that are not finite left out",
-				ktr__label_count(n, sizeof(n), s->n_odd));
+				ktr__label_count(s->n_odd).text);
 }
 
 /* The points, or the cells' middles and counts, as a table named $points. */

@@ -64,7 +64,6 @@ static void states_row(const struct states *s, struct ktr__chart *chart,
 static void states_words(struct ktr__plot *plot, const struct states *s)
 {
 	const struct ktr__grid *grid = &s->rows.timeline.rows.grid;
-	char span[32];
 
 	ktr__frame_findings(&plot->frame, &s->view);
 	if (plot->frame.title[0] == '\0')
@@ -73,8 +72,7 @@ static void states_words(struct ktr__plot *plot, const struct states *s)
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: share of %s that each row spent in each state; blank: before its first state,"
 		 " or after its thread ended",
-		 plot->frame.program,
-		 ktr__label_duration(span, sizeof(span), grid->to_ns - grid->from_ns));
+		 plot->frame.program, ktr__label_duration(grid->to_ns - grid->from_ns).text);
 	if (s->view.n_hidden > 0)
 		ktr__frame_note(&plot->frame,
 				"%u of %u rows have a line, those that stand out and the busiest",

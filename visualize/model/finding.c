@@ -172,18 +172,15 @@ int ktr__finding_look(const struct ktr__rows *rows, struct ktr__finding finding[
 void ktr__finding_text(const struct ktr__rows *rows, const struct ktr__finding *finding, char *text,
 		       size_t size)
 {
-	char total[32], longest[32];
 	const struct ktr__stay *stay;
 
 	text[0] = '\0';
 	stay = ktr__row_stay(finding->row, finding->label);
 	if (stay == NULL)
 		return;
-	snprintf(text, size,
-		 "%s is \"%s\" %.0f %% of the time: %s, up to %s at once%s (median of %s: %.*f %%)",
+	snprintf(text, size, "%s is \"%s\" %.0f %% of the time: %s, up to %s at once%s (median of %s: %.*f %%)",
 		 finding->row->name, rows->label[finding->label], 100 * finding->share,
-		 ktr__label_duration(total, sizeof(total), stay->total_ns),
-		 ktr__label_duration(longest, sizeof(longest), stay->longest_ns),
-		 stay->open ? ", to the end" : "", finding->row->group,
-		 finding->median < 0.0995 ? 1 : 0, 100 * finding->median);
+		 ktr__label_duration(stay->total_ns).text, ktr__label_duration(stay->longest_ns).text,
+		 stay->open ? ", to the end" : "", finding->row->group, finding->median < 0.0995 ? 1 : 0,
+		 100 * finding->median);
 }

@@ -38,7 +38,7 @@ static void frame_moment(const struct ktr_reader_info *info, char *text, size_t 
 void ktr__frame_init(struct ktr__frame *frame, const struct ktr_reader_info *info,
 		     const char *command)
 {
-	char cmdline[200], host[80], moment[48], span[32];
+	char cmdline[200], host[80], moment[48];
 	const char *line = info->cmdline ? info->cmdline : "", *name = info->host ? info->host : "";
 
 	memset(frame, 0, sizeof(*frame));
@@ -48,7 +48,7 @@ void ktr__frame_init(struct ktr__frame *frame, const struct ktr_reader_info *inf
 	frame_moment(info, moment, sizeof(moment));
 	snprintf(frame->source, sizeof(frame->source), "%s on %s, %s, %s traced",
 		 cmdline[0] ? cmdline : frame->program, host[0] ? host : "unknown host", moment,
-		 ktr__label_duration(span, sizeof(span), info->last_ns - info->first_ns));
+		 ktr__label_duration(info->last_ns - info->first_ns).text);
 	ktr__label_clean(frame->command, sizeof(frame->command), command, strlen(command));
 }
 
@@ -73,21 +73,19 @@ void ktr__frame_lost(struct ktr__frame *frame, const struct ktr_reader_info *inf
 	uint64_t n_older = info->kind == KTR_SOURCE_TRACE ? 0 : losses->n_older;
 	uint64_t n_lost = losses->n_events - n_older;
 	double share = 100 * (double)n_lost / ((double)n_lost + (double)n_events);
-	char count[32];
 
 	if (n_lost > 0)
 		snprintf(frame->lost, sizeof(frame->lost),
 			 "%s events were lost (%.*f %%): what happened there is not known",
-			 ktr__label_count(count, sizeof(count), n_lost), share < 1 ? 2 : 0, share);
+			 ktr__label_count(n_lost).text, share < 1 ? 2 : 0, share);
 	if (n_older > 0)
 		ktr__frame_note(frame, "the rings hold the newest events; %s older ones made room for them",
-				ktr__label_count(count, sizeof(count), n_older));
+				ktr__label_count(n_older).text);
 }
 
-const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text,
-			     size_t size)
+struct ktr__label_text ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns)
 {
-	return ktr__label_duration(text, size, ns > info->first_ns ? ns - info->first_ns : 0);
+	return ktr__label_duration(ns > info->first_ns ? ns - info->first_ns : 0);
 }
 
 /* What kinds of rows there are: "12 rows of worker, shard". */
@@ -114,7 +112,6 @@ static void frame_rows(const struct ktr__view *view, char *text, size_t size)
 static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__view *view)
 {
 	const struct ktr__timeline *t = view->timeline;
-	char n[32];
 
 	if (view->n_hidden > 0)
 		ktr__frame_note(frame,
@@ -122,16 +119,15 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 				view->n_rows, view->n_rows + view->n_hidden);
 	if (t->rows.n_crowded > 0)
 		ktr__frame_note(frame, "%s events found no room in a row",
-				ktr__label_count(n, sizeof(n), t->rows.n_crowded));
+				ktr__label_count(t->rows.n_crowded).text);
 	if (t->rows.n_unpaired > 0)
-		ktr__frame_note(frame, "%s STOPs have no START",
-				ktr__label_count(n, sizeof(n), t->rows.n_unpaired));
+		ktr__frame_note(frame, "%s STOPs have no START", ktr__label_count(t->rows.n_unpaired).text);
 	if (t->n_backwards > 0)
 		ktr__frame_note(frame, "time ran backwards at %s events, which stand where it did",
-				ktr__label_count(n, sizeof(n), t->n_backwards));
+				ktr__label_count(t->n_backwards).text);
 	if (t->n_damaged > 0)
 		ktr__frame_note(frame, "%s parts of the trace are damaged and missing",
-				ktr__label_count(n, sizeof(n), t->n_damaged));
+				ktr__label_count(t->n_damaged).text);
 }
 
 void ktr__frame_findings(struct ktr__frame *frame, const struct ktr__view *view)
@@ -148,20 +144,17 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 {
 	const struct ktr__timeline *t = view->timeline;
 	const struct ktr__grid *grid = &t->rows.grid;
-	char groups[200], span[32], from[32], n[32];
+	struct ktr__label_text span = ktr__label_duration(grid->to_ns - grid->from_ns);
+	char groups[200];
 
 	frame_rows(view, groups, sizeof(groups));
-	ktr__label_duration(span, sizeof(span), grid->to_ns - grid->from_ns);
-	ktr__frame_since(t->info, grid->from_ns, from, sizeof(from));
-	snprintf(frame->subtitle, sizeof(frame->subtitle), "%s: %s%s%s, %s events: %s",
-		 frame->program, span, grid->from_ns > t->info->first_ns ? " from +" : "",
-		 grid->from_ns > t->info->first_ns ? from : "",
-		 ktr__label_count(n, sizeof(n), t->n_events), groups);
+	snprintf(frame->subtitle, sizeof(frame->subtitle), "%s: %s%s%s, %s events: %s", frame->program, span.text,
+		 grid->from_ns > t->info->first_ns ? " from +" : "",
+		 grid->from_ns > t->info->first_ns ? ktr__frame_since(t->info, grid->from_ns).text : "",
+		 ktr__label_count(t->n_events).text, groups);
 	ktr__frame_findings(frame, view);
-	if (frame->title[0] == '\0') {
-		snprintf(frame->title, sizeof(frame->title), "What %s did during %s",
-			 frame->program, span);
-	}
+	if (frame->title[0] == '\0')
+		snprintf(frame->title, sizeof(frame->title), "What %s did during %s", frame->program, span.text);
 	ktr__frame_lost(frame, t->info, &t->losses, t->n_seen);
 	frame_timeline_notes(frame, view);
 }
@@ -169,22 +162,19 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 int ktr__frame_empty(const struct ktr__timeline *t, char *why, size_t size)
 {
 	const struct ktr__grid *grid = &t->rows.grid;
-	char from[32], to[32], end[32], lost[48], text[32], group[64];
+	char lost[48], group[64];
 
 	if (grid->from_ns <= t->info->last_ns && (t->n_events > 0 || t->rows.n_rows > 0))
 		return 0;
 	lost[0] = '\0';
 	if (t->losses.n_events > 0)
-		snprintf(lost, sizeof(lost), "; %s were lost",
-			 ktr__label_count(text, sizeof(text), t->losses.n_events));
+		snprintf(lost, sizeof(lost), "; %s were lost", ktr__label_count(t->losses.n_events).text);
 	if (t->info->last_ns == 0) {
 		snprintf(why, size, "nothing to draw: the trace holds no events%s", lost);
 	} else if (t->n_seen == 0) {
-		snprintf(why, size,
-			 "nothing to draw: no events between %s and %s of a trace of %s%s",
-			 ktr__frame_since(t->info, grid->from_ns, from, sizeof(from)),
-			 ktr__frame_since(t->info, grid->to_ns, to, sizeof(to)),
-			 ktr__frame_since(t->info, t->info->last_ns, end, sizeof(end)), lost);
+		snprintf(why, size, "nothing to draw: no events between %s and %s of a trace of %s%s",
+			 ktr__frame_since(t->info, grid->from_ns).text, ktr__frame_since(t->info, grid->to_ns).text,
+			 ktr__frame_since(t->info, t->info->last_ns).text, lost);
 	} else if (t->options.n_groups > 0) {
 		ktr__label_clean(group, sizeof(group), t->options.group[0],
 				 strlen(t->options.group[0]));

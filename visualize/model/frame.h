@@ -48,7 +48,6 @@ void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)
 int ktr__frame_empty(const struct ktr__timeline *timeline, char *why, size_t size);
 
 /* An offset in time since the trace began, "3.21 s". */
-const char *ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns, char *text,
-			     size_t size);
+struct ktr__label_text ktr__frame_since(const struct ktr_reader_info *info, uint64_t ns);
 
 #endif

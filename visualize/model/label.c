@@ -208,33 +208,34 @@ void ktr__label_word(char *buffer, size_t size, const char *word)
 		buffer[at] = '\0';
 }
 
-const char *ktr__label_count(char *buffer, size_t size, uint64_t count)
+struct ktr__label_text ktr__label_count(uint64_t count)
 {
+	struct ktr__label_text label = { "" };
 	char digits[24];
 	int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
 	size_t out = 0;
 
-	for (int i = 0; i < n && out + 2 < size; i++) {
+	for (int i = 0; i < n; i++) {
 		if (i > 0 && (n - i) % 3 == 0)
-			buffer[out++] = ',';
-		buffer[out++] = digits[i];
+			label.text[out++] = ',';
+		label.text[out++] = digits[i];
 	}
-	buffer[out] = '\0';
-	return buffer;
+	return label;
 }
 
-const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns)
+struct ktr__label_text ktr__label_duration(uint64_t ns)
 {
 	static const struct {
 		double ns;
 		const char *unit;
 	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
 	uint64_t minutes = ns / 60000000000u;
+	struct ktr__label_text label;
 
 	if (minutes >= 60) {
-		snprintf(buffer, size, "%" PRIu64 " h %02u min", minutes / 60,
+		snprintf(label.text, sizeof(label.text), "%" PRIu64 " h %02u min", minutes / 60,
 			 (unsigned)(minutes % 60));
-		return buffer;
+		return label;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		double v = (double)ns / units[i].ns;
@@ -242,14 +243,13 @@ const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns)
 		/* 999.5 us would print as 1e+03 us: the unit changes where rounding would carry. */
 		if (v < 0.9995)
 			continue;
-		if (v < 9.995)
-			snprintf(buffer, size, "%.2f %s", v, units[i].unit);
-		else if (v < 99.95)
-			snprintf(buffer, size, "%.1f %s", v, units[i].unit);
-		else
-			snprintf(buffer, size, "%.0f %s", v, units[i].unit);
-		return buffer;
+		snprintf(label.text, sizeof(label.text), "%.*f %s",
+			 v < 9.995   ? 2
+			 : v < 99.95 ? 1
+				     : 0,
+			 v, units[i].unit);
+		return label;
 	}
-	snprintf(buffer, size, "%" PRIu64 " ns", ns);
-	return buffer;
+	snprintf(label.text, sizeof(label.text), "%" PRIu64 " ns", ns);
+	return label;
 }

@@ -37,10 +37,15 @@ void ktr__label_gnuplot(FILE *to, const char *text);
 /* Appends a word of a command line to the text in buffer, quoted for sh(1) where it has to be. */
 void ktr__label_word(char *buffer, size_t size, const char *word);
 
+/* A short text by value: ktr__label_count(n).text is there until the expression that it stands in has been evaluated. */
+struct ktr__label_text {
+	char text[32];
+};
+
 /* 1,234,567 */
-const char *ktr__label_count(char *buffer, size_t size, uint64_t count);
+struct ktr__label_text ktr__label_count(uint64_t count);
 
 /* Three digits and a unit: "1.23 ms", "97 ns", "2 h 05 min". */
-const char *ktr__label_duration(char *buffer, size_t size, uint64_t ns);
+struct ktr__label_text ktr__label_duration(uint64_t ns);
 
 #endif

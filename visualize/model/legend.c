@@ -215,7 +215,6 @@ void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line
 		      size_t size)
 {
 	const struct ktr__row *row = line->row;
-	char count[32];
 
 	text[0] = '\0';
 	if (row != NULL && row->kind == KTR__ROW_ID && (row->has & KTR__ROW_STATES))
@@ -226,6 +225,5 @@ void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line
 		snprintf(text, size, "%.10g to %.10g", row->area.least, row->area.greatest);
 	else if (line->marks != NULL || row != NULL)
 		snprintf(text, size, "%s events",
-			 ktr__label_count(count, sizeof(count),
-					  (line->marks ? line->marks : row)->n_events));
+			 ktr__label_count((line->marks ? line->marks : row)->n_events).text);
 }

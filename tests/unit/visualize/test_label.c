@@ -100,20 +100,18 @@ static void words_of_a_command(void)
 
 static const char *duration(uint64_t ns)
 {
-	static char text[32];
+	static struct ktr__label_text label;
 
-	return ktr__label_duration(text, sizeof(text), ns);
+	label = ktr__label_duration(ns);
+	return label.text;
 }
 
 static void numbers_for_people(void)
 {
-	char text[32];
-
-	CU_ASSERT_STRING_EQUAL(ktr__label_count(text, sizeof(text), 0), "0");
-	CU_ASSERT_STRING_EQUAL(ktr__label_count(text, sizeof(text), 999), "999");
-	CU_ASSERT_STRING_EQUAL(ktr__label_count(text, sizeof(text), 1234567), "1,234,567");
-	CU_ASSERT_STRING_EQUAL(ktr__label_count(text, sizeof(text), UINT64_MAX),
-			       "18,446,744,073,709,551,615");
+	CU_ASSERT_STRING_EQUAL(ktr__label_count(0).text, "0");
+	CU_ASSERT_STRING_EQUAL(ktr__label_count(999).text, "999");
+	CU_ASSERT_STRING_EQUAL(ktr__label_count(1234567).text, "1,234,567");
+	CU_ASSERT_STRING_EQUAL(ktr__label_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 	CU_ASSERT_STRING_EQUAL(duration(0), "0 ns");
 	CU_ASSERT_STRING_EQUAL(duration(999), "999 ns");
 	CU_ASSERT_STRING_EQUAL(duration(1000), "1.00 us");
