@@ -19,26 +19,16 @@
 #include "analyze/print/sink_json.h"
 #include "ktr/session/drop.h"
 #include "tools/report/diff.h"
+#include "tools/report/report_json.h"
 
 #include <math.h>
-#include <string.h>
-
-static json_t *diff_json_text(const char *text)
-{
-	return ktr__jansson_text(text, strlen(text));
-}
-
-static json_t *diff_json_real(double number)
-{
-	return isfinite(number) ? json_real(number) : json_null();
-}
 
 static json_t *diff_json_trace(const struct ktr_reader_info *info, const struct ktr__blocks *blocks)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "path", diff_json_text(info->path),
-			 "cmdline", diff_json_text(info->cmdline), "host",
-			 diff_json_text(info->host), "events", ktr__jansson_u64(blocks->n_events),
-			 "lost", ktr__jansson_u64(blocks->n_lost + ktr__dropped_sum(info->n_dropped)), "duration_ns",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "path", report_json_text(info->path), "cmdline",
+			 report_json_text(info->cmdline), "host", report_json_text(info->host), "events",
+			 ktr__jansson_u64(blocks->n_events), "lost",
+			 ktr__jansson_u64(blocks->n_lost + ktr__dropped_sum(info->n_dropped)), "duration_ns",
 			 ktr__jansson_u64(blocks->to_ns - blocks->from_ns), "active_ns",
 			 ktr__blocks_active(blocks));
 }
@@ -76,9 +66,9 @@ static int diff_json_more(json_t *object, const struct ktr__diff_row *row)
 	json_t *more = NULL;
 
 	if (site)
-		more = json_pack("{s:o, s:I, s:o, s:o}", "file", diff_json_text(site->file), "line",
-				 (json_int_t)site->line, "func", diff_json_text(site->func), "format",
-				 diff_json_text(site->format));
+		more = json_pack("{s:o, s:I, s:o, s:o}", "file", report_json_text(site->file), "line",
+				 (json_int_t)site->line, "func", report_json_text(site->func), "format",
+				 report_json_text(site->format));
 	else if (row->what == KTR__DIFF_TIME || row->what == KTR__DIFF_TAIL || row->what == KTR__DIFF_SPANS)
 		more = json_pack("{s:s, s:o, s:o}", "kind",
 				 row->pair			? "pair"
@@ -103,14 +93,14 @@ static json_t *diff_json_row(const struct diff_report *report, const struct ktr_
 	static const char *const verdicts[] = { "same", "more", "less", "unknown" };
 	static const char *const whats[KTR__DIFF_WHATS] = { "duration", "events", "span", "span",
 							    "spans",	"class",  "site" };
-	json_t *object = json_pack(
-		"{s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "what", whats[row->what], "name",
-		row->name ? diff_json_text(row->name) : json_null(), "verdict", verdicts[row->verdict], "a",
-		diff_json_real(row->value[0]), "b", diff_json_real(row->value[1]), "unit",
-		diff_json_unit(report, row), "n_a", ktr__jansson_u64(row->n[0]), "n_b", ktr__jansson_u64(row->n[1]),
-		"ratio", diff_json_real(row->ratio), "low",
-		isfinite(row->high) ? diff_json_real(row->low) : json_null(), "high", diff_json_real(row->high),
-		"sees", diff_json_real(row->sees));
+	json_t *object = json_pack("{s:s, s:o, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "what",
+				   whats[row->what], "name", row->name ? report_json_text(row->name) : json_null(),
+				   "verdict", verdicts[row->verdict], "a", report_json_real(row->value[0]), "b",
+				   report_json_real(row->value[1]), "unit", diff_json_unit(report, row), "n_a",
+				   ktr__jansson_u64(row->n[0]), "n_b", ktr__jansson_u64(row->n[1]), "ratio",
+				   report_json_real(row->ratio), "low",
+				   isfinite(row->high) ? report_json_real(row->low) : json_null(), "high",
+				   report_json_real(row->high), "sees", report_json_real(row->sees));
 
 	if (object && diff_json_more(object, row)) {
 		json_decref(object);

@@ -49,7 +49,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *report_json_text(const char *text)
+json_t *report_json_text(const char *text)
 {
 	return ktr__jansson_text(text, strlen(text));
 }
@@ -59,7 +59,7 @@ static json_t *report_json_bytes(const struct ktr_event_bytes *bytes)
 	return ktr__jansson_text(bytes->bytes, bytes->n_bytes);
 }
 
-static json_t *report_json_real(double number)
+json_t *report_json_real(double number)
 {
 	return isfinite(number) ? json_real(number) : json_null();
 }
@@ -88,141 +88,102 @@ static json_t *report_json_span(const struct report *report)
 			 report_utc(report, t->last_ns, last, sizeof(last)));
 }
 
-/* ---- lists, sorted by what json_integer "events" or "total" says ---- */
+/* ---- lists ---- */
 
-struct report_json_item {
+struct report_json_entry {
 	double rank;
 	unsigned order;
 	json_t *value;
 };
 
-struct report_json_list {
-	struct report_json_item *item;
-	unsigned n;
-	int failed;
-};
-
-/* Takes value. */
-static void report_json_add(struct report_json_list *list, double rank, json_t *value)
-{
-	struct report_json_item *grown = NULL;
-
-	if (value)
-		grown = (list->n & (list->n - 1))
-				? list->item
-				: realloc(list->item, (list->n ? list->n * 2 : 1) * sizeof(*grown));
-	if (!grown) {
-		json_decref(value);
-		list->failed = 1;
-		return;
-	}
-	list->item = grown;
-	list->item[list->n] = (struct report_json_item){ rank, list->n, value };
-	list->n++;
-}
-
 static int report_json_compare(const void *a, const void *b)
 {
-	const struct report_json_item *x = a, *y = b;
+	const struct report_json_entry *x = a, *y = b;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? 1 : -1;
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* The list as an array; NULL without memory. */
-static json_t *report_json_array(struct report_json_list *list)
+json_t *report_json_list(const void *of, unsigned n, report_json_item_fn *item)
 {
-	json_t *array = json_array();
+	struct report_json_entry *entry = calloc(n + 1, sizeof(*entry));
+	json_t *array = entry ? json_array() : NULL;
+	unsigned n_entries = 0;
+	int bad = !array;
 
-	if (list->n)
-		qsort(list->item, list->n, sizeof(*list->item), report_json_compare);
-	for (unsigned i = 0; i < list->n; i++)
-		if (json_array_append_new(array, list->item[i].value))
-			list->failed = 1;
-	free(list->item);
-	if (list->failed) {
-		json_decref(array);
+	for (unsigned i = 0; i < n && !bad; i++) {
+		struct report_json_entry one = { -1, i, NULL };
+
+		one.value = item(of, i, &one.rank);
+		bad = one.rank >= 0 && !one.value;
+		if (one.value)
+			entry[n_entries++] = one;
+	}
+	if (n_entries)
+		qsort(entry, n_entries, sizeof(*entry), report_json_compare);
+	for (unsigned i = 0; i < n_entries; i++)
+		bad |= json_array_append_new(array, entry[i].value);
+	free(entry);
+	if (!bad)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *report_json_class(const void *of, unsigned bit, double *rank)
+{
+	const struct report *report = of;
+	const char *name = ktr_reader_class_name(report->reader, bit);
+	uint64_t n = ktr__tally_class(report->tally, bit);
+
+	if (!n)
 		return NULL;
-	}
-	return array;
+	*rank = (double)n;
+	return json_pack("{s:o, s:i, s:o}", "class", name ? report_json_text(name) : json_null(), "bit", (int)bit,
+			 "events", ktr__jansson_u64(n));
 }
 
-static json_t *report_json_classes(const struct report *report)
+static json_t *report_json_site(const void *of, unsigned id, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct report *report = of;
+	const struct ktr_reader_site *site = ktr_reader_site(report->reader, id);
+	uint64_t n = report->tally->site[id];
 
-	for (unsigned bit = 0; bit < KTR_CLASS_MAX; bit++) {
-		const char *name = ktr_reader_class_name(report->reader, bit);
-		uint64_t n = ktr__tally_class(report->tally, bit);
-
-		if (n)
-			report_json_add(&list, (double)n,
-					json_pack("{s:o, s:i, s:o}", "class",
-						  name ? report_json_text(name) : json_null(),
-						  "bit", (int)bit, "events", ktr__jansson_u64(n)));
-	}
-	return report_json_array(&list);
+	if (!site || !n)
+		return NULL;
+	*rank = (double)n;
+	return json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:o, s:s, s:o}", "site", (int)id, "name",
+			 report_json_text(site->name), "class", report_json_text(site->class_name), "file",
+			 report_json_text(site->file), "line", (json_int_t)site->line, "func",
+			 report_json_text(site->func), "format", report_json_text(site->format), "kind",
+			 ktr__ktrgraph_text(site->kind), "events", ktr__jansson_u64(n));
 }
 
-static json_t *report_json_sites(const struct report *report)
+static json_t *report_json_thread(const void *of, unsigned id, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct report *report = of;
+	const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader, id);
+	uint64_t n = report->tally->thread[id];
 
-	for (unsigned id = 0; id < report->tally->n_sites; id++) {
-		const struct ktr_reader_site *site = ktr_reader_site(report->reader, id);
-		uint64_t n = report->tally->site[id];
-
-		if (!site || !n)
-			continue;
-		report_json_add(
-			&list, (double)n,
-			json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:o, s:s, s:o}", "site", (int)id,
-				  "name", report_json_text(site->name), "class",
-				  report_json_text(site->class_name), "file",
-				  report_json_text(site->file), "line", (json_int_t)site->line,
-				  "func", report_json_text(site->func), "format",
-				  report_json_text(site->format), "kind",
-				  ktr__ktrgraph_text(site->kind), "events", ktr__jansson_u64(n)));
-	}
-	return report_json_array(&list);
+	if (!thread || !n)
+		return NULL;
+	*rank = (double)n;
+	return json_pack("{s:i, s:I, s:I, s:o, s:o, s:o}", "thread", (int)id, "tid", (json_int_t)thread->tid, "pid",
+			 (json_int_t)thread->pid, "name", report_json_text(thread->name), "process",
+			 report_json_text(thread->process), "events", ktr__jansson_u64(n));
 }
 
-static json_t *report_json_threads(const struct report *report)
+static json_t *report_json_cpu(const void *of, unsigned i, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct report *report = of;
+	const struct ktr__tally_cpu *cpu = &report->tally->cpu[i];
 
-	for (unsigned id = 0; id < report->tally->n_threads; id++) {
-		const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader, id);
-		uint64_t n = report->tally->thread[id];
-
-		if (!thread || !n)
-			continue;
-		report_json_add(&list, (double)n,
-				json_pack("{s:i, s:I, s:I, s:o, s:o, s:o}", "thread", (int)id,
-					  "tid", (json_int_t)thread->tid, "pid",
-					  (json_int_t)thread->pid, "name",
-					  report_json_text(thread->name), "process",
-					  report_json_text(thread->process), "events",
-					  ktr__jansson_u64(n)));
-	}
-	return report_json_array(&list);
-}
-
-static json_t *report_json_cpus(const struct report *report)
-{
-	struct report_json_list list = { 0 };
-
-	for (unsigned i = 0; i < report->tally->n_cpus; i++) {
-		const struct ktr__tally_cpu *cpu = &report->tally->cpu[i];
-
-		if (cpu->n_events || cpu->n_lost)
-			report_json_add(&list, 0,
-					json_pack("{s:i, s:o, s:o}", "cpu", (int)i, "events",
-						  ktr__jansson_u64(cpu->n_events), "lost",
-						  ktr__jansson_u64(cpu->n_lost)));
-	}
-	return report_json_array(&list);
+	if (!cpu->n_events && !cpu->n_lost)
+		return NULL;
+	*rank = 0;
+	return json_pack("{s:i, s:o, s:o}", "cpu", (int)i, "events", ktr__jansson_u64(cpu->n_events), "lost",
+			 ktr__jansson_u64(cpu->n_lost));
 }
 
 /* ---- rows ---- */
@@ -283,142 +244,137 @@ static int report_json_durations(json_t *object, const struct ktr__tally_row *ro
 	return bad | json_object_set_new(object, "max_ns", ktr__jansson_u64(h->max));
 }
 
-static json_t *report_json_rows(const struct report *report, enum ktr_event_kind kind)
+static json_t *report_json_timed(const struct ktr__tally_row *row, json_t *object, double *rank)
 {
-	struct report_json_list list = { 0 };
-
-	for (unsigned i = 0; i < report->tally->n_rows; i++) {
-		const struct ktr__tally_row *row = report->tally->row[i];
-		json_t *object = row->kind == kind && !row->pair ? report_json_row(row) : NULL;
-		int bad = 0;
-
-		if (row->kind != kind || row->pair)
-			continue;
-		if (kind == KTR_KIND_STATE)
-			bad = json_object_set_new(object, "state",
-						  row->other ? json_null()
-							     : report_json_bytes(&row->state));
-		bad |= report_json_durations(object, row);
-		list.failed |= bad;
-		report_json_add(&list, row->durations.sum, object);
-	}
-	return report_json_array(&list);
+	*rank = row->durations.sum;
+	if (!report_json_durations(object, row))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
-static json_t *report_json_pairs(const struct report *report)
+static json_t *report_json_span_row(const void *of, unsigned i, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct ktr__tally_row *row = ((const struct report *)of)->tally->row[i];
 
-	for (unsigned i = 0; i < report->tally->n_rows; i++) {
-		const struct ktr__tally_row *row = report->tally->row[i];
-		const struct ktr__pair *pair = &report->pair[row->pair ? row->pair - 1 : 0];
-		json_t *object;
-
-		if (!row->pair)
-			continue;
-		object = json_pack("{s:i, s:o, s:o, s:o, s:I, s:o}", "pair", (int)row->pair, "from",
-				   report_json_text(pair->from), "to", report_json_text(pair->to),
-				   "key", report_json_text(pair->key[0] ? pair->key : "thread"),
-				   "pid", (json_int_t)(row->thread ? row->thread->pid : 0), "process",
-				   report_json_text(row->thread ? row->thread->process : ""));
-		list.failed |= report_json_durations(object, row);
-		report_json_add(&list, row->durations.sum, object);
-	}
-	return report_json_array(&list);
+	return row->kind == KTR_KIND_START && !row->pair ? report_json_timed(row, report_json_row(row), rank)
+							 : NULL;
 }
 
-static json_t *report_json_state_time(const struct report *report)
+static json_t *report_json_state_row(const void *of, unsigned i, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct ktr__tally_row *row = ((const struct report *)of)->tally->row[i];
+	json_t *object;
 
-	for (unsigned i = 0; i < report->tally->n_rows; i++) {
-		uint64_t whole = report_states_ns(report, i);
-		struct report_json_list states = { 0 };
-		json_t *object;
-
-		if (!whole)
-			continue;
-		for (unsigned at = i; report_state_next(report, i, &at); at++) {
-			const struct ktr__tally_row *row = report->tally->row[at];
-			uint64_t ns = report_state_ns(row);
-
-			report_json_add(&states, (double)ns,
-					json_pack("{s:o, s:o, s:f}", "state",
-						  report_json_bytes(&row->state), "ns",
-						  ktr__jansson_u64(ns), "share",
-						  (double)ns / (double)whole));
-		}
-		object = report_json_row(report->tally->row[i]);
-		list.failed |= json_object_set_new(object, "known_ns", ktr__jansson_u64(whole)) |
-			       json_object_set_new(object, "states", report_json_array(&states));
-		report_json_add(&list, (double)whole, object);
-	}
-	return report_json_array(&list);
+	if (row->kind != KTR_KIND_STATE || row->pair)
+		return NULL;
+	object = report_json_row(row);
+	json_object_set_new(object, "state", row->other ? json_null() : report_json_bytes(&row->state));
+	return report_json_timed(row, object, rank);
 }
 
-static json_t *report_json_counters(const struct report *report)
+static json_t *report_json_pair(const void *of, unsigned i, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct report *report = of;
+	const struct ktr__tally_row *row = report->tally->row[i];
+	const struct ktr__pair *pair = &report->pair[row->pair ? row->pair - 1 : 0];
+	json_t *object;
 
-	for (unsigned i = 0; i < report->tally->n_rows; i++) {
-		const struct ktr__tally_row *row = report->tally->row[i];
-		json_t *object;
+	if (!row->pair)
+		return NULL;
+	object = json_pack("{s:i, s:o, s:o, s:o, s:I, s:o}", "pair", (int)row->pair, "from",
+			   report_json_text(pair->from), "to", report_json_text(pair->to), "key",
+			   report_json_text(pair->key[0] ? pair->key : "thread"), "pid",
+			   (json_int_t)(row->thread ? row->thread->pid : 0), "process",
+			   report_json_text(row->thread ? row->thread->process : ""));
+	return report_json_timed(row, object, rank);
+}
 
-		if (row->kind != KTR_KIND_COUNTER)
-			continue;
-		object = report_json_row(row);
-		list.failed |= json_object_set_new(object, "count", ktr__jansson_u64(row->n)) |
-			       json_object_set_new(object, "min", report_json_real(row->min)) |
-			       json_object_set_new(object, "mean",
-						   report_json_real(row->sum / (double)row->n)) |
-			       json_object_set_new(object, "max", report_json_real(row->max)) |
-			       json_object_set_new(object, "last", report_json_real(row->last));
-		report_json_add(&list, (double)row->n, object);
-	}
-	return report_json_array(&list);
+/* The states of a row. */
+struct report_json_states {
+	const struct report *report;
+	unsigned row;
+	uint64_t ns; /* all of them */
+};
+
+static json_t *report_json_state(const void *of, unsigned i, double *rank)
+{
+	const struct report_json_states *states = of;
+	const struct ktr__tally_row *row = states->report->tally->row[i];
+
+	if (!report_state_same(states->report, states->row, i))
+		return NULL;
+	*rank = (double)report_state_ns(row);
+	return json_pack("{s:o, s:o, s:f}", "state", report_json_bytes(&row->state), "ns",
+			 ktr__jansson_u64(report_state_ns(row)), "share", *rank / (double)states->ns);
+}
+
+static json_t *report_json_state_time(const void *of, unsigned i, double *rank)
+{
+	const struct report *report = of;
+	const struct report_json_states states = { report, i, report_states_ns(report, i) };
+	json_t *object;
+
+	if (!states.ns)
+		return NULL;
+	*rank = (double)states.ns;
+	object = report_json_row(report->tally->row[i]);
+	if (json_object_set_new(object, "known_ns", ktr__jansson_u64(states.ns)) == 0 &&
+	    json_object_set_new(object, "states",
+				report_json_list(&states, report->tally->n_rows, report_json_state)) == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *report_json_counter(const void *of, unsigned i, double *rank)
+{
+	const struct ktr__tally_row *row = ((const struct report *)of)->tally->row[i];
+	json_t *object;
+
+	if (row->kind != KTR_KIND_COUNTER)
+		return NULL;
+	*rank = (double)row->n;
+	object = report_json_row(row);
+	json_object_set_new(object, "count", ktr__jansson_u64(row->n));
+	json_object_set_new(object, "min", report_json_real(row->min));
+	json_object_set_new(object, "mean", report_json_real(row->sum / (double)row->n));
+	json_object_set_new(object, "max", report_json_real(row->max));
+	json_object_set_new(object, "last", report_json_real(row->last));
+	return object;
 }
 
 /* ---- gaps ---- */
 
-static json_t *report_json_gap_list(const struct ktr__gaps_list *gaps)
+static json_t *report_json_gap(const void *of, unsigned i, double *rank)
 {
-	struct report_json_list list = { 0 };
+	const struct ktr__gap *gap = &((const struct ktr__gaps_list *)of)->gap[i];
 
-	for (unsigned i = 0; i < gaps->n; i++) {
-		const struct ktr__gap *gap = &gaps->gap[i];
-		uint64_t ns = gap->to_ns - gap->from_ns;
-
-		report_json_add(&list, (double)ns,
-				json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:b}", "ns",
-					  ktr__jansson_u64(ns), "from_ns",
-					  ktr__jansson_u64(gap->from_ns), "to_ns",
-					  ktr__jansson_u64(gap->to_ns), "before",
-					  report_json_text(gap->before->name), "after",
-					  report_json_text(gap->after->name), "tid",
-					  (json_int_t)gap->thread->tid, "unsure", gap->unsure));
-	}
-	return report_json_array(&list);
+	*rank = (double)(gap->to_ns - gap->from_ns);
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:b}", "ns", ktr__jansson_u64(gap->to_ns - gap->from_ns),
+			 "from_ns", ktr__jansson_u64(gap->from_ns), "to_ns", ktr__jansson_u64(gap->to_ns), "before",
+			 report_json_text(gap->before->name), "after", report_json_text(gap->after->name), "tid",
+			 (json_int_t)gap->thread->tid, "unsure", gap->unsure);
 }
 
-static json_t *report_json_gaps(const struct report *report)
+static json_t *report_json_thread_gaps(const void *of, unsigned id, double *rank)
 {
-	const struct ktr__gaps *gaps = &report->tally->gaps;
-	struct report_json_list list = { 0 };
+	const struct ktr__gaps_list *list = &((const struct ktr__gaps *)of)->thread[id];
+	const struct ktr_reader_thread *thread = list->n ? list->gap[0].thread : NULL;
 
-	for (uint32_t id = 0; id < gaps->n_threads; id++) {
-		const struct ktr__gaps_list *of = &gaps->thread[id];
-		const struct ktr_reader_thread *thread = of->n ? of->gap[0].thread : NULL;
+	if (!thread)
+		return NULL;
+	*rank = (double)(list->gap[0].to_ns - list->gap[0].from_ns);
+	return json_pack("{s:i, s:I, s:I, s:o, s:o}", "thread", (int)id, "tid", (json_int_t)thread->tid, "pid",
+			 (json_int_t)thread->pid, "name", report_json_text(thread->name), "gaps",
+			 report_json_list(list, list->n, report_json_gap));
+}
 
-		if (!thread)
-			continue;
-		report_json_add(&list, (double)(of->gap[0].to_ns - of->gap[0].from_ns),
-				json_pack("{s:i, s:I, s:I, s:o, s:o}", "thread", (int)id, "tid",
-					  (json_int_t)thread->tid, "pid", (json_int_t)thread->pid,
-					  "name", report_json_text(thread->name), "gaps",
-					  report_json_gap_list(of)));
-	}
-	return json_pack("{s:o, s:o}", "overall", report_json_gap_list(&gaps->overall), "threads",
-			 report_json_array(&list));
+static json_t *report_json_gaps(const struct ktr__gaps *gaps)
+{
+	return json_pack("{s:o, s:o}", "overall",
+			 report_json_list(&gaps->overall, gaps->overall.n, report_json_gap), "threads",
+			 report_json_list(gaps, gaps->n_threads, report_json_thread_gaps));
 }
 
 json_t *report_json(const struct report *report)
@@ -430,20 +386,24 @@ json_t *report_json(const struct report *report)
 	tree = json_pack(
 		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
 		" s:o, s:o, s:o, s:f}",
-		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial",
-		report->partial, "span", report_json_span(report), "events",
-		ktr__jansson_u64(t->n_events), "events_per_s",
-		seconds > 0 ? json_real((double)t->n_events / seconds) : json_null(), "losses",
-		"events", ktr__jansson_u64(t->n_lost + ktr__dropped_sum(report->info->n_dropped)), "gaps",
-		ktr__jansson_u64(t->n_gaps), "dropped", ktr__jansson_dropped(report->info->n_dropped),
-		"classes", report_json_classes(report), "sites", report_json_sites(report),
-		"threads", report_json_threads(report), "cpus", report_json_cpus(report), "spans",
-		report_json_rows(report, KTR_KIND_START), "pairs", report_json_pairs(report), "states",
-		report_json_rows(report, KTR_KIND_STATE), "state_time", report_json_state_time(report),
-		"untracked", ktr__jansson_u64(ktr__spans_n_untracked(t->spans)), "counters",
-		report_json_counters(report), "time_of_threads", report_oncpu_json(report), "absences",
-		report_absences_json(report), "quantile_error", KTR__HISTOGRAM_ERROR);
-	if (tree && t->gaps.n_kept && json_object_set_new(tree, "gaps", report_json_gaps(report))) {
+		"schema", "ktr-report-1", "source", report_json_source(report->info), "partial", report->partial,
+		"span", report_json_span(report), "events", ktr__jansson_u64(t->n_events), "events_per_s",
+		seconds > 0 ? json_real((double)t->n_events / seconds) : json_null(), "losses", "events",
+		ktr__jansson_u64(t->n_lost + ktr__dropped_sum(report->info->n_dropped)), "gaps",
+		ktr__jansson_u64(t->n_gaps), "dropped", ktr__jansson_dropped(report->info->n_dropped), "classes",
+		report_json_list(report, KTR_CLASS_MAX, report_json_class), "sites",
+		report_json_list(report, t->n_sites, report_json_site), "threads",
+		report_json_list(report, t->n_threads, report_json_thread), "cpus",
+		report_json_list(report, t->n_cpus, report_json_cpu), "spans",
+		report_json_list(report, t->n_rows, report_json_span_row), "pairs",
+		report_json_list(report, t->n_rows, report_json_pair), "states",
+		report_json_list(report, t->n_rows, report_json_state_row), "state_time",
+		report_json_list(report, t->n_rows, report_json_state_time), "untracked",
+		ktr__jansson_u64(ktr__spans_n_untracked(t->spans)), "counters",
+		report_json_list(report, t->n_rows, report_json_counter), "time_of_threads",
+		report_oncpu_json(report), "absences", report_absences_json(report), "quantile_error",
+		KTR__HISTOGRAM_ERROR);
+	if (tree && t->gaps.n_kept && json_object_set_new(tree, "gaps", report_json_gaps(&t->gaps))) {
 		json_decref(tree);
 		return NULL;
 	}

@@ -157,57 +157,46 @@ static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
 	}
 }
 
-static void report_rows_durations(const struct report *report, FILE *to,
-				  const struct report_table *table, unsigned shown)
+static void report_rows_durations(const struct report *report, FILE *to, unsigned i)
 {
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr__tally_row *row = report->tally->row[table->line[i].idx];
-		const struct ktr__histogram *h = &row->durations;
+	const struct ktr__tally_row *row = report->tally->row[i];
+	const struct ktr__histogram *h = &row->durations;
 
-		report_rows_row_name(report, to, row);
-		report_text_count(to, h->n, 11);
-		if (h->n) {
-			report_text_duration(to, h->sum);
-			report_text_duration(to, h->mean);
-			report_text_duration(to, (double)h->min);
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.9));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.99));
-			report_text_duration(to, (double)ktr__histogram_quantile(h, 0.999));
-			report_text_duration(to, (double)h->max);
-		}
-		report_rows_doubts(to, row);
-		if (report->histogram && h->n)
-			report_rows_histogram(to, h);
+	report_rows_row_name(report, to, row);
+	report_text_count(to, h->n, 11);
+	if (h->n) {
+		report_text_duration(to, h->sum);
+		report_text_duration(to, h->mean);
+		report_text_duration(to, (double)h->min);
+		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
+		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.9));
+		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.99));
+		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.999));
+		report_text_duration(to, (double)h->max);
 	}
+	report_rows_doubts(to, row);
+	if (report->histogram && h->n)
+		report_rows_histogram(to, h);
 }
 
 #define REPORT_DURATIONS                                                                           \
 	"      count     total      mean       min       p50       p90       p99     p99.9       max"
 
-/* A table of durations. */
-static void report_rows_table(const struct report *report, FILE *to, const char *name,
-			      const char *many, uint64_t (*rank)(const struct report *, unsigned))
-{
-	struct report_table table = report_table_sort(report, report->tally->n_rows, rank);
-	unsigned shown = report_table_shown(report, &table);
-
-	if (table.n)
-		report_text_heading(report, to, REPORT_DURATIONS, name);
-	report_rows_durations(report, to, &table, shown);
-	report_table_rest(to, &table, shown, many);
-}
-
 void report_rows_spans(const struct report *report, FILE *to)
 {
-	report_rows_table(report, to, "span", "spans", report_rows_span_rank);
+	static const struct report_table table = { "span", REPORT_DURATIONS, "spans", report_rows_span_rank,
+						   report_rows_durations };
+
+	report_table(report, to, &table, report->tally->n_rows);
 }
 
 void report_rows_pairs(const struct report *report, FILE *to)
 {
+	static const struct report_table table = { "pair", REPORT_DURATIONS, "pairs", report_rows_pair_rank,
+						   report_rows_durations };
 	uint64_t n_untracked = ktr__spans_n_untracked(report->tally->spans);
 
-	report_rows_table(report, to, "pair", "pairs", report_rows_pair_rank);
+	report_table(report, to, &table, report->tally->n_rows);
 	if (n_untracked)
 		fprintf(to, "  %s beginnings left out: too many were open at once\n",
 			ktr__label_count(n_untracked).text);
@@ -215,10 +204,12 @@ void report_rows_pairs(const struct report *report, FILE *to)
 
 /* ---- states ---- */
 
-static int report_rows_same(const struct ktr__tally_row *a, const struct ktr__tally_row *b)
+int report_state_same(const struct report *report, unsigned a, unsigned b)
 {
-	return a->kind == b->kind && a->process_key == b->process_key && a->other == b->other &&
-	       strcmp(a->group, b->group) == 0 && ktr__same_bytes(&a->ident, &b->ident);
+	const struct ktr__tally_row *x = report->tally->row[a], *y = report->tally->row[b];
+
+	return x->kind == y->kind && x->process_key == y->process_key && x->other == y->other &&
+	       strcmp(x->group, y->group) == 0 && ktr__same_bytes(&x->ident, &y->ident);
 }
 
 uint64_t report_state_ns(const struct ktr__tally_row *row)
@@ -234,7 +225,7 @@ uint64_t report_states_ns(const struct report *report, unsigned i)
 	if (t->row[i]->kind != KTR_KIND_STATE || t->row[i]->other)
 		return 0;
 	for (unsigned k = 0; k < t->n_rows; k++) {
-		if (!report_rows_same(t->row[i], t->row[k]))
+		if (!report_state_same(report, i, k))
 			continue;
 		if (k < i)
 			return 0;
@@ -243,28 +234,20 @@ uint64_t report_states_ns(const struct report *report, unsigned i)
 	return ns;
 }
 
-int report_state_next(const struct report *report, unsigned of, unsigned *at)
-{
-	const struct ktr__tally *t = report->tally;
-
-	while (*at < t->n_rows && !report_rows_same(t->row[of], t->row[*at]))
-		++*at;
-	return *at < t->n_rows;
-}
-
 /* "waiting 61.2 %", the most time first, five of them. */
 static void report_rows_shares(const struct report *report, FILE *to, unsigned of, uint64_t whole)
 {
 	const struct ktr__tally_row *best[5] = { NULL };
 	unsigned n = 0;
 
-	for (unsigned at = of; report_state_next(report, of, &at); at++) {
+	for (unsigned at = of; at < report->tally->n_rows; at++) {
 		const struct ktr__tally_row *row = report->tally->row[at];
-		unsigned i = n < 5 ? n++ : 5;
+		unsigned i;
 
-		for (;
-		     i > 0 && (!best[i - 1] || report_state_ns(best[i - 1]) < report_state_ns(row));
-		     i--)
+		if (!report_state_same(report, of, at))
+			continue;
+		i = n < 5 ? n++ : 5;
+		for (; i > 0 && (!best[i - 1] || report_state_ns(best[i - 1]) < report_state_ns(row)); i--)
 			if (i < 5)
 				best[i] = best[i - 1];
 		if (i < 5)
@@ -281,57 +264,45 @@ static void report_rows_shares(const struct report *report, FILE *to, unsigned o
 	fputc('\n', to);
 }
 
-static void report_rows_identity(const struct report *report, FILE *to,
-				 const struct ktr__tally_row *row)
+/* Where a row's time went: whole and open states, the last ones up to the end of the window. */
+static void report_rows_time(const struct report *report, FILE *to, unsigned i)
 {
-	struct ktr__tally_row plain = *row;
+	struct ktr__tally_row plain = *report->tally->row[i];
+	uint64_t ns = report_states_ns(report, i);
 
 	plain.kind = KTR_KIND_START;
 	plain.state.n_bytes = 0;
 	report_rows_row_name(report, to, &plain);
-}
-
-/* Where each row's time went: whole and open states, the last ones up to the end of the window. */
-static void report_rows_time(const struct report *report, FILE *to)
-{
-	struct report_table table = report_table_sort(report, report->tally->n_rows,
-						      report_states_ns);
-	unsigned shown = report_table_shown(report, &table);
-
-	if (table.n)
-		report_text_heading(report, to, "     known  share of each state", "time of");
-	for (unsigned i = 0; i < shown; i++) {
-		report_rows_identity(report, to, report->tally->row[table.line[i].idx]);
-		report_text_duration(to, (double)table.line[i].rank);
-		report_rows_shares(report, to, table.line[i].idx, table.line[i].rank);
-	}
-	report_table_rest(to, &table, shown, "rows with states");
+	report_text_duration(to, (double)ns);
+	report_rows_shares(report, to, i, ns);
 }
 
 void report_rows_states(const struct report *report, FILE *to)
 {
-	report_rows_table(report, to, "state", "states", report_rows_state_rank);
-	report_rows_time(report, to);
+	static const struct report_table states = { "state", REPORT_DURATIONS, "states", report_rows_state_rank,
+						    report_rows_durations };
+	static const struct report_table times = { "time of", "     known  share of each state", "rows with states",
+						   report_states_ns, report_rows_time };
+
+	report_table(report, to, &states, report->tally->n_rows);
+	report_table(report, to, &times, report->tally->n_rows);
+}
+
+static void report_rows_counter(const struct report *report, FILE *to, unsigned i)
+{
+	const struct ktr__tally_row *row = report->tally->row[i];
+
+	report_rows_row_name(report, to, row);
+	report_text_count(to, row->n, 11);
+	fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min, row->sum / (double)row->n, row->max, row->last);
 }
 
 void report_rows_counters(const struct report *report, FILE *to)
 {
-	struct report_table table = report_table_sort(report, report->tally->n_rows,
-						      report_rows_counter_rank);
-	unsigned shown = report_table_shown(report, &table);
+	static const struct report_table table = {
+		"counter", "      count          min         mean          max         last", "counters",
+		report_rows_counter_rank, report_rows_counter
+	};
 
-	if (table.n)
-		report_text_heading(report, to,
-				    "      count          min         mean          max"
-				    "         last",
-				    "counter");
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr__tally_row *row = report->tally->row[table.line[i].idx];
-
-		report_rows_row_name(report, to, row);
-		report_text_count(to, row->n, 11);
-		fprintf(to, " %12.10g %12.6g %12.10g %12.10g\n", row->min,
-			row->sum / (double)row->n, row->max, row->last);
-	}
-	report_table_rest(to, &table, shown, "counters");
+	report_table(report, to, &table, report->tally->n_rows);
 }

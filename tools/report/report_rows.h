@@ -19,7 +19,7 @@ uint64_t report_state_ns(const struct ktr__tally_row *row);
 /* Returns how long [ns] a row of states was in any of them; 0 for all rows but the first of an id. */
 uint64_t report_states_ns(const struct report *report, unsigned i);
 
-/* Moves *at on to the next row of that id. Returns 1, or 0 at the end. */
-int report_state_next(const struct report *report, unsigned of, unsigned *at);
+/* Are two rows states of the same id? Returns 1 or 0. */
+int report_state_same(const struct report *report, unsigned a, unsigned b);
 
 #endif

@@ -19,6 +19,12 @@
 #include <string.h>
 #include <time.h>
 
+/* A line of a table while it is being chosen: what it is about, and what makes it important. */
+struct report_line {
+	uint64_t rank;
+	unsigned idx;
+};
+
 static int report_text_compare(const void *a, const void *b)
 {
 	const struct report_line *x = a, *y = b;
@@ -28,28 +34,28 @@ static int report_text_compare(const void *a, const void *b)
 	return (x->idx > y->idx) - (x->idx < y->idx);
 }
 
-/* Makes a table of the indices below n that have a rank, sorted. */
-struct report_table report_table_sort(const struct report *report, unsigned n,
-						 uint64_t (*rank)(const struct report *, unsigned))
+void report_table(const struct report *report, FILE *to, const struct report_table *table, unsigned n)
 {
-	struct report_table table = { malloc((n ? n : 1) * sizeof(*table.line)), 0 };
+	struct report_line *line = malloc((n ? n : 1) * sizeof(*line));
+	unsigned n_lines = 0, shown;
 
-	*report->short_of_memory |= !table.line;
-	for (unsigned i = 0; table.line && i < n; i++) {
-		uint64_t value = rank(report, i);
+	*report->short_of_memory |= !line;
+	for (unsigned i = 0; line && i < n; i++) {
+		uint64_t rank = table->rank(report, i);
 
-		if (value)
-			table.line[table.n++] = (struct report_line){ value, i };
+		if (rank)
+			line[n_lines++] = (struct report_line){ rank, i };
 	}
-	if (table.n)
-		qsort(table.line, table.n, sizeof(*table.line), report_text_compare);
-	return table;
-}
-
-unsigned report_table_shown(const struct report *report,
-				  const struct report_table *table)
-{
-	return report->top && report->top < table->n ? report->top : table->n;
+	if (n_lines) {
+		qsort(line, n_lines, sizeof(*line), report_text_compare);
+		report_text_heading(report, to, table->heading, table->name);
+	}
+	shown = report->top && report->top < n_lines ? report->top : n_lines;
+	for (unsigned i = 0; i < shown; i++)
+		table->line(report, to, line[i].idx);
+	if (shown < n_lines)
+		fprintf(to, "  and %u more %s\n", n_lines - shown, table->many);
+	free(line);
 }
 
 void report_text_heading(const struct report *report, FILE *to, const char *format,
@@ -62,15 +68,6 @@ void report_text_heading(const struct report *report, FILE *to, const char *form
 		report->bold ? "\033[0m" : "");
 }
 
-/* Says how many lines there are beyond those shown; frees the table. */
-void report_table_rest(FILE *to, struct report_table *table, unsigned shown,
-			     const char *what)
-{
-	if (shown < table->n)
-		fprintf(to, "  and %u more %s\n", table->n - shown, what);
-	free(table->line);
-}
-
 /* A name in its column. */
 void report_text_name(FILE *to, const char *bytes, size_t n)
 {
@@ -80,6 +77,14 @@ void report_text_name(FILE *to, const char *bytes, size_t n)
 	ktr__label_clean(clean, sizeof(clean), bytes, n);
 	columns = ktr__label_fit(fit, sizeof(fit), clean, REPORT_NAME_COLUMNS - 2, 0);
 	fprintf(to, "  %s%*s", fit, (int)(REPORT_NAME_COLUMNS - 2 - columns), "");
+}
+
+void report_text_thread(FILE *to, const struct ktr_reader_thread *thread)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%.100s/%u", thread->name, thread->tid);
+	report_text_name(to, name, strlen(name));
 }
 
 void report_text_count(FILE *to, uint64_t count, int width)
@@ -198,10 +203,7 @@ static void report_text_head(const struct report *report, FILE *to)
 
 /* ---- events ---- */
 
-static uint64_t report_text_class_rank(const struct report *report, unsigned bit)
-{
-	return ktr__tally_class(report->tally, bit);
-}
+#define REPORT_EVENTS "         events       rate    share"
 
 static void report_text_events(const struct report *report, FILE *to, uint64_t n)
 {
@@ -210,27 +212,20 @@ static void report_text_events(const struct report *report, FILE *to, uint64_t n
 	fprintf(to, " %6.2f %%", report_text_share((double)n, (double)report->tally->n_events));
 }
 
-static void report_text_classes(const struct report *report, FILE *to)
+static uint64_t report_text_class_rank(const struct report *report, unsigned bit)
 {
-	struct report_table table = report_table_sort(report, KTR_CLASS_MAX,
-							  report_text_class_rank);
-	unsigned shown = report_table_shown(report, &table);
+	return ktr__tally_class(report->tally, bit);
+}
 
-	if (table.n)
-		report_text_heading(report, to, "         events       rate    share", "class");
-	for (unsigned i = 0; i < shown; i++) {
-		const char *name = ktr_reader_class_name(report->reader, table.line[i].idx);
-		char number[24];
+static void report_text_class(const struct report *report, FILE *to, unsigned bit)
+{
+	const char *name = ktr_reader_class_name(report->reader, bit);
+	char number[24];
 
-		if (!name) {
-			snprintf(number, sizeof(number), "0x%llx", 1ull << table.line[i].idx);
-			name = number;
-		}
-		report_text_name(to, name, strlen(name));
-		report_text_events(report, to, table.line[i].rank);
-		fputc('\n', to);
-	}
-	report_table_rest(to, &table, shown, "classes");
+	snprintf(number, sizeof(number), "0x%llx", 1ull << bit);
+	report_text_name(to, name ? name : number, strlen(name ? name : number));
+	report_text_events(report, to, ktr__tally_class(report->tally, bit));
+	fputc('\n', to);
 }
 
 static uint64_t report_text_site_rank(const struct report *report, unsigned id)
@@ -238,27 +233,16 @@ static uint64_t report_text_site_rank(const struct report *report, unsigned id)
 	return report->tally->site[id];
 }
 
-static void report_text_sites(const struct report *report, FILE *to)
+static void report_text_site(const struct report *report, FILE *to, unsigned id)
 {
-	struct report_table table = report_table_sort(report, report->tally->n_sites,
-							  report_text_site_rank);
-	unsigned shown = report_table_shown(report, &table);
+	const struct ktr_reader_site *site = ktr_reader_site(report->reader, id);
+	char format[512], fit[512];
 
-	if (table.n)
-		report_text_heading(report, to, "         events       rate    share  format",
-				    "call site");
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr_reader_site *site = ktr_reader_site(report->reader,
-								     table.line[i].idx);
-		char format[512], fit[512];
-
-		report_text_name(to, site->name, strlen(site->name));
-		report_text_events(report, to, table.line[i].rank);
-		ktr__label_clean(format, sizeof(format), site->format, strlen(site->format));
-		ktr__label_fit(fit, sizeof(fit), format, 70, 0);
-		fprintf(to, "  %s\n", fit);
-	}
-	report_table_rest(to, &table, shown, "call sites");
+	report_text_name(to, site->name, strlen(site->name));
+	report_text_events(report, to, report->tally->site[id]);
+	ktr__label_clean(format, sizeof(format), site->format, strlen(site->format));
+	ktr__label_fit(fit, sizeof(fit), format, 70, 0);
+	fprintf(to, "  %s\n", fit);
 }
 
 static uint64_t report_text_thread_rank(const struct report *report, unsigned id)
@@ -266,28 +250,15 @@ static uint64_t report_text_thread_rank(const struct report *report, unsigned id
 	return report->tally->thread[id];
 }
 
-static void report_text_threads(const struct report *report, FILE *to)
+static void report_text_thread_line(const struct report *report, FILE *to, unsigned id)
 {
-	struct report_table table = report_table_sort(report, report->tally->n_threads,
-							  report_text_thread_rank);
-	unsigned shown = report_table_shown(report, &table);
+	const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader, id);
 
-	if (table.n)
-		report_text_heading(report, to, "         events       rate    share  process",
-				    "thread");
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr_reader_thread *thread = ktr_reader_thread(report->reader,
-									   table.line[i].idx);
-		char name[128];
-
-		snprintf(name, sizeof(name), "%.100s/%u", thread->name, thread->tid);
-		report_text_name(to, name, strlen(name));
-		report_text_events(report, to, table.line[i].rank);
-		fputs("  ", to);
-		report_text_clean(to, thread->process);
-		fprintf(to, "/%u\n", thread->pid);
-	}
-	report_table_rest(to, &table, shown, "threads");
+	report_text_thread(to, thread);
+	report_text_events(report, to, report->tally->thread[id]);
+	fputs("  ", to);
+	report_text_clean(to, thread->process);
+	fprintf(to, "/%u\n", thread->pid);
 }
 
 static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
@@ -295,35 +266,34 @@ static uint64_t report_text_cpu_rank(const struct report *report, unsigned cpu)
 	return report->tally->cpu[cpu].n_events + report->tally->cpu[cpu].n_lost;
 }
 
-static void report_text_cpus(const struct report *report, FILE *to)
+static void report_text_cpu(const struct report *report, FILE *to, unsigned idx)
 {
-	struct report_table table = report_table_sort(report, report->tally->n_cpus,
-							  report_text_cpu_rank);
-	unsigned shown = report_table_shown(report, &table);
+	const struct ktr__tally_cpu *cpu = &report->tally->cpu[idx];
+	char name[24];
 
-	if (table.n)
-		report_text_heading(report, to,
-				    "         events       rate    share           lost", "cpu");
-	for (unsigned i = 0; i < shown; i++) {
-		const struct ktr__tally_cpu *cpu = &report->tally->cpu[table.line[i].idx];
-		char name[24];
-
-		snprintf(name, sizeof(name), "%u", table.line[i].idx);
-		report_text_name(to, name, strlen(name));
-		report_text_events(report, to, cpu->n_events);
-		report_text_count(to, cpu->n_lost, 14);
-		fputc('\n', to);
-	}
-	report_table_rest(to, &table, shown, "CPUs");
+	snprintf(name, sizeof(name), "%u", idx);
+	report_text_name(to, name, strlen(name));
+	report_text_events(report, to, cpu->n_events);
+	report_text_count(to, cpu->n_lost, 14);
+	fputc('\n', to);
 }
+
+static const struct report_table report_text_classes = { "class", REPORT_EVENTS, "classes", report_text_class_rank,
+							 report_text_class };
+static const struct report_table report_text_sites = { "call site", REPORT_EVENTS "  format", "call sites",
+						       report_text_site_rank, report_text_site };
+static const struct report_table report_text_threads = { "thread", REPORT_EVENTS "  process", "threads",
+							 report_text_thread_rank, report_text_thread_line };
+static const struct report_table report_text_cpus = { "cpu", REPORT_EVENTS "           lost", "CPUs",
+						      report_text_cpu_rank, report_text_cpu };
 
 void report_text(const struct report *report, FILE *to)
 {
 	report_text_head(report, to);
-	report_text_classes(report, to);
-	report_text_sites(report, to);
-	report_text_threads(report, to);
-	report_text_cpus(report, to);
+	report_table(report, to, &report_text_classes, KTR_CLASS_MAX);
+	report_table(report, to, &report_text_sites, report->tally->n_sites);
+	report_table(report, to, &report_text_threads, report->tally->n_threads);
+	report_table(report, to, &report_text_cpus, report->tally->n_cpus);
 	report_oncpu_text(report, to);
 	report_rows_spans(report, to);
 	report_rows_pairs(report, to);

@@ -10,15 +10,13 @@
 
 #define REPORT_NAME_COLUMNS 34u
 
-/* A line of a table while it is being chosen: what it is about, and what makes it important. */
-struct report_line {
-	uint64_t rank;
-	unsigned idx;
-};
-
+/* A table: which lines it has, in which order, and what each says. */
 struct report_table {
-	struct report_line *line; /* owned */
-	unsigned n;
+	const char *name;    /* what the first column is called */
+	const char *heading; /* the others */
+	const char *many;    /* what lines are called that are left out */
+	uint64_t (*rank)(const struct report *report, unsigned idx); /* the highest first; 0: no line */
+	void (*line)(const struct report *report, FILE *to, unsigned idx);
 };
 
 /* Writes the whole report. */
@@ -29,19 +27,15 @@ void report_text(const struct report *report, FILE *to);
  */
 const char *report_utc(const struct report *report, uint64_t ns, char *text, size_t size);
 
-/* Makes a table of the indices below n that have a rank, sorted. */
-struct report_table report_table_sort(const struct report *report, unsigned n,
-				      uint64_t (*rank)(const struct report *, unsigned));
-unsigned report_table_shown(const struct report *report, const struct report_table *table);
-
-/* Says how many lines there are beyond those shown; frees the table. */
-void report_table_rest(FILE *to, struct report_table *table, unsigned shown, const char *what);
+/* Writes a table of the indices below n that have a rank, or nothing where none has. */
+void report_table(const struct report *report, FILE *to, const struct report_table *table, unsigned n);
 
 /* A table's heading; the first column is called name. */
 void report_text_heading(const struct report *report, FILE *to, const char *format, const char *name);
 
-/* Cells: a name in its column, a count, a duration. */
+/* Cells: a name in its column, a thread in the same, a count, a duration. */
 void report_text_name(FILE *to, const char *bytes, size_t n);
+void report_text_thread(FILE *to, const struct ktr_reader_thread *thread);
 void report_text_count(FILE *to, uint64_t count, int width);
 void report_text_duration(FILE *to, double ns);
 
