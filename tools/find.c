@@ -12,16 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_keep(const struct find *find, const char *from, char *path, size_t size)
-{
-	size_t length = strlen(from);
-
-	if (length >= size)
-		return fail(find->command, "the path %.60s... is too long", from);
-	memcpy(path, from, length + 1);
-	return 0;
-}
-
 int find_session(const struct find *find, char *path, size_t size)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -40,7 +30,7 @@ int find_session(const struct find *find, char *path, size_t size)
 
 int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size)
 {
-	const char *trace = optind + n < argc ? argv[optind + n] : NULL;
+	const char *trace = optind + n < argc ? argv[optind + n] : NULL, *named = trace ? trace : FIND_TRACE;
 	int rc = operands_at_most(find->command, argc, argv, n + 1);
 
 	if (rc)
@@ -51,9 +41,10 @@ int find_source_at(const struct find *find, int argc, char **argv, int n, char *
 					   "\"%s\" and -p or -s: only one can be read", trace);
 		return find_session(find, path, size);
 	}
-	if (access(trace ? trace : FIND_TRACE, F_OK) == 0 ||
-	    ktr__set_await(trace ? trace : FIND_TRACE))
-		return find_keep(find, trace ? trace : FIND_TRACE, path, size);
+	if (access(named, F_OK) == 0 || ktr__set_await(named)) {
+		snprintf(path, size, "%s", named); /* what is there is not longer than PATH_MAX */
+		return 0;
+	}
 	if (trace)
 		return fail(find->command, "%s: %s", trace, strerror(errno));
 	return fail(find->command,

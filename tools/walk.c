@@ -11,11 +11,8 @@
 #include "analyze/read/reader.h"
 #include "visualize/model/time_spec.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int walk_reader(struct walk *walk, int reverse, struct ktr_reader **reader)
 {
@@ -75,8 +72,7 @@ static int walk_is_outside(const struct walk *walk, const struct ktr_event *even
 	return event->time_ns < walk->from_ns || event->time_ns >= walk->to_ns;
 }
 
-/* A trace: how many events before the time of the N-th last one are of that very time, too? */
-static int walk_last_of_trace(struct walk *walk)
+int walk_back(struct walk *walk)
 {
 	uint64_t n = 0, time_ns = walk->to_ns;
 	struct ktr_reader *back;
@@ -91,8 +87,9 @@ static int walk_last_of_trace(struct walk *walk)
 			rc = walk_failed(walk, back);
 		if (what != KTR_READ_EVENT)
 			continue;
-		if (walk_is_outside(walk, &event) ||
-		    (n >= walk->n_last && event.time_ns != time_ns))
+		if (!walk->n_last)
+			walk->from_ns = event.time_ns + 1;
+		if (walk_is_outside(walk, &event) || (n >= walk->n_last && event.time_ns != time_ns))
 			break;
 		time_ns = event.time_ns;
 		n++;
@@ -161,7 +158,7 @@ static int walk_last(struct walk *walk)
 		return walk_last_of_session(walk);
 	if (walk->to_ns == UINT64_MAX)
 		walk->to_ns = walk->info->last_ns + 1;
-	return walk_last_of_trace(walk);
+	return walk_back(walk);
 }
 
 int walk_open(struct walk *walk, int argc, char **argv)

@@ -68,6 +68,12 @@ int walk_open(struct walk *walk, int argc, char **argv);
 int walk_open_path(struct walk *walk);
 
 /*
+ * Where the last n_last events of a trace begin: from_ns, and n_skip of that very time are before them. 0, or the
+ * exit status after a complaint. path, filter and to_ns are set.
+ */
+int walk_back(struct walk *walk);
+
+/*
  * How many events the walk has, before it is run: for sources that are held in memory. Notes are kept. 0,
  * or 1 after a complaint.
  */

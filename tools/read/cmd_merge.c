@@ -12,9 +12,9 @@
 #include "tools/options.h"
 
 #include "analyze/rewrite/trace_writer.h"
+#include "conf/kit/array.h"
 #include "conf/number.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct merge_source {
 	int what; /* of what was read last */
 	struct ktr_event event;
 	struct ktr_loss *loss; /* owned; losses before it that are not written yet: [next_loss, n_losses) */
-	size_t next_loss, n_losses, loss_room;
+	uint32_t next_loss, n_losses, loss_room;
 };
 
 struct merge {
@@ -188,22 +188,6 @@ static void merge_say(const struct merge *merge)
 	}
 }
 
-static int merge_keep_loss(struct merge_source *source, const struct ktr_loss *loss)
-{
-	size_t room = source->loss_room ? 2 * source->loss_room : 16;
-	struct ktr_loss *grown;
-
-	if (source->n_losses == source->loss_room) {
-		grown = realloc(source->loss, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		source->loss = grown;
-		source->loss_room = room;
-	}
-	source->loss[source->n_losses++] = *loss;
-	return 0;
-}
-
 /* Reads on to the next event, and keeps the losses on the way. 0 or -errno. */
 static int merge_next(struct merge *merge, struct merge_source *source)
 {
@@ -220,7 +204,10 @@ static int merge_next(struct merge *merge, struct merge_source *source)
 		if (source->what == KTR_READ_EVENT || source->what == KTR_READ_END)
 			return 0;
 		if (source->what == KTR_READ_LOSS) {
-			rc = merge_keep_loss(source, ktr_reader_loss(source->reader));
+			rc = ktr__array_grow(&source->loss, &source->loss_room, source->n_losses,
+					     sizeof(*source->loss));
+			if (!rc)
+				source->loss[source->n_losses++] = *ktr_reader_loss(source->reader);
 		} else {
 			merge->damaged |= ktr_reader_note(source->reader)->damaged;
 			fprintf(stderr, "%s: %s\n", merge->command,

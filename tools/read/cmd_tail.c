@@ -10,16 +10,13 @@
 #include "analyze/print/sink_json.h"
 #include "analyze/read/reader.h"
 #include "tools/command.h"
-#include "tools/filter_option.h"
-#include "tools/find.h"
 #include "tools/read/text_options.h"
+#include "tools/walk.h"
 
 #include <ktr/reader.h>
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,9 +26,6 @@
 #define TAIL_WAIT_MS  1000     /* of one wait: nothing hangs on it */
 #define TAIL_LOOK_NS  50000000 /* between two looks for something to follow */
 #define TAIL_GRACE_MS 300      /* an end may be that of a piece which is being rotated */
-
-/* Of a filter; other failures are told where they are returned to. */
-#define TAIL_COMPLAINED (-2)
 
 struct tail {
 	struct find find;
@@ -125,41 +119,20 @@ static int tail_await(struct tail *tail, int first)
 	return rc;
 }
 
-/*
- * A trace: where the last N events begin, their time, and how many of that very time come before. 0 or
- * -errno.
- */
-static int tail_begin(struct tail *tail, uint64_t *from_ns, struct ktr_error *err)
+/* A trace: where the last N events begin. 0 or negative after a complaint. */
+static int tail_begin(struct tail *tail, uint64_t *from_ns)
 {
-	struct ktr_reader_options options = { .size = sizeof(options), .reverse = 1 };
-	uint64_t n = 0;
-	struct ktr_reader *back;
-	struct ktr_event event;
-	int what, rc;
+	struct walk walk = {
+		.find = tail->find, .filter = tail->filter, .n_last = tail->n_last, .to_ns = UINT64_MAX
+	};
+	int rc = 0;
 
-	*from_ns = tail->n_skip = 0;
-	if (tail->n_last == UINT64_MAX || !tail->trace)
-		return 0;
-	rc = ktr_reader_open(tail->path, &options, &back, err);
-	if (!rc && filter_use(tail->find.command, back, tail->filter)) {
-		ktr_reader_close(back);
-		rc = TAIL_COMPLAINED;
-	}
-	if (rc)
-		return rc;
-	while ((what = ktr_reader_next(back, &event)) > 0) {
-		if (what != KTR_READ_EVENT)
-			continue;
-		if (!n && !tail->n_last)
-			*from_ns = event.time_ns + 1;
-		if (n >= tail->n_last && event.time_ns != *from_ns)
-			break;
-		*from_ns = event.time_ns;
-		n++;
-	}
-	ktr_reader_close(back);
-	tail->n_skip = n > tail->n_last ? n - tail->n_last : 0;
-	return what < 0 ? what : 0;
+	snprintf(walk.path, sizeof(walk.path), "%s", tail->path);
+	if (tail->n_last != UINT64_MAX && tail->trace)
+		rc = walk_back(&walk);
+	*from_ns = walk.from_ns;
+	tail->n_skip = walk.n_skip;
+	return -rc;
 }
 
 static void tail_note(struct tail *tail)
@@ -196,17 +169,14 @@ static int tail_open(struct tail *tail)
 {
 	struct ktr_reader_options options = { .size = sizeof(options), .follow = 1 };
 	struct ktr_error err = KTR_ERROR_NONE;
-	int rc = tail_begin(tail, &options.from_ns, &err);
+	int rc = tail_begin(tail, &options.from_ns);
 
-	if (!rc)
-		rc = ktr_reader_open(tail->path, &options, &tail->reader, &err);
-	if (rc == TAIL_COMPLAINED)
-		return rc;
 	if (rc)
-		fail_with(tail->find.command, &err);
-	else if (filter_use(tail->find.command, tail->reader, tail->filter))
-		rc = TAIL_COMPLAINED;
-	else if (tail_count(tail))
+		return rc;
+	if (ktr_reader_open(tail->path, &options, &tail->reader, &err))
+		return -fail_with(tail->find.command, &err);
+	rc = -filter_use(tail->find.command, tail->reader, tail->filter);
+	if (!rc && tail_count(tail))
 		rc = -fail_with(tail->find.command, ktr_reader_error(tail->reader));
 	return rc;
 }
@@ -339,7 +309,7 @@ static int cmd_tail(int argc, char **argv)
 		first = 0;
 	} while (rc == 0 && !tail.until_end && !tail.find.pid);
 	ktr__out_close(&tail.out);
-	return rc == TAIL_COMPLAINED ? 2 : rc < 0 || tail.damaged;
+	return rc == -2 ? 2 : rc < 0 || tail.damaged;
 }
 
 COMMAND(tail, "print events as they come, through rotation and restarts", cmd_tail);
