@@ -9,18 +9,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+void filter_complain(const char *command, const char *what, const char *text, const struct ktr_error *err)
+{
+	char caret[512];
+
+	fail(command, "%s: column %u: %s", what, err->column, err->text);
+	print_visible(stderr, ktr__expr_caret(text, err, caret, sizeof(caret)));
+}
+
 int filter_use(const char *command, struct ktr_reader *reader, const char *text)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	char caret[512];
 	int rc = text ? ktr_reader_filter(reader, text, &err) : 0;
 
 	if (!rc)
 		return 0;
 	if (rc != -EINVAL && rc != -E2BIG && rc != -ERANGE)
 		return fail_with(command, &err);
-	fail(command, "--filter: column %u: %s", err.column, err.text);
-	print_visible(stderr, ktr__expr_caret(text, &err, caret, sizeof(caret)));
+	filter_complain(command, "--filter", text, &err);
 	return 2;
 }
 

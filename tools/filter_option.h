@@ -16,6 +16,9 @@
  */
 int filter_use(const char *command, struct ktr_reader *reader, const char *text);
 
+/* Complains of an expression and shows the place in it. what: the option or knob. */
+void filter_complain(const char *command, const char *what, const char *text, const struct ktr_error *err);
+
 /* Behind another complaint, that there is nothing: a line, where it is the filter that left nothing. */
 void filter_tell(const char *command, const struct ktr_reader *reader);
 

@@ -45,13 +45,6 @@ static const char *probes_type(uint32_t type)
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
 }
 
-static void probes_disarm(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
 static int probes_get_kernel(const struct probes *probes, unsigned i, struct probe_shown *shown)
 {
 	uint64_t mask = 0;
@@ -85,8 +78,8 @@ int probes_get(const struct probes *probes, unsigned idx, struct probe_shown *sh
 	*shown = (struct probe_shown){ .fed = fed[row.fed & 3], .on = row.on != 0, .counted = 1 };
 	snprintf(shown->name, sizeof(shown->name), "%s.%s", probes_type(row.type), row.name);
 	snprintf(shown->function, sizeof(shown->function), "%s", row.function);
-	probes_disarm(shown->name);
-	probes_disarm(shown->function);
+	session_disarm(shown->name);
+	session_disarm(shown->function);
 	return 0;
 }
 

@@ -8,7 +8,6 @@
  * our exit status is its own.
  */
 #include "analyze/filter/trigger_make.h"
-#include "conf/expr/expr_caret.h"
 #include "conf/quote.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/kernel_event.h"
@@ -16,6 +15,7 @@
 #include "ktr/session/session_map.h"
 #include "ktr/session/session_proc.h"
 #include "tools/command.h"
+#include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
@@ -26,6 +26,7 @@
 #include "tools/record/save.h"
 #include "tools/record/trigger_names.h"
 #include "tools/report/trace_count.h"
+#include "visualize/model/label.h"
 #include "writer/attach.h"
 
 #include <ctype.h>
@@ -133,12 +134,11 @@ static int run_trigger(void *at, const char *what, const char *text, char **argv
 {
 	struct run_trigger *trigger = at;
 	static char printed[4 * KTR_KNOB_STRING_BYTES];
-	char made[KTR_KNOB_STRING_BYTES], caret[512];
+	char made[KTR_KNOB_STRING_BYTES];
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (ktr__trigger_make(text, NULL, NULL, made, sizeof(made), &err)) {
-		fail(argv[0], "%s: column %u: %s", what, err.column, err.text);
-		fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+		filter_complain(argv[0], what, text, &err);
 		return 2;
 	}
 	if (ktr__print_string(made, printed, sizeof(printed)))
@@ -360,28 +360,6 @@ static int run_is_live(const struct run *run)
 	return run_find_session(run, path) && run_live(path, &live);
 }
 
-/* Writes a word as a shell takes it: in quotes where it needs them. */
-static const char *run_quote(const char *word, char *text, size_t size)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-./+=:@%,";
-	size_t at = 0;
-
-	if (*word && word[strspn(word, plain)] == '\0')
-		return word;
-	text[at++] = '\'';
-	for (; *word && at + 6 < size; word++) {
-		if (*word == '\'') {
-			memcpy(text + at, "'\\'", 3);
-			at += 3;
-		}
-		text[at++] = *word;
-	}
-	text[at++] = '\'';
-	text[at] = '\0';
-	return text;
-}
-
 /* How many traces have been rotated away since the program was started: TRACE.1, TRACE.2, ... */
 static unsigned run_older(const struct run *run)
 {
@@ -471,7 +449,8 @@ static const char *run_why(const struct trace_count *count, char *text, size_t s
 /* The last line: what there is now, and what to do with it. */
 static void run_summary(const struct run *run)
 {
-	char quoted[4 * RUN_TRACE_MAX], operand[4 * RUN_TRACE_MAX + 2] = "", joined[96] = "", older[64] = "";
+	char dump[4 * RUN_TRACE_MAX + 16] = "ktr dump", timeline[sizeof(dump) + 4] = "ktr timeline";
+	char joined[96] = "", older[64] = "";
 	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "", why[512];
 	struct run_live live;
 	/* Before the trace is looked at: it is whole if nobody is left then. */
@@ -489,9 +468,10 @@ static void run_summary(const struct run *run)
 		fprintf(stderr, "ktr: %s: %s\n", run->trace, strerror(-rc));
 		return;
 	}
-	if (strcmp(run->trace, FIND_TRACE) != 0)
-		snprintf(operand, sizeof(operand), " %s",
-			 run_quote(run->trace, quoted, sizeof(quoted)));
+	if (strcmp(run->trace, FIND_TRACE) != 0) {
+		ktr__label_word(dump, sizeof(dump), run->trace);
+		ktr__label_word(timeline, sizeof(timeline), run->trace);
+	}
 	n_older = run_older(run);
 	if (n_older)
 		snprintf(older, sizeof(older), ", not counting %u older part%s", n_older,
@@ -506,10 +486,9 @@ static void run_summary(const struct run *run)
 			run->mask ? run->mask : getenv("KTR_MASK") ? getenv("KTR_MASK") : "all");
 		return;
 	}
-	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: ktr dump%s, ktr timeline%s\n", run->trace,
+	fprintf(stderr, "ktr: %s: %llu event%s%s%s, %llu lost%s%s%s; next: %s, %s\n", run->trace,
 		(unsigned long long)count.events, count.events == 1 ? "" : "s", alive ? " so far" : "", joined,
-		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on,
-		operand, operand);
+		(unsigned long long)count.lost, run_why(&count, why, sizeof(why)), older, goes_on, dump, timeline);
 }
 
 static const struct option_row run_rows[] = {

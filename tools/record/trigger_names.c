@@ -2,26 +2,22 @@
 /* A trigger is an expression that a filter may be, too; filters know what call sites and arguments are called. */
 #include "tools/record/trigger_names.h"
 
-#include "conf/expr/expr_caret.h"
-#include "tools/options.h"
+#include "tools/filter_option.h"
 
 #include <ktr/reader.h>
 
-#include <stdio.h>
 
 /* 0 with the reader open and filtered, 1: a name is wrong, which has been said; -1: nothing to look at. */
 static int trigger_names_open(const char *command, const char *what, const char *text, const char *path,
 			      struct ktr_reader **reader)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
-	char caret[512];
 
 	if (ktr_reader_open(path, NULL, reader, NULL))
 		return -1;
 	if (ktr_reader_n_sites(*reader) < 2 || ktr_reader_filter(*reader, text, &err) == 0)
 		return 0;
-	fail(command, "%s: column %u: %s", what, err.column, err.text);
-	fputs(ktr__expr_caret(text, &err, caret, sizeof(caret)), stderr);
+	filter_complain(command, what, text, &err);
 	ktr_reader_close(*reader);
 	return 1;
 }

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-static void session_disarm(char *text)
+void session_disarm(char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)

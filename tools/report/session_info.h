@@ -36,6 +36,9 @@ int session_info(const struct ktr__session_map *map, struct session_info *info);
  */
 int session_class_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value);
 
+/* Makes bytes of a session's texts that are not printable '?'. */
+void session_disarm(char *text);
+
 /* Events recorded in all rings of a session, and in *lost what could not be. 0 or -errno. */
 int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_t *lost);
 

@@ -11,7 +11,6 @@
 #include "conf/kit/utf8.h"
 #include "visualize/model/label.h"
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -80,22 +79,6 @@ static size_t sql_print_visible(char *to, const char *text, size_t n)
 	return used;
 }
 
-static void sql_print_csv_text(FILE *to, const char *text, size_t n)
-{
-	if (!memchr(text, '"', n) && !memchr(text, ',', n) && !memchr(text, '\n', n) &&
-	    !memchr(text, '\r', n)) {
-		fwrite(text, 1, n, to);
-		return;
-	}
-	fputc('"', to);
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '"')
-			fputc('"', to);
-		fputc(text[i], to);
-	}
-	fputc('"', to);
-}
-
 /* Text is fit for a terminal and no spreadsheet's formula; memory that is lacking leaves the cell empty. */
 static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
 {
@@ -103,7 +86,7 @@ static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
 	char *clean;
 
 	if (!formula && ktr__utf8_plain(text, n) == n) {
-		sql_print_csv_text(to, text, n);
+		ktr__label_csv(to, text, n);
 		return;
 	}
 	clean = malloc(4 * n + 1);
@@ -111,7 +94,7 @@ static void sql_print_csv_cell(FILE *to, const char *text, size_t n)
 		return;
 	clean[0] = '\'';
 	n = sql_print_visible(clean + formula, text, n);
-	sql_print_csv_text(to, clean, n + (size_t)formula);
+	ktr__label_csv(to, clean, n + (size_t)formula);
 	free(clean);
 }
 

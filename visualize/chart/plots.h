@@ -5,14 +5,7 @@
 
 #include "visualize/chart/plot.h"
 
-extern const struct ktr__plot_kind ktr__plot_rate;
-extern const struct ktr__plot_kind ktr__plot_latency;
-extern const struct ktr__plot_kind ktr__plot_heatmap;
-extern const struct ktr__plot_kind ktr__plot_load;
-extern const struct ktr__plot_kind ktr__plot_states;
-extern const struct ktr__plot_kind ktr__plot_counters;
-extern const struct ktr__plot_kind ktr__plot_gaps;
-extern const struct ktr__plot_kind ktr__plot_scatter;
-extern const struct ktr__plot_kind ktr__plot_compare;
+extern const struct ktr__plot_kind ktr__plot_rate, ktr__plot_latency, ktr__plot_heatmap, ktr__plot_load,
+	ktr__plot_states, ktr__plot_counters, ktr__plot_gaps, ktr__plot_scatter, ktr__plot_compare;
 
 #endif

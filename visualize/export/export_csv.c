@@ -16,33 +16,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void csv_field(FILE *to, const char *bytes, size_t n)
-{
-	static const char special[] = ",\"\r\n";
-	size_t plain = 0;
-
-	while (plain < n && memchr(special, bytes[plain], sizeof(special) - 1) == NULL)
-		plain++;
-	if (plain == n) {
-		fwrite(bytes, 1, n, to);
-		return;
-	}
-	putc('"', to);
-	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] == '"')
-			putc('"', to);
-		putc(bytes[i], to);
-	}
-	putc('"', to);
-}
-
 static void csv_clean(FILE *to, const char *bytes, size_t n)
 {
 	char text[1 + 4 * 2048 + 4] = "'";
 	size_t used = ktr__label_clean(text + 1, sizeof(text) - 1, bytes, n < 2048 ? n : 2048);
 	int formula = ktr__utf8_is_formula(text + 1, used);
 
-	csv_field(to, text + !formula, used + (size_t)formula);
+	ktr__label_csv(to, text + !formula, used + (size_t)formula);
 }
 
 static void csv_text(FILE *to, const char *text)

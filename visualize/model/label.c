@@ -181,10 +181,30 @@ void ktr__label_gnuplot(FILE *to, const char *text)
 	putc('"', to);
 }
 
+void ktr__label_csv(FILE *to, const char *bytes, size_t n)
+{
+	static const char special[] = ",\"\r\n";
+	size_t plain = 0;
+
+	while (plain < n && memchr(special, bytes[plain], sizeof(special) - 1) == NULL)
+		plain++;
+	if (plain == n) {
+		fwrite(bytes, 1, n, to);
+		return;
+	}
+	putc('"', to);
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] == '"')
+			putc('"', to);
+		putc(bytes[i], to);
+	}
+	putc('"', to);
+}
+
 void ktr__label_word(char *buffer, size_t size, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-+=./,:@%^";
+				    "_-+=./,:@%";
 	size_t at = strlen(buffer);
 	int quote = word[0] == '\0' || word[strspn(word, plain)] != '\0';
 

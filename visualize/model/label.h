@@ -37,6 +37,9 @@ void ktr__label_gnuplot(FILE *to, const char *text);
 /* Appends a word of a command line to the text in buffer, quoted for sh(1) where it has to be. */
 void ktr__label_word(char *buffer, size_t size, const char *word);
 
+/* Writes a field of CSV: in quotes where RFC 4180 wants them. */
+void ktr__label_csv(FILE *to, const char *bytes, size_t n);
+
 /* A short text by value: ktr__label_count(n).text is there until the expression that it stands in has been evaluated. */
 struct ktr__label_text {
 	char text[32];

@@ -8,6 +8,7 @@
 #include "visualize/model/rows.h"
 
 #include "analyze/read/tables.h"
+#include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "visualize/model/label.h"
 
@@ -139,19 +140,13 @@ static struct ktr__row *rows_make(struct ktr__rows *rows, const struct ktr__row_
 static int rows_insert(struct ktr__rows *rows, const struct ktr__row_key *key, uint64_t hash,
 		       struct ktr__row **out)
 {
-	struct ktr__row *row, **at;
+	struct ktr__row *row = rows_make(rows, key), **at;
 
-	if ((rows->n_rows & (rows->n_rows - 1)) == 0) { /* 0 and powers of two: full */
-		size_t room = rows->n_rows ? 2 * (size_t)rows->n_rows : 1;
-		struct ktr__row **more = realloc(rows->row, room * sizeof(struct ktr__row *));
-
-		if (more == NULL)
-			return -ENOMEM;
-		rows->row = more;
-	}
-	row = rows_make(rows, key);
-	if (row == NULL)
+	if (row == NULL ||
+	    ktr__array_grow(&rows->row, &rows->row_room, rows->n_rows, sizeof(struct ktr__row *)) != 0) {
+		free(row);
 		return -ENOMEM;
+	}
 	row->hash = hash;
 	row->number = rows->n_rows;
 	rows->row[rows->n_rows++] = row;

@@ -88,7 +88,7 @@ struct ktr__rows {
 	struct ktr__grid grid;
 	struct ktr__arena names;
 	struct ktr__row **row;
-	unsigned n_rows;
+	uint32_t n_rows, row_room;
 	struct ktr__row **bucket; /* power of two */
 	unsigned n_buckets;
 	const char *label[KTR__ROWS_LABELS]; /* clean */
