@@ -61,6 +61,35 @@ void pager_close(struct pager *pager)
 	pager->fd = STDOUT_FILENO;
 }
 
+int output_open(struct output *output, const char *command, const char *path, int paged)
+{
+	*output = (struct output){ .command = command, .path = path, .pager = { -1, -1 } };
+	if (path)
+		output->pager.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	else
+		pager_open(&output->pager, paged);
+	if (output->pager.fd < 0)
+		return fail(command, "%s: %s", path, strerror(errno));
+	if (ktr__out_open(&output->out, output->pager.fd) == 0)
+		return 0;
+	output_close(output, 0);
+	return fail(command, "no memory");
+}
+
+int output_close(struct output *output, int rc)
+{
+	int flushed = ktr__out_close(&output->out);
+
+	rc = rc ? rc : flushed;
+	if (output->path && close(output->pager.fd) && !rc)
+		rc = -errno;
+	pager_close(&output->pager);
+	if (rc && rc != -EPIPE)
+		return fail(output->command, "%s: %s", output->path ? output->path : "standard output",
+			    strerror(-rc));
+	return 0;
+}
+
 const char *const colour_words[] = { "auto", "always", "never", NULL };
 
 int colour_wanted(enum colour_when when)

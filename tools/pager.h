@@ -7,6 +7,7 @@
 #ifndef TOOLS_PAGER_H
 #define TOOLS_PAGER_H
 
+#include "analyze/print/out.h"
 #include "tools/options.h"
 
 #include <sys/types.h>
@@ -24,6 +25,23 @@ void pager_open(struct pager *pager, int wanted);
 
 /* Closes the way to the pager and waits until its user has had enough. */
 void pager_close(struct pager *pager);
+
+/* Where a command's text goes: to a file, to a pager, or to the standard output. */
+struct output {
+	const char *command;
+	const char *path; /* NULL: no file */
+	struct pager pager;
+	struct ktr__out out;
+};
+
+/* paged: a pager is wanted where there is no path. 0, or 1 after a complaint; then nothing is open. */
+int output_open(struct output *output, const char *command, const char *path, int paged);
+
+/*
+ * Writes the rest. rc: 0, or negative: how writing failed before. 0, or 1 after a complaint; nobody reading on is no
+ * failure.
+ */
+int output_close(struct output *output, int rc);
 
 enum colour_when {
 	COLOUR_AUTO,

@@ -10,16 +10,15 @@
 
 #include "analyze/print/sink_ktrdump.h"
 #include "ktr/session/drop.h"
+#include "tools/pager.h"
 #include "tools/walk.h"
 #include "visualize/export/schedgraph_back.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define KTRDUMP_WAIT_MS    1000 /* of one wait: nothing hangs on it */
 #define KTRDUMP_SCHEDGRAPH (KTR__KTRDUMP_CPU | KTR__KTRDUMP_TIME)
@@ -33,7 +32,7 @@ struct ktrdump {
 	struct ktr__schedgraph_back back;   /* lines for schedgraph.py, turned */
 	struct ktr__schedgraph *schedgraph; /* owned; or oldest first; or that of back */
 	struct ktr_sink graph;              /* feeds it */
-	struct ktr__out out;
+	struct output to;
 };
 
 static const struct option_row ktrdump_rows[] = {
@@ -152,38 +151,24 @@ static struct ktr_sink *ktrdump_sink(struct ktrdump *dump)
 
 static int ktrdump_open(struct ktrdump *dump)
 {
-	const char *command = dump->walk.find.command;
-	int fd = STDOUT_FILENO;
-
-	if (dump->output)
-		fd = open(dump->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail(command, "%s: %s", dump->output, strerror(errno));
-	if (ktr__out_open(&dump->out, fd))
-		return fail(command, "no memory");
+	if (output_open(&dump->to, dump->walk.find.command, dump->output, 0))
+		return 1;
 	ktr__sink_ktrdump_init(&dump->lines);
-	dump->lines.out = &dump->out;
+	dump->lines.out = &dump->to.out;
 	dump->lines.step = 1;
 	if (!dump->no_header)
-		ktr__ktrdump_header(&dump->out, dump->lines.columns);
+		ktr__ktrdump_header(&dump->to.out, dump->lines.columns);
 	return 0;
 }
 
-/* Writes the rest. 0, or 1 after a complaint; nobody reading on is no failure. */
+/* Writes the rest. 0, or 1 after a complaint. */
 static int ktrdump_close(struct ktrdump *dump)
 {
-	int rc = ktr__out_close(&dump->out);
-
 	if (dump->turned)
 		ktr__schedgraph_back_free(&dump->back);
 	else
 		ktr__schedgraph_free(dump->schedgraph);
-	if (dump->output && close(dump->out.fd) && !rc)
-		rc = -errno;
-	if (rc && rc != -EPIPE)
-		return fail(dump->walk.find.command, "%s: %s",
-			    dump->output ? dump->output : "standard output", strerror(-rc));
-	return 0;
+	return output_close(&dump->to, 0);
 }
 
 /* FreeBSD's tool cannot know; its users want to. */
@@ -210,7 +195,7 @@ static int ktrdump_back(struct ktrdump *dump)
 		return 1;
 	dump->lines.index = n - 1;
 	dump->lines.step = -1;
-	return walk_run(&dump->walk, &sink, 1) < 0 && !dump->out.error;
+	return walk_run(&dump->walk, &sink, 1) < 0 && !dump->to.out.error;
 }
 
 /* Oldest first, and turned round where newest first is asked for. */
@@ -223,15 +208,15 @@ static int ktrdump_forth(struct ktrdump *dump)
 	if (!sink)
 		return 1;
 	rc = walk_run(&dump->walk, &sink, 1);
-	if (dump->turned && !dump->out.error)
+	if (dump->turned && !dump->to.out.error)
 		rc = ktr__schedgraph_back_run(&dump->back, ktrdump_graph_line, dump, &n_zero);
-	else if (dump->schedgraph && !dump->out.error)
+	else if (dump->schedgraph && !dump->to.out.error)
 		rc = ktr__schedgraph_end(dump->schedgraph);
 	if (n_zero)
 		fprintf(stderr,
 			"%s: %" PRIu64 " counter events were left out: " KTR__SCHEDGRAPH_ZEROS "\n",
 			dump->walk.find.command, n_zero);
-	return rc < 0 && !dump->out.error;
+	return rc < 0 && !dump->to.out.error;
 }
 
 /* What comes, until the session is over. 0, or negative: the reader or the output failed. */
@@ -253,7 +238,7 @@ static int ktrdump_live(struct ktrdump *dump, struct ktr_sink *sink)
 				ktr_reader_note(reader)->text);
 		if (what != KTR_READ_WAIT)
 			continue;
-		rc = ktr__out_flush(&dump->out);
+		rc = ktr__out_flush(&dump->to.out);
 		if (!rc)
 			rc = ktr_reader_wait(reader, KTRDUMP_WAIT_MS);
 		rc = rc == -EINTR ? 0 : rc;
@@ -276,9 +261,9 @@ static int ktrdump_follow(struct ktrdump *dump)
 		rc = ktrdump_open(dump);
 	if (!rc) {
 		sink = ktrdump_sink(dump);
-		rc = !sink || (ktrdump_live(dump, sink) < 0 && !dump->out.error);
+		rc = !sink || (ktrdump_live(dump, sink) < 0 && !dump->to.out.error);
 		if (!rc && dump->schedgraph)
-			rc = ktr__schedgraph_end(dump->schedgraph) < 0 && !dump->out.error;
+			rc = ktr__schedgraph_end(dump->schedgraph) < 0 && !dump->to.out.error;
 		rc |= ktrdump_close(dump);
 		ktrdump_tell(dump);
 	}

@@ -10,19 +10,14 @@
 #include "tools/read/text_options.h"
 #include "tools/walk.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 struct dump {
 	struct walk walk;
 	struct text_options options;
 	struct ktr__sink_text text;
-	struct ktr__out out;
-	struct pager pager;
+	struct output to;
 	int use_pager, csv, count;
 	const char *output;
 };
@@ -49,49 +44,14 @@ static const struct options dump_options = {
 	OPTIONS_ROWS(dump_rows),
 };
 
-/* Where the text goes. 0 or 1 after a complaint. */
-static int dump_open(struct dump *dump)
-{
-	const char *command = dump->walk.find.command;
-	int fd = -1;
-
-	if (dump->output) {
-		fd = open(dump->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (fd < 0)
-			return fail(command, "%s: %s", dump->output, strerror(errno));
-		dump->pager = (struct pager){ fd, -1 };
-		dump->text.colour = dump->options.colour == COLOUR_ALWAYS;
-	} else {
-		dump->text.colour = colour_wanted(dump->options.colour);
-		pager_open(&dump->pager, dump->use_pager && !dump->walk.n_head);
-	}
-	if (ktr__out_open(&dump->out, dump->pager.fd))
-		return fail(command, "no memory");
-	return 0;
-}
-
-/* Writes the rest. 0, or 1 after a complaint; nobody reading on is no failure. */
-static int dump_finish(struct dump *dump)
-{
-	int rc = ktr__out_close(&dump->out);
-
-	if (dump->output && close(dump->pager.fd) && !rc)
-		rc = -errno;
-	pager_close(&dump->pager);
-	if (rc && rc != -EPIPE)
-		return fail(dump->walk.find.command, "%s: %s",
-			    dump->output ? dump->output : "standard output", strerror(-rc));
-	return 0;
-}
-
 /* A number for the next program; what was lost is not in it, and is told. */
 static int dump_count(struct dump *dump)
 {
 	int rc = walk_total(&dump->walk);
 	uint64_t n_lost = dump->walk.n_lost + ktr__dropped_sum(dump->walk.info->n_dropped);
 
-	ktr__out_number(&dump->out, dump->walk.n_events, 0, ' ');
-	ktr__out_char(&dump->out, '\n');
+	ktr__out_number(&dump->to.out, dump->walk.n_events, 0, ' ');
+	ktr__out_char(&dump->to.out, '\n');
 	if (n_lost)
 		fprintf(stderr, "%s: %" PRIu64 " more were lost\n", dump->walk.find.command, n_lost);
 	return rc < 0;
@@ -104,9 +64,9 @@ static int dump_run(struct dump *dump)
 
 	if (dump->count)
 		return dump_count(dump);
-	text_begin(&dump->options, &dump->text, &dump->out, dump->walk.reader);
+	text_begin(&dump->options, &dump->text, &dump->to.out, dump->walk.reader);
 	rc = walk_run(&dump->walk, &sink, 1);
-	return rc < 0 && !dump->out.error;
+	return rc < 0 && !dump->to.out.error;
 }
 
 /* Options that exclude each other. 0, or 2 after a complaint. */
@@ -141,10 +101,11 @@ static int cmd_dump(int argc, char **argv)
 		return rc;
 	if (dump.csv)
 		return export_walk(&dump.walk, ktr__export_find("csv"), dump.output ? dump.output : "-");
-	rc = dump_open(&dump);
+	dump.text.colour = dump.output ? dump.options.colour == COLOUR_ALWAYS : colour_wanted(dump.options.colour);
+	rc = output_open(&dump.to, argv[0], dump.output, dump.use_pager && !dump.walk.n_head);
 	if (!rc) {
 		rc = dump_run(&dump);
-		rc |= dump_finish(&dump);
+		rc |= output_close(&dump.to, 0);
 	}
 	return walk_close(&dump.walk) | rc;
 }

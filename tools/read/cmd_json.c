@@ -8,15 +8,10 @@
 #include "tools/pager.h"
 #include "tools/walk.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 struct json {
 	struct walk walk;
 	struct ktr__sink_json sink;
-	struct ktr__out out;
+	struct output to;
 	const char *output;
 };
 
@@ -38,50 +33,34 @@ static const struct options json_options = {
 	OPTIONS_ROWS(json_rows),
 };
 
-static int json_run(struct json *json, int fd)
+static int json_run(struct json *json)
 {
-	const char *command = json->walk.find.command;
 	struct ktr_sink *sink = &json->sink.sink;
-	int rc = ktr__out_open(&json->out, fd), end;
+	int rc, end;
 
-	if (rc)
-		return fail(command, "no memory");
-	json->sink.out = &json->out;
+	if (output_open(&json->to, json->walk.find.command, json->output, 0))
+		return 1;
+	json->sink.out = &json->to.out;
 	json->sink.reader = json->walk.reader;
 	json->sink.symbols = ktr__reader_symbols(json->walk.reader);
 	rc = ktr__sink_json_init(&json->sink);
 	if (!rc)
 		rc = walk_run(&json->walk, &sink, 1);
 	end = ktr__sink_json_fini(&json->sink);
-	ktr__out_close(&json->out);
-	if (!rc)
-		rc = end;
-	if (rc < 0 && rc != -EPIPE)
-		return fail(command, "%s: %s", json->output ? json->output : "standard output",
-			    strerror(-rc));
-	return 0;
+	return output_close(&json->to, rc < 0 ? rc : end);
 }
 
 static int cmd_json(int argc, char **argv)
 {
 	struct json json = { .walk.find.command = argv[0] };
-	struct pager pager;
-	int rc, fd;
+	int rc;
 
 	if (!options_parse(&json_options, argc, argv, &json, &rc))
 		return rc;
 	rc = walk_open(&json.walk, argc, argv);
 	if (rc)
 		return rc;
-	pager_open(&pager, 0);
-	fd = json.output ? open(json.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-			 : pager.fd;
-	if (fd < 0)
-		rc = fail(argv[0], "%s: %s", json.output, strerror(errno));
-	else
-		rc = json_run(&json, fd);
-	if (json.output && fd >= 0 && close(fd) && !rc)
-		rc = fail(argv[0], "%s: %s", json.output, strerror(errno));
+	rc = json_run(&json);
 	return walk_close(&json.walk) | rc;
 }
 

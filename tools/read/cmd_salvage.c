@@ -10,8 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The session of a trace. 0 or the exit status after a complaint. */
 static int salvage_session(const char *command, const char *trace, char *path, size_t size)
