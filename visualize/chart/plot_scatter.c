@@ -4,6 +4,7 @@
  * how many lie where.
  */
 #include "analyze/filter/pattern.h"
+#include "analyze/read/ktrgraph.h"
 #include "conf/kit/array.h"
 #include "visualize/chart/bins.h"
 #include "visualize/chart/plots.h"
@@ -105,22 +106,11 @@ static int scatter_wants(const struct ktr__plot *plot, const struct ktr_reader_s
 
 static double scatter_value(const struct ktr__plot *plot, const struct ktr_event *event, int arg)
 {
-	double value;
-
 	if (arg == SCATTER_TIME)
 		return (double)event->time_ns - (double)plot->info->first_ns;
-	switch (event->site->arg[arg].type) {
-	case KTR_ARG_F64:
-		memcpy(&value, &event->arg[arg], sizeof(value));
-		return value;
-	case KTR_ARG_I8:
-	case KTR_ARG_I16:
-	case KTR_ARG_I32:
-	case KTR_ARG_I64:
-		return (double)(int64_t)event->arg[arg];
-	default:
+	if (event->site->arg[arg].type == KTR_ARG_PTR)
 		return (double)event->arg[arg];
-	}
+	return ktr__event_number(event, (unsigned)arg);
 }
 
 static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)

@@ -11,41 +11,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGS_EXACT ((uint64_t)1 << 53) /* integers below it are exact as doubles */
+#define ARGS_EXACT 0x1p53 /* integers below it are exact as doubles */
 
-static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
+void ktr__export_digits(FILE *to, const struct ktr_event *event, unsigned i)
 {
-	enum ktr_arg_type type = event->site->arg[i].type;
 	uint64_t word = event->arg[i];
-	int64_t value = (int64_t)word;
-	double real;
 
-	switch (type) {
+	switch (event->site->arg[i].type) {
 	case KTR_ARG_F64:
-		memcpy(&real, &word, sizeof(real));
-		if (isfinite(real))
-			fprintf(to, "%.17g", real);
-		else
-			fprintf(to, "\"%s\"",
-				isnan(real) ? "NaN"
-				: real < 0  ? "-Infinity"
-					    : "Infinity");
+		fprintf(to, "%.17g", ktr__event_number(event, i));
 		return;
 	case KTR_ARG_PTR:
-		fprintf(to, "\"0x%" PRIx64 "\"", word);
+		fprintf(to, "0x%" PRIx64, word);
 		return;
 	case KTR_ARG_U8:
 	case KTR_ARG_U16:
 	case KTR_ARG_U32:
 	case KTR_ARG_U64:
-		fprintf(to, word < ARGS_EXACT ? "%" PRIu64 : "\"%" PRIu64 "\"", word);
+		fprintf(to, "%" PRIu64, word);
 		return;
 	default:
-		if (value < (int64_t)ARGS_EXACT && value > -(int64_t)ARGS_EXACT)
-			fprintf(to, "%" PRId64, value);
-		else
-			fprintf(to, "\"%" PRId64 "\"", value);
+		fprintf(to, "%" PRId64, (int64_t)word);
 	}
+}
+
+static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
+{
+	enum ktr_arg_type type = event->site->arg[i].type;
+	double real = ktr__event_number(event, i);
+	int quoted = type == KTR_ARG_PTR || (type != KTR_ARG_F64 && fabs(real) >= ARGS_EXACT);
+
+	if (!isfinite(real)) {
+		fputs(isnan(real) ? "\"NaN\"" : real < 0 ? "\"-Infinity\"" : "\"Infinity\"", to);
+		return;
+	}
+	fputs(quoted ? "\"" : "", to);
+	ktr__export_digits(to, event, i);
+	fputs(quoted ? "\"" : "", to);
 }
 
 void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i)

@@ -17,6 +17,9 @@
 void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
 		      struct ktr__symbols *symbols);
 
+/* Writes a number or an address, whatever its size, and a double with all its digits. */
+void ktr__export_digits(FILE *to, const struct ktr_event *event, unsigned i);
+
 /* Writes a number as a number of JSON, whatever its size: viewers keep as much of it as they can. */
 void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i);
 

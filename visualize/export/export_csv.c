@@ -9,6 +9,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/utf8.h"
+#include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
 #include "visualize/model/label.h"
@@ -41,35 +42,15 @@ static int csv_begin(struct ktr__export *e)
 
 static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
 {
+	enum ktr_arg_type type = event->site->arg[i].type;
 	char stack[KTR__STACK_TEXT];
-	uint64_t word = event->arg[i];
-	double real;
 
-	switch (event->site->arg[i].type) {
-	case KTR_ARG_STR:
-		if (!event->str[i].is_null)
-			csv_clean(e->to, event->str[i].bytes, event->str[i].n_bytes);
-		return;
-	case KTR_ARG_STACK:
-		csv_clean(e->to, stack,
-			  ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
-		return;
-	case KTR_ARG_F64:
-		memcpy(&real, &word, sizeof(real));
-		fprintf(e->to, "%.17g", real);
-		return;
-	case KTR_ARG_PTR:
-		fprintf(e->to, "0x%" PRIx64, word);
-		return;
-	case KTR_ARG_U8:
-	case KTR_ARG_U16:
-	case KTR_ARG_U32:
-	case KTR_ARG_U64:
-		fprintf(e->to, "%" PRIu64, word);
-		return;
-	default:
-		fprintf(e->to, "%" PRId64, (int64_t)word);
-	}
+	if (type == KTR_ARG_STACK)
+		csv_clean(e->to, stack, ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+	else if (type != KTR_ARG_STR)
+		ktr__export_digits(e->to, event, i);
+	else if (!event->str[i].is_null)
+		csv_clean(e->to, event->str[i].bytes, event->str[i].n_bytes);
 }
 
 /* Names of arguments, with blanks between them; expressions of the source have theirs taken out. */
