@@ -38,13 +38,11 @@ static void blob_encode(struct ktr__blob *blob, size_t n)
 		*to++ = '=';
 	}
 	fwrite(text, 1, (size_t)(to - text), blob->to);
-	blob->n_text += (size_t)(to - text);
 }
 
 int ktr__blob_begin(struct ktr__blob *blob, FILE *to, const char *id)
 {
 	blob->to = to;
-	blob->n_raw = blob->n_text = 0;
 	memset(&blob->z, 0, sizeof(blob->z));
 	if (deflateInit(&blob->z, BLOB_LEVEL) != Z_OK)
 		return -ENOMEM;
@@ -75,7 +73,6 @@ void ktr__blob_add(struct ktr__blob *blob, const void *bytes, size_t n)
 {
 	const char *at = bytes;
 
-	blob->n_raw += n;
 	while (n > 0) {
 		size_t some = n < 1u << 30 ? n : 1u << 30;
 

@@ -16,8 +16,6 @@
 struct ktr__blob {
 	FILE *to; /* borrowed; the caller looks at ferror() */
 	z_stream z;
-	uint64_t n_raw;  /* [bytes] that came in */
-	uint64_t n_text; /* [bytes] written for them */
 	uint8_t bytes[KTR__BLOB_BYTES];
 };
 

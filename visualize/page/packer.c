@@ -247,7 +247,6 @@ static int packer_flush(struct ktr__packer *pack)
 	ktr__column_clear(&pack->text);
 	packer_add_sites(pack);
 	ktr__blob_end(&pack->blob);
-	pack->n_text += pack->blob.n_text;
 	pack->chunk[pack->n_chunks++] = (struct ktr__packer_chunk){ pack->n,
 								    pack->first_ns - pack->from_ns,
 								    pack->last_ns - pack->from_ns };

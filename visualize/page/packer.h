@@ -80,7 +80,6 @@ struct ktr__packer_row {
 struct ktr__packer {
 	uint64_t from_ns; /* the page's beginning */
 	uint64_t n_events;
-	uint64_t n_text; /* [bytes] of all chunks in the page */
 	struct ktr__blob blob;
 	FILE *to;                     /* borrowed */
 	struct ktr__symbols *symbols; /* borrowed; may be NULL */

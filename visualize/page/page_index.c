@@ -80,23 +80,24 @@ static json_t *index_args(struct ktr__page *page, const struct ktr_reader_site *
 	return args;
 }
 
-static json_t *index_sites(struct ktr__page *page)
+static json_t *index_list(struct ktr__page *page, uint32_t n, json_t *(*item)(struct ktr__page *page, uint32_t i))
 {
-	json_t *sites = json_array();
+	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < page->pack.n_sites; i++) {
-		const struct ktr_reader_site *s = page->pack.site[i];
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(list, item(page, i));
+	return list;
+}
 
-		json_array_append_new(
-			sites,
-			json_pack("[ooooiooiooio]", index_text(page, s->name),
-				  index_text(page, s->class_name), index_text(page, s->file),
-				  index_text(page, s->func), (int)s->line,
-				  index_text(page, s->format), index_text(page, s->group),
-				  (int)s->kind, s->ident ? index_text(page, s->ident) : json_null(),
-				  index_args(page, s), s->value_arg, index_steps(page, s)));
-	}
-	return sites;
+static json_t *index_site(struct ktr__page *page, uint32_t i)
+{
+	const struct ktr_reader_site *s = page->pack.site[i];
+
+	return json_pack("[ooooiooiooio]", index_text(page, s->name), index_text(page, s->class_name),
+			 index_text(page, s->file), index_text(page, s->func), (int)s->line,
+			 index_text(page, s->format), index_text(page, s->group), (int)s->kind,
+			 s->ident ? index_text(page, s->ident) : json_null(), index_args(page, s), s->value_arg,
+			 index_steps(page, s));
 }
 
 static int index_row(const struct ktr__timeline *t, const struct ktr_reader_thread *thread)
@@ -107,26 +108,17 @@ static int index_row(const struct ktr__timeline *t, const struct ktr_reader_thre
 }
 
 /* [tid, pid, name, process, row, label on rows of CPUs, cpu, keep, approximate time] */
-static json_t *index_tracks(struct ktr__page *page)
+static json_t *index_track(struct ktr__page *page, uint32_t i)
 {
 	const struct ktr__timeline *cpus = &page->cpus;
-	json_t *tracks = json_array();
+	const struct ktr__packer_track *track = &page->pack.track[i];
+	const struct ktr_reader_thread *thread = track->thread;
+	int label = thread->id < cpus->n_threads ? cpus->thread_label[thread->id] : 0;
+	uint32_t pid = ktr__pids_of(&page->pack.pids, ktr__tables_process_key(thread), thread->pid);
 
-	for (uint32_t i = 0; i < page->pack.n_tracks; i++) {
-		const struct ktr__packer_track *track = &page->pack.track[i];
-		const struct ktr_reader_thread *thread = track->thread;
-		int label = thread->id < cpus->n_threads ? cpus->thread_label[thread->id] : 0;
-
-		json_array_append_new(
-			tracks,
-			json_pack("[IIooiiiii]", (json_int_t)thread->tid,
-				  (json_int_t)ktr__pids_of(&page->pack.pids, ktr__tables_process_key(thread),
-							   thread->pid),
-				  index_text(page, thread->name), index_text(page, thread->process),
-				  index_row(&page->rows, thread), label, (int)track->cpu,
-				  track->keep, track->approx));
-	}
-	return tracks;
+	return json_pack("[IIooiiiii]", (json_int_t)thread->tid, (json_int_t)pid, index_text(page, thread->name),
+			 index_text(page, thread->process), index_row(&page->rows, thread), label, (int)track->cpu,
+			 track->keep, track->approx);
 }
 
 static double index_since(const struct ktr__page *page, uint64_t ns)
@@ -254,34 +246,21 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 }
 
 /* [cpu, keep, events, from, to]; null: from the beginning, to the end */
-static json_t *index_losses(struct ktr__page *page)
+static json_t *index_loss(struct ktr__page *page, uint32_t i)
 {
-	json_t *losses = json_array();
+	const struct ktr_loss *loss = &page->loss[i];
 
-	for (uint32_t i = 0; i < page->n_losses; i++) {
-		const struct ktr_loss *loss = &page->loss[i];
-
-		json_array_append_new(
-			losses,
-			json_pack("[iiIoo]", (int)loss->cpu, loss->keep, (json_int_t)loss->n_events,
-				  loss->from_ns ? json_real(index_since(page, loss->from_ns))
-						: json_null(),
-				  loss->to_ns ? json_real(index_since(page, loss->to_ns))
-					      : json_null()));
-	}
-	return losses;
+	return json_pack("[iiIoo]", (int)loss->cpu, loss->keep, (json_int_t)loss->n_events,
+			 loss->from_ns ? json_real(index_since(page, loss->from_ns)) : json_null(),
+			 loss->to_ns ? json_real(index_since(page, loss->to_ns)) : json_null());
 }
 
 /* [events, first, last] */
-static json_t *index_chunks(struct ktr__page *page)
+static json_t *index_chunk(struct ktr__page *page, uint32_t i)
 {
-	json_t *chunks = json_array();
+	const struct ktr__packer_chunk *chunk = &page->pack.chunk[i];
 
-	for (uint32_t i = 0; i < page->pack.n_chunks; i++)
-		json_array_append_new(chunks, json_pack("[iII]", (int)page->pack.chunk[i].n_events,
-							(json_int_t)page->pack.chunk[i].first_ns,
-							(json_int_t)page->pack.chunk[i].last_ns));
-	return chunks;
+	return json_pack("[iII]", (int)chunk->n_events, (json_int_t)chunk->first_ns, (json_int_t)chunk->last_ns);
 }
 
 static json_t *index_symbols(struct ktr__page *page)
@@ -339,15 +318,15 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	json_object_set_new(index, "left_out", json_integer((json_int_t)page->n_left_out));
 	json_object_set_new(index, "columns", json_integer(grid->n_columns));
 	json_object_set_new(index, "overview", json_boolean(ktr__page_has_overview(page)));
-	json_object_set_new(index, "sites", index_sites(page));
-	json_object_set_new(index, "tracks", index_tracks(page));
+	json_object_set_new(index, "sites", index_list(page, page->pack.n_sites, index_site));
+	json_object_set_new(index, "tracks", index_list(page, page->pack.n_tracks, index_track));
 	json_object_set_new(index, "rows", index_rows(page, &page->rows));
 	json_object_set_new(index, "cpus", index_rows(page, &page->cpus));
 	json_object_set_new(index, "ends", index_ends(page));
 	json_object_set_new(index, "labels", index_labels(&page->rows.rows));
 	json_object_set_new(index, "threads", index_labels(&page->cpus.rows));
-	json_object_set_new(index, "losses", index_losses(page));
-	json_object_set_new(index, "chunks", index_chunks(page));
+	json_object_set_new(index, "losses", index_list(page, page->n_losses, index_loss));
+	json_object_set_new(index, "chunks", index_list(page, page->pack.n_chunks, index_chunk));
 	json_object_set_new(index, "symbols", index_symbols(page));
 	if (page->pack.error != 0) {
 		json_decref(index);
