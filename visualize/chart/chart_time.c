@@ -4,6 +4,8 @@
  */
 #include "visualize/chart/chart_time.h"
 
+#include "visualize/model/row.h"
+
 static void chart_time_ticks(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			     int with_text)
 {
@@ -46,35 +48,21 @@ double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column)
 	return time->from + column * time->per_column;
 }
 
-static int chart_time_lost(const struct ktr__losses *losses, unsigned i, int cpu, const struct ktr__rings *rings)
+static int chart_time_lost(const struct ktr__losses *losses, unsigned column, const struct ktr__row *row)
 {
-	return (rings ? ktr__losses_of(losses, i, rings) : ktr__losses_at(losses, i, cpu)) > 0;
+	return (row != NULL ? ktr__row_lost(row, losses, column) : ktr__losses_at(losses, column, -1)) > 0;
 }
 
-static void chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
-			    const struct ktr__losses *losses, int cpu, const struct ktr__rings *rings,
-			    double floor, double top)
+void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			  const struct ktr__losses *losses, const struct ktr__row *row, double floor, double top)
 {
 	for (unsigned i = 0, end; i < time->n_columns; i = end) {
-		int lost = chart_time_lost(losses, i, cpu, rings);
+		int lost = chart_time_lost(losses, i, row);
 
-		for (end = i + 1; end < time->n_columns && chart_time_lost(losses, end, cpu, rings) == lost;)
+		for (end = i + 1; end < time->n_columns && chart_time_lost(losses, end, row) == lost;)
 			end++;
 		if (lost)
 			fprintf(chart->to, "%.12g %.12g %.6g %.6g\n", ktr__chart_time_x(time, i),
 				ktr__chart_time_x(time, end), floor, top);
 	}
-}
-
-void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
-			  const struct ktr__losses *losses, int cpu, double floor, double top)
-{
-	chart_time_gaps(chart, time, losses, cpu, NULL, floor, top);
-}
-
-void ktr__chart_time_gaps_of(struct ktr__chart *chart, const struct ktr__chart_time *time,
-			     const struct ktr__losses *losses, const struct ktr__rings *rings, double floor,
-			     double top)
-{
-	chart_time_gaps(chart, time, losses, -1, rings, floor, top);
 }

@@ -5,7 +5,7 @@
 
 #include "visualize/chart/axis.h"
 #include "visualize/chart/chart.h"
-#include "visualize/model/losses.h"
+#include "visualize/model/rows.h"
 
 struct ktr__chart_time {
 	struct ktr__axis axis;
@@ -25,14 +25,11 @@ void ktr__chart_time_quiet(struct ktr__chart *chart, const struct ktr__chart_tim
 double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column);
 
 /*
- * Writes the columns that lie in gaps as boxes "from to floor top" into the table that is open; cpu
- * as for ktr__losses_at().
+ * Writes the columns that lie in gaps as boxes "from to floor top" into the table that is open:
+ * those of a row (ktr__row_lost), or, of NULL, of all rings.
  */
 void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
-			  const struct ktr__losses *losses, int cpu, double floor, double top);
-void ktr__chart_time_gaps_of(struct ktr__chart *chart, const struct ktr__chart_time *time,
-			     const struct ktr__losses *losses, const struct ktr__rings *rings, double floor,
-			     double top);
+			  const struct ktr__losses *losses, const struct ktr__row *row, double floor, double top);
 
 /*
  * The end of a plot command that hatches the table $gaps, whose rows ktr__chart_time_gaps() wrote.

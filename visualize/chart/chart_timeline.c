@@ -14,7 +14,6 @@
 #include "visualize/model/palette.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
@@ -182,7 +181,6 @@ static void timeline_rows(const struct timeline_chart *c)
 	fputs("0 0 -9 -9 0\nEOD\n", c->chart->to);
 }
 
-/* Gaps: of each row those of the rings it is from; of rows by CPU those of the CPU. */
 static void timeline_gaps(const struct timeline_chart *c)
 {
 	const struct ktr__losses *losses = &c->view->timeline->losses;
@@ -194,10 +192,8 @@ static void timeline_gaps(const struct timeline_chart *c)
 		const struct ktr__row *row = line->row != NULL ? line->row : line->marks;
 		double y = timeline_y(c->view, i);
 
-		if (row != NULL && row->kind == KTR__ROW_CPU)
-			ktr__chart_time_gaps(c->chart, &c->time, losses, (int)row->cpu, y - 0.5, y + 0.5);
-		else if (row != NULL)
-			ktr__chart_time_gaps_of(c->chart, &c->time, losses, &row->rings, y - 0.5, y + 0.5);
+		if (row != NULL)
+			ktr__chart_time_gaps(c->chart, &c->time, losses, row, y - 0.5, y + 0.5);
 	}
 	fputs("0 0 -9 -9\nEOD\n", c->chart->to);
 }

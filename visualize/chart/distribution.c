@@ -7,12 +7,10 @@
  */
 #include "visualize/chart/distribution.h"
 
-#include "visualize/chart/axis.h"
 #include "visualize/model/palette.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define DISTRIBUTION_LEFT  110.0
 #define DISTRIBUTION_RIGHT 30.0

@@ -14,7 +14,6 @@
 #include "visualize/model/label.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include <ktr/error.h>
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 enum ktr__gnuplot_format {

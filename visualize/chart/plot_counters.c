@@ -96,7 +96,7 @@ static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
 	high = high > low ? low + (high - low) * 1.2 : low + fmax(1, fabs(low) / 5);
 	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
 	fputs("$gaps << EOD\n", chart->to);
-	ktr__chart_time_gaps(chart, &time, &plot->losses, -1, low, high);
+	ktr__chart_time_gaps(chart, &time, &plot->losses, NULL, low, high);
 	fprintf(chart->to, "0 0 %g %g\nEOD\n", low, low);
 	ktr__chart_numbers(chart, 'y', low, high);
 }

@@ -5,7 +5,6 @@
  */
 #include "visualize/chart/durations.h"
 #include "visualize/chart/plots.h"
-#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <math.h>
@@ -133,7 +132,7 @@ static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)
 	heatmap_axis(map, &chart);
 	heatmap_table(plot, map, &chart, &time);
 	fputs("$gaps << EOD\n", chart.to);
-	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0.1, 1e15);
+	ktr__chart_time_gaps(&chart, &time, &plot->losses, NULL, 0.1, 1e15);
 	fputs("0 0 0.1 0.1\nEOD\nplot $cells " KTR__CHART_BOXES "palette z, " KTR__CHART_GAPS,
 	      chart.to);
 	return ktr__chart_end(&chart, err);

@@ -9,7 +9,6 @@
 #include "visualize/model/palette.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void latency_series(const struct ktr__plot *plot, const struct ktr__duration_series *s,

@@ -237,8 +237,7 @@ static void load_gaps(struct ktr__plot *plot, struct ktr__chart *chart, unsigned
 	fputs("$gaps << EOD\n", chart->to);
 	for (unsigned i = 0; i < n; i++)
 		if (load->rows.row[i]->kind == KTR__ROW_CPU)
-			ktr__chart_time_gaps(chart, time, &plot->losses,
-					     (int)load->rows.row[i]->cpu, n - 1.0 - i, n - i);
+			ktr__chart_time_gaps(chart, time, &plot->losses, load->rows.row[i], n - 1.0 - i, n - i);
 	fputs("0 0 -9 -9\nEOD\n", chart->to);
 }
 

@@ -208,7 +208,7 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	rate_legend(&chart, rate, n, chart.bottom - 40);
 	rate_table(plot, &chart, &time, rate, n);
 	fputs("$gaps << EOD\n", chart.to);
-	ktr__chart_time_gaps(&chart, &time, &plot->losses, -1, 0, peak * 1.05);
+	ktr__chart_time_gaps(&chart, &time, &plot->losses, NULL, 0, peak * 1.05);
 	fputs("0 0 -9 -9\nEOD\n", chart.to);
 	ktr__chart_numbers(&chart, 'y', 0, peak * 1.05);
 	fputs("set ylabel 'events per second'\nplot ", chart.to);

@@ -4,7 +4,6 @@
  */
 #include "visualize/model/frame.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>

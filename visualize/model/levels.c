@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 void ktr__grid_init(struct ktr__grid *grid, uint64_t from_ns, uint64_t to_ns, unsigned n_columns)
 {

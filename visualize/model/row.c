@@ -17,7 +17,6 @@
 #include "visualize/model/rows.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,6 +69,12 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 		if (row->stay[i].label == label)
 			return &row->stay[i];
 	return NULL;
+}
+
+uint8_t ktr__row_lost(const struct ktr__row *row, const struct ktr__losses *losses, unsigned column)
+{
+	return row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
+					 : ktr__losses_of(losses, column, &row->rings);
 }
 
 int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)

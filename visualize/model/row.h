@@ -38,6 +38,9 @@ uint64_t ktr__row_end_ns(const struct ktr__row *row);
 /* Closes every lane and area at a moment, or at the row's end before that. Returns 0 or -ENOMEM. */
 int ktr__rows_end(struct ktr__rows *rows, uint64_t ns);
 
+/* Returns how much of a column [1/255] the rings lost that the row is from; of a row by CPU, those of the CPU. */
+uint8_t ktr__row_lost(const struct ktr__row *row, const struct ktr__losses *losses, unsigned column);
+
 /* Returns the row's totals of a label, borrowed from the row, or NULL. */
 const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label);
 

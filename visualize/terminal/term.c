@@ -12,6 +12,7 @@
 #include "visualize/chart/axis.h"
 #include "visualize/model/legend.h"
 #include "visualize/model/palette.h"
+#include "visualize/model/row.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -175,11 +176,6 @@ static uint32_t term_paint(const struct ktr__legend_entry *entry)
 	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
 }
 
-static void term_letter(struct term *t, const struct ktr__cell *cell, char letter)
-{
-	putc(cell->first == 0 ? ' ' : 3u * cell->share < cell->covered ? '+' : letter, t->to);
-}
-
 static void term_cell(struct term *t, const struct ktr__line *line, const struct ktr__cell *cell,
 		      int lost)
 {
@@ -192,7 +188,7 @@ static void term_cell(struct term *t, const struct ktr__line *line, const struct
 		if (lost)
 			fputs(gap, t->to);
 		else
-			term_letter(t, cell, first.letter);
+			putc(cell->first == 0 ? ' ' : 3u * cell->share < cell->covered ? '+' : first.letter, t->to);
 	} else if (lost) {
 		term_colour(t, cell->first ? ktr__palette_on(paint) : KTR__GREY,
 			    cell->first ? paint : TERM_NO_COLOUR);
@@ -217,10 +213,7 @@ static void term_cell(struct term *t, const struct ktr__line *line, const struct
 /* Did one of the rings that the row is from lose most of a column? */
 static int term_lost_of(const struct term *t, const struct ktr__row *row, unsigned column)
 {
-	const struct ktr__losses *losses = &t->view->timeline->losses;
-
-	return (row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
-					  : ktr__losses_of(losses, column, &row->rings)) >= 128;
+	return ktr__row_lost(row, &t->view->timeline->losses, column) >= 128;
 }
 
 static void term_lane(struct term *t, const struct ktr__line *line)
@@ -229,8 +222,7 @@ static void term_lane(struct term *t, const struct ktr__line *line)
 	const struct ktr__timeline *timeline = t->view->timeline;
 
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		term_cell(t, line, &row->lane.cell[c],
-			  term_lost_of(t, row, c));
+		term_cell(t, line, &row->lane.cell[c], term_lost_of(t, row, c));
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
@@ -256,8 +248,7 @@ static void term_area(struct term *t, const struct ktr__row *row)
 		const struct ktr__area_cell *cell = &row->area.cell[c];
 		int known = c >= row->area.from && c < row->area.n_filled;
 
-		term_level(t, known ? cell->greatest - base : 0,
-			   row->area.greatest - base,
+		term_level(t, known ? cell->greatest - base : 0, row->area.greatest - base,
 			   term_lost_of(t, row, c));
 	}
 }
@@ -270,8 +261,7 @@ static void term_marks(struct term *t, const struct ktr__row *row)
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
 		most = row->marks[c] > most ? row->marks[c] : most;
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		term_level(t, log1p(row->marks[c]), log1p(most),
-			   term_lost_of(t, row, c));
+		term_level(t, log1p(row->marks[c]), log1p(most), term_lost_of(t, row, c));
 }
 
 static void term_row(struct term *t, const struct ktr__line *line)
