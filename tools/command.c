@@ -3,7 +3,6 @@
 #include "tools/command.h"
 
 #include <signal.h>
-#include <stddef.h>
 #include <string.h>
 
 void (*command_sigpipe)(int) = SIG_DFL;

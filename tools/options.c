@@ -57,7 +57,8 @@ static int options_left(const struct option_row *row, char *text, size_t size)
 			row->value ? row->value : "");
 }
 
-void options_help(const struct options *options, const char *command)
+/* Prints the help text of --help to stdout. */
+static void options_help(const struct options *options, const char *command)
 {
 	char left[96];
 	const char *line, *end;

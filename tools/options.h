@@ -148,9 +148,6 @@ struct rotate_options {
  */
 bool options_parse(const struct options *options, int argc, char **argv, void *command, int *status);
 
-/* Prints the help text of --help to stdout. */
-void options_help(const struct options *options, const char *command);
-
 /* Text of which no byte is a terminal's: see ktr__utf8_visible(); its lines stay. */
 void print_visible(FILE *to, const char *text);
 

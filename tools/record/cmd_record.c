@@ -45,18 +45,14 @@ static void record_catch(void)
 /* Becomes "ktr run -o TRACE -- PROGRAM ...", whose status is then ours. */
 static int record_run(const char *command, const char *trace, int argc, char **argv)
 {
-	char **args = calloc((size_t)(argc - optind) + 6, sizeof(*args));
-	int n = 0;
+	const char *const head[] = { "ktr", "run", "-o", trace, "--" };
+	size_t n_head = sizeof(head) / sizeof(head[0]), n = (size_t)(argc - optind);
+	char **args = calloc(n_head + n + 1, sizeof(*args));
 
 	if (!args)
 		return fail(command, "no memory");
-	args[n++] = strdup("ktr");
-	args[n++] = strdup("run");
-	args[n++] = strdup("-o");
-	args[n++] = strdup(trace);
-	args[n++] = strdup("--");
-	for (int i = optind; i < argc; i++)
-		args[n++] = argv[i];
+	memcpy(args, head, sizeof(head));
+	memcpy(args + n_head, argv + optind, n * sizeof(*args));
 	execv("/proc/self/exe", args);
 	return fail(command, "cannot start ktr run: %s", strerror(errno));
 }

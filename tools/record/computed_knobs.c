@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN_TEXT  512 /* bytes of a string of the session that are shown */

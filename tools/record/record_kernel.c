@@ -13,7 +13,6 @@
 #include "ktr/session/table.h"
 #include "tools/options.h"
 
-#include <stdio.h>
 #include <string.h>
 
 int record_kernel_open(struct record_kernel *k, const char *command, const char *path,

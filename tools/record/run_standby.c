@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -267,13 +266,6 @@ static void standby_apart(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void standby_main(struct standby *s)
-{
-	standby_apart();
-	standby_watch(s);
-	_exit(0);
-}
-
 void run_standby_begin(struct run_standby *standby, const char *trace, const struct stat *before,
 		       const struct run_hold *hold)
 {
@@ -283,8 +275,11 @@ void run_standby_begin(struct run_standby *standby, const char *trace, const str
 	standby->pid = fork();
 	if (standby->pid < 0)
 		standby->pid = 0; /* then there are the rights that the program has */
-	else if (!standby->pid)
-		standby_main(&s);
+	else if (!standby->pid) {
+		standby_apart();
+		standby_watch(&s);
+		_exit(0);
+	}
 }
 
 void run_standby_end(struct run_standby *standby, int live)

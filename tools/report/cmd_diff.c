@@ -14,7 +14,6 @@
 #include "tools/walk.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

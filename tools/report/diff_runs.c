@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,11 +86,6 @@ int diff_runs_read(struct diff_runs *runs, const char *command, char *const *pat
 	return 0;
 }
 
-static void runs_hush(struct walk *walk)
-{
-	notes_free(&walk->notes);
-}
-
 int diff_runs_close(struct diff_runs *runs)
 {
 	int rc = 0;
@@ -102,7 +96,7 @@ int diff_runs_close(struct diff_runs *runs)
 
 		ktr__blocks_free(runs->blocks[i]);
 		if (runs->quiet)
-			runs_hush(&runs->walk[i]);
+			notes_free(&runs->walk[i].notes);
 		/* What is not all there cannot be called the same, nor can what is not there at all. */
 		rc |= walk_close(&runs->walk[i]) || is_empty;
 	}

@@ -8,7 +8,6 @@
 #include "tools/report/diff.h"
 #include "visualize/model/label.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,8 @@ static void diff_text_name(FILE *to, const char *name)
 	fprintf(to, "%s%*s", fit, (int)(DIFF_NAME_COLUMNS - columns), "");
 }
 
-const char *diff_text_change(char *text, size_t size, double ratio)
+/* "+38 %", "2.4 x" or "1/3.1 x". */
+static const char *diff_text_change(char *text, size_t size, double ratio)
 {
 	if (isnan(ratio))
 		snprintf(text, size, "-");

@@ -11,9 +11,6 @@
 
 void diff_text(const struct diff_report *report, FILE *to);
 
-/* Writes a ratio as "+38 %", "2.4 x" or "1/3.1 x". Returns text. */
-const char *diff_text_change(char *text, size_t size, double ratio);
-
 /*
  * Writes a row's verdict in a few words: "p50 slower, 13 x", "p99 cannot tell: -3 % to +60 %". Returns text.
  */

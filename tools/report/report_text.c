@@ -14,7 +14,6 @@
 #include "tools/report/report_rows.h"
 #include "visualize/model/label.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -26,16 +26,13 @@ static void trace_count_stream(int fd, uint64_t n_bytes, struct trace_count *cou
 	int64_t length;
 	ssize_t n;
 
-	count->n_streams++;
 	while (at < n_bytes) {
 		n = pread(fd, bytes, sizeof(bytes), (off_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		length = n > 0 ? ktr__packet_peek(bytes, (size_t)n, &head) : 0;
-		if (length <= 0 || (uint64_t)length > n_bytes - at) {
-			count->n_damaged++;
+		if (length <= 0 || (uint64_t)length > n_bytes - at)
 			break;
-		}
 		count->events += head.n_events;
 		lost = head.discarded;
 		at += (uint64_t)length;

@@ -11,8 +11,6 @@ struct trace_count {
 	uint64_t events;
 	uint64_t lost; /* of rings, and those dropped */
 	uint64_t dropped[KTR_DROPS]; /* that went into no ring, by reason: ktr/session/drop.h */
-	unsigned n_streams;
-	unsigned n_damaged; /* streams that end in something that is not a whole packet */
 };
 
 /* Returns 0, or -errno when the directory cannot be read. */
