@@ -28,7 +28,7 @@ int find_session(const struct find *find, char *path, size_t size)
 	return rc ? fail_with(find->command, &err) : 0;
 }
 
-int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size)
+int find_source(const struct find *find, int argc, char **argv, int n, char *path, size_t size)
 {
 	const char *trace = optind + n < argc ? argv[optind + n] : NULL, *named = trace ? trace : FIND_TRACE;
 	int rc = operands_at_most(find->command, argc, argv, n + 1);
@@ -51,11 +51,6 @@ int find_source_at(const struct find *find, int argc, char **argv, int n, char *
 		    "there is no trace %s here; `ktr run PROGRAM` makes one, -p PID or -s SESSION "
 		    "reads a session, a path names another trace",
 		    FIND_TRACE);
-}
-
-int find_source(const struct find *find, int argc, char **argv, char *path, size_t size)
-{
-	return find_source_at(find, argc, argv, 0, path, size);
 }
 
 int find_matches(char *const *patterns, int n, const char *name)

@@ -5,7 +5,7 @@
  *
  *	OPTIONS_SOURCE(struct dump, find),		in the table of options
  *	...
- *	rc = find_source(&find, argc, argv, path, sizeof(path));
+ *	rc = find_source(&find, argc, argv, 0, path, sizeof(path));
  *	if (rc)
  *		return rc;
  */
@@ -33,14 +33,10 @@ struct find {
 
 /*
  * Resolves -p, -s or one operand (a trace directory or a session file), or ./ktr.out where nothing
- * is given, to a path for ktr_reader_open(). Returns 0, or the exit status after a complaint.
+ * is given, to a path for ktr_reader_open(). n: operands of the command's own before the trace's, which is
+ * argv[optind + n]. Returns 0, or the exit status after a complaint.
  */
-int find_source(const struct find *find, int argc, char **argv, char *path, size_t size);
-
-/*
- * The same for commands that take one operand of their own before: the trace's is argv[optind + n].
- */
-int find_source_at(const struct find *find, int argc, char **argv, int n, char *path, size_t size);
+int find_source(const struct find *find, int argc, char **argv, int n, char *path, size_t size);
 
 /* Resolves -p or -s, or else the only live session there is, to the path of a session file. */
 int find_session(const struct find *find, char *path, size_t size);

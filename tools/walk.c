@@ -163,7 +163,7 @@ static int walk_last(struct walk *walk)
 
 int walk_open(struct walk *walk, int argc, char **argv)
 {
-	int rc = find_source(&walk->find, argc, argv, walk->path, sizeof(walk->path));
+	int rc = find_source(&walk->find, argc, argv, 0, walk->path, sizeof(walk->path));
 
 	return rc ? rc : walk_open_path(walk);
 }

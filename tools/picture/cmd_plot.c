@@ -160,7 +160,7 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, sinks, 2);
 	if (c->picture.filter == NULL)
-		ktr__plot_seen(plot, ktr_reader_n_filtered(reader));
+		plot->n_events += ktr_reader_n_filtered(reader);
 	if (rc == 0)
 		return 0;
 	if (rc == -ENOMEM)
@@ -251,7 +251,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 static int plot_sources(struct plot_command *c, int argc, char **argv, char paths[2][PATH_MAX])
 {
 	if (c->kind->n_traces == 1)
-		return find_source_at(&c->picture.find, argc, argv, 1, paths[0], PATH_MAX);
+		return find_source(&c->picture.find, argc, argv, 1, paths[0], PATH_MAX);
 	if (c->picture.find.pid != 0 || c->picture.find.session != NULL)
 		return usage_error(argv[0], "%s wants two traces, and no -p or -s", c->kind->name);
 	if (argc - optind != 3)

@@ -72,10 +72,9 @@ static const struct options timeline_options = {
 
 static int timeline_is_page(const char *output)
 {
-	size_t n = output != NULL ? strlen(output) : 0;
+	const char *dot = output != NULL ? strrchr(output, '.') : NULL;
 
-	return (n > 5 && strcmp(output + n - 5, ".html") == 0) ||
-	       (n > 4 && strcmp(output + n - 4, ".htm") == 0);
+	return dot != NULL && dot > output && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0);
 }
 
 /* Options that have an effect on the terminal, on a picture or on a page, and not on the others. */
@@ -104,7 +103,7 @@ static int timeline_check(struct timeline_command *c)
 
 static void timeline_terminal(struct timeline_command *c)
 {
-		ktr__term_detect(&c->term, STDOUT_FILENO, colour_words[c->colour]);
+	ktr__term_detect(&c->term, STDOUT_FILENO, colour_words[c->colour]);
 	if (c->columns > 0)
 		c->term.width = (unsigned)c->columns;
 	if (c->all)
@@ -148,14 +147,11 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__page *page;
-	struct ktr_sink *sinks[2];
 	int rc;
 
 	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
 		return fail_with(c->picture.find.command, &err);
-	sinks[0] = ktr__page_sink(page);
-	sinks[1] = &c->notes.sink;
-	rc = ktr_reader_walk(reader, sinks, 2);
+	rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ &page->sink, &c->notes.sink }, 2);
 	if (rc == -ENOMEM) {
 		rc = fail(c->picture.find.command, "not enough memory");
 	} else if (rc != 0) {
@@ -213,7 +209,7 @@ static int cmd_timeline(int argc, char **argv)
 		return rc;
 	rc = timeline_check(&c);
 	if (rc == 0)
-		rc = find_source(&c.picture.find, argc, argv, c.path, sizeof(c.path));
+		rc = find_source(&c.picture.find, argc, argv, 0, c.path, sizeof(c.path));
 	if (rc != 0)
 		return rc;
 	setlocale(LC_CTYPE, "");

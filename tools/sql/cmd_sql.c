@@ -127,7 +127,7 @@ static int cmd_sql(int argc, char **argv)
 		return usage_error(argv[0], "the trace comes first: ktr sql %s '%s'", argv[optind + 1],
 				   argv[optind]);
 	query = sql_query(&c.find, &argc, argv);
-	rc = find_source(&c.find, argc, argv, path, sizeof(path));
+	rc = find_source(&c.find, argc, argv, 0, path, sizeof(path));
 	return rc ? rc : sql_start(argv[0], path, c.alone, form, query);
 }
 

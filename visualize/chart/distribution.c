@@ -61,6 +61,10 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 static void distribution_ticks(struct ktr__chart *chart, double low, double high, int text)
 {
 	static const double steps[] = { 1, 2, 5 };
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
 	int fine = high / low < 2000;
 	char label[32];
 
@@ -68,21 +72,13 @@ static void distribution_ticks(struct ktr__chart *chart, double low, double high
 	for (double power = 1e-1, first = 1; power < 1e13; power *= 10) {
 		for (int i = 0; i < (fine ? 3 : 1); i++) {
 			double at = power * steps[i];
+			size_t u = 0;
 
 			if (at < low || at > high)
 				continue;
-			if (at < 1)
-				snprintf(label, sizeof(label), "%g ns", at);
-			else if (at < 1e9)
-				snprintf(label, sizeof(label), "%g %s",
-					 at < 1e3   ? at
-					 : at < 1e6 ? at / 1e3
-						    : at / 1e6,
-					 at < 1e3   ? "ns"
-					 : at < 1e6 ? "us"
-						    : "ms");
-			else
-				snprintf(label, sizeof(label), "%g s", at / 1e9);
+			while (u < 3 && at < units[u].ns)
+				u++;
+			snprintf(label, sizeof(label), "%g %s", at / units[u].ns, units[u].name);
 			fprintf(chart->to, "%s'%s' %g", first ? "" : ", ", text ? label : "", at);
 			first = 0;
 		}

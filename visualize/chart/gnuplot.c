@@ -35,20 +35,16 @@ static const struct {
 int ktr__gnuplot_format_of(const char *path, enum ktr__gnuplot_format *format,
 			   struct ktr_error *err)
 {
-	size_t n;
+	const char *dot = path != NULL ? strrchr(path, '.') : NULL;
 
 	*format = KTR__GNUPLOT_TEXT;
 	if (path == NULL || strcmp(path, "-") == 0)
 		return 0;
-	n = strlen(path);
-	for (size_t i = 0; i < sizeof(gnuplot_formats) / sizeof(gnuplot_formats[0]); i++) {
-		size_t end = strlen(gnuplot_formats[i].end);
-
-		if (n > end && strcmp(path + n - end, gnuplot_formats[i].end) == 0) {
+	for (size_t i = 0; dot > path && i < sizeof(gnuplot_formats) / sizeof(gnuplot_formats[0]); i++)
+		if (strcmp(dot, gnuplot_formats[i].end) == 0) {
 			*format = gnuplot_formats[i].format;
 			return 0;
 		}
-	}
 	return ktr_error_at(err, path, 0, 0, EINVAL,
 			    "a picture's name ends in .png, .svg, .pdf or .gp");
 }

@@ -109,11 +109,6 @@ int ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
 	return plot->kind->filter != NULL && site->kind != KTR_KIND_EVENT;
 }
 
-void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events)
-{
-	plot->n_events += n_events;
-}
-
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	if (ktr__losses_end(&plot->losses) != 0)

@@ -37,12 +37,12 @@ struct ktr__plot_kind {
 	unsigned n_traces;
 	int as_text; /* makes sense without colours */
 	size_t n_state; /* [bytes] of plot->state, which is zeroed before begin and freed after end */
-	/* All may fail with -errno and a sentence; begin, loss and end may be NULL. end: frees what the state owns. */
+	/* begin, event and draw may fail with -errno and a sentence; begin, loss and end may be NULL. */
 	int (*begin)(struct ktr__plot *plot, struct ktr_error *err);
 	int (*event)(struct ktr__plot *plot, const struct ktr_event *event);
 	void (*loss)(struct ktr__plot *plot, const struct ktr_loss *loss);
 	int (*draw)(struct ktr__plot *plot, struct ktr_error *err);
-	void (*end)(struct ktr__plot *plot);
+	void (*end)(struct ktr__plot *plot); /* frees what the state owns */
 	const char *filter; /* ktr-filter(7): what it looks at, unless pairs are timed; NULL: all events */
 	/*
 	 * Does it look at the arguments of the site's events? NULL: with a filter at those of all that are no plain
@@ -86,7 +86,7 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 		   const struct ktr_reader_info *info, const struct ktr__plot_options *options,
 		   struct ktr_error *err);
 
-/* What a reader of all of the trace may be told to leave out, or NULL; see ktr__plot_seen(). */
+/* What a reader of all of the trace may be told to leave out, or NULL; n_events is to count it. */
 const char *ktr__plot_filter(const struct ktr__plot *plot);
 
 /*
@@ -94,9 +94,6 @@ const char *ktr__plot_filter(const struct ktr__plot *plot);
  * is set up.
  */
 int ktr__plot_wants(const void *plot, const struct ktr_reader_site *site);
-
-/* So many events were left out by it. */
-void ktr__plot_seen(struct ktr__plot *plot, uint64_t n_events);
 
 /* Draws. -ENODATA with the reason where there is nothing to draw. */
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err);

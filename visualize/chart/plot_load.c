@@ -50,19 +50,18 @@ static int load_mark(struct load *load, struct ktr__row **at, const struct ktr_e
 	const struct ktr_reader_thread *thread = event->thread;
 	struct ktr__row_key key = { kind, NULL, 0, "", NULL, 0 };
 	char name[96];
-	int n;
 
 	if (*at == NULL) {
 		if (kind == KTR__ROW_CPU) {
 			key.cpu = event->cpu;
-			n = snprintf(name, sizeof(name), "CPU %" PRIu32, event->cpu);
+			snprintf(name, sizeof(name), "CPU %" PRIu32, event->cpu);
 		} else {
 			key.thread = thread;
-			n = snprintf(name, sizeof(name), "%s (%" PRIu32 ")",
-				     thread->name ? thread->name : "", thread->tid);
+			snprintf(name, sizeof(name), "%s (%" PRIu32 ")", thread->name ? thread->name : "",
+				 thread->tid);
 		}
 		key.ident = name;
-		key.n_ident = n > 0 && (size_t)n < sizeof(name) ? (size_t)n : sizeof(name) - 1;
+		key.n_ident = strlen(name);
 		if (ktr__rows_find(&load->rows, &key, NULL, at) != 0)
 			return -ENOMEM;
 		if (*at == NULL)

@@ -87,17 +87,14 @@ static void chrome_metadata(struct ktr__export *e, const char *what, uint32_t pi
 			    const char *prefix, const char *name)
 {
 	char text[400];
-	int n = snprintf(text, sizeof(text), "%s%s%s", prefix, prefix[0] ? " " : "", name);
 
+	snprintf(text, sizeof(text), "%s%s%s", prefix, prefix[0] ? " " : "", name);
 	chrome_next(e);
 	fprintf(e->to,
 		"\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
 		",\"ts\":0,\"args\":{\"name\":",
 		what, pid, tid);
-	ktr__export_json(e->to, text,
-			 n < 0                      ? 0
-			 : (size_t)n < sizeof(text) ? (size_t)n
-						    : sizeof(text) - 1);
+	ktr__export_json(e->to, text, strlen(text));
 	fputs("}}", e->to);
 }
 
@@ -198,16 +195,13 @@ static int chrome_count(void *context, const struct ktr__slice_track *track, uin
 {
 	struct ktr__export *e = context;
 	char name[400];
-	int n = snprintf(name, sizeof(name), "%s %s", track->group, track->name);
 
+	snprintf(name, sizeof(name), "%s %s", track->group, track->name);
 	chrome_next(e);
 	fprintf(e->to, "\"ph\":\"C\",\"pid\":%" PRIu32, track->pid);
 	chrome_time(e, "ts", chrome_since(e, ns));
 	fputs(",\"name\":", e->to);
-	ktr__export_json(e->to, name,
-			 n < 0                      ? 0
-			 : (size_t)n < sizeof(name) ? (size_t)n
-						    : sizeof(name) - 1);
+	ktr__export_json(e->to, name, strlen(name));
 	fputs(",\"args\":{\"value\":", e->to);
 	ktr__export_number(e->to, event, (unsigned)event->site->value_arg);
 	fputs("}}", e->to);

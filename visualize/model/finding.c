@@ -64,9 +64,8 @@ static void finding_state(const struct finding_group *g, uint16_t label, struct 
 		if (score > odd[g->member[i]])
 			odd[g->member[i]] = score;
 		if (score > best->score)
-			*best = (struct ktr__finding){
-				g->rows->row[g->member[i]], label, score, g->share[i], median, g->n
-			};
+			*best = (struct ktr__finding){ g->rows->row[g->member[i]], label, score, g->share[i],
+						       median };
 	}
 }
 

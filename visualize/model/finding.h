@@ -17,7 +17,6 @@ struct ktr__finding {
 	double score;  /* how far it stands out */
 	double share;  /* of the window */
 	double median; /* of the rows of the same process and group */
-	unsigned n_rows;
 };
 
 #define KTR__FINDINGS 4u

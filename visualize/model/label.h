@@ -40,7 +40,7 @@ void ktr__label_word(char *buffer, size_t size, const char *word);
 /* Writes a field of CSV: in quotes where RFC 4180 wants them. */
 void ktr__label_csv(FILE *to, const char *bytes, size_t n);
 
-/* A short text by value: ktr__label_count(n).text is there until the expression that it stands in has been evaluated. */
+/* A short text by value: ktr__label_count(n).text is there until the whole expression has been evaluated. */
 struct ktr__label_text {
 	char text[32];
 };

@@ -98,8 +98,7 @@ static int legend_stands_out(const struct ktr__view *view, const struct ktr__leg
 	return 0;
 }
 
-static void legend_add(struct ktr__view *view, struct ktr__legend *legend, uint16_t label,
-		       uint64_t weight, unsigned *n_colours)
+static void legend_add(struct ktr__view *view, struct ktr__legend *legend, uint16_t label, unsigned *n_colours)
 {
 	const char *name = view->timeline->rows.label[label];
 	int idle = ktr__palette_is_idle(name);
@@ -112,9 +111,7 @@ static void legend_add(struct ktr__view *view, struct ktr__legend *legend, uint1
 		legend->n_more++;
 		return;
 	}
-	legend->entry[legend->n] = (struct ktr__legend_entry){ label,
-							       legend_letter(legend, name, idle),
-							       colour, weight };
+	legend->entry[legend->n] = (struct ktr__legend_entry){ label, legend_letter(legend, name, idle), colour };
 	legend->n++;
 }
 
@@ -134,7 +131,7 @@ static void legend_fill(struct ktr__view *view, struct ktr__legend *legend, uint
 		if (legend->n + legend->n_more >= 2 * KTR__LEGEND_ENTRIES)
 			legend->n_more++; /* grey for certain; no need to order them */
 		else
-			legend_add(view, legend, best, weight[best], &n_colours);
+			legend_add(view, legend, best, &n_colours);
 		weight[best] = 0;
 	}
 }
@@ -163,7 +160,7 @@ int ktr__legend_make(struct ktr__view *view)
 struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const struct ktr__line *line,
 					 uint16_t label)
 {
-	struct ktr__legend_entry none = { label, '*', KTR__GREY, 0 };
+	struct ktr__legend_entry none = { label, '*', KTR__GREY };
 
 	if (line->legend >= 0) {
 		const struct ktr__legend *legend = &view->legend[line->legend];

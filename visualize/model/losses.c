@@ -30,7 +30,6 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss)
 
 	if (to == 0 || to > grid->to_ns)
 		to = grid->to_ns;
-	losses->n_gaps++;
 	if (to < grid->from_ns || from >= grid->to_ns)
 		return 0;
 	losses->n_events += loss->n_events;

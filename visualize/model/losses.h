@@ -18,7 +18,6 @@ struct ktr__losses {
 	uint32_t n_lanes;
 	uint64_t n_events; /* in gaps that touch the window */
 	uint64_t n_older;  /* of n_events: what a ring had before the oldest that it was read from */
-	uint64_t n_gaps;   /* of all, in the window or not */
 };
 
 void ktr__losses_init(struct ktr__losses *losses, const struct ktr__grid *grid);

@@ -35,10 +35,7 @@ static int row_charge(struct ktr__rows *rows, size_t bytes_per_column)
 
 static void row_seen(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
-	if (ns < rows->grid.from_ns)
-		return;
-	if (row->n_events++ == 0)
-		row->first_ns = ns;
+	row->n_events += ns >= rows->grid.from_ns;
 }
 
 static struct ktr__stay *row_stay(struct ktr__row *row, uint16_t label)

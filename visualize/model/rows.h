@@ -72,7 +72,6 @@ struct ktr__row {
 	uint64_t left_ns; /* when its state was left, by who alone told of it; 0: it was not */
 	unsigned has;
 	uint64_t n_events; /* in the window */
-	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
 	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */
 	uint32_t gap_at; /* of the table's gaps when the lane's label began */

@@ -70,10 +70,8 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 /* "name (tid)": what tells threads apart for people. */
 static size_t timeline_thread_name(char *name, size_t size, const struct ktr_reader_thread *thread)
 {
-	int n = snprintf(name, size, "%.60s (%" PRIu32 ")", thread->name ? thread->name : "",
-			 thread->tid);
-
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+	snprintf(name, size, "%.60s (%" PRIu32 ")", thread->name ? thread->name : "", thread->tid);
+	return strlen(name);
 }
 
 /* The id that an event of the KTR_STATE family names: a constant or a string. */

@@ -30,7 +30,6 @@ struct ktr__legend {
 		uint16_t label;
 		char letter;
 		uint32_t colour;
-		uint64_t weight; /* columns it has, times 255 */
 	} entry[KTR__LEGEND_ENTRIES];
 };
 

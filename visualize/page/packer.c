@@ -189,20 +189,18 @@ static void packer_args(struct ktr__packer *pack, const struct ktr_event *event,
 	}
 }
 
-static void packer_add_column(struct ktr__packer *pack, struct ktr__column *column)
-{
-	ktr__column_clear(&pack->head);
-	ktr__column_number(&pack->head, column->n);
-	ktr__blob_add(&pack->blob, pack->head.bytes, pack->head.n);
-	ktr__blob_add(&pack->blob, column->bytes, column->n);
-	ktr__column_clear(column);
-}
-
 static void packer_add_number(struct ktr__packer *pack, uint64_t number)
 {
 	ktr__column_clear(&pack->head);
 	ktr__column_number(&pack->head, number);
 	ktr__blob_add(&pack->blob, pack->head.bytes, pack->head.n);
+}
+
+static void packer_add_column(struct ktr__packer *pack, struct ktr__column *column)
+{
+	packer_add_number(pack, column->n);
+	ktr__blob_add(&pack->blob, column->bytes, column->n);
+	ktr__column_clear(column);
 }
 
 static void packer_add_sites(struct ktr__packer *pack)

@@ -147,11 +147,6 @@ void ktr__page_free(struct ktr__page *page)
 	free(page);
 }
 
-struct ktr_sink *ktr__page_sink(struct ktr__page *page)
-{
-	return &page->sink;
-}
-
 /* Clean text as text of HTML. */
 static void page_escape(FILE *to, const char *text)
 {

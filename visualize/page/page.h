@@ -4,7 +4,7 @@
  * event, packed (visualize/page/packer.h), with the program that draws them (visualize/page/).
  *
  *	ktr__page_new(&page, reader, &options, err);
- *	sink = ktr__page_sink(page);
+ *	sink = &page->sink;
  *	ktr_reader_walk(reader, &sink, 1);
  *	ktr__page_write(page, "trace.html", command, err);
  *	ktr__page_free(page);
@@ -33,7 +33,6 @@ int ktr__page_new(struct ktr__page **page, struct ktr_reader *reader,
 		  const struct ktr__timeline_options *options, uint64_t max_events,
 		  struct ktr_error *err);
 void ktr__page_free(struct ktr__page *page);
-struct ktr_sink *ktr__page_sink(struct ktr__page *page);
 
 /* Ends what the walk has shown and writes the file. 0 or -errno with err filled. */
 int ktr__page_write(struct ktr__page *page, const char *path, const char *command,

@@ -391,8 +391,7 @@ static int term_legend_entry(struct term *t, const char *text,
 static void term_legend(struct term *t, const struct ktr__legend *legend)
 {
 	unsigned indent = t->label_width, used = indent;
-	struct ktr__legend_entry several = { 0, '+', KTR__GREY, 0 },
-				 more = { 0, '*', KTR__GREY, 0 };
+	struct ktr__legend_entry several = { 0, '+', KTR__GREY }, more = { 0, '*', KTR__GREY };
 	char text[64];
 	int room = 1;
 
