@@ -88,15 +88,6 @@ static int ktr_run(int argc, char **argv)
 	return rc;
 }
 
-/* Under another name it is another command. */
-static int ktr_run_ktrdump(int argc, char **argv)
-{
-	char name[] = KTRDUMP_NAME;
-
-	argv[0] = name;
-	return ktrdump_main(argc, argv);
-}
-
 static int ktr_help_about(int argc, char **argv)
 {
 	char option[] = "--help", *args[] = { argc > 0 ? argv[0] : NULL, option, NULL };
@@ -130,8 +121,11 @@ int main(int argc, char **argv)
 	json_set_alloc_funcs(ktr_json_alloc, free);
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
-	if (argc && strcmp(basename(argv[0]), KTRDUMP_NAME) == 0)
-		return ktr_run_ktrdump(argc, argv);
+	/* Under another name it is another command. */
+	if (argc && strcmp(basename(argv[0]), KTRDUMP_NAME) == 0) {
+		argv[0] = basename(argv[0]);
+		return ktrdump_main(argc, argv);
+	}
 	if (!*word) {
 		ktr_help(stderr);
 		return 2;

@@ -38,8 +38,8 @@ struct output {
 int output_open(struct output *output, const char *command, const char *path, int paged);
 
 /*
- * Writes the rest. rc: 0, or negative: how writing failed before. 0, or 1 after a complaint; nobody reading on is no
- * failure.
+ * Writes the rest. rc: 0, or negative: how writing failed before. 0, or 1 after a complaint; nobody reading on is
+ * no failure.
  */
 int output_close(struct output *output, int rc);
 

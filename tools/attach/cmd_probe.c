@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct probe_command {
@@ -158,40 +157,35 @@ static int probe_run(struct probe_command *p, const char *verb)
 
 static int cmd_probe(int argc, char **argv)
 {
-	struct probe_command *p = calloc(1, sizeof(*p));
+	static struct probe_command p; /* some pages */
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_session *session;
 	const char *verb;
 	char path[PATH_MAX];
 	int rc;
 
-	if (!p)
-		return fail(argv[0], "out of memory");
-	p->command = p->find.command = argv[0];
-	if (!options_parse(&probe_options, argc, argv, p, &rc)) {
-		free(p);
+	p.command = p.find.command = argv[0];
+	if (!options_parse(&probe_options, argc, argv, &p, &rc))
 		return rc;
-	}
 	verb = optind < argc ? argv[optind] : "";
-	p->patterns = argv + optind + 1;
-	p->n_patterns = optind < argc ? argc - optind - 1 : 0;
+	p.patterns = argv + optind + 1;
+	p.n_patterns = optind < argc ? argc - optind - 1 : 0;
 	if (strcmp(verb, "list") != 0 && strcmp(verb, "enable") != 0 && strcmp(verb, "disable") != 0)
-		rc = usage_error(argv[0], *verb ? "\"%s\" is none of list, enable, disable" :
-						  "list, enable or disable?%s", verb);
-	else
-		rc = find_session(&p->find, path, sizeof(path));
-	if (!rc && ktr_session_attach(path, &session, &err))
+		return usage_error(argv[0],
+				   *verb ? "\"%s\" is none of list, enable, disable" : "list, enable or disable?%s",
+				   verb);
+	rc = find_session(&p.find, path, sizeof(path));
+	if (rc)
+		return rc;
+	if (ktr_session_attach(path, &session, &err))
+		return fail_with(argv[0], &err);
+	if (probes_open(&p.probes, path, ktr_session_conf(session), &err)) {
 		rc = fail_with(argv[0], &err);
-	else if (!rc) {
-		if (probes_open(&p->probes, path, ktr_session_conf(session), &err)) {
-			rc = fail_with(argv[0], &err);
-		} else {
-			rc = probe_run(p, verb);
-			probes_close(&p->probes);
-		}
-		ktr_session_close(session);
+	} else {
+		rc = probe_run(&p, verb);
+		probes_close(&p.probes);
 	}
-	free(p);
+	ktr_session_close(session);
 	return rc;
 }
 

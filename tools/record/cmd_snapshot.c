@@ -39,13 +39,8 @@ static const struct options snapshot_options = {
 
 #define SNAPSHOT_KNOB "debug.ktr.freeze"
 
-static int snapshot_save(const char *command, const struct ktr__attach *attach)
-{
-	return save_session(command, attach, ktr__snapshot_session);
-}
-
 /*
- * The same while the rings stand still. Who is interrupted in between would leave them so: signals wait. Rings that
+ * Saves while the rings stand still. Who is interrupted in between would leave them so: signals wait. Rings that
  * somebody has stopped already, and those of a session that nobody is in, stay as they are.
  */
 static int snapshot_frozen(const char *command, const struct ktr__attach *attach)
@@ -65,7 +60,7 @@ static int snapshot_frozen(const char *command, const struct ktr__attach *attach
 		rc = ktr_conf_set(ktr_session_conf(session), SNAPSHOT_KNOB, "1", &err);
 	if (rc < 0)
 		fail_with(command, &err);
-	rc = rc < 0 ? 1 : snapshot_save(command, attach);
+	rc = rc < 0 ? 1 : save_session(command, attach, ktr__snapshot_session);
 	if (strcmp(before, "0") == 0 && ktr_conf_set(ktr_session_conf(session), SNAPSHOT_KNOB, "0", &err) < 0)
 		rc = fail_with(command, &err);
 	sigprocmask(SIG_SETMASK, &outer, NULL);
@@ -89,7 +84,8 @@ static int cmd_snapshot(int argc, char **argv)
 		return rc;
 	attach.session = path;
 	attach.trace = snapshot.trace;
-	return snapshot.freeze ? snapshot_frozen(argv[0], &attach) : snapshot_save(argv[0], &attach);
+	return snapshot.freeze ? snapshot_frozen(argv[0], &attach) :
+				 save_session(argv[0], &attach, ktr__snapshot_session);
 }
 
 COMMAND(snapshot, "save what the rings of a session hold", cmd_snapshot);

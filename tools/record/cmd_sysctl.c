@@ -188,14 +188,6 @@ static void sysctl_get(struct sysctl *s, const char *name)
 		fprintf(stderr, "%s: %s: there is none now\n", s->command, name);
 }
 
-/* Says what a knob that could not be set still is. */
-static void sysctl_stays(const struct sysctl *s, const char *name, struct ktr_error *err)
-{
-	size_t length = strlen(err->text);
-
-	snprintf(err->text + length, sizeof(err->text) - length, "; %s stays %s", name, s->old);
-}
-
 /* debug.ktr.trigger takes a program: expressions are compiled here, with the session's classes. */
 static int sysctl_trigger(struct sysctl *s, const char **text, struct ktr_error *err)
 {
@@ -262,6 +254,7 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 	struct ktr_origin origin;
 	const char *source = text;
 	uint64_t before;
+	size_t length;
 	int rc, readable, trigger;
 
 	rc = sysctl_find(s, name, &at, err);
@@ -276,8 +269,9 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 	origin.pid = (uint32_t)getpid();
 	rc = ktr_knob_write(&at, text, &origin, err);
 	if (rc < 0) {
+		length = strlen(err->text);
 		if (readable)
-			sysctl_stays(s, at.name, err);
+			snprintf(err->text + length, sizeof(err->text) - length, "; %s stays %s", at.name, s->old);
 		return rc;
 	}
 	sysctl_print_name(s, at.name);
@@ -400,27 +394,21 @@ static int sysctl_session(struct sysctl *s, const char *path, int argc, char **a
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_session *session;
-	int rc;
+	int rc = -1;
 
 	if (ktr_session_attach(path, &session, &err))
 		return fail_with(s->command, &err);
 	s->conf = ktr_session_conf(session);
 	s->path = path;
-	rc = computed_knobs_open(&s->computed, path, s->conf, &err);
-	if (!rc) {
-		rc = probes_open(&s->probes, path, s->conf, &err);
-		if (!rc) {
+	if (computed_knobs_open(&s->computed, path, s->conf, &err) == 0) {
+		if (probes_open(&s->probes, path, s->conf, &err) == 0) {
 			rc = sysctl_run(s, argc, argv);
 			probes_close(&s->probes);
-		} else {
-			rc = fail_with(s->command, &err);
 		}
 		computed_knobs_close(&s->computed, s->conf);
-	} else {
-		rc = fail_with(s->command, &err);
 	}
 	ktr_session_close(session);
-	return rc;
+	return rc < 0 ? fail_with(s->command, &err) : rc;
 }
 
 static int sysctl_start(struct sysctl *s, int argc, char **argv)
@@ -440,16 +428,11 @@ static int sysctl_start(struct sysctl *s, int argc, char **argv)
 
 static int cmd_sysctl(int argc, char **argv)
 {
-	struct sysctl *s = calloc(1, sizeof(*s));
+	static struct sysctl s; /* some pages */
 	int rc;
 
-	if (!s)
-		return fail(argv[0], "out of memory");
-	s->command = s->find.command = argv[0];
-	if (options_parse(&sysctl_options, argc, argv, s, &rc))
-		rc = sysctl_start(s, argc, argv);
-	free(s);
-	return rc;
+	s.command = s.find.command = argv[0];
+	return options_parse(&sysctl_options, argc, argv, &s, &rc) ? sysctl_start(&s, argc, argv) : rc;
 }
 
 COMMAND(sysctl, "show and set the knobs of a session", cmd_sysctl);

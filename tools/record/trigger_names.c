@@ -6,47 +6,42 @@
 
 #include <ktr/reader.h>
 
-
-/* 0 with the reader open and filtered, 1: a name is wrong, which has been said; -1: nothing to look at. */
+/* 1 with the reader open and filtered; 0: there is nothing to look at, or a name is wrong, which has been said. */
 static int trigger_names_open(const char *command, const char *what, const char *text, const char *path,
 			      struct ktr_reader **reader)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (ktr_reader_open(path, NULL, reader, NULL))
-		return -1;
-	if (ktr_reader_n_sites(*reader) < 2 || ktr_reader_filter(*reader, text, &err) == 0)
 		return 0;
+	if (ktr_reader_n_sites(*reader) < 2 || ktr_reader_filter(*reader, text, &err) == 0)
+		return 1;
 	filter_complain(command, what, text, &err);
 	ktr_reader_close(*reader);
-	return 1;
+	return 0;
 }
 
-int trigger_names_check(const char *command, const char *what, const char *text, const char *path)
+void trigger_names_check(const char *command, const char *what, const char *text, const char *path)
 {
 	struct ktr_reader *reader;
-	int rc = trigger_names_open(command, what, text, path, &reader);
 
-	if (!rc)
+	if (trigger_names_open(command, what, text, path, &reader))
 		ktr_reader_close(reader);
-	return rc > 0;
 }
 
-int trigger_names_end(const char *command, const char *what, const char *text, const char *path)
+void trigger_names_end(const char *command, const char *what, const char *text, const char *path)
 {
 	struct ktr_reader *reader;
 	uint64_t n = 0, n_lost = 0;
-	int rc = trigger_names_open(command, what, text, path, &reader), found;
+	int found;
 
-	if (rc)
-		return rc > 0;
+	if (!trigger_names_open(command, what, text, path, &reader))
+		return;
 	while ((found = ktr_reader_count(reader, &n)) > 0)
 		if (found == KTR_READ_LOSS)
 			n_lost += ktr_reader_loss(reader)->n_events;
 	ktr_reader_close(reader);
 	/* It may have held for what was lost. */
-	if (n || n_lost || found < 0)
-		return 0;
-	fail(command, "%s: it never held", what);
-	return 1;
+	if (!n && !n_lost && found >= 0)
+		fail(command, "%s: it never held", what);
 }

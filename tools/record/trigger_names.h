@@ -4,12 +4,12 @@
 #define TOOLS_TRIGGER_NAMES_H
 
 /*
- * Looks at a trace or a session for what a trigger names. what: stands before the complaint. 1: it has said, on
- * standard error, what the trigger names and nothing has, with the nearest there is; 0: there is nothing to say.
+ * Looks at a trace or a session for what a trigger names. what: stands before the complaint, which says on standard
+ * error what the trigger names and nothing has, with the nearest there is.
  */
-int trigger_names_check(const char *command, const char *what, const char *text, const char *path);
+void trigger_names_check(const char *command, const char *what, const char *text, const char *path);
 
 /* The same when a program has ended; where all names are right and the trigger never held, that is said. */
-int trigger_names_end(const char *command, const char *what, const char *text, const char *path);
+void trigger_names_end(const char *command, const char *what, const char *text, const char *path);
 
 #endif

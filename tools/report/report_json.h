@@ -11,8 +11,8 @@
 json_t *report_json(const struct report *report);
 
 /*
- * An item of a list: owned, with its rank, which is not negative; NULL with the rank as it is: there is none of this
- * number, NULL with a rank: without memory.
+ * An item of a list: owned, with its rank, which is not negative; NULL with the rank as it is: there is none of
+ * this number, NULL with a rank: without memory.
  */
 typedef json_t *report_json_item_fn(const void *of, unsigned i, double *rank);
 

@@ -96,11 +96,6 @@ void report_text_duration(FILE *to, double ns)
 	fprintf(to, " %9s", ktr__label_duration(ns > 0 ? (uint64_t)(ns + 0.5) : 0).text);
 }
 
-static double report_text_seconds(const struct report *report)
-{
-	return (double)(report->tally->last_ns - report->tally->first_ns) / 1e9;
-}
-
 static double report_text_share(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -110,7 +105,8 @@ static double report_text_share(double part, double whole)
 static void report_text_rate(FILE *to, const struct report *report, uint64_t n)
 {
 	static const char units[] = " kMG";
-	double seconds = report_text_seconds(report), rate = seconds > 0 ? (double)n / seconds : 0;
+	double seconds = (double)(report->tally->last_ns - report->tally->first_ns) / 1e9;
+	double rate = seconds > 0 ? (double)n / seconds : 0;
 	unsigned unit = 0;
 
 	for (; rate >= 999.5 && unit < 3; unit++)

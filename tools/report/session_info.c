@@ -92,7 +92,7 @@ int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_
 	return 0;
 }
 
-static uint64_t session_now_ns(void)
+uint64_t session_now_ns(void)
 {
 	struct timespec ts;
 

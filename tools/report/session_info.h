@@ -36,6 +36,9 @@ int session_info(const struct ktr__session_map *map, struct session_info *info);
  */
 int session_class_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value);
 
+/* [ns] CLOCK_MONOTONIC. */
+uint64_t session_now_ns(void);
+
 /* Makes bytes of a session's texts that are not printable '?'. */
 void session_disarm(char *text);
 

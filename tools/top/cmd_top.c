@@ -145,11 +145,9 @@ static void top_site_line(const struct top_screen *s, const struct top_site *at,
 	static const char *const kinds[] = {
 		"event", "state", "counter", "point", "start", "stop"
 	};
-	const struct ktr_reader_site *site = NULL;
+	const struct ktr_reader_site *site = ktr_reader_site(s->top.reader, at->id);
 	char rate[16], text[420] = "";
 
-	if (at->id < ktr_reader_n_sites(s->top.reader))
-		site = ktr_reader_site(s->top.reader, at->id);
 	if (site != NULL && site->group != NULL)
 		snprintf(text, sizeof(text), "%s of %.400s", kinds[site->kind], site->group);
 	else if (site != NULL)
@@ -326,7 +324,7 @@ static int top_show(struct top_screen *s, const char *command, const char *path)
 static int cmd_top(int argc, char **argv)
 {
 	struct top_command c = { .find.command = argv[0], .delay_s = 1 };
-	struct top_screen *s;
+	static struct top_screen s; /* some pages */
 	char path[PATH_MAX];
 	int rc;
 
@@ -339,13 +337,8 @@ static int cmd_top(int argc, char **argv)
 		return rc;
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return fail(argv[0], "needs a terminal; ktr report -s NAME and ktr sysctl print without one");
-	s = calloc(1, sizeof(*s));
-	if (s == NULL)
-		return fail(argv[0], "not enough memory");
-	s->delay_s = c.delay_s;
-	rc = top_show(s, argv[0], path);
-	free(s);
-	return rc;
+	s.delay_s = c.delay_s;
+	return top_show(&s, argv[0], path);
 }
 #endif
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TOP_BATCH 4096u   /* [slots] */
@@ -161,12 +160,7 @@ static void top_classes(struct top *top)
 		class_->mask = 1ull << bit;
 		class_->on = (top->control.asked & class_->mask) != 0;
 		for (uint32_t i = 0; i < top->n_sites; i++) {
-			const struct ktr_reader_site *site = top->site[i].id < ktr_reader_n_sites(
-										       top->reader)
-								     ? ktr_reader_site(
-									       top->reader,
-									       top->site[i].id)
-								     : NULL;
+			const struct ktr_reader_site *site = ktr_reader_site(top->reader, top->site[i].id);
 
 			if (site != NULL && site->mask & class_->mask)
 				class_->rate += top->site[i].rate;
@@ -217,24 +211,16 @@ static void top_writer(struct top *top, double seconds)
 				  : 0;
 }
 
-static uint64_t top_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 uint64_t top_age_ns(const struct top *top)
 {
-	return top_now_ns() - top->at_ns;
+	return session_now_ns() - top->at_ns;
 }
 
 int top_look(struct top *top, uint32_t site)
 {
 	const struct ktr_reader_options options = { .size = sizeof(options), .reverse = 1 };
 	uint64_t events = top->events, dropped = top->dropped;
-	uint64_t ns = top_now_ns();
+	uint64_t ns = session_now_ns();
 	int rc = ktr__map_control(&top->map, &top->control);
 
 	if (rc == 0)
