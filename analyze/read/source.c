@@ -6,9 +6,9 @@
 #include "analyze/read/source.h"
 
 #include "analyze/filter/filter.h"
-#include "analyze/read/session_source.h"
 #include "analyze/read/tables.h"
 #include "analyze/read/trace_source.h"
+#include "analyze/session/session_source.h"
 #include "conf/kit/array.h"
 #include "ktr/session/drop.h"
 

@@ -14,7 +14,6 @@
 
 #include "analyze/follow/watch.h"
 #include "analyze/follow/writer_progress.h"
-#include "analyze/read/session_source.h"
 #include "analyze/read/sidecar.h"
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
@@ -24,6 +23,7 @@
 #include "analyze/read/trace_part.h"
 #include "analyze/read/trace_set.h"
 #include "analyze/rewrite/join.h"
+#include "analyze/session/session_source.h"
 #include "ktr/session/drop.h"
 
 #include <dirent.h>

@@ -10,12 +10,12 @@
  */
 #include "analyze/rewrite/join.h"
 
-#include "analyze/read/session_feed.h"
-#include "analyze/read/session_source.h"
 #include "analyze/read/sidecar.h"
 #include "analyze/read/source.h"
 #include "analyze/read/trace_cursor.h"
 #include "analyze/read/trace_set.h"
+#include "analyze/session/session_feed.h"
+#include "analyze/session/session_source.h"
 #include "ktr/session/session_find.h"
 
 #include <errno.h>

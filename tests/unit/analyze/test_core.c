@@ -7,7 +7,7 @@
 #include "tests/unit/made.h"
 #include "tests/unit/suite.h"
 
-#include "analyze/read/core.h"
+#include "analyze/session/core.h"
 
 #define CORE_HEAP 0x560000000000ull /* memory that is not the session's */
 

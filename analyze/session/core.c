@@ -7,7 +7,7 @@
  * no sense and are cut to what is after the one before, so that nothing is read twice: copying all that
  * a core holds never takes longer than reading it.
  */
-#include "analyze/read/core.h"
+#include "analyze/session/core.h"
 
 #include "ktr/session/session_map.h"
 

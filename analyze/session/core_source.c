@@ -14,11 +14,11 @@
  * A session from a core is written to a file without a name, as sparse as the core, and read like any
  * other. What the core says of it is as untrusted as any session.
  */
-#include "analyze/read/core_source.h"
+#include "analyze/session/core_source.h"
 
-#include "analyze/read/core.h"
-#include "analyze/read/session_source.h"
 #include "analyze/read/source.h"
+#include "analyze/session/core.h"
+#include "analyze/session/session_source.h"
 #include "ktr/session/session_find.h"
 
 #include <errno.h>

@@ -3,13 +3,13 @@
  * The tables of a session into those of a reader: sites, threads, modules and classes. Rows are untrusted;
  * what makes no sense is noted. Followed, the rows that have come are read again and again.
  */
-#include "analyze/read/session_tables.h"
+#include "analyze/session/session_tables.h"
 
-#include "analyze/read/session_cursor.h"
-#include "analyze/read/session_feed.h"
-#include "analyze/read/session_source.h"
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
+#include "analyze/session/session_cursor.h"
+#include "analyze/session/session_feed.h"
+#include "analyze/session/session_source.h"
 #include "analyze/stats/ends.h"
 #include "writer/format/life.h"
 

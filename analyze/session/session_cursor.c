@@ -5,7 +5,7 @@
  * Entries are untrusted: a payload ends where its continuations end, whatever its length says.
  * The walk is linear also where it seeks, because a ring is small.
  */
-#include "analyze/read/session_cursor.h"
+#include "analyze/session/session_cursor.h"
 
 #include <stddef.h>
 #include <stdlib.h>

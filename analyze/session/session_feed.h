@@ -6,7 +6,7 @@
 #ifndef ANALYZE_SESSION_FEED_H
 #define ANALYZE_SESSION_FEED_H
 
-#include "analyze/read/session_cursor.h"
+#include "analyze/session/session_cursor.h"
 #include "ktr/session/session_map.h"
 
 /* Where a ring is to be read from: after what a trace has of it. */

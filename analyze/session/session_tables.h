@@ -3,7 +3,7 @@
 #ifndef ANALYZE_SESSION_TABLES_H
 #define ANALYZE_SESSION_TABLES_H
 
-#include "analyze/read/session_feed.h"
+#include "analyze/session/session_feed.h"
 
 #include <stdint.h>
 

@@ -10,13 +10,13 @@
  *
  * Followed, each look copies what has come since; what has been handed out is forgotten.
  */
-#include "analyze/read/session_source.h"
+#include "analyze/session/session_source.h"
 
-#include "analyze/read/session_feed.h"
-#include "analyze/read/session_tables.h"
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
 #include "analyze/read/ticks.h"
+#include "analyze/session/session_feed.h"
+#include "analyze/session/session_tables.h"
 #include "conf/kit/array.h"
 #include "ktr/session/drop.h"
 #include "writer/format/cmdline.h"
