@@ -273,8 +273,8 @@ is 'of an older version' "$("$ktr" probe list -s old 2>&1 | sort -u)" \
 	"ktr probe: session dead is dead, its probes are shown as they were last"
 i=0
 while [ $i -lt 20 ]; do
-	timeout 20 "$ktr" probe list -s bad$i >"$dir/out" 2>"$dir/err" || fail "bad$i: $? $(cat "$dir/err")"
-	timeout 20 "$ktr" sysctl -s bad$i probe >"$dir/out" 2>"$dir/err" || fail "sysctl bad$i: $? $(cat "$dir/err")"
+	timeout 120 "$ktr" probe list -s bad$i >"$dir/out" 2>"$dir/err" || fail "bad$i: $? $(cat "$dir/err")"
+	timeout 120 "$ktr" sysctl -s bad$i probe >"$dir/out" 2>"$dir/err" || fail "sysctl bad$i: $? $(cat "$dir/err")"
 	LC_ALL=C grep -q '[[:cntrl:]]' "$dir/out" && fail "bad$i: control characters on the terminal"
 	i=$((i + 1))
 done
