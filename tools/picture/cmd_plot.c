@@ -127,7 +127,7 @@ static int plot_find(struct plot_command *c, int argc, char **argv)
 static int plot_filter(const struct plot_command *c, const struct ktr__plot *plot,
 		       struct ktr_reader *reader)
 {
-	const char *useful = ktr__plot_filter(plot);
+	const char *useful = plot->options.pair != NULL ? NULL : plot->kind->filter;
 
 	if (useful != NULL && c->picture.filter == NULL && c->picture.from == NULL &&
 	    c->picture.to == NULL && c->picture.around == NULL)

@@ -101,15 +101,6 @@ static int timeline_check(struct timeline_command *c)
 	return 0;
 }
 
-static void timeline_terminal(struct timeline_command *c)
-{
-	ktr__term_detect(&c->term, STDOUT_FILENO, colour_words[c->colour]);
-	if (c->columns > 0)
-		c->term.width = (unsigned)c->columns;
-	if (c->all)
-		c->term.height = 0;
-}
-
 static int timeline_draw(struct timeline_command *c, const struct ktr__timeline *t,
 			 const struct ktr_reader *reader)
 {
@@ -213,7 +204,11 @@ static int cmd_timeline(int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	setlocale(LC_CTYPE, "");
-	timeline_terminal(&c);
+	ktr__term_detect(&c.term, STDOUT_FILENO, colour_words[c.colour]);
+	if (c.columns > 0)
+		c.term.width = (unsigned)c.columns;
+	if (c.all)
+		c.term.height = 0;
 	if (ktr_reader_open(c.path, NULL, &reader, &err) != 0)
 		return fail_with(argv[0], &err);
 	notes_init(&c.notes);

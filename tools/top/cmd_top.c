@@ -308,19 +308,6 @@ static int top_start(struct top_screen *s, const char *command, const char *path
 	return rc != 0 ? fail(command, "%s: %s", path, strerror(-rc)) : 0;
 }
 
-/* With the terminal that it needs. */
-static int top_show(struct top_screen *s, const char *command, const char *path)
-{
-	int rc;
-
-	s->top.map.fd = -1;
-	s->in_classes = 1;
-	setlocale(LC_ALL, "");
-	rc = top_start(s, command, path);
-	top_close(&s->top);
-	return rc;
-}
-
 static int cmd_top(int argc, char **argv)
 {
 	struct top_command c = { .find.command = argv[0], .delay_s = 1 };
@@ -338,7 +325,12 @@ static int cmd_top(int argc, char **argv)
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return fail(argv[0], "needs a terminal; ktr report -s NAME and ktr sysctl print without one");
 	s.delay_s = c.delay_s;
-	return top_show(&s, argv[0], path);
+	s.top.map.fd = -1;
+	s.in_classes = 1;
+	setlocale(LC_ALL, "");
+	rc = top_start(&s, argv[0], path);
+	top_close(&s.top);
+	return rc;
 }
 #endif
 

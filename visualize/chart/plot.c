@@ -93,11 +93,6 @@ static void plot_notes(struct ktr__plot *plot)
 				ktr__label_count(plot->n_damaged).text);
 }
 
-const char *ktr__plot_filter(const struct ktr__plot *plot)
-{
-	return plot->options.pair != NULL ? NULL : plot->kind->filter;
-}
-
 int ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
 {
 	const struct ktr__plot *plot = of;

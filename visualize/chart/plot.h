@@ -86,9 +86,6 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
 		   const struct ktr_reader_info *info, const struct ktr__plot_options *options,
 		   struct ktr_error *err);
 
-/* What a reader of all of the trace may be told to leave out, or NULL; n_events is to count it. */
-const char *ktr__plot_filter(const struct ktr__plot *plot);
-
 /*
  * Of which sites a reader is to fill in arguments: a ktr__reader_wants_fn, the context is the plot, which
  * is set up.

@@ -114,12 +114,6 @@ static int folded_stack(struct ktr__export *e, const struct ktr_event *event, un
 	return folded_add(f, text, used, 1, 1);
 }
 
-/* What a span is called, as ktr__export_name() has it. */
-static const char *folded_name(const struct ktr_reader_site *site)
-{
-	return site->ident != NULL ? site->ident : site->group;
-}
-
 /* What passed since the last change belongs to the spans that were open. */
 static int folded_settle(struct folded *f, struct folded_thread *t,
 			 const struct ktr_reader_thread *thread, uint64_t ns)
@@ -131,7 +125,9 @@ static int folded_settle(struct folded *f, struct folded_thread *t,
 	if (t->n > 0 && ns > t->since_ns) {
 		used = folded_thread_frames(text, thread);
 		for (unsigned i = 0; i < t->n; i++) {
-			const char *name = folded_name(t->span[i]->site);
+			/* As ktr__export_name() has it. */
+			const struct ktr_reader_site *site = t->span[i]->site;
+			const char *name = site->ident != NULL ? site->ident : site->group;
 
 			used = folded_frame(text, used, name, strlen(name));
 		}
