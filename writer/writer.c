@@ -46,7 +46,7 @@
  */
 #define WRITER_AHEAD 192
 
-#define WRITER_ECHO_NS 20000000ull /* between two looks for events to print: people do not see less */
+#define WRITER_VERBOSE_NS 20000000ull /* between two looks for events to print: people do not see less */
 
 #define WRITER_ECHO_LAST 64 /* rounds of printing at the end: some 260,000 lines */
 
@@ -122,7 +122,7 @@ static void writer_print(void *context, const char *line, size_t n_bytes)
 }
 
 /* debug.ktr.verbose, which may change at any time. True: it is on. */
-static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
+static bool writer_verbose(struct ktr__writer_thread *self, uint64_t *pause_ns)
 {
 	const struct ktr__ring_source source = {
 		.header = &self->map.header, .base = ktr__writer_base(self), .fd = self->map.fd
@@ -138,8 +138,8 @@ static bool writer_echo(struct ktr__writer_thread *self, uint64_t *pause_ns)
 	self->message.stuck = false;
 	if (ktr__verbose_round(ktr__writer.verbose, &self->map, source.base, self->level, writer_print, self))
 		*pause_ns = 0;
-	else if (*pause_ns > WRITER_ECHO_NS)
-		*pause_ns = WRITER_ECHO_NS;
+	else if (*pause_ns > WRITER_VERBOSE_NS)
+		*pause_ns = WRITER_VERBOSE_NS;
 	if (self->message.n_bytes)
 		ktr__message_put(&self->message);
 	if (!level) { /* what came before it was switched off is printed now */
@@ -383,7 +383,7 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 
 	ktr__control_look(self);
 	kernel_ns = writer_kernel_events(self);
-	*pause_ns = WRITER_ECHO_NS;
+	*pause_ns = WRITER_VERBOSE_NS;
 	*rc = 0;
 	writer_guard(self);
 	if (self->drain) {
@@ -396,7 +396,7 @@ static bool writer_round(struct ktr__writer_thread *self, unsigned flags, uint64
 	} else if (self->yielded) {
 		*rc = -ESRCH; /* when all is written, nobody knows here */
 	}
-	on = writer_echo(self, pause_ns) || self->drain || self->control.kernel;
+	on = writer_verbose(self, pause_ns) || self->drain || self->control.kernel;
 	if (kernel_ns < *pause_ns)
 		*pause_ns = kernel_ns;
 	return on;
@@ -441,7 +441,7 @@ static void writer_loop(struct ktr__writer_thread *self)
 	/* What was recorded before is printed, but not for ever: others may go on recording. */
 	for (int i = 0; i < WRITER_ECHO_LAST; i++) {
 		pause_ns = 1;
-		writer_echo(self, &pause_ns);
+		writer_verbose(self, &pause_ns);
 		if (pause_ns)
 			break;
 	}

@@ -51,7 +51,7 @@ static int head_trace(struct trace_head *t, const struct ktr__line_trace *line)
 	head->clock_name = ktr__sidecar_text(tables, line->clock);
 	head->utc_offset_ns = line->utc_offset_ns;
 	head->clock = head_clock(line->base_ticks, line->base_ns, line->mult, line->shift);
-	head->is_woven = strcmp(line->writer.text, "weaver") == 0;
+	head->is_rewritten = strcmp(line->writer.text, "weaver") == 0;
 	head->complete = line->complete != 0;
 	memcpy(head->boot_id, line->boot_id.octet, sizeof(head->boot_id));
 	memcpy(head->uuid, line->uuid.octet, sizeof(head->uuid));

@@ -26,7 +26,7 @@ struct ktr__trace_head {
 	int complete;       /* holds, or counts as lost, all there was since the session began */
 	int has_ended;      /* cleanly */
 	int is_written;     /* somebody has it locked */
-	int is_woven;       /* made of other traces, by ktr merge or ktr cut */
+	int is_rewritten;   /* made of other traces, by ktr merge or ktr cut */
 	int is_second_hand; /* the metadata told all this */
 };
 

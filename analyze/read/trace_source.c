@@ -346,7 +346,7 @@ static int trace_source_open(struct ktr__event_source *source, const char *path,
 		trace_source_dropped(source, path);
 	if (!rc)
 		rc = trace_source_tables(source, err);
-	if (!rc && set->n == 1 && set->member[0].head.is_woven) {
+	if (!rc && set->n == 1 && set->member[0].head.is_rewritten) {
 		struct ktr__lines lines = ktr__set_lines(source, &set->member[0], err);
 
 		rc = ktr__trace_losses_read(&set->losses, &lines);

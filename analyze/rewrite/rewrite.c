@@ -46,7 +46,7 @@ void ktr__rewrite_head(struct ktr__emit *emit, const struct ktr__trace_head *hea
 		.writer.text = writer,
 	};
 
-	ktr__line_write(emit, ktr__line_woven_trace, &line, NULL, 1);
+	ktr__line_write(emit, ktr__line_rewritten_trace, &line, NULL, 1);
 }
 
 void ktr__rewrite_metadata(struct ktr__emit *emit, const struct ktr__trace_head *head, const char *process,
@@ -100,7 +100,7 @@ void ktr__rewrite_proc(struct ktr__emit *emit, uint32_t proc, uint32_t pid, uint
 		.gone_ns = end->gone_ns,
 	};
 
-	ktr__line_write(emit, ktr__line_woven_proc, &line, NULL, 1);
+	ktr__line_write(emit, ktr__line_rewritten_proc, &line, NULL, 1);
 }
 
 void ktr__rewrite_thread(struct ktr__emit *emit, const struct ktr_reader_thread *thread,

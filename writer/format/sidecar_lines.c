@@ -21,14 +21,14 @@ KTR__LINE_LIST(SIDECAR_LINES_TABLE)
 #define TRACE(kind, name) KTR__MEMBER(ktr__line_trace, kind, name)
 #define PROC(kind, name)  KTR__MEMBER(ktr__line_proc, kind, name)
 
-const struct ktr__member ktr__line_woven_trace[] = {
+const struct ktr__member ktr__line_rewritten_trace[] = {
 	TRACE(TEXT, kind), TRACE(U64, major), TRACE(U64, minor), TRACE(ID, uuid), TRACE(ID, boot_id),
 	TRACE(TEXT, session), TRACE(TEXT, host), TRACE(TEXT, clock), TRACE(U64, base_ticks), TRACE(U64, base_ns),
 	TRACE(U64, mult), TRACE(U64, shift), TRACE(I64, utc_offset_ns), TRACE(TEXT, cmdline), TRACE(BOOL, complete),
 	TRACE(TEXT, writer), KTR__MEMBER_END,
 };
 
-const struct ktr__member ktr__line_woven_proc[] = {
+const struct ktr__member ktr__line_rewritten_proc[] = {
 	PROC(U64, proc), PROC(U64, pid), PROC(HEX, key), PROC(TEXT, name), PROC(CMDLINE, cmdline),
 	PROC(U64, start_ns), PROC(U64, exit_ns), PROC(TAIL, alive_ns), PROC(TAIL, gone_ns), KTR__MEMBER_END,
 };

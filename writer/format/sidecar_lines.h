@@ -76,8 +76,8 @@ KTR__MEMBER_LIST(KTR__LINE_TYPE)
 KTR__LINE_LIST(KTR__LINE_DECLARE)
 
 /* Two lines have another order, and fewer members, in traces that are made of others. */
-extern const struct ktr__member ktr__line_woven_trace[];
-extern const struct ktr__member ktr__line_woven_proc[];
+extern const struct ktr__member ktr__line_rewritten_trace[];
+extern const struct ktr__member ktr__line_rewritten_proc[];
 
 /*
  * Writes a line. map: where the offsets of strings lead; NULL: these members are pointers. tail: 0 leaves out

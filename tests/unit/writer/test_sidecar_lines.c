@@ -116,8 +116,8 @@ static void what_is_written_is_read(void)
 #define ROUND_TRIP(name, list) bad += round_trip(#name, ktr__line_##name, &n);
 	KTR__LINE_LIST(ROUND_TRIP)
 #undef ROUND_TRIP
-	bad += round_trip("woven_trace", ktr__line_woven_trace, &n);
-	bad += round_trip("woven_proc", ktr__line_woven_proc, &n);
+	bad += round_trip("woven_trace", ktr__line_rewritten_trace, &n);
+	bad += round_trip("woven_proc", ktr__line_rewritten_proc, &n);
 	CU_ASSERT_EQUAL(bad, 0);
 	CU_ASSERT(n > 100);
 }
