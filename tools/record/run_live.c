@@ -5,12 +5,15 @@
  */
 #include "tools/record/run_live.h"
 
+#include "ktr/session/clock.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/session_map.h"
 #include "ktr/session/session_proc.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define LIVE_NAPS 200 /* [ms] */
 
 /* The number that a process of the table has here; 0: it has ended, or is not seen from here. */
 static uint32_t live_number(const struct ktr_proc_row *row)
@@ -49,8 +52,14 @@ int run_live(const char *path, struct run_live *live)
 	if (ktr__map_open(path, KTR__MAP_OWN, &map, NULL))
 		return 0;
 	alive = ktr__map_alive(&map) > 0;
-	if (alive)
+	/* Who holds the lock and is not in the table may be a tool that looks, too, and has it for a moment. */
+	for (int i = 0; alive && i < LIVE_NAPS; i++) {
 		live_find(&map, live);
+		if (live->pid)
+			break;
+		ktr__nap();
+		alive = ktr__map_alive(&map) > 0;
+	}
 	ktr__map_close(&map);
 	name = name ? name + 1 : path;
 	snprintf(live->session, sizeof(live->session), "%.*s", (int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);

@@ -67,6 +67,9 @@ for path in rseq thread; do
 	run "$path: main threads that end" '"$a" x 10 thread; "$b" y 10 thread' x 20 y 20
 	run "$path: many" 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$a" x$i 3 & "$b" y$i 3 kill; wait; done; :' \
 		$(seq -f 'x%.0f 3' 20) $(seq -f 'y%.0f 3' 20)
+	# A tool that looks whether anybody is left has the lock for a moment, and does not go on.
+	run "$path: somebody looks" '"$a" x 10
+		flock "$KTR_DIR"/*/one.ktr sleep 0.05 & while flock -n "$KTR_DIR"/*/one.ktr true; do :; done' x 10
 
 	# All that were killed leave the session, as one does; the next ktr run of that name has another.
 	begin
