@@ -27,7 +27,7 @@ int ktr__rings_open(struct ktr__session_rw *session, unsigned entries_log2, stru
 /*
  * Changes the size of all rings, or of none; keeps what fits. change does it for one that is in use:
  * ktr__ring_resize(). -EBUSY: a CPU may not be entered. The old areas give their memory back; a writer that
- * reads there is waited for, for a fifth of a second.
+ * reads there is waited for, for a second at most.
  */
 typedef int ktr__ring_change_fn(struct ktr__session_rw *session, uint32_t index, unsigned log2);
 int ktr__rings_resize(struct ktr__session_rw *session, unsigned log2, ktr__ring_change_fn *change,
