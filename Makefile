@@ -127,11 +127,12 @@ endif
 $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
-# What runs per event is optimised for speed; the rest of the libraries runs at start or per packet and is
-# kept small, so that libktr's text stays within 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those
+# Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
+# events out of the ordinary (record.c is as fast either way), and is kept small, so that libktr's text stays within
+# 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those
 # of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
 # -Os has to do.
-HOT := ktr/record/record ktr/record/payload writer/format/codec
+HOT := ktr/record/payload writer/format/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(LOAD_SRC) $(LOADED_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \

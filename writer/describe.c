@@ -200,6 +200,7 @@ static int describe_site(struct ktr__describe *d, uint32_t idx, const union desc
 
 	if (ktr__program_make(&d->programs[idx], row->n_args, row->type))
 		return -1;
+	d->programs[idx].literal = ktr__map_literals(d->map, row, d->literals[idx]);
 	describe_class_names(d, row->mask, d->text[2], 256);
 	site.file = describe_string(d, row->file, 0);
 	site.format = describe_string(d, row->format, 1);
@@ -449,8 +450,13 @@ void ktr__describe_event(struct ktr__describe *d, uint32_t site, uint32_t thread
 
 void ktr__describe_known_types(struct ktr__describe *d, uint32_t site, unsigned n_args, const uint8_t *type)
 {
-	if (site && site < d->n_programs)
-		ktr__program_make(&d->programs[site], n_args, type);
+	struct ktr_site_row row;
+
+	if (!site || site >= d->n_programs || ktr__program_make(&d->programs[site], n_args, type))
+		return;
+	if (ktr__map_site(d->map, site, &row) == 0 && row.n_args == n_args &&
+	    memcmp(row.type, type, sizeof(row.type)) == 0)
+		d->programs[site].literal = ktr__map_literals(d->map, &row, d->literals[site]);
 }
 
 void ktr__describe_known_site(struct ktr__describe *d, uint32_t site)
@@ -519,10 +525,12 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 	d->n_programs = describe_n_rows(d, DESCRIBE_SITE);
 	d->n_words = describe_n_rows(d, DESCRIBE_THREAD);
 	d->programs = describe_map(d->n_programs, sizeof(*d->programs));
+	d->literals = describe_map(d->n_programs, sizeof(*d->literals));
 	d->words = describe_map(d->n_words, sizeof(*d->words));
 	d->lives = describe_map(KTR_WORD_TID + 1, sizeof(*d->lives));
 	d->rows = describe_map(DESCRIBE_ROWS, 1);
-	bad = ktr__lives_init(&d->watched, map) || !d->n_programs || !d->n_words || !d->programs || !d->words ||
+	bad = ktr__lives_init(&d->watched, map) || !d->n_programs || !d->n_words || !d->programs || !d->literals ||
+	      !d->words ||
 	      !d->lives || !d->rows;
 	for (unsigned t = 0; t < KTR_DESCRIBE_TABLES; t++) {
 		d->seen[t] = describe_map(describe_n_rows(d, t), sizeof(**d->seen));
@@ -538,6 +546,7 @@ int ktr__describe_init(struct ktr__describe *d, const struct ktr__session_map *m
 void ktr__describe_fini(struct ktr__describe *d)
 {
 	describe_unmap(d->programs, d->n_programs, sizeof(*d->programs));
+	describe_unmap(d->literals, d->n_programs, sizeof(*d->literals));
 	describe_unmap(d->words, d->n_words, sizeof(*d->words));
 	describe_unmap(d->lives, KTR_WORD_TID + 1, sizeof(*d->lives));
 	describe_unmap(d->rows, DESCRIBE_ROWS, 1);

@@ -22,6 +22,7 @@
 struct ktr__describe {
 	const struct ktr__session_map *map; /* borrowed */
 	struct ktr__program *programs; /* by site */
+	ktr__literals *literals;       /* by site */
 	uint32_t *words;	       /* by thread row */
 	uint16_t *lives;	       /* by tid: lives so far */
 	uint32_t n_programs;

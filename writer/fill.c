@@ -148,6 +148,7 @@ static FILL_COLD void fill_open(struct fill *fill, uint64_t slot)
 	pack->time_ns = ring->time_ns;
 	pack->clock = drain->clock_map.clock;
 	pack->programs = drain->describe.programs;
+	pack->literals = drain->describe.literals;
 	pack->n_programs = drain->describe.n_programs;
 	pack->words = drain->describe.words;
 	pack->n_words = drain->describe.n_words;

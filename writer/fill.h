@@ -11,7 +11,7 @@ struct ktr__drain;
 #define KTR_FILL_ENTRIES 1024u
 
 /* [bytes] Packets written at once; a batch never fills more than what is left at its beginning. */
-#define KTR_FILL_BYTES (384u << 10)
+#define KTR_FILL_BYTES (512u << 10)
 
 /*
  * Takes slots of one ring up to `stop` into packets and appends them to its stream: one buffer full

@@ -8,6 +8,8 @@
  */
 #include "writer/verbose.h"
 
+#include "ktr/session/payload_take.h"
+
 #include "ktr/session/format.h"
 
 #include <inttypes.h>
@@ -33,6 +35,8 @@ struct ktr__verbose {
 	uint32_t site_id;
 	char file[256];
 	char format[512];
+	uint8_t in_literals; /* bit i: argument i is in literals */
+	char literals[KTR_LITERALS_MAX];
 	char line[VERBOSE_LINE + 1];
 	size_t length;
 	struct verbose_ring ring[];
@@ -86,18 +90,6 @@ static uint64_t verbose_word(uint64_t word, unsigned size, bool is_signed)
 	return is_signed ? (uint64_t)((int64_t)(word << shift) >> shift) : word << shift >> shift;
 }
 
-/* Where the payload of argument `arg` begins among the continuations. */
-static uint32_t verbose_payload(const struct ktr__verbose *verbose, const struct ktr_entry *entry, unsigned arg)
-{
-	uint32_t at = 0;
-
-	for (unsigned i = 0; i < arg; i++)
-		if ((verbose->site.type[i] == KTR_ARG_STR || verbose->site.type[i] == KTR_ARG_STACK) &&
-		    !(entry->arg[i] & KTR_PAYLOAD_NULL))
-			at += (uint32_t)(entry->arg[i] & KTR_PAYLOAD_LENGTH);
-	return at;
-}
-
 static void verbose_padded(struct ktr__verbose *verbose, const struct ktr__format_item *item, int width,
 			   int precision,
 			const char *text)
@@ -105,16 +97,27 @@ static void verbose_padded(struct ktr__verbose *verbose, const struct ktr__forma
 	verbose_put(verbose, item->flags & KTR__FORMAT_MINUS ? "%-*.*s" : "%*.*s", width, precision, text);
 }
 
-/* Copies up to `size` bytes of an argument's payload, of which 56 lie in each continuation. Returns how many. */
-static uint32_t verbose_bytes(const struct ktr__verbose *verbose, const struct ktr_entry *entry, uint32_t n_conts,
-			   unsigned arg, char *to, uint32_t size)
+/* Is argument i in the payload? */
+static bool verbose_in_payload(const struct ktr__verbose *verbose, const struct ktr_entry *entry, unsigned i)
 {
-	uint32_t at = verbose_payload(verbose, entry, arg), n = (uint32_t)(entry->arg[arg] & KTR_PAYLOAD_LENGTH), i;
+	return (verbose->site.type[i] == KTR_ARG_STR || verbose->site.type[i] == KTR_ARG_STACK) &&
+	       !(verbose->in_literals >> i & 1) && !(entry->arg[i] & KTR_PAYLOAD_NULL);
+}
 
-	for (i = 0; i < n && i < size && at + i < n_conts * KTR_CONT_BYTES; i++)
-		to[i] = ((const char *)&entry[1 + (at + i) / KTR_CONT_BYTES])[offsetof(struct ktr_cont, data) +
-									      (at + i) % KTR_CONT_BYTES];
-	return i;
+/* Copies up to `size` bytes of an argument's payload. Returns how many. */
+static uint32_t verbose_bytes(const struct ktr__verbose *verbose, const struct ktr_entry *entry, uint32_t n_conts,
+			      unsigned arg, void *to, uint32_t size)
+{
+	struct ktr__payload_at payload = ktr__payload_at(entry, verbose->site.n_args, n_conts);
+	uint32_t n;
+
+	for (unsigned i = 0; i < arg; i++)
+		if (verbose_in_payload(verbose, entry, i))
+			ktr__payload_take(&payload, NULL, (uint32_t)(entry->arg[i] & KTR_PAYLOAD_LENGTH));
+	if (!verbose_in_payload(verbose, entry, arg))
+		return 0;
+	n = (uint32_t)(entry->arg[arg] & KTR_PAYLOAD_LENGTH);
+	return ktr__payload_take(&payload, to, n < size ? n : size);
 }
 
 /* Of "(null)" all is printed or nothing, as by glibc. */
@@ -124,7 +127,15 @@ static void verbose_string(struct ktr__verbose *verbose, const struct ktr__forma
 	uint64_t word = entry->arg[item->arg];
 	bool is_null = (word & KTR_PAYLOAD_NULL) != 0;
 	char text[KTR_STRING_MAX + 1];
+	size_t at = 0;
 
+	if (verbose->in_literals >> item->arg & 1) {
+		for (unsigned i = 0; i < item->arg; i++)
+			if (verbose->in_literals >> i & 1)
+				ktr__literal(verbose->literals, &at);
+		verbose_padded(verbose, item, field[0], field[1], ktr__literal(verbose->literals, &at));
+		return;
+	}
 	text[verbose_bytes(verbose, entry, n_conts, item->arg, text, KTR_STRING_MAX)] = '\0';
 	verbose_padded(verbose, item, field[0], is_null && field[1] < 6 && field[1] >= 0 ? 0 : field[1],
 		    is_null ? "(null)" : text);
@@ -137,7 +148,7 @@ static void verbose_stack(struct ktr__verbose *verbose, const struct ktr_entry *
 			  unsigned arg)
 {
 	uint64_t frame[KTR_STACK_MAX];
-	uint32_t n = verbose_bytes(verbose, entry, n_conts, arg, (char *)frame, sizeof(frame)) / sizeof(uint64_t);
+	uint32_t n = verbose_bytes(verbose, entry, n_conts, arg, frame, sizeof(frame)) / sizeof(uint64_t);
 
 	for (uint32_t i = 0; i < n; i++)
 		verbose_put(verbose, " %#llx", (unsigned long long)frame[i]);
@@ -225,6 +236,7 @@ static void verbose_site(struct ktr__verbose *verbose, const struct ktr__session
 		memset(&verbose->site, 0, sizeof(verbose->site));
 	if (verbose->site.n_args > KTR_ARGS_MAX)
 		verbose->site.n_args = KTR_ARGS_MAX;
+	verbose->in_literals = ktr__map_literals(map, &verbose->site, verbose->literals);
 	ktr__map_string(map, verbose->site.format, verbose->format, sizeof(verbose->format));
 	ktr__map_string(map, verbose->site.file, verbose->file, sizeof(verbose->file));
 	base = strrchr(verbose->file, '/');

@@ -7,6 +7,9 @@
  */
 #include "analyze/session/session_cursor.h"
 
+#include "ktr/session/payload_take.h"
+#include "ktr/session/session_map.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,24 +41,13 @@ static uint64_t session_cursor_word(uint64_t word, enum ktr_arg_type type)
 	}
 }
 
-/* Gathers the payload of the event at a slot; its length. */
-static size_t session_cursor_payload(struct ktr__session_cursor *s, uint64_t at)
-{
-	size_t n = 0;
-
-	while (++at < s->n && ktr__slot_is_cont(&s->slot[at]) &&
-	       n + KTR_CONT_BYTES <= sizeof(s->payload)) {
-		memcpy(s->payload + n, (const char *)&s->slot[at] + offsetof(struct ktr_cont, data),
-		       KTR_CONT_BYTES);
-		n += KTR_CONT_BYTES;
-	}
-	return n;
-}
-
 static void session_cursor_args(struct ktr__session_cursor *s, uint64_t at, struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
-	size_t used = 0, n_payload = SIZE_MAX;
+	struct ktr__payload_at payload =
+		ktr__payload_at(&s->slot[at], site->n_args,
+				ktr__slot_n_conts(&s->slot[at], (uint32_t)(s->n - at - 1)));
+	size_t used = 0, literal = 0;
 
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
 		struct ktr_event_bytes *str = &event->str[i];
@@ -66,20 +58,21 @@ static void session_cursor_args(struct ktr__session_cursor *s, uint64_t at, stru
 			event->arg[i] = session_cursor_word(word, site->arg[i].type);
 			continue;
 		}
-		if (n_payload == SIZE_MAX)
-			n_payload = session_cursor_payload(s, at);
-		str->cut = (word & KTR_PAYLOAD_CUT) != 0;
+		if (site->in_literals >> i & 1) {
+			const char *text = ktr__literal(site->literals, &literal);
+
+			*str = (struct ktr_event_bytes){ .bytes = text, .n_bytes = (uint32_t)strlen(text) };
+			event->arg[i] = str->n_bytes;
+			continue;
+		}
 		str->is_null = (word & KTR_PAYLOAD_NULL) != 0;
+		str->bytes = s->payload + used;
 		if (str->is_null)
 			length = 0;
-		if (length > n_payload - used) {
-			length = n_payload - used;
-			str->cut = 1;
-		}
-		str->bytes = s->payload + used;
-		str->n_bytes = (uint32_t)length;
-		event->arg[i] = length;
-		used += length;
+		str->n_bytes = ktr__payload_take(&payload, s->payload + used, (uint32_t)length);
+		str->cut = (word & KTR_PAYLOAD_CUT) != 0 || str->n_bytes < length;
+		event->arg[i] = str->n_bytes;
+		used += str->n_bytes;
 	}
 }
 

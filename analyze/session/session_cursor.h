@@ -49,7 +49,7 @@ struct ktr__session_cursor {
 	uint64_t index;   /* running number of the next event; in reverse of the last one */
 	uint64_t time_ns; /* of the event handed out last */
 	uint64_t limit_ns;
-	char payload[KTR_PAYLOAD_BYTES];
+	char payload[KTR_SLOTS_MAX * KTR_ENTRY_BYTES]; /* of one event, and more than it can have */
 };
 
 /* A new cursor without slots, in the direction of the source; NULL without memory. */

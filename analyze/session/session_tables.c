@@ -32,6 +32,7 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 {
 	struct ktr__site_text text;
 	struct ktr_site_row row;
+	char literals[KTR_LITERALS_MAX];
 	int rc = ktr__map_site(&o->map, id, &row);
 
 	if (rc)
@@ -47,6 +48,8 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 	text.n_args = row.n_args;
 	memcpy(text.type, row.type, sizeof(text.type));
 	memcpy(text.how, row.how, sizeof(text.how));
+	text.in_literals = ktr__map_literals(&o->map, &row, literals);
+	text.literals = literals;
 	if (!text.file || !text.func || !text.format || !text.names || !text.module)
 		return -ENOMEM;
 	rc = ktr__tables_site(&o->source->tables, id, &text);

@@ -5,6 +5,7 @@
  *	KTR__TYPE(x)	enum ktr_arg_type of x, a constant; x is not evaluated
  *	KTR__BITS(x)	x as a 64-bit word, evaluated once: integers extended by their own sign,
  *			pointers as they are, floating point as the bits of a double
+ *	KTR__LITERAL(x)	x if it is a string literal, a constant; else NULL; x is not evaluated
  *	KTR__MASK(m)	the class's bits now; KTR__STATIC_MASK and _CLASS: what is known at compile time
  */
 #ifndef KTR_ARG_H
@@ -68,6 +69,16 @@ static inline uint64_t ktr__word(uint64_t x)
 			double: (x),                                                             \
 			long double: (double)_Generic((x), long double: (x), default: 0),        \
 			default: (uint64_t)(uintptr_t)(x)))
+
+/*
+ * Of addresses that of a literal alone is a constant to __builtin_constant_p(): an array may change. So is a number
+ * that was made a pointer; but that can be multiplied.
+ */
+#define KTR__TEXT(x) _Generic((x), char *: (x), const char *: (x), default: (const char *)0)
+#define KTR__LITERAL(x)                                                                          \
+	__extension__ __builtin_choose_expr(                                                     \
+		__builtin_constant_p(x) && !__builtin_constant_p((uintptr_t)KTR__TEXT(x) * 3),   \
+		KTR__TEXT(x), (const char *)0)
 
 #define KTR__COMPILE_MASK(m)                                                                     \
 	__extension__ _Generic((m),                                                              \
@@ -168,6 +179,20 @@ template <class T> inline uint64_t ktr__bits(T x)
 	return ktr__to_word<T>::bits(x);
 }
 
+template <class T, bool is_text = ktr__arg<T>::is_text> struct ktr__literal_of {
+	static constexpr const char *text(T)
+	{
+		return "";
+	}
+};
+
+template <class T> struct ktr__literal_of<T, true> {
+	static constexpr const char *text(T x)
+	{
+		return x;
+	}
+};
+
 /*
  * A class is a pointer to struct ktr_class, const or not, or a number. The template is the better match for
  * any pointer but exactly the one a function names, and would take the address for the mask: it takes none.
@@ -214,6 +239,13 @@ template <class T> struct ktr__class_of<T, true> {
 #define KTR__PLAIN(x)	    typename std::decay<decltype((x))>::type
 #define KTR__TYPE(x)	    ktr__arg<KTR__PLAIN(x)>::type
 #define KTR__BITS(x)	    ktr__bits(x)
+/* As in C; that of a number that was made a pointer nobody can look at. */
+#define KTR__TEXT(x) ktr__literal_of<KTR__PLAIN(x)>::text(x)
+#define KTR__LITERAL(x)                                                                          \
+	(ktr__arg<KTR__PLAIN(x)>::is_text && __builtin_constant_p(x) &&                          \
+			 __builtin_constant_p(*KTR__TEXT(x)) ?                                   \
+		 KTR__TEXT(x) :                                                                  \
+		 nullptr)
 #define KTR__IS_CLASS(m)    ktr__is_class<KTR__PLAIN(m)>::value
 /* No call: g++ does not fold a constexpr function in a condition at -O0. */
 #define KTR__COMPILE_MASK(m) (KTR__IS_CLASS(m) ? KTR__APP_MASK : uintptr_t(m))

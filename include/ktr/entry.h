@@ -2,8 +2,9 @@
 /*
  * The ring entry: what a recorded event is in memory. Shared by the recording and the reading side.
  *
- * An event takes one 64-byte entry. One that carries strings or a stack takes further entries right
- * after its first, its continuations; all of them are published by the same store of the ring's head.
+ * An event takes one 64-byte entry. The strings or the stack that it carries, its payload, begin in the argument
+ * words that it has no arguments for; what does not fit goes on in further entries right after the first, its
+ * continuations. All of them are published by the same store of the ring's head.
  */
 #ifndef KTR_ENTRY_H
 #define KTR_ENTRY_H
@@ -27,6 +28,9 @@ struct ktr_cont {
 #define KTR_ENTRY_BYTES 64
 #define KTR_CONT_BYTES	56
 
+/* [bytes] of the payload that an event of n arguments has in its first entry */
+#define KTR_FREE_BYTES(n) ((KTR_ARGS_MAX - (n)) * 8u)
+
 /* Bit 63 of an entry's first word tells a continuation at any place in a ring. */
 #define KTR_CONT_MARK	(1ull << 63)
 #define KTR_CONT_NUMBER ((1ull << 63) - 1)
@@ -49,9 +53,9 @@ struct ktr_cont {
 #define KTR_THREAD_INDEX ((1u << KTR_THREAD_BITS) - 1)
 
 /*
- * The argument word of a string or a stack: how many bytes of the payload are its own. Payloads lie
- * after each other in the order of the arguments. Strings have no NUL; a stack is an array of 8-byte
- * program counters, innermost first.
+ * The argument word of a string or a stack: how many bytes of the payload are its own. They lie after each other
+ * in the order of the arguments, each from a multiple of 8 bytes on. Strings have no NUL; a stack is an array of
+ * 8-byte program counters, innermost first. What lies between them, and after the last, means nothing.
  */
 #define KTR_PAYLOAD_LENGTH 0xffffull  /* [bytes] */
 #define KTR_PAYLOAD_CUT	   (1ull << 16) /* there was more */

@@ -9,7 +9,8 @@
  *	KTR_SCOPE(KTR_LOCK, "flush", "shard:%d", shard);
  *
  * egroup, attribute names and, for KTR_SCOPE, the name are string constants; an attribute's name
- * contains its colon and format. ident and a state's or point's text are strings copied into the ring.
+ * contains its colon and format. ident and a state's or point's text are strings: literals are the site's, others
+ * are copied into the ring.
  * Counters are integers of up to 64 bits or doubles, keys are converted to uintmax_t. A counter's id must
  * not also be a state's.
  */
@@ -243,7 +244,8 @@ static inline void ktr__scope_end(struct ktr_scope *scope)
 #define KTR__SCOPE_OPEN(m, name, var) (void)var
 #else
 #define KTR__SCOPE_OPEN(m, name, var)								\
-	KTR__SITE(ktr__stop, m, KTR__SCOPE_FORMAT(name, "stop") "none", "key", 1, KTR_ARG_U64);	\
+	KTR__SITE(ktr__stop, m, KTR__SCOPE_FORMAT(name, "stop") "none", "key", 1,		\
+		  (KTR_ARG_U64), (NULL));							\
 	var.mask = KTR__MASK(m);								\
 	var.stop = &ktr__stop
 #endif

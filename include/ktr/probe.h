@@ -302,7 +302,6 @@ static inline int ktr__probe_on(const uint32_t *word)
 	static struct ktr__probe_point *ktr__point_listed                                        \
 		__attribute__((section("ktr_points"), used KTR__RETAIN)) = &point
 #endif
-#define KTR__PROBE_TYPES_OF(...) __VA_ARGS__
 #define KTR__PROBE_FIRE0(site, probe, ...) ktr__probe_fire0(site, probe)
 #define KTR__PROBE_FIRE1(site, probe, a, ...) ktr__probe_fire1(site, a, probe)
 #define KTR__PROBE_FIRE2(site, probe, a, b, ...) ktr__probe_fire2(site, a, b, probe)
@@ -312,10 +311,10 @@ static inline int ktr__probe_on(const uint32_t *word)
 #define KTR__PROBE_FIRE6(site, probe, a, b, c, d, e, f) ktr__probe_fire6(site, a, b, c, d, e, f, probe)
 #define KTR__PROBE_POINT(ptype, pname, fmt, names, n, types, ...)                                \
 	do {                                                                                     \
-		KTR__CONSTANT static struct ktr_site ktr__here = { 0, 0, 0, &ktr_class_probe, fmt, __FILE__, \
-								   __func__, names, __LINE__, n,         \
-								   { KTR__PROBE_TYPES_OF types }, { 0 }, \
-								   { 0 }, 0, 0, { 0 } };         \
+		KTR__CONSTANT static struct ktr_site ktr__here = { 0, 0, 0, n, 0, 0, 0, __LINE__,        \
+								   &ktr_class_probe, fmt, __FILE__, __func__, \
+								   names, { KTR__OPEN types }, { 0 }, { 0 }, \
+								   { 0 }, { NULL } };            \
 		static struct ktr__probe_point ktr__point = { &ktr__point.zero, 0, ptype, pname, __func__,      \
 							      &ktr__here, NULL, NULL };          \
 		KTR__LIST(ktr__here);                                                            \

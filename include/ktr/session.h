@@ -37,7 +37,7 @@
 #include <ktr/site.h>
 
 #define KTR_SESSION_MAGIC   0x314e535352544bull /* "KTRSSN1" */
-#define KTR_SESSION_MAJOR   1			/* another major: not readable */
+#define KTR_SESSION_MAJOR   2			/* another major: not readable */
 #define KTR_SESSION_MINOR   1			/* a higher minor only adds */
 #define KTR_SESSION_ALIGN   65536u		/* [bytes] */
 #define KTR_SESSION_SUFFIX  ".ktr"
@@ -303,7 +303,8 @@ struct ktr_site_row {
 	uint8_t how[KTR_ARGS_MAX];
 	uint8_t limit[KTR_ARGS_MAX];
 	uint8_t build_id[KTR_BUILD_ID_MAX];
-	uint8_t reserved[36];
+	uint32_t literal[KTR_ARGS_MAX]; /* KTR_HOW_LITERAL: strings */
+	uint8_t reserved[12];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_site_row) == 128, "layout of the file");

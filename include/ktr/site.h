@@ -41,6 +41,12 @@ enum ktr_arg_type {
 #define KTR_STACK_MAX  128 /* frames */
 
 /*
+ * String literals that %s prints lie in the session with their site, as many as fit into this with their NULs.
+ * [bytes]
+ */
+#define KTR_LITERALS_MAX 128
+
+/*
  * What registration finds out by parsing the format, once: for each argument how its word is made.
  */
 enum ktr_arg_how {
@@ -48,15 +54,17 @@ enum ktr_arg_how {
 	KTR_HOW_COPY,	   /* %s: copy the string it points to */
 	KTR_HOW_COPY_PREC, /* %.*s: copy at most as many bytes as the argument before it says */
 	KTR_HOW_COPY_MAX,  /* %.9s: at most limit[] bytes */
-	KTR_HOW_STACK	   /* program counters */
+	KTR_HOW_STACK,	   /* program counters */
+	KTR_HOW_LITERAL	   /* %s of a string literal: the site has it, the word means nothing */
 };
 
 /* struct ktr_site.flags */
-#define KTR_SITE_PAYLOAD 0x1u /* has continuations: at least one argument is copied */
-#define KTR_SITE_STACK	 0x2u /* exactly one, a stack, which is the only argument */
+#define KTR_SITE_PAYLOAD 0x1u /* at least one argument is copied */
 
-/* struct ktr_site.text_at of such a stack */
-#define KTR_TEXT_AT_STACK (KTR_ARGS_MAX + 1)
+/* struct ktr_site.text_at of two strings, and of a stack, that are the only arguments, and of anything else */
+#define KTR_TEXT_AT_ANY	  (KTR_ARGS_MAX + 1)
+#define KTR_TEXT_AT_BOTH  (KTR_ARGS_MAX + 2)
+#define KTR_TEXT_AT_STACK (KTR_ARGS_MAX + 3)
 
 #ifdef __cplusplus
 /* A static of hidden type in an inline function or template has an address the assembler may name. */
@@ -66,26 +74,28 @@ enum ktr_arg_how {
 #endif
 
 struct KTR__SITE_HIDDEN ktr_site {
-	uint64_t mask;		       /* classes; an application class's bit comes at registration */
-	uint32_t id;		       /* index in the session; 0 before registration, or no room left */
-	uint32_t plain;		       /* id again, where one entry holds all; else 0 */
-	const struct ktr_class *cls;   /* the application class or NULL */
+	uint64_t mask;	  /* classes; an application class's bit comes at registration */
+	uint32_t id;	  /* index in the session; 0 before registration, or no room left */
+	uint32_t plain;	  /* id again, where the words of the arguments are all there is to record; else 0 */
+	uint8_t n_args;
+	uint8_t flags;	  /* KTR_SITE_*, at registration */
+	/* 1 + the argument that the usual way copies, or KTR_TEXT_AT_*; 0: not the usual way */
+	uint8_t text_at;
+	uint8_t copies;	  /* bit i: argument i is copied, at registration */
+	uint32_t line;
+	const struct ktr_class *cls; /* the application class or NULL */
 	const char *format;
 	const char *file;
 	const char *func;
 	const char *names; /* the arguments' source text, comma separated */
-	uint32_t line;
-	uint8_t n_args;
 	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
 	uint8_t how[KTR_ARGS_MAX];   /* enum ktr_arg_how, at registration */
 	uint8_t limit[KTR_ARGS_MAX]; /* KTR_HOW_COPY_MAX: bytes */
-	uint8_t flags;		     /* KTR_SITE_*, at registration */
-	/* 1 + the argument that the usual way copies, or KTR_TEXT_AT_STACK; 0: another way */
-	uint8_t text_at;
-	uint8_t reserved[7];
+	uint8_t reserved2[6];
+	const char *literal[KTR_ARGS_MAX]; /* arguments that are string literals; else NULL */
 };
 
-#define KTR__SITE_BYTES 88
+#define KTR__SITE_BYTES 136
 KTR__LAYOUT(sizeof(struct ktr_site) == KTR__SITE_BYTES, "programs and library share this layout");
 
 /*

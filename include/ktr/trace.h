@@ -10,7 +10,8 @@
  * taken; arguments are evaluated, once, only after it.
  *
  * Formats are printf's and checked by the compiler (KTR_NO_FORMAT_CHECK switches that off). A string
- * that %s prints is copied, at most KTR_STRING_MAX bytes, or as many as a precision says. A pointer
+ * that %s prints is copied, at most KTR_STRING_MAX bytes, or as many as a precision says; a literal is known with
+ * the call site, and costs an event nothing. A pointer
  * printed with %p or %x is never followed. Each argument is recorded in its own type.
  *
  * All macros may be used from any thread and from signal handlers. They keep errno, take no lock and
@@ -197,10 +198,12 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 	struct ktr_site site;                                                                    \
 	(void)site
 #else
-#define KTR__SITE(site, m, fmt, argnames, n, ...)                                                \
-	KTR__CONSTANT static struct ktr_site site = { KTR__STATIC_MASK(m), 0, 0, KTR__STATIC_CLASS(m), fmt, \
-						      __FILE__, __func__, argnames, __LINE__, n,  \
-						      { __VA_ARGS__ }, { 0 }, { 0 }, 0, 0, { 0 } }; \
+#define KTR__OPEN(...) __VA_ARGS__
+#define KTR__SITE(site, m, fmt, argnames, n, types, literals)                                    \
+	KTR__CONSTANT static struct ktr_site site = { KTR__STATIC_MASK(m), 0, 0, n, 0, 0, 0, __LINE__,  \
+						      KTR__STATIC_CLASS(m), fmt, __FILE__, __func__,   \
+						      argnames, { KTR__OPEN types }, { 0 }, { 0 },     \
+						      { 0 }, { KTR__OPEN literals } };                 \
 	KTR__LIST(site)
 #endif
 
@@ -239,99 +242,107 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
  * One event of n arguments: KTR__CTRn(class, format, argument names, arguments...). The site is a
  * static of its own in each expansion.
  */
-#define KTR__CTR0(m, fmt, argnames)								\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 0, KTR_ARG_NONE);		\
-			KTR__RECORD0(m, #m, &ktr__here);						\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt);							\
+#define KTR__CTR0(m, fmt, argnames)							\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 0, (KTR_ARG_NONE), (NULL));	\
+			KTR__RECORD0(m, #m, &ktr__here);				\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt);						\
 	} while (0)
 
-#define KTR__CTR1(m, fmt, argnames, p1)								\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 1, KTR__TYPE(p1));		\
-			KTR__RECORD1(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1));				\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1);						\
+#define KTR__CTR1(m, fmt, argnames, p1)							\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 1,			\
+				  (KTR__TYPE(p1)),					\
+				  (KTR__LITERAL(p1)));					\
+			KTR__RECORD1(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1));	\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1);					\
 	} while (0)
 
-#define KTR__CTR2(m, fmt, argnames, p1, p2)							\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 2,				\
-				  KTR__TYPE(p1),						\
-				  KTR__TYPE(p2));						\
-			KTR__RECORD2(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
+#define KTR__CTR2(m, fmt, argnames, p1, p2)						\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 2,			\
+				  (KTR__TYPE(p1), KTR__TYPE(p2)),			\
+				  (KTR__LITERAL(p1), KTR__LITERAL(p2)));		\
+			KTR__RECORD2(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),	\
 				     KTR__TYPE(p2), KTR__BITS(p2));			\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1, p2);						\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1, p2);					\
 	} while (0)
 
-#define KTR__CTR3(m, fmt, argnames, p1, p2, p3)							\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 3,				\
-				  KTR__TYPE(p1), KTR__TYPE(p2),					\
-				  KTR__TYPE(p3));						\
-			KTR__RECORD3(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
+#define KTR__CTR3(m, fmt, argnames, p1, p2, p3)						\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 3,			\
+				  (KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3)),	\
+				  (KTR__LITERAL(p1), KTR__LITERAL(p2), KTR__LITERAL(p3)));	\
+			KTR__RECORD3(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),	\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
-				     KTR__TYPE(p3), KTR__BITS(p3));						\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1, p2, p3);					\
+				     KTR__TYPE(p3), KTR__BITS(p3));			\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1, p2, p3);				\
 	} while (0)
 
-#define KTR__CTR4(m, fmt, argnames, p1, p2, p3, p4)						\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 4,				\
-				  KTR__TYPE(p1), KTR__TYPE(p2),					\
-				  KTR__TYPE(p3), KTR__TYPE(p4));				\
-			KTR__RECORD4(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
+#define KTR__CTR4(m, fmt, argnames, p1, p2, p3, p4)					\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 4,			\
+				  (KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),		\
+				   KTR__TYPE(p4)),					\
+				  (KTR__LITERAL(p1), KTR__LITERAL(p2), KTR__LITERAL(p3),	\
+				   KTR__LITERAL(p4)));					\
+			KTR__RECORD4(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),	\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
-				     KTR__TYPE(p4), KTR__BITS(p4));				\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1, p2, p3, p4);					\
+				     KTR__TYPE(p4), KTR__BITS(p4));			\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1, p2, p3, p4);				\
 	} while (0)
 
-#define KTR__CTR5(m, fmt, argnames, p1, p2, p3, p4, p5)						\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 5,				\
-				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
-				  KTR__TYPE(p4), KTR__TYPE(p5));				\
-			KTR__RECORD5(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
+#define KTR__CTR5(m, fmt, argnames, p1, p2, p3, p4, p5)					\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 5,			\
+				  (KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),		\
+				   KTR__TYPE(p4), KTR__TYPE(p5)),			\
+				  (KTR__LITERAL(p1), KTR__LITERAL(p2), KTR__LITERAL(p3),	\
+				   KTR__LITERAL(p4), KTR__LITERAL(p5)));		\
+			KTR__RECORD5(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),	\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
 				     KTR__TYPE(p4), KTR__BITS(p4),			\
-				     KTR__TYPE(p5), KTR__BITS(p5));				\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1, p2, p3, p4, p5);				\
+				     KTR__TYPE(p5), KTR__BITS(p5));			\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1, p2, p3, p4, p5);			\
 	} while (0)
 
-#define KTR__CTR6(m, fmt, argnames, p1, p2, p3, p4, p5, p6)					\
-	do {											\
-		KTR__IF_POINT(m) {									\
-			KTR__SITE(ktr__here, m, fmt, argnames, 6,				\
-				  KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),			\
-				  KTR__TYPE(p4), KTR__TYPE(p5), KTR__TYPE(p6));			\
-			KTR__RECORD6(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),			\
+#define KTR__CTR6(m, fmt, argnames, p1, p2, p3, p4, p5, p6)				\
+	do {										\
+		KTR__IF_POINT(m) {							\
+			KTR__SITE(ktr__here, m, fmt, argnames, 6,			\
+				  (KTR__TYPE(p1), KTR__TYPE(p2), KTR__TYPE(p3),		\
+				   KTR__TYPE(p4), KTR__TYPE(p5), KTR__TYPE(p6)),	\
+				  (KTR__LITERAL(p1), KTR__LITERAL(p2), KTR__LITERAL(p3),	\
+				   KTR__LITERAL(p4), KTR__LITERAL(p5), KTR__LITERAL(p6)));	\
+			KTR__RECORD6(m, #m, &ktr__here, KTR__TYPE(p1), KTR__BITS(p1),	\
 				     KTR__TYPE(p2), KTR__BITS(p2),			\
 				     KTR__TYPE(p3), KTR__BITS(p3),			\
 				     KTR__TYPE(p4), KTR__BITS(p4),			\
 				     KTR__TYPE(p5), KTR__BITS(p5),			\
-				     KTR__TYPE(p6), KTR__BITS(p6));		\
-		}										\
-		if (0)										\
-			ktr__check_format(fmt, p1, p2, p3, p4, p5, p6);				\
+				     KTR__TYPE(p6), KTR__BITS(p6));			\
+		}									\
+		if (0)									\
+			ktr__check_format(fmt, p1, p2, p3, p4, p5, p6);			\
 	} while (0)
 
 /* FreeBSD's macros (ktr(9)): the argument's source text is its name in every tool. */
@@ -393,7 +404,7 @@ void ktr_stack_save(struct ktr_stack *stack);
 		KTR__IF_ON(m) {                                                                  \
 			const struct ktr_stack *ktr__st = (st);                                  \
 			unsigned ktr__depth = KTR__CAST(unsigned, max_depth);                    \
-			KTR__SITE(ktr__here, m, "stack", "stack", 1, KTR_ARG_STACK);             \
+			KTR__SITE(ktr__here, m, "stack", "stack", 1, (KTR_ARG_STACK), (NULL));   \
 			if (ktr__st && (!ktr__depth || ktr__depth > ktr__st->depth))             \
 				ktr__depth = ktr__st->depth;                                     \
 			ktr__record_stack(&ktr__here, ktr__st ? ktr__st->pcs : NULL, ktr__depth); \

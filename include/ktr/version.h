@@ -13,6 +13,6 @@
  * ktr_module, struct ktr_class and the ktr__record functions. A library refuses a module of
  * another ABI with one line and leaves it untraced.
  */
-#define KTR_ABI 1
+#define KTR_ABI 2
 
 #endif

@@ -66,7 +66,7 @@
 #ifndef KTR_ARCH_ARM64_H
 #define KTR_ARCH_ARM64_H
 
-#include "ktr/record/record.h"
+#include "ktr/record/payload.h"
 
 #define KTR_ARCH	    KTR_ARCH_ARM64
 #define KTR_ARCH_HAS_RSEQ   1
@@ -168,11 +168,25 @@ static inline const char *ktr__rseq_area(void)
 
 #define RSEQ_RING_OFFSET "add w9, w9, %w[ring_offset]\n\t"
 
-/* In: x11 address of the ring's head. Out: x9 time, which is the ring's newest from here on. Clobbers x6. */
+/*
+ * In: x11 address of the ring's head. Out: x9 time, which is the ring's newest from here on. Clobbers x6, x7. A
+ * time that is given was read outside of the sequence (clock_gettime): another thread may have recorded a later
+ * one on this CPU since then. ring.last tells; it may be ahead of the newest entry by one event that was never
+ * committed, which costs another reading of the clock and nothing else.
+ */
 #define RSEQ_TIME                                                                                \
+	"mov x9, %[time]\n\t"                                                                    \
+	"cbz x9, 8f\n\t"                                                                         \
+	"ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */                         \
+	"orr x7, x9, #0x4000000000000000\n\t"                                                    \
+	"cmp x7, x6\n\t"                                                                         \
+	"b.lo %l[late]\n\t"                                                                      \
+	"b 9f\n"                                                                                 \
+	"8:\n\t"                                                                                 \
 	"mrs x9, cntvct_el0\n\t"                                                                 \
-	"orr x6, x9, #0x4000000000000000\n\t"                                                    \
-	"str x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */
+	"orr x7, x9, #0x4000000000000000\n"                                                      \
+	"9:\n\t"                                                                                 \
+	"str x7, [x11, #24]\n\t"
 
 /* Out of line: the kernel checks the word before the address it sends an aborted sequence to. */
 #define RSEQ_ABORT                                                                               \
@@ -184,57 +198,61 @@ static inline const char *ktr__rseq_area(void)
 	".popsection\n\t"
 
 /*
- * The general event: n slots staged in memory, into the main ring (ring_offset 0) or the keep ring
- * (ring_offset n_rings), with the clock of the variant. Returns KTR_WRITE_*.
+ * The general event: an image (struct ktr__image), into the main ring (ring_offset 0) or the keep ring
+ * (ring_offset n_rings). time is that of the event, or 0: the CPU's counter is read. Returns KTR_WRITE_*.
  *
- *	x8 = head + 2 * n
- *	position x15 = head * 32, source x10 = staged
- *	copy a slot, its first word is the time
- *	if n > 1:
- *		ordinal x16 = cont[t]			t = head & 1
- *		for each slot after the first, x17 of them:
- *			source += 64, position += 64
- *			copy a slot, its first word is mark | ordinal; ordinal += 1
+ *	x8 = head + 2 * image.n_slots
+ *	position x15 = head * 32, source x10 = image, first word x9 = time
+ *	ordinal x16 = cont[t]				t = head & 1
+ *	for each of the slots, x17 of them:
+ *		copy it
+ *		position += 64, source = the next of image.cont[], at x5
+ *		first word = mark | ordinal; ordinal += 1
+ *	if image.n_slots > 1:
  *		cont[!t] = ordinal
  *		x8 ^= 1
  *	COMMIT: head = x8
  *
  * Of each slot 56 bytes are copied after its first word, which is in x9. They are loaded word by
- * word: the staged words were stored one by one a moment ago, and a wider load would have to wait
+ * word: the image's words were stored one by one a moment ago, and a wider load would have to wait
  * until they have left the store buffer.
  */
 #define RSEQ_COPY_SLOT                                                                           \
 	"and x7, x14, x15\n\t"                                                                   \
 	"add x7, x13, x7\n\t"                                                                    \
-	"ldr x6, [x10, #8]\n\t"                                                                  \
+	"ldr x6, [x10]\n\t"                                                                      \
 	"stp x9, x6, [x7]\n\t"                                                                   \
-	"ldr x9, [x10, #16]\n\t"                                                                 \
-	"ldr x6, [x10, #24]\n\t"                                                                 \
+	"ldr x9, [x10, #8]\n\t"                                                                  \
+	"ldr x6, [x10, #16]\n\t"                                                                 \
 	"stp x9, x6, [x7, #16]\n\t"                                                              \
-	"ldr x9, [x10, #32]\n\t"                                                                 \
-	"ldr x6, [x10, #40]\n\t"                                                                 \
+	"ldr x9, [x10, #24]\n\t"                                                                 \
+	"ldr x6, [x10, #32]\n\t"                                                                 \
 	"stp x9, x6, [x7, #32]\n\t"                                                              \
-	"ldr x9, [x10, #48]\n\t"                                                                 \
-	"ldr x6, [x10, #56]\n\t"                                                                 \
+	"ldr x9, [x10, #40]\n\t"                                                                 \
+	"ldr x6, [x10, #48]\n\t"                                                                 \
 	"stp x9, x6, [x7, #48]\n\t"
 
 #define RSEQ_COPY_ALL                                                                            \
-	"add x8, x12, %w[n], uxtw #1\n\t"                                                        \
+	"ldr x17, [%[image], %[n_slots]]\n\t"                                                    \
+	"add x8, x12, x17, lsl #1\n\t"                                                           \
 	"lsl x15, x12, #5\n\t"                                                                   \
-	"mov x10, %[staged]\n\t" RSEQ_COPY_SLOT                                                  \
-	"subs w17, %w[n], #1\n\t"                                                                \
-	"b.eq 7f\n\t"                                                                            \
 	"and x12, x12, #1\n\t"                                                                   \
 	"add x7, x11, x12, lsl #3\n\t"                                                           \
-	"ldr x16, [x7, #8]\n"		/* cont[t] is 8 bytes after head */                     \
-	"6:\n\t"                                                                                 \
-	"add x10, x10, #64\n\t"                                                                  \
+	"ldr x16, [x7, #8]\n\t"	/* cont[t] is 8 bytes after head */                     \
+	"add x5, %[image], %[cont]\n\t"                                                          \
+	"mov x10, %[image]\n"                                                                    \
+	"6:\n\t" RSEQ_COPY_SLOT                                                                  \
 	"add x15, x15, #64\n\t"                                                                  \
+	"subs x17, x17, #1\n\t"                                                                  \
+	"b.eq 7f\n\t"                                                                            \
+	"ldr x10, [x5], #8\n\t"                                                                  \
 	"orr x9, x16, #0x8000000000000000\n\t"                                                   \
-	RSEQ_COPY_SLOT                                                                           \
 	"add x16, x16, #1\n\t"                                                                   \
-	"subs w17, w17, #1\n\t"                                                                  \
-	"b.ne 6b\n\t"                                                                            \
+	"b 6b\n"                                                                                 \
+	"7:\n\t"                                                                                 \
+	"ldr x17, [%[image], %[n_slots]]\n\t"                                                    \
+	"cmp x17, #1\n\t"                                                                        \
+	"b.eq 7f\n\t"                                                                            \
 	"eor x12, x12, #1\n\t"                                                                   \
 	"add x7, x11, x12, lsl #3\n\t"                                                           \
 	"str x16, [x7, #8]\n\t"                                                                  \
@@ -244,40 +262,16 @@ static inline const char *ktr__rseq_area(void)
 	"4:\n\t"
 
 #define RSEQ_INPUTS                                                                              \
-	[rseq] "r"(ktr__rseq_area()), [rec] "r"(&ktr__rec), [staged] "r"(staged), [n] "r"(n),    \
-		[ring_offset] "r"(ring_offset)
+	[rseq] "r"(ktr__rseq_area()), [rec] "r"(&ktr__rec), [image] "r"(image),                  \
+		[n_slots] "i"(IMAGE_N_SLOTS), [cont] "i"(IMAGE_CONT), [ring_offset] "r"(ring_offset)
 #define RSEQ_CLOBBERS                                                                            \
-	"x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc",    \
+	"x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc",    \
 		"memory"
 
-static inline int ktr__write_ticks(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset)
+static inline int ktr__write(const struct ktr__image *image, uint32_t ring_offset, uint64_t time)
 {
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM RSEQ_RING(RSEQ_RING_OFFSET) RSEQ_TIME RSEQ_COPY_ALL
+	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM RSEQ_RING(RSEQ_RING_OFFSET) RSEQ_TIME RSEQ_COPY_ALL
 			     RSEQ_DISARM RSEQ_ABORT
-		     :
-		     : RSEQ_INPUTS
-		     : RSEQ_CLOBBERS
-		     : cold);
-	return KTR_WRITE_DONE;
-cold:
-	return KTR_WRITE_COLD;
-}
-
-/*
- * The clock was read outside of the sequence (clock_gettime): another thread may have recorded a
- * later time on this CPU since then. ring.last tells; it may be ahead of the newest entry by one
- * event that was never committed, which costs another reading of the clock and nothing else.
- */
-static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset,
-				   uint64_t time)
-{
-	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM RSEQ_RING(RSEQ_RING_OFFSET)
-		     "ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */
-		     "mov x9, %[time]\n\t"
-		     "orr x7, x9, #0x4000000000000000\n\t"
-		     "cmp x7, x6\n\t"
-		     "b.lo %l[late]\n\t"
-		     "str x7, [x11, #24]\n\t" RSEQ_COPY_ALL RSEQ_DISARM RSEQ_ABORT
 		     :
 		     : RSEQ_INPUTS, [time] "r"(time)
 		     : RSEQ_CLOBBERS

@@ -59,12 +59,20 @@
 #define SITE_MASK      0
 #define SITE_ID	       8
 #define SITE_PLAIN     12
-#define SITE_TEXT_AT   80
-#define TEXT_AT_STACK  7 /* KTR_TEXT_AT_STACK */
+#define SITE_N_ARGS    16
+#define SITE_TEXT_AT   18
+#define TEXT_AT_ANY    7 /* KTR_TEXT_AT_ANY */
+#define TEXT_AT_BOTH   8 /* KTR_TEXT_AT_BOTH */
+#define TEXT_AT_STACK  9 /* KTR_TEXT_AT_STACK */
 
 /* struct ktr__frames */
 #define STACK_WORD 0
 #define STACK_PCS  8
+
+/* struct ktr__image */
+#define IMAGE_META    0
+#define IMAGE_N_SLOTS 56
+#define IMAGE_CONT    64
 
 /* struct rseq (linux/rseq.h) and its descriptor */
 #define RSEQ_CPU 4

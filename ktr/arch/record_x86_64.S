@@ -20,17 +20,12 @@
  *		  else: prefetch to + AHEAD, to.time = ticks(), here.ring.last = to.time | KTR_TIME_APPROX
  *		  to.meta = self.armed | meta; to.arg[] = a0 .. a5
  *		  step = 2
- *		  if there is a text:
- *			second = here.base + ((head + 2) * 32 & here.mask)
- *			second[] = { mark | cont[t], text }		t = head & 1
- *			cont[!t] = cont[t] + 1
- *			step = t ? 3 : 5			two slots, and t flips
  *	COMMIT:	  here.ring.head += step			one instruction
  *		  return
  *	moved:	  rseq.rseq_cs = NULL
  *	arm:	  if self.own: goto own
- *		  if not hot.control: goto cold
- *		  if not self.armed: goto cold
+ *		  if not hot.control: goto words
+ *		  if not self.armed: goto words
  *		  rseq.rseq_cs = &descriptor
  *		  cpu = rseq.cpu_id
  *		  if cpu >= n_rings: goto disarm
@@ -38,19 +33,30 @@
  *		  here = { &rings[cpu], *views[cpu] }	what this process has validated
  *		  clock = 0				the clock is read for this event
  *		  goto JOIN
- *	abort:	  a[string_at] = string; goto AGAIN
  *	payload:  if site_ctl[site.id] or not site.text_at: goto cold
- *		  if site.text_at is KTR_TEXT_AT_STACK: string = a0, text = a0->pcs, a0 = a0->word
- *			(struct ktr__frames)
- *			if it is longer than 6 frames: goto cold
- *		  else: string = a[site.text_at - 1], text = what it points to, in pieces of sixteen bytes
- *			if it is NULL, reaches into another page, or is longer than 47 bytes: goto cold
- *			a[site.text_at - 1] = length of text
- *		  meta = site.id, clock = 0
- *		  goto START
+ *		  if site.text_at is KTR_TEXT_AT_ANY: goto any
+ *		  if site.text_at is KTR_TEXT_AT_STACK: goto stack
+ *		  if site.text_at is KTR_TEXT_AT_BOTH, for which a0 and a1 are strings and all: the same
+ *			with both, if none is longer than one piece
+ *		  text = what a[site.text_at - 1] points to, in pieces of sixteen bytes
+ *			if it is NULL, reaches into another page, or has no room: goto any
+ *		  a[site.text_at - 1] = length of text
+ *		  a[site.n_args], ... = text
+ *		  meta = site.id, clock = control.clock_slots, goto START
+ *	stack:	  if a0->word is more than 12 frames: goto any	(struct ktr__frames)
+ *		  as from START on, with *a0 for the words; up to 5 frames have room there, 12 in two slots:
+ *			second = here.base + ((head + 2) * 32 & here.mask)
+ *			second[] = { mark | cont[t], a0->pcs[5 .. 11] }		t = head & 1
+ *			cont[!t] = cont[t] + 1
+ *			step = t ? 3 : 5			two slots, and t flips
+ *		  the clock is read for each
+ *	any:	  ktr__record_payload(site, a0 .. a5)
  *	disarm:	  if hot.rseq_offset: rseq.rseq_cs = NULL
- *		  a[string_at] = string
- *	cold:	  ktr__record_cold(site, { a0 .. a5 })
+ *	words:	  ktr__record_cold(site, { a0 .. a5 }, true)	with a stack: false
+ *	abort:	  if site.plain: goto AGAIN
+ *		  if not hot.site_ctl or site.mask & control.special or site_ctl[site.id]: goto words
+ *		  meta = site.id, goto START
+ *	cold:	  ktr__record_cold(site, { a0 .. a5 }, false)
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
  * thread in between while rseq_cs names this descriptor. rseq_cs is left standing after the commit. The
@@ -73,9 +79,9 @@
  * site.text_at; where it goes by here, and geom is but compared with it.
  *
  * hot is emptied by the kernel in a child (struct ktr__hot). A child may be born in a handler of a signal that
- * interrupted us anywhere: inside the sequence we begin again at AGAIN. In front of it rax and r10 stay what they
- * were, addresses of a mapping that the child has too, and arm finds hot empty; after it disarm looks at what it
- * has loaded.
+ * interrupted us anywhere: inside the sequence we begin again at AGAIN or abort. In front of it rax and r10 stay
+ * what they were, addresses of a mapping that the child has too, and arm finds hot empty; after it disarm looks at
+ * what it has loaded.
  *
  * AHEAD: while the clock is read there is time to fetch a line that is needed a few events later. Where the
  * other core has emptied the cache they share, that takes a single stack from 340 to 150 ns at p99.99
@@ -88,7 +94,7 @@
  *
  * The path without restartable sequences, as record_own() in ktr/record/record.c, where no other event of this
  * thread is under way:
- *	own:	  if self.nest: goto cold
+ *	own:	  if self.nest: goto words
  *		  self.frame[0] = stack pointer - FRAME_BELOW, self.nest = 1
  *		  level = &self.level[0][0]
  *		  if not level.geom or level.geom != level.ring.geom: goto leave
@@ -96,24 +102,23 @@
  *		  to = level.base + (level.ring.head * 32 & level.mask), prefetch to + AHEAD
  *		  to.time = ticks()
  *		  to.meta = cpu << 51 | self.own | meta; to.arg[] = a0 .. a5
- *		  text as above
- *		  level.ring.head += step	we are its only writer; TSO is release enough
+ *		  level.ring.head += 2		we are its only writer; TSO is release enough
  *		  self.nest = 0
  *		  return
- *	leave:	  self.nest = 0; goto cold
+ *	leave:	  self.nest = 0; goto words
  * A handler that comes in between leaves nest as it was.
  *
- * Registers, all of them ones a call may change: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5. They stay
- * there but for the text's own word; xmm6 is the string, from which abort and cold make it again. A string
- * that is not a0 goes through memory below the stack pointer, where no handler writes. The site is in xmm2.
- * A text is in xmm3 to xmm5, padded with zeros: read once, and never from memory where it was stored a
- * moment ago in other pieces. What lies after its end may be read, in its page, and goes no further.
+ * Registers, all of them ones a call may change: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5. From START on
+ * they are words of the entry, but of a stack, and stay what they are. The site is in xmm2. A text is in xmm3
+ * to xmm5, padded with zeros: read once. What lies after its end may be read, in its page, and goes no further.
  *	rdi	site; then rseq.cpu_id, geom, head, and to
- *	rax	control, for its clock; then the time; of a text second; on the other path geom
+ *	rax	control, for its clock; then the time; on the other path geom
  *	rdx	&descriptor; then the offset of self from the thread pointer
- *	r10	site_ctl, or the string; then rseq's offset from the thread pointer; then the ring
- *	r11	meta; then step
- * No stack is used but by cold.
+ *	r10	site_ctl; then rseq's offset from the thread pointer; then the ring
+ *	r11	meta
+ * While a text is looked at r10 is the string, and then edx its length. No stack is used but by cold,
+ * and what lies below the stack pointer by texts that are not a0, or have more than two arguments: no handler
+ * writes there.
  */
 #if defined(__x86_64__) && !defined(__ILP32__) && !KTR_TSAN
 #include "ktr/arch/offsets.h"
@@ -160,50 +165,59 @@
 	movq	%xmm0, 56(%rdi)
 
 /*
- * Both slots of an event with a text, but for its time. In: r11 meta, r10 ring. Out: rdi first slot, r11
- * what to add to head: two slots, and 1 or -1 for t. Clobbers rax, rdx.
- */
-#define STORE_TEXT(place)                                                                        \
-	movq	RING_HEAD(%r10), %rax;                                                           \
-	shlq	$5, %rax;                                                                        \
-	addq	$64, %rax;                                                                        \
-	andq	place(PLACE_MASK), %rax;                                                         \
-	addq	place(PLACE_BASE), %rax;                                                         \
-	STORE_ENTRY;                                                                             \
-	movups	%xmm3, 8(%rax);                                                                  \
-	movups	%xmm4, 24(%rax);                                                                 \
-	movups	%xmm5, 40(%rax);                                                                 \
-	movq	$0, 56(%rax);                                                                    \
-	movl	RING_HEAD(%r10), %edx;                                                           \
-	andl	$1, %edx;                                                                        \
-	movq	RING_CONT(%r10,%rdx,8), %r11;                                                    \
-	addq	.Lmark(%rip), %r11;                                                              \
-	movq	%r11, (%rax);                                                                    \
-	addq	.Lunmark(%rip), %r11;                                                            \
-	xorl	$1, %edx;                                                                        \
-	movq	%r11, RING_CONT(%r10,%rdx,8);                                                    \
-	leal	3(%rdx,%rdx), %r11d
-
-/*
- * A piece of a text that ends in it, at the lowest bit of eax: its end is cut off. Out: edx where it ends.
- * Clobbers rax, xmm7.
+ * A piece of a text that ends in it, at the lowest bit of edx: its end is cut off. Out: edx where it ends.
+ * Clobbers r10, xmm6.
  */
 #define CUT_TEXT(piece)                                                                          \
-	rep; bsfl %eax, %edx;                                                                      \
-	leaq	.Lbelow + 16(%rip), %rax;                                                        \
-	subq	%rdx, %rax;                                                                      \
-	movdqu	(%rax), %xmm7;                                                                   \
-	pand	%xmm7, piece
+	rep; bsfl %edx, %edx;                                                                      \
+	leaq	.Lbelow + 16(%rip), %r10;                                                        \
+	subq	%rdx, %r10;                                                                      \
+	movdqu	(%r10), %xmm6;                                                                   \
+	pand	%xmm6, piece
 
-/* The text's own word among the arguments, which are below the stack pointer, where no handler writes. */
-#define SUBSTITUTE(word)                                                                         \
-	movzbl	SITE_TEXT_AT(%rdi), %eax;                                                        \
-	movq	word, -56(%rsp,%rax,8);                                                          \
-	movq	-40(%rsp), %xmm1;                                                                \
-	movq	-32(%rsp), %rcx;                                                                 \
-	movq	-24(%rsp), %r8;                                                                  \
-	movq	-16(%rsp), %r9;                                                                  \
-	movq	-8(%rsp), %xmm0
+/*
+ * Is the string at r10 in one page with what is up to `last` bytes after its first? If not, to .Lany. Clobbers
+ * rdx.
+ */
+#define ONE_PAGE(last)                                                                           \
+	leaq	last(%r10), %rdx;                                                                \
+	xorq	%r10, %rdx;                                                                      \
+	cmpq	$4095, %rdx;                                                                     \
+	ja	.Lany
+
+/*
+ * Two words of the stack at rsi into the slot at rdi: one by one, as they were stored a moment ago. Clobbers xmm3.
+ */
+#define COPY_PAIR(from, to)                                                                      \
+	movq	from(%rsi), %xmm3;                                                               \
+	movhps	from + 8(%rsi), %xmm3;                                                           \
+	movups	%xmm3, to(%rdi)
+
+/*
+ * The first sixteen bytes of the string at r10: in `piece`, if it ends there, and edx where it ends; if it does
+ * not, to `longer`. NULL goes to .Lany. Clobbers r10, xmm6, and `scratch`.
+ */
+#define FIRST_PIECE(piece, scratch, longer)                                                      \
+	testq	%r10, %r10;                                                                      \
+	jz	.Lany;                                                                           \
+	ONE_PAGE(15);                                                                            \
+	pxor	scratch, scratch;                                                                \
+	movdqu	(%r10), piece;                                                                   \
+	pcmpeqb	piece, scratch;                                                                  \
+	pmovmskb scratch, %edx;                                                                  \
+	testl	%edx, %edx;                                                                      \
+	jz	longer;                                                                          \
+	CUT_TEXT(piece)
+
+/* The arguments as words in memory, with room for a text after them. */
+#define WORDS -112
+#define SPILL                                                                                    \
+	movq	%rsi, WORDS(%rsp);                                                               \
+	movq	%xmm1, WORDS + 8(%rsp);                                                          \
+	movq	%rcx, WORDS + 16(%rsp);                                                          \
+	movq	%r8, WORDS + 24(%rsp);                                                           \
+	movq	%r9, WORDS + 32(%rsp);                                                           \
+	movq	%xmm0, WORDS + 40(%rsp)
 
 /* The time into the slot at rdi; rax = the time. Clobbers rdx. */
 #define STORE_TICKS                                                                              \
@@ -265,20 +279,42 @@ DOOR(ktr__record6v)
 	btsq	$TIME_APPROX_BIT, %rax
 	movq	%rax, RING_LAST(%r10)
 	jmp	.Lfill
-.Ltext:
-	movq	HOT(HOT_RSEQ_OFFSET), %r10
+.Lstacked:
 	ENTER
-.Ljointext:
+.Ljoinstack:
 	cmpq	RING_GEOM(%r10), %rdi
 	jne	.Ldisarm
 	movq	RING_HEAD(%r10), %rdi
+	movq	%rdi, %r8
 	orq	SELF(SELF_ARMED), %r11
 	SLOT(HERE)
 	STORE_TICKS
 	btsq	$TIME_APPROX_BIT, %rax
 	movq	%rax, RING_LAST(%r10)
+	movq	%r11, 8(%rdi)
+	movl	$2, %r11d
+	COPY_PAIR(STACK_WORD, 16)
+	COPY_PAIR(STACK_PCS + 8, 32)
+	COPY_PAIR(STACK_PCS + 24, 48)
+	cmpw	$5 * 8, STACK_WORD(%rsi)
+	jbe	.Lcommit
 	LOAD_SELF
-	STORE_TEXT(HERE)
+	leaq	2(%r8), %rdi
+	SLOT(HERE)
+	andl	$1, %r8d
+	movq	RING_CONT(%r10,%r8,8), %r11
+	movq	%r11, %rax
+	btsq	$63, %rax
+	movq	%rax, (%rdi)
+	COPY_PAIR(STACK_PCS + 40, 8)
+	COPY_PAIR(STACK_PCS + 56, 24)
+	COPY_PAIR(STACK_PCS + 72, 40)
+	movq	STACK_PCS + 88(%rsi), %rax
+	movq	%rax, 56(%rdi)
+	incq	%r11
+	xorl	$1, %r8d
+	movq	%r11, RING_CONT(%r10,%r8,8)
+	leal	3(%r8,%r8), %r11d
 	jmp	.Lcommit
 .Lmoved:
 	movq	$0, %fs:RSEQ_CS(%r10)
@@ -288,9 +324,9 @@ DOOR(ktr__record6v)
 	testq	%rax, %rax
 	jnz	.Lown
 	cmpq	%rax, HOT(HOT_CONTROL)
-	je	.Lrestore
+	je	.Lwords
 	cmpq	%rax, SELF(SELF_ARMED)
-	je	.Lrestore
+	je	.Lwords
 	leaq	ktr__record_cs(%rip), %rax
 	movq	%rax, %fs:RSEQ_CS(%r10)
 	movl	%fs:RSEQ_CPU(%r10), %r10d
@@ -309,10 +345,10 @@ DOOR(ktr__record6v)
 	movq	VIEW_GEOM(%rax), %rdi
 	movq	%rdi, HERE(PLACE_GEOM)
 	movq	%xmm2, %rax
-	cmpl	$0, SITE_PLAIN(%rax)
+	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rax)
 	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax	/* a clock of 0: the descriptor's version */
 	jne	.Ljoin
-	jmp	.Ljointext
+	jmp	.Ljoinstack
 .Lrepeat:
 	SLOT(HERE)
 	movq	RING_LAST(%r10), %rdx
@@ -327,86 +363,132 @@ DOOR(ktr__record6v)
 
 .Lpayload:
 	movl	SITE_ID(%rdi), %r11d
-	movzbl	SITE_TEXT_AT(%rdi), %eax
+	movzbl	SITE_TEXT_AT(%rdi), %edx
 	cmpb	$0, (%r10,%r11)
 	jne	.Lcold
 	movq	%rsi, %r10
-	cmpl	$1, %eax
+	cmpl	$1, %edx
 	jne	.Lother
 .Lstring:
-	testq	%r10, %r10
-	jz	.Lcold
-	movl	%r10d, %eax
-	andl	$4095, %eax
-	cmpl	$4096 - 48, %eax
-	ja	.Lcold
-	movq	%r10, %xmm6
+	FIRST_PIECE(%xmm3, %xmm4, .Lsecond)
 	pxor	%xmm4, %xmm4
 	pxor	%xmm5, %xmm5
-	movdqu	(%r10), %xmm3
-	movdqa	%xmm3, %xmm7
-	pcmpeqb	%xmm4, %xmm7
-	pmovmskb %xmm7, %eax
-	testl	%eax, %eax
-	jz	.Lsecond
-	CUT_TEXT(%xmm3)
-	jmp	.Lmeasured
+.Lmeasured:	/* do the arguments leave room for it? */
+	movzbl	SITE_N_ARGS(%rdi), %r10d
+	cmpb	$1, SITE_TEXT_AT(%rdi)
+	jne	.Lspilled
+	cmpl	$2, %r10d
+	ja	.Lspill
+	jb	.Lonly
+	cmpl	$4 * 8, %edx
+	ja	.Lany
+	movl	%edx, %esi
+	movq	%xmm3, %rcx
+	psrldq	$8, %xmm3
+	movq	%xmm3, %r8
+	movq	%xmm4, %r9
+	psrldq	$8, %xmm4
+	movdqa	%xmm4, %xmm0
+.Lready:
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	jmp	.Lstart
+.Lonly:
+	cmpl	$5 * 8, %edx
+	ja	.Lany
+	movl	%edx, %esi
+	movdqa	%xmm3, %xmm1
+	psrldq	$8, %xmm3
+	movq	%xmm3, %rcx
+	movq	%xmm4, %r8
+	psrldq	$8, %xmm4
+	movq	%xmm4, %r9
+	movdqa	%xmm5, %xmm0
+	jmp	.Lready
 .Lsecond:
+	pxor	%xmm5, %xmm5
+	ONE_PAGE(47)
 	movdqu	16(%r10), %xmm4
-	movdqa	%xmm4, %xmm7
-	pcmpeqb	%xmm5, %xmm7
-	pmovmskb %xmm7, %eax
-	testl	%eax, %eax
+	movdqa	%xmm4, %xmm6
+	pcmpeqb	%xmm5, %xmm6
+	pmovmskb %xmm6, %edx
+	testl	%edx, %edx
 	jz	.Lthird
 	CUT_TEXT(%xmm4)
 	addl	$16, %edx
-.Lmeasured:
-	cmpb	$1, SITE_TEXT_AT(%rdi)
-	jne	.Lsubstitute
-	movl	%edx, %esi
-	jmp	.Ltext
+	jmp	.Lmeasured
 .Lthird:
-	movdqu	32(%r10), %xmm7
-	pcmpeqb	%xmm7, %xmm5
-	pmovmskb %xmm5, %eax
-	movdqa	%xmm7, %xmm5
-	testl	%eax, %eax
-	jz	.Lcold
+	pxor	%xmm6, %xmm6
+	movdqu	32(%r10), %xmm5
+	pcmpeqb	%xmm5, %xmm6
+	pmovmskb %xmm6, %edx
+	testl	%edx, %edx
+	jz	.Lany
 	CUT_TEXT(%xmm5)
 	addl	$32, %edx
 	jmp	.Lmeasured
 .Lother:
-	testl	%eax, %eax
+	testl	%edx, %edx
 	jz	.Lcold
-	cmpl	$TEXT_AT_STACK, %eax
-	je	.Lstack
-	movq	%rsi, -48(%rsp)
-	movq	%xmm1, -40(%rsp)
-	movq	%rcx, -32(%rsp)
-	movq	%r8, -24(%rsp)
-	movq	%r9, -16(%rsp)
-	movq	%xmm0, -8(%rsp)
-	movq	-56(%rsp,%rax,8), %r10
+	cmpl	$TEXT_AT_ANY, %edx
+	je	.Lany
+	cmpl	$TEXT_AT_BOTH, %edx
+	je	.Lboth
+	ja	.Lstack
+	SPILL
+	movq	WORDS - 8(%rsp,%rdx,8), %r10
 	jmp	.Lstring
-.Lsubstitute:
-	SUBSTITUTE(%rdx)
-	jmp	.Ltext
-.Lstack:	/* in pieces of eight bytes, as they were stored a moment ago */
-	cmpw	$6 * 8, STACK_WORD(%rsi)
-	ja	.Lcold
-	movq	STACK_PCS(%rsi), %xmm3
-	movhps	STACK_PCS + 8(%rsi), %xmm3
-	movq	STACK_PCS + 16(%rsi), %xmm4
-	movhps	STACK_PCS + 24(%rsi), %xmm4
-	movq	STACK_PCS + 32(%rsi), %xmm5
-	movhps	STACK_PCS + 40(%rsi), %xmm5
-	movq	%rsi, %xmm6
-	movq	STACK_WORD(%rsi), %rsi
-	jmp	.Ltext
+.Lspill:
+	SPILL
+.Lspilled:
+	leal	(%rdx,%r10,8), %edi
+	cmpl	$6 * 8, %edi
+	movq	%xmm2, %rdi
+	ja	.Lany
+	movzbl	SITE_TEXT_AT(%rdi), %edi
+	movq	%rdx, WORDS - 8(%rsp,%rdi,8)
+	leaq	WORDS(%rsp,%r10,8), %r10
+	movups	%xmm3, (%r10)
+	movups	%xmm4, 16(%r10)
+	movups	%xmm5, 32(%r10)
+	movq	WORDS(%rsp), %rsi
+	movq	WORDS + 8(%rsp), %xmm1
+	movq	WORDS + 16(%rsp), %rcx
+	movq	WORDS + 24(%rsp), %r8
+	movq	WORDS + 32(%rsp), %r9
+	movq	WORDS + 40(%rsp), %xmm0
+	jmp	.Lready
+.Lboth:	/* the second begins at the word after the first */
+	FIRST_PIECE(%xmm3, %xmm5, .Lany)
+	movl	%edx, %r8d
+	movq	%xmm1, %r10
+	FIRST_PIECE(%xmm4, %xmm5, .Lany)
+	movl	%r8d, %esi
+	movq	%rdx, %xmm1
+	addl	$7, %r8d
+	andl	$-8, %r8d
+	pxor	%xmm5, %xmm5
+	movups	%xmm5, WORDS + 32(%rsp)
+	movups	%xmm3, WORDS + 16(%rsp)
+	movups	%xmm4, WORDS + 16(%rsp,%r8)
+	movq	WORDS + 16(%rsp), %rcx
+	movq	WORDS + 24(%rsp), %r8
+	movq	WORDS + 32(%rsp), %r9
+	movq	WORDS + 40(%rsp), %xmm0
+	jmp	.Lready
+.Lstack:
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	cmpw	$12 * 8, STACK_WORD(%rsi)
+	jbe	.Lstacked
+.Lany:
+	movq	%xmm1, %rdx
+	jmp	ktr__record_payload
 
 .Lown:
+	movq	%xmm2, %rdi
+	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
+	je	.Lany
 	cmpl	$0, SELF(SELF_NEST)
-	jne	.Lrestore
+	jne	.Lwords
 	orq	%rax, %r11
 	leaq	-FRAME_BELOW(%rsp), %rax
 	movq	%rax, SELF(SELF_FRAME)
@@ -424,27 +506,14 @@ DOOR(ktr__record6v)
 	shrq	$1, %rax
 .Lplace:
 	orq	%rax, %r11
-	movq	%xmm2, %rax
-	cmpl	$0, SITE_PLAIN(%rax)
-	je	.Lowntext
 	movq	RING_HEAD(%r10), %rdi
 	SLOT(LEVEL)
 	STORE_ENTRY
-	movl	$2, %r11d
-.Lowntime:
 	STORE_TICKS
-.Lowndone:
-	addq	%r11, RING_HEAD(%r10)
+	addq	$2, RING_HEAD(%r10)
 	LOAD_SELF
 	movl	$0, SELF(SELF_NEST)
 	ret
-.Lowntext:
-	movq	RING_HEAD(%r10), %rdi
-	SLOT(LEVEL)
-	STORE_TICKS
-	LOAD_SELF
-	STORE_TEXT(LEVEL)
-	jmp	.Lowndone
 .Lremembered:
 	testb	$126, RING_HEAD(%r10)
 	movl	LEVEL(LEVEL_CPU), %eax
@@ -454,36 +523,42 @@ DOOR(ktr__record6v)
 .Lleave:
 	LOAD_SELF
 	movl	$0, SELF(SELF_NEST)
-	jmp	.Lrestore
+	jmp	.Lwords
 
 	/* The signature before an abort handler (glibc: RSEQ_SIG), in an instruction that traps. */
 	.byte	0x0f, 0xb9, 0x3d
 	.long	0x53053053
 .Labort:
-	movl	$1, %r11d
-	jmp	1f
+	movq	%xmm2, %rdi
+	cmpl	$0, SITE_PLAIN(%rdi)
+	jne	.Lagain
+	movq	HOT(HOT_CONTROL), %rax
+	movq	HOT(HOT_SITE_CTL), %r10
+	testq	%r10, %r10
+	jz	.Lwords
+	movq	CONTROL_SPECIAL(%rax), %rdx
+	testq	%rdx, SITE_MASK(%rdi)
+	jnz	.Lwords
+	movl	SITE_ID(%rdi), %r11d
+	cmpb	$0, (%r10,%r11)
+	jne	.Lwords
+	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
+	je	.Lstack
+	jmp	.Lready
 .Ldisarm:
 	movq	HOT(HOT_RSEQ_OFFSET), %r10
 	testq	%r10, %r10
-	jz	.Lrestore
+	jz	.Lwords
 	movq	$0, %fs:RSEQ_CS(%r10)
-.Lrestore:
-	xorl	%r11d, %r11d
-1:	movq	%xmm2, %rdi
-	movzbl	SITE_TEXT_AT(%rdi), %eax
-	testl	%eax, %eax
-	jz	3f
-	subl	$2, %eax
-	cmpl	$4, %eax
-	jbe	2f
-	movq	%xmm6, %rsi
-	jmp	3f
-2:	movq	%xmm6, %rdx
-	SUBSTITUTE(%rdx)
-3:	testl	%r11d, %r11d
-	jnz	.Lagain
+.Lwords:
+	movq	%xmm2, %rdi
+	xorl	%edx, %edx
+	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
+	setne	%dl
+	jmp	1f
 .Lcold:
-	subq	$56, %rsp
+	xorl	%edx, %edx
+1:	subq	$56, %rsp
 	.cfi_adjust_cfa_offset 56
 	movq	%rsi, (%rsp)
 	movq	%xmm1, 8(%rsp)
@@ -511,10 +586,6 @@ DOOR(ktr__record6)
 
 	.section .rodata.ktr__record, "a"
 	.balign	8
-.Lmark:		/* a continuation's, and from there to the next ordinal without it */
-	.quad	1 << 63
-.Lunmark:
-	.quad	(1 << 63) + 1
 /* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
 .Lbelow:
 	.fill	16, 1, 255

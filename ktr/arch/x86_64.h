@@ -12,7 +12,7 @@
  *		  if view.geom != rings[cpu].geom: goto cold
  *		  head = rings[cpu].head
  *		  to = view.base + (head * 32 & view.mask)
- *		  time = clock()
+ *		  time = clock(), or the time given unless rings[cpu].last is later
  *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
  *		  to[] = { time, meta, arguments }
  *		  for several slots: the continuations after it, cont[!t] = cont[t] + n - 1
@@ -30,7 +30,7 @@
 #ifndef KTR_ARCH_X86_64_H
 #define KTR_ARCH_X86_64_H
 
-#include "ktr/record/record.h"
+#include "ktr/record/payload.h"
 
 #define KTR_ARCH	    KTR_ARCH_X86_64
 #define KTR_ARCH_HAS_RSEQ   1
@@ -95,13 +95,28 @@ static inline uint64_t ktr__ticks(void)
 	"movq 16(%%r11), %%rsi\n\t"                                                              \
 	"movq 8(%%r10), %%r11\n\t"
 
-/* In: r10 ring. Out: rax time, which is the ring's newest from here on. Clobbers rdx. */
-#define RSEQ_TSC                                                                                 \
+/*
+ * In: r10 ring. Out: rax time, which is the ring's newest from here on. Clobbers rdx. A time that is given was read
+ * outside of the sequence (clock_gettime): another thread may have recorded a later one on this CPU since then.
+ * ring.last tells; it may be ahead of the newest entry by one event that was never committed, which costs another
+ * reading of the clock and nothing else.
+ */
+#define RSEQ_TIME                                                                                \
+	"movq %[time], %%rax\n\t"                                                                \
+	"movq %%rax, %%rdx\n\t"                                                                  \
+	"btsq $62, %%rdx\n\t"                                                                    \
+	"testq %%rax, %%rax\n\t"                                                                 \
+	"jz 8f\n\t"                                                                              \
+	"cmpq 32(%%r10), %%rdx\n\t"                                                              \
+	"jb %l[late]\n\t"                                                                        \
+	"jmp 9f\n"                                                                               \
+	"8:\n\t"                                                                                 \
 	"rdtsc\n\t"                                                                              \
 	"shlq $32, %%rdx\n\t"                                                                    \
-	"orq %%rax, %%rdx\n\t"                                                                   \
-	"movq %%rdx, %%rax\n\t"                                                                  \
-	"btsq $62, %%rdx\n\t"                                                                    \
+	"orq %%rdx, %%rax\n\t"                                                                   \
+	"movq %%rax, %%rdx\n\t"                                                                  \
+	"btsq $62, %%rdx\n"                                                                      \
+	"9:\n\t"                                                                                 \
 	"movq %%rdx, 32(%%r10)\n\t"
 
 #define RSEQ_ABORT                                                                               \
@@ -113,18 +128,18 @@ static inline uint64_t ktr__ticks(void)
 	".popsection\n\t"
 
 /*
- * The general event: n slots staged in memory, into the main ring (ring_offset 0) or the keep ring
- * (ring_offset n_rings), with the clock of the variant. Returns KTR_WRITE_*.
+ * The general event: an image (struct ktr__image), into the main ring (ring_offset 0) or the keep ring
+ * (ring_offset n_rings). time is that of the event, or 0: the CPU's counter is read. Returns KTR_WRITE_*.
  *
- * Registers after RSEQ_PLACE: rcx offset in staged, rdx slots left, r8 position, r12 next ordinal,
- * r13 next head. Of each slot 56 bytes are copied after its first word, which is in rax.
+ * Registers after RSEQ_PLACE: rcx source of the slot, r13 where the source of the next one is, rdx slots left, r8
+ * position, r12 next ordinal. Of each slot 56 bytes are copied after its first word, which is in rax.
  */
 /*
- * Word by word: the staged words were stored one by one a moment ago, and a wider load would have to
+ * Word by word: the image's words were stored one by one a moment ago, and a wider load would have to
  * wait until they have left the store buffer (2.6 instead of 1.1 clock readings for a 16-byte string).
  */
 #define RSEQ_COPY_WORD(at)                                                                       \
-	"movq " #at "(%[staged],%%rcx), %%rax\n\t"                                               \
+	"movq " #at " - 8(%%rcx), %%rax\n\t"                                                     \
 	"movq %%rax, " #at "(%%rdi,%%r9)\n\t"
 #define RSEQ_COPY_SLOT                                                                           \
 	"movq %%r8, %%r9\n\t"                                                                    \
@@ -133,69 +148,49 @@ static inline uint64_t ktr__ticks(void)
 	RSEQ_COPY_WORD(8) RSEQ_COPY_WORD(16) RSEQ_COPY_WORD(24) RSEQ_COPY_WORD(32)               \
 	RSEQ_COPY_WORD(40) RSEQ_COPY_WORD(48) RSEQ_COPY_WORD(56)
 
+/* After the last slot r8 >> 5 is head + 2 * slots, and t is where it was. */
 #define RSEQ_COPY_ALL                                                                            \
 	"movq %%r11, %%r8\n\t"                                                                   \
 	"shlq $5, %%r8\n\t"                                                                      \
-	"xorl %%ecx, %%ecx\n\t" RSEQ_COPY_SLOT                                                   \
-	"movl %[n], %%edx\n\t"                                                                   \
-	"leaq (%%r11,%%rdx,2), %%r13\n\t"                                                        \
+	"andl $1, %%r11d\n\t"                                                                    \
+	"movq 16(%%r10,%%r11,8), %%r12\n\t"                                                      \
+	"movl %c[n_slots](%[image]), %%edx\n\t"                                                  \
+	"leaq %c[cont](%[image]), %%r13\n\t"                                                     \
+	"movq %[image], %%rcx\n"                                                                 \
+	"6:\n\t" RSEQ_COPY_SLOT                                                                  \
+	"addq $64, %%r8\n\t"                                                                     \
 	"decl %%edx\n\t"                                                                         \
 	"jz 7f\n\t"                                                                              \
-	"andl $1, %%r11d\n\t"                                                                    \
-	"movq 16(%%r10,%%r11,8), %%r12\n"                                                        \
-	"6:\n\t"                                                                                 \
-	"addq $64, %%rcx\n\t"                                                                    \
-	"addq $64, %%r8\n\t"                                                                     \
+	"movq (%%r13), %%rcx\n\t"                                                                \
+	"addq $8, %%r13\n\t"                                                                     \
 	"movq %%r12, %%rax\n\t"                                                                  \
-	"btsq $63, %%rax\n\t" RSEQ_COPY_SLOT                                                     \
+	"btsq $63, %%rax\n\t"                                                                    \
 	"incq %%r12\n\t"                                                                         \
-	"decl %%edx\n\t"                                                                         \
-	"jnz 6b\n\t"                                                                             \
+	"jmp 6b\n"                                                                               \
+	"7:\n\t"                                                                                 \
+	"cmpl $1, %c[n_slots](%[image])\n\t"                                                     \
+	"je 7f\n\t"                                                                              \
 	"xorl $1, %%r11d\n\t"                                                                    \
 	"movq %%r12, 16(%%r10,%%r11,8)\n\t"                                                      \
-	"xorq $1, %%r13\n"                                                                       \
+	"xorq $32, %%r8\n"                                                                       \
 	"7:\n\t"                                                                                 \
-	"movq %%r13, 8(%%r10)\n"                                                                 \
+	"shrq $5, %%r8\n\t"                                                                      \
+	"movq %%r8, 8(%%r10)\n"                                                                  \
 	"4:\n\t"
 
 #define RSEQ_RING_OFFSET "addl %[ring_offset], %%eax\n\t"
 #define RSEQ_INPUTS                                                                              \
 	[rs] "r"(ktr__rec.rseq_offset), [n_rings] "m"(ktr__rec.n_rings), [views] "m"(ktr__rec.views), \
-		[rings] "m"(ktr__rec.rings), [staged] "r"(staged), [n] "g"(n), [ring_offset] "g"(ring_offset)
+		[rings] "m"(ktr__rec.rings), [image] "r"(image), [n_slots] "i"(IMAGE_N_SLOTS),             \
+		[cont] "i"(IMAGE_CONT), [ring_offset] "g"(ring_offset)
 #define RSEQ_CLOBBERS                                                                            \
 	"rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",            \
 		"cc", "memory"
 
-static inline int ktr__write_ticks(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset)
-{
-	__asm__ goto(RSEQ_TABLES RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET) RSEQ_PLACE RSEQ_TSC
-			     RSEQ_COPY_ALL "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
-		     :
-		     : RSEQ_INPUTS
-		     : RSEQ_CLOBBERS
-		     : cold);
-	return KTR_WRITE_DONE;
-cold:
-	return KTR_WRITE_COLD;
-}
-
-/*
- * The clock was read outside of the sequence (clock_gettime): another thread may have recorded a later
- * time on this CPU since then. ring.last tells; it may be ahead of the newest entry by one event that
- * was never committed, which costs another reading of the clock and nothing else.
- */
-static inline int ktr__write_given(const struct ktr_entry *staged, uint32_t n, uint32_t ring_offset,
-				   uint64_t time)
+static inline int ktr__write(const struct ktr__image *image, uint32_t ring_offset, uint64_t time)
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]") RSEQ_RING("%[rs]", RSEQ_RING_OFFSET)
-			     RSEQ_PLACE
-		     "movq %[time], %%rax\n\t"
-		     "movq %%rax, %%rdx\n\t"
-		     "btsq $62, %%rdx\n\t"
-		     "cmpq 32(%%r10), %%rdx\n\t"
-		     "jb %l[late]\n\t"
-		     "movq %%rdx, 32(%%r10)\n\t" RSEQ_COPY_ALL
-		     "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
+			     RSEQ_PLACE RSEQ_TIME RSEQ_COPY_ALL "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
 		     :
 		     : RSEQ_INPUTS, [time] "rme"(time)
 		     : RSEQ_CLOBBERS

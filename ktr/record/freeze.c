@@ -166,7 +166,7 @@ static const char *freeze_word(uint32_t why)
 static void freeze_mark(uint32_t why, uint32_t at)
 {
 	KTR__SITE(site, KTR_PROC, "recording stops by %s (%u); each ring takes %ju events more",
-		  "by,detail,after", 3, KTR_ARG_STR, KTR_ARG_U32, KTR_ARG_U64);
+		  "by,detail,after", 3, (KTR_ARG_STR, KTR_ARG_U32, KTR_ARG_U64), (NULL));
 	const uint64_t arg[KTR_ARGS_MAX] = { (uintptr_t)freeze_word(why),
 					     why >= KTR_FROZE_SIGNAL ? why - KTR_FROZE_SIGNAL : at,
 					     ktr__load_word(&ktr__own.control->freeze_after) };
@@ -175,7 +175,7 @@ static void freeze_mark(uint32_t why, uint32_t at)
 		return;
 	freeze_site = &site;
 	__atomic_fetch_or(&ktr__rec.site_ctl[site.id], KTR_SITE_ON | KTR_SITE_KEEP, __ATOMIC_RELAXED);
-	ktr__record_cold(&site, arg);
+	ktr__record_cold(&site, arg, false);
 }
 
 static void freeze_remember(struct ktr__session_rw *session, uint32_t why, uint32_t site)

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strings and stacks: measured, then copied into continuation entries staged in the caller's memory.
+ * Strings and stacks: measured, and laid out as the words of an event and its continuations.
  *
- * The host's memory is read here and nowhere else, and only where the format prints a string, so a bad
- * pointer does what printf would have done with it. Reading happens outside of the restartable
- * sequence. Another thread may change a string between measuring and copying: a byte copied is a byte
- * that was there at some time, never one beyond the measured length.
+ * The host's memory is read here and where the event is written, and only where the format prints a string, so a
+ * bad pointer does what printf would have done with it. Another thread may change a string between measuring and
+ * copying: a byte copied is a byte that was there at some time, never one beyond the measured length.
+ *
+ * Pointers into read-only segments are not remembered. With a cache of them, two strings that are constants but
+ * not literals would cost 18 instructions instead of some 50; it would have to know each module that goes, also
+ * those without a point in them, and a pointer that it keeps too long is a wrong string. Short ones lie in the
+ * entry either way.
  */
 #include "ktr/record/payload.h"
 
@@ -13,109 +17,124 @@
 
 #include <string.h>
 
-static void payload_string(struct ktr__payload *payload, unsigned i, uint64_t word, uint64_t limit)
-{
-	const char *text = (const char *)(uintptr_t)word;
-	size_t length;
+_Static_assert(KTR_ARGS_MAX * KTR_STRING_MAX <= KTR_PAYLOAD_BYTES, "strings that are all as long as can be fit");
+_Static_assert(KTR_STACK_MAX * 8 <= KTR_PAYLOAD_BYTES, "the deepest stack fits");
 
-	payload->from[i] = text;
-	if (!text) {
-		payload->flags[i] = KTR_PAYLOAD_NULL;
-		return;
-	}
-	if (limit <= KTR_STRING_MAX) {
-		payload->bytes[i] = (uint32_t)strnlen(text, (size_t)limit);
-		return;
-	}
-	length = strnlen(text, KTR_STRING_MAX + 1);
-	if (length > KTR_STRING_MAX) {
-		length = KTR_STRING_MAX;
-		payload->flags[i] = KTR_PAYLOAD_CUT;
-	}
-	payload->bytes[i] = (uint32_t)length;
+/* Where the payload goes on: in the words that are left of a slot. */
+struct payload_at {
+	struct ktr__image *image;
+	uint64_t *to, *end;
+	uint64_t (*staged)[KTR_CONT_BYTES / 8];
+};
+
+static inline uint64_t payload_load(const char *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof(word));
+	return word;
 }
 
-static void payload_one(struct ktr__payload *payload, unsigned i, const uint64_t *arg)
+/* Less than eight bytes as a word, without a look at what follows them. */
+static inline uint64_t payload_end(const char *from, size_t n)
 {
-	const struct ktr_site *site = payload->site;
-	int64_t precision;
+	uint64_t word = 0;
 
-	switch (site->how[i]) {
-	case KTR_HOW_COPY:
-		payload_string(payload, i, arg[i], UINT64_MAX);
-		break;
-	case KTR_HOW_COPY_MAX:
-		payload_string(payload, i, arg[i], site->limit[i]);
-		break;
-	case KTR_HOW_COPY_PREC:
-		/* A negative precision counts as none (printf(3)). */
-		precision = i ? (int32_t)arg[i - 1] : -1;
-		payload_string(payload, i, arg[i], precision < 0 ? UINT64_MAX : (uint64_t)precision);
-		break;
-	default:
-		break;
+	if (n & 4) {
+		uint32_t low, high;
+
+		memcpy(&low, from, 4);
+		memcpy(&high, from + n - 4, 4);
+		return low | (uint64_t)high << (n - 4) * 8;
 	}
+	while (n--)
+		word = word << 8 | (unsigned char)from[n];
+	return word;
 }
 
-unsigned ktr__payload_measure(struct ktr__payload *payload, const struct ktr_site *site,
-			      const uint64_t *arg, const uint64_t *pcs, unsigned depth)
+/* The next slot: n bytes or more of it are at `from`, or it is staged. Returns what is taken there. */
+static inline size_t payload_slot(struct payload_at *at, const char *from, size_t n)
 {
-	uint32_t total = 0;
+	const void **cont = &at->image->cont[at->image->n_slots++ - 1];
 
-	memset(payload, 0, sizeof(*payload));
-	payload->site = site;
-	for (unsigned i = 0; i < site->n_args && i < KTR_ARGS_MAX; i++) {
-		if (site->how[i] == KTR_HOW_STACK) {
-			payload->from[i] = pcs;
-			payload->bytes[i] = pcs ? (depth & ~KTR_DEPTH_CUT) * 8 : 0;
-			payload->flags[i] = depth & KTR_DEPTH_CUT ? KTR_PAYLOAD_CUT : 0;
+	if (n >= KTR_CONT_BYTES) {
+		*cont = from;
+		return KTR_CONT_BYTES;
+	}
+	at->to = *at->staged++;
+	at->end = at->to + KTR_CONT_BYTES / 8;
+	*cont = at->to;
+	return 0;
+}
+
+/* One by one, as they are loaded again a moment later: see RSEQ_COPY_WORD. */
+static inline void payload_put(struct payload_at *at, const char *from, size_t n)
+{
+	while (n) {
+		size_t part = 8;
+
+		if (unlikely(at->to == at->end)) {
+			part = payload_slot(at, from, n);
+		} else if (n >= 8) {
+			__atomic_store_n(at->to++, payload_load(from), __ATOMIC_RELAXED);
 		} else {
-			payload_one(payload, i, arg);
+			__atomic_store_n(at->to++, payload_end(from, n), __ATOMIC_RELAXED);
+			return;
 		}
-		if (payload->bytes[i] > KTR_PAYLOAD_BYTES - total) {
-			payload->bytes[i] = KTR_PAYLOAD_BYTES - total;
-			payload->flags[i] |= KTR_PAYLOAD_CUT;
-		}
-		total += payload->bytes[i];
-	}
-	payload->n_slots = 1 + (total + KTR_CONT_BYTES - 1) / KTR_CONT_BYTES;
-	return payload->n_slots;
-}
-
-/* Appends bytes after those already staged; *at counts payload bytes so far. */
-static void payload_append(struct ktr_entry *staged, uint32_t *at, const char *from, uint32_t bytes)
-{
-	while (bytes) {
-		struct ktr_cont *cont = (struct ktr_cont *)(void *)&staged[1 + *at / KTR_CONT_BYTES];
-		uint32_t used = *at % KTR_CONT_BYTES;
-		uint32_t n = KTR_CONT_BYTES - used < bytes ? KTR_CONT_BYTES - used : bytes;
-
-		memcpy(cont->data + used, from, n);
-		from += n;
-		*at += n;
-		bytes -= n;
+		from += part;
+		n -= part;
 	}
 }
 
-unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr_entry *first,
-			    struct ktr_entry *staged)
+/* The most bytes of a string that its format wants; KTR_STRING_MAX + 1: as many as there are. */
+static inline size_t payload_limit(const struct ktr_site *site, const uint64_t *arg, unsigned i)
 {
-	uint32_t at = 0;
-	const uint64_t *from = (const uint64_t *)(const void *)first;
-	uint64_t *to = (uint64_t *)(void *)staged;
+	int64_t limit = -1;
 
-	for (int i = 1; i < KTR_ENTRY_BYTES / 8; i++)
-		__atomic_store_n(&to[i], ktr__load_word(&from[i]), __ATOMIC_RELAXED);
-	/* The rest of the last continuation would otherwise carry bytes of our stack. */
-	if (payload->n_slots > 1)
-		memset(&staged[payload->n_slots - 1], 0, sizeof(*staged));
-	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
-		uint8_t how = payload->site->how[i];
+	if (likely(site->how[i] == KTR_HOW_COPY))
+		return KTR_STRING_MAX + 1;
+	if (site->how[i] == KTR_HOW_COPY_MAX)
+		limit = site->limit[i];
+	else if (i)
+		limit = (int32_t)arg[i - 1]; /* negative, it counts as none (printf(3)) */
+	return limit < 0 || limit > KTR_STRING_MAX ? KTR_STRING_MAX + 1 : (size_t)limit;
+}
 
-		if (how == KTR_HOW_VALUE)
-			continue;
-		staged[0].arg[i] = payload->bytes[i] | payload->flags[i];
-		payload_append(staged, &at, payload->from[i], payload->bytes[i]);
+/* The word of a string. */
+static inline uint64_t payload_measure(const struct ktr_site *site, const uint64_t *arg, unsigned i)
+{
+	const char *text = (const char *)(uintptr_t)arg[i];
+	size_t n;
+
+	if (unlikely(!text))
+		return KTR_PAYLOAD_NULL;
+	n = strnlen(text, payload_limit(site, arg, i));
+	return unlikely(n > KTR_STRING_MAX) ? KTR_STRING_MAX | KTR_PAYLOAD_CUT : n;
+}
+
+void ktr__image_make(struct ktr__image *image, const struct ktr_site *site, const uint64_t *arg)
+{
+	unsigned n_args = site->n_args;
+	struct payload_at at = { image, image->arg + n_args, image->arg + KTR_ARGS_MAX, image->staged };
+
+	image->n_slots = 1;
+	for (unsigned i = 0; i < n_args; i++) {
+		const struct ktr__frames *stack = (const struct ktr__frames *)(uintptr_t)arg[i];
+		const char *from = (const char *)stack;
+		uint64_t word = arg[i];
+
+		if (site->copies >> i & 1) {
+			if (site->how[i] == KTR_HOW_STACK) {
+				from = (const char *)stack->pcs;
+				word = stack->word;
+			} else {
+				word = payload_measure(site, arg, i);
+			}
+			payload_put(&at, from, word & KTR_PAYLOAD_LENGTH);
+		}
+		__atomic_store_n(&image->arg[i], word, __ATOMIC_RELAXED);
 	}
-	return payload->n_slots;
+	/* The rest of the last slot would otherwise carry bytes of our stack. */
+	while (at.to != at.end)
+		*at.to++ = 0;
 }

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an event carries after its first entry: strings and stacks. */
+/* What an event with strings or a stack becomes in a ring. */
 #ifndef KTR_PAYLOAD_H
 #define KTR_PAYLOAD_H
 
 #include "ktr/record/record.h"
 
-#define KTR_DEPTH_CUT (1u << 31) /* with a stack's depth: there was more, or frames are missing */
-
-struct ktr__payload {
-	const struct ktr_site *site;
-	const void *from[KTR_ARGS_MAX]; /* NULL: nothing to copy */
-	uint32_t bytes[KTR_ARGS_MAX];
-	uint32_t flags[KTR_ARGS_MAX]; /* KTR_PAYLOAD_CUT, KTR_PAYLOAD_NULL */
-	unsigned n_slots;
+/* An event ready to be written. What a sequence copies of it is at the offsets of ktr/arch/offsets.h. */
+struct ktr__image {
+	uint64_t meta; /* site, thread */
+	uint64_t arg[KTR_ARGS_MAX]; /* and the beginning of the payload */
+	uint64_t n_slots;
+	const void *cont[KTR_SLOTS_MAX - 1]; /* where the KTR_CONT_BYTES of each continuation are */
+	uint64_t staged[KTR_ARGS_MAX][KTR_CONT_BYTES / 8]; /* those that lie nowhere in one piece */
 };
 
+#define IMAGE__AT(field, offset) KTR__LAYOUT(offsetof(struct ktr__image, field) == (offset), "ktr/arch/offsets.h")
+IMAGE__AT(meta, IMAGE_META);
+IMAGE__AT(arg, IMAGE_META + 8);
+IMAGE__AT(n_slots, IMAGE_N_SLOTS);
+IMAGE__AT(cont, IMAGE_CONT);
+#undef IMAGE__AT
+
 /*
- * measure() finds the lengths, bounded, and returns the number of slots; stage() copies. A string that shrinks in
- * between ends where it ends now. Both are async-signal-safe.
+ * Fills all but meta. Strings are measured, bounded; whole continuations are copied later, by whoever writes the
+ * event, from where they are. A string that shrinks in between has zeros after its end, or what followed it.
+ * Async-signal-safe.
  */
-unsigned ktr__payload_measure(struct ktr__payload *payload, const struct ktr_site *site,
-			      const uint64_t *arg, const uint64_t *pcs, unsigned depth);
-unsigned ktr__payload_stage(const struct ktr__payload *payload, const struct ktr_entry *first,
-			    struct ktr_entry *staged);
+void ktr__image_make(struct ktr__image *image, const struct ktr_site *site, const uint64_t *arg);
 
 #endif

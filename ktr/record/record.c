@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recording one event: everything but the usual case. That is written by hand (arch/record_*.S): the
- * thread is registered, the site has no override, and its payload is at most one string of 47 bytes or a stack
- * of 6 frames, its class is recorded to the main ring, and the clock is the CPU's counter. What comes here is the
- * first event of a thread or on a CPU, longer and several strings, longer stacks, kept or counted classes, single
- * sites, other clocks; and all events where there is no assembly.
+ * Recording one event: everything but the usual case. That is written by hand (arch/record_*.S): the thread is
+ * registered, the site has no override, one entry holds the event, of which one argument at most, or both, is a
+ * string that is not a literal, its class is recorded to the main ring, and the clock is the CPU's counter. What
+ * comes here is the first event of a thread or on a CPU, longer and several strings, stacks, kept or counted
+ * classes, single sites, other clocks; and all events where there is no assembly.
  *
  * Nothing here takes a lock or allocates; all of it may run in a signal handler that interrupted any
  * other part of it. errno is kept.
@@ -31,7 +31,8 @@ struct ktr__rec ktr__rec __attribute__((aligned(64)));
 struct ktr__hot ktr__hot;
 /*
  * A cache line of its own, as far as can be: where libktr comes by dlopen(3), glibc has no more to give than the
- * alignment of its own struct pthread, 64 on x86-64 and less elsewhere ("cannot allocate memory in static TLS block").
+ * alignment of its own struct pthread, 64 on x86-64 and less elsewhere ("cannot allocate memory in static TLS
+ * block").
  */
 #if defined(__x86_64__)
 #define RECORD_SELF_ALIGN 64
@@ -160,17 +161,17 @@ static __attribute__((noinline, cold)) bool record_find_ring(struct ktr__self *s
 	return found;
 }
 
-/* Takes a level of the thread's rings; NULL: none, and the event is counted. */
-static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep)
+/* Takes a level of the thread's rings; NULL: none, and the event is counted. frame: of who records the event. */
+static inline struct ktr__level *record_enter(struct ktr__self *self, bool keep, const void *frame)
 {
 	struct ktr__level *level;
 
-	if (unlikely(self->nest >= KTR_LEVELS) && !record_unwind(self, __builtin_frame_address(0))) {
+	if (unlikely(self->nest >= KTR_LEVELS) && !record_unwind(self, frame)) {
 		ktr__count_drop(&ktr__rec.control->drop_nested);
 		return NULL;
 	}
 	level = &self->level[keep][self->nest];
-	self->frame[self->nest] = __builtin_frame_address(0);
+	self->frame[self->nest] = frame;
 	__atomic_store_n(&self->nest, self->nest + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* A view without geom was never filled, also where a ring had been taken: no memory, or a jump. */
@@ -188,46 +189,44 @@ static inline void record_leave(struct ktr__self *self)
 	__atomic_store_n(&self->nest, self->nest - 1, __ATOMIC_RELAXED);
 }
 
-/* Writes one entry at head and returns its place. Time is read between the entry's acquisition of its
- * slot and its commit, so it grows along the ring; a handler's events are in the ring of its level. */
-static inline void record_first(const struct ktr__level *level, uint64_t head, uint64_t meta,
-				uint32_t cpu, const uint64_t *arg)
+/* Words that may be the host's, and lie anywhere. */
+static inline void record_words(uint64_t *to, const void *from, unsigned n)
 {
-	uint64_t *to = (uint64_t *)(void *)(level->at.base + (head * 32 & level->at.mask));
+#pragma GCC unroll 1
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t word;
 
-	record_word(to, ktr__clock_now(ktr__rec.clock));
-	record_word(to + 1, meta | (uint64_t)cpu << (32 + KTR_THREAD_BITS));
-	for (int i = 0; i < KTR_ARGS_MAX; i++)
-		record_word(to + 2 + i, ktr__load_word(&arg[i]));
+		memcpy(&word, (const char *)from + i * sizeof(word), sizeof(word));
+		record_word(to + i, word);
+	}
 }
 
 /*
- * Copies staged entries into the thread's own ring: same format and reader's rule as the rings of CPUs,
- * one writer, no locked instruction. On a weakly ordered CPU the stores below must not overtake the last
- * commit, so head is loaded in sequential consistency, an LDAR on arm64: it waits for an earlier
- * release store. An acquire load may be an LDAPR there (gcc 13 and clang 16 with +rcpc), which does not.
+ * Writes an event into the thread's own ring: same format and reader's rule as the rings of CPUs, one writer, no
+ * locked instruction. On a weakly ordered CPU the stores below must not overtake the last commit, so head is
+ * loaded in sequential consistency, an LDAR on arm64: it waits for an earlier release store. An acquire load may
+ * be an LDAPR there (gcc 13 and clang 16 with +rcpc), which does not. Time is read between the entry's acquisition
+ * of its slot and its commit, so it grows along the ring; a handler's events are in the ring of its level.
  */
-static void record_own(struct ktr__self *self, const struct ktr_entry *staged, uint32_t n, bool keep)
+static inline void record_own(struct ktr__self *self, const struct ktr__image *image, bool keep, const void *frame)
 {
-	struct ktr__level *level = record_enter(self, keep);
-	uint64_t head, next, ordinal;
+	struct ktr__level *level = record_enter(self, keep, frame);
+	uint64_t head, next, ordinal, *to;
 
 	if (!level)
 		return;
 	head = __atomic_load_n(&level->at.ring->head, __ATOMIC_SEQ_CST);
-	next = head + 2 * (uint64_t)n;
-	record_first(level, head, staged->site | (uint64_t)staged->thread << 32,
-		     record_cpu(level, head), staged->arg);
-	if (n > 1) {
+	next = head + 2 * image->n_slots;
+	to = (uint64_t *)(void *)(level->at.base + (head * 32 & level->at.mask));
+	record_word(to, ktr__clock_now(ktr__rec.clock));
+	record_word(to + 1, image->meta | (uint64_t)record_cpu(level, head) << (32 + KTR_THREAD_BITS));
+	record_words(to + 2, image->arg, KTR_ARGS_MAX);
+	if (image->n_slots > 1) {
 		ordinal = level->at.ring->cont[head & 1];
-		for (uint32_t i = 1; i < n; i++) {
-			uint64_t at = (head * 32 + i * 64) & level->at.mask;
-			uint64_t *to = (uint64_t *)(void *)(level->at.base + at);
-			const uint64_t *from = (const uint64_t *)(const void *)&staged[i];
-
+		for (uint64_t i = 1; i < image->n_slots; i++) {
+			to = (uint64_t *)(void *)(level->at.base + ((head * 32 + i * 64) & level->at.mask));
 			record_word(to, KTR_CONT_MARK | ordinal++);
-			for (int w = 1; w < 8; w++)
-				record_word(to + w, ktr__load_word(&from[w]));
+			record_words(to + 1, image->cont[i - 1], KTR_CONT_BYTES / 8);
 		}
 		record_word(&level->at.ring->cont[~head & 1], ordinal);
 		next ^= 1;
@@ -236,54 +235,54 @@ static void record_own(struct ktr__self *self, const struct ktr_entry *staged, u
 	record_leave(self);
 }
 
-/* Copies staged entries into the ring of the CPU, with the session's clock. */
-static void record_shared(const struct ktr_entry *staged, uint32_t n, bool keep)
-{
 #if KTR_ARCH_HAS_RSEQ
+static __attribute__((noinline, cold)) bool record_ready(bool keep)
+{
+	int saved = errno;
+	bool ready = ktr__ring_ready(keep);
+
+	errno = saved;
+	return ready;
+}
+
+/* Writes an event into the ring of the CPU, with the session's clock. */
+static inline void record_shared(const struct ktr__image *image, bool keep)
+{
 	uint32_t ring_offset = keep ? ktr__rec.n_rings : 0;
 
 	for (int i = 0; i < RECORD_TRIES; i++) {
-		int done;
+		bool given = ktr__rec.clock == KTR_CLOCK_MONOTONIC;
+		int done = ktr__write(image, ring_offset, given ? ktr__clock_now(KTR_CLOCK_MONOTONIC) : 0);
 
-		if (unlikely(ktr__rec.clock == KTR_CLOCK_MONOTONIC))
-			done = ktr__write_given(staged, n, ring_offset,
-						ktr__clock_now(KTR_CLOCK_MONOTONIC));
-		else
-			done = ktr__write_ticks(staged, n, ring_offset);
 		if (likely(done == KTR_WRITE_DONE))
 			return;
-		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
+		if (done == KTR_WRITE_COLD && !record_ready(keep))
 			return;
 	}
 	ktr__count_drop(&ktr__rec.control->drop_closed);
-#else
-	(void)staged, (void)n, (void)keep;
+}
 #endif
-}
 
-static inline void record_write(const struct ktr_entry *staged, uint32_t n, bool keep)
+/* words: what has strings has them in its words already. */
+static __attribute__((noinline)) void record_write(const struct ktr_site *site, const uint64_t *arg, bool words,
+						   bool keep)
 {
-	if (ktr__rec.path == KTR_PATH_THREAD)
-		record_own(&ktr__self, staged, n, keep);
-	else
-		record_shared(staged, n, keep);
-}
+	struct ktr__image image;
 
-/* One frame size each for events of few and of many entries: handlers may run on small stacks. */
-static __attribute__((noinline)) void record_short(const struct ktr__payload *payload,
-						   const struct ktr_entry *first, bool keep)
-{
-	struct ktr_entry staged[8];
-
-	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
-}
-
-static __attribute__((noinline)) void record_long(const struct ktr__payload *payload,
-						  const struct ktr_entry *first, bool keep)
-{
-	struct ktr_entry staged[KTR_SLOTS_MAX];
-
-	record_write(staged, ktr__payload_stage(payload, first, staged), keep);
+	image.meta = site->id | (uint64_t)ktr__self.row << 32;
+	if (words || !site->flags) {
+		image.n_slots = 1;
+		record_words(image.arg, arg, KTR_ARGS_MAX);
+	} else {
+		ktr__image_make(&image, site, arg);
+	}
+#if KTR_ARCH_HAS_RSEQ
+	if (likely(ktr__rec.path != KTR_PATH_THREAD)) {
+		record_shared(&image, keep);
+		return;
+	}
+#endif
+	record_own(&ktr__self, &image, keep, __builtin_frame_address(0));
 }
 
 static void record_count(uint32_t site)
@@ -300,12 +299,9 @@ static void record_count(uint32_t site)
 	__atomic_fetch_add(&counts[site], 1, __ATOMIC_RELAXED);
 }
 
-static void record_event(const struct ktr_site *site, const uint64_t *arg, const uint64_t *pcs,
-			 unsigned depth)
+static void record_event(const struct ktr_site *site, const uint64_t *arg, bool words)
 {
 	const struct ktr_control *control = ktr__rec.control;
-	struct ktr_entry first;
-	struct ktr__payload payload;
 	uint8_t override;
 	bool keep, stops;
 
@@ -328,46 +324,34 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, const
 	keep = override & KTR_SITE_KEEP || site->mask & ktr__load_word(&control->keep);
 	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
 		return;
-	stops = unlikely(override & KTR_SITE_TRIGGER) && ktr__trigger_event(site, arg);
-	first.site = site->id;
-	first.thread = ktr__self.row;
-	/* One by one, as they were stored: see RSEQ_COPY_WORD. */
-	for (int i = 0; i < KTR_ARGS_MAX; i++)
-		__atomic_store_n(&first.arg[i], ktr__load_word(&arg[i]), __ATOMIC_RELAXED);
-	if (likely(!site->flags))
-		record_write(&first, 1, keep);
-	else if (ktr__payload_measure(&payload, site, arg, pcs, depth) <= 8)
-		record_short(&payload, &first, keep);
-	else
-		record_long(&payload, &first, keep);
+	/* Its strings are gone where their words are there: then the trigger came a moment ago. */
+	stops = unlikely(override & KTR_SITE_TRIGGER) && !(words && site->flags) && ktr__trigger_event(site, arg);
+	record_write(site, arg, words, keep);
 	if (unlikely(stops))
 		ktr__freeze_event(site, keep);
 }
 
-static __attribute__((noinline, cold)) void record_general(const struct ktr_site *site, const uint64_t *arg,
-							   const uint64_t *pcs, unsigned depth)
+__attribute__((noinline, cold)) void ktr__record_cold(struct ktr_site *site, const uint64_t *arg, bool words)
 {
 	int saved = errno;
 
 	if (record_admit(&ktr__self))
-		record_event(site, arg, pcs, depth);
+		record_event(site, arg, words);
 	errno = saved;
 }
 
-void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
+#if KTR_ARCH_HAS_RECORD
+void ktr__record_payload(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+			 double a5)
 {
-	static const uint64_t none[KTR_ARGS_MAX];
+	const uint64_t arg[KTR_ARGS_MAX] = { a0, a1, a2, a3, a4, ktr__double_bits(a5) };
 
-	if (site->flags & KTR_SITE_STACK) {
-		const struct ktr__frames *stack = (const struct ktr__frames *)(uintptr_t)arg[0];
-
-		record_general(site, none, stack->pcs,
-			       (unsigned)(stack->word & KTR_PAYLOAD_LENGTH) / 8 |
-				       (stack->word & KTR_PAYLOAD_CUT ? KTR_DEPTH_CUT : 0));
-		return;
-	}
-	record_general(site, arg, NULL, 0);
+	if (likely(ktr__self.armed | ktr__self.own))
+		record_write(site, arg, false, false);
+	else
+		ktr__record_cold(site, arg, false);
 }
+#endif
 
 #if !KTR_ARCH_HAS_RECORD
 #define RECORD_DOOR(n, parameters, ...)                                                          \
@@ -375,7 +359,7 @@ void ktr__record_cold(struct ktr_site *site, const uint64_t *arg)
 	{                                                                                        \
 		const uint64_t arg[KTR_ARGS_MAX] = { __VA_ARGS__ };                              \
 												 \
-		ktr__record_cold(site, arg);                                                     \
+		ktr__record_cold(site, arg, false);                                              \
 	}
 
 RECORD_DOOR(0, (struct ktr_site *site), 0)
@@ -406,9 +390,8 @@ void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned dept
 	if (!pcs)
 		depth = ktr__stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
 	else
-		for (unsigned i = 0; i < depth; i++)
-			record_word(&stack.pcs[i], ktr__load_word(&pcs[i]));
-	for (unsigned i = depth; i < 6; i++)
+		record_words(stack.pcs, pcs, depth);
+	for (unsigned i = depth; i < 12; i++)
 		record_word(&stack.pcs[i], 0);
 	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);
 	ktr__record1(site, (uintptr_t)&stack);

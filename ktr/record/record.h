@@ -128,10 +128,10 @@ struct ktr__self {
 
 extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec")));
 
-/* What an event that is a stack brings as its argument to ktr__record1(): struct ktr_site.flags says so. */
+/* What an event that is a stack brings as its argument to ktr__record1(). */
 struct ktr__frames {
 	uint64_t word; /* as in the entry: bytes, KTR_PAYLOAD_CUT */
-	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set, the first six are zero where not */
+	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set, the first twelve are zero where not */
 };
 
 #define REC__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "arch/offsets.h")
@@ -170,9 +170,11 @@ REC__AT(ktr_site, mask, SITE_MASK);
 REC__AT(ktr_site, id, SITE_ID);
 REC__AT(ktr_site, plain, SITE_PLAIN);
 REC__AT(ktr_site, text_at, SITE_TEXT_AT);
+REC__AT(ktr_site, n_args, SITE_N_ARGS);
 REC__AT(ktr__frames, word, STACK_WORD);
 REC__AT(ktr__frames, pcs, STACK_PCS);
-KTR__LAYOUT(KTR_TEXT_AT_STACK == TEXT_AT_STACK, "arch/offsets.h");
+KTR__LAYOUT(KTR_TEXT_AT_ANY == TEXT_AT_ANY, "arch/offsets.h");
+KTR__LAYOUT(KTR_TEXT_AT_BOTH == TEXT_AT_BOTH && KTR_TEXT_AT_STACK == TEXT_AT_STACK, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
 #undef REC__AT
@@ -182,8 +184,15 @@ static inline void ktr__count_drop(uint64_t *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* Everything but the usual case, which is in arch/record_*.S. Async-signal-safe. */
-void ktr__record_cold(struct ktr_site *site, const uint64_t *arg) KTR__ASM_NAMES;
+/*
+ * Everything but the usual case, which is in arch/record_*.S. words: the strings of the event are in its words
+ * already, as they are in an entry. Async-signal-safe.
+ */
+void ktr__record_cold(struct ktr_site *site, const uint64_t *arg, bool words) KTR__ASM_NAMES;
+
+/* An event with a payload that is otherwise usual; a5 as ktr__record6v() has it. Async-signal-safe. */
+void ktr__record_payload(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+			 double a5) KTR__ASM_NAMES;
 
 /* The CPU of an event, for rules and entries. Async-signal-safe. */
 uint32_t ktr__event_cpu(void);

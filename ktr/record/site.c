@@ -6,10 +6,10 @@
  * the session's site table, found by the hash of (build-id, offset), so that all processes of one build
  * share its rows. Rows hold copies of everything: a module may be gone when its events are read.
  *
- * The hash table has a slot per (build-id, position in the module), linear probing; a slot is an index
- * + 1 and is taken by one compare-and-swap. Two processes that register the same site at the same time
- * may both make a row; the one whose slot is found first is used by whoever comes later, and both
- * decode.
+ * Where there is no build-id, what a site says takes its place. The hash table has a slot per (build-id, position
+ * in the module), linear probing; a slot is an index + 1 and is taken by one compare-and-swap. Two processes that
+ * register the same site at the same time may both make a row; the one whose slot is found first is used by whoever
+ * comes later, and both decode.
  *
  * Registration is not async-signal-safe: it runs in constructors and dlopen(3), under site_lock, which a fork
  * takes before there is a child.
@@ -21,6 +21,7 @@
 #include "ktr/record/module.h"
 #include "ktr/record/own.h"
 #include "ktr/record/trigger.h"
+#include "ktr/session/cpu.h"
 #include "ktr/session/format.h"
 
 #include <errno.h>
@@ -42,6 +43,20 @@ static uint64_t site_hash(const void *bytes, size_t n)
 	return hash;
 }
 
+/*
+ * What a site says, where no build-id tells whether it is that of another build at the same place: of a plugin
+ * that was made anew.
+ */
+static uint64_t site_texts(const struct ktr_site *site)
+{
+	uint64_t hash = site_hash(site->format, strlen(site->format)) ^ site->line;
+
+	for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
+		if (site->literal[i])
+			hash = 31 * hash ^ site_hash(site->literal[i], strlen(site->literal[i]));
+	return hash;
+}
+
 /* The bit of a class name, bound if need be. Its place is its order among application classes. */
 static uint64_t class_bind(const char *name, const char *help)
 {
@@ -60,6 +75,21 @@ static bool site_same(uint32_t index, uint64_t key, uint64_t offset)
 
 	/* Its byte is looked at with each event. */
 	return row && row->key == key && row->offset == offset && ktr__table_touch(KTR_REGION_site_ctl, index, 1);
+}
+
+/* Literals go into the session with the site; one that does not fit is copied with each event, as others are. */
+static void site_literals(struct ktr_site_row *row, const struct ktr_site *site)
+{
+	for (unsigned i = 0; i < site->n_args; i++) {
+		size_t n;
+
+		if (site->how[i] != KTR_HOW_LITERAL)
+			continue;
+		n = strlen(site->literal[i]);
+		row->literal[i] = ktr__table_string(site->literal[i], n);
+		if (n && !row->literal[i])
+			row->how[i] = KTR_HOW_COPY;
+	}
 }
 
 static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object *object, uint64_t key,
@@ -84,6 +114,7 @@ static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object 
 	row->n_args = site->n_args;
 	memcpy(row->type, site->type, sizeof(row->type));
 	memcpy(row->how, site->how, sizeof(row->how));
+	site_literals(row, site);
 	memcpy(row->limit, site->limit, sizeof(row->limit));
 	row->build_id_bytes = object->build_id_bytes;
 	memcpy(row->build_id, object->build_id, sizeof(row->build_id));
@@ -124,31 +155,56 @@ static uint32_t site_index(const struct ktr_site *site, const struct ktr__object
 	return made;
 }
 
-/* What a stack site carries, and which words are strings to copy. */
-static void site_prepare(struct ktr_site *site)
+/* How each word is made: which are strings to copy, and which strings the session has. */
+static void site_how(struct ktr_site *site)
 {
-	uint8_t flags = 0, copies = 0, text_at = 0;
+	size_t room = KTR_LITERALS_MAX;
 
 	if (site->n_args > KTR_ARGS_MAX)
 		site->n_args = KTR_ARGS_MAX;
 	ktr__format_how(site->format, site->n_args, site->type, site->how, site->limit);
 	for (unsigned i = 0; i < site->n_args; i++) {
+		size_t n;
+
 		if (site->type[i] == KTR_ARG_STACK)
 			site->how[i] = KTR_HOW_STACK;
-		if (site->how[i] != KTR_HOW_VALUE) {
-			flags |= KTR_SITE_PAYLOAD;
-			copies++;
+		if (site->how[i] != KTR_HOW_COPY || !site->literal[i])
+			continue;
+		n = strlen(site->literal[i]) + 1;
+		if (n <= room) {
+			site->how[i] = KTR_HOW_LITERAL;
+			room -= n;
 		}
-		if (site->how[i] == KTR_HOW_COPY)
-			text_at = (uint8_t)(i + 1);
 	}
-	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK) {
-		flags |= KTR_SITE_STACK;
+}
+
+/* What of it the usual way has to do. A literal that the session has no room for is copied. */
+static void site_flags(struct ktr_site *site)
+{
+	const struct ktr_site_row *row = ktr__session_ready(&ktr__own, KTR_REGION_site, site->id);
+	uint8_t copies = 0, text_at = 0;
+
+	for (unsigned i = 0; i < site->n_args; i++) {
+		if (site->how[i] == KTR_HOW_LITERAL && !(row && row->how[i] == KTR_HOW_LITERAL))
+			site->how[i] = KTR_HOW_COPY;
+		if (site->how[i] == KTR_HOW_VALUE || site->how[i] == KTR_HOW_LITERAL)
+			continue;
+		copies |= (uint8_t)(1u << i);
+		text_at = site->how[i] == KTR_HOW_COPY ? (uint8_t)(i + 1) : KTR_TEXT_AT_ANY;
+	}
+	if (copies & (copies - 1))
+		text_at = site->n_args == 2 && site->how[0] == KTR_HOW_COPY && site->how[1] == KTR_HOW_COPY ?
+				  KTR_TEXT_AT_BOTH : KTR_TEXT_AT_ANY;
+	if (site->n_args == 1 && site->how[0] == KTR_HOW_STACK)
 		text_at = KTR_TEXT_AT_STACK;
-	}
-	site->flags = flags;
+#if defined(__x86_64__)
+	else if (text_at && ktr__on_valgrind())
+		text_at = KTR_TEXT_AT_ANY;
+#endif
+	site->copies = copies;
+	site->flags = copies ? KTR_SITE_PAYLOAD : 0;
 	/* A class that is a run-time number has no mask that control.special could name: see plain, too. */
-	site->text_at = copies == 1 && site->mask ? text_at : 0;
+	site->text_at = site->mask ? text_at : 0;
 }
 
 void ktr__class_bind(struct ktr_class *cls)
@@ -167,8 +223,9 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 		ktr__class_bind(cls);
 		site->mask = cls->mask;
 	}
-	site_prepare(site);
+	site_how(site);
 	site->id = site_index(site, object, key, path);
+	site_flags(site);
 	ktr__trigger_site(site);
 	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
@@ -190,7 +247,7 @@ bool ktr__sites_register(struct ktr_module *module, bool *executable)
 		key ^= site_hash(object.path, strlen(object.path));
 	for (struct ktr_site **site = module->begin; site != module->end; site++)
 		if (*site && !(*site)->id)
-			site_register(*site, &object, key, &path);
+			site_register(*site, &object, object.build_id_bytes ? key : key ^ site_texts(*site), &path);
 	*executable = object.executable;
 	return true;
 }

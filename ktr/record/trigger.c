@@ -83,7 +83,7 @@ static void trigger_arg(const struct trigger_at *at, unsigned i, struct ktr__exp
 		return;
 	if (!at->arg) {
 		value->kind = KTR__EXPR_UNKNOWN;
-	} else if (site->how[i] == KTR_HOW_COPY) {
+	} else if (site->how[i] == KTR_HOW_COPY || site->how[i] == KTR_HOW_LITERAL) {
 		text = (const char *)(uintptr_t)at->arg[i];
 		trigger_text(value, text ? text : "(null)", KTR_STRING_MAX);
 	} else if (site->how[i] == KTR_HOW_VALUE) {

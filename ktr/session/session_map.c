@@ -454,6 +454,25 @@ int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *t
 	return (int)strlen(text);
 }
 
+uint8_t ktr__map_literals(const struct ktr__session_map *map, const struct ktr_site_row *row,
+			  char text[KTR_LITERALS_MAX])
+{
+	size_t at = 0;
+	uint8_t are = 0;
+
+	memset(text, 0, KTR_LITERALS_MAX);
+	for (unsigned i = 0; i < row->n_args && i < KTR_ARGS_MAX; i++) {
+		if (row->how[i] != KTR_HOW_LITERAL)
+			continue;
+		are |= (uint8_t)(1u << i);
+		if (at == KTR_LITERALS_MAX)
+			continue;
+		ktr__map_string(map, row->literal[i], text + at, KTR_LITERALS_MAX - at);
+		at += strlen(text + at) + 1;
+	}
+	return are;
+}
+
 int ktr__proc_alive(const struct ktr_proc_row *proc)
 {
 	return proc->state == KTR_ROW_READY && ktr__proc_exists(proc->pid) && proc->pid_ns == ktr__proc_own_ns() &&

@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct ktr__session_map {
 	int fd;			  /* close-on-exec; read only, but for KTR__MAP_WRITE; -1 when closed */
@@ -152,6 +153,22 @@ int ktr__map_site_ctl(const struct ktr__session_map *map, uint32_t idx, uint8_t 
  * empty: -ERANGE (no such offset), -EPROTO (the table ends before the string does). size >= 1.
  */
 int ktr__map_string(const struct ktr__session_map *map, uint32_t offset, char *text, size_t size);
+
+/*
+ * The arguments of a site that are string literals: a bit for each, and their texts after each other, each with its
+ * NUL. What is not there, or is more than KTR_LITERALS_MAX in all, is cut. ktr__literal() goes from one text to the
+ * next: at is 0 for the first.
+ */
+uint8_t ktr__map_literals(const struct ktr__session_map *map, const struct ktr_site_row *row,
+			  char text[KTR_LITERALS_MAX]);
+
+static inline const char *ktr__literal(const char text[KTR_LITERALS_MAX], size_t *at)
+{
+	const char *found = *at < KTR_LITERALS_MAX ? text + *at : "";
+
+	*at += strlen(found) + 1;
+	return found;
+}
 
 /*
  * Does any process use the session still? 1 yes, 0 no, or -errno. Asks the lock on the file first;

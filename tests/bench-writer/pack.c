@@ -59,7 +59,7 @@ static void make_programs(void)
 	ktr__program_make(&programs[4], 1, str);
 }
 
-/* Fills the batch with events of sites [from, to]; a string has its continuation behind it. */
+/* Fills the batch with events of sites [from, to]. */
 static uint32_t make_batch(uint32_t from, uint32_t to)
 {
 	uint32_t site = from, i;
@@ -68,9 +68,7 @@ static uint32_t make_batch(uint32_t from, uint32_t to)
 		batch[i] = (struct ktr_entry){ 26 * i, site, 1 + i % 3, { i, i * 7, 3, 4, 5, 6 } };
 		if (site == 4) {
 			batch[i].arg[0] = 16;
-			i++;
-			memset(&batch[i], 'x', sizeof(batch[i]));
-			batch[i].timestamp = KTR_CONT_MARK;
+			memset(&batch[i].arg[1], 'x', 16);
 		}
 		site = site == to ? from : site + 1;
 	}

@@ -166,7 +166,7 @@ static const char *event_check_string(const char **at, const char *end, uint64_t
 		return "continuations are missing";
 	if (memcmp(*at, event_text + from, length) != 0)
 		return "a string's letters are wrong";
-	*at += length;
+	*at += (length + 7) / 8 * 8;
 	return NULL;
 }
 
@@ -217,15 +217,27 @@ static const char *event_check_words(const struct ktr_entry *entry, int kind, ui
 	return NULL;
 }
 
-/* The bytes behind the first entry, in one piece; NULL or what is wrong. */
-static const char *event_gather(const struct ktr_entry *entry, unsigned n_conts, char *payload)
+/* What each kind has of arguments: its payload begins after them. */
+static unsigned event_args(int kind)
 {
+	static const uint8_t n_args[EVENT_KINDS] = {
+		[EVENT_PLAIN] = 6, [EVENT_THREE] = 3, [EVENT_SHORT] = 3, [EVENT_LONG] = 4,
+		[EVENT_PREC] = 4,  [EVENT_STACK] = 1, [EVENT_KEPT] = 3,	 [EVENT_KEPT_SHORT] = 3,
+	};
+
+	return n_args[kind];
+}
+
+/* The payload in one piece, of which the first n_free bytes lie in the entry; NULL or what is wrong. */
+static const char *event_gather(const struct ktr_entry *entry, size_t n_free, unsigned n_conts, char *payload)
+{
+	memcpy(payload, (const char *)entry + sizeof(*entry) - n_free, n_free);
 	for (unsigned i = 0; i < n_conts; i++) {
 		const struct ktr_cont *cont = (const void *)&entry[1 + i];
 
 		if (i && cont->mark != ((const struct ktr_cont *)(const void *)&entry[i])->mark + 1)
 			return "ordinals of continuations do not count up";
-		memcpy(payload + i * KTR_CONT_BYTES, cont->data, KTR_CONT_BYTES);
+		memcpy(payload + n_free + i * KTR_CONT_BYTES, cont->data, KTR_CONT_BYTES);
 	}
 	return NULL;
 }
@@ -233,12 +245,13 @@ static const char *event_gather(const struct ktr_entry *entry, unsigned n_conts,
 const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kind, uint64_t *id,
 			uint64_t *seq)
 {
-	char payload[KTR_PAYLOAD_BYTES];
-	const char *at = payload, *end = payload + n_conts * KTR_CONT_BYTES, *wrong;
+	char payload[KTR_SLOTS_MAX * KTR_ENTRY_BYTES];
+	size_t n_free = 8 * (6 - event_args(kind)), used;
+	const char *at = payload, *end = payload + n_free + n_conts * KTR_CONT_BYTES, *wrong;
 
 	if (n_conts >= KTR_SLOTS_MAX)
 		return "more continuations than an event can have";
-	wrong = event_gather(entry, n_conts, payload);
+	wrong = event_gather(entry, n_free, n_conts, payload);
 	if (wrong)
 		return wrong;
 	*id = entry->arg[0];
@@ -255,8 +268,8 @@ const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kin
 	if (!wrong && (kind == EVENT_SHORT || kind == EVENT_LONG || kind == EVENT_PREC ||
 		       kind == EVENT_KEPT_SHORT))
 		wrong = event_check_strings(entry, kind, event_hash(*id, *seq), &at, end);
-	/* An empty string may have a continuation of its own. */
-	if (!wrong && (size_t)(end - at) >= KTR_CONT_BYTES && n_conts > 1)
-		wrong = "there are more continuations than the payload needs";
+	used = (size_t)(at - payload);
+	if (!wrong && n_conts != (used > n_free ? (used - n_free + KTR_CONT_BYTES - 1) / KTR_CONT_BYTES : 0))
+		wrong = "there are other continuations than the payload needs";
 	return wrong;
 }

@@ -110,7 +110,7 @@ bool odd_long(void)
 static bool odd_see(void *context, uint32_t ring, const struct ktr_entry *entry, uint32_t n_conts)
 {
 	struct odd_event *event = &odd_room[odd_n_events];
-	size_t bytes = n_conts * KTR_CONT_BYTES;
+	size_t n_free, bytes = n_conts * KTR_CONT_BYTES;
 
 	(void)context;
 	if (odd_n_events == ODD_EVENTS || ktr__map_site(&odd_look.map, entry->site, &event->site))
@@ -123,10 +123,17 @@ static bool odd_see(void *context, uint32_t ring, const struct ktr_entry *entry,
 	if (strncmp(event->format, "busy ", 5) == 0)
 		return true;
 	ktr__map_string(&odd_look.map, event->site.file, event->file, sizeof(event->file));
-	for (unsigned i = 0; i * KTR_CONT_BYTES < bytes && (i + 1) * KTR_CONT_BYTES < sizeof(event->text); i++)
-		memcpy(event->text + i * KTR_CONT_BYTES,
+	n_free = 8 * (6 - event->site.n_args);
+	memcpy(event->text, (const char *)entry + sizeof(*entry) - n_free, n_free);
+	if (bytes > sizeof(event->text) - 1 - n_free)
+		bytes = (sizeof(event->text) - 1 - n_free) / KTR_CONT_BYTES * KTR_CONT_BYTES;
+	for (unsigned i = 0; i * KTR_CONT_BYTES < bytes; i++)
+		memcpy(event->text + n_free + i * KTR_CONT_BYTES,
 		       ((const struct ktr_cont *)(const void *)&entry[1 + i])->data,
 		       KTR_CONT_BYTES);
+	for (unsigned i = 0; i < event->site.n_args; i++)
+		if (event->site.how[i] == KTR_HOW_LITERAL)
+			ktr__map_string(&odd_look.map, event->site.literal[i], event->text, sizeof(event->text));
 	odd_n_events++;
 	return true;
 }

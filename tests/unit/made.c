@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See made.h. A failure to make anything fails the test that asked for it. */
 #include "made.h"
+#include "lay.h"
 #include "suite.h"
 
 #include "ktr/session/format.h"
@@ -118,34 +119,32 @@ static struct ktr_entry *made_slot(struct made *made, unsigned ring, uint64_t sl
 void made_event(struct made *made, unsigned ring, uint64_t ticks, uint32_t site, uint32_t thread,
 		...)
 {
-	struct ktr_entry entry = { ticks, site, thread, { 0 } };
+	struct ktr_entry slot[KTR_SLOTS_MAX + 1] = { { ticks, site, thread, { 0 } } };
 	char payload[KTR_PAYLOAD_BYTES] = "";
 	struct ktr_ring *row = image_ring(&made->image, ring);
-	size_t n = 0, n_conts;
-	unsigned t = row->head & 1;
+	unsigned n_args = 0, n_conts, t = row->head & 1;
+	size_t n = 0;
 	va_list ap;
 
 	va_start(ap, thread);
-	for (unsigned i = 0; i < KTR_ARGS_MAX && made->type[site][i]; i++) {
+	for (; n_args < KTR_ARGS_MAX && made->type[site][n_args]; n_args++) {
 		const char *text;
 
-		if (made->how[site][i] == KTR_HOW_VALUE) {
-			entry.arg[i] = va_arg(ap, uint64_t);
+		if (made->how[site][n_args] == KTR_HOW_VALUE) {
+			slot[0].arg[n_args] = va_arg(ap, uint64_t);
 			continue;
 		}
 		text = va_arg(ap, const char *);
-		entry.arg[i] = text ? strlen(text) : KTR_PAYLOAD_NULL;
+		slot[0].arg[n_args] = text ? strlen(text) : KTR_PAYLOAD_NULL;
 		memcpy(payload + n, text ? text : "", text ? strlen(text) : 0);
-		n += text ? strlen(text) : 0;
+		n = lay_next(n, text ? strlen(text) : 0);
 	}
 	va_end(ap);
-	n_conts = (n + KTR_CONT_BYTES - 1) / KTR_CONT_BYTES;
-	*made_slot(made, ring, made->slots[ring]++) = entry;
-	for (size_t i = 0; i < n_conts; i++) {
-		struct ktr_cont *cont = (void *)made_slot(made, ring, made->slots[ring]++);
-
-		cont->mark = KTR_CONT_MARK | made->conts[ring]++;
-		memcpy(cont->data, payload + i * KTR_CONT_BYTES, KTR_CONT_BYTES);
+	n_conts = lay(slot, n_args, payload, n);
+	for (unsigned i = 0; i <= n_conts; i++) {
+		if (i)
+			slot[i].timestamp = KTR_CONT_MARK | made->conts[ring]++;
+		*made_slot(made, ring, made->slots[ring]++) = slot[i];
 	}
 	if (n_conts)
 		row->cont[t = !t] = made->conts[ring];

@@ -243,7 +243,9 @@ uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, ui
 		if (likely(site && !program->payload))
 			at = codec_put_numbers(program, e, at + 4);
 		else
-			at = ktr__put_odd(site ? program : NULL, e, n - i - 1, at + 4, id_at);
+			at = ktr__put_odd(site ? program : NULL,
+					  site && program->literal ? pack->literals[site] : NULL, e, n - i - 1,
+					  at + 4, id_at);
 		if (unlikely(at > limit)) {
 			at = begin;
 			last = before;

@@ -22,7 +22,11 @@ struct ktr__program {
 	uint8_t fixed;		     /* [bytes] of the numbers */
 	uint8_t off[KTR_ARGS_MAX];   /* of argument i among the numbers; unused ones: fixed */
 	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
+	uint8_t literal;	     /* bit i: argument i is a string that the site has, not the entry */
 };
+
+/* The literals of a site, by its number: as ktr__map_literals() has them. */
+typedef char ktr__literals[KTR_LITERALS_MAX];
 
 #define KTR__PROGRAM_READY 1
 #define KTR__PROGRAM_SKIP_ARGS 2 /* its arguments are of no use: they are passed over */
@@ -91,6 +95,7 @@ struct ktr__pack {
 	struct ktr_trace_clock clock;
 	const struct ktr_entry *ahead; /* what comes after the run, or NULL: fetched into the cache meanwhile */
 	const struct ktr__program *programs; /* by site */
+	const ktr__literals *literals;	     /* by site, where a program has some */
 	const uint32_t *words;		     /* by thread row; 0: unknown, as words[0] always is */
 	uint32_t n_programs;
 	uint32_t n_words;  /* at least 1 */
@@ -107,13 +112,13 @@ struct ktr__pack {
 #define KTR_PACK_CPU	 2u /* the next event is of another CPU */
 #define KTR_PACK_UNKNOWN 3u /* the next event's site has no program, or its thread no word */
 
-/* [bytes] The longest event: extended header, word, payload, what an argument has besides, odd. */
-#define KTR_PACK_EVENT_MAX (14u + 4u + KTR_PAYLOAD_BYTES + 8u * KTR_ARGS_MAX + 2u)
+/* [bytes] The longest event: extended header, word, payload and literals, what an argument has besides, odd. */
+#define KTR_PACK_EVENT_MAX (14u + 4u + KTR_PAYLOAD_BYTES + KTR_LITERALS_MAX + 8u * KTR_ARGS_MAX + 2u)
 
 #define KTR_PACK_SLACK 4096u /* [bytes] more than the longest event, and what the last store may spill */
 
 /* [bytes] No event takes more than this for each of its slots. */
-#define KTR_PACK_SLOT_MAX 96u
+#define KTR_PACK_SLOT_MAX (96u + KTR_LITERALS_MAX)
 
 /*
  * Packs the events in entry[0..n), a batch as ktr__ring_read() gives them, until pack->why.
@@ -124,9 +129,10 @@ uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, ui
 
 /*
  * An event that is not numbers alone, at `at`: of a site with strings or stacks, or of an unknown one
- * (program NULL). left slots follow the entry; id_at is where the id is made odd. Returns the end.
+ * (program NULL). literals are the site's; left slots follow the entry; id_at is where the id is made odd. Returns
+ * the end.
  */
-uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
-		      uint8_t *at, uint8_t *id_at);
+uint8_t *ktr__put_odd(const struct ktr__program *program, const char *literals, const struct ktr_entry *entry,
+		      uint32_t left, uint8_t *at, uint8_t *id_at);
 
 #endif

@@ -3,11 +3,13 @@
  * What packing does per call site, and for the events that are not numbers alone: those with strings
  * or stacks, whose arguments are taken one at a time, and those of an unknown site.
  *
- * A payload is the data of the continuations after an event's first entry, end to end; the words of
- * strings and stacks say how much of it is theirs. Both come from a ring that anybody may have
- * written to: what is not there is missing, and the argument counts as cut.
+ * The words of strings and stacks say how much of the payload is theirs. Both come from a ring that anybody may
+ * have written to: what is not there is missing, and the argument counts as cut.
  */
 #include "writer/format/codec.h"
+
+#include "ktr/session/payload_take.h"
+#include "ktr/session/session_map.h"
 
 #include <errno.h>
 #include <string.h>
@@ -41,38 +43,8 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 	return 0;
 }
 
-/* What is left of an event's payload. */
-struct codec_payload {
-	const struct ktr_cont *cont;
-	uint32_t in;   /* [bytes] of *cont that are used */
-	uint32_t left; /* [bytes] */
-};
-
-/* Takes n bytes or what is left of them. No division: small code would have it as an instruction. */
-static uint32_t codec_payload_take(struct codec_payload *payload, uint8_t *to, uint32_t n)
-{
-	uint32_t left, part;
-
-	if (n > payload->left)
-		n = payload->left;
-	payload->left -= n;
-	for (left = n; left; left -= part) {
-		if (payload->in == KTR_CONT_BYTES) {
-			payload->in = 0;
-			payload->cont++;
-		}
-		part = KTR_CONT_BYTES - payload->in;
-		if (part > left)
-			part = left;
-		memcpy(to, payload->cont->data + payload->in, part);
-		to += part;
-		payload->in += part;
-	}
-	return n;
-}
-
 /* A string or a stack at `at`. Returns its end; *cut: not all of it is there. */
-static uint8_t *codec_payload_put(uint8_t *at, int stack, uint64_t word, struct codec_payload *payload,
+static uint8_t *codec_payload_put(uint8_t *at, int stack, uint64_t word, struct ktr__payload_at *payload,
 				unsigned *cut)
 {
 	uint32_t want = (uint32_t)(word & KTR_PAYLOAD_LENGTH), n;
@@ -81,13 +53,13 @@ static uint8_t *codec_payload_put(uint8_t *at, int stack, uint64_t word, struct 
 
 	*cut = (word & KTR_PAYLOAD_CUT) != 0;
 	if (stack) {
-		n = codec_payload_take(payload, at + sizeof(frames), want);
+		n = ktr__payload_take(payload, at + sizeof(frames), want);
 		frames = (uint16_t)(n / 8);
 		memcpy(at, &frames, sizeof(frames));
 		*cut |= n < want || n % 8;
 		return at + sizeof(frames) + frames * (size_t)8;
 	}
-	n = codec_payload_take(payload, at, want);
+	n = ktr__payload_take(payload, at, want);
 	nul = memchr(at, 0, n);
 	*cut |= nul || n < want;
 	if (!nul)
@@ -96,10 +68,12 @@ static uint8_t *codec_payload_put(uint8_t *at, int stack, uint64_t word, struct 
 	return nul + 1;
 }
 
-uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry *entry, uint32_t left,
-		      uint8_t *at, uint8_t *id_at)
+uint8_t *ktr__put_odd(const struct ktr__program *program, const char *literals, const struct ktr_entry *entry,
+		      uint32_t left, uint8_t *at, uint8_t *id_at)
 {
-	struct codec_payload payload = { (const struct ktr_cont *)(const void *)(entry + 1), 0, 0 };
+	size_t literal = 0;
+	struct ktr__payload_at payload;
+	uint32_t n_conts = 0;
 	unsigned cuts = 0, nulls = 0, cut;
 
 	if (!program) {
@@ -109,10 +83,9 @@ uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry
 		memcpy(at, entry->arg, sizeof(entry->arg));
 		return at + sizeof(entry->arg);
 	}
-	if (left > KTR_SLOTS_MAX - 1)
-		left = KTR_SLOTS_MAX - 1;
-	for (uint32_t i = 1; i <= left && (entry[i].timestamp & KTR_CONT_MARK); i++)
-		payload.left += KTR_CONT_BYTES;
+	while (n_conts < left && n_conts < KTR_SLOTS_MAX - 1 && (entry[1 + n_conts].timestamp & KTR_CONT_MARK))
+		n_conts++;
+	payload = ktr__payload_at(entry, program->n_args, n_conts);
 	for (unsigned i = 0; i < program->n_args; i++) {
 		const uint8_t *next = i + 1 < KTR_ARGS_MAX ? &program->off[i + 1] : &program->fixed;
 		int stack = program->type[i] == KTR_ARG_STACK;
@@ -121,6 +94,12 @@ uint8_t *ktr__put_odd(const struct ktr__program *program, const struct ktr_entry
 		if (!(program->payload >> i & 1)) {
 			memcpy(at, &word, sizeof(word));
 			at += *next - program->off[i];
+			continue;
+		}
+		if (program->literal >> i & 1) {
+			const char *text = ktr__literal(literals, &literal);
+
+			at = (uint8_t *)stpcpy((char *)at, text) + 1;
 			continue;
 		}
 		if (word & KTR_PAYLOAD_NULL) {

@@ -181,8 +181,9 @@ static uint32_t kernel_site_row(struct ktr__kernel_events *kernel, unsigned line
 	row->n_args = site->n_args;
 	for (unsigned i = 0; i < site->n_args && i < KTR_ARGS_MAX; i++) {
 		row->type[i] = i < 2 ? KTR_ARG_STR : KTR_ARG_PTR;
-		row->how[i] = i < 2 ? KTR_HOW_COPY : KTR_HOW_VALUE;
+		row->how[i] = i == 0 ? KTR_HOW_COPY : i == 1 ? KTR_HOW_LITERAL : KTR_HOW_VALUE;
 	}
+	row->literal[1] = ktr__session_put(session, site->text, strlen(site->text));
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
 	return index;
 }
@@ -420,26 +421,26 @@ static void kernel_words(uint64_t *to, const uint64_t *from)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
-/* An entry and the continuation with its two strings, published as one. */
-static void kernel_write(const struct kernel_ring *at, struct ktr_entry *first, const char *ident, size_t n_ident,
-		       const char *text)
+/* An entry of n arguments and its string, published as one; what of it has no room there is in a continuation. */
+static void kernel_write(const struct kernel_ring *at, struct ktr_entry *first, unsigned n_args, const char *ident,
+			 size_t n_ident)
 {
-	uint64_t head = __atomic_load_n(&at->ring->head, __ATOMIC_SEQ_CST);
-	uint64_t ordinal = at->ring->cont[head & 1];
-	struct ktr_cont cont = { .mark = KTR_CONT_MARK | ordinal };
-	size_t n_text = strlen(text);
-	uint64_t words[2][KTR_ENTRY_BYTES / 8];
+	uint64_t head = __atomic_load_n(&at->ring->head, __ATOMIC_SEQ_CST), next = head + 2;
+	uint64_t words[2][KTR_ENTRY_BYTES / 8] = { 0 };
+	size_t n_free = KTR_FREE_BYTES(n_args), n_first = n_ident < n_free ? n_ident : n_free;
 
 	first->arg[0] = n_ident;
-	first->arg[1] = n_text;
-	memcpy(cont.data, ident, n_ident);
-	memcpy(cont.data + n_ident, text, n_text);
 	memcpy(words[0], first, sizeof(words[0]));
-	memcpy(words[1], &cont, sizeof(words[1]));
+	memcpy((char *)words[0] + KTR_ENTRY_BYTES - n_free, ident, n_first);
 	kernel_words((uint64_t *)(void *)(at->base + (head * 32 & at->mask)), words[0]);
-	kernel_words((uint64_t *)(void *)(at->base + ((head * 32 + KTR_ENTRY_BYTES) & at->mask)), words[1]);
-	__atomic_store_n(&at->ring->cont[~head & 1], ordinal + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&at->ring->head, (head + 4) ^ 1, __ATOMIC_RELEASE);
+	if (n_first < n_ident) {
+		words[1][0] = KTR_CONT_MARK | at->ring->cont[head & 1];
+		memcpy(&words[1][1], ident + n_first, n_ident - n_first);
+		kernel_words((uint64_t *)(void *)(at->base + ((head * 32 + KTR_ENTRY_BYTES) & at->mask)), words[1]);
+		__atomic_store_n(&at->ring->cont[~head & 1], at->ring->cont[head & 1] + 1, __ATOMIC_RELAXED);
+		next = (next + 2) ^ 1;
+	}
+	__atomic_store_n(&at->ring->head, next, __ATOMIC_RELEASE);
 }
 
 static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint32_t thread,
@@ -458,8 +459,8 @@ static void kernel_entry(struct ktr__kernel_events *kernel, unsigned line, uint3
 	first.thread = kernel->session->header.path == KTR_PATH_THREAD ? thread | cpu << KTR_THREAD_BITS : thread;
 	first.arg[2] = event->address;
 	first.arg[3] = event->ip;
-	kernel_write(kernel->at, &first, ident, kernel_ident(kernel, thread, ident, sizeof(ident)),
-		     kernel_sites[line].text);
+	kernel_write(kernel->at, &first, kernel_sites[line].n_args, ident,
+		     kernel_ident(kernel, thread, ident, sizeof(ident)));
 }
 
 static void kernel_found(void *context, uint32_t cpu, const struct ktr__perf_event *event)

@@ -78,7 +78,7 @@ headers() {
 }
 other=$((number + 1))
 headers other "s/define KTR_ABI .*/define KTR_ABI $other/"
-headers larger 's/uint8_t reserved\[7\]/uint8_t reserved[15]/; s/KTR__SITE_BYTES 88/KTR__SITE_BYTES 96/'
+headers larger 's/uint8_t reserved2\[6\]/uint8_t reserved2[14]/; s/KTR__SITE_BYTES 136/KTR__SITE_BYTES 144/'
 cmp -s include/ktr/site.h "$dir/larger/ktr/site.h" && fail "struct ktr_site was not changed"
 program() { # NAME HEADERS
 	$cc -std=gnu11 -D_GNU_SOURCE -O1 -I"$2" tests/stress/bad.c -o "$dir/$1" -L"$O/lib" -lktr -lpthread || exit 1
@@ -113,8 +113,8 @@ runs() {
 }
 says="a module was built for ABI"
 runs "the same" "$O/lib" same traced
-runs "a newer program" "$O/lib" newer "ktr: $says $other.88 of ktr, the library has $number.88: not traced"
-runs "an older program" "$dir/lib" same "ktr: $says $number.88 of ktr, the library has $other.88: not traced"
+runs "a newer program" "$O/lib" newer "ktr: $says $other.136 of ktr, the library has $number.136: not traced"
+runs "an older program" "$dir/lib" same "ktr: $says $number.136 of ktr, the library has $other.136: not traced"
 runs "both newer" "$dir/lib" newer traced
-runs "a program with larger sites" "$O/lib" grown "ktr: $says $number.96 of ktr, the library has $number.88: not traced"
+runs "a program with larger sites" "$O/lib" grown "ktr: $says $number.144 of ktr, the library has $number.136: not traced"
 exit $failed

@@ -17,12 +17,13 @@ int main(void)
 	unsigned long long top = UINT64_MAX, above = 1ull << 63, below = INT64_MAX;
 	double nan = zero / zero, inf = 1 / zero, neg = -1 / zero, large = DBL_MAX, tiny = DBL_TRUE_MIN;
 	long long least = INT64_MIN;
+	static char patch[] = "PATCH ME HERE"; /* no literal: it lies in the ring */
 
 	CTR4(KTR_NET, "%llu %lld %llu %llu", top, least, below, above);
 	CTR6(KTR_NET, "%f %f %f %g %g %g", nan, inf, neg, large, tiny, -0.0);
 	CTR3(KTR_NET, "%s %s %p", "\xff\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "\x01\x1f\x7f\"\\/\b\f\n\r\t", (void *)UINTPTR_MAX);
 	CTR3(KTR_NET, "%s %s %c", (char *)NULL, "", 0);
-	CTR1(KTR_NET, "%s", "PATCH ME HERE");
+	CTR1(KTR_NET, "%s", patch);
 	for (char byte[2] = "\1"; (signed char)byte[0] > 0; byte[0]++)
 		CTR1(KTR_GEN, "<%s>", byte);
 	return 0;

@@ -314,6 +314,7 @@ static void symbols_fill(struct made *made)
 	uint32_t stack = made_site(made, KTR_GEN, "a.c", 2, "stack", "stack", 1, KTR_ARG_STACK);
 	uint32_t thread = made_thread(made, 10, 10, "t");
 	char text[sizeof(pcs) + 1] = "";
+	struct ktr_entry *entry;
 
 	((struct ktr_thread_row *)image_region(&made->image, KTR_REGION_thread))[thread].proc = 7;
 	row->proc = 7;
@@ -327,10 +328,8 @@ static void symbols_fill(struct made *made)
 	/* made.h takes strings, and a stack has zero bytes: they are put in afterwards. */
 	memset(text, 'x', sizeof(pcs));
 	made_event(made, 0, 2000, stack, thread, text);
-	memcpy(((struct ktr_cont *)(void *)(made->image.bytes +
-					    KTR_GEOM_OFFSET(image_ring(&made->image, 0)->geom)))[2]
-		       .data,
-	       pcs, sizeof(pcs));
+	entry = (void *)(made->image.bytes + KTR_GEOM_OFFSET(image_ring(&made->image, 0)->geom));
+	memcpy(&entry[1].arg[1], pcs, sizeof(pcs));
 }
 
 static void symbols_text(const char *path)

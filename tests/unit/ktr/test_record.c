@@ -546,6 +546,32 @@ static void what_kind_an_event_is_no_peer_decides(void)
 	peer[0] = before;
 }
 
+/* What has room in an entry, what has not, and everything around the limits between them. */
+static void strings_of_all_lengths_are_recorded(void)
+{
+	char text[64], other[64], want[400], lines[400];
+
+	CU_ASSERT_EQUAL_FATAL(record_begin("record_test"), 0);
+	memset(text, 'x', sizeof(text));
+	memset(other, 'y', sizeof(other));
+	for (unsigned n = 0; n < 60; n++) {
+		unsigned m = n * 7 % 37;
+
+		text[n] = other[m] = '\0';
+		CU_ASSERT_EQUAL_FATAL(ktr_set("debug.ktr.clear", "1", NULL), 0);
+		CTR1(KTR_CLASS(record_test), "%s|", text);
+		CTR2(KTR_CLASS(record_test), "%s|%s|", text, other);
+		CTR4(KTR_CLASS(record_test), "%u|%s|%u|%s|", n, text, m, "literal");
+		CTR4(KTR_CLASS(record_test), "%s|%u|%.*s|", text, m, (int)m, other);
+		snprintf(want, sizeof(want), "%s|\n%s|%s|\n%u|%s|%u|literal|\n%s|%u|%.*s|\n", text, text, other, n, text,
+			 m, text, m, (int)m, other);
+		record_texts(lines, sizeof(lines));
+		CU_ASSERT_STRING_EQUAL(strncmp(lines, want, strlen(want)) ? lines : want, want);
+		text[n] = 'x';
+		other[m] = 'y';
+	}
+}
+
 static void a_mask_that_names_nothing_is_an_error(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -592,4 +618,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(errno_is_kept_where_a_ring_is_taken), VFORK_TESTS
       TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
       TEST(what_kind_an_event_is_no_peer_decides),
-      TEST(a_mask_that_names_nothing_is_an_error), TEST(options_set_the_rotation));
+      TEST(strings_of_all_lengths_are_recorded), TEST(a_mask_that_names_nothing_is_an_error),
+      TEST(options_set_the_rotation));

@@ -45,49 +45,89 @@ static int plain_6(void)
 static char text[48] __attribute__((aligned(64))); /* not across the end of a page */
 static struct ktr_site text_site = { .mask = MASK, .id = OP, .flags = KTR_SITE_PAYLOAD };
 
-static void write_text(unsigned at, size_t n)
+static void write_text(unsigned at, unsigned n_args, size_t n)
 {
+	uint64_t *arg = op_staged[0].arg;
+
 	memset(text, 0, sizeof(text));
 	for (size_t i = 0; i < n; i++)
 		text[i] = (char)('a' + i % 26);
 	text_site.text_at = (uint8_t)(at + 1);
-	op_staged[0].arg[at] = n;
-	memcpy((char *)&op_staged[1] + 8, text, sizeof(text));
+	text_site.n_args = (uint8_t)n_args;
+	arg[at] = n;
+	memset(arg + n_args, 0, (6 - n_args) * sizeof(*arg));
+	memcpy(arg + n_args, text, n);
 }
 
+/* The only argument; of two, and all that fits; of more, in the last word there is; not the first. */
 static void text_5(void)
 {
-	write_text(0, 5);
+	write_text(0, 1, 5);
 }
 
-static void text_16(void)
+static void text_40(void)
 {
-	write_text(5, 16);
+	write_text(0, 1, 40);
 }
 
-static void text_47(void)
+static void text_32(void)
 {
-	write_text(1, 47);
+	write_text(0, 2, 32);
 }
 
-static struct ktr_site stack_site = { .mask = MASK, .id = OP, .n_args = 1, .how = { KTR_HOW_STACK },
-				       .flags = KTR_SITE_PAYLOAD | KTR_SITE_STACK, .text_at = KTR_TEXT_AT_STACK };
-static struct ktr__frames stack;
-
-static void stack_4(void)
+static void text_8(void)
 {
-	memset(&stack, 0, sizeof(stack));
-	memset(op_staged[0].arg, 0, sizeof(op_staged[0].arg));
-	op_staged[0].arg[0] = stack.word = 4 * 8 | KTR_PAYLOAD_CUT;
-	for (unsigned i = 0; i < 4; i++)
-		stack.pcs[i] = 0x1111 * (i + 1);
-	memcpy((char *)&op_staged[1] + 8, stack.pcs, 48);
+	write_text(0, 5, 8);
 }
 
-static int frames(void)
+static void text_20(void)
+{
+	write_text(2, 3, 20);
+}
+
+/* Two strings, the second after the words of the first. */
+static char letters[2][16] __attribute__((aligned(16)));
+static struct ktr_site both_site = { .mask = MASK, .id = OP, .n_args = 2, .flags = KTR_SITE_PAYLOAD,
+				     .text_at = KTR_TEXT_AT_BOTH };
+
+static void write_letters(char *to, char from, size_t n, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = i < n ? (char)(from + i) : '\0';
+}
+
+static void write_both(size_t n, size_t m)
+{
+	uint64_t *arg = op_staged[0].arg;
+
+	write_letters(letters[0], 'a', n, sizeof(letters[0]));
+	write_letters(letters[1], 'A', m, sizeof(letters[1]));
+	memset(arg, 0, sizeof(op_staged[0].arg));
+	arg[0] = n;
+	arg[1] = m;
+	memcpy(arg + 2, letters[0], n);
+	memcpy(arg + 2 + (n + 7) / 8, letters[1], m);
+}
+
+static void both_15_15(void)
+{
+	write_both(15, 15);
+}
+
+static void both_8_9(void)
+{
+	write_both(8, 9);
+}
+
+static void both_0_3(void)
+{
+	write_both(0, 3);
+}
+
+static int strings(void)
 {
 	control.drop_vfork = 0;
-	ktr__record1(&stack_site, (uintptr_t)&stack);
+	ktr__record2(&both_site, (uintptr_t)letters[0], (uintptr_t)letters[1]);
 	return said();
 }
 
@@ -97,7 +137,7 @@ static int string(void)
 	uint64_t b[6];
 
 	for (unsigned i = 0; i < 6; i++)
-		b[i] = i + 1 == text_site.text_at ? (uintptr_t)text : a[i];
+		b[i] = i + 1 == text_site.text_at ? (uintptr_t)text : i < text_site.n_args ? a[i] : 0;
 	control.drop_vfork = 0;
 	ktr__record6(&text_site, b[0], b[1], b[2], b[3], b[4], b[5]);
 	return said();
@@ -118,22 +158,22 @@ static void stay(void)
 
 static int ticks_1(void)
 {
-	return ktr__write_ticks(op_staged, 1, 0);
+	return ktr__write(image_of(&op_image, op_staged, 1), 0, 0);
 }
 
 static int ticks_3(void)
 {
-	return ktr__write_ticks(op_staged, 3, 0);
+	return ktr__write(image_of(&op_image, op_staged, 3), 0, 0);
 }
 
 static int given_1(void)
 {
-	return ktr__write_given(op_staged, 1, 0, op_time);
+	return ktr__write(image_of(&op_image, op_staged, 1), 0, op_time);
 }
 
 static int given_3(void)
 {
-	return ktr__write_given(op_staged, 3, 0, op_time);
+	return ktr__write(image_of(&op_image, op_staged, 3), 0, op_time);
 }
 
 static int count(void)
@@ -148,12 +188,12 @@ static int geom(void)
 
 static int other_ticks(void)
 {
-	return ktr__write_ticks(other_staged, OTHER_N, 0);
+	return ktr__write(image_of(&other_image, other_staged, OTHER_N), 0, 0);
 }
 
 static int other_given(void)
 {
-	return ktr__write_given(other_staged, OTHER_N, 0, ktr__ticks());
+	return ktr__write(image_of(&other_image, other_staged, OTHER_N), 0, ktr__ticks());
 }
 
 static const struct op count_op = { count, count, 0, 0, NULL, NULL };
@@ -167,10 +207,14 @@ static const struct op events[] = {
 	{ plain_6, other_ticks, 1, 6, &ktr__record_cs, stay },
 #endif
 #if KTR_ARCH_HAS_RECORD && defined(__x86_64__)
-	{ string, other_ticks, 2, 6, &ktr__record_cs, text_5 },
-	{ string, other_ticks, 2, 6, &ktr__record_cs, text_16 },
-	{ string, other_ticks, 2, 6, &ktr__record_cs, text_47 },
-	{ frames, other_ticks, 2, 6, &ktr__record_cs, stack_4 },
+	{ string, other_ticks, 1, 6, &ktr__record_cs, text_5 },
+	{ string, other_ticks, 1, 6, &ktr__record_cs, text_40 },
+	{ string, other_ticks, 1, 6, &ktr__record_cs, text_32 },
+	{ string, other_ticks, 1, 6, &ktr__record_cs, text_8 },
+	{ string, other_ticks, 1, 6, &ktr__record_cs, text_20 },
+	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_15_15 },
+	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_8_9 },
+	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_0_3 },
 #endif
 	{ ticks_1, other_ticks, 1, 6, NULL, NULL },
 	{ ticks_3, other_ticks, 3, 6, NULL, NULL },
@@ -197,7 +241,7 @@ static unsigned whole(unsigned ring, uint64_t slot, const struct op *op, uint64_
 		const struct ktr_entry *next = &memory[ring][(slot + i) % SLOTS];
 
 		if (next->timestamp != (KTR_CONT_MARK | *conts) ||
-		    memcmp((const char *)next + 8, (const char *)&staged[i] + 8, 48) != 0)
+		    memcmp((const char *)next + 8, (const char *)&staged[i] + 8, KTR_CONT_BYTES) != 0)
 			return 0;
 		++*conts;
 	}
@@ -391,7 +435,7 @@ static void undisturbed(void)
 				CU_ASSERT_EQUAL(memory[cpu][slot].thread, 0xeeeeeeee);
 		}
 	start();
-	CU_ASSERT_EQUAL(ktr__write_ticks(op_staged, 3, N_CPUS), KTR_WRITE_DONE);
+	CU_ASSERT_EQUAL(ktr__write(image_of(&op_image, op_staged, 3), N_CPUS, 0), KTR_WRITE_DONE);
 	walk(N_CPUS, &events[N_EVENTS - 1], &ops, &others);
 	CU_ASSERT_EQUAL(ops.n, 1);
 	CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);

@@ -84,6 +84,7 @@ static const struct ktr__ring_view *views[2 * N_CPUS];
 static struct ktr_entry memory[2 * N_CPUS][SLOTS];
 static uint64_t counts[N_CPUS * STRIDE];
 static struct ktr_entry op_staged[3], other_staged[OTHER_N];
+static struct ktr__image op_image, other_image;
 static uint64_t op_time, started;
 
 enum interruption {
@@ -124,7 +125,17 @@ static void stage(struct ktr_entry *staged, unsigned n, uint32_t id)
 		words[i] = (uint64_t)id << 32 | i;
 	staged->site = id;
 	staged->thread = id;
-	words[n * 8 - 1] = 0; /* ktr__write_string() ends its second slot so */
+}
+
+/* The image that is to become n staged slots. */
+static struct ktr__image *image_of(struct ktr__image *image, const struct ktr_entry *staged, unsigned n)
+{
+	image->meta = staged->site | (uint64_t)staged->thread << 32;
+	memcpy(image->arg, staged->arg, sizeof(image->arg));
+	image->n_slots = n;
+	for (unsigned i = 1; i < n; i++)
+		image->cont[i - 1] = (const char *)&staged[i] + KTR_ENTRY_BYTES - KTR_CONT_BYTES;
+	return image;
 }
 
 static void start(void)

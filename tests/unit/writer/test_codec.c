@@ -3,6 +3,7 @@
  * Ring entries to packed events and back: random sites and entries, extremes, strings, stacks, and
  * what a hostile ring may hold.
  */
+#include "tests/unit/lay.h"
 #include "tests/unit/suite.h"
 
 #include "writer/format/codec.h"
@@ -82,14 +83,15 @@ static uint32_t random_event(uint32_t at, uint64_t ticks)
 	struct ktr_entry *e = &ring[at];
 	const struct ktr__program *p;
 	uint32_t n_bytes = 0;
-	uint8_t bytes[KTR_PAYLOAD_BYTES];
+	uint8_t bytes[KTR_ARGS_MAX * 600] = { 0 };
+	unsigned n_conts;
 
 	e->site = 1 + below(N_SITES - 1);
 	e->thread = 1 + below(N_THREADS - 1);
 	e->timestamp = ticks | (below(4) ? 0 : KTR_TIME_APPROX);
 	p = &programs[e->site];
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
-		uint32_t n = below(600);
+		uint32_t n = below(560);
 
 		e->arg[i] = below(2) ? random64() : random64() >> below(64);
 		if (i >= p->n_args || !(p->payload >> i & 1))
@@ -101,17 +103,12 @@ static uint32_t random_event(uint32_t at, uint64_t ticks)
 			e->arg[i] = KTR_PAYLOAD_NULL, n = 0;
 		for (uint32_t k = 0; k < n; k++)
 			bytes[n_bytes + k] = (uint8_t)(1 + (n_bytes + k) * 7 % 255);
-		n_bytes += n;
+		n_bytes = (uint32_t)lay_next(n_bytes, n);
 	}
-	for (uint32_t done = 0; done < n_bytes; done += KTR_CONT_BYTES) {
-		uint32_t n = n_bytes - done;
-
-		at++;
-		ring[at].timestamp = KTR_CONT_MARK | at;
-		memcpy((char *)&ring[at] + offsetof(struct ktr_cont, data), bytes + done,
-		       n < KTR_CONT_BYTES ? n : KTR_CONT_BYTES);
-	}
-	return at + 1;
+	n_conts = n_bytes ? lay(e, p->n_args, bytes, n_bytes) : 0;
+	for (unsigned i = 1; i <= n_conts; i++)
+		e[i].timestamp = KTR_CONT_MARK | (at + i);
+	return at + 1 + n_conts;
 }
 
 static struct ktr__pack begin_pack(void)
@@ -166,7 +163,7 @@ static int same(const struct ktr_entry *e, const struct ktr_event *event,
 		for (uint32_t k = 0; k < n; k++)
 			if ((uint8_t)str->bytes[k] != (uint8_t)(1 + (n_bytes + k) * 7 % 255))
 				return 0;
-		n_bytes += n;
+		n_bytes = (uint32_t)lay_next(n_bytes, n);
 	}
 	return 1;
 }
@@ -391,7 +388,10 @@ static void full_packet_ends_between_events(void)
 	words[1] = 77;
 	ktr__program_make(&programs[1], 1, str);
 	for (uint32_t i = 0; i < 30; i += 3) {
-		ring[i] = (struct ktr_entry){ i, 1, 1, { 100, 0, 0, 0, 0, 0 } };
+		memset(&ring[i], 'a', sizeof(ring[0]));
+		ring[i].timestamp = i;
+		ring[i].site = ring[i].thread = 1;
+		ring[i].arg[0] = 100;
 		memset(&ring[i + 1], 'a', 2 * sizeof(ring[0]));
 		ring[i + 1].timestamp = ring[i + 2].timestamp = KTR_CONT_MARK;
 	}

@@ -19,7 +19,8 @@ static void everything_is_written(void)
 	for (uint64_t i = 0; i < 300; i++)
 		made_event(&made, 0, 1000 + i, site, thread, i);
 	for (uint64_t i = 0; i < 20; i++)
-		made_event(&made, 2, 1000 + 10 * i, text, thread, "hello", i % 3 ? "world" : NULL);
+		made_event(&made, 2, 1000 + 10 * i, text, thread, "hello, and more than an entry has room for",
+			   i % 3 ? "world" : NULL);
 	begin(KTR__DRAIN_START);
 	stats = end();
 	CU_ASSERT_EQUAL(stats.events, 320);
