@@ -182,8 +182,8 @@
 #define ONE_PAGE(last)                                                                           \
 	leaq	last(%r10), %rdx;                                                                \
 	xorq	%r10, %rdx;                                                                      \
-	cmpq	$4095, %rdx;                                                                     \
-	ja	.Lany
+	shrq	$12, %rdx;                                                                       \
+	jnz	.Lany
 
 /*
  * Two words of the stack at rsi into the slot at rdi: one by one, as they were stored a moment ago. Clobbers xmm3.
@@ -388,7 +388,7 @@ DOOR(ktr__record6v)
 	movq	%xmm3, %r8
 	movq	%xmm4, %r9
 	psrldq	$8, %xmm4
-	movdqa	%xmm4, %xmm0
+	movaps	%xmm4, %xmm0
 .Lready:
 	movq	HOT(HOT_RSEQ_OFFSET), %r10
 	jmp	.Lstart
@@ -396,13 +396,13 @@ DOOR(ktr__record6v)
 	cmpl	$5 * 8, %edx
 	ja	.Lany
 	movl	%edx, %esi
-	movdqa	%xmm3, %xmm1
+	movaps	%xmm3, %xmm1
 	psrldq	$8, %xmm3
 	movq	%xmm3, %rcx
 	movq	%xmm4, %r8
 	psrldq	$8, %xmm4
 	movq	%xmm4, %r9
-	movdqa	%xmm5, %xmm0
+	movaps	%xmm5, %xmm0
 	jmp	.Lready
 .Lsecond:
 	pxor	%xmm5, %xmm5

@@ -208,7 +208,8 @@ static inline void record_words(uint64_t *to, const void *from, unsigned n)
  * be an LDAPR there (gcc 13 and clang 16 with +rcpc), which does not. Time is read between the entry's acquisition
  * of its slot and its commit, so it grows along the ring; a handler's events are in the ring of its level.
  */
-static inline void record_own(struct ktr__self *self, const struct ktr__image *image, bool keep, const void *frame)
+static inline void record_own(struct ktr__self *self, const struct ktr__image *image, bool keep,
+			      const void *frame)
 {
 	struct ktr__level *level = record_enter(self, keep, frame);
 	uint64_t head, next, ordinal, *to;
@@ -236,17 +237,11 @@ static inline void record_own(struct ktr__self *self, const struct ktr__image *i
 }
 
 #if KTR_ARCH_HAS_RSEQ
-static __attribute__((noinline, cold)) bool record_ready(bool keep)
-{
-	int saved = errno;
-	bool ready = ktr__ring_ready(keep);
-
-	errno = saved;
-	return ready;
-}
-
-/* Writes an event into the ring of the CPU, with the session's clock. */
-static inline void record_shared(const struct ktr__image *image, bool keep)
+/*
+ * Writes an event into the ring of the CPU, with the session's clock. False: the event is usual, but the ring is
+ * not; that is for ktr__record_cold() to look into.
+ */
+static inline bool record_shared(const struct ktr__image *image, bool keep, bool usual)
 {
 	uint32_t ring_offset = keep ? ktr__rec.n_rings : 0;
 
@@ -255,17 +250,20 @@ static inline void record_shared(const struct ktr__image *image, bool keep)
 		int done = ktr__write(image, ring_offset, given ? ktr__clock_now(KTR_CLOCK_MONOTONIC) : 0);
 
 		if (likely(done == KTR_WRITE_DONE))
-			return;
-		if (done == KTR_WRITE_COLD && !record_ready(keep))
-			return;
+			return true;
+		if (usual)
+			return false;
+		if (done == KTR_WRITE_COLD && !ktr__ring_ready(keep))
+			return true;
 	}
 	ktr__count_drop(&ktr__rec.control->drop_closed);
+	return true;
 }
 #endif
 
-/* words: what has strings has them in its words already. */
-static __attribute__((noinline)) void record_write(const struct ktr_site *site, const uint64_t *arg, bool words,
-						   bool keep)
+/* words: what has strings has them in its words already. False: as above. */
+static __attribute__((noinline)) bool record_write(const struct ktr_site *site, const uint64_t *arg, bool words,
+						   bool keep, bool usual)
 {
 	struct ktr__image image;
 
@@ -277,12 +275,12 @@ static __attribute__((noinline)) void record_write(const struct ktr_site *site, 
 		ktr__image_make(&image, site, arg);
 	}
 #if KTR_ARCH_HAS_RSEQ
-	if (likely(ktr__rec.path != KTR_PATH_THREAD)) {
-		record_shared(&image, keep);
-		return;
-	}
+	if (likely(ktr__rec.path != KTR_PATH_THREAD))
+		return record_shared(&image, keep, usual);
 #endif
+	(void)usual;
 	record_own(&ktr__self, &image, keep, __builtin_frame_address(0));
+	return true;
 }
 
 static void record_count(uint32_t site)
@@ -326,7 +324,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, bool 
 		return;
 	/* Its strings are gone where their words are there: then the trigger came a moment ago. */
 	stops = unlikely(override & KTR_SITE_TRIGGER) && !(words && site->flags) && ktr__trigger_event(site, arg);
-	record_write(site, arg, words, keep);
+	record_write(site, arg, words, keep, false);
 	if (unlikely(stops))
 		ktr__freeze_event(site, keep);
 }
@@ -346,9 +344,7 @@ void ktr__record_payload(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64
 {
 	const uint64_t arg[KTR_ARGS_MAX] = { a0, a1, a2, a3, a4, ktr__double_bits(a5) };
 
-	if (likely(ktr__self.armed | ktr__self.own))
-		record_write(site, arg, false, false);
-	else
+	if (unlikely(!(ktr__self.armed | ktr__self.own)) || unlikely(!record_write(site, arg, false, false, true)))
 		ktr__record_cold(site, arg, false);
 }
 #endif

@@ -524,6 +524,38 @@ static void a_class_given_at_run_time_asks_every_time(void)
 	}
 }
 
+/* Of CPUs that are left out nothing is recorded, and nothing is lost: whatever an event carries. */
+static void what_cpus_left_out_do_not_record_is_no_loss(void)
+{
+	struct ktr_stats before = { .size = sizeof(before) }, after = before;
+	char text[100];
+	cpu_set_t one, all;
+	int here;
+
+	BEGIN();
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	if (sysconf(_SC_NPROCESSORS_CONF) < 2)
+		return;
+	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(all), &all), 0);
+	here = sched_getcpu();
+	CPU_ZERO(&one);
+	CPU_SET(here, &one);
+	CU_ASSERT_EQUAL_FATAL(sched_setaffinity(0, sizeof(one), &one), 0);
+	CTR0(KTR_CLASS(record_test), "the ring is there");
+	CU_ASSERT_EQUAL(ktr_set("debug.ktr.cpumask", here ? "0" : "1", NULL), 0);
+	CU_ASSERT_EQUAL(ktr_stats(&before), 0);
+	CTR1(KTR_CLASS(record_test), "%s", text);
+	CTR2(KTR_CLASS(record_test), "%s %s", text, text + 90);
+	CTR2(KTR_CLASS(record_test), "%s %s", text + 90, text + 95);
+	CTRSTACK(KTR_CLASS(record_test), NULL, 0);
+	CU_ASSERT_EQUAL(ktr_stats(&after), 0);
+	CU_ASSERT_EQUAL(after.n_recorded, before.n_recorded);
+	CU_ASSERT_EQUAL(after.n_dropped, before.n_dropped);
+	CU_ASSERT_EQUAL(ktr_set("debug.ktr.cpumask", "all", NULL), 0);
+	sched_setaffinity(0, sizeof(all), &all);
+}
+
 /* Anybody may write to the byte of a site, and to that of site 0, which no site has. */
 static void what_kind_an_event_is_no_peer_decides(void)
 {
@@ -617,6 +649,6 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(the_first_event_may_have_a_string_anywhere), TEST(errno_is_kept),
       TEST(errno_is_kept_where_a_ring_is_taken), VFORK_TESTS
       TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
-      TEST(what_kind_an_event_is_no_peer_decides),
+      TEST(what_cpus_left_out_do_not_record_is_no_loss), TEST(what_kind_an_event_is_no_peer_decides),
       TEST(strings_of_all_lengths_are_recorded), TEST(a_mask_that_names_nothing_is_an_error),
       TEST(options_set_the_rotation));
