@@ -39,7 +39,7 @@ struct ktr__hot ktr__hot;
 #else
 #define RECORD_SELF_ALIGN 16
 #endif
-__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(RECORD_SELF_ALIGN)));
+__thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), aligned(RECORD_SELF_ALIGN))) KTR__ASM_NAMES;
 
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
 #define RECORD_TRIES 16
