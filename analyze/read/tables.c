@@ -130,13 +130,7 @@ static int tables_site_strings(struct ktr__arena *arena, struct ktr_reader_site 
 	site->module = tables_copy(arena, text->module);
 	site->name = tables_site_name(arena, text->file ? text->file : "", text->line);
 	site->class_name = "";
-	site->in_literals = text->in_literals;
-	if (text->in_literals)
-		site->literals = ktr__arena_copy(arena, text->literals, KTR_LITERALS_MAX);
-	if (!site->file || !site->func || !site->format || !site->module || !site->name ||
-	    (text->in_literals && !site->literals))
-		return -ENOMEM;
-	return 0;
+	return site->file && site->func && site->format && site->module && site->name ? 0 : -ENOMEM;
 }
 
 /* What an argument is once it has been recorded. -EINVAL: no such type. */

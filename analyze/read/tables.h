@@ -92,8 +92,6 @@ struct ktr__site_text {
 	unsigned n_args;
 	uint8_t type[KTR_ARGS_MAX]; /* enum ktr_arg_type */
 	uint8_t how[KTR_ARGS_MAX];  /* enum ktr_arg_how */
-	uint8_t in_literals;	    /* bit i: argument i is in literals; both of a session alone */
-	const char *literals;
 };
 
 struct ktr__thread_text {

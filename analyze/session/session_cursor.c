@@ -7,6 +7,7 @@
  */
 #include "analyze/session/session_cursor.h"
 
+#include "analyze/session/session_feed.h"
 #include "ktr/session/payload_take.h"
 #include "ktr/session/session_map.h"
 
@@ -41,9 +42,18 @@ static uint64_t session_cursor_word(uint64_t word, enum ktr_arg_type type)
 	}
 }
 
+static const struct ktr__session_site *session_cursor_site(const struct ktr__session_cursor *s, uint32_t id)
+{
+	static const struct ktr__session_site none;
+	const struct ktr__session_feed *feed = s->c.source->feed;
+
+	return id < feed->n_sites ? &feed->site[id] : &none;
+}
+
 static void session_cursor_args(struct ktr__session_cursor *s, uint64_t at, struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
+	const struct ktr__session_site *left = session_cursor_site(s, site->id);
 	struct ktr__payload_at payload =
 		ktr__payload_at(&s->slot[at], site->n_args,
 				ktr__slot_n_conts(&s->slot[at], (uint32_t)(s->n - at - 1)));
@@ -58,8 +68,8 @@ static void session_cursor_args(struct ktr__session_cursor *s, uint64_t at, stru
 			event->arg[i] = session_cursor_word(word, site->arg[i].type);
 			continue;
 		}
-		if (site->in_literals >> i & 1) {
-			const char *text = ktr__literal(site->literals, &literal);
+		if (left->in_literals >> i & 1) {
+			const char *text = ktr__literal(left->literals, &literal);
 
 			*str = (struct ktr_event_bytes){ .bytes = text, .n_bytes = (uint32_t)strlen(text) };
 			event->arg[i] = str->n_bytes;

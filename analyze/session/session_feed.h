@@ -17,6 +17,13 @@ struct ktr__session_start {
 	uint64_t dropped; /* [events] that have been told */
 };
 
+/* What the entries of a site leave to its row. A trace that the session goes on with has no need of it. */
+struct ktr__session_site {
+	const char *literals; /* ktr__literal(); in the tables' arena */
+	uint8_t in_literals;  /* bit i: argument i is one of them */
+	uint8_t is_read;
+};
+
 struct ktr__session_feed {
 	struct ktr__event_source *source;
 	struct ktr__session_map map;
@@ -29,6 +36,8 @@ struct ktr__session_feed {
 	uint64_t *head;                      /* owned; by ring, when last looked at */
 	uint32_t n_rings;
 	uint32_t n_seen[KTR_REGIONS]; /* rows of the tables that have been read */
+	struct ktr__session_site *site; /* owned; by id */
+	uint32_t n_sites;
 	uint64_t asked_ns;            /* follow: when it was last asked whether it lives */
 	int alive;
 	int joins; /* it goes on with a trace */

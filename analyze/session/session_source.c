@@ -305,6 +305,7 @@ void ktr__session_feed_close(struct ktr__session_feed *feed)
 	ktr__map_close(&feed->map);
 	free(feed->path);
 	free(feed->cursor);
+	free(feed->site);
 	free(feed->head);
 	free(feed);
 }

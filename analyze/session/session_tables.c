@@ -11,6 +11,7 @@
 #include "analyze/session/session_feed.h"
 #include "analyze/session/session_source.h"
 #include "analyze/stats/ends.h"
+#include "conf/kit/array.h"
 #include "writer/format/life.h"
 
 #include <errno.h>
@@ -28,11 +29,26 @@ static const char *session_text(struct ktr__session_feed *o, uint32_t offset)
 	return ktr__arena_copy(&o->source->tables.arena, text, n < 0 ? 0 : (size_t)n);
 }
 
+/* 0 or -ENOMEM */
+static int session_literals(struct ktr__session_feed *o, uint32_t id, const struct ktr_site_row *row)
+{
+	char text[KTR_LITERALS_MAX];
+	struct ktr__session_site *site;
+
+	if (ktr__array_grow(&o->site, &o->n_sites, id, sizeof(*o->site)))
+		return -ENOMEM;
+	site = &o->site[id];
+	site->is_read = 1;
+	site->in_literals = ktr__map_literals(&o->map, row, text);
+	if (site->in_literals)
+		site->literals = ktr__arena_copy(&o->source->tables.arena, text, sizeof(text));
+	return site->in_literals && !site->literals ? -ENOMEM : 0;
+}
+
 static int session_site(struct ktr__session_feed *o, uint32_t id)
 {
 	struct ktr__site_text text;
 	struct ktr_site_row row;
-	char literals[KTR_LITERALS_MAX];
 	int rc = ktr__map_site(&o->map, id, &row);
 
 	if (rc)
@@ -48,11 +64,11 @@ static int session_site(struct ktr__session_feed *o, uint32_t id)
 	text.n_args = row.n_args;
 	memcpy(text.type, row.type, sizeof(text.type));
 	memcpy(text.how, row.how, sizeof(text.how));
-	text.in_literals = ktr__map_literals(&o->map, &row, literals);
-	text.literals = literals;
 	if (!text.file || !text.func || !text.format || !text.names || !text.module)
 		return -ENOMEM;
-	rc = ktr__tables_site(&o->source->tables, id, &text);
+	rc = session_literals(o, id, &row);
+	if (!rc)
+		rc = ktr__tables_site(&o->source->tables, id, &text);
 	if (rc == -EINVAL)
 		ktr__source_note(o->source, 1, "%s: call site %u makes no sense", o->path, id);
 	return rc == -EINVAL ? 0 : rc;
@@ -168,7 +184,7 @@ static int session_has(const struct ktr__session_feed *o, enum ktr_region_id reg
 	const struct ktr__tables *tables = &o->source->tables;
 
 	if (region == KTR_REGION_site)
-		return id < tables->n_sites && tables->site[id];
+		return id < o->n_sites && o->site[id].is_read;
 	if (region == KTR_REGION_thread)
 		return id < tables->n_threads && tables->thread[id];
 	return 0;

@@ -80,8 +80,6 @@ struct ktr_reader_site {
 	unsigned in_str;   /* bit i: argument i is a STR or STACK, whose bytes are in ktr_event.str[i] */
 	struct ktr_reader_arg arg[KTR_ARGS_MAX];
 	const struct ktr__render *render; /* the library's own; NULL in a site made by hand */
-	const char *literals;		  /* the library's own: strings that no entry carries; or NULL */
-	uint8_t in_literals;		  /* bit i: argument i is one of them */
 };
 
 struct ktr_reader_thread {

@@ -65,7 +65,16 @@ for path in rseq thread; do
 	KTR_SESSION=killed-$path ./literals $loads kill ./A-sha1.so ./B-sha1.so >/dev/null 2>&1
 	right "$path, killed: rings" $loads "$ktr" dump -s killed-$path
 	"$ktr" rm -s killed-$path 2>/dev/null || rm -f "$KTR_DIR/killed-$path.ktr"
-	rm -f core*
+	KTR_FILE=joined KTR_SESSION=joined-$path ./literals $loads kill ./A-sha1.so ./B-sha1.so >/dev/null 2>&1
+	right "$path, killed: trace and rings" $loads "$ktr" dump joined
+	grep -q "joined with session joined-$path: [1-9]" err || fail "$path: nothing was joined: $(cat err)"
+	right "$path, killed: trace and rings, in reverse" $loads "$ktr" dump -R joined
+	right "$path, killed: tail" $loads "$ktr" tail -n all --until-end joined
+	n=$("$ktr" json joined 2>>err | grep -c '"msg":"[^"]*|[AB] literal"')
+	[ "$n" = $loads ] || fail "$path, killed: json: $n events of $loads"
+	"$ktr" salvage joined >/dev/null 2>>err || fail "$path: salvage: $(cat err)"
+	right "$path, salvaged" $loads "$ktr" dump joined
+	rm -rf joined core*
 	(ulimit -c unlimited; KTR_SESSION=core-$path exec ./literals $loads abort ./A-sha1.so ./B-sha1.so) >/dev/null 2>&1
 	core=$(ls core* 2>/dev/null)
 	if [ -s "$core" ]; then

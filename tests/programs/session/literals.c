@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads one of two plugins after the other, as often as asked, and has it trace. Prints how often they were at the
- * same place. Ends by SIGKILL or by abort(3) where told to, with all plugins gone.
+ * same place. Ends by SIGKILL or by abort(3) where told to, with all plugins gone; a trace that there may be has half of
+ * it by then.
  *
  *	literals LOADS exit|kill|abort PLUGIN PLUGIN
  *	literals LOADS rename PLUGIN PLUGIN	both are loaded by one name, which each has in its turn
  */
 #include <ktr.h>
+#include <ktr/ctl.h>
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -46,6 +48,8 @@ int main(int argc, char **argv)
 		}
 		literals_load(path, n, &place[n & 1]);
 		same += n & 1 && place[0] == place[1];
+		if (n == loads / 2 && strcmp(argv[2], "kill") == 0)
+			ktr_flush();
 	}
 	printf("%u\n", same);
 	fflush(stdout);
