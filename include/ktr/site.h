@@ -58,9 +58,6 @@ enum ktr_arg_how {
 	KTR_HOW_LITERAL	   /* %s of a string literal: the site has it, the word means nothing */
 };
 
-/* struct ktr_site.flags */
-#define KTR_SITE_PAYLOAD 0x1u /* at least one argument is copied */
-
 /* struct ktr_site.text_at of two strings, and of a stack, that are the only arguments, and of anything else */
 #define KTR_TEXT_AT_ANY	  (KTR_ARGS_MAX + 1)
 #define KTR_TEXT_AT_BOTH  (KTR_ARGS_MAX + 2)
@@ -78,10 +75,10 @@ struct KTR__SITE_HIDDEN ktr_site {
 	uint32_t id;	  /* index in the session; 0 before registration, or no room left */
 	uint32_t plain;	  /* id again, where the words of the arguments are all there is to record; else 0 */
 	uint8_t n_args;
-	uint8_t flags;	  /* KTR_SITE_*, at registration */
+	uint8_t copies;	  /* bit i: argument i is copied, at registration */
 	/* 1 + the argument that the usual way copies, or KTR_TEXT_AT_*; 0: not the usual way */
 	uint8_t text_at;
-	uint8_t copies;	  /* bit i: argument i is copied, at registration */
+	uint8_t reserved;
 	uint32_t line;
 	const struct ktr_class *cls; /* the application class or NULL */
 	const char *format;

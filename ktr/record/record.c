@@ -268,7 +268,7 @@ static __attribute__((noinline)) bool record_write(const struct ktr_site *site, 
 	struct ktr__image image;
 
 	image.meta = site->id | (uint64_t)ktr__self.row << 32;
-	if (words || !site->flags) {
+	if (words || !site->copies) {
 		image.n_slots = 1;
 		record_words(image.arg, arg, KTR_ARGS_MAX);
 	} else {
@@ -323,7 +323,7 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, bool 
 	if (unlikely(__atomic_load_n(&control->frozen, __ATOMIC_RELAXED)) && !ktr__freeze_admits(site, keep))
 		return;
 	/* Its strings are gone where their words are there: then the trigger came a moment ago. */
-	stops = unlikely(override & KTR_SITE_TRIGGER) && !(words && site->flags) && ktr__trigger_event(site, arg);
+	stops = unlikely(override & KTR_SITE_TRIGGER) && !(words && site->copies) && ktr__trigger_event(site, arg);
 	record_write(site, arg, words, keep, false);
 	if (unlikely(stops))
 		ktr__freeze_event(site, keep);

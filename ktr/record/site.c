@@ -179,7 +179,7 @@ static void site_how(struct ktr_site *site)
 }
 
 /* What of it the usual way has to do. A literal that the session has no room for is copied. */
-static void site_flags(struct ktr_site *site)
+static void site_copies(struct ktr_site *site)
 {
 	const struct ktr_site_row *row = ktr__session_ready(&ktr__own, KTR_REGION_site, site->id);
 	uint8_t copies = 0, text_at = 0;
@@ -202,7 +202,6 @@ static void site_flags(struct ktr_site *site)
 		text_at = KTR_TEXT_AT_ANY;
 #endif
 	site->copies = copies;
-	site->flags = copies ? KTR_SITE_PAYLOAD : 0;
 	/* A class that is a run-time number has no mask that control.special could name: see plain, too. */
 	site->text_at = site->mask ? text_at : 0;
 }
@@ -225,9 +224,9 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	}
 	site_how(site);
 	site->id = site_index(site, object, key, path);
-	site_flags(site);
+	site_copies(site);
 	ktr__trigger_site(site);
-	__atomic_store_n(&site->plain, site->flags || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
+	__atomic_store_n(&site->plain, site->copies || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
 
 bool ktr__sites_register(struct ktr_module *module, bool *executable)

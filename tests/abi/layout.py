@@ -13,7 +13,7 @@ DIE = re.compile(r"\s+<(\d+)><[0-9a-f]+>: Abbrev Number: \d+ \((DW_TAG_\w+)\)")
 ATTRIBUTE = re.compile(r"\s+<[0-9a-f]+>\s+(DW_AT_\w+)\s*:\s*(.*)")
 FORM = re.compile(r"^(\([^)]*\):? *)+")
 # Filled by the library, for itself.
-PRIVATE = {"ktr_site": {"id", "plain", "how", "limit", "flags", "string_at", "text_at", "reserved"}}
+PRIVATE = {"ktr_site": {"id", "plain", "how", "limit", "copies", "text_at", "reserved"}}
 # These begin with their own size and may grow, the list of types too.
 GROWS = {"ktr_options", "ktr_stats", "KTR_ARG_TYPES", "ktr_reader_options"}
 # Only the library makes these, so they may grow at their end.

@@ -43,7 +43,7 @@ static int plain_6(void)
 #if defined(__x86_64__)
 /* Strings of one, two and three pieces; what an event has of them is where op_staged has it. */
 static char text[48] __attribute__((aligned(64))); /* not across the end of a page */
-static struct ktr_site text_site = { .mask = MASK, .id = OP, .flags = KTR_SITE_PAYLOAD };
+static struct ktr_site text_site = { .mask = MASK, .id = OP, .copies = 1 };
 
 static void write_text(unsigned at, unsigned n_args, size_t n)
 {
@@ -87,7 +87,7 @@ static void text_20(void)
 
 /* Two strings, the second after the words of the first. */
 static char letters[2][16] __attribute__((aligned(16)));
-static struct ktr_site both_site = { .mask = MASK, .id = OP, .n_args = 2, .flags = KTR_SITE_PAYLOAD,
+static struct ktr_site both_site = { .mask = MASK, .id = OP, .n_args = 2, .copies = 3,
 				     .text_at = KTR_TEXT_AT_BOTH };
 
 static void write_letters(char *to, char from, size_t n, size_t size)
