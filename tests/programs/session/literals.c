@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Loads one of two plugins after the other, as often as asked, and has it trace. Prints how often they were at the
- * same place. Ends by SIGKILL or by abort(3) where told to, with all plugins gone; a trace that there may be has half of
- * it by then.
+ * same place. Ends by SIGKILL or by abort(3) where told to, with all plugins gone; a trace has half of it by then.
  *
  *	literals LOADS exit|kill|abort PLUGIN PLUGIN
  *	literals LOADS rename PLUGIN PLUGIN	both are loaded by one name, which each has in its turn
