@@ -69,7 +69,7 @@ obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
 LIBKTR_PIC  := $(call obj,pic,$(filter-out $(WRITER_SRC) writer/%,$(LIBKTR_SRC)) $(LOAD_SRC))
 # With what the writer needs of the floors below it; the linker leaves out what it does not.
-LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(LOADED_SRC) $(SHARED_SRC) $(CONF_SRC))
+LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(LOADED_SRC) $(SHARED_SRC) $(CONF_SRC) $(call src,ktr/control))
 SHARED_PIC   := $(call obj,pic,$(SHARED_SRC) $(CONF_SRC))
 LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))

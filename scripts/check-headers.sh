@@ -17,6 +17,7 @@ tables='
 ^visualize/export/export_ visualize/export/exports.h
 ^writer/[a-z]*[.]c ktr/load/writer_hook.h
 ^writer/sweep[.]c ktr/load/sweep.h
+^writer/resize[.]c ktr/load/resize.h
 ^writer/format/codec_payload[.]c writer/format/codec.h'
 
 objects=$(find "$O/obj" -name '*.o' ! -path "$O/obj/tests/*" | LC_ALL=C sort)

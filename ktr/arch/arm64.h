@@ -312,7 +312,7 @@ cold:
  * against the new word. The caller has pinned itself. The commit is an STLR: what the caller has
  * copied into the new area is visible before its geom is.
  */
-static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t head,
+static inline int ktr__geom_commit(ptrdiff_t rseq_offset, struct ktr_ring *ring, uint32_t cpu, uint64_t head,
 				   uint64_t geom)
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM
@@ -325,7 +325,7 @@ static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t
 		     "stlr %[geom], [%[ring]]\n"
 		     "4:\n\t" RSEQ_DISARM RSEQ_ABORT
 		     :
-		     : [rseq] "r"(ktr__rseq_area()), [ring] "r"(ring), [cpu] "r"(cpu),
+		     : [rseq] "r"((const char *)__builtin_thread_pointer() + rseq_offset), [ring] "r"(ring), [cpu] "r"(cpu),
 		       [head] "r"(head), [geom] "r"(geom)
 		     : "x9", "cc", "memory"
 		     : cold, late);

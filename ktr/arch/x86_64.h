@@ -229,7 +229,8 @@ cold:
  * sequence that was under way on this CPU has been aborted by the time this one runs, and restarts
  * against the new word. The caller has pinned itself.
  */
-static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t head, uint64_t geom)
+static inline int ktr__geom_commit(ptrdiff_t rseq_offset, struct ktr_ring *ring, uint32_t cpu, uint64_t head,
+				   uint64_t geom)
 {
 	__asm__ goto(RSEQ_TABLES RSEQ_EXIT("%l[late]") RSEQ_ARM("%[rs]")
 		     "cmpl %%fs:4(%[rs]), %[cpu]\n\t"
@@ -240,7 +241,7 @@ static inline int ktr__geom_commit(struct ktr_ring *ring, uint32_t cpu, uint64_t
 		     "4:\n\t"
 		     "movq $0, %%fs:8(%[rs])\n\t" RSEQ_ABORT
 		     :
-		     : [rs] "r"(ktr__rec.rseq_offset), [ring] "r"(ring), [cpu] "r"(cpu),
+		     : [rs] "r"(rseq_offset), [ring] "r"(ring), [cpu] "r"(cpu),
 		       [head] "r"(head), [geom] "r"(geom)
 		     : "rax", "cc", "memory"
 		     : cold, late);

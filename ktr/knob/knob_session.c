@@ -4,7 +4,7 @@
 #include "ktr/control/rings.h"
 #include "ktr/control/stats.h"
 #include "ktr/knob/knob_rows.h"
-#include "ktr/record/resize.h"
+#include "ktr/load/resize.h"
 #include "ktr/session/session_rw.h"
 
 #include <errno.h>
@@ -82,7 +82,7 @@ int ktr__knob_set_entries(const struct ktr_knob_at *at, const struct ktr_value *
 		/* A process that joins a session takes its rings as they are. */
 		if (at->origin == KTR_ORIGIN_FILE || at->origin == KTR_ORIGIN_ENVIRONMENT)
 			return 0;
-		return ktr__rings_resize(session, log2, ktr__ring_resize, err);
+		return ktr__resize(session, log2, err);
 	}
 	__atomic_store_n(&session->control->ring_log2, log2, __ATOMIC_RELAXED);
 	return 0;

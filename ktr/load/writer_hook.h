@@ -56,6 +56,8 @@ struct ktr__writer_hooks {
 	void (*thread_end)(void);
 	/* ktr/load/sweep.h: what libktr.so needs where there is something to remove */
 	void (*sweep)(const char *own);
+	/* ktr/load/resize.h */
+	int (*resize)(struct ktr__session_rw *session, unsigned log2, struct ktr_error *err);
 };
 
 #define KTR__WRITER_LIBRARY "libktr-writer.so.0"

@@ -6,6 +6,7 @@
  *
  * The library lies beside this one, or where the loader looks. Once loaded it stays.
  */
+#include "ktr/load/resize.h"
 #include "ktr/load/sweep.h"
 #include "ktr/load/writer_hook.h"
 #include "ktr/session/session_find.h"
@@ -69,16 +70,34 @@ static const struct ktr__writer_hooks *load_library(struct ktr_error *err)
 	return hooks;
 }
 
+/* As it has been loaded or is now; NULL with err filled. */
+static const struct ktr__writer_hooks *load_wanted(struct ktr_error *err)
+{
+	const struct ktr__writer_hooks *hooks = load_get();
+
+	return hooks ? hooks : load_library(err);
+}
+
 int ktr__writer_start(struct ktr__session_rw *session, const char *path, struct ktr_error *err)
 {
 	struct ktr_error own = KTR_ERROR_NONE;
-	const struct ktr__writer_hooks *hooks = load_get();
+	const struct ktr__writer_hooks *hooks;
 
 	if (!err)
 		err = &own;
-	if (!hooks)
-		hooks = load_library(err);
+	hooks = load_wanted(err);
 	return hooks ? hooks->start(session, path, err) : -err->code;
+}
+
+int ktr__resize(struct ktr__session_rw *session, unsigned log2, struct ktr_error *err)
+{
+	struct ktr_error own = KTR_ERROR_NONE;
+	const struct ktr__writer_hooks *hooks;
+
+	if (!err)
+		err = &own;
+	hooks = load_wanted(err);
+	return hooks ? hooks->resize(session, log2, err) : -err->code;
 }
 
 int ktr__writer_flush(void)
@@ -162,13 +181,12 @@ static bool load_sweep_due(void)
 
 void ktr__sweep(const char *own)
 {
-	const struct ktr__writer_hooks *hooks = load_get();
+	const struct ktr__writer_hooks *hooks;
 	struct ktr_error err = KTR_ERROR_NONE;
 
 	if (!load_sweep_due())
 		return;
-	if (!hooks)
-		hooks = load_library(&err);
+	hooks = load_wanted(&err);
 	if (hooks)
 		hooks->sweep(own);
 }

@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where struct rseq lies, from the thread pointer. False: there is none. */
-bool ktr__rseq_look(ptrdiff_t *offset);
-
-/* The same, and whether this process is to record by them. */
+/* Is this process to record by them? And where struct rseq lies, as ktr__rseq_look() says. */
 bool ktr__rseq_wanted(ptrdiff_t *offset);
 
 #endif

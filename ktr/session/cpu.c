@@ -71,6 +71,18 @@ void ktr__cpu_look(void)
 }
 #endif
 
+/* Weak, for C libraries that do not have them. A size of 0 means that the kernel, or a tunable, said no. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+bool ktr__rseq_look(ptrdiff_t *offset)
+{
+	if (!&__rseq_size || !&__rseq_offset || !__rseq_size)
+		return false;
+	*offset = __rseq_offset;
+	return true;
+}
+
 /* A system call on arm64 where the C library has no restartable sequences to look it up in. */
 uint32_t ktr__getcpu(void)
 {

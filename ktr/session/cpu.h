@@ -6,6 +6,7 @@
 #include <ktr/session.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Possible CPUs, at least 1: CPU numbers are below it. */
@@ -60,5 +61,11 @@ static inline uint32_t ktr__rdpid(void)
 }
 #endif
 void ktr__cpu_look(void);
+
+/*
+ * Where the C library has put struct rseq of each thread, which it registers for restartable sequences: from the
+ * thread pointer. False: it has none.
+ */
+bool ktr__rseq_look(ptrdiff_t *offset);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* In libktr-writer.so alone: what libktr.so looks up in it (ktr/load/writer_load.c). */
+#include "ktr/load/resize.h"
 #include "ktr/load/sweep.h"
 #include "ktr/load/writer_hook.h"
 
@@ -18,4 +19,5 @@ __attribute__((visibility("default"))) const struct ktr__writer_hooks ktr__write
 	.after_fork_child = ktr__writer_after_fork_child,
 	.thread_end = ktr__writer_thread_end,
 	.sweep = ktr__sweep,
+	.resize = ktr__resize,
 };

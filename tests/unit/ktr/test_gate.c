@@ -16,8 +16,9 @@ static void inject(int place);
 #define ktr__rings_gate	     gate__rings_gate
 #define ktr__cpumask_set     gate__cpumask_set
 #define ktr__ring_resize     gate__ring_resize
+#define ktr__resize	     gate__resize
 #include "ktr/control/mask.c"
-#include "ktr/record/resize.c"
+#include "writer/resize.c"
 #undef ktr__mask_publish
 #undef ktr__ring_gate
 #undef ktr__rings_gate
@@ -32,7 +33,7 @@ int ktr__cpumask_set(struct ktr__session_rw *session, const uint64_t *bits, stru
 #include "ktr/control/rings.h"
 #include "ktr/control/session_join.h"
 #include "ktr/record/freeze.h"
-#include "ktr/record/resize.h"
+#include "ktr/load/resize.h"
 #include "ktr/record/rseq.h"
 #include "ktr/session/ring_area.h"
 #include "ktr/session/session_again.h"

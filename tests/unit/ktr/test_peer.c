@@ -32,7 +32,7 @@ int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check
 #include "ktr/control/rules.h"
 #include "ktr/control/session_join.h"
 #include "ktr/record/own.h"
-#include "ktr/record/resize.h"
+#include "ktr/load/resize.h"
 #include "ktr/record/rseq.h"
 #include "ktr/record/trigger.h"
 #include "ktr/session/session_map.h"

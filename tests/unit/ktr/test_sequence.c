@@ -183,7 +183,7 @@ static int count(void)
 
 static int geom(void)
 {
-	return ktr__geom_commit(&rings[0], 0, FIRST << 1, GEOM_NEW);
+	return ktr__geom_commit(ktr__rec.rseq_offset, &rings[0], 0, FIRST << 1, GEOM_NEW);
 }
 
 static int other_ticks(void)

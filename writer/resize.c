@@ -12,13 +12,12 @@
  * What still fits is kept; what does not is lost as if it had been overwritten, and readers count it so,
  * because slots keep their numbers.
  */
-#include "ktr/record/resize.h"
+#include "ktr/load/resize.h"
 
 #include "ktr/arch/arch.h"
 #include "ktr/control/mask.h"
 #include "ktr/control/rings.h"
-#include "ktr/record/record.h"
-#include "ktr/record/rseq.h"
+#include "ktr/session/cpu.h"
 #include "ktr/session/session_rw.h"
 
 #include <errno.h>
@@ -80,7 +79,7 @@ static void resize_forget(struct ktr_ring *ring, uint64_t head, unsigned from_lo
 }
 
 static int resize_switch(struct ktr__session_rw *session, uint32_t index, uint32_t cpu, uint64_t old,
-			 uint64_t geom)
+			 uint64_t geom, ptrdiff_t rseq_offset)
 {
 	struct ktr_ring *ring = &session->rings[index];
 	char *from = session->map + KTR_GEOM_OFFSET(old), *to = session->map + KTR_GEOM_OFFSET(geom);
@@ -100,7 +99,7 @@ static int resize_switch(struct ktr__session_rw *session, uint32_t index, uint32
 		resize_copy(to, to_log2, from, from_log2, oldest, copied);
 		resize_forget(ring, copied, from_log2, to_log2);
 		KTR_INJECT(8);
-		switch (ktr__geom_commit(ring, cpu, head, geom)) {
+		switch (ktr__geom_commit(rseq_offset, ring, cpu, head, geom)) {
 		case KTR_WRITE_DONE:
 			return 0;
 		case KTR_WRITE_COLD:
@@ -117,11 +116,12 @@ int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned l
 	uint32_t cpu = index % session->header.n_rings;
 	uint64_t old = __atomic_load_n(&session->rings[index].geom, __ATOMIC_ACQUIRE), geom = 0;
 	union resize_cpus before, own = { .bits = { 0 } };
+	ptrdiff_t rseq_offset;
 	int code;
 
 	if (!KTR_GEOM_LOG2(old) || KTR_GEOM_LOG2(old) == log2)
 		return 0;
-	if (!ktr__rec.rseq_offset && !ktr__rseq_look(&ktr__rec.rseq_offset))
+	if (!ktr__rseq_look(&rseq_offset))
 		return -EBUSY;
 	code = ktr__ring_next_geom(session, index, old, log2, &geom);
 	/* A controller may never have touched the old area. */
@@ -133,7 +133,7 @@ int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned l
 		      sched_setaffinity(0, sizeof(own), &own.set) != 0))
 		code = -EBUSY;
 	if (!code) {
-		code = resize_switch(session, index, cpu, old, geom);
+		code = resize_switch(session, index, cpu, old, geom, rseq_offset);
 		/* Whether it is closed was taken from the old word, and may have changed there since. */
 		ktr__ring_gate(session, index);
 		sched_setaffinity(0, sizeof(before), &before.set);
@@ -147,3 +147,8 @@ int ktr__ring_resize(struct ktr__session_rw *session, uint32_t index, unsigned l
 	return -EBUSY;
 }
 #endif
+
+int ktr__resize(struct ktr__session_rw *session, unsigned log2, struct ktr_error *err)
+{
+	return ktr__rings_resize(session, log2, ktr__ring_resize, err);
+}
