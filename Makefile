@@ -128,21 +128,20 @@ $(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LI
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
-# events out of the ordinary (record.c is as fast either way), and is kept small, so that libktr's text stays within
-# 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those
-# of gcc's passes that were found to make this code larger; where a compiler does not know all of them,
-# -Os has to do.
-HOT := ktr/record/payload writer/format/codec
+# events out of the ordinary (record.c and payload.c are as fast either way), and is kept small, so that libktr's text
+# stays within 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those of gcc's passes that were found to make
+# this code larger; where a compiler does not know all of them, -Os has to do.
+HOT := ktr/record/stack writer/format/codec
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(LOAD_SRC) $(LOADED_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \
 	      -fno-forward-propagate -fno-guess-branch-probability -foptimize-strlen -fno-tree-pre \
-	      -fno-tree-dse -fno-tree-loop-im -fno-ipa-sra
+	      -fno-tree-dse -fno-tree-loop-im -fno-ipa-sra -fno-tree-tail-merge -fno-ipa-modref
 SMALL = $(eval SMALL := $$(shell echo | $$(CC) -Werror $(SMALL_BEST) -xc -c - -o /dev/null 2>/dev/null && \
 	echo $(SMALL_BEST) || echo -Os))$(SMALL)
 # In the shared libraries they are optimised together, which takes another 2.5 % off; the objects are whole without.
 LTO := $(if $(findstring clang,$(shell $(CC) --version)),,-flto -flto-partition=one)
-$(filter-out %/stack.o,$(COLD:%=$(O)/obj/%.o)): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
+$(COLD:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables
 $(HOT:%=$(O)/pic/%.o): EXTRA = $(LTO) $(if $(LTO),-ffat-lto-objects)
 $(COLD:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(LTO) $(if $(LTO),-ffat-lto-objects)
 # A variadic function saves the vector registers too, unless there are none. (AArch64's gcc takes types to be others

@@ -44,13 +44,6 @@ __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exec"), al
 /* A ring that is closed or resized again and again while one event is written: give up after so many. */
 #define RECORD_TRIES 16
 
-__attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
-{
-	bool cut;
-
-	stack->depth = ktr__stack_walk(stack->pcs, KTR_STACK_MAX, __builtin_frame_address(0), &cut);
-}
-
 /*
  * May this thread record at all, now? Registers it the first time. A vfork child runs on our
  * thread-local data without a registration for restartable sequences: its stores could tear another
@@ -374,21 +367,3 @@ RECORD_DOOR(6v, (struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, u
 	    a0, a1, a2, a3, a4, (union { double value; uint64_t bits; }){ a5 }.bits)
 #endif
 #endif
-
-__attribute__((visibility("default"), noinline))
-void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
-{
-	struct ktr__frames stack;
-	bool cut = false;
-
-	if (!depth || depth > KTR_STACK_MAX)
-		depth = KTR_STACK_MAX;
-	if (!pcs)
-		depth = ktr__stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
-	else
-		record_words(stack.pcs, pcs, depth);
-	for (unsigned i = depth; i < 12; i++)
-		record_word(&stack.pcs[i], 0);
-	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);
-	ktr__record1(site, (uintptr_t)&stack);
-}

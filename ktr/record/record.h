@@ -131,7 +131,7 @@ extern __thread struct ktr__self ktr__self __attribute__((tls_model("initial-exe
 /* What an event that is a stack brings as its argument to ktr__record1(). */
 struct ktr__frames {
 	uint64_t word; /* as in the entry: bytes, KTR_PAYLOAD_CUT */
-	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set, the first twelve are zero where not */
+	uint64_t pcs[KTR_STACK_MAX]; /* word's bytes of them are set; zeros up to the fifth, or the twelfth */
 };
 
 #define REC__AT(type, field, offset) KTR__LAYOUT(offsetof(struct type, field) == (offset), "arch/offsets.h")

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 static uintptr_t stack_main_top;
@@ -58,29 +59,59 @@ static uintptr_t stack_top(uintptr_t here)
 	return signal_top ? signal_top : here; /* a coroutine's stack: nobody says where it ends */
 }
 
-unsigned ktr__stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut)
+/*
+ * Returns how many frames were found; *cut is set when the walk ended at something that is not a frame instead of
+ * the outermost one.
+ */
+static inline unsigned stack_walk(uint64_t *pcs, unsigned max, const void *frame, bool *cut)
 {
 	uintptr_t at = (uintptr_t)frame, top = stack_top(at);
+	uintptr_t last = top < 2 * sizeof(uintptr_t) ? 0 : top - 2 * sizeof(uintptr_t);
 	unsigned n = 0;
 
-	*cut = false;
-	while (at && n < max) {
+	*cut = true;
+	while (n < max) {
 		const uintptr_t *words = (const uintptr_t *)at;
+		uintptr_t next;
 
-		if (at % sizeof(uintptr_t) || top < 2 * sizeof(uintptr_t) ||
-		    at > top - 2 * sizeof(uintptr_t)) {
-			*cut = true;
+		if (at % sizeof(uintptr_t) || at > last)
 			return n;
-		}
+		next = words[0];
 		if (!words[1])
-			return n;
+			break;
 		pcs[n++] = ktr__return_address(words[1]);
-		if (words[0] && words[0] <= at) {
-			*cut = true;
+		if (next <= at) {
+			*cut = next != 0;
 			return n;
 		}
-		at = words[0];
+		at = next;
 	}
-	*cut = at != 0;
+	*cut = n == max;
 	return n;
+}
+
+__attribute__((visibility("default"), noinline)) void ktr_stack_save(struct ktr_stack *stack)
+{
+	bool cut;
+
+	stack->depth = stack_walk(stack->pcs, KTR_STACK_MAX, __builtin_frame_address(0), &cut);
+}
+
+__attribute__((visibility("default"), noinline))
+void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth)
+{
+	struct ktr__frames stack;
+	bool cut = false;
+
+	if (!depth || depth > KTR_STACK_MAX)
+		depth = KTR_STACK_MAX;
+	if (!pcs)
+		depth = stack_walk(stack.pcs, depth, __builtin_frame_address(0), &cut);
+	else
+		memcpy(stack.pcs, pcs, depth * sizeof(*pcs));
+	/* What is written of it without a look at how deep it is. */
+	for (unsigned i = depth; i < (depth <= 5 ? 5 : 12); i++)
+		__atomic_store_n(&stack.pcs[i], 0, __ATOMIC_RELAXED);
+	stack.word = depth * 8 | (cut ? KTR_PAYLOAD_CUT : 0);
+	ktr__record1(site, (uintptr_t)&stack);
 }
