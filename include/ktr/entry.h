@@ -5,6 +5,9 @@
  * An event takes one 64-byte entry. The strings or the stack that it carries, its payload, begin in the argument
  * words that it has no arguments for; what does not fit goes on in further entries right after the first, its
  * continuations. All of them are published by the same store of the ring's head.
+ *
+ * Words that an event has neither arguments nor payload for mean nothing; those of one without any may be what an
+ * older event left there.
  */
 #ifndef KTR_ENTRY_H
 #define KTR_ENTRY_H

@@ -37,8 +37,8 @@
 #include <ktr/site.h>
 
 #define KTR_SESSION_MAGIC   0x314e535352544bull /* "KTRSSN1" */
-#define KTR_SESSION_MAJOR   2			/* another major: not readable */
-#define KTR_SESSION_MINOR   1			/* a higher minor only adds */
+#define KTR_SESSION_MAJOR   3			/* another major: not readable */
+#define KTR_SESSION_MINOR   0			/* a higher minor only adds */
 #define KTR_SESSION_ALIGN   65536u		/* [bytes] */
 #define KTR_SESSION_SUFFIX  ".ktr"
 #define KTR_SESSION_NAME_MAX 64 /* bytes, with the NUL */
@@ -194,7 +194,7 @@ struct ktr_control {
 	uint64_t site_masks; /* classes of sites switched on one by one */
 	uint32_t clock_slots; /* (k - 1) << 1: the clock is read where these bits of head are 0 */
 	uint32_t frozen;
-	uint64_t generation; /* +1 with each change below or above; for those who poll */
+	uint64_t generation; /* +1 before and +1 after each change above, or of site_ctl: struct ktr_site.ready */
 
 	/* Line 1 on: knobs, written by whoever controls. */
 	uint32_t ring_log2; /* [log2 entries] main rings as asked for; 0 before the first enable */
@@ -482,7 +482,7 @@ struct ktr_ring {
 	uint64_t geom;	  /* see above; written by who resizes, on the ring's CPU */
 	uint64_t head;	  /* [slots << 1 | t] written by the commit, read by drains (acquire) */
 	uint64_t cont[2]; /* [continuations] */
-	uint64_t last;	  /* [ticks] newest time | KTR_TIME_APPROX, as an event repeats it; rseq path */
+	uint64_t last;	  /* [ticks] the newest time that came with its event: KTR_CLOCK_MONOTONIC, rseq path */
 	uint64_t reserved[3];
 
 	uint64_t first;	  /* [slots] entries before this one were cleared; written by control */

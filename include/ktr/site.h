@@ -62,6 +62,8 @@ enum ktr_arg_how {
 #define KTR_TEXT_AT_ANY	  (KTR_ARGS_MAX + 1)
 #define KTR_TEXT_AT_BOTH  (KTR_ARGS_MAX + 2)
 #define KTR_TEXT_AT_STACK (KTR_ARGS_MAX + 3)
+/* of a string that is the only argument or the first of two */
+#define KTR_TEXT_AT_FIRST (KTR_ARGS_MAX + 4)
 
 #ifdef __cplusplus
 /* A static of hidden type in an inline function or template has an address the assembler may name. */
@@ -73,7 +75,11 @@ enum ktr_arg_how {
 struct KTR__SITE_HIDDEN ktr_site {
 	uint64_t mask;	  /* classes; an application class's bit comes at registration */
 	uint32_t id;	  /* index in the session; 0 before registration, or no room left */
-	uint32_t plain;	  /* id again, where the words of the arguments are all there is to record; else 0 */
+	/*
+	 * control.generation when this site was last seen to be usual, or the complement of that where arguments
+	 * are copied: whatever decides is still as it was then.
+	 */
+	uint32_t ready;
 	uint8_t n_args;
 	uint8_t copies;	  /* bit i: argument i is copied, at registration */
 	/* 1 + the argument that the usual way copies, or KTR_TEXT_AT_*; 0: not the usual way */

@@ -12,8 +12,7 @@
  *		  if view.geom != rings[cpu].geom: goto cold
  *		  head = rings[cpu].head		LDAR
  *		  to = view.base + (head * 32 & view.mask)
- *		  time = clock()
- *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
+ *		  time = clock(), or the time given unless rings[cpu].last is later; then last = time
  *		  to[] = { time, meta, arguments }
  *		  for several slots: the continuations after it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots	STLR (t flipped if several)
@@ -169,24 +168,22 @@ static inline const char *ktr__rseq_area(void)
 #define RSEQ_RING_OFFSET "add w9, w9, %w[ring_offset]\n\t"
 
 /*
- * In: x11 address of the ring's head. Out: x9 time, which is the ring's newest from here on. Clobbers x6, x7. A
- * time that is given was read outside of the sequence (clock_gettime): another thread may have recorded a later
- * one on this CPU since then. ring.last tells; it may be ahead of the newest entry by one event that was never
- * committed, which costs another reading of the clock and nothing else.
+ * In: x11 address of the ring's head. Out: x9 time. Clobbers x6. A time that is given was read outside of the
+ * sequence (clock_gettime): another thread may have recorded a later one on this CPU since then. ring.last tells;
+ * it may be ahead of the newest entry by one event that was never committed, which costs another reading of the
+ * clock and nothing else.
  */
 #define RSEQ_TIME                                                                                \
 	"mov x9, %[time]\n\t"                                                                    \
 	"cbz x9, 8f\n\t"                                                                         \
 	"ldr x6, [x11, #24]\n\t" /* ring.last is 24 bytes after head */                         \
-	"orr x7, x9, #0x4000000000000000\n\t"                                                    \
-	"cmp x7, x6\n\t"                                                                         \
+	"cmp x9, x6\n\t"                                                                         \
 	"b.lo %l[late]\n\t"                                                                      \
+	"str x9, [x11, #24]\n\t"                                                                 \
 	"b 9f\n"                                                                                 \
 	"8:\n\t"                                                                                 \
-	"mrs x9, cntvct_el0\n\t"                                                                 \
-	"orr x7, x9, #0x4000000000000000\n"                                                      \
-	"9:\n\t"                                                                                 \
-	"str x7, [x11, #24]\n\t"
+	"mrs x9, cntvct_el0\n"                                                                   \
+	"9:\n\t"
 
 /* Out of line: the kernel checks the word before the address it sends an aborted sequence to. */
 #define RSEQ_ABORT                                                                               \

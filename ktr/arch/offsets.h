@@ -13,11 +13,10 @@
 
 /* struct ktr__hot */
 #define HOT_CONTROL	0
-#define HOT_SITE_CTL	8
-#define HOT_RSEQ_OFFSET 16
-#define HOT_VIEWS	24
-#define HOT_RINGS	32
-#define HOT_N_RINGS	40
+#define HOT_RSEQ_OFFSET 8
+#define HOT_VIEWS	16
+#define HOT_RINGS	24
+#define HOT_N_RINGS	32
 
 /* struct ktr__ring_view */
 #define VIEW_GEOM 0
@@ -52,18 +51,20 @@
 #define RING_SHIFT 8
 
 /* struct ktr_control */
-#define CONTROL_SPECIAL 16
-#define CONTROL_CLOCK	48
+#define CONTROL_CLOCK	   48
+#define CONTROL_GENERATION 56
 
 /* struct ktr_site */
-#define SITE_MASK      0
 #define SITE_ID	       8
-#define SITE_PLAIN     12
+#define SITE_READY     12
 #define SITE_N_ARGS    16
 #define SITE_TEXT_AT   18
 #define TEXT_AT_ANY    7 /* KTR_TEXT_AT_ANY */
 #define TEXT_AT_BOTH   8 /* KTR_TEXT_AT_BOTH */
 #define TEXT_AT_STACK  9 /* KTR_TEXT_AT_STACK */
+#define TEXT_AT_FIRST  10 /* KTR_TEXT_AT_FIRST */
+#define STRING_MAX     512 /* KTR_STRING_MAX */
+#define CONT_BYTES     56 /* KTR_CONT_BYTES */
 
 /* struct ktr__frames */
 #define STACK_WORD 0

@@ -6,18 +6,17 @@
  * only, nothing hides the price of an instruction, and that of an access to memory least.
  *
  *	ktr__recordN(site, a0 .. a5):
- *	AGAIN:	  if not hot.site_ctl: goto cold		no session, or a child that nobody told of
- *		  if site.mask & control.special: goto cold
- *		  if not site.plain: goto payload
- *		  if site_ctl[site.plain]: goto cold
- *		  meta = site.plain, clock = control.clock_slots
+ *	AGAIN:	  if not hot.control: goto cold			no session, or a child that nobody told of
+ *		  if site.ready == ~control.generation: goto payload
+ *		  if site.ready != control.generation: goto cold
+ *		  meta = site.id, clock = control.clock_slots
  *	START:	  if rseq.rseq_cs != &descriptor: goto arm
  *		  if rseq.cpu_id != self.here_cpu: goto moved
  *	JOIN:	  if here.geom != here.ring.geom: goto disarm
  *		  head = here.ring.head
  *		  to = here.base + (head * 32 & here.mask)
- *		  if head & clock: to.time = here.ring.last
- *		  else: prefetch to + AHEAD, to.time = ticks(), here.ring.last = to.time | KTR_TIME_APPROX
+ *		  if head & clock, and the slot before has a time: to.time = that | KTR_TIME_APPROX
+ *		  else: prefetch to + AHEAD, to.time = ticks()
  *		  to.meta = self.armed | meta; to.arg[] = a0 .. a5
  *		  step = 2
  *	COMMIT:	  here.ring.head += step			one instruction
@@ -33,30 +32,38 @@
  *		  here = { &rings[cpu], *views[cpu] }	what this process has validated
  *		  clock = 0				the clock is read for this event
  *		  goto JOIN
- *	payload:  if site_ctl[site.id] or not site.text_at: goto cold
- *		  if site.text_at is KTR_TEXT_AT_ANY: goto any
- *		  if site.text_at is KTR_TEXT_AT_STACK: goto stack
- *		  if site.text_at is KTR_TEXT_AT_BOTH, for which a0 and a1 are strings and all: the same
- *			with both, if none is longer than one piece
- *		  text = what a[site.text_at - 1] points to, in pieces of sixteen bytes
- *			if it is NULL, reaches into another page, or has no room: goto any
- *		  a[site.text_at - 1] = length of text
- *		  a[site.n_args], ... = text
- *		  meta = site.id, clock = control.clock_slots, goto START
- *	stack:	  if a0->word is more than 12 frames: goto any	(struct ktr__frames)
- *		  as from START on, with *a0 for the words; up to 5 frames have room there, 12 in two slots:
- *			second = here.base + ((head + 2) * 32 & here.mask)
- *			second[] = { mark | cont[t], a0->pcs[5 .. 11] }		t = head & 1
- *			cont[!t] = cont[t] + 1
- *			step = t ? 3 : 5			two slots, and t flips
- *		  the clock is read for each
- *	any:	  ktr__record_payload(site, a0 .. a5)
  *	disarm:	  if hot.rseq_offset: rseq.rseq_cs = NULL
- *	words:	  ktr__record_cold(site, { a0 .. a5 }, true)	with a stack: false
- *	abort:	  if site.plain: goto AGAIN
- *		  if not hot.site_ctl or site.mask & control.special or site_ctl[site.id]: goto words
- *		  meta = site.id, goto START
- *	cold:	  ktr__record_cold(site, { a0 .. a5 }, false)
+ *	words:	  ktr__record_cold(site, { a0 .. a5 }, true)	with a stack or a long text: false
+ *	abort:	  if arguments are copied, and are words by now:
+ *			if not hot.control or site.ready != ~control.generation: goto words
+ *			meta = site.id, goto START
+ *		  goto AGAIN
+ *	cold:	  ktr__record_cold(site, { a0 .. a5 }, false)	it is that which makes a site ready
+ *
+ * An event without arguments (door 0) goes the same way, but leaves the words of the entry as they are, and goes
+ * through the door for one argument, with a zero, wherever this is not straight ahead.
+ *
+ * Copied arguments, by site.text_at:
+ *	payload:  0, which a ready site has not: goto cold
+ *		  KTR_TEXT_AT_STACK: goto stack
+ *		  KTR_TEXT_AT_FIRST, a string that is alone or first of two:
+ *			its length n, in pieces of sixteen bytes, which are kept: three of them
+ *			if it is NULL, longer than KTR_STRING_MAX, or reaches into another page too early: goto any
+ *			words = n, then the other argument, then as much of the text as there is room for
+ *			if that is all: meta = site.id, goto START; else with more(text) for JOIN
+ *		  KTR_TEXT_AT_BOTH, two strings of up to one piece each, in the same way: words = n, m, both texts
+ *		  1 to 6, a string among other arguments: the same if there is room for all of it
+ *	any:	  ktr__record_payload(site, a0 .. a5)
+ *	stack:	  if a0->word is more than 12 frames: goto any	(struct ktr__frames)
+ *		  goto START, with more(stack) for JOIN
+ *	more:	  as JOIN, but reads the clock for each and writes what goes on in further slots, too:
+ *			t = head & 1
+ *			to = here.base + ((head + 2 * i) * 32 & here.mask), for i = 1 .. n
+ *			to[] = { mark | cont[t] + i - 1, 56 bytes }		zeros after the end
+ *			cont[!t] = cont[t] + n
+ *			step = 2 * (n + 1), and t flips
+ *		  text: up to 55 bytes after its end are read. If they are not all in its page: goto any
+ *		  stack: up to 5 frames have room in the first slot, 12 in two
  *
  * Everything from START to COMMIT begins again at AGAIN when the kernel preempts, migrates or signals the
  * thread in between while rseq_cs names this descriptor. rseq_cs is left standing after the commit. The
@@ -70,13 +77,16 @@
  * stores the new cpu_id and is done where no interrupt came from user mode). So cpu_id, which is always
  * up to date, is compared with the CPU of here for each event, inside the sequence. Back on the same CPU
  * there, a repeated time may be as old as the system call. It never runs backwards in a ring whatever
- * rseq_cs says: what others recorded has left its time in ring.last, which each sequence that writes to a
- * ring stores. vfork(2) and fork(2) clear here.geom, which no ring that is open has;
+ * rseq_cs says: what is repeated is the time of the slot before, whoever wrote that; a continuation and a
+ * ring that was made anew have none there. vfork(2) and fork(2) clear here.geom, which no ring that is open has;
  * vfork(2) takes here_cpu from every CPU, too.
  *
+ * site.ready is compared with the number of changes so far: nothing has changed since this site was looked at in
+ * C (record_ready()), so it need not be looked at again. One load tells what three did.
+ *
  * What is in shared memory decides whether to record and whether to read the clock, never what is done with a
- * register or a pointer: anybody may write there. What kind of event this is, is said by site.plain and
- * site.text_at; where it goes by here, and geom is but compared with it.
+ * register or a pointer: anybody may write there. What kind of event this is, is said by site.text_at, also where
+ * generation says that it should be the other kind; where it goes by here, and geom is but compared with it.
  *
  * hot is emptied by the kernel in a child (struct ktr__hot). A child may be born in a handler of a signal that
  * interrupted us anywhere: inside the sequence we begin again at AGAIN or abort. In front of it rax and r10 stay
@@ -98,7 +108,7 @@
  *		  self.frame[0] = stack pointer - FRAME_BELOW, self.nest = 1
  *		  level = &self.level[0][0]
  *		  if not level.geom or level.geom != level.ring.geom: goto leave
- *		  cpu = RDPID, or level.cpu, which is renewed (in C) for every 64th event
+ *		  cpu = rseq.cpu_id, or RDPID, or level.cpu, which is renewed (in C) for every 64th event
  *		  to = level.base + (level.ring.head * 32 & level.mask), prefetch to + AHEAD
  *		  to.time = ticks()
  *		  to.meta = cpu << 51 | self.own | meta; to.arg[] = a0 .. a5
@@ -106,19 +116,23 @@
  *		  self.nest = 0
  *		  return
  *	leave:	  self.nest = 0; goto words
- * A handler that comes in between leaves nest as it was.
+ * What takes several slots is written by more, to here, which is a copy of level then (record_own()); it looks at
+ * self.nest for where to go on. A handler that comes in between leaves nest as it was.
  *
  * Registers, all of them ones a call may change: rsi a0, xmm1 a1, rcx a2, r8 a3, r9 a4, xmm0 a5. From START on
  * they are words of the entry, but of a stack, and stay what they are. The site is in xmm2. A text is in xmm3
- * to xmm5, padded with zeros: read once. What lies after its end may be read, in its page, and goes no further.
+ * to xmm5, padded with zeros: read once, as far as that. What lies after its end may be read, in its page, and goes
+ * no further.
  *	rdi	site; then rseq.cpu_id, geom, head, and to
  *	rax	control, for its clock; then the time; on the other path geom
  *	rdx	&descriptor; then the offset of self from the thread pointer
- *	r10	site_ctl; then rseq's offset from the thread pointer; then the ring
- *	r11	meta
- * While a text is looked at r10 is the string, and then edx its length. No stack is used but by cold,
- * and what lies below the stack pointer by texts that are not a0, or have more than two arguments: no handler
- * writes there.
+ *	r10	rseq's offset from the thread pointer; then the ring
+ *	r11	meta, in MORE_BIT whether more is to come
+ *	xmm7	a0 of an event with KTR_TEXT_AT_FIRST; xmm8 how many bytes of it go on in further slots, if > 0
+ *	xmm9	head, for more
+ * While a text is looked at r10 is the string, and then edx its length. more clobbers rcx, r8, r9, once they are
+ * in the entry. No stack is used but by cold, by the call of .Lpiece, and what lies below the stack pointer by
+ * texts that are not a0, or have more than two arguments: no handler writes there.
  */
 #if defined(__x86_64__) && !defined(__ILP32__) && !KTR_TSAN
 #include "ktr/arch/offsets.h"
@@ -130,6 +144,7 @@
  * handler (the kernel's part of that alone is larger).
  */
 #define FRAME_BELOW	      1024
+#define MORE_BIT	      63 /* in meta, until the entry is written: for more */
 #define HOT(offset)	      ktr__hot + offset(%rip)
 #define SELF(offset)	      %fs:offset(%rdx)
 #define HERE(field)	      %fs:SELF_HERE + field(%rdx)
@@ -170,7 +185,7 @@
  */
 #define CUT_TEXT(piece)                                                                          \
 	rep; bsfl %edx, %edx;                                                                      \
-	leaq	.Lbelow + 16(%rip), %r10;                                                        \
+	leaq	.Lbelow + 64(%rip), %r10;                                                        \
 	subq	%rdx, %r10;                                                                      \
 	movdqu	(%r10), %xmm6;                                                                   \
 	pand	%xmm6, piece
@@ -193,21 +208,31 @@
 	movhps	from + 8(%rsi), %xmm3;                                                           \
 	movups	%xmm3, to(%rdi)
 
-/*
- * The first sixteen bytes of the string at r10: in `piece`, if it ends there, and edx where it ends; if it does
- * not, to `longer`. NULL goes to .Lany. Clobbers r10, xmm6, and `scratch`.
- */
-#define FIRST_PIECE(piece, scratch, longer)                                                      \
-	testq	%r10, %r10;                                                                      \
-	jz	.Lany;                                                                           \
-	ONE_PAGE(15);                                                                            \
-	pxor	scratch, scratch;                                                                \
-	movdqu	(%r10), piece;                                                                   \
-	pcmpeqb	piece, scratch;                                                                  \
-	pmovmskb scratch, %edx;                                                                  \
-	testl	%edx, %edx;                                                                      \
-	jz	longer;                                                                          \
-	CUT_TEXT(piece)
+/* rdi = the next slot, after that at rax, a continuation with the ordinal in r8. */
+#define CONT                                                                                     \
+	addq	$64, %rax;                                                                       \
+	movq	%rax, %rdi;                                                                      \
+	andq	HERE(PLACE_MASK), %rdi;                                                          \
+	addq	HERE(PLACE_BASE), %rdi;                                                          \
+	prefetchw AHEAD(%rdi);                                                                   \
+	movq	%r8, (%rdi);                                                                     \
+	incq	%r8
+
+/* Sixteen bytes of a string at rsi to a continuation at rdi, but for those after its end. Clobbers xmm3, xmm4. */
+#define CUT_PAIR(at)                                                                             \
+	movdqu	at(%rsi), %xmm3;                                                                 \
+	movdqu	at(%rcx), %xmm4;                                                                 \
+	pand	%xmm4, %xmm3;                                                                    \
+	movups	%xmm3, 8 + at(%rdi)
+
+/* Has the event of the site at rdi a text that goes on in further slots? Then it is a0 again. Clobbers rax. */
+#define LONG(otherwise)                                                                          \
+	cmpb	$TEXT_AT_FIRST, SITE_TEXT_AT(%rdi);                                              \
+	jne	otherwise;                                                                       \
+	movd	%xmm8, %eax;                                                                     \
+	testl	%eax, %eax;                                                                      \
+	jle	otherwise;                                                                       \
+	movq	%xmm7, %rsi
 
 /* The arguments as words in memory, with room for a text after them. */
 #define WORDS -112
@@ -237,6 +262,16 @@
 	.skip	16 /* At the very start of a line the event takes 38 cycles instead of 37 (Zen 3). */
 DOOR(ktr__record0)
 	.cfi_startproc
+	movq	HOT(HOT_CONTROL), %rax
+	testq	%rax, %rax
+	jz	.Lzero
+	movl	CONTROL_GENERATION(%rax), %edx
+	movl	SITE_ID(%rdi), %r11d
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	movq	%rdi, %xmm2
+	cmpl	%edx, SITE_READY(%rdi)
+	je	.Lstart0
+.Lzero:
 	xorl	%esi, %esi
 DOOR(ktr__record1)
 	xorl	%edx, %edx
@@ -253,52 +288,226 @@ DOOR(ktr__record6v)
 	movq	%rdi, %xmm2
 .Lagain:
 	movq	HOT(HOT_CONTROL), %rax
-	movq	HOT(HOT_SITE_CTL), %r10
-	testq	%r10, %r10
+	testq	%rax, %rax
 	jz	.Lcold
-	movq	CONTROL_SPECIAL(%rax), %rdx
-	testq	%rdx, SITE_MASK(%rdi)
-	jnz	.Lcold
-	movl	SITE_PLAIN(%rdi), %r11d
-	testl	%r11d, %r11d
-	jz	.Lpayload
-	cmpb	$0, (%r10,%r11)
-	jne	.Lcold
+	movl	CONTROL_GENERATION(%rax), %edx
+	movl	SITE_ID(%rdi), %r11d
 	movq	HOT(HOT_RSEQ_OFFSET), %r10
-.Lstart:
+	cmpl	%edx, SITE_READY(%rdi)
+	je	.Lstart
+	notl	%edx
+	cmpl	%edx, SITE_READY(%rdi)
+	jne	.Lcold
+	movzbl	SITE_TEXT_AT(%rdi), %edx
+	movq	%rsi, %r10
+	cmpl	$TEXT_AT_FIRST, %edx
+	jne	.Lother
+.Lstring:
+	testq	%r10, %r10
+	jz	.Lany
+	ONE_PAGE(15)
+	pxor	%xmm4, %xmm4
+	movdqu	(%r10), %xmm3
+	pcmpeqb	%xmm3, %xmm4
+	pmovmskb %xmm4, %edx
+	testl	%edx, %edx
+	jz	.Lsecond
+	CUT_TEXT(%xmm3)
+	pxor	%xmm4, %xmm4
+	pxor	%xmm5, %xmm5
+.Lmeasured:	/* what the arguments leave no room for goes on in further slots */
+	movzbl	SITE_N_ARGS(%rdi), %r10d
+	cmpb	$TEXT_AT_FIRST, SITE_TEXT_AT(%rdi)
+	jne	.Lspilled
+	movq	%rsi, %xmm7
+	movl	%edx, %esi
+	cmpl	$2, %r10d
+	leal	-4 * 8(%rdx), %r10d
+	jne	.Lonly
+	movq	%xmm3, %rcx
+	psrldq	$8, %xmm3
+	movq	%xmm3, %r8
+	movq	%xmm4, %r9
+	psrldq	$8, %xmm4
+	movaps	%xmm4, %xmm0
+.Lfilled:
+	movd	%r10d, %xmm8
+	testl	%r10d, %r10d
+	jg	.Llong
+.Lready:
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	jmp	.Lstart
+.Lonly:
+	subl	$8, %r10d
+	movaps	%xmm3, %xmm1
+	psrldq	$8, %xmm3
+	movq	%xmm3, %rcx
+	movq	%xmm4, %r8
+	psrldq	$8, %xmm4
+	movq	%xmm4, %r9
+	movaps	%xmm5, %xmm0
+	jmp	.Lfilled
+.Llong:	/* up to 55 bytes are read after its end */
+	movq	%xmm7, %rdx
+	addl	%esi, %edx
+	andl	$4095, %edx
+	cmpl	$4096 - 56, %edx
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	jbe	.Lstartmore
+.Lundo:
+	movq	%xmm2, %rdi
+	movq	%xmm7, %rsi
+	jmp	.Lany
+.Lsecond:
+	pxor	%xmm5, %xmm5
+	ONE_PAGE(47)
+	movdqu	16(%r10), %xmm4
+	movdqa	%xmm4, %xmm6
+	pcmpeqb	%xmm5, %xmm6
+	pmovmskb %xmm6, %edx
+	testl	%edx, %edx
+	jz	.Lthird
+	CUT_TEXT(%xmm4)
+	addl	$16, %edx
+	jmp	.Lmeasured
+.Lthird:
+	pxor	%xmm6, %xmm6
+	movdqu	32(%r10), %xmm5
+	pcmpeqb	%xmm5, %xmm6
+	pmovmskb %xmm6, %edx
+	testl	%edx, %edx
+	jz	.Lscan
+	CUT_TEXT(%xmm5)
+	addl	$32, %edx
+	jmp	.Lmeasured
+.Lscan:	/* its end; all that is read is in a line with some of the string */
+	cmpb	$TEXT_AT_FIRST, SITE_TEXT_AT(%rdi)
+	jne	.Lany
+	leaq	48(%rsi), %rdx
+	andq	$-16, %rdx
+	leaq	STRING_MAX(%rsi), %r10
+	pxor	%xmm6, %xmm6
+1:	cmpq	%r10, %rdx
+	ja	.Lany
+	pcmpeqb	(%rdx), %xmm6					/* stays zero while nothing is */
+	pmovmskb %xmm6, %r11d
+	addq	$16, %rdx
+	testl	%r11d, %r11d
+	jz	1b
+	rep; bsfl %r11d, %r11d
+	subq	%rsi, %rdx
+	leal	-16(%rdx,%r11), %edx
+	movl	SITE_ID(%rdi), %r11d
+	cmpl	$STRING_MAX, %edx
+	jbe	.Lmeasured
+	jmp	.Lany
+.Lother:
+	cmpl	$TEXT_AT_ANY, %edx
+	je	.Lany
+	testl	%edx, %edx
+	jz	.Lcold
+	cmpl	$TEXT_AT_BOTH, %edx
+	je	.Lboth
+	ja	.Lstack
+	SPILL
+	movq	WORDS - 8(%rsp,%rdx,8), %r10
+	jmp	.Lstring
+.Lspilled:
+	leal	(%rdx,%r10,8), %edi
+	cmpl	$6 * 8, %edi
+	movq	%xmm2, %rdi
+	ja	.Lany
+	movzbl	SITE_TEXT_AT(%rdi), %edi
+	movq	%rdx, WORDS - 8(%rsp,%rdi,8)
+	leaq	WORDS(%rsp,%r10,8), %r10
+	movups	%xmm3, (%r10)
+	movups	%xmm4, 16(%r10)
+	movups	%xmm5, 32(%r10)
+	movq	WORDS(%rsp), %rsi
+	movq	WORDS + 8(%rsp), %xmm1
+	movq	WORDS + 16(%rsp), %rcx
+	movq	WORDS + 24(%rsp), %r8
+	movq	WORDS + 32(%rsp), %r9
+	movq	WORDS + 40(%rsp), %xmm0
+	jmp	.Lready
+.Lboth:	/* the second begins at the word after the first */
+	call	.Lpiece
+	movaps	%xmm3, %xmm4
+	movl	%edx, %r8d
+	movq	%xmm1, %r10
+	call	.Lpiece
+	movl	%r8d, %esi
+	movq	%rdx, %xmm1
+	addl	$7, %r8d
+	andl	$-8, %r8d
+	pxor	%xmm5, %xmm5
+	movups	%xmm5, WORDS + 32(%rsp)
+	movups	%xmm4, WORDS + 16(%rsp)
+	movups	%xmm3, WORDS + 16(%rsp,%r8)
+	movq	WORDS + 16(%rsp), %rcx
+	movq	WORDS + 24(%rsp), %r8
+	movq	WORDS + 32(%rsp), %r9
+	movq	WORDS + 40(%rsp), %xmm0
+	jmp	.Lready
+.Lpiece:	/* a string of up to sixteen bytes at r10: xmm3, with zeros after its end, and edx where that is */
+	.cfi_adjust_cfa_offset 8
+	testq	%r10, %r10
+	jz	1f
+	leaq	16(%r10), %rdx
+	xorq	%r10, %rdx
+	shrq	$12, %rdx
+	jnz	1f
+	pxor	%xmm5, %xmm5
+	movdqu	(%r10), %xmm3
+	pcmpeqb	%xmm3, %xmm5
+	pmovmskb %xmm5, %edx
+	cmpb	$1, 16(%r10)
+	jb	2f
+	testl	%edx, %edx
+	jz	1f
+2:	btsl	$16, %edx
+	CUT_TEXT(%xmm3)
+	ret
+1:	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	jmp	.Lany
+.Lstack:
+	movq	HOT(HOT_RSEQ_OFFSET), %r10
+	cmpw	$12 * 8, STACK_WORD(%rsi)
+	jbe	.Lstartmore
+.Lany:
+	movq	%xmm1, %rdx
+	jmp	ktr__record_payload
+.Lcold:
+	xorl	%edx, %edx
+	jmp	.Lcall
+
+.Lsequence:
+.Lstartmore:
+	btsq	$MORE_BIT, %r11
 	ENTER
-.Ljoin:
+.Ljoinmore:
 	cmpq	RING_GEOM(%r10), %rdi
 	jne	.Ldisarm
-	movq	RING_HEAD(%r10), %rdi
+.Lmore:
+	btrq	$MORE_BIT, %r11
 	orq	SELF(SELF_ARMED), %r11
-	testl	%edi, CONTROL_CLOCK(%rax)
-	jnz	.Lrepeat
-	SLOT(HERE)
-	STORE_TICKS
-	btsq	$TIME_APPROX_BIT, %rax
-	movq	%rax, RING_LAST(%r10)
-	jmp	.Lfill
-.Lstacked:
-	ENTER
-.Ljoinstack:
-	cmpq	RING_GEOM(%r10), %rdi
-	jne	.Ldisarm
 	movq	RING_HEAD(%r10), %rdi
+	movq	%rdi, %xmm9
+	movq	%xmm2, %rax
+	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rax)
+	jne	.Llongtext
 	movq	%rdi, %r8
-	orq	SELF(SELF_ARMED), %r11
 	SLOT(HERE)
 	STORE_TICKS
-	btsq	$TIME_APPROX_BIT, %rax
-	movq	%rax, RING_LAST(%r10)
 	movq	%r11, 8(%rdi)
 	movl	$2, %r11d
 	COPY_PAIR(STACK_WORD, 16)
 	COPY_PAIR(STACK_PCS + 8, 32)
 	COPY_PAIR(STACK_PCS + 24, 48)
-	cmpw	$5 * 8, STACK_WORD(%rsi)
-	jbe	.Lcommit
 	LOAD_SELF
+	cmpw	$5 * 8, STACK_WORD(%rsi)
+	jbe	.Lwritten
 	leaq	2(%r8), %rdi
 	SLOT(HERE)
 	andl	$1, %r8d
@@ -315,7 +524,60 @@ DOOR(ktr__record6v)
 	xorl	$1, %r8d
 	movq	%r11, RING_CONT(%r10,%r8,8)
 	leal	3(%r8,%r8), %r11d
-	jmp	.Lcommit
+.Lwritten:
+	cmpl	$0, SELF(SELF_NEST)
+	je	.Lcommit
+	jmp	.Lcommitown
+.Llongtext:
+	SLOT(HERE)
+	STORE_TICKS
+	STORE_ENTRY
+	LOAD_SELF
+	movq	%xmm9, %rax
+	movl	%eax, %ecx
+	andl	$1, %ecx
+	shlq	$5, %rax
+	movq	RING_CONT(%r10,%rcx,8), %r8
+	btsq	$63, %r8
+	movd	%xmm8, %r9d
+	subl	%r9d, %esi
+	movq	%xmm7, %rcx
+	addq	%rcx, %rsi
+	subl	$CONT_BYTES, %r9d
+	jb	2f
+1:	CONT
+	movdqu	(%rsi), %xmm3
+	movdqu	16(%rsi), %xmm4
+	movdqu	32(%rsi), %xmm5
+	movq	48(%rsi), %r11
+	movups	%xmm3, 8(%rdi)
+	movups	%xmm4, 24(%rdi)
+	movups	%xmm5, 40(%rdi)
+	movq	%r11, 56(%rdi)
+	addq	$CONT_BYTES, %rsi
+	subl	$CONT_BYTES, %r9d
+	jae	1b
+2:	addl	$CONT_BYTES, %r9d
+	jz	3f
+	CONT
+	leaq	.Lbelow + 64(%rip), %rcx
+	subq	%r9, %rcx
+	CUT_PAIR(0)
+	CUT_PAIR(16)
+	CUT_PAIR(32)
+	movq	48(%rsi), %xmm3
+	movq	48(%rcx), %xmm4
+	pand	%xmm4, %xmm3
+	movq	%xmm3, 56(%rdi)
+3:	movq	%xmm9, %rcx
+	shrq	$5, %rax
+	subq	%rcx, %rax
+	notl	%ecx
+	andl	$1, %ecx
+	btrq	$63, %r8
+	movq	%r8, RING_CONT(%r10,%rcx,8)
+	leaq	1(%rax,%rcx,2), %r11
+	jmp	.Lwritten
 .Lmoved:
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Larm:
@@ -344,182 +606,156 @@ DOOR(ktr__record6v)
 	movq	%rdi, HERE(PLACE_MASK)
 	movq	VIEW_GEOM(%rax), %rdi
 	movq	%rdi, HERE(PLACE_GEOM)
-	movq	%xmm2, %rax
-	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rax)
 	leaq	ktr__record_cs - CONTROL_CLOCK(%rip), %rax	/* a clock of 0: the descriptor's version */
-	jne	.Ljoin
-	jmp	.Ljoinstack
-.Lrepeat:
+	testq	%r11, %r11
+	jns	.Ljoin
+	jmp	.Ljoinmore
+.Lwith0:
+	movq	%xmm2, %rdi
+	jmp	.Lzero
+.Lrepeat:	/* the time of the event before; a continuation has none, and a ring that was made anew nothing */
+	leaq	-2(%rdi), %rax
+	shlq	$5, %rax
+	andq	HERE(PLACE_MASK), %rax
+	addq	HERE(PLACE_BASE), %rax
+	movq	(%rax), %rax
+	testq	%rax, %rax
+	jle	.Lread
 	SLOT(HERE)
-	movq	RING_LAST(%r10), %rdx
-	movq	%rdx, (%rdi)
+	btsq	$TIME_APPROX_BIT, %rax
+	movq	%rax, (%rdi)
+	jmp	.Lfill
+.Lstart:
+	ENTER
+.Ljoin:
+	cmpq	RING_GEOM(%r10), %rdi
+	jne	.Ldisarm
+	movq	RING_HEAD(%r10), %rdi
+	orq	SELF(SELF_ARMED), %r11
+	testl	%edi, CONTROL_CLOCK(%rax)
+	jnz	.Lrepeat
+.Lread:
+	SLOT(HERE)
+	STORE_TICKS
 .Lfill:
 	STORE_ENTRY
+	jmp	.Lone
+.Lstart0:
+	leaq	ktr__record_cs(%rip), %rdx
+	cmpq	%rdx, %fs:RSEQ_CS(%r10)
+	jne	.Lown0
+	LOAD_SELF
+	movl	%fs:RSEQ_CPU(%r10), %edi
+	cmpl	%edi, SELF(SELF_HERE_CPU)
+	jne	.Lwith0
+	movq	HERE(PLACE_RING), %r10
+	movq	HERE(PLACE_GEOM), %rdi
+	cmpq	RING_GEOM(%r10), %rdi
+	jne	.Lwith0
+	cmpl	$0, CONTROL_CLOCK(%rax)
+	jne	.Lwith0
+	movq	RING_HEAD(%r10), %rdi
+	orq	SELF(SELF_ARMED), %r11
+	SLOT(HERE)
+	STORE_TICKS
+	movq	%r11, 8(%rdi)
+.Lone:
 	movl	$2, %r11d
 .Lcommit:
 	addq	%r11, RING_HEAD(%r10)
 .Lend:
 	ret
 
-.Lpayload:
-	movl	SITE_ID(%rdi), %r11d
-	movzbl	SITE_TEXT_AT(%rdi), %edx
-	cmpb	$0, (%r10,%r11)
-	jne	.Lcold
-	movq	%rsi, %r10
-	cmpl	$1, %edx
-	jne	.Lother
-.Lstring:
-	FIRST_PIECE(%xmm3, %xmm4, .Lsecond)
-	pxor	%xmm4, %xmm4
-	pxor	%xmm5, %xmm5
-.Lmeasured:	/* do the arguments leave room for it? */
-	movzbl	SITE_N_ARGS(%rdi), %r10d
-	cmpb	$1, SITE_TEXT_AT(%rdi)
-	jne	.Lspilled
-	cmpl	$2, %r10d
-	ja	.Lspill
-	jb	.Lonly
-	cmpl	$4 * 8, %edx
-	ja	.Lany
-	movl	%edx, %esi
-	movq	%xmm3, %rcx
-	psrldq	$8, %xmm3
-	movq	%xmm3, %r8
-	movq	%xmm4, %r9
-	psrldq	$8, %xmm4
-	movaps	%xmm4, %xmm0
-.Lready:
-	movq	HOT(HOT_RSEQ_OFFSET), %r10
-	jmp	.Lstart
-.Lonly:
-	cmpl	$5 * 8, %edx
-	ja	.Lany
-	movl	%edx, %esi
-	movaps	%xmm3, %xmm1
-	psrldq	$8, %xmm3
-	movq	%xmm3, %rcx
-	movq	%xmm4, %r8
-	psrldq	$8, %xmm4
-	movq	%xmm4, %r9
-	movaps	%xmm5, %xmm0
-	jmp	.Lready
-.Lsecond:
-	pxor	%xmm5, %xmm5
-	ONE_PAGE(47)
-	movdqu	16(%r10), %xmm4
-	movdqa	%xmm4, %xmm6
-	pcmpeqb	%xmm5, %xmm6
-	pmovmskb %xmm6, %edx
-	testl	%edx, %edx
-	jz	.Lthird
-	CUT_TEXT(%xmm4)
-	addl	$16, %edx
-	jmp	.Lmeasured
-.Lthird:
-	pxor	%xmm6, %xmm6
-	movdqu	32(%r10), %xmm5
-	pcmpeqb	%xmm5, %xmm6
-	pmovmskb %xmm6, %edx
-	testl	%edx, %edx
-	jz	.Lany
-	CUT_TEXT(%xmm5)
-	addl	$32, %edx
-	jmp	.Lmeasured
-.Lother:
-	testl	%edx, %edx
-	jz	.Lcold
-	cmpl	$TEXT_AT_ANY, %edx
-	je	.Lany
-	cmpl	$TEXT_AT_BOTH, %edx
-	je	.Lboth
-	ja	.Lstack
-	SPILL
-	movq	WORDS - 8(%rsp,%rdx,8), %r10
-	jmp	.Lstring
-.Lspill:
-	SPILL
-.Lspilled:
-	leal	(%rdx,%r10,8), %edi
-	cmpl	$6 * 8, %edi
-	movq	%xmm2, %rdi
-	ja	.Lany
-	movzbl	SITE_TEXT_AT(%rdi), %edi
-	movq	%rdx, WORDS - 8(%rsp,%rdi,8)
-	leaq	WORDS(%rsp,%r10,8), %r10
-	movups	%xmm3, (%r10)
-	movups	%xmm4, 16(%r10)
-	movups	%xmm5, 32(%r10)
-	movq	WORDS(%rsp), %rsi
-	movq	WORDS + 8(%rsp), %xmm1
-	movq	WORDS + 16(%rsp), %rcx
-	movq	WORDS + 24(%rsp), %r8
-	movq	WORDS + 32(%rsp), %r9
-	movq	WORDS + 40(%rsp), %xmm0
-	jmp	.Lready
-.Lboth:	/* the second begins at the word after the first */
-	FIRST_PIECE(%xmm3, %xmm5, .Lany)
-	movl	%edx, %r8d
-	movq	%xmm1, %r10
-	FIRST_PIECE(%xmm4, %xmm5, .Lany)
-	movl	%r8d, %esi
-	movq	%rdx, %xmm1
-	addl	$7, %r8d
-	andl	$-8, %r8d
-	pxor	%xmm5, %xmm5
-	movups	%xmm5, WORDS + 32(%rsp)
-	movups	%xmm3, WORDS + 16(%rsp)
-	movups	%xmm4, WORDS + 16(%rsp,%r8)
-	movq	WORDS + 16(%rsp), %rcx
-	movq	WORDS + 24(%rsp), %r8
-	movq	WORDS + 32(%rsp), %r9
-	movq	WORDS + 40(%rsp), %xmm0
-	jmp	.Lready
-.Lstack:
-	movq	HOT(HOT_RSEQ_OFFSET), %r10
-	cmpw	$12 * 8, STACK_WORD(%rsi)
-	jbe	.Lstacked
-.Lany:
-	movq	%xmm1, %rdx
-	jmp	ktr__record_payload
-
 .Lown:
-	movq	%xmm2, %rdi
-	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
-	je	.Lany
 	cmpl	$0, SELF(SELF_NEST)
 	jne	.Lwords
 	orq	%rax, %r11
 	leaq	-FRAME_BELOW(%rsp), %rax
 	movq	%rax, SELF(SELF_FRAME)
 	movl	$1, SELF(SELF_NEST)
-	movq	LEVEL(PLACE_GEOM), %rax
-	testq	%rax, %rax
-	jz	.Lleave
-	movq	LEVEL(PLACE_RING), %r10
-	cmpq	RING_GEOM(%r10), %rax
-	jne	.Lleave
-	cmpl	$0, ktr__cpu_rdpid(%rip)
-	je	.Lremembered
-	.byte	0xf3, 0x0f, 0xc7, 0xf8				/* rdpid %rax */
-	shlq	$52, %rax					/* twelve bits are the CPU */
-	shrq	$1, %rax
-.Lplace:
+	movl	%fs:RSEQ_CPU(%r10), %eax
+	testq	%r10, %r10
+	jz	.Lask
+	testl	%eax, %eax
+	js	.Lask
+.Lknown:
+	shlq	$32 + THREAD_BITS, %rax
 	orq	%rax, %r11
+	movq	LEVEL(PLACE_RING), %r10
+	movq	LEVEL(PLACE_GEOM), %rdi
+	js	.Lownmore
+	testq	%rdi, %rdi
+	jz	.Lleave
+	cmpq	RING_GEOM(%r10), %rdi
+	jne	.Lleave
 	movq	RING_HEAD(%r10), %rdi
 	SLOT(LEVEL)
-	STORE_ENTRY
 	STORE_TICKS
+	STORE_ENTRY
 	addq	$2, RING_HEAD(%r10)
 	LOAD_SELF
 	movl	$0, SELF(SELF_NEST)
 	ret
-.Lremembered:
-	testb	$126, RING_HEAD(%r10)
-	movl	LEVEL(LEVEL_CPU), %eax
-	jz	.Lleave
+.Lown0:
+	LOAD_SELF
+	movq	SELF(SELF_OWN), %rax
+	testq	%rax, %rax
+	jz	.Lwith0
+	cmpl	$0, SELF(SELF_NEST)
+	jne	.Lwith0
+	orq	%rax, %r11
+	leaq	-FRAME_BELOW(%rsp), %rax
+	movq	%rax, SELF(SELF_FRAME)
+	movl	$1, SELF(SELF_NEST)
+	movl	%fs:RSEQ_CPU(%r10), %eax
+	testq	%r10, %r10
+	jz	.Lleave0
+	testl	%eax, %eax
+	js	.Lleave0
 	shlq	$32 + THREAD_BITS, %rax
-	jmp	.Lplace
+	orq	%rax, %r11
+	movq	LEVEL(PLACE_RING), %r10
+	movq	LEVEL(PLACE_GEOM), %rdi
+	testq	%rdi, %rdi
+	jz	.Lleave0
+	cmpq	RING_GEOM(%r10), %rdi
+	jne	.Lleave0
+	movq	RING_HEAD(%r10), %rdi
+	SLOT(LEVEL)
+	STORE_TICKS
+	movq	%r11, 8(%rdi)
+	addq	$2, RING_HEAD(%r10)
+	LOAD_SELF
+	movl	$0, SELF(SELF_NEST)
+	ret
+.Lleave0:
+	movl	$0, SELF(SELF_NEST)
+	jmp	.Lwith0
+.Lownmore:
+	cmpq	HERE(PLACE_GEOM), %rdi
+	jne	.Lleave
+	testq	%rdi, %rdi
+	jz	.Lleave
+	cmpq	RING_GEOM(%r10), %rdi
+	je	.Lmore
+	jmp	.Lleave
+.Lcommitown:
+	addq	%r11, RING_HEAD(%r10)
+	movl	$0, SELF(SELF_NEST)
+	ret
+.Lask:
+	cmpl	$0, ktr__cpu_rdpid(%rip)
+	je	.Lremembered
+	.byte	0xf3, 0x0f, 0xc7, 0xf8				/* rdpid %rax */
+	andl	$0xfff, %eax					/* above it is the node */
+	jmp	.Lknown
+.Lremembered:
+	movl	LEVEL(LEVEL_CPU), %eax
+	movq	LEVEL(PLACE_RING), %rdi
+	testq	%rdi, %rdi
+	jz	.Lleave
+	testb	$126, RING_HEAD(%rdi)
+	jnz	.Lknown
 .Lleave:
 	LOAD_SELF
 	movl	$0, SELF(SELF_NEST)
@@ -530,18 +766,20 @@ DOOR(ktr__record6v)
 	.long	0x53053053
 .Labort:
 	movq	%xmm2, %rdi
-	cmpl	$0, SITE_PLAIN(%rdi)
-	jne	.Lagain
-	movq	HOT(HOT_CONTROL), %rax
-	movq	HOT(HOT_SITE_CTL), %r10
-	testq	%r10, %r10
+	cmpb	$0, SITE_N_ARGS(%rdi)
+	je	.Lzero
+	cmpb	$0, SITE_TEXT_AT(%rdi)
+	je	.Lagain
+	LONG(1f)
+	jmp	.Lagain
+1:	movq	HOT(HOT_CONTROL), %rax
+	testq	%rax, %rax
 	jz	.Lwords
-	movq	CONTROL_SPECIAL(%rax), %rdx
-	testq	%rdx, SITE_MASK(%rdi)
-	jnz	.Lwords
-	movl	SITE_ID(%rdi), %r11d
-	cmpb	$0, (%r10,%r11)
+	movl	CONTROL_GENERATION(%rax), %edx
+	notl	%edx
+	cmpl	%edx, SITE_READY(%rdi)
 	jne	.Lwords
+	movl	SITE_ID(%rdi), %r11d
 	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
 	je	.Lstack
 	jmp	.Lready
@@ -554,11 +792,12 @@ DOOR(ktr__record6v)
 	movq	%xmm2, %rdi
 	xorl	%edx, %edx
 	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rdi)
-	setne	%dl
-	jmp	1f
-.Lcold:
-	xorl	%edx, %edx
-1:	subq	$56, %rsp
+	je	.Lcall
+	LONG(1f)
+	jmp	.Lcall
+1:	incl	%edx
+.Lcall:
+	subq	$56, %rsp
 	.cfi_adjust_cfa_offset 56
 	movq	%rsi, (%rsp)
 	movq	%xmm1, 8(%rsp)
@@ -586,10 +825,10 @@ DOOR(ktr__record6)
 
 	.section .rodata.ktr__record, "a"
 	.balign	8
-/* Loaded from 16 - n on: the first n bytes all ones, the others zero. */
+/* Loaded from 64 - n on: the first n bytes all ones, the others zero. */
 .Lbelow:
-	.fill	16, 1, 255
-	.fill	16, 1, 0
+	.fill	64, 1, 255
+	.fill	64, 1, 0
 
 /* Descriptor, and the arrays for debuggers, as in x86_64.h. */
 	.section __rseq_cs, "aw"
@@ -598,12 +837,12 @@ DOOR(ktr__record6)
 	.hidden	ktr__record_cs
 ktr__record_cs:
 	.long	0, 0
-	.quad	.Lstart, .Lend - .Lstart, .Labort
+	.quad	.Lsequence, .Lend - .Lsequence, .Labort
 	.section __rseq_cs_ptr_array, "aw"
 	.quad	ktr__record_cs
 	.section __rseq_exit_point_array, "aw"
-	.quad	.Lstart, .Lown
-	.quad	.Lstart, .Ldisarm
+	.quad	.Lsequence, .Lown
+	.quad	.Lsequence, .Ldisarm
 #endif
 
 #include "ktr/arch/property.h"

@@ -12,8 +12,7 @@
  *		  if view.geom != rings[cpu].geom: goto cold
  *		  head = rings[cpu].head
  *		  to = view.base + (head * 32 & view.mask)
- *		  time = clock(), or the time given unless rings[cpu].last is later
- *		  rings[cpu].last = time | KTR_TIME_APPROX	what an event that does not read it repeats
+ *		  time = clock(), or the time given unless rings[cpu].last is later; then last = time
  *		  to[] = { time, meta, arguments }
  *		  for several slots: the continuations after it, cont[!t] = cont[t] + n - 1
  *	COMMIT:   rings[cpu].head = head + 2 * slots (t flipped if several)
@@ -96,28 +95,24 @@ static inline uint64_t ktr__ticks(void)
 	"movq 8(%%r10), %%r11\n\t"
 
 /*
- * In: r10 ring. Out: rax time, which is the ring's newest from here on. Clobbers rdx. A time that is given was read
+ * In: r10 ring. Out: rax time. Clobbers rdx. A time that is given was read
  * outside of the sequence (clock_gettime): another thread may have recorded a later one on this CPU since then.
  * ring.last tells; it may be ahead of the newest entry by one event that was never committed, which costs another
  * reading of the clock and nothing else.
  */
 #define RSEQ_TIME                                                                                \
 	"movq %[time], %%rax\n\t"                                                                \
-	"movq %%rax, %%rdx\n\t"                                                                  \
-	"btsq $62, %%rdx\n\t"                                                                    \
 	"testq %%rax, %%rax\n\t"                                                                 \
 	"jz 8f\n\t"                                                                              \
-	"cmpq 32(%%r10), %%rdx\n\t"                                                              \
+	"cmpq 32(%%r10), %%rax\n\t"                                                              \
 	"jb %l[late]\n\t"                                                                        \
+	"movq %%rax, 32(%%r10)\n\t"                                                              \
 	"jmp 9f\n"                                                                               \
 	"8:\n\t"                                                                                 \
 	"rdtsc\n\t"                                                                              \
 	"shlq $32, %%rdx\n\t"                                                                    \
-	"orq %%rdx, %%rax\n\t"                                                                   \
-	"movq %%rax, %%rdx\n\t"                                                                  \
-	"btsq $62, %%rdx\n"                                                                      \
-	"9:\n\t"                                                                                 \
-	"movq %%rdx, 32(%%r10)\n\t"
+	"orq %%rdx, %%rax\n"                                                                     \
+	"9:\n\t"
 
 #define RSEQ_ABORT                                                                               \
 	".pushsection __rseq_failure, \"ax\"\n\t"                                                \

@@ -72,6 +72,8 @@ void ktr__mask_publish(struct ktr__session_rw *session)
 		mask_derive(session);
 		now = __atomic_load_n(changes, __ATOMIC_SEQ_CST);
 	}
+	/* A site that was looked at between the two has met old words under the new number. */
+	__atomic_add_fetch(changes, 1, __ATOMIC_SEQ_CST);
 }
 
 int ktr__session_mask_set(struct ktr__session_rw *session, uint64_t mask, struct ktr_error *err)

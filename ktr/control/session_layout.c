@@ -229,6 +229,7 @@ void ktr__layout_first_rows(struct ktr__session_rw *session)
 	struct ktr_control *control = session->control;
 	struct ktr_anchor *anchor = ktr__region_rows(session, anchor, struct ktr_anchor);
 
+	control->generation = 1;
 	control->n_classes = 1;
 	control->n_sites = 1;
 	control->n_threads = 1;

@@ -24,7 +24,6 @@ static void begin_hot(void)
 	ktr__hot.views = ktr__rec.views;
 	ktr__hot.rings = ktr__rec.rings;
 	ktr__hot.n_rings = ktr__rec.n_rings;
-	__atomic_store_n(&ktr__hot.site_ctl, ktr__rec.site_ctl, __ATOMIC_RELEASE);
 	__atomic_store_n(&ktr__hot.control, ktr__rec.control, __ATOMIC_RELEASE);
 }
 

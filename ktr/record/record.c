@@ -209,6 +209,9 @@ static inline void record_own(struct ktr__self *self, const struct ktr__image *i
 
 	if (!level)
 		return;
+	/* Where assembly writes what takes several slots. */
+	if (KTR_ARCH_HAS_RECORD && level == &self->level[0][0])
+		self->here = level->at;
 	head = __atomic_load_n(&level->at.ring->head, __ATOMIC_SEQ_CST);
 	next = head + 2 * image->n_slots;
 	to = (uint64_t *)(void *)(level->at.base + (head * 32 & level->at.mask));
@@ -290,9 +293,20 @@ static void record_count(uint32_t site)
 	__atomic_fetch_add(&counts[site], 1, __ATOMIC_RELAXED);
 }
 
-static void record_event(const struct ktr_site *site, const uint64_t *arg, bool words)
+/*
+ * The usual way may have the site until anything changes again: it compares a number instead of looking at what
+ * decides. A class that is a run-time number has no mask to look at.
+ */
+static inline void record_ready(struct ktr_site *site, uint32_t generation)
+{
+	if (site->mask && !(site->mask & ktr__load_word(&ktr__rec.control->special)))
+		__atomic_store_n(&site->ready, site->copies ? ~generation : generation, __ATOMIC_RELAXED);
+}
+
+static void record_event(struct ktr_site *site, const uint64_t *arg, bool words)
 {
 	const struct ktr_control *control = ktr__rec.control;
+	uint32_t generation = (uint32_t)__atomic_load_n(&control->generation, __ATOMIC_ACQUIRE);
 	uint8_t override;
 	bool keep, stops;
 
@@ -304,6 +318,8 @@ static void record_event(const struct ktr_site *site, const uint64_t *arg, bool 
 	    !ktr__cpu_wanted(control, ktr__event_cpu()))
 		return;
 	override = __atomic_load_n(&ktr__rec.site_ctl[site->id], __ATOMIC_RELAXED);
+	if (KTR_ARCH_HAS_RECORD && !override)
+		record_ready(site, generation);
 	if (override & KTR_SITE_COUNT || (!(override & KTR_SITE_OFF) &&
 					  site->mask & ktr__load_word(&control->count)))
 		record_count(site->id);

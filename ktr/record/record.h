@@ -73,12 +73,11 @@ extern struct ktr__rec ktr__rec __attribute__((visibility("hidden")));
  * The words of struct ktr__rec that the usual event loads, in pages that hold nothing else and that the kernel
  * empties in a forked child (MADV_WIPEONFORK), whichever call made it: no handler of pthread_atfork(3) runs
  * after _Fork(3) or a system call made directly. All zero means that every event takes the cold path, which
- * finds out what this process is (ktr__start_adopt()). Written by start.c alone; control and site_ctl are zero
- * at the same time, before there is a session and in a child.
+ * finds out what this process is (ktr__start_adopt()). Written by start.c alone; control is NULL before there is
+ * a session and in a child.
  */
 struct ktr__hot {
 	struct ktr_control *control;
-	uint8_t *site_ctl;
 	ptrdiff_t rseq_offset;
 	const struct ktr__ring_view **views;
 	struct ktr_ring *rings;
@@ -139,7 +138,6 @@ REC__AT(ktr__rec, rings, REC_RINGS);
 REC__AT(ktr__rec, views, REC_VIEWS);
 REC__AT(ktr__rec, n_rings, REC_N_RINGS);
 REC__AT(ktr__hot, control, HOT_CONTROL);
-REC__AT(ktr__hot, site_ctl, HOT_SITE_CTL);
 REC__AT(ktr__hot, rseq_offset, HOT_RSEQ_OFFSET);
 REC__AT(ktr__hot, views, HOT_VIEWS);
 REC__AT(ktr__hot, rings, HOT_RINGS);
@@ -164,17 +162,18 @@ REC__AT(ktr_ring, geom, RING_GEOM);
 REC__AT(ktr_ring, head, RING_HEAD);
 REC__AT(ktr_ring, cont, RING_CONT);
 REC__AT(ktr_ring, last, RING_LAST);
-REC__AT(ktr_control, special, CONTROL_SPECIAL);
+REC__AT(ktr_control, generation, CONTROL_GENERATION);
 REC__AT(ktr_control, clock_slots, CONTROL_CLOCK);
-REC__AT(ktr_site, mask, SITE_MASK);
 REC__AT(ktr_site, id, SITE_ID);
-REC__AT(ktr_site, plain, SITE_PLAIN);
+REC__AT(ktr_site, ready, SITE_READY);
 REC__AT(ktr_site, text_at, SITE_TEXT_AT);
 REC__AT(ktr_site, n_args, SITE_N_ARGS);
 REC__AT(ktr__frames, word, STACK_WORD);
 REC__AT(ktr__frames, pcs, STACK_PCS);
 KTR__LAYOUT(KTR_TEXT_AT_ANY == TEXT_AT_ANY, "arch/offsets.h");
 KTR__LAYOUT(KTR_TEXT_AT_BOTH == TEXT_AT_BOTH && KTR_TEXT_AT_STACK == TEXT_AT_STACK, "arch/offsets.h");
+KTR__LAYOUT(KTR_TEXT_AT_FIRST == TEXT_AT_FIRST, "arch/offsets.h");
+KTR__LAYOUT(KTR_STRING_MAX == STRING_MAX && KTR_CONT_BYTES == CONT_BYTES, "arch/offsets.h");
 KTR__LAYOUT(sizeof(struct ktr_ring) == 1 << RING_SHIFT, "arch/offsets.h");
 KTR__LAYOUT(KTR_TIME_APPROX == 1ull << TIME_APPROX_BIT && KTR_THREAD_BITS == THREAD_BITS, "arch/offsets.h");
 #undef REC__AT

@@ -192,6 +192,8 @@ static void site_copies(struct ktr_site *site)
 		copies |= (uint8_t)(1u << i);
 		text_at = site->how[i] == KTR_HOW_COPY ? (uint8_t)(i + 1) : KTR_TEXT_AT_ANY;
 	}
+	if (copies == 1 && site->n_args <= 2 && site->how[0] == KTR_HOW_COPY)
+		text_at = KTR_TEXT_AT_FIRST;
 	if (copies & (copies - 1))
 		text_at = site->n_args == 2 && site->how[0] == KTR_HOW_COPY && site->how[1] == KTR_HOW_COPY ?
 				  KTR_TEXT_AT_BOTH : KTR_TEXT_AT_ANY;
@@ -202,8 +204,7 @@ static void site_copies(struct ktr_site *site)
 		text_at = KTR_TEXT_AT_ANY;
 #endif
 	site->copies = copies;
-	/* A class that is a run-time number has no mask that control.special could name: see plain, too. */
-	site->text_at = site->mask ? text_at : 0;
+	site->text_at = text_at;
 }
 
 void ktr__class_bind(struct ktr_class *cls)
@@ -226,7 +227,6 @@ static void site_register(struct ktr_site *site, const struct ktr__object *objec
 	site->id = site_index(site, object, key, path);
 	site_copies(site);
 	ktr__trigger_site(site);
-	__atomic_store_n(&site->plain, site->copies || !site->mask ? 0 : site->id, __ATOMIC_RELEASE);
 }
 
 bool ktr__sites_register(struct ktr_module *module, bool *executable)
@@ -290,6 +290,7 @@ bool ktr__sites_copy(const struct ktr__session_rw *from)
 
 	control->n_classes = from->control->n_classes;
 	control->n_sites = from->control->n_sites;
+	control->generation += from->control->generation; /* no site is ready */
 	control->string_bytes = from->control->string_bytes;
 	if (!site_copy(from, KTR_REGION_class_, control->n_classes) ||
 	    !site_copy(from, KTR_REGION_site, control->n_sites) ||

@@ -12,6 +12,7 @@
 #include "ktr/record/trigger.h"
 
 #include "conf/eval/expr_eval.h"
+#include "ktr/control/mask.h"
 #include "ktr/record/freeze.h"
 #include "ktr/record/own.h"
 #include "ktr/session/cpu.h"
@@ -245,6 +246,7 @@ int ktr__trigger_set(struct ktr__session_rw *session, const char *text, struct k
 		code = trigger_store(trigger, text);
 	__atomic_fetch_add(&trigger->generation, 1, __ATOMIC_SEQ_CST);
 	trigger_mark_all(session);
+	ktr__mask_publish(session);
 	if (code)
 		return ktr_error_set(err, -code, "expressions are compiled by ktr sysctl and ktr run --trigger");
 	return 0;

@@ -90,6 +90,7 @@ landed=no_store_lands_in_a_closed_area
 frozen=nothing_is_recorded_when_frozen
 time=time_never_goes_back
 turn=time_is_of_this_turn
+asked=settled_events_do_as_asked
 never=this_never_happens
 
 sc=-DMM=0
@@ -173,10 +174,17 @@ run $torn "first read before geom" resize $sc -DLAST=4 -DBREAK_EARLY_FIRST
 run holds "every 3rd" clock -DLAST=9
 run holds "every 3rd, new kernel" clock -DLAST=9 -DKERNEL_V2
 run $time "every 3rd, time kept by the thread, new kernel" clock -DOWN_TIME -DKERNEL_V2
-run $time "several slots leave no time, new kernel" clock -DBREAK_NO_LAST -DKERNEL_V2
+run $time "every 3rd, a continuation is passed over, new kernel" clock -DBREAK_CONTINUED -DKERNEL_V2
 run $turn "every 3rd, no test for a switch" clock -DBREAK_NO_TEST
 run $turn "every 3rd, rseq_cs tested before the sequence" clock -DBREAK_TEST_OUTSIDE
 run $turn "every 3rd, any rseq_cs will do" clock -DBREAK_ANY_CS
+# A site that is ready.
+run holds "one number instead of what decides" ready
+run holds "one number, three changes each" ready -DCHANGES=3 -DRECORDERS=1
+run $never "a ready site's event after all changes" ready -DCHANGES=2 -DWITNESS_USUAL
+run $asked "changes are counted before them alone" ready -DBREAK_NOT_AFTER
+run $asked "who changes derives once" ready -DCHANGES=2 -DBREAK_ONCE
+run $asked "the number is read after what decides" ready -DBREAK_LATE_NUMBER
 
 [ $keep = no ] || echo "output kept in $dir"
 if [ $runs -eq 0 ]; then

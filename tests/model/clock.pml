@@ -8,7 +8,7 @@
  *                       one slot, which leaves it standing; 2, an event of several, which takes it
  *                       back; 3, somebody else's. The kernel clears it when it switches the thread,
  *                       so it tells at the next event whether the thread was switched
- *   ring_time           ring.last, in the ring's header: the time of the newest event
+ *   before, continued   the first word of the slot before head: a time, or that of a continuation
  *   cached[thread]      -DOWN_TIME: the time last read by the thread, in its own memory
  *   came[thread]        where head was when the thread was last put on the CPU
  *   head                slots recorded; it also serves as the clock, since time that passes without
@@ -19,14 +19,14 @@
  *   thread 0, 1         two threads on one CPU; process 2 is a signal handler of thread 0
  *
  * An event of several slots always reads the clock; one of a single slot where head is a multiple of K,
- * or where rseq_cs is not its own.
+ * where rseq_cs is not its own, or where the slot before head has no time.
  *
  * -DKERNEL_V2: Linux from 6.19 on looks at rseq_cs only if the thread was interrupted in user mode
  * (rseq_update_usr() in include/linux/rseq_entry.h; later releases: for threads registered as
  * "Optimized RSEQ V2", Documentation/userspace-api/rseq.rst). Who sleeps in a system call between
  * two events finds rseq_cs as it left it, although others have recorded meanwhile; the thread's own
- * time is then too old. The time kept in the ring is in order on every kernel: then rseq_cs decides
- * about precision alone.
+ * time is then too old. The time in the slot before is in order on every kernel: then rseq_cs
+ * decides about precision alone.
  *
  * Properties: time never goes back in ring order; no event's time is older than the last K slots
  * and the event that they begin in; and but for KERNEL_V2, none is from before its thread was last put
@@ -45,7 +45,8 @@
 
 byte head;
 byte last_time;
-byte ring_time;
+byte before;
+bit continued;
 byte rseq_cs[2];
 byte cached[2];
 byte came[2];
@@ -58,7 +59,7 @@ hidden byte time_never_goes_back, time_lags_by_k_at_most, time_is_of_this_turn;
 #ifdef OWN_TIME
 #define OLD_TIME	cached[THREAD]
 #else
-#define OLD_TIME	ring_time
+#define OLD_TIME	before
 #endif
 
 /* The test for "switched meanwhile": any descriptor will not do, it has to be our own. */
@@ -70,7 +71,7 @@ hidden byte time_never_goes_back, time_lags_by_k_at_most, time_is_of_this_turn;
 #define SWITCHED	(seen != d)
 #endif
 #define FORGET		h = 0; n = 0; d = 0; seen = 0; time = 0
-#define READ_CLOCK	(n > 1 || SWITCHED || head % K == 0)
+#define READ_CLOCK	(n > 1 || SWITCHED || head % K == 0 || continued)
 
 inline commit()
 {
@@ -83,6 +84,12 @@ inline commit()
 	assert(time_is_of_this_turn);
 #endif
 	last_time = time;
+#ifdef BREAK_CONTINUED
+	before = (n > 1 -> before : time);
+#else
+	before = time;
+	continued = (n > 1);
+#endif
 	head = h + n;
 	FORGET;
 	inside = 0
@@ -154,13 +161,8 @@ next:
 	if
 	:: READ_CLOCK ->
 		STEP(h = head; time = head);
-#ifdef BREAK_NO_LAST
-		if
-		:: n > 1
-		:: else -> STEP(OLD_TIME = time)
-		fi
-#else
-		STEP(OLD_TIME = time)
+#ifdef OWN_TIME
+		STEP(cached[THREAD] = time)
 #endif
 	:: !READ_CLOCK ->
 		STEP(h = head; time = OLD_TIME)

@@ -230,8 +230,8 @@ static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 	if (code && code != -ENOSYS)
 		return false;
 	__atomic_store_n(&probe->site.mask, ktr_class_probe.mask, __ATOMIC_RELAXED);
-	__atomic_store_n(&probe->site.id, id, __ATOMIC_RELAXED);
-	__atomic_store_n(&probe->site.plain, id, __ATOMIC_RELEASE);
+	__atomic_store_n(&probe->site.ready, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&probe->site.id, id, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -18,7 +18,7 @@ static int said(void)
 static int plain_0(void)
 {
 	control.drop_vfork = 0;
-	ktr__record0(&site);
+	ktr__record0(&site_0);
 	return said();
 }
 
@@ -41,22 +41,31 @@ static int plain_6(void)
 }
 
 #if defined(__x86_64__)
-/* Strings of one, two and three pieces; what an event has of them is where op_staged has it. */
-static char text[48] __attribute__((aligned(64))); /* not across the end of a page */
-static struct ktr_site text_site = { .mask = MASK, .id = OP, .copies = 1 };
+/* Strings of any length; what an event has of them is where op_staged has it. */
+static char text[1024] __attribute__((aligned(1024))); /* not across the end of a page */
+static struct ktr_site text_site = { .mask = MASK, .id = OP, .ready = ~READY, .copies = 1 };
 
 static void write_text(unsigned at, unsigned n_args, size_t n)
 {
 	uint64_t *arg = op_staged[0].arg;
+	char *to = (char *)(arg + n_args);
+	size_t room = (6 - n_args) * sizeof(*arg), done = 0;
 
 	memset(text, 0, sizeof(text));
 	for (size_t i = 0; i < n; i++)
 		text[i] = (char)('a' + i % 26);
-	text_site.text_at = (uint8_t)(at + 1);
+	text_site.text_at = at || n_args > 2 ? (uint8_t)(at + 1) : KTR_TEXT_AT_FIRST;
 	text_site.n_args = (uint8_t)n_args;
 	arg[at] = n;
-	memset(arg + n_args, 0, (6 - n_args) * sizeof(*arg));
-	memcpy(arg + n_args, text, n);
+	for (unsigned slot = 1; slot <= sizeof(op_staged) / sizeof(op_staged[0]); slot++) {
+		size_t part = n - done < room ? n - done : room;
+
+		memset(to, 0, room);
+		memcpy(to, text + done, part);
+		done += part;
+		to = (char *)&op_staged[slot] + KTR_ENTRY_BYTES - KTR_CONT_BYTES;
+		room = KTR_CONT_BYTES;
+	}
 }
 
 /* The only argument; of two, and all that fits; of more, in the last word there is; not the first. */
@@ -75,6 +84,21 @@ static void text_32(void)
 	write_text(0, 2, 32);
 }
 
+static void text_41(void)
+{
+	write_text(0, 1, 41);
+}
+
+static void text_96(void)
+{
+	write_text(0, 1, 96);
+}
+
+static void text_144(void)
+{
+	write_text(0, 2, 144);
+}
+
 static void text_8(void)
 {
 	write_text(0, 5, 8);
@@ -86,8 +110,8 @@ static void text_20(void)
 }
 
 /* Two strings, the second after the words of the first. */
-static char letters[2][16] __attribute__((aligned(16)));
-static struct ktr_site both_site = { .mask = MASK, .id = OP, .n_args = 2, .copies = 3,
+static char letters[2][32] __attribute__((aligned(64)));
+static struct ktr_site both_site = { .mask = MASK, .id = OP, .ready = ~READY, .n_args = 2, .copies = 3,
 				     .text_at = KTR_TEXT_AT_BOTH };
 
 static void write_letters(char *to, char from, size_t n, size_t size)
@@ -107,6 +131,11 @@ static void write_both(size_t n, size_t m)
 	arg[1] = m;
 	memcpy(arg + 2, letters[0], n);
 	memcpy(arg + 2 + (n + 7) / 8, letters[1], m);
+}
+
+static void both_16_16(void)
+{
+	write_both(16, 16);
 }
 
 static void both_15_15(void)
@@ -134,10 +163,11 @@ static int strings(void)
 static int string(void)
 {
 	const uint64_t *a = op_staged[0].arg;
+	unsigned at = text_site.text_at == KTR_TEXT_AT_FIRST ? 0 : text_site.text_at - 1u;
 	uint64_t b[6];
 
 	for (unsigned i = 0; i < 6; i++)
-		b[i] = i + 1 == text_site.text_at ? (uintptr_t)text : i < text_site.n_args ? a[i] : 0;
+		b[i] = i == at ? (uintptr_t)text : i < text_site.n_args ? a[i] : 0;
 	control.drop_vfork = 0;
 	ktr__record6(&text_site, b[0], b[1], b[2], b[3], b[4], b[5]);
 	return said();
@@ -152,7 +182,7 @@ static void stay(void)
 	ktr__self.here = (struct ktr__place){ &rings[area.cpu_id], view[area.cpu_id].geom,
 					      view[area.cpu_id].base, view[area.cpu_id].mask };
 	ktr__self.here_cpu = area.cpu_id;
-	rings[area.cpu_id].last = started | KTR_TIME_APPROX;
+	memory[area.cpu_id][FIRST - 1].timestamp = started;
 }
 #endif
 
@@ -210,8 +240,12 @@ static const struct op events[] = {
 	{ string, other_ticks, 1, 6, &ktr__record_cs, text_5 },
 	{ string, other_ticks, 1, 6, &ktr__record_cs, text_40 },
 	{ string, other_ticks, 1, 6, &ktr__record_cs, text_32 },
+	{ string, other_ticks, 2, 6, &ktr__record_cs, text_41 },
+	{ string, other_ticks, 2, 6, &ktr__record_cs, text_96 },
+	{ string, other_ticks, 3, 6, &ktr__record_cs, text_144 },
 	{ string, other_ticks, 1, 6, &ktr__record_cs, text_8 },
 	{ string, other_ticks, 1, 6, &ktr__record_cs, text_20 },
+	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_16_16 },
 	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_15_15 },
 	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_8_9 },
 	{ strings, other_ticks, 1, 6, &ktr__record_cs, both_0_3 },
@@ -485,13 +519,13 @@ static void unready_rings_are_refused(void)
 static void older_time_is_late(void)
 {
 	start();
-	rings[0].last = (op_time + 1) | KTR_TIME_APPROX;
+	rings[0].last = op_time + 1;
 	CU_ASSERT_EQUAL(given_3(), KTR_WRITE_LATE);
 	CU_ASSERT_EQUAL(rings[0].head, FIRST << 1);
-	rings[0].last = op_time | KTR_TIME_APPROX;
+	rings[0].last = op_time;
 	CU_ASSERT_EQUAL(given_3(), KTR_WRITE_DONE);
 	CU_ASSERT_EQUAL(memory[0][FIRST].timestamp, op_time);
-	CU_ASSERT_EQUAL(rings[0].last, op_time | KTR_TIME_APPROX);
+	CU_ASSERT_EQUAL(rings[0].last, op_time);
 	finish();
 }
 
@@ -499,24 +533,24 @@ static void older_time_is_late(void)
 /* The clock is read at the first event, at each multiple of k slots, and when the thread was switched. */
 static void sparse_time_is_repeated(void)
 {
-	uint64_t time, slot = FIRST;
+	uint64_t before = 0, slot = FIRST;
 
 	start();
 	control.clock_slots = (4 - 1) << 1;
 	for (unsigned i = 0; i < 20; i++, slot++) {
 		int switched = i == 7;
+		uint64_t time;
 
 		if (switched)
 			area.rseq_cs = 0;
-		time = rings[0].last;
 		CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
+		time = memory[0][slot % SLOTS].timestamp;
 		if (i == 0 || switched || slot % 4 == 0) {
-			CU_ASSERT_EQUAL(memory[0][slot % SLOTS].timestamp | KTR_TIME_APPROX, rings[0].last);
-			CU_ASSERT_EQUAL(memory[0][slot % SLOTS].timestamp & KTR_TIME_APPROX, 0);
-			CU_ASSERT(rings[0].last >= time);
+			CU_ASSERT_EQUAL(time & KTR_TIME_APPROX, 0);
+			CU_ASSERT(time > before);
+			before = time;
 		} else {
-			CU_ASSERT_EQUAL(memory[0][slot % SLOTS].timestamp, time);
-			CU_ASSERT_EQUAL(rings[0].last, time);
+			CU_ASSERT_EQUAL(time, before | KTR_TIME_APPROX);
 		}
 	}
 	finish();
@@ -535,7 +569,7 @@ static void a_moved_thread_records_where_it_is(void)
 		area.cpu_id = !cpu;
 		stay();
 		area.cpu_id = cpu;
-		time = rings[cpu].last = started - 1000;
+		time = memory[cpu][FIRST - 1].timestamp = started - 1000;
 		for (unsigned slot = FIRST; slot < FIRST + 2; slot++) {
 			CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
 			CU_ASSERT_EQUAL(rings[cpu].head, (slot + 1) << 1);
@@ -564,26 +598,37 @@ static void a_moved_thread_records_where_it_is(void)
 	finish();
 }
 
-/* Whatever else writes to a ring leaves its time there, and the next event does not go behind it. */
+/* An event that repeats a time takes that of the event before it, whoever wrote that; a continuation has none. */
 static void newest_time_is_the_rings(void)
 {
 	for (unsigned i = 0; i < N_EVENTS; i++) {
-		uint64_t time;
+		struct ktr_entry *newest, *next;
 
 		start();
 		if (events[i].ready)
 			events[i].ready();
 		CU_ASSERT_EQUAL(events[i].run(), KTR_WRITE_DONE);
-		time = memory[0][FIRST].timestamp;
-		CU_ASSERT_EQUAL(rings[0].last, time | KTR_TIME_APPROX);
+		newest = &memory[0][((rings[0].head >> 1) - 1) % SLOTS];
+		next = &memory[0][(rings[0].head >> 1) % SLOTS];
 		/* As if rseq_cs had been left set while others recorded: see record_x86_64.S. */
-		time += 5;
 		stay();
-		rings[0].last = time | KTR_TIME_APPROX;
-		CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
-		CU_ASSERT((memory[0][((rings[0].head >> 1) - 1) % SLOTS].timestamp & KTR_TIME_TICKS) >=
-			  (time & KTR_TIME_TICKS));
+		control.clock_slots = rings[0].head & ~1u;
+		if (newest->timestamp & KTR_CONT_MARK) {
+			CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
+			CU_ASSERT(next->timestamp > memory[0][FIRST].timestamp);
+			CU_ASSERT_EQUAL(next->timestamp & KTR_TIME_APPROX, 0);
+		} else {
+			newest->timestamp += 1ull << 40;
+			CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
+			CU_ASSERT_EQUAL(next->timestamp, newest->timestamp | KTR_TIME_APPROX);
+		}
 	}
+	/* A ring that was made anew has none either. */
+	start();
+	stay();
+	memory[0][FIRST - 1].timestamp = 0;
+	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
+	CU_ASSERT(memory[0][FIRST].timestamp >= started);
 	finish();
 }
 
@@ -591,19 +636,24 @@ static void newest_time_is_the_rings(void)
 static void special_events_leave_early(void)
 {
 	start();
-	control.special = MASK;
+	control.generation++; /* a mask or a site has changed */
 	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
 	start();
-	control.special = ~(uint64_t)MASK;
+	site.ready = 0; /* not looked at yet */
+	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
+	site.ready = READY;
+	start();
+	control.generation = (uint32_t)~READY; /* a peer says that numbers are strings */
+	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
+	start();
 	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_DONE);
-	site_ctl[OP] = KTR_SITE_OFF;
-	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
-	site_ctl[OP] = 0;
 	start();
-	site.plain = 0; /* a payload, or not registered */
-	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
-	site.plain = OP;
+#if defined(__x86_64__)
+	write_text(0, 1, 5);
+	control.generation++;
+	CU_ASSERT_EQUAL(string(), KTR_WRITE_COLD);
 	start();
+#endif
 	ktr__self.armed = 0;
 	CU_ASSERT_EQUAL(plain_6(), KTR_WRITE_COLD);
 	start();
@@ -614,17 +664,21 @@ static void special_events_leave_early(void)
 	finish();
 }
 
-/* Arguments that an event does not have are zero, whatever the registers held. */
+/*
+ * Arguments that an event does not have are zero, whatever the registers held; where it has none at all, the words
+ * stay what they were.
+ */
 static void missing_arguments_are_zero(void)
 {
 	start();
 	plain_6();
 	plain_3();
+	memset(memory[0][(FIRST + 2) % SLOTS].arg, 0x5a, sizeof(memory[0][0].arg));
 	plain_0();
 	for (unsigned i = 0; i < 6; i++) {
 		CU_ASSERT_EQUAL(memory[0][FIRST].arg[i], op_staged[0].arg[i]);
 		CU_ASSERT_EQUAL(memory[0][FIRST + 1].arg[i], i < 3 ? op_staged[0].arg[i] : 0);
-		CU_ASSERT_EQUAL(memory[0][(FIRST + 2) % SLOTS].arg[i], 0);
+		CU_ASSERT(memory[0][(FIRST + 2) % SLOTS].arg[i] == 0x5a5a5a5a5a5a5a5a || !KTR_ARCH_HAS_RECORD);
 	}
 	finish();
 }
@@ -653,7 +707,7 @@ static void descriptors_are_well_formed(void)
 
 		CU_ASSERT_EQUAL((uintptr_t)cs % 32, 0);
 		CU_ASSERT_EQUAL(cs->version | cs->flags, 0);
-		CU_ASSERT(cs->post_commit_bytes >= 8 && cs->post_commit_bytes < 1024);
+		CU_ASSERT(cs->post_commit_bytes >= 8 && cs->post_commit_bytes < 2048);
 		CU_ASSERT(cs->abort - cs->start >= cs->post_commit_bytes);
 		memcpy(&word, (const char *)(uintptr_t)cs->abort - sizeof(word), sizeof(word));
 		CU_ASSERT_EQUAL(word, signature);

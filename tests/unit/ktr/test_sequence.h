@@ -44,6 +44,7 @@
 #define OTHER    0x200u
 #define OTHER_N  2u
 #define CPU_NONE UINT32_MAX
+#define READY	 7u /* the number of changes so far */
 #define MASK	 1u /* the class of all events */
 
 /* linux/rseq.h */
@@ -75,7 +76,8 @@ static int put_aside;
 static struct ktr_control control;
 static uint8_t site_ctl[OP + 1];
 #if KTR_ARCH_HAS_RECORD
-static struct ktr_site site = { .mask = MASK, .id = OP, .plain = OP };
+static struct ktr_site site = { .mask = MASK, .id = OP, .ready = READY, .n_args = 6 };
+static struct ktr_site site_0 = { .mask = MASK, .id = OP, .ready = READY };
 #endif
 static struct sequence_area area __attribute__((aligned(32)));
 static struct ktr_ring rings[2 * N_CPUS];
@@ -163,6 +165,7 @@ static void start(void)
 	stage(other_staged, OTHER_N, OTHER);
 	memset(&control, 0, sizeof(control));
 	control.record = control.gate = MASK;
+	control.generation = READY;
 	site_ctl[0] = KTR_SITE_OFF;
 	if (!put_aside) {
 		put_aside = 1;
@@ -184,7 +187,6 @@ static void start(void)
 	ktr__hot.n_rings = N_CPUS;
 	ktr__hot.rseq_offset = ktr__rec.rseq_offset;
 	ktr__hot.control = &control;
-	ktr__hot.site_ctl = site_ctl;
 	memset(&ktr__self, 0, sizeof(ktr__self));
 	ktr__self.armed = (uint64_t)OP << 32;
 	/* What comes out of the sequences into C is counted there and goes no further. */
