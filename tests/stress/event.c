@@ -14,6 +14,9 @@
 #define EVENT_TEXT      4096 /* bytes of letters that strings are cut from */
 #define EVENT_SHORT_MAX 50   /* lengths of short strings: 0 to 49, both sides of the fast path's limit */
 #define EVENT_LONG_MAX  257
+#define EVENT_ALL_MAX	501  /* with the digits of id and seq before it as long as a string can be */
+#define EVENT_ID_DIGITS 4
+#define EVENT_SEQ_DIGITS 8
 #define EVENT_FRAMES    128
 
 /* splitmix64, public domain: https://prng.di.unimi.it/splitmix64.c */
@@ -44,20 +47,22 @@ static unsigned event_string(uint64_t hash, unsigned n, unsigned lengths, unsign
 	uint64_t word = event_mix(hash + n);
 
 	*length = (unsigned)(word >> 32) % lengths;
-	return (unsigned)(word & 0xffff) % (EVENT_TEXT - EVENT_LONG_MAX);
+	return (unsigned)(word & 0xffff) % (EVENT_TEXT - EVENT_ALL_MAX);
 }
 
 static int event_kind(unsigned id, uint64_t hash)
 {
-	static const uint8_t kinds[16] = {
-		EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN,
-		EVENT_PLAIN, EVENT_THREE, EVENT_THREE, EVENT_THREE, EVENT_SHORT, EVENT_SHORT,
-		EVENT_SHORT, EVENT_LONG,  EVENT_PREC,  EVENT_STACK,
+	static const uint8_t kinds[32] = {
+		EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN,
+		EVENT_PLAIN, EVENT_PLAIN, EVENT_PLAIN, EVENT_THREE, EVENT_THREE, EVENT_THREE, EVENT_THREE,
+		EVENT_SHORT, EVENT_SHORT, EVENT_SHORT, EVENT_SHORT, EVENT_FIRST, EVENT_FIRST, EVENT_FIRST,
+		EVENT_ALONE, EVENT_ALONE, EVENT_ALONE, EVENT_BOTH,  EVENT_BOTH,  EVENT_LONG,  EVENT_LONG,
+		EVENT_PREC,  EVENT_PREC,  EVENT_STACK, EVENT_STACK,
 	};
 
 	if (id & 1)
 		return hash & 16 ? EVENT_KEPT : EVENT_KEPT_SHORT;
-	return kinds[hash & 15];
+	return kinds[hash & 31];
 }
 
 static unsigned event_frames(uint64_t hash)
@@ -83,6 +88,60 @@ static void event_emit_string(unsigned id, uint64_t seq, uint64_t hash, int kind
 		second[n] = 0;
 		CTR4(KTR_GEN, "event long %ju %s %ju %s", (uintmax_t)id, first, (uintmax_t)seq,
 		     second);
+	}
+}
+
+static unsigned event_put_digits(char *to, uint64_t value, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		to[i] = "0123456789abcdef"[value >> 4 * (n - 1 - i) & 15];
+	return n;
+}
+
+static uint64_t event_digits(const char *from, unsigned n)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		value = value << 4 | (uint64_t)(from[i] <= '9' ? from[i] - '0' : from[i] - 'a' + 10) % 16;
+	return value;
+}
+
+/* How many letters a string of these kinds has, after its digits. */
+static unsigned event_letters(int kind, unsigned n)
+{
+	if (kind == EVENT_BOTH)
+		return 17 - (n ? EVENT_SEQ_DIGITS : EVENT_ID_DIGITS);
+	return EVENT_ALL_MAX;
+}
+
+static void event_put_letters(char *to, uint64_t hash, int kind, unsigned n)
+{
+	unsigned length, at = event_string(hash, n, event_letters(kind, n), &length);
+
+	memcpy(to, event_text + at, length);
+	to[length] = 0;
+}
+
+/* Those whose strings are written from their place. */
+static void event_emit_direct(unsigned id, uint64_t seq, uint64_t hash, int kind)
+{
+	char first[EVENT_ALL_MAX + EVENT_ID_DIGITS + EVENT_SEQ_DIGITS], second[17];
+	unsigned n = 0;
+
+	if (kind == EVENT_ALONE || kind == EVENT_BOTH)
+		n = event_put_digits(first, id, EVENT_ID_DIGITS);
+	if (kind == EVENT_ALONE)
+		n += event_put_digits(first + n, seq, EVENT_SEQ_DIGITS);
+	event_put_letters(first + n, hash, kind, 0);
+	if (kind == EVENT_ALONE) {
+		CTR1(KTR_GEN, "event alone %s", first);
+	} else if (kind == EVENT_FIRST) {
+		CTR2(KTR_GEN, "event first %s %jx", first, (uintmax_t)((uint64_t)id << 48 | seq));
+	} else {
+		n = event_put_digits(second, seq, EVENT_SEQ_DIGITS);
+		event_put_letters(second + n, hash, kind, 1);
+		CTR2(KTR_GEN, "event both %s %s", first, second);
 	}
 }
 
@@ -124,6 +183,11 @@ static void event_emit_one(unsigned id, uint64_t seq)
 		break;
 	case EVENT_STACK:
 		event_emit_stack(id, seq, hash);
+		break;
+	case EVENT_ALONE:
+	case EVENT_FIRST:
+	case EVENT_BOTH:
+		event_emit_direct(id, seq, hash, kind);
 		break;
 	default:
 		event_emit_string(id, seq, hash, kind);
@@ -187,6 +251,33 @@ static const char *event_check_strings(const struct ktr_entry *entry, int kind, 
 	return event_check_string(at, end, entry->arg[3], from, n);
 }
 
+/* A string that is digits and then letters. */
+static const char *event_check_digits(const char **at, const char *end, uint64_t word, unsigned n_digits, uint64_t hash,
+				      int kind, unsigned n)
+{
+	unsigned length, from = event_string(hash, n, event_letters(kind, n), &length);
+	const char *letters = *at + n_digits, *wrong;
+
+	if (word != n_digits + length)
+		return "the length of a string is wrong";
+	wrong = event_check_string(&letters, end, length, from, length);
+	*at += (word + 7) / 8 * 8;
+	return wrong;
+}
+
+static const char *event_check_direct(const struct ktr_entry *entry, int kind, uint64_t hash, const char **at,
+				      const char *end)
+{
+	const char *wrong;
+
+	if (kind == EVENT_FIRST)
+		return event_check_digits(at, end, entry->arg[0], 0, hash, kind, 0);
+	if (kind == EVENT_ALONE)
+		return event_check_digits(at, end, entry->arg[0], EVENT_ID_DIGITS + EVENT_SEQ_DIGITS, hash, kind, 0);
+	wrong = event_check_digits(at, end, entry->arg[0], EVENT_ID_DIGITS, hash, kind, 0);
+	return wrong ? wrong : event_check_digits(at, end, entry->arg[1], EVENT_SEQ_DIGITS, hash, kind, 1);
+}
+
 static const char *event_check_stack(const struct ktr_entry *entry, const char *payload, size_t bytes,
 				     uint64_t *id, uint64_t *seq, const char **at)
 {
@@ -223,6 +314,7 @@ static unsigned event_args(int kind)
 	static const uint8_t n_args[EVENT_KINDS] = {
 		[EVENT_PLAIN] = 6, [EVENT_THREE] = 3, [EVENT_SHORT] = 3, [EVENT_LONG] = 4,
 		[EVENT_PREC] = 4,  [EVENT_STACK] = 1, [EVENT_KEPT] = 3,	 [EVENT_KEPT_SHORT] = 3,
+		[EVENT_ALONE] = 1, [EVENT_FIRST] = 2, [EVENT_BOTH] = 2,
 	};
 
 	return n_args[kind];
@@ -242,6 +334,28 @@ static const char *event_gather(const struct ktr_entry *entry, size_t n_free, un
 	return NULL;
 }
 
+/* The stream that an event says it is of, and its number there; of a stack, see above. */
+static void event_name(const struct ktr_entry *entry, int kind, const char *payload, uint64_t *id, uint64_t *seq)
+{
+	switch (kind) {
+	case EVENT_ALONE:
+		*id = event_digits(payload, EVENT_ID_DIGITS);
+		*seq = event_digits(payload + EVENT_ID_DIGITS, EVENT_SEQ_DIGITS);
+		break;
+	case EVENT_FIRST:
+		*id = entry->arg[1] >> 48;
+		*seq = entry->arg[1] & ((1ull << 48) - 1);
+		break;
+	case EVENT_BOTH:
+		*id = event_digits(payload, EVENT_ID_DIGITS);
+		*seq = event_digits(payload + (entry->arg[0] > 8 ? 16 : 8), EVENT_SEQ_DIGITS);
+		break;
+	default:
+		*id = entry->arg[0];
+		*seq = entry->arg[kind == EVENT_LONG ? 2 : 1];
+	}
+}
+
 const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kind, uint64_t *id,
 			uint64_t *seq)
 {
@@ -254,8 +368,7 @@ const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kin
 	wrong = event_gather(entry, n_free, n_conts, payload);
 	if (wrong)
 		return wrong;
-	*id = entry->arg[0];
-	*seq = entry->arg[kind == EVENT_LONG ? 2 : 1];
+	event_name(entry, kind, payload, id, seq);
 	if (kind == EVENT_STACK)
 		wrong = event_check_stack(entry, payload, (size_t)(end - payload), id, seq, &at);
 	if (wrong)
@@ -268,6 +381,8 @@ const char *event_check(const struct ktr_entry *entry, unsigned n_conts, int kin
 	if (!wrong && (kind == EVENT_SHORT || kind == EVENT_LONG || kind == EVENT_PREC ||
 		       kind == EVENT_KEPT_SHORT))
 		wrong = event_check_strings(entry, kind, event_hash(*id, *seq), &at, end);
+	if (!wrong && (kind == EVENT_ALONE || kind == EVENT_FIRST || kind == EVENT_BOTH))
+		wrong = event_check_direct(entry, kind, event_hash(*id, *seq), &at, end);
 	used = (size_t)(at - payload);
 	if (!wrong && n_conts != (used > n_free ? (used - n_free + KTR_CONT_BYTES - 1) / KTR_CONT_BYTES : 0))
 		wrong = "there are other continuations than the payload needs";

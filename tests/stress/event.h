@@ -2,7 +2,8 @@
 /*
  * Events that prove themselves. Everything an event says follows from its stream and its number in the
  * stream: its kind, its words, its strings' lengths and letters. A reader that knows only these two
- * words recomputes the rest; a torn, mixed or stale entry does not agree with itself.
+ * words, or finds them as digits in its strings, recomputes the rest; a torn, mixed or stale entry does not
+ * agree with itself.
  *
  * A stream is numbered by one writer that is never interrupted by itself: a thread, or one signal's
  * handler on a thread, and into one kind of ring. Its numbers therefore grow in the order of recording.
@@ -39,6 +40,9 @@ struct event_stream {
 	X(THREE, "event three %ju %ju %jx")                                                      \
 	X(SHORT, "event short %ju %ju %s")                                                       \
 	X(LONG, "event long %ju %s %ju %s")                                                      \
+	X(ALONE, "event alone %s")                                                               \
+	X(FIRST, "event first %s %jx")                                                           \
+	X(BOTH, "event both %s %s")                                                              \
 	X(PREC, "event prec %ju %ju %.*s")                                                       \
 	X(STACK, "stack")                                                                        \
 	X(KEPT, "event kept %ju %ju %jx")                                                        \
