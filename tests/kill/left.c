@@ -19,6 +19,23 @@
 
 static uint8_t *left_seen[LEFT_THREADS]; /* set of numbers in the trace */
 
+/* No snprintf(3): it would be the longest part of each event. */
+void left_text(char *text, unsigned thread, uint64_t number, size_t n)
+{
+	char digits[24];
+	size_t at = 0, n_digits = 0;
+
+	text[at++] = (char)('0' + thread);
+	text[at++] = ' ';
+	for (uint64_t rest = number; rest || !n_digits; rest /= 10)
+		digits[n_digits++] = (char)('0' + rest % 10);
+	while (n_digits && at + 1 < n)
+		text[at++] = digits[--n_digits];
+	while (at + 1 < n && at < number % n)
+		text[at++] = '.';
+	text[at] = 0;
+}
+
 int left_prepare(void)
 {
 	for (unsigned i = 0; i < LEFT_THREADS; i++)
@@ -153,13 +170,46 @@ struct left_walk {
 	uint64_t absent; /* not in the set, where the set is only looked at */
 };
 
+/* Does the event say of what thread it is and which, and nothing else? */
+static int left_named(const struct ktr_event *event, uint64_t *thread, uint64_t *number)
+{
+	char text[2 * LEFT_TEXT_MAX], want[2 * LEFT_TEXT_MAX], dots[LEFT_TEXT_MAX];
+	unsigned long long digits[2];
+
+	ktr_event_text(event, text, sizeof(text));
+	if (event->site->n_args > 1) {
+		*thread = event->arg[0];
+		*number = event->arg[1];
+	} else {
+		if (sscanf(text, "%llu %llu", &digits[0], &digits[1]) != 2)
+			return 0;
+		*thread = digits[0];
+		*number = digits[1];
+	}
+	left_text(dots, (unsigned)*thread, *number, *number % 4 == 2 ? LEFT_SHORT : LEFT_TEXT_MAX);
+	if (*number % 4 == 3)
+		snprintf(want, sizeof(want), "%s", dots);
+	else
+		snprintf(want, sizeof(want), "thread %u number %" PRIu64 "%s%s", (unsigned)*thread, *number,
+			 *number % 4 == 1   ? " " LEFT_LITERAL
+			 : *number % 4 == 2 ? ", "
+					    : "",
+			 *number % 4 == 2 ? dots : "");
+	return strcmp(text, want) == 0;
+}
+
 static void left_event(struct left_walk *walk, const struct ktr_event *event, int fill,
 			uint64_t last[LEFT_THREADS])
 {
-	uint64_t thread = event->arg[0], number = event->arg[1], bit = 1u << number % 8;
+	uint64_t thread, number, bit;
 
 	if (event->keep || event->site->mask != KTR_GEN)
 		return;
+	if (!left_named(event, &thread, &number)) {
+		walk->wrong++;
+		return;
+	}
+	bit = 1u << number % 8;
 	if (thread >= LEFT_THREADS || number >= LEFT_NUMBERS || number + 1 <= last[thread]) {
 		walk->wrong++;
 		return;

@@ -13,7 +13,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LEFT_THREADS 2
+#define LEFT_THREADS  2
+#define LEFT_LITERAL  "as the site says"
+#define LEFT_TEXT_MAX 200
+#define LEFT_SHORT    25 /* what an event of two numbers has room for, and its NUL */
 
 /* Shared by driver and victim. */
 struct left_shared {
@@ -41,6 +44,9 @@ struct left {
 	uint64_t n_opened; /* directories that foreign readers have opened */
 	uint64_t n_between; /* kills between the two steps of a rotation: no trace has the name */
 };
+
+/* "T N" of a thread's number, and after that as many dots as N says, below n bytes with its NUL. */
+void left_text(char *text, unsigned thread, uint64_t number, size_t n);
 
 /* Memory for the numbers found. 0 or -1. */
 int left_prepare(void);

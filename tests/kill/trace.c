@@ -2,11 +2,13 @@
 /*
  * SIGKILL of the program whose writer thread writes a trace, of `ktr record`, or of both: at random instants, or of
  * the program at each system call of its writer in turn. Two threads number their events as fast as they can, in
- * rings that the writer cannot always keep up with, and note in shared memory what has returned. After each kill
+ * rings that the writer cannot always keep up with, some with string literals and with strings, and note in shared
+ * memory what has returned. After each kill
  *
  *	- babeltrace2 and babeltrace open, as they lie, the trace and what rotation has moved away;
  *	- the trace, with what its session still holds, reads without damage but for a packet that was not finished,
- *	  each thread's numbers growing: what it has and what it counts as lost are together what was recorded;
+ *	  each thread's numbers growing and each string whole: what it has and what it counts as lost are together
+ *	  what was recorded;
  *	- after `ktr salvage` no event is there twice, and all that the session's rings still hold is in the trace:
  *	  nothing is missing but what was overwritten.
  *
@@ -58,6 +60,28 @@ static struct left trace_left;
 static int trace_full; /* 1: on a small file system */
 static int trace_removes; /* 1: rotation keeps one piece */
 
+/* One of those that left.c knows: numbers, a literal, and strings of the thread and the number, short and long. */
+static void trace_event(unsigned me, uint64_t i)
+{
+	char text[LEFT_TEXT_MAX];
+
+	switch (i % 4) {
+	case 0:
+		CTR2(KTR_GEN, "thread %u number %lu", me, i);
+		break;
+	case 1:
+		CTR3(KTR_GEN, "thread %u number %lu %s", me, i, LEFT_LITERAL);
+		break;
+	case 2:
+		left_text(text, me, i, LEFT_SHORT);
+		CTR3(KTR_GEN, "thread %u number %lu, %s", me, i, text);
+		break;
+	default:
+		left_text(text, me, i, LEFT_TEXT_MAX);
+		CTR1(KTR_GEN, "%s", text);
+	}
+}
+
 static void *trace_work(void *argument)
 {
 	unsigned me = (unsigned)(uintptr_t)argument;
@@ -68,7 +92,7 @@ static void *trace_work(void *argument)
 		if (trace_shared->most && i == trace_shared->most)
 			break;
 		__atomic_store_n(&trace_shared->thread[me].begun, i + 1, __ATOMIC_RELEASE);
-		CTR2(KTR_GEN, "thread %u number %lu", me, i);
+		trace_event(me, i);
 		__atomic_store_n(&trace_shared->thread[me].done, i + 1, __ATOMIC_RELEASE);
 		if (trace_shared->most && i % TRACE_FLUSHED == 0)
 			ktr_flush();
