@@ -410,7 +410,7 @@ int ktr__resume(struct ktr__drain *drain, struct ktr_error *err)
 	ktr__describe_rest(&drain->describe);
 	resume_retired(drain);
 	drain->resumed_bytes = drain->trace.bytes;
-	/* Until there are packets, the clock may become a better one. */
-	drain->begun = drain->ended || resume_has_packets(drain);
+	/* Until there are packets, also in what was rotated away, the clock may become a better one. */
+	drain->begun = drain->ended || drain->retired || resume_has_packets(drain);
 	return 0;
 }

@@ -252,8 +252,8 @@ static const char *event_check_strings(const struct ktr_entry *entry, int kind, 
 }
 
 /* A string that is digits and then letters. */
-static const char *event_check_digits(const char **at, const char *end, uint64_t word, unsigned n_digits, uint64_t hash,
-				      int kind, unsigned n)
+static const char *event_check_digits(const char **at, const char *end, uint64_t word, unsigned n_digits,
+				      uint64_t hash, int kind, unsigned n)
 {
 	unsigned length, from = event_string(hash, n, event_letters(kind, n), &length);
 	const char *letters = *at + n_digits, *wrong;
@@ -273,7 +273,8 @@ static const char *event_check_direct(const struct ktr_entry *entry, int kind, u
 	if (kind == EVENT_FIRST)
 		return event_check_digits(at, end, entry->arg[0], 0, hash, kind, 0);
 	if (kind == EVENT_ALONE)
-		return event_check_digits(at, end, entry->arg[0], EVENT_ID_DIGITS + EVENT_SEQ_DIGITS, hash, kind, 0);
+		return event_check_digits(at, end, entry->arg[0], EVENT_ID_DIGITS + EVENT_SEQ_DIGITS, hash,
+					  kind, 0);
 	wrong = event_check_digits(at, end, entry->arg[0], EVENT_ID_DIGITS, hash, kind, 0);
 	return wrong ? wrong : event_check_digits(at, end, entry->arg[1], EVENT_SEQ_DIGITS, hash, kind, 1);
 }

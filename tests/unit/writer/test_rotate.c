@@ -376,6 +376,37 @@ static void kill_run(uint32_t site, uint32_t thread, const struct ktr__sys *sys,
 	_exit(0);
 }
 
+/* The next of the session's anchors: there its clock has become so many ticks, and that many nanoseconds. */
+static void anchor_at(uint64_t ticks, uint64_t ns)
+{
+	struct ktr_anchor *anchor = image_region(&made.image, KTR_REGION_anchor);
+
+	made.image.header->clock = KTR_CLOCK_TSC;
+	anchor += made.image.control->n_anchors++;
+	*anchor = (struct ktr_anchor){ KTR_ROW_READY, ticks, ns, 1000000000000000000 + ns };
+}
+
+/* A trace's last word on its clock. */
+static unsigned long long clock_mult(const char *suffix)
+{
+	static const char member[] = "\"mult\":";
+	unsigned long long mult = 0;
+	char path[400], line[2000];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s/ktr/info.jsonl", made.trace, suffix);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, member);
+
+		if (at)
+			mult = strtoull(at + strlen(member), NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return mult;
+}
+
 /* Whatever is behind us when we are killed: there is a trace of the name, and going on with it gets all events. */
 static void killed_while_rotating(int no_exchange)
 {
@@ -396,6 +427,7 @@ static void killed_while_rotating(int no_exchange)
 		pid_t pid;
 
 		made_open(&made);
+		anchor_at(1000000, 1010000);
 		site = number_site();
 		thread = made_thread(&made, 4712, 4711, "worker");
 		k++;
@@ -406,10 +438,14 @@ static void killed_while_rotating(int no_exchange)
 		CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
 		without += !there("");
 		burst(site, thread, 0, 300);
+		anchor_at(9000000, 9020000);
 		begin(KTR__DRAIN_RESUME);
 		end();
 		CU_ASSERT(there(""));
 		CU_ASSERT_EQUAL(all_events(), 300);
+		/* Time does not go back from one piece to the next. */
+		if (there(".1"))
+			CU_ASSERT_EQUAL(clock_mult(""), clock_mult(".1"));
 		made_close(&made);
 	}
 	CU_ASSERT_EQUAL(status, 0);
