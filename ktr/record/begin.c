@@ -82,8 +82,9 @@ void ktr__begin_child(int fd)
 {
 	ktr__ring_forget();
 	ktr__own.records = false;
-	ktr__session_reopen(&ktr__own, fd);
+	/* Who has no file of its own, for want of rights, is held by that which it inherits until it has a row. */
 	ktr__proc_fork_child(&ktr__own);
+	ktr__session_reopen(&ktr__own, fd);
 	begin_hot();
 }
 
