@@ -36,7 +36,7 @@ int hurry_fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int f
 
 static void what_is_there_is_read(void)
 {
-	for (unsigned hurried = 0; hurried < 3; hurried++) {
+	for (unsigned hurried = 0; hurried < 60; hurried++) {
 		uint32_t site, thread;
 		struct look look;
 
