@@ -167,7 +167,8 @@ struct left_walk {
 	uint64_t n;
 	uint64_t lost;
 	uint64_t wrong; /* damage, and numbers that are out of order or there twice */
-	uint64_t absent; /* not in the set, where the set is only looked at */
+	uint64_t absent; /* not in the set, where the set is only looked at: */
+	uint64_t first[LEFT_THREADS], last[LEFT_THREADS]; /* from the one number to the other, of each thread */
 };
 
 /* Does the event say of what thread it is and which, and nothing else? */
@@ -216,7 +217,12 @@ static void left_event(struct left_walk *walk, const struct ktr_event *event, in
 	}
 	last[thread] = number + 1;
 	walk->n++;
-	walk->absent += !(left_seen[thread][number / 8] & bit);
+	if (!fill && !(left_seen[thread][number / 8] & bit)) {
+		if (!walk->last[thread])
+			walk->first[thread] = number;
+		walk->last[thread] = number + 1;
+		walk->absent++;
+	}
 	if (fill)
 		left_seen[thread][number / 8] |= (uint8_t)bit;
 }
@@ -261,6 +267,10 @@ static int left_fault(const struct left *left, const char *what, const struct le
 		"kill: %s: %" PRIu64 " events, %" PRIu64 " lost, %" PRIu64 " wrong, %" PRIu64
 		" absent; %" PRIu64 " begun, %" PRIu64 " returned\n",
 		what, walk->n, walk->lost, walk->wrong, walk->absent, begun, left_noted(left));
+	for (unsigned i = 0; i < LEFT_THREADS; i++)
+		if (walk->last[i])
+			fprintf(stderr, "kill: absent: thread %u, %" PRIu64 " to %" PRIu64 " of %" PRIu64 "\n",
+				i, walk->first[i], walk->last[i] - 1, left->shared->thread[i].done);
 	return 1;
 }
 
@@ -281,9 +291,10 @@ static int left_look(struct left *left, const char *what, struct left_walk *walk
 
 	if (left_walk(left->trace, 1, walk) || walk->wrong)
 		return left_fault(left, what, walk);
-	if (left_walk(left->shared->session, 0, &rings) || rings.wrong || rings.absent)
-		return left_fault(left, "what the session has is not in the trace", &rings);
-	return 0;
+	if (!left_walk(left->shared->session, 0, &rings) && !rings.wrong && !rings.absent)
+		return 0;
+	left_fault(left, what, walk);
+	return left_fault(left, "what the session has is not in that", &rings);
 }
 
 int left_check(struct left *left)
