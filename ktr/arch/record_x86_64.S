@@ -252,6 +252,43 @@
 	orq	%rdx, %rax;                                                                      \
 	movq	%rax, (%rdi)
 
+/* The other path, with self.own in rax: takes the level, unless that is busy. eax = the CPU, or one has to ask. */
+#define OWN_BEGIN(busy, ask)                                                                     \
+	cmpl	$0, SELF(SELF_NEST);                                                             \
+	jne	busy;                                                                            \
+	orq	%rax, %r11;                                                                      \
+	leaq	-FRAME_BELOW(%rsp), %rax;                                                        \
+	movq	%rax, SELF(SELF_FRAME);                                                          \
+	movl	$1, SELF(SELF_NEST);                                                             \
+	movl	%fs:RSEQ_CPU(%r10), %eax;                                                        \
+	testq	%r10, %r10;                                                                      \
+	jz	ask;                                                                             \
+	testl	%eax, %eax;                                                                      \
+	js	ask
+
+/* r10 = its ring, rdi the geom that it should have. The sign is that of meta: MORE_BIT. */
+#define OWN_PLACE                                                                                \
+	shlq	$32 + THREAD_BITS, %rax;                                                         \
+	orq	%rax, %r11;                                                                      \
+	movq	LEVEL(PLACE_RING), %r10;                                                         \
+	movq	LEVEL(PLACE_GEOM), %rdi
+
+/* rdi = the slot, which has its time. */
+#define OWN_SLOT(leave)                                                                          \
+	testq	%rdi, %rdi;                                                                      \
+	jz	leave;                                                                           \
+	cmpq	RING_GEOM(%r10), %rdi;                                                           \
+	jne	leave;                                                                           \
+	movq	RING_HEAD(%r10), %rdi;                                                           \
+	SLOT(LEVEL);                                                                             \
+	STORE_TICKS
+
+#define OWN_COMMIT                                                                               \
+	addq	$2, RING_HEAD(%r10);                                                             \
+	LOAD_SELF;                                                                               \
+	movl	$0, SELF(SELF_NEST);                                                             \
+	ret
+
 #define DOOR(name)                                                                               \
 	.globl	name;                                                                            \
 	.type	name, @function;                                                                 \
@@ -667,67 +704,23 @@ DOOR(ktr__record6v)
 	ret
 
 .Lown:
-	cmpl	$0, SELF(SELF_NEST)
-	jne	.Lwords
-	orq	%rax, %r11
-	leaq	-FRAME_BELOW(%rsp), %rax
-	movq	%rax, SELF(SELF_FRAME)
-	movl	$1, SELF(SELF_NEST)
-	movl	%fs:RSEQ_CPU(%r10), %eax
-	testq	%r10, %r10
-	jz	.Lask
-	testl	%eax, %eax
-	js	.Lask
+	OWN_BEGIN(.Lwords, .Lask)
 .Lknown:
-	shlq	$32 + THREAD_BITS, %rax
-	orq	%rax, %r11
-	movq	LEVEL(PLACE_RING), %r10
-	movq	LEVEL(PLACE_GEOM), %rdi
+	OWN_PLACE
 	js	.Lownmore
-	testq	%rdi, %rdi
-	jz	.Lleave
-	cmpq	RING_GEOM(%r10), %rdi
-	jne	.Lleave
-	movq	RING_HEAD(%r10), %rdi
-	SLOT(LEVEL)
-	STORE_TICKS
+	OWN_SLOT(.Lleave)
 	STORE_ENTRY
-	addq	$2, RING_HEAD(%r10)
-	LOAD_SELF
-	movl	$0, SELF(SELF_NEST)
-	ret
+	OWN_COMMIT
 .Lown0:
 	LOAD_SELF
 	movq	SELF(SELF_OWN), %rax
 	testq	%rax, %rax
 	jz	.Lwith0
-	cmpl	$0, SELF(SELF_NEST)
-	jne	.Lwith0
-	orq	%rax, %r11
-	leaq	-FRAME_BELOW(%rsp), %rax
-	movq	%rax, SELF(SELF_FRAME)
-	movl	$1, SELF(SELF_NEST)
-	movl	%fs:RSEQ_CPU(%r10), %eax
-	testq	%r10, %r10
-	jz	.Lleave0
-	testl	%eax, %eax
-	js	.Lleave0
-	shlq	$32 + THREAD_BITS, %rax
-	orq	%rax, %r11
-	movq	LEVEL(PLACE_RING), %r10
-	movq	LEVEL(PLACE_GEOM), %rdi
-	testq	%rdi, %rdi
-	jz	.Lleave0
-	cmpq	RING_GEOM(%r10), %rdi
-	jne	.Lleave0
-	movq	RING_HEAD(%r10), %rdi
-	SLOT(LEVEL)
-	STORE_TICKS
+	OWN_BEGIN(.Lwith0, .Lleave0)
+	OWN_PLACE
+	OWN_SLOT(.Lleave0)
 	movq	%r11, 8(%rdi)
-	addq	$2, RING_HEAD(%r10)
-	LOAD_SELF
-	movl	$0, SELF(SELF_NEST)
-	ret
+	OWN_COMMIT
 .Lleave0:
 	movl	$0, SELF(SELF_NEST)
 	jmp	.Lwith0
