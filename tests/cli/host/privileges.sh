@@ -162,21 +162,24 @@ done
 # A child that may open nothing any more, whose parent has gone, is in the session at any moment. Here it stands still
 # where it was in it without a row.
 begin
-if $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/privileges.c -o "$dir/shared" -L"$O/lib" -lktr -lpthread &&
-    $cc -O1 -shared -fPIC tests/programs/host/forkgap.c -o "$dir/forkgap.so" && chmod 755 "$dir/forkgap.so"; then
-	env -u KTR_KERNEL KTR_MASK=gen KTR_SESSION=one LD_LIBRARY_PATH="$O/lib" LD_PRELOAD="$dir/forkgap.so" \
-		"$dir/shared" drop-daemon 100 2>/dev/null
-	still=
-	for _ in $(seq 300); do
-		still=$(grep -l '^State:.T' /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3 | while read -r pid; do
-			[ "$(readlink "/proc/$pid/exe")" = "$dir/shared" ] && echo "$pid"
-		done)
-		[ -n "$still" ] && break
-		sleep 0.1
-	done
-	[ -n "$still" ] || fail "the child does not stand still"
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/privileges.c -o "$dir/shared" -L"$O/lib" -lktr -lpthread || exit 1
+$cc -O1 -shared -fPIC tests/programs/host/forkgap.c -o "$dir/forkgap.so" || exit 1
+env -u KTR_KERNEL KTR_MASK=gen KTR_SESSION=one LD_LIBRARY_PATH="$O/lib" LD_PRELOAD="$dir/forkgap.so" \
+	"$dir/shared" drop-daemon 100 2>/dev/null
+still=
+for _ in $(seq 300); do
+	still=$(grep -l '^State:.T' /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3 | while read -r pid; do
+		[ "$(readlink "/proc/$pid/exe")" = "$dir/shared" ] && echo "$pid"
+	done)
+	[ -n "$still" ] && break
+	sleep 0.1
+done
+if [ -n "$still" ]; then
 	"$ktr" ls | grep -q '^one *dead' && fail "a child that has only just been born is not in the session"
+	# shellcheck disable=SC2086
 	kill -CONT $still
 	until_ended
+else
+	fail "the child does not stand still"
 fi
 exit $failed
