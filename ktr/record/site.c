@@ -290,7 +290,6 @@ bool ktr__sites_copy(const struct ktr__session_rw *from)
 
 	control->n_classes = from->control->n_classes;
 	control->n_sites = from->control->n_sites;
-	control->generation += from->control->generation; /* no site is ready */
 	control->string_bytes = from->control->string_bytes;
 	if (!site_copy(from, KTR_REGION_class_, control->n_classes) ||
 	    !site_copy(from, KTR_REGION_site, control->n_sites) ||

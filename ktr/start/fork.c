@@ -64,6 +64,7 @@ static bool fork_copy(const struct ktr__session_rw *parent)
 
 	if (ktr__begin() || !ktr__sites_copy(parent))
 		return false;
+	/* With the number of changes, which grows below: no site is ready for that. */
 	memcpy(control, parent->control, offsetof(struct ktr_control, n_classes));
 	control->gate = control->record = control->asked = 0;
 	control->writer = control->rings_open = 0;
