@@ -39,9 +39,8 @@ _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits
 _Static_assert(KTR_PACKET_OLD_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
 
 /*
- * How often a buffer is filled anew: each time may be as disturbed as the one before. While it is, the producer
- * comes nearer to overwriting what was left behind; where the two take turns on one CPU, three times were not
- * enough once in some thousand kills.
+ * How often a buffer is filled anew: each time may be as disturbed as the one before. Then the next round is a better
+ * moment, but where all is to be written now: what was left behind is lost then, although it may still be there.
  */
 #define FILL_AGAIN 64
 
@@ -323,7 +322,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
 			batch.lost += fill_start(fill->ring, &batch);
 		}
 		if (batch.lost)
-			fill->lapped_at = batch.first;
+			fill->lapped_at = batch.edge;
 		if (batch.lost || batch.cleared)
 			fill_gap(fill, &batch, from);
 		fill_batch(fill, &batch);
@@ -335,7 +334,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
  * tears off the beginning of each batch, and there is a gap before each. So it leaps over as many slots as
  * the producer was faster by the last time; ktr__ring_read() leaves some behind, too, when it was disturbed often.
  * That is no loss of its own: a buffer that was leapt for is written only when all that was leapt over has been
- * overwritten, else it is filled anew without.
+ * overwritten, else it is filled anew without. Whoever is killed then leaves nothing behind that is nowhere.
  */
 static int fill_leapt_too_far(const struct fill *fill)
 {
@@ -366,29 +365,40 @@ static int fill_buffer(struct fill *fill, uint64_t stop, int final)
 	return more;
 }
 
+/* As if nothing had been read. */
+static void fill_put_back(struct fill *fill, const struct fill *empty, const struct ktr__drain_ring *saved)
+{
+	*fill->ring = *saved;
+	fill->drain->losses.n = 0;
+	*fill = *empty;
+}
+
 int ktr__fill_ring(struct ktr__drain *drain, uint32_t row, uint64_t stop, int final)
 {
-	struct ktr__drain_ring saved = drain->ring[row];
+	const struct ktr__drain_ring saved = drain->ring[row];
 	const struct fill empty = { .drain = drain,
 				    .ring = &drain->ring[row],
 				    .row = row,
 				    .n_header = ktr__packet_events(drain->trace.format),
 				    .page = (uint32_t)(drain->trace.stream[row].bytes % KTR_TRACE_PAGE) };
+	struct ktr__drain_pace *pace = &drain->pace[row];
 	struct fill fill = empty;
 	uint64_t head = ktr__ring_head(&drain->source, row, NULL);
 	int rc, more;
 
-	drain->source.leap = drain->all ? 0 : drain->pace[row].leap;
+	drain->source.leap = drain->all ? 0 : pace->leap;
 	more = fill_buffer(&fill, stop, final);
-	for (int i = 0; i < FILL_AGAIN && fill_leapt_too_far(&fill); i++) {
-		drain->ring[row] = saved;
-		drain->losses.n = 0;
-		drain->source.leap = 0;
-		fill = empty;
+	for (int i = 0; fill_leapt_too_far(&fill) && (i < FILL_AGAIN || !drain->all); i++) {
+		int later = !drain->all && (!fill.used || i == FILL_AGAIN);
+
+		fill_put_back(&fill, &empty, &saved);
+		drain->source.leap = pace->leap = 0;
+		if (later)
+			return 0;
 		more = fill_buffer(&fill, stop, final);
 	}
 	rc = fill.used ? fill_write(&fill) : 0;
-	drain->pace[row].leap = fill_leap(&fill, head);
+	pace->leap = fill_leap(&fill, head);
 	drain->losses.n = 0;
 	if (!rc && !fill.used)
 		drain->stats.lost += fill.n_lost;

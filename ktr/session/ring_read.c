@@ -49,7 +49,8 @@ struct ring_pass {
 	uint64_t from;   /* [slots] copied: [from, from + n) */
 	uint32_t n;
 	struct ktr_entry *slot; /* slot[i] is a copy of slot from + i */
-	uint64_t good;          /* first slot known to be whole, first of an event */
+	uint64_t edge;          /* first slot known to be whole */
+	uint64_t good;          /* the first one from there on that begins an event */
 	uint64_t end;           /* slots [good, end) are handed out */
 };
 
@@ -156,7 +157,8 @@ static int ring_begin(struct ring_pass *pass)
 {
 	uint64_t end = pass->from + pass->n;
 
-	pass->good = ring_max(pass->from, ring_oldest(pass->after.head >> 1, pass->size));
+	pass->edge = ring_max(pass->from, ring_oldest(pass->after.head >> 1, pass->size));
+	pass->good = pass->edge;
 	if (pass->good > pass->head || (pass->n && pass->good >= end))
 		return -EAGAIN;
 	while (pass->good < end && ktr__slot_is_cont(ring_at(pass, pass->good)))
@@ -357,6 +359,7 @@ static int ring_attempt(struct ring_pass *pass, struct ktr__ring_cursor *cursor,
 	ring_advance(pass, &moved);
 	moved.geom = pass->before.geom;
 	*cursor = moved;
+	batch->edge = pass->edge;
 	batch->first = pass->good;
 	batch->n = (uint32_t)(pass->end - pass->good);
 	batch->entry = batch->n ? ring_at(pass, pass->good) : pass->slot;

@@ -179,6 +179,8 @@ static inline unsigned read_faults(const struct writer *w, int rc,
 	faults += batch->damaged;
 	faults += batch_faults(w, batch);
 	faults += batch->first + batch->n != cursor->next;
+	/* Between the edge and the first event there is but the rest of one. */
+	faults += batch->edge > batch->first || writer_count(w, batch->edge, batch->first);
 	if (before->known)
 		faults += batch->lost + batch->cleared !=
 			  writer_count(w, before->next, batch->first);
