@@ -12,7 +12,8 @@
  *	- after `ktr salvage` no event is there twice, and all that the session's rings still hold is in the trace:
  *	  nothing is missing but what was overwritten.
  *
- *	trace [-n KILLS] [-r ENTRIES] [-s SEED] KTR DIR		KTR: the command; DIR: for traces
+ *	trace [-n KILLS] [-m MODE] [-r ENTRIES] [-s SEED] KTR DIR	KTR: the command; DIR: for traces; MODE: program,
+ *								record or both, for all three in turn
  *	trace -c STEP [-f] [-k] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
  *								tells the first. -f: where the disk is soon full;
  *								-k: rotation keeps one piece and removes the others,
@@ -59,6 +60,7 @@ static struct left_shared *trace_shared;
 static struct left trace_left;
 static int trace_full; /* 1: on a small file system */
 static int trace_removes; /* 1: rotation keeps one piece */
+static const char *trace_only; /* the one mode that is asked for; NULL: all */
 
 /* One of those that left.c knows: numbers, a literal, and strings of the thread and the number, short and long. */
 static void trace_event(unsigned me, uint64_t i)
@@ -351,6 +353,8 @@ static int trace_steps(unsigned step, uint64_t seed)
 static int trace_campaign(unsigned kills, uint64_t seed)
 {
 	for (int mode = 0; mode < TRACE_MODES; mode++) {
+		if (trace_only && strcmp(trace_only, trace_mode_names[mode]) != 0)
+			continue;
 		trace_left.events = trace_left.lost = trace_left.n_opened = 0;
 		for (unsigned i = 0; i < kills; i++) {
 			trace_clean();
@@ -393,13 +397,15 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "victim") == 0)
 		return trace_victim();
-	while ((option = getopt(argc, argv, "n:r:s:c:fk")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:s:c:fkm:")) != -1) {
 		if (option == 'n')
 			kills = (unsigned)atoi(optarg);
 		else if (option == 'r')
 			entries = (unsigned)atoi(optarg);
 		else if (option == 'c')
 			step = (unsigned)atoi(optarg);
+		else if (option == 'm')
+			trace_only = optarg;
 		else if (option == 'f')
 			trace_full = 1;
 		else if (option == 'k')
