@@ -216,7 +216,7 @@ struct bench_shared {
 	uint32_t generation; /* barrier: +1 each time all have arrived; a futex */
 	struct bench_pair pair[BENCH_EVENTS][BENCH_WORKERS_MAX][BENCH_REPS_MAX];
 	double tail_ns[BENCH_EVENTS][BENCH_TAIL_RUNS][BENCH_TAILS]; /* of worker 0 */
-	double cold_ns[BENCH_COLDS][BENCH_EVENTS][BENCH_PASSES];    /* medians, of worker 0; 0: not timed */
+	double cold_ns[BENCH_COLDS][BENCH_EVENTS][BENCH_PASSES];    /* means of the middle half, of worker 0; 0: not timed */
 	uint32_t cold_bytes[BENCH_COLDS];
 };
 
@@ -261,7 +261,7 @@ struct bench_row {
 	double clock_ns;    /* least of the clock loop in this configuration */
 	double tail_ns[BENCH_TAILS]; /* single events, least of the runs; 0: not timed */
 	double tail_base_ns[BENCH_TAILS];
-	double cold_ns[BENCH_COLDS]; /* medians of single events above a pair of clock readings; 0: not timed */
+	double cold_ns[BENCH_COLDS]; /* single events above a pair of clock readings; 0: not timed */
 	double cold_base_ns[BENCH_COLDS];
 	uint32_t cold_bytes[BENCH_COLDS];
 	double threads_ns; /* two processes: what two threads took; else 0 */

@@ -106,7 +106,7 @@ void bench_print_table(const struct bench_results *results)
 	for (unsigned i = 0; i < results->n_rows; i++)
 		if (rows[i].config.n_single)
 			print_tail_row(&rows[i]);
-	printf("\nsingle events after so much was read, ns above a pair of clock readings, medians\n"
+	printf("\nsingle events after so much was read, ns above a pair of clock readings, means of the middle half\n"
 	       "%-13s %-3s %-6s %10s  %7s %7s\n", "name", "obj", "path", "read", "event", "peer");
 	for (unsigned i = 0; i < results->n_rows; i++)
 		print_cold_row(&rows[i]);

@@ -186,7 +186,7 @@ static void row_clock(const struct bench_shared *shared, struct bench_row *row)
 	row->base_ns = row->min_ns;
 }
 
-/* Of the passes, the least median: an interrupt only ever adds. */
+/* Of the passes, the least: an interrupt only ever adds. */
 static double row_least(const double *ns)
 {
 	double least = ns[0];
