@@ -39,8 +39,8 @@ _Static_assert(FILL_BATCH_BYTES + KTR_PACK_SLACK < KTR_FILL_BYTES, "a batch fits
 _Static_assert(KTR_PACKET_OLD_EVENTS + KTR_PACK_EVENT_MAX <= KTR_TRACE_PAGE, "every event fits into a page");
 
 /*
- * How often a buffer is filled anew: each time may be as disturbed as the one before. Then the next round is a better
- * moment, but where all is to be written now: what was left behind is lost then, although it may still be there.
+ * How often a buffer is filled anew: each time may be as disturbed as the one before. Then the next round is a
+ * better moment, but where all is to be written now: what was left behind is lost then, although it may be there.
  */
 #define FILL_AGAIN 64
 

@@ -2,6 +2,7 @@
 /* A buffer before write(2). */
 #include "analyze/print/out.h"
 
+#include "conf/kit/decimal.h"
 #include "conf/kit/utf8.h"
 
 #include <errno.h>
@@ -52,12 +53,8 @@ void ktr__out_fill(struct ktr__out *out, char byte, size_t n)
 
 void ktr__out_number(struct ktr__out *out, uint64_t number, unsigned width, char before)
 {
-	char digits[20], *end = digits + sizeof(digits), *first = end;
+	char digits[KTR__DECIMAL_MAX], *end = digits + sizeof(digits), *first = ktr__decimal(end, number);
 
-	do {
-		*--first = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
 	if ((size_t)(end - first) < width)
 		ktr__out_fill(out, before, width - (size_t)(end - first));
 	ktr__out_bytes(out, first, (size_t)(end - first));

@@ -15,6 +15,7 @@
 #include "analyze/print/render_plan.h"
 #include "analyze/read/tables.h"
 #include "analyze/symbols/symbols.h"
+#include "conf/kit/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,28 +52,7 @@ static void render_fill(struct render_out *out, char byte, size_t n)
 	out->at += n;
 }
 
-/* Digits are made from the last to the first; each call returns the first. */
-static inline char *render_decimal(char *end, uint64_t number)
-{
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
-
-	while (number >= 100) {
-		end -= 2;
-		memcpy(end, pairs + number % 100 * 2, 2);
-		number /= 100;
-	}
-	if (number >= 10) {
-		end -= 2;
-		memcpy(end, pairs + number * 2, 2);
-	} else {
-		*--end = (char)('0' + number);
-	}
-	return end;
-}
-
+/* Digits are made from the last to the first; returns the first. */
 static inline char *render_base2(char *end, uint64_t number, unsigned shift, int upper)
 {
 	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -182,12 +162,12 @@ static void render_integer(struct render_out *out, const struct ktr__render_step
 		prefix = alternative && number ? (step->conv == 'B' ? "0B" : "0b") : "";
 		break;
 	case 'u':
-		first = render_decimal(end, number);
+		first = ktr__decimal(end, number);
 		break;
 	default:
 		value = render_signed(step, word);
 		number = value < 0 ? -(uint64_t)value : (uint64_t)value;
-		first = render_decimal(end, number);
+		first = ktr__decimal(end, number);
 		prefix = render_sign(value < 0, field.flags);
 	}
 	if (field.precision == 0 && number == 0)
@@ -348,12 +328,12 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 		return;
 	case KTR__RENDER_DECIMAL:
 		value = render_signed(step, event->arg[step->arg]);
-		first = render_decimal(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
+		first = ktr__decimal(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
 		if (value < 0)
 			*--first = '-';
 		break;
 	case KTR__RENDER_UNSIGNED:
-		first = render_decimal(end, render_unsigned(step, event->arg[step->arg]));
+		first = ktr__decimal(end, render_unsigned(step, event->arg[step->arg]));
 		break;
 	case KTR__RENDER_HEX:
 		first = render_base2(end, render_unsigned(step, event->arg[step->arg]), 4,

@@ -12,8 +12,8 @@
  *	- after `ktr salvage` no event is there twice, and all that the session's rings still hold is in the trace:
  *	  nothing is missing but what was overwritten.
  *
- *	trace [-n KILLS] [-m MODE] [-r ENTRIES] [-s SEED] KTR DIR	KTR: the command; DIR: for traces; MODE: program,
- *								record or both, for all three in turn
+ *	trace [-n KILLS] [-m MODE] [-r ENTRIES] [-s SEED] KTR DIR	KTR: the command; DIR: for traces; MODE:
+ *								program, record or both: not all in turn
  *	trace -c STEP [-f] [-k] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
  *								tells the first. -f: where the disk is soon full;
  *								-k: rotation keeps one piece and removes the others,

@@ -3,6 +3,7 @@
 
 #include "visualize/export/export.h"
 
+#include "analyze/print/out.h"
 #include "analyze/read/ktrgraph.h"
 #include "visualize/export/stack_text.h"
 
@@ -13,25 +14,27 @@
 
 #define ARGS_EXACT 0x1p53 /* integers below it are exact as doubles */
 
-void ktr__export_digits(FILE *to, const struct ktr_event *event, unsigned i)
+size_t ktr__export_digits(char text[KTR__EXPORT_DIGITS], const struct ktr_event *event, unsigned i)
 {
 	uint64_t word = event->arg[i];
+	struct ktr__out out = { .buffer = text, .room = KTR__EXPORT_DIGITS };
 
 	switch (event->site->arg[i].type) {
 	case KTR_ARG_F64:
-		fprintf(to, "%.17g", ktr__event_number(event, i));
-		return;
+		return (size_t)snprintf(text, KTR__EXPORT_DIGITS, "%.17g", ktr__event_number(event, i));
 	case KTR_ARG_PTR:
-		fprintf(to, "0x%" PRIx64, word);
-		return;
+		return (size_t)snprintf(text, KTR__EXPORT_DIGITS, "0x%" PRIx64, word);
 	case KTR_ARG_U8:
 	case KTR_ARG_U16:
 	case KTR_ARG_U32:
 	case KTR_ARG_U64:
-		fprintf(to, "%" PRIu64, word);
-		return;
+		ktr__out_number(&out, word, 0, ' ');
+		return out.n;
 	default:
-		fprintf(to, "%" PRId64, (int64_t)word);
+		if ((int64_t)word < 0)
+			ktr__out_char(&out, '-');
+		ktr__out_number(&out, (int64_t)word < 0 ? -word : word, 0, ' ');
+		return out.n;
 	}
 }
 
@@ -39,6 +42,7 @@ static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
 {
 	enum ktr_arg_type type = event->site->arg[i].type;
 	double real = ktr__event_number(event, i);
+	char digits[KTR__EXPORT_DIGITS];
 	int quoted = type == KTR_ARG_PTR || (type != KTR_ARG_F64 && fabs(real) >= ARGS_EXACT);
 
 	if (!isfinite(real)) {
@@ -46,7 +50,7 @@ static void args_number(FILE *to, const struct ktr_event *event, unsigned i)
 		return;
 	}
 	fputs(quoted ? "\"" : "", to);
-	ktr__export_digits(to, event, i);
+	fwrite(digits, 1, ktr__export_digits(digits, event, i), to);
 	fputs(quoted ? "\"" : "", to);
 }
 

@@ -17,8 +17,13 @@
 void ktr__export_args(FILE *to, const struct ktr_event *event, unsigned from,
 		      struct ktr__symbols *symbols);
 
-/* Writes a number or an address, whatever its size, and a double with all its digits. */
-void ktr__export_digits(FILE *to, const struct ktr_event *event, unsigned i);
+#define KTR__EXPORT_DIGITS 32 /* [bytes] room for a number */
+
+/*
+ * Writes a number or an address, whatever its size, and a double with all its digits. Returns how many bytes that
+ * are, less than KTR__EXPORT_DIGITS; a NUL is none of them.
+ */
+size_t ktr__export_digits(char text[KTR__EXPORT_DIGITS], const struct ktr_event *event, unsigned i);
 
 /* Writes a number as a number of JSON, whatever its size: viewers keep as much of it as they can. */
 void ktr__export_number(FILE *to, const struct ktr_event *event, unsigned i);

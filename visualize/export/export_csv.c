@@ -5,56 +5,122 @@
  * values, and one with their names. Losses are lines of kind "loss" with their number of events.
  *
  * A field of text that begins like a formula of a spreadsheet has a quote (') in front.
+ *
+ * What never changes of a call site or of a thread is written once, and kept as text.
  */
+#include "analyze/print/out.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
+#include "conf/kit/array.h"
 #include "conf/kit/utf8.h"
 #include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
 #include "visualize/model/label.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void csv_clean(FILE *to, const char *bytes, size_t n)
-{
-	char text[1 + 4 * 2048 + 4] = "'";
-	size_t used = ktr__label_clean(text + 1, sizeof(text) - 1, bytes, n < 2048 ? n : 2048);
-	int formula = ktr__utf8_is_formula(text + 1, used);
+#define CSV_FIELD 2048 /* [bytes] of what is shown of a text */
 
-	ktr__label_csv(to, text + !formula, used + (size_t)formula);
+/* What a site's lines have in common; owned texts. */
+struct csv_site {
+	char *place; /* its columns from kind to group, with the comma after them */
+	char *names; /* of its arguments, between commas */
+};
+
+struct csv {
+	struct ktr__out out;
+	struct csv_site *site;
+	char **thread; /* pid to process, with the comma after them; owned texts */
+	uint32_t n_sites;
+	uint32_t n_threads;
+};
+
+/* ---- fields ---- */
+
+static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
+{
+	ktr__out_char(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] == '"')
+			ktr__out_char(out, '"');
+		ktr__out_char(out, bytes[i]);
+	}
+	ktr__out_char(out, '"');
 }
 
-static void csv_text(FILE *to, const char *text)
+/* A field of clean bytes. */
+static void csv_put(struct ktr__out *out, const char *bytes, size_t n)
 {
-	csv_clean(to, text ? text : "", text ? strlen(text) : 0);
-	putc(',', to);
+	if (memchr(bytes, ',', n) != NULL || memchr(bytes, '"', n) != NULL)
+		csv_quoted(out, bytes, n);
+	else
+		ktr__out_bytes(out, bytes, n);
 }
 
-static int csv_begin(struct ktr__export *e)
+/* A field of any bytes, cleaned. */
+static void csv_odd(struct ktr__out *out, const char *bytes, size_t n)
 {
-	fputs("ts_ns,cpu,pid,tid,thread,process,kind,class,file,line,func,group,message,names,"
-	      "arg0,arg1,arg2,arg3,arg4,arg5\r\n",
-	      e->to);
-	return 0;
+	char text[1 + 4 * CSV_FIELD + 4];
+	int formula;
+
+	text[0] = '\'';
+	n = ktr__label_clean(text + 1, sizeof(text) - 1, bytes, n);
+	formula = ktr__utf8_is_formula(text + 1, n);
+	csv_put(out, text + !formula, n + (size_t)formula);
+}
+
+static void csv_clean(struct ktr__out *out, const char *bytes, size_t n)
+{
+	n = n < CSV_FIELD ? n : CSV_FIELD;
+	if (ktr__utf8_plain(bytes, n) == n && !ktr__utf8_is_formula(bytes, n))
+		csv_put(out, bytes, n);
+	else
+		csv_odd(out, bytes, n);
+}
+
+static void csv_text(struct ktr__out *out, const char *text)
+{
+	csv_clean(out, text ? text : "", text ? strlen(text) : 0);
+	ktr__out_char(out, ',');
+}
+
+static void csv_u64(struct ktr__out *out, uint64_t number)
+{
+	ktr__out_number(out, number, 0, ' ');
+	ktr__out_char(out, ',');
 }
 
 static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
 {
+	struct csv *csv = e->data;
 	enum ktr_arg_type type = event->site->arg[i].type;
-	char stack[KTR__STACK_TEXT];
+	char text[KTR__STACK_TEXT];
 
 	if (type == KTR_ARG_STACK)
-		csv_clean(e->to, stack, ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+		csv_clean(&csv->out, text, ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", text));
 	else if (type != KTR_ARG_STR)
-		ktr__export_digits(e->to, event, i);
+		ktr__out_bytes(&csv->out, text, ktr__export_digits(text, event, i));
 	else if (!event->str[i].is_null)
-		csv_clean(e->to, event->str[i].bytes, event->str[i].n_bytes);
+		csv_clean(&csv->out, event->str[i].bytes, event->str[i].n_bytes);
+}
+
+/* ---- what lines have in common ---- */
+
+/* Takes what was written after `from` out again, as an owned text; NULL without memory. */
+static char *csv_keep(struct ktr__out *out, size_t from)
+{
+	char *text = strndup(out->buffer + from, out->n - from);
+
+	out->n = from;
+	return text;
 }
 
 /* Names of arguments, with blanks between them; expressions of the source have theirs taken out. */
-static void csv_names(struct ktr__export *e, const struct ktr_reader_site *site)
+static void csv_names(struct ktr__out *out, const struct ktr_reader_site *site)
 {
 	char names[1024];
 	size_t used = 0;
@@ -67,51 +133,157 @@ static void csv_names(struct ktr__export *e, const struct ktr_reader_site *site)
 			if (*at != ' ')
 				names[used++] = *at;
 	}
-	csv_clean(e->to, names, used);
+	ktr__out_char(out, ',');
+	csv_clean(out, names, used);
+	ktr__out_char(out, ',');
+}
+
+/* NULL without memory. */
+static const struct csv_site *csv_site(struct csv *csv, const struct ktr_reader_site *site)
+{
+	struct ktr__out *out = &csv->out;
+	size_t from = out->n;
+	struct csv_site *s;
+
+	if (ktr__array_grow(&csv->site, &csv->n_sites, site->id, sizeof(*s)))
+		return NULL;
+	s = &csv->site[site->id];
+	if (s->names != NULL)
+		return s;
+	csv_text(out, ktr__ktrgraph_text(site->kind));
+	csv_text(out, site->class_name);
+	csv_text(out, site->file);
+	csv_u64(out, site->line);
+	csv_text(out, site->func);
+	csv_text(out, site->group);
+	free(s->place);
+	s->place = csv_keep(out, from);
+	csv_names(out, site);
+	s->names = csv_keep(out, from);
+	return s->place != NULL && s->names != NULL ? s : NULL;
+}
+
+/* NULL without memory. */
+static const char *csv_thread(struct csv *csv, const struct ktr_reader_thread *thread)
+{
+	struct ktr__out *out = &csv->out;
+	size_t from = out->n;
+	char **text;
+
+	if (ktr__array_grow(&csv->thread, &csv->n_threads, thread->id, sizeof(*text)))
+		return NULL;
+	text = &csv->thread[thread->id];
+	if (*text != NULL)
+		return *text;
+	csv_u64(out, thread->pid);
+	csv_u64(out, thread->tid);
+	csv_text(out, thread->name);
+	csv_text(out, thread->process);
+	*text = csv_keep(out, from);
+	return *text;
+}
+
+/* ---- lines ---- */
+
+/* Hands over what has been written. 0 or -errno. */
+static int csv_flush(struct ktr__export *e)
+{
+	struct csv *csv = e->data;
+	size_t n = csv->out.n;
+
+	csv->out.n = 0;
+	errno = 0;
+	if (fwrite(csv->out.buffer, 1, n, e->to) != n)
+		e->error = errno != 0 ? -errno : -EIO;
+	return e->error;
+}
+
+/* Has room for a line. 0 or -errno. */
+static int csv_line(struct ktr__export *e)
+{
+	const struct csv *csv = e->data;
+
+	return csv->out.room - csv->out.n >= KTR__OUT_LINE ? 0 : csv_flush(e);
+}
+
+static int csv_begin(struct ktr__export *e)
+{
+	struct csv *csv = e->data;
+	int rc = ktr__out_open(&csv->out, -1);
+
+	if (rc == 0)
+		ktr__out_text(&csv->out, "ts_ns,cpu,pid,tid,thread,process,kind,class,file,line,func,group,message,"
+					 "names,arg0,arg1,arg2,arg3,arg4,arg5\r\n");
+	return rc;
 }
 
 static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 {
-	const struct ktr_reader_site *site = event->site;
-	char text[2048];
-	size_t n = ktr_event_text(event, text, sizeof(text));
+	struct csv *csv = e->data;
+	struct ktr__out *out = &csv->out;
+	int rc = csv_line(e);
+	const struct csv_site *site = csv_site(csv, event->site);
+	const char *thread = csv_thread(csv, event->thread);
+	char text[CSV_FIELD];
+	size_t n;
 
-	fprintf(e->to, "%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", event->time_ns,
-		event->cpu, event->thread->pid, event->thread->tid);
-	csv_text(e->to, event->thread->name);
-	csv_text(e->to, event->thread->process);
-	fprintf(e->to, "%s,", ktr__ktrgraph_text(site->kind));
-	csv_text(e->to, site->class_name);
-	csv_text(e->to, site->file);
-	fprintf(e->to, "%" PRIu32 ",", site->line);
-	csv_text(e->to, site->func);
-	csv_text(e->to, site->group);
-	csv_clean(e->to, text, n < sizeof(text) ? n : sizeof(text) - 1);
-	putc(',', e->to);
-	csv_names(e, site);
+	if (rc != 0 || site == NULL || thread == NULL)
+		return rc != 0 ? rc : -ENOMEM;
+	csv_u64(out, event->time_ns);
+	csv_u64(out, event->cpu);
+	ktr__out_text(out, thread);
+	ktr__out_text(out, site->place);
+	n = ktr_event_text(event, text, sizeof(text));
+	csv_clean(out, text, n < sizeof(text) ? n : sizeof(text) - 1);
+	ktr__out_text(out, site->names);
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
-		putc(',', e->to);
-		if (i < site->n_args)
+		if (i > 0)
+			ktr__out_char(out, ',');
+		if (i < event->site->n_args)
 			csv_value(e, event, i);
 	}
-	fputs("\r\n", e->to);
+	ktr__out_text(out, "\r\n");
 	return 0;
 }
 
 static int csv_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
-	fprintf(e->to,
-		"%" PRIu64 ",%" PRIu32 ",,,,,loss,,,,,,%" PRIu64 " events lost,events,%" PRIu64
-		",,,,,\r\n",
-		loss->from_ns ? loss->from_ns : e->info->first_ns, loss->cpu, loss->n_events,
-		loss->n_events);
-	return 0;
+	struct csv *csv = e->data;
+	struct ktr__out *out = &csv->out;
+	int rc = csv_line(e);
+
+	csv_u64(out, loss->from_ns ? loss->from_ns : e->info->first_ns);
+	csv_u64(out, loss->cpu);
+	ktr__out_text(out, ",,,,loss,,,,,,");
+	ktr__out_number(out, loss->n_events, 0, ' ');
+	ktr__out_text(out, " events lost,events,");
+	csv_u64(out, loss->n_events);
+	ktr__out_text(out, ",,,,\r\n");
+	return rc;
+}
+
+static void csv_free(struct ktr__export *e)
+{
+	struct csv *csv = e->data;
+
+	for (uint32_t i = 0; i < csv->n_sites; i++) {
+		free(csv->site[i].place);
+		free(csv->site[i].names);
+	}
+	for (uint32_t i = 0; i < csv->n_threads; i++)
+		free(csv->thread[i]);
+	free(csv->site);
+	free(csv->thread);
+	free(csv->out.buffer);
 }
 
 const struct ktr__export_format ktr__export_csv = {
 	.name = "csv",
 	.help = "a line per event: spreadsheets, sqlite3, data frames",
+	.n_data = sizeof(struct csv),
 	.begin = csv_begin,
 	.event = csv_event,
 	.loss = csv_loss,
+	.end = csv_flush,
+	.free = csv_free,
 };

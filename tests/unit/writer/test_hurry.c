@@ -70,7 +70,7 @@ static void what_is_there_is_read(void)
 	}
 }
 
-/* Disturbed for ever, nothing is written as long as there is a next round; where there is none, all that was read. */
+/* Disturbed for ever, nothing is written while there is a next round; where there is none, all that was read. */
 static void a_disturbed_round_is_put_back(void)
 {
 	open_made();
@@ -100,7 +100,8 @@ static void a_rest_of_an_event_is_not_left_behind(void)
 
 	for (unsigned n = 300; n < 303; n++) {
 		open_made();
-		texts = made_site(&made, KTR_NET, "net.c", 43, "%d %s", "n,s", 2, KTR_ARG_I64, KTR_ARG_STR);
+		texts = made_site(&made, KTR_NET, "net.c", 43, "%d %s", "n,s", 2, KTR_ARG_I64,
+				  KTR_ARG_STR);
 		for (unsigned i = 0; i < n; i++)
 			made_event(&made, 1, 1000 + i, texts, thread, i, text);
 		made_session(&made);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers as decimal digits, two at a time. */
+#ifndef CONF_DECIMAL_H
+#define CONF_DECIMAL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define KTR__DECIMAL_MAX 20 /* [bytes] the digits of UINT64_MAX */
+
+/* Writes the digits of a number so that they end before `end`, and no NUL. Returns the first one. */
+static inline char *ktr__decimal(char *end, uint64_t number)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+
+	while (number >= 100) {
+		end -= 2;
+		memcpy(end, pairs + number % 100 * 2, 2);
+		number /= 100;
+	}
+	if (number >= 10) {
+		end -= 2;
+		memcpy(end, pairs + number * 2, 2);
+	} else {
+		*--end = (char)('0' + number);
+	}
+	return end;
+}
+
+#endif
