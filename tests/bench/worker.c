@@ -86,8 +86,9 @@ static void worker_percentiles(const uint32_t *n_ticks, double ticks_per_ns, dou
 }
 
 /*
- * The mean of the middle half: as little moved by what disturbs as the median is, and finer than the steps in which a
- * clock counts, which on some CPUs are 10 ns (the interquartile mean, or midmean: Tukey, Exploratory Data Analysis).
+ * The mean of the middle half: as little moved by what disturbs as the median is, and finer than the steps in
+ * which a clock counts, which on some CPUs are 10 ns (the interquartile mean, or midmean: Tukey, Exploratory Data
+ * Analysis).
  */
 static double worker_midmean(const uint32_t *n_ticks, double ticks_per_ns)
 {

@@ -89,8 +89,8 @@ static void a_disturbed_round_is_put_back(void)
 }
 
 /*
- * An event whose beginning is overwritten is gone: what is left of it is not waited for, and the rest of the ring is
- * read but once.
+ * An event whose beginning is overwritten is gone: what is left of it is not waited for, and the rest of the ring
+ * is read but once.
  */
 static void a_rest_of_an_event_is_not_left_behind(void)
 {
