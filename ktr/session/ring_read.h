@@ -53,7 +53,7 @@ struct ktr__ring_cursor {
 
 struct ktr__ring_batch {
 	const struct ktr_entry *entry; /* in the caller's buffer */
-	uint64_t edge;	  /* [slots] before it nothing was readable, or it was left behind; first is up to an event later */
+	uint64_t edge;	  /* [slots] before it all was overwritten or left behind; first is up to an event later */
 	uint64_t first;	  /* [slots] index of entry[0] */
 	uint32_t n;	  /* [slots] */
 	uint32_t more;	  /* 1: there is more to read at once */
