@@ -137,13 +137,14 @@ static void sink_text_cell(struct ktr__sink_text *text, unsigned bit, unsigned w
 	}
 }
 
-static void sink_text_cells(struct ktr__sink_text *text, const struct ktr_event *event)
+/* Those of some columns. */
+static void sink_text_cells(struct ktr__sink_text *text, unsigned columns, const struct ktr_event *event)
 {
 	for (unsigned i = 0; i < TEXT_N_COLUMNS; i++) {
 		const struct sink_text_column *column = &sink_text_columns[i];
 		const char *colour = column->colour;
 
-		if (!(text->columns & column->bit))
+		if (!(columns & column->bit))
 			continue;
 		if (!colour && column->bit == KTR__TEXT_THREAD)
 			colour = sink_text_threads[event->thread->id %
@@ -156,6 +157,28 @@ static void sink_text_cells(struct ktr__sink_text *text, const struct ktr_event 
 			ktr__out_text(text->out, TEXT_NORMAL);
 		ktr__out_char(text->out, ' ');
 	}
+}
+
+/* The same, and once more as they were if they are of whom the last ones were of. A thread may get another name. */
+static void sink_text_kept(struct ktr__sink_text *text, unsigned columns, struct ktr__text_cell *cell, const void *of,
+			   const char *name, const struct ktr_event *event)
+{
+	struct ktr__out *out = text->out;
+	size_t before = out->n;
+
+	if (!(text->columns & columns))
+		return;
+	if (cell->of == of && cell->name == name) {
+		ktr__out_bytes(out, cell->text, cell->n);
+		return;
+	}
+	sink_text_cells(text, text->columns & columns, event);
+	if (out->n - before > sizeof(cell->text))
+		return;
+	cell->of = of;
+	cell->name = name;
+	cell->n = (uint32_t)(out->n - before);
+	memcpy(cell->text, out->buffer + before, cell->n);
 }
 
 /* It is put right only if there is something wrong with it. */
@@ -184,11 +207,16 @@ void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
 static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__sink_text *text = (struct ktr__sink_text *)(void *)sink;
+	const struct ktr_reader_thread *thread = event->thread;
+	const struct ktr_reader_site *site = event->site;
 	int rc = ktr__out_line(text->out);
 
 	if (rc)
 		return rc;
-	sink_text_cells(text, event);
+	sink_text_cells(text, text->columns & (KTR__TEXT_INDEX | KTR__TEXT_TIME | KTR__TEXT_CPU), event);
+	sink_text_kept(text, KTR__TEXT_THREAD, &text->thread[thread->id % KTR__TEXT_CELLS], thread, thread->name, event);
+	sink_text_kept(text, KTR__TEXT_CLASS | KTR__TEXT_WHERE | KTR__TEXT_FUNC,
+		       &text->site[site->id % KTR__TEXT_CELLS], site, site->name, event);
 	ktr__sink_text_message(text->out, text->symbols, event);
 	ktr__out_char(text->out, '\n');
 	text->last_ns = event->time_ns;

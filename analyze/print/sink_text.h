@@ -27,6 +27,16 @@ enum ktr__text_time {
 #define KTR__TEXT_USUAL                                                                            \
 	(KTR__TEXT_TIME | KTR__TEXT_CPU | KTR__TEXT_THREAD | KTR__TEXT_CLASS | KTR__TEXT_WHERE)
 
+/* What a site's or a thread's lines have in common, as it was printed last. */
+struct ktr__text_cell {
+	const void *of; /* whose; NULL: nobody's */
+	const char *name;
+	uint32_t n;
+	char text[108];
+};
+
+#define KTR__TEXT_CELLS 64u /* of sites, and of threads: those that differ in their last digits of 64 have one each */
+
 struct ktr__sink_text {
 	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
 	/* Filled in by the user. */
@@ -42,9 +52,11 @@ struct ktr__sink_text {
 	uint64_t last_ns;
 	int64_t second; /* what `date` says */
 	char date[24];  /* "2024-02-29T12:34:56." */
+	struct ktr__text_cell site[KTR__TEXT_CELLS];
+	struct ktr__text_cell thread[KTR__TEXT_CELLS];
 };
 
-/* Sets the callbacks. */
+/* Sets the callbacks; *text is zero but for what the user has filled in. */
 void ktr__sink_text_init(struct ktr__sink_text *text);
 
 /* Prints the line with the columns' names. */
