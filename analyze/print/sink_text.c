@@ -160,8 +160,8 @@ static void sink_text_cells(struct ktr__sink_text *text, unsigned columns, const
 }
 
 /* The same, and once more as they were if they are of whom the last ones were of. A thread may get another name. */
-static void sink_text_kept(struct ktr__sink_text *text, unsigned columns, struct ktr__text_cell *cell, const void *of,
-			   const char *name, const struct ktr_event *event)
+static void sink_text_kept(struct ktr__sink_text *text, unsigned columns, struct ktr__text_cell *cell,
+			   const void *of, const char *name, const struct ktr_event *event)
 {
 	struct ktr__out *out = text->out;
 	size_t before = out->n;
@@ -214,7 +214,8 @@ static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 	if (rc)
 		return rc;
 	sink_text_cells(text, text->columns & (KTR__TEXT_INDEX | KTR__TEXT_TIME | KTR__TEXT_CPU), event);
-	sink_text_kept(text, KTR__TEXT_THREAD, &text->thread[thread->id % KTR__TEXT_CELLS], thread, thread->name, event);
+	sink_text_kept(text, KTR__TEXT_THREAD, &text->thread[thread->id % KTR__TEXT_CELLS], thread, thread->name,
+		       event);
 	sink_text_kept(text, KTR__TEXT_CLASS | KTR__TEXT_WHERE | KTR__TEXT_FUNC,
 		       &text->site[site->id % KTR__TEXT_CELLS], site, site->name, event);
 	ktr__sink_text_message(text->out, text->symbols, event);

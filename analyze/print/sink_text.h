@@ -35,7 +35,7 @@ struct ktr__text_cell {
 	char text[108];
 };
 
-#define KTR__TEXT_CELLS 64u /* of sites, and of threads: those that differ in their last digits of 64 have one each */
+#define KTR__TEXT_CELLS 64u /* of sites, and of threads: those whose numbers differ by 64 share one */
 
 struct ktr__sink_text {
 	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
