@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Words that mislead whoever reads the tree: two identifiers that differ by one underscore (ktr_loss and ktr__loss), two
-# scripts of one name below tests/cli, and names of files, in comments and documents, that are not there.
+# scripts of one name below tests/cli, names of files, in comments and documents, that are not there, and invariants
+# that share a number.
 #
 #	scripts/check-names.sh [tree]
 set -eu
@@ -79,6 +80,18 @@ dangling=$({
 if [ -n "$dangling" ]; then
 	echo "files that are not there:"
 	echo "$dangling"
+	status=1
+fi >&2
+
+# R1, R2, ..., S1, ...: each number once, and none left out.
+numbers=$(awk 'match($0, /^ [A-Z][0-9]+ /) {
+	letter = substr($1, 1, 1)
+	if (substr($1, 2) + 0 != ++last[letter])
+		print $1 " is not " letter last[letter]
+}' ktr/INVARIANTS)
+if [ -n "$numbers" ]; then
+	echo "ktr/INVARIANTS: numbers that are not in order:"
+	echo "$numbers"
 	status=1
 fi >&2
 exit $status

@@ -53,6 +53,7 @@ passes check-names.sh
 breaks check-names.sh "twins" analyze/read/merge.c 'int ktr_merge_twin, ktr__merge_twin;' 'ktr_merge_twin'
 breaks check-names.sh "two scripts of one name" tests/cli/read/house.sh 'exit 0' house.sh
 breaks check-names.sh "a file that is not there" conf/knob.c '/* See conf/knobs_of_old.c. */' conf/knobs_of_old.c
+breaks check-names.sh "two invariants of one number" ktr/INVARIANTS ' R1  As before.' 'R1 is not'
 breaks check-names.sh "... in a document" ARCHITECTURE 'writer/gone.c writes it.' writer/gone.c
 
 passes check-format.sh
