@@ -67,7 +67,10 @@ struct ktr__span {
 	uint32_t lane;
 };
 
-/* Called when a span is complete, that is in the order of ends. Non-zero ends the walk. */
+/*
+ * Called when a span is complete: in the order of ends, but for what ended with its process or thread, which comes
+ * when that is known, or from ktr__spans_finish(). Non-zero ends the walk.
+ */
 typedef int ktr__span_fn(void *context, const struct ktr__span *span);
 
 /* Called when one begins, which stays where it is until it is complete. Likewise. */

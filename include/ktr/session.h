@@ -252,7 +252,7 @@ struct ktr_control {
 	uint64_t writer_took; /* [events] of all rings that the trace has, or counts as lost, as its writer ended */
 };
 
-KTR__LAYOUT(sizeof(struct ktr_control) == 2624, "layout of the file");
+KTR__LAYOUT(sizeof(struct ktr_control) == 2624, "layout of the file: CONTRIBUTING, ADD A KNOB");
 
 /* Of control.writer_ends. What was recorded before it left 0 is in the trace. */
 #define KTR_WRITER_LEAVES 1u /* as its process ends: another one may go on with the trace */

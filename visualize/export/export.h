@@ -4,7 +4,7 @@
  *
  *	ktr__export_begin(&export, format, reader, "trace.json", err);
  *	... a walk feeds export->sink ...
- *	ktr__export_end(export, rc, err);
+ *	ktr__export_end(export, rc, note, err);
  *
  * An exporter gets plain events and losses, or, with `slices`, what viewers draw (visualize/model/slices.h).
  * Whatever it calls a name is clean (visualize/model/label.h) unless it says that it repairs bytes itself.

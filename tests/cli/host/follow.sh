@@ -40,8 +40,7 @@ $p"
 			"1024 gen|family own "
 	done
 	"$ktr" rm --dead >/dev/null
-	printf 'debug.ktr.%s\n' freeze_after=5 freeze_on=usr1 alq_max=1000000 verbose_to=syslog rotate_keep=7 >"$dir/conf" 2>/dev/null
-	sed -i 's/rotate_keep/alq_rotate_keep/' "$dir/conf"
+	printf 'debug.ktr.%s\n' freeze_after=5 freeze_on=usr1 alq_max=1000000 verbose_to=syslog alq_rotate_keep=7 >"$dir/conf"
 	KTR_CONF=$dir/conf KTR_FOLLOW_FORK=own "$out/follow" fork >/dev/null
 	for name in $(sessions); do
 		is "other settings of $name" \

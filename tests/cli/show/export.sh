@@ -99,6 +99,7 @@ int main(void)
 END
 (cd "$top" && ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude "$dir/left.c" -o "$dir/left" "$O/lib/libktr.a" -lpthread) || exit 1
 "$ktr" run -o left.out -m all ./left >log 2>&1 && "$ktr" json left.out >told || fail "left: $(cat log)"
+# chrome is the last: what follows reads its file.
 for format in perfetto chrome; do
 	"$ktr" export $format left.out -o file && python3 "$top/tests/page/exports.py" $format file told >log 2>&1 ||
 		fail "$format of scopes that were left: $(tail -n 1 log)"

@@ -358,10 +358,10 @@ def check_page(truth):
     compare('page', [g[:5] + (int(g[5]), int(g[6])) for g in got],
             [s.row() + (s.state, s.key, s.begin - truth.first, s.end - truth.first) for s in truth.spans])
     if shutil.which('node') and 'ends' in page.index:
-        check_page_program(truth, page)
+        compare_page_program(truth, page)
 
 
-def check_page_program(truth, page):
+def compare_page_program(truth, page):
     """The same by the program that is in the page."""
     script = b''.join(open(name, 'rb').read() for name in
                       ('visualize/page/data.js', 'visualize/page/rows.js', 'tests/page/shown.js'))
@@ -476,7 +476,7 @@ def check_perfetto(truth):
 def main():
     lines = ktr('json', TRACE).decode().splitlines()
     truth = Truth(json.loads(line) for line in lines if '"kind":"event"' not in line)
-    for check in (check_sql, check_report, check_timeline, check_page, check_folded, check_chrome, check_perfetto):
+    for check in [f for name, f in globals().items() if name.startswith('check_')]:
         try:
             check(truth)
         except subprocess.CalledProcessError as error:

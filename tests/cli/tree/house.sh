@@ -5,7 +5,8 @@
 
 tree=$dir/tree
 mkdir "$tree"
-git ls-files -z 2>/dev/null >"$dir/files" && [ -s "$dir/files" ] || { skip "the tree's checks: this is no clone"; exit 0; }
+git ls-files -co --exclude-standard -z 2>/dev/null >"$dir/files" && [ -s "$dir/files" ] ||
+	{ skip "the tree's checks: this is no clone"; exit 0; }
 xargs -0 cp --parents -t "$tree" <"$dir/files" 2>/dev/null
 git -C "$tree" init -q && git -C "$tree" add -A || exit 1
 

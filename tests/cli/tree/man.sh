@@ -97,6 +97,7 @@ readme() {
 	[ -n "$names" ] || fail "nothing reads a variable"
 	for name in $names $(grep -oE 'KTR_[A-Z]+=' README.md | tr -d =); do
 		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
+		grep -qw "$name" tests/cli/lib.inc || fail "tests/cli/lib.inc does not unset $name"
 	done
 	for name in $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
 		grep -aq "$name" "$O/lib/libktr.a" || fail "nothing reads $name"
