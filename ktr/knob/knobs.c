@@ -12,7 +12,7 @@
 
 #define KNOB_CLOCK_EVERY_MAX 1024
 
-/* Rows that are a word of the control page and nothing else: variable is its offset. */
+/* Rows that are a word of the control page and nothing else, a BOOL one of 32 bits: variable is its offset. */
 static void *knobs_field(const struct ktr_knob_at *at)
 {
 	return (char *)ktr__knob_session(at)->control + (uintptr_t)at->knob->variable;
@@ -32,7 +32,11 @@ int ktr__knob_set_field(const struct ktr_knob_at *at, const struct ktr_value *va
 			struct ktr_error *err)
 {
 	(void)err;
-	if (ktr__knob_session(at))
+	if (!ktr__knob_session(at))
+		return 0;
+	if (at->knob->type == KTR_KNOB_BOOL)
+		__atomic_store_n((uint32_t *)knobs_field(at), (uint32_t)value->number, __ATOMIC_RELAXED);
+	else
 		__atomic_store_n((uint64_t *)knobs_field(at), value->number, __ATOMIC_RELAXED);
 	return 0;
 }

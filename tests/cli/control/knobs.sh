@@ -182,6 +182,16 @@ is "-a beside names" "$(sysctl -an mask)" net
 is "-i, several" "$(sysctl -in nothing mask nothing)" net
 is "a node" "$(sysctl debug)" "$(sysctl -a)"
 stop
+# A knob that is a word of the session leaves its neighbours there alone.
+start KTR_CONF=
+sysctl alq_rotate_size=64M alq_rotate_time=1h alq_rotate_keep=7 alq_max=9 freeze_after=5 >/dev/null || fail "words"
+for setting in alq_crash=1 alq_crash=0 alq_max=8 freeze_after=4 alq_rotate_keep=6 alq_rotate_time=2h alq_rotate_size=65M; do
+	name=debug.ktr.${setting%=*}
+	before=$(sysctl -e -T debug.ktr | grep -v "^$name=")
+	sysctl "$setting" >/dev/null || fail "$setting"
+	is "the other knobs after $setting" "$(sysctl -e -T debug.ktr | grep -v "^$name=")" "$before"
+done
+stop
 # The sample has every knob that can be set at start, and nothing in it is wrong.
 start KTR_CONF=
 for name in $(sysctl -aTN); do
