@@ -17,7 +17,8 @@
  *	trace -c STEP [-f] [-k] [-r ENTRIES] [-s SEED] KTR DIR	each STEP-th call and, within writes, page; SEED
  *								tells the first. -f: where the disk is soon full;
  *								-k: rotation keeps one piece and removes the others,
- *								so that what is left is opened, and not counted
+ *								so that what is left is opened, and not counted.
+ *								-a FROM, -z TO: of these calls, for several runs
  */
 #include "tests/kill/left.h"
 
@@ -60,6 +61,7 @@ static struct left_shared *trace_shared;
 static struct left trace_left;
 static int trace_full; /* 1: on a small file system */
 static int trace_removes; /* 1: rotation keeps one piece */
+static uint32_t trace_from = 1, trace_to = UINT32_MAX; /* the calls to be killed at */
 static const char *trace_only; /* the one mode that is asked for; NULL: all */
 
 /* One of those that left.c knows: numbers, a literal, and strings of the thread and the number, short and long. */
@@ -328,7 +330,8 @@ static int trace_steps(unsigned step, uint64_t seed)
 	setenv("KTR_ROTATE_KEEP", trace_removes ? "1" : "1000", 1);
 	setenv("KTR_ROTATE_SIZE", "64K", 1);
 	trace_full = trace_full ? trace_small() : 0;
-	for (uint32_t at = 1 + (uint32_t)(trace_random(&seed) % step); killed; at += step) {
+	for (uint32_t at = trace_from + (uint32_t)(trace_random(&seed) % step); killed && at <= trace_to;
+	     at += step) {
 		uint32_t n_pages;
 
 		if (trace_step(at, 0, &killed))
@@ -347,7 +350,7 @@ static int trace_steps(unsigned step, uint64_t seed)
 		printf("kill: each call: %" PRIu64 " directories opened as they lay\n", trace_left.n_opened);
 	else
 		trace_tell("each call", kills + torn);
-	return kills < 40 / step || (trace_full && !full);
+	return trace_from == 1 && trace_to == UINT32_MAX && (kills < 40 / step || (trace_full && !full));
 }
 
 static int trace_campaign(unsigned kills, uint64_t seed)
@@ -397,7 +400,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "victim") == 0)
 		return trace_victim();
-	while ((option = getopt(argc, argv, "n:r:s:c:fkm:")) != -1) {
+	while ((option = getopt(argc, argv, "n:r:s:c:fkm:a:z:")) != -1) {
 		if (option == 'n')
 			kills = (unsigned)atoi(optarg);
 		else if (option == 'r')
@@ -406,6 +409,10 @@ int main(int argc, char **argv)
 			step = (unsigned)atoi(optarg);
 		else if (option == 'm')
 			trace_only = optarg;
+		else if (option == 'a')
+			trace_from = (uint32_t)atoi(optarg);
+		else if (option == 'z')
+			trace_to = (uint32_t)atoi(optarg);
 		else if (option == 'f')
 			trace_full = 1;
 		else if (option == 'k')
