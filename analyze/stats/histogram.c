@@ -136,6 +136,11 @@ uint64_t ktr__histogram_quantile(const struct ktr__histogram *h, double q)
 	return h->max;
 }
 
+int ktr__histogram_tells(const struct ktr__histogram *h, double q)
+{
+	return (double)h->n * (1 - q) > 1 - 1e-9;
+}
+
 double ktr__histogram_deviation(const struct ktr__histogram *h)
 {
 	return h->n ? sqrt(h->squares / (double)h->n) : 0;

@@ -41,6 +41,12 @@ int ktr__histogram_add(struct ktr__histogram *h, uint64_t number);
 /* The number that a share q (0 to 1) of all does not exceed; nearest rank. 0 when empty. */
 uint64_t ktr__histogram_quantile(const struct ktr__histogram *h, double q);
 
+/*
+ * Are there numbers enough to say which one a share q does not exceed? At least one has to lie above it: of fewer
+ * than 100 numbers the 99th percentile is the greatest by another name.
+ */
+int ktr__histogram_tells(const struct ktr__histogram *h, double q);
+
 /* Standard deviation of the whole population, 0 when empty. */
 double ktr__histogram_deviation(const struct ktr__histogram *h);
 

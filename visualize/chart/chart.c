@@ -7,12 +7,14 @@
 #include "visualize/chart/chart.h"
 
 #include "visualize/chart/axis.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
 #include <math.h>
 #include <string.h>
 
 #define CHART_EDGE    20.0 /* [pixels] of empty border */
+#define CHART_FAR     8e307 /* where an axis of numbers ends */
 
 /*
  * [pixels per character and point] of DejaVu Sans, the widest of the usual fonts, with a reserve.
@@ -93,50 +95,62 @@ void ktr__chart_style(struct ktr__chart *chart)
 {
 	fputs("set border 3 lw 1 lc rgb '#808080'\n"
 	      "set tics nomirror out scale 0.6 tc rgb '#202020'\n"
-	      "set grid lw 0.5 lc rgb '#d0d0d0'\n"
+	      "set grid dt 1 lw 1 lc rgb '#e0e0e0'\n"
 	      "unset key\n",
 	      chart->to);
 }
 
 void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high)
 {
-	static const struct {
-		double scale;
-		const char *text;
-	} units[] = { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" }, { 1, "" } };
-	double step = ktr__axis_round_up((high - low) / 8), far = fmax(fabs(low), fabs(high));
-	double first = ceil(low / step - 1e-9);
-	size_t u = 0;
-	int digits;
+	double step, first;
 
-	while (u < 4 && far < 2 * units[u].scale)
-		u++;
-	digits = (int)ceil(-log10(step / units[u].scale) - 1e-9);
-	fprintf(chart->to, "set %crange [%.12g:%.12g]\nset %ctics (", axis, low, high, axis);
-	for (unsigned i = 0; i < 12 && (first + i) * step <= high; i++) {
-		double value = (first + i) * step;
-
-		fprintf(chart->to, "%s'%.*f%s' %.12g", i > 0 ? ", " : "", digits > 0 ? digits : 0,
-			value / units[u].scale, fabs(value) < step / 2 ? "" : units[u].text, value);
-	}
+	/* The largest doubles are farther apart than a double can say. */
+	low = fmax(low, -CHART_FAR);
+	high = fmin(high, CHART_FAR);
+	step = ktr__axis_round_up((high - low) / 8);
+	first = ceil(low / step - 1e-9);
+	fprintf(chart->to, "set %crange [%.17g:%.17g]\nset %ctics (", axis, low, high, axis);
+	for (unsigned i = 0; i < 12 && (first + i) * step <= high; i++)
+		fprintf(chart->to, "%s'%s' %.17g", i > 0 ? ", " : "", ktr__number_tick((first + i) * step, step).text,
+			(first + i) * step);
 	fputs(")\n", chart->to);
+}
+
+/* Ticks of a colour bar: 1, 2, 5 times powers of ten, or these alone, and the greatest, which has room for itself. */
+static void chart_colour_ticks(struct ktr__chart *chart, double low, double high)
+{
+	static const double steps[] = { 1, 2, 5 };
+	double power = pow(10, floor(log10(low)));
+
+	fputs("set cbtics (", chart->to);
+	for (; power < high; power *= 10)
+		for (unsigned i = 0; i < (high / low < 1000 ? 3u : 1u); i++) {
+			double at = power * steps[i];
+
+			if (at < low * (1 - 1e-9) || log(high / at) < 0.05 * log(high / low))
+				continue;
+			fprintf(chart->to, "'%s' %.12g, ", ktr__number_tick(at, power).text, at);
+		}
+	fprintf(chart->to, "'%s' %.12g)\n", ktr__number_rate(high).text, high);
 }
 
 void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double bottom, double low,
 			double high, const char *what)
 {
-	if (high <= low)
-		high = 2 * low;
+	/* gnuplot takes no range of one number. */
+	double end = high > low ? high : 2 * low;
+
 	fprintf(chart->to,
-		KTR__CHART_MAP "set logscale cb\nset cbrange [%g:%g]\nset format cb '%%.0s%%c'\n"
+		KTR__CHART_MAP "set logscale cb\nset cbrange [%g:%.12g]\n"
 			       "set cblabel '%s (log scale)' offset 1.5,0\n"
 			       "set colorbox user origin screen %.4f, screen %.4f"
 			       " size screen 0.012, screen %.4f\n",
-		low, high, what, x / chart->width, 1 - bottom / chart->height,
+		low, end, what, x / chart->width, 1 - bottom / chart->height,
 		(bottom - top) / chart->height);
-	/* Powers of ten are too few ticks where there is hardly one. */
-	if (high / low < 50)
-		fputs("set cbtics (1, 2, 5, 10, 20, 50, 100, 200, 500)\n", chart->to);
+	if (high > low)
+		chart_colour_ticks(chart, low, high);
+	else
+		fprintf(chart->to, "set cbtics ('%s' %.12g)\n", ktr__number_rate(low).text, low);
 }
 
 /* [pixels] of the first n bytes; of those that fit a label's buffer. */

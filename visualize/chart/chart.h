@@ -25,7 +25,7 @@ struct ktr__chart {
 #define KTR__CHART_BOXES "using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc "
 
 /* For plots whose rows have labels of their own: ticks and lines along time only. */
-#define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics front lw 0.5 lc rgb '#b0b0b0'\n"
+#define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics front dt 1 lw 0.5 lc rgb '#c8c8c8'\n"
 
 /* Colours of a map: few is pale, much is dark, as on paper; lightness alone tells them apart. */
 #define KTR__CHART_MAP   "set palette defined (0 '#85c0ea', 1 '#3c8ac4', 2 '#084594', 3 '#001030')\n"

@@ -47,6 +47,15 @@ unsigned ktr__chart_timeline_lines(unsigned height)
 	return height > used + 5 * TIMELINE_LINE ? (height - used) / TIMELINE_LINE : 5;
 }
 
+unsigned ktr__chart_timeline_height(const struct ktr__view *view, unsigned height)
+{
+	unsigned enough = TIMELINE_REST + TIMELINE_LINE_MAX * view->n_lines;
+
+	if (enough < TIMELINE_LEAST)
+		enough = TIMELINE_LEAST;
+	return height < enough ? height : enough;
+}
+
 static void timeline_bar(const struct timeline_chart *c, unsigned first, unsigned end, double low,
 			 double high, uint32_t colour)
 {
@@ -217,7 +226,9 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 		}
 		ktr__label_fit(fit, sizeof(fit), line->text, columns - 2u * (unsigned)line->indent,
 			       0);
-		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, 0, KTR__INK, fit);
+		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, line->said > 0, KTR__INK, fit);
+		if (line->said > 0)
+			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);
 		ktr__view_remark(c->view, line, remark, sizeof(remark));
 		ktr__label_fit(fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72),
 			       0);
@@ -314,10 +325,8 @@ int ktr__chart_timeline(const char *path, unsigned width, unsigned height,
 {
 	struct ktr__chart chart;
 	struct timeline_chart c = { .chart = &chart, .view = view };
-	unsigned enough = TIMELINE_REST + TIMELINE_LINE_MAX * view->n_lines;
 
-	if (height > enough)
-		height = enough > TIMELINE_LEAST ? enough : TIMELINE_LEAST;
+	height = ktr__chart_timeline_height(view, height);
 	if (ktr__chart_begin(&chart, path, width, height, err) != 0)
 		return -err->code;
 	ktr__chart_frame(&chart, frame);

@@ -38,7 +38,7 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 			       double *high)
 {
 	const struct distribution_mark *mark = &distribution_marks[DISTRIBUTION_MARKS - 1];
-	double last = (double)ktr__histogram_quantile(series[0].histogram, mark->share);
+	double last = 0;
 
 	uint64_t min = UINT64_MAX, max = 1;
 
@@ -46,6 +46,9 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 		min = series[i].histogram->min < min ? series[i].histogram->min : min;
 		max = series[i].histogram->max > max ? series[i].histogram->max : max;
 	}
+	for (; mark >= distribution_marks && last <= 0; mark--)
+		if (ktr__histogram_tells(series[0].histogram, mark->share))
+			last = (double)ktr__histogram_quantile(series[0].histogram, mark->share);
 	*low = (double)(min > 0 ? min : 1) / 1.3;
 	*high = (double)max * 1.3;
 	if (*high / *low < 10) { /* at least a decade, or ticks would be far apart */
@@ -148,6 +151,8 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 		uint64_t at = ktr__histogram_quantile(h, mark->share);
 		double x = at > 0 ? (double)at : 1;
 
+		if (!ktr__histogram_tells(h, mark->share))
+			break;
 		fprintf(chart->to,
 			"set arrow from first %.6g, graph 0 to first %.6g, graph %g nohead lw 1.5"
 			" dt 2 lc rgb '#%06x' front\n",
@@ -223,6 +228,14 @@ static void distribution_share_plot(struct ktr__chart *chart,
 	putc('\n', chart->to);
 }
 
+/* A percentile, or "-" where there are too few numbers for it. */
+static struct ktr__label_text distribution_quantile(const struct ktr__histogram *h, double share)
+{
+	struct ktr__label_text none = { "-" };
+
+	return ktr__histogram_tells(h, share) ? ktr__label_duration(ktr__histogram_quantile(h, share)) : none;
+}
+
 /* The table below: a line of headings and one per series. */
 static void distribution_table(struct ktr__chart *chart, const struct ktr__distribution *series,
 			       unsigned n, double y)
@@ -244,7 +257,7 @@ static void distribution_table(struct ktr__chart *chart, const struct ktr__distr
 		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
 			ktr__chart_text(
 				chart, column[1 + k], y, "right", 9, 0, KTR__INK,
-				ktr__label_duration(ktr__histogram_quantile(h, distribution_marks[k].share)).text);
+				distribution_quantile(h, distribution_marks[k].share).text);
 		ktr__chart_text(chart, column[5], y, "right", 9, 0, KTR__INK, ktr__label_duration(h->max).text);
 		ktr__label_fit(text, sizeof(text), series[i].remark, 52, 0);
 		ktr__chart_text(chart, 845, y, "left", 9, 0, KTR__FAINT, text);
@@ -264,8 +277,7 @@ static void distribution_lines(const struct ktr__distribution *series, unsigned 
 
 		printf("%s%*s %10" PRIu64, name, (int)(24 - used), "", h->n);
 		for (unsigned k = 0; k < DISTRIBUTION_MARKS; k++)
-			printf(" %9s",
-			       ktr__label_duration(ktr__histogram_quantile(h, distribution_marks[k].share)).text);
+			printf(" %9s", distribution_quantile(h, distribution_marks[k].share).text);
 		printf(" %9s\n", ktr__label_duration(h->max).text);
 	}
 }

@@ -166,6 +166,7 @@ void ktr__durations_end(struct ktr__plot *plot)
 		ktr__histogram_free(&d->series[i].histogram);
 	free(d->series);
 	free(d->thread);
+	ktr__streams_free(&d->streams);
 	ktr__pairs_free(d->pairs);
 	ktr__spans_free(d->spans);
 }
@@ -190,6 +191,8 @@ int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event)
 	int fresh, result = 0;
 	unsigned i;
 
+	if (ktr__streams_see(&d->streams, event->thread->id, event->cpu, event->keep) != 0)
+		return -ENOMEM;
 	if (o->group != NULL &&
 	    (site->group == NULL || !ktr__pattern_matches(o->group, site->group, strlen(site->group))))
 		return 0;
@@ -198,7 +201,9 @@ int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event)
 	if (ktr__array_grow(&d->thread, &d->n_threads, event->thread->id, sizeof(*d->thread)) != 0)
 		return -ENOMEM;
 	thread = &d->thread[event->thread->id];
-	if (thread->open) {
+	if (thread->open && ktr__streams_lost(&d->streams, event->thread->id, thread->from_ns)) {
+		d->n_doubted += event->time_ns >= d->plot->grid.from_ns;
+	} else if (thread->open) {
 		i = durations_series(d, 1, &fresh);
 		if (fresh)
 			snprintf(d->series[i].name, sizeof(d->series[i].name), "gaps");
@@ -214,6 +219,7 @@ void ktr__durations_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
 	struct ktr__durations *d = plot->state;
 
 	ktr__spans_loss(d->spans, loss);
+	ktr__streams_loss(&d->streams, loss);
 }
 
 static int durations_by_time(const void *a, const void *b)
@@ -241,6 +247,8 @@ static void durations_notes(struct ktr__durations *d)
 	}
 	if (n_unsure > 0)
 		ktr__frame_note(frame, "%s have losses between their ends", ktr__label_count(n_unsure).text);
+	if (d->n_doubted > 0)
+		ktr__frame_note(frame, "%s gaps in which events were lost left out", ktr__label_count(d->n_doubted).text);
 	if (d->n_missed > 0)
 		ktr__frame_note(frame, "%s ends without a beginning left out", ktr__label_count(d->n_missed).text);
 }
@@ -254,6 +262,8 @@ static int durations_none(struct ktr__durations *d, struct ktr_error *err)
 			return ktr__plot_nothing(d->plot, err,
 						 "none of %" PRIu64 " spans of %.60s ended",
 						 d->series[i].n_open, d->series[i].name);
+	if (d->n_doubted > 0)
+		return ktr__plot_nothing(d->plot, err, "events were lost in each of %" PRIu64 " gaps", d->n_doubted);
 	if (o->pair != NULL)
 		return ktr__plot_nothing(d->plot, err, "no pair of '%.40s' and '%.40s' with the same %.40s",
 					 o->pair->from, o->pair->to,

@@ -8,6 +8,7 @@
 
 #include "analyze/stats/histogram.h"
 #include "analyze/stats/pairs.h"
+#include "analyze/stats/streams.h"
 #include "visualize/chart/plot.h"
 #include "visualize/model/label.h"
 
@@ -40,6 +41,8 @@ struct ktr__durations {
 	uint32_t n_threads;
 	struct ktr__pairs *pairs; /* owned; NULL: none is asked for */
 	uint64_t n_missed;	  /* ends without a beginning */
+	struct ktr__streams streams; /* gaps: what was lost in them */
+	uint64_t n_doubted;          /* gaps with losses in them, which are no silence: in no series */
 };
 
 /*

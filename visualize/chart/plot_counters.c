@@ -5,6 +5,7 @@
  */
 #include "visualize/chart/plot_rows.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
 #include <errno.h>
@@ -48,13 +49,18 @@ static unsigned counters_choose(const struct ktr__plot_rows *s, const struct ktr
 static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *s,
 			   const struct ktr__row *first, unsigned n)
 {
+	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0;
 	unsigned n_all = 0;
 
 	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++)
 		n_all += s->timeline.rows.row[i]->area.cell != NULL;
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s runs from %.15g to %.15g and ends at %.15g", first->name,
-		 first->area.least, first->area.greatest, first->area.last);
+	if (first->area.least == first->area.greatest)
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s is %s%s", first->name,
+			 ktr__number_value(first->area.last).text, lost ? " wherever it was recorded" : " throughout");
+	else
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s runs from %s to %s%s and ends at %s", first->name,
+			 ktr__number_value(first->area.least).text, ktr__number_value(first->area.greatest).text,
+			 lost ? ", as far as recorded," : "", ktr__number_value(first->area.last).text);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
 		 plot->frame.program, ktr__label_count(s->timeline.n_events).text);
@@ -88,16 +94,19 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 
 /* The range of a panel, and its gaps, which have to fit into it. */
 static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
-			   const struct ktr__area *area)
+			   const struct ktr__row *row)
 {
-	double low = area->least < 0 ? area->least : 0, high = area->greatest;
+	const struct ktr__area *area = &row->area;
+	double low = fmin(area->least, 0), high = fmax(area->greatest, 0);
 	struct ktr__chart_time time;
 
-	high = high > low ? low + (high - low) * 1.2 : low + fmax(1, fabs(low) / 5);
+	/* With zero in it, and room for the name above. */
+	high = high > low ? high + (high - low) * 0.2 : 1;
+	low -= low < 0 ? (high - low) * 0.05 : 0;
 	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
 	fputs("$gaps << EOD\n", chart->to);
-	ktr__chart_time_gaps(chart, &time, &plot->losses, NULL, low, high);
-	fprintf(chart->to, "0 0 %g %g\nEOD\n", low, low);
+	ktr__chart_time_gaps(chart, &time, &plot->losses, row, low, high);
+	fprintf(chart->to, "0 0 %g %g\nEOD\nset xzeroaxis dt 1 lw 1 lc rgb '#%06x'\n", low, low, KTR__FAINT);
 	ktr__chart_numbers(chart, 'y', low, high);
 }
 
@@ -108,7 +117,7 @@ static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
 	struct ktr__chart_time time;
 	char text[KTR__LABEL_BYTES];
 
-	counters_range(plot, chart, &row->area);
+	counters_range(plot, chart, row);
 	ktr__chart_time_axis(chart, &time, &s->timeline.rows.grid, plot->info);
 	counters_table(chart, &time, &row->area, i);
 	ktr__label_fit(text, sizeof(text), row->name, 60, 0);
@@ -133,8 +142,8 @@ static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 	double room;
 	unsigned n;
 
-	if (ktr__timeline_end(&s->timeline) != 0)
-		return ktr_error_set(err, ENOMEM, "not enough memory");
+	if (ktr__plot_rows_end(plot, err) != 0)
+		return -err->code;
 	n = counters_choose(s, row);
 	if (n == 0)
 		return ktr__plot_rows_none(plot, "KTR_COUNTER", err);
@@ -160,6 +169,7 @@ const struct ktr__plot_kind ktr__plot_counters = {
 	.n_state = sizeof(struct ktr__plot_rows),
 	.begin = counters_begin,
 	.event = ktr__plot_rows_event,
+	.loss = ktr__plot_rows_loss,
 	.draw = counters_draw,
 	.end = counters_end,
 	.filter = "kind == \"counter\"",

@@ -20,14 +20,28 @@ static void latency_series(const struct ktr__plot *plot, const struct ktr__durat
 		 ktr__frame_since(plot->info, s->longest_from_ns).text);
 }
 
+/* ", 99 of 100 up to 1.01 s", where there are so many; between two texts. */
+static void latency_p99(const struct ktr__histogram *h, const char *before, const char *after, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (ktr__histogram_tells(h, 0.99))
+		snprintf(text, size, "%s%s%s", before, ktr__label_duration(ktr__histogram_quantile(h, 0.99)).text, after);
+}
+
 /* One sentence about the first series, which has the most time of all. */
 static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
 {
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s: half took up to %s, 1 of 100 longer than %s (p99), the longest %s", s->name,
-		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.5)).text,
-		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.99)).text,
-		 ktr__label_duration(s->histogram.max).text);
+	const struct ktr__histogram *h = &s->histogram;
+	char p99[80];
+
+	latency_p99(h, ", 99 of 100 up to ", " (p99)", p99, sizeof(p99));
+	if (h->n == 1)
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s", s->name,
+			 ktr__label_duration(h->max).text);
+	else
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s, the longest %s", s->name,
+			 ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
+			 ktr__label_duration(h->max).text);
 }
 
 static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d, const char *what,
@@ -74,14 +88,14 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	struct ktr__durations *d = plot->state;
 	struct ktr__duration_series *s = d->series;
+	char p99[80];
 
 	if (ktr__durations_finish(d, err) != 0)
 		return -err->code;
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "The longest silence was %s: %s from +%s on; 99 %% of gaps were up to %s",
-		 ktr__label_duration(s->longest_ns).text, s->longest_who,
-		 ktr__frame_since(plot->info, s->longest_from_ns).text,
-		 ktr__label_duration(ktr__histogram_quantile(&s->histogram, 0.99)).text);
+	latency_p99(&s->histogram, "; 99 of 100 gaps were up to ", "", p99, sizeof(p99));
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s",
+		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest_ns).text, s->longest_who,
+		 ktr__frame_since(plot->info, s->longest_from_ns).text, p99);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
 		 ktr__label_count(s->histogram.n).text);
@@ -101,19 +115,18 @@ static const struct ktr__duration_series *compare_find(const struct ktr__duratio
 static void compare_title(struct ktr__plot *plot, const struct ktr__duration_series *a,
 			  const struct ktr__duration_series *b)
 {
-	struct ktr__label_text from[2], to[2];
-	char words[160] = "";
+	const struct ktr__histogram *h[2] = { &a->histogram, &b->histogram };
+	char words[160] = "", p99[120] = "";
 
 	if (plot->verdict != NULL)
 		plot->verdict(plot->verdict_context, a->name, words, sizeof(words));
-	for (int i = 0; i < 2; i++) {
-		double share = i == 0 ? 0.5 : 0.99;
-
-		from[i] = ktr__label_duration(ktr__histogram_quantile(&a->histogram, share));
-		to[i] = ktr__label_duration(ktr__histogram_quantile(&b->histogram, share));
-	}
-	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B; p99 %s in A, %s in B",
-		 a->name, words, words[0] ? ": " : "", from[0].text, to[0].text, from[1].text, to[1].text);
+	if (ktr__histogram_tells(h[0], 0.99) && ktr__histogram_tells(h[1], 0.99))
+		snprintf(p99, sizeof(p99), "; p99 %s in A, %s in B",
+			 ktr__label_duration(ktr__histogram_quantile(h[0], 0.99)).text,
+			 ktr__label_duration(ktr__histogram_quantile(h[1], 0.99)).text);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s", a->name, words,
+		 words[0] ? ": " : "", ktr__label_duration(ktr__histogram_quantile(h[0], 0.5)).text,
+		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99);
 }
 
 /* A name for the table that says which trace it is of. */

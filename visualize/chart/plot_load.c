@@ -5,6 +5,7 @@
  */
 #include "conf/kit/array.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/row.h"
 #include "visualize/model/rows.h"
@@ -158,55 +159,94 @@ static unsigned load_choose(struct ktr__plot *plot, unsigned *folded)
 	return n + (*folded > 0);
 }
 
-static double load_share(const struct ktr__plot *plot, const struct ktr__row *row)
+static struct ktr__label_text load_share(const struct ktr__plot *plot, const struct ktr__row *row)
 {
-	return 100 * (double)row->n_events / (double)plot->n_events;
+	return ktr__number_share((double)row->n_events, (double)plot->n_events);
 }
 
-/* n: rows that are one thread or CPU each. */
-static void load_words(struct ktr__plot *plot, const struct load *load, unsigned n)
+/*
+ * Which of the first n rows recorded most of its kind: the title is about it. NULL: several share the first place, for
+ * their shares are written alike. *most: one that none has more than; *n_all: rows of the kind.
+ */
+static const struct ktr__row *load_top(const struct ktr__plot *plot, unsigned n, enum ktr__row_kind kind,
+				       const struct ktr__row **most, unsigned *n_all)
 {
-	const struct ktr__row *top[2] = { NULL, NULL };
+	const struct load *load = plot->state;
+	unsigned n_alike = 0;
 
+	*most = NULL;
+	*n_all = 0;
 	for (unsigned i = 0; i < n; i++) {
 		const struct ktr__row *row = load->rows.row[i];
-		const struct ktr__row **best = &top[row->kind == KTR__ROW_CPU];
 
-		if (*best == NULL || row->n_events > (*best)->n_events)
-			*best = row;
+		*n_all += row->kind == kind;
+		if (row->kind == kind && (*most == NULL || row->n_events > (*most)->n_events))
+			*most = row;
 	}
-	if (top[0] != NULL && top[1] != NULL)
-		snprintf(plot->frame.title, sizeof(plot->frame.title),
-			 "%s records most: %.*f %% of all events; the busiest CPU is %s with"
-			 " %.0f %%",
-			 top[0]->name, load_share(plot, top[0]) < 1 ? 2 : 0,
-			 load_share(plot, top[0]), top[1]->name, load_share(plot, top[1]));
+	for (unsigned i = 0; i < n && *most != NULL; i++)
+		n_alike += load->rows.row[i]->kind == kind &&
+			   strcmp(load_share(plot, load->rows.row[i]).text, load_share(plot, *most).text) == 0;
+	return n_alike == 1 ? *most : NULL;
+}
+
+/* n: rows that are one thread or CPU each; folded: further threads. */
+static void load_words(struct ktr__plot *plot, const struct ktr__row *top[2], unsigned n, unsigned folded)
+{
+	const char *recorded = ktr__losses_missing(&plot->losses, plot->info) > 0 ? "recorded " : "";
+	const struct ktr__row *most[2];
+	char thread[KTR__LABEL_BYTES + 64], cpu[KTR__LABEL_BYTES + 64];
+	unsigned n_all[2];
+
+	for (unsigned k = 0; k < 2; k++)
+		top[k] = load_top(plot, n, k == 0 ? KTR__ROW_THREAD : KTR__ROW_CPU, &most[k], &n_all[k]);
+	thread[0] = cpu[0] = '\0';
+	if (most[0] != NULL && n_all[0] == 1 && folded == 0)
+		snprintf(thread, sizeof(thread), "All %sevents are of %.150s", recorded, most[0]->name);
+	else if (top[0] != NULL)
+		snprintf(thread, sizeof(thread), "%.150s has most of the %sevents: %s", top[0]->name, recorded,
+			 load_share(plot, top[0]).text);
+	else if (most[0] != NULL)
+		snprintf(thread, sizeof(thread), "No thread has more than %s of the %sevents, which several have",
+			 load_share(plot, most[0]).text, recorded);
+	if (top[1] != NULL && n_all[1] > 1)
+		snprintf(cpu, sizeof(cpu), "; the busiest CPU is %s with %s", top[1]->name, load_share(plot, top[1]).text);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s%s", thread, cpu);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: events per second of each CPU and thread, %s events; a column is %s", plot->frame.program,
 		 ktr__label_count(plot->n_events).text,
 		 ktr__label_duration((plot->grid.to_ns - plot->grid.from_ns) / plot->grid.n_columns).text);
 }
 
-/* Strips as boxes, and labels to both sides. Returns the greatest rate. */
-static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsigned n,
-			  const struct ktr__chart_time *time, double top, double height)
+/* Labels to both sides of the strips; those that the title is about are bold. */
+static void load_labels(struct ktr__plot *plot, struct ktr__chart *chart, unsigned n,
+			const struct ktr__row *const said[2], double height)
 {
-	struct load *load = plot->state;
-	double per_second = 1e9 * plot->grid.n_columns /
-			    (double)(plot->grid.to_ns - plot->grid.from_ns);
-	double most = 1;
+	const struct load *load = plot->state;
 	char text[4 * KTR__LABEL_BYTES];
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct ktr__row *row = load->rows.row[i];
-		double y = top + (i + 0.5) * height;
+		double y = chart->top + (i + 0.5) * height;
+		int is_said = row == said[0] || row == said[1];
 
 		ktr__label_fit(text, sizeof(text), row->name, 24, 0);
-		ktr__chart_text(chart, 20, y, "left", 10, 0, KTR__INK, text);
-		snprintf(text, sizeof(text), "%s (%.0f %%)", ktr__label_count(row->n_events).text,
-			 load_share(plot, row));
+		ktr__chart_text(chart, 20, y, "left", 10, is_said, KTR__INK, text);
+		if (is_said)
+			ktr__chart_box(chart, 10, y - height * 0.4, 4, height * 0.8, KTR__VERMILLION);
+		snprintf(text, sizeof(text), "%s (%s)", ktr__label_count(row->n_events).text, load_share(plot, row).text);
 		ktr__chart_text(chart, chart->width - 262, y, "left", 9, 0, KTR__FAINT, text);
 	}
+}
+
+/* Strips as boxes. Returns the greatest rate. */
+static double load_strips(struct ktr__plot *plot, struct ktr__chart *chart, unsigned n,
+			  const struct ktr__chart_time *time)
+{
+	struct load *load = plot->state;
+	double per_second = 1e9 * plot->grid.n_columns /
+			    (double)(plot->grid.to_ns - plot->grid.from_ns);
+	double most = 0;
+
 	fputs("# from, to, floor, top, events/s\n$strips << EOD\n", chart->to);
 	for (unsigned i = 0; i < n; i++) {
 		const uint32_t *marks = load->rows.row[i]->marks;
@@ -242,7 +282,7 @@ static void load_gaps(struct ktr__plot *plot, struct ktr__chart *chart, unsigned
 
 static int load_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
-	struct load *load = plot->state;
+	const struct ktr__row *said[2];
 	struct ktr__chart chart;
 	struct ktr__chart_time time;
 	unsigned n, folded;
@@ -251,14 +291,15 @@ static int load_draw(struct ktr__plot *plot, struct ktr_error *err)
 	if (plot->n_events == 0)
 		return ktr__plot_nothing(plot, err, "no event");
 	n = load_choose(plot, &folded);
-	load_words(plot, load, n - (folded > 1));
+	load_words(plot, said, n - (folded > 1), folded);
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
 	height = (chart.bottom - chart.top - 55.0) / n;
 	height = height > 60 ? 60 : height;
 	ktr__chart_area(&chart, 210, chart.width - 270, chart.top, chart.top + height * n);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
-	most = load_strips(plot, &chart, n, &time, chart.top, height);
+	load_labels(plot, &chart, n, said, height);
+	most = load_strips(plot, &chart, n, &time);
 	load_gaps(plot, &chart, n, &time);
 	ktr__chart_colours(&chart, chart.width - 105, chart.top, chart.top + height * n,
 			   most / 1000, most, "events per second");

@@ -30,6 +30,22 @@ int ktr__plot_rows_event(struct ktr__plot *plot, const struct ktr_event *event)
 	return rows->timeline.sink.event(&rows->timeline.sink, event);
 }
 
+void ktr__plot_rows_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
+{
+	struct ktr__plot_rows *rows = plot->state;
+
+	rows->timeline.sink.loss(&rows->timeline.sink, loss);
+}
+
+int ktr__plot_rows_end(struct ktr__plot *plot, struct ktr_error *err)
+{
+	struct ktr__plot_rows *rows = plot->state;
+
+	if (rows->timeline.error != 0 || ktr__timeline_end(&rows->timeline) != 0)
+		return ktr_error_set(err, ENOMEM, "not enough memory");
+	return 0;
+}
+
 int ktr__plot_rows_none(const struct ktr__plot *plot, const char *macro, struct ktr_error *err)
 {
 	const char *group = plot->options.group;

@@ -16,6 +16,10 @@ struct ktr__plot_rows {
 int ktr__plot_rows_begin(struct ktr__plot *plot, enum ktr_event_kind kind, unsigned n_columns,
 			 struct ktr_error *err);
 int ktr__plot_rows_event(struct ktr__plot *plot, const struct ktr_event *event);
+void ktr__plot_rows_loss(struct ktr__plot *plot, const struct ktr_loss *loss);
+
+/* Ends all rows. 0 or -ENOMEM. */
+int ktr__plot_rows_end(struct ktr__plot *plot, struct ktr_error *err);
 
 /* -ENODATA: there is no row; macro: what would make one. */
 int ktr__plot_rows_none(const struct ktr__plot *plot, const char *macro, struct ktr_error *err);

@@ -8,6 +8,7 @@
 #include "conf/kit/array.h"
 #include "visualize/chart/bins.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 
 #define SCATTER_TIME 127 /* in place of an argument's index */
 #define SCATTER_NONE (-1)
+#define SCATTER_CORRELATES 10u /* values that a correlation is told of */
 
 struct scatter {
 	struct ktr__bins bins;
@@ -140,16 +142,23 @@ static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)
 static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const char *x,
 			  const char *y)
 {
-	char more[32] = "";
+	char more[32] = "", correlation[32] = "";
 
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%s against %s: from %.6g to %.6g, %.4g on average", y, x, s->bins.y.least,
-		 s->bins.y.greatest, s->bins.mean_y);
+	if (s->bins.y.least == s->bins.y.greatest)
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s against %s: always %s", y, x,
+			 ktr__number_value(s->bins.y.least).text);
+	else
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s against %s: from %s to %s, %.4g on average", y, x,
+			 ktr__number_value(s->bins.y.least).text, ktr__number_value(s->bins.y.greatest).text,
+			 s->bins.mean_y);
+	/* Two points always lie on a line, and a constant has no correlation with anything. */
+	if (s->bins.n >= SCATTER_CORRELATES && s->bins.var_x > 0 && s->bins.var_y > 0)
+		snprintf(correlation, sizeof(correlation), "; correlation %.2f",
+			 trunc(ktr__bins_correlation(&s->bins) * 100 + copysign(1e-7, s->bins.covar)) / 100);
 	if (s->n_used > 1)
 		snprintf(more, sizeof(more), " and %u more sites", s->n_used - 1);
-	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "%s: %s values from %s%s; correlation %.2f",
-		 plot->frame.program, ktr__label_count(s->bins.n).text, s->used, more,
-		 ktr__bins_correlation(&s->bins));
+	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle), "%s: %s values from %s%s%s",
+		 plot->frame.program, ktr__label_count(s->bins.n).text, s->used, more, correlation);
 	if (s->n_odd > 0)
 		ktr__frame_note(&plot->frame, "%s values that are not finite left out",
 				ktr__label_count(s->n_odd).text);

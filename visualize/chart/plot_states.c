@@ -3,6 +3,7 @@
  * Which share of the window each row spends in which state, as stacked bars: a timeline of one
  * column.
  */
+#include "visualize/chart/chart_time.h"
 #include "visualize/chart/chart_timeline.h"
 #include "visualize/chart/plot_rows.h"
 #include "visualize/chart/plots.h"
@@ -10,6 +11,7 @@
 #include "visualize/model/row.h"
 
 #include <errno.h>
+#include <math.h>
 
 struct states {
 	struct ktr__plot_rows rows; /* first */
@@ -61,6 +63,23 @@ static void states_row(const struct states *s, struct ktr__chart *chart,
 			KTR__GREY);
 }
 
+/* Behind what is known: how much of the row's time lies in gaps of its rings. */
+static void states_lost(const struct states *s, struct ktr__chart *chart, const struct ktr__row *row, double y)
+{
+	const struct ktr__timeline *t = &s->rows.timeline;
+	uint64_t window = t->rows.grid.to_ns - t->rows.grid.from_ns, known = 0;
+	double lost = 0, from;
+
+	for (unsigned i = 0; i < row->n_stays; i++)
+		known += row->stay[i].total_ns;
+	for (unsigned c = 0; c < t->rows.grid.n_columns; c++)
+		lost += ktr__row_lost(row, &t->losses, c);
+	from = 100 * (double)known / (double)window;
+	lost = fmin(100 - from, 100 * lost / 255 / t->rows.grid.n_columns);
+	if (lost > 0)
+		fprintf(chart->to, "%.6g %.6g %.4g %.4g\n", from, from + lost, y - 0.4, y + 0.4);
+}
+
 static void states_words(struct ktr__plot *plot, const struct states *s)
 {
 	const struct ktr__grid *grid = &s->rows.timeline.rows.grid;
@@ -89,9 +108,13 @@ static void states_plot(const struct states *s, struct ktr__chart *chart)
 	for (unsigned i = 0; i < s->view.n_lines; i++)
 		if (s->view.line[i].row != NULL)
 			states_row(s, chart, &s->view.line[i], s->view.n_lines - 0.5 - i);
-	fputs("0 0 -9 -9 0 \"\" 0\nEOD\n"
+	fputs("0 0 -9 -9 0 \"\" 0\nEOD\n# from, to [%], floor, top: what was lost\n$gaps << EOD\n", chart->to);
+	for (unsigned i = 0; i < s->view.n_lines; i++)
+		if (s->view.line[i].row != NULL)
+			states_lost(s, chart, s->view.line[i].row, s->view.n_lines - 0.5 - i);
+	fputs("0 0 -9 -9\nEOD\n"
 	      "plot $shares " KTR__CHART_BOXES "rgb variable, \\\n"
-	      "     $shares using (($1+$2)/2):(($3+$4)/2):6:7 with labels tc rgb variable\n",
+	      "     $shares using (($1+$2)/2):(($3+$4)/2):6:7 with labels tc rgb variable, \\\n     " KTR__CHART_GAPS,
 	      chart->to);
 }
 
@@ -102,10 +125,11 @@ static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
 
 	if (s->rows.timeline.rows.n_rows == 0)
 		return ktr__plot_rows_none(plot, "KTR_STATE", err);
-	if (ktr__timeline_end(&s->rows.timeline) != 0 ||
-	    ktr__view_init(&s->view, &s->rows.timeline,
-			   ktr__chart_timeline_lines(plot->options.height)) != 0)
+	if (ktr__plot_rows_end(plot, err) != 0)
+		return -err->code;
+	if (ktr__view_init(&s->view, &s->rows.timeline, ktr__chart_timeline_lines(plot->options.height)) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
+	plot->options.height = ktr__chart_timeline_height(&s->view, plot->options.height);
 	states_words(plot, s);
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
@@ -121,6 +145,7 @@ const struct ktr__plot_kind ktr__plot_states = {
 	.n_state = sizeof(struct states),
 	.begin = states_begin,
 	.event = ktr__plot_rows_event,
+	.loss = ktr__plot_rows_loss,
 	.draw = states_draw,
 	.end = states_end,
 	.filter = "kind == \"state\"",

@@ -7,14 +7,28 @@
  *
  * A group of fewer than three rows has no "others"; a state that one row alone knows says that this
  * row has another job, not that it does the same job differently.
+ *
+ * Of many rows one always has the most. It is told only where chance would hardly make it so (finding_chance()):
+ * shares are taken to be spread exponentially above those of the lowest quarter of the rows, which is as far as they
+ * reach in practice. What an exponential sample has above one of its order statistics is an exponential sample again
+ * (Epstein and Sobel, "Some theorems relevant to life testing from an exponential distribution", 1954), and of m such
+ * numbers the greatest has more than a part g of their sum with a probability of at most m (1 - g)^(m - 1) (Fisher,
+ * "Tests of significance in harmonic analysis", 1929; as a test for outliers: Barnett and Lewis, "Outliers in
+ * Statistical Data", 6.3). So the number of rows is in it. The number of states that were looked at is put in by
+ * Bonferroni's inequality (Dunn, "Multiple comparisons among means", 1961).
+ *
+ * Where a row's rings lost events nobody knows what it did. Its share lies between what is known and that and all of
+ * the gaps; a row stands out if its least does so among the greatest of the others.
  */
 #include "visualize/model/finding.h"
 
 #include "visualize/model/label.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/row.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +37,18 @@
 #define FINDING_ROWS_MIN 3u
 #define FINDING_LEAST    0.2 /* smaller differences are not worth a sentence */
 #define FINDING_STATES   64u /* of one group that are looked at */
+#define FINDING_CHANCE   0.05 /* of a sentence that chance alone would have made; of all of them together */
 
 struct finding_group {
 	const struct ktr__rows *rows;
 	const unsigned *member; /* indices of rows */
+	const double *unknown;  /* [of the window] by row: lies in gaps of its rings */
 	unsigned n;
-	double *share; /* scratch, n elements */
+	double *least; /* [of the window] scratch, n elements: what is known of each member */
+	double *most;  /* that, and what may be in gaps */
 	double *sorted;
+	double chance; /* what a finding's may be; 0: the states are only counted */
+	unsigned n_states; /* that several of its rows know */
 };
 
 static int finding_compare(const void *a, const void *b)
@@ -39,37 +58,70 @@ static int finding_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The probability that the greatest of the sorted shares is at least one; see above. */
+static double finding_chance(const double *sorted, unsigned n, double one)
+{
+	unsigned base = n / 4 > 0 ? n / 4 - 1 : 0, m = n - 1 - base;
+	double sum = 0, part;
+
+	for (unsigned i = base + 1; i < n; i++)
+		sum += sorted[i] - sorted[base];
+	part = sum > 0 ? (one - sorted[base]) / sum : 0;
+	return part > 0 && part <= 1 ? fmin(1, m * pow(1 - part, m - 1)) : 1;
+}
+
+/* The member that has the state most, for certain, among the others with all that they may have. */
+static void finding_top(const struct finding_group *g, uint16_t label, unsigned top, struct ktr__finding *best)
+{
+	const struct ktr__row *row = g->rows->row[g->member[top]];
+	double weight = ktr__palette_is_idle(g->rows->label[label]) ? 0.5 : 1, median;
+	int unsure = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		g->sorted[i] = i == top ? g->least[i] : g->most[i];
+		unsure |= g->most[i] > g->least[i];
+	}
+	qsort(g->sorted, g->n, sizeof(double), finding_compare);
+	median = (g->sorted[(g->n - 1) / 2] + g->sorted[g->n / 2]) / 2;
+	if (weight * (g->least[top] - median) <= best->score || finding_chance(g->sorted, g->n, g->least[top]) > g->chance)
+		return;
+	*best = (struct ktr__finding){ row, label, weight * (g->least[top] - median), g->least[top], median, unsure };
+}
+
 /* One state of a group. */
-static void finding_state(const struct finding_group *g, uint16_t label, struct ktr__finding *best,
-			  double *odd)
+static void finding_state(struct finding_group *g, uint16_t label, struct ktr__finding *best, double *odd)
 {
 	double window = (double)(g->rows->grid.to_ns - g->rows->grid.from_ns), median;
 	double weight = ktr__palette_is_idle(g->rows->label[label]) ? 0.5 : 1;
-	unsigned n_known = 0;
+	unsigned n_known = 0, top = 0;
 
 	for (unsigned i = 0; i < g->n; i++) {
 		const struct ktr__stay *stay = ktr__row_stay(g->rows->row[g->member[i]], label);
 
 		n_known += stay != NULL;
-		g->share[i] = stay != NULL ? (double)stay->total_ns / window : 0;
-		g->sorted[i] = g->share[i];
+		g->least[i] = stay != NULL ? (double)stay->total_ns / window : 0;
+		g->most[i] = fmin(1, g->least[i] + g->unknown[g->member[i]]);
+		g->sorted[i] = g->least[i];
+		if (g->least[i] > g->least[top])
+			top = i;
 	}
 	if (n_known < 2)
+		return;
+	g->n_states++;
+	if (g->chance <= 0)
 		return;
 	qsort(g->sorted, g->n, sizeof(double), finding_compare);
 	median = (g->sorted[(g->n - 1) / 2] + g->sorted[g->n / 2]) / 2;
 	for (unsigned i = 0; i < g->n; i++) {
-		double score = weight * (g->share[i] - median);
+		double score = weight * (g->least[i] - median);
 
 		if (score > odd[g->member[i]])
 			odd[g->member[i]] = score;
-		if (score > best->score)
-			*best = (struct ktr__finding){ g->rows->row[g->member[i]], label, score, g->share[i],
-						       median };
 	}
+	finding_top(g, label, top, best);
 }
 
-static void finding_group(const struct finding_group *g, struct ktr__finding *best, double *odd)
+static void finding_group(struct finding_group *g, struct ktr__finding *best, double *odd)
 {
 	uint16_t seen[FINDING_STATES];
 	unsigned n_seen = 0;
@@ -139,12 +191,47 @@ static unsigned finding_members(const struct ktr__rows *rows, unsigned *member, 
 	return n;
 }
 
-int ktr__finding_look(const struct ktr__rows *rows, struct ktr__finding finding[KTR__FINDINGS],
-		      double *odd)
+/* [of the window] How much of each row's time lies in gaps of its rings. */
+static void finding_gaps(const struct ktr__rows *rows, const struct ktr__losses *losses, double *unknown)
 {
-	unsigned *member = malloc((rows->n_rows + 1) * sizeof(*member));
-	double *scratch = malloc((2 * (size_t)rows->n_rows + 1) * sizeof(*scratch));
-	unsigned n;
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		const struct ktr__row *row = rows->row[i];
+		double sum = 0;
+
+		for (unsigned c = 0; losses->n_lanes > 0 && row->n_stays > 0 && c < rows->grid.n_columns; c++)
+			sum += ktr__row_lost(row, losses, c);
+		unknown[i] = sum / 255 / rows->grid.n_columns;
+	}
+}
+
+/* Goes through the groups; of chance 0: only counts. Returns how many states there are, and in *found the findings. */
+static unsigned finding_groups(struct finding_group *g, unsigned n, struct ktr__finding *finding, int *found, double *odd)
+{
+	const unsigned *member = g->member;
+	unsigned n_states = 0;
+
+	for (unsigned i = 0, k; i < n; i = k) {
+		struct ktr__finding best = { 0 };
+
+		g->member = member + i;
+		g->n = g->n_states = 0;
+		for (k = i; k < n && finding_same(g->rows->row[member[i]], g->rows->row[member[k]]); k++)
+			g->n++;
+		if (g->n >= FINDING_ROWS_MIN)
+			finding_group(g, &best, odd);
+		n_states += g->n_states;
+		*found = finding_insert(finding, *found, &best);
+	}
+	g->member = member;
+	return n_states;
+}
+
+int ktr__finding_look(const struct ktr__rows *rows, const struct ktr__losses *losses,
+		      struct ktr__finding finding[KTR__FINDINGS], double *odd)
+{
+	unsigned *member = malloc((rows->n_rows + 1) * sizeof(*member)), n, n_states;
+	double *scratch = malloc((4 * (size_t)rows->n_rows + 1) * sizeof(*scratch));
+	struct finding_group g = { .rows = rows, .member = member, .unknown = scratch };
 	int found = 0;
 
 	if (member == NULL || scratch == NULL) {
@@ -153,16 +240,13 @@ int ktr__finding_look(const struct ktr__rows *rows, struct ktr__finding finding[
 		return -ENOMEM;
 	}
 	n = finding_members(rows, member, odd);
-	for (unsigned i = 0, k; i < n; i = k) {
-		struct finding_group g = { rows, member + i, 0, scratch, scratch + rows->n_rows };
-		struct ktr__finding best = { 0 };
-
-		for (k = i; k < n && finding_same(rows->row[member[i]], rows->row[member[k]]); k++)
-			g.n++;
-		if (g.n >= FINDING_ROWS_MIN)
-			finding_group(&g, &best, odd);
-		found = finding_insert(finding, found, &best);
-	}
+	finding_gaps(rows, losses, scratch);
+	g.least = scratch + rows->n_rows;
+	g.most = g.least + rows->n_rows;
+	g.sorted = g.most + rows->n_rows;
+	n_states = finding_groups(&g, n, finding, &found, odd);
+	g.chance = FINDING_CHANCE / (n_states > 0 ? n_states : 1);
+	finding_groups(&g, n, finding, &found, odd);
 	free(member);
 	free(scratch);
 	return found;
@@ -177,9 +261,9 @@ void ktr__finding_text(const struct ktr__rows *rows, const struct ktr__finding *
 	stay = ktr__row_stay(finding->row, finding->label);
 	if (stay == NULL)
 		return;
-	snprintf(text, size, "%s is \"%s\" %.0f %% of the time: %s, up to %s at once%s (median of %s: %.*f %%)",
-		 finding->row->name, rows->label[finding->label], 100 * finding->share,
-		 ktr__label_duration(stay->total_ns).text, ktr__label_duration(stay->longest_ns).text,
-		 stay->open ? ", to the end" : "", finding->row->group, finding->median < 0.0995 ? 1 : 0,
-		 100 * finding->median);
+	snprintf(text, size, "%s is \"%s\" %s%s of the time: %s, up to %s at once%s (median of %s: %s%s)",
+		 finding->row->name, rows->label[finding->label], finding->unsure ? "at least " : "",
+		 ktr__number_share(finding->share, 1).text, ktr__label_duration(stay->total_ns).text,
+		 ktr__label_duration(stay->longest_ns).text, stay->open ? ", to the end" : "", finding->row->group,
+		 finding->unsure ? "at most " : "", ktr__number_share(finding->median, 1).text);
 }

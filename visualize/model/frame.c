@@ -4,6 +4,8 @@
  */
 #include "visualize/model/frame.h"
 
+#include "visualize/model/number.h"
+
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
@@ -68,15 +70,12 @@ void ktr__frame_note(struct ktr__frame *frame, const char *format, ...)
 void ktr__frame_lost(struct ktr__frame *frame, const struct ktr_reader_info *info,
 		     const struct ktr__losses *losses, uint64_t n_events)
 {
-	/* Rings keep the newest: that older events made room for them is no loss. */
-	uint64_t n_older = info->kind == KTR_SOURCE_TRACE ? 0 : losses->n_older;
-	uint64_t n_lost = losses->n_events - n_older;
-	double share = 100 * (double)n_lost / ((double)n_lost + (double)n_events);
+	uint64_t n_lost = ktr__losses_missing(losses, info), n_older = losses->n_events - n_lost;
 
 	if (n_lost > 0)
-		snprintf(frame->lost, sizeof(frame->lost),
-			 "%s events were lost (%.*f %%): what happened there is not known",
-			 ktr__label_count(n_lost).text, share < 1 ? 2 : 0, share);
+		snprintf(frame->lost, sizeof(frame->lost), "%s events were lost (%s): what happened there is not known",
+			 ktr__label_count(n_lost).text,
+			 ktr__number_share((double)n_lost, (double)n_lost + (double)n_events).text);
 	if (n_older > 0)
 		ktr__frame_note(frame, "the rings hold the newest events; %s older ones made room for them",
 				ktr__label_count(n_older).text);
@@ -133,10 +132,12 @@ void ktr__frame_findings(struct ktr__frame *frame, const struct ktr__view *view)
 {
 	const struct ktr__rows *rows = &view->timeline->rows;
 
-	if (view->n_findings > 0)
-		ktr__finding_text(rows, &view->finding[0], frame->title, sizeof(frame->title));
-	if (view->n_findings > 1)
-		ktr__finding_text(rows, &view->finding[1], frame->also, sizeof(frame->also));
+	for (unsigned i = 0; i < view->n_lines; i++)
+		for (int k = 0; view->line[i].said > 0 && k < view->n_findings; k++)
+			if (view->finding[k].row == view->line[i].row)
+				ktr__finding_text(rows, &view->finding[k],
+						  view->line[i].said == 1 ? frame->title : frame->also,
+						  sizeof(frame->title));
 }
 
 void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)

@@ -59,6 +59,11 @@ int ktr__losses_end(struct ktr__losses *losses)
 	return 0;
 }
 
+uint64_t ktr__losses_missing(const struct ktr__losses *losses, const struct ktr_reader_info *info)
+{
+	return losses->n_events - (info->kind == KTR_SOURCE_TRACE ? 0 : losses->n_older);
+}
+
 static uint8_t losses_lane(const struct ktr__losses *losses, uint32_t i, unsigned column)
 {
 	return losses->lane[i].cell != NULL ? losses->lane[i].cell[column].covered : 0;

@@ -29,6 +29,9 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss);
 /* Call once, before ktr__losses_at(). 0 or -ENOMEM. */
 int ktr__losses_end(struct ktr__losses *losses);
 
+/* How many events of a source are missing: rings keep the newest, and that older ones made room for them is no loss. */
+uint64_t ktr__losses_missing(const struct ktr__losses *losses, const struct ktr_reader_info *info);
+
 /*
  * [1/255 of the column] how much of a column lies in gaps of that CPU, or with -1 of the ring with
  * the widest ones.

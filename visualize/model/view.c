@@ -18,6 +18,7 @@
 
 #define VIEW_GROUPS 1024u /* told apart for the order of headings */
 #define VIEW_SOME   8u    /* rows that a heading gets before the next one gets any */
+#define VIEW_SAID   2     /* findings that a picture has room for */
 
 struct view_item {
 	const struct ktr__row *row, *marks;
@@ -189,6 +190,23 @@ static int view_by_score(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
+/* What is said of a row can be seen there: it goes before all others, and the thread that it belongs to with it. */
+static void view_put_said_first(struct view_items *items)
+{
+	for (int k = 0; k < items->view->n_findings && k < VIEW_SAID; k++)
+		for (unsigned i = 0; i < items->n; i++) {
+			struct view_item *item = &items->item[i];
+
+			if (item->row != items->view->finding[k].row)
+				continue;
+			item->score += 100 * (VIEW_SAID - k);
+			for (unsigned of = 0; of < items->n && item->sub > 0; of++)
+				if (items->item[of].sub == 0 && items->item[of].name == item->name)
+					items->item[of].score += 100 * (VIEW_SAID - k) + 50;
+			break;
+		}
+}
+
 /* A heading: items [begin, end), and how much is to be said about them. */
 struct view_head {
 	unsigned begin, end;
@@ -204,10 +222,9 @@ static int view_by_head(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : 1;
 }
 
-/* Finds the headings; the one the title is about comes first. Returns how many. */
+/* Finds the headings; those of rows that something is said of come first. Returns how many. */
 static unsigned view_find_heads(struct view_items *items, struct view_head *head)
 {
-	const struct ktr__view *view = items->view;
 	unsigned n = 0;
 
 	for (unsigned i = 0, k; i < items->n; i = k) {
@@ -220,8 +237,6 @@ static unsigned view_find_heads(struct view_items *items, struct view_head *head
 			head[n].end = k + 1;
 			if (item->score > head[n].score)
 				head[n].score = item->score;
-			if (view->n_findings > 0 && item->row == view->finding[0].row)
-				head[n].score = 10;
 		}
 		n++;
 	}
@@ -461,6 +476,19 @@ static int view_collect(struct view_items *items)
 	return 0;
 }
 
+/* Numbers the sentences whose rows have lines, and marks these. */
+static void view_mark_said(struct ktr__view *view)
+{
+	unsigned n = 0;
+
+	for (int k = 0; k < view->n_findings && k < VIEW_SAID; k++)
+		for (unsigned i = 0; i < view->n_lines; i++)
+			if (view->line[i].row != NULL && view->line[i].row == view->finding[k].row) {
+				view->line[i].said = ++n;
+				break;
+			}
+}
+
 static enum ktr__timeline_by view_by(const struct ktr__timeline *t)
 {
 	if (t->options.by != KTR__BY_AUTO)
@@ -482,17 +510,20 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsign
 	items.item = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.item));
 	items.odd = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.odd));
 	if (items.item != NULL && items.odd != NULL)
-		error = view->n_findings = ktr__finding_look(&t->rows, view->finding, items.odd);
+		error = view->n_findings = ktr__finding_look(&t->rows, &t->losses, view->finding, items.odd);
 	if (error >= 0)
 		error = view_collect(&items);
 	if (error == 0) {
+		view_put_said_first(&items);
 		qsort(items.item, items.n, sizeof(*items.item), view_compare);
 		error = view_choose(&items, max_lines);
 	}
 	if (error == 0)
 		error = view_lines(&items);
-	if (error == 0)
+	if (error == 0) {
+		view_mark_said(view);
 		error = ktr__legend_make(view);
+	}
 	free(items.item);
 	free(items.odd);
 	return error;

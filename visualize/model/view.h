@@ -18,6 +18,7 @@ struct ktr__line {
 	const struct ktr__row *marks; /* its marks; may be another one's: those of the thread */
 	int legend;                   /* index, or -1 */
 	int indent;                   /* 0 below a heading */
+	unsigned said;                /* 1: the title is about it, 2: the line below that; 0: neither */
 	char text[KTR__LABEL_BYTES];
 };
 
@@ -43,7 +44,7 @@ struct ktr__view {
 	struct ktr__row *rest;      /* owned; what happens on them, as the marks of the last line */
 	struct ktr__legend *legend; /* owned */
 	unsigned n_legends;
-	struct ktr__finding finding[KTR__FINDINGS]; /* the first is the title's */
+	struct ktr__finding finding[KTR__FINDINGS]; /* the first two are said, if their rows have lines */
 	int n_findings;
 };
 

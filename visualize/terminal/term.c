@@ -279,7 +279,7 @@ static void term_row(struct term *t, const struct ktr__line *line)
 		putc('\n', t->to);
 		return;
 	}
-	snprintf(label, sizeof(label), "%*s%s", indent, "", line->text);
+	snprintf(label, sizeof(label), "%-*s%s", indent, line->said > 0 ? ">" : "", line->text);
 	term_field(t, label, t->label_width - 1);
 	putc(' ', t->to);
 	if (line->row != NULL && line->row->lane.cell != NULL)

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What charts say above themselves: each on a trace where the tempting sentence would be false. */
+#include "tests/unit/suite.h"
+#include "picture.h"
+
+#include "visualize/chart/plot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct picture picture;
+static struct ktr__plot plot;
+static char *script;
+
+/* Draws a kind of a made-up trace of so many milliseconds as a script; drop() is due. */
+static void draw(const char *kind, double ms, void (*tell)(struct picture *), struct ktr__plot_options options)
+{
+	char path[] = "/tmp/ktr-titles-XXXXXX.gp";
+	struct ktr_error err = KTR_ERROR_NONE;
+	size_t size = 0;
+	FILE *f;
+
+	close(mkstemps(path, 3));
+	options.file = path;
+	options.width = KTR__CHART_WIDTH;
+	options.height = KTR__CHART_HEIGHT;
+	options.command = "";
+	picture_open(&picture, ms);
+	CU_ASSERT_EQUAL_FATAL(ktr__plot_init(&plot, ktr__plot_find(kind), &picture.info, &options, &err), 0);
+	picture.sink = &plot.sink;
+	tell(&picture);
+	CU_ASSERT_EQUAL(picture.result, 0);
+	CU_ASSERT_EQUAL(ktr__plot_draw(&plot, &err), 0);
+	f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	CU_ASSERT_TRUE(getdelim(&script, &size, '\0', f) > 0);
+	fclose(f);
+	unlink(path);
+}
+
+static void drop(void)
+{
+	ktr__plot_free(&plot);
+	picture_close(&picture);
+	free(script);
+	script = NULL;
+}
+
+static void title(const char *wanted)
+{
+	CU_ASSERT_STRING_EQUAL(plot.frame.title, wanted);
+	if (strcmp(plot.frame.title, wanted) != 0)
+		printf("\n%s\ninstead of\n%s\n", plot.frame.title, wanted);
+}
+
+static unsigned n_spans;
+
+/* Spans of 1, 2, 3... ms, but all alike where there are 110. */
+static void tell_spans(struct picture *p)
+{
+	double at = 0;
+
+	for (unsigned i = 0; i < n_spans; i++) {
+		double ms = n_spans == 110 ? 7 : i + 1;
+
+		picture_start(p, at, 1, "read", "disk", i);
+		picture_stop(p, at + ms, 1, "read", "disk", i);
+		at += ms;
+	}
+}
+
+/* (A percentile may be off by 0.4 %.) No p99 of fewer than 100, nor any other percentile that is the greatest by another name. */
+static void percentiles(void)
+{
+	static const struct {
+		unsigned n;
+		const char *title;
+		int p90, p99, p999;
+	} cases[] = {
+		{ 1, "read: there is one, it took 1.00 ms", 0, 0, 0 },
+		{ 9, "read: half took up to 5.00 ms, the longest 9.00 ms", 0, 0, 0 },
+		{ 99, "read: half took up to 49.9 ms, the longest 99.0 ms", 1, 0, 0 },
+		{ 100, "read: half took up to 49.9 ms, 99 of 100 up to 98.8 ms (p99), the longest 100 ms", 1, 1, 0 },
+		/* "1 of 100 longer than 7 ms" would be none. */
+		{ 110, "read: half took up to 7.00 ms, 99 of 100 up to 7.00 ms (p99), the longest 7.00 ms", 1, 1, 0 },
+		{ 1000, "read: half took up to 500 ms, 99 of 100 up to 992 ms (p99), the longest 1.00 s", 1, 1, 1 },
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		n_spans = cases[i].n;
+		draw("latency", 1000000, tell_spans, (struct ktr__plot_options){ 0 });
+		title(cases[i].title);
+		CU_ASSERT_EQUAL(strstr(script, "\"p90 ") != NULL, cases[i].p90);
+		CU_ASSERT_EQUAL(strstr(script, "\"p99 ") != NULL, cases[i].p99);
+		CU_ASSERT_EQUAL(strstr(script, "\"p99.9 ") != NULL, cases[i].p999);
+		drop();
+	}
+}
+
+static unsigned n_events;
+
+static void tell_events(struct picture *p)
+{
+	for (unsigned i = 0; i < n_events; i++)
+		picture_event(p, 840000.0 * i, 1 + i % 2, i % 2);
+}
+
+static void tell_lossy(struct picture *p)
+{
+	tell_events(p);
+	picture_loss(p, 0, 840000.0 * (n_events - 1), 840000.0 * n_events, 980);
+}
+
+/* Rates below one are no 0; one event makes no rate; what was recorded is not what happened. */
+static void rates(void)
+{
+	n_events = 20;
+	draw("rate", 16800000, tell_events, (struct ktr__plot_options){ 0 });
+	title("0.00119 events/s on average, 0.0179 at the peak; all are of class gen");
+	drop();
+	n_events = 1;
+	draw("rate", 0, tell_events, (struct ktr__plot_options){ 0 });
+	title("One event, of class gen");
+	drop();
+	n_events = 20;
+	draw("rate", 16800000, tell_lossy, (struct ktr__plot_options){ 0 });
+	title("0.00119 events/s recorded on average, 0.0179 at the peak; all are of class gen");
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "\"lost, spread over its gaps: 980\""));
+	/* 980 events in 840 s, on top of none. */
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, " 0 1.16667\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "$rate using 1:3:1:2:3:4 with boxxyerror"));
+	drop();
+}
+
+static int nothing(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	(void)sink;
+	(void)event;
+	return 0;
+}
+
+/* Half of them are points, which are made a class of their own before the plot sees one. */
+static void tell_two_classes(struct picture *p)
+{
+	struct ktr_sink none = { .event = nothing }, *sink = p->sink;
+
+	p->sink = &none;
+	picture_point(p, 0, 1, "g", "x");
+	p->site[p->n_sites - 1].class_name = "lock";
+	p->sink = sink;
+	for (unsigned i = 0; i < n_events; i++) {
+		picture_event(p, 10 * i, 1, 0);
+		picture_point(p, 10 * i, 1, "g", "x");
+	}
+}
+
+static void classes_that_tie(void)
+{
+	n_events = 100;
+	draw("rate", 1000, tell_two_classes, (struct ktr__plot_options){ 0 });
+	title("200 events/s on average, 600 at the peak; of no class there are more than 50 %");
+	drop();
+}
+
+static unsigned n_threads;
+
+static void tell_threads(struct picture *p)
+{
+	for (unsigned i = 0; i < 100; i++)
+		for (unsigned k = 0; k < n_threads; k++)
+			picture_event(p, i, k + 1, 0);
+}
+
+static void tell_three(struct picture *p)
+{
+	for (unsigned i = 0; i < 100; i++)
+		picture_event(p, i, i < 60 ? 1 : 2 + i % 2, i < 90);
+	picture_loss(p, 0, 99, 100, 5000);
+}
+
+/* Nobody has most where several have as much, and nobody but one is no comparison. */
+static void threads_that_tie(void)
+{
+	n_threads = 4;
+	draw("load", 100, tell_threads, (struct ktr__plot_options){ 0 });
+	title("No thread has more than 25 % of the events, which several have");
+	drop();
+	n_threads = 1;
+	draw("load", 100, tell_threads, (struct ktr__plot_options){ 0 });
+	title("All events are of worker 1 (101)");
+	drop();
+	draw("load", 100, tell_three, (struct ktr__plot_options){ 0 });
+	title("worker 1 (101) has most of the recorded events: 60 %; the busiest CPU is CPU 1 with 90 %");
+	drop();
+}
+
+/* Silent for 500 ms, of which events were lost, and for 40 ms. */
+static void tell_silence(struct picture *p)
+{
+	for (unsigned i = 0; i < 20; i++)
+		picture_event(p, i, 1, 0);
+	picture_loss(p, 0, 20, 518, 777);
+	for (unsigned i = 0; i < 20; i++)
+		picture_event(p, 519 + i, 1, 0);
+	picture_event(p, 578, 1, 0);
+}
+
+static void lost_is_not_silent(void)
+{
+	draw("gaps", 600, tell_silence, (struct ktr__plot_options){ 0 });
+	title("The longest silence that is certain was 40.0 ms: worker 1 from +538 ms on");
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "1 gaps in which events were lost left out"));
+	drop();
+}
+
+static void tell_constant(struct picture *p)
+{
+	for (unsigned i = 0; i < 100; i++)
+		picture_counter(p, i, 1, "g", "files", -7);
+}
+
+static void tell_wide(struct picture *p)
+{
+	picture_counter(p, 0, 1, "g", "files", -7);
+	picture_counter(p, 50, 1, "g", "files", 2000000000);
+	picture_counter(p, 70, 1, "g", "files", 12);
+}
+
+static void counters(void)
+{
+	draw("counters", 100, tell_constant, (struct ktr__plot_options){ 0 });
+	title("files is -7 throughout");
+	drop();
+	draw("counters", 100, tell_wide, (struct ktr__plot_options){ 0 });
+	title("files runs from -7 to 2000000000 and ends at 12");
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "'1G' 1000000000, '1.5G' 1500000000"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "set xzeroaxis"));
+	drop();
+}
+
+/* Two points lie on a line, and a constant on every one. */
+static void correlations(void)
+{
+	draw("scatter", 100, tell_wide, (struct ktr__plot_options){ .y = "value" });
+	title("value against time: from -7 to 2000000000, 6.667e+08 on average");
+	CU_ASSERT_PTR_NULL(strstr(plot.frame.subtitle, "correlation"));
+	drop();
+	draw("scatter", 100, tell_constant, (struct ktr__plot_options){ .y = "value" });
+	title("value against time: always -7");
+	CU_ASSERT_PTR_NULL(strstr(plot.frame.subtitle, "correlation"));
+	drop();
+}
+
+/* 90 of 100 ms are in a gap: nobody knows that it was busy then. */
+static void tell_gap(struct picture *p)
+{
+	picture_state(p, 0, 1, "worker", "a", "busy");
+	picture_loss(p, 0, 5, 95, 1000);
+	picture_state(p, 96, 1, "worker", "a", "idle");
+}
+
+static void states_are_not_known_in_gaps(void)
+{
+	draw("states", 100, tell_gap, (struct ktr__plot_options){ 0 });
+	CU_ASSERT_PTR_NULL(strstr(script, "\"96 %\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "$gaps using"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "\"events were lost\""));
+	drop();
+}
+
+SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie), TEST(lost_is_not_silent),
+      TEST(counters), TEST(correlations), TEST(states_are_not_known_in_gaps));
