@@ -9,6 +9,7 @@
  */
 #include "visualize/chart/chart_timeline.h"
 
+#include "visualize/chart/chart_counter.h"
 #include "visualize/chart/chart_time.h"
 #include "visualize/model/legend.h"
 #include "visualize/model/palette.h"
@@ -19,6 +20,7 @@
 #define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
 #define TIMELINE_RIGHT    220.0 /* [pixels] of remarks */
 #define TIMELINE_AXIS     58.0  /* [pixels] of ticks and label below the rows */
+#define TIMELINE_TICK     4u    /* [columns] of the numbers at a counter's axis */
 #define TIMELINE_LEVELS   16u   /* heights that are told apart */
 #define TIMELINE_LINE     15u   /* [pixels] least height of a line */
 #define TIMELINE_LINE_MAX 60u
@@ -126,26 +128,6 @@ static void timeline_lane(const struct timeline_chart *c, const struct ktr__line
 	}
 }
 
-/* A counter: pale up to the greatest of a column, strong up to the least. */
-static void timeline_area(const struct timeline_chart *c, const struct ktr__area *area, double y)
-{
-	double base = area->least < 0 ? area->least : 0;
-	double most = area->greatest - base, unit = most > 0 ? 0.8 / most : 0;
-	unsigned end;
-
-	for (unsigned i = area->from; i < area->n_filled; i = end) {
-		const struct ktr__area_cell *cell = &area->cell[i];
-		double low = (cell->least - base) * unit;
-		double high = (cell->greatest - base) * unit;
-
-		for (end = i + 1; end < area->n_filled && area->cell[end].least == cell->least &&
-				  area->cell[end].greatest == cell->greatest;)
-			end++;
-		timeline_bar(c, i, end, y - 0.4, y - 0.4 + low, KTR__BLUE);
-		timeline_bar(c, i, end, y - 0.4 + low, y - 0.4 + high, KTR__SKY);
-	}
-}
-
 /* How many events a column has, on a log scale: a strip below bars, or the row's whole height. */
 static void timeline_marks(const struct timeline_chart *c, const struct ktr__row *row, double y,
 			   double height)
@@ -182,7 +164,7 @@ static void timeline_rows(const struct timeline_chart *c)
 		if (has_lane)
 			timeline_lane(c, line, y);
 		else if (line->row != NULL && line->row->area.cell != NULL)
-			timeline_area(c, &line->row->area, y);
+			ktr__chart_counter_bars(c->chart, &c->time, &line->row->area, y);
 		if (line->marks != NULL && line->marks->marks != NULL)
 			timeline_marks(c, line->marks, y, has_lane ? 0.2 : 0.8);
 	}
@@ -218,14 +200,18 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 	for (unsigned i = 0; i < c->view->n_lines; i++) {
 		const struct ktr__line *line = &c->view->line[i];
 		double y = top + (i + 0.5) * line_height;
+		int is_counter;
 
 		if (line->row == NULL && line->marks == NULL) {
 			ktr__label_fit(fit, sizeof(fit), line->text, 3 * columns, 0);
 			ktr__chart_text(chart, 20, y, "left", size, 1, KTR__INK, fit);
 			continue;
 		}
-		ktr__label_fit(fit, sizeof(fit), line->text, columns - 2u * (unsigned)line->indent,
-			       0);
+		is_counter = line->row != NULL && line->row->lane.cell == NULL && line->row->area.cell != NULL;
+		ktr__label_fit(fit, sizeof(fit), line->text,
+			       columns - 2u * (unsigned)line->indent - (is_counter ? TIMELINE_TICK : 0), 0);
+		if (is_counter)
+			ktr__chart_counter_axis(chart, &line->row->area, TIMELINE_LEFT, y, line_height);
 		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, line->said > 0, KTR__INK, fit);
 		if (line->said > 0)
 			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);

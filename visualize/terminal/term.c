@@ -10,6 +10,7 @@
 #include "visualize/terminal/term.h"
 
 #include "visualize/chart/axis.h"
+#include "visualize/model/counter.h"
 #include "visualize/model/legend.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/row.h"
@@ -239,17 +240,32 @@ static void term_level(struct term *t, double value, double most, int lost)
 	fputs(term_block(t, level <= 0 ? 0 : level >= 7 ? 7 : (unsigned)level), t->to);
 }
 
+/* What is below zero hangs from the top, low or high: a line has no room for both sides. Zero is a line. */
+static void term_below(struct term *t, double share)
+{
+	term_colour(t, share > 0 ? KTR__BLUE : KTR__GREY, TERM_NO_COLOUR);
+	if (!(share > 0))
+		fputs(t->options->ascii ? "_" : "─", t->to);
+	else if (t->options->ascii)
+		fputs(share < 0.5 ? "-" : "=", t->to);
+	else
+		fputs(share < 0.5 ? "▔" : "▀", t->to);
+}
+
 static void term_area(struct term *t, const struct ktr__row *row)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;
-	double base = row->area.least < 0 ? row->area.least : 0;
+	struct ktr__counter_scale scale;
 
+	ktr__counter_scale(&scale, &row->area);
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++) {
 		const struct ktr__area_cell *cell = &row->area.cell[c];
-		int known = c >= row->area.from && c < row->area.n_filled;
+		int known = c >= row->area.from && c < row->area.n_filled, lost = term_lost_of(t, row, c);
 
-		term_level(t, known ? cell->greatest - base : 0, row->area.greatest - base,
-			   term_lost_of(t, row, c));
+		if (known && cell->greatest <= 0 && !lost)
+			term_below(t, cell->greatest / scale.low);
+		else
+			term_level(t, known ? cell->greatest : 0, scale.high, lost);
 	}
 }
 
