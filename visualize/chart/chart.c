@@ -95,22 +95,22 @@ void ktr__chart_style(struct ktr__chart *chart)
 {
 	fputs("set border 3 lw 1 lc rgb '#808080'\n"
 	      "set tics nomirror out scale 0.6 tc rgb '#202020'\n"
-	      "set grid dt 1 lw 1 lc rgb '#e0e0e0'\n"
+	      "set grid lt 1 lw 1 lc rgb '#e0e0e0'\n"
 	      "unset key\n",
 	      chart->to);
 }
 
-void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high)
+void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high, unsigned n_ticks)
 {
 	double step, first;
 
 	/* The largest doubles are farther apart than a double can say. */
 	low = fmax(low, -CHART_FAR);
 	high = fmin(high, CHART_FAR);
-	step = ktr__axis_round_up((high - low) / 8);
+	step = ktr__axis_round_up((high - low) / n_ticks);
 	first = ceil(low / step - 1e-9);
 	fprintf(chart->to, "set %crange [%.17g:%.17g]\nset %ctics (", axis, low, high, axis);
-	for (unsigned i = 0; i < 12 && (first + i) * step <= high; i++)
+	for (unsigned i = 0; i < 2 * n_ticks && (first + i) * step <= high; i++)
 		fprintf(chart->to, "%s'%s' %.17g", i > 0 ? ", " : "", ktr__number_tick((first + i) * step, step).text,
 			(first + i) * step);
 	fputs(")\n", chart->to);

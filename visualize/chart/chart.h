@@ -25,7 +25,7 @@ struct ktr__chart {
 #define KTR__CHART_BOXES "using 1:3:1:2:3:4:5 with boxxyerror fs solid noborder lc "
 
 /* For plots whose rows have labels of their own: ticks and lines along time only. */
-#define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics front dt 1 lw 0.5 lc rgb '#c8c8c8'\n"
+#define KTR__CHART_ROWS  "unset ytics\nset border 1\nset grid xtics back lt 1 lw 1 lc rgb '#e0e0e0'\n"
 
 /* Colours of a map: few is pale, much is dark, as on paper; lightness alone tells them apart. */
 #define KTR__CHART_MAP   "set palette defined (0 '#85c0ea', 1 '#3c8ac4', 2 '#084594', 3 '#001030')\n"
@@ -64,10 +64,10 @@ void ktr__chart_area(struct ktr__chart *chart, double left, double right, double
 double ktr__chart_text_width(const char *text, unsigned size);
 
 /*
- * Range and ticks of a linear axis of numbers ('x' or 'y'), written with k, M, G where they are
+ * Range and about n_ticks ticks of a linear axis of numbers ('x' or 'y'), written with k, M, G where they are
  * large.
  */
-void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high);
+void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double high, unsigned n_ticks);
 
 /* Thin grey grid, axes on the left and at the bottom only: the same for all. */
 void ktr__chart_style(struct ktr__chart *chart);

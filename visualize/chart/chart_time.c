@@ -43,6 +43,34 @@ void ktr__chart_time_quiet(struct ktr__chart *chart, const struct ktr__chart_tim
 	chart_time_ticks(chart, time, 0);
 }
 
+void ktr__chart_durations(struct ktr__chart *chart, char axis, double low, double high, int with_text)
+{
+	static const double steps[] = { 1, 2, 5 };
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	int fine = high / low < 2000;
+	char label[32];
+
+	fprintf(chart->to, "set logscale %c\nset %ctics (", axis, axis);
+	for (double power = 1e-1, first = 1; power < 1e15; power *= 10) {
+		for (int i = 0; i < (fine ? 3 : 1); i++) {
+			double at = power * steps[i];
+			size_t u = 0;
+
+			if (at < low || at > high)
+				continue;
+			while (u < 3 && at < units[u].ns * (1 - 1e-9))
+				u++;
+			snprintf(label, sizeof(label), "%g %s", at / units[u].ns, units[u].name);
+			fprintf(chart->to, "%s'%s' %g", first ? "" : ", ", with_text ? label : "", at);
+			first = 0;
+		}
+	}
+	fprintf(chart->to, ")\nset %crange [%g:%g]\n", axis, low, high);
+}
+
 double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column)
 {
 	return time->from + column * time->per_column;

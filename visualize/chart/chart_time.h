@@ -21,6 +21,12 @@ void ktr__chart_time_axis(struct ktr__chart *chart, struct ktr__chart_time *time
 /* Takes the text of the axis away again, for a panel that stands above another one. */
 void ktr__chart_time_quiet(struct ktr__chart *chart, const struct ktr__chart_time *time);
 
+/*
+ * Range and ticks of a logarithmic axis of durations [ns], 'x' or 'y', above 0: 10 us, 20 us, 50 us, or powers of ten
+ * alone where it is long. Without text: for a panel that stands above another one.
+ */
+void ktr__chart_durations(struct ktr__chart *chart, char axis, double low, double high, int with_text);
+
 /* Where a column begins, in the axis' unit. */
 double ktr__chart_time_x(const struct ktr__chart_time *time, unsigned column);
 

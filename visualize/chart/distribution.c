@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Draws distributions of durations. Both panels share a logarithmic time axis. The upper one
- * counts, on a logarithmic scale, since the few long ones matter most. The lower one says which
+ * counts, on a logarithmic scale, since the few long ones matter most; where traces are compared, which may be of
+ * different lengths, it tells which share of each trace's own spans took so long. The lower one says which
  * share took at most so long, on a scale that is stretched towards 100 %: each step from p90 to p99
  * to p99.9 has the same height, where a plain scale would show all of them as one line.
  */
 #include "visualize/chart/distribution.h"
 
+#include "visualize/chart/chart_time.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
 #include <inttypes.h>
@@ -15,7 +18,7 @@
 #define DISTRIBUTION_LEFT  110.0
 #define DISTRIBUTION_RIGHT 30.0
 #define DISTRIBUTION_ROW   20.0 /* [pixels] of the table */
-#define DISTRIBUTION_FLOOR 0.6  /* where bars begin: below 1, so that a single one shows */
+#define DISTRIBUTION_FLOOR 0.6  /* of a single one: where bars begin */
 #define DISTRIBUTION_BINS  1024u
 
 struct distribution_mark {
@@ -61,41 +64,13 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 		*high = fmax(*high, *low * pow(last / *low, 1 / DISTRIBUTION_LAST));
 }
 
-static void distribution_ticks(struct ktr__chart *chart, double low, double high, int text)
-{
-	static const double steps[] = { 1, 2, 5 };
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	int fine = high / low < 2000;
-	char label[32];
-
-	fputs("set logscale x\nset xtics (", chart->to);
-	for (double power = 1e-1, first = 1; power < 1e13; power *= 10) {
-		for (int i = 0; i < (fine ? 3 : 1); i++) {
-			double at = power * steps[i];
-			size_t u = 0;
-
-			if (at < low || at > high)
-				continue;
-			while (u < 3 && at < units[u].ns)
-				u++;
-			snprintf(label, sizeof(label), "%g %s", at / units[u].ns, units[u].name);
-			fprintf(chart->to, "%s'%s' %g", first ? "" : ", ", text ? label : "", at);
-			first = 0;
-		}
-	}
-	fprintf(chart->to, ")\nset xrange [%g:%g]\n", low, high);
-}
-
 /* Counts per bin, ten or twenty to a decade, as a table named $bins_I. Returns the greatest. */
 static double distribution_bins(struct ktr__chart *chart, const struct ktr__distribution *series,
-				unsigned i, double low, double high)
+				unsigned i, double low, double high, int as_shares)
 {
 	unsigned per_decade = high / low < 200 ? 20 : 10, at = 0;
 	uint64_t bin[DISTRIBUTION_BINS] = { 0 }, first, last, count;
-	double most = 1;
+	double most = 0, unit = as_shares ? 100 / (double)series->histogram->n : 1;
 
 	while (ktr__histogram_next(series->histogram, &at, &first, &last, &count)) {
 		double middle = first > 0 ? ((double)first + (double)last) / 2 : 1;
@@ -103,13 +78,13 @@ static double distribution_bins(struct ktr__chart *chart, const struct ktr__dist
 
 		bin[k < DISTRIBUTION_BINS ? k : DISTRIBUTION_BINS - 1] += count;
 	}
-	fprintf(chart->to, "# from, to [ns], number\n$bins_%u << EOD\n", i);
+	fprintf(chart->to, "# from, to [ns], %s\n$bins_%u << EOD\n", as_shares ? "share [%]" : "number", i);
 	for (unsigned k = 0; k < DISTRIBUTION_BINS; k++) {
 		if (bin[k] == 0)
 			continue;
-		most = (double)bin[k] > most ? (double)bin[k] : most;
-		fprintf(chart->to, "%.6g %.6g %" PRIu64 "\n", pow(10, (double)k / per_decade),
-			pow(10, (double)(k + 1) / per_decade), bin[k]);
+		most = fmax(most, unit * (double)bin[k]);
+		fprintf(chart->to, "%.6g %.6g %.6g\n", pow(10, (double)k / per_decade),
+			pow(10, (double)(k + 1) / per_decade), unit * (double)bin[k]);
 	}
 	fputs("EOD\n", chart->to);
 	return most;
@@ -169,35 +144,72 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 	}
 }
 
-static void distribution_histogram(struct ktr__chart *chart, const struct ktr__distribution *series,
-				   unsigned n, double low, double high)
+/* Where bars begin: below the share that one span is, or below 1, so that a single one shows. */
+static double distribution_floor(const struct ktr__distribution *series, unsigned n, int as_shares)
 {
-	double most = 1;
+	uint64_t most = 1;
+
+	for (unsigned i = 0; as_shares && i < n; i++)
+		most = series[i].histogram->n > most ? series[i].histogram->n : most;
+	return DISTRIBUTION_FLOOR * (as_shares ? 100 / (double)most : 1);
+}
+
+/* Which colour is whose, in the picture's upper right corner; the table below has the whole names. */
+static void distribution_legend(struct ktr__chart *chart, const struct ktr__distribution *series, unsigned n)
+{
+	char name[4 * KTR__LABEL_BYTES], text[5 * KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; i < n && n > 1 && !chart->is_text; i++) {
+		ktr__label_fit(name, sizeof(name), series[i].name, 30, 0);
+		snprintf(text, sizeof(text), "%s (%s)", name, ktr__label_count(series[i].histogram->n).text);
+		ktr__chart_box(chart, chart->width - DISTRIBUTION_RIGHT - 14, chart->top + 6 + 18.0 * i, 12, 12,
+			       series[i].colour);
+		ktr__chart_text(chart, chart->width - DISTRIBUTION_RIGHT - 22, chart->top + 12 + 18.0 * i, "right", 9, 0,
+				KTR__INK, text);
+	}
+}
+
+/* The bars of one series; on a terminal, which has no colours, points of different characters with a key. */
+static void distribution_bars(struct ktr__chart *chart, const struct ktr__distribution *series, unsigned i, unsigned n,
+			      double floor)
+{
+	if (chart->is_text && n > 1) {
+		fprintf(chart->to, "$bins_%u using (sqrt($1*$2)):3 with points title ", i);
+		ktr__label_gnuplot(chart->to, series[i].name);
+	} else {
+		fprintf(chart->to,
+			"$bins_%u using 1:3:1:2:(%g):3 with boxxyerror fs transparent solid %s"
+			" noborder fc rgb '#%06x'",
+			i, floor, n == 1 ? "0.9" : "0.45", series[i].colour);
+	}
+}
+
+static void distribution_histogram(struct ktr__chart *chart, const struct ktr__distribution *series,
+				   unsigned n, double low, double high, int as_shares)
+{
+	double most = 0, floor = distribution_floor(series, n, as_shares);
 
 	for (unsigned i = 0; i < n; i++) {
-		double its = distribution_bins(chart, &series[i], i, low, high);
-
-		most = its > most ? its : most;
+		most = fmax(most, distribution_bins(chart, &series[i], i, low, high, as_shares));
 		distribution_shares(chart, &series[i], i, low);
 	}
-	distribution_ticks(chart, low, high, 0);
+	ktr__chart_durations(chart, 'x', low, high, 0);
 	fprintf(chart->to,
-		"set logscale y\nset yrange [%g:%g]\nset ylabel 'number (log scale)'\n"
-		"set format y '%%.0s%%c'\n",
-		DISTRIBUTION_FLOOR,
-		n == 1 ? DISTRIBUTION_FLOOR * pow(most * 1.5 / DISTRIBUTION_FLOOR, 1.55)
-		       : most * 4);
+		"set logscale y\nset yrange [%g:%g]\nset ylabel '%s (log scale)'\n"
+		"set format y '%s'\n",
+		floor, n == 1 ? floor * pow(most * 1.5 / floor, 1.55) : most * 4,
+		as_shares ? "share of its spans" : "number", as_shares ? "%g %%" : "%.0s%c");
 	fputs("set style textbox opaque margins 0.4,0.1 noborder\n", chart->to);
 	if (n == 1)
 		distribution_mark_lines(chart, series[0].histogram, 1);
+	if (chart->is_text && n > 1)
+		fputs("set key top right\n", chart->to);
 	fputs("plot ", chart->to);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(chart->to,
-			"%s$bins_%u using 1:3:1:2:(%g):3 with boxxyerror fs transparent solid %s"
-			" noborder fc rgb '#%06x'",
-			i ? ", " : "", i, DISTRIBUTION_FLOOR, n == 1 ? "0.9" : "0.45",
-			series[i].colour);
-	fputs("\nunset arrow\n", chart->to);
+	for (unsigned i = 0; i < n; i++) {
+		fputs(i ? ", " : "", chart->to);
+		distribution_bars(chart, series, i, n, floor);
+	}
+	fputs("\nunset arrow\nunset key\n", chart->to);
 	/* The texts stay out of the second panel. */
 	fputs("unset label\n", chart->to);
 }
@@ -210,7 +222,7 @@ static void distribution_share_plot(struct ktr__chart *chart,
 
 	for (unsigned i = 0; i < n; i++)
 		most = fmax(most, log10((double)series[i].histogram->n) + 0.4);
-	distribution_ticks(chart, low, high, 1);
+	ktr__chart_durations(chart, 'x', low, high, 1);
 	fprintf(chart->to,
 		"unset logscale y\nset yrange [0:%g]\n"
 		"set ytics ('0 %%%%' 0, '50 %%%%' 0.30103, '90 %%%%' 1, '99 %%%%' 2,"
@@ -283,7 +295,7 @@ static void distribution_lines(const struct ktr__distribution *series, unsigned 
 }
 
 void ktr__distribution_draw(struct ktr__chart *chart, const struct ktr__distribution *series,
-			    unsigned n, const char *what)
+			    unsigned n, const char *what, int as_shares)
 {
 	double table = DISTRIBUTION_ROW * (n + 1) + 10, low, high, room, middle;
 
@@ -298,10 +310,11 @@ void ktr__distribution_draw(struct ktr__chart *chart, const struct ktr__distribu
 	 * Screen labels belong to the first plot of a multiplot, and must be gone for the second.
 	 */
 	distribution_table(chart, series, n, chart->bottom - table + 15);
+	distribution_legend(chart, series, n);
 	fputs("set multiplot\n", chart->to);
 	ktr__chart_area(chart, DISTRIBUTION_LEFT, chart->width - DISTRIBUTION_RIGHT, chart->top,
 			middle);
-	distribution_histogram(chart, series, n, low, high);
+	distribution_histogram(chart, series, n, low, high, as_shares);
 	fputs("unset object\nset format y\n", chart->to);
 	ktr__chart_area(chart, DISTRIBUTION_LEFT, chart->width - DISTRIBUTION_RIGHT, middle + 12,
 			chart->top + room);

@@ -18,8 +18,11 @@ struct ktr__distribution {
 	char remark[KTR__LABEL_BYTES]; /* last column of the table */
 };
 
-/* Draws into the room that the chart's frame leaves. what: "how long spans took", for the axis. */
+/*
+ * Draws into the room that the chart's frame leaves. what: "how long spans took", for the axis; as_shares: of each
+ * series' own spans, not how many.
+ */
 void ktr__distribution_draw(struct ktr__chart *chart, const struct ktr__distribution *series,
-			    unsigned n, const char *what);
+			    unsigned n, const char *what, int as_shares);
 
 #endif

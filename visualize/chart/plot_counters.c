@@ -12,6 +12,7 @@
 #include <math.h>
 
 #define COUNTERS_SHOWN 6u
+#define COUNTERS_TICK  28.0 /* [pixels] between ticks, at least */
 
 static int counters_begin(struct ktr__plot *plot, struct ktr_error *err)
 {
@@ -94,7 +95,7 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 
 /* The range of a panel, and its gaps, which have to fit into it. */
 static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
-			   const struct ktr__row *row)
+			   const struct ktr__row *row, double room)
 {
 	const struct ktr__area *area = &row->area;
 	double low = fmin(area->least, 0), high = fmax(area->greatest, 0);
@@ -106,18 +107,18 @@ static void counters_range(struct ktr__plot *plot, struct ktr__chart *chart,
 	ktr__chart_time_axis(chart, &time, &plot->grid, plot->info);
 	fputs("$gaps << EOD\n", chart->to);
 	ktr__chart_time_gaps(chart, &time, &plot->losses, row, low, high);
-	fprintf(chart->to, "0 0 %g %g\nEOD\nset xzeroaxis dt 1 lw 1 lc rgb '#%06x'\n", low, low, KTR__FAINT);
-	ktr__chart_numbers(chart, 'y', low, high);
+	fprintf(chart->to, "0 0 %g %g\nEOD\nset xzeroaxis lt 1 lw 1 lc rgb '#%06x'\n", low, low, KTR__FAINT);
+	ktr__chart_numbers(chart, 'y', low, high, room < 8 * COUNTERS_TICK ? (unsigned)(room / COUNTERS_TICK) : 8);
 }
 
 static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
-			   const struct ktr__row *row, unsigned i, int last)
+			   const struct ktr__row *row, unsigned i, int last, double room)
 {
 	const struct ktr__plot_rows *s = plot->state;
 	struct ktr__chart_time time;
 	char text[KTR__LABEL_BYTES];
 
-	counters_range(plot, chart, row);
+	counters_range(plot, chart, row, room);
 	ktr__chart_time_axis(chart, &time, &s->timeline.rows.grid, plot->info);
 	counters_table(chart, &time, &row->area, i);
 	ktr__label_fit(text, sizeof(text), row->name, 60, 0);
@@ -155,7 +156,7 @@ static int counters_draw(struct ktr__plot *plot, struct ktr_error *err)
 	for (unsigned i = 0; i < n; i++) {
 		ktr__chart_area(&chart, 110, chart.width - 30, chart.top + i * room,
 				chart.top + (i + 1) * room - 12);
-		counters_panel(plot, &chart, row[i], i, i + 1 == n);
+		counters_panel(plot, &chart, row[i], i, i + 1 == n, room);
 	}
 	fputs("unset multiplot\n", chart.to);
 	return ktr__chart_end(&chart, err);

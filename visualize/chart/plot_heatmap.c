@@ -99,19 +99,11 @@ static void heatmap_table(const struct ktr__plot *plot, const struct heatmap *ma
 
 static void heatmap_axis(const struct heatmap *map, struct ktr__chart *chart)
 {
-	static const char *const names[] = { "1 ns",   "10 ns", "100 ns", "1 us",   "10 us",
-					     "100 us", "1 ms",  "10 ms",  "100 ms", "1 s",
-					     "10 s",   "100 s", "1000 s" };
 	double low = pow(10, ((double)map->lowest - 1) / HEATMAP_PER_DECADE);
 	double high = pow(10, ((double)map->highest + 2) / HEATMAP_PER_DECADE);
 
-	fprintf(chart->to,
-		"set logscale y\nset yrange [%g:%g]\nset ylabel 'duration (log scale)'\n"
-		"set ytics (",
-		low, high);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		fprintf(chart->to, "%s'%s' 1e%u", i ? ", " : "", names[i], i);
-	fputs(")\n", chart->to);
+	fputs("set ylabel 'duration (log scale)'\n", chart->to);
+	ktr__chart_durations(chart, 'y', low, high, 1);
 }
 
 static int heatmap_draw(struct ktr__plot *plot, struct ktr_error *err)

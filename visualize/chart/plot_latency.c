@@ -64,7 +64,7 @@ static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d,
 	error = ktr__plot_chart(plot, &chart, err);
 	if (error != 0)
 		return error;
-	ktr__distribution_draw(&chart, series, n, what);
+	ktr__distribution_draw(&chart, series, n, what, 0);
 	return ktr__chart_end(&chart, err);
 }
 
@@ -179,7 +179,7 @@ static int compare_draw(struct ktr__plot *plot, struct ktr_error *err)
 	error = ktr__plot_chart(plot, &chart, err);
 	if (error != 0)
 		return error;
-	ktr__distribution_draw(&chart, series, 2, "duration (log scale)");
+	ktr__distribution_draw(&chart, series, 2, "duration (log scale)", 1);
 	return ktr__chart_end(&chart, err);
 }
 

@@ -83,7 +83,7 @@ static int rate_event(struct ktr__plot *plot, const struct ktr_event *event)
 	return 0;
 }
 
-/* Nobody knows when in their gap events were lost: they are spread over it. */
+/* Nobody knows when in their gap events were lost: they are spread over it, and the gaps are hatched at the top. */
 static void rate_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
 {
 	struct rate *rate = plot->state;
@@ -233,7 +233,7 @@ static void rate_legend(const struct ktr__plot *plot, struct ktr__chart *chart, 
 	double x = 110;
 
 	for (unsigned i = 0; i < n_series + (rate->lost != NULL); i++) {
-		ktr__label_fit(text, sizeof(text), i < n_series ? rate->series[i].name : "lost, spread over its gaps", 30, 0);
+		ktr__label_fit(text, sizeof(text), i < n_series ? rate->series[i].name : "lost in hatched gaps", 30, 0);
 		snprintf(line, sizeof(line), "%s: %s", text,
 			 ktr__label_count(i < n_series ? rate->series[i].n : n_lost).text);
 		ktr__chart_box(chart, x, y - 6, 12, 12, i < n_series ? rate->series[i].colour : RATE_LOST);
@@ -272,9 +272,9 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	rate_legend(plot, &chart, rate, n, chart.bottom - 40);
 	rate_table(plot, &chart, &time, rate, n);
 	fputs("$gaps << EOD\n", chart.to);
-	ktr__chart_time_gaps(&chart, &time, &plot->losses, NULL, 0, top * 1.05);
+	ktr__chart_time_gaps(&chart, &time, &plot->losses, NULL, top * 1.02, top * 1.05);
 	fputs("0 0 -9 -9\nEOD\n", chart.to);
-	ktr__chart_numbers(&chart, 'y', 0, top * 1.05);
+	ktr__chart_numbers(&chart, 'y', 0, top * 1.05, 8);
 	fputs("set ylabel 'events per second'\nplot ", chart.to);
 	if (rate->lost != NULL)
 		fprintf(chart.to,

@@ -192,7 +192,7 @@ static void scatter_range(struct ktr__chart *chart, char axis, const struct ktr_
 
 	if (margin <= 0)
 		margin = fmax(fabs(range->least), 1) * 0.1;
-	ktr__chart_numbers(chart, axis, range->least - margin, range->greatest + margin);
+	ktr__chart_numbers(chart, axis, range->least - margin, range->greatest + margin, 8);
 }
 
 static void scatter_axes(struct ktr__plot *plot, struct ktr__chart *chart,

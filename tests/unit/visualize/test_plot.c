@@ -299,6 +299,12 @@ static void compare_two_traces(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
 	expect_text(text,
 		    "p50 80.0 ms in A, 4.00 ms in B\"");
+	/* 110 of A and one of B: shares of each, not numbers. */
+	expect_text(text, "set ylabel 'share of its spans (log scale)'");
+	expect_text(text, "\"A: lock wait (110)\"");
+	expect_text(text, "\"B: lock wait (1)\"");
+	expect_text(text, "$bins_0 << EOD\n1e+06 1.12202e+06 9.09091\n");
+	expect_text(text, " 100\nEOD\n");
 	free(text);
 	ktr__plot_free(&plot);
 	ktr__plot_free(&other);

@@ -127,7 +127,7 @@ static void rates(void)
 	n_events = 20;
 	draw("rate", 16800000, tell_lossy, (struct ktr__plot_options){ 0 });
 	title("0.00119 events/s recorded on average, 0.0179 at the peak; all are of class gen");
-	CU_ASSERT_PTR_NOT_NULL(strstr(script, "\"lost, spread over its gaps: 980\""));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "\"lost in hatched gaps: 980\""));
 	/* 980 events in 840 s, on top of none. */
 	CU_ASSERT_PTR_NOT_NULL(strstr(script, " 0 1.16667\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(script, "$rate using 1:3:1:2:3:4 with boxxyerror"));
@@ -240,6 +240,33 @@ static void counters(void)
 	drop();
 }
 
+static void tell_many(struct picture *p)
+{
+	for (unsigned i = 0; i < 1200; i++) {
+		picture_start(p, i / 10.0, 1, "read", "disk", i);
+		picture_stop(p, i / 10.0 + 0.05, 1, "read", "disk", i);
+	}
+	picture_start(p, 121, 1, "read", "disk", 0);
+	picture_stop(p, 121.7, 1, "read", "disk", 0);
+}
+
+/* 1M, not 1000k; 50 us and 0.5 ms among the ticks; the greatest at a colour bar's end; grid lines that are lines. */
+static void axes(void)
+{
+	draw("heatmap", 10000, tell_many, (struct ktr__plot_options){ 0 });
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "'50 us' 50000, '100 us' 100000, '200 us' 200000, '500 us' 500000"));
+	/* Columns of 33 ms hold 333 or 334 of them. */
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "set cbtics ('1' 1, '2' 2, '5' 5, '10' 10, '20' 20, '50' 50, '100' 100,"
+					      " '200' 200, '334' 334)"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "set grid lt 1 "));
+	drop();
+	n_threads = 4;
+	draw("rate", 1, tell_threads, (struct ktr__plot_options){ 0 });
+	CU_ASSERT_PTR_NOT_NULL(strstr(script, "'800k' 800000, '1M' 1000000, '1.2M' 1200000"));
+	CU_ASSERT_PTR_NULL(strstr(script, "'1000k'"));
+	drop();
+}
+
 /* Two points lie on a line, and a constant on every one. */
 static void correlations(void)
 {
@@ -271,4 +298,4 @@ static void states_are_not_known_in_gaps(void)
 }
 
 SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie), TEST(lost_is_not_silent),
-      TEST(counters), TEST(correlations), TEST(states_are_not_known_in_gaps));
+      TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps));
