@@ -30,7 +30,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work/big.trace" "$work/big.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work/big.trace" "$work/said.trace" "$work/big.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 ktr=$O/bin/ktr
 
@@ -38,11 +38,14 @@ ktr=$O/bin/ktr
 hostile_program "$work/hostile" || exit 1
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/page/big.c -o "$work/big" "$O/lib/libktr.a" \
 	-lpthread || exit 1
+${CC:-cc} -std=gnu11 -O2 -Iinclude tests/programs/show/said.c -o "$work/said" "$O/lib/libktr.a" -lpthread || exit 1
 cd "$work" || exit 1
-rm -rf trace big.trace
+rm -rf trace big.trace said.trace
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
 	"$ktr" json --events trace >told &&
 	"$ktr" timeline trace -o hostile.html &&
+	"$ktr" run -o said.trace -m all -- ./said &&
+	"$ktr" timeline said.trace -o said.html &&
 	"$ktr" run -o big.trace -e 1M -m all -- ./big 14000000 &&
 	"$ktr" timeline big.trace -o big.html || exit 1
 ls -l hostile.html big.html
@@ -50,6 +53,6 @@ for format in $("$ktr" export list | cut -d' ' -f1); do
 	"$ktr" export "$format" trace -o "trace.$format" || exit 1
 done
 node exports.mjs "$work" "$shots" || exit 1
-node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" || exit 1
+node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1
 echo "check-page: passed; screenshots in $shots"

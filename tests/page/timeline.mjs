@@ -2,11 +2,11 @@
 // The page of ktr timeline in a browser: every event with its text, zoom, search, selection, measuring,
 // the three kinds of rows; names that are no HTML; and how fast it opens and moves.
 //
-//	node timeline.mjs PAGE JSON-LINES BIG-PAGE SCREENSHOTS
+//	node timeline.mjs PAGE JSON-LINES BIG-PAGE SCREENSHOTS SAID-PAGE
 import { readFileSync } from 'node:fs';
 import { check, failed, openPage, start } from './browser.mjs';
 
-const [file, told, big, shots] = process.argv.slice(2);
+const [file, told, big, shots, said] = process.argv.slice(2);
 
 /* Bytes that are no text are shown as \xNN here and as U+FFFD there; so are characters that are not shown. */
 const comparable = (text) => !/\\x|\ufffd|[\u0000-\u001f\u202e]/.test(text);
@@ -163,6 +163,35 @@ async function clicking(page) {
 	await page.keyboard.press('Escape');
 }
 
+/* A click on the headline goes to the row that it is about, and a counter tells what it was where the pointer is. */
+async function saying(browser) {
+	const page = await openPage(browser, said);
+	await page.evaluate(() => ktr.ready);
+	await page.keyboard.press('3');
+	await page.click('#title');
+	const at = await page.evaluate(() => {
+		ktr.draw();
+		const line = ktr.view.lines.find((l) => l.said === 1), [row, from, to] = ktr.index.frame.said[0];
+		return { by: ktr.view.by, text: line?.text, row: line?.row === row, seen: ktr.view.from <= from && ktr.view.to >= to,
+			wide: (to - from) / (ktr.view.to - ktr.view.from), measured: ktr.view.measure.b - ktr.view.measure.a === to - from };
+	});
+	check('headline', at.by === 'ids' && at.text === 'row 5' && at.row && at.seen && at.wide > 0.4 && at.measured, at);
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('f');
+	for (const [name, values] of [['wide', ['-7', '3000000000']], ['double', ['-0.36', '0.25']], ['exact', ['9223372036854788153']]]) {
+		const place = await page.evaluate((text) => {
+			ktr.draw();
+			const line = ktr.view.lines.find((l) => l.text === text), box = document.getElementById('plot').getBoundingClientRect();
+			return { x: box.left + box.width / 2, y: box.top + 26 + line.y - ktr.view.top + line.height / 2 };
+		}, name);
+		await page.mouse.move(place.x, place.y);
+		const tip = await page.evaluate(() => document.getElementById('tip').textContent);
+		check('value of ' + name, values.some((value) => tip.startsWith(name + ': ' + value + ' (')), tip);
+	}
+	await page.screenshot({ path: `${shots}/said.png` });
+	await page.close();
+}
+
 /* [share of frames under 33 ms, their number] while a key is held down. */
 async function moving(page, key, from, to) {
 	await page.evaluate(([a, b]) => { ktr.look(a, b); ktr.frames.times.length = 0; }, [from, to]);
@@ -215,6 +244,8 @@ await finding(page);
 await measuring(page);
 await clicking(page);
 await page.close();
+if (said)
+	await saying(browser);
 if (big) {
 	/* Other load on the machine costs frames and time: the best of five counts. */
 	let share = 0, wall = Infinity;

@@ -5,6 +5,7 @@
 #include "visualize/model/frame.h"
 
 #include "visualize/model/number.h"
+#include "visualize/model/row.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -128,16 +129,24 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 				ktr__label_count(t->n_damaged).text);
 }
 
+/* which: 0 is the title, 1 the line below it. */
+static void frame_finding(struct ktr__frame *frame, const struct ktr__view *view, const struct ktr__finding *finding,
+			  unsigned which)
+{
+	const struct ktr__stay *stay = ktr__row_stay(finding->row, finding->label);
+
+	ktr__finding_text(&view->timeline->rows, finding, which == 0 ? frame->title : frame->also, sizeof(frame->title));
+	if (stay != NULL)
+		frame->said[which] = (struct ktr__frame_said){ finding->row, stay->longest_from_ns,
+							       stay->longest_from_ns + stay->longest_ns };
+}
+
 void ktr__frame_findings(struct ktr__frame *frame, const struct ktr__view *view)
 {
-	const struct ktr__rows *rows = &view->timeline->rows;
-
 	for (unsigned i = 0; i < view->n_lines; i++)
 		for (int k = 0; view->line[i].said > 0 && k < view->n_findings; k++)
 			if (view->finding[k].row == view->line[i].row)
-				ktr__finding_text(rows, &view->finding[k],
-						  view->line[i].said == 1 ? frame->title : frame->also,
-						  sizeof(frame->title));
+				frame_finding(frame, view, &view->finding[k], view->line[i].said - 1);
 }
 
 void ktr__frame_timeline(struct ktr__frame *frame, const struct ktr__view *view)

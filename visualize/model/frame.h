@@ -21,6 +21,11 @@ struct ktr__frame {
 	char source[512];  /* caption: program, host, time span */
 	char command[512]; /* caption: how to make this picture again */
 	char program[64];
+	/* What title and also are about: the row, and its longest stay in that state. NULL: nothing that stands out. */
+	struct ktr__frame_said {
+		const struct ktr__row *row;
+		uint64_t from_ns, to_ns;
+	} said[2];
 };
 
 /* Fills source and program from the trace, and command by copying. */

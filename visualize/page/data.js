@@ -363,7 +363,7 @@ const members = {
 	losses: ['cpu', 'keep', 'events', 'from', 'to'],
 	chunks: ['events', 'first', 'last'],
 };
-const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark'];
+const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark', 'said'];
 
 function named(row, names) {
 	return Object.fromEntries(names.map((name, i) => [name, row[i]]));

@@ -144,18 +144,35 @@ function paintCounts(y0, y1, pixel) {
 	}
 }
 
+/* A counter's axis: {low, high, of(number): its height from 0 to 1}. Zero is always in sight. */
+function counterScale(row) {
+	const low = Math.min(row.least, 0), high = Math.max(row.greatest, 0) > low ? Math.max(row.greatest, 0) : 1;
+	/* Halves, because the difference of the largest doubles is none. */
+	return { low, high, of: (number) => (number / 2 - low / 2) / (high / 2 - low / 2) };
+}
+
+/* From zero up and down: strong as far as all numbers of a column go, pale to the farthest. */
 function paintArea(row, y0, y1) {
-	const left = Math.round(GUTTER * picture.ratio), base = Math.min(0, row.least);
-	const unit = (y1 - y0 - 2) / Math.max(1e-300, row.greatest - base);
+	const left = Math.round(GUTTER * picture.ratio), scale = counterScale(row);
 	const pale = packed(0x56b4e9), strong = packed(0x0072b2);
+	const at = (number) => Math.round(y1 - 1 - scale.of(number) * (y1 - y0 - 2)), zero = at(0);
+	let first = -1, end = 0;
 	for (let x = 0; x < columns.n; x++) {
-		if (columns.greatest[x] === -Infinity)
+		const least = columns.least[x], greatest = columns.greatest[x];
+		if (greatest === -Infinity)
 			continue;
-		const low = Math.round(y1 - (columns.least[x] - base) * unit);
-		const high = Math.round(y1 - (columns.greatest[x] - base) * unit) - 1;
-		rectangle(left + x, high, left + x + 1, low, pale);
-		rectangle(left + x, low, left + x + 1, y1, strong);
+		first = first < 0 ? x : first;
+		end = x + 1;
+		if (greatest > 0) {
+			rectangle(left + x, Math.min(at(greatest), zero - 1), left + x + 1, zero, pale);
+			rectangle(left + x, at(Math.max(least, 0)), left + x + 1, zero, strong);
+		}
+		if (least < 0) {
+			rectangle(left + x, zero + 1, left + x + 1, Math.max(at(least), zero + 1) + 1, pale);
+			rectangle(left + x, zero + 1, left + x + 1, at(Math.min(greatest, 0)) + 1, strong);
+		}
 	}
+	rectangle(left + first, zero, left + end, zero + 1, theme.faintPixel);
 }
 
 /* Hatches from one moment to another. */
@@ -344,11 +361,39 @@ function writeNames(line) {
 		return;
 	}
 	const x = 22 + 12 * Math.max(0, line.indent), room = GUTTER - x - 10;
-	const remark = line.remark ? clipped(line.remark, room * 0.6) : '';
-	write(line.text, x, y, theme.ink, room - (remark ? pen.measureText(remark).width + 8 : 0));
+	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, room * 0.6) : '';
+	write(line.text, x, y, theme.ink, room - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0),
+		line.said ? '700' : '');
+	if (line.said) {
+		pen.fillStyle = theme.mark;
+		pen.fillRect(10, RULER + line.y - view.top + 2, 4, line.height - 4);
+	}
 	pen.textAlign = 'right';
 	write(remark, GUTTER - 8, y, theme.faint);
+	if (isCounter(row))
+		writeAxis(line, row);
 	pen.textAlign = 'left';
+}
+
+function isCounter(row) {
+	return row !== null && row.kind !== ROW_CPU && row.has & HAS_COUNTERS && !(row.has & (HAS_STATES | HAS_SPANS));
+}
+
+/* The ends of a counter's axis, and zero where there is room between. */
+function writeAxis(line, row) {
+	const scale = counterScale(row), top = RULER + line.y - view.top + 3, high = line.height - 6;
+	const tick = (number) => {
+		const y = top + (1 - scale.of(number)) * high;
+		pen.fillStyle = theme.faint;
+		pen.fillRect(GUTTER - 4, y, 4, 1);
+		pen.font = '9px system-ui, "DejaVu Sans", sans-serif';
+		pen.fillText(shortNumber(number), GUTTER - 6, Math.max(top + 3, Math.min(y, top + high - 3)));
+	};
+	tick(scale.high);
+	tick(scale.low);
+	if (scale.of(0) * high > 11 && (1 - scale.of(0)) * high > 11)
+		tick(0);
 }
 
 /* Ticks at round steps, about 110 pixels apart. */

@@ -157,16 +157,51 @@ function doubleClick(x, y) {
 		zoom(0.25, x);
 }
 
+/* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
+function numberAt(line, x) {
+	const row = rowTable()[line.row], { sight } = view, time = timeOf(x);
+	let text = '';
+	if (x < GUTTER || sight.first >= index.chunks.length && !row.area)
+		return text;
+	if (!sight.detail) {
+		const c = Math.floor(time / (index.span / index.columns)), least = row.area?.least[c], greatest = row.area?.greatest[c];
+		return !(least <= greatest) ? '' : least === greatest ? String(least) : 'from ' + least + ' to ' + greatest;
+	}
+	const at = Math.min(chunkAt(time), sight.end);
+	eachNumber(line.row, { ...sight, from: time, to: time + 1, first: at, end: at }, (from, to, value, event) => {
+		if (!(from <= time && time < to))
+			return;
+		const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null, site = chunk && index.sites[chunk.site[event - chunk.first]];
+		text = site ? valueText(site.args[site.valueArg], chunk.args(event - chunk.first)[site.valueArg], 0) : String(value);
+	});
+	return text;
+}
+
+/* Goes to what the title is about, or the line below it: the row, and the longest time that it was so. */
+function goToSaid(which) {
+	const said = index.frame.said[which];
+	if (!said)
+		return;
+	if (!view.lines.some((line) => line.row === said[0]) || view.by === 'cpus')
+		showRows(index.views[index.first] ? index.first : 'threads');
+	const line = view.lines.find((l) => l.row === said[0]), [, from, to] = said;
+	if (line)
+		view.top = line.y - picture.height / picture.ratio / 3;
+	view.measure = { a: from, b: to };
+	look(from - (to - from) / 2, to + (to - from) / 2);
+}
+
 function tipShow() {
 	const tip = part('tip'), line = pointer.inside && !pointer.drag ? lineAt(pointer.y) : null;
 	const event = line ? eventAt(line, pointer.x) : -1, chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
 	let text = '';
+	const row = line && line.row >= 0 ? rowTable()[line.row] : null;
 	if (line && pointer.x < GUTTER)
 		text = line.text + (line.remark ? ': ' + line.remark : '');
+	else if (isCounter(row))
+		text = line.text + ': ' + (numberAt(line, pointer.x) || 'no value') + (line.remark ? ' (' + line.remark + ')' : '');
 	else if (chunk)
 		text = chunk.message(event - chunk.first);
-	else if (line && line.row >= 0 && rowTable()[line.row].has & HAS_COUNTERS)
-		text = line.text + (line.remark ? ': ' + line.remark : '');
 	tip.hidden = text === '';
 	tip.textContent = text.slice(0, 400);
 	const box = canvas.getBoundingClientRect();
@@ -349,7 +384,15 @@ function listen() {
 
 function frameText() {
 	const { frame: f } = index, lost = [f.lost, f.note];
-	part('subtitle').textContent = f.also ? f.also + ' · ' + f.subtitle : f.subtitle;
+	const also = element('span', { textContent: f.also });
+	part('subtitle').replaceChildren(...f.also ? [also, ' · ', f.subtitle] : [f.subtitle]);
+	[part('title'), also].slice(0, f.said.length).forEach((node, which) => {
+		node.className = 'said';
+		node.title = 'go there';
+		node.tabIndex = 0;
+		node.addEventListener('click', () => goToSaid(which));
+		node.addEventListener('keydown', (event) => event.key === 'Enter' && goToSaid(which));
+	});
 	if (index.left_out)
 		lost.push('this page holds the first ' + grouped(index.events) + ' events; of the ' + grouped(index.left_out) +
 			' behind them it has only the overview');
@@ -370,7 +413,7 @@ async function open() {
 }
 
 /* For tests and for the console: ktr.ready is when the first picture was there, in milliseconds. */
-window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, held, chunkLater, sightOf, chunks,
+window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, numberAt, held, chunkLater, sightOf, chunks,
 	get index() { return index; } };
 window.ktr.ready = open().catch((error) => {
 	part('lost').textContent = 'This page cannot be shown: ' + error.message;

@@ -207,7 +207,7 @@ static json_t *index_labels(const struct ktr__rows *rows)
 	return labels;
 }
 
-/* {lines: [[text, row, marks, legend, indent, remark]], legends: [[group, more, [[label, colour]]]]} */
+/* {lines: [[text, row, marks, legend, indent, remark, said]], legends: [[group, more, [[label, colour]]]]} */
 static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum ktr__timeline_by by)
 {
 	json_t *lines = json_array(), *legends = json_array();
@@ -226,10 +226,10 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 			ktr__view_remark(&view, line, remark, sizeof(remark));
 		json_array_append_new(
 			lines,
-			json_pack("[oiiiio]", index_text(page, line->text),
+			json_pack("[oiiiioi]", index_text(page, line->text),
 				  line->row != NULL ? (int)line->row->number : -1,
 				  is_row && line->marks != NULL ? (int)line->marks->number : -1,
-				  line->legend, line->indent, index_text(page, remark)));
+				  line->legend, line->indent, index_text(page, remark), (int)line->said));
 	}
 	for (unsigned i = 0; i < view.n_legends; i++) {
 		const struct ktr__legend *legend = &view.legend[i];
@@ -276,13 +276,25 @@ static json_t *index_symbols(struct ktr__page *page)
 	return symbols;
 }
 
+/* [row, from, to] of what the title and the line below it are about. */
+static json_t *index_said(struct ktr__page *page, const struct ktr__frame *frame)
+{
+	json_t *said = json_array();
+
+	for (unsigned i = 0; i < 2 && frame->said[i].row != NULL; i++)
+		json_array_append_new(said, json_pack("[iff]", (int)frame->said[i].row->number,
+						      index_since(page, frame->said[i].from_ns),
+						      index_since(page, frame->said[i].to_ns)));
+	return said;
+}
+
 static json_t *index_frame(struct ktr__page *page, const struct ktr__frame *frame)
 {
-	return json_pack("{sosososososo}", "title", index_text(page, frame->title), "also",
+	return json_pack("{sososososososo}", "title", index_text(page, frame->title), "also",
 			 index_text(page, frame->also), "subtitle",
 			 index_text(page, frame->subtitle), "lost", index_text(page, frame->lost),
 			 "note", index_text(page, frame->note), "program",
-			 index_text(page, frame->program));
+			 index_text(page, frame->program), "said", index_said(page, frame));
 }
 
 int ktr__page_has_overview(const struct ktr__page *page)

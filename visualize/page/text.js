@@ -13,6 +13,14 @@ function duration(ns) {
 	return Number(n.toPrecision(3)) + ' ns';
 }
 
+/* Three digits of a number, for an axis: "2.99G", "-7", "0.36". */
+function shortNumber(n) {
+	for (const [size, unit] of [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
+		if (Math.abs(n) >= size)
+			return Number((n / size).toPrecision(3)) + unit;
+	return String(Number(n.toPrecision(3)));
+}
+
 function grouped(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
