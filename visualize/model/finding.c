@@ -8,14 +8,16 @@
  * A group of fewer than three rows has no "others"; a state that one row alone knows says that this
  * row has another job, not that it does the same job differently.
  *
- * Of many rows one always has the most. It is told only where chance would hardly make it so (finding_chance()):
- * shares are taken to be spread exponentially above those of the lowest quarter of the rows, which is as far as they
- * reach in practice. What an exponential sample has above one of its order statistics is an exponential sample again
- * (Epstein and Sobel, "Some theorems relevant to life testing from an exponential distribution", 1954), and of m such
- * numbers the greatest has more than a part g of their sum with a probability of at most m (1 - g)^(m - 1) (Fisher,
- * "Tests of significance in harmonic analysis", 1929; as a test for outliers: Barnett and Lewis, "Outliers in
- * Statistical Data", 6.3). So the number of rows is in it. The number of states that were looked at is put in by
- * Bonferroni's inequality (Dunn, "Multiple comparisons among means", 1961).
+ * Of many rows one always has the most. It is told only where chance would hardly make it so (finding_chance()). Of m
+ * numbers that are spread exponentially, which is as far as shares reach in practice, the greatest has more than a part
+ * g of their sum with a probability of at most m (1 - g)^(m - 1) (Fisher, "Tests of significance in harmonic analysis",
+ * 1929; as a test for outliers: Barnett and Lewis, "Outliers in Statistical Data", 6.3). So the number of rows is in
+ * it. What an exponential sample has above one of its order statistics is an exponential sample again (Epstein and Sobel,
+ * "Some theorems relevant to life testing from an exponential distribution", 1954): shares are looked at as they are,
+ * for a state that rows are seldom in, and above the median, for one that all are in alike. Both tests, and those of all
+ * states, share the chance by Bonferroni's inequality (Dunn, "Multiple comparisons among means", 1961). States in which
+ * all rows together spend too little for a finding are not tested; how much that is tells nothing of how it is spread
+ * (Basu, "On statistics independent of a complete sufficient statistic", 1955).
  *
  * Where a row's rings lost events nobody knows what it did. Its share lies between what is known and that and all of
  * the gaps; a row stands out if its least does so among the greatest of the others.
@@ -48,7 +50,7 @@ struct finding_group {
 	double *most;  /* that, and what may be in gaps */
 	double *sorted;
 	double chance; /* what a finding's may be; 0: the states are only counted */
-	unsigned n_states; /* that several of its rows know */
+	unsigned n_states; /* that several of its rows know, and that could be a finding's */
 };
 
 static int finding_compare(const void *a, const void *b)
@@ -58,16 +60,24 @@ static int finding_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The probability that the greatest of the sorted shares is at least one; see above. */
-static double finding_chance(const double *sorted, unsigned n, double one)
+/* The probability that one of m numbers, sorted, has so much of their sum, all less base. */
+static double finding_part(const double *sorted, unsigned m, double one, double base)
 {
-	unsigned base = n / 4 > 0 ? n / 4 - 1 : 0, m = n - 1 - base;
 	double sum = 0, part;
 
-	for (unsigned i = base + 1; i < n; i++)
-		sum += sorted[i] - sorted[base];
-	part = sum > 0 ? (one - sorted[base]) / sum : 0;
-	return part > 0 && part <= 1 ? fmin(1, m * pow(1 - part, m - 1)) : 1;
+	for (unsigned i = 0; i < m; i++)
+		sum += sorted[i] - base;
+	part = sum > 0 ? (one - base) / sum : 0;
+	return part > 0 && part <= 1 ? m * pow(1 - part, m - 1) : 1;
+}
+
+/* The chance that one of n sorted shares is so great, of both tests; see above. */
+static double finding_chance(const double *sorted, unsigned n, double one)
+{
+	unsigned middle = n / 2;
+
+	return 2 * fmin(finding_part(sorted, n, one, 0),
+			finding_part(sorted + middle, n - middle, one, sorted[middle - 1]));
 }
 
 /* The member that has the state most, for certain, among the others with all that they may have. */
@@ -94,6 +104,7 @@ static void finding_state(struct finding_group *g, uint16_t label, struct ktr__f
 	double window = (double)(g->rows->grid.to_ns - g->rows->grid.from_ns), median;
 	double weight = ktr__palette_is_idle(g->rows->label[label]) ? 0.5 : 1;
 	unsigned n_known = 0, top = 0;
+	double sum = 0;
 
 	for (unsigned i = 0; i < g->n; i++) {
 		const struct ktr__stay *stay = ktr__row_stay(g->rows->row[g->member[i]], label);
@@ -102,12 +113,13 @@ static void finding_state(struct finding_group *g, uint16_t label, struct ktr__f
 		g->least[i] = stay != NULL ? (double)stay->total_ns / window : 0;
 		g->most[i] = fmin(1, g->least[i] + g->unknown[g->member[i]]);
 		g->sorted[i] = g->least[i];
+		sum += g->least[i];
 		if (g->least[i] > g->least[top])
 			top = i;
 	}
 	if (n_known < 2)
 		return;
-	g->n_states++;
+	g->n_states += sum >= FINDING_LEAST;
 	if (g->chance <= 0)
 		return;
 	qsort(g->sorted, g->n, sizeof(double), finding_compare);
