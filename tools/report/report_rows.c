@@ -157,9 +157,19 @@ static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
 	}
 }
 
+/* A percentile, or "-" where there are too few numbers for it. */
+static void report_rows_quantile(FILE *to, const struct ktr__histogram *h, double q)
+{
+	if (ktr__histogram_tells(h, q))
+		report_text_duration(to, (double)ktr__histogram_quantile(h, q));
+	else
+		fprintf(to, " %9s", "-");
+}
+
 static void report_rows_durations(const struct report *report, FILE *to, unsigned i)
 {
 	const struct ktr__tally_row *row = report->tally->row[i];
+	static const double quantile[] = { 0.5, 0.9, 0.99, 0.999 };
 	const struct ktr__histogram *h = &row->durations;
 
 	report_rows_row_name(report, to, row);
@@ -168,10 +178,8 @@ static void report_rows_durations(const struct report *report, FILE *to, unsigne
 		report_text_duration(to, h->sum);
 		report_text_duration(to, h->mean);
 		report_text_duration(to, (double)h->min);
-		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
-		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.9));
-		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.99));
-		report_text_duration(to, (double)ktr__histogram_quantile(h, 0.999));
+		for (unsigned k = 0; k < sizeof(quantile) / sizeof(quantile[0]); k++)
+			report_rows_quantile(to, h, quantile[k]);
 		report_text_duration(to, (double)h->max);
 	}
 	report_rows_doubts(to, row);

@@ -13,6 +13,7 @@
 #include "tools/report/report_oncpu.h"
 #include "tools/report/report_rows.h"
 #include "visualize/model/label.h"
+#include "visualize/model/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,11 @@ static void report_text_rate(FILE *to, const struct report *report, uint64_t n)
 
 	for (; rate >= 999.5 && unit < 3; unit++)
 		rate /= 1000;
-	fprintf(to, " %*.*f %c/s", 6, rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate, units[unit]);
+	/* Where two digits would make it none it gets those that it has. */
+	if (rate > 0 && rate < 0.1)
+		fprintf(to, " %6.2g %c/s", rate, units[unit]);
+	else
+		fprintf(to, " %6.*f %c/s", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate, units[unit]);
 }
 
 /* ---- the head ---- */
@@ -149,8 +154,8 @@ static void report_text_losses(const struct report *report, FILE *to)
 		fputs("nothing lost", to);
 		return;
 	}
-	fprintf(to, "%s events lost (%.3g %% of all)", ktr__label_count(n_lost).text,
-		report_text_share((double)n_lost, (double)(n_lost + t->n_events)));
+	fprintf(to, "%s events lost (%s of all)", ktr__label_count(n_lost).text,
+		ktr__number_share((double)n_lost, (double)(n_lost + t->n_events)).text);
 	if (!n_dropped)
 		fprintf(to, " in %s gaps", ktr__label_count(t->n_gaps).text);
 	else if (t->n_lost) {
@@ -191,7 +196,8 @@ static void report_text_head(const struct report *report, FILE *to)
 			ktr__label_duration(t->last_ns - t->first_ns).text);
 	fprintf(to, "  %s events,", ktr__label_count(t->n_events).text);
 	report_text_rate(to, report, t->n_events);
-	fputs("; ", to);
+	/* What was lost is in no rate. */
+	fputs(t->n_lost + ktr__dropped_sum(report->info->n_dropped) > 0 ? " recorded; " : "; ", to);
 	report_text_losses(report, to);
 	fputs(report->partial ? "; parts could not be read\n" : "\n", to);
 }
