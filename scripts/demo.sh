@@ -46,7 +46,7 @@ run "$ktr" run -e 256K -o "$out/trace" -- "$indexer" -j 4 -o "$out/index" $dirs
 
 say "2. Why did one worker stall? The rows of the workers and of the locks they share"
 run "$ktr" timeline "$out/trace" --group worker
-run "$ktr" timeline "$out/trace" --group 'lock wait'
+run "$ktr" timeline "$out/trace" --group shard
 
 say "3. How long is a wait for a lock? The 99th percentile answers"
 "$ktr" report "$out/trace" --json >"$out/report.json"
@@ -58,8 +58,13 @@ draw timeline.png 'what each thread did; the headline says what stands out' \
 	timeline "$out/trace"
 draw timeline.html 'the same as a page for a browser: zoom to the nanosecond, search, click, measure' \
 	timeline "$out/trace"
-draw stall.png 'of that the workers and the locks alone' \
-	timeline "$out/trace" --group worker --group shard --size 1000x480
+# How long the last worker goes on alone depends on what lies in the directories: as long again as all had something
+# to do is enough to see it, and leaves the picture full.
+end=$("$ktr" sql --csv "$out/trace" "SELECT cast(min(max(until), 2 * max(CASE WHEN id IN ('worker 0', 'worker 1',
+	'worker 2') AND state NOT IN ('idle', 'done') THEN until END)) AS integer) FROM spans WHERE grp = 'worker'" |
+	tr -d '\r' | tail -n 1)
+draw stall.png 'of that the workers and the locks alone, while all worked, and as long again' \
+	timeline "$out/trace" --group worker --group shard --to "${end}ns" --size 1000x480
 draw latency.png 'how long waits for a lock took, with p50, p99 and p99.9 marked' \
 	plot latency "$out/trace" --group 'lock wait'
 draw heatmap.png 'when the long waits were' plot heatmap "$out/trace" --group 'lock wait'
