@@ -116,7 +116,7 @@ void ktr__chart_numbers(struct ktr__chart *chart, char axis, double low, double 
 	fputs(")\n", chart->to);
 }
 
-/* Ticks of a colour bar: 1, 2, 5 times powers of ten, or these alone, and the greatest, which has room for itself. */
+/* Ticks of a colour bar: 1, 2, 5 times powers of ten, or these alone, and the greatest, which has its room. */
 static void chart_colour_ticks(struct ktr__chart *chart, double low, double high)
 {
 	static const double steps[] = { 1, 2, 5 };

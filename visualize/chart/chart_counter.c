@@ -33,8 +33,8 @@ static void counter_side(struct ktr__chart *chart, double from, double to, doubl
 	counter_bar(chart, from, to, near, far, KTR__SKY);
 }
 
-void ktr__chart_counter_bars(struct ktr__chart *chart, const struct ktr__chart_time *time, const struct ktr__area *area,
-			     double y)
+void ktr__chart_counter_bars(struct ktr__chart *chart, const struct ktr__chart_time *time,
+			     const struct ktr__area *area, double y)
 {
 	struct ktr__counter_scale scale;
 	double floor_y = y - COUNTER_HEIGHT / 2, zero;
@@ -56,11 +56,12 @@ void ktr__chart_counter_bars(struct ktr__chart *chart, const struct ktr__chart_t
 		counter_side(chart, from, to, zero, fmax(zero, low), fmax(zero, high));
 		counter_side(chart, from, to, zero, fmin(zero, high), fmin(zero, low));
 	}
-	counter_bar(chart, ktr__chart_time_x(time, area->from), ktr__chart_time_x(time, area->n_filled), zero - COUNTER_LINE,
-		    zero + COUNTER_LINE, KTR__FAINT);
+	counter_bar(chart, ktr__chart_time_x(time, area->from), ktr__chart_time_x(time, area->n_filled),
+		    zero - COUNTER_LINE, zero + COUNTER_LINE, KTR__FAINT);
 }
 
-void ktr__chart_counter_axis(struct ktr__chart *chart, const struct ktr__area *area, double x, double y, double height)
+void ktr__chart_counter_axis(struct ktr__chart *chart, const struct ktr__area *area, double x, double y,
+			     double height)
 {
 	struct ktr__counter_scale scale;
 	double top, bottom, zero;

@@ -22,8 +22,8 @@ void ktr__chart_time_axis(struct ktr__chart *chart, struct ktr__chart_time *time
 void ktr__chart_time_quiet(struct ktr__chart *chart, const struct ktr__chart_time *time);
 
 /*
- * Range and ticks of a logarithmic axis of durations [ns], 'x' or 'y', above 0: 10 us, 20 us, 50 us, or powers of ten
- * alone where it is long. Without text: for a panel that stands above another one.
+ * Range and ticks of a logarithmic axis of durations [ns], 'x' or 'y', above 0: 10 us, 20 us, 50 us, or powers
+ * of ten alone where it is long. Without text: for a panel that stands above another one.
  */
 void ktr__chart_durations(struct ktr__chart *chart, char axis, double low, double high, int with_text);
 

@@ -159,19 +159,21 @@ static void distribution_legend(struct ktr__chart *chart, const struct ktr__dist
 {
 	char name[4 * KTR__LABEL_BYTES], text[5 * KTR__LABEL_BYTES];
 
+	double x = chart->width - DISTRIBUTION_RIGHT;
+
 	for (unsigned i = 0; i < n && n > 1 && !chart->is_text; i++) {
+		double y = chart->top + 12 + 18.0 * i;
+
 		ktr__label_fit(name, sizeof(name), series[i].name, 30, 0);
 		snprintf(text, sizeof(text), "%s (%s)", name, ktr__label_count(series[i].histogram->n).text);
-		ktr__chart_box(chart, chart->width - DISTRIBUTION_RIGHT - 14, chart->top + 6 + 18.0 * i, 12, 12,
-			       series[i].colour);
-		ktr__chart_text(chart, chart->width - DISTRIBUTION_RIGHT - 22, chart->top + 12 + 18.0 * i, "right", 9, 0,
-				KTR__INK, text);
+		ktr__chart_box(chart, x - 14, y - 6, 12, 12, series[i].colour);
+		ktr__chart_text(chart, x - 22, y, "right", 9, 0, KTR__INK, text);
 	}
 }
 
 /* The bars of one series; on a terminal, which has no colours, points of different characters with a key. */
-static void distribution_bars(struct ktr__chart *chart, const struct ktr__distribution *series, unsigned i, unsigned n,
-			      double floor)
+static void distribution_bars(struct ktr__chart *chart, const struct ktr__distribution *series, unsigned i,
+			      unsigned n, double floor)
 {
 	if (chart->is_text && n > 1) {
 		fprintf(chart->to, "$bins_%u using (sqrt($1*$2)):3 with points title ", i);

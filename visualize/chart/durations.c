@@ -263,7 +263,8 @@ static int durations_none(struct ktr__durations *d, struct ktr_error *err)
 						 "none of %" PRIu64 " spans of %.60s ended",
 						 d->series[i].n_open, d->series[i].name);
 	if (d->n_doubted > 0)
-		return ktr__plot_nothing(d->plot, err, "events were lost in each of %" PRIu64 " gaps", d->n_doubted);
+		return ktr__plot_nothing(d->plot, err, "events were lost in each of %" PRIu64 " gaps",
+					 d->n_doubted);
 	if (o->pair != NULL)
 		return ktr__plot_nothing(d->plot, err, "no pair of '%.40s' and '%.40s' with the same %.40s",
 					 o->pair->from, o->pair->to,

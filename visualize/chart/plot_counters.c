@@ -50,18 +50,19 @@ static unsigned counters_choose(const struct ktr__plot_rows *s, const struct ktr
 static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *s,
 			   const struct ktr__row *first, unsigned n)
 {
+	const struct ktr__area *area = &first->area;
 	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0;
 	unsigned n_all = 0;
 
 	for (unsigned i = 0; i < s->timeline.rows.n_rows; i++)
 		n_all += s->timeline.rows.row[i]->area.cell != NULL;
-	if (first->area.least == first->area.greatest)
+	if (area->least == area->greatest)
 		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s is %s%s", first->name,
-			 ktr__number_value(first->area.last).text, lost ? " wherever it was recorded" : " throughout");
+			 ktr__number_value(area->last).text, lost ? " wherever it was recorded" : " throughout");
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s runs from %s to %s%s and ends at %s", first->name,
-			 ktr__number_value(first->area.least).text, ktr__number_value(first->area.greatest).text,
-			 lost ? ", as far as recorded," : "", ktr__number_value(first->area.last).text);
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s runs from %s to %s%s and ends at %s",
+			 first->name, ktr__number_value(area->least).text, ktr__number_value(area->greatest).text,
+			 lost ? ", as far as recorded," : "", ktr__number_value(area->last).text);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
 		 plot->frame.program, ktr__label_count(s->timeline.n_events).text);

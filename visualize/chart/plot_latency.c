@@ -21,7 +21,8 @@ static void latency_series(const struct ktr__plot *plot, const struct ktr__durat
 }
 
 /* ", 99 of 100 up to 1.01 s", where there are so many; between two texts. */
-static void latency_p99(const struct ktr__histogram *h, const char *before, const char *after, char *text, size_t size)
+static void latency_p99(const struct ktr__histogram *h, const char *before, const char *after, char *text,
+			size_t size)
 {
 	text[0] = '\0';
 	if (ktr__histogram_tells(h, 0.99))

@@ -165,8 +165,8 @@ static struct ktr__label_text load_share(const struct ktr__plot *plot, const str
 }
 
 /*
- * Which of the first n rows recorded most of its kind: the title is about it. NULL: several share the first place, for
- * their shares are written alike. *most: one that none has more than; *n_all: rows of the kind.
+ * Which of the first n rows recorded most of its kind: the title is about it. NULL: several share the first
+ * place, for their shares are written alike. *most: one that none has more than; *n_all: rows of the kind.
  */
 static const struct ktr__row *load_top(const struct ktr__plot *plot, unsigned n, enum ktr__row_kind kind,
 				       const struct ktr__row **most, unsigned *n_all)

@@ -142,7 +142,7 @@ static double rate_of(const struct ktr__plot *plot, unsigned column, double n)
 	return n * 1e9 / (double)ns;
 }
 
-/* The column in which most was recorded, -1: there are several. How much that is, and how high the bars are [events/s]. */
+/* The column in which most was recorded, -1: several. How much that is, and how high the bars are [events/s]. */
 static int rate_peak(const struct ktr__plot *plot, const struct rate *rate, double *peak, double *top)
 {
 	double most = 0;
@@ -233,7 +233,8 @@ static void rate_legend(const struct ktr__plot *plot, struct ktr__chart *chart, 
 	double x = 110;
 
 	for (unsigned i = 0; i < n_series + (rate->lost != NULL); i++) {
-		ktr__label_fit(text, sizeof(text), i < n_series ? rate->series[i].name : "lost in hatched gaps", 30, 0);
+		ktr__label_fit(text, sizeof(text), i < n_series ? rate->series[i].name : "lost in hatched gaps", 30,
+			       0);
 		snprintf(line, sizeof(line), "%s: %s", text,
 			 ktr__label_count(i < n_series ? rate->series[i].n : n_lost).text);
 		ktr__chart_box(chart, x, y - 6, 12, 12, i < n_series ? rate->series[i].colour : RATE_LOST);

@@ -8,19 +8,20 @@
  * A group of fewer than three rows has no "others"; a state that one row alone knows says that this
  * row has another job, not that it does the same job differently.
  *
- * Of many rows one always has the most. It is told only where chance would hardly make it so (finding_chance()). Of m
- * numbers that are spread exponentially, which is as far as shares reach in practice, the greatest has more than a part
- * g of their sum with a probability of at most m (1 - g)^(m - 1) (Fisher, "Tests of significance in harmonic analysis",
- * 1929; as a test for outliers: Barnett and Lewis, "Outliers in Statistical Data", 6.3). So the number of rows is in
- * it. What an exponential sample has above one of its order statistics is an exponential sample again (Epstein and Sobel,
- * "Some theorems relevant to life testing from an exponential distribution", 1954): shares are looked at as they are,
- * for a state that rows are seldom in, and above the median, for one that all are in alike. Both tests, and those of all
- * states, share the chance by Bonferroni's inequality (Dunn, "Multiple comparisons among means", 1961). States in which
- * all rows together spend too little for a finding are not tested; how much that is tells nothing of how it is spread
- * (Basu, "On statistics independent of a complete sufficient statistic", 1955).
+ * Of many rows one always has the most. It is told only where chance would hardly make it so (finding_chance()).
+ * Of m numbers that are spread exponentially, which is as far as shares reach in practice, the greatest has more
+ * than a part g of their sum with a probability of at most m (1 - g)^(m - 1) (Fisher, "Tests of significance in
+ * harmonic analysis", 1929; as a test for outliers: Barnett and Lewis, "Outliers in Statistical Data", 6.3). So
+ * the number of rows is in it. What an exponential sample has above one of its order statistics is an
+ * exponential sample again (Epstein and Sobel, "Some theorems relevant to life testing from an exponential
+ * distribution", 1954): shares are looked at as they are, for a state that rows are seldom in, and above the
+ * median, for one that all are in alike. Both tests, and those of all states, share the chance by Bonferroni's
+ * inequality (Dunn, "Multiple comparisons among means", 1961). States in which all rows together spend too
+ * little for a finding are not tested; how much that is tells nothing of how it is spread (Basu, "On statistics
+ * independent of a complete sufficient statistic", 1955).
  *
- * Where a row's rings lost events nobody knows what it did. Its share lies between what is known and that and all of
- * the gaps; a row stands out if its least does so among the greatest of the others.
+ * Where a row's rings lost events nobody knows what it did. Its share lies between what is known and that and
+ * all of the gaps; a row stands out if its least does so among the greatest of the others.
  */
 #include "visualize/model/finding.h"
 
@@ -84,7 +85,7 @@ static double finding_chance(const double *sorted, unsigned n, double one)
 static void finding_top(const struct finding_group *g, uint16_t label, unsigned top, struct ktr__finding *best)
 {
 	const struct ktr__row *row = g->rows->row[g->member[top]];
-	double weight = ktr__palette_is_idle(g->rows->label[label]) ? 0.5 : 1, median;
+	double weight = ktr__palette_is_idle(g->rows->label[label]) ? 0.5 : 1, median, score;
 	int unsure = 0;
 
 	for (unsigned i = 0; i < g->n; i++) {
@@ -93,9 +94,9 @@ static void finding_top(const struct finding_group *g, uint16_t label, unsigned 
 	}
 	qsort(g->sorted, g->n, sizeof(double), finding_compare);
 	median = (g->sorted[(g->n - 1) / 2] + g->sorted[g->n / 2]) / 2;
-	if (weight * (g->least[top] - median) <= best->score || finding_chance(g->sorted, g->n, g->least[top]) > g->chance)
-		return;
-	*best = (struct ktr__finding){ row, label, weight * (g->least[top] - median), g->least[top], median, unsure };
+	score = weight * (g->least[top] - median);
+	if (score > best->score && finding_chance(g->sorted, g->n, g->least[top]) <= g->chance)
+		*best = (struct ktr__finding){ row, label, score, g->least[top], median, unsure };
 }
 
 /* One state of a group. */
@@ -216,8 +217,9 @@ static void finding_gaps(const struct ktr__rows *rows, const struct ktr__losses 
 	}
 }
 
-/* Goes through the groups; of chance 0: only counts. Returns how many states there are, and in *found the findings. */
-static unsigned finding_groups(struct finding_group *g, unsigned n, struct ktr__finding *finding, int *found, double *odd)
+/* Goes through the groups; of chance 0: only counts. Returns how many states are tested; *found: findings. */
+static unsigned finding_groups(struct finding_group *g, unsigned n, struct ktr__finding *finding, int *found,
+			       double *odd)
 {
 	const unsigned *member = g->member;
 	unsigned n_states = 0;

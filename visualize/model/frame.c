@@ -130,12 +130,13 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 }
 
 /* which: 0 is the title, 1 the line below it. */
-static void frame_finding(struct ktr__frame *frame, const struct ktr__view *view, const struct ktr__finding *finding,
-			  unsigned which)
+static void frame_finding(struct ktr__frame *frame, const struct ktr__view *view,
+			  const struct ktr__finding *finding, unsigned which)
 {
+	char *text = which == 0 ? frame->title : frame->also;
 	const struct ktr__stay *stay = ktr__row_stay(finding->row, finding->label);
 
-	ktr__finding_text(&view->timeline->rows, finding, which == 0 ? frame->title : frame->also, sizeof(frame->title));
+	ktr__finding_text(&view->timeline->rows, finding, text, sizeof(frame->title));
 	if (stay != NULL)
 		frame->said[which] = (struct ktr__frame_said){ finding->row, stay->longest_from_ns,
 							       stay->longest_from_ns + stay->longest_ns };

@@ -21,7 +21,7 @@ struct ktr__frame {
 	char source[512];  /* caption: program, host, time span */
 	char command[512]; /* caption: how to make this picture again */
 	char program[64];
-	/* What title and also are about: the row, and its longest stay in that state. NULL: nothing that stands out. */
+	/* What title and also are about: the row, its longest stay in that state. NULL: nothing stands out. */
 	struct ktr__frame_said {
 		const struct ktr__row *row;
 		uint64_t from_ns, to_ns;

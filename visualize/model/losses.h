@@ -29,7 +29,7 @@ int ktr__losses_add(struct ktr__losses *losses, const struct ktr_loss *loss);
 /* Call once, before ktr__losses_at(). 0 or -ENOMEM. */
 int ktr__losses_end(struct ktr__losses *losses);
 
-/* How many events of a source are missing: rings keep the newest, and that older ones made room for them is no loss. */
+/* How many events are missing: rings keep the newest, and that older ones made room for them is no loss. */
 uint64_t ktr__losses_missing(const struct ktr__losses *losses, const struct ktr_reader_info *info);
 
 /*

@@ -46,7 +46,7 @@ struct ktr__label_text ktr__number_value(double value)
 {
 	struct ktr__label_text label;
 
-	/* Whole numbers are exact below 2^53; others get the fewest digits that are read back as the same double. */
+	/* Whole numbers are exact below 2^53; others get the fewest digits that are read back as they are. */
 	if (value == rint(value) && fabs(value) < 9007199254740992.0) {
 		snprintf(label.text, sizeof(label.text), "%.0f", value);
 		return label;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For tests/cli/show/said.sh and check-page: eight rows of which one waits from the beginning to the end, whatever else
- * the machine does meanwhile, and counters of all kinds of numbers.
+ * For tests/cli/show/said.sh and check-page: eight rows of which one waits from the beginning to the end,
+ * whatever else the machine does meanwhile, and counters of all kinds of numbers.
  */
 #include <ktr.h>
 

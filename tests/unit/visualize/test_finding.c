@@ -65,7 +65,7 @@ static void tell(const double *busy, unsigned n)
 		picture.thread[i + 1].thread.exit_ns = 0;
 }
 
-/* Of 300 rows whose shares are spread as chance spreads them the first has six times the mean, and is no finding. */
+/* Of 300 rows whose shares are spread as chance does it the first has six times the mean, and is no finding. */
 static void number_of_rows(void)
 {
 	double busy[300];

@@ -71,7 +71,10 @@ static void tell_spans(struct picture *p)
 	}
 }
 
-/* (A percentile may be off by 0.4 %.) No p99 of fewer than 100, nor any other percentile that is the greatest by another name. */
+/*
+ * No p99 of fewer than 100, nor any other percentile that is the greatest by another name. (One may be off by
+ * 0.4 %.)
+ */
 static void percentiles(void)
 {
 	static const struct {
@@ -250,7 +253,7 @@ static void tell_many(struct picture *p)
 	picture_stop(p, 121.7, 1, "read", "disk", 0);
 }
 
-/* 1M, not 1000k; 50 us and 0.5 ms among the ticks; the greatest at a colour bar's end; grid lines that are lines. */
+/* 1M, not 1000k; 50 us among the ticks; the greatest at a colour bar's end; grid lines that are lines. */
 static void axes(void)
 {
 	draw("heatmap", 10000, tell_many, (struct ktr__plot_options){ 0 });
@@ -297,5 +300,5 @@ static void states_are_not_known_in_gaps(void)
 	drop();
 }
 
-SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie), TEST(lost_is_not_silent),
-      TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps));
+SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie),
+      TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps));
