@@ -5,6 +5,7 @@
  */
 #include "tools/bsd/ktrdump.h"
 #include "tools/command.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
 
 #include <ktr/conf.h>
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
 	json_set_alloc_funcs(ktr_json_alloc, free);
+	interrupt_init();
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
 	/* Under another name it is another command. */

@@ -5,6 +5,8 @@
  */
 #include "tools/options.h"
 
+#include "tools/progress.h"
+
 #include "conf/kit/utf8.h"
 #include "conf/number.h"
 
@@ -273,6 +275,7 @@ options_say(const char *command, const char *format, va_list args)
 
 	vsnprintf(line, sizeof(line), format, args);
 	fflush(stdout);
+	progress_wipe();
 	fprintf(stderr, "%s: ", command);
 	/* What is repeated of a command line or of a trace stays text; lines are ours. */
 	print_visible(stderr, line);

@@ -2,7 +2,9 @@
 /* Starts a pager on a pipe; knows when a terminal wants colours. */
 #include "tools/pager.h"
 
+#include "tools/interrupt.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +27,7 @@ static const char *pager_command(void)
 static void pager_run(const char *command, int from)
 {
 	signal(SIGPIPE, SIG_DFL);
+	interrupt_none();
 	dup2(from, STDIN_FILENO);
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -44,16 +47,19 @@ void pager_open(struct pager *pager, int wanted)
 	if (pager->pid == 0)
 		pager_run(command, pipe_fd[0]);
 	close(pipe_fd[0]);
-	if (pager->pid < 0)
+	if (pager->pid < 0) {
 		close(pipe_fd[1]);
-	else
-		pager->fd = pipe_fd[1];
+		return;
+	}
+	pager->fd = pipe_fd[1];
+	interrupt_pager(pager->pid, pager->fd);
 }
 
 void pager_close(struct pager *pager)
 {
 	if (pager->pid < 0)
 		return;
+	interrupt_pager(-1, -1);
 	close(pager->fd);
 	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -63,13 +69,17 @@ void pager_close(struct pager *pager)
 
 int output_open(struct output *output, const char *command, const char *path, int paged)
 {
+	struct ktr_error err = KTR_ERROR_NONE;
+
 	*output = (struct output){ .command = command, .path = path, .pager = { -1, -1 } };
-	if (path)
-		output->pager.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	else
+	if (!path) {
+		progress_prints();
 		pager_open(&output->pager, paged);
-	if (output->pager.fd < 0)
-		return fail(command, "%s: %s", path, strerror(errno));
+	} else if (ktr__newfile_begin(&output->file, path, &err)) {
+		return fail_with(command, &err);
+	} else {
+		output->pager.fd = fileno(output->file.to);
+	}
 	if (ktr__out_open(&output->out, output->pager.fd) == 0)
 		return 0;
 	output_close(output, 0);
@@ -79,11 +89,13 @@ int output_open(struct output *output, const char *command, const char *path, in
 int output_close(struct output *output, int rc)
 {
 	int flushed = ktr__out_close(&output->out);
+	struct ktr_error err = KTR_ERROR_NONE;
 
-	rc = rc ? rc : flushed;
-	if (output->path && close(output->pager.fd) && !rc)
-		rc = -errno;
+	/* A source that fails half-way gives what it has. */
+	if (output->path && ktr__newfile_end(&output->file, flushed, &err) && !flushed)
+		return fail_with(output->command, &err);
 	pager_close(&output->pager);
+	rc = rc ? rc : flushed;
 	if (rc && rc != -EPIPE)
 		return fail(output->command, "%s: %s", output->path ? output->path : "standard output",
 			    strerror(-rc));

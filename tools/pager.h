@@ -7,6 +7,7 @@
 #ifndef TOOLS_PAGER_H
 #define TOOLS_PAGER_H
 
+#include "analyze/print/newfile.h"
 #include "analyze/print/out.h"
 #include "tools/options.h"
 
@@ -26,11 +27,15 @@ void pager_open(struct pager *pager, int wanted);
 /* Closes the way to the pager and waits until its user has had enough. */
 void pager_close(struct pager *pager);
 
-/* Where a command's text goes: to a file, to a pager, or to the standard output. */
+/*
+ * Where a command's text goes: to a file, which appears when it is complete, to a pager, or to the standard
+ * output.
+ */
 struct output {
 	const char *command;
 	const char *path; /* NULL: no file */
 	struct pager pager;
+	struct ktr__newfile file; /* where there is a path */
 	struct ktr__out out;
 };
 

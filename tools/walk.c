@@ -9,6 +9,7 @@
 #include "tools/walk.h"
 
 #include "analyze/read/reader.h"
+#include "tools/progress.h"
 #include "visualize/model/time_spec.h"
 
 #include <inttypes.h>
@@ -203,7 +204,7 @@ static int walk_tell(struct walk *walk, int what, const struct ktr_event *event,
 	return rc;
 }
 
-int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
+static int walk_all(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 {
 	const struct ktr_event *event;
 	int what, rc = 0;
@@ -237,15 +238,35 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 	return rc;
 }
 
+int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
+{
+	int rc;
+
+	/* Backwards through a part, nothing tells how much it is. */
+	if (walk->reverse && (walk->from || walk->to)) {
+		progress_count(walk->find.command);
+		ktr__reader_watch(walk->reader, progress_step, NULL);
+	} else {
+		progress_watch(walk->find.command, walk->reader, walk->from_ns, walk->to_ns);
+	}
+	rc = walk_all(walk, sinks, n_sinks);
+	ktr__reader_watch(walk->reader, NULL, NULL);
+	progress_end();
+	return rc;
+}
+
 int walk_total(struct walk *walk)
 {
 	int what;
 
+	progress_count(walk->find.command);
+	ktr__reader_watch(walk->reader, progress_step, NULL);
 	while ((what = ktr_reader_count(walk->reader, &walk->n_events)) > 0)
 		if (what == KTR_READ_NOTE)
 			walk_note(walk, ktr_reader_note(walk->reader));
 		else
 			walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
+	progress_end();
 	if (what < 0) {
 		walk_failed(walk, walk->reader);
 		walk->partial = 1;

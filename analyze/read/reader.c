@@ -557,6 +557,17 @@ int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, co
 	return 0;
 }
 
+void ktr__reader_watch(struct ktr_reader *reader, ktr__reader_watch_fn *watch, void *context)
+{
+	reader->source.watch = watch;
+	reader->source.watch_context = context;
+}
+
+uint64_t ktr__reader_bytes(const struct ktr_reader *reader)
+{
+	return reader->source.n_bytes;
+}
+
 int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)
 {
 	struct ktr__event_source *source = &reader->source;

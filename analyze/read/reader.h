@@ -24,6 +24,16 @@ int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **even
 typedef int ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
 int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, const void *context);
 
+/*
+ * From here on it is told of each packet of a trace that is read: when its first event was, in reverse its last,
+ * and how many events and bytes it has. NULL: nobody.
+ */
+typedef void ktr__reader_watch_fn(void *context, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes);
+void ktr__reader_watch(struct ktr_reader *reader, ktr__reader_watch_fn *watch, void *context);
+
+/* [bytes] of packets that its whole walk has; 0 for a session. */
+uint64_t ktr__reader_bytes(const struct ktr_reader *reader);
+
 /* Returns the tables that it reads with, borrowed until it is closed. */
 const struct ktr__tables *ktr__reader_tables(const struct ktr_reader *reader);
 

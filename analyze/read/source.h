@@ -95,6 +95,9 @@ struct ktr__event_source {
 	const uint8_t *never;	    /* the filter's, by site: none of its events pass; NULL: not known */
 	uint32_t n_never;
 	uint64_t n_filtered;	    /* [events] it did not let pass */
+	uint64_t n_bytes;	    /* of a trace's packets, when it was opened */
+	void (*watch)(void *context, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes); /* see reader.h */
+	void *watch_context;
 	uint64_t end_ns;	    /* the walk ends after this time, in reverse before it */
 };
 

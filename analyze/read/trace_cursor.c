@@ -71,6 +71,9 @@ void ktr__trace_begin(struct ktr__trace_cursor *t)
 	ktr__walk_begin(&t->walk, t->bytes, &t->head, tables->program, tables->n_sites);
 	t->n_decoded = 0;
 	t->in_packet = 1;
+	if (t->c.source->watch)
+		t->c.source->watch(t->c.source->watch_context, t->back ? t->head.time_end : t->head.time_begin,
+				   t->head.n_events, (uint64_t)(t->walk.end - t->bytes));
 	t->last_thread = NULL;
 }
 

@@ -190,6 +190,7 @@ static int trace_source_add(struct ktr__event_source *source, unsigned member, c
 	if (!rc) {
 		t->n_grown = 0;
 		rc = ktr__trace_add_part(t, &part);
+	source->n_bytes += part.n_bytes;
 	}
 	/* What is in it has come just now, as far as we know. */
 	if (!rc && source->follow && source->set->member[member].head.is_written)

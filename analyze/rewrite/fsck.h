@@ -25,6 +25,8 @@ struct ktr__fsck {
 	int keep_nothing;                             /* of what is cut */
 	void (*say)(void *context, const char *line); /* one line for each finding */
 	void *context;
+	/* Told of each packet; may be NULL. */
+	void (*step)(void *none, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes);
 	/* What came of it. */
 	unsigned n_found;
 	unsigned n_mended;

@@ -6,6 +6,7 @@
  */
 #include "analyze/rewrite/fsck_file.h"
 
+#include "analyze/print/unfinished.h"
 #include "analyze/read/lines.h"
 #include "analyze/rewrite/fsck.h"
 #include "ktr/session/session_map.h"
@@ -49,7 +50,7 @@ static int fsck_file_write(int fd, const char *bytes, uint64_t n_bytes)
 
 void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck, int rc)
 {
-	*mend = (struct ktr__mend){ fsck, -1, rc };
+	*mend = (struct ktr__mend){ fsck, -1, rc, -1 };
 	if (fsck->only_look || rc)
 		return;
 	mend->rc = fsck_file_lost(fsck);
@@ -59,6 +60,8 @@ void ktr__mend_begin(struct ktr__mend *mend, struct ktr__fsck *fsck, int rc)
 			  O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (mend->fd < 0)
 		mend->rc = -errno;
+	else
+		mend->unfinished = ktr__unfinished_file(fsck->lost_fd, FILE_NEW);
 }
 
 void ktr__mend_put(struct ktr__mend *mend, const void *bytes, uint64_t n_bytes)
@@ -82,6 +85,7 @@ int ktr__mend_commit(struct ktr__mend *mend, int dir_fd, const char *name)
 		unlinkat(fsck->lost_fd, FILE_NEW, 0);
 	else
 		fsync(dir_fd);
+	ktr__unfinished_done(mend->unfinished);
 	return mend->rc;
 }
 

@@ -12,6 +12,7 @@ struct ktr__mend {
 	struct ktr__fsck *fsck;
 	int fd; /* -1: nothing is to be changed, or it failed */
 	int rc; /* -errno of the first thing that failed */
+	int unfinished; /* its row of analyze/print/unfinished.h */
 };
 
 /* Begins one, which ktr__mend_commit() ends. What fails is kept in rc, and what has failed before is given. */

@@ -168,6 +168,8 @@ static int fsck_stream_pass(struct fsck_stream *s)
 				rc = fsck_stream_bad(s, bad, at);
 			/* Keeping has not touched the buffer. */
 			fsck_stream_take(s, bytes, &head, (uint64_t)n);
+			if (s->fsck->step)
+				s->fsck->step(NULL, head.time_begin, head.n_events, (uint64_t)n);
 			if (!s->mend) {
 				s->fsck->n_packets++;
 				s->fsck->n_events += head.n_events;

@@ -7,6 +7,7 @@
 #include "tools/notes.h"
 #include "tools/pair_option.h"
 #include "tools/picture/picture.h"
+#include "tools/progress.h"
 #include "tools/report/diff_text.h"
 #include "visualize/chart/plot.h"
 #include "visualize/model/label.h"
@@ -157,6 +158,7 @@ static int plot_walk(struct plot_command *c, struct ktr__plot *plot, struct ktr_
 	if (rc != 0)
 		return rc;
 	rc = ktr__reader_wants(reader, ktr__plot_wants, plot);
+	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, sinks, 2);
 	if (c->picture.filter == NULL)
@@ -219,6 +221,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 
 	memset(plot, 0, sizeof(plot));
 	notes_init(&c->notes);
+	progress_expect(c->kind->n_traces);
 	for (; n < c->kind->n_traces && rc == 0; n++) {
 		if (ktr_reader_open(paths[n], NULL, &reader[n], &err) != 0)
 			rc = fail_with(c->picture.find.command, &err);
@@ -232,11 +235,17 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		plot[0].verdict = plot_verdict;
 		plot[0].verdict_context = runs.diff;
 	}
+	if (c->options.file != NULL && strcmp(c->options.file, "-") != 0)
+		progress_phase(c->picture.find.command, "drawing");
+	else
+		progress_end();
 	if (rc == 0 && ktr__plot_draw(&plot[0], &err) != 0) {
+		progress_wipe();
 		rc = fail_with(c->picture.find.command, &err);
 		if (err.code == ENODATA && c->picture.filter != NULL)
 			filter_tell(c->picture.find.command, reader[0]);
 	}
+	progress_end();
 	if (notes_tell(&c->notes, c->picture.find.command) && rc == 0)
 		rc = 1;
 	for (unsigned i = 0; i < 2; i++) {

@@ -7,6 +7,7 @@
 #include "tools/notes.h"
 #include "tools/pager.h"
 #include "tools/picture/picture.h"
+#include "tools/progress.h"
 #include "visualize/chart/chart_timeline.h"
 #include "visualize/model/frame.h"
 #include "visualize/model/rows.h"
@@ -124,6 +125,8 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 		ktr__frame_init(&frame, t->info, c->picture.command);
 		ktr__frame_timeline(&frame, &view);
 		if (c->picture.output == NULL)
+			progress_end();
+		if (c->picture.output == NULL)
 			ktr__term_draw(stdout, &view, &frame, &c->term);
 		else if (ktr__chart_timeline(c->picture.output, c->picture.width, c->picture.height,
 					     &view, &frame, &err) != 0)
@@ -142,7 +145,9 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 
 	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
 		return fail_with(c->picture.find.command, &err);
+	progress_watch(c->picture.find.command, reader, o->from_ns, o->to_ns);
 	rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ &page->sink, &c->notes.sink }, 2);
+	progress_phase(c->picture.find.command, "writing the page");
 	if (rc == -ENOMEM) {
 		rc = fail(c->picture.find.command, "not enough memory");
 	} else if (rc != 0) {
@@ -176,8 +181,10 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	rc = ktr__timeline_init(&t, info, &o);
 	if (rc == 0)
 		rc = t.error = ktr__reader_wants(reader, ktr__timeline_wants, &t);
+	progress_watch(c->picture.find.command, reader, o.from_ns, o.to_ns);
 	if (rc == 0)
 		rc = ktr_reader_walk(reader, sinks, 2);
+	progress_phase(c->picture.find.command, "drawing");
 	if (rc < 0 && t.error == 0)
 		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
 	else if (rc != 0 || ktr__timeline_end(&t) != 0)
@@ -213,6 +220,7 @@ static int cmd_timeline(int argc, char **argv)
 		return fail_with(argv[0], &err);
 	notes_init(&c.notes);
 	rc = timeline_read(&c, reader);
+	progress_end();
 	if (notes_tell(&c.notes, argv[0]) && rc == 0)
 		rc = 1;
 	ktr_reader_close(reader);

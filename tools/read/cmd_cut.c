@@ -3,6 +3,7 @@
 #include "tools/command.h"
 #include "tools/walk.h"
 
+#include "analyze/print/unfinished.h"
 #include "analyze/rewrite/trace_writer.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static int cut_run(struct cut *cut)
 	struct ktr_sink *sink = &cut->sink;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__trace_writer_stats stats;
-	int rc;
+	int rc, unfinished = ktr__unfinished_trace(cut->output);
 
 	memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
 	rc = ktr__trace_writer_open(&cut->writer, cut->output, &head, info->n_cpus, &err);
@@ -72,6 +73,7 @@ static int cut_run(struct cut *cut)
 			ktr_error_set(&err, -rc, "%s: cannot write: %m", cut->output);
 	}
 	rc = ktr__trace_writer_close(cut->writer, rc != 0, &stats, &err);
+	ktr__unfinished_done(unfinished);
 	if (err.code)
 		return fail_with(walk->find.command, &err);
 	fprintf(stderr, "ktr: %s: %llu events, %llu lost; next: ktr dump %s\n", cut->output,

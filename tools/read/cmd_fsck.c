@@ -4,6 +4,7 @@
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
 #include <stdio.h>
 
@@ -41,6 +42,7 @@ static const struct options fsck_options = {
 static void fsck_say(void *context, const char *line)
 {
 	(void)context;
+	progress_wipe();
 	fprintf(stderr, "ktr fsck: %s\n", line);
 }
 
@@ -52,7 +54,10 @@ static int fsck_one(const char *command, const struct ktr__fsck *plan, const cha
 
 	fsck.path = path;
 	fsck.say = fsck_say;
+	fsck.step = progress_step;
+	progress_count(command);
 	rc = ktr__fsck(&fsck, &err);
+	progress_end();
 	if (rc) {
 		fail_with(command, &err);
 		return FSCK_FAILED | (fsck.n_mended ? FSCK_MENDED : 0) |

@@ -10,7 +10,9 @@
  */
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
+#include "analyze/print/unfinished.h"
 #include "analyze/rewrite/trace_writer.h"
 #include "conf/kit/array.h"
 #include "conf/number.h"
@@ -282,7 +284,7 @@ static int merge_run(struct merge *merge)
 	};
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__trace_writer_stats stats;
-	int rc;
+	int rc, unfinished = ktr__unfinished_trace(merge->output);
 
 	if (!merge->by_utc)
 		memcpy(head.boot_id, info->boot_id, sizeof(head.boot_id));
@@ -294,12 +296,17 @@ static int merge_run(struct merge *merge)
 					      &err);
 	if (rc >= 0)
 		rc = ktr__trace_writer_begin(merge->writer, &err);
+	progress_expect((unsigned)merge->n);
+	for (int i = 0; i < merge->n; i++)
+		progress_watch(merge->command, merge->source[i].reader, 0, 0);
 	if (rc >= 0) {
 		rc = merge_walk(merge);
 		if (rc)
 			ktr_error_set(&err, -rc, "%s: cannot write: %m", merge->output);
 	}
 	ktr__trace_writer_close(merge->writer, rc != 0, &stats, &err);
+	ktr__unfinished_done(unfinished);
+	progress_end();
 	if (err.code)
 		return fail_with(merge->command, &err);
 	fprintf(stderr, "ktr: %s: %llu events of %d traces, %llu lost; next: ktr dump %s\n",

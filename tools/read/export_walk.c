@@ -2,8 +2,11 @@
 /* See export_walk.h. */
 #include "tools/read/export_walk.h"
 
+#include "tools/progress.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 int export_walk(struct walk *walk, const struct ktr__export_format *format, const char *output)
 {
@@ -19,11 +22,15 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 		return 1;
 	}
 	sink = &e->sink;
+	if (strcmp(output, "-") == 0)
+		progress_prints();
 	walked = walk_run(walk, &sink, 1);
+	progress_phase(walk->find.command, "writing");
 	/* A source that fails half-way gives what it has; that is partial, and said so. */
 	if (walked < 0 && e->error == 0)
 		walked = 0;
 	rc = ktr__export_end(e, walked, note, &err) != 0;
+	progress_end();
 	if (rc != 0 && err.code == EPIPE)
 		rc = 0; /* nobody reads on */
 	else if (rc != 0)

@@ -2,12 +2,14 @@
 /* Says what came of it, and what to type next. */
 #include "tools/record/save.h"
 
+#include "analyze/print/unfinished.h"
 #include "analyze/rewrite/join.h"
 #include "ktr/control/session_join.h"
 #include "ktr/control/stats.h"
 #include "ktr/session/session_rw.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 #include "writer/keep.h"
 
 #include <ktr/reader.h>
@@ -24,8 +26,14 @@ int save_session(const char *command, const struct ktr__attach *attach,
 	int named = strcmp(attach->trace, FIND_TRACE) != 0;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__drain_stats stats;
+	int unfinished, rc;
 
-	if (how(attach, &stats, &err))
+	unfinished = ktr__unfinished_trace(attach->trace);
+	progress_phase(command, "saving");
+	rc = how(attach, &stats, &err);
+	progress_end();
+	ktr__unfinished_done(unfinished);
+	if (rc)
 		return fail_with(command, &err);
 	fprintf(stderr, "ktr: %s: %llu event%s%s, %llu lost; next: ktr dump%s%s\n", attach->trace,
 		(unsigned long long)stats.events, stats.events == 1 ? "" : "s",

@@ -2,6 +2,8 @@
 /* The traces of both sides are read one after the other; see diff_runs.h. */
 #include "tools/report/diff_runs.h"
 
+#include "tools/progress.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -73,13 +75,16 @@ int diff_runs_read(struct diff_runs *runs, const char *command, char *const *pat
 		fail(command, "no memory");
 		return RUNS_TROUBLE;
 	}
+	progress_expect(n_a + n_b);
 	for (unsigned i = 0; i < n_a + n_b && !rc; i++)
 		rc = runs_next(runs, command, path[i]);
 	if (rc)
 		return rc;
 	runs->compare.identical = runs_is_one(runs);
-	if (ktr__diff_new(&runs->diff, (const struct ktr__blocks *const *)runs->blocks, n_a, n_b,
-			  &runs->compare)) {
+	progress_phase(command, "comparing");
+	rc = ktr__diff_new(&runs->diff, (const struct ktr__blocks *const *)runs->blocks, n_a, n_b, &runs->compare);
+	progress_end();
+	if (rc) {
 		fail(command, "no memory");
 		return RUNS_TROUBLE;
 	}

@@ -10,7 +10,8 @@
  */
 #include "visualize/chart/gnuplot.h"
 
-#include "visualize/chart/newfile.h"
+#include "analyze/print/newfile.h"
+#include "analyze/print/unfinished.h"
 #include "visualize/model/label.h"
 
 #include <errno.h>
@@ -153,7 +154,9 @@ static int gnuplot_spawn(int in, int out, int complaints)
 	static char program[] = "gnuplot", defaults[] = "-d", from_stdin[] = "-";
 	char *argv[] = { program, defaults, from_stdin, NULL };
 	posix_spawn_file_actions_t actions;
-	int status = 0, error;
+	posix_spawnattr_t attributes;
+	int status = 0, error, unfinished;
+	sigset_t before;
 	pid_t pid;
 
 	if (posix_spawn_file_actions_init(&actions) != 0)
@@ -161,13 +164,23 @@ static int gnuplot_spawn(int in, int out, int complaints)
 	posix_spawn_file_actions_adddup2(&actions, in, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, 1);
 	posix_spawn_file_actions_adddup2(&actions, complaints, 2);
-	error = posix_spawnp(&pid, program, &actions, NULL, argv, environ);
+	ktr__unfinished_hold(&before);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigmask(&attributes, &before);
+	error = posix_spawnp(&pid, program, &actions, &attributes, argv, environ);
+	unfinished = error == 0 ? ktr__unfinished_process(pid) : -1;
+	posix_spawnattr_destroy(&attributes);
+	ktr__unfinished_let(&before);
 	posix_spawn_file_actions_destroy(&actions);
 	if (error != 0)
 		return -error;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
+	while ((error = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	error = error < 0 ? -errno : 0;
+	ktr__unfinished_done(unfinished);
+	if (error != 0)
+		return error;
 	if (!WIFEXITED(status))
 		return 255;
 	/* posix_spawn(3) may find out too late, in the child, which then ends so. */

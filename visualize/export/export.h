@@ -12,7 +12,7 @@
 #ifndef VISUALIZE_EXPORT_H
 #define VISUALIZE_EXPORT_H
 
-#include "visualize/chart/newfile.h"
+#include "analyze/print/newfile.h"
 #include "visualize/model/slices.h"
 
 #include <ktr/error.h>

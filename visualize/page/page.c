@@ -8,7 +8,7 @@
 
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
-#include "visualize/chart/newfile.h"
+#include "analyze/print/newfile.h"
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
 #include "visualize/page/page_index.h"

@@ -7,8 +7,8 @@
  *	...	fprintf(file.to, ...);
  *	rc = ktr__newfile_end(&file, rc, err);
  */
-#ifndef VISUALIZE_NEWFILE_H
-#define VISUALIZE_NEWFILE_H
+#ifndef ANALYZE_NEWFILE_H
+#define ANALYZE_NEWFILE_H
 
 #include <ktr/error.h>
 
@@ -18,6 +18,7 @@ struct ktr__newfile {
 	FILE *to;
 	const char *path;     /* borrowed */
 	char temporary[4096]; /* "": written in place, because it is no regular file */
+	int unfinished;	      /* its row of unfinished.h */
 };
 
 /* 0 or -errno with err filled; nothing is owned then. "-" is standard output. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A file that appears complete or not at all. */
-#include "visualize/chart/newfile.h"
+#include "analyze/print/newfile.h"
+
+#include "analyze/print/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +20,20 @@ static int newfile_fail(const char *path, int error, struct ktr_error *err)
 static int newfile_beside(struct ktr__newfile *file)
 {
 	mode_t mask = umask(0);
-	int n = snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", file->path), fd;
+	int n = snprintf(file->temporary, sizeof(file->temporary), "%s.XXXXXX", file->path), fd, error;
+	sigset_t before;
 
 	umask(mask);
 	if (n < 0 || (size_t)n >= sizeof(file->temporary))
 		return -ENAMETOOLONG;
+	ktr__unfinished_hold(&before);
 	fd = mkostemp(file->temporary, O_CLOEXEC);
+	error = errno;
+	if (fd >= 0)
+		file->unfinished = ktr__unfinished_file(AT_FDCWD, file->temporary);
+	ktr__unfinished_let(&before);
 	if (fd < 0)
-		return -errno;
+		return -error;
 	fchmod(fd, 0666 & ~mask);
 	return fd;
 }
@@ -37,6 +45,7 @@ int ktr__newfile_begin(struct ktr__newfile *file, const char *path, struct ktr_e
 
 	memset(file, 0, sizeof(*file));
 	file->path = path;
+	file->unfinished = -1;
 	if (strcmp(path, "-") == 0) {
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		fd = fd < 0 ? -errno : fd;
@@ -45,6 +54,12 @@ int ktr__newfile_begin(struct ktr__newfile *file, const char *path, struct ktr_e
 		fd = fd < 0 ? -errno : fd;
 	} else {
 		fd = newfile_beside(file);
+		if (fd == -EACCES || fd == -EROFS) {
+			/* A file in a folder that is not ours may be. */
+			file->temporary[0] = '\0';
+			fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+			fd = fd < 0 ? -errno : fd;
+		}
 	}
 	if (fd < 0)
 		return newfile_fail(path, -fd, err);
@@ -54,6 +69,7 @@ int ktr__newfile_begin(struct ktr__newfile *file, const char *path, struct ktr_e
 	close(fd);
 	if (file->temporary[0] != '\0')
 		unlink(file->temporary);
+	ktr__unfinished_done(file->unfinished);
 	return newfile_fail(path, ENOMEM, err);
 }
 
@@ -73,6 +89,7 @@ int ktr__newfile_end(struct ktr__newfile *file, int result, struct ktr_error *er
 		error = errno;
 	if ((result != 0 || error != 0) && file->temporary[0] != '\0')
 		unlink(file->temporary);
+	ktr__unfinished_done(file->unfinished);
 	if (result == 0 && error != 0)
 		return newfile_fail(file->path, error, err);
 	return result;
