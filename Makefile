@@ -22,7 +22,7 @@ HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
 # Optional: ktr sql, and the editing of its lines.
 HAVE_SQLITE := $(if $(wildcard /usr/include/sqlite3.h),1,0)
 HAVE_SNAPPY := $(if $(wildcard /usr/include/snappy-c.h),1,0)
-HAVE_EDIT := $(if $(wildcard /usr/include/editline/readline.h),1,0)
+HAVE_EDIT := $(if $(wildcard /usr/include/histedit.h),1,0)
 # Shadow stacks of x86-64: objects are marked as fit for them, which changes no instruction. The marks of our own
 # objects do not show where the C library's start files have none, so the linker is told (tests/cli/build/cet.sh
 # looks at each object). Whoever wants more, or none of it, says so in CFLAGS.

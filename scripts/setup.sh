@@ -24,6 +24,9 @@ need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
 need libdw-dev header elfutils/libdwfl.h
 need patch command_ patch
+need libsqlite3-dev header sqlite3.h
+need libedit-dev header histedit.h
+need libncurses-dev header ncurses.h
 for kind in "$@"; do
 	case $kind in
 	demo)
@@ -38,8 +41,6 @@ for kind in "$@"; do
 		need python3 command_ python3
 		need mandoc command_ mandoc
 		need file command_ file
-		need libncurses-dev header ncurses.h
-		need libsqlite3-dev header sqlite3.h
 		need libsnappy-dev header snappy-c.h
 		need tmux command_ tmux
 		need trace-cmd command_ trace-cmd

@@ -212,6 +212,13 @@ void progress_wipe(void)
 	progress.shows = 0;
 }
 
+void progress_quiet(void)
+{
+	progress_wipe();
+	if (progress.begun_ns)
+		progress.begun_ns = UINT64_MAX / 2; /* a second after it never comes */
+}
+
 void progress_end(void)
 {
 	progress_wipe();

@@ -38,6 +38,9 @@ void progress_phase(const char *command, const char *doing);
  */
 void progress_prints(void);
 
+/* Something is printed while it is counted: nothing is shown until progress_end(). */
+void progress_quiet(void);
+
 /* The line goes; what is watched next shows at once if a second has passed. */
 void progress_end(void);
 

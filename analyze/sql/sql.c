@@ -9,12 +9,16 @@
 #include "analyze/sql/sql.h"
 
 #include "analyze/print/sink_json.h"
+#include "analyze/read/reader.h"
+#include "analyze/sql/sql_kept.h"
 #include "analyze/sql/sql_module.h"
 #include "analyze/sql/sql_quantile.h"
 #include "analyze/sql/sql_table.h"
+#include "analyze/sql/sql_views.h"
 #include "conf/kit/array.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +34,15 @@ struct ktr__sql {
 	unsigned n_pool, pool_room;
 	char *note[SQL_NOTES_MAX];
 	unsigned n_notes;
+	struct sql_kept *kept; /* owned */
+	volatile sig_atomic_t stopped;
+	ktr__reader_watch_fn *watch; /* may be NULL */
+};
+
+struct sql_kept {
+	struct sql_kept *next;
+	struct ktr__sql_kept *spans; /* owned */
+	char pair[];
 };
 
 static int sql_open_reader(struct ktr__sql *sql, int reverse, struct ktr_reader **out,
@@ -39,7 +52,11 @@ static int sql_open_reader(struct ktr__sql *sql, int reverse, struct ktr_reader 
 					      .alone = sql->alone,
 					      .reverse = reverse };
 
-	return ktr_reader_open(sql->path, &options, out, err);
+	int rc = ktr_reader_open(sql->path, &options, out, err);
+
+	if (!rc && sql->watch)
+		ktr__reader_watch(*out, sql->watch, NULL);
+	return rc;
 }
 
 struct ktr_reader *ktr__sql_reader(const struct ktr__sql *sql)
@@ -74,6 +91,61 @@ int ktr__sql_lent(struct ktr__sql *sql, struct ktr__sql_reader *lent, int revers
 	return rc;
 }
 
+void ktr__sql_stop(struct ktr__sql *sql)
+{
+	sql->stopped = 1;
+	sqlite3_interrupt(sql->db);
+}
+
+void ktr__sql_go(struct ktr__sql *sql)
+{
+	sql->stopped = 0;
+}
+
+int ktr__sql_is_stopped(const struct ktr__sql *sql)
+{
+	return sql->stopped != 0;
+}
+
+void ktr__sql_watch(struct ktr__sql *sql, ktr__reader_watch_fn *watch)
+{
+	sql->watch = watch;
+}
+
+struct ktr__sql_kept *ktr__sql_kept(const struct ktr__sql *sql, const char *pair)
+{
+	for (const struct sql_kept *kept = sql->kept; kept; kept = kept->next)
+		if (strcmp(kept->pair, pair) == 0)
+			return kept->spans;
+	return NULL;
+}
+
+int ktr__sql_keep(struct ktr__sql *sql, const char *pair, struct ktr__sql_kept *spans)
+{
+	struct sql_kept *kept = calloc(1, sizeof(*kept) + strlen(pair) + 1);
+
+	if (!kept) {
+		ktr__sql_kept_free(spans);
+		return -ENOMEM;
+	}
+	strcpy(kept->pair, pair);
+	kept->spans = spans;
+	kept->next = sql->kept;
+	sql->kept = kept;
+	return 0;
+}
+
+static void sql_forget(struct ktr__sql *sql)
+{
+	struct sql_kept *kept;
+
+	while ((kept = sql->kept) != NULL) {
+		sql->kept = kept->next;
+		ktr__sql_kept_free(kept->spans);
+		free(kept);
+	}
+}
+
 void ktr__sql_tell(struct ktr__sql *sql, const struct ktr_note *note)
 {
 	sql->partial |= note->damaged;
@@ -101,20 +173,28 @@ sqlite3 *ktr__sql_db(struct ktr__sql *sql)
 	return sql->db;
 }
 
+static const struct ktr__sql_kind *const sql_kinds[] = { &ktr__sql_events, &ktr__sql_spans,   &ktr__sql_counters,
+							&ktr__sql_losses, &ktr__sql_sites,   &ktr__sql_threads,
+							&ktr__sql_trace };
+#define SQL_KINDS (sizeof(sql_kinds) / sizeof(sql_kinds[0]))
+
+const char *ktr__sql_table(unsigned i)
+{
+	return i < SQL_KINDS ? sql_kinds[i]->name : NULL;
+}
+
 /* Opens the database in memory with all tables. 0 or an SQLite code. */
 static int sql_database(struct ktr__sql *sql)
 {
-	static const struct ktr__sql_kind *const kinds[] = { &ktr__sql_events, &ktr__sql_counters,
-							     &ktr__sql_losses, &ktr__sql_spans,
-							     &ktr__sql_sites,  &ktr__sql_threads,
-							     &ktr__sql_trace };
 	int rc = sqlite3_open_v2(":memory:", &sql->db,
 				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
 				 NULL);
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && rc == SQLITE_OK; i++)
-		rc = ktr__sql_register(sql, kinds[i]);
-	return rc == SQLITE_OK ? ktr__sql_quantile(sql->db) : rc;
+	for (size_t i = 0; i < SQL_KINDS && rc == SQLITE_OK; i++)
+		rc = ktr__sql_register(sql, sql_kinds[i]);
+	if (rc == SQLITE_OK)
+		rc = ktr__sql_quantile(sql->db);
+	return rc == SQLITE_OK ? ktr__sql_views(sql->db) : rc;
 }
 
 int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr_error *err)
@@ -158,6 +238,7 @@ void ktr__sql_refresh(struct ktr__sql *sql)
 	if (ktr_reader_info(sql->reader)->kind != KTR_SOURCE_LIVE ||
 	    sql_open_reader(sql, 0, &reader, &err))
 		return;
+	sql_forget(sql);
 	for (unsigned i = 0; i < sql->n_pool; i++)
 		sql_reader_free(sql->pool[i]);
 	sql->n_pool = 0;
@@ -170,6 +251,7 @@ void ktr__sql_close(struct ktr__sql *sql)
 	if (!sql)
 		return;
 	sqlite3_close(sql->db);
+	sql_forget(sql);
 	for (unsigned i = 0; i < sql->n_pool; i++)
 		sql_reader_free(sql->pool[i]);
 	for (unsigned i = 0; i < sql->n_notes; i++)

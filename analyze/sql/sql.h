@@ -27,11 +27,25 @@ int ktr__sql_open(struct ktr__sql **out, const char *path, int alone, struct ktr
  */
 void ktr__sql_refresh(struct ktr__sql *sql);
 
+/*
+ * Ends the statement that runs, with an error; may be called from a signal handler. ktr__sql_go() allows the next
+ * one.
+ */
+void ktr__sql_stop(struct ktr__sql *sql);
+void ktr__sql_go(struct ktr__sql *sql);
+int ktr__sql_is_stopped(const struct ktr__sql *sql);
+
+/* Has each reader that is opened from here on watched (analyze/read/reader.h). */
+void ktr__sql_watch(struct ktr__sql *sql, void (*watch)(void *none, uint64_t ns, uint64_t events, uint64_t bytes));
+
 /* All statements must have been finalised. */
 void ktr__sql_close(struct ktr__sql *sql);
 
 /* Borrowed. */
 sqlite3 *ktr__sql_db(struct ktr__sql *sql);
+
+/* Names of the tables, i from 0; NULL after the last. */
+const char *ktr__sql_table(unsigned i);
 
 /* Notes that readers told so far, each once; i from 0, NULL after the last. Borrowed. */
 const char *ktr__sql_note(const struct ktr__sql *sql, unsigned i);
@@ -45,6 +59,14 @@ struct ktr__sql_reader *ktr__sql_lend(struct ktr__sql *sql);
 /* Gives the reader of the pair, opened and borrowed. Returns 0 or -errno with err filled. */
 int ktr__sql_lent(struct ktr__sql *sql, struct ktr__sql_reader *lent, int reverse,
 		  struct ktr_reader **out, struct ktr_error *err);
+
+/*
+ * For the table spans: what is kept of a pair, or with "" of all spans; NULL: nothing is yet. ktr__sql_keep()
+ * takes what is to be kept. 0 or -ENOMEM; then it is freed.
+ */
+struct ktr__sql_kept;
+struct ktr__sql_kept *ktr__sql_kept(const struct ktr__sql *sql, const char *pair);
+int ktr__sql_keep(struct ktr__sql *sql, const char *pair, struct ktr__sql_kept *kept);
 
 /* Keeps a note, which is copied, for ktr__sql_note(), unless it is there already. */
 void ktr__sql_tell(struct ktr__sql *sql, const struct ktr_note *note);

@@ -14,6 +14,7 @@
 #include "conf/kit/hash.h"
 #include "conf/kit/utf8.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,10 @@ static int sql_module_best(sqlite3_vtab *table, sqlite3_index_info *info)
 	const struct ktr__sql_kind *kind = ((struct sql_module_table *)(void *)table)
 						   ->context->kind;
 
+	int rc = kind->best ? kind->best(info, kind->column) : 0;
+
+	if (rc)
+		return rc > 0 ? SQLITE_OK : -rc;
 	info->estimatedCost = 1000;
 	info->estimatedRows = 1000;
 	return kind->is_planned ? ktr__sql_plan_best(info, kind) : SQLITE_OK;
@@ -232,6 +237,10 @@ int ktr__sql_read(struct ktr__sql_cursor *cursor)
 {
 	int what;
 
+	if (ktr__sql_is_stopped(cursor->sql)) {
+		ktr__sql_complain(cursor, "interrupted");
+		return -EINTR;
+	}
 	while ((what = ktr_reader_next(cursor->reader, &cursor->event)) == KTR_READ_NOTE)
 		ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
 	if (what < 0) {

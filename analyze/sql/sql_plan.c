@@ -21,8 +21,7 @@
 #define SQL_PLAN_ROWS  1e7 /* how many rows a table is taken to have */
 #define SQL_PLAN_SITES 256 /* more than so many that match are left to SQLite */
 
-/* '=', '<', 'l' (<=), '>', 'g' (>=); 0: of no use. */
-static char sql_plan_op(unsigned char op)
+char ktr__sql_plan_op(unsigned char op)
 {
 	switch (op) {
 	case SQLITE_INDEX_CONSTRAINT_EQ:
@@ -55,7 +54,7 @@ static double sql_plan_share(sqlite3_index_info *info, int i, const struct ktr__
 {
 	const struct sqlite3_index_constraint *c = &info->aConstraint[i];
 	enum ktr__sql_role role = c->iColumn < 0 ? KTR__SQL_NONE : column[c->iColumn].role;
-	char op = sql_plan_op(c->op);
+	char op = ktr__sql_plan_op(c->op);
 
 	if (!c->usable || !op || role == KTR__SQL_NONE)
 		return 0;
@@ -91,7 +90,7 @@ int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_kind *kin
 		if (share == 0)
 			continue;
 		text[2 * n] = (char)('A' + c->iColumn);
-		text[2 * n + 1] = sql_plan_op(c->op);
+		text[2 * n + 1] = ktr__sql_plan_op(c->op);
 		info->aConstraintUsage[i].argvIndex = ++n;
 		info->aConstraintUsage[i].omit = sql_plan_is_time(column[c->iColumn].role) ||
 						 column[c->iColumn].role == KTR__SQL_FILTER;
@@ -112,11 +111,7 @@ int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_kind *kin
 
 /* ---- values ---- */
 
-/*
- * A bound on time as whole nanoseconds: the least number that is at least (above: greater than) the
- * value. Numbers compare as SQLite compares them; a text is greater than all numbers.
- */
-static __int128 sql_plan_bound(sqlite3_value *value, int above)
+__int128 ktr__sql_plan_bound(sqlite3_value *value, int above)
 {
 	int type = sqlite3_value_numeric_type(value);
 	double real;
@@ -140,12 +135,12 @@ struct sql_plan_window {
 static void sql_plan_time(struct sql_plan_window *w, __int128 zero, char op, sqlite3_value *value)
 {
 	if (op != '<' && op != 'l') {
-		__int128 from = sql_plan_bound(value, op == '>') + zero;
+		__int128 from = ktr__sql_plan_bound(value, op == '>') + zero;
 
 		w->from = from > w->from ? from : w->from;
 	}
 	if (op != '>' && op != 'g') {
-		__int128 to = sql_plan_bound(value, op != '<') + zero;
+		__int128 to = ktr__sql_plan_bound(value, op != '<') + zero;
 
 		w->to = to < w->to ? to : w->to;
 	}

@@ -12,7 +12,17 @@
 #include "analyze/sql/sql_table.h"
 
 /* A bit of the plan: newest first. */
+#define KTR__SQL_KEPT 2 /* of spans: they are looked up in memory, see sql_look.h */
 #define KTR__SQL_REVERSE 1
+
+/* '=', '<', 'l' (<=), '>', 'g' (>=) of SQLite's number for it; 0: of no use. */
+char ktr__sql_plan_op(unsigned char op);
+
+/*
+ * A bound on time as whole nanoseconds: the least number that is at least (above: greater than) the
+ * value. Numbers compare as SQLite compares them; a text is greater than all numbers.
+ */
+__int128 ktr__sql_plan_bound(sqlite3_value *value, int above);
 
 /* Chooses constraints for the table. An SQLite code. */
 int ktr__sql_plan_best(sqlite3_index_info *info, const struct ktr__sql_kind *kind);

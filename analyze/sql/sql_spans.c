@@ -6,6 +6,7 @@
  * The walk is of all the trace, since what begins before a window may end in it.
  */
 #include "analyze/sql/sql.h"
+#include "analyze/sql/sql_look.h"
 #include "analyze/sql/sql_module.h"
 #include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
@@ -57,16 +58,11 @@ static const struct ktr__sql_column sql_spans_columns[] = {
 struct sql_spans {
 	struct ktr__spans *spans;
 	struct ktr__pairs *pairs; /* NULL: START, STOP and STATE */
-	struct sql_spans_row *first, *last;
+	struct ktr__sql_span_row *first, *last;
 	uint64_t end_id; /* of the event that ends what is queued; 0: the trace's end */
 	int finished;
-};
-
-struct sql_spans_row {
-	struct sql_spans_row *next;
-	struct ktr__span span;
-	uint64_t id;
-	char text[];
+	int looks; /* rows are kept ones, which are not ours, of look */
+	struct ktr__sql_look look;
 };
 
 /* Without an end, spans of one process, group, id and key differ by their depth. */
@@ -84,7 +80,7 @@ static int sql_spans_queue(void *context, const struct ktr__span *span)
 {
 	struct sql_spans *state = context;
 	size_t n = (size_t)span->ident.n_bytes + span->state.n_bytes;
-	struct sql_spans_row *row = malloc(sizeof(*row) + n);
+	struct ktr__sql_span_row *row = malloc(sizeof(*row) + n + (state->pairs ? strlen(span->group) + 1 : 0));
 
 	if (!row)
 		return -ENOMEM;
@@ -95,6 +91,9 @@ static int sql_spans_queue(void *context, const struct ktr__span *span)
 		memcpy(row->text, span->ident.bytes, span->ident.n_bytes);
 	if (span->state.n_bytes)
 		memcpy(row->text + span->ident.n_bytes, span->state.bytes, span->state.n_bytes);
+	/* A pair's group is gone with its cursor. */
+	if (state->pairs)
+		row->span.group = strcpy(row->text + n, span->group);
 	row->span.ident.bytes = row->text;
 	row->span.state.bytes = row->text + span->ident.n_bytes;
 	*(state->last ? &state->last->next : &state->first) = row;
@@ -104,7 +103,7 @@ static int sql_spans_queue(void *context, const struct ktr__span *span)
 
 static void sql_spans_pop(struct sql_spans *state)
 {
-	struct sql_spans_row *row = state->first;
+	struct ktr__sql_span_row *row = state->first;
 
 	if (!row)
 		return;
@@ -120,7 +119,7 @@ static void sql_spans_close(struct ktr__sql_cursor *cursor)
 
 	if (!state)
 		return;
-	while (state->first)
+	while (state->first && !state->looks)
 		sql_spans_pop(state);
 	ktr__pairs_free(state->pairs);
 	ktr__spans_free(state->spans);
@@ -155,13 +154,20 @@ static int sql_spans_fill(struct ktr__sql_cursor *cursor)
 
 static int sql_spans_next(struct ktr__sql_cursor *cursor)
 {
+	struct sql_spans *state = cursor->state;
+
+	if (state->looks) {
+		state->first = ktr__sql_kept_next(&state->look);
+		cursor->at_end = !state->first;
+		return SQLITE_OK;
+	}
 	sql_spans_pop(cursor->state);
 	return sql_spans_fill(cursor);
 }
 
 /* The pair, if one is given. SQLITE_OK or a complaint. */
 static int sql_spans_pair(struct ktr__sql_cursor *cursor, const char *text, sqlite3_value **argv,
-			  struct ktr__pair *pair, int *given)
+			  struct ktr__pair *pair, const char **given)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
 
@@ -170,7 +176,7 @@ static int sql_spans_pair(struct ktr__sql_cursor *cursor, const char *text, sqli
 
 		if (sql_spans_columns[text[2 * i] - 'A'].role != KTR__SQL_FILTER || !value)
 			continue;
-		*given = 1;
+		*given = value;
 		if (ktr__pair_parse(pair, value, &err) ||
 		    ktr__pairs_check(pair, 1, ktr__sql_reader(cursor->sql), &err))
 			return ktr__sql_complain(cursor, "spans: %s", err.text);
@@ -192,22 +198,86 @@ static int sql_spans_new(struct ktr__sql_cursor *cursor, const struct ktr__pair 
 }
 
 /* What the walk is filtered by; a pair needs all of its process's events. */
-static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
+static int sql_spans_walk(struct ktr__sql_cursor *cursor, const char *text, sqlite3_value **argv,
+			  const struct ktr__pair *pair)
 {
 	struct ktr__sql_plan made;
-	struct ktr__pair pair;
-	int given = 0, rc;
+	int rc = sql_spans_new(cursor, pair);
 
-	(void)plan;
-	sql_spans_close(cursor);
-	rc = sql_spans_pair(cursor, text, argv, &pair, &given);
 	if (rc == SQLITE_OK)
-		rc = sql_spans_new(cursor, given ? &pair : NULL);
-	if (rc == SQLITE_OK)
-		rc = ktr__sql_plan_make(cursor, given ? "" : text, argv, given ? NULL : cursor->kind->always, &made);
+		rc = ktr__sql_plan_make(cursor, pair ? "" : text, argv, pair ? NULL : cursor->kind->always, &made);
 	if (rc == SQLITE_OK)
 		rc = ktr__sql_plan_start(cursor, &made, 0);
 	return rc == SQLITE_OK && !cursor->at_end ? sql_spans_fill(cursor) : rc;
+}
+
+/* Reads all spans, of a pair or with "" of the trace, and keeps them. */
+static int sql_spans_keep(struct ktr__sql_cursor *cursor, const struct ktr__pair *pair, const char *given)
+{
+	int rc = sql_spans_walk(cursor, "", NULL, pair);
+	struct sql_spans *state = cursor->state;
+	struct ktr__sql_kept *kept;
+
+	while (rc == SQLITE_OK && !state->finished) {
+		struct ktr__sql_span_row *first = state->first, *last = state->last;
+
+		/* Only what has no row yet is read for. */
+		state->first = state->last = NULL;
+		rc = sql_spans_fill(cursor);
+		if (first && !state->first)
+			state->last = last;
+		if (first) {
+			last->next = state->first;
+			state->first = first;
+		}
+	}
+	if (rc != SQLITE_OK)
+		return rc;
+	kept = ktr__sql_kept_new(state->first);
+	state->first = state->last = NULL;
+	if (!kept || ktr__sql_keep(cursor->sql, given, kept))
+		return SQLITE_NOMEM;
+	sql_spans_close(cursor);
+	return SQLITE_OK;
+}
+
+/* Looks for what is kept. */
+static int sql_spans_look(struct ktr__sql_cursor *cursor, const char *text, sqlite3_value **argv,
+			  const struct ktr__pair *pair, const char *given)
+{
+	struct ktr__sql_look look;
+	struct sql_spans *state;
+	int rc = SQLITE_OK;
+
+	if (!ktr__sql_look_make(cursor, text, argv, &look)) {
+		cursor->at_end = 1;
+		return SQLITE_OK;
+	}
+	if (!ktr__sql_kept(cursor->sql, given))
+		rc = sql_spans_keep(cursor, pair, given);
+	if (rc != SQLITE_OK)
+		return rc;
+	state = cursor->state = calloc(1, sizeof(*state));
+	if (!state || ktr__sql_kept_look(ktr__sql_kept(cursor->sql, given), &look, ktr__sql_look_hash))
+		return SQLITE_NOMEM;
+	state->looks = 1;
+	state->look = look;
+	return sql_spans_next(cursor);
+}
+
+static int sql_spans_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
+{
+	const char *given = NULL;
+	struct ktr__pair pair;
+	int rc;
+
+	sql_spans_close(cursor);
+	rc = sql_spans_pair(cursor, text, argv, &pair, &given);
+	if (rc != SQLITE_OK)
+		return rc;
+	if (plan & KTR__SQL_KEPT)
+		return sql_spans_look(cursor, text, argv, given ? &pair : NULL, given ? given : "");
+	return sql_spans_walk(cursor, text, argv, given ? &pair : NULL);
 }
 
 static const void *sql_spans_record(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
@@ -267,6 +337,7 @@ const struct ktr__sql_kind ktr__sql_spans = {
 	.column = sql_spans_columns,
 	.is_planned = 1,
 	.always = "kind in (\"start\", \"stop\", \"state\")",
+	.best = ktr__sql_look_best,
 	.filter = sql_spans_filter,
 	.next = sql_spans_next,
 	.record = sql_spans_record,

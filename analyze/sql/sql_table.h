@@ -47,6 +47,8 @@ struct ktr__sql_kind {
 	const char *always; /* planned: a filter of all its walks, or NULL */
 	/* Begins. SQLite codes from here on; complaints by ktr__sql_complain(). */
 	int (*filter)(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv);
+	/* Plans in a way of its own; may be NULL. 1: it did, 0: it did not, or a negated SQLite code. */
+	int (*best)(sqlite3_index_info *info, const struct ktr__sql_column *column);
 	int (*next)(struct ktr__sql_cursor *cursor); /* sets cursor->at_end */
 	/* The records that fields are of. */
 	const void *(*record)(const struct ktr__sql_cursor *cursor, enum ktr__field_of of);

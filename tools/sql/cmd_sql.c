@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,8 +31,9 @@ static const struct options sql_options = {
 	.operands = "[TRACE] [QUERY]",
 	.about =
 		"Answers questions in SQL. The trace is read where it lies, as the tables events, spans,\n"
-		"counters, losses, sites, threads and trace; ktr-sql(1) describes them. Without QUERY,\n"
-		"queries are read from the standard input. Without TRACE, ./ktr.out is read.",
+		"counters, losses, sites, threads and trace; there are views for what is asked often:\n"
+		"slowest_spans, span_times, state_times, busiest_sites, lock_waits; ktr-sql(1) describes\n"
+		"them. Without QUERY, queries are read from the standard input. Without TRACE, ./ktr.out is read.",
 	.examples =
 		"ktr sql ktr.out 'SELECT class, count(*) FROM events GROUP BY class'\n"
 		"ktr sql \"SELECT * FROM events WHERE time BETWEEN 1e9 AND 2e9 AND class = 'net'\"\n"
@@ -42,9 +44,12 @@ static const struct options sql_options = {
 };
 
 #if KTR_HAVE_SQLITE
+#include "analyze/sql/sql.h"
+#include "tools/interrupt.h"
+#include "tools/progress.h"
 #include "tools/sql/sql_shell.h"
 
-#include "analyze/sql/sql.h"
+#include <stdlib.h>
 
 /* Prints what readers had to say; a note that parts are missing makes the answer partial. */
 static int sql_notes(const char *command, const struct ktr__sql *sql, int status)
@@ -65,11 +70,23 @@ static int sql_start(const char *command, const char *path, int alone, enum sql_
 
 	if (ktr__sql_open(&shell.sql, path, alone, &err))
 		return fail_with(command, &err);
-	status = query ? sql_shell_run(&shell, query) : sql_shell_read(&shell);
+	ktr__sql_watch(shell.sql, progress_step);
+	shell.is_paged = isatty(STDOUT_FILENO) && form == SQL_FORM_BOX;
+	if (shell.is_paged)
+		setenv("LESS", "FRSX", 0); /* rows are not folded */
+	if (query) {
+		sql_shell_begin(&shell);
+		status = sql_shell_run(&shell, query);
+		sql_shell_end(&shell);
+	} else {
+		status = sql_shell_read(&shell);
+	}
 	if (fflush(stdout) && errno != EPIPE && !status)
 		status = fail(command, "standard output: %s", strerror(errno));
 	status = sql_notes(command, shell.sql, status);
 	ktr__sql_close(shell.sql);
+	if (shell.interrupted)
+		interrupt_end();
 	return status;
 }
 #else
@@ -119,13 +136,14 @@ static int cmd_sql(int argc, char **argv)
 		return rc;
 	if (c.csv && c.json)
 		return usage_error(argv[0], "--csv and --json exclude each other");
-	form = c.csv ? SQL_FORM_CSV : c.json ? SQL_FORM_JSON : SQL_FORM_TEXT;
+	form = c.csv ? SQL_FORM_CSV : c.json ? SQL_FORM_JSON : isatty(STDOUT_FILENO) ? SQL_FORM_BOX : SQL_FORM_TEXT;
 	rc = operands_at_most(argv[0], argc, argv, 2);
 	if (rc)
 		return rc;
 	if (sql_is_turned(argc, argv))
 		return usage_error(argv[0], "the trace comes first: ktr sql %s '%s'", argv[optind + 1],
 				   argv[optind]);
+	setlocale(LC_CTYPE, "");
 	query = sql_query(&c.find, &argc, argv);
 	rc = find_source(&c.find, argc, argv, 0, path, sizeof(path));
 	return rc ? rc : sql_start(argv[0], path, c.alone, form, query);

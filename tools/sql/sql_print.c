@@ -9,9 +9,11 @@
 #include "analyze/print/json_print.h"
 #include "analyze/print/sink_json.h"
 #include "conf/kit/utf8.h"
+#include "tools/progress.h"
 #include "visualize/model/label.h"
 
 #include <jansson.h>
+#include <langinfo.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,20 +182,57 @@ struct sql_print_table {
 	unsigned char *is_number;
 	unsigned n_rows;
 	int is_open; /* the widths are settled */
+	int boxed, ascii;
+	unsigned char *is_duration; /* of the columns; boxed */
 };
+
+/* ---- boxes ---- */
+
+/* A line of the box: 0 above the head, 1 below it, 2 at the end. */
+static void sql_print_rule(const struct sql_print_table *t, int which)
+{
+	static const char *const left[] = { "┌", "├", "└" }, *const middle[] = { "┬", "┼", "┴" },
+				 *const right[] = { "┐", "┤", "┘" };
+
+	if (!t->boxed)
+		return;
+	for (int i = 0; i < t->n_columns; i++) {
+		fputs(t->ascii ? "+" : i ? middle[which] : left[which], t->to);
+		for (unsigned n = 0; n < t->width[i] + 2; n++)
+			fputs(t->ascii ? "-" : "─", t->to);
+	}
+	fputs(t->ascii ? "+\n" : right[which], t->to);
+	if (!t->ascii)
+		fputc('\n', t->to);
+}
+
+/* A column of durations by its name, as ktr's own have it. */
+static int sql_print_is_duration(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strcmp(name, "dur") == 0 || (n > 4 && strcmp(name + n - 4, "_dur") == 0);
+}
 
 static void sql_print_cell(struct sql_print_table *t, const char *clean, int column, int is_number)
 {
 	unsigned columns = ktr__label_columns(clean);
 	unsigned pad = columns < t->width[column] ? t->width[column] - columns : 0;
 
-	if (column)
+	int is_last = column + 1 == t->n_columns;
+	const char *bar = t->ascii ? "|" : "│";
+
+	if (t->boxed)
+		fprintf(t->to, "%s%s ", column ? " " : "", bar);
+	else if (column)
 		fputs("  ", t->to);
 	if (is_number)
 		fprintf(t->to, "%*s%s", (int)pad, "", clean);
 	else
-		fprintf(t->to, "%s%*s", clean, column + 1 < t->n_columns ? (int)pad : 0, "");
-	if (column + 1 == t->n_columns)
+		fprintf(t->to, "%s%*s", clean, t->boxed || !is_last ? (int)pad : 0, "");
+	if (is_last && t->boxed)
+		fprintf(t->to, " %s", bar);
+	if (is_last)
 		fputc('\n', t->to);
 }
 
@@ -202,13 +241,16 @@ static void sql_print_open(struct sql_print_table *t, sqlite3_stmt *s)
 {
 	char clean[256];
 
+	progress_quiet();
 	t->is_open = 1;
+	sql_print_rule(t, 0);
 	for (int i = 0; i < t->n_columns; i++) {
 		const char *name = sqlite3_column_name(s, i);
 
 		ktr__label_clean(clean, sizeof(clean), name, strlen(name));
 		sql_print_cell(t, clean, i, t->n_rows && t->is_number[i]);
 	}
+	sql_print_rule(t, 1);
 	for (unsigned row = 0; row < t->n_rows; row++)
 		for (int i = 0; i < t->n_columns; i++) {
 			size_t at = (size_t)row * (unsigned)t->n_columns + (unsigned)i;
@@ -239,7 +281,10 @@ static void sql_print_row(struct sql_print_table *t, sqlite3_stmt *s)
 		const char *text = sql_print_text(s, i, &n, &owned);
 
 		clean[0] = 0;
-		if (text)
+		if (t->boxed && t->is_duration[i] && sql_print_is_number(s, i) && sqlite3_column_double(s, i) >= 0)
+			snprintf(clean, sizeof(clean), "%s",
+				 ktr__label_duration((uint64_t)sqlite3_column_double(s, i)).text);
+		else if (text)
 			ktr__label_clean(clean, sizeof(clean), text, n);
 		free(owned);
 		if (t->is_open) {
@@ -253,43 +298,52 @@ static void sql_print_row(struct sql_print_table *t, sqlite3_stmt *s)
 	t->n_rows += !t->is_open;
 }
 
-static int sql_print_table(struct sql_print_table *t, sqlite3_stmt *s)
+static int sql_print_table(struct sql_print_table *t, sqlite3_stmt *s, int rc)
 {
 	size_t n = (size_t)t->n_columns * SQL_PRINT_ROWS;
-	int rc;
 
 	t->width = calloc((size_t)t->n_columns + 1, sizeof(*t->width));
 	t->cell = calloc(n + 1, sizeof(*t->cell));
 	t->is_number = calloc(n + 1, 1);
-	if (!t->width || !t->cell || !t->is_number)
+	t->is_duration = calloc((size_t)t->n_columns + 1, 1);
+	if (!t->width || !t->cell || !t->is_number || !t->is_duration)
 		return SQLITE_NOMEM;
-	for (int i = 0; i < t->n_columns; i++)
+	for (int i = 0; i < t->n_columns; i++) {
 		sql_print_widen(t, i, sqlite3_column_name(s, i));
-	while ((rc = sqlite3_step(s)) == SQLITE_ROW && !ferror(t->to))
+		t->is_duration[i] = (unsigned char)sql_print_is_duration(sqlite3_column_name(s, i));
+	}
+	for (; rc == SQLITE_ROW && !ferror(t->to); rc = sqlite3_step(s))
 		sql_print_row(t, s);
 	if (!t->is_open && t->n_columns && (t->n_rows || rc == SQLITE_DONE))
 		sql_print_open(t, s);
+	if (t->is_open)
+		sql_print_rule(t, 2);
 	return rc;
 }
 
-int sql_print(sqlite3_stmt *statement, enum sql_form form, FILE *to)
+int sql_print(sqlite3_stmt *statement, int rc, enum sql_form form, FILE *to)
 {
 	struct sql_print_table table = { .to = to, .n_columns = sqlite3_column_count(statement) };
-	int rc, bad = 0;
+	int bad = 0;
 
-	if (form == SQL_FORM_TEXT) {
-		rc = sql_print_table(&table, statement);
+	if (form == SQL_FORM_TEXT || form == SQL_FORM_BOX) {
+		table.boxed = form == SQL_FORM_BOX;
+		table.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+		rc = sql_print_table(&table, statement, rc);
 		free(table.width);
 		free(table.cell);
 		free(table.is_number);
+		free(table.is_duration);
 	} else {
 		if (form == SQL_FORM_CSV && table.n_columns)
 			sql_print_csv_head(statement, to);
-		while ((rc = sqlite3_step(statement)) == SQLITE_ROW && !bad && !ferror(to))
+		for (; rc == SQLITE_ROW && !bad && !ferror(to); rc = sqlite3_step(statement)) {
+			progress_quiet();
 			if (form == SQL_FORM_CSV)
 				sql_print_csv(statement, to);
 			else
 				bad = sql_print_json(statement, to);
+		}
 	}
 	if (bad && !ferror(to))
 		return SQLITE_NOMEM;

@@ -7,6 +7,7 @@
 
 enum sql_form {
 	SQL_FORM_TEXT,
+	SQL_FORM_BOX, /* text between lines, durations with a unit */
 	SQL_FORM_CSV,
 	SQL_FORM_JSON
 };
@@ -15,10 +16,10 @@ enum sql_form {
 #include <sqlite3.h>
 
 /*
- * Steps through the statement and prints its rows. SQLITE_DONE, another code when the query failed
- * half-way, or SQLITE_FULL with errno when printing did.
+ * Prints the rows of a statement, whose first step has given rc, and steps on. SQLITE_DONE, another code when the
+ * query failed half-way, or SQLITE_FULL with errno when printing did.
  */
-int sql_print(sqlite3_stmt *statement, enum sql_form form, FILE *to);
+int sql_print(sqlite3_stmt *statement, int rc, enum sql_form form, FILE *to);
 #endif
 
 #endif

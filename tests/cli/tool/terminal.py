@@ -6,7 +6,7 @@ import select
 import signal
 import time
 
-BOUND = 60
+BOUND = 20
 
 
 class Terminal:
