@@ -1,142 +1,87 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Prints completions for a shell, made from what the built command says of itself in --help.
+# Prints completions for a shell. `ktr complete WORDS` says what there is: "value<tab>help" lines, ":files" where a file
+# may stand; what it prints is quoted, never evaluated.
 #
-#	scripts/completions.sh bash|zsh|fish KTR
+#	scripts/completions.sh bash|zsh|fish
 set -eu
-shell=$1
-ktr=$2
-
-# "name<tab>help" of each command.
-commands() {
-	"$ktr" --help | sed -n '/^commands:/,$s/^  \([a-z-]*\) *\(.*\)/\1\t\2/p'
-}
-
-# "letter or -<tab>long<tab>VALUE or -<tab>help" of each option of command $1; - is ktrdump.
-options() {
-	if [ "$1" = - ]; then "${ktr}dump" --help; else "$ktr" "$1" --help; fi | sed -nE '
-		s/^ +-([A-Za-z]), --([a-z-]+)([ =]([A-Z][^ ]*))? +(.*)/\1\t\2\t\4\t\5/p
-		s/^ +--([a-z-]+)([ =]([A-Z][^ ]*))? +(.*)/-\t\1\t\3\t\4/p' | sed 's/\t\t/\t-\t/'
-}
-
-# The words that command $1 takes first: "list enable disable". ktrdump takes none.
-verbs() {
-	[ "$1" != - ] || return 0
-	"$ktr" "$1" --help | sed -nE "s/^usage: ktr $1 \[OPTIONS\] ([a-z]+(\|[a-z]+)+)( .*)?/\1/p" | tr '|' ' '
-}
-
-# Options of command $1 as bash wants them: --one --other
-bash_options() {
-	options "$1" | cut -f2 | sed 's/^/--/' | tr '\n' ' '
-}
-
-bash_() {
-	names=$(commands | cut -f1 | tr '\n' ' ')
-	cat <<END
+case ${1:-} in
+bash)
+	cat <<'BASH'
 # bash completion for ktr and ktrdump
 _ktr() {
-	local word=\${COMP_WORDS[COMP_CWORD]} words= verbs=
-	if [ "\$COMP_CWORD" -eq 1 ] && [ "\${COMP_WORDS[0]##*/}" != ktrdump ]; then
-		COMPREPLY=(\$(compgen -W "$names help" -- "\$word"))
-		return
-	fi
-	case \${COMP_WORDS[0]##*/}:\${COMP_WORDS[1]} in
-	ktrdump:*) words="$(bash_options -)" ;;
-	*:help) words="$names" ;;
-END
-	commands | while IFS="$tab" read -r name _; do
-		echo "	*:$name) words=\"$(bash_options "$name")\" verbs=\"$(verbs "$name")\" ;;"
+	local line value current before word words=() i
+	# bash takes words apart at : and =, which names of call sites and options have.
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [[ $i -gt 1 && ( $word == [:=]* || ${COMP_WORDS[i-1]} == *[:=] ) ]]; then
+			words[${#words[@]}-1]+=$word
+		else
+			words+=("$word")
+		fi
 	done
-	cat <<'END'
-	esac
-	if [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ]; then
-		COMPREPLY=($(compgen -W "$verbs" -- "$word"))
-		return
-	fi
-	case $word in
-	-*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
-	*) COMPREPLY=($(compgen -f -- "$word")) ;;
-	esac
+	for i in "${!words[@]}"; do
+		word=${words[i]//\\/}
+		word=${word#[\"\']}
+		words[i]=${word%[\"\']}
+	done
+	current=${words[${#words[@]}-1]}
+	before=${current%"${current##*[:=]}"}
+	COMPREPLY=()
+	while IFS= read -r line; do
+		value=${line%%$'\t'*}
+		if [[ $value == :files ]]; then
+			compopt -o filenames 2>/dev/null
+			while IFS= read -r value; do COMPREPLY+=("$value"); done < <(compgen -f -- "${current##*=}")
+		else
+			value=${value#"$before"}
+			[[ ${COMP_WORDS[COMP_CWORD]} == [\"\']* ]] || printf -v value %q "$value"
+			COMPREPLY+=("$value")
+		fi
+	done < <("${COMP_WORDS[0]/%ktrdump/ktr}" complete "${words[@]}" 2>/dev/null)
 }
-complete -o filenames -F _ktr ktr ktrdump
-END
-}
-
-# Options of command $1 as the words of zsh's _arguments, the last line going on.
-zsh_options() {
-	echo "_arguments \\"
-	options "$1" | sed "s/'/'\\\\''/g; s/[]:[]/\\\\&/g" | awk -F'\t' '{
-		value = $3 == "-" ? "" : ":" $3 ":_files"
-		printf "\t\t\047--%s[%s]%s\047 \\\n", $2, $4, value
-		if ($1 != "-")
-			printf "\t\t\047-%s[%s]%s\047 \\\n", $1, $4, value
-	}'
-	if [ -n "$(verbs "$1")" ]; then
-		printf "\t\t'*:what:(%s)'" "$(verbs "$1")"
-	else
-		printf "\t\t'*:file:_files'"
-	fi
-}
-
-zsh_() {
-	cat <<'END'
+complete -F _ktr ktr ktrdump
+BASH
+	;;
+zsh)
+	cat <<'ZSH'
 #compdef ktr ktrdump
 _ktr() {
-	local -a commands
-	commands=(
-END
-	commands | sed "s/'/'\\\\''/g; s/\(.*\)\t\(.*\)/		'\1:\2'/"
-	cat <<END
-	)
-	if [[ \$service = ktrdump ]]; then
-		$(zsh_options -)
-		return
-	fi
-	if (( CURRENT == 2 )); then
-		_describe command commands
-		return
-	fi
-	case \$words[2] in
-END
-	commands | while IFS="$tab" read -r name _; do
-		echo "	$name) $(zsh_options "$name") ;;"
+	local -a values
+	local line files
+	for line in "${(@f)$("${words[1]/%ktrdump/ktr}" complete "${(@Q)words[1,CURRENT]}" 2>/dev/null)}"; do
+		case $line in
+		:files) files=1 ;;
+		?*) values+=("${${line//:/\\:}/$'\t'/:}") ;;
+		esac
 	done
-	cat <<'END'
-	esac
+	(( $#values )) && _describe ktr values
+	[[ -n $files ]] && _files
 }
 _ktr "$@"
-END
-}
-
-# Options of command $1 for program $2, under the condition $3.
-fish_options() {
-	options "$1" | sed "s/'/\\\\'/g" | awk -F'\t' -v before="complete -c $2$3" '{
-		printf "%s -l %s", before, $2
-		if ($1 != "-")
-			printf " -s %s", $1
-		if ($3 != "-")
-			printf " -r"
-		printf " -d \047%s\047\n", $4
-	}'
-}
-
-fish_() {
-	commands | sed "s/'/\\\\'/g" | while IFS="$tab" read -r name help; do
-		echo "complete -c ktr -n __fish_use_subcommand -a $name -d '$help'"
-		[ -z "$(verbs "$name")" ] ||
-			echo "complete -c ktr -f -n '__fish_seen_subcommand_from $name' -a '$(verbs "$name")'"
-		fish_options "$name" ktr " -n '__fish_seen_subcommand_from $name'"
-	done
-	fish_options - ktrdump ''
-}
-
-tab=$(printf '\t')
-case $shell in
-bash) bash_ ;;
-zsh) zsh_ ;;
-fish) fish_ ;;
+ZSH
+	;;
+fish)
+	cat <<'FISH'
+# fish completion for ktr and ktrdump
+function __ktr_complete
+	set -l words (commandline -opc)
+	set -l word (commandline -ct)
+	set -l program (string replace -r 'ktrdump$' ktr -- $words[1])
+	for line in ($program complete $words "$word" 2>/dev/null)
+		if test "$line" = :files
+			__fish_complete_path "$word"
+		else
+			echo $line
+		end
+	end
+end
+complete -c ktr -f -a '(__ktr_complete)'
+complete -c ktrdump -f -a '(__ktr_complete)'
+FISH
+	;;
 *)
-	echo "completions.sh: no completions for \"$shell\": bash, zsh, fish" >&2
+	echo "completions.sh: no completions for \"${1:-}\": bash, zsh, fish" >&2
 	exit 2
 	;;
 esac

@@ -59,7 +59,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
 	$(INSTALL) -m 644 tools/ktr-gdb.py "$(DESTDIR)$(GDB_AUTO)"
 	$(foreach s,$(SHELLS),$(INSTALL) -d "$(DESTDIR)$(DATADIR)/$(dir $(COMPLETION_$(s)))" && \
-		scripts/completions.sh $(s) $(O)/bin/ktr >"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))" &&) :
+		scripts/completions.sh $(s) >"$(DESTDIR)$(DATADIR)/$(COMPLETION_$(s))" &&) :
 	$(foreach l,$(COMPLETION_LINKS),ln -sf $(subst ktrdump,ktr,$(notdir $(l))) "$(DESTDIR)$(DATADIR)/$(l)" &&) :
 	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
 

@@ -43,6 +43,8 @@ for kind in "$@"; do
 		need file command_ file
 		need libsnappy-dev header snappy-c.h
 		need tmux command_ tmux
+		need zsh command_ zsh
+		need fish command_ fish
 		need trace-cmd command_ trace-cmd
 		need pkg-config command_ pkg-config
 		need cmake command_ cmake

@@ -12,7 +12,7 @@
 
 struct command {
 	const char *name;
-	const char *help; /* one line, lower case, no full stop */
+	const char *help; /* one line, lower case, no full stop; NULL: it is for programs, and not listed */
 	int (*run)(int argc, char **argv);
 	struct command *next;
 };

@@ -54,7 +54,8 @@ static void ktr_help(FILE *to)
 		    "\n"
 		    "commands:\n");
 	for (struct command *c = command_first; c; c = c->next)
-		fprintf(to, "  %-12s %s\n", c->name, c->help);
+		if (c->help)
+			fprintf(to, "  %-12s %s\n", c->name, c->help);
 }
 
 static int ktr_unknown(const char *name)

@@ -21,8 +21,10 @@
 #define OPTIONS_MAX  48  /* rows of a command */
 #define OPTIONS_LONG 256 /* what getopt(3) returns for the first long option: no letter */
 
+void (*options_told)(const struct options *options);
+
 /* The row after the last is that of --help, which has the letter h unless the command has another use for it. */
-static const struct option_row *options_row(const struct options *options, unsigned i)
+const struct option_row *options_row(const struct options *options, unsigned i)
 {
 	static const struct option_row help[] = {
 		{ .letter = 'h', .name = "help", .help = "print this and exit" },
@@ -228,6 +230,11 @@ bool options_parse(const struct options *options, int argc, char **argv, void *c
 	const struct option_row *row;
 	int id;
 
+	if (options_told) {
+		*status = 0;
+		options_told(options);
+		return false;
+	}
 	options_tables(options, letters, longs);
 	opterr = optopt = 0;
 	*status = 2;

@@ -86,6 +86,7 @@ struct options {
 	const char *examples; /* command lines, each with a newline */
 	const struct option_row *rows;
 	unsigned n_rows;
+	const char *(*first)(unsigned i, const char **help); /* what its first operand may be; NULL ends them */
 	int stop; /* 1: options end at the first operand, which is a command with its own */
 };
 
@@ -147,6 +148,12 @@ struct rotate_options {
  * the command is over, with *status to end with: 0 after --help, 2 after a complaint.
  */
 bool options_parse(const struct options *options, int argc, char **argv, void *command, int *status);
+
+/* Row i of the table, the last one being --help, which is row n_rows. */
+const struct option_row *options_row(const struct options *options, unsigned i);
+
+/* For completion: is told the command's options instead, whatever the words are; the command is over then. */
+extern void (*options_told)(const struct options *options);
 
 /* Text of which no byte is a terminal's: see ktr__utf8_visible(); its lines stay. */
 void print_visible(FILE *to, const char *text);

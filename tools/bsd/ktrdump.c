@@ -10,6 +10,7 @@
 
 #include "analyze/print/sink_ktrdump.h"
 #include "ktr/session/drop.h"
+#include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/walk.h"
 #include "visualize/export/schedgraph_back.h"
@@ -302,3 +303,6 @@ int ktrdump_main(int argc, char **argv)
 	dump.walk.reverse = newest && !dump.turned;
 	return dump.live ? ktrdump_follow(&dump) : ktrdump_once(&dump);
 }
+
+/* By its own name, and for completion. */
+COMMAND(ktrdump, NULL, ktrdump_main);

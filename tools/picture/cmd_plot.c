@@ -48,7 +48,14 @@ static const struct option_row plot_rows[] = {
 	OPTION_TEXT(0, "x", "NAME", struct plot_command, options.x, "scatter: the argument to draw it against (time)"),
 };
 
+static const char *plot_names(unsigned i, const char **help)
+{
+	*help = i ? ktr__plot_kinds[i - 1] ? ktr__plot_kinds[i - 1]->help : NULL : "what kinds there are";
+	return !i ? "list" : ktr__plot_kinds[i - 1] ? ktr__plot_kinds[i - 1]->name : NULL;
+}
+
 static const struct options plot_options = {
+	.first = plot_names,
 	.operands = "KIND [TRACE [TRACE]]",
 	.about =
 		"Draws a chart; `ktr plot list` lists the kinds. Without TRACE, ./ktr.out is read.",

@@ -25,7 +25,14 @@ static const struct option_row export_rows[] = {
 	OPTION_FILTER(struct export_command, walk.filter),
 };
 
+static const char *export_names(unsigned i, const char **help)
+{
+	*help = i ? ktr__export_formats[i - 1] ? ktr__export_formats[i - 1]->help : NULL : "what formats there are";
+	return !i ? "list" : ktr__export_formats[i - 1] ? ktr__export_formats[i - 1]->name : NULL;
+}
+
 static const struct options export_options = {
+	.first = export_names,
 	.operands = "FORMAT [TRACE]",
 	.about =
 		"Writes a trace in another format; `ktr export list` lists them. Without TRACE, ./ktr.out is\n"

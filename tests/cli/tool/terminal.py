@@ -6,7 +6,7 @@ import select
 import signal
 import time
 
-BOUND = 20
+BOUND = 10
 
 
 class Terminal:
