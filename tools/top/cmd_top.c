@@ -4,6 +4,7 @@
  */
 #include "tools/command.h"
 #include "tools/find.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
 
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +56,7 @@ static int cmd_top(int argc, char **argv)
 #else
 
 #define TOP_CLASS_WIDTH 34 /* [columns] of the list of classes */
+#define TOP_SHOWN	4096 /* call sites that are listed */
 
 struct top_screen {
 	struct top top;
@@ -62,6 +65,11 @@ struct top_screen {
 	uint32_t site_id;      /* the same site, wherever it is in the list */
 	int in_classes;        /* keys move in the list of classes */
 	int stopped;           /* nothing is looked at */
+	int helps;             /* the keys are shown instead */
+	int typing;            /* keys are of the filter */
+	int by_name;           /* sites are in the order of their names, not of their rates */
+	char filter[64];       /* only sites that have it in their name, class or text */
+	unsigned shown[TOP_SHOWN], n_shown; /* of top.site, in the order on the screen */
 	char said[KTR_ERROR_LINE_BYTES];
 };
 
@@ -156,6 +164,60 @@ static void top_site_line(const struct top_screen *s, const struct top_site *at,
 		 site ? site->name : "?", site ? site->class_name : "?", text);
 }
 
+/* ---- which sites, and in which order ---- */
+
+static const struct top_screen *top_sorted; /* for qsort(3) */
+
+static int top_order(const void *a, const void *b)
+{
+	unsigned i = *(const unsigned *)a, k = *(const unsigned *)b;
+	const struct ktr_reader_site *x = ktr_reader_site(top_sorted->top.reader, top_sorted->top.site[i].id);
+	const struct ktr_reader_site *y = ktr_reader_site(top_sorted->top.reader, top_sorted->top.site[k].id);
+	int order = x && y ? strverscmp(x->name, y->name) : 0;
+
+	return order ? order : i < k ? -1 : i > k;
+}
+
+/* The busiest come first as they are. */
+static void top_choose(struct top_screen *s)
+{
+	char line[512];
+
+	s->n_shown = s->site = 0;
+	for (unsigned i = 0; i < s->top.n_sites && s->n_shown < TOP_SHOWN; i++) {
+		top_site_line(s, &s->top.site[i], line, sizeof(line));
+		if (!s->filter[0] || strcasestr(line, s->filter))
+			s->shown[s->n_shown++] = i;
+	}
+	top_sorted = s;
+	if (s->by_name)
+		qsort(s->shown, s->n_shown, sizeof(s->shown[0]), top_order);
+	for (unsigned i = 0; i < s->n_shown; i++)
+		if (s->top.site[s->shown[i]].id == s->site_id)
+			s->site = i;
+}
+
+static void top_draw_help(void)
+{
+	static const char *const help[] = {
+		"tab, left, right   to the list of classes, to that of call sites",
+		"up, down, k, j     select one",
+		"space, return      switch the selected class on or off",
+		"s                  call sites by their rate, or by their name",
+		"/                  only call sites that have a text in what is shown of them; return ends it,",
+		"                   escape takes it away",
+		"p                  stop and go on",
+		"q, ^C              end",
+		"?                  this, and any key back",
+	};
+
+	erase();
+	top_put(0, 0, COLS, A_BOLD, "ktr top: keys");
+	for (unsigned i = 0; i < sizeof(help) / sizeof(help[0]); i++)
+		top_put(2 + (int)i, 2, COLS, A_NORMAL, help[i]);
+	refresh();
+}
+
 static void top_draw_sites(const struct top_screen *s, int y, int end)
 {
 	unsigned rows = end > y + 1 ? (unsigned)(end - y - 1) : 1;
@@ -164,8 +226,8 @@ static void top_draw_sites(const struct top_screen *s, int y, int end)
 
 	top_put(y++, TOP_CLASS_WIDTH, COLS, A_REVERSE,
 		"       rate  call site                class          text");
-	for (unsigned i = first; i < s->top.n_sites && y < end; i++, y++) {
-		top_site_line(s, &s->top.site[i], line, sizeof(line));
+	for (unsigned i = first; i < s->n_shown && y < end; i++, y++) {
+		top_site_line(s, &s->top.site[s->shown[i]], line, sizeof(line));
 		top_put(y, TOP_CLASS_WIDTH, COLS,
 			!s->in_classes && i == s->site ? A_STANDOUT : A_NORMAL, line);
 	}
@@ -174,6 +236,7 @@ static void top_draw_sites(const struct top_screen *s, int y, int end)
 static void top_draw(const struct top_screen *s)
 {
 	int middle = 4 + (LINES - 6) / 2, y = middle + 1;
+	char foot[256];
 
 	erase();
 	top_head(s);
@@ -184,10 +247,11 @@ static void top_draw(const struct top_screen *s)
 			      : "last events: select a call site (tab, arrows)");
 	for (unsigned i = 0; i < s->top.n_last && y < LINES - 1; i++, y++)
 		top_put(y, 0, COLS, A_NORMAL, s->top.last[i]);
-	top_put(LINES - 1, 0, COLS, s->said[0] ? COLOR_PAIR(1) : A_DIM,
-		s->said[0]
-			? s->said
-			: "tab: classes, sites  arrows: select  space: switch the class  p: stop  q: quit");
+	snprintf(foot, sizeof(foot), s->typing || s->filter[0] ? "/%s%s  " : "", s->filter, s->typing ? "_" : "");
+	if (!s->typing)
+		strcat(foot, "?: keys  tab: classes, sites  arrows: select  space: switch the class"
+			     "  /: filter  s: sort  q: quit");
+	top_put(LINES - 1, 0, COLS, s->said[0] ? COLOR_PAIR(1) : A_DIM, s->said[0] ? s->said : foot);
 	refresh();
 }
 
@@ -207,20 +271,44 @@ static void top_toggle(struct top_screen *s)
 static void top_move(struct top_screen *s, int by)
 {
 	unsigned *at = s->in_classes ? &s->class_ : &s->site;
-	unsigned n = s->in_classes ? s->top.n_classes : s->top.n_sites;
+	unsigned n = s->in_classes ? s->top.n_classes : s->n_shown;
 
 	if (by < 0 && *at > 0)
 		--*at;
 	else if (by > 0 && *at + 1 < n)
 		++*at;
-	if (!s->in_classes && s->site < s->top.n_sites)
-		s->site_id = s->top.site[s->site].id;
+	if (!s->in_classes && s->site < s->n_shown)
+		s->site_id = s->top.site[s->shown[s->site]].id;
+}
+
+/* A key of the filter. */
+static void top_type(struct top_screen *s, int key)
+{
+	size_t n = strlen(s->filter);
+
+	if (key == '\n' || key == KEY_ENTER || key == '\033')
+		s->typing = 0;
+	if (key == '\033')
+		s->filter[0] = '\0';
+	else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0)
+		s->filter[n - 1] = '\0';
+	else if (key >= ' ' && key < 127 && n + 1 < sizeof(s->filter))
+		memcpy(s->filter + n, (char[]){ (char)key, '\0' }, 2);
+	top_choose(s);
 }
 
 /* 0 when the user has enough. */
 static int top_key(struct top_screen *s, int key)
 {
 	s->said[0] = '\0';
+	if (s->typing) {
+		top_type(s, key);
+		return 1;
+	}
+	if (s->helps) {
+		s->helps = 0;
+		return 1;
+	}
 	switch (key) {
 	case 'q':
 	case 'Q':
@@ -246,6 +334,22 @@ static int top_key(struct top_screen *s, int key)
 	case 'p':
 		s->stopped = !s->stopped;
 		break;
+	case '?':
+		s->helps = 1;
+		break;
+	case '/':
+		s->typing = 1;
+		s->filter[0] = '\0';
+		top_choose(s);
+		break;
+	case '\033':
+		s->filter[0] = '\0';
+		top_choose(s);
+		break;
+	case 's':
+		s->by_name = !s->by_name;
+		top_choose(s);
+		break;
 	default:
 		break;
 	}
@@ -257,9 +361,7 @@ static int top_again(struct top_screen *s)
 {
 	int rc = top_look(&s->top, s->site_id);
 
-	for (unsigned i = 0; i < s->top.n_sites; i++)
-		if (s->top.site[i].id == s->site_id)
-			s->site = i;
+	top_choose(s);
 	if (s->site_id == 0 && s->top.n_sites > 0)
 		s->site_id = s->top.site[0].id;
 	return rc;
@@ -271,8 +373,13 @@ static int top_run(struct top_screen *s)
 
 	timeout((int)s->delay_s * 1000);
 	while (rc == 0) {
-		top_draw(s);
+		if (s->helps)
+			top_draw_help();
+		else
+			top_draw(s);
 		key = getch();
+		if (interrupt_came())
+			return 0;
 		if (key != ERR && !top_key(s, key))
 			return 0;
 		/* A key is answered at once; what was counted since is too little for a rate. */
@@ -280,6 +387,11 @@ static int top_run(struct top_screen *s)
 			rc = top_again(s);
 	}
 	return rc;
+}
+
+/* getch(3) comes back with nothing. */
+static void top_interrupted(void)
+{
 }
 
 static int top_start(struct top_screen *s, const char *command, const char *path)
@@ -291,6 +403,8 @@ static int top_start(struct top_screen *s, const char *command, const char *path
 		return fail_with(command, &err);
 	rc = top_again(s);
 	if (rc == 0) {
+		signal(SIGTERM, SIG_DFL); /* curses sees to it, and leaves the terminal as it was */
+		set_escdelay(100);
 		if (initscr() == NULL)
 			return fail(command, "this terminal cannot be used");
 		cbreak();
@@ -302,8 +416,11 @@ static int top_start(struct top_screen *s, const char *command, const char *path
 			use_default_colors();
 			init_pair(1, COLOR_RED, -1);
 		}
+		interrupt_call(top_interrupted);
 		rc = top_run(s);
 		endwin();
+		if (interrupt_came())
+			interrupt_end();
 	}
 	return rc != 0 ? fail(command, "%s: %s", path, strerror(-rc)) : 0;
 }

@@ -72,6 +72,17 @@ case $("$ktr" sysctl -n -s busy debug.ktr.mask) in
 *) fail "the mask is $("$ktr" sysctl -n -s busy debug.ktr.mask)" ;;
 esac
 screen '\[ \] vm +0 /s'
+# Keys, order, filter.
+on_tmux send-keys -t top '?'
+screen '^ktr top: keys' && screen '^  /  +only call sites that have'
+on_tmux send-keys -t top x s
+screen 'busy\.c:6 .*' && on_tmux send-keys -t top / p a g e
+screen '^/page_'
+on_tmux send-keys -t top Enter
+screen '^/page  \?: keys'
+grep -q 'got %d of %s' "$dir/screen" && fail "what the filter leaves out is listed: $(cat "$dir/screen")"
+on_tmux send-keys -t top / Escape
+screen 'got %d of %s'
 # The program ends: so does its session.
 kill "$program"
 wait "$program" 2>/dev/null
@@ -79,4 +90,21 @@ program=
 screen '^ktr top: busy, dead'
 on_tmux send-keys -t top q
 screen 'ended with 0'
+KTR_SESSION=busy KTR_MASK=all "$dir/busy" &
+program=$!
+i=0
+while ! "$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1 && [ $i -lt 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+PYTHONPATH=tests/cli/tool PYTHONDONTWRITEBYTECODE=1 python3 - "$ktr" <<'END' || failed=1
+import sys
+from terminal import Terminal
+top = Terminal(sys.argv[1], 'top', '-s', 'busy')
+shows = top.shows(b'live')
+top.send(b'\x03')
+status = top.status()
+if not shows or status != 130 or b'\x1b[?1049l' not in top.seen:
+    sys.exit('FAILED: ^C ends ktr top with %d, and the terminal is left so: %r' % (status, top.seen[-100:]))
+END
 exit $failed
