@@ -6,6 +6,7 @@
  */
 #include "visualize/chart/chart.h"
 
+#include "conf/kit/utf8.h"
 #include "visualize/chart/axis.h"
 #include "visualize/model/number.h"
 #include "visualize/model/palette.h"
@@ -41,6 +42,30 @@ int ktr__chart_end(struct ktr__chart *chart, struct ktr_error *err)
 	return ktr__gnuplot_end(&chart->plot, err);
 }
 
+void ktr__chart_cover(struct ktr__chart *chart, char *to, size_t size, const char *text)
+{
+	FILE *out;
+
+	if (!ktr__gnuplot_has_fonts(&chart->plot) || text[ktr__utf8_plain(text, strlen(text))] == '\0' ||
+	    (out = fmemopen(to, size, "w")) == NULL) {
+		snprintf(to, size, "%s", text);
+		return;
+	}
+	ktr__glyphs_write(&chart->plot.glyphs, out, text, strlen(text));
+	/* What does not fit is cut at the end, which is NUL then. */
+	fflush(out);
+	fclose(out);
+	to[size - 1] = '\0';
+}
+
+unsigned ktr__chart_fit(struct ktr__chart *chart, char *to, size_t size, const char *text, unsigned columns)
+{
+	char covered[4 * KTR__LABEL_BYTES];
+
+	ktr__chart_cover(chart, covered, sizeof(covered), text);
+	return ktr__label_fit(to, size, covered, columns, 0);
+}
+
 double ktr__chart_text_width(const char *text, unsigned size)
 {
 	return ktr__label_columns(text) * size * CHART_ADVANCE;
@@ -60,11 +85,13 @@ void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *a
 	unsigned points = chart->plot.format == KTR__GNUPLOT_PDF   ? size * 9 / 10
 			  : chart->plot.format == KTR__GNUPLOT_SVG ? size * 12 / 10
 								   : size;
+	char ltr[8 * KTR__LABEL_BYTES];
 
 	if (chart->is_text)
 		return;
 	fprintf(chart->to, "set label %u ", ++chart->n_labels);
-	ktr__label_gnuplot(chart->to, text);
+	ktr__label_ltr(ltr, sizeof(ltr), text);
+	ktr__label_gnuplot(chart->to, ltr);
 	fprintf(chart->to, " at screen %.5f, screen %.5f %s front font '%s,%u' tc rgb '#%06x'\n",
 		x / chart->width, 1 - y / chart->height, align, ktr__chart_font(chart, bold),
 		points, colour);
@@ -195,8 +222,10 @@ static double chart_lines(struct ktr__chart *chart, double y, unsigned size, int
 			  uint32_t colour, const char *text)
 {
 	double step = size * 1.75, pixels = (chart->width - 2 * CHART_EDGE) / (bold ? 1.15 : 1);
-	char line[4 * KTR__LABEL_BYTES];
+	char line[4 * KTR__LABEL_BYTES], covered[2048];
 
+	ktr__chart_cover(chart, covered, sizeof(covered), text);
+	text = covered;
 	for (unsigned i = 0; text[0] != '\0' && i < 2; i++) {
 		size_t n = chart_break(text, pixels, size);
 

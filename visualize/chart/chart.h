@@ -60,6 +60,12 @@ void ktr__chart_colours(struct ktr__chart *chart, double x, double top, double b
 void ktr__chart_area(struct ktr__chart *chart, double left, double right, double top,
 		     double bottom);
 
+/* Copies a clean text as this chart can draw it: what no font has as "[U+1F41B]". */
+void ktr__chart_cover(struct ktr__chart *chart, char *to, size_t size, const char *text);
+
+/* Copies it so into at most so many columns, see ktr__label_fit(). */
+unsigned ktr__chart_fit(struct ktr__chart *chart, char *to, size_t size, const char *text, unsigned columns);
+
 /* [pixels] that a text will take, on the safe side. */
 double ktr__chart_text_width(const char *text, unsigned size);
 

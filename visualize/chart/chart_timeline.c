@@ -203,21 +203,20 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 		int is_counter;
 
 		if (line->row == NULL && line->marks == NULL) {
-			ktr__label_fit(fit, sizeof(fit), line->text, 3 * columns, 0);
+			ktr__chart_fit(chart, fit, sizeof(fit), line->text, 3 * columns);
 			ktr__chart_text(chart, 20, y, "left", size, 1, KTR__INK, fit);
 			continue;
 		}
 		is_counter = line->row != NULL && line->row->lane.cell == NULL && line->row->area.cell != NULL;
-		ktr__label_fit(fit, sizeof(fit), line->text,
-			       columns - 2u * (unsigned)line->indent - (is_counter ? TIMELINE_TICK : 0), 0);
+		ktr__chart_fit(chart, fit, sizeof(fit), line->text,
+			       columns - 2u * (unsigned)line->indent - (is_counter ? TIMELINE_TICK : 0));
 		if (is_counter)
 			ktr__chart_counter_axis(chart, &line->row->area, TIMELINE_LEFT, y, line_height);
 		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, line->said > 0, KTR__INK, fit);
 		if (line->said > 0)
 			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);
 		ktr__view_remark(c->view, line, remark, sizeof(remark));
-		ktr__label_fit(fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72),
-			       0);
+		ktr__chart_fit(chart, fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72));
 		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
 				KTR__FAINT, fit);
 	}
@@ -249,17 +248,15 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 		double x = TIMELINE_LEFT;
 
 		if (!dry) {
-			ktr__label_fit(text, sizeof(text), legend->group, 22, 0);
+			ktr__chart_fit(chart, text, sizeof(text), legend->group, 22);
 			ktr__chart_text(chart, 20, y + 9, "left", 9, 1, KTR__INK, text);
 		}
 		for (unsigned i = 0; i < legend->n + (legend->n_more > 0); i++) {
 			double width;
 
 			if (i < legend->n)
-				ktr__label_fit(
-					text, sizeof(text),
-					c->view->timeline->rows.label[legend->entry[i].label], 40,
-					0);
+				ktr__chart_fit(chart, text, sizeof(text),
+					       c->view->timeline->rows.label[legend->entry[i].label], 40);
 			else
 				snprintf(text, sizeof(text), "%u others", legend->n_more);
 			width = ktr__chart_text_width(text, 9);

@@ -118,6 +118,28 @@ int ktr__gnuplot_begin(struct ktr__gnuplot *plot, const char *path, unsigned wid
 	return 0;
 }
 
+int ktr__gnuplot_has_fonts(const struct ktr__gnuplot *plot)
+{
+	return plot->format != KTR__GNUPLOT_SVG && plot->format != KTR__GNUPLOT_TEXT;
+}
+
+/* Whoever wrote a name into the script: none reaches gnuplot with a character that spoils the picture. */
+static int gnuplot_cover(struct ktr__gnuplot *plot)
+{
+	char *script = plot->script;
+	size_t n = plot->n_script;
+	FILE *to;
+
+	if (!ktr__gnuplot_has_fonts(plot))
+		return 0;
+	plot->script = NULL;
+	to = open_memstream(&plot->script, &plot->n_script);
+	if (to != NULL)
+		ktr__glyphs_write(&plot->glyphs, to, script, n);
+	free(script);
+	return to != NULL && fclose(to) == 0 ? 0 : -ENOMEM;
+}
+
 static int gnuplot_write(int fd, const char *bytes, size_t n)
 {
 	while (n > 0) {
@@ -240,14 +262,13 @@ static int gnuplot_to_file(const struct ktr__gnuplot *plot, struct ktr_error *er
 
 int ktr__gnuplot_end(struct ktr__gnuplot *plot, struct ktr_error *err)
 {
-	int result;
+	int result = fclose(plot->to);
 
-	if (fclose(plot->to) != 0) {
-		plot->to = NULL;
+	plot->to = NULL;
+	if (result != 0 || gnuplot_cover(plot) != 0) {
 		ktr__gnuplot_drop(plot);
 		return ktr_error_set(err, ENOMEM, "not enough memory for a script");
 	}
-	plot->to = NULL;
 	if (plot->path != NULL) {
 		result = gnuplot_to_file(plot, err);
 	} else {
@@ -263,5 +284,6 @@ void ktr__gnuplot_drop(struct ktr__gnuplot *plot)
 	if (plot->to != NULL)
 		fclose(plot->to);
 	free(plot->script);
+	ktr__glyphs_free(&plot->glyphs);
 	memset(plot, 0, sizeof(*plot));
 }

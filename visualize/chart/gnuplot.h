@@ -9,6 +9,8 @@
 #ifndef VISUALIZE_GNUPLOT_H
 #define VISUALIZE_GNUPLOT_H
 
+#include "visualize/chart/glyphs.h"
+
 #include <ktr/error.h>
 
 #include <stddef.h>
@@ -29,7 +31,11 @@ struct ktr__gnuplot {
 	const char *path; /* borrowed; NULL: standard output, as text */
 	enum ktr__gnuplot_format format;
 	unsigned width, height; /* [pixels], [columns] and [lines] with text */
+	struct ktr__glyphs glyphs;
 };
+
+/* Does gnuplot draw the texts itself, with this machine's fonts? An SVG is drawn by whoever shows it. */
+int ktr__gnuplot_has_fonts(const struct ktr__gnuplot *plot);
 
 /*
  * The format that a file's name asks for. 0, or -EINVAL with the names there are. NULL, and "-",

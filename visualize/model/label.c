@@ -9,14 +9,15 @@
 
 #include "conf/kit/utf8.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <wchar.h>
 
-/* Reads one character; the bytes it has, or 0 where there is none. */
-static unsigned label_decode(const unsigned char *p, size_t n, uint32_t *code)
+unsigned ktr__label_char(const char *text, size_t n, uint32_t *code)
 {
-	unsigned length = (unsigned)ktr__utf8_char((const char *)p, n);
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned length = (unsigned)ktr__utf8_char(text, n);
 
 	if (length > 0)
 		*code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
@@ -25,19 +26,96 @@ static unsigned label_decode(const unsigned char *p, size_t n, uint32_t *code)
 	return length;
 }
 
+struct label_range {
+	uint32_t first, last;
+};
+
+static int label_within(const struct label_range *range, size_t n, uint32_t code)
+{
+	for (size_t i = 0; i < n; i++)
+		if (code >= range[i].first && code <= range[i].last)
+			return 1;
+	return 0;
+}
+
+#define LABEL_WITHIN(range, code) label_within(range, sizeof(range) / sizeof((range)[0]), code)
+
 /* Control characters, and those that are seen by what they do to their neighbours only. */
 static int label_is_hidden(uint32_t code)
 {
-	static const uint32_t range[][2] = {
-		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },      { 0x61c, 0x61c },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },  { 0xfe00, 0xfe0f },
+	static const struct label_range hidden[] = {
+		{ 0, 0x1f },        { 0x7f, 0x9f },     { 0xad, 0xad },     { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfe00, 0xfe0f },
 		{ 0xfeff, 0xfeff }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff }
 	};
 
-	for (size_t i = 0; i < sizeof(range) / sizeof(range[0]); i++)
-		if (code >= range[i][0] && code <= range[i][1])
-			return 1;
-	return 0;
+	return LABEL_WITHIN(hidden, code);
+}
+
+/* The blocks of combining marks of the Unicode standard, and the marks of Hebrew and Arabic. */
+int ktr__label_is_mark(uint32_t code)
+{
+	static const struct label_range marks[] = { { 0x300, 0x36f },   { 0x483, 0x489 },   { 0x591, 0x5bd },
+						    { 0x610, 0x61a },   { 0x64b, 0x65f },   { 0x1ab0, 0x1aff },
+						    { 0x1dc0, 0x1dff }, { 0x20d0, 0x20ff }, { 0xfe20, 0xfe2f } };
+
+	return LABEL_WITHIN(marks, code);
+}
+
+static int label_is_rtl(uint32_t code)
+{
+	static const struct label_range rtl[] = {
+		{ 0x590, 0x8ff }, { 0xfb1d, 0xfdff }, { 0xfe70, 0xfefc }, { 0x10800, 0x10fff }, { 0x1e800, 0x1efff }
+	};
+
+	return LABEL_WITHIN(rtl, code);
+}
+
+/* Punctuation and blanks take the direction of what is around them; letters and numbers have one. */
+static int label_is_neutral(uint32_t code)
+{
+	return (code < 0x80 && !isalnum((int)code)) || (code >= 0x2000 && code < 0x2c00);
+}
+
+/*
+ * The first letter decides about the whole text, and a number after letters from right to left goes to their
+ * left (Unicode Bidirectional Algorithm, UAX #9, P2 and W2): a mark before the text and one after such letters
+ * settle it.
+ */
+void ktr__label_ltr(char *to, size_t size, const char *text)
+{
+	static const char mark[] = "\xe2\x80\x8e";
+	size_t n = strlen(text), out = 0, settle = 0, used = 0;
+	int rtl = 0, first = 1;
+
+	while (n > used && out + 2 * sizeof(mark) + 4 < size) {
+		uint32_t code = (unsigned char)text[used];
+		unsigned length = ktr__label_char(text + used, n - used, &code);
+		size_t at = first ? 0 : settle;
+
+		length += length == 0;
+		if (!label_is_neutral(code) && !ktr__label_is_mark(code)) {
+			if (label_is_rtl(code) ? first : rtl) {
+				memmove(to + at + 3, to + at, out - at);
+				memcpy(to + at, mark, 3);
+				out += 3;
+			}
+			rtl = label_is_rtl(code);
+			first = 0;
+		}
+		memcpy(to + out, text + used, length);
+		out += length;
+		used += length;
+		if (rtl && !label_is_neutral(code))
+			settle = out;
+	}
+	/* What stands behind the last letter stays behind it. */
+	if (rtl && settle < out) {
+		memmove(to + settle + 3, to + settle, out - settle);
+		memcpy(to + settle, mark, 3);
+		out += 3;
+	}
+	to[out] = '\0';
 }
 
 static void label_hex(char *to, unsigned char byte)
@@ -62,7 +140,7 @@ size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
 	n -= out;
 	while (n > 0 && out < size) {
 		uint32_t code = 0;
-		unsigned length = label_decode(p, n, &code);
+		unsigned length = ktr__label_char((const char *)p, n, &code);
 		int good = length > 0 && !label_is_hidden(code);
 		unsigned taken = length > 0 ? length : 1;
 
@@ -94,17 +172,17 @@ static unsigned label_width(uint32_t code)
 
 unsigned ktr__label_columns(const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
 	size_t n = strlen(text);
 	unsigned columns = 0;
 
 	while (n > 0) {
-		uint32_t code = *p;
-		unsigned length = label_decode(p, n, &code);
+		uint32_t code = (unsigned char)*text;
+		unsigned length = ktr__label_char(text, n, &code);
 
 		columns += label_width(code);
-		p += length > 0 ? length : 1;
-		n -= length > 0 ? length : 1;
+		length += length == 0;
+		text += length;
+		n -= length;
 	}
 	return columns;
 }
@@ -138,7 +216,7 @@ unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned column
 	n = strlen(text);
 	while (n > 0) {
 		uint32_t code = (unsigned char)*text;
-		unsigned length = label_decode((const unsigned char *)text, n, &code);
+		unsigned length = ktr__label_char(text, n, &code);
 		unsigned width = label_width(code);
 
 		length += length == 0;

@@ -31,6 +31,20 @@ unsigned ktr__label_columns(const char *text);
  */
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
 
+/* Reads one character of n bytes; returns the bytes it has, or 0 where there is none. */
+unsigned ktr__label_char(const char *text, size_t n, uint32_t *code);
+
+/* Does a character stand on the one before it? */
+int ktr__label_is_mark(uint32_t code);
+
+/*
+ * Copies a clean text so that it is laid out from left to right, whatever letters it begins with, and what follows
+ * letters that go from right to left is not drawn into them. Such a text gets marks of direction, any other none.
+ */
+void ktr__label_ltr(char *to, size_t size, const char *text);
+
+#define KTR__LABEL_LTR 0x200eu /* that mark */
+
 /* Writes a clean text as a string of gnuplot. */
 void ktr__label_gnuplot(FILE *to, const char *text);
 

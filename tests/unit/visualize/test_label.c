@@ -226,6 +226,33 @@ static void colours(void)
 	CU_ASSERT_EQUAL(ktr__palette(KTR__PALETTE_COLOURS), KTR__GREY);
 }
 
-SUITE(label, TEST(harmless_names), TEST(every_byte_and_room), TEST(fits_columns),
+static void expect_ltr(const char *text, const char *expected)
+{
+	char to[200];
+
+	ktr__label_ltr(to, sizeof(to), text);
+	CU_ASSERT_STRING_EQUAL(to, expected);
+}
+
+#define RTL "\xd7\xa9\xd7\x9c"
+#define LRM "\xe2\x80\x8e"
+
+static void letters_from_right_to_left(void)
+{
+	expect_ltr("plain, \xc3\xa9 7", "plain, \xc3\xa9 7");
+	expect_ltr("", "");
+	expect_ltr("a " RTL " " RTL " b", "a " RTL " " RTL LRM " b");
+	expect_ltr(RTL " 29 %", LRM RTL LRM " 29 %");
+	expect_ltr("\"" RTL "\" is", LRM "\"" RTL LRM "\" is");
+	expect_ltr("x " RTL "!", "x " RTL LRM "!");
+	for (size_t room = 1; room < 40; room++) {
+		char to[40];
+
+		ktr__label_ltr(to, room, RTL " 29 %" RTL);
+		CU_ASSERT_TRUE(strlen(to) < room);
+	}
+}
+
+SUITE(label, TEST(letters_from_right_to_left), TEST(harmless_names), TEST(every_byte_and_room), TEST(fits_columns),
       TEST(words_of_a_command), TEST(numbers_for_people), TEST(ticks_of_an_axis), TEST(moments),
       TEST(windows_around_moments), TEST(colours));
