@@ -119,10 +119,10 @@ static void timeline_lane(const struct timeline_chart *c, const struct ktr__line
 		if (look.lower == 0)
 			continue;
 		timeline_bar(c, i, end, floor_y, floor_y + unit * look.lower_top,
-			     ktr__view_entry(c->view, line, look.lower).colour);
+			     ktr__view_entry(c->view, look.lower).colour);
 		timeline_bar(c, i, end, floor_y + unit * look.lower_top,
 			     floor_y + unit * look.upper_top,
-			     ktr__view_entry(c->view, line, look.upper).colour);
+			     ktr__view_entry(c->view, look.upper).colour);
 		timeline_bar(c, i, end, floor_y + unit * look.upper_top,
 			     floor_y + unit * look.rest_top, KTR__GREY);
 	}
@@ -258,16 +258,17 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 				ktr__chart_fit(chart, text, sizeof(text),
 					       c->view->timeline->rows.label[legend->entry[i].label], 40);
 			else
-				snprintf(text, sizeof(text), "%u others", legend->n_more);
+				snprintf(text, sizeof(text), "and %u smaller ones", legend->n_more);
 			width = ktr__chart_text_width(text, 9);
 			if (x + width + 24 > chart->width - 20) {
 				x = TIMELINE_LEFT;
 				y += 18;
 			}
 			if (!dry) {
-				ktr__chart_box(chart, x, y + 3, 12, 12,
-					       i < legend->n ? legend->entry[i].colour : KTR__GREY);
-				ktr__chart_text(chart, x + 17, y + 9, "left", 9, 0, KTR__INK, text);
+				if (i < legend->n)
+					ktr__chart_box(chart, x, y + 3, 12, 12, legend->entry[i].colour);
+				ktr__chart_text(chart, x + (i < legend->n ? 17 : 0), y + 9, "left", 9, 0, KTR__INK,
+						text);
 			}
 			x += width + 34;
 		}
@@ -278,11 +279,17 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 	return y + (c->view->timeline->losses.n_events > 0 ? 19 : 0);
 }
 
+/* A picture without rows, of a window before the first of them, has room for one. */
+static unsigned timeline_n_lines(const struct ktr__view *view)
+{
+	return view->n_lines > 0 ? view->n_lines : 1;
+}
+
 static void timeline_plot(const struct timeline_chart *c)
 {
 	fprintf(c->chart->to,
 		"set yrange [0:%u]\n" KTR__CHART_ROWS "set style fill solid noborder\n",
-		c->view->n_lines);
+		timeline_n_lines(c->view));
 	timeline_rows(c);
 	timeline_gaps(c);
 	fputs("plot $bars " KTR__CHART_BOXES "rgb variable, " KTR__CHART_GAPS, c->chart->to);
@@ -292,14 +299,14 @@ void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view 
 {
 	struct timeline_chart c = { .chart = chart, .view = view };
 	double legends = timeline_legends(&c, 0, 1) + TIMELINE_AXIS;
-	double line_height = (chart->bottom - chart->top - legends) / view->n_lines;
+	double line_height = (chart->bottom - chart->top - legends) / timeline_n_lines(view);
 
 	if (line_height > TIMELINE_LINE_MAX)
 		line_height = TIMELINE_LINE_MAX;
 	ktr__chart_area(chart, TIMELINE_LEFT, chart->width - TIMELINE_RIGHT, chart->top,
-			chart->top + line_height * view->n_lines);
+			chart->top + line_height * timeline_n_lines(view));
 	timeline_labels(&c, chart->top, line_height);
-	timeline_legends(&c, chart->top + line_height * view->n_lines + TIMELINE_AXIS, 0);
+	timeline_legends(&c, chart->top + line_height * timeline_n_lines(view) + TIMELINE_AXIS, 0);
 }
 
 int ktr__chart_timeline(const char *path, unsigned width, unsigned height,

@@ -24,8 +24,8 @@ struct ktr__glyphs {
 int ktr__glyphs_have(struct ktr__glyphs *glyphs, uint32_t code);
 
 /*
- * Writes a clean text with what cannot be drawn, and combining marks that pile up, as "[U+1F41B]": of several in a row
- * "[U+1B05 1B13]".
+ * Writes a clean text with what cannot be drawn, and combining marks that pile up, as "[U+1F41B]": of several in
+ * a row "[U+1B05 1B13]".
  */
 void ktr__glyphs_write(struct ktr__glyphs *glyphs, FILE *to, const char *text, size_t n);
 

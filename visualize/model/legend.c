@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Colours and letters: each group of rows has a legend of its own, all rows with spans share one,
- * and so do all CPUs. Within a legend the labels that cover most of the picture get the colours
- * that differ most. Idle states are pale, and vermillion is kept for the state that stands out.
+ * Legends: each group of rows has one of its own, all rows with spans share one, and so do all CPUs. A legend
+ * lists the labels that cover most of the picture. Colours and letters are those of the table of labels, so that
+ * another window, or other rows, change neither.
  */
 #include "visualize/model/legend.h"
 
@@ -10,7 +10,6 @@
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,79 +60,37 @@ static void legend_weigh(const struct ktr__view *view, int legend, uint64_t *wei
 	weight[KTR__LABEL_NONE] = 0;
 }
 
-/* A letter that no other entry has: of the name's own, if there is one. */
-static char legend_letter(const struct ktr__legend *legend, const char *name, int idle)
+static int legend_by_label(const void *a, const void *b)
 {
-	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-	char wish[2 * KTR__LABEL_BYTES + 8 + sizeof(any)];
-	size_t n = 0;
+	const struct ktr__legend_entry *x = a, *y = b;
 
-	if (idle)
-		n = (size_t)snprintf(wish, sizeof(wish), ".:-");
-	for (const char *p = name; *p != '\0' && n < 2 * KTR__LABEL_BYTES; p++) {
-		if (!isalnum((unsigned char)*p) || !isascii((unsigned char)*p))
-			continue;
-		wish[n++] = (char)toupper((unsigned char)*p);
-		wish[n++] = (char)tolower((unsigned char)*p);
-	}
-	memcpy(wish + n, any, sizeof(any));
-	for (const char *w = wish; *w != '\0'; w++) {
-		unsigned i = 0;
-
-		while (i < legend->n && legend->entry[i].letter != *w)
-			i++;
-		if (i == legend->n)
-			return *w;
-	}
-	return '?';
+	return (int)x->label - (int)y->label;
 }
 
-static int legend_stands_out(const struct ktr__view *view, const struct ktr__legend *legend,
-			     uint16_t label)
+/* Takes labels by falling weight until the legend is full; those of numbers are then in their order. */
+static void legend_fill(const struct ktr__view *view, struct ktr__legend *legend, uint64_t *weight)
 {
-	for (int i = 0; i < view->n_findings; i++)
-		if (view->finding[i].label == label &&
-		    strcmp(view->finding[i].row->group, legend->group) == 0)
-			return 1;
-	return 0;
-}
-
-static void legend_add(struct ktr__view *view, struct ktr__legend *legend, uint16_t label, unsigned *n_colours)
-{
-	const char *name = view->timeline->rows.label[label];
-	int idle = ktr__palette_is_idle(name);
-	uint32_t colour = KTR__PALE;
-
-	if (!idle)
-		colour = legend_stands_out(view, legend, label) ? KTR__VERMILLION
-								: ktr__palette((*n_colours)++);
-	if (colour == KTR__GREY || label == KTR__LABEL_OTHER || legend->n == KTR__LEGEND_ENTRIES) {
-		legend->n_more++;
-		return;
-	}
-	legend->entry[legend->n] = (struct ktr__legend_entry){ label, legend_letter(legend, name, idle), colour };
-	legend->n++;
-}
-
-/* Takes labels by falling weight until all of them are in the legend. */
-static void legend_fill(struct ktr__view *view, struct ktr__legend *legend, uint64_t *weight)
-{
-	unsigned n_colours = 0;
+	const struct ktr__rows *rows = &view->timeline->rows;
+	int numbers = 0;
 
 	for (;;) {
 		uint16_t best = 0;
 
-		for (unsigned i = 1; i < view->timeline->rows.n_labels; i++)
+		for (unsigned i = 1; i < rows->n_labels; i++)
 			if (weight[i] > weight[best])
 				best = (uint16_t)i;
 		if (best == 0)
-			return;
-		if (legend->n + legend->n_more >= 2 * KTR__LEGEND_ENTRIES)
-			legend->n_more++; /* grey for certain; no need to order them */
-		else
-			legend_add(view, legend, best, &n_colours);
+			break;
+		if (best == KTR__LABEL_OTHER || legend->n == KTR__LEGEND_ENTRIES) {
+			legend->n_more++;
+		} else {
+			numbers = numbers || rows->label_depth[best] > 0;
+			legend->entry[legend->n++] = ktr__view_entry(view, best);
+		}
 		weight[best] = 0;
 	}
+	if (numbers)
+		qsort(legend->entry, legend->n, sizeof(legend->entry[0]), legend_by_label);
 }
 
 int ktr__legend_make(struct ktr__view *view)
@@ -157,19 +114,11 @@ int ktr__legend_make(struct ktr__view *view)
 	return 0;
 }
 
-struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const struct ktr__line *line,
-					 uint16_t label)
+struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t label)
 {
-	struct ktr__legend_entry none = { label, '*', KTR__GREY };
+	const struct ktr__rows *rows = &view->timeline->rows;
 
-	if (line->legend >= 0) {
-		const struct ktr__legend *legend = &view->legend[line->legend];
-
-		for (unsigned i = 0; i < legend->n; i++)
-			if (legend->entry[i].label == label)
-				return legend->entry[i];
-	}
-	return none;
+	return (struct ktr__legend_entry){ label, rows->label_letter[label], rows->label_colour[label] };
 }
 
 static void legend_remark_states(const struct ktr__view *view, const struct ktr__row *row,

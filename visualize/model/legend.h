@@ -10,9 +10,8 @@
 /* Fills view->legend and the lines' legend. 0 or -ENOMEM. */
 int ktr__legend_make(struct ktr__view *view);
 
-/* Returns the legend's entry of a label; a grey one where it has none of its own. */
-struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, const struct ktr__line *line,
-					 uint16_t label);
+/* Returns a label's colour and letter, whether or not a legend lists it. */
+struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t label);
 
 /* What is to be said about a row in a few words: "waiting for lock 81 %", "at most 64". */
 void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,

@@ -13,6 +13,8 @@ uint32_t ktr__palette(unsigned i)
 	static const uint32_t colours[KTR__PALETTE_COLOURS] = {
 		KTR__BLUE, KTR__GREEN, KTR__ORANGE, KTR__SKY,  KTR__PURPLE, KTR__YELLOW,
 		0x00405fu, 0x7fd6bbu,  0x8a5f00u,   0xe8bcd3u, 0x00543du,   0x6e3a57u,
+		0x3a8fc7u, 0x3fbf97u,  0xf4c95du,   0xa9d8f3u, 0xb3548au,   0xb8ad1fu,
+		0x2f5d8au, 0x1f7a5cu,  0xb97d14u,   0x86cdf0u, 0x93567au,   0x7d7610u,
 	};
 
 	return i < KTR__PALETTE_COLOURS ? colours[i] : KTR__GREY;
@@ -27,6 +29,39 @@ int ktr__palette_is_idle(const char *state)
 		if (strcasecmp(state, idle[i]) == 0)
 			return 1;
 	return 0;
+}
+
+uint32_t ktr__palette_name(const char *name, uint64_t hash, uint32_t *taken)
+{
+	static const unsigned tier[] = { 0, KTR__PALETTE_BEST, 2 * KTR__PALETTE_BEST, KTR__PALETTE_COLOURS };
+
+	if (ktr__palette_is_idle(name))
+		return KTR__PALE;
+	for (size_t t = 0; t + 1 < sizeof(tier) / sizeof(tier[0]); t++) {
+		unsigned n = tier[t + 1] - tier[t];
+
+		for (unsigned i = 0; i < n; i++) {
+			unsigned colour = tier[t] + (unsigned)((hash + i) % n);
+
+			if (*taken >> colour & 1)
+				continue;
+			*taken |= 1u << colour;
+			return ktr__palette(colour);
+		}
+	}
+	return ktr__palette((unsigned)(hash % KTR__PALETTE_COLOURS));
+}
+
+uint32_t ktr__palette_ramp(unsigned number)
+{
+	/* 1, 2, 3 and 4, 5 to 8, ... 65 and more; of one lightness step each. */
+	static const uint32_t step[] = { 0x9ecae1u, 0x74b2d7u, 0x4f97c7u, 0x3079b3u,
+					 0x195e9bu, 0x0d447bu, 0x0a2f5au, 0x081d3au };
+	unsigned i = 0;
+
+	while (i + 1 < sizeof(step) / sizeof(step[0]) && 1u << i < number)
+		i++;
+	return step[i];
 }
 
 static int palette_distance(uint32_t a, uint32_t b)

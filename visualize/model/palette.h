@@ -23,11 +23,22 @@
 #define KTR__FAINT           0x606060u /* text that explains */
 
 /*
- * Colours for things in order of importance: 0, 1, 2... From KTR__PALETTE_COLOURS on all are grey.
- * Vermillion is not among them: it is for what stands out.
+ * Colours for things: 0, 1, 2... The first KTR__PALETTE_BEST of them differ most, then as many more. From
+ * KTR__PALETTE_COLOURS on all are grey. Vermillion is not among them: it is for what stands out.
  */
-#define KTR__PALETTE_COLOURS 12
+#define KTR__PALETTE_BEST    6
+#define KTR__PALETTE_COLOURS 24
 uint32_t ktr__palette(unsigned i);
+
+/*
+ * The colour of a name, by its hash. taken has a bit for each colour of the palette that another name has: of two
+ * names with one hash modulo the palette the later one gets the next colour that is free. Where all are taken names
+ * share colours. Idle states are pale.
+ */
+uint32_t ktr__palette_name(const char *name, uint64_t hash, uint32_t *taken);
+
+/* The colour of a number from 1 on: one hue that gets darker, more slowly the higher the number is. */
+uint32_t ktr__palette_ramp(unsigned number);
 
 /* A state in which nothing is done or held, by its name: "idle", "free", "done", "sleeping"... */
 int ktr__palette_is_idle(const char *state);

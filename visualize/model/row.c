@@ -186,23 +186,13 @@ int ktr__row_mark(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 	return 0;
 }
 
-/* How many are open, as a label; a small number is looked up once. */
+/* How many are open, as a label. */
 static int row_depth(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
-	uint16_t label = KTR__LABEL_NONE;
-	int is_small = row->n_open < sizeof(rows->depth_label) / sizeof(rows->depth_label[0]);
-	char text[24];
-	int n;
+	uint16_t label;
 
-	if (is_small)
-		label = rows->depth_label[row->n_open];
-	if (row->n_open > 0 && label == KTR__LABEL_NONE) {
-		n = snprintf(text, sizeof(text), "%u open", row->n_open);
-		if (ktr__rows_label(rows, text, (size_t)n, &label) != 0)
-			return -ENOMEM;
-		if (is_small)
-			rows->depth_label[row->n_open] = label;
-	}
+	if (ktr__rows_depth(rows, row->n_open, &label) != 0)
+		return -ENOMEM;
 	return row_change(rows, row, ns, label);
 }
 

@@ -11,7 +11,9 @@
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 #include "visualize/model/label.h"
+#include "visualize/model/palette.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +61,43 @@ void ktr__rows_free(struct ktr__rows *rows)
 	memset(rows, 0, sizeof(*rows));
 }
 
+/* A new label of its own, or KTR__LABEL_OTHER where there are too many. */
+static int rows_add_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
+{
+	*label = KTR__LABEL_OTHER;
+	if (rows->n_labels == KTR__ROWS_LABELS)
+		return 0;
+	rows->label[rows->n_labels] = rows_name(rows, bytes, n);
+	if (rows->label[rows->n_labels] == NULL)
+		return -ENOMEM;
+	*label = (uint16_t)rows->n_labels++;
+	rows->label_colour[*label] = KTR__GREY;
+	rows->label_letter[*label] = '*';
+	return 0;
+}
+
+/* A letter that no label has yet: of the name's own, if there is one. */
+static char rows_letter(struct ktr__rows *rows, const char *name)
+{
+	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*";
+	char wish[2 * KTR__LABEL_BYTES + sizeof(any) + 2];
+	size_t n = 0;
+
+	if (ktr__palette_is_idle(name))
+		n = (size_t)snprintf(wish, 3, ".-");
+	for (const char *p = name; *p != '\0' && n < 2 * KTR__LABEL_BYTES; p++) {
+		if (!isascii((unsigned char)*p) || !isalnum((unsigned char)*p))
+			continue;
+		wish[n++] = (char)toupper((unsigned char)*p);
+		wish[n++] = (char)tolower((unsigned char)*p);
+	}
+	memcpy(wish + n, any, sizeof(any));
+	for (n = 0; wish[n] != '*' && rows->letters_taken[(unsigned char)wish[n]];)
+		n++;
+	rows->letters_taken[(unsigned char)wish[n]] = 1;
+	return wish[n];
+}
+
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
 {
 	uint64_t hash = ktr__hash_bytes(0, bytes, n);
@@ -71,15 +110,38 @@ int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_
 			return 0;
 		at = (at + 1) % (2 * KTR__ROWS_LABELS);
 	}
-	if (rows->n_labels == KTR__ROWS_LABELS) {
-		*label = KTR__LABEL_OTHER;
-		return 0;
-	}
-	rows->label[rows->n_labels] = rows_name(rows, n > 0 ? bytes : "(none)", n > 0 ? n : 6);
-	if (rows->label[rows->n_labels] == NULL)
+	if (rows_add_label(rows, n > 0 ? bytes : "(none)", n > 0 ? n : 6, label) != 0)
 		return -ENOMEM;
-	rows->label_hash[rows->n_labels] = hash;
-	*label = rows->label_bucket[at] = (uint16_t)rows->n_labels++;
+	if (*label == KTR__LABEL_OTHER && rows->n_labels > 2)
+		return 0;
+	rows->label_hash[*label] = hash;
+	rows->label_bucket[at] = *label;
+	/* They come in the order in which the trace has them, so that a name looks the same in all its pictures. */
+	if (*label == KTR__LABEL_OTHER)
+		return 0;
+	rows->label_colour[*label] = ktr__palette_name(rows->label[*label], hash, &rows->colours_taken);
+	rows->label_letter[*label] = rows_letter(rows, rows->label[*label]);
+	return 0;
+}
+
+/* It is in no bucket: a state that is called so is another one. */
+int ktr__rows_depth(struct ktr__rows *rows, unsigned n_open, uint16_t *label)
+{
+	char text[24];
+	int n;
+
+	*label = rows->depth_label[n_open];
+	if (n_open == 0 || *label != 0)
+		return 0;
+	n = snprintf(text, sizeof(text), "%u open", n_open);
+	if (rows_add_label(rows, text, (size_t)n, label) != 0)
+		return -ENOMEM;
+	rows->depth_label[n_open] = *label;
+	if (*label == KTR__LABEL_OTHER)
+		return 0;
+	rows->label_depth[*label] = (uint16_t)n_open;
+	rows->label_colour[*label] = ktr__palette_ramp(n_open);
+	rows->label_letter[*label] = "0123456789abcdefghijklmnopqrstuvwxyz"[n_open < 36 ? n_open : 35];
 	return 0;
 }
 

@@ -94,7 +94,12 @@ struct ktr__rows {
 	uint64_t label_hash[KTR__ROWS_LABELS];
 	uint16_t label_bucket[2 * KTR__ROWS_LABELS];
 	unsigned n_labels;
-	uint16_t depth_label[16]; /* "1 open", "2 open"...; 0: not made yet */
+	uint32_t label_colour[KTR__ROWS_LABELS]; /* the same in all pictures of a trace */
+	uint16_t label_depth[KTR__ROWS_LABELS];  /* so many spans are open; 0: it is a name */
+	char label_letter[KTR__ROWS_LABELS];     /* likewise; '*' where all are taken */
+	uint32_t colours_taken;                  /* of the palette, a bit each */
+	uint8_t letters_taken[128];
+	uint16_t depth_label[KTR__LANES_MAX + 1]; /* "1 open", "2 open"...; 0: not made yet */
 	uint64_t n_bytes;         /* of columns */
 	uint64_t n_crowded;       /* [events] that found no room */
 	uint64_t n_unpaired;      /* [events] STOPs without a START */
@@ -126,5 +131,8 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 
 /* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
+
+/* The label that says how many spans are open; 0: none. 0 or -ENOMEM. */
+int ktr__rows_depth(struct ktr__rows *rows, unsigned n_open, uint16_t *label);
 
 #endif

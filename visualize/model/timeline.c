@@ -255,6 +255,18 @@ static int timeline_cpu(struct ktr__timeline *t, uint64_t ns, const struct ktr_e
 	return ktr__row_weigh(&t->rows, t->cpu[event->cpu], ns, label);
 }
 
+/* The states of rows that are not shown are known, too: the others have the colours that they have among all. */
+static int timeline_unwanted(struct ktr__timeline *t, const struct ktr_event *event)
+{
+	int arg = event->site->value_arg;
+	uint16_t label;
+
+	if (event->site->kind != KTR_KIND_STATE || arg < 0 || t->options.by == KTR__BY_CPUS ||
+	    event->str[arg].bytes == NULL)
+		return 0;
+	return ktr__rows_label(&t->rows, event->str[arg].bytes, event->str[arg].n_bytes, &label);
+}
+
 static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__timeline *t = (struct ktr__timeline *)sink;
@@ -275,7 +287,7 @@ static int timeline_event(struct ktr_sink *sink, const struct ktr_event *event)
 		return 0;
 	t->n_seen += ns >= t->rows.grid.from_ns;
 	if (!site->wanted)
-		return 0;
+		return t->error = timeline_unwanted(t, event);
 	t->n_events += ns >= t->rows.grid.from_ns;
 	if (t->options.by == KTR__BY_CPUS)
 		return t->error = timeline_cpu(t, ns, event);

@@ -22,11 +22,11 @@ struct ktr__line {
 	char text[KTR__LABEL_BYTES];
 };
 
-/* Colours and letters of the labels of one group; the longest first. */
+/* Colours and letters of the labels of one group; those that cover most of the picture first. */
 struct ktr__legend {
 	char group[KTR__LABEL_BYTES];
 	unsigned n;
-	unsigned n_more; /* labels that are drawn in grey, as what is not told apart */
+	unsigned n_more; /* smaller ones that are not listed */
 	struct ktr__legend_entry {
 		uint16_t label;
 		char letter;

@@ -377,7 +377,7 @@ function indexRead(text) {
 		site.args = site.args.map(([name, type]) => ({ name, type }));
 	for (const view of Object.values(index.views)) {
 		view.lines = view.lines.map((line) => named(line, lineMembers));
-		view.legends = view.legends.map(([group, more, entries]) => ({ group, more, colour: new Map(entries) }));
+		view.legends = view.legends.map(([group, more, labels]) => ({ group, more, labels }));
 	}
 	let event = 0;
 	for (const chunk of index.chunks) {
@@ -391,7 +391,9 @@ function indexRead(text) {
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i]));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
 	index.laneEnd = new Map(index.ends.map(([row, lane, end]) => [row + '/' + lane, end]));
-	index.labelOf = new Map(index.labels.map((label, i) => [label, i]));
+	/* Of names: a number of open spans is none, and a state that is called so has a label of its own. */
+	const depths = new Set(index.depths);
+	index.labelOf = new Map(index.labels.map((label, i) => [label, i]).filter(([, i]) => !depths.has(i)));
 	index.clipped = index.labels.filter((label) => label.length >= 40);
 	index.from = Number(index.from);
 }

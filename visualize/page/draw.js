@@ -34,7 +34,8 @@ function themeRead() {
 function shown(colour) {
 	if (!theme.dark)
 		return colour;
-	const dark = { 0xdfdfdf: 0x3a3d44, 0x00405f: 0x2f7fae, 0x00543d: 0x2a9a78, 0x6e3a57: 0xa06486, 0x8a5f00: 0xb58322 };
+	const dark = { 0xdfdfdf: 0x3a3d44, 0x00405f: 0x2f7fae, 0x00543d: 0x2a9a78, 0x6e3a57: 0xa06486, 0x8a5f00: 0xb58322,
+		0x2f5d8a: 0x4c86bd, 0x0d447b: 0x9ecae1, 0x0a2f5a: 0xc6def0, 0x081d3a: 0xe8f3fb };
 	return dark[colour] ?? colour;
 }
 
@@ -100,7 +101,7 @@ function paintColumn(line, x, left, y0, y1, order) {
 	for (let i = 0; i < n; i++) {
 		used += columns.weight[at + order[i]] * scale * high;
 		const top = Math.max(0, Math.round(y1 - used * (y1 - y0)));
-		const pixel = packed(shown(colourOf(line, columns.label[at + order[i]])));
+		const pixel = packed(shown(colourOf(columns.label[at + order[i]])));
 		for (let y = Math.min(bottom, picture.height) - 1; y >= top; y--)
 			pixels[y * width + left + x] = pixel;
 		bottom = top;
@@ -120,10 +121,10 @@ function paintLane(line, y0, y1, names) {
 		for (end = x + 1; whole(x) && end < columns.n && whole(end);)
 			end++;
 		if (whole(x))
-			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(line, label))));
+			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(label))));
 		if (names && end - x > 34 * ratio)
 			barNames.push({ x: (left + x) / ratio, y: (y0 + y1) / 2 / ratio, width: (end - x) / ratio,
-				text: index.labels[label], ink: inkOn(shown(colourOf(line, label))) });
+				text: index.labels[label], ink: inkOn(shown(colourOf(label))) });
 		if (!whole(x) && columns.weight[4 * x] > 0)
 			paintColumn(line, x, left, y0, y1, order);
 	}
@@ -221,7 +222,7 @@ function paintSpans(line, row, sight) {
 		return;
 	}
 	for (let lane = 0; lane < lanes; lane++) {
-		const label = index.labelOf.get(lane + 1 + ' open') ?? 1;
+		const label = laneLabel(lane);
 		columns.clear();
 		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, zero, scale) =>
 			eachSpan(line.row, s, (from, end, at) => {
@@ -336,10 +337,10 @@ function writeSpans(line, row, sight) {
 	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
 		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), GUTTER + plotWidth());
-		const label = index.labelOf.get(lane + 1 + ' open') ?? 1;
+		const label = laneLabel(lane);
 		if (x1 - x0 > 34)
 			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4,
-				y + 2 + (Math.min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(line, label))), x1 - x0 - 8);
+				y + 2 + (Math.min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(label))), x1 - x0 - 8);
 	});
 }
 

@@ -207,7 +207,26 @@ static json_t *index_labels(const struct ktr__rows *rows)
 	return labels;
 }
 
-/* {lines: [[text, row, marks, legend, indent, remark, said]], legends: [[group, more, [[label, colour]]]]} */
+static json_t *index_colours(const struct ktr__rows *rows)
+{
+	json_t *colours = json_array();
+
+	for (unsigned i = 0; i < rows->n_labels; i++)
+		json_array_append_new(colours, json_integer(rows->label_colour[i]));
+	return colours;
+}
+
+/* The labels of 1, 2... open spans. */
+static json_t *index_depths(const struct ktr__rows *rows)
+{
+	json_t *depths = json_array();
+
+	for (unsigned i = 1; i <= KTR__LANES_MAX && rows->depth_label[i] != 0; i++)
+		json_array_append_new(depths, json_integer(rows->depth_label[i]));
+	return depths;
+}
+
+/* {lines: [[text, row, marks, legend, indent, remark, said]], legends: [[group, more, [label]]]} */
 static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum ktr__timeline_by by)
 {
 	json_t *lines = json_array(), *legends = json_array();
@@ -236,8 +255,7 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 		json_t *entries = json_array();
 
 		for (unsigned k = 0; k < legend->n; k++)
-			json_array_append_new(entries, json_pack("[ii]", legend->entry[k].label,
-								 (int)legend->entry[k].colour));
+			json_array_append_new(entries, json_integer(legend->entry[k].label));
 		json_array_append_new(legends, json_pack("[oio]", index_text(page, legend->group),
 							 (int)legend->n_more, entries));
 	}
@@ -336,7 +354,10 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	json_object_set_new(index, "cpus", index_rows(page, &page->cpus));
 	json_object_set_new(index, "ends", index_ends(page));
 	json_object_set_new(index, "labels", index_labels(&page->rows.rows));
+	json_object_set_new(index, "colours", index_colours(&page->rows.rows));
+	json_object_set_new(index, "depths", index_depths(&page->rows.rows));
 	json_object_set_new(index, "threads", index_labels(&page->cpus.rows));
+	json_object_set_new(index, "thread_colours", index_colours(&page->cpus.rows));
 	json_object_set_new(index, "losses", index_list(page, page->n_losses, index_loss));
 	json_object_set_new(index, "chunks", index_list(page, page->pack.n_chunks, index_chunk));
 	json_object_set_new(index, "symbols", index_symbols(page));

@@ -119,13 +119,13 @@ function legendShow() {
 	node.replaceChildren();
 	for (const legend of v.legends) {
 		node.append(element('b', { textContent: legend.group }));
-		for (const [label, colour] of legend.colour) {
+		for (const label of legend.labels) {
 			const chip = element('i', {});
-			chip.style.background = '#' + shown(colour).toString(16).padStart(6, '0');
+			chip.style.background = '#' + shown(colourOf(label)).toString(16).padStart(6, '0');
 			node.append(element('span', {}, chip, names[label]));
 		}
 		if (legend.more)
-			node.append(element('span', { textContent: legend.more + ' others' }));
+			node.append(element('span', { textContent: 'and ' + legend.more + ' smaller ones' }));
 	}
 	if (index.losses.length)
 		node.append(element('span', {}, element('i', { className: 'gap' }), 'events were lost'));

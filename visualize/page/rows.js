@@ -42,10 +42,14 @@ function layout(by) {
 	view.height = y;
 }
 
-/* Legend of spans: their colours are those of how many are open. */
-function colourOf(line, label) {
-	const legend = line.legend >= 0 ? index.views[view.by].legends[line.legend] : null;
-	return legend?.colour.get(label) ?? 0x999999;
+/* A name has one colour, on all rows. */
+function colourOf(label) {
+	return (view.by === 'cpus' ? index.thread_colours : index.colours)[label] ?? 0x999999;
+}
+
+/* The label of the spans in a lane: how many are open when all below it are taken. */
+function laneLabel(lane) {
+	return index.depths[lane] ?? 1;
 }
 
 /* ---- what falls into each column of pixels ---- */

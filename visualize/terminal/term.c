@@ -177,11 +177,10 @@ static uint32_t term_paint(const struct ktr__legend_entry *entry)
 	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
 }
 
-static void term_cell(struct term *t, const struct ktr__line *line, const struct ktr__cell *cell,
-		      int lost)
+static void term_cell(struct term *t, const struct ktr__cell *cell, int lost)
 {
-	struct ktr__legend_entry first = ktr__view_entry(t->view, line, cell->first);
-	struct ktr__legend_entry second = ktr__view_entry(t->view, line, cell->second);
+	struct ktr__legend_entry first = ktr__view_entry(t->view, cell->first);
+	struct ktr__legend_entry second = ktr__view_entry(t->view, cell->second);
 	uint32_t paint = term_paint(&first);
 	const char *gap = t->options->ascii ? "/" : "╱";
 
@@ -217,13 +216,12 @@ static int term_lost_of(const struct term *t, const struct ktr__row *row, unsign
 	return ktr__row_lost(row, &t->view->timeline->losses, column) >= 128;
 }
 
-static void term_lane(struct term *t, const struct ktr__line *line)
+static void term_lane(struct term *t, const struct ktr__row *row)
 {
-	const struct ktr__row *row = line->row;
 	const struct ktr__timeline *timeline = t->view->timeline;
 
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		term_cell(t, line, &row->lane.cell[c], term_lost_of(t, row, c));
+		term_cell(t, &row->lane.cell[c], term_lost_of(t, row, c));
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
@@ -299,7 +297,7 @@ static void term_row(struct term *t, const struct ktr__line *line)
 	term_field(t, label, t->label_width - 1);
 	putc(' ', t->to);
 	if (line->row != NULL && line->row->lane.cell != NULL)
-		term_lane(t, line);
+		term_lane(t, line->row);
 	else if (line->row != NULL && line->row->area.cell != NULL)
 		term_area(t, line->row);
 	else if (line->marks != NULL && line->marks->marks != NULL)
@@ -394,6 +392,11 @@ static int term_legend_entry(struct term *t, const char *text,
 	}
 	if (t->options->colour == KTR__TERM_PLAIN) {
 		putc(entry->letter, t->to);
+	} else if (entry->colour == KTR__PALE && !t->options->ascii) {
+		/* As on the rows: low, which tells it from what is grey. */
+		term_colour(t, term_paint(entry), TERM_NO_COLOUR);
+		fputs(term_block(t, 2), t->to);
+		term_plain(t);
 	} else {
 		term_colour(t, ktr__palette_on(term_paint(entry)), term_paint(entry));
 		putc(t->options->ascii ? entry->letter : ' ', t->to);

@@ -271,6 +271,76 @@ static void worker_that_stands_out(void)
 	drop();
 }
 
+/* What a window or a choice of groups shows of a trace has the colours and letters of the whole. */
+static void colours_stay(void)
+{
+	static const char *const group[] = { "shard" };
+	static const struct ktr__timeline_options part[] = {
+		{ 0 },
+		{ .from_ns = PICTURE_BEGIN_NS + 9700000000, .to_ns = PICTURE_BEGIN_NS + 9705000000 },
+		{ .to_ns = PICTURE_BEGIN_NS + 12000000 },
+		{ .group = group, .n_groups = 1 },
+		{ .by = KTR__BY_THREADS, .n_columns = 7 },
+	};
+	static const char *const name[] = { "flusher", "worker 4", "writing", "waiting for lock", "cutting" };
+	uint32_t colour[5] = { 0 };
+	char letter[5] = { 0 };
+	unsigned n_seen = 0;
+
+	for (size_t p = 0; p < sizeof(part) / sizeof(part[0]); p++) {
+		struct ktr__view view;
+
+		begin(10000, part[p]);
+		picture_indexer(&picture);
+		end();
+		CU_ASSERT_EQUAL_FATAL(ktr__view_init(&view, &timeline, 100), 0);
+		for (unsigned e = 0; e < view.n_legends * KTR__LEGEND_ENTRIES; e++) {
+			const struct ktr__legend *legend = &view.legend[e / KTR__LEGEND_ENTRIES];
+			const struct ktr__legend_entry *entry = &legend->entry[e % KTR__LEGEND_ENTRIES];
+
+			for (unsigned i = 0; i < 5 && e % KTR__LEGEND_ENTRIES < legend->n; i++) {
+				if (strcmp(timeline.rows.label[entry->label], name[i]) != 0)
+					continue;
+				CU_ASSERT_TRUE(p == 0 || entry->colour == colour[i]);
+				CU_ASSERT_TRUE(p == 0 || entry->letter == letter[i]);
+				colour[i] = entry->colour;
+				letter[i] = entry->letter;
+				n_seen++;
+			}
+		}
+		ktr__view_free(&view);
+		drop();
+	}
+	CU_ASSERT_TRUE(n_seen >= 12);
+}
+
+/* Numbers are no categories: one hue, and neither a state's colour nor its letter. */
+static void numbers_are_a_ramp(void)
+{
+	struct ktr__view view;
+
+	begin(100, (struct ktr__timeline_options){ 0 });
+	for (unsigned i = 1; i <= 31; i++)
+		picture_start(&picture, 2 * i, 1, "call", "recursion", i);
+	picture_state(&picture, 70, 1, "state", "a", "2 open");
+	for (unsigned i = 31; i >= 1; i--)
+		picture_stop(&picture, 101 - i, 1, "call", "recursion", i);
+	end();
+	CU_ASSERT_EQUAL_FATAL(ktr__view_init(&view, &timeline, 100), 0);
+	CU_ASSERT_EQUAL(view.n_legends, 2);
+	CU_ASSERT_EQUAL(view.legend[0].n, 1);
+	for (unsigned l = 1; l <= 31; l++)
+		CU_ASSERT_EQUAL(timeline.rows.label_colour[timeline.rows.depth_label[l]], ktr__palette_ramp(l));
+	for (unsigned i = 1; i < view.legend[1].n; i++)
+		CU_ASSERT_TRUE(view.legend[1].entry[i].label > view.legend[1].entry[i - 1].label);
+	CU_ASSERT_EQUAL(timeline.rows.label_letter[timeline.rows.depth_label[9]], '9');
+	CU_ASSERT_EQUAL(timeline.rows.label_letter[timeline.rows.depth_label[10]], 'a');
+	CU_ASSERT_EQUAL(view.legend[0].entry[0].letter, '2');
+	CU_ASSERT_NOT_EQUAL(view.legend[0].entry[0].label, timeline.rows.depth_label[2]);
+	ktr__view_free(&view);
+	drop();
+}
+
 static void colours_differ(void)
 {
 	struct ktr__view view;
@@ -291,9 +361,6 @@ static void colours_differ(void)
 			}
 			if (strcmp(timeline.rows.label[legend->entry[i].label], "idle") == 0)
 				CU_ASSERT_EQUAL(legend->entry[i].colour, KTR__PALE);
-			if (strcmp(timeline.rows.label[legend->entry[i].label],
-				   "waiting for lock") == 0)
-				CU_ASSERT_EQUAL(legend->entry[i].colour, KTR__VERMILLION);
 		}
 	}
 	CU_ASSERT_TRUE(view.n_legends >= 3);
@@ -455,6 +522,7 @@ static void state_ends_with_its_thread(void)
 SUITE(rows, TEST(totals_of_states), TEST(same_name_in_two_groups),
       TEST(state_from_before_the_window), TEST(spans_that_overlap), TEST(span_whose_end_was_lost),
       TEST(gaps_are_no_time), TEST(losses_are_their_rows), TEST(time_that_runs_backwards), TEST(names_of_any_bytes),
-      TEST(order_and_headings), TEST(worker_that_stands_out), TEST(colours_differ),
+      TEST(order_and_headings), TEST(worker_that_stands_out), TEST(colours_differ), TEST(colours_stay),
+      TEST(numbers_are_a_ramp),
       TEST(rows_by_thread), TEST(rows_by_cpu), TEST(ten_thousand_threads), TEST(many_states),
       TEST(selection_of_nothing), TEST(selection_by_pattern), TEST(state_ends_with_its_thread));
