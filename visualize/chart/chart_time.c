@@ -6,6 +6,8 @@
 
 #include "visualize/model/row.h"
 
+#define CHART_TIME_GAP 4u /* [columns] */
+
 static void chart_time_ticks(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			     int with_text)
 {
@@ -81,6 +83,14 @@ static int chart_time_lost(const struct ktr__losses *losses, unsigned column, co
 	return (row != NULL ? ktr__row_lost(row, losses, column) : ktr__losses_at(losses, column, -1)) > 0;
 }
 
+/* Where a gap of columns [i, end) is drawn to: in fewer than CHART_TIME_GAP hatches hardly show. */
+static unsigned chart_time_seen(const struct ktr__chart_time *time, unsigned i, unsigned end)
+{
+	if (end - i < CHART_TIME_GAP)
+		end = i + CHART_TIME_GAP;
+	return end < time->n_columns ? end : time->n_columns;
+}
+
 void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time *time,
 			  const struct ktr__losses *losses, const struct ktr__row *row, double floor, double top)
 {
@@ -91,6 +101,6 @@ void ktr__chart_time_gaps(struct ktr__chart *chart, const struct ktr__chart_time
 			end++;
 		if (lost)
 			fprintf(chart->to, "%.12g %.12g %.6g %.6g\n", ktr__chart_time_x(time, i),
-				ktr__chart_time_x(time, end), floor, top);
+				ktr__chart_time_x(time, chart_time_seen(time, i, end)), floor, top);
 	}
 }

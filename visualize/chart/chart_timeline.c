@@ -22,6 +22,8 @@
 #define TIMELINE_AXIS     58.0  /* [pixels] of ticks and label below the rows */
 #define TIMELINE_TICK     4u    /* [columns] of the numbers at a counter's axis */
 #define TIMELINE_LEVELS   16u   /* heights that are told apart */
+#define TIMELINE_SHORT    3u    /* of them, for what is there at all */
+#define TIMELINE_EARLIER  1.0   /* [columns] */
 #define TIMELINE_LINE     15u   /* [pixels] least height of a line */
 #define TIMELINE_LINE_MAX 60u
 #define TIMELINE_REST     330u /* [pixels] of all that is no line, in a picture of few lines */
@@ -61,10 +63,13 @@ unsigned ktr__chart_timeline_height(const struct ktr__view *view, unsigned heigh
 static void timeline_bar(const struct timeline_chart *c, unsigned first, unsigned end, double low,
 			 double high, uint32_t colour)
 {
+	/* A single column also begins earlier, over the bar before, so that one pixel is all its own. */
+	double earlier = end - first == 1 && first > 0 ? TIMELINE_EARLIER * c->time.per_column : 0;
+
 	/* A third of a column more, under the next bar: else anti-aliasing shows a seam between. */
 	if (end > first && high > low)
 		fprintf(c->chart->to, "%.12g %.12g %.4g %.4g %u\n",
-			ktr__chart_time_x(&c->time, first),
+			ktr__chart_time_x(&c->time, first) - earlier,
 			ktr__chart_time_x(&c->time, end) + c->time.per_column / 3, low, high,
 			colour);
 }
@@ -75,30 +80,50 @@ struct timeline_look {
 	uint8_t lower_top, upper_top, rest_top;
 };
 
-static uint8_t timeline_level(unsigned share)
+static unsigned timeline_level(unsigned share)
 {
-	unsigned level = (share * TIMELINE_LEVELS + 127) / 255;
+	return share == 0 ? 0 : (share * TIMELINE_LEVELS + 127) / 255;
+}
 
-	return (uint8_t)(level == 0 && share > 0 ? 1 : level);
+/* Heights of n parts of a column: what is there has TIMELINE_SHORT at least, at the cost of the largest part. */
+static void timeline_heights(unsigned covered, const unsigned *share, int *height, unsigned n)
+{
+	unsigned n_parts = 0, largest = 0;
+	int left = (int)timeline_level(covered);
+
+	for (unsigned i = 0; i < n; i++) {
+		n_parts += share[i] > 0;
+		if (share[i] > share[largest])
+			largest = i;
+	}
+	if (left < (int)(n_parts * TIMELINE_SHORT))
+		left = (int)(n_parts * TIMELINE_SHORT);
+	for (unsigned i = 0; i < n; i++) {
+		height[i] = (int)timeline_level(share[i]);
+		if (share[i] > 0 && height[i] < (int)TIMELINE_SHORT)
+			height[i] = (int)TIMELINE_SHORT;
+		left -= height[i];
+	}
+	height[largest] += left;
 }
 
 static struct timeline_look timeline_look(const struct ktr__cell *cell)
 {
 	struct timeline_look look = { 0, 0, 0, 0, 0 };
 	int swap = cell->second != 0 && cell->second < cell->first;
+	unsigned share[3] = { swap ? cell->rest : cell->share, swap ? cell->share : cell->rest, 0 };
+	int height[3];
 
 	if (cell->first == 0)
 		return look;
+	if (cell->covered > share[0] + share[1])
+		share[2] = cell->covered - share[0] - share[1];
+	timeline_heights(cell->covered, share, height, 3);
 	look.lower = swap ? cell->second : cell->first;
 	look.upper = swap ? cell->first : cell->second;
-	look.lower_top = timeline_level(swap ? cell->rest : cell->share);
-	look.upper_top = timeline_level((unsigned)cell->share + cell->rest);
-	look.rest_top = timeline_level(cell->covered);
-	/* What hardly covers its column still has to be seen. */
-	if (look.rest_top < 3)
-		look.lower_top = look.upper_top = look.rest_top = 3;
-	if (look.upper_top > look.rest_top)
-		look.rest_top = look.upper_top;
+	look.lower_top = (uint8_t)height[0];
+	look.upper_top = (uint8_t)(height[0] + height[1]);
+	look.rest_top = (uint8_t)(height[0] + height[1] + height[2]);
 	return look;
 }
 
@@ -138,7 +163,7 @@ static void timeline_marks(const struct timeline_chart *c, const struct ktr__row
 	for (unsigned i = 0; i < n; i++)
 		most = row->marks[i] > most ? row->marks[i] : most;
 	for (unsigned i = 0; i < n; i = end) {
-		double level = ceil(TIMELINE_LEVELS * log1p(row->marks[i]) / log1p(most));
+		double level = ceil(TIMELINE_LEVELS * (0.35 + 0.65 * log1p(row->marks[i]) / log1p(most)));
 
 		for (end = i + 1; end < n && row->marks[end] == row->marks[i];)
 			end++;
@@ -309,17 +334,37 @@ void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view 
 	timeline_legends(&c, chart->top + line_height * timeline_n_lines(view) + TIMELINE_AXIS, 0);
 }
 
+/* What heights mean, where there are any. */
+static void timeline_explain(struct ktr__frame *frame, const struct ktr__view *view)
+{
+	int has_lanes = 0, has_marks = 0;
+
+	for (unsigned i = 0; i < view->n_lines; i++) {
+		const struct ktr__line *line = &view->line[i];
+
+		has_lanes = has_lanes || (line->row != NULL && line->row->lane.cell != NULL);
+		has_marks = has_marks || (line->marks != NULL && line->marks->marks != NULL);
+	}
+	if (has_lanes)
+		ktr__frame_note(frame, "heights in a bar are shares of the time, at least 3/16 for what is short;"
+				       " grey above two colours: further ones");
+	if (has_marks)
+		ktr__frame_note(frame, "dark heights are numbers of events, on a log scale");
+}
+
 int ktr__chart_timeline(const char *path, unsigned width, unsigned height,
 			const struct ktr__view *view, const struct ktr__frame *frame,
 			struct ktr_error *err)
 {
 	struct ktr__chart chart;
 	struct timeline_chart c = { .chart = &chart, .view = view };
+	struct ktr__frame explained = *frame;
 
 	height = ktr__chart_timeline_height(view, height);
 	if (ktr__chart_begin(&chart, path, width, height, err) != 0)
 		return -err->code;
-	ktr__chart_frame(&chart, frame);
+	timeline_explain(&explained, view);
+	ktr__chart_frame(&chart, &explained);
 	ktr__chart_style(&chart);
 	ktr__chart_timeline_frame(&chart, view);
 	ktr__chart_time_axis(&chart, &c.time, &view->timeline->rows.grid, view->timeline->info);

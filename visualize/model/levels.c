@@ -119,6 +119,15 @@ static uint8_t lane_share(uint64_t part, uint64_t whole)
 	return share >= 1 ? 255 : share * 255 < 1 ? 1 : (uint8_t)(share * 255);
 }
 
+/* What is left of a cell is that of further labels: nothing where there are none, else something, however short. */
+static void lane_leave(struct ktr__cell *cell, int has_more)
+{
+	int share = cell->covered - cell->rest;
+
+	if (!has_more || share - 1 < cell->share)
+		cell->share = (uint8_t)(share - has_more > 1 ? share - has_more : 1);
+}
+
 /* Turns the open column into a cell. whole: [weight] of a column that is fully covered. */
 static void lane_close_column(struct ktr__lane *lane, uint64_t whole)
 {
@@ -137,16 +146,17 @@ static void lane_close_column(struct ktr__lane *lane, uint64_t whole)
 		}
 	}
 	if (lane->n_parts > 0) {
+		struct ktr__cell *cell = &lane->cell[lane->column];
+
 		if (whole == 0)
 			whole = all;
-		lane->cell[lane->column] = (struct ktr__cell){
-			first.label,
-			second.label,
-			lane_share(first.weight, whole),
-			second.label != 0 ? lane_share(second.weight, whole) : 0,
-			lane_share(all, whole),
-			(uint8_t)(lane->n_begun > 255 ? 255 : lane->n_begun)
-		};
+		*cell = (struct ktr__cell){ first.label,
+					    second.label,
+					    lane_share(first.weight, whole),
+					    second.label != 0 ? lane_share(second.weight, whole) : 0,
+					    lane_share(all, whole),
+					    (uint8_t)(lane->n_begun > 255 ? 255 : lane->n_begun) };
+		lane_leave(cell, lane->n_parts > 2);
 	}
 	lane->n_parts = 0;
 	lane->n_begun = 0;

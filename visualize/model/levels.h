@@ -53,7 +53,8 @@ struct ktr__cell {
 	uint16_t second; /* label that came next, or 0 */
 	uint8_t share; /* [1/255 of the column] the first's, 1 where it is less but there is some */
 	uint8_t rest;  /* [1/255 of the column] the second's, likewise */
-	uint8_t covered; /* [1/255 of the column] of all labels together, likewise */
+	uint8_t covered; /* [1/255 of the column] of all labels together, likewise; more than both's if there
+			    are more */
 	uint8_t n;       /* times a label began, or was there at the beginning; 255: or more */
 };
 

@@ -11,6 +11,7 @@ const canvas = document.getElementById('plot');
 const pen = canvas.getContext('2d', { alpha: false });
 const columns = new Columns();
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
+const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
 let theme;	/* colours of the page, as numbers and as text */
 
@@ -80,6 +81,8 @@ function band(line, top, bottom) {
 	return [Math.round((y + top) * picture.ratio), Math.round((y + bottom) * picture.ratio)];
 }
 
+const heights = [0, 0, 0, 0];
+
 /* One column in layers, in the order of the labels' numbers. */
 function paintColumn(line, x, left, y0, y1, order) {
 	const at = 4 * x, { pixels, width } = picture;
@@ -95,12 +98,21 @@ function paintColumn(line, x, left, y0, y1, order) {
 		return;
 	const scale = sum > 0.98 ? 1 / sum : 1;
 	sum = Math.min(1, sum * scale);
-	/* What hardly covers its column still has to be seen. */
-	const high = Math.max(sum, 0.19) / sum;
+	/* What is short, or hardly covers its column, still has to be seen: at the cost of the largest layer. */
+	const least = Math.min(Math.ceil(2 * picture.ratio), Math.floor((y1 - y0) / n)), all = y1 - y0;
+	let left = Math.max(Math.round(sum * all), Math.round(0.19 * all), n * least), largest = 0;
+	for (let i = 0; i < n; i++) {
+		const weight = columns.weight[at + order[i]];
+		heights[i] = Math.max(Math.round(weight * scale * all), least);
+		left -= heights[i];
+		if (weight > columns.weight[at + order[largest]])
+			largest = i;
+	}
+	heights[largest] += left;
 	let bottom = y1, used = 0;
 	for (let i = 0; i < n; i++) {
-		used += columns.weight[at + order[i]] * scale * high;
-		const top = Math.max(0, Math.round(y1 - used * (y1 - y0)));
+		used += heights[i];
+		const top = Math.max(0, y1 - used);
 		const pixel = packed(shown(colourOf(columns.label[at + order[i]])));
 		for (let y = Math.min(bottom, picture.height) - 1; y >= top; y--)
 			pixels[y * width + left + x] = pixel;
@@ -208,7 +220,8 @@ function addStates(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 's' + line.row, (to, s, zero, scale) =>
 			eachState(line.row, s, (x0, x1, label) =>
-				to.add((Math.max(x0, s.from) - zero) * scale, (Math.min(x1, s.to) - zero) * scale, label)));
+				to.add((Math.max(x0, s.from) - zero) * scale,
+					(Math.max(Math.min(x1, s.to), x0) - zero) * scale + LEAST_WIDTH, label)));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);
 }

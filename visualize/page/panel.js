@@ -127,6 +127,8 @@ function legendShow() {
 		if (legend.more)
 			node.append(element('span', { textContent: 'and ' + legend.more + ' smaller ones' }));
 	}
+	if (v.legends.length)
+		node.append(element('span', { textContent: 'heights: shares of the time; what is short has two pixels' }));
 	if (index.losses.length)
 		node.append(element('span', {}, element('i', { className: 'gap' }), 'events were lost'));
 }

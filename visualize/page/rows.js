@@ -362,7 +362,7 @@ function overviewLane(cells, columns, sight) {
 		const other = cells.covered[c] - share - rest;
 		if (cells.first[c] === 0)
 			return;
-		if (x1 - x0 > 1 && share > 250) {
+		if (x1 - x0 > 1 && share > 250 && !rest && other <= 0) {
 			columns.add(x0, x1, cells.first[c]);
 			return;
 		}

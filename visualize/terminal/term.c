@@ -3,9 +3,9 @@
  * A timeline on a terminal: title, axis, one line per row, legend.
  *
  * With colours a column is a block in its label's colour: as high as labels cover of it, low where
- * the label says idle, and with the second label beside it where that has a quarter or more.
- * Without colours a column is its label's letter, or '+' where no label has a third of it. Gaps are
- * slashes.
+ * the label says idle, and with the second label beside it where that has a quarter or more, else at its foot.
+ * Without colours a column is its label's letter, '+' where no label has a third of it, or ':' where it is idle and
+ * something else; see term_letter(). Gaps are slashes.
  */
 #include "visualize/terminal/term.h"
 
@@ -24,6 +24,7 @@
 
 #define TERM_WIDTH_MIN 40u
 #define TERM_NO_COLOUR UINT32_MAX
+#define TERM_IDLE_AND_MORE ':'
 
 struct term {
 	FILE *to;
@@ -31,6 +32,7 @@ struct term {
 	const struct ktr__view *view;
 	uint32_t ink, paper; /* now */
 	unsigned label_width, columns, remark_width;
+	int has_short; /* a state was drawn where another one has most of the time */
 };
 
 void ktr__term_detect(struct ktr__term_options *options, int fd, const char *when)
@@ -91,6 +93,12 @@ unsigned ktr__term_lines(const struct ktr__term_options *options)
 static int term_is_low(const struct term *t)
 {
 	return t->options->height > 0 && t->options->height < 30;
+}
+
+/* Are states blocks with heights, not letters? */
+static int term_has_blocks(const struct term *t)
+{
+	return t->options->colour != KTR__TERM_PLAIN && !t->options->ascii;
 }
 
 /* Colours of what is written next; TERM_NO_COLOUR is the terminal's own. */
@@ -177,10 +185,61 @@ static uint32_t term_paint(const struct ktr__legend_entry *entry)
 	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
 }
 
-static void term_cell(struct term *t, const struct ktr__cell *cell, int lost)
+/* Of a row: in how many cells a label has most of the time, and in how many it is at all. */
+struct term_seen {
+	uint16_t most[KTR__ROWS_LABELS], any[KTR__ROWS_LABELS];
+};
+
+static void term_see(struct term_seen *seen, const struct ktr__row *row, unsigned n_columns)
+{
+	memset(seen, 0, sizeof(*seen));
+	for (unsigned c = 0; c < n_columns; c++) {
+		seen->most[row->lane.cell[c].first]++;
+		seen->any[row->lane.cell[c].first]++;
+		seen->any[row->lane.cell[c].second]++;
+	}
+}
+
+/*
+ * The letter of a cell. A state that has most of no cell, and is in few of them, is seen in those; idle with
+ * something else beside it is a letter of its own.
+ */
+static char term_letter(struct term *t, const struct ktr__cell *cell, const struct term_seen *seen)
+{
+	struct ktr__legend_entry first = ktr__view_entry(t->view, cell->first);
+
+	if (3u * cell->share < cell->covered)
+		return '+';
+	if (cell->second == 0)
+		return first.letter;
+	if (seen->most[cell->second] == 0 && 8u * seen->any[cell->second] <= t->columns)
+		return ktr__view_entry(t->view, cell->second).letter;
+	if (first.colour != KTR__PALE)
+		return first.letter;
+	t->has_short = 1;
+	return TERM_IDLE_AND_MORE;
+}
+
+/* Two labels: half of the block each where the second one has a quarter, else the second one is a foot. */
+static void term_two(struct term *t, const struct ktr__cell *cell)
 {
 	struct ktr__legend_entry first = ktr__view_entry(t->view, cell->first);
 	struct ktr__legend_entry second = ktr__view_entry(t->view, cell->second);
+
+	if (4u * cell->rest >= cell->covered) {
+		term_colour(t, term_paint(&first), term_paint(&second));
+		fputs("▌", t->to);
+		return;
+	}
+	/* Beside idle, which is low itself, it takes all of the low block. */
+	term_colour(t, term_paint(&second), first.colour == KTR__PALE ? TERM_NO_COLOUR : term_paint(&first));
+	fputs(term_block(t, 2), t->to);
+	t->has_short = 1;
+}
+
+static void term_cell(struct term *t, const struct ktr__cell *cell, const struct term_seen *seen, int lost)
+{
+	struct ktr__legend_entry first = ktr__view_entry(t->view, cell->first);
 	uint32_t paint = term_paint(&first);
 	const char *gap = t->options->ascii ? "/" : "╱";
 
@@ -188,7 +247,7 @@ static void term_cell(struct term *t, const struct ktr__cell *cell, int lost)
 		if (lost)
 			fputs(gap, t->to);
 		else
-			putc(cell->first == 0 ? ' ' : 3u * cell->share < cell->covered ? '+' : first.letter, t->to);
+			putc(cell->first == 0 ? ' ' : term_letter(t, cell, seen), t->to);
 	} else if (lost) {
 		term_colour(t, cell->first ? ktr__palette_on(paint) : KTR__GREY,
 			    cell->first ? paint : TERM_NO_COLOUR);
@@ -198,10 +257,9 @@ static void term_cell(struct term *t, const struct ktr__cell *cell, int lost)
 		putc(' ', t->to);
 	} else if (t->options->ascii) {
 		term_colour(t, ktr__palette_on(paint), paint);
-		putc(first.letter, t->to);
-	} else if (cell->second != 0 && 4u * cell->rest >= cell->covered) {
-		term_colour(t, paint, term_paint(&second));
-		fputs("▌", t->to);
+		putc(term_letter(t, cell, seen), t->to);
+	} else if (cell->second != 0) {
+		term_two(t, cell);
 	} else {
 		/* Seven eighths at most, so that rows stay apart. */
 		term_colour(t, paint, TERM_NO_COLOUR);
@@ -219,9 +277,11 @@ static int term_lost_of(const struct term *t, const struct ktr__row *row, unsign
 static void term_lane(struct term *t, const struct ktr__row *row)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;
+	struct term_seen seen;
 
+	term_see(&seen, row, timeline->rows.grid.n_columns);
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
-		term_cell(t, &row->lane.cell[c], term_lost_of(t, row, c));
+		term_cell(t, &row->lane.cell[c], &seen, term_lost_of(t, row, c));
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
@@ -411,14 +471,18 @@ static void term_legend(struct term *t, const struct ktr__legend *legend)
 {
 	unsigned indent = t->label_width, used = indent;
 	struct ktr__legend_entry several = { 0, '+', KTR__GREY }, more = { 0, '*', KTR__GREY };
+	struct ktr__legend_entry short_too = { 0, TERM_IDLE_AND_MORE, KTR__GREY };
 	char text[64];
 	int room = 1;
 
 	term_field(t, legend->group, indent - 1);
 	putc(' ', t->to);
-	for (unsigned i = 0; i < legend->n && room; i++)
+	for (unsigned i = 0; i < legend->n && room; i++) {
 		room = term_legend_entry(t, t->view->timeline->rows.label[legend->entry[i].label],
 					 &legend->entry[i], &used, indent);
+		if (room && legend->entry[i].colour == KTR__PALE && t->has_short && !term_has_blocks(t))
+			room = term_legend_entry(t, "and more", &short_too, &used, indent);
+	}
 	snprintf(text, sizeof(text), "%u more", legend->n_more);
 	if (legend->n_more > 0 && room)
 		room = term_legend_entry(t, text, &more, &used, indent);
@@ -427,10 +491,26 @@ static void term_legend(struct term *t, const struct ktr__legend *legend)
 	putc('\n', t->to);
 }
 
+/* What tells what is short. */
+static void term_heights(struct term *t)
+{
+	int has_lanes = 0;
+
+	for (unsigned i = 0; i < t->view->n_lines; i++)
+		has_lanes = has_lanes || (t->view->line[i].row != NULL && t->view->line[i].row->lane.cell != NULL);
+	if (term_is_low(t) || !term_has_blocks(t) || !has_lanes)
+		return;
+	term_colour(t, KTR__GREY, TERM_NO_COLOUR);
+	term_sentence(t, t->has_short ? "heights are shares of the time; a foot or a low block of another colour is a"
+					" state that is short there"
+				      : "heights are shares of the time", 0);
+	term_plain(t);
+}
+
 void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__frame *frame,
 		    const struct ktr__term_options *options)
 {
-	struct term t = { to, options, view, TERM_NO_COLOUR, TERM_NO_COLOUR, 0, 0, 0 };
+	struct term t = { to, options, view, TERM_NO_COLOUR, TERM_NO_COLOUR, 0, 0, 0, 0 };
 
 	t.label_width = term_label_width(options->width);
 	t.remark_width = term_remark_width(options->width);
@@ -449,6 +529,7 @@ void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__fr
 	term_lost(&t);
 	for (unsigned i = 0; i < view->n_legends; i++)
 		term_legend(&t, &view->legend[i]);
+	term_heights(&t);
 	term_colour(&t, KTR__GREY, TERM_NO_COLOUR);
 	term_sentence(&t, frame->note, 0);
 	if (!term_is_low(&t))

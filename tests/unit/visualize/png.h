@@ -14,7 +14,7 @@ struct png {
 int png_read(struct png *png, const char *path);
 void png_free(struct png *png);
 
-/* How many pixels of a rectangle, ends not in it, have a colour. */
+/* How many pixels of a rectangle, ends not in it, have about that colour. */
 unsigned png_count(const struct png *png, unsigned x0, unsigned x1, unsigned y0, unsigned y1, uint32_t colour);
 
 #endif

@@ -11,6 +11,7 @@
 #include "visualize/chart/chart_timeline.h"
 #include "visualize/chart/glyphs.h"
 #include "visualize/model/palette.h"
+#include "visualize/terminal/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,138 @@ static void names_from_right_to_left(void)
 	png_free(&plain);
 }
 
+#define HOUR 3600000.0 /* [ms] */
+#define DAY  (24 * HOUR)
+
+/* A day: 10 ms of a state in every other hour, of a span, a point and a loss now and then. */
+static void tell_day(struct picture *p)
+{
+	picture_state(p, 0, 1, "state", "a", "idle");
+	picture_state(p, 0, 1, "state", "b", "working");
+	for (unsigned i = 0; i < 12; i++) {
+		double ms = 2 * HOUR * i + HOUR / 2;
+
+		picture_state(p, ms, 1, "state", "a", "busy");
+		picture_state(p, ms + 1, 1, "state", "b", "stalled");
+		picture_start(p, ms + 2, 1, "span", "s", i);
+		picture_state(p, ms + 10, 1, "state", "a", "idle");
+		picture_state(p, ms + 11, 1, "state", "b", "closing");
+		picture_stop(p, ms + 12, 1, "span", "s", i);
+		picture_state(p, ms + 13, 1, "state", "b", "working");
+		picture_point(p, ms + 14, 1, "point", "p");
+		if (i == 6)
+			picture_loss(p, 0, ms + 20, ms + 21, 3);
+	}
+	picture_state(p, DAY - 1, 1, "state", "a", "idle");
+}
+
+/* The colour that a name has in tell_day(): names come in this order. */
+static uint32_t day_colour(const char *wanted)
+{
+	static const char *const names[] = { "working", "busy", "stalled", "closing" };
+	uint32_t taken = 0, colour = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t n = strlen(names[i]);
+
+		colour = ktr__palette_name(names[i], ktr__hash_bytes(0, names[i], n), &taken);
+		if (strcmp(names[i], wanted) == 0)
+			break;
+	}
+	return colour;
+}
+
+/* 10 ms are a ten-thousandth of a column, and have their pixels in theirs, twelve times, and nowhere else. */
+static void expect_twelve(const struct png *png, uint32_t colour, unsigned y1)
+{
+	unsigned n_columns = 0;
+
+	for (unsigned i = 0; i < 12; i++) {
+		unsigned x = SHOWN_LEFT + (unsigned)((2 * i + 0.5) / 24 * (SHOWN_RIGHT - SHOWN_LEFT));
+
+		CU_ASSERT_TRUE(png_count(png, x - 1, x + 2, 60, y1, colour) >= 4);
+	}
+	for (unsigned x = SHOWN_LEFT; x < SHOWN_RIGHT; x++)
+		n_columns += png_count(png, x, x + 1, 60, y1, colour) > 0;
+	CU_ASSERT_TRUE(n_columns >= 12 && n_columns <= 36);
+}
+
+static void short_in_a_day(void)
+{
+	unsigned rows_end;
+	struct png png;
+
+	if (!have_gnuplot())
+		return;
+	png = drawn(DAY, tell_day);
+	/* The line below the rows ends them: what has these colours further down is the legend. */
+	for (rows_end = 100; rows_end < png.height; rows_end++)
+		if (png_count(&png, SHOWN_LEFT, SHOWN_RIGHT, rows_end, rows_end + 1, 0x808080) > 400)
+			break;
+	CU_ASSERT_TRUE_FATAL(rows_end < png.height);
+	expect_twelve(&png, day_colour("busy"), rows_end);
+	expect_twelve(&png, day_colour("stalled"), rows_end);
+	expect_twelve(&png, KTR__GREY, rows_end); /* a third state */
+	expect_twelve(&png, ktr__palette_ramp(1), rows_end);
+	expect_twelve(&png, KTR__FAINT, rows_end); /* points */
+	/* The loss of a millisecond is hatched, on the white of the rows, too. */
+	CU_ASSERT_TRUE(png_count(&png, SHOWN_LEFT + 406, SHOWN_LEFT + 411, 60, rows_end, 0xffffff) + 20 <
+		       png_count(&png, SHOWN_LEFT + 426, SHOWN_LEFT + 431, 60, rows_end, 0xffffff));
+	png_free(&png);
+}
+
+/* How often a text is in the line of row a of the day, as a terminal shows it. */
+static unsigned day_on_terminal(const struct ktr__term_options *options, const char *wanted)
+{
+	struct ktr__timeline_options o = { .by = KTR__BY_IDS, .n_columns = ktr__term_columns(options) };
+	struct ktr__timeline timeline;
+	struct ktr__view view;
+	struct ktr__frame frame;
+	char *text = NULL, *line;
+	unsigned n = 0;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	picture_open(&picture, DAY);
+	CU_ASSERT_EQUAL_FATAL(ktr__timeline_init(&timeline, &picture.info, &o), 0);
+	picture.sink = &timeline.sink;
+	tell_day(&picture);
+	CU_ASSERT_EQUAL_FATAL(ktr__timeline_end(&timeline), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__view_init(&view, &timeline, ktr__term_lines(options)), 0);
+	ktr__frame_init(&frame, &picture.info, "ktr timeline");
+	ktr__frame_timeline(&frame, &view);
+	ktr__term_draw(to, &view, &frame, options);
+	fclose(to);
+	line = strstr(text, "\n  a ");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(line);
+	line[1 + strcspn(line + 1, "\n")] = '\0';
+	for (line = strstr(line + 5, wanted); line != NULL; line = strstr(line + strlen(wanted), wanted))
+		n++;
+	free(text);
+	ktr__view_free(&view);
+	ktr__timeline_free(&timeline);
+	picture_close(&picture);
+	return n;
+}
+
+static void short_on_terminals(void)
+{
+	static const unsigned width[] = { 80, 120, 200 };
+	uint32_t colour = day_colour("busy");
+	char block[40];
+
+	snprintf(block, sizeof(block), "\033[0;38;2;%u;%u;%um\u2582\033", colour >> 16, colour >> 8 & 255, colour & 255);
+	for (size_t i = 0; i < sizeof(width) / sizeof(width[0]); i++) {
+		struct ktr__term_options o = { .width = width[i], .ascii = 1 };
+
+		/* In a narrow window they are in too many cells to have them all. */
+		CU_ASSERT_EQUAL(day_on_terminal(&o, width[i] < 200 ? ":" : "B"), 12);
+		o.ascii = 0;
+		o.colour = KTR__TERM_RGB;
+		CU_ASSERT_EQUAL(day_on_terminal(&o, block), 12);
+	}
+}
+
 static void fonts_are_asked(void)
 {
 	struct ktr__glyphs glyphs = { 0 };
@@ -202,4 +335,5 @@ static void coloured_fonts_are_none(void)
 }
 
 SUITE(shown, TEST(names_without_a_font), TEST(names_in_an_svg), TEST(names_from_right_to_left),
+      TEST(short_in_a_day), TEST(short_on_terminals),
       TEST(fonts_are_asked), TEST(coloured_fonts_are_none));
