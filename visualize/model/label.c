@@ -202,44 +202,71 @@ static void label_ascii(char *to, size_t size, const char *text)
 	to[out] = '\0';
 }
 
+/* How many bytes of a text fit into so many columns. */
+static size_t label_head(const char *text, unsigned columns, unsigned *used)
+{
+	size_t n = strlen(text), at = 0;
+
+	*used = 0;
+	while (at < n) {
+		uint32_t code = (unsigned char)text[at];
+		unsigned length = ktr__label_char(text + at, n - at, &code), width = label_width(code);
+
+		if (*used + width > columns)
+			break;
+		*used += width;
+		at += length + (length == 0);
+	}
+	return at;
+}
+
+/* Where the last characters of a text begin that fit into so many columns; all: [columns] of the text. */
+static size_t label_tail(const char *text, unsigned all, unsigned columns, unsigned *used)
+{
+	size_t n = strlen(text), at = 0;
+
+	*used = all;
+	while (at < n) {
+		uint32_t code = (unsigned char)text[at];
+		unsigned length = ktr__label_char(text + at, n - at, &code), width = label_width(code);
+
+		/* What stands on the character before it goes with it. */
+		if (*used <= columns && width > 0)
+			break;
+		*used -= width;
+		at += length + (length == 0);
+	}
+	return at;
+}
+
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii)
 {
 	char plain[4 * KTR__LABEL_BYTES];
 	const char *more = ascii ? "~" : "…";
-	size_t out = 0, cut_at = 0, n;
-	unsigned used = 0, cut_used = 0;
+	unsigned all, used, used_tail;
+	size_t head, tail;
 
 	if (ascii) {
 		label_ascii(plain, sizeof(plain), text);
 		text = plain;
 	}
-	n = strlen(text);
-	while (n > 0) {
-		uint32_t code = (unsigned char)*text;
-		unsigned length = ktr__label_char(text, n, &code);
-		unsigned width = label_width(code);
-
-		length += length == 0;
-		if (used + width > columns || out + length + 4 > size)
-			break;
-		if (used + width < columns) { /* "…" would still fit after it */
-			cut_at = out + length;
-			cut_used = used + width;
-		}
-		memcpy(to + out, text, length);
-		out += length;
-		used += width;
-		text += length;
-		n -= length;
+	all = ktr__label_columns(text);
+	if (all <= columns && strlen(text) < size) {
+		memcpy(to, text, strlen(text) + 1);
+		return all;
 	}
-	if (n > 0 && columns > 0) {
-		out = cut_at;
-		used = cut_used + 1;
-		memcpy(to + out, more, strlen(more));
-		out += strlen(more);
-	}
-	to[out] = '\0';
-	return used;
+	to[0] = '\0';
+	if (columns == 0)
+		return 0;
+	head = label_head(text, columns / 2, &used);
+	tail = label_tail(text, all, columns - 1 - used, &used_tail);
+	/* Names of so many bytes in so few columns are no names: what finds no room is left out at the end. */
+	if (head + strlen(more) + strlen(text + tail) >= size)
+		return 0;
+	memcpy(to, text, head);
+	memcpy(to + head, more, strlen(more));
+	memcpy(to + head + strlen(more), text + tail, strlen(text + tail) + 1);
+	return used + 1 + used_tail;
 }
 
 /*

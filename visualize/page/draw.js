@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const GUTTER = 290;	/* [pixels] names of rows */
+let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
 const canvas = document.getElementById('plot');
 const pen = canvas.getContext('2d', { alpha: false });
@@ -100,15 +100,15 @@ function paintColumn(line, x, left, y0, y1, order) {
 	sum = Math.min(1, sum * scale);
 	/* What is short, or hardly covers its column, still has to be seen: at the cost of the largest layer. */
 	const least = Math.min(Math.ceil(2 * picture.ratio), Math.floor((y1 - y0) / n)), all = y1 - y0;
-	let left = Math.max(Math.round(sum * all), Math.round(0.19 * all), n * least), largest = 0;
+	let room = Math.max(Math.round(sum * all), Math.round(0.19 * all), n * least), largest = 0;
 	for (let i = 0; i < n; i++) {
 		const weight = columns.weight[at + order[i]];
 		heights[i] = Math.max(Math.round(weight * scale * all), least);
-		left -= heights[i];
+		room -= heights[i];
 		if (weight > columns.weight[at + order[largest]])
 			largest = i;
 	}
-	heights[largest] += left;
+	heights[largest] += room;
 	let bottom = y1, used = 0;
 	for (let i = 0; i < n; i++) {
 		used += heights[i];
@@ -316,15 +316,18 @@ function paintLine(line, sight) {
 function clipped(text, width) {
 	if (pen.measureText(text).width <= width)
 		return text;
-	let low = 0, high = text.length;
+	/* The middle is left out, because names of one kind differ at their ends. */
+	const letters = [...text], cut = (n) => letters.slice(0, Math.ceil(n / 2)).join('') + '…' +
+		letters.slice(letters.length - Math.floor(n / 2)).join('');
+	let low = 0, high = letters.length - 1;
 	while (low < high) {
 		const mid = (low + high + 1) >> 1;
-		if (pen.measureText(text.slice(0, mid) + '…').width <= width)
+		if (pen.measureText(cut(mid)).width <= width)
 			low = mid;
 		else
 			high = mid - 1;
 	}
-	return low ? text.slice(0, low) + '…' : '';
+	return low > 0 ? cut(low) : '';
 }
 
 function write(text, x, y, colour, width, weight) {

@@ -218,11 +218,16 @@ function place(event) {
 	pointer.inside = true;
 }
 
+/* Is the pointer on the edge of the names? */
+function gutterNear() {
+	return Math.abs(pointer.x - GUTTER) < 5;
+}
+
 function pointerDown(event) {
 	place(event);
 	canvas.setPointerCapture(event.pointerId);
-	const measures = event.shiftKey || pointer.y < RULER;
-	pointer.drag = { x: pointer.x, y: pointer.y, from: view.from, to: view.to, top: view.top, measures, moved: false };
+	const measures = event.shiftKey || pointer.y < RULER, gutter = gutterNear();
+	pointer.drag = { x: pointer.x, y: pointer.y, from: view.from, to: view.to, top: view.top, measures, gutter, moved: false };
 	part('tip').hidden = true;
 }
 
@@ -234,13 +239,17 @@ function pointerMove(event) {
 			view.measure.b = timeOf(pointer.x);
 			show();
 		}
+		canvas.style.cursor = gutterNear() ? 'col-resize' : '';
 		tipShow();
 		return;
 	}
 	drag.moved = drag.moved || Math.abs(pointer.x - drag.x) + Math.abs(pointer.y - drag.y) > 3;
 	if (!drag.moved)
 		return;
-	if (drag.measures) {
+	if (drag.gutter) {
+		GUTTER = Math.max(80, Math.min(Math.round(pointer.x), picture.width / picture.ratio - 120));
+		show();
+	} else if (drag.measures) {
 		view.measure = { a: timeOf(drag.x), b: timeOf(pointer.x) };
 		show();
 	} else {
@@ -254,7 +263,7 @@ function pointerUp(event) {
 	place(event);
 	const { drag } = pointer;
 	pointer.drag = null;
-	if (drag && !drag.moved && !drag.measures)
+	if (drag && !drag.moved && !drag.measures && !drag.gutter)
 		click(pointer.x, pointer.y);
 }
 

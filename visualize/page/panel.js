@@ -144,6 +144,7 @@ const keys = [
 	['c', 'bring what is selected into the middle'],
 	['m', 'measure from here; again: to here'],
 	['z', 'zoom to what is measured'],
+	['names', 'their right edge can be dragged'],
 	['1 2 3', 'rows: ids, threads, CPUs'],
 	['t', 'light, dark'],
 	['esc', 'give up search, selection, measure'],

@@ -75,11 +75,20 @@ static void fits_columns(void)
 	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "abcdef", 6, 0), 6);
 	CU_ASSERT_STRING_EQUAL(text, "abcdef");
 	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "abcdef", 4, 0), 4);
-	CU_ASSERT_STRING_EQUAL(text, "abc\xe2\x80\xa6");
+	CU_ASSERT_STRING_EQUAL(text, "ab\xe2\x80\xa6" "f");
 	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "abcdef", 4, 1), 4);
-	CU_ASSERT_STRING_EQUAL(text, "abc~");
+	CU_ASSERT_STRING_EQUAL(text, "ab~f");
 	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "gr\xc3\xbc\xc3\x9f", 20, 1), 18);
 	CU_ASSERT_STRING_EQUAL(text, "gr\\xc3\\xbc\\xc3\\x9f");
+	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "a_long_name_of_thread_17", 9, 1), 9);
+	CU_ASSERT_STRING_EQUAL(text, "a_lo~d_17");
+	/* A mark goes with its letter, and what is wide takes two columns. */
+	CU_ASSERT_PTR_NOT_NULL(setlocale(LC_ALL, "C.UTF-8"));
+	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "abcde\xcc\x81 f", 4, 0), 4);
+	CU_ASSERT_STRING_EQUAL(text, "ab\xe2\x80\xa6" "f");
+	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5", 4, 0), 3);
+	CU_ASSERT_STRING_EQUAL(text, "\xe6\x97\xa5\xe2\x80\xa6");
+	setlocale(LC_ALL, "C");
 	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), "abc", 0, 0), 0);
 	CU_ASSERT_STRING_EQUAL(text, "");
 }
