@@ -27,7 +27,8 @@ unsigned ktr__label_columns(const char *text);
 
 /*
  * Copies a clean text into at most so many columns; where it does not fit "…" ("~" with ascii) stands for its
- * middle, because names of one kind differ at their ends. With ascii, bytes above 127 become \xNN. Returns the columns it takes.
+ * middle, because names of one kind differ at their ends. With ascii, bytes above 127 become \xNN. Returns the
+ * columns it takes.
  */
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
 
