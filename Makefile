@@ -55,7 +55,7 @@ WRITER_SRC  := $(call src,writer ktr/provider/kernel)
 LOAD_SRC    := $(call src,ktr/load)
 LOADED_SRC  := $(call src,writer/load)
 ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
-VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S
+VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S visualize/flame/flame_assets.S
 TOOLS_SRC   := $(call src,tools $(call folders,tools))
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
@@ -152,6 +152,7 @@ $(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(N
 $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)
 
 $(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/*)
+$(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup

@@ -6,9 +6,10 @@
  */
 #include "visualize/page/page.h"
 
+#include "analyze/print/newfile.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
-#include "analyze/print/newfile.h"
+#include "visualize/chart/markup.h"
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
 #include "visualize/page/page_index.h"
@@ -147,17 +148,6 @@ void ktr__page_free(struct ktr__page *page)
 	free(page);
 }
 
-/* Clean text as text of HTML. */
-static void page_escape(FILE *to, const char *text)
-{
-	for (; *text != '\0'; text++) {
-		if (strchr("<>&\"'", *text) != NULL)
-			fprintf(to, "&#%d;", *text);
-		else
-			putc(*text, to);
-	}
-}
-
 static int page_put_index(struct ktr__page *page, const struct ktr__frame *frame, FILE *to)
 {
 	json_t *index = ktr__page_index(page, frame);
@@ -210,7 +200,7 @@ static int page_put_mark(struct ktr__page *page, const struct ktr__frame *frame,
 		if (texts[i].as_it_is)
 			fputs(texts[i].text, to);
 		else
-			page_escape(to, texts[i].text);
+			ktr__markup_text(to, texts[i].text);
 		return 0;
 	}
 	return mark[0] == 'i' ? page_put_index(page, frame, to) : page_put_chunks(page, to);

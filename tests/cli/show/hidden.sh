@@ -24,7 +24,8 @@ looks() {
 }
 
 for what in dump report "dump --color never -H -k -f --function" "timeline --rows ids --width 120" \
-	"timeline --rows threads --width 120" ls "export csv -o -" "export folded -o -" "export schedgraph -o -" fsck; do
+	"timeline --rows threads --width 120" ls "export csv -o -" "export folded -o -" "export schedgraph -o -" \
+	flame "flame --by-thread --least 0" fsck; do
 	# shellcheck disable=SC2086
 	case $what in
 	ls) looks ls ;;
