@@ -217,8 +217,22 @@ __attribute__((destructor(101))) static void ktr__module_stop(void)
 
 #ifdef KTR_OFF
 #define KTR__IF_ON(m) if (0)
+#define KTR_ENABLED(m) (0)
 #else
 #define KTR__IF_ON(m) if (KTR__ON(m))
+
+/*
+ * Is class m recorded now? For what only events need, and is not to be made in vain:
+ *
+ *	if (KTR_ENABLED(KTR_NET)) {
+ *		header_text(header, text, sizeof(text));
+ *		CTR1(KTR_NET, "got %s", text);
+ *	}
+ *
+ * The gate of the macros, nothing else: a constant 0 where the class is compiled out. It may have changed when
+ * the event comes, and says nothing of single sites, which have rules of their own.
+ */
+#define KTR_ENABLED(m) KTR__ON(m)
 #endif
 
 /* A point's gate and record: see usdt.h, where there is more after them. */
