@@ -316,6 +316,18 @@ static void render_stack(struct render_out *out, const struct ktr_event *event,
 	}
 }
 
+/* The row of a state and its kin. An id that names its group says it all. */
+static void render_row(struct render_out *out, const struct ktr__render_step *step, const struct ktr_event *event)
+{
+	const struct ktr_event_bytes *id = &event->str[step->arg];
+
+	if (id->is_null || id->n_bytes < step->length || memcmp(id->bytes, step->text, step->length) != 0) {
+		render_put(out, step->text, step->length);
+		render_put(out, " ", 1);
+	}
+	render_string(out, id, SIZE_MAX);
+}
+
 static void render_step(struct render_out *out, const struct ktr__render_step *step,
 			const struct ktr_event *event)
 {
@@ -354,6 +366,9 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 	case KTR__RENDER_DOUBLE:
 		render_double(out, step, event);
 		return;
+	case KTR__RENDER_ROW:
+		render_row(out, step, event);
+		return;
 	default:
 		render_padded(out, step, event);
 		return;
@@ -364,6 +379,39 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
 {
 	return ktr__render_event(event, NULL, text, n_bytes);
+}
+
+size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symbols, char *text, size_t n_bytes)
+{
+	const struct ktr__render *render = event->site->render;
+	char none[1], *begin = n_bytes ? text : none;
+	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, symbols };
+
+	if (!render || !render->n_said)
+		return ktr__render_event(event, symbols, text, n_bytes);
+	for (unsigned i = 0; i < render->n_said; i++)
+		render_step(&out, &render->step[render->n_steps + i], event);
+	*out.at = '\0';
+	return (size_t)(out.at - begin) + out.missing;
+}
+
+size_t ktr__render_said_format(const struct ktr_reader_site *site, char *text, size_t n_bytes)
+{
+	const struct ktr__render *render = site->render;
+	char none[1], *begin = n_bytes ? text : none;
+	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, NULL };
+
+	if (!render || !render->n_said)
+		render_put(&out, site->format, strlen(site->format));
+	for (unsigned i = 0; render && i < render->n_said; i++) {
+		const struct ktr__render_step *step = &render->step[render->n_steps + i];
+
+		render_put(&out, step->text, step->length);
+		if (step->op == KTR__RENDER_ROW)
+			render_put(&out, " %s", 3);
+	}
+	*out.at = '\0';
+	return (size_t)(out.at - begin) + out.missing;
 }
 
 size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *symbols, char *text,

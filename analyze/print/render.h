@@ -21,6 +21,7 @@ enum ktr__render_op {
 	KTR__RENDER_CHAR,
 	KTR__RENDER_DOUBLE,
 	KTR__RENDER_PADDED, /* string with width or precision */
+	KTR__RENDER_ROW,    /* group, which is text, and id, the argument */
 };
 
 struct ktr__render_step {
@@ -37,8 +38,9 @@ struct ktr__render_step {
 	int32_t precision;
 };
 
+/* The format as it stands and, of states and their kin, as people say it: n_steps and n_said steps. */
 struct ktr__render {
-	unsigned n_steps;
+	unsigned n_steps, n_said;
 	struct ktr__render_step step[];
 };
 
@@ -49,5 +51,11 @@ struct ktr__render {
  */
 size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *symbols, char *text,
 			 size_t n_bytes);
+
+/* The same, with states, counters, points and spans as people say them: "worker 3: waiting, shard:7". */
+size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symbols, char *text, size_t n_bytes);
+
+/* A site's format likewise, with its conversions: "worker %s: %s, shard:%d". The length, as of snprintf(3). */
+size_t ktr__render_said_format(const struct ktr_reader_site *site, char *text, size_t n_bytes);
 
 #endif

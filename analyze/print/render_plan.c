@@ -140,6 +140,72 @@ void ktr__render_plan(const struct ktr_reader_site *site, const struct ktr__form
 	render_plan_type(step, site->arg[item->arg].type);
 }
 
+static struct ktr__render_step render_plan_text(const char *text)
+{
+	return (struct ktr__render_step){ .op = KTR__RENDER_TEXT, .text = text, .length = (uint32_t)strlen(text) };
+}
+
+/* Attributes, after "attributes: " in the steps of the format as it stands; "none" is not said. How many steps. */
+static unsigned render_plan_attributes(const struct ktr__render *render, unsigned at, struct ktr__render_step *to)
+{
+	static const char word[] = "attributes: ";
+	const char *text;
+	unsigned n = 0;
+
+	for (; at < render->n_steps; at++) {
+		const struct ktr__render_step *step = &render->step[at];
+
+		to[n] = *step;
+		if (n++)
+			continue;
+		text = step->op == KTR__RENDER_TEXT ? memmem(step->text, step->length, word, strlen(word)) : NULL;
+		if (!text || (size_t)(step->text + step->length - text) < sizeof(word))
+			return 0;
+		text += strlen(word);
+		to[0].length = (uint32_t)(step->text + step->length - text);
+		to[0].text = text;
+		if (to[0].length == 4 && memcmp(text, "none", 4) == 0)
+			return 0;
+		to[1] = to[0];
+		to[0] = render_plan_text(", ");
+		n = 2;
+	}
+	return n;
+}
+
+/*
+ * States and their kin as people say them: "worker 3: waiting, shard:7", "queue files = 12", "file a.c starts, key
+ * 0x7", "worker 3: point woken". The key of a scope is an address, which says nothing. How many steps, at most 5
+ * more than the format has.
+ */
+static unsigned render_plan_said(const struct ktr_reader_site *site, const struct ktr__render *render,
+				 struct ktr__render_step *to)
+{
+	static const char *const words[] = { [KTR_KIND_STATE] = ": ",	   [KTR_KIND_COUNTER] = " = ",
+					     [KTR_KIND_POINT] = ": point ", [KTR_KIND_START] = " starts",
+					     [KTR_KIND_STOP] = " ends" };
+	int has_key = site->kind == KTR_KIND_START || site->kind == KTR_KIND_STOP;
+	unsigned n = 0, value = 0;
+
+	while (value < render->n_steps && (render->step[value].op == KTR__RENDER_TEXT ||
+					   render->step[value].arg != site->value_arg))
+		value++;
+	if (site->kind == KTR_KIND_EVENT || value == render->n_steps)
+		return 0;
+	if (site->ident)
+		to[n++] = render_plan_text(site->ident);
+	else
+		to[n++] = (struct ktr__render_step){ .op = KTR__RENDER_ROW,
+						     .text = site->group,
+						     .length = (uint32_t)strlen(site->group) };
+	to[n++] = render_plan_text(words[site->kind]);
+	if (has_key && !site->ident)
+		to[n++] = render_plan_text(", key 0x");
+	if (!has_key || !site->ident)
+		to[n++] = render->step[value];
+	return n + render_plan_attributes(render, value + 1, to + n);
+}
+
 int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
 {
 	struct ktr__format at = KTR__FORMAT(site->format);
@@ -149,12 +215,13 @@ int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
 
 	while (ktr__format_next(&at, &item))
 		n++;
-	render = ktr__arena_alloc(arena, sizeof(*render) + n * sizeof(render->step[0]));
+	render = ktr__arena_alloc(arena, sizeof(*render) + (2 * n + 6) * sizeof(render->step[0]));
 	if (!render)
 		return -ENOMEM;
 	at = (struct ktr__format)KTR__FORMAT(site->format);
 	while (render->n_steps < n && ktr__format_next(&at, &item))
 		ktr__render_plan(site, &item, &render->step[render->n_steps++]);
+	render->n_said = render_plan_said(site, render, render->step + render->n_steps);
 	site->render = render;
 	return 0;
 }

@@ -126,7 +126,7 @@ static int ktrdump_event(struct ktr_sink *sink, const struct ktr_event *event)
 
 	if (rc)
 		return rc;
-	ktr__sink_text_message(dump->out, NULL, event);
+	ktr__sink_text_message(dump->out, NULL, event, 1);
 	ktr__out_char(dump->out, '\n');
 	return 0;
 }

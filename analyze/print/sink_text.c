@@ -183,10 +183,11 @@ static void sink_text_kept(struct ktr__sink_text *text, unsigned columns, struct
 
 /* It is put right only if there is something wrong with it. */
 void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
-			    const struct ktr_event *event)
+			    const struct ktr_event *event, int raw)
 {
 	char *at = out->buffer + out->n;
-	size_t room = out->room - out->n, n = ktr__render_event(event, symbols, at, room), plain;
+	size_t room = out->room - out->n, plain;
+	size_t n = raw ? ktr__render_event(event, symbols, at, room) : ktr__render_said(event, symbols, at, room);
 	char copy[KTR__OUT_LINE / 8];
 
 	if (n >= room)
@@ -218,7 +219,7 @@ static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 		       event);
 	sink_text_kept(text, KTR__TEXT_CLASS | KTR__TEXT_WHERE | KTR__TEXT_FUNC,
 		       &text->site[site->id % KTR__TEXT_CELLS], site, site->name, event);
-	ktr__sink_text_message(text->out, text->symbols, event);
+	ktr__sink_text_message(text->out, text->symbols, event, text->raw);
 	ktr__out_char(text->out, '\n');
 	text->last_ns = event->time_ns;
 	text->n_events++;

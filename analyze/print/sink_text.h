@@ -46,6 +46,7 @@ struct ktr__sink_text {
 	unsigned columns;
 	enum ktr__text_time time;
 	int colour;
+	int raw; /* states and their kin as FreeBSD's tools take them */
 	/* Its own. */
 	uint64_t n_events;
 	uint64_t n_lost;
@@ -62,8 +63,8 @@ void ktr__sink_text_init(struct ktr__sink_text *text);
 /* Prints the line with the columns' names. */
 void ktr__sink_text_header(struct ktr__sink_text *text);
 
-/* The event's text alone, in one line and visible. symbols may be NULL. */
+/* The event's text alone, in one line and visible. symbols may be NULL; raw: as above. */
 void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
-			    const struct ktr_event *event);
+			    const struct ktr_event *event, int raw);
 
 #endif

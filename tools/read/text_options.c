@@ -15,6 +15,7 @@ void text_begin(const struct text_options *text, struct ktr__sink_text *sink, st
 	sink->symbols = ktr__reader_symbols(reader);
 	sink->columns = (text->columns ? text->columns : KTR__TEXT_USUAL) | text->more;
 	sink->time = text->time;
+	sink->raw = text->raw;
 	if (!text->no_header)
 		ktr__sink_text_header(sink);
 }

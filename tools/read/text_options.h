@@ -13,7 +13,7 @@
 
 struct text_options {
 	unsigned columns, more;
-	int no_header;
+	int no_header, raw;
 	enum ktr__text_time time;
 	enum colour_when colour;
 };
@@ -34,6 +34,7 @@ extern const char *const text_times[];
 		    "show the running number of the event in its ring"),                           \
 	OPTION_BITS(0, "function", of, member.more, KTR__TEXT_FUNC, "show the function as well"),  \
 	OPTION_SET('r', "relative", of, member.time, KTR__TEXT_DELTA, "the same as --time=delta"), \
+	OPTION_FLAG(0, "raw", of, member.raw, "states, spans and counters as FreeBSD's KTRGRAPH lines"), \
 	OPTION_FLAG('q', "no-header", of, member.no_header, "leave out the line with the columns' names"), \
 	OPTION_COLOUR(of, member.colour)
 

@@ -4,6 +4,7 @@
  */
 #include "tools/report/diff_text.h"
 
+#include "analyze/print/render.h"
 #include "ktr/session/drop.h"
 #include "tools/report/diff.h"
 #include "visualize/model/label.h"
@@ -167,7 +168,8 @@ static void diff_text_row(const struct diff_report *report, FILE *to, const stru
 	else
 		fprintf(to, " %9s", "-");
 	if (site) {
-		ktr__label_clean(name, sizeof(name), site->format, strlen(site->format));
+		ktr__render_said_format(site, text, sizeof(text));
+		ktr__label_clean(name, sizeof(name), text, strlen(text));
 		ktr__label_fit(text, sizeof(text), name, 60, 0);
 		fprintf(to, "  %s", text);
 	}

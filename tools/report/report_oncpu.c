@@ -2,6 +2,7 @@
 /* The part of a report that the kernel's context switches allow, as text and as JSON. */
 #include "tools/report/report_oncpu.h"
 
+#include "analyze/print/render.h"
 #include "analyze/print/sink_json.h"
 #include "tools/report/report.h"
 #include "tools/report/report_json.h"
@@ -42,9 +43,9 @@ static void oncpu_last(const struct ktr_event *last, char *text, size_t size)
 	char clean[160], plain[160] = "";
 
 	if (last->site->in_str)
-		snprintf(plain, sizeof(plain), "%s", last->site->format);
+		ktr__render_said_format(last->site, plain, sizeof(plain));
 	else
-		ktr_event_text(last, plain, sizeof(plain));
+		ktr__render_said(last, NULL, plain, sizeof(plain));
 	ktr__label_clean(clean, sizeof(clean), plain, strlen(plain));
 	snprintf(text, size, "%.60s: %s", last->site->name, clean);
 }

@@ -85,7 +85,15 @@ static unsigned report_rows_which(const struct report *report, const struct ktr_
 	return n > 1 ? which : 0;
 }
 
-/* "group id = state", and the process if there are several. */
+/* Does the id begin with its group, so that it says it all? */
+static int report_rows_says_group(const struct ktr__tally_row *row)
+{
+	size_t n = strlen(row->group);
+
+	return row->ident.n_bytes >= n && memcmp(row->ident.bytes, row->group, n) == 0;
+}
+
+/* "group id: state", and the process if there are several. */
 static void report_rows_row_name(const struct report *report, FILE *to,
 				 const struct ktr__tally_row *row)
 {
@@ -96,9 +104,10 @@ static void report_rows_row_name(const struct report *report, FILE *to,
 	if (row->other)
 		n = snprintf(name, sizeof(name), "%.200s (all others)", row->group);
 	else
-		n = snprintf(name, sizeof(name), "%.200s %.*s%s%.*s", row->group,
+		n = snprintf(name, sizeof(name), "%.200s%s%.*s%s%.*s",
+			     report_rows_says_group(row) ? "" : row->group, report_rows_says_group(row) ? "" : " ",
 			     (int)(row->ident.n_bytes < 400 ? row->ident.n_bytes : 400),
-			     row->ident.bytes, row->kind == KTR_KIND_STATE ? " = " : "",
+			     row->ident.bytes, row->kind == KTR_KIND_STATE ? ": " : "",
 			     (int)(row->state.n_bytes < 400 ? row->state.n_bytes : 400),
 			     row->state.bytes);
 	if (row->thread && report_rows_many_processes(report)) {

@@ -7,6 +7,7 @@
  */
 #include "tools/report/report_text.h"
 
+#include "analyze/print/render.h"
 #include "ktr/session/drop.h"
 #include "tools/report/report.h"
 #include "tools/report/report_gaps.h"
@@ -237,11 +238,12 @@ static uint64_t report_text_site_rank(const struct report *report, unsigned id)
 static void report_text_site(const struct report *report, FILE *to, unsigned id)
 {
 	const struct ktr_reader_site *site = ktr_reader_site(report->reader, id);
-	char format[512], fit[512];
+	char format[512], fit[512], said[512];
 
 	report_text_name(to, site->name, strlen(site->name));
 	report_text_events(report, to, report->tally->site[id]);
-	ktr__label_clean(format, sizeof(format), site->format, strlen(site->format));
+	ktr__render_said_format(site, said, sizeof(said));
+	ktr__label_clean(format, sizeof(format), said, strlen(said));
 	ktr__label_fit(fit, sizeof(fit), format, 70, 0);
 	fprintf(to, "  %s\n", fit);
 }

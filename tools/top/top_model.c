@@ -2,6 +2,7 @@
 /* Counts what a live session records. It reads as any drain does, which costs the program nothing. */
 #include "tools/top/top_model.h"
 
+#include "analyze/print/render.h"
 #include "conf/kit/array.h"
 #include "tools/report/session_info.h"
 
@@ -182,7 +183,7 @@ static void top_list(struct top *top, uint32_t site)
 
 		if (what != KTR_READ_EVENT || event.site->id != site)
 			continue;
-		ktr_event_text(&event, text, sizeof(text));
+		ktr__render_said(&event, NULL, text, sizeof(text));
 		snprintf(line, sizeof(line), "%9.3f s ago  %-15.15s CPU %-3" PRIu32 " %s",
 			 (double)ago / 1e9, event.thread->name, event.cpu, text);
 		top->last[top->n_last] = strdup(line);

@@ -10,7 +10,7 @@ run() { # example, its last line, arguments...
 	"$ktr" run -o "$dir/$name" "$O/examples/$name" "$@" >"$dir/out" 2>"$dir/log" ||
 		{ cat "$dir/log"; fail "$name ended with $?"; }
 	tail -n 1 "$dir/out" | grep -Eqx -e "$says" || fail "$name says: $(tail -n 1 "$dir/out")"
-	"$ktr" dump -q -o "$dir/$name.txt" "$dir/$name" || fail "dump of $name"
+	"$ktr" dump --raw -q -o "$dir/$name.txt" "$dir/$name" || fail "dump of $name"
 }
 
 events() { # example, number, expression in the text

@@ -13,7 +13,7 @@ cd "$dir" || exit 1
 # Compares a trace with what the program said. Each line: what, and the two numbers.
 compare() { # TRACE SAID
 	# Faults may be told of user mode alone; those of the kernel for the thread are few.
-	"$ktr" dump "$1" 2>/dev/null >"$1.txt"
+	"$ktr" dump --raw "$1" 2>/dev/null >"$1.txt"
 	awk -v said="$2" '
 	function off(what, ours, theirs, few) {
 		if (ours < theirs - few || ours > theirs + few) {
@@ -160,7 +160,7 @@ timeout 20 "$ktr" report --json rseq 2>/dev/null >report.json || cp /dev/null re
 
 # Threads that live shortly and record nothing are in it, each with its end.
 timeout 20 "$ktr" run -k -o short "$host" short 50 2>err || fail "short: $(cat err)"
-n=$("$ktr" dump short 2>/dev/null | grep -c 'state:"finished"')
+n=$("$ktr" dump --raw short 2>/dev/null | grep -c 'state:"finished"')
 [ "$n" -eq 50 ] || fail "$n of 50 short threads ended"
 
 # Refused: one line, and all else is as ever.
@@ -191,7 +191,7 @@ KTR_MASK=gen KTR_SESSION=outside "$host" wait <in >pid &
 exec 3>in
 while [ ! -s pid ]; do sleep 0.01; done
 timeout 20 "$ktr" record -k -t 300ms -o outside -s outside 2>err || fail "record -k: $(cat err)"
-"$ktr" dump outside 2>/dev/null | grep -q 'kswitch .*state:"running"' || fail 'record -k: no switches'
+"$ktr" dump --raw outside 2>/dev/null | grep -q 'kswitch .*state:"running"' || fail 'record -k: no switches'
 [ "$("$ktr" sysctl -n -s outside mask)/$("$ktr" sysctl -n -s outside kernel)" = gen/none ] || fail 'record -k: left something on'
 timeout 20 "$ktr" sysctl -s outside kernel=switch >/dev/null 2>err && fail 'a program without writer takes kernel=switch'
 grep -q 'ktr record -k' err || fail "what to do about it: $(cat err)"

@@ -100,6 +100,9 @@ status 0 "$ktr" dump -q --head 3
 head -n 3 forward | cmp -s - out || fail "dump --head 3 is not the head of dump"
 status 0 "$ktr" dump -cq --head 1 --time raw -t
 is "columns of dump -ct" "$(sed 's/[0-9][0-9]*/N/g; s/  */ /g' out)" \
+	' N N file even starts, key NxN'
+status 0 "$ktr" dump -cq --head 1 --time raw -t --raw
+is "columns of dump -ct, raw" "$(sed 's/[0-9][0-9]*/N/g; s/  */ /g' out)" \
 	' N N KTRGRAPH group:"file", id:"even", start:NxN, attributes: none'
 "$ktr" dump -tq >times
 at=$(sed -n 2001p times | awk '{print $1}')

@@ -55,31 +55,31 @@ for path in rseq thread; do
 	for id in sha1 none; do
 		same=$(KTR_FILE=trace ./literals "$LOADS" exit "./A-$id.so" "./B-$id.so") || fail "literals: status $?"
 		[ "$same" -gt 0 ] || fail "the plugins were never at the same place"
-		right "$path, build-id $id: trace" "$LOADS" "$ktr" dump trace
+		right "$path, build-id $id: trace" "$LOADS" "$ktr" dump --raw trace
 		rm -r trace
 	done
 	KTR_FILE=trace ./literals "$LOADS" rename A-none.so B-none.so >/dev/null || fail "literals: status $?"
-	right "$path, one name: trace" "$LOADS" "$ktr" dump trace
+	right "$path, one name: trace" "$LOADS" "$ktr" dump --raw trace
 	rm -r trace
 	loads=$((LOADS < 600 ? LOADS : 600)) # what the rings have of them
 	KTR_SESSION=killed-$path ./literals $loads kill ./A-sha1.so ./B-sha1.so >/dev/null 2>&1
-	right "$path, killed: rings" $loads "$ktr" dump -s killed-$path
+	right "$path, killed: rings" $loads "$ktr" dump --raw -s killed-$path
 	"$ktr" rm -s killed-$path 2>/dev/null || rm -f "$KTR_DIR/killed-$path.ktr"
 	KTR_FILE=joined KTR_SESSION=joined-$path ./literals $loads kill ./A-sha1.so ./B-sha1.so >/dev/null 2>&1
-	right "$path, killed: trace and rings" $loads "$ktr" dump joined
+	right "$path, killed: trace and rings" $loads "$ktr" dump --raw joined
 	grep -q "joined with session joined-$path: [1-9]" err || fail "$path: nothing was joined: $(cat err)"
-	right "$path, killed: trace and rings, in reverse" $loads "$ktr" dump -R joined
-	right "$path, killed: tail" $loads timeout 60 "$ktr" tail -n all --until-end joined
+	right "$path, killed: trace and rings, in reverse" $loads "$ktr" dump --raw -R joined
+	right "$path, killed: tail" $loads timeout 60 "$ktr" tail --raw -n all --until-end joined
 	n=$("$ktr" json joined 2>>err | grep -c '"msg":"[^"]*|[AB] literal"')
 	[ "$n" = $loads ] || fail "$path, killed: json: $n events of $loads"
 	"$ktr" salvage joined >/dev/null 2>>err || fail "$path: salvage: $(cat err)"
-	right "$path, salvaged" $loads "$ktr" dump joined
+	right "$path, salvaged" $loads "$ktr" dump --raw joined
 	rm -rf joined core*
 	(ulimit -c unlimited; KTR_SESSION=core-$path exec ./literals $loads abort ./A-sha1.so ./B-sha1.so) >/dev/null 2>&1
 	core=$(ls core* 2>/dev/null)
 	if [ -s "$core" ]; then
 		rm -f "$KTR_DIR/core-$path.ktr"
-		right "$path, core" $loads "$ktr" dump "$core"
+		right "$path, core" $loads "$ktr" dump --raw "$core"
 	else
 		echo "no core is written here: not tested"
 	fi

@@ -46,7 +46,7 @@ while read -r way; do
 		fail "$way -DKTR_OFF: $(cat "$dir/log")"
 	rm -rf "$dir/t"
 	status 0 env KTR_FILE="$dir/t" KTR_MASK=all "$dir/counters"
-	status 0 "$ktr" dump "$dir/t"
+	status 0 "$ktr" dump --raw "$dir/t"
 	told=$(sed -n 's/.*group:"n", id:"\([^"]*\)", counter:\([^,]*\),.*/\1=\2/p' "$dir/out")
 	wanted=$values
 	case $way in *c++*) wanted="$wanted

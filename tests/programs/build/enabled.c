@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preparations behind KTR_ENABLED(), in C and C++: says how often they were made of a class of its own and of a pair
- * of FreeBSD's. absent() is nowhere: with ABSENT, a class that is compiled out must leave no call of it.
+ * Preparations behind KTR_ENABLED(), in C and C++: says how often they were made of a class of its own and of a
+ * pair of FreeBSD's. absent() is nowhere: with ABSENT, a class that is compiled out must leave no call of it.
  */
 #include <ktr.h>
 

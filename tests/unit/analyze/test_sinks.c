@@ -97,13 +97,13 @@ static void text_to_the_letter(void)
 		"     1.000003000   1 ?/0                    net|vfs  b.c:20               3 -4 0x1 -inf\n"
 		"     1.999999000   0 w\\x1b[1m\\xff/4242      gen      a.c:10               (null)|\n"
 		"     1.999999001   0 w\\x1b[1m\\xff/4242      sched    c.c:30               "
-		"KTRGRAPH group:\"g\", id:\"row\", state:\"a state\", attributes: n:-1\n");
+		"g row: a state, n:-1\n");
 	free(got);
 	text = (struct ktr__sink_text){ .columns = KTR__TEXT_TIME | KTR__TEXT_INDEX,
 					.time = KTR__TEXT_UTC };
 	got = sinks_run(made.session, &text, NULL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n         0 2001-09-09T01:46:40.000001000Z tab"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n         1 2001-09-09T01:46:42.000000001Z KTRGRAPH"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, "\n         1 2001-09-09T01:46:42.000000001Z g row: a state, n:-1\n"));
 	free(got);
 	text = (struct ktr__sink_text){ .columns = KTR__TEXT_TIME, .time = KTR__TEXT_DELTA };
 	got = sinks_run(made.session, &text, NULL);
