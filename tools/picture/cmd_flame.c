@@ -6,7 +6,7 @@
 #include "tools/options.h"
 #include "tools/pager.h"
 #include "tools/walk.h"
-#include "visualize/chart/newfile.h"
+#include "analyze/print/newfile.h"
 #include "visualize/flame/flame_page.h"
 #include "visualize/flame/flame_svg.h"
 #include "visualize/flame/flame_text.h"
