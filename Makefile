@@ -59,11 +59,14 @@ VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.
 TOOLS_SRC   := $(call src,tools $(call folders,tools))
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
-PROBE_SRC   := $(call src,ktr/provider/probe)
+PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view)
+# Providers, and what their probes look like from outside, which the command uses too.
+OFFER_SRC   := $(call src,ktr/provider/session)
+PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
-TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC)
+TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC) $(OFFER_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
@@ -72,6 +75,9 @@ LIBKTR_PIC  := $(call obj,pic,$(filter-out $(WRITER_SRC) writer/%,$(LIBKTR_SRC))
 LIBWRITER_PIC := $(call obj,pic,$(WRITER_SRC) $(LOADED_SRC) $(SHARED_SRC) $(CONF_SRC) $(call src,ktr/control))
 SHARED_PIC   := $(call obj,pic,$(SHARED_SRC) $(CONF_SRC))
 LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
+# What libktr exports of conf/ is taken from there.
+EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
+LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
@@ -88,7 +94,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktrread.a $(O)/lib/libktrread.so
+	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -124,7 +130,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -229,6 +235,9 @@ $(O)/lib/libktr_pic.a: $(LIBKTR_WHOLE_PIC) $(O)/lib/libktr.so
 $(O)/lib/libktr-probe.a: $(call obj,pic,$(PROBE_SRC)) $(O)/pic/libshared.a $(O)/lib/libktr-probe.so
 	$(call one_object,$(O)/lib/libktr-probe.so,$(filter-out %.so,$^))
 
+$(O)/lib/libktr-provider.a: $(LIBPROVIDER_PIC) $(O)/lib/libktr-provider.so
+	$(call one_object,$(O)/lib/libktr-provider.so,$(LIBPROVIDER_PIC))
+
 $(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
 	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC),'ktr_error_*')
 
@@ -253,6 +262,13 @@ $(O)/lib/libktr-probe.so: $(LIBPROBE_PIC) ktr/provider/probe/libktr-probe.map $(
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/probe/libktr-probe.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBPROBE_PIC) \
 		-L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-probe.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-provider.so: $(LIBPROVIDER_PIC) ktr/provider/registry/libktr-provider.map $(O)/lib/libktr.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/registry/libktr-provider.map '-Wl,-rpath,$$ORIGIN' -o $@ \
+		$(LIBPROVIDER_PIC) -L$(O)/lib -lktr $(LIBKTR_LIBS)
+	@ln -sf libktr-provider.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)

@@ -11,6 +11,7 @@
  *	...     ring headers   one per CPU for the main rings, for the keep rings, for those of the kernel
  *	...     ring data      sparse; what geom words point into
  *	...     probes         of libktr-probe: buckets by type and name, rows, counts; from minor version 1 on
+ *	...     offers         probes of providers: buckets by name, rows, and the processes that have providers
  *
  * Little-endian, 64-bit only. All regions start at multiples of 64 KiB, whatever the page size. The
  * file is as long as it will ever be from the start, and sparse.
@@ -84,7 +85,10 @@ struct ktr_region {
 	X(data, struct ktr_entry)                                                                \
 	X(probe_hash, uint32_t)                                                                  \
 	X(probe, struct ktr_probe_row)                                                           \
-	X(probe_count, struct ktr_probe_counts)
+	X(probe_count, struct ktr_probe_counts)                                                  \
+	X(offer_hash, uint32_t)                                                                  \
+	X(offer, struct ktr_offer_row)                                                           \
+	X(offer_host, struct ktr_offer_host)
 
 /*
  * Why an event went into no ring, so that no stream of a trace can miss it: X(NAME, name, that is "not recorded
@@ -461,6 +465,52 @@ struct ktr_probe_counts {
 };
 
 KTR__LAYOUT(sizeof(struct ktr_probe_counts) == 4096, "layout of the file");
+
+/*
+ * A probe that a provider of ktr/provider.h offers, by provider, module, function and name; processes of the
+ * session that have the same share the row. Rows are found through the buckets and never taken away, as those
+ * above. Row 0 is struct ktr_offer_head.
+ *
+ * Who switches one, from wherever, stores on, counts head.change up, and wakes who sleeps on that word (futex(2),
+ * not private). A process that has providers does what there is to do, and then stores the change that it has seen
+ * into its struct ktr_offer_host.
+ */
+struct ktr_offer_row {
+	uint32_t state;
+	uint32_t on;	   /* not 0: it is wanted; stored by the program and from outside */
+	uint32_t provider; /* strings */
+	uint32_t module;
+	uint32_t function;
+	uint32_t name;
+	uint32_t arguments; /* "int fd, const char *path"; 0: not known */
+	uint32_t next;	    /* row of the same bucket */
+	uint32_t hash;
+	uint32_t users;	 /* [processes] that have it; one that was killed stays counted */
+	uint32_t failed; /* errno of the last enabling, if it failed */
+	uint32_t why;	 /* string: why it did */
+	uint32_t reserved[4];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_offer_row) == 64, "layout of the file");
+
+struct ktr_offer_head {
+	uint32_t n_offers; /* append cursors, index 0 included */
+	uint32_t n_hosts;
+	uint32_t change; /* futex: +1 with each change of any row's on */
+	uint32_t reserved[13];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_offer_head) == sizeof(struct ktr_offer_row), "it takes the place of row 0");
+
+/* A process that has providers. */
+struct ktr_offer_host {
+	uint32_t state; /* KTR_ROW_GONE: it has ended, or has none any more */
+	uint32_t pid;
+	uint32_t done; /* the head's change as it was before the last look at all rows */
+	uint32_t reserved[13];
+};
+
+KTR__LAYOUT(sizeof(struct ktr_offer_host) == 64, "layout of the file");
 
 /*
  * A ring's header. geom is one word, so that one compare tells a writer that nothing has changed:

@@ -5,7 +5,7 @@
  *	rules	= [ rule { ("," | blank) rule } ]
  *	rule	= "none" | [ "+" | "-" | "#" ] pattern		record, do not, count instead
  *	pattern	= a glob (conf/eval/glob.c) for FILE, FILE:LINE, FUNCTION or FUNCTION(), FILE with or without
- *		  its directories
+ *		  its directories; or ktr:MODULE:FUNCTION:FILE:LINE, a SPEC (conf/eval/spec.h)
  *
  * Of several rules that fit a site the last one counts. Setting adds to the rules there are; a pattern
  * that is among them moves to the end with its new sign, and "none" forgets those before it. So the list
@@ -19,6 +19,7 @@
 #include "ktr/control/rules.h"
 
 #include "conf/eval/glob.h"
+#include "conf/eval/spec.h"
 #include "conf/nearest.h"
 #include "ktr/control/counts.h"
 #include "ktr/control/mask.h"
@@ -86,12 +87,37 @@ static bool rules_fits(const char *pattern, const char *text)
 	       (base && ktr__glob(pattern, n_pattern, base + 1, strlen(base + 1)));
 }
 
+void ktr__rules_probe(const struct ktr__session_rw *session, const struct ktr_site_row *row,
+		      char name[KTR__RULES_PROBE])
+{
+	const uint32_t part[] = { row->module, row->func, row->file };
+	char *end = name + KTR__RULES_PROBE;
+	char text[RULES_PATTERN];
+
+	memcpy(name, "ktr", 3);
+	name += 3;
+	for (int i = 0; i < 3; i++) {
+		const char *base;
+
+		rules_string(session, part[i], text);
+		base = strrchr(text, '/');
+		name += snprintf(name, (size_t)(end - name), ":%s", base ? base + 1 : text);
+	}
+	snprintf(name, (size_t)(end - name), ":%u", row->line);
+}
+
 static bool rules_match(const struct ktr__session_rw *session, const struct ktr_site_row *row,
 			const char *pattern)
 {
+	char probe[KTR__RULES_PROBE];
 	char text[RULES_PATTERN + 16];
 	size_t n;
 
+	/* One that is made at run time has no module, and is a probe of somebody else's. */
+	if (strncmp(pattern, "ktr:", 4) == 0) {
+		ktr__rules_probe(session, row, probe);
+		return row->module && ktr__spec_fits(pattern, strlen(pattern), probe);
+	}
 	rules_string(session, row->file, text);
 	n = strlen(text);
 	if (rules_fits(pattern, text))

@@ -20,6 +20,11 @@ int ktr__rules_check(const struct ktr__session_rw *session, struct ktr_error *er
 /* Makes a site that has just been registered what they say. */
 void ktr__rules_site(struct ktr__session_rw *session, uint32_t index);
 
+/* A site as a probe, as SPECs are for: ktr:MODULE:FUNCTION:FILE:LINE, without directories. */
+#define KTR__RULES_PROBE 512 /* [bytes] */
+void ktr__rules_probe(const struct ktr__session_rw *session, const struct ktr_site_row *row,
+		      char name[KTR__RULES_PROBE]);
+
 void ktr__rules_text(const struct ktr__session_rw *session, char text[KTR_SITES_MAX]);
 
 #endif

@@ -31,6 +31,8 @@
 #define LAYOUT_PROBES	131072
 #define LAYOUT_PROBE_HASH 4096
 #define LAYOUT_PROBE_COUNTS 4096
+#define LAYOUT_OFFERS	262144
+#define LAYOUT_OFFER_HASH 65536
 #define LAYOUT_ORIGINS 64 /* knobs whose origin is remembered, in the order of their table */
 
 /* [bytes] address space for the entries of all rings, both halves of each. */
@@ -83,6 +85,9 @@ static const struct layout_table {
 	[KTR_REGION_probe_hash] = { sizeof(uint32_t), LAYOUT_PROBE_HASH, 0 },
 	[KTR_REGION_probe] = { sizeof(struct ktr_probe_row), LAYOUT_PROBES, 0 },
 	[KTR_REGION_probe_count] = { sizeof(struct ktr_probe_counts), LAYOUT_PROBE_COUNTS, 0 },
+	[KTR_REGION_offer_hash] = { sizeof(uint32_t), LAYOUT_OFFER_HASH, 0 },
+	[KTR_REGION_offer] = { sizeof(struct ktr_offer_row), LAYOUT_OFFERS, 0 },
+	[KTR_REGION_offer_host] = { sizeof(struct ktr_offer_host), LAYOUT_PROCS, 0 },
 };
 
 /* Lays the regions out one after the other for rings of at most 2^log2 entries. */

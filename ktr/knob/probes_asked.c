@@ -6,6 +6,8 @@
 #include "ktr/knob/probes_asked.h"
 
 #include "conf/eval/glob.h"
+#include "conf/eval/spec.h"
+#include "ktr/control/rules.h"
 #include "ktr/knob/knob_rows.h"
 #include "ktr/record/own.h"
 
@@ -17,14 +19,6 @@
 static char asked_list[KTR_KNOB_STRING_BYTES];
 static uint64_t asked_fits; /* bit per pattern: a probe has fitted it; atomic or */
 
-int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *value, struct ktr_error *err)
-{
-	(void)err;
-	snprintf(asked_list, sizeof(asked_list), "%s", strcmp(value->text, "none") == 0 ? "" : value->text);
-	ktr__knob_context(at)->early_sites |= asked_list[0] != '\0';
-	return 0;
-}
-
 /* The next pattern, without the blanks around it. NULL: there is none. */
 static const char *asked_next(const char **at, size_t *length)
 {
@@ -35,6 +29,30 @@ static const char *asked_next(const char **at, size_t *length)
 		end--;
 	*length = (size_t)(end - pattern);
 	return *length ? pattern : NULL;
+}
+
+/*
+ * Call sites are probes of libktr's own: a SPEC for them is a rule of debug.ktr.sites, which tells of what fits
+ * none.
+ */
+int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *value, struct ktr_error *err)
+{
+	struct ktr__session_rw *session = ktr__knob_session(at);
+	const char *from = asked_list, *pattern;
+	char rule[KTR_SITES_MAX];
+	size_t length;
+	int code = 0;
+
+	snprintf(asked_list, sizeof(asked_list), "%s", strcmp(value->text, "none") == 0 ? "" : value->text);
+	ktr__knob_context(at)->early_sites |= asked_list[0] != '\0';
+	for (unsigned i = 0; !code && (pattern = asked_next(&from, &length)); i += i < ASKED_MAX - 1) {
+		if (!session || strncmp(pattern, "ktr:", 4) != 0)
+			continue;
+		asked_fits |= 1ull << i;
+		snprintf(rule, sizeof(rule), "%.*s", (int)length, pattern);
+		code = ktr__rules_set(session, rule, false, err);
+	}
+	return code;
 }
 
 __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, const char *name)
@@ -49,7 +67,9 @@ __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, c
 		return false;
 	n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
 	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < ASKED_MAX - 1)
-		if (ktr__glob(pattern, length, name, n_name) || ktr__glob(pattern, length, full, (size_t)n_full))
+		if (memchr(pattern, ':', length) ? !*type && ktr__spec_fits(pattern, length, name) :
+						   *type && (ktr__glob(pattern, length, name, n_name) ||
+							     ktr__glob(pattern, length, full, (size_t)n_full)))
 			fits |= 1ull << i;
 	if (fits)
 		__atomic_fetch_or(&asked_fits, fits, __ATOMIC_RELAXED);

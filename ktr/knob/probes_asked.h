@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 
-/* Is a probe that is made one of them? Exported for libktr-probe. */
+/*
+ * Is a probe that is made one of them? Exported for libktr-probe, and for libktr-provider, whose probes have the
+ * type "" and are named provider:module:function:name.
+ */
 bool ktr__probe_asked(const char *type, const char *name);
 
 /* Complains of what was wanted and has not been made. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr probe: lists the run-time probes of a session and switches them while its programs run. A pattern is a glob
- * for TYPE.NAME, or for the name alone.
+ * ktr probe: lists the probes of a session and switches them while its programs run. What has no colon is a glob
+ * for TYPE.NAME of a run-time probe, or for the name alone; what has one is a SPEC, provider:module:function:name.
  */
 #include "conf/nearest.h"
+#include "tools/attach/probe_specs.h"
 #include "tools/attach/probes.h"
 #include "tools/command.h"
 #include "tools/find.h"
@@ -13,6 +14,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct probe_command {
@@ -132,17 +134,20 @@ static int probe_switch(struct probe_command *p, int on)
 static const struct option_row probe_rows[] = { OPTIONS_SOURCE(struct probe_command, find) };
 
 static const struct options probe_options = {
-	.operands = "list|enable|disable [GLOB...]",
-	.about = "Lists the run-time probes of a session, or switches them: those whose TYPE.NAME, or\n"
-		 "whose name, fits one of the patterns; without a pattern, all.",
+	.operands = "list|enable|disable [SPEC...]",
+	.about = "Lists the probes of a session, or switches them. A SPEC is a glob for TYPE.NAME, or for the\n"
+		 "name, of run-time probes; or provider:module:function:name, a glob in each part, and what\n"
+		 "is left out fits anything. Without one, all run-time probes.",
 	.examples = "ktr probe list\n"
+		    "ktr probe list '*:'\n"
+		    "ktr probe enable 'ktr::parse_*'\n"
 		    "ktr probe enable -p 4711 'ipc_*' depth\n"
 		    "ktr probe disable custom.depth\n"
 		    "ktr sysctl debug.ktr.probe.custom.depth.enabled=1\n",
 	OPTIONS_ROWS(probe_rows),
 };
 
-static int probe_run(struct probe_command *p, const char *verb)
+static int probe_run_globs(struct probe_command *p, const char *verb)
 {
 	int unknown = probe_unknown(p), rc;
 
@@ -153,6 +158,37 @@ static int probe_run(struct probe_command *p, const char *verb)
 	else
 		rc = probe_switch(p, strcmp(verb, "enable") == 0);
 	return rc || unknown;
+}
+
+/* Takes the SPECs off the patterns. */
+static void probe_take_specs(struct probe_command *p, struct probe_specs *specs)
+{
+	int n = 0;
+
+	specs->n = 0;
+	for (int i = 0; i < p->n_patterns; i++)
+		if (strchr(p->patterns[i], ':'))
+			specs->spec[specs->n++] = p->patterns[i];
+		else
+			p->patterns[n++] = p->patterns[i];
+	p->n_patterns = n;
+}
+
+static int probe_run(struct probe_command *p, const char *verb)
+{
+	struct probe_specs specs = { .command = p->command };
+	int rc = 0, specs_rc = 0;
+
+	specs.spec = calloc((size_t)p->n_patterns + 1, sizeof(char *));
+	if (!specs.spec)
+		return fail(p->command, "out of memory");
+	probe_take_specs(p, &specs);
+	if (!specs.n || p->n_patterns)
+		rc = probe_run_globs(p, verb);
+	if (specs.n)
+		specs_rc = probe_specs_run(&specs, &p->probes, verb);
+	free(specs.spec);
+	return rc || specs_rc;
 }
 
 static int cmd_probe(int argc, char **argv)
@@ -189,4 +225,4 @@ static int cmd_probe(int argc, char **argv)
 	return rc;
 }
 
-COMMAND(probe, "list and switch the run-time probes of a session", cmd_probe);
+COMMAND(probe, "list and switch the probes of a session", cmd_probe);

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads and switches the session's table of probes. Switching is a store into the row's word, which the points of
- * all its processes test; before one is switched on, what recording it needs is made here: the class in the mask,
- * rings, and for fires by handle a call site, since the program may be in a handler of a signal when it finds out.
- */
+/* Reads and switches the session's table of probes. */
 #include "tools/attach/probes.h"
 
-#include "ktr/control/counts.h"
-#include "ktr/control/mask.h"
-#include "ktr/control/rules.h"
 #include "ktr/control/session_join.h"
-#include "ktr/provider/probe/probe_site.h"
-#include "ktr/session/session_rw.h"
-#include "ktr/session/table.h"
+#include "ktr/provider/session/probe_rows.h"
 #include "tools/report/session_info.h"
-
-#include <ktr/probe_type.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,17 +22,6 @@ static const struct probes_kernel {
 };
 
 #define PROBES_KERNEL (sizeof(probes_kernel) / sizeof(probes_kernel[0]))
-
-static const char *probes_type(uint32_t type)
-{
-	static const char names[][16] = { "none",
-#define PROBES_TYPE(NAME, name) name,
-					  KTR_PROBE_TYPES(PROBES_TYPE)
-#undef PROBES_TYPE
-	};
-
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
-}
 
 static int probes_get_kernel(const struct probes *probes, unsigned i, struct probe_shown *shown)
 {
@@ -76,7 +54,7 @@ int probes_get(const struct probes *probes, unsigned idx, struct probe_shown *sh
 		return 1;
 	row.name[sizeof(row.name) - 1] = row.function[sizeof(row.function) - 1] = '\0';
 	*shown = (struct probe_shown){ .fed = fed[row.fed & 3], .on = row.on != 0, .counted = 1 };
-	snprintf(shown->name, sizeof(shown->name), "%s.%s", probes_type(row.type), row.name);
+	snprintf(shown->name, sizeof(shown->name), "%s.%s", ktr__probe_type_text(row.type), row.name);
 	snprintf(shown->function, sizeof(shown->function), "%s", row.function);
 	session_disarm(shown->name);
 	session_disarm(shown->function);
@@ -116,70 +94,6 @@ uint64_t probes_fires(struct probes *probes, unsigned idx)
 	return probes->fires ? probes->fires[idx + 1] : 0;
 }
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t probes_hash(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	while (*text)
-		hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
-	return hash;
-}
-
-static uint32_t probes_put(const struct ktr__session_rw *session, const char *text)
-{
-	return ktr__session_put(session, text, strlen(text));
-}
-
-/* The row of the call site of fires by handle; 0: there is no room. */
-static uint32_t probes_site(struct ktr__session_rw *session, const char *name, uint32_t type, uint64_t class_mask)
-{
-	uint32_t index = ktr__session_row(session, &session->control->n_sites, KTR_REGION_site);
-	struct ktr_site_row *row = ktr__region_rows(session, site, struct ktr_site_row) + index;
-	char format[KTR__PROBE_SITE_FORMAT];
-
-	if (!index || !ktr__session_touch(session, KTR_REGION_site_ctl, index, 1))
-		return 0;
-	if (__atomic_load_n(&session->control->count, __ATOMIC_RELAXED) && ktr__counts_open(session, index + 1))
-		return 0;
-	ktr__probe_site_format(name, format);
-	row->line = type;
-	row->mask = class_mask;
-	row->key = probes_hash(KTR__PROBE_SITE_FILE) ^ probes_hash(format) ^ type;
-	row->file = probes_put(session, KTR__PROBE_SITE_FILE);
-	row->func = probes_put(session, name);
-	row->format = probes_put(session, format);
-	row->names = probes_put(session, KTR__PROBE_SITE_NAMES);
-	row->n_args = KTR_ARGS_MAX;
-	memset(row->type, KTR_ARG_U64, sizeof(row->type));
-	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_SEQ_CST);
-	ktr__rules_site(session, index);
-	return index;
-}
-
-/* What recording needs. */
-static int probes_prepare(struct ktr__session_rw *session, struct ktr_probe_row *row, struct ktr_error *err)
-{
-	uint64_t mask = ktr__session_class(session, KTR__PROBE_CLASS, KTR__PROBE_CLASS_HELP);
-	uint64_t asked = __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED);
-	char name[KTR_PROBE_ROW_NAME];
-	uint32_t site, none = 0;
-
-	if (!mask)
-		return ktr_error_set(err, ENOSPC, "the session has no class left for probes");
-	memcpy(name, row->name, sizeof(name));
-	name[sizeof(name) - 1] = '\0';
-	/* Points have call sites of their own. */
-	if (__atomic_load_n(&row->fed, __ATOMIC_RELAXED) & KTR_PROBE_FED_HANDLE &&
-	    !__atomic_load_n(&row->site, __ATOMIC_ACQUIRE)) {
-		site = probes_site(session, name, row->type, mask);
-		if (!site)
-			return ktr_error_set(err, ENOSPC, "the session has no room for another call site");
-		__atomic_compare_exchange_n(&row->site, &none, site, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	}
-	return asked & mask ? 0 : ktr__session_mask_change(session, mask, 0, err);
-}
-
 static int probes_switch_kernel(struct probes *probes, unsigned i, int on, struct ktr_error *err)
 {
 	char text[16];
@@ -193,9 +107,6 @@ static int probes_switch_kernel(struct probes *probes, unsigned i, int on, struc
 
 int probes_switch(struct probes *probes, unsigned idx, int on, struct ktr_error *err)
 {
-	const struct ktr_region *region = &probes->map.header.region[KTR_REGION_probe];
-	uint64_t offset = (uint64_t)(idx + 1) * region->row_bytes;
-	struct ktr_probe_row *row;
 	int rc = 0;
 
 	if (idx + 1 >= probes->n_rows)
@@ -206,14 +117,7 @@ int probes_switch(struct probes *probes, unsigned idx, int on, struct ktr_error 
 		return rc;
 	if (memcmp(&probes->session.header, &probes->map.header, sizeof(probes->map.header)) != 0)
 		return ktr_error_set(err, EAGAIN, "%s was replaced while it was opened", probes->path);
-	if (!ktr__session_touch(&probes->session, KTR_REGION_probe, offset, region->row_bytes))
-		return ktr_error_set(err, ENOSPC, "no memory: the file system of %s is full", probes->path);
-	row = (struct ktr_probe_row *)(void *)(probes->session.map + region->offset + offset);
-	if (on)
-		rc = probes_prepare(&probes->session, row, err);
-	if (!rc)
-		__atomic_store_n(&row->on, on != 0, __ATOMIC_RELEASE);
-	return rc;
+	return ktr__probe_row_switch(&probes->session, idx + 1, on, err);
 }
 
 /* ---- as knobs ---- */

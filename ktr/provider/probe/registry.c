@@ -365,7 +365,11 @@ static int registry_enable(struct ktr_probe *probe)
 /* One that has just been made is on if the settings say so. */
 static void registry_asked(struct ktr_probe *probe)
 {
-	if (ktr__probe_asked(ktr_probe_type_name(probe->type), probe->name))
+	const char *type = ktr_probe_type_name(probe->type);
+	char full[KTR_PROBE_NAME_MAX + 256];
+
+	snprintf(full, sizeof(full), "probe:%s:%.*s:%s", type, KTR_PROBE_ROW_FUNCTION - 1, probe->function, probe->name);
+	if (ktr__probe_asked(type, probe->name) || ktr__probe_asked("", full))
 		registry_enable(probe);
 }
 

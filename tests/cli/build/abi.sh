@@ -54,7 +54,8 @@ exports() { # LIBRARY PATTERN HEADER...
 	shift 2
 	for header in "$@"; do
 		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
-			/^# / { ours = index($0, header) } ours' | grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -v '_fn$' | sort -u)
+			/^# / { ours = index($0, header) } ours' | grep -oE '\bktr_[a-z_]+\(' | tr -d '(' |
+			grep -vE '_fn$|^ktr__' | sort -u)
 		[ -n "$names" ] || fail "$header declares nothing"
 		for name in $names; do
 			grep -qx "$name" "$dir/exported" || fail "$library does not export $name"
@@ -66,6 +67,7 @@ exports libktrread.so "ktr_reader_[a-z_]+|ktr_event_text|ktr_error_[a-z_]+|$tool
 	ktr/reader.h ktr/error.h
 exports libktr-writer.so ktr__writer_hooks
 exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-6]?|attach|detach)|dtrace_[a-z_0-9]+'
+exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr__provider_fire' ktr/provider.h
 macros='record[0-6]|record6v|record_stack|module_attach|module_detach|class_attach|site_make|own_session|probe_asked'
 exports libktr.so "ktr_[a-z0-9][a-z0-9_]*|ktr__($macros)|vfork" \
 	ktr/ctl.h ktr/error.h

@@ -74,11 +74,11 @@ knobs() {
 
 # What the public headers declare stands in the pages.
 calls() {
-	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3; do
+	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3 ktr/provider.h:ktr_provider.3; do
 		header=${pair%:*} page=${pair#*:}
 		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
 			/^# / { ours = index($0, header) } ours' |
-			grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -v '_fn$' | sort -u)
+			grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -vE '_fn$|^ktr__' | sort -u)
 		[ -n "$names" ] || fail "$header declares nothing"
 		for name in $names; do
 			grep -q "^.Fn $name" "man/$page" || fail "$page does not declare $name"

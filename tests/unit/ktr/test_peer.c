@@ -12,12 +12,14 @@
 #define ktr__rules_check peer_rules_check
 #define ktr__rules_site	 peer_rules_site
 #define ktr__rules_text	 peer_rules_text
+#define ktr__rules_probe peer_rules_probe
 #include "ktr/control/rules.c"
 #undef ktr__glob
 #undef ktr__rules_set
 #undef ktr__rules_check
 #undef ktr__rules_site
 #undef ktr__rules_text
+#undef ktr__rules_probe
 
 int ktr__glob(const char *pattern, size_t n_pattern, const char *text, size_t n_text);
 int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check, struct ktr_error *err);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The thread that has providers do what was asked for from outside; forks, and the end of the process. */
+#ifndef KTR_AGENT_H
+#define KTR_AGENT_H
+
+#include <stdbool.h>
+
+/* Before the first provider is there, without the lock: ktr may start here. */
+void ktr__agent_begin(void);
+
+/* The thread is there, if it can be. Under the lock. */
+void ktr__agent_start(void);
+
+#endif

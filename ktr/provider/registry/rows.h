@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The session's table of what providers offer, as this process has it. Under the registry's lock, but for wait().
+ */
+#ifndef KTR_ROWS_H
+#define KTR_ROWS_H
+
+#include "ktr/provider/registry/registry.h"
+
+/* Follows the process's session: false where there is no table; *changed where it is another one than before. */
+bool ktr__rows_follow(bool *changed);
+
+/* The row of these names, made if need be; 0: no room. Linked by one compare-and-swap, as rows of probes are. */
+uint32_t ktr__rows_of(const char *provider, const struct ktr_provider_probe *probe, const char *arguments);
+struct ktr_offer_row *ktr__rows_at(uint32_t row);
+void ktr__rows_failed(uint32_t row, const struct ktr_error *why, int code);
+
+/* This process has providers; it has not any more. */
+void ktr__rows_host(void);
+void ktr__rows_leave(void);
+void ktr__rows_forget(void); /* a child has its parent's row no more */
+
+/*
+ * The change as it is; that all rows were looked at since then; sleeps while it is that, 1 s at most; wakes
+ * sleepers.
+ */
+uint32_t ktr__rows_change(void);
+void ktr__rows_done(uint32_t change);
+void ktr__rows_wait(uint32_t change);
+void ktr__rows_wake(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What providers offer, switched by a word, a count and a wake-up. */
+#include "ktr/provider/session/offers.h"
+
+#include "ktr/control/mask.h"
+#include "ktr/session/kernel.h"
+#include "ktr/session/table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct ktr_offer_head *offers_head(const struct ktr__session_rw *session)
+{
+	return ktr__session_at(session, KTR_REGION_offer, 0);
+}
+
+static uint32_t offers_bounded(uint32_t n, uint32_t room)
+{
+	return n < room ? n : room;
+}
+
+uint32_t ktr__offers_n(const struct ktr__session_rw *session)
+{
+	const struct ktr_offer_head *head = offers_head(session);
+
+	return head ? offers_bounded(__atomic_load_n(&head->n_offers, __ATOMIC_ACQUIRE),
+				     session->header.region[KTR_REGION_offer].n_rows) : 1;
+}
+
+int ktr__offer_switch(struct ktr__session_rw *session, uint32_t index, int on, struct ktr_error *err)
+{
+	struct ktr_offer_row *row = ktr__session_ready(session, KTR_REGION_offer, index);
+	char provider[KTR_CLASS_NAME_MAX];
+	uint64_t mask;
+	size_t n;
+	int rc;
+
+	if (!row)
+		return ktr_error_set(err, ENOSPC, "no memory: the file system of %s is full", session->path);
+	if (on) {
+		const char *name = ktr__session_bytes(session, row->provider, &n);
+
+		snprintf(provider, sizeof(provider), "%.*s", (int)offers_bounded((uint32_t)n, sizeof(provider)), name);
+		mask = ktr__session_class(session, provider, "");
+		if (!mask)
+			return ktr_error_set(err, ENOSPC, "the session has no class left for %s", provider);
+		rc = __atomic_load_n(&session->control->asked, __ATOMIC_RELAXED) & mask ?
+			     0 : ktr__session_mask_change(session, mask, 0, err);
+		if (rc)
+			return rc;
+	}
+	__atomic_store_n(&row->failed, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&row->on, on != 0, __ATOMIC_RELEASE);
+	return 0;
+}
+
+uint32_t ktr__offers_changed(struct ktr__session_rw *session)
+{
+	struct ktr_offer_head *head = offers_head(session);
+	uint32_t change = 0;
+
+	if (!head)
+		return 0;
+	while (!change)
+		change = __atomic_add_fetch(&head->change, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &head->change, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	return change;
+}
+
+static unsigned offers_behind(struct ktr__session_rw *session, uint32_t change)
+{
+	const struct ktr_offer_head *head = offers_head(session);
+	unsigned n_behind = 0;
+	uint32_t n = head ? offers_bounded(__atomic_load_n(&head->n_hosts, __ATOMIC_ACQUIRE),
+					   session->header.region[KTR_REGION_offer_host].n_rows) : 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct ktr_offer_host *host = ktr__session_at(session, KTR_REGION_offer_host, i);
+
+		if (host && __atomic_load_n(&host->state, __ATOMIC_ACQUIRE) == KTR_ROW_READY &&
+		    (int32_t)(__atomic_load_n(&host->done, __ATOMIC_ACQUIRE) - change) < 0 &&
+		    ktr__proc_exists(host->pid))
+			n_behind++;
+	}
+	return n_behind;
+}
+
+unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsigned ms)
+{
+	const struct timespec pause = { 0, 1000000 };
+	unsigned n;
+
+	while ((n = offers_behind(session, change)) && ms--)
+		nanosleep(&pause, NULL);
+	return n;
+}

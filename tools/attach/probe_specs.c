@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lists and switches probes by SPEC. Where a process of the session has something to do for it, that is waited for,
+ * a while, so that what could not be done is told here.
+ */
+#include "tools/attach/probe_specs.h"
+
+#include "conf/eval/spec.h"
+#include "ktr/control/session_join.h"
+#include "ktr/provider/session/specs.h"
+#include "tools/options.h"
+#include "tools/report/session_info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SPECS_WAIT_MS 2000 /* for processes to do what they have to; one that is stopped does it later */
+
+struct specs_list {
+	const struct probe_specs *specs;
+	int width;
+	unsigned n;
+	bool print;
+};
+
+static bool specs_meant(const struct probe_specs *specs, const char *name)
+{
+	for (int i = 0; i < specs->n; i++)
+		if (ktr__spec_fits(specs->spec[i], strlen(specs->spec[i]), name))
+			return true;
+	return false;
+}
+
+static int specs_show(void *context, const struct ktr__spec_probe *probe)
+{
+	struct specs_list *list = context;
+	struct ktr__spec_probe shown;
+
+	if (!specs_meant(list->specs, probe->name))
+		return 0;
+	shown = *probe;
+	session_disarm(shown.name);
+	session_disarm(shown.detail);
+	if (!list->print) {
+		if ((int)strlen(shown.name) > list->width)
+			list->width = (int)strlen(shown.name);
+		return 0;
+	}
+	if (!list->n++)
+		printf("%-*s  STATE   DETAIL\n", list->width, "PROBE");
+	printf("%-*s  %-*s%s%s\n", list->width, shown.name, shown.detail[0] ? 6 : 0,
+	       shown.failed ? "failed" : shown.on ? "on" : "off", shown.detail[0] ? "  " : "", shown.detail);
+	return 0;
+}
+
+static int specs_list(const struct probe_specs *specs, const struct ktr__specs *all)
+{
+	struct specs_list list = { .specs = specs, .width = 5 };
+
+	ktr__specs_walk(all, NULL, specs_show, &list);
+	list.print = true;
+	ktr__specs_walk(all, NULL, specs_show, &list);
+	if (!list.n)
+		fprintf(stderr, "%s: no probe fits\n", specs->command);
+	return !list.n;
+}
+
+/* What a process could not do. */
+struct specs_failed {
+	const struct probe_specs *specs;
+	unsigned n;
+};
+
+static int specs_tell_failed(void *context, const struct ktr__spec_probe *probe)
+{
+	struct specs_failed *failed = context;
+	struct ktr__spec_probe shown = *probe;
+
+	if (!shown.failed)
+		return 0;
+	session_disarm(shown.name);
+	session_disarm(shown.detail);
+	fail(failed->specs->command, "%s: %s", shown.name, shown.detail);
+	failed->n++;
+	return 0;
+}
+
+static int specs_switch(const struct probe_specs *specs, const struct ktr__specs *all, const char *spec, bool on)
+{
+	struct specs_failed failed = { specs, 0 };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__specs_done done;
+	unsigned n_late, n;
+
+	if (ktr__specs_switch(all, spec, on, &done, &err)) {
+		fail_with(specs->command, &err);
+		if (!done.n)
+			return 1;
+	}
+	n_late = ktr__specs_wait(all, done.change, SPECS_WAIT_MS);
+	if (on && done.change)
+		ktr__specs_walk(all, spec, specs_tell_failed, &failed);
+	n = done.n_failed + failed.n + done.n_were;
+	n = done.n > n ? done.n - n : 0;
+	printf("%u probe%s %s", n, n == 1 ? "" : "s", on ? "enabled" : "disabled");
+	printf(done.n_were ? ", %u already so\n" : "\n", done.n_were);
+	if (n_late)
+		fprintf(stderr, "%s: %u process%s not done so yet\n", specs->command, n_late,
+			n_late == 1 ? " has" : "es have");
+	return err.text[0] || failed.n;
+}
+
+int probe_specs_run(const struct probe_specs *specs, struct probes *probes, const char *verb)
+{
+	struct ktr__specs all = { &probes->session, probes->conf };
+	struct ktr_error err = KTR_ERROR_NONE;
+	bool list = strcmp(verb, "list") == 0;
+	int rc = 0;
+
+	if (!list && !probes->alive)
+		return fail(specs->command, "session %s is dead: nobody is there to obey", probes->map.header.name);
+	if (!probes->session.map && ktr__session_join(probes->path, &probes->session, &err))
+		return fail_with(specs->command, &err);
+	if (list)
+		return specs_list(specs, &all);
+	for (int i = 0; i < specs->n; i++)
+		rc |= specs_switch(specs, &all, specs->spec[i], strcmp(verb, "enable") == 0);
+	return rc;
+}
