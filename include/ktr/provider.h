@@ -26,9 +26,9 @@
  *
  * The library calls a provider's operations with its own lock held and no other, never from a probe, in a handler
  * of a signal, or two at a time; arg_value is called by who fires, with no lock. An operation may call what is
- * here, but for ktr_provider_unregister(). A forked child has the providers of its parent, and their probes as they
- * were; where something has to be done in a child, pthread_atfork(3) is the provider's own affair. When the process
- * ends nothing is disabled.
+ * here, but for ktr_provider_unregister(); one on a probe removes none, and what it switches is done after it. A
+ * forked child has the providers of its parent, and their probes as they were; where something has to be done in a
+ * child, pthread_atfork(3) is the provider's own affair. When the process ends nothing is disabled.
  *
  * Calls return 0 or -errno. They may block on the library's lock, so none but the firing ones is for handlers of
  * signals.

@@ -58,17 +58,21 @@ static bool agent_main_is_dead(void)
 static void *agent_main(void *context)
 {
 	(void)context;
-	while (!agent_main_is_dead()) {
+	for (;;) {
 		uint32_t change = ktr__rows_change();
 
 		ktr__registry_lock();
+		if (!ktr__registry_any() || agent_main_is_dead())
+			break;
 		ktr__registry_look(NULL);
 		ktr__registry_unlock();
 		ktr__rows_done(change);
 		ktr__rows_wait(change);
 	}
+	/* Under the lock: whoever registers the next provider starts the next thread. */
 	ktr__rows_leave();
 	__atomic_store_n(&agent_runs, false, __ATOMIC_RELEASE);
+	ktr__registry_unlock();
 	return NULL;
 }
 

@@ -45,6 +45,11 @@ void ktr__registry_unlock(void)
 	pthread_mutex_unlock(&registry_mutex);
 }
 
+bool ktr__registry_any(void)
+{
+	return registry_providers != NULL;
+}
+
 bool ktr__registry_inside(void)
 {
 	return registry_in_op;
@@ -144,12 +149,12 @@ int ktr__registry_look(struct ktr_error *err)
 {
 	int code = 0;
 
-	for (struct ktr_provider *provider = registry_providers; provider; provider = provider->next)
-		for (struct ktr__offered *at = provider->probes, *next; at; at = next) {
-			int rc;
+	/* What an operation switches is done by who is at it already, or by the agent. */
+	for (struct ktr_provider *provider = registry_in_op ? NULL : registry_providers; provider;
+	     provider = provider->next)
+		for (struct ktr__offered *at = provider->probes; at; at = at->next) {
+			int rc = registry_look_one(at, err);
 
-			next = at->next;
-			rc = registry_look_one(at, err);
 			code = code ? code : rc;
 		}
 	return code;
@@ -301,6 +306,7 @@ int ktr_provider_unregister(struct ktr_provider *provider)
 	while (*at != provider)
 		at = &(*at)->next;
 	*at = provider->next;
+	ktr__rows_wake();
 	ktr__registry_unlock();
 	free(provider);
 	return 0;
@@ -319,9 +325,9 @@ const char *ktr_provider_name(const struct ktr_provider *provider)
 static void registry_suspend(struct ktr_provider *provider, bool resume)
 {
 	for (struct ktr__offered *at = provider->probes; at; at = at->next) {
+		registry_publish(at);
 		if (at->enabled)
 			registry_call(resume ? provider->ops->resume : provider->ops->suspend, at);
-		registry_publish(at);
 	}
 }
 

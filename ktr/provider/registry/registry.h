@@ -51,6 +51,7 @@ bool ktr__registry_session(void);
 /* The child of a fork, which its parent had the lock for. */
 void ktr__registry_forked(void);
 void ktr__registry_gone(void); /* the process ends */
+bool ktr__registry_any(void);    /* are there providers? Under the lock */
 bool ktr__registry_inside(void); /* is this thread in an operation of a provider? */
 void ktr__registry_provide(const char *spec); /* has the providers offer what a SPEC asks for. Under the lock */
 

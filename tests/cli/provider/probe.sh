@@ -56,6 +56,9 @@ for path in $paths; do
 	# Points, by glob.
 	probe enable 'dep*' '1 probe enabled'
 	probe enable 'custom.dep*' '0 probes enabled, 1 already so'
+	# By what a run-time probe is called among those of all providers.
+	probe disable 'probe:custom::dep*' '1 probe disabled'
+	probe enable 'probe:custom:*:depth' '1 probe enabled'
 	ask 'fire 3' fired
 	shown custom.depth 'on 6 macro'
 	shown ipc_send 'off 0 macro'

@@ -107,9 +107,24 @@ for path in $paths; do
 	events 'a point' 1
 	status 1 "$ktr" probe enable -s "$name" 'ktr::runs'
 	grep -q 'unknown probe "ktr::runs"' "$dir/err" || fail "nothing is unknown: $(cat "$dir/err")"
+	ask leave alone
+	ask 'calls a' '2 2 1 1 1'
+	probe list 'host:' 'ktr probe: no probe fits'
 	end
 	unset KTR_PATH
 done
+
+# What the kernel tells, where a writer could: the switch is debug.ktr.kernel.
+begin kernel KTR_FILE="$dir/kernel.trace"
+ask 'point 1' passed
+until [ -e "$dir/kernel.trace/metadata" ] || ! kill -0 "$pid" 2>/dev/null; do sleep 0.01; done
+shown 'sched:' 'sched:kernel::switch off '
+probe enable '[sv]*:kernel' '2 probes enabled'
+is 'debug.ktr.kernel' "$("$ktr" sysctl -n -s kernel debug.ktr.kernel)" all
+probe disable 'vminfo:' '1 probe disabled'
+shown '*:kernel' 'sched:kernel::switch on vminfo:kernel::fault off '
+probe disable 'sched:' '1 probe disabled'
+end
 
 # At start: from the environment and from a file.
 printf 'offer a\noffer b\nfire a 2\nfire b 2\npoint 7\n' >"$dir/lines"

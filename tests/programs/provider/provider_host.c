@@ -13,6 +13,7 @@
  *	suspend, resume						done
  *	fork LINES	a child does what the file says				back
  *	point N		a CTR point						passed
+ *	leave		unregisters the provider, waits for the thread	alone
  *	crash
  *
  * With "main-exits" as an argument main ends by pthread_exit(3) while another thread works on for a moment.
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +140,19 @@ static void many(int n)
 	printf("%d\n", code);
 }
 
+/* The library's thread ends with the last provider. */
+static void leave(void)
+{
+	struct stat st;
+
+	ktr_provider_unregister(provider);
+	provider = NULL;
+	/* A directory has a link for each in it, and for itself and its parent. */
+	for (int i = 0; i < 2000 && stat("/proc/self/task", &st) == 0 && st.st_nlink > 3; i++)
+		usleep(10000);
+	printf("%s\n", st.st_nlink == 3 ? "alone" : "not alone");
+}
+
 static void run(FILE *in);
 
 static void forked(const char *path)
@@ -202,6 +217,8 @@ static void run(FILE *in)
 		} else if (strcmp(verb, "fork") == 0) {
 			fflush(stdout);
 			forked(word);
+		} else if (strcmp(verb, "leave") == 0) {
+			leave();
 		} else if (strcmp(verb, "crash") == 0) {
 			kill(getpid(), SIGKILL);
 		}
@@ -233,5 +250,5 @@ int main(int argc, char **argv)
 		pthread_exit(NULL);
 	}
 	run(stdin);
-	return ktr_provider_unregister(provider) != 0;
+	return provider && ktr_provider_unregister(provider);
 }
