@@ -3,6 +3,7 @@
 #include "ktr/provider/session/offers.h"
 
 #include "ktr/control/mask.h"
+#include "ktr/session/clock.h"
 #include "ktr/session/kernel.h"
 #include "ktr/session/table.h"
 
@@ -94,9 +95,10 @@ static unsigned offers_behind(struct ktr__session_rw *session, uint32_t change)
 unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsigned ms)
 {
 	const struct timespec pause = { 0, 1000000 };
+	uint64_t until = ktr__clock_now(KTR_CLOCK_MONOTONIC) + ms * 1000000ull;
 	unsigned n;
 
-	while ((n = offers_behind(session, change)) && ms--)
+	while ((n = offers_behind(session, change)) && ktr__clock_now(KTR_CLOCK_MONOTONIC) < until)
 		nanosleep(&pause, NULL);
 	return n;
 }

@@ -167,6 +167,23 @@ is 'one that comes later' "$(tr '\n' ' ' <"$dir/second")" '0 1 0 0 0 0 fired '
 shown 'host:::a' 'host::work:a on '
 end
 
+# One that is stopped is told of, and does it when it goes on.
+begin stopped
+ask 'offer a' 0
+kill -STOP "$pid"
+probe enable 'host:' "ktr probe: 1 process has not done so yet
+1 probe enabled"
+kill -CONT "$pid"
+tries=0
+answer=
+until [ "$answer" = '1 0 0 0 0' ]; do
+	echo 'calls a' >&3
+	IFS= read -r answer <&4 || answer='no answer'
+	tries=$((tries + 1))
+	[ $tries -lt 1000 ] || { fail 'it was stopped, and does nothing'; break; }
+done
+end
+
 # A child with a session of its own goes its own way.
 begin parent KTR_FOLLOW_FORK=own
 ask 'offer a' 0
