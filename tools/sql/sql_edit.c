@@ -12,11 +12,15 @@
 #include "tools/sql/sql_names.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #if KTR_HAVE_EDIT
 #include <histedit.h>
@@ -163,6 +167,37 @@ static void edit_history(struct sql_edit *edit)
 	el_set(edit->el, EL_HIST, history, edit->history);
 }
 
+/*
+ * The next character. ^C is let in nowhere but while it is waited for: who has just had names listed can take the line
+ * back at once. 1, or -1 with errno, which ends the reading of the line.
+ */
+static int edit_getc(EditLine *el, wchar_t *c)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	mbstate_t state = { 0 };
+	sigset_t inside;
+
+	sigprocmask(SIG_SETMASK, NULL, &inside);
+	sigdelset(&inside, SIGINT);
+	for (int i = 0; i < MB_LEN_MAX; i++) {
+		char byte;
+		ssize_t n;
+
+		if (ppoll(&in, 1, NULL, &inside) < 0)
+			return -1;
+		n = read(STDIN_FILENO, &byte, 1);
+		if (n <= 0)
+			return (int)n;
+		if (mbrtowc(c, &byte, 1, &state) != (size_t)-2)
+			break;
+	}
+	if (mbsinit(&state))
+		return 1;
+	(void)el;
+	errno = EILSEQ;
+	return -1;
+}
+
 static void edit_start(struct sql_edit *edit)
 {
 	edit->el = el_init("ktr", stdin, stdout, stderr);
@@ -173,9 +208,27 @@ static void edit_start(struct sql_edit *edit)
 	el_set(edit->el, EL_EDITOR, "emacs");
 	edit_history(edit);
 	el_set(edit->el, EL_ADDFN, "ktr-complete", "complete a name", edit_complete);
+	el_set(edit->el, EL_GETCFN, edit_getc);
 	el_source(edit->el, NULL);
 	el_set(edit->el, EL_BIND, "^I", "ktr-complete", NULL);
 	el_set(edit->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+}
+
+/* A line by libedit, with SIGINT held back but in edit_getc(). */
+static const char *edit_gets(struct sql_edit *edit, int *n)
+{
+	sigset_t held, was;
+	const char *line;
+	int error;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigprocmask(SIG_BLOCK, &held, &was);
+	line = el_gets(edit->el, n);
+	error = errno;
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	errno = error;
+	return line;
 }
 
 static const char *edit_typed(struct sql_edit *edit, int *dropped)
@@ -183,7 +236,7 @@ static const char *edit_typed(struct sql_edit *edit, int *dropped)
 	const char *line;
 	int n = 0;
 
-	line = el_gets(edit->el, &n);
+	line = edit_gets(edit, &n);
 	if (line && n > 0)
 		return line;
 	*dropped = interrupt_came();

