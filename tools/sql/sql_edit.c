@@ -168,8 +168,8 @@ static void edit_history(struct sql_edit *edit)
 }
 
 /*
- * The next character. ^C is let in nowhere but while it is waited for: who has just had names listed can take the line
- * back at once. 1, or -1 with errno, which ends the reading of the line.
+ * The next character. ^C is let in nowhere but while it is waited for: who has just had names listed can take the
+ * line back at once. 1, or -1 with errno, which ends the reading of the line.
  */
 static int edit_getc(EditLine *el, wchar_t *c)
 {
