@@ -14,6 +14,9 @@ class Terminal:
         self.seen = b''
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            # A script that runs in the background has its children ignore ^C.
+            for number in (signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
             if cwd:
                 os.chdir(cwd)
             if stdout:
