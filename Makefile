@@ -17,6 +17,8 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -Wstrict-prototypes \
 	-Wmissing-prototypes -Wwrite-strings -Wvla -Wundef -Wformat=2
 # Optional: names for addresses. Without it pointers and stacks print as numbers.
 HAVE_LIBDW := $(if $(wildcard /usr/include/elfutils/libdwfl.h),1,0)
+# Optional: names of C++ and Rust as their sources have them.
+HAVE_DEMANGLE := $(if $(wildcard /usr/include/libiberty/demangle.h),1,0)
 # Optional: ktr top.
 HAVE_NCURSES := $(if $(wildcard /usr/include/ncurses.h),1,0)
 # Optional: ktr sql, and the editing of its lines.
@@ -30,8 +32,8 @@ SHSTK = $(eval SHSTK := $$(shell echo | $$(CC) $$(CFLAGS) -Werror -fcf-protectio
 	echo -fcf-protection=return))$(SHSTK)
 SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protection=branch,$(CFLAGS)),,yes)),-Wl$(comma)-z$(comma)shstk)
 comma := ,
-MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_NCURSES=$(HAVE_NCURSES) \
-	-DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
+MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_DEMANGLE=$(HAVE_DEMANGLE) \
+	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -85,7 +87,9 @@ TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
 LIBKTR_LIBS  := -lpthread
-LIBREAD_LIBS := -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
+# libiberty is an archive alone: libktrread.a takes out of it what it needs.
+DEMANGLE_LIBS := $(if $(filter 1,$(HAVE_DEMANGLE)),-liberty)
+LIBREAD_LIBS := $(DEMANGLE_LIBS) -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
 TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
@@ -239,7 +243,7 @@ $(O)/lib/libktr-provider.a: $(LIBPROVIDER_PIC) $(O)/lib/libktr-provider.so
 	$(call one_object,$(O)/lib/libktr-provider.so,$(LIBPROVIDER_PIC))
 
 $(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
-	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC),'ktr_error_*')
+	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC) $(DEMANGLE_LIBS),'ktr_error_*')
 
 SHARED_FLAGS = $(CFLAGS) $(SHSTK_LINK) $(LDFLAGS) -shared -Wl,-soname,$(@F).$(V_MAJOR) -Wl,-z,nodelete -Wl,-z,defs \
 	       -Wl,--gc-sections -Wl,-Bsymbolic $(LTO)

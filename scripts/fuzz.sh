@@ -16,6 +16,7 @@ san="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=al
 make CC=clang O="$O" CFLAGS="$san" "$O/obj/libktr.a" "$O/obj/libktrread.a"
 dw=
 [ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+[ -e /usr/include/libiberty/demangle.h ] && dw="-liberty $dw"
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	short=${name#fuzz_}

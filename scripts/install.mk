@@ -26,7 +26,7 @@ GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
 put = $(INSTALL) -d "$(DESTDIR)$(2)" && $(INSTALL) -m $(1) $(3) "$(DESTDIR)$(2)"
 
 # What a static link of libktrread takes: libdw.a needs more, which its own .pc file names.
-READ_STATIC = $(filter-out -ldw,$(LIBREAD_LIBS)) \
+READ_STATIC = $(filter-out -ldw $(DEMANGLE_LIBS),$(LIBREAD_LIBS)) \
 	$(if $(filter -ldw,$(LIBREAD_LIBS)),$$(pkg-config --static --libs-only-l libdw 2>/dev/null || echo -ldw -lelf -lz))
 
 # A .pc file says where things are by its own place, so that a moved tree still works.

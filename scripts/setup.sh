@@ -23,6 +23,7 @@ need liburcu-dev header urcu/pointer.h
 need libjansson-dev header jansson.h
 need zlib1g-dev header zlib.h
 need libdw-dev header elfutils/libdwfl.h
+need libiberty-dev header libiberty/demangle.h
 need patch command_ patch
 need libsqlite3-dev header sqlite3.h
 need libedit-dev header histedit.h

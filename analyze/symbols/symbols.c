@@ -14,6 +14,7 @@
 #include "analyze/symbols/symbols.h"
 
 #include "analyze/read/tables.h"
+#include "analyze/symbols/demangle.h"
 #include "analyze/symbols/symtab.h"
 #include "conf/kit/array.h"
 #include "writer/format/ident.h"
@@ -195,6 +196,7 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 	uint64_t address = answer->address - back, own, offset;
 	const struct ktr__symtab *symtab;
 	struct symbols_module *module;
+	char text[KTR__DEMANGLE_MAX];
 	const char *name;
 
 	answer->text[0] = '\0';
@@ -206,7 +208,9 @@ static void symbols_find(struct ktr__symbols *symbols, struct symbols_answer *an
 	if (symtab && !ktr__symtab_holds(symtab, own))
 		return;
 	name = symtab ? ktr__symtab_find(symtab, own, &offset) : NULL;
-	if (!name) {
+	if (name) {
+		name = ktr__demangle(name, KTR__DEMANGLE_NAME, text);
+	} else {
 		name = ktr__ident_base(module->module->path);
 		offset = own;
 	}

@@ -19,7 +19,7 @@ struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables);
 void ktr__symbols_free(struct ktr__symbols *symbols);
 
 /*
- * An address in a process, by its row: "function+0x12", "module.so+0x1234" where no symbol is
+ * An address in a process, by its row: "function+0x12" (demangled), "module.so+0x1234" where no symbol is
  * known, NULL where no module is. Any bytes; valid until the next call.
  */
 const char *ktr__symbols_at(struct ktr__symbols *symbols, uint32_t proc, uint64_t address,

@@ -2,21 +2,15 @@
 /*
  * Symbols of one ELF file, through libdwfl of elfutils.
  *
- * The file is read into memory, the library looks at that copy, and what is wanted is taken out
- * of it: a sorted array and the names. Then the copy goes. So a file that somebody shortens
- * meanwhile is a short read instead of a SIGBUS, the build-id that was compared is that of the
- * symbols, and nothing stays open. Path and file are untrusted: only regular files of bounded
- * size are read, only plain ELF executables and shared objects are shown to the library (it would
- * unpack compressed ones), and no sizes are believed.
- *
- * A file without .symtab may have its symbols in a separate one under /usr/lib/debug, found by
- * build-id; else those of the dynamic linker have to do. libdwfl asks servers (debuginfod) only
- * in its own callback, which is not used here: nothing goes over the network.
+ * The library looks at a copy of the file, and what is wanted is taken out of it: a sorted array and the names.
+ * Then the copy goes, so the build-id that was compared is that of the symbols, and nothing stays open. No sizes
+ * are believed. A file without .symtab may have its symbols in a separate one (elf_file.h); else those of the
+ * dynamic linker have to do.
  */
 #include "analyze/symbols/symtab.h"
 
+#include "analyze/symbols/elf_file.h"
 #include "conf/kit/array.h"
-#include "ktr/session/session_map.h"
 
 #include <ktr/session.h>
 
@@ -90,108 +84,26 @@ void ktr__symtab_close(struct ktr__symtab *symtab)
 
 #if KTR_HAVE_LIBDW
 
-#include <elf.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* [bytes] Larger files are not read. Debugging information makes some 100 MiB of large programs. */
-#define SYMTAB_FILE_MAX ((size_t)512 << 20)
 
 struct symtab_open {
 	struct ktr__symtab *to;
 	const uint8_t *build_id;
 	size_t n_build_id;
 	size_t limit; /* [bytes] */
-	struct stat st;
-	char *bytes; /* the file; a mapping of its own */
-	size_t n_bytes;
+	struct ktr__elf_file file;
 	Dwfl_Module *module;
 	GElf_Addr bias; /* between libdwfl's addresses and the object's own */
 	uint32_t row_room, name_room;
 };
 
-/* ---- the file ---- */
-
-/* A regular file for reading, or -errno. Does not wait for what lies at the other end of a FIFO. */
-static int symtab_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		rc = -errno;
-	else if (!S_ISREG(st->st_mode))
-		rc = -EINVAL;
-	else if (st->st_size < (off_t)sizeof(Elf64_Ehdr))
-		rc = -ENOEXEC;
-	else if ((uint64_t)st->st_size > SYMTAB_FILE_MAX)
-		rc = -EFBIG;
-	if (rc)
-		close(fd);
-	return rc ? rc : fd;
-}
-
-/*
- * gcc's and clang's 64-bit objects of this machine's byte order, and no relocatable ones, whose
- * sections have no addresses yet.
- */
-static int symtab_is_elf(const char *bytes)
-{
-	Elf64_Ehdr head;
-
-	memcpy(&head, bytes, sizeof(head));
-	return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       head.e_ident[EI_DATA] == ELFDATA2LSB &&
-	       (head.e_type == ET_EXEC || head.e_type == ET_DYN);
-}
-
-/*
- * Hides the section that holds further symbols packed by xz, whose size unpacked has no bound:
- * libdwfl finds it by this name.
- */
-static void symtab_hide_packed(struct symtab_open *o)
-{
-	static const char name[] = ".gnu_debugdata";
-	char *at = o->bytes, *end = o->bytes + o->n_bytes;
-
-	while ((at = memmem(at, (size_t)(end - at), name, sizeof(name))))
-		*at = '-';
-}
-
-/* Copies the file; it may have become shorter since, or not be readable. 0 or -errno. */
-static int symtab_read(struct symtab_open *o, int fd)
-{
-	size_t n = (size_t)o->st.st_size;
-	void *to = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (to == MAP_FAILED)
-		return -errno;
-	o->bytes = to;
-	o->n_bytes = n;
-	if (ktr__read_at(fd, 0, o->bytes, n))
-		return -ENOEXEC;
-	if (!symtab_is_elf(o->bytes))
-		return -ENOEXEC;
-	symtab_hide_packed(o);
-	return 0;
-}
-
 /* ---- is it the one? ---- */
 
-/* What stands for the build-id of an object that was linked without (ktr/record/module.c). */
 static int symtab_same_file(const struct symtab_open *o)
 {
-	uint64_t id[2] = {
-		(uint64_t)o->st.st_ino ^ (uint64_t)o->st.st_dev << 48,
-		(uint64_t)o->st.st_mtim.tv_sec * 1000000000 + (uint64_t)o->st.st_mtim.tv_nsec +
-			(uint64_t)o->st.st_size,
-	};
+	uint64_t id[2];
 
+	ktr__elf_file_id(&o->file.st, id);
 	return o->n_build_id == sizeof(id) && memcmp(o->build_id, id, sizeof(id)) == 0;
 }
 
@@ -207,32 +119,6 @@ static int symtab_same(const struct symtab_open *o)
 	if (n > KTR_BUILD_ID_MAX)
 		n = KTR_BUILD_ID_MAX;
 	return (size_t)n == o->n_build_id && memcmp(bits, o->build_id, (size_t)n) == 0;
-}
-
-/* libdwfl's way to symbols that were split off: a descriptor (which it takes), or -1. */
-static int symtab_find_debug(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-			     const char *file_name, const char *link_file, GElf_Word link_crc,
-			     char **found)
-{
-	static const char dir[] = "/usr/lib/debug/.build-id/";
-	char path[sizeof(dir) + 2 * 64 + sizeof("/.debug")], *to = path + sizeof(dir) - 1;
-	const unsigned char *bits;
-	GElf_Addr where;
-	struct stat st;
-	int n = dwfl_module_build_id(module, &bits, &where), fd;
-
-	(void)user, (void)name, (void)base, (void)file_name, (void)link_file, (void)link_crc;
-	if (n < 2 || n > 64)
-		return -1;
-	memcpy(path, dir, sizeof(dir));
-	for (int i = 0; i < n; i++)
-		to += sprintf(to, i == 1 ? "/%02x" : "%02x", bits[i]);
-	strcpy(to, ".debug");
-	fd = symtab_regular(path, &st);
-	if (fd < 0)
-		return -1;
-	*found = strdup(path);
-	return fd;
 }
 
 /* ---- symbols ---- */
@@ -340,7 +226,7 @@ static void symtab_sort(struct ktr__symtab *to)
 static int symtab_load(struct symtab_open *o, const char *path)
 {
 	static const Dwfl_Callbacks callbacks = {
-		.find_debuginfo = symtab_find_debug,
+		.find_debuginfo = ktr__elf_find_debug,
 		.section_address = dwfl_offline_section_address,
 	};
 	Dwfl *dwfl = dwfl_begin(&callbacks);
@@ -350,7 +236,7 @@ static int symtab_load(struct symtab_open *o, const char *path)
 	if (!dwfl)
 		return -ENOMEM;
 	dwfl_report_begin(dwfl);
-	o->module = dwfl_report_offline_memory(dwfl, path, path, o->bytes, o->n_bytes);
+	o->module = dwfl_report_offline_memory(dwfl, path, path, o->file.bytes, o->file.n_bytes);
 	if (dwfl_report_end(dwfl, NULL, NULL) == 0 && o->module &&
 	    dwfl_module_getelf(o->module, &o->bias) &&
 	    dwfl_module_info(o->module, NULL, &low, &high, NULL, NULL, NULL, NULL)) {
@@ -366,17 +252,13 @@ int ktr__symtab_open(const char *path, const uint8_t *build_id, size_t n_build_i
 		     struct ktr__symtab **out)
 {
 	struct symtab_open o = { .build_id = build_id, .n_build_id = n_build_id, .limit = limit };
-	int fd = path[0] == '/' ? symtab_regular(path, &o.st) : -EINVAL;
-	int rc = fd < 0 ? fd : symtab_read(&o, fd);
+	int rc = path[0] == '/' ? ktr__elf_file_read(path, &o.file) : -EINVAL;
 
 	*out = NULL;
-	if (fd >= 0)
-		close(fd);
 	o.to = rc ? NULL : calloc(1, sizeof(*o.to));
 	if (!rc)
 		rc = o.to ? symtab_load(&o, path) : -ENOMEM;
-	if (o.bytes)
-		munmap(o.bytes, o.n_bytes);
+	ktr__elf_file_close(&o.file);
 	if (rc) {
 		ktr__symtab_close(o.to);
 		return rc;

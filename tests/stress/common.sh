@@ -57,6 +57,7 @@ build_kill() {
 build_kill_trace() {
 	dw=
 	[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+	[ -e /usr/include/libiberty/demangle.h ] && dw="-liberty $dw"
 	libs="$O/obj/libktrread.a $libs -ljansson -lm $dw"
 	build kill-trace tests/kill/trace.c tests/kill/left.c tests/kill/stops.c -- -Wl,--wrap=ktr__sys
 	mkdir "$work/killed"

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib.inc"
 dw=
 [ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+[ -e /usr/include/libiberty/demangle.h ] && dw="-liberty $dw"
 for source in tests/fuzz/fuzz_*.c; do
 	name=${source##*/fuzz_}
 	name=${name%.c}
