@@ -81,8 +81,9 @@ LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
-# Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's.
-LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
+# Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
+# so are types.
+LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
 
@@ -92,7 +93,8 @@ DEMANGLE_LIBS := $(if $(filter 1,$(HAVE_DEMANGLE)),-liberty)
 LIBREAD_LIBS := $(DEMANGLE_LIBS) -ljansson -lm $(if $(filter 1,$(HAVE_LIBDW)),-ldw)
 VIS_LIBS     := -lz $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy)
 SQL_LIBS     := $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3)
-TOOL_LIBS    := $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
+TYPES_LIBS   := $(if $(filter 1,$(HAVE_LIBDW)),-lelf)
+TOOL_LIBS    := $(TYPES_LIBS) $(if $(filter 1,$(HAVE_NCURSES)),-lncursesw -ltinfo) $(if $(filter 1,$(HAVE_EDIT)),-ledit)
 
 BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
@@ -102,7 +104,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -294,7 +296,7 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a \
-		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+		-lcunit $(TYPES_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
 # ---- the two-file form ----
 
@@ -312,7 +314,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a \
-		-lcunit $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
+		-lcunit $(TYPES_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) -lpthread
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form
 	$(O)/tests/unit-one
@@ -453,6 +455,9 @@ check-strangers: all ## hosts that live odd lives, on each path, whoever takes t
 	O=$(O) CC="$(CC)" LINKS="static shared" sh tests/strangers/matrix.sh $(LIVES)
 	O=$(O) CC="$(CC)" sh tests/strangers/traced_sandbox.sh
 
+check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb does: COUNT=200 functions of each build, 0 all
+	O=$(O) sh tests/types/run.sh
+
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
 
@@ -481,4 +486,4 @@ clean: ## remove build/
 	rm -rf $(O)
 
 # What others have put there, the programs of check-foreign or an installed tree, is not make's.
--include $(shell find $(O) \( -path $(O)/foreign -o -path $(O)/bench-programs \) -prune -o -type f -name '*.d' -print 2>/dev/null)
+-include $(shell find $(O) \( -path $(O)/foreign -o -path $(O)/types -o -path $(O)/bench-programs \) -prune -o -type f -name '*.d' -print 2>/dev/null)

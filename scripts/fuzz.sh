@@ -15,7 +15,7 @@ fi
 san="-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all"
 make CC=clang O="$O" CFLAGS="$san" "$O/obj/libktr.a" "$O/obj/libktrread.a"
 dw=
-[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+[ -e /usr/include/elfutils/libdwfl.h ] && dw="-ldw -lelf"
 [ -e /usr/include/libiberty/demangle.h ] && dw="-liberty $dw"
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)

@@ -56,6 +56,7 @@ for kind in "$@"; do
 		need valgrind command_ valgrind
 		need clang command_ clang++
 		need gdb command_ gdb
+		need dwz command_ dwz
 		need bpftrace command_ bpftrace
 		;;
 	esac

@@ -4,7 +4,7 @@
 # without libFuzzer.
 . "$(dirname "$0")/../lib.inc"
 dw=
-[ -e /usr/include/elfutils/libdwfl.h ] && dw=-ldw
+[ -e /usr/include/elfutils/libdwfl.h ] && dw="-ldw -lelf"
 [ -e /usr/include/libiberty/demangle.h ] && dw="-liberty $dw"
 for source in tests/fuzz/fuzz_*.c; do
 	name=${source##*/fuzz_}

@@ -131,7 +131,7 @@ marked() {
 
 build() {
 	# shellcheck disable=SC2086
-	$cc -Wall -Wextra -Werror -I"$top/include" "$dir/$1.c" $2 -o "$dir/$1" || fail "$1.c does not build"
+	$cc -g -Wall -Wextra -Werror -I"$top/include" "$dir/$1.c" $2 -o "$dir/$1" || fail "$1.c does not build"
 }
 
 # Another program goes on: it has recorded one line, and waits for the next one.
