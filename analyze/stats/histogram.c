@@ -136,8 +136,9 @@ uint64_t ktr__histogram_quantile(const struct ktr__histogram *h, double q)
 	return h->max;
 }
 
-int ktr__histogram_tells(const struct ktr__histogram *h, double q)
+int ktr__histogram_tell(const struct ktr__histogram *h, double q, uint64_t *number)
 {
+	*number = ktr__histogram_quantile(h, q);
 	return (double)h->n * (1 - q) > 1 - 1e-9;
 }
 

@@ -42,10 +42,10 @@ int ktr__histogram_add(struct ktr__histogram *h, uint64_t number);
 uint64_t ktr__histogram_quantile(const struct ktr__histogram *h, double q);
 
 /*
- * Are there numbers enough to say which one a share q does not exceed? At least one has to lie above it: of fewer
- * than 100 numbers the 99th percentile is the greatest by another name.
+ * The same for whoever is told of it, where there are numbers enough to say it: 1, or 0. At least one has to lie
+ * above it: of fewer than 100 numbers the 99th percentile is the greatest by another name.
  */
-int ktr__histogram_tells(const struct ktr__histogram *h, double q);
+int ktr__histogram_tell(const struct ktr__histogram *h, double q, uint64_t *number);
 
 /* Standard deviation of the whole population, 0 when empty. */
 double ktr__histogram_deviation(const struct ktr__histogram *h);

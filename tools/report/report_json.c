@@ -29,7 +29,8 @@
  * another one of the same key), "no_start", "no_end" (not among count), "open_ns" (how long those
  * without an end had lasted), "total_ns", "mean_ns", "deviation_ns", "min_ns", "p50_ns", "p90_ns",
  * "p99_ns", "p99_9_ns", "max_ns", and "histogram":[{"from_ns","to_ns","count"}] by powers of two,
- * to_ns not included; from total_ns on only if count is not 0. GAP: "ns", "from_ns", "to_ns",
+ * to_ns not included; from total_ns on only if count is not 0, and of p50_ns to p99_9_ns those that so
+ * many numbers tell (ktr__histogram_tell()). GAP: "ns", "from_ns", "to_ns",
  * "before", "after" (names of sites), "tid" (who ended it), "unsure" (events were lost in it). A row that stands for all that found
  * no room of their own has "id":null. Whatever has no events is left out of its list; lists are
  * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
@@ -224,6 +225,7 @@ static int report_json_durations(json_t *object, const struct ktr__tally_row *ro
 	};
 	const struct ktr__histogram *h = &row->durations;
 	int bad = json_object_set_new(object, "count", ktr__jansson_u64(h->n));
+	uint64_t ns;
 
 	bad |= json_object_set_new(object, "unsure", ktr__jansson_u64(row->n_unsure));
 	bad |= json_object_set_new(object, "nested", ktr__jansson_u64(row->n_nested));
@@ -237,9 +239,8 @@ static int report_json_durations(json_t *object, const struct ktr__tally_row *ro
 	bad |= json_object_set_new(object, "deviation_ns", json_real(ktr__histogram_deviation(h)));
 	bad |= json_object_set_new(object, "min_ns", ktr__jansson_u64(h->min));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		bad |= json_object_set_new(
-			object, quantiles[i].key,
-			ktr__jansson_u64(ktr__histogram_quantile(h, quantiles[i].q)));
+		if (ktr__histogram_tell(h, quantiles[i].q, &ns))
+			bad |= json_object_set_new(object, quantiles[i].key, ktr__jansson_u64(ns));
 	bad |= json_object_set_new(object, "histogram", report_json_histogram(h));
 	return bad | json_object_set_new(object, "max_ns", ktr__jansson_u64(h->max));
 }

@@ -169,8 +169,10 @@ static void report_rows_histogram(FILE *to, const struct ktr__histogram *h)
 /* A percentile, or "-" where there are too few numbers for it. */
 static void report_rows_quantile(FILE *to, const struct ktr__histogram *h, double q)
 {
-	if (ktr__histogram_tells(h, q))
-		report_text_duration(to, (double)ktr__histogram_quantile(h, q));
+	uint64_t ns;
+
+	if (ktr__histogram_tell(h, q, &ns))
+		report_text_duration(to, (double)ns);
 	else
 		fprintf(to, " %9s", "-");
 }

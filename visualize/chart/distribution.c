@@ -43,15 +43,15 @@ static void distribution_range(const struct ktr__distribution *series, unsigned 
 	const struct distribution_mark *mark = &distribution_marks[DISTRIBUTION_MARKS - 1];
 	double last = 0;
 
-	uint64_t min = UINT64_MAX, max = 1;
+	uint64_t min = UINT64_MAX, max = 1, at;
 
 	for (unsigned i = 0; i < n; i++) {
 		min = series[i].histogram->min < min ? series[i].histogram->min : min;
 		max = series[i].histogram->max > max ? series[i].histogram->max : max;
 	}
 	for (; mark >= distribution_marks && last <= 0; mark--)
-		if (ktr__histogram_tells(series[0].histogram, mark->share))
-			last = (double)ktr__histogram_quantile(series[0].histogram, mark->share);
+		if (ktr__histogram_tell(series[0].histogram, mark->share, &at))
+			last = (double)at;
 	*low = (double)(min > 0 ? min : 1) / 1.3;
 	*high = (double)max * 1.3;
 	if (*high / *low < 10) { /* at least a decade, or ticks would be far apart */
@@ -123,11 +123,12 @@ static void distribution_mark_lines(struct ktr__chart *chart, const struct ktr__
 		return;
 	for (unsigned i = 0; i < DISTRIBUTION_MARKS; i++) {
 		const struct distribution_mark *mark = &distribution_marks[i];
-		uint64_t at = ktr__histogram_quantile(h, mark->share);
-		double x = at > 0 ? (double)at : 1;
+		uint64_t at;
+		double x;
 
-		if (!ktr__histogram_tells(h, mark->share))
+		if (!ktr__histogram_tell(h, mark->share, &at))
 			break;
+		x = at > 0 ? (double)at : 1;
 		fprintf(chart->to,
 			"set arrow from first %.6g, graph 0 to first %.6g, graph %g nohead lw 1.5"
 			" dt 2 lc rgb '#%06x' front\n",
@@ -246,8 +247,9 @@ static void distribution_share_plot(struct ktr__chart *chart,
 static struct ktr__label_text distribution_quantile(const struct ktr__histogram *h, double share)
 {
 	struct ktr__label_text none = { "-" };
+	uint64_t ns;
 
-	return ktr__histogram_tells(h, share) ? ktr__label_duration(ktr__histogram_quantile(h, share)) : none;
+	return ktr__histogram_tell(h, share, &ns) ? ktr__label_duration(ns) : none;
 }
 
 /* The table below: a line of headings and one per series. */

@@ -24,9 +24,11 @@ static void latency_series(const struct ktr__plot *plot, const struct ktr__durat
 static void latency_p99(const struct ktr__histogram *h, const char *before, const char *after, char *text,
 			size_t size)
 {
+	uint64_t ns;
+
 	text[0] = '\0';
-	if (ktr__histogram_tells(h, 0.99))
-		snprintf(text, size, "%s%s%s", before, ktr__label_duration(ktr__histogram_quantile(h, 0.99)).text, after);
+	if (ktr__histogram_tell(h, 0.99, &ns))
+		snprintf(text, size, "%s%s%s", before, ktr__label_duration(ns).text, after);
 }
 
 /* One sentence about the first series, which has the most time of all. */
@@ -118,13 +120,13 @@ static void compare_title(struct ktr__plot *plot, const struct ktr__duration_ser
 {
 	const struct ktr__histogram *h[2] = { &a->histogram, &b->histogram };
 	char words[160] = "", p99[120] = "";
+	uint64_t ns[2];
 
 	if (plot->verdict != NULL)
 		plot->verdict(plot->verdict_context, a->name, words, sizeof(words));
-	if (ktr__histogram_tells(h[0], 0.99) && ktr__histogram_tells(h[1], 0.99))
-		snprintf(p99, sizeof(p99), "; p99 %s in A, %s in B",
-			 ktr__label_duration(ktr__histogram_quantile(h[0], 0.99)).text,
-			 ktr__label_duration(ktr__histogram_quantile(h[1], 0.99)).text);
+	if (ktr__histogram_tell(h[0], 0.99, &ns[0]) && ktr__histogram_tell(h[1], 0.99, &ns[1]))
+		snprintf(p99, sizeof(p99), "; p99 %s in A, %s in B", ktr__label_duration(ns[0]).text,
+			 ktr__label_duration(ns[1]).text);
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s", a->name, words,
 		 words[0] ? ": " : "", ktr__label_duration(ktr__histogram_quantile(h[0], 0.5)).text,
 		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99);

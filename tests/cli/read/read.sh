@@ -65,6 +65,17 @@ grep -q '"id":"odd","pid":[0-9]*,"process":"program","count":500,"unsure":0,"nes
 	fail "report does not count the spans"
 grep -q '"id":"depth","pid":[0-9]*,"process":"program","count":1000,"min":0.0,"mean":499.5,"max":999.0' out ||
 	fail "report does not sum up the counter"
+# A percentile takes numbers enough, in all forms: 999 have none that one in a thousand exceeds.
+for n in 1 2 9 10 99 100; do
+	"$ktr" report --filter "class == vfs and key < $n" --json | python3 -c '
+import json, sys
+n = 0
+for span in json.load(sys.stdin)["spans"]:
+	for key, per in ("p50_ns", 2), ("p90_ns", 10), ("p99_ns", 100), ("p99_9_ns", 1000):
+		assert (key in span) == (span["count"] >= per), (key, span)
+	n += span["count"]
+assert n == int(sys.argv[1]), n' "$n" 2>err || fail "percentiles of $n: $(tail -n 1 err)"
+done
 status 0 "$ktr" report
 grep -q '4,000 events' out || fail "report does not count the events"
 
