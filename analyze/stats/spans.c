@@ -281,14 +281,26 @@ static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64
 	return rc;
 }
 
-/* Ends the scopes that began within one on its thread: all, or those since whose beginnings something was lost. */
-static int spans_within(struct ktr__spans *spans, const struct spans_open *scope, uint64_t ns, int all)
+/* [bytes] Frames that are this near each other are of one stack: those of coroutines are larger. */
+#define SPANS_NEAR 4096
+
+/* Was a scope that began within another one called from it, on the same stack? */
+static int spans_called(const struct spans_open *inner, const struct spans_open *scope)
+{
+	return inner->span.key < scope->span.key && scope->span.key - inner->span.key < SPANS_NEAR;
+}
+
+/*
+ * Ends the scopes that began within one on its thread, and since whose beginnings something was lost; or that it
+ * called, which longjmp(3) has left.
+ */
+static int spans_within(struct ktr__spans *spans, const struct spans_open *scope, uint64_t ns)
 {
 	struct spans_open **at = &spans->inner[scope->span.thread->id];
 	int rc = 0;
 
 	while (*at != scope && !rc) {
-		if (all || spans->streams.until_ns > (*at)->span.from_ns)
+		if (spans->streams.until_ns > (*at)->span.from_ns || spans_called(*at, scope))
 			rc = spans_close(spans, *at, ns, NULL, KTR__SPAN_MISSING);
 		else
 			at = &(*at)->outer;
@@ -296,11 +308,21 @@ static int spans_within(struct ktr__spans *spans, const struct spans_open *scope
 	return rc;
 }
 
-/* A scope's frame is gone. */
+/*
+ * A scope's frame is gone, and with it those that were called from it: stacks grow downwards. One that began later
+ * further up is of a frame that was entered after longjmp(3) had left this one.
+ */
 static int spans_leave(struct ktr__spans *spans, struct spans_open *scope, uint64_t ns)
 {
-	int rc = spans_within(spans, scope, ns, 1);
+	struct spans_open **at = &spans->inner[scope->span.thread->id];
+	int rc = 0;
 
+	while (*at != scope && !rc) {
+		if ((*at)->span.key < scope->span.key)
+			rc = spans_close(spans, *at, ns, NULL, KTR__SPAN_MISSING);
+		else
+			at = &(*at)->outer;
+	}
 	return rc ? rc : spans_close(spans, scope, ns, NULL, KTR__SPAN_MISSING);
 }
 
@@ -349,7 +371,7 @@ static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, enum spa
 	int same = open && (how != SPANS_SCOPE || ktr__same_bytes(&open->span.ident, &span->ident)), rc = 0;
 
 	if (same && how == SPANS_SCOPE && open->span.thread == span->thread)
-		rc = spans_within(spans, open, span->from_ns, 0);
+		rc = spans_within(spans, open, span->from_ns);
 	if (same)
 		return rc ? rc : spans_close(spans, open, span->from_ns, span->thread, 0);
 	rc = open ? spans_leave(spans, open, span->from_ns) : 0;

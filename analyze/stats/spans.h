@@ -15,7 +15,8 @@
  * The key of a KTR_SCOPE is the address of a record on the stack, which only one open span of a process can have:
  * another START or STOP with it means that the STOP before it is missing, and with the frame those are gone that
  * were called from it. A scope that ends also ends those that began within it on its thread, if anything was lost
- * since; if nothing was, their ends are still to come, because coroutines share a thread.
+ * since, or they are near it on the stack, and were left by longjmp(3); the ends of others are still to come,
+ * because coroutines share a thread.
  *
  * A row (process, group, id; of the kernel's events the thread) is in a state until its next state. What is open
  * ends with its process; a KTR_SCOPE, and the state of a row of which one thread alone told, with that thread.

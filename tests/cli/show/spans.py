@@ -123,7 +123,8 @@ class Truth:
         return [s for s in reversed(self.open[self.open.index(scope) + 1:]) if s.scope and s.thread == scope.thread]
 
     def gone(self, scope, now):
-        for span in self.above(scope) + [scope]:
+        """Its frame is, and those that lie further down the stack."""
+        for span in [s for s in self.above(scope) if s.key < scope.key] + [scope]:
             self.close(span, now, 'missing')
 
     def event(self, event):
@@ -166,7 +167,7 @@ class Truth:
             return
         if old.scope and old.thread == new.thread:
             for span in self.above(old):
-                if self.lost(span, None, now):
+                if self.lost(span, None, now) or 0 < old.key - span.key < 4096:
                     self.close(span, now, 'missing')
         self.ended(old, new, now)
 

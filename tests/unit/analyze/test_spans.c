@@ -205,12 +205,38 @@ static void scopes_end_with_the_one_around_them(void)
 	spans_at(spans, 11, &spans_open_b, 0, "", 8, "");
 	spans_at(spans, 12, &spans_open_b, 3, "", 99, "");
 	ktr__spans_loss(spans, &loss);
-	spans_at(spans, 15, &spans_open_b, 0, "", 7, "");
+	spans_at(spans, 15, &spans_open_b, 0, "", 70000, "");
 	spans_at(spans, 16, &spans_close_a, 0, "", 9, "");
-	spans_at(spans, 17, &spans_close_b, 0, "", 7, ""); /* a coroutine's */
+	spans_at(spans, 17, &spans_close_b, 0, "", 70000, ""); /* a coroutine's */
 	spans_end(spans, 20,
-		  "10/scope:b 8 11-16 no end missing\n10/scope:a 9 10-16\n10/scope:b 7 15-17\n"
+		  "10/scope:b 8 11-16 no end missing\n10/scope:a 9 10-16\n10/scope:b 70000 15-17\n"
 		  "10/scope:b 99 12-20 no end\n");
+}
+
+/* What longjmp(3) left is gone when that ends which called it; a coroutine that it resumed goes on. */
+static void scopes_end_with_the_one_that_called_them(void)
+{
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 10, &spans_open_a, 0, "", 70000, "");
+	spans_at(spans, 11, &spans_open_b, 0, "", 69000, "");
+	spans_at(spans, 12, &spans_open_b, 0, "", 4000, "");
+	spans_at(spans, 13, &spans_close_a, 0, "", 70000, "");
+	spans_at(spans, 14, &spans_close_b, 0, "", 4000, "");
+	spans_end(spans, 20, "10/scope:b 69000 11-13 no end missing\n10/scope:a 70000 10-13\n10/scope:b 4000 12-14\n");
+}
+
+/* A frame further up that is entered after that is not within the one that was left. */
+static void scopes_further_up_are_others(void)
+{
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 10, &spans_open_b, 0, "", 100, "");
+	spans_at(spans, 11, &spans_open_a, 0, "", 200, "");
+	spans_at(spans, 12, &spans_open_b, 0, "", 100, "");
+	spans_at(spans, 13, &spans_close_b, 0, "", 100, "");
+	spans_at(spans, 14, &spans_close_a, 0, "", 200, "");
+	spans_end(spans, 20, "10/scope:b 100 10-12 no end missing\n10/scope:b 100 12-13\n10/scope:a 200 11-14\n");
 }
 
 /* A frame that is used again is gone, and so are those that it had called. */
@@ -411,6 +437,7 @@ SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_
       TEST(a_scope_key_is_open_once), TEST(an_end_that_was_lost_does_not_nest),
       TEST(a_loss_counts_where_it_reaches),
       TEST(scopes_end_with_the_one_around_them), TEST(scopes_end_with_the_frame_around_them),
+      TEST(scopes_end_with_the_one_that_called_them), TEST(scopes_further_up_are_others),
       TEST(scopes_end_with_their_thread), TEST(the_kernels_rows_are_threads), TEST(beginnings_can_be_followed),
       TEST(a_state_lasts_until_the_next_of_its_row), TEST(losses_make_pairs_unsure),
       TEST(losses_of_other_rings_do_not),
