@@ -173,9 +173,9 @@ sqlite3 *ktr__sql_db(struct ktr__sql *sql)
 	return sql->db;
 }
 
-static const struct ktr__sql_kind *const sql_kinds[] = { &ktr__sql_events, &ktr__sql_spans,   &ktr__sql_counters,
-							&ktr__sql_losses, &ktr__sql_sites,   &ktr__sql_threads,
-							&ktr__sql_trace };
+static const struct ktr__sql_kind *const sql_kinds[] = { &ktr__sql_events, &ktr__sql_spans,  &ktr__sql_calls,
+							&ktr__sql_counters, &ktr__sql_losses, &ktr__sql_sites,
+							&ktr__sql_threads,  &ktr__sql_trace };
 #define SQL_KINDS (sizeof(sql_kinds) / sizeof(sql_kinds[0]))
 
 const char *ktr__sql_table(unsigned i)

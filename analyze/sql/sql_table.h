@@ -64,7 +64,7 @@ struct ktr__sql_kind {
 };
 
 extern const struct ktr__sql_kind ktr__sql_events, ktr__sql_counters, ktr__sql_losses,
-	ktr__sql_spans, ktr__sql_sites, ktr__sql_threads, ktr__sql_trace;
+	ktr__sql_spans, ktr__sql_calls, ktr__sql_sites, ktr__sql_threads, ktr__sql_trace;
 
 struct ktr__sql_reader {
 	struct ktr_reader *reader[2]; /* forward, and backward: opened when first asked for */

@@ -53,7 +53,8 @@ unset KTR_PATH
 "$ktr" dump -q small | grep -q 'live 99' || { echo "no trace"; exit 1; }
 try -v -- "$ktr" ls
 try -v -- "$ktr" ls --json
-for command in 'dump small' 'json small' 'report small' 'report --json small' 'timeline small' \
+for command in 'dump small' 'dump --calls small' 'json small' 'report small' 'report --json small' \
+	'report --functions small' 'timeline small' \
 	'sysctl -s kept -a' 'plot list'; do
 	# shellcheck disable=SC2086
 	try -- "$ktr" $command

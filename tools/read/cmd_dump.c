@@ -6,6 +6,7 @@
  */
 #include "ktr/session/drop.h"
 #include "tools/command.h"
+#include "tools/read/dump_calls.h"
 #include "tools/read/export_walk.h"
 #include "tools/read/text_options.h"
 #include "tools/walk.h"
@@ -18,7 +19,7 @@ struct dump {
 	struct text_options options;
 	struct ktr__sink_text text;
 	struct output to;
-	int use_pager, csv, count;
+	int use_pager, csv, count, calls;
 	const char *output;
 };
 
@@ -27,6 +28,7 @@ static const struct option_row dump_rows[] = {
 	OPTIONS_TEXT(struct dump, options),
 	OPTION_TEXT('o', "output", "FILE", struct dump, output, "write to FILE"),
 	OPTION_FLAG(0, "csv", struct dump, csv, "as a table with a head, as of ktr export csv"),
+	OPTION_FLAG(0, "calls", struct dump, calls, "scopes and probed functions as nested calls, with how long each took"),
 	OPTION_FLAG(0, "count", struct dump, count, "print how many events there are, and nothing of them"),
 	OPTION_SET(0, "no-pager", struct dump, use_pager, 0, "do not start a pager on a terminal"),
 };
@@ -39,6 +41,7 @@ static const struct options dump_options = {
 		    "ktr dump -p 4711 -n 100         the last 100 events of a running program\n"
 		    "ktr dump --from 1.5s --to 1.6s --time utc\n"
 		    "ktr dump -R -tcH                newest first, three columns\n"
+		    "ktr dump --calls --from 1.5s    what was called, and how long it took\n"
 		    "ktr dump --csv --filter 'class == net' -o net.csv\n"
 		    "ktr dump --count --from 1s --to 2s\n",
 	OPTIONS_ROWS(dump_rows),
@@ -64,6 +67,8 @@ static int dump_run(struct dump *dump)
 
 	if (dump->count)
 		return dump_count(dump);
+	if (dump->calls)
+		return dump_calls(&dump->walk, &dump->to.out, !dump->options.no_header);
 	text_begin(&dump->options, &dump->text, &dump->to.out, dump->walk.reader);
 	rc = walk_run(&dump->walk, &sink, 1);
 	return rc < 0 && !dump->to.out.error;
@@ -77,6 +82,8 @@ static int dump_check(struct dump *dump)
 
 	if (dump->csv && columns)
 		return usage_error(command, "--csv has columns of its own");
+	if (dump->calls && (columns || dump->csv || dump->count || dump->walk.reverse || dump->options.raw))
+		return usage_error(command, "--calls has a form of its own: no columns, --csv, --count, -R or --raw");
 	if (dump->count && (columns || dump->csv || dump->walk.n_last || dump->walk.n_head))
 		return usage_error(command, "--count prints one number: no -n, --head, columns or --csv");
 	if (!dump->count)

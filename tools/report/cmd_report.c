@@ -5,6 +5,7 @@
  */
 #include "analyze/print/json_print.h"
 #include "analyze/read/reader.h"
+#include "analyze/stats/functions.h"
 #include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
@@ -21,7 +22,7 @@ struct report_command {
 	struct walk walk;
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram;
+	int json, use_pager, colour, histogram, functions;
 	enum colour_when when;
 };
 
@@ -33,6 +34,8 @@ static const struct option_row report_rows[] = {
 		      "the N longest times without an event, overall and of each thread"),
 	OPTION_FLAG(0, "histogram", struct report_command, histogram,
 		    "below each span, state and pair, how often it lasted how long"),
+	OPTION_FLAG(0, "functions", struct report_command, functions,
+		    "time by scope and probed function instead: calls, own time, whole time"),
 	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
 		    "count from there on: 1.5s, 20ms; -1s counts from the end"),
 	OPTION_TEXT(0, "to", "TIME", struct report_command, walk.to, "count up to there"),
@@ -52,6 +55,7 @@ static const struct options report_options = {
 		"ktr report\n"
 		"ktr report --top 0 --from 1s --to 2s ktr.out\n"
 		"ktr report --pair 'request %u' 'reply %u' --key arg0 --histogram\n"
+		"ktr report --functions          where the time of probed functions went\n"
 		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
 		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
 		"ktr report -p 4711              what the rings of a running program hold now\n",
@@ -81,6 +85,7 @@ static int report_print(const struct report_command *c, const struct report *rep
 struct report_sinks {
 	struct ktr__oncpu oncpu;
 	struct ktr__tally *tally;
+	struct ktr__functions functions; /* where they are asked for */
 };
 
 static int report_wants(const void *context, const struct ktr_reader_site *site)
@@ -106,13 +111,19 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		return fail_with(walk.find.command, &err);
 	}
 	if (ktr__tally_new(&sinks.tally, walk.reader, &options) || ktr__oncpu_init(&sinks.oncpu, walk.reader) ||
-	    ktr__reader_wants(walk.reader, report_wants, &sinks)) {
+	    ktr__reader_wants(walk.reader, report_wants, &sinks) ||
+	    (c->functions && ktr__functions_init(&sinks.functions, walk.reader))) {
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
-	rc = walk_run(&walk, (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink }, 2);
+	rc = walk_run(&walk,
+		      (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink,
+					     &sinks.functions.sink },
+		      c->functions ? 3 : 2);
 	if (!rc)
 		rc = ktr__tally_finish(sinks.tally);
+	if (!rc && c->functions)
+		rc = ktr__functions_finish(&sinks.functions);
 	ktr__oncpu_finish(&sinks.oncpu);
 	if (rc && !walk.partial)
 		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
@@ -122,6 +133,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .info = walk.info,
 				  .tally = sinks.tally,
 				  .oncpu = &sinks.oncpu,
+				  .functions = c->functions ? &sinks.functions : NULL,
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
@@ -131,6 +143,8 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 			  },
 			  to) |
 	     (rc != 0);
+	if (c->functions)
+		ktr__functions_free(&sinks.functions);
 	ktr__oncpu_free(&sinks.oncpu);
 	ktr__tally_free(sinks.tally);
 	return walk_close(&walk) | rc;

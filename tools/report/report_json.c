@@ -36,6 +36,7 @@
  * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
  * digits. Strings are well-formed UTF-8 whatever was recorded.
  */
+#include "tools/report/report_functions.h"
 #include "tools/report/report_json.h"
 
 #include "analyze/print/sink_json.h"
@@ -405,6 +406,10 @@ json_t *report_json(const struct report *report)
 		report_oncpu_json(report), "absences", report_absences_json(report), "quantile_error",
 		KTR__HISTOGRAM_ERROR);
 	if (tree && t->gaps.n_kept && json_object_set_new(tree, "gaps", report_json_gaps(&t->gaps))) {
+		json_decref(tree);
+		return NULL;
+	}
+	if (tree && report->functions && json_object_set_new(tree, "functions", report_functions_json(report))) {
 		json_decref(tree);
 		return NULL;
 	}

@@ -10,6 +10,7 @@
 #include "analyze/print/render.h"
 #include "ktr/session/drop.h"
 #include "tools/report/report.h"
+#include "tools/report/report_functions.h"
 #include "tools/report/report_gaps.h"
 #include "tools/report/report_oncpu.h"
 #include "tools/report/report_rows.h"
@@ -293,6 +294,10 @@ static const struct report_table report_text_cpus = { "cpu", REPORT_EVENTS "    
 void report_text(const struct report *report, FILE *to)
 {
 	report_text_head(report, to);
+	if (report->functions) {
+		report_functions_text(report, to);
+		return;
+	}
 	report_table(report, to, &report_text_classes, KTR_CLASS_MAX);
 	report_table(report, to, &report_text_sites, report->tally->n_sites);
 	report_table(report, to, &report_text_threads, report->tally->n_threads);

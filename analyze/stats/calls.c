@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/stats/calls.h"
+
+#include "conf/kit/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct calls_thread {
+	unsigned n, room;
+	struct ktr__call *open; /* owned; the outermost first */
+};
+
+struct ktr__calls {
+	struct ktr__spans *spans;
+	struct ktr__calls_hooks hooks;
+	void *context;
+	struct calls_thread **thread; /* owned; by thread id */
+	unsigned n_threads;
+};
+
+static struct calls_thread *calls_thread(struct ktr__calls *calls, const struct ktr_reader_thread *thread)
+{
+	if (ktr__array_grow(&calls->thread, &calls->n_threads, thread->id, sizeof(*calls->thread)))
+		return NULL;
+	if (!calls->thread[thread->id])
+		calls->thread[thread->id] = calloc(1, sizeof(struct calls_thread));
+	return calls->thread[thread->id];
+}
+
+static int calls_is_one(const struct ktr__span *span)
+{
+	return span->kind == KTR_KIND_START && strcmp(span->group, "scope") == 0;
+}
+
+static int calls_room(struct calls_thread *t)
+{
+	unsigned room = t->room ? 2 * t->room : 16;
+	struct ktr__call *grown = t->n < t->room ? t->open : realloc(t->open, room * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	if (t->n == t->room)
+		t->room = room;
+	t->open = grown;
+	return 0;
+}
+
+static int calls_begun(void *context, struct ktr__span *span)
+{
+	struct ktr__calls *calls = context;
+	struct calls_thread *t = calls_is_one(span) ? calls_thread(calls, span->thread) : NULL;
+	struct ktr__call *call;
+
+	if (!calls_is_one(span))
+		return 0;
+	if (!t || calls_room(t))
+		return -ENOMEM;
+	call = &t->open[t->n];
+	*call = (struct ktr__call){ .span = span, .depth = t->n };
+	call->outer = t->n ? ktr__call_name(&t->open[t->n - 1]) : NULL;
+	for (unsigned i = t->n; i > 0 && !call->again; i--)
+		call->again = t->open[i - 1].span->site == span->site;
+	t->n++;
+	return calls->hooks.begin ? calls->hooks.begin(calls->context, call) : 0;
+}
+
+/* Those that began within it, and go on, are one less deep from here on. */
+static int calls_ended(void *context, const struct ktr__span *span)
+{
+	struct ktr__calls *calls = context;
+	struct calls_thread *t = calls_is_one(span) ? calls_thread(calls, span->thread) : NULL;
+	struct ktr__call call = { .span = span };
+	unsigned at;
+
+	if (!calls_is_one(span))
+		return 0;
+	if (!t)
+		return -ENOMEM;
+	for (at = t->n; at > 0 && t->open[at - 1].span != span;)
+		at--;
+	if (at > 0) {
+		call = t->open[at - 1];
+		memmove(&t->open[at - 1], &t->open[at], (t->n - at) * sizeof(*t->open));
+		t->n--;
+		for (unsigned i = at - 1; i < t->n; i++)
+			t->open[i].depth = i;
+	}
+	if (at > 1)
+		t->open[at - 2].inner_ns += ktr__call_total_ns(&call);
+	return calls->hooks.end ? calls->hooks.end(calls->context, &call) : 0;
+}
+
+int ktr__calls_new(struct ktr__calls **out, const struct ktr__calls_hooks *hooks, void *context, uint64_t begin_ns)
+{
+	struct ktr__calls *calls = calloc(1, sizeof(*calls));
+
+	*out = NULL;
+	if (!calls || ktr__spans_new(&calls->spans, begin_ns, calls_ended, calls)) {
+		free(calls);
+		return -ENOMEM;
+	}
+	ktr__spans_follow(calls->spans, calls_begun);
+	calls->hooks = *hooks;
+	calls->context = context;
+	*out = calls;
+	return 0;
+}
+
+void ktr__calls_free(struct ktr__calls *calls)
+{
+	if (!calls)
+		return;
+	for (unsigned i = 0; i < calls->n_threads; i++)
+		if (calls->thread[i]) {
+			free(calls->thread[i]->open);
+			free(calls->thread[i]);
+		}
+	free(calls->thread);
+	ktr__spans_free(calls->spans);
+	free(calls);
+}
+
+int ktr__calls_event(struct ktr__calls *calls, const struct ktr_event *event)
+{
+	return ktr__spans_event(calls->spans, event);
+}
+
+void ktr__calls_loss(struct ktr__calls *calls, const struct ktr_loss *loss)
+{
+	ktr__spans_loss(calls->spans, loss);
+}
+
+int ktr__calls_finish(struct ktr__calls *calls, uint64_t end_ns)
+{
+	return ktr__spans_finish(calls->spans, end_ns);
+}
+
+unsigned ktr__calls_depth(const struct ktr__calls *calls, const struct ktr_reader_thread *thread)
+{
+	return thread->id < calls->n_threads && calls->thread[thread->id] ? calls->thread[thread->id]->n : 0;
+}

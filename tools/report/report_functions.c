@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/report/report_functions.h"
+
+#include "analyze/print/sink_json.h"
+#include "analyze/stats/functions.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* By the time of their own: what is to be made faster stands first. */
+static uint64_t functions_rank(const struct report *report, unsigned i)
+{
+	const struct ktr__function *f = report->functions->function[i];
+
+	return f->self_ns + 1;
+}
+
+static void functions_line(const struct report *report, FILE *to, unsigned i)
+{
+	const struct ktr__function *f = report->functions->function[i];
+	const struct ktr__histogram *h = &f->durations;
+	uint64_t p99;
+
+	report_text_name(to, f->name, strlen(f->name));
+	report_text_count(to, h->n, 10);
+	report_text_duration(to, (double)f->self_ns);
+	report_text_duration(to, (double)f->total_ns);
+	report_text_duration(to, h->mean);
+	report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
+	if (ktr__histogram_tell(h, 0.99, &p99))
+		report_text_duration(to, (double)p99);
+	else
+		fprintf(to, " %9s", "-");
+	report_text_duration(to, h->n ? (double)h->max : 0);
+	if (f->n_unknown)
+		fprintf(to, "  and %" PRIu64 " without an end", f->n_unknown);
+	fputc('\n', to);
+}
+
+void report_functions_text(const struct report *report, FILE *to)
+{
+	static const struct report_table table = {
+		"function", "     calls      self     total      mean       p50       p99       max", "functions",
+		functions_rank, functions_line
+	};
+
+	report_table(report, to, &table, report->functions->n);
+	if (!report->functions->n)
+		fputs("\nno scope: KTR_SCOPE\n", to);
+}
+
+static json_t *functions_json(const void *of, unsigned i, double *rank)
+{
+	const struct ktr__function *f = ((const struct ktr__functions *)of)->function[i];
+	const struct ktr__histogram *h = &f->durations;
+	uint64_t p99;
+
+	*rank = (double)f->self_ns;
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+			 ktr__jansson_text(f->name, strlen(f->name)), "calls", ktr__jansson_u64(h->n), "self_ns",
+			 ktr__jansson_u64(f->self_ns), "total_ns", ktr__jansson_u64(f->total_ns), "mean_ns",
+			 h->n ? json_real(h->mean) : json_null(), "p50_ns",
+			 h->n ? ktr__jansson_u64(ktr__histogram_quantile(h, 0.5)) : json_null(), "p99_ns",
+			 ktr__histogram_tell(h, 0.99, &p99) ? ktr__jansson_u64(p99) : json_null(), "max_ns",
+			 h->n ? ktr__jansson_u64(h->max) : json_null(), "without_end",
+			 ktr__jansson_u64(f->n_unknown));
+}
+
+json_t *report_functions_json(const struct report *report)
+{
+	return report_json_list(report->functions, report->functions->n, functions_json);
+}
