@@ -31,6 +31,30 @@ static const char *const views[] = {
 	" WHERE kind = 'span' AND dur IS NOT NULL"
 	" AND (grp LIKE '%lock%' OR site IN (SELECT name FROM sites WHERE class = 'lock'))"
 	" GROUP BY grp, key ORDER BY total_dur DESC",
+
+	/*
+	 * Of each of the slowest spans: how long its thread ran itself, waited, and was ready while somebody else
+	 * ran on the CPU that it had been taken from; whoever is not traced is what remains of that.
+	 */
+	"CREATE VIEW who_ran AS WITH"
+	" cpu AS MATERIALIZED (SELECT pid, tid, thread, cpu, state, time,"
+	"  coalesce(until, (SELECT last_ns - first_ns FROM trace)) AS until FROM spans"
+	"  WHERE kind = 'state' AND site IN (SELECT name FROM sites WHERE class = 'kswitch')),"
+	" slow AS MATERIALIZED (SELECT dur, grp, id, key, thread, pid, tid, time, until FROM spans"
+	"  WHERE kind = 'span' AND dur IS NOT NULL AND (SELECT count(*) FROM cpu) > 0 ORDER BY dur DESC LIMIT 20),"
+	" part AS MATERIALIZED (SELECT slow.*, cpu.state, cpu.cpu, max(slow.time, cpu.time) AS from_ns,"
+	"  min(slow.until, cpu.until) AS to_ns FROM slow JOIN cpu ON cpu.tid = slow.tid AND cpu.pid = slow.pid"
+	"  AND cpu.time < slow.until AND cpu.until > slow.time),"
+	" other AS MATERIALIZED (SELECT part.*, cpu.thread || '/' || cpu.tid AS who,"
+	"  min(part.to_ns, cpu.until) - max(part.from_ns, cpu.time) AS ns FROM part JOIN cpu ON part.state = 'ready'"
+	"  AND cpu.state = 'running' AND cpu.cpu = part.cpu AND cpu.time < part.to_ns AND cpu.until > part.from_ns),"
+	" piece AS (SELECT dur, grp, id, key, thread, tid, time, CASE state WHEN 'running' THEN '(itself)'"
+	"  WHEN 'off' THEN '(waits)' WHEN 'ready' THEN '(not traced)' END AS who, to_ns - from_ns AS ns FROM part"
+	"  UNION ALL SELECT dur, grp, id, key, thread, tid, time, who, ns FROM other"
+	"  UNION ALL SELECT dur, grp, id, key, thread, tid, time, '(not traced)', -ns FROM other)"
+	" SELECT dur, grp, id, key, thread, tid, time, who, sum(ns) AS who_dur,"
+	" round(100.0 * sum(ns) / dur, 1) AS percent FROM piece WHERE who IS NOT NULL"
+	" GROUP BY dur, grp, id, key, thread, tid, time, who HAVING sum(ns) > 0 ORDER BY dur DESC, time, who_dur DESC",
 };
 
 int ktr__sql_views(sqlite3 *db)

@@ -32,8 +32,8 @@ static const struct options sql_options = {
 	.about =
 		"Answers questions in SQL. The trace is read where it lies, as the tables events, spans,\n"
 		"counters, losses, sites, threads and trace; there are views for what is asked often:\n"
-		"slowest_spans, span_times, state_times, busiest_sites, lock_waits; ktr-sql(1) describes\n"
-		"them. Without QUERY, queries are read from the standard input. Without TRACE, ./ktr.out is read.",
+		"slowest_spans, span_times, state_times, busiest_sites, lock_waits, who_ran; ktr-sql(1)\n"
+		"describes them. Without QUERY, queries are read from the standard input. Without TRACE, ./ktr.out is read.",
 	.examples =
 		"ktr sql ktr.out 'SELECT class, count(*) FROM events GROUP BY class'\n"
 		"ktr sql \"SELECT * FROM events WHERE time BETWEEN 1e9 AND 2e9 AND class = 'net'\"\n"

@@ -105,6 +105,31 @@ done
 awk '$7 < 0 { print "skipped: /proc/PID/task/TID/status tells of no switches"; exit }' ./*.said
 awk '$11 <= 0 { print "skipped: /proc/PID/task/TID/schedstat tells nothing"; exit }' ./*.said
 
+# Who had the CPU while a span lasted: its parts are the whole, and the other threads are among them.
+if [ -e /usr/include/sqlite3.h ]; then
+	# shellcheck disable=SC2086 # several words
+	$cc -std=gnu11 -O1 -D_GNU_SOURCE -I"$top/include" "$top/tests/programs/provider/one_cpu.c" "$O/lib/libktr.a" -lpthread \
+		-o one_cpu || exit 1
+	timeout 60 "$ktr" run -k -m all -o shared ./one_cpu >said 2>&1 || fail "one CPU: $(cat said)"
+	"$ktr" sql shared --json 'SELECT * FROM who_ran' >who.json || fail "who_ran"
+	python3 - <<'END' >said 2>&1 || fail "who_ran: $(tail -n 3 said)"
+import collections, json
+rows = [json.loads(line) for line in open('who.json')]
+spans = collections.defaultdict(dict)
+for row in rows:
+    spans[row['dur'], row['tid'], row['time']][row['who']] = row['who_dur']
+assert len(spans) == 20, len(spans)
+tids = {tid for _, tid, _ in spans}
+others = 0
+for (dur, tid, _), who in spans.items():
+    assert sum(who.values()) == dur and min(who.values()) > 0, (dur, who)
+    names = {name.rpartition('/')[2] for name in who if name[0] != '('}
+    assert str(tid) not in names and '(itself)' in who, (tid, who)
+    others += bool(names & {str(t) for t in tids})
+assert others >= 10, spans
+END
+fi
+
 # Without privileges.
 if [ "$(id -u)" != 0 ]; then
 	:

@@ -203,7 +203,7 @@ print(ascii(next(csv.reader(sys.stdin))[0]))')" "'a,\"name\"\\\\x1b[31m\\ufffd'"
 printf 'SELECT 1\n+ 1 AS n;\n.mode json\nSELECT 2 AS two;\n.tables\n.schema sites\n.quit\nSELECT 3;' |
 	"$ktr" sql >out 2>err || fail "the shell failed: $(cat err)"
 is "the shell" "$(tr -d '\r' <out | tr '\n' ' ')" \
-	'n 2 {"two":2} events spans calls counters losses sites threads trace busiest_sites lock_waits slowest_spans span_times state_times sites: id,name,class,mask,file,line,func,format,kind,grp,module,args '
+	'n 2 {"two":2} events spans calls counters losses sites threads trace busiest_sites lock_waits slowest_spans span_times state_times who_ran sites: id,name,class,mask,file,line,func,format,kind,grp,module,args '
 
 # Spans that are looked for once for each row of another table are kept: the answers are those of a table that they
 # have been copied into, and the trace is not read as often.
@@ -227,7 +227,7 @@ printf '%s\n' "$joins" | while read -r on; do
 done >wrong
 is "joins of spans" "$(cat wrong)" ""
 "$ktr" sql 'SELECT count(*) > 0 FROM spans' | grep -q '^ *1' || fail "there are no spans to join"
-for view in slowest_spans span_times state_times busiest_sites lock_waits; do
+for view in slowest_spans span_times state_times busiest_sites lock_waits who_ran; do
 	status 0 "$ktr" sql "SELECT * FROM $view"
 done
 
