@@ -113,8 +113,9 @@ int ktr__clock_map_make(const struct ktr__session_map *map, struct ktr__clock_ma
 		if (!first.mono_ns)
 			first = last;
 	}
+	/* No trace begins before its session: what was lost before the first event was not lost since the boot. */
 	if (map->header.clock == KTR_CLOCK_MONOTONIC)
-		clock_map->clock = (struct ktr_trace_clock){ 0, 0, 1, 0, 0 };
+		clock_map->clock = (struct ktr_trace_clock){ first.mono_ns, first.mono_ns, 1, 0, 0 };
 	else
 		clock_map->clock = ktr__clock_map_through(&first, &last, map->header.ticks_per_s);
 	if (last.mono_ns > first.mono_ns)
