@@ -65,6 +65,11 @@ static void chrome_lasts(struct ktr__export *e, uint64_t from, uint64_t to)
 		chrome_time(e, "dur", to - from);
 		return;
 	}
+	/*
+	 * The difference is exact where the two are within a factor of two (Sterbenz), and off by little elsewhere;
+	 * what is off is a step of the larger one, which would be millions of steps of the smaller.
+	 */
+	lasts = end - begin;
 	while (lasts > 0 && begin + lasts > end)
 		lasts = nextafter(lasts, 0);
 	fprintf(e->to, ",\"dur\":%.17g", lasts);
