@@ -54,13 +54,14 @@ unset KTR_PATH
 try -v -- "$ktr" ls
 try -v -- "$ktr" ls --json
 for command in 'dump small' 'dump --calls small' 'json small' 'report small' 'report --json small' \
-	'report --functions small' 'timeline small' \
+	'report --functions small' 'timeline small' 'flame small' \
 	'sysctl -s kept -a' 'plot list'; do
 	# shellcheck disable=SC2086
 	try -- "$ktr" $command
 done
 # The times of a session are calibrated anew by each look at it.
 for command in 'dump -s kept' 'report -s kept' 'timeline small -o x.gp' 'plot rate small -o x.gp' 'plot latency small -o x.gp' \
+	'flame small -o x.svg' 'flame small -o x.html' 'flame small --diff small --by-thread' \
 	'plot gaps small -o x.gp' 'plot scatter small --y i -o x.gp' 'plot compare small small -o x.gp' \
 	'salvage small' 'sysctl -s kept mask=gen' 'snapshot -s kept -o snap' 'rm --dead x' 'help'; do
 	# shellcheck disable=SC2086

@@ -10,6 +10,7 @@
 #include "visualize/flame/flame_page.h"
 #include "visualize/flame/flame_svg.h"
 #include "visualize/flame/flame_text.h"
+#include "visualize/model/palette.h"
 #include "visualize/model/label.h"
 #include "visualize/terminal/term.h"
 
@@ -35,6 +36,7 @@ struct flame_command {
 	char command[512];
 	struct ktr__flame_pair trees;
 	struct ktr__flame_walk side[2];
+	struct ktr__colours colours; /* of the trace that is shown */
 };
 
 static const struct option_row flame_rows[] = {
@@ -160,6 +162,7 @@ static int flame_show(struct flame_command *c)
 		return fail(c->walk.find.command, "%s", view.frame.note);
 	if (rc != 0)
 		return fail(c->walk.find.command, "not enough memory");
+	view.colours = &c->colours;
 	view.icicle = c->icicle;
 	view.width = c->width > 0 ? (unsigned)c->width : 1200;
 	return c->output != NULL ? flame_file(c, &view) : flame_terminal(c, &view);
@@ -202,7 +205,8 @@ static int cmd_flame(int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	setlocale(LC_CTYPE, "");
-	rc = ktr__flame_init(&c.trees.spans) != 0 || ktr__flame_init(&c.trees.stacks) != 0
+	rc = ktr__flame_init(&c.trees.spans) != 0 || ktr__flame_init(&c.trees.stacks) != 0 ||
+			     ktr__colours_init(&c.colours, c.walk.reader) != 0
 		     ? fail(argv[0], "not enough memory")
 		     : flame_both(&c);
 	if (rc == 0)
@@ -211,6 +215,7 @@ static int cmd_flame(int argc, char **argv)
 	ktr__flame_walk_free(&c.side[1]);
 	ktr__flame_free(&c.trees.spans);
 	ktr__flame_free(&c.trees.stacks);
+	ktr__colours_free(&c.colours);
 	return walk_close(&c.walk) || rc;
 }
 

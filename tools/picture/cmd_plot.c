@@ -10,6 +10,7 @@
 #include "tools/progress.h"
 #include "tools/report/diff_text.h"
 #include "visualize/chart/plot.h"
+#include "visualize/model/palette.h"
 #include "visualize/model/label.h"
 #include "visualize/terminal/term.h"
 
@@ -31,6 +32,7 @@ struct plot_command {
 	const struct ktr__plot_kind *kind;
 	char file[64]; /* where none was given */
 	struct notes notes;
+	struct ktr__colours colours; /* of the first trace */
 };
 
 static const struct option_row plot_rows[] = {
@@ -227,11 +229,14 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 	int rc = 0;
 
 	memset(plot, 0, sizeof(plot));
+	c->options.colours = &c->colours;
 	notes_init(&c->notes);
 	progress_expect(c->kind->n_traces);
 	for (; n < c->kind->n_traces && rc == 0; n++) {
 		if (ktr_reader_open(paths[n], NULL, &reader[n], &err) != 0)
 			rc = fail_with(c->picture.find.command, &err);
+		else if (n == 0 && ktr__colours_init(&c->colours, reader[n]) != 0)
+			rc = fail(c->picture.find.command, "not enough memory");
 		else
 			rc = plot_walk(c, &plot[n], reader[n]);
 	}
@@ -259,6 +264,7 @@ static int plot_run(struct plot_command *c, char paths[2][PATH_MAX])
 		ktr__plot_free(&plot[i]);
 		ktr_reader_close(reader[i]);
 	}
+	ktr__colours_free(&c->colours);
 	diff_runs_close(&runs);
 	return rc;
 }

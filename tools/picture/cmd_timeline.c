@@ -8,6 +8,7 @@
 #include "tools/pager.h"
 #include "tools/picture/picture.h"
 #include "tools/progress.h"
+#include "visualize/model/palette.h"
 #include "visualize/chart/chart_timeline.h"
 #include "visualize/model/frame.h"
 #include "visualize/model/rows.h"
@@ -160,12 +161,13 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 	return rc;
 }
 
-static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
+static int timeline_walk(struct timeline_command *c, struct ktr_reader *reader, struct ktr__colours *colours)
 {
 	const struct ktr_reader_info *info = ktr_reader_info(reader);
 	struct ktr__timeline_options o = { .by = c->by,
 					   .group = c->group.text,
-					   .n_groups = c->group.n };
+					   .n_groups = c->group.n,
+					   .colours = colours };
 	struct ktr__timeline t;
 	struct ktr_sink *const sinks[] = { &t.sink, &c->notes.sink };
 	int rc = picture_window(&c->picture, info, &o.from_ns, &o.to_ns);
@@ -192,6 +194,16 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	else
 		rc = timeline_draw(c, &t, reader);
 	ktr__timeline_free(&t);
+	return rc;
+}
+
+static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
+{
+	struct ktr__colours colours;
+	int rc = ktr__colours_init(&colours, reader) == 0 ? timeline_walk(c, reader, &colours)
+							  : fail(c->picture.find.command, "not enough memory");
+
+	ktr__colours_free(&colours);
 	return rc;
 }
 

@@ -29,6 +29,7 @@ struct ktr__plot_options {
 	const struct ktr__pair *pair; /* from one site's event to another one's; NULL: spans */
 	const char *site;             /* pattern of "file.c:42", or part of a format */
 	const char *x, *y;            /* names of arguments, or "time" */
+	struct ktr__colours *colours; /* of the trace's names; NULL: none are known */
 };
 
 struct ktr__plot_kind {

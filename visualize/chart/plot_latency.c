@@ -57,9 +57,7 @@ static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d,
 
 	for (unsigned i = 0; i < n; i++) {
 		latency_series(plot, &d->series[i], &series[i]);
-		series[i].colour = n == 1   ? KTR__SKY
-				   : i == 0 ? KTR__VERMILLION
-					    : ktr__palette(i - 1);
+		series[i].colour = ktr__colours_name(plot->options.colours, series[i].name);
 	}
 	if (d->n_series > n)
 		ktr__frame_note(&plot->frame, "%u of %u series shown, those with the most time", n,

@@ -267,7 +267,7 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	for (unsigned i = 0; i < n; i++)
 		rate->series[i].colour = rate->n_series > RATE_SHOWN && i == RATE_SHOWN - 1
 						 ? KTR__GREY
-						 : ktr__palette(i);
+						 : ktr__colours_name(plot->options.colours, rate->series[i].name);
 	ktr__chart_area(&chart, 110, chart.width - 30, chart.top, chart.bottom - 110);
 	ktr__chart_time_axis(&chart, &time, &plot->grid, plot->info);
 	rate_legend(plot, &chart, rate, n, chart.bottom - 40);
@@ -279,7 +279,7 @@ static int rate_draw(struct ktr__plot *plot, struct ktr_error *err)
 	fputs("set ylabel 'events per second'\nplot ", chart.to);
 	if (rate->lost != NULL)
 		fprintf(chart.to,
-			"$rate using 1:%u:1:2:%u:%u with boxxyerror fs solid 0.45 noborder lc rgb '#%06x', ", 2 + n, 2 + n,
+			"$rate using 1:%u:1:2:%u:%u with boxxyerror fs solid noborder lc rgb '#%06x', ", 2 + n, 2 + n,
 			3 + n, RATE_LOST);
 	for (unsigned i = n; i-- > 0;)
 		fprintf(chart.to,

@@ -13,7 +13,8 @@ int ktr__plot_rows_begin(struct ktr__plot *plot, enum ktr_event_kind kind, unsig
 						       .to_ns = plot->grid.to_ns,
 						       .n_columns = n_columns,
 						       .group = &plot->options.group,
-						       .n_groups = plot->options.group != NULL };
+						       .n_groups = plot->options.group != NULL,
+						       .colours = plot->options.colours };
 
 	rows->kind = kind;
 	if (ktr__timeline_init(&rows->timeline, plot->info, &options) != 0)

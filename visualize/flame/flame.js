@@ -46,6 +46,12 @@ function colour(i) {
 	return i === 0 && !data.diff ? '#dfdfdf' : '#' + data.colours[at].toString(16).padStart(6, '0');
 }
 
+// Black or white, whichever is legible on it: as ktr__palette_on() has it.
+function ink(colour) {
+	const part = at => parseInt(colour.slice(at, at + 2), 16);
+	return (part(1) * 299 + part(3) * 587 + part(5) * 114) / 1000 > 150 ? '#000' : '#fff';
+}
+
 const isHit = i => wanted !== '' && label(i).toLowerCase().includes(wanted);
 
 // [node, level, left, width] of what is drawn, left and width as shares.
@@ -79,6 +85,7 @@ function draw() {
 		box.style.width = `max(1px, calc(${100 * width}% - 1px))`;
 		box.style.top = ROW * (icicle ? level : levels - 1 - level) + 'px';
 		box.style.background = colour(i);
+		box.style.color = isHit(i) ? '#000' : ink(colour(i));
 		if (width * $('graph').clientWidth >= 24)
 			box.textContent = label(i);
 		else

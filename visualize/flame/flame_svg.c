@@ -8,6 +8,7 @@
 
 #include "visualize/chart/markup.h"
 #include "visualize/model/label.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,8 +53,10 @@ static void svg_box(const struct svg *s, uint32_t node, unsigned level, double x
 	fprintf(s->to, "</title><rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"/>", x, y,
 		width > 1.5 ? width - 0.5 : width, SVG_ROW - 1, ktr__flame_colour(s->view, node));
 	if (columns >= 3) {
+		uint32_t ink = ktr__palette_on(ktr__flame_colour(s->view, node));
+
 		ktr__label_fit(fit, sizeof(fit), ktr__flame_text(s->view->flame, node), columns, 0);
-		fprintf(s->to, "<text x=\"%.2f\" y=\"%d\">", x + 3, y + SVG_ROW - 5);
+		fprintf(s->to, "<text x=\"%.2f\" y=\"%d\" fill=\"#%06x\">", x + 3, y + SVG_ROW - 5, ink);
 		ktr__markup_text(s->to, fit);
 		fputs("</text>", s->to);
 	}

@@ -3,6 +3,7 @@
 #include "visualize/flame/flame_view.h"
 
 #include "visualize/model/label.h"
+#include "visualize/model/palette.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,22 +30,6 @@ double ktr__flame_change(const struct ktr__flame_view *view, uint32_t node)
 	return view->diff ? (double)n->self[0] - view->scale * (double)n->self[1] : 0;
 }
 
-/* A hue of the name's own, always as light, so that black is legible on it. */
-uint32_t ktr__flame_name_colour(const char *name)
-{
-	unsigned degrees = (unsigned)(ktr__hash_bytes(0, name, strlen(name)) >> 32) % 360;
-	uint32_t colour = 0;
-
-	for (int i = 0; i < 3; i++) {
-		/* Red, green and blue lie at 0, 120 and 240 degrees. */
-		double away = fabs(fmod(degrees + 540.0 - i * 120, 360) - 180) / 60;
-		double part = away <= 1 ? 1 : away >= 2 ? 0 : 2 - away;
-
-		colour = colour << 8 | (uint32_t)(150 + 95 * part);
-	}
-	return colour;
-}
-
 uint32_t ktr__flame_shade(int shade)
 {
 	unsigned faint = 245 - 165 * (unsigned)abs(shade) / KTR__FLAME_SHADES;
@@ -59,7 +44,7 @@ uint32_t ktr__flame_colour(const struct ktr__flame_view *view, uint32_t node)
 	double share;
 
 	if (!view->diff)
-		return node == 0 ? 0xdfdfdfu : ktr__flame_name_colour(ktr__flame_text(view->flame, node));
+		return node == 0 ? KTR__PALE : ktr__colours_name(view->colours, ktr__flame_text(view->flame, node));
 	share = view->most > 0 ? ktr__flame_change(view, node) / view->most * KTR__FLAME_SHADES : 0;
 	return ktr__flame_shade((int)lrint(share));
 }

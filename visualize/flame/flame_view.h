@@ -29,6 +29,7 @@ struct ktr__flame_view {
 	double most;   /* the largest change of a frame's own; 0: there is none */
 	double gone;   /* what side 1 has in frames that side 0 has not, scaled */
 	unsigned width; /* [pixels] of a picture */
+	struct ktr__colours *colours; /* of the names; NULL: none are known */
 	struct ktr__frame frame;
 };
 
@@ -48,9 +49,6 @@ double ktr__flame_change(const struct ktr__flame_view *view, uint32_t node);
 
 /* 0xRRGGBB: by its name, or by its change. */
 uint32_t ktr__flame_colour(const struct ktr__flame_view *view, uint32_t node);
-
-/* 0xRRGGBB: the same for one name in every picture. */
-uint32_t ktr__flame_name_colour(const char *name);
 
 /* The colour of a change that is so many of KTR__FLAME_SHADES of the largest, -KTR__FLAME_SHADES to that. */
 uint32_t ktr__flame_shade(int shade);

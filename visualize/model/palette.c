@@ -5,7 +5,11 @@
  */
 #include "visualize/model/palette.h"
 
+#include "visualize/model/label.h"
+
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 uint32_t ktr__palette(unsigned i)
@@ -50,6 +54,13 @@ uint32_t ktr__palette_name(const char *name, uint64_t hash, uint32_t *taken)
 		}
 	}
 	return ktr__palette((unsigned)(hash % KTR__PALETTE_COLOURS));
+}
+
+void ktr__palette_take(uint32_t colour, uint32_t *taken)
+{
+	for (unsigned i = 0; i < KTR__PALETTE_COLOURS; i++)
+		if (ktr__palette(i) == colour)
+			*taken |= 1u << i;
 }
 
 uint32_t ktr__palette_ramp(unsigned number)
@@ -103,4 +114,67 @@ uint32_t ktr__palette_on(uint32_t colour)
 			1000;
 
 	return luma > 150 ? KTR__BLACK : 0xffffffu;
+}
+
+static uint64_t palette_hash(const char *name)
+{
+	char label[KTR__LABEL_BYTES];
+
+	return ktr__hash_bytes(0, label, ktr__label_clean(label, sizeof(label), name, strlen(name)));
+}
+
+static int palette_add(struct ktr__colours *colours, const char *name, uint32_t *taken)
+{
+	uint64_t hash = palette_hash(name);
+	uint32_t *value = ktr__keymap_at(&colours->of, hash);
+
+	if (value == NULL)
+		return -ENOMEM;
+	if (*value == 0)
+		*value = ktr__palette_name(name, hash, taken) + 1;
+	return 0;
+}
+
+int ktr__colours_init(struct ktr__colours *colours, const struct ktr_reader *reader)
+{
+	uint32_t spans = 0, classes = 0;
+	int rc = 0;
+
+	memset(colours, 0, sizeof(*colours));
+	for (unsigned i = 0; i < ktr_reader_n_sites(reader) && rc == 0; i++) {
+		const struct ktr_reader_site *site = ktr_reader_site(reader, i);
+
+		if (site == NULL)
+			continue;
+		if (site->kind == KTR_KIND_START && site->group != NULL)
+			rc = palette_add(colours, site->ident != NULL ? site->ident : site->group, &spans);
+		if (rc == 0 && site->class_name != NULL)
+			rc = palette_add(colours, site->class_name, &classes);
+	}
+	return rc;
+}
+
+void ktr__colours_free(struct ktr__colours *colours)
+{
+	ktr__keymap_free(&colours->of);
+}
+
+int ktr__colours_known(struct ktr__colours *colours, const char *name, uint32_t *colour)
+{
+	uint32_t *value = colours != NULL ? ktr__keymap_at(&colours->of, palette_hash(name)) : NULL;
+
+	if (value == NULL || *value == 0)
+		return 0;
+	*colour = *value - 1;
+	return 1;
+}
+
+uint32_t ktr__colours_name(struct ktr__colours *colours, const char *name)
+{
+	uint32_t colour;
+
+	if (ktr__colours_known(colours, name, &colour))
+		return colour;
+	return ktr__palette_is_idle(name) ? KTR__PALE
+					  : ktr__palette((unsigned)(palette_hash(name) % KTR__PALETTE_COLOURS));
 }

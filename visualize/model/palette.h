@@ -7,6 +7,10 @@
 #ifndef VISUALIZE_PALETTE_H
 #define VISUALIZE_PALETTE_H
 
+#include "visualize/model/keymap.h"
+
+#include <ktr/reader.h>
+
 #include <stdint.h>
 
 #define KTR__BLACK           0x000000u
@@ -37,6 +41,9 @@ uint32_t ktr__palette(unsigned i);
  */
 uint32_t ktr__palette_name(const char *name, uint64_t hash, uint32_t *taken);
 
+/* The colour is one of the palette's: no further name is to have it. */
+void ktr__palette_take(uint32_t colour, uint32_t *taken);
+
 /* The colour of a number from 1 on: one hue that gets darker, more slowly the higher the number is. */
 uint32_t ktr__palette_ramp(unsigned number);
 
@@ -48,5 +55,26 @@ unsigned ktr__palette_xterm(uint32_t colour);
 
 /* Black or white, whichever is legible on the colour. */
 uint32_t ktr__palette_on(uint32_t colour);
+
+/*
+ * The colours of a trace's names, the same in all that is drawn of it, whatever a picture shows. Those of spans and
+ * of classes are settled by its table of call sites, which no window changes: of each kind the first
+ * KTR__PALETTE_COLOURS have a colour of their own. States are known only when they come: rows.h settles theirs, and
+ * asks here first whether the name is known; it may be one that another state has by then. Whatever else has a
+ * name has the colour of its hash. Names are told apart by what a label shows of them.
+ */
+struct ktr__colours {
+	struct ktr__keymap of; /* hash to colour, + 1 */
+};
+
+/* Of the trace or session that is read. 0 or -ENOMEM; ktr__colours_free() is due in any case. */
+int ktr__colours_init(struct ktr__colours *colours, const struct ktr_reader *reader);
+void ktr__colours_free(struct ktr__colours *colours);
+
+/* 0xRRGGBB of a name that the table of call sites has; 0 or 1. colours may be NULL: nothing is known. */
+int ktr__colours_known(struct ktr__colours *colours, const char *name, uint32_t *colour);
+
+/* 0xRRGGBB of any name. */
+uint32_t ktr__colours_name(struct ktr__colours *colours, const char *name);
 
 #endif

@@ -119,7 +119,10 @@ int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_
 	/* They come in the order in which the trace has them, so that a name looks the same in all its pictures. */
 	if (*label == KTR__LABEL_OTHER)
 		return 0;
-	rows->label_colour[*label] = ktr__palette_name(rows->label[*label], hash, &rows->colours_taken);
+	if (ktr__colours_known(rows->colours, rows->label[*label], &rows->label_colour[*label]))
+		ktr__palette_take(rows->label_colour[*label], &rows->colours_taken);
+	else
+		rows->label_colour[*label] = ktr__palette_name(rows->label[*label], hash, &rows->colours_taken);
 	rows->label_letter[*label] = rows_letter(rows, rows->label[*label]);
 	return 0;
 }

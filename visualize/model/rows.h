@@ -98,6 +98,7 @@ struct ktr__rows {
 	uint16_t label_depth[KTR__ROWS_LABELS];  /* so many spans are open; 0: it is a name */
 	char label_letter[KTR__ROWS_LABELS];     /* likewise; '*' where all are taken */
 	uint32_t colours_taken;                  /* of the palette, a bit each */
+	struct ktr__colours *colours;            /* borrowed: of the trace's names; NULL: none are known */
 	uint8_t letters_taken[128];
 	uint16_t depth_label[KTR__LANES_MAX + 1]; /* "1 open", "2 open"...; 0: not made yet */
 	uint64_t n_bytes;         /* of columns */

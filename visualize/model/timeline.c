@@ -335,6 +335,7 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 	if (ktr__rows_init(&t->rows, &grid) != 0 ||
 	    ktr__spans_new(&t->spans, info->first_ns, timeline_ended, t) != 0)
 		return -ENOMEM;
+	t->rows.colours = options->colours;
 	ktr__spans_follow(t->spans, timeline_begun);
 	return 0;
 }

@@ -37,6 +37,7 @@ struct ktr__timeline_options {
 	unsigned n_columns;
 	const char *const *group; /* patterns of glob(7) that a group must match one of; borrowed */
 	unsigned n_groups;        /* 0: all groups, and events without one */
+	struct ktr__colours *colours; /* of the trace's names; NULL: nothing is drawn in colours */
 };
 
 /* What is looked up once per call site. */

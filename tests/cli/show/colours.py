@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads the legends of whole, late, early, group (.svg, .rgb, .txt), states.svg and page.html, and says where a name
-has two colours, or two letters."""
+"""Reads the legends of whole, late, early, group (.svg, .rgb, .txt), states.svg, rate.svg, latency.svg and page.html and
+the frames of flame.svg and late-flame.html, and says where a name has two colours, or two letters."""
 import base64
 import json
 import re
 import sys
 import zlib
+
+
+def rgb(c):
+    return c >> 16, c >> 8 & 255, c & 255
 
 
 def legend_of_svg(path):
@@ -20,8 +24,8 @@ def legend_of_svg(path):
     found = {}
     for x, y, colour in boxes:
         for tx, ty, word in words:
-            if abs(float(tx) - x - 17) < 1 and abs(float(ty) - y) < 6:
-                found[word] = colour
+            if 16 < float(tx) - x < 21 and abs(float(ty) - y) < 6:
+                found[re.sub(r': [\d,]+$', '', word)] = colour
     return found
 
 
@@ -49,7 +53,20 @@ def legends_of_page(path):
     blob = re.search(r'<script[^>]* id="index"[^>]*>([^<]*)<', open(path, encoding='utf-8').read()).group(1)
     index = json.loads(zlib.decompress(base64.b64decode(blob)))
     shown = {label for legend in index['views']['ids']['legends'] for label in legend[2]}
-    return {index['labels'][i]: (c >> 16, c >> 8 & 255, c & 255) for i, c in enumerate(index['colours']) if i in shown}
+    return {index['labels'][i]: rgb(c) for i, c in enumerate(index['colours']) if i in shown}
+
+
+def frames_of_svg(path):
+    """Those within the outermost one, which stands for all; the ink of what is written on them."""
+    found = {}
+    for name, colour in re.findall(r'<title>(.*?): [^<]*</title><rect [^>]*fill="#(\w+)"', open(path, encoding='utf-8').read())[1:]:
+        assert found.setdefault(name, rgb(int(colour, 16))) == rgb(int(colour, 16)), f'{path}: two colours of {name}'
+    return found
+
+
+def frames_of_page(path):
+    data = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', open(path, encoding='utf-8').read(), re.S)[1])
+    return {data['names'][name]: rgb(data['colours'][name]) for _, name, *_ in data['nodes'][1:]}
 
 
 def agree(what, told):
@@ -64,12 +81,19 @@ def agree(what, told):
 
 n = int(sys.argv[1])
 parts = ['whole', 'late', 'early', 'group']
-colours = {part + '.svg': legend_of_svg(part + '.svg') for part in parts + ['states']}
+colours = {part + '.svg': legend_of_svg(part + '.svg') for part in parts + ['states', 'rate', 'latency']}
+colours['flame.svg'], colours['late-flame.html'] = frames_of_svg('flame.svg'), frames_of_page('late-flame.html')
 colours['page.html'] = legends_of_page('page.html')
 names = {word for word, _ in agree('colour', colours).items()}
-for output, least in ('whole.svg', n), ('states.svg', n), ('page.html', n), ('group.svg', n), ('late.svg', 2), ('early.svg', 2):
+for output, least in ('whole.svg', n), ('states.svg', n), ('page.html', n), ('group.svg', n), ('late.svg', 2), ('early.svg', 2), \
+        ('rate.svg', 4), ('latency.svg', 5), ('flame.svg', 5), ('late-flame.html', 5):
     assert len(colours[output]) >= least, f'{output} lists {sorted(colours[output])} only'
-states = {word: value[1] for word, value in agree('colour', colours).items() if not word.endswith('open')}
+# A name has its colour from the spans and the classes of the trace, if there are such, whatever state has come before.
+spans = set(colours['latency.svg'])
+assert {'write', 'read', 'idle', 'alone'} < spans and {'gen', 'net', 'lock', 'vm'} <= set(colours['rate.svg']), colours
+for kind in 'latency.svg', 'rate.svg':
+    assert len(set(colours[kind].values())) == len(colours[kind]), f'{kind}: two names of one colour: {colours[kind]}'
+states = {word: value[1] for word, value in agree('colour', {'states.svg': colours['states.svg']}).items() if word not in spans}
 if n <= 12:
     assert len(set(states.values())) == len(states), f'two names of one colour: {states}'
 

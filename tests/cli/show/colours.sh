@@ -13,6 +13,16 @@ cat >"$dir/many.c" <<'END'
 static const char *const words[] = { "read", "cut", "idle", "merge", "write", "sync", "plan", "sort", "wait for lock",
 	"wait for disk", "compress", "send", "receive", "parse", "check", "flush", "map", "unmap", "seek", "close" };
 
+/* Scopes that are called as states are, and one that is not; of three classes. */
+static void scopes(void)
+{
+	KTR_SCOPE(KTR_NET, "write");
+	KTR_SCOPE(KTR_NET, "read");
+	KTR_SCOPE(KTR_LOCK, "idle");
+	KTR_SCOPE(KTR_VM, "alone");
+	CTR0(KTR_VM, "here");
+}
+
 /* Rounds of n states on two groups of rows, with spans between; the states of the second half come late. */
 int main(int argc, char **argv)
 {
@@ -31,6 +41,7 @@ int main(int argc, char **argv)
 				for (unsigned k = 0; k < 3; k++)
 					KTR_STOP0(KTR_GEN, "span", row, i - k);
 		}
+		scopes();
 		nanosleep(&(struct timespec){ 0, 500000 }, NULL);
 	}
 	return 0;
@@ -53,7 +64,10 @@ print(times[len(times) // 3] - times[0])')
 		"$ktr" timeline "$@" --rows ids --width 120 --color never "t$n" >"$name.txt" || fail "$part"
 		"$ktr" timeline "$@" --rows ids -o "$name.svg" "t$n" || fail "$part as SVG"
 	done
-	"$ktr" plot states -o states.svg "t$n" || fail "states"
+	for kind in states rate latency; do
+		"$ktr" plot $kind -o $kind.svg "t$n" || fail "$kind"
+	done
+	"$ktr" flame -o flame.svg "t$n" && "$ktr" flame --from 5ms -o late-flame.html "t$n" || fail "flame"
 	"$ktr" timeline -o page.html "t$n" || fail "page"
 	python3 "$top/tests/cli/show/colours.py" "$n" >log 2>&1 || fail "$n states: $(cat log)"
 done
