@@ -28,15 +28,16 @@ double ktr__axis_round_up(double x)
 void ktr__axis_fit(struct ktr__axis *axis, uint64_t from_ns, uint64_t to_ns, unsigned max_ticks)
 {
 	static const struct {
-		double ns;
+		double ns, least_ns; /* of the span; below that a smaller unit says more */
 		const char *unit;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	} units[] = { { 86400e9, 4 * 86400e9, "d" }, { 3600e9, 4 * 3600e9, "h" }, { 60e9, 10 * 60e9, "min" },
+		      { 1e9, 0, "s" }, { 1e6, 0, "ms" }, { 1e3, 0, "us" }, { 1, 0, "ns" } };
 	double end = (double)to_ns, span = end - (double)from_ns;
 	size_t u = 0;
 
 	if (span < 1)
 		span = 1;
-	while (u < 3 && end < 2 * units[u].ns)
+	while (u < 6 && (end < 2 * units[u].ns || span < units[u].least_ns))
 		u++;
 	axis->unit = units[u].unit;
 	axis->unit_ns = units[u].ns;

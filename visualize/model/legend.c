@@ -6,6 +6,7 @@
  */
 #include "visualize/model/legend.h"
 
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
@@ -139,9 +140,8 @@ static void legend_remark_states(const struct ktr__view *view, const struct ktr_
 	}
 	most = most != NULL ? most : any;
 	if (most != NULL)
-		snprintf(text, size, "%s %.*f %%", rows->label[most->label],
-			 most->total_ns * 10 < window ? 1 : 0,
-			 100 * (double)most->total_ns / (double)window);
+		snprintf(text, size, "%s %s", rows->label[most->label],
+			 ktr__number_share((double)most->total_ns, (double)window).text);
 }
 
 /* All depths of a row with spans count as one. */
@@ -153,8 +153,7 @@ static void legend_remark_spans(const struct ktr__view *view, const struct ktr__
 
 	for (unsigned i = 0; i < row->n_stays; i++)
 		total += row->stay[i].total_ns;
-	snprintf(text, size, "open %.*f %%", total * 10 < window ? 1 : 0,
-		 100 * (double)total / (double)window);
+	snprintf(text, size, "open %s", ktr__number_share((double)total, (double)window).text);
 }
 
 void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,

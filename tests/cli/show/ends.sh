@@ -44,7 +44,7 @@ for i in ids:
         wrong.append('report: %s lived for %s ns, sql: %s' % (i, told.get(i), life.get(i)))
 for i in ids:
     row = next((line for line in open(folder + 'timeline') if line.startswith('  ' + i) and line.rstrip().endswith('%')), None)
-    bar = re.sub(r' *\S+ [\d.]+ %$', '', row.rstrip())[2 + len(i):].strip() if row else None
+    bar = re.sub(r' *\S+ (below )?[\d.]+ %$', '', row.rstrip())[2 + len(i):].strip() if row else None
     if bar is None or len(bar) > 100:
         wrong.append('timeline: %s is drawn over %s of some 360 columns' % (i, bar and len(bar)))
 sys.exit('; '.join(wrong) if wrong else 0)

@@ -149,6 +149,13 @@ static void ticks_of_an_axis(void)
 	CU_ASSERT_EQUAL(axis.n_ticks, 6);
 	ktr__axis_tick(&axis, 1, text, sizeof(text));
 	CU_ASSERT_STRING_EQUAL(text, "7200.00002");
+	ktr__axis_fit(&axis, 0, 86400000000000, 11);
+	CU_ASSERT_STRING_EQUAL(axis.unit, "h");
+	CU_ASSERT_DOUBLE_EQUAL(ktr__axis_tick(&axis, 2, text, sizeof(text)), 2 * axis.step * 3600e9, 1);
+	ktr__axis_fit(&axis, 0, 900000000000, 11);
+	CU_ASSERT_STRING_EQUAL(axis.unit, "min");
+	ktr__axis_fit(&axis, 0, 10 * 86400000000000, 11);
+	CU_ASSERT_STRING_EQUAL(axis.unit, "d");
 	ktr__axis_fit(&axis, 5, 5, 8);
 	CU_ASSERT_STRING_EQUAL(axis.unit, "ns");
 	CU_ASSERT_TRUE(axis.n_ticks >= 1);
