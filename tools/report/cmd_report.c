@@ -13,6 +13,7 @@
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
 #include "tools/walk.h"
+#include "visualize/terminal/term.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct report_command {
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
 	int json, use_pager, colour, histogram, functions;
+	unsigned width;
 	enum colour_when when;
 };
 
@@ -69,8 +71,8 @@ static int report_print(const struct report_command *c, const struct report *rep
 	int rc;
 
 	if (!c->json) {
-		report_text(report, to);
-		return *report->short_of_memory ? fail(c->walk.find.command,
+		rc = report_text(report, to);
+		return rc || *report->short_of_memory ? fail(c->walk.find.command,
 						       "not enough memory: tables are left out")
 						: 0;
 	}
@@ -137,6 +139,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
+				  .width = c->width,
 				  .bold = c->colour,
 				  .histogram = c->histogram,
 				  .short_of_memory = &short_of_memory,
@@ -172,6 +175,17 @@ static int report_all(struct report_command *c, int argc, char **argv, FILE *to)
 	return status;
 }
 
+/* [columns] Of the terminal that the report goes to, through a pager or not; 0: it goes elsewhere. */
+static unsigned report_width(void)
+{
+	struct ktr__term_options term;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	ktr__term_detect(&term, STDOUT_FILENO, "never");
+	return term.width;
+}
+
 static int cmd_report(int argc, char **argv)
 {
 	struct report_command c = { .walk.find.command = argv[0], .top = 10, .use_pager = 1 };
@@ -184,6 +198,7 @@ static int cmd_report(int argc, char **argv)
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);
+	c.width = report_width();
 	pager_open(&pager, c.use_pager && !c.json);
 	to = fdopen(dup(pager.fd), "w");
 	if (!to)

@@ -16,6 +16,7 @@ struct report {
 	unsigned top; /* lines of each table; 0: all */
 	int partial;  /* something could not be read */
 	int histogram; /* below each line of durations */
+	unsigned width; /* [columns] of the terminal; 0: it is none, and names are not cut */
 	int bold;     /* headings stand out on a terminal */
 	int *short_of_memory; /* set where a table was left out for that */
 };

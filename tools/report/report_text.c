@@ -12,11 +12,13 @@
 #include "tools/report/report.h"
 #include "tools/report/report_functions.h"
 #include "tools/report/report_gaps.h"
+#include "tools/report/report_names.h"
 #include "tools/report/report_oncpu.h"
 #include "tools/report/report_rows.h"
 #include "visualize/model/label.h"
 #include "visualize/model/number.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,22 +65,17 @@ void report_table(const struct report *report, FILE *to, const struct report_tab
 void report_text_heading(const struct report *report, FILE *to, const char *format,
 				const char *name)
 {
-	char line[160];
-
-	snprintf(line, sizeof(line), "%-*s", (int)REPORT_NAME_COLUMNS, name);
-	fprintf(to, "\n%s%s %s%s\n", report->bold ? "\033[1m" : "", line, format,
-		report->bold ? "\033[0m" : "");
+	fprintf(to, "\n%s" REPORT_NAMES_TABLE "%s" REPORT_NAMES_END " %s%s\n", report->bold ? "\033[1m" : "", name,
+		format, report->bold ? "\033[0m" : "");
 }
 
-/* A name in its column. */
+/* A name in its column, which is laid out when the table is complete. */
 void report_text_name(FILE *to, const char *bytes, size_t n)
 {
-	char clean[512], fit[512];
-	unsigned columns;
+	char clean[4096];
 
 	ktr__label_clean(clean, sizeof(clean), bytes, n);
-	columns = ktr__label_fit(fit, sizeof(fit), clean, REPORT_NAME_COLUMNS - 2, 0);
-	fprintf(to, "  %s%*s", fit, (int)(REPORT_NAME_COLUMNS - 2 - columns), "");
+	fprintf(to, REPORT_NAMES_NAME "%s" REPORT_NAMES_END, clean);
 }
 
 void report_text_thread(FILE *to, const struct ktr_reader_thread *thread)
@@ -245,8 +242,9 @@ static void report_text_site(const struct report *report, FILE *to, unsigned id)
 	report_text_events(report, to, report->tally->site[id]);
 	ktr__render_said_format(site, said, sizeof(said));
 	ktr__label_clean(format, sizeof(format), said, strlen(said));
-	ktr__label_fit(fit, sizeof(fit), format, 70, 0);
-	fprintf(to, "  %s\n", fit);
+	if (report->width > 0)
+		ktr__label_fit(fit, sizeof(fit), format, 70, 0);
+	fprintf(to, "  %s\n", report->width > 0 ? fit : format);
 }
 
 static uint64_t report_text_thread_rank(const struct report *report, unsigned id)
@@ -291,7 +289,7 @@ static const struct report_table report_text_threads = { "thread", REPORT_EVENTS
 static const struct report_table report_text_cpus = { "cpu", REPORT_EVENTS "           lost", "CPUs",
 						      report_text_cpu_rank, report_text_cpu };
 
-void report_text(const struct report *report, FILE *to)
+static void report_text_tables(const struct report *report, FILE *to)
 {
 	report_text_head(report, to);
 	if (report->functions) {
@@ -308,4 +306,20 @@ void report_text(const struct report *report, FILE *to)
 	report_rows_states(report, to);
 	report_rows_counters(report, to);
 	report_gaps_text(report, to);
+}
+
+int report_text(const struct report *report, FILE *to)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *marked = open_memstream(&text, &n);
+	int rc = -ENOMEM;
+
+	if (marked == NULL)
+		return rc;
+	report_text_tables(report, marked);
+	if (fclose(marked) == 0 && text != NULL && strlen(text) == n)
+		rc = report_names_write(to, text, report->width);
+	free(text);
+	return rc;
 }

@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define REPORT_NAME_COLUMNS 34u
-
 /* A table: which lines it has, in which order, and what each says. */
 struct report_table {
 	const char *name;    /* what the first column is called */
@@ -19,8 +17,8 @@ struct report_table {
 	void (*line)(const struct report *report, FILE *to, unsigned idx);
 };
 
-/* Writes the whole report. */
-void report_text(const struct report *report, FILE *to);
+/* Writes the whole report. 0 or -ENOMEM. */
+int report_text(const struct report *report, FILE *to);
 
 /*
  * Writes wall-clock time of a moment of the trace: "2024-02-29T12:34:56.123456789Z". size >= 32. Returns text.

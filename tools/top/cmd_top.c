@@ -56,6 +56,9 @@ static int cmd_top(int argc, char **argv)
 #else
 
 #define TOP_CLASS_WIDTH 34 /* [columns] of the list of classes */
+#define TOP_CLASS_NAME	16 /* [columns] in it of a name */
+#define TOP_SITE_NAME	24 /* [columns] */
+#define TOP_SITE_CLASS	14 /* [columns] */
 #define TOP_SHOWN	4096 /* call sites that are listed */
 
 struct top_screen {
@@ -128,16 +131,27 @@ static void top_head(const struct top_screen *s)
 	top_put(2, 0, COLS, t->writer_lost > 0 ? COLOR_PAIR(1) : A_NORMAL, line);
 }
 
+/* A name in its column. */
+static const char *top_column(char *text, size_t size, const struct ktr__label_name *name)
+{
+	snprintf(text, size, "%s%*s", name->fit, (int)(name->columns - name->used), "");
+	return text;
+}
+
 static void top_draw_classes(const struct top_screen *s, int y, int end)
 {
-	char line[128], rate[16];
+	static struct ktr__label_name name[KTR_CLASS_MAX];
+	char line[128], rate[16], column[KTR__LABEL_BYTES];
 
 	top_put(y++, 0, TOP_CLASS_WIDTH - 2, A_REVERSE, "    class                   rate");
+	for (unsigned i = 0; i < s->top.n_classes; i++)
+		name[i] = (struct ktr__label_name){ .text = s->top.class_[i].name, .columns = TOP_CLASS_NAME };
+	ktr__label_fit_names(name, s->top.n_classes, 0);
 	for (unsigned i = 0; i < s->top.n_classes && y < end; i++, y++) {
 		const struct top_class *c = &s->top.class_[i];
 
-		snprintf(line, sizeof(line), "[%c] %-16.16s %11s", c->on ? 'x' : ' ', c->name,
-			 top_rate(rate, c->rate));
+		snprintf(line, sizeof(line), "[%c] %.80s %11s", c->on ? 'x' : ' ',
+			 top_column(column, sizeof(column), &name[i]), top_rate(rate, c->rate));
 		top_put(y, 0, TOP_CLASS_WIDTH - 2,
 			s->in_classes && i == s->class_ ? A_STANDOUT
 			: c->on                         ? A_NORMAL
@@ -147,8 +161,8 @@ static void top_draw_classes(const struct top_screen *s, int y, int end)
 }
 
 /* One line of the list: a site of the KTR_STATE family says what it is, others their format. */
-static void top_site_line(const struct top_screen *s, const struct top_site *at, char *line,
-			  size_t size)
+static void top_site_line(const struct top_screen *s, const struct top_site *at, const char *name,
+			  const char *class_, char *line, size_t size)
 {
 	static const char *const kinds[] = {
 		"event", "state", "counter", "point", "start", "stop"
@@ -160,8 +174,21 @@ static void top_site_line(const struct top_screen *s, const struct top_site *at,
 		snprintf(text, sizeof(text), "%s of %.400s", kinds[site->kind], site->group);
 	else if (site != NULL)
 		snprintf(text, sizeof(text), "%.400s", site->format);
-	snprintf(line, size, "%11s  %-24.24s %-14.14s %s", top_rate(rate, at->rate),
-		 site ? site->name : "?", site ? site->class_name : "?", text);
+	snprintf(line, size, "%11s  %.300s %.200s %s", top_rate(rate, at->rate), name, class_, text);
+}
+
+static const char *top_site_name(const struct top_screen *s, const struct top_site *at)
+{
+	const struct ktr_reader_site *site = ktr_reader_site(s->top.reader, at->id);
+
+	return site != NULL ? site->name : "?";
+}
+
+static const char *top_site_class(const struct top_screen *s, const struct top_site *at)
+{
+	const struct ktr_reader_site *site = ktr_reader_site(s->top.reader, at->id);
+
+	return site != NULL ? site->class_name : "?";
 }
 
 /* ---- which sites, and in which order ---- */
@@ -185,7 +212,8 @@ static void top_choose(struct top_screen *s)
 
 	s->n_shown = s->site = 0;
 	for (unsigned i = 0; i < s->top.n_sites && s->n_shown < TOP_SHOWN; i++) {
-		top_site_line(s, &s->top.site[i], line, sizeof(line));
+		top_site_line(s, &s->top.site[i], top_site_name(s, &s->top.site[i]),
+			      top_site_class(s, &s->top.site[i]), line, sizeof(line));
 		if (!s->filter[0] || strcasestr(line, s->filter))
 			s->shown[s->n_shown++] = i;
 	}
@@ -222,15 +250,31 @@ static void top_draw_sites(const struct top_screen *s, int y, int end)
 {
 	unsigned rows = end > y + 1 ? (unsigned)(end - y - 1) : 1;
 	unsigned first = s->site >= rows ? s->site - rows + 1 : 0;
-	char line[512];
+	unsigned n = s->n_shown - first < rows ? s->n_shown - first : rows;
+	struct ktr__label_name *name = calloc(2 * n + 1, sizeof(*name)), *class_ = name + n;
+	char line[1024], column[2][KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; name != NULL && i < n; i++) {
+		const struct top_site *at = &s->top.site[s->shown[first + i]];
+
+		name[i] = (struct ktr__label_name){ .text = top_site_name(s, at), .columns = TOP_SITE_NAME };
+		class_[i] = (struct ktr__label_name){ .text = top_site_class(s, at), .columns = TOP_SITE_CLASS };
+	}
+	if (name != NULL) {
+		ktr__label_fit_names(name, n, 0);
+		ktr__label_fit_names(class_, n, 0);
+	}
 
 	top_put(y++, TOP_CLASS_WIDTH, COLS, A_REVERSE,
 		"       rate  call site                class          text");
-	for (unsigned i = first; i < s->n_shown && y < end; i++, y++) {
-		top_site_line(s, &s->top.site[s->shown[i]], line, sizeof(line));
+	for (unsigned i = 0; name != NULL && i < n && y < end; i++, y++) {
+		top_site_line(s, &s->top.site[s->shown[first + i]],
+			      top_column(column[0], sizeof(column[0]), &name[i]),
+			      top_column(column[1], sizeof(column[1]), &class_[i]), line, sizeof(line));
 		top_put(y, TOP_CLASS_WIDTH, COLS,
-			!s->in_classes && i == s->site ? A_STANDOUT : A_NORMAL, line);
+			!s->in_classes && first + i == s->site ? A_STANDOUT : A_NORMAL, line);
 	}
+	free(name);
 }
 
 static void top_draw(const struct top_screen *s)

@@ -21,6 +21,8 @@
  * [pixels per character and point] of DejaVu Sans, the widest of the usual fonts, with a reserve.
  */
 #define CHART_ADVANCE 0.72
+#define CHART_FIT_LEAST 8   /* [columns] no text is cut shorter for its wide letters */
+#define CHART_FIT_OVER  1.1 /* so much wider than usual a text may be */
 
 int ktr__chart_begin(struct ktr__chart *chart, const char *path, unsigned width, unsigned height,
 		     struct ktr_error *err)
@@ -58,17 +60,34 @@ void ktr__chart_cover(struct ktr__chart *chart, char *to, size_t size, const cha
 	to[size - 1] = '\0';
 }
 
+/* [columns] of letters as wide as usual: capitals and digits are wider, DejaVu Sans by a third and a sixth. */
+static double chart_columns(const char *text)
+{
+	double columns = ktr__label_columns(text);
+
+	for (; *text != '\0'; text++)
+		columns += (*text >= 'A' && *text <= 'Z') || *text == '+' ? 0.33
+			   : *text >= '0' && *text <= '9'                 ? 0.16
+									  : 0;
+	return columns;
+}
+
 unsigned ktr__chart_fit(struct ktr__chart *chart, char *to, size_t size, const char *text, unsigned columns)
 {
 	char covered[4 * KTR__LABEL_BYTES];
 
 	ktr__chart_cover(chart, covered, sizeof(covered), text);
-	return ktr__label_fit(to, size, covered, columns, 0);
+	for (unsigned room = columns;; room--) {
+		unsigned used = ktr__label_fit(to, size, covered, room, 0);
+
+		if (room <= CHART_FIT_LEAST || chart_columns(to) <= columns * CHART_FIT_OVER)
+			return used;
+	}
 }
 
 double ktr__chart_text_width(const char *text, unsigned size)
 {
-	return ktr__label_columns(text) * size * CHART_ADVANCE;
+	return chart_columns(text) * size * CHART_ADVANCE;
 }
 
 /* SVG names families as CSS does and finds "Bold" after a blank, cairo after a colon. */

@@ -15,6 +15,7 @@
 #include "visualize/model/palette.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TIMELINE_LEFT     200.0 /* [pixels] of row labels */
@@ -214,6 +215,31 @@ static void timeline_gaps(const struct timeline_chart *c)
 	fputs("0 0 -9 -9\nEOD\n", c->chart->to);
 }
 
+static int timeline_is_counter(const struct ktr__line *line)
+{
+	return line->row != NULL && line->row->lane.cell == NULL && line->row->area.cell != NULL;
+}
+
+/* [columns] Of a line's name, where names have so many. */
+static unsigned timeline_columns(const struct ktr__line *line, unsigned columns)
+{
+	if (line->row == NULL && line->marks == NULL)
+		return 3 * columns;
+	return columns - 2u * (unsigned)line->indent - (timeline_is_counter(line) ? TIMELINE_TICK : 0);
+}
+
+/* Names that differ look different. NULL without memory for that. */
+static struct ktr__label_name *timeline_names(const struct ktr__view *view, unsigned columns)
+{
+	struct ktr__label_name *name = ktr__view_names(view);
+
+	for (unsigned i = 0; name != NULL && i < view->n_lines; i++)
+		name[i].columns = timeline_columns(&view->line[i], columns);
+	if (name != NULL)
+		ktr__label_fit_names(name, view->n_lines, 0);
+	return name;
+}
+
 /* Labels left and right of the rows, and faint bands under the headings. */
 static void timeline_labels(const struct timeline_chart *c, double top, double line_height)
 {
@@ -221,23 +247,23 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 	unsigned size = line_height < 17 ? 8 : 10;
 	unsigned columns = (unsigned)((TIMELINE_LEFT - 40) / size / 0.75);
 	char fit[4 * KTR__LABEL_BYTES], remark[2 * KTR__LABEL_BYTES];
+	struct ktr__label_name *names = timeline_names(c->view, columns);
 
 	for (unsigned i = 0; i < c->view->n_lines; i++) {
 		const struct ktr__line *line = &c->view->line[i];
+		const char *name = names != NULL ? names[i].fit : line->text;
 		double y = top + (i + 0.5) * line_height;
-		int is_counter;
 
 		if (line->row == NULL && line->marks == NULL) {
-			ktr__chart_fit(chart, fit, sizeof(fit), line->text, 3 * columns);
+			ktr__chart_fit(chart, fit, sizeof(fit), name, 3 * columns);
 			ktr__chart_text(chart, 20, y, "left", size, 1, KTR__INK, fit);
 			continue;
 		}
-		is_counter = line->row != NULL && line->row->lane.cell == NULL && line->row->area.cell != NULL;
-		ktr__chart_fit(chart, fit, sizeof(fit), line->text,
-			       columns - 2u * (unsigned)line->indent - (is_counter ? TIMELINE_TICK : 0));
-		if (is_counter)
+		ktr__chart_fit(chart, fit, sizeof(fit), name, timeline_columns(line, columns));
+		if (timeline_is_counter(line))
 			ktr__chart_counter_axis(chart, &line->row->area, TIMELINE_LEFT, y, line_height);
-		ktr__chart_text(chart, 30 + 15 * line->indent, y, "left", size, line->said > 0, KTR__INK, fit);
+		ktr__chart_text(chart, line->indent < 0 ? 20 : 30 + 15 * line->indent, y, "left", size,
+				line->said > 0, KTR__INK, fit);
 		if (line->said > 0)
 			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);
 		ktr__view_remark(c->view, line, remark, sizeof(remark));
@@ -245,6 +271,7 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
 				KTR__FAINT, fit);
 	}
+	free(names);
 }
 
 /* What hatching means, where there is any. */
@@ -270,7 +297,10 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 
 	for (unsigned l = 0; l < c->view->n_legends; l++) {
 		const struct ktr__legend *legend = &c->view->legend[l];
+		struct ktr__label_name name[KTR__LEGEND_ENTRIES];
 		double x = TIMELINE_LEFT;
+
+		ktr__legend_fit(c->view, legend, 40, 0, name);
 
 		if (!dry) {
 			ktr__chart_fit(chart, text, sizeof(text), legend->group, 22);
@@ -280,8 +310,7 @@ static double timeline_legends(const struct timeline_chart *c, double y, int dry
 			double width;
 
 			if (i < legend->n)
-				ktr__chart_fit(chart, text, sizeof(text),
-					       c->view->timeline->rows.label[legend->entry[i].label], 40);
+				ktr__chart_fit(chart, text, sizeof(text), name[i].fit, 40);
 			else
 				snprintf(text, sizeof(text), "and %u smaller ones", legend->n_more);
 			width = ktr__chart_text_width(text, 9);

@@ -31,6 +31,20 @@ static void latency_p99(const struct ktr__histogram *h, const char *before, cons
 		snprintf(text, size, "%s%s%s", before, ktr__label_duration(ns).text, after);
 }
 
+/* A name as a sentence has room for it. */
+#define LATENCY_NAME 80 /* [columns] */
+struct latency_name {
+	char text[4 * LATENCY_NAME];
+};
+
+static struct latency_name latency_name(const char *name)
+{
+	struct latency_name fit;
+
+	ktr__label_fit(fit.text, sizeof(fit.text), name, LATENCY_NAME, 0);
+	return fit;
+}
+
 /* One sentence about the first series, which has the most time of all. */
 static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
 {
@@ -39,10 +53,11 @@ static void latency_title(struct ktr__plot *plot, const struct ktr__duration_ser
 
 	latency_p99(h, ", 99 of 100 up to ", " (p99)", p99, sizeof(p99));
 	if (h->n == 1)
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s", s->name,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s",
+			 latency_name(s->name).text,
 			 ktr__label_duration(h->max).text);
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s, the longest %s", s->name,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s, the longest %s", latency_name(s->name).text,
 			 ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
 			 ktr__label_duration(h->max).text);
 }
@@ -95,7 +110,7 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return -err->code;
 	latency_p99(&s->histogram, "; 99 of 100 gaps were up to ", "", p99, sizeof(p99));
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s",
-		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest_ns).text, s->longest_who,
+		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest_ns).text, latency_name(s->longest_who).text,
 		 ktr__frame_since(plot->info, s->longest_from_ns).text, p99);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
@@ -125,7 +140,8 @@ static void compare_title(struct ktr__plot *plot, const struct ktr__duration_ser
 	if (ktr__histogram_tell(h[0], 0.99, &ns[0]) && ktr__histogram_tell(h[1], 0.99, &ns[1]))
 		snprintf(p99, sizeof(p99), "; p99 %s in A, %s in B", ktr__label_duration(ns[0]).text,
 			 ktr__label_duration(ns[1]).text);
-	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s", a->name, words,
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s",
+		 latency_name(a->name).text, words,
 		 words[0] ? ": " : "", ktr__label_duration(ktr__histogram_quantile(h[0], 0.5)).text,
 		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99);
 }

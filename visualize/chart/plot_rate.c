@@ -182,7 +182,7 @@ static void rate_class(const struct ktr__plot *plot, const struct rate *rate, ch
 static void rate_title(struct ktr__plot *plot, const struct rate *rate, double peak, int at)
 {
 	uint64_t span = plot->grid.to_ns - plot->grid.from_ns;
-	char class[KTR__LABEL_BYTES + 64], where[48] = "";
+	char class[256], where[48] = "";
 
 	rate_class(plot, rate, class, sizeof(class));
 	if (at >= 0)

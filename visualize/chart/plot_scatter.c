@@ -145,10 +145,10 @@ static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const
 	char more[32] = "", correlation[32] = "";
 
 	if (s->bins.y.least == s->bins.y.greatest)
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s against %s: always %s", y, x,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.200s against %.200s: always %s", y, x,
 			 ktr__number_value(s->bins.y.least).text);
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s against %s: from %s to %s, %.4g on average", y, x,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.200s against %.200s: from %s to %s, %.4g on average", y, x,
 			 ktr__number_value(s->bins.y.least).text, ktr__number_value(s->bins.y.greatest).text,
 			 s->bins.mean_y);
 	/* Two points always lie on a line, and a constant has no correlation with anything. */

@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -267,6 +268,150 @@ unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned column
 	memcpy(to + head, more, strlen(more));
 	memcpy(to + head + strlen(more), text + tail, strlen(text + tail) + 1);
 	return used + 1 + used_tail;
+}
+
+/* How many bytes two texts have in common at their beginnings, up to the beginning of a character. */
+static size_t label_common(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] != '\0' && a[n] == b[n])
+		n++;
+	while (n > 0 && ((unsigned char)a[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+/* "hea…the part from there on…": from a little before the byte that tells the name apart. */
+static void label_fit_from(struct ktr__label_name *name, const char *text, size_t from, int ascii)
+{
+	const char *more = ascii ? "~" : "…";
+	unsigned used, columns = name->columns;
+	size_t head = label_head(text, columns / 4, &used), n;
+	char rest[KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; i < 3 && from > head; i++)
+		do
+			from--;
+		while (from > 0 && ((unsigned char)text[from] & 0xc0) == 0x80);
+	if (from <= head || used + 4 > columns)
+		return;
+	columns -= used + 1;
+	if (ktr__label_columns(text + from) > columns) {
+		unsigned width;
+
+		n = label_head(text + from, columns - 1, &width);
+		snprintf(rest, sizeof(rest), "%.*s%s", (int)n, text + from, more);
+		columns = width + 1;
+	} else {
+		snprintf(rest, sizeof(rest), "%s", text + from);
+		columns = ktr__label_columns(rest);
+	}
+	if (head + strlen(more) + strlen(rest) >= sizeof(name->fit))
+		return;
+	sprintf(name->fit, "%.*s%s%s", (int)head, text, more, rest);
+	name->used = used + 1 + columns;
+}
+
+/* "hea…#2" */
+static void label_fit_number(struct ktr__label_name *name, const char *text, unsigned number, int ascii)
+{
+	char tail[24];
+	int n = snprintf(tail, sizeof(tail), "%s#%u", ascii ? "~" : "…", number);
+	unsigned wide = ktr__label_columns(tail), used;
+	size_t head;
+
+	if (wide > name->columns)
+		return;
+	head = label_head(text, name->columns - wide, &used);
+	if (head + (size_t)n >= sizeof(name->fit))
+		return;
+	sprintf(name->fit, "%.*s%s", (int)head, text, tail);
+	name->used = used + wide;
+}
+
+/* By what is shown of them, then by their texts, then as they were. */
+static int label_name_compare(const void *a, const void *b)
+{
+	const struct ktr__label_name *x = a, *y = b;
+	int order = strcmp(x->fit, y->fit);
+
+	order = order != 0 ? order : strcmp(x->text, y->text);
+	return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static int label_name_place(const void *a, const void *b)
+{
+	const struct ktr__label_name *x = a, *y = b;
+
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* A name as it is cut: with ascii, escaped. */
+struct label_plain {
+	char text[4 * KTR__LABEL_BYTES];
+};
+
+static void label_plain(struct label_plain *plain, const char *text, int ascii)
+{
+	if (ascii)
+		label_ascii(plain->text, sizeof(plain->text), text);
+	else
+		snprintf(plain->text, sizeof(plain->text), "%s", text);
+}
+
+/*
+ * Names of [from, to) look the same and are in the order of their texts, which are not: each gets what tells it
+ * from the nearest other one on both sides, or a number.
+ */
+static void label_tell_apart(struct ktr__label_name *name, unsigned from, unsigned to, int numbered, int ascii)
+{
+	unsigned end, number = 0;
+
+	for (unsigned i = from; i < to; i = end) {
+		struct label_plain text, other;
+		size_t common = 0, more;
+
+		label_plain(&text, name[i].text, ascii);
+		for (end = i + 1; end < to && strcmp(name[end].text, name[i].text) == 0;)
+			end++;
+		if (i > from) {
+			label_plain(&other, name[i - 1].text, ascii);
+			common = label_common(text.text, other.text);
+		}
+		if (end < to) {
+			label_plain(&other, name[end].text, ascii);
+			more = label_common(text.text, other.text);
+			common = more > common ? more : common;
+		}
+		number++;
+		for (unsigned k = i; k < end; k++)
+			if (numbered)
+				label_fit_number(&name[k], text.text, number, ascii);
+			else
+				label_fit_from(&name[k], text.text, common, ascii);
+	}
+}
+
+void ktr__label_fit_names(struct ktr__label_name *name, unsigned n, int ascii)
+{
+	for (unsigned i = 0; i < n; i++) {
+		name[i].at = i;
+		name[i].used = ktr__label_fit(name[i].fit, sizeof(name[i].fit), name[i].text, name[i].columns,
+					      ascii);
+	}
+	for (int numbered = 0; numbered <= 1; numbered++) {
+		unsigned to;
+
+		qsort(name, n, sizeof(*name), label_name_compare);
+		for (unsigned i = 0; i < n; i = to) {
+			for (to = i + 1; to < n && strcmp(name[to].fit, name[i].fit) == 0;)
+				to++;
+			if (strcmp(name[i].text, name[to - 1].text) != 0)
+				label_tell_apart(name, i, to, numbered, ascii);
+		}
+	}
+	qsort(name, n, sizeof(*name), label_name_place);
 }
 
 /*

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 /* [bytes] Room for every name that is shown. */
-#define KTR__LABEL_BYTES 160
+#define KTR__LABEL_BYTES 400
 
 /*
  * Copies n bytes so that they are harmless: well-formed UTF-8 stays, everything else (control
@@ -31,6 +31,19 @@ unsigned ktr__label_columns(const char *text);
  * columns it takes.
  */
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
+
+/*
+ * The same for names that are shown together: those that differ are not cut to the same. Where their ends do not
+ * tell them apart, what they begin with makes room for the part that does, or for a number at least. O(n log n).
+ */
+struct ktr__label_name {
+	const char *text;            /* clean; borrowed */
+	unsigned columns;            /* that it has at most */
+	unsigned used;               /* [columns] of fit */
+	unsigned at;                 /* the function's own */
+	char fit[KTR__LABEL_BYTES];
+};
+void ktr__label_fit_names(struct ktr__label_name *name, unsigned n, int ascii);
 
 /* Reads one character of n bytes; returns the bytes it has, or 0 where there is none. */
 unsigned ktr__label_char(const char *text, size_t n, uint32_t *code);

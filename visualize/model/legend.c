@@ -115,6 +115,15 @@ int ktr__legend_make(struct ktr__view *view)
 	return 0;
 }
 
+void ktr__legend_fit(const struct ktr__view *view, const struct ktr__legend *legend, unsigned columns, int ascii,
+		     struct ktr__label_name *name)
+{
+	for (unsigned i = 0; i < legend->n; i++)
+		name[i] = (struct ktr__label_name){ .text = view->timeline->rows.label[legend->entry[i].label],
+						    .columns = columns };
+	ktr__label_fit_names(name, legend->n, ascii);
+}
+
 struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t label)
 {
 	const struct ktr__rows *rows = &view->timeline->rows;

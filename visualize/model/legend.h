@@ -17,4 +17,8 @@ struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t 
 void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,
 		      size_t size);
 
+/* Its names in so many columns each: name is [KTR__LEGEND_ENTRIES]. */
+void ktr__legend_fit(const struct ktr__view *view, const struct ktr__legend *legend, unsigned columns, int ascii,
+		     struct ktr__label_name *name);
+
 #endif

@@ -529,6 +529,15 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsign
 	return error;
 }
 
+struct ktr__label_name *ktr__view_names(const struct ktr__view *view)
+{
+	struct ktr__label_name *name = calloc(view->n_lines + 1, sizeof(*name));
+
+	for (unsigned i = 0; name != NULL && i < view->n_lines; i++)
+		name[i].text = view->line[i].text;
+	return name;
+}
+
 void ktr__view_free(struct ktr__view *view)
 {
 	if (view->rest != NULL) {

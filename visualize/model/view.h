@@ -57,4 +57,7 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *timeline,
 		   unsigned max_lines);
 void ktr__view_free(struct ktr__view *view);
 
+/* The texts of the lines, for ktr__label_fit_names(), with no columns yet: [n_lines], owned; NULL: no memory. */
+struct ktr__label_name *ktr__view_names(const struct ktr__view *view);
+
 #endif

@@ -331,7 +331,7 @@ function clipped(text, width) {
 }
 
 function write(text, x, y, colour, width, weight) {
-	pen.font = (weight || '') + ' 12px system-ui, "DejaVu Sans", sans-serif';
+	pen.font = (weight || '') + NAME;
 	pen.fillStyle = colour;
 	pen.fillText(width ? clipped(text, width) : text, x, y);
 }
@@ -371,17 +371,75 @@ function spanText(event) {
 	return text ? text + '  ' : '';
 }
 
+const NAME = ' 12px system-ui, "DejaVu Sans", sans-serif';
+
+/* Where a line's name begins, how much room it has, and what is remarked to its right. */
+function nameRoom(line) {
+	if (line.row < 0 && line.marks < 0)
+		return { x: 14, room: GUTTER - 20, remark: '' };
+	const x = 22 + 12 * Math.max(0, line.indent), all = GUTTER - x - 10;
+	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, all * 0.6) : '';
+	return { x, room: all - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
+}
+
+function common(a, b) {
+	let n = 0;
+	while (n < a.length && n < b.length && a[n] === b[n])
+		n++;
+	return n;
+}
+
+/* Cut so that what begins a little before `from` is seen: the head makes room for it. */
+function clippedFrom(text, from, width) {
+	const letters = [...text];
+	for (let head = Math.min(from, letters.length >> 2); head >= 0; head -= 1 + (head >> 2))
+		for (const back of [3, 1, 0]) {
+			const start = letters.slice(0, head).join('') + '…';
+			let end = letters.length;
+			const cut = () => start + letters.slice(Math.max(head, from - back), end).join('') + (end < letters.length ? '…' : '');
+			while (end > from + 1 && pen.measureText(cut()).width > width)
+				end--;
+			if (pen.measureText(cut()).width <= width)
+				return cut();
+		}
+	return '';
+}
+
+/* The names of all lines as they fit; those that differ are not cut to the same. Kept until the column changes. */
+const names = { lines: null, gutter: 0, text: new Map() };
+
+function fitNames() {
+	if (names.lines === view.lines && names.gutter === GUTTER)
+		return;
+	Object.assign(names, { lines: view.lines, gutter: GUTTER, text: new Map() });
+	const alike = new Map();
+	for (const line of view.lines) {
+		pen.font = (line.said ? '700' : line.row < 0 && line.marks < 0 ? '600' : '') + NAME;
+		const fit = clipped(line.text, nameRoom(line).room);
+		names.text.set(line, fit);
+		if (!alike.has(fit))
+			alike.set(fit, []);
+		alike.get(fit).push(line);
+	}
+	for (const [fit, lines] of alike) {
+		const texts = [...new Set(lines.map((line) => line.text))].sort();
+		for (const line of texts.length > 1 ? lines : []) {
+			const at = texts.indexOf(line.text), letters = [...line.text];
+			const from = Math.max(...[at - 1, at + 1].map((k) => texts[k] === undefined ? 0 : common(letters, [...texts[k]])));
+			names.text.set(line, clippedFrom(line.text, from, nameRoom(line).room) || fit + (at + 1));
+		}
+	}
+}
+
 function writeNames(line) {
 	const y = RULER + line.y - view.top + line.height / 2 + 0.5;
 	if (line.row < 0 && line.marks < 0) {
-		write(line.text, 14, y, theme.ink, GUTTER - 20, '600');
+		write(names.text.get(line), 14, y, theme.ink, 0, '600');
 		return;
 	}
-	const x = 22 + 12 * Math.max(0, line.indent), room = GUTTER - x - 10;
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
-	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, room * 0.6) : '';
-	write(line.text, x, y, theme.ink, room - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0),
-		line.said ? '700' : '');
+	const row = line.row >= 0 ? rowTable()[line.row] : null, { x, remark } = nameRoom(line);
+	write(names.text.get(line), x, y, theme.ink, 0, line.said ? '700' : '');
 	if (line.said) {
 		pen.fillStyle = theme.mark;
 		pen.fillRect(10, RULER + line.y - view.top + 2, 4, line.height - 4);
@@ -539,6 +597,7 @@ function draw() {
 	pen.putImageData(picture.image, 0, 0);
 	pen.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
 	pen.textBaseline = 'middle';
+	fitNames();
 	for (const line of lines) {
 		writeNames(line);
 		if (line.row >= 0 && sight.detail && view.by !== 'cpus' && sight.end - sight.first < 2 &&

@@ -32,6 +32,7 @@ struct term {
 	const struct ktr__view *view;
 	uint32_t ink, paper; /* now */
 	unsigned label_width, columns, remark_width;
+	struct ktr__label_name *name; /* owned: of the lines; NULL: no memory */
 	int has_short; /* a state was drawn where another one has most of the time */
 };
 
@@ -338,22 +339,39 @@ static void term_marks(struct term *t, const struct ktr__row *row)
 		term_level(t, log1p(row->marks[c]), log1p(most), term_lost_of(t, row, c));
 }
 
-static void term_row(struct term *t, const struct ktr__line *line)
+/* Names that differ look different. Without memory for that each is cut by itself. */
+static void term_names(struct term *t)
 {
+	t->name = ktr__view_names(t->view);
+	for (unsigned i = 0; t->name != NULL && i < t->view->n_lines; i++) {
+		const struct ktr__line *line = &t->view->line[i];
+
+		t->name[i].columns = line->row == NULL && line->marks == NULL
+					     ? t->options->width - 1
+					     : t->label_width - 3 - 2 * (unsigned)line->indent;
+	}
+	if (t->name != NULL)
+		ktr__label_fit_names(t->name, t->view->n_lines, t->options->ascii);
+}
+
+static void term_row(struct term *t, unsigned i)
+{
+	const struct ktr__line *line = &t->view->line[i];
+	const char *name = t->name != NULL ? t->name[i].fit : line->text;
 	char remark[2 * KTR__LABEL_BYTES], label[KTR__LABEL_BYTES + 8], fit[4 * KTR__LABEL_BYTES];
 	int indent = 2 + 2 * line->indent;
 
 	term_plain(t);
 	if (line->row == NULL && line->marks == NULL) {
 		term_bold(t, 1);
-		ktr__label_fit(fit, sizeof(fit), line->text, t->options->width - 1,
+		ktr__label_fit(fit, sizeof(fit), name, t->options->width - 1,
 			       t->options->ascii);
 		fputs(fit, t->to);
 		term_bold(t, 0);
 		putc('\n', t->to);
 		return;
 	}
-	snprintf(label, sizeof(label), "%-*s%s", indent, line->said > 0 ? ">" : "", line->text);
+	snprintf(label, sizeof(label), "%-*s%s", indent, line->said > 0 ? ">" : "", name);
 	term_field(t, label, t->label_width - 1);
 	putc(' ', t->to);
 	if (line->row != NULL && line->row->lane.cell != NULL)
@@ -472,14 +490,15 @@ static void term_legend(struct term *t, const struct ktr__legend *legend)
 	unsigned indent = t->label_width, used = indent;
 	struct ktr__legend_entry several = { 0, '+', KTR__GREY }, more = { 0, '*', KTR__GREY };
 	struct ktr__legend_entry short_too = { 0, TERM_IDLE_AND_MORE, KTR__GREY };
+	struct ktr__label_name name[KTR__LEGEND_ENTRIES];
 	char text[64];
 	int room = 1;
 
 	term_field(t, legend->group, indent - 1);
 	putc(' ', t->to);
+	ktr__legend_fit(t->view, legend, t->options->width / 2, t->options->ascii, name);
 	for (unsigned i = 0; i < legend->n && room; i++) {
-		room = term_legend_entry(t, t->view->timeline->rows.label[legend->entry[i].label],
-					 &legend->entry[i], &used, indent);
+		room = term_legend_entry(t, name[i].fit, &legend->entry[i], &used, indent);
 		if (room && legend->entry[i].colour == KTR__PALE && t->has_short && !term_has_blocks(t))
 			room = term_legend_entry(t, "and more", &short_too, &used, indent);
 	}
@@ -510,7 +529,7 @@ static void term_heights(struct term *t)
 void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__frame *frame,
 		    const struct ktr__term_options *options)
 {
-	struct term t = { to, options, view, TERM_NO_COLOUR, TERM_NO_COLOUR, 0, 0, 0, 0 };
+	struct term t = { to, options, view, TERM_NO_COLOUR, TERM_NO_COLOUR, 0, 0, 0, NULL, 0 };
 
 	t.label_width = term_label_width(options->width);
 	t.remark_width = term_remark_width(options->width);
@@ -524,8 +543,10 @@ void ktr__term_draw(FILE *to, const struct ktr__view *view, const struct ktr__fr
 	term_sentence(&t, frame->lost, 0);
 	term_plain(&t);
 	term_axis(&t);
+	term_names(&t);
 	for (unsigned i = 0; i < view->n_lines; i++)
-		term_row(&t, &view->line[i]);
+		term_row(&t, i);
+	free(t.name);
 	term_lost(&t);
 	for (unsigned i = 0; i < view->n_legends; i++)
 		term_legend(&t, &view->legend[i]);

@@ -21,12 +21,16 @@ command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 0; }
 cat >"$dir/busy.c" <<'END'
 #include <ktr.h>
 #include <unistd.h>
-int main(void)
+KTR_CLASS_DEFINE(requests_read_by_all_clients, ""); KTR_CLASS_DEFINE(requests_sent_by_all_clients, ""); int main(void)
 {
 	for (int i = 0;; i++) {
 		CTR2(KTR_NET, "got %d of %s", i, "a\033[31mred\xff");
 		if (i % 4 == 0)
 			CTR1(KTR_VM, "page %d", i);
+		if (i % 32 == 0) {
+			CTR0(KTR_CLASS(requests_read_by_all_clients), "one");
+			CTR0(KTR_CLASS(requests_sent_by_all_clients), "other");
+		}
 		usleep(1000);
 	}
 }
@@ -60,6 +64,8 @@ grep -q 'needs a terminal' "$dir/err" || fail "$(cat "$dir/err")"
 python3 -c 'import os; os.openpty()' 2>/dev/null || { skip "no pseudo-terminal can be had"; exit "$failed"; }
 on_tmux new-session -d -s top -x 120 -y 30 "KTR_DIR='$KTR_DIR' LC_ALL=C.UTF-8 '$ktr' top -s busy; echo ended with \$?; sleep 60" ||
 	{ fail tmux; exit 1; }
+# Names that differ in what is left out of them look different.
+screen '\[x\] requ[^ ]*read' && screen '\[x\] requ[^ ]*sent'
 screen '^ktr top: busy, live' &&
 	screen '\[x\] net +[1-9][0-9.]* k?/s' &&
 	screen '[1-9][0-9.]* k?/s  busy\.c:6 +net +got %d of %s' &&

@@ -269,6 +269,55 @@ static void letters_from_right_to_left(void)
 	}
 }
 
-SUITE(label, TEST(letters_from_right_to_left), TEST(harmless_names), TEST(every_byte_and_room), TEST(fits_columns),
-      TEST(words_of_a_command), TEST(numbers_for_people), TEST(ticks_of_an_axis), TEST(moments),
+/* Names of one list, cut to so many columns: no two of different names are the same, none is too wide. */
+static void apart(const char *const *text, unsigned n, unsigned columns, int ascii)
+{
+	static struct ktr__label_name name[400];
+
+	for (unsigned i = 0; i < n; i++)
+		name[i] = (struct ktr__label_name){ .text = text[i], .columns = columns };
+	ktr__label_fit_names(name, n, ascii);
+	for (unsigned i = 0; i < n; i++) {
+		CU_ASSERT_PTR_EQUAL(name[i].text, text[i]);
+		CU_ASSERT_EQUAL(name[i].used, ktr__label_columns(name[i].fit));
+		CU_ASSERT(name[i].used <= columns);
+		for (unsigned k = 0; k < i; k++)
+			CU_ASSERT_EQUAL(strcmp(name[i].fit, name[k].fit) == 0, strcmp(text[i], text[k]) == 0);
+	}
+}
+
+static void names_stay_apart(void)
+{
+	static char text[300][200];
+	const char *of[300];
+	struct ktr__label_name two[2] = {
+		{ .text = "service.production.eu-west-1.worker.read.queue.of.clients", .columns = 24 },
+		{ .text = "service.production.eu-west-1.worker.sent.queue.of.clients", .columns = 24 },
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	ktr__label_fit_names(two, 2, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(two[0].fit, "read"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(two[1].fit, "sent"));
+	/* They differ in the middle, at the end, at the beginning; several are the same. */
+	for (unsigned kind = 0; kind < 4; kind++)
+		for (unsigned columns = 12; columns <= 60; columns += 8) {
+			for (unsigned i = 0; i < 300; i++) {
+				unsigned a = i % 150, b = kind == 1 ? i : 7, c = kind == 2 ? i : 7;
+
+				snprintf(text[i], sizeof(text[i]),
+					 "%06u/a path that all of them have in common, for long/%s%06u/and behind it "
+					 "what all have, too/%06u",
+					 c, kind == 3 ? "\xe6\x97\xa5\xe6\x9c\xac" : "",
+					 kind == 0 || kind == 3 ? a : 7, b);
+				of[i] = text[i];
+			}
+			apart(of, 300, columns, 0);
+			apart(of, 300, columns, 1);
+		}
+}
+
+SUITE(label, TEST(names_stay_apart), TEST(letters_from_right_to_left), TEST(harmless_names),
+      TEST(every_byte_and_room), TEST(fits_columns), TEST(words_of_a_command),
+      TEST(numbers_for_people), TEST(ticks_of_an_axis), TEST(moments),
       TEST(windows_around_moments), TEST(colours));

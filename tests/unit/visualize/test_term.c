@@ -72,7 +72,7 @@ static void golden_ascii(void)
 	       "  worker 3    1     1    1     1     //   1     1     1    1     1     \n"
 	       "  worker 4    11111111111111111111111//11111111111111111111111111111111\n"
 	       "queue\n"
-	       "  file~queued ........::::::::+++++++//#########++++++++::::::::.......\n"
+	       "  files~ueued ........::::::::+++++++//#########++++++++::::::::.......\n"
 	       "  events lost                        //                                \n"
 	       "worker        . idle  : and more  r writing  W waiting for lock\n"
 	       "              C cutting  + none has a third\n"
