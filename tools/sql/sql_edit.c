@@ -214,7 +214,10 @@ static void edit_start(struct sql_edit *edit)
 	el_set(edit->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 }
 
-/* A line by libedit, with SIGINT held back but in edit_getc(). */
+/*
+ * A line by libedit, with SIGINT held back but in edit_getc(). Keys are taken one by one before the prompt is
+ * shown, not after it: a ^D between the two would be the terminal's, which makes a NUL of it.
+ */
 static const char *edit_gets(struct sql_edit *edit, int *n)
 {
 	sigset_t held, was;
@@ -224,6 +227,7 @@ static const char *edit_gets(struct sql_edit *edit, int *n)
 	sigemptyset(&held);
 	sigaddset(&held, SIGINT);
 	sigprocmask(SIG_BLOCK, &held, &was);
+	el_set(edit->el, EL_PREP_TERM, 1);
 	line = el_gets(edit->el, n);
 	error = errno;
 	sigprocmask(SIG_SETMASK, &was, NULL);

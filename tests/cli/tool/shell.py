@@ -59,6 +59,20 @@ if t.status() != 0:
     failed = 1
     print('FAILED: the second shell does not end with 0')
 
+# ^D at the very prompt, typed before the shell can have done anything more: both are on one CPU, which goes to who has
+# waited.
+cpus = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {min(cpus)})
+for _ in range(20):
+    t = Terminal(ktr, 'sql', trace, cwd=folder, HOME=folder, PAGER='cat')
+    t.shows(PROMPT)
+    t.send(b'\x04')
+    if t.status() != 0:
+        failed = 1
+        print('FAILED: ^D at the very prompt does not end the shell')
+        break
+os.sched_setaffinity(0, cpus)
+
 # A query of the command line: 130, and the database that it wrote into is as it was.
 t = Terminal(ktr, 'sql', trace, "ATTACH 'o.db' AS o; CREATE TABLE o.t AS SELECT a.dur FROM spans a, spans b, spans c",
              cwd=folder, HOME=folder)
