@@ -27,8 +27,11 @@ extern struct command *command_first;
 extern void (*command_sigpipe)(int);
 extern void (*command_sigxfsz)(int);
 
-#define COMMAND(command_name, help_line, function)                                               \
-	static struct command command_name##_command = { #command_name, help_line, function, 0 };\
+#define COMMAND(command_name, help_line, function) COMMAND_NAMED(command_name, #command_name, help_line, function)
+
+/* One whose name is no word of C. */
+#define COMMAND_NAMED(command_name, text, help_line, function)                                   \
+	static struct command command_name##_command = { text, help_line, function, 0 };         \
 	static void __attribute__((constructor)) command_name##_command_add(void)                \
 	{                                                                                        \
 		command_add(&command_name##_command);                                            \

@@ -3,7 +3,6 @@
  * The ktr command: finds the subcommand and runs it. Subcommands add themselves (command.h) before
  * main() begins; this file knows none of them by name.
  */
-#include "tools/bsd/ktrdump.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
@@ -70,15 +69,11 @@ static int ktr_unknown(const char *name)
 	return 2;
 }
 
-static int ktr_run(int argc, char **argv)
+/* name: what it is called by, in its own messages, too. */
+static int ktr_run_as(struct command *command, char *name, int argc, char **argv)
 {
-	struct command *command = ktr_find(argv[0]);
-	char name[64];
 	int rc;
 
-	if (!command)
-		return ktr_unknown(argv[0]);
-	snprintf(name, sizeof(name), "ktr %s", command->name);
 	argv[0] = name;
 	rc = command->run(argc, argv);
 	/*
@@ -88,6 +83,17 @@ static int ktr_run(int argc, char **argv)
 	if (rc != 2 && (fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
 		return fail(name, "cannot write the output: %s", strerror(errno));
 	return rc;
+}
+
+static int ktr_run(int argc, char **argv)
+{
+	struct command *command = ktr_find(argv[0]);
+	char name[64];
+
+	if (!command)
+		return ktr_unknown(argv[0]);
+	snprintf(name, sizeof(name), "ktr %s", command->name);
+	return ktr_run_as(command, name, argc, argv);
 }
 
 static int ktr_help_about(int argc, char **argv)
@@ -118,17 +124,17 @@ static void *ktr_json_alloc(size_t n)
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
+	struct command *own;
 
 	/* `ktr dump | head` ends with a write error that is seen, not with a signal. */
 	json_set_alloc_funcs(ktr_json_alloc, free);
 	interrupt_init();
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
-	/* Under another name it is another command. */
-	if (argc && strcmp(basename(argv[0]), KTRDUMP_NAME) == 0) {
-		argv[0] = basename(argv[0]);
-		return ktrdump_main(argc, argv);
-	}
+	/* Under the name of a command it is that command: ktrdump. */
+	own = argc ? ktr_find(basename(argv[0])) : NULL;
+	if (own)
+		return ktr_run_as(own, basename(argv[0]), argc, argv);
 	if (!*word) {
 		ktr_help(stderr);
 		return 2;

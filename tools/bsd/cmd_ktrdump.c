@@ -6,8 +6,6 @@
  * The columns -ct are those of schedgraph.py: then each event is a line that it takes, as of
  * `ktr export schedgraph`. Of all other choices the text is the event's own.
  */
-#include "tools/bsd/ktrdump.h"
-
 #include "analyze/print/sink_ktrdump.h"
 #include "ktr/session/drop.h"
 #include "tools/command.h"
@@ -288,7 +286,7 @@ static int ktrdump_once(struct ktrdump *dump)
 	return walk_close(&dump->walk) | rc;
 }
 
-int ktrdump_main(int argc, char **argv)
+static int ktrdump_main(int argc, char **argv)
 {
 	struct ktrdump dump = { .walk.find.command = argv[0] };
 	int rc, newest;
