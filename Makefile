@@ -61,7 +61,7 @@ VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.
 TOOLS_SRC   := $(call src,tools $(call folders,tools))
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
-PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view)
+PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/handler)
 # Providers, and what their probes look like from outside, which the command uses too.
 OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)

@@ -17,7 +17,7 @@
  */
 #include "ktr/provider/probe/fire.h"
 
-#include "ktr/provider/probe/handler.h"
+#include "ktr/provider/handler/handler.h"
 #include "ktr/provider/probe/shared.h"
 #include "ktr/record/own.h"
 #include "ktr/session/clock.h"
@@ -235,6 +235,15 @@ static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 	return true;
 }
 
+static void fire_handler(void *fired, const uint64_t *arg)
+{
+	struct ktr_probe *probe = fired;
+	ktr_probe_fn *handler = __atomic_load_n(&probe->handler, __ATOMIC_SEQ_CST);
+
+	if (handler)
+		handler(probe, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
+
 /* What was timed stands for all fires since the last one that was. */
 static void fire_sampled(struct fire_thread *self, struct ktr_probe *probe, uint64_t began)
 {
@@ -292,7 +301,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	else
 		fire_add(&self->sums.filtered, 1);
 	if (__atomic_load_n(&probe->handler, __ATOMIC_RELAXED))
-		ktr__handler_call(probe, arg);
+		ktr__handler_call(probe, fire_handler, arg);
 	if (began)
 		fire_sampled(self, probe, began);
 }

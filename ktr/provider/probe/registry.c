@@ -18,9 +18,9 @@
 
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/probe/fire.h"
-#include "ktr/provider/probe/handler.h"
+#include "ktr/provider/handler/handler.h"
 #include "ktr/provider/probe/probe_site.h"
-#include "ktr/provider/probe/rcu.h"
+#include "ktr/provider/handler/rcu.h"
 #include "ktr/provider/probe/shared.h"
 #include "ktr/start/attach.h"
 

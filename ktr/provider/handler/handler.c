@@ -22,12 +22,12 @@
  * along (the key's destructor; the kernel is asked where a thread has none, after a while); the child of a fork has
  * those of the thread that has forked.
  *
- * liburcu's part is the publication of what is read without a lock: handlers, by registry.c, and threads. No lock
- * is taken here, and what calls handlers may run in handlers of signals.
+ * liburcu's part is the publication of what is read without a lock: handlers, by who has the probes, and threads.
+ * No lock is taken here, and what calls handlers may run in handlers of signals.
  */
-#include "ktr/provider/probe/handler.h"
+#include "ktr/provider/handler/handler.h"
 
-#include "ktr/provider/probe/rcu.h"
+#include "ktr/provider/handler/rcu.h"
 #include "ktr/record/own.h"
 
 #include <errno.h>
@@ -46,8 +46,8 @@
 
 /* Written by its thread alone. */
 struct handler_flight {
-	const struct ktr_probe *probe; /* NULL: none. Read by those who wait (seq_cst) */
-	uintptr_t frame;	       /* of the call */
+	const void *probe; /* NULL: none. Read by those who wait (seq_cst) */
+	uintptr_t frame;   /* of the call */
 };
 
 struct handler_thread {
@@ -179,7 +179,7 @@ bool ktr__handler_inside(const void *frame)
 }
 
 /* May it be called, here and now? Not by itself, and not where it could not be waited for. */
-static bool handler_may(const struct handler_thread *self, const struct ktr_probe *probe)
+static bool handler_may(const struct handler_thread *self, const void *probe)
 {
 	for (uint32_t i = self->n; i-- > 0;)
 		if (__atomic_load_n(&self->flight[i].probe, __ATOMIC_RELAXED) == probe)
@@ -187,12 +187,11 @@ static bool handler_may(const struct handler_thread *self, const struct ktr_prob
 	return self->n < HANDLER_DEPTH;
 }
 
-__attribute__((noinline)) void ktr__handler_call(struct ktr_probe *probe, const uint64_t *arg)
+__attribute__((noinline)) void ktr__handler_call(void *probe, ktr__handler_run *run, const uint64_t *arg)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0), before;
 	struct handler_thread *self = handler_self;
 	struct handler_flight *flight;
-	ktr_probe_fn *handler;
 	int saved = errno;
 	uint32_t n;
 
@@ -211,9 +210,7 @@ __attribute__((noinline)) void ktr__handler_call(struct ktr_probe *probe, const 
 	self->n = n + 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	__atomic_store_n(&flight->probe, probe, __ATOMIC_SEQ_CST);
-	handler = __atomic_load_n(&probe->handler, __ATOMIC_SEQ_CST);
-	if (handler)
-		handler(probe, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+	run(probe, arg);
 	handler_drop(self, n);
 	flight->frame = before;
 	errno = saved;
@@ -232,7 +229,7 @@ void ktr__handler_pause(uint32_t *ns)
 	*ns = time.tv_nsec < HANDLER_PAUSES_NS ? 2 * (uint32_t)time.tv_nsec : HANDLER_PAUSES_NS;
 }
 
-void ktr__handler_wait(const struct ktr_probe *probe)
+void ktr__handler_wait(const void *probe)
 {
 	for (struct handler_thread *t = rcu_dereference(handler_threads); t; t = t->next)
 		for (uint32_t i = 0; i < HANDLER_DEPTH; i++) {
