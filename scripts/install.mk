@@ -10,7 +10,7 @@ DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 INSTALL    ?= install
 
-MAN_PAGES := $(wildcard man/*.[1-9]) man/ktr-trace.5 man/ktr-json.5
+MAN_PAGES := $(wildcard man/*.[1-9] man/*/*.[1-9]) man/ktr-trace.5 man/ktr-json.5
 PC_FILES  := ktr.pc ktrread.pc
 SHELLS    := bash zsh fish
 # Where each shell looks for completions, below $(DATADIR).

@@ -88,8 +88,8 @@ struct ktr_provider_ops {
 	size_t size; /* sizeof(struct ktr_provider_ops), so that later versions can add some */
 
 	/*
-	 * Offers what it has: as soon as it is registered (spec NULL), and when a SPEC was asked for that none
-	 * fits.
+	 * Offers what it has: as soon as it is registered (spec NULL), and when somebody asks for a SPEC, of which
+	 * it need not offer more than what fits. What it has offered already is there still: -EEXIST.
 	 */
 	void (*provide)(struct ktr_provider *provider, const char *spec);
 	/* Offers what it has in a module that was loaded: ktr_provider_module_loaded(). */
@@ -155,6 +155,12 @@ void ktr_provider_resume(struct ktr_provider *provider);
  */
 int ktr_provider_enable(const char *spec, struct ktr_error *err);
 int ktr_provider_disable(const char *spec, struct ktr_error *err);
+
+/* The same for one probe, which this process offers. */
+int ktr_provider_switch(struct ktr_provider_probe *probe, int on, struct ktr_error *err);
+
+/* Is one switched on? It may be suspended, or could not be enabled. Async-signal-safe. */
+int ktr_provider_enabled(const struct ktr_provider_probe *probe);
 
 /* Calls back for each probe that fits (NULL: all), of any kind; a nonzero answer ends it and is returned. */
 int ktr_provider_walk(const char *spec, int (*found)(void *context, const char *name, int on), void *context);

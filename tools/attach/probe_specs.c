@@ -58,6 +58,8 @@ static int specs_list(const struct probe_specs *specs, const struct ktr__specs *
 {
 	struct specs_list list = { .specs = specs, .width = 5 };
 
+	for (int i = 0; i < specs->n; i++)
+		ktr__specs_ask(all, specs->spec[i], SPECS_WAIT_MS);
 	ktr__specs_walk(all, NULL, specs_show, &list);
 	list.print = true;
 	ktr__specs_walk(all, NULL, specs_show, &list);
@@ -93,6 +95,8 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 	struct ktr__specs_done done;
 	unsigned n_late, n;
 
+	if (on)
+		ktr__specs_ask(all, spec, SPECS_WAIT_MS);
 	if (ktr__specs_switch(all, spec, on, &done, &err)) {
 		fail_with(specs->command, &err);
 		if (!done.n)

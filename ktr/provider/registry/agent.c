@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #define AGENT_STACK (256u << 10) /* [bytes] a provider's operations run on it */
+#define AGENT_SPEC  4096	 /* [bytes] a longer one is none */
 
 static bool agent_begun;   /* atomic */
 static bool agent_runs;	   /* atomic: the thread is there, or about to be */
@@ -57,6 +58,8 @@ static bool agent_main_is_dead(void)
 
 static void *agent_main(void *context)
 {
+	char spec[AGENT_SPEC];
+
 	(void)context;
 	for (;;) {
 		uint32_t change = ktr__rows_change();
@@ -64,6 +67,8 @@ static void *agent_main(void *context)
 		ktr__registry_lock();
 		if (!ktr__registry_any() || agent_main_is_dead())
 			break;
+		if (ktr__rows_asked(spec, sizeof(spec)))
+			ktr__registry_provide(spec);
 		ktr__registry_look(NULL);
 		ktr__registry_unlock();
 		ktr__rows_done(change);

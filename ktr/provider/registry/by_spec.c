@@ -5,6 +5,7 @@
  */
 #include "ktr/provider/registry/agent.h"
 #include "ktr/provider/registry/registry.h"
+#include "ktr/provider/session/offers.h"
 #include "ktr/provider/session/specs.h"
 #include "ktr/record/own.h"
 
@@ -32,12 +33,9 @@ static int by_spec_switch(const char *spec, bool on, struct ktr_error *err)
 	if (rc)
 		return rc;
 	ktr__registry_lock();
-	rc = ktr__specs_switch(&specs, spec, on, &done, &none);
-	if (rc == -ENOENT && on) {
+	if (on)
 		ktr__registry_provide(spec);
-		none = (struct ktr_error)KTR_ERROR_NONE;
-		rc = ktr__specs_switch(&specs, spec, on, &done, &none);
-	}
+	rc = ktr__specs_switch(&specs, spec, on, &done, &none);
 	looked = ktr__registry_look(rc ? NULL : &none);
 	ktr__registry_unlock();
 	if (err && !err->text[0])
@@ -53,6 +51,35 @@ int ktr_provider_enable(const char *spec, struct ktr_error *err)
 int ktr_provider_disable(const char *spec, struct ktr_error *err)
 {
 	return by_spec_switch(spec, false, err);
+}
+
+int ktr_provider_switch(struct ktr_provider_probe *probe, int on, struct ktr_error *err)
+{
+	struct ktr_error why = KTR_ERROR_NONE;
+	struct ktr__session_rw session = *ktr__own_session();
+	struct ktr__offered *offered = (struct ktr__offered *)(void *)probe;
+	int rc = 0;
+
+	ktr__registry_lock();
+	if (offered->row && session.map) {
+		rc = ktr__offer_switch(&session, offered->row, on, &why);
+		ktr__offers_changed(&session);
+	} else {
+		__atomic_store_n(&offered->own_on, on != 0, __ATOMIC_RELEASE);
+	}
+	if (!rc)
+		rc = ktr__registry_look_at(offered, &why);
+	ktr__registry_unlock();
+	if (err && rc)
+		*err = why;
+	return rc;
+}
+
+int ktr_provider_enabled(const struct ktr_provider_probe *probe)
+{
+	const struct ktr__offered *offered = (const struct ktr__offered *)(const void *)probe;
+
+	return __atomic_load_n(__atomic_load_n(&offered->word, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED) != 0;
 }
 
 struct by_spec_walk {

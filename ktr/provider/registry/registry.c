@@ -145,6 +145,12 @@ static int registry_look_one(struct ktr__offered *offered, struct ktr_error *err
 	return offered->enabled || offered->failed ? 0 : registry_enable(offered, err);
 }
 
+int ktr__registry_look_at(struct ktr__offered *offered, struct ktr_error *err)
+{
+	/* What an operation switches is done by who is at it already, or by the agent. */
+	return registry_in_op ? 0 : registry_look_one(offered, err);
+}
+
 int ktr__registry_look(struct ktr_error *err)
 {
 	int code = 0;

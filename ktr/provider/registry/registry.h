@@ -44,6 +44,7 @@ void ktr__registry_unlock(void);
 
 /* Does what the words say, of all probes. Under the lock. err: the first that could not be enabled. */
 int ktr__registry_look(struct ktr_error *err);
+int ktr__registry_look_at(struct ktr__offered *offered, struct ktr_error *err); /* of one */
 
 /* Is the session another one than it was? Then what was on is on there. Under the lock. */
 bool ktr__registry_session(void);

@@ -22,7 +22,8 @@
 static const uint32_t rows_bytes[] = { sizeof(uint32_t), sizeof(struct ktr_offer_row),
 				       sizeof(struct ktr_offer_host) };
 static struct ktr__view rows_view = { .first = KTR_REGION_offer_hash, .n = 3, .row_bytes = rows_bytes };
-static uint32_t rows_host; /* ours; 0: none */
+static uint32_t rows_host; /* ours; 0: none. Atomic: the thread looks without the lock */
+static uint32_t rows_asks; /* head.asks when last looked at */
 
 /* Strings that many rows have: the last one of each is kept. */
 static struct {
@@ -157,6 +158,24 @@ void ktr__rows_failed(uint32_t row, const struct ktr_error *why, int code)
 	__atomic_store_n(&at->failed, (uint32_t)code, __ATOMIC_RELEASE);
 }
 
+bool ktr__rows_asked(char *spec, size_t size)
+{
+	const struct ktr_offer_head *head = rows_head();
+	uint32_t asks = head ? __atomic_load_n(&head->asks, __ATOMIC_ACQUIRE) : rows_asks;
+	const char *text;
+	size_t n;
+
+	if (asks == rows_asks)
+		return false;
+	rows_asks = asks;
+	text = ktr__session_bytes(ktr__own_session(), __atomic_load_n(&head->asked, __ATOMIC_RELAXED), &n);
+	if (!n || n >= size)
+		return false;
+	memcpy(spec, text, n);
+	spec[n] = '\0';
+	return true;
+}
+
 /* ---- the process ---- */
 
 static struct ktr_offer_host *rows_host_at(uint32_t host)
@@ -170,11 +189,13 @@ void ktr__rows_host(void)
 {
 	struct ktr_offer_head *head = rows_head();
 	struct ktr_offer_host *host;
+	uint32_t row;
 
-	if (rows_host || !head)
+	if (__atomic_load_n(&rows_host, __ATOMIC_RELAXED) || !head)
 		return;
-	rows_host = ktr__view_next(&rows_view, &head->n_hosts, KTR_REGION_offer_host);
-	host = rows_host_at(rows_host);
+	row = ktr__view_next(&rows_view, &head->n_hosts, KTR_REGION_offer_host);
+	__atomic_store_n(&rows_host, row, __ATOMIC_RELAXED);
+	host = rows_host_at(row);
 	if (!host)
 		return;
 	host->pid = (uint32_t)getpid();
@@ -184,16 +205,16 @@ void ktr__rows_host(void)
 
 void ktr__rows_leave(void)
 {
-	struct ktr_offer_host *host = rows_host_at(rows_host);
+	struct ktr_offer_host *host = rows_host_at(__atomic_load_n(&rows_host, __ATOMIC_RELAXED));
 
 	if (host)
 		__atomic_store_n(&host->state, KTR_ROW_GONE, __ATOMIC_RELEASE);
-	rows_host = 0;
+	__atomic_store_n(&rows_host, 0, __ATOMIC_RELAXED);
 }
 
 void ktr__rows_forget(void)
 {
-	rows_host = 0;
+	__atomic_store_n(&rows_host, 0, __ATOMIC_RELAXED);
 }
 
 uint32_t ktr__rows_change(void)
@@ -205,7 +226,7 @@ uint32_t ktr__rows_change(void)
 
 void ktr__rows_done(uint32_t change)
 {
-	struct ktr_offer_host *host = rows_host_at(rows_host);
+	struct ktr_offer_host *host = rows_host_at(__atomic_load_n(&rows_host, __ATOMIC_RELAXED));
 
 	if (host)
 		__atomic_store_n(&host->done, change, __ATOMIC_RELEASE);

@@ -15,6 +15,9 @@ uint32_t ktr__rows_of(const char *provider, const struct ktr_provider_probe *pro
 struct ktr_offer_row *ktr__rows_at(uint32_t row);
 void ktr__rows_failed(uint32_t row, const struct ktr_error *why, int code);
 
+/* Has somebody outside asked for what a SPEC fits, since this was asked the last time? Then it is copied. */
+bool ktr__rows_asked(char *spec, size_t size);
+
 /* This process has providers; it has not any more. */
 void ktr__rows_host(void);
 void ktr__rows_leave(void);

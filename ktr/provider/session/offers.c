@@ -102,3 +102,29 @@ unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsi
 		nanosleep(&pause, NULL);
 	return n;
 }
+
+#define OFFERS_TRIES 3 /* another one may ask at the same time, and only the last is heard */
+
+void ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms)
+{
+	struct ktr_offer_head *head = offers_head(session);
+	const char *last;
+	uint32_t asked;
+	size_t n;
+
+	for (int i = 0; head && i < OFFERS_TRIES; i++) {
+		if (__atomic_load_n(&head->n_hosts, __ATOMIC_ACQUIRE) <= 1)
+			return;
+		asked = __atomic_load_n(&head->asked, __ATOMIC_RELAXED);
+		last = ktr__session_bytes(session, asked, &n);
+		if (!asked || n != strlen(spec) || memcmp(last, spec, n) != 0)
+			asked = ktr__session_put(session, spec, strlen(spec));
+		if (!asked)
+			return;
+		__atomic_store_n(&head->asked, asked, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&head->asks, 1, __ATOMIC_RELEASE);
+		if (ktr__offers_wait(session, ktr__offers_changed(session), ms) ||
+		    __atomic_load_n(&head->asked, __ATOMIC_RELAXED) == asked)
+			return;
+	}
+}

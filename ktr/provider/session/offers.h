@@ -17,6 +17,12 @@ int ktr__offer_switch(struct ktr__session_rw *session, uint32_t row, int on, str
 uint32_t ktr__offers_changed(struct ktr__session_rw *session);
 
 /*
+ * Asks processes that have providers to offer what a SPEC fits, for they need not have offered all they have. Waits
+ * until they have, at most so long.
+ */
+void ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms);
+
+/*
  * Waits until all processes that have providers, and live, have seen the change, at most so long: how many have
  * not.
  */

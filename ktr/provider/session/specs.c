@@ -319,6 +319,23 @@ int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on,
 	return s.rc;
 }
 
+/* Is it for providers? Those that every session has tell of all that they have. */
+static bool specs_is_asked(const char *spec)
+{
+	static const char told[][8] = { "ktr:", "probe:", "sched:", "vminfo:" };
+
+	for (unsigned i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		if (strncmp(spec, told[i], strlen(told[i])) == 0)
+			return false;
+	return strchr(spec, ':') != NULL;
+}
+
+void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms)
+{
+	if (specs_is_asked(spec))
+		ktr__offers_ask(specs->session, spec, ms);
+}
+
 unsigned ktr__specs_wait(const struct ktr__specs *specs, uint32_t change, unsigned ms)
 {
 	return change ? ktr__offers_wait(specs->session, change, ms) : 0;

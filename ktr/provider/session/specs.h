@@ -37,6 +37,12 @@ struct ktr__specs {
 typedef int ktr__spec_found(void *context, const struct ktr__spec_probe *probe);
 int ktr__specs_walk(const struct ktr__specs *specs, const char *spec, ktr__spec_found *found, void *context);
 
+/*
+ * Has processes offer what a SPEC may fit, before it is looked for: at most so long. In the process itself
+ * providers are asked directly.
+ */
+void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms);
+
 /* How a switch went. */
 struct ktr__specs_done {
 	unsigned n;	   /* that fit */

@@ -4,7 +4,7 @@
 # public call and environment variable has its place, and every example that is marked ".\" run" or
 # ".\" file" (and the README's program) is built and run.
 . "$(dirname "$0")/../lib.inc"
-pages="man/*.[1-9] man/ktr-trace.5 man/ktr-json.5"
+pages="man/*.[1-9] man/*/*.[1-9] man/ktr-trace.5 man/ktr-json.5"
 
 # The page as text, without overstrikes and hyphenated line ends.
 text() {
@@ -74,7 +74,7 @@ knobs() {
 
 # What the public headers declare stands in the pages.
 calls() {
-	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3 ktr/provider.h:ktr_provider.3; do
+	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3 ktr/provider.h:provider/ktr_provider.3; do
 		header=${pair%:*} page=${pair#*:}
 		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
 			/^# / { ours = index($0, header) } ours' |
@@ -171,7 +171,7 @@ run_page() {
 
 examples() {
 	awk '/^```c/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$dir/hello.c"
-	for page in man/*; do
+	for page in $pages; do
 		marked "$page" file "$dir"
 	done
 	libs="$O/lib/libktr.a -lpthread"
@@ -188,7 +188,7 @@ examples() {
 	done
 	knobs
 	n_run=0
-	for page in man/*; do
+	for page in $pages; do
 		run_page "$page"
 	done
 	[ "$n_run" -gt 30 ] || fail "only $n_run examples ran"
