@@ -65,6 +65,8 @@ PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/hand
 # Providers, and what their probes look like from outside, which the command uses too.
 OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
+# A DTrace-like framework's names, on top of libktr-provider.
+DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
@@ -80,6 +82,7 @@ LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 # What libktr exports of conf/ is taken from there.
 EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
+LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.
@@ -100,7 +103,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
+	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -136,7 +139,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBDTRACE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -216,12 +219,12 @@ $(ALL_ARCHIVES):
 # An archive for others is one object whose names are those of the shared library. What is private in it is local: it
 # does not meet a program's names, nor the same of another of these archives, which may be of another version. What
 # two of them export is weak in one; vfork is, too, for who has one of his own. A program's own files have the hidden
-# ktr__module_entry and ktr__probe_module, which list its points: there is one of each. Machine code, for any compiler.
+# ktr__module_entry, ktr__probe_module and ktr__dtrace_module, which list its points: there is one of each. Machine code, for any compiler.
 define one_object
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
-	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; } >$(@:.a=.names)
+	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; echo ktr__dtrace_module; } >$(@:.a=.names)
 	$(Q)$(CC) -r -nostdlib -fno-lto -o $(@:.a=.o) $(2)
 	$(Q)$(OBJCOPY) -w --keep-global-symbols=$(@:.a=.names) $(addprefix -W ,$(3)) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $(@:.a=.o)
 	$(Q)$(AR) rcs $@ $(@:.a=.o)
@@ -243,6 +246,9 @@ $(O)/lib/libktr-probe.a: $(call obj,pic,$(PROBE_SRC)) $(O)/pic/libshared.a $(O)/
 
 $(O)/lib/libktr-provider.a: $(LIBPROVIDER_PIC) $(O)/lib/libktr-provider.so
 	$(call one_object,$(O)/lib/libktr-provider.so,$(LIBPROVIDER_PIC))
+
+$(O)/lib/libktr-dtrace.a: $(call obj,pic,$(DTRACE_SRC)) $(O)/pic/libshared.a $(O)/lib/libktr-dtrace.so
+	$(call one_object,$(O)/lib/libktr-dtrace.so,$(filter-out %.so,$^))
 
 $(O)/lib/libktrread.a: $(LIBREAD_PIC) $(O)/lib/libktrread.so
 	$(call one_object,$(O)/lib/libktrread.so,$(LIBREAD_PIC) $(DEMANGLE_LIBS),'ktr_error_*')
@@ -275,6 +281,13 @@ $(O)/lib/libktr-provider.so: $(LIBPROVIDER_PIC) ktr/provider/registry/libktr-pro
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/registry/libktr-provider.map '-Wl,-rpath,$$ORIGIN' -o $@ \
 		$(LIBPROVIDER_PIC) -L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-provider.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-dtrace.so: $(LIBDTRACE_PIC) ktr/provider/mach/libktr-dtrace.map $(O)/lib/libktr-provider.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/mach/libktr-dtrace.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBDTRACE_PIC) \
+		-L$(O)/lib -lktr-provider -lktr $(LIBKTR_LIBS)
+	@ln -sf libktr-dtrace.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)

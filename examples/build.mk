@@ -10,7 +10,7 @@ endif
 EXAMPLE_CC = $(CC) -std=gnu11 $(WARN) -Iinclude $(CFLAGS) -fno-omit-frame-pointer -MMD -MP -MF $@.d
 EXAMPLE_CXX = $(CXX) -std=c++17 -Wall -Wextra -Wpedantic -Iinclude $(CFLAGS) -MMD -MP -MF $@.d
 EXAMPLE_LIBS = $(O)/lib/libktr.a $(LIBKTR_LIBS)
-EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider,$(EXAMPLES))
+EXAMPLES_C := $(filter-out %/cxx %/plugin %/patched %/probes %/provider %/dtrace,$(EXAMPLES))
 
 .SECONDEXPANSION:
 $(EXAMPLES_C): $(O)/examples/%: $$(wildcard examples/$$*/*.c) $(O)/lib/libktr.a
@@ -28,6 +28,11 @@ $(O)/examples/provider: examples/provider/provider.c $(O)/lib/libktr-provider.a 
 	@mkdir -p $(@D)
 	$(call brief,LINK)
 	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-provider.a $(EXAMPLE_LIBS)
+
+$(O)/examples/dtrace: examples/dtrace/dtrace.c $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-provider.a $(O)/lib/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(EXAMPLE_CC) -o $@ $< $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-provider.a $(EXAMPLE_LIBS)
 
 $(O)/examples/cxx: examples/cxx/cxx.cc $(O)/lib/libktr.a
 	@mkdir -p $(@D)

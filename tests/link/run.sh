@@ -156,11 +156,11 @@ done
 has g++ && off g++ -x c++ -std=c++17 -O0 -ftoplevel-reorder && off g++ -x c++ -std=c++17 -O2
 
 # Neither the library nor what is linked with it takes part in the host's RCU; probes need only liburcu's headers.
-for library in libktr.so libktr-writer.so libktr-probe.so; do
+for library in libktr.so libktr-writer.so libktr-probe.so libktr-dtrace.so; do
 	nm -D "$O/lib/$library" | grep -iE '(u|_)rcu|rcu_' && note "$library uses what is above"
 	readelf -d "$O/lib/$library" | grep -i urcu && note "$library needs what is above"
 done
-for library in libktr.a libktr-probe.a; do
+for library in libktr.a libktr-probe.a libktr-dtrace.a; do
 	nm "$O/lib/$library" 2>/dev/null | grep -iE '(u|_)rcu|rcu_' && note "$library uses what is above"
 done
 printf '#include <ktr.h>\nint main(void) { CTR0(KTR_GEN, "hello"); return 0; }\n' >"$work/hello.c"

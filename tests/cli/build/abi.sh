@@ -66,8 +66,9 @@ tools='ktr_loader_(print|text)|ktr_nearest(_of)?|ktr_origin_print|ktr_source_pat
 exports libktrread.so "ktr_reader_[a-z_]+|ktr_event_text|ktr_error_[a-z_]+|$tools" \
 	ktr/reader.h ktr/error.h
 exports libktr-writer.so ktr__writer_hooks
-exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-6]?|attach|detach)|dtrace_[a-z_0-9]+'
+exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-6]?|attach|detach)'
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr__provider_fire' ktr/provider.h
+exports libktr-dtrace.so 'dtrace_[a-z_]+|ktr_class_mach|ktr__dtrace_(fire|attach|detach)'
 macros='record[0-6]|record6v|record_stack|module_attach|module_detach|class_attach|site_make|own_session|probe_asked'
 exports libktr.so "ktr_[a-z0-9][a-z0-9_]*|ktr__($macros)|vfork" \
 	ktr/ctl.h ktr/error.h

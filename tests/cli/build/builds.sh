@@ -153,7 +153,7 @@ names() {
 hidden() {
 	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 != "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
 }
-for library in libktr libktr_pic libktr-probe libktr-provider libktrread; do
+for library in libktr libktr_pic libktr-probe libktr-provider libktr-dtrace libktrread; do
 	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 		LC_ALL=C sort -u >"$dir/shared"
 	[ "$(wc -l <"$dir/shared")" -gt 10 ] || fail "${library%_pic}.so has $(wc -l <"$dir/shared") names"
@@ -161,7 +161,7 @@ for library in libktr libktr_pic libktr-probe libktr-provider libktrread; do
 	is "names that only one of $library.a and ${library%_pic}.so has" \
 		"$(LC_ALL=C comm -3 "$dir/archive" "$dir/shared" | tr -d '\t' | tr '\n' ' ')" ""
 	# Each file with points has these: a program's own are the same.
-	is "$library.a: hidden names" "$(hidden $library.a | grep -vxE 'ktr__(module_entry|probe_module)')" ""
+	is "$library.a: hidden names" "$(hidden $library.a | grep -vxE 'ktr__(module_entry|probe_module|dtrace_module)')" ""
 done
 
 # ---- all archives in one program, and in one shared object ----
@@ -170,7 +170,10 @@ read_libs="-ljansson -lm $([ ! -e /usr/include/elfutils/libdwfl.h ] || echo -ldw
 status 0 "$ktr" run -m own -o "$dir/trace" "$dir/classes"
 # A program has functions of all our private names: they are not called, and ours are not theirs.
 nm -g --defined-only "$O/obj/libktr.a" "$O/obj/libktrread.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | LC_ALL=C sort -u >"$dir/all"
-for library in libktr libktrread libktr-probe libktr-provider; do names $library.a; hidden $library.a; done | LC_ALL=C sort -u >"$dir/known"
+for library in libktr libktrread libktr-probe libktr-provider libktr-dtrace; do
+	names $library.a
+	hidden $library.a
+done | LC_ALL=C sort -u >"$dir/known"
 LC_ALL=C comm -23 "$dir/all" "$dir/known" |
 	awk '{ print "void " $1 "(void);\nvoid " $1 "(void)\n{\n\t__builtin_trap();\n}" }' >"$dir/theirs.c"
 [ "$(grep -c trap "$dir/theirs.c")" -gt 200 ] || fail "only $(grep -c trap "$dir/theirs.c") private names"

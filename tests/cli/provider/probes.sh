@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Run-time probes: each use of the framework whose names ktr/dtrace.h has, on both paths, linked either way; what is
+# Run-time probes: each use of ktr/probe.h, on both paths, linked either way; what is
 # asked for wrongly; removal under fire for SECONDS (2; make check-long: 60).
 . "$(dirname "$0")/../lib.inc"
 . tests/stress/common.sh
@@ -24,15 +24,6 @@ timeout 60 "$dir/uses" uses || fail 'uses, shared'
 # A handler traces: what it records is there, and that of the handler that it has called.
 KTR_CONF='' timeout 60 "$ktr" run -o "$dir/bad" "$out/probe_uses" bad >/dev/null 2>"$dir/err" || fail "bad: $(cat "$dir/err")"
 [ "$("$ktr" dump "$dir/bad" | grep -c 'gen .*a handler traces$')" -eq 2 ] || fail 'what handlers trace is not in the trace'
-
-# Switched off as the framework is: macros leave nothing, and evaluate nothing.
-printf '%s\n' '#define MACH_DTRACE 0' '#include <ktr/dtrace.h>' 'int n;' \
-	'int main(void) { DTRACE_FUNCTION_ENTRY("main"); DTRACE_SYSCALL_ENTRY("call", n++); DTRACE_IPC_SEND(n++, 2);' \
-	'DTRACE_CUSTOM("none"); DTRACE_CUSTOM("all", 1, 2, 3, 4, n++, 1.5); DTRACE_TIMER_TICK(n++);' \
-	'DTRACE_SYSCALL_EXIT("call", n); return n || dtrace_probe_register(DTRACE_PROBE_CUSTOM, "all", "main", 0) != 1; }' >"$dir/off.c"
-# shellcheck disable=SC2086
-$CC $flags -Werror "$dir/off.c" -o "$dir/off" $libs && "$dir/off" || fail 'MACH_DTRACE 0'
-$CC $flags -c "$dir/off.c" -o "$dir/off.o" && readelf -SW "$dir/off.o" | grep -q ktr_points && fail 'MACH_DTRACE 0 leaves points'
 
 # Events of probes are events like others: by class, place and text.
 KTR_CONF='' timeout 60 "$ktr" run -o "$dir/trace" "$out/probe_uses" >/dev/null 2>"$dir/err" || fail "$(cat "$dir/err")"

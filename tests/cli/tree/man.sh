@@ -84,6 +84,11 @@ calls() {
 			grep -q "^.Fn $name" "man/$page" || fail "$page does not declare $name"
 		done
 	done
+	names=$(grep -oE '\b(dtrace_[a-z_]+|DTRACE_[A-Z_]+)\(' include/ktr/dtrace.h | tr -d '(' | sort -u)
+	[ -n "$names" ] || fail "ktr/dtrace.h declares nothing"
+	for name in $names; do
+		grep -q "^.Fn $name" man/mach/ktr_dtrace.3 || fail "ktr_dtrace.3 does not declare $name"
+	done
 	text man/ktr.9 >"$dir/page"
 	for name in $(grep -hoE '^#define (CTR|KTR_)[A-Z]+' include/ktr/trace.h include/ktr/event.h |
 		sed 's/#define //' | grep -vE '^KTR_(TRACE|NO|ATTR)$' | sort -u); do
