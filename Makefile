@@ -58,7 +58,7 @@ LOAD_SRC    := $(call src,ktr/load)
 LOADED_SRC  := $(call src,writer/load)
 ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
 VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S visualize/flame/flame_assets.S
-TOOLS_SRC   := $(call src,tools $(call folders,tools))
+TOOLS_SRC   := $(call src,tools $(call folders,tools)) tools/bsd/dtrace_demo.S
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
 PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/handler)
@@ -166,6 +166,7 @@ NO_VECTORS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mgeneral-regs-
 $(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS)
 $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)
 
+$(O)/obj/tools/bsd/dtrace_demo.o: tools/bsd/dtrace_demo.json
 $(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/*)
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
 

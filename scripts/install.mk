@@ -19,6 +19,8 @@ COMPLETION_zsh  := zsh/site-functions/_ktr
 COMPLETION_fish := fish/vendor_completions.d/ktr.fish
 # bash and fish look for a file by the command's name; zsh reads in the file which commands it is for.
 COMPLETION_LINKS := bash-completion/completions/ktrdump fish/vendor_completions.d/ktrdump.fish
+# Commands that have FreeBSD's names, too, where BSD_NAMES=1 asks for them: other packages have commands called so.
+MACH_LINKS := $(if $(BSD_NAMES),dtrace-analyze dtrace-visualize)
 # What gdb loads for programs that use the library: by the name of its file.
 GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
 
@@ -35,9 +37,10 @@ pc = sed -e 's|@version@|$(VERSION)|' -e "s|@libs@|$(READ_STATIC)|" \
 
 .PHONY: install uninstall deb
 
-install: all ## install under PREFIX (/usr/local), below DESTDIR if given
+install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_NAMES=1: dtrace-analyze and dtrace-visualize by these names, too
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
+	$(foreach l,$(MACH_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr-probe.a $(O)/lib/libktr-provider.a $(O)/lib/libktr-dtrace.a $(O)/lib/libktrread.a)
 	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktrread.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
@@ -66,6 +69,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given
 	$(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || ldconfig || :)
 
 uninstall: ## remove what install put there
+	$(foreach l,$(MACH_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktrread.so \
 		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
 		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"

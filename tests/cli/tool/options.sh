@@ -59,6 +59,8 @@ for name in $names; do
 	command "$usage" "$ktr" "$name"
 done
 command 2 "$O/bin/ktrdump"
+command 2 "$ktr" dtrace-analyze
+command 2 "$ktr" dtrace-visualize
 [ "$n_values" -gt 40 ] || fail "only $n_values options have a value that can be wrong"
 
 # A list is full with a complaint, and takes as many as it says.

@@ -50,6 +50,8 @@ commands() {
 		options "man/ktr-$name.1" "$ktr" "$name"
 	done
 	options man/ktrdump.8 "$O/bin/ktrdump"
+	options man/mach/dtrace-analyze.1 "$ktr" dtrace-analyze
+	options man/mach/dtrace-visualize.1 "$ktr" dtrace-visualize
 	for format in $("$ktr" export list | cut -d' ' -f1); do
 		grep -qx "\.It Cm $format" man/ktr-export.1 || fail "ktr-export.1 does not name $format"
 	done
