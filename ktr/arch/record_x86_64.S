@@ -130,6 +130,8 @@
  *	r11	meta, in MORE_BIT whether more is to come
  *	xmm7	a0 of an event with KTR_TEXT_AT_FIRST; xmm8 how many bytes of it go on in further slots, if > 0
  *	xmm9	head, for more
+ * An event without texts and stacks leaves xmm3 to xmm7 as they were, whichever way it goes, for
+ * ktr/provider/fbt, whose callers have arguments there.
  * While a text is looked at r10 is the string, and then edx its length. more clobbers rcx, r8, r9, once they are
  * in the entry. No stack is used but by cold, by the call of .Lpiece, and what lies below the stack pointer by
  * texts that are not a0, or have more than two arguments: no handler writes there.
@@ -233,6 +235,11 @@
 	testl	%eax, %eax;                                                                      \
 	jle	otherwise;                                                                       \
 	movq	%xmm7, %rsi
+
+/* What is kept around ktr__record_cold(), above the six arguments in memory. */
+#define COLD_ROOM	      136
+#define KEEP_VECTOR(n)	      movups %xmm##n, 16 * n(%rsp)
+#define BACK_VECTOR(n)	      movups 16 * n(%rsp), %xmm##n
 
 /* The arguments as words in memory, with room for a text after them. */
 #define WORDS -112
@@ -790,8 +797,13 @@ DOOR(ktr__record6v)
 	jmp	.Lcall
 1:	incl	%edx
 .Lcall:
-	subq	$56, %rsp
-	.cfi_adjust_cfa_offset 56
+	subq	$COLD_ROOM, %rsp
+	.cfi_adjust_cfa_offset COLD_ROOM
+	KEEP_VECTOR(3)
+	KEEP_VECTOR(4)
+	KEEP_VECTOR(5)
+	KEEP_VECTOR(6)
+	KEEP_VECTOR(7)
 	movq	%rsi, (%rsp)
 	movq	%xmm1, 8(%rsp)
 	movq	%rcx, 16(%rsp)
@@ -800,8 +812,13 @@ DOOR(ktr__record6v)
 	movq	%xmm0, 40(%rsp)
 	movq	%rsp, %rsi
 	call	ktr__record_cold
-	addq	$56, %rsp
-	.cfi_adjust_cfa_offset -56
+	BACK_VECTOR(3)
+	BACK_VECTOR(4)
+	BACK_VECTOR(5)
+	BACK_VECTOR(6)
+	BACK_VECTOR(7)
+	addq	$COLD_ROOM, %rsp
+	.cfi_adjust_cfa_offset -COLD_ROOM
 	ret
 DOOR(ktr__record6)
 	movq	8(%rsp), %xmm0
