@@ -65,6 +65,8 @@ PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/hand
 # Providers, and what their probes look like from outside, which the command uses too.
 OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
+# Functions as probes, on x86-64.
+FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S))
 # A DTrace-like framework's names, on top of libktr-provider.
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
@@ -82,6 +84,7 @@ LIBPROBE_PIC := $(call obj,pic,$(PROBE_SRC)) $(SHARED_PIC)
 # What libktr exports of conf/ is taken from there.
 EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.c tree.c)
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
+LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
@@ -103,7 +106,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
+	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -139,7 +142,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBDTRACE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -176,6 +179,9 @@ $(O)/flags: FORCE | setup
 	@echo '$(CC) $(MOST_CFLAGS) $(SMALL) $(LTO)' | cmp -s - $@ || echo '$(CC) $(MOST_CFLAGS) $(SMALL) $(LTO)' >$@
 
 FORCE:
+
+# Called by functions whose vectors carry arguments.
+$(O)/pic/ktr/provider/fbt/fire.o: EXTRA = $(NO_VECTORS) -fno-plt
 
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(patsubst %.c,$(O)/obj/%.o,$(call src,conf/eval)): EXTRA =
@@ -225,7 +231,7 @@ define one_object
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(call brief,AR)
-	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; echo ktr__dtrace_module; } >$(@:.a=.names)
+	$(Q){ $(NM) -D --defined-only $(1) | awk '$$2 != "A" { sub(/@.*/, "", $$3); print $$3 }'; echo ktr__module_entry; echo ktr__probe_module; echo ktr__fbt_module; echo ktr__dtrace_module; } >$(@:.a=.names)
 	$(Q)$(CC) -r -nostdlib -fno-lto -o $(@:.a=.o) $(2)
 	$(Q)$(OBJCOPY) -w --keep-global-symbols=$(@:.a=.names) $(addprefix -W ,$(3)) -R '.gnu.lto_*' -R '.gnu.debuglto_*' $(@:.a=.o)
 	$(Q)$(AR) rcs $@ $(@:.a=.o)
@@ -247,6 +253,9 @@ $(O)/lib/libktr-probe.a: $(call obj,pic,$(PROBE_SRC)) $(O)/pic/libshared.a $(O)/
 
 $(O)/lib/libktr-provider.a: $(LIBPROVIDER_PIC) $(O)/lib/libktr-provider.so
 	$(call one_object,$(O)/lib/libktr-provider.so,$(LIBPROVIDER_PIC))
+
+$(O)/lib/libktr-fbt.a: $(LIBFBT_PIC) $(O)/lib/libktr-fbt.so
+	$(call one_object,$(O)/lib/libktr-fbt.so,$(LIBFBT_PIC))
 
 $(O)/lib/libktr-dtrace.a: $(call obj,pic,$(DTRACE_SRC)) $(O)/pic/libshared.a $(O)/lib/libktr-dtrace.so
 	$(call one_object,$(O)/lib/libktr-dtrace.so,$(filter-out %.so,$^))
@@ -282,6 +291,13 @@ $(O)/lib/libktr-provider.so: $(LIBPROVIDER_PIC) ktr/provider/registry/libktr-pro
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/registry/libktr-provider.map '-Wl,-rpath,$$ORIGIN' -o $@ \
 		$(LIBPROVIDER_PIC) -L$(O)/lib -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-provider.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-fbt.so: $(LIBFBT_PIC) ktr/provider/fbt/libktr-fbt.map $(O)/lib/libktr-provider.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/fbt/libktr-fbt.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBFBT_PIC) \
+		-L$(O)/lib -lktr-provider -lktr $(LIBKTR_LIBS)
+	@ln -sf libktr-fbt.so $@.$(V_MAJOR)
 
 $(O)/lib/libktr-dtrace.so: $(LIBDTRACE_PIC) ktr/provider/mach/libktr-dtrace.map $(O)/lib/libktr-provider.so
 	@mkdir -p $(@D)
@@ -388,8 +404,16 @@ $(BENCH)/nothing-off: tests/bench/nothing.c $(wildcard include/ktr/*.h)
 
 BENCH_BINS := $(addprefix $(BENCH)/,bench worker-exe worker-so nothing-exe nothing-so nothing-off)
 
-bench: setup all $(BENCH_BINS) ## ns per event; JSON=file writes it as JSON too
+bench: setup all $(BENCH_BINS) $(if $(FBT_SRC),$(BENCH)/fbt) ## ns per event, and per call of a probed function; JSON=file writes it as JSON too
 	$(BENCH)/bench $(if $(JSON),-j $(JSON))
+	$(if $(FBT_SRC),$(BENCH)/fbt)
+
+$(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h include/ktr/*.h) $(O)/lib/libktr-fbt.so
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(BENCH_EVENT) -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -o $@ $(filter %.c,$^) \
+		-L$(O)/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider \
+		-lktr '-Wl,-rpath,$$ORIGIN/../lib'
 
 $(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
 	@mkdir -p $(@D)
@@ -437,6 +461,8 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	OPENS=200 ROUNDS=40000000 O=$(O) sh tests/cli/trace/ctf.sh
 	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/read/tail.sh
 	SECONDS_EACH=60 O=$(O) sh tests/cli/provider/probes.sh
+	FULL=1 O=$(O) sh tests/cli/provider/fbt.sh
+	FLIPS=20000000 SWITCHES=20000 O=$(O) sh tests/stress/fbt.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck
 

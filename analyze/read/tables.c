@@ -105,6 +105,7 @@ int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name
 }
 
 /* "file.c:42" */
+/* What is made at run time stands in no line. */
 static const char *tables_site_name(struct ktr__arena *arena, const char *file, uint32_t line)
 {
 	const char *base = ktr__ident_base(file);
@@ -112,7 +113,7 @@ static const char *tables_site_name(struct ktr__arena *arena, const char *file, 
 	char *name = ktr__arena_alloc(arena, n);
 
 	if (name)
-		snprintf(name, n, "%s:%u", base, line);
+		snprintf(name, n, line ? "%s:%u" : "%s", base, line);
 	return name;
 }
 

@@ -63,8 +63,8 @@ __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, c
 	char full[128];
 	int n_full;
 
-	if (!asked_list[0])
-		return false;
+	if (!asked_list[0] || !*name)
+		return asked_list[0];
 	n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
 	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < ASKED_MAX - 1)
 		if (memchr(pattern, ':', length) ? !*type && ktr__spec_fits(pattern, length, name) :

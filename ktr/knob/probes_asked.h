@@ -7,7 +7,7 @@
 
 /*
  * Is a probe that is made one of them? Exported for libktr-probe, and for libktr-provider, whose probes have the
- * type "" and are named provider:module:function:name.
+ * type "" and are named provider:module:function:name. name "": is anything wanted at all?
  */
 bool ktr__probe_asked(const char *type, const char *name);
 

@@ -67,6 +67,7 @@ struct run {
 	struct run_trigger trigger;
 	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
 	const char *probes; /* as debug.ktr.probes takes them */
+	const char *functions; /* globs, separated by commas */
 	int kernel; /* what the kernel tells of its threads, too */
 	struct rotate_options rotate;
 	char **program;
@@ -190,6 +191,20 @@ static void run_setenv(const char *name, uint64_t number, const char *unit)
 	setenv(name, text, 1);
 }
 
+/* A function's two probes are what a SPEC without a name fits. */
+static void run_probes(const struct run *run)
+{
+	char probes[8192], *list = run->functions ? strdup(run->functions) : NULL, *at = list, *glob;
+	size_t n = (size_t)snprintf(probes, sizeof(probes), "%s", run->probes ? run->probes : "");
+
+	while (at && (glob = strsep(&at, ",")) && n < sizeof(probes))
+		if (*glob)
+			n += (size_t)snprintf(probes + n, sizeof(probes) - n, "%sfbt::%s:", n ? "," : "", glob);
+	free(list);
+	if (probes[0])
+		setenv("KTR_PROBES", probes, 1);
+}
+
 static void run_environment(const struct run *run)
 {
 	run_setenv("KTR_ROTATE_SIZE", run->rotate.bytes, "");
@@ -198,8 +213,7 @@ static void run_environment(const struct run *run)
 	run_setenv("KTR_FREEZE_AFTER", run->after, "");
 	if (run->trigger.made)
 		setenv("KTR_TRIGGER", run->trigger.made, 1);
-	if (run->probes)
-		setenv("KTR_PROBES", run->probes, 1);
+	run_probes(run);
 	if (run->kernel)
 		setenv("KTR_KERNEL", "all", 1);
 	if (run->mask && run->kernel) {
@@ -499,6 +513,8 @@ static const struct option_row run_rows[] = {
 	OPTION_FLAG('k', "kernel", struct run, kernel, "context switches and page faults of its threads, too"),
 	OPTION_TEXT(0, "probe", "GLOBS", struct run, probes,
 		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
+	OPTION_TEXT(0, "fbt", "GLOBS", struct run, functions,
+		    "functions, their entry and return, of a program built for it: 'parse_*,*_open'"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
 	OPTION_NUMBER(0, "after", "N", struct run, after, 0, 1ull << 40, "events that each ring takes after that (0)"),

@@ -48,7 +48,7 @@ void report_functions_text(const struct report *report, FILE *to)
 
 	report_table(report, to, &table, report->functions->n);
 	if (!report->functions->n)
-		fputs("\nno scope: KTR_SCOPE\n", to);
+		fputs("\nno scope and no probed function: ktr run --fbt, ktr_fbt(3), KTR_SCOPE\n", to);
 }
 
 static json_t *functions_json(const void *of, unsigned i, double *rank)

@@ -153,10 +153,11 @@ names() {
 hidden() {
 	readelf -sW "$O/lib/$1" 2>/dev/null | awk '$5 != "LOCAL" && $6 != "DEFAULT" && $7 ~ /^[0-9]/ { print $8 }' | LC_ALL=C sort -u
 }
-for library in libktr libktr_pic libktr-probe libktr-provider libktr-dtrace libktrread; do
+for library in libktr libktr_pic libktr-probe libktr-provider libktr-dtrace libktr-fbt libktrread; do
+	[ -e "$O/lib/$library.a" ] || continue # functions are probes on x86-64
 	nm -D --defined-only "$O/lib/${library%_pic}.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
 		LC_ALL=C sort -u >"$dir/shared"
-	[ "$(wc -l <"$dir/shared")" -gt 10 ] || fail "${library%_pic}.so has $(wc -l <"$dir/shared") names"
+	[ "$(wc -l <"$dir/shared")" -gt 1 ] || fail "${library%_pic}.so has $(wc -l <"$dir/shared") names"
 	names $library.a >"$dir/archive"
 	is "names that only one of $library.a and ${library%_pic}.so has" \
 		"$(LC_ALL=C comm -3 "$dir/archive" "$dir/shared" | tr -d '\t' | tr '\n' ' ')" ""

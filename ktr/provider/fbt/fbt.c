@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider fbt: function boundaries. A program may have a hundred thousand functions of which one is of
+ * interest, so names are looked up and probes offered only where a SPEC asks for them: debug.ktr.probes when an
+ * object is loaded, or whoever asks later.
+ *
+ * Objects are never freed, so that lists can be walked at any time; one that comes again takes its old place.
+ * What a provider's operations do is under the registry's lock; an object that goes says so before it has its
+ * probes removed, under that lock, so that none is offered afterwards.
+ */
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/fbt/fire.h"
+#include "ktr/provider/fbt/object.h"
+#include "ktr/provider/fbt/patch.h"
+#include "ktr/start/attach.h"
+
+#include "conf/eval/spec.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const fbt_end[] = { [KTR__FBT_ENTRY] = "entry", [KTR__FBT_RETURN] = "return" };
+
+static struct ktr_provider *fbt_provider;
+static pthread_once_t fbt_once = PTHREAD_ONCE_INIT;
+/* A probe's context says which function, and which of its two ends. */
+static void *fbt_context(uint32_t number, int end)
+{
+	return (void *)((uintptr_t)number << 1 | (uintptr_t)end);
+}
+
+static uint32_t fbt_number(const struct ktr_provider_probe *probe)
+{
+	return (uint32_t)((uintptr_t)probe->context >> 1);
+}
+
+static int fbt_which(const struct ktr_provider_probe *probe)
+{
+	return (int)((uintptr_t)probe->context & 1);
+}
+
+/* ---- scopes ---- */
+
+#define FBT_FORMAT 1024 /* [bytes] what is longer is cut */
+
+static void fbt_scope_format(char format[FBT_FORMAT], const char *name, const char *verb)
+{
+	size_t n = (size_t)snprintf(format, FBT_FORMAT, "KTRGRAPH group:\"scope\", id:\"");
+
+	for (; *name && n < FBT_FORMAT - 64; name++) {
+		format[n++] = *name == '"' ? '\'' : *name;
+		if (*name == '%')
+			format[n++] = '%';
+	}
+	snprintf(format + n, FBT_FORMAT - n, "\", %s:0x%%jX, attributes: none", verb);
+}
+
+static int fbt_scope_site(struct ktr_site *site, const struct ktr_provider_probe *probe, const char *name,
+			  const char *verb)
+{
+	char format[FBT_FORMAT];
+	int code;
+
+	fbt_scope_format(format, name, verb);
+	site->cls = probe->site.cls;
+	site->file = probe->module;
+	site->func = probe->function;
+	site->names = "key";
+	site->n_args = 1;
+	site->type[0] = KTR_ARG_U64;
+	site->format = format;
+	code = ktr__site_make(site);
+	site->format = "";
+	return code;
+}
+
+/* Without room in the session the two ends are events of their own. */
+static void fbt_scope(struct ktr__fbt_function *function, const struct ktr_provider_probe *probe)
+{
+	struct ktr__fbt_scope *scope = function->scope ? NULL : calloc(1, sizeof(*scope));
+	int code;
+
+	if (!scope)
+		return;
+	code = fbt_scope_site(&scope->begin, probe, function->name, "start");
+	code = code ? code : fbt_scope_site(&scope->end, probe, function->name, "stop");
+	if (code)
+		free(scope);
+	else
+		__atomic_store_n(&function->scope, scope, __ATOMIC_RELEASE);
+}
+
+/* ---- the provider's operations ---- */
+
+static int fbt_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
+{
+	uint32_t number = fbt_number(probe), bit = 1u << fbt_which(probe);
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	const struct ktr__fbt_object *object = ktr__fbt_object_of(number);
+	struct ktr__fbt_module *module = object ? __atomic_load_n(&object->module, __ATOMIC_ACQUIRE) : NULL;
+	int code;
+
+	if (!module)
+		return ktr_error_set(why, ENOENT, "its module is gone");
+	/* By who offers it: that has not returned yet. */
+	__atomic_store_n(&function->probe[fbt_which(probe)], probe, __ATOMIC_RELEASE);
+	if ((function->wanted | bit) == 3)
+		fbt_scope(function, probe);
+	if (!function->wanted) {
+		code = ktr__fbt_patch_room(function, number, &module->trampoline);
+		code = code ? code : ktr__fbt_patch_switch(function, true);
+		if (code)
+			return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
+	}
+	function->wanted |= bit;
+	return 0;
+}
+
+static void fbt_disable(struct ktr_provider_probe *probe)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(fbt_number(probe));
+
+	function->wanted &= ~(1u << fbt_which(probe));
+	if (!function->wanted)
+		ktr__fbt_patch_switch(function, false);
+}
+
+static void fbt_destroy(struct ktr_provider_probe *probe)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(fbt_number(probe));
+
+	__atomic_store_n(&function->probe[fbt_which(probe)], &ktr__fbt_none, __ATOMIC_RELEASE);
+}
+
+static int fbt_no_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
+{
+	(void)probe;
+	(void)number;
+	(void)arg;
+	return -ENOENT;
+}
+
+/* A part of a probe's name has no colons: those of C++ become a dot. */
+static void fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name)
+{
+	size_t n = 0;
+
+	for (; *name && n < KTR_PROVIDER_PART_MAX; name++)
+		if (*name != ':')
+			part[n++] = *name;
+		else if (name[1] == ':')
+			part[n++] = '.';
+	part[n] = '\0';
+}
+
+/* Those that a SPEC fits; NULL: that debug.ktr.probes names. */
+static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	char full[3 * KTR_PROVIDER_PART_MAX], part[KTR_PROVIDER_PART_MAX + 1];
+	const char *spec = context;
+	struct ktr_provider_probe *probe;
+
+	if (ktr__fbt_object_gone(object))
+		return;
+	fbt_part(part, name);
+	for (int end = 0; end < 2; end++) {
+		snprintf(full, sizeof(full), "fbt:%s:%s:%s", object->name, part, fbt_end[end]);
+		if (!(spec ? ktr__spec_fits(spec, strlen(spec), full) : ktr__probe_asked("", full)))
+			continue;
+		if (!function->name && !(function->name = strdup(name)))
+			return;
+		if (!ktr_provider_offer(fbt_provider, object->name, part, fbt_end[end], fbt_context(number, end),
+					&probe))
+			__atomic_store_n(&function->probe[end], probe, __ATOMIC_RELEASE);
+	}
+}
+
+/* May a SPEC be for us? What is before its first colon is a glob, too. */
+static bool fbt_is_meant(const char *spec)
+{
+	const char *colon = strchr(spec, ':');
+	char ours[] = "fbt::x:entry", first[64];
+
+	if (!colon || (size_t)(colon - spec) >= sizeof(first) - 4)
+		return false;
+	snprintf(first, sizeof(first), "%.*s:::", (int)(colon - spec), spec);
+	return ktr__spec_fits(first, strlen(first), ours);
+}
+
+static void fbt_provide(struct ktr_provider *provider, const char *spec)
+{
+	(void)provider;
+	if (!spec || !fbt_is_meant(spec))
+		return;
+	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
+		ktr__fbt_object_names(at, fbt_offer, (void *)(uintptr_t)spec);
+}
+
+static const struct ktr_provider_ops fbt_ops = {
+	.size = sizeof(fbt_ops),
+	.provide = fbt_provide,
+	.enable = fbt_enable,
+	.disable = fbt_disable,
+	.arg_desc = fbt_no_argument,
+	.destroy = fbt_destroy,
+};
+
+/* ---- modules ---- */
+
+static bool fbt_ends; /* the process: its threads may go on until it is no more. Atomic */
+
+static void fbt_exit(void)
+{
+	__atomic_store_n(&fbt_ends, true, __ATOMIC_RELEASE);
+}
+
+static void fbt_begin(void)
+{
+	atexit(fbt_exit); /* before any destructor */
+	ktr__module_attach(&ktr__module_entry); /* the gate that we look at */
+	ktr__fbt_fire_begin();
+	if (ktr_provider_register("fbt", &fbt_ops, NULL, &fbt_provider))
+		fbt_provider = NULL;
+}
+
+__attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_module *module)
+{
+	struct ktr__fbt_object *object;
+	int code;
+
+	if (module->attached)
+		return 0;
+	module->attached = 1;
+	pthread_once(&fbt_once, fbt_begin);
+	module->trampoline = (uintptr_t)ktr__fbt_trampoline;
+	code = fbt_provider ? ktr__fbt_object_new(module, &object) : -ENXIO;
+	if (!code && object && ktr__probe_asked("", ""))
+		ktr__fbt_object_names(object, fbt_offer, NULL);
+	return code;
+}
+
+/*
+ * It is unloaded. Its text is there still: whatever is on is switched off as it is removed. Not when the
+ * process ends, when other threads may be in the trampoline.
+ */
+__attribute__((visibility("default"))) int ktr__fbt_detach(struct ktr__fbt_module *module)
+{
+	bool ends = __atomic_load_n(&fbt_ends, __ATOMIC_ACQUIRE);
+	struct ktr__fbt_object *object = ends ? NULL : ktr__fbt_object_leave(module);
+
+	for (uint32_t i = 0; object && i < object->n; i++)
+		for (int end = 0; end < 2; end++) {
+			struct ktr_provider_probe *probe = ktr__fbt_function(object->first + i)->probe[end];
+
+			if (probe != &ktr__fbt_none)
+				ktr_provider_remove(probe);
+		}
+	return 0;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A function is called, or has returned, whose probe is on. Nothing here locks or allocates, but for the areas
+ * of records (record.c); handlers of signals may come at any place.
+ *
+ * A program may have functions by the names of those that the recorder calls, memcpy(3) say, and have them
+ * probed: a probe within a probe is recorded as it comes, one within FIRE_NEST of them is not. What was left by
+ * siglongjmp(3) in a handler is told from what is still there by its frame.
+ *
+ * This file is compiled for general registers. The recorder's usual way leaves the upper parts of vectors
+ * alone; what is out of the ordinary calls functions of the C library, which may use them all: then they are
+ * kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
+ * first on another CPU, and a site's first after any change.
+ */
+#include "ktr/provider/fbt/fire.h"
+
+#include "ktr/record/own.h"
+
+#include <cpuid.h>
+
+#define FIRE_NEST 4
+
+/* Where glibc keeps a thread's area of rseq(2), since 2.35. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+static __thread struct {
+	uint32_t depth;
+	uint32_t cpu; /* + 1, of the last event; 0: there was none */
+	uintptr_t frame[FIRE_NEST];
+} fire_self;
+
+static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
+static uint32_t fire_wide_mask; /* parts of XCR0 that are wider than 16 bytes; 0: there are none */
+static const struct ktr__session_rw *fire_session;
+
+void ktr__fbt_fire_begin(void)
+{
+	uint32_t a, b, c, d;
+
+	fire_session = ktr__own_session();
+	if (&__rseq_size && __rseq_size)
+		fire_rseq = __rseq_offset;
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	__asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+	fire_wide_mask = a & 0xe4; /* AVX; the three of AVX-512 */
+}
+
+/* There are probes around this one, or were: how many. */
+static __attribute__((noinline)) uint32_t fire_depth(uint32_t depth, uintptr_t frame)
+{
+	while (depth && fire_self.frame[depth - 1] <= frame)
+		depth--;
+	return depth;
+}
+
+/* How many there are around this one, which fire_leave() takes; FIRE_NEST: it is not to be recorded. */
+static inline uint32_t fire_enter(const uint64_t *place)
+{
+	uintptr_t frame = (uintptr_t)place;
+	uint32_t depth = fire_self.depth;
+
+	if (__builtin_expect(depth, 0) && (depth = fire_depth(depth, frame)) == FIRE_NEST)
+		return depth;
+	fire_self.frame[depth] = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.depth = depth + 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return depth;
+}
+
+static inline void fire_leave(uint32_t depth)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.depth = depth;
+}
+
+/* ---- events ---- */
+
+static inline uint32_t fire_cpu(void)
+{
+	uint32_t cpu = 0;
+
+	if (fire_rseq)
+		__asm__ volatile("movl %%fs:4(%1), %0" : "=r"(cpu) : "r"(fire_rseq));
+	return cpu + 1;
+}
+
+static inline bool fire_is_usual(const struct ktr_site *site, uint32_t cpu)
+{
+	const struct ktr_control *control = __atomic_load_n(&fire_session->control, __ATOMIC_RELAXED);
+
+	return cpu == fire_self.cpu && control &&
+	       site->ready == __atomic_load_n(&control->generation, __ATOMIC_RELAXED);
+}
+
+struct fire_event {
+	struct ktr_site *site;
+	uint64_t key; /* of a scope; 0: of none */
+};
+
+/* A scope's event has its key; that of a probe by itself has no argument. */
+static inline void fire_record(struct ktr_site *site, uint64_t key)
+{
+	if (key)
+		ktr__record1(site, key);
+	else
+		ktr__record0(site);
+}
+
+static void fire_kept(void *context)
+{
+	const struct fire_event *event = context;
+
+	fire_record(event->site, event->key);
+}
+
+static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64_t key, uint32_t cpu)
+{
+	struct fire_event event = { site, key };
+
+	if (fire_wide_mask)
+		ktr__fbt_wide(fire_kept, &event, fire_wide_mask);
+	else
+		fire_record(site, key);
+	fire_self.cpu = cpu;
+}
+
+static inline void fire_event(struct ktr_site *site, uint64_t key)
+{
+	uint32_t cpu = fire_cpu();
+
+	if (!(KTR__GATE() & site->mask))
+		return;
+	if (__builtin_expect(fire_is_usual(site, cpu), 1))
+		fire_record(site, key);
+	else
+		fire_unusual(site, key, cpu);
+}
+
+static inline struct ktr_provider_probe *fire_probe(struct ktr__fbt_function *function, int which)
+{
+	struct ktr_provider_probe *probe = __atomic_load_n(&function->probe[which], __ATOMIC_ACQUIRE);
+
+	return ktr__provider_on(probe) ? probe : NULL;
+}
+
+/* The function has come to its end, or another one goes on in its place. */
+static inline void fire_returned(struct ktr__fbt_record *record)
+{
+	struct ktr__fbt_function *function = record->function;
+	struct ktr_provider_probe *probe = fire_probe(function, KTR__FBT_RETURN);
+	uint64_t key = record->began;
+
+	record->began = 0;
+	if (probe)
+		fire_event(key ? &function->scope->end : &probe->site, key);
+}
+
+/* Where it is to return to is taken from its place; NULL: it is let go. */
+static inline struct ktr__fbt_record *fire_take(struct ktr__fbt_function *function, uint64_t *place)
+{
+	struct ktr__fbt_record *record = ktr__fbt_record((uint64_t)(uintptr_t)place);
+
+	if (!record)
+		return NULL;
+	if (__builtin_expect(*place == (uint64_t)(uintptr_t)ktr__fbt_returned, 0))
+		fire_returned(record);
+	else
+		record->ret = *place;
+	record->function = function;
+	record->began = 0;
+	return record;
+}
+
+struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	struct ktr__fbt_way way = { NULL, function->patch + 2 };
+	struct ktr_provider_probe *entry;
+	struct ktr__fbt_scope *scope;
+	uint32_t depth = fire_enter(place);
+
+	if (depth == FIRE_NEST)
+		return way;
+	entry = fire_probe(function, KTR__FBT_ENTRY);
+	if (fire_probe(function, KTR__FBT_RETURN))
+		way.record = fire_take(function, place);
+	scope = way.record ? __atomic_load_n(&function->scope, __ATOMIC_ACQUIRE) : NULL;
+	if (entry && scope) {
+		way.record->began = (uint64_t)(uintptr_t)place;
+		fire_event(&scope->begin, way.record->began);
+	} else if (entry) {
+		fire_event(&entry->site, 0);
+	}
+	fire_leave(depth);
+	return way;
+}
+
+void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place)
+{
+	uint32_t depth = fire_enter(place);
+
+	if (depth == FIRE_NEST)
+		return;
+	fire_returned(record);
+	fire_leave(depth);
+}
+
+/*
+ * An exception, or the end of a thread, comes through the trampoline. The frame there is as large as that of
+ * the body, by which unwinders know a frame that handles an exception, so nobody may pass by: the trampoline
+ * goes on at ktr__fbt_unwound, where the function ends, and from where the caller's frame is the next. Who
+ * unwinds brings what is called here; rax is 0 among the registers' numbers of DWARF.
+ */
+#pragma weak _Unwind_Resume
+#pragma weak _Unwind_SetGR
+#pragma weak _Unwind_SetIP
+
+_Unwind_Reason_Code ktr__fbt_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+					 struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+	(void)class;
+	if (version != 1 || !(actions & _UA_CLEANUP_PHASE) || !_Unwind_Resume || !_Unwind_SetGR || !_Unwind_SetIP)
+		return _URC_CONTINUE_UNWIND;
+	_Unwind_SetGR(context, 0, (_Unwind_Word)(uintptr_t)exception);
+	_Unwind_SetIP(context, (_Unwind_Ptr)(uintptr_t)ktr__fbt_unwound);
+	return _URC_INSTALL_CONTEXT;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the trampoline calls: trampoline_x86_64.S. */
+#ifndef KTR_FBT_FIRE_H
+#define KTR_FBT_FIRE_H
+
+#include "ktr/provider/fbt/record.h"
+
+#include <unwind.h>
+
+struct ktr__fbt_way {
+	struct ktr__fbt_record *record; /* NULL: the function's return is not asked for */
+	void *body;
+};
+
+void ktr__fbt_trampoline(void);
+void ktr__fbt_returned(void); /* places in it */
+void ktr__fbt_unwound(void);
+void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
+
+/* A function was called. place: where its return address is. */
+struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);
+
+/* It has returned, or an exception came through it. */
+void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place);
+
+/* Unwinders call it for each frame of the trampoline. */
+_Unwind_Reason_Code ktr__fbt_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+					 struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+
+/* What the processor has of vectors; once. */
+void ktr__fbt_fire_begin(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions of this process that can be probed, by number. Numbers are never used again. */
+#ifndef KTR_FBT_FUNCTION_H
+#define KTR_FBT_FUNCTION_H
+
+/* ktr starts when a program's module attaches or a provider registers, never because this library is linked in. */
+#define KTR_NO_AUTOSTART
+
+#include <ktr/provider.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KTR__FBT_ENTRY	0 /* which of a function's two probes */
+#define KTR__FBT_RETURN 1
+#define KTR__FBT_ROOM	14 /* [bytes] before each function: -fpatchable-function-entry=16,14 */
+
+/* A function whose entry and return are both asked for is a scope: it begins and ends. */
+struct ktr__fbt_scope {
+	struct ktr_site begin;
+	struct ktr_site end;
+};
+
+struct ktr__fbt_function {
+	uint8_t *patch; /* two bytes, in the place of which the body begins when they are passed */
+	struct ktr_provider_probe *probe[2]; /* ktr__fbt_none: not offered. Atomic, as scope */
+	const char *name; /* as it is shown; owned; set when it is first offered */
+	struct ktr__fbt_scope *scope; /* made when first needed, never freed; NULL: none */
+	uint32_t wanted; /* bit for each probe that is enabled */
+	uint8_t away; /* the second byte: how far back the room before the function is */
+	uint8_t has_room; /* what is written there has been */
+} __attribute__((aligned(64)));
+
+/* Is never on. */
+extern struct ktr_provider_probe ktr__fbt_none;
+
+/* The number of the first of n new ones; 0: there is no memory. One caller at a time. */
+uint32_t ktr__fbt_function_new(uint32_t n);
+
+#define KTR__FBT_BLOCK	4096u /* functions */
+#define KTR__FBT_BLOCKS 1024u /* four million of them */
+extern struct ktr__fbt_function *ktr__fbt_block[KTR__FBT_BLOCKS]; /* atomic; one that is there stays where it is */
+
+/* Async-signal-safe. Of a number that was given. */
+static inline struct ktr__fbt_function *ktr__fbt_function(uint32_t number)
+{
+	struct ktr__fbt_function *const *block = &ktr__fbt_block[number / KTR__FBT_BLOCK];
+
+	return __atomic_load_n(block, __ATOMIC_RELAXED) + number % KTR__FBT_BLOCK;
+}
+
+#endif

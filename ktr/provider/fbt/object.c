@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "ktr/provider/fbt/object.h"
+
+#include "ktr/provider/fbt/patch.h"
+#include "ktr/provider/fbt/symbols.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- taking one in ---- */
+
+struct object_search {
+	uintptr_t address;
+	uintptr_t base;
+	char path[4096];
+};
+
+static int object_is(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct object_search *search = context;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || search->address < info->dlpi_addr + part->p_vaddr ||
+		    search->address >= info->dlpi_addr + part->p_vaddr + part->p_memsz)
+			continue;
+		search->base = info->dlpi_addr;
+		snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
+		return 1;
+	}
+	return 0;
+}
+
+/* The program itself has no name there. */
+static bool object_find(const void *address, struct object_search *search)
+{
+	char name[sizeof(search->path)];
+	ssize_t n;
+
+	search->address = (uintptr_t)address;
+	if (!dl_iterate_phdr(object_is, search))
+		return false;
+	if (!search->path[0]) {
+		n = readlink("/proc/self/exe", name, sizeof(name) - 1);
+		name[n < 0 ? 0 : n] = '\0';
+		snprintf(search->path, sizeof(search->path), "%s", n < 0 ? program_invocation_name : name);
+	}
+	return true;
+}
+
+static struct ktr__fbt_object *object_list; /* atomic; only grows */
+static pthread_mutex_t object_mutex = PTHREAD_MUTEX_INITIALIZER; /* of who adds one; nothing is called in it */
+
+struct ktr__fbt_object *ktr__fbt_objects(void)
+{
+	return __atomic_load_n(&object_list, __ATOMIC_ACQUIRE);
+}
+
+struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number)
+{
+	struct ktr__fbt_object *at = ktr__fbt_objects();
+
+	while (at && number - at->first >= at->n)
+		at = at->next;
+	return at;
+}
+
+/* Where the bytes to be changed are. Entries of functions that the linker has thrown away are zero. */
+static uint32_t object_patches(const struct ktr__fbt_module *module, uint8_t **patch, uint8_t *away)
+{
+	const uint8_t *last = NULL;
+	uint32_t n = 0;
+
+	for (void *const *at = module->begin; at != module->end; at++) {
+		uint8_t *found = *at && *at != last ? ktr__fbt_patch_find(*at, &away[n]) : NULL;
+
+		last = *at;
+		if (found)
+			patch[n++] = found;
+	}
+	return n;
+}
+
+/* One that was unloaded, and is loaded again, has its numbers again. Under the mutex. */
+static struct ktr__fbt_object *object_again(const char *path, uint32_t n)
+{
+	struct ktr__fbt_object *at = object_list;
+
+	while (at && (at->n != n || !ktr__fbt_object_gone(at) || strcmp(at->path, path) != 0))
+		at = at->next;
+	return at;
+}
+
+static struct ktr__fbt_object *object_make(const char *path, uint32_t n)
+{
+	struct ktr__fbt_object *object = object_again(path, n);
+	const char *slash;
+
+	if (object)
+		return object;
+	object = calloc(1, sizeof(*object) + strlen(path) + 1);
+	if (!object)
+		return NULL;
+	object->n = n;
+	object->first = ktr__fbt_function_new(n);
+	strcpy(object->path, path);
+	slash = strrchr(object->path, '/');
+	object->name = slash ? slash + 1 : object->path;
+	if (!object->first) {
+		free(object);
+		return NULL;
+	}
+	object->next = object_list;
+	__atomic_store_n(&object_list, object, __ATOMIC_RELEASE);
+	return object;
+}
+
+/* The functions have their places before anybody looks at them. */
+static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
+					    const struct object_search *search, uint8_t *const *patch,
+					    const uint8_t *away, uint32_t n)
+{
+	struct ktr__fbt_object *object;
+
+	pthread_mutex_lock(&object_mutex);
+	object = object_make(search->path, n);
+	for (uint32_t i = 0; object && i < n; i++) {
+		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
+
+		function->patch = patch[i];
+		function->away = away[i];
+		function->has_room = 0;
+		function->wanted = 0;
+	}
+	if (object) {
+		object->base = search->base;
+		__atomic_store_n(&object->module, module, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&object_mutex);
+	return object;
+}
+
+int ktr__fbt_object_new(struct ktr__fbt_module *module, struct ktr__fbt_object **object)
+{
+	size_t n_listed = (size_t)(module->end - module->begin);
+	struct object_search search = { .path = "" };
+	uint8_t **patch, *away;
+	int code = -ENOMEM;
+	uint32_t n;
+
+	*object = NULL;
+	if (!n_listed)
+		return 0;
+	if (!object_find(module, &search))
+		return -ENOENT;
+	patch = calloc(n_listed, sizeof(uint8_t *));
+	away = calloc(n_listed + 1, 1);
+	if (patch && away) {
+		n = object_patches(module, patch, away);
+		code = n ? ktr__fbt_patch_prepare(patch, away, n) : 0;
+		if (n && !code && !(*object = object_enter(module, &search, patch, away, n)))
+			code = -ENOMEM;
+	}
+	free(patch);
+	free(away);
+	return code;
+}
+
+struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module)
+{
+	struct ktr__fbt_object *at = ktr__fbt_objects();
+
+	while (at && at->module != module)
+		at = at->next;
+	if (at)
+		__atomic_store_n(&at->module, NULL, __ATOMIC_RELEASE);
+	return at;
+}
+
+/* ---- names ---- */
+
+struct object_name {
+	uint64_t address; /* in the file */
+	uint32_t number;
+	uint32_t rank;
+	char *name;
+};
+
+struct object_names {
+	struct object_name *sorted;
+	uint32_t n;
+};
+
+static int object_by_address(const void *a, const void *b)
+{
+	const struct object_name *one = a, *two = b;
+
+	return (one->address > two->address) - (one->address < two->address);
+}
+
+static int object_by_name(const void *a, const void *b)
+{
+	const struct object_name *one = a, *two = b;
+
+	return strcmp(one->name, two->name);
+}
+
+/* Of the C++ library, where the program has it. */
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *n, int *status) __attribute__((weak));
+
+static char *object_pretty(const char *name)
+{
+	char *pretty = __cxa_demangle && strncmp(name, "_Z", 2) == 0 ? __cxa_demangle(name, NULL, NULL, NULL) : NULL;
+
+	return pretty ? pretty : strdup(name);
+}
+
+/* A symbol stands at the function's first instruction, which is the patch or endbr64 before it. */
+static void object_symbol(void *context, const char *name, uint64_t address, unsigned binding)
+{
+	struct object_names *names = context;
+	const struct object_name key = { .address = address };
+	struct object_name *at = bsearch(&key, names->sorted, names->n, sizeof(key), object_by_address);
+	uint32_t rank = binding == STB_GLOBAL ? 3 : binding == STB_WEAK ? 2 : 1;
+
+	if (!at || rank <= at->rank || !*name)
+		return;
+	free(at->name);
+	at->name = object_pretty(name);
+	at->rank = at->name ? rank : 0;
+}
+
+static uint64_t object_address(const struct ktr__fbt_object *object, uint32_t number)
+{
+	const struct ktr__fbt_function *function = ktr__fbt_function(number);
+
+	return (uint64_t)(uintptr_t)(function->patch + 2 + (int8_t)function->away + KTR__FBT_ROOM) - object->base;
+}
+
+static void object_tell(struct ktr__fbt_object *object, const struct object_names *names, ktr__fbt_named *call,
+			void *context)
+{
+	char text[KTR_PROVIDER_PART_MAX + 1];
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct object_name *at = &names->sorted[i];
+		bool shared = (i && strcmp(at->name, at[-1].name) == 0) ||
+			      (i + 1 < names->n && strcmp(at->name, at[1].name) == 0);
+		int n = shared ? snprintf(text, sizeof(text), "%s@%#llx", at->name, (unsigned long long)at->address) :
+				 snprintf(text, sizeof(text), "%s", at->name);
+
+		if (n > 0 && (size_t)n < sizeof(text))
+			call(context, object, at->number, text);
+	}
+}
+
+void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call, void *context)
+{
+	struct object_names names = { calloc(object->n, sizeof(struct object_name)), object->n };
+	uint32_t n = 0;
+	char text[32];
+
+	if (!names.sorted)
+		return;
+	for (uint32_t i = 0; i < names.n; i++)
+		names.sorted[i] = (struct object_name){ .address = object_address(object, object->first + i),
+							.number = object->first + i };
+	qsort(names.sorted, names.n, sizeof(struct object_name), object_by_address);
+	ktr__fbt_symbols(object->path, object_symbol, &names);
+	for (uint32_t i = 0; i < object->n; i++) {
+		struct object_name at = names.sorted[i];
+
+		snprintf(text, sizeof(text), "%#llx", (unsigned long long)at.address);
+		if (at.name || (at.name = strdup(text)))
+			names.sorted[n++] = at;
+	}
+	names.n = n;
+	qsort(names.sorted, n, sizeof(struct object_name), object_by_name);
+	object_tell(object, &names, call, context);
+	for (uint32_t i = 0; i < n; i++)
+		free(names.sorted[i].name);
+	free(names.sorted);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A record for each place on a stack from which a function that is asked for returns: where to, and what the
+ * trampoline took for itself. Found by the address of the place, so that it does not matter in which order
+ * functions leave, on which thread, or whether at all: longjmp(3), exceptions, coroutines. The next function
+ * that is called from the same place takes the record over.
+ */
+#ifndef KTR_FBT_RECORD_H
+#define KTR_FBT_RECORD_H
+
+#include "ktr/provider/fbt/function.h"
+
+struct ktr__fbt_record {
+	uint64_t ret; /* the return address; first, trampoline_x86_64.S */
+	uint64_t rbx; /* the caller's */
+	struct ktr__fbt_function *function;
+	uint64_t began; /* the key of its scope, if its beginning was recorded; else 0 */
+};
+
+#define KTR__FBT_STACK 16 /* log2 [bytes] of stack that an area of records is for */
+#define KTR__FBT_PLACE 3  /* log2 [bytes] a place */
+
+struct ktr__fbt_area {
+	uint64_t stack; /* place >> KTR__FBT_STACK */
+	uint64_t reserved[7];
+	struct ktr__fbt_record record[1u << (KTR__FBT_STACK - KTR__FBT_PLACE)];
+};
+
+/* The thread's last one. */
+extern __thread struct ktr__fbt_area *ktr__fbt_area;
+
+/* Another one becomes it, made where need be. NULL: there is no memory. Async-signal-safe. */
+struct ktr__fbt_area *ktr__fbt_area_find(uint64_t stack);
+
+/* NULL: there is no memory, for which is asked at each 64 KiB of stack once. Async-signal-safe. */
+static inline struct ktr__fbt_record *ktr__fbt_record(uint64_t place)
+{
+	struct ktr__fbt_area *area = ktr__fbt_area;
+
+	if (__builtin_expect(!area || area->stack != place >> KTR__FBT_STACK, 0)) {
+		area = ktr__fbt_area_find(place >> KTR__FBT_STACK);
+		if (!area)
+			return NULL;
+	}
+	return &area->record[place >> KTR__FBT_PLACE & ((1u << (KTR__FBT_STACK - KTR__FBT_PLACE)) - 1)];
+}
+
+#endif

@@ -1,0 +1,203 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Functions as probes: results are as without, whatever the compiler, the level and the way out of a function; calls are
+# as many as the compiler's own instrumentation counts; asked for from outside they begin and end, and text is as it
+# was; objects that come and go; stripped ones; where text cannot be made writable; what is not there. FULL=1: each
+# compiler at each level.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
+cxx=${CXX:-c++}
+cflags='-Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
+shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
+	-Wl,-rpath,$O/lib -lpthread -ldl"
+static="-Wl,-u,ktr__fbt_attach $O/lib/libktr-fbt.a $O/lib/libktr-provider.a $O/lib/libktr.a -lpthread -ldl"
+export KTR_CONF=
+unset KTR_PROBES
+
+texts() { # TRACE: the texts of its functions' events
+	"$ktr" dump --filter 'class == fbt' "$1" | awk 'NR > 1 { $1 = $2 = $3 = $4 = $5 = ""; print }' | sed 's/^ *//'
+}
+
+# ---- results are as without ----
+
+ways() { # COMPILER FLAGS LIBS
+	$1 -std=gnu++17 $cflags $2 tests/programs/provider/fbt_ways.cc -o "$dir/ways" $3 2>"$dir/err" || {
+		fail "fbt_ways, $1 $2: $(head -n 5 "$dir/err")"
+		return
+	}
+	is "$1 $2, off" "$("$dir/ways" 2 5 2>&1)" '10 rounds, 0 wrong'
+	is "$1 $2, all" "$(KTR_PROBES=fbt::: "$dir/ways" 3 20 2>&1)" '60 rounds, 0 wrong'
+	is "$1 $2, entry" "$(KTR_PROBES=fbt:::entry "$dir/ways" 3 20 2>&1)" '60 rounds, 0 wrong'
+	is "$1 $2, return" "$(KTR_PROBES=fbt:::return KTR_PATH=thread "$dir/ways" 3 20 2>&1)" '60 rounds, 0 wrong'
+}
+for compiler in $cxx $(command -v clang++); do
+	ways "$compiler" -O2 "$static"
+	[ "${FULL:-0}" != 0 ] || continue
+	ways "$compiler" -O0 "$shared"
+	ways "$compiler" -O3 "$shared"
+done
+ways "$cxx" -O0 "$shared"
+ways "$cxx" '-O3 -flto' "$shared"
+ways "$cxx" '-O2 -fno-omit-frame-pointer -fcf-protection=full' "$shared"
+[ "${FULL:-0}" = 0 ] || ways "$cxx" '-Os -fstack-protector-strong -D_FORTIFY_SOURCE=2' "$shared"
+
+# ---- as many as there were ----
+
+calls() { # COMPILER FLAGS LIBS [PLUGIN]
+	$1 -std=gnu11 -D_GNU_SOURCE $cflags -finstrument-functions $2 tests/programs/provider/fbt_counts.c -o "$dir/counts" $3 || {
+		fail "fbt_counts, $1 $2"
+		return
+	}
+	rm -rf "$dir/t"
+	KTR_PROBES='fbt:counts:*:' "$ktr" run -e 262144 -o "$dir/t" "$dir/counts" ${4:+"$4"} >"$dir/counted" 2>"$dir/err" ||
+		fail "$1 $2: exit status $?: $(cat "$dir/err")"
+	is "$1 $2: lost" "$("$ktr" dump "$dir/t" | grep -c lost)" 0
+	# Functions without the compiler's count are those that are static, inline, or the start files'.
+	nm "$dir/counts" | awk 'NR == FNR { n[$1] = $2; next } { a = $1; sub(/^0+/, "0x", a) } a in n { print $3, n[a] }' \
+		"$dir/counted" - | sort >"$dir/wanted"
+	texts "$dir/t" | awk '$2 == "starts" { n[$1]++ } END { for (f in n) print f, n[f] }' | sort >"$dir/got"
+	is "$1 $2: calls" "$(paste -sd, "$dir/got")" "$(paste -sd, "$dir/wanted")"
+	[ -s "$dir/wanted" ] || fail "$1 $2: nothing was counted"
+	# What longjmp leaves has no end; everything else has.
+	is "$1 $2: ends" "$(texts "$dir/t" | awk '$2 == "ends" && $1 != "leaves" { n[$1]++ } END { for (f in n) print f, n[f] }' | sort |
+		paste -sd,)" "$(grep -v '^leaves ' "$dir/wanted" | paste -sd,)"
+}
+calls "$cc" -O0 "$shared"
+calls "$cc" -O2 "$static"
+[ -z "$(command -v clang)" ] || calls clang -O1 "$shared"
+
+# ---- functions that several files have ----
+
+echo '#include <vector>
+int other(int);
+__attribute__((noinline)) int unused() { return 7; }
+int main() { std::vector<unsigned> v; for (unsigned i = 0; i < 100; i++) v.push_back(i); return other((int)v.size()); }' >"$dir/a.cc"
+echo '#include <vector>
+int other(int n) { std::vector<unsigned> v; for (int i = 0; i < n; i++) v.push_back(i); return (int)v.size() - n; }' >"$dir/b.cc"
+for compiler in $cxx $(command -v clang++); do
+	for flags in -O0 '-O2 -pipe' '-O2 -ffunction-sections -Wl,--gc-sections'; do
+		rm -rf "$dir/t"
+		# shellcheck disable=SC2086 # options
+		$compiler $cflags $flags -c "$dir/a.cc" -o "$dir/a.o" 2>"$dir/err" &&
+			$compiler $cflags $flags -c "$dir/b.cc" -o "$dir/b.o" \
+			2>>"$dir/err" && $compiler $flags "$dir/a.o" "$dir/b.o" $shared -o "$dir/two" 2>>"$dir/err" ||
+			fail "$compiler $flags: $(grep -v 'not used' "$dir/err" | head -n 4)"
+		KTR_PROBES='fbt:two::entry' "$ktr" run -o "$dir/t" "$dir/two" 2>"$dir/err" || fail "$compiler $flags: $(cat "$dir/err")"
+		texts "$dir/t" | sort | uniq -c | awk '{ $1 = $1; print }' >"$dir/got"
+		# At -O0 nothing is inlined.
+		grep -q '^1 main:entry' "$dir/got" && grep -q '^1 other(int):entry' "$dir/got" &&
+			{ [ "$flags" != -O0 ] || grep -q 'realloc_insert' "$dir/got"; } ||
+			fail "$compiler $flags: $(paste -sd, "$dir/got")"
+	done
+done
+
+# ---- objects that come and go ----
+
+$cc $cflags -O1 -fPIC -shared tests/programs/provider/fbt_plugin.c -o "$dir/plugin.so" $shared || fail 'fbt_plugin'
+calls "$cc" -O2 "$shared" "$dir/plugin.so"
+rm -rf "$dir/t"
+KTR_PROBES='fbt:plugin.so:*:' "$ktr" run -e 262144 -o "$dir/t" "$dir/counts" "$dir/plugin.so" >"$dir/out" 2>"$dir/err" ||
+	fail "plugin: exit status $?: $(cat "$dir/err")"
+is 'calls in the plugin' "$(texts "$dir/t" | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd,)" \
+	'3 plugin_call ends,3 plugin_call starts,65673 plugin_step ends,65673 plugin_step starts'
+# ---- the process ends while its threads call ----
+
+echo '#include <pthread.h>
+#include <unistd.h>
+__attribute__((noinline)) long step(long n) { __asm__ volatile(""); return n + 1; }
+static void *spin(void *p) { for (long n = 0;;) n = step(n); return p; }
+int main(void) { pthread_t t; for (int i = 0; i < 4; i++) pthread_create(&t, 0, spin, 0); usleep(2000); return 0; }' >"$dir/ends.c"
+# shellcheck disable=SC2086 # options
+$cc $cflags -O1 "$dir/ends.c" -o "$dir/ends" $shared || fail 'ends'
+for i in $(seq 40); do
+	KTR_PROBES=fbt::: timeout 20 "$dir/ends" || { fail "it ends with $?"; break; }
+done
+
+# ---- as people see them ----
+
+is 'nested' "$("$ktr" dump --calls "$dir/t" | sed -n 's/^.*| //p' | grep -v '/\* proc' | sed '/plugin_step(); */d' | head -n 4 | paste -sd,)" \
+	'calls,plugin_call() {,  plugin_step() {,    plugin_step() {'
+"$ktr" report --functions --json "$dir/t" | python3 -c '
+import json, sys
+rows = {row["name"]: row for row in json.load(sys.stdin)["functions"]}
+step, call = rows["plugin_step"], rows["plugin_call"]
+assert step["calls"] == 65673 and call["calls"] == 3, rows
+assert step["self_ns"] + call["self_ns"] == call["total_ns"], rows
+assert step["total_ns"] == step["self_ns"] and step["without_end"] == 0, rows' || fail 'time by function'
+"$ktr" report --functions "$dir/t" | grep -q '^  plugin_step  *65,673 ' || fail 'time by function as text'
+status 2 "$ktr" dump --calls --csv "$dir/t"
+if "$ktr" --help | grep -q '^  sql '; then
+	is 'calls in SQL' "$("$ktr" sql "$dir/t" "SELECT name, parent, count(*), count(dur) FROM calls
+		GROUP BY name, parent ORDER BY 3" --csv 2>&1 | tr -d '\r' | tail -n +2 | paste -sd' ')" \
+		'plugin_call,,3,3 plugin_step,plugin_call,3,3 plugin_step,plugin_step,65670,65670'
+	is 'all time is somebody'"'"'s own' "$("$ktr" sql "$dir/t" "SELECT
+		(SELECT sum(self_dur) FROM calls) = (SELECT sum(dur) FROM calls WHERE depth = 0)" --csv | tail -n 1 | tr -d '\r')" 1
+fi
+
+# ---- asked for from outside ----
+
+# The two bytes of a function of a process that runs.
+bytes() { # PID SYMBOL
+	python3 - "$1" "$(nm "$dir/ways" | awk -v f="$2" '$3 == f { print $1 }')" <<-'E'
+		import sys
+		pid, at = sys.argv[1], int(sys.argv[2], 16)
+		base = int(open("/proc/%s/maps" % pid).readline().split("-")[0], 16)
+		memory = open("/proc/%s/mem" % pid, "rb")
+		memory.seek(base + at)
+		print(memory.read(2).hex())
+	E
+}
+probe() { # VERB SPEC WANTED
+	is "probe $1 $2" "$("$ktr" probe "$1" -s out "$2" 2>&1)" "$3"
+}
+leaf='leaf(long)'
+$cxx -std=gnu++17 $cflags -O1 tests/programs/provider/fbt_ways.cc -o "$dir/ways" $shared || fail 'fbt_ways'
+mkfifo "$dir/go"
+KTR_SESSION=out sh -c 'read -r go <"$1/go"; exec "$1/ways" 2 100000000' sh "$dir" >"$dir/out" 2>&1 &
+pid=$!
+at_exit() { kill "$pid" 2>/dev/null; }
+echo >"$dir/go"
+for i in $(seq 100); do
+	"$ktr" probe list -s out >"$dir/list" 2>/dev/null && grep -q . "$dir/list" && break
+	sleep 0.05
+done
+probe list 'fbt::none*:' 'ktr probe: no probe fits'
+is "asked for" "$("$ktr" probe list -s out "fbt::[el][ve]*(long*):" | awk "NR > 1" | sort | sed "s,  *, ,g" | paste -sd,)" \
+	"fbt:ways:even(long, long):entry off,fbt:ways:even(long, long):return off,fbt:ways:$leaf:entry off,fbt:ways:$leaf:return off"
+is 'off' "$(bytes $pid _Z4leafl)" a8f0
+probe enable "fbt::$leaf:" '2 probes enabled'
+is 'on' "$(bytes $pid _Z4leafl)" ebf0
+is 'another' "$(bytes $pid _Z9fibonaccil)" a8f0
+probe disable "fbt::$leaf:" '2 probes disabled'
+is 'off again' "$(bytes $pid _Z4leafl)" a8f0
+for i in 1 2 3 4 5 6 7 8; do
+	"$ktr" probe enable -s out 'fbt:::' >/dev/null 2>"$dir/err" || fail "all on: $(cat "$dir/err")"
+	"$ktr" probe disable -s out 'fbt:::entry' >/dev/null 2>"$dir/err" || fail "entries off: $(cat "$dir/err")"
+	"$ktr" probe disable -s out 'fbt:::' >/dev/null 2>"$dir/err" || fail "all off: $(cat "$dir/err")"
+done
+is 'all off again' "$(bytes $pid _Z4leafl)$(bytes $pid _Z9fibonaccil)" a8f0a8f0
+kill -0 $pid 2>/dev/null || fail 'the program has ended'
+is 'nothing wrong' "$(cat "$dir/out")" ''
+kill $pid
+wait $pid 2>/dev/null
+
+# ---- less than usual ----
+
+# prctl(PR_SET_MDWE): no page is to be written and run.
+is 'no page that is written and run' "$(KTR_PROBES=fbt::: python3 -c '
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(65, 1, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$dir/ways" 2 10 2>&1)" '20 rounds, 0 wrong'
+
+strip -s "$dir/ways"
+rm -rf "$dir/t"
+KTR_PROBES='fbt:ways:0x*:entry' "$ktr" run -o "$dir/t" "$dir/ways" 1 1 >"$dir/out" 2>"$dir/err" || fail "stripped: $(cat "$dir/err")"
+texts "$dir/t" | grep -q '^0x[0-9a-f]*:entry$' || fail "stripped: $(texts "$dir/t" | head -n 3)"
+
+$cxx -std=gnu++17 -Iinclude -include include/ktr/fbt.h tests/programs/provider/fbt_ways.cc -o "$dir/plain" $shared ||
+	fail 'without the flag'
+is 'compiled without room' "$(KTR_PROBES=fbt:::entry "$dir/plain" 1 1 2>&1)" \
+	"ktr: debug.ktr.probes: no probe fits fbt:::entry
+1 rounds, 0 wrong"
+
+exit $failed

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fbt_switch SESSION TIMES SEED: switches probes of functions of a program that runs, from outside, so many
+ * times: by turns all, all entries, all returns, one function, on and off at random. Waits each time until the
+ * program has done it. Prints how often that took longer than it may.
+ */
+#include "ktr/control/session_join.h"
+#include "ktr/provider/session/specs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WAIT_MS 10000
+
+int main(int argc, char **argv)
+{
+	static const char *const spec[] = { "fbt:::", "fbt:::entry", "fbt:::return", "fbt::leaf*:", "fbt::throws*:",
+					    "fbt::fib*:entry", "fbt::even*:", "fbt::yields*:" };
+	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 100;
+	uint64_t random = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__session_rw session;
+	struct ktr__specs specs = { &session, NULL };
+	unsigned long n_late = 0, n_failed = 0;
+
+	if (argc < 2 || ktr__session_join(argv[1], &session, &err)) {
+		fprintf(stderr, "fbt_switch: %s\n", err.text);
+		return 1;
+	}
+	ktr__specs_ask(&specs, spec[0], WAIT_MS);
+	for (uint64_t i = 0; i < n; i++) {
+		struct ktr__specs_done done;
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		n_failed += ktr__specs_switch(&specs, spec[random >> 40 & 7], random >> 50 & 1, &done, &err) != 0;
+		n_late += ktr__specs_wait(&specs, done.change, WAIT_MS) != 0;
+	}
+	printf("%llu switches, %lu late, %lu failed%s%s\n", (unsigned long long)n, n_late, n_failed,
+	       n_failed ? ": " : "", n_failed ? err.text : "");
+	return n_late || n_failed;
+}
