@@ -110,7 +110,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-functions check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -500,6 +500,9 @@ check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb 
 
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
+
+check-functions: all ## somebody else's programs, all of their functions probed: their tests; PROGRAMS="sqlite3 leveldb ..."
+	FUNCTIONS=1 O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user
 	scripts/check-arm64.sh

@@ -5,6 +5,7 @@
 # The source is not ours to ship: Debian is asked for it, once; it is kept with what was built under $O/foreign.
 #
 #	tests/foreign/run.sh [PROGRAM...]
+#	FUNCTIONS=1 tests/foreign/run.sh [PROGRAM...]	their functions as probes instead, ktr_fbt(3), and no patch
 #	SOURCES=DIR tests/foreign/run.sh		DIR has NAME_VERSION.orig.tar.*: nothing is asked for
 #
 # What a `steps` gives, for the functions below to call; all of it runs in a folder of the form that is meant:
@@ -166,16 +167,33 @@ usual_tests() {
 	done
 }
 
+# FUNCTIONS=1: every function of a program as it came is a probe, and its tests pass as without.
+functions_() {
+	left_out=
+	untraced
+	traced "functions, off" fbt env
+	traced "functions, entry and return of all, into the rings" fbt env KTR_PROBES=fbt::: KTR_ENTRIES=16K
+	forget
+	traced "functions, entry of all, on thread rings" fbt env KTR_PROBES=fbt:::entry KTR_PATH=thread KTR_ENTRIES=16K
+	forget
+	[ "$failed" = 0 ] && sum_up "$(wc -l <"$dir/chosen") tests pass with all functions probed: off, both ends, entries$left_out"
+}
+
 program() {
 	name=$1
 	. "$here/$name/steps"
+	[ -z "${FUNCTIONS:-}" ] || forms='plain fbt'
 	packages
 	source_
 	for form in $forms; do
 		build_form "$form" || return
 	done
-	usual_tests
-	more
+	if [ -n "${FUNCTIONS:-}" ]; then
+		functions_
+	else
+		usual_tests
+		more
+	fi
 }
 
 more() { :; }
@@ -183,6 +201,7 @@ name=ktr
 say "installing it as a stranger would"
 make -s O="$O" CC="$cc" PREFIX="$installed" install one >"$dir/log" 2>&1 || { tail "$dir/log"; exit 1; }
 export PKG_CONFIG_PATH="$installed/lib/pkgconfig" LD_LIBRARY_PATH="$installed/lib"
+[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 leveldb memcached pigz
 [ $# -gt 0 ] || set -- pigz memcached redis leveldb nginx
 n_passed=0
 n_failed=0
