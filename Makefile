@@ -67,12 +67,15 @@ OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 # Functions as probes, on x86-64.
 FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S))
+
+# System calls of other processes, and FreeBSD's file of them: the command's alone.
+KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # A DTrace-like framework's names, on top of libktr-provider.
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
-TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC) $(OFFER_SRC)
+TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC) $(OFFER_SRC) $(KTRACE_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
 LIBKTR_OBJ  := $(call obj,obj,$(LIBKTR_SRC))
@@ -91,7 +94,7 @@ LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # so are types.
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
-TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC))
+TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread
 # libiberty is an archive alone: libktrread.a takes out of it what it needs.
@@ -110,7 +113,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-functions check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers
+.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-functions check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -451,6 +454,9 @@ bench-programs: all ## what points cost in memcached, CPU per request, beside th
 bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian)
 	@O=$(O) CC="$(CC)" sh tests/bench-peers/run.sh
 
+bench-ktrace: all ## what ktr ktrace costs dd bs=1, beside strace -f: RUNS=5, BYTES=20000
+	@O=$(O) sh tests/bench-ktrace/run.sh
+
 # ---- longer checks ----
 
 fuzz: ## fuzz every parser and reader, SECONDS_EACH=60
@@ -497,6 +503,9 @@ check-strangers: all ## hosts that live odd lives, on each path, whoever takes t
 
 check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb does: COUNT=200 functions of each build, 0 all
 	O=$(O) sh tests/types/run.sh
+
+check-ktrace: all ## what ktr ktrace records of fifty programs is what strace tells of them
+	COUNT=1 FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/strace.sh
 
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)

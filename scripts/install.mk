@@ -20,6 +20,7 @@ COMPLETION_fish := fish/vendor_completions.d/ktr.fish
 # bash and fish look for a file by the command's name; zsh reads in the file which commands it is for.
 COMPLETION_LINKS := bash-completion/completions/ktrdump fish/vendor_completions.d/ktrdump.fish
 # Commands that have FreeBSD's names, too, where BSD_NAMES=1 asks for them: other packages have commands called so.
+BSD_LINKS := $(if $(BSD_NAMES),ktrace kdump)
 MACH_LINKS := $(if $(BSD_NAMES),dtrace-analyze dtrace-visualize)
 # What gdb loads for programs that use the library: by the name of its file.
 GDB_AUTO := $(DATADIR)/gdb/auto-load$(LIBDIR)/libktr.so.$(VERSION)-gdb.py
@@ -37,10 +38,11 @@ pc = sed -e 's|@version@|$(VERSION)|' -e "s|@libs@|$(READ_STATIC)|" \
 
 .PHONY: install uninstall deb
 
-install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_NAMES=1: dtrace-analyze and dtrace-visualize by these names, too
+install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_NAMES=1: ktrace and kdump by these names, too
 	$(call put,755,$(BINDIR),$(O)/bin/ktr)
 	ln -sf ktr "$(DESTDIR)$(BINDIR)/ktrdump"
 	$(foreach l,$(MACH_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
+	$(foreach l,$(BSD_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr-probe.a $(O)/lib/libktr-provider.a $(O)/lib/libktr-dtrace.a $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a) $(O)/lib/libktrread.a)
 	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so $(if $(FBT_SRC),libktr-fbt.so) libktrread.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
@@ -61,6 +63,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	for page in $(MAN_PAGES); do \
 		dir="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
 		$(INSTALL) -d "$$dir" && $(INSTALL) -m 644 $$page "$$dir" || exit; done
+	$(foreach l,$(BSD_LINKS),ln -sf ktr-$(l).1 "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
 	$(INSTALL) -m 644 scripts/ktr.magic "$(DESTDIR)$(DATADIR)/ktr/magic"
 	$(INSTALL) -d "$(DESTDIR)$(dir $(GDB_AUTO))"
@@ -72,6 +75,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 
 uninstall: ## remove what install put there
 	$(foreach l,$(MACH_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" &&) :
+	$(foreach l,$(BSD_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktr-fbt.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-fbt.so libktrread.so \
 		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
 		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"

@@ -51,6 +51,7 @@ for kind in "$@"; do
 		need cmake command_ cmake
 		need meson command_ meson
 		need musl-tools command_ musl-gcc
+		need strace command_ strace
 		;;
 	ci)
 		need valgrind command_ valgrind

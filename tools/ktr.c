@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 	interrupt_init();
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
-	/* Under the name of a command it is that command: ktrdump. */
+	/* Under the name of a command it is that command: ktrdump, ktrace, kdump. */
 	own = argc ? ktr_find(basename(argv[0])) : NULL;
 	if (own)
 		return ktr_run_as(own, basename(argv[0]), argc, argv);

@@ -114,7 +114,14 @@ magic() {
 	is "file of a stream" "$(file -b -m "$1/share/ktr/magic" tests/golden/rseq/cpu_0)" "ktr trace stream (CTF 1.8), CPU 0"
 }
 
+# Names that other packages have are taken where they are asked for.
 ours PREFIX=/opt/ktr DESTDIR="$dir/stage" install
+[ ! -e "$dir/stage/opt/ktr/bin/ktrace" ] && [ ! -e "$dir/stage/opt/ktr/bin/kdump" ] || fail "ktrace, kdump are there unasked"
+ours PREFIX=/opt/ktr DESTDIR="$dir/stage" BSD_NAMES=1 install
+for name in ktrace kdump; do
+	"$dir/stage/opt/ktr/bin/$name" --help | grep -q "^usage: $name" || fail "$name"
+	[ -s "$dir/stage/opt/ktr/share/man/man1/$name.1" ] || fail "$name.1"
+done
 mv "$dir/stage/opt/ktr" "$dir/moved"
 use "$dir/moved"
 reader "$dir/moved"
@@ -122,7 +129,7 @@ completions "$dir/moved/share"
 magic "$dir/moved"
 grep -q "$dir" "$dir/moved/lib/pkgconfig"/*.pc && fail "a .pc file names the build's directory"
 mkdir -p "$dir/stage/opt" && mv "$dir/moved" "$dir/stage/opt/ktr"
-ours PREFIX=/opt/ktr DESTDIR="$dir/stage" uninstall
+ours PREFIX=/opt/ktr DESTDIR="$dir/stage" BSD_NAMES=1 uninstall
 left "$dir/stage" '^$'
 package
 exit $failed

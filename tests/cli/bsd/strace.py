@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Runs a program under strace, which prints registers, then paths, and under `ktr ktrace`, each time in an empty folder,
+without address randomisation. Every call of every thread, its arguments and its result, every path, and every signal
+that ktrace records must be the same. Numbers of processes are compared by who they are.
+
+    strace.py KTR DIR NAME -- COMMAND...
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ktrace  # noqa: E402
+
+HEADER = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h'
+BIRTHS = {'fork', 'vfork', 'clone', 'clone3'}
+# Errors: FreeBSD's numbers by name, for those that are not Linux's, from <sys/errno.h> there.
+FREEBSD = {35: 'EAGAIN', 78: 'ENOSYS', 36: 'EINPROGRESS', 66: 'ENOTEMPTY', 62: 'ELOOP', 87: 'ENODATA', 61: 'ECONNREFUSED',
+           45: 'EOPNOTSUPP', 60: 'ETIMEDOUT', 11: 'EDEADLK', 57: 'ENOTCONN', 47: 'EAFNOSUPPORT'}
+SIGNALS = {1: 'SIGHUP', 2: 'SIGINT', 3: 'SIGQUIT', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 10: 'SIGBUS', 11: 'SIGSEGV',
+           13: 'SIGPIPE', 14: 'SIGALRM', 15: 'SIGTERM', 20: 'SIGCHLD', 30: 'SIGUSR1', 31: 'SIGUSR2', 65: 'SIGRT_32',
+           66: 'SIGRT_33', 67: 'SIGRTMIN'}
+RANDOM = re.compile(rb'/(t|tmp_obj_)[A-Za-z0-9]{6}$')  # git's temporary names
+QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
+
+
+def numbers():
+    out = {}
+    for line in open(HEADER):
+        found = re.match(r'#define __NR_(\w+) (\d+)', line)
+        if found:
+            out[int(found[2])] = found[1]
+    return out
+
+
+def run(argv, folder, env):
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    done = subprocess.run(argv, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120)
+    return done.returncode, done.stdout
+
+
+# ---- what strace says: by thread, events in order ----
+
+def strace_threads(path):
+    """[pid, events], in order of appearance; what is unfinished is joined with its end."""
+    threads, order, open_calls = {}, [], {}
+    for line in open(path, errors='surrogateescape'):
+        pid, text = line.rstrip('\n').split(None, 1)
+        pid = int(pid)
+        if pid not in threads:
+            threads[pid] = []
+            order.append(pid)
+        superseded = re.match(r'\+\+\+ superseded by execve in pid (\d+)', text)
+        if superseded:
+            if pid in open_calls:
+                threads[pid].append(('call', open_calls.pop(pid) + ') = ?'))
+            open_calls[pid] = open_calls.pop(int(superseded[1]))
+        elif text.startswith('+++'):
+            killed = re.match(r'\+\+\+ killed by (\w+)', text)
+            threads[pid].append(('end', killed[1] if killed else ''))
+        elif text.startswith('---'):
+            threads[pid].append(('signal', text.split()[1]))
+        elif re.search(r'<(unfinished|pid changed to \d+) \.\.\.>$', text):
+            open_calls[pid] = text[:text.rindex('<')].rstrip()
+        elif text.startswith('<... '):
+            threads[pid].append(('call', open_calls.pop(pid) + re.sub(r'^<\.\.\. \w+ resumed>', '', text)))
+        else:
+            threads[pid].append(('call', text))
+    for pid, text in open_calls.items():
+        threads[pid].append(('call', text + ') = ?'))
+    return [(pid, threads[pid]) for pid in order]
+
+
+def strace_call(text):
+    """name, arguments, result: a number, an errno's name, or 'restart', None."""
+    found = re.match(r'(\w+)\((.*?)\)?\s*= (\S+)(?: (\w+))?', text)
+    assert found, text
+    name, inner, value, error = found.groups()
+    args = [int(a, 16) for a in re.findall(r'0x[0-9a-f]+|\b0\b', inner)] if inner else []
+    if value == '?':
+        return name, args, 'restart' if error and error.startswith('ERESTART') else None
+    if value == '-1' and error:
+        return name, args, 'restart' if error.startswith('ERESTART') else error
+    return name, args, int(value, 0)
+
+
+# ---- what ktrace says ----
+
+def ktrace_threads(path, names):
+    threads, order = {}, []
+    for r in ktrace.read(path):
+        if r.tid not in threads:
+            threads[r.tid] = []
+            order.append(r.tid)
+        events = threads[r.tid]
+        if r.kind == ktrace.SYSCALL:
+            code, args = ktrace.read_call(r.data)
+            events.append(['call', names.get(code, str(code)), list(args), None, []])
+        elif r.kind == ktrace.SYSRET:
+            code, error, value = ktrace.read_ret(r.data)
+            last = next((e for e in reversed(events) if e[0] == 'call'), None)
+            if names.get(code) == 'execve' and not (last and last[1] == 'execve' and last[3] is None):
+                # By another thread, whose number is the process's from here on.
+                other = next(e for e in threads.values() if e and e[-1][0] == 'call' and e[-1][1] == 'execve')
+                last = other.pop()
+                events.append(last)
+            if last is None or last[3] is not None:
+                assert names.get(code) in BIRTHS and value == 0, (r.tid, code)
+                continue  # a child's first record: strace has none
+            assert last[1] == names.get(code, str(code))
+            last[3] = 'restart' if error == -1 else 'just' if error == -2 else value if not error else \
+                FREEBSD.get(error) or os_errno(error)
+        elif r.kind == ktrace.NAMEI:
+            events[-1][4].append(r.data)
+        elif r.kind == ktrace.PSIG:
+            events.append(['signal', SIGNALS[ktrace.read_psig(r.data)[0]], ktrace.read_psig(r.data)[1]])
+    return [(tid, threads[tid]) for tid in order]
+
+
+def os_errno(number):
+    import errno
+    return errno.errorcode.get(number - 1000 if number > 1000 else number)
+
+
+# ---- the same? ----
+
+def tree(threads, births):
+    """Names threads by who made them, and as the how-manieth: '0', '0.1', ..."""
+    named, pids = {}, {}
+    for pid, _ in threads:
+        if not named:
+            named[pid] = '0'
+            pids[pid] = '0'
+    for pid, _ in threads:
+        for i, child in enumerate(births.get(pid, [])):
+            pids[child] = None
+    pending = [threads[0][0]]
+    while pending:
+        pid = pending.pop(0)
+        for i, child in enumerate(births.get(pid, [])):
+            named[child] = '%s.%d' % (named[pid], i)
+            pending.append(child)
+    return named
+
+
+def compare(label, mine, theirs, names_mine, names_theirs, say):
+    """Calls of one thread."""
+# Whether one thread has to wait for another is up to the day.
+    a = [e for e in mine if e[0] == 'call' and e[1] != 'futex']
+    b = [e for e in theirs if e[0] == 'call' and e[1] != 'futex']
+    for i in range(max(len(a), len(b))):
+        if i >= len(a) or i >= len(b):
+            say('%s: %d calls, strace has %d; the first that lacks is %s' %
+                (label, len(a), len(b), (a + b)[i] if i < len(a) else b[i]))
+            return
+        _, name, args, result, paths = a[i]
+        _, other, other_args, other_result, other_paths = b[i]
+
+        def who(value, table):
+            return table.get(value, value)
+        if name != other:
+            say('%s: call %d is %s, strace has %s' % (label, i, name, other))
+            return
+#The first is made by the tracers themselves, and who was there before is a number for each run.
+        first = i == 0 and label == 'thread 0'
+        if name == 'getppid' and label == 'thread 0':
+            result = other_result
+        if first:
+            args = other_args
+        n = min(len(args), len(other_args))
+        if [who(x, names_mine) for x in args[:n]] != [who(x, names_theirs) for x in other_args[:n]] or \
+                len(other_args) > len(args):
+            say('%s: call %d %s has %s, strace has %s' % (label, i, name, [hex(x) for x in args], [hex(x) for x in other_args]))
+        if result == 'just':
+            continue  # rt_sigreturn: strace prints the register that it leaves
+        if who(result, names_mine) != who(other_result, names_theirs):
+            say('%s: call %d %s is %s, strace has %s' % (label, i, name, result, other_result))
+        if paths is not None and other_paths is not None and [RANDOM.sub(b'/tXXXXXX', x) for x in paths] != \
+                [RANDOM.sub(b'/tXXXXXX', x) for x in other_paths]:
+            say('%s: call %d %s has paths %s, strace has %s' % (label, i, name, paths, other_paths))
+
+
+def unescape(text):
+    return text.encode('utf-8', 'surrogateescape').decode('unicode_escape').encode('latin-1')
+
+
+def main():
+    ktr, folder, label = sys.argv[1:4]
+    command = sys.argv[5:]
+    names = numbers()
+    env = dict(PATH=os.environ['PATH'], HOME='/nonexistent', LC_ALL='C', TZ='UTC', PYTHONHASHSEED='0', PERL_HASH_SEED='0',
+               PERL_PERTURB_KEYS='0', PYTHONDONTWRITEBYTECODE='1', GIT_AUTHOR_DATE='@1 +0000',
+               GIT_COMMITTER_DATE='@1 +0000', GIT_CONFIG_NOSYSTEM='1')
+    raw, text, out = folder + '/raw', folder + '/text', folder + '/ktrace.out'
+    work = folder + '/work'
+    still = ['setarch', '-R']
+    program = shutil.which(command[0])
+    command = [program] + command[1:]
+    codes = [run(still + ['strace', '-f', '-q', '-e', 'raw=all', '-o', raw] + command, work, env),
+             run(still + ['strace', '-f', '-q', '-s', '4096', '-o', text] + command, work, env),
+             run(still + [ktr, 'ktrace', '-i', '-f', out] + command, work, env)]
+    faults = []
+    say = faults.append
+    if len({repr(c) for c in codes}) != 1:
+        say('ends and output differ: %r' % ([c if len(repr(c)) < 200 else c[0] for c in codes],))
+    theirs, texts = strace_threads(raw), strace_threads(text)
+    mine = ktrace_threads(out, names)
+    report(label, mine, theirs, texts, say)
+    for fault in faults[:20]:
+        print('FAILED: %s: %s' % (label, fault))
+    n = sum(len(e) for _, e in mine)
+    if os.environ.get('COUNT'):
+        print('%s: %d threads, %d calls, paths and signals are those of strace' % (label, len(mine), n))
+    sys.exit(1 if faults else 0)
+
+
+def parsed(theirs, texts):
+    """strace's two runs as one: registers of the first, paths of the second."""
+    out = []
+    for (pid, events), (_, shown) in zip(theirs, texts):
+        joined, calls = [], [t for kind, t in shown if kind == 'call']
+        for kind, what in events:
+            if kind != 'call':
+                joined.append([kind, what, None])
+                continue
+            name, args, result = strace_call(what)
+            shown_call = calls.pop(0) if calls else ''
+            joined.append(['call', name, args, result, shown_call])
+        out.append((pid, joined))
+    return out
+
+
+def children(threads):
+    return {pid: [e[3] for e in events if e[0] == 'call' and e[1] in BIRTHS and isinstance(e[3], int) and e[3] > 0]
+            for pid, events in threads}
+
+
+def report(label, mine, theirs, texts, say):
+    theirs = parsed(theirs, order_like(texts, theirs))
+    if len(mine) != len(theirs):
+        say('%d threads, strace has %d' % (len(mine), len(theirs)))
+        return
+    names_mine, names_theirs = tree(mine, children(mine)), tree(theirs, children(theirs))
+    by_name = {names_theirs.get(pid): events for pid, events in theirs}
+    # Of the programs of the tests one that ignores a signal does so before the first comes, and for good.
+    ignored = {m[1] for _, events in texts for kind, t in events
+               for m in [re.match(r'rt_sigaction\((\w+), {sa_handler=SIG_IGN', t)] if kind == 'call' and m}
+    for pid, events in mine:
+        name = names_mine.get(pid)
+        other = by_name.get(name)
+        if other is None:
+            say('thread %s: strace has none' % name)
+            continue
+        for e in other:
+            if e[0] == 'call':
+                e[4] = shown_paths(e[1], e[4])
+        for e in events:
+            if e[0] == 'call' and e[1] not in PATHS:
+                e[4] = None
+        compare('thread ' + str(name), events, other, names_mine, names_theirs, say)
+        signals(name, events, other, ignored, say)
+
+
+def order_like(texts, theirs):
+    """The second run's threads in the order of the first, by who made them."""
+    births = {}
+    for pid, events in texts:
+        births[pid] = [int(m[1]) for kind, t in events if kind == 'call'
+                       for m in [re.match(r'(?:fork|vfork|clone|clone3)\(.*\)\s* = (\d+)$', t)] if m and int(m[1]) > 0]
+    raw = {}
+    for pid, events in theirs:
+        raw[pid] = [e for kind, t in events if kind == 'call' for e in [strace_call(t)]
+                    if e[0] in BIRTHS and isinstance(e[2], int) and e[2] > 0]
+        raw[pid] = [e[2] for e in raw[pid]]
+    names_text, names_raw = tree(texts, births), tree(theirs, raw)
+    by_name = {names_text.get(pid): (pid, events) for pid, events in texts}
+    return [by_name.get(names_raw.get(pid), (pid, [])) for pid, _ in theirs]
+
+
+# Calls whose strings in strace's lines are paths, and which of them ktrace records.
+PATHS = {'open', 'openat', 'stat', 'lstat', 'newfstatat', 'access', 'faccessat2', 'faccessat', 'execve', 'unlink', 'unlinkat',
+         'mkdir', 'rmdir', 'chdir', 'rename', 'renameat2', 'readlink', 'statfs', 'utimensat', 'chmod', 'fchmodat', 'link',
+         'linkat', 'statx', 'fchownat'}
+
+
+def shown_paths(name, text):
+    if name not in PATHS:
+        return None
+    if name == 'execve':
+        text = text.split(', [')[0]
+    if name == 'readlink':
+        text = text.split('", ')[0] + '"'
+    return [unescape(m[1]) for m in QUOTED.finditer(text.split(') = ')[0])]
+
+
+def signals(name, mine, theirs, ignored, say):
+    """ktrace leaves out what is ignored; strace does not tell: those that do nothing by default may be missing."""
+    a = [e[1] for e in mine if e[0] == 'signal']
+    b = [e[1] for e in theirs if e[0] == 'signal'] + [e[1] for e in theirs if e[0] == 'end' and e[1] == 'SIGKILL']
+    quiet = {'SIGCHLD', 'SIGCONT', 'SIGWINCH', 'SIGURG'}
+    b = [s for s in b if s not in ignored]
+    if [s for s in a if s not in quiet] != [s for s in b if s not in quiet] or (set(a) & quiet) - set(b):
+        say('thread %s: signals %s, strace has %s' % (name, a, b))
+
+
+main()

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Calls, results, paths and signals of programs as `ktr ktrace` records them are those that strace tells of, thread by
+# thread (strace.py). FULL=1, which is `make check-ktrace`, takes more of them.
+. "$(dirname "$0")/../lib.inc"
+
+[ "$(uname -m)" = x86_64 ] || { skip "strace's lines are compared with the numbers of x86-64"; exit 0; }
+$cc -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
+
+same() {
+	timeout 300 python3 tests/cli/bsd/strace.py "$ktr" "$dir/s" "$*" -- "$@" || failed=1
+}
+
+same "$dir/lives" forks "${FORKS:-20}"
+same "$dir/lives" vfork
+same "$dir/lives" exec-thread
+same "$dir/lives" threads 5
+same "$dir/lives" signals 10
+same "$dir/lives" killed
+same "$dir/lives" crash
+same "$dir/lives" restart
+same "$dir/lives" sockets
+same "$dir/lives" vectors
+same "$dir/lives" pipe
+same tar cf x.tar /etc/passwd /etc/group
+[ "${FULL:-0}" = 1 ] || exit $failed
+
+same "$dir/lives" forks 200
+same "$dir/lives" signals 1000
+same "$dir/lives" threads 50
+# One after the other: shells have a handler of SIGCHLD, which comes when it likes.
+each() {
+	# shellcheck disable=SC2016
+	same perl -e 'system(split) for @ARGV' "$@"
+}
+each 'mkdir d' 'cp /etc/passwd d/a' 'mv d/a d/b' 'ln d/b d/c' 'ln -s b d/s' 'chmod 600 d/b' 'touch d/t' 'rm -r d'
+each 'git init -q .' 'touch a' 'git add a' 'git -c user.name=a -c user.email=b commit -qm c' 'git log --oneline'
+for program in 'ls -l /usr/share' 'cat /etc/passwd' 'head -c 100 /etc/services' 'wc /etc/services' 'sort -r /etc/passwd' \
+	'cut -d: -f1 /etc/passwd' 'tr a b' 'sha256sum /etc/passwd' 'du -s /etc/apt' 'stat /etc/passwd' 'uniq /etc/passwd' \
+	'od -c /etc/hostname' 'tail -n 3 /etc/passwd' 'seq 1000' 'env' 'uname -a' 'id' 'find /etc/apt' 'grep root /etc/passwd' \
+	'sed s/a/b/ /etc/passwd' 'awk {print} /etc/passwd' 'gzip -kc /etc/passwd' 'xargs echo' 'diff /etc/passwd /etc/group' \
+	'perl -e print(1)' 'dd if=/etc/services of=x bs=7 status=none'; do
+	# shellcheck disable=SC2086
+	same $program
+done
+same python3 -c 'import json, subprocess; print(json.dumps(subprocess.run(["true"]).returncode))'
+same python3 -c '
+import subprocess
+ls = subprocess.Popen(["ls", "/usr/share"], stdout=subprocess.PIPE)
+sort = subprocess.Popen(["sort"], stdin=ls.stdout, stdout=subprocess.PIPE)
+ls.wait()
+print(len(sort.communicate()[0]))'
+same sqlite3 x.db 'create table t(a); insert into t values(1); select * from t'
+same git init -q .
+same sh -c 'trap "echo trapped" USR1; kill -USR1 $$; exec true'
+exit $failed
