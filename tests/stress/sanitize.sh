@@ -33,8 +33,9 @@ done
 [ "$1" = thread ] && exit $failed
 libs="$O/lib/libktr-dtrace.a $O/lib/libktr-provider.a $libs"
 build mach_uses tests/programs/provider/mach_uses.c
+# Not `fork`: a child of libasan 12 has its allocator's lock for ever if another thread, which begins, had it at that time.
 for path in $paths; do
-	for what in uses bad fork kernel ends 'race 2'; do
+	for what in uses bad kernel ends 'race 2'; do
 		# shellcheck disable=SC2086
 		run on_path "$path" "$out/mach_uses" $what
 	done
