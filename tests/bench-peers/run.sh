@@ -108,7 +108,26 @@ else
 	echo "LTTng-UST: not measured: $why"
 fi
 
-# ---- uftrace: a call, in and out, of a function whose entry is a nop until it is patched ----
+# ---- a call, in and out, of a function whose entry is a nop until it is patched: ktr, then uftrace ----
+functions='-fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
+# shellcheck disable=SC2086 # options
+if [ ! -e "$O/lib/libktr-fbt.a" ]; then
+	echo "ktr, per call: not measured: functions are probes on x86-64"
+elif ! build kcall -DPEER_CALL $functions -Wl,-u,ktr__fbt_attach "$O/lib/libktr-fbt.a" "$O/lib/libktr-provider.a" \
+	"$O/lib/libktr.a" -lpthread; then
+	cat "$dir/err"
+	exit 1
+else
+	off=$(least "$("$dir/kcall" "$events")")
+	on=$(least "$(KTR_PROBES=fbt::peer_call: "$dir/kcall" "$events")")
+	disk=$(mean "$(KTR_PROBES=fbt::peer_call: KTR_FILE="$dir/calls" "$dir/kcall" "$events")")
+	# Two events a call.
+	written=$("$ktr" report --functions --json "$dir/calls" | sed -n 's/.*"name": *"peer_call".*"calls": *\([0-9]*\).*/\1/p')
+	[ -n "$written" ] || { echo "FAILED: no calls in the trace"; exit 1; }
+	row "ktr, per call" "$off" "$on" "$disk" "$(percent $((events - written)) "$events")" \
+		"$(per "$(bytes "$dir"/calls/cpu_* "$dir"/calls/ring_* 2>/dev/null)" "$written")" \
+		"$(speed "$written" "$ktr" dump --calls "$dir/calls")"
+fi
 if ! command -v uftrace >/dev/null; then
 	echo "uftrace: not measured: it is not installed"
 elif ! build call -DPEER_CALL -pg -mfentry -mnop-mcount -mrecord-mcount -fno-pie -no-pie; then
