@@ -10,6 +10,7 @@
 
 #include "ktr/provider/handler/handler.h"
 #include "ktr/record/own.h"
+#include "ktr/record/record_words.h"
 #include "ktr/session/clock.h"
 
 #define MACH_FIRE_SAMPLE 256u /* two readings of the clock for so many fires: less than one per cent */
@@ -23,32 +24,6 @@ static struct ktr__mach_count *mach_fire_count(struct ktr__mach_probe *probe)
 	if (!mach_fire_self)
 		mach_fire_self = __atomic_add_fetch(&mach_fire_threads, 1, __ATOMIC_RELAXED) | 1u << 31;
 	return &probe->count[mach_fire_self % KTR__MACH_COUNTS];
-}
-
-static void mach_fire_record(struct ktr_site *site, uint32_t n_args, const uint64_t a[KTR_ARGS_MAX])
-{
-	switch (n_args) {
-	case 0:
-		ktr__record0(site);
-		break;
-	case 1:
-		ktr__record1(site, a[0]);
-		break;
-	case 2:
-		ktr__record2(site, a[0], a[1]);
-		break;
-	case 3:
-		ktr__record3(site, a[0], a[1], a[2]);
-		break;
-	case 4:
-		ktr__record4(site, a[0], a[1], a[2], a[3]);
-		break;
-	case 5:
-		ktr__record5(site, a[0], a[1], a[2], a[3], a[4]);
-		break;
-	default:
-		ktr__record6(site, a[0], a[1], a[2], a[3], a[4], a[5]);
-	}
 }
 
 /* The view lies in the thread's stack: handlers of one probe may run in several threads. */
@@ -89,7 +64,7 @@ static void mach_fire(const struct mach_fired *fired, const uint64_t a[KTR_ARGS_
 	if (__atomic_load_n(&probe->n_args, __ATOMIC_RELAXED) < fired->n_args)
 		__atomic_store_n(&probe->n_args, fired->n_args, __ATOMIC_RELAXED);
 	if (KTR__GATE() & __atomic_load_n(&ktr_class_mach.mask, __ATOMIC_RELAXED))
-		mach_fire_record(fired->site, fired->n_args, a);
+		ktr__record_words(fired->site, fired->n_args, a[0], a[1], a[2], a[3], a[4], a[5]);
 	else
 		__atomic_fetch_add(&count->filtered, 1, __ATOMIC_RELAXED);
 	if (!fired->then)

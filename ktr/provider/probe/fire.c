@@ -20,6 +20,7 @@
 #include "ktr/provider/handler/handler.h"
 #include "ktr/provider/probe/shared.h"
 #include "ktr/record/own.h"
+#include "ktr/record/record_words.h"
 #include "ktr/session/clock.h"
 
 #include <errno.h>
@@ -186,34 +187,6 @@ void ktr__probe_sum(struct ktr__probe_sums *sums)
 	}
 }
 
-static inline __attribute__((always_inline)) void fire_record(struct ktr_site *site, uint32_t n_args, uint64_t a0,
-							      uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-							      uint64_t a5)
-{
-	switch (n_args) {
-	case 0:
-		ktr__record0(site);
-		break;
-	case 1:
-		ktr__record1(site, a0);
-		break;
-	case 2:
-		ktr__record2(site, a0, a1);
-		break;
-	case 3:
-		ktr__record3(site, a0, a1, a2);
-		break;
-	case 4:
-		ktr__record4(site, a0, a1, a2, a3);
-		break;
-	case 5:
-		ktr__record5(site, a0, a1, a2, a3, a4);
-		break;
-	default:
-		ktr__record6(site, a0, a1, a2, a3, a4, a5);
-	}
-}
-
 /* The number of the site of fires by handle, which may have been made elsewhere since. */
 static __attribute__((noinline, cold)) bool fire_adopt(struct ktr_probe *probe)
 {
@@ -287,7 +260,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	/* Without memory for its counts a thread's fires are recorded all the same. */
 	if (self == &fire_none && !(self = fire_thread_new())) {
 		if (gate)
-			fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
+			ktr__record_words(site, n_args, a0, a1, a2, a3, a4, a5);
 		return;
 	}
 	if (self->fires >= self->timed && fire_may_ask())
@@ -297,7 +270,7 @@ static __attribute__((noinline)) void fire_whole(struct ktr_probe *probe, struct
 	if (chunk || (chunk = fire_chunk_new(self, place >> FIRE_SHIFT)))
 		fire_count(chunk, place);
 	if (gate)
-		fire_record(site, n_args, a0, a1, a2, a3, a4, a5);
+		ktr__record_words(site, n_args, a0, a1, a2, a3, a4, a5);
 	else
 		fire_add(&self->sums.filtered, 1);
 	if (__atomic_load_n(&probe->handler, __ATOMIC_RELAXED))
