@@ -73,6 +73,9 @@ KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # A DTrace-like framework's names, on top of libktr-provider.
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
+# Libktr and its providers for programs that know nothing of them: whole in one object, which is preloaded.
+AGENT_SRC   := $(call src,ktr/agent)
+
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
 TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC) $(OFFER_SRC) $(KTRACE_SRC)
@@ -89,6 +92,7 @@ EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
+LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.
@@ -109,7 +113,7 @@ BINS := $(if $(wildcard tools/ktr.c),$(O)/bin/ktr $(O)/bin/ktrdump)
 # Objects as they are, for our commands and tests, which call what is private.
 ALL_ARCHIVES := $(O)/obj/libktr.a $(O)/obj/libktrread.a $(O)/pic/libshared.a
 LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libktr-writer.so $(O)/lib/libktr-probe.a $(O)/lib/libktr-probe.so \
-	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
+	$(O)/lib/libktr-provider.a $(O)/lib/libktr-provider.so $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a $(O)/lib/libktr-fbt.so) $(O)/lib/libktr-dtrace.a $(O)/lib/libktr-dtrace.so $(O)/lib/libktr-agent.so $(O)/lib/libktrread.a $(O)/lib/libktrread.so
 
 include examples/build.mk
 
@@ -145,7 +149,7 @@ include $(O)/packages.mk
 endif
 
 # Everything that is compiled waits for the packages.
-$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
+$(LIBKTR_OBJ) $(LIBKTR_PIC) $(LIBWRITER_PIC) $(LIBPROBE_PIC) $(LIBPROVIDER_PIC) $(LIBFBT_PIC) $(LIBDTRACE_PIC) $(LIBAGENT_PIC) $(LIBREAD_OBJ) $(LIBREAD_PIC) $(TOOL_OBJ): | setup
 $(call obj,obj,$(TEST_SRC)): | setup-check
 
 # Where bytes are moved per event is optimised for speed; the rest of the libraries runs at start, per packet, or for
@@ -308,6 +312,12 @@ $(O)/lib/libktr-dtrace.so: $(LIBDTRACE_PIC) ktr/provider/mach/libktr-dtrace.map 
 	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/provider/mach/libktr-dtrace.map '-Wl,-rpath,$$ORIGIN' -o $@ $(LIBDTRACE_PIC) \
 		-L$(O)/lib -lktr-provider -lktr $(LIBKTR_LIBS)
 	@ln -sf libktr-dtrace.so $@.$(V_MAJOR)
+
+$(O)/lib/libktr-agent.so: $(LIBAGENT_PIC) ktr/agent/libktr-agent.map
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(SHARED_FLAGS) -Wl,--version-script=ktr/agent/libktr-agent.map -o $@ $(LIBAGENT_PIC) $(LIBKTR_LIBS) -ldl
+	@ln -sf libktr-agent.so $@.$(V_MAJOR)
 
 $(O)/lib/libktrread.so: $(LIBREAD_PIC) analyze/libktrread.map
 	@mkdir -p $(@D)

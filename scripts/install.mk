@@ -44,7 +44,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	$(foreach l,$(MACH_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(foreach l,$(BSD_LINKS),ln -sf ktr "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(call put,644,$(LIBDIR),$(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr-probe.a $(O)/lib/libktr-provider.a $(O)/lib/libktr-dtrace.a $(if $(FBT_SRC),$(O)/lib/libktr-fbt.a) $(O)/lib/libktrread.a)
-	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so $(if $(FBT_SRC),libktr-fbt.so) libktrread.so; do \
+	for l in libktr.so libktr-writer.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-agent.so $(if $(FBT_SRC),libktr-fbt.so) libktrread.so; do \
 		$(INSTALL) -m 644 $(O)/lib/$$l "$(DESTDIR)$(LIBDIR)/$$l.$(VERSION)" && \
 		ln -sf $$l.$(VERSION) "$(DESTDIR)$(LIBDIR)/$$l.$(V_MAJOR)" || exit; done
 	ln -sf libktr.so.$(V_MAJOR) "$(DESTDIR)$(LIBDIR)/libktr.so"
@@ -77,7 +77,7 @@ uninstall: ## remove what install put there
 	$(foreach l,$(MACH_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" &&) :
 	$(foreach l,$(BSD_LINKS),rm -f "$(DESTDIR)$(BINDIR)/$(l)" "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	rm -f "$(DESTDIR)$(BINDIR)/ktr" "$(DESTDIR)$(BINDIR)/ktrdump" $(foreach f,libktr.a libktr_pic.a libktr-probe.a libktr-provider.a libktr-dtrace.a libktr-fbt.a libktrread.a libktr.so libktr-probe.so libktr-provider.so libktr-dtrace.so libktr-fbt.so libktrread.so \
-		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
+		$(foreach l,libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-agent libktrread,$l.so.$(V_MAJOR) $l.so.$(VERSION)) \
 		$(PC_FILES:%=pkgconfig/%),"$(DESTDIR)$(LIBDIR)/$(f)") "$(DESTDIR)$(INCLUDEDIR)/ktr.h"
 	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr" "$(DESTDIR)$(LIBDIR)/ktr-fbt"

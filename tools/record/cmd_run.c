@@ -19,6 +19,7 @@
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
+#include "tools/record/run_agent.h"
 #include "tools/record/run_check.h"
 #include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
@@ -69,6 +70,9 @@ struct run {
 	const char *probes; /* as debug.ktr.probes takes them */
 	const char *functions; /* globs, separated by commas */
 	int kernel; /* what the kernel tells of its threads, too */
+	int agent;  /* the program need not know of libktr, */
+	int children; /* nor what it starts */
+	struct run_agent preload;
 	struct rotate_options rotate;
 	char **program;
 	char path[PATH_MAX]; /* of the trace, absolute */
@@ -157,6 +161,10 @@ static int run_check(struct run *run)
 		rc = run_check_session(run->command, run->session);
 	if (!rc && run->mask)
 		rc = run_check_mask(run->command, run->mask, run->program[0]);
+	if (!rc && run->children && !run->agent)
+		rc = usage_error(run->command, "-i goes with --agent: children that have libktr are traced anyway");
+	if (!rc && run->agent)
+		rc = run_agent_find(run->command, run->program[0], &run->preload);
 	if (!rc)
 		rc = run_path(run);
 	return rc ? rc : run_check_output(run);
@@ -230,6 +238,12 @@ static void run_environment(const struct run *run)
 		setenv("KTR_ENTRIES", run->entries, 1);
 	setenv("KTR_SESSION", run->session, 1);
 	unsetenv("KTR_DISABLE");
+	if (run->preload.needed)
+		setenv("LD_PRELOAD", run->preload.preload, 1);
+	if (run->children)
+		setenv("KTR_AGENT_CHILDREN", "1", 1);
+	else
+		unsetenv("KTR_AGENT_CHILDREN");
 }
 
 /* In the child: becomes the program, or tells the parent why not. */
@@ -424,7 +438,7 @@ static void run_no_trace(const struct run *run)
 	static const char *const why[] = {
 		[PROGRAM_NONE] = "libktr is not in it, or said why above",
 		[PROGRAM_OTHER] = "no program that it started is linked with libktr, or libktr said why above",
-		[PROGRAM_FOREIGN] = "it is not linked with libktr",
+		[PROGRAM_FOREIGN] = "it is not linked with libktr (--agent brings it)",
 		[PROGRAM_RAISED] = "it runs with raised privileges, and libktr ignores the environment then",
 		[PROGRAM_LINKED] = "libktr said why above",
 	};
@@ -511,6 +525,8 @@ static const struct option_row run_rows[] = {
 	OPTION_TEXT('e', "entries", "N", struct run, entries, "size of each CPU's ring [events]; larger ones lose less"),
 	OPTION_TEXT('s', "session", "NAME", struct run, session, "the session's name; programs that share one share a trace"),
 	OPTION_FLAG('k', "kernel", struct run, kernel, "context switches and page faults of its threads, too"),
+	OPTION_FLAG(0, "agent", struct run, agent, "of a program that is not linked with libktr, too"),
+	OPTION_FLAG('i', "inherit", struct run, children, "with --agent: and of the programs that it starts"),
 	OPTION_TEXT(0, "probe", "GLOBS", struct run, probes,
 		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
 	OPTION_TEXT(0, "fbt", "GLOBS", struct run, functions,
@@ -524,11 +540,12 @@ static const struct option_row run_rows[] = {
 static const struct options run_options = {
 	.operands = "[--] PROGRAM [ARGUMENTS]",
 	.about =
-		"Runs a program that is linked with libktr and writes its events to a trace. Without\n"
+		"Runs a program that is linked with libktr, or has the agent, and writes its events to a trace. Without\n"
 		"-m, KTR_MASK in the environment counts. The exit status is the program's.",
 	.examples = "ktr run ./indexer /usr/share/doc\n"
 		    "ktr run -m 'sched|lock' -o lock.out -- ./indexer -v\n"
-		    "ktr run -k ./indexer            and when its threads were off the CPU\n",
+		    "ktr run -k ./indexer            and when its threads were off the CPU\n"
+		    "ktr run --agent -k xz -T2 file  the same of a program that knows nothing of ktr\n",
 	OPTIONS_ROWS(run_rows),
 	.stop = 1,
 };

@@ -67,7 +67,7 @@ int program_contains(const char *path, const void *bytes, size_t n)
 	return found;
 }
 
-static int program_raised(const char *path)
+int program_raised(const char *path)
 {
 	struct stat st;
 

@@ -17,6 +17,9 @@ enum program_kind {
 /* Looks for a program as execvp(3) does. path, of PATH_MAX bytes, is where it was found. */
 enum program_kind program_look(const char *word, char *path);
 
+/* Would it run with privileges that who executes it has not? 1 or 0. */
+int program_raised(const char *path);
+
 /* Do the bytes stand anywhere in the file? 1 or 0. */
 int program_contains(const char *path, const void *bytes, size_t n);
 

@@ -68,6 +68,7 @@ exports libktrread.so "ktr_reader_[a-z_]+|ktr_event_text|ktr_error_[a-z_]+|$tool
 exports libktr-writer.so ktr__writer_hooks
 exports libktr-probe.so 'ktr_probe[a-z0-9_]*|ktr_class_probe|ktr__probe_(fire[0-6]?|attach|detach)'
 [ ! -e "$O/lib/libktr-fbt.so" ] || exports libktr-fbt.so 'ktr__fbt_(attach|detach)'
+exports libktr-agent.so 'vfork|ktr__fbt_(attach|detach)'
 exports libktr-provider.so 'ktr_provider_[a-z]+(_[a-z]+)?|ktr__provider_fire' ktr/provider.h
 exports libktr-dtrace.so 'dtrace_[a-z_]+|ktr_class_mach|ktr__dtrace_(fire|attach|detach)'
 macros='record[0-6]|record6v|record_stack|module_attach|module_detach|class_attach|site_make|own_session|probe_asked'
@@ -96,8 +97,8 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -ftls-model=initial-exec -fvisibility=hid
 	-o "$dir/attach.o" || exit 1
 # shellcheck disable=SC2046
 $cc -shared -Wl,-soname,libktr.so.0 -Wl,-Bsymbolic -Wl,--version-script=ktr/libktr.map -o "$dir/lib/libktr.so.0" "$dir/attach.o" \
-	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/provider/*" ! -path "$O/pic/ktr/start/attach.o" \
-		! -name sweep.o) -fno-lto -lpthread -ldl || exit 1
+	$(find "$O/pic/conf" "$O/pic/ktr" -name '*.o' ! -path "$O/pic/ktr/provider/*" ! -path "$O/pic/ktr/agent/*" \
+		! -path "$O/pic/ktr/start/attach.o" ! -name sweep.o) -fno-lto -lpthread -ldl || exit 1
 
 # runs WHAT LIBRARIES PROGRAM WANTED: untraced, and WANTED on stderr; silent if nobody asked; or traced.
 runs() {

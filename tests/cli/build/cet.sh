@@ -19,7 +19,7 @@ for object in $(find "$O/pic" "$O/read" "$O/obj/conf" "$O/obj/ktr" "$O/obj/write
 	fit "$object" || fail "${object#"$O/"} does not say that it is fit for shadow stacks"
 done
 [ $n -gt 200 ] || fail "only $n objects"
-for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktrread; do
+for library in libktr libktr-writer libktr-probe libktr-provider libktr-dtrace libktr-fbt libktr-agent libktrread; do
 	fit "$O/lib/$library.so" || fail "$library.so does not say that it is fit for shadow stacks"
 done
 

@@ -25,6 +25,9 @@ use() {
 		fail "compat"
 	[ "$(pkg-config --modversion ktr)" = "$("$1/bin/ktr" --version | cut -d' ' -f2)" ] || fail "version"
 	"$1/bin/ktrdump" --help | grep -q '^usage: ktrdump' || fail "ktrdump"
+	"$1/bin/ktr" run --agent -o "$dir/agent.trace" sh -c 'exit 3' >"$dir/log" 2>&1
+	is 'ktr run --agent' $? 3
+	is "the agent's trace" "$("$1/bin/ktr" dump "$dir/agent.trace" | grep -c 'process [0-9]* started: sh')" 1
 	for program in shared static; do
 		LD_LIBRARY_PATH=$1/lib "$1/bin/ktr" run -o "$dir/$program.trace" "$dir/$program" >"$dir/log" 2>&1 ||
 			{ cat "$dir/log"; fail "ktr run $program"; }

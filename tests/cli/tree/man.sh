@@ -107,7 +107,7 @@ readme() {
 		grep -qw "$name" tests/cli/lib.inc || fail "tests/cli/lib.inc does not unset $name"
 	done
 	for name in $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
-		grep -aq "$name" "$O/lib/libktr.a" || fail "nothing reads $name"
+		grep -aq "$name" "$O/lib/libktr.a" "$O/lib/libktr-agent.so" || fail "nothing reads $name"
 	done
 	grep -oE '(^ +|`|/)ktr [a-z]+[^`#|]*' README.md | sed 's/.*ktr //' >"$dir/uses"
 	[ -s "$dir/uses" ] || fail "the README uses no command"
