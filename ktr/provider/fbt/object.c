@@ -3,10 +3,11 @@
 
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/symbols.h"
+#include "ktr/record/module.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,42 +17,26 @@
 /* ---- taking one in ---- */
 
 struct object_search {
-	uintptr_t address;
-	uintptr_t base;
-	char path[4096];
+	struct ktr__object found;
+	char path[4096]; /* libktr's own is cut earlier, and names are looked up in the file */
 };
-
-static int object_is(struct dl_phdr_info *info, size_t size, void *context)
-{
-	struct object_search *search = context;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type != PT_LOAD || search->address < info->dlpi_addr + part->p_vaddr ||
-		    search->address >= info->dlpi_addr + part->p_vaddr + part->p_memsz)
-			continue;
-		search->base = info->dlpi_addr;
-		snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
-		return 1;
-	}
-	return 0;
-}
 
 /* The program itself has no name there. */
 static bool object_find(const void *address, struct object_search *search)
 {
 	char name[sizeof(search->path)];
+	Dl_info info;
 	ssize_t n;
 
-	search->address = (uintptr_t)address;
-	if (!dl_iterate_phdr(object_is, search))
+	if (!ktr__object_find(address, &search->found))
 		return false;
-	if (!search->path[0]) {
+	if (search->found.executable) {
 		n = readlink("/proc/self/exe", name, sizeof(name) - 1);
 		name[n < 0 ? 0 : n] = '\0';
 		snprintf(search->path, sizeof(search->path), "%s", n < 0 ? program_invocation_name : name);
+	} else {
+		snprintf(search->path, sizeof(search->path), "%s",
+			 dladdr(address, &info) ? info.dli_fname : search->found.path);
 	}
 	return true;
 }
@@ -89,29 +74,37 @@ static uint32_t object_patches(const struct ktr__fbt_module *module, uint8_t **p
 	return n;
 }
 
-/* One that was unloaded, and is loaded again, has its numbers again. Under the mutex. */
-static struct ktr__fbt_object *object_again(const char *path, uint32_t n)
+/*
+ * One that was unloaded, and is loaded again, has its numbers again, and the names that they have. Another build at
+ * the same path is not it, and nor is what cannot be told from one. Under the mutex.
+ */
+static bool object_same(const struct ktr__fbt_object *at, const struct object_search *search, uint32_t n)
 {
-	struct ktr__fbt_object *at = object_list;
+	const struct ktr__object *found = &search->found;
 
-	while (at && (at->n != n || !ktr__fbt_object_gone(at) || strcmp(at->path, path) != 0))
-		at = at->next;
-	return at;
+	return at->n == n && ktr__fbt_object_gone(at) && found->build_id_bytes &&
+	       at->build_id_bytes == found->build_id_bytes &&
+	       memcmp(at->build_id, found->build_id, found->build_id_bytes) == 0 &&
+	       strcmp(at->path, search->path) == 0;
 }
 
-static struct ktr__fbt_object *object_make(const char *path, uint32_t n)
+static struct ktr__fbt_object *object_make(const struct object_search *search, uint32_t n)
 {
-	struct ktr__fbt_object *object = object_again(path, n);
+	struct ktr__fbt_object *object = object_list;
 	const char *slash;
 
+	while (object && !object_same(object, search, n))
+		object = object->next;
 	if (object)
 		return object;
-	object = calloc(1, sizeof(*object) + strlen(path) + 1);
+	object = calloc(1, sizeof(*object) + strlen(search->path) + 1);
 	if (!object)
 		return NULL;
 	object->n = n;
 	object->first = ktr__fbt_function_new(n);
-	strcpy(object->path, path);
+	object->build_id_bytes = search->found.build_id_bytes;
+	memcpy(object->build_id, search->found.build_id, sizeof(object->build_id));
+	strcpy(object->path, search->path);
 	slash = strrchr(object->path, '/');
 	object->name = slash ? slash + 1 : object->path;
 	if (!object->first) {
@@ -131,7 +124,7 @@ static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 	struct ktr__fbt_object *object;
 
 	pthread_mutex_lock(&object_mutex);
-	object = object_make(search->path, n);
+	object = object_make(search, n);
 	for (uint32_t i = 0; object && i < n; i++) {
 		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
 
@@ -141,7 +134,7 @@ static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 		function->wanted = 0;
 	}
 	if (object) {
-		object->base = search->base;
+		object->base = search->found.base;
 		__atomic_store_n(&object->module, module, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&object_mutex);

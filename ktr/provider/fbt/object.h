@@ -7,6 +7,7 @@
 
 #include "ktr/record/record.h" /* KTR__LIBRARY: its functions are no probes */
 #include <ktr/fbt.h>
+#include <ktr/session.h>
 
 struct ktr__fbt_object {
 	struct ktr__fbt_object *next;
@@ -14,6 +15,8 @@ struct ktr__fbt_object {
 	uintptr_t base;
 	uint32_t first; /* number of its first function; those of an object follow each other */
 	uint32_t n;
+	uint8_t build_id[KTR_BUILD_ID_MAX]; /* or what stands for it: ktr/record/module.h */
+	uint8_t build_id_bytes;
 	const char *name; /* without folders */
 	char path[];
 };

@@ -100,6 +100,33 @@ KTR_PROBES='fbt:plugin.so:*:' "$ktr" run -e 262144 -o "$dir/t" "$dir/counts" "$d
 	fail "plugin: exit status $?: $(cat "$dir/err")"
 is 'calls in the plugin' "$(texts "$dir/t" | sort | uniq -c | awk '{ print $1, $2, $3 }' | paste -sd,)" \
 	'3 plugin_call ends,3 plugin_call starts,65673 plugin_step ends,65673 plugin_step starts'
+
+# Another build of it, of as many functions, is at the same path when it is loaded again: other names.
+echo '#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+	for (int i = 1; i < argc; i++) {
+		void *plugin = rename(argv[i], argv[1]) ? 0 : dlopen(argv[1], RTLD_NOW);
+		int (*call)(int) = plugin ? (int (*)(int))dlsym(plugin, "plugin_call") : 0;
+		if (!call || call(3) != 2) return 1;
+		dlclose(plugin);
+	}
+	return 0; }' >"$dir/loads.c"
+$cc $cflags -O1 "$dir/loads.c" -o "$dir/loads" $shared || fail 'loads'
+for id in build-id build-id=none; do
+	for name in step stride; do
+		sed "s/plugin_step/plugin_$name/g" tests/programs/provider/fbt_plugin.c >"$dir/$name.c"
+		$cc $cflags -O1 -fPIC -shared -Wl,--$id "$dir/$name.c" -o "$dir/$name.so" $shared || fail "fbt_plugin $name"
+	done
+	cp "$dir/step.so" "$dir/again.so"
+	rm -rf "$dir/rebuilt"
+	KTR_PROBES='fbt:step.so:*:' "$ktr" run -o "$dir/rebuilt" "$dir/loads" "$dir/step.so" "$dir/stride.so" "$dir/again.so" \
+		2>"$dir/err" ||
+		fail "rebuilt, $id: exit status $?: $(cat "$dir/err")"
+	is "rebuilt, $id" "$(texts "$dir/rebuilt" | awk '$2 == "starts" { print $1 }' | uniq -c | awk '{ print $1, $2 }' |
+		paste -sd,)" '1 plugin_call,5 plugin_step,1 plugin_call,5 plugin_stride,1 plugin_call,5 plugin_step'
+done
+
 # ---- the process ends while its threads call ----
 
 echo '#include <pthread.h>
