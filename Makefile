@@ -67,7 +67,6 @@ OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 # Functions as probes, on x86-64.
 FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S))
-
 # System calls of other processes, and FreeBSD's file of them: the command's alone.
 KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # A DTrace-like framework's names, on top of libktr-provider.
@@ -233,7 +232,8 @@ $(ALL_ARCHIVES):
 # An archive for others is one object whose names are those of the shared library. What is private in it is local: it
 # does not meet a program's names, nor the same of another of these archives, which may be of another version. What
 # two of them export is weak in one; vfork is, too, for who has one of his own. A program's own files have the hidden
-# ktr__module_entry, ktr__probe_module and ktr__dtrace_module, which list its points: there is one of each. Machine code, for any compiler.
+# ktr__module_entry, ktr__probe_module, ktr__fbt_module and ktr__dtrace_module, which list its points: there is one of
+# each. Machine code, for any compiler.
 define one_object
 	@mkdir -p $(@D)
 	@rm -f $@
