@@ -61,7 +61,7 @@ static int calls_begun(void *context, struct ktr__span *span)
 	*call = (struct ktr__call){ .span = span, .depth = t->n };
 	call->outer = t->n ? ktr__call_name(&t->open[t->n - 1]) : NULL;
 	for (unsigned i = t->n; i > 0 && !call->again; i--)
-		call->again = t->open[i - 1].span->site == span->site;
+		call->again = strcmp(ktr__call_name(&t->open[i - 1]), ktr__call_name(call)) == 0;
 	t->n++;
 	return calls->hooks.begin ? calls->hooks.begin(calls->context, call) : 0;
 }

@@ -109,6 +109,22 @@ static void recursion_is_told(void)
 	calls_done(calls, 30, "+a 0\n+b 1\n+a 2!\n-a 2 1/1\n-b 1 3/2\n-a 0 5/2\n");
 }
 
+/* As the same function in two objects: time is added up by name. */
+static void recursion_may_be_through_two_sites(void)
+{
+	static const struct ktr_reader_site other[2] = {
+		{ .kind = KTR_KIND_START, .group = "scope", .ident = "a", .n_args = 1 },
+		{ .kind = KTR_KIND_STOP, .group = "scope", .ident = "a", .n_args = 1 },
+	};
+	struct ktr__calls *calls = calls_new();
+
+	CALLS_BEGIN(calls, 10, 0, 0, 900);
+	CU_ASSERT(calls_at(calls, 12, &other[0], 0, 700) == 0);
+	CU_ASSERT(calls_at(calls, 13, &other[1], 0, 700) == 0);
+	CALLS_END(calls, 15, 0, 0, 900);
+	calls_done(calls, 30, "+a 0\n+a 1!\n-a 1 1/1\n-a 0 5/4\n");
+}
+
 static void threads_have_calls_of_their_own(void)
 {
 	struct ktr__calls *calls = calls_new();
@@ -162,6 +178,7 @@ static void a_hook_may_end_the_walk(void)
 	ktr__calls_free(calls);
 }
 
-SUITE(calls, TEST(time_within_is_not_its_own), TEST(recursion_is_told), TEST(threads_have_calls_of_their_own),
+SUITE(calls, TEST(time_within_is_not_its_own), TEST(recursion_is_told), TEST(recursion_may_be_through_two_sites),
+      TEST(threads_have_calls_of_their_own),
       TEST(what_lacks_an_end_says_so), TEST(what_goes_on_is_less_deep), TEST(other_spans_are_no_calls),
       TEST(a_hook_may_end_the_walk));
