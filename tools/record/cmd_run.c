@@ -199,29 +199,47 @@ static void run_setenv(const char *name, uint64_t number, const char *unit)
 	setenv(name, text, 1);
 }
 
-/* A function's two probes are what a SPEC without a name fits. */
-static void run_probes(const struct run *run)
+/*
+ * A function's two probes are what a SPEC without a name fits. The list is handed on whole: libktr says what it
+ * does not take. 0, or -1 and errno.
+ */
+static int run_probes(const struct run *run)
 {
-	char probes[8192], *list = run->functions ? strdup(run->functions) : NULL, *at = list, *glob;
-	size_t n = (size_t)snprintf(probes, sizeof(probes), "%s", run->probes ? run->probes : "");
+	const char *at = run->functions ? run->functions : "", *before = run->probes ? "," : "";
+	char *probes = NULL;
+	size_t n;
+	FILE *to = open_memstream(&probes, &n);
+	int rc;
 
-	while (at && (glob = strsep(&at, ",")) && n < sizeof(probes))
-		if (*glob)
-			n += (size_t)snprintf(probes + n, sizeof(probes) - n, "%sfbt::%s:", n ? "," : "", glob);
-	free(list);
-	if (probes[0])
-		setenv("KTR_PROBES", probes, 1);
+	if (!to)
+		return -1;
+	fputs(run->probes ? run->probes : "", to);
+	for (size_t length; *at; at += length + (at[length] == ',')) {
+		length = strcspn(at, ",");
+		if (!length)
+			continue;
+		fprintf(to, "%sfbt::%.*s:", before, (int)length, at);
+		before = ",";
+	}
+	rc = ferror(to) ? -1 : 0;
+	rc |= fclose(to);
+	if (!rc && n)
+		rc = setenv("KTR_PROBES", probes, 1);
+	free(probes);
+	return rc;
 }
 
-static void run_environment(const struct run *run)
+/* 0, or -1 and errno. */
+static int run_environment(const struct run *run)
 {
+	if (run_probes(run))
+		return -1;
 	run_setenv("KTR_ROTATE_SIZE", run->rotate.bytes, "");
 	run_setenv("KTR_ROTATE_TIME", run->rotate.ns, "ns");
 	run_setenv("KTR_ROTATE_KEEP", run->rotate.keep, "");
 	run_setenv("KTR_FREEZE_AFTER", run->after, "");
 	if (run->trigger.made)
 		setenv("KTR_TRIGGER", run->trigger.made, 1);
-	run_probes(run);
 	if (run->kernel)
 		setenv("KTR_KERNEL", "all", 1);
 	if (run->mask && run->kernel) {
@@ -244,6 +262,7 @@ static void run_environment(const struct run *run)
 		setenv("KTR_AGENT_CHILDREN", "1", 1);
 	else
 		unsetenv("KTR_AGENT_CHILDREN");
+	return 0;
 }
 
 /* In the child: becomes the program, or tells the parent why not. */
@@ -254,8 +273,8 @@ static void run_exec(const struct run *run, int report)
 	sigprocmask(SIG_SETMASK, &run->outer, NULL);
 	signal(SIGPIPE, command_sigpipe); /* main() ignores them; ignored signals stay so across exec */
 	signal(SIGXFSZ, command_sigxfsz);
-	run_environment(run);
-	execvp(run->program[0], run->program);
+	if (!run_environment(run))
+		execvp(run->program[0], run->program);
 	code = errno;
 	while (write(report, &code, sizeof(code)) < 0 && errno == EINTR)
 		;

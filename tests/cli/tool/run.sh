@@ -222,4 +222,10 @@ if [ -n "$met" ]; then
 else
 	skip "a process with a number that another had: the number is not to be had"
 fi
+
+# ---- a list of functions of any length ----
+
+long=$(seq -f 'function_%g' -s, 1000)
+"$ktr" run -o "$dir/listed" --probe 'mach:::' --fbt ",$long,,last," sh -c 'printf %s "$KTR_PROBES"' >"$dir/out" 2>/dev/null
+is 'a long list' "$(cat "$dir/out")" "$(printf 'mach:::,'; seq -f 'fbt::function_%g:' -s, 1000),fbt::last:"
 exit $failed
