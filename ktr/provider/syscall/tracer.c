@@ -155,11 +155,13 @@ int ktr__tracer_attach(struct ktr__tracer *tracer, pid_t pid, const struct ktr__
 	struct ktr__process *process = ktr__tracees_process(&tracer->tracees, pid);
 	int rc, known = process != NULL;
 
+	if (known && process->leaving)
+		return -EBUSY;
 	process = tracer_process(tracer, pid, want);
 	if (!process)
 		return -ENOMEM;
 	if (known)
-		return process->leaving ? -EBUSY : 0;
+		return 0;
 	/* Threads may have been made while the list was read: until nothing new is in it. */
 	do
 		rc = tracer_take_threads(tracer, process);
