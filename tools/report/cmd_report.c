@@ -103,7 +103,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	struct walk walk = c->walk;
 	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct report_sinks sinks;
+	struct report_sinks sinks = { .tally = NULL };
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
@@ -115,6 +115,9 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	if (ktr__tally_new(&sinks.tally, walk.reader, &options) || ktr__oncpu_init(&sinks.oncpu, walk.reader) ||
 	    ktr__reader_wants(walk.reader, report_wants, &sinks) ||
 	    (c->functions && ktr__functions_init(&sinks.functions, walk.reader))) {
+		ktr__functions_free(&sinks.functions);
+		ktr__oncpu_free(&sinks.oncpu);
+		ktr__tally_free(sinks.tally);
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
