@@ -104,8 +104,7 @@ int ktr__tables_class(struct ktr__tables *tables, unsigned bit, const char *name
 	return tables->class_name[bit] ? 0 : -ENOMEM;
 }
 
-/* "file.c:42" */
-/* What is made at run time stands in no line. */
+/* "file.c:42"; what is made at run time stands in no line. */
 static const char *tables_site_name(struct ktr__arena *arena, const char *file, uint32_t line)
 {
 	const char *base = ktr__ident_base(file);
