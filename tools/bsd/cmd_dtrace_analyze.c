@@ -179,17 +179,22 @@ static int dtrace_analyze_follow(struct dtrace_analyze *analyze, struct ktr_read
 	return 0;
 }
 
-static int dtrace_analyze_open(struct dtrace_analyze *analyze)
+/* 0 or 1 after a complaint. */
+static int dtrace_analyze_open(const struct dtrace_analyze *analyze, struct ktr_reader **reader)
 {
 	struct ktr_reader_options options = { .size = sizeof(options), .follow = analyze->continuous };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct ktr_reader *reader;
-	int rc;
 
 	if (analyze->continuous)
 		options.from_ns = dtrace_analyze_now();
-	if (ktr_reader_open(analyze->path, &options, &reader, &err))
-		return fail_with(analyze->find.command, &err);
+	return ktr_reader_open(analyze->path, &options, reader, &err) ? fail_with(analyze->find.command, &err) : 0;
+}
+
+/* Closes the reader. */
+static int dtrace_analyze_read(struct dtrace_analyze *analyze, struct ktr_reader *reader)
+{
+	int rc;
+
 	if (ktr_reader_info(reader)->kind == KTR_SOURCE_LIVE)
 		dtrace_events_session(&analyze->events, analyze->path);
 	if (analyze->continuous && !analyze->json) {
@@ -220,6 +225,7 @@ static void dtrace_analyze_begin(const struct dtrace_analyze *analyze)
 static int cmd_dtrace_analyze(int argc, char **argv)
 {
 	struct dtrace_analyze analyze = { .find.command = argv[0] };
+	struct ktr_reader *reader;
 	int rc;
 
 	if (!options_parse(&dtrace_analyze_options, argc, argv, &analyze, &rc))
@@ -232,11 +238,13 @@ static int cmd_dtrace_analyze(int argc, char **argv)
 		analyze.count = DTRACE_ANALYZE_COUNT;
 	analyze.events.keep = analyze.continuous ? 0 : analyze.count;
 	rc = dtrace_source(&analyze.find, argc, argv, analyze.path, sizeof(analyze.path));
+	if (!rc)
+		rc = dtrace_analyze_open(&analyze, &reader);
 	if (rc)
 		return rc;
 	if (!analyze.json)
 		dtrace_analyze_begin(&analyze);
-	rc = dtrace_analyze_open(&analyze);
+	rc = dtrace_analyze_read(&analyze, reader);
 	dtrace_events_end(&analyze.events);
 	if (analyze.json) {
 		dtrace_json_print(&analyze.events, stdout);

@@ -55,6 +55,12 @@ grep -qx 'Total events: 3' "$dir/out" && grep -qx "Older events, not among them:
 	fail "-n 3 of $events: $(grep events: "$dir/out")"
 status 0 dtrace-analyze --help
 grep -q -- '--continuous' "$dir/out" || fail '--help'
+mkdir damaged
+: >damaged/metadata
+status 1 dtrace-analyze damaged
+is 'of what cannot be opened' "$(cat "$dir/out")" ''
+status 1 dtrace-analyze --json damaged
+is 'of what cannot be opened, as JSON' "$(cat "$dir/out")" ''
 status 2 dtrace-analyze -t 3
 status 2 dtrace-analyze --no-such
 is 'by its other name' "$(ktr dtrace-analyze -n 3 ktr.out)" "$(dtrace-analyze -n 3 ktr.out)"
