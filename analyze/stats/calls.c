@@ -13,7 +13,7 @@ struct calls_thread {
 };
 
 struct ktr__calls {
-	struct ktr__spans *spans;
+	struct ktr__spans *spans; /* owned; NULL: another one drives the engine */
 	struct ktr__calls_hooks hooks;
 	void *context;
 	struct calls_thread **thread; /* owned; by thread id */
@@ -47,18 +47,16 @@ static int calls_room(struct calls_thread *t)
 	return 0;
 }
 
-static int calls_begun(void *context, struct ktr__span *span)
+int ktr__calls_begun(struct ktr__calls *calls, const struct ktr__span *span)
 {
-	struct ktr__calls *calls = context;
-	struct calls_thread *t = calls_is_one(span) ? calls_thread(calls, span->thread) : NULL;
+	struct calls_thread *t = calls_thread(calls, span->thread);
 	struct ktr__call *call;
 
-	if (!calls_is_one(span))
-		return 0;
 	if (!t || calls_room(t))
 		return -ENOMEM;
 	call = &t->open[t->n];
 	*call = (struct ktr__call){ .span = span, .depth = t->n };
+	call->level = t->n ? call[-1].level + 1 : 0;
 	call->outer = t->n ? ktr__call_name(&t->open[t->n - 1]) : NULL;
 	for (unsigned i = t->n; i > 0 && !call->again; i--)
 		call->again = strcmp(ktr__call_name(&t->open[i - 1]), ktr__call_name(call)) == 0;
@@ -67,15 +65,12 @@ static int calls_begun(void *context, struct ktr__span *span)
 }
 
 /* Those that began within it, and go on, are one less deep from here on. */
-static int calls_ended(void *context, const struct ktr__span *span)
+int ktr__calls_ended(struct ktr__calls *calls, const struct ktr__span *span)
 {
-	struct ktr__calls *calls = context;
-	struct calls_thread *t = calls_is_one(span) ? calls_thread(calls, span->thread) : NULL;
+	struct calls_thread *t = calls_thread(calls, span->thread);
 	struct ktr__call call = { .span = span };
 	unsigned at;
 
-	if (!calls_is_one(span))
-		return 0;
 	if (!t)
 		return -ENOMEM;
 	for (at = t->n; at > 0 && t->open[at - 1].span != span;)
@@ -92,19 +87,37 @@ static int calls_ended(void *context, const struct ktr__span *span)
 	return calls->hooks.end ? calls->hooks.end(calls->context, &call) : 0;
 }
 
-int ktr__calls_new(struct ktr__calls **out, const struct ktr__calls_hooks *hooks, void *context, uint64_t begin_ns)
+static int calls_on_begin(void *calls, struct ktr__span *span)
 {
-	struct ktr__calls *calls = calloc(1, sizeof(*calls));
+	return calls_is_one(span) ? ktr__calls_begun(calls, span) : 0;
+}
 
-	*out = NULL;
-	if (!calls || ktr__spans_new(&calls->spans, begin_ns, calls_ended, calls)) {
-		free(calls);
+static int calls_on_end(void *calls, const struct ktr__span *span)
+{
+	return calls_is_one(span) ? ktr__calls_ended(calls, span) : 0;
+}
+
+int ktr__calls_within(struct ktr__calls **out, const struct ktr__calls_hooks *hooks, void *context)
+{
+	struct ktr__calls *calls = *out = calloc(1, sizeof(*calls));
+
+	if (!calls)
 		return -ENOMEM;
-	}
-	ktr__spans_follow(calls->spans, calls_begun);
 	calls->hooks = *hooks;
 	calls->context = context;
-	*out = calls;
+	return 0;
+}
+
+int ktr__calls_new(struct ktr__calls **out, const struct ktr__calls_hooks *hooks, void *context, uint64_t begin_ns)
+{
+	if (ktr__calls_within(out, hooks, context))
+		return -ENOMEM;
+	if (ktr__spans_new(&(*out)->spans, begin_ns, calls_on_end, *out)) {
+		ktr__calls_free(*out);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	ktr__spans_follow((*out)->spans, calls_on_begin);
 	return 0;
 }
 

@@ -7,6 +7,9 @@
  *	...	ktr__calls_event(calls, &event); ktr__calls_loss(calls, loss);
  *	...	ktr__calls_finish(calls, last_ns);
  *
+ * Who follows spans anyway hands on what the engine tells it, to calls made by ktr__calls_within():
+ * ktr__calls_begun() for each scope that begins, ktr__calls_ended() for each that ends.
+ *
  * Memory is bounded by how many scopes are open at once. One thread at a time.
  */
 #ifndef ANALYZE_CALLS_H
@@ -17,6 +20,7 @@
 struct ktr__call {
 	const struct ktr__span *span; /* from_ns, site, thread; to_ns and flags when it ends */
 	unsigned depth; /* calls of its thread around it */
+	unsigned level; /* one more than that of the call around it, which it keeps when that ends first; from 0 */
 	const char *outer; /* the name of the innermost of these; NULL: there is none */
 	int again;	/* one of the same name is around it */
 	uint64_t inner_ns; /* that calls within it took; complete when it ends */
@@ -38,6 +42,13 @@ void ktr__calls_free(struct ktr__calls *calls);
 int ktr__calls_event(struct ktr__calls *calls, const struct ktr_event *event);
 void ktr__calls_loss(struct ktr__calls *calls, const struct ktr_loss *loss);
 int ktr__calls_finish(struct ktr__calls *calls, uint64_t end_ns);
+
+/* Calls of an engine that another one drives: 0 with an owned object in *out, or -ENOMEM. */
+int ktr__calls_within(struct ktr__calls **out, const struct ktr__calls_hooks *hooks, void *context);
+
+/* That engine's beginnings and ends, of scopes alone. 0, -ENOMEM, or what a hook returned. */
+int ktr__calls_begun(struct ktr__calls *calls, const struct ktr__span *span);
+int ktr__calls_ended(struct ktr__calls *calls, const struct ktr__span *span);
 
 /* How many calls of a thread are open. */
 unsigned ktr__calls_depth(const struct ktr__calls *calls, const struct ktr_reader_thread *thread);

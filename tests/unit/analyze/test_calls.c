@@ -148,6 +148,44 @@ static void what_lacks_an_end_says_so(void)
 	calls_done(calls, 20, "-b 0 8/8 no start\n+a 0\n+b 1\n-b 1 3/3 no end\n-a 0 4/1\n+a 0\n-a 0 5/5 no end\n");
 }
 
+/* Levels of what began, in order. */
+static unsigned calls_level[8], calls_n_levels;
+
+static int calls_keep_level(void *context, const struct ktr__call *call)
+{
+	(void)context;
+	CU_ASSERT_FATAL(calls_n_levels < 8);
+	calls_level[calls_n_levels++] = call->level;
+	return 0;
+}
+
+/* What began within a call stays above where it was, and what begins then lies in it, whose engine is another's. */
+static void levels_stay(void)
+{
+	static const struct ktr__calls_hooks hooks = { calls_keep_level, NULL };
+	struct ktr__span outer = { .kind = KTR_KIND_START, .group = "scope", .site = &calls_site[0][0],
+				   .thread = &calls_threads[0].thread };
+	struct ktr__span inner = outer, next = outer, other = outer;
+	struct ktr__calls *calls;
+
+	calls_n_levels = 0;
+	other.thread = &calls_threads[1].thread;
+	CU_ASSERT_FATAL(ktr__calls_within(&calls, &hooks, NULL) == 0);
+	CU_ASSERT(ktr__calls_begun(calls, &outer) == 0);
+	CU_ASSERT(ktr__calls_begun(calls, &inner) == 0);
+	CU_ASSERT(ktr__calls_begun(calls, &other) == 0);
+	CU_ASSERT(ktr__calls_ended(calls, &outer) == 0);
+	CU_ASSERT(ktr__calls_begun(calls, &next) == 0);
+	CU_ASSERT(ktr__calls_ended(calls, &next) == 0);
+	CU_ASSERT(ktr__calls_ended(calls, &inner) == 0);
+	CU_ASSERT(ktr__calls_begun(calls, &next) == 0);
+	CU_ASSERT_EQUAL(calls_n_levels, 5);
+	CU_ASSERT(calls_level[0] == 0 && calls_level[1] == 1 && calls_level[2] == 0);
+	CU_ASSERT_EQUAL(calls_level[3], 2);
+	CU_ASSERT_EQUAL(calls_level[4], 0);
+	ktr__calls_free(calls);
+}
+
 /* A coroutine's call goes on when the one that it was resumed in has returned. */
 static void what_goes_on_is_less_deep(void)
 {
@@ -181,4 +219,4 @@ static void a_hook_may_end_the_walk(void)
 SUITE(calls, TEST(time_within_is_not_its_own), TEST(recursion_is_told), TEST(recursion_may_be_through_two_sites),
       TEST(threads_have_calls_of_their_own),
       TEST(what_lacks_an_end_says_so), TEST(what_goes_on_is_less_deep), TEST(other_spans_are_no_calls),
-      TEST(a_hook_may_end_the_walk));
+      TEST(a_hook_may_end_the_walk), TEST(levels_stay));
