@@ -41,14 +41,14 @@ struct timeline_command {
 	struct notes notes;
 };
 
-static const char *const timeline_by[] = { "threads", "cpus", "ids", NULL };
+static const char *const timeline_by[] = { "threads", "cpus", "ids", "names", NULL };
 
 static const struct option_row timeline_rows[] = {
 	OPTIONS_PICTURE(struct timeline_command, picture),
 	OPTION_TEXT('o', "output", "FILE", struct timeline_command, picture.output,
 		    "write a page, FILE.html, or a picture: .png, .svg, .pdf, .gp"),
 	OPTION_WORD(0, "rows", "WHAT", struct timeline_command, by, KTR__BY_THREADS, timeline_by,
-		    "threads, cpus or ids (of KTR_STATE, START, COUNTER)"),
+		    "threads, cpus, ids (of KTR_STATE, START, COUNTER) or names (of scopes)"),
 	OPTION_LIST('g', "group", "GROUP", struct timeline_command, group,
 		    "only rows of this group; * and ? match; may be repeated"),
 	OPTION_FLAG(0, "all", struct timeline_command, all, "all rows, even if they do not fit the window"),
@@ -62,7 +62,8 @@ static const struct options timeline_options = {
 	.operands = "[TRACE]",
 	.about =
 		"Draws what threads, CPUs or the rows of KTR_STATE and its kin did over time: on the\n"
-		"terminal, as a picture, or as a page to look around in with a browser.\n"
+		"terminal, as a picture, or as a page to look around in with a browser. Scopes and\n"
+		"functions lie in each other, by threads.\n"
 		"Without TRACE, ./ktr.out is read.",
 	.examples = "ktr timeline\n"
 		    "ktr timeline -o timeline.html\n"

@@ -108,6 +108,18 @@ static void frame_rows(const struct ktr__view *view, char *text, size_t size)
 	}
 }
 
+/* Scopes that no level was left for. */
+static void frame_too_deep(struct ktr__frame *frame, const struct ktr__timeline *t)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < t->rows.n_rows; i++)
+		n += t->rows.row[i]->n_deeper;
+	if (n > 0)
+		ktr__frame_note(frame, "%s scopes lie deeper than %u levels and are left out", ktr__label_count(n).text,
+				KTR__ROWS_LEVELS);
+}
+
 static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__view *view)
 {
 	const struct ktr__timeline *t = view->timeline;
@@ -116,6 +128,9 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 		ktr__frame_note(frame,
 				"%u of %u rows have a line, those that stand out and the busiest",
 				view->n_rows, view->n_rows + view->n_hidden);
+	if (view->n_deeper > 0)
+		ktr__frame_note(frame, "of them, %u deeper levels of scopes have none", view->n_deeper);
+	frame_too_deep(frame, t);
 	if (t->rows.n_crowded > 0)
 		ktr__frame_note(frame, "%s events found no room in a row",
 				ktr__label_count(t->rows.n_crowded).text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Legends: each group of rows has one of its own, all rows with spans share one, and so do all CPUs. A legend
+ * Legends: each group of rows has one of its own, all rows with spans share one, all scopes, and all CPUs. A legend
  * lists the labels that cover most of the picture. Colours and letters are those of the table of labels, so that
  * another window, or other rows, change neither.
  */
@@ -20,6 +20,8 @@ static void legend_name(const struct ktr__view *view, const struct ktr__row *row
 {
 	if (view->by == KTR__BY_CPUS)
 		snprintf(text, size, "threads");
+	else if (row->nest != NULL)
+		snprintf(text, size, "scopes");
 	else if (row->has & KTR__ROW_STATES)
 		snprintf(text, size, "%s", row->group);
 	else

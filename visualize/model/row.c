@@ -71,7 +71,7 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 uint8_t ktr__row_lost(const struct ktr__row *row, const struct ktr__losses *losses, unsigned column)
 {
 	return row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
-					 : ktr__losses_of(losses, column, &row->rings);
+					 : ktr__losses_of(losses, column, ktr__row_rings(row));
 }
 
 int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
@@ -92,7 +92,7 @@ static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row 
 		uint64_t begin = gap->from_ns > from ? gap->from_ns : from;
 		uint64_t end = gap->to_ns < to ? gap->to_ns : to;
 
-		if (begin >= end || !ktr__rings_have(&row->rings, gap->cpu, (int)gap->keep))
+		if (begin >= end || !ktr__rings_have(ktr__row_rings(row), gap->cpu, (int)gap->keep))
 			continue;
 		ns += end - begin;
 		from = end;
@@ -228,6 +228,63 @@ int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uin
 	return row_depth(rows, row, ns > row->lane.since_ns ? ns : row->lane.since_ns);
 }
 
+static int row_add_level(struct ktr__row *nest)
+{
+	struct ktr__row *level = calloc(1, sizeof(*level));
+	struct ktr__row **more = realloc(nest->level, (nest->n_levels + 1) * sizeof(struct ktr__row *));
+
+	if (more != NULL)
+		nest->level = more;
+	if (level == NULL || more == NULL) {
+		free(level);
+		return -ENOMEM;
+	}
+	*level = (struct ktr__row){ .kind = KTR__ROW_NEST,
+				    .number = nest->number,
+				    .pid = nest->pid,
+				    .process_key = nest->process_key,
+				    .process = nest->process,
+				    .group = nest->group,
+				    .name = nest->name,
+				    .ident = nest->ident,
+				    .n_ident = nest->n_ident,
+				    .thread = nest->thread,
+				    .has = KTR__ROW_SPANS,
+				    .nest = nest,
+				    .depth = nest->n_levels };
+	nest->level[nest->n_levels++] = level;
+	return 0;
+}
+
+static int row_scope(struct ktr__rows *rows, struct ktr__row *level, uint64_t ns, uint16_t label)
+{
+	return row_change(rows, level, ns > level->lane.since_ns ? ns : level->lane.since_ns, label);
+}
+
+int ktr__row_enter(struct ktr__rows *rows, struct ktr__row *nest, uint64_t ns, unsigned level, uint16_t label,
+		   uint32_t *lane)
+{
+	*lane = level < KTR__ROWS_LEVELS ? level : KTR__LANES_MAX;
+	if (*lane == KTR__LANES_MAX)
+		return 0;
+	while (nest->n_levels <= level)
+		if (row_add_level(nest) != 0)
+			return -ENOMEM;
+	nest->n_open++;
+	nest->level[level]->n_events += ns >= rows->grid.from_ns;
+	return row_scope(rows, nest->level[level], ns, label);
+}
+
+int ktr__row_exit(struct ktr__rows *rows, struct ktr__row *nest, uint64_t ns, uint32_t lane)
+{
+	if (lane == KTR__LANES_MAX) {
+		nest->n_deeper += ns >= rows->grid.from_ns;
+		return 0;
+	}
+	nest->n_open--;
+	return row_scope(rows, nest->level[lane], ns, KTR__LABEL_NONE);
+}
+
 int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
 	/* What was recorded after that, on the way out, is of the row, too. */
@@ -263,8 +320,14 @@ static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 
 int ktr__rows_end(struct ktr__rows *rows, uint64_t ns)
 {
-	for (unsigned i = 0; i < rows->n_rows; i++)
-		if (row_end(rows, rows->row[i], ns) != 0)
+	for (unsigned i = 0; i < rows->n_rows; i++) {
+		struct ktr__row *row = rows->row[i];
+
+		if (row_end(rows, row, ns) != 0)
 			return -ENOMEM;
+		for (unsigned k = 0; k < row->n_levels; k++)
+			if (row_end(rows, row->level[k], ns) != 0)
+				return -ENOMEM;
+	}
 	return 0;
 }

@@ -26,6 +26,14 @@ void ktr__row_spans(const struct ktr__rows *rows, struct ktr__row *row, uint64_t
 int ktr__row_start(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t *lane);
 int ktr__row_stop(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint32_t lane);
 
+/*
+ * A scope begins on a level of a nest, from 0 (struct ktr__call); *lane is the level, or KTR__LANES_MAX where it is
+ * too deep. It ends. Return 0 or -ENOMEM.
+ */
+int ktr__row_enter(struct ktr__rows *rows, struct ktr__row *nest, uint64_t ns, unsigned level, uint16_t label,
+		   uint32_t *lane);
+int ktr__row_exit(struct ktr__rows *rows, struct ktr__row *nest, uint64_t ns, uint32_t lane);
+
 /* The row's state ends with who told of it. Returns 0 or -ENOMEM. */
 int ktr__row_left(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns);
 

@@ -42,18 +42,23 @@ int ktr__rows_init(struct ktr__rows *rows, const struct ktr__grid *grid)
 	return ktr__rows_label(rows, "(other)", 7, &other);
 }
 
+static void rows_free_row(struct ktr__row *row)
+{
+	for (unsigned i = 0; i < row->n_levels; i++)
+		rows_free_row(row->level[i]);
+	free(row->level);
+	free(row->rings.word);
+	free(row->lane.cell);
+	free(row->area.cell);
+	free(row->marks);
+	free(row->stay);
+	free(row);
+}
+
 void ktr__rows_free(struct ktr__rows *rows)
 {
-	for (unsigned i = 0; i < rows->n_rows; i++) {
-		struct ktr__row *row = rows->row[i];
-
-		free(row->rings.word);
-		free(row->lane.cell);
-		free(row->area.cell);
-		free(row->marks);
-		free(row->stay);
-		free(row);
-	}
+	for (unsigned i = 0; i < rows->n_rows; i++)
+		rows_free_row(rows->row[i]);
 	free(rows->row);
 	free(rows->gap);
 	free(rows->bucket);
@@ -77,7 +82,7 @@ static int rows_add_label(struct ktr__rows *rows, const char *bytes, size_t n, u
 }
 
 /* A letter that no label has yet: of the name's own, if there is one. */
-static char rows_letter(struct ktr__rows *rows, const char *name)
+static char rows_letter(uint8_t *taken, const char *name)
 {
 	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*";
 	char wish[2 * KTR__LABEL_BYTES + sizeof(any) + 2];
@@ -92,15 +97,15 @@ static char rows_letter(struct ktr__rows *rows, const char *name)
 		wish[n++] = (char)tolower((unsigned char)*p);
 	}
 	memcpy(wish + n, any, sizeof(any));
-	for (n = 0; wish[n] != '*' && rows->letters_taken[(unsigned char)wish[n]];)
+	for (n = 0; wish[n] != '*' && taken[(unsigned char)wish[n]];)
 		n++;
-	rows->letters_taken[(unsigned char)wish[n]] = 1;
+	taken[(unsigned char)wish[n]] = 1;
 	return wish[n];
 }
 
-int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
+/* Likewise, found by a hash of its own. Returns 1 where it was made, 0 where it was there or shared, or -ENOMEM. */
+static int rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint64_t hash, uint16_t *label)
 {
-	uint64_t hash = ktr__hash_bytes(0, bytes, n);
 	unsigned at = (unsigned)(hash % (2 * KTR__ROWS_LABELS));
 
 	/* Two states with one 64-bit hash would show as one; the table never fills beyond half. */
@@ -116,14 +121,35 @@ int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_
 		return 0;
 	rows->label_hash[*label] = hash;
 	rows->label_bucket[at] = *label;
+	return *label != KTR__LABEL_OTHER;
+}
+
+int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label)
+{
+	uint64_t hash = ktr__hash_bytes(0, bytes, n);
+	int made = rows_label(rows, bytes, n, hash, label);
+
+	if (made <= 0)
+		return made;
 	/* They come in the order in which the trace has them, so that a name looks the same in all its pictures. */
-	if (*label == KTR__LABEL_OTHER)
-		return 0;
 	if (ktr__colours_known(rows->colours, rows->label[*label], &rows->label_colour[*label]))
 		ktr__palette_take(rows->label_colour[*label], &rows->colours_taken);
 	else
 		rows->label_colour[*label] = ktr__palette_name(rows->label[*label], hash, &rows->colours_taken);
-	rows->label_letter[*label] = rows_letter(rows, rows->label[*label]);
+	rows->label_letter[*label] = rows_letter(rows->letters_taken, rows->label[*label]);
+	return 0;
+}
+
+int ktr__rows_scope(struct ktr__rows *rows, const char *name, uint16_t *label)
+{
+	size_t n = strlen(name);
+	int made = rows_label(rows, name, n, ktr__hash_bytes(1, name, n), label);
+
+	if (made <= 0)
+		return made;
+	rows->label_scope[*label] = 1;
+	rows->label_colour[*label] = ktr__colours_name(rows->colours, rows->label[*label]);
+	rows->label_letter[*label] = rows_letter(rows->scope_letters, rows->label[*label]);
 	return 0;
 }
 

@@ -2,9 +2,13 @@
 /*
  * The rows of a timeline: who has one, and what is known of each.
  *
- * A row is an identity (process, group and id of KTR_STATE, START, COUNTER and POINT), a thread or
+ * A row is an identity (process, group and id of KTR_STATE, START, COUNTER and POINT), a thread, or
  * a CPU. It has a lane (states, open spans, or who ran), an area (a counter), marks (how many
  * points or events a column has), and totals per label that do not depend on columns.
+ *
+ * A nest is the scopes of a thread (KTR_SCOPE, functions that are probed) in each other, as a flame chart has
+ * them. It has none of these, but levels: rows whose lanes have the scopes' names. What a level shows lies within
+ * what the level before shows.
  *
  * Memory is bounded: KTR__ROWS_MAX rows, and KTR__ROWS_BYTES of columns; what finds no room is
  * counted in n_crowded. Names are clean (visualize/model/label.h) and belong to the table, which neither
@@ -23,6 +27,7 @@
 #define KTR__ROWS_BYTES  (160u << 20)
 #define KTR__ROWS_LABELS 4096u /* different states; later ones share KTR__LABEL_OTHER */
 #define KTR__LANES_MAX   256u  /* spans of one row that can be open at once */
+#define KTR__ROWS_LEVELS 64u   /* of a nest: a picture has room for no more; deeper scopes are counted */
 #define KTR__ROWS_STAYS  64u   /* different states of one row that have totals of their own */
 
 #define KTR__LABEL_NONE  0u
@@ -31,7 +36,8 @@
 enum ktr__row_kind {
 	KTR__ROW_ID,
 	KTR__ROW_THREAD,
-	KTR__ROW_CPU
+	KTR__ROW_CPU,
+	KTR__ROW_NEST /* and its levels, which are in no table */
 };
 
 /* struct ktr__row.has */
@@ -81,7 +87,18 @@ struct ktr__row {
 	unsigned n_stays;
 	uint64_t taken[KTR__LANES_MAX / 64]; /* a bit for each lane that a span is in */
 	unsigned n_open;                     /* spans */
+	struct ktr__row **level; /* owned: of a nest, from the outermost on */
+	unsigned n_levels;
+	uint64_t n_deeper;           /* scopes in the window that no level was left for */
+	const struct ktr__row *nest; /* of a level: whose it is; NULL: it is none */
+	unsigned depth;              /* of a level */
 };
+
+/* The rings that its events came from. */
+static inline const struct ktr__rings *ktr__row_rings(const struct ktr__row *row)
+{
+	return row->nest != NULL ? &row->nest->rings : &row->rings;
+}
 
 struct ktr__rows {
 	struct ktr__grid grid;
@@ -99,7 +116,8 @@ struct ktr__rows {
 	char label_letter[KTR__ROWS_LABELS];     /* likewise; '*' where all are taken */
 	uint32_t colours_taken;                  /* of the palette, a bit each */
 	struct ktr__colours *colours;            /* borrowed: of the trace's names; NULL: none are known */
-	uint8_t letters_taken[128];
+	uint8_t letters_taken[128], scope_letters[128];
+	uint8_t label_scope[KTR__ROWS_LABELS]; /* it is the name of a scope */
 	uint16_t depth_label[KTR__LANES_MAX + 1]; /* "1 open", "2 open"...; 0: not made yet */
 	uint64_t n_bytes;         /* of columns */
 	uint64_t n_crowded;       /* [events] that found no room */
@@ -132,6 +150,12 @@ int ktr__rows_find(struct ktr__rows *rows, const struct ktr__row_key *key, struc
 
 /* The number of a label, KTR__LABEL_OTHER where there are too many. 0 or -ENOMEM. */
 int ktr__rows_label(struct ktr__rows *rows, const char *bytes, size_t n, uint16_t *label);
+
+/*
+ * The number of the label of a scope's name, which is none of a state that is called so: it takes neither
+ * colour nor letter from any. Likewise.
+ */
+int ktr__rows_scope(struct ktr__rows *rows, const char *name, uint16_t *label);
 
 /* The label that says how many spans are open; 0: none. 0 or -ENOMEM. */
 int ktr__rows_depth(struct ktr__rows *rows, unsigned n_open, uint16_t *label);

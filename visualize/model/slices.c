@@ -32,7 +32,7 @@ struct ktr__slices_row {
 int ktr__slices_init(struct ktr__slices *slices, const struct ktr_reader_info *info,
 		     const struct ktr__slices_to *to, void *context)
 {
-	struct ktr__timeline_options options = { .by = KTR__BY_AUTO, .n_columns = 1 };
+	struct ktr__timeline_options options = { .by = KTR__BY_NAMES, .n_columns = 1 };
 
 	memset(slices, 0, sizeof(*slices));
 	slices->to = to;

@@ -3,7 +3,8 @@
  * The sink of a timeline: finds the row that an event belongs to and says what happens there.
  *
  * With rows by identity the KTR_STATE family goes to rows of identities; with rows by thread each
- * event also marks its thread; KTR__BY_AUTO keeps both, since only the end tells which is wanted.
+ * event also marks its thread; KTR__BY_AUTO keeps both, since only the end tells which is wanted. Scopes go to the
+ * nest of their thread, if a row per name is not asked for.
  * With rows by CPU an event weighs for its thread on its CPU's row.
  *
  * Time is made to stand still where a source has it run backwards, and such events are counted.
@@ -52,6 +53,13 @@ static int timeline_wants(struct ktr__timeline *t, const struct ktr_reader_site 
 	return 0;
 }
 
+/* A scope: of the kind that the engine has on a stack of its thread. */
+static int timeline_nests(const struct ktr__timeline *t, const struct ktr_reader_site *site)
+{
+	return t->options.by != KTR__BY_NAMES && t->options.by != KTR__BY_CPUS && site->ident != NULL &&
+	       (site->kind == KTR_KIND_START || site->kind == KTR_KIND_STOP) && strcmp(site->group, "scope") == 0;
+}
+
 static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 						const struct ktr_reader_site *site)
 {
@@ -62,6 +70,7 @@ static struct ktr__timeline_site *timeline_site(struct ktr__timeline *t,
 	at = &t->site[site->id];
 	if (!at->known) {
 		at->wanted = (uint8_t)timeline_wants(t, site);
+		at->nests = (uint8_t)timeline_nests(t, site);
 		at->known = 1;
 	}
 	return at;
@@ -93,6 +102,26 @@ static struct ktr_event_bytes timeline_ident(const struct ktr_event *event, char
 	return ident;
 }
 
+static int timeline_call(void *context, const struct ktr__call *call)
+{
+	struct ktr__timeline *t = context;
+
+	t->level = call->level;
+	return 0;
+}
+
+/* A scope begins, which lies in those of its thread that are open. */
+static int timeline_enter(struct ktr__timeline *t, struct ktr__span *span)
+{
+	struct ktr__timeline_site *site = &t->site[span->site->id];
+
+	if (ktr__calls_begun(t->calls, span) != 0)
+		return -ENOMEM;
+	if (site->label == 0 && ktr__rows_scope(&t->rows, span->site->ident, &site->label) != 0)
+		return -ENOMEM;
+	return ktr__row_enter(&t->rows, t->now, span->from_ns, t->level, site->label, &span->lane);
+}
+
 /* A span or state of the present row begins. */
 static int timeline_begun(void *context, struct ktr__span *span)
 {
@@ -101,11 +130,23 @@ static int timeline_begun(void *context, struct ktr__span *span)
 
 	t->begun = span;
 	span->row = t->now;
+	if (t->now->kind == KTR__ROW_NEST)
+		return timeline_enter(t, span);
 	if (span->kind == KTR_KIND_START)
 		return ktr__row_start(&t->rows, t->now, span->from_ns, &span->lane);
 	if (ktr__rows_label(&t->rows, span->state.bytes, span->state.n_bytes, &label) != 0)
 		return -ENOMEM;
 	return ktr__row_label(&t->rows, t->now, span->from_ns, label);
+}
+
+/* A scope has ended, or is open at the end: then its bar goes on to the end of the picture. */
+static int timeline_leave(struct ktr__timeline *t, const struct ktr__span *span, int ends)
+{
+	if (ktr__calls_ended(t->calls, span) != 0)
+		return -ENOMEM;
+	if (!ends && span->lane != KTR__LANES_MAX)
+		return 0;
+	return ktr__row_exit(&t->rows, span->row, span->to_ns, span->lane);
 }
 
 static int timeline_ended(void *context, const struct ktr__span *span)
@@ -122,6 +163,8 @@ static int timeline_ended(void *context, const struct ktr__span *span)
 			return -ENOMEM;
 		t->ended[t->n_ended++] = *span;
 	}
+	if (((struct ktr__row *)span->row)->kind == KTR__ROW_NEST)
+		return timeline_leave(t, span, how != KTR__SPAN_NO_END);
 	if (how == KTR__SPAN_NO_END)
 		return 0; /* its bar goes on to the end of the picture */
 	if (span->kind == KTR_KIND_START)
@@ -156,6 +199,25 @@ static int timeline_happens(struct ktr__timeline *t, struct ktr__row *row, uint6
 	return ktr__row_mark(&t->rows, row, ns);
 }
 
+/* The nest of a thread, made when it is new; *out is NULL where there is no room. 0 or -ENOMEM. */
+static int timeline_nest(struct ktr__timeline *t, const struct ktr_reader_thread *thread, struct ktr__row **out)
+{
+	char name[96];
+	/* Of two threads with one name each has its own: the number tells them apart. */
+	struct ktr__row_key key = { KTR__ROW_NEST, thread, thread->id, "scope", name, 0 };
+
+	*out = NULL;
+	if (ktr__array_grow(&t->nest, &t->n_nests, thread->id, sizeof(struct ktr__row *)) != 0)
+		return -ENOMEM;
+	if (t->nest[thread->id] == NULL) {
+		key.n_ident = timeline_thread_name(name, sizeof(name), thread);
+		if (ktr__rows_find(&t->rows, &key, NULL, &t->nest[thread->id]) != 0)
+			return -ENOMEM;
+	}
+	*out = t->nest[thread->id];
+	return 0;
+}
+
 /* An event of the KTR_STATE family, on the row of its identity. */
 static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site *site, uint64_t ns,
 			     const struct ktr_event *event)
@@ -170,7 +232,7 @@ static int timeline_identity(struct ktr__timeline *t, struct ktr__timeline_site 
 				    ident.n_bytes };
 	struct ktr__row *row;
 
-	if (ktr__rows_find(&t->rows, &key, site->row, &row) != 0)
+	if (site->nests ? timeline_nest(t, event->thread, &row) : ktr__rows_find(&t->rows, &key, site->row, &row))
 		return -ENOMEM;
 	site->row = row;
 	if (row == NULL)
@@ -335,6 +397,8 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 	if (ktr__rows_init(&t->rows, &grid) != 0 ||
 	    ktr__spans_new(&t->spans, info->first_ns, timeline_ended, t) != 0)
 		return -ENOMEM;
+	if (ktr__calls_within(&t->calls, &(struct ktr__calls_hooks){ .begin = timeline_call }, t) != 0)
+		return -ENOMEM;
 	t->rows.colours = options->colours;
 	ktr__spans_follow(t->spans, timeline_begun);
 	return 0;
@@ -374,10 +438,12 @@ int ktr__timeline_end(struct ktr__timeline *t)
 void ktr__timeline_free(struct ktr__timeline *t)
 {
 	ktr__spans_free(t->spans);
+	ktr__calls_free(t->calls);
 	free(t->ended);
 	ktr__losses_free(&t->losses);
 	free(t->site);
 	free(t->thread);
+	free(t->nest);
 	free(t->thread_label);
 	free(t->cpu);
 	ktr__rows_free(&t->rows);

@@ -17,6 +17,7 @@
 #ifndef VISUALIZE_TIMELINE_H
 #define VISUALIZE_TIMELINE_H
 
+#include "analyze/stats/calls.h"
 #include "analyze/stats/spans.h"
 #include "visualize/model/losses.h"
 #include "visualize/model/rows.h"
@@ -27,7 +28,8 @@ enum ktr__timeline_by {
 	KTR__BY_AUTO, /* identities where the trace has any, else threads */
 	KTR__BY_THREADS,
 	KTR__BY_CPUS,
-	KTR__BY_IDS
+	KTR__BY_IDS,
+	KTR__BY_NAMES /* as identities; scopes do not nest by threads, but each name has a row */
 };
 
 struct ktr__timeline_options {
@@ -44,6 +46,8 @@ struct ktr__timeline_options {
 struct ktr__timeline_site {
 	uint8_t known;
 	uint8_t wanted;       /* by the selection of groups */
+	uint8_t nests;        /* a scope, on its thread's nest */
+	uint16_t label;       /* of its name; 0: not known yet */
 	struct ktr__row *row; /* of its last event */
 };
 
@@ -58,6 +62,10 @@ struct ktr__timeline {
 	struct ktr__row **thread; /* by id; with rows by CPU thread_label stands in */
 	uint16_t *thread_label;   /* by id; 0: not named yet */
 	uint32_t n_threads;       /* of whichever of the two is in use */
+	struct ktr__row **nest; /* by thread id; NULL: it has no scopes */
+	uint32_t n_nests;
+	struct ktr__calls *calls; /* how scopes lie in each other */
+	unsigned level;           /* of the one that began last */
 	struct ktr__row **cpu;    /* by number */
 	uint32_t n_cpus;
 	struct ktr__losses losses;

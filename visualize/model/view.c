@@ -4,7 +4,8 @@
  * are kept where there are too many, and headings are put between them. Colours are in legend.c.
  *
  * Items are sorted by process, then by block (what stands under one heading), then by name as
- * strverscmp(3) orders it, so that "worker 10" follows "worker 9".
+ * strverscmp(3) orders it, so that "worker 10" follows "worker 9". The levels of a thread's scopes are items of their
+ * own; the deeper one lies the less it scores, so that what is left out is what lies deepest.
  */
 #include "visualize/model/view.h"
 
@@ -19,6 +20,7 @@
 #define VIEW_GROUPS 1024u /* told apart for the order of headings */
 #define VIEW_SOME   8u    /* rows that a heading gets before the next one gets any */
 #define VIEW_SAID   2     /* findings that a picture has room for */
+#define VIEW_DEEPER 0.02  /* [score] of a level, against that of the level around it */
 
 struct view_item {
 	const struct ktr__row *row, *marks;
@@ -72,10 +74,12 @@ static int view_compare(const void *a, const void *b)
 		return order;
 	if (x->sub != y->sub)
 		return x->sub < y->sub ? -1 : 1;
+	if (p->number == q->number)
+		return p->depth < q->depth ? -1 : p->depth > q->depth;
 	order = strverscmp(p->group, q->group);
-	if (order != 0)
-		return order;
-	return strverscmp(p->name, q->name);
+	if (order == 0)
+		order = strverscmp(p->name, q->name);
+	return order != 0 ? order : p->number < q->number ? -1 : 1;
 }
 
 static struct view_item *view_add(struct view_items *items, const struct ktr__row *row,
@@ -90,6 +94,24 @@ static struct view_item *view_add(struct view_items *items, const struct ktr__ro
 	if (row != NULL)
 		item->score += by_rank[view_rank(row)];
 	return item;
+}
+
+/* The levels of a thread's scopes. */
+static void view_add_nest(struct view_items *items, unsigned i, const char *name, unsigned indent)
+{
+	const struct ktr__row *nest = items->view->timeline->rows.row[i];
+
+	for (unsigned k = 0; k < nest->n_levels; k++) {
+		struct view_item *item;
+
+		/* All of it may lie before the window. */
+		if (nest->level[k]->lane.cell == NULL)
+			continue;
+		item = view_add(items, nest->level[k], NULL, name, i);
+		item->sub = indent;
+		item->indent = indent;
+		item->score += 0.3 - VIEW_DEEPER * k;
+	}
 }
 
 /* Which group a row is of, in the order in which groups were first seen. */
@@ -117,10 +139,12 @@ static void view_collect_ids(struct view_items *items)
 	for (unsigned i = 0; i < rows->n_rows; i++) {
 		const struct ktr__row *row = rows->row[i];
 
+		if (row->kind == KTR__ROW_NEST)
+			view_add_nest(items, i, row->name, 0);
 		if (row->kind != KTR__ROW_ID)
 			continue;
-		view_add(items, row, row, row->name, i)->block = view_rank(row) *
-									 (VIEW_GROUPS + 1) +
+		/* Below the scopes of all threads. */
+		view_add(items, row, row, row->name, i)->block = (1 + view_rank(row)) * (VIEW_GROUPS + 1) +
 								 view_group(&groups, row);
 	}
 }
@@ -156,11 +180,13 @@ static void view_collect_threads(struct view_items *items, const struct ktr__row
 			item = view_add(items, known ? own[id] : NULL, row, row->name, i);
 			if (item->row != NULL)
 				item->score += items->odd[i];
+		} else if (row->kind == KTR__ROW_NEST && known) {
+			view_add_nest(items, i, t->thread[id]->name, 1);
 		} else if (row->kind == KTR__ROW_ID && view_rank(row) == 2) {
 			view_add(items, row, NULL, row->name, i)->block = 1;
 		} else if (row->kind == KTR__ROW_ID && known && own[id] != row) {
 			item = view_add(items, row, row, t->thread[id]->name, i);
-			item->sub = 1 + view_rank(row);
+			item->sub = 2 + view_rank(row);
 			item->indent = 1;
 		}
 	}
@@ -356,7 +382,9 @@ static void view_text(const struct view_item *item, char *text, size_t size)
 {
 	const struct ktr__row *row = view_any_row(item);
 
-	if (item->indent > 0)
+	if (row->nest != NULL && (row->depth > 0 || item->indent > 0))
+		snprintf(text, size, "%s", row->depth > 0 ? "" : row->group); /* the line above says whose it is */
+	else if (item->indent > 0)
 		snprintf(text, size, "%s%s%s", row->group, row->group[0] ? " " : "",
 			 row->n_ident > 0 && strncmp(item->name, row->name, strlen(row->name)) != 0
 				 ? row->name
@@ -375,10 +403,11 @@ static void view_add_rest(struct ktr__view *view, const struct view_item *item)
 	const uint32_t *marks = item->marks != NULL ? item->marks->marks : NULL;
 
 	view->n_hidden++;
+	view->n_deeper += view_any_row(item)->nest != NULL && view_any_row(item)->depth > 0;
 	if (view->rest == NULL || view->rest->marks == NULL)
 		return;
 	view->rest->n_events += view_any_row(item)->n_events;
-	if (ktr__rings_join(&view->rest->rings, &view_any_row(item)->rings) != 0) {
+	if (ktr__rings_join(&view->rest->rings, ktr__row_rings(view_any_row(item))) != 0) {
 		free(view->rest->marks);
 		view->rest->marks = NULL;
 		return;
@@ -492,11 +521,21 @@ static void view_mark_said(struct ktr__view *view)
 static enum ktr__timeline_by view_by(const struct ktr__timeline *t)
 {
 	if (t->options.by != KTR__BY_AUTO)
-		return t->options.by;
+		return t->options.by == KTR__BY_NAMES ? KTR__BY_IDS : t->options.by;
 	for (unsigned i = 0; i < t->rows.n_rows; i++)
-		if (t->rows.row[i]->kind == KTR__ROW_ID)
+		if (t->rows.row[i]->kind == KTR__ROW_ID || t->rows.row[i]->kind == KTR__ROW_NEST)
 			return KTR__BY_IDS;
 	return KTR__BY_THREADS;
+}
+
+/* How many items there are at most. */
+static size_t view_n_items(const struct ktr__rows *rows)
+{
+	size_t n = rows->n_rows;
+
+	for (unsigned i = 0; i < rows->n_rows; i++)
+		n += rows->row[i]->n_levels;
+	return n;
 }
 
 int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsigned max_lines)
@@ -507,7 +546,7 @@ int ktr__view_init(struct ktr__view *view, const struct ktr__timeline *t, unsign
 	memset(view, 0, sizeof(*view));
 	view->timeline = t;
 	view->by = view_by(t);
-	items.item = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.item));
+	items.item = calloc(view_n_items(&t->rows) + 1, sizeof(*items.item));
 	items.odd = calloc((size_t)t->rows.n_rows + 1, sizeof(*items.odd));
 	if (items.item != NULL && items.odd != NULL)
 		error = view->n_findings = ktr__finding_look(&t->rows, &t->losses, view->finding, items.odd);

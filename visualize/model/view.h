@@ -36,11 +36,12 @@ struct ktr__legend {
 
 struct ktr__view {
 	const struct ktr__timeline *timeline;
-	enum ktr__timeline_by by; /* never KTR__BY_AUTO */
+	enum ktr__timeline_by by; /* never KTR__BY_AUTO, nor KTR__BY_NAMES */
 	struct ktr__line *line;   /* owned */
 	unsigned n_lines;
 	unsigned n_rows;            /* lines that are rows */
 	unsigned n_hidden;          /* rows that have no line of their own */
+	unsigned n_deeper;          /* of them, levels of scopes below one that may have a line */
 	struct ktr__row *rest;      /* owned; what happens on them, as the marks of the last line */
 	struct ktr__legend *legend; /* owned */
 	unsigned n_legends;

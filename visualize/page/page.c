@@ -120,7 +120,7 @@ int ktr__page_new(struct ktr__page **out, struct ktr_reader *reader,
 		return ktr_error_set(err, errno, "no temporary file: %s", strerror(errno));
 	}
 	o.n_columns = page_columns(reader);
-	o.by = KTR__BY_AUTO;
+	o.by = KTR__BY_NAMES;
 	page->error = ktr__timeline_init(&page->rows, page->info, &o);
 	page->rows.keeps = 1;
 	o.by = KTR__BY_CPUS;

@@ -31,7 +31,7 @@ SAID = {
     'rows': ['row 217', 'stuck'],
     'names': ['exchange', 'number one', 'number two'],
     'odd': ['עובד', 'عامل', 'marks', 'tablet', 'private', r'<b>'],
-    'deep': ['level', '31 open'],
+    'deep': ['scopes', 'level'],
     'numbers': ['small', 'large', 'double', '-7'],
     'day': ['24 h 00 min', r'\[h\]', 'running', r'running 0\.000\d+ %'],
     'flood': ['events were lost', r'lost \(\d'],

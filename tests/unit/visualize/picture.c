@@ -46,15 +46,16 @@ struct ktr__thread *picture_thread(struct picture *p, unsigned n)
 	return thread;
 }
 
-/* The site of a kind and group, made when it is new. */
+/* The site of a kind and group, and of a scope's name; made when it is new. */
 static const struct ktr_reader_site *picture_site(struct picture *p, enum ktr_event_kind kind,
-						  const char *group)
+						  const char *group, const char *scope)
 {
 	struct ktr_reader_site *site;
 
 	for (unsigned i = 0; i < p->n_sites; i++)
 		if (p->site[i].kind == kind &&
-		    (group == p->site[i].group || (group && strcmp(p->site[i].group, group) == 0)))
+		    (group == p->site[i].group || (group && strcmp(p->site[i].group, group) == 0)) &&
+		    (!scope || strcmp(p->site[i].ident, scope) == 0))
 			return &p->site[i];
 	site = &p->site[p->n_sites];
 	site->id = p->n_sites++;
@@ -75,6 +76,12 @@ static const struct ktr_reader_site *picture_site(struct picture *p, enum ktr_ev
 	site->arg[1] = (struct ktr_reader_arg){ "value", KTR_ARG_U64 };
 	if (kind == KTR_KIND_STATE || kind == KTR_KIND_POINT)
 		site->arg[1].type = KTR_ARG_STR;
+	if (scope) {
+		site->ident = scope;
+		site->value_arg = 0;
+		site->n_args = 1;
+		site->arg[0] = (struct ktr_reader_arg){ "key", KTR_ARG_U64 };
+	}
 	if (kind == KTR_KIND_COUNTER)
 		site->arg[1].type = KTR_ARG_I32;
 	return site;
@@ -92,10 +99,12 @@ static void picture_send(struct picture *p, enum ktr_event_kind kind, double ms,
 
 	event->time_ns = PICTURE_BEGIN_NS + (uint64_t)(ms * 1e6 + 0.5);
 	event->index = p->n_events++;
-	event->site = picture_site(p, kind, group);
+	event->site = picture_site(p, kind, group, group && strcmp(group, "scope") == 0 ? ident : NULL);
 	event->thread = &picture_thread(p, thread)->thread;
 	event->arg[0] = ident ? strlen(ident) : 0;
 	event->arg[1] = value;
+	if (event->site->ident)
+		event->arg[0] = value;
 	event->str[0] = picture_bytes(ident ? ident : "");
 	event->str[1] = picture_bytes(text);
 	if (p->result == 0)
@@ -124,6 +133,16 @@ void picture_stop(struct picture *p, double ms, unsigned thread, const char *gro
 		  const char *ident, uint64_t key)
 {
 	picture_send(p, KTR_KIND_STOP, ms, thread, group, ident, "", key);
+}
+
+void picture_enter(struct picture *p, double ms, unsigned thread, const char *name, uint64_t key)
+{
+	picture_send(p, KTR_KIND_START, ms, thread, "scope", name, "", key);
+}
+
+void picture_leave(struct picture *p, double ms, unsigned thread, const char *name, uint64_t key)
+{
+	picture_send(p, KTR_KIND_STOP, ms, thread, "scope", name, "", key);
 }
 
 void picture_point(struct picture *p, double ms, unsigned thread, const char *group,

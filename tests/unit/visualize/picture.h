@@ -41,6 +41,9 @@ void picture_start(struct picture *picture, double ms, unsigned thread, const ch
 		   const char *ident, uint64_t key);
 void picture_stop(struct picture *picture, double ms, unsigned thread, const char *group,
 		  const char *ident, uint64_t key);
+/* KTR_SCOPE: a scope begins and ends; key is where its record lies on the stack. The name stays the caller's. */
+void picture_enter(struct picture *picture, double ms, unsigned thread, const char *name, uint64_t key);
+void picture_leave(struct picture *picture, double ms, unsigned thread, const char *name, uint64_t key);
 void picture_point(struct picture *picture, double ms, unsigned thread, const char *group,
 		   const char *ident);
 /* A plain CTR event on a CPU. */
