@@ -4,7 +4,8 @@
  *
  * A column in which several labels were is cut by their shares, always in the order of their
  * numbers, so that a row that alternates fast becomes quiet layers. Columns that look the same are
- * one box. Data go into the script as three tables: bars, gaps, and counters with marks; each box
+ * one box; of scopes, each call of more than a few columns, with a border to the next and its name. Data
+ * go into the script as three tables: bars, gaps, and counters with marks; each box
  * has its own colour as a number, which gnuplot calls "rgb variable".
  */
 #include "visualize/chart/chart_timeline.h"
@@ -25,8 +26,13 @@
 #define TIMELINE_LEVELS   16u   /* heights that are told apart */
 #define TIMELINE_SHORT    3u    /* of them, for what is there at all */
 #define TIMELINE_EARLIER  1.0   /* [columns] */
+#define TIMELINE_BORDER   1.0   /* [columns] that a scope leaves to the next one */
+#define TIMELINE_BORDERED 4u    /* [columns] least width of a scope that does */
+#define TIMELINE_NAMED    28.0  /* [pixels] least width of a scope that has its name in it */
+#define TIMELINE_MOST     191u  /* [1/255 of a column] of a name that is written across columns of many calls */
 #define TIMELINE_LINE     15u   /* [pixels] least height of a line */
 #define TIMELINE_LINE_MAX 60u
+#define TIMELINE_LEVEL    22u /* [pixels] greatest height of a line where scopes lie in each other */
 #define TIMELINE_REST     330u /* [pixels] of all that is no line, in a picture of few lines */
 #define TIMELINE_LEAST    420u /* [pixels] least height of a picture */
 #define TIMELINE_FOOT     170u /* [pixels] kept for axis and legends */
@@ -52,9 +58,18 @@ unsigned ktr__chart_timeline_lines(unsigned height)
 	return height > used + 5 * TIMELINE_LINE ? (height - used) / TIMELINE_LINE : 5;
 }
 
+/* [pixels] How high a line is at most. */
+static unsigned timeline_line_max(const struct ktr__view *view)
+{
+	for (unsigned i = 0; i < view->n_lines; i++)
+		if (view->line[i].row != NULL && view->line[i].row->nest != NULL)
+			return TIMELINE_LEVEL;
+	return TIMELINE_LINE_MAX;
+}
+
 unsigned ktr__chart_timeline_height(const struct ktr__view *view, unsigned height)
 {
-	unsigned enough = TIMELINE_REST + TIMELINE_LINE_MAX * view->n_lines;
+	unsigned enough = TIMELINE_REST + timeline_line_max(view) * view->n_lines;
 
 	if (enough < TIMELINE_LEAST)
 		enough = TIMELINE_LEAST;
@@ -128,18 +143,41 @@ static struct timeline_look timeline_look(const struct ktr__cell *cell)
 	return look;
 }
 
+/* One call of a scope, if it has a few columns at least; its end, or the column itself. */
+static unsigned timeline_scope(const struct timeline_chart *c, const struct ktr__cell *cell, unsigned from,
+			       double y)
+{
+	unsigned n = c->view->timeline->rows.grid.n_columns, end = ktr__lane_bar(cell, from, n, 255);
+	double border = 0;
+
+	if (end - from < TIMELINE_BORDERED)
+		return from;
+	/* Its own last moments may have a part of the next column. */
+	if (end < n && cell[end].first != 0 && (cell[end].n > 1 || cell[end].first != cell[from].first))
+		border = TIMELINE_BORDER;
+	fprintf(c->chart->to, "%.12g %.12g %.4g %.4g %u\n", ktr__chart_time_x(&c->time, from),
+		ktr__chart_time_x(&c->time, end) - border * c->time.per_column, y - 0.5, y + 0.42,
+		ktr__view_entry(c->view, cell[from].first).colour);
+	return end;
+}
+
+/* Levels of scopes lie closer than rows do. */
 static void timeline_lane(const struct timeline_chart *c, const struct ktr__line *line, double y)
 {
 	const struct ktr__cell *cell = line->row->lane.cell;
+	int is_level = line->row->nest != NULL;
 	unsigned n = c->view->timeline->rows.grid.n_columns, end;
-	double unit = 0.8 / TIMELINE_LEVELS, floor_y = y - 0.4;
+	double unit = (is_level ? 0.92 : 0.8) / TIMELINE_LEVELS, floor_y = y - (is_level ? 0.5 : 0.4);
 
 	for (unsigned i = 0; i < n; i = end) {
 		struct timeline_look look = timeline_look(&cell[i]), next;
 
+		end = is_level ? timeline_scope(c, cell, i, y) : i;
+		if (end > i)
+			continue;
 		for (end = i + 1; end < n; end++) {
 			next = timeline_look(&cell[end]);
-			if (memcmp(&next, &look, sizeof(look)) != 0)
+			if (memcmp(&next, &look, sizeof(look)) != 0 || (is_level && cell[end].n > 0))
 				break;
 		}
 		if (look.lower == 0)
@@ -240,6 +278,46 @@ static struct ktr__label_name *timeline_names(const struct ktr__view *view, unsi
 	return name;
 }
 
+/*
+ * The end of the columns that a name may be written across: those of one call, or else, up to the next call that
+ * is wide enough for its own, of many that have most of each.
+ */
+static unsigned timeline_named(const struct ktr__cell *cell, unsigned from, unsigned n, unsigned least)
+{
+	unsigned end = ktr__lane_bar(cell, from, n, 255);
+
+	if (end - from >= least)
+		return end;
+	for (end = from; end < n && cell[end].first == cell[from].first && cell[end].share >= TIMELINE_MOST; end++)
+		if (end > from && cell[end].n > 1 && ktr__lane_bar(cell, end, n, 255) - end >= least)
+			break;
+	return end;
+}
+
+/* The names of scopes in their bars, of which a name takes at most what there is room for. */
+static void timeline_scope_names(const struct timeline_chart *c, const struct ktr__row *row, double y,
+				 unsigned size)
+{
+	unsigned n = c->view->timeline->rows.grid.n_columns, end;
+	double per_column = (c->chart->width - TIMELINE_LEFT - TIMELINE_RIGHT) / n;
+	unsigned least = (unsigned)ceil(TIMELINE_NAMED / per_column);
+	const struct ktr__cell *cell = row->lane.cell;
+	char fit[4 * KTR__LABEL_BYTES];
+
+	for (unsigned i = 0; i < n; i = end > i ? end : i + 1) {
+		double room;
+
+		end = cell[i].first != 0 ? timeline_named(cell, i, n, least) : i;
+		if (end - i < least || end == i)
+			continue;
+		room = (end - i) * per_column - 6;
+		ktr__chart_fit(c->chart, fit, sizeof(fit), c->view->timeline->rows.label[cell[i].first],
+			       (unsigned)(room / ktr__chart_text_width("m", size)));
+		ktr__chart_text(c->chart, TIMELINE_LEFT + i * per_column + 3, y, "left", size, 0,
+				ktr__palette_on(ktr__view_entry(c->view, cell[i].first).colour), fit);
+	}
+}
+
 /* Labels left and right of the rows, and faint bands under the headings. */
 static void timeline_labels(const struct timeline_chart *c, double top, double line_height)
 {
@@ -266,6 +344,8 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 				line->said > 0, KTR__INK, fit);
 		if (line->said > 0)
 			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);
+		if (line->row != NULL && line->row->nest != NULL)
+			timeline_scope_names(c, line->row, y, size < 9 ? size : 9);
 		ktr__view_remark(c->view, line, remark, sizeof(remark));
 		ktr__chart_fit(chart, fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72));
 		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
@@ -355,8 +435,8 @@ void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view 
 	double legends = timeline_legends(&c, 0, 1) + TIMELINE_AXIS;
 	double line_height = (chart->bottom - chart->top - legends) / timeline_n_lines(view);
 
-	if (line_height > TIMELINE_LINE_MAX)
-		line_height = TIMELINE_LINE_MAX;
+	if (line_height > timeline_line_max(view))
+		line_height = timeline_line_max(view);
 	ktr__chart_area(chart, TIMELINE_LEFT, chart->width - TIMELINE_RIGHT, chart->top,
 			chart->top + line_height * timeline_n_lines(view));
 	timeline_labels(&c, chart->top, line_height);

@@ -241,6 +241,21 @@ int ktr__lane_end(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t
 	return 0;
 }
 
+static int lane_alone(const struct ktr__cell *cell, const struct ktr__cell *first, unsigned share)
+{
+	return cell->first != 0 && cell->first == first->first && cell->second == 0 && cell->share >= share &&
+	       (cell->n == 1 || cell == first);
+}
+
+unsigned ktr__lane_bar(const struct ktr__cell *cell, unsigned from, unsigned n_columns, unsigned edge)
+{
+	unsigned end = from;
+
+	while (end < n_columns && lane_alone(&cell[end], &cell[from], end == from ? edge : 255))
+		end++;
+	return end > from && end < n_columns && lane_alone(&cell[end], &cell[from], edge) ? end + 1 : end;
+}
+
 /* Fills the columns between the last number and another one with what it was. */
 static void area_fill(struct ktr__area *area, unsigned to)
 {

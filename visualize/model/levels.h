@@ -91,6 +91,13 @@ int ktr__lane_weigh(struct ktr__lane *lane, const struct ktr__grid *grid, uint64
 /* Ends the lane at a moment; call once, before cells are looked at. 0 or -ENOMEM. */
 int ktr__lane_end(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t ns);
 
+/*
+ * Where labels are bars next to each other: the end of the bar that has all of a column and of those after it, of
+ * the first and the last so much [1/255] at least and nobody else any. Another one of its label is another bar.
+ * from itself where there is none.
+ */
+unsigned ktr__lane_bar(const struct ktr__cell *cell, unsigned from, unsigned n_columns, unsigned edge);
+
 struct ktr__area {
 	struct ktr__area_cell {
 		double least, greatest, last;

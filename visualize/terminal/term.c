@@ -5,7 +5,8 @@
  * With colours a column is a block in its label's colour: as high as labels cover of it, low where
  * the label says idle, and with the second label beside it where that has a quarter or more, else at its foot.
  * Without colours a column is its label's letter, '+' where no label has a third of it, or ':' where it is idle and
- * something else; see term_letter(). Gaps are slashes.
+ * something else; see term_letter(). Gaps are slashes. A scope of a few columns has its name: on its colour, or
+ * between brackets where there are none.
  */
 #include "visualize/terminal/term.h"
 
@@ -25,6 +26,8 @@
 #define TERM_WIDTH_MIN 40u
 #define TERM_NO_COLOUR UINT32_MAX
 #define TERM_IDLE_AND_MORE ':'
+#define TERM_EDGE  128u /* [1/255 of a column] of it that makes the column part of its bar */
+#define TERM_NAMED 5u /* [columns] least width of a scope that has its name in it */
 
 struct term {
 	FILE *to;
@@ -275,14 +278,54 @@ static int term_lost_of(const struct term *t, const struct ktr__row *row, unsign
 	return ktr__row_lost(row, &t->view->timeline->losses, column) >= 128;
 }
 
+/* The end of a call that is wide enough for a name, and in which nothing was lost; or the column itself. */
+static unsigned term_scope_end(const struct term *t, const struct ktr__row *row, unsigned from)
+{
+	unsigned end = row->nest != NULL ? ktr__lane_bar(row->lane.cell, from, t->columns, TERM_EDGE) : from;
+
+	for (unsigned c = from; c < end; c++)
+		if (term_lost_of(t, row, c))
+			end = c;
+	return end - from >= TERM_NAMED ? end : from;
+}
+
+/* A bar with a name, and an edge at its end so that the next one is told from it. */
+static void term_scope(struct term *t, const struct ktr__cell *cell, unsigned columns)
+{
+	struct ktr__legend_entry entry = ktr__view_entry(t->view, cell->first);
+	const char *name = t->view->timeline->rows.label[cell->first];
+	char fit[4 * KTR__LABEL_BYTES];
+	unsigned used = ktr__label_fit(fit, sizeof(fit), name, columns - 2, t->options->ascii);
+
+	if (!term_has_blocks(t)) {
+		term_colour(t, ktr__palette_on(term_paint(&entry)), term_paint(&entry));
+		fprintf(t->to, "[%s", fit);
+		for (; used < columns - 2; used++)
+			putc('-', t->to);
+		putc(']', t->to);
+		return;
+	}
+	term_colour(t, ktr__palette_on(term_paint(&entry)), term_paint(&entry));
+	fprintf(t->to, " %s%*s", fit, (int)(columns - 2 - used), "");
+	term_colour(t, term_paint(&entry), TERM_NO_COLOUR);
+	fputs("▉", t->to);
+}
+
 static void term_lane(struct term *t, const struct ktr__row *row)
 {
 	const struct ktr__timeline *timeline = t->view->timeline;
 	struct term_seen seen;
 
 	term_see(&seen, row, timeline->rows.grid.n_columns);
-	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++)
+	for (unsigned c = 0, end; c < timeline->rows.grid.n_columns; c = end) {
+		end = term_scope_end(t, row, c);
+		if (end > c) {
+			term_scope(t, &row->lane.cell[c], end - c);
+			continue;
+		}
 		term_cell(t, &row->lane.cell[c], &seen, term_lost_of(t, row, c));
+		end = c + 1;
+	}
 }
 
 /* Heights of a row of numbers; those above 0 always show. */
