@@ -30,7 +30,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work/big.trace" "$work/said.trace" "$work/big.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work/big.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 ktr=$O/bin/ktr
 
@@ -39,8 +39,15 @@ hostile_program "$work/hostile" || exit 1
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/page/big.c -o "$work/big" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 ${CC:-cc} -std=gnu11 -O2 -Iinclude tests/programs/show/said.c -o "$work/said" "$O/lib/libktr.a" -lpthread || exit 1
+${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude tests/programs/show/nest.c -o "$work/nest" "$O/lib/libktr.a" \
+	-lpthread || exit 1
 cd "$work" || exit 1
-rm -rf trace big.trace said.trace
+rm -rf trace big.trace said.trace nest.trace deep.trace
+for way in 'nest known' 'deep deep 31'; do
+	# shellcheck disable=SC2086
+	KTR_CLOCK_SOURCE=monotonic "$ktr" run -o "${way%% *}.trace" -m all -- ./nest ${way#* } &&
+		"$ktr" timeline "${way%% *}.trace" -o "${way%% *}.html" || exit 1
+done
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
 	"$ktr" json --events trace >told &&
 	"$ktr" timeline trace -o hostile.html &&
@@ -53,6 +60,7 @@ for format in $("$ktr" export list | cut -d' ' -f1); do
 	"$ktr" export "$format" trace -o "trace.$format" || exit 1
 done
 node exports.mjs "$work" "$shots" || exit 1
+node nest.mjs "$work/nest.html" "$work/deep.html" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1
 echo "check-page: passed; screenshots in $shots"

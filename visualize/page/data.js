@@ -7,7 +7,7 @@
 'use strict';
 
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
-const ROW_CPU = 2;
+const ROW_CPU = 2, ROW_NEST = 3;
 const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
 const KEPT_CHUNKS = 2 * DETAIL_CHUNKS;
 
@@ -231,6 +231,10 @@ class Chunk {
 			const s = this.site[e], site = index.sites[s];
 			if (site.kind === KIND_EVENT)
 				continue;
+			if (site.scope >= 0) {
+				row[e] = index.tracks[this.track[e]].nest;
+				continue;
+			}
 			const string = site.ident === null ? this.values(s, 0)[this.ordinal[e]] : -1n;
 			const key = ((Number(string) + 1) * index.processes + index.tracks[this.track[e]].process) * 65536 + s;
 			let r = known.get(key);
@@ -356,10 +360,10 @@ function chunkOf(event) {
 /* ---- index, states, overview ---- */
 
 const members = {
-	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps'],
-	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx'],
-	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings'],
-	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings'],
+	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps', 'scope'],
+	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx', 'nest'],
+	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'],
+	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'],
 	losses: ['cpu', 'keep', 'events', 'from', 'to'],
 	chunks: ['events', 'first', 'last'],
 };
@@ -388,11 +392,12 @@ function indexRead(text) {
 	for (const track of index.tracks)
 		track.process = processes.indexOf(track.pid);
 	index.processes = processes.length;
-	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i]));
+	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i])
+		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
 	index.laneEnd = new Map(index.ends.map(([row, lane, end]) => [row + '/' + lane, end]));
-	/* Of names: a number of open spans is none, and a state that is called so has a label of its own. */
-	const depths = new Set(index.depths);
+	/* Of states: a number of open spans, or a scope's name, is none, and a state that is called so has its own. */
+	const depths = new Set([...index.depths, ...index.scopes]);
 	index.labelOf = new Map(index.labels.map((label, i) => [label, i]).filter(([, i]) => !depths.has(i)));
 	index.clipped = index.labels.filter((label) => label.length >= 40);
 	index.from = Number(index.from);
@@ -416,7 +421,7 @@ function statesRead(bytes) {
 				now.counter = moment({ value: r.double() });
 			if (has & 4)
 				for (let spans = r.next(); spans > 0; spans--)
-					now.spans.push(moment({ lane: r.next() }));
+					now.spans.push(moment(has & 8 ? { lane: r.next(), label: r.next() } : { lane: r.next() }));
 			index.history[row].push(now);
 		}
 	}
@@ -441,14 +446,16 @@ function overviewRead(buffer) {
 	let at = 0;
 	const n = index.columns;
 	const take = (bytes) => buffer.slice(at, at += bytes);
+	const cells = () => ({ first: new Uint16Array(take(2 * n)), second: new Uint16Array(take(2 * n)),
+		share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)) });
 	for (const row of [...index.rows, ...index.cpus]) {
 		if (row.parts & 1)
-			row.cells = { first: new Uint16Array(take(2 * n)), second: new Uint16Array(take(2 * n)),
-				share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)) };
+			row.cells = cells();
 		if (row.parts & 2)
 			row.area = { least: new Float64Array(take(8 * n)), greatest: new Float64Array(take(8 * n)) };
 		if (row.parts & 4)
 			row.counts = new Uint32Array(take(4 * n));
+		row.levelCells = Array.from({ length: row.levels }, cells);
 	}
 }
 

@@ -9,7 +9,8 @@ let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
 const canvas = document.getElementById('plot');
 const pen = canvas.getContext('2d', { alpha: false });
-const columns = new Columns();
+const lineColumns = new Columns(), columns = lineColumns;
+let levels = new Levels(0);	/* of the row of scopes that is being drawn */
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
@@ -84,7 +85,7 @@ function band(line, top, bottom) {
 const heights = [0, 0, 0, 0];
 
 /* One column in layers, in the order of the labels' numbers. */
-function paintColumn(line, x, left, y0, y1, order) {
+function paintColumn(line, x, left, y0, y1, order, columns) {
 	const at = 4 * x, { pixels, width } = picture;
 	let n = 0, sum = 0;
 	for (let i = 0; i < 4 && columns.weight[at + i] > 0; i++) {
@@ -120,8 +121,12 @@ function paintColumn(line, x, left, y0, y1, order) {
 	}
 }
 
-/* The lanes that were added to the columns; runs of whole columns of one label are rectangles. */
-function paintLane(line, y0, y1, names) {
+/*
+ * The lanes that were added to columns, those of the line or others; runs of whole columns of one label are rectangles. Where columns are
+ * counted, one that something begins in begins a rectangle, with a border if that is a few pixels wide.
+ */
+function paintLane(line, y0, y1, names, of) {
+	const columns = of ?? lineColumns;
 	const left = Math.round(GUTTER * picture.ratio), order = [0, 0, 0, 0];
 	if (y1 <= 0 || y0 >= picture.height)
 		return;
@@ -130,15 +135,17 @@ function paintLane(line, y0, y1, names) {
 		const label = columns.label[4 * x];
 		const whole = (at) => columns.weight[4 * at] > 0.99 && columns.weight[4 * at + 1] === 0 &&
 			columns.label[4 * at] === label;
-		for (end = x + 1; whole(x) && end < columns.n && whole(end);)
+		for (end = x + 1; whole(x) && end < columns.n && whole(end) && !columns.count[end];)
 			end++;
 		if (whole(x))
 			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(label))));
+		if (columns.count[x] && end - x > 3 * ratio)
+			rectangle(left + x, y0, left + x + 1, y1, theme.groundPixel);
 		if (names && end - x > 34 * ratio)
 			barNames.push({ x: (left + x) / ratio, y: (y0 + y1) / 2 / ratio, width: (end - x) / ratio,
 				text: index.labels[label], ink: inkOn(shown(colourOf(label))) });
 		if (!whole(x) && columns.weight[4 * x] > 0)
-			paintColumn(line, x, left, y0, y1, order);
+			paintColumn(line, x, left, y0, y1, order, columns);
 	}
 }
 
@@ -247,6 +254,32 @@ function paintSpans(line, row, sight) {
 	}
 }
 
+/* [pixels from the line's top] of a level of scopes. */
+function levelAt(level) {
+	return [2 + level * LEVEL_HEIGHT, 2 + (level + 1) * LEVEL_HEIGHT - 1];
+}
+
+/* Scopes of a thread in each other: all levels are filled by one look at its events. */
+function paintNest(line, row, sight) {
+	if (levels.list.length < row.levels)
+		levels = new Levels(row.levels);
+	levels.resize(columns.n);
+	levels.clear();
+	if (sight.detail)
+		eachChunk(levels, sight, 'z' + line.row, (to, s, zero, scale) =>
+			eachSpan(line.row, s, (from, end, level, event, ended, label) => {
+				const x = (from - zero) * scale, x0 = Math.max(x, (s.from - zero) * scale);
+				const level_ = to.list[level];
+				level_.add(x0, Math.max((Math.min(end, s.to) - zero) * scale, x0) + LEAST_WIDTH, label);
+				if (x >= 0 && x < level_.n)
+					level_.count[Math.floor(x)]++;
+			}));
+	else
+		row.levelCells?.forEach((cells, level) => overviewLane(cells, levels.list[level], sight));
+	for (let level = 0; level < row.levels; level++)
+		paintLane(line, ...band(line, ...levelAt(level)), true, levels.list[level]);
+}
+
 /* A row of a CPU: whose events they are. */
 function paintCpu(line, row, sight) {
 	if (sight.detail)
@@ -290,6 +323,8 @@ function paintLine(line, sight) {
 	columns.clear();
 	if (row && row.kind === ROW_CPU) {
 		paintCpu(line, row, sight);
+	} else if (row && row.kind === ROW_NEST) {
+		paintNest(line, row, sight);
 	} else if (row && row.has & HAS_STATES) {
 		addStates(line, row, sight);
 		paintLane(line, ...band(line, 2, line.height - 3), true);
@@ -349,6 +384,8 @@ function writeStates() {
 
 /* What spans say and how long they took, likewise. */
 function writeSpans(line, row, sight) {
+	if (row.kind === ROW_NEST)
+		return;
 	const y = RULER + line.y - view.top;
 	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
@@ -433,7 +470,8 @@ function fitNames() {
 }
 
 function writeNames(line) {
-	const y = RULER + line.y - view.top + line.height / 2 + 0.5;
+	const nest = line.row >= 0 && rowTable()[line.row].kind === ROW_NEST;
+	const y = RULER + line.y - view.top + (nest ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5;
 	if (line.row < 0 && line.marks < 0) {
 		write(names.text.get(line), 14, y, theme.ink, 0, '600');
 		return;

@@ -92,8 +92,67 @@ function lineAt(y) {
 	return y < RULER ? null : view.lines.find((line) => at >= line.y && at < line.y + line.height) ?? null;
 }
 
+/*
+ * The scope at a place: {from, to, level, event, ended, label}, or null. One that is too short to be hit is found
+ * within a few pixels.
+ */
+function scopeAt(line, x, y) {
+	const { sight } = view, time = timeOf(x), reach = 3 * (view.to - view.from) / plotWidth();
+	const wanted = Math.floor((y - RULER + view.top - line.y - 2) / LEVEL_HEIGHT);
+	let best = null, distance = Infinity;
+	if (!sight.detail || x < GUTTER || wanted < 0)
+		return null;
+	const sightFrom = (from, to) => {
+		const first = Math.min(chunkAt(from), sight.end);
+		return { ...sight, from, to, first, end: Math.max(first, Math.min(chunkAt(to), sight.end)) };
+	};
+	eachSpan(line.row, sightFrom(time - reach, time + reach), (from, to, level, event, ended, label) => {
+		const away = Math.max(from - time, time - to, 0);
+		if (level === wanted && away <= reach && away < distance) {
+			best = { from, to, level, event, ended, label };
+			distance = away;
+		}
+	});
+	return best;
+}
+
+/* Calls see() as eachSpan() does with what is in one part of the page; false where that is not at hand. */
+function scopesIn(line, k, see) {
+	if (!chunks.has(k))
+		return false;
+	eachSpan(line.row, { ...view.sight, from: -Infinity, to: Infinity, first: k, end: k }, see);
+	return true;
+}
+
+/* A scope with its end and what calls in it took, if it ends within so many parts that are at hand. */
+const SCOPE_PARTS = 8;
+
+function scopeWhole(line, scope) {
+	let ended = false, to = scope.to, inner = 0;
+	const first = chunkAt(scope.from);
+	for (let k = first; !ended && k < first + SCOPE_PARTS; k++) {
+		const there = scopesIn(line, k, (from, end, level, event, ends) => {
+			if (level === scope.level && from === scope.from && ends)
+				[ended, to] = [true, end];
+			else if (level === scope.level + 1 && from >= scope.from && ends && !ended)
+				inner += end - from;
+		});
+		if (!there)
+			break;
+	}
+	return { ...scope, ended, to, self: ended ? to - scope.from - inner : NaN };
+}
+
+function scopeText(line, part) {
+	const scope = scopeWhole(line, part);
+	return index.labels[scope.label] + ': ' + (scope.ended ? '' : 'at least ') + duration(scope.to - scope.from) +
+		(isNaN(scope.self) ? '' : ', self ' + duration(scope.self)) + ', depth ' + scope.level;
+}
+
 /* The event that is nearest to a place on a line: that of a bar, or a mark within six pixels. */
-function eventAt(line, x) {
+function eventAt(line, x, y) {
+	if (line.row >= 0 && rowTable()[line.row].kind === ROW_NEST)
+		return scopeAt(line, x, y)?.event ?? -1;
 	const sight = view.sight, time = timeOf(x), reach = 6 * (view.to - view.from) / plotWidth();
 	if (!sight.detail || x < GUTTER)
 		return -1;
@@ -128,7 +187,7 @@ function eventAt(line, x) {
 }
 
 function click(x, y) {
-	const line = lineAt(y), event = line ? eventAt(line, x) : -1;
+	const line = lineAt(y), event = line ? eventAt(line, x, y) : -1;
 	if (event >= 0)
 		selectNumber(event).then(() => {
 			if (line)
@@ -142,14 +201,15 @@ function click(x, y) {
 /* Zooms to the bar under the pointer, with a little room to either side. */
 function doubleClick(x, y) {
 	const line = lineAt(y), time = timeOf(x), row = line && line.row >= 0 ? rowTable()[line.row] : null;
-	let bar = null;
+	const scope = row && row.kind === ROW_NEST ? scopeAt(line, x, y) : null;
+	let bar = scope && scopeWhole(line, scope);
 	const covers = (from, to) => {
 		if (from <= time && time < to && (!bar || to - from < bar.to - bar.from))
 			bar = { from, to };
 	};
 	if (row && view.sight.detail && row.has & HAS_STATES)
 		eachState(line.row, view.sight, covers);
-	else if (row && view.sight.detail && row.has & HAS_SPANS)
+	else if (row && view.sight.detail && row.has & HAS_SPANS && row.kind !== ROW_NEST)
 		eachSpan(line.row, view.sight, covers);
 	if (bar)
 		look(bar.from - (bar.to - bar.from) / 8, bar.to + (bar.to - bar.from) / 8);
@@ -193,13 +253,16 @@ function goToSaid(which) {
 
 function tipShow() {
 	const tip = part('tip'), line = pointer.inside && !pointer.drag ? lineAt(pointer.y) : null;
-	const event = line ? eventAt(line, pointer.x) : -1, chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
+	const event = line ? eventAt(line, pointer.x, pointer.y) : -1, chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
 	let text = '';
 	const row = line && line.row >= 0 ? rowTable()[line.row] : null;
+	const scope = row && row.kind === ROW_NEST ? scopeAt(line, pointer.x, pointer.y) : null;
 	if (line && pointer.x < GUTTER)
 		text = line.text + (line.remark ? ': ' + line.remark : '');
 	else if (isCounter(row))
 		text = line.text + ': ' + (numberAt(line, pointer.x) || 'no value') + (line.remark ? ' (' + line.remark + ')' : '');
+	else if (scope)
+		text = scopeText(line, scope);
 	else if (chunk)
 		text = chunk.message(event - chunk.first);
 	tip.hidden = text === '';

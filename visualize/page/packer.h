@@ -20,11 +20,11 @@
  *
  * What a viewer must know of the time before a chunk is what each row was doing then. The column
  * `states` has, for each chunk, how many rows changed before it and since the chunk before, and of each
- * such row its number, a sum of 1 (state), 2 (counter), 4 (spans), and:
+ * such row its number, a sum of 1 (state), 2 (counter), 4 (spans), 8 (they are scopes), and:
  *
  *	state	label; 1 + number of the event that set it, 0 if that is not in the page; signed time
  *	counter	lower and upper half of a double; event; signed time
- *	spans	how many are open; of each: lane; event; signed time
+ *	spans	how many are open; of each: lane; of a scope the label of its name; event; signed time
  *
  * Strings are clean (visualize/model/label.h).
  */
@@ -73,6 +73,7 @@ struct ktr__packer_row {
 		uint64_t event; /* 1 + number; 0: not in the page */
 		uint64_t from_ns;
 		int open;
+		uint16_t label; /* of a scope; 0: it is none */
 	} *span; /* owned, by lane */
 	uint32_t n_spans;
 };

@@ -27,7 +27,8 @@ static struct ktr__packer_row *packer_rows_touch(struct ktr__packer *pack, uint3
 }
 
 /* A span begins on its row. */
-static void packer_rows_begun(struct ktr__packer *pack, const struct ktr__span *span, uint64_t number)
+static void packer_rows_begun(struct ktr__packer *pack, const struct ktr__span *span, uint64_t number,
+			      uint16_t label)
 {
 	struct ktr__packer_row *row = packer_rows_touch(pack, ((const struct ktr__row *)span->row)->number);
 
@@ -36,7 +37,7 @@ static void packer_rows_begun(struct ktr__packer *pack, const struct ktr__span *
 	if (ktr__array_grow(&row->span, &row->n_spans, span->lane, sizeof(*row->span)) != 0)
 		pack->error = -ENOMEM;
 	else
-		row->span[span->lane] = (struct ktr__packer_span){ number, span->from_ns, 1 };
+		row->span[span->lane] = (struct ktr__packer_span){ number, span->from_ns, 1, label };
 }
 
 /* It ends; at an event that is not its own STOP, a page is told of that. */
@@ -74,7 +75,7 @@ static unsigned packer_rows_spans_of(struct ktr__packer *pack, const struct ktr_
 	}
 	if (t->begun == NULL || t->begun->kind != KTR_KIND_START || t->begun->lane == KTR__LANES_MAX)
 		return lane;
-	packer_rows_begun(pack, t->begun, number);
+	packer_rows_begun(pack, t->begun, number, t->site[t->begun->site->id].label);
 	return 1 + t->begun->lane;
 }
 
@@ -108,7 +109,16 @@ static void packer_rows_moment(struct ktr__packer *pack, uint64_t event, uint64_
 	ktr__column_signed(&pack->states, (int64_t)(ns - pack->from_ns));
 }
 
-static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__packer_row *row)
+/* A row has scopes or other spans, never both. */
+static int packer_rows_nest(const struct ktr__packer_row *row)
+{
+	for (uint32_t i = 0; i < row->n_spans; i++)
+		if (row->span[i].label != 0)
+			return 1;
+	return 0;
+}
+
+static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__packer_row *row, int nest)
 {
 	uint32_t n_open = 0;
 
@@ -119,6 +129,8 @@ static void packer_rows_spans(struct ktr__packer *pack, const struct ktr__packer
 		if (!row->span[i].open)
 			continue;
 		ktr__column_number(&pack->states, i);
+		if (nest)
+			ktr__column_number(&pack->states, row->span[i].label);
 		packer_rows_moment(pack, row->span[i].event, row->span[i].from_ns);
 	}
 }
@@ -137,10 +149,11 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 {
 	const struct ktr__packer_row *row = &pack->row[number];
 	struct ktr__column *to = &pack->states;
+	int nest = packer_rows_nest(row);
 
 	ktr__column_number(to, number);
 	ktr__column_number(to, (row->state_ns ? 1u : 0) | (row->count_ns ? 2u : 0) |
-				       (row->n_spans ? 4u : 0));
+				       (row->n_spans ? 4u : 0) | (nest ? 8u : 0));
 	if (row->state_ns != 0) {
 		ktr__column_number(to, row->label);
 		packer_rows_moment(pack, row->state_event, row->state_ns);
@@ -150,7 +163,7 @@ static void packer_rows_write(struct ktr__packer *pack, uint32_t number)
 		packer_rows_moment(pack, row->count_event, row->count_ns);
 	}
 	if (row->n_spans > 0)
-		packer_rows_spans(pack, row);
+		packer_rows_spans(pack, row, nest);
 }
 
 void ktr__packer_states(struct ktr__packer *pack)

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PAGE_LEVELS 16u /* of scopes that a thread is taken to have, before that is known */
+
 /* Gaps that follow each other closely become one when there are very many. */
 static int page_add_loss(struct ktr__page *page, const struct ktr_loss *loss)
 {
@@ -88,11 +90,23 @@ static int page_note(struct ktr_sink *sink, const struct ktr_note *note)
 	return page->rows.sink.note(&page->rows.sink, note);
 }
 
-/* As many columns as rows may have memory for, if each thread has two rows. */
+/* Has the trace scopes, which lie in each other on so many rows more? */
+static unsigned page_levels(const struct ktr_reader *reader)
+{
+	for (unsigned i = 0; i < ktr_reader_n_sites(reader); i++) {
+		const struct ktr_reader_site *site = ktr_reader_site(reader, i);
+
+		if (site != NULL && site->ident != NULL && site->group != NULL && strcmp(site->group, "scope") == 0)
+			return PAGE_LEVELS;
+	}
+	return 0;
+}
+
+/* As many columns as rows may have memory for, if each thread has two rows, and levels of scopes. */
 static unsigned page_columns(const struct ktr_reader *reader)
 {
 	uint64_t cells = KTR__ROWS_BYTES / sizeof(struct ktr__cell);
-	uint64_t columns = cells / (2 * (uint64_t)ktr_reader_n_threads(reader) + 1);
+	uint64_t columns = cells / ((2 + page_levels(reader)) * (uint64_t)ktr_reader_n_threads(reader) + 1);
 
 	return columns > KTR__PAGE_COLUMNS ? KTR__PAGE_COLUMNS
 	       : columns < 64              ? 64
@@ -120,7 +134,7 @@ int ktr__page_new(struct ktr__page **out, struct ktr_reader *reader,
 		return ktr_error_set(err, errno, "no temporary file: %s", strerror(errno));
 	}
 	o.n_columns = page_columns(reader);
-	o.by = KTR__BY_NAMES;
+	o.by = options->by == KTR__BY_NAMES ? KTR__BY_NAMES : KTR__BY_AUTO;
 	page->error = ktr__timeline_init(&page->rows, page->info, &o);
 	page->rows.keeps = 1;
 	o.by = KTR__BY_CPUS;

@@ -93,11 +93,12 @@ static json_t *index_site(struct ktr__page *page, uint32_t i)
 {
 	const struct ktr_reader_site *s = page->pack.site[i];
 
-	return json_pack("[ooooiooiooio]", index_text(page, s->name), index_text(page, s->class_name),
+	return json_pack("[ooooiooiooioi]", index_text(page, s->name), index_text(page, s->class_name),
 			 index_text(page, s->file), index_text(page, s->func), (int)s->line,
 			 index_text(page, s->format), index_text(page, s->group), (int)s->kind,
 			 s->ident ? index_text(page, s->ident) : json_null(), index_args(page, s), s->value_arg,
-			 index_steps(page, s));
+			 index_steps(page, s),
+			 page->rows.site[s->id].nests ? (int)page->rows.site[s->id].label : -1);
 }
 
 static int index_row(const struct ktr__timeline *t, const struct ktr_reader_thread *thread)
@@ -107,7 +108,12 @@ static int index_row(const struct ktr__timeline *t, const struct ktr_reader_thre
 	return (int)t->thread[thread->id]->number;
 }
 
-/* [tid, pid, name, process, row, label on rows of CPUs, cpu, keep, approximate time] */
+static int index_nest(const struct ktr__timeline *t, const struct ktr_reader_thread *thread)
+{
+	return thread->id < t->n_nests && t->nest[thread->id] != NULL ? (int)t->nest[thread->id]->number : -1;
+}
+
+/* [tid, pid, name, process, row, label on rows of CPUs, cpu, keep, approximate time, row of its scopes] */
 static json_t *index_track(struct ktr__page *page, uint32_t i)
 {
 	const struct ktr__timeline *cpus = &page->cpus;
@@ -116,9 +122,9 @@ static json_t *index_track(struct ktr__page *page, uint32_t i)
 	int label = thread->id < cpus->n_threads ? cpus->thread_label[thread->id] : 0;
 	uint32_t pid = ktr__pids_of(&page->pack.pids, ktr__tables_process_key(thread), thread->pid);
 
-	return json_pack("[IIooiiiii]", (json_int_t)thread->tid, (json_int_t)pid, index_text(page, thread->name),
+	return json_pack("[IIooiiiiii]", (json_int_t)thread->tid, (json_int_t)pid, index_text(page, thread->name),
 			 index_text(page, thread->process), index_row(&page->rows, thread), label, (int)track->cpu,
-			 track->keep, track->approx);
+			 track->keep, track->approx, index_nest(&page->rows, thread));
 }
 
 static double index_since(const struct ktr__page *page, uint64_t ns)
@@ -172,7 +178,7 @@ static json_t *index_ends(const struct ktr__page *page)
 
 /*
  * [kind, process or CPU, group, id as recorded, has, number of lanes, least, greatest, end, parts of
- * the overview, rings]
+ * the overview, rings, levels]
  */
 static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 {
@@ -188,12 +194,12 @@ static json_t *index_rows(struct ktr__page *page, const struct ktr__timeline *t)
 
 		json_array_append_new(
 			rows,
-			json_pack("[iIooiiffoio]", (int)row->kind,
+			json_pack("[iIooiiffoioi]", (int)row->kind,
 				  (json_int_t)index_whose(page, row),
 				  index_text(page, row->group),
 				  index_bytes(page, row->ident, row->n_ident), (int)row->has,
 				  n_lanes, row->area.least, row->area.greatest,
-				  index_end(page, row), parts, index_rings(&row->rings)));
+				  index_end(page, row), parts, index_rings(&row->rings), (int)row->n_levels));
 	}
 	return rows;
 }
@@ -226,6 +232,17 @@ static json_t *index_depths(const struct ktr__rows *rows)
 	return depths;
 }
 
+/* The labels that are names of scopes. */
+static json_t *index_scopes(const struct ktr__rows *rows)
+{
+	json_t *scopes = json_array();
+
+	for (unsigned i = 1; i < rows->n_labels; i++)
+		if (rows->label_scope[i])
+			json_array_append_new(scopes, json_integer(i));
+	return scopes;
+}
+
 /* {lines: [[text, row, marks, legend, indent, remark, said]], legends: [[group, more, [label]]]} */
 static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum ktr__timeline_by by)
 {
@@ -238,8 +255,13 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 		view.n_lines = view.n_legends = 0;
 	for (unsigned i = 0; i < view.n_lines; i++) {
 		const struct ktr__line *line = &view.line[i];
+		/* All levels of a thread are one line there. */
+		int is_more = line->row != NULL && line->row->nest != NULL && view.line[i - 1].row != NULL &&
+			      view.line[i - 1].row->nest == line->row->nest;
 		int is_row = line->row != NULL || (line->marks != NULL && line->marks != view.rest);
 
+		if (is_more)
+			continue;
 		remark[0] = '\0';
 		if (is_row)
 			ktr__view_remark(&view, line, remark, sizeof(remark));
@@ -323,12 +345,13 @@ int ktr__page_has_overview(const struct ktr__page *page)
 json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 {
 	const struct ktr__grid *grid = &page->rows.rows.grid;
-	const char *const first[] = { "auto", "threads", "cpus", "ids" };
+	const char *const first[] = { "auto", "threads", "cpus", "ids", "ids" };
 	json_t *index = json_object(), *views = json_object();
 	int has_ids = 0;
 
 	for (unsigned i = 0; i < page->rows.rows.n_rows; i++)
-		has_ids |= page->rows.rows.row[i]->kind == KTR__ROW_ID;
+		has_ids |= page->rows.rows.row[i]->kind == KTR__ROW_ID ||
+			   page->rows.rows.row[i]->kind == KTR__ROW_NEST;
 	if (has_ids)
 		json_object_set_new(views, "ids", index_view(page, &page->rows, KTR__BY_IDS));
 	json_object_set_new(views, "threads", index_view(page, &page->rows, KTR__BY_THREADS));
@@ -356,6 +379,7 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	json_object_set_new(index, "labels", index_labels(&page->rows.rows));
 	json_object_set_new(index, "colours", index_colours(&page->rows.rows));
 	json_object_set_new(index, "depths", index_depths(&page->rows.rows));
+	json_object_set_new(index, "scopes", index_scopes(&page->rows.rows));
 	json_object_set_new(index, "threads", index_labels(&page->cpus.rows));
 	json_object_set_new(index, "thread_colours", index_colours(&page->cpus.rows));
 	json_object_set_new(index, "losses", index_list(page, page->n_losses, index_loss));
@@ -406,6 +430,22 @@ static void overview_area(struct ktr__blob *blob, const struct ktr__area *area, 
 	}
 }
 
+/* The levels of a nest: one without columns is empty in all of them. */
+static void overview_levels(struct ktr__blob *blob, const struct ktr__row *nest, unsigned n)
+{
+	static const struct ktr__cell nothing;
+
+	for (unsigned i = 0; i < nest->n_levels; i++) {
+		const struct ktr__cell *cell = nest->level[i]->lane.cell;
+
+		for (unsigned part = 0; part < 5 && cell != NULL; part++)
+			overview_part(blob, cell, n, part);
+		for (unsigned k = 0; k < n && cell == NULL; k++)
+			for (unsigned part = 0; part < 5; part++)
+				overview_part(blob, &nothing, 1, part);
+	}
+}
+
 static void overview_rows(struct ktr__blob *blob, const struct ktr__rows *rows)
 {
 	unsigned n = rows->grid.n_columns;
@@ -419,6 +459,7 @@ static void overview_rows(struct ktr__blob *blob, const struct ktr__rows *rows)
 			overview_area(blob, &row->area, n, greatest);
 		if (row->marks != NULL)
 			ktr__blob_add(blob, row->marks, n * sizeof(*row->marks));
+		overview_levels(blob, row, n);
 	}
 }
 

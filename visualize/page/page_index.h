@@ -17,8 +17,9 @@ int ktr__page_has_overview(const struct ktr__page *page);
 
 /*
  * Writes columns of all rows, those of threads and identities before those of CPUs: of each lane the
- * parts of struct ktr__cell, of each area least and greatest as doubles, of marks their numbers,
- * all as little-endian arrays, one after the other. What a row has is in the index. Returns 0 or -ENOMEM.
+ * parts of struct ktr__cell, of each level of a nest likewise, of each area least and greatest as doubles, of marks
+ * their numbers, all as little-endian arrays, one after the other. What a row has is in the index. Returns 0 or
+ * -ENOMEM.
  */
 int ktr__page_overview(struct ktr__page *page, FILE *to);
 

@@ -7,6 +7,7 @@
 
 const HAS_STATES = 1, HAS_SPANS = 2, HAS_COUNTERS = 4;
 const LANES_MAX = 8;
+const LEVEL_HEIGHT = 16;	/* [pixels] of a level of scopes, with what parts it from the next */
 
 const view = {
 	from: 0, to: 1,		/* what is in sight */
@@ -25,6 +26,8 @@ function lineHeight(line) {
 	if (line.row < 0)
 		return line.marks < 0 ? 24 : 18;
 	const row = rowTable()[line.row];
+	if (row.kind === ROW_NEST)
+		return 4 + LEVEL_HEIGHT * Math.max(1, row.levels);
 	if (row.has & HAS_SPANS && !(row.has & HAS_STATES))
 		return row.lanes > 1 ? 4 + 13 * Math.min(row.lanes, LANES_MAX) : 20;
 	return row.has & HAS_COUNTERS ? 38 : 22;
@@ -129,16 +132,34 @@ class Columns {
 	}
 }
 
+/* Columns of all levels of a thread's scopes, filled in one go. */
+class Levels {
+	constructor(n) {
+		this.list = Array.from({ length: n }, () => new Columns());
+	}
+
+	resize(n) {
+		this.n = n;
+		for (const level of this.list)
+			level.resize(n);
+	}
+
+	clear() {
+		for (const level of this.list)
+			level.clear();
+	}
+}
+
 /*
  * A chunk that is narrow on the screen is drawn from a strip: what one row did in it, in a few columns
  * more than it has pixels, made once. Wider ones are drawn from their events.
  */
 const STRIPS = [32, 128];
 
-function stripOf(chunk, key, n, sight, fill) {
+function stripOf(chunk, key, n, like, sight, fill) {
 	let strip = chunk.strips.get(n + key);
 	if (!strip) {
-		strip = new Columns();
+		strip = new like.constructor(like.list?.length);
 		strip.resize(n);
 		strip.clear();
 		fill(strip, sight, sight.from, n / (sight.to - sight.from));
@@ -148,6 +169,10 @@ function stripOf(chunk, key, n, sight, fill) {
 }
 
 function addStrip(columns, strip, x0, width) {
+	if (columns.list) {
+		strip.list.forEach((level, i) => addStrip(columns.list[i], level, x0, width));
+		return;
+	}
 	const step = width / strip.n;
 	for (let c = 0; c < strip.n; c++) {
 		const from = x0 + c * step, to = from + step, a = Math.floor(from), b = Math.floor(to);
@@ -182,7 +207,7 @@ function eachChunk(columns, sight, key, fill) {
 			continue;
 		const size = STRIPS.find((most) => width <= most);
 		if (size)
-			addStrip(columns, stripOf(chunk, key, size, whole, fill), (from - sight.from) * scale, width);
+			addStrip(columns, stripOf(chunk, key, size, columns, whole, fill), (from - sight.from) * scale, width);
 		else
 			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, sight.from, scale);
 	}
@@ -249,7 +274,7 @@ function eachState(number, sight, see) {
 	}
 }
 
-/* The same for spans: see(from, to, lane, event number or -1, whether it ends there). */
+/* The same for spans: see(from, to, lane, event number or -1, whether it ends there, label of a scope's name). */
 function eachSpan(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
 		const chunk = chunkNow(k);
@@ -261,7 +286,7 @@ function eachSpan(number, sight, see) {
 		const open = [];
 		const end = (lane, time) => {
 			if (open[lane] && time >= sight.from)
-				see(open[lane].from, time, lane, open[lane].event, true);
+				see(open[lane].from, time, lane, open[lane].event, true, open[lane].label);
 			open[lane] = null;
 		};
 		for (const span of stateBefore(number, k).spans)
@@ -275,14 +300,14 @@ function eachSpan(number, sight, see) {
 				continue;
 			end(lane, chunk.time[e]);
 			if (kind === KIND_START)
-				open[lane] = { from: chunk.time[e], event: chunk.first + e };
+				open[lane] = { from: chunk.time[e], event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
 		}
 		for (; next < ends.length && ends[next].time <= stop; next++)
 			end(ends[next].lane, ends[next].time);
 		open.forEach((span, lane) => {
 			const last = Math.min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);
 			if (span && last >= span.from && last >= begin)
-				see(span.from, last, lane, span.event, false);
+				see(span.from, last, lane, span.event, false, span.label);
 		});
 	}
 }

@@ -225,8 +225,10 @@ def check_report(truth):
 
 
 class Page:
-    def __init__(self, *args):
-        self.html = ktr_file('.html', 'timeline', '--rows', 'ids', *args)
+    """Of rows by name, where scopes have no level, or by id, where they lie in each other."""
+
+    def __init__(self, *args, rows='names'):
+        self.html = ktr_file('.html', 'timeline', '--rows', rows, *args)
         text = self.html.decode()
         self.blob = {name: zlib.decompress(base64.b64decode(data)) for name, data in
                      re.findall(r'id="(index|states|overview|c\d+)">([^<]*)<', text)}
@@ -360,6 +362,43 @@ def check_page(truth):
             [s.row() + (s.state, s.key, s.begin - truth.first, s.end - truth.first) for s in truth.spans])
     if shutil.which('node') and 'ends' in page.index:
         compare_page_program(truth, page)
+
+
+def check_nested(truth):
+    """Scopes on their threads' tracks: each in its place, and on the level above those that are open."""
+    page = Page(rows='ids')
+    events, lanes, ends = page_events(page)
+    threads = {track[9]: track[2] for track in page.index['tracks']}
+    open_, got = collections.defaultdict(dict), []
+
+    def end(row, level, now):
+        if level in open_[row]:
+            name, begin = open_[row].pop(level)
+            got.append((threads[row], name, begin, now))
+
+    for number, (now, site, track) in enumerate(events):
+        for row, level, at in ends[number]:
+            end(row, level, at)
+        if site[7] not in (4, 5):
+            continue
+        level, row = lanes.next() - 1, track[9]
+        assert (site[12] >= 0) == (site[6] == 'scope')
+        if site[12] < 0 or level < 0:
+            continue
+        if site[7] == 5:
+            end(row, level, now)
+            continue
+        if level != max(open_[row], default=-1) + 1:
+            WRONG.append('page: %s at %d on level %d above %s' % (site[8], now, level, sorted(open_[row])))
+        assert page.index['labels'][site[12]] == site[8]
+        open_[row][level] = (site[8], now)
+    last = page.index['last']
+    lane_end = {(row, lane): at for row, lane, at in page.index['ends']}
+    for row in list(open_):
+        for level in list(open_[row]):
+            end(row, level, min(lane_end.get((row, level), last), last))
+    compare('nested page', [(thread, name, int(begin), int(at)) for thread, name, begin, at in got],
+            [(s.thread, s.id, s.begin - truth.first, s.end - truth.first) for s in truth.spans if s.scope])
 
 
 def compare_page_program(truth, page):
