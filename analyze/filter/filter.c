@@ -8,6 +8,7 @@
 #include "analyze/filter/filter.h"
 
 #include "analyze/filter/filter_fields.h"
+#include "analyze/filter/filter_spans.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/tables.h"
 #include "conf/eval/expr_eval.h"
@@ -57,6 +58,7 @@ struct ktr__filter {
 	struct filter_site *site; /* by id; those that come later are made when they are met */
 	uint32_t n_never;	  /* bytes of never */
 	uint8_t *never;		  /* of the sites there were at first; NULL: each may have an event that passes */
+	struct ktr__filter_spans *spans; /* owned; NULL: nothing is asked of spans */
 	const struct ktr_event *event; /* being looked at */
 	char text[FILTER_TEXT_BYTES];  /* of it */
 };
@@ -121,6 +123,11 @@ static int filter_known(void *context, const struct ktr__expr_node *node, struct
 		return filter_known_arg(site, node->field, op);
 	if (node->kind == KTR__EXPR_N_NAMED)
 		return filter_known_arg(site, filter_arg_named(site, node->value.text), op);
+	if (node->field == KTR__FILTER_SPAN) {
+		op->length = (uint16_t)node->value.length;
+		op->value = (uint64_t)(node->value.text - known->filter->expr->texts);
+		return 0;
+	}
 	if (node->field == KTR__FILTER_MONO || node->field == KTR__FILTER_CPU) {
 		op->code = KTR__EXPR_WORD;
 		op->what = KTR__EXPR_UNSIGNED;
@@ -197,10 +204,11 @@ static void filter_load(void *context, const struct ktr__expr_op *op, const char
 	const struct ktr_event *event = filter->event;
 	size_t n;
 
-	(void)name;
 	if (op->what & KTR__EXPR_FROM_WORD) {
 		value->bits = ((const uint64_t *)(const void *)event)[op->field] & ~0ull >> (-op->length & 63);
 		value->kind = op->what & KTR__EXPR_UNSIGNED && value->bits >> 63 ? KTR__EXPR_BIG : KTR__EXPR_INT;
+	} else if (op->field == KTR__FILTER_SPAN) {
+		ktr__filter_spans_value(filter->spans, name, event, value);
 	} else if (op->field >= FILTER_ARG) {
 		filter_load_arg(event, op->field - FILTER_ARG, value);
 	} else if (op->field == KTR__FILTER_MSG) {
@@ -421,9 +429,16 @@ static int filter_make(struct ktr__filter *filter, const char *text, int later, 
 		rc = filter_check_names(filter, err);
 	if (rc && filter->expr && later)
 		rc = 0;
+	if (!rc)
+		rc = ktr__filter_spans_new(filter->expr, filter->tables, &filter->spans);
 	for (uint32_t id = 0; id < filter->n_sites && !rc; id++)
 		rc = filter_emit_site(filter, id, err);
 	return rc ? rc : filter_make_never(filter, err);
+}
+
+struct ktr__filter_spans *ktr__filter_spans(struct ktr__filter *filter)
+{
+	return filter->spans;
 }
 
 int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id)
@@ -470,6 +485,7 @@ void ktr__filter_free(struct ktr__filter *filter)
 		free((void *)(uintptr_t)filter->site[id].op);
 	free(filter->site);
 	free(filter->never);
+	ktr__filter_spans_free(filter->spans);
 	ktr__expr_free(filter->expr);
 	free(filter);
 }

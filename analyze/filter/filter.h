@@ -13,6 +13,7 @@
 #include "conf/expr/expr.h"
 
 struct ktr__filter;
+struct ktr__filter_spans;
 
 /*
  * Makes a filter over the reader's tables, which it borrows. 0 with *out owned, or -errno with err
@@ -32,6 +33,12 @@ const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n);
 
 /* Does whether an event of the site passes depend on more than the site? */
 int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id);
+
+/*
+ * What it has to know of spans before it can look at an event, borrowed; NULL where it asks for none. See
+ * filter_spans.h: whoever made the filter sees to it.
+ */
+struct ktr__filter_spans *ktr__filter_spans(struct ktr__filter *filter);
 
 /* Does the event pass? One reader's events, one thread at a time. */
 int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event);

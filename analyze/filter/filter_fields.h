@@ -31,6 +31,7 @@
 	X(UTC, "utc", NUMBER, 0, 0, 0, 0, EVENT(UTC, time_ns),                                                     \
 	  "nanoseconds since 1970, or \"2026-01-31 23:59:59.5\"")                                                  \
 	X(MONO, "mono", NUMBER, 0, 0, 0, 0, EVENT(U64, time_ns), "nanoseconds of CLOCK_MONOTONIC")                 \
+	X(SPAN, "span", OF, 0, 0, 0, 0, EVENT(NONE, str), "how long the span of the name after it takes")          \
 	X(INDEX, "index", NUMBER, 0, 0, 0, 0, EVENT(U64, index), "running number in its ring")                     \
 	X(KEEP, "keep", NUMBER, 0, 0, 0, 0, EVENT(U8, keep), "1: from a ring of rare events")                      \
 	X(APPROX, "approx", NUMBER, 0, 0, 0, 0, EVENT(U8, approx), "1: the time is that of an event before")       \

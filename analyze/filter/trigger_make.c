@@ -25,6 +25,9 @@
 static const char *const trigger_make_not[] = { "time",  "msg",	 "utc",	  "mono",  "index",   "keep",
 						"approx", "kind", "group", "ident", "module", "process" };
 
+/* Known only to whoever watches from outside. */
+#define TRIGGER_MAKE_SPAN (KTR__TRIGGER_THREAD + 4)
+
 static const struct ktr__expr_field trigger_make_fields[] = {
 	[0] = { "", "", KTR__EXPR_T_NUMBER, 0, 0, 0, 0, 0 }, /* nobody's number */
 	[KTR__TRIGGER_CLASS] = { "class", "", KTR__EXPR_T_SET, KTR__TRIGGER_CLASS_NAME, 0, 0, 0, 0 },
@@ -43,6 +46,7 @@ static const struct ktr__expr_field trigger_make_fields[] = {
 	{ "site format", "", KTR__EXPR_T_TEXT, 0, 0, 0, 0, KTR__TRIGGER_FORMAT },
 	{ "site", "", KTR__EXPR_T_PLACE, KTR__TRIGGER_THREAD + 1, KTR__TRIGGER_FILE, KTR__TRIGGER_LINE,
 	  KTR__TRIGGER_ID, 0 },
+	[TRIGGER_MAKE_SPAN] = { "span", "", KTR__EXPR_T_OF, 0, 0, 0, 0, 0 },
 };
 
 #define TRIGGER_MAKE_N_FIELDS (sizeof(trigger_make_fields) / sizeof(trigger_make_fields[0]))
@@ -112,6 +116,9 @@ static int trigger_make_check(const struct ktr__expr *expr, struct ktr_error *er
 		if (node->kind == KTR__EXPR_N_TEST && node->code == KTR__EXPR_REGEX)
 			return ktr_error_at(err, NULL, 0, node->column, EINVAL,
 					    "a trigger has no regular expressions; a pattern in quotes does");
+		if (node->kind == KTR__EXPR_N_FIELD && node->field == TRIGGER_MAKE_SPAN)
+			return ktr_error_at(err, NULL, 0, node->column, EINVAL,
+					    "how long a span takes is known to --trigger of ktr run and ktr record");
 		for (size_t k = 0; node->kind == KTR__EXPR_N_NAMED &&
 		     k < sizeof(trigger_make_not) / sizeof(char *); k++)
 			if (strcmp(node->value.text, trigger_make_not[k]) == 0)

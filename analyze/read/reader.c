@@ -14,6 +14,7 @@
 #include "analyze/read/reader.h"
 
 #include "analyze/filter/filter.h"
+#include "analyze/filter/filter_spans.h"
 #include "analyze/follow/watch.h"
 #include "analyze/follow/writer_progress.h"
 #include "analyze/read/merge.h"
@@ -568,6 +569,19 @@ uint64_t ktr__reader_bytes(const struct ktr_reader *reader)
 	return reader->source.n_bytes;
 }
 
+/* Has the filter know of all spans, if it asks for any. 0 or -errno with err filled. */
+static int reader_filter_spans(struct ktr_reader *reader, struct ktr__filter *filter, struct ktr_error *err)
+{
+	struct ktr__filter_spans *spans = ktr__filter_spans(filter);
+
+	if (!spans)
+		return 0;
+	if (reader->source.follow)
+		return ktr_error_at(err, NULL, 0, 1, EINVAL,
+				    "how long a span takes is known at its end: nothing that is followed can be filtered by it");
+	return ktr__filter_spans_walk(spans, reader->path, reader->source.alone, err);
+}
+
 int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)
 {
 	struct ktr__event_source *source = &reader->source;
@@ -580,6 +594,10 @@ int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_er
 		struct ktr_error why = KTR_ERROR_NONE;
 
 		rc = ktr__filter_new(text, &source->tables, &source->info, source->follow, &filter, &why);
+		if (!rc)
+			rc = reader_filter_spans(reader, filter, &why);
+		if (rc)
+			ktr__filter_free(filter);
 		if (rc)
 			return ktr_error_at(err, NULL, 0, why.column, -rc, "%s", why.text);
 		if (why.code)

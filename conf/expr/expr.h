@@ -36,6 +36,7 @@ enum ktr__expr_type {
 	KTR__EXPR_T_PATH,  /* likewise, and matches after any '/' on */
 	KTR__EXPR_T_SET,   /* bits with names: == means "has one of them" */
 	KTR__EXPR_T_PLACE, /* no value of its own: FILE:LINE, a number, or one of several fields */
+	KTR__EXPR_T_OF,    /* a number, of what is named after it: `span request`; alone it is an argument */
 	KTR__EXPR_T_ANY    /* an argument: its type is known when it is emitted */
 };
 
@@ -75,7 +76,7 @@ struct ktr__expr_language {
 enum ktr__expr_node_kind {
 	KTR__EXPR_N_NUMBER, /* constants */
 	KTR__EXPR_N_TEXT,
-	KTR__EXPR_N_FIELD,
+	KTR__EXPR_N_FIELD, /* of type OF: text is the name */
 	KTR__EXPR_N_ARG,   /* by position: field */
 	KTR__EXPR_N_NAMED, /* by name: text */
 	KTR__EXPR_N_ARITH, /* code, left, right */

@@ -179,6 +179,21 @@ static unsigned expr_parse_arg_number(const struct ktr__tree *p, const struct kt
 	return (unsigned)(name->text[3] - '0') < n ? (unsigned)(name->text[3] - '0') : n;
 }
 
+/* A field whose type is OF, and the name after it, which is the current word. */
+static int expr_parse_of(struct ktr__tree *p, unsigned field, unsigned column)
+{
+	struct ktr__expr_value name = p->lex.value;
+	int node = ktr__tree_field(p, field, column), rc;
+
+	if (node < 0)
+		return node;
+	ktr__tree_at(p, node)->type = KTR__EXPR_T_NUMBER;
+	ktr__tree_at(p, node)->value = name;
+	ktr__tree_at(p, node)->column = p->lex.column;
+	rc = ktr__expr_next(&p->lex, KTR__EXPR_LEX_VALUE);
+	return rc ? rc : node;
+}
+
 static int expr_parse_name(struct ktr__tree *p)
 {
 	const struct ktr__expr_language *language = p->language;
@@ -192,9 +207,14 @@ static int expr_parse_name(struct ktr__tree *p)
 		return expr_parse_quoted_arg(p, column);
 	if (strcmp(name.text, "true") == 0 || strcmp(name.text, "false") == 0)
 		return ktr__tree_number(p, name.text[0] == 't', column);
-	for (unsigned i = 0; i < language->n_fields; i++)
-		if (strcmp(language->fields[i].name, name.text) == 0)
+	for (unsigned i = 0; i < language->n_fields; i++) {
+		if (strcmp(language->fields[i].name, name.text) != 0)
+			continue;
+		if (language->fields[i].type != KTR__EXPR_T_OF)
 			return ktr__tree_field(p, i, column);
+		if (p->lex.token == KTR__EXPR_TOK_NAME || p->lex.token == KTR__EXPR_TOK_TEXT)
+			return expr_parse_of(p, i, column);
+	}
 	node = ktr__tree_constant(p, &name, column);
 	if (node >= 0) {
 		struct ktr__expr_node *n = ktr__tree_at(p, node);

@@ -16,6 +16,8 @@ static struct made made;
 /* Event n of the trace, counted from 0, is at (n + 1) ms. */
 enum { NET_A, NET_B, LOCK, LOAD, NULL_TEXT, BIG, KEPT, N_EVENTS };
 
+static unsigned n_events = N_EVENTS; /* of the trace */
+
 static uint64_t real_bits(double real)
 {
 	uint64_t bits;
@@ -67,7 +69,7 @@ static int passed(const char *path, const char *filter, int reverse)
 		if (what == KTR_READ_EVENT)
 			found |= 1 << (event.time_ns / 1000000 - 1);
 	CU_ASSERT(what == 0);
-	CU_ASSERT(__builtin_popcount((unsigned)found) + ktr_reader_n_filtered(reader) == N_EVENTS);
+	CU_ASSERT(__builtin_popcount((unsigned)found) + ktr_reader_n_filtered(reader) == n_events);
 	ktr_reader_close(reader);
 	return found;
 }
@@ -212,4 +214,69 @@ static void walks(void)
 	made_close(&made);
 }
 
-SUITE(filter, TEST(fields), TEST(arguments), TEST(mistakes), TEST(walks));
+/*
+ * How long the spans around an event take: a request of 10 ms with one of 4 ms in it, one of 2 ms on another thread,
+ * one that one thread begins and another ends, a scope, a state, and one that nobody ends.
+ */
+static void spans(void)
+{
+	static const char start[] = "KTRGRAPH group:\"request\", id:\"%s\", start:0x%jX, attributes: none";
+	static const char stop[] = "KTRGRAPH group:\"request\", id:\"%s\", stop:0x%jX, attributes: none";
+	static const char into[] = "KTRGRAPH group:\"scope\", id:\"parse it\", start:0x%jX, attributes: none";
+	static const char outof[] = "KTRGRAPH group:\"scope\", id:\"parse it\", stop:0x%jX, attributes: none";
+	static const char state[] = "KTRGRAPH group:\"worker\", id:\"%s\", state:\"%s\", attributes: none";
+	uint32_t begin, end, enter, leave, is, plain, one, two;
+
+	made_open(&made);
+	begin = made_site(&made, KTR_NET, "net.c", 1, start, "id,key", 2, KTR_ARG_STR, KTR_ARG_U64);
+	end = made_site(&made, KTR_NET, "net.c", 2, stop, "id,key", 2, KTR_ARG_STR, KTR_ARG_U64);
+	enter = made_site(&made, KTR_NET, "net.c", 3, into, "key", 1, KTR_ARG_U64);
+	leave = made_site(&made, KTR_NET, "net.c", 4, outof, "key", 1, KTR_ARG_U64);
+	is = made_site(&made, KTR_NET, "net.c", 5, state, "id,state", 2, KTR_ARG_STR, KTR_ARG_STR);
+	plain = made_site(&made, KTR_GEN, "gen.c", 6, "here %u", "span", 1, KTR_ARG_U32);
+	one = made_thread(&made, 101, 100, "one");
+	two = made_thread(&made, 102, 100, "two");
+	made_event(&made, 0, 1000000, begin, one, "a", (uint64_t)1);
+	made_event(&made, 0, 2000000, plain, one, (uint64_t)3);
+	made_event(&made, 1, 3000000, begin, two, "b", (uint64_t)2);
+	made_event(&made, 1, 4000000, plain, two, (uint64_t)4);
+	made_event(&made, 1, 5000000, end, two, "b", (uint64_t)2);
+	made_event(&made, 0, 6000000, begin, one, "inner", (uint64_t)3);
+	made_event(&made, 0, 10000000, end, one, "inner", (uint64_t)3);
+	made_event(&made, 0, 11000000, end, one, "a", (uint64_t)1);
+	made_event(&made, 0, 12000000, plain, one, (uint64_t)5);
+	made_event(&made, 0, 13000000, begin, one, "c", (uint64_t)4);
+	made_event(&made, 1, 14000000, end, two, "c", (uint64_t)4);
+	made_event(&made, 0, 15000000, enter, one, (uint64_t)0x8000);
+	made_event(&made, 0, 16000000, plain, one, (uint64_t)6);
+	made_event(&made, 0, 17000000, leave, one, (uint64_t)0x8000);
+	made_event(&made, 0, 18000000, is, one, "w", "idle");
+	made_event(&made, 0, 19000000, begin, two, "open", (uint64_t)9);
+	made_event(&made, 1, 24000000, is, two, "w", "busy");
+	made_session(&made);
+	made_trace(&made);
+	n_events = 17;
+
+#define AT(ms) (1 << ((ms) - 1))
+	check("span request > 9ms", AT(1) | AT(2) | AT(6) | AT(10) | AT(11));
+	check("span request > 5ms and class == gen", AT(2));
+	check("span request in (1ms..2ms)", AT(3) | AT(4) | AT(5) | AT(13) | AT(14));
+	check("span a == 10ms", AT(1) | AT(2) | AT(6) | AT(10) | AT(11));
+	check("span \"inn*\" > 1ms", AT(6) | AT(10));
+	check("span request > 9ms or span \"parse it\" < 1s", AT(1) | AT(2) | AT(6) | AT(10) | AT(11) | AT(15) | AT(16) | AT(17));
+	/* A state by its name; what has not ended lasted so long. */
+	check("span idle > 5ms", AT(18) | AT(19) | AT(24));
+	check("span open >= 5ms", AT(19) | AT(24));
+	/* Outside of all there is no value, and no opposite. */
+	check("not span \"parse it\" > 5ms", AT(15) | AT(16) | AT(17));
+	/* An argument of that name is still one. */
+	check("span > 4", AT(12) | AT(16));
+	CU_ASSERT(passed(made.trace, "class == net and span reqest > 1ms", 0) == -1);
+	CU_ASSERT(last.column == 23 && strstr(last.text, "unknown span \"reqest\", the nearest is \"request\""));
+	CU_ASSERT(passed(made.trace, "span request", 0) != -1);
+	CU_ASSERT(passed(made.trace, "span request net", 0) == -1);
+	n_events = N_EVENTS;
+	made_close(&made);
+}
+
+SUITE(filter, TEST(fields), TEST(arguments), TEST(mistakes), TEST(walks), TEST(spans));
