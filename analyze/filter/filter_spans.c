@@ -9,6 +9,7 @@
 #include "analyze/filter/filter_fields.h"
 #include "analyze/filter/pattern.h"
 #include "analyze/stats/spans.h"
+#include "conf/expr/expr_parse.h"
 #include "conf/kit/array.h"
 #include "conf/nearest.h"
 
@@ -16,9 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* [ns] Two looks at a session give times that differ by less: each measures the clock anew. */
-#define FILTER_SPANS_SLACK_NS 1000
 
 struct filter_spans_stay {
 	uint64_t from_ns, to_ns;
@@ -33,8 +31,8 @@ struct filter_spans_name {
 	int found;
 	uint32_t n, room;
 	struct filter_spans_stay *stay; /* owned */
-	int ended;			/* followed: with the event that was last, */
-	uint64_t took_ns;		/* after so long */
+	int ended;                      /* followed: with the event that was last, */
+	uint64_t took_ns;               /* after so long */
 };
 
 struct ktr__filter_spans {
@@ -52,7 +50,8 @@ static int filter_spans_asks(const struct ktr__expr_node *node)
 	return node->kind == KTR__EXPR_N_FIELD && node->field == KTR__FILTER_SPAN;
 }
 
-int ktr__filter_spans_new(const struct ktr__expr *expr, const struct ktr__tables *tables, struct ktr__filter_spans **out)
+int ktr__filter_spans_new(const struct ktr__expr *expr, const struct ktr__tables *tables,
+			  struct ktr__filter_spans **out)
 {
 	struct ktr__filter_spans *spans;
 	unsigned n = 0;
@@ -77,6 +76,32 @@ int ktr__filter_spans_new(const struct ktr__expr *expr, const struct ktr__tables
 	return 0;
 }
 
+/* Any name of a class or moment will do: what they are is not known yet. */
+static int filter_spans_constant(void *context, unsigned field, const char *text, uint64_t *value,
+				 struct ktr_error *err)
+{
+	(void)context;
+	(void)text;
+	(void)err;
+	*value = 0;
+	return field == KTR__FILTER_CLASS || field == KTR__FILTER_UTC ? 0 : -ENOTSUP;
+}
+
+int ktr__filter_spans_asked(const char *text)
+{
+	const struct ktr__expr_language language = { ktr__filter_fields, KTR__FILTER_N_FIELDS,
+						     KTR_ARGS_MAX, filter_spans_constant, NULL };
+	struct ktr__expr *expr;
+	int asked = 0;
+
+	if (ktr__expr_parse(text, &language, &expr, NULL))
+		return 0;
+	for (unsigned i = 0; i < expr->n_nodes; i++)
+		asked |= filter_spans_asks(&expr->node[i]);
+	ktr__expr_free(expr);
+	return asked;
+}
+
 void ktr__filter_spans_free(struct ktr__filter_spans *spans)
 {
 	if (!spans)
@@ -95,13 +120,15 @@ static int filter_spans_fits(const char *name, const struct ktr__span *span)
 	       ktr__pattern_matches(name, span->ident.bytes, span->ident.n_bytes);
 }
 
-static int filter_spans_add(struct filter_spans_name *name, const struct ktr__span *span, uint32_t thread)
+static int filter_spans_add(struct filter_spans_name *name, const struct ktr__span *span,
+			    uint32_t thread)
 {
 	int rc = ktr__array_grow(&name->stay, &name->room, name->n, sizeof(*name->stay));
 
 	if (!rc)
 		name->stay[name->n++] = (struct filter_spans_stay){ span->from_ns, span->to_ns,
-								    span->to_ns - span->from_ns, thread };
+								    span->to_ns - span->from_ns,
+								    thread };
 	return rc;
 }
 
@@ -117,7 +144,8 @@ static int filter_spans_keep(struct filter_spans_name *name, const struct ktr__s
 static void filter_spans_follow(struct ktr__filter_spans *spans, struct filter_spans_name *name,
 				const struct ktr__span *span)
 {
-	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state : &span->ident;
+	const struct ktr_event_bytes *more = span->kind == KTR_KIND_STATE ? &span->state
+									  : &span->ident;
 	int is_scope = span->kind != KTR_KIND_STATE && span->site->ident != NULL;
 
 	if (span->flags & KTR__SPAN_NO_END)
@@ -125,8 +153,8 @@ static void filter_spans_follow(struct ktr__filter_spans *spans, struct filter_s
 	name->ended = 1;
 	name->took_ns = span->to_ns - span->from_ns;
 	spans->last_ns = name->took_ns;
-	snprintf(spans->last, sizeof(spans->last), "%s%s%.*s", is_scope ? "" : span->group, is_scope ? "" : " ",
-		 more->n_bytes < 64 ? (int)more->n_bytes : 64, more->bytes);
+	snprintf(spans->last, sizeof(spans->last), "%s%s%.*s", is_scope ? "" : span->group,
+		 is_scope ? "" : " ", more->n_bytes < 64 ? (int)more->n_bytes : 64, more->bytes);
 }
 
 static int filter_spans_span(void *context, const struct ktr__span *span)
@@ -201,14 +229,6 @@ static void filter_spans_sort(struct filter_spans_name *name)
 	name->n = n;
 }
 
-static void filter_spans_widen(struct filter_spans_name *name, uint64_t slack_ns)
-{
-	for (uint32_t i = 0; i < name->n; i++) {
-		name->stay[i].from_ns -= name->stay[i].from_ns < slack_ns ? name->stay[i].from_ns : slack_ns;
-		name->stay[i].to_ns += slack_ns;
-	}
-}
-
 /* What a mistyped name may have meant: groups and names of call sites. A ktr_names_fn over the tables. */
 static int filter_spans_names(void *context, unsigned idx, char *text, size_t size, uint64_t *value)
 {
@@ -245,34 +265,28 @@ static int filter_spans_read(struct ktr__filter_spans *spans, struct ktr_reader 
 	return rc ? rc : ktr__spans_finish(spans->engine, ktr_reader_info(reader)->last_ns);
 }
 
-int ktr__filter_spans_walk(struct ktr__filter_spans *spans, const char *path, int alone, struct ktr_error *err)
+int ktr__filter_spans_walk(struct ktr__filter_spans *spans, struct ktr_reader *reader, struct ktr_error *err)
 {
-	struct ktr_reader_options options = { .size = sizeof(options), .alone = alone };
-	struct ktr_reader *reader;
-	int is_trace, rc = ktr_reader_open(path, &options, &reader, err);
+	int rc = filter_spans_read(spans, reader);
 
 	if (rc)
-		return rc;
-	rc = filter_spans_read(spans, reader);
-	is_trace = ktr_reader_info(reader)->kind == KTR_SOURCE_TRACE;
-	ktr_reader_close(reader);
-	for (unsigned i = 0; i < spans->n_names && !rc; i++) {
+		return ktr_error_at(err, NULL, 0, 0, -rc, "%s", strerror(-rc));
+	for (unsigned i = 0; i < spans->n_names; i++) {
 		struct filter_spans_name *name = &spans->name[i];
 
 		if (!name->found && spans->tables->n_sites > 1)
 			return ktr__unknown_word("span", name->text, name->length, name->column, EINVAL,
 						 filter_spans_names, (void *)(uintptr_t)spans->tables, err);
 		filter_spans_sort(name);
-		if (!is_trace)
-			filter_spans_widen(name, FILTER_SPANS_SLACK_NS);
 	}
-	return rc ? ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc)) : 0;
+	return 0;
 }
 
 /* ---- values ---- */
 
 /* How many of the stays begin at the moment or earlier, by the order of the array? */
-static uint32_t filter_spans_before(const struct filter_spans_name *name, uint32_t thread, uint64_t ns)
+static uint32_t filter_spans_before(const struct filter_spans_name *name, uint32_t thread,
+				    uint64_t ns)
 {
 	uint32_t low = 0, high = name->n;
 
@@ -288,7 +302,8 @@ static uint32_t filter_spans_before(const struct filter_spans_name *name, uint32
 	return low;
 }
 
-static int filter_spans_longest(const struct filter_spans_name *name, const struct ktr_event *event, uint64_t *ns)
+static int filter_spans_longest(const struct filter_spans_name *name, const struct ktr_event *event,
+				uint64_t *ns)
 {
 	uint32_t thread = event->thread->id;
 	int found = 0;
@@ -305,8 +320,8 @@ static int filter_spans_longest(const struct filter_spans_name *name, const stru
 	return found;
 }
 
-void ktr__filter_spans_value(const struct ktr__filter_spans *spans, const char *name, const struct ktr_event *event,
-			     struct ktr__expr_value *value)
+void ktr__filter_spans_value(const struct ktr__filter_spans *spans, const char *name,
+			     const struct ktr_event *event, struct ktr__expr_value *value)
 {
 	unsigned i = 0;
 	uint64_t ns = 0;
@@ -315,7 +330,8 @@ void ktr__filter_spans_value(const struct ktr__filter_spans *spans, const char *
 	while (spans->name[i].text != name)
 		i++;
 	ns = spans->name[i].took_ns;
-	found = spans->follow ? spans->name[i].ended : filter_spans_longest(&spans->name[i], event, &ns);
+	found = spans->follow ? spans->name[i].ended
+			      : filter_spans_longest(&spans->name[i], event, &ns);
 	if (found)
 		*value = (struct ktr__expr_value){ .bits = ns, .kind = KTR__EXPR_INT };
 }

@@ -23,6 +23,7 @@
 #include "analyze/read/trace_set.h"
 #include "analyze/read/trace_source.h"
 #include "analyze/session/core_source.h"
+#include "analyze/session/session_feed.h"
 #include "analyze/session/session_source.h"
 #include "analyze/session/session_tables.h"
 #include "analyze/stats/ends.h"
@@ -179,9 +180,10 @@ static void reader_judge(struct ktr_reader *reader)
 				 source->queue.item[i].u.note.damaged;
 }
 
-/* As ktr_reader_open(). *gone: something of the trace was removed meanwhile. */
-static int reader_open_once(const char *path, const struct ktr_reader_options *all, struct ktr_reader **out,
-			    struct ktr_error *err, int *gone)
+/* As reader_open(). *gone: something of the trace was removed meanwhile. */
+static int reader_open_once(const char *path, const struct ktr_reader_options *all,
+			    const struct ktr_trace_clock *clock, struct ktr_reader **out, struct ktr_error *err,
+			    int *gone)
 {
 	struct ktr_reader *reader = calloc(1, sizeof(*reader));
 	int rc;
@@ -195,6 +197,7 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
 		reader->path[n - 1] = 0;
 	reader->source.reverse = all->reverse != 0;
 	reader->source.alone = all->alone != 0;
+	reader->source.clock = clock;
 	reader->source.follow = all->follow && !all->reverse;
 	reader->watch.fd = -1;
 	rc = reader->path ? ktr__tables_init(&reader->source.tables) : -ENOMEM;
@@ -212,6 +215,7 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
 		rc = ktr__merge_room(&reader->merge, reader->source.n_cursors);
 	if (!rc)
 		rc = reader_start(reader, all->from_ns, all->to_ns, 0);
+	reader->source.clock = NULL;
 	*gone = reader->source.set && ktr__set_has_gone(reader->source.set);
 	if (rc) {
 		ktr_error_at(err, path, 0, 0, -rc, "%s", strerror(-rc));
@@ -224,10 +228,11 @@ static int reader_open_once(const char *path, const struct ktr_reader_options *a
 
 /*
  * Rotation removes pieces while a trace is opened, the trace of the name among them, if that takes long. What is
- * there then is complete without them.
+ * there then is complete without them. clock: NULL, or that of another look at the same session, so that times are
+ * the same: each measures it anew, and comes to some nanoseconds more or less.
  */
-int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
-		    struct ktr_reader **out, struct ktr_error *err)
+static int reader_open(const char *path, const struct ktr_reader_options *options,
+		       const struct ktr_trace_clock *clock, struct ktr_reader **out, struct ktr_error *err)
 {
 	struct ktr_reader_options all = { .size = sizeof(all) };
 	struct ktr_error why = KTR_ERROR_NONE;
@@ -237,7 +242,7 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	if (options)
 		memcpy(&all, options, options->size < sizeof(all) ? options->size : sizeof(all));
 	for (unsigned i = 0;; i++) {
-		rc = reader_open_once(path, &all, out, &why, &gone);
+		rc = reader_open_once(path, &all, clock, out, &why, &gone);
 		if (!gone || i == READER_AGAIN)
 			break;
 		memset(&why, 0, sizeof(why));
@@ -247,6 +252,12 @@ int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
 	if (rc && err && !err->code)
 		*err = why;
 	return rc;
+}
+
+int ktr_reader_open(const char *path, const struct ktr_reader_options *options,
+		    struct ktr_reader **out, struct ktr_error *err)
+{
+	return reader_open(path, options, NULL, out, err);
 }
 
 void ktr_reader_close(struct ktr_reader *reader)
@@ -569,17 +580,32 @@ uint64_t ktr__reader_bytes(const struct ktr_reader *reader)
 	return reader->source.n_bytes;
 }
 
+/* Opens the source once more, forward and from its beginning. */
+static int reader_again(const struct ktr_reader *reader, struct ktr_reader **out, struct ktr_error *err)
+{
+	const struct ktr_reader_options options = { .size = sizeof(options), .alone = reader->source.alone };
+	const struct ktr__session_feed *feed = reader->source.feed;
+
+	return reader_open(reader->path, &options, feed ? &feed->clock : NULL, out, err);
+}
+
 /* Has the filter know of all spans, if it asks for any. 0 or -errno with err filled. */
 static int reader_filter_spans(struct ktr_reader *reader, struct ktr__filter *filter, struct ktr_error *err)
 {
 	struct ktr__filter_spans *spans = ktr__filter_spans(filter);
+	struct ktr_reader *again;
+	int rc;
 
 	if (!spans)
 		return 0;
 	if (reader->source.follow)
 		return ktr_error_at(err, NULL, 0, 1, EINVAL,
 				    "how long a span takes is known at its end: nothing that is followed can be filtered by it");
-	return ktr__filter_spans_walk(spans, reader->path, reader->source.alone, err);
+	rc = reader_again(reader, &again, err);
+	if (!rc)
+		rc = ktr__filter_spans_walk(spans, again, err);
+	ktr_reader_close(again);
+	return rc;
 }
 
 int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_error *err)

@@ -85,6 +85,7 @@ struct ktr__event_source {
 	unsigned n_cursors, cursor_room;
 	int reverse;
 	int follow;        /* what comes later is wanted, too */
+	const struct ktr_trace_clock *clock; /* while it is opened: another look's; NULL: measured anew */
 	int alone;         /* a trace: without what was rotated away, and without its session */
 	int quiet;         /* notes are not wanted just now */
 	int undecodable;         /* something that describes the events is damaged: not all can be decoded */

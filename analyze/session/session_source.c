@@ -267,7 +267,13 @@ static int session_info(struct ktr__session_feed *o)
 
 static int session_clock(struct ktr__session_feed *o)
 {
-	int rc = ktr__ticks_map(&o->map, &o->control, &o->clock, &o->source->info.utc_offset_ns);
+	int rc;
+
+	if (o->source->clock) {
+		o->clock = *o->source->clock;
+		return 0;
+	}
+	rc = ktr__ticks_map(&o->map, &o->control, &o->clock, &o->source->info.utc_offset_ns);
 
 	if (rc == KTR__TICKS_NOMINAL)
 		ktr__source_note(o->source, 0, "%s: times come from the clock's nominal rate",

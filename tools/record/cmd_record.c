@@ -3,11 +3,13 @@
  * ktr record: writes a live session's events to a trace from outside, until its processes have
  * ended or somebody stops us. With a program instead of a session it is ktr run.
  */
+#include "analyze/filter/filter_spans.h"
 #include "tools/command.h"
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/record/record_kernel.h"
 #include "tools/record/save.h"
+#include "tools/record/span_watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t record_stop;
@@ -63,6 +66,8 @@ struct record_command {
 	uint64_t for_ns;
 	int from; /* KTR__DRAIN_* */
 	int kernel;
+	const char *trigger;
+	uint64_t after;
 	struct rotate_options rotate;
 };
 
@@ -76,6 +81,10 @@ static const struct option_row record_rows[] = {
 		   "only what comes from now on, not what the rings hold already"),
 	OPTION_FLAG('k', "kernel", struct record_command, kernel,
 		    "what the kernel tells of its threads, too: context switches, page faults"),
+	OPTION_TEXT(0, "trigger", "EXPR", struct record_command, trigger,
+		    "the rings stop when such a span ends, and that is all: 'span request > 5ms'"),
+	OPTION_NUMBER(0, "after", "N", struct record_command, after, 0, 1ull << 40,
+		      "events that a CPU records after that (0)"),
 	OPTIONS_ROTATE(struct record_command, rotate),
 };
 
@@ -109,6 +118,44 @@ static void record_rotate(const struct rotate_options *rotate, struct ktr__attac
 	}
 }
 
+/* What a span trigger waits for: that the trace is there. Stopped before, it would have nothing of the moment. */
+struct record_watched {
+	const struct ktr__attach *attach;
+	struct stat before; /* of what had its name */
+};
+
+static int record_find_watched(const void *context, char path[PATH_MAX])
+{
+	const struct record_watched *watched = context;
+	struct stat now;
+
+	snprintf(path, PATH_MAX, "%s", watched->attach->session);
+	return lstat(watched->attach->trace, &now) == 0 &&
+	       (now.st_dev != watched->before.st_dev || now.st_ino != watched->before.st_ino);
+}
+
+/* Records, with an eye on long spans if a trigger asks for them. */
+static int record_attend(const struct record_command *c, struct ktr__attach *attach)
+{
+	struct record_watched watched = { .attach = attach };
+	struct span_watch watch = { .command = c->find.command,
+				    .text = c->trigger,
+				    .after = c->after,
+				    .find = record_find_watched,
+				    .context = &watched,
+				    .done = &record_stop };
+	int rc;
+
+	if (lstat(attach->trace, &watched.before))
+		memset(&watched.before, 0, sizeof(watched.before));
+	if (c->trigger)
+		span_watch_begin(&watch);
+	rc = save_session(c->find.command, attach, ktr__record_session);
+	if (c->trigger && !span_watch_end(&watch))
+		fail(c->find.command, "--trigger: it did not hold");
+	return rc;
+}
+
 static int record_session(const struct record_command *c, struct ktr__attach *attach)
 {
 	const char *command = c->find.command;
@@ -122,7 +169,7 @@ static int record_session(const struct record_command *c, struct ktr__attach *at
 			return rc;
 		attach->kernel_events = kernel.kernel_events;
 	}
-	rc = save_session(command, attach, ktr__record_session);
+	rc = record_attend(c, attach);
 	if (c->kernel)
 		record_kernel_close(&kernel);
 	return rc;
@@ -150,12 +197,15 @@ static int cmd_record(int argc, char **argv)
 	if (optind < argc) {
 		if (c.find.pid || c.find.session)
 			return usage_error(argv[0], "either a session or a program");
-		if (c.for_ns || c.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep || c.kernel)
+		if (c.for_ns || c.from != KTR__DRAIN_OLDEST || attach.max_bytes || attach.n_keep || c.kernel ||
+		    c.trigger)
 			return usage_error(argv[0], "with a program only --output can be given");
 		return record_run(argv[0], c.trace, argc, argv);
 	}
 	if (attach.n_keep && !attach.max_bytes)
 		return usage_error(argv[0], "--keep says how many traces of --size stay: give that too");
+	if (c.trigger && !ktr__filter_spans_asked(c.trigger))
+		return usage_error(argv[0], "--trigger takes 'span NAME > 5ms'; others are for ktr sysctl debug.ktr.trigger");
 	rc = find_session(&c.find, path, sizeof(path));
 	if (rc)
 		return rc;

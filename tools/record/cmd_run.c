@@ -7,6 +7,7 @@
  * to the whole foreground group have reached the program already. We stop and go on with it, and
  * our exit status is its own.
  */
+#include "analyze/filter/filter_spans.h"
 #include "analyze/filter/trigger_make.h"
 #include "conf/quote.h"
 #include "ktr/session/drop.h"
@@ -25,6 +26,7 @@
 #include "tools/record/run_live.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
+#include "tools/record/span_watch.h"
 #include "tools/record/trigger_names.h"
 #include "tools/report/trace_count.h"
 #include "visualize/model/label.h"
@@ -55,7 +57,7 @@
 #define RUN_AFTER_AS_IT_IS UINT64_MAX
 
 struct run_trigger {
-	const char *made; /* as debug.ktr.trigger takes it, */
+	const char *made; /* as debug.ktr.trigger takes it; NULL: it asks for spans, and is ours to look for, */
 	const char *text; /* and as it was written */
 };
 
@@ -142,6 +144,9 @@ static int run_trigger(void *at, const char *what, const char *text, char **argv
 	char made[KTR_KNOB_STRING_BYTES];
 	struct ktr_error err = KTR_ERROR_NONE;
 
+	trigger->text = text;
+	if (ktr__filter_spans_asked(text))
+		return 0;
 	if (ktr__trigger_make(text, NULL, NULL, made, sizeof(made), &err)) {
 		filter_complain(argv[0], what, text, &err);
 		return 2;
@@ -149,7 +154,6 @@ static int run_trigger(void *at, const char *what, const char *text, char **argv
 	if (ktr__print_string(made, printed, sizeof(printed)))
 		return usage_error(argv[0], "%s is too long", what);
 	trigger->made = printed;
-	trigger->text = text;
 	return 0;
 }
 
@@ -399,6 +403,11 @@ static int run_leftover(const struct run *run, char path[PATH_MAX])
 	return rc;
 }
 
+static int run_find_watched(const void *context, char path[PATH_MAX])
+{
+	return run_find_session(context, path);
+}
+
 static int run_is_live(const struct run *run)
 {
 	struct run_live live;
@@ -569,6 +578,30 @@ static const struct options run_options = {
 	.stop = 1,
 };
 
+/* Waits for the program, and meanwhile looks for long spans, if a trigger asks for them. 1: it held, or may have. */
+static int run_attend(struct run *run)
+{
+	struct span_watch watch = { .command = run->command,
+				    .text = run->trigger.text,
+				    .after = run->after == RUN_AFTER_AS_IT_IS ? 0 : run->after,
+				    .find = run_find_watched,
+				    .context = run };
+	int watches = run->trigger.text && !run->trigger.made;
+
+	if (watches)
+		span_watch_begin(&watch);
+	run_wait(run);
+	return watches && span_watch_end(&watch);
+}
+
+/* What has become of a trigger that is not known to have held. */
+static void run_trigger_end(const struct run *run)
+{
+	if (run->trigger.text && run_has_trace(run) &&
+	    trigger_names_end(run->command, "--trigger", run->trigger.text, run->path) && !run->trigger.made)
+		fail(run->command, "--trigger: it held, but was not seen in time: too much was lost in the rings");
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	struct run run = { .command = argv[0],
@@ -577,7 +610,7 @@ static int cmd_run(int argc, char **argv)
 			   .rotate = ROTATE_OPTIONS };
 	struct run_standby standby;
 	struct run_hold hold;
-	int rc;
+	int rc, held = 0;
 
 	if (!options_parse(&run_options, argc, argv, &run, &rc))
 		return rc;
@@ -595,8 +628,9 @@ static int cmd_run(int argc, char **argv)
 	run_hold_begin(&hold, run.session);
 	run_standby_begin(&standby, run.path, &run.before, &hold);
 	rc = run_start(&run);
+	/* The hold keeps the session for a last look at what its rings have. */
 	if (!rc)
-		run_wait(&run);
+		held = run_attend(&run);
 	run_hold_end(&hold);
 	if (rc) {
 		run_standby_end(&standby, 0);
@@ -604,8 +638,8 @@ static int cmd_run(int argc, char **argv)
 	}
 	run_standby_end(&standby, run_is_live(&run));
 	run_summary(&run);
-	if (run.trigger.text && run_has_trace(&run))
-		trigger_names_end(run.command, "--trigger", run.trigger.text, run.path);
+	if (!held)
+		run_trigger_end(&run);
 	if (WIFSIGNALED(run.status))
 		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
 	return WEXITSTATUS(run.status);

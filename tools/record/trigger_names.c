@@ -29,14 +29,14 @@ void trigger_names_check(const char *command, const char *what, const char *text
 		ktr_reader_close(reader);
 }
 
-void trigger_names_end(const char *command, const char *what, const char *text, const char *path)
+int trigger_names_end(const char *command, const char *what, const char *text, const char *path)
 {
 	struct ktr_reader *reader;
 	uint64_t n = 0, n_lost = 0;
 	int found;
 
 	if (!trigger_names_open(command, what, text, path, &reader))
-		return;
+		return 0;
 	while ((found = ktr_reader_count(reader, &n)) > 0)
 		if (found == KTR_READ_LOSS)
 			n_lost += ktr_reader_loss(reader)->n_events;
@@ -44,4 +44,5 @@ void trigger_names_end(const char *command, const char *what, const char *text, 
 	/* It may have held for what was lost. */
 	if (!n && !n_lost && found >= 0)
 		fail(command, "%s: it never held", what);
+	return n > 0;
 }

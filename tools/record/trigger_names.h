@@ -9,7 +9,10 @@
  */
 void trigger_names_check(const char *command, const char *what, const char *text, const char *path);
 
-/* The same when a program has ended; where all names are right and the trigger never held, that is said. */
-void trigger_names_end(const char *command, const char *what, const char *text, const char *path);
+/*
+ * The same when a program has ended; where all names are right and the trigger never held, that is said. Returns 1
+ * where it held.
+ */
+int trigger_names_end(const char *command, const char *what, const char *text, const char *path);
 
 #endif

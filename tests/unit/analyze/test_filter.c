@@ -215,8 +215,8 @@ static void walks(void)
 }
 
 /*
- * How long the spans around an event take: a request of 10 ms with one of 4 ms in it, one of 2 ms on another thread,
- * one that one thread begins and another ends, a scope, a state, and one that nobody ends.
+ * How long the spans around an event take: a request of 10 ms with one of 4 ms in it, one of 2 ms on another
+ * thread, one that one thread begins and another ends, a scope, a state, and one that nobody ends.
  */
 static void spans(void)
 {
@@ -263,7 +263,8 @@ static void spans(void)
 	check("span request in (1ms..2ms)", AT(3) | AT(4) | AT(5) | AT(13) | AT(14));
 	check("span a == 10ms", AT(1) | AT(2) | AT(6) | AT(10) | AT(11));
 	check("span \"inn*\" > 1ms", AT(6) | AT(10));
-	check("span request > 9ms or span \"parse it\" < 1s", AT(1) | AT(2) | AT(6) | AT(10) | AT(11) | AT(15) | AT(16) | AT(17));
+	check("span request > 9ms or span \"parse it\" < 1s",
+	      AT(1) | AT(2) | AT(6) | AT(10) | AT(11) | AT(15) | AT(16) | AT(17));
 	/* A state by its name; what has not ended lasted so long. */
 	check("span idle > 5ms", AT(18) | AT(19) | AT(24));
 	check("span open >= 5ms", AT(19) | AT(24));
