@@ -183,12 +183,12 @@ static void blocks_name(const struct ktr__span *span, char *name, size_t size)
 	blocks_text(group, span->group, strlen(span->group));
 	if (span->kind == KTR_KIND_STATE) {
 		blocks_text(more, span->state.bytes, span->state.n_bytes);
-		snprintf(name, size, "%.75s: %.75s", group, more);
+		snprintf(name, size, "%.250s: %.250s", group, more);
 	} else if (span->site->ident && !span->pair) {
 		blocks_text(more, span->ident.bytes, span->ident.n_bytes);
-		snprintf(name, size, "%.155s", more);
+		snprintf(name, size, "%.500s", more);
 	} else {
-		snprintf(name, size, "%.155s", group);
+		snprintf(name, size, "%.500s", group);
 	}
 }
 

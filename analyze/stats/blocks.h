@@ -31,7 +31,7 @@
 extern const double ktr__blocks_share[KTR__BLOCKS_SHARES];
 
 struct ktr__blocks_row {
-	char name[160];           /* any bytes made text */
+	char name[512];           /* any bytes made text */
 	enum ktr_event_kind kind; /* START or STATE */
 	int pair;
 	struct ktr__histogram all;

@@ -578,7 +578,7 @@ static const struct options run_options = {
 	.stop = 1,
 };
 
-/* Waits for the program, and meanwhile looks for long spans, if a trigger asks for them. 1: it held, or may have. */
+/* Waits for the program, and meanwhile looks for long spans, if a trigger wants them. 1: it held, or may have. */
 static int run_attend(struct run *run)
 {
 	struct span_watch watch = { .command = run->command,

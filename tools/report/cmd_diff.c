@@ -11,6 +11,7 @@
 #include "tools/report/diff_json.h"
 #include "tools/report/diff_runs.h"
 #include "tools/report/diff_text.h"
+#include "tools/report/report_names.h"
 #include "tools/walk.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static int diff_print(const struct diff_command *c, const char *command,
 	int bad = 0;
 
 	if (!c->json) {
-		diff_text(report, stdout);
+		bad = diff_text(report, stdout) != 0;
 	} else {
 		tree = diff_json(report);
 		bad = !tree || (ktr__json_print(tree, stdout, JSON_COMPACT) && !ferror(stdout));
@@ -123,7 +124,8 @@ static int diff_all(struct diff_command *c, int argc, char **argv, unsigned n_a)
 	struct diff_runs runs = { .options = c->walk,
 				  .pair = c->pairs.n ? c->pairs.pair : NULL,
 				  .compare = c->options };
-	struct diff_report report = { .runs = &runs, .all = c->all, .bold = c->colour };
+	struct diff_report report = { .runs = &runs, .all = c->all, .bold = c->colour,
+				      .width = report_names_width() };
 	char *const *path = argv + optind;
 	unsigned n_b = (unsigned)(argc - optind) - n_a;
 	int rc = diff_runs_read(&runs, argv[0], path, n_a, n_b);

@@ -10,10 +10,10 @@
 #include "tools/pager.h"
 #include "tools/pair_option.h"
 #include "tools/report/report.h"
+#include "tools/report/report_names.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
 #include "tools/walk.h"
-#include "visualize/terminal/term.h"
 
 #include <errno.h>
 #include <string.h>
@@ -178,17 +178,6 @@ static int report_all(struct report_command *c, int argc, char **argv, FILE *to)
 	return status;
 }
 
-/* [columns] Of the terminal that the report goes to, through a pager or not; 0: it goes elsewhere. */
-static unsigned report_width(void)
-{
-	struct ktr__term_options term;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	ktr__term_detect(&term, STDOUT_FILENO, "never");
-	return term.width;
-}
-
 static int cmd_report(int argc, char **argv)
 {
 	struct report_command c = { .walk.find.command = argv[0], .top = 10, .use_pager = 1 };
@@ -201,7 +190,7 @@ static int cmd_report(int argc, char **argv)
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);
-	c.width = report_width();
+	c.width = report_names_width();
 	pager_open(&pager, c.use_pager && !c.json);
 	to = fdopen(dup(pager.fd), "w");
 	if (!to)

@@ -11,6 +11,7 @@ struct diff_report {
 	const struct diff_runs *runs;
 	int all; /* also what did not change, and all of what cannot be told */
 	int bold;
+	unsigned width; /* [columns] of the terminal; 0: there is none, and nothing is cut */
 };
 
 /* Exit statuses: DIFF_UNKNOWN where nothing changed as far as can be told, but that is not all. */

@@ -7,13 +7,13 @@
 #include "analyze/print/render.h"
 #include "ktr/session/drop.h"
 #include "tools/report/diff.h"
+#include "tools/report/report_names.h"
 #include "visualize/model/label.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DIFF_NAME_COLUMNS 34u
 
 /* [rows] Of what cannot be told, those farthest apart; more with --all. */
 #define DIFF_UNKNOWN_ROWS 10u
@@ -49,14 +49,13 @@ static void diff_text_traces(const struct diff_report *report, FILE *to)
 	}
 }
 
+/* Fitted when all of them are known. */
 static void diff_text_name(FILE *to, const char *name)
 {
-	char clean[512], fit[512];
-	unsigned columns;
+	char clean[1024];
 
 	ktr__label_clean(clean, sizeof(clean), name, strlen(name));
-	columns = ktr__label_fit(fit, sizeof(fit), clean, DIFF_NAME_COLUMNS - 2, 0);
-	fprintf(to, "%s%*s", fit, (int)(DIFF_NAME_COLUMNS - columns), "");
+	fprintf(to, REPORT_NAMES_NAME "%s" REPORT_NAMES_END, clean);
 }
 
 /* "+38 %", "2.4 x" or "1/3.1 x". */
@@ -152,10 +151,10 @@ static void diff_text_title(const struct ktr__diff_row *row, char *name, size_t 
 
 static void diff_text_row(const struct diff_report *report, FILE *to, const struct ktr__diff_row *row)
 {
-	char name[256], text[256], sees[32];
+	char name[1024], text[1024], sees[32];
 	const struct ktr_reader_site *site = row->site[0] ? row->site[0] : row->site[1];
 
-	fprintf(to, "  %-12s ", ktr__diff_word(row));
+	fprintf(to, "  %-11s", ktr__diff_word(row));
 	diff_text_title(row, name, sizeof(name));
 	diff_text_name(to, name);
 	fprintf(to, " %-6s", diff_text_of(report, row));
@@ -170,8 +169,9 @@ static void diff_text_row(const struct diff_report *report, FILE *to, const stru
 	if (site) {
 		ktr__render_said_format(site, text, sizeof(text));
 		ktr__label_clean(name, sizeof(name), text, strlen(text));
-		ktr__label_fit(text, sizeof(text), name, 60, 0);
-		fprintf(to, "  %s", text);
+		if (report->width)
+			ktr__label_fit(text, sizeof(text), name, 60, 0);
+		fprintf(to, "  %s", report->width ? text : name);
 	}
 	fputc('\n', to);
 }
@@ -207,8 +207,10 @@ static void diff_text_rows(const struct diff_report *report, FILE *to)
 		if (!report->all && order[i]->verdict == KTR__DIFF_UNKNOWN && n_unknown++ >= DIFF_UNKNOWN_ROWS)
 			continue;
 		if (!n_shown++)
-			fprintf(to, "\n%s%-15s%-*s %-6s %11s %11s %9s  %-22s %9s%s\n", report->bold ? "\033[1m" : "",
-				"", (int)DIFF_NAME_COLUMNS, "what", "of", "A", "B", "change", "which may be",
+			fprintf(to,
+				"\n%s%-13s" REPORT_NAMES_TABLE "  what" REPORT_NAMES_END
+				" %-6s %11s %11s %9s  %-22s %9s%s\n",
+				report->bold ? "\033[1m" : "", "", "of", "A", "B", "change", "which may be",
 				"sees from", report->bold ? "\033[0m" : "");
 		diff_text_row(report, to, order[i]);
 	}
@@ -254,10 +256,21 @@ static void diff_text_sum(const struct diff_report *report, FILE *to)
 		fputs("some spans were left out: there are too many names\n", to);
 }
 
-void diff_text(const struct diff_report *report, FILE *to)
+int diff_text(const struct diff_report *report, FILE *to)
 {
-	diff_text_traces(report, to);
-	diff_text_rows(report, to);
-	diff_text_sum(report, to);
-	diff_text_advice(report, to);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *marked = open_memstream(&text, &n);
+	int rc = -ENOMEM;
+
+	if (!marked)
+		return rc;
+	diff_text_traces(report, marked);
+	diff_text_rows(report, marked);
+	diff_text_sum(report, marked);
+	diff_text_advice(report, marked);
+	if (fclose(marked) == 0 && text)
+		rc = report_names_write(to, text, report->width);
+	free(text);
+	return rc;
 }

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-void diff_text(const struct diff_report *report, FILE *to);
+/* Names are as wide as the report says. 0 or -ENOMEM. */
+int diff_text(const struct diff_report *report, FILE *to);
 
 /*
  * Writes a row's verdict in a few words: "p50 slower, 13 x", "p99 cannot tell: -3 % to +60 %". Returns text.

@@ -3,10 +3,12 @@
 #include "tools/report/report_names.h"
 
 #include "visualize/model/label.h"
+#include "visualize/terminal/term.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAMES_LEAST 32u /* [columns] of names, whatever they are */
 
@@ -111,4 +113,14 @@ int report_names_write(FILE *to, const char *text, unsigned width)
 	free(names.name);
 	free(copy);
 	return rc;
+}
+
+unsigned report_names_width(void)
+{
+	struct ktr__term_options term;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	ktr__term_detect(&term, STDOUT_FILENO, "never");
+	return term.width;
 }

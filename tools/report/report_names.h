@@ -18,4 +18,7 @@
  */
 int report_names_write(FILE *to, const char *text, unsigned width);
 
+/* The columns of standard output for it; 0 where that is no terminal. */
+unsigned report_names_width(void);
+
 #endif

@@ -32,5 +32,29 @@ python3 "$top/tests/cli/show/hard.py" $traces >log 2>&1 || fail "$(cat log)"
 # Reports and pages of long names.
 "$ktr" report --top 0 names >report || fail "report"
 is "names in a report that goes into a file" "$(grep -o '^  exchange 0[0-9]\.cluster\.[^ ]*/queue\.[01][0-9] ' report | sort -u | wc -l)" 11
+# A comparison has them in full in a file, and on a terminal so that they can be told apart.
+KTR_CLOCK_SOURCE=monotonic "$ktr" run -m all -e 16384 -o names2 ./hard names >log 2>&1 || fail "run names: $(cat log)"
+"$ktr" diff --all names names2 >compared 2>&1
+is "names in a comparison that goes into a file" \
+	"$(grep -oE 'eighty\.characters\.in\.all\.places: waiting for an answer .* number (one|two), of many' compared | sort -u | wc -l)" 2
+cat >terminal.py <<'END'
+import os, pty, struct, sys, fcntl, termios
+pid, fd = pty.fork()
+if not pid:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 100, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+text = b''
+try:
+    while True:
+        more = os.read(fd, 65536)
+        if not more:
+            break
+        text += more
+except OSError:
+    pass
+sys.stdout.buffer.write(text.replace(b'\r\n', b'\n'))
+END
+PAGER=cat python3 terminal.py "$ktr" diff --all --color never names names2 >compared
+is "the same on a terminal" "$(grep -oE 'a\.group.* of many' compared | sort -u | wc -l)" 2
 command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 exit $failed
