@@ -65,8 +65,10 @@ PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/hand
 # Providers, and what their probes look like from outside, which the command uses too.
 OFFER_SRC   := $(call src,ktr/provider/session)
 PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
+# Types of functions as they lie in the cache, which a traced process reads, and the command writes, too.
+TYPES_SRC   := $(call src,ktr/provider/types)
 # Functions as probes, on x86-64.
-FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S))
+FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S) $(TYPES_SRC))
 # System calls of other processes, and FreeBSD's file of them: the command's alone.
 KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # A DTrace-like framework's names, on top of libktr-provider.
@@ -76,7 +78,7 @@ DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handl
 AGENT_SRC   := $(call src,ktr/agent)
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
-LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(ANALYZE_SRC)
+LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(TYPES_SRC) $(ANALYZE_SRC)
 TOOL_SRC    := $(VIS_SRC) $(TOOLS_SRC) $(OFFER_SRC) $(KTRACE_SRC)
 
 obj = $(patsubst %,$(O)/$(1)/%.o,$(basename $(2)))
@@ -95,7 +97,7 @@ LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.
-LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
+LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC) $(KTRACE_SRC))
 

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_DWARF_BASE_H
 #define ANALYZE_DWARF_BASE_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 /* Of a DW_ATE_... */
 enum ktr__types_encoding ktr__base_encoding(uint64_t ate);

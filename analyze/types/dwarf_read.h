@@ -3,7 +3,7 @@
 #ifndef ANALYZE_DWARF_READ_H
 #define ANALYZE_DWARF_READ_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 #include <ktr/error.h>
 

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_TYPES_BUILD_H
 #define ANALYZE_TYPES_BUILD_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 #include "analyze/types/word_map.h"
 
 struct ktr__types_build {

@@ -9,6 +9,7 @@
 #include "analyze/symbols/elf_file.h"
 #include "analyze/types/dwarf_read.h"
 #include "analyze/types/types_cache.h"
+#include "ktr/provider/types/types_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -79,7 +80,7 @@ int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_err
 		n = types_open_id(program, id);
 		if (!n)
 			return ktr_error_at(err, program, 0, 0, ENOENT, "there is no such file, command in PATH, or build-id");
-		*out = ktr__types_cache_get(id, n);
+		*out = ktr__types_file_read(id, n);
 		if (*out)
 			return 0;
 		ktr__elf_debug_path(id, n, ".debug", path);
@@ -91,6 +92,6 @@ int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_err
 	rc = ktr__dwarf_build_id(path, id, &n, err);
 	if (rc)
 		return rc;
-	*out = ktr__types_cache_get(id, n);
+	*out = ktr__types_file_read(id, n);
 	return *out ? 0 : types_open_file(path, out, err);
 }

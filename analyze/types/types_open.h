@@ -6,7 +6,7 @@
 #ifndef ANALYZE_TYPES_OPEN_H
 #define ANALYZE_TYPES_OPEN_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 #include <ktr/error.h>
 

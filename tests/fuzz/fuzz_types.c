@@ -4,8 +4,8 @@
  * whose checksum is made right. What is read is printed whole.
  */
 #include "analyze/types/dwarf_read.h"
-#include "analyze/types/places.h"
-#include "analyze/types/type_text.h"
+#include "ktr/provider/types/places.h"
+#include "ktr/provider/types/type_text.h"
 #include "writer/format/crc32c.h"
 
 #include <stdio.h>

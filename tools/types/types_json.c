@@ -3,8 +3,8 @@
 #include "tools/types/types_json.h"
 
 #include "analyze/symbols/demangle.h"
-#include "analyze/types/places.h"
-#include "analyze/types/type_text.h"
+#include "ktr/provider/types/places.h"
+#include "ktr/provider/types/type_text.h"
 #include "conf/kit/utf8.h"
 #include "tools/types/types_text.h"
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_TYPES_JSON_H
 #define TOOLS_TYPES_JSON_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 #include <jansson.h>
 

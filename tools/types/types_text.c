@@ -3,8 +3,8 @@
 #include "tools/types/types_text.h"
 
 #include "analyze/symbols/demangle.h"
-#include "analyze/types/places.h"
-#include "analyze/types/type_text.h"
+#include "ktr/provider/types/places.h"
+#include "ktr/provider/types/type_text.h"
 #include "tools/options.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef TOOLS_TYPES_TEXT_H
 #define TOOLS_TYPES_TEXT_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 /* One line, or several with `verbose`: where it is, and where its arguments are. 0, or -1 without memory. */
 int types_text_function(const struct ktr__types *types, const struct ktr__types_function *function, int verbose);

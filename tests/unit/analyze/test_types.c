@@ -3,9 +3,9 @@
 #include "tests/unit/suite.h"
 
 #include "analyze/symbols/demangle.h"
-#include "analyze/types/places.h"
-#include "analyze/types/type_text.h"
-#include "analyze/types/types.h"
+#include "ktr/provider/types/places.h"
+#include "ktr/provider/types/type_text.h"
+#include "ktr/provider/types/types.h"
 #include "analyze/types/types_build.h"
 #include "writer/format/crc32c.h"
 

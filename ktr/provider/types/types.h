@@ -14,8 +14,8 @@
  * Loading checks every number once, so that who reads may follow them; chains of types may still be long or closed,
  * so whoever follows one counts (KTR__TYPES_DEPTH). Texts come out of the binary: any bytes.
  */
-#ifndef ANALYZE_TYPES_H
-#define ANALYZE_TYPES_H
+#ifndef KTR_TYPES_H
+#define KTR_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>

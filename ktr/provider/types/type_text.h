@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Types as C and C++ write them, and gdb prints them. */
-#ifndef ANALYZE_TYPE_TEXT_H
-#define ANALYZE_TYPE_TEXT_H
+#ifndef KTR_TYPE_TEXT_H
+#define KTR_TYPE_TEXT_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * The classes of the ABI, for each eight bytes of a value, then registers in their order. Structs are classified by
  * their members, which are counted: a damaged image may have any number of them.
  */
-#include "analyze/types/places.h"
+#include "ktr/provider/types/places.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -4,10 +4,10 @@
  * ABI for x86-64 (section 3.2.3), of the Itanium C++ ABI for classes, and by what the debugging information says
  * of versions that the compiler changed.
  */
-#ifndef ANALYZE_PLACES_H
-#define ANALYZE_PLACES_H
+#ifndef KTR_PLACES_H
+#define KTR_PLACES_H
 
-#include "analyze/types/types.h"
+#include "ktr/provider/types/types.h"
 
 enum ktr__place_kind {
 	KTR__PLACE_NONE,     /* nothing is passed: void, an empty class, or known to the compiler */

@@ -3,7 +3,7 @@
  * A declaration in C is a base, and around the name what makes pointers, arrays and functions of it: written from
  * the inside out. Before the name come stars and open brackets, behind it the dimensions and arguments.
  */
-#include "analyze/types/type_text.h"
+#include "ktr/provider/types/type_text.h"
 
 #include <stdlib.h>
 
