@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fuzz_function(FILE *to, const struct ktr__types *types, const struct ktr__types_function *f)
 {
-	struct ktr__place result, *arg = calloc(f->n_args + (size_t)1, sizeof(*arg));
+	struct ktr__types_place result, *arg = calloc(f->n_args + (size_t)1, sizeof(*arg));
 	char text[KTR__PLACE_TEXT];
 
 	if (!arg)

@@ -67,7 +67,7 @@ static void types_json_set_type(json_t *to, const struct ktr__types *types, uint
 		types_json_set_text(to, "struct", types_text_name(types, &types->type[inner], &is_typedef));
 }
 
-static void types_json_set_place(json_t *to, const struct ktr__place *place)
+static void types_json_set_place(json_t *to, const struct ktr__types_place *place)
 {
 	char text[KTR__PLACE_TEXT];
 	json_t *registers = json_array();
@@ -114,7 +114,7 @@ json_t *types_json_head(const struct ktr__types *types, const char *program)
 
 static void types_json_set_args(json_t *to, const struct ktr__types *types, const struct ktr__types_function *f)
 {
-	struct ktr__place result, *place = calloc(f->n_args + 1, sizeof(*place));
+	struct ktr__types_place result, *place = calloc(f->n_args + 1, sizeof(*place));
 	json_t *args = json_array(), *one;
 
 	if (!place) {

@@ -43,7 +43,7 @@ static int types_text_end(struct types_text *t)
 /* ---- functions ---- */
 
 static void types_text_value(FILE *to, const struct ktr__types *types, const struct ktr__types_function *f,
-			     const char *name, uint32_t type, const struct ktr__place *place)
+			     const char *name, uint32_t type, const struct ktr__types_place *place)
 {
 	char text[KTR__PLACE_TEXT];
 	const char *where = ktr__place_text(place, text);
@@ -62,7 +62,7 @@ static void types_text_value(FILE *to, const struct ktr__types *types, const str
 
 static int types_text_places(FILE *to, const struct ktr__types *types, const struct ktr__types_function *f)
 {
-	struct ktr__place result, *arg = calloc(f->n_args + 1, sizeof(*arg));
+	struct ktr__types_place result, *arg = calloc(f->n_args + 1, sizeof(*arg));
 
 	if (!arg)
 		return -1;

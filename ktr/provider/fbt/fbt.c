@@ -9,9 +9,11 @@
  * probes removed, under that lock, so that none is offered afterwards.
  */
 #include "ktr/knob/probes_asked.h"
+#include "ktr/provider/fbt/args.h"
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/object.h"
 #include "ktr/provider/fbt/patch.h"
+#include "ktr/provider/fbt/typed_sites.h"
 #include "ktr/start/attach.h"
 
 #include "conf/eval/spec.h"
@@ -44,27 +46,13 @@ static int fbt_which(const struct ktr_provider_probe *probe)
 
 /* ---- scopes ---- */
 
-#define FBT_FORMAT 1024 /* [bytes] what is longer is cut */
-
-static void fbt_scope_format(char format[FBT_FORMAT], const char *name, const char *verb)
-{
-	size_t n = (size_t)snprintf(format, FBT_FORMAT, "KTRGRAPH group:\"scope\", id:\"");
-
-	for (; *name && n < FBT_FORMAT - 64; name++) {
-		format[n++] = *name == '"' ? '\'' : *name;
-		if (*name == '%')
-			format[n++] = '%';
-	}
-	snprintf(format + n, FBT_FORMAT - n, "\", %s:0x%%jX, attributes: none", verb);
-}
-
 static int fbt_scope_site(struct ktr_site *site, const struct ktr_provider_probe *probe, const char *name,
 			  const char *verb)
 {
-	char format[FBT_FORMAT];
+	char format[KTR__FBT_FORMAT];
 	int code;
 
-	fbt_scope_format(format, name, verb);
+	ktr__fbt_scope_format(format, name, verb, "none");
 	site->cls = probe->site.cls;
 	site->file = probe->module;
 	site->func = probe->function;
@@ -106,7 +94,7 @@ static int fbt_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 	if (!module)
 		return ktr_error_set(why, ENOENT, "its module is gone");
 	/* By who offers it: that has not returned yet. */
-	__atomic_store_n(&function->probe[fbt_which(probe)], probe, __ATOMIC_RELEASE);
+	ktr__fbt_args_put(function, fbt_which(probe), probe);
 	if ((function->wanted | bit) == 3)
 		fbt_scope(function, probe);
 	if (!function->wanted) {
@@ -116,6 +104,7 @@ static int fbt_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 			return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
 	}
 	function->wanted |= bit;
+	ktr__fbt_args_look(function, object->name);
 	return 0;
 }
 
@@ -126,13 +115,14 @@ static void fbt_disable(struct ktr_provider_probe *probe)
 	function->wanted &= ~(1u << fbt_which(probe));
 	if (!function->wanted)
 		ktr__fbt_patch_switch(function, false);
+	ktr__fbt_args_look(function, ktr__fbt_object_of(fbt_number(probe))->name);
 }
 
 static void fbt_destroy(struct ktr_provider_probe *probe)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(fbt_number(probe));
 
-	__atomic_store_n(&function->probe[fbt_which(probe)], &ktr__fbt_none, __ATOMIC_RELEASE);
+	ktr__fbt_args_put(function, fbt_which(probe), &ktr__fbt_none);
 }
 
 static int fbt_no_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
@@ -156,12 +146,16 @@ static void fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name)
 	part[n] = '\0';
 }
 
-/* Those that a SPEC fits; NULL: that debug.ktr.probes names. */
+bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, const char *full)
+{
+	return asked->spec ? ktr__spec_fits(asked->spec, strlen(asked->spec), full) : ktr__probe_asked("", full);
+}
+
 static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	char full[3 * KTR_PROVIDER_PART_MAX], part[KTR_PROVIDER_PART_MAX + 1];
-	const char *spec = context;
+	struct ktr__fbt_asked *asked = context;
 	struct ktr_provider_probe *probe;
 
 	if (ktr__fbt_object_gone(object))
@@ -169,21 +163,22 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 	fbt_part(part, name);
 	for (int end = 0; end < 2; end++) {
 		snprintf(full, sizeof(full), "fbt:%s:%s:%s", object->name, part, fbt_end[end]);
-		if (!(spec ? ktr__spec_fits(spec, strlen(spec), full) : ktr__probe_asked("", full)))
+		if (!ktr__fbt_is_asked(asked, full))
 			continue;
 		if (!function->name && !(function->name = strdup(name)))
 			return;
 		if (!ktr_provider_offer(fbt_provider, object->name, part, fbt_end[end], fbt_context(number, end),
 					&probe))
-			__atomic_store_n(&function->probe[end], probe, __ATOMIC_RELEASE);
+			ktr__fbt_args_put(function, end, probe);
 	}
+	ktr__fbt_args_offer(asked, object, number, name, part);
 }
 
 /* May a SPEC be for us? What is before its first colon is a glob, too. */
-static bool fbt_is_meant(const char *spec)
+static bool fbt_is_meant(const char *spec, const char *ours)
 {
 	const char *colon = strchr(spec, ':');
-	char ours[] = "fbt::x:entry", first[64];
+	char first[64];
 
 	if (!colon || (size_t)(colon - spec) >= sizeof(first) - 4)
 		return false;
@@ -191,18 +186,22 @@ static bool fbt_is_meant(const char *spec)
 	return ktr__spec_fits(first, strlen(first), ours);
 }
 
-static void fbt_provide(struct ktr_provider *provider, const char *spec)
+/* Both providers are asked: the first offers all of a function's. */
+void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 {
-	(void)provider;
-	if (!spec || !fbt_is_meant(spec))
+	struct ktr__fbt_asked asked = { .spec = spec };
+
+	if (!spec || provider != fbt_provider ||
+	    (!fbt_is_meant(spec, "fbt::x:") && !fbt_is_meant(spec, "fbt_args::x:")))
 		return;
 	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
-		ktr__fbt_object_names(at, fbt_offer, (void *)(uintptr_t)spec);
+		ktr__fbt_object_names(at, fbt_offer, &asked);
+	ktr__fbt_types_free(&asked.types);
 }
 
 static const struct ktr_provider_ops fbt_ops = {
 	.size = sizeof(fbt_ops),
-	.provide = fbt_provide,
+	.provide = ktr__fbt_provide,
 	.enable = fbt_enable,
 	.disable = fbt_disable,
 	.arg_desc = fbt_no_argument,
@@ -225,10 +224,13 @@ static void fbt_begin(void)
 	ktr__fbt_fire_begin();
 	if (ktr_provider_register("fbt", &fbt_ops, NULL, &fbt_provider))
 		fbt_provider = NULL;
+	else
+		ktr__fbt_args_begin();
 }
 
 __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_module *module)
 {
+	struct ktr__fbt_asked asked = { .spec = NULL };
 	struct ktr__fbt_object *object;
 	int code;
 
@@ -239,7 +241,8 @@ __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_modul
 	module->trampoline = (uintptr_t)ktr__fbt_trampoline;
 	code = fbt_provider ? ktr__fbt_object_new(module, &object) : -ENXIO;
 	if (!code && object && ktr__probe_asked("", ""))
-		ktr__fbt_object_names(object, fbt_offer, NULL);
+		ktr__fbt_object_names(object, fbt_offer, &asked);
+	ktr__fbt_types_free(&asked.types);
 	return code;
 }
 
@@ -252,12 +255,13 @@ __attribute__((visibility("default"))) int ktr__fbt_detach(struct ktr__fbt_modul
 	bool ends = __atomic_load_n(&fbt_ends, __ATOMIC_ACQUIRE);
 	struct ktr__fbt_object *object = ends ? NULL : ktr__fbt_object_leave(module);
 
-	for (uint32_t i = 0; object && i < object->n; i++)
-		for (int end = 0; end < 2; end++) {
-			struct ktr_provider_probe *probe = ktr__fbt_function(object->first + i)->probe[end];
+	for (uint32_t i = 0; object && i < object->n; i++) {
+		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
 
-			if (probe != &ktr__fbt_none)
-				ktr_provider_remove(probe);
-		}
+		ktr__fbt_args_leave(function);
+		for (int end = 0; end < 2; end++)
+			if (function->probe[end] != &ktr__fbt_none)
+				ktr_provider_remove(function->probe[end]);
+	}
 	return 0;
 }

@@ -7,13 +7,14 @@
  * probed: a probe within a probe is recorded as it comes, one within FIRE_NEST of them is not. What was left by
  * siglongjmp(3) in a handler is told from what is still there by its frame.
  *
- * This file is compiled for general registers. The recorder's usual way leaves the upper parts of vectors
- * alone; what is out of the ordinary calls functions of the C library, which may use them all: then they are
- * kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
+ * This file is compiled for general registers. The recorder's usual way leaves vectors alone but for the lower
+ * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
+ * are kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
  * first on another CPU, and a site's first after any change.
  */
 #include "ktr/provider/fbt/fire.h"
 
+#include "ktr/provider/fbt/values.h"
 #include "ktr/record/own.h"
 
 #include <cpuid.h>
@@ -31,7 +32,7 @@ static __thread struct {
 } fire_self;
 
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
-static uint32_t fire_wide_mask; /* parts of XCR0 that are wider than 16 bytes; 0: there are none */
+static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not known */
 static const struct ktr__session_rw *fire_session;
 
 void ktr__fbt_fire_begin(void)
@@ -44,7 +45,7 @@ void ktr__fbt_fire_begin(void)
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
 		return;
 	__asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
-	fire_wide_mask = a & 0xe4; /* AVX; the three of AVX-512 */
+	fire_wide_mask = a & 0xe6; /* SSE; AVX; the three of AVX-512 */
 }
 
 /* There are probes around this one, or were: how many. */
@@ -146,6 +147,119 @@ static inline struct ktr_provider_probe *fire_probe(struct ktr__fbt_function *fu
 	return ktr__provider_on(probe) ? probe : NULL;
 }
 
+/* ---- with arguments: out of line, for who has none ---- */
+
+struct fire_typed {
+	struct ktr_site *site;
+	unsigned n;
+	uint64_t word[1 + KTR__FBT_VALUES];
+};
+
+static void fire_typed_record(void *context)
+{
+	const struct fire_typed *event = context;
+	const uint64_t *word = event->word;
+	struct ktr_site *site = event->site;
+
+	switch (event->n) {
+	case 0:
+		ktr__record0(site);
+		break;
+	case 1:
+		ktr__record1(site, word[0]);
+		break;
+	case 2:
+		ktr__record2(site, word[0], word[1]);
+		break;
+	case 3:
+		ktr__record3(site, word[0], word[1], word[2]);
+		break;
+	case 4:
+		ktr__record4(site, word[0], word[1], word[2], word[3]);
+		break;
+	case 5:
+		ktr__record5(site, word[0], word[1], word[2], word[3], word[4]);
+		break;
+	default:
+		ktr__record6(site, word[0], word[1], word[2], word[3], word[4], word[5]);
+	}
+}
+
+/* key: of a scope; 0: of none. Strings may take functions of the C library. */
+static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__fbt_value *value, unsigned n,
+			const uint64_t *place, const struct ktr__fbt_vectors *vectors)
+{
+	struct ktr__fbt_text text[KTR__FBT_VALUES];
+	struct fire_typed event = { .site = site };
+	bool may_ask = !fire_session->sealed;
+
+	if (!(KTR__GATE() & site->mask))
+		return;
+	if (key)
+		event.word[event.n++] = key;
+	for (unsigned i = 0; i < n; i++)
+		event.word[event.n++] = ktr__fbt_value(&value[i], place, vectors, may_ask, &text[i]);
+	if (fire_wide_mask)
+		ktr__fbt_wide(fire_typed_record, &event, fire_wide_mask);
+	else
+		fire_typed_record(&event);
+}
+
+/* Which of a typed function's sites there are. */
+static bool fire_made(const struct ktr__fbt_typed *typed, uint32_t site)
+{
+	return __atomic_load_n(&typed->made, __ATOMIC_ACQUIRE) & site;
+}
+
+/* The probe of its entry is not where it usually is, or there is none: only its return is asked for. */
+static __attribute__((noinline)) void fire_typed_entered(struct ktr__fbt_function *function,
+							 struct ktr__fbt_record *record, const uint64_t *place)
+{
+	struct ktr__fbt_typed *typed = __atomic_load_n(&function->typed, __ATOMIC_ACQUIRE);
+	struct ktr_provider_probe *entry;
+	struct ktr__fbt_vectors vectors;
+	uint32_t site;
+
+	ktr__fbt_vectors(&vectors);
+	if (!typed || !__atomic_load_n(&typed->on, __ATOMIC_ACQUIRE))
+		return;
+	entry = __atomic_load_n(&typed->entry, __ATOMIC_ACQUIRE);
+	entry = ktr__provider_on(entry) ? entry : NULL;
+	site = !record ? KTR__FBT_SITE_ENTRY : entry ? KTR__FBT_SITE_SCOPE : KTR__FBT_SITE_RETURN;
+	if (!entry && !record)
+		return;
+	if (!fire_made(typed, site)) {
+		if (entry)
+			fire_event(&entry->site, 0);
+		return;
+	}
+	if (record) {
+		record->function = &typed->self;
+		record->began = (uint64_t)(uintptr_t)place | (entry ? 0 : KTR__FBT_UNBEGUN);
+	}
+	if (entry)
+		fire_values(record ? &typed->begin : &typed->entered, record ? record->began : 0, typed->value,
+			    typed->n, place, &vectors);
+}
+
+static __attribute__((noinline)) void fire_typed_left(struct ktr__fbt_typed *typed, uint64_t began)
+{
+	uint64_t key = began & ~(uint64_t)(KTR__FBT_UNBEGUN | KTR__FBT_NO_RESULT);
+	const uint64_t *place = (const uint64_t *)(uintptr_t)key;
+	struct ktr__fbt_function *function = typed->function;
+	struct ktr_provider_probe *probe = fire_probe(function, KTR__FBT_RETURN);
+	bool has_result = typed->has_result && !(began & KTR__FBT_NO_RESULT);
+
+	if (!probe || !key)
+		return;
+	if (began & KTR__FBT_UNBEGUN)
+		fire_values(has_result ? &typed->returned : &probe->site, 0, &typed->result,
+			    has_result, place, NULL);
+	else
+		fire_values(has_result ? &typed->end : &function->scope->end, key,
+			    &typed->result, has_result, place, NULL);
+}
+
 /* The function has come to its end, or another one goes on in its place. */
 static inline void fire_returned(struct ktr__fbt_record *record)
 {
@@ -156,6 +270,16 @@ static inline void fire_returned(struct ktr__fbt_record *record)
 	record->began = 0;
 	if (probe)
 		fire_event(key ? &function->scope->end : &probe->site, key);
+	else if (function->typed && function == &function->typed->self)
+		fire_typed_left(function->typed, key);
+}
+
+/* There is no result. */
+static void fire_lost(struct ktr__fbt_record *record)
+{
+	if (record->began && record->function->typed && record->function == &record->function->typed->self)
+		record->began |= KTR__FBT_NO_RESULT;
+	fire_returned(record);
 }
 
 /* Where it is to return to is taken from its place; NULL: it is let go. */
@@ -166,7 +290,7 @@ static inline struct ktr__fbt_record *fire_take(struct ktr__fbt_function *functi
 	if (!record)
 		return NULL;
 	if (__builtin_expect(*place == (uint64_t)(uintptr_t)ktr__fbt_returned, 0))
-		fire_returned(record);
+		fire_lost(record);
 	else
 		record->ret = *place;
 	record->function = function;
@@ -191,8 +315,10 @@ struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
 	if (entry && scope) {
 		way.record->began = (uint64_t)(uintptr_t)place;
 		fire_event(&scope->begin, way.record->began);
-	} else if (entry) {
+	} else if (__builtin_expect(entry != NULL, 1)) {
 		fire_event(&entry->site, 0);
+	} else {
+		fire_typed_entered(function, way.record, place);
 	}
 	fire_leave(depth);
 	return way;
@@ -205,6 +331,16 @@ void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place)
 	if (depth == FIRE_NEST)
 		return;
 	fire_returned(record);
+	fire_leave(depth);
+}
+
+void ktr__fbt_thrown(struct ktr__fbt_record *record, const uint64_t *place)
+{
+	uint32_t depth = fire_enter(place);
+
+	if (depth == FIRE_NEST)
+		return;
+	fire_lost(record);
 	fire_leave(depth);
 }
 

@@ -20,8 +20,9 @@ void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
 /* A function was called. place: where its return address is. */
 struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);
 
-/* It has returned, or an exception came through it. */
+/* It has returned; or an exception came through it, and so there is no result. */
 void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place);
+void ktr__fbt_thrown(struct ktr__fbt_record *record, const uint64_t *place);
 
 /* Unwinders call it for each frame of the trampoline. */
 _Unwind_Reason_Code ktr__fbt_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,

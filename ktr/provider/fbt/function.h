@@ -21,6 +21,8 @@ struct ktr__fbt_scope {
 	struct ktr_site end;
 };
 
+struct ktr__fbt_typed;
+
 struct ktr__fbt_function {
 	uint8_t *patch; /* two bytes, in the place of which the body begins when they are passed */
 	struct ktr_provider_probe *probe[2]; /* ktr__fbt_none: not offered. Atomic, as scope */
@@ -29,7 +31,11 @@ struct ktr__fbt_function {
 	uint32_t wanted; /* bit for each probe that is enabled */
 	uint8_t away; /* the second byte: how far back the room before the function is */
 	uint8_t has_room; /* what is written there has been */
+	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
+	struct ktr_provider_probe *args; /* of their recording; NULL: not offered */
 } __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct ktr__fbt_function) == 64, "a line of the cache each");
 
 /* Is never on. */
 extern struct ktr_provider_probe ktr__fbt_none;

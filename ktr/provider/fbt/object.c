@@ -231,7 +231,7 @@ static void object_symbol(void *context, const char *name, uint64_t address, uns
 	at->rank = at->name ? rank : 0;
 }
 
-static uint64_t object_address(const struct ktr__fbt_object *object, uint32_t number)
+uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number)
 {
 	const struct ktr__fbt_function *function = ktr__fbt_function(number);
 
@@ -264,8 +264,9 @@ void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call,
 	if (!names.sorted)
 		return;
 	for (uint32_t i = 0; i < names.n; i++)
-		names.sorted[i] = (struct object_name){ .address = object_address(object, object->first + i),
-							.number = object->first + i };
+		names.sorted[i] =
+			(struct object_name){ .address = ktr__fbt_object_address(object, object->first + i),
+					      .number = object->first + i };
 	qsort(names.sorted, names.n, sizeof(struct object_name), object_by_address);
 	ktr__fbt_symbols(object->path, object_symbol, &names);
 	for (uint32_t i = 0; i < object->n; i++) {

@@ -33,6 +33,9 @@ struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module);
 struct ktr__fbt_object *ktr__fbt_objects(void); /* the list, at its end the first */
 struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number); /* that has a function */
 
+/* A function's address in its file. */
+uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number);
+
 static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
 {
 	return !__atomic_load_n(&object->module, __ATOMIC_ACQUIRE);

@@ -17,6 +17,13 @@ struct ktr__fbt_record {
 	uint64_t began; /* the key of its scope, if its beginning was recorded; else 0 */
 };
 
+/*
+ * Where function is the one of a struct ktr__fbt_typed, began is the place itself, which is the key, and says in
+ * the bits that it does not need:
+ */
+#define KTR__FBT_UNBEGUN   1u /* its beginning was not recorded */
+#define KTR__FBT_NO_RESULT 2u /* it ended in another way than by returning */
+
 #define KTR__FBT_STACK 16 /* log2 [bytes] of stack that an area of records is for */
 #define KTR__FBT_PLACE 3  /* log2 [bytes] a place */
 

@@ -17,7 +17,8 @@
  * A body that ends with a jump to another function that is asked for comes here again with ktr__fbt_returned in
  * the place, and rbx its record: the record then goes on as that of the other one.
  *
- * All registers that may carry arguments or results are kept. Of vectors the recorder changes the lower 16
+ * All registers that may carry arguments or results are kept, where typed.c says that they are: what is pushed,
+ * and in which order, is known there. Of vectors the recorder changes the lower 16
  * bytes of three at most (ktr/arch/record_x86_64.S). The upper parts are touched by libraries alone, which
  * ktr__fbt_entered() sees to (fire.c).
  */
@@ -155,7 +156,7 @@ ktr__fbt_unwound:
 	PUSH(%rax)
 	movq	%rbx, %rdi
 	leaq	8(%rsp), %rsi
-	call	ktr__fbt_left
+	call	ktr__fbt_thrown
 	POP(%rdi)
 	movq	RECORD_RBX(%rbx), %rbx
 	.cfi_restore 3

@@ -184,7 +184,8 @@ static const uint8_t places_args[] = { 5, 4, 1, 2, 8, 9 }; /* rdi rsi rdx rcx r8
 #define PLACES_INTEGERS sizeof(places_args)
 #define PLACES_SSES     8u
 
-static void places_on_stack(struct places_next *next, struct ktr__place *place, const struct ktr__types_type *t)
+static void places_on_stack(struct places_next *next, struct ktr__types_place *place,
+			    const struct ktr__types_type *t)
 {
 	uint64_t size = t->size ? t->size : 8;
 	int wide = (t->kind == KTR__TYPES_BASE && size == 16) || (places_is_wide(t));
@@ -197,7 +198,7 @@ static void places_on_stack(struct places_next *next, struct ktr__place *place, 
 	next->stack += (uint32_t)((size + 7) / 8 * 8);
 }
 
-static void places_address(struct places_next *next, struct ktr__place *place)
+static void places_address(struct places_next *next, struct ktr__types_place *place)
 {
 	place->kind = KTR__PLACE_INDIRECT;
 	if (next->n_integer < PLACES_INTEGERS) {
@@ -210,7 +211,7 @@ static void places_address(struct places_next *next, struct ktr__place *place)
 }
 
 static void places_arg(const struct ktr__types *types, struct places_next *next, uint32_t type,
-		       struct ktr__place *place)
+		       struct ktr__types_place *place)
 {
 	const struct ktr__types_type *t = ktr__types_bare(types, type);
 	struct places_value v = { .types = types };
@@ -247,7 +248,7 @@ static void places_arg(const struct ktr__types *types, struct places_next *next,
 	*next = now;
 }
 
-static void places_result(const struct ktr__types *types, uint32_t type, struct ktr__place *place)
+static void places_result(const struct ktr__types *types, uint32_t type, struct ktr__types_place *place)
 {
 	static const uint8_t integer[] = { 0, 1 }; /* rax rdx */
 	const struct ktr__types_type *t = ktr__types_bare(types, type);
@@ -291,7 +292,8 @@ static void places_result(const struct ktr__types *types, uint32_t type, struct 
  * Where one is said to be in another register, or the symbol's name says that the function was changed, only what
  * is said counts. So it is with Rust, whose own rules are not fixed.
  */
-static void places_said(const struct ktr__types *types, const struct ktr__types_function *f, struct ktr__place *arg)
+static void places_said(const struct ktr__types *types, const struct ktr__types_function *f,
+			struct ktr__types_place *arg)
 {
 	const struct ktr__types_member *m = &types->member[f->first];
 	int changed = (f->flags & KTR__TYPES_CLONE) != 0 || f->language >= KTR__TYPES_RUST;
@@ -314,7 +316,7 @@ static void places_said(const struct ktr__types *types, const struct ktr__types_
 }
 
 void ktr__places(const struct ktr__types *types, const struct ktr__types_function *function,
-		 struct ktr__place *result, struct ktr__place *arg)
+		 struct ktr__types_place *result, struct ktr__types_place *arg)
 {
 	struct places_next next = { 0 };
 
@@ -354,7 +356,7 @@ const char *ktr__place_register(unsigned reg)
 	return names[reg < KTR__PLACE_XMM0 ? reg : KTR__PLACE_XMM0 - 1];
 }
 
-const char *ktr__place_text(const struct ktr__place *place, char text[KTR__PLACE_TEXT])
+const char *ktr__place_text(const struct ktr__types_place *place, char text[KTR__PLACE_TEXT])
 {
 	const char *first = place->n ? ktr__place_register(place->reg[0]) : NULL;
 
@@ -386,7 +388,7 @@ static const char *places_class_of(unsigned reg)
 	return reg < KTR__PLACE_XMM0 ? "INTEGER" : "SSE";
 }
 
-const char *ktr__place_class(const struct ktr__place *place, char text[KTR__PLACE_TEXT])
+const char *ktr__place_class(const struct ktr__types_place *place, char text[KTR__PLACE_TEXT])
 {
 	static const char *const names[] = { "NONE", "", "X87", "MEMORY", "INDIRECT", "UNKNOWN" };
 

@@ -21,7 +21,7 @@ enum ktr__place_kind {
 /* DWARF's numbers of registers: rax 0, rdx 1, rcx 2, rbx 3, rsi 4, rdi 5, ... r8 8 to r15, xmm0 17 to xmm15. */
 #define KTR__PLACE_XMM0 17u
 
-struct ktr__place {
+struct ktr__types_place {
 	uint8_t kind;   /* enum ktr__place_kind */
 	uint8_t n;      /* registers */
 	uint8_t reg[2]; /* DWARF's numbers; the first has the lower eight bytes */
@@ -33,16 +33,16 @@ struct ktr__place {
  * has its address passed in rdi, before all arguments.
  */
 void ktr__places(const struct ktr__types *types, const struct ktr__types_function *function,
-		 struct ktr__place *result, struct ktr__place *arg);
+		 struct ktr__types_place *result, struct ktr__types_place *arg);
 
 /* The name of a register; "?" for one that has none here. */
 const char *ktr__place_register(unsigned reg);
 
 /* "rdi", "rdi:rsi", "[rsp+8]", "*rdi", "st0", "" for nothing, "?" for what is not known. */
 #define KTR__PLACE_TEXT 40
-const char *ktr__place_text(const struct ktr__place *place, char text[KTR__PLACE_TEXT]);
+const char *ktr__place_text(const struct ktr__types_place *place, char text[KTR__PLACE_TEXT]);
 
 /* "INTEGER", "SSE", "INTEGER:SSE", "X87", "MEMORY", "INDIRECT", "NONE", "UNKNOWN". */
-const char *ktr__place_class(const struct ktr__place *place, char text[KTR__PLACE_TEXT]);
+const char *ktr__place_class(const struct ktr__types_place *place, char text[KTR__PLACE_TEXT]);
 
 #endif

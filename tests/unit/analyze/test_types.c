@@ -116,7 +116,7 @@ static void numbers_out_of_range_are_refused(void)
 
 static void functions_are_found(void)
 {
-	struct ktr__place result, arg;
+	struct ktr__types_place result, arg;
 	struct ktr__types *types;
 	const struct ktr__types_function *f;
 	char text[KTR__PLACE_TEXT], *whole = NULL;

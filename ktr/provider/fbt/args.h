@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A second provider, fbt_args: fbt_args:MODULE:FUNCTION:args says whether events of a function's entry and return
+ * have its arguments and its result. Being one, that is asked for as everything else is: by SPEC, from outside, at
+ * start and from C; and says of each function why it cannot be. It has no events of its own.
+ */
+#ifndef KTR_FBT_ARGS_H
+#define KTR_FBT_ARGS_H
+
+#include "ktr/provider/fbt/typed.h"
+
+void ktr__fbt_args_begin(void);
+
+/* What functions are asked for, and the types that are found for them meanwhile. */
+struct ktr__fbt_asked {
+	const char *spec; /* NULL: debug.ktr.probes */
+	struct ktr__fbt_types types;
+};
+
+/* Is a probe asked for, by its whole name? */
+bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, const char *full);
+
+/* The operation of both providers: the first offers what both have. */
+void ktr__fbt_provide(struct ktr_provider *provider, const char *spec);
+
+/* Offers a function's, if it is asked for. part: its name as part of a probe's. */
+void ktr__fbt_args_offer(struct ktr__fbt_asked *asked, const struct ktr__fbt_object *object, uint32_t number,
+			 const char *name, const char *part);
+void ktr__fbt_args_leave(struct ktr__fbt_function *function); /* its module goes */
+
+/*
+ * Who is called at a function's entry, wherever that probe is kept. Under the registry's lock; so is looking again,
+ * after what is wanted of a function has changed.
+ */
+void ktr__fbt_args_put(struct ktr__fbt_function *function, int end, struct ktr_provider_probe *probe);
+void ktr__fbt_args_look(struct ktr__fbt_function *function, const char *module);
+
+#endif

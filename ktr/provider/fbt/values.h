@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of arguments and results as an event has them. Async-signal-safe, and for general registers alone, as
+ * fire.c is.
+ */
+#ifndef KTR_FBT_VALUES_H
+#define KTR_FBT_VALUES_H
+
+#include "ktr/provider/fbt/typed.h"
+
+/* Vectors 3 to 7, before anything has changed them: their lower eight bytes. */
+struct ktr__fbt_vectors {
+	uint64_t low[5];
+};
+
+static inline void ktr__fbt_vectors(struct ktr__fbt_vectors *to)
+{
+	__asm__ volatile("movq %%xmm3, %0\n\t"
+			 "movq %%xmm4, %1\n\t"
+			 "movq %%xmm5, %2\n\t"
+			 "movq %%xmm6, %3\n\t"
+			 "movq %%xmm7, %4"
+			 : "=m"(to->low[0]), "=m"(to->low[1]), "=m"(to->low[2]), "=m"(to->low[3]),
+			   "=m"(to->low[4]));
+}
+
+/* Room for what a value is as text, with the marks of one that was cut. */
+struct ktr__fbt_text {
+	char bytes[KTR__FBT_TEXT + 4];
+};
+
+/*
+ * The word that an event has for a value; of one that is text it points to that, in room or for good, or is NULL.
+ * place: of the return address, around which values lie; vectors NULL: there are none. may_ask: the kernel, for
+ * what strings point to.
+ */
+uint64_t ktr__fbt_value(const struct ktr__fbt_value *value, const uint64_t *place,
+			const struct ktr__fbt_vectors *vectors, bool may_ask, struct ktr__fbt_text *room);
+
+#endif
