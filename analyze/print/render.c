@@ -395,6 +395,24 @@ size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symb
 	return (size_t)(out.at - begin) + out.missing;
 }
 
+size_t ktr__render_attributes(const struct ktr_event *event, char *text, size_t n_bytes)
+{
+	const struct ktr__render *render = event->site->render;
+	char none[1], *begin = n_bytes ? text : none;
+	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, NULL };
+	unsigned n = render ? render->n_steps + render->n_said : 0;
+
+	for (unsigned i = n - (render ? render->n_attributes : 0); i < n; i++) {
+		char *from = out.at;
+
+		render_step(&out, &render->step[i], event);
+		for (; render->step[i].op == KTR__RENDER_TEXT && from < out.at; from++)
+			*from = *from == ':' ? '=' : *from;
+	}
+	*out.at = '\0';
+	return (size_t)(out.at - begin) + out.missing;
+}
+
 size_t ktr__render_said_format(const struct ktr_reader_site *site, char *text, size_t n_bytes)
 {
 	const struct ktr__render *render = site->render;

@@ -38,9 +38,12 @@ struct ktr__render_step {
 	int32_t precision;
 };
 
-/* The format as it stands and, of states and their kin, as people say it: n_steps and n_said steps. */
+/*
+ * The format as it stands and, of states and their kin, as people say it: n_steps and n_said steps, of which the
+ * last n_attributes are those of its attributes.
+ */
 struct ktr__render {
-	unsigned n_steps, n_said;
+	unsigned n_steps, n_said, n_attributes;
 	struct ktr__render_step step[];
 };
 
@@ -54,6 +57,9 @@ size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *sym
 
 /* The same, with states, counters, points and spans as people say them: "worker 3: waiting, shard:7". */
 size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symbols, char *text, size_t n_bytes);
+
+/* Attributes alone, as of a call: "s=\"abc\", n=3"; "" where there are none. The length, as of snprintf(3). */
+size_t ktr__render_attributes(const struct ktr_event *event, char *text, size_t n_bytes);
 
 /* A site's format likewise, with its conversions: "worker %s: %s, shard:%d". The length, as of snprintf(3). */
 size_t ktr__render_said_format(const struct ktr_reader_site *site, char *text, size_t n_bytes);

@@ -178,14 +178,14 @@ static unsigned render_plan_attributes(const struct ktr__render *render, unsigne
  * 0x7", "worker 3: point woken". The key of a scope is an address, which says nothing. How many steps, at most 5
  * more than the format has.
  */
-static unsigned render_plan_said(const struct ktr_reader_site *site, const struct ktr__render *render,
+static unsigned render_plan_said(const struct ktr_reader_site *site, struct ktr__render *render,
 				 struct ktr__render_step *to)
 {
 	static const char *const words[] = { [KTR_KIND_STATE] = ": ",	   [KTR_KIND_COUNTER] = " = ",
 					     [KTR_KIND_POINT] = ": point ", [KTR_KIND_START] = " starts",
 					     [KTR_KIND_STOP] = " ends" };
 	int has_key = site->kind == KTR_KIND_START || site->kind == KTR_KIND_STOP;
-	unsigned n = 0, value = 0;
+	unsigned n = 0, value = 0, attributes;
 
 	while (value < render->n_steps && (render->step[value].op == KTR__RENDER_TEXT ||
 					   render->step[value].arg != site->value_arg))
@@ -203,7 +203,9 @@ static unsigned render_plan_said(const struct ktr_reader_site *site, const struc
 		to[n++] = render_plan_text(", key 0x");
 	if (!has_key || !site->ident)
 		to[n++] = render->step[value];
-	return n + render_plan_attributes(render, value + 1, to + n);
+	attributes = render_plan_attributes(render, value + 1, to + n);
+	render->n_attributes = attributes ? attributes - 1 : 0;
+	return n + attributes;
 }
 
 int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)

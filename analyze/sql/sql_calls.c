@@ -21,7 +21,9 @@ enum {
 	SQL_CALLS_NAME,
 	SQL_CALLS_PARENT,
 	SQL_CALLS_DEPTH,
-	SQL_CALLS_UNSURE
+	SQL_CALLS_UNSURE,
+	SQL_CALLS_ARGS,
+	SQL_CALLS_RESULT
 };
 
 static const struct ktr__sql_column sql_calls_columns[] = {
@@ -37,6 +39,8 @@ static const struct ktr__sql_column sql_calls_columns[] = {
 	{ "thread", "TEXT", KTR__SQL_NONE, KTR__OF_THREAD(TEXT, name) },
 	{ "site", "TEXT", KTR__SQL_NONE, KTR__OF_SITE(TEXT, name) },
 	{ "unsure", "INTEGER", KTR__SQL_NONE, KTR__SQL_OWN(SQL_CALLS_UNSURE) },
+	{ "args", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_CALLS_ARGS) },
+	{ "result", "TEXT", KTR__SQL_NONE, KTR__SQL_OWN(SQL_CALLS_RESULT) },
 	{ 0 }
 };
 
@@ -63,6 +67,8 @@ static int sql_calls_queue(void *context, const struct ktr__call *call)
 	row->span = *call->span;
 	row->call = *call;
 	row->call.span = &row->span;
+	row->call.args = call->args ? strdup(call->args) : NULL;
+	row->call.result = call->result ? strdup(call->result) : NULL;
 	*(state->last ? &state->last->next : &state->first) = row;
 	state->last = row;
 	return 0;
@@ -77,6 +83,8 @@ static void sql_calls_pop(struct sql_calls *state)
 	state->first = row->next;
 	if (!state->first)
 		state->last = NULL;
+	free(row->call.args);
+	free(row->call.result);
 	free(row);
 }
 
@@ -171,6 +179,10 @@ static void sql_calls_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, u
 		sqlite3_result_int64(to, call->depth);
 	else if (number == SQL_CALLS_UNSURE)
 		sqlite3_result_int(to, (span->flags & KTR__SPAN_UNSURE) != 0);
+	else if (number == SQL_CALLS_ARGS && call->args)
+		ktr__sql_bytes(to, call->args, strlen(call->args)); /* gone with the row */
+	else if (number == SQL_CALLS_RESULT && call->result)
+		ktr__sql_bytes(to, call->result, strlen(call->result));
 }
 
 const struct ktr__sql_kind ktr__sql_calls = {

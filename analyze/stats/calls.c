@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/stats/calls.h"
 
+#include "analyze/print/render.h"
 #include "conf/kit/array.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct ktr__calls {
 	void *context;
 	struct calls_thread **thread; /* owned; by thread id */
 	unsigned n_threads;
+	const struct ktr_event *event; /* that is being looked at; NULL: none */
 };
 
 static struct calls_thread *calls_thread(struct ktr__calls *calls, const struct ktr_reader_thread *thread)
@@ -27,6 +29,21 @@ static struct calls_thread *calls_thread(struct ktr__calls *calls, const struct 
 	if (!calls->thread[thread->id])
 		calls->thread[thread->id] = calloc(1, sizeof(struct calls_thread));
 	return calls->thread[thread->id];
+}
+
+/* What an event says of its call, owned: NULL: nothing, or there is no memory. */
+static char *calls_text(const struct ktr_event *event)
+{
+	static const char result[] = "result=";
+	size_t n = event ? ktr__render_attributes(event, NULL, 0) : 0, skip;
+	char *text = n ? malloc(n + 1) : NULL;
+
+	if (!text)
+		return NULL;
+	ktr__render_attributes(event, text, n + 1);
+	skip = event->site->kind == KTR_KIND_STOP && strncmp(text, result, strlen(result)) == 0 ? strlen(result) : 0;
+	memmove(text, text + skip, n + 1 - skip);
+	return text;
 }
 
 static int calls_is_one(const struct ktr__span *span)
@@ -57,6 +74,7 @@ int ktr__calls_begun(struct ktr__calls *calls, const struct ktr__span *span)
 	call = &t->open[t->n];
 	*call = (struct ktr__call){ .span = span, .depth = t->n };
 	call->level = t->n ? call[-1].level + 1 : 0;
+	call->args = calls_text(calls->event);
 	call->outer = t->n ? ktr__call_name(&t->open[t->n - 1]) : NULL;
 	for (unsigned i = t->n; i > 0 && !call->again; i--)
 		call->again = strcmp(ktr__call_name(&t->open[i - 1]), ktr__call_name(call)) == 0;
@@ -70,6 +88,7 @@ int ktr__calls_ended(struct ktr__calls *calls, const struct ktr__span *span)
 	struct calls_thread *t = calls_thread(calls, span->thread);
 	struct ktr__call call = { .span = span };
 	unsigned at;
+	int rc;
 
 	if (!t)
 		return -ENOMEM;
@@ -84,7 +103,12 @@ int ktr__calls_ended(struct ktr__calls *calls, const struct ktr__span *span)
 	}
 	if (at > 1)
 		t->open[at - 2].inner_ns += ktr__call_total_ns(&call);
-	return calls->hooks.end ? calls->hooks.end(calls->context, &call) : 0;
+	if (!(span->flags & KTR__SPAN_NO_END) && calls->event && calls->event->site->kind == KTR_KIND_STOP)
+		call.result = calls_text(calls->event);
+	rc = calls->hooks.end ? calls->hooks.end(calls->context, &call) : 0;
+	free(call.args);
+	free(call.result);
+	return rc;
 }
 
 static int calls_on_begin(void *calls, struct ktr__span *span)
@@ -127,6 +151,8 @@ void ktr__calls_free(struct ktr__calls *calls)
 		return;
 	for (unsigned i = 0; i < calls->n_threads; i++)
 		if (calls->thread[i]) {
+			for (unsigned k = 0; k < calls->thread[i]->n; k++)
+				free(calls->thread[i]->open[k].args);
 			free(calls->thread[i]->open);
 			free(calls->thread[i]);
 		}
@@ -137,7 +163,12 @@ void ktr__calls_free(struct ktr__calls *calls)
 
 int ktr__calls_event(struct ktr__calls *calls, const struct ktr_event *event)
 {
-	return ktr__spans_event(calls->spans, event);
+	int rc;
+
+	calls->event = event;
+	rc = ktr__spans_event(calls->spans, event);
+	calls->event = NULL;
+	return rc;
 }
 
 void ktr__calls_loss(struct ktr__calls *calls, const struct ktr_loss *loss)

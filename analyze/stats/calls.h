@@ -24,6 +24,8 @@ struct ktr__call {
 	const char *outer; /* the name of the innermost of these; NULL: there is none */
 	int again;	/* one of the same name is around it */
 	uint64_t inner_ns; /* that calls within it took; complete when it ends */
+	char *args;	   /* "s=\"abc\", n=3", where they are recorded; else NULL */
+	char *result;	   /* likewise, when it ends: "-1" */
 };
 
 /* Each may be NULL. Non-zero ends the walk. */

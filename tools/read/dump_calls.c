@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A call within which nothing else happens takes one line, `name();`, and any other one line where it begins
- * and one where it ends, with its duration. So a call waits until the next thing happens on its thread. Other
+ * and one where it ends, with its duration; with arguments and results where they are recorded. So a call waits until the next thing happens on its thread. Other
  * events stand between as comments.
  */
 #include "tools/read/dump_calls.h"
@@ -23,6 +23,7 @@
 
 struct calls_waiting {
 	const struct ktr__span *span; /* NULL: none waits */
+	const char *args; /* or NULL; its call's, which is open */
 	unsigned depth;
 };
 
@@ -64,14 +65,35 @@ static void calls_line(struct dump_calls *c, uint64_t ns, const char *duration,
 	ktr__out_fill(c->out, ' ', 2 * (size_t)(depth < CALLS_INDENT_MAX ? depth : CALLS_INDENT_MAX));
 }
 
-static void calls_name(struct dump_calls *c, const struct ktr__span *span)
+/* How much of a name is not what C++ says that a function is called with: "f(int, g<(h)1>) const". */
+static size_t calls_bare(const char *name)
+{
+	const char *end = strrchr(name, ')');
+	unsigned depth = 0;
+
+	for (; end && end > name; end--) {
+		depth += *end == ')';
+		depth -= *end == '(';
+		if (!depth)
+			return (size_t)(end - name);
+	}
+	return strlen(name);
+}
+
+/* args NULL: they are not recorded. */
+static void calls_name(struct dump_calls *c, const struct ktr__span *span, const char *args)
 {
 	const char *name = span->site->ident ? span->site->ident : "";
 
-	ktr__out_visible(c->out, name, strlen(name), 0);
-	/* C++ says what a function is called with; names of other languages, and scopes, have no parentheses. */
-	if (!strchr(name, '('))
+	ktr__out_visible(c->out, name, args ? calls_bare(name) : strlen(name), 0);
+	if (args) {
+		ktr__out_text(c->out, "(");
+		ktr__out_visible(c->out, args, strlen(args), 0);
+		ktr__out_text(c->out, ")");
+	} else if (!strchr(name, '(')) {
+		/* Those of other languages, and scopes, have no parentheses. */
 		ktr__out_text(c->out, "()");
+	}
 }
 
 /* What waits has something within it. */
@@ -83,7 +105,7 @@ static int calls_open(struct dump_calls *c, const struct ktr_reader_thread *thre
 	if (rc || !w->span)
 		return rc;
 	calls_line(c, w->span->from_ns, NULL, thread, w->depth);
-	calls_name(c, w->span);
+	calls_name(c, w->span, w->args);
 	ktr__out_text(c->out, " {\n");
 	w->span = NULL;
 	return 0;
@@ -98,6 +120,7 @@ static int calls_begin(void *context, const struct ktr__call *call)
 	if (rc || !w)
 		return rc ? rc : -ENOMEM;
 	w->span = call->span;
+	w->args = call->args;
 	w->depth = call->depth;
 	return 0;
 }
@@ -110,6 +133,14 @@ static const char *calls_end_text(const struct ktr__span *span)
 	       span->flags & KTR__SPAN_LEFT ? ": its thread has ended" :
 	       span->flags & KTR__SPAN_NO_END ? ": goes on" :
 	       span->flags & KTR__SPAN_UNSURE ? ": something was lost" : "";
+}
+
+static void calls_result(struct dump_calls *c, const struct ktr__call *call)
+{
+	if (!call->result)
+		return;
+	ktr__out_text(c->out, " = ");
+	ktr__out_visible(c->out, call->result, strlen(call->result), 0);
 }
 
 static int calls_end(void *context, const struct ktr__call *call)
@@ -126,9 +157,15 @@ static int calls_end(void *context, const struct ktr__call *call)
 	if (rc)
 		return rc;
 	calls_line(c, alone ? span->from_ns : span->to_ns, known ? duration.text : NULL, span->thread, call->depth);
-	if (!alone)
-		ktr__out_text(c->out, "} /* ");
-	calls_name(c, span);
+	if (alone)
+		calls_name(c, span, call->args);
+	else
+		ktr__out_text(c->out, "}");
+	calls_result(c, call);
+	if (!alone) {
+		ktr__out_text(c->out, call->result ? "; /* " : " /* ");
+		calls_name(c, span, NULL);
+	}
 	ktr__out_text(c->out, alone ? ";" : text);
 	if (alone && *text) {
 		ktr__out_text(c->out, " /*");
