@@ -41,8 +41,9 @@ static char *calls_text(const struct ktr_event *event)
 	if (!text)
 		return NULL;
 	ktr__render_attributes(event, text, n + 1);
-	skip = event->site->kind == KTR_KIND_STOP && strncmp(text, result, strlen(result)) == 0 ? strlen(result) : 0;
-	memmove(text, text + skip, n + 1 - skip);
+	skip = strlen(result);
+	if (event->site->kind == KTR_KIND_STOP && strncmp(text, result, skip) == 0)
+		memmove(text, text + skip, n + 1 - skip);
 	return text;
 }
 

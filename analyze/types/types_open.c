@@ -95,3 +95,32 @@ int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_err
 	*out = ktr__types_file_read(id, n);
 	return *out ? 0 : types_open_file(path, out, err);
 }
+
+static int types_open_has(const struct ktr__types *types)
+{
+	for (uint32_t i = 0; i < types->head->n_functions; i++)
+		if (!(types->function[i].flags & KTR__TYPES_UNTYPED))
+			return 1;
+	return 0;
+}
+
+int ktr__types_keep(const char *program, struct ktr_error *err)
+{
+	struct ktr__types *types, *kept;
+	int rc = ktr__types_open(program, &types, err);
+
+	if (rc)
+		return rc;
+	kept = types_open_has(types) ? ktr__types_file_read(types->head->id, types->head->n_id) : NULL;
+	if (!types_open_has(types))
+		rc = ktr_error_at(err, program, 0, 0, ENOENT,
+				  "has no types of functions: build it with -g, or install its -dbgsym package");
+	else if (!kept && types->head->flags & KTR__TYPES_PARTIAL)
+		rc = ktr_error_at(err, program, 0, 0, ENOENT, "some of its types are in files that were not found");
+	else if (!kept)
+		rc = ktr_error_at(err, program, 0, 0, EACCES,
+				  "its types cannot be kept in ktr/types below $XDG_CACHE_HOME or ~/.cache");
+	ktr__types_free(kept);
+	ktr__types_free(types);
+	return rc;
+}

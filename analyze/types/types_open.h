@@ -17,4 +17,10 @@
  */
 int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_error *err);
 
+/*
+ * Sees to it that the types of a program, a path or a command in PATH, are in the cache, where the program itself
+ * finds them when it runs. 0, or -errno with err filled: there are none, or they cannot be kept.
+ */
+int ktr__types_keep(const char *program, struct ktr_error *err);
+
 #endif

@@ -23,6 +23,7 @@ struct probe_command {
 	struct probes probes;
 	char **patterns;
 	int n_patterns;
+	int args;
 };
 
 static int probe_fits(const struct probe_shown *shown, char *const *pattern)
@@ -131,7 +132,11 @@ static int probe_switch(struct probe_command *p, int on)
 	return n_failed != 0;
 }
 
-static const struct option_row probe_rows[] = { OPTIONS_SOURCE(struct probe_command, find) };
+static const struct option_row probe_rows[] = {
+	OPTIONS_SOURCE(struct probe_command, find),
+	OPTION_FLAG(0, "args", struct probe_command, args,
+		    "of functions (fbt:) also whether their arguments and results are recorded"),
+};
 
 static const struct options probe_options = {
 	.operands = "list|enable|disable [SPEC...]",
@@ -142,6 +147,7 @@ static const struct options probe_options = {
 		    "ktr probe list '*:'\n"
 		    "ktr probe enable 'ktr::parse_*'\n"
 		    "ktr probe enable -p 4711 'ipc_*' depth\n"
+		    "ktr probe enable --args 'fbt::parse_*:'\n"
 		    "ktr probe disable custom.depth\n"
 		    "ktr sysctl debug.ktr.probe.custom.depth.enabled=1\n",
 	OPTIONS_ROWS(probe_rows),
@@ -176,7 +182,7 @@ static void probe_take_specs(struct probe_command *p, struct probe_specs *specs)
 
 static int probe_run(struct probe_command *p, const char *verb)
 {
-	struct probe_specs specs = { .command = p->command };
+	struct probe_specs specs = { .command = p->command, .args = p->args };
 	int rc = 0, specs_rc = 0;
 
 	specs.spec = calloc((size_t)p->n_patterns + 1, sizeof(char *));

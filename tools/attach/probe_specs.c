@@ -8,6 +8,7 @@
 #include "conf/eval/spec.h"
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
+#include "tools/attach/probe_args.h"
 #include "tools/options.h"
 #include "tools/report/session_info.h"
 
@@ -115,6 +116,27 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 	return err.text[0] || failed.n;
 }
 
+/* Without a word about those that cannot be, which what is said of their types' files explains. */
+static int specs_args(const struct probe_specs *specs, const struct ktr__specs *all, const struct probes *probes,
+		      const char *spec, bool on)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__specs_done done;
+	char args[PROBE_ARGS_SPEC];
+
+	if (!probe_args_spec(spec, args))
+		return usage_error(specs->command, "--args is for functions, fbt:MODULE:FUNCTION, not for %s", spec);
+	if (on) {
+		ktr__specs_ask(all, spec, SPECS_WAIT_MS);
+		probe_args_types(specs->command, all, probes, spec);
+		ktr__specs_ask(all, args, SPECS_WAIT_MS);
+	}
+	if (ktr__specs_switch(all, args, on, &done, &err) && done.n)
+		return fail_with(specs->command, &err);
+	ktr__specs_wait(all, done.change, SPECS_WAIT_MS);
+	return 0;
+}
+
 int probe_specs_run(const struct probe_specs *specs, struct probes *probes, const char *verb)
 {
 	struct ktr__specs all = { &probes->session, probes->conf };
@@ -128,7 +150,9 @@ int probe_specs_run(const struct probe_specs *specs, struct probes *probes, cons
 		return fail_with(specs->command, &err);
 	if (list)
 		return specs_list(specs, &all);
-	for (int i = 0; i < specs->n; i++)
+	for (int i = 0; specs->args && i < specs->n; i++)
+		rc |= specs_args(specs, &all, probes, specs->spec[i], strcmp(verb, "enable") == 0);
+	for (int i = 0; rc != 2 && i < specs->n; i++)
 		rc |= specs_switch(specs, &all, specs->spec[i], strcmp(verb, "enable") == 0);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A call within which nothing else happens takes one line, `name();`, and any other one line where it begins
- * and one where it ends, with its duration; with arguments and results where they are recorded. So a call waits until the next thing happens on its thread. Other
+ * and one where it ends, with its duration; with arguments and results where they are
+ * recorded. So a call waits until the next thing happens on its thread. Other
  * events stand between as comments.
  */
 #include "tools/read/dump_calls.h"

@@ -9,6 +9,7 @@
  */
 #include "analyze/filter/filter_spans.h"
 #include "analyze/filter/trigger_make.h"
+#include "analyze/types/types_open.h"
 #include "conf/quote.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/kernel_event.h"
@@ -71,6 +72,7 @@ struct run {
 	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
 	const char *probes; /* as debug.ktr.probes takes them */
 	const char *functions; /* globs, separated by commas */
+	int args; /* their arguments, too */
 	int kernel; /* what the kernel tells of its threads, too */
 	int agent;  /* the program need not know of libktr, */
 	int children; /* nor what it starts */
@@ -204,12 +206,37 @@ static void run_setenv(const char *name, uint64_t number, const char *unit)
 }
 
 /*
- * A function's two probes are what a SPEC without a name fits. The list is handed on whole: libktr says what it
- * does not take. 0, or -1 and errno.
+ * With arguments: the program finds its types in the cache. A program that it starts may have some, or a library of
+ * it, so they are asked for either way.
  */
+static void run_types(const struct run *run)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char line[KTR_ERROR_LINE_BYTES];
+
+	if (run->args && ktr__types_keep(run->program[0], &err))
+		fprintf(stderr, "%s: no arguments are recorded: %s\n", run->command,
+			ktr_error_print(&err, line, sizeof(line)));
+}
+
+/* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
+static void run_functions(FILE *to, const char *provider, const char *globs, const char **before)
+{
+	size_t length;
+
+	for (; *globs; globs += length + (globs[length] == ',')) {
+		length = strcspn(globs, ",");
+		if (!length)
+			continue;
+		fprintf(to, "%s%s::%.*s:", *before, provider, (int)length, globs);
+		*before = ",";
+	}
+}
+
+/* The list is handed on whole: libktr says what it does not take. 0, or -1 and errno. */
 static int run_probes(const struct run *run)
 {
-	const char *at = run->functions ? run->functions : "", *before = run->probes ? "," : "";
+	const char *before = run->probes ? "," : "";
 	char *probes = NULL;
 	size_t n;
 	FILE *to = open_memstream(&probes, &n);
@@ -218,13 +245,10 @@ static int run_probes(const struct run *run)
 	if (!to)
 		return -1;
 	fputs(run->probes ? run->probes : "", to);
-	for (size_t length; *at; at += length + (at[length] == ',')) {
-		length = strcspn(at, ",");
-		if (!length)
-			continue;
-		fprintf(to, "%sfbt::%.*s:", before, (int)length, at);
-		before = ",";
-	}
+	if (run->functions)
+		run_functions(to, "fbt", run->functions, &before);
+	if (run->functions && run->args)
+		run_functions(to, "fbt_args", run->functions, &before);
 	rc = ferror(to) ? -1 : 0;
 	rc |= fclose(to);
 	if (!rc && n)
@@ -559,6 +583,7 @@ static const struct option_row run_rows[] = {
 		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
 	OPTION_TEXT(0, "fbt", "GLOBS", struct run, functions,
 		    "functions, their entry and return, of a program built for it: 'parse_*,*_open'"),
+	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
 	OPTION_NUMBER(0, "after", "N", struct run, after, 0, 1ull << 40, "events that each ring takes after that (0)"),
@@ -621,8 +646,11 @@ static int cmd_run(int argc, char **argv)
 	rc = run_check(&run);
 	if (rc)
 		return rc;
+	if (run.args && !run.functions)
+		return usage_error(argv[0], "--args is for functions: --fbt GLOBS");
 	if (!run.session)
 		run.session = run_session_name(&run);
+	run_types(&run);
 	run_block_signals(&run);
 	run.began_ns = ktr__drain_now();
 	run_hold_begin(&hold, run.session);
