@@ -38,9 +38,9 @@ static uint64_t dwarf_place(Dwarf_Die *arg, Dwarf_Addr entry)
 	Dwarf_Op *op;
 	size_t n;
 
-	if (dwarf_attr(arg, DW_AT_const_value, &at))
+	if (dwarf_attr(arg, DW_AT_const_value, &at) || !dwarf_attr(arg, DW_AT_location, &at))
 		return KTR__TYPES_AT_NOWHERE;
-	if (!dwarf_attr(arg, DW_AT_location, &at) || dwarf_whatform(&at) == DW_FORM_exprloc ||
+	if (dwarf_whatform(&at) == DW_FORM_exprloc ||
 	    dwarf_whatform(&at) == DW_FORM_block1 || dwarf_getlocation_addr(&at, entry, &op, &n, 1) != 1)
 		return KTR__TYPES_AT_UNSAID;
 	if (n == 1 && op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)

@@ -330,6 +330,22 @@ static void typed_free(struct ktr__fbt_typed *typed)
 	free(typed);
 }
 
+/*
+ * clang leaves out arguments of static functions, those behind moving up, without a word in the name. Where one may
+ * be left out, of the others those count of which is said where they are.
+ */
+static bool typed_passed(const struct typed_plan *plan, const struct ktr__types_member *m)
+{
+	const struct ktr__types_member *arg = &plan->types->member[plan->function->first];
+	bool changed = false;
+
+	if (!(plan->function->flags & KTR__TYPES_LOCAL))
+		return true;
+	for (uint32_t i = 0; i < plan->function->n_args; i++)
+		changed |= arg[i].value == KTR__TYPES_AT_NOWHERE;
+	return !changed || (m->value != KTR__TYPES_AT_NOWHERE && m->value != KTR__TYPES_AT_UNSAID);
+}
+
 static void typed_arg(struct typed_plan *plan, uint32_t number, const struct ktr__types_place *place,
 		      const char *between)
 {
@@ -339,7 +355,7 @@ static void typed_arg(struct typed_plan *plan, uint32_t number, const struct ktr
 	char *name = typed_name(ktr__types_text(plan->types, m->name), number + 1);
 	const char *conversion = NULL;
 
-	if (typed_place(place, false, &value))
+	if (typed_passed(plan, m) && typed_place(place, false, &value))
 		conversion = typed_what(plan->types, m->type, &value);
 	if (!name) {
 		plan->failed = true;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define KTR__TYPES_MAGIC   "KTRTYPE"
-#define KTR__TYPES_VERSION 1u
+#define KTR__TYPES_VERSION 2u
 #define KTR__TYPES_DEPTH   64u                /* types that one is made of; deeper ones are unknown */
 #define KTR__TYPES_MAX     ((size_t)512 << 20) /* [bytes] of an image */
 #define KTR__TYPES_ID_MAX  32                 /* [bytes] of a build-id that are kept */

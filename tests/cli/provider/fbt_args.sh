@@ -37,6 +37,20 @@ for flags in -O0 -O2; do
 	for c in "$cxx" $(command -v clang++); do kinds "$c -std=gnu++17" "$flags" "$dir/fbt_args.cc"; done
 done
 
+# Arguments that nobody uses, or that are always the same, are not passed to static functions: what is recorded of
+# others is right, or nothing is.
+printf '%s\n' '#define STAY static __attribute__((noinline))' 'int sum;' \
+	'STAY void gone_a(int a, int b, int c) { __asm__ volatile(""); sum += a + b; }' \
+	'STAY void gone_b(int a, int b) { __asm__ volatile(""); sum += b; }' \
+	'int main(int n, char **v) { gone_a(n, 5, 77); gone_b(66, n + 8); return v == 0; }' >"$dir/gone.c"
+for c in "$cc" $(command -v clang); do
+	$c $cflags -O2 "$dir/gone.c" -o "$dir/gone" $shared 2>/dev/null || fail "$c: gone"
+	rm -rf "$dir/t"
+	"$ktr" run --fbt 'gone_*' --args -o "$dir/t" "$dir/gone" >/dev/null 2>"$dir/err" || fail "$c gone: $(cat "$dir/err")"
+	is "$c: left out" "$("$ktr" dump --calls "$dir/t" | sed -n 's/^.*| *gone_\([ab]\)[^(]*(/\1(/p' | sed 's/a=1,/a={...},/; s/b=9/b={...}/' | paste -sd' ')" \
+		'a(a={...}, b={...}, c={...}); b(a={...}, b={...});'
+done
+
 # ---- in other forms ----
 
 $cc -std=gnu11 -D_GNU_SOURCE $cflags -O1 $source -o "$dir/prog" $shared || fail 'fbt_args'
