@@ -163,6 +163,8 @@ struct ktr_anchor {
 #define KTR_ROTATE_BYTES (1ull << 30)
 #define KTR_ROTATE_KEEP	 4
 
+#define KTR_BUDGET 10 /* [%] of a thread's time that a provider's probe may take unless told otherwise */
+
 /* Rings of each CPU, or of each member of the pool: rows of the ring table in this order, n_rings of each. */
 #define KTR_RING_MAIN	0u
 #define KTR_RING_KEEP	1u
@@ -254,6 +256,8 @@ struct ktr_control {
 	uint32_t feeder;
 	uint32_t writer_ends; /* KTR_WRITER_*: whether the trace's last round has begun */
 	uint64_t writer_took; /* [events] of all rings that the trace has, or counts as lost, as its writer ended */
+
+	uint64_t budget; /* [%] of a thread's time that a provider's probe may take; 0: all of it */
 };
 
 KTR__LAYOUT(sizeof(struct ktr_control) == 2624, "layout of the file: CONTRIBUTING, ADD A KNOB");
@@ -486,10 +490,12 @@ struct ktr_offer_row {
 	uint32_t next;	    /* row of the same bucket */
 	uint32_t hash;
 	uint32_t users;	 /* [processes] that have it; one that was killed stays counted */
-	uint32_t failed; /* errno of the last enabling, if it failed */
-	uint32_t why;	 /* string: why it did */
+	uint32_t failed; /* errno of the last enabling, if it failed; or KTR_OFFER_SPENT */
+	uint32_t why;	 /* string: why it did, or what it took */
 	uint32_t reserved[4];
 };
+
+#define KTR_OFFER_SPENT UINT32_MAX /* of failed: switched off for control.budget; nobody has switched it since */
 
 KTR__LAYOUT(sizeof(struct ktr_offer_row) == 64, "layout of the file");
 

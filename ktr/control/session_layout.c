@@ -245,6 +245,7 @@ void ktr__layout_first_rows(struct ktr__session_rw *session)
 	control->keep = KTR_INIT | KTR_PROC;
 	control->rotate_bytes = KTR_ROTATE_BYTES;
 	control->rotate_keep = KTR_ROTATE_KEEP;
+	control->budget = KTR_BUDGET;
 	memset(control->cpumask, 0xff, sizeof(control->cpumask));
 	ktr__clock_anchor(session->header.clock, anchor);
 	anchor->state = KTR_ROW_READY;

@@ -150,6 +150,9 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("probes", STRING, KTR_KNOB_TUN, NULL, "none", "KTR_PROBES",
 	     "run-time probes that are on from the start: patterns for TYPE.NAME or the name alone, separated by commas",
 	     .max = KTR_KNOB_STRING_BYTES - 1, .set = ktr__knob_set_probes),
+	KNOB("budget", UINT, KTR_KNOB_RWTUN, "%", "10", "KTR_BUDGET",
+	     "share of a thread's time at which a provider's probe is switched off; 0: never", .max = 100,
+	     FIELD_RW(budget)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

@@ -172,9 +172,9 @@ functions_() {
 	left_out=
 	untraced
 	traced "functions, off" fbt env
-	traced "functions, entry and return of all, into the rings" fbt env KTR_PROBES=fbt::: KTR_ENTRIES=16K
+	traced "functions, entry and return of all, into the rings" fbt env KTR_BUDGET=0 KTR_PROBES=fbt::: KTR_ENTRIES=16K
 	forget
-	traced "functions, entry of all, on thread rings" fbt env KTR_PROBES=fbt:::entry KTR_PATH=thread KTR_ENTRIES=16K
+	traced "functions, entry of all, on thread rings" fbt env KTR_BUDGET=0 KTR_PROBES=fbt:::entry KTR_PATH=thread KTR_ENTRIES=16K
 	forget
 	[ "$failed" = 0 ] && sum_up "$(wc -l <"$dir/chosen") tests pass with all functions probed: off, both ends, entries$left_out"
 }

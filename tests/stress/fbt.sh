@@ -11,7 +11,7 @@ cxx=${CXX:-c++}
 flips=${FLIPS:-1000000} switches=${SWITCHES:-5000} threads=${THREADS:-8} seed=${SEED:-1}
 cflags='-O2 -D_GNU_SOURCE -Iinclude -I. -fpatchable-function-entry=16,14 -include include/ktr/fbt.h'
 libs="-Wl,-u,ktr__fbt_attach $O/lib/libktr-fbt.a $O/lib/libktr-provider.a $O/lib/libktr.a -lpthread"
-export KTR_CONF=
+export KTR_CONF= KTR_BUDGET=0
 
 # shellcheck disable=SC2086 # options
 $cc -std=gnu11 $cflags tests/stress/fbt_flip.c -o "$dir/flip" $libs && $cxx -std=gnu++17 $cflags \

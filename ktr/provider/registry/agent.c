@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A thread of the process's, which sleeps on the session's count of changes and looks at all probes when it has
- * moved. All signals are blocked in it. It is not there where the process has no session.
+ * moved; while some are on, ten times a second at what they take (budget.c). All signals are blocked in it. It is
+ * not there where the process has no session.
  *
  * It does not keep a process: when the main thread has ended, by pthread_exit(3) or by the bare system call, it
  * ends too, and what is asked from outside after that is not done any more. The first is seen by a destructor of
@@ -14,6 +15,7 @@
  */
 #include "ktr/provider/registry/agent.h"
 
+#include "ktr/provider/registry/budget.h"
 #include "ktr/provider/registry/registry.h"
 #include "ktr/provider/registry/rows.h"
 #include "ktr/record/own.h"
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #define AGENT_STACK (256u << 10) /* [bytes] a provider's operations run on it */
+#define AGENT_MS    1000 /* between two looks at whether the main thread is there */
 #define AGENT_SPEC  4096	 /* [bytes] a longer one is none */
 
 static bool agent_begun;   /* atomic */
@@ -56,8 +59,24 @@ static bool agent_main_is_dead(void)
 	return end && end[1] && (end[2] == 'Z' || end[2] == 'X');
 }
 
+/* A second, or until somebody wakes us. While probes are on it is looked at what they take. */
+static void agent_wait(uint32_t change, struct ktr__budget *budget)
+{
+	if (!ktr__budget_begin(budget)) {
+		ktr__rows_wait(change, AGENT_MS);
+		return;
+	}
+	if (!ktr__budget_left(budget) && ktr__budget_look(budget))
+		return;
+	/* Who is woken again and again looks all the same. */
+	for (unsigned n = 0; n < AGENT_MS / KTR__BUDGET_MS; n++)
+		if (ktr__rows_wait(change, ktr__budget_left(budget)) || ktr__budget_look(budget))
+			return;
+}
+
 static void *agent_main(void *context)
 {
+	struct ktr__budget budget = { .base = NULL };
 	char spec[AGENT_SPEC];
 
 	(void)context;
@@ -72,8 +91,9 @@ static void *agent_main(void *context)
 		ktr__registry_look(NULL);
 		ktr__registry_unlock();
 		ktr__rows_done(change);
-		ktr__rows_wait(change);
+		agent_wait(change, &budget);
 	}
+	ktr__budget_end(&budget);
 	/* Under the lock: whoever registers the next provider starts the next thread. */
 	ktr__rows_leave();
 	__atomic_store_n(&agent_runs, false, __ATOMIC_RELEASE);

@@ -32,6 +32,7 @@ static const uint32_t registry_zero; /* what is tested where a probe is off */
 static pthread_mutex_t registry_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct ktr_provider *registry_providers;
 static uint32_t registry_suspended; /* times that all of them are */
+static uint32_t registry_n_on; /* probes that are enabled; written under the lock */
 static __thread uint32_t registry_in_op; /* operations of providers that this thread is in */
 static bool registry_shared; /* rows of the session can be had */
 
@@ -48,6 +49,16 @@ void ktr__registry_unlock(void)
 bool ktr__registry_any(void)
 {
 	return registry_providers != NULL;
+}
+
+bool ktr__registry_any_on(void)
+{
+	return __atomic_load_n(&registry_n_on, __ATOMIC_RELAXED);
+}
+
+struct ktr_provider *ktr__registry_providers(void)
+{
+	return registry_providers;
 }
 
 bool ktr__registry_inside(void)
@@ -75,6 +86,16 @@ static void registry_call(void (*op)(struct ktr_provider_probe *), struct ktr__o
 	if (op)
 		op(&offered->probe);
 	registry_in_op--;
+}
+
+/* With the first one the thread begins to look at what they take. */
+static void registry_on(int32_t more)
+{
+	bool is_first = !registry_n_on;
+
+	__atomic_store_n(&registry_n_on, registry_n_on + (uint32_t)more, __ATOMIC_RELAXED);
+	if (is_first)
+		ktr__rows_wake();
 }
 
 /* What recording it needs. */
@@ -115,6 +136,7 @@ static int registry_enable(struct ktr__offered *offered, struct ktr_error *err)
 				     offered->probe.function, offered->probe.name, why.text);
 	}
 	offered->enabled = true;
+	registry_on(1);
 	if (provider->suspended || registry_suspended)
 		registry_call(provider->ops->suspend, offered);
 	registry_publish(offered);
@@ -126,6 +148,7 @@ static void registry_disable(struct ktr__offered *offered)
 	if (!offered->enabled)
 		return;
 	offered->enabled = false;
+	registry_on(-1);
 	registry_publish(offered);
 	registry_call(offered->probe.provider->ops->disable, offered);
 }
@@ -467,7 +490,8 @@ int ktr_provider_offer(struct ktr_provider *provider, const char *module, const 
 		registry_join(offered);
 		if (out)
 			*out = &offered->probe;
-		if (registry_asked(&offered->probe)) {
+		/* What took too much in a process before this one stays off, until somebody wants it back. */
+		if (registry_asked(&offered->probe) && !(offered->row && ktr__rows_is_spent(offered->row))) {
 			registry_mask(provider);
 			__atomic_store_n(offered->word, 1, __ATOMIC_RELEASE);
 		}

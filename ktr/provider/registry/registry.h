@@ -17,6 +17,7 @@ struct ktr_provider {
 	const struct ktr_provider_ops *ops;
 	void *context;
 	struct ktr_class cls;
+	struct ktr_site spent; /* of events that say that a probe took too much, budget.c */
 	char name[KTR_PROVIDER_NAME_MAX + 1];
 	struct ktr__offered *probes;
 	uint32_t suspended; /* times */
@@ -53,6 +54,8 @@ bool ktr__registry_session(void);
 void ktr__registry_forked(void);
 void ktr__registry_gone(void); /* the process ends */
 bool ktr__registry_any(void);    /* are there providers? Under the lock */
+bool ktr__registry_any_on(void); /* have they probes that are enabled? */
+struct ktr_provider *ktr__registry_providers(void); /* the list. Under the lock */
 bool ktr__registry_inside(void); /* is this thread in an operation of a provider? */
 void ktr__registry_provide(const char *spec); /* has the providers offer what a SPEC asks for. Under the lock */
 

@@ -158,6 +158,30 @@ void ktr__rows_failed(uint32_t row, const struct ktr_error *why, int code)
 	__atomic_store_n(&at->failed, (uint32_t)code, __ATOMIC_RELEASE);
 }
 
+/* The reason first: who sees that it is off sees why. */
+bool ktr__rows_spent(uint32_t row, const char *why)
+{
+	struct ktr_offer_row *at = ktr__rows_at(row);
+	uint32_t on = __atomic_load_n(&at->on, __ATOMIC_RELAXED);
+
+	if (!on)
+		return false;
+	__atomic_store_n(&at->why, rows_put(why), __ATOMIC_RELAXED);
+	__atomic_store_n(&at->failed, KTR_OFFER_SPENT, __ATOMIC_RELEASE);
+	if (__atomic_compare_exchange_n(&at->on, &on, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return true;
+	__atomic_store_n(&at->failed, 0, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool ktr__rows_is_spent(uint32_t row)
+{
+	const struct ktr_offer_row *at = ktr__rows_at(row);
+
+	return !__atomic_load_n(&at->on, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&at->failed, __ATOMIC_ACQUIRE) == KTR_OFFER_SPENT;
+}
+
 bool ktr__rows_asked(char *spec, size_t size)
 {
 	const struct ktr_offer_head *head = rows_head();
@@ -232,15 +256,15 @@ void ktr__rows_done(uint32_t change)
 		__atomic_store_n(&host->done, change, __ATOMIC_RELEASE);
 }
 
-void ktr__rows_wait(uint32_t change)
+bool ktr__rows_wait(uint32_t change, unsigned ms)
 {
-	const struct timespec second = { 1, 0 };
+	const struct timespec time = { ms / 1000, ms % 1000 * 1000000l };
 	struct ktr_offer_head *head = rows_head();
 
 	if (head)
-		syscall(SYS_futex, &head->change, FUTEX_WAIT, change, &second, NULL, 0);
-	else
-		nanosleep(&second, NULL);
+		return !syscall(SYS_futex, &head->change, FUTEX_WAIT, change, &time, NULL, 0) || errno != ETIMEDOUT;
+	nanosleep(&time, NULL);
+	return false;
 }
 
 void ktr__rows_wake(void)

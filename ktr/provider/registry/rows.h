@@ -23,13 +23,17 @@ void ktr__rows_host(void);
 void ktr__rows_leave(void);
 void ktr__rows_forget(void); /* a child has its parent's row no more */
 
+/* A probe has taken more than its budget: it is off in the session, and why. False: it was off already. */
+bool ktr__rows_spent(uint32_t row, const char *why);
+bool ktr__rows_is_spent(uint32_t row); /* is it still so? */
+
 /*
- * The change as it is; that all rows were looked at since then; sleeps while it is that, 1 s at most; wakes
- * sleepers.
+ * The change as it is; that all rows were looked at since then; sleeps while it is that, so long at most: false
+ * when that time has passed; wakes sleepers.
  */
 uint32_t ktr__rows_change(void);
 void ktr__rows_done(uint32_t change);
-void ktr__rows_wait(uint32_t change);
+bool ktr__rows_wait(uint32_t change, unsigned ms);
 void ktr__rows_wake(void);
 
 #endif

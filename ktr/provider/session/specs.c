@@ -156,7 +156,7 @@ static int specs_offer(const struct ktr__specs *specs, uint32_t index, struct sp
 	specs_string(session, row.function, function, sizeof(function));
 	snprintf(probe->name, sizeof(probe->name), "%s:%s:%s:%s", specs_text(session, row.provider, texts, 0),
 		 specs_text(session, row.module, texts, 1), function, specs_text(session, row.name, texts, 2));
-	if (probe->failed)
+	if (probe->failed || (!row.on && row.failed == KTR_OFFER_SPENT))
 		specs_string(session, row.why, probe->detail, sizeof(probe->detail));
 	else
 		snprintf(probe->detail, sizeof(probe->detail), "%s", specs_text(session, row.arguments, texts, 3));

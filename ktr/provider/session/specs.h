@@ -20,7 +20,7 @@
 
 struct ktr__spec_probe {
 	char name[1024]; /* whole; as the program has given it */
-	char detail[512]; /* of what class, or fed by what; its arguments; why enabling it failed */
+	char detail[512]; /* of what class, or fed by what; its arguments; why it failed, or what it took */
 	bool on;
 	bool failed; /* detail says why */
 	bool there;  /* false: no process has it any more */

@@ -11,7 +11,8 @@ cflags='-Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -B
 shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
 	-Wl,-rpath,$O/lib -lpthread -ldl"
 static="-Wl,-u,ktr__fbt_attach $O/lib/libktr-fbt.a $O/lib/libktr-provider.a $O/lib/libktr.a -lpthread -ldl"
-export KTR_CONF=
+# Calls are counted, however many there are.
+export KTR_CONF= KTR_BUDGET=0
 unset KTR_PROBES
 
 texts() { # TRACE: the texts of its functions' events
