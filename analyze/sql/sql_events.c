@@ -65,7 +65,32 @@ _Static_assert(KTR_ARGS_MAX == 6, "a column for each argument");
 /* What the text of an event is rendered into. */
 #define SQL_EVENTS_BYTES 16384
 
-static int sql_events_next(struct ktr__sql_cursor *cursor)
+/*
+ * A count asks for nothing of its rows. After so many of that kind the rest of a trace's walk is counted, which looks
+ * at few of its events, and SQLite gets its rows. Should it ask for something of one then, the walk begins anew, and
+ * all is read: what OFFSET passes over are such rows.
+ */
+#define SQL_EVENTS_UNASKED 4096
+
+struct sql_events {
+	struct ktr__sql_plan plan; /* of the walk, to begin it anew; its filter is owned */
+	int reverse;
+	unsigned n_unasked; /* rows so far, none of which anything was asked of */
+	uint64_t n_counted; /* ahead: rows that are left */
+};
+
+static int sql_events_start(struct ktr__sql_cursor *cursor)
+{
+	const struct sql_events *events = cursor->state;
+	struct ktr__sql_plan plan = events->plan;
+
+	plan.filter = plan.filter ? sqlite3_mprintf("%s", plan.filter) : NULL;
+	if (events->plan.filter && !plan.filter)
+		return SQLITE_NOMEM;
+	return ktr__sql_plan_start(cursor, &plan, events->reverse);
+}
+
+static int sql_events_read(struct ktr__sql_cursor *cursor)
 {
 	int what;
 
@@ -75,14 +100,61 @@ static int sql_events_next(struct ktr__sql_cursor *cursor)
 	return what < 0 ? SQLITE_ERROR : SQLITE_OK;
 }
 
+static int sql_events_next(struct ktr__sql_cursor *cursor)
+{
+	struct sql_events *events = cursor->state;
+
+	if (cursor->is_ahead) {
+		cursor->at_end = --events->n_counted == 0;
+		return SQLITE_OK;
+	}
+	if (cursor->is_asked || ++events->n_unasked != SQL_EVENTS_UNASKED ||
+	    ktr_reader_info(cursor->reader)->kind != KTR_SOURCE_TRACE)
+		return sql_events_read(cursor);
+	if (ktr__sql_count(cursor, &events->n_counted))
+		return SQLITE_ERROR;
+	cursor->is_ahead = 1;
+	cursor->at_end = events->n_counted == 0;
+	return SQLITE_OK;
+}
+
+/* Reads up to the row. */
+static int sql_events_back(struct ktr__sql_cursor *cursor)
+{
+	int rc = sql_events_start(cursor);
+
+	cursor->is_ahead = 0;
+	for (sqlite3_int64 row = 0; row <= cursor->row && rc == SQLITE_OK && !cursor->at_end; row++)
+		rc = sql_events_read(cursor);
+	if (rc == SQLITE_OK && cursor->at_end)
+		rc = ktr__sql_complain(cursor, "the trace has changed while it was read");
+	return rc;
+}
+
+static void sql_events_close(struct ktr__sql_cursor *cursor)
+{
+	struct sql_events *events = cursor->state;
+
+	if (events)
+		sqlite3_free(events->plan.filter);
+	free(events);
+	cursor->state = NULL;
+}
+
 static int sql_events_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
 {
-	struct ktr__sql_plan made;
-	int rc = ktr__sql_plan_make(cursor, text, argv, cursor->kind->always, &made);
+	struct sql_events *events;
+	int rc;
 
+	sql_events_close(cursor);
+	cursor->state = events = calloc(1, sizeof(*events));
+	if (!events)
+		return SQLITE_NOMEM;
+	events->reverse = plan & KTR__SQL_REVERSE;
+	rc = ktr__sql_plan_make(cursor, text, argv, cursor->kind->always, &events->plan);
 	if (rc == SQLITE_OK)
-		rc = ktr__sql_plan_start(cursor, &made, plan & KTR__SQL_REVERSE);
-	return rc == SQLITE_OK && !cursor->at_end ? sql_events_next(cursor) : rc;
+		rc = sql_events_start(cursor);
+	return rc == SQLITE_OK && !cursor->at_end ? sql_events_read(cursor) : rc;
 }
 
 static void sql_events_msg(const struct ktr__sql_cursor *cursor, sqlite3_context *to)
@@ -161,6 +233,8 @@ const struct ktr__sql_kind ktr__sql_events = {
 	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
+	.back = sql_events_back,
+	.close = sql_events_close,
 	.needs_reader = 1,
 };
 
@@ -175,5 +249,7 @@ const struct ktr__sql_kind ktr__sql_counters = {
 	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
+	.back = sql_events_back,
+	.close = sql_events_close,
 	.needs_reader = 1,
 };

@@ -137,6 +137,7 @@ static int sql_module_filter(sqlite3_vtab_cursor *base, int plan, const char *te
 	(void)argc;
 	cursor->row = 0;
 	cursor->at_end = 0;
+	cursor->is_asked = cursor->is_ahead = 0;
 	return cursor->kind->filter(cursor, plan, text, argv);
 }
 
@@ -173,11 +174,21 @@ static void sql_module_field(const struct ktr__sql_cursor *cursor, sqlite3_conte
 	sqlite3_result_int64(to, (sqlite3_int64)number);
 }
 
+/* Something of the row is asked for: there it has to be. */
+static inline int sql_module_ask(struct ktr__sql_cursor *cursor)
+{
+	cursor->is_asked = 1;
+	return cursor->is_ahead ? cursor->kind->back(cursor) : SQLITE_OK;
+}
+
 static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
 {
 	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
 	const struct ktr__sql_column *c = &cursor->kind->column[column];
+	int rc = sql_module_ask(cursor);
 
+	if (rc != SQLITE_OK)
+		return rc;
 	if (c->field.type)
 		sql_module_field(cursor, to, c->field);
 	else if (c->role != KTR__SQL_FILTER)
@@ -187,8 +198,11 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int
 
 static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {
-	const struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
+	int rc = sql_module_ask(cursor);
 
+	if (rc != SQLITE_OK)
+		return rc;
 	*row = cursor->kind->id ? cursor->kind->id(cursor) : cursor->row;
 	return SQLITE_OK;
 }
@@ -233,6 +247,16 @@ int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
 	return SQLITE_ERROR;
 }
 
+/* Complains where what a reader returned is an error, and returns it. */
+static int sql_module_failed(struct ktr__sql_cursor *cursor, int what)
+{
+	char line[KTR_ERROR_LINE_BYTES];
+
+	if (what < 0)
+		ktr__sql_complain(cursor, "%s", ktr_error_print(ktr_reader_error(cursor->reader), line, sizeof(line)));
+	return what;
+}
+
 int ktr__sql_read(struct ktr__sql_cursor *cursor)
 {
 	int what;
@@ -243,14 +267,18 @@ int ktr__sql_read(struct ktr__sql_cursor *cursor)
 	}
 	while ((what = ktr_reader_next(cursor->reader, &cursor->event)) == KTR_READ_NOTE)
 		ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
-	if (what < 0) {
-		char line[KTR_ERROR_LINE_BYTES];
+	return sql_module_failed(cursor, what);
+}
 
-		ktr__sql_complain(
-			cursor, "%s",
-			ktr_error_print(ktr_reader_error(cursor->reader), line, sizeof(line)));
-	}
-	return what;
+int ktr__sql_count(struct ktr__sql_cursor *cursor, uint64_t *n)
+{
+	int what;
+
+	*n = 0;
+	while ((what = ktr_reader_count(cursor->reader, n)) > 0)
+		if (what == KTR_READ_NOTE)
+			ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
+	return sql_module_failed(cursor, what);
 }
 
 void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n)

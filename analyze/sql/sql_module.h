@@ -24,6 +24,9 @@ int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
  */
 int ktr__sql_read(struct ktr__sql_cursor *cursor);
 
+/* Takes all events that are left, and tells how many there were. 0, or a negative number after a complaint. */
+int ktr__sql_count(struct ktr__sql_cursor *cursor, uint64_t *n);
+
 /* Text as a result: well-formed UTF-8. It must live as long as the database, or be copied. */
 void ktr__sql_text(sqlite3_context *to, const char *text);
 void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n);

@@ -59,6 +59,8 @@ struct ktr__sql_kind {
 	 * of RIGHT JOIN, by it. NULL: every walk is of all rows, and their running number does.
 	 */
 	sqlite3_int64 (*id)(const struct ktr__sql_cursor *cursor);
+	/* Goes back to the row, where cursor->is_ahead, since something of it is asked for. An SQLite code. */
+	int (*back)(struct ktr__sql_cursor *cursor);
 	void (*close)(struct ktr__sql_cursor *cursor); /* frees cursor->state; may be NULL */
 	int needs_reader;                              /* one of its own, to walk with */
 };
@@ -81,6 +83,8 @@ struct ktr__sql_cursor {
 	struct ktr_event event;
 	sqlite3_int64 row; /* running number in this walk */
 	int at_end;
+	int is_asked; /* something of a row of this walk was asked for */
+	int is_ahead; /* the reader is no more at the row: back() goes there */
 	void *state; /* the kind's own */
 };
 

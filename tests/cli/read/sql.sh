@@ -54,6 +54,18 @@ cmp -s want got || fail "events are not those of ktr json: $(diff want got | hea
 is "newest first" "$(rows 'SELECT ts_ns FROM events ORDER BY time DESC' | md5sum)" \
 	"$(rows 'SELECT ts_ns FROM events ORDER BY +time DESC' | md5sum)"
 
+# Rows that OFFSET passes over are counted, not read, and what comes after them is what it was.
+n=$(wc -l <want)
+n=$((n / 2))
+for skip in 4090 4095 4096 4097 4500 $((n - 1)); do
+	is "OFFSET $skip" "$(rows "SELECT ts_ns, class, idx FROM events LIMIT 3 OFFSET $skip" | md5sum)" \
+		"$(rows "SELECT ts_ns, class, idx FROM events" | tail -n "+$((skip + 1))" | head -n 3 | md5sum)"
+done
+is "OFFSET beyond the end" "$(rows "SELECT ts_ns FROM events LIMIT 3 OFFSET $n")" ""
+is "a count" "$(rows 'SELECT count(*) FROM events')" "$n"
+is "a count with a window" "$(rows "SELECT count(*) FROM events WHERE time >= 0 AND filter = 'class == net or class == gen'")" 2000
+is "a count joined" "$(rows 'SELECT count(*) FROM (SELECT 1 UNION ALL SELECT 2), events')" "$((2 * n))"
+
 # Conditions the reader is asked about leave the rows that SQLite leaves by itself: it cannot ask for them
 # through a LIMIT.
 tid=$(rows "SELECT tid FROM events WHERE class = 'net' LIMIT 1")
