@@ -4,11 +4,13 @@
  */
 #include "analyze/print/sink_json.h"
 #include "analyze/sql/sql.h"
+#include "analyze/sql/sql_group.h"
 #include "analyze/sql/sql_module.h"
 #include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Columns that lie in no record. */
 enum { SQL_EVENTS_MSG, SQL_EVENTS_ARGS, SQL_EVENTS_ID, SQL_EVENTS_VALUE, SQL_EVENTS_ARG0 };
@@ -66,17 +68,21 @@ _Static_assert(KTR_ARGS_MAX == 6, "a column for each argument");
 #define SQL_EVENTS_BYTES 16384
 
 /*
- * A count asks for nothing of its rows. After so many of that kind the rest of a trace's walk is counted, which looks
- * at few of its events, and SQLite gets its rows. Should it ask for something of one then, the walk begins anew, and
- * all is read: what OFFSET passes over are such rows.
+ * A count asks for nothing of its rows. After so many of that kind the rest of a trace's walk is counted, which
+ * looks at few of its events, and SQLite gets its rows. Should it ask for something of one then, the walk begins
+ * anew, and all is read: what OFFSET passes over are such rows.
  */
 #define SQL_EVENTS_UNASKED 4096
+
+#define SQL_EVENTS_CHANGED "the trace has changed while it was read"
 
 struct sql_events {
 	struct ktr__sql_plan plan; /* of the walk, to begin it anew; its filter is owned */
 	int reverse;
 	unsigned n_unasked; /* rows so far, none of which anything was asked of */
 	uint64_t n_counted; /* ahead: rows that are left */
+	char *letters; /* owned, of a plan with groups; else NULL */
+	struct ktr__sql_group *group; /* owned, likewise */
 };
 
 static int sql_events_start(struct ktr__sql_cursor *cursor)
@@ -100,10 +106,22 @@ static int sql_events_read(struct ktr__sql_cursor *cursor)
 	return what < 0 ? SQLITE_ERROR : SQLITE_OK;
 }
 
+/* The next event of a group, or of the next one. */
+static int sql_events_grouped(struct ktr__sql_cursor *cursor)
+{
+	const struct sql_events *events = cursor->state;
+	int rc = ktr__sql_group_next(events->group, &cursor->event);
+
+	cursor->at_end = rc <= 0;
+	return rc < 0 ? ktr__sql_complain(cursor, "a temporary file: %s", strerror(-rc)) : SQLITE_OK;
+}
+
 static int sql_events_next(struct ktr__sql_cursor *cursor)
 {
 	struct sql_events *events = cursor->state;
 
+	if (events->group)
+		return sql_events_grouped(cursor);
 	if (cursor->is_ahead) {
 		cursor->at_end = --events->n_counted == 0;
 		return SQLITE_OK;
@@ -127,7 +145,7 @@ static int sql_events_back(struct ktr__sql_cursor *cursor)
 	for (sqlite3_int64 row = 0; row <= cursor->row && rc == SQLITE_OK && !cursor->at_end; row++)
 		rc = sql_events_read(cursor);
 	if (rc == SQLITE_OK && cursor->at_end)
-		rc = ktr__sql_complain(cursor, "the trace has changed while it was read");
+		rc = ktr__sql_complain(cursor, SQL_EVENTS_CHANGED);
 	return rc;
 }
 
@@ -135,10 +153,24 @@ static void sql_events_close(struct ktr__sql_cursor *cursor)
 {
 	struct sql_events *events = cursor->state;
 
-	if (events)
+	if (events) {
 		sqlite3_free(events->plan.filter);
+		sqlite3_free(events->letters);
+		ktr__sql_group_free(events->group);
+	}
 	free(events);
 	cursor->state = NULL;
+}
+
+/* Groups the walk, and goes to its first event. */
+static int sql_events_group(struct ktr__sql_cursor *cursor, int with_id)
+{
+	struct sql_events *events = cursor->state;
+	int rc;
+
+	ktr__sql_group_free(events->group);
+	rc = ktr__sql_group_make(&events->group, cursor, events->letters, with_id);
+	return rc == SQLITE_OK ? sql_events_grouped(cursor) : rc;
 }
 
 static int sql_events_filter(struct ktr__sql_cursor *cursor, int plan, const char *text, sqlite3_value **argv)
@@ -151,10 +183,18 @@ static int sql_events_filter(struct ktr__sql_cursor *cursor, int plan, const cha
 	if (!events)
 		return SQLITE_NOMEM;
 	events->reverse = plan & KTR__SQL_REVERSE;
+	if (plan & KTR__SQL_GROUPED) {
+		events->letters = sqlite3_mprintf("%.*s", (int)ktr__sql_group_letters(cursor->kind), text);
+		if (!events->letters)
+			return SQLITE_NOMEM;
+		text += ktr__sql_group_letters(cursor->kind);
+	}
 	rc = ktr__sql_plan_make(cursor, text, argv, cursor->kind->always, &events->plan);
 	if (rc == SQLITE_OK)
 		rc = sql_events_start(cursor);
-	return rc == SQLITE_OK && !cursor->at_end ? sql_events_read(cursor) : rc;
+	if (rc != SQLITE_OK || cursor->at_end)
+		return rc;
+	return events->letters ? sql_events_group(cursor, 0) : sql_events_read(cursor);
 }
 
 static void sql_events_msg(const struct ktr__sql_cursor *cursor, sqlite3_context *to)
@@ -218,9 +258,29 @@ static void sql_events_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, 
 		ktr__sql_arg(to, event, (unsigned)site->value_arg);
 }
 
-static sqlite3_int64 sql_events_id(const struct ktr__sql_cursor *cursor)
+/* Which arguments a column needs: all, where it is made of more than one. */
+static unsigned sql_events_own_args(unsigned number)
 {
-	return (sqlite3_int64)ktr__sql_event_id(&cursor->event);
+	return number >= SQL_EVENTS_ARG0 ? 1u << (number - SQL_EVENTS_ARG0) : (1u << KTR_ARGS_MAX) - 1;
+}
+
+/* SQLite does not tell beforehand whether it asks for this: if it does, groups are made once more with it. */
+static int sql_events_id(struct ktr__sql_cursor *cursor, sqlite3_int64 *id)
+{
+	const struct sql_events *events = cursor->state;
+
+	if (events->group && !ktr__sql_group_has_id(events->group)) {
+		int rc = sql_events_start(cursor);
+
+		if (rc == SQLITE_OK)
+			rc = sql_events_group(cursor, 1);
+		for (sqlite3_int64 row = 0; row < cursor->row && rc == SQLITE_OK && !cursor->at_end; row++)
+			rc = sql_events_grouped(cursor);
+		if (rc != SQLITE_OK || cursor->at_end)
+			return rc != SQLITE_OK ? rc : ktr__sql_complain(cursor, SQL_EVENTS_CHANGED);
+	}
+	*id = (sqlite3_int64)ktr__sql_event_id(&cursor->event);
+	return SQLITE_OK;
 }
 
 const struct ktr__sql_kind ktr__sql_events = {
@@ -233,6 +293,7 @@ const struct ktr__sql_kind ktr__sql_events = {
 	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
+	.own_args = sql_events_own_args,
 	.back = sql_events_back,
 	.close = sql_events_close,
 	.needs_reader = 1,
@@ -249,6 +310,7 @@ const struct ktr__sql_kind ktr__sql_counters = {
 	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
+	.own_args = sql_events_own_args,
 	.back = sql_events_back,
 	.close = sql_events_close,
 	.needs_reader = 1,

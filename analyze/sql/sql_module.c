@@ -9,6 +9,7 @@
 #include "analyze/sql/sql_module.h"
 
 #include "analyze/sql/sql.h"
+#include "analyze/sql/sql_group.h"
 #include "analyze/sql/sql_plan.h"
 #include "analyze/sql/sql_table.h"
 #include "conf/kit/hash.h"
@@ -77,16 +78,16 @@ static int sql_module_disconnect(sqlite3_vtab *table)
 
 static int sql_module_best(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-	const struct ktr__sql_kind *kind = ((struct sql_module_table *)(void *)table)
-						   ->context->kind;
-
+	const struct sql_module_context *context = ((struct sql_module_table *)(void *)table)->context;
+	const struct ktr__sql_kind *kind = context->kind;
 	int rc = kind->best ? kind->best(info, kind->column) : 0;
 
 	if (rc)
 		return rc > 0 ? SQLITE_OK : -rc;
 	info->estimatedCost = 1000;
 	info->estimatedRows = 1000;
-	return kind->is_planned ? ktr__sql_plan_best(info, kind) : SQLITE_OK;
+	rc = kind->is_planned ? ktr__sql_plan_best(info, kind) : SQLITE_OK;
+	return rc == SQLITE_OK ? ktr__sql_group_best(info, kind, context->sql) : rc;
 }
 
 static int sql_module_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
@@ -154,14 +155,33 @@ static int sql_module_eof(sqlite3_vtab_cursor *base)
 	return sql_module_cursor(base)->at_end;
 }
 
-static void sql_module_field(const struct ktr__sql_cursor *cursor, sqlite3_context *to, struct ktr__field field)
+static void sql_module_text(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column, const char *text)
 {
+	size_t n;
+
+	if (!text)
+		return;
+	if (column >= KTR__SQL_PLAIN || cursor->plain[column].text != text) {
+		n = strlen(text);
+		if (column >= KTR__SQL_PLAIN || ktr__utf8_plain(text, n) != n) {
+			ktr__sql_text(to, text);
+			return;
+		}
+		cursor->plain[column].text = text;
+		cursor->plain[column].n = n;
+	}
+	sqlite3_result_text64(to, text, cursor->plain[column].n, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
+{
+	const struct ktr__field field = cursor->kind->column[column].field;
 	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
 	const void *record = cursor->kind->record(cursor, field.of);
 	uint64_t number;
 
 	if (ktr__field_is_text(field)) {
-		ktr__sql_text(to, ktr__field_text(field, record));
+		sql_module_text(cursor, to, column, ktr__field_text(field, record));
 		return;
 	}
 	number = ktr__field_number(field, record);
@@ -190,7 +210,7 @@ static int sql_module_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int
 	if (rc != SQLITE_OK)
 		return rc;
 	if (c->field.type)
-		sql_module_field(cursor, to, c->field);
+		sql_module_field(cursor, to, column);
 	else if (c->role != KTR__SQL_FILTER)
 		cursor->kind->own(cursor, to, c->field.at);
 	return SQLITE_OK;
@@ -201,10 +221,8 @@ static int sql_module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 	struct ktr__sql_cursor *cursor = sql_module_cursor(base);
 	int rc = sql_module_ask(cursor);
 
-	if (rc != SQLITE_OK)
-		return rc;
-	*row = cursor->kind->id ? cursor->kind->id(cursor) : cursor->row;
-	return SQLITE_OK;
+	*row = cursor->row;
+	return rc == SQLITE_OK && cursor->kind->id ? cursor->kind->id(cursor, row) : rc;
 }
 
 static const sqlite3_module sql_module = {
@@ -247,8 +265,7 @@ int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
 	return SQLITE_ERROR;
 }
 
-/* Complains where what a reader returned is an error, and returns it. */
-static int sql_module_failed(struct ktr__sql_cursor *cursor, int what)
+int ktr__sql_failed(struct ktr__sql_cursor *cursor, int what)
 {
 	char line[KTR_ERROR_LINE_BYTES];
 
@@ -267,7 +284,7 @@ int ktr__sql_read(struct ktr__sql_cursor *cursor)
 	}
 	while ((what = ktr_reader_next(cursor->reader, &cursor->event)) == KTR_READ_NOTE)
 		ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
-	return sql_module_failed(cursor, what);
+	return ktr__sql_failed(cursor, what);
 }
 
 int ktr__sql_count(struct ktr__sql_cursor *cursor, uint64_t *n)
@@ -278,7 +295,7 @@ int ktr__sql_count(struct ktr__sql_cursor *cursor, uint64_t *n)
 	while ((what = ktr_reader_count(cursor->reader, n)) > 0)
 		if (what == KTR_READ_NOTE)
 			ktr__sql_tell(cursor->sql, ktr_reader_note(cursor->reader));
-	return sql_module_failed(cursor, what);
+	return ktr__sql_failed(cursor, what);
 }
 
 void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n)

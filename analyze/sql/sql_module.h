@@ -24,6 +24,9 @@ int ktr__sql_complain(struct ktr__sql_cursor *cursor, const char *format, ...)
  */
 int ktr__sql_read(struct ktr__sql_cursor *cursor);
 
+/* Complains where what a function of the cursor's reader returned is an error. Returns it. */
+int ktr__sql_failed(struct ktr__sql_cursor *cursor, int what);
+
 /* Takes all events that are left, and tells how many there were. 0, or a negative number after a complaint. */
 int ktr__sql_count(struct ktr__sql_cursor *cursor, uint64_t *n);
 

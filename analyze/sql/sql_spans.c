@@ -327,9 +327,10 @@ static void sql_spans_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, u
 		sqlite3_result_int(to, (span->flags & KTR__SPAN_UNSURE) != 0);
 }
 
-static sqlite3_int64 sql_spans_row_id(const struct ktr__sql_cursor *cursor)
+static int sql_spans_row_id(struct ktr__sql_cursor *cursor, sqlite3_int64 *id)
 {
-	return (sqlite3_int64)((const struct sql_spans *)cursor->state)->first->id;
+	*id = (sqlite3_int64)((const struct sql_spans *)cursor->state)->first->id;
+	return SQLITE_OK;
 }
 
 const struct ktr__sql_kind ktr__sql_spans = {

@@ -58,7 +58,9 @@ struct ktr__sql_kind {
 	 * What tells the row from all others in whatever walk it comes: SQLite joins the walks of OR, and
 	 * of RIGHT JOIN, by it. NULL: every walk is of all rows, and their running number does.
 	 */
-	sqlite3_int64 (*id)(const struct ktr__sql_cursor *cursor);
+	int (*id)(struct ktr__sql_cursor *cursor, sqlite3_int64 *id); /* an SQLite code */
+	/* Which arguments a column of KTR__SQL_OWN() is made of, bit by bit. NULL: rows are not grouped. */
+	unsigned (*own_args)(unsigned number);
 	/* Goes back to the row, where cursor->is_ahead, since something of it is asked for. An SQLite code. */
 	int (*back)(struct ktr__sql_cursor *cursor);
 	void (*close)(struct ktr__sql_cursor *cursor); /* frees cursor->state; may be NULL */
@@ -74,6 +76,8 @@ struct ktr__sql_reader {
 	int used;
 };
 
+#define KTR__SQL_PLAIN 32 /* columns, the first of a table */
+
 struct ktr__sql_cursor {
 	sqlite3_vtab_cursor base; /* first */
 	const struct ktr__sql_kind *kind;
@@ -86,6 +90,11 @@ struct ktr__sql_cursor {
 	int is_asked; /* something of a row of this walk was asked for */
 	int is_ahead; /* the reader is no more at the row: back() goes there */
 	void *state; /* the kind's own */
+	/* By column, the plain text that was its value last: there are few, and each stays where it is. */
+	struct {
+		const char *text;
+		size_t n;
+	} plain[KTR__SQL_PLAIN];
 };
 
 #endif
