@@ -2,10 +2,10 @@
 /*
  * Groups events in one walk.
  *
- * Call sites with the same values in the columns that are grouped by have one number, and so have threads, given when
- * the first event of each comes; these, the CPU and two bits lead to the group's list. A row holds only what
- * differs within its group and is used: numbers of call site, thread and CPU, the difference of times, arguments; all
- * numbers as of LEB128, signed ones folded.
+ * Call sites with the same values in the columns that are grouped by have one number, and so have threads, given
+ * when the first event of each comes; these, the CPU and two bits lead to the group's list. A row holds only what
+ * differs within its group and is used: numbers of call site, thread and CPU, the difference of times, arguments;
+ * all numbers as of LEB128, signed ones folded.
  */
 #include "analyze/sql/sql_group.h"
 
@@ -307,7 +307,7 @@ static uint8_t *group_put_args(const struct ktr__sql_group *group, uint8_t *to, 
 			to = group_put(to, event->arg[i] << 1 ^ -(event->arg[i] >> 63));
 			continue;
 		}
-		to = group_put(to, (uint64_t)str->n_bytes << 2 | (unsigned)(str->cut != 0) << 1 | (str->is_null != 0));
+		to = group_put(to, (uint64_t)str->n_bytes << 2 | (str->cut ? 2u : 0u) | (str->is_null ? 1u : 0u));
 		if (str->n_bytes)
 			memcpy(to, str->bytes, str->n_bytes);
 		to += str->n_bytes;
@@ -469,8 +469,10 @@ static int group_init(struct ktr__sql_group *group, const struct ktr__sql_cursor
 	if (group->by_parts & GROUP_THREAD)
 		group->thread.number = calloc(group->thread.n_ids, sizeof(*group->thread.number));
 	group->place = calloc(group_most(group->tables, info, group->by_parts), sizeof(*group->place));
-	return group->place && (group->site.number || !(group->by_parts & GROUP_SITE)) &&
-	       (group->thread.number || !(group->by_parts & GROUP_THREAD)) ? 0 : -ENOMEM;
+	if (!group->place || (group->by_parts & GROUP_SITE && !group->site.number) ||
+	    (group->by_parts & GROUP_THREAD && !group->thread.number))
+		return -ENOMEM;
+	return 0;
 }
 
 int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor, const char *letters,

@@ -30,8 +30,8 @@ int ktr__sql_group_best(sqlite3_index_info *info, const struct ktr__sql_kind *ki
 size_t ktr__sql_group_letters(const struct ktr__sql_kind *kind);
 
 /*
- * Walks what cursor->reader has left and groups it by the plan's letters. with_id: ktr__sql_event_id() of the events
- * is wanted, too. Owned group, in any case; an SQLite code.
+ * Walks what cursor->reader has left and groups it by the plan's letters. with_id: ktr__sql_event_id() of the
+ * events is wanted, too. Owned group, in any case; an SQLite code.
  */
 int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cursor, const char *letters,
 			int with_id);

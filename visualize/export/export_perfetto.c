@@ -11,6 +11,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "conf/kit/utf8.h"
 #include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
@@ -63,8 +64,12 @@ enum {
 	(1ull << 40) /* ids of tracks: those of processes are their pids above this */
 #define PERFETTO_LOSSES (2ull << 40) /* likewise: CPUs */
 
+#define PERFETTO_OUT ((size_t)64 << 10) /* [bytes] so many are written at once */
+
 struct perfetto {
-	struct ktr__column packet, inner, part; /* one in the other */
+	struct ktr__column inner, part; /* the message of a packet, and one in it */
+	struct ktr__column out;		/* packets */
+	uint64_t ns; /* of the packet; 0: it has none */
 	uint64_t n_packets;
 	struct ktr__symbols *symbols;
 	uint8_t *site_known;
@@ -76,6 +81,24 @@ struct perfetto {
 };
 
 /* ---- fields ---- */
+
+static inline uint8_t *perfetto_put(uint8_t *to, uint64_t number)
+{
+	for (; number > 127; number >>= 7)
+		*to++ = (uint8_t)(number | 128);
+	*to++ = (uint8_t)number;
+	return to;
+}
+
+/* [bytes] that perfetto_put() takes. */
+static inline size_t perfetto_length(uint64_t number)
+{
+	size_t n = 1;
+
+	for (; number > 127; number >>= 7)
+		n++;
+	return n;
+}
 
 static void perfetto_number(struct ktr__column *to, unsigned field, uint64_t number)
 {
@@ -121,30 +144,56 @@ static void perfetto_message(struct ktr__column *to, unsigned field, struct ktr_
 
 static void perfetto_open(struct perfetto *p, uint64_t ns)
 {
-	ktr__column_clear(&p->packet);
+	p->ns = ns;
 	ktr__column_clear(&p->inner);
-	if (ns != 0)
-		perfetto_number(&p->packet, PACKET_TIMESTAMP, ns);
-	perfetto_number(&p->packet, PACKET_SEQUENCE, 1);
-	/* The first packet begins the interned names, all others need them. */
-	perfetto_number(&p->packet, PACKET_FLAGS, p->n_packets == 0 ? 1 : 2);
-	if (p->n_packets++ == 0)
-		perfetto_number(&p->packet, PACKET_FIRST, 1);
 }
 
+/* Hands over what has been written. 0 or -errno. */
+static int perfetto_flush(struct ktr__export *e)
+{
+	struct perfetto *p = e->data;
+	size_t n = p->out.n;
+
+	p->out.n = 0;
+	errno = 0;
+	if (fwrite(p->out.bytes, 1, n, e->to) != n)
+		e->error = errno != 0 ? -errno : -EIO;
+	return e->error;
+}
+
+/* Writes the packet: its head, and what is in `inner` as a message. 0 or -errno. */
 static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned field)
 {
-	struct ktr__column *head = &p->part;
+	uint8_t head[48], *to = head;
+	size_t n;
 
-	perfetto_message(&p->packet, field, &p->inner);
-	ktr__column_clear(head);
-	ktr__column_number(head, 1 << 3 | 2); /* Trace.packet */
-	ktr__column_number(head, p->packet.n);
-	if (p->packet.error || p->inner.error || head->error)
+	if (p->ns != 0) {
+		*to++ = PACKET_TIMESTAMP << 3;
+		to = perfetto_put(to, p->ns);
+	}
+	*to++ = PACKET_SEQUENCE << 3;
+	*to++ = 1;
+	/* The first packet begins the interned names, all others need them. */
+	*to++ = PACKET_FLAGS << 3;
+	*to++ = p->n_packets == 0 ? 1 : 2;
+	if (p->n_packets++ == 0) {
+		to = perfetto_put(to, PACKET_FIRST << 3);
+		*to++ = 1;
+	}
+	to = perfetto_put(to, field << 3 | 2);
+	to = perfetto_put(to, p->inner.n);
+	n = (size_t)(to - head);
+	if (p->out.n >= PERFETTO_OUT && perfetto_flush(e) != 0)
+		return e->error;
+	if (p->inner.error || ktr__column_room(&p->out, 11 + n + p->inner.n) != 0)
 		return -ENOMEM;
-	fwrite(head->bytes, 1, head->n, e->to);
-	fwrite(p->packet.bytes, 1, p->packet.n, e->to);
-	ktr__column_clear(head);
+	to = p->out.bytes + p->out.n;
+	*to++ = 1 << 3 | 2; /* Trace.packet */
+	to = perfetto_put(to, n + p->inner.n);
+	memcpy(to, head, n);
+	if (p->inner.n)
+		memcpy(to + n, p->inner.bytes, p->inner.n);
+	p->out.n = (size_t)(to + n + p->inner.n - p->out.bytes);
 	return 0;
 }
 
@@ -160,7 +209,7 @@ static void perfetto_free(struct ktr__export *e)
 {
 	struct perfetto *p = e->data;
 
-	free(p->packet.bytes);
+	free(p->out.bytes);
 	free(p->inner.bytes);
 	free(p->part.bytes);
 	free(p->site_known);
@@ -248,50 +297,99 @@ static int perfetto_site(struct ktr__export *e, struct perfetto *p,
 	return perfetto_close(e, p, PACKET_INTERNED);
 }
 
+/*
+ * An argument, written where it will lie: its length is known before. The room is for the two lengths, and what is
+ * not the value.
+ */
+static void perfetto_annotation(struct perfetto *p, const struct ktr_event *event, unsigned i, const uint8_t *value,
+				size_t n_value, const char *bytes, size_t n_bytes)
+{
+	uint64_t name = (uint64_t)event->site->id * KTR_ARGS_MAX + i + 1;
+	size_t n = 1 + perfetto_length(name) + n_value + n_bytes;
+	uint8_t *to;
+
+	if (ktr__column_room(&p->inner, n + 12) != 0)
+		return;
+	to = p->inner.bytes + p->inner.n;
+	*to++ = EVENT_ANNOTATION << 3 | 2;
+	to = perfetto_put(to, n);
+	*to++ = ANNOTATION_NAME_IID << 3;
+	to = perfetto_put(to, name);
+	for (size_t k = 0; k < n_value; k++)
+		*to++ = value[k];
+	if (n_bytes)
+		memcpy(to, bytes, n_bytes);
+	p->inner.n = (size_t)(to + n_bytes - p->inner.bytes);
+}
+
+static void perfetto_string(struct perfetto *p, const struct ktr_event *event, unsigned i, const char *bytes, size_t n)
+{
+	char text[4 * 1024 + 4];
+	uint8_t head[16], *to = head;
+
+	n = n < 1024 ? n : 1024;
+	if (ktr__utf8_plain(bytes, n) != n) {
+		n = ktr__label_clean(text, sizeof(text), bytes, n);
+		bytes = text;
+	}
+	*to++ = ANNOTATION_STRING << 3 | 2;
+	to = perfetto_put(to, n);
+	perfetto_annotation(p, event, i, head, (size_t)(to - head), bytes, n);
+}
+
 static void perfetto_arg(struct perfetto *p, const struct ktr_event *event, unsigned i)
 {
+	const struct ktr_event_bytes *str = &event->str[i];
 	char stack[KTR__STACK_TEXT];
-	struct ktr__column *to = &p->part;
+	uint8_t value[16], *to = value;
 	uint64_t word = event->arg[i];
+	size_t n;
 
-	perfetto_number(to, ANNOTATION_NAME_IID, (uint64_t)event->site->id * KTR_ARGS_MAX + i + 1);
 	switch (event->site->arg[i].type) {
 	case KTR_ARG_STR:
-		if (event->str[i].is_null)
-			perfetto_text(to, ANNOTATION_STRING, "(null)");
-		else
-			perfetto_clean(to, ANNOTATION_STRING, event->str[i].bytes,
-				       event->str[i].n_bytes);
-		break;
+		perfetto_string(p, event, i, str->is_null ? "(null)" : str->bytes, str->is_null ? 6 : str->n_bytes);
+		return;
 	case KTR_ARG_STACK:
-		perfetto_clean(to, ANNOTATION_STRING, stack,
-			       ktr__stack_text(event, i, p->symbols, " < ", stack));
-		break;
+		n = ktr__stack_text(event, i, p->symbols, " < ", stack);
+		perfetto_string(p, event, i, stack, n);
+		return;
 	case KTR_ARG_F64:
-		perfetto_word(to, ANNOTATION_DOUBLE, word);
+		*to++ = ANNOTATION_DOUBLE << 3 | 1;
+		memcpy(to, &word, sizeof(word));
+		to += sizeof(word);
 		break;
 	case KTR_ARG_PTR:
-		perfetto_number(to, ANNOTATION_POINTER, word);
+		*to++ = ANNOTATION_POINTER << 3;
+		to = perfetto_put(to, word);
 		break;
 	case KTR_ARG_U8:
 	case KTR_ARG_U16:
 	case KTR_ARG_U32:
 	case KTR_ARG_U64:
-		perfetto_number(to, ANNOTATION_UINT, word);
+		*to++ = ANNOTATION_UINT << 3;
+		to = perfetto_put(to, word);
 		break;
 	default:
-		perfetto_number(to, ANNOTATION_INT, word);
+		*to++ = ANNOTATION_INT << 3;
+		to = perfetto_put(to, word);
 	}
-	perfetto_message(&p->inner, EVENT_ANNOTATION, to);
+	perfetto_annotation(p, event, i, value, (size_t)(to - value), NULL, 0);
 }
 
 /* ---- events ---- */
 
 static void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint64_t track)
 {
+	uint8_t *to;
+
 	perfetto_open(p, ns);
-	perfetto_number(&p->inner, EVENT_TYPE, type);
-	perfetto_number(&p->inner, EVENT_TRACK, track);
+	if (ktr__column_room(&p->inner, 24) != 0)
+		return;
+	to = p->inner.bytes;
+	*to++ = EVENT_TYPE << 3;
+	*to++ = (uint8_t)type;
+	*to++ = EVENT_TRACK << 3;
+	p->inner.n = (size_t)(perfetto_put(to, track) - p->inner.bytes);
 }
 
 /* Name, class, place and arguments. */
@@ -299,15 +397,24 @@ static void perfetto_what(struct perfetto *p, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
 	struct ktr_event_bytes name;
+	uint8_t *to;
 
-	perfetto_number(&p->inner, EVENT_CATEGORY, site->id + 1);
-	perfetto_number(&p->inner, EVENT_LOCATION, site->id + 1);
+	if (ktr__column_room(&p->inner, 40) != 0)
+		return;
+	to = p->inner.bytes + p->inner.n;
+	*to++ = EVENT_CATEGORY << 3;
+	to = perfetto_put(to, site->id + 1);
+	to = perfetto_put(to, EVENT_LOCATION << 3);
+	to = perfetto_put(to, site->id + 1);
+	if (site->kind != KTR_KIND_STATE && site->kind != KTR_KIND_POINT) {
+		*to++ = EVENT_NAME_IID << 3;
+		to = perfetto_put(to, site->id + 1);
+	}
+	p->inner.n = (size_t)(to - p->inner.bytes);
 	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT) {
 		name = ktr__export_name(event);
 		perfetto_clean(&p->inner, EVENT_NAME, name.n_bytes ? name.bytes : "(none)",
 			       name.n_bytes ? name.n_bytes : 6);
-	} else {
-		perfetto_number(&p->inner, EVENT_NAME_IID, site->id + 1);
 	}
 	for (unsigned i = 0; i < site->n_args; i++)
 		perfetto_arg(p, event, i);
@@ -445,6 +552,7 @@ const struct ktr__export_format ktr__export_perfetto = {
 	.n_data = sizeof(struct perfetto),
 	.begin = perfetto_begin,
 	.loss = perfetto_loss,
+	.end = perfetto_flush,
 	.free = perfetto_free,
 	.slices = &perfetto_slices,
 };
