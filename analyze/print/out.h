@@ -6,6 +6,8 @@
 #ifndef ANALYZE_OUT_H
 #define ANALYZE_OUT_H
 
+#include "conf/kit/copy.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,7 +43,7 @@ static inline void ktr__out_bytes(struct ktr__out *out, const char *bytes, size_
 {
 	if (n > out->room - out->n)
 		n = out->room - out->n;
-	memcpy(out->buffer + out->n, bytes, n);
+	ktr__copy(out->buffer + out->n, bytes, n);
 	out->n += n;
 }
 

@@ -15,6 +15,7 @@
 #include "analyze/print/render_plan.h"
 #include "analyze/read/tables.h"
 #include "analyze/symbols/symbols.h"
+#include "conf/kit/copy.h"
 #include "conf/kit/decimal.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static inline void render_put(struct render_out *out, const char *bytes, size_t 
 		out->missing += n - room;
 		n = room;
 	}
-	memcpy(out->at, bytes, n);
+	ktr__copy(out->at, bytes, n);
 	out->at += n;
 }
 

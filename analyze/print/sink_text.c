@@ -9,6 +9,7 @@
 #include "analyze/print/sink_text.h"
 
 #include "analyze/print/render.h"
+#include "conf/kit/decimal.h"
 #include "conf/kit/utf8.h"
 
 #include <stdio.h>
@@ -48,9 +49,15 @@ static unsigned sink_text_width(const struct ktr__sink_text *text,
 /* "12.345678901" in the column's width. */
 static void sink_text_seconds(struct ktr__out *out, uint64_t ns, unsigned width)
 {
-	ktr__out_number(out, ns / 1000000000u, width - 10, ' ');
-	ktr__out_char(out, '.');
-	ktr__out_number(out, ns % 1000000000u, 9, '0');
+	char text[2 * KTR__DECIMAL_MAX + 8], *end = text + sizeof(text), *at = ktr__decimal(end, ns % 1000000000u);
+
+	while (end - at < 9)
+		*--at = '0';
+	*--at = '.';
+	at = ktr__decimal(at, ns / 1000000000u);
+	while (end - at < (ptrdiff_t)width && at > text)
+		*--at = ' ';
+	ktr__out_bytes(out, at, (size_t)(end - at));
 }
 
 /* The calendar is asked once a second of the trace. */

@@ -137,7 +137,8 @@ int ktr__utf8_is_formula(const char *bytes, size_t n)
 {
 	char number[64], *end;
 
-	if (n == 0 || !memchr("=+-@\t\r", bytes[0], 6))
+	/* What begins all but a few texts is told by its place. */
+	if (n == 0 || bytes[0] > '@' || !memchr("=+-@\t\r", bytes[0], 6))
 		return 0;
 	if (n >= sizeof(number) || (bytes[0] != '-' && bytes[0] != '+') || memchr("+-", bytes[n > 1], 2))
 		return 1;

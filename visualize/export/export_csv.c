@@ -29,6 +29,7 @@
 struct csv_site {
 	char *place; /* its columns from kind to group, with the comma after them */
 	char *names; /* of its arguments, between commas */
+	size_t n_place, n_names;
 };
 
 struct csv {
@@ -52,10 +53,41 @@ static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
 	ktr__out_char(out, '"');
 }
 
+/* Are any of eight bytes a comma or a quote? A byte that is has its top bit set first by the subtraction. */
+static inline int csv_has_odd(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t comma = word ^ ones * ',', quote = word ^ ones * '"';
+
+	return (((comma - ones) & ~comma) | ((quote - ones) & ~quote)) & ones * 0x80 ? 1 : 0;
+}
+
+static int csv_is_odd(const char *bytes, size_t n)
+{
+	uint64_t word;
+	size_t at = 0;
+
+	for (; at + 8 <= n; at += 8) {
+		memcpy(&word, bytes + at, 8);
+		if (csv_has_odd(word))
+			return 1;
+	}
+	if (at == n)
+		return 0;
+	if (n >= 8) {
+		memcpy(&word, bytes + n - 8, 8);
+		return csv_has_odd(word);
+	}
+	for (; at < n; at++)
+		if (bytes[at] == ',' || bytes[at] == '"')
+			return 1;
+	return 0;
+}
+
 /* A field of clean bytes. */
 static void csv_put(struct ktr__out *out, const char *bytes, size_t n)
 {
-	if (memchr(bytes, ',', n) != NULL || memchr(bytes, '"', n) != NULL)
+	if (csv_is_odd(bytes, n))
 		csv_quoted(out, bytes, n);
 	else
 		ktr__out_bytes(out, bytes, n);
@@ -160,6 +192,8 @@ static const struct csv_site *csv_site(struct csv *csv, const struct ktr_reader_
 	s->place = csv_keep(out, from);
 	csv_names(out, site);
 	s->names = csv_keep(out, from);
+	s->n_place = s->place ? strlen(s->place) : 0;
+	s->n_names = s->names ? strlen(s->names) : 0;
 	return s->place != NULL && s->names != NULL ? s : NULL;
 }
 
@@ -232,10 +266,10 @@ static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 	csv_u64(out, event->time_ns);
 	csv_u64(out, event->cpu);
 	ktr__out_text(out, thread);
-	ktr__out_text(out, site->place);
+	ktr__out_bytes(out, site->place, site->n_place);
 	n = ktr_event_text(event, text, sizeof(text));
 	csv_clean(out, text, n < sizeof(text) ? n : sizeof(text) - 1);
-	ktr__out_text(out, site->names);
+	ktr__out_bytes(out, site->names, site->n_names);
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
 		if (i > 0)
 			ktr__out_char(out, ',');
