@@ -39,8 +39,8 @@ size_t ktr__utf8_char(const char *bytes, size_t n)
 }
 
 /*
- * Are all eight bytes printable ASCII? Those below 0x20, DEL, and those above 0x7f each set their top bit (no carries:
- * see the tops).
+ * Are all eight bytes printable ASCII? Those below 0x20, DEL, and those above 0x7f each set their top bit (no
+ * carries: see the tops).
  */
 static inline int utf8_is_plain(uint64_t word)
 {

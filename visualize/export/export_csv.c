@@ -44,12 +44,18 @@ struct csv {
 
 static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
 {
+	const char *quote;
+
 	ktr__out_char(out, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] == '"')
-			ktr__out_char(out, '"');
-		ktr__out_char(out, bytes[i]);
+	while ((quote = memchr(bytes, '"', n)) != NULL) {
+		size_t part = (size_t)(quote - bytes) + 1;
+
+		ktr__out_bytes(out, bytes, part);
+		ktr__out_char(out, '"');
+		bytes += part;
+		n -= part;
 	}
+	ktr__out_bytes(out, bytes, n);
 	ktr__out_char(out, '"');
 }
 

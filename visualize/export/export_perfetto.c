@@ -322,7 +322,8 @@ static void perfetto_annotation(struct perfetto *p, const struct ktr_event *even
 	p->inner.n = (size_t)(to + n_bytes - p->inner.bytes);
 }
 
-static void perfetto_string(struct perfetto *p, const struct ktr_event *event, unsigned i, const char *bytes, size_t n)
+static void perfetto_string(struct perfetto *p, const struct ktr_event *event, unsigned i, const char *bytes,
+			    size_t n)
 {
 	char text[4 * 1024 + 4];
 	uint8_t head[16], *to = head;
