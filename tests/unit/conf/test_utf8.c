@@ -52,6 +52,9 @@ static void plain_text_ends_where_it_ends(void)
 			CU_ASSERT(ktr__utf8_plain(text, sizeof(text)) ==
 				  (plain ? sizeof(text) : at));
 			CU_ASSERT(ktr__utf8_plain(text, at) == at);
+			/* Whatever is left after whole words. */
+			for (size_t n = at + 1; n < sizeof(text); n++)
+				CU_ASSERT(ktr__utf8_plain(text, n) == (plain ? n : at));
 		}
 }
 
