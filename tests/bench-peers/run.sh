@@ -119,8 +119,8 @@ elif ! build kcall -DPEER_CALL $functions -Wl,-u,ktr__fbt_attach "$O/lib/libktr-
 	exit 1
 else
 	off=$(least "$("$dir/kcall" "$events")")
-	on=$(least "$(KTR_PROBES=fbt::peer_call: "$dir/kcall" "$events")")
-	disk=$(mean "$(KTR_PROBES=fbt::peer_call: KTR_FILE="$dir/calls" "$dir/kcall" "$events")")
+	on=$(least "$(KTR_BUDGET=0 KTR_PROBES=fbt::peer_call: "$dir/kcall" "$events")")
+	disk=$(mean "$(KTR_BUDGET=0 KTR_PROBES=fbt::peer_call: KTR_FILE="$dir/calls" "$dir/kcall" "$events")")
 	# Two events a call.
 	written=$("$ktr" report --functions --json "$dir/calls" | sed -n 's/.*"name": *"peer_call".*"calls": *\([0-9]*\).*/\1/p')
 	[ -n "$written" ] || { echo "FAILED: no calls in the trace"; exit 1; }

@@ -11,7 +11,7 @@ cflags='-g -Wl,--build-id -Iinclude -fpatchable-function-entry=16,14 -include in
 shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
 	-Wl,-rpath,$O/lib -lpthread -ldl"
 source=tests/programs/provider/fbt_args.c
-export KTR_CONF= XDG_CACHE_HOME="$dir/cache"
+export KTR_CONF= KTR_BUDGET=0 XDG_CACHE_HOME="$dir/cache"
 unset KTR_PROBES
 
 # The calls of a trace, without times and those of main.

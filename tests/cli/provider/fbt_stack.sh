@@ -8,7 +8,7 @@ cxx=${CXX:-c++}
 cflags='-Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
 libs="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr -Wl,-rpath,$O/lib
 	-lpthread -ldl"
-export KTR_CONF=
+export KTR_CONF= KTR_BUDGET=0
 
 # Names of gdb's frames, one a line.
 frames() { # COMMAND...: what gdb is to do in innermost()

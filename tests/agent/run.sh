@@ -1,0 +1,190 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# make check-agent: programs of Debian's that know nothing of ktr, run by themselves and under `ktr run --agent -k`, most with
+# -i: what they print, write and return is the same, their own tests pass, servers answer as often as they are asked, and the
+# trace has their processes.
+#
+#	tests/agent/run.sh [PROGRAM...]
+. "$(dirname "$0")/../cli/lib.inc"
+
+# need COMMAND PACKAGE: true if it is there by now
+need() {
+	command -v "$1" >/dev/null && return
+	[ "${KTR_NO_INSTALL:-0}" = 1 ] || ! command -v apt-get >/dev/null && return 1
+	sudo=
+	[ "$(id -u)" = 0 ] || sudo=sudo
+	echo "check-agent: installing $2"
+	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1
+	command -v "$1" >/dev/null
+}
+
+# Into $dir/trace: COMMAND... ; its exit status
+inherit=-i
+under() {
+	rm -rf "$dir/trace"
+	"$ktr" run --agent $inherit -k -e 262144 -o "$dir/trace" "$@"
+}
+# What ktr run says in its last line, of which losses are none of the program's.
+traced() {
+	"$ktr" report --json "$dir/trace" >"$dir/report.json" 2>"$dir/err" || { fail "$1: no report: $(cat "$dir/err")"; return; }
+	n=$("$ktr" dump --filter 'class == proc' "$dir/trace" | grep -cE 'process [0-9]+ (started|forked)')
+	[ "$n" -ge "${2:-1}" ] || fail "$1: $n processes in the trace"
+	echo "$1: $n processes, $("$ktr" dump --filter 'class == kswitch' "$dir/trace" | wc -l) events of context switches"
+}
+# same NAME PROCESSES COMMAND...: standard output and exit status
+same() {
+	name=$1 processes=$2
+	shift 2
+	"$@" >"$dir/plain" 2>"$dir/plain.err"
+	plain=$?
+	under "$@" >"$dir/traced" 2>"$dir/traced.err"
+	is "$name: exit status" $? $plain
+	cmp "$dir/plain" "$dir/traced" || fail "$name: its output"
+	traced "$name" "$processes"
+}
+
+do_xz() {
+	need xz xz-utils || { skip xz; return; }
+	head -c 40000000 /dev/urandom | base64 | head -c 30000000 >"$dir/data"
+	same 'xz -T2' 1 xz -T2 --block-size=1MiB -k -c "$dir/data"
+	mv "$dir/traced" "$dir/data.xz"
+	same 'xz -d' 1 xz -T2 -d -k -c "$dir/data.xz"
+	cmp "$dir/traced" "$dir/data" || fail 'xz: back again'
+}
+
+do_python3() {
+	python=/usr/bin/python3
+	[ -x $python ] || need python3 python3 || { skip python3; return; }
+	version=$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	$python -c 'import test.test_json' 2>/dev/null || need nothing "libpython$version-testsuite"
+	same 'python3, processes and threads' 3 $python -c '
+import concurrent.futures, multiprocessing, subprocess, threading
+print(subprocess.check_output(["sh", "-c", "echo from a shell; exit 0"]))
+with concurrent.futures.ThreadPoolExecutor(4) as pool: print(sum(pool.map(lambda n: n * n, range(1000))))
+with multiprocessing.Pool(2) as pool: print(sum(pool.map(abs, range(-1000, 0))))
+try: subprocess.run(["false"], check=True)
+except subprocess.CalledProcessError as error: print(error.returncode)'
+	if $python -c 'import test.test_json' 2>/dev/null; then
+		for module in test_json test_threading test_subprocess test_signal test_os test_fork1 test_select test_thread; do
+			(cd "$dir" && $python -m test -q $module) >"$dir/plain" 2>&1 ||
+				{ skip "$module: fails without the agent"; continue; }
+			# It looks at the descriptors of what it starts, where the agent has one of its own.
+			[ $module = test_subprocess ] && inherit= || inherit=-i
+			(cd "$dir" && under $python -m test -q $module) >"$dir/traced" 2>&1 ||
+				{ fail "$module: $(tail -n 30 "$dir/traced")"; continue; }
+			traced "$module"
+		done
+		inherit=-i
+	else
+		skip "python3's own tests: libpython$version-testsuite is not there"
+	fi
+}
+
+do_sqlite3() {
+	need sqlite3 sqlite3 || { skip sqlite3; return; }
+	printf '%s\n' 'CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);' \
+		'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+		INSERT INTO t SELECT i, hex(i * 7919) FROM n;' \
+		'SELECT count(*), sum(length(b)), max(b) FROM t;' 'SELECT b FROM t ORDER BY b LIMIT 5;' >"$dir/sql"
+	same sqlite3 1 sh -c 'rm -f "$1/db"; sqlite3 "$1/db" <"$1/sql"; sqlite3 "$1/db" "PRAGMA integrity_check"' sh "$dir"
+}
+
+do_bash() {
+	need bash bash || { skip bash; return; }
+	same bash 5 bash -c 'trap "echo trapped" USR1; kill -USR1 $$; (exit 3); echo $?; f() { echo "$@"; }; f a b
+		for i in 1 2 3; do sleep 0.01 & done; wait; echo $(echo inner | tr a-z A-Z); coproc cat; echo to >&"${COPROC[1]}"
+		read -r line <&"${COPROC[0]}"; echo "$line"; exit 6'
+}
+
+do_git() {
+	need git git || { skip git; return; }
+	same git 5 sh -c 'rm -rf "$1/repo"; export GIT_AUTHOR_DATE=@0+0000 GIT_COMMITTER_DATE=@0+0000 HOME=$1 GIT_CONFIG_NOSYSTEM=1
+		git -c init.defaultBranch=main init -q "$1/repo"; cd "$1/repo" || exit
+		git config user.name n; git config user.email e; git config pack.threads 2
+		for i in $(seq 40); do seq $i $((i * 50)) >f$((i % 7)); git add .; git commit -q -m "commit $i"; done
+		git gc -q; git fsck --full 2>&1; git log --oneline | wc -l; git rev-parse HEAD; git blame f1 | md5sum' sh "$dir"
+}
+
+# In C++, with threads and exceptions.
+do_cmake() {
+	need cmake cmake || { skip cmake; return; }
+	need g++ g++ || { skip g++; return; }
+	mkdir -p "$dir/src"
+	printf 'cmake_minimum_required(VERSION 3.13)\nproject(p CXX)\nadd_executable(p p.cc)\n' >"$dir/src/CMakeLists.txt"
+	printf '#include <stdexcept>\nint main() { try { throw std::runtime_error("x"); } catch (...) { return 5; } }\n' >"$dir/src/p.cc"
+	same cmake 10 sh -c 'rm -rf "$1/b"; cmake -S "$1/src" -B "$1/b" | grep -v "^-- .* done" &&
+		cmake --build "$1/b" >/dev/null && "$1/b/p"; echo $?' sh "$dir"
+}
+
+asks() { # PORT N: how many answers there are
+	/usr/bin/python3 - "$1" "$2" <<-'END'
+		import sys, urllib.request
+		print(sum(urllib.request.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).status == 200 for _ in range(int(sys.argv[2]))))
+	END
+}
+listens() { # PORT
+	for i in $(seq 200); do
+		/usr/bin/python3 -c "import socket; socket.create_connection(('127.0.0.1', $1), 1)" 2>/dev/null && return
+		sleep 0.05
+	done
+	return 1
+}
+
+do_nginx() {
+	need nginx nginx-light || { skip nginx; return; }
+	mkdir -p "$dir/www/logs"
+	chmod 755 "$dir" "$dir/www"
+	echo page >"$dir/www/index.html"
+	cat >"$dir/nginx.conf" <<-END
+		pid $dir/www/pid; error_log $dir/www/logs/error; worker_processes 2; daemon off;
+		events { worker_connections 64; }
+		http { access_log off; client_body_temp_path $dir/www/b; proxy_temp_path $dir/www/p; fastcgi_temp_path $dir/www/f;
+			uwsgi_temp_path $dir/www/u; scgi_temp_path $dir/www/s;
+			server { listen 127.0.0.1:18080; root $dir/www; } }
+	END
+	under nginx -c "$dir/nginx.conf" >"$dir/out" 2>"$dir/err" &
+	server=$!
+	listens 18080 || { fail "nginx does not listen: $(cat "$dir/err" "$dir/www/logs/error")"; return; }
+	is 'nginx: answers' "$(asks 18080 2000)" 2000
+	kill -HUP "$(cat "$dir/www/pid")" # reload: workers change
+	is 'nginx: answers after a reload' "$(asks 18080 500)" 500
+	kill -QUIT "$(cat "$dir/www/pid")"
+	wait $server
+	is 'nginx: exit status' $? 0
+	traced nginx 4
+}
+
+do_memcached() {
+	need memcached memcached || { skip memcached; return; }
+	user=
+	[ "$(id -u)" != 0 ] || user='-u nobody'
+	# shellcheck disable=SC2086 # options
+	under memcached $user -l 127.0.0.1 -p 18211 -t 4 >"$dir/out" 2>"$dir/err" &
+	server=$!
+	listens 18211 || { fail "memcached does not listen: $(cat "$dir/err")"; return; }
+	is 'memcached: answers' "$(/usr/bin/python3 - <<-'END'
+		import socket, threading
+		n = []
+		def client(k):
+		    s = socket.create_connection(("127.0.0.1", 18211)); f = s.makefile("rwb")
+		    for i in range(2000):
+		        f.write(b"set k%d-%d 0 0 5\r\nhello\r\nget k%d-%d\r\n" % (k, i, k, i)); f.flush()
+		        n.append([f.readline() for _ in range(4)][2] == b"hello\r\n")
+		threads = [threading.Thread(target=client, args=(k,)) for k in range(4)]
+		[t.start() for t in threads]; [t.join() for t in threads]
+		print(sum(n))
+	END
+	)" 8000
+	kill "$(pgrep -P $server memcached || pgrep -x memcached)"
+	wait $server
+	is 'memcached: exit status' $? 0
+	traced memcached
+}
+
+[ $# -gt 0 ] || set -- xz python3 sqlite3 bash git cmake nginx memcached
+for program; do
+	before=$failed
+	"do_$program"
+	[ $failed = "$before" ] && echo "$program: as without"
+done
+exit $failed
