@@ -238,10 +238,13 @@ static int run_probes(const struct run *run)
 {
 	const char *before = run->probes ? "," : "";
 	char *probes = NULL;
-	size_t n;
-	FILE *to = open_memstream(&probes, &n);
+	size_t n = 0;
+	FILE *to;
 	int rc;
 
+	if (!run->probes && !run->functions)
+		return 0;
+	to = open_memstream(&probes, &n);
 	if (!to)
 		return -1;
 	fputs(run->probes ? run->probes : "", to);
@@ -251,7 +254,7 @@ static int run_probes(const struct run *run)
 		run_functions(to, "fbt_args", run->functions, &before);
 	rc = ferror(to) ? -1 : 0;
 	rc |= fclose(to);
-	if (!rc && n)
+	if (!rc && probes && n)
 		rc = setenv("KTR_PROBES", probes, 1);
 	free(probes);
 	return rc;

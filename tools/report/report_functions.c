@@ -17,25 +17,30 @@ static uint64_t functions_rank(const struct report *report, unsigned i)
 	return f->self_ns + 1;
 }
 
+static void functions_quantile(FILE *to, int is_told, uint64_t ns)
+{
+	if (is_told)
+		report_text_duration(to, (double)ns);
+	else
+		fprintf(to, " %9s", "-");
+}
+
 static void functions_line(const struct report *report, FILE *to, unsigned i)
 {
 	const struct ktr__function *f = report->functions->function[i];
 	const struct ktr__histogram *h = &f->durations;
-	uint64_t p99;
+	uint64_t p50 = 0, p99 = 0;
 
 	report_text_name(to, f->name, strlen(f->name));
 	report_text_count(to, h->n, 10);
 	report_text_duration(to, (double)f->self_ns);
 	report_text_duration(to, (double)f->total_ns);
 	report_text_duration(to, h->mean);
-	report_text_duration(to, (double)ktr__histogram_quantile(h, 0.5));
-	if (ktr__histogram_tell(h, 0.99, &p99))
-		report_text_duration(to, (double)p99);
-	else
-		fprintf(to, " %9s", "-");
+	functions_quantile(to, ktr__histogram_tell(h, 0.5, &p50), p50);
+	functions_quantile(to, ktr__histogram_tell(h, 0.99, &p99), p99);
 	report_text_duration(to, h->n ? (double)h->max : 0);
 	if (f->n_unknown)
-		fprintf(to, "  and %" PRIu64 " without an end", f->n_unknown);
+		fprintf(to, "  and %" PRIu64 " of unknown length", f->n_unknown);
 	fputc('\n', to);
 }
 
@@ -55,17 +60,17 @@ static json_t *functions_json(const void *of, unsigned i, double *rank)
 {
 	const struct ktr__function *f = ((const struct ktr__functions *)of)->function[i];
 	const struct ktr__histogram *h = &f->durations;
-	uint64_t p99;
+	uint64_t p50 = 0, p99 = 0;
 
 	*rank = (double)f->self_ns;
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+	/* What so few calls do not tell is left out. */
+	return json_pack("{s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, s:o}", "name",
 			 ktr__jansson_text(f->name, strlen(f->name)), "calls", ktr__jansson_u64(h->n), "self_ns",
 			 ktr__jansson_u64(f->self_ns), "total_ns", ktr__jansson_u64(f->total_ns), "mean_ns",
-			 h->n ? json_real(h->mean) : json_null(), "p50_ns",
-			 h->n ? ktr__jansson_u64(ktr__histogram_quantile(h, 0.5)) : json_null(), "p99_ns",
-			 ktr__histogram_tell(h, 0.99, &p99) ? ktr__jansson_u64(p99) : json_null(), "max_ns",
-			 h->n ? ktr__jansson_u64(h->max) : json_null(), "without_end",
-			 ktr__jansson_u64(f->n_unknown));
+			 h->n ? json_real(h->mean) : NULL, "p50_ns",
+			 ktr__histogram_tell(h, 0.5, &p50) ? ktr__jansson_u64(p50) : NULL, "p99_ns",
+			 ktr__histogram_tell(h, 0.99, &p99) ? ktr__jansson_u64(p99) : NULL, "max_ns",
+			 h->n ? ktr__jansson_u64(h->max) : NULL, "unknown", ktr__jansson_u64(f->n_unknown));
 }
 
 json_t *report_functions_json(const struct report *report)

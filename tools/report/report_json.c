@@ -23,6 +23,9 @@
  *	 "time_of_threads":[{"thread","tid","on_ns","ready_ns","off_ns","unknown_ns","switches","preempted",
  *			     "minor_faults","major_faults"}],	by the kernel's context switches and faults
  *	 "absences":[{"thread","tid","state":"ready|off","from_ns","ns","open","last":{"site","time_ns","text"}}],
+ *	 "functions":[{"name","calls","self_ns","total_ns","mean_ns","p50_ns","p99_ns","max_ns","unknown"}],
+ *					with --functions; unknown: calls, not among the others, whose begin or
+ *					end was not seen
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
  * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "nested" (that began within

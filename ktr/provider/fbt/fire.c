@@ -16,6 +16,7 @@
 
 #include "ktr/provider/fbt/values.h"
 #include "ktr/record/own.h"
+#include "ktr/record/record_words.h"
 
 #include <cpuid.h>
 
@@ -159,30 +160,8 @@ static void fire_typed_record(void *context)
 {
 	const struct fire_typed *event = context;
 	const uint64_t *word = event->word;
-	struct ktr_site *site = event->site;
 
-	switch (event->n) {
-	case 0:
-		ktr__record0(site);
-		break;
-	case 1:
-		ktr__record1(site, word[0]);
-		break;
-	case 2:
-		ktr__record2(site, word[0], word[1]);
-		break;
-	case 3:
-		ktr__record3(site, word[0], word[1], word[2]);
-		break;
-	case 4:
-		ktr__record4(site, word[0], word[1], word[2], word[3]);
-		break;
-	case 5:
-		ktr__record5(site, word[0], word[1], word[2], word[3], word[4]);
-		break;
-	default:
-		ktr__record6(site, word[0], word[1], word[2], word[3], word[4], word[5]);
-	}
+	ktr__record_words(event->site, event->n, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
 
 /* key: of a scope; 0: of none. Strings may take functions of the C library. */

@@ -151,7 +151,7 @@ rows = {row["name"]: row for row in json.load(sys.stdin)["functions"]}
 step, call = rows["plugin_step"], rows["plugin_call"]
 assert step["calls"] == 65673 and call["calls"] == 3, rows
 assert step["self_ns"] + call["self_ns"] == call["total_ns"], rows
-assert step["total_ns"] == step["self_ns"] and step["without_end"] == 0, rows' || fail 'time by function'
+assert step["total_ns"] == step["self_ns"] and step["unknown"] == 0, rows' || fail 'time by function'
 "$ktr" report --functions "$dir/t" | grep -q '^  plugin_step  *65,673 ' || fail 'time by function as text'
 status 2 "$ktr" dump --calls --csv "$dir/t"
 if "$ktr" --help | grep -q '^  sql '; then
