@@ -427,7 +427,10 @@ static void typed_texts(struct typed_plan *plan)
 	plan->failed = !plan->format || !plan->names;
 	if (!plan->failed)
 		typed_values(plan);
-	plan->failed |= (plan->format && fclose(plan->format)) | (plan->names && fclose(plan->names));
+	if (plan->format && fclose(plan->format))
+		plan->failed = true;
+	if (plan->names && fclose(plan->names))
+		plan->failed = true;
 }
 
 static struct ktr__fbt_typed *typed_new(const struct ktr__types *types, const struct ktr__types_function *function)

@@ -75,9 +75,9 @@ check(read('day.200').count(':') >= 22, 'day: fewer than 22 cells with more than
 check(re.search(r'^> row 217 ', read('rows.120'), re.M), 'rows: 217 is not marked:\n' + read('rows.120'))
 # What was lost before the first event was not lost since the boot.
 check(re.search(r'flood: [0-9.]+ m?s, |hard: [0-9.]+ m?s, ', read('flood.200')), 'flood:\n' + read('flood.200'))
-# Nearly all of it is lost, and said to be.
+# Most of it is lost, how much is a matter of who has the CPU, and said to be.
 share = re.search(r'lost \(([\d.]+) %\)', read('flood.200'))
-check(share and float(share.group(1)) > 95, 'flood: ' + read('flood.200')[:400])
+check(share and float(share.group(1)) > 80, 'flood: ' + read('flood.200')[:400])
 # Names: no two rows of one heading look alike.
 for name in 'names.80', 'names.120', 'names.200':
     rows = [line.split()[0] for line in read(name).splitlines() if line.startswith('  ') and re.match(r'  \d\d\.', line)]
