@@ -324,6 +324,7 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 	struct ktr__chart *chart = c->chart;
 	unsigned size = line_height < 17 ? 8 : 10;
 	unsigned columns = (unsigned)((TIMELINE_LEFT - 40) / size / 0.75);
+	unsigned right = (unsigned)(TIMELINE_RIGHT / size / 0.72);
 	char fit[4 * KTR__LABEL_BYTES], remark[2 * KTR__LABEL_BYTES];
 	struct ktr__label_name *names = timeline_names(c->view, columns);
 
@@ -346,8 +347,8 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 			ktr__chart_box(chart, 20, y - line_height * 0.4, 4, line_height * 0.8, KTR__VERMILLION);
 		if (line->row != NULL && line->row->nest != NULL)
 			timeline_scope_names(c, line->row, y, size < 9 ? size : 9);
-		ktr__view_remark(c->view, line, remark, sizeof(remark));
-		ktr__chart_fit(chart, fit, sizeof(fit), remark, (unsigned)(TIMELINE_RIGHT / size / 0.72));
+		ktr__view_remark(c->view, line, right, 0, remark, sizeof(remark));
+		ktr__chart_fit(chart, fit, sizeof(fit), remark, right);
 		ktr__chart_text(chart, chart->width - TIMELINE_RIGHT + 8, y, "left", size, 0,
 				KTR__FAINT, fit);
 	}

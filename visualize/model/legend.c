@@ -133,10 +133,29 @@ struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t 
 	return (struct ktr__legend_entry){ label, rows->label_letter[label], rows->label_colour[label] };
 }
 
-static void legend_remark_states(const struct ktr__view *view, const struct ktr__row *row,
-				 char *text, size_t size)
+/* A name as the legend shows it in so many columns: apart from the others there. */
+static void legend_state_name(const struct ktr__view *view, const struct ktr__line *line, uint16_t label, unsigned columns,
+			int ascii, char *text, size_t size)
+{
+	const struct ktr__legend *legend = line->legend >= 0 ? &view->legend[line->legend] : NULL;
+	struct ktr__label_name name[KTR__LEGEND_ENTRIES];
+
+	if (legend != NULL)
+		ktr__legend_fit(view, legend, columns, ascii, name);
+	for (unsigned i = 0; legend != NULL && i < legend->n; i++)
+		if (legend->entry[i].label == label) {
+			snprintf(text, size, "%s", name[i].fit);
+			return;
+		}
+	ktr__label_fit(text, size, view->timeline->rows.label[label], columns, ascii);
+}
+
+static void legend_remark_states(const struct ktr__view *view, const struct ktr__line *line, unsigned columns,
+				 int ascii, char *text, size_t size)
 {
 	const struct ktr__rows *rows = &view->timeline->rows;
+	const struct ktr__row *row = line->row;
+	char name[KTR__LABEL_BYTES];
 	const struct ktr__stay *most = NULL, *any = NULL;
 	uint64_t window = rows->grid.to_ns - rows->grid.from_ns;
 
@@ -150,9 +169,13 @@ static void legend_remark_states(const struct ktr__view *view, const struct ktr_
 			most = stay;
 	}
 	most = most != NULL ? most : any;
-	if (most != NULL)
-		snprintf(text, size, "%s %s", rows->label[most->label],
-			 ktr__number_share((double)most->total_ns, (double)window).text);
+	if (most != NULL) {
+		struct ktr__label_text share = ktr__number_share((double)most->total_ns, (double)window);
+		unsigned used = (unsigned)strlen(share.text) + 1;
+
+		legend_state_name(view, line, most->label, columns > used ? columns - used : 1, ascii, name, sizeof(name));
+		snprintf(text, size, "%s %s", name, share.text);
+	}
 }
 
 /* All depths of a row with spans count as one. */
@@ -167,14 +190,14 @@ static void legend_remark_spans(const struct ktr__view *view, const struct ktr__
 	snprintf(text, size, "open %s", ktr__number_share((double)total, (double)window).text);
 }
 
-void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, char *text,
-		      size_t size)
+void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line, unsigned columns, int ascii,
+		      char *text, size_t size)
 {
 	const struct ktr__row *row = line->row;
 
 	text[0] = '\0';
 	if (row != NULL && row->kind == KTR__ROW_ID && (row->has & KTR__ROW_STATES))
-		legend_remark_states(view, row, text, size);
+		legend_remark_states(view, line, columns, ascii, text, size);
 	else if (row != NULL && (row->has & KTR__ROW_SPANS))
 		legend_remark_spans(view, row, text, size);
 	else if (row != NULL && row->area.cell != NULL)

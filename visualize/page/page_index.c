@@ -264,7 +264,7 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 			continue;
 		remark[0] = '\0';
 		if (is_row)
-			ktr__view_remark(&view, line, remark, sizeof(remark));
+			ktr__view_remark(&view, line, KTR__LABEL_BYTES, 0, remark, sizeof(remark));
 		json_array_append_new(
 			lines,
 			json_pack("[oiiiioi]", index_text(page, line->text),

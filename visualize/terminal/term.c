@@ -427,7 +427,7 @@ static void term_row(struct term *t, unsigned i)
 		fprintf(t->to, "%*s", (int)t->columns, "");
 	term_plain(t);
 	if (t->remark_width > 0) {
-		ktr__view_remark(t->view, line, remark, sizeof(remark));
+		ktr__view_remark(t->view, line, t->remark_width - 1, t->options->ascii, remark, sizeof(remark));
 		ktr__label_fit(fit, sizeof(fit), remark, t->remark_width - 1, t->options->ascii);
 		fprintf(t->to, " %s", fit);
 	}
