@@ -134,8 +134,8 @@ struct ktr__legend_entry ktr__view_entry(const struct ktr__view *view, uint16_t 
 }
 
 /* A name as the legend shows it in so many columns: apart from the others there. */
-static void legend_state_name(const struct ktr__view *view, const struct ktr__line *line, uint16_t label, unsigned columns,
-			int ascii, char *text, size_t size)
+static void legend_state_name(const struct ktr__view *view, const struct ktr__line *line, uint16_t label,
+			      unsigned columns, int ascii, char *text, size_t size)
 {
 	const struct ktr__legend *legend = line->legend >= 0 ? &view->legend[line->legend] : NULL;
 	struct ktr__label_name name[KTR__LEGEND_ENTRIES];
@@ -173,7 +173,8 @@ static void legend_remark_states(const struct ktr__view *view, const struct ktr_
 		struct ktr__label_text share = ktr__number_share((double)most->total_ns, (double)window);
 		unsigned used = (unsigned)strlen(share.text) + 1;
 
-		legend_state_name(view, line, most->label, columns > used ? columns - used : 1, ascii, name, sizeof(name));
+		legend_state_name(view, line, most->label, columns > used ? columns - used : 1, ascii, name,
+				  sizeof(name));
 		snprintf(text, size, "%s %s", name, share.text);
 	}
 }
