@@ -36,7 +36,7 @@ def legend_of_terminal(path):
     for ground, rgb, word in re.findall(
             r'\x1b\[0;(?:38;2;[\d;]+;)?(38|48);2;([\d;]+)m[ ▂]\x1b\[0m ((?:[^\s\x1b]| (?! ))+)', text):
         # The last cell of a row stands before what is said of the row, and is not in the legend.
-        if not word.endswith('%'):
+        if word.strip() and not word.endswith('%'):
             found[word] = tuple(map(int, rgb.split(';')))
     return found
 
