@@ -12,7 +12,6 @@
 #include "analyze/types/types_open.h"
 #include "conf/quote.h"
 #include "ktr/session/drop.h"
-#include "ktr/session/kernel_event.h"
 #include "ktr/session/session_find.h"
 #include "ktr/session/session_map.h"
 #include "ktr/session/session_proc.h"
@@ -21,8 +20,8 @@
 #include "tools/find.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
-#include "tools/record/run_agent.h"
 #include "tools/record/run_check.h"
+#include "tools/record/run_environment.h"
 #include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
 #include "tools/record/run_standby.h"
@@ -54,40 +53,6 @@
 
 /* [bytes] The longest value of debug.ktr.alq_file. */
 #define RUN_TRACE_MAX     255
-
-#define RUN_AFTER_AS_IT_IS UINT64_MAX
-
-struct run_trigger {
-	const char *made; /* as debug.ktr.trigger takes it; NULL: it asks for spans, and is ours to look for, */
-	const char *text; /* and as it was written */
-};
-
-struct run {
-	const char *command; /* argv[0] */
-	const char *mask;    /* NULL: KTR_MASK as it is, or all */
-	const char *trace;   /* as the user wrote it */
-	const char *entries;
-	const char *session; /* its name */
-	struct run_trigger trigger;
-	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
-	const char *probes; /* as debug.ktr.probes takes them */
-	const char *functions; /* globs, separated by commas */
-	int args; /* their arguments, too */
-	int kernel; /* what the kernel tells of its threads, too */
-	int agent;  /* the program need not know of libktr, */
-	int children; /* nor what it starts */
-	struct run_agent preload;
-	struct rotate_options rotate;
-	char **program;
-	char path[PATH_MAX]; /* of the trace, absolute */
-	struct stat before;  /* of what lay there, zero if nothing did */
-	uint64_t began_ns;   /* CLOCK_MONOTONIC: the program's process came after that */
-	struct timespec began;
-	sigset_t signals;    /* that we take ourselves */
-	sigset_t outer;      /* the mask we were started with, and the program is */
-	pid_t pid;
-	int status;
-};
 
 /* Is there a name at the end? Without one, what would be moved aside is a directory above. */
 static int run_is_named(const char *trace)
@@ -194,17 +159,6 @@ static const char *run_session_name(const struct run *run)
 	return name;
 }
 
-/* A number that was asked for. */
-static void run_setenv(const char *name, uint64_t number, const char *unit)
-{
-	char text[32];
-
-	if (number == UINT64_MAX)
-		return;
-	snprintf(text, sizeof(text), "%llu%s", (unsigned long long)number, unit);
-	setenv(name, text, 1);
-}
-
 /*
  * With arguments: the program finds its types in the cache. A program that it starts may have some, or a library of
  * it, so they are asked for either way.
@@ -217,83 +171,6 @@ static void run_types(const struct run *run)
 	if (run->args && ktr__types_keep(run->program[0], &err))
 		fprintf(stderr, "%s: no arguments are recorded: %s\n", run->command,
 			ktr_error_print(&err, line, sizeof(line)));
-}
-
-/* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
-static void run_functions(FILE *to, const char *provider, const char *globs, const char **before)
-{
-	size_t length;
-
-	for (; *globs; globs += length + (globs[length] == ',')) {
-		length = strcspn(globs, ",");
-		if (!length)
-			continue;
-		fprintf(to, "%s%s::%.*s:", *before, provider, (int)length, globs);
-		*before = ",";
-	}
-}
-
-/* The list is handed on whole: libktr says what it does not take. 0, or -1 and errno. */
-static int run_probes(const struct run *run)
-{
-	const char *before = run->probes ? "," : "";
-	char *probes = NULL;
-	size_t n = 0;
-	FILE *to;
-	int rc;
-
-	if (!run->probes && !run->functions)
-		return 0;
-	to = open_memstream(&probes, &n);
-	if (!to)
-		return -1;
-	fputs(run->probes ? run->probes : "", to);
-	if (run->functions)
-		run_functions(to, "fbt", run->functions, &before);
-	if (run->functions && run->args)
-		run_functions(to, "fbt_args", run->functions, &before);
-	rc = ferror(to) ? -1 : 0;
-	rc |= fclose(to);
-	if (!rc && probes && n)
-		rc = setenv("KTR_PROBES", probes, 1);
-	free(probes);
-	return rc;
-}
-
-/* 0, or -1 and errno. */
-static int run_environment(const struct run *run)
-{
-	if (run_probes(run))
-		return -1;
-	run_setenv("KTR_ROTATE_SIZE", run->rotate.bytes, "");
-	run_setenv("KTR_ROTATE_TIME", run->rotate.ns, "ns");
-	run_setenv("KTR_ROTATE_KEEP", run->rotate.keep, "");
-	run_setenv("KTR_FREEZE_AFTER", run->after, "");
-	if (run->trigger.made)
-		setenv("KTR_TRIGGER", run->trigger.made, 1);
-	if (run->kernel)
-		setenv("KTR_KERNEL", "all", 1);
-	if (run->mask && run->kernel) {
-		char mask[4096];
-
-		snprintf(mask, sizeof(mask), "%s," KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS, run->mask);
-		setenv("KTR_MASK", mask, 1);
-	} else if (run->mask)
-		setenv("KTR_MASK", run->mask, 1);
-	else
-		setenv("KTR_MASK", "all", 0);
-	setenv("KTR_FILE", run->path, 1);
-	if (run->entries)
-		setenv("KTR_ENTRIES", run->entries, 1);
-	setenv("KTR_SESSION", run->session, 1);
-	unsetenv("KTR_DISABLE");
-	if (run->preload.needed)
-		setenv("LD_PRELOAD", run->preload.preload, 1);
-	if (run->children)
-		setenv("KTR_AGENT_CHILDREN", "1", 1);
-	else
-		unsetenv("KTR_AGENT_CHILDREN");
-	return 0;
 }
 
 /* In the child: becomes the program, or tells the parent why not. */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/record/run_environment.h"
+
+#include "ktr/session/kernel_event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number that was asked for. */
+static void environment_set(const char *name, uint64_t number, const char *unit)
+{
+	char text[32];
+
+	if (number == UINT64_MAX)
+		return;
+	snprintf(text, sizeof(text), "%llu%s", (unsigned long long)number, unit);
+	setenv(name, text, 1);
+}
+
+/* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
+static void environment_functions(FILE *to, const char *provider, const char *globs, const char **before)
+{
+	size_t length;
+
+	for (; *globs; globs += length + (globs[length] == ',')) {
+		length = strcspn(globs, ",");
+		if (!length)
+			continue;
+		fprintf(to, "%s%s::%.*s:", *before, provider, (int)length, globs);
+		*before = ",";
+	}
+}
+
+/* The list is handed on whole: libktr says what it does not take. 0, or -1 and errno. */
+static int environment_probes(const struct run *run)
+{
+	const char *before = run->probes ? "," : "";
+	char *probes = NULL;
+	size_t n = 0;
+	FILE *to;
+	int rc;
+
+	if (!run->probes && !run->functions)
+		return 0;
+	to = open_memstream(&probes, &n);
+	if (!to)
+		return -1;
+	fputs(run->probes ? run->probes : "", to);
+	if (run->functions)
+		environment_functions(to, "fbt", run->functions, &before);
+	if (run->functions && run->args)
+		environment_functions(to, "fbt_args", run->functions, &before);
+	rc = ferror(to) ? -1 : 0;
+	rc |= fclose(to);
+	if (!rc && probes && n)
+		rc = setenv("KTR_PROBES", probes, 1);
+	free(probes);
+	return rc;
+}
+
+int run_environment(const struct run *run)
+{
+	if (environment_probes(run))
+		return -1;
+	environment_set("KTR_ROTATE_SIZE", run->rotate.bytes, "");
+	environment_set("KTR_ROTATE_TIME", run->rotate.ns, "ns");
+	environment_set("KTR_ROTATE_KEEP", run->rotate.keep, "");
+	environment_set("KTR_FREEZE_AFTER", run->after, "");
+	if (run->trigger.made)
+		setenv("KTR_TRIGGER", run->trigger.made, 1);
+	if (run->kernel)
+		setenv("KTR_KERNEL", "all", 1);
+	if (run->mask && run->kernel) {
+		char mask[4096];
+
+		snprintf(mask, sizeof(mask), "%s," KTR_KERNEL_SWITCH_CLASS "," KTR_KERNEL_FAULT_CLASS, run->mask);
+		setenv("KTR_MASK", mask, 1);
+	} else if (run->mask)
+		setenv("KTR_MASK", run->mask, 1);
+	else
+		setenv("KTR_MASK", "all", 0);
+	setenv("KTR_FILE", run->path, 1);
+	if (run->entries)
+		setenv("KTR_ENTRIES", run->entries, 1);
+	setenv("KTR_SESSION", run->session, 1);
+	unsetenv("KTR_DISABLE");
+	if (run->preload.needed)
+		setenv("LD_PRELOAD", run->preload.preload, 1);
+	if (run->children)
+		setenv("KTR_AGENT_CHILDREN", "1", 1);
+	else
+		unsetenv("KTR_AGENT_CHILDREN");
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `ktr run` was asked for, and how the program is told of it. */
+#ifndef TOOLS_RUN_ENVIRONMENT_H
+#define TOOLS_RUN_ENVIRONMENT_H
+
+#include "tools/options.h"
+#include "tools/record/run_agent.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define RUN_AFTER_AS_IT_IS UINT64_MAX
+
+struct run_trigger {
+	const char *made; /* as debug.ktr.trigger takes it; NULL: it asks for spans, and is ours to look for, */
+	const char *text; /* and as it was written */
+};
+
+struct run {
+	const char *command; /* argv[0] */
+	const char *mask;    /* NULL: KTR_MASK as it is, or all */
+	const char *trace;   /* as the user wrote it */
+	const char *entries;
+	const char *session; /* its name */
+	struct run_trigger trigger;
+	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
+	const char *probes; /* as debug.ktr.probes takes them */
+	const char *functions; /* globs, separated by commas */
+	int args; /* their arguments, too */
+	int kernel; /* what the kernel tells of its threads, too */
+	int agent;  /* the program need not know of libktr, */
+	int children; /* nor what it starts */
+	struct run_agent preload;
+	struct rotate_options rotate;
+	char **program;
+	char path[PATH_MAX]; /* of the trace, absolute */
+	struct stat before;  /* of what lay there, zero if nothing did */
+	uint64_t began_ns;   /* CLOCK_MONOTONIC: the program's process came after that */
+	struct timespec began;
+	sigset_t signals;    /* that we take ourselves */
+	sigset_t outer;      /* the mask we were started with, and the program is */
+	pid_t pid;
+	int status;
+};
+
+/* Sets the environment of this process, which is about to become the program. 0, or -1 and errno. */
+int run_environment(const struct run *run);
+
+#endif
