@@ -297,6 +297,7 @@ static bool budget_switch(const struct ktr__share *share, uint32_t percent, uint
 	return is_off;
 }
 
+/* What is allowed may be changed meanwhile: none is switched off any more where the budget is. */
 static bool budget_over(struct ktr__budget *budget, const struct ktr__ring_source *source, uint64_t ns)
 {
 	bool is_off = false;
@@ -304,8 +305,9 @@ static bool budget_over(struct ktr__budget *budget, const struct ktr__ring_sourc
 	for (uint32_t i = 0; i < sizeof(budget->shares->share) / sizeof(budget->shares->share[0]); i++) {
 		const struct ktr__share *share = &budget->shares->share[i];
 		uint32_t percent = ktr__shares_percent(share->events, ktr__budget_price(), ns);
+		uint64_t allowed = budget_allowed();
 
-		if (share->what && percent >= budget_allowed())
+		if (share->what && allowed && percent >= allowed)
 			is_off |= budget_switch(share, percent, budget_tid(source, share->thread));
 	}
 	return is_off;

@@ -47,8 +47,8 @@ ask() { # LINE WANTED
 	IFS= read -r answer <&4 || answer='no answer'
 	is "$1" "$answer" "$2"
 }
-is 'as it begins' "$("$ktr" sysctl -n -s custom budget)" 10
 ask 'offer a' 0
+is 'as it begins' "$("$ktr" sysctl -n -s custom budget)" 10
 ask 'offer b' 0
 is 'on' "$("$ktr" probe enable -s custom 'host:')" '2 probes enabled'
 ask 'fire b 1' fired
