@@ -89,8 +89,9 @@ static void names(void)
 			KTR_STATE0(KTR_SCHED,
 				   "a.group.whose.name.is.long.too.and.goes.on.for.eighty.characters.in.all.places",
 				   name,
-				   round % 2 ? "waiting for an answer from the service on the other side, number one, of many"
-					     : "waiting for an answer from the service on the other side, number two, of many");
+				   (round % 3 == 0) == (i % 2 == 0)
+					   ? "waiting for an answer from the service on the other side, number one, of many"
+					   : "waiting for an answer from the service on the other side, number two, of many");
 			KTR_START0(KTR_NET, "exchange", name, i);
 			KTR_STOP0(KTR_NET, "exchange", name, i);
 		}
