@@ -19,38 +19,40 @@
 
 /* A word in small letters. */
 struct nearest_word {
-	size_t length;
+	unsigned length;
 	char text[NEAREST_MAX + 1];
 };
 
-static size_t nearest_least(size_t a, size_t b)
+static unsigned nearest_least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
 /* Copies a word; 0 when it is empty or too long. */
-static size_t nearest_take(struct nearest_word *to, const char *word, size_t length)
+static unsigned nearest_take(struct nearest_word *to, const char *word, size_t length)
 {
 	if (length > NEAREST_MAX)
 		return 0;
 	for (size_t i = 0; i < length; i++)
 		to->text[i] = ktr__lower(word[i]);
 	to->text[length] = '\0';
-	return to->length = length;
+	return to->length = (unsigned)length;
 }
 
-static size_t nearest_distance(const struct nearest_word *a, const struct nearest_word *b)
+static unsigned nearest_distance(const struct nearest_word *a, const struct nearest_word *b)
 {
-	unsigned char rows[3][NEAREST_MAX + 1]; /* row i of the matrix is rows[i % 3] */
+	unsigned char rows[3][NEAREST_MAX + 1];
+	unsigned char *row = rows[0], *above = rows[1], *before = rows[2], *spare;
 
-	for (size_t i = 0; i <= a->length; i++) {
-		unsigned char *row = rows[i % 3];
-		const unsigned char *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-
+	for (unsigned i = 0; i <= a->length; i++) {
+		spare = before;
+		before = above;
+		above = row;
+		row = spare;
 		row[0] = (unsigned char)i;
-		for (size_t j = 1; j <= b->length; j++) {
+		for (unsigned j = 1; j <= b->length; j++) {
 			const char *p = a->text + i, *q = b->text + j; /* after the letters */
-			size_t best = row[j - 1] + 1u;
+			unsigned best = row[j - 1] + 1u;
 
 			if (i) {
 				best = nearest_least(best, above[j] + 1u);
@@ -61,16 +63,16 @@ static size_t nearest_distance(const struct nearest_word *a, const struct neares
 			row[j] = (unsigned char)best;
 		}
 	}
-	return rows[a->length % 3][b->length];
+	return row[b->length];
 }
 
 /*
  * How far apart a word and a name are, with the two habits that are no slips of the finger: to
  * abbreviate ("sch"), and to leave the leading components out ("mask" for "debug.ktr.mask").
  */
-static size_t nearest_score(const struct nearest_word *word, const struct nearest_word *name)
+static unsigned nearest_score(const struct nearest_word *word, const struct nearest_word *name)
 {
-	size_t n = word->length, more = name->length - n;
+	unsigned n = word->length, more = name->length - n;
 
 	if (name->length > n && ((n >= 3 && memcmp(word->text, name->text, n) == 0) ||
 				 (name->text[more - 1] == '.' &&
@@ -83,10 +85,10 @@ static size_t nearest_score(const struct nearest_word *word, const struct neares
  * What still counts as near: a third of the last component's letters, because the components
  * before it are alike in every name and say nothing; and less than all letters of the word.
  */
-static size_t nearest_limit(const struct nearest_word *word)
+static unsigned nearest_limit(const struct nearest_word *word)
 {
 	const char *dot = strrchr(word->text, '.');
-	size_t letters = dot && dot[1] ? strlen(dot + 1) : word->length;
+	unsigned letters = dot && dot[1] ? (unsigned)strlen(dot + 1) : word->length;
 
 	return nearest_least((letters + 2) / 3, word->length - 1);
 }
@@ -96,7 +98,7 @@ static int nearest_among(const char *word, size_t length, ktr_names_fn *names, v
 {
 	struct nearest_word given, other;
 	char name[KTR_KNOB_NAME_BYTES];
-	size_t least, score;
+	unsigned least, score;
 	uint64_t value;
 	int rc, found = 0;
 
