@@ -363,7 +363,7 @@ $(O)/tests/unit-one: $(TEST_OBJ) $(ONE)/ktr.o $(O)/obj/libktrread.a
 
 check-one: setup-check $(O)/tests/unit-one ## run the unit tests on the two-file form
 	$(O)/tests/unit-one
-	KTR_PATH=thread $(O)/tests/unit-one record
+	KTR_PATH=thread $(O)/tests/unit-one record record_text
 
 test: all $(O)/tests/unit ## run the unit tests
 	$(O)/tests/unit

@@ -54,7 +54,7 @@ first="one oom embed sessions usdt probes link odd"
 	done
 } | run_scripts || failed=1
 # The recorder's tests once more, without restartable sequences.
-if out=$(KTR_PATH=thread "$O/tests/unit" record 2>&1); then
+if out=$(KTR_PATH=thread "$O/tests/unit" record record_text 2>&1); then
 	echo "ok   unit tests of the recorder on the path without rseq"
 else
 	echo "$out"

@@ -57,13 +57,21 @@ uint32_t ktr__cpus_online(uint64_t set[KTR_CPU_MAX / 64])
 }
 
 #if defined(__x86_64__)
-KTR__ASM_NAMES int ktr__cpu_rdpid;
+KTR__ASM_NAMES int ktr__cpu_rdpid, ktr__cpu_avx2;
 
+/* The upper halves of vectors are there only where the kernel keeps them, which XCR0 tells (Intel SDM 1, 14.3). */
 void ktr__cpu_look(void)
 {
-	unsigned a, b, c, d;
+	unsigned a, b, c, d, kept;
 
-	ktr__cpu_rdpid = __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & 1u << 22;
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		return;
+	ktr__cpu_rdpid = c & bit_RDPID;
+	__cpuid(1, a, kept, c, d);
+	if (c & bit_OSXSAVE) {
+		__asm__("xgetbv" : "=a"(kept), "=d"(d) : "c"(0));
+		ktr__cpu_avx2 = (kept & 6) == 6 && b & bit_AVX2;
+	}
 }
 #else
 void ktr__cpu_look(void)

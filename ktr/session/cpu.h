@@ -28,9 +28,9 @@ uint32_t ktr__getcpu(void);
 #if defined(__x86_64__)
 /*
  * RDPID (CPUID.7.0:ECX[22]) returns what the kernel put into TSC_AUX: cpu in bits 0..11, node above.
- * ktr__cpu_look() finds out, once, whether the CPU has it.
+ * ktr__cpu_look() finds out, once, whether the CPU has it, and whether it has AVX2, for texts.
  */
-extern int ktr__cpu_rdpid;
+extern int ktr__cpu_rdpid, ktr__cpu_avx2;
 
 /*
  * Does a tool of valgrind watch this process? To memcheck a string that is read in pieces of sixteen bytes is read

@@ -3,10 +3,8 @@
  * The macros and the recorder, from the call to what the reader library finds in the session of this
  * very process. Each test clears the rings, traces, and looks at what came out.
  */
-#define KTR_NO_AUTOSTART
-#include "tests/unit/suite.h"
+#include "tests/unit/ktr/test_record.h"
 
-#include <ktr.h>
 #include <ktr/ctl.h>
 #include <ktr/reader.h>
 
@@ -39,8 +37,7 @@ static void record_clean(void)
 	rmdir(record_dir);
 }
 
-/* Starts the library once, in a directory of its own, and forgets what was recorded before. */
-static int record_begin(const char *mask)
+int record_begin(const char *mask)
 {
 	struct ktr_options options = { .size = sizeof(options), .session = "unit", .mask = mask };
 	static int started;
@@ -60,8 +57,7 @@ static int record_begin(const char *mask)
 	return ktr_set("debug.ktr.clear", "1", NULL);
 }
 
-/* Texts of the events of our class, one line each. */
-static char *record_texts(char *lines, size_t size)
+char *record_texts(char *lines, size_t size)
 {
 	struct ktr_reader *reader;
 	struct ktr_event event;
@@ -84,9 +80,6 @@ static char *record_texts(char *lines, size_t size)
 	return lines;
 }
 
-#define BEGIN() CU_ASSERT_FATAL(record_begin("record_test") == 0)
-#define EXPECT(text) CU_ASSERT_STRING_EQUAL(record_texts(lines, sizeof(lines)), text)
-
 static void arguments_arrive_in_their_types(void)
 {
 	char lines[4096];
@@ -107,80 +100,6 @@ static void arguments_arrive_in_their_types(void)
 	       "2.500 -1e+300 x\n"
 	       "5 -7\n"
 	       "1 of 2\n");
-}
-
-static void strings_are_copied(void)
-{
-	char lines[8192], text[32] = "first", longer[700], expected[1200];
-
-	BEGIN();
-	memset(longer, 'y', sizeof(longer) - 1);
-	longer[sizeof(longer) - 1] = 0;
-	CTR1(KTR_CLASS(record_test), "%s", text);
-	strcpy(text, "second");
-	CTR2(KTR_CLASS(record_test), "%s %s", text, "");
-	CTR1(KTR_CLASS(record_test), "%s", (char *)NULL);
-	CTR1(KTR_CLASS(record_test), "%s", longer);
-	snprintf(expected, sizeof(expected), "first\nsecond \n(null)\n%.*s...\n", KTR_STRING_MAX, longer);
-	EXPECT(expected);
-}
-
-static void strings_of_every_length_are_whole(void)
-{
-	char text[128], *lines = malloc(65536), *expected = malloc(65536);
-	size_t at = 0;
-
-	BEGIN();
-	for (unsigned n = 0; n < sizeof(text); n++) {
-		memset(text, 'a' + n % 26, n);
-		text[n] = 0;
-		CTR1(KTR_CLASS(record_test), "%s", text);
-		at += (size_t)sprintf(expected + at, "%s\n", text);
-	}
-	CU_ASSERT_STRING_EQUAL(record_texts(lines, 65536), expected);
-	free(lines);
-	free(expected);
-}
-
-/* A string that ends right before an unmapped page, at each distance. */
-static void strings_at_the_end_of_memory(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char lines[8192], expected[8192];
-	size_t at = 0;
-
-	BEGIN();
-	CU_ASSERT_FATAL(map != MAP_FAILED);
-	CU_ASSERT_FATAL(mprotect(map + page, page, PROT_NONE) == 0);
-	for (size_t n = 0; n < 80; n++) {
-		char *text = map + page - n - 1;
-
-		memset(text, 'z', n);
-		text[n] = 0;
-		CTR1(KTR_CLASS(record_test), "%s", text);
-		at += (size_t)sprintf(expected + at, "%s\n", text);
-	}
-	EXPECT(expected);
-	munmap(map, 2 * page);
-}
-
-static void a_precision_is_a_promise(void)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char lines[1024], *bytes = map + page - 4;
-
-	BEGIN();
-	CU_ASSERT_FATAL(map != MAP_FAILED);
-	CU_ASSERT_FATAL(mprotect(map + page, page, PROT_NONE) == 0);
-	memcpy(bytes, "wxyz", 4); /* no terminator */
-	CTR2(KTR_CLASS(record_test), "[%.*s]", 4, bytes);
-	CTR1(KTR_CLASS(record_test), "[%.2s]", bytes);
-	CTR2(KTR_CLASS(record_test), "[%.*s]", 0, bytes);
-	CTR2(KTR_CLASS(record_test), "[%.*s]", -1, "negative is none");
-	EXPECT("[wxyz]\n[wx]\n[]\n[negative is none]\n");
-	munmap(map, 2 * page);
 }
 
 static void a_pointer_is_not_followed(void)
@@ -578,32 +497,6 @@ static void what_kind_an_event_is_no_peer_decides(void)
 	peer[0] = before;
 }
 
-/* What has room in an entry, what has not, and everything around the limits between them. */
-static void strings_of_all_lengths_are_recorded(void)
-{
-	char text[64], other[64], want[400], lines[400];
-
-	CU_ASSERT_EQUAL_FATAL(record_begin("record_test"), 0);
-	memset(text, 'x', sizeof(text));
-	memset(other, 'y', sizeof(other));
-	for (unsigned n = 0; n < 60; n++) {
-		unsigned m = n * 7 % 37;
-
-		text[n] = other[m] = '\0';
-		CU_ASSERT_EQUAL_FATAL(ktr_set("debug.ktr.clear", "1", NULL), 0);
-		CTR1(KTR_CLASS(record_test), "%s|", text);
-		CTR2(KTR_CLASS(record_test), "%s|%s|", text, other);
-		CTR4(KTR_CLASS(record_test), "%u|%s|%u|%s|", n, text, m, "literal");
-		CTR4(KTR_CLASS(record_test), "%s|%u|%.*s|", text, m, (int)m, other);
-		snprintf(want, sizeof(want), "%s|\n%s|%s|\n%u|%s|%u|literal|\n%s|%u|%.*s|\n", text, text, other, n, text,
-			 m, text, m, (int)m, other);
-		record_texts(lines, sizeof(lines));
-		CU_ASSERT_STRING_EQUAL(strncmp(lines, want, strlen(want)) ? lines : want, want);
-		text[n] = 'x';
-		other[m] = 'y';
-	}
-}
-
 static void a_mask_that_names_nothing_is_an_error(void)
 {
 	struct ktr_error err = KTR_ERROR_NONE;
@@ -640,9 +533,7 @@ static void options_set_the_rotation(void)
 	CU_ASSERT_NOT_EQUAL(ktr_open(&options, NULL), 0);
 }
 
-SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
-      TEST(strings_of_every_length_are_whole), TEST(strings_at_the_end_of_memory),
-      TEST(a_precision_is_a_promise), TEST(a_pointer_is_not_followed),
+SUITE(record, TEST(arguments_arrive_in_their_types), TEST(a_pointer_is_not_followed),
       TEST(arguments_are_evaluated_once_and_only_when_on), TEST(graph_events_keep_freebsds_formats),
       TEST(a_scope_ends_with_its_scope), TEST(a_stack_has_its_frames), TEST(a_saved_stack_is_whole),
       TEST(the_first_event_may_come_from_a_handler),
@@ -650,5 +541,5 @@ SUITE(record, TEST(arguments_arrive_in_their_types), TEST(strings_are_copied),
       TEST(errno_is_kept_where_a_ring_is_taken), VFORK_TESTS
       TEST(stats_count_what_was_recorded), TEST(a_class_given_at_run_time_asks_every_time),
       TEST(what_cpus_left_out_do_not_record_is_no_loss), TEST(what_kind_an_event_is_no_peer_decides),
-      TEST(strings_of_all_lengths_are_recorded), TEST(a_mask_that_names_nothing_is_an_error),
+      TEST(a_mask_that_names_nothing_is_an_error),
       TEST(options_set_the_rotation));
