@@ -31,11 +31,11 @@ static struct calls_thread *calls_thread(struct ktr__calls *calls, const struct 
 	return calls->thread[thread->id];
 }
 
-/* What an event says of its call, owned: NULL: nothing, or there is no memory. */
+/* What an event says of its call, owned: NULL: nothing, or no memory. How late it comes is not of the call. */
 static char *calls_text(const struct ktr_event *event)
 {
 	static const char result[] = "result=";
-	size_t n = event ? ktr__render_attributes(event, NULL, 0) : 0, skip;
+	size_t n = event && !ktr__span_late(event) ? ktr__render_attributes(event, NULL, 0) : 0, skip;
 	char *text = n ? malloc(n + 1) : NULL;
 
 	if (!text)
@@ -69,17 +69,23 @@ int ktr__calls_begun(struct ktr__calls *calls, const struct ktr__span *span)
 {
 	struct calls_thread *t = calls_thread(calls, span->thread);
 	struct ktr__call *call;
+	unsigned at;
 
 	if (!t || calls_room(t))
 		return -ENOMEM;
-	call = &t->open[t->n];
-	*call = (struct ktr__call){ .span = span, .depth = t->n };
-	call->level = t->n ? call[-1].level + 1 : 0;
+	/* What is told of late may be around what began after it. */
+	for (at = t->n; at > 0 && t->open[at - 1].span->from_ns > span->from_ns;)
+		at--;
+	call = &t->open[at];
+	memmove(call + 1, call, (t->n++ - at) * sizeof(*call));
+	*call = (struct ktr__call){ .span = span };
+	call->level = at ? call[-1].level + 1 : 0;
 	call->args = calls_text(calls->event);
-	call->outer = t->n ? ktr__call_name(&t->open[t->n - 1]) : NULL;
-	for (unsigned i = t->n; i > 0 && !call->again; i--)
+	call->outer = at ? ktr__call_name(&call[-1]) : NULL;
+	for (unsigned i = at; i > 0 && !call->again; i--)
 		call->again = strcmp(ktr__call_name(&t->open[i - 1]), ktr__call_name(call)) == 0;
-	t->n++;
+	for (unsigned i = at; i < t->n; i++)
+		t->open[i].depth = i;
 	return calls->hooks.begin ? calls->hooks.begin(calls->context, call) : 0;
 }
 

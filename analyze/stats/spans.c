@@ -93,6 +93,7 @@ static struct ktr__span spans_describe(const struct ktr_event *event, enum spans
 		.process_key = ktr__tables_process_key(event->thread),
 		.group = site->group,
 		.from_ns = event->time_ns,
+		.told_ns = event->time_ns,
 		.site = site,
 		.thread = event->thread,
 		.cpu = event->cpu,
@@ -157,6 +158,12 @@ static void spans_unlink(struct ktr__spans *spans, struct spans_open *open)
 	*at = open->outer;
 }
 
+/* Did one that is told of late begin before another, which was told of then? */
+static int spans_is_around(const struct spans_open *late, const struct spans_open *open)
+{
+	return open->span.from_ns > late->span.from_ns && open->span.told_ns == open->span.from_ns;
+}
+
 static void spans_link(struct ktr__spans *spans, struct spans_open *open)
 {
 	struct spans_open **at = &spans->bucket[open->hash & (spans->n_buckets - 1)];
@@ -171,8 +178,13 @@ static void spans_link(struct ktr__spans *spans, struct spans_open *open)
 	if (open->how != SPANS_SCOPE)
 		return;
 	at = &spans->inner[open->span.thread->id];
+	while (*at && spans_is_around(open, *at))
+		at = &(*at)->outer;
 	open->outer = *at;
 	*at = open;
+	/* The first events of a thread take longer than the moment between two readings of its clock. */
+	for (struct spans_open *o = open->outer; o && o->span.from_ns > open->span.from_ns; o = o->outer)
+		o->span.from_ns = open->span.from_ns;
 }
 
 /* Doubles the table; failing is no harm but to speed. Oldest first keeps the chains in order. */
@@ -259,8 +271,8 @@ static int spans_open(struct ktr__spans *spans, const struct ktr__span *span, ui
 static int spans_lost(const struct ktr__spans *spans, const struct spans_open *open,
 		      const struct ktr_reader_thread *thread)
 {
-	return ktr__streams_lost(&spans->streams, open->span.thread->id, open->span.from_ns) ||
-	       ktr__streams_lost(&spans->streams, thread->id, open->span.from_ns);
+	return ktr__streams_lost(&spans->streams, open->span.thread->id, open->span.told_ns) ||
+	       ktr__streams_lost(&spans->streams, thread->id, open->span.told_ns);
 }
 
 /* Hands out a record as ended at to_ns by a thread, or without an end and with more flags. */
@@ -269,7 +281,7 @@ static int spans_close(struct ktr__spans *spans, struct spans_open *open, uint64
 {
 	int rc;
 
-	open->span.to_ns = to_ns;
+	open->span.to_ns = to_ns > open->span.from_ns ? to_ns : open->span.from_ns;
 	open->span.end_thread = end_thread;
 	open->span.flags = flags | (end_thread ? 0 : KTR__SPAN_NO_END);
 	if (end_thread && spans_lost(spans, open, end_thread))
@@ -300,7 +312,7 @@ static int spans_within(struct ktr__spans *spans, const struct spans_open *scope
 	int rc = 0;
 
 	while (*at != scope && !rc) {
-		if (spans->streams.until_ns > (*at)->span.from_ns || spans_called(*at, scope))
+		if (spans->streams.until_ns > (*at)->span.told_ns || spans_called(*at, scope))
 			rc = spans_close(spans, *at, ns, NULL, KTR__SPAN_MISSING);
 		else
 			at = &(*at)->outer;
@@ -414,12 +426,20 @@ static int spans_come(struct ktr__spans *spans, struct ktr__span *span)
 {
 	if (span->from_ns < spans->now_ns)
 		span->from_ns = spans->now_ns;
-	spans->now_ns = span->from_ns;
+	spans->now_ns = span->told_ns = span->from_ns;
 	if (spans->n_losses)
 		spans_losses(spans);
 	if (ktr__streams_see(&spans->streams, span->thread->id, span->cpu, span->keep))
 		return -ENOMEM;
 	return spans->exit_ns < spans->now_ns ? spans_exits(spans, spans->now_ns) : 0;
+}
+
+/* A number of somebody's file leaves some time before it. */
+static uint64_t spans_late(const struct ktr__span *span, const struct ktr_event *event)
+{
+	uint64_t late = ktr__span_late(event);
+
+	return late < span->from_ns ? late : 0;
 }
 
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
@@ -438,6 +458,7 @@ int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 		return rc;
 	if (kind == KTR_KIND_STATE)
 		return spans_state(spans, &span, how);
+	span.from_ns -= how == SPANS_SCOPE ? spans_late(&span, event) : 0;
 	return kind == KTR_KIND_START ? spans_start(spans, &span, how) : spans_stop(spans, &span, how);
 }
 

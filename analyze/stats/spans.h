@@ -18,6 +18,10 @@
  * since, or they are near it on the stack, and were left by longjmp(3); the ends of others are still to come,
  * because coroutines share a thread.
  *
+ * Of a function that is recorded only if it takes long enough (ktr run --longer), the START comes when it has: its
+ * attribute late_ns says how long after the beginning. What encloses it on its thread has been told of by then, or
+ * begins no later than it.
+ *
  * A row (process, group, id; of the kernel's events the thread) is in a state until its next state. What is open
  * ends with its process; a KTR_SCOPE, and the state of a row of which one thread alone told, with that thread.
  *
@@ -37,6 +41,15 @@ static inline int ktr__same_bytes(const struct ktr_event_bytes *a, const struct 
 	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
 }
 
+/* [ns] How long before its event a scope began; 0: then. */
+static inline uint64_t ktr__span_late(const struct ktr_event *event)
+{
+	const struct ktr_reader_site *site = event->site;
+
+	return site->kind == KTR_KIND_START && site->ident && site->n_args == 2 && site->value_arg == 0 &&
+		       site->arg[1].name && strcmp(site->arg[1].name, "late_ns") == 0 ? event->arg[1] : 0;
+}
+
 /* struct ktr__span.flags */
 #define KTR__SPAN_NO_START 1u /* from_ns is only the earliest moment it can have begun */
 #define KTR__SPAN_NO_END   2u /* to_ns is only a moment at which nothing had ended it yet */
@@ -53,6 +66,7 @@ struct ktr__span {
 	struct ktr_event_bytes state; /* KTR_KIND_STATE; likewise */
 	uint64_t key;                 /* KTR_KIND_START */
 	uint64_t from_ns;
+	uint64_t told_ns; /* when its START came: from_ns, or later */
 	uint64_t to_ns;
 	const struct ktr_reader_site *site; /* where it began; without a start, where it ended */
 	const struct ktr_reader_thread *thread;     /* likewise */

@@ -395,6 +395,9 @@ function indexRead(text) {
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i])
 		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
+	for (const site of index.sites)
+		if (site?.kind === KIND_START && site.scope && site.args.length === 2 && site.args[1].name === 'late_ns')
+			site.late = index.late = true;
 	index.laneEnd = new Map(index.ends.map(([row, lane, end]) => [row + '/' + lane, end]));
 	/* Of states: a number of open spans, or a scope's name, is none, and a state that is called so has its own. */
 	const depths = new Set([...index.depths, ...index.scopes]);

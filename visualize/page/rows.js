@@ -274,6 +274,12 @@ function eachState(number, sight, see) {
 	}
 }
 
+/* When a span began whose START is event e of a chunk: a call that had to be long enough, before it (spans.h). */
+function beganAt(chunk, e) {
+	const s = chunk.site[e];
+	return chunk.time[e] - (index.sites[s].late ? Number(chunk.values(s, 1)[chunk.ordinal[e]]) : 0);
+}
+
 /* The same for spans: see(from, to, lane, event number or -1, whether it ends there, label of a scope's name). */
 function eachSpan(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
@@ -284,15 +290,17 @@ function eachSpan(number, sight, see) {
 		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
 		const stop = k < sight.end ? index.chunks[k + 1].first : sight.to;
 		const open = [];
+		/* What is told of late may be in sight, and its START not. */
+		const until = index.late ? Infinity : stop;
 		const end = (lane, time) => {
-			if (open[lane] && time >= sight.from)
+			if (open[lane] && time >= sight.from && open[lane].from <= stop)
 				see(open[lane].from, time, lane, open[lane].event, true, open[lane].label);
 			open[lane] = null;
 		};
 		for (const span of stateBefore(number, k).spans)
 			open[span.lane] = span;
 		let next = 0;
-		for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= stop; i++) {
+		for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
 			const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
 			for (; next < ends.length && ends[next].e <= e; next++)
 				end(ends[next].lane, ends[next].time);
@@ -300,9 +308,9 @@ function eachSpan(number, sight, see) {
 				continue;
 			end(lane, chunk.time[e]);
 			if (kind === KIND_START)
-				open[lane] = { from: chunk.time[e], event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
+				open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
 		}
-		for (; next < ends.length && ends[next].time <= stop; next++)
+		for (; next < ends.length && ends[next].time <= until; next++)
 			end(ends[next].lane, ends[next].time);
 		open.forEach((span, lane) => {
 			const last = Math.min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);

@@ -124,6 +124,52 @@ static void ends_that_are_missing_are_told(void)
 		"10/disk:x 1 1-10 no start\n10/disk:x 1 11-20 no end\n10/disk:x 1 12-20 no end inner\n");
 }
 
+static struct ktr_reader_site spans_late_a = {
+	.kind = KTR_KIND_START, .group = "scope", .ident = "a", .n_args = 2,
+	.arg = { { .name = "key" }, { .name = "late_ns" } }
+};
+static struct ktr_reader_site spans_late_b = {
+	.kind = KTR_KIND_START, .group = "scope", .ident = "b", .n_args = 2,
+	.arg = { { .name = "key" }, { .name = "late_ns" } }
+};
+
+static void spans_late_at(struct ktr__spans *spans, uint64_t ns, const struct ktr_reader_site *site, uint64_t key,
+			  uint64_t late_ns)
+{
+	struct ktr_event event = { .time_ns = ns, .site = site, .thread = &spans_thread[0].thread,
+				   .arg = { key, late_ns } };
+
+	CU_ASSERT(ktr__spans_event(spans, &event) == 0);
+}
+
+/* What is told of late began so long before; what is around it, no later; a loss before that is none in it. */
+static void what_is_told_late_began_before(void)
+{
+	const struct ktr_loss loss = { .cpu = 0, .n_events = 1, .from_ns = 40, .to_ns = 41 };
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 5, &spans_plain, 0, "", 0, "");
+	ktr__spans_loss(spans, &loss);
+	spans_late_at(spans, 50, &spans_late_a, 900, 20);
+	spans_late_at(spans, 51, &spans_late_b, 800, 30);
+	spans_at(spans, 52, &spans_close_b, 0, "", 800, "");
+	spans_at(spans, 60, &spans_close_a, 0, "", 900, "");
+	spans_late_at(spans, 70, &spans_late_a, 900, 1000);
+	spans_at(spans, 71, &spans_close_a, 0, "", 900, "");
+	spans_end(spans, 80, "10/scope:b 800 21-52\n10/scope:a 900 21-60\n10/scope:a 900 70-71\n");
+}
+
+/* A scope that told of itself at once, and ends after: it is within. */
+static void what_is_told_late_may_be_around_what_was_told(void)
+{
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 40, &spans_open_b, 0, "", 800, "");
+	spans_late_at(spans, 50, &spans_late_a, 900, 20);
+	spans_at(spans, 60, &spans_close_a, 0, "", 900, "");
+	spans_end(spans, 80, "10/scope:b 800 40-60 no end missing\n10/scope:a 900 30-60\n");
+}
+
 static void processes_are_apart(void)
 {
 	struct ktr__spans *spans = spans_new();
@@ -433,6 +479,7 @@ static void open_spans_are_bounded(void)
 }
 
 SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_are_told),
+      TEST(what_is_told_late_began_before), TEST(what_is_told_late_may_be_around_what_was_told),
       TEST(processes_are_apart), TEST(processes_of_one_pid_are_apart),
       TEST(a_scope_key_is_open_once), TEST(an_end_that_was_lost_does_not_nest),
       TEST(a_loss_counts_where_it_reaches),
