@@ -113,6 +113,12 @@ struct ktr_provider_ops {
 
 	/* It is gone, and was disabled before. */
 	void (*destroy)(struct ktr_provider_probe *probe);
+
+	/*
+	 * Looks at what else it goes by: the settings of the session. As soon as it is registered, when somebody
+	 * outside has changed something and says so, as `ktr sysctl` and `ktr probe` do, and once a second.
+	 */
+	void (*look)(struct ktr_provider *provider);
 };
 
 /*

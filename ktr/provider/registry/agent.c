@@ -88,6 +88,7 @@ static void *agent_main(void *context)
 			break;
 		if (ktr__rows_asked(spec, sizeof(spec)))
 			ktr__registry_provide(spec);
+		ktr__registry_settings();
 		ktr__registry_look(NULL);
 		ktr__registry_unlock();
 		ktr__rows_done(change);

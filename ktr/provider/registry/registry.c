@@ -28,6 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* [bytes] of the operations before look() was one. */
+#define REGISTRY_OPS_FIRST offsetof(struct ktr_provider_ops, look)
+
 static const uint32_t registry_zero; /* what is tested where a probe is off */
 static pthread_mutex_t registry_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct ktr_provider *registry_providers;
@@ -174,6 +177,22 @@ int ktr__registry_look_at(struct ktr__offered *offered, struct ktr_error *err)
 	return registry_in_op ? 0 : registry_look_one(offered, err);
 }
 
+/* A provider's other settings come first, for they say what an enabled probe does. */
+static void registry_settings(struct ktr_provider *provider)
+{
+	if (provider->ops->size <= REGISTRY_OPS_FIRST || !provider->ops->look)
+		return;
+	registry_in_op++;
+	provider->ops->look(provider);
+	registry_in_op--;
+}
+
+void ktr__registry_settings(void)
+{
+	for (struct ktr_provider *at = registry_in_op ? NULL : registry_providers; at; at = at->next)
+		registry_settings(at);
+}
+
 int ktr__registry_look(struct ktr_error *err)
 {
 	int code = 0;
@@ -293,7 +312,8 @@ int ktr_provider_register(const char *name, const struct ktr_provider_ops *ops, 
 	int code = -EEXIST;
 
 	*out = NULL;
-	if (!registry_name_ok(name) || ops->size != sizeof(*ops) || !ops->suspend != !ops->resume)
+	if (!registry_name_ok(name) || (ops->size != sizeof(*ops) && ops->size != REGISTRY_OPS_FIRST) ||
+	    !ops->suspend != !ops->resume)
 		return -EINVAL;
 	provider = calloc(1, sizeof(*provider));
 	if (!provider)
@@ -311,6 +331,7 @@ int ktr_provider_register(const char *name, const struct ktr_provider_ops *ops, 
 		ktr__registry_session();
 		if (registry_shared)
 			ktr__agent_start();
+		registry_settings(provider);
 		registry_in_op++;
 		if (ops->provide)
 			ops->provide(provider, NULL);

@@ -43,6 +43,9 @@ struct ktr__offered {
 void ktr__registry_lock(void);
 void ktr__registry_unlock(void);
 
+/* Has the providers look at their settings. Under the lock. */
+void ktr__registry_settings(void);
+
 /* Does what the words say, of all probes. Under the lock. err: the first that could not be enabled. */
 int ktr__registry_look(struct ktr_error *err);
 int ktr__registry_look_at(struct ktr__offered *offered, struct ktr_error *err); /* of one */
