@@ -189,7 +189,7 @@ $(O)/flags: FORCE | setup
 FORCE:
 
 # Called by functions whose vectors carry arguments.
-$(O)/pic/ktr/provider/fbt/fire.o $(O)/pic/ktr/provider/fbt/values.o: EXTRA = $(NO_VECTORS) -fno-plt
+$(O)/pic/ktr/provider/fbt/fire.o $(O)/pic/ktr/provider/fbt/call.o $(O)/pic/ktr/provider/fbt/values.o: EXTRA = $(NO_VECTORS) -fno-plt
 
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(patsubst %.c,$(O)/obj/%.o,$(call src,conf/eval)): EXTRA =

@@ -233,6 +233,7 @@ struct ktr_control {
 	uint64_t drop_no_site;	  /* site table full */
 	uint64_t drop_closed;	  /* the ring was closed: cpumask, freeze, a resize in progress */
 	uint64_t drop_no_class;	  /* application classes beyond the 32nd */
+	uint32_t fbt_within;	  /* 1: of functions, only calls within those of callers; as fbt_depth */
 
 	/* Knobs of the writer; written by whoever controls, but for the counts, which the writer has. */
 	uint32_t alq_enable __attribute__((aligned(64))); /* 1: a writer thread drains; 0 stored: it ends */
@@ -258,6 +259,10 @@ struct ktr_control {
 	uint64_t writer_took; /* [events] of all rings that the trace has, or counts as lost, as its writer ended */
 
 	uint64_t budget; /* [%] of a thread's time that a provider's probe may take; 0: all of it */
+
+	/* Which calls of functions are recorded, ktr/provider/fbt/filter.h; 0: whichever are asked for. */
+	uint64_t fbt_longer_ns; /* those that took so long */
+	uint64_t fbt_depth; /* those at most so deep */
 };
 
 KTR__LAYOUT(sizeof(struct ktr_control) == 2624, "layout of the file: CONTRIBUTING, ADD A KNOB");

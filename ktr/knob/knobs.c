@@ -153,6 +153,14 @@ const struct ktr_knob ktr__knob_rows[] = {
 	KNOB("budget", UINT, KTR_KNOB_RWTUN, "%", "10", "KTR_BUDGET",
 	     "share of a thread's time at which a provider's probe is switched off; 0: never", .max = 100,
 	     FIELD_RW(budget)),
+	KNOB("fbt_longer", DURATION, KTR_KNOB_RWTUN, NULL, "0", "KTR_FBT_LONGER",
+	     "of functions, calls that took so long are recorded; 0: all", .max = 1ull << 50, FIELD_RW(fbt_longer_ns)),
+	KNOB("fbt_depth", UINT, KTR_KNOB_RWTUN, "calls", "0", "KTR_FBT_DEPTH",
+	     "of functions, calls so deep among those that are asked for; 0: however deep", .max = 1u << 30,
+	     FIELD_RW(fbt_depth)),
+	KNOB("fbt_within", BOOL, KTR_KNOB_RWTUN, NULL, "0", "KTR_FBT_WITHIN",
+	     "of functions, only calls within those of functions whose probe fbt_caller:::within is on",
+	     FIELD_RW(fbt_within)),
 };
 
 const unsigned ktr__n_knob_rows = sizeof(ktr__knob_rows) / sizeof(ktr__knob_rows[0]);

@@ -75,7 +75,8 @@ static bool fork_copy(const struct ktr__session_rw *parent)
 	control->verbose_to = parent->control->verbose_to;
 	control->alq_max = parent->control->alq_max;
 	control->sites_change = parent->control->sites_change;
-	control->budget = parent->control->budget;
+	control->fbt_within = parent->control->fbt_within;
+	memcpy(&control->budget, &parent->control->budget, sizeof(*control) - offsetof(struct ktr_control, budget));
 	memcpy(control->sites, parent->control->sites, sizeof(control->sites));
 	memcpy(ktr__region_rows(&ktr__own, trigger, struct ktr_trigger),
 	       ktr__region_rows(parent, trigger, struct ktr_trigger), offsetof(struct ktr_trigger, why));

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Functions' probes under the knife: the byte that switches them flipped FLIPS times at each of the 64 places in a line
 # of the cache, against THREADS threads; and switched SWITCHES times from outside, while a program's functions are left
-# in all ways there are. Prints what it did.
+# in all ways there are; and so often again while filters of their calls are, too. Prints what it did.
 #
 #	FLIPS=N SWITCHES=N THREADS=N SEED=N tests/stress/fbt.sh
 . "$(dirname "$0")/../cli/lib.inc"
@@ -21,17 +21,21 @@ $cc -std=gnu11 $cflags tests/stress/fbt_flip.c -o "$dir/flip" $libs && $cxx -std
 "$dir/flip" "$flips" "$seed" "$threads" >"$dir/out" || fail "flips: exit status $?"
 tail -n 1 "$dir/out"
 
-KTR_SESSION=out "$dir/ways" "$threads" 100000000 >"$dir/out" 2>&1 &
-pid=$!
-at_exit() { kill "$pid" 2>/dev/null; }
-for i in $(seq 100); do
-	session=$(find "$KTR_DIR" -name 'out.ktr' | head -n 1)
-	[ -n "$session" ] && "$ktr" probe list -s out >/dev/null 2>&1 && break
-	sleep 0.1
-done
-"$dir/switch" "$session" "$switches" "$seed" || fail 'switches'
-kill -0 "$pid" 2>/dev/null || fail "the program has ended: $(cat "$dir/out")"
-is 'nothing wrong' "$(cat "$dir/out")" ''
-kill "$pid"
-wait "$pid" 2>/dev/null
+at_exit() { [ -z "${pid:-}" ] || kill "$pid" 2>/dev/null; }
+switches() { # NAME FILTERS
+	KTR_SESSION=$1 "$dir/ways" "$threads" 100000000 >"$dir/out" 2>&1 &
+	pid=$!
+	for i in $(seq 100); do
+		session=$(find "$KTR_DIR" -name "$1.ktr" | head -n 1)
+		[ -n "$session" ] && "$ktr" probe list -s "$1" >/dev/null 2>&1 && break
+		sleep 0.1
+	done
+	"$dir/switch" "$session" "$switches" "$seed" "$2" || fail "switches, $1"
+	kill -0 "$pid" 2>/dev/null || fail "$1: the program has ended: $(cat "$dir/out")"
+	is "$1: nothing wrong" "$(cat "$dir/out")" ''
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+}
+switches out 0
+switches filters 1
 exit $failed

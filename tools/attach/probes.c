@@ -3,6 +3,7 @@
 #include "tools/attach/probes.h"
 
 #include "ktr/control/session_join.h"
+#include "ktr/provider/session/offers.h"
 #include "ktr/provider/session/probe_rows.h"
 #include "tools/report/session_info.h"
 
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PROBES_SETTLE_MS 2000 /* one that is stopped does it later */
 
 static const struct probes_kernel {
 	char name[24];
@@ -103,6 +106,16 @@ static int probes_switch_kernel(struct probes *probes, unsigned i, int on, struc
 	rc = ktr_conf_set(probes->conf, "debug.ktr.kernel", text, err);
 	snprintf(text, sizeof(text), "%c%s", on ? '+' : '-', probes_kernel[i].class_name);
 	return rc ? rc : ktr_conf_set(probes->conf, "debug.ktr.mask", text, err);
+}
+
+void probes_settle(struct probes *probes)
+{
+	uint32_t change = 0;
+
+	if (probes->alive && (probes->session.map || !ktr__session_join(probes->path, &probes->session, NULL)))
+		change = ktr__offers_changed(&probes->session);
+	if (change)
+		ktr__offers_wait(&probes->session, change, PROBES_SETTLE_MS);
 }
 
 int probes_switch(struct probes *probes, unsigned idx, int on, struct ktr_error *err)

@@ -45,6 +45,9 @@ void probes_close(struct probes *probes);
 int probes_get(const struct probes *probes, unsigned idx, struct probe_shown *shown);
 uint64_t probes_fires(struct probes *probes, unsigned idx);
 
+/* Has processes that have providers look at the session's settings, and waits until they have, a while. */
+void probes_settle(struct probes *probes);
+
 /* Switches one. 0 or -errno, err filled. */
 int probes_switch(struct probes *probes, unsigned idx, int on, struct ktr_error *err);
 

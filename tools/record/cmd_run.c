@@ -10,6 +10,7 @@
 #include "analyze/filter/filter_spans.h"
 #include "analyze/filter/trigger_make.h"
 #include "analyze/types/types_open.h"
+#include "conf/number.h"
 #include "conf/quote.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/session_find.h"
@@ -122,6 +123,29 @@ static int run_trigger(void *at, const char *what, const char *text, char **argv
 		return usage_error(argv[0], "%s is too long", what);
 	trigger->made = printed;
 	return 0;
+}
+
+/* Elsewhere what has no unit is seconds; of calls nobody means those. */
+static int run_longer(void *at, const char *what, const char *text, char **argv)
+{
+	uint64_t *ns = at;
+
+	if (text[strspn(text, "0123456789.")] == '\0')
+		return usage_error(argv[0], "%s %s: of what unit? 10us, 1ms, 2s", what, text);
+	if (ktr__parse_duration(text, ns, NULL) || !*ns)
+		return usage_error(argv[0], "%s %s: not a duration such as 10us or 1ms", what, text);
+	return 0;
+}
+
+/* What is said of functions is nothing without them. */
+static int run_check_functions(const struct run *run)
+{
+	const char *without = run->args ? "--args" : run->longer_ns != RUN_AS_IT_IS ? "--longer" :
+			      run->depth != RUN_AS_IT_IS ? "--depth" : run->callers ? "--caller" : NULL;
+
+	if (!without || run->functions)
+		return 0;
+	return usage_error(run->command, "%s is for functions: --fbt GLOBS", without);
 }
 
 static int run_check(struct run *run)
@@ -463,6 +487,10 @@ static const struct option_row run_rows[] = {
 		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
 	OPTION_TEXT(0, "fbt", "GLOBS", struct run, functions,
 		    "functions, their entry and return, of a program built for it: 'parse_*,*_open'"),
+	OPTION_TAKE(0, "longer", "DURATION", struct run, longer_ns, run_longer,
+		    "of these functions only calls that took 10us, 1ms"),
+	OPTION_NUMBER(0, "depth", "N", struct run, depth, 1, 1u << 30, "only calls at most so deep among them"),
+	OPTION_TEXT(0, "caller", "GLOBS", struct run, callers, "only calls within those of functions: 'parse_file'"),
 	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
@@ -488,7 +516,7 @@ static int run_attend(struct run *run)
 {
 	struct span_watch watch = { .command = run->command,
 				    .text = run->trigger.text,
-				    .after = run->after == RUN_AFTER_AS_IT_IS ? 0 : run->after,
+				    .after = run->after == RUN_AS_IT_IS ? 0 : run->after,
 				    .find = run_find_watched,
 				    .context = run };
 	int watches = run->trigger.text && !run->trigger.made;
@@ -511,7 +539,9 @@ static int cmd_run(int argc, char **argv)
 {
 	struct run run = { .command = argv[0],
 			   .trace = FIND_TRACE,
-			   .after = RUN_AFTER_AS_IT_IS,
+			   .after = RUN_AS_IT_IS,
+			   .longer_ns = RUN_AS_IT_IS,
+			   .depth = RUN_AS_IT_IS,
 			   .rotate = ROTATE_OPTIONS };
 	struct run_standby standby;
 	struct run_hold hold;
@@ -526,8 +556,9 @@ static int cmd_run(int argc, char **argv)
 	rc = run_check(&run);
 	if (rc)
 		return rc;
-	if (run.args && !run.functions)
-		return usage_error(argv[0], "--args is for functions: --fbt GLOBS");
+	rc = run_check_functions(&run);
+	if (rc)
+		return rc;
 	if (!run.session)
 		run.session = run_session_name(&run);
 	run_types(&run);

@@ -274,6 +274,9 @@ static int sysctl_set(struct sysctl *s, const char *name, const char *text, stru
 			snprintf(err->text + length, sizeof(err->text) - length, "; %s stays %s", at.name, s->old);
 		return rc;
 	}
+	/* What providers go by, as they look at it when they are woken. */
+	if (strncmp(at.name, SYSCTL_ROOT ".fbt_", strlen(SYSCTL_ROOT ".fbt_")) == 0)
+		probes_settle(&s->probes);
 	sysctl_print_name(s, at.name);
 	if (readable && ktr_knob_read(&at, s->print, s->value, sizeof(s->value), NULL) == 0)
 		printf("%s -> %s\n", s->old, s->value);

@@ -19,7 +19,8 @@ static void environment_set(const char *name, uint64_t number, const char *unit)
 }
 
 /* A function's two probes are what a SPEC without a name fits. *before: what parts it from the one before. */
-static void environment_functions(FILE *to, const char *provider, const char *globs, const char **before)
+static void environment_functions(FILE *to, const char *provider, const char *globs, const char *name,
+				  const char **before)
 {
 	size_t length;
 
@@ -27,7 +28,7 @@ static void environment_functions(FILE *to, const char *provider, const char *gl
 		length = strcspn(globs, ",");
 		if (!length)
 			continue;
-		fprintf(to, "%s%s::%.*s:", *before, provider, (int)length, globs);
+		fprintf(to, "%s%s::%.*s:%s", *before, provider, (int)length, globs, name);
 		*before = ",";
 	}
 }
@@ -48,9 +49,11 @@ static int environment_probes(const struct run *run)
 		return -1;
 	fputs(run->probes ? run->probes : "", to);
 	if (run->functions)
-		environment_functions(to, "fbt", run->functions, &before);
+		environment_functions(to, "fbt", run->functions, "", &before);
 	if (run->functions && run->args)
-		environment_functions(to, "fbt_args", run->functions, &before);
+		environment_functions(to, "fbt_args", run->functions, "args", &before);
+	if (run->callers)
+		environment_functions(to, "fbt_caller", run->callers, "within", &before);
 	rc = ferror(to) ? -1 : 0;
 	rc |= fclose(to);
 	if (!rc && probes && n)
@@ -67,6 +70,10 @@ int run_environment(const struct run *run)
 	environment_set("KTR_ROTATE_TIME", run->rotate.ns, "ns");
 	environment_set("KTR_ROTATE_KEEP", run->rotate.keep, "");
 	environment_set("KTR_FREEZE_AFTER", run->after, "");
+	environment_set("KTR_FBT_LONGER", run->longer_ns, "ns");
+	environment_set("KTR_FBT_DEPTH", run->depth, "");
+	if (run->callers)
+		setenv("KTR_FBT_WITHIN", "1", 1);
 	if (run->trigger.made)
 		setenv("KTR_TRIGGER", run->trigger.made, 1);
 	if (run->kernel)

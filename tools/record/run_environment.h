@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define RUN_AFTER_AS_IT_IS UINT64_MAX
+#define RUN_AS_IT_IS UINT64_MAX /* a number that nobody asked for */
 
 struct run_trigger {
 	const char *made; /* as debug.ktr.trigger takes it; NULL: it asks for spans, and is ours to look for, */
@@ -27,10 +27,13 @@ struct run {
 	const char *entries;
 	const char *session; /* its name */
 	struct run_trigger trigger;
-	uint64_t after; /* RUN_AFTER_AS_IT_IS: not asked for */
+	uint64_t after; /* RUN_AS_IT_IS: not asked for */
 	const char *probes; /* as debug.ktr.probes takes them */
 	const char *functions; /* globs, separated by commas */
 	int args; /* their arguments, too */
+	uint64_t longer_ns; /* of these functions only calls that took so long; RUN_AS_IT_IS: not asked for */
+	uint64_t depth;	    /* likewise: only so deep ones, */
+	const char *callers; /* and within calls of functions of these globs; NULL: whoever calls */
 	int kernel; /* what the kernel tells of its threads, too */
 	int agent;  /* the program need not know of libktr, */
 	int children; /* nor what it starts */

@@ -56,10 +56,10 @@ void ktr__fbt_args_look(struct ktr__fbt_function *function, const char *module)
 	struct ktr__fbt_typed *typed = function->typed;
 	const struct ktr_provider_probe *probe;
 
-	if (!typed || !typed->on || !function->wanted)
+	if (!typed || !typed->on || !(function->wanted & 3))
 		return;
 	probe = typed->entry != &ktr__fbt_none ? typed->entry : function->probe[KTR__FBT_RETURN];
-	ktr__fbt_typed_sites(typed, module, probe->site.cls, function->wanted);
+	ktr__fbt_typed_sites(typed, module, probe->site.cls, function->wanted & 3);
 }
 
 /* ---- the provider's operations ---- */

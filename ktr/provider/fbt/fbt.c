@@ -10,6 +10,7 @@
  */
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/fbt/args.h"
+#include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/object.h"
 #include "ktr/provider/fbt/patch.h"
@@ -83,38 +84,60 @@ static void fbt_scope(struct ktr__fbt_function *function, const struct ktr_provi
 
 /* ---- the provider's operations ---- */
 
+int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	const struct ktr__fbt_object *object = ktr__fbt_object_of(number);
+	struct ktr__fbt_module *module = object ? __atomic_load_n(&object->module, __ATOMIC_ACQUIRE) : NULL;
+	uint32_t before = function->wanted;
+	int code;
+
+	if (!module)
+		return ktr_error_set(why, ENOENT, "its module is gone");
+	__atomic_fetch_or(&function->wanted, bit, __ATOMIC_RELAXED);
+	if (before)
+		return 0;
+	code = ktr__fbt_patch_room(function, number, &module->trampoline);
+	code = code ? code : ktr__fbt_patch_switch(function, true);
+	if (!code)
+		return 0;
+	__atomic_store_n(&function->wanted, before, __ATOMIC_RELAXED);
+	return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
+}
+
+void ktr__fbt_unwant(struct ktr__fbt_function *function, uint32_t bit)
+{
+	if (!__atomic_and_fetch(&function->wanted, ~bit, __ATOMIC_RELAXED))
+		ktr__fbt_patch_switch(function, false);
+}
+
 static int fbt_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 {
 	uint32_t number = fbt_number(probe), bit = 1u << fbt_which(probe);
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	const struct ktr__fbt_object *object = ktr__fbt_object_of(number);
-	struct ktr__fbt_module *module = object ? __atomic_load_n(&object->module, __ATOMIC_ACQUIRE) : NULL;
 	int code;
 
-	if (!module)
+	if (!object || ktr__fbt_object_gone(object))
 		return ktr_error_set(why, ENOENT, "its module is gone");
 	/* By who offers it: that has not returned yet. */
 	ktr__fbt_args_put(function, fbt_which(probe), probe);
-	if ((function->wanted | bit) == 3)
+	ktr__fbt_filter_class(probe->site.cls);
+	if (((function->wanted | bit) & 3) == 3) {
 		fbt_scope(function, probe);
-	if (!function->wanted) {
-		code = ktr__fbt_patch_room(function, number, &module->trampoline);
-		code = code ? code : ktr__fbt_patch_switch(function, true);
-		if (code)
-			return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
+		ktr__fbt_filter_scope(function);
 	}
-	function->wanted |= bit;
-	ktr__fbt_args_look(function, object->name);
-	return 0;
+	code = ktr__fbt_want(number, bit, why);
+	if (!code)
+		ktr__fbt_args_look(function, object->name);
+	return code;
 }
 
 static void fbt_disable(struct ktr_provider_probe *probe)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(fbt_number(probe));
 
-	function->wanted &= ~(1u << fbt_which(probe));
-	if (!function->wanted)
-		ktr__fbt_patch_switch(function, false);
+	ktr__fbt_unwant(function, 1u << fbt_which(probe));
 	ktr__fbt_args_look(function, ktr__fbt_object_of(fbt_number(probe))->name);
 }
 
@@ -172,6 +195,7 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 			ktr__fbt_args_put(function, end, probe);
 	}
 	ktr__fbt_args_offer(asked, object, number, name, part);
+	ktr__fbt_filter_offer(asked, object, number, name, part);
 }
 
 /* May a SPEC be for us? What is before its first colon is a glob, too. */
@@ -186,13 +210,14 @@ static bool fbt_is_meant(const char *spec, const char *ours)
 	return ktr__spec_fits(first, strlen(first), ours);
 }
 
-/* Both providers are asked: the first offers all of a function's. */
+/* All providers are asked: the first offers all of a function's. */
 void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 {
 	struct ktr__fbt_asked asked = { .spec = spec };
 
 	if (!spec || provider != fbt_provider ||
-	    (!fbt_is_meant(spec, "fbt::x:") && !fbt_is_meant(spec, "fbt_args::x:")))
+	    (!fbt_is_meant(spec, "fbt::x:") && !fbt_is_meant(spec, "fbt_args::x:") &&
+	     !fbt_is_meant(spec, "fbt_caller::x:")))
 		return;
 	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
 		ktr__fbt_object_names(at, fbt_offer, &asked);
@@ -226,6 +251,8 @@ static void fbt_begin(void)
 		fbt_provider = NULL;
 	else
 		ktr__fbt_args_begin();
+	if (fbt_provider)
+		ktr__fbt_filter_begin();
 }
 
 __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_module *module)
@@ -238,7 +265,6 @@ __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_modul
 		return 0;
 	module->attached = 1;
 	pthread_once(&fbt_once, fbt_begin);
-	module->trampoline = (uintptr_t)ktr__fbt_trampoline;
 	code = fbt_provider ? ktr__fbt_object_new(module, &object) : -ENXIO;
 	if (!code && object && ktr__probe_asked("", ""))
 		ktr__fbt_object_names(object, fbt_offer, &asked);
@@ -255,6 +281,8 @@ __attribute__((visibility("default"))) int ktr__fbt_detach(struct ktr__fbt_modul
 	bool ends = __atomic_load_n(&fbt_ends, __ATOMIC_ACQUIRE);
 	struct ktr__fbt_object *object = ends ? NULL : ktr__fbt_object_leave(module);
 
+	if (object)
+		ktr__fbt_filter_leave(object);
 	for (uint32_t i = 0; object && i < object->n; i++) {
 		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
 

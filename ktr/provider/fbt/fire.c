@@ -14,9 +14,12 @@
  */
 #include "ktr/provider/fbt/fire.h"
 
+#include "ktr/provider/fbt/call.h"
+#include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/values.h"
 #include "ktr/record/own.h"
 #include "ktr/record/record_words.h"
+#include "ktr/session/clock.h"
 
 #include <cpuid.h>
 
@@ -251,12 +254,18 @@ static inline void fire_returned(struct ktr__fbt_record *record)
 		fire_event(key ? &function->scope->end : &probe->site, key);
 	else if (function->typed && function == &function->typed->self)
 		fire_typed_left(function->typed, key);
+	else if (function == &ktr__fbt_filtered && key)
+		ktr__fbt_call_ended((const uint64_t *)(uintptr_t)(key & ~(uint64_t)KTR__FBT_NO_RESULT),
+				    !(key & KTR__FBT_NO_RESULT));
 }
 
 /* There is no result. */
 static void fire_lost(struct ktr__fbt_record *record)
 {
-	if (record->began && record->function->typed && record->function == &record->function->typed->self)
+	const struct ktr__fbt_function *function = record->function;
+
+	if (record->began && (function == &ktr__fbt_filtered ||
+			      (function->typed && function == &function->typed->self)))
 		record->began |= KTR__FBT_NO_RESULT;
 	fire_returned(record);
 }
@@ -301,6 +310,122 @@ struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
 	}
 	fire_leave(depth);
 	return way;
+}
+
+/* ---- while a filter is on ---- */
+
+struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	struct ktr__fbt_way way = { NULL, function->patch + 2 };
+	uint32_t wanted = __atomic_load_n(&function->wanted, __ATOMIC_RELAXED);
+	struct ktr__fbt_record *told = NULL;
+	struct ktr__fbt_scope *scope;
+	struct ktr_provider_probe *entry;
+	uint32_t depth = fire_enter(place);
+	bool returns;
+
+	if (depth == FIRE_NEST)
+		return way;
+	returns = fire_probe(function, KTR__FBT_RETURN);
+	if (returns || wanted & KTR__FBT_CALLER)
+		way.record = fire_take(function, place);
+	if (ktr__fbt_call_begun(function, way.record, place, &told)) {
+		told = returns ? told : NULL;
+		scope = told ? __atomic_load_n(&function->scope, __ATOMIC_ACQUIRE) : NULL;
+		entry = fire_probe(function, KTR__FBT_ENTRY);
+		if (entry && scope) {
+			told->began = (uint64_t)(uintptr_t)place;
+			fire_event(&scope->begin, told->began);
+		} else if (entry) {
+			fire_event(&entry->site, 0);
+		} else {
+			fire_typed_entered(function, told, place);
+		}
+	}
+	fire_leave(depth);
+	return way;
+}
+
+bool ktr__fbt_fire_held(struct ktr__fbt_function *function, struct ktr__fbt_record *told, const uint64_t *place)
+{
+	struct ktr__fbt_typed *typed = __atomic_load_n(&function->typed, __ATOMIC_ACQUIRE);
+	bool is_typed = typed && __atomic_load_n(&typed->on, __ATOMIC_ACQUIRE), begins;
+	struct ktr__fbt_scope *scope = __atomic_load_n(&function->scope, __ATOMIC_ACQUIRE);
+	struct ktr_provider_probe *entry = is_typed ? __atomic_load_n(&typed->entry, __ATOMIC_ACQUIRE) : NULL;
+	uint64_t key = (uint64_t)(uintptr_t)place;
+
+	entry = entry && ktr__provider_on(entry) ? entry : fire_probe(function, KTR__FBT_ENTRY);
+	begins = entry && fire_probe(function, KTR__FBT_RETURN) && scope &&
+		 __atomic_load_n(&scope->late, __ATOMIC_ACQUIRE);
+	is_typed = is_typed && !entry == !begins &&
+		   fire_made(typed, begins ? KTR__FBT_SITE_SCOPE : KTR__FBT_SITE_RETURN);
+	told->function = is_typed ? &typed->self : function;
+	told->began = begins ? key : is_typed ? key | KTR__FBT_UNBEGUN : 0;
+	return begins;
+}
+
+struct fire_late {
+	struct ktr_site *site;
+	uint64_t key;
+	uint64_t began;
+};
+
+/* The clock is read as late as can be: the event's own time comes after it. */
+static void fire_late(void *context)
+{
+	const struct fire_late *late = context;
+	uint64_t ticks = ktr__clock_now(ktr__fbt_filter.clock) - late->began;
+	uint32_t rate = __atomic_load_n(&ktr__fbt_filter.ns_per_tick, __ATOMIC_RELAXED);
+
+	ktr__record2(late->site, late->key, (uint64_t)((unsigned __int128)ticks * rate >> KTR__FBT_RATE));
+}
+
+void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *place, uint64_t began)
+{
+	struct ktr__fbt_function *function = told->function;
+	struct fire_late late = { .key = (uint64_t)(uintptr_t)place, .began = began };
+
+	if (function->typed && function == &function->typed->self)
+		function = function->typed->function;
+	late.site = __atomic_load_n(&function->scope->late, __ATOMIC_ACQUIRE);
+	if (!(KTR__GATE() & late.site->mask))
+		return;
+	if (fire_wide_mask && !fire_is_usual(late.site, fire_cpu()))
+		ktr__fbt_wide(fire_late, &late, fire_wide_mask);
+	else
+		fire_late(&late);
+}
+
+static void fire_note(void *site)
+{
+	const struct ktr_control *control = __atomic_load_n(&fire_session->control, __ATOMIC_RELAXED);
+
+	if (control)
+		ktr__record3(site, __atomic_load_n(&control->fbt_longer_ns, __ATOMIC_RELAXED),
+			     __atomic_load_n(&ktr__fbt_filter.depth, __ATOMIC_RELAXED),
+			     __atomic_load_n(&ktr__fbt_filter.within, __ATOMIC_RELAXED));
+}
+
+void ktr__fbt_fire_note(void)
+{
+	struct ktr_site *site = __atomic_load_n(&ktr__fbt_filter.note, __ATOMIC_ACQUIRE);
+
+	if (!site || !(KTR__GATE() & site->mask))
+		return;
+	if (fire_wide_mask)
+		ktr__fbt_wide(fire_note, site, fire_wide_mask);
+	else
+		fire_note(site);
+	fire_self.cpu = fire_cpu();
+}
+
+void ktr__fbt_fire_ended(struct ktr__fbt_record *told, bool has_result)
+{
+	if (has_result)
+		fire_returned(told);
+	else
+		fire_lost(told);
 }
 
 void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place)

@@ -13,6 +13,7 @@ struct ktr__fbt_way {
 };
 
 void ktr__fbt_trampoline(void);
+void ktr__fbt_trampoline_filtered(void); /* while a filter is on */
 void ktr__fbt_returned(void); /* places in it */
 void ktr__fbt_unwound(void);
 void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
@@ -20,9 +21,21 @@ void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
 /* A function was called. place: where its return address is. */
 struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);
 
+/* The same while a filter is on. */
+struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place);
+
 /* It has returned; or an exception came through it, and so there is no result. */
 void ktr__fbt_left(struct ktr__fbt_record *record, const uint64_t *place);
 void ktr__fbt_thrown(struct ktr__fbt_record *record, const uint64_t *place);
+
+/*
+ * For call.c, between the two: what a call's end is to be that does not begin yet, and whether it has a beginning;
+ * that beginning, late; its end.
+ */
+bool ktr__fbt_fire_held(struct ktr__fbt_function *function, struct ktr__fbt_record *told, const uint64_t *place);
+void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *place, uint64_t began);
+void ktr__fbt_fire_note(void); /* what the filter is */
+void ktr__fbt_fire_ended(struct ktr__fbt_record *told, bool has_result);
 
 /* Unwinders call it for each frame of the trampoline. */
 _Unwind_Reason_Code ktr__fbt_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class class,

@@ -13,12 +13,14 @@
 
 #define KTR__FBT_ENTRY	0 /* which of a function's two probes */
 #define KTR__FBT_RETURN 1
+#define KTR__FBT_CALLER 4u /* bit of a function's wanted, besides those of its probes: filter.h */
 #define KTR__FBT_ROOM	14 /* [bytes] before each function: -fpatchable-function-entry=16,14 */
 
 /* A function whose entry and return are both asked for is a scope: it begins and ends. */
 struct ktr__fbt_scope {
 	struct ktr_site begin;
 	struct ktr_site end;
+	struct ktr_site *late; /* of a beginning that is told of later; NULL: not needed yet. Atomic; never freed */
 };
 
 struct ktr__fbt_typed;
@@ -28,7 +30,7 @@ struct ktr__fbt_function {
 	struct ktr_provider_probe *probe[2]; /* ktr__fbt_none: not offered. Atomic, as scope */
 	const char *name; /* as it is shown; owned; set when it is first offered */
 	struct ktr__fbt_scope *scope; /* made when first needed, never freed; NULL: none */
-	uint32_t wanted; /* bit for each probe that is enabled */
+	uint32_t wanted; /* bit for each probe that is enabled; changed under the registry's lock, atomic */
 	uint8_t away; /* the second byte: how far back the room before the function is */
 	uint8_t has_room; /* what is written there has been */
 	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
@@ -42,6 +44,13 @@ extern struct ktr_provider_probe ktr__fbt_none;
 
 /* The number of the first of n new ones; 0: there is no memory. One caller at a time. */
 uint32_t ktr__fbt_function_new(uint32_t n);
+
+/*
+ * One bit more is wanted of a function, or one less, which is patched as long as any is. Under the registry's lock.
+ * 0, or -errno and why.
+ */
+int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why);
+void ktr__fbt_unwant(struct ktr__fbt_function *function, uint32_t bit);
 
 #define KTR__FBT_BLOCK	4096u /* functions */
 #define KTR__FBT_BLOCKS 1024u /* four million of them */

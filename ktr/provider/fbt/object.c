@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ktr/provider/fbt/object.h"
 
+#include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/symbols.h"
 #include "ktr/record/module.h"
@@ -42,7 +43,9 @@ static bool object_find(const void *address, struct object_search *search)
 }
 
 static struct ktr__fbt_object *object_list; /* atomic; only grows */
-static pthread_mutex_t object_mutex = PTHREAD_MUTEX_INITIALIZER; /* of who adds one; nothing is called in it */
+/* Of who adds one, takes one out, or leads them elsewhere; nothing is called in it. */
+static pthread_mutex_t object_mutex = PTHREAD_MUTEX_INITIALIZER;
+static uintptr_t object_trampoline = (uintptr_t)ktr__fbt_trampoline;
 
 struct ktr__fbt_object *ktr__fbt_objects(void)
 {
@@ -135,6 +138,7 @@ static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 	}
 	if (object) {
 		object->base = search->found.base;
+		module->trampoline = object_trampoline;
 		__atomic_store_n(&object->module, module, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&object_mutex);
@@ -169,13 +173,28 @@ int ktr__fbt_object_new(struct ktr__fbt_module *module, struct ktr__fbt_object *
 
 struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module)
 {
-	struct ktr__fbt_object *at = ktr__fbt_objects();
+	struct ktr__fbt_object *at;
 
+	pthread_mutex_lock(&object_mutex);
+	at = ktr__fbt_objects();
 	while (at && at->module != module)
 		at = at->next;
 	if (at)
 		__atomic_store_n(&at->module, NULL, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&object_mutex);
 	return at;
+}
+
+void ktr__fbt_objects_lead(uintptr_t trampoline)
+{
+	if (object_trampoline == trampoline)
+		return;
+	pthread_mutex_lock(&object_mutex);
+	object_trampoline = trampoline;
+	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
+		if (at->module)
+			__atomic_store_n(&at->module->trampoline, trampoline, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&object_mutex);
 }
 
 /* ---- names ---- */

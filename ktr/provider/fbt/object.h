@@ -36,6 +36,9 @@ struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number); /* that has a funct
 /* A function's address in its file. */
 uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number);
 
+/* Where probes of all modules lead from now on, those that come later too: a trampoline. */
+void ktr__fbt_objects_lead(uintptr_t trampoline);
+
 static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
 {
 	return !__atomic_load_n(&object->module, __ATOMIC_ACQUIRE);

@@ -15,15 +15,32 @@
 __thread struct ktr__fbt_area *ktr__fbt_area;
 static struct ktr__fbt_area *record_bucket[RECORD_BUCKETS]; /* atomic */
 
+static void *record_map(size_t n_bytes)
+{
+	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static struct ktr__fbt_area *record_area_new(uint64_t stack)
 {
-	struct ktr__fbt_area *area = mmap(NULL, sizeof(*area), PROT_READ | PROT_WRITE,
-					  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct ktr__fbt_area *area = record_map(sizeof(*area));
 
-	if (area == MAP_FAILED)
-		return NULL;
-	area->stack = stack;
+	if (area)
+		area->stack = stack;
 	return area;
+}
+
+/* Two threads may have parts of one area. */
+struct ktr__fbt_calls *ktr__fbt_calls_make(struct ktr__fbt_area *area)
+{
+	struct ktr__fbt_calls *made = ktr__own_session()->sealed ? NULL : record_map(sizeof(*made)), *there = NULL;
+
+	if (!made || __atomic_compare_exchange_n(&area->calls, &there, made, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
+		return made;
+	munmap(made, sizeof(*made));
+	return there;
 }
 
 /* In a sandbox, ktr_sandbox(3), nobody asks the kernel for anything. */

@@ -17,6 +17,9 @@
  * A body that ends with a jump to another function that is asked for comes here again with ktr__fbt_returned in
  * the place, and rbx its record: the record then goes on as that of the other one.
  *
+ * While a filter is on (filter.h), modules lead to ktr__fbt_trampoline_filtered instead: what begins there ends as
+ * any other does.
+ *
  * All registers that may carry arguments or results are kept, where typed.c says that they are: what is pushed,
  * and in which order, is known there. Of vectors the recorder changes the lower 16
  * bytes of three at most (ktr/arch/record_x86_64.S). The upper parts are touched by libraries alone, which
@@ -43,6 +46,24 @@
 #define BODY	48
 #define WORDS	64  /* [bytes] that are pushed */
 
+/* Everything that may carry an argument. */
+#define KEEP                                                                                     \
+	PUSH(%r10);                                                                              \
+	PUSH(%rax);                                                                              \
+	PUSH(%r9);                                                                               \
+	PUSH(%r8);                                                                               \
+	PUSH(%rcx);                                                                              \
+	PUSH(%rdx);                                                                              \
+	PUSH(%rsi);                                                                              \
+	PUSH(%rdi);                                                                              \
+	subq	$ROOM, %rsp;                                                                     \
+	.cfi_adjust_cfa_offset ROOM;                                                             \
+	movups	%xmm0, 0(%rsp);                                                                  \
+	movups	%xmm1, 16(%rsp);                                                                 \
+	movups	%xmm2, 32(%rsp);                                                                 \
+	movl	%r11d, %edi;                                                                     \
+	leaq	ROOM + WORDS(%rsp), %rsi
+
 	.weak	_Unwind_Resume
 	.text
 	.globl	ktr__fbt_trampoline
@@ -53,22 +74,9 @@ ktr__fbt_trampoline:
 	.cfi_startproc
 	.cfi_personality 0x1b, ktr__fbt_personality
 	endbr64
-	PUSH(%r10)
-	PUSH(%rax)
-	PUSH(%r9)
-	PUSH(%r8)
-	PUSH(%rcx)
-	PUSH(%rdx)
-	PUSH(%rsi)
-	PUSH(%rdi)
-	subq	$ROOM, %rsp
-	.cfi_adjust_cfa_offset ROOM
-	movups	%xmm0, 0(%rsp)
-	movups	%xmm1, 16(%rsp)
-	movups	%xmm2, 32(%rsp)
-	movl	%r11d, %edi
-	leaq	ROOM + WORDS(%rsp), %rsi
+	KEEP
 	call	ktr__fbt_entered
+.Lentered:
 	movq	%rdx, BODY(%rsp)
 	movups	0(%rsp), %xmm0
 	movups	16(%rsp), %xmm1
@@ -163,6 +171,19 @@ ktr__fbt_unwound:
 	jmp	*_Unwind_Resume@GOTPCREL(%rip)
 	.cfi_endproc
 	.size	ktr__fbt_trampoline, . - ktr__fbt_trampoline
+
+/* The same while a filter is on: it goes on there. */
+	.globl	ktr__fbt_trampoline_filtered
+	.hidden	ktr__fbt_trampoline_filtered
+	.type	ktr__fbt_trampoline_filtered, @function
+ktr__fbt_trampoline_filtered:
+	.cfi_startproc
+	endbr64
+	KEEP
+	call	ktr__fbt_entered_filtered
+	jmp	.Lentered
+	.cfi_endproc
+	.size	ktr__fbt_trampoline_filtered, . - ktr__fbt_trampoline_filtered
 
 /*
  * ktr__fbt_wide(call, context, mask): makes the call with the upper parts of all vectors kept, those that the

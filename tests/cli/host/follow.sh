@@ -40,12 +40,14 @@ $p"
 			"1024 gen|family own "
 	done
 	"$ktr" rm --dead >/dev/null
-	printf 'debug.ktr.%s\n' freeze_after=5 freeze_on=usr1 alq_max=1000000 verbose_to=syslog alq_rotate_keep=7 budget=3 >"$dir/conf"
+	printf 'debug.ktr.%s\n' freeze_after=5 freeze_on=usr1 alq_max=1000000 verbose_to=syslog alq_rotate_keep=7 budget=3 \
+		fbt_longer=5ms fbt_depth=4 fbt_within=1 >"$dir/conf"
 	KTR_CONF=$dir/conf KTR_FOLLOW_FORK=own "$out/follow" fork >/dev/null
 	for name in $(sessions); do
 		is "other settings of $name" \
-			"$("$ktr" sysctl -s "$name" -n freeze_after freeze_on alq_max verbose_to alq_rotate_keep budget | tr '\n' ' ')" \
-			"5 usr1 1000000 syslog 7 3 "
+			"$("$ktr" sysctl -s "$name" -n freeze_after freeze_on alq_max verbose_to alq_rotate_keep budget \
+			fbt_longer fbt_depth fbt_within | tr '\n' ' ')" \
+			"5 usr1 1000000 syslog 7 3 5ms 4 1 "
 	done
 	KTR_FOLLOW_FORK=own family "$out/follow" fork >/dev/null
 	"$ktr" ls | grep -c ' dead ' | grep -qx 3 || fail "sessions: $("$ktr" ls)"
