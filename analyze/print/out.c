@@ -17,19 +17,46 @@ int ktr__out_open(struct ktr__out *out, int fd)
 	return out->buffer ? 0 : -ENOMEM;
 }
 
+static int out_grow(struct ktr__out *out)
+{
+	char *buffer = realloc(out->buffer, 2 * out->room);
+
+	if (!buffer)
+		out->error = ENOMEM;
+	if (out->error)
+		return -out->error;
+	out->buffer = buffer;
+	out->room *= 2;
+	return 0;
+}
+
+static void out_write(struct ktr__out *out, const char *bytes, size_t left)
+{
+	while (left && !out->error) {
+		ssize_t n = write(out->fd, bytes, left);
+
+		if (n < 0 && errno != EINTR)
+			out->error = errno;
+		bytes += n > 0 ? n : 0;
+		left -= n > 0 ? (size_t)n : 0;
+	}
+}
+
 int ktr__out_flush(struct ktr__out *out)
 {
-	size_t at = 0;
-
-	while (at < out->n && !out->error) {
-		ssize_t n = write(out->fd, out->buffer + at, out->n - at);
-
-		if (n >= 0)
-			at += (size_t)n;
-		else if (errno != EINTR)
-			out->error = errno;
-	}
+	if (out->grows)
+		return out_grow(out);
+	out_write(out, out->buffer, out->n);
 	out->n = 0;
+	return -out->error;
+}
+
+int ktr__out_write(struct ktr__out *out, const char *bytes, size_t n)
+{
+	int rc = ktr__out_flush(out);
+
+	if (!rc)
+		out_write(out, bytes, n);
 	return -out->error;
 }
 

@@ -21,13 +21,17 @@ struct ktr__out {
 	size_t n;
 	size_t room;
 	char *buffer; /* owned */
+	int grows;    /* nothing is written: where there is no room, there is more made */
 };
 
 /* 0 or -ENOMEM. */
 int ktr__out_open(struct ktr__out *out, int fd);
 
-/* Writes what is in the buffer. 0 or -errno, now or earlier. */
+/* Writes what is in the buffer; of one that grows, makes room for another line. 0 or -errno, now or earlier. */
 int ktr__out_flush(struct ktr__out *out);
+
+/* Writes bytes after what is in the buffer, past it. 0 or -errno. */
+int ktr__out_write(struct ktr__out *out, const char *bytes, size_t n);
 
 /* Flushes and frees the buffer; leaves the descriptor open. 0 or -errno. */
 int ktr__out_close(struct ktr__out *out);

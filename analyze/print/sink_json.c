@@ -478,16 +478,22 @@ static int sink_json_note(struct ktr_sink *sink, const struct ktr_note *note)
 						    sink_json_cstring(note->text)));
 }
 
-int ktr__sink_json_init(struct ktr__sink_json *json)
+/* What init and hire have in common. 0 or -ENOMEM. */
+static int sink_json_prepare(struct ktr__sink_json *json)
 {
 	json->sink.event = sink_json_event;
 	json->sink.loss = sink_json_loss;
 	json->sink.note = sink_json_note;
-	json->n_lines = 0;
 	json->text = malloc(4 * JSON_TEXT + 16);
 	json->string = json_string("");
 	json->real = json_real(0);
-	if (!json->text || !json->string || !json->real)
+	return json->text && json->string && json->real ? 0 : -ENOMEM;
+}
+
+int ktr__sink_json_init(struct ktr__sink_json *json)
+{
+	json->n_lines = 0;
+	if (sink_json_prepare(json))
 		return -ENOMEM;
 	if (!json->out && ktr__out_open(&json->own, -1))
 		return -ENOMEM;
@@ -495,14 +501,8 @@ int ktr__sink_json_init(struct ktr__sink_json *json)
 	return json->only_events ? 0 : sink_json_head(json);
 }
 
-int ktr__sink_json_fini(struct ktr__sink_json *json)
+static void sink_json_free(struct ktr__sink_json *json)
 {
-	int rc = 0;
-
-	if (json->array && json->text && !ktr__out_line(json->out))
-		ktr__out_text(json->out, json->n_lines ? "\n]\n" : "[]\n");
-	if (json->out)
-		rc = ktr__out_flush(json->out);
 	for (uint32_t i = 0; i < json->n_sites; i++)
 		sink_json_site_free(json->site[i]);
 	for (uint32_t i = 0; i < json->n_threads; i++)
@@ -513,5 +513,70 @@ int ktr__sink_json_fini(struct ktr__sink_json *json)
 	free(json->site);
 	free(json->thread);
 	free(json->text);
+}
+
+int ktr__sink_json_fini(struct ktr__sink_json *json)
+{
+	int rc = 0;
+
+	if (json->array && json->text && !ktr__out_line(json->out))
+		ktr__out_text(json->out, json->n_lines ? "\n]\n" : "[]\n");
+	if (json->out)
+		rc = ktr__out_flush(json->out);
+	sink_json_free(json);
 	return rc;
 }
+
+/* ---- by several threads ---- */
+
+static void sink_json_leave(struct ktr_sink *sink)
+{
+	struct ktr__sink_json *json = (struct ktr__sink_json *)(void *)sink;
+
+	ktr__symbols_free(json->symbols);
+	sink_json_free(json);
+	free(json);
+}
+
+static struct ktr_sink *sink_json_hire(void *of, struct ktr__out *out)
+{
+	const struct ktr__sink_json *like = of;
+	struct ktr__sink_json *json = calloc(1, sizeof(*json));
+
+	if (!json)
+		return NULL;
+	json->out = out;
+	json->reader = like->reader;
+	json->array = like->array;
+	json->only_events = like->only_events;
+	if (like->symbols)
+		json->symbols = ktr__symbols_like(like->symbols);
+	if (!like->symbols == !json->symbols && !sink_json_prepare(json))
+		return &json->sink;
+	sink_json_leave(&json->sink);
+	return NULL;
+}
+
+/* All that matters of the lines before is whether there is one. */
+static void sink_json_follow(struct ktr_sink *sink, uint64_t n_events, uint64_t last_ns)
+{
+	struct ktr__sink_json *json = (struct ktr__sink_json *)(void *)sink;
+
+	(void)last_ns;
+	json->n_lines = json->only_events ? n_events : 1;
+}
+
+static int sink_json_write(void *of, const char *bytes, size_t n)
+{
+	struct ktr__sink_json *json = of;
+
+	json->n_lines++;
+	return ktr__out_write(json->out, bytes, n);
+}
+
+const struct ktr__crew_trade ktr__sink_json_trade = {
+	.hire = sink_json_hire,
+	.begin = sink_json_follow,
+	.leave = sink_json_leave,
+	.write = sink_json_write,
+};

@@ -24,6 +24,7 @@
 #ifndef ANALYZE_SINK_JSON_H
 #define ANALYZE_SINK_JSON_H
 
+#include "analyze/print/crew.h"
 #include "analyze/print/out.h"
 
 #include <ktr/reader.h>
@@ -50,6 +51,9 @@ struct ktr__sink_json {
 
 /* Sets the callbacks and allocates what is needed; prints the head. 0 or -errno. */
 int ktr__sink_json_init(struct ktr__sink_json *json);
+
+/* of: a struct ktr__sink_json that has been initialized, and whose own event() is not called meanwhile. */
+extern const struct ktr__crew_trade ktr__sink_json_trade;
 
 /* Prints the end, flushes, frees. 0 or -errno. */
 int ktr__sink_json_fini(struct ktr__sink_json *json);

@@ -13,6 +13,7 @@
 #include "conf/kit/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define TEXT_DIM    "\033[2m"
@@ -300,3 +301,55 @@ void ktr__sink_text_init(struct ktr__sink_text *text)
 	text->sink.loss = sink_text_loss;
 	text->sink.note = NULL;
 }
+
+/* ---- by several threads ---- */
+
+static struct ktr_sink *sink_text_hire(void *of, struct ktr__out *out)
+{
+	const struct ktr__sink_text *like = of;
+	struct ktr__sink_text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->out = out;
+	text->info = like->info;
+	text->columns = like->columns;
+	text->time = like->time;
+	text->colour = like->colour;
+	text->raw = like->raw;
+	ktr__sink_text_init(text);
+	if (like->symbols)
+		text->symbols = ktr__symbols_like(like->symbols);
+	if (!like->symbols == !text->symbols)
+		return &text->sink;
+	free(text);
+	return NULL;
+}
+
+static void sink_text_begin(struct ktr_sink *sink, uint64_t n_events, uint64_t last_ns)
+{
+	struct ktr__sink_text *text = (struct ktr__sink_text *)(void *)sink;
+
+	text->n_events = n_events;
+	text->last_ns = last_ns;
+}
+
+static void sink_text_leave(struct ktr_sink *sink)
+{
+	struct ktr__sink_text *text = (struct ktr__sink_text *)(void *)sink;
+
+	ktr__symbols_free(text->symbols);
+	free(text);
+}
+
+static int sink_text_write(void *of, const char *bytes, size_t n)
+{
+	return ktr__out_write(((struct ktr__sink_text *)of)->out, bytes, n);
+}
+
+const struct ktr__crew_trade ktr__sink_text_trade = {
+	.hire = sink_text_hire,
+	.begin = sink_text_begin,
+	.leave = sink_text_leave,
+	.write = sink_text_write,
+};

@@ -5,6 +5,7 @@
 #ifndef ANALYZE_SINK_TEXT_H
 #define ANALYZE_SINK_TEXT_H
 
+#include "analyze/print/crew.h"
 #include "analyze/print/out.h"
 
 #include <ktr/reader.h>
@@ -59,6 +60,9 @@ struct ktr__sink_text {
 
 /* Sets the callbacks; *text is zero but for what the user has filled in. */
 void ktr__sink_text_init(struct ktr__sink_text *text);
+
+/* of: a struct ktr__sink_text, whose header is printed, and whose own event() is not called meanwhile. */
+extern const struct ktr__crew_trade ktr__sink_text_trade;
 
 /* Prints the line with the columns' names. */
 void ktr__sink_text_header(struct ktr__sink_text *text);

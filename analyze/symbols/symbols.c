@@ -55,6 +55,7 @@ struct symbols_answer {
 };
 
 struct ktr__symbols {
+	const struct ktr__tables *tables; /* borrowed */
 	struct symbols_module *module; /* owned */
 	uint32_t n_modules;
 	struct symbols_file *file; /* owned */
@@ -80,6 +81,7 @@ struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables)
 
 	if (!symbols)
 		return NULL;
+	symbols->tables = tables;
 	symbols->module = calloc((size_t)tables->n_modules + 1, sizeof(*symbols->module));
 	if (!symbols->module) {
 		free(symbols);
@@ -100,6 +102,11 @@ struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables)
 			module->reach = module[-1].reach;
 	}
 	return symbols;
+}
+
+struct ktr__symbols *ktr__symbols_like(const struct ktr__symbols *symbols)
+{
+	return ktr__symbols_new(symbols->tables);
 }
 
 void ktr__symbols_free(struct ktr__symbols *symbols)

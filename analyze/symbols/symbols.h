@@ -16,6 +16,9 @@ enum ktr__symbols_kind {
 
 /* Over the modules of finished tables (borrowed). Owned; NULL without memory. */
 struct ktr__symbols *ktr__symbols_new(const struct ktr__tables *tables);
+
+/* Others over the same, for another thread. Owned; NULL without memory. */
+struct ktr__symbols *ktr__symbols_like(const struct ktr__symbols *symbols);
 void ktr__symbols_free(struct ktr__symbols *symbols);
 
 /*

@@ -2,6 +2,8 @@
 /* The table of exporters, and what they share. */
 #include "visualize/export/export.h"
 
+#include "analyze/read/reader.h"
+#include "analyze/symbols/symbols.h"
 #include "visualize/export/exports.h"
 #include "visualize/model/label.h"
 
@@ -31,7 +33,7 @@ static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
 		e->error = ktr__slices_event(&e->slices, event);
 	if (e->error == 0 && e->format->event != NULL)
 		e->error = e->format->event(e, event);
-	if (e->error == 0 && ferror(e->to))
+	if (e->error == 0 && e->to != NULL && ferror(e->to))
 		e->error = errno != 0 ? -errno : -EIO;
 	return e->error;
 }
@@ -47,8 +49,28 @@ static int export_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	return e->error;
 }
 
+/* Hands over the lines that have been written. 0 or -errno. */
+static int export_flush(struct ktr__export *e)
+{
+	size_t n = e->own.n;
+
+	e->own.n = 0;
+	errno = 0;
+	if (n > 0 && fwrite(e->own.buffer, 1, n, e->to) != n)
+		e->error = errno != 0 ? -errno : -EIO;
+	return e->error;
+}
+
+int ktr__export_line(struct ktr__export *e)
+{
+	if (e->out->room - e->out->n >= KTR__OUT_LINE)
+		return 0;
+	return e->out == &e->own ? export_flush(e) : ktr__out_flush(e->out);
+}
+
 static void export_free(struct ktr__export *e)
 {
+	free(e->own.buffer);
 	if (e->format->free != NULL)
 		e->format->free(e);
 	if (e->format->slices != NULL)
@@ -76,7 +98,11 @@ int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format 
 		return rc;
 	}
 	e->to = e->file.to;
-	if (format->slices != NULL)
+	e->symbols = ktr__reader_symbols(reader);
+	e->out = &e->own;
+	if (format->is_lines)
+		rc = ktr__out_open(&e->own, -1);
+	if (rc == 0 && format->slices != NULL)
 		rc = ktr__slices_init(&e->slices, e->info, format->slices, e);
 	if (rc == 0 && format->begin != NULL)
 		rc = format->begin(e);
@@ -96,6 +122,8 @@ int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error 
 		rc = ktr__slices_end(&e->slices);
 	if (rc == 0 && e->format->end != NULL)
 		rc = e->format->end(e);
+	if (rc == 0 && e->format->is_lines)
+		rc = export_flush(e);
 	if (rc < 0 && e->error != 0)
 		ktr_error_at(err, e->file.path, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
 	else if (rc != 0)
@@ -111,6 +139,54 @@ int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error 
 	export_free(e);
 	return rc;
 }
+
+/* ---- by several threads ---- */
+
+static void export_leave(struct ktr_sink *sink)
+{
+	struct ktr__export *e = (struct ktr__export *)sink;
+
+	ktr__symbols_free(e->symbols);
+	export_free(e);
+}
+
+static struct ktr_sink *export_hire(void *of, struct ktr__out *out)
+{
+	const struct ktr__export *like = of;
+	struct ktr__export *e = calloc(1, sizeof(*e) + like->format->n_data);
+
+	if (e == NULL)
+		return NULL;
+	e->data = e->memory;
+	e->sink = like->sink;
+	e->format = like->format;
+	e->reader = like->reader;
+	e->info = like->info;
+	e->out = out;
+	if (like->symbols != NULL)
+		e->symbols = ktr__symbols_like(like->symbols);
+	if (e->symbols != NULL || like->symbols == NULL)
+		return &e->sink;
+	export_leave(&e->sink);
+	return NULL;
+}
+
+static int export_write(void *of, const char *bytes, size_t n)
+{
+	struct ktr__export *e = of;
+	int rc = export_flush(e);
+
+	errno = 0;
+	if (rc == 0 && fwrite(bytes, 1, n, e->to) != n)
+		rc = e->error = errno != 0 ? -errno : -EIO;
+	return rc;
+}
+
+const struct ktr__crew_trade ktr__export_trade = {
+	.hire = export_hire,
+	.leave = export_leave,
+	.write = export_write,
+};
 
 void ktr__export_json(FILE *to, const char *bytes, size_t n)
 {

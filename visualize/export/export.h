@@ -12,6 +12,7 @@
 #ifndef VISUALIZE_EXPORT_H
 #define VISUALIZE_EXPORT_H
 
+#include "analyze/print/crew.h"
 #include "analyze/print/newfile.h"
 #include "visualize/model/slices.h"
 
@@ -33,6 +34,7 @@ struct ktr__export_format {
 	int (*end)(struct ktr__export *e); /* after the last event */
 	void (*free)(struct ktr__export *e);
 	const struct ktr__slices_to *slices; /* context: the export */
+	int is_lines; /* each event is told by itself, in `out`: by several threads, each with data of its own */
 };
 
 struct ktr__export {
@@ -41,7 +43,10 @@ struct ktr__export {
 	struct ktr_reader *reader;
 	const struct ktr_reader_info *info; /* of the whole source: a window ends with its last event */
 	struct ktr__newfile file;
-	FILE *to; /* that of file */
+	FILE *to; /* that of file; NULL: out alone is to be used */
+	struct ktr__out *out;	      /* of lines: where they go */
+	struct ktr__out own;	      /* likewise, on its way to the file */
+	struct ktr__symbols *symbols; /* names for addresses, or NULL */
 	struct ktr__slices slices;
 	void *data; /* the exporter's; in memory */
 	int error;
@@ -58,11 +63,17 @@ const struct ktr__export_format *ktr__export_find(const char *name);
 int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
 		      struct ktr_reader *reader, const char *path, struct ktr_error *err);
 
+/* of: a struct ktr__export of lines that has begun, and whose own event() is not called meanwhile. */
+extern const struct ktr__crew_trade ktr__export_trade;
+
 /*
  * Ends and frees it. With rc 0 the file appears, else it does not. rc, or -errno with err filled.
  * note, at least sizeof(((struct ktr__export *)0)->note) bytes, gets the export's.
  */
 int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error *err);
+
+/* Of lines: has room for one of KTR__OUT_LINE bytes in e->out. 0 or -errno. */
+int ktr__export_line(struct ktr__export *e);
 
 /* Bytes as a string of JSON, clean, with the quotes. */
 void ktr__export_json(FILE *to, const char *bytes, size_t n);

@@ -33,7 +33,6 @@ struct csv_site {
 };
 
 struct csv {
-	struct ktr__out out;
 	struct csv_site *site;
 	char **thread; /* pid to process, with the comma after them; owned texts */
 	uint32_t n_sites;
@@ -134,16 +133,16 @@ static void csv_u64(struct ktr__out *out, uint64_t number)
 
 static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
 {
-	struct csv *csv = e->data;
+	struct ktr__out *out = e->out;
 	enum ktr_arg_type type = event->site->arg[i].type;
 	char text[KTR__STACK_TEXT];
 
 	if (type == KTR_ARG_STACK)
-		csv_clean(&csv->out, text, ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", text));
+		csv_clean(out, text, ktr__stack_text(event, i, e->symbols, " < ", text));
 	else if (type != KTR_ARG_STR)
-		ktr__out_bytes(&csv->out, text, ktr__export_digits(text, event, i));
+		ktr__out_bytes(out, text, ktr__export_digits(text, event, i));
 	else if (!event->str[i].is_null)
-		csv_clean(&csv->out, event->str[i].bytes, event->str[i].n_bytes);
+		csv_clean(out, event->str[i].bytes, event->str[i].n_bytes);
 }
 
 /* ---- what lines have in common ---- */
@@ -177,9 +176,8 @@ static void csv_names(struct ktr__out *out, const struct ktr_reader_site *site)
 }
 
 /* NULL without memory. */
-static const struct csv_site *csv_site(struct csv *csv, const struct ktr_reader_site *site)
+static const struct csv_site *csv_site(struct csv *csv, struct ktr__out *out, const struct ktr_reader_site *site)
 {
-	struct ktr__out *out = &csv->out;
 	size_t from = out->n;
 	struct csv_site *s;
 
@@ -204,9 +202,8 @@ static const struct csv_site *csv_site(struct csv *csv, const struct ktr_reader_
 }
 
 /* NULL without memory. */
-static const char *csv_thread(struct csv *csv, const struct ktr_reader_thread *thread)
+static const char *csv_thread(struct csv *csv, struct ktr__out *out, const struct ktr_reader_thread *thread)
 {
-	struct ktr__out *out = &csv->out;
 	size_t from = out->n;
 	char **text;
 
@@ -225,45 +222,20 @@ static const char *csv_thread(struct csv *csv, const struct ktr_reader_thread *t
 
 /* ---- lines ---- */
 
-/* Hands over what has been written. 0 or -errno. */
-static int csv_flush(struct ktr__export *e)
-{
-	struct csv *csv = e->data;
-	size_t n = csv->out.n;
-
-	csv->out.n = 0;
-	errno = 0;
-	if (fwrite(csv->out.buffer, 1, n, e->to) != n)
-		e->error = errno != 0 ? -errno : -EIO;
-	return e->error;
-}
-
-/* Has room for a line. 0 or -errno. */
-static int csv_line(struct ktr__export *e)
-{
-	const struct csv *csv = e->data;
-
-	return csv->out.room - csv->out.n >= KTR__OUT_LINE ? 0 : csv_flush(e);
-}
-
 static int csv_begin(struct ktr__export *e)
 {
-	struct csv *csv = e->data;
-	int rc = ktr__out_open(&csv->out, -1);
-
-	if (rc == 0)
-		ktr__out_text(&csv->out, "ts_ns,cpu,pid,tid,thread,process,kind,class,file,line,func,group,message,"
-					 "names,arg0,arg1,arg2,arg3,arg4,arg5\r\n");
-	return rc;
+	ktr__out_text(e->out, "ts_ns,cpu,pid,tid,thread,process,kind,class,file,line,func,group,message,"
+			      "names,arg0,arg1,arg2,arg3,arg4,arg5\r\n");
+	return 0;
 }
 
 static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 {
 	struct csv *csv = e->data;
-	struct ktr__out *out = &csv->out;
-	int rc = csv_line(e);
-	const struct csv_site *site = csv_site(csv, event->site);
-	const char *thread = csv_thread(csv, event->thread);
+	struct ktr__out *out = e->out;
+	int rc = ktr__export_line(e);
+	const struct csv_site *site = rc ? NULL : csv_site(csv, out, event->site);
+	const char *thread = rc ? NULL : csv_thread(csv, out, event->thread);
 	char text[CSV_FIELD];
 	size_t n;
 
@@ -288,9 +260,8 @@ static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 
 static int csv_loss(struct ktr__export *e, const struct ktr_loss *loss)
 {
-	struct csv *csv = e->data;
-	struct ktr__out *out = &csv->out;
-	int rc = csv_line(e);
+	struct ktr__out *out = e->out;
+	int rc = ktr__export_line(e);
 
 	csv_u64(out, loss->from_ns ? loss->from_ns : e->info->first_ns);
 	csv_u64(out, loss->cpu);
@@ -314,7 +285,6 @@ static void csv_free(struct ktr__export *e)
 		free(csv->thread[i]);
 	free(csv->site);
 	free(csv->thread);
-	free(csv->out.buffer);
 }
 
 const struct ktr__export_format ktr__export_csv = {
@@ -324,6 +294,6 @@ const struct ktr__export_format ktr__export_csv = {
 	.begin = csv_begin,
 	.event = csv_event,
 	.loss = csv_loss,
-	.end = csv_flush,
 	.free = csv_free,
+	.is_lines = 1,
 };
