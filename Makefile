@@ -498,6 +498,9 @@ check-san: all ## stress, kills and unit tests under address, undefined and thre
 	O=$(O)/tsan sh tests/stress/sanitize.sh thread
 	$(MAKE) O=$(O)/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" all $(O)/asan/tests/unit
 	$(O)/asan/tests/unit
+	$(MAKE) O=$(O)/tsan CFLAGS="-O1 -g -fsanitize=thread -fno-sanitize-recover=all" all $(O)/tsan/tests/unit
+	TSAN_OPTIONS=halt_on_error=1 $(O)/tsan/tests/unit crew
+	HOST=$(O) O=$(O)/tsan TSAN_OPTIONS=halt_on_error=1 sh tests/cli/read/threads.sh
 
 check-oom: all ## each allocation of the library and of the commands fails in its turn
 	O=$(O) sh tests/oom/run.sh

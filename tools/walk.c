@@ -255,6 +255,22 @@ int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks)
 	return rc;
 }
 
+int walk_print(struct walk *walk, const struct ktr__crew_trade *trade, void *of, struct ktr_sink *sink,
+	       int *printed)
+{
+	unsigned n_threads = ktr__crew_threads(walk->n_threads);
+	struct ktr__crew *crew = NULL;
+	int rc;
+
+	*printed = 0;
+	if (n_threads < 2 || ktr__crew_open(&crew, trade, of, n_threads))
+		return walk_run(walk, &sink, 1);
+	sink = ktr__crew_sink(crew);
+	rc = walk_run(walk, &sink, 1);
+	*printed = ktr__crew_close(crew);
+	return rc ? rc : *printed;
+}
+
 int walk_total(struct walk *walk)
 {
 	int what;

@@ -13,6 +13,7 @@
 #ifndef TOOLS_WALK_H
 #define TOOLS_WALK_H
 
+#include "analyze/print/crew.h"
 #include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/notes.h"
@@ -35,6 +36,11 @@
 		    "this directory alone: no rotated ones, nothing from its session"),            \
 	OPTION_FILTER(of, member.filter)
 
+/* Of those that print events one by one. */
+#define OPTION_THREADS(of, member)                                                                 \
+	OPTION_NUMBER('j', "threads", "N", of, member.n_threads, 1, KTR__CREW_MOST,                \
+		      "print with N threads; the output is the same (the CPUs there are, up to 4)")
+
 /* The same for all that has a from and a to. */
 #define OPTIONS_WINDOW(of, member)                                                                 \
 	OPTION_TEXT(0, "from", "TIME", of, member.from, "begin there: 1.5s, 20ms; -1s counts from the end"), \
@@ -45,6 +51,7 @@ struct walk {
 	/* Options. */
 	const char *from, *to, *filter;
 	uint64_t n_last, n_head;
+	uint64_t n_threads; /* 0: as many as are of use */
 	int reverse;
 	int alone;
 	/* After walk_open(). */
@@ -84,6 +91,13 @@ int walk_count(struct walk *walk, uint64_t *n);
  * complaint. Notes are kept until walk_close(): they must not get into a pager's way.
  */
 int walk_run(struct walk *walk, struct ktr_sink *const *sinks, unsigned n_sinks);
+
+/*
+ * The same for one sink, `of` of the trade, whose work is done by several threads. What printing returned is in
+ * *printed, too.
+ */
+int walk_print(struct walk *walk, const struct ktr__crew_trade *trade, void *of, struct ktr_sink *sink,
+	       int *printed);
 
 /*
  * The same without sinks, and quicker: only counts the events and what was lost. 0 or a negative errno

@@ -27,6 +27,7 @@ static const struct option_row dump_rows[] = {
 	OPTIONS_WALK(struct dump, walk),
 	OPTIONS_TEXT(struct dump, options),
 	OPTION_TEXT('o', "output", "FILE", struct dump, output, "write to FILE"),
+	OPTION_THREADS(struct dump, walk),
 	OPTION_FLAG(0, "csv", struct dump, csv, "as a table with a head, as of ktr export csv"),
 	OPTION_FLAG(0, "calls", struct dump, calls, "scopes and probed functions as nested calls, with how long each took"),
 	OPTION_FLAG(0, "count", struct dump, count, "print how many events there are, and nothing of them"),
@@ -60,9 +61,9 @@ static int dump_count(struct dump *dump)
 	return rc < 0;
 }
 
-static int dump_run(struct dump *dump)
+/* *printed: how printing failed, which is not told yet. */
+static int dump_run(struct dump *dump, int *printed)
 {
-	struct ktr_sink *sink = &dump->text.sink;
 	int rc;
 
 	if (dump->count)
@@ -70,8 +71,8 @@ static int dump_run(struct dump *dump)
 	if (dump->calls)
 		return dump_calls(&dump->walk, &dump->to.out, !dump->options.no_header);
 	text_begin(&dump->options, &dump->text, &dump->to.out, dump->walk.reader);
-	rc = walk_run(&dump->walk, &sink, 1);
-	return rc < 0 && !dump->to.out.error;
+	rc = walk_print(&dump->walk, &ktr__sink_text_trade, &dump->text, &dump->text.sink, printed);
+	return rc < 0 && !*printed && !dump->to.out.error;
 }
 
 /* Options that exclude each other. 0, or 2 after a complaint. */
@@ -96,7 +97,7 @@ static int dump_check(struct dump *dump)
 static int cmd_dump(int argc, char **argv)
 {
 	struct dump dump = { .walk.find.command = argv[0], .use_pager = 1 };
-	int rc;
+	int rc, printed = 0;
 
 	if (!options_parse(&dump_options, argc, argv, &dump, &rc))
 		return rc;
@@ -111,8 +112,8 @@ static int cmd_dump(int argc, char **argv)
 	dump.text.colour = dump.output ? dump.options.colour == COLOUR_ALWAYS : colour_wanted(dump.options.colour);
 	rc = output_open(&dump.to, argv[0], dump.output, dump.use_pager && !dump.walk.n_head);
 	if (!rc) {
-		rc = dump_run(&dump);
-		rc |= output_close(&dump.to, 0);
+		rc = dump_run(&dump, &printed);
+		rc |= output_close(&dump.to, printed);
 	}
 	return walk_close(&dump.walk) | rc;
 }

@@ -23,6 +23,7 @@ static const struct option_row export_rows[] = {
 	OPTION_TEXT('o', "output", "FILE", struct export_command, output, "write there; - is standard output"),
 	OPTIONS_WINDOW(struct export_command, walk),
 	OPTION_FILTER(struct export_command, walk.filter),
+	OPTION_THREADS(struct export_command, walk),
 };
 
 static const char *export_names(unsigned i, const char **help)

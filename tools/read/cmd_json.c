@@ -17,6 +17,7 @@ struct json {
 
 static const struct option_row json_rows[] = {
 	OPTIONS_WALK(struct json, walk),
+	OPTION_THREADS(struct json, walk),
 	OPTION_FLAG(0, "array", struct json, sink.array, "one array instead of an object per line"),
 	OPTION_FLAG(0, "events", struct json, sink.only_events, "events alone: no head, losses and notes"),
 	OPTION_TEXT('o', "output", "FILE", struct json, output, "write to FILE"),
@@ -35,8 +36,7 @@ static const struct options json_options = {
 
 static int json_run(struct json *json)
 {
-	struct ktr_sink *sink = &json->sink.sink;
-	int rc, end;
+	int rc, end, printed;
 
 	if (output_open(&json->to, json->walk.find.command, json->output, 0))
 		return 1;
@@ -45,7 +45,7 @@ static int json_run(struct json *json)
 	json->sink.symbols = ktr__reader_symbols(json->walk.reader);
 	rc = ktr__sink_json_init(&json->sink);
 	if (!rc)
-		rc = walk_run(&json->walk, &sink, 1);
+		rc = walk_print(&json->walk, &ktr__sink_json_trade, &json->sink, &json->sink.sink, &printed);
 	end = ktr__sink_json_fini(&json->sink);
 	return output_close(&json->to, rc < 0 ? rc : end);
 }

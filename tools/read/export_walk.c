@@ -14,7 +14,7 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 	char note[sizeof(((struct ktr__export *)NULL)->note)];
 	struct ktr__export *e;
 	struct ktr_sink *sink;
-	int walked, rc;
+	int walked, printed = 0, rc;
 
 	if (ktr__export_begin(&e, format, walk->reader, output, &err) != 0) {
 		fail_with(walk->find.command, &err);
@@ -24,7 +24,11 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 	sink = &e->sink;
 	if (strcmp(output, "-") == 0)
 		progress_prints();
-	walked = walk_run(walk, &sink, 1);
+	if (format->is_lines)
+		walked = walk_print(walk, &ktr__export_trade, e, sink, &printed);
+	else
+		walked = walk_run(walk, &sink, 1);
+	e->error = e->error != 0 ? e->error : printed;
 	progress_phase(walk->find.command, "writing");
 	/* A source that fails half-way gives what it has; that is partial, and said so. */
 	if (walked < 0 && e->error == 0)

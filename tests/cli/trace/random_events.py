@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A C program of random events: random_events.py SEED. Arguments of all types meet conversions that fit them, and
+"""A C program of random events: random_events.py SEED [ROUNDS]. Arguments of all types meet conversions that fit them, and
 some that do not; printf would be lost, ktr goes by what it was given."""
 import random
 import sys
@@ -35,6 +35,7 @@ def event(number):
 
 print('#include <ktr.h>\n#include <ktr/probe.h>\n#include <string.h>\nKTR_CLASS_DEFINE(random, "at random");')
 print('static char big[121];\nint main(void)\n{\n\tmemset(big, 66, sizeof(big) - 1);')
+print('\tfor (int round = 0; round < %s; round++) {' % (sys.argv[2] if len(sys.argv) > 2 else 1))
 for i in range(150):
     text, arguments = event(i)
     mask = chance.choice(('KTR_GEN', 'KTR_NET', 'KTR_CLASS(random)'))
@@ -44,4 +45,4 @@ for i in range(150):
         print('\t%s);' % ', '.join(['KTR_PROBE_POINT%d(KTR_PROBE_CUSTOM' % len(arguments), '"probe %d"' % i] + arguments))
     if i % 10 == 0:
         print('\tCTRSTACK(KTR_GEN, NULL, %d);' % (i // 10 % 9))
-print('\treturn 0;\n}')
+print('\t}\n\treturn 0;\n}')
