@@ -12,7 +12,8 @@
  *			fill	post	take	print	write
  *	fill		-	-	safe	safe	safe	who walks does both, one after the other
  *	take		safe	lock	lock	lock	lock
- *	print		safe	safe	safe	safe	safe	each its own block and its own sink
+ *	print		safe	safe	safe	safe	safe	each its own block and its own sink; or where there
+ *								is one sink, one thread alone
  *	write		safe	safe	safe	safe	one	is_writing
  *
  * What events refer to, call sites and threads, does not change while a source is not followed.
@@ -62,6 +63,7 @@ struct crew_hand {
 	struct ktr__crew *crew;
 	struct ktr_sink *sink;
 	struct ktr__out out; /* its buffer is the text of the block being printed */
+	struct ktr__out *to; /* that, or where there is one sink for all, the first one's */
 	pthread_t thread;
 };
 
@@ -92,7 +94,7 @@ static void crew_print(struct crew_hand *hand, struct crew_block *block)
 	uint32_t at = 0;
 	int rc = 0;
 
-	hand->out = (struct ktr__out){ .fd = -1, .grows = 1, .room = block->text_room, .buffer = block->text };
+	*hand->to = (struct ktr__out){ .fd = -1, .grows = 1, .room = block->text_room, .buffer = block->text };
 	if (trade->begin)
 		trade->begin(sink, block->n_before, block->last_ns);
 	for (uint32_t i = 0; i <= block->n_events && !rc; i++) {
@@ -107,39 +109,68 @@ static void crew_print(struct crew_hand *hand, struct crew_block *block)
 		if (i < block->n_events && !rc)
 			rc = sink->event(sink, &block->event[i]);
 	}
-	block->rc = rc ? rc : -hand->out.error;
-	block->text = hand->out.buffer;
-	block->text_room = hand->out.room;
-	block->n_text = hand->out.n;
+	block->rc = rc ? rc : -hand->to->error;
+	block->text = hand->to->buffer;
+	block->text_room = hand->to->room;
+	block->n_text = hand->to->n;
 }
 
-/* Something that can be done now, under the lock, which it leaves meanwhile. Was there anything? */
+static int crew_can_write(const struct ktr__crew *crew)
+{
+	return !crew->is_writing && crew->written < crew->taken &&
+	       crew->block[crew->written % crew->n_blocks].is_printed;
+}
+
+/* One sink stays with one thread, and what it knows in one core's cache: not who reads, if there is another. */
+static int crew_can_print(const struct crew_hand *hand)
+{
+	const struct ktr__crew *crew = hand->crew;
+
+	return crew->taken < crew->made &&
+	       !(crew->trade->in_order && hand != &crew->hand[crew->n_started != 0]);
+}
+
+/* Both under the lock, which they leave meanwhile. */
+static void crew_write_next(struct ktr__crew *crew)
+{
+	const struct crew_block *block = &crew->block[crew->written % crew->n_blocks];
+	int rc = crew->rc;
+
+	crew->is_writing = 1;
+	pthread_mutex_unlock(&crew->lock);
+	if (!rc && block->n_text)
+		rc = crew->trade->write(crew->of, block->text, block->n_text);
+	rc = rc ? rc : block->rc;
+	pthread_mutex_lock(&crew->lock);
+	crew->rc = rc;
+	crew->is_writing = 0;
+	crew->written++;
+}
+
+static void crew_print_next(struct crew_hand *hand)
+{
+	struct ktr__crew *crew = hand->crew;
+	struct crew_block *block = &crew->block[crew->taken++ % crew->n_blocks];
+
+	pthread_mutex_unlock(&crew->lock);
+	crew_print(hand, block);
+	pthread_mutex_lock(&crew->lock);
+	block->is_printed = 1;
+}
+
+/*
+ * Something that can be done now: who alone can print leaves writing to others. Was there anything?
+ */
 static int crew_step(struct crew_hand *hand)
 {
 	struct ktr__crew *crew = hand->crew;
-	struct crew_block *block = &crew->block[crew->written % crew->n_blocks];
-	int rc;
 
-	if (!crew->is_writing && crew->written < crew->taken && block->is_printed) {
-		crew->is_writing = 1;
-		rc = crew->rc;
-		pthread_mutex_unlock(&crew->lock);
-		if (!rc && block->n_text)
-			rc = crew->trade->write(crew->of, block->text, block->n_text);
-		rc = rc ? rc : block->rc;
-		pthread_mutex_lock(&crew->lock);
-		crew->rc = rc;
-		crew->is_writing = 0;
-		crew->written++;
-	} else if (crew->taken < crew->made) {
-		block = &crew->block[crew->taken++ % crew->n_blocks];
-		pthread_mutex_unlock(&crew->lock);
-		crew_print(hand, block);
-		pthread_mutex_lock(&crew->lock);
-		block->is_printed = 1;
-	} else {
+	if (crew_can_write(crew) && !(crew->trade->in_order && crew_can_print(hand)))
+		crew_write_next(crew);
+	else if (crew_can_print(hand))
+		crew_print_next(hand);
+	else
 		return 0;
-	}
 	pthread_cond_broadcast(&crew->change);
 	return 1;
 }
@@ -159,11 +190,14 @@ static void *crew_work(void *context)
 
 /* ---- threads ---- */
 
-/* With the caller's own sink. 0 or -ENOMEM. */
+/* The first one is the caller. 0 or -ENOMEM. */
 static int crew_hire(struct ktr__crew *crew, struct crew_hand *hand)
 {
+	int is_shared = crew->trade->in_order && hand != crew->hand;
+
 	hand->crew = crew;
-	hand->sink = crew->trade->hire(crew->of, &hand->out);
+	hand->to = is_shared ? &crew->hand->out : &hand->out;
+	hand->sink = is_shared ? crew->hand->sink : crew->trade->hire(crew->of, &hand->out);
 	return hand->sink ? 0 : -ENOMEM;
 }
 
@@ -180,7 +214,9 @@ static void crew_start(struct ktr__crew *crew)
 
 		if (crew_hire(crew, hand) || pthread_create(&hand->thread, NULL, crew_work, hand))
 			break;
+		pthread_mutex_lock(&crew->lock);
 		crew->n_started++;
+		pthread_mutex_unlock(&crew->lock);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -231,7 +267,9 @@ static int crew_post(struct ktr__crew *crew, int is_last)
 	pthread_mutex_lock(&crew->lock);
 	crew->made++;
 	pthread_cond_broadcast(&crew->change);
-	crew_await(crew, is_last ? 0 : crew->n_blocks - 1);
+	/* Who has to wait waits for several: being woken takes as long as printing some hundred events. */
+	if (is_last || crew->made - crew->written == crew->n_blocks)
+		crew_await(crew, is_last ? 0 : crew->n_blocks / 2);
 	rc = crew->rc;
 	pthread_mutex_unlock(&crew->lock);
 	next = &crew->block[crew->made % crew->n_blocks];
@@ -332,7 +370,7 @@ static int crew_note(struct ktr_sink *sink, const struct ktr_note *note)
 static void crew_free(struct ktr__crew *crew)
 {
 	for (unsigned i = 0; crew->hand && i < crew->n_hands; i++)
-		if (crew->hand[i].sink)
+		if (crew->hand[i].sink && (!i || !crew->trade->in_order))
 			crew->trade->leave(crew->hand[i].sink);
 	for (unsigned i = 0; crew->block && i < crew->n_blocks; i++) {
 		free(crew->block[i].event);
@@ -361,8 +399,8 @@ int ktr__crew_open(struct ktr__crew **out, const struct ktr__crew_trade *trade, 
 	pthread_mutex_init(&crew->lock, NULL);
 	pthread_cond_init(&crew->change, NULL);
 	crew->n_hands = n_threads;
-	/* One for each to print, one that is filled, one that is written. */
-	crew->n_blocks = n_threads + 2;
+	/* One for each to print, one that is filled, one that is written; and as many again, for crew_post(). */
+	crew->n_blocks = 2 * (n_threads + 2);
 	crew->hand = calloc(crew->n_hands, sizeof(*crew->hand));
 	crew->block = calloc(crew->n_blocks, sizeof(*crew->block));
 	if (!crew->hand || !crew->block || crew_hire(crew, &crew->hand[0])) {

@@ -30,6 +30,11 @@ struct ktr__crew_trade {
 	void (*leave)(struct ktr_sink *sink); /* frees it */
 	/* Writes what was printed, in the order of the walk; of several threads, one at a time. 0 or -errno. */
 	int (*write)(void *of, const char *bytes, size_t n);
+	/*
+	 * There is one sink, fed in the order of the walk by one thread, for what it tells of an event depends on
+	 * those before. The caller's reads and writes.
+	 */
+	int in_order;
 };
 
 /* Owned crew; of is borrowed until it is closed. n_threads: with the caller's own, at least 1. 0 or -ENOMEM. */

@@ -24,8 +24,8 @@ int export_walk(struct walk *walk, const struct ktr__export_format *format, cons
 	sink = &e->sink;
 	if (strcmp(output, "-") == 0)
 		progress_prints();
-	if (format->is_lines)
-		walked = walk_print(walk, &ktr__export_trade, e, sink, &printed);
+	if (ktr__export_trade(format) != NULL)
+		walked = walk_print(walk, ktr__export_trade(format), e, sink, &printed);
 	else
 		walked = walk_run(walk, &sink, 1);
 	e->error = e->error != 0 ? e->error : printed;

@@ -33,7 +33,8 @@ static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
 		e->error = ktr__slices_event(&e->slices, event);
 	if (e->error == 0 && e->format->event != NULL)
 		e->error = e->format->event(e, event);
-	if (e->error == 0 && e->to != NULL && ferror(e->to))
+	/* What several threads do is written by any of them, and told by export_write(). */
+	if (e->error == 0 && e->out == &e->own && ferror(e->to))
 		e->error = errno != 0 ? -errno : -EIO;
 	return e->error;
 }
@@ -49,15 +50,23 @@ static int export_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	return e->error;
 }
 
-/* Hands over the lines that have been written. 0 or -errno. */
+/* 0 or -errno. */
+static int export_put(FILE *to, const char *bytes, size_t n)
+{
+	errno = 0;
+	if (n == 0 || fwrite(bytes, 1, n, to) == n)
+		return 0;
+	return errno != 0 ? -errno : -EIO;
+}
+
+/* Hands over what has been written. 0 or -errno. */
 static int export_flush(struct ktr__export *e)
 {
-	size_t n = e->own.n;
+	int rc = export_put(e->to, e->own.buffer, e->own.n);
 
 	e->own.n = 0;
-	errno = 0;
-	if (n > 0 && fwrite(e->own.buffer, 1, n, e->to) != n)
-		e->error = errno != 0 ? -errno : -EIO;
+	if (e->error == 0)
+		e->error = rc;
 	return e->error;
 }
 
@@ -100,7 +109,7 @@ int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format 
 	e->to = e->file.to;
 	e->symbols = ktr__reader_symbols(reader);
 	e->out = &e->own;
-	if (format->is_lines)
+	if (format->sharing != KTR__EXPORT_ALONE)
 		rc = ktr__out_open(&e->own, -1);
 	if (rc == 0 && format->slices != NULL)
 		rc = ktr__slices_init(&e->slices, e->info, format->slices, e);
@@ -122,7 +131,7 @@ int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error 
 		rc = ktr__slices_end(&e->slices);
 	if (rc == 0 && e->format->end != NULL)
 		rc = e->format->end(e);
-	if (rc == 0 && e->format->is_lines)
+	if (rc == 0 && e->format->sharing != KTR__EXPORT_ALONE)
 		rc = export_flush(e);
 	if (rc < 0 && e->error != 0)
 		ktr_error_at(err, e->file.path, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
@@ -174,19 +183,51 @@ static struct ktr_sink *export_hire(void *of, struct ktr__out *out)
 static int export_write(void *of, const char *bytes, size_t n)
 {
 	struct ktr__export *e = of;
-	int rc = export_flush(e);
+	int rc = export_put(e->to, e->own.buffer, e->own.n);
 
-	errno = 0;
-	if (rc == 0 && fwrite(bytes, 1, n, e->to) != n)
-		rc = e->error = errno != 0 ? -errno : -EIO;
-	return rc;
+	e->own.n = 0;
+	return rc != 0 ? rc : export_put(e->to, bytes, n);
 }
 
-const struct ktr__crew_trade ktr__export_trade = {
-	.hire = export_hire,
-	.leave = export_leave,
-	.write = export_write,
-};
+/* The export itself, for as long. */
+static struct ktr_sink *export_hire_own(void *of, struct ktr__out *out)
+{
+	struct ktr__export *e = of;
+
+	e->out = out;
+	return &e->sink;
+}
+
+static void export_leave_own(struct ktr_sink *sink)
+{
+	struct ktr__export *e = (struct ktr__export *)sink;
+
+	e->out = &e->own;
+}
+
+const struct ktr__crew_trade *ktr__export_trade(const struct ktr__export_format *format)
+{
+	static const struct ktr__crew_trade lines = {
+		.hire = export_hire,
+		.leave = export_leave,
+		.write = export_write,
+	};
+	static const struct ktr__crew_trade in_order = {
+		.hire = export_hire_own,
+		.leave = export_leave_own,
+		.write = export_write,
+		.in_order = 1,
+	};
+
+	switch (format->sharing) {
+	case KTR__EXPORT_LINES:
+		return &lines;
+	case KTR__EXPORT_IN_ORDER:
+		return &in_order;
+	default:
+		return NULL;
+	}
+}
 
 void ktr__export_json(FILE *to, const char *bytes, size_t n)
 {

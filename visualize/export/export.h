@@ -23,6 +23,13 @@
 
 struct ktr__export;
 
+/* What several threads can do for one export. Both write to its `out`. */
+enum ktr__export_sharing {
+	KTR__EXPORT_ALONE, /* nothing, and it writes as it likes */
+	KTR__EXPORT_IN_ORDER, /* one of them has the events, in their order; others read and write */
+	KTR__EXPORT_LINES /* each event is told by itself: each has data of its own */
+};
+
 struct ktr__export_format {
 	const char *name;
 	const char *help; /* one line: what opens it */
@@ -34,7 +41,7 @@ struct ktr__export_format {
 	int (*end)(struct ktr__export *e); /* after the last event */
 	void (*free)(struct ktr__export *e);
 	const struct ktr__slices_to *slices; /* context: the export */
-	int is_lines; /* each event is told by itself, in `out`: by several threads, each with data of its own */
+	enum ktr__export_sharing sharing;
 };
 
 struct ktr__export {
@@ -44,7 +51,7 @@ struct ktr__export {
 	const struct ktr_reader_info *info; /* of the whole source: a window ends with its last event */
 	struct ktr__newfile file;
 	FILE *to; /* that of file; NULL: out alone is to be used */
-	struct ktr__out *out;	      /* of lines: where they go */
+	struct ktr__out *out;	      /* where what is shared goes */
 	struct ktr__out own;	      /* likewise, on its way to the file */
 	struct ktr__symbols *symbols; /* names for addresses, or NULL */
 	struct ktr__slices slices;
@@ -63,8 +70,8 @@ const struct ktr__export_format *ktr__export_find(const char *name);
 int ktr__export_begin(struct ktr__export **out, const struct ktr__export_format *format,
 		      struct ktr_reader *reader, const char *path, struct ktr_error *err);
 
-/* of: a struct ktr__export of lines that has begun, and whose own event() is not called meanwhile. */
-extern const struct ktr__crew_trade ktr__export_trade;
+/* of: a struct ktr__export that has begun. NULL where the format is for one alone. */
+const struct ktr__crew_trade *ktr__export_trade(const struct ktr__export_format *format);
 
 /*
  * Ends and frees it. With rc 0 the file appears, else it does not. rc, or -errno with err filled.
@@ -72,7 +79,7 @@ extern const struct ktr__crew_trade ktr__export_trade;
  */
 int ktr__export_end(struct ktr__export *e, int rc, char *note, struct ktr_error *err);
 
-/* Of lines: has room for one of KTR__OUT_LINE bytes in e->out. 0 or -errno. */
+/* Of what is shared: has room for KTR__OUT_LINE bytes in e->out. 0 or -errno. */
 int ktr__export_line(struct ktr__export *e);
 
 /* Bytes as a string of JSON, clean, with the quotes. */

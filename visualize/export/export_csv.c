@@ -295,5 +295,5 @@ const struct ktr__export_format ktr__export_csv = {
 	.event = csv_event,
 	.loss = csv_loss,
 	.free = csv_free,
-	.is_lines = 1,
+	.sharing = KTR__EXPORT_LINES,
 };

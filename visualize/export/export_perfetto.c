@@ -64,15 +64,25 @@ enum {
 	(1ull << 40) /* ids of tracks: those of processes are their pids above this */
 #define PERFETTO_LOSSES (2ull << 40) /* likewise: CPUs */
 
-#define PERFETTO_OUT ((size_t)64 << 10) /* [bytes] so many are written at once */
+#define PERFETTO_NUMBER 10u /* [bytes] the longest */
+
+/* What all marks and slices of a site have in common, and what is before the value of each argument. */
+struct perfetto_site {
+	uint8_t is_known;
+	uint8_t n_what, n_name[KTR_ARGS_MAX]; /* [bytes] */
+	uint8_t what[16];
+	uint8_t name[KTR_ARGS_MAX][8];
+};
 
 struct perfetto {
 	struct ktr__column inner, part; /* the message of a packet, and one in it */
-	struct ktr__column out;		/* packets */
 	uint64_t ns; /* of the packet; 0: it has none */
+	uint64_t high_ns; /* what is above the lowest 28 bits of a time, and as it was written last */
+	uint8_t high[8];
+	unsigned n_high;
 	uint64_t n_packets;
 	struct ktr__symbols *symbols;
-	uint8_t *site_known;
+	struct perfetto_site *site;
 	uint32_t n_sites;
 	uint8_t *cpu_known;
 	uint32_t n_cpus;
@@ -90,14 +100,19 @@ static inline uint8_t *perfetto_put(uint8_t *to, uint64_t number)
 	return to;
 }
 
-/* [bytes] that perfetto_put() takes. */
-static inline size_t perfetto_length(uint64_t number)
+/* A time: what is above its lowest 28 bits is the same for a quarter of a second, and is not made anew. */
+static inline uint8_t *perfetto_put_time(struct perfetto *p, uint8_t *to, uint64_t ns)
 {
-	size_t n = 1;
-
-	for (; number > 127; number >>= 7)
-		n++;
-	return n;
+	if (ns >> 28 == 0)
+		return perfetto_put(to, ns);
+	if (ns >> 28 != p->high_ns) {
+		p->high_ns = ns >> 28;
+		p->n_high = (unsigned)(perfetto_put(p->high, p->high_ns) - p->high);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = (uint8_t)(ns >> 7 * i | 128);
+	memcpy(to + 4, p->high, sizeof(p->high));
+	return to + 4 + p->n_high;
 }
 
 static void perfetto_number(struct ktr__column *to, unsigned field, uint64_t number)
@@ -148,28 +163,16 @@ static void perfetto_open(struct perfetto *p, uint64_t ns)
 	ktr__column_clear(&p->inner);
 }
 
-/* Hands over what has been written. 0 or -errno. */
-static int perfetto_flush(struct ktr__export *e)
-{
-	struct perfetto *p = e->data;
-	size_t n = p->out.n;
-
-	p->out.n = 0;
-	errno = 0;
-	if (fwrite(p->out.bytes, 1, n, e->to) != n)
-		e->error = errno != 0 ? -errno : -EIO;
-	return e->error;
-}
-
 /* Writes the packet: its head, and what is in `inner` as a message. 0 or -errno. */
 static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned field)
 {
-	uint8_t head[48], *to = head;
+	uint8_t head[64], *to = head;
 	size_t n;
+	int rc;
 
 	if (p->ns != 0) {
 		*to++ = PACKET_TIMESTAMP << 3;
-		to = perfetto_put(to, p->ns);
+		to = perfetto_put_time(p, to, p->ns);
 	}
 	*to++ = PACKET_SEQUENCE << 3;
 	*to++ = 1;
@@ -183,17 +186,18 @@ static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned fi
 	to = perfetto_put(to, field << 3 | 2);
 	to = perfetto_put(to, p->inner.n);
 	n = (size_t)(to - head);
-	if (p->out.n >= PERFETTO_OUT && perfetto_flush(e) != 0)
-		return e->error;
-	if (p->inner.error || ktr__column_room(&p->out, 11 + n + p->inner.n) != 0)
-		return -ENOMEM;
-	to = p->out.bytes + p->out.n;
+	rc = ktr__export_line(e);
+	if (rc == 0 && (p->inner.error || 11 + n + p->inner.n > KTR__OUT_LINE))
+		rc = -ENOMEM;
+	if (rc != 0)
+		return rc;
+	to = (uint8_t *)e->out->buffer + e->out->n;
 	*to++ = 1 << 3 | 2; /* Trace.packet */
 	to = perfetto_put(to, n + p->inner.n);
 	memcpy(to, head, n);
 	if (p->inner.n)
 		memcpy(to + n, p->inner.bytes, p->inner.n);
-	p->out.n = (size_t)(to + n + p->inner.n - p->out.bytes);
+	e->out->n = (size_t)((char *)to + n + p->inner.n - e->out->buffer);
 	return 0;
 }
 
@@ -201,7 +205,7 @@ static int perfetto_begin(struct ktr__export *e)
 {
 	struct perfetto *p = e->data;
 
-	p->symbols = ktr__reader_symbols(e->reader);
+	p->symbols = e->symbols;
 	return 0;
 }
 
@@ -209,10 +213,9 @@ static void perfetto_free(struct ktr__export *e)
 {
 	struct perfetto *p = e->data;
 
-	free(p->out.bytes);
 	free(p->inner.bytes);
 	free(p->part.bytes);
-	free(p->site_known);
+	free(p->site);
 	free(p->cpu_known);
 	free(p->pid);
 }
@@ -265,15 +268,43 @@ static int perfetto_track(void *context, const struct ktr__slice_track *track)
 
 /* ---- call sites ---- */
 
+static int perfetto_has_own_name(const struct ktr_reader_site *site)
+{
+	return site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT;
+}
+
+/* Writes what its events have in common. */
+static void perfetto_prepare(struct perfetto_site *s, const struct ktr_reader_site *site)
+{
+	uint8_t *to = s->what;
+
+	*to++ = EVENT_CATEGORY << 3;
+	to = perfetto_put(to, site->id + 1);
+	to = perfetto_put(to, EVENT_LOCATION << 3);
+	to = perfetto_put(to, site->id + 1);
+	if (!perfetto_has_own_name(site)) {
+		*to++ = EVENT_NAME_IID << 3;
+		to = perfetto_put(to, site->id + 1);
+	}
+	s->n_what = (uint8_t)(to - s->what);
+	for (unsigned i = 0; i < site->n_args; i++) {
+		to = s->name[i];
+		*to++ = ANNOTATION_NAME_IID << 3;
+		to = perfetto_put(to, (uint64_t)site->id * KTR_ARGS_MAX + i + 1);
+		s->n_name[i] = (uint8_t)(to - s->name[i]);
+	}
+	s->is_known = 1;
+}
+
 /* Interns what belongs to a site: its class, format and place, the names of its arguments. */
 static int perfetto_site(struct ktr__export *e, struct perfetto *p,
 			 const struct ktr_reader_site *site)
 {
-	if (ktr__array_grow(&p->site_known, &p->n_sites, site->id, 1) != 0)
+	if (ktr__array_grow(&p->site, &p->n_sites, site->id, sizeof(*p->site)) != 0)
 		return -ENOMEM;
-	if (p->site_known[site->id])
+	if (p->site[site->id].is_known)
 		return 0;
-	p->site_known[site->id] = 1;
+	perfetto_prepare(&p->site[site->id], site);
 	perfetto_open(p, 0);
 	perfetto_number(&p->part, 1, site->id + 1);
 	perfetto_text(&p->part, 2, site->class_name);
@@ -297,36 +328,20 @@ static int perfetto_site(struct ktr__export *e, struct perfetto *p,
 	return perfetto_close(e, p, PACKET_INTERNED);
 }
 
-/*
- * An argument, written where it will lie: its length is known before. The room is for the two lengths, and what is
- * not the value.
- */
-static void perfetto_annotation(struct perfetto *p, const struct ktr_event *event, unsigned i, const uint8_t *value,
-				size_t n_value, const char *bytes, size_t n_bytes)
+/* The value of an argument is written at `to`, behind its name and a byte for its length. Where it begins. */
+static inline uint8_t *perfetto_annotation(const struct perfetto_site *s, unsigned i, uint8_t *to)
 {
-	uint64_t name = (uint64_t)event->site->id * KTR_ARGS_MAX + i + 1;
-	size_t n = 1 + perfetto_length(name) + n_value + n_bytes;
-	uint8_t *to;
-
-	if (ktr__column_room(&p->inner, n + 12) != 0)
-		return;
-	to = p->inner.bytes + p->inner.n;
-	*to++ = EVENT_ANNOTATION << 3 | 2;
-	to = perfetto_put(to, n);
-	*to++ = ANNOTATION_NAME_IID << 3;
-	to = perfetto_put(to, name);
-	for (size_t k = 0; k < n_value; k++)
-		*to++ = value[k];
-	if (n_bytes)
-		memcpy(to, bytes, n_bytes);
-	p->inner.n = (size_t)(to + n_bytes - p->inner.bytes);
+	*to = EVENT_ANNOTATION << 3 | 2;
+	memcpy(to + 2, s->name[i], sizeof(s->name[i]));
+	return to + 2 + s->n_name[i];
 }
 
-static void perfetto_string(struct perfetto *p, const struct ktr_event *event, unsigned i, const char *bytes,
+static void perfetto_string(struct perfetto *p, const struct perfetto_site *s, unsigned i, const char *bytes,
 			    size_t n)
 {
 	char text[4 * 1024 + 4];
 	uint8_t head[16], *to = head;
+	size_t n_head;
 
 	n = n < 1024 ? n : 1024;
 	if (ktr__utf8_plain(bytes, n) != n) {
@@ -335,25 +350,33 @@ static void perfetto_string(struct perfetto *p, const struct ktr_event *event, u
 	}
 	*to++ = ANNOTATION_STRING << 3 | 2;
 	to = perfetto_put(to, n);
-	perfetto_annotation(p, event, i, head, (size_t)(to - head), bytes, n);
+	n_head = (size_t)(to - head);
+	if (ktr__column_room(&p->inner, 2 * PERFETTO_NUMBER + sizeof(s->name[i]) + n_head + n) != 0)
+		return;
+	to = p->inner.bytes + p->inner.n;
+	*to++ = EVENT_ANNOTATION << 3 | 2;
+	to = perfetto_put(to, s->n_name[i] + n_head + n);
+	memcpy(to, s->name[i], sizeof(s->name[i]));
+	to += s->n_name[i];
+	memcpy(to, head, sizeof(uint64_t));
+	to += n_head;
+	if (n)
+		memcpy(to, bytes, n);
+	p->inner.n = (size_t)(to + n - p->inner.bytes);
 }
 
-static void perfetto_arg(struct perfetto *p, const struct ktr_event *event, unsigned i)
+/* A number: all of it takes less than 128 bytes. */
+static void perfetto_word_arg(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
+			      unsigned i)
 {
-	const struct ktr_event_bytes *str = &event->str[i];
-	char stack[KTR__STACK_TEXT];
-	uint8_t value[16], *to = value;
 	uint64_t word = event->arg[i];
-	size_t n;
+	uint8_t *from, *to;
 
+	if (ktr__column_room(&p->inner, 3 * PERFETTO_NUMBER) != 0)
+		return;
+	from = p->inner.bytes + p->inner.n;
+	to = perfetto_annotation(s, i, from);
 	switch (event->site->arg[i].type) {
-	case KTR_ARG_STR:
-		perfetto_string(p, event, i, str->is_null ? "(null)" : str->bytes, str->is_null ? 6 : str->n_bytes);
-		return;
-	case KTR_ARG_STACK:
-		n = ktr__stack_text(event, i, p->symbols, " < ", stack);
-		perfetto_string(p, event, i, stack, n);
-		return;
 	case KTR_ARG_F64:
 		*to++ = ANNOTATION_DOUBLE << 3 | 1;
 		memcpy(to, &word, sizeof(word));
@@ -374,7 +397,28 @@ static void perfetto_arg(struct perfetto *p, const struct ktr_event *event, unsi
 		*to++ = ANNOTATION_INT << 3;
 		to = perfetto_put(to, word);
 	}
-	perfetto_annotation(p, event, i, value, (size_t)(to - value), NULL, 0);
+	from[1] = (uint8_t)(to - from - 2);
+	p->inner.n = (size_t)(to - p->inner.bytes);
+}
+
+static void perfetto_arg(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
+			 unsigned i)
+{
+	const struct ktr_event_bytes *str = &event->str[i];
+	char stack[KTR__STACK_TEXT];
+	size_t n;
+
+	switch (event->site->arg[i].type) {
+	case KTR_ARG_STR:
+		perfetto_string(p, s, i, str->is_null ? "(null)" : str->bytes, str->is_null ? 6 : str->n_bytes);
+		return;
+	case KTR_ARG_STACK:
+		n = ktr__stack_text(event, i, p->symbols, " < ", stack);
+		perfetto_string(p, s, i, stack, n);
+		return;
+	default:
+		perfetto_word_arg(p, s, event, i);
+	}
 }
 
 /* ---- events ---- */
@@ -393,32 +437,24 @@ static void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint6
 	p->inner.n = (size_t)(perfetto_put(to, track) - p->inner.bytes);
 }
 
-/* Name, class, place and arguments. */
+/* Name, class, place and arguments. The site is known. */
 static void perfetto_what(struct perfetto *p, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
+	const struct perfetto_site *s = &p->site[site->id];
 	struct ktr_event_bytes name;
-	uint8_t *to;
 
-	if (ktr__column_room(&p->inner, 40) != 0)
+	if (ktr__column_room(&p->inner, sizeof(s->what)) != 0)
 		return;
-	to = p->inner.bytes + p->inner.n;
-	*to++ = EVENT_CATEGORY << 3;
-	to = perfetto_put(to, site->id + 1);
-	to = perfetto_put(to, EVENT_LOCATION << 3);
-	to = perfetto_put(to, site->id + 1);
-	if (site->kind != KTR_KIND_STATE && site->kind != KTR_KIND_POINT) {
-		*to++ = EVENT_NAME_IID << 3;
-		to = perfetto_put(to, site->id + 1);
-	}
-	p->inner.n = (size_t)(to - p->inner.bytes);
-	if (site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT) {
+	memcpy(p->inner.bytes + p->inner.n, s->what, sizeof(s->what));
+	p->inner.n += s->n_what;
+	if (perfetto_has_own_name(site)) {
 		name = ktr__export_name(event);
 		perfetto_clean(&p->inner, EVENT_NAME, name.n_bytes ? name.bytes : "(none)",
 			       name.n_bytes ? name.n_bytes : 6);
 	}
 	for (unsigned i = 0; i < site->n_args; i++)
-		perfetto_arg(p, event, i);
+		perfetto_arg(p, s, event, i);
 }
 
 static int perfetto_slice(void *context, const struct ktr__slice_track *track, uint64_t ns,
@@ -553,7 +589,7 @@ const struct ktr__export_format ktr__export_perfetto = {
 	.n_data = sizeof(struct perfetto),
 	.begin = perfetto_begin,
 	.loss = perfetto_loss,
-	.end = perfetto_flush,
 	.free = perfetto_free,
 	.slices = &perfetto_slices,
+	.sharing = KTR__EXPORT_IN_ORDER,
 };

@@ -115,7 +115,7 @@ static int lines_write(void *of, const char *bytes, size_t n)
 	return 0;
 }
 
-static const struct ktr__crew_trade lines_trade = { lines_hire, lines_begin, lines_leave, lines_write };
+static const struct ktr__crew_trade lines_trade = { lines_hire, lines_begin, lines_leave, lines_write, 0 };
 
 /* Feeds a sink with events whose strings are of all lengths, with losses and notes between. */
 static int feed(struct ktr_sink *sink, unsigned n_events)
