@@ -8,9 +8,10 @@
  * a picture. What reads is given as events per second of CPU time, start and printing included, and of the
  * kernel's time too: other load disturbs that little. What can be shared by threads is given twice: of one, and of
  * two, by the time that passes; the limit holds if one of them does. Limits are parts of the rate of a bare walk
- * over the packets in this process, which is measured first; in brackets stands what that is where the walk does 150
- * million. What draws is given as the time that passes until the picture is there; beside it stands the CPU time of
- * all its processes. Of a few runs the best counts. Memory is the most that any of the command's processes had.
+ * over the packets in this process, which is measured first; in brackets stands what that is where the walk does
+ * 150 million. What draws is given as the time that passes until the picture is there; beside it stands the CPU
+ * time of all its processes. Of a few runs the best counts. Memory is the most that any of the command's processes
+ * had.
  *
  * The limits are for 50 million events: with fewer they are easier to hold, and it is said so.
  */

@@ -107,8 +107,9 @@ for n in range(6):
 END
 for n in 0 1 2 3 4 5; do
 	same "damage $n" bad.$n
+	cat err.1 >>told
 done
-grep -q damaged err.1 || fail "the damage is not told: $(cat err.1)"
+grep -q damaged told || fail "the damage is not told: $(cat told)"
 
 # While it grows: what is read is a part of what is there in the end.
 KTR_PROBES= KTR_FILE=growing ./steady 300000 &
