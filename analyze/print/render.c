@@ -377,6 +377,82 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 	render_put(out, first, (size_t)(end - first));
 }
 
+/* [bytes] that the strings take which a conversion may print, as often as there are steps. */
+static inline size_t render_strings(const struct ktr_event *event, unsigned n_steps)
+{
+	size_t n = 0;
+
+	for (unsigned left = event->site->in_str; left; left &= left - 1)
+		n += event->str[__builtin_ctz(left)].n_bytes;
+	return n ? n * n_steps : 0;
+}
+
+/* Simple steps, where there is room for all they can take: straight to where it goes. The end. */
+static char *render_simple(char *at, const struct ktr__render_step *step, unsigned n, const struct ktr_event *event)
+{
+	for (const struct ktr__render_step *end = step + n; step < end; step++) {
+		uint64_t word = event->arg[step->arg < KTR_ARGS_MAX ? step->arg : 0], number;
+		const struct ktr_event_bytes *str;
+		char digits[16], *first;
+
+		switch (step->op) {
+		case KTR__RENDER_TEXT:
+			ktr__copy(at, step->text, step->length);
+			at += step->length;
+			break;
+		case KTR__RENDER_DECIMAL:
+			number = (uint64_t)render_signed(step, word);
+			if ((int64_t)number < 0) {
+				*at++ = '-';
+				number = -number;
+			}
+			at = ktr__decimal_put(at, number);
+			break;
+		case KTR__RENDER_UNSIGNED:
+			at = ktr__decimal_put(at, render_unsigned(step, word));
+			break;
+		case KTR__RENDER_HEX:
+			number = render_unsigned(step, word);
+			first = render_base2(digits + sizeof(digits), number, 4, step->conv == 'X');
+			ktr__copy(at, first, (size_t)(digits + sizeof(digits) - first));
+			at += digits + sizeof(digits) - first;
+			break;
+		default:
+			str = &event->str[step->arg];
+			if (str->is_null) {
+				memcpy(at, "(null)", 6);
+				at += 6;
+				break;
+			}
+			if (str->n_bytes)
+				ktr__copy(at, str->bytes, str->n_bytes);
+			at += str->n_bytes;
+			if (str->cut) {
+				memcpy(at, "...", 3);
+				at += 3;
+			}
+		}
+	}
+	return at;
+}
+
+/* The same as by render_step() where it can be. Was it? */
+static inline int render_at_once(const struct ktr__render *render, int said, const struct ktr_event *event,
+				 char *text, size_t n_bytes, size_t *n)
+{
+	const struct ktr__render_step *step = render->step + (said ? render->n_steps : 0);
+	unsigned n_steps = said ? render->n_said : render->n_steps;
+	char *end;
+
+	if (!render->is_simple || n_bytes <= render->n_simple ||
+	    n_bytes - render->n_simple <= render_strings(event, n_steps))
+		return 0;
+	end = render_simple(text, step, n_steps, event);
+	*end = '\0';
+	*n = (size_t)(end - text);
+	return 1;
+}
+
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
 {
 	return ktr__render_event(event, NULL, text, n_bytes);
@@ -387,9 +463,12 @@ size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symb
 	const struct ktr__render *render = event->site->render;
 	char none[1], *begin = n_bytes ? text : none;
 	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, symbols };
+	size_t n;
 
 	if (!render || !render->n_said)
 		return ktr__render_event(event, symbols, text, n_bytes);
+	if (render_at_once(render, 1, event, text, n_bytes, &n))
+		return n;
 	for (unsigned i = 0; i < render->n_said; i++)
 		render_step(&out, &render->step[render->n_steps + i], event);
 	*out.at = '\0';
@@ -440,7 +519,10 @@ size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *sym
 	char *begin = n_bytes ? text : none;
 	struct render_out out = { begin, begin + (n_bytes ? n_bytes - 1 : 0), 0, symbols };
 	const struct ktr_reader_site *site = event->site;
+	size_t n;
 
+	if (site->render && render_at_once(site->render, 0, event, text, n_bytes, &n))
+		return n;
 	if (site->render) {
 		for (unsigned i = 0; i < site->render->n_steps; i++)
 			render_step(&out, &site->render->step[i], event);

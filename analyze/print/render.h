@@ -44,6 +44,8 @@ struct ktr__render_step {
  */
 struct ktr__render {
 	unsigned n_steps, n_said, n_attributes;
+	int is_simple;	 /* text, strings and numbers without width or precision are all there is, no stack */
+	size_t n_simple; /* [bytes] that it may take, but for what strings hold: the longer one of the two */
 	struct ktr__render_step step[];
 };
 

@@ -208,6 +208,35 @@ static unsigned render_plan_said(const struct ktr_reader_site *site, struct ktr_
 	return n + attributes;
 }
 
+/* [bytes] that a number may take; of a string, "(null)" and "...". */
+#define RENDER_PLAN_MOST 24u
+
+/* Can these be printed without a look at the room for each? Adds up what they take. */
+static int render_plan_is_simple(const struct ktr_reader_site *site, const struct ktr__render_step *step,
+				 unsigned n, size_t *n_bytes)
+{
+	int is_simple = 1;
+
+	*n_bytes = 0;
+	for (unsigned i = 0; i < n; i++) {
+		is_simple &= step[i].op <= KTR__RENDER_STRING;
+		*n_bytes += step[i].op == KTR__RENDER_TEXT ? step[i].length : RENDER_PLAN_MOST;
+	}
+	for (unsigned i = 0; i < site->n_args; i++)
+		is_simple &= site->arg[i].type != KTR_ARG_STACK;
+	return is_simple;
+}
+
+static void render_plan_simple(const struct ktr_reader_site *site, struct ktr__render *render)
+{
+	size_t n_said;
+
+	render->is_simple = render_plan_is_simple(site, render->step, render->n_steps, &render->n_simple) &&
+			    render_plan_is_simple(site, render->step + render->n_steps, render->n_said, &n_said);
+	if (n_said > render->n_simple)
+		render->n_simple = n_said;
+}
+
 int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
 {
 	struct ktr__format at = KTR__FORMAT(site->format);
@@ -224,6 +253,7 @@ int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
 	while (render->n_steps < n && ktr__format_next(&at, &item))
 		ktr__render_plan(site, &item, &render->step[render->n_steps++]);
 	render->n_said = render_plan_said(site, render, render->step + render->n_steps);
+	render_plan_simple(site, render);
 	site->render = render;
 	return 0;
 }

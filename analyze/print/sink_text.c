@@ -61,6 +61,30 @@ static void sink_text_seconds(struct ktr__out *out, uint64_t ns, unsigned width)
 	ktr__out_bytes(out, at, (size_t)(end - at));
 }
 
+/* The same of times that hardly go on: what is before the point is made once a second. */
+static void sink_text_relative(struct ktr__sink_text *text, uint64_t ns, unsigned width)
+{
+	char *to = text->out->buffer + text->out->n;
+	uint64_t below = ns - text->second_ns;
+
+	if (!text->n_seconds || ns < text->second_ns || below >= 1000000000u) {
+		size_t before = text->out->n;
+
+		sink_text_seconds(text->out, ns, width);
+		text->n_seconds = (uint32_t)(text->out->n - before - 9);
+		text->second_ns = ns - ns % 1000000000u;
+		if (text->n_seconds > sizeof(text->seconds))
+			text->n_seconds = 0;
+		memcpy(text->seconds, to, text->n_seconds);
+		return;
+	}
+	memcpy(to, text->seconds, sizeof(text->seconds));
+	to += text->n_seconds;
+	memset(to, '0', 9);
+	ktr__decimal(to + 9, below);
+	text->out->n += text->n_seconds + 9;
+}
+
 /* The calendar is asked once a second of the trace. */
 static void sink_text_utc(struct ktr__sink_text *text, uint64_t time_ns)
 {
@@ -85,7 +109,7 @@ static void sink_text_time(struct ktr__sink_text *text, uint64_t ns, unsigned wi
 {
 	switch (text->time) {
 	case KTR__TEXT_RELATIVE:
-		sink_text_seconds(text->out, ns - text->info->first_ns, width);
+		sink_text_relative(text, ns - text->info->first_ns, width);
 		break;
 	case KTR__TEXT_DELTA:
 		if (!text->n_events)
@@ -129,6 +153,12 @@ static void sink_text_cell(struct ktr__sink_text *text, unsigned bit, unsigned w
 		sink_text_time(text, event->time_ns, width);
 		break;
 	case KTR__TEXT_CPU:
+		if (event->cpu < 10) {
+			memset(out->buffer + out->n, ' ', width);
+			out->buffer[out->n + width - 1] = (char)('0' + event->cpu);
+			out->n += width;
+			break;
+		}
 		ktr__out_number(out, event->cpu, width, ' ');
 		break;
 	case KTR__TEXT_THREAD:

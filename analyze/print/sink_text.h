@@ -52,6 +52,9 @@ struct ktr__sink_text {
 	uint64_t n_events;
 	uint64_t n_lost;
 	uint64_t last_ns;
+	uint64_t second_ns; /* when the second began that `seconds` says; of relative times */
+	uint32_t n_seconds; /* 0: none yet */
+	char seconds[24];   /* "     12." */
 	int64_t second; /* what `date` says */
 	char date[24];  /* "2024-02-29T12:34:56." */
 	struct ktr__text_cell site[KTR__TEXT_CELLS];

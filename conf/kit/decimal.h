@@ -30,4 +30,43 @@ static inline char *ktr__decimal(char *end, uint64_t number)
 	return end;
 }
 
+/* How many digits a number has: by its bits, of which each is log10(2) = 1233/4096 of one. */
+static inline unsigned ktr__decimal_digits(uint64_t number)
+{
+	static const uint64_t least[KTR__DECIMAL_MAX] = {
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
+	};
+	unsigned n = (64 - (unsigned)__builtin_clzll(number | 1)) * 1233 >> 12;
+
+	return n + (number >= least[n]);
+}
+
+/* Writes the digits of a number from `to` on, and no NUL. Returns where they end. */
+static inline char *ktr__decimal_put(char *to, uint64_t number)
+{
+	unsigned n = number ? ktr__decimal_digits(number) : 1;
+
+	ktr__decimal(to + n, number);
+	return to + n;
+}
+
 #endif

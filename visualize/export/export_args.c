@@ -3,8 +3,8 @@
 
 #include "visualize/export/export.h"
 
-#include "analyze/print/out.h"
 #include "analyze/read/ktrgraph.h"
+#include "conf/kit/decimal.h"
 #include "visualize/export/stack_text.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 size_t ktr__export_digits(char text[KTR__EXPORT_DIGITS], const struct ktr_event *event, unsigned i)
 {
 	uint64_t word = event->arg[i];
-	struct ktr__out out = { .buffer = text, .room = KTR__EXPORT_DIGITS };
+	char *to = text;
 
 	switch (event->site->arg[i].type) {
 	case KTR_ARG_F64:
@@ -28,13 +28,11 @@ size_t ktr__export_digits(char text[KTR__EXPORT_DIGITS], const struct ktr_event 
 	case KTR_ARG_U16:
 	case KTR_ARG_U32:
 	case KTR_ARG_U64:
-		ktr__out_number(&out, word, 0, ' ');
-		return out.n;
+		return (size_t)(ktr__decimal_put(text, word) - text);
 	default:
 		if ((int64_t)word < 0)
-			ktr__out_char(&out, '-');
-		ktr__out_number(&out, (int64_t)word < 0 ? -word : word, 0, ' ');
-		return out.n;
+			*to++ = '-';
+		return (size_t)(ktr__decimal_put(to, (int64_t)word < 0 ? -word : word) - text);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "conf/kit/decimal.h"
 #include "conf/kit/utf8.h"
 #include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
@@ -32,11 +33,19 @@ struct csv_site {
 	size_t n_place, n_names;
 };
 
+struct csv_thread {
+	char *text; /* pid to process, with the comma after them; owned */
+	size_t n;
+};
+
 struct csv {
 	struct csv_site *site;
-	char **thread; /* pid to process, with the comma after them; owned texts */
+	struct csv_thread *thread;
 	uint32_t n_sites;
 	uint32_t n_threads;
+	uint64_t second_ns; /* when the second began that `seconds` says, all digits before the last nine */
+	unsigned n_seconds; /* 0: none yet */
+	char seconds[16];
 };
 
 /* ---- fields ---- */
@@ -67,26 +76,51 @@ static inline int csv_has_odd(uint64_t word)
 	return (((comma - ones) & ~comma) | ((quote - ones) & ~quote)) & ones * 0x80 ? 1 : 0;
 }
 
-static int csv_is_odd(const char *bytes, size_t n)
+/* The same, or is one no printable ASCII? As in conf/kit/utf8.c. */
+static inline int csv_has_any(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t shown = (word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word;
+
+	return (shown & ones * 0x80) != 0 || csv_has_odd(word);
+}
+
+static inline uint64_t csv_word(const char *bytes)
 {
 	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static int csv_is_odd(const char *bytes, size_t n)
+{
 	size_t at = 0;
 
-	for (; at + 8 <= n; at += 8) {
-		memcpy(&word, bytes + at, 8);
-		if (csv_has_odd(word))
+	for (; at + 8 <= n; at += 8)
+		if (csv_has_odd(csv_word(bytes + at)))
 			return 1;
-	}
 	if (at == n)
 		return 0;
-	if (n >= 8) {
-		memcpy(&word, bytes + n - 8, 8);
-		return csv_has_odd(word);
-	}
+	if (n >= 8)
+		return csv_has_odd(csv_word(bytes + n - 8));
 	for (; at < n; at++)
 		if (bytes[at] == ',' || bytes[at] == '"')
 			return 1;
 	return 0;
+}
+
+/* Can they stand in a field as they are? Where it says no they may all the same: they are short, or a formula. */
+static inline int csv_is_easy(const char *bytes, size_t n)
+{
+	size_t at = 0;
+
+	if (n < 8 || bytes[0] <= '@')
+		return 0;
+	for (; at + 8 <= n; at += 8)
+		if (csv_has_any(csv_word(bytes + at)))
+			return 0;
+	return at == n || !csv_has_any(csv_word(bytes + n - 8));
 }
 
 /* A field of clean bytes. */
@@ -113,7 +147,9 @@ static void csv_odd(struct ktr__out *out, const char *bytes, size_t n)
 static void csv_clean(struct ktr__out *out, const char *bytes, size_t n)
 {
 	n = n < CSV_FIELD ? n : CSV_FIELD;
-	if (ktr__utf8_plain(bytes, n) == n && !ktr__utf8_is_formula(bytes, n))
+	if (csv_is_easy(bytes, n))
+		ktr__out_bytes(out, bytes, n);
+	else if (ktr__utf8_plain(bytes, n) == n && !ktr__utf8_is_formula(bytes, n))
 		csv_put(out, bytes, n);
 	else
 		csv_odd(out, bytes, n);
@@ -125,10 +161,13 @@ static void csv_text(struct ktr__out *out, const char *text)
 	ktr__out_char(out, ',');
 }
 
+/* As all that has a bounded length: there is room for a line. */
 static void csv_u64(struct ktr__out *out, uint64_t number)
 {
-	ktr__out_number(out, number, 0, ' ');
-	ktr__out_char(out, ',');
+	char *end = ktr__decimal_put(out->buffer + out->n, number);
+
+	*end++ = ',';
+	out->n = (size_t)(end - out->buffer);
 }
 
 static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
@@ -202,22 +241,24 @@ static const struct csv_site *csv_site(struct csv *csv, struct ktr__out *out, co
 }
 
 /* NULL without memory. */
-static const char *csv_thread(struct csv *csv, struct ktr__out *out, const struct ktr_reader_thread *thread)
+static const struct csv_thread *csv_thread(struct csv *csv, struct ktr__out *out,
+					   const struct ktr_reader_thread *thread)
 {
 	size_t from = out->n;
-	char **text;
+	struct csv_thread *t;
 
-	if (ktr__array_grow(&csv->thread, &csv->n_threads, thread->id, sizeof(*text)))
+	if (ktr__array_grow(&csv->thread, &csv->n_threads, thread->id, sizeof(*t)))
 		return NULL;
-	text = &csv->thread[thread->id];
-	if (*text != NULL)
-		return *text;
+	t = &csv->thread[thread->id];
+	if (t->text != NULL)
+		return t;
 	csv_u64(out, thread->pid);
 	csv_u64(out, thread->tid);
 	csv_text(out, thread->name);
 	csv_text(out, thread->process);
-	*text = csv_keep(out, from);
-	return *text;
+	t->n = out->n - from;
+	t->text = csv_keep(out, from);
+	return t->text != NULL ? t : NULL;
 }
 
 /* ---- lines ---- */
@@ -229,24 +270,58 @@ static int csv_begin(struct ktr__export *e)
 	return 0;
 }
 
+/* Times hardly go on: what is above the second is made once a second. */
+static void csv_time(struct csv *csv, struct ktr__out *out, uint64_t ns)
+{
+	char *to = out->buffer + out->n;
+	uint64_t below = ns - csv->second_ns;
+
+	if (csv->n_seconds == 0 || below >= 1000000000u) {
+		csv_u64(out, ns);
+		below = ns / 1000000000u;
+		csv->second_ns = below * 1000000000u;
+		csv->n_seconds = below ? (unsigned)(ktr__decimal_put(csv->seconds, below) - csv->seconds) : 0;
+		return;
+	}
+	memcpy(to, csv->seconds, sizeof(csv->seconds));
+	to += csv->n_seconds;
+	memset(to, '0', 9);
+	ktr__decimal(to + 9, below);
+	to[9] = ',';
+	out->n += csv->n_seconds + 10;
+}
+
+/* Most are made where they stay. */
+static void csv_message(struct ktr__out *out, const struct ktr_event *event)
+{
+	char *text = out->buffer + out->n, copy[CSV_FIELD];
+	size_t n = ktr_event_text(event, text, CSV_FIELD);
+
+	if (n >= CSV_FIELD)
+		n = CSV_FIELD - 1;
+	if (csv_is_easy(text, n)) {
+		out->n += n;
+		return;
+	}
+	memcpy(copy, text, n);
+	csv_clean(out, copy, n);
+}
+
 static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 {
 	struct csv *csv = e->data;
 	struct ktr__out *out = e->out;
 	int rc = ktr__export_line(e);
 	const struct csv_site *site = rc ? NULL : csv_site(csv, out, event->site);
-	const char *thread = rc ? NULL : csv_thread(csv, out, event->thread);
-	char text[CSV_FIELD];
-	size_t n;
+	const struct csv_thread *thread = rc ? NULL : csv_thread(csv, out, event->thread);
 
 	if (rc != 0 || site == NULL || thread == NULL)
 		return rc != 0 ? rc : -ENOMEM;
-	csv_u64(out, event->time_ns);
+	csv_time(csv, out, event->time_ns);
 	csv_u64(out, event->cpu);
-	ktr__out_text(out, thread);
+	ktr__out_bytes(out, thread->text, thread->n);
 	ktr__out_bytes(out, site->place, site->n_place);
-	n = ktr_event_text(event, text, sizeof(text));
-	csv_clean(out, text, n < sizeof(text) ? n : sizeof(text) - 1);
+	csv_message(out, event);
 	ktr__out_bytes(out, site->names, site->n_names);
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
 		if (i > 0)
@@ -282,7 +357,7 @@ static void csv_free(struct ktr__export *e)
 		free(csv->site[i].names);
 	}
 	for (uint32_t i = 0; i < csv->n_threads; i++)
-		free(csv->thread[i]);
+		free(csv->thread[i].text);
 	free(csv->site);
 	free(csv->thread);
 }
