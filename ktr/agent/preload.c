@@ -7,6 +7,7 @@
  * What the program starts is not traced unless that was asked for: the agent takes itself out of the environment,
  * in place, for nothing of the program has run yet. So the program sees there what it would see without us.
  */
+#include "ktr/agent/descriptor.h"
 #include "ktr/start/attach.h"
 
 #include <ktr.h>
@@ -55,4 +56,5 @@ __attribute__((constructor)) static void preload_begin(void)
 	if (!preload_variable(PRELOAD_CHILDREN, &at))
 		preload_leave();
 	ktr__module_attach(&ktr__module_entry);
+	ktr__descriptor_start();
 }

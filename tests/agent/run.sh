@@ -19,10 +19,9 @@ need() {
 }
 
 # Into $dir/trace: COMMAND... ; its exit status
-inherit=-i
 under() {
 	rm -rf "$dir/trace"
-	"$ktr" run --agent $inherit -k -e 262144 -o "$dir/trace" "$@"
+	"$ktr" run --agent -i -k -e 262144 -o "$dir/trace" "$@"
 }
 # What ktr run says in its last line, of which losses are none of the program's.
 traced() {
@@ -68,13 +67,10 @@ except subprocess.CalledProcessError as error: print(error.returncode)'
 		for module in test_json test_threading test_subprocess test_signal test_os test_fork1 test_select test_thread; do
 			(cd "$dir" && $python -m test -q $module) >"$dir/plain" 2>&1 ||
 				{ skip "$module: fails without the agent"; continue; }
-			# It looks at the descriptors of what it starts, where the agent has one of its own.
-			[ $module = test_subprocess ] && inherit= || inherit=-i
 			(cd "$dir" && under $python -m test -q $module) >"$dir/traced" 2>&1 ||
 				{ fail "$module: $(tail -n 30 "$dir/traced")"; continue; }
 			traced "$module"
 		done
-		inherit=-i
 	else
 		skip "python3's own tests: libpython$version-testsuite is not there"
 	fi

@@ -37,6 +37,16 @@ static void descriptors(void)
 		closedir(dir);
 }
 
+/* The numbers that the next two files get; of one that reads its commands from a file 0 is the first. */
+static void lowest(const char *whose)
+{
+	int first = dup(2), second = dup(2);
+
+	printf("lowest descriptors of the %s: %d %d\n", whose, first, second);
+	close(first);
+	close(second);
+}
+
 static void dispositions(void)
 {
 	struct sigaction action;
@@ -66,6 +76,7 @@ int main(int argc, char **argv)
 		if (strstr(*at, "PRELOAD") || strstr(*at, "AGENT"))
 			printf("%s\n", *at);
 	descriptors();
+	lowest("program");
 	dispositions();
 	for (int i = 0; i < 4; i++)
 		pthread_create(&id[i], NULL, thread, &sum[i]);
@@ -73,8 +84,10 @@ int main(int argc, char **argv)
 		pthread_join(id[i], NULL);
 	printf("threads: %ld\n", sum[0] + sum[1] + sum[2] + sum[3]);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		lowest("child");
 		_exit(7);
+	}
 	printf("forked: %d\n", waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	pid = vfork();
 	if (pid == 0) {
