@@ -35,7 +35,7 @@ int ktr__session_open_again(const struct ktr__session_rw *session)
 	int fd = -1;
 
 	if (ktr__session_fd_ours(session)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", session->fd);
+		snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", session->fd);
 		fd = open(path, O_RDWR | O_CLOEXEC);
 	}
 	if (fd < 0)

@@ -522,7 +522,7 @@ int ktr__map_alive(const struct ktr__session_map *map)
 
 	if (rc)
 		return rc;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", map->fd);
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", map->fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n > 0 ? n : 0] = '\0';
 	return ktr__session_attended(path);
