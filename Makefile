@@ -58,7 +58,7 @@ LOAD_SRC    := $(call src,ktr/load)
 LOADED_SRC  := $(call src,writer/load)
 ANALYZE_SRC := $(call src,$(filter-out $(if $(filter 0,$(HAVE_SQLITE)),analyze/sql),$(call folders,analyze)))
 VIS_SRC     := $(call src,$(call folders,visualize)) visualize/page/page_assets.S visualize/flame/flame_assets.S
-TOOLS_SRC   := $(call src,tools $(call folders,tools)) tools/bsd/dtrace_demo.S
+TOOLS_SRC   := $(call src,tools $(call folders,tools)) tools/bsd/dtrace_demo.S tools/attach/inject_code.S
 TEST_SRC    := $(call src,tests/unit $(call folders,tests/unit))
 # Probes that are made at run time: a library of their own, for those who call it.
 PROBE_SRC   := $(call src,ktr/provider/probe ktr/provider/view ktr/provider/handler)
@@ -99,7 +99,9 @@ LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # so are types.
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
-TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(VIS_SRC) $(KTRACE_SRC))
+# Of the command what decides who may be attached to: it is shown a made-up /proc.
+TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_proc.c attach_refuse.c inject_maps.c inject_wait.c)
+TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(TEST_TOOLS) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread
 # libiberty is an archive alone: libktrread.a takes out of it what it needs.
@@ -177,6 +179,7 @@ NO_VECTORS := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mgeneral-regs-
 $(VARIADIC:%=$(O)/obj/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS)
 $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(NO_VECTORS) $(LTO) $(if $(LTO),-ffat-lto-objects)
 
+$(O)/obj/tools/attach/inject_code.o: ktr/agent/ask.h
 $(O)/obj/tools/bsd/dtrace_demo.o: tools/bsd/dtrace_demo.json
 $(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/*)
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)

@@ -35,7 +35,9 @@ static void descriptor_up(void)
 
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < DESCRIPTOR_HIGH + DESCRIPTOR_ROOM)
 		least = (int)limit.rlim_cur - DESCRIPTOR_ROOM;
-	fd = least < DESCRIPTOR_LEAST || ktr__own.fd >= least ? -1 : fcntl(ktr__own.fd, F_DUPFD_CLOEXEC, least);
+	fd = least < DESCRIPTOR_LEAST || ktr__own.fd >= least
+		     ? -1
+		     : fcntl(ktr__own.fd, F_DUPFD_CLOEXEC, least);
 	if (fd < 0)
 		return;
 	close(ktr__own.fd);

@@ -6,7 +6,10 @@
  *
  * What the program starts is not traced unless that was asked for: the agent takes itself out of the environment,
  * in place, for nothing of the program has run yet. So the program sees there what it would see without us.
+ *
+ * What `ktr attach` loads into a program that runs is loaded by a thread of its own, which calls call.c after that.
  */
+#include "ktr/agent/call.h"
 #include "ktr/agent/descriptor.h"
 #include "ktr/start/attach.h"
 
@@ -49,10 +52,15 @@ static void preload_leave(void)
 		preload_take_out(at);
 }
 
+bool ktr__agent_preloaded;
+
 __attribute__((constructor)) static void preload_begin(void)
 {
 	char **at;
 
+	if (gettid() != getpid())
+		return;
+	ktr__agent_preloaded = true;
 	if (!preload_variable(PRELOAD_CHILDREN, &at))
 		preload_leave();
 	ktr__module_attach(&ktr__module_entry);

@@ -5,6 +5,7 @@
  */
 #include "tools/record/run_agent.h"
 
+#include "tools/attach/attach_library.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/record/program.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define AGENT_LIBRARY "libktr-agent.so.0"
 #define AGENT_SCRIPTS 4	  /* interpreters of interpreters: execve(2) follows as many */
 #define AGENT_PARTS   128 /* program headers that are looked at */
 
@@ -90,24 +90,6 @@ static const char *agent_file(char path[PATH_MAX], int *linked)
 	return NULL;
 }
 
-/* Beside the command as it is built and installed; else wherever the loader looks. 1, or 0: it cannot be named. */
-static int agent_library(char *library, size_t size)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	self[n < 0 ? 0 : n] = '\0';
-	slash = strrchr(self, '/');
-	if (!slash)
-		return 0;
-	*slash = '\0';
-	snprintf(library, size, "%s/../lib/" AGENT_LIBRARY, self);
-	if (access(library, R_OK) != 0)
-		snprintf(library, size, AGENT_LIBRARY);
-	return !library[strcspn(library, ": ")];
-}
-
 int run_agent_find(const char *command, const char *program, struct run_agent *agent)
 {
 	const char *why, *before = getenv("LD_PRELOAD");
@@ -122,7 +104,7 @@ int run_agent_find(const char *command, const char *program, struct run_agent *a
 		return 0;
 	if (why)
 		return fail(command, "--agent: %s: %s", path, why);
-	if (!agent_library(library, sizeof(library)))
+	if (attach_library(library, sizeof(library)) || library[strcspn(library, ": ")])
 		return fail(command, "--agent: %s: ld.so(8) takes no path with a blank or a colon", library);
 	agent->needed = 1;
 	if (snprintf(agent->preload, sizeof(agent->preload), "%s%s%s", library, before && *before ? ":" : "",

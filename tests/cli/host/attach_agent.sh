@@ -1,0 +1,264 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ktr attach, ktr detach: a process that knows nothing of ktr, and counts what could tell it, is attached to and let go
+# of in whatever its threads do: no call ends with EINTR or before its time, no register and no memory is another. Its
+# session is one like others. What cannot be attached to is refused with the rule, and is as before.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in
+x86_64) ;;
+*) skip "ktr attach is for x86-64"; exit 0 ;;
+esac
+host=$dir/attach_host
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra tests/programs/host/attach_host.c -o "$host" -lpthread -ldl || exit 1
+echo 'int attach_answer(void) { return 42; }' | $cc -shared -fPIC -x c - -o "$dir/libanswer.so" || exit 1
+export ATTACH_LIBRARY="$dir/libanswer.so"
+pids=
+at_exit() {
+	for p in $pids; do kill -9 "$p" 2>/dev/null; done
+}
+
+# begin NAME ROLE...: in the background; $! is it, $dir/NAME.out what it prints, $dir/NAME.stop ends it
+begin() {
+	name=$1
+	shift
+	"$host" "$dir/$name.stop" "$@" >"$dir/$name.out" &
+	pids="$pids $!"
+	begun "$name"
+}
+begun() {
+	for i in $(seq 500); do
+		grep -qs begun "$dir/$1.out" && return
+		sleep 0.01
+	done
+	fail "$1 does not begin"
+}
+ended() { # NAME PID: it has counted nothing
+	: >"$dir/$1.stop"
+	wait "$2" || fail "$1: exit status $?: $(grep -v ' 0 EINTR, 0 wrong, 0 early' "$dir/$1.out")"
+}
+# attach PID [OPTION...]
+attach() {
+	at=$1
+	shift
+	status 0 "$ktr" attach -p "$at" "$@"
+}
+writers() {
+	cat "/proc/$1"/task/*/comm | grep -c '^ktr-'
+}
+events() {
+	"$ktr" dump -p "$1" | wc -l
+}
+
+begin probe spin
+probe=$!
+"$ktr" attach -p $probe 2>"$dir/err" || case $(cat "$dir/err") in
+*'kernel forbids'* | *ptrace*) skip "$(cat "$dir/err")"; ended probe $probe; exit 0 ;;
+esac
+ended probe $probe
+
+# ---- a session like others ----
+
+begin busy spin malloc stdio epoll sem nanosleep signal
+busy=$!
+begin kernel poll
+kernel=$!
+attach $kernel -k
+options=
+for i in $(seq 300); do
+	"$ktr" dump -p $kernel 2>/dev/null | grep -q ' kswitch ' && options=-k && break
+	sleep 0.01
+done
+[ -n "$options" ] || skip "what the kernel tells"
+ended kernel $kernel
+attach $busy $options -m kswitch,proc
+grep -q "process $busy (attach_host) has session attach_host.$busy; next: ktr tail -p $busy" "$dir/err" || fail "$(cat "$dir/err")"
+if [ -n "$options" ]; then
+	for i in $(seq 200); do
+		n=$("$ktr" dump -p $busy | awk '$4 == "kswitch" { print $3 }' | sort -u | wc -l)
+		[ "$n" -ge 6 ] && break
+	done
+	[ "$n" -ge 6 ] || fail "threads that are seen: $n"
+	timeout 60 "$ktr" tail -p $busy 2>&1 | head -n 5 >"$dir/out"
+	[ "$(wc -l <"$dir/out")" = 5 ] || fail 'tail'
+	is 'a knob' "$("$ktr" sysctl -n -p $busy debug.ktr.kernel)" 'all'
+fi
+is 'its descriptors' "$(ls -l /proc/$busy/fd | grep -c '\.ktr\|memfd')" 0
+status 0 "$ktr" detach -p $busy
+is 'threads after detach' "$(writers $busy)" 0
+before=$(events $busy)
+is 'the mask after detach' "$("$ktr" sysctl -n -p $busy debug.ktr.mask)" none
+attach $busy -o "$dir/trace" $options -m kswitch,proc
+is 'one agent' "$(grep -c 'r-xp.*ktr-agent' /proc/$busy/maps)" 1
+for i in $(seq 500); do
+	[ "$(events $busy)" -gt "$before" ] && break
+	sleep 0.01
+done
+status 0 "$ktr" detach -p $busy
+is 'threads after the second' "$(writers $busy)" 0
+if [ -n "$options" ]; then
+	[ "$("$ktr" dump "$dir/trace" | grep -c ' kswitch ')" -gt 10 ] || fail 'the trace is empty'
+	after=$(events $busy)
+	attach $busy -m none
+	status 0 "$ktr" detach -p $busy
+	is 'after detach nothing is recorded' "$(events $busy)" "$after"
+fi
+status 0 "$ktr" fsck "$dir/trace"
+for i in $(seq 20); do
+	attach $busy
+	status 0 "$ktr" detach -p $busy
+done
+for i in $(seq 200); do
+	parts=$(cat /proc/$busy/task/*/comm | grep -c ktr-attach)
+	[ "$parts" = 0 ] && break
+	sleep 0.01
+done
+is 'threads that have attached' "$parts" 0
+ended busy $busy
+
+# ---- in each call, and wherever a thread may be: with one thread, which it then is that is stopped ----
+
+roles='spin malloc dlopen epoll epoll2 semtimedop sem sigtimedwait nanosleep poll select recv accept connect msgrcv signal
+fork stdio'
+for role in $roles; do
+	"$host" "$dir/$role.stop" "$role" >"$dir/$role.out" &
+	pids="$pids $!"
+	eval "pid_$role=\$!"
+done
+for role in $roles; do
+	begun $role
+	eval "at=\$pid_$role"
+	"$ktr" attach -p $at >"$dir/$role.err" 2>&1 && "$ktr" detach -p $at >>"$dir/$role.err" 2>&1 &&
+		"$ktr" attach -p $at >>"$dir/$role.err" 2>&1 || fail "$role: $(cat "$dir/$role.err")" &
+	eval "tool_$role=\$!"
+done
+for role in $roles; do
+	eval "wait \$tool_$role"
+	grep -q "has session" "$dir/$role.err" || fail "$role: $(cat "$dir/$role.err")"
+	eval "ended $role \$pid_$role"
+done
+
+# A time goes on to run while it is stopped: the call is made again with what is left.
+begin long long
+long=$!
+for i in $(seq 500); do
+	grep -qs '0xea60' /proc/$long/syscall && break
+	sleep 0.01
+done
+attach $long
+for i in $(seq 500); do
+	left=$(awk '$1 == 232 || $1 == 281 { print $5 }' /proc/$long/syscall)
+	[ -n "$left" ] && break
+	sleep 0.01
+done
+if grep -qs exec_start /proc/self/sched; then
+	[ $((left)) -gt 0 ] && [ $((left)) -lt 60000 ] || fail "what is left of 60000 ms: $((left))"
+fi
+kill $long
+
+# ---- refused, and as before ----
+
+refused() { # PID TEXT [OPTION...]
+	at=$1 text=$2
+	shift 2
+	status 1 "$ktr" attach -p "$at" "$@"
+	grep -q -- "$text" "$dir/err" || fail "not \"$text\": $(cat "$dir/err")"
+}
+begin other nanosleep
+other=$!
+kill -STOP $other
+for i in $(seq 500); do
+	grep -q '^State:.*T' /proc/$other/status && break
+	sleep 0.01
+done
+refused $other "kill -CONT $other first"
+kill -CONT $other
+
+# By a filter of our own calls.
+$cc tests/programs/bsd/refuse.c -o "$dir/refuse" || fail refuse
+for errno in 1:forbids 13:forbids 38:'no ptrace(2) here' 5:'does not do what' 22:'does not do what'; do
+	status 1 "$dir/refuse" ${errno%%:*} -1 "$ktr" attach -p $other
+	grep -q "${errno#*:}" "$dir/err" || fail "ptrace: ${errno}: $(cat "$dir/err")"
+done
+# Of ptrace's calls the one that seizes, and those that read and write registers.
+for request in 16902 16900 16901; do
+	status 1 "$dir/refuse" 1 $request "$ktr" attach -p $other
+	grep -q 'forbids' "$dir/err" || fail "ptrace $request: $(cat "$dir/err")"
+done
+for errno in 1 3 14 38; do
+	status 0 "$dir/refuse" $errno -2 "$ktr" attach -p $other
+	status 0 "$ktr" detach -p $other
+done
+ended other $other
+
+"$dir/refuse" 1 -1 "$host" "$dir/filtered.stop" poll >"$dir/filtered.out" &
+filtered=$!
+pids="$pids $filtered"
+begun filtered
+refused $filtered '-f tries it'
+attach $filtered -f
+ended filtered $filtered
+
+printf 'int main(void) { for (;;) __asm__ volatile("pause"); }\n' >"$dir/s.c"
+$cc -static "$dir/s.c" -o "$dir/static" || fail static
+"$dir/static" &
+static=$!
+pids="$pids $static"
+# It has to have become that.
+for i in $(seq 500); do
+	[ "$(readlink "/proc/$static/exe")" = "$dir/static" ] && break
+	sleep 0.01
+done
+refused $static 'linked statically.*ktr ktrace'
+kill $static
+refused 999999999 'no such process'
+sh -c 'sleep 0 & exec sleep 1000' &
+zombie=$!
+pids="$pids $zombie"
+for i in $(seq 500); do
+	child=$(pgrep -P $zombie) && grep -q '^State:.*Z' "/proc/$child/status" && break
+	sleep 0.01
+done
+refused "$child" 'has ended'
+
+printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_GEN, "x"); for (;;) pause(); }\n' >"$dir/own.c"
+$cc -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread || fail own
+KTR_MASK=none "$dir/own" &
+own=$!
+pids="$pids $own"
+for i in $(seq 500); do
+	"$ktr" ls 2>/dev/null | grep -q "$own" && break
+	sleep 0.01
+done
+attach $own -m gen
+grep -q 'has libktr: nothing is put into it' "$dir/err" || fail "$(cat "$dir/err")"
+is 'its mask' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" gen
+is 'an agent in it' "$(grep -c ktr-agent /proc/$own/maps)" 0
+status 0 "$ktr" detach -p $own
+is 'its mask then' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" none
+kill $own
+
+# Elsewhere, where that may be made.
+elsewhere() { # TEXT COMMAND...: sleep, by way of COMMAND
+	text=$1
+	shift
+	"$@" true 2>/dev/null || { skip "$1 $2"; return; }
+	"$@" sleep 1000 2>/dev/null &
+	at=$!
+	pids="$pids $at"
+	for i in $(seq 500); do
+		for p in $at $(pgrep -P $at); do
+			[ "$(cat "/proc/$p/comm" 2>/dev/null)" = sleep ] && break 2
+		done
+		sleep 0.01
+	done
+	pids="$pids $p"
+	refused "$p" "$text"
+	kill -9 "$p"
+}
+elsewhere 'user namespace' unshare -Ur
+elsewhere 'mount namespace' unshare -m
+elsewhere 'pid namespace' unshare -fp
+if [ "$(id -u)" = 0 ]; then
+	elsewhere "it is user 65534's" setpriv --reuid 65534 --clear-groups
+fi
+exit $failed

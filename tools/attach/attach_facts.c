@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What cannot be read is taken not to hinder: the kernel says no then, attach_refuse.c says what that may mean. */
+#include "tools/attach/attach_facts.h"
+
+#include "tools/attach/attach_proc.h"
+#include "tools/attach/inject_maps.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FACTS_CAP_SYS_PTRACE 19
+
+#if defined(__x86_64__)
+#define FACTS_MACHINE EM_X86_64
+#else
+#define FACTS_MACHINE EM_AARCH64
+#endif
+
+static long facts_number(const char *text, const char *name, int base, int nth)
+{
+	const char *at = attach_proc_field(text, name);
+	char *end = NULL;
+	long value = 0;
+
+	for (int i = 0; at && i <= nth; i++) {
+		value = (long)strtoull(at, &end, base);
+		at = end;
+	}
+	return value;
+}
+
+static void facts_name(const char *text, char name[16])
+{
+	const char *at = strncmp(text, "Name:", 5) == 0 ? text + 5 + strspn(text + 5, " \t") : "";
+
+	snprintf(name, 16, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+static void facts_tracer(const char *proc, struct attach_facts *facts)
+{
+	char path[PATH_MAX], text[4096];
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)facts->tracer);
+	if (facts->tracer && attach_proc_text(path, text, sizeof(text)) > 0)
+		facts_name(text, facts->tracer_name);
+}
+
+static void facts_status(const char *proc, struct attach_facts *facts)
+{
+	char path[PATH_MAX], text[4096];
+	const char *state;
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)facts->pid);
+	if (attach_proc_text(path, text, sizeof(text)) <= 0)
+		return;
+	facts->there = 1;
+	facts_name(text, facts->name);
+	state = attach_proc_field(text, "State");
+	facts->state = state ? *state : '?';
+	facts->uid = facts_number(text, "Uid", 10, 1);
+	facts->tracer = (pid_t)facts_number(text, "TracerPid", 10, 0);
+	facts->seccomp = facts_number(text, "Seccomp", 10, 0);
+	facts_tracer(proc, facts);
+}
+
+static void facts_ours(const char *proc, struct attach_facts *facts)
+{
+	char path[PATH_MAX], text[4096];
+
+	snprintf(path, sizeof(path), "%s/self/status", proc);
+	if (attach_proc_text(path, text, sizeof(text)) > 0) {
+		facts->our_uid = facts_number(text, "Uid", 10, 1);
+		facts->may_ptrace = (int)(facts_number(text, "CapEff", 16, 0) >>
+						  FACTS_CAP_SYS_PTRACE &
+					  1);
+	}
+	snprintf(path, sizeof(path), "%s/sys/kernel/yama/ptrace_scope", proc);
+	facts->yama = attach_proc_text(path, text, sizeof(text)) > 0 ? atoi(text) : 0;
+}
+
+/* A link of the process that leads elsewhere than ours does; 0 also where either cannot be read. */
+static int facts_differs(const char *proc, pid_t pid, const char *what, char *target, size_t size)
+{
+	char path[PATH_MAX], theirs[256], ours[256];
+	ssize_t n, m;
+
+	snprintf(path, sizeof(path), "%s/%d/%s", proc, (int)pid, what);
+	n = readlink(path, theirs, sizeof(theirs) - 1);
+	snprintf(path, sizeof(path), "%s/self/%s", proc, what);
+	m = readlink(path, ours, sizeof(ours) - 1);
+	if (n < 0 || m < 0)
+		return 0;
+	theirs[n] = ours[m] = '\0';
+	if (strcmp(theirs, ours) == 0)
+		return 0;
+	if (target)
+		snprintf(target, size, "%s", theirs);
+	return 1;
+}
+
+static void facts_program(const char *proc, struct attach_facts *facts)
+{
+	union {
+		Elf64_Ehdr elf;
+		char bytes[sizeof(Elf64_Ehdr)];
+	} head = { .bytes = "" };
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%d/exe", proc, (int)facts->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read(fd, head.bytes, sizeof(head)) == sizeof(head) &&
+	    memcmp(head.bytes, ELFMAG, SELFMAG) == 0) {
+		facts->is_32bit = head.elf.e_ident[EI_CLASS] != ELFCLASS64;
+		facts->other_machine = !facts->is_32bit && head.elf.e_machine != FACTS_MACHINE;
+	}
+	close(fd);
+}
+
+static void facts_objects(const char *proc, struct attach_facts *facts)
+{
+	struct inject_maps *maps = calloc(1, sizeof(*maps));
+
+	if (maps && inject_maps_read(proc, facts->pid, maps) == 0 && maps->n) {
+		facts->libc = ATTACH_LIBC_NONE;
+		if (inject_maps_find(maps, "ld-musl-x86_64") ||
+		    inject_maps_find(maps, "libc.musl-x86_64"))
+			facts->libc = ATTACH_LIBC_MUSL;
+		else if (inject_maps_find(maps, "libc.so.6") || inject_maps_find(maps, "libc-2"))
+			facts->libc = ATTACH_LIBC_GLIBC;
+		facts->has_agent = inject_maps_find(maps, "libktr-agent") ||
+				   inject_maps_find(maps, "memfd:ktr-agent");
+	}
+	free(maps);
+}
+
+void attach_facts(const char *proc, pid_t pid, struct attach_facts *facts)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	*facts = (struct attach_facts){ .pid = pid };
+	facts_ours(proc, facts);
+	facts_status(proc, facts);
+	if (!facts->there)
+		return;
+	snprintf(path, sizeof(path), "%s/%d/auxv", proc, (int)pid);
+	facts->undumpable = stat(path, &st) == 0 && (long)st.st_uid != facts->uid;
+	facts->other_user = facts_differs(proc, pid, "ns/user", NULL, 0);
+	facts->other_pid = facts_differs(proc, pid, "ns/pid", NULL, 0);
+	facts->other_mount = facts_differs(proc, pid, "ns/mnt", NULL, 0);
+	facts_differs(proc, pid, "root", facts->root, sizeof(facts->root));
+	facts_program(proc, facts);
+	facts_objects(proc, facts);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/attach/attach_proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t attach_proc_text(const char *path, char *to, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got;
+
+	to[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	while ((got = read(fd, to + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	if (got < 0)
+		got = -errno;
+	to[n] = '\0';
+	close(fd);
+	return got < 0 ? got : (ssize_t)n;
+}
+
+/* The first line of status is the name, which may hold anything but a line's end. */
+const char *attach_proc_field(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = strchr(text, '\n'); at; at = strchr(at + 1, '\n'))
+		if (strncmp(at + 1, name, n) == 0 && at[1 + n] == ':')
+			return at + 2 + n + strspn(at + 2 + n, " \t");
+	return NULL;
+}

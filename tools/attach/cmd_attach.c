@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr attach: a running program that knows nothing of ktr takes in its agent. One that has a session of its own
+ * needs none; then what is asked for goes through that.
+ */
+#include "ktr/session/session_proc.h"
+#include "tools/attach/attach_facts.h"
+#include "tools/attach/attach_knobs.h"
+#include "tools/attach/attach_library.h"
+#include "tools/attach/attach_refuse.h"
+#include "tools/attach/inject.h"
+#include "tools/command.h"
+#include "tools/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ATTACH_KNOBS     2048 /* [bytes] as struct ktr__ask has them */
+#define ATTACH_TRACE_MAX 255  /* of debug.ktr.alq_file */
+
+struct attach_command {
+	const char *command;
+	uint64_t pid;
+	const char *mask, *trace;
+	uint64_t entries;
+	int kernel, force;
+};
+
+static const struct option_row attach_rows[] = {
+	OPTION_NUMBER('p', "pid", "PID", struct attach_command, pid, 1, INT32_MAX, "the process"),
+	OPTION_TEXT('m', "mask", "MASK", struct attach_command, mask,
+		    "classes to record: sched|lock, or all,-malloc (default: all)"),
+	OPTION_FLAG('k', "kernel", struct attach_command, kernel,
+		    "what the kernel tells of its threads, too: context switches, page faults"),
+	OPTION_TEXT('o', "output", "TRACE", struct attach_command, trace,
+		    "a thread of the process writes a trace; an older one moves aside"),
+	OPTION_NUMBER('e', "entries", "N", struct attach_command, entries, 64, 1ull << 30,
+		      "entries in each CPU's ring (4K, 1M)"),
+	OPTION_FLAG('f', "force", struct attach_command, force,
+		    "also where a filter of system calls may end the process for it"),
+};
+
+static const struct options attach_options = {
+	.about =
+		"Has a running program take in libktr, which it was not built with: as ktr run --agent does at its\n"
+		"start. One of its threads is stopped for a moment. It is to be your own; nothing else is needed.",
+	.examples = "ktr attach -p 4711 -k           and then\n"
+		    "ktr tail -p 4711\n"
+		    "ktr attach -p 4711 -k -o /tmp/trace\n"
+		    "ktr detach -p 4711\n",
+	OPTIONS_ROWS(attach_rows),
+};
+
+static int attach_knob(char knobs[ATTACH_KNOBS], const char *name, const char *value)
+{
+	size_t n = strlen(knobs);
+
+	return snprintf(knobs + n, ATTACH_KNOBS - n, "%s=%s\n", name, value) <
+	       (int)(ATTACH_KNOBS - n);
+}
+
+/* The trace's absolute path, for the process is elsewhere. 0 or an exit status. */
+static int attach_trace(const struct attach_command *c, char path[PATH_MAX])
+{
+	char dir[PATH_MAX];
+	int n;
+
+	if (c->trace[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s", c->trace);
+	else if (!getcwd(dir, sizeof(dir)))
+		return fail(c->command, "the current directory: %s", strerror(errno));
+	else
+		n = snprintf(path, PATH_MAX, "%s/%s", dir, c->trace);
+	if (n > ATTACH_TRACE_MAX || strchr(path, '\n'))
+		return usage_error(c->command,
+				   "-o: the path of a trace has %d bytes at most, in one line",
+				   ATTACH_TRACE_MAX);
+	return 0;
+}
+
+/* What is asked for, in the order in which it is to be done. 0 or an exit status. */
+static int attach_asked(const struct attach_command *c, int links, char knobs[ATTACH_KNOBS])
+{
+	char number[24], path[PATH_MAX];
+	int fits, rc;
+
+	knobs[0] = '\0';
+	if (c->mask && strchr(c->mask, '\n'))
+		return usage_error(c->command, "-m: a mask is one line");
+	if (c->trace && !links) {
+		rc = attach_trace(c, path);
+		if (rc)
+			return rc;
+	}
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)c->entries);
+	fits = (!c->entries || attach_knob(knobs, "debug.ktr.entries", number)) &&
+	       (!c->kernel || links || attach_knob(knobs, "debug.ktr.kernel", "all")) &&
+	       attach_knob(knobs, "debug.ktr.mask", c->mask ? c->mask : "all") &&
+	       (!c->trace || links ||
+		(attach_knob(knobs, "debug.ktr.alq_file", path) &&
+		 attach_knob(knobs, "debug.ktr.alq_enable", "1")));
+	return fits ? 0 : usage_error(c->command, "-m is too long");
+}
+
+static void attach_next(const struct attach_command *c, const struct attach_facts *facts,
+			const char *path)
+{
+	const char *name = strrchr(path, '/');
+	int pid = (int)c->pid;
+
+	name = name ? name + 1 : path;
+	fprintf(stderr,
+		"ktr: process %d (%s) has session %.*s; next: ktr tail -p %d, ktr detach -p %d\n",
+		pid, facts->name,
+		(int)strcspn(name, "\n") - (int)(strlen(name) > 4 ? strlen(KTR_SESSION_SUFFIX) : 0),
+		name, pid, pid);
+}
+
+/* It has libktr, and a session. */
+static int attach_session(const struct attach_command *c, const struct attach_facts *facts,
+			  const char *path)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char knobs[ATTACH_KNOBS];
+	int rc = attach_asked(c, 1, knobs);
+
+	if (rc)
+		return rc;
+	if (attach_knobs_set(path, knobs, &err))
+		return fail_with(c->command, &err);
+	fprintf(stderr, "ktr: process %d (%s) has libktr: nothing is put into it\n", (int)c->pid,
+		facts->name);
+	if (c->kernel || c->trace)
+		fprintf(stderr, "ktr: its trace is written from outside: ktr record%s -p %d%s%s\n",
+			c->kernel ? " -k" : "", (int)c->pid, c->trace ? " -o " : "",
+			c->trace ? c->trace : "");
+	attach_next(c, facts, path);
+	return 0;
+}
+
+static int attach_agent(const struct attach_command *c, const struct attach_facts *facts)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+	char library[PATH_MAX + 64], knobs[ATTACH_KNOBS];
+	struct inject inject = { .pid = facts->pid, .library = library, .knobs = knobs };
+	sigset_t ends, before;
+	int rc = attach_asked(c, 0, knobs);
+
+	if (rc)
+		return rc;
+	if (attach_library(library, sizeof(library)))
+		return fail(c->command, "%s is not there", library);
+	/* Whoever kills us while a thread is stopped kills it, too; ^C waits. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	rc = inject_agent(&inject, &err);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (inject.refused) {
+		memset(&err, 0, sizeof(err));
+		attach_refused(facts, inject.refused, &err);
+	}
+	if (rc)
+		return fail(c->command, "process %d (%s): %s", (int)c->pid, facts->name, err.text);
+	attach_next(c, facts, inject.session);
+	return 0;
+}
+
+static int cmd_attach(int argc, char **argv)
+{
+	struct attach_command c = { .command = argv[0] };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct attach_facts facts;
+	char path[PATH_MAX];
+	int rc;
+
+	if (!options_parse(&attach_options, argc, argv, &c, &rc))
+		return rc;
+	if (operands_at_most(argv[0], argc, argv, 0))
+		return 2;
+	if (!c.pid)
+		return usage_error(argv[0], "which process: -p PID");
+	if (c.pid == (uint64_t)getpid())
+		return fail(argv[0], "process %d: that is this command", (int)c.pid);
+	attach_facts("/proc", (pid_t)c.pid, &facts);
+	if (facts.there && !facts.has_agent &&
+	    !ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), NULL))
+		return attach_session(&c, &facts, path);
+	if (attach_refuse(&facts, c.force, &err))
+		return fail(argv[0], "process %d%s%s%s: %s", (int)c.pid, facts.there ? " (" : "",
+			    facts.name, facts.there ? ")" : "", err.text);
+	return attach_agent(&c, &facts);
+}
+
+COMMAND(attach, "have a running program recorded that was not built for it", cmd_attach);

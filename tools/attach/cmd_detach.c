@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ktr detach: nothing of a process is recorded any more. All goes through its session: classes and what the kernel
+ * tells are switched off, and its writer ends. What it has recorded stays in the session, and the agent in the
+ * process, where it costs nothing.
+ */
+#include "ktr/session/session_proc.h"
+#include "tools/attach/attach_facts.h"
+#include "tools/attach/attach_knobs.h"
+#include "tools/attach/attach_proc.h"
+#include "tools/command.h"
+#include "tools/options.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DETACH_NAP_NS 2000000
+#define DETACH_TRIES  1500 /* the writer drains what there is, onto a disk that may be slow */
+
+struct detach_command {
+	uint64_t pid;
+};
+
+static const struct option_row detach_rows[] = {
+	OPTION_NUMBER('p', "pid", "PID", struct detach_command, pid, 1, INT32_MAX, "the process"),
+};
+
+static const struct options detach_options = {
+	.about =
+		"Ends what ktr attach has begun: nothing of the process is recorded any more, and its trace, if it\n"
+		"writes one, is complete. ktr attach begins again.",
+	.examples = "ktr detach -p 4711\n",
+	OPTIONS_ROWS(detach_rows),
+};
+
+/* Is a thread of this name left in the process? */
+static int detach_has_thread(pid_t pid, const char *name)
+{
+	char path[PATH_MAX], comm[32];
+	struct dirent *entry;
+	int found = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", (int)pid, entry->d_name);
+		found = attach_proc_text(path, comm, sizeof(comm)) > 0 &&
+			strncmp(comm, name, strlen(name)) == 0 && comm[strlen(name)] == '\n';
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int cmd_detach(int argc, char **argv)
+{
+	static const char knobs[] =
+		"debug.ktr.mask=0\ndebug.ktr.kernel=0\ndebug.ktr.verbose=0\ndebug.ktr.alq_enable=0\n";
+	const struct timespec nap = { 0, DETACH_NAP_NS };
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct detach_command c = { 0 };
+	char path[PATH_MAX];
+	int rc;
+
+	if (!options_parse(&detach_options, argc, argv, &c, &rc))
+		return rc;
+	if (operands_at_most(argv[0], argc, argv, 0))
+		return 2;
+	if (!c.pid)
+		return usage_error(argv[0], "which process: -p PID");
+	if (ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), &err) ||
+	    attach_knobs_set(path, knobs, &err))
+		return fail_with(argv[0], &err);
+	for (int i = 0; i < DETACH_TRIES && detach_has_thread((pid_t)c.pid, "ktr-writer"); i++)
+		nanosleep(&nap, NULL);
+	if (detach_has_thread((pid_t)c.pid, "ktr-writer"))
+		return fail(argv[0], "process %d: its writer has not ended yet", (int)c.pid);
+	return 0;
+}
+
+COMMAND(detach, "nothing of a program is recorded any more", cmd_detach);

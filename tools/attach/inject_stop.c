@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A thread is seized, which stops nothing, and asked to stop. Where it is one that waits in a call which the kernel
+ * makes again, nothing shows. It is let go and another moment waited for
+ *
+ *	- in a restartable sequence (rseq(2)): the kernel would not see any more that it was interrupted there,
+ *	- where the process has no other thread, in the C library or the loader, and while it maps memory: they
+ *	  leave out locks and atomic instructions as long as there is one thread, and we make a second.
+ *
+ * A system call of ours is made from wherever an instruction for that is, under two stops, at its begin and end, so
+ * that no instruction after it is run, and no signal is taken for ours. Signals are blocked meanwhile, but for
+ * SIGSYS, whose handler the kernel would forget if a filter sent a blocked one.
+ *
+ * A call that was interrupted is made again by the kernel at the end of a stop of the kind that we have asked for
+ * first, so the thread is led to one of these before it is let go.
+ */
+#include "tools/attach/inject_stop.h"
+
+#if defined(__x86_64__)
+#include "ktr/provider/syscall/tracee_memory.h"
+#include "tools/attach/inject_memory.h"
+
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define INJECT_STOP_MS      1000000ull
+#define INJECT_STOP_PATIENT (1000 * INJECT_STOP_MS) /* for a good moment */
+#define INJECT_STOP_TIMED   (200 * INJECT_STOP_MS)  /* for one without a time that is partly over */
+#define INJECT_STOP_WAIT    (2000 * INJECT_STOP_MS) /* for a stop that we have asked for */
+#define INJECT_STOP_NAP     500000
+#define INJECT_STOP_USER_CS 0x33 /* 64 bits */
+#define INJECT_STOP_SYSCALL (SIGTRAP | 0x80)
+#define INJECT_STOP_PIECE   4096
+
+#ifndef PTRACE_GET_RSEQ_CONFIGURATION
+#define PTRACE_GET_RSEQ_CONFIGURATION 0x420f
+#endif
+
+struct inject_rseq { /* struct ptrace_rseq_configuration, which headers of before Linux 5.13 lack */
+	uint64_t area;
+	uint32_t bytes, signature, flags, pad;
+};
+
+static void inject_stop_nap(long ns)
+{
+	const struct timespec nap = { 0, ns };
+
+	nanosleep(&nap, NULL);
+}
+
+static int inject_stop_regs(struct inject_stop *stop, struct user_regs_struct *regs, int set)
+{
+	struct iovec iov = { regs, sizeof(*regs) };
+	long rc = set ? ptrace(PTRACE_SETREGSET, stop->tid, NT_PRSTATUS, &iov)
+		      : ptrace(PTRACE_GETREGSET, stop->tid, NT_PRSTATUS, &iov);
+
+	return rc < 0 ? -errno : iov.iov_len != sizeof(*regs) ? -EPROTO : 0;
+}
+
+/* ---- whom, and when ---- */
+
+static int inject_stop_within(uint64_t at, const struct inject_object *object)
+{
+	return object && at >= object->text && at < object->text_end;
+}
+
+/* Is it in a restartable sequence? */
+static int inject_stop_in_sequence(const struct inject_stop *stop)
+{
+	struct inject_rseq rseq;
+	uint64_t cs = 0, of[3]; /* version and flags, start, length after it */
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, stop->tid, sizeof(rseq), &rseq) < 0 || !rseq.area)
+		return 0;
+	if (!inject_memory_read(stop->memory, rseq.area + 8, &cs, sizeof(cs)) || !cs)
+		return 0;
+	if (!inject_memory_read(stop->memory, cs, of, sizeof(of)))
+		return 1;
+	return stop->regs.rip - of[1] < of[2];
+}
+
+static int inject_stop_good(const struct inject_stop *stop, const struct inject_avoid *avoid)
+{
+	long call = (long)stop->regs.orig_rax;
+
+	if (inject_stop_in_sequence(stop))
+		return 0;
+	if (!stop->alone)
+		return 1;
+	if (call >= 0)
+		return !inject_wait_maps(call);
+	return !inject_stop_within(stop->regs.rip, avoid->libc) &&
+	       !inject_stop_within(stop->regs.rip, avoid->loader);
+}
+
+/* The thread that a stop does the least to, of all; stop->alone says whether there is another. 0 or -errno. */
+static int inject_stop_choose(struct inject_stop *stop)
+{
+	struct inject_wait wait;
+	struct dirent *entry;
+	char path[64];
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)stop->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	stop->wait.rank = INJECT_NEVER;
+	while ((entry = readdir(dir)) != NULL) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		n++;
+		if (n > 2 && stop->wait.rank == INJECT_RESTARTS)
+			break;
+		inject_wait_look("/proc", stop->pid, tid, &wait);
+		if (wait.rank < stop->wait.rank) {
+			stop->wait = wait;
+			stop->tid = tid;
+		}
+	}
+	closedir(dir);
+	stop->alone = n < 2;
+	return n ? 0 : -ESRCH;
+}
+
+/* ---- stops ---- */
+
+/* The next stop of the thread: its status; -ESRCH, it has ended; -ETIMEDOUT. */
+static int inject_stop_wait(const struct inject_stop *stop)
+{
+	uint64_t until = inject_wait_now() + INJECT_STOP_WAIT;
+	int status;
+	pid_t got;
+
+	while ((got = waitpid(stop->tid, &status, __WALL | WNOHANG)) == 0 ||
+	       (got < 0 && errno == EINTR)) {
+		if (inject_wait_now() > until)
+			return -ETIMEDOUT;
+		inject_stop_nap(20000);
+	}
+	return got < 0 || !WIFSTOPPED(status) ? -ESRCH : status;
+}
+
+/*
+ * Asks it to stop, and waits for that. Signals that are there before go their way. 0; -EBUSY: it is one of a group
+ * that is stopped (SIGSTOP); -errno.
+ */
+static int inject_stop_ask(const struct inject_stop *stop)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
+		return -errno;
+	while ((status = inject_stop_wait(stop)) >= 0) {
+		int number = WSTOPSIG(status), event = status >> 16;
+
+		if (event == PTRACE_EVENT_STOP)
+			return number == SIGTRAP ? 0 : -EBUSY;
+		if (ptrace(PTRACE_CONT, stop->tid, NULL,
+			   (long)(number == INJECT_STOP_SYSCALL ? 0 : number)) < 0)
+			return -errno;
+	}
+	return status;
+}
+
+static int inject_stop_search(struct inject_stop *stop, const struct inject_object *libc)
+{
+	static const uint8_t bytes[2] = { 0x0f, 0x05 };
+	uint8_t piece[INJECT_STOP_PIECE];
+	const uint8_t *found = NULL;
+
+	if (stop->regs.orig_rax + 1 != 0 &&
+	    inject_memory_read(stop->memory, stop->regs.rip - 2, piece, 2) &&
+	    memcmp(piece, bytes, 2) == 0) {
+		stop->syscall = stop->regs.rip - 2;
+		return 0;
+	}
+	for (uint64_t at = libc->text; at < libc->text_end && !found; at += sizeof(piece))
+		if (inject_memory_read(stop->memory, at, piece, sizeof(piece))) {
+			found = memmem(piece, sizeof(piece), bytes, sizeof(bytes));
+			stop->syscall = found ? at + (uint64_t)(found - piece) : 0;
+		}
+	return found ? 0 : -ENOEXEC;
+}
+
+/* The chosen one. 0; -EAGAIN: at a bad moment, it goes on; -errno. */
+static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *avoid, int patient)
+{
+	int rc;
+
+	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
+		return errno == ESRCH ? -EAGAIN : -errno;
+	rc = inject_stop_ask(stop);
+	if (!inject_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
+		stop->wait.began_ns = 0;
+	if (!rc)
+		rc = inject_stop_regs(stop, &stop->regs, 0);
+	if (!rc && stop->regs.cs != INJECT_STOP_USER_CS)
+		rc = -ENOEXEC;
+	if (!rc && ptrace(PTRACE_GETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
+		rc = -errno;
+	if (!rc)
+		rc = inject_stop_search(stop, avoid->libc);
+	if (!rc && (patient || inject_stop_in_sequence(stop)) && !inject_stop_good(stop, avoid)) {
+		inject_stop_go(stop, 0);
+		return -EAGAIN;
+	}
+	if (rc == -ESRCH)
+		return -EAGAIN;
+	if (rc)
+		ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
+	return rc;
+}
+
+int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
+		    struct inject_stop *stop, struct ktr_error *err)
+{
+	uint64_t began = inject_wait_now(), over = 0;
+	int rc = -EAGAIN;
+
+	*stop = (struct inject_stop){ .pid = pid, .memory = memory, .libc = avoid->libc };
+	for (; rc == -EAGAIN && over < 2 * INJECT_STOP_PATIENT; over = inject_wait_now() - began) {
+		int patient = over < INJECT_STOP_PATIENT;
+
+		rc = inject_stop_choose(stop);
+		if (rc)
+			break;
+		rc = -EAGAIN;
+		if (stop->wait.rank != INJECT_NEVER &&
+		    (stop->wait.rank < INJECT_BUSY || !patient) &&
+		    (stop->wait.rank != INJECT_TIMED || over >= INJECT_STOP_TIMED))
+			rc = inject_stop_try(stop, avoid, patient);
+		if (rc == -EAGAIN)
+			inject_stop_nap(INJECT_STOP_NAP);
+	}
+	switch (rc) {
+	case 0:
+		return 0;
+	case -ENOENT:
+	case -ENOEXEC: /* memory is that of the program before */
+	case -ESRCH:
+		return ktr_error_set(err, ESRCH,
+				     "it has ended meanwhile, or become another program");
+	case -EBUSY:
+		return ktr_error_set(err, EBUSY, "it is stopped: kill -CONT %d first", (int)pid);
+	case -EAGAIN:
+	case -ETIMEDOUT:
+		return ktr_error_set(
+			err, EAGAIN,
+			"none of its threads can be stopped for a moment: it waits for a child of "
+			"vfork(2), or for a device");
+	default:
+		return ktr_error_set(err, -rc, "its thread %d cannot be stopped: %m",
+				     (int)stop->tid);
+	}
+}
+
+/* ---- calls of ours ---- */
+
+int64_t inject_stop_call(struct inject_stop *stop, uint64_t at, uint64_t rbx, long number,
+			 const uint64_t args[6])
+{
+	struct user_regs_struct regs = stop->regs;
+	uint64_t blocked = ~(1ull << (SIGSYS - 1));
+	int status, n = 0, rc;
+
+	regs.rip = at;
+	regs.rax = (uint64_t)number;
+	regs.orig_rax = UINT64_MAX;
+	regs.rbx = rbx;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.r10 = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	rc = inject_stop_regs(stop, &regs, 1);
+	if (rc)
+		return rc;
+	if (ptrace(PTRACE_SETSIGMASK, stop->tid, sizeof(blocked), &blocked) < 0)
+		return -errno;
+	while (n < 2) {
+		if (ptrace(PTRACE_SYSCALL, stop->tid, NULL, NULL) < 0)
+			return -errno;
+		status = inject_stop_wait(stop);
+		if (status < 0)
+			return status;
+		if (status >> 16 == 0 && WSTOPSIG(status) == SIGSYS)
+			return -EACCES; /* a filter; the signal goes no further */
+		n += WSTOPSIG(status) == INJECT_STOP_SYSCALL;
+	}
+	rc = inject_stop_regs(stop, &regs, 0);
+	return rc ? rc : (int64_t)regs.rax;
+}
+
+int inject_stop_restore(struct inject_stop *stop)
+{
+	int rc = inject_stop_regs(stop, &stop->regs, 1);
+
+	if (!rc && ptrace(PTRACE_SETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
+		rc = -errno;
+	if (!rc && ptrace(PTRACE_INTERRUPT, stop->tid, NULL, NULL) < 0)
+		rc = -errno;
+	if (!rc && ptrace(PTRACE_CONT, stop->tid, NULL, NULL) < 0)
+		rc = -errno;
+	if (rc)
+		return rc;
+	rc = inject_stop_wait(stop);
+	return rc < 0 ? rc : 0;
+}
+
+/* ---- to let go ---- */
+
+static unsigned long long *inject_stop_arg(struct user_regs_struct *regs, int i)
+{
+	unsigned long long *const args[] = { &regs->rdi, &regs->rsi, &regs->rdx,
+					     &regs->r10, &regs->r8,  &regs->r9 };
+
+	return args[i];
+}
+
+/*
+ * The time of a call that is made again: what is left of it. The register that it is in is one that a function may
+ * change, but not an instruction that makes a system call, so this is done for those of the C library, which does
+ * not rely on it. 1: `left` is used.
+ */
+static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *regs, uint64_t left)
+{
+	uint64_t over = stop->wait.began_ns ? inject_wait_now() - stop->wait.began_ns : 0;
+	int is_ms, at = inject_wait_timeout((long)stop->regs.orig_rax, &is_ms);
+	struct timespec time;
+	int64_t ns;
+
+	if (at < 0 || !over || stop->wait.rank != INJECT_TIMED ||
+	    !inject_stop_within(regs->rip, stop->libc))
+		return 0;
+	if (is_ms) {
+		ns = (int64_t)(int32_t)*inject_stop_arg(regs, at) * 1000000;
+		if (ns >= 0)
+			*inject_stop_arg(regs,
+					 at) = (uint64_t)(inject_wait_left(ns, over) + 999999) /
+					       1000000;
+		return 0;
+	}
+	if (!left ||
+	    !inject_memory_read(stop->memory, *inject_stop_arg(regs, at), &time, sizeof(time)))
+		return 0;
+	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
+		return 0;
+	ns = inject_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
+	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
+	if (!inject_memory_write(stop->memory, left, &time, sizeof(time)))
+		return 0;
+	*inject_stop_arg(regs, at) = left;
+	return 1;
+}
+
+/* A call that our stop has ended is made again, unless a signal is there that would have ended it without us. */
+static int inject_stop_again(struct inject_stop *stop, uint64_t left)
+{
+	uint64_t process = 0, thread = 0;
+	struct user_regs_struct regs = stop->regs;
+	int used;
+
+	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
+	    !inject_wait_repeats((long)regs.orig_rax))
+		return 0;
+	ktr__tracee_status(stop->tid, "ShdPnd:", 16, &process);
+	ktr__tracee_status(stop->tid, "SigPnd:", 16, &thread);
+	if ((process | thread) & ~stop->mask)
+		return 0;
+	used = inject_stop_time(stop, &regs, left);
+	regs.rip -= 2; /* the instruction: syscall, 0f 05 */
+	regs.rax = regs.orig_rax;
+	regs.orig_rax = UINT64_MAX;
+	inject_stop_regs(stop, &regs, 1);
+	return used;
+}
+
+int inject_stop_go(struct inject_stop *stop, uint64_t left)
+{
+	int used = inject_stop_again(stop, left);
+
+	return ptrace(PTRACE_DETACH, stop->tid, NULL, NULL) < 0 ? -errno : used;
+}
+#endif
