@@ -525,8 +525,9 @@ check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb 
 check-ktrace: all ## what ktr ktrace records of fifty programs is what strace tells of them
 	COUNT=1 FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/strace.sh
 
-check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run --agent: as without; PROGRAMS="git nginx ..."
+check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run --agent and attached to: as without; PROGRAMS="git ..." ATTACHED="nginx ..."
 	O=$(O) sh tests/agent/run.sh $(PROGRAMS)
+	O=$(O) CC="$(CC)" sh tests/agent/attach.sh $(ATTACHED)
 
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)

@@ -6,17 +6,7 @@
 #
 #	tests/agent/run.sh [PROGRAM...]
 . "$(dirname "$0")/../cli/lib.inc"
-
-# need COMMAND PACKAGE: true if it is there by now
-need() {
-	command -v "$1" >/dev/null && return
-	[ "${KTR_NO_INSTALL:-0}" = 1 ] || ! command -v apt-get >/dev/null && return 1
-	sudo=
-	[ "$(id -u)" = 0 ] || sudo=sudo
-	echo "check-agent: installing $2"
-	DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1
-	command -v "$1" >/dev/null
-}
+. tests/agent/common.inc
 
 # Into $dir/trace: COMMAND... ; its exit status
 under() {
@@ -112,32 +102,9 @@ do_cmake() {
 		cmake --build "$1/b" >/dev/null && "$1/b/p"; echo $?' sh "$dir"
 }
 
-asks() { # PORT N: how many answers there are
-	/usr/bin/python3 - "$1" "$2" <<-'END'
-		import sys, urllib.request
-		print(sum(urllib.request.urlopen("http://127.0.0.1:%s/" % sys.argv[1]).status == 200 for _ in range(int(sys.argv[2]))))
-	END
-}
-listens() { # PORT
-	for i in $(seq 200); do
-		/usr/bin/python3 -c "import socket; socket.create_connection(('127.0.0.1', $1), 1)" 2>/dev/null && return
-		sleep 0.05
-	done
-	return 1
-}
-
 do_nginx() {
 	need nginx nginx-light || { skip nginx; return; }
-	mkdir -p "$dir/www/logs"
-	chmod 755 "$dir" "$dir/www"
-	echo page >"$dir/www/index.html"
-	cat >"$dir/nginx.conf" <<-END
-		pid $dir/www/pid; error_log $dir/www/logs/error; worker_processes 2; daemon off;
-		events { worker_connections 64; }
-		http { access_log off; client_body_temp_path $dir/www/b; proxy_temp_path $dir/www/p; fastcgi_temp_path $dir/www/f;
-			uwsgi_temp_path $dir/www/u; scgi_temp_path $dir/www/s;
-			server { listen 127.0.0.1:18080; root $dir/www; } }
-	END
+	nginx_conf
 	under nginx -c "$dir/nginx.conf" >"$dir/out" 2>"$dir/err" &
 	server=$!
 	listens 18080 || { fail "nginx does not listen: $(cat "$dir/err" "$dir/www/logs/error")"; return; }
@@ -158,19 +125,7 @@ do_memcached() {
 	under memcached $user -l 127.0.0.1 -p 18211 -t 4 >"$dir/out" 2>"$dir/err" &
 	server=$!
 	listens 18211 || { fail "memcached does not listen: $(cat "$dir/err")"; return; }
-	is 'memcached: answers' "$(/usr/bin/python3 - <<-'END'
-		import socket, threading
-		n = []
-		def client(k):
-		    s = socket.create_connection(("127.0.0.1", 18211)); f = s.makefile("rwb")
-		    for i in range(2000):
-		        f.write(b"set k%d-%d 0 0 5\r\nhello\r\nget k%d-%d\r\n" % (k, i, k, i)); f.flush()
-		        n.append([f.readline() for _ in range(4)][2] == b"hello\r\n")
-		threads = [threading.Thread(target=client, args=(k,)) for k in range(4)]
-		[t.start() for t in threads]; [t.join() for t in threads]
-		print(sum(n))
-	END
-	)" 8000
+	is 'memcached: answers' "$(asks_memcached 18211)" 8000
 	kill "$(pgrep -P $server memcached || pgrep -x memcached)"
 	wait $server
 	is 'memcached: exit status' $? 0

@@ -198,7 +198,7 @@ static int inject_stop_search(struct inject_stop *stop, const struct inject_obje
 /* The chosen one. 0; -EAGAIN: at a bad moment, it goes on; -errno. */
 static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *avoid, int patient)
 {
-	int rc;
+	int rc, known = 0;
 
 	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
 		return errno == ESRCH ? -EAGAIN : -errno;
@@ -207,21 +207,20 @@ static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *
 		stop->wait.began_ns = 0;
 	if (!rc)
 		rc = inject_stop_regs(stop, &stop->regs, 0);
-	if (!rc && stop->regs.cs != INJECT_STOP_USER_CS)
-		rc = -ENOEXEC;
 	if (!rc && ptrace(PTRACE_GETSIGMASK, stop->tid, sizeof(stop->mask), &stop->mask) < 0)
 		rc = -errno;
+	known = !rc;
+	if (!rc && stop->regs.cs != INJECT_STOP_USER_CS)
+		rc = -ENOEXEC;
 	if (!rc)
 		rc = inject_stop_search(stop, avoid->libc);
-	if (!rc && (patient || inject_stop_in_sequence(stop)) && !inject_stop_good(stop, avoid)) {
+	if (!rc && (patient || inject_stop_in_sequence(stop)) && !inject_stop_good(stop, avoid))
+		rc = -EAGAIN;
+	if (rc && known)
 		inject_stop_go(stop, 0);
-		return -EAGAIN;
-	}
-	if (rc == -ESRCH)
-		return -EAGAIN;
-	if (rc)
+	else if (rc)
 		ptrace(PTRACE_DETACH, stop->tid, NULL, NULL);
-	return rc;
+	return rc == -ESRCH ? -EAGAIN : rc;
 }
 
 int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,

@@ -155,6 +155,52 @@ if grep -qs exec_start /proc/self/sched; then
 fi
 kill $long
 
+# One that was started with the agent is in our own sequences most of the time: each call is recorded once all the same.
+cat >"$dir/f.c" <<-'END'
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <unistd.h>
+	__attribute__((noinline)) long probed(long n) { __asm__ volatile("" : "+r"(n)); return n + 1; }
+	static void *run(void *file)
+	{
+		long n = 0;
+		while (access(file, F_OK))
+			for (int i = 0; i < 1000; i++)
+				n = probed(n);
+		return (void *)n;
+	}
+	int main(int argc, char **argv)
+	{
+		pthread_t id;
+		void *n;
+		pthread_create(&id, NULL, run, argv[argc - 1]);
+		printf("begun\n");
+		fflush(stdout);
+		long own = (long)run(argv[argc - 1]);
+		pthread_join(id, &n);
+		printf("%ld\n", own + (long)n);
+		return 0;
+	}
+END
+$cc -O1 -Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/ "$dir/f.c" -o "$dir/f" -lpthread || fail f.c
+KTR_BUDGET=0 "$ktr" run --agent --fbt probed -m all -e 1024 -o "$dir/fbt" "$dir/f" "$dir/f.stop" >"$dir/f.out" 2>"$dir/f.err" &
+tool=$!
+pids="$pids $tool"
+begun f
+at=$(pgrep -P $tool -x f)
+for i in $(seq 10); do
+	attach "$at"
+	"$ktr" sysctl -p "$at" debug.ktr.mask=all >/dev/null || fail 'its mask'
+done
+is 'one agent' "$(grep -c 'r-xp.*ktr-agent' "/proc/$at/maps")" 1
+: >"$dir/f.stop"
+wait $tool || fail "f: exit status $?: $(cat "$dir/f.err")"
+calls=$(tail -n 1 "$dir/f.out")
+seen=$(sed -n 's/^ktr: .*: \([0-9]*\) events.*, \([0-9]*\) lost.*/\1 \2/p' "$dir/f.err" | awk '{ print $1 + $2 }')
+# Each call is an entry and a return; besides there are the events of threads and processes.
+more=$((seen - 2 * calls))
+[ $more -ge 0 ] && [ $more -le 200 ] || fail "$calls calls, $seen events: $(cat "$dir/f.err")"
+
 # ---- refused, and as before ----
 
 refused() { # PID TEXT [OPTION...]
