@@ -422,8 +422,10 @@ $(BENCH)/nothing-off: tests/bench/nothing.c $(wildcard include/ktr/*.h)
 
 BENCH_BINS := $(addprefix $(BENCH)/,bench worker-exe worker-so nothing-exe nothing-so nothing-off)
 
-bench: setup all $(BENCH_BINS) $(if $(FBT_SRC),$(BENCH)/fbt) ## ns per event, and per call of a probed function; JSON=file writes it as JSON too
+bench: setup all $(BENCH_BINS) $(if $(FBT_SRC),$(BENCH)/fbt) ## ns per event, and per call of a probed function; JSON=file writes it as JSON too, RUNS=5 adds which rows hold by the median of so many
 	$(BENCH)/bench $(if $(JSON),-j $(JSON))
+	$(if $(RUNS),for i in $$(seq $(RUNS)); do $(BENCH)/bench >$(BENCH)/run-$$i.txt || exit; done; \
+		python3 tests/bench/medians.py $$(printf '$(BENCH)/run-%d.txt ' $$(seq $(RUNS))))
 	$(if $(FBT_SRC),$(BENCH)/fbt)
 
 $(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h include/ktr/*.h) $(O)/lib/libktr-fbt.so
