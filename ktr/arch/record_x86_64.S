@@ -543,9 +543,9 @@ DOOR(ktr__record6v)
 .Ljoinmore:
 	cmpq	RING_GEOM(%r10), %rdi
 	jne	.Ldisarm
+	orq	SELF(SELF_ARMED), %r11
 .Lmore:
 	btrq	$MORE_BIT, %r11
-	orq	SELF(SELF_ARMED), %r11
 	movq	RING_HEAD(%r10), %rdi
 	movq	%xmm2, %rax
 	cmpb	$TEXT_AT_STACK, SITE_TEXT_AT(%rax)
@@ -638,8 +638,8 @@ DOOR(ktr__record6v)
 	movq	%r8, RING_CONT(%r10,%rcx,8)
 	leaq	1(%rax,%rcx,2), %r11
 	cmpl	$0, SELF(SELF_NEST)
-	je	.Lcommit
-	jmp	.Lcommitown
+	jne	.Lcommitown
+	jmp	.Lcommit
 .Lmoved:
 	movq	$0, %fs:RSEQ_CS(%r10)
 .Larm:
