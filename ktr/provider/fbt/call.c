@@ -89,7 +89,7 @@ static uint32_t call_within(const struct ktr__fbt_function *function, const stru
 }
 
 bool ktr__fbt_call_begun(struct ktr__fbt_function *function, struct ktr__fbt_record *record, const uint64_t *place,
-			 struct ktr__fbt_record **told)
+			 bool jumps, struct ktr__fbt_record **told)
 {
 	bool waits = __atomic_load_n(&ktr__fbt_filter.longer, __ATOMIC_RELAXED);
 	bool counts = __atomic_load_n(&function->wanted, __ATOMIC_RELAXED) & 3;
@@ -97,6 +97,8 @@ bool ktr__fbt_call_begun(struct ktr__fbt_function *function, struct ktr__fbt_rec
 	struct ktr__fbt_call *outer = call_outer(calls, place), *call;
 	uint32_t flags = call_within(function, outer), depth = outer ? outer->depth : 0;
 
+	if (jumps && calls)
+		flags |= ktr__fbt_call_at(calls, place)->flags & CALL_WITHIN;
 	depth += counts && flags;
 	if (counts && call_is_chosen(flags, depth))
 		flags |= CALL_CHOSEN;

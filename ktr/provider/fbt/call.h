@@ -17,10 +17,11 @@ extern struct ktr__fbt_function ktr__fbt_filtered;
 
 /*
  * A function was called: is its beginning to be recorded now? Then through *told, as its record. record NULL: its
- * return is not asked for, and nothing is kept.
+ * return is not asked for, and nothing is kept. jumps: the call that was here before has ended with a jump to it,
+ * and within whose calls that was, this one is.
  */
 bool ktr__fbt_call_begun(struct ktr__fbt_function *function, struct ktr__fbt_record *record, const uint64_t *place,
-			 struct ktr__fbt_record **told);
+			 bool jumps, struct ktr__fbt_record **told);
 
 /* The call of this place has ended. */
 void ktr__fbt_call_ended(const uint64_t *place, bool has_result);

@@ -314,6 +314,17 @@ struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
 
 /* ---- while a filter is on ---- */
 
+/* Does a call that began while it was end here, with a jump? */
+static bool fire_jumps(const uint64_t *place)
+{
+	const struct ktr__fbt_record *record;
+
+	if (*place != (uint64_t)(uintptr_t)ktr__fbt_returned)
+		return false;
+	record = ktr__fbt_record((uint64_t)(uintptr_t)place);
+	return record && record->function == &ktr__fbt_filtered && record->began;
+}
+
 struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
@@ -323,14 +334,15 @@ struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place)
 	struct ktr__fbt_scope *scope;
 	struct ktr_provider_probe *entry;
 	uint32_t depth = fire_enter(place);
-	bool returns;
+	bool returns, jumps;
 
 	if (depth == FIRE_NEST)
 		return way;
+	jumps = fire_jumps(place);
 	returns = fire_probe(function, KTR__FBT_RETURN);
 	if (returns || wanted & KTR__FBT_CALLER)
 		way.record = fire_take(function, place);
-	if (ktr__fbt_call_begun(function, way.record, place, &told)) {
+	if (ktr__fbt_call_begun(function, way.record, place, jumps, &told)) {
 		told = returns ? told : NULL;
 		scope = told ? __atomic_load_n(&function->scope, __ATOMIC_ACQUIRE) : NULL;
 		entry = fire_probe(function, KTR__FBT_ENTRY);

@@ -56,6 +56,20 @@ for path in rseq thread; do
 done
 unset KTR_PATH
 
+# A caller that ends with a jump is one for what it jumps to, if nobody counts its end.
+echo '#define KEEP __attribute__((noinline))
+KEEP int last(int n) { __asm__ volatile("" : "+r"(n)); return n; }
+KEEP int next(int n) { int k = last(n); __asm__ volatile("" : "+r"(k)); return k + 1; }
+KEEP int first(int n) { __asm__ volatile("" : "+r"(n)); return next(n); }
+int main(void) { return next(1) + first(2) + last(3) - 8; }' >"$dir/jumps.c"
+$cc -O2 $cflags "$dir/jumps.c" -o "$dir/jumps" $shared || fail 'jumps'
+for functions in 'next,last' 'first,next,last'; do
+	rm -rf "$dir/t"
+	"$ktr" run --fbt "$functions" --caller first -o "$dir/t" "$dir/jumps" 2>"$dir/err" || fail "jumps: $(cat "$dir/err")"
+	is "jumps, $functions" "$("$ktr" dump --calls "$dir/t" | sed -n 's/^.*| //p' | grep -v '/\* [a-z]*: ' | sed 1d | paste -sd,)" \
+		"$(echo "$functions" | sed -n 's/^first.*/first();,/p')next() {,  last();,} /* next() */"
+done
+
 # What the program took for long by its own clock is there; what was not, by a clock around it, is not.
 took() { # WHAT
 	ends ends >"$dir/got"
