@@ -32,8 +32,10 @@ SHSTK = $(eval SHSTK := $$(shell echo | $$(CC) $$(CFLAGS) -Werror -fcf-protectio
 	echo -fcf-protection=return))$(SHSTK)
 SHSTK_LINK = $(if $(and $(SHSTK),$(if $(filter -fcf-protection=none -fcf-protection=branch,$(CFLAGS)),,yes)),-Wl$(comma)-z$(comma)shstk)
 comma := ,
+# A probe in ktr's own functions would record the recorder, whatever somebody's CFLAGS ask for.
 MOST_CFLAGS = -std=gnu11 $(WARN) $(SHSTK) -Iinclude -I. -D_GNU_SOURCE -DKTR_HAVE_LIBDW=$(HAVE_LIBDW) -DKTR_HAVE_DEMANGLE=$(HAVE_DEMANGLE) \
-	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
+	-DKTR_HAVE_NCURSES=$(HAVE_NCURSES) -DKTR_HAVE_SQLITE=$(HAVE_SQLITE) -DKTR_HAVE_SNAPPY=$(HAVE_SNAPPY) -DKTR_HAVE_EDIT=$(HAVE_EDIT) -fvisibility=hidden -ffunction-sections $(CFLAGS) $(if $(filter -flto%,$(CFLAGS)),-fno-lto) \
+	$(if $(findstring -fpatchable-function-entry,$(CFLAGS)),-fpatchable-function-entry=0)
 ALL_CFLAGS = $(MOST_CFLAGS) $(EXTRA)
 DEPS = -MMD -MP
 
@@ -192,7 +194,7 @@ $(O)/flags: FORCE | setup
 FORCE:
 
 # Called by functions whose vectors carry arguments.
-$(O)/pic/ktr/provider/fbt/fire.o $(O)/pic/ktr/provider/fbt/call.o $(O)/pic/ktr/provider/fbt/values.o: EXTRA = $(NO_VECTORS) -fno-plt
+$(patsubst %,$(O)/pic/ktr/provider/fbt/%.o,fire call record values): EXTRA = $(NO_VECTORS) -fno-plt
 
 # Filters evaluate expressions for each event of a trace, libktr.so only where a trigger is set.
 $(patsubst %.c,$(O)/obj/%.o,$(call src,conf/eval)): EXTRA =
@@ -485,6 +487,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	EVENTS=100000000 ROTATIONS=60 RATE=1000000 O=$(O) sh tests/cli/read/tail.sh
 	SECONDS_EACH=60 O=$(O) sh tests/cli/provider/probes.sh
 	FULL=1 O=$(O) sh tests/cli/provider/fbt.sh
+	FULL=1 O=$(O) sh tests/cli/provider/fbt_own.sh
 	FLIPS=20000000 SWITCHES=20000 O=$(O) sh tests/stress/fbt.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck

@@ -123,6 +123,13 @@ inner="$inner $(for f in $inner; do sed -n 's|^#include <\(ktr[^>]*\)>.*|include
 	echo "#endif"
 	echo "#define KTR__LIBRARY"
 	echo "#define KTR_NO_AUTOSTART"
+	echo "#if defined(KTR_FBT_H) /* a program whose functions are probes: these are none */"
+	echo "#if defined(__clang__)"
+	echo "#pragma clang attribute push(__attribute__((patchable_function_entry(0))), apply_to = function)"
+	echo "#else"
+	echo '#pragma GCC optimize("patchable-function-entry=0")'
+	echo "#endif"
+	echo "#endif"
 	echo '#include "ktr.h"'
 	echo "#ifndef KTR_OFF"
 	echo "#if defined(__clang__) /* warns of what other files than the one that includes a header use */"
@@ -132,6 +139,9 @@ inner="$inner $(for f in $inner; do sed -n 's|^#include <\(ktr[^>]*\)>.*|include
 	echo '#pragma GCC diagnostic ignored "-Wpedantic"'
 	echo '#pragma GCC diagnostic ignored "-Wformat"'
 	flatten "$(echo $have $inner)" "$@"
+	echo "#endif"
+	echo "#if defined(KTR_FBT_H) && defined(__clang__)"
+	echo "#pragma clang attribute pop"
 	echo "#endif"
 } >"$out/ktr.c"
 echo "$out/ktr.c: $(wc -l <"$out/ktr.c") lines; $out/ktr.h: $(wc -l <"$out/ktr.h") lines"

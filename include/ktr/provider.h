@@ -142,6 +142,12 @@ const char *ktr_provider_name(const struct ktr_provider *provider);
 int ktr_provider_offer(struct ktr_provider *provider, const char *module, const char *function, const char *name,
 		       void *context, struct ktr_provider_probe **out);
 
+/*
+ * It is never to be on, and why: `ktr probe list -v` prints that, and who enables it by a glob passes it by.
+ * Copies. -ENOMEM.
+ */
+int ktr_provider_exclude(struct ktr_provider_probe *probe, const char *why);
+
 /* Disables it and takes it away; it is freed. */
 void ktr_provider_remove(struct ktr_provider_probe *probe);
 

@@ -495,12 +495,14 @@ struct ktr_offer_row {
 	uint32_t next;	    /* row of the same bucket */
 	uint32_t hash;
 	uint32_t users;	 /* [processes] that have it; one that was killed stays counted */
-	uint32_t failed; /* errno of the last enabling, if it failed; or KTR_OFFER_SPENT */
+	uint32_t failed; /* errno of the last enabling, if it failed; or KTR_OFFER_* */
 	uint32_t why;	 /* string: why it did, or what it took */
 	uint32_t reserved[4];
 };
 
-#define KTR_OFFER_SPENT UINT32_MAX /* of failed: switched off for control.budget; nobody has switched it since */
+/* Of failed. */
+#define KTR_OFFER_SPENT	   UINT32_MAX /* switched off for control.budget; nobody has switched it since */
+#define KTR_OFFER_EXCLUDED (UINT32_MAX - 1) /* is never to be on */
 
 KTR__LAYOUT(sizeof(struct ktr_offer_row) == 64, "layout of the file");
 

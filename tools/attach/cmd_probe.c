@@ -23,7 +23,7 @@ struct probe_command {
 	struct probes probes;
 	char **patterns;
 	int n_patterns;
-	int args;
+	int args, verbose;
 };
 
 static int probe_fits(const struct probe_shown *shown, char *const *pattern)
@@ -134,6 +134,7 @@ static int probe_switch(struct probe_command *p, int on)
 
 static const struct option_row probe_rows[] = {
 	OPTIONS_SOURCE(struct probe_command, find),
+	OPTION_FLAG('v', "verbose", struct probe_command, verbose, "list also what can never be on, and why"),
 	OPTION_FLAG(0, "args", struct probe_command, args,
 		    "of functions (fbt:) also whether their arguments and results are recorded"),
 };
@@ -145,6 +146,7 @@ static const struct options probe_options = {
 		 "is left out fits anything. Without one, all run-time probes.",
 	.examples = "ktr probe list\n"
 		    "ktr probe list '*:'\n"
+		    "ktr probe list -v fbt:::\n"
 		    "ktr probe enable 'ktr::parse_*'\n"
 		    "ktr probe enable -p 4711 'ipc_*' depth\n"
 		    "ktr probe enable --args 'fbt::parse_*:'\n"
@@ -182,7 +184,7 @@ static void probe_take_specs(struct probe_command *p, struct probe_specs *specs)
 
 static int probe_run(struct probe_command *p, const char *verb)
 {
-	struct probe_specs specs = { .command = p->command, .args = p->args };
+	struct probe_specs specs = { .command = p->command, .args = p->args, .verbose = p->verbose };
 	int rc = 0, specs_rc = 0;
 
 	specs.spec = calloc((size_t)p->n_patterns + 1, sizeof(char *));

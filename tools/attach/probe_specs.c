@@ -21,7 +21,7 @@
 struct specs_list {
 	const struct probe_specs *specs;
 	int width;
-	unsigned n;
+	unsigned n, n_excluded;
 	bool print;
 };
 
@@ -40,6 +40,10 @@ static int specs_show(void *context, const struct ktr__spec_probe *probe)
 
 	if (!specs_meant(list->specs, probe->name))
 		return 0;
+	if (probe->excluded && !list->specs->verbose) {
+		list->n_excluded++;
+		return 0;
+	}
 	shown = *probe;
 	session_disarm(shown.name);
 	session_disarm(shown.detail);
@@ -63,9 +67,11 @@ static int specs_list(const struct probe_specs *specs, const struct ktr__specs *
 		ktr__specs_ask(all, specs->spec[i], SPECS_WAIT_MS);
 	ktr__specs_walk(all, NULL, specs_show, &list);
 	list.print = true;
+	list.n_excluded = 0;
 	ktr__specs_walk(all, NULL, specs_show, &list);
 	if (!list.n)
-		fprintf(stderr, "%s: no probe fits\n", specs->command);
+		fprintf(stderr, "%s: no probe fits%s\n", specs->command,
+			list.n_excluded ? " but what is excluded: -v lists that" : "");
 	return !list.n;
 }
 

@@ -9,6 +9,7 @@ struct probe_specs {
 	const char *command;
 	const char **spec; /* owned by the caller */
 	int n;
+	int verbose; /* list what is excluded, too */
 	int args; /* and the arguments of the functions that they are for */
 };
 

@@ -10,6 +10,7 @@
  */
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/fbt/args.h"
+#include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/object.h"
@@ -94,6 +95,8 @@ int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why)
 
 	if (!module)
 		return ktr_error_set(why, ENOENT, "its module is gone");
+	if (ktr__fbt_is_excluded(function))
+		return ktr_error_set(why, ENOTSUP, KTR__FBT_EXCLUDED);
 	__atomic_fetch_or(&function->wanted, bit, __ATOMIC_RELAXED);
 	if (before)
 		return 0;
@@ -120,6 +123,8 @@ static int fbt_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 
 	if (!object || ktr__fbt_object_gone(object))
 		return ktr_error_set(why, ENOENT, "its module is gone");
+	if (ktr__fbt_is_excluded(function))
+		return ktr_error_set(why, ENOTSUP, KTR__FBT_EXCLUDED);
 	/* By who offers it: that has not returned yet. */
 	ktr__fbt_args_put(function, fbt_which(probe), probe);
 	ktr__fbt_filter_class(probe->site.cls);
@@ -190,10 +195,15 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 			continue;
 		if (!function->name && !(function->name = strdup(name)))
 			return;
-		if (!ktr_provider_offer(fbt_provider, object->name, part, fbt_end[end], fbt_context(number, end),
-					&probe))
-			ktr__fbt_args_put(function, end, probe);
+		if (ktr_provider_offer(fbt_provider, object->name, part, fbt_end[end], fbt_context(number, end),
+				       &probe))
+			continue;
+		ktr__fbt_args_put(function, end, probe);
+		if (ktr__fbt_is_excluded(function))
+			ktr_provider_exclude(probe, KTR__FBT_EXCLUDED);
 	}
+	if (ktr__fbt_is_excluded(function))
+		return;
 	ktr__fbt_args_offer(asked, object, number, name, part);
 	ktr__fbt_filter_offer(asked, object, number, name, part);
 }

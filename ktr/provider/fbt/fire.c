@@ -3,9 +3,12 @@
  * A function is called, or has returned, whose probe is on. Nothing here locks or allocates, but for the areas
  * of records (record.c); handlers of signals may come at any place.
  *
- * A program may have functions by the names of those that the recorder calls, memcpy(3) say, and have them
- * probed: a probe within a probe is recorded as it comes, one within FIRE_NEST of them is not. What was left by
- * siglongjmp(3) in a handler is told from what is still there by its frame.
+ * A probe within a probe is one in a handler of a signal, which is recorded as it comes, within FIRE_NEST - 1
+ * others at most; or the recorder has called a function of the program's, by the name of one of the C library's:
+ * those that it calls itself are excluded (excluded.c), what these call in their turn is told here, and is not
+ * recorded. (An event that comes to another CPU just when it has been found to be usual may call, too; that is not
+ * told.) What was left by siglongjmp(3) in a handler is told from what is still there by its frame, and by whether
+ * what was in its place still is.
  *
  * This file is compiled for general registers. The recorder's usual way leaves vectors alone but for the lower
  * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
@@ -14,6 +17,7 @@
  */
 #include "ktr/provider/fbt/fire.h"
 
+#include "ktr/provider/fbt/ask.h"
 #include "ktr/provider/fbt/call.h"
 #include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/values.h"
@@ -22,6 +26,8 @@
 #include "ktr/session/clock.h"
 
 #include <cpuid.h>
+#include <signal.h>
+#include <sys/syscall.h>
 
 #define FIRE_NEST 4
 
@@ -29,10 +35,18 @@
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 
+/* The innermost event that may call the C library. */
+struct fire_calls {
+	uintptr_t frame; /* 0: there is none */
+	uint64_t ret; /* what lies there */
+	uint64_t blocked; /* signals */
+};
+
 static __thread struct {
 	uint32_t depth;
 	uint32_t cpu; /* + 1, of the last event; 0: there was none */
 	uintptr_t frame[FIRE_NEST];
+	struct fire_calls calls;
 } fire_self;
 
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
@@ -52,11 +66,66 @@ void ktr__fbt_fire_begin(void)
 	fire_wide_mask = a & 0xe6; /* SSE; AVX; the three of AVX-512 */
 }
 
-/* There are probes around this one, or were: how many. */
+/* ---- within each other ---- */
+
+static uint64_t fire_blocked(void)
+{
+	uint64_t blocked = 0;
+
+	ktr__fbt_ask(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof(blocked), 0, 0);
+	return blocked;
+}
+
+/* Around what may call the C library: what is to be put back. */
+static inline struct fire_calls fire_call(void)
+{
+	struct fire_calls before = fire_self.calls;
+	uintptr_t frame = fire_self.depth ? fire_self.frame[fire_self.depth - 1] : 0;
+
+	if (!frame)
+		return before;
+	fire_self.calls.frame = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.calls.ret = *(const uint64_t *)frame;
+	fire_self.calls.blocked = fire_session->sealed ? 0 : fire_blocked();
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.calls.frame = frame;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return before;
+}
+
+static inline void fire_called(struct fire_calls before)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.calls.frame = 0;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.calls.ret = before.ret;
+	fire_self.calls.blocked = before.blocked;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	fire_self.calls.frame = before.frame;
+}
+
+/*
+ * The event around this one may have called: has it? While a handler runs its signal is blocked, as it was not
+ * before. What siglongjmp(3) has left may be on another stack, which is no more. In a sandbox nobody is asked.
+ */
+static bool fire_was_called(void)
+{
+	uint64_t there = 0;
+
+	return fire_session->sealed ||
+	       (!(fire_blocked() & ~fire_self.calls.blocked) &&
+		ktr__fbt_copy(&there, fire_self.calls.frame, sizeof(there)) == sizeof(there) &&
+		there == fire_self.calls.ret);
+}
+
+/* There are probes around this one, or were: how many; FIRE_NEST: too many, or it is the recorder that called. */
 static __attribute__((noinline)) uint32_t fire_depth(uint32_t depth, uintptr_t frame)
 {
 	while (depth && fire_self.frame[depth - 1] <= frame)
 		depth--;
+	if (depth && fire_self.frame[depth - 1] == fire_self.calls.frame && fire_was_called())
+		return FIRE_NEST;
 	return depth;
 }
 
@@ -124,11 +193,13 @@ static void fire_kept(void *context)
 static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64_t key, uint32_t cpu)
 {
 	struct fire_event event = { site, key };
+	struct fire_calls before = fire_call();
 
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_kept, &event, fire_wide_mask);
 	else
 		fire_record(site, key);
+	fire_called(before);
 	fire_self.cpu = cpu;
 }
 
@@ -174,17 +245,27 @@ static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__f
 	struct ktr__fbt_text text[KTR__FBT_VALUES];
 	struct fire_typed event = { .site = site };
 	bool may_ask = !fire_session->sealed;
+	uint32_t cpu = fire_cpu();
+	bool may_call = !fire_is_usual(site, cpu);
+	struct fire_calls before;
 
 	if (!(KTR__GATE() & site->mask))
 		return;
 	if (key)
 		event.word[event.n++] = key;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		event.word[event.n++] = ktr__fbt_value(&value[i], place, vectors, may_ask, &text[i]);
+		may_call |= value[i].type == KTR_ARG_STR;
+	}
+	if (may_call)
+		before = fire_call();
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_typed_record, &event, fire_wide_mask);
 	else
 		fire_typed_record(&event);
+	if (may_call)
+		fire_called(before);
+	fire_self.cpu = cpu;
 }
 
 /* Which of a typed function's sites there are. */
@@ -403,10 +484,14 @@ void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *plac
 	late.site = __atomic_load_n(&function->scope->late, __ATOMIC_ACQUIRE);
 	if (!(KTR__GATE() & late.site->mask))
 		return;
-	if (fire_wide_mask && !fire_is_usual(late.site, fire_cpu()))
+	if (fire_wide_mask && !fire_is_usual(late.site, fire_cpu())) {
+		struct fire_calls before = fire_call();
+
 		ktr__fbt_wide(fire_late, &late, fire_wide_mask);
-	else
+		fire_called(before);
+	} else {
 		fire_late(&late);
+	}
 }
 
 static void fire_note(void *site)
@@ -422,13 +507,16 @@ static void fire_note(void *site)
 void ktr__fbt_fire_note(void)
 {
 	struct ktr_site *site = __atomic_load_n(&ktr__fbt_filter.note, __ATOMIC_ACQUIRE);
+	struct fire_calls before;
 
 	if (!site || !(KTR__GATE() & site->mask))
 		return;
+	before = fire_call();
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_note, site, fire_wide_mask);
 	else
 		fire_note(site);
+	fire_called(before);
 	fire_self.cpu = fire_cpu();
 }
 

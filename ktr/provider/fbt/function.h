@@ -33,11 +33,17 @@ struct ktr__fbt_function {
 	uint32_t wanted; /* bit for each probe that is enabled; changed under the registry's lock, atomic */
 	uint8_t away; /* the second byte: how far back the room before the function is */
 	uint8_t has_room; /* what is written there has been */
+	uint8_t excluded; /* the recorder calls it (excluded.h). Atomic */
 	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
 	struct ktr_provider_probe *args; /* of their recording; NULL: not offered */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct ktr__fbt_function) == 64, "a line of the cache each");
+
+static inline bool ktr__fbt_is_excluded(const struct ktr__fbt_function *function)
+{
+	return __atomic_load_n(&function->excluded, __ATOMIC_RELAXED);
+}
 
 /* Is never on. */
 extern struct ktr_provider_probe ktr__fbt_none;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ktr/provider/fbt/object.h"
 
+#include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/symbols.h"
@@ -203,6 +204,7 @@ struct object_name {
 	uint64_t address; /* in the file */
 	uint32_t number;
 	uint32_t rank;
+	bool excluded;
 	char *name;
 };
 
@@ -243,7 +245,10 @@ static void object_symbol(void *context, const char *name, uint64_t address, uns
 	struct object_name *at = bsearch(&key, names->sorted, names->n, sizeof(key), object_by_address);
 	uint32_t rank = binding == STB_GLOBAL ? 3 : binding == STB_WEAK ? 2 : 1;
 
-	if (!at || rank <= at->rank || !*name)
+	if (!at || !*name)
+		return;
+	at->excluded |= binding != STB_LOCAL && ktr__fbt_excluded_name(name);
+	if (rank <= at->rank)
 		return;
 	free(at->name);
 	at->name = object_pretty(name);
@@ -291,6 +296,8 @@ void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call,
 	for (uint32_t i = 0; i < object->n; i++) {
 		struct object_name at = names.sorted[i];
 
+		if (at.excluded || ktr__fbt_excluded_at(at.address + object->base))
+			__atomic_store_n(&ktr__fbt_function(at.number)->excluded, 1, __ATOMIC_RELAXED);
 		snprintf(text, sizeof(text), "%#llx", (unsigned long long)at.address);
 		if (at.name || (at.name = strdup(text)))
 			names.sorted[n++] = at;

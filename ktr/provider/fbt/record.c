@@ -5,21 +5,26 @@
  */
 #include "ktr/provider/fbt/record.h"
 
+#include "ktr/provider/fbt/ask.h"
 #include "ktr/record/own.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define RECORD_BUCKETS 65536u /* 4 GiB of stacks that have been used */
 #define RECORD_TRIES   64
+
+#define RECORD_ERRNO_MAX 4095 /* -errno of a system call; addresses of programs have another sign */
 
 __thread struct ktr__fbt_area *ktr__fbt_area;
 static struct ktr__fbt_area *record_bucket[RECORD_BUCKETS]; /* atomic */
 
 static void *record_map(size_t n_bytes)
 {
-	void *at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long at = ktr__fbt_ask(SYS_mmap, 0, (long)n_bytes, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	return at < 0 && at >= -RECORD_ERRNO_MAX ? NULL : (void *)at;
 }
 
 static struct ktr__fbt_area *record_area_new(uint64_t stack)
@@ -39,7 +44,7 @@ struct ktr__fbt_calls *ktr__fbt_calls_make(struct ktr__fbt_area *area)
 	if (!made || __atomic_compare_exchange_n(&area->calls, &there, made, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE))
 		return made;
-	munmap(made, sizeof(*made));
+	ktr__fbt_ask(SYS_munmap, (long)made, sizeof(*made), 0, 0, 0, 0);
 	return there;
 }
 
@@ -66,7 +71,7 @@ struct ktr__fbt_area *ktr__fbt_area_find(uint64_t stack)
 		at = NULL;
 	}
 	if (made)
-		munmap(made, sizeof(*made));
+		ktr__fbt_ask(SYS_munmap, (long)made, sizeof(*made), 0, 0, 0, 0);
 	if (at)
 		ktr__fbt_area = at;
 	return at;

@@ -6,6 +6,8 @@
  */
 #include "ktr/provider/fbt/values.h"
 
+#include "ktr/provider/fbt/ask.h"
+
 #include "conf/kit/decimal.h"
 
 #include <sys/syscall.h>
@@ -13,27 +15,13 @@
 
 #define VALUES_PAGE 4096 /* [bytes] the smallest; parts of an area that is copied are there whole, or not at all */
 
-/* syscall(2) without errno. */
-static inline long values_ask(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long four __asm__("r10") = d, five __asm__("r8") = e, six __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(four), "r"(five), "r"(six)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
-/* How many bytes could be copied. */
-static size_t values_copy(void *to, uintptr_t from, size_t n)
+size_t ktr__fbt_copy(void *to, uintptr_t from, size_t n)
 {
 	size_t n_first = VALUES_PAGE - from % VALUES_PAGE < n ? VALUES_PAGE - from % VALUES_PAGE : n;
 	struct iovec local = { to, n };
 	struct iovec remote[2] = { { (void *)from, n_first }, { (void *)(from + n_first), n - n_first } };
-	long pid = values_ask(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long got = values_ask(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1, (long)(uintptr_t)remote,
+	long pid = ktr__fbt_ask(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	long got = ktr__fbt_ask(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1, (long)(uintptr_t)remote,
 			      n_first < n ? 2 : 1, 0);
 
 	return got > 0 ? (size_t)got : 0;
@@ -55,7 +43,7 @@ static const char *values_hex(uint64_t word, struct ktr__fbt_text *room)
 
 static const char *values_text(uint64_t word, bool may_ask, struct ktr__fbt_text *room)
 {
-	size_t n = may_ask ? values_copy(room->bytes, (uintptr_t)word, KTR__FBT_TEXT) : 0, end = 0;
+	size_t n = may_ask ? ktr__fbt_copy(room->bytes, (uintptr_t)word, KTR__FBT_TEXT) : 0, end = 0;
 
 	if (!n)
 		return values_hex(word, room);

@@ -24,6 +24,12 @@ static inline void ktr__fbt_vectors(struct ktr__fbt_vectors *to)
 			   "=m"(to->low[4]));
 }
 
+/*
+ * Has the kernel copy memory that may not be there: how many bytes it could. n: 4,096 at most. errno stays as it
+ * is.
+ */
+size_t ktr__fbt_copy(void *to, uintptr_t from, size_t n);
+
 /* Room for what a value is as text, with the marks of one that was cut. */
 struct ktr__fbt_text {
 	char bytes[KTR__FBT_TEXT + 4];

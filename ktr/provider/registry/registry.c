@@ -159,7 +159,7 @@ static void registry_disable(struct ktr__offered *offered)
 static int registry_look_one(struct ktr__offered *offered, struct ktr_error *err)
 {
 	const struct ktr_offer_row *row = registry_row(offered);
-	bool wanted = __atomic_load_n(offered->word, __ATOMIC_ACQUIRE) != 0;
+	bool wanted = __atomic_load_n(offered->word, __ATOMIC_ACQUIRE) != 0 && !offered->excluded;
 
 	if (!wanted) {
 		offered->failed = false;
@@ -223,6 +223,8 @@ static void registry_join(struct ktr__offered *offered)
 	__atomic_fetch_add(&row->users, 1, __ATOMIC_RELAXED);
 	if (offered->own_on)
 		__atomic_store_n(&row->on, 1, __ATOMIC_RELAXED);
+	if (offered->excluded)
+		ktr__rows_excluded(offered->row, offered->excluded);
 }
 
 static void registry_leave(struct ktr__offered *offered)
@@ -523,6 +525,24 @@ int ktr_provider_offer(struct ktr_provider *provider, const char *module, const 
 	return code;
 }
 
+int ktr_provider_exclude(struct ktr_provider_probe *probe, const char *why)
+{
+	struct ktr__offered *offered = (struct ktr__offered *)(void *)probe;
+	char *text = strdup(why);
+
+	if (!text)
+		return -ENOMEM;
+	ktr__registry_lock();
+	free(offered->excluded);
+	offered->excluded = text;
+	__atomic_store_n(&offered->own_on, 0, __ATOMIC_RELAXED);
+	if (offered->row)
+		ktr__rows_excluded(offered->row, text);
+	registry_look_one(offered, NULL);
+	ktr__registry_unlock();
+	return 0;
+}
+
 void ktr_provider_remove(struct ktr_provider_probe *probe)
 {
 	struct ktr__offered *offered = (struct ktr__offered *)(void *)probe;
@@ -537,5 +557,6 @@ void ktr_provider_remove(struct ktr_provider_probe *probe)
 		offered->next->link = offered->link;
 	ktr__registry_unlock();
 	free(offered->arguments);
+	free(offered->excluded);
 	free(offered);
 }

@@ -36,6 +36,7 @@ struct ktr__offered {
 	bool enabled; /* its provider has done so */
 	bool failed;  /* or could not: not tried again until the row forgets it */
 	char *arguments; /* owned; NULL: not known */
+	char *excluded; /* owned; why it is never to be enabled; NULL: it may be */
 	char text[]; /* all strings */
 };
 

@@ -29,7 +29,7 @@ static uint32_t rows_asks; /* head.asks when last looked at */
 static struct {
 	char text[256];
 	uint32_t at;
-} rows_last[4];
+} rows_last[5];
 
 bool ktr__rows_follow(bool *changed)
 {
@@ -180,6 +180,15 @@ bool ktr__rows_is_spent(uint32_t row)
 
 	return !__atomic_load_n(&at->on, __ATOMIC_ACQUIRE) &&
 	       __atomic_load_n(&at->failed, __ATOMIC_ACQUIRE) == KTR_OFFER_SPENT;
+}
+
+void ktr__rows_excluded(uint32_t row, const char *why)
+{
+	struct ktr_offer_row *at = ktr__rows_at(row);
+
+	__atomic_store_n(&at->why, rows_put_again(why, 4), __ATOMIC_RELAXED);
+	__atomic_store_n(&at->failed, KTR_OFFER_EXCLUDED, __ATOMIC_RELEASE);
+	__atomic_store_n(&at->on, 0, __ATOMIC_RELEASE);
 }
 
 bool ktr__rows_asked(char *spec, size_t size)

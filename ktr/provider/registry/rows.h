@@ -27,6 +27,8 @@ void ktr__rows_forget(void); /* a child has its parent's row no more */
 bool ktr__rows_spent(uint32_t row, const char *why);
 bool ktr__rows_is_spent(uint32_t row); /* is it still so? */
 
+void ktr__rows_excluded(uint32_t row, const char *why); /* it is off for good */
+
 /*
  * The change as it is; that all rows were looked at since then; sleeps while it is that, so long at most: false
  * when that time has passed; wakes sleepers.

@@ -44,6 +44,11 @@ int ktr__offer_switch(struct ktr__session_rw *session, uint32_t index, int on, s
 
 	if (!row)
 		return ktr_error_set(err, ENOSPC, "no memory: the file system of %s is full", session->path);
+	if (__atomic_load_n(&row->failed, __ATOMIC_ACQUIRE) == KTR_OFFER_EXCLUDED) {
+		const char *why = ktr__session_bytes(session, row->why, &n);
+
+		return on ? ktr_error_set(err, ENOTSUP, "%.*s", (int)offers_bounded((uint32_t)n, 100), why) : 0;
+	}
 	if (on) {
 		const char *name = ktr__session_bytes(session, row->provider, &n);
 

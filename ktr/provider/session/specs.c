@@ -152,11 +152,12 @@ static int specs_offer(const struct ktr__specs *specs, uint32_t index, struct sp
 	row = *at;
 	probe->on = row.on != 0;
 	probe->there = row.users != 0;
-	probe->failed = row.on && row.failed;
+	probe->excluded = row.failed == KTR_OFFER_EXCLUDED;
+	probe->failed = row.on && row.failed && !probe->excluded;
 	specs_string(session, row.function, function, sizeof(function));
 	snprintf(probe->name, sizeof(probe->name), "%s:%s:%s:%s", specs_text(session, row.provider, texts, 0),
 		 specs_text(session, row.module, texts, 1), function, specs_text(session, row.name, texts, 2));
-	if (probe->failed || (!row.on && row.failed == KTR_OFFER_SPENT))
+	if (probe->failed || probe->excluded || (!row.on && row.failed == KTR_OFFER_SPENT))
 		specs_string(session, row.why, probe->detail, sizeof(probe->detail));
 	else
 		snprintf(probe->detail, sizeof(probe->detail), "%s", specs_text(session, row.arguments, texts, 3));
@@ -184,7 +185,7 @@ static bool specs_get(const struct ktr__specs *specs, int kind, uint32_t index, 
 {
 	probe->row = index;
 	probe->there = true;
-	probe->failed = false;
+	probe->failed = probe->excluded = false;
 	return !specs_kinds[kind].get(specs, index, texts, probe) && probe->there;
 }
 
@@ -221,6 +222,7 @@ struct specs_switch {
 	int kind;
 	bool on;
 	int rc;
+	char excluded[1600]; /* the first one, and why */
 };
 
 static int specs_switch_kernel(const struct specs_switch *s, const struct specs_kernel *kernel)
@@ -240,6 +242,11 @@ static int specs_switch_one(void *context, const struct ktr__spec_probe *probe)
 	struct specs_switch *s = context;
 	int rc = 0;
 
+	if (probe->excluded) {
+		if (!s->excluded[0])
+			snprintf(s->excluded, sizeof(s->excluded), "%s: %s", probe->name, probe->detail);
+		return 0;
+	}
 	s->done->n++;
 	s->done->n_were += probe->on == s->on && !probe->failed;
 	if (s->kind == SPECS_PROBE)
@@ -314,6 +321,8 @@ int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on,
 		if (s.kind == SPECS_OFFER && done->n != before)
 			done->change = ktr__offers_changed(specs->session);
 	}
+	if (!done->n && s.excluded[0])
+		return on ? ktr_error_set(err, ENOTSUP, "%s", s.excluded) : 0;
 	if (!done->n)
 		return specs_unknown(specs, spec, err);
 	return s.rc;

@@ -23,6 +23,7 @@ struct ktr__spec_probe {
 	char detail[512]; /* of what class, or fed by what; its arguments; why it failed, or what it took */
 	bool on;
 	bool failed; /* detail says why */
+	bool excluded; /* is never on; detail says why */
 	bool there;  /* false: no process has it any more */
 	uint32_t row; /* in the table of its kind */
 };
@@ -45,7 +46,7 @@ void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned m
 
 /* How a switch went. */
 struct ktr__specs_done {
-	unsigned n;	   /* that fit */
+	unsigned n;	   /* that fit, without those that are excluded */
 	unsigned n_were;   /* of these, so already */
 	unsigned n_failed;
 	uint32_t change; /* to wait for; 0: nothing to be done by a process */
@@ -53,7 +54,7 @@ struct ktr__specs_done {
 
 /*
  * Switches all that fit. 0 or -errno, err filled with the first that failed; -ENOENT: none fits, err names the
- * nearest.
+ * nearest; -ENOTSUP: all that fit are excluded.
  */
 int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on, struct ktr__specs_done *done,
 		      struct ktr_error *err);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The list is what can be reached from ktr__fbt_entered() and ktr__fbt_left(), through libktr, and what compilers
+ * call of themselves; tests/cli/provider/fbt_own.sh compares it with the calls in both libraries. What these
+ * functions call in their turn, in the program, is not known: that is told while it is fired (fire.c).
+ */
+#include "ktr/provider/fbt/excluded.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* calloc(3): pthread_setspecific(3) does, for a thread's later keys. */
+#define EXCLUDED_LIST(X)                                                                         \
+	X(calloc) X(clock_gettime) X(close) X(flock) X(fstat) X(fstatvfs) X(getauxval) X(getpid)  \
+	X(getppid) X(gettid) X(getuid) X(kill) X(madvise) X(memchr) X(memcmp) X(memcpy) X(memmem) \
+	X(memmove) X(memset) X(mmap) X(mprotect) X(munmap) X(open) X(posix_fallocate) X(prctl)    \
+	X(pthread_mutex_lock) X(pthread_mutex_unlock) X(pthread_setspecific) X(read) X(readlink)  \
+	X(sched_getcpu) X(sigaltstack) X(snprintf) X(stat) X(strcspn) X(strlen) X(strncmp)        \
+	X(strnlen) X(strrchr) X(strspn) X(strtoul) X(strtoull) X(syscall) X(sysconf)
+
+/* Names that are no functions in headers. */
+extern int *__errno_location(void) __attribute__((weak));
+
+static const struct excluded {
+	const char *name;
+	void (*at)(void); /* as the recorder's own calls are bound */
+} excluded_list[] = {
+#define EXCLUDED_ROW(function) { #function, (void (*)(void))function },
+	EXCLUDED_LIST(EXCLUDED_ROW)
+	{ "__errno_location", (void (*)(void))__errno_location },
+};
+
+#define EXCLUDED_N (sizeof(excluded_list) / sizeof(excluded_list[0]))
+
+bool ktr__fbt_excluded_name(const char *symbol)
+{
+	for (size_t i = 0; i < EXCLUDED_N; i++)
+		if (strcmp(symbol, excluded_list[i].name) == 0)
+			return true;
+	return false;
+}
+
+bool ktr__fbt_excluded_at(uintptr_t address)
+{
+	for (size_t i = 0; i < EXCLUDED_N; i++)
+		if ((uintptr_t)excluded_list[i].at == address)
+			return true;
+	return false;
+}
