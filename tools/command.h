@@ -14,6 +14,7 @@ struct command {
 	const char *name;
 	const char *help; /* one line, lower case, no full stop; NULL: it is for programs, and not listed */
 	int (*run)(int argc, char **argv);
+	int alone; /* a link of its name to ktr is this command: ktrdump, kdump */
 	struct command *next;
 };
 
@@ -27,11 +28,15 @@ extern struct command *command_first;
 extern void (*command_sigpipe)(int);
 extern void (*command_sigxfsz)(int);
 
-#define COMMAND(command_name, help_line, function) COMMAND_NAMED(command_name, #command_name, help_line, function)
+#define COMMAND(command_name, help_line, function)                                               \
+	COMMAND_NAMED(command_name, #command_name, help_line, function, 0)
 
-/* One whose name is no word of C. */
-#define COMMAND_NAMED(command_name, text, help_line, function)                                   \
-	static struct command command_name##_command = { text, help_line, function, 0 };         \
+/* One that is a program by its name, too, which need be no word of C. */
+#define COMMAND_ALONE(command_name, text, help_line, function)                                   \
+	COMMAND_NAMED(command_name, text, help_line, function, 1)
+
+#define COMMAND_NAMED(command_name, text, help_line, function, is_alone)                         \
+	static struct command command_name##_command = { text, help_line, function, is_alone, 0 }; \
 	static void __attribute__((constructor)) command_name##_command_add(void)                \
 	{                                                                                        \
 		command_add(&command_name##_command);                                            \

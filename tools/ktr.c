@@ -131,9 +131,9 @@ int main(int argc, char **argv)
 	interrupt_init();
 	command_sigpipe = signal(SIGPIPE, SIG_IGN);
 	command_sigxfsz = signal(SIGXFSZ, SIG_IGN); /* EFBIG is an error like others */
-	/* Under the name of a command it is that command: ktrdump, ktrace, kdump. */
+	/* By the name of a program that it replaces it is that one. A copy of ktr called test or run is ktr. */
 	own = argc ? ktr_find(basename(argv[0])) : NULL;
-	if (own)
+	if (own && own->alone)
 		return ktr_run_as(own, basename(argv[0]), argc, argv);
 	if (!*word) {
 		ktr_help(stderr);

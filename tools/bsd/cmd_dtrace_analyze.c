@@ -258,4 +258,4 @@ static int cmd_dtrace_analyze(int argc, char **argv)
 	return rc;
 }
 
-COMMAND_NAMED(dtrace_analyze, "dtrace-analyze", NULL, cmd_dtrace_analyze);
+COMMAND_ALONE(dtrace_analyze, "dtrace-analyze", NULL, cmd_dtrace_analyze);

@@ -194,4 +194,4 @@ static int cmd_dtrace_visualize(int argc, char **argv)
 	return rc;
 }
 
-COMMAND_NAMED(dtrace_visualize, "dtrace-visualize", NULL, cmd_dtrace_visualize);
+COMMAND_ALONE(dtrace_visualize, "dtrace-visualize", NULL, cmd_dtrace_visualize);

@@ -177,4 +177,4 @@ static int cmd_kdump(int argc, char **argv)
 	return rc;
 }
 
-COMMAND(kdump, "print what ktrace has recorded, as FreeBSD's kdump does", cmd_kdump);
+COMMAND_ALONE(kdump, "kdump", "print what ktrace has recorded, as FreeBSD's kdump does", cmd_kdump);

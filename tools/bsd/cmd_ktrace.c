@@ -273,4 +273,4 @@ static int cmd_ktrace(int argc, char **argv)
 	return rc;
 }
 
-COMMAND(ktrace, "record system calls and signals, as FreeBSD's ktrace does", cmd_ktrace);
+COMMAND_ALONE(ktrace, "ktrace", "record system calls and signals, as FreeBSD's ktrace does", cmd_ktrace);

@@ -303,4 +303,4 @@ static int ktrdump_main(int argc, char **argv)
 }
 
 /* By its own name, and for completion. */
-COMMAND(ktrdump, NULL, ktrdump_main);
+COMMAND_ALONE(ktrdump, "ktrdump", NULL, ktrdump_main);

@@ -73,4 +73,14 @@ wrong 2 "at most 64 times --group" "$ktr" timeline $groups --group one-more
 # shellcheck disable=SC2086
 timeout 20 "$ktr" timeline $groups none >out 2>err
 [ $? = 1 ] || fail "64 groups: status $?: $(cat err)"
+
+# A link by the name of a program that ktr replaces is that one; by any other, a subcommand's too, it is ktr.
+for name in ktrdump kdump ktrace dtrace-analyze; do
+	ln -s "$ktr" "$dir/$name"
+	"$dir/$name" --help 2>&1 | grep -q "^usage: $name" || fail "$name is $("$dir/$name" --help 2>&1 | head -n 1)"
+done
+for name in run test dump probe; do
+	ln -s "$ktr" "$dir/$name"
+	"$dir/$name" --version 2>&1 | grep -q '^ktr [0-9]' || fail "$name is $("$dir/$name" --version 2>&1 | head -n 1)"
+done
 exit $failed
