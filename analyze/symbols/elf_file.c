@@ -7,6 +7,7 @@
  */
 #include "analyze/symbols/elf_file.h"
 
+#include "conf/kit/crc.h"
 #include "ktr/session/session_map.h"
 
 #include <elf.h>
@@ -145,19 +146,12 @@ static int elf_find_take(const char *path, char **found)
 static uint32_t elf_find_crc(int fd)
 {
 	unsigned char bytes[16384];
-	uint32_t crc = ~0u;
+	uint32_t crc = 0;
 	ssize_t n;
-	off_t at = 0;
 
-	while ((n = pread(fd, bytes, sizeof(bytes), at)) > 0) {
-		at += n;
-		for (ssize_t i = 0; i < n; i++) {
-			crc ^= bytes[i];
-			for (int bit = 0; bit < 8; bit++)
-				crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-		}
-	}
-	return ~crc;
+	for (off_t at = 0; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
+		crc = ktr__crc(KTR__CRC32, crc, bytes, (size_t)n);
+	return crc;
 }
 
 static int elf_find_link(const char *file_name, const char *link_file, uint32_t crc, char **found)

@@ -2,6 +2,8 @@
 /* Images of types: checked when they are loaded, asked afterwards. */
 #include "ktr/provider/types/types.h"
 
+#include "conf/kit/crc.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -13,24 +15,6 @@ _Static_assert(sizeof(struct ktr__types_type) == 56, "on disk");
 _Static_assert(sizeof(struct ktr__types_member) == 24, "on disk");
 
 /* ---- checks ---- */
-
-/* CRC32C (RFC 3720, section 12.1; bits reversed), four bits at a time: this is read once. */
-static uint32_t types_crc(uint32_t crc, const void *bytes, size_t n)
-{
-	const uint8_t *at = bytes;
-	uint32_t table[16];
-
-	for (uint32_t i = 0; i < 16; i++) {
-		table[i] = i;
-		for (int k = 0; k < 4; k++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78u : 0);
-	}
-	for (crc = ~crc; n; n--, at++) {
-		crc = table[(crc ^ *at) & 15] ^ crc >> 4;
-		crc = table[(crc ^ *at >> 4) & 15] ^ crc >> 4;
-	}
-	return ~crc;
-}
 
 static int types_range(uint32_t first, uint32_t n, uint32_t total)
 {
@@ -98,8 +82,9 @@ static int types_sum(const struct ktr__types *t)
 	uint32_t crc;
 
 	head.crc = 0;
-	crc = types_crc(0, &head, sizeof(head));
-	return types_crc(crc, (const char *)t->bytes + sizeof(head), t->n_bytes - sizeof(head)) == t->head->crc;
+	crc = ktr__crc(KTR__CRC32C, 0, &head, sizeof(head));
+	crc = ktr__crc(KTR__CRC32C, crc, (const char *)t->bytes + sizeof(head), t->n_bytes - sizeof(head));
+	return crc == t->head->crc;
 }
 
 int ktr__types_load(void *bytes, size_t n_bytes, struct ktr__types **out)
