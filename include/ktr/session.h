@@ -506,13 +506,16 @@ struct ktr_offer_row {
 
 KTR__LAYOUT(sizeof(struct ktr_offer_row) == 64, "layout of the file");
 
+#define KTR_OFFER_ASKS 8
+
 struct ktr_offer_head {
 	uint32_t n_offers; /* append cursors, index 0 included */
 	uint32_t n_hosts;
 	uint32_t change; /* futex: +1 with each change of any row's on */
 	uint32_t asked;	 /* string: a SPEC, of which providers are to offer what fits; before asks */
 	uint32_t asks;	 /* +1 with each, before change */
-	uint32_t reserved[11];
+	uint32_t recent[KTR_OFFER_ASKS]; /* strings: SPECs that were asked for, so that they are not stored again */
+	uint32_t reserved[3];
 };
 
 KTR__LAYOUT(sizeof(struct ktr_offer_head) == sizeof(struct ktr_offer_row), "it takes the place of row 0");

@@ -110,20 +110,35 @@ unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsi
 
 #define OFFERS_TRIES 3 /* another one may ask at the same time, and only the last is heard */
 
+/* A SPEC as a string of the session; 0: there is no room. */
+static uint32_t offers_text(struct ktr__session_rw *session, struct ktr_offer_head *head, const char *spec)
+{
+	uint32_t at;
+	size_t n;
+
+	for (unsigned i = 0; i < KTR_OFFER_ASKS; i++) {
+		const char *text;
+
+		at = __atomic_load_n(&head->recent[i], __ATOMIC_ACQUIRE);
+		text = ktr__session_bytes(session, at, &n);
+		if (at && n == strlen(spec) && memcmp(text, spec, n) == 0)
+			return at;
+	}
+	at = ktr__session_put(session, spec, strlen(spec));
+	n = __atomic_load_n(&head->asks, __ATOMIC_RELAXED) % KTR_OFFER_ASKS;
+	__atomic_store_n(&head->recent[n], at, __ATOMIC_RELEASE);
+	return at;
+}
+
 void ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms)
 {
 	struct ktr_offer_head *head = offers_head(session);
-	const char *last;
 	uint32_t asked;
-	size_t n;
 
 	for (int i = 0; head && i < OFFERS_TRIES; i++) {
 		if (__atomic_load_n(&head->n_hosts, __ATOMIC_ACQUIRE) <= 1)
 			return;
-		asked = __atomic_load_n(&head->asked, __ATOMIC_RELAXED);
-		last = ktr__session_bytes(session, asked, &n);
-		if (!asked || n != strlen(spec) || memcmp(last, spec, n) != 0)
-			asked = ktr__session_put(session, spec, strlen(spec));
+		asked = offers_text(session, head, spec);
 		if (!asked)
 			return;
 		__atomic_store_n(&head->asked, asked, __ATOMIC_RELAXED);

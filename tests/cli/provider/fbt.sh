@@ -192,6 +192,26 @@ done
 probe list 'fbt::none*:' 'ktr probe: no probe fits'
 is "asked for" "$("$ktr" probe list -s out "fbt::[el][ve]*(long*):" | awk "NR > 1" | sort | sed "s,  *, ,g" | paste -sd,)" \
 	"fbt:ways:even(long, long):entry off,fbt:ways:even(long, long):return off,fbt:ways:$leaf:entry off,fbt:ways:$leaf:return off"
+# What is asked for again takes no room again. A session is a file with holes.
+for i in 1 2 3; do
+	for name in one two three; do "$ktr" probe list -s out "fbt::never_$name*:" >"$dir/list" 2>&1; done
+done
+is 'SPECs that are stored' "$(python3 - "$(find "$KTR_DIR" -name "out.ktr")" <<-'E'
+	import os, sys
+	fd, at, n = os.open(sys.argv[1], os.O_RDONLY), 0, {}
+	while True:
+	    try:
+	        at = os.lseek(fd, at, os.SEEK_DATA)
+	    except OSError:
+	        break
+	    end = os.lseek(fd, at, os.SEEK_HOLE)
+	    data = os.pread(fd, end - at, at)
+	    for name in ("one", "two", "three"):
+	        n[name] = n.get(name, 0) + data.count(b"fbt::never_%s*:\0" % name.encode())
+	    at = end
+	print(*n.values())
+E
+)" '1 1 1'
 is 'off' "$(bytes $pid _Z4leafl)" a8f0
 probe enable "fbt::$leaf:" '2 probes enabled'
 is 'on' "$(bytes $pid _Z4leafl)" ebf0
