@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,14 @@ static int types_open_file(const char *path, struct ktr__types **out, struct ktr
 	return 0;
 }
 
+static bool types_open_kept(const uint8_t *id, uint16_t n, struct ktr__types **out)
+{
+	*out = ktr__types_file_read(id, n);
+	if (*out)
+		ktr__types_cache_used(*out);
+	return *out;
+}
+
 int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_error *err)
 {
 	char path[PATH_MAX];
@@ -80,8 +89,7 @@ int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_err
 		n = types_open_id(program, id);
 		if (!n)
 			return ktr_error_at(err, program, 0, 0, ENOENT, "there is no such file, command in PATH, or build-id");
-		*out = ktr__types_file_read(id, n);
-		if (*out)
+		if (types_open_kept(id, n, out))
 			return 0;
 		ktr__elf_debug_path(id, n, ".debug", path);
 		if (access(path, F_OK))
@@ -92,8 +100,7 @@ int ktr__types_open(const char *program, struct ktr__types **out, struct ktr_err
 	rc = ktr__dwarf_build_id(path, id, &n, err);
 	if (rc)
 		return rc;
-	*out = ktr__types_file_read(id, n);
-	return *out ? 0 : types_open_file(path, out, err);
+	return types_open_kept(id, n, out) ? 0 : types_open_file(path, out, err);
 }
 
 static int types_open_has(const struct ktr__types *types)

@@ -136,6 +136,18 @@ cache() {
 		same "the cache, $damage" "$dir/o0"
 		cmp -s "$file" "$dir/image" || fail "the cache, $damage: it was not made anew"
 	done
+	# Of too many those go that nobody has used for longest; not what is none of ours.
+	folder=$XDG_CACHE_HOME/ktr/types
+	: >"$folder/notes"
+	for i in $(seq 300); do touch -d "2001-01-01 $((i / 60)):$((i % 60))" "$folder/$(printf '%040x' "$i")"; done
+	touch -d 2000-01-01 "$file"
+	same "used again" "$dir/o0"
+	[ -z "$(find "$file" -not -newermt 2020-01-01)" ] || fail "the cache: use is not seen"
+	rm "$file"
+	same "made anew among many" "$dir/o0"
+	is 'files that stay' "$(find "$folder" -type f | wc -l)" 257
+	[ -e "$file" ] && [ -e "$folder/notes" ] || fail "the cache: what is new or not ours has gone"
+	[ -e "$folder/$(printf '%040x' 300)" ] && [ ! -e "$folder/$(printf '%040x' 45)" ] || fail "the cache: others have gone"
 	rm -r "$XDG_CACHE_HOME"
 	: >"$XDG_CACHE_HOME"
 	same "no place for a cache" "$dir/o0"
