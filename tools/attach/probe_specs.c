@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SPECS_TOLD    10   /* probes that could not be, with their reasons; of a hundred thousand */
 #define SPECS_WAIT_MS 2000 /* for processes to do what they have to; one that is stopped does it later */
 
 struct specs_list {
@@ -86,12 +87,11 @@ static int specs_tell_failed(void *context, const struct ktr__spec_probe *probe)
 	struct specs_failed *failed = context;
 	struct ktr__spec_probe shown = *probe;
 
-	if (!shown.failed)
+	if (!shown.failed || failed->n++ >= SPECS_TOLD)
 		return 0;
 	session_disarm(shown.name);
 	session_disarm(shown.detail);
 	fail(failed->specs->command, "%s: %s", shown.name, shown.detail);
-	failed->n++;
 	return 0;
 }
 
@@ -112,6 +112,8 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 	n_late = ktr__specs_wait(all, done.change, SPECS_WAIT_MS);
 	if (on && done.change)
 		ktr__specs_walk(all, spec, specs_tell_failed, &failed);
+	if (failed.n > SPECS_TOLD)
+		fail(specs->command, "and %u more: ktr probe list tells why", failed.n - SPECS_TOLD);
 	n = done.n_failed + failed.n + done.n_were;
 	n = done.n > n ? done.n - n : 0;
 	printf("%u probe%s %s", n, n == 1 ? "" : "s", on ? "enabled" : "disabled");

@@ -205,6 +205,16 @@ end
 begin many
 ask 'many 100000' 0
 is 'many' "$("$ktr" probe list -s many 'host:many' | wc -l)" 100001
+for i in $(seq 100); do
+	"$ktr" probe enable -s many 'host:many' >"$dir/out" 2>"$dir/err"
+	grep -q 'not done so yet' "$dir/err" || break
+done
+is 'many, all on' "$("$ktr" probe list -s many 'host:many' | awk '$2 == "on"' | wc -l)" 100000
+status 0 "$ktr" probe disable -s many 'host:many'
+# Of many that cannot be enabled ten are told.
+for i in $(seq 12); do ask "refuse refused$i" 0; done
+status 1 "$ktr" probe enable -s many 'host:::refused*'
+is 'ten and two' "$(grep -c 'may not be watched' "$dir/err") $(tail -n 1 "$dir/err")" '10 ktr probe: and 2 more: ktr probe list tells why'
 probe enable 'host:many:f?777' '9 probes enabled'
 is 'many, switched' "$("$ktr" probe list -s many 'host:m*' | grep -c ' on ')" 9
 echo crash >&3
