@@ -102,10 +102,22 @@ static int inject_stop_good(const struct inject_stop *stop, const struct inject_
 	       !inject_stop_within(stop->regs.rip, avoid->loader);
 }
 
-/* The thread that a stop does the least to, of all; stop->alone says whether there is another. 0 or -errno. */
+static void inject_stop_consider(struct inject_stop *stop, pid_t tid, const struct inject_wait *wait)
+{
+	if (wait->rank >= stop->wait.rank)
+		return;
+	stop->wait = *wait;
+	stop->tid = tid;
+}
+
+/*
+ * The thread that a stop does the least to, of all; stop->alone says whether there is another. The first thread is
+ * taken where there is no good other one: as long as it has a tracer, the kernel does not drop signals to the
+ * process that are ignored (SIGCHLD), but gives them to another thread, whose call ends with EINTR. 0 or -errno.
+ */
 static int inject_stop_choose(struct inject_stop *stop)
 {
-	struct inject_wait wait;
+	struct inject_wait wait, first = { .rank = INJECT_NEVER };
 	struct dirent *entry;
 	char path[64];
 	int n = 0;
@@ -116,22 +128,23 @@ static int inject_stop_choose(struct inject_stop *stop)
 	if (!dir)
 		return -errno;
 	stop->wait.rank = INJECT_NEVER;
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir)) != NULL && stop->wait.rank != INJECT_RESTARTS) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0)
 			continue;
 		n++;
-		if (n > 2 && stop->wait.rank == INJECT_RESTARTS)
-			break;
 		inject_wait_look("/proc", stop->pid, tid, &wait);
-		if (wait.rank < stop->wait.rank) {
-			stop->wait = wait;
-			stop->tid = tid;
-		}
+		if (tid == stop->pid)
+			first = wait;
+		else
+			inject_stop_consider(stop, tid, &wait);
 	}
 	closedir(dir);
-	stop->alone = n < 2;
+	if (n > 1 && first.rank < INJECT_TIMED)
+		first.rank = INJECT_TIMED;
+	inject_stop_consider(stop, stop->pid, &first);
+	stop->alone = n < 2 && stop->tid == stop->pid;
 	return n ? 0 : -ESRCH;
 }
 
@@ -366,6 +379,18 @@ static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *r
 	return 1;
 }
 
+/* Signals that a process takes no notice of: whether it says so, or has not said what is to be done. */
+static uint64_t inject_stop_ignored(pid_t tid)
+{
+	const uint64_t defaults = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) |
+				  1ull << (SIGWINCH - 1);
+	uint64_t ignored = 0, caught = 0;
+
+	ktr__tracee_status(tid, "SigIgn:", 16, &ignored);
+	ktr__tracee_status(tid, "SigCgt:", 16, &caught);
+	return ignored | (defaults & ~caught);
+}
+
 /* A call that our stop has ended is made again, unless a signal is there that would have ended it without us. */
 static int inject_stop_again(struct inject_stop *stop, uint64_t left)
 {
@@ -378,7 +403,7 @@ static int inject_stop_again(struct inject_stop *stop, uint64_t left)
 		return 0;
 	ktr__tracee_status(stop->tid, "ShdPnd:", 16, &process);
 	ktr__tracee_status(stop->tid, "SigPnd:", 16, &thread);
-	if ((process | thread) & ~stop->mask)
+	if ((process | thread) & ~stop->mask & ~inject_stop_ignored(stop->tid))
 		return 0;
 	used = inject_stop_time(stop, &regs, left);
 	regs.rip -= 2; /* the instruction: syscall, 0f 05 */
