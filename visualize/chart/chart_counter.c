@@ -51,6 +51,8 @@ void ktr__chart_counter_bars(struct ktr__chart *chart, const struct ktr__chart_t
 		for (end = i + 1; end < area->n_filled && area->cell[end].least == cell->least &&
 				  area->cell[end].greatest == cell->greatest;)
 			end++;
+		if (isnan(cell->last))
+			continue;
 		/* A third of a column more, under the next bar: else anti-aliasing shows a seam between. */
 		to = ktr__chart_time_x(time, end) + time->per_column / 3;
 		counter_side(chart, from, to, zero, fmax(zero, low), fmax(zero, high));

@@ -83,6 +83,11 @@ static void counters_table(struct ktr__chart *chart, const struct ktr__chart_tim
 	for (unsigned c = area->from; c < area->n_filled; c++) {
 		const struct ktr__area_cell *cell = &area->cell[c];
 
+		/* A line of nothing ends the curve. */
+		if (isnan(cell->last)) {
+			fputs("\n", chart->to);
+			continue;
+		}
 		/* What does not change is told by its ends. */
 		if (c > area->from && c + 1 < area->n_filled &&
 		    counters_same(cell, &area->cell[c - 1]) &&

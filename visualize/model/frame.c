@@ -139,6 +139,8 @@ static void frame_timeline_notes(struct ktr__frame *frame, const struct ktr__vie
 	if (t->n_backwards > 0)
 		ktr__frame_note(frame, "time ran backwards at %s events, which stand where it did",
 				ktr__label_count(t->n_backwards).text);
+	if (t->losses.n_lanes > 0)
+		ktr__frame_note(frame, "from a loss on a row's state is not known until its next event");
 	if (t->n_damaged > 0)
 		ktr__frame_note(frame, "%s parts of the trace are damaged and missing",
 				ktr__label_count(t->n_damaged).text);

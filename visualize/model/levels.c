@@ -9,6 +9,7 @@
 #include "visualize/model/levels.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 void ktr__grid_init(struct ktr__grid *grid, uint64_t from_ns, uint64_t to_ns, unsigned n_columns)
@@ -73,6 +74,11 @@ unsigned ktr__grid_move(struct ktr__grid *grid, uint64_t ns)
 	return grid->at;
 }
 
+static int lane_is_known(uint16_t label)
+{
+	return label != 0 && label != KTR__LANE_UNKNOWN;
+}
+
 /* A label that has been there since before the window starts in its first column. */
 static int lane_start(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t ns)
 {
@@ -81,7 +87,7 @@ static int lane_start(struct ktr__lane *lane, const struct ktr__grid *grid, uint
 	lane->cell = calloc(grid->n_columns, sizeof(*lane->cell));
 	if (lane->cell == NULL)
 		return -ENOMEM;
-	lane->n_begun = lane->label != 0;
+	lane->n_begun = lane_is_known(lane->label);
 	lane->since_ns = lane->label != 0 ? grid->from_ns : ns;
 	lane->column = ktr__grid_column(grid, lane->since_ns);
 	return 0;
@@ -96,6 +102,10 @@ static void lane_add(struct ktr__lane *lane, uint16_t label, uint64_t weight)
 {
 	struct ktr__lane_part *lightest = lane->part;
 
+	if (label == KTR__LANE_UNKNOWN) {
+		lane->unknown += weight;
+		return;
+	}
 	for (unsigned i = 0; i < lane->n_parts; i++) {
 		if (lane->part[i].label == label) {
 			lane->part[i].weight += weight;
@@ -155,9 +165,13 @@ static void lane_close_column(struct ktr__lane *lane, uint64_t whole)
 					    lane_share(first.weight, whole),
 					    second.label != 0 ? lane_share(second.weight, whole) : 0,
 					    lane_share(all, whole),
-					    (uint8_t)(lane->n_begun > 255 ? 255 : lane->n_begun) };
+					    (uint8_t)(lane->n_begun > 255 ? 255 : lane->n_begun),
+					    0 };
 		lane_leave(cell, lane->n_parts > 2);
 	}
+	if (lane->unknown > 0)
+		lane->cell[lane->column].unknown = lane_share(lane->unknown, whole);
+	lane->unknown = 0;
 	lane->n_parts = 0;
 	lane->n_begun = 0;
 }
@@ -177,7 +191,7 @@ static void lane_advance(struct ktr__lane *lane, const struct ktr__grid *grid, u
 		lane_close_column(lane, end - begin);
 		at = end;
 		lane->column++;
-		lane->n_begun = lane->label != 0;
+		lane->n_begun = lane_is_known(lane->label);
 		if (lane->label == 0) {
 			lane->column = to;
 			break;
@@ -199,7 +213,7 @@ int ktr__lane_set(struct ktr__lane *lane, const struct ktr__grid *grid, uint64_t
 	if (ns > lane->since_ns)
 		lane_advance(lane, grid, ns);
 	lane->label = label;
-	if (label != 0) {
+	if (lane_is_known(label)) {
 		lane_add(lane, label, 0); /* one of no duration shows, too */
 		lane->n_begun++;
 	}
@@ -286,6 +300,9 @@ int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t
 	unsigned column = ktr__grid_column(grid, ns);
 	struct ktr__area_cell *cell;
 
+	if (area->is_lost)
+		area->last = number;
+	area->is_lost = 0;
 	if (ns >= grid->from_ns) {
 		if (area_start(area, grid, ns, number) != 0)
 			return -ENOMEM;
@@ -305,12 +322,38 @@ int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t
 	return 0;
 }
 
+/* Fills columns of which nobody knows the number. */
+static void area_fill_lost(struct ktr__area *area, unsigned to)
+{
+	for (; area->n_filled < to; area->n_filled++)
+		area->cell[area->n_filled] = (struct ktr__area_cell){ NAN, NAN, NAN };
+}
+
+int ktr__area_lose(struct ktr__area *area, const struct ktr__grid *grid, uint64_t from_ns, uint64_t ns)
+{
+	if (area->n == 0 || ns < grid->from_ns)
+		return 0;
+	if (area->cell == NULL && from_ns <= grid->from_ns) {
+		/* Nothing is known of what the window begins with. */
+		area->n = 0;
+		return 0;
+	}
+	area->is_lost = 1;
+	if (area_start(area, grid, from_ns, area->last) != 0)
+		return -ENOMEM;
+	area_fill(area, ktr__grid_column(grid, from_ns) + 1);
+	area_fill_lost(area, ktr__grid_column(grid, ns));
+	return 0;
+}
+
 int ktr__area_end(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns)
 {
 	if (area->n == 0)
 		return 0;
 	if (area_start(area, grid, ns, area->last) != 0)
 		return -ENOMEM;
+	if (area->is_lost)
+		area_fill_lost(area, ktr__grid_column(grid, ns) + 1);
 	area_fill(area, ktr__grid_column(grid, ns) + 1);
 	return 0;
 }

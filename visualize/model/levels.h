@@ -9,7 +9,7 @@
  * area, however many events there are.
  *
  * Time must not run backwards; callers clamp it. Labels are small numbers of the caller's, 0 is
- * none.
+ * none, and KTR__LANE_UNKNOWN says that nobody knows which one a lane has.
  */
 #ifndef VISUALIZE_LEVELS_H
 #define VISUALIZE_LEVELS_H
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define KTR__GRID_COLUMNS 65536u
+#define KTR__LANE_UNKNOWN UINT16_MAX
 
 struct ktr__grid {
 	uint64_t from_ns;
@@ -56,6 +57,7 @@ struct ktr__cell {
 	uint8_t covered; /* [1/255 of the column] of all labels together, likewise; more than both's if there
 			    are more */
 	uint8_t n;       /* times a label began, or was there at the beginning; 255: or more */
+	uint8_t unknown; /* [1/255 of the column] in which nobody knows the label, likewise */
 };
 
 #define KTR__LANE_PARTS 8 /* labels told apart within one column */
@@ -68,6 +70,7 @@ struct ktr__lane {
 	unsigned column; /* that part[] is about */
 	unsigned n_parts;
 	unsigned n_begun;
+	uint64_t unknown; /* [ns] of it */
 	struct ktr__lane_part {
 		uint64_t weight; /* [ns], or whatever ktr__lane_weigh() was given */
 		uint16_t label;
@@ -100,16 +103,20 @@ unsigned ktr__lane_bar(const struct ktr__cell *cell, unsigned from, unsigned n_c
 
 struct ktr__area {
 	struct ktr__area_cell {
-		double least, greatest, last;
+		double least, greatest, last; /* NaN: nobody knows them */
 	} * cell;          /* owned */
 	unsigned n_filled; /* columns that have been written, from the left */
 	unsigned from;     /* first column with a number */
 	double least, greatest, last;
 	uint64_t n; /* times it was set */
+	int is_lost; /* nobody knows the number now */
 };
 
 /* The number from that moment on; before the window: what it begins with. 0 or -ENOMEM. */
 int ktr__area_set(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns, double number);
+
+/* Nobody knows the number from a moment until another one, which has come or is the end. 0 or -ENOMEM. */
+int ktr__area_lose(struct ktr__area *area, const struct ktr__grid *grid, uint64_t from_ns, uint64_t ns);
 
 /* Draws the last number out to a moment; call once, before cells are looked at. 0 or -ENOMEM. */
 int ktr__area_end(struct ktr__area *area, const struct ktr__grid *grid, uint64_t ns);

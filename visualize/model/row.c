@@ -4,8 +4,10 @@
  * pass.
  *
  * The lane carries the present label and since when; every change of label first adds what has
- * passed to the row's totals. Columns are allocated when a row first needs them, as long as all of
- * them together stay below KTR__ROWS_BYTES.
+ * passed to the row's totals, and takes out of the lane what nobody knows: what a row does is known up to a gap of
+ * a ring that its events came from, and not within it; a state is known again from the row's next event on, a span,
+ * which its own end tells of, from the end of the gap on. Columns are allocated when a row first needs them, as long
+ * as all of them together stay below KTR__ROWS_BYTES.
  *
  * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open", and each is in a
  * lane of its own: the first that is free.
@@ -17,6 +19,7 @@
 #include "visualize/model/rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,8 +73,15 @@ const struct ktr__stay *ktr__row_stay(const struct ktr__row *row, uint16_t label
 
 uint8_t ktr__row_lost(const struct ktr__row *row, const struct ktr__losses *losses, unsigned column)
 {
-	return row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
-					 : ktr__losses_of(losses, column, ktr__row_rings(row));
+	uint8_t lost = row->kind == KTR__ROW_CPU ? ktr__losses_at(losses, column, (int)row->cpu)
+						 : ktr__losses_of(losses, column, ktr__row_rings(row));
+
+	/* Up to its next event nobody knows what it does, nor its number. */
+	if (row->lane.cell != NULL && row->lane.cell[column].unknown > lost)
+		lost = row->lane.cell[column].unknown;
+	if (row->area.cell != NULL && column < row->area.n_filled && isnan(row->area.cell[column].last))
+		lost = 255;
+	return lost;
 }
 
 int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
@@ -82,17 +92,26 @@ int ktr__rows_gap(struct ktr__rows *rows, const struct ktr__rows_gap *gap)
 	return 0;
 }
 
+static int row_has_gap(const struct ktr__row *row, const struct ktr__rows_gap *gap)
+{
+	return ktr__rings_have(ktr__row_rings(row), gap->cpu, (int)gap->keep);
+}
+
 /* [ns] How much of [from, to) lies in gaps of rings that the row is from, which may overlap. */
 static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row *row, uint64_t from, uint64_t to)
 {
-	uint64_t ns = 0;
+	uint64_t ns = 0, lost = row->lost_until_ns < to ? row->lost_until_ns : to;
 
+	if (lost > from) {
+		ns = lost - from;
+		from = lost;
+	}
 	for (uint32_t i = row->gap_at; i < rows->n_gaps && from < to; i++) {
 		const struct ktr__rows_gap *gap = &rows->gap[i];
 		uint64_t begin = gap->from_ns > from ? gap->from_ns : from;
 		uint64_t end = gap->to_ns < to ? gap->to_ns : to;
 
-		if (begin >= end || !ktr__rings_have(ktr__row_rings(row), gap->cpu, (int)gap->keep))
+		if (begin >= end || !row_has_gap(row, gap))
 			continue;
 		ns += end - begin;
 		from = end;
@@ -100,44 +119,116 @@ static uint64_t row_in_gaps(const struct ktr__rows *rows, const struct ktr__row 
 	return ns;
 }
 
+/* [ns] What a state that began at from is known for. */
+static uint64_t row_until_gap(const struct ktr__rows *rows, const struct ktr__row *row, uint64_t from, uint64_t to)
+{
+	if (row->lost_until_ns > from || row->lane.label == KTR__LANE_UNKNOWN)
+		return 0;
+	for (uint32_t i = row->gap_at; i < rows->n_gaps; i++) {
+		const struct ktr__rows_gap *gap = &rows->gap[i];
+
+		/* Without columns it began before the window, and so may the gap. */
+		if ((gap->to_ns > from || row->lane.cell == NULL) && gap->from_ns < to && row_has_gap(row, gap))
+			return gap->from_ns > from ? gap->from_ns - from : 0;
+	}
+	return to - from;
+}
+
+/* How much of [from, to) is known to be the label's. 0 where too little is. */
+static int row_known(const struct ktr__rows *rows, const struct ktr__row *row, uint64_t from, uint64_t to,
+		     uint64_t *known)
+{
+	uint64_t in_gaps;
+
+	if (row->has & KTR__ROW_STATES) {
+		*known = row_until_gap(rows, row, from, to);
+		return *known > 0 || to == from;
+	}
+	in_gaps = row_in_gaps(rows, row, from, to);
+	*known = to - from - in_gaps;
+	return in_gaps == 0 || in_gaps < (to - from) / 2;
+}
+
 /* Adds the present label, which lasts until ns, to the totals of the window. */
 static int row_settle(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, int open)
 {
 	uint64_t from = row->lane.cell != NULL ? row->lane.since_ns : rows->grid.from_ns;
-	uint64_t in_gaps, known;
 	struct ktr__stay *stay;
+	uint64_t known;
 
-	if (row->lane.label == 0)
+	if (row->label == 0)
 		return 0;
-	in_gaps = row_in_gaps(rows, row, from, ns);
-	stay = row_stay(row, row->lane.label);
+	stay = row_stay(row, row->label);
 	if (stay == NULL)
 		return -ENOMEM;
 	/* Before the window it is only remembered that the row knows this label. */
-	if (ns < from || (in_gaps > 0 && in_gaps >= (ns - from) / 2))
+	if (ns < from || !row_known(rows, row, from, ns, &known))
 		return 0;
-	known = ns - from - in_gaps;
 	stay->n++;
 	stay->total_ns += known;
 	if (known >= stay->longest_ns) {
 		stay->longest_ns = known;
 		stay->longest_from_ns = from;
-		stay->open = (uint16_t)open;
+		stay->open = (uint16_t)(open && known == ns - from);
 	}
+	return 0;
+}
+
+/* After the gaps a span is open still, as its end will tell. Nobody knows that of a state. */
+static int row_again(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	if (row->lane.label != KTR__LANE_UNKNOWN || row->has & KTR__ROW_STATES || row->lost_until_ns >= ns)
+		return 0;
+	return ktr__lane_set(&row->lane, &rows->grid, row->lost_until_ns, row->label);
+}
+
+/* Takes out of the lane, up to ns, what lies in gaps. */
+static int row_lose(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	for (; row->gap_at < rows->n_gaps && rows->gap[row->gap_at].from_ns <= ns; row->gap_at++) {
+		const struct ktr__rows_gap *gap = &rows->gap[row->gap_at];
+		uint64_t from = gap->from_ns > row->lane.since_ns ? gap->from_ns : row->lane.since_ns;
+
+		if (!row_has_gap(row, gap))
+			continue;
+		if (row_again(rows, row, from) != 0)
+			return -ENOMEM;
+		if (row->label != 0 && gap->to_ns > from && row->lane.label != KTR__LANE_UNKNOWN &&
+		    ktr__lane_set(&row->lane, &rows->grid, from, KTR__LANE_UNKNOWN) != 0)
+			return -ENOMEM;
+		if (gap->to_ns > row->lost_until_ns)
+			row->lost_until_ns = gap->to_ns;
+	}
+	return row_again(rows, row, ns);
+}
+
+/* Is it unknown whether the row still has its label? */
+static int row_in_doubt(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	if (row->lane.label == KTR__LANE_UNKNOWN)
+		return 1;
+	for (; row->gap_at < rows->n_gaps && rows->gap[row->gap_at].from_ns <= ns; row->gap_at++)
+		if (row_has_gap(row, &rows->gap[row->gap_at]))
+			return 1;
 	return 0;
 }
 
 static int row_change(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
 {
-	if (label == row->lane.label)
+	if (label == row->label && (label == 0 || !row_in_doubt(rows, row, ns)))
 		return 0;
 	if (row->lane.cell == NULL && ns >= rows->grid.from_ns &&
 	    !row_charge(rows, sizeof(struct ktr__cell)))
 		return 0;
-	if (row_settle(rows, row, ns, 0) != 0)
+	if (row_settle(rows, row, ns, 0) != 0 || row_lose(rows, row, ns) != 0)
 		return -ENOMEM;
-	row->gap_at = rows->n_gaps;
-	return ktr__lane_set(&row->lane, &rows->grid, ns, label);
+	row->label = label;
+	if (ktr__lane_set(&row->lane, &rows->grid, ns, label) != 0)
+		return -ENOMEM;
+	/* Within a gap of another ring it is known for that moment. */
+	return label != 0 && row->lost_until_ns > ns
+		       ? ktr__lane_set(&row->lane, &rows->grid, ns, KTR__LANE_UNKNOWN)
+		       : 0;
 }
 
 int ktr__row_label(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, uint16_t label)
@@ -157,6 +248,23 @@ int ktr__row_weigh(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, ui
 	return ktr__lane_weigh(&row->lane, &rows->grid, ns, label, 1);
 }
 
+/* From the first gap since its last number on nobody knows a counter's, up to ns. */
+static int row_lose_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
+{
+	uint64_t from = row->area_doubt_ns > 0 ? row->area_doubt_ns : ns;
+
+	for (; row->area_gap_at < rows->n_gaps && rows->gap[row->area_gap_at].from_ns <= ns; row->area_gap_at++) {
+		const struct ktr__rows_gap *gap = &rows->gap[row->area_gap_at];
+
+		if (!row_has_gap(row, gap))
+			continue;
+		from = gap->from_ns < from ? gap->from_ns : from;
+		if (gap->to_ns > row->area_lost_until_ns)
+			row->area_lost_until_ns = gap->to_ns;
+	}
+	return from < ns ? ktr__area_lose(&row->area, &rows->grid, from, ns) : 0;
+}
+
 int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, double number)
 {
 	row_seen(rows, row, ns);
@@ -164,6 +272,10 @@ int ktr__row_number(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns, d
 	if (row->area.cell == NULL && ns >= rows->grid.from_ns &&
 	    !row_charge(rows, sizeof(struct ktr__area_cell)))
 		return 0;
+	if (row_lose_number(rows, row, ns) != 0)
+		return -ENOMEM;
+	/* Within a gap of another ring it is known for that moment. */
+	row->area_doubt_ns = row->area_lost_until_ns > ns ? ns : 0;
 	return ktr__area_set(&row->area, &rows->grid, ns, number);
 }
 
@@ -305,17 +417,21 @@ static int row_end(struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 
 	if (row->lane.label != 0 && row->lane.cell == NULL &&
 	    !row_charge(rows, sizeof(struct ktr__cell)))
-		row->lane.label = 0;
+		row->lane.label = row->label = 0;
 	if (row->area.n > 0 && row->area.cell == NULL &&
 	    !row_charge(rows, sizeof(struct ktr__area_cell)))
 		row->area.n = 0;
-	if (!row->lane.weighs && row_settle(rows, row, ns, 1) != 0)
+	if (!row->lane.weighs && (row_settle(rows, row, ns, 1) != 0 || row_lose(rows, row, ns) != 0))
 		return -ENOMEM;
 	if (ktr__lane_end(&row->lane, &rows->grid, ns) != 0)
 		return -ENOMEM;
 	if (end_ns == 0 || end_ns > ns)
 		end_ns = ns;
-	return ktr__area_end(&row->area, &rows->grid, end_ns > rows->grid.from_ns ? end_ns : rows->grid.from_ns);
+	if (end_ns < rows->grid.from_ns)
+		end_ns = rows->grid.from_ns;
+	if (row_lose_number(rows, row, end_ns) != 0)
+		return -ENOMEM;
+	return ktr__area_end(&row->area, &rows->grid, end_ns);
 }
 
 int ktr__rows_end(struct ktr__rows *rows, uint64_t ns)

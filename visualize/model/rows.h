@@ -47,9 +47,10 @@ enum ktr__row_kind {
 #define KTR__ROW_POINTS   8u
 
 /*
- * How long a row had a label, within the window; n is 0 where it only had it before. Time within gaps of rings
- * that the row is from is left out, because nobody knows what the row did then, and a stay that lies in gaps for
- * more than half of its time is left out as a whole.
+ * How long a row had a label, within the window; n is 0 where it only had it before. Of a state that is until the
+ * first gap of rings that the row is from: nobody knows what the row did then, nor, up to its next event, what it
+ * does since. A span that has not ended goes on after a gap; time within gaps is left out, and a stay that lies in
+ * gaps for more than half of its time is left out as a whole.
  */
 struct ktr__stay {
 	uint16_t label;
@@ -79,9 +80,14 @@ struct ktr__row {
 	unsigned has;
 	uint64_t n_events; /* in the window */
 	struct ktr__lane lane;
+	uint16_t label; /* that it has, as far as anybody knows: the lane's, if that is known */
 	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */
-	uint32_t gap_at; /* of the table's gaps when the lane's label began */
+	uint32_t gap_at; /* of the table's gaps the next one that the lane has not heard of */
+	uint64_t lost_until_ns; /* the end of those before that its rings had */
 	struct ktr__area area;
+	uint32_t area_gap_at; /* likewise of the area */
+	uint64_t area_lost_until_ns; /* as lost_until_ns */
+	uint64_t area_doubt_ns; /* the moment of its last number, if that was in a gap; else 0 */
 	uint32_t *marks;        /* owned, per column; NULL: none */
 	struct ktr__stay *stay; /* owned */
 	unsigned n_stays;

@@ -373,6 +373,39 @@ function named(row, names) {
 	return Object.fromEntries(names.map((name, i) => [name, row[i]]));
 }
 
+const gapsKnown = new Map();	/* by rings: few sets of them are different */
+
+/* [from, to] in which one of a row's rings lost events, in order and apart. */
+function gapsOf({ rings }) {
+	const key = rings.join(), gaps = gapsKnown.get(key) ?? [];
+	if (gapsKnown.has(key))
+		return gaps;
+	gapsKnown.set(key, gaps);
+	for (const loss of index.losses.slice().sort((a, b) => (a.from ?? 0) - (b.from ?? 0))) {
+		const from = loss.from ?? 0, to = loss.to ?? index.span, last = gaps[gaps.length - 1];
+		if (!rings.includes(2 * loss.cpu + (loss.keep ? 1 : 0)))
+			continue;
+		if (last && from <= last[1])
+			last[1] = Math.max(last[1], to);
+		else
+			gaps.push([from, to]);
+	}
+	return gaps;
+}
+
+/* The first of them that ends after a moment; their number, if none does. */
+function gapAfter(gaps, time) {
+	let low = 0, high = gaps.length;
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (gaps[mid][1] <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 function indexRead(text) {
 	index = JSON.parse(text);
 	for (const table in members)
@@ -450,7 +483,7 @@ function overviewRead(buffer) {
 	const n = index.columns;
 	const take = (bytes) => buffer.slice(at, at += bytes);
 	const cells = () => ({ first: new Uint16Array(take(2 * n)), second: new Uint16Array(take(2 * n)),
-		share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)) });
+		share: new Uint8Array(take(n)), rest: new Uint8Array(take(n)), covered: new Uint8Array(take(n)), unknown: new Uint8Array(take(n)) });
 	for (const row of [...index.rows, ...index.cpus]) {
 		if (row.parts & 1)
 			row.cells = cells();

@@ -89,6 +89,8 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
 	const at = 4 * x, { pixels, width } = picture;
 	let n = 0, sum = 0;
 	for (let i = 0; i < 4 && columns.weight[at + i] > 0; i++) {
+		if (columns.label[at + i] === UNKNOWN)
+			continue;
 		sum += columns.weight[at + i];
 		let k = n++;
 		for (; k > 0 && columns.label[at + order[k - 1]] > columns.label[at + i]; k--)
@@ -133,7 +135,7 @@ function paintLane(line, y0, y1, names, of) {
 	const { ratio } = picture;
 	for (let x = 0, end; x < columns.n; x = end) {
 		const label = columns.label[4 * x];
-		const whole = (at) => columns.weight[4 * at] > 0.99 && columns.weight[4 * at + 1] === 0 &&
+		const whole = (at) => columns.label[4 * at] !== UNKNOWN && columns.weight[4 * at] > 0.99 && columns.weight[4 * at + 1] === 0 &&
 			columns.label[4 * at] === label;
 		for (end = x + 1; whole(x) && end < columns.n && whole(end) && !columns.count[end];)
 			end++;
@@ -195,6 +197,12 @@ function paintArea(row, y0, y1) {
 	rectangle(left + first, zero, left + end, zero + 1, theme.faintPixel);
 }
 
+/* Hatches leave what is known within a gap; of a CPU's row that is which thread has most, of whatever was kept. */
+function isHatched(at) {
+	const pixel = picture.pixels[at];
+	return view.by === 'cpus' || pixel === theme.groundPixel || pixel === theme.linePixel;
+}
+
 /* Hatches from one moment to another. */
 function paintGap(from, to, y0, y1) {
 	const { pixels, width, height, ratio } = picture, left = Math.round(GUTTER * ratio);
@@ -203,8 +211,24 @@ function paintGap(from, to, y0, y1) {
 	const step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
 	for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
 		for (let x = x0; x < x1; x++)
-			if ((x + y) % step < wide)
+			if ((x + y) % step < wide && isHatched(y * width + x))
 				pixels[y * width + x] = theme.inkPixel;
+}
+
+/* Hatches columns of which nobody knows what the row did, on the same lines as gaps. */
+function paintUnknown(line) {
+	const [y0, y1] = band(line, 0, line.height), { pixels, width, height, ratio } = picture;
+	const left = Math.round(GUTTER * ratio), step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
+	for (let x = 0; x < columns.n; x++) {
+		let at = 4 * x;
+		while (at < 4 * x + 4 && !(columns.label[at] === UNKNOWN && columns.weight[at] > 0.01))
+			at++;
+		if (at === 4 * x + 4)
+			continue;
+		for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
+			if ((left + x + y) % step < wide && isHatched(y * width + left + x))
+				pixels[y * width + left + x] = theme.inkPixel;
+	}
 }
 
 function paintGaps() {
@@ -226,9 +250,13 @@ function paintGaps() {
 function addStates(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 's' + line.row, (to, s, zero, scale) =>
-			eachState(line.row, s, (x0, x1, label) =>
-				to.add((Math.max(x0, s.from) - zero) * scale,
-					(Math.max(Math.min(x1, s.to), x0) - zero) * scale + LEAST_WIDTH, label)));
+			eachState(line.row, s, (x0, x1, label) => {
+				const at = (x) => (Math.max(Math.min(x, s.to), s.from) - zero) * scale, end = knownUntil(line.row, x0, x1);
+				if (end >= s.from)
+					to.add(at(x0), at(Math.max(end, x0)) + LEAST_WIDTH, label);
+				if (label && end < x1)
+					to.add(at(end), at(x1), UNKNOWN);
+			}));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);
 }
@@ -247,8 +275,11 @@ function paintSpans(line, row, sight) {
 		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, zero, scale) =>
 			eachSpan(line.row, s, (from, end, at) => {
 				const x0 = (Math.max(from, s.from) - zero) * scale;
-				if (Math.min(at, lanes - 1) === lane)
-					to.add(x0, Math.max((Math.min(end, s.to) - zero) * scale, x0 + 0.2), label);
+				if (Math.min(at, lanes - 1) !== lane)
+					return;
+				to.add(x0, x0 + 0.2, label);
+				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
+					to.add(Math.max((a - zero) * scale, x0 + 0.2), (b - zero) * scale, label));
 			}));
 		paintLane(line, ...band(line, 2 + lane * high, 2 + (lane + 1) * high - (lanes > 1 ? 1 : 0)));
 	}
@@ -270,7 +301,8 @@ function paintNest(line, row, sight) {
 			eachSpan(line.row, s, (from, end, level, event, ended, label) => {
 				const x = (from - zero) * scale, x0 = Math.max(x, (s.from - zero) * scale);
 				const level_ = to.list[level];
-				level_.add(x0, Math.max((Math.min(end, s.to) - zero) * scale, x0) + LEAST_WIDTH, label);
+				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
+					level_.add((a - zero) * scale, (b - zero) * scale + LEAST_WIDTH, label));
 				if (x >= 0 && x < level_.n)
 					level_.count[Math.floor(x)]++;
 			}));
@@ -310,11 +342,17 @@ function addMarks(what, number, row, sight, wanted) {
 function paintCounter(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 'n' + line.row, (to, s, zero, scale) =>
-			eachNumber(line.row, s, (from, end, value) =>
-				to.range((Math.max(from, s.from) - zero) * scale, (Math.min(end, s.to) - zero) * scale, value, value)));
+			eachNumber(line.row, s, (from, end, value) => {
+				const x = (time) => (Math.max(Math.min(time, s.to), s.from) - zero) * scale, known = knownUntil(line.row, from, end);
+				if (known >= s.from)
+					to.range(x(from), x(known), value, value);
+				if (known < end)
+					to.add(x(known), x(end), UNKNOWN);
+			}));
 	else if (row.area)
 		overviewArea(row.area, columns, sight);
 	paintArea(row, ...band(line, 2, line.height - 2));
+	paintUnknown(line);
 }
 
 function paintLine(line, sight) {
@@ -328,6 +366,7 @@ function paintLine(line, sight) {
 	} else if (row && row.has & HAS_STATES) {
 		addStates(line, row, sight);
 		paintLane(line, ...band(line, 2, line.height - 3), true);
+		paintUnknown(line);
 	} else if (row && row.has & HAS_SPANS) {
 		paintSpans(line, row, sight);
 	} else if (row && row.has & HAS_COUNTERS) {

@@ -92,7 +92,7 @@ unsigned ktr__packer_row(struct ktr__packer *pack, const struct ktr_event *event
 	if (at == NULL)
 		return 0;
 	if (site->kind == KTR_KIND_STATE) {
-		at->label = row->lane.label;
+		at->label = row->label;
 		at->state_event = number;
 		at->state_ns = timeline->now_ns;
 	} else if (site->kind == KTR_KIND_COUNTER) {

@@ -392,6 +392,8 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	return index;
 }
 
+#define OVERVIEW_PARTS 6u /* of a cell */
+
 /* One part of all cells of a row. */
 static void overview_part(struct ktr__blob *blob, const struct ktr__cell *cell, unsigned n,
 			  unsigned part)
@@ -400,7 +402,7 @@ static void overview_part(struct ktr__blob *blob, const struct ktr__cell *cell, 
 	unsigned used = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint8_t one[] = { cell[i].share, cell[i].rest, cell[i].covered };
+		const uint8_t one[] = { cell[i].share, cell[i].rest, cell[i].covered, cell[i].unknown };
 
 		if (part < 2) {
 			uint16_t label = part == 0 ? cell[i].first : cell[i].second;
@@ -438,10 +440,10 @@ static void overview_levels(struct ktr__blob *blob, const struct ktr__row *nest,
 	for (unsigned i = 0; i < nest->n_levels; i++) {
 		const struct ktr__cell *cell = nest->level[i]->lane.cell;
 
-		for (unsigned part = 0; part < 5 && cell != NULL; part++)
+		for (unsigned part = 0; part < OVERVIEW_PARTS && cell != NULL; part++)
 			overview_part(blob, cell, n, part);
 		for (unsigned k = 0; k < n && cell == NULL; k++)
-			for (unsigned part = 0; part < 5; part++)
+			for (unsigned part = 0; part < OVERVIEW_PARTS; part++)
 				overview_part(blob, &nothing, 1, part);
 	}
 }
@@ -453,7 +455,7 @@ static void overview_rows(struct ktr__blob *blob, const struct ktr__rows *rows)
 	for (unsigned i = 0; i < rows->n_rows; i++) {
 		const struct ktr__row *row = rows->row[i];
 
-		for (unsigned part = 0; part < 5 && row->lane.cell != NULL; part++)
+		for (unsigned part = 0; part < OVERVIEW_PARTS && row->lane.cell != NULL; part++)
 			overview_part(blob, row->lane.cell, n, part);
 		for (int greatest = 0; greatest < 2 && row->area.cell != NULL; greatest++)
 			overview_area(blob, &row->area, n, greatest);

@@ -7,6 +7,7 @@
 
 const HAS_STATES = 1, HAS_SPANS = 2, HAS_COUNTERS = 4;
 const LANES_MAX = 8;
+const UNKNOWN = 65535;	/* a label: nobody knows which one it is */
 const LEVEL_HEIGHT = 16;	/* [pixels] of a level of scopes, with what parts it from the next */
 
 const view = {
@@ -215,6 +216,28 @@ function eachChunk(columns, sight, key, fill) {
 
 /* ---- from events ---- */
 
+/*
+ * A state, or a counter's number, is known up to the first gap of the row's rings; from there on nobody knows what
+ * came after it, until the row's next event. Returns when that is.
+ */
+function knownUntil(number, from, to) {
+	const gaps = gapsOf(index.rows[number]), gap = gaps[gapAfter(gaps, from)];
+	return gap ? Math.max(from, Math.min(gap[0], to)) : to;
+}
+
+/* A span goes on behind a gap, as its end tells: see(from, to) for what lies in none. */
+function outsideGaps(number, from, to, see) {
+	const gaps = gapsOf(index.rows[number]);
+	let at = from;
+	for (let i = gapAfter(gaps, from); i < gaps.length && gaps[i][0] < to; i++) {
+		if (gaps[i][0] > at || at === from)
+			see(at, Math.max(at, gaps[i][0]));
+		at = gaps[i][1];
+	}
+	if (at < to || at === from)
+		see(at, Math.max(at, to));
+}
+
 /* First of order[from..to) whose time is at or after a moment. */
 function firstAt(chunk, order, from, to, time) {
 	while (from < to) {
@@ -393,6 +416,9 @@ function overviewLane(cells, columns, sight) {
 	eachColumn(columns, sight, (c, x0, x1) => {
 		const width = (x1 - x0) / 255, share = cells.share[c], rest = cells.rest[c];
 		const other = cells.covered[c] - share - rest;
+		if (cells.unknown[c])
+			for (let x = Math.max(0, Math.floor(x0)); x < Math.min(columns.n, x1); x++)
+				columns.put(x, UNKNOWN, cells.unknown[c] / 255 * Math.min(1, x1 - x0));
 		if (cells.first[c] === 0)
 			return;
 		if (x1 - x0 > 1 && share > 250 && !rest && other <= 0) {

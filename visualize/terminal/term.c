@@ -5,8 +5,9 @@
  * With colours a column is a block in its label's colour: as high as labels cover of it, low where
  * the label says idle, and with the second label beside it where that has a quarter or more, else at its foot.
  * Without colours a column is its label's letter, '+' where no label has a third of it, or ':' where it is idle and
- * something else; see term_letter(). Gaps are slashes. A scope of a few columns has its name: on its colour, or
- * between brackets where there are none.
+ * something else; see term_letter(). Gaps are slashes: in the colour of what is known within their column; where
+ * there are no colours its letter takes their place, if it is nowhere else. A scope of a few columns has its name: on
+ * its colour, or between brackets where there are none.
  */
 #include "visualize/terminal/term.h"
 
@@ -189,18 +190,29 @@ static uint32_t term_paint(const struct ktr__legend_entry *entry)
 	return entry->colour == KTR__PALE ? KTR__GREY : entry->colour;
 }
 
-/* Of a row: in how many cells a label has most of the time, and in how many it is at all. */
+/* Did one of the rings that the row is from lose most of a column? */
+static int term_lost_of(const struct term *t, const struct ktr__row *row, unsigned column)
+{
+	return ktr__row_lost(row, &t->view->timeline->losses, column) >= 128;
+}
+
+/* Of a row: in how many cells a label has most of the time, in how many it is at all, and where little is lost. */
 struct term_seen {
-	uint16_t most[KTR__ROWS_LABELS], any[KTR__ROWS_LABELS];
+	uint16_t most[KTR__ROWS_LABELS], any[KTR__ROWS_LABELS], kept[KTR__ROWS_LABELS];
 };
 
-static void term_see(struct term_seen *seen, const struct ktr__row *row, unsigned n_columns)
+static void term_see(const struct term *t, struct term_seen *seen, const struct ktr__row *row)
 {
 	memset(seen, 0, sizeof(*seen));
-	for (unsigned c = 0; c < n_columns; c++) {
-		seen->most[row->lane.cell[c].first]++;
-		seen->any[row->lane.cell[c].first]++;
-		seen->any[row->lane.cell[c].second]++;
+	for (unsigned c = 0; c < t->columns; c++) {
+		const struct ktr__cell *cell = &row->lane.cell[c];
+		unsigned kept = !term_lost_of(t, row, c);
+
+		seen->most[cell->first]++;
+		seen->any[cell->first]++;
+		seen->any[cell->second]++;
+		seen->kept[cell->first] = (uint16_t)(seen->kept[cell->first] + kept);
+		seen->kept[cell->second] = (uint16_t)(seen->kept[cell->second] + kept);
 	}
 }
 
@@ -222,6 +234,17 @@ static char term_letter(struct term *t, const struct ktr__cell *cell, const stru
 		return first.letter;
 	t->has_short = 1;
 	return TERM_IDLE_AND_MORE;
+}
+
+/* Where most is lost only what is seen nowhere else has its letter; the gap is seen in the line of losses, too. */
+static void term_lost_cell(struct term *t, const struct ktr__cell *cell, const struct term_seen *seen)
+{
+	uint16_t label = seen->kept[cell->first] == 0 ? cell->first : cell->second;
+
+	if (label != 0 && seen->kept[label] == 0)
+		putc(ktr__view_entry(t->view, label).letter, t->to);
+	else
+		fputs(t->options->ascii ? "/" : "╱", t->to);
 }
 
 /* Two labels: half of the block each where the second one has a quarter, else the second one is a foot. */
@@ -249,12 +272,11 @@ static void term_cell(struct term *t, const struct ktr__cell *cell, const struct
 
 	if (t->options->colour == KTR__TERM_PLAIN) {
 		if (lost)
-			fputs(gap, t->to);
+			term_lost_cell(t, cell, seen);
 		else
 			putc(cell->first == 0 ? ' ' : term_letter(t, cell, seen), t->to);
 	} else if (lost) {
-		term_colour(t, cell->first ? ktr__palette_on(paint) : KTR__GREY,
-			    cell->first ? paint : TERM_NO_COLOUR);
+		term_colour(t, cell->first ? paint : KTR__GREY, TERM_NO_COLOUR);
 		fputs(gap, t->to);
 	} else if (cell->first == 0) {
 		term_plain(t);
@@ -270,12 +292,6 @@ static void term_cell(struct term *t, const struct ktr__cell *cell, const struct
 		fputs(term_block(t, first.colour == KTR__PALE ? 2 : 1u + cell->covered * 6u / 255),
 		      t->to);
 	}
-}
-
-/* Did one of the rings that the row is from lose most of a column? */
-static int term_lost_of(const struct term *t, const struct ktr__row *row, unsigned column)
-{
-	return ktr__row_lost(row, &t->view->timeline->losses, column) >= 128;
 }
 
 /* The end of a call that is wide enough for a name, and in which nothing was lost; or the column itself. */
@@ -316,7 +332,7 @@ static void term_lane(struct term *t, const struct ktr__row *row)
 	const struct ktr__timeline *timeline = t->view->timeline;
 	struct term_seen seen;
 
-	term_see(&seen, row, timeline->rows.grid.n_columns);
+	term_see(t, &seen, row);
 	for (unsigned c = 0, end; c < timeline->rows.grid.n_columns; c = end) {
 		end = term_scope_end(t, row, c);
 		if (end > c) {
@@ -362,7 +378,8 @@ static void term_area(struct term *t, const struct ktr__row *row)
 	ktr__counter_scale(&scale, &row->area);
 	for (unsigned c = 0; c < timeline->rows.grid.n_columns; c++) {
 		const struct ktr__area_cell *cell = &row->area.cell[c];
-		int known = c >= row->area.from && c < row->area.n_filled, lost = term_lost_of(t, row, c);
+		int known = c >= row->area.from && c < row->area.n_filled && !isnan(cell->last);
+		int lost = term_lost_of(t, row, c);
 
 		if (known && cell->greatest <= 0 && !lost)
 			term_below(t, cell->greatest / scale.low);

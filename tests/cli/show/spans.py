@@ -88,6 +88,7 @@ class Truth:
         self.events = []
         self.open, self.log, self.stray, self.losses = [], [], [], []
         self.rings = collections.defaultdict(set)
+        self.told = collections.defaultdict(list)  # of each row: when, and in which ring
         for line in lines:
             if line['type'] == 'head':
                 self.first, self.last = line['first_ns'], line['last_ns']
@@ -95,6 +96,7 @@ class Truth:
                 self.losses.append(line)
             elif line['type'] == 'event' and line['kind'] in ('start', 'stop', 'state'):
                 self.events.append(line)
+                self.told[Span(line).row()].append((line['ts_ns'], (line['cpu'], bool(line.get('keep')))))
                 self.event(line)
         for span in self.open:
             end = max(span.left(), span.begin) if span.left() else self.last
@@ -237,6 +239,22 @@ class Page:
         self.rows = [(self.process.get(row[1]), row[2], row[3]) for row in self.index['rows']]
 
 
+def doubt(truth, span, sure):
+    """
+    Moments in which nobody knows whether a row still has what is told of it: those in gaps of its rings, and, of a
+    state, those behind one. Its rings are at least those that it had before the gap, and at most all it ever has.
+    """
+    found, end = set(), span.end + (span.how == 'open')
+    for loss in truth.losses:
+        begin = max(loss['from_ns'] or 0, span.begin)
+        to = end if span.kind == 'state' else min(end, loss['to_ns'] or end)
+        if (loss['to_ns'] is None or loss['to_ns'] > span.begin) and begin < end and \
+                any(ring == (loss['cpu'], bool(loss['keep'])) and (not sure or at <= (loss['from_ns'] or 0))
+                    for at, ring in truth.told[span.row()]):
+            found.update(at - truth.first for at in range(begin, to))
+    return found
+
+
 def check_timeline(truth):
     # With fewer events than there are, a page has the timeline's columns, of a nanosecond each.
     names = Page()
@@ -244,8 +262,10 @@ def check_timeline(truth):
     page.rows = names.rows
     n = page.index['columns']
     assert n == truth.last + 1 - truth.first, (n, truth.last - truth.first)
-    open_, states = collections.Counter(), {}
+    open_, states, never, perhaps = collections.Counter(), {}, set(), set()
     for s in truth.spans:
+        never.update(s.row() + (at,) for at in doubt(truth, s, True))
+        perhaps.update(s.row() + (at,) for at in doubt(truth, s, False))
         # What is open is drawn up to and with the last moment.
         for at in range(s.begin - truth.first, s.end - truth.first + (s.how == 'open')):
             if s.kind == 'state':
@@ -258,17 +278,17 @@ def check_timeline(truth):
         if whole[9] & 1:
             first = struct.unpack_from('<%dH' % n, page.blob['overview'], at)
             share = page.blob['overview'][at + 4 * n:at + 5 * n]
-            at += 7 * n
+            at += 8 * n
         at += 16 * n * (whole[9] >> 1 & 1) + 4 * n * (whole[9] >> 2 & 1)
         for x in range(n if whole[0] == 0 else 0):
             want = states.get(row + (x,)) or (open_[row + (x,)] and '%d open' % open_[row + (x,)]) or ''
             # What takes no time shows, too.
             got = page.index['labels'][first[x]] if first and share[x] > 1 else ''
-            if got != want:
+            if got != ('' if row + (x,) in never else want) and (got or row + (x,) not in perhaps):
                 wrong += 1
                 if wrong == 1:
                     WRONG.append('timeline %s at %d: %r instead of %r' % (row, x, got, want))
-    assert at + sum(7 * n * (w[9] & 1) + 16 * n * (w[9] >> 1 & 1) + 4 * n * (w[9] >> 2 & 1) for w in
+    assert at + sum(8 * n * (w[9] & 1) + 16 * n * (w[9] >> 1 & 1) + 4 * n * (w[9] >> 2 & 1) for w in
                     page.index['cpus']) == len(page.blob['overview'])
     if wrong:
         WRONG.append('timeline: %d columns' % wrong)

@@ -49,7 +49,7 @@ static void ticks(void)
 static void bars(void)
 {
 	static struct ktr__area_cell cell[] = { { 2, 2, 2 }, { -1, 1, 1 }, { -1e-6, -1e-6, -1e-6 } };
-	struct ktr__area area = { cell, 3, 0, -2, 2, 0, 3 };
+	struct ktr__area area = { cell, 3, 0, -2, 2, 0, 3, 0 };
 	struct ktr__chart_time time = { .per_column = 1, .n_columns = 3 };
 	struct ktr__chart chart = { .to = NULL };
 	char *text = NULL, wanted[512];

@@ -220,7 +220,7 @@ static void left_by_longjmp(void)
 	drop();
 }
 
-/* The end of "inner" is lost: it lasts until what it lies in ends, and the gap counts for nothing and is seen. */
+/* The end of "inner" is lost: it lasts until what it lies in ends, and the gap counts for nothing and hides both. */
 static void end_that_was_lost(void)
 {
 	const struct ktr__row *level;
@@ -232,8 +232,8 @@ static void end_that_was_lost(void)
 	picture_leave(&picture, 50, 1, "main", 900000);
 	picture_enter(&picture, 60, 1, "next", 900000);
 	end(100);
-	CU_ASSERT_STRING_EQUAL(runs(1, 0), "main@10-50 next@60-100");
-	CU_ASSERT_STRING_EQUAL(runs(1, 1), "inner@20-50");
+	CU_ASSERT_STRING_EQUAL(runs(1, 0), "main@10-30 main@40-50 next@60-100");
+	CU_ASSERT_STRING_EQUAL(runs(1, 1), "inner@20-30 inner@40-50");
 	level = nest_of(1)->level[1];
 	CU_ASSERT_EQUAL_FATAL(level->n_stays, 1);
 	CU_ASSERT_EQUAL(level->stay[0].total_ns, 20000000);

@@ -162,7 +162,7 @@ static void other_titles(void)
 	static const struct {
 		const char *kind, *part;
 	} expected[] = {
-		{ "states", "worker 4 is \\042waiting for lock\\042 at least 80 % of the time" },
+		{ "states", "worker 4 is \\042waiting for lock\\042 at least 78 % of the time" },
 		{ "counters", "files queued runs from 0 to 50, as far as recorded, and ends at 1" },
 		{ "heatmap",
 		  "lock wait over time: the longest took 80.0 ms (worker 4, from +10.0 ms)" },
@@ -452,8 +452,8 @@ static void timelines_are_drawn(void)
 	CU_ASSERT_EQUAL(draw_timeline(in_dir("t.gp"), KTR__BY_IDS, picture_indexer, &err), 0);
 	text = contents(in_dir("t.gp"));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-	expect_text(text, "\"worker 4 is \\042waiting for lock\\042 at least 80 % of the time");
-	expect_text(text, "\"waiting for lock 80 %\"");
+	expect_text(text, "\"worker 4 is \\042waiting for lock\\042 at least 78 % of the time");
+	expect_text(text, "\"waiting for lock 78 %\"");
 	free(text);
 	for (int by = KTR__BY_AUTO; have_gnuplot() && by <= KTR__BY_IDS; by++) {
 		CU_ASSERT_EQUAL(draw_timeline(in_dir("t.png"), (enum ktr__timeline_by)by,

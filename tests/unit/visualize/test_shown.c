@@ -184,6 +184,11 @@ static void tell_day(struct picture *p)
 		picture_point(p, ms + 14, 1, "point", "p");
 		if (i == 6)
 			picture_loss(p, 0, ms + 20, ms + 21, 3);
+		if (i == 6) {
+			/* Else nobody knew what they did from then on. */
+			picture_state(p, ms + 22, 1, "state", "a", "idle");
+			picture_state(p, ms + 22, 1, "state", "b", "working");
+		}
 	}
 	picture_state(p, DAY - 1, 1, "state", "a", "idle");
 }

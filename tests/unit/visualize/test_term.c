@@ -54,8 +54,8 @@ static void golden_ascii(void)
 	struct ktr__term_options options = { .width = 72, .ascii = 1 };
 
 	expect(draw(&options, KTR__BY_IDS, picture_indexer),
-	       "worker 4 is \"waiting for lock\" at least 80 % of the time: 8.00 s, up to\n"
-	       "80.0 ms at once (median of worker: at most 2.0 %)\n"
+	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, up to\n"
+	       "80.0 ms at once (median of worker: at most 2.3 %)\n"
 	       "indexer: 10.0 s, 4,442 events: worker, shard, lock wait, queue\n"
 	       "12,345 events were lost (74 %): what happened there is not known\n"
 	       "time [s]      0          2          4           6          8         10\n"
@@ -64,7 +64,7 @@ static void golden_ascii(void)
 	       "  flusher     :rrrrrrrrrrrrrrrrrrrrrr//rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr\n"
 	       "  worker 1    ::::::::::::::::::::::://::::::::::::::::::::::::::::::::\n"
 	       "  worker 2    ::::::::::::::::::::::://::::::::::::::::::::::::::::::::\n"
-	       "  worker 3    ::::::::::::::::::::::://::::::::::::::::::::::::::::::::\n"
+	       "  worker 3    :::::::::::::::::::::::/R::::::::::::::::::::::::::::::::\n"
 	       "> worker 4    WWWWWWWWWWWWWWWWWWWWWWW//WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW\n"
 	       "shard\n"
 	       "  shard 7     FFFFFFFFFFFFFFFFFFFFFFF//FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF\n"
@@ -75,9 +75,10 @@ static void golden_ascii(void)
 	       "  files~ueued ........::::::::+++++++//#########++++++++::::::::.......\n"
 	       "  events lost                        //                                \n"
 	       "worker        . idle  : and more  r writing  W waiting for lock\n"
-	       "              C cutting  + none has a third\n"
+	       "              C cutting  R reading  + none has a third\n"
 	       "shard         F flusher  w worker 4  + none has a third\n"
 	       "spans         1 1 open\n"
+	       "from a loss on a row's state is not known until its next event\n"
 	       "/usr/bin/indexer -o /tmp/index /usr/include on testhost, 2023-11-14\n"
 	       "22:13:25 UTC, 10.0 s traced\n");
 }
@@ -87,25 +88,26 @@ static void golden_wide_utf8(void)
 	struct ktr__term_options options = { .width = 100, .height = 22 };
 
 	expect(draw(&options, KTR__BY_IDS, picture_indexer),
-	       "worker 4 is \"waiting for lock\" at least 80 % of the time: 8.00 s, up to 80.0 ms at once (median of\n"
-	       "worker: at most 2.0 %)\n"
+	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, up to 80.0 ms at once (median of\n"
+	       "worker: at most 2.3 %)\n"
 	       "indexer: 10.0 s, 4,442 events: worker, shard\n"
 	       "12,345 events were lost (74 %): what happened there is not known\n"
 	       "time [s]            0          2          4           6          8         10\n"
 	       "                    ┬──────────┬──────────┬───────────┬──────────┬──────────┬\n"
 	       "worker\n"
-	       "  flusher           :rrrrrrrrrrrrrrrrrrrrrr╱╱rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr writing 97 %\n"
+	       "  flusher           :rrrrrrrrrrrrrrrrrrrrrr╱╱rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr writing 96 %\n"
 	       "  worker 1          :::::::::::::::::::::::╱╱:::::::::::::::::::::::::::::::: cutting 12 %\n"
 	       "  worker 2          :::::::::::::::::::::::╱╱:::::::::::::::::::::::::::::::: cutting 12 %\n"
-	       "  worker 3          :::::::::::::::::::::::╱╱:::::::::::::::::::::::::::::::: cutting 12 %\n"
-	       "> worker 4          WWWWWWWWWWWWWWWWWWWWWWW╱╱WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW waiting for lock 80 %\n"
+	       "  worker 3          :::::::::::::::::::::::╱R:::::::::::::::::::::::::::::::: cutting 12 %\n"
+	       "> worker 4          WWWWWWWWWWWWWWWWWWWWWWW╱╱WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW waiting for lock 78 %\n"
 	       "shard\n"
-	       "  shard 7           FFFFFFFFFFFFFFFFFFFFFFF╱╱FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF flusher 92 %\n"
+	       "  shard 7           FFFFFFFFFFFFFFFFFFFFFFF╱╱FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF flusher 90 %\n"
 	       "3 more rows         ▇▇▇▅▅▇▇▅▅▇▇▇▅▇▇▅▅▇▇▅▅▇▇╱╱▇▇▇▇▇▇▇▅▇▇▇▅▅▇▇▇▅▇▇▅▇▇▇▅▅▇▇▅▅▇▇▅ 320 events\n"
 	       "  events lost                              ╱╱                                \n"
-	       "worker              . idle  : and more  r writing  W waiting for lock  C cutting …\n"
+	       "worker              . idle  : and more  r writing  W waiting for lock  C cutting  R reading …\n"
 	       "shard               F flusher  w worker 4  + none has a third\n"
-	       "6 of 9 rows have a line, those that stand out and the busiest\n");
+	       "6 of 9 rows have a line, those that stand out and the busiest; from a loss on a row's state is not\n"
+	       "known until its next event\n");
 }
 
 static void tell_little(struct picture *p)
@@ -129,13 +131,15 @@ static void golden_colours(void)
 	       "\033[0mtime [s]    0            5           10\n"
 	       "            ┬────────────┬────────────┬\n"
 	       "\033[1mworker\033[0m\n"
-	       "  a         \033[0;38;5;74m▇▇▇▇▇▇▇▇▇▇▇▇▇\033[0;38;5;246;48;5;74m▌\033[0;38;5;246m▂▂▂▂▂▂▂▂\033[0;38;5;16;48;5;246m╱╱\033[0;38;5;246m▂▂▂\033[0m\n"
+	       "  a         \033[0;38;5;74m▇▇▇▇▇▇▇▇▇▇▇▇▇\033[0;38;5;246;48;5;74m▌\033[0;38;5;246m▂▂▂▂▂▂▂▂╱╱╱╱╱\033[0m\n"
 	       "\033[1mqueue\033[0m\n"
-	       "  q         \033[0;38;5;25m      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▇▇\033[0;38;5;246m╱╱\033[0;38;5;25m▇▇▇\033[0m\n"
+	       "  q         \033[0;38;5;25m      ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▇▇\033[0;38;5;246m╱╱╱╱╱\033[0m\n"
 	       "  even… lost\033[0;38;5;166m                     ╱╱╱╱  \033[0m\n"
-	       "worker      \033[0;38;5;246m▂\033[0m idle  \033[0;38;5;16;48;5;74m \033[0m busy\n"
+	       "worker      \033[0;38;5;16;48;5;74m \033[0m busy  \033[0;38;5;246m▂\033[0m idle\n"
 	       "\033[0;38;5;246mheights are shares of the time\n"
-	       "\033[0m\033[0;38;5;246m/usr/bin/indexer -o /tmp/index\n"
+	       "\033[0m\033[0;38;5;246mfrom a loss on a row's state is not\n"
+	       "known until its next event\n"
+	       "/usr/bin/indexer -o /tmp/index\n"
 	       "/usr/include on testhost, 2023-11-14\n"
 	       "22:13:25 UTC, 10.0 s traced\n"
 	       "\033[0m");
