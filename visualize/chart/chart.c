@@ -15,6 +15,11 @@
 #include <string.h>
 
 #define CHART_EDGE    20.0 /* [pixels] of empty border */
+#define CHART_HEAD    12.0 /* [pixels] above the title */
+#define CHART_FOOT    8.0  /* [pixels] below the caption */
+#define CHART_APART   6.0  /* [pixels] between texts and what is drawn */
+#define CHART_STEP    1.75 /* [pixels per point] from one line of text to the next */
+#define CHART_MADE_BY "made by: %s"
 #define CHART_FAR     8e307 /* where an axis of numbers ends */
 
 /*
@@ -236,11 +241,17 @@ static size_t chart_break(const char *text, double pixels, unsigned size)
 	return best;
 }
 
+/* [pixels] that a line of text has; bold letters are wider. */
+static double chart_room(const struct ktr__chart *chart, int bold)
+{
+	return (chart->width - 2 * CHART_EDGE) / (bold ? 1.15 : 1);
+}
+
 /* Writes a text in as many lines as it needs, two at most, from y downwards. Returns the next y. */
 static double chart_lines(struct ktr__chart *chart, double y, unsigned size, int bold,
 			  uint32_t colour, const char *text)
 {
-	double step = size * 1.75, pixels = (chart->width - 2 * CHART_EDGE) / (bold ? 1.15 : 1);
+	double step = size * CHART_STEP, pixels = chart_room(chart, bold);
 	char line[4 * KTR__LABEL_BYTES], covered[2048];
 
 	ktr__chart_cover(chart, covered, sizeof(covered), text);
@@ -258,13 +269,33 @@ static double chart_lines(struct ktr__chart *chart, double y, unsigned size, int
 	return y;
 }
 
-static unsigned chart_n_lines(const struct ktr__chart *chart, unsigned size, const char *text)
+/* [pixels] of that. */
+static double chart_lines_height(const struct ktr__chart *chart, unsigned size, int bold, const char *text)
 {
-	double pixels = chart->width - 2 * CHART_EDGE;
-
 	if (text[0] == '\0')
 		return 0;
-	return text[chart_break(text, pixels, size)] == '\0' ? 1 : 2;
+	return size * CHART_STEP * (text[chart_break(text, chart_room(chart, bold), size)] == '\0' ? 1 : 2);
+}
+
+/* [pixels] of note and caption; command: as they say it. */
+static double chart_foot(const struct ktr__chart *chart, const struct ktr__frame *frame, const char *command)
+{
+	return CHART_FOOT + chart_lines_height(chart, 8, 0, frame->note) +
+	       chart_lines_height(chart, 8, 0, frame->source) +
+	       (frame->command[0] != '\0' ? chart_lines_height(chart, 8, 0, command) : 0);
+}
+
+unsigned ktr__chart_frame_height(unsigned width, const struct ktr__frame *frame)
+{
+	struct ktr__chart chart = { .width = width };
+	char command[sizeof(frame->command) + 16];
+
+	snprintf(command, sizeof(command), CHART_MADE_BY, frame->command);
+	return (unsigned)ceil(CHART_HEAD + chart_lines_height(&chart, 13, 1, frame->title) +
+			      chart_lines_height(&chart, 10, 1, frame->also) +
+			      chart_lines_height(&chart, 10, 0, frame->subtitle) +
+			      chart_lines_height(&chart, 10, 1, frame->lost) + 2 * CHART_APART +
+			      chart_foot(&chart, frame, command));
 }
 
 /* As text the words go before the picture, which is then all of the canvas. */
@@ -283,7 +314,7 @@ static void chart_words(struct ktr__chart *chart, const struct ktr__frame *frame
 void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame)
 {
 	char command[sizeof(frame->command) + 16];
-	double y = 12, foot;
+	double y = CHART_HEAD, foot;
 
 	if (chart->is_text) {
 		chart_words(chart, frame);
@@ -294,16 +325,12 @@ void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame)
 	y = chart_lines(chart, y, 10, 1, KTR__INK, frame->also);
 	y = chart_lines(chart, y, 10, 0, KTR__INK, frame->subtitle);
 	y = chart_lines(chart, y, 10, 1, KTR__VERMILLION, frame->lost);
-	chart->top = (unsigned)y + 6;
-	snprintf(command, sizeof(command), "made by: %s", frame->command);
-	foot = chart->height - 8 -
-	       8 * 1.75 *
-		       (chart_n_lines(chart, 8, frame->note) +
-			chart_n_lines(chart, 8, frame->source) +
-			(frame->command[0] ? chart_n_lines(chart, 8, command) : 0));
+	chart->top = (unsigned)(y + CHART_APART);
+	snprintf(command, sizeof(command), CHART_MADE_BY, frame->command);
+	foot = chart->height - chart_foot(chart, frame, command);
 	y = chart_lines(chart, foot, 8, 0, KTR__INK, frame->note);
 	y = chart_lines(chart, y, 8, 0, KTR__FAINT, frame->source);
 	if (frame->command[0] != '\0')
 		chart_lines(chart, y, 8, 0, KTR__FAINT, command);
-	chart->bottom = (unsigned)foot - 6;
+	chart->bottom = (unsigned)(foot - CHART_APART);
 }

@@ -38,6 +38,9 @@ int ktr__chart_end(struct ktr__chart *chart, struct ktr_error *err);
 /* Writes title, subtitle, losses, notes and caption; top and bottom are what is left. */
 void ktr__chart_frame(struct ktr__chart *chart, const struct ktr__frame *frame);
 
+/* [pixels] How high these words are together. */
+unsigned ktr__chart_frame_height(unsigned width, const struct ktr__frame *frame);
+
 /* A text; align is "left", "center" or "right"; bold or not; y is the middle of the line. */
 void ktr__chart_text(struct ktr__chart *chart, double x, double y, const char *align, unsigned size,
 		     int bold, uint32_t colour, const char *text);

@@ -31,10 +31,9 @@
 #define TIMELINE_NAMED    28.0  /* [pixels] least width of a scope that has its name in it */
 #define TIMELINE_MOST     191u  /* [1/255 of a column] of a name that is written across columns of many calls */
 #define TIMELINE_LINE     15u   /* [pixels] least height of a line */
-#define TIMELINE_LINE_MAX 60u
+#define TIMELINE_LINE_MAX 40u
+#define TIMELINE_COUNTER  60u /* [pixels] greatest height of a line where counters have their axes */
 #define TIMELINE_LEVEL    22u /* [pixels] greatest height of a line where scopes lie in each other */
-#define TIMELINE_REST     330u /* [pixels] of all that is no line, in a picture of few lines */
-#define TIMELINE_LEAST    420u /* [pixels] least height of a picture */
 #define TIMELINE_FOOT     170u /* [pixels] kept for axis and legends */
 #define TIMELINE_HEAD     110u /* [pixels] kept for title, notes and caption */
 
@@ -56,24 +55,6 @@ unsigned ktr__chart_timeline_lines(unsigned height)
 	unsigned used = TIMELINE_FOOT + TIMELINE_HEAD;
 
 	return height > used + 5 * TIMELINE_LINE ? (height - used) / TIMELINE_LINE : 5;
-}
-
-/* [pixels] How high a line is at most. */
-static unsigned timeline_line_max(const struct ktr__view *view)
-{
-	for (unsigned i = 0; i < view->n_lines; i++)
-		if (view->line[i].row != NULL && view->line[i].row->nest != NULL)
-			return TIMELINE_LEVEL;
-	return TIMELINE_LINE_MAX;
-}
-
-unsigned ktr__chart_timeline_height(const struct ktr__view *view, unsigned height)
-{
-	unsigned enough = TIMELINE_REST + timeline_line_max(view) * view->n_lines;
-
-	if (enough < TIMELINE_LEAST)
-		enough = TIMELINE_LEAST;
-	return height < enough ? height : enough;
 }
 
 static void timeline_bar(const struct timeline_chart *c, unsigned first, unsigned end, double low,
@@ -161,12 +142,26 @@ static unsigned timeline_scope(const struct timeline_chart *c, const struct ktr_
 	return end;
 }
 
+/* Columns that look the same, from the row's floor up. */
+static void timeline_layers(const struct timeline_chart *c, unsigned first, unsigned end, double floor_y, double unit,
+			    const struct timeline_look *look)
+{
+	if (look->lower == 0)
+		return;
+	timeline_bar(c, first, end, floor_y, floor_y + unit * look->lower_top,
+		     ktr__view_entry(c->view, look->lower).colour);
+	timeline_bar(c, first, end, floor_y + unit * look->lower_top, floor_y + unit * look->upper_top,
+		     ktr__view_entry(c->view, look->upper).colour);
+	timeline_bar(c, first, end, floor_y + unit * look->upper_top, floor_y + unit * look->rest_top, KTR__GREY);
+}
+
 /* Levels of scopes lie closer than rows do. */
 static void timeline_lane(const struct timeline_chart *c, const struct ktr__line *line, double y)
 {
 	const struct ktr__cell *cell = line->row->lane.cell;
 	int is_level = line->row->nest != NULL;
-	unsigned n = c->view->timeline->rows.grid.n_columns, end;
+	unsigned n = c->view->timeline->rows.grid.n_columns, end, first_end = 0;
+	struct timeline_look first = timeline_look(&cell[0]);
 	double unit = (is_level ? 0.92 : 0.8) / TIMELINE_LEVELS, floor_y = y - (is_level ? 0.5 : 0.4);
 
 	for (unsigned i = 0; i < n; i = end) {
@@ -180,16 +175,12 @@ static void timeline_lane(const struct timeline_chart *c, const struct ktr__line
 			if (memcmp(&next, &look, sizeof(look)) != 0 || (is_level && cell[end].n > 0))
 				break;
 		}
-		if (look.lower == 0)
-			continue;
-		timeline_bar(c, i, end, floor_y, floor_y + unit * look.lower_top,
-			     ktr__view_entry(c->view, look.lower).colour);
-		timeline_bar(c, i, end, floor_y + unit * look.lower_top,
-			     floor_y + unit * look.upper_top,
-			     ktr__view_entry(c->view, look.upper).colour);
-		timeline_bar(c, i, end, floor_y + unit * look.upper_top,
-			     floor_y + unit * look.rest_top, KTR__GREY);
+		timeline_layers(c, i, end, floor_y, unit, &look);
+		first_end = i == 0 ? end : first_end;
 	}
+	/* The first column has none before it that it could begin in: it goes over the next one. */
+	if (first_end == 1 && n > 1)
+		timeline_layers(c, 0, 2, floor_y, unit, &first);
 }
 
 /* How many events a column has, on a log scale: a strip below bars, or the row's whole height. */
@@ -207,7 +198,7 @@ static void timeline_marks(const struct timeline_chart *c, const struct ktr__row
 		for (end = i + 1; end < n && row->marks[end] == row->marks[i];)
 			end++;
 		if (row->marks[i] > 0)
-			timeline_bar(c, i, end, y - 0.4, y - 0.4 + height * level / TIMELINE_LEVELS,
+			timeline_bar(c, i, end > 1 || n == 1 ? end : 2, y - 0.4, y - 0.4 + height * level / TIMELINE_LEVELS,
 				     KTR__FAINT);
 	}
 }
@@ -430,6 +421,31 @@ static void timeline_plot(const struct timeline_chart *c)
 	fputs("plot $bars " KTR__CHART_BOXES "rgb variable, " KTR__CHART_GAPS, c->chart->to);
 }
 
+/* [pixels] How high a line is at most. */
+static unsigned timeline_line_max(const struct ktr__view *view)
+{
+	unsigned most = TIMELINE_LINE_MAX;
+
+	for (unsigned i = 0; i < view->n_lines; i++) {
+		if (view->line[i].row != NULL && view->line[i].row->nest != NULL)
+			return TIMELINE_LEVEL;
+		if (timeline_is_counter(&view->line[i]))
+			most = TIMELINE_COUNTER;
+	}
+	return most;
+}
+
+unsigned ktr__chart_timeline_height(const struct ktr__view *view, const struct ktr__frame *frame, unsigned width,
+				    unsigned height)
+{
+	struct ktr__chart chart = { .width = width };
+	struct timeline_chart c = { .chart = &chart, .view = view };
+	unsigned enough = ktr__chart_frame_height(width, frame) + timeline_n_lines(view) * timeline_line_max(view) +
+			  (unsigned)ceil(timeline_legends(&c, 0, 1) + TIMELINE_AXIS);
+
+	return height < enough ? height : enough;
+}
+
 void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view *view)
 {
 	struct timeline_chart c = { .chart = chart, .view = view };
@@ -470,10 +486,10 @@ int ktr__chart_timeline(const char *path, unsigned width, unsigned height,
 	struct timeline_chart c = { .chart = &chart, .view = view };
 	struct ktr__frame explained = *frame;
 
-	height = ktr__chart_timeline_height(view, height);
+	timeline_explain(&explained, view);
+	height = ktr__chart_timeline_height(view, &explained, width, height);
 	if (ktr__chart_begin(&chart, path, width, height, err) != 0)
 		return -err->code;
-	timeline_explain(&explained, view);
 	ktr__chart_frame(&chart, &explained);
 	ktr__chart_style(&chart);
 	ktr__chart_timeline_frame(&chart, view);

@@ -9,8 +9,9 @@
 unsigned ktr__chart_timeline_columns(unsigned width);
 unsigned ktr__chart_timeline_lines(unsigned height);
 
-/* How high [pixels] a picture of the view has to be, at most height. */
-unsigned ktr__chart_timeline_height(const struct ktr__view *view, unsigned height);
+/* [pixels] How high a picture of the view with these words around it has to be, at most height. */
+unsigned ktr__chart_timeline_height(const struct ktr__view *view, const struct ktr__frame *frame, unsigned width,
+				    unsigned height);
 
 /* For charts with the same rows: area, labels beside the rows and legends below them. */
 void ktr__chart_timeline_frame(struct ktr__chart *chart, const struct ktr__view *view);

@@ -129,8 +129,9 @@ static int states_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return -err->code;
 	if (ktr__view_init(&s->view, &s->rows.timeline, ktr__chart_timeline_lines(plot->options.height)) != 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
-	plot->options.height = ktr__chart_timeline_height(&s->view, plot->options.height);
 	states_words(plot, s);
+	plot->options.height =
+		ktr__chart_timeline_height(&s->view, &plot->frame, plot->options.width, plot->options.height);
 	if (ktr__plot_chart(plot, &chart, err) != 0)
 		return -err->code;
 	ktr__chart_timeline_frame(&chart, &s->view);

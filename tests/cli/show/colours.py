@@ -8,25 +8,12 @@ import re
 import sys
 import zlib
 
+sys.dont_write_bytecode = True
+from pixels import legend as legend_of_svg  # noqa: E402
+
 
 def rgb(c):
     return c >> 16, c >> 8 & 255, c & 255
-
-
-def legend_of_svg(path):
-    """Boxes of the legend with the texts to their right."""
-    text = open(path, encoding='utf-8').read()
-    boxes = [(float(x), (float(top) + float(bottom)) / 2, tuple(map(int, rgb.split(','))))
-             for rgb, x, bottom, top in re.findall(
-                 r"<polygon fill = 'rgb\(([\d, ]+)\)' points = '([\d.]+),([\d.]+) [\d.]+,[\d.]+ [\d.]+,([\d.]+) ", text)
-             if abs(float(bottom) - float(top) - 12) < 0.1]
-    words = re.findall(r'translate\(([\d.]+),([\d.]+)\)[^>]*>\s*<text>([^<]*)</text>', text)
-    found = {}
-    for x, y, colour in boxes:
-        for tx, ty, word in words:
-            if 16 < float(tx) - x < 21 and abs(float(ty) - y) < 6:
-                found[re.sub(r': [\d,]+$', '', word)] = colour
-    return found
 
 
 def legend_of_terminal(path):

@@ -6,6 +6,9 @@ import sys
 import unicodedata
 import xml.etree.ElementTree as ET
 
+sys.dont_write_bytecode = True
+import pixels  # noqa: E402
+
 failed = 0
 
 
@@ -90,4 +93,76 @@ if os.path.exists('names.svg'):
     rows = [''.join(t.itertext()).strip() for t in ET.parse('names.svg').iter('{http://www.w3.org/2000/svg}text')]
     rows = [text for text in rows if re.match(r'\d\d\.', text)]
     check(len(rows) == 24 and len(set(rows)) == 12, 'names.svg: %s' % rows)
+
+
+# Pixels: rows lie from LEFT to RIGHT.
+LEFT, RIGHT = 200, 980
+WHITE, HATCHED = (255, 255, 255), (91, 91, 91)
+
+
+def x_of(share):
+    return LEFT + int(share * (RIGHT - LEFT))
+
+
+def near(picture, x, top, bottom, colour):
+    """Some pixels of a colour, in a column or beside it."""
+    return sum(picture.column(at, top, bottom).count(colour) for at in range(x - 2, x + 3)) >= 3
+
+
+def runs(pixels, colour):
+    return sum(a == colour and b != colour for a, b in zip(pixels, pixels[1:] + [None]))
+
+
+def check_pixels(trace):
+    p, legend = pixels.Png(trace + '.png'), pixels.legend(trace + '.svg')
+    check(p.empty() < 30, '%s: %d empty lines' % (trace, p.empty()))
+    if trace in ('threads', 'rows'):
+        colour, last = legend['working' if trace == 'threads' else 'stuck'], 960
+        lines = [y for y in range(60, 660) if set(p.row(y, LEFT + 2, last)) == {colour}]
+        check(5 <= len(lines) <= 25 and lines == list(range(lines[0], lines[-1] + 1)), '%s: %s' % (trace, lines))
+        check(lines and p.at(22, lines[len(lines) // 2]) == (213, 94, 0), trace + ': the row that stands out is not marked')
+        others = [y for y in range(60, 640) if y not in lines]
+        check(trace == 'rows' or all(p.at(x, y) != colour for y in others for x in (300, 600, 900)), trace + ': the others')
+        # All others are stuck in the fourth of twenty parts.
+        check(trace == 'threads' or runs(p.column(x_of(3.5 / 20), 60, 660), colour) == 32, trace + ': stuck')
+    elif trace == 'names':
+        for part in range(20):
+            one, two = (runs(p.column(x_of((part + 0.5) / 20), 60, 360), colour)
+                        for text, colour in sorted(legend.items()) if text.startswith('waiting'))
+            check((one, two) == (6, 6), 'names: %d and %d rows at part %d' % (one, two, part))
+    elif trace == 'odd':
+        # Eight rows, eight names, of which each row has another one.
+        colours = {colour for text, colour in legend.items() if text != '1 open'}
+        for part in range(20):
+            seen = p.column(x_of((part + 0.5) / 20), 60, 350)
+            check(len(colours) == 8 and [runs(seen, c) for c in colours] == 8 * [1], 'odd: part %d' % part)
+        # No fragments of glyphs: between the rows nothing is but lines of the grid.
+        check({c for x in (x_of(0.1), x_of(0.4), x_of(0.9)) for c in p.column(x, 345, 380)} == {WHITE}, 'odd: fragments')
+    elif trace == 'deep':
+        check(runs(p.column(600, 60, 680), legend['level']) == 31, 'deep: %d levels' % runs(p.column(600, 60, 680), legend['level']))
+    elif trace == 'numbers':
+        blue = (0, 114, 178)
+        # double, large, small: below zero in the beginning, above it in the end.
+        left, right = p.column(LEFT + 4, 110, 297), p.column(RIGHT - 8, 110, 297)
+        check(runs(left, blue) >= 2 and runs(right, blue) == 3, 'numbers: %d, %d' % (runs(left, blue), runs(right, blue)))
+        check(max(y for y, c in enumerate(left[:60]) if c == blue) > max(y for y, c in enumerate(right[:60]) if c == blue),
+              'numbers: nothing is below zero')
+    elif trace == 'day':
+        for hour in range(24):
+            check(near(p, x_of(hour / 24), 60, 137, legend['running']), 'day: nothing at hour %d' % hour)
+            check(not near(p, x_of((hour + 0.5) / 24), 60, 137, legend['running']), 'day: something at half past %d' % hour)
+    elif trace == 'flood':
+        # What was kept is seen, what was lost is hatched and has no state's colour.
+        rows = [y for y in range(90, 155) if p.row(y, LEFT + 40, RIGHT).count(HATCHED) > 30]
+        check(len(rows) > 25, 'flood: %d hatched lines' % len(rows))
+        for state in 'reading', 'writing':
+            n = [sum(c == legend[state] for c in p.column(x, 90, 155)) for x in range(LEFT, RIGHT)]
+            check(10 < sum(k > 0 for k in n) < 400 and max(n) < 32, 'flood: %s in %d columns' % (state, sum(k > 0 for k in n)))
+    elif trace in ('one', 'none'):
+        marks = [x for x in range(LEFT - 1, RIGHT + 1) if p.column(x, 80, 150).count((96, 96, 96)) > 10]
+        check(1 < len(marks) < 12 and marks[0] <= LEFT + 2 and marks[-1] >= RIGHT - 4, '%s: %s' % (trace, marks))
+
+
+for trace in sys.argv[1:] if os.path.exists('day.png') else []:
+    check_pixels(trace)
 sys.exit(failed)
