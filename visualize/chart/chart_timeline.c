@@ -143,8 +143,8 @@ static unsigned timeline_scope(const struct timeline_chart *c, const struct ktr_
 }
 
 /* Columns that look the same, from the row's floor up. */
-static void timeline_layers(const struct timeline_chart *c, unsigned first, unsigned end, double floor_y, double unit,
-			    const struct timeline_look *look)
+static void timeline_layers(const struct timeline_chart *c, unsigned first, unsigned end, double floor_y,
+			    double unit, const struct timeline_look *look)
 {
 	if (look->lower == 0)
 		return;
@@ -198,8 +198,8 @@ static void timeline_marks(const struct timeline_chart *c, const struct ktr__row
 		for (end = i + 1; end < n && row->marks[end] == row->marks[i];)
 			end++;
 		if (row->marks[i] > 0)
-			timeline_bar(c, i, end > 1 || n == 1 ? end : 2, y - 0.4, y - 0.4 + height * level / TIMELINE_LEVELS,
-				     KTR__FAINT);
+			timeline_bar(c, i, end > 1 || n == 1 ? end : 2, y - 0.4,
+				     y - 0.4 + height * level / TIMELINE_LEVELS, KTR__FAINT);
 	}
 }
 

@@ -4,10 +4,10 @@
  * pass.
  *
  * The lane carries the present label and since when; every change of label first adds what has
- * passed to the row's totals, and takes out of the lane what nobody knows: what a row does is known up to a gap of
- * a ring that its events came from, and not within it; a state is known again from the row's next event on, a span,
- * which its own end tells of, from the end of the gap on. Columns are allocated when a row first needs them, as long
- * as all of them together stay below KTR__ROWS_BYTES.
+ * passed to the row's totals, and takes out of the lane what nobody knows: what a row does is known up to a
+ * gap of a ring that its events came from, and not within it; a state is known again from the row's next event
+ * on, a span, which its own end tells of, from the end of the gap on. Columns are allocated when a row first
+ * needs them, as long as all of them together stay below KTR__ROWS_BYTES.
  *
  * Spans of one row may overlap. Its label is then how many are open, so that a bar says "2 open", and each is in a
  * lane of its own: the first that is free.

@@ -5,9 +5,9 @@
  * With colours a column is a block in its label's colour: as high as labels cover of it, low where
  * the label says idle, and with the second label beside it where that has a quarter or more, else at its foot.
  * Without colours a column is its label's letter, '+' where no label has a third of it, or ':' where it is idle and
- * something else; see term_letter(). Gaps are slashes: in the colour of what is known within their column; where
- * there are no colours its letter takes their place, if it is nowhere else. A scope of a few columns has its name: on
- * its colour, or between brackets where there are none.
+ * something else; see term_letter(). Gaps are slashes: in the colour of what is known within their column;
+ * where there are no colours its letter takes their place, if it is nowhere else. A scope of a few columns has its
+ * name: on its colour, or between brackets where there are none.
  */
 #include "visualize/terminal/term.h"
 

@@ -172,7 +172,7 @@ static void losses_are_their_rows(void)
 	drop();
 }
 
-/* Between moments [ms] the row has that label, or, with NULL, nobody knows one. A column is a bit wider than 1 ms. */
+/* Between moments [ms] a row has that label, or, of NULL, nobody knows one. Columns are a bit wider than 1 ms. */
 static void expect_known(const struct ktr__row *row, unsigned from, unsigned to, const char *label)
 {
 	for (unsigned c = from; c + 1 < to; c++) {
@@ -185,7 +185,7 @@ static void expect_known(const struct ktr__row *row, unsigned from, unsigned to,
 	}
 }
 
-/* A state is known up to the first gap of its rings; what comes behind it is nobody's until the row's next event. */
+/* A state is known up to the first gap of its rings; behind it nobody knows one until the next event. */
 static void gaps_are_no_time(void)
 {
 	const struct ktr__row *row;
