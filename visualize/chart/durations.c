@@ -47,10 +47,20 @@ static void durations_who(char *who, size_t size, const struct ktr_event_bytes *
 		snprintf(who, size, "thread %" PRIu32, thread->tid);
 }
 
-/* Adds one duration that has ended. */
-static int durations_add(struct ktr__durations *d, unsigned i, uint64_t from, uint64_t to,
-			 const struct ktr_event_bytes *ident,
-			 const struct ktr_reader_thread *thread)
+static void durations_longest(struct ktr__duration_longest *longest, uint64_t from, uint64_t ns,
+			      const struct ktr_event_bytes *ident, const struct ktr_reader_thread *thread)
+{
+	if (longest->n++ > 0 && ns <= longest->ns)
+		return;
+	longest->ns = ns;
+	longest->from_ns = from;
+	longest->who[0] = '\0';
+	durations_who(longest->who, sizeof(longest->who), ident, thread);
+}
+
+/* Adds one duration that has ended; unsure: events were lost in it, of which one may have ended it. */
+static int durations_add(struct ktr__durations *d, unsigned i, uint64_t from, uint64_t to, int unsure,
+			 const struct ktr_event_bytes *ident, const struct ktr_reader_thread *thread)
 {
 	struct ktr__duration_series *s = &d->series[i];
 	uint64_t ns = to > from ? to - from : 0;
@@ -59,12 +69,9 @@ static int durations_add(struct ktr__durations *d, unsigned i, uint64_t from, ui
 		return 0;
 	if (ktr__histogram_add(&s->histogram, ns) != 0)
 		return -ENOMEM;
-	if (ns > s->longest_ns || s->histogram.n == 1) {
-		s->longest_ns = ns;
-		s->longest_from_ns = from;
-		s->longest_who[0] = '\0';
-		durations_who(s->longest_who, sizeof(s->longest_who), ident, thread);
-	}
+	durations_longest(&s->longest, from, ns, ident, thread);
+	if (!unsure)
+		durations_longest(&s->sure, from, ns, ident, thread);
 	if (d->call != NULL)
 		d->call(d->plot, from, to);
 	return 0;
@@ -133,7 +140,8 @@ static int durations_span(void *context, const struct ktr__span *span)
 	s = &d->series[i];
 	s->n_unsure += (span->flags & KTR__SPAN_UNSURE) != 0;
 	if (!(span->flags & KTR__SPAN_NO_END))
-		return durations_add(d, i, span->from_ns, span->to_ns, ident, span->thread);
+		return durations_add(d, i, span->from_ns, span->to_ns, (span->flags & KTR__SPAN_UNSURE) != 0, ident,
+				     span->thread);
 	s->n_open++;
 	if (span->to_ns - span->from_ns >= s->open_longest_ns) {
 		s->open_longest_ns = span->to_ns - span->from_ns;
@@ -207,7 +215,7 @@ int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event)
 		i = durations_series(d, 1, &fresh);
 		if (fresh)
 			snprintf(d->series[i].name, sizeof(d->series[i].name), "gaps");
-		result = durations_add(d, i, thread->from_ns, event->time_ns, NULL, event->thread);
+		result = durations_add(d, i, thread->from_ns, event->time_ns, 0, NULL, event->thread);
 	}
 	thread->open = 1;
 	thread->from_ns = event->time_ns;

@@ -18,9 +18,13 @@ struct ktr__duration_series {
 	char name[2 * KTR__LABEL_BYTES + 16];
 	uint64_t hash;                   /* of what it is known by */
 	struct ktr__histogram histogram; /* [ns] */
-	uint64_t longest_ns;
-	uint64_t longest_from_ns;
-	char longest_who[KTR__LABEL_BYTES];
+	/* The longest; and the longest in which nothing was lost, so that it is one. */
+	struct ktr__duration_longest {
+		uint64_t n; /* how many it is the longest of; 0: there is none */
+		uint64_t ns;
+		uint64_t from_ns;
+		char who[KTR__LABEL_BYTES];
+	} longest, sure;
 	uint64_t n_open; /* had not ended when the trace did: not in the histogram */
 	uint64_t open_longest_ns;
 	char open_who[KTR__LABEL_BYTES];

@@ -60,9 +60,10 @@ static void counters_words(struct ktr__plot *plot, const struct ktr__plot_rows *
 		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s is %s%s", first->name,
 			 ktr__number_value(area->last).text, lost ? " wherever it was recorded" : " throughout");
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s runs from %s to %s%s and ends at %s",
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s runs from %s to %s%s %s",
 			 first->name, ktr__number_value(area->least).text, ktr__number_value(area->greatest).text,
-			 lost ? ", as far as recorded," : "", ktr__number_value(area->last).text);
+			 lost ? ", as far as recorded, and was last" : " and ends at",
+			 ktr__number_value(area->last).text);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: counters over time, %s changes; band: least and greatest, line: last value",
 		 plot->frame.program, ktr__label_count(s->timeline.n_events).text);

@@ -60,17 +60,21 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 {
 	const struct ktr__durations *d = &map->durations;
 	const struct ktr__duration_series *worst = &d->series[0];
-	uint64_t all = 0;
+	uint64_t all = 0, n_unsure = 0;
+	char longest[320] = "";
 
 	for (unsigned i = 0; i < d->n_series; i++) {
 		all += d->series[i].histogram.n;
-		if (d->series[i].longest_ns > worst->longest_ns)
+		n_unsure += d->series[i].n_unsure;
+		if (d->series[i].sure.ns > worst->sure.ns)
 			worst = &d->series[i];
 	}
-	snprintf(plot->frame.title, sizeof(plot->frame.title),
-		 "%.159s%s over time: the longest took %s (%.159s, from +%s)", d->series[0].name,
-		 d->n_series > 1 ? " and others" : "", ktr__label_duration(worst->longest_ns).text,
-		 worst->longest_who, ktr__frame_since(plot->info, worst->longest_from_ns).text);
+	if (worst->sure.n > 0)
+		snprintf(longest, sizeof(longest), ": the longest%s took %s (%.159s, from +%s)",
+			 n_unsure > 0 ? " that is certain" : "", ktr__label_duration(worst->sure.ns).text,
+			 worst->sure.who, ktr__frame_since(plot->info, worst->sure.from_ns).text);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%.159s%s over time%s", d->series[0].name,
+		 d->n_series > 1 ? " and others" : "", longest);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: %s spans by their beginning and duration, of %u series", plot->frame.program,
 		 ktr__label_count(all).text, d->n_series);

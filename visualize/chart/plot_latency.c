@@ -16,8 +16,8 @@ static void latency_series(const struct ktr__plot *plot, const struct ktr__durat
 {
 	to->name = s->name;
 	to->histogram = &s->histogram;
-	snprintf(to->remark, sizeof(to->remark), "by %.60s at +%s", s->longest_who,
-		 ktr__frame_since(plot->info, s->longest_from_ns).text);
+	snprintf(to->remark, sizeof(to->remark), "by %.60s at +%s", s->longest.who,
+		 ktr__frame_since(plot->info, s->longest.from_ns).text);
 }
 
 /* ", 99 of 100 up to 1.01 s", where there are so many; between two texts. */
@@ -45,21 +45,41 @@ static struct latency_name latency_name(const char *name)
 	return fit;
 }
 
+/*
+ * What else has to be said of a series: those in which events were lost, for two may look like one, and one that
+ * has been open for longer than all others took.
+ */
+static void latency_but(const struct ktr__duration_series *s, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	if (s->n_unsure > 0)
+		used = (size_t)snprintf(text, size, "; %s of %s may be two, with a loss between",
+					ktr__label_count(s->n_unsure).text, ktr__label_count(s->histogram.n).text);
+	if (s->n_open > 0 && s->open_longest_ns > s->histogram.max)
+		snprintf(text + used, size - used, "; one was open for %s and had not ended",
+			 ktr__label_duration(s->open_longest_ns).text);
+}
+
 /* One sentence about the first series, which has the most time of all. */
 static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
 {
 	const struct ktr__histogram *h = &s->histogram;
-	char p99[80];
+	char p99[80], longest[80] = "", but[160];
 
 	latency_p99(h, ", 99 of 100 up to ", " (p99)", p99, sizeof(p99));
+	latency_but(s, but, sizeof(but));
+	if (s->sure.n > 0)
+		snprintf(longest, sizeof(longest), ", the longest%s %s", s->n_unsure > 0 ? " that is certain" : "",
+			 ktr__label_duration(s->sure.ns).text);
 	if (h->n == 1)
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s",
-			 latency_name(s->name).text,
-			 ktr__label_duration(h->max).text);
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s%s",
+			 latency_name(s->name).text, ktr__label_duration(h->max).text, but);
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s, the longest %s", latency_name(s->name).text,
-			 ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
-			 ktr__label_duration(h->max).text);
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s%s%s",
+			 latency_name(s->name).text, ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
+			 longest, but);
 }
 
 static int latency_chart(struct ktr__plot *plot, const struct ktr__durations *d, const char *what,
@@ -110,8 +130,8 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 		return -err->code;
 	latency_p99(&s->histogram, "; 99 of 100 gaps were up to ", "", p99, sizeof(p99));
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s",
-		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest_ns).text, latency_name(s->longest_who).text,
-		 ktr__frame_since(plot->info, s->longest_from_ns).text, p99);
+		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest.ns).text,
+		 latency_name(s->longest.who).text, ktr__frame_since(plot->info, s->longest.from_ns).text, p99);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
 		 ktr__label_count(s->histogram.n).text);

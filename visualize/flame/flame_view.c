@@ -3,6 +3,7 @@
 #include "visualize/flame/flame_view.h"
 
 #include "visualize/model/label.h"
+#include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
 #include <errno.h>
@@ -88,7 +89,8 @@ static uint32_t flame_view_most(const struct ktr__flame_view *view, double *most
 static int flame_view_title(struct ktr__flame_view *view)
 {
 	double all = (double)view->flame->node[0].total[0], most;
-	char name[KTR__LABEL_BYTES];
+	const char *recorded = view->frame.lost[0] != '\0' ? ", as far as recorded" : "";
+	char name[KTR__LABEL_BYTES] = "";
 	uint32_t which;
 	int error;
 
@@ -96,18 +98,18 @@ static int flame_view_title(struct ktr__flame_view *view)
 	if (which != UINT32_MAX)
 		ktr__label_fit(name, sizeof(name), view->flame->name[which].text, 60, 0);
 	if (which == UINT32_MAX)
-		snprintf(view->frame.title, sizeof(view->frame.title), "%s: %s in all",
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s: %s in all%s",
 			 view->diff ? "no frame changed most" : "no frame has most for itself",
-			 ktr__flame_number(view, all).text);
+			 ktr__flame_number(view, all).text, recorded);
 	else if (view->diff)
-		snprintf(view->frame.title, sizeof(view->frame.title), "%s changed most: %s %s for itself", name,
-			 ktr__flame_number(view, fabs(most)).text, most < 0 ? "less" : "more");
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s changed most: %s %s for itself%s", name,
+			 ktr__flame_number(view, fabs(most)).text, most < 0 ? "less" : "more", recorded);
 	else if (view->stacks)
-		snprintf(view->frame.title, sizeof(view->frame.title), "%s was innermost in %.0f %% of %s", name,
-			 100 * most / all, ktr__flame_number(view, all).text);
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s was innermost in %s of %s%s", name,
+			 ktr__number_share(most, all).text, ktr__flame_number(view, all).text, recorded);
 	else
-		snprintf(view->frame.title, sizeof(view->frame.title), "%s had most time for itself: %.0f %% of %s",
-			 name, 100 * most / all, ktr__flame_number(view, all).text);
+		snprintf(view->frame.title, sizeof(view->frame.title), "%s had most time for itself: %s of %s%s",
+			 name, ktr__number_share(most, all).text, ktr__flame_number(view, all).text, recorded);
 	return error;
 }
 

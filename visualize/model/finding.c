@@ -275,9 +275,11 @@ void ktr__finding_text(const struct ktr__rows *rows, const struct ktr__finding *
 	stay = ktr__row_stay(finding->row, finding->label);
 	if (stay == NULL)
 		return;
-	snprintf(text, size, "%s is \"%s\" %s%s of the time: %s, up to %s at once%s (median of %s: %s%s)",
+	/* What lasted longer than is known may have lasted on. */
+	snprintf(text, size, "%s is \"%s\" %s%s of the time: %s, %s%s%s at once%s (median of %s: %s%s)",
 		 finding->row->name, rows->label[finding->label], finding->unsure ? "at least " : "",
 		 ktr__number_share(finding->share, 1).text, ktr__label_duration(stay->total_ns).text,
-		 ktr__label_duration(stay->longest_ns).text, stay->open ? ", to the end" : "", finding->row->group,
+		 finding->unsure ? "" : "up to ", ktr__label_duration(stay->longest_ns).text,
+		 finding->unsure ? " of it" : "", stay->open ? ", to the end" : "", finding->row->group,
 		 finding->unsure ? "at most " : "", ktr__number_share(finding->median, 1).text);
 }

@@ -174,7 +174,7 @@ static void at_least(void)
 	picture_loss(&picture, 0, 900, 950, 5);
 	end(100);
 	CU_ASSERT_EQUAL(view.n_findings, 1);
-	CU_ASSERT_EQUAL(strncmp(frame.title, "row 7 is \"busy\" at least 60 % of the time", 41), 0);
+	CU_ASSERT_EQUAL(strncmp(frame.title, "row 7 is \"busy\" at least 60 % of the time: 600 ms, 600 ms of it at once", 71), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(frame.title, "(median of g: at most 7"));
 	drop();
 }

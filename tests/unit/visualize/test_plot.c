@@ -142,7 +142,7 @@ static void latency_says_percentiles(void)
 	text = script("latency", (struct ktr__plot_options){ .span = "lock wait" },
 		      picture_indexer);
 	/* 100 waits of 80 ms and 10 of 1 ms. */
-	expect_text(text, "lock wait: half took up to 80.0 ms, 99 of 100 up to 80.0 ms (p99), the longest 80.0 ms");
+	expect_text(text, "lock wait: half took up to 80.0 ms, 99 of 100 up to 80.0 ms (p99), the longest that is certain 80.0 ms; ");
 	expect_text(text, "\"p99 80.0 ms\"");
 	CU_ASSERT_PTR_NULL(strstr(text, "\"p99.9 "));
 	expect_text(text, "by worker 4 at +10.0 ms");
@@ -163,9 +163,9 @@ static void other_titles(void)
 		const char *kind, *part;
 	} expected[] = {
 		{ "states", "worker 4 is \\042waiting for lock\\042 at least 78 % of the time" },
-		{ "counters", "files queued runs from 0 to 50, as far as recorded, and ends at 1" },
+		{ "counters", "files queued runs from 0 to 50, as far as recorded, and was last 1" },
 		{ "heatmap",
-		  "lock wait over time: the longest took 80.0 ms (worker 4, from +10.0 ms)" },
+		  "lock wait over time: the longest that is certain took 80.0 ms (worker 4, from +10.0 ms)" },
 		{ "rate", "444 events/s recorded on average" },
 		{ "load", "worker 3 (103) has most of the recorded events: 28 %" },
 		{ "gaps", "The longest silence that is certain was 100 ms: " },

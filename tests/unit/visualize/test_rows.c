@@ -357,8 +357,8 @@ static void worker_that_stands_out(void)
 	ktr__frame_init(&frame, &picture.info, "ktr timeline ktr.out");
 	ktr__frame_timeline(&frame, &view);
 	CU_ASSERT_STRING_EQUAL(frame.title,
-			       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, up to"
-			       " 80.0 ms at once (median of worker: at most 2.3 %)");
+			       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s,"
+			       " 80.0 ms of it at once (median of worker: at most 2.3 %)");
 	CU_ASSERT_EQUAL(timeline.n_backwards, 0);
 	CU_ASSERT_EQUAL(strncmp(frame.lost, "12,345 events were lost (", 25), 0);
 	ktr__view_free(&view);

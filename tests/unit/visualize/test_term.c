@@ -54,8 +54,8 @@ static void golden_ascii(void)
 	struct ktr__term_options options = { .width = 72, .ascii = 1 };
 
 	expect(draw(&options, KTR__BY_IDS, picture_indexer),
-	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, up to\n"
-	       "80.0 ms at once (median of worker: at most 2.3 %)\n"
+	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, 80.0\n"
+	       "ms of it at once (median of worker: at most 2.3 %)\n"
 	       "indexer: 10.0 s, 4,442 events: worker, shard, lock wait, queue\n"
 	       "12,345 events were lost (74 %): what happened there is not known\n"
 	       "time [s]      0          2          4           6          8         10\n"
@@ -88,7 +88,7 @@ static void golden_wide_utf8(void)
 	struct ktr__term_options options = { .width = 100, .height = 22 };
 
 	expect(draw(&options, KTR__BY_IDS, picture_indexer),
-	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, up to 80.0 ms at once (median of\n"
+	       "worker 4 is \"waiting for lock\" at least 78 % of the time: 7.84 s, 80.0 ms of it at once (median of\n"
 	       "worker: at most 2.3 %)\n"
 	       "indexer: 10.0 s, 4,442 events: worker, shard\n"
 	       "12,345 events were lost (74 %): what happened there is not known\n"

@@ -4,6 +4,7 @@
 #include "picture.h"
 
 #include "visualize/chart/plot.h"
+#include "visualize/flame/flame_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,44 @@ static void percentiles(void)
 	}
 }
 
+/* Of 50 ms each; the STOP of one and the START of the next are among what was lost, and so is the end of all. */
+static void tell_unsure(struct picture *p)
+{
+	picture_start(p, 0, 1, "read", "disk", 7);
+	picture_stop(p, 50, 1, "read", "disk", 7);
+	picture_start(p, 100, 1, "read", "disk", 7);
+	picture_loss(p, 0, 140, 360, 9);
+	picture_stop(p, 400, 1, "read", "disk", 7);
+}
+
+/* Two spans that look like one are no longest one. */
+static void two_that_look_like_one(void)
+{
+	draw("latency", 1000, tell_unsure, (struct ktr__plot_options){ 0 });
+	title("read: half took up to 50.0 ms, the longest that is certain 50.0 ms; 1 of 2 may be two, with a loss between");
+	drop();
+	draw("heatmap", 1000, tell_unsure, (struct ktr__plot_options){ 0 });
+	title("read over time: the longest that is certain took 50.0 ms (disk, from +0 ns)");
+	drop();
+}
+
+static void tell_open(struct picture *p)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		picture_start(p, 10 * i, 1, "read", "disk", i);
+		picture_stop(p, 10 * i + 5, 1, "read", "disk", i);
+	}
+	picture_start(p, 30, 1, "read", "disk", 3);
+}
+
+/* The longest that ended is not the longest that there was. */
+static void longest_is_open(void)
+{
+	draw("latency", 900, tell_open, (struct ktr__plot_options){ 0 });
+	title("read: half took up to 5.00 ms, the longest 5.00 ms; one was open for 870 ms and had not ended");
+	drop();
+}
+
 static unsigned n_events;
 
 static void tell_events(struct picture *p)
@@ -183,6 +222,13 @@ static void tell_three(struct picture *p)
 	picture_loss(p, 0, 99, 100, 5000);
 }
 
+static void tell_one_on_two(struct picture *p)
+{
+	for (unsigned i = 0; i < 100; i++)
+		picture_event(p, i, 1, i % 2);
+	picture_loss(p, 0, 99, 100, 5000);
+}
+
 /* Nobody has most where several have as much, and nobody but one is no comparison. */
 static void threads_that_tie(void)
 {
@@ -196,6 +242,10 @@ static void threads_that_tie(void)
 	drop();
 	draw("load", 100, tell_three, (struct ktr__plot_options){ 0 });
 	title("worker 1 (101) has most of the recorded events: 60 %; the busiest CPU is CPU 1 with 90 %");
+	drop();
+	/* Of two CPUs that have as many none is the busiest; what a lost event was of nobody knows. */
+	draw("load", 100, tell_one_on_two, (struct ktr__plot_options){ 0 });
+	title("All recorded events are of worker 1 (101)");
 	drop();
 }
 
@@ -231,8 +281,26 @@ static void tell_wide(struct picture *p)
 	picture_counter(p, 70, 1, "g", "files", 12);
 }
 
+static void tell_constant_and_lost(struct picture *p)
+{
+	tell_constant(p);
+	picture_loss(p, 0, 99, 100, 5);
+}
+
+static void tell_wide_and_lost(struct picture *p)
+{
+	tell_wide(p);
+	picture_loss(p, 0, 70, 100, 5);
+}
+
 static void counters(void)
 {
+	draw("counters", 100, tell_constant_and_lost, (struct ktr__plot_options){ 0 });
+	title("files is -7 wherever it was recorded");
+	drop();
+	draw("counters", 100, tell_wide_and_lost, (struct ktr__plot_options){ 0 });
+	title("files runs from -7 to 2000000000, as far as recorded, and was last 12");
+	drop();
 	draw("counters", 100, tell_constant, (struct ktr__plot_options){ 0 });
 	title("files is -7 throughout");
 	drop();
@@ -300,5 +368,88 @@ static void states_are_not_known_in_gaps(void)
 	drop();
 }
 
+/* Frames below the root: nanoseconds for themselves, on both sides. */
+static void flame_title(const char *wanted, const uint64_t self[][2], unsigned n, int diff, uint64_t n_lost)
+{
+	struct ktr__flame_walk walk[2] = { { .last_ns = 1000 }, { .last_ns = 1000 } };
+	struct ktr__flame_pair trees = { 0 };
+	struct ktr__flame_view view;
+	char name[16];
+	uint32_t node;
+
+	CU_ASSERT_EQUAL_FATAL(ktr__flame_init(&trees.spans) + ktr__flame_init(&trees.stacks), 0);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		CU_ASSERT_EQUAL_FATAL(ktr__flame_child(&trees.spans, 0, name, strlen(name), &node), 0);
+		trees.spans.node[node].self[0] = self[i][0];
+		trees.spans.node[node].self[1] = self[i][1];
+	}
+	CU_ASSERT_EQUAL(ktr__flame_end(&trees.spans), 0);
+	picture_open(&picture, 1);
+	CU_ASSERT_EQUAL(ktr__flame_view_init(&view, &trees, walk, diff ? KTR__FLAME_SUMS : KTR__FLAME_ALONE,
+					     &picture.info, "", n_lost),
+			0);
+	CU_ASSERT_STRING_EQUAL(view.frame.title, wanted);
+	if (strcmp(view.frame.title, wanted) != 0)
+		printf("\n%s\ninstead of\n%s\n", view.frame.title, wanted);
+	picture_close(&picture);
+	ktr__flame_free(&trees.spans);
+	ktr__flame_free(&trees.stacks);
+}
+
+/* No 100 % where others have some, no 0 %, no most among equals, and what was lost is not counted. */
+static void flames(void)
+{
+	static const uint64_t most[][2] = { { 996, 996 }, { 4, 0 } }, ties[][2] = { { 500, 0 }, { 500, 0 } };
+	uint64_t many[300][2];
+
+	for (unsigned i = 0; i < 300; i++)
+		many[i][0] = many[i][1] = i == 7 ? 1001 : 1000;
+	many[8][1] = 900;
+	flame_title("f0 had most time for itself: 99.6 % of 1.00 us", most, 2, 0, 0);
+	flame_title("f0 had most time for itself: 99.6 % of 1.00 us, as far as recorded", most, 2, 0, 3);
+	flame_title("f7 had most time for itself: 0.3 % of 300 us", many, 300, 0, 0);
+	flame_title("no frame has most for itself: 1.00 us in all", ties, 2, 0, 0);
+	flame_title("f1 changed most: 4 ns more for itself", most, 2, 1, 0);
+	flame_title("f8 changed most: 100 ns more for itself, as far as recorded", many, 300, 1, 5);
+}
+
+static void tell_few_of_b(struct picture *p)
+{
+	n_spans = 99;
+	tell_spans(p);
+}
+
+/* No p99 of two where one has no hundred. */
+static void comparisons(void)
+{
+	struct ktr__plot_options o = { .width = KTR__CHART_WIDTH, .height = KTR__CHART_HEIGHT, .command = "" };
+	char path[] = "/tmp/ktr-titles-XXXXXX.gp";
+	struct ktr_error err = KTR_ERROR_NONE;
+	struct ktr__plot other;
+	struct picture second;
+
+	close(mkstemps(path, 3));
+	o.file = path;
+	picture_open(&picture, 1000000);
+	picture_open(&second, 1000000);
+	CU_ASSERT_EQUAL(ktr__plot_init(&plot, ktr__plot_find("compare"), &picture.info, &o, &err), 0);
+	CU_ASSERT_EQUAL(ktr__plot_init(&other, ktr__plot_find("compare"), &second.info, &o, &err), 0);
+	picture.sink = &plot.sink;
+	n_spans = 1000;
+	tell_spans(&picture);
+	second.sink = &other.sink;
+	tell_few_of_b(&second);
+	plot.other = &other;
+	CU_ASSERT_EQUAL(ktr__plot_draw(&plot, &err), 0);
+	title("read: p50 500 ms in A, 49.9 ms in B");
+	unlink(path);
+	ktr__plot_free(&plot);
+	ktr__plot_free(&other);
+	picture_close(&second);
+	picture_close(&picture);
+}
+
 SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie),
-      TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps));
+      TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps),
+      TEST(two_that_look_like_one), TEST(longest_is_open), TEST(flames), TEST(comparisons));
