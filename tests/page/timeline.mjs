@@ -178,7 +178,8 @@ async function saying(browser) {
 	check('headline', at.by === 'ids' && at.text === 'row 5' && at.row && at.seen && at.wide > 0.4 && at.measured, at);
 	await page.keyboard.press('Escape');
 	await page.keyboard.press('f');
-	for (const [name, values] of [['wide', ['-7', '3000000000']], ['double', ['-0.36', '0.25']], ['exact', ['9223372036854788153']]]) {
+	for (const [name, values] of [['wide', ['-7', '3000000000']], ['double', ['-0.36', '0.25']], ['exact', ['9223372036854788153']],
+		['heap [KiB]', Array.from({ length: 20 }, (_, i) => 4096 * (i + 1) + ' KiB')]]) {
 		const place = await page.evaluate((text) => {
 			ktr.draw();
 			const line = ktr.view.lines.find((l) => l.text === text), box = document.getElementById('plot').getBoundingClientRect();

@@ -5,6 +5,7 @@
  */
 #include "visualize/chart/plot_rows.h"
 #include "visualize/chart/plots.h"
+#include "visualize/model/counter.h"
 #include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 
@@ -128,6 +129,10 @@ static void counters_panel(struct ktr__plot *plot, struct ktr__chart *chart,
 	counters_range(plot, chart, row, room);
 	ktr__chart_time_axis(chart, &time, &s->timeline.rows.grid, plot->info);
 	counters_table(chart, &time, &row->area, i);
+	ktr__label_fit(text, sizeof(text), ktr__counter_unit(row->name).text, 24, 0);
+	fputs("set ylabel ", chart->to);
+	ktr__label_gnuplot(chart->to, text);
+	fprintf(chart->to, " offset 1,0 font '%s,9'\n", ktr__chart_font(chart, 0));
 	ktr__label_fit(text, sizeof(text), row->name, 60, 0);
 	if (i > 0)
 		fputs("unset label\n", chart->to);

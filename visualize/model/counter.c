@@ -5,6 +5,8 @@
 #include "visualize/model/number.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 void ktr__counter_scale(struct ktr__counter_scale *scale, const struct ktr__area *area)
 {
@@ -19,6 +21,17 @@ double ktr__counter_height(const struct ktr__counter_scale *scale, double number
 {
 	/* Halves, because the difference of the largest doubles is none. */
 	return (number / 2 - scale->low / 2) / (scale->high / 2 - scale->low / 2);
+}
+
+struct ktr__label_text ktr__counter_unit(const char *name)
+{
+	const char *open = strrchr(name, '[');
+	size_t n = open != NULL ? strlen(open) : 0;
+	struct ktr__label_text text = { "" };
+
+	if (n > 2 && n < sizeof(text.text) && open > name && open[-1] == ' ' && open[n - 1] == ']')
+		snprintf(text.text, sizeof(text.text), " %.*s", (int)n - 2, open + 1);
+	return text;
 }
 
 struct ktr__label_text ktr__counter_tick(double number)

@@ -17,6 +17,9 @@ void ktr__counter_scale(struct ktr__counter_scale *scale, const struct ktr__area
 /* The height of a number. */
 double ktr__counter_height(const struct ktr__counter_scale *scale, double number);
 
+/* The unit of a counter that is called "heap [bytes]": a blank and "bytes"; "" where its name says none. */
+struct ktr__label_text ktr__counter_unit(const char *name);
+
 /* What stands at an end of the axis, three digits of it: "2.99G", "-7", "0.36". */
 struct ktr__label_text ktr__counter_tick(double number);
 

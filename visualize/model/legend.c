@@ -6,6 +6,7 @@
  */
 #include "visualize/model/legend.h"
 
+#include "visualize/model/counter.h"
 #include "visualize/model/number.h"
 #include "visualize/model/palette.h"
 #include "visualize/model/rows.h"
@@ -202,7 +203,8 @@ void ktr__view_remark(const struct ktr__view *view, const struct ktr__line *line
 	else if (row != NULL && (row->has & KTR__ROW_SPANS))
 		legend_remark_spans(view, row, text, size);
 	else if (row != NULL && row->area.cell != NULL)
-		snprintf(text, size, "%.10g to %.10g", row->area.least, row->area.greatest);
+		snprintf(text, size, "%.10g to %.10g%s", row->area.least, row->area.greatest,
+			 ktr__counter_unit(row->name).text);
 	else if (line->marks != NULL || row != NULL)
 		snprintf(text, size, "%s events",
 			 ktr__label_count((line->marks ? line->marks : row)->n_events).text);

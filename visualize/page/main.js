@@ -220,12 +220,13 @@ function doubleClick(x, y) {
 /* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
 function numberAt(line, x) {
 	const row = rowTable()[line.row], { sight } = view, time = timeOf(x);
+	const unit = (row.ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
 	let text = '';
 	if (x < GUTTER || sight.first >= index.chunks.length && !row.area)
 		return text;
 	if (!sight.detail) {
 		const c = Math.floor(time / (index.span / index.columns)), least = row.area?.least[c], greatest = row.area?.greatest[c];
-		return !(least <= greatest) ? '' : least === greatest ? String(least) : 'from ' + least + ' to ' + greatest;
+		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
 	}
 	const at = Math.min(chunkAt(time), sight.end);
 	eachNumber(line.row, { ...sight, from: time, to: time + 1, first: at, end: at }, (from, to, value, event) => {
@@ -234,7 +235,7 @@ function numberAt(line, x) {
 		const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null, site = chunk && index.sites[chunk.site[event - chunk.first]];
 		text = site ? valueText(site.args[site.valueArg], chunk.args(event - chunk.first)[site.valueArg], 0) : String(value);
 	});
-	return text;
+	return text && text + unit;
 }
 
 /* Goes to what the title is about, or the line below it: the row, and the longest time that it was so. */

@@ -16,6 +16,7 @@ status 0 "$ktr" timeline --rows ids --group work -o "$dir/small.gp" --size 600x3
 grep -q 'row 5 is ' "$dir/small.gp" && grep -q '^set label .* "row 5" at ' "$dir/small.gp" || fail "row 5 has no line in a small picture"
 # No row below zero: it hangs.
 status 0 "$ktr" timeline --group n --rows ids --width 120 --color never "$dir/t"
+grep -q '4096 to 81920 KiB' "$dir/out" || fail "unit: $(cat "$dir/out")"
 grep -q -- '-7 to 3000000000' "$dir/out" && grep -q -- '-0.36 to 0.25' "$dir/out" || fail "ranges: $(cat "$dir/out")"
 
 status 0 "$ktr" timeline -o "$dir/page.html" "$dir/t"
@@ -34,11 +35,11 @@ if command -v gnuplot >/dev/null; then
 	# The row's name is bold; the ends of the counters' axes.
 	grep -q 'font-weight="bold"[^>]*>.*row 5<' "$dir/t.svg" || grep -A 2 'bold' "$dir/t.svg" | grep -q '>row 5<' ||
 		fail "row 5 is not bold"
-	for text in 3G -7 0.25 -0.36 9.22E; do
+	for text in 3G -7 0.25 -0.36 9.22E '4096 to 81920 KiB'; do
 		grep -q ">$text<" "$dir/t.svg" || fail "timeline: no $text"
 	done
 	status 0 "$ktr" plot counters -o "$dir/c.svg" "$dir/t"
-	for text in 3G 2G 0.2 -0.2 10E; do
+	for text in 3G 2G 0.2 -0.2 10E KiB; do
 		grep -q ">[ 	]*$text<" "$dir/c.svg" || fail "plot counters: no $text"
 	done
 	! grep -q '1000M' "$dir/c.svg" || fail "plot counters: 1000M"
