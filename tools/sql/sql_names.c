@@ -148,11 +148,18 @@ static void names_caret(const char *text, int offset)
 {
 	const char *at = text + offset, *line = at, *end = at + strcspn(at, "\n");
 	char before[4 * NAMES_BEFORE + 8], after[4 * NAMES_LINE + 8];
+	char plain[2 * (NAMES_BEFORE + NAMES_LINE) + 8];
+	size_t n;
 
 	while (line > text && line[-1] != '\n' && (at - line < NAMES_BEFORE || (*line & 0xc0) == 0x80))
 		line--;
-	ktr__label_clean(before, sizeof(before), line, (size_t)(at - line));
-	ktr__label_clean(after, sizeof(after), at, (size_t)(end - at < NAMES_LINE ? end - at : NAMES_LINE));
+	/* A tab is no control character that has to be told, and how wide it is only the terminal knows. */
+	n = (size_t)(end - line) < sizeof(plain) ? (size_t)(end - line) : sizeof(plain);
+	for (size_t i = 0; i < n; i++)
+		plain[i] = line[i] == '\t' ? ' ' : line[i];
+	n -= (size_t)(at - line);
+	ktr__label_clean(before, sizeof(before), plain, (size_t)(at - line));
+	ktr__label_clean(after, sizeof(after), plain + (at - line), n < NAMES_LINE ? n : NAMES_LINE);
 	fprintf(stderr, "  %s%s\n  %*s^\n", before, after, (int)ktr__label_columns(before), "");
 }
 

@@ -271,8 +271,8 @@ done
 "$ktr" sql 'SELECT count(*)
 	FROM spans s WHERE s.grpp = 1' >out 2>err
 is "a column that is none" "$(cat err)" "ktr sql: no such column: s.grpp; did you mean grp?
-  \x09FROM spans s WHERE s.grpp = 1
-                         ^"
+   FROM spans s WHERE s.grpp = 1
+                      ^"
 status 2 "$ktr" sql 'SELEC 1'
 status 2 "$ktr" sql 'SELECT nothing FROM events'
 status 2 "$ktr" sql --csv --json 'SELECT 1'

@@ -13,7 +13,8 @@ mkdir -p "$dir/in/bin"
 KTR_SESSION=live KTR_MASK=all "$dir/flood" 1000000000 &
 program=$!
 i=0
-while ! "$ktr" sysctl -q -s live debug.ktr.mask >"$dir/out" 2>&1 && [ $i -lt 100 ]; do
+# (The session is there, and its knobs answer, a moment before its process has a row.)
+while ! "$ktr" complete ktr dump -p '' | cut -f1 | grep -qx "$program" && [ $i -lt 100 ]; do
 	sleep 0.1
 	i=$((i + 1))
 done
