@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,6 +23,32 @@ static const char *pager_command(void)
 	if (!command)
 		return "less";
 	return command[0] && strcmp(command, "cat") != 0 ? command : NULL;
+}
+
+/* Is there a program of that name, of so many bytes? Where a shell would look for it. */
+static int pager_is(const char *name, size_t n)
+{
+	const char *dirs = memchr(name, '/', n) ? "" : getenv("PATH");
+	char path[PATH_MAX];
+
+	for (size_t length; dirs; dirs = dirs[length] ? dirs + length + 1 : NULL) {
+		length = strcspn(dirs, ":");
+		snprintf(path, sizeof(path), "%.*s%s%.*s", (int)length, dirs, length ? "/" : "", (int)n, name);
+		if (access(path, X_OK) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * A bare machine has none, and what nobody shows is lost. What is more than a name and its options is a matter of
+ * the shell.
+ */
+static int pager_there(const char *command)
+{
+	if (command[strcspn(command, "\"'\\$`;&|<>()={}")] != '\0' || command[0] == ' ')
+		return 1;
+	return pager_is(command, strcspn(command, " \t"));
 }
 
 /* In the child. */
@@ -41,7 +69,7 @@ void pager_open(struct pager *pager, int wanted)
 
 	*pager = (struct pager){ STDOUT_FILENO, -1 };
 	signal(SIGPIPE, SIG_IGN);
-	if (!command || pipe2(pipe_fd, O_CLOEXEC))
+	if (!command || !pager_there(command) || pipe2(pipe_fd, O_CLOEXEC))
 		return;
 	pager->pid = fork();
 	if (pager->pid == 0)

@@ -74,6 +74,15 @@ for _ in range(20):
         break
 os.sched_setaffinity(0, cpus)
 
+# A machine without less, or without what PAGER names: the answer is shown all the same.
+os.makedirs(folder + '/nothing', exist_ok=True)
+for pager in {}, {'PAGER': 'no-such-pager -x'}, {'PAGER': '/nowhere/pager'}:
+    t = Terminal(ktr, 'sql', trace, 'SELECT 6 * 7 AS answer', cwd=folder, HOME=folder, PATH=folder + '/nothing', **pager)
+    status = t.status()
+    if status != 0 or b'42' not in t.seen or b'not found' in t.seen:
+        failed = 1
+        print('FAILED: without a pager (%s): status %s, %r' % (pager, status, t.seen))
+
 # A query of the command line: 130, and the database that it wrote into is as it was.
 t = Terminal(ktr, 'sql', trace, "ATTACH 'o.db' AS o; CREATE TABLE o.t AS SELECT a.dur FROM spans a, spans b, spans c",
              cwd=folder, HOME=folder)
