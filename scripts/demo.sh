@@ -64,7 +64,7 @@ end=$("$ktr" sql --csv "$out/trace" "SELECT cast(min(max(until), 2 * max(CASE WH
 	'worker 2') AND state NOT IN ('idle', 'done') THEN until END)) AS integer) FROM spans WHERE grp = 'worker'" |
 	tr -d '\r' | tail -n 1)
 draw stall.png 'of that the workers and the locks alone, while all worked, and as long again' \
-	timeline "$out/trace" --group worker --group shard --to "${end}ns" --size 1000x480
+	timeline "$out/trace" --group worker --group shard --to "${end}ns" --size 1000x800
 draw latency.png 'how long waits for a lock took, with p50, p99 and p99.9 marked' \
 	plot latency "$out/trace" --group 'lock wait'
 draw heatmap.png 'when the long waits were' plot heatmap "$out/trace" --group 'lock wait'
