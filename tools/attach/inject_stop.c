@@ -18,6 +18,7 @@
 
 #if defined(__x86_64__)
 #include "ktr/provider/syscall/tracee_memory.h"
+#include "tools/attach/attach_proc.h"
 #include "tools/attach/inject_memory.h"
 
 #include <dirent.h>
@@ -88,6 +89,18 @@ static int inject_stop_in_sequence(const struct inject_stop *stop)
 	return stop->regs.rip - of[1] < of[2];
 }
 
+/*
+ * Would a signal that the process ignores be kept because this thread has a tracer? One to the process is sent to
+ * its first thread, and SIGCHLD to the one that has made the child.
+ */
+static int inject_stop_parent(pid_t pid, pid_t tid)
+{
+	char path[64], text[16];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	return tid == pid || attach_proc_text(path, text, sizeof(text)) > 0;
+}
+
 static int inject_stop_good(const struct inject_stop *stop, const struct inject_avoid *avoid)
 {
 	long call = (long)stop->regs.orig_rax;
@@ -95,14 +108,15 @@ static int inject_stop_good(const struct inject_stop *stop, const struct inject_
 	if (inject_stop_in_sequence(stop))
 		return 0;
 	if (!stop->alone)
-		return 1;
+		return !inject_stop_parent(stop->pid, stop->tid);
 	if (call >= 0)
 		return !inject_wait_maps(call);
 	return !inject_stop_within(stop->regs.rip, avoid->libc) &&
 	       !inject_stop_within(stop->regs.rip, avoid->loader);
 }
 
-static void inject_stop_consider(struct inject_stop *stop, pid_t tid, const struct inject_wait *wait)
+static void inject_stop_consider(struct inject_stop *stop, pid_t tid,
+				 const struct inject_wait *wait)
 {
 	if (wait->rank >= stop->wait.rank)
 		return;
@@ -111,9 +125,10 @@ static void inject_stop_consider(struct inject_stop *stop, pid_t tid, const stru
 }
 
 /*
- * The thread that a stop does the least to, of all; stop->alone says whether there is another. The first thread is
- * taken where there is no good other one: as long as it has a tracer, the kernel does not drop signals to the
- * process that are ignored (SIGCHLD), but gives them to another thread, whose call ends with EINTR. 0 or -errno.
+ * The thread that a stop does the least to, of all; stop->alone says whether there is another. The first thread,
+ * and one that has children, are taken where there is no good other one: as long as they have a tracer, the kernel
+ * does not drop signals that are ignored (SIGCHLD), but gives them to another thread, whose call ends with EINTR.
+ * 0 or -errno.
  */
 static int inject_stop_choose(struct inject_stop *stop)
 {
@@ -135,6 +150,9 @@ static int inject_stop_choose(struct inject_stop *stop)
 			continue;
 		n++;
 		inject_wait_look("/proc", stop->pid, tid, &wait);
+		if (tid != stop->pid && wait.rank < INJECT_TIMED &&
+		    inject_stop_parent(stop->pid, tid))
+			wait.rank = INJECT_TIMED;
 		if (tid == stop->pid)
 			first = wait;
 		else
@@ -382,8 +400,8 @@ static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *r
 /* Signals that a process takes no notice of: whether it says so, or has not said what is to be done. */
 static uint64_t inject_stop_ignored(pid_t tid)
 {
-	const uint64_t defaults = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) | 1ull << (SIGURG - 1) |
-				  1ull << (SIGWINCH - 1);
+	const uint64_t defaults = 1ull << (SIGCHLD - 1) | 1ull << (SIGCONT - 1) |
+				  1ull << (SIGURG - 1) | 1ull << (SIGWINCH - 1);
 	uint64_t ignored = 0, caught = 0;
 
 	ktr__tracee_status(tid, "SigIgn:", 16, &ignored);
