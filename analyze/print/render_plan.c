@@ -229,7 +229,7 @@ static int render_plan_is_simple(const struct ktr_reader_site *site, const struc
 
 static void render_plan_simple(const struct ktr_reader_site *site, struct ktr__render *render)
 {
-	size_t n_said;
+	size_t n_said = 0;
 
 	render->is_simple = render_plan_is_simple(site, render->step, render->n_steps, &render->n_simple) &&
 			    render_plan_is_simple(site, render->step + render->n_steps, render->n_said, &n_said);
