@@ -94,10 +94,11 @@ for path in rseq thread; do
 done
 unset KTR_PATH
 # lasts() is called by work(), which is called by starts() or caller(): of these none is without the other.
-"$ktr" dump --calls "$dir/t" | awk -F'[|]' '/\|/ { name = $2; sub(/[(].*/, "", name); level = match(name, /[a-z]/); sub(/ */, "", name)
-	if (name == "lasts" && inner[level - 2] != "work") print "FAILED: lasts() in " inner[level - 2]
-	if (name == "work" && inner[level - 2] !~ /^(starts|caller)$/) print "FAILED: work() in " inner[level - 2]
-	if (name ~ /^[a-z]+$/) { inner[level] = name; n += name == "lasts" } }
+"$ktr" dump --calls "$dir/t" | awk -F'[|]' '/\|/ { thread = $1; sub(/ *$/, "", thread); sub(/.* /, "", thread)
+	name = $2; sub(/[(].*/, "", name); level = match(name, /[a-z]/); sub(/ */, "", name); outer = inner[thread, level - 2]
+	if (name == "lasts" && outer != "work") print "FAILED: lasts() in " outer
+	if (name == "work" && outer !~ /^(starts|caller)$/) print "FAILED: work() in " outer
+	if (name ~ /^[a-z]+$/) { inner[thread, level] = name; n += name == "lasts" } }
 	END { if (!n) print "FAILED: no call of lasts()" }' >"$dir/wrong"
 if [ -s "$dir/wrong" ]; then head -n 5 "$dir/wrong"; failed=1; fi
 run 3 --longer ${long}ns --depth 2
