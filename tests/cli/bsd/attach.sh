@@ -10,7 +10,7 @@ done
 cd "$dir" || exit 1
 pids=
 at_exit() {
-	exec 5>&- 6>&-
+	exec 5>&- 6>&- 7>&-
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
 }
@@ -64,11 +64,20 @@ until_ has other 'PSIG  SIGUSR1 caught' || fail "no signal in the other file"
 # No more calls, but signals.
 status 0 "$ktr" ktrace -c -t cint -p $busy
 is "its tracer, for signals" "$(traced $busy)" "$tracer"
-# Who kills the tracer lets the program go.
-kill -9 $tracer
-until_ is_free $busy || fail "a killed tracer keeps it"
-kill -0 $busy || fail "the program ended with its tracer"
-"$ktr" kdump -f other >lines 2>err || fail "the file of a killed tracer: $(cat err)"
+# Who kills the tracer lets the program go. (The kernel ends a call that a thread was stopped before with EINTR then.)
+mkfifo left.in
+./busy <left.in >/dev/null 2>&1 5>&- &
+left=$!
+pids="$pids $left"
+exec 7>left.in
+status 0 "$ktr" ktrace -f killed -p $left
+until_ has killed 'PSIG  SIGUSR1 caught' || fail "no signal of what is left alone"
+kill -9 "$(traced $left | tr -d ' ')"
+until_ is_free $left || fail "a killed tracer keeps it"
+kill -0 $left || fail "the program ended with its tracer"
+"$ktr" kdump -f killed >lines 2>err || fail "the file of a killed tracer: $(cat err)"
+exec 7>&-
+until_ sh -c "! kill -0 $left 2>/dev/null || grep -q State:.Z /proc/$left/status" || fail "what was left alone does not end"
 
 # To one file from two tracers, and the end of all that goes there.
 rm -f both
