@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -25,12 +26,13 @@
 
 /* calloc(3): pthread_setspecific(3) does, for a thread's later keys. */
 #define EXCLUDED_LIST(X)                                                                         \
-	X(calloc) X(clock_gettime) X(close) X(flock) X(fstat) X(fstatvfs) X(getauxval) X(getpid)  \
-	X(getppid) X(gettid) X(getuid) X(kill) X(madvise) X(memchr) X(memcmp) X(memcpy) X(memmem) \
-	X(memmove) X(memset) X(mmap) X(mprotect) X(munmap) X(open) X(posix_fallocate) X(prctl)    \
-	X(pthread_mutex_lock) X(pthread_mutex_unlock) X(pthread_setspecific) X(read) X(readlink)  \
-	X(sched_getcpu) X(sigaltstack) X(snprintf) X(stat) X(strcspn) X(strlen) X(strncmp)        \
-	X(strnlen) X(strrchr) X(strspn) X(strtoul) X(strtoull) X(syscall) X(sysconf)
+	X(bcmp) X(calloc) X(clock_gettime) X(close) X(fcntl) X(flock) X(fstat) X(fstatvfs)        \
+	X(getauxval) X(getpid) X(getppid) X(gettid) X(getuid) X(kill) X(madvise) X(memchr)        \
+	X(memcmp) X(memcpy) X(memmem) X(memmove) X(memset) X(mmap) X(mprotect) X(munmap) X(open)  \
+	X(posix_fallocate) X(prctl) X(pthread_mutex_lock) X(pthread_mutex_unlock)                 \
+	X(pthread_setspecific) X(read) X(readlink) X(sched_getcpu) X(sigaltstack) X(snprintf)     \
+	X(stat) X(strcspn) X(strlen) X(strncmp) X(strnlen) X(strrchr) X(strspn) X(strtoul)        \
+	X(strtoull) X(syscall) X(sysconf)
 
 /* Names that are no functions in headers. */
 extern int *__errno_location(void) __attribute__((weak));
