@@ -305,8 +305,8 @@ DOOR(ktr__record6)
 	.cfi_endproc
 	.size	ktr__record6, . - ktr__record6
 	/*
-	 * What a cold event waits for is lines: from door 1 to the jump to .Lstart is one, from there to .Lcommit
-	 * are three. (Six in all took 46 instead of 33 ns after 3 MiB were read; Zen 5.)
+	 * What a cold event waits for is lines (make bench: single events after so much was read): from door 1 to
+	 * the jump to .Lstart is one, from there to .Lcommit are three.
 	 */
 	.skip	14
 DOOR(ktr__record0)

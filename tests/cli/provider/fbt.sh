@@ -5,12 +5,9 @@
 # was; objects that come and go; stripped ones; where text cannot be made writable; what is not there. FULL=1: each
 # compiler at each level.
 . "$(dirname "$0")/../lib.inc"
+. "$(dirname "$0")/fbt.inc"
 case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
 cxx=${CXX:-c++}
-cflags='-Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
-shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
-	-Wl,-rpath,$O/lib -lpthread -ldl"
-static="-Wl,-u,ktr__fbt_attach $O/lib/libktr-fbt.a $O/lib/libktr-provider.a $O/lib/libktr.a -lpthread -ldl"
 # Calls are counted, however many there are.
 export KTR_CONF= KTR_BUDGET=0
 unset KTR_PROBES

@@ -4,12 +4,11 @@
 # of them, in C and C++, by gcc and clang, with optimisation and without; asked for at the start and from outside; without
 # types; and with a cache that is damaged, cut, or another program's.
 . "$(dirname "$0")/../lib.inc"
+. "$(dirname "$0")/fbt.inc"
 case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
 [ -e /usr/include/elfutils/libdwfl.h ] || { skip 'no libdw'; exit 0; }
 cxx=${CXX:-c++}
 cflags='-g -Wl,--build-id -Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
-shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
-	-Wl,-rpath,$O/lib -lpthread -ldl"
 source=tests/programs/provider/fbt_args.c
 export KTR_CONF= KTR_BUDGET=0 XDG_CACHE_HOME="$dir/cache"
 unset KTR_PROBES

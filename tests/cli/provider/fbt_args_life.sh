@@ -4,11 +4,10 @@
 # come again with other types, switched on and off while threads call, under the agent, in children. What is recorded
 # is right, or nothing is.
 . "$(dirname "$0")/../lib.inc"
+. "$(dirname "$0")/fbt.inc"
 case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
 [ -e /usr/include/elfutils/libdwfl.h ] || { skip 'no libdw'; exit 0; }
 flags='-std=gnu11 -D_GNU_SOURCE -O1 -g -Wl,--build-id -Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
-shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
-	-Wl,-rpath,$O/lib -lpthread -ldl"
 source=tests/programs/provider/fbt_args_life.c
 export KTR_CONF= KTR_BUDGET=0 XDG_CACHE_HOME="$dir/cache"
 unset KTR_PROBES

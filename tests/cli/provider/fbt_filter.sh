@@ -4,11 +4,9 @@
 # the program itself counts, by the compiler's instrumentation, and they nest; through longjmp, tail calls, exceptions;
 # with arguments; switched on and off from outside while calls are open; and what cannot be meant.
 . "$(dirname "$0")/../lib.inc"
+. "$(dirname "$0")/fbt.inc"
 case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
 cxx=${CXX:-c++}
-cflags='-Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/'
-shared="-L$O/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider -lktr
-	-Wl,-rpath,$O/lib -lpthread -ldl"
 export KTR_CONF= KTR_BUDGET=0
 unset KTR_PROBES
 long=2000000 # [ns]
