@@ -12,6 +12,7 @@
 #include "tools/sql/sql_names.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -40,6 +41,7 @@ struct sql_edit {
 	History *history;
 	HistEvent event;
 	char path[4096]; /* of the history; "": none is kept */
+	int keys;	 /* the terminal that keys come from */
 #endif
 };
 
@@ -168,12 +170,26 @@ static void edit_history(struct sql_edit *edit)
 }
 
 /*
- * The next character. ^C is let in nowhere but while it is waited for: who has just had names listed can take the
- * line back at once. 1, or -1 with errno, which ends the reading of the line.
+ * The next byte. ^C is let in nowhere but while it is waited for: who has just had names listed can take the line
+ * back at once. ^C also throws away what was typed before it, so that a byte may be gone between poll and read. 1,
+ * 0 at the end, or -1 with errno.
  */
+static ssize_t edit_byte(int keys, const sigset_t *inside, char *byte)
+{
+	struct pollfd in = { .fd = keys, .events = POLLIN };
+	ssize_t n;
+
+	do {
+		if (ppoll(&in, 1, NULL, inside) < 0)
+			return -1;
+		n = read(keys, byte, 1);
+	} while (n < 0 && errno == EAGAIN);
+	return n;
+}
+
+/* The next character. 1, or what ends the reading of the line: 0 at the end, -1 with errno. */
 static int edit_getc(EditLine *el, wchar_t *c)
 {
-	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
 	mbstate_t state = { 0 };
 	sigset_t inside;
 
@@ -181,11 +197,8 @@ static int edit_getc(EditLine *el, wchar_t *c)
 	sigdelset(&inside, SIGINT);
 	for (int i = 0; i < MB_LEN_MAX; i++) {
 		char byte;
-		ssize_t n;
+		ssize_t n = edit_byte(edit_of(el)->keys, &inside, &byte);
 
-		if (ppoll(&in, 1, NULL, &inside) < 0)
-			return -1;
-		n = read(STDIN_FILENO, &byte, 1);
 		if (n <= 0)
 			return (int)n;
 		if (mbrtowc(c, &byte, 1, &state) != (size_t)-2)
@@ -193,9 +206,19 @@ static int edit_getc(EditLine *el, wchar_t *c)
 	}
 	if (mbsinit(&state))
 		return 1;
-	(void)el;
 	errno = EILSEQ;
 	return -1;
+}
+
+/*
+ * Opens the terminal once more, for that it does not wait is then ours alone and not that of everybody who has it.
+ * Whose terminal it is may forbid that: it is read as it is.
+ */
+static int edit_keys(void)
+{
+	int keys = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return keys >= 0 ? keys : STDIN_FILENO;
 }
 
 static void edit_start(struct sql_edit *edit)
@@ -203,6 +226,7 @@ static void edit_start(struct sql_edit *edit)
 	edit->el = el_init("ktr", stdin, stdout, stderr);
 	if (!edit->el)
 		return;
+	edit->keys = edit_keys();
 	el_set(edit->el, EL_CLIENTDATA, edit);
 	el_set(edit->el, EL_PROMPT, edit_prompt);
 	el_set(edit->el, EL_EDITOR, "emacs");
@@ -278,8 +302,11 @@ void sql_edit_close(struct sql_edit *edit)
 		umask(mask);
 		history_end(edit->history);
 	}
-	if (edit->el)
+	if (edit->el) {
 		el_end(edit->el);
+		if (edit->keys != STDIN_FILENO)
+			close(edit->keys);
+	}
 #endif
 	free(edit->line);
 	free(edit);

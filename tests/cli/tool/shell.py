@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The shell of ktr sql as somebody at a terminal has it. shell.py KTR TRACE FOLDER"""
+"""The shell of ktr sql as somebody at a terminal has it. shell.py KTR TRACE FOLDER SLOW_KEYS"""
 import os
 import sys
 
 from terminal import Terminal
 
-ktr, trace, folder = sys.argv[1:]
+ktr, trace, folder, slow = sys.argv[1:]
 failed = 0
 PROMPT = b'ktr> '
 t = Terminal(ktr, 'sql', trace, cwd=folder, HOME=folder, PAGER='cat')
@@ -59,6 +59,16 @@ t.send(b'\x04')
 if t.status() != 0:
     failed = 1
     print('FAILED: the second shell does not end with 0')
+
+# ^C comes after the shell was told of a key, before it has read it: the key is gone then.
+t = Terminal(ktr, 'sql', trace, cwd=folder, HOME=folder, PAGER='cat', LD_PRELOAD=slow)
+step('a slow shell', b'', PROMPT)
+step('... is told of a key', b'x', b'a key is there')
+step('... that ^C throws away', b'\x03', b'^C', PROMPT)
+t.send(b'\x04')
+if t.status() != 0:
+    failed = 1
+    print('FAILED: the slow shell does not end with 0')
 
 # ^D at the very prompt, typed before the shell can have done anything more: both are on one CPU, which goes to who has
 # waited.
