@@ -35,26 +35,40 @@ extern "C" {
 #endif
 
 /*
+ * Calls into libktr.so load the address that the loader has found: without a stop in the procedure linkage table,
+ * which is a line of code more for an event to wait for. Where libktr.a is linked in, the linker makes usual calls
+ * of them.
+ */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define KTR__NOPLT __attribute__((noplt))
+#endif
+#endif
+#ifndef KTR__NOPLT
+#define KTR__NOPLT
+#endif
+
+/*
  * Records one event with n arguments. Called after the gate by the macros; may be called by any other
  * provider with a registered site. Async-signal-safe.
  */
-void ktr__record0(struct ktr_site *site);
-void ktr__record1(struct ktr_site *site, uint64_t a0);
-void ktr__record2(struct ktr_site *site, uint64_t a0, uint64_t a1);
-void ktr__record3(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2);
-void ktr__record4(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
-void ktr__record5(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
-		  uint64_t a4);
-void ktr__record6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
-		  uint64_t a4, uint64_t a5);
+KTR__NOPLT void ktr__record0(struct ktr_site *site);
+KTR__NOPLT void ktr__record1(struct ktr_site *site, uint64_t a0);
+KTR__NOPLT void ktr__record2(struct ktr_site *site, uint64_t a0, uint64_t a1);
+KTR__NOPLT void ktr__record3(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2);
+KTR__NOPLT void ktr__record4(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+KTR__NOPLT void ktr__record5(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+			     uint64_t a4);
+KTR__NOPLT void ktr__record6(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+			     uint64_t a4, uint64_t a5);
 
 /*
  * The seventh argument of a call goes through the stack on x86-64, unless it is a double: there the bits
  * of the sixth value travel as one. Four accesses to memory less, where the event makes thirty-five.
  */
 #if defined(__x86_64__) && defined(__SSE2__)
-void ktr__record6v(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
-		   uint64_t a4, double a5);
+KTR__NOPLT void ktr__record6v(struct ktr_site *site, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+			      uint64_t a4, double a5);
 
 static inline double ktr__vector(uint64_t bits)
 {
@@ -72,7 +86,7 @@ static inline double ktr__vector(uint64_t bits)
  * Records a stack: pcs[0..depth) as given, or the caller's own, walked by frame pointers within the
  * thread's stack, when pcs is NULL. depth 0 means as many as there are, at most KTR_STACK_MAX.
  */
-void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth);
+KTR__NOPLT void ktr__record_stack(struct ktr_site *site, const uint64_t *pcs, unsigned depth);
 
 /* Attaches a module to the library and the library to its session; done before main(). Idempotent. */
 void ktr__module_attach(struct ktr_module *module);
