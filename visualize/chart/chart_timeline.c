@@ -315,7 +315,7 @@ static void timeline_labels(const struct timeline_chart *c, double top, double l
 	struct ktr__chart *chart = c->chart;
 	unsigned size = line_height < 17 ? 8 : 10;
 	unsigned columns = (unsigned)((TIMELINE_LEFT - 40) / size / 0.75);
-	unsigned right = (unsigned)(TIMELINE_RIGHT / size / 0.72);
+	unsigned right = (unsigned)((TIMELINE_RIGHT - 20) / size / 0.72);
 	char fit[4 * KTR__LABEL_BYTES], remark[2 * KTR__LABEL_BYTES];
 	struct ktr__label_name *names = timeline_names(c->view, columns);
 

@@ -85,6 +85,14 @@ void ktr__glyphs_write(struct ktr__glyphs *glyphs, FILE *to, const char *text, s
 		n_marks = ktr__label_is_mark(code) ? n_marks + 1 : 0;
 		length += length == 0;
 		good = n_marks <= GLYPHS_MARKS && ktr__glyphs_have(glyphs, code);
+		/* What joins characters goes with those before it. */
+		if (ktr__label_is_joint(code)) {
+			if (!good && !within) {
+				at += length;
+				continue;
+			}
+			good = !within;
+		}
 		if (good && within)
 			putc(']', to);
 		if (good)

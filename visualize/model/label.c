@@ -53,6 +53,50 @@ static int label_is_hidden(uint32_t code)
 	return LABEL_WITHIN(hidden, code);
 }
 
+/*
+ * Characters without a glyph that belong to what stands around them, and there alone are no disguise: emoji are
+ * joined by U+200D and made coloured ones by U+FE0F (UTS #51), keys have both, Persian and Indic words U+200C and
+ * U+200D (UAX #31, 2.3), Han characters their variants (UTS #37).
+ */
+static int label_belongs(uint32_t before, uint32_t code, uint32_t after)
+{
+	static const struct label_joint {
+		struct label_range joint, before, after;
+	} joints[] = {
+		{ { 0x200d, 0x200d }, { 0x2190, 0x2bff }, { 0x2190, 0x2bff } },
+		{ { 0x200d, 0x200d }, { 0x2190, 0x2bff }, { 0x1f000, 0x1faff } },
+		{ { 0x200d, 0x200d }, { 0xfe0f, 0xfe0f }, { 0x2190, 0x2bff } },
+		{ { 0x200d, 0x200d }, { 0xfe0f, 0xfe0f }, { 0x1f000, 0x1faff } },
+		{ { 0x200d, 0x200d }, { 0x1f000, 0x1faff }, { 0x2190, 0x2bff } },
+		{ { 0x200d, 0x200d }, { 0x1f000, 0x1faff }, { 0x1f000, 0x1faff } },
+		{ { 0x200c, 0x200d }, { 0x620, 0x8ff }, { 0x620, 0x8ff } },
+		{ { 0x200c, 0x200d }, { 0x900, 0xdff }, { 0x900, 0xdff } },
+		{ { 0xfe0e, 0xfe0f }, { 0x203c, 0x3299 }, { 0, 0x10ffff } },
+		{ { 0xfe0e, 0xfe0f }, { 0x1f000, 0x1faff }, { 0, 0x10ffff } },
+		{ { 0xfe0f, 0xfe0f }, { '#', '9' }, { 0x20e3, 0x20e3 } },
+		{ { 0xe0100, 0xe01ef }, { 0x3400, 0x9fff }, { 0, 0x10ffff } },
+	};
+
+	for (size_t i = 0; i < sizeof(joints) / sizeof(joints[0]); i++)
+		if (label_within(&joints[i].joint, 1, code) && label_within(&joints[i].before, 1, before) &&
+		    label_within(&joints[i].after, 1, after))
+			return 1;
+	return 0;
+}
+
+/* Of these, those after which terminals, and versions of one, differ in how many columns an emoji has. */
+static int label_is_joiner(uint32_t before, uint32_t code)
+{
+	return code == 0xfe0e || code == 0xfe0f || (code == 0x200d && before >= 0x2190);
+}
+
+int ktr__label_is_joint(uint32_t code)
+{
+	static const struct label_range joint[] = { { 0x200c, 0x200d }, { 0xfe0e, 0xfe0f }, { 0xe0100, 0xe01ef } };
+
+	return LABEL_WITHIN(joint, code);
+}
+
 /* The blocks of combining marks of the Unicode standard, and the marks of Hebrew and Arabic. */
 int ktr__label_is_mark(uint32_t code)
 {
@@ -131,6 +175,7 @@ size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
 	size_t out = ktr__utf8_plain(bytes, n);
+	uint32_t before;
 
 	/* Most names are ASCII from one end to the other. */
 	if (out >= size)
@@ -139,12 +184,17 @@ size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
 		memcpy(to, bytes, out);
 	p += out;
 	n -= out;
+	before = out > 0 ? p[-1] : 0;
 	while (n > 0 && out < size) {
-		uint32_t code = 0;
+		uint32_t code = 0, after = 0;
 		unsigned length = ktr__label_char((const char *)p, n, &code);
-		int good = length > 0 && !label_is_hidden(code);
 		unsigned taken = length > 0 ? length : 1;
+		int good = length > 0;
 
+		if (good && label_is_hidden(code)) {
+			ktr__label_char((const char *)p + taken, n - taken, &after);
+			good = label_belongs(before, code, after);
+		}
 		if (out + (good ? taken : 4 * taken) >= size)
 			break;
 		if (good)
@@ -154,6 +204,7 @@ size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n)
 		out += good ? taken : 4 * taken;
 		p += taken;
 		n -= taken;
+		before = code;
 	}
 	if (size > 0)
 		to[out] = '\0';
@@ -203,6 +254,39 @@ static void label_ascii(char *to, size_t size, const char *text)
 	to[out] = '\0';
 }
 
+/* Leaves out what terminals do not agree on. */
+static void label_apart(char *to, size_t size, const char *text)
+{
+	size_t n = strlen(text), out = 0;
+	uint32_t before = 0;
+
+	while (n > 0 && out + 5 < size) {
+		uint32_t code = (unsigned char)*text;
+		unsigned length = ktr__label_char(text, n, &code);
+
+		length += length == 0;
+		if (!label_is_joiner(before, code)) {
+			memcpy(to + out, text, length);
+			out += length;
+		}
+		before = code;
+		text += length;
+		n -= length;
+	}
+	to[out] = '\0';
+}
+
+/* A text as it is shown in columns. */
+static void label_cell(char *to, size_t size, const char *text, int ascii)
+{
+	if (ascii)
+		label_ascii(to, size, text);
+	else if (text[ktr__utf8_plain(text, strlen(text))] != '\0')
+		label_apart(to, size, text);
+	else
+		snprintf(to, size, "%s", text);
+}
+
 /* How many bytes of a text fit into so many columns. */
 static size_t label_head(const char *text, unsigned columns, unsigned *used)
 {
@@ -247,8 +331,8 @@ unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned column
 	unsigned all, used, used_tail;
 	size_t head, tail;
 
-	if (ascii) {
-		label_ascii(plain, sizeof(plain), text);
+	if (ascii || text[ktr__utf8_plain(text, strlen(text))] != '\0') {
+		label_cell(plain, sizeof(plain), text, ascii);
 		text = plain;
 	}
 	all = ktr__label_columns(text);
@@ -347,18 +431,10 @@ static int label_name_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* A name as it is cut: with ascii, escaped. */
+/* A name as it is cut, see label_cell(). */
 struct label_plain {
 	char text[4 * KTR__LABEL_BYTES];
 };
-
-static void label_plain(struct label_plain *plain, const char *text, int ascii)
-{
-	if (ascii)
-		label_ascii(plain->text, sizeof(plain->text), text);
-	else
-		snprintf(plain->text, sizeof(plain->text), "%s", text);
-}
 
 /*
  * Names of [from, to) look the same and are in the order of their texts, which are not: each gets what tells it
@@ -372,15 +448,15 @@ static void label_tell_apart(struct ktr__label_name *name, unsigned from, unsign
 		struct label_plain text, other;
 		size_t common = 0, more;
 
-		label_plain(&text, name[i].text, ascii);
+		label_cell(text.text, sizeof(text.text), name[i].text, ascii);
 		for (end = i + 1; end < to && strcmp(name[end].text, name[i].text) == 0;)
 			end++;
 		if (i > from) {
-			label_plain(&other, name[i - 1].text, ascii);
+			label_cell(other.text, sizeof(other.text), name[i - 1].text, ascii);
 			common = label_common(text.text, other.text);
 		}
 		if (end < to) {
-			label_plain(&other, name[end].text, ascii);
+			label_cell(other.text, sizeof(other.text), name[end].text, ascii);
 			more = label_common(text.text, other.text);
 			common = more > common ? more : common;
 		}

@@ -17,8 +17,9 @@
 
 /*
  * Copies n bytes so that they are harmless: well-formed UTF-8 stays, everything else (control
- * characters, C1, bidirectional and invisible ones, broken sequences) becomes \xNN. What does not
- * fit is left out at the end, never within a character. Returns the length.
+ * characters, C1, bidirectional and invisible ones, broken sequences) becomes \xNN. What joins emoji or
+ * letters stays between those that it joins. What does not fit is left out at the end, never within a
+ * character. Returns the length.
  */
 size_t ktr__label_clean(char *to, size_t size, const char *bytes, size_t n);
 
@@ -27,8 +28,8 @@ unsigned ktr__label_columns(const char *text);
 
 /*
  * Copies a clean text into at most so many columns; where it does not fit "…" ("~" with ascii) stands for its
- * middle, because names of one kind differ at their ends. With ascii, bytes above 127 become \xNN. Returns the
- * columns it takes.
+ * middle, because names of one kind differ at their ends. With ascii, bytes above 127 become \xNN. What joins
+ * emoji is left out: terminals differ in the columns that such have. Returns the columns it takes.
  */
 unsigned ktr__label_fit(char *to, size_t size, const char *text, unsigned columns, int ascii);
 
@@ -50,6 +51,9 @@ unsigned ktr__label_char(const char *text, size_t n, uint32_t *code);
 
 /* Does a character stand on the one before it? */
 int ktr__label_is_mark(uint32_t code);
+
+/* Is it one without a glyph, which belongs to those beside it? */
+int ktr__label_is_joint(uint32_t code);
 
 /*
  * Copies a clean text so that it is laid out from left to right, whatever letters it begins with, and what follows

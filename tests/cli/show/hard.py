@@ -59,6 +59,7 @@ for trace in sys.argv[1:]:
         continue
     svg = '\n'.join(''.join(t.itertext()).strip() for t in ET.parse(trace + '.svg').iter('{http://www.w3.org/2000/svg}text'))
     svg = svg.replace('\u200e', '')
+    check('\\xe2' not in whole + svg, trace + ': what joins emoji is escaped:\n' + whole)
     # A terminal is scrolled, a picture is not.
     for text in wanted + MORE.get(trace, []):
         check(re.search(text, svg), '%s: no %r in the SVG:\n%s' % (trace, text, svg))
@@ -116,6 +117,8 @@ def runs(pixels, colour):
 def check_pixels(trace):
     p, legend = pixels.Png(trace + '.png'), pixels.legend(trace + '.svg')
     check(p.empty() < 30, '%s: %d empty lines' % (trace, p.empty()))
+    check({c for x in range(1196, 1200) for c in p.column(x, 0, 790 if p.height > 790 else p.height)} == {WHITE},
+          trace + ': what is beside a row ends beyond the edge')
     if trace in ('threads', 'rows'):
         # How long the other threads take together is a matter of the machine: half of the picture is the first one's.
         colour, last = (legend['working'], x_of(0.5)) if trace == 'threads' else (legend['stuck'], 960)

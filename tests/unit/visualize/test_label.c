@@ -51,6 +51,44 @@ static void harmless_names(void)
 			       "a\\xe2\\x80\\x8bb");
 }
 
+/* Joiners stay between what they join, and nowhere else. */
+static void joined_characters(void)
+{
+	static const char *const stays[] = {
+		"\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb dev",                     /* a woman, a computer */
+		"\xf0\x9f\x8f\xb3\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x8c\x88",             /* a flag of many colours */
+		"\xf0\x9f\x91\xb7\xf0\x9f\x8f\xbd\xe2\x80\x8d\xe2\x99\x80\xef\xb8\x8f", /* with a tone of skin */
+		"\xe2\x9d\xa4\xef\xb8\x8f",                                           /* a red heart */
+		"1\xef\xb8\x8f\xe2\x83\xa3",                                          /* the key 1 */
+		"\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae\xd9\x88",                     /* a word in Persian */
+		"\xe0\xa4\x95\xe0\xa5\x8d\xe2\x80\x8d\xe0\xa4\xb7",                 /* half a letter of Devanagari */
+	};
+	static const char *const pair[][2] = {
+		{ "a\xe2\x80\x8d" "b", "a\\xe2\\x80\\x8db" },
+		{ "a\xef\xb8\x8f", "a\\xef\\xb8\\x8f" },
+		{ "1\xef\xb8\x8f", "1\\xef\\xb8\\x8f" },
+		{ "\xf0\x9f\x91\xa9\xe2\x80\x8d", "\xf0\x9f\x91\xa9\\xe2\\x80\\x8d" },
+		{ "\xf0\x9f\x91\xa9\xe2\x80\x8dx", "\xf0\x9f\x91\xa9\\xe2\\x80\\x8dx" },
+		{ "\xe2\x80\x8d\xf0\x9f\x91\xa9", "\\xe2\\x80\\x8d\xf0\x9f\x91\xa9" },
+		{ "\xe2\x80\x8d\xe2\x80\x8d", "\\xe2\\x80\\x8d\\xe2\\x80\\x8d" },
+		{ "\xf0\x9f\x91\xa9\xe2\x80\xae", "\xf0\x9f\x91\xa9\\xe2\\x80\\xae" },
+	};
+	struct ktr__label_name two[2] = { { .text = stays[0], .columns = 20 },
+					  { .text = "\xf0\x9f\x91\xa9\xf0\x9f\x92\xbb dev", .columns = 20 } };
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
+		CU_ASSERT_STRING_EQUAL(clean(stays[i], strlen(stays[i])), stays[i]);
+	for (size_t i = 0; i < sizeof(pair) / sizeof(pair[0]); i++)
+		CU_ASSERT_STRING_EQUAL(clean(pair[i][0], strlen(pair[i][0])), pair[i][1]);
+	/* In columns they stand apart, which all terminals show alike; with ascii nothing is left out. */
+	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), stays[0], 20, 0), ktr__label_columns(two[1].text));
+	CU_ASSERT_STRING_EQUAL(text, two[1].text);
+	CU_ASSERT_EQUAL(ktr__label_fit(text, sizeof(text), stays[0], 60, 1), 11 * 4 + 4);
+	ktr__label_fit_names(two, 2, 0);
+	CU_ASSERT_STRING_NOT_EQUAL(two[0].fit, two[1].fit);
+}
+
 /* Whatever the bytes and the room, the result has an end and holds no control byte. */
 static void every_byte_and_room(void)
 {
@@ -318,6 +356,5 @@ static void names_stay_apart(void)
 }
 
 SUITE(label, TEST(names_stay_apart), TEST(letters_from_right_to_left), TEST(harmless_names),
-      TEST(every_byte_and_room), TEST(fits_columns), TEST(words_of_a_command),
-      TEST(numbers_for_people), TEST(ticks_of_an_axis), TEST(moments),
-      TEST(windows_around_moments), TEST(colours));
+      TEST(joined_characters), TEST(every_byte_and_room), TEST(fits_columns), TEST(words_of_a_command),
+      TEST(numbers_for_people), TEST(ticks_of_an_axis), TEST(moments), TEST(windows_around_moments), TEST(colours));
