@@ -33,7 +33,9 @@ void ktr__chart_time_axis(struct ktr__chart *chart, struct ktr__chart_time *time
 	time->n_columns = grid->n_columns;
 	time->per_column = (double)(grid->to_ns - grid->from_ns) / time->axis.unit_ns /
 			   grid->n_columns;
-	fprintf(chart->to, "set xlabel 'time since the trace began [%s]'\n", time->axis.unit);
+	/* In an SVG gnuplot has it lower by half a line, on what comes below. */
+	fprintf(chart->to, "set xlabel 'time since the trace began [%s]'%s\n", time->axis.unit,
+		chart->plot.format == KTR__GNUPLOT_SVG ? " offset 0,0.5" : "");
 	chart_time_ticks(chart, time, 1);
 	fprintf(chart->to, "set xrange [%.12g:%.12g]\n", time->from,
 		ktr__chart_time_x(time, grid->n_columns));

@@ -60,6 +60,7 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 {
 	const struct ktr__durations *d = &map->durations;
 	const struct ktr__duration_series *worst = &d->series[0];
+	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0;
 	uint64_t all = 0, n_unsure = 0;
 	char longest[320] = "";
 
@@ -71,7 +72,7 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 	}
 	if (worst->sure.n > 0)
 		snprintf(longest, sizeof(longest), ": the longest%s took %s (%.159s, from +%s)",
-			 n_unsure > 0 ? " that is certain" : "", ktr__label_duration(worst->sure.ns).text,
+			 lost || n_unsure > 0 ? " that is certain" : "", ktr__label_duration(worst->sure.ns).text,
 			 worst->sure.who, ktr__frame_since(plot->info, worst->sure.from_ns).text);
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "%.159s%s over time%s", d->series[0].name,
 		 d->n_series > 1 ? " and others" : "", longest);

@@ -62,23 +62,25 @@ static void latency_but(const struct ktr__duration_series *s, char *text, size_t
 			 ktr__label_duration(s->open_longest_ns).text);
 }
 
-/* One sentence about the first series, which has the most time of all. */
+/* One sentence about the first series, which has the most time of all; what was lost may have taken longer. */
 static void latency_title(struct ktr__plot *plot, const struct ktr__duration_series *s)
 {
 	const struct ktr__histogram *h = &s->histogram;
+	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0;
 	char p99[80], longest[80] = "", but[160];
 
 	latency_p99(h, ", 99 of 100 up to ", " (p99)", p99, sizeof(p99));
 	latency_but(s, but, sizeof(but));
 	if (s->sure.n > 0)
-		snprintf(longest, sizeof(longest), ", the longest%s %s", s->n_unsure > 0 ? " that is certain" : "",
+		snprintf(longest, sizeof(longest), ", the longest%s %s",
+			 lost || s->n_unsure > 0 ? " that is certain" : "",
 			 ktr__label_duration(s->sure.ns).text);
 	if (h->n == 1)
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: there is one, it took %s%s",
-			 latency_name(s->name).text, ktr__label_duration(h->max).text, but);
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s, it took %s%s",
+			 latency_name(s->name).text, lost ? "one was recorded" : "there is one", ktr__label_duration(h->max).text, but);
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half took up to %s%s%s%s",
-			 latency_name(s->name).text, ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: half%s took up to %s%s%s%s",
+			 latency_name(s->name).text, lost ? " of those recorded" : "", ktr__label_duration(ktr__histogram_quantile(h, 0.5)).text, p99,
 			 longest, but);
 }
 
@@ -152,6 +154,8 @@ static void compare_title(struct ktr__plot *plot, const struct ktr__duration_ser
 			  const struct ktr__duration_series *b)
 {
 	const struct ktr__histogram *h[2] = { &a->histogram, &b->histogram };
+	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0 ||
+		   ktr__losses_missing(&plot->other->losses, plot->other->info) > 0;
 	char words[160] = "", p99[120] = "";
 	uint64_t ns[2];
 
@@ -160,10 +164,10 @@ static void compare_title(struct ktr__plot *plot, const struct ktr__duration_ser
 	if (ktr__histogram_tell(h[0], 0.99, &ns[0]) && ktr__histogram_tell(h[1], 0.99, &ns[1]))
 		snprintf(p99, sizeof(p99), "; p99 %s in A, %s in B", ktr__label_duration(ns[0]).text,
 			 ktr__label_duration(ns[1]).text);
-	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s",
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s%s",
 		 latency_name(a->name).text, words,
 		 words[0] ? ": " : "", ktr__label_duration(ktr__histogram_quantile(h[0], 0.5)).text,
-		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99);
+		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99, lost ? ", as far as recorded" : "");
 }
 
 /* A name for the table that says which trace it is of. */

@@ -142,15 +142,16 @@ static int scatter_event(struct ktr__plot *plot, const struct ktr_event *event)
 static void scatter_words(struct ktr__plot *plot, const struct scatter *s, const char *x,
 			  const char *y)
 {
+	const char *recorded = ktr__losses_missing(&plot->losses, plot->info) > 0 ? ", as far as recorded" : "";
 	char more[32] = "", correlation[32] = "";
 
 	if (s->bins.y.least == s->bins.y.greatest)
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.200s against %.200s: always %s", y, x,
-			 ktr__number_value(s->bins.y.least).text);
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.190s against %.190s: always %s%s", y, x,
+			 ktr__number_value(s->bins.y.least).text, recorded);
 	else
-		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.200s against %.200s: from %s to %s, %.4g on average", y, x,
+		snprintf(plot->frame.title, sizeof(plot->frame.title), "%.190s against %.190s: from %s to %s, %.4g on average%s", y, x,
 			 ktr__number_value(s->bins.y.least).text, ktr__number_value(s->bins.y.greatest).text,
-			 s->bins.mean_y);
+			 s->bins.mean_y, recorded);
 	/* Two points always lie on a line, and a constant has no correlation with anything. */
 	if (s->bins.n >= SCATTER_CORRELATES && s->bins.var_x > 0 && s->bins.var_y > 0)
 		snprintf(correlation, sizeof(correlation), "; correlation %.2f",

@@ -117,10 +117,32 @@ static void tell_unsure(struct picture *p)
 static void two_that_look_like_one(void)
 {
 	draw("latency", 1000, tell_unsure, (struct ktr__plot_options){ 0 });
-	title("read: half took up to 50.0 ms, the longest that is certain 50.0 ms; 1 of 2 may be two, with a loss between");
+	title("read: half of those recorded took up to 50.0 ms, the longest that is certain 50.0 ms; 1 of 2 may be two, with a loss between");
 	drop();
 	draw("heatmap", 1000, tell_unsure, (struct ktr__plot_options){ 0 });
 	title("read over time: the longest that is certain took 50.0 ms (disk, from +0 ns)");
+	drop();
+}
+
+static void tell_spans_and_loss(struct picture *p)
+{
+	tell_spans(p);
+	picture_loss(p, 0, 900, 950, 1000);
+}
+
+/* What was lost may have been longer, and may have been many. */
+static void lost_may_be_longer(void)
+{
+	n_spans = 9;
+	draw("latency", 1000, tell_spans_and_loss, (struct ktr__plot_options){ 0 });
+	title("read: half of those recorded took up to 5.00 ms, the longest that is certain 9.00 ms");
+	drop();
+	draw("heatmap", 1000, tell_spans_and_loss, (struct ktr__plot_options){ 0 });
+	title("read over time: the longest that is certain took 9.00 ms (disk, from +36.0 ms)");
+	drop();
+	n_spans = 1;
+	draw("latency", 1000, tell_spans_and_loss, (struct ktr__plot_options){ 0 });
+	title("read: one was recorded, it took 1.00 ms");
 	drop();
 }
 
@@ -349,6 +371,12 @@ static void correlations(void)
 	title("value against time: always -7");
 	CU_ASSERT_PTR_NULL(strstr(plot.frame.subtitle, "correlation"));
 	drop();
+	draw("scatter", 100, tell_wide_and_lost, (struct ktr__plot_options){ .y = "value" });
+	title("value against time: from -7 to 2000000000, 6.667e+08 on average, as far as recorded");
+	drop();
+	draw("scatter", 100, tell_constant_and_lost, (struct ktr__plot_options){ .y = "value" });
+	title("value against time: always -7, as far as recorded");
+	drop();
 }
 
 /* 90 of 100 ms are in a gap: nobody knows that it was busy then. */
@@ -420,8 +448,14 @@ static void tell_few_of_b(struct picture *p)
 	tell_spans(p);
 }
 
-/* No p99 of two where one has no hundred. */
-static void comparisons(void)
+static void tell_few_and_loss(struct picture *p)
+{
+	tell_few_of_b(p);
+	picture_loss(p, 0, 900000, 950000, 1000);
+}
+
+/* The title of 1000 spans against those of another trace. */
+static void compare_title(void (*tell_second)(struct picture *), const char *wanted)
 {
 	struct ktr__plot_options o = { .width = KTR__CHART_WIDTH, .height = KTR__CHART_HEIGHT, .command = "" };
 	char path[] = "/tmp/ktr-titles-XXXXXX.gp";
@@ -439,10 +473,10 @@ static void comparisons(void)
 	n_spans = 1000;
 	tell_spans(&picture);
 	second.sink = &other.sink;
-	tell_few_of_b(&second);
+	tell_second(&second);
 	plot.other = &other;
 	CU_ASSERT_EQUAL(ktr__plot_draw(&plot, &err), 0);
-	title("read: p50 500 ms in A, 49.9 ms in B");
+	title(wanted);
 	unlink(path);
 	ktr__plot_free(&plot);
 	ktr__plot_free(&other);
@@ -450,6 +484,13 @@ static void comparisons(void)
 	picture_close(&picture);
 }
 
+/* No p99 of two where one has no hundred; and of what was lost nothing is known. */
+static void comparisons(void)
+{
+	compare_title(tell_few_of_b, "read: p50 500 ms in A, 49.9 ms in B");
+	compare_title(tell_few_and_loss, "read: p50 500 ms in A, 49.9 ms in B, as far as recorded");
+}
+
 SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie),
       TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps),
-      TEST(two_that_look_like_one), TEST(longest_is_open), TEST(flames), TEST(comparisons));
+      TEST(two_that_look_like_one), TEST(lost_may_be_longer), TEST(longest_is_open), TEST(flames), TEST(comparisons));
