@@ -167,7 +167,8 @@ static void compare_title(struct ktr__plot *plot, const struct ktr__duration_ser
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "%s: %s%sp50 %s in A, %s in B%s%s",
 		 latency_name(a->name).text, words,
 		 words[0] ? ": " : "", ktr__label_duration(ktr__histogram_quantile(h[0], 0.5)).text,
-		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99, lost ? ", as far as recorded" : "");
+		 ktr__label_duration(ktr__histogram_quantile(h[1], 0.5)).text, p99,
+		 lost ? ", as far as recorded" : "");
 }
 
 /* A name for the table that says which trace it is of. */

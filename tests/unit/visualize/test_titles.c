@@ -493,4 +493,5 @@ static void comparisons(void)
 
 SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie),
       TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps),
-      TEST(two_that_look_like_one), TEST(lost_may_be_longer), TEST(longest_is_open), TEST(flames), TEST(comparisons));
+      TEST(two_that_look_like_one), TEST(lost_may_be_longer), TEST(longest_is_open), TEST(flames),
+      TEST(comparisons));
