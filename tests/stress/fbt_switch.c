@@ -14,6 +14,13 @@
 
 #define WAIT_MS 10000
 
+static const char *const spec[] = { "fbt:::", "fbt:::entry", "fbt:::return", "fbt::leaf*:", "fbt::throws*:",
+				    "fbt::fib*:entry", "fbt::even*:", "fbt::yields*:", "fbt:plugin.so::",
+				    "fbt_caller::fib*:", "fbt_caller::throws*:" };
+#define SPECS	(sizeof(spec) / sizeof(spec[0]))
+#define CALLERS 2 /* the last ones, with FILTERS alone */
+#define PLUGIN	8 /* is there or not, as it comes and goes */
+
 /* A filter, or none; the number of the change. */
 static uint32_t switch_filter(struct ktr__session_rw *session, uint64_t random)
 {
@@ -29,37 +36,39 @@ static uint32_t switch_filter(struct ktr__session_rw *session, uint64_t random)
 
 int main(int argc, char **argv)
 {
-	static const char *const spec[] = { "fbt:::", "fbt:::entry", "fbt:::return", "fbt::leaf*:", "fbt::throws*:",
-					    "fbt::fib*:entry", "fbt::even*:", "fbt::yields*:",
-					    "fbt_caller::fib*:", "fbt_caller::throws*:" };
 	uint64_t n = argc > 2 ? strtoull(argv[2], NULL, 0) : 100;
 	uint64_t random = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr__session_rw session;
 	struct ktr__specs specs = { &session, NULL };
-	unsigned long n_late = 0, n_failed = 0;
+	unsigned long n_late = 0, n_failed = 0, n_gone = 0;
 	bool filters = argc > 4 && *argv[4] == '1';
-	unsigned n_specs = filters ? 10 : 8;
+	unsigned n_specs = filters ? SPECS : SPECS - CALLERS;
 
 	if (argc < 2 || ktr__session_join(argv[1], &session, &err)) {
 		fprintf(stderr, "fbt_switch: %s\n", err.text);
 		return 1;
 	}
 	ktr__specs_ask(&specs, spec[0], WAIT_MS);
-	for (unsigned i = 8; i < n_specs; i++)
+	for (unsigned i = SPECS - CALLERS; i < n_specs; i++)
 		ktr__specs_ask(&specs, spec[i], WAIT_MS);
 	for (uint64_t i = 0; i < n; i++) {
 		struct ktr__specs_done done;
 
 		random = random * 6364136223846793005ull + 1442695040888963407ull;
-		if (filters && random >> 60 < 6)
+		if (filters && random >> 60 < 6) {
 			done.change = switch_filter(&session, random >> 20);
-		else
-			n_failed += ktr__specs_switch(&specs, spec[(random >> 40) % n_specs], random >> 50 & 1,
-						      &done, &err) != 0;
+		} else {
+			unsigned which = (random >> 40) % n_specs;
+			int code = ktr__specs_switch(&specs, spec[which], random >> 50 & 1, &done, &err);
+
+			*(which == PLUGIN ? &n_gone : &n_failed) += code != 0;
+			if (code)
+				continue;
+		}
 		n_late += ktr__specs_wait(&specs, done.change, WAIT_MS) != 0;
 	}
-	printf("%llu switches, %lu late, %lu failed%s%s\n", (unsigned long long)n, n_late, n_failed,
-	       n_failed ? ": " : "", n_failed ? err.text : "");
+	printf("%llu switches, %lu of what was unloaded, %lu late, %lu failed%s%s\n", (unsigned long long)n, n_gone,
+	       n_late, n_failed, n_failed ? ": " : "", n_failed ? err.text : "");
 	return n_late || n_failed;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fbt_ways THREADS ROUNDS: functions that are called and left in all ways there are, each result checked: arguments
- * in registers, vectors and on the stack, results of all kinds, recursion, jumps from function to function,
- * exceptions, longjmp(3), coroutines, handlers of signals, children. Prints "ROUNDS rounds, N wrong".
+ * fbt_ways THREADS ROUNDS [PLUGIN]: functions that are called and left in all ways there are, each result checked:
+ * arguments in registers, vectors and on the stack, results of all kinds, recursion, jumps from function to
+ * function, exceptions, longjmp(3), coroutines, handlers of signals, children, those of fbt_plugin.c, which is
+ * loaded and unloaded each time. Prints "ROUNDS rounds, N wrong", of those that it came to before SIGTERM.
  */
 #include <atomic>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <stdexcept>
 #include <string>
 #include <sys/time.h>
@@ -33,7 +35,8 @@
 		}                                                                                \
 	} while (0)
 
-static std::atomic<unsigned long> wrong, signals;
+static std::atomic<unsigned long> wrong, signals, done;
+static std::atomic<bool> ends;
 
 /* ---- arguments and results ---- */
 
@@ -290,6 +293,11 @@ static void on_signal(int)
 	errno = saved;
 }
 
+static void on_term(int)
+{
+	ends = true;
+}
+
 NOINLINE void forks()
 {
 	pid_t child = fork();
@@ -299,6 +307,18 @@ NOINLINE void forks()
 		_exit(fibonacci(10) == 55 && catches(3) ? 0 : 1);
 	waitpid(child, &status, 0);
 	CHECK(status == 0);
+}
+
+/* The last of several threads that leaves has it unloaded, whoever switches its functions just then. */
+static const char *plugin_file;
+
+NOINLINE void plugs(int n)
+{
+	void *plugin = dlopen(plugin_file, RTLD_NOW | RTLD_LOCAL);
+	int (*call)(int) = plugin ? reinterpret_cast<int (*)(int)>(dlsym(plugin, "plugin_call")) : nullptr;
+
+	CHECK(call && call(n) == fibonacci(n));
+	CHECK(plugin && dlclose(plugin) == 0);
 }
 
 static void one_round(long i)
@@ -322,12 +342,15 @@ static void one_round(long i)
 	CHECK(throws_again(i % 5));
 	CHECK(jumped_to(i % 9));
 	coroutines();
+	if (plugin_file && i % 8 == 0)
+		plugs(static_cast<int>(i % 5));
 }
 
 static void rounds(int thread, long n)
 {
-	for (long i = 0; i < n; i++) {
+	for (long i = 0; i < n && !ends; i++) {
 		one_round(i);
+		done++;
 		if (thread == 0 && i % 64 == 0)
 			forks();
 	}
@@ -341,14 +364,17 @@ int main(int argc, char **argv)
 	std::vector<std::thread> threads;
 	struct sigaction action = {};
 
+	plugin_file = argc > 3 ? argv[3] : nullptr;
 	action.sa_handler = on_signal;
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGALRM, &action, nullptr);
+	action.sa_handler = on_term;
+	sigaction(SIGTERM, &action, nullptr);
 	setitimer(ITIMER_REAL, &every, nullptr);
 	for (int i = 0; i < n_threads; i++)
 		threads.emplace_back(rounds, i, n_rounds);
 	for (std::thread &thread : threads)
 		thread.join();
-	printf("%ld rounds, %lu wrong\n", n_rounds * n_threads, wrong.load());
+	printf("%lu rounds, %lu wrong\n", done.load(), wrong.load());
 	return wrong != 0;
 }
