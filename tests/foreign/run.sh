@@ -5,7 +5,8 @@
 # The source is not ours to ship: Debian is asked for it, once; it is kept with what was built under $O/foreign.
 #
 #	tests/foreign/run.sh [PROGRAM...]
-#	FUNCTIONS=1 tests/foreign/run.sh [PROGRAM...]	their functions as probes instead, ktr_fbt(3), and no patch
+#	FUNCTIONS=1 tests/foreign/run.sh [PROGRAM...]	their functions as probes instead, ktr_fbt(3), and no patch; TESTS=0: all but
+#							their tests
 #	SOURCES=DIR tests/foreign/run.sh		DIR has NAME_VERSION.orig.tar.*: nothing is asked for
 #
 # What a `steps` gives, for the functions below to call; all of it runs in a folder of the form that is meant:
@@ -18,6 +19,7 @@
 #	run_tests N COMMAND...	runs those of $dir/chosen, N at once, under COMMAND; writes the names of those that fail to
 #				$dir/failed
 #	more			what else is asked of it, if anything
+#	counted, stack_at	what is asked of its functions: functions.inc
 #
 # Exit status 1 if something is wrong, 77 if nothing is but a program could not be had here: that is no pass. The last
 # lines say which. Limits of time are against hanging alone.
@@ -49,6 +51,7 @@ not_here() {
 }
 
 . "$here/source.inc"
+. "$here/functions.inc"
 
 # ---- its tests ----
 # What fails is asked once more, alone: tests with limits of time of their own fail on a busy machine.
@@ -167,22 +170,13 @@ usual_tests() {
 	done
 }
 
-# FUNCTIONS=1: every function of a program as it came is a probe, and its tests pass as without.
-functions_() {
-	left_out=
-	untraced
-	traced "functions, off" fbt env
-	traced "functions, entry and return of all, into the rings" fbt env KTR_BUDGET=0 KTR_PROBES=fbt::: KTR_ENTRIES=16K
-	forget
-	traced "functions, entry of all, on thread rings" fbt env KTR_BUDGET=0 KTR_PROBES=fbt:::entry KTR_PATH=thread KTR_ENTRIES=16K
-	forget
-	[ "$failed" = 0 ] && sum_up "$(wc -l <"$dir/chosen") tests pass with all functions probed: off, both ends, entries$left_out"
-}
-
 program() {
 	name=$1
 	. "$here/$name/steps"
-	[ -z "${FUNCTIONS:-}" ] || forms='plain fbt'
+	if [ -n "${FUNCTIONS:-}" ]; then
+		forms='plain fbt'
+		[ -z "$(command -v counted)" ] || forms="$forms count"
+	fi
 	packages
 	source_
 	for form in $forms; do
@@ -201,7 +195,7 @@ name=ktr
 say "installing it as a stranger would"
 make -s O="$O" CC="$cc" PREFIX="$installed" install one >"$dir/log" 2>&1 || { tail "$dir/log"; exit 1; }
 export PKG_CONFIG_PATH="$installed/lib/pkgconfig" LD_LIBRARY_PATH="$installed/lib"
-[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 leveldb memcached pigz
+[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 exiv2 leveldb memcached pigz
 [ $# -gt 0 ] || set -- pigz memcached redis leveldb nginx
 n_passed=0
 n_failed=0
