@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,11 +52,20 @@ static int pager_there(const char *command)
 	return pager_is(command, strcspn(command, " \t"));
 }
 
-/* In the child. */
+/*
+ * In the child. It begins when there is something to show: less(1) whose first read ^C ends waits for its user
+ * before an empty screen.
+ */
 static void pager_run(const char *command, int from)
 {
+	struct pollfd wanted = { from, POLLIN, 0 };
+
 	signal(SIGPIPE, SIG_DFL);
 	interrupt_none();
+	while (poll(&wanted, 1, -1) < 0 && errno == EINTR)
+		;
+	if (!(wanted.revents & POLLIN))
+		_exit(0);
 	dup2(from, STDIN_FILENO);
 	setenv("LESS", "FRX", 0);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);

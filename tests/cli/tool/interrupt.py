@@ -157,6 +157,32 @@ seen = interrupted('dump in a pager', ['dump', trace], lambda t: b'PAGING' in t.
 if b'PAGED' not in seen:
     fail('the pager was not waited for: %r' % seen[-200:])
 
+def has_child(t):
+    for name in os.listdir('/proc'):
+        try:
+            if name.isdigit() and open('/proc/%s/stat' % name).read().rsplit(')')[-1].split()[1] == str(t.pid):
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def page_on_if_any(t):
+    """A report that had come to its end when it was stopped."""
+    t.read(0.1)
+    if b'PAGING' in t.seen:
+        t.until(lambda: tell(folder + '/bin/go'))
+
+
+# One that has got nothing is not waited for: it has nothing to show, and less(1) would want a key on an empty screen.
+for _ in range(5):
+    seen = interrupted('report before its pager', ['report', trace], has_child, released=page_on_if_any,
+                       PAGER=folder + '/bin/page')
+    if b'PAGING' not in seen:
+        break
+else:
+    fail('the pager has begun: %r' % seen[-200:])
+
 # What was there keeps its content, and what ends well leaves no line behind.
 with open(folder + '/kept', 'w') as kept:
     kept.write('as it was\n')
