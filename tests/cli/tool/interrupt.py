@@ -127,7 +127,8 @@ for argv in (['plot', 'rate', trace, '-o', 'x.png'], ['timeline', trace, '-o', '
 # A pager shows what it has got, and its user ends it: it reads on when it is told to. The pipe holds less than the
 # dump has, so that the dump waits for it.
 with open(folder + '/bin/page', 'w') as script:
-    script.write('#!/bin/sh\ntrap "" INT\nhead -n 3\necho PAGING\nread go <"%s/bin/go"\ncat >/dev/null\necho PAGED\n' % folder)
+    script.write('#!/bin/sh\ntrap "" INT\necho >"%s/bin/begun"\nhead -n 3\necho PAGING\n'
+                 'read go <"%s/bin/go"\ncat >/dev/null\necho PAGED\n' % (folder, folder))
 os.chmod(folder + '/bin/page', 0o755)
 os.mkfifo(folder + '/bin/go')
 
@@ -167,6 +168,15 @@ def has_child(t):
     return False
 
 
+def come_to_pager(t):
+    """A pager that begins too early has the time to do so."""
+    for _ in range(50):
+        if os.path.exists(folder + '/bin/begun'):
+            break
+        time.sleep(0.01)
+    t.send(b'\x03')
+
+
 def page_on_if_any(t):
     """A report that had come to its end when it was stopped."""
     t.read(0.1)
@@ -176,8 +186,10 @@ def page_on_if_any(t):
 
 # One that has got nothing is not waited for: it has nothing to show, and less(1) would want a key on an empty screen.
 for _ in range(5):
-    seen = interrupted('report before its pager', ['report', trace], has_child, released=page_on_if_any,
-                       PAGER=folder + '/bin/page')
+    if os.path.exists(folder + '/bin/begun'):
+        os.unlink(folder + '/bin/begun')
+    seen = interrupted('report before its pager', ['report', trace], has_child, come=come_to_pager,
+                       released=page_on_if_any, PAGER=folder + '/bin/page')
     if b'PAGING' not in seen:
         break
 else:
