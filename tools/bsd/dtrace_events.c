@@ -4,7 +4,7 @@
 
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
-#include "ktr/session/kernel_event.h"
+#include "ktr/session/mach_own.h"
 
 #include <ktr/probe_type.h>
 
@@ -34,20 +34,6 @@ static uint32_t dtrace_events_type(const char *text, size_t n)
 	return 0;
 }
 
-static uint32_t dtrace_events_id(uint32_t type, const char *name)
-{
-	static const struct {
-		uint32_t type;
-		char name[16];
-	} own[] = { { KTR_PROBE_THREAD_SWITCH, "thread_switch" }, { KTR_PROBE_IPC_SEND, "ipc_send" },
-		    { KTR_PROBE_VM_FAULT, "vm_fault" } };
-
-	for (uint32_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		if (own[i].type == type && strcmp(own[i].name, name) == 0)
-			return i + 1;
-	return 0;
-}
-
 /* A probe of a type and name, made if need be: its number + 2, or 0 without memory. */
 static uint32_t dtrace_events_probe(struct dtrace_events *events, uint32_t type, const char *name, size_t n)
 {
@@ -57,7 +43,7 @@ static uint32_t dtrace_events_probe(struct dtrace_events *events, uint32_t type,
 	for (uint32_t i = 0; i < events->n_probes; i++)
 		if (probe[i].type == type && strcmp(probe[i].name, made.name) == 0)
 			return i + 2;
-	made.id = dtrace_events_id(type, made.name);
+	made.id = ktr__mach_own_id(type, made.name);
 	/* Doubled when it is full, at each power of two. */
 	if (!(events->n_probes & (events->n_probes - 1)))
 		probe = realloc(probe, (events->n_probes ? 2 * (size_t)events->n_probes : 1) * sizeof(*probe));
@@ -75,6 +61,11 @@ uint32_t dtrace_events_named(struct dtrace_events *events, uint32_t type, const 
 
 /* ---- events of a reader ---- */
 
+static uint32_t dtrace_events_own(struct dtrace_events *events, enum ktr__mach_own_id id)
+{
+	return dtrace_events_named(events, ktr__mach_own[id].type, ktr__mach_own[id].name);
+}
+
 /* The probe of a call site: its number + 2, 1 for none of ours, 0 without memory. */
 static uint32_t dtrace_events_site(struct dtrace_events *events, const struct ktr_reader_site *site)
 {
@@ -83,9 +74,9 @@ static uint32_t dtrace_events_site(struct dtrace_events *events, const struct kt
 	size_t n;
 
 	if (strcmp(site->class_name, KTR_KERNEL_SWITCH_CLASS) == 0)
-		return dtrace_events_probe(events, KTR_PROBE_THREAD_SWITCH, "thread_switch", 13);
+		return dtrace_events_own(events, KTR__MACH_OWN_THREAD_SWITCH);
 	if (strcmp(site->class_name, KTR_KERNEL_FAULT_CLASS) == 0)
-		return dtrace_events_probe(events, KTR_PROBE_VM_FAULT, "vm_fault", 8);
+		return dtrace_events_own(events, KTR__MACH_OWN_VM_FAULT);
 	if (strcmp(site->class_name, "mach") != 0)
 		return 1;
 	/* Of a point "TYPE:NAME %#llx ..."; of one that is fired by name the type is where points have the file. */

@@ -3,6 +3,7 @@
 #include "tools/bsd/dtrace_json.h"
 
 #include "conf/kit/utf8.h"
+#include "ktr/session/mach_own.h"
 
 #include <ktr/probe_type.h>
 
@@ -25,20 +26,18 @@ static int dtrace_json_probe(struct dtrace_events *events, const json_t *object,
 {
 	const char *type = json_string_value(json_object_get(object, "type"));
 	const char *name = json_string_value(json_object_get(object, "name"));
-	static const char own[][16] = { "", "thread_switch", "ipc_send", "vm_fault" };
-	static const uint32_t own_type[] = { 0, KTR_PROBE_THREAD_SWITCH, KTR_PROBE_IPC_SEND, KTR_PROBE_VM_FAULT };
 	uint32_t id = (uint32_t)dtrace_json_number(object, "probe_id"), of = 0;
 	char text[DTRACE_NAME];
 
 	for (uint32_t i = 1; type && i < KTR_PROBE_TYPES_END; i++)
 		if (strcmp(type, dtrace_type_name(i)) == 0)
 			of = i;
-	if (!type && id < sizeof(own_type) / sizeof(own_type[0]))
-		of = own_type[id];
+	if (!type && id < KTR__MACH_OWN_END)
+		of = ktr__mach_own[id].type;
 	if (name)
 		snprintf(text, sizeof(text), "%s", name);
-	else if (id && id < sizeof(own_type) / sizeof(own_type[0]))
-		snprintf(text, sizeof(text), "%s", own[id]);
+	else if (id && id < KTR__MACH_OWN_END)
+		snprintf(text, sizeof(text), "%s", ktr__mach_own[id].name);
 	else
 		snprintf(text, sizeof(text), "probe_%" PRIu32, id);
 	*number = dtrace_events_named(events, of, text);

@@ -12,9 +12,11 @@
 #include "ktr/provider/mach/mach.h"
 
 #include "ktr/provider/handler/handler.h"
+#include "ktr/provider/mach/mach_ids.h"
 #include "ktr/provider/mach/mach_kernel.h"
 #include "ktr/provider/mach/mach_read.h"
 #include "ktr/session/clock.h"
+#include "ktr/session/mach_own.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,7 +34,7 @@ static struct ktr_provider *mach_provider;
 static struct ktr__mach_probe *mach_bucket[MACH_BUCKETS]; /* release, acquire */
 static struct ktr__mach_probe **mach_block[MACH_BLOCKS]; /* by index; release, acquire */
 static uint32_t mach_n = 1; /* the next index. Atomic */
-static uint32_t mach_next_id = KTR__MACH_DEFAULTS + 1;
+static uint32_t mach_next_id = KTR__MACH_OWN_END;
 static bool mach_forks;	   /* handlers of fork have been given */
 static bool mach_disabled; /* all are off. Atomic */
 
@@ -253,20 +255,20 @@ static void mach_unoffer(struct ktr__mach_probe *probe)
 /* The probe that has an id, under the lock; NULL with errno set: none. */
 static struct ktr__mach_probe *mach_by_id(uint32_t id)
 {
-	for (uint32_t i = 1; id && i < mach_n; i++)
-		if (ktr__mach_at(i)->id == id)
-			return ktr__mach_at(i);
-	errno = ENOENT;
-	return NULL;
+	struct ktr__mach_probe *probe = ktr__mach_ids_find(id);
+
+	if (!probe)
+		errno = ENOENT;
+	return probe;
 }
 
 /* ---- registering ---- */
 
 static uint32_t mach_id(uint32_t type, const char *name)
 {
-	uint32_t id = ktr__mach_default(type, name);
+	uint32_t id = ktr__mach_own_id(type, name);
 
-	return id && !mach_by_id(id) ? id : mach_next_id++;
+	return id && !ktr__mach_ids_find(id) ? id : mach_next_id++;
 }
 
 /* NULL: no memory. */
@@ -301,13 +303,14 @@ static int mach_register(uint32_t type, const char *name, const char *function, 
 	if (code)
 		return code;
 	copy = mach_function(probe, function);
-	if (!copy) {
+	*id = mach_id(type, name);
+	if (!copy || !ktr__mach_ids_add(probe, *id)) {
 		if (!probe->had_points)
 			mach_unoffer(probe);
+		*id = 0;
 		return -ENOMEM;
 	}
 	__atomic_store_n(&probe->function, copy, __ATOMIC_RELEASE);
-	*id = mach_id(type, name);
 	__atomic_store_n(&probe->handler, handler, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&probe->id, *id, __ATOMIC_RELEASE);
 	return 0;
@@ -368,6 +371,7 @@ static struct ktr__mach_probe *mach_take(uint32_t id)
 	if (probe) {
 		ktr_provider_switch(probe->offered, 0, NULL);
 		ktr__mach_unfeed(probe);
+		ktr__mach_ids_drop(probe);
 		__atomic_store_n(&probe->id, 0, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&probe->handler, NULL, __ATOMIC_SEQ_CST);
 		probe->changing = true;
@@ -400,18 +404,11 @@ boolean_t dtrace_probe_remove(uint32_t id)
 
 void (dtrace_init)(void)
 {
-	static const struct {
-		dtrace_probe_type_t type;
-		const char *name, *function;
-	} own[KTR__MACH_DEFAULTS] = {
-		{ DTRACE_PROBE_THREAD_SWITCH, "thread_switch", "thread_invoke" },
-		{ DTRACE_PROBE_IPC_SEND, "ipc_send", "mach_msg_trap" },
-		{ DTRACE_PROBE_VM_FAULT, "vm_fault", "vm_fault" },
-	};
 	int saved = errno;
 
-	for (uint32_t i = 0; i < KTR__MACH_DEFAULTS; i++) {
-		uint32_t id = dtrace_probe_register(own[i].type, own[i].name, own[i].function, NULL);
+	for (uint32_t i = 1; i < KTR__MACH_OWN_END; i++) {
+		const struct ktr__mach_own *own = &ktr__mach_own[i];
+		uint32_t id = dtrace_probe_register((dtrace_probe_type_t)own->type, own->name, own->function, NULL);
 
 		if (id)
 			dtrace_probe_enable(id);
@@ -419,27 +416,16 @@ void (dtrace_init)(void)
 	errno = saved;
 }
 
-/* The least id above one; 0: there is none. */
-static uint32_t mach_id_above(uint32_t above)
-{
-	uint32_t least = 0;
-
-	for (uint32_t i = 1; i < mach_n; i++) {
-		uint32_t id = ktr__mach_at(i)->id;
-
-		if (id > above && (!least || id < least))
-			least = id;
-	}
-	return least;
-}
-
+/* From the last one on, for those after one that goes are moved. */
 void dtrace_shutdown(void)
 {
-	uint32_t id = 0;
+	const struct ktr__mach_probe *probe;
+	uint32_t id;
 
 	do {
 		pthread_mutex_lock(&mach_lock);
-		id = mach_id_above(id);
+		probe = ktr__mach_ids_at(ktr__mach_ids_n() - 1);
+		id = probe ? probe->id : 0;
 		pthread_mutex_unlock(&mach_lock);
 	} while (id && (dtrace_probe_remove(id) || errno == ENOENT));
 }
@@ -499,11 +485,10 @@ void ktr__mach_view(const struct ktr__mach_probe *probe, dtrace_probe_t *view)
 
 uint32_t dtrace_get_probe_count(void)
 {
-	uint32_t n = 0;
+	uint32_t n;
 
 	pthread_mutex_lock(&mach_lock);
-	for (uint32_t i = 1; i < mach_n; i++)
-		n += ktr__mach_at(i)->id != 0;
+	n = ktr__mach_ids_n();
 	pthread_mutex_unlock(&mach_lock);
 	return n;
 }
@@ -522,18 +507,16 @@ boolean_t dtrace_probe_get(uint32_t id, dtrace_probe_t *view)
 
 boolean_t dtrace_get_probe_info(uint32_t index, dtrace_probe_t *view)
 {
-	uint32_t id = 0;
+	const struct ktr__mach_probe *probe;
 
 	pthread_mutex_lock(&mach_lock);
-	do
-		id = mach_id_above(id);
-	while (id && index--);
-	if (id)
-		ktr__mach_view(mach_by_id(id), view);
+	probe = ktr__mach_ids_at(index);
+	if (probe)
+		ktr__mach_view(probe, view);
 	pthread_mutex_unlock(&mach_lock);
-	if (!id)
+	if (!probe)
 		errno = ENOENT;
-	return id != 0;
+	return probe != NULL;
 }
 
 uint64_t dtrace_gethrtime(void)

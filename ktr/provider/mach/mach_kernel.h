@@ -5,12 +5,6 @@
 
 #include "ktr/provider/mach/mach.h"
 
-/* The framework's own probes, which have these ids when they are registered first. */
-#define KTR__MACH_DEFAULTS 3
-
-/* 1 to 3; 0: it is none of them. */
-uint32_t ktr__mach_default(uint32_t type, const char *name);
-
 /* Has the kernel tell, if this is a probe that it has something to tell for; ends it, if we had it told. */
 void ktr__mach_feed(const struct ktr__mach_probe *probe);
 void ktr__mach_unfeed(const struct ktr__mach_probe *probe);

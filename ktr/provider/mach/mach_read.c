@@ -3,10 +3,9 @@
 #include "ktr/provider/mach/mach_read.h"
 
 #include "ktr/provider/mach/mach.h"
-#include "ktr/provider/mach/mach_kernel.h"
 #include "ktr/provider/view/take.h"
 #include "ktr/record/own.h"
-#include "ktr/session/kernel_event.h"
+#include "ktr/session/mach_own.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -60,9 +59,9 @@ static uint32_t mach_read_site(uint32_t site)
 }
 
 /* Counts it as a fire of its probe, for nobody else has. */
-static uint32_t mach_read_fired(uint32_t type, const char *name)
+static uint32_t mach_read_fired(enum ktr__mach_own_id own)
 {
-	struct ktr__mach_probe *probe = ktr__mach_find(type, name);
+	struct ktr__mach_probe *probe = ktr__mach_find(ktr__mach_own[own].type, ktr__mach_own[own].name);
 	uint32_t id = probe ? __atomic_load_n(&probe->id, __ATOMIC_ACQUIRE) : 0;
 
 	if (id)
@@ -79,13 +78,13 @@ static void mach_read_kernel(const struct ktr__taken *taken, dtrace_event_t *eve
 
 	memset(event->args, 0, sizeof(event->args));
 	if (line == KTR__KERNEL_MINOR || line == KTR__KERNEL_MAJOR) {
-		event->probe_id = mach_read_fired(KTR_PROBE_VM_FAULT, "vm_fault");
+		event->probe_id = mach_read_fired(KTR__MACH_OWN_VM_FAULT);
 		event->args[0] = taken->arg[2];
 		event->args[1] = line == KTR__KERNEL_MAJOR ? 2 : 1;
 		event->args[2] = taken->arg[3];
 		return;
 	}
-	event->probe_id = mach_read_fired(KTR_PROBE_THREAD_SWITCH, "thread_switch");
+	event->probe_id = mach_read_fired(KTR__MACH_OWN_THREAD_SWITCH);
 	event->args[line == KTR__KERNEL_IN] = taken->tid;
 	event->args[2] = why[line];
 }

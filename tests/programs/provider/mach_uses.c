@@ -11,6 +11,7 @@
  *	mach_uses race SECONDS	points and names fired by two threads while the probe is made, switched and removed
  *	mach_uses ends		main returns while threads fire
  *	mach_uses plugin FILE	loads a library with a point, unloads it and loads it again
+ *	mach_uses ids N		N probes, walked through by their ids, half of them removed, and registered again
  *	mach_uses serve		does what the lines of standard input say: fire N, read, wait
  */
 #include <ktr/ctl.h>
@@ -83,6 +84,45 @@ static void fire_all(void)
 	DTRACE_TIMER_TICK(3);
 	DTRACE_CUSTOM("custom", 1, 2, 3, 4, 5, -6);
 	DTRACE_CUSTOM("nothing");
+}
+
+/* Ids rise with the places; each is told of by both calls. */
+static void ids_walk(uint32_t n)
+{
+	dtrace_probe_t probe, same;
+	uint32_t last = 0, i = 0;
+
+	for (; dtrace_get_probe_info(i, &probe); i++) {
+		CHECK(probe.id > last && dtrace_probe_get(probe.id, &same) && same.name == probe.name);
+		last = probe.id;
+	}
+	CHECK(i == n && dtrace_get_probe_count() == n && errno == ENOENT);
+}
+
+static void ids(unsigned n)
+{
+	uint32_t *id = calloc(n, sizeof(*id)), *again = calloc(n, sizeof(*again));
+	char name[32];
+
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "many_%u", i);
+		id[i] = dtrace_probe_register(DTRACE_PROBE_CUSTOM, name, "many", NULL);
+		CHECK(id[i] > 3);
+	}
+	ids_walk(n);
+	for (unsigned i = 0; i < n; i += 2)
+		CHECK(dtrace_probe_remove(id[i]) && !dtrace_probe_remove(id[i]));
+	ids_walk(n / 2);
+	/* The framework's own come late, and have the ids that are kept for them. */
+	again[0] = dtrace_probe_register(DTRACE_PROBE_IPC_SEND, "ipc_send", "many", NULL);
+	CHECK(again[0] == 2);
+	again[1] = dtrace_probe_register(DTRACE_PROBE_CUSTOM, "many_0", "many", NULL);
+	CHECK(again[1] > id[n - 1]);
+	ids_walk(n / 2 + 2);
+	dtrace_shutdown();
+	CHECK(dtrace_get_probe_count() == 0);
+	free(id);
+	free(again);
 }
 
 static const struct {
@@ -573,6 +613,8 @@ int main(int argc, char **argv)
 		ends();
 	else if (strcmp(what, "plugin") == 0)
 		plugin(argc > 2 ? argv[2] : "");
+	else if (strcmp(what, "ids") == 0)
+		ids(argc > 2 ? (unsigned)atoi(argv[2]) : 2000);
 	else if (strcmp(what, "serve") == 0)
 		serve();
 	else {
