@@ -71,6 +71,8 @@ PROVIDER_SRC := $(call src,ktr/provider/registry ktr/provider/view) $(OFFER_SRC)
 TYPES_SRC   := $(call src,ktr/provider/types)
 # Functions as probes, on x86-64.
 FBT_SRC     := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(call src,ktr/provider/fbt) $(wildcard ktr/provider/fbt/*.S) $(TYPES_SRC))
+# Locks of programs that know nothing of ktr: in the agent. Of glibc on x86-64.
+LOCK_SRC    := $(if $(FBT_SRC),$(call src,ktr/provider/lock))
 # System calls of other processes, and FreeBSD's file of them: the command's alone.
 KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 # A DTrace-like framework's names, on top of libktr-provider.
@@ -95,7 +97,7 @@ EXPORTED_CONF := $(addprefix conf/,error.c knob.c loader.c loader_file.c search.
 LIBPROVIDER_PIC := $(call obj,pic,$(PROVIDER_SRC) $(call src,ktr/control) $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBFBT_PIC   := $(call obj,pic,$(FBT_SRC) ktr/record/module.c $(SHARED_SRC) $(filter-out $(EXPORTED_CONF),$(CONF_SRC)))
 LIBDTRACE_PIC := $(call obj,pic,$(DTRACE_SRC)) $(SHARED_PIC)
-LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(AGENT_SRC)))
+LIBAGENT_PIC := $(call obj,pic,$(sort $(LIBKTR_SRC) $(PROVIDER_SRC) $(FBT_SRC) $(LOCK_SRC) $(AGENT_SRC)))
 LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 # Filters evaluate these for each event of a trace: not the small ones of libktr.so. What SQL asks is the command's, and
 # so are types.

@@ -25,6 +25,7 @@
 #include "tools/record/run_environment.h"
 #include "tools/record/run_hold.h"
 #include "tools/record/run_live.h"
+#include "tools/record/run_locks.h"
 #include "tools/record/run_standby.h"
 #include "tools/record/save.h"
 #include "tools/record/span_watch.h"
@@ -156,6 +157,10 @@ static int run_check(struct run *run)
 		rc = run_check_session(run->command, run->session);
 	if (!rc && run->mask)
 		rc = run_check_mask(run->command, run->mask, run->program[0]);
+	if (!rc && run->locks)
+		rc = run_locks_check(run->command, run->locks);
+	if (!rc && run->locks && !run->agent)
+		rc = usage_error(run->command, "--lock goes with --agent, which stands before the C library's locks");
 	if (!rc && run->children && !run->agent)
 		rc = usage_error(run->command, "-i goes with --agent: children that have libktr are traced anyway");
 	if (!rc && run->agent)
@@ -492,6 +497,8 @@ static const struct option_row run_rows[] = {
 	OPTION_NUMBER(0, "depth", "N", struct run, depth, 1, 1u << 30, "only calls at most so deep among them"),
 	OPTION_TEXT(0, "caller", "GLOBS", struct run, callers, "only calls within those of functions: 'parse_file'"),
 	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
+	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
+		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, all"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
 	OPTION_NUMBER(0, "after", "N", struct run, after, 0, 1ull << 40, "events that each ring takes after that (0)"),

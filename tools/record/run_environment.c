@@ -2,6 +2,7 @@
 #include "tools/record/run_environment.h"
 
 #include "ktr/session/kernel_event.h"
+#include "tools/record/run_locks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,22 @@ static void environment_functions(FILE *to, const char *provider, const char *gl
 	}
 }
 
+/* What is recorded of locks. */
+static void environment_locks(FILE *to, const char *kinds, const char **before)
+{
+	const char *probes;
+	size_t length;
+
+	for (; *kinds; kinds += length + (kinds[length] == ',')) {
+		length = strcspn(kinds, ",");
+		probes = run_locks_probes(kinds, length);
+		if (!probes)
+			continue;
+		fprintf(to, "%s%s", *before, probes);
+		*before = ",";
+	}
+}
+
 /* The list is handed on whole: libktr says what it does not take. 0, or -1 and errno. */
 static int environment_probes(const struct run *run)
 {
@@ -42,7 +59,7 @@ static int environment_probes(const struct run *run)
 	FILE *to;
 	int rc;
 
-	if (!run->probes && !run->functions)
+	if (!run->probes && !run->functions && !run->locks)
 		return 0;
 	to = open_memstream(&probes, &n);
 	if (!to)
@@ -54,6 +71,8 @@ static int environment_probes(const struct run *run)
 		environment_functions(to, "fbt_args", run->functions, "args", &before);
 	if (run->callers)
 		environment_functions(to, "fbt_caller", run->callers, "within", &before);
+	if (run->locks)
+		environment_locks(to, run->locks, &before);
 	rc = ferror(to) ? -1 : 0;
 	rc |= fclose(to);
 	if (!rc && probes && n)

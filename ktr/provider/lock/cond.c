@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Condition variables. A thread that waits gives its mutex away within the C library and takes it back there, so
+ * that it waits for the mutex, too, is part of what it waits for the condition. It may be cancelled while it waits:
+ * then it has its mutex again when its handlers run, and that is told as well.
+ */
+#include "ktr/provider/lock/mutex.h"
+#include "ktr/provider/lock/probes.h"
+#include "ktr/provider/lock/traced.h"
+
+#include <errno.h>
+
+struct cond_wait {
+	const pthread_cond_t *cond;
+	pthread_mutex_t *mutex;
+	const void *caller;
+	uint64_t began_ns;
+};
+
+static void cond_begin(struct cond_wait *wait, const pthread_cond_t *cond, pthread_mutex_t *mutex,
+		       const void *caller)
+{
+	*wait = (struct cond_wait){ cond, mutex, caller, 0 };
+	KTR__LOCK_FIRE(COND_WAIT, caller, 3, cond, mutex);
+	ktr__mutex_leaves(mutex, caller);
+	wait->began_ns = ktr__lock_now_ns();
+}
+
+/* Of EPERM and EINVAL nothing has come: the mutex is as it was. */
+static int cond_end(const struct cond_wait *wait, int code)
+{
+	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
+
+	ktr__mutex_got(wait->mutex, wait->caller);
+	KTR__LOCK_FIRE(COND_WAITED, wait->caller, 5, wait->cond, ns, code, wait->mutex);
+	return code;
+}
+
+static void cond_cancelled(void *context)
+{
+	cond_end(context, ECANCELED);
+}
+
+#define COND_WAIT(c, m, real)                                                                    \
+	do {                                                                                     \
+		struct cond_wait wait;                                                           \
+		int code;                                                                        \
+												 \
+		cond_begin(&wait, c, m, KTR__LOCK_CALLER());                                     \
+		pthread_cleanup_push(cond_cancelled, &wait);                                     \
+		code = (real);                                                                   \
+		pthread_cleanup_pop(0);                                                          \
+		return cond_end(&wait, code);                                                    \
+	} while (0)
+
+int ktr__traced_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_wait(c, m));
+}
+
+int ktr__traced_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t)
+{
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_timedwait(c, m, t));
+}
+
+int ktr__traced_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t k, const struct timespec *t)
+{
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_clockwait(c, m, k, t));
+}
+
+static inline __attribute__((always_inline)) void cond_wakes(const void *cond, uint32_t all, const void *caller)
+{
+	KTR__LOCK_FIRE(COND_SIGNAL, caller, 3, cond, all);
+}
+
+int ktr__traced_pthread_cond_signal(pthread_cond_t *c)
+{
+	cond_wakes(c, 0, KTR__LOCK_CALLER());
+	return ktr__lock_real.pthread_cond_signal(c);
+}
+
+int ktr__traced_pthread_cond_broadcast(pthread_cond_t *c)
+{
+	cond_wakes(c, 1, KTR__LOCK_CALLER());
+	return ktr__lock_real.pthread_cond_broadcast(c);
+}
+
+/* ---- C11's, which are pthread's in glibc, with other codes ---- */
+
+static int cond_c11(const struct cond_wait *wait, int code)
+{
+	cond_end(wait, code == thrd_success ? 0 : code == thrd_timedout ? ETIMEDOUT : EINVAL);
+	return code;
+}
+
+#define COND_WAIT_C11(c, m, real)                                                                \
+	do {                                                                                     \
+		struct cond_wait wait;                                                           \
+		int code;                                                                        \
+												 \
+		cond_begin(&wait, (const pthread_cond_t *)(c), (pthread_mutex_t *)(m), KTR__LOCK_CALLER()); \
+		pthread_cleanup_push(cond_cancelled, &wait);                                     \
+		code = (real);                                                                   \
+		pthread_cleanup_pop(0);                                                          \
+		return cond_c11(&wait, code);                                                    \
+	} while (0)
+
+int ktr__traced_cnd_wait(cnd_t *c, mtx_t *m)
+{
+	COND_WAIT_C11(c, m, ktr__lock_real.cnd_wait(c, m));
+}
+
+int ktr__traced_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *t)
+{
+	COND_WAIT_C11(c, m, ktr__lock_real.cnd_timedwait(c, m, t));
+}
+
+int ktr__traced_cnd_signal(cnd_t *c)
+{
+	cond_wakes(c, 0, KTR__LOCK_CALLER());
+	return ktr__lock_real.cnd_signal(c);
+}
+
+int ktr__traced_cnd_broadcast(cnd_t *c)
+{
+	cond_wakes(c, 1, KTR__LOCK_CALLER());
+	return ktr__lock_real.cnd_broadcast(c);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider lock: who waits for whom. It is there in programs that were started with a probe of it asked for
+ * (debug.ktr.probes), and where their calls come to us (calls.c): a program that runs already calls the C library,
+ * whatever is loaded later.
+ *
+ * While no probe is on, a call of the program's goes through a load and a jump. Where only waiting is asked for,
+ * giving a lock back does so still.
+ */
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/lock/calls.h"
+#include "ktr/provider/lock/probes.h"
+#include "ktr/provider/lock/traced.h"
+#include "ktr/record/module.h"
+#include "ktr/start/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ktr_provider_probe *ktr__lock_probe[KTR__LOCK_N];
+uint32_t ktr__lock_on;
+
+const struct ktr__lock_calls ktr__lock_traced = {
+#define LOCK_IS_TRACED(name, parameters, arguments, version, old) .name = ktr__traced_##name,
+	KTR__LOCK_CALLS(LOCK_IS_TRACED)
+};
+
+static const char *const lock_name[] = {
+#define LOCK_NAME(id, name, arguments) [KTR__LOCK_##id] = name,
+	KTR__LOCK_PROBES(LOCK_NAME)
+};
+
+static const char *const lock_arguments[] = {
+#define LOCK_ARGUMENTS(id, name, arguments) [KTR__LOCK_##id] = arguments,
+	KTR__LOCK_PROBES(LOCK_ARGUMENTS)
+};
+
+/* ---- where ktr is ---- */
+
+#define LOCK_OWN 3 /* this object, and those of the two libraries below it, which may all be one */
+
+static struct {
+	uintptr_t begin, end;
+} lock_own[LOCK_OWN];
+
+static bool lock_is_own(uintptr_t at)
+{
+	for (unsigned i = 0; i < LOCK_OWN; i++)
+		if (at - lock_own[i].begin < lock_own[i].end - lock_own[i].begin)
+			return true;
+	return false;
+}
+
+bool ktr__lock_is_ours(const void *caller, const volatile void *lock)
+{
+	return lock_is_own((uintptr_t)caller) || lock_is_own((uintptr_t)lock);
+}
+
+static void lock_find_own(unsigned i, const void *address)
+{
+	struct ktr__object object;
+
+	if (!ktr__object_find(address, &object))
+		return;
+	lock_own[i].begin = object.base;
+	lock_own[i].end = object.end;
+}
+
+/* ---- which calls are led to us ---- */
+
+#define LOCK_BIT(id) (1u << KTR__LOCK_##id)
+#define LOCK_MUTEX_TAKEN (LOCK_BIT(MUTEX_ACQUIRE) | LOCK_BIT(MUTEX_ERROR))
+#define LOCK_MUTEX	 (LOCK_MUTEX_TAKEN | LOCK_BIT(MUTEX_BLOCK) | LOCK_BIT(MUTEX_BLOCKED))
+#define LOCK_MUTEX_GIVEN (LOCK_BIT(MUTEX_RELEASE) | LOCK_BIT(MUTEX_ERROR))
+#define LOCK_RW_TAKEN	 (LOCK_BIT(RW_ACQUIRE) | LOCK_BIT(RW_ERROR))
+#define LOCK_RW		 (LOCK_RW_TAKEN | LOCK_BIT(RW_BLOCK) | LOCK_BIT(RW_BLOCKED))
+#define LOCK_COND_MUTEX	 (LOCK_BIT(MUTEX_ACQUIRE) | LOCK_BIT(MUTEX_RELEASE))
+#define LOCK_COND	 (LOCK_BIT(COND_WAIT) | LOCK_BIT(COND_WAITED) | LOCK_COND_MUTEX)
+#define LOCK_SEM_TAKEN	 (LOCK_BIT(SEM_ACQUIRE) | LOCK_BIT(SEM_ERROR))
+#define LOCK_SEM	 (LOCK_SEM_TAKEN | LOCK_BIT(SEM_BLOCK) | LOCK_BIT(SEM_BLOCKED))
+#define LOCK_SPIN_TAKEN	 (LOCK_BIT(SPIN_ACQUIRE) | LOCK_BIT(SPIN_ERROR))
+#define LOCK_SPIN	 (LOCK_SPIN_TAKEN | LOCK_BIT(SPIN_SPIN) | LOCK_BIT(SPIN_SPUN))
+#define LOCK_BARRIER	 (LOCK_BIT(BARRIER_BLOCK) | LOCK_BIT(BARRIER_BLOCKED))
+
+/* Each call, and the probes for which it has to be ours. */
+#define LOCK_NEEDS(X)                                                                            \
+	X(pthread_mutex_lock, LOCK_MUTEX)                                                        \
+	X(pthread_mutex_timedlock, LOCK_MUTEX)                                                   \
+	X(pthread_mutex_clocklock, LOCK_MUTEX)                                                   \
+	X(pthread_mutex_trylock, LOCK_MUTEX_TAKEN)                                               \
+	X(pthread_mutex_unlock, LOCK_MUTEX_GIVEN)                                                \
+	X(mtx_lock, LOCK_MUTEX)                                                                  \
+	X(mtx_timedlock, LOCK_MUTEX)                                                             \
+	X(mtx_trylock, LOCK_MUTEX_TAKEN)                                                         \
+	X(mtx_unlock, LOCK_MUTEX_GIVEN)                                                          \
+	X(pthread_rwlock_rdlock, LOCK_RW)                                                        \
+	X(pthread_rwlock_timedrdlock, LOCK_RW)                                                   \
+	X(pthread_rwlock_clockrdlock, LOCK_RW)                                                   \
+	X(pthread_rwlock_wrlock, LOCK_RW)                                                        \
+	X(pthread_rwlock_timedwrlock, LOCK_RW)                                                   \
+	X(pthread_rwlock_clockwrlock, LOCK_RW)                                                   \
+	X(pthread_rwlock_tryrdlock, LOCK_RW_TAKEN)                                               \
+	X(pthread_rwlock_trywrlock, LOCK_RW_TAKEN)                                               \
+	X(pthread_rwlock_unlock, LOCK_BIT(RW_RELEASE))                                           \
+	X(pthread_cond_wait, LOCK_COND)                                                          \
+	X(pthread_cond_timedwait, LOCK_COND)                                                     \
+	X(pthread_cond_clockwait, LOCK_COND)                                                     \
+	X(pthread_cond_signal, LOCK_BIT(COND_SIGNAL))                                            \
+	X(pthread_cond_broadcast, LOCK_BIT(COND_SIGNAL))                                         \
+	X(cnd_wait, LOCK_COND)                                                                   \
+	X(cnd_timedwait, LOCK_COND)                                                              \
+	X(cnd_signal, LOCK_BIT(COND_SIGNAL))                                                     \
+	X(cnd_broadcast, LOCK_BIT(COND_SIGNAL))                                                  \
+	X(sem_wait, LOCK_SEM)                                                                    \
+	X(sem_timedwait, LOCK_SEM)                                                               \
+	X(sem_clockwait, LOCK_SEM)                                                               \
+	X(sem_trywait, LOCK_SEM_TAKEN)                                                           \
+	X(sem_post, LOCK_BIT(SEM_RELEASE))                                                       \
+	X(pthread_spin_lock, LOCK_SPIN)                                                          \
+	X(pthread_spin_trylock, LOCK_SPIN_TAKEN)                                                 \
+	X(pthread_spin_unlock, LOCK_BIT(SPIN_RELEASE))                                           \
+	X(pthread_barrier_wait, LOCK_BARRIER)
+
+/* All of them have a row in both tables. */
+#define LOCK_ONE(name, ...) +1
+_Static_assert((0 LOCK_NEEDS(LOCK_ONE)) == (0 KTR__LOCK_CALLS(LOCK_ONE)), "a call without its probes");
+
+static void lock_lead(void)
+{
+	uint32_t on = ktr__lock_on;
+
+#define LOCK_LEAD(name, probes)                                                                  \
+	__atomic_store_n(&ktr__lock_way.name,                                                    \
+			 on & (probes) ? ktr__traced_##name : ktr__lock_real.name, __ATOMIC_RELEASE);
+	LOCK_NEEDS(LOCK_LEAD)
+}
+
+/* ---- the provider's operations ---- */
+
+static enum ktr__lock_number lock_number(const struct ktr_provider_probe *probe)
+{
+	return (enum ktr__lock_number)(uintptr_t)probe->context;
+}
+
+static int lock_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
+{
+	if (!ktr__lock_is_first())
+		return ktr_error_set(why, ENOTSUP, "the program calls the locks of another object than the agent's, "
+				     "which was there first");
+	/* By who offers it: that has not returned yet. */
+	ktr__lock_probe[lock_number(probe)] = probe;
+	__atomic_fetch_or(&ktr__lock_on, 1u << lock_number(probe), __ATOMIC_RELEASE);
+	lock_lead();
+	return 0;
+}
+
+static void lock_disable(struct ktr_provider_probe *probe)
+{
+	__atomic_fetch_and(&ktr__lock_on, ~(1u << lock_number(probe)), __ATOMIC_RELEASE);
+	lock_lead();
+}
+
+static const struct {
+	const char *name;
+	struct ktr_provider_arg arg;
+} lock_kinds[] = {
+	{ "lock", { "lock", "void *", KTR_ARG_PTR } },	     { "cond", { "cond", "void *", KTR_ARG_PTR } },
+	{ "mutex", { "mutex", "void *", KTR_ARG_PTR } },     { "sem", { "sem", "void *", KTR_ARG_PTR } },
+	{ "barrier", { "barrier", "void *", KTR_ARG_PTR } }, { "caller", { "caller", "void *", KTR_ARG_PTR } },
+	{ "ns", { "ns", "int64_t", KTR_ARG_I64 } },	     { "owner", { "owner", "pid_t", KTR_ARG_U32 } },
+	{ "error", { "error", "int", KTR_ARG_I32 } },	     { "recursive", { "recursive", "int", KTR_ARG_U32 } },
+	{ "write", { "write", "int", KTR_ARG_U32 } },	     { "all", { "all", "int", KTR_ARG_U32 } },
+	{ "last", { "last", "int", KTR_ARG_U32 } },
+};
+
+static int lock_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
+{
+	const char *at = lock_arguments[lock_number(probe)];
+	size_t length = strcspn(at, " ");
+
+	for (; number && at[length]; number--) {
+		at += length + 1;
+		length = strcspn(at, " ");
+	}
+	for (unsigned i = 0; !number && i < sizeof(lock_kinds) / sizeof(lock_kinds[0]); i++)
+		if (strlen(lock_kinds[i].name) == length && strncmp(lock_kinds[i].name, at, length) == 0) {
+			*arg = lock_kinds[i].arg;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static const struct ktr_provider_ops lock_ops = {
+	.size = sizeof(lock_ops),
+	.enable = lock_enable,
+	.disable = lock_disable,
+	.arg_desc = lock_argument,
+};
+
+/* Is any of them wanted from the start? */
+static bool lock_is_asked(void)
+{
+	char full[64];
+
+	for (unsigned i = 0; i < KTR__LOCK_N; i++) {
+		snprintf(full, sizeof(full), "lock:::%s", lock_name[i]);
+		if (ktr__probe_asked("", full))
+			return true;
+	}
+	return false;
+}
+
+__attribute__((constructor)) static void lock_begin(void)
+{
+	struct ktr_provider *provider;
+
+	if (gettid() != getpid())
+		return; /* `ktr attach`: see above */
+	ktr__lock_resolve();
+	ktr__module_attach(&ktr__module_entry);
+	if (!lock_is_asked())
+		return;
+	lock_find_own(0, (const void *)(uintptr_t)lock_begin);
+	lock_find_own(1, (const void *)(uintptr_t)ktr__record0);
+	lock_find_own(2, (const void *)(uintptr_t)ktr_provider_register);
+	if (ktr_provider_register("lock", &lock_ops, NULL, &provider))
+		return;
+	for (unsigned i = 0; i < KTR__LOCK_N; i++)
+		ktr_provider_offer(provider, NULL, NULL, lock_name[i], (void *)(uintptr_t)i, &ktr__lock_probe[i]);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Mutexes. A lock is tried first: who gets it has waited for nothing, and nothing more is done. Who does not asks
+ * whose it is, takes the time, and waits in the real function.
+ *
+ * The owner is what glibc keeps in the mutex (struct __pthread_mutex_s, bits/struct_mutex.h), read when a thread is
+ * about to wait: the number of a thread, which may have let go of it meanwhile.
+ */
+#include "ktr/provider/lock/mutex.h"
+
+#include "ktr/provider/lock/probes.h"
+#include "ktr/provider/lock/traced.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define MUTEX_KIND 3 /* PTHREAD_MUTEX_KIND_MASK_NP of glibc: the rest of __kind is robust, shared, protocol */
+
+static uint32_t mutex_owner(const pthread_mutex_t *mutex)
+{
+	int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+
+	return owner <= 0 || owner >= INT_MAX - 1 ? 0 : (uint32_t)owner; /* the two highest: of robust ones */
+}
+
+/* The number of the calling thread, of which nobody is asked: as ktr__thread_unasked() has it. */
+static uint32_t mutex_self(void)
+{
+	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	uint32_t self;
+
+	ktr__lock_real.pthread_mutex_lock(&mutex);
+	self = mutex_owner(&mutex);
+	ktr__lock_real.pthread_mutex_unlock(&mutex);
+	return self;
+}
+
+/* One that checks for errors, by who has it: the real function says so, and nobody waits. */
+static bool mutex_refuses(const pthread_mutex_t *mutex)
+{
+	return (mutex->__data.__kind & MUTEX_KIND) == PTHREAD_MUTEX_ERRORCHECK_NP &&
+	       mutex_owner(mutex) == mutex_self();
+}
+
+static uint32_t mutex_is_recursive(const pthread_mutex_t *mutex)
+{
+	return mutex->__data.__count > 1;
+}
+
+void ktr__mutex_got(const pthread_mutex_t *mutex, const void *caller)
+{
+	KTR__LOCK_FIRE(MUTEX_ACQUIRE, caller, 3, mutex, mutex_is_recursive(mutex));
+}
+
+void ktr__mutex_leaves(const pthread_mutex_t *mutex, const void *caller)
+{
+	KTR__LOCK_FIRE(MUTEX_RELEASE, caller, 3, mutex, mutex_is_recursive(mutex));
+}
+
+/* What came of it: a code of pthread's. */
+static inline int mutex_ends(const pthread_mutex_t *mutex, int code, const void *caller)
+{
+	if (code == 0 || code == EOWNERDEAD)
+		ktr__mutex_got(mutex, caller);
+	else
+		KTR__LOCK_FIRE(MUTEX_ERROR, caller, 3, mutex, code);
+	return code;
+}
+
+struct mutex_wait {
+	uint64_t began_ns;
+	uint32_t owner;
+};
+
+static __attribute__((noinline)) void mutex_block(struct mutex_wait *wait, const pthread_mutex_t *mutex,
+						  const void *caller)
+{
+	int saved = errno;
+
+	wait->owner = mutex_owner(mutex);
+	KTR__LOCK_FIRE(MUTEX_BLOCK, caller, 3, mutex, wait->owner);
+	errno = saved;
+	wait->began_ns = ktr__lock_now_ns();
+}
+
+static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wait, const pthread_mutex_t *mutex,
+						    int code, const void *caller)
+{
+	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
+
+	KTR__LOCK_FIRE(MUTEX_BLOCKED, caller, 5, mutex, ns, wait->owner, code);
+}
+
+enum mutex_how { MUTEX_LOCK, MUTEX_TIMED, MUTEX_CLOCK };
+
+static inline __attribute__((always_inline)) int mutex_real(pthread_mutex_t *m, enum mutex_how how, clockid_t c,
+							    const struct timespec *t)
+{
+	return how == MUTEX_LOCK    ? ktr__lock_real.pthread_mutex_lock(m)
+	       : how == MUTEX_TIMED ? ktr__lock_real.pthread_mutex_timedlock(m, t)
+				    : ktr__lock_real.pthread_mutex_clocklock(m, c, t);
+}
+
+static inline __attribute__((always_inline)) int mutex_take(pthread_mutex_t *m, enum mutex_how how, clockid_t c,
+							    const struct timespec *t, const void *caller)
+{
+	int code = ktr__lock_real.pthread_mutex_trylock(m);
+	struct mutex_wait wait;
+
+	if (__builtin_expect(code == EBUSY, 0)) {
+		if (mutex_refuses(m))
+			return mutex_ends(m, mutex_real(m, how, c, t), caller);
+		mutex_block(&wait, m, caller);
+		code = mutex_real(m, how, c, t);
+		mutex_blocked(&wait, m, code, caller);
+	}
+	return mutex_ends(m, code, caller);
+}
+
+int ktr__traced_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return mutex_take(m, MUTEX_LOCK, 0, NULL, KTR__LOCK_CALLER());
+}
+
+int ktr__traced_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *t)
+{
+	return mutex_take(m, MUTEX_TIMED, 0, t, KTR__LOCK_CALLER());
+}
+
+int ktr__traced_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t c, const struct timespec *t)
+{
+	return mutex_take(m, MUTEX_CLOCK, c, t, KTR__LOCK_CALLER());
+}
+
+int ktr__traced_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return mutex_ends(m, ktr__lock_real.pthread_mutex_trylock(m), KTR__LOCK_CALLER());
+}
+
+static inline __attribute__((always_inline)) int mutex_give(pthread_mutex_t *m, const void *caller)
+{
+	int code;
+
+	ktr__mutex_leaves(m, caller);
+	code = ktr__lock_real.pthread_mutex_unlock(m);
+	if (__builtin_expect(code, 0))
+		KTR__LOCK_FIRE(MUTEX_ERROR, caller, 3, m, code);
+	return code;
+}
+
+int ktr__traced_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return mutex_give(m, KTR__LOCK_CALLER());
+}
+
+/* ---- C11's, which are pthread's in glibc, with other codes ---- */
+
+int ktr__mutex_code(int code)
+{
+	return code == 0	   ? thrd_success
+	       : code == EBUSY	   ? thrd_busy
+	       : code == ENOMEM	   ? thrd_nomem
+	       : code == ETIMEDOUT ? thrd_timedout
+				   : thrd_error;
+}
+
+int ktr__traced_mtx_lock(mtx_t *m)
+{
+	return ktr__mutex_code(mutex_take((pthread_mutex_t *)m, MUTEX_LOCK, 0, NULL, KTR__LOCK_CALLER()));
+}
+
+int ktr__traced_mtx_timedlock(mtx_t *m, const struct timespec *t)
+{
+	return ktr__mutex_code(mutex_take((pthread_mutex_t *)m, MUTEX_TIMED, 0, t, KTR__LOCK_CALLER()));
+}
+
+int ktr__traced_mtx_trylock(mtx_t *m)
+{
+	pthread_mutex_t *mutex = (pthread_mutex_t *)m;
+
+	return ktr__mutex_code(
+		mutex_ends(mutex, ktr__lock_real.pthread_mutex_trylock(mutex), KTR__LOCK_CALLER()));
+}
+
+int ktr__traced_mtx_unlock(mtx_t *m)
+{
+	return ktr__mutex_code(mutex_give((pthread_mutex_t *)m, KTR__LOCK_CALLER()));
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions that calls are led to while a probe needs them, ktr__traced_NAME. Each does what the real one does,
+ * with the same result and errno, at the same points of cancellation.
+ */
+#ifndef KTR_LOCK_TRACED_H
+#define KTR_LOCK_TRACED_H
+
+#include "ktr/provider/lock/calls.h"
+
+#define LOCK_TRACED(name, parameters, arguments, version, old) int ktr__traced_##name parameters;
+KTR__LOCK_CALLS(LOCK_TRACED)
+#undef LOCK_TRACED
+
+#endif
