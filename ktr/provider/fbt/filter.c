@@ -19,6 +19,7 @@
 
 #define FILTER_APART_NS 10000000 /* between two moments that tell the clock's rate: 10 ppm at the least */
 #define FILTER_NAPS	50
+#define FILTER_BUCKETS	4096u /* chains of callers; all of a hundred thousand functions may be asked for */
 
 /* A function that somebody wanted as a caller. */
 struct filter_caller {
@@ -31,7 +32,7 @@ struct ktr__fbt_filter ktr__fbt_filter;
 
 static struct ktr_provider *filter_provider;
 static const struct ktr_class *filter_cls; /* NULL: no function is on */
-static struct filter_caller *filter_callers;
+static struct filter_caller *filter_callers[FILTER_BUCKETS]; /* by number */
 static uint32_t filter_n_callers; /* whose probe is on */
 
 /* ---- the clock ---- */
@@ -184,7 +185,7 @@ static int filter_no_argument(struct ktr_provider_probe *probe, unsigned number,
 /* One that was there before comes back. */
 static struct filter_caller *filter_caller(uint32_t number)
 {
-	struct filter_caller *at = filter_callers;
+	struct filter_caller **bucket = &filter_callers[number % FILTER_BUCKETS], *at = *bucket;
 
 	while (at && at->number != number)
 		at = at->next;
@@ -193,8 +194,8 @@ static struct filter_caller *filter_caller(uint32_t number)
 	at = calloc(1, sizeof(*at));
 	if (at) {
 		at->number = number;
-		at->next = filter_callers;
-		filter_callers = at;
+		at->next = *bucket;
+		*bucket = at;
 	}
 	return at;
 }
@@ -220,9 +221,10 @@ void ktr__fbt_filter_offer(struct ktr__fbt_asked *asked, const struct ktr__fbt_o
 
 void ktr__fbt_filter_leave(const struct ktr__fbt_object *object)
 {
-	for (struct filter_caller *at = filter_callers; at; at = at->next)
-		if (at->probe && at->number - object->first < object->n)
-			ktr_provider_remove(at->probe);
+	for (uint32_t i = 0; i < FILTER_BUCKETS; i++)
+		for (struct filter_caller *at = filter_callers[i]; at; at = at->next)
+			if (at->probe && at->number - object->first < object->n)
+				ktr_provider_remove(at->probe);
 }
 
 static const struct ktr_provider_ops filter_ops = {

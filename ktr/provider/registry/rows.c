@@ -29,7 +29,7 @@ static uint32_t rows_asks; /* head.asks when last looked at */
 static struct {
 	char text[256];
 	uint32_t at;
-} rows_last[5];
+} rows_last[6];
 
 bool ktr__rows_follow(bool *changed)
 {
@@ -154,7 +154,7 @@ void ktr__rows_failed(uint32_t row, const struct ktr_error *why, int code)
 {
 	struct ktr_offer_row *at = ktr__rows_at(row);
 
-	__atomic_store_n(&at->why, rows_put(why->text), __ATOMIC_RELAXED);
+	__atomic_store_n(&at->why, rows_put_again(why->text, 5), __ATOMIC_RELAXED);
 	__atomic_store_n(&at->failed, (uint32_t)code, __ATOMIC_RELEASE);
 }
 

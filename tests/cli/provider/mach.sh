@@ -21,14 +21,14 @@ for path in $paths; do
 	on_path "$path" timeout 300 "$host" race "${SECONDS_EACH:-1}" || fail "race on the path of $path"
 done
 
-# What it takes to walk through all probes grows as they do, by the instructions of a walk.
+# Instructions of walks through twice as many probes: less than 3 times as many; 7.7 where each step looks through all.
 if command -v valgrind >/dev/null 2>&1; then
 	for n in 200 400 800; do
 		KTR_KERNEL=none timeout 300 valgrind --tool=callgrind --callgrind-out-file="$dir/calls" "$host" ids $n >"$dir/said" 2>&1 ||
 			fail "ids $n: $(tail -n 3 "$dir/said")"
 		sed -n 's/^totals: *//p' "$dir/calls"
 	done >"$dir/took"
-	paste -sd' ' "$dir/took" | awk '{ exit !(NF == 3 && $3 - $2 < 3 * ($2 - $1)) }' ||
+	paste -sd' ' "$dir/took" | awk '{ exit !(NF == 3 && $3 < 4.5 * $2) }' ||
 		fail "instructions for 200, 400 and 800 probes: $(paste -sd' ' "$dir/took")"
 else
 	timeout 60 "$host" ids 2000 || fail 'ids'

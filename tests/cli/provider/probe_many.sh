@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What a probe takes does not grow with how many there are: instructions of a program with so many functions, and of
+# one with four times as many, all of them switched on at start, as probes and as callers.
+. "$(dirname "$0")/../lib.inc"
+. "$(dirname "$0")/fbt.inc"
+case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
+export KTR_CONF= KTR_BUDGET=0
+
+# A compiler takes its time for so many functions; an assembler does not.
+program() { # N
+	cat >"$dir/many.s" <<-E2
+		.macro function
+		.section __patchable_function_entries,"aw",@progbits
+		.p2align 3
+		.quad 1f
+		.text
+		1:	.fill 14, 1, 0x90
+		.globl many_\\@
+		.type many_\\@, @function
+		many_\\@: .byte 0x90, 0x90
+		ret
+		.size many_\\@, . - many_\\@
+		.endm
+		.rept $1
+		function
+		.endr
+		.section .note.GNU-stack,"",@progbits
+	E2
+	echo 'void many_0(void); int main(void) { many_0(); return 0; }' >"$dir/main.c"
+	# shellcheck disable=SC2086 # options
+	$cc $cflags "$dir/main.c" "$dir/many.s" -o "$dir/many$1" $shared 2>"$dir/err" || fail "$1 functions: $(head -n 3 "$dir/err")"
+}
+sizes='2000 8000'
+for n in $sizes; do program "$n"; done
+command -v valgrind >/dev/null 2>&1 || { skip 'instructions are not counted: there is no valgrind'; exit $failed; }
+for spec in 'fbt:::' 'fbt_caller:::'; do
+	for n in $sizes; do
+		KTR_PROBES=$spec timeout 300 valgrind --tool=callgrind --callgrind-out-file="$dir/calls" "$dir/many$n" \
+			>"$dir/said" 2>&1 || fail "$spec of $n: $(tail -n 3 "$dir/said")"
+		sed -n 's/^totals: *//p' "$dir/calls"
+	done >"$dir/took"
+	# Where each caller was looked for among all of them it was 6.0 times, and four times as many take 4.0.
+	paste -sd' ' "$dir/took" | awk '{ exit !(NF == 2 && $2 > $1 && $2 < 4.5 * $1) }' ||
+		fail "instructions for $spec of $sizes functions: $(paste -sd' ' "$dir/took")"
+done
+exit $failed
