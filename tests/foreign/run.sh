@@ -195,7 +195,7 @@ name=ktr
 say "installing it as a stranger would"
 make -s O="$O" CC="$cc" PREFIX="$installed" install one >"$dir/log" 2>&1 || { tail "$dir/log"; exit 1; }
 export PKG_CONFIG_PATH="$installed/lib/pkgconfig" LD_LIBRARY_PATH="$installed/lib"
-[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 exiv2 leveldb memcached pigz
+[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 leveldb memcached pigz
 [ $# -gt 0 ] || set -- pigz memcached redis leveldb nginx
 n_passed=0
 n_failed=0
