@@ -118,7 +118,8 @@ void ktr__fbt_args_offer(struct ktr__fbt_asked *asked, const struct ktr__fbt_obj
 	if (!args_provider || function->args)
 		return;
 	snprintf(full, sizeof(full), "fbt_args:%s:%s:args", object->name, part);
-	if (!ktr__fbt_is_asked(asked, full) || (!function->name && !(function->name = strdup(name))))
+	if (!ktr__fbt_is_asked(asked, function, KTR__FBT_ASKED_ARGS, full) ||
+	    (!function->name && !(function->name = strdup(name))))
 		return;
 	/* First, for it is asked about them as it is offered. Without types it says so when it is enabled. */
 	ktr__fbt_typed_make(&asked->types, object, number);

@@ -17,8 +17,12 @@ struct ktr__fbt_asked {
 	struct ktr__fbt_types types;
 };
 
-/* Is a probe asked for, by its whole name? */
-bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, const char *full);
+/*
+ * Is a function's probe asked for, by its whole name? One that was once is again when its object comes back: the
+ * session knows whether it is on. which: KTR__FBT_ENTRY and so on.
+ */
+bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, struct ktr__fbt_function *function, int which,
+		       const char *full);
 
 /* The operation of both providers: the first offers what both have. */
 void ktr__fbt_provide(struct ktr_provider *provider, const char *spec);

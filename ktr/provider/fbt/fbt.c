@@ -174,9 +174,17 @@ static void fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name)
 	part[n] = '\0';
 }
 
-bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, const char *full)
+bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, struct ktr__fbt_function *function, int which,
+		       const char *full)
 {
-	return asked->spec ? ktr__spec_fits(asked->spec, strlen(asked->spec), full) : ktr__probe_asked("", full);
+	uint8_t bit = (uint8_t)(1u << which);
+
+	if (__atomic_load_n(&function->asked, __ATOMIC_RELAXED) & bit)
+		return true;
+	if (!(asked->spec ? ktr__spec_fits(asked->spec, strlen(asked->spec), full) : ktr__probe_asked("", full)))
+		return false;
+	__atomic_fetch_or(&function->asked, bit, __ATOMIC_RELAXED);
+	return true;
 }
 
 static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name)
@@ -191,7 +199,7 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 	fbt_part(part, name);
 	for (int end = 0; end < 2; end++) {
 		snprintf(full, sizeof(full), "fbt:%s:%s:%s", object->name, part, fbt_end[end]);
-		if (!ktr__fbt_is_asked(asked, full))
+		if (!ktr__fbt_is_asked(asked, function, end, full))
 			continue;
 		if (!function->name && !(function->name = strdup(name)))
 			return;
@@ -265,6 +273,15 @@ static void fbt_begin(void)
 		ktr__fbt_filter_begin();
 }
 
+/* It was loaded before, and somebody has asked for functions of it. */
+static bool fbt_comes_back(const struct ktr__fbt_object *object)
+{
+	for (uint32_t i = 0; i < object->n; i++)
+		if (__atomic_load_n(&ktr__fbt_function(object->first + i)->asked, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_module *module)
 {
 	struct ktr__fbt_asked asked = { .spec = NULL };
@@ -276,7 +293,7 @@ __attribute__((visibility("default"))) int ktr__fbt_attach(struct ktr__fbt_modul
 	module->attached = 1;
 	pthread_once(&fbt_once, fbt_begin);
 	code = fbt_provider ? ktr__fbt_object_new(module, &object) : -ENXIO;
-	if (!code && object && ktr__probe_asked("", ""))
+	if (!code && object && (ktr__probe_asked("", "") || fbt_comes_back(object)))
 		ktr__fbt_object_names(object, fbt_offer, &asked);
 	ktr__fbt_types_free(&asked.types);
 	return code;

@@ -211,7 +211,8 @@ void ktr__fbt_filter_offer(struct ktr__fbt_asked *asked, const struct ktr__fbt_o
 	if (!filter_provider)
 		return;
 	snprintf(full, sizeof(full), "fbt_caller:%s:%s:within", object->name, part);
-	if (!ktr__fbt_is_asked(asked, full) || (!function->name && !(function->name = strdup(name))))
+	if (!ktr__fbt_is_asked(asked, function, KTR__FBT_ASKED_CALLER, full) ||
+	    (!function->name && !(function->name = strdup(name))))
 		return;
 	caller = filter_caller(number);
 	if (caller && !caller->probe &&

@@ -13,6 +13,8 @@
 
 #define KTR__FBT_ENTRY	0 /* which of a function's two probes */
 #define KTR__FBT_RETURN 1
+#define KTR__FBT_ASKED_ARGS	2 /* and two more that can be asked for */
+#define KTR__FBT_ASKED_CALLER	3
 #define KTR__FBT_CALLER 4u /* bit of a function's wanted, besides those of its probes: filter.h */
 #define KTR__FBT_ROOM	14 /* [bytes] before each function: -fpatchable-function-entry=16,14 */
 
@@ -34,6 +36,7 @@ struct ktr__fbt_function {
 	uint8_t away; /* the second byte: how far back the room before the function is */
 	uint8_t has_room; /* what is written there has been */
 	uint8_t excluded; /* the recorder calls it (excluded.h). Atomic */
+	uint8_t asked; /* 1 << KTR__FBT_ENTRY... of what anybody has asked for. Atomic; never taken back */
 	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
 	struct ktr_provider_probe *args; /* of their recording; NULL: not offered */
 } __attribute__((aligned(64)));

@@ -125,6 +125,42 @@ for id in build-id build-id=none; do
 		paste -sd,)" '1 plugin_call,5 plugin_step,1 plugin_call,5 plugin_stride,1 plugin_call,5 plugin_step'
 done
 
+# Switched on from outside, it vanishes: neither is it there, nor does switching it off do anything; loaded again it is as
+# the session has it.
+# shellcheck disable=SC2086 # options
+$cc $cflags -O1 tests/programs/provider/fbt_vanish.c -o "$dir/vanish" $shared || { fail 'vanish'; exit 1; }
+mkfifo "$dir/to" "$dir/from"
+KTR_SESSION=vanish "$dir/vanish" "$dir/plugin.so" <"$dir/to" >"$dir/from" 2>"$dir/err" &
+pid=$!
+at_exit() { kill "$pid" 2>/dev/null; }
+exec 3>"$dir/to" 4<"$dir/from"
+vanish() { # LETTER ANSWER STARTED
+	echo "$1" >&3
+	IFS= read -r answer <&4 || answer='none'
+	is "vanish, $1: it answers, calls so far" "$answer, $("$ktr" dump -s vanish --filter 'class == fbt' 2>/dev/null | grep -c 'plugin_call starts')" \
+		"$2, $3"
+}
+switched() { # VERB SPEC WANTED
+	is "vanish: $1 $2" "$("$ktr" probe "$1" -s vanish "$2" 2>&1)" "$3"
+}
+vanish l 5 0
+switched enable 'fbt::plugin_c*:' '2 probes enabled'
+vanish c 5 1
+vanish u -1 1
+switched list 'fbt::plugin_c*:' 'ktr probe: no probe fits'
+switched enable 'fbt:plugin.so:plugin_call:entry' 'ktr probe: unknown probe "fbt:plugin.so:plugin_call:entry"'
+vanish l 5 2
+is 'vanish: it is on again' "$("$ktr" probe list -s vanish 'fbt::plugin_c*:' | awk 'NR > 1 { print $1, $2 }' | sort | paste -sd,)" \
+	'fbt:plugin.so:plugin_call:entry on,fbt:plugin.so:plugin_call:return on'
+switched disable 'fbt::plugin_c*:' '2 probes disabled'
+vanish c 5 2
+vanish u -1 2
+vanish l 5 2
+exec 3>&- 4<&-
+wait $pid
+is 'vanish: it ends' "$? $(cat "$dir/err")" '0 '
+at_exit() { :; }
+
 # ---- the process ends while its threads call ----
 
 echo '#include <pthread.h>
