@@ -79,7 +79,8 @@ KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
 # Libktr and its providers for programs that know nothing of them: whole in one object, which is preloaded.
-AGENT_SRC   := $(call src,ktr/agent)
+# With static probes of whatever they are made of, on x86-64.
+AGENT_SRC   := $(call src,ktr/agent $(if $(FBT_SRC),ktr/provider/usdt))
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(TYPES_SRC) $(ANALYZE_SRC)

@@ -12,6 +12,7 @@
 #include "ktr/agent/ask.h"
 #include "ktr/agent/descriptor.h"
 #include "ktr/knob/settings.h"
+#include "ktr/provider/usdt/usdt.h"
 #include "ktr/record/own.h"
 #include "ktr/session/session_again.h"
 #include "ktr/start/attach.h"
@@ -54,6 +55,7 @@ static int call_begin(struct ktr_error *err)
 	}
 	if (!ktr__own.map)
 		return call_no_session(err);
+	ktr__usdt_begin();
 	return ktr__own.sealed
 		       ? ktr_error_set(err, EPERM, "it is in a sandbox, where no knob is set")
 		       : 0;

@@ -11,6 +11,8 @@
  */
 #include "ktr/agent/call.h"
 #include "ktr/agent/descriptor.h"
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/usdt/usdt.h"
 #include "ktr/start/attach.h"
 
 #include <ktr.h>
@@ -65,4 +67,7 @@ __attribute__((constructor)) static void preload_begin(void)
 		preload_leave();
 	ktr__module_attach(&ktr__module_entry);
 	ktr__descriptor_start();
+	/* It brings a thread: programs that nobody asks about their probes have none. */
+	if (ktr__probe_asked("", ""))
+		ktr__usdt_begin();
 }

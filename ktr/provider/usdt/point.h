@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Places in the text at which there is, or was, a trap of ours. A probe has one for each place that it was compiled
+ * to. They are never freed, so that a handler may look at any time.
+ */
+#ifndef KTR_USDT_POINT_H
+#define KTR_USDT_POINT_H
+
+#include "ktr/provider/usdt/args.h"
+
+#include <ktr/provider.h>
+
+#define KTR__USDT_TRAP 0xcc /* int3 */
+#define KTR__USDT_ARGS 6 /* that an event takes */
+
+struct ktr__usdt_point {
+	struct ktr__usdt_point *chain; /* of its bucket */
+	struct ktr__usdt_point *next; /* of its probe */
+	uint8_t *at;
+	uint8_t first; /* the byte in the place of which the trap is */
+	uint8_t n_nop; /* [bytes] of the instruction there */
+	uint8_t n_args;
+	uint8_t kind[KTR__USDT_ARGS]; /* enum ktr__usdt_kind */
+	uint8_t is_on; /* atomic */
+	uint8_t is_gone; /* its object was unloaded. Atomic */
+	uint16_t *semaphore; /* NULL: it has none */
+	struct ktr_provider_probe *probe; /* atomic */
+	void (*instead)(void); /* of a function's first byte: what is called in its place; NULL: it is a probe's */
+	struct ktr__usdt_arg arg[KTR__USDT_ARGS];
+};
+
+/* It can be found from now on. One caller at a time. */
+void ktr__usdt_point_add(struct ktr__usdt_point *point);
+
+/* That is at an address; NULL: none. Async-signal-safe. */
+struct ktr__usdt_point *ktr__usdt_point_at(const uint8_t *at);
+
+/* [bytes] of the instruction that does nothing and begins there; 0: it is another one. */
+uint8_t ktr__usdt_point_nop(const uint8_t *at);
+
+/* Puts the trap there, or takes it back, if what is there is what was left there. 0 or -errno; -EBUSY: it is not. */
+int ktr__usdt_point_on(struct ktr__usdt_point *point);
+int ktr__usdt_point_off(struct ktr__usdt_point *point);
+
+#endif
