@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,14 +126,22 @@ static void facts_program(const char *proc, struct attach_facts *facts)
 	close(fd);
 }
 
+/* Where it is not a link to the loader, as in Debian, its file has the one name that glibc's has not. */
+static bool facts_musl(const struct inject_maps *maps)
+{
+	const struct inject_object *plain = inject_maps_find(maps, "libc.so");
+
+	return inject_maps_find(maps, "ld-musl-x86_64") || inject_maps_find(maps, "libc.musl-x86_64") ||
+	       (plain && strcmp(plain->name, "libc.so") == 0);
+}
+
 static void facts_objects(const char *proc, struct attach_facts *facts)
 {
 	struct inject_maps *maps = calloc(1, sizeof(*maps));
 
 	if (maps && inject_maps_read(proc, facts->pid, maps) == 0 && maps->n) {
 		facts->libc = ATTACH_LIBC_NONE;
-		if (inject_maps_find(maps, "ld-musl-x86_64") ||
-		    inject_maps_find(maps, "libc.musl-x86_64"))
+		if (facts_musl(maps))
 			facts->libc = ATTACH_LIBC_MUSL;
 		else if (inject_maps_find(maps, "libc.so.6") || inject_maps_find(maps, "libc-2"))
 			facts->libc = ATTACH_LIBC_GLIBC;

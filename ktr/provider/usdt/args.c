@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The notes' arguments: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation. A size in bytes, negative
- * for signed ones, an f for floats, and an operand of the assembler's, in its own order (AT&T):
+ * The notes' arguments: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation. A size in bytes,
+ * negative for signed ones, an f for floats, and an operand of the assembler's, in its own order (AT&T):
  *
  *	-4@%edi		8@$-5		8@-16(%rbp)	2@4(%rax,%rcx,8)	8@counter+8(%rip)	8f@%xmm0
  *
@@ -48,7 +48,8 @@ static int args_register(const char **at, uint8_t *shift)
 	n = strspn(*at, "abcdefghijklmnopqrstuvwxyz0123456789");
 	for (size_t i = 0; i < sizeof(args_registers) / sizeof(args_registers[0]); i++)
 		for (int size = 0; size < 4; size++)
-			if (strlen(args_registers[i].name[size]) == n && !memcmp(args_registers[i].name[size], *at, n)) {
+			if (strlen(args_registers[i].name[size]) == n &&
+			    !memcmp(args_registers[i].name[size], *at, n)) {
 				*at += n;
 				*shift = at[0][-1] == 'h' ? 8 : 0;
 				return args_registers[i].number;
@@ -157,8 +158,8 @@ static bool args_one(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_symbo
 	return ends && (!**at || **at == ' ');
 }
 
-unsigned ktr__usdt_args_parse(const char *text, struct ktr__usdt_arg *arg, unsigned max, ktr__usdt_symbol_fn *symbol,
-			      void *context)
+unsigned ktr__usdt_args_parse(const char *text, struct ktr__usdt_arg *arg, unsigned max,
+			      ktr__usdt_symbol_fn *symbol, void *context)
 {
 	unsigned n = 0;
 

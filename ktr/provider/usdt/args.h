@@ -8,7 +8,13 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-enum ktr__usdt_where { KTR__USDT_UNKNOWN, KTR__USDT_CONSTANT, KTR__USDT_REGISTER, KTR__USDT_VECTOR, KTR__USDT_MEMORY };
+enum ktr__usdt_where {
+	KTR__USDT_UNKNOWN,
+	KTR__USDT_CONSTANT,
+	KTR__USDT_REGISTER,
+	KTR__USDT_VECTOR,
+	KTR__USDT_MEMORY
+};
 
 struct ktr__usdt_arg {
 	uint8_t where; /* enum ktr__usdt_where */
@@ -26,8 +32,8 @@ struct ktr__usdt_arg {
 typedef uint64_t ktr__usdt_symbol_fn(void *context, const char *name, size_t n);
 
 /* Takes the first max arguments apart: how many there are, of which those that make no sense are UNKNOWN. */
-unsigned ktr__usdt_args_parse(const char *text, struct ktr__usdt_arg *arg, unsigned max, ktr__usdt_symbol_fn *symbol,
-			      void *context);
+unsigned ktr__usdt_args_parse(const char *text, struct ktr__usdt_arg *arg, unsigned max,
+			      ktr__usdt_symbol_fn *symbol, void *context);
 
 /*
  * An argument's value as 64 bits, of a float the bits of a double. What is not there is 0. Async-signal-safe; the

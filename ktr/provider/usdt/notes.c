@@ -38,7 +38,8 @@ static bool notes_sections(struct notes_file *file)
 	const Elf64_Ehdr *head = notes_at(file, 0, sizeof(*head), 1);
 
 	if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    head->e_machine != EM_X86_64 || head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shstrndx >= head->e_shnum)
+	    head->e_machine != EM_X86_64 || head->e_shentsize != sizeof(Elf64_Shdr) ||
+	    head->e_shstrndx >= head->e_shnum)
 		return false;
 	file->n_sections = head->e_shnum;
 	file->section = notes_at(file, head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr),
@@ -68,7 +69,8 @@ static bool notes_same_build(const struct notes_file *file, const struct ktr__ob
 
 	if (!note)
 		return true; /* then what lies at the probes' places has to tell */
-	return section->sh_size >= sizeof(Elf64_Nhdr) + 4 + n && memcmp(note + sizeof(Elf64_Nhdr) + 4, loaded->build_id, n) == 0;
+	return section->sh_size >= sizeof(Elf64_Nhdr) + 4 + n &&
+	       memcmp(note + sizeof(Elf64_Nhdr) + 4, loaded->build_id, n) == 0;
 }
 
 /* Of n bytes the next string, with its NUL; NULL: it has none. */
@@ -83,8 +85,8 @@ static const char *notes_text(const char **at, size_t *n)
 	return text;
 }
 
-static void notes_one(const struct notes_file *file, const char *desc, size_t n, uint64_t base, ktr__usdt_note_fn *call,
-		      void *context)
+static void notes_one(const struct notes_file *file, const char *desc, size_t n, uint64_t base,
+		      ktr__usdt_note_fn *call, void *context)
 {
 	struct ktr__usdt_note note = { .file = file, .may_be_ktr = notes_section(file, "ktr_sites") != NULL };
 	uint64_t word[3];
@@ -106,19 +108,22 @@ static void notes_one(const struct notes_file *file, const char *desc, size_t n,
 
 static void notes_all(const struct notes_file *file, ktr__usdt_note_fn *call, void *context)
 {
-	const Elf64_Shdr *section = notes_section(file, ".note.stapsdt"), *base = notes_section(file, ".stapsdt.base");
+	const Elf64_Shdr *section = notes_section(file, ".note.stapsdt");
+	const Elf64_Shdr *base = notes_section(file, ".stapsdt.base");
 	const char *at = section ? notes_at(file, section->sh_offset, section->sh_size, 4) : NULL;
 	uint64_t left = at ? section->sh_size : 0;
 
 	while (left >= sizeof(Elf64_Nhdr)) {
 		const Elf64_Nhdr *head = (const Elf64_Nhdr *)(const void *)at;
-		uint64_t name = ((uint64_t)head->n_namesz + 3) & ~3ull, desc = ((uint64_t)head->n_descsz + 3) & ~3ull;
+		uint64_t name = ((uint64_t)head->n_namesz + 3) & ~3ull;
+		uint64_t desc = ((uint64_t)head->n_descsz + 3) & ~3ull;
 
 		left -= sizeof(*head);
 		at += sizeof(*head);
 		if (name > left || head->n_descsz > left - name)
 			return;
-		if (head->n_type == NOTES_STAPSDT && head->n_namesz == sizeof("stapsdt") && !memcmp(at, "stapsdt", 8))
+		if (head->n_type == NOTES_STAPSDT && head->n_namesz == sizeof("stapsdt") &&
+		    !memcmp(at, "stapsdt", sizeof("stapsdt")))
 			notes_one(file, at + name, head->n_descsz, base ? base->sh_addr : 0, call, context);
 		desc = desc > left - name ? left - name : desc;
 		at += name + desc;
@@ -167,7 +172,8 @@ static uint64_t notes_symbol(const struct notes_file *file, uint32_t type, const
 			continue;
 		for (uint64_t k = 0; k < table->sh_size / sizeof(*symbol); k++)
 			if (symbol[k].st_shndx != SHN_UNDEF && symbol[k].st_name < text->sh_size &&
-			    strlen(strings + symbol[k].st_name) == n && !memcmp(strings + symbol[k].st_name, name, n))
+			    strlen(strings + symbol[k].st_name) == n &&
+			    !memcmp(strings + symbol[k].st_name, name, n))
 				return symbol[k].st_value;
 	}
 	return 0;

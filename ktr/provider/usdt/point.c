@@ -32,7 +32,7 @@ struct ktr__usdt_point *ktr__usdt_point_at(const uint8_t *at)
 	return point;
 }
 
-/* What sys/sdt.h leaves there is of one byte; five are what include/ktr/usdt.h leaves, and the kernel likes best. */
+/* What sys/sdt.h leaves there is of one byte; five are what include/ktr/usdt.h leaves. */
 uint8_t ktr__usdt_point_nop(const uint8_t *at)
 {
 	static const uint8_t five[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };

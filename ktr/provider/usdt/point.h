@@ -38,7 +38,7 @@ struct ktr__usdt_point *ktr__usdt_point_at(const uint8_t *at);
 /* [bytes] of the instruction that does nothing and begins there; 0: it is another one. */
 uint8_t ktr__usdt_point_nop(const uint8_t *at);
 
-/* Puts the trap there, or takes it back, if what is there is what was left there. 0 or -errno; -EBUSY: it is not. */
+/* Puts the trap there, or takes it back, if what is there is what was left there. 0 or -errno; -EBUSY: not so. */
 int ktr__usdt_point_on(struct ktr__usdt_point *point);
 int ktr__usdt_point_off(struct ktr__usdt_point *point);
 

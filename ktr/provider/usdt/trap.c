@@ -22,6 +22,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* SA_ONSTACK: the stack of whoever has another one for signals may be short. */
+#define TRAP_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART)
+
 static struct ktr__usdt_action trap_program; /* the program's; under trap_lock */
 static uint32_t trap_lock;
 static uint64_t trap_restorer;
@@ -159,14 +162,11 @@ uint64_t ktr__usdt_trap_restorer(void)
 	return trap_restorer;
 }
 
-/*
- * By the C library the first time, which knows where handlers return to. SA_ONSTACK: the stack of whoever has
- * another one for signals may be short.
- */
+/* By the C library the first time, which knows where handlers return to. */
 int ktr__usdt_trap_install(void)
 {
 	struct ktr__usdt_action there = { 0, 0, 0, 0 }, ours;
-	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART };
+	struct sigaction action = { .sa_flags = TRAP_FLAGS };
 	long code = trap_raw_action(SIGTRAP, NULL, &there);
 
 	if (code)
@@ -185,7 +185,6 @@ int ktr__usdt_trap_install(void)
 		return 0;
 	}
 	ours = (struct ktr__usdt_action){ (uintptr_t)trap_handler,
-					  SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART | 0x04000000, trap_restorer,
-					  ~KTR__USDT_TRAP_BIT };
+					  TRAP_FLAGS | KTR__USDT_RESTORER, trap_restorer, ~KTR__USDT_TRAP_BIT };
 	return (int)trap_raw_action(SIGTRAP, &ours, NULL);
 }

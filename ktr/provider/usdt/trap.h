@@ -8,6 +8,8 @@
 
 #define KTR__USDT_TRAP_BIT (1ull << (5 - 1)) /* SIGTRAP in a set of the kernel's */
 
+#define KTR__USDT_RESTORER 0x04000000 /* SA_RESTORER: the kernel wants it, the C library names it not */
+
 /* An action as rt_sigaction(2) takes it. */
 struct ktr__usdt_action {
 	uint64_t handler;

@@ -42,7 +42,7 @@ struct usdt_probe {
 	struct usdt_object *object;
 	struct ktr__usdt_point *points;
 	struct ktr_provider_probe *probe; /* NULL: not offered */
-	struct ktr__usdt_known known;
+	struct ktr__usdt_arguments known;
 	char *text; /* provider and name */
 	const char *provider, *name;
 };
@@ -60,7 +60,8 @@ static bool usdt_is_ktr(const struct ktr__usdt_note *note, uint8_t n_nop)
 {
 	const char *line = strrchr(note->name, '_');
 
-	return note->may_be_ktr && n_nop == 5 && line && line[1] && line[1 + strspn(line + 1, "0123456789")] == '\0';
+	return note->may_be_ktr && n_nop == 5 && line && line[1] &&
+	       line[1 + strspn(line + 1, "0123456789")] == '\0';
 }
 
 static struct usdt_probe *usdt_probe(struct usdt_object *object, const struct ktr__usdt_note *note)
@@ -80,7 +81,7 @@ static struct usdt_probe *usdt_probe(struct usdt_object *object, const struct kt
 	at->provider = strcpy(at->text, note->provider);
 	at->name = strcpy(at->text + n, note->name);
 	at->object = object;
-	ktr__usdt_known(at->provider, at->name, &at->known);
+	ktr__usdt_arguments(at->provider, at->name, &at->known);
 	at->next = object->probes;
 	object->probes = at;
 	return at;
@@ -119,7 +120,8 @@ static void usdt_note(void *context, const struct ktr__usdt_note *note)
 	point->first = *point->at;
 	point->n_nop = n_nop;
 	point->semaphore = (uint16_t *)(uintptr_t)semaphore; // NOLINT
-	point->n_args = (uint8_t)ktr__usdt_args_parse(note->args, point->arg, KTR__USDT_ARGS, usdt_symbol, &symbols);
+	point->n_args = (uint8_t)ktr__usdt_args_parse(note->args, point->arg, KTR__USDT_ARGS, usdt_symbol,
+						      &symbols);
 	memcpy(point->kind, probe->known.kind, sizeof(point->kind));
 	point->next = probe->points;
 	probe->points = point;
@@ -152,8 +154,8 @@ static void usdt_points_again(struct usdt_object *object)
 /* What the recorder calls may have no traps. */
 static bool usdt_is_recorder(const char *name)
 {
-	return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "libktr", 6) == 0 ||
-	       strncmp(name, "libpthread.so.", 14) == 0;
+	return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
+	       strncmp(name, "libktr", 6) == 0 || strncmp(name, "libpthread.so.", 14) == 0;
 }
 
 static void usdt_found(void *context, const struct ktr__object *loaded)
@@ -312,7 +314,7 @@ static void usdt_disable(struct ktr_provider_probe *offered)
 		ktr__usdt_watch_off();
 }
 
-/* The registry frees it after this: no thread may be about to record it, so it is kept by name alone. */
+/* The registry frees it after this: it is never removed while its text is there. */
 static void usdt_destroy(struct ktr_provider_probe *offered)
 {
 	struct usdt_probe *probe = offered->context;
@@ -325,7 +327,8 @@ static void usdt_destroy(struct ktr_provider_probe *offered)
 static int usdt_describe(struct ktr_provider_probe *offered, unsigned number, struct ktr_provider_arg *arg)
 {
 	static const char *const types[] = { [KTR__USDT_NUMBER] = "", [KTR__USDT_ADDRESS] = "void *",
-					     [KTR__USDT_STRING] = "const char *", [KTR__USDT_TYPE] = "std::type_info *" };
+					     [KTR__USDT_STRING] = "const char *",
+					     [KTR__USDT_TYPE] = "std::type_info *" };
 	const struct usdt_probe *probe = offered->context;
 	const struct ktr__usdt_point *point = probe->points;
 

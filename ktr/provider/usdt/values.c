@@ -41,7 +41,7 @@ static const struct values_row {
 	{ "postgresql", "transaction__abort", "n:xid" },
 };
 
-void ktr__usdt_known(const char *provider, const char *name, struct ktr__usdt_known *known)
+void ktr__usdt_arguments(const char *provider, const char *name, struct ktr__usdt_arguments *known)
 {
 	const char *at = "";
 

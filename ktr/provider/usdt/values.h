@@ -14,12 +14,12 @@ enum ktr__usdt_kind {
 };
 
 /* Arguments of a known probe; what is not known are numbers, arg0 to arg5. */
-struct ktr__usdt_known {
+struct ktr__usdt_arguments {
 	char name[KTR__USDT_ARGS][24];
 	uint8_t kind[KTR__USDT_ARGS];
 };
 
-void ktr__usdt_known(const char *provider, const char *name, struct ktr__usdt_known *known);
+void ktr__usdt_arguments(const char *provider, const char *name, struct ktr__usdt_arguments *known);
 
 /* How an argument is recorded. */
 enum ktr_arg_type ktr__usdt_type(const struct ktr__usdt_arg *arg, uint8_t kind);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A trap kills a thread that blocks SIGTRAP, and a program that has put its own action in the place of ours. So
- * while probes are on, sigaction(2) and pthread_sigmask(3) of the C library are led here, and through them signal(3),
- * sigset(3), sigprocmask(2), siglongjmp(3) and what is in the C library itself: for SIGTRAP the program's action and
- * mask are kept here, and it is told what it has asked for. All other signals are as they were.
+ * while probes are on, sigaction(2) and pthread_sigmask(3) of the C library are led here, and through them
+ * signal(3), sigset(3), sigprocmask(2), siglongjmp(3) and what is in the C library itself: for SIGTRAP the
+ * program's action and mask are kept here, and it is told what it has asked for. All other signals are as they
+ * were.
  *
  * Both are changed in memory where no thread can stand in the change: of sigaction() the first byte, for a trap;
- * pthread_sigmask() is called in children of vfork(2) that block all signals (posix_spawn(3)), so it has a jump, where
- * its first instruction is one of five bytes or more within one word. Otherwise no probe is enabled.
+ * pthread_sigmask() is called in children of vfork(2) that block all signals (posix_spawn(3)), so it has a jump,
+ * where its first instruction is one of five bytes or more within one word. Otherwise no probe is enabled.
  *
  * What goes to the kernel past the C library (Go) is seen once a second, for the action; and what is waited with by
  * sigsuspend(2), ppoll(2), pselect(2) and epoll_pwait(2) is not seen.
@@ -99,7 +100,8 @@ int ktr__usdt_watch_may(struct ktr_error *why)
 	if (ktr__own_session()->sealed)
 		return ktr_error_set(why, EPERM, "it is in a sandbox");
 	if (tracer)
-		return ktr_error_set(why, EBUSY, "process %llu traces it (a debugger, strace), which would get the traps",
+		return ktr_error_set(why, EBUSY,
+				     "process %llu traces it (a debugger, strace), which would get the traps",
 				     (unsigned long long)tracer);
 	return watch_threads(why);
 }
@@ -123,7 +125,7 @@ static void watch_put(sigset_t *set, uint64_t word)
 static void watch_from(struct ktr__usdt_action *to, const struct sigaction *from)
 {
 	to->handler = (uintptr_t)from->sa_handler;
-	to->flags = (uint64_t)(uint32_t)from->sa_flags | 0x04000000; /* SA_RESTORER */
+	to->flags = (uint64_t)(uint32_t)from->sa_flags | KTR__USDT_RESTORER;
 	to->restorer = ktr__usdt_trap_restorer();
 	to->mask = watch_set(&from->sa_mask);
 }
@@ -221,7 +223,8 @@ static int watch_jump(uint8_t *at, struct ktr_error *why)
 	int code;
 
 	if (!watch_is_long(at) || ((uintptr_t)at & 7) > 3)
-		return ktr_error_set(why, ENOTSUP, "the C library's pthread_sigmask() does not begin as one that can be watched");
+		return ktr_error_set(why, ENOTSUP,
+				     "the C library's pthread_sigmask() does not begin as one that can be watched");
 	if (near != far)
 		return ktr_error_set(why, ERANGE, "the C library is too far from libktr to be watched");
 	at -= (uintptr_t)at & 7;
@@ -259,7 +262,8 @@ int ktr__usdt_watch_on(struct ktr_error *why)
 
 	if (watch_is_on)
 		return 0;
-	if (!watch_is_libc((const void *)(uintptr_t)sigaction) || !watch_is_libc((const void *)(uintptr_t)pthread_sigmask))
+	if (!watch_is_libc((const void *)(uintptr_t)sigaction) ||
+	    !watch_is_libc((const void *)(uintptr_t)pthread_sigmask))
 		return ktr_error_set(why, ENOTSUP, "its sigaction() or pthread_sigmask() is not glibc's");
 	code = ktr__usdt_trap_install();
 	if (code)

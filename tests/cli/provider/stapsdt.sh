@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Static probes of programs that were not built for ktr: throws of libstdc++ as many as the program counts, with what was
+# thrown, whatever it does with SIGTRAP; all forms of arguments, semaphores; python3's functions; from outside, attached;
+# refused where a trap would kill.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in x86_64) ;; *) skip 'static probes are on x86-64'; exit 0 ;; esac
+[ "$(ldd /bin/true | grep -c 'libc\.so\.6')" = 1 ] || { skip 'no glibc'; exit 0; }
+export KTR_CONF= KTR_BUDGET=0
+unset KTR_PROBES
+lib=$O/lib/libktr-agent.so
+[ -e "$lib" ] || { skip 'no agent'; exit 0; }
+prog=$dir/usdt
+${CXX:-c++} -O1 -no-pie -o "$prog" tests/programs/provider/usdt.cc -lpthread || { fail 'usdt.cc'; exit 1; }
+
+traced() { # TRACE PROBES PROGRAM [ARGUMENT...]: its exit status
+	trace=$dir/$1 probes=$2
+	shift 2
+	rm -rf "$trace"
+	KTR_PROBES=$probes "$ktr" run --agent -o "$trace" "$@" >"$dir/out" 2>"$dir/err"
+}
+events() { # TRACE NAME: their texts
+	"$ktr" dump "$dir/$1" | sed -n "s/^.* $2//p"
+}
+
+# ---- what the program does with SIGTRAP ----
+
+for life in plain handler ignore longjmp blocked mask threads spawn altstack fork default; do
+	"$prog" $life >"$dir/wanted" 2>/dev/null
+	wanted=$?
+	traced t 'usdt:libstdc++*:libstdcxx:throw' "$prog" $life
+	is "$life: exit status" $? $wanted
+	is "$life: output" "$(cat "$dir/out")" "$(cat "$dir/wanted")"
+	is "$life: throws" "thrown $(events t libstdcxx:throw | grep -c 'type=St13runtime_error$')" "$(cat "$dir/wanted")"
+done
+
+# ---- arguments and semaphores ----
+
+traced t 'usdt:::' "$prog" forms
+is 'semaphore' "$(cat "$dir/out")" 'semaphore 4'
+is 'forms' "$(events t mine:forms)" ' arg0=-7 arg1=0x8 arg2=-3 arg3=1234 arg4=-6 arg5=65535'
+is 'floats' "$(events t mine:floats)" ' arg0=1.5 arg1=2.5'
+is 'bad ones' "$(events t mine:bad | sed 's/arg3=0x[1-9a-f][0-9a-f]*$/arg3=N/')" ' arg0=0 arg1=0 arg2=0 arg3=N'
+traced t 'usdt:usdt:mine:floats' "$prog" forms
+is 'one semaphore' "$(cat "$dir/out")" 'semaphore 1'
+
+# ---- python3, beside what it counts itself ----
+
+if readelf -n "$(readlink -f "$(command -v python3)")" 2>/dev/null | grep -q 'function__entry'; then
+	printf '%s\n' 'def inner(n): return n' 'def outer(n): return inner(n) + inner(n)' 'for i in range(20): outer(i)' >"$dir/calls.py"
+	traced t 'usdt:python*:python:function__entry' python3 -S "$dir/calls.py" || fail "python3: $(cat "$dir/err")"
+	is 'python' "$(events t 'python:function__entry' | grep -F "file=$dir/calls.py" | sed 's/.*function=//' | sort | uniq -c |
+		sed 's/^ *//' | paste -sd,)" '1 <module> line=1,40 inner line=1,20 outer line=2'
+fi
+
+# ---- from outside ----
+
+attached() { # VERB: its process, attached
+	"$prog" "$1" "$dir/stop" >"$dir/out" & pid=$!
+	"$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
+}
+ends() {
+	: >"$dir/stop"
+	wait $pid || fail "it ended with $?"
+	rm -f "$dir/stop"
+}
+now=0
+sees() { # events: are there more in its session?
+	for i in $(seq 200); do
+		now=$("$ktr" ls | awk -v session="usdt.$pid" '$1 == session { print $6 }')
+		[ "${now:-0}" -gt "$1" ] && return
+		sleep 0.05
+	done
+	fail "no more than $1 events of an attached program"
+}
+attached wait
+"$ktr" probe list -p $pid 'usdt:::' >"$dir/list"
+grep -q '^usdt:libstdc++[^:]*:libstdcxx:throw *off' "$dir/list" || fail "probe list: $(cat "$dir/list")"
+"$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >/dev/null || fail 'enable'
+sees 0
+"$ktr" probe disable -p $pid 'usdt:::' >/dev/null || fail 'disable'
+"$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >/dev/null || fail 'enable again'
+sees "$now"
+"$ktr" detach -p $pid >/dev/null 2>&1
+ends
+
+# A thread that blocks SIGTRAP before anything is on would be killed.
+"$prog" kept "$dir/stop" >"$dir/out" & pid=$!
+for i in $(seq 200); do
+	grep -q '^SigBlk:.*f$' /proc/$pid/status && break
+	sleep 0.05
+done
+"$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
+"$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >"$dir/said" 2>&1
+grep -q "its thread $pid (usdt) blocks SIGTRAP" "$dir/said" || fail "not refused: $(cat "$dir/said")"
+ends
+
+exit $failed
