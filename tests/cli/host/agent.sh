@@ -77,6 +77,14 @@ int main(void) { return probed(-1); }' >"$dir/f.c"
 	rm -rf "$dir/t"
 	status 0 "$ktr" run --agent --fbt probed -o "$dir/t" "$dir/f"
 	is 'its functions' "$("$ktr" dump --calls "$dir/t" | grep -c 'probed();')" 1
+	# Its vfork(2) is the agent's: what a child records, on its parent's memory, is dropped.
+	$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude -fpatchable-function-entry=16,14 -include include/ktr/fbt.h -Bscripts/fbt/ \
+		tests/programs/host/agent_vfork.c -o "$dir/v" || fail vfork
+	rm -rf "$dir/t"
+	KTR_BUDGET=0 status 0 "$ktr" run --agent --fbt 'called_in_*' -o "$dir/t" "$dir/v"
+	"$ktr" dump "$dir/t" >"$dir/dumped" 2>"$dir/err"
+	is 'calls in a child of vfork' "$(grep -c 'called_in_child [se]' "$dir/dumped") $(grep -c 'called_in_parent' "$dir/dumped")" '2 2'
+	grep -q '200 events were not recorded in a vfork child' "$dir/err" || fail "a child of vfork: $(cat "$dir/err")"
 	;;
 esac
 
