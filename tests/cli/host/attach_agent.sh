@@ -42,8 +42,9 @@ attach() {
 	shift
 	status 0 "$ktr" attach -p "$at" "$@"
 }
+# Threads of ours, but for the one that waits for probes to be switched.
 writers() {
-	cat "/proc/$1"/task/*/comm | grep -c '^ktr-'
+	cat "/proc/$1"/task/*/comm | grep '^ktr-' | grep -vc '^ktr-provider$'
 }
 events() {
 	"$ktr" dump -p "$1" | wc -l
