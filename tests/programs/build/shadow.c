@@ -136,12 +136,14 @@ static uintptr_t word(pid_t pid, uintptr_t at)
 
 enum { OTHER, CALL, RETURN, RDSSP };
 
-/* What the bytes at pc are, behind prefixes. */
+/* What the bytes at pc are, behind prefixes; 0x67 is what a linker fills up a call with that it has made direct. */
 static int kind(const unsigned char *b)
 {
 	int rep = 0;
 
-	for (; *b == 0x66 || *b == 0xf2 || *b == 0xf3 || *b == 0x2e || *b == 0x3e || *b == 0x64 || *b == 0x65; b++)
+	for (; *b == 0x66 || *b == 0xf2 || *b == 0xf3 || *b == 0x2e || *b == 0x3e || *b == 0x64 || *b == 0x65 ||
+	       *b == 0x67;
+	     b++)
 		rep |= *b == 0xf3;
 	if ((*b & 0xf0) == 0x40)
 		b++;
