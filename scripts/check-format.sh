@@ -31,15 +31,29 @@ awk '
 			at = int((at + length(part[i])) / 8 + 1) * 8
 		return at + length(part[n])
 	}
+	# What is told of a whole file, when the next one begins.
+	function ended() {
+		if (last_empty)
+			print name ": an empty line at its end"
+		if (licensed && !spdx)
+			print name ": no SPDX line"
+		bad = bad || last_empty || licensed && !spdx
+	}
 	BEGIN {
 		quoted = "\""
 		for (i = 0; i < 40; i++)
 			quoted = quoted "[^\"]"
 	}
 	FNR == 1 {
+		ended()
+		name = FILENAME
+		spdx = 0
+		licensed = name ~ /\.([chS]|cc|sh|py|inc|mk|map|magic|js|mjs|css|pml|[1-9])$|(^|\/)Makefile$|^\.ci\/run$/
 		c = FILENAME ~ /\.(c|h|cc|S)$/
 		wide = c ? 116 : FILENAME ~ /\.(sh|inc|py)$/ ? 140 : 0
 	}
+	{ last_empty = $0 == "" }
+	FNR <= 3 && /SPDX-License-Identifier: BSD-2-Clause/ { spdx = 1 }
 	/[ \t]$/ { say("blanks at the end of a line") }
 	/\r/ { say("a carriage return") }
 	# A longer text in quotes stays whole, so that it can be searched for.
@@ -51,20 +65,13 @@ awk '
 	/^[ \t]*(} else )?(if|for|while|switch) .*\){$/ { say("no blank before a brace") }
 	/^[ \t]*}[ \t]*$/ { closed = FNR }
 	/^[ \t]*else/ && closed == FNR - 1 { say("else on a line of its own behind a brace") }
-	END { exit bad }
+	END { ended(); exit bad }
 ' $files || status=1
 
+# The last byte of all files at once; of each by itself only if there is one that is no newline.
+# shellcheck disable=SC2086
+[ -z "$(tail -q -c 1 $files | tr -d '\n' | tr '\0' x)" ] && exit $status
 for file in $files; do
-	[ -s "$file" ] || continue
-	case $(tail -c 2 "$file" | od -An -c | tr -d ' ') in
-	'\n\n') echo "$file: an empty line at its end"; status=1 ;;
-	*'\n') ;;
-	*) echo "$file: no newline at its end"; status=1 ;;
-	esac
-	case $file in
-	*.[chS] | *.cc | *.sh | *.py | *.inc | *.mk | *.map | *.magic | *.js | *.mjs | *.css | *.pml | *.[1-9] | Makefile | .ci/run)
-		head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-2-Clause' ||
-			{ echo "$file: no SPDX line"; status=1; } ;;
-	esac
+	[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file" | tr '\0' x)" ] || { echo "$file: no newline at its end"; status=1; }
 done
 exit $status
