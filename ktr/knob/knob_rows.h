@@ -18,12 +18,7 @@ static inline struct ktr__knob_context *ktr__knob_context(const struct ktr_knob_
 }
 
 /* NULL: there is none yet. */
-static inline struct ktr__session_rw *ktr__knob_session(const struct ktr_knob_at *at)
-{
-	struct ktr__session_rw *session = ktr__knob_context(at)->session;
-
-	return session->map ? session : NULL;
-}
+struct ktr__session_rw *ktr__knob_session(const struct ktr_knob_at *at);
 
 #define KTR__KNOB_GET(row) int ktr__knob_get_##row(const struct ktr_knob_at *at, struct ktr_value *value)
 #define KTR__KNOB_SET(row)                                                                       \

@@ -10,6 +10,13 @@
 #include <errno.h>
 #include <stdio.h>
 
+struct ktr__session_rw *ktr__knob_session(const struct ktr_knob_at *at)
+{
+	struct ktr__session_rw *session = ktr__knob_context(at)->session;
+
+	return session->map ? session : NULL;
+}
+
 int ktr__knob_get_version(const struct ktr_knob_at *at, struct ktr_value *value)
 {
 	(void)at;

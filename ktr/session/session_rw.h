@@ -22,7 +22,8 @@ struct ktr__session_rw {
 	char path[512];
 };
 
-static inline uint64_t ktr__load_word(const uint64_t *p)
+/* -Oz would call it. */
+static inline __attribute__((always_inline)) uint64_t ktr__load_word(const uint64_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
