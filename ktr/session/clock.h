@@ -14,8 +14,14 @@
  */
 uint32_t ktr__clock_choose(uint32_t wanted);
 
-/* The time now on that clock. Async-signal-safe. */
+/*
+ * The time now on that clock. CLOCK_MONOTONIC is that of the first time namespace, the same for all who look,
+ * where /proc tells what ours adds to it. Async-signal-safe; the first time it is asked for a file is read.
+ */
 uint64_t ktr__clock_now(uint32_t clock);
+
+/* A forked child, which may be in another time namespace than its parent. */
+void ktr__clock_forget(void);
 
 /* Nominal ticks per second, 0 where the CPU does not say. */
 uint64_t ktr__clock_hz(uint32_t clock);

@@ -15,6 +15,7 @@
 #include "ktr/record/proc.h"
 #include "ktr/record/site.h"
 #include "ktr/record/thread.h"
+#include "ktr/session/clock.h"
 #include "ktr/session/session_again.h"
 #include "ktr/start/attach.h"
 #include "ktr/start/start.h"
@@ -129,6 +130,8 @@ static void fork_child(void)
 	fork_fd = -1;
 	ktr__own_asked = false; /* what there is to complain about, the parent does */
 	ktr__begin_forked(&ktr__self);
+	if (!ktr__own.sealed)
+		ktr__clock_forget();
 	if (ktr__own.sealed) {
 		/* Who it is nobody may ask: it records nothing. */
 		ktr__own_orphan = true;

@@ -7,6 +7,7 @@
 
 #include "conf/names.h"
 #include "conf/value.h"
+#include "ktr/session/clock.h"
 #include "ktr/session/drop.h"
 #include "ktr/session/session_proc.h"
 #include "writer/format/cmdline.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 void session_disarm(char *text)
 {
@@ -94,10 +94,7 @@ int session_counts(const struct ktr__session_map *map, uint64_t *events, uint64_
 
 uint64_t session_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return ktr__clock_now(KTR_CLOCK_MONOTONIC);
 }
 
 /* Of another namespace's processes we know nothing but that they have not said good-bye. */
