@@ -77,7 +77,7 @@ struct KTR__SITE_HIDDEN ktr_site {
 	uint32_t id;	  /* index in the session; 0 before registration, or no room left */
 	/*
 	 * control.generation when this site was last seen to be usual, or the complement of that where arguments
-	 * are copied: whatever decides is still as it was then.
+	 * are copied: whatever decides is still as it was then. With KTR__READY_TIMED: usual but for its clock.
 	 */
 	uint32_t ready;
 	uint8_t n_args;
@@ -99,6 +99,8 @@ struct KTR__SITE_HIDDEN ktr_site {
 };
 
 #define KTR__SITE_BYTES 136
+/* In ktr_site.ready: nothing but the clock keeps the site from the usual way. */
+#define KTR__READY_TIMED 0x80000000u
 KTR__LAYOUT(sizeof(struct ktr_site) == KTR__SITE_BYTES, "programs and library share this layout");
 
 /*

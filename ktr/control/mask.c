@@ -38,9 +38,8 @@ static void mask_derive(struct ktr__session_rw *session)
 	/* Whoever has passed the gate and is not special is recorded. */
 	uint64_t special = keep | count | (sites & ~record);
 
-	/* The usual way knows the counter only. A thread's ring has events of all CPUs: there each event asks. */
-	if (session->header.clock == KTR_CLOCK_MONOTONIC ||
-	    (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED)))
+	/* A thread's ring has events of all CPUs: there each event asks. */
+	if (session->header.path == KTR_PATH_THREAD && __atomic_load_n(&control->cpus_part, __ATOMIC_RELAXED))
 		special = ~0ull;
 	/* Rings that stop soon count what they take. */
 	if (frozen)

@@ -295,10 +295,13 @@ static void record_count(uint32_t site)
 
 /*
  * The usual way may have the site until anything changes again: it compares a number instead of looking at what
- * decides. A class that is a run-time number has no mask to look at.
+ * decides. A class that is a run-time number has no mask to look at. The usual way has no clock but the CPU's
+ * counter.
  */
 static inline void record_ready(struct ktr_site *site, uint32_t generation)
 {
+	if (ktr__rec.clock == KTR_CLOCK_MONOTONIC)
+		generation ^= KTR__READY_TIMED;
 	if (site->mask && !(site->mask & ktr__load_word(&ktr__rec.control->special)))
 		__atomic_store_n(&site->ready, site->copies ? ~generation : generation, __ATOMIC_RELAXED);
 }

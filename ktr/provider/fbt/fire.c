@@ -13,7 +13,8 @@
  * This file is compiled for general registers. The recorder's usual way leaves vectors alone but for the lower
  * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
  * are kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
- * first on another CPU, and a site's first after any change.
+ * first on another CPU, and a site's first after any change. Where the clock is not the CPU's counter all events go
+ * by C, which is ordinary too, but for the lower parts of all vectors.
  */
 #include "ktr/provider/fbt/fire.h"
 
@@ -161,12 +162,24 @@ static inline uint32_t fire_cpu(void)
 	return cpu + 1;
 }
 
-static inline bool fire_is_usual(const struct ktr_site *site, uint32_t cpu)
+/* What may be called by the recorder, and so what is to be kept around it. */
+enum fire_way {
+	FIRE_UNUSUAL, /* any of what it calls */
+	FIRE_TIMED, /* clock_gettime(2), which is excluded */
+	FIRE_USUAL, /* nothing */
+};
+
+static inline enum fire_way fire_way(const struct ktr_site *site, uint32_t cpu)
 {
 	const struct ktr_control *control = __atomic_load_n(&fire_session->control, __ATOMIC_RELAXED);
+	uint32_t differs;
 
-	return cpu == fire_self.cpu && control &&
-	       site->ready == __atomic_load_n(&control->generation, __ATOMIC_RELAXED);
+	if (cpu != fire_self.cpu || !control)
+		return FIRE_UNUSUAL;
+	differs = site->ready ^ (uint32_t)__atomic_load_n(&control->generation, __ATOMIC_RELAXED);
+	if (__builtin_expect(!differs, 1))
+		return FIRE_USUAL;
+	return differs == KTR__READY_TIMED ? FIRE_TIMED : FIRE_UNUSUAL;
 }
 
 struct fire_event {
@@ -193,7 +206,13 @@ static void fire_kept(void *context)
 static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64_t key, uint32_t cpu)
 {
 	struct fire_event event = { site, key };
-	struct fire_calls before = fire_call();
+	struct fire_calls before;
+
+	if (ktr__fbt_is_low && fire_way(site, cpu) == FIRE_TIMED) {
+		ktr__fbt_low(fire_kept, &event);
+		return;
+	}
+	before = fire_call();
 
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_kept, &event, fire_wide_mask);
@@ -209,7 +228,7 @@ static inline void fire_event(struct ktr_site *site, uint64_t key)
 
 	if (!(KTR__GATE() & site->mask))
 		return;
-	if (__builtin_expect(fire_is_usual(site, cpu), 1))
+	if (__builtin_expect(fire_way(site, cpu) == FIRE_USUAL, 1))
 		fire_record(site, key);
 	else
 		fire_unusual(site, key, cpu);
@@ -246,7 +265,7 @@ static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__f
 	struct fire_typed event = { .site = site };
 	bool may_ask = !fire_session->sealed;
 	uint32_t cpu = fire_cpu();
-	bool may_call = !fire_is_usual(site, cpu);
+	bool may_call = fire_way(site, cpu) == FIRE_UNUSUAL;
 	struct fire_calls before;
 
 	if (!(KTR__GATE() & site->mask))
@@ -484,7 +503,7 @@ void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *plac
 	late.site = __atomic_load_n(&function->scope->late, __ATOMIC_ACQUIRE);
 	if (!(KTR__GATE() & late.site->mask))
 		return;
-	if (fire_wide_mask && !fire_is_usual(late.site, fire_cpu())) {
+	if (fire_wide_mask && fire_way(late.site, fire_cpu()) != FIRE_USUAL) {
 		struct fire_calls before = fire_call();
 
 		ktr__fbt_wide(fire_late, &late, fire_wide_mask);

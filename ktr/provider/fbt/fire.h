@@ -17,6 +17,8 @@ void ktr__fbt_trampoline_filtered(void); /* while a filter is on */
 void ktr__fbt_returned(void); /* places in it */
 void ktr__fbt_unwound(void);
 void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
+void ktr__fbt_low(void (*call)(void *), void *context);
+extern const bool ktr__fbt_is_low;
 
 /* A function was called. place: where its return address is. */
 struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);

@@ -236,6 +236,49 @@ ktr__fbt_wide:
 	.cfi_endproc
 	.size	ktr__fbt_wide, . - ktr__fbt_wide
 
+/*
+ * ktr__fbt_low(call, context): the same with the lower 16 bytes of vectors that there are without AVX-512, all that
+ * code compiled without AVX may change; XSAVE of these alone takes ten times as long. ktr__fbt_is_low: the recorder
+ * is such code, for it is compiled with the options of this file.
+ */
+#define LOW_ROOM 256
+
+	.section .rodata
+	.globl	ktr__fbt_is_low
+	.hidden	ktr__fbt_is_low
+	.type	ktr__fbt_is_low, @object
+ktr__fbt_is_low:
+#ifdef __AVX__
+	.byte	0
+#else
+	.byte	1
+#endif
+	.size	ktr__fbt_is_low, 1
+	.text
+
+	.globl	ktr__fbt_low
+	.hidden	ktr__fbt_low
+	.type	ktr__fbt_low, @function
+ktr__fbt_low:
+	.cfi_startproc
+	endbr64
+	subq	$LOW_ROOM + 8, %rsp
+	.cfi_adjust_cfa_offset LOW_ROOM + 8
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	%xmm\n, 16 * \n(%rsp)
+	.endr
+	movq	%rdi, %rax
+	movq	%rsi, %rdi
+	call	*%rax
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	movups	16 * \n(%rsp), %xmm\n
+	.endr
+	addq	$LOW_ROOM + 8, %rsp
+	.cfi_adjust_cfa_offset -(LOW_ROOM + 8)
+	ret
+	.cfi_endproc
+	.size	ktr__fbt_low, . - ktr__fbt_low
+
 #endif
 
 #include "ktr/arch/property.h"
