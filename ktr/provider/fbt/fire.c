@@ -14,7 +14,7 @@
  * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
  * are kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
  * first on another CPU, and a site's first after any change. Where the clock is not the CPU's counter all events go
- * by C, which is ordinary too, but for the lower parts of all vectors.
+ * by C, which is ordinary too, but for the lower parts of all vectors, if it is the C library that tells the time.
  */
 #include "ktr/provider/fbt/fire.h"
 
@@ -27,8 +27,11 @@
 #include "ktr/session/clock.h"
 
 #include <cpuid.h>
+#include <dlfcn.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #define FIRE_NEST 4
 
@@ -52,13 +55,27 @@ static __thread struct {
 
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
 static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not known */
+static bool fire_is_low; /* with another clock the recorder changes the lower parts of vectors, and calls no probe */
 static const struct ktr__session_rw *fire_session;
+
+/* A program's own, or one that is put before it, may call anything. */
+static bool fire_clock_is_libc(void)
+{
+	Dl_info info;
+	const char *name;
+
+	if (!dladdr((void *)(uintptr_t)clock_gettime, &info) || !info.dli_fname)
+		return false;
+	name = strrchr(info.dli_fname, '/');
+	return name && strncmp(name, "/libc.so.", strlen("/libc.so.")) == 0;
+}
 
 void ktr__fbt_fire_begin(void)
 {
 	uint32_t a, b, c, d;
 
 	fire_session = ktr__own_session();
+	fire_is_low = ktr__fbt_is_low && fire_clock_is_libc();
 	if (&__rseq_size && __rseq_size)
 		fire_rseq = __rseq_offset;
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
@@ -77,8 +94,11 @@ static uint64_t fire_blocked(void)
 	return blocked;
 }
 
-/* Around what may call the C library: what is to be put back. */
-static inline struct fire_calls fire_call(void)
+/*
+ * Around what may call the C library: what is to be put back. What hardly ever calls any does not ask which signals
+ * are blocked: of a thread that blocks some, functions that it calls then count as the program's.
+ */
+static inline struct fire_calls fire_call(bool asks)
 {
 	struct fire_calls before = fire_self.calls;
 	uintptr_t frame = fire_self.depth ? fire_self.frame[fire_self.depth - 1] : 0;
@@ -88,7 +108,7 @@ static inline struct fire_calls fire_call(void)
 	fire_self.calls.frame = 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	fire_self.calls.ret = *(const uint64_t *)frame;
-	fire_self.calls.blocked = fire_session->sealed ? 0 : fire_blocked();
+	fire_self.calls.blocked = asks && !fire_session->sealed ? fire_blocked() : 0;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	fire_self.calls.frame = frame;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -165,7 +185,7 @@ static inline uint32_t fire_cpu(void)
 /* What may be called by the recorder, and so what is to be kept around it. */
 enum fire_way {
 	FIRE_UNUSUAL, /* any of what it calls */
-	FIRE_TIMED, /* clock_gettime(2), which is excluded */
+	FIRE_TIMED, /* clock_gettime(2) of the C library, which goes on to nobody */
 	FIRE_USUAL, /* nothing */
 };
 
@@ -206,15 +226,12 @@ static void fire_kept(void *context)
 static __attribute__((noinline)) void fire_unusual(struct ktr_site *site, uint64_t key, uint32_t cpu)
 {
 	struct fire_event event = { site, key };
-	struct fire_calls before;
+	bool is_low = fire_is_low && fire_way(site, cpu) == FIRE_TIMED;
+	struct fire_calls before = fire_call(!is_low);
 
-	if (ktr__fbt_is_low && fire_way(site, cpu) == FIRE_TIMED) {
+	if (is_low)
 		ktr__fbt_low(fire_kept, &event);
-		return;
-	}
-	before = fire_call();
-
-	if (fire_wide_mask)
+	else if (fire_wide_mask)
 		ktr__fbt_wide(fire_kept, &event, fire_wide_mask);
 	else
 		fire_record(site, key);
@@ -265,7 +282,8 @@ static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__f
 	struct fire_typed event = { .site = site };
 	bool may_ask = !fire_session->sealed;
 	uint32_t cpu = fire_cpu();
-	bool may_call = fire_way(site, cpu) == FIRE_UNUSUAL;
+	enum fire_way way = fire_way(site, cpu);
+	bool may_call = way != FIRE_USUAL, asks = way == FIRE_UNUSUAL || !fire_is_low;
 	struct fire_calls before;
 
 	if (!(KTR__GATE() & site->mask))
@@ -274,10 +292,11 @@ static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__f
 		event.word[event.n++] = key;
 	for (unsigned i = 0; i < n; i++) {
 		event.word[event.n++] = ktr__fbt_value(&value[i], place, vectors, may_ask, &text[i]);
-		may_call |= value[i].type == KTR_ARG_STR;
+		if (value[i].type == KTR_ARG_STR)
+			may_call = asks = true;
 	}
 	if (may_call)
-		before = fire_call();
+		before = fire_call(asks);
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_typed_record, &event, fire_wide_mask);
 	else
@@ -504,7 +523,7 @@ void ktr__fbt_fire_late(const struct ktr__fbt_record *told, const uint64_t *plac
 	if (!(KTR__GATE() & late.site->mask))
 		return;
 	if (fire_wide_mask && fire_way(late.site, fire_cpu()) != FIRE_USUAL) {
-		struct fire_calls before = fire_call();
+		struct fire_calls before = fire_call(true);
 
 		ktr__fbt_wide(fire_late, &late, fire_wide_mask);
 		fire_called(before);
@@ -530,7 +549,7 @@ void ktr__fbt_fire_note(void)
 
 	if (!site || !(KTR__GATE() & site->mask))
 		return;
-	before = fire_call();
+	before = fire_call(true);
 	if (fire_wide_mask)
 		ktr__fbt_wide(fire_note, site, fire_wide_mask);
 	else
