@@ -123,7 +123,7 @@ done
 "$ktr" types "$dir/life" >/dev/null
 echo >&7
 : >"$dir/got"
-for i in $(seq "${ROUNDS:-8}"); do
+for i in $(seq "${ROUNDS:-3}"); do
 	for step in 'enable fbt' 'enable fbt_args' 'disable fbt_args' 'enable fbt_args' 'disable fbt' 'disable fbt_args'; do
 		"$ktr" probe ${step% *} -s life "${step#* }::life_said:" >"$dir/out" 2>"$dir/err" || fail "$step: $(cat "$dir/err")"
 		[ "$step" != 'disable fbt_args' ] || continue
