@@ -10,6 +10,8 @@ O=${1:-build}
 
 # Files, and a header that speaks for them.
 tables='
+^analyze/read/reader analyze/read/reader.h
+^analyze/read/reader analyze/read/reader_inside.h
 ^analyze/sql/sql_ analyze/sql/sql_table.h
 ^ktr/knob/ ktr/knob/knob_rows.h
 ^ktr/knob/ ktr/knob/knobs.h
