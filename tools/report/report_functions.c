@@ -17,9 +17,11 @@ static uint64_t functions_rank(const struct report *report, unsigned i)
 	return f->self_ns + 1;
 }
 
-static void functions_quantile(FILE *to, int is_told, uint64_t ns)
+static void functions_quantile(FILE *to, const struct ktr__histogram *h, double share)
 {
-	if (is_told)
+	uint64_t ns;
+
+	if (ktr__histogram_tell(h, share, &ns))
 		report_text_duration(to, (double)ns);
 	else
 		fprintf(to, " %9s", "-");
@@ -29,15 +31,14 @@ static void functions_line(const struct report *report, FILE *to, unsigned i)
 {
 	const struct ktr__function *f = report->functions->function[i];
 	const struct ktr__histogram *h = &f->durations;
-	uint64_t p50 = 0, p99 = 0;
 
 	report_text_name(to, f->name, strlen(f->name));
 	report_text_count(to, h->n, 10);
 	report_text_duration(to, (double)f->self_ns);
 	report_text_duration(to, (double)f->total_ns);
 	report_text_duration(to, h->mean);
-	functions_quantile(to, ktr__histogram_tell(h, 0.5, &p50), p50);
-	functions_quantile(to, ktr__histogram_tell(h, 0.99, &p99), p99);
+	functions_quantile(to, h, 0.5);
+	functions_quantile(to, h, 0.99);
 	report_text_duration(to, h->n ? (double)h->max : 0);
 	if (f->n_unknown)
 		fprintf(to, "  and %" PRIu64 " of unknown length", f->n_unknown);

@@ -36,6 +36,7 @@ if command -v gnuplot >/dev/null; then
 	"$ktr" timeline --from 400ms --to 800ms -o part.svg known || fail "part: SVG"
 	"$ktr" timeline -o low.svg --size 1200x500 deep31 || fail "low: SVG"
 fi
+"$ktr" report --functions known | grep -q '^  read_all  *2  *300 ms  *400 ms  *200 ms  *200 ms  *-  *200 ms' || fail "median by function"
 python3 "$top/tests/cli/show/nest.py" >log 2>&1 || fail "$(cat log)"
 command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 exit $failed
