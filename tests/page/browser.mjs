@@ -22,7 +22,7 @@ export function failed() {
 	return failures;
 }
 
-export async function openPage(browser, file) {
+export async function openPage(browser, file, hash = '') {
 	const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
 	page.on('console', (message) => message.type() === 'error' && check('console', false, message.text()));
 	page.on('pageerror', (error) => check('error in the page', false, error.message));
@@ -32,7 +32,36 @@ export async function openPage(browser, file) {
 	});
 	page.on('request', (request) => !request.url().startsWith('file:') && !request.url().startsWith('blob:') &&
 		check('a request', false, request.url()));
-	await page.goto('file://' + file, { waitUntil: 'commit' });
+	await page.goto('file://' + file + hash, { waitUntil: 'commit' });
 	await page.waitForFunction(() => window.ktr);
 	return page;
+}
+
+/* What colours tests ask for are those of the light page. */
+export async function light(page) {
+	await page.evaluate(() => document.documentElement.dataset.theme === 'dark' && document.getElementById('theme').click());
+}
+
+/* Where on the screen a thread's scopes of a level are at a moment [ms]. */
+export async function placeOf(page, thread, level, ms) {
+	return page.evaluate(([thread, level, ms]) => {
+		ktr.draw();
+		const row = (l) => l.row >= 0 && ktr.index.rows[l.row].kind === 3, box = document.getElementById('plot').getBoundingClientRect();
+		const line = ktr.view.lines.find((l) => row(l) && (l.text.startsWith(thread + ' ') || ktr.index.rows[l.row].ident.startsWith(thread + ' ')));
+		const x = 290 + (ms * 1e6 - ktr.view.from) / (ktr.view.to - ktr.view.from) * (box.width - 290);
+		return { x: box.left + x, canvasX: x, top: box.top, y: box.top + 26 + line.y - ktr.view.top + 2 + 16 * level + 8 };
+	}, [thread, level, ms]);
+}
+
+/* The panel: its title, what stands beside each word, and children and place among the kind as they are read. */
+export async function fields(page) {
+	return page.evaluate(() => {
+		const panel = document.getElementById('panel'), out = { title: panel.querySelector('h2')?.textContent };
+		for (const row of panel.querySelectorAll('table:not(.children) tr'))
+			if (row.cells[0].textContent)
+				out[row.cells[0].textContent] = row.cells[1].textContent;
+		out.children = [...panel.querySelectorAll('.children tr')].slice(1).map((row) => [...row.cells].map((c) => c.textContent).join(' ')).join(', ');
+		out.rank = panel.querySelector('.rank')?.textContent;
+		return out;
+	});
 }

@@ -60,6 +60,7 @@ for format in $("$ktr" export list | cut -d' ' -f1); do
 	"$ktr" export "$format" trace -o "trace.$format" || exit 1
 done
 node exports.mjs "$work" "$shots" || exit 1
+node detail.mjs "$work/nest.html" "$shots" || exit 1
 node nest.mjs "$work/nest.html" "$work/deep.html" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1

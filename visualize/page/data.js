@@ -9,7 +9,7 @@
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
 const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
-const KEPT_CHUNKS = 2 * DETAIL_CHUNKS;
+let keptChunks = 2 * DETAIL_CHUNKS;
 
 let index;	/* the index, with names for the members of its tables */
 
@@ -23,8 +23,18 @@ function bytesOf(text) {
 	return bytes;
 }
 
+/* What an element of the page holds, as it is packed; parts come while the page is still being read. */
+let blobOf = async (id) => {
+	while (!document.getElementById(id)) {
+		if (document.readyState === 'complete')
+			throw new Error(id + ' of the page is missing');
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+	return bytesOf(document.getElementById(id).textContent);
+};
+
 async function unpack(id) {
-	const stream = new Blob([bytesOf(document.getElementById(id).textContent)]).stream();
+	const stream = new Blob([await blobOf(id)]).stream();
 	return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
 }
 
@@ -291,15 +301,10 @@ const coming = new Map();	/* number to promise */
 let chunkCame = () => {};	/* called when one that was asked for has come */
 
 async function chunkLoad(number) {
-	while (!document.getElementById('c' + number)) {
-		if (document.readyState === 'complete')
-			throw new Error('part ' + number + ' of the page is missing');
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
 	const chunk = new Chunk(number, new Uint8Array(await unpack('c' + number)));
 	chunks.set(number, chunk);
 	for (const old of chunks.keys()) {
-		if (chunks.size <= KEPT_CHUNKS)
+		if (chunks.size <= keptChunks)
 			break;
 		chunks.delete(old);
 	}
@@ -495,9 +500,9 @@ function overviewRead(buffer) {
 	}
 }
 
-async function dataOpen() {
+async function dataOpen(draws) {
 	indexRead(new TextDecoder().decode(await unpack('index')));
 	statesRead(new Uint8Array(await unpack('states')));
-	if (index.overview)
+	if (draws && index.overview)
 		overviewRead(await unpack('overview'));
 }

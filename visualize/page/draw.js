@@ -441,9 +441,8 @@ function spanText(event) {
 	const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
 	if (!chunk)
 		return '';
-	const site = index.sites[chunk.site[event - chunk.first]];
-	const values = chunk.args(event - chunk.first);
-	const text = site.args.map((arg, i) => i > site.valueArg ? valueText(arg, values[i], 0) : '').filter(Boolean).join(', ');
+	const e = event - chunk.first, site = index.sites[chunk.site[e]], values = chunk.args(e);
+	const text = site.args.map((arg, i) => i > site.valueArg ? valueText(arg, values[i], chunk.pid(e)) : '').filter(Boolean).join(', ');
 	return text ? text + '  ' : '';
 }
 
@@ -548,112 +547,6 @@ function writeAxis(line, row) {
 		tick(0);
 }
 
-/* Ticks at round steps, about 110 pixels apart. */
-function tickStep() {
-	const rough = (view.to - view.from) / plotWidth() * 130, unit = 10 ** Math.floor(Math.log10(rough));
-	return Math.max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
-}
-
-function drawRuler() {
-	const step = tickStep(), offset = index.from;
-	pen.fillStyle = theme.band;
-	pen.fillRect(0, 0, picture.width / picture.ratio, RULER);
-	for (let k = Math.ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
-		const x = xOf(k * step - offset);
-		if (x < GUTTER)
-			continue;
-		pen.fillStyle = theme.faint;
-		pen.fillRect(x, RULER - 5, 1, 5);
-		write(moment(k * step, step), x + 3, RULER / 2, theme.faint);
-	}
-	write('time since the trace began', 14, RULER / 2, theme.faint);
-}
-
-function drawGrid(lines) {
-	const { ratio } = picture, left = Math.round(GUTTER * ratio), step = tickStep();
-	for (const line of lines)
-		if (line.row < 0 && line.marks < 0)
-			rectangle(0, ...swap(band(line, 0, line.height)), theme.bandPixel);
-	for (let k = Math.ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
-		const x = Math.round(xOf(k * step - index.from) * ratio);
-		if (x >= left)
-			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
-	}
-}
-
-function swap([y0, y1]) {
-	return [y0, picture.width, y1];
-}
-
-function drawSelection() {
-	const { selected, measure } = view;
-	const bottom = picture.height / picture.ratio;
-	if (measure) {
-		const x0 = xOf(Math.min(measure.a, measure.b)), x1 = xOf(Math.max(measure.a, measure.b));
-		pen.fillStyle = theme.dark ? '#ffffff22' : '#00000018';
-		pen.fillRect(Math.max(x0, GUTTER), 0, Math.max(1, x1 - Math.max(x0, GUTTER)), bottom);
-		const text = duration(Math.abs(measure.b - measure.a));
-		const x = Math.max(GUTTER + 4, Math.min((x0 + x1) / 2, picture.width / picture.ratio - 80));
-		pen.textAlign = 'center';
-		pen.fillStyle = theme.ground;
-		const wide = pen.measureText(text).width + 14;
-		pen.fillRect(x - wide / 2, 3, wide, RULER - 6);
-		write(text, x, RULER / 2, theme.mark, 0, '600');
-		pen.textAlign = 'left';
-	}
-	if (selected) {
-		const x = xOf(selected.time);
-		pen.fillStyle = theme.mark;
-		if (x >= GUTTER)
-			pen.fillRect(x - 0.5, RULER, 1.5, bottom);
-		if (selected.line) {
-			pen.strokeStyle = theme.mark;
-			pen.strokeRect(GUTTER + 0.5, RULER + selected.line.y - view.top + 0.5, plotWidth() - 1, selected.line.height - 1);
-		}
-	}
-}
-
-/* Hits of a search: a mark on every row that the event is on, and a line from one to the next. */
-function drawHits(lines, sight) {
-	if (!search.match || !sight.detail)
-		return;
-	const lineOf = new Map();
-	for (const line of lines) {
-		if (line.row >= 0 && !lineOf.has(line.row))
-			lineOf.set(line.row, line);
-		if (line.marks >= 0 && !lineOf.has(line.marks))
-			lineOf.set(line.marks, line);
-	}
-	let before = null, drawn = 0;
-	pen.fillStyle = pen.strokeStyle = theme.mark;
-	for (let k = sight.first; k <= sight.end && drawn < 5000; k++) {
-		const chunk = chunks.get(k);
-		if (!chunk)
-			continue;
-		const rows = chunk.list(view.by).row;
-		for (const e of searchHits(chunk)) {
-			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
-			if (x < GUTTER || x > GUTTER + plotWidth() || !line)
-				continue;
-			const y = RULER + line.y - view.top + line.height;
-			if (before && search.follow) {
-				pen.beginPath();
-				pen.moveTo(before.x, before.y);
-				pen.lineTo(x, y);
-				pen.stroke();
-			}
-			before = { x, y };
-			pen.beginPath();
-			pen.moveTo(x, y - 7);
-			pen.lineTo(x - 4, y + 1);
-			pen.lineTo(x + 4, y + 1);
-			pen.fill();
-			if (++drawn === 5000)
-				break;
-		}
-	}
-}
-
 /* ---- the frame ---- */
 
 function draw() {
@@ -683,8 +576,11 @@ function draw() {
 	}
 	writeStates();
 	drawHits(lines, sight);
-	drawRuler();
 	drawSelection();
+	drawRuler();
+	drawRange();
+	drawNotes();
+	drawMap();
 	if (sight.beyond)
 		write('Events from here on are not in this page: ktr timeline --from makes another one', GUTTER + 20, RULER + 14, theme.mark);
 	return sight;

@@ -6,8 +6,9 @@
 'use strict';
 
 const LEAST_SPAN = 20;	/* [ns] */
-const pointer = { x: 0, y: 0, inside: false, drag: null };
+const pointer = { x: 0, y: 0, inside: false, drag: null, down: new Map(), pinch: null };
 const held = new Set();	/* keys that move the view as long as they are down */
+let shifted = false;	/* with shift they move it faster */
 const frames = { times: [], last: 0, asked: false, drawn: 0 };
 
 function show() {
@@ -24,6 +25,7 @@ function look(from, to) {
 	from = Math.max(-edge, Math.min(middle - span / 2, index.span + edge - span));
 	view.from = from;
 	view.to = from + span;
+	linkSoon(false);
 	show();
 }
 
@@ -50,8 +52,14 @@ function centre() {
 	}
 }
 
+function scroll(by) {
+	view.top += by;
+	linkSoon(false);
+	show();
+}
+
 function moveHeld(ms) {
-	const speed = Math.min(ms, 50) / 1000;
+	const speed = Math.min(ms, 50) / 1000 * (shifted ? 3 : 1);
 	const down = (...names) => names.some((key) => held.has(key));
 	if (down('w'))
 		zoom(Math.exp(-3 * speed));
@@ -61,10 +69,8 @@ function moveHeld(ms) {
 		pan(-1.2 * speed);
 	if (down('d', 'ArrowRight'))
 		pan(1.2 * speed);
-	if (down('ArrowUp'))
-		view.top -= 900 * speed;
-	if (down('ArrowDown'))
-		view.top += 900 * speed;
+	if (down('ArrowUp', 'ArrowDown'))
+		scroll((down('ArrowUp') ? -900 : 900) * speed);
 }
 
 function frame(now) {
@@ -85,157 +91,36 @@ function frame(now) {
 		show();
 }
 
-/* ---- what is under the pointer ---- */
+/* ---- choosing ---- */
 
-function lineAt(y) {
-	const at = y - RULER + view.top;
-	return y < RULER ? null : view.lines.find((line) => at >= line.y && at < line.y + line.height) ?? null;
-}
-
-/*
- * The scope at a place: {from, to, level, event, ended, label}, or null. One that is too short to be hit is found
- * within a few pixels.
- */
-function scopeAt(line, x, y) {
-	const { sight } = view, time = timeOf(x), reach = 3 * (view.to - view.from) / plotWidth();
-	const wanted = Math.floor((y - RULER + view.top - line.y - 2) / LEVEL_HEIGHT);
-	let best = null, distance = Infinity;
-	if (!sight.detail || x < GUTTER || wanted < 0)
-		return null;
-	const sightFrom = (from, to) => {
-		const first = Math.min(chunkAt(from), sight.end);
-		return { ...sight, from, to, first, end: Math.max(first, Math.min(chunkAt(to), sight.end)) };
-	};
-	eachSpan(line.row, sightFrom(time - reach, time + reach), (from, to, level, event, ended, label) => {
-		const away = Math.max(from - time, time - to, 0);
-		if (level === wanted && away <= reach && away < distance) {
-			best = { from, to, level, event, ended, label };
-			distance = away;
-		}
-	});
-	return best;
-}
-
-/* Calls see() as eachSpan() does with what is in one part of the page; false where that is not at hand. */
-function scopesIn(line, k, see) {
-	if (!chunks.has(k))
-		return false;
-	eachSpan(line.row, { ...view.sight, from: -Infinity, to: Infinity, first: k, end: k }, see);
-	return true;
-}
-
-/* A scope with its end and what calls in it took, if it ends within so many parts that are at hand. */
-const SCOPE_PARTS = 8;
-
-function scopeWhole(line, scope) {
-	let ended = false, to = scope.to, inner = 0;
-	const first = chunkAt(scope.from);
-	for (let k = first; !ended && k < first + SCOPE_PARTS; k++) {
-		const there = scopesIn(line, k, (from, end, level, event, ends) => {
-			if (level === scope.level && from === scope.from && ends)
-				[ended, to] = [true, end];
-			else if (level === scope.level + 1 && from >= scope.from && ends && !ended)
-				inner += end - from;
-		});
-		if (!there)
-			break;
-	}
-	return { ...scope, ended, to, self: ended ? to - scope.from - inner : NaN };
-}
-
-function scopeText(line, part) {
-	const scope = scopeWhole(line, part);
-	return index.labels[scope.label] + ': ' + (scope.ended ? '' : 'at least ') + duration(scope.to - scope.from) +
-		(isNaN(scope.self) ? '' : ', self ' + duration(scope.self)) + ', depth ' + scope.level;
-}
-
-/* The event that is nearest to a place on a line: that of a bar, or a mark within six pixels. */
-function eventAt(line, x, y) {
-	if (line.row >= 0 && rowTable()[line.row].kind === ROW_NEST)
-		return scopeAt(line, x, y)?.event ?? -1;
-	const sight = view.sight, time = timeOf(x), reach = 6 * (view.to - view.from) / plotWidth();
-	if (!sight.detail || x < GUTTER)
-		return -1;
-	const narrow = { ...sight, from: time - reach, to: time + reach, first: chunkAt(time - reach) };
-	narrow.end = Math.max(narrow.first, Math.min(chunkAt(time + reach), sight.end));
-	if (narrow.first > sight.end)
-		narrow.first = narrow.end = sight.end;
-	let best = -1, distance = Infinity;
-	const near = (chunk, e) => {
-		const d = Math.abs(chunk.time[e] - time);
-		if (d <= distance && d <= reach)
-			[best, distance] = [chunk.first + e, d];
-	};
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
-	const covers = (from, to, event) => {
-		if (from <= time && time < to)
-			best = event;
-	};
-	if (row && row.kind === ROW_CPU)
-		eachEvent('cpus', line.row, narrow, near);
-	else if (row && row.has & HAS_STATES)
-		eachState(line.row, narrow, (from, to, label, event) => covers(from, to, event));
-	else if (row && row.has & HAS_SPANS)
-		eachSpan(line.row, narrow, (from, to, lane, event) => covers(from, to, event));
-	else if (row && row.has & HAS_COUNTERS)
-		eachNumber(line.row, narrow, (from, to, value, event) => covers(from, to, event));
-	else if (line.marks >= 0)
-		eachEvent(rowTable()[line.marks].kind === 0 ? 'ids' : 'threads', line.marks, narrow, near);
-	if (best < 0 && row && line.marks >= 0)
-		eachEvent(rowTable()[line.marks].kind === 0 ? 'ids' : 'threads', line.marks, narrow, near);
-	return best;
-}
-
-function click(x, y) {
-	const line = lineAt(y), event = line ? eventAt(line, x, y) : -1;
-	if (event >= 0)
-		selectNumber(event).then(() => {
-			if (line)
-				view.selected.line = line;
-			show();
-		});
-	else
-		panelClose();
+async function click(x, y) {
+	const line = lineAt(y), note = noteAt(x, y);
+	if (note)
+		return noteAsk(note.time, note);
+	if (line && x >= GUTTER)
+		for (let tries = 0; !sightNear(x, 6) && tries < 3; tries++)
+			await Promise.all(partsAt(x).map(chunkLater));
+	const thing = line ? thingAt(line, x, y) : null;
+	if (!thing)
+		return panelClose();
+	if (thing.event < 0)
+		return selectBar(thing, line);
+	await selectNumber(thing.event);
+	view.selected.line = line;
+	return show();
 }
 
 /* Zooms to the bar under the pointer, with a little room to either side. */
-function doubleClick(x, y) {
-	const line = lineAt(y), time = timeOf(x), row = line && line.row >= 0 ? rowTable()[line.row] : null;
-	const scope = row && row.kind === ROW_NEST ? scopeAt(line, x, y) : null;
-	let bar = scope && scopeWhole(line, scope);
-	const covers = (from, to) => {
-		if (from <= time && time < to && (!bar || to - from < bar.to - bar.from))
-			bar = { from, to };
-	};
-	if (row && view.sight.detail && row.has & HAS_STATES)
-		eachState(line.row, view.sight, covers);
-	else if (row && view.sight.detail && row.has & HAS_SPANS && row.kind !== ROW_NEST)
-		eachSpan(line.row, view.sight, covers);
-	if (bar)
-		look(bar.from - (bar.to - bar.from) / 8, bar.to + (bar.to - bar.from) / 8);
-	else
+async function doubleClick(x, y) {
+	const line = lineAt(y), thing = line ? thingAt(line, x, y) : null;
+	if (!thing || thing.what === 'event') {
 		zoom(0.25, x);
-}
-
-/* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
-function numberAt(line, x) {
-	const row = rowTable()[line.row], { sight } = view, time = timeOf(x);
-	const unit = (row.ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
-	let text = '';
-	if (x < GUTTER || sight.first >= index.chunks.length && !row.area)
-		return text;
-	if (!sight.detail) {
-		const c = Math.floor(time / (index.span / index.columns)), least = row.area?.least[c], greatest = row.area?.greatest[c];
-		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
+		return;
 	}
-	const at = Math.min(chunkAt(time), sight.end);
-	eachNumber(line.row, { ...sight, from: time, to: time + 1, first: at, end: at }, (from, to, value, event) => {
-		if (!(from <= time && time < to))
-			return;
-		const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null, site = chunk && index.sites[chunk.site[event - chunk.first]];
-		text = site ? valueText(site.args[site.valueArg], chunk.args(event - chunk.first)[site.valueArg], 0) : String(value);
-	});
-	return text && text + unit;
+	const whole = thing.ended ? thing : await ask('whole', thing);
+	linkWrite();
+	linkSoon(true);
+	look(thing.from - (whole.to - thing.from) / 8, whole.to + (whole.to - thing.from) / 8);
 }
 
 /* Goes to what the title is about, or the line below it: the row, and the longest time that it was so. */
@@ -252,27 +137,6 @@ function goToSaid(which) {
 	look(from - (to - from) / 2, to + (to - from) / 2);
 }
 
-function tipShow() {
-	const tip = part('tip'), line = pointer.inside && !pointer.drag ? lineAt(pointer.y) : null;
-	const event = line ? eventAt(line, pointer.x, pointer.y) : -1, chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
-	let text = '';
-	const row = line && line.row >= 0 ? rowTable()[line.row] : null;
-	const scope = row && row.kind === ROW_NEST ? scopeAt(line, pointer.x, pointer.y) : null;
-	if (line && pointer.x < GUTTER)
-		text = line.text + (line.remark ? ': ' + line.remark : '');
-	else if (isCounter(row))
-		text = line.text + ': ' + (numberAt(line, pointer.x) || 'no value') + (line.remark ? ' (' + line.remark + ')' : '');
-	else if (scope)
-		text = scopeText(line, scope);
-	else if (chunk)
-		text = chunk.message(event - chunk.first);
-	tip.hidden = text === '';
-	tip.textContent = text.slice(0, 400);
-	const box = canvas.getBoundingClientRect();
-	tip.style.left = Math.max(4, Math.min(pointer.x + 14, box.width - tip.offsetWidth - 6)) + 'px';
-	tip.style.top = Math.min(pointer.y + 16, box.height - tip.offsetHeight - 4) + 'px';
-}
-
 /* ---- input ---- */
 
 function place(event) {
@@ -287,17 +151,41 @@ function gutterNear() {
 	return Math.abs(pointer.x - GUTTER) < 5;
 }
 
+/* Two fingers zoom, and move what is between them. */
+function pinch() {
+	const [a, b] = [...pointer.down.values()], wide = Math.max(20, Math.abs(a.x - b.x)), x = (a.x + b.x) / 2;
+	const last = pointer.pinch;
+	pointer.pinch = { wide, x, time: last?.time ?? timeOf(x) };
+	if (last) {
+		const span = (view.to - view.from) * last.wide / wide, from = last.time - (x - GUTTER) / plotWidth() * span;
+		look(from, from + span);
+	}
+}
+
 function pointerDown(event) {
 	place(event);
 	canvas.setPointerCapture(event.pointerId);
-	const measures = event.shiftKey || pointer.y < RULER, gutter = gutterNear();
-	pointer.drag = { x: pointer.x, y: pointer.y, from: view.from, to: view.to, top: view.top, measures, gutter, moved: false };
+	pointer.down.set(event.pointerId, { x: pointer.x, y: pointer.y });
+	const gutter = gutterNear(), moves = event.pointerType === 'touch' || event.shiftKey || event.button === 1 || pointer.x < GUTTER;
+	pointer.pinch = null;
+	pointer.drag = pointer.down.size > 1 ? null : { x: pointer.x, y: pointer.y, from: view.from, to: view.to, top: view.top,
+		measures: !moves, gutter, moved: false };
+	if (pointer.down.size > 1)
+		pinch();
 	part('tip').hidden = true;
+	if (event.button === 1)
+		event.preventDefault();
 }
 
 function pointerMove(event) {
 	place(event);
 	const { drag } = pointer;
+	if (pointer.down.has(event.pointerId))
+		pointer.down.set(event.pointerId, { x: pointer.x, y: pointer.y });
+	if (pointer.down.size > 1) {
+		pinch();
+		return;
+	}
 	if (!drag) {
 		if (view.measure?.open) {
 			view.measure.b = timeOf(pointer.x);
@@ -314,12 +202,15 @@ function pointerMove(event) {
 		GUTTER = Math.max(80, Math.min(Math.round(pointer.x), picture.width / picture.ratio - 120));
 		show();
 	} else if (drag.measures) {
-		view.measure = { a: timeOf(drag.x), b: timeOf(pointer.x) };
+		view.measure = { a: timeOf(drag.x), b: timeOf(Math.max(GUTTER, pointer.x)), open: true };
 		show();
 	} else {
 		const by = (drag.x - pointer.x) / plotWidth() * (drag.to - drag.from);
 		view.top = drag.top + drag.y - pointer.y;
-		look(drag.from + by, drag.to + by);
+		if (drag.x >= GUTTER)
+			look(drag.from + by, drag.to + by);
+		else
+			scroll(0);
 	}
 }
 
@@ -327,29 +218,61 @@ function pointerUp(event) {
 	place(event);
 	const { drag } = pointer;
 	pointer.drag = null;
-	if (drag && !drag.moved && !drag.measures && !drag.gutter)
+	pointer.pinch = null;
+	pointer.down.delete(event.pointerId);
+	if (!drag || drag.gutter || event.type === 'pointercancel')
+		return;
+	if (!drag.moved) {
 		click(pointer.x, pointer.y);
+	} else if (drag.measures) {
+		view.measure.open = false;
+		rangeShow();
+	}
 }
 
+/* Scrolls; with ctrl, which is also what a pinch on a touchpad says, zooms; with shift moves in time. */
 function wheel(event) {
 	const overflows = view.height + RULER > picture.height / picture.ratio;
 	event.preventDefault();
 	place(event);
-	if (event.deltaX || event.shiftKey)
+	if (event.ctrlKey || event.metaKey)
+		zoom(Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * (event.deltaMode || Math.abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
+	else if (event.deltaX || event.shiftKey)
 		pan((event.deltaX || event.deltaY) / plotWidth());
-	else if (overflows && !event.ctrlKey && !event.metaKey)
-		view.top += event.deltaY;
+	else if (overflows)
+		scroll(event.deltaY);
 	else
-		zoom(Math.exp(event.deltaY * 0.0015));
+		hint('all rows are in sight; ctrl and the wheel zoom, shift and the wheel move in time');
 	show();
 }
 
+let hinted;
+
+function hint(text) {
+	put('said', text);
+	clearTimeout(hinted);
+	hinted = setTimeout(() => put('said', ''), 2500);
+}
+
+/* The map: what is in sight goes where the pointer is. */
+function mapPointer(event) {
+	if (event.type === 'pointerdown')
+		part('map').setPointerCapture(event.pointerId);
+	if (!event.buttons)
+		return;
+	const half = (view.to - view.from) / 2, at = mapTime(event.clientX - part('map').getBoundingClientRect().left);
+	look(at - half, at + half);
+}
+
+/* What is selected becomes the range; else the first press is one end, and the second the other. */
 function measureHere() {
-	const at = timeOf(pointerX());
+	const at = timeOf(pointerX()), bar = view.selected?.bar;
 	if (view.measure?.open)
 		view.measure = { a: view.measure.a, b: at };
 	else
-		view.measure = { a: at, b: at, open: true };
+		view.measure = bar && bar.to > bar.from ? { a: bar.from, b: bar.to } : { a: at, b: at, open: true };
+	if (!view.measure.open)
+		rangeShow();
 }
 
 function showRows(by) {
@@ -357,8 +280,9 @@ function showRows(by) {
 		return;
 	layout(by);
 	if (view.selected)
-		view.selected.line = null;
+		view.selected.line = view.lines.find((line) => line.row === view.selected.bar?.row && by !== 'cpus') ?? null;
 	legendShow();
+	linkSoon(true);
 	show();
 }
 
@@ -373,7 +297,7 @@ function escape() {
 	held.clear();
 	part('search').value = '';
 	searchStart('', false);
-	view.measure = null;
+	drawerClose();
 	part('tip').hidden = true;
 	panelClose();
 	canvas.focus();
@@ -386,8 +310,13 @@ const actions = {
 	'N': () => searchNext(-1),
 	'[': () => selectNeighbour(-1),
 	']': () => selectNeighbour(1),
+	',': () => kindStep(-1),
+	'.': () => kindStep(1),
+	'l': kindLongest,
 	'c': centre,
 	'm': measureHere,
+	'o': () => noteAsk(timeOf(pointerX()), noteAt(pointer.x, pointer.y)),
+	'y': linkCopy,
 	'z': () => view.measure && look(Math.min(view.measure.a, view.measure.b), Math.max(view.measure.a, view.measure.b)),
 	'1': () => showRows('ids'),
 	'2': () => showRows('threads'),
@@ -401,6 +330,7 @@ const actions = {
 const holding = ['w', 'a', 's', 'd', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
 
 function keyDown(event) {
+	shifted = event.shiftKey;
 	if (event.ctrlKey || event.metaKey || event.altKey || part('keys').open)
 		return;
 	if (event.target === part('search')) {
@@ -410,8 +340,11 @@ function keyDown(event) {
 			escape();
 		return;
 	}
-	if (holding.includes(event.key))
-		held.add(event.key);
+	const key = event.key.length === 1 && holding.includes(event.key.toLowerCase()) ? event.key.toLowerCase() : event.key;
+	if (holding.includes(key))
+		held.add(key);
+	else if (event.key === 'Enter' && event.target !== canvas)
+		return;
 	else if (actions[event.key])
 		actions[event.key]();
 	else
@@ -424,6 +357,8 @@ function listen() {
 	canvas.addEventListener('pointerdown', pointerDown);
 	canvas.addEventListener('pointermove', pointerMove);
 	canvas.addEventListener('pointerup', pointerUp);
+	canvas.addEventListener('pointercancel', pointerUp);
+	canvas.addEventListener('auxclick', (event) => event.preventDefault());
 	canvas.addEventListener('pointerleave', () => {
 		pointer.inside = false;
 		part('tip').hidden = true;
@@ -434,7 +369,19 @@ function listen() {
 	});
 	canvas.addEventListener('wheel', wheel, { passive: false });
 	addEventListener('keydown', keyDown);
-	addEventListener('keyup', (event) => held.delete(event.key));
+	addEventListener('keyup', (event) => {
+		shifted = event.shiftKey;
+		held.delete(event.key);
+		held.delete(event.key.toLowerCase());
+	});
+	for (const type of ['pointerdown', 'pointermove'])
+		part('map').addEventListener(type, mapPointer);
+	part('map').addEventListener('wheel', (event) => {
+		event.preventDefault();
+		zoom(Math.exp(event.deltaY * 0.0025), GUTTER + plotWidth() / 2);
+	}, { passive: false });
+	addEventListener('popstate', linkRead);
+	addEventListener('hashchange', linkRead);
 	addEventListener('blur', () => held.clear());
 	new ResizeObserver(show).observe(canvas);
 	let typed;
@@ -473,13 +420,15 @@ function frameText() {
 }
 
 async function open() {
-	await dataOpen();
+	await dataOpen(true);
 	themeSet(matchMedia('(prefers-color-scheme: dark)').matches);
 	frameText();
 	listen();
 	showRows(index.views[index.first] ? index.first : 'threads');
 	chunkCame = show;
 	look(0, index.span);
+	if (location.hash.length > 1)
+		linkRead();
 	canvas.focus();
 	await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 	return performance.now();
@@ -487,6 +436,7 @@ async function open() {
 
 /* For tests and for the console: ktr.ready is when the first picture was there, in milliseconds. */
 window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, numberAt, held, chunkLater, sightOf, chunks,
+	detail, drawer, map, filterOf, saidOf, ask,
 	get index() { return index; } };
 window.ktr.ready = open().catch((error) => {
 	part('lost').textContent = 'This page cannot be shown: ' + error.message;

@@ -205,7 +205,8 @@ static int page_put_mark(struct ktr__page *page, const struct ktr__frame *frame,
 	} texts[] = {
 		{ "title", frame->title, 0 },   { "subtitle", frame->subtitle, 0 },
 		{ "source", frame->source, 0 }, { "command", frame->command, 0 },
-		{ "css", ktr__page_css, 1 },    { "js", ktr__page_js, 1 },
+		{ "css", ktr__page_css, 1 },    { "engine", ktr__page_engine, 1 },
+		{ "js", ktr__page_js, 1 },
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -362,6 +362,7 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 					: has_ids                ? "ids"
 								 : "threads"));
 	json_object_set_new(index, "frame", index_frame(page, frame));
+	json_object_set_new(index, "trace", index_text(page, page->info->path));
 	json_object_set_new(index, "begin", index_digits(page->info->first_ns));
 	json_object_set_new(index, "from", index_digits(grid->from_ns - page->info->first_ns));
 	json_object_set_new(index, "span", json_integer((json_int_t)(grid->to_ns - grid->from_ns)));

@@ -35,6 +35,6 @@ struct ktr__page {
 };
 
 /* The texts of visualize/page/ that are built in; each ends in NUL. */
-extern const char ktr__page_html[], ktr__page_css[], ktr__page_js[];
+extern const char ktr__page_html[], ktr__page_css[], ktr__page_engine[], ktr__page_js[];
 
 #endif

@@ -23,31 +23,64 @@ function lineOfEvent(chunk, e) {
 		view.lines.find((line) => line.marks === thread) ?? null;
 }
 
+/* The bar that an event begins or, as a STOP, ends; null if it is on none. */
+function barOfEvent(chunk, e) {
+	const site = index.sites[chunk.site[e]], row = chunk.list('ids').row[e], event = chunk.first + e, lane = chunk.lane[e] - 1;
+	let bar = null;
+	if (row < 0 || (site.kind >= KIND_START && lane < 0))
+		return null;
+	const what = index.rows[row].kind === ROW_NEST ? 'scope' : 'span';
+	if (site.kind === KIND_STATE)
+		return { what: 'state', row, lane: 0, from: chunk.time[e], to: chunk.time[e], event, ended: false, label: chunk.label[e] };
+	if (site.kind === KIND_START)
+		return { what, row, lane, from: beganAt(chunk, e), to: chunk.time[e], event, ended: false, label: site.scope };
+	if (site.kind === KIND_STOP)
+		walkSpans(row, chunk.number, chunk.time[e], (span, at, time, told) => {
+			if (told && at === lane && time === chunk.time[e])
+				bar = { what, row, lane, from: span.from, to: time, event: span.event, ended: true, label: span.label };
+		});
+	return bar;
+}
+
+function lineIntoSight(line) {
+	const visible = picture.height / picture.ratio - RULER;
+	if (line && (line.y < view.top || line.y + line.height > view.top + visible))
+		view.top = line.y - visible / 2;
+}
+
 function selectEvent(chunk, e, moveThere) {
-	const time = chunk.time[e], line = lineOfEvent(chunk, e);
-	view.selected = { event: chunk.first + e, time, line };
+	const time = chunk.time[e], line = lineOfEvent(chunk, e), bar = barOfEvent(chunk, e);
+	view.selected = { event: chunk.first + e, time, line, bar };
 	if (moveThere && (time < view.from || time > view.to)) {
 		const span = view.to - view.from;
 		look(time - span / 2, time + span / 2);
 	}
-	if (moveThere && line) {
-		const visible = picture.height / picture.ratio - RULER;
-		if (line.y < view.top || line.y + line.height > view.top + visible)
-			view.top = line.y - visible / 2;
-	}
-	panelShow(chunk, e);
+	if (moveThere)
+		lineIntoSight(line);
+	if (bar)
+		barShow(bar, chunk, e);
+	else
+		panelShow(chunk, e);
+	linkSoon(true);
 	show();
 }
 
-async function selectNumber(event) {
+/* A bar whose beginning is not in the page. */
+function selectBar(bar, line) {
+	view.selected = { event: -1, time: bar.from, line, bar };
+	barShow(bar, null, -1);
+	show();
+}
+
+async function selectNumber(event, moveThere = true) {
 	const chunk = await chunkLater(chunkOf(event));
-	selectEvent(chunk, event - chunk.first, true);
+	selectEvent(chunk, event - chunk.first, moveThere);
 }
 
 /* The event before or after the selected one on the same line. */
 async function selectNeighbour(direction) {
 	const { selected } = view;
-	if (!selected)
+	if (!selected || selected.event < 0)
 		return;
 	const thread = !selected.line || selected.line.row < 0;
 	const what = view.by === 'cpus' ? 'cpus' : thread ? 'threads' : 'ids';
@@ -73,43 +106,72 @@ function wallClock(time) {
 	return date.slice(0, 19).replace('T', ' ') + '.' + String(ns % 1000000000n).padStart(9, '0') + ' UTC';
 }
 
-function panelShow(chunk, e) {
-	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]], values = chunk.args(e);
+/* A table of the panel, with say(name, text, more nodes) for its lines. */
+function panelTable() {
 	const table = element('table', {});
-	const say = (name, text, ...more) => table.append(element('tr', {}, element('td', { textContent: name }),
-		element('td', { className: 'value', textContent: text }, ...more)));
-	say('message', messageOf(site, values, track.pid));
-	say('time', moment(chunk.time[e] + index.from, 1) + (track.approx ? ' (approximate)' : ''));
-	if (wallClock(chunk.time[e]))
-		say('', wallClock(chunk.time[e]));
+	return { table, say: (name, text, ...more) => table.append(element('tr', {}, element('td', { textContent: name }),
+		element('td', { className: 'value', textContent: text }, ...more))) };
+}
+
+/* Where in the source, and by whom. */
+function sayWhere(say, chunk, e) {
+	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]];
 	say('where', site.file + ':' + site.line);
 	say('function', site.func);
 	say('class', site.class);
 	say('thread', track.name + ' (' + track.tid + ')');
 	say('process', track.program + ' (' + track.pid + ')');
 	say('CPU', track.cpu + (track.keep ? ', keep ring' : ''));
+}
+
+/* Arguments by name, each with a button that follows its value through the trace. */
+function argumentsOf(chunk, e) {
+	const site = index.sites[chunk.site[e]], values = chunk.args(e), { table, say } = panelTable();
+	table.className = 'arguments';
 	site.args.forEach((arg, i) => {
-		const text = valueText(arg, values[i], track.pid), plain = arg.type === 'p' ? '0x' + values[i].toString(16) : text;
-		const follow = element('button', { textContent: 'follow', title: 'every event with this value' });
+		/* The key of a scope is an address on its stack. */
+		if (site.scope >= 0 && i === site.valueArg)
+			return;
+		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) : text;
+		const follow = element('button', { textContent: 'follow', title: 'every event with this value, joined by arrows' });
 		follow.onclick = () => {
 			part('search').value = arg.name + '=' + plain;
 			searchStart(part('search').value, true);
 		};
 		say(arg.name, text + ' ', follow);
 	});
+	return table.children.length ? [element('h3', { textContent: 'arguments' }), table] : [];
+}
+
+function stepsOf(buttons) {
 	const steps = element('div', { className: 'steps' });
-	const button = (text, title, what) => steps.append(element('button', { textContent: text, title, onclick: what }));
-	button('◂ event', 'the one before on this row ([)', () => selectNeighbour(-1));
-	button('event ▸', 'the next one on this row (])', () => selectNeighbour(1));
-	button('centre', 'bring it into the middle (c)', centre);
-	button('close', 'esc', panelClose);
-	part('panel').replaceChildren(element('h2', { textContent: site.name }), table, steps);
+	for (const [text, title, onclick] of buttons)
+		steps.append(element('button', { textContent: text, title, onclick }));
+	return steps;
+}
+
+const eventSteps = [['◂ event', 'the one before on this row ([)', () => selectNeighbour(-1)],
+	['event ▸', 'the next one on this row (])', () => selectNeighbour(1)], ['centre', 'bring it into the middle (c)', () => centre()],
+	['close', 'esc', () => panelClose()]];
+
+function panelShow(chunk, e) {
+	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]], { table, say } = panelTable();
+	detailStop();
+	say('message', saidOf(chunk, e));
+	say('time', moment(chunk.time[e] + index.from, 1) + (track.approx ? ' (approximate)' : ''));
+	if (wallClock(chunk.time[e]))
+		say('', wallClock(chunk.time[e]));
+	sayWhere(say, chunk, e);
+	part('panel').replaceChildren(element('h2', { textContent: site.name }), table, ...argumentsOf(chunk, e), stepsOf(eventSteps));
 	part('panel').hidden = false;
 }
 
 function panelClose() {
+	detailStop();
 	view.selected = null;
+	part('panel').replaceChildren();
 	part('panel').hidden = true;
+	linkSoon(true);
 	show();
 }
 
@@ -133,42 +195,24 @@ function legendShow() {
 		node.append(element('span', {}, element('i', { className: 'gap' }), 'events were lost'));
 }
 
-const keys = [
-	['w  s', 'zoom in, out, around the pointer'],
-	['a  d  ← →', 'move in time'],
-	['↑ ↓', 'scroll'],
-	['f', 'everything'],
-	['/', 'search: text, or name=value'],
-	['n  N', 'next hit, the one before'],
-	['[  ]', 'event before, after, on the same row'],
-	['c', 'bring what is selected into the middle'],
-	['m', 'measure from here; again: to here'],
-	['z', 'zoom to what is measured'],
-	['names', 'their right edge can be dragged'],
-	['1 2 3', 'rows: ids, threads, CPUs'],
-	['t', 'light, dark'],
-	['esc', 'give up search, selection, measure'],
-	['wheel', 'zoom; scrolls where rows do not fit, with ctrl zoom'],
-	['drag', 'move; with shift, or on the ruler, measure'],
-	['click', 'the event: place, arguments, thread'],
-	['double click', 'zoom to the bar'],
-];
-
 function keysShow() {
-	const table = element('table', {}, ...keys.map(([key, what]) =>
-		element('tr', {}, element('td', { textContent: key }), element('td', { textContent: what }))));
-	part('keys').replaceChildren(table);
 	part('keys').showModal();
 }
 
 /* Numbers beside the search field and for the time in sight. */
 function outputsShow() {
-	const place = searchPlace(), { measure } = view;
-	const done = Object.keys(search.counts).length >= index.chunks.length;
-	part('hits').textContent = !search.match ? '' :
-		(place ? place + ' of ' : '') + grouped(search.total) + (done ? '' : '+') + (search.total === 1 && done ? ' hit' : ' hits');
-	part('range').textContent = (measure ? 'measured ' + duration(Math.abs(measure.b - measure.a)) + ' · ' : '') +
-		duration(view.to - view.from) + ' in sight';
+	const place = searchPlace(), { done, error, how } = search, range = measured();
+	const so = search.share < 1 && !done ? ' (' + Math.round(100 * search.share) + ' %)' : '';
+	const text = !search.match ? '' : (place ? place + ' of ' : '') + grouped(search.total) + (done ? '' : '+') +
+		(search.total === 1 && done ? ' hit' : ' hits') + so + (how === 'filter' ? ' · filter' : error ? ' · as text: ' + error : '');
+	put('hits', text);
+	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(view.to - view.from) + ' in sight');
 	for (const button of part('by').children)
 		button.setAttribute('aria-pressed', String(button.dataset.by === view.by));
+}
+
+/* Only what has changed, so that who has the page read aloud hears no more. */
+function put(id, text) {
+	if (part(id).textContent !== text)
+		part(id).textContent = text;
 }

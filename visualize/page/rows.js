@@ -15,8 +15,9 @@ const view = {
 	top: 0,			/* [pixels] scrolled down */
 	by: 'threads',
 	lines: [], height: 0,
-	selected: null,		/* {chunk, event, line} */
-	measure: null,		/* {a, b} */
+	selected: null,		/* {event, time, line, bar} */
+	measure: null,		/* {a, b, open: its second end follows the pointer} */
+	notes: [],		/* {time, text} */
 };
 
 function rowTable() {
@@ -262,8 +263,8 @@ function rowEndIn(number, k, sight) {
 }
 
 /*
- * Calls see(from, to, label, event number) for each stay in a state that is in sight, in order. Parts
- * that are not unpacked yet are passed over.
+ * Calls see(from, to, label, event number, part, whether the next state ends it) for each stay in a state that is in
+ * sight, in order. Parts that are not unpacked yet are passed over.
  */
 function eachState(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
@@ -285,7 +286,7 @@ function eachState(number, sight, see) {
 			const e = order[i], time = chunk.time[e];
 			if (index.sites[chunk.site[e]].kind !== KIND_STATE)
 				continue;
-			see(from, time, label, event, k);
+			see(from, time, label, event, k, true);
 			if (time > end)
 				break;
 			label = chunk.label[e];
@@ -293,7 +294,7 @@ function eachState(number, sight, see) {
 			event = chunk.first + e;
 		}
 		if (i === start[number + 1] && end > from)
-			see(from, end, label, event, k);
+			see(from, end, label, event, k, false);
 	}
 }
 
@@ -303,38 +304,50 @@ function beganAt(chunk, e) {
 	return chunk.time[e] - (index.sites[s].late ? Number(chunk.values(s, 1)[chunk.ordinal[e]]) : 0);
 }
 
+/*
+ * What the spans of a row do in part k up to a moment: end(span, lane, time, told, open) for each that ends, told if
+ * its STOP says so; span is {from, event number or -1, label of a scope's name}, open has those of all lanes.
+ * Returns those that are open then.
+ */
+function walkSpans(number, k, until, end) {
+	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), ends = chunk.ends.get(number) ?? [];
+	const open = [];
+	let next = 0;
+	const close = (lane, time, told) => {
+		const span = open[lane];
+		if (span)
+			end(span, lane, time, told, open);
+		open[lane] = null;
+	};
+	for (const span of stateBefore(number, k).spans)
+		open[span.lane] = span;
+	for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
+		const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
+		for (; next < ends.length && ends[next].e <= e; next++)
+			close(ends[next].lane, ends[next].time, false);
+		if (lane < 0)
+			continue;
+		close(lane, chunk.time[e], kind === KIND_STOP);
+		if (kind === KIND_START)
+			open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
+	}
+	for (; next < ends.length && ends[next].time <= until; next++)
+		close(ends[next].lane, ends[next].time, false);
+	return open;
+}
+
 /* The same for spans: see(from, to, lane, event number or -1, whether it ends there, label of a scope's name). */
 function eachSpan(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
-		const chunk = chunkNow(k);
-		if (!chunk)
+		if (!chunkNow(k))
 			continue;
-		const { start, order } = chunk.list('ids'), ends = chunk.ends.get(number) ?? [];
 		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
 		const stop = k < sight.end ? index.chunks[k + 1].first : sight.to;
-		const open = [];
 		/* What is told of late may be in sight, and its START not. */
-		const until = index.late ? Infinity : stop;
-		const end = (lane, time) => {
-			if (open[lane] && time >= sight.from && open[lane].from <= stop)
-				see(open[lane].from, time, lane, open[lane].event, true, open[lane].label);
-			open[lane] = null;
-		};
-		for (const span of stateBefore(number, k).spans)
-			open[span.lane] = span;
-		let next = 0;
-		for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
-			const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
-			for (; next < ends.length && ends[next].e <= e; next++)
-				end(ends[next].lane, ends[next].time);
-			if (lane < 0)
-				continue;
-			end(lane, chunk.time[e]);
-			if (kind === KIND_START)
-				open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
-		}
-		for (; next < ends.length && ends[next].time <= until; next++)
-			end(ends[next].lane, ends[next].time);
+		const open = walkSpans(number, k, index.late ? Infinity : stop, (span, lane, time) => {
+			if (time >= sight.from && span.from <= stop)
+				see(span.from, time, lane, span.event, true, span.label);
+		});
 		open.forEach((span, lane) => {
 			const last = Math.min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);
 			if (span && last >= span.from && last >= begin)

@@ -1,81 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Finds events: by text anywhere in their message, place, class or thread, or by the value of an
- * argument, "name=value", which is how a value is followed through the trace.
- */
+/* The search field: a worker counts and lists hits, the plot marks those in sight. */
 'use strict';
 
 const search = {
 	text: '',
 	match: null,	/* chunk to the indices of its events that match */
-	follow: false,	/* hits are joined by a line */
+	how: '', error: '',
+	follow: false,	/* hits are joined by arrows */
 	counts: [],	/* hits by chunk, as far as they are known */
-	total: 0,
+	total: 0, share: 0, done: false,
+	density: null,	/* hits by column of the page */
+	list: [],	/* [event, time, track, text] of the first of them */
 	run: 0,		/* the number of this search; an older one that goes on must stop */
+	asked: null,
 };
-
-/* Events of a site, in order, for which wanted(ordinal) holds. */
-function matchSite(chunk, s, wanted, out) {
-	for (let e = 0; e < chunk.n; e++)
-		if (chunk.site[e] === s && wanted(chunk.ordinal[e], e))
-			out.push(e);
-}
-
-function matchValue(name, text) {
-	return (chunk) => {
-		const out = [];
-		for (const s of chunk.columns.keys()) {
-			const site = index.sites[s], i = site.args.findIndex((arg) => arg.name === name);
-			if (i < 0 && name !== 'id')
-				continue;
-			if (i < 0) {
-				if (site.ident === text)
-					matchSite(chunk, s, () => true, out);
-				continue;
-			}
-			const arg = site.args[i], values = chunk.values(s, i), known = new Map();
-			matchSite(chunk, s, (ordinal, e) => {
-				const word = values[ordinal];
-				let is = known.get(word);
-				if (is === undefined) {
-					const value = chunk.args(e)[i];
-					is = valueText(arg, value, chunk.pid(e)) === text ||
-						(typeof value === 'bigint' && '0x' + value.toString(16) === text.toLowerCase());
-					known.set(word, is);
-				}
-				return is;
-			}, out);
-		}
-		return out.sort((a, b) => a - b);
-	};
-}
-
-function matchText(text) {
-	const wanted = text.toLowerCase(), has = (where) => where.toLowerCase().includes(wanted);
-	const sites = index.sites.map((site) => has(site.name) || has(site.file) || has(site.func) || has(site.class) ||
-		site.steps.some((step) => typeof step === 'string' && has(step)));
-	const tracks = index.tracks.map((track) => has(track.name + '/' + track.tid));
-	/* What an argument prints can only match if it is text, or if digits or several pieces are asked for. */
-	const whole = /[0-9 :,=()]/.test(text);
-	return (chunk) => {
-		const strings = chunk.stringBytes.map((_, i) => has(chunk.string(i, true)));
-		const texts = new Map();
-		const out = [];
-		for (let e = 0; e < chunk.n; e++) {
-			const s = chunk.site[e];
-			if (sites[s] || tracks[chunk.track[e]]) {
-				out.push(e);
-				continue;
-			}
-			if (!texts.has(s))
-				texts.set(s, index.sites[s].args.flatMap((arg, i) => arg.type === 's' || arg.type === 'k' ? [chunk.values(s, i)] : []));
-			if (texts.get(s).some((values) => strings[Number(values[chunk.ordinal[e]])]) ||
-			    (whole && has(chunk.message(e))))
-				out.push(e);
-		}
-		return out;
-	};
-}
 
 /* The indices of a chunk's events that match; remembered with the chunk. */
 function searchHits(chunk) {
@@ -84,27 +22,30 @@ function searchHits(chunk) {
 	return chunk.hits.events;
 }
 
-/* Begins a search; it counts its hits in all chunks while the page stays usable. */
+/* Begins a search; hits are counted by the worker. */
 async function searchStart(text, follow) {
 	const run = ++search.run;
-	const value = /^([^=]+)=(.*)$/s.exec(text);
-	const known = value && (value[1] === 'id' || index.sites.some((site) => site.args.some((arg) => arg.name === value[1])));
-	Object.assign(search, { text, follow: Boolean(follow), counts: [], total: 0,
-		match: text === '' ? null : known ? matchValue(value[1], value[2]) : matchText(text) });
+	search.asked?.stop();
+	Object.assign(search, { text, follow: Boolean(follow), counts: [], total: 0, share: 0, done: false, density: null, list: [],
+		error: '', asked: null, ...searchOf(text) });
+	linkSoon(false);
 	show();
-	if (!search.match)
+	if (!search.match) {
+		hitsShow();
 		return;
-	for (let k = 0; k < index.chunks.length; k++) {
-		const chunk = await chunkLater(k);
-		if (run !== search.run)
-			return;
-		search.counts[k] = searchHits(chunk).length;
-		search.total += search.counts[k];
-		if (k % 8 === 7) {
-			show();
-			await new Promise((resolve) => setTimeout(resolve));
-		}
 	}
+	search.asked = ask('search', { text }, (sofar) => {
+		if (run === search.run) {
+			Object.assign(search, sofar);
+			hitsShow();
+			show();
+		}
+	});
+	const found = await search.asked;
+	if (run !== search.run || !found)
+		return;
+	Object.assign(search, found, { share: 1, done: true });
+	hitsShow();
 	show();
 }
 
@@ -135,7 +76,7 @@ async function searchNext(direction) {
 /* Which hit is selected, once all before it are counted. */
 function searchPlace() {
 	const { selected } = view;
-	if (!selected || !search.match)
+	if (!selected || selected.event < 0 || !search.match)
 		return 0;
 	const k = chunkOf(selected.event), chunk = chunks.get(k);
 	let before = 0;

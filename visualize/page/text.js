@@ -147,6 +147,37 @@ function messageOf(site, values, pid) {
 	return text;
 }
 
+/* Attributes, in steps from one on; "none" is not said. */
+function attributesOf(site, steps, values, pid) {
+	const [first, ...more] = steps, word = 'attributes: ', at = typeof first === 'string' ? first.indexOf(word) : -1;
+	const head = at >= 0 ? first.slice(at + word.length) : '';
+	const text = head + more.map((step) => typeof step === 'string' ? step : conversion(step, values, pid)).join('');
+	return at < 0 || head === '' || text === 'none' ? '' : text;
+}
+
+/* States and their kin as people say them, which is how ktr dump prints them: "worker 3: waiting, shard:7". */
+function saidText(site, values, pid) {
+	const at = site.steps.findIndex((step) => typeof step !== 'string' && step[1] === site.valueArg);
+	if (site.kind === KIND_EVENT || at < 0)
+		return messageOf(site, values, pid);
+	const key = site.kind === KIND_START || site.kind === KIND_STOP;
+	const row = site.ident ?? (String(values[0]).startsWith(site.group) ? '' : site.group + ' ') + values[0];
+	const word = ['', ': ', ' = ', ': point ', ' starts', ' ends'][site.kind];
+	const value = key && site.ident !== null ? '' : (key ? ', key 0x' : '') + conversion(site.steps[at], values, pid);
+	const more = attributesOf(site, site.steps.slice(at + 1), values, pid);
+	return row + word + value + (more ? ', ' + more : '');
+}
+
+function saidOf(chunk, e) {
+	return saidText(index.sites[chunk.site[e]], chunk.args(e), chunk.pid(e));
+}
+
+/* "1st", "22nd", "13th". */
+function nth(n) {
+	const end = n % 100 > 10 && n % 100 < 14 ? 'th' : ['th', 'st', 'nd', 'rd'][n % 10] ?? 'th';
+	return grouped(n) + end;
+}
+
 /* A value in the table of arguments, and in a search for it. */
 function valueText(arg, value, pid) {
 	if (typeof value === 'string')

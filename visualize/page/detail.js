@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The panel of a bar: when, how long, what is around and in it, and where it stands among its kind. What needs a look at
+ * many parts of the page comes from the worker and is filled in when it is there.
+ */
+'use strict';
+
+const detail = { run: 0, asked: [], kind: null, wish: null };	/* kind: the worker's answer; wish: a key that waits for it */
+
+function detailStop() {
+	detail.run++;
+	detail.asked.forEach((answer) => answer.stop());
+	Object.assign(detail, { asked: [], kind: null, wish: null });
+}
+
+function barName({ what, row, label }) {
+	return what === 'scope' ? index.labels[label] : what === 'state' ? index.rows[row].ident + ': ' + index.labels[label] :
+		index.rows[row].group + ' ' + index.rows[row].ident;
+}
+
+function goButton(text, title, event) {
+	return element('button', { textContent: text, title, onclick: () => selectNumber(event), disabled: !(event >= 0) });
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function svg(name, attributes, ...children) {
+	const node = document.createElementNS(SVG, name);
+	for (const key in attributes)
+		node.setAttribute(key, attributes[key]);
+	node.append(...children);
+	return node;
+}
+
+/* How often its kind took how long; its own bar is marked. */
+function histogramOf({ low, high, count }, took) {
+	const wide = 320, tall = 54, step = wide / count.length, most = Math.max(...count);
+	const mine = high > low ? Math.min(count.length - 1, Math.floor(Math.log(Math.max(1, took) / low) / Math.log(high / low) * count.length)) : 0;
+	const bars = count.map((n, i) => {
+		const height = n ? Math.max(2, n / most * (tall - 4)) : 0;
+		const bar = svg('rect', { x: i * step, y: tall - height, width: step - 1, height, class: i === mine ? 'mine' : 'other' });
+		const at = (k) => duration(Math.round(low * (high / low) ** (k / count.length)));
+		bar.append(svg('title', {}, grouped(n) + ' from ' + at(i) + ' to ' + at(i + 1)));
+		return bar;
+	});
+	const axis = element('div', { className: 'axis' }, element('span', { textContent: duration(low) }), element('span', { textContent: duration(high) }));
+	return element('div', { className: 'histogram' }, svg('svg', { viewBox: `0 0 ${wide} ${tall}`, role: 'img',
+		'aria-label': 'how many took how long, from ' + duration(low) + ' to ' + duration(high) }, ...bars), axis);
+}
+
+function kindShow(node, bar, took, answer) {
+	if (!answer.n) {
+		node.replaceChildren();
+		return;
+	}
+	const name = kindName(kindOf(bar)), place = answer.longer + 1;
+	const of = isNaN(took) ? grouped(answer.n) + ' of ' + name : answer.n === 1 ? 'the only ' + name :
+		(place === 1 ? 'the longest' : nth(place) + ' longest') + ' of ' + grouped(answer.n) + ' ' + name;
+	const told = [['p50', answer.p50], ['p99', answer.p99], ['max', answer.max], ['mean', answer.mean]].filter(([, ns]) => !isNaN(ns))
+		.map(([word, ns]) => word + ' ' + duration(ns));
+	node.replaceChildren(element('h3', { textContent: 'among its kind' }), element('p', { className: 'rank', textContent: of }),
+		element('p', { textContent: told.join(' · ') }), histogramOf(answer.bars, took), stepsOf([
+			['◂ kind', 'the one before of its kind (,)', () => kindStep(-1)], ['kind ▸', 'the next one of its kind (.)', () => kindStep(1)],
+			['longest', 'the longest of its kind; again: the next longest (l)', kindLongest]]));
+}
+
+function kindStep(direction) {
+	const event = !detail.kind ? -1 : direction < 0 ? detail.kind.before : detail.kind.after;
+	if (!detail.kind)
+		detail.wish = () => kindStep(direction);
+	if (event >= 0)
+		selectNumber(event);
+}
+
+/* The longest; if that is selected the one after it, and so on. */
+function kindLongest() {
+	const longest = detail.kind?.longest ?? [], at = longest.findIndex(([event]) => event === view.selected?.bar?.event);
+	if (!detail.kind)
+		detail.wish = kindLongest;
+	if (longest.length)
+		selectNumber(longest[(at + 1) % longest.length][0]);
+}
+
+function childrenShow(node, { children, n }) {
+	if (!n)
+		return;
+	const table = element('table', { className: 'children' }, element('tr', {}, ...['children', 'count', 'total', 'longest']
+		.map((textContent) => element('th', { textContent }))));
+	for (const child of children.slice(0, 12))
+		table.append(element('tr', {}, element('td', {}, element('button', { textContent: index.labels[child.label], title: 'the longest of them',
+			onclick: () => selectNumber(child.event), disabled: child.event < 0 })), element('td', { textContent: grouped(child.n) }),
+		element('td', { textContent: duration(child.total) }), element('td', { textContent: duration(child.longest) })));
+	if (children.length > 12)
+		table.append(element('tr', {}, element('td', { textContent: 'and ' + (children.length - 12) + ' more names' })));
+	node.replaceChildren(table);
+}
+
+/* The cells that are filled in later. */
+function barTimes(bar, say) {
+	const cells = { end: element('span', { textContent: '…' }), took: element('span', { textContent: '…' }),
+		self: element('span', { textContent: '…' }), parent: element('span', { textContent: '…' }) };
+	say('begin', moment(bar.from + index.from, 1));
+	if (wallClock(bar.from))
+		say('', wallClock(bar.from));
+	say('end', '', cells.end);
+	say('duration', '', cells.took);
+	if (bar.what === 'scope') {
+		say('self', '', cells.self);
+		say('parent', '', cells.parent);
+	}
+	return cells;
+}
+
+function wholeShow(cells, bar, whole) {
+	const took = whole.to - bar.from;
+	cells.end.textContent = whole.ended ? moment(whole.to + index.from, 1) + (whole.told ? '' : ' (left: no end was recorded)') :
+		'not in this page';
+	cells.took.textContent = (whole.ended ? '' : 'at least ') + duration(took);
+	cells.self.textContent = duration(whole.self) + (took > 0 ? ' (' + Math.round(100 * whole.self / took) + ' %)' : '');
+	cells.parent.replaceChildren(whole.parent ? goButton(index.labels[whole.parent.label], 'the scope around it', whole.parent.event) : 'none');
+}
+
+async function barShow(bar, chunk, e) {
+	detailStop();
+	const { run } = detail, { table, say } = panelTable(), panel = part('panel');
+	const children = element('div', {}), kind = element('div', { className: 'kind', textContent: '…' }), more = [];
+	const cells = barTimes(bar, say);
+	if (chunk) {
+		say('message', saidOf(chunk, e));
+		sayWhere(say, chunk, e);
+		more.push(...argumentsOf(chunk, e));
+	} else {
+		say('', 'it began before this page, or that was lost');
+	}
+	panel.replaceChildren(element('h2', { textContent: barName(bar) }), table, children, ...more, kind, stepsOf(eventSteps));
+	panel.hidden = false;
+	const told = (node) => ({ share }) => run === detail.run && (node.textContent = Math.round(100 * share) + ' %');
+	const wholeAsked = ask('whole', bar, told(cells.end));
+	detail.asked = [wholeAsked];
+	const whole = await wholeAsked;
+	if (run !== detail.run || !whole)
+		return;
+	Object.assign(bar, { to: whole.to, ended: whole.ended });
+	wholeShow(cells, bar, whole);
+	childrenShow(children, whole);
+	show();
+	const took = whole.told ? whole.to - bar.from : NaN;
+	const kindAsked = ask('kind', { kind: kindOf(bar), took, event: bar.event }, told(kind));
+	detail.asked = [kindAsked];
+	const answer = await kindAsked;
+	if (run !== detail.run || !answer)
+		return;
+	detail.kind = answer;
+	kindShow(kind, bar, took, answer);
+	detail.wish?.();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Distributions of durations, counted as ktr report counts them (analyze/stats/histogram.h), so that both tell one number. */
+'use strict';
+
+const HISTOGRAM_STEPS = 128, HISTOGRAM_EXACT = 16;
+
+class Histogram {
+	constructor() {
+		this.n = this.sum = this.max = 0;
+		this.min = Infinity;
+		this.exact = [];
+		this.steps = new Map();	/* step to count */
+	}
+
+	static step(number) {
+		if (number < HISTOGRAM_STEPS)
+			return number;
+		let octave = Math.max(1, Math.floor(Math.log2(number)) - 6);
+		octave += number >= 2 ** (octave + 7) ? 1 : number < 2 ** (octave + 6) ? -1 : 0;
+		return octave * HISTOGRAM_STEPS + Math.floor(number / 2 ** (octave - 1)) - HISTOGRAM_STEPS;
+	}
+
+	/* The middle of a step. */
+	static middle(step) {
+		const octave = Math.floor(step / HISTOGRAM_STEPS), wide = 2 ** (octave - 1);
+		return octave === 0 ? step : (HISTOGRAM_STEPS + step % HISTOGRAM_STEPS) * wide + Math.floor((wide - 1) / 2);
+	}
+
+	count(number) {
+		const step = Histogram.step(number);
+		this.steps.set(step, (this.steps.get(step) ?? 0) + 1);
+	}
+
+	add(number) {
+		this.n++;
+		this.sum += number;
+		this.min = Math.min(this.min, number);
+		this.max = Math.max(this.max, number);
+		if (this.exact?.length < HISTOGRAM_EXACT) {
+			this.exact.push(number);
+			return;
+		}
+		for (const kept of this.exact ?? [])
+			this.count(kept);
+		this.exact = null;
+		this.count(number);
+	}
+
+	quantile(share) {
+		const rank = Math.min(this.n, Math.max(1, Math.ceil(this.n * share)));
+		if (this.exact)
+			return this.exact.sort((a, b) => a - b)[rank - 1] ?? 0;
+		let seen = 0;
+		for (const step of [...this.steps.keys()].sort((a, b) => a - b)) {
+			seen += this.steps.get(step);
+			if (seen >= rank)
+				return Math.min(this.max, Math.max(this.min, Histogram.middle(step)));
+		}
+		return this.max;
+	}
+
+	/* The same, or NaN where hardly any number lies above it. */
+	tell(share) {
+		return this.n * (1 - share) > 1 - 1e-9 ? this.quantile(share) : NaN;
+	}
+
+	told() {
+		const { n, sum, min, max } = this;
+		return { n, sum, mean: n ? sum / n : NaN, min: n ? min : NaN, p50: this.tell(0.5), p99: this.tell(0.99), max };
+	}
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is under the pointer: a bar, {what: scope, span or state, row, lane, from, to, ended, event, label}, or an event
+ * alone, {what: event, event}. In views that are drawn from the overview, the parts around that moment are unpacked;
+ * until they have come there is nothing.
+ */
+'use strict';
+
+function lineAt(y) {
+	const at = y - RULER + view.top;
+	return y < RULER ? null : view.lines.find((line) => at >= line.y && at < line.y + line.height) ?? null;
+}
+
+/* The parts of the page around the time at x, at most three where they are small on the screen. */
+function partsAt(x, pixels = 6) {
+	const time = timeOf(x), reach = pixels * (view.to - view.from) / plotWidth(), n = index.chunks.length;
+	const wanted = (moment) => Math.min(chunkAt(moment), n - 1), at = wanted(time);
+	const [first, end] = view.sight.detail ? [0, n] : [at - 1, at + 1], out = [];
+	for (let k = Math.max(first, wanted(time - reach)); n && k <= Math.min(end, wanted(time + reach)); k++)
+		out.push(k);
+	return out;
+}
+
+/* A sight of what is within so many pixels of x, of parts that are at hand; null while they are not. */
+function sightNear(x, pixels) {
+	const { sight } = view, time = timeOf(x), reach = pixels * (view.to - view.from) / plotWidth();
+	if (x < GUTTER || index.chunks.length === 0 || sight.beyond)
+		return null;
+	const parts = partsAt(x, pixels), missing = parts.filter((k) => chunkNow(k) === null);
+	return missing.length ? null : { ...sight, from: time - reach, to: time + reach, first: parts[0], end: parts[parts.length - 1], time, reach };
+}
+
+/* The bar that is nearest to a moment: of those that cover it the shortest. */
+function nearest(each) {
+	let best = null, away = Infinity;
+	return { see: (time, reach, bar) => {
+		const d = Math.max(bar.from - time, time - bar.to, 0), long = bar.to - bar.from;
+		if (d <= reach && (d < away || (d === away && long < best.to - best.from)))
+			[best, away] = [bar, d];
+	}, get: () => best };
+}
+
+function spanAt(line, x, y) {
+	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
+	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = nests ? LEVEL_HEIGHT : (line.height - 4) / lanes;
+	const wanted = Math.floor((y - RULER + view.top - line.y - 2) / high);
+	if (!near)
+		return null;
+	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
+		const drawn = nests ? lane : Math.min(lane, lanes - 1);
+		if (drawn === wanted || (!nests && !view.sight.detail))
+			found.see(near.time, near.reach, { what: nests ? 'scope' : 'span', row: line.row, lane, from, to, event, ended, label });
+	});
+	return found.get();
+}
+
+function stateAt(line, x) {
+	const near = sightNear(x, 2), found = nearest();
+	if (near)
+		eachState(line.row, near, (from, to, label, event, part, ended) =>
+			label && found.see(near.time, near.reach, { what: 'state', row: line.row, lane: 0, from, to, event, ended, label }));
+	return found.get();
+}
+
+function markAt(what, number, x) {
+	const near = sightNear(x, 6);
+	let best = -1, distance = Infinity;
+	if (near)
+		eachEvent(what, number, near, (chunk, e) => {
+			const d = Math.abs(chunk.time[e] - near.time);
+			if (d <= distance)
+				[best, distance] = [chunk.first + e, d];
+		});
+	return best < 0 ? null : { what: 'event', event: best };
+}
+
+function numberEventAt(line, x) {
+	const near = sightNear(x, 0);
+	let found = null;
+	if (near)
+		eachNumber(line.row, near, (from, to, value, event) => {
+			if (from <= near.time && near.time < to && event >= 0)
+				found = { what: 'event', event };
+		});
+	return found;
+}
+
+function thingAt(line, x, y) {
+	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	let thing = null;
+	if (row && row.kind === ROW_CPU)
+		return markAt('cpus', line.row, x);
+	if (row && (row.kind === ROW_NEST || (row.has & HAS_SPANS && !(row.has & HAS_STATES))))
+		thing = spanAt(line, x, y);
+	else if (row && row.has & HAS_STATES)
+		thing = stateAt(line, x);
+	else if (row && row.has & HAS_COUNTERS)
+		thing = numberEventAt(line, x);
+	if (!thing && line.marks >= 0)
+		thing = markAt(rowTable()[line.marks].kind === 0 ? 'ids' : 'threads', line.marks, x);
+	return thing;
+}
+
+/* ---- in words ---- */
+
+/* A scope with its end and what calls in it took, if it ends within so many parts that are at hand. */
+const SCOPE_PARTS = 8;
+
+function scopeNow(bar) {
+	const first = Math.min(chunkAt(bar.from), index.chunks.length - 1), out = { ...bar, self: NaN };
+	let inner = 0, done = false;
+	for (let k = first; !done && k < Math.min(index.chunks.length, first + SCOPE_PARTS) && chunks.has(k); k++)
+		walkSpans(bar.row, k, Infinity, (span, level, time) => {
+			if (done)
+				return;
+			if (level === bar.lane && span.from === bar.from) {
+				Object.assign(out, { to: time, ended: true, self: time - bar.from - inner });
+				done = true;
+			} else if (level === bar.lane + 1 && span.from >= bar.from) {
+				inner += time - span.from;
+			}
+		});
+	return out;
+}
+
+function barText(bar) {
+	const { what, row, label } = bar, { ident } = index.rows[row];
+	const name = what === 'scope' ? index.labels[label] : what === 'state' ? ident + ': ' + index.labels[label] : ident;
+	const whole = what === 'scope' ? scopeNow(bar) : bar;
+	const text = name + ': ' + (whole.ended ? '' : 'at least ') + duration(whole.to - whole.from);
+	const more = what === 'span' ? spanText(bar.event).trim() : '';
+	return text + (what === 'scope' ? (isNaN(whole.self) ? '' : ', self ' + duration(whole.self)) + ', depth ' + bar.lane : more ? ', ' + more : '');
+}
+
+/* What the overview has in the column under x: the names that fill it most. */
+function overviewText(line, x, y) {
+	const row = line.row >= 0 ? rowTable()[line.row] : null, c = Math.floor(timeOf(x) / (index.span / index.columns));
+	const level = row?.kind === ROW_NEST ? Math.floor((y - RULER + view.top - line.y - 2) / LEVEL_HEIGHT) : -1;
+	const cells = level >= 0 ? row.levelCells?.[level] : row?.cells, names = view.by === 'cpus' ? index.threads : index.labels;
+	if (x < GUTTER || !(cells?.first[c] > 0))
+		return '';
+	return names[cells.first[c]] + ' ' + Math.round(cells.share[c] / 2.55) + ' % here' +
+		(cells.rest[c] ? ', ' + names[cells.second[c]] + ' ' + Math.round(cells.rest[c] / 2.55) + ' %' : '');
+}
+
+/* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
+function numberAt(line, x) {
+	const row = rowTable()[line.row], { sight } = view, time = timeOf(x);
+	const unit = (row.ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
+	let text = '';
+	if (x < GUTTER || sight.first >= index.chunks.length && !row.area)
+		return text;
+	const near = sightNear(x, 0);
+	if (!near && index.overview) {
+		const c = Math.floor(time / (index.span / index.columns)), least = row.area?.least[c], greatest = row.area?.greatest[c];
+		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
+	}
+	if (!near)
+		return text;
+	eachNumber(line.row, { ...near, to: time + 1 }, (from, to, value, event) => {
+		if (!(from <= time && time < to))
+			return;
+		const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null, e = chunk && event - chunk.first, site = chunk && index.sites[chunk.site[e]];
+		text = site ? valueText(site.args[site.valueArg], chunk.args(e)[site.valueArg], chunk.pid(e)) : String(value);
+	});
+	return text && text + unit;
+}
+
+function tipText(line, x, y) {
+	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	if (x < GUTTER)
+		return line.text + (line.remark ? ': ' + line.remark : '');
+	if (isCounter(row))
+		return line.text + ': ' + (numberAt(line, x) || 'no value') + (line.remark ? ' (' + line.remark + ')' : '');
+	const thing = thingAt(line, x, y), chunk = thing?.event >= 0 ? chunks.get(chunkOf(thing.event)) : null;
+	if (thing && thing.what !== 'event')
+		return barText(thing);
+	return chunk ? saidOf(chunk, thing.event - chunk.first) : view.sight.detail ? '' : overviewText(line, x, y);
+}
+
+function tipShow() {
+	const tip = part('tip'), line = pointer.inside && !pointer.drag ? lineAt(pointer.y) : null;
+	const text = line ? tipText(line, pointer.x, pointer.y) : '';
+	tip.hidden = text === '';
+	tip.textContent = text.slice(0, 400);
+	const box = canvas.getBoundingClientRect();
+	tip.style.left = Math.max(4, Math.min(pointer.x + 14, box.width - tip.offsetWidth - 6)) + 'px';
+	tip.style.top = canvas.offsetTop + Math.min(pointer.y + 16, box.height - tip.offsetHeight - 4) + 'px';
+}

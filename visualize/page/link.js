@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is looked at as the part of the page's address behind "#": times in nanoseconds since the trace began, so that a
+ * link holds for another page of the same trace. Back and forward go through what was chosen, not through every move.
+ */
+'use strict';
+
+const link = { timer: 0, push: false, now: '', reads: false };
+
+function linkText() {
+	const at = (time) => Math.round(time + index.from), set = new URLSearchParams(), range = measured();
+	set.set('view', at(view.from) + '..' + at(view.to));
+	set.set('rows', view.by);
+	if (view.top > 0)
+		set.set('top', Math.round(view.top));
+	if (view.selected?.event >= 0)
+		set.set('event', view.selected.event);
+	if (range && !view.measure.open)
+		set.set('range', at(range[0]) + '..' + at(range[1]));
+	if (search.text)
+		set.set(search.follow ? 'follow' : 'search', search.text);
+	for (const note of view.notes)
+		set.append('note', at(note.time) + ' ' + note.text);
+	return '#' + set.toString().replace(/%2F/g, '/').replace(/%3A/g, ':');
+}
+
+/* Writes it when nothing has changed for a while, or at once; a push makes it a place that back comes to. */
+function linkWrite() {
+	const text = linkText();
+	clearTimeout(link.timer);
+	if (text !== link.now && !link.reads)
+		history[link.push && link.now ? 'pushState' : 'replaceState'](null, '', text);
+	link.now = text;
+	link.push = false;
+}
+
+function linkSoon(push) {
+	link.push = link.push || push;
+	clearTimeout(link.timer);
+	link.timer = setTimeout(linkWrite, 250);
+}
+
+const rangeOf = (text) => /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? '')?.slice(1).map((ns) => Number(ns) - index.from);
+
+/* Looks at what the address says; what it does not say stays as it begins. */
+async function linkRead() {
+	const set = new URLSearchParams(location.hash.slice(1)), [from, to] = rangeOf(set.get('view')) ?? [0, index.span];
+	const range = rangeOf(set.get('range')), event = set.has('event') ? Number(set.get('event')) : -1;
+	const text = set.get('follow') ?? set.get('search') ?? '', by = set.get('rows');
+	link.reads = true;
+	if (by !== view.by && Object.hasOwn(index.views, by))
+		showRows(by);
+	view.top = Number(set.get('top')) || 0;
+	view.notes = set.getAll('note').map((note) => /^(-?\d+) (.*)$/s.exec(note)).filter(Boolean)
+		.map(([, time, words]) => ({ time: Number(time) - index.from, text: words }));
+	look(from, to);
+	if (text !== search.text || set.has('follow') !== search.follow) {
+		part('search').value = text;
+		searchStart(text, set.has('follow'));
+	}
+	view.measure = range ? { a: range[0], b: range[1] } : null;
+	if (range && (drawer.range?.from !== range[0] || drawer.range?.to !== range[1]))
+		rangeShow();
+	else if (!range && drawer.range)
+		drawerClose();
+	if (event >= 0 && event < index.events && view.selected?.event !== event)
+		await selectNumber(event, false).catch(() => {});
+	else if (!(event >= 0) && view.selected)
+		panelClose();
+	clearTimeout(link.timer);
+	link.now = linkText();
+	link.push = link.reads = false;
+	show();
+}
+
+async function linkCopy() {
+	linkWrite();
+	await copyText(location.href, null);
+	put('said', 'The link is copied: ' + location.hash);
+	setTimeout(() => put('said', ''), 2500);
+}
+
+/* Asks for the words of a note at a moment, or of one that is there; without words it goes. */
+function noteAsk(time, note) {
+	const field = element('input', { value: note?.text ?? '', placeholder: 'a note' }), x = xOf(time), box = part('note');
+	const done = (keep) => {
+		box.hidden = true;
+		if (keep) {
+			view.notes = view.notes.filter((other) => other !== note);
+			if (field.value.trim())
+				view.notes.push({ time, text: field.value.trim() });
+			linkSoon(true);
+		}
+		canvas.focus();
+		show();
+	};
+	field.addEventListener('keydown', (event) => {
+		event.stopPropagation();
+		if (event.key === 'Enter' || event.key === 'Escape')
+			done(event.key === 'Enter');
+	});
+	box.replaceChildren(field);
+	box.hidden = false;
+	box.style.left = Math.max(GUTTER, Math.min(x, GUTTER + plotWidth() - 220)) + 'px';
+	box.style.top = RULER + part('map').offsetHeight + 'px';
+	field.focus();
+}

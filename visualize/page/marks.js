@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What lies over the rows: the ruler, what is selected or measured, notes, hits of a search; and the map above the plot,
+ * which shows the whole page and what part of it is in sight.
+ */
+'use strict';
+
+const mapCanvas = document.getElementById('map');
+const mapPen = mapCanvas.getContext('2d', { alpha: false });
+const MAP_COLUMNS = 1024;
+const map = { density: null, known: 0 };
+
+/* ---- the ruler ---- */
+
+/* Ticks at round steps, about 110 pixels apart. */
+function tickStep() {
+	const rough = (view.to - view.from) / plotWidth() * 130, unit = 10 ** Math.floor(Math.log10(rough));
+	return Math.max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
+}
+
+/* What all moments in sight begin with: 0, or a round one that ticks count from, "2.1 s + 500 µs". */
+function tickBase(step) {
+	const from = view.from + index.from, round = 10 ** Math.ceil(Math.log10(20 * step));
+	const base = Math.floor(from / round) * round;
+	return base > 0 && base >= 20 * step ? base : 0;
+}
+
+/* A round moment, as short as it is exact. */
+function shortMoment(ns) {
+	const text = moment(ns, 1).replace(/ s$/, '');
+	return text.replace(/( 000)+$/, '').replace(/\.000$/, '').replace(/(\.\d{0,2}[1-9])0+$/, '$1') + ' s';
+}
+
+function drawRuler() {
+	const step = tickStep(), offset = index.from, base = tickBase(step);
+	pen.fillStyle = theme.band;
+	pen.fillRect(0, 0, picture.width / picture.ratio, RULER);
+	for (let k = Math.ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
+		const x = xOf(k * step - offset), since = k * step - base;
+		if (x < GUTTER)
+			continue;
+		pen.fillStyle = theme.faint;
+		pen.fillRect(x, RULER - 5, 1, 5);
+		write((base ? '+ ' : '') + (since ? duration(since) : '0'), x + 3, RULER / 2, theme.faint);
+	}
+	pen.fillStyle = theme.band;
+	pen.fillRect(0, 0, GUTTER, RULER);
+	pen.textAlign = base ? 'right' : 'left';
+	write(base ? shortMoment(base) : 'since the trace began', base ? GUTTER - 8 : 14, RULER / 2, base ? theme.ink : theme.faint, GUTTER - 20, base ? '600' : '');
+	pen.textAlign = 'left';
+}
+
+function drawGrid(lines) {
+	const { ratio } = picture, left = Math.round(GUTTER * ratio), step = tickStep();
+	for (const line of lines)
+		if (line.row < 0 && line.marks < 0)
+			rectangle(0, ...swap(band(line, 0, line.height)), theme.bandPixel);
+	for (let k = Math.ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
+		const x = Math.round(xOf(k * step - index.from) * ratio);
+		if (x >= left)
+			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
+	}
+}
+
+function swap([y0, y1]) {
+	return [y0, picture.width, y1];
+}
+
+/* ---- what is selected, measured, noted ---- */
+
+function measured() {
+	const { measure } = view;
+	return measure && [Math.min(measure.a, measure.b), Math.max(measure.a, measure.b)];
+}
+
+function drawRange() {
+	const range = measured(), bottom = picture.height / picture.ratio;
+	if (!range)
+		return;
+	const x0 = Math.max(xOf(range[0]), GUTTER), x1 = Math.max(xOf(range[1]), x0 + 1);
+	pen.fillStyle = theme.dark ? '#ffffff22' : '#00000018';
+	pen.fillRect(x0, 0, x1 - x0, bottom);
+	pen.fillStyle = theme.mark;
+	pen.fillRect(x0, 0, 1, bottom);
+	pen.fillRect(x1 - 1, 0, 1, bottom);
+	const text = duration(range[1] - range[0]), x = Math.max(GUTTER + 40, Math.min((x0 + x1) / 2, picture.width / picture.ratio - 80));
+	pen.textAlign = 'center';
+	pen.font = '600' + NAME;
+	pen.fillStyle = theme.ground;
+	const wide = pen.measureText(text).width + 14;
+	pen.fillRect(x - wide / 2, 3, wide, RULER - 6);
+	write(text, x, RULER / 2, theme.mark, 0, '600');
+	pen.textAlign = 'left';
+}
+
+/* [pixels from the line's top] of a bar. */
+function barPlace(line, bar) {
+	const row = index.rows[bar.row];
+	if (row.kind === ROW_NEST)
+		return levelAt(bar.lane);
+	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
+	return bar.what === 'span' && lanes > 1 ? [2 + Math.min(bar.lane, lanes - 1) * high, 2 + (Math.min(bar.lane, lanes - 1) + 1) * high] :
+		[1, line.height - 1];
+}
+
+function drawSelection() {
+	const { selected } = view, right = GUTTER + plotWidth();
+	if (!selected)
+		return;
+	const { line, bar } = selected, x = xOf(selected.time);
+	if (x >= GUTTER && x <= right && !bar) {
+		pen.fillStyle = theme.mark;
+		pen.fillRect(x - 0.5, RULER, 1.5, picture.height / picture.ratio);
+	}
+	pen.strokeStyle = theme.mark;
+	if (line && bar && line.row === bar.row && view.by !== 'cpus') {
+		const [y0, y1] = barPlace(line, bar), a = Math.max(GUTTER, xOf(bar.from)), b = Math.min(right, Math.max(xOf(bar.to), a + 2));
+		pen.lineWidth = 2;
+		if (b > a)
+			pen.strokeRect(a, RULER + line.y - view.top + y0, b - a, y1 - y0);
+		pen.lineWidth = 1;
+	} else if (line) {
+		pen.strokeRect(GUTTER + 0.5, RULER + line.y - view.top + 0.5, plotWidth() - 1, line.height - 1);
+	}
+}
+
+/* A flag on the ruler for each note, and its text. */
+function drawNotes() {
+	for (const note of view.notes) {
+		const x = xOf(note.time);
+		if (x < GUTTER || x > GUTTER + plotWidth())
+			continue;
+		pen.fillStyle = theme.mark;
+		pen.globalAlpha = 0.5;
+		pen.fillRect(x, RULER, 1, picture.height / picture.ratio);
+		pen.globalAlpha = 1;
+		pen.fillRect(x, 2, 2, RULER - 2);
+		pen.font = '600' + NAME;
+		const text = clipped(note.text, 160), wide = pen.measureText(text).width;
+		pen.fillRect(x, 2, wide + 12, 15);
+		write(text, x + 6, 10, theme.ground, 0, '600');
+	}
+}
+
+/* The note whose flag is under a place, or null. */
+function noteAt(x, y) {
+	pen.font = '600' + NAME;
+	return y >= RULER ? null : view.notes.find((note) => {
+		const from = xOf(note.time);
+		return x >= from - 2 && x <= from + 12 + pen.measureText(clipped(note.text, 160)).width;
+	}) ?? null;
+}
+
+/* ---- hits ---- */
+
+/* Hits of a search: a mark on every row that the event is on, and a line from one to the next. */
+function drawHits(lines, sight) {
+	if (!search.match || !sight.detail)
+		return;
+	const lineOf = new Map();
+	for (const line of lines) {
+		if (line.row >= 0 && !lineOf.has(line.row))
+			lineOf.set(line.row, line);
+		if (line.marks >= 0 && !lineOf.has(line.marks))
+			lineOf.set(line.marks, line);
+	}
+	let before = null, drawn = 0;
+	pen.fillStyle = pen.strokeStyle = theme.mark;
+	for (let k = sight.first; k <= sight.end && drawn < 5000; k++) {
+		const chunk = chunks.get(k);
+		if (!chunk)
+			continue;
+		const rows = chunk.list(view.by).row;
+		for (const e of searchHits(chunk)) {
+			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
+			if (x < GUTTER || x > GUTTER + plotWidth() || !line)
+				continue;
+			const y = RULER + line.y - view.top + line.height;
+			if (before && search.follow)
+				drawArrow(before, { x, y });
+			before = { x, y };
+			pen.beginPath();
+			pen.moveTo(x, y - 7);
+			pen.lineTo(x - 4, y + 1);
+			pen.lineTo(x + 4, y + 1);
+			pen.fill();
+			if (++drawn === 5000)
+				break;
+		}
+	}
+}
+
+/* From one event to the next one with the same value: an arrow, where there is room for its head. */
+function drawArrow(a, b) {
+	const long = Math.hypot(b.x - a.x, b.y - a.y), [dx, dy] = [(b.x - a.x) / long, (b.y - a.y) / long];
+	pen.beginPath();
+	pen.moveTo(a.x, a.y);
+	pen.lineTo(b.x, b.y);
+	pen.stroke();
+	if (long < 24)
+		return;
+	const x = b.x - 9 * dx, y = b.y - 9 * dy;
+	pen.beginPath();
+	pen.moveTo(b.x - dx, b.y - dy);
+	pen.lineTo(x - 4 * dy, y + 4 * dx);
+	pen.lineTo(x + 4 * dy, y - 4 * dx);
+	pen.fill();
+}
+
+/* ---- the map ---- */
+
+/* How many events each column of the page has: from the overview, or from parts as they come. */
+function mapDensity() {
+	if (map.density && (index.overview || map.known === index.chunks.length))
+		return map.density;
+	const density = map.density = new Float64Array(MAP_COLUMNS), scale = MAP_COLUMNS / index.span;
+	const add = (time, n) => density[Math.max(0, Math.min(MAP_COLUMNS - 1, Math.floor(time * scale)))] += n;
+	if (index.overview) {
+		const wide = index.span / index.columns;
+		for (const row of index.rows)
+			if (row.kind === 1)
+				row.counts?.forEach((n, c) => add((c + 0.5) * wide, n));
+		return density;
+	}
+	map.known = 0;
+	for (let k = 0; k < index.chunks.length; k++) {
+		const chunk = chunks.get(k), { first, last, events } = index.chunks[k];
+		map.known += chunk !== undefined;
+		if (chunk)
+			chunk.time.forEach((time) => add(time, 1));
+		else
+			for (let i = 0; i < 8; i++)
+				add(first + (last - first) * i / 8, events / 8);
+	}
+	return density;
+}
+
+const mapX = (time) => GUTTER + time / index.span * plotWidth();
+const mapTime = (x) => (x - GUTTER) / plotWidth() * index.span;
+
+function drawMap() {
+	const box = mapCanvas.getBoundingClientRect(), { ratio } = picture, high = box.height;
+	const width = Math.round(box.width * ratio), height = Math.round(high * ratio);
+	if (mapCanvas.width !== width || mapCanvas.height !== height)
+		[mapCanvas.width, mapCanvas.height] = [width, height];
+	mapPen.setTransform(ratio, 0, 0, ratio, 0, 0);
+	mapPen.fillStyle = theme.band;
+	mapPen.fillRect(0, 0, box.width, high);
+	const density = mapDensity(), wide = plotWidth() / MAP_COLUMNS, most = density.reduce((a, b) => Math.max(a, b), 1);
+	mapPen.fillStyle = theme.faint;
+	density.forEach((n, c) => {
+		const tall = n ? (0.15 + 0.85 * Math.log1p(n) / Math.log1p(most)) * (high - 6) : 0;
+		mapPen.fillRect(GUTTER + c * wide, high - tall, wide + 0.5, tall);
+	});
+	mapPen.fillStyle = theme.dark ? '#16181cb0' : '#ffffffb0';
+	const x0 = Math.max(GUTTER, mapX(view.from)), x1 = Math.min(box.width, Math.max(mapX(view.to), x0 + 3));
+	mapPen.fillRect(GUTTER, 0, x0 - GUTTER, high);
+	mapPen.fillRect(x1, 0, box.width - x1, high);
+	mapPen.strokeStyle = theme.ink;
+	mapPen.strokeRect(x0 + 0.5, 0.5, Math.max(2, x1 - x0 - 1), high - 1);
+	mapPen.fillStyle = theme.mark;
+	search.density?.forEach((n, c) => n && mapPen.fillRect(GUTTER + c / DENSITY * plotWidth(), 0, Math.max(1.5, plotWidth() / DENSITY), 6));
+	for (const note of view.notes)
+		mapPen.fillRect(mapX(note.time), 0, 2, high);
+	const range = measured();
+	if (range) {
+		mapPen.globalAlpha = 0.4;
+		mapPen.fillRect(mapX(range[0]), 0, Math.max(2, mapX(range[1]) - mapX(range[0])), high);
+		mapPen.globalAlpha = 1;
+	}
+	mapPen.textBaseline = 'middle';
+	mapPen.font = NAME;
+	mapPen.fillStyle = theme.faint;
+	mapPen.fillText(wallClock(view.from).slice(0, 23) || 'the whole trace', 14, high / 2);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The drawer below the plot: what happened in a range, as tables that are sorted by a click on a column's head, and the
+ * hits of a search as a list.
+ */
+'use strict';
+
+const DRAWER_ROWS = 500;
+const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, copied: false };
+
+const column = (head, get, show = String, title = '') => ({ head, get, show, title });
+const ns = (n) => isNaN(n) ? '-' : duration(Math.round(n));
+const percent = (share) => (100 * share).toFixed(share < 0.1 ? 2 : 1) + ' %';
+const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, 'those within one of the same name do not count twice'),
+	column('self', (l) => l.self, ns, 'without the scopes within'), column('mean', (l) => l.mean, ns), column('p50', (l) => l.p50, ns),
+	column('p99', (l) => l.p99, ns), column('max', (l) => l.max, ns)];
+const rowName = (row) => index.rows[row].ident;
+
+/* Of each tab its columns, lines, which column it is sorted by, what a click on a line does, and options of ktr report. */
+const tabs = {
+	names: { title: 'names', columns: [column('name', (l) => l.name), ...durations], by: 'self', lines: () => drawer.window.lines,
+		go: (l) => selectNumber(l.event), command: () => drawer.window.lines.some((l) => l.kind.what === 'scope') ? ' --functions' : '' },
+	threads: { title: 'by thread', columns: [column('thread', (l) => rowName(l.row)), column('name', (l) => l.name), ...durations], by: 'self',
+		lines: () => drawer.window.threads, go: (l) => selectNumber(l.event), command: () => ' --functions' },
+	states: { title: 'states', columns: [column('row', (s) => index.rows[s.row].group + ' ' + rowName(s.row)), column('state', (s) => index.labels[s.label]),
+		column('time', (s) => s.ns, ns), column('share', (s) => s.share, percent)], by: 'time', lines: () => drawer.window.states,
+	go: (s) => rowIntoSight(s.row), command: () => '' },
+	classes: { title: 'classes', columns: [column('class', (c) => c[0]), column('events', (c) => c[1], grouped),
+		column('share', (c) => c[1] / drawer.window.events, percent)], by: 'events', lines: () => drawer.window.classes,
+	go: (c) => searchFor('class == "' + c[0] + '"'), command: () => '' },
+	sites: { title: 'call sites', columns: [column('call site', ([s]) => index.sites[s].name), column('class', ([s]) => index.sites[s].class),
+		column('format', ([s]) => index.sites[s].format), column('events', (c) => c[1], grouped)], by: 'events', lines: () => drawer.window.sites,
+	go: ([s]) => searchFor('site == "' + index.sites[s].name + '"'), command: () => '' },
+	hits: { title: 'hits', columns: [column('time', (h) => h[1], (time) => moment(time + index.from, 1)),
+		column('thread', (h) => index.tracks[h[2]].name + ' (' + index.tracks[h[2]].tid + ')'), column('text', (h) => h[3])], by: '',
+	lines: () => search.list, go: (h) => selectNumber(h[0]) },
+};
+
+function searchFor(text) {
+	part('search').value = text;
+	searchStart(text, false);
+}
+
+function rowIntoSight(row) {
+	lineIntoSight(view.lines.find((line) => line.row === row));
+	show();
+}
+
+/* The words for the shell that have the same numbers. */
+function commandText() {
+	const { from, to } = drawer.range, at = (time) => Math.round(time + index.from) + 'ns';
+	const trace = /^[\w./+:@%-]+$/.test(index.trace) ? index.trace : "'" + index.trace.replace(/'/g, "'\\''") + "'";
+	return 'ktr report' + tabs[drawer.tab].command() + ' --from=' + at(Math.max(0, from)) + ' --to=' + at(to) + ' --top=0' +
+		(index.options ? ' ' + index.options : '') + ' ' + trace;
+}
+
+async function copyText(text, node) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch (error) {
+		const field = element('textarea', { value: text });
+		document.body.append(field);
+		field.select();
+		document.execCommand('copy');
+		field.remove();
+	}
+	if (node) {
+		const before = node.textContent;
+		node.textContent = 'copied';
+		setTimeout(() => node.textContent = before, 1200);
+	}
+}
+
+function sorted(tab) {
+	const { head, down } = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
+	const by = tab.columns.find((c) => c.head === head), lines = tab.lines().slice();
+	if (!by)
+		return lines;
+	const order = (a, b) => {
+		const [x, y] = [by.get(a), by.get(b)];
+		return typeof x === 'string' ? x.localeCompare(y, 'en', { numeric: true }) : (isNaN(x) ? -1 : x) - (isNaN(y) ? -1 : y);
+	};
+	return lines.sort((a, b) => down ? order(b, a) : order(a, b));
+}
+
+function sortBy(head) {
+	const { [drawer.tab]: now = { head: tabs[drawer.tab].by, down: true } } = drawer.sort;
+	const text = /^(name|thread|row|state|class|call site|format|text)$/.test(head);
+	drawer.sort[drawer.tab] = now.head === head ? { head, down: !now.down } : { head, down: !text };
+	drawerShow();
+}
+
+function drawerTable(tab) {
+	const lines = sorted(tab), by = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
+	const head = element('tr', {}, ...tab.columns.map((c) => {
+		const button = element('button', { textContent: c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), title: c.title, onclick: () => sortBy(c.head) });
+		const cell = element('th', {}, button);
+		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');
+		return cell;
+	}));
+	const rows = lines.slice(0, DRAWER_ROWS).map((line) => {
+		const row = element('tr', { tabIndex: 0, onclick: () => tab.go(line), onkeydown: (event) => event.key === 'Enter' && tab.go(line) });
+		for (const c of tab.columns) {
+			const value = c.get(line);
+			row.append(element('td', { textContent: c.show(value), className: typeof value === 'number' && c.head !== 'time' ? 'number' : typeof value === 'number' ? 'number' : '' }));
+		}
+		return row;
+	});
+	const more = lines.length > DRAWER_ROWS ? [element('p', { textContent: 'and ' + grouped(lines.length - DRAWER_ROWS) + ' more lines' })] : [];
+	return [element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)), ...more];
+}
+
+/* What the drawer has: tabs that have something in them, and the table of the chosen one. */
+function drawerShow() {
+	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => name === 'hits' ? search.list.length :
+		of && tabs[name].lines().length);
+	const node = part('drawer');
+	if (!full.includes(drawer.tab))
+		drawer.tab = full[0] ?? 'names';
+	node.hidden = !full.length && !range;
+	if (node.hidden)
+		return;
+	const heads = full.map((name) => {
+		const button = element('button', { textContent: tabs[name].title, onclick: () => { drawer.tab = name; drawerShow(); } });
+		button.setAttribute('aria-pressed', String(name === drawer.tab));
+		button.dataset.tab = name;
+		return button;
+	});
+	const said = !range ? '' : moment(range.from + index.from, 1) + ' to ' + moment(range.to + index.from, 1) + ': ' + duration(range.to - range.from) +
+		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
+	const hits = drawer.tab === 'hits' && search.total > search.list.length ? 'the first ' + grouped(search.list.length) + ' of ' + grouped(search.total) : '';
+	const copy = element('button', { id: 'copy', textContent: 'copy command', onclick: () => copyText(commandText(), copy) });
+	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];
+	node.replaceChildren(element('div', { className: 'bar' }, ...heads, element('span', { textContent: drawer.tab === 'hits' ? hits : said }),
+		element('span', { className: 'rest' }), element('button', { textContent: 'close', title: 'esc', onclick: drawerClose })),
+	element('div', { className: 'bar' }, ...command),
+	element('div', { className: 'scroll' }, ...full.length ? drawerTable(tabs[drawer.tab]) : [element('p', { textContent: of ? 'nothing happened in it' : '…' })]));
+}
+
+function drawerClose() {
+	drawer.asked?.stop();
+	Object.assign(drawer, { window: null, range: null, asked: null });
+	view.measure = null;
+	part('drawer').hidden = true;
+	linkSoon(false);
+	show();
+}
+
+/* Asks for what happened in the range that is measured. */
+async function rangeShow() {
+	const [a, b] = measured(), range = { from: Math.max(0, Math.floor(a)), to: Math.max(Math.floor(a) + 1, Math.ceil(b)) };
+	drawer.asked?.stop();
+	Object.assign(drawer, { range, window: null, tab: drawer.tab === 'hits' ? 'names' : drawer.tab });
+	drawerShow();
+	linkSoon(false);
+	show();
+	const asked = drawer.asked = ask('window', range);
+	const told = await asked;
+	if (drawer.asked !== asked || !told)
+		return;
+	drawer.window = told;
+	drawerShow();
+	show();
+}
+
+/* The list of hits, as they come. */
+function hitsShow() {
+	if (search.list.length && !drawer.range)
+		drawer.tab = 'hits';
+	if (drawer.tab === 'hits' || !part('drawer').hidden)
+		drawerShow();
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What takes a look at many parts of the page, and therefore runs in a worker: this file and those before it are the
+ * worker's program, too. It gets packed parts from the page, one at a time, and keeps few.
+ *
+ *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted
+ *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
+ */
+'use strict';
+
+const tasks = { kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask };
+const AHEAD = 3;	/* parts that are asked for before they are needed */
+
+/* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
+async function eachPart(first, end, task, see) {
+	for (let k = first; k <= end; k++) {
+		for (let ahead = k + 1; ahead <= Math.min(end, k + AHEAD); ahead++)
+			chunkLater(ahead).catch(() => {});
+		const chunk = await chunkLater(k);
+		chunks.set(k, chunk);
+		if (task.stopped)
+			return false;
+		if (see(k) === true)
+			return true;
+		task.done?.((k + 1 - first) / (end + 1 - first));
+	}
+	return true;
+}
+
+function workerServe() {
+	const running = new Map(), wanted = new Map();
+	let ready = null;
+	keptChunks = 8;
+	blobOf = (blob) => new Promise((resolve) => {
+		wanted.set(blob, resolve);
+		postMessage({ want: blob });
+	});
+	const run = async ({ id, name, ask }) => {
+		const task = { stopped: false, at: 0 };
+		task.done = (share, more) => {
+			if (performance.now() - task.at < 60)
+				return;
+			task.at = performance.now();
+			postMessage({ id, told: { share, ...task.sofar?.() } });
+		};
+		running.set(id, task);
+		try {
+			await (ready ??= dataOpen(false));
+			postMessage({ id, answer: await tasks[name](ask, task) });
+		} catch (error) {
+			postMessage({ id, error: error.message });
+		}
+		running.delete(id);
+	};
+	onmessage = ({ data }) => {
+		if (data.blob) {
+			wanted.get(data.blob)?.(data.bytes);
+			wanted.delete(data.blob);
+		} else if (data.stop) {
+			if (running.has(data.stop))
+				running.get(data.stop).stopped = true;
+		} else {
+			run(data);
+		}
+	};
+}
+
+if (typeof document === 'undefined' && typeof WorkerGlobalScope === 'function')
+	workerServe();

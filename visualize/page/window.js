@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What happened between two moments, in numbers: those of ktr report with --from and --to. Scopes and spans count
+ * whose both ends are in it; states have the time that they were in it.
+ */
+'use strict';
+
+/* One line of the table: of a name, or of a name and thread. */
+class Line {
+	constructor(kind, name, row) {
+		Object.assign(this, { kind, name, row, total: 0, self: 0, event: -1, durations: new Histogram() });
+	}
+
+	add(took, self, again, event) {
+		this.total += again ? 0 : took;
+		this.self += self;
+		if (took >= this.durations.max)
+			this.event = event;
+		this.durations.add(took);
+	}
+
+	told() {
+		const { kind, name, row, total, self, event } = this;
+		return { kind, name, row, total, self, event, ...this.durations.told() };
+	}
+}
+
+class Window {
+	constructor(from, to) {
+		Object.assign(this, { from, to, lines: new Map(), threads: new Map(), states: new Map(), classes: new Map(),
+			sites: new Map(), beyond: 0, events: 0 });
+		this.calls = new Calls(index.rows.map((_, i) => i).filter((i) => index.rows[i].has & HAS_SPANS || index.rows[i].kind === ROW_NEST));
+		this.stays = index.rows.map((_, i) => i).filter((i) => index.rows[i].kind === 0 && index.rows[i].has & HAS_STATES);
+	}
+
+	line(table, key, kind, row) {
+		if (!table.has(key))
+			table.set(key, new Line(kind, kindName(kind), row));
+		return table.get(key);
+	}
+
+	bars(k) {
+		this.calls.end(k, (row, level, span, to, told, self, again) => {
+			if (to < this.from || span.from >= this.to)
+				return;
+			if (!told || span.event < 0 || span.from < this.from || to >= this.to) {
+				this.beyond++;
+				return;
+			}
+			const nests = index.rows[row].kind === ROW_NEST;
+			const kind = kindOf({ what: nests ? 'scope' : 'span', row, label: span.label });
+			const key = nests ? 's' + span.label : kind.group + '/' + kind.ident;
+			this.line(this.lines, key, kind, row).add(to - span.from, self, again, span.event);
+			if (nests)
+				this.line(this.threads, row + key, kind, row).add(to - span.from, self, again, span.event);
+		});
+	}
+
+	states_(k) {
+		const begin = k === 0 ? -Infinity : index.chunks[k].first;
+		const end = k + 1 < index.chunks.length ? index.chunks[k + 1].first : Infinity;
+		for (const row of this.stays)
+			eachState(row, wholePart(k), (from, to, label) => {
+				const a = Math.max(from, this.from, begin), b = Math.min(knownUntil(row, from, to), this.to, end);
+				const key = row + '/' + label;
+				if (label && b > a)
+					this.states.set(key, (this.states.get(key) ?? 0) + b - a);
+			});
+	}
+
+	counts(k) {
+		const chunk = chunks.get(k), count = new Float64Array(index.sites.length);
+		for (let e = 0; e < chunk.n; e++)
+			if (chunk.time[e] >= this.from && chunk.time[e] < this.to)
+				count[chunk.site[e]]++;
+		count.forEach((n, s) => {
+			if (!n)
+				return;
+			const { class: name } = index.sites[s];
+			this.events += n;
+			this.sites.set(s, (this.sites.get(s) ?? 0) + n);
+			this.classes.set(name, (this.classes.get(name) ?? 0) + n);
+		});
+	}
+
+	told() {
+		const rows = new Map();
+		for (const [key, ns] of this.states) {
+			const row = Number(key.split('/')[0]);
+			rows.set(row, (rows.get(row) ?? 0) + ns);
+		}
+		return { from: this.from, to: this.to, beyond: this.beyond, events: this.events,
+			lines: [...this.lines.values()].map((line) => line.told()), threads: [...this.threads.values()].map((line) => line.told()),
+			states: [...this.states].map(([key, ns]) => {
+				const [row, label] = key.split('/').map(Number);
+				return { row, label, ns, share: ns / rows.get(row) };
+			}),
+			classes: [...this.classes], sites: [...this.sites] };
+	}
+}
+
+async function windowTask({ from, to }, task) {
+	const window = new Window(from, to), n = index.chunks.length;
+	const first = Math.min(chunkAt(from), n - 1), end = Math.min(chunkAt(to), n - 1);
+	const whole = n === 0 || await eachPart(first, end, task, (k) => {
+		window.bars(k);
+		window.states_(k);
+		window.counts(k);
+	});
+	return whole ? window.told() : null;
+}
