@@ -55,7 +55,7 @@ static __thread struct {
 
 static ptrdiff_t fire_rseq; /* from the thread pointer; 0: not known */
 static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not known */
-static bool fire_is_low; /* with another clock: the recorder changes lower parts of vectors alone, and calls no probe */
+static bool fire_is_low; /* with another clock: only lower parts of vectors change, and no probe is called */
 static const struct ktr__session_rw *fire_session;
 
 /* A program's own, or one that is put before it, may call anything. */
