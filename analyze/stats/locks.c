@@ -1,182 +1,91 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One table of rows for all kinds of them. A lock that was taken before the first event, or whose taking was lost,
- * has no time of holding; recursive takings of a mutex are part of the first.
- *
- * Whose a lock is at the end is what takings tell, where they were recorded; else what the lock itself said when
- * the thread began to wait.
+ * has no time of holding; recursive takings are part of the first. Where events are lost all that is under way is
+ * forgotten, and until the gap ends nothing new is followed: what a thread took, gave and took again in the gap
+ * would be one holding.
  */
 #include "analyze/stats/locks.h"
-
-#include "analyze/read/tables.h"
-#include "conf/kit/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOCKS_BUCKETS 16384u
-
-enum locks_what { LOCKS_TAKE, LOCKS_BLOCK, LOCKS_BLOCKED, LOCKS_GIVE };
-
-/* Where arguments stand; -1: there is none. */
-static const struct locks_probe {
-	const char *name;
-	enum locks_what what;
-	enum ktr__locks_kind block, hold; /* of readers, where there are two: the next one is of writers */
-	int8_t n_args, ns, owner, caller, write, recursive;
-} locks_probes[] = {
-	{ "mutex-acquire", LOCKS_TAKE, 0, KTR__LOCKS_MUTEX_HOLD, 3, -1, -1, 2, -1, 1 },
-	{ "mutex-block", LOCKS_BLOCK, KTR__LOCKS_MUTEX_BLOCK, 0, 3, -1, 1, 2, -1, -1 },
-	{ "mutex-blocked", LOCKS_BLOCKED, KTR__LOCKS_MUTEX_BLOCK, 0, 5, 1, 2, 4, -1, -1 },
-	{ "mutex-release", LOCKS_GIVE, 0, KTR__LOCKS_MUTEX_HOLD, 3, -1, -1, 2, -1, 1 },
-	{ "rw-acquire", LOCKS_TAKE, 0, KTR__LOCKS_READ_HOLD, 3, -1, -1, 2, 1, -1 },
-	{ "rw-block", LOCKS_BLOCK, KTR__LOCKS_READ_BLOCK, 0, 4, -1, 2, 3, 1, -1 },
-	{ "rw-blocked", LOCKS_BLOCKED, KTR__LOCKS_READ_BLOCK, 0, 6, 1, 3, 5, 2, -1 },
-	{ "rw-release", LOCKS_GIVE, 0, KTR__LOCKS_READ_HOLD, 3, -1, -1, 2, 1, -1 },
-	{ "cond-block", LOCKS_BLOCK, KTR__LOCKS_COND_BLOCK, 0, 3, -1, -1, 2, -1, -1 },
-	{ "cond-blocked", LOCKS_BLOCKED, KTR__LOCKS_COND_BLOCK, 0, 5, 1, -1, 4, -1, -1 },
-	{ "sem-block", LOCKS_BLOCK, KTR__LOCKS_SEM_BLOCK, 0, 2, -1, -1, 1, -1, -1 },
-	{ "sem-blocked", LOCKS_BLOCKED, KTR__LOCKS_SEM_BLOCK, 0, 4, 1, -1, 3, -1, -1 },
-	{ "spin-acquire", LOCKS_TAKE, 0, KTR__LOCKS_SPIN_HOLD, 2, -1, -1, 1, -1, -1 },
-	{ "spin-spin", LOCKS_BLOCK, KTR__LOCKS_SPIN_SPIN, 0, 2, -1, -1, 1, -1, -1 },
-	{ "spin-spun", LOCKS_BLOCKED, KTR__LOCKS_SPIN_SPIN, 0, 3, 1, -1, 2, -1, -1 },
-	{ "spin-release", LOCKS_GIVE, 0, KTR__LOCKS_SPIN_HOLD, 2, -1, -1, 1, -1, -1 },
-	{ "barrier-block", LOCKS_BLOCK, KTR__LOCKS_BARRIER_BLOCK, 0, 2, -1, -1, 1, -1, -1 },
-	{ "barrier-blocked", LOCKS_BLOCKED, KTR__LOCKS_BARRIER_BLOCK, 0, 4, 1, -1, 3, -1, -1 },
-};
-
-_Static_assert(KTR__LOCKS_WRITE_HOLD == KTR__LOCKS_READ_HOLD + 1, "");
-_Static_assert(KTR__LOCKS_WRITE_BLOCK == KTR__LOCKS_READ_BLOCK + 1, "");
-
-static uint8_t locks_probe(const struct ktr_reader_site *site)
-{
-	if (!site || strcmp(site->file, "lock") != 0 || strcmp(site->class_name, "lock") != 0)
-		return 0;
-	for (unsigned i = 0; i < sizeof(locks_probes) / sizeof(locks_probes[0]); i++)
-		if (strcmp(site->func, locks_probes[i].name) == 0 && (int)site->n_args == locks_probes[i].n_args &&
-		    !site->in_str)
-			return (uint8_t)(i + 1);
-	return 0;
-}
-
 /* ---- rows ---- */
 
-static uint64_t locks_hash(const struct ktr__locks_row *key)
+static void locks_key(const struct ktr__locks_row *of, uint64_t key[4])
 {
-	uint64_t hash = ktr__hash_word(key->kind, key->proc);
-
-	hash = ktr__hash_word(hash, (uint64_t)key->tid << 32 | key->other);
-	return ktr__hash_word(ktr__hash_word(hash, key->lock), key->caller) % LOCKS_BUCKETS;
+	key[0] = (uint64_t)of->kind << 32 | of->proc;
+	key[1] = (uint64_t)of->tid << 32 | of->other;
+	key[2] = of->lock;
+	key[3] = of->caller;
 }
 
-static int locks_same(const struct ktr__locks_row *a, const struct ktr__locks_row *b)
+static struct ktr__locks_row *locks_find(const struct ktr__locks *locks, const struct ktr__locks_row *of)
 {
-	return a->kind == b->kind && a->proc == b->proc && a->tid == b->tid && a->other == b->other &&
-	       a->lock == b->lock && a->caller == b->caller;
-}
+	uint64_t key[4];
 
-static struct ktr__locks_row *locks_look(const struct ktr__locks *locks, const struct ktr__locks_row *key)
-{
-	struct ktr__locks_row *at = locks->bucket[locks_hash(key)];
-
-	while (at && !locks_same(at, key))
-		at = at->chain;
-	return at;
-}
-
-const struct ktr__locks_row *ktr__locks_find(const struct ktr__locks *locks, const struct ktr__locks_row *key)
-{
-	return locks_look(locks, key);
+	locks_key(of, key);
+	return ktr__keyed_find(&locks->rows, key);
 }
 
 /* NULL without memory. */
-static struct ktr__locks_row *locks_row(struct ktr__locks *locks, struct ktr__locks_row key)
+static struct ktr__locks_row *locks_get(struct ktr__locks *locks, const struct ktr__locks_row *of)
 {
-	struct ktr__locks_row *made = locks_look(locks, &key), **grown = locks->row;
-	size_t room = locks->room ? 2 * locks->room : 64;
-	uint64_t hash = locks_hash(&key);
+	struct ktr__locks_row *row;
+	uint64_t key[4];
 
-	if (made)
-		return made;
-	if (locks->n == locks->room) {
-		grown = realloc(grown, room * sizeof(struct ktr__locks_row *));
-		if (!grown)
-			return NULL;
-		locks->row = grown;
-		locks->room = room;
-	}
-	made = malloc(sizeof(*made));
-	if (!made)
+	locks_key(of, key);
+	row = ktr__keyed_get(&locks->rows, key, sizeof(*row));
+	if (!row)
 		return NULL;
-	*made = key;
-	made->chain = locks->bucket[hash];
-	locks->bucket[hash] = made;
-	return locks->row[locks->n++] = made;
+	row->kind = of->kind;
+	row->proc = of->proc;
+	row->tid = of->tid;
+	row->other = of->other;
+	row->lock = of->lock;
+	row->caller = of->caller;
+	return row;
 }
 
-static int locks_add(struct ktr__locks *locks, struct ktr__locks_row key, uint64_t ns)
+static struct ktr__locks_row *locks_add(struct ktr__locks *locks, const struct ktr__locks_row *of, uint64_t ns)
 {
-	struct ktr__locks_row *row = locks_row(locks, key);
+	struct ktr__locks_row *row = locks_get(locks, of);
 
 	if (!row)
-		return -ENOMEM;
+		return NULL;
 	row->n++;
 	row->ns += ns;
 	if (ns > row->max_ns)
 		row->max_ns = ns;
-	return 0;
+	return row;
 }
 
-/* ---- events ---- */
+/* A line of a table: a lock and where it was called for; of readers and writers, whose tables follow each other. */
+static int locks_place(struct ktr__locks *locks, const struct ktr__lock_event *e, enum ktr__locks_kind kind,
+		       uint64_t ns)
+{
+	const struct ktr__locks_row of = { .kind = kind + (e->write != 0), .proc = e->proc, .lock = e->lock,
+					   .caller = e->caller };
 
-struct locks_event {
-	const struct locks_probe *probe;
-	const struct ktr_event *event;
-	uint64_t lock, caller;
-	uint32_t proc, tid, owner, write;
-};
+	return locks_add(locks, &of, ns) ? 0 : -ENOMEM;
+}
 
 /* Whose a lock is: of a lock's readers each has a row. */
-static struct ktr__locks_row locks_holder(const struct locks_event *e)
+static struct ktr__locks_row locks_held(const struct ktr__lock_event *e)
 {
-	return (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock,
-					.tid = e->probe->write >= 0 && !e->write ? e->tid : 0 };
+	return (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD,
+					.proc = e->proc,
+					.lock = e->lock,
+					.tid = e->kind == KTR__LOCK_RW && !e->write ? e->tid : 0 };
 }
 
-static int locks_take(struct ktr__locks *locks, const struct locks_event *e)
+static struct ktr__locks_row locks_use(const struct ktr__lock_event *e)
 {
-	struct ktr__locks_row *use = locks_row(locks, (struct ktr__locks_row){ .kind = KTR__LOCKS_USE,
-									       .proc = e->proc, .lock = e->lock });
-	struct ktr__locks_row *held = locks_row(locks, locks_holder(e));
-
-	if (!use || !held)
-		return -ENOMEM;
-	use->n++;
-	use->changed += use->whose && use->whose != e->tid;
-	use->whose = e->tid;
-	if (e->probe->recursive >= 0 && e->event->arg[e->probe->recursive])
-		return 0;
-	held->since_ns = e->event->time_ns;
-	held->thread = e->event->thread;
-	return 0;
-}
-
-static int locks_give(struct ktr__locks *locks, const struct locks_event *e)
-{
-	struct ktr__locks_row key = locks_holder(e), *held = locks_look(locks, &key);
-	uint64_t ns;
-
-	if (e->probe->recursive >= 0 && e->event->arg[e->probe->recursive])
-		return 0;
-	if (!held || !held->since_ns) {
-		locks->n_unknown++;
-		return 0;
-	}
-	ns = e->event->time_ns - held->since_ns;
-	held->since_ns = 0;
-	return locks_add(locks, (struct ktr__locks_row){ .kind = e->probe->hold + (e->write != 0), .proc = e->proc,
-							 .lock = e->lock, .caller = e->caller }, ns);
+	return (struct ktr__locks_row){ .kind = KTR__LOCKS_USE,
+					.proc = e->proc,
+					.lock = e->lock,
+					.other = e->kind };
 }
 
 static struct ktr__locks_row locks_waits(uint32_t proc, uint32_t tid)
@@ -184,99 +93,277 @@ static struct ktr__locks_row locks_waits(uint32_t proc, uint32_t tid)
 	return (struct ktr__locks_row){ .kind = KTR__LOCKS_WAITING, .proc = proc, .tid = tid };
 }
 
-static int locks_block(struct ktr__locks *locks, const struct locks_event *e)
+static struct ktr__locks_row *locks_waiting(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
-	struct ktr__locks_row *waiting = locks_row(locks, locks_waits(e->proc, e->tid));
+	struct ktr__locks_row of = locks_waits(e->proc, e->tid), *waiting = locks_get(locks, &of);
 
-	if (!waiting)
+	if (waiting)
+		waiting->thread = e->event->thread;
+	return waiting;
+}
+
+static int locks_is_blind(const struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	return e->event->time_ns < locks->blind_ns;
+}
+
+/* ---- taken and given back ---- */
+
+static int locks_take(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_use(e), *use = locks_get(locks, &of), *held,
+			      *waiting = locks_waiting(locks, e);
+
+	of = locks_held(e);
+	held = locks_get(locks, &of);
+	if (!use || !held || !waiting)
 		return -ENOMEM;
-	waiting->since_ns = e->event->time_ns;
-	waiting->at = e->lock;
-	waiting->whose = e->owner;
-	waiting->thread = e->event->thread;
+	use->n++;
+	use->use.changed += use->whose && use->whose != e->tid;
+	use->use.contended += waiting->got;
+	use->whose = e->tid;
+	use->thread = e->event->thread;
+	waiting->got = 0;
+	if (use->given_ns) {
+		use->use.n_handed++;
+		use->use.handed_ns += e->event->time_ns - use->given_ns;
+		use->given_ns = 0;
+	}
+	/* A reader may have it several times; a mutex says so. */
+	if (e->recursive || (held->tid && held->depth++ && held->since_ns))
+		return 0;
+	held->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
+	held->at = e->caller;
+	held->thread = e->event->thread;
 	return 0;
 }
 
-static int locks_blocked(struct ktr__locks *locks, const struct locks_event *e)
-{
-	struct ktr__locks_row key = locks_waits(e->proc, e->tid), *waiting = locks_look(locks, &key), *use;
-	uint64_t ns = e->event->arg[e->probe->ns];
-	int rc;
+static const enum ktr__locks_kind locks_hold_kind[] = {
+	[KTR__LOCK_MUTEX] = KTR__LOCKS_MUTEX_HOLD,
+	[KTR__LOCK_RW] = KTR__LOCKS_READ_HOLD,
+	[KTR__LOCK_SPIN] = KTR__LOCKS_SPIN_HOLD,
+};
 
+static int locks_give(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_held(e), *held = locks_find(locks, &of), *use, *waiting;
+	uint64_t ns;
+
+	if (e->recursive)
+		return 0;
+	of = locks_waits(e->proc, e->tid);
+	waiting = locks_find(locks, &of);
 	if (waiting)
-		waiting->since_ns = 0;
-	use = locks_row(locks, (struct ktr__locks_row){ .kind = KTR__LOCKS_USE, .proc = e->proc, .lock = e->lock });
+		waiting->woken = 0;
+	if (held)
+		held->given_ns = e->event->time_ns;
+	if (!held || !held->since_ns) {
+		locks->n_unknown++;
+		return 0;
+	}
+	if (held->tid && held->depth > 1) {
+		held->depth--;
+		return 0;
+	}
+	held->depth = 0;
+	ns = e->event->time_ns - held->since_ns;
+	held->since_ns = 0;
+	of = locks_use(e);
+	use = locks_find(locks, &of);
+	if (use && use->use.n_waiting) {
+		use->given_ns = e->event->time_ns;
+		use->use.wanted_ns += ns;
+	}
+	return locks_place(locks, e, locks_hold_kind[e->kind], ns);
+}
+
+/* ---- waited for ---- */
+
+static int locks_block(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_use(e), *use = locks_get(locks, &of), *waiting = locks_waiting(locks, e);
+
+	if (!waiting || !use)
+		return -ENOMEM;
+	use->use.n_queued += ++use->use.n_waiting;
+	use->thread = e->event->thread;
+	if (waiting->woken && e->kind == KTR__LOCK_COND && waiting->condition == e->lock)
+		use->use.n_useless++;
+	waiting->woken = 0;
+	waiting->since_ns = locks_is_blind(locks, e) ? 0 : e->event->time_ns;
+	waiting->at = e->lock;
+	waiting->whose = e->owner;
+	waiting->what = e->kind;
+	return 0;
+}
+
+/* Who woke from a broadcast; whether it finds something to do is seen only where its mutex is followed. */
+static void locks_woken(struct ktr__locks *locks, const struct ktr__lock_event *e, struct ktr__locks_row *use,
+			struct ktr__locks_row *waiting)
+{
+	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->mutex };
+	const struct ktr__locks_row *held = locks_find(locks, &of);
+
+	waiting->woken = !e->error && use->use.by_all && held && held->since_ns && held->thread->tid == e->tid;
+	waiting->condition = e->lock;
+	use->use.n_woken += waiting->woken;
+}
+
+static const enum ktr__locks_kind locks_block_kind[] = {
+	[KTR__LOCK_MUTEX] = KTR__LOCKS_MUTEX_BLOCK, [KTR__LOCK_RW] = KTR__LOCKS_READ_BLOCK,
+	[KTR__LOCK_SPIN] = KTR__LOCKS_SPIN_SPIN,    [KTR__LOCK_COND] = KTR__LOCKS_COND_BLOCK,
+	[KTR__LOCK_SEM] = KTR__LOCKS_SEM_BLOCK,	    [KTR__LOCK_BARRIER] = KTR__LOCKS_BARRIER_BLOCK,
+};
+
+static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_use(e), *use = locks_get(locks, &of), *held, *edge,
+			      *waiting = locks_waiting(locks, e);
+
+	if (!use || !waiting)
+		return -ENOMEM;
+	use->thread = e->event->thread;
+	use->use.n_waiting -= use->use.n_waiting != 0;
+	waiting->since_ns = 0;
+	if (e->last)
+		return 0; /* for which the others waited */
+	waiting->got = !e->error && e->kind != KTR__LOCK_COND;
+	use->use.blocked++;
+	if (e->kind == KTR__LOCK_COND)
+		locks_woken(locks, e, use, waiting);
+	if (locks_place(locks, e, locks_block_kind[e->kind], e->ns))
+		return -ENOMEM;
+	if (!e->owner)
+		return 0;
+	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	held = locks_find(locks, &of);
+	edge = locks_add(locks, &(struct ktr__locks_row){ .kind = KTR__LOCKS_EDGE, .proc = e->proc, .tid = e->tid,
+							  .other = e->owner, .lock = e->lock, .caller = e->caller },
+			 e->ns);
+	if (!edge)
+		return -ENOMEM;
+	/* Where the owner took it, if it is he who is known to have had it last; of the longest wait. */
+	if (held && held->thread && held->thread->tid == e->owner && e->ns == edge->max_ns)
+		edge->at = held->at;
+	return 0;
+}
+
+static int locks_wake(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_use(e), *use = locks_get(locks, &of);
+
 	if (!use)
 		return -ENOMEM;
-	use->blocked++;
-	rc = locks_add(locks, (struct ktr__locks_row){ .kind = e->probe->block + (e->write != 0), .proc = e->proc,
-						       .lock = e->lock, .caller = e->caller }, ns);
-	if (rc || e->probe->owner < 0 || !e->owner)
-		return rc;
-	return locks_add(locks, (struct ktr__locks_row){ .kind = KTR__LOCKS_EDGE, .proc = e->proc, .tid = e->tid,
-							 .other = e->owner, .lock = e->lock }, ns);
+	use->thread = e->event->thread;
+	use->use.by_all = e->all;
+	use->use.n_all += e->all;
+	return 0;
 }
+
+/* What was there before is gone, by whatever name. */
+static int locks_made(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row of = locks_use(e), *use = locks_find(locks, &of), *held;
+
+	of = (struct ktr__locks_row){ .kind = KTR__LOCKS_HELD, .proc = e->proc, .lock = e->lock };
+	held = locks_find(locks, &of);
+	if (use) {
+		use->whose = 0;
+		use->given_ns = use->use.n_waiting = 0;
+	}
+	if (held)
+		held->since_ns = held->given_ns = 0;
+	return 0;
+}
+
+/* ---- the walk ---- */
 
 static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__locks *locks = (struct ktr__locks *)(void *)sink;
-	uint8_t number = event->site->id < locks->n_sites ? locks->probe[event->site->id] : 0;
-	const struct locks_probe *probe = number ? &locks_probes[number - 1] : NULL;
-	struct locks_event e;
+	struct ktr__lock_event e;
+	int rc;
 
 	locks->first_ns = locks->first_ns ? locks->first_ns : event->time_ns;
 	locks->last_ns = event->time_ns;
-	if (!probe)
+	if (!ktr__lock_event(&locks->sites, event, &e))
 		return 0;
-	e = (struct locks_event){ .probe = probe, .event = event, .lock = event->arg[0],
-				  .caller = event->arg[probe->caller], .proc = ktr__tables_proc(event->thread),
-				  .tid = event->thread->tid };
-	e.owner = probe->owner >= 0 ? (uint32_t)event->arg[probe->owner] : 0;
-	e.write = probe->write >= 0 ? (uint32_t)event->arg[probe->write] : 0;
-	switch (probe->what) {
-	case LOCKS_TAKE:
+	if (e.kind == KTR__LOCK_SEM && (e.what == KTR__LOCK_TAKE || e.what == KTR__LOCK_GIVE))
+		return 0; /* it is nobody's */
+	rc = ktr__lock_order_event(&locks->order, &e);
+	if (rc)
+		return rc;
+	switch (e.what) {
+	case KTR__LOCK_TAKE:
 		return locks_take(locks, &e);
-	case LOCKS_GIVE:
+	case KTR__LOCK_GIVE:
 		return locks_give(locks, &e);
-	case LOCKS_BLOCK:
+	case KTR__LOCK_BLOCK:
 		return locks_block(locks, &e);
-	default:
+	case KTR__LOCK_BLOCKED:
 		return locks_blocked(locks, &e);
+	case KTR__LOCK_MADE:
+		return locks_made(locks, &e);
+	case KTR__LOCK_WAKE:
+		return locks_wake(locks, &e);
+	default:
+		return 0;
 	}
 }
 
-const struct ktr__locks_row *ktr__locks_behind(const struct ktr__locks *locks,
-					       const struct ktr__locks_row *waiting)
+/* One from before the beginning has nothing before it that could be mistaken. */
+static int locks_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 {
-	struct ktr__locks_row key = { .kind = KTR__LOCKS_HELD, .proc = waiting->proc, .lock = waiting->at };
-	const struct ktr__locks_row *held = locks_look(locks, &key), *behind;
-	uint32_t whose = held && held->since_ns ? held->thread->tid : waiting->whose;
+	struct ktr__locks *locks = (struct ktr__locks *)(void *)sink;
+	uint64_t to_ns = loss->to_ns ? loss->to_ns : UINT64_MAX;
 
-	key = locks_waits(waiting->proc, whose);
-	behind = whose ? locks_look(locks, &key) : NULL;
+	if (!loss->from_ns)
+		return 0;
+	if (to_ns > locks->blind_ns)
+		locks->blind_ns = to_ns;
+	ktr__lock_order_forget(&locks->order, locks->blind_ns);
+	for (size_t i = 0; i < locks->rows.n; i++) {
+		struct ktr__locks_row *row = (struct ktr__locks_row *)(void *)locks->rows.row[i];
+
+		row->since_ns = row->given_ns = 0;
+		row->depth = row->woken = row->got = 0;
+		row->use.n_waiting = 0;
+	}
+	return 0;
+}
+
+/* ---- who waits for each other ---- */
+
+uint32_t ktr__locks_owner(const struct ktr__locks *locks, const struct ktr__locks_row *waiting, int *sure)
+{
+	struct ktr__locks_row of = { .kind = KTR__LOCKS_HELD, .proc = waiting->proc, .lock = waiting->at };
+	const struct ktr__locks_row *held = locks_find(locks, &of);
+
+	*sure = held && held->since_ns;
+	if (*sure)
+		return held->thread->tid;
+	return held && held->given_ns >= waiting->since_ns ? 0 : waiting->whose;
+}
+
+const struct ktr__locks_row *ktr__locks_behind(const struct ktr__locks *locks,
+					       const struct ktr__locks_row *waiting, int *sure)
+{
+	uint32_t whose = ktr__locks_owner(locks, waiting, sure);
+	struct ktr__locks_row of = locks_waits(waiting->proc, whose);
+	const struct ktr__locks_row *behind = whose ? locks_find(locks, &of) : NULL;
+
 	return behind && behind->since_ns ? behind : NULL;
 }
 
 int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader)
 {
-	*locks = (struct ktr__locks){ .sink = { locks_event, NULL, NULL } };
-	locks->n_sites = ktr_reader_n_sites(reader);
-	locks->probe = calloc(locks->n_sites + 1, 1);
-	locks->bucket = calloc(LOCKS_BUCKETS, sizeof(struct ktr__locks_row *));
-	if (!locks->probe || !locks->bucket)
-		return -ENOMEM;
-	for (unsigned i = 0; i < locks->n_sites; i++) {
-		locks->probe[i] = locks_probe(ktr_reader_site(reader, i));
-		locks->n_probes += locks->probe[i] != 0;
-	}
-	return 0;
+	*locks = (struct ktr__locks){ .sink = { locks_event, locks_loss, NULL } };
+	return ktr__lock_sites_init(&locks->sites, reader);
 }
 
 void ktr__locks_free(struct ktr__locks *locks)
 {
-	for (size_t i = 0; i < locks->n; i++)
-		free(locks->row[i]);
-	free(locks->row);
-	free(locks->bucket);
-	free(locks->probe);
+	ktr__keyed_free(&locks->rows);
+	ktr__lock_order_free(&locks->order);
+	ktr__lock_sites_free(&locks->sites);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Locks, by the events of the provider lock (ktr/provider/lock/probes.h): how often and how long threads waited and
- * held, who waited for whom, how often a lock changed hands, and who waits for each other at the end.
+ * Locks, by the events of the provider lock: how often and how long threads waited and held, who waited for whom,
+ * how often a lock changed hands, who waits for each other at the end, and what there is to say of a lock in
+ * words.
  *
  *	ktr__locks_init(&locks, reader);
  *	ktr_reader_walk(reader, (struct ktr_sink *[]){ &locks.sink }, 1);
- *	for each row: locks.row[i]
+ *	for each row: ktr__locks_row(&locks, i)
  */
 #ifndef ANALYZE_LOCKS_H
 #define ANALYZE_LOCKS_H
 
-#include <ktr/reader.h>
+#include "analyze/stats/keyed.h"
+#include "analyze/stats/lock_events.h"
+#include "analyze/stats/lock_order.h"
 
 /* What a row is of; the first ones are tables, in the order of plockstat's and then ours. */
 enum ktr__locks_kind {
@@ -27,14 +30,27 @@ enum ktr__locks_kind {
 	KTR__LOCKS_BARRIER_BLOCK,
 	KTR__LOCKS_TABLES,
 	KTR__LOCKS_EDGE = KTR__LOCKS_TABLES, /* tid waited for other: n, ns */
-	KTR__LOCKS_USE,     /* of a lock: n times taken, changed: by another thread than before, blocked */
+	KTR__LOCKS_USE,     /* of a lock (other: enum ktr__lock_kind): use */
 	KTR__LOCKS_HELD,    /* by whom, since when; since_ns 0: by nobody that is known */
 	KTR__LOCKS_WAITING, /* what a thread waits for, since when; since_ns 0: for nothing */
 	KTR__LOCKS_KINDS
 };
 
+/* What became of a lock in all. */
+struct ktr__locks_use {
+	uint64_t changed;   /* times that another thread took it than before */
+	uint64_t blocked;   /* times that somebody waited */
+	uint64_t contended; /* takings after a wait, among n */
+	uint64_t n_waiting, n_queued; /* threads that wait now; those that waited when one began to, summed up */
+	uint64_t n_handed, handed_ns; /* given back while somebody waited, until it was taken again */
+	uint64_t wanted_ns;	      /* held, of those holdings at whose end somebody waited */
+	/* Conditions. */
+	uint64_t n_all, n_woken, n_useless; /* broadcasts; who woke from them; who waited again at once */
+	uint8_t by_all;			    /* it was a broadcast that woke last */
+};
+
 struct ktr__locks_row {
-	struct ktr__locks_row *chain;
+	struct ktr__keyed_row keyed; /* first */
 	enum ktr__locks_kind kind;
 	/* What it is found by. */
 	uint32_t proc; /* row of the process */
@@ -42,37 +58,47 @@ struct ktr__locks_row {
 	uint64_t lock, caller; /* addresses there */
 	/* What is known of it. */
 	uint64_t n, ns, max_ns;
-	uint64_t changed, blocked;
 	uint64_t since_ns;
-	uint64_t at;    /* WAITING: the lock */
-	uint32_t whose; /* WAITING: its owner then; USE: who took it last. 0: not known */
+	uint64_t given_ns; /* HELD: when it was given back last */
+	uint64_t at;	   /* WAITING: the lock; HELD and EDGE: who took it, where the code calls; 0: not known */
+	uint32_t whose;	   /* WAITING: its owner then; USE: who took it last. 0: not known */
+	uint32_t depth;	   /* HELD: by a reader so often */
+	uint32_t what;	   /* WAITING: enum ktr__lock_kind */
+	uint8_t got;	   /* WAITING: it has waited for what it takes next */
+	uint8_t woken;	   /* WAITING: a broadcast on `condition` woke it, and it has given nothing back since */
+	uint64_t condition;
+	struct ktr__locks_use use;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
 };
 
 struct ktr__locks {
 	struct ktr_sink sink; /* first */
-	uint8_t *probe; /* owned; by site: which probe, from 1 */
-	unsigned n_sites;
-	unsigned n_probes; /* sites that are the provider's */
-	struct ktr__locks_row **row; /* owned, each too; in the order of their first events */
-	size_t n, room;
-	struct ktr__locks_row **bucket;
+	struct ktr__lock_sites sites;
+	struct ktr__keyed rows;
+	struct ktr__lock_order order;
 	uint64_t n_unknown; /* times that a lock was given back that nobody was seen to take */
 	uint64_t first_ns, last_ns;
+	uint64_t blind_ns; /* until then events are lost: nothing that begins before is followed */
 };
 
 /* 0 or -ENOMEM; ktr__locks_free() is due in any case. The reader must outlive it. */
 int ktr__locks_init(struct ktr__locks *locks, const struct ktr_reader *reader);
 void ktr__locks_free(struct ktr__locks *locks);
 
-/* The row of that key, or NULL. HELD: tid 0, of readers their tid; WAITING: tid, lock 0. */
-const struct ktr__locks_row *ktr__locks_find(const struct ktr__locks *locks, const struct ktr__locks_row *key);
+/* i < locks->rows.n; in the order of their first events. */
+static inline const struct ktr__locks_row *ktr__locks_row(const struct ktr__locks *locks, size_t i)
+{
+	return (const struct ktr__locks_row *)(const void *)locks->rows.row[i];
+}
 
 /*
- * Whom does a thread that waits (a row of WAITING) wait for in the end? The row of WAITING of the thread that has
- * its lock, NULL if that does not wait or is not known.
+ * The thread that has what a thread waits for (a row of WAITING), or 0. *sure: it was seen to take it and not to
+ * give it back; else the lock said so when the wait began, and it may have let go of it since.
  */
+uint32_t ktr__locks_owner(const struct ktr__locks *locks, const struct ktr__locks_row *waiting, int *sure);
+
+/* The row of WAITING of that thread; NULL: it does not wait, as far as is known. */
 const struct ktr__locks_row *ktr__locks_behind(const struct ktr__locks *locks,
-					       const struct ktr__locks_row *waiting);
+					       const struct ktr__locks_row *waiting, int *sure);
 
 #endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/stats/lock_events.h"
+
+#include "analyze/read/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	enum ktr__lock_kind kind;
+	enum ktr__lock_what what;
+} lock_probes[] = {
+	{ "mutex-acquire", KTR__LOCK_MUTEX, KTR__LOCK_TAKE },
+	{ "mutex-block", KTR__LOCK_MUTEX, KTR__LOCK_BLOCK },
+	{ "mutex-blocked", KTR__LOCK_MUTEX, KTR__LOCK_BLOCKED },
+	{ "mutex-release", KTR__LOCK_MUTEX, KTR__LOCK_GIVE },
+	{ "mutex-error", KTR__LOCK_MUTEX, KTR__LOCK_FAIL },
+	{ "mutex-inverted", KTR__LOCK_MUTEX, KTR__LOCK_INVERTED },
+	{ "mutex-init", KTR__LOCK_MUTEX, KTR__LOCK_MADE },
+	{ "rw-init", KTR__LOCK_RW, KTR__LOCK_MADE },
+	{ "rw-acquire", KTR__LOCK_RW, KTR__LOCK_TAKE },
+	{ "rw-block", KTR__LOCK_RW, KTR__LOCK_BLOCK },
+	{ "rw-blocked", KTR__LOCK_RW, KTR__LOCK_BLOCKED },
+	{ "rw-release", KTR__LOCK_RW, KTR__LOCK_GIVE },
+	{ "rw-error", KTR__LOCK_RW, KTR__LOCK_FAIL },
+	{ "cond-block", KTR__LOCK_COND, KTR__LOCK_BLOCK },
+	{ "cond-blocked", KTR__LOCK_COND, KTR__LOCK_BLOCKED },
+	{ "cond-signal", KTR__LOCK_COND, KTR__LOCK_WAKE },
+	{ "sem-acquire", KTR__LOCK_SEM, KTR__LOCK_TAKE },
+	{ "sem-block", KTR__LOCK_SEM, KTR__LOCK_BLOCK },
+	{ "sem-blocked", KTR__LOCK_SEM, KTR__LOCK_BLOCKED },
+	{ "sem-release", KTR__LOCK_SEM, KTR__LOCK_GIVE },
+	{ "sem-error", KTR__LOCK_SEM, KTR__LOCK_FAIL },
+	{ "spin-acquire", KTR__LOCK_SPIN, KTR__LOCK_TAKE },
+	{ "spin-spin", KTR__LOCK_SPIN, KTR__LOCK_BLOCK },
+	{ "spin-spun", KTR__LOCK_SPIN, KTR__LOCK_BLOCKED },
+	{ "spin-release", KTR__LOCK_SPIN, KTR__LOCK_GIVE },
+	{ "spin-error", KTR__LOCK_SPIN, KTR__LOCK_FAIL },
+	{ "barrier-block", KTR__LOCK_BARRIER, KTR__LOCK_BLOCK },
+	{ "barrier-blocked", KTR__LOCK_BARRIER, KTR__LOCK_BLOCKED },
+};
+
+enum {
+	LOCK_CALLER,
+	LOCK_NS,
+	LOCK_MUTEX,
+	LOCK_OWNER,
+	LOCK_ERROR,
+	LOCK_WRITE,
+	LOCK_RECURSIVE,
+	LOCK_TRIED,
+	LOCK_LAST,
+	LOCK_ALL,
+	LOCK_NICE,
+	LOCK_OWNER_NICE,
+	LOCK_ARGS
+};
+
+static const char *const lock_arg_names[LOCK_ARGS] = {
+	"caller", "ns", "mutex", "owner", "error", "write", "recursive", "tried", "last", "all", "nice", "owner_nice",
+};
+
+/* Of which probe a site is, and where in its events what stands. */
+struct ktr__lock_site {
+	uint8_t probe; /* from 1 */
+	int8_t at[LOCK_ARGS]; /* -1: it has none */
+};
+
+/* Whether the caller is there decides: without one it is none of ours. */
+static void lock_site(struct ktr__lock_site *to, const struct ktr_reader_site *site)
+{
+	memset(to->at, -1, sizeof(to->at));
+	if (!site || strcmp(site->file, "lock") != 0 || strcmp(site->class_name, "lock") != 0 || site->in_str)
+		return;
+	for (unsigned i = 1; i < site->n_args; i++)
+		for (unsigned k = 0; k < LOCK_ARGS; k++)
+			if (strcmp(site->arg[i].name, lock_arg_names[k]) == 0)
+				to->at[k] = (int8_t)i;
+	for (unsigned i = 0; i < sizeof(lock_probes) / sizeof(lock_probes[0]); i++)
+		if (strcmp(site->func, lock_probes[i].name) == 0 && to->at[LOCK_CALLER] >= 0)
+			to->probe = (uint8_t)(i + 1);
+}
+
+int ktr__lock_sites_init(struct ktr__lock_sites *sites, const struct ktr_reader *reader)
+{
+	*sites = (struct ktr__lock_sites){ .n = ktr_reader_n_sites(reader) };
+	sites->site = calloc(sites->n + 1, sizeof(*sites->site));
+	if (!sites->site)
+		return -ENOMEM;
+	for (unsigned i = 0; i < sites->n; i++) {
+		lock_site(&sites->site[i], ktr_reader_site(reader, i));
+		sites->n_probes += sites->site[i].probe != 0;
+	}
+	return 0;
+}
+
+void ktr__lock_sites_free(struct ktr__lock_sites *sites)
+{
+	free(sites->site);
+	*sites = (struct ktr__lock_sites){ .site = NULL };
+}
+
+static uint64_t lock_arg(const struct ktr__lock_site *site, const struct ktr_event *event, unsigned which)
+{
+	return site->at[which] >= 0 ? event->arg[site->at[which]] : 0;
+}
+
+int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event *event, struct ktr__lock_event *e)
+{
+	const struct ktr__lock_site *site = event->site->id < sites->n ? &sites->site[event->site->id] : NULL;
+
+	if (!site || !site->probe)
+		return 0;
+	*e = (struct ktr__lock_event){
+		.event = event,
+		.kind = lock_probes[site->probe - 1].kind,
+		.what = lock_probes[site->probe - 1].what,
+		.lock = event->arg[0],
+		.caller = lock_arg(site, event, LOCK_CALLER),
+		.ns = lock_arg(site, event, LOCK_NS),
+		.mutex = lock_arg(site, event, LOCK_MUTEX),
+		.proc = ktr__tables_proc(event->thread),
+		.tid = event->thread->tid,
+		.owner = (uint32_t)lock_arg(site, event, LOCK_OWNER),
+		.error = (uint32_t)lock_arg(site, event, LOCK_ERROR),
+		.write = lock_arg(site, event, LOCK_WRITE) != 0,
+		.recursive = lock_arg(site, event, LOCK_RECURSIVE) != 0,
+		.tried = lock_arg(site, event, LOCK_TRIED) != 0,
+		.last = lock_arg(site, event, LOCK_LAST) != 0,
+		.all = lock_arg(site, event, LOCK_ALL) != 0,
+		.nice = (int32_t)lock_arg(site, event, LOCK_NICE),
+		.owner_nice = (int32_t)lock_arg(site, event, LOCK_OWNER_NICE),
+	};
+	return 1;
+}

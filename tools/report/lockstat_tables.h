@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef TOOLS_LOCKSTAT_TABLES_H
+#define TOOLS_LOCKSTAT_TABLES_H
+
+#include "tools/report/lockstat_names.h"
+
+/* 0 or -ENOMEM. */
+int lockstat_tables(const struct lockstat_view *view, FILE *to);
+
+#endif
