@@ -10,7 +10,7 @@ static const struct {
 	const char *kind, *probes;
 } locks_kinds[] = {
 	{ "contention", "lock:::*-block,lock:::*-blocked,lock:::spin-spin,lock:::spin-spun" },
-	{ "hold", "lock:::*-acquire,lock:::*-release" },
+	{ "hold", "lock:::*-acquire,lock:::*-release,lock:::*-init" },
 	{ "errors", "lock:::*-error" },
 	{ "signals", "lock:::cond-signal" },
 	{ "all", "lock:" },

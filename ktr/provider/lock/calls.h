@@ -16,6 +16,10 @@
 #include <time.h>
 
 #define KTR__LOCK_CALLS(X)                                                                                       \
+	X(pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *a), (m, a), "GLIBC_2.2.5", "")    \
+	X(mtx_init, (mtx_t * m, int kind), (m, kind), "GLIBC_2.34", "GLIBC_2.28")                                \
+	X(pthread_rwlock_init, (pthread_rwlock_t * l, const pthread_rwlockattr_t *a), (l, a), "GLIBC_2.34",      \
+	  "GLIBC_2.2.5")                                                                                         \
 	X(pthread_mutex_lock, (pthread_mutex_t * m), (m), "GLIBC_2.2.5", "")                                     \
 	X(pthread_mutex_trylock, (pthread_mutex_t * m), (m), "GLIBC_2.34", "GLIBC_2.2.5")                        \
 	X(pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *t), (m, t), "GLIBC_2.34",        \

@@ -15,23 +15,25 @@ struct cond_wait {
 	pthread_mutex_t *mutex;
 	const void *caller;
 	uint64_t began_ns;
+	bool left; /* the mutex was given away */
 };
 
 static void cond_begin(struct cond_wait *wait, const pthread_cond_t *cond, pthread_mutex_t *mutex,
 		       const void *caller)
 {
-	*wait = (struct cond_wait){ cond, mutex, caller, 0 };
+	*wait = (struct cond_wait){ cond, mutex, caller, 0, false };
 	KTR__LOCK_FIRE(COND_WAIT, caller, 3, cond, mutex);
-	ktr__mutex_leaves(mutex, caller);
+	wait->left = ktr__mutex_leaves(mutex, caller);
 	wait->began_ns = ktr__lock_now_ns();
 }
 
-/* Of EPERM and EINVAL nothing has come: the mutex is as it was. */
+/* After any other code it has the mutex again, or has it still. */
 static int cond_end(const struct cond_wait *wait, int code)
 {
 	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
 
-	ktr__mutex_got(wait->mutex, wait->caller);
+	if (wait->left && code != ENOTRECOVERABLE)
+		ktr__mutex_got(wait->mutex, 0, wait->caller);
 	KTR__LOCK_FIRE(COND_WAITED, wait->caller, 5, wait->cond, ns, code, wait->mutex);
 	return code;
 }
@@ -41,7 +43,8 @@ static void cond_cancelled(void *context)
 	cond_end(context, ECANCELED);
 }
 
-#define COND_WAIT(c, m, real)                                                                    \
+/* returned: what the code is to the caller. */
+#define COND_WAIT(c, m, real, returned)                                                          \
 	do {                                                                                     \
 		struct cond_wait wait;                                                           \
 		int code;                                                                        \
@@ -50,22 +53,22 @@ static void cond_cancelled(void *context)
 		pthread_cleanup_push(cond_cancelled, &wait);                                     \
 		code = (real);                                                                   \
 		pthread_cleanup_pop(0);                                                          \
-		return cond_end(&wait, code);                                                    \
+		return returned(cond_end(&wait, code));                                          \
 	} while (0)
 
 int ktr__traced_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	COND_WAIT(c, m, ktr__lock_real.pthread_cond_wait(c, m));
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_wait(c, m), );
 }
 
 int ktr__traced_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t)
 {
-	COND_WAIT(c, m, ktr__lock_real.pthread_cond_timedwait(c, m, t));
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_timedwait(c, m, t), );
 }
 
 int ktr__traced_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t k, const struct timespec *t)
 {
-	COND_WAIT(c, m, ktr__lock_real.pthread_cond_clockwait(c, m, k, t));
+	COND_WAIT(c, m, ktr__lock_real.pthread_cond_clockwait(c, m, k, t), );
 }
 
 static inline __attribute__((always_inline)) void cond_wakes(const void *cond, uint32_t all, const void *caller)
@@ -87,32 +90,20 @@ int ktr__traced_pthread_cond_broadcast(pthread_cond_t *c)
 
 /* ---- C11's, which are pthread's in glibc, with other codes ---- */
 
-static int cond_c11(const struct cond_wait *wait, int code)
-{
-	cond_end(wait, code == thrd_success ? 0 : code == thrd_timedout ? ETIMEDOUT : EINVAL);
-	return code;
-}
-
-#define COND_WAIT_C11(c, m, real)                                                                \
-	do {                                                                                     \
-		struct cond_wait wait;                                                           \
-		int code;                                                                        \
-												 \
-		cond_begin(&wait, (const pthread_cond_t *)(c), (pthread_mutex_t *)(m), KTR__LOCK_CALLER()); \
-		pthread_cleanup_push(cond_cancelled, &wait);                                     \
-		code = (real);                                                                   \
-		pthread_cleanup_pop(0);                                                          \
-		return cond_c11(&wait, code);                                                    \
-	} while (0)
-
 int ktr__traced_cnd_wait(cnd_t *c, mtx_t *m)
 {
-	COND_WAIT_C11(c, m, ktr__lock_real.cnd_wait(c, m));
+	pthread_cond_t *cond = (pthread_cond_t *)c;
+	pthread_mutex_t *mutex = (pthread_mutex_t *)m;
+
+	COND_WAIT(cond, mutex, ktr__lock_real.pthread_cond_wait(cond, mutex), ktr__mutex_code);
 }
 
 int ktr__traced_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *t)
 {
-	COND_WAIT_C11(c, m, ktr__lock_real.cnd_timedwait(c, m, t));
+	pthread_cond_t *cond = (pthread_cond_t *)c;
+	pthread_mutex_t *mutex = (pthread_mutex_t *)m;
+
+	COND_WAIT(cond, mutex, ktr__lock_real.pthread_cond_timedwait(cond, mutex, t), ktr__mutex_code);
 }
 
 int ktr__traced_cnd_signal(cnd_t *c)

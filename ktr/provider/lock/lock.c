@@ -86,6 +86,9 @@ static void lock_find_own(unsigned i, const void *address)
 
 /* Each call, and the probes for which it has to be ours. */
 #define LOCK_NEEDS(X)                                                                            \
+	X(pthread_mutex_init, LOCK_BIT(MUTEX_INIT))                                              \
+	X(mtx_init, LOCK_BIT(MUTEX_INIT))                                                        \
+	X(pthread_rwlock_init, LOCK_BIT(RW_INIT))                                                \
 	X(pthread_mutex_lock, LOCK_MUTEX)                                                        \
 	X(pthread_mutex_timedlock, LOCK_MUTEX)                                                   \
 	X(pthread_mutex_clocklock, LOCK_MUTEX)                                                   \
@@ -172,7 +175,7 @@ static const struct {
 	{ "ns", { "ns", "int64_t", KTR_ARG_I64 } },	     { "owner", { "owner", "pid_t", KTR_ARG_U32 } },
 	{ "error", { "error", "int", KTR_ARG_I32 } },	     { "recursive", { "recursive", "int", KTR_ARG_U32 } },
 	{ "write", { "write", "int", KTR_ARG_U32 } },	     { "all", { "all", "int", KTR_ARG_U32 } },
-	{ "last", { "last", "int", KTR_ARG_U32 } },
+	{ "last", { "last", "int", KTR_ARG_U32 } },	     { "tried", { "tried", "int", KTR_ARG_U32 } },
 };
 
 static int lock_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)

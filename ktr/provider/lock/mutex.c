@@ -12,19 +12,26 @@
 #include "ktr/provider/lock/traced.h"
 
 #include <errno.h>
-#include <limits.h>
 
-#define MUTEX_KIND 3 /* PTHREAD_MUTEX_KIND_MASK_NP of glibc: the rest of __kind is robust, shared, protocol */
+/* Of __kind, as glibc has it (PTHREAD_MUTEX_KIND_MASK_NP and so on). */
+#define MUTEX_KIND     3
+#define MUTEX_ROBUST   16
+#define MUTEX_INHERITS 32
+#define MUTEX_TID      0x3fffffff /* of __lock, which the kernel knows: FUTEX_TID_MASK */
 
 static uint32_t mutex_owner(const pthread_mutex_t *mutex)
 {
-	int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+	int owner;
 
-	return owner <= 0 || owner >= INT_MAX - 1 ? 0 : (uint32_t)owner; /* the two highest: of robust ones */
+	/* __owner of a robust one is none while it is not consistent. */
+	if (mutex->__data.__kind & (MUTEX_ROBUST | MUTEX_INHERITS))
+		return (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) & MUTEX_TID;
+	owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+	return owner > 0 ? (uint32_t)owner : 0;
 }
 
 /* The number of the calling thread, of which nobody is asked: as ktr__thread_unasked() has it. */
-static uint32_t mutex_self(void)
+uint32_t ktr__mutex_self(void)
 {
 	pthread_mutex_t mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	uint32_t self;
@@ -39,7 +46,18 @@ static uint32_t mutex_self(void)
 static bool mutex_refuses(const pthread_mutex_t *mutex)
 {
 	return (mutex->__data.__kind & MUTEX_KIND) == PTHREAD_MUTEX_ERRORCHECK_NP &&
-	       mutex_owner(mutex) == mutex_self();
+	       mutex_owner(mutex) == ktr__mutex_self();
+}
+
+/* Is it not to be given back, because another thread has it or nobody? Only some kinds look. */
+static bool mutex_is_not_mine(const pthread_mutex_t *mutex)
+{
+	int kind = mutex->__data.__kind;
+
+	if (!(kind & (MUTEX_ROBUST | MUTEX_INHERITS)) && (kind & MUTEX_KIND) != PTHREAD_MUTEX_ERRORCHECK_NP &&
+	    (kind & MUTEX_KIND) != PTHREAD_MUTEX_RECURSIVE_NP)
+		return false;
+	return mutex_owner(mutex) != ktr__mutex_self();
 }
 
 static uint32_t mutex_is_recursive(const pthread_mutex_t *mutex)
@@ -47,21 +65,26 @@ static uint32_t mutex_is_recursive(const pthread_mutex_t *mutex)
 	return mutex->__data.__count > 1;
 }
 
-void ktr__mutex_got(const pthread_mutex_t *mutex, const void *caller)
+void ktr__mutex_got(const pthread_mutex_t *mutex, uint32_t tried, const void *caller)
 {
-	KTR__LOCK_FIRE(MUTEX_ACQUIRE, caller, 3, mutex, mutex_is_recursive(mutex));
+	KTR__LOCK_FIRE(MUTEX_ACQUIRE, caller, 4, mutex, mutex_is_recursive(mutex), tried);
 }
 
-void ktr__mutex_leaves(const pthread_mutex_t *mutex, const void *caller)
+bool ktr__mutex_leaves(const pthread_mutex_t *mutex, const void *caller)
 {
+	if (!ktr__lock_is_on(KTR__LOCK_MUTEX_RELEASE) && !ktr__lock_is_on(KTR__LOCK_MUTEX_ACQUIRE))
+		return true; /* nobody wants to know */
+	if (mutex_is_not_mine(mutex))
+		return false;
 	KTR__LOCK_FIRE(MUTEX_RELEASE, caller, 3, mutex, mutex_is_recursive(mutex));
+	return true;
 }
 
 /* What came of it: a code of pthread's. */
-static inline int mutex_ends(const pthread_mutex_t *mutex, int code, const void *caller)
+static inline int mutex_ends(const pthread_mutex_t *mutex, int code, uint32_t tried, const void *caller)
 {
 	if (code == 0 || code == EOWNERDEAD)
-		ktr__mutex_got(mutex, caller);
+		ktr__mutex_got(mutex, tried, caller);
 	else
 		KTR__LOCK_FIRE(MUTEX_ERROR, caller, 3, mutex, code);
 	return code;
@@ -104,17 +127,41 @@ static inline __attribute__((always_inline)) int mutex_real(pthread_mutex_t *m, 
 static inline __attribute__((always_inline)) int mutex_take(pthread_mutex_t *m, enum mutex_how how, clockid_t c,
 							    const struct timespec *t, const void *caller)
 {
-	int code = ktr__lock_real.pthread_mutex_trylock(m);
 	struct mutex_wait wait;
+	int code;
 
+	/* A clock that it does not know is refused also where the lock is free. */
+	if (how == MUTEX_CLOCK && ktr__lock_time_is_bad(c, NULL))
+		return mutex_ends(m, mutex_real(m, how, c, t), 0, caller);
+	code = ktr__lock_real.pthread_mutex_trylock(m);
 	if (__builtin_expect(code == EBUSY, 0)) {
 		if (mutex_refuses(m))
-			return mutex_ends(m, mutex_real(m, how, c, t), caller);
+			return mutex_ends(m, mutex_real(m, how, c, t), 0, caller);
 		mutex_block(&wait, m, caller);
 		code = mutex_real(m, how, c, t);
 		mutex_blocked(&wait, m, code, caller);
 	}
-	return mutex_ends(m, code, caller);
+	return mutex_ends(m, code, 0, caller);
+}
+
+static inline int mutex_made(const void *mutex, int code, const void *caller)
+{
+	if (code == 0)
+		KTR__LOCK_FIRE(MUTEX_INIT, caller, 2, mutex);
+	return code;
+}
+
+int ktr__traced_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a)
+{
+	return mutex_made(m, ktr__lock_real.pthread_mutex_init(m, a), KTR__LOCK_CALLER());
+}
+
+int ktr__traced_mtx_init(mtx_t *m, int kind)
+{
+	int code = ktr__lock_real.mtx_init(m, kind);
+
+	mutex_made(m, code == thrd_success ? 0 : EINVAL, KTR__LOCK_CALLER());
+	return code;
 }
 
 int ktr__traced_pthread_mutex_lock(pthread_mutex_t *m)
@@ -134,7 +181,7 @@ int ktr__traced_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t c, const s
 
 int ktr__traced_pthread_mutex_trylock(pthread_mutex_t *m)
 {
-	return mutex_ends(m, ktr__lock_real.pthread_mutex_trylock(m), KTR__LOCK_CALLER());
+	return mutex_ends(m, ktr__lock_real.pthread_mutex_trylock(m), 1, KTR__LOCK_CALLER());
 }
 
 static inline __attribute__((always_inline)) int mutex_give(pthread_mutex_t *m, const void *caller)
@@ -179,7 +226,7 @@ int ktr__traced_mtx_trylock(mtx_t *m)
 	pthread_mutex_t *mutex = (pthread_mutex_t *)m;
 
 	return ktr__mutex_code(
-		mutex_ends(mutex, ktr__lock_real.pthread_mutex_trylock(mutex), KTR__LOCK_CALLER()));
+		mutex_ends(mutex, ktr__lock_real.pthread_mutex_trylock(mutex), 1, KTR__LOCK_CALLER()));
 }
 
 int ktr__traced_mtx_unlock(mtx_t *m)

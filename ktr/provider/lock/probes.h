@@ -15,12 +15,14 @@
 #include <time.h>
 
 #define KTR__LOCK_PROBES(X)                                                                      \
-	X(MUTEX_ACQUIRE, "mutex-acquire", "lock recursive caller")                               \
+	X(MUTEX_INIT, "mutex-init", "lock caller")                                               \
+	X(MUTEX_ACQUIRE, "mutex-acquire", "lock recursive tried caller")                         \
 	X(MUTEX_BLOCK, "mutex-block", "lock owner caller")                                       \
 	X(MUTEX_BLOCKED, "mutex-blocked", "lock ns owner error caller")                          \
 	X(MUTEX_RELEASE, "mutex-release", "lock recursive caller")                               \
 	X(MUTEX_ERROR, "mutex-error", "lock error caller")                                       \
-	X(RW_ACQUIRE, "rw-acquire", "lock write caller")                                         \
+	X(RW_INIT, "rw-init", "lock caller")                                                     \
+	X(RW_ACQUIRE, "rw-acquire", "lock write tried caller")                                   \
 	X(RW_BLOCK, "rw-block", "lock write owner caller")                                       \
 	X(RW_BLOCKED, "rw-blocked", "lock ns write owner error caller")                          \
 	X(RW_RELEASE, "rw-release", "lock write caller")                                         \

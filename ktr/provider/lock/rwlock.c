@@ -3,6 +3,7 @@
  * Read-write locks, as mutex.c has mutexes. An owner is known only where it writes; a lock that writers wait for
  * may be kept from readers, too, by its kind: then it is nobody's.
  */
+#include "ktr/provider/lock/mutex.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
 
@@ -15,10 +16,11 @@ static uint32_t rwlock_owner(const pthread_rwlock_t *lock)
 	return owner > 0 ? (uint32_t)owner : 0;
 }
 
-static inline int rwlock_ends(const pthread_rwlock_t *lock, uint32_t write, int code, const void *caller)
+static inline int rwlock_ends(const pthread_rwlock_t *lock, uint32_t write, int code, uint32_t tried,
+			      const void *caller)
 {
 	if (code == 0)
-		KTR__LOCK_FIRE(RW_ACQUIRE, caller, 3, lock, write);
+		KTR__LOCK_FIRE(RW_ACQUIRE, caller, 4, lock, write, tried);
 	else
 		KTR__LOCK_FIRE(RW_ERROR, caller, 4, lock, write, code);
 	return code;
@@ -62,23 +64,35 @@ static inline __attribute__((always_inline)) int rwlock_real(pthread_rwlock_t *l
 	}
 }
 
-/* Who has it for writing already is told so by the real function, EDEADLK, and has hardly waited. */
+/* Who has it for writing already is told so by the real function, EDEADLK, and does not wait. */
 static inline __attribute__((always_inline)) int rwlock_take(pthread_rwlock_t *l, bool write, enum rwlock_how how,
 							     clockid_t c, const struct timespec *t,
 							     const void *caller)
 {
-	int code = write ? ktr__lock_real.pthread_rwlock_trywrlock(l) : ktr__lock_real.pthread_rwlock_tryrdlock(l);
 	struct rwlock_wait wait = { 0, write, 0 };
+	int code;
 
-	if (__builtin_expect(code == EBUSY, 0)) {
+	if (how != RWLOCK_LOCK && ktr__lock_time_is_bad(how == RWLOCK_CLOCK ? c : CLOCK_REALTIME, t))
+		return rwlock_ends(l, write, rwlock_real(l, write, how, c, t), 0, caller);
+	code = write ? ktr__lock_real.pthread_rwlock_trywrlock(l) : ktr__lock_real.pthread_rwlock_tryrdlock(l);
+	if (__builtin_expect(code == EBUSY, 0) && rwlock_owner(l) != ktr__mutex_self()) {
 		rwlock_block(&wait, l, caller);
 		code = rwlock_real(l, write, how, c, t);
 		rwlock_blocked(&wait, l, code, caller);
-	} else if (__builtin_expect(code == EAGAIN, 0)) {
-		/* Too many readers: the real one says what there is to say. */
+	} else if (__builtin_expect(code != 0, 0)) {
+		/* Its own, or too many readers: the real one says what there is to say. */
 		code = rwlock_real(l, write, how, c, t);
 	}
-	return rwlock_ends(l, write, code, caller);
+	return rwlock_ends(l, write, code, 0, caller);
+}
+
+int ktr__traced_pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *a)
+{
+	int code = ktr__lock_real.pthread_rwlock_init(l, a);
+
+	if (code == 0)
+		KTR__LOCK_FIRE(RW_INIT, KTR__LOCK_CALLER(), 2, l);
+	return code;
 }
 
 int ktr__traced_pthread_rwlock_rdlock(pthread_rwlock_t *l)
@@ -113,12 +127,12 @@ int ktr__traced_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t c, con
 
 int ktr__traced_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return rwlock_ends(l, 0, ktr__lock_real.pthread_rwlock_tryrdlock(l), KTR__LOCK_CALLER());
+	return rwlock_ends(l, 0, ktr__lock_real.pthread_rwlock_tryrdlock(l), 1, KTR__LOCK_CALLER());
 }
 
 int ktr__traced_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return rwlock_ends(l, 1, ktr__lock_real.pthread_rwlock_trywrlock(l), KTR__LOCK_CALLER());
+	return rwlock_ends(l, 1, ktr__lock_real.pthread_rwlock_trywrlock(l), 1, KTR__LOCK_CALLER());
 }
 
 int ktr__traced_pthread_rwlock_unlock(pthread_rwlock_t *l)

@@ -42,12 +42,15 @@ static bool sem_try(sem_t *sem)
 	return has;
 }
 
-#define SEM_TAKE(s, real)                                                                        \
+/* bad: a time that is refused also where there is one to be had. */
+#define SEM_TAKE(s, bad, real)                                                                        \
 	do {                                                                                     \
 		struct sem_waiting wait = { s, KTR__LOCK_CALLER(), 0 };                          \
 		int rc;                                                                          \
 												 \
 		pthread_testcancel();                                                            \
+		if (bad)                                                                         \
+			return sem_ends(s, real, wait.caller);                                   \
 		if (sem_try(s))                                                                  \
 			return sem_ends(s, 0, wait.caller);                                      \
 		KTR__LOCK_FIRE(SEM_BLOCK, wait.caller, 2, s);                                    \
@@ -61,17 +64,17 @@ static bool sem_try(sem_t *sem)
 
 int ktr__traced_sem_wait(sem_t *s)
 {
-	SEM_TAKE(s, ktr__lock_real.sem_wait(s));
+	SEM_TAKE(s, false, ktr__lock_real.sem_wait(s));
 }
 
 int ktr__traced_sem_timedwait(sem_t *s, const struct timespec *t)
 {
-	SEM_TAKE(s, ktr__lock_real.sem_timedwait(s, t));
+	SEM_TAKE(s, ktr__lock_time_is_bad(CLOCK_REALTIME, t), ktr__lock_real.sem_timedwait(s, t));
 }
 
 int ktr__traced_sem_clockwait(sem_t *s, clockid_t c, const struct timespec *t)
 {
-	SEM_TAKE(s, ktr__lock_real.sem_clockwait(s, c, t));
+	SEM_TAKE(s, ktr__lock_time_is_bad(c, t), ktr__lock_real.sem_clockwait(s, c, t));
 }
 
 int ktr__traced_sem_trywait(sem_t *s)

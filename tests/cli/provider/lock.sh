@@ -34,7 +34,7 @@ waits() {
 	is 'writers' "$(rows 'R/W writer block')" 'rw_lock 10'
 	is 'semaphores' "$(rows 'Semaphore block')" 'semaphore 20'
 	is 'conditions' "$(rows 'Condition block')" 'condition 20'
-	is 'barriers' "$(rows 'Barrier block')" 'barrier 40'
+	is 'barriers' "$(rows 'Barrier block')" 'barrier 20'
 	is 'who for whom' "$(rows 'Who waited for whom')" 'c11_lock 20 plain_lock 20 rw_lock 20'
 }
 
@@ -56,6 +56,10 @@ for path in $paths; do
 	status 0 "$ktr" run --agent --lock all -o "$dir/t" "$host" codes
 	is 'answers' "$(cat "$dir/out")" 'as they should be'
 	is 'a lock that was not to be had' "$("$ktr" dump "$dir/t" | grep -c 'mutex-error .*error=35 ')" 2
+	"$ktr" dump "$dir/t" >"$dir/codes"
+	is 'who has it does not wait for itself' "$(grep -c 'rw-block .*' "$dir/codes")" 0
+	is 'who could not give it back gave nothing back, and got nothing' \
+		"$("$ktr" json "$dir/t" | python3 tests/cli/provider/lock_pairs.py)" ''
 	is 'cancelled' "$("$ktr" dump "$dir/t" | grep -c '\(cond\|sem\)-blocked .*error=125 ')" 2
 done
 unset KTR_PATH
@@ -70,7 +74,7 @@ is 'nothing recorded' "$(sed 's/.*: nothing/nothing/' "$dir/err")" \
 status 2 "$ktr" run --agent --lock wait "$host"
 status 2 "$ktr" run --lock all "$host"
 
-# A deadlock, while it lasts.
+# A deadlock, while it lasts: one that has only been waited for must last to be one.
 mkfifo "$dir/fifo"
 LD_PRELOAD=$O/lib/libktr-agent.so KTR_SESSION=hung KTR_PROBES='lock:::*-block,lock:::*-blocked' "$host" hang >"$dir/fifo" &
 hung=$!

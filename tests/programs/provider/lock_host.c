@@ -4,6 +4,7 @@
  * the lock itself or by the kernel, before it gets what it waits for.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -236,6 +237,37 @@ static void codes(void)
 	CHECK(!pthread_mutex_unlock(&plain_lock));
 }
 
+/* Whose it is not cannot give it back, nor wait with it. */
+static void *not_its(void *unused)
+{
+	CHECK(pthread_mutex_unlock(&checking_lock) == EPERM);
+	CHECK(pthread_cond_wait(&condition, &checking_lock) == EPERM);
+	CHECK(pthread_mutex_unlock(&recursive_lock) == EPERM);
+	return unused;
+}
+
+/* What is refused whether or not there is something to be had. */
+static void refused(void)
+{
+	const struct timespec bad = { 0, 1000000000 }, late = { INT_MAX, 0 };
+	pthread_t thread;
+
+	CHECK(!sem_post(&semaphore));
+	CHECK(sem_timedwait(&semaphore, &bad) == -1 && errno == EINVAL);
+	CHECK(sem_clockwait(&semaphore, CLOCK_PROCESS_CPUTIME_ID, &late) == -1 && errno == EINVAL);
+	CHECK(!sem_trywait(&semaphore));
+	CHECK(pthread_mutex_clocklock(&plain_lock, CLOCK_PROCESS_CPUTIME_ID, &late) == EINVAL);
+	CHECK(!pthread_mutex_timedlock(&plain_lock, &bad));
+	CHECK(pthread_mutex_timedlock(&plain_lock, &bad) == EINVAL);
+	CHECK(!pthread_mutex_unlock(&plain_lock));
+	CHECK(pthread_rwlock_timedrdlock(&rw_lock, &bad) == EINVAL);
+	CHECK(pthread_rwlock_clockwrlock(&rw_lock, CLOCK_PROCESS_CPUTIME_ID, &late) == EINVAL);
+	CHECK(!pthread_mutex_lock(&checking_lock) && !pthread_mutex_lock(&recursive_lock));
+	CHECK(!pthread_create(&thread, NULL, not_its, NULL));
+	pthread_join(thread, NULL);
+	CHECK(!pthread_mutex_unlock(&checking_lock) && !pthread_mutex_unlock(&recursive_lock));
+}
+
 static void *robust_owner(void *lock)
 {
 	CHECK(!pthread_mutex_lock(lock));
@@ -290,6 +322,7 @@ int main(int argc, char **argv)
 		hang();
 	if (strcmp(what, "codes") == 0) {
 		codes();
+		refused();
 		robust();
 		cancel(cancel_cond);
 		cancel(cancel_sem);
