@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What `ktr lockstat` says in words: locks that threads take in different order, though they did not meet; convoys; herds. And
+# nothing of programs that look like it: the same order, or by one thread, under a common lock, by attempts that do not wait, of
+# readers, of a lock that another one has come in place of; a lock that is held long; a broadcast that each has waited for.
+. "$(dirname "$0")/../lib.inc"
+case $(uname -m) in
+x86_64) ;;
+*)
+	skip 'locks are of x86-64'
+	exit 0
+	;;
+esac
+$cc -std=gnu11 -D_GNU_SOURCE -O1 -g tests/programs/provider/lock_told.c -o "$dir/lock_told" -lpthread || exit 1
+unset LD_PRELOAD
+
+# says WHAT: what is said of the program, threads and places left out
+says() {
+	rm -rf "$dir/t"
+	"$ktr" run --agent --lock all -o "$dir/t" "$dir/lock_told" "$1" >/dev/null 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
+	"$ktr" lockstat "$dir/t" | sed -n 's/thread [0-9]* (lock_told) //g; s/ ([a-z_]*+0x[0-9a-f]*)//g
+		/^\(Lock order\|Convoy\|Herd\|Deadlock\|Perhaps\|Still\)/p'
+}
+meet='at the same time they would wait'
+is 'two' "$(says order)" "Lock order: has first_lock and asks for second_lock; has second_lock and asks for first_lock; $meet for each other"
+is 'three' "$(says order-three)" "Lock order: has first_lock and asks for second_lock; has second_lock and asks for third_lock; has \
+third_lock and asks for first_lock; $meet in a circle"
+is 'to write' "$(says order-write)" "Lock order: has first_rw and asks for second_rw; has second_rw and asks for first_rw; $meet for each other"
+for what in same one gate try read reuse; do
+	is "order-$what" "$(says "order-$what")" ''
+done
+is 'herd' "$(says herd | sed 's/[0-9][0-9]*/N/g')" \
+	'Herd: N broadcasts of condition woke N threads, of which N found nothing to do and waited again'
+is 'each has waited for it' "$(says each)" ''
+# A convoy comes and goes as threads are scheduled.
+for i in $(seq 60); do
+	says convoy >"$dir/said"
+	grep -q . "$dir/said" && break
+done
+is 'convoy' "$(sed 's/[0-9][0-9.]*/N/g' "$dir/said")" \
+	'Convoy: handed_lock was waited for in N of N takings, N threads in line; it was held N us each time and took N us to hand over'
+is 'held long' "$(says long)" ''
+exit $failed
