@@ -53,13 +53,14 @@ enum {
 	LOCK_TRIED,
 	LOCK_LAST,
 	LOCK_ALL,
-	LOCK_NICE,
-	LOCK_OWNER_NICE,
+	LOCK_PRIORITY,
+	LOCK_OWNER_PRIORITY,
 	LOCK_ARGS
 };
 
 static const char *const lock_arg_names[LOCK_ARGS] = {
-	"caller", "ns", "mutex", "owner", "error", "write", "recursive", "tried", "last", "all", "nice", "owner_nice",
+	"caller",    "ns",    "mutex", "owner", "error",    "write",
+	"recursive", "tried", "last",  "all",	"priority", "owner_priority",
 };
 
 /* Of which probe a site is, and where in its events what stands. */
@@ -130,8 +131,8 @@ int ktr__lock_event(const struct ktr__lock_sites *sites, const struct ktr_event 
 		.tried = lock_arg(site, event, LOCK_TRIED) != 0,
 		.last = lock_arg(site, event, LOCK_LAST) != 0,
 		.all = lock_arg(site, event, LOCK_ALL) != 0,
-		.nice = (int32_t)lock_arg(site, event, LOCK_NICE),
-		.owner_nice = (int32_t)lock_arg(site, event, LOCK_OWNER_NICE),
+		.priority = (int32_t)lock_arg(site, event, LOCK_PRIORITY),
+		.owner_priority = (int32_t)lock_arg(site, event, LOCK_OWNER_PRIORITY),
 	};
 	return 1;
 }

@@ -38,7 +38,7 @@ struct ktr__lock_event {
 	uint32_t owner;		   /* 0: not known */
 	uint32_t error;
 	uint8_t write, recursive, tried, last, all;
-	int32_t nice, owner_nice; /* INVERTED */
+	int32_t priority, owner_priority; /* INVERTED */
 };
 
 /* Which of a reader's sites are the provider's. Zeroed is empty. */

@@ -225,6 +225,7 @@ static int locks_blocked(struct ktr__locks *locks, const struct ktr__lock_event 
 	use->thread = e->event->thread;
 	use->use.n_waiting -= use->use.n_waiting != 0;
 	waiting->since_ns = 0;
+	waiting->waited_ns = e->ns;
 	if (e->last)
 		return 0; /* for which the others waited */
 	waiting->got = !e->error && e->kind != KTR__LOCK_COND;
@@ -276,6 +277,25 @@ static int locks_made(struct ktr__locks *locks, const struct ktr__lock_event *e)
 	return 0;
 }
 
+/* The owner had too little of the CPUs, while it was waited for: told right after the wait. */
+static int locks_inverted(struct ktr__locks *locks, const struct ktr__lock_event *e)
+{
+	struct ktr__locks_row *waiting = locks_waiting(locks, e), *row;
+	const struct ktr__locks_row of = { .kind = KTR__LOCKS_INVERTED, .proc = e->proc, .lock = e->lock, .tid = e->tid,
+					   .other = e->owner };
+
+	row = locks_add(locks, &of, e->ns);
+	if (!row || !waiting)
+		return -ENOMEM;
+	if (row->n > 1 && e->ns < row->max_ns)
+		return 0;
+	row->thread = e->event->thread;
+	row->use.waited_ns = waiting->waited_ns;
+	row->use.priority = e->priority;
+	row->use.owner_priority = e->owner_priority;
+	return 0;
+}
+
 /* ---- the walk ---- */
 
 static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
@@ -304,6 +324,8 @@ static int locks_event(struct ktr_sink *sink, const struct ktr_event *event)
 		return locks_blocked(locks, &e);
 	case KTR__LOCK_MADE:
 		return locks_made(locks, &e);
+	case KTR__LOCK_INVERTED:
+		return locks_inverted(locks, &e);
 	case KTR__LOCK_WAKE:
 		return locks_wake(locks, &e);
 	default:

@@ -30,6 +30,7 @@ enum ktr__locks_kind {
 	KTR__LOCKS_BARRIER_BLOCK,
 	KTR__LOCKS_TABLES,
 	KTR__LOCKS_EDGE = KTR__LOCKS_TABLES, /* tid waited for other: n, ns */
+	KTR__LOCKS_INVERTED, /* tid waited for other, whose priority is lower: n, ns without a CPU; use */
 	KTR__LOCKS_USE,     /* of a lock (other: enum ktr__lock_kind): use */
 	KTR__LOCKS_HELD,    /* by whom, since when; since_ns 0: by nobody that is known */
 	KTR__LOCKS_WAITING, /* what a thread waits for, since when; since_ns 0: for nothing */
@@ -46,6 +47,9 @@ struct ktr__locks_use {
 	uint64_t wanted_ns;	      /* held, of those holdings at whose end somebody waited */
 	/* Conditions. */
 	uint64_t n_all, n_woken, n_useless; /* broadcasts; who woke from them; who waited again at once */
+	/* INVERTED: of the longest. */
+	uint64_t waited_ns;
+	int32_t priority, owner_priority;
 	uint8_t by_all;			    /* it was a broadcast that woke last */
 };
 
@@ -67,6 +71,7 @@ struct ktr__locks_row {
 	uint8_t got;	   /* WAITING: it has waited for what it takes next */
 	uint8_t woken;	   /* WAITING: a broadcast on `condition` woke it, and it has given nothing back since */
 	uint64_t condition;
+	uint64_t waited_ns; /* WAITING: how long it has waited last */
 	struct ktr__locks_use use;
 	const struct ktr_reader_thread *thread; /* who was there last; of the reader */
 };

@@ -498,7 +498,7 @@ static const struct option_row run_rows[] = {
 	OPTION_TEXT(0, "caller", "GLOBS", struct run, callers, "only calls within those of functions: 'parse_file'"),
 	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
 	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
-		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, all"),
+		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, all"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
 		    "the rings stop when it holds: 'class == net and n > 9'; the session stays"),
 	OPTION_NUMBER(0, "after", "N", struct run, after, 0, 1ull << 40, "events that each ring takes after that (0)"),

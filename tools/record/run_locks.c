@@ -13,6 +13,7 @@ static const struct {
 	{ "hold", "lock:::*-acquire,lock:::*-release,lock:::*-init" },
 	{ "errors", "lock:::*-error" },
 	{ "signals", "lock:::cond-signal" },
+	{ "inversions", "lock:::mutex-inverted" },
 	{ "all", "lock:" },
 };
 
@@ -31,7 +32,7 @@ int run_locks_check(const char *command, const char *kinds)
 	for (const char *at = kinds;; at += length + 1) {
 		length = strcspn(at, ",");
 		if (!run_locks_probes(at, length))
-			return usage_error(command, "--lock %s: of contention, hold, errors, signals, all, "
+			return usage_error(command, "--lock %s: of contention, hold, errors, signals, inversions, all, "
 					   "separated by commas", kinds);
 		if (!at[length])
 			return 0;

@@ -147,6 +147,29 @@ static void told_herd(const struct lockstat_view *view, const struct ktr__locks_
 		u->n_all, lockstat_lock(view, use->proc, use->lock, lock), u->n_woken, u->n_useless);
 }
 
+/*
+ * Priority inversion: the owner of lower priority could have run for most of the time that it was waited for, and did
+ * not get a CPU, as others had them. One that slept or worked meanwhile holds its lock long, and is none.
+ */
+#define TOLD_INVERTED 1000000u /* [ns] */
+
+static void told_inversion(const struct lockstat_view *view, const struct ktr__locks_row *row, FILE *to)
+{
+	uint64_t without_ns = row->max_ns < row->use.waited_ns ? row->max_ns : row->use.waited_ns;
+	char lock[LOCKSTAT_NAME];
+
+	if (row->max_ns < TOLD_INVERTED || 2 * row->max_ns < row->use.waited_ns)
+		return;
+	fputs("\nPriority inversion: ", to);
+	lockstat_thread(row->thread, to);
+	fprintf(to,
+		" of priority %" PRId32 " waited %.3f ms for %s of thread %" PRIu32 " of priority %" PRId32
+		", which got no CPU for %.3f ms of it\n",
+		row->use.priority, (double)row->use.waited_ns / 1e6,
+		lockstat_lock(view, row->proc, row->lock, lock), row->other, row->use.owner_priority,
+		(double)without_ns / 1e6);
+}
+
 void lockstat_tell(const struct lockstat_view *view, FILE *to)
 {
 	struct told_circles told = { view, to };
@@ -154,6 +177,8 @@ void lockstat_tell(const struct lockstat_view *view, FILE *to)
 	for (size_t i = 0; i < view->locks->rows.n; i++) {
 		const struct ktr__locks_row *row = ktr__locks_row(view->locks, i);
 
+		if (row->kind == KTR__LOCKS_INVERTED)
+			told_inversion(view, row, to);
 		if (row->kind != KTR__LOCKS_USE)
 			continue;
 		told_convoy(view, row, to);

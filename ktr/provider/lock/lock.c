@@ -72,7 +72,8 @@ static void lock_find_own(unsigned i, const void *address)
 
 #define LOCK_BIT(id) (1u << KTR__LOCK_##id)
 #define LOCK_MUTEX_TAKEN (LOCK_BIT(MUTEX_ACQUIRE) | LOCK_BIT(MUTEX_ERROR))
-#define LOCK_MUTEX	 (LOCK_MUTEX_TAKEN | LOCK_BIT(MUTEX_BLOCK) | LOCK_BIT(MUTEX_BLOCKED))
+#define LOCK_MUTEX	 (LOCK_MUTEX_TAKEN | LOCK_BIT(MUTEX_BLOCK) | LOCK_BIT(MUTEX_BLOCKED) | \
+			  LOCK_BIT(MUTEX_INVERTED))
 #define LOCK_MUTEX_GIVEN (LOCK_BIT(MUTEX_RELEASE) | LOCK_BIT(MUTEX_ERROR))
 #define LOCK_RW_TAKEN	 (LOCK_BIT(RW_ACQUIRE) | LOCK_BIT(RW_ERROR))
 #define LOCK_RW		 (LOCK_RW_TAKEN | LOCK_BIT(RW_BLOCK) | LOCK_BIT(RW_BLOCKED))
@@ -175,6 +176,8 @@ static const struct {
 	{ "ns", { "ns", "int64_t", KTR_ARG_I64 } },	     { "owner", { "owner", "pid_t", KTR_ARG_U32 } },
 	{ "error", { "error", "int", KTR_ARG_I32 } },	     { "recursive", { "recursive", "int", KTR_ARG_U32 } },
 	{ "write", { "write", "int", KTR_ARG_U32 } },	     { "all", { "all", "int", KTR_ARG_U32 } },
+	{ "priority", { "priority", "int", KTR_ARG_I32 } },
+	{ "owner_priority", { "owner_priority", "int", KTR_ARG_I32 } },
 	{ "last", { "last", "int", KTR_ARG_U32 } },	     { "tried", { "tried", "int", KTR_ARG_U32 } },
 };
 

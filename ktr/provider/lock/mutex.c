@@ -8,6 +8,7 @@
  */
 #include "ktr/provider/lock/mutex.h"
 
+#include "ktr/provider/lock/inversion.h"
 #include "ktr/provider/lock/probes.h"
 #include "ktr/provider/lock/traced.h"
 
@@ -91,6 +92,7 @@ static inline int mutex_ends(const pthread_mutex_t *mutex, int code, uint32_t tr
 }
 
 struct mutex_wait {
+	struct ktr__inversion inversion;
 	uint64_t began_ns;
 	uint32_t owner;
 };
@@ -102,6 +104,9 @@ static __attribute__((noinline)) void mutex_block(struct mutex_wait *wait, const
 
 	wait->owner = mutex_owner(mutex);
 	KTR__LOCK_FIRE(MUTEX_BLOCK, caller, 3, mutex, wait->owner);
+	wait->inversion.owner = 0;
+	if (ktr__lock_is_on(KTR__LOCK_MUTEX_INVERTED))
+		ktr__inversion_begin(&wait->inversion, wait->owner);
 	errno = saved;
 	wait->began_ns = ktr__lock_now_ns();
 }
@@ -109,9 +114,13 @@ static __attribute__((noinline)) void mutex_block(struct mutex_wait *wait, const
 static __attribute__((noinline)) void mutex_blocked(const struct mutex_wait *wait, const pthread_mutex_t *mutex,
 						    int code, const void *caller)
 {
-	uint64_t ns = ktr__lock_now_ns() - wait->began_ns;
+	const struct ktr__inversion *inversion = &wait->inversion;
+	uint64_t ns = ktr__lock_now_ns() - wait->began_ns, delay_ns = 0;
 
 	KTR__LOCK_FIRE(MUTEX_BLOCKED, caller, 5, mutex, ns, wait->owner, code);
+	if (inversion->owner && ktr__inversion_end(inversion, &delay_ns))
+		KTR__LOCK_FIRE(MUTEX_INVERTED, caller, 6, mutex, delay_ns, inversion->owner, inversion->mine,
+			       inversion->its);
 }
 
 enum mutex_how { MUTEX_LOCK, MUTEX_TIMED, MUTEX_CLOCK };

@@ -19,6 +19,7 @@
 	X(MUTEX_ACQUIRE, "mutex-acquire", "lock recursive tried caller")                         \
 	X(MUTEX_BLOCK, "mutex-block", "lock owner caller")                                       \
 	X(MUTEX_BLOCKED, "mutex-blocked", "lock ns owner error caller")                          \
+	X(MUTEX_INVERTED, "mutex-inverted", "lock ns owner priority owner_priority caller")      \
 	X(MUTEX_RELEASE, "mutex-release", "lock recursive caller")                               \
 	X(MUTEX_ERROR, "mutex-error", "lock error caller")                                       \
 	X(RW_INIT, "rw-init", "lock caller")                                                     \

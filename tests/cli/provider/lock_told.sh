@@ -19,7 +19,7 @@ says() {
 	rm -rf "$dir/t"
 	"$ktr" run --agent --lock all -o "$dir/t" "$dir/lock_told" "$1" >/dev/null 2>"$dir/err" || fail "$1: $(cat "$dir/err")"
 	"$ktr" lockstat "$dir/t" | sed -n 's/thread [0-9]* (lock_told) //g; s/ ([a-z_]*+0x[0-9a-f]*)//g
-		/^\(Lock order\|Convoy\|Herd\|Deadlock\|Perhaps\|Still\)/p'
+		/^\(Lock order\|Priority\|Convoy\|Herd\|Deadlock\|Perhaps\|Still\)/p'
 }
 meet='at the same time they would wait'
 is 'two' "$(says order)" "Lock order: has first_lock and asks for second_lock; has second_lock and asks for first_lock; $meet for each other"
@@ -40,4 +40,8 @@ done
 is 'convoy' "$(sed 's/[0-9][0-9.]*/N/g' "$dir/said")" \
 	'Convoy: handed_lock was waited for in N of N takings, N threads in line; it was held N us each time and took N us to hand over'
 is 'held long' "$(says long)" ''
+is 'inverted' "$(says inverted | sed 's/of thread [0-9]*/of N/; s/[0-9.]* ms/N ms/g')" 'Priority inversion: of priority 0 waited N ms for \
+first_lock of N of priority -19, which got no CPU for N ms of it'
+is 'of the same priority' "$(says equal)" ''
+is 'asleep' "$(says asleep)" ''
 exit $failed

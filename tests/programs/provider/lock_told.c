@@ -4,10 +4,13 @@
  * argument says which.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -249,6 +252,80 @@ static void told_all(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* ---- an owner that is kept from the CPU, of lower priority or not, and one that sleeps ---- */
+
+static atomic_int is_had, is_over;
+
+static void on_first_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = 0;
+
+	CHECK(!sched_getaffinity(0, sizeof(set), &set));
+	while (!CPU_ISSET(cpu, &set))
+		cpu++;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK(!sched_setaffinity(0, sizeof(set), &set));
+}
+
+static void *burns(void *unused)
+{
+	on_first_cpu();
+	while (!is_over)
+		;
+	return unused;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void *owns(void *waiter)
+{
+	const struct timespec long_ns = { 0, 300000000 };
+	uint64_t until_ns;
+
+	on_first_cpu();
+	if (!is("equal"))
+		CHECK(!setpriority(PRIO_PROCESS, (id_t)gettid(), 19));
+	CHECK(!pthread_mutex_lock(&first_lock));
+	is_had = 1;
+	see_asleep(*(int *)waiter);
+	until_ns = cpu_ns() + 500000;
+	if (is("asleep"))
+		nanosleep(&long_ns, NULL);
+	else
+		while (cpu_ns() < until_ns)
+			;
+	CHECK(!pthread_mutex_unlock(&first_lock));
+	while (!is_over)
+		;
+	return NULL;
+}
+
+static void inverted(void)
+{
+	int self = gettid(), n = is("asleep") ? 0 : 2;
+	pthread_t owner, thread[THREADS];
+
+	CHECK(!pthread_create(&owner, NULL, owns, &self));
+	while (!is_had)
+		;
+	for (int i = 0; i < n; i++)
+		CHECK(!pthread_create(&thread[i], NULL, burns, NULL));
+	CHECK(!pthread_mutex_lock(&first_lock));
+	is_over = 1;
+	CHECK(!pthread_mutex_unlock(&first_lock));
+	for (int i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	pthread_join(owner, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	what = argc > 1 ? argv[1] : "";
@@ -258,5 +335,7 @@ int main(int argc, char **argv)
 		handed();
 	else if (is("herd") || is("each"))
 		told_all();
+	else if (is("inverted") || is("equal") || is("asleep"))
+		inverted();
 	return 0;
 }
