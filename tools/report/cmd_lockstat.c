@@ -6,12 +6,14 @@
 #include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/report/lockstat_run.h"
 #include "tools/report/lockstat_tables.h"
 #include "tools/report/lockstat_told.h"
 #include "tools/walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 struct lockstat {
@@ -31,10 +33,11 @@ static const struct option_row lockstat_rows[] = {
 };
 
 static const struct options lockstat_options = {
-	.operands = "[TRACE]",
+	.operands = "[TRACE | -- PROGRAM [ARGUMENTS]]",
 	.about = "Sums up what threads waited for, whom they waited for, and how long locks were held, as ktr run --agent "
-		 "--lock has recorded it. Without TRACE, ./ktr.out is read.",
-	.examples = "ktr run --agent --lock contention -- memcached -t 4\n"
+		 "--lock has recorded it; or runs a program so. Without either, ./ktr.out is read.",
+	.examples = "ktr lockstat -A -- ./server -t 4\n"
+		    "ktr run --agent --lock contention -- memcached -t 4\n"
 		    "ktr lockstat -n 10\n"
 		    "ktr lockstat -p 4711             what the rings of a running program hold; of one that hangs, why\n",
 	OPTIONS_ROWS(lockstat_rows),
@@ -72,15 +75,29 @@ static int lockstat_print(const struct lockstat *c, const struct ktr__locks *loc
 	return rc;
 }
 
+/* What a program is run for: as plockstat, who waits, if nothing is said. */
+static const char *lockstat_kinds(const struct lockstat *c)
+{
+	return c->shown == (LOCKSTAT_CONTENTION | LOCKSTAT_HOLD) ? "all" :
+	       c->shown == LOCKSTAT_HOLD			 ? "hold" :
+								   "contention";
+}
+
 static int cmd_lockstat(int argc, char **argv)
 {
 	struct lockstat c = { .walk.find.command = argv[0], .top = 10 };
 	struct ktr__locks locks;
-	int rc;
+	int rc = 0;
 
 	if (!options_parse(&lockstat_options, argc, argv, &c, &rc))
 		return rc;
-	rc = walk_open(&c.walk, argc, argv);
+	if (optind < argc && optind > 1 && strcmp(argv[optind - 1], "--") == 0) {
+		if (c.walk.find.pid || c.walk.find.session)
+			return usage_error(argv[0], "a program, or -p or -s: one of them");
+		rc = lockstat_run(argv[0], lockstat_kinds(&c), argv + optind);
+		optind = argc; /* the trace is ./ktr.out */
+	}
+	rc = rc ? rc : walk_open(&c.walk, argc, argv);
 	if (rc)
 		return rc;
 	rc = ktr__locks_init(&locks, c.walk.reader);

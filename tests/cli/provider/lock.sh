@@ -74,6 +74,17 @@ is 'nothing recorded' "$(sed 's/.*: nothing/nothing/' "$dir/err")" \
 status 2 "$ktr" run --agent --lock wait "$host"
 status 2 "$ktr" run --lock all "$host"
 
+# One command for both, and what it runs is told what the terminal sends.
+top=$PWD
+lockstat() {
+	(cd "$dir" && rm -rf ktr.out && case $ktr in /*) "$ktr" lockstat "$@" ;; *) "$top/$ktr" lockstat "$@" ;; esac)
+}
+is 'who waits' "$(lockstat -- "$host" wait 2>"$dir/err" | grep -c '^Mutex block: 40 events$\|^Mutex hold')" 1
+is 'all' "$(lockstat -A -- "$host" wait 2>"$dir/err" | grep -c '^Mutex block: 40 events$\|^Mutex hold: 140 events$')" 2
+is 'its options are its own' "$(lockstat -- sh -c 'echo "$1"' sh -A 2>"$dir/err" | sed -n 1p)" -A
+status 1 "$ktr" lockstat -- "$dir/no_such_program"
+status 2 "$ktr" lockstat -p 1 -- "$host"
+
 # A deadlock, while it lasts: one that has only been waited for must last to be one.
 mkfifo "$dir/fifo"
 LD_PRELOAD=$O/lib/libktr-agent.so KTR_SESSION=hung KTR_PROBES='lock:::*-block,lock:::*-blocked' "$host" hang >"$dir/fifo" &

@@ -292,7 +292,8 @@ static void *owns(void *waiter)
 
 	on_first_cpu();
 	if (!is("equal"))
-		CHECK(!setpriority(PRIO_PROCESS, (id_t)gettid(), 19));
+		CHECK(!setpriority(PRIO_PROCESS, (id_t)gettid(),
+				   is("inverted") ? 19 : getpriority(PRIO_PROCESS, 0) + 1));
 	CHECK(!pthread_mutex_lock(&first_lock));
 	is_had = 1;
 	see_asleep(*(int *)waiter);
