@@ -79,8 +79,8 @@ KTRACE_SRC  := $(call src,ktr/provider/syscall writer/ktrace)
 DTRACE_SRC  := $(call src,ktr/provider/mach ktr/provider/view ktr/provider/handler)
 
 # Libktr and its providers for programs that know nothing of them: whole in one object, which is preloaded.
-# With static probes of whatever they are made of, on x86-64.
-AGENT_SRC   := $(call src,ktr/agent $(if $(FBT_SRC),ktr/provider/usdt))
+# With static probes of whatever they are made of, and functions that were not built to be probed, on x86-64.
+AGENT_SRC   := $(call src,ktr/agent $(if $(FBT_SRC),ktr/provider/usdt ktr/provider/plain)) $(if $(FBT_SRC),$(wildcard ktr/provider/plain/*.S))
 
 LIBKTR_SRC  := $(CONF_SRC) $(SHARED_SRC) $(KTR_SRC) $(KTR_ASM) $(WRITER_SRC)
 LIBREAD_SRC := $(CONF_SRC) $(EXPR_SRC) $(SHARED_SRC) $(TYPES_SRC) $(ANALYZE_SRC)

@@ -12,6 +12,7 @@
 #include "ktr/agent/call.h"
 #include "ktr/agent/descriptor.h"
 #include "ktr/knob/probes_asked.h"
+#include "ktr/provider/plain/plain.h"
 #include "ktr/provider/usdt/usdt.h"
 #include "ktr/start/attach.h"
 
@@ -68,6 +69,8 @@ __attribute__((constructor)) static void preload_begin(void)
 	ktr__module_attach(&ktr__module_entry);
 	ktr__descriptor_start();
 	/* It brings a thread: programs that nobody asks about their probes have none. */
-	if (ktr__probe_asked("", ""))
+	if (ktr__probe_asked("", "")) {
 		ktr__usdt_begin();
+		ktr__plain_begin();
+	}
 }

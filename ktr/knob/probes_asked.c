@@ -76,6 +76,11 @@ __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, c
 	return fits != 0;
 }
 
+const char *ktr__probes_list(void)
+{
+	return asked_list;
+}
+
 void ktr__probes_unmatched(void)
 {
 	uint64_t fits = __atomic_load_n(&asked_fits, __ATOMIC_RELAXED);

@@ -11,6 +11,9 @@
  */
 bool ktr__probe_asked(const char *type, const char *name);
 
+/* The list itself; "": nothing is wanted. */
+const char *ktr__probes_list(void);
+
 /* Complains of what was wanted and has not been made. */
 void ktr__probes_unmatched(void);
 

@@ -40,7 +40,7 @@ static uint64_t call_threads; /* atomic */
 static struct ktr__fbt_call *call_around(struct ktr__fbt_call *at, const uint64_t *place)
 {
 	while (at && (at->place <= place || ((uintptr_t)at->place - (uintptr_t)place < CALL_NEAR &&
-					     *at->place != (uint64_t)(uintptr_t)ktr__fbt_returned)))
+					     !ktr__fbt_is_returned(*at->place))))
 		at = at->outer;
 	return at;
 }

@@ -46,12 +46,31 @@ static const struct excluded {
 	{ "__errno_location", (void (*)(void))__errno_location },
 };
 
+/*
+ * Who is called through a trampoline sees that as its caller, and is not to return there after the first time:
+ * setjmp(3) and its like, and what looks up by who has called: dlopen(3), dlsym(3).
+ */
+static const char *const excluded_returns[] = {
+	"setjmp", "_setjmp", "__setjmp", "sigsetjmp", "_sigsetjmp", "__sigsetjmp", "savectx",
+	"getcontext", "__getcontext", "swapcontext", "__swapcontext", "unw_getcontext", "_Ux86_64_getcontext",
+	"vfork", "__vfork", "clone", "__clone", "__clone3", "clone3",
+	"dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "_start", "__libc_start_main",
+};
+
 #define EXCLUDED_N (sizeof(excluded_list) / sizeof(excluded_list[0]))
 
 bool ktr__fbt_excluded_name(const char *symbol)
 {
 	for (size_t i = 0; i < EXCLUDED_N; i++)
 		if (strcmp(symbol, excluded_list[i].name) == 0)
+			return true;
+	return false;
+}
+
+bool ktr__fbt_excluded_return(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(excluded_returns) / sizeof(excluded_returns[0]); i++)
+		if (strcmp(symbol, excluded_returns[i]) == 0)
 			return true;
 	return false;
 }

@@ -11,8 +11,10 @@
 
 /* What `ktr probe list -v` says of them. */
 #define KTR__FBT_EXCLUDED "excluded: the recorder calls it"
+#define KTR__FBT_NO_RETURN "excluded: it returns twice, or asks where it was called; its entry can be probed"
 
 bool ktr__fbt_excluded_name(const char *symbol); /* a global symbol's */
+bool ktr__fbt_excluded_return(const char *symbol); /* any symbol's: of what returns twice, or asks who called it */
 bool ktr__fbt_excluded_at(uintptr_t address); /* where a stripped program does not tell its name */
 
 #endif

@@ -15,6 +15,7 @@
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/object.h"
 #include "ktr/provider/fbt/patch.h"
+#include "ktr/provider/fbt/start.h"
 #include "ktr/provider/fbt/typed_sites.h"
 #include "ktr/start/attach.h"
 
@@ -29,6 +30,7 @@
 static const char *const fbt_end[] = { [KTR__FBT_ENTRY] = "entry", [KTR__FBT_RETURN] = "return" };
 
 static struct ktr_provider *fbt_provider;
+static ktr__fbt_finder *fbt_find; /* NULL: all functions are built for it */
 static pthread_once_t fbt_once = PTHREAD_ONCE_INIT;
 /* A probe's context says which function, and which of its two ends. */
 static void *fbt_context(uint32_t number, int end)
@@ -85,32 +87,48 @@ static void fbt_scope(struct ktr__fbt_function *function, const struct ktr_provi
 
 /* ---- the provider's operations ---- */
 
+static int fbt_lead(const struct ktr__fbt_object *object, uint32_t number)
+{
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	int code;
+
+	if (object->kind)
+		return object->kind->lead(object, number - object->first);
+	code = ktr__fbt_patch_room(function, number, &object->module->trampoline);
+	return code ? code : ktr__fbt_patch_switch(function, true);
+}
+
 int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	const struct ktr__fbt_object *object = ktr__fbt_object_of(number);
-	struct ktr__fbt_module *module = object ? __atomic_load_n(&object->module, __ATOMIC_ACQUIRE) : NULL;
 	uint32_t before = function->wanted;
 	int code;
 
-	if (!module)
+	if (!object || ktr__fbt_object_gone(object))
 		return ktr_error_set(why, ENOENT, "its module is gone");
 	if (ktr__fbt_is_excluded(function))
 		return ktr_error_set(why, ENOTSUP, KTR__FBT_EXCLUDED);
 	__atomic_fetch_or(&function->wanted, bit, __ATOMIC_RELAXED);
 	if (before)
 		return 0;
-	code = ktr__fbt_patch_room(function, number, &module->trampoline);
-	code = code ? code : ktr__fbt_patch_switch(function, true);
+	code = fbt_lead(object, number);
 	if (!code)
 		return 0;
 	__atomic_store_n(&function->wanted, before, __ATOMIC_RELAXED);
 	return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
 }
 
-void ktr__fbt_unwant(struct ktr__fbt_function *function, uint32_t bit)
+void ktr__fbt_unwant(uint32_t number, uint32_t bit)
 {
-	if (!__atomic_and_fetch(&function->wanted, ~bit, __ATOMIC_RELAXED))
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	const struct ktr__fbt_object *object = ktr__fbt_object_of(number);
+
+	if (__atomic_and_fetch(&function->wanted, ~bit, __ATOMIC_RELAXED))
+		return;
+	if (object->kind)
+		object->kind->let_go(object, number - object->first);
+	else
 		ktr__fbt_patch_switch(function, false);
 }
 
@@ -142,7 +160,7 @@ static void fbt_disable(struct ktr_provider_probe *probe)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(fbt_number(probe));
 
-	ktr__fbt_unwant(function, 1u << fbt_which(probe));
+	ktr__fbt_unwant(fbt_number(probe), 1u << fbt_which(probe));
 	ktr__fbt_args_look(function, ktr__fbt_object_of(fbt_number(probe))->name);
 }
 
@@ -187,12 +205,29 @@ bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, struct ktr__fbt_funct
 	return true;
 }
 
+/* NULL: it can be probed. */
+static const char *fbt_why_not(const struct ktr__fbt_object *object, uint32_t number, const char *name, int end)
+{
+	const struct ktr__fbt_function *function = ktr__fbt_function(number);
+	uint8_t out = __atomic_load_n(&function->excluded, __ATOMIC_RELAXED);
+	const char *why = NULL;
+
+	if (out & KTR__FBT_OUT_KIND)
+		why = object->kind->why_not(object, number - object->first, *name == '+' ? NULL : name);
+	else if (out & KTR__FBT_OUT_RECORDER)
+		why = KTR__FBT_EXCLUDED;
+	else if (out & KTR__FBT_OUT_RETURN && end == KTR__FBT_RETURN)
+		why = KTR__FBT_NO_RETURN;
+	return why;
+}
+
 static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	char full[3 * KTR_PROVIDER_PART_MAX], part[KTR_PROVIDER_PART_MAX + 1];
 	struct ktr__fbt_asked *asked = context;
 	struct ktr_provider_probe *probe;
+	const char *why;
 
 	if (ktr__fbt_object_gone(object))
 		return;
@@ -207,13 +242,22 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 				       &probe))
 			continue;
 		ktr__fbt_args_put(function, end, probe);
-		if (ktr__fbt_is_excluded(function))
-			ktr_provider_exclude(probe, KTR__FBT_EXCLUDED);
+		why = fbt_why_not(object, number, name, end);
+		if (why)
+			ktr_provider_exclude(probe, why);
 	}
 	if (ktr__fbt_is_excluded(function))
 		return;
 	ktr__fbt_args_offer(asked, object, number, name, part);
-	ktr__fbt_filter_offer(asked, object, number, name, part);
+	if (ktr__fbt_returns(function))
+		ktr__fbt_filter_offer(asked, object, number, name, part);
+}
+
+static void fbt_offer_all(struct ktr__fbt_asked *asked)
+{
+	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
+		ktr__fbt_object_names(at, fbt_offer, asked);
+	ktr__fbt_types_free(&asked->types);
 }
 
 /* May a SPEC be for us? What is before its first colon is a glob, too. */
@@ -237,9 +281,25 @@ void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 	    (!fbt_is_meant(spec, "fbt::x:") && !fbt_is_meant(spec, "fbt_args::x:") &&
 	     !fbt_is_meant(spec, "fbt_caller::x:")))
 		return;
-	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
-		ktr__fbt_object_names(at, fbt_offer, &asked);
-	ktr__fbt_types_free(&asked.types);
+	if (fbt_find)
+		fbt_find(provider, spec);
+	fbt_offer_all(&asked);
+}
+
+/* What has been loaded meanwhile, of what debug.ktr.probes asks for. */
+static void fbt_look(struct ktr_provider *provider)
+{
+	struct ktr__fbt_asked asked = { .spec = NULL };
+
+	if (fbt_find && provider == fbt_provider && fbt_find(provider, NULL) && ktr__probe_asked("", ""))
+		fbt_offer_all(&asked);
+}
+
+/* Whatever was loaded: ktr__fbt_start() has the lock that way. */
+static void fbt_module(struct ktr_provider *provider, const struct ktr_provider_module *module)
+{
+	(void)module;
+	fbt_look(provider);
 }
 
 static const struct ktr_provider_ops fbt_ops = {
@@ -249,6 +309,8 @@ static const struct ktr_provider_ops fbt_ops = {
 	.disable = fbt_disable,
 	.arg_desc = fbt_no_argument,
 	.destroy = fbt_destroy,
+	.look = fbt_look,
+	.provide_module = fbt_module,
 };
 
 /* ---- modules ---- */
@@ -271,6 +333,15 @@ static void fbt_begin(void)
 		ktr__fbt_args_begin();
 	if (fbt_provider)
 		ktr__fbt_filter_begin();
+}
+
+void ktr__fbt_start(ktr__fbt_finder *find)
+{
+	pthread_once(&fbt_once, fbt_begin);
+	if (!fbt_provider)
+		return;
+	fbt_find = find;
+	ktr_provider_module_loaded(&(struct ktr_provider_module){ .path = "" });
 }
 
 /* It was loaded before, and somebody has asked for functions of it. */

@@ -6,7 +6,6 @@
 #include "ktr/provider/fbt/filter.h"
 
 #include "ktr/provider/fbt/fire.h"
-#include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/typed_sites.h"
 #include "ktr/record/own.h"
 #include "ktr/session/clock.h"
@@ -136,16 +135,10 @@ void ktr__fbt_filter_look(struct ktr_provider *provider)
 	__atomic_store_n(&ktr__fbt_filter.within, within, __ATOMIC_RELAXED);
 	ktr__fbt_filter.is_on = longer || depth || within;
 	filter_note();
-	ktr__fbt_objects_lead(ktr__fbt_filter.is_on ? (uintptr_t)ktr__fbt_trampoline_filtered :
-						      (uintptr_t)ktr__fbt_trampoline);
+	ktr__fbt_objects_lead(ktr__fbt_filter.is_on);
 }
 
 /* ---- callers ---- */
-
-static struct ktr__fbt_function *filter_function(const struct ktr_provider_probe *probe)
-{
-	return ktr__fbt_function(((struct filter_caller *)probe->context)->number);
-}
 
 static int filter_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
 {
@@ -164,7 +157,7 @@ static int filter_enable(struct ktr_provider_probe *probe, struct ktr_error *why
 
 static void filter_disable(struct ktr_provider_probe *probe)
 {
-	ktr__fbt_unwant(filter_function(probe), KTR__FBT_CALLER);
+	ktr__fbt_unwant(((struct filter_caller *)probe->context)->number, KTR__FBT_CALLER);
 	filter_n_callers--;
 	ktr__fbt_filter_look(filter_provider);
 }

@@ -58,6 +58,8 @@ static uint32_t fire_wide_mask; /* parts of XCR0 that are vectors; 0: it is not 
 static bool fire_is_low; /* with another clock: only lower parts of vectors change, and no probe is called */
 static const struct ktr__session_rw *fire_session;
 
+uintptr_t ktr__fbt_returned_plain;
+
 /* A program's own, or one that is put before it, may call anything. */
 static bool fire_clock_is_libc(void)
 {
@@ -396,7 +398,7 @@ static inline struct ktr__fbt_record *fire_take(struct ktr__fbt_function *functi
 
 	if (!record)
 		return NULL;
-	if (__builtin_expect(*place == (uint64_t)(uintptr_t)ktr__fbt_returned, 0))
+	if (__builtin_expect(ktr__fbt_is_returned(*place), 0))
 		fire_lost(record);
 	else
 		record->ret = *place;
@@ -408,7 +410,7 @@ static inline struct ktr__fbt_record *fire_take(struct ktr__fbt_function *functi
 struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
-	struct ktr__fbt_way way = { NULL, function->patch + 2 };
+	struct ktr__fbt_way way = { NULL, function->body };
 	struct ktr_provider_probe *entry;
 	struct ktr__fbt_scope *scope;
 	uint32_t depth = fire_enter(place);
@@ -438,7 +440,7 @@ static bool fire_jumps(const uint64_t *place)
 {
 	const struct ktr__fbt_record *record;
 
-	if (*place != (uint64_t)(uintptr_t)ktr__fbt_returned)
+	if (!ktr__fbt_is_returned(*place))
 		return false;
 	record = ktr__fbt_record((uint64_t)(uintptr_t)place);
 	return record && record->function == &ktr__fbt_filtered && record->began;
@@ -447,7 +449,7 @@ static bool fire_jumps(const uint64_t *place)
 struct ktr__fbt_way ktr__fbt_entered_filtered(uint32_t number, uint64_t *place)
 {
 	struct ktr__fbt_function *function = ktr__fbt_function(number);
-	struct ktr__fbt_way way = { NULL, function->patch + 2 };
+	struct ktr__fbt_way way = { NULL, function->body };
 	uint32_t wanted = __atomic_load_n(&function->wanted, __ATOMIC_RELAXED);
 	struct ktr__fbt_record *told = NULL;
 	struct ktr__fbt_scope *scope;

@@ -20,6 +20,15 @@ void ktr__fbt_wide(void (*call)(void *), void *context, uint32_t mask);
 void ktr__fbt_low(void (*call)(void *), void *context);
 extern const bool ktr__fbt_is_low;
 
+/* The same place in the trampoline of functions that were not built for it; 0: there is none. Written once. */
+extern uintptr_t ktr__fbt_returned_plain;
+
+/* Is that where a function returns to whose return is asked for? */
+static inline bool ktr__fbt_is_returned(uint64_t ret)
+{
+	return ret == (uint64_t)(uintptr_t)ktr__fbt_returned || (ret && ret == ktr__fbt_returned_plain);
+}
+
 /* A function was called. place: where its return address is. */
 struct ktr__fbt_way ktr__fbt_entered(uint32_t number, uint64_t *place);
 

@@ -28,14 +28,14 @@ struct ktr__fbt_scope {
 struct ktr__fbt_typed;
 
 struct ktr__fbt_function {
-	uint8_t *patch; /* two bytes, in the place of which the body begins when they are passed */
+	uint8_t *body; /* where it goes on when its probes have been passed; behind the two bytes that are changed */
 	struct ktr_provider_probe *probe[2]; /* ktr__fbt_none: not offered. Atomic, as scope */
 	const char *name; /* as it is shown; owned; set when it is first offered */
 	struct ktr__fbt_scope *scope; /* made when first needed, never freed; NULL: none */
 	uint32_t wanted; /* bit for each probe that is enabled; changed under the registry's lock, atomic */
-	uint8_t away; /* the second byte: how far back the room before the function is */
+	uint8_t away; /* the second byte: how far back the room before the function is; 0: it was not built for it */
 	uint8_t has_room; /* what is written there has been */
-	uint8_t excluded; /* the recorder calls it (excluded.h). Atomic */
+	uint8_t excluded; /* KTR__FBT_OUT_*. Atomic */
 	uint8_t asked; /* 1 << KTR__FBT_ENTRY... of what anybody has asked for. Atomic; never taken back */
 	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
 	struct ktr_provider_probe *args; /* of their recording; NULL: not offered */
@@ -43,9 +43,18 @@ struct ktr__fbt_function {
 
 _Static_assert(sizeof(struct ktr__fbt_function) == 64, "a line of the cache each");
 
+#define KTR__FBT_OUT_RECORDER 1u /* the recorder calls it: excluded.h */
+#define KTR__FBT_OUT_RETURN   2u /* its return is not to be led anywhere: likewise */
+#define KTR__FBT_OUT_KIND     4u /* its kind says why: struct ktr__fbt_kind */
+
 static inline bool ktr__fbt_is_excluded(const struct ktr__fbt_function *function)
 {
-	return __atomic_load_n(&function->excluded, __ATOMIC_RELAXED);
+	return __atomic_load_n(&function->excluded, __ATOMIC_RELAXED) & ~KTR__FBT_OUT_RETURN;
+}
+
+static inline bool ktr__fbt_returns(const struct ktr__fbt_function *function)
+{
+	return !__atomic_load_n(&function->excluded, __ATOMIC_RELAXED);
 }
 
 /* Is never on. */
@@ -59,7 +68,7 @@ uint32_t ktr__fbt_function_new(uint32_t n);
  * 0, or -errno and why.
  */
 int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why);
-void ktr__fbt_unwant(struct ktr__fbt_function *function, uint32_t bit);
+void ktr__fbt_unwant(uint32_t number, uint32_t bit);
 
 #define KTR__FBT_BLOCK	4096u /* functions */
 #define KTR__FBT_BLOCKS 1024u /* four million of them */

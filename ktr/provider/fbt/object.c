@@ -5,7 +5,6 @@
 #include "ktr/provider/fbt/fire.h"
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/symbols.h"
-#include "ktr/record/module.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -46,7 +45,7 @@ static bool object_find(const void *address, struct object_search *search)
 static struct ktr__fbt_object *object_list; /* atomic; only grows */
 /* Of who adds one, takes one out, or leads them elsewhere; nothing is called in it. */
 static pthread_mutex_t object_mutex = PTHREAD_MUTEX_INITIALIZER;
-static uintptr_t object_trampoline = (uintptr_t)ktr__fbt_trampoline;
+static bool object_filtered; /* a filter is on */
 
 struct ktr__fbt_object *ktr__fbt_objects(void)
 {
@@ -82,22 +81,24 @@ static uint32_t object_patches(const struct ktr__fbt_module *module, uint8_t **p
  * One that was unloaded, and is loaded again, has its numbers again, and the names that they have. Another build at
  * the same path is not it, and nor is what cannot be told from one. Under the mutex.
  */
-static bool object_same(const struct ktr__fbt_object *at, const struct object_search *search, uint32_t n)
+static bool object_same(const struct ktr__fbt_object *at, const struct object_search *search,
+			const struct ktr__fbt_kind *kind, uint32_t n)
 {
 	const struct ktr__object *found = &search->found;
 
-	return at->n == n && ktr__fbt_object_gone(at) && found->build_id_bytes &&
+	return at->n == n && at->kind == kind && ktr__fbt_object_gone(at) && found->build_id_bytes &&
 	       at->build_id_bytes == found->build_id_bytes &&
 	       memcmp(at->build_id, found->build_id, found->build_id_bytes) == 0 &&
 	       strcmp(at->path, search->path) == 0;
 }
 
-static struct ktr__fbt_object *object_make(const struct object_search *search, uint32_t n)
+static struct ktr__fbt_object *object_make(const struct object_search *search, const struct ktr__fbt_kind *kind,
+					   uint32_t n)
 {
 	struct ktr__fbt_object *object = object_list;
 	const char *slash;
 
-	while (object && !object_same(object, search, n))
+	while (object && !object_same(object, search, kind, n))
 		object = object->next;
 	if (object)
 		return object;
@@ -105,6 +106,7 @@ static struct ktr__fbt_object *object_make(const struct object_search *search, u
 	if (!object)
 		return NULL;
 	object->n = n;
+	object->kind = kind;
 	object->first = ktr__fbt_function_new(n);
 	object->build_id_bytes = search->found.build_id_bytes;
 	memcpy(object->build_id, search->found.build_id, sizeof(object->build_id));
@@ -120,6 +122,19 @@ static struct ktr__fbt_object *object_make(const struct object_search *search, u
 	return object;
 }
 
+static uintptr_t object_trampoline(const struct ktr__fbt_object *object)
+{
+	if (object->kind)
+		return object->kind->trampoline[object_filtered];
+	return object_filtered ? (uintptr_t)ktr__fbt_trampoline_filtered : (uintptr_t)ktr__fbt_trampoline;
+}
+
+static void object_is_there(struct ktr__fbt_object *object, struct ktr__fbt_module *module)
+{
+	module->trampoline = object_trampoline(object);
+	__atomic_store_n(&object->module, module, __ATOMIC_RELEASE);
+}
+
 /* The functions have their places before anybody looks at them. */
 static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 					    const struct object_search *search, uint8_t *const *patch,
@@ -128,19 +143,38 @@ static struct ktr__fbt_object *object_enter(struct ktr__fbt_module *module,
 	struct ktr__fbt_object *object;
 
 	pthread_mutex_lock(&object_mutex);
-	object = object_make(search, n);
+	object = object_make(search, NULL, n);
 	for (uint32_t i = 0; object && i < n; i++) {
 		struct ktr__fbt_function *function = ktr__fbt_function(object->first + i);
 
-		function->patch = patch[i];
+		function->body = patch[i] + 2;
 		function->away = away[i];
 		function->has_room = 0;
 		function->wanted = 0;
 	}
 	if (object) {
 		object->base = search->found.base;
-		module->trampoline = object_trampoline;
-		__atomic_store_n(&object->module, module, __ATOMIC_RELEASE);
+		object_is_there(object, module);
+	}
+	pthread_mutex_unlock(&object_mutex);
+	return object;
+}
+
+struct ktr__fbt_object *ktr__fbt_object_plain(struct ktr__fbt_module *module, const struct ktr__object *found,
+					      const struct ktr__fbt_kind *kind, void *context, uint32_t n)
+{
+	struct object_search search = { .found = *found };
+	struct ktr__fbt_object *object;
+
+	snprintf(search.path, sizeof(search.path), "%s", found->path);
+	pthread_mutex_lock(&object_mutex);
+	object = found->build_id_bytes ? object_make(&search, kind, n) : NULL;
+	for (uint32_t i = 0; object && i < n; i++)
+		ktr__fbt_function(object->first + i)->wanted = 0;
+	if (object) {
+		object->context = context;
+		object->base = found->base;
+		object_is_there(object, module);
 	}
 	pthread_mutex_unlock(&object_mutex);
 	return object;
@@ -186,15 +220,15 @@ struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module)
 	return at;
 }
 
-void ktr__fbt_objects_lead(uintptr_t trampoline)
+void ktr__fbt_objects_lead(bool filtered)
 {
-	if (object_trampoline == trampoline)
+	if (object_filtered == filtered)
 		return;
 	pthread_mutex_lock(&object_mutex);
-	object_trampoline = trampoline;
+	object_filtered = filtered;
 	for (struct ktr__fbt_object *at = ktr__fbt_objects(); at; at = at->next)
 		if (at->module)
-			__atomic_store_n(&at->module->trampoline, trampoline, __ATOMIC_RELAXED);
+			__atomic_store_n(&at->module->trampoline, object_trampoline(at), __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&object_mutex);
 }
 
@@ -204,7 +238,7 @@ struct object_name {
 	uint64_t address; /* in the file */
 	uint32_t number;
 	uint32_t rank;
-	bool excluded;
+	uint8_t excluded; /* KTR__FBT_OUT_* */
 	char *name;
 };
 
@@ -247,7 +281,10 @@ static void object_symbol(void *context, const char *name, uint64_t address, uns
 
 	if (!at || !*name)
 		return;
-	at->excluded |= binding != STB_LOCAL && ktr__fbt_excluded_name(name);
+	if (binding != STB_LOCAL && ktr__fbt_excluded_name(name))
+		at->excluded |= KTR__FBT_OUT_RECORDER;
+	if (ktr__fbt_excluded_return(name))
+		at->excluded |= KTR__FBT_OUT_RETURN;
 	if (rank <= at->rank)
 		return;
 	free(at->name);
@@ -259,7 +296,9 @@ uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t 
 {
 	const struct ktr__fbt_function *function = ktr__fbt_function(number);
 
-	return (uint64_t)(uintptr_t)(function->patch + 2 + (int8_t)function->away + KTR__FBT_ROOM) - object->base;
+	if (object->kind)
+		return object->kind->address(object, number - object->first) - object->base;
+	return (uint64_t)(uintptr_t)(function->body + (int8_t)function->away + KTR__FBT_ROOM) - object->base;
 }
 
 static void object_tell(struct ktr__fbt_object *object, const struct object_names *names, ktr__fbt_named *call,
@@ -279,6 +318,17 @@ static void object_tell(struct ktr__fbt_object *object, const struct object_name
 	}
 }
 
+static uint8_t object_kind_excludes(const struct ktr__fbt_object *object, const struct object_name *at)
+{
+	uint32_t i = at->number - object->first;
+
+	if (!object->kind)
+		return 0;
+	if (object->kind->why_not(object, i, at->name))
+		return KTR__FBT_OUT_KIND;
+	return object->kind->may_return(object, i) ? 0 : KTR__FBT_OUT_RETURN;
+}
+
 void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call, void *context)
 {
 	struct object_names names = { calloc(object->n, sizeof(struct object_name)), object->n };
@@ -296,9 +346,13 @@ void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call,
 	for (uint32_t i = 0; i < object->n; i++) {
 		struct object_name at = names.sorted[i];
 
-		if (at.excluded || ktr__fbt_excluded_at(at.address + object->base))
-			__atomic_store_n(&ktr__fbt_function(at.number)->excluded, 1, __ATOMIC_RELAXED);
-		snprintf(text, sizeof(text), "%#llx", (unsigned long long)at.address);
+		if (ktr__fbt_excluded_at(at.address + object->base))
+			at.excluded |= KTR__FBT_OUT_RECORDER;
+		at.excluded |= object_kind_excludes(object, &at);
+		if (!object->kind)
+			at.excluded &= (uint8_t)~KTR__FBT_OUT_RETURN;
+		__atomic_store_n(&ktr__fbt_function(at.number)->excluded, at.excluded, __ATOMIC_RELAXED);
+		snprintf(text, sizeof(text), object->kind ? "+%#llx" : "%#llx", (unsigned long long)at.address);
 		if (at.name || (at.name = strdup(text)))
 			names.sorted[n++] = at;
 	}

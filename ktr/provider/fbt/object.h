@@ -5,13 +5,32 @@
 
 #include "ktr/provider/fbt/function.h"
 
+#include "ktr/record/module.h"
 #include "ktr/record/record.h" /* KTR__LIBRARY: its functions are no probes */
 #include <ktr/fbt.h>
 #include <ktr/session.h>
 
+struct ktr__fbt_object;
+
+/*
+ * How functions are switched that were not built for it: ktr/provider/plain/. Under the registry's lock. Which of an
+ * object's functions is told by its place among them.
+ */
+struct ktr__fbt_kind {
+	uintptr_t trampoline[2]; /* without, with a filter */
+	uint64_t (*address)(const struct ktr__fbt_object *object, uint32_t i); /* where it is loaded */
+	int (*lead)(const struct ktr__fbt_object *object, uint32_t i); /* 0 or -errno */
+	void (*let_go)(const struct ktr__fbt_object *object, uint32_t i);
+	/* NULL: it can be probed. name: of a symbol, NULL: none has it */
+	const char *(*why_not)(const struct ktr__fbt_object *object, uint32_t i, const char *name);
+	bool (*may_return)(const struct ktr__fbt_object *object, uint32_t i); /* its return can be probed, too */
+};
+
 struct ktr__fbt_object {
 	struct ktr__fbt_object *next;
 	struct ktr__fbt_module *module; /* NULL: it is gone. Atomic */
+	const struct ktr__fbt_kind *kind; /* NULL: the compiler has left room in its functions */
+	void *context; /* the kind's own */
 	uintptr_t base;
 	uint32_t first; /* number of its first function; those of an object follow each other */
 	uint32_t n;
@@ -27,6 +46,13 @@ struct ktr__fbt_object {
  */
 int ktr__fbt_object_new(struct ktr__fbt_module *module, struct ktr__fbt_object **object);
 
+/*
+ * The same for one whose functions were not built for it: n of them, whose bodies whoever calls sets before anybody
+ * is told. build-id and base are those of found, which has to have one. NULL: there is no memory, or no build-id.
+ */
+struct ktr__fbt_object *ktr__fbt_object_plain(struct ktr__fbt_module *module, const struct ktr__object *found,
+					      const struct ktr__fbt_kind *kind, void *context, uint32_t n);
+
 /* It goes: the object, or NULL if it has none. */
 struct ktr__fbt_object *ktr__fbt_object_leave(struct ktr__fbt_module *module);
 
@@ -36,8 +62,8 @@ struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number); /* that has a funct
 /* A function's address in its file. */
 uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number);
 
-/* Where probes of all modules lead from now on, those that come later too: a trampoline. */
-void ktr__fbt_objects_lead(uintptr_t trampoline);
+/* Where probes of all modules lead from now on, those that come later too: to the trampolines for a filter or not. */
+void ktr__fbt_objects_lead(bool filtered);
 
 static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
 {
@@ -46,7 +72,7 @@ static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
 
 /*
  * Calls back for each function with its name: of several the one that others are most likely to know; where no
- * symbol tells, 0x and its address in the file. Names of C++ are as people write them, if the program has its
+ * symbol tells, 0x and its address in the file, or + and that where it was not built to be probed. Names of C++ are as people write them, if the program has its
  * library's demangler. Names that two functions have are followed by @ and that address.
  */
 typedef void ktr__fbt_named(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name);

@@ -98,7 +98,7 @@ int ktr__fbt_patch_prepare(uint8_t *const *patch, const uint8_t *away, size_t n)
 
 int ktr__fbt_patch_room(struct ktr__fbt_function *function, uint32_t number, const uintptr_t *to)
 {
-	uint8_t *room = function->patch + 2 + (int8_t)function->away, text[12];
+	uint8_t *room = function->body + (int8_t)function->away, text[12];
 	int64_t far = (int64_t)((uintptr_t)to - (uintptr_t)(room + sizeof(text)));
 	int32_t near = (int32_t)far;
 	int code;
@@ -122,5 +122,5 @@ int ktr__fbt_patch_switch(struct ktr__fbt_function *function, bool on)
 {
 	const uint8_t byte = on ? PATCH_ON : PATCH_OFF;
 
-	return patch_write(function->patch, &byte, 1);
+	return patch_write(function->body - 2, &byte, 1);
 }
