@@ -375,14 +375,34 @@ bool ktr__insn_moves(const struct ktr__insn *insn, uint32_t *pushes)
 	return !insn_names_rsp(insn);
 }
 
-bool ktr__insn_asks(const struct ktr__insn *insn)
+bool ktr__insn_asks(const struct ktr__insn *insn, uint32_t depth, bool by_rbp)
+{
+	bool has_memory = insn->has_modrm && INSN_MOD(insn->modrm) != 3;
+
+	if (insn->map == 1 && ((insn->opcode >= 0x58 && insn->opcode <= 0x5f) || insn->opcode == 0x8f))
+		return !depth;
+	if (!has_memory || (insn->map == 1 && (insn->opcode == 0x8d || insn->opcode == 0x89)))
+		return false;
+	if (by_rbp && INSN_MOD(insn->modrm) && INSN_RM(insn->modrm) == 5 && !(insn->rex & 1))
+		return insn->displacement == 8;
+	return insn->has_sib && insn->sib == 0x24 && (uint32_t)insn->displacement == depth;
+}
+
+bool ktr__insn_frames(const struct ktr__insn *insn)
+{
+	return insn->map == 1 && insn->rex == 0x48 && ((insn->opcode == 0x89 && insn->modrm == 0xe5) ||
+						       (insn->opcode == 0x8b && insn->modrm == 0xec));
+}
+
+uint32_t ktr__insn_pops(const struct ktr__insn *insn)
 {
 	if (insn->map != 1)
-		return false;
-	if ((insn->opcode >= 0x58 && insn->opcode <= 0x5f) || insn->opcode == 0x8f)
-		return true;
-	return (insn->opcode == 0x8b || insn->opcode == 0xff) && insn->has_sib && insn->sib == 0x24 &&
-	       INSN_MOD(insn->modrm) != 3 && insn->displacement == 0;
+		return 0;
+	if (insn->opcode >= 0x58 && insn->opcode <= 0x5f)
+		return 8;
+	return insn->rex == 0x48 && insn->modrm == 0xc4 && (insn->opcode == 0x81 || insn->opcode == 0x83) ?
+		       (uint32_t)insn->value :
+		       0;
 }
 
 bool ktr__insn_is_filling(const struct ktr__insn *insn)

@@ -50,8 +50,15 @@ bool ktr__insn_read(const uint8_t *at, size_t n, struct ktr__insn *insn);
  */
 bool ktr__insn_moves(const struct ktr__insn *insn, uint32_t *pushes);
 
-/* Does it read where a function returns to, if it is among its first, before anything is pushed? */
-bool ktr__insn_asks(const struct ktr__insn *insn);
+/*
+ * Does it read where a function returns to, which has so many bytes of stack between that and its stack pointer? by_rbp:
+ * rbp is the frame's. pop may, where there are none.
+ */
+bool ktr__insn_asks(const struct ktr__insn *insn, uint32_t depth, bool by_rbp);
+
+/* mov %rsp, %rbp; and what it gives back of the stack (pop, add $N, %rsp). */
+bool ktr__insn_frames(const struct ktr__insn *insn);
+uint32_t ktr__insn_pops(const struct ktr__insn *insn);
 
 /* A nop, of however many bytes; int3, too, which stands between functions. */
 bool ktr__insn_is_filling(const struct ktr__insn *insn);

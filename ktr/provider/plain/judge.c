@@ -19,13 +19,13 @@
 #define JUDGE_SHORT 2
 #define JUDGE_DOWN  128 /* [bytes] from behind a short jump */
 #define JUDGE_UP    127
-#define JUDGE_FIRST 6 /* instructions in which a function that wants to know who called it has asked */
 
 struct judge {
 	const struct ktr__plain_frames *frames;
 	struct ktr__plain_function *function;
 	struct judge_gap {
 		uintptr_t at, end; /* what is free of it; the same: nothing */
+		bool is_target; /* something comes there */
 	} *gap; /* behind each frame */
 };
 
@@ -55,7 +55,7 @@ static void judge_target(struct judge *judge, uint32_t from, const struct ktr__i
 		return;
 	function = &judge->function[at];
 	if (to >= function->at + judge->frames->at[at].n_bytes)
-		judge->gap[at].end = judge->gap[at].at;
+		judge->gap[at].is_target |= to >= judge->gap[at].at && to < judge->gap[at].end;
 	else if (to != function->at && to - function->at < function->n_first)
 		function->why = KTR__PLAIN_WHY_INTO;
 	else if (to == function->at && insn->flow == KTR__INSN_CALL)
@@ -71,45 +71,92 @@ static bool judge_ends(uint8_t flow)
 	return flow != KTR__INSN_NEXT && flow != KTR__INSN_BRANCH && flow != KTR__INSN_SYSTEM;
 }
 
+/* How far the stack is down, as far as that is told from one end to the other. */
+struct judge_stack {
+	uint32_t now, most;
+	bool by_rbp;
+};
+
+/* Behind a return or a jump a function has its whole frame again. */
+static bool judge_asks(struct judge_stack *stack, const struct ktr__insn *insn)
+{
+	bool asks = ktr__insn_asks(insn, stack->now, stack->by_rbp) || ktr__insn_asks(insn, stack->most, false);
+	uint32_t pushes, pops = ktr__insn_pops(insn);
+
+	asks = asks && (pops == 0 || !stack->now);
+	if (stack->now == 8 && ktr__insn_frames(insn))
+		stack->by_rbp = true;
+	if (pops)
+		stack->now = pops < stack->now ? stack->now - pops : 0;
+	else if (ktr__insn_moves(insn, &pushes) && pushes < 1u << 30)
+		stack->now += pushes;
+	if (stack->now > stack->most)
+		stack->most = stack->now;
+	if (insn->flow == KTR__INSN_RETURN || insn->flow == KTR__INSN_JUMP || insn->flow == KTR__INSN_JUMP_AT)
+		stack->now = stack->most;
+	return asks;
+}
+
+static void judge_goes(struct judge *judge, uint32_t number, const struct ktr__insn *insn, uintptr_t next)
+{
+	if (insn->flow == KTR__INSN_CALL || insn->flow == KTR__INSN_JUMP || insn->flow == KTR__INSN_BRANCH)
+		judge_target(judge, number, insn, next + (uintptr_t)(intptr_t)insn->rel);
+}
+
 /* A function from its beginning to its end. */
 static void judge_read(struct judge *judge, uint32_t number)
 {
 	const struct ktr__plain_frame *frame = &judge->frames->at[number];
 	uintptr_t at = frame->start, end = at + frame->n_bytes;
+	struct judge_stack stack = { 0, 0, false };
 	struct ktr__insn insn = { .flow = KTR__INSN_NEXT };
-	bool is_whole = true, may_ask = true;
 
-	for (unsigned i = 0; at < end; i++) {
-		if (!ktr__insn_read((const uint8_t *)at, end - at, &insn)) {
-			is_whole = false;
-			break;
-		}
-		at += insn.n_bytes;
-		may_ask = may_ask && i < JUDGE_FIRST && insn.flow == KTR__INSN_NEXT;
-		if (may_ask && ktr__insn_asks(&insn))
-			judge->function[number].asks = true;
-		if (insn.map == 1 && insn.opcode >= 0x50 && insn.opcode <= 0x57)
-			may_ask = false;
-		if (insn.flow == KTR__INSN_CALL || insn.flow == KTR__INSN_JUMP || insn.flow == KTR__INSN_BRANCH)
-			judge_target(judge, number, &insn, at + (uintptr_t)(intptr_t)insn.rel);
+	for (; at < end && ktr__insn_read((const uint8_t *)at, end - at, &insn); at += insn.n_bytes) {
+		judge_goes(judge, number, &insn, at + insn.n_bytes);
+		judge->function[number].asks |= judge_asks(&stack, &insn);
 	}
-	if (!is_whole || !judge_ends(insn.flow))
-		judge->gap[number].end = judge->gap[number].at;
+	if ((at < end || !judge_ends(insn.flow)) && judge->gap[number].at == end)
+		judge->gap[number].is_target = true;
 }
 
-/* Nothing but filling, to the next function. */
+/*
+ * What is between it and the next one: filling, before that maybe functions that unwinders are not told of. The
+ * filling at its end is free if what stands before it does not run on.
+ */
 static void judge_gap(struct judge *judge, uint32_t number)
 {
 	const struct ktr__plain_frames *frames = judge->frames;
 	uintptr_t at = frames->at[number].start + frames->at[number].n_bytes;
 	uintptr_t end = number + 1 < frames->n ? frames->at[number + 1].start : at;
+	struct judge_gap *gap = &judge->gap[number];
+	bool runs_on = false;
 	struct ktr__insn insn;
 
-	judge->gap[number] = (struct judge_gap){ at, at };
-	for (uintptr_t next = at; next < end; next += insn.n_bytes)
-		if (!ktr__insn_read((const uint8_t *)next, end - next, &insn) || !ktr__insn_is_filling(&insn))
-			return;
-	judge->gap[number].end = end;
+	for (uintptr_t next = at; next < end; next += insn.n_bytes) {
+		if (!ktr__insn_read((const uint8_t *)next, end - next, &insn)) {
+			runs_on = true;
+			break;
+		}
+		if (ktr__insn_is_filling(&insn))
+			continue;
+		runs_on = !judge_ends(insn.flow);
+		at = next + insn.n_bytes;
+	}
+	gap->at = at;
+	gap->end = runs_on ? at : end;
+}
+
+static void judge_read_gap(struct judge *judge, uint32_t number)
+{
+	const struct ktr__plain_frame *frame = &judge->frames->at[number];
+	uintptr_t end = judge->gap[number].at;
+	struct ktr__insn insn;
+
+	for (uintptr_t at = frame->start + frame->n_bytes; at < end; at += insn.n_bytes) {
+		if (!ktr__insn_read((const uint8_t *)at, end - at, &insn))
+			break;
+		judge_goes(judge, judge->frames->n, &insn, at + insn.n_bytes);
+	}
 }
 
 static bool judge_is_rebuilt(const struct ktr__plain_frames *frames, uintptr_t start)
@@ -192,6 +239,15 @@ static void judge_form(struct judge *judge, uint32_t *from, struct ktr__plain_fu
 	}
 }
 
+/* A function that is built to be probed has what is before it for itself. */
+static void judge_close(struct judge *judge, uint32_t i)
+{
+	bool is_room = i + 1 < judge->frames->n && judge->function[i + 1].why == KTR__PLAIN_WHY_REBUILT;
+
+	if (judge->gap[i].is_target || is_room)
+		judge->gap[i].end = judge->gap[i].at;
+}
+
 struct ktr__plain_function *ktr__plain_judge(const struct ktr__plain_frames *frames)
 {
 	struct judge judge = { .frames = frames };
@@ -203,11 +259,13 @@ struct ktr__plain_function *ktr__plain_judge(const struct ktr__plain_frames *fra
 		for (uint32_t i = 0; i < frames->n; i++) {
 			judge_first(frames, i, &judge.function[i]);
 			judge_gap(&judge, i);
-			if (i && judge.function[i].why == KTR__PLAIN_WHY_REBUILT)
-				judge.gap[i - 1].end = judge.gap[i - 1].at; /* it is that one's */
+		}
+		for (uint32_t i = 0; i < frames->n; i++) {
+			judge_read(&judge, i);
+			judge_read_gap(&judge, i);
 		}
 		for (uint32_t i = 0; i < frames->n; i++)
-			judge_read(&judge, i);
+			judge_close(&judge, i);
 		for (uint32_t i = 0; i < frames->n; i++)
 			judge_form(&judge, &from, &judge.function[i]);
 	} else {
