@@ -28,12 +28,12 @@ struct ktr__fbt_scope {
 struct ktr__fbt_typed;
 
 struct ktr__fbt_function {
-	uint8_t *body; /* where it goes on when its probes have been passed; behind the two bytes that are changed */
+	uint8_t *body; /* where it goes on when its probes have been passed: behind the two bytes that change */
 	struct ktr_provider_probe *probe[2]; /* ktr__fbt_none: not offered. Atomic, as scope */
 	const char *name; /* as it is shown; owned; set when it is first offered */
 	struct ktr__fbt_scope *scope; /* made when first needed, never freed; NULL: none */
 	uint32_t wanted; /* bit for each probe that is enabled; changed under the registry's lock, atomic */
-	uint8_t away; /* the second byte: how far back the room before the function is; 0: it was not built for it */
+	uint8_t away; /* the second byte: how far back the room before the function is; 0: there is none */
 	uint8_t has_room; /* what is written there has been */
 	uint8_t excluded; /* KTR__FBT_OUT_*. Atomic */
 	uint8_t asked; /* 1 << KTR__FBT_ENTRY... of what anybody has asked for. Atomic; never taken back */

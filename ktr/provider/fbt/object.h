@@ -13,8 +13,8 @@
 struct ktr__fbt_object;
 
 /*
- * How functions are switched that were not built for it: ktr/provider/plain/. Under the registry's lock. Which of an
- * object's functions is told by its place among them.
+ * How functions are switched that were not built for it: ktr/provider/plain/. Under the registry's lock. Which of
+ * an object's functions is told by its place among them.
  */
 struct ktr__fbt_kind {
 	uintptr_t trampoline[2]; /* without, with a filter */
@@ -62,7 +62,7 @@ struct ktr__fbt_object *ktr__fbt_object_of(uint32_t number); /* that has a funct
 /* A function's address in its file. */
 uint64_t ktr__fbt_object_address(const struct ktr__fbt_object *object, uint32_t number);
 
-/* Where probes of all modules lead from now on, those that come later too: to the trampolines for a filter or not. */
+/* Where probes of all modules lead from now on, those that come later too: is a filter on? */
 void ktr__fbt_objects_lead(bool filtered);
 
 static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
@@ -72,8 +72,9 @@ static inline bool ktr__fbt_object_gone(const struct ktr__fbt_object *object)
 
 /*
  * Calls back for each function with its name: of several the one that others are most likely to know; where no
- * symbol tells, 0x and its address in the file, or + and that where it was not built to be probed. Names of C++ are as people write them, if the program has its
- * library's demangler. Names that two functions have are followed by @ and that address.
+ * symbol tells, 0x and its address in the file, or + and that where it was not built to be probed. Names of C++
+ * are as people write them, if the program has its library's demangler. Names that two functions have are followed
+ * by @ and that address.
  */
 typedef void ktr__fbt_named(void *context, struct ktr__fbt_object *object, uint32_t number, const char *name);
 void ktr__fbt_object_names(struct ktr__fbt_object *object, ktr__fbt_named *call, void *context);

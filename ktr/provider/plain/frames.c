@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .eh_frame_hdr as linkers write it, a table of starts sorted by address, and the entries of .eh_frame that it leads
- * to: Linux Standard Base, 10.6. Both are in memory, as unwinders read them. An entry is believed as far as it lies
- * in the object; encodings that linkers do not use are refused.
+ * .eh_frame_hdr as linkers write it, a table of starts sorted by address, and the entries of .eh_frame that it
+ * leads to: Linux Standard Base, 10.6. Both are in memory, as unwinders read them. An entry is believed as far as
+ * it lies in the object; encodings that linkers do not use are refused.
  */
 #include "ktr/provider/plain/frames.h"
 
@@ -195,7 +195,8 @@ static bool frames_begins(struct frames_code code)
 	return true;
 }
 
-static bool frames_frame(const struct frames_object *object, uintptr_t at, uintptr_t start, struct ktr__plain_frame *frame)
+static bool frames_frame(const struct frames_object *object, uintptr_t at, uintptr_t start,
+			 struct ktr__plain_frame *frame)
 {
 	struct frames_code code;
 	bool is_usual;
@@ -231,8 +232,9 @@ int ktr__plain_frames_read(const struct ktr__object *loaded, struct ktr__plain_f
 		return -ENOEXEC;
 	header = (const uint8_t *)object.header;
 	n = (uint32_t)frames_number(object.header + 8);
-	if (header[0] != 1 || header[1] != FRAMES_PCREL4 || header[2] != FRAMES_UDATA4 || header[3] != FRAMES_TABLE ||
-	    !n || n > FRAMES_MAX || (object.header_end - object.header - FRAMES_HEADER) / 8 < n)
+	if (header[0] != 1 || header[1] != FRAMES_PCREL4 || header[2] != FRAMES_UDATA4 ||
+	    header[3] != FRAMES_TABLE || !n || n > FRAMES_MAX ||
+	    (object.header_end - object.header - FRAMES_HEADER) / 8 < n)
 		return -ENOEXEC;
 	frames->at = calloc(n, sizeof(*frames->at));
 	if (!frames->at)

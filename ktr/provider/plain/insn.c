@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * By the opcode maps of Intel's manual (volume 2, appendix A), one letter for each opcode. What differs between
- * makers (a near branch with a prefix 66) and what no compiler writes is refused. tests/functions/lengths.sh compares
- * this with what objdump(1) says of whole libraries.
+ * makers (a near branch with a prefix 66) and what no compiler writes is refused. tests/cli/provider/plain.sh
+ * compares this with what objdump(1) says of whole libraries.
  */
 #include "ktr/provider/plain/insn.h"
 
@@ -321,7 +321,7 @@ static bool insn_names_rsp(const struct ktr__insn *insn)
 		return false;
 	if (insn->map == 2) /* moves, and what counts bits: the others have vectors there, or nothing */
 		return (reg || rm) && ((insn->opcode & 0xf0) == 0x40 || (insn->opcode & 0xe0) == 0xa0 ||
-				       (insn->opcode & 0xfe) == 0xc0 || insn->opcode == 0x02 || insn->opcode == 0x03);
+				       (insn->opcode & 0xfe) == 0xc0 || (insn->opcode & 0xfe) == 0x02);
 	if (insn->opcode && strchr("\x80\x81\x83\xc1\xc6\xc7\xd1\xd3\xf7\xfe\xff", insn->opcode))
 		return rm; /* reg is part of the opcode */
 	return reg || rm;
@@ -361,7 +361,7 @@ bool ktr__insn_moves(const struct ktr__insn *insn, uint32_t *pushes)
 			       (insn->opcode >= 0x6c && insn->opcode <= 0x6f)))
 		return false;
 	if (insn->map == 2 && (insn->opcode < 0x10 || (insn->opcode >= 0x30 && insn->opcode < 0x38) ||
-			       (insn->opcode & 0xf7) == 0xa0 || (insn->opcode & 0xf7) == 0xa1 || insn->opcode == 0xaa))
+			       (insn->opcode & 0xf6) == 0xa0 || insn->opcode == 0xaa))
 		return insn->opcode == 0x31 || insn->opcode == 0x0d;
 	/* mov %rsp, REGISTER writes the other one. */
 	if (insn->map == 1 && insn->opcode == 0x89 && INSN_REG(insn->modrm) == INSN_RSP &&

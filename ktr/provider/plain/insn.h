@@ -51,8 +51,8 @@ bool ktr__insn_read(const uint8_t *at, size_t n, struct ktr__insn *insn);
 bool ktr__insn_moves(const struct ktr__insn *insn, uint32_t *pushes);
 
 /*
- * Does it read where a function returns to, which has so many bytes of stack between that and its stack pointer? by_rbp:
- * rbp is the frame's. pop may, where there are none.
+ * Does it read where a function returns to, which has so many bytes of stack between that and its stack pointer?
+ * by_rbp: rbp is the frame's. pop may, where there are none.
  */
 bool ktr__insn_asks(const struct ktr__insn *insn, uint32_t depth, bool by_rbp);
 

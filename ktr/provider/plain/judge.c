@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All functions are read once from their beginnings to their ends: to see who is called or jumped to, and how each
- * one ends. What lies between two functions is free if it is nothing but filling, the first does not run on into it
- * (in hand-written code of the C library some do, through the filling before the next one), and nothing jumps there.
+ * one ends. What lies between two functions is free if it is nothing but filling, the first does not run on into
+ * it (in hand-written code of the C library some do, through the filling before the next one), and nothing jumps
+ * there.
  *
  * A piece between two functions is five bytes of it; functions in reach are all those within 127 bytes. Each
- * function, by address, gets the lowest one that is in its reach: as the reach of all is as wide, no other way serves
- * more of them.
+ * function, by address, gets the lowest one that is in its reach: as the reach of all is as wide, no other way
+ * serves more of them.
  */
 #include "ktr/provider/plain/judge.h"
 
@@ -172,7 +173,8 @@ static bool judge_is_rebuilt(const struct ktr__plain_frames *frames, uintptr_t s
 }
 
 /* Its first instruction by itself. */
-static void judge_first(const struct ktr__plain_frames *frames, uint32_t number, struct ktr__plain_function *function)
+static void judge_first(const struct ktr__plain_frames *frames, uint32_t number,
+			struct ktr__plain_function *function)
 {
 	const struct ktr__plain_frame *frame = &frames->at[number];
 	const uint8_t *at = (const uint8_t *)frame->start;

@@ -147,8 +147,10 @@ static bool plain_read(struct plain_object *object)
 static void plain_none(struct plain_object *object)
 {
 	for (uint32_t i = 0; i < object->frames.n; i++) {
-		object->functions[i].form = KTR__PLAIN_NOT;
-		object->functions[i].why = object->functions[i].why ? object->functions[i].why : KTR__PLAIN_WHY_TEXT;
+		struct ktr__plain_function *function = &object->functions[i];
+
+		function->form = KTR__PLAIN_NOT;
+		function->why = function->why ? function->why : KTR__PLAIN_WHY_TEXT;
 	}
 }
 

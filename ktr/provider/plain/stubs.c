@@ -97,7 +97,8 @@ static bool stubs_copy(uint8_t *to, const struct ktr__plain_function *function)
 	return far == displacement;
 }
 
-static bool stubs_fill(struct ktr__plain_stubs *stubs, uint32_t i, uint32_t number, const struct ktr__plain_function *function)
+static bool stubs_fill(struct ktr__plain_stubs *stubs, uint32_t i, uint32_t number,
+		       const struct ktr__plain_function *function)
 {
 	static const uint8_t keep[] = { 0x4c, 0x89, 0x5c, 0x24, 0x80, 0x41, 0xbb };
 	uint8_t *at = ktr__plain_stub_at(stubs, i), *jump = at + STUBS_BODY + function->n_first;
@@ -114,9 +115,12 @@ static bool stubs_fill(struct ktr__plain_stubs *stubs, uint32_t i, uint32_t numb
 	       stubs_rel(jump + 1, function->at + function->n_first);
 }
 
-uint8_t *ktr__plain_stub_body(const struct ktr__plain_stubs *stubs, uint32_t i, const struct ktr__plain_function *function)
+uint8_t *ktr__plain_stub_body(const struct ktr__plain_stubs *stubs, uint32_t i,
+			      const struct ktr__plain_function *function)
 {
-	return function->is_endbr ? (uint8_t *)function->at + function->n_first : ktr__plain_stub_at(stubs, i) + STUBS_BODY;
+	if (function->is_endbr)
+		return (uint8_t *)function->at + function->n_first;
+	return ktr__plain_stub_at(stubs, i) + STUBS_BODY;
 }
 
 int ktr__plain_stubs_write(struct ktr__plain_stubs *stubs, uint32_t first, struct ktr__plain_function *functions)

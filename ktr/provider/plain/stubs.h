@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Near an object, memory for what its functions are led to: 64 bytes for each of them, and before all of them the
- * object's trampoline. It is never given back, for somebody may be on the way through it at any time; an object that
- * comes again to the same place has it again.
+ * object's trampoline. It is never given back, for somebody may be on the way through it at any time; an object
+ * that comes again to the same place has it again.
  *
  *	 0	mov %r11, -128(%rsp)	as deep as a function's own, by the rules, and the trampoline keeps it
  *		mov $number, %r11d
@@ -42,6 +42,7 @@ static inline uint8_t *ktr__plain_stub_at(const struct ktr__plain_stubs *stubs, 
 }
 
 /* Where a function goes on when its probes have been passed. */
-uint8_t *ktr__plain_stub_body(const struct ktr__plain_stubs *stubs, uint32_t i, const struct ktr__plain_function *function);
+uint8_t *ktr__plain_stub_body(const struct ktr__plain_stubs *stubs, uint32_t i,
+			      const struct ktr__plain_function *function);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bytes that change lie in one aligned word, which is stored at once: /proc/self/mem does not promise that, so
- * the page is writable for the moment, as well as it may be run. What a short jump leads to is written before it, and
- * every CPU that runs this process has been through an instruction that makes it forget what it has read
- * (membarrier(2)) before any can come there. It stays when the function is let go: a thread may be about to run it.
+ * the page is writable for the moment, as well as it may be run. What a short jump leads to is written before it,
+ * and every CPU that runs this process has been through an instruction that makes it forget what it has read
+ * (membarrier(2)) before any can come there. It stays when the function is let go: a thread may be about to run
+ * it.
  */
 #include "ktr/provider/plain/text.h"
 

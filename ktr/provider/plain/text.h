@@ -6,8 +6,8 @@
 #include "ktr/provider/plain/judge.h"
 
 /*
- * Changes its first instruction, if it is as it was before: to lead to a stub, and back. Within the loader's walk, one
- * caller at a time. 0; -EBUSY: something else is there; -errno.
+ * Changes its first instruction, if it is as it was before: to lead to a stub, and back. Within the loader's walk,
+ * one caller at a time. 0; -EBUSY: something else is there; -errno.
  */
 int ktr__plain_text_lead(const struct ktr__plain_function *function, const uint8_t *stub);
 int ktr__plain_text_let_go(const struct ktr__plain_function *function, const uint8_t *stub);

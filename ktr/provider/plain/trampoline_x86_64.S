@@ -3,8 +3,8 @@
  * The trampoline of functions that were not built to be probed; ktr/provider/fbt/trampoline_x86_64.S says how it
  * goes. What is different:
  *
- *	the compiler did not know that anything comes between a call and a function, so it may count on registers that
- *	the function leaves alone (gcc's -fipa-ra), when it is called and when it returns: all are kept
+ *	the compiler did not know that anything comes between a call and a function, so it may count on registers
+ *	that the function leaves alone (gcc's -fipa-ra), when it is called and when it returns: all are kept
  *	for the same reason the stack may not be aligned (-fipa-stack-alignment)
  *	r11 comes at -128(%rsp), where the stub has put it, and the body is jumped to by way of the stack
  *

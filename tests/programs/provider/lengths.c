@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads instructions, a line each: bytes as objdump(1) has them, a word, rip where an operand is counted from its end,
- * else -, and what it says of it. Says of which the decoder has another length, which it would move though the stack
- * pointer is not known behind them, and how many it did not know.
+ * Reads instructions, a line each: bytes as objdump(1) has them, a word, rip where an operand is counted from its
+ * end, else -, and what it says of it. Says of which the decoder has another length, which it would move though
+ * the stack pointer is not known behind them, and how many it did not know.
  */
 #include "ktr/provider/plain/insn.h"
 
@@ -19,7 +19,8 @@ static bool lengths_moves_stack(const char *text)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strncmp(text, words[i], strlen(words[i])) == 0)
 			return strncmp(text, "popcnt", 6) != 0;
-	return comma && strncmp(comma, ",%rsp", 5) == 0 && strncmp(text, "cmp", 3) != 0 && strncmp(text, "test", 4) != 0;
+	return comma && strncmp(comma, ",%rsp", 5) == 0 && strncmp(text, "cmp", 3) != 0 &&
+	       strncmp(text, "test", 4) != 0;
 }
 
 int main(void)
