@@ -39,6 +39,7 @@ static void module_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *p
 
 			memcpy(object->build_id, name + name_bytes, n);
 			object->build_id_bytes = (uint8_t)n;
+			object->has_build_id = n;
 			return;
 		}
 		at = name + name_bytes + desc_bytes;

@@ -12,6 +12,7 @@ struct ktr__object {
 	uint64_t base;
 	uint64_t end;
 	bool executable; /* the program itself, not a shared object */
+	bool has_build_id; /* else build_id is the file's identity */
 	uint8_t build_id_bytes;
 	uint8_t build_id[KTR_BUILD_ID_MAX];
 	char path[512];

@@ -57,20 +57,36 @@ static int args_register(const char **at, uint8_t *shift)
 	return -1;
 }
 
+/* Digits, and no more than two: -1 where there are none. strtoul(3) would pass by blanks, and take a sign. */
+static int args_small(const char **at)
+{
+	size_t n = strspn(*at, "0123456789");
+	int number = 0;
+
+	if (!n || n > 2)
+		return -1;
+	for (; n; n--)
+		number = 10 * number + *(*at)++ - '0';
+	return number;
+}
+
 static bool args_vector(struct ktr__usdt_arg *arg, const char **at)
 {
-	char *end;
-	unsigned long number;
+	const char *digits = *at + 4;
+	int number;
 
-	if (strncmp(*at, "%xmm", 4) != 0)
-		return false;
-	number = strtoul(*at + 4, &end, 10);
-	if (end == *at + 4 || number > 15)
+	if (strncmp(*at, "%xmm", 4) != 0 || (number = args_small(&digits)) < 0 || number > 15)
 		return false;
 	arg->where = KTR__USDT_VECTOR;
 	arg->base = (int8_t)number;
-	*at = end;
+	*at = digits;
 	return true;
+}
+
+/* As an address is added to: it wraps round. */
+static int64_t args_sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 /* What is added to an address: a number, a symbol, or a symbol and a number, in any order. */
@@ -82,7 +98,7 @@ static bool args_offset(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_sy
 		char *end;
 
 		if ((*from >= '0' && *from <= '9') || *from == '-') {
-			arg->value += strtoll(from, &end, 0);
+			arg->value = args_sum(arg->value, strtoll(from, &end, 0));
 			if (end == from)
 				return false;
 			*at = end;
@@ -92,7 +108,7 @@ static bool args_offset(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_sy
 
 			if (!address)
 				return false;
-			arg->value += (int64_t)address;
+			arg->value = args_sum(arg->value, (int64_t)address);
 			*is_symbol = true;
 			*at = from + n;
 		}
@@ -104,6 +120,7 @@ static bool args_memory(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_sy
 {
 	bool is_symbol = false;
 	uint8_t shift;
+	int scale;
 
 	arg->where = KTR__USDT_MEMORY;
 	if (!args_offset(arg, at, symbol, context, &is_symbol))
@@ -117,35 +134,60 @@ static bool args_memory(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_sy
 		++*at;
 		if ((arg->index = (int8_t)args_register(at, &shift)) < 0)
 			return false;
-		if (**at == ',')
-			arg->scale = (uint8_t)strtoul(*at + 1, (char **)(uintptr_t)at, 10);
+		if (**at == ',') {
+			++*at;
+			scale = args_small(at);
+			if (scale != 1 && scale != 2 && scale != 4 && scale != 8)
+				return false;
+			arg->scale = (uint8_t)scale;
+		}
 	}
 	/* Symbols are addresses: what is added to %rip is the way to one. */
 	if (arg->base == REG_RIP && is_symbol)
 		arg->base = -1;
-	return *(*at)++ == ')';
+	if (**at != ')')
+		return false;
+	++*at;
+	return true;
+}
+
+/* $5, $-5, $0x10. */
+static bool args_constant(struct ktr__usdt_arg *arg, const char **at)
+{
+	const char *digits = *at + 1 + ((*at)[1] == '-');
+	char *end;
+
+	if (*digits < '0' || *digits > '9')
+		return false;
+	arg->where = KTR__USDT_CONSTANT;
+	arg->value = digits[-1] == '-' ? strtoll(*at + 1, &end, 0) : (int64_t)strtoull(digits, &end, 0);
+	*at = end;
+	return true;
+}
+
+/* Before the @: -4, 8, 8f. */
+static bool args_size(struct ktr__usdt_arg *arg, const char **at)
+{
+	arg->is_signed = **at == '-';
+	*at += arg->is_signed;
+	if (!**at || !strchr("1248", **at))
+		return false;
+	arg->n_bytes = (uint8_t)(*(*at)++ - '0');
+	arg->is_float = **at == 'f';
+	*at += arg->is_float;
+	return **at == '@' && (!arg->is_float || arg->n_bytes >= 4);
 }
 
 static bool args_one(struct ktr__usdt_arg *arg, const char **at, ktr__usdt_symbol_fn *symbol, void *context)
 {
-	char *end;
-	long size = strtol(*at, &end, 10);
 	bool ends;
 
 	*arg = (struct ktr__usdt_arg){ .base = -1, .index = -1, .scale = 1 };
-	arg->n_bytes = (uint8_t)labs(size);
-	arg->is_signed = size < 0;
-	arg->is_float = *end == 'f';
-	end += *end == 'f';
-	if (*end != '@' || (labs(size) != 1 && labs(size) != 2 && labs(size) != 4 && labs(size) != 8))
+	if (!args_size(arg, at))
 		return false;
-	*at = end + 1;
+	++*at;
 	if (**at == '$') {
-		arg->where = KTR__USDT_CONSTANT;
-		++*at;
-		arg->value = **at == '-' ? strtoll(*at, &end, 0) : (int64_t)strtoull(*at, &end, 0);
-		ends = end != *at;
-		*at = end;
+		ends = args_constant(arg, at);
 	} else if (args_vector(arg, at)) {
 		ends = true;
 	} else if (**at == '%') {
@@ -165,7 +207,7 @@ unsigned ktr__usdt_args_parse(const char *text, struct ktr__usdt_arg *arg, unsig
 
 	for (text += strspn(text, " "); *text && n < max; text += strspn(text, " "), n++) {
 		if (!args_one(&arg[n], &text, symbol, context))
-			arg[n].where = KTR__USDT_UNKNOWN;
+			arg[n] = (struct ktr__usdt_arg){ .where = KTR__USDT_UNKNOWN, .n_bytes = 8 };
 		text += strcspn(text, " ");
 	}
 	return n;
@@ -205,6 +247,8 @@ uint64_t ktr__usdt_arg_value(const struct ktr__usdt_arg *arg, const ucontext_t *
 	double number;
 	float single;
 
+	if (arg->where == KTR__USDT_UNKNOWN)
+		return 0;
 	if (arg->where == KTR__USDT_CONSTANT)
 		value = (uint64_t)arg->value;
 	else if (arg->where == KTR__USDT_REGISTER)

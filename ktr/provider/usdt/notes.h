@@ -13,14 +13,14 @@ struct ktr__usdt_note {
 	uint64_t at; /* of the nop */
 	uint64_t semaphore; /* 0: there is none */
 	bool may_be_ktr; /* the file has call sites of ktr's */
-	const void *file; /* for ktr__usdt_notes_symbol() */
+	void *file; /* for ktr__usdt_notes_symbol() */
 };
 
 typedef void ktr__usdt_note_fn(void *context, const struct ktr__usdt_note *note);
 
 /*
- * Calls back for each; strings live as long as the call. 0 or -errno; -ESTALE: the file is not that of which the
- * object was loaded any more.
+ * Calls back for each, of the first 16,384; strings live as long as the call. 0 or -errno; -ESTALE: the file is not
+ * that of which the object was loaded any more.
  */
 int ktr__usdt_notes(const char *path, const struct ktr__object *loaded, ktr__usdt_note_fn *call, void *context);
 

@@ -123,28 +123,31 @@ static void trap_fire(const struct ktr__usdt_point *point, const ucontext_t *at)
 	trap_depth = 0;
 }
 
-/* True: it was ours. */
+/*
+ * True: it was ours. What is off and was on once may have been taken back meanwhile, or could not be; or a debugger
+ * has put it back when it took its own from there.
+ */
 static bool trap_ours(ucontext_t *at)
 {
 	greg_t *pc = &at->uc_mcontext.gregs[REG_RIP];
 	uint8_t *place = (uint8_t *)(uintptr_t)*pc - 1; // NOLINT
-	struct ktr__usdt_point *point = ktr__usdt_point_at(place);
+	const struct ktr__usdt_point *first = ktr__usdt_point_at(place), *point = first;
+	bool is_there;
 
+	while (point && !__atomic_load_n(&point->was_on, __ATOMIC_SEQ_CST))
+		point = ktr__usdt_point_also(point);
 	if (!point)
 		return false;
-	if (!__atomic_load_n(&point->is_on, __ATOMIC_SEQ_CST)) {
-		/* Taken back meanwhile; or somebody else has put one there. */
-		if (__atomic_load_n(place, __ATOMIC_RELAXED) == KTR__USDT_TRAP)
-			return false;
+	is_there = __atomic_load_n(place, __ATOMIC_RELAXED) == KTR__USDT_TRAP;
+	if (!is_there)
 		*pc = (greg_t)(uintptr_t)place;
-		return true;
-	}
-	if (point->instead) {
+	else if (point->instead)
 		*pc = (greg_t)(uintptr_t)point->instead;
-		return true;
-	}
-	*pc = (greg_t)(uintptr_t)(place + point->n_nop);
-	trap_fire(point, at);
+	else
+		*pc = (greg_t)(uintptr_t)(place + point->n_nop);
+	for (point = first; point; point = ktr__usdt_point_also(point))
+		if (is_there && !point->instead && __atomic_load_n(&point->is_on, __ATOMIC_SEQ_CST))
+			trap_fire(point, at);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/usdt/notes.h"
+#include "ktr/provider/usdt/parts.h"
 #include "ktr/provider/usdt/point.h"
 #include "ktr/provider/usdt/trap.h"
 #include "ktr/provider/usdt/values.h"
@@ -21,6 +22,7 @@
 #include "conf/eval/spec.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -43,6 +45,7 @@ struct usdt_probe {
 	struct ktr__usdt_point *points;
 	struct ktr_provider_probe *probe; /* NULL: not offered */
 	struct ktr__usdt_arguments known;
+	uint32_t hash; /* of its text */
 	char *text; /* provider and name */
 	const char *provider, *name;
 };
@@ -64,12 +67,22 @@ static bool usdt_is_ktr(const struct ktr__usdt_note *note, uint8_t n_nop)
 	       line[1 + strspn(line + 1, "0123456789")] == '\0';
 }
 
+/* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+static uint32_t usdt_hash(const char *text, uint32_t hash)
+{
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 0x01000193u;
+	return hash;
+}
+
 static struct usdt_probe *usdt_probe(struct usdt_object *object, const struct ktr__usdt_note *note)
 {
+	uint32_t hash = usdt_hash(note->name, usdt_hash(note->provider, 0x811c9dc5u));
 	struct usdt_probe *at = object->probes;
 	size_t n = strlen(note->provider) + 1;
 
-	while (at && (strcmp(at->provider, note->provider) != 0 || strcmp(at->name, note->name) != 0))
+	while (at && (at->hash != hash || strcmp(at->provider, note->provider) != 0 ||
+		      strcmp(at->name, note->name) != 0))
 		at = at->next;
 	if (at || !(at = calloc(1, sizeof(*at))))
 		return at;
@@ -81,6 +94,7 @@ static struct usdt_probe *usdt_probe(struct usdt_object *object, const struct kt
 	at->provider = strcpy(at->text, note->provider);
 	at->name = strcpy(at->text + n, note->name);
 	at->object = object;
+	at->hash = hash;
 	ktr__usdt_arguments(at->provider, at->name, &at->known);
 	at->next = object->probes;
 	object->probes = at;
@@ -100,24 +114,34 @@ static uint64_t usdt_symbol(void *context, const char *name, size_t n)
 	return address ? address + symbols->base : 0;
 }
 
+/* An object whose notes are read, and what of it is in memory. */
+struct usdt_read {
+	struct usdt_object *object;
+	struct ktr__usdt_parts parts;
+};
+
 /* Within the loader's walk, so that the text is there. */
 static void usdt_note(void *context, const struct ktr__usdt_note *note)
 {
-	struct usdt_object *object = context;
-	const struct ktr__object *loaded = &object->loaded;
-	uint64_t at = loaded->base + note->at, semaphore = note->semaphore ? loaded->base + note->semaphore : 0;
-	struct usdt_symbols symbols = { note, loaded->base };
+	const struct usdt_read *read = context;
+	uint64_t base = read->object->loaded.base, at = base + note->at;
+	uint64_t semaphore = note->semaphore ? base + note->semaphore : 0;
+	struct usdt_symbols symbols = { note, base };
+	const struct ktr__usdt_point *there;
 	struct ktr__usdt_point *point;
 	struct usdt_probe *probe;
 	uint8_t n_nop;
 
 	/* Not in what is loaded, or not what the note says: no place of ours. */
-	if (at < loaded->base || at + 8 > loaded->end || semaphore + 2 > loaded->end ||
-	    !(n_nop = ktr__usdt_point_nop((const uint8_t *)(uintptr_t)at)) || usdt_is_ktr(note, n_nop) || // NOLINT
-	    !(probe = usdt_probe(object, note)) || !(point = calloc(1, sizeof(*point))))
+	if (!ktr__usdt_parts_have(&read->parts, at, KTR__USDT_NOP, PF_X) ||
+	    (semaphore && !ktr__usdt_parts_have(&read->parts, semaphore, sizeof(*point->semaphore), PF_W)))
 		return;
-	point->at = (uint8_t *)(uintptr_t)at; // NOLINT
-	point->first = *point->at;
+	there = ktr__usdt_point_at((const uint8_t *)(uintptr_t)at);				      // NOLINT
+	n_nop = there ? there->n_nop : ktr__usdt_point_nop((const uint8_t *)(uintptr_t)at); // NOLINT
+	if (!n_nop || usdt_is_ktr(note, n_nop) || !(probe = usdt_probe(read->object, note)) ||
+	    !(point = ktr__usdt_point_make((uint8_t *)(uintptr_t)at))) // NOLINT
+		return;
+	point->first = there ? there->first : *point->at;
 	point->n_nop = n_nop;
 	point->semaphore = (uint16_t *)(uintptr_t)semaphore; // NOLINT
 	point->n_args = (uint8_t)ktr__usdt_args_parse(note->args, point->arg, KTR__USDT_ARGS, usdt_symbol,
@@ -160,7 +184,8 @@ static bool usdt_is_recorder(const char *name)
 
 static void usdt_found(void *context, const struct ktr__object *loaded)
 {
-	struct usdt_object *object = usdt_find(loaded);
+	struct usdt_read read = { .object = usdt_find(loaded) };
+	struct usdt_object *object = read.object;
 	const char *slash;
 
 	(void)context;
@@ -179,8 +204,13 @@ static void usdt_found(void *context, const struct ktr__object *loaded)
 	if (object->was_read)
 		return;
 	object->was_read = true;
-	if (*object->loaded.path && !usdt_is_recorder(object->name))
-		ktr__usdt_notes(object->loaded.path, &object->loaded, usdt_note, object);
+	if (!*object->loaded.path || usdt_is_recorder(object->name))
+		return;
+	read.object = object;
+	ktr__usdt_parts(object->loaded.base, object->loaded.end, &read.parts);
+	/* What is run may have another name by now, or none. */
+	ktr__usdt_notes(object->loaded.executable ? "/proc/self/exe" : object->loaded.path, &object->loaded, usdt_note,
+			&read);
 }
 
 static void usdt_gone(struct usdt_object *object)
@@ -326,27 +356,9 @@ static void usdt_destroy(struct ktr_provider_probe *offered)
 
 static int usdt_describe(struct ktr_provider_probe *offered, unsigned number, struct ktr_provider_arg *arg)
 {
-	static const char *const types[] = { [KTR__USDT_NUMBER] = "", [KTR__USDT_ADDRESS] = "void *",
-					     [KTR__USDT_STRING] = "const char *",
-					     [KTR__USDT_TYPE] = "std::type_info *" };
 	const struct usdt_probe *probe = offered->context;
-	const struct ktr__usdt_point *point = probe->points;
 
-	if (!point || number >= point->n_args)
-		return -ENOENT;
-	arg->name = probe->known.name[number];
-	arg->type = types[probe->known.kind[number]];
-	arg->kind = ktr__usdt_type(&point->arg[number], probe->known.kind[number]);
-	if (probe->known.kind[number] == KTR__USDT_NUMBER && arg->kind < KTR_ARG_TYPES) {
-		static const char *const numbers[] = {
-#define USDT_TYPE(name, text, width) text,
-			KTR_ARG_LIST(USDT_TYPE)
-#undef USDT_TYPE
-		};
-
-		arg->type = numbers[arg->kind];
-	}
-	return 0;
+	return ktr__usdt_describe(probe->points, &probe->known, number, arg);
 }
 
 /* A part of a name has no colons and no control characters. */

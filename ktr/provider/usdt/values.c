@@ -9,6 +9,7 @@
 
 #include "ktr/record/own.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,21 +64,69 @@ void ktr__usdt_arguments(const char *provider, const char *name, struct ktr__usd
 	}
 }
 
-enum ktr_arg_type ktr__usdt_type(const struct ktr__usdt_arg *arg, uint8_t kind)
-{
-	static const uint8_t numbers[2][4] = { { KTR_ARG_U8, KTR_ARG_U16, KTR_ARG_U32, KTR_ARG_U64 },
-					       { KTR_ARG_I8, KTR_ARG_I16, KTR_ARG_I32, KTR_ARG_I64 } };
+/* ---- how they are recorded ---- */
 
-	if (arg->where == KTR__USDT_UNKNOWN)
-		return KTR_ARG_U64;
-	if (kind == KTR__USDT_STRING || kind == KTR__USDT_TYPE)
-		return KTR_ARG_STR;
-	if (kind == KTR__USDT_ADDRESS)
-		return KTR_ARG_PTR;
-	if (arg->is_float)
-		return KTR_ARG_F64;
-	return (enum ktr_arg_type)numbers[arg->is_signed][__builtin_ctz(arg->n_bytes)];
+/* The longest of all, as a signed one if any is that; floats as such. */
+static enum ktr_arg_type values_number(const struct ktr__usdt_point *points, unsigned number)
+{
+	static const uint8_t types[2][4] = { { KTR_ARG_U8, KTR_ARG_U16, KTR_ARG_U32, KTR_ARG_U64 },
+					     { KTR_ARG_I8, KTR_ARG_I16, KTR_ARG_I32, KTR_ARG_I64 } };
+	unsigned n_bytes = 1;
+	bool is_signed = false;
+
+	for (const struct ktr__usdt_point *at = points; at; at = at->next) {
+		const struct ktr__usdt_arg *arg = &at->arg[number];
+
+		if (number >= at->n_args)
+			continue;
+		if (arg->is_float)
+			return KTR_ARG_F64;
+		is_signed |= arg->is_signed;
+		n_bytes = arg->n_bytes > n_bytes ? arg->n_bytes : n_bytes;
+	}
+	return (enum ktr_arg_type)types[is_signed][__builtin_ctz(n_bytes)];
 }
+
+static bool values_have(const struct ktr__usdt_point *points, unsigned number)
+{
+	while (points && number >= points->n_args)
+		points = points->next;
+	return points;
+}
+
+int ktr__usdt_describe(const struct ktr__usdt_point *points, const struct ktr__usdt_arguments *known,
+		       unsigned number, struct ktr_provider_arg *arg)
+{
+	static const char *const numbers[] = {
+#define VALUES_TYPE(name, text, width) text,
+		KTR_ARG_LIST(VALUES_TYPE)
+#undef VALUES_TYPE
+	};
+
+	if (number >= KTR__USDT_ARGS || !values_have(points, number))
+		return -ENOENT;
+	arg->name = known->name[number];
+	switch (known->kind[number]) {
+	case KTR__USDT_ADDRESS:
+		arg->type = "void *";
+		arg->kind = KTR_ARG_PTR;
+		break;
+	case KTR__USDT_STRING:
+		arg->type = "const char *";
+		arg->kind = KTR_ARG_STR;
+		break;
+	case KTR__USDT_TYPE:
+		arg->type = "std::type_info *";
+		arg->kind = KTR_ARG_STR;
+		break;
+	default:
+		arg->kind = values_number(points, number);
+		arg->type = numbers[arg->kind];
+	}
+	return 0;
+}
+
+/* ---- what they are ---- */
 
 /* Text where a pointer leads; the pointer itself where there is none, or nobody may be asked. */
 static uint64_t values_text(uint64_t word, bool is_type, bool may_ask, char room[VALUES_TEXT + 4])
@@ -107,6 +156,14 @@ static uint64_t values_text(uint64_t word, bool is_type, bool may_ask, char room
 	return (uint64_t)(uintptr_t)(room + (is_type && *room == '*'));
 }
 
+static uint64_t values_double(uint64_t word, bool is_signed)
+{
+	double number = is_signed ? (double)(int64_t)word : (double)word;
+
+	memcpy(&word, &number, sizeof(word));
+	return word;
+}
+
 void ktr__usdt_fire(const struct ktr__usdt_point *point, struct ktr_provider_probe *probe, const ucontext_t *at)
 {
 	bool may_ask = !ktr__own_session()->sealed;
@@ -118,6 +175,9 @@ void ktr__usdt_fire(const struct ktr__usdt_point *point, struct ktr_provider_pro
 		if (!may_ask && point->arg[i].where == KTR__USDT_MEMORY)
 			continue;
 		word[i] = ktr__usdt_arg_value(&point->arg[i], at);
+		/* Another of its places has a float there. */
+		if (probe->site.type[i] == KTR_ARG_F64 && !point->arg[i].is_float)
+			word[i] = values_double(word[i], point->arg[i].is_signed);
 		if (probe->site.type[i] == KTR_ARG_STR)
 			word[i] = values_text(word[i], point->kind[i] == KTR__USDT_TYPE, may_ask, room[i]);
 	}

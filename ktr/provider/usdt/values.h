@@ -21,8 +21,12 @@ struct ktr__usdt_arguments {
 
 void ktr__usdt_arguments(const char *provider, const char *name, struct ktr__usdt_arguments *known);
 
-/* How an argument is recorded. */
-enum ktr_arg_type ktr__usdt_type(const struct ktr__usdt_arg *arg, uint8_t kind);
+/*
+ * An argument of all places that a probe has, which need not have it in one length: as it is recorded. -ENOENT:
+ * none of them has so many.
+ */
+int ktr__usdt_describe(const struct ktr__usdt_point *points, const struct ktr__usdt_arguments *known,
+		       unsigned number, struct ktr_provider_arg *arg);
 
 /* Records it. Async-signal-safe. */
 void ktr__usdt_fire(const struct ktr__usdt_point *point, struct ktr_provider_probe *probe, const ucontext_t *at);
