@@ -10,6 +10,9 @@
  *	32	the first instruction, at another place
  *	 +	jmp			behind it in the function
  *	56	[bytes] that the instruction takes of the stack, 4; 60: where the jump begins
+ *
+ * Nothing is called from there, so no frame is one of them. The last two say where the frame is, for who is
+ * stopped within and looks (a debugger, a handler that prints who called): nobody is told yet.
  */
 #ifndef KTR_PLAIN_STUBS_H
 #define KTR_PLAIN_STUBS_H

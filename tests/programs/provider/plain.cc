@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions as compilers and people write them, called in all ways there are; what each returns is looked at, and who
- * calls looks whether registers are kept that nobody else would keep. Prints how often each was called. Given a file's
- * name, it goes on until there is one, given an object too, loads and unloads that.
+ * Functions as compilers and people write them, called in all ways there are; what each returns is looked at,
+ * and who calls looks whether registers are kept that nobody else would keep. Given a file's name, it goes on until
+ * there is one; given an object too, it loads and unloads that.
  */
 #include <cerrno>
 #include <cstdint>
@@ -20,9 +20,10 @@
 #define TURNS 300
 
 static unsigned long wrong;
-#define CHECK(is) ((is) ? (void)0 : (void)(__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED), fprintf(stderr, "%s\n", #is)))
+#define CHECK(is)                                                                               \
+	((is) ? (void)0 : (void)(__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED), fprintf(stderr, "%s\n", #is)))
 
-/* In the order of their first instructions: five bytes, two, endbr64, an address, room on the stack; and refused ones. */
+/* By their first instructions: five bytes, two, endbr64, an address, room on the stack; and those that are refused. */
 __asm__(".text\n"
 	"	.macro begin name\n	.globl \\name\n	.type \\name, @function\n\\name:\n	.cfi_startproc\n	.endm\n"
 	"	.macro end name\n	.cfi_endproc\n	.size \\name, . - \\name\n	.balign 32\n	.endm\n"
@@ -139,7 +140,8 @@ static void contexts()
 static void turn(int i)
 {
 	jmp_buf back;
-	int (*const functions[])(int) = { plain_five, plain_two, plain_endbr, plain_word, plain_room, plain_byte, plain_cross };
+	int (*const functions[])(int) = { plain_five, plain_two,  plain_endbr, plain_word,
+					  plain_room, plain_byte, plain_cross };
 
 	CHECK(plain_five(i) == i + 7);
 	CHECK(plain_two(i) == i + 8);
