@@ -23,7 +23,7 @@ static unsigned long wrong;
 #define CHECK(is)                                                                               \
 	((is) ? (void)0 : (void)(__atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED), fprintf(stderr, "%s\n", #is)))
 
-/* By their first instructions: five bytes, two, endbr64, an address, room on the stack; and those that are refused. */
+/* By their first instructions: five bytes, two, endbr64, an address, room on the stack; and refused ones. */
 __asm__(".text\n"
 	"	.macro begin name\n	.globl \\name\n	.type \\name, @function\n\\name:\n	.cfi_startproc\n	.endm\n"
 	"	.macro end name\n	.cfi_endproc\n	.size \\name, . - \\name\n	.balign 32\n	.endm\n"
