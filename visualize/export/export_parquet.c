@@ -12,6 +12,8 @@
  */
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
+#include "conf/kit/array.h"
+#include "conf/kit/utf8.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
 #include "visualize/model/column.h"
@@ -24,7 +26,10 @@
 #include <snappy-c.h>
 #endif
 
-#define PARQUET_ROWS  65536u
+#define PARQUET_ROWS   65536u
+#define PARQUET_LEVELS (4 + 3 + PARQUET_ROWS / 8) /* [bytes] which values are there, of a whole group */
+#define PARQUET_TEXT_MOST 2048u /* [bytes] of a text; more is cut off */
+#define PARQUET_PIECE  32u /* [bytes] most texts are shorter, and copied by one copy of a fixed length */
 
 enum {
 	PARQUET_INT32 = 1,
@@ -66,8 +71,30 @@ static const struct {
 	PARQUET_COLUMNS(PARQUET_ROW)
 };
 
+/* Texts of call sites and of threads, in the order of their columns here. */
+enum { PARQUET_KIND, PARQUET_CLASS, PARQUET_FILE, PARQUET_FUNC, PARQUET_GROUP, PARQUET_SITE_TEXTS };
+enum { PARQUET_THREAD, PARQUET_PROCESS, PARQUET_THREAD_TEXTS };
+
+/* A text as it stands in its column, among those that are kept. */
+struct parquet_kept {
+	size_t at;
+	uint32_t n; /* [bytes] 0: not made yet */
+};
+
+struct parquet_site {
+	struct parquet_kept text[PARQUET_SITE_TEXTS];
+};
+
+struct parquet_thread {
+	struct parquet_kept text[PARQUET_THREAD_TEXTS];
+};
+
 struct parquet {
-	struct ktr__column values[COLUMNS];
+	struct ktr__column values[COLUMNS]; /* of optional ones, behind PARQUET_LEVELS bytes for which are there */
+	struct ktr__column kept; /* texts, and PARQUET_PIECE bytes more that are copied along */
+	struct parquet_site *site; /* owned, by id */
+	struct parquet_thread *thread; /* owned, by id */
+	uint32_t n_sites, n_threads;
 	uint8_t there[COLUMNS][PARQUET_ROWS / 8]; /* bits: not null */
 	uint32_t n;                               /* rows of the group that is being filled */
 	struct ktr__column footer;                /* row groups */
@@ -130,13 +157,13 @@ static void parquet_thrift_end(struct ktr__column *to)
 #if KTR_HAVE_SNAPPY
 #define PARQUET_CODEC 1
 
-static int parquet_pack(struct parquet *p)
+static int parquet_pack(struct parquet *p, const uint8_t *page, size_t n_page)
 {
-	size_t n = snappy_max_compressed_length(p->page.n);
+	size_t n = snappy_max_compressed_length(n_page);
 
 	ktr__column_clear(&p->packed);
 	if (ktr__column_room(&p->packed, n) != 0 ||
-	    snappy_compress((const char *)p->page.bytes, p->page.n, (char *)p->packed.bytes, &n) != SNAPPY_OK)
+	    snappy_compress((const char *)page, n_page, (char *)p->packed.bytes, &n) != SNAPPY_OK)
 		return -ENOMEM;
 	p->packed.n = n;
 	return 0;
@@ -144,10 +171,10 @@ static int parquet_pack(struct parquet *p)
 #else
 #define PARQUET_CODEC 0
 
-static int parquet_pack(struct parquet *p)
+static int parquet_pack(struct parquet *p, const uint8_t *page, size_t n_page)
 {
 	ktr__column_clear(&p->packed);
-	ktr__column_bytes(&p->packed, p->page.bytes, p->page.n);
+	ktr__column_bytes(&p->packed, page, n_page);
 	return p->packed.error;
 }
 #endif
@@ -158,18 +185,34 @@ static void parquet_write(struct ktr__export *e, struct parquet *p, const struct
 	p->offset += bytes->n;
 }
 
-/* Which values are there: one run of bits. */
-static void parquet_levels(struct parquet *p, unsigned column)
+/* Puts which values are there before them: one run of bits. How many bytes of the room for it are left. */
+static size_t parquet_levels(struct parquet *p, unsigned column)
 {
 	uint32_t groups = (p->n + 7) / 8, length;
 	struct ktr__column *to = &p->text;
+	uint8_t *end = p->values[column].bytes + PARQUET_LEVELS;
 
 	ktr__column_clear(to);
 	ktr__column_number(to, (uint64_t)groups << 1 | 1);
 	ktr__column_bytes(to, p->there[column], groups);
 	length = (uint32_t)to->n;
-	ktr__column_bytes(&p->page, &length, 4);
-	ktr__column_bytes(&p->page, to->bytes, to->n);
+	memcpy(end - length, to->bytes, length);
+	memcpy(end - length - 4, &length, 4);
+	return PARQUET_LEVELS - 4 - length;
+}
+
+/* Empties a column. 0 or -ENOMEM. */
+static int parquet_clear(struct parquet *p, unsigned column)
+{
+	struct ktr__column *to = &p->values[column];
+
+	ktr__column_clear(to);
+	if (!parquet_columns[column].optional)
+		return 0;
+	if (ktr__column_room(to, PARQUET_LEVELS) != 0)
+		return -ENOMEM;
+	to->n = PARQUET_LEVELS;
+	return 0;
 }
 
 /* Describes the column's chunk in the footer. */
@@ -207,18 +250,20 @@ static void parquet_describe(struct parquet *p, unsigned column, uint64_t at, ui
 static int parquet_column(struct ktr__export *e, struct parquet *p, unsigned column)
 {
 	struct ktr__column *head = &p->text;
+	const struct ktr__column *values = &p->values[column];
 	unsigned last = 0, inner = 0;
 	uint64_t at = p->offset;
+	size_t skip, n_page;
 
-	ktr__column_clear(&p->page);
-	if (parquet_columns[column].optional)
-		parquet_levels(p, column);
-	ktr__column_bytes(&p->page, p->values[column].bytes, p->values[column].n);
-	if (p->page.error || p->values[column].error || parquet_pack(p) != 0)
+	if (values->error || p->kept.error)
+		return -ENOMEM;
+	skip = parquet_columns[column].optional ? parquet_levels(p, column) : 0;
+	n_page = values->n - skip;
+	if (p->text.error || parquet_pack(p, values->bytes + skip, n_page) != 0)
 		return -ENOMEM;
 	ktr__column_clear(head);
 	parquet_thrift_number(head, &last, 1, THRIFT_I32, 0); /* a page of data */
-	parquet_thrift_number(head, &last, 2, THRIFT_I32, (int64_t)p->page.n);
+	parquet_thrift_number(head, &last, 2, THRIFT_I32, (int64_t)n_page);
 	parquet_thrift_number(head, &last, 3, THRIFT_I32, (int64_t)p->packed.n);
 	parquet_thrift_field(head, &last, 5, THRIFT_STRUCT);
 	parquet_thrift_number(head, &inner, 1, THRIFT_I32, p->n);
@@ -229,9 +274,8 @@ static int parquet_column(struct ktr__export *e, struct parquet *p, unsigned col
 	parquet_thrift_end(head);
 	parquet_write(e, p, head);
 	parquet_write(e, p, &p->packed);
-	parquet_describe(p, column, at, p->page.n + head->n);
-	ktr__column_clear(&p->values[column]);
-	return head->error;
+	parquet_describe(p, column, at, n_page + head->n);
+	return parquet_clear(p, column) != 0 ? -ENOMEM : head->error;
 }
 
 static int parquet_flush(struct ktr__export *e)
@@ -266,26 +310,108 @@ static void parquet_i32(struct parquet *p, unsigned column, uint32_t number)
 static void parquet_word(struct parquet *p, unsigned column, uint64_t word)
 {
 	ktr__column_bytes(&p->values[column], &word, 8);
+}
+
+static inline void parquet_is_there(struct parquet *p, unsigned column)
+{
 	p->there[column][p->n / 8] |= (uint8_t)(1u << p->n % 8);
 }
 
-static void parquet_bytes(struct parquet *p, unsigned column, const char *bytes, size_t n)
+/* Adds a text to a column or to those that are kept. */
+static void parquet_clean(struct ktr__column *to, const char *bytes, size_t n)
 {
-	struct ktr__column *to = &p->values[column];
 	uint32_t length;
 
-	n = n < 2048 ? n : 2048;
+	n = n < PARQUET_TEXT_MOST ? n : PARQUET_TEXT_MOST;
 	if (ktr__column_room(to, 4 + 4 * n + 1) != 0)
 		return;
 	length = (uint32_t)ktr__label_clean((char *)to->bytes + to->n + 4, 4 * n + 1, bytes, n);
 	memcpy(to->bytes + to->n, &length, 4);
 	to->n += 4 + length;
-	p->there[column][p->n / 8] |= (uint8_t)(1u << p->n % 8);
 }
 
 static void parquet_text(struct parquet *p, unsigned column, const char *text)
 {
-	parquet_bytes(p, column, text ? text : "", text ? strlen(text) : 0);
+	parquet_clean(&p->values[column], text ? text : "", text ? strlen(text) : 0);
+}
+
+static void parquet_keep(struct parquet *p, struct parquet_kept *kept, const char *text)
+{
+	struct ktr__column *to = &p->kept;
+
+	kept->at = to->n;
+	parquet_clean(to, text ? text : "", text ? strlen(text) : 0);
+	kept->n = (uint32_t)(to->n - kept->at);
+	ktr__column_room(to, PARQUET_PIECE);
+}
+
+static inline void parquet_put(struct parquet *p, unsigned column, const struct parquet_kept *kept)
+{
+	struct ktr__column *to = &p->values[column];
+	const uint8_t *from = p->kept.bytes + kept->at;
+
+	if (p->kept.error || ktr__column_room(to, kept->n + PARQUET_PIECE) != 0)
+		return;
+	if (kept->n <= PARQUET_PIECE)
+		memcpy(to->bytes + to->n, from, PARQUET_PIECE);
+	else
+		memcpy(to->bytes + to->n, from, kept->n);
+	to->n += kept->n;
+}
+
+/* The texts of a site, made when its first event comes. NULL without memory. */
+static const struct parquet_site *parquet_site(struct parquet *p, const struct ktr_reader_site *site)
+{
+	struct parquet_site *s;
+
+	if (ktr__array_grow(&p->site, &p->n_sites, site->id, sizeof(*s)) != 0)
+		return NULL;
+	s = &p->site[site->id];
+	if (s->text[PARQUET_KIND].n != 0)
+		return s;
+	parquet_keep(p, &s->text[PARQUET_KIND], ktr__ktrgraph_text(site->kind));
+	parquet_keep(p, &s->text[PARQUET_CLASS], site->class_name);
+	parquet_keep(p, &s->text[PARQUET_FILE], site->file);
+	parquet_keep(p, &s->text[PARQUET_FUNC], site->func);
+	parquet_keep(p, &s->text[PARQUET_GROUP], site->group);
+	return s;
+}
+
+static const struct parquet_thread *parquet_thread(struct parquet *p, const struct ktr_reader_thread *thread)
+{
+	struct parquet_thread *t;
+
+	if (ktr__array_grow(&p->thread, &p->n_threads, thread->id, sizeof(*t)) != 0)
+		return NULL;
+	t = &p->thread[thread->id];
+	if (t->text[PARQUET_THREAD].n != 0)
+		return t;
+	parquet_keep(p, &t->text[PARQUET_THREAD], thread->name);
+	parquet_keep(p, &t->text[PARQUET_PROCESS], thread->process);
+	return t;
+}
+
+/* What the event says, written where it is to be: seldom something of it is not clean. */
+static void parquet_message(struct parquet *p, const struct ktr_event *event)
+{
+	struct ktr__column *to = &p->values[COLUMN_message];
+	char *at, text[PARQUET_TEXT_MOST];
+	uint32_t length;
+	size_t n;
+
+	if (ktr__column_room(to, 4 + PARQUET_TEXT_MOST) != 0)
+		return;
+	at = (char *)to->bytes + to->n + 4;
+	n = ktr_event_text(event, at, PARQUET_TEXT_MOST);
+	n = n < PARQUET_TEXT_MOST ? n : PARQUET_TEXT_MOST - 1;
+	if (ktr__utf8_plain(at, n) != n) {
+		memcpy(text, at, n);
+		parquet_clean(to, text, n);
+		return;
+	}
+	length = (uint32_t)n;
+	memcpy(to->bytes + to->n, &length, 4);
+	to->n += 4 + n;
 }
 
 static void parquet_arg(struct ktr__export *e, const struct ktr_event *event, unsigned i)
@@ -295,25 +421,28 @@ static void parquet_arg(struct ktr__export *e, const struct ktr_event *event, un
 
 	switch (event->site->arg[i].type) {
 	case KTR_ARG_STR:
-		if (!event->str[i].is_null)
-			parquet_bytes(p, COLUMN_text0 + i, event->str[i].bytes,
-				      event->str[i].n_bytes);
+		if (event->str[i].is_null)
+			break;
+		parquet_clean(&p->values[COLUMN_text0 + i], event->str[i].bytes, event->str[i].n_bytes);
+		parquet_is_there(p, COLUMN_text0 + i);
 		break;
 	case KTR_ARG_STACK:
-		parquet_bytes(
-			p, COLUMN_text0 + i, stack,
-			ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+		parquet_clean(&p->values[COLUMN_text0 + i], stack,
+			      ktr__stack_text(event, i, ktr__reader_symbols(e->reader), " < ", stack));
+		parquet_is_there(p, COLUMN_text0 + i);
 		break;
 	case KTR_ARG_F64:
 		parquet_word(p, COLUMN_real0 + i, event->arg[i]);
+		parquet_is_there(p, COLUMN_real0 + i);
 		break;
 	default:
 		parquet_word(p, COLUMN_arg0 + i, event->arg[i]);
+		parquet_is_there(p, COLUMN_arg0 + i);
 	}
 }
 
 /* What rows of both kinds have; the row counts when the caller is done with it. */
-static void parquet_row(struct parquet *p, uint64_t ns, uint32_t cpu, const char *kind)
+static void parquet_row(struct parquet *p, uint64_t ns, uint32_t cpu)
 {
 	if (p->n == 0 || ns < p->least_ns)
 		p->least_ns = ns;
@@ -321,7 +450,6 @@ static void parquet_row(struct parquet *p, uint64_t ns, uint32_t cpu, const char
 		p->greatest_ns = ns;
 	parquet_word(p, COLUMN_ts_ns, ns);
 	parquet_i32(p, COLUMN_cpu, cpu);
-	parquet_text(p, COLUMN_kind, kind);
 }
 
 static int parquet_end_row(struct ktr__export *e)
@@ -334,21 +462,25 @@ static int parquet_end_row(struct ktr__export *e)
 static int parquet_event(struct ktr__export *e, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
+	const struct ktr_reader_thread *thread = event->thread;
 	struct parquet *p = e->data;
-	char text[2048];
-	size_t n = ktr_event_text(event, text, sizeof(text));
+	const struct parquet_site *s = parquet_site(p, site);
+	const struct parquet_thread *t = parquet_thread(p, thread);
 
-	parquet_row(p, event->time_ns, event->cpu, ktr__ktrgraph_text(site->kind));
-	parquet_i32(p, COLUMN_pid, event->thread->pid);
-	parquet_i32(p, COLUMN_tid, event->thread->tid);
-	parquet_text(p, COLUMN_thread, event->thread->name);
-	parquet_text(p, COLUMN_process, event->thread->process);
-	parquet_text(p, COLUMN_class, site->class_name);
-	parquet_text(p, COLUMN_file, site->file);
+	if (s == NULL || t == NULL)
+		return -ENOMEM;
+	parquet_row(p, event->time_ns, event->cpu);
+	parquet_i32(p, COLUMN_pid, thread->pid);
+	parquet_i32(p, COLUMN_tid, thread->tid);
 	parquet_i32(p, COLUMN_line, site->line);
-	parquet_text(p, COLUMN_func, site->func);
-	parquet_text(p, COLUMN_group, site->group);
-	parquet_bytes(p, COLUMN_message, text, n < sizeof(text) ? n : sizeof(text) - 1);
+	parquet_put(p, COLUMN_thread, &t->text[PARQUET_THREAD]);
+	parquet_put(p, COLUMN_process, &t->text[PARQUET_PROCESS]);
+	parquet_put(p, COLUMN_kind, &s->text[PARQUET_KIND]);
+	parquet_put(p, COLUMN_class, &s->text[PARQUET_CLASS]);
+	parquet_put(p, COLUMN_file, &s->text[PARQUET_FILE]);
+	parquet_put(p, COLUMN_func, &s->text[PARQUET_FUNC]);
+	parquet_put(p, COLUMN_group, &s->text[PARQUET_GROUP]);
+	parquet_message(p, event);
 	for (unsigned i = 0; i < site->n_args; i++)
 		parquet_arg(e, event, i);
 	return parquet_end_row(e);
@@ -362,7 +494,8 @@ static int parquet_loss(struct ktr__export *e, const struct ktr_loss *loss)
 	char text[48];
 
 	snprintf(text, sizeof(text), "%" PRIu64 " events lost", loss->n_events);
-	parquet_row(p, loss->from_ns ? loss->from_ns : e->info->first_ns, loss->cpu, "loss");
+	parquet_row(p, loss->from_ns ? loss->from_ns : e->info->first_ns, loss->cpu);
+	parquet_text(p, COLUMN_kind, "loss");
 	parquet_i32(p, COLUMN_pid, 0);
 	parquet_i32(p, COLUMN_tid, 0);
 	parquet_i32(p, COLUMN_line, 0);
@@ -370,6 +503,7 @@ static int parquet_loss(struct ktr__export *e, const struct ktr_loss *loss)
 		parquet_text(p, texts[i], "");
 	parquet_text(p, COLUMN_message, text);
 	parquet_word(p, COLUMN_arg0, loss->n_events);
+	parquet_is_there(p, COLUMN_arg0);
 	return parquet_end_row(e);
 }
 
@@ -381,6 +515,9 @@ static int parquet_begin(struct ktr__export *e)
 
 	fputs("PAR1", e->to);
 	p->offset = 4;
+	for (unsigned i = 0; i < COLUMNS; i++)
+		if (parquet_clear(p, i) != 0)
+			return -ENOMEM;
 	return 0;
 }
 
@@ -390,6 +527,9 @@ static void parquet_free(struct ktr__export *e)
 
 	for (unsigned i = 0; i < COLUMNS; i++)
 		free(p->values[i].bytes);
+	free(p->kept.bytes);
+	free(p->site);
+	free(p->thread);
 	free(p->footer.bytes);
 	free(p->page.bytes);
 	free(p->packed.bytes);
