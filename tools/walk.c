@@ -271,10 +271,19 @@ int walk_print(struct walk *walk, const struct ktr__crew_trade *trade, void *of,
 	return rc ? rc : *printed;
 }
 
+static unsigned walk_wants_none(const void *context, const struct ktr_reader_site *site)
+{
+	(void)context;
+	(void)site;
+	return 0;
+}
+
 int walk_total(struct walk *walk)
 {
 	int what;
 
+	/* Without memory for it, all arguments are read: that takes longer, and is all. */
+	ktr__reader_wants(walk->reader, walk_wants_none, NULL);
 	progress_count(walk->find.command);
 	ktr__reader_watch(walk->reader, progress_step, NULL);
 	while ((what = ktr_reader_count(walk->reader, &walk->n_events)) > 0)

@@ -7,6 +7,7 @@
  */
 #include "analyze/filter/filter.h"
 
+#include "analyze/filter/filter_chain.h"
 #include "analyze/filter/filter_fields.h"
 #include "analyze/filter/filter_spans.h"
 #include "analyze/read/ktrgraph.h"
@@ -44,7 +45,8 @@ _Static_assert(offsetof(struct ktr_event, cpu) % sizeof(uint64_t) == 0, "the low
 #define FILTER_ARG KTR__FILTER_N_FIELDS
 
 struct filter_site {
-	const struct ktr__expr_op *op; /* owned */
+	const struct ktr__expr_op *op; /* owned; `yes` of one that loads is 1 + the chain it begins, or 0 */
+	struct ktr__filter_chain *chain; /* owned, or NULL */
 	uint32_t n_ops;
 	uint8_t always;
 	uint8_t made;
@@ -140,6 +142,24 @@ static int filter_known(void *context, const struct ktr__expr_node *node, struct
 
 /* ---- programs ---- */
 
+/* Prepares the chains among a site's ops. Those for which there is no memory are the evaluator's. */
+static void filter_make_chains(struct filter_site *site, struct ktr__expr_op *op, uint32_t n_ops)
+{
+	struct ktr__filter_chain chain;
+	uint32_t n = 0, room = 0;
+
+	for (uint32_t at = 0; at < n_ops; at++) {
+		if (op[at].code > KTR__EXPR_NUMBER)
+			continue;
+		op[at].yes = 0;
+		if ((at && op[at - 1].code < KTR__EXPR_COMPARE) || !ktr__filter_chain_make(&chain, op, n_ops, at) ||
+		    ktr__array_grow(&site->chain, &room, n, sizeof(chain)))
+			continue;
+		site->chain[n++] = chain;
+		op[at].yes = (uint8_t)n;
+	}
+}
+
 static int filter_emit_site(struct ktr__filter *filter, uint32_t id, struct ktr_error *err)
 {
 	struct filter_known known = { filter, filter_site_of(filter->tables, id) };
@@ -161,6 +181,7 @@ static int filter_emit_site(struct ktr__filter *filter, uint32_t id, struct ktr_
 	if (!op)
 		return ktr_error_set(err, ENOMEM, "no memory");
 	memcpy(op, emitted.op, emitted.n_ops * sizeof(*op));
+	filter_make_chains(site, op, emitted.n_ops);
 	site->op = op;
 	site->n_ops = emitted.n_ops;
 	return 0;
@@ -239,8 +260,8 @@ static int filter_run(struct ktr__filter *filter, const struct filter_site *site
 }
 
 /*
- * Comparisons of an argument with a number are done right here, the usual case; the rest of the program
- * is the evaluator's from the first other op on.
+ * Comparisons of an argument with a number are done right here, the usual case, and so are chains; the rest of
+ * the program is the evaluator's from the first other op on.
  */
 int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
 {
@@ -250,17 +271,26 @@ int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
 
 	if (!site->n_ops)
 		return site->always;
-	while (at < site->n_ops && site->op[at].code == KTR__EXPR_WORD) {
+	while (at < site->n_ops) {
 		const struct ktr__expr_op *op = &site->op[at];
-		uint64_t flip = op->what & KTR__EXPR_UNSIGNED ? 0 : 1ull << 63;
-		uint64_t a = (words[op->field] & ~0ull >> (-op->length & 63)) ^ flip, b = op->value ^ flip;
-		unsigned outcome = 1u << ((a > b) - (a < b) + 1);
 
-		at = op->what & outcome ? op->yes : op->no;
+		if (op->code == KTR__EXPR_WORD) {
+			uint64_t flip = op->what & KTR__EXPR_UNSIGNED ? 0 : 1ull << 63;
+			uint64_t a = (words[op->field] & ~0ull >> (-op->length & 63)) ^ flip, b = op->value ^ flip;
+			unsigned outcome = 1u << ((a > b) - (a < b) + 1);
+
+			at = op->what & outcome ? op->yes : op->no;
+		} else {
+			unsigned next = op->code <= KTR__EXPR_NUMBER && op->yes
+						? ktr__filter_chain_test(&site->chain[op->yes - 1], words)
+						: KTR__FILTER_CHAIN_BREAKS;
+
+			if (next == KTR__FILTER_CHAIN_BREAKS)
+				return filter_run(filter, site, at, event);
+			at = next;
+		}
 	}
-	if (at >= KTR__EXPR_ACCEPT)
-		return at == KTR__EXPR_ACCEPT;
-	return filter_run(filter, site, at, event);
+	return at == KTR__EXPR_ACCEPT;
 }
 
 /* ---- making one ---- */
@@ -441,9 +471,24 @@ struct ktr__filter_spans *ktr__filter_spans(struct ktr__filter *filter)
 	return filter->spans;
 }
 
-int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id)
+unsigned ktr__filter_args(const struct ktr__filter *filter, uint32_t id)
 {
-	return id >= filter->n_sites || !filter->site[id].made || filter->site[id].n_ops;
+	const unsigned all = (1u << KTR_ARGS_MAX) - 1;
+	const struct filter_site *site = &filter->site[id];
+	unsigned args = 0;
+
+	if (id >= filter->n_sites || !site->made)
+		return all;
+	for (uint32_t i = 0; i < site->n_ops; i++) {
+		const struct ktr__expr_op *op = &site->op[i];
+
+		/* What is loaded by itself may be made of several arguments. */
+		if (op->code == KTR__EXPR_LOAD && !(op->what & KTR__EXPR_FROM_WORD))
+			return all;
+		if ((op->code == KTR__EXPR_LOAD || op->code == KTR__EXPR_WORD) && op->field >= FILTER_WORD(0))
+			args |= 1u << (op->field - FILTER_WORD(0));
+	}
+	return args;
 }
 
 const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n)
@@ -481,8 +526,10 @@ void ktr__filter_free(struct ktr__filter *filter)
 {
 	if (!filter)
 		return;
-	for (uint32_t id = 0; filter->site && id < filter->n_sites; id++)
+	for (uint32_t id = 0; filter->site && id < filter->n_sites; id++) {
 		free((void *)(uintptr_t)filter->site[id].op);
+		free(filter->site[id].chain);
+	}
 	free(filter->site);
 	free(filter->never);
 	ktr__filter_spans_free(filter->spans);

@@ -31,8 +31,8 @@ void ktr__filter_free(struct ktr__filter *filter);
  */
 const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n);
 
-/* Does whether an event of the site passes depend on more than the site? */
-int ktr__filter_looks(const struct ktr__filter *filter, uint32_t id);
+/* Which arguments of the site's events it looks at, bit by bit. */
+unsigned ktr__filter_args(const struct ktr__filter *filter, uint32_t id);
 
 /*
  * What it has to know of spans before it can look at an event, borrowed; NULL where it asks for none. See

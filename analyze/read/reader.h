@@ -17,12 +17,32 @@ struct ktr__tables;
 int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **event);
 
 /*
- * From here on the arguments of sites that wants() does not hold for are of no use: what is read of a
- * trace passes over them, and arg[] and str[] of their events mean nothing. A filter sees those that it
- * looks at all the same. NULL: all are wanted. 0 or -ENOMEM, with all of them wanted.
+ * From here on wants() tells which arguments of a site's events are of use, bit by bit: what is read of a trace
+ * passes over the others, and their arg[] and str[] mean nothing. A filter sees those that it looks at all the same.
+ * NULL: all are wanted. 0 or -ENOMEM, with all of them wanted.
  */
-typedef int ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
+#define KTR__READER_ALL_ARGS ((1u << KTR_ARGS_MAX) - 1)
+typedef unsigned ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
 int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, const void *context);
+
+/* Events of one thread that were counted where they lie, in the order of time. */
+struct ktr__reader_run {
+	const struct ktr_reader_thread *thread;
+	uint32_t cpu, n_events;
+	uint64_t first_ns, last_ns;
+};
+
+/*
+ * From here on events of sites that `of` holds for need not be handed out. Of those that are not, count[] by site's
+ * id, borrowed, is raised, and run() is told; they are those of the walk's window, ahead of the others. Losses are
+ * told before what comes after them, as ever. Where there is a filter, or it is no trace that is walked forwards,
+ * all are handed out. NULL: all are. 0 or -ENOMEM, with all of them handed out. ktr_reader_count() and another window
+ * are not for such a walk.
+ */
+typedef int ktr__reader_counts_fn(const void *context, const struct ktr_reader_site *site);
+typedef void ktr__reader_run_fn(void *context, const struct ktr__reader_run *run);
+int ktr__reader_count_only(struct ktr_reader *reader, ktr__reader_counts_fn *of, uint64_t *count,
+			   ktr__reader_run_fn *run, void *context);
 
 /*
  * From here on it is told of each packet of a trace that is read: when its first event was, in reverse its last,

@@ -35,12 +35,21 @@ static void reader_choose_spare(struct ktr_reader *reader)
 	const struct ktr__filter *filter = reader->source.filter;
 	struct ktr__tables *tables = &reader->source.tables;
 
-	for (uint32_t id = 1; id < reader->n_skip_args; id++) {
+	for (uint32_t id = 1; id < reader->n_args; id++) {
 		struct ktr__program *program = &tables->program[id];
-		int skip_args = reader->skip_args[id] && !(filter && ktr__filter_looks(filter, id));
+		unsigned there = (1u << program->n_args) - 1, wanted = reader->args[id];
 
-		if (program->ready)
-			program->ready = skip_args ? KTR__PROGRAM_SKIP_ARGS : KTR__PROGRAM_READY;
+		if (!program->ready)
+			continue;
+		wanted = (wanted | (filter ? ktr__filter_args(filter, id) : 0)) & there;
+		program->wanted = (uint8_t)wanted;
+		/* What is numbers alone is read at once; so is what a string is wanted of. */
+		if (!wanted && there)
+			program->ready = KTR__PROGRAM_SKIP_ARGS;
+		else if (program->payload && wanted != there && !(wanted & program->payload))
+			program->ready = KTR__PROGRAM_SOME_ARGS;
+		else
+			program->ready = KTR__PROGRAM_READY;
 	}
 }
 
@@ -48,18 +57,42 @@ int ktr__reader_wants(struct ktr_reader *reader, ktr__reader_wants_fn *wants, co
 {
 	struct ktr__tables *tables = &reader->source.tables;
 
-	if (reader->skip_args)
-		memset(reader->skip_args, 0, reader->n_skip_args);
+	if (reader->args)
+		memset(reader->args, KTR__READER_ALL_ARGS, reader->n_args);
 	reader_choose_spare(reader);
-	free(reader->skip_args);
-	reader->n_skip_args = 0;
-	reader->skip_args = wants && tables->n_sites ? calloc(tables->n_sites, 1) : NULL;
-	if (!reader->skip_args)
+	free(reader->args);
+	reader->n_args = 0;
+	reader->args = wants && tables->n_sites ? calloc(tables->n_sites, 1) : NULL;
+	if (!reader->args)
 		return wants && tables->n_sites ? -ENOMEM : 0;
-	reader->n_skip_args = tables->n_sites;
-	for (uint32_t id = 1; id < reader->n_skip_args; id++)
-		reader->skip_args[id] = tables->site[id] && !wants(context, tables->site[id]);
+	reader->n_args = tables->n_sites;
+	for (uint32_t id = 1; id < reader->n_args; id++)
+		if (tables->site[id])
+			reader->args[id] = (uint8_t)(wants(context, tables->site[id]) & KTR__READER_ALL_ARGS);
 	reader_choose_spare(reader);
+	return 0;
+}
+
+int ktr__reader_count_only(struct ktr_reader *reader, ktr__reader_counts_fn *of, uint64_t *count,
+			   ktr__reader_run_fn *run, void *context)
+{
+	struct ktr__event_source *source = &reader->source;
+	const struct ktr__tables *tables = &source->tables;
+
+	free(source->counted);
+	source->counted = NULL;
+	if (!of || source->filter || source->follow || source->reverse || !tables->n_sites)
+		return 0;
+	source->counted = calloc(tables->n_sites, 1);
+	if (!source->counted)
+		return -ENOMEM;
+	source->n_counted = tables->n_sites;
+	source->count = count;
+	source->run = run;
+	source->run_context = context;
+	/* Site 0 is whatever is not known. */
+	for (uint32_t id = 1; id < source->n_counted; id++)
+		source->counted[id] = tables->site[id] && of(context, tables->site[id]);
 	return 0;
 }
 

@@ -23,8 +23,8 @@ struct ktr_reader {
 	struct ktr__watch watch;      /* follow */
 	uint64_t mature_ns;           /* follow: what was seen before may be handed out */
 	int over;                     /* follow: nothing more will come */
-	uint8_t *skip_args;           /* owned, by site: its arguments are not wanted; NULL: all are */
-	uint32_t n_skip_args;
+	uint8_t *args;		      /* owned, by site: which arguments are wanted; NULL: all are */
+	uint32_t n_args;
 	char *path;
 };
 

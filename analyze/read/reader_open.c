@@ -169,7 +169,7 @@ void ktr_reader_close(struct ktr_reader *reader)
 	ktr__watch_close(&reader->watch);
 	ktr__merge_free(&reader->merge);
 	ktr__source_close(&reader->source);
-	free(reader->skip_args);
+	free(reader->args);
 	free(reader->path);
 	free(reader);
 }

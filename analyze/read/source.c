@@ -133,8 +133,8 @@ void ktr__source_loss(struct ktr__event_source *source, const struct ktr_loss *l
 {
 	struct ktr__said *said;
 
-	/* Without one a cursor stands where the walk does. */
-	if (source->filter) {
+	/* Where each event is handed out, a cursor stands where the walk does. */
+	if (source->filter || source->counted) {
 		source_hold(source, loss);
 		return;
 	}
@@ -183,5 +183,6 @@ void ktr__source_close(struct ktr__event_source *source)
 	ktr__trace_source_close(source);
 	ktr__session_feed_close(source->feed);
 	ktr__filter_free(source->filter);
+	free(source->counted);
 	ktr__tables_free(&source->tables);
 }

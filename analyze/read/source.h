@@ -74,6 +74,8 @@ struct ktr__held {
 	unsigned room;
 };
 
+struct ktr__reader_run;
+
 #define KTR__SOURCE_OVER 1 /* of a look for what has come: nothing more will */
 
 struct ktr__event_source {
@@ -99,6 +101,11 @@ struct ktr__event_source {
 	uint64_t n_bytes;	    /* of a trace's packets, when it was opened */
 	void (*watch)(void *context, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes); /* see reader.h */
 	void *watch_context;
+	uint8_t *counted;	    /* owned, by site: its events are counted and not handed out; NULL: none are */
+	uint32_t n_counted;	    /* bytes of it */
+	uint64_t *count;	    /* by site: see reader.h */
+	void (*run)(void *context, const struct ktr__reader_run *run);
+	void *run_context;
 	uint64_t end_ns;	    /* the walk ends after this time, in reverse before it */
 };
 

@@ -14,11 +14,13 @@
  */
 #include "analyze/read/trace_cursor.h"
 
+#include "analyze/read/reader.h"
 #include "analyze/read/source.h"
 #include "analyze/read/tables.h"
 #include "analyze/read/trace_losses.h"
 #include "analyze/read/trace_part.h"
 #include "analyze/read/trace_set.h"
+#include "analyze/stats/ends.h"
 
 #include <errno.h>
 
@@ -217,6 +219,29 @@ static void trace_cursor_skip_unwanted(struct ktr__trace_cursor *t)
 	source->n_filtered += n;
 }
 
+/* Events that are only to be counted are passed over, too, a run of one thread's after the other. */
+static void trace_cursor_count_only(struct ktr__trace_cursor *t)
+{
+	struct ktr__event_source *source = t->c.source;
+	struct ktr__counted counted;
+	struct ktr__reader_run run = { .cpu = t->head.cpu };
+
+	if (source->filter || t->walk.time_ns < t->limit_ns || source->n_counted < t->walk.n_programs)
+		return;
+	for (;;) {
+		ktr__walk_count(&t->walk, source->counted, source->end_ns, source->count, &counted);
+		if (!counted.n)
+			return;
+		t->n_decoded += counted.n;
+		run.thread = ktr__trace_thread(t, counted.word, counted.first_ns);
+		run.n_events = counted.n;
+		run.first_ns = counted.first_ns;
+		run.last_ns = counted.last_ns;
+		ktr__ends_see(run.thread, run.last_ns);
+		source->run(source->run_context, &run);
+	}
+}
+
 static int trace_cursor_advance(struct ktr__cursor *cursor)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
@@ -229,6 +254,8 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 			return rc;
 		if (t->c.source->never)
 			trace_cursor_skip_unwanted(t);
+		if (t->c.source->counted)
+			trace_cursor_count_only(t);
 		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
 		if (rc < 0)
 			ktr__trace_give_up(t, rc);

@@ -123,20 +123,27 @@ void ktr__trace_begin(struct ktr__trace_cursor *t);
  */
 void ktr__trace_give_up(struct ktr__trace_cursor *t, int why);
 
+/* Whose word it is, of an event at that time. */
+static inline const struct ktr_reader_thread *ktr__trace_thread(struct ktr__trace_cursor *t, uint32_t word,
+								uint64_t time_ns)
+{
+	struct ktr__tables *tables = &t->c.source->tables;
+
+	if (word != t->last_word || !t->last_thread) {
+		t->last_thread = ktr__tables_by_word(tables, word, time_ns);
+		if (t->last_thread == &tables->nobody.thread)
+			t->last_thread = ktr__tables_stranger(tables, word);
+		t->last_word = word;
+	}
+	return t->last_thread;
+}
+
 /* Fills in what the codec does not know of an event. */
 static inline void ktr__trace_complete(struct ktr__trace_cursor *t, struct ktr_event *event,
 				       const struct ktr__found *found)
 {
-	struct ktr__tables *tables = &t->c.source->tables;
-
-	if (found->word != t->last_word || !t->last_thread) {
-		t->last_thread = ktr__tables_by_word(tables, found->word, event->time_ns);
-		if (t->last_thread == &tables->nobody.thread)
-			t->last_thread = ktr__tables_stranger(tables, found->word);
-		t->last_word = found->word;
-	}
-	event->site = ktr__tables_by_id(tables, found->site);
-	event->thread = t->last_thread;
+	event->site = ktr__tables_by_id(&t->c.source->tables, found->site);
+	event->thread = ktr__trace_thread(t, found->word, event->time_ns);
 	event->index = t->head.first_event + t->n_decoded++;
 	event->cpu = t->head.cpu;
 	event->keep = t->kind == KTR_RING_KEEP;

@@ -400,11 +400,12 @@ static void group_get_row(struct ktr__sql_group *group, struct ktr_event *event)
 
 /* ---- the walk ---- */
 
-static int group_wants_none(const void *context, const struct ktr_reader_site *site)
+static unsigned group_wants(const void *context, const struct ktr_reader_site *site)
 {
-	(void)context;
+	const struct ktr__sql_group *group = context;
+
 	(void)site;
-	return 0;
+	return group->args;
 }
 
 /* 0 or -errno; after a complaint only where it is SQLITE_ERROR. */
@@ -485,8 +486,8 @@ int ktr__sql_group_make(struct ktr__sql_group **out, struct ktr__sql_cursor *cur
 	if (!group)
 		return SQLITE_NOMEM;
 	rc = group_init(group, cursor, letters, with_id);
-	if (!rc && !group->args)
-		rc = ktr__reader_wants(cursor->reader, group_wants_none, NULL);
+	if (!rc)
+		rc = ktr__reader_wants(cursor->reader, group_wants, group);
 	if (!rc)
 		rc = group_walk(group, cursor);
 	ktr__reader_wants(cursor->reader, NULL, NULL);

@@ -176,7 +176,7 @@ static void sql_module_text(struct ktr__sql_cursor *cursor, sqlite3_context *to,
 static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
 {
 	const struct ktr__field field = cursor->kind->column[column].field;
-	const struct ktr_reader_info *info = ktr_reader_info(ktr__sql_reader(cursor->sql));
+	const struct ktr_reader_info *info;
 	const void *record = cursor->kind->record(cursor, field.of);
 	uint64_t number;
 
@@ -187,10 +187,10 @@ static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to
 	number = ktr__field_number(field, record);
 	if (field.type == KTR__FIELD_TIME && !number)
 		return;
-	if (field.type == KTR__FIELD_TIME)
-		number -= info->first_ns;
-	else if (field.type == KTR__FIELD_UTC)
-		number += (uint64_t)info->utc_offset_ns;
+	if (field.type == KTR__FIELD_TIME || field.type == KTR__FIELD_UTC) {
+		info = ktr_reader_info(ktr__sql_reader(cursor->sql));
+		number += field.type == KTR__FIELD_TIME ? -info->first_ns : (uint64_t)info->utc_offset_ns;
+	}
 	sqlite3_result_int64(to, (sqlite3_int64)number);
 }
 

@@ -10,6 +10,7 @@
 #include "analyze/stats/tally.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/reader.h"
 #include "analyze/read/tables.h"
 #include "conf/kit/array.h"
 #include "conf/kit/hash.h"
@@ -176,14 +177,22 @@ static int tally_more(struct ktr__tally *tally, const struct ktr_event *event)
 	return rc || !tally->pairs ? rc : ktr__pairs_event(tally->pairs, event);
 }
 
+/* Those that were only counted are ahead of the others. */
+static inline void tally_span_of(struct ktr__tally *tally, uint64_t first_ns, uint64_t last_ns)
+{
+	if (!tally->n_events || first_ns < tally->first_ns)
+		tally->first_ns = first_ns;
+	if (last_ns > tally->last_ns)
+		tally->last_ns = last_ns;
+}
+
 static int tally_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__tally *tally = (struct ktr__tally *)(void *)sink;
 	int rc = 0;
 
-	if (!tally->n_events++)
-		tally->first_ns = event->time_ns;
-	tally->last_ns = event->time_ns;
+	tally_span_of(tally, event->time_ns, event->time_ns);
+	tally->n_events++;
 	tally->site[event->site->id]++;
 	tally->thread[event->thread->id]++;
 	tally->cpu[event->cpu].n_events++;
@@ -207,6 +216,28 @@ static int tally_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	ktr__spans_loss(tally->spans, loss);
 	ktr__gaps_loss(&tally->gaps, loss);
 	return 0;
+}
+
+static int tally_is_plain(const void *context, const struct ktr_reader_site *site)
+{
+	(void)context;
+	return site->kind == KTR_KIND_EVENT;
+}
+
+static void tally_run(void *context, const struct ktr__reader_run *run)
+{
+	struct ktr__tally *tally = context;
+
+	tally_span_of(tally, run->first_ns, run->last_ns);
+	tally->n_events += run->n_events;
+	tally->thread[run->thread->id] += run->n_events;
+	tally->cpu[run->cpu].n_events += run->n_events;
+}
+
+void ktr__tally_count_only(struct ktr__tally *tally, struct ktr_reader *reader)
+{
+	if (!tally->gaps.n_kept && !tally->pairs)
+		ktr__reader_count_only(reader, tally_is_plain, tally->site, tally_run, tally);
 }
 
 int ktr__tally_finish(struct ktr__tally *tally)

@@ -90,11 +90,11 @@ struct report_sinks {
 	struct ktr__functions functions; /* where they are asked for */
 };
 
-static int report_wants(const void *context, const struct ktr_reader_site *site)
+static unsigned report_wants(const void *context, const struct ktr_reader_site *site)
 {
 	const struct report_sinks *sinks = context;
 
-	return site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens;
+	return site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens ? KTR__READER_ALL_ARGS : 0;
 }
 
 /* Reports on the source that the operands name. The exit status. */
@@ -121,10 +121,14 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		walk_close(&walk);
 		return fail(walk.find.command, "no memory");
 	}
+	/* The others look at each event. */
+	if (!sinks.oncpu.listens && !c->functions)
+		ktr__tally_count_only(sinks.tally, walk.reader);
 	rc = walk_run(&walk,
 		      (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink,
 					     &sinks.functions.sink },
 		      c->functions ? 3 : 2);
+	walk.n_events = sinks.tally->n_events;
 	if (!rc)
 		rc = ktr__tally_finish(sinks.tally);
 	if (!rc && c->functions)

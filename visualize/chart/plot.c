@@ -5,6 +5,7 @@
  */
 #include "visualize/chart/plot.h"
 
+#include "analyze/read/reader.h"
 #include "visualize/chart/plots.h"
 
 #include <errno.h>
@@ -93,15 +94,16 @@ static void plot_notes(struct ktr__plot *plot)
 				ktr__label_count(plot->n_damaged).text);
 }
 
-int ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
+unsigned ktr__plot_wants(const void *of, const struct ktr_reader_site *site)
 {
 	const struct ktr__plot *plot = of;
+	int wants = plot->kind->filter != NULL && site->kind != KTR_KIND_EVENT;
 
 	if (plot->options.pair != NULL)
-		return 1;
-	if (plot->kind->wants != NULL)
-		return plot->kind->wants(plot, site);
-	return plot->kind->filter != NULL && site->kind != KTR_KIND_EVENT;
+		wants = 1;
+	else if (plot->kind->wants != NULL)
+		wants = plot->kind->wants(plot, site);
+	return wants ? KTR__READER_ALL_ARGS : 0;
 }
 
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err)

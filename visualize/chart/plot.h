@@ -91,7 +91,7 @@ int ktr__plot_init(struct ktr__plot *plot, const struct ktr__plot_kind *kind,
  * Of which sites a reader is to fill in arguments: a ktr__reader_wants_fn, the context is the plot, which
  * is set up.
  */
-int ktr__plot_wants(const void *plot, const struct ktr_reader_site *site);
+unsigned ktr__plot_wants(const void *plot, const struct ktr_reader_site *site);
 
 /* Draws. -ENODATA with the reason where there is nothing to draw. */
 int ktr__plot_draw(struct ktr__plot *plot, struct ktr_error *err);

@@ -12,6 +12,7 @@
 #include "visualize/model/timeline.h"
 
 #include "analyze/read/ktrgraph.h"
+#include "analyze/read/reader.h"
 #include "conf/eval/glob.h"
 #include "conf/kit/array.h"
 #include "ktr/session/kernel_event.h"
@@ -404,11 +405,11 @@ int ktr__timeline_init(struct ktr__timeline *t, const struct ktr_reader_info *in
 	return 0;
 }
 
-int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site)
+unsigned ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site)
 {
 	const struct ktr__timeline *t = timeline;
 
-	return site->kind != KTR_KIND_EVENT && t->options.by != KTR__BY_CPUS;
+	return site->kind != KTR_KIND_EVENT && t->options.by != KTR__BY_CPUS ? KTR__READER_ALL_ARGS : 0;
 }
 
 int ktr__timeline_close(struct ktr__timeline *t, uint64_t ns)

@@ -88,7 +88,7 @@ int ktr__timeline_init(struct ktr__timeline *timeline, const struct ktr_reader_i
 		       const struct ktr__timeline_options *options);
 
 /* Of which sites it looks at the arguments: a ktr__reader_wants_fn, the context is the timeline, set up. */
-int ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site);
+unsigned ktr__timeline_wants(const void *timeline, const struct ktr_reader_site *site);
 
 /* Ends what is open at a moment, or with its thread or process before that. 0 or -ENOMEM. */
 int ktr__timeline_close(struct ktr__timeline *timeline, uint64_t ns);

@@ -22,6 +22,9 @@
 
 #include <errno.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -273,6 +276,16 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
 	walk->n_left = head->n_events;
 }
 
+/* Where the first NUL of 16 bytes is; 16: there is none. */
+#ifdef __SSE2__
+static inline unsigned codec_nul16(const uint8_t *at)
+{
+	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+
+	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) |
+				       1u << 16);
+}
+#else
 /* The lowest bit that is set is in the first byte that is zero; 0: none is. */
 static inline uint64_t codec_zeros(uint64_t word)
 {
@@ -281,19 +294,25 @@ static inline uint64_t codec_zeros(uint64_t word)
 	return (word - ones) & ~word & (ones << 7);
 }
 
-/*
- * Where the string at `at` ends; NULL where it has no NUL. Most end within two words, and in which of them
- * cannot be foretold: that is no branch.
- */
+/* In which of the two words it is cannot be foretold: that is no branch. */
+static inline unsigned codec_nul16(const uint8_t *at)
+{
+	uint64_t low = codec_zeros(codec_load64(at)), high = codec_zeros(codec_load64(at + 8));
+	uint64_t found = low ? low : high;
+
+	return found ? (low ? 0 : 8) + ((unsigned)__builtin_ctzll(found) >> 3) : 16;
+}
+#endif
+
+/* Where the string at `at` ends; NULL where it has no NUL. Most end within 16 bytes. */
 static inline const uint8_t *codec_get_nul(const uint8_t *at, const uint8_t *end)
 {
 	if (likely(end - at >= 16)) {
-		uint64_t low = codec_zeros(codec_load64(at)), high = codec_zeros(codec_load64(at + 8));
-		uint64_t found = low ? low : high;
+		unsigned n = codec_nul16(at);
 
-		if (likely(found))
-			return at + (low ? 0 : 8) + (__builtin_ctzll(found) >> 3);
-		at += 16;
+		at += n;
+		if (likely(n < 16))
+			return at;
 	}
 	return memchr(at, 0, (size_t)(end - at));
 }
@@ -398,6 +417,19 @@ static inline unsigned codec_get_header(const uint8_t *p, uint64_t last, uint32_
 	return 6;
 }
 
+/* Where a string or stack at `at` ends; NULL: not within the packet. */
+static inline const uint8_t *codec_skip_payload(const uint8_t *at, const uint8_t *end, unsigned type)
+{
+	size_t n;
+
+	if (likely(type == KTR_ARG_STR)) {
+		at = codec_get_nul(at, end);
+		return at ? at + 1 : NULL;
+	}
+	n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
+	return (size_t)(end - at) < n ? NULL : at + n;
+}
+
 /*
  * Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet.
  * Offsets among the numbers tell how many bytes of them lie between two strings.
@@ -415,21 +447,48 @@ static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *e
 		before = program->off[i];
 		if ((size_t)(end - at) < n)
 			return NULL;
-		at += n;
-		if (likely(program->type[i] == KTR_ARG_STR)) {
-			at = codec_get_nul(at, end);
-			if (!at)
-				return NULL;
-			at++;
-			continue;
-		}
-		n = end - at < 2 ? SIZE_MAX : 2 + codec_load16(at) * (size_t)8;
-		if ((size_t)(end - at) < n)
+		at = codec_skip_payload(at + n, end, program->type[i]);
+		if (!at)
 			return NULL;
-		at += n;
 	}
 	n = program->fixed - before;
 	return (size_t)(end - at) < n ? NULL : at + n;
+}
+
+/*
+ * codec_get_args() where only numbers are wanted: they lie as far behind their offsets as the strings and stacks
+ * before them are long.
+ */
+static const uint8_t *codec_get_some(const uint8_t *begin, const uint8_t *end, const struct ktr__program *program,
+				     struct ktr_event *event)
+{
+	unsigned wanted = program->wanted, payload = program->payload, before = 0;
+	const uint8_t *at = begin;
+
+	for (;;) {
+		unsigned next = payload ? (unsigned)__builtin_ctz(payload) : KTR_ARGS_MAX;
+
+		for (; wanted & ((1u << next) - 1); wanted &= wanted - 1) {
+			unsigned i = (unsigned)__builtin_ctz(wanted);
+			const struct codec_type *type = &codec_types[program->type[i]];
+			const uint8_t *from = at + (program->off[i] - before);
+
+			if (unlikely(end - at < 8 * KTR_ARGS_MAX))
+				return codec_get_args(begin, end, program, 0, event);
+			event->arg[i] = ((codec_load64(from) & type->mask) ^ type->sign) - type->sign;
+		}
+		if (!payload)
+			break;
+		if ((size_t)(end - at) < (size_t)(program->off[next] - before))
+			return NULL;
+		at += program->off[next] - before;
+		before = program->off[next];
+		at = codec_skip_payload(at, end, program->type[next]);
+		if (!at)
+			return NULL;
+		payload &= payload - 1;
+	}
+	return (size_t)(end - at) < (size_t)(program->fixed - before) ? NULL : at + (program->fixed - before);
 }
 
 /* What is not numbers alone. The end, or NULL: the bytes make no sense. */
@@ -440,8 +499,14 @@ static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t
 
 	if (walk->end < at)
 		return NULL;
-	if (walk->programs[id >> 1].ready == KTR__PROGRAM_SKIP_ARGS && !(id & 1))
-		return codec_skip_args(at, walk->end, &walk->programs[id >> 1]);
+	if (id >> 1 && !(id & 1)) {
+		const struct ktr__program *program = &walk->programs[id >> 1];
+
+		if (program->ready == KTR__PROGRAM_SKIP_ARGS)
+			return codec_skip_args(at, walk->end, program);
+		if (program->ready == KTR__PROGRAM_SOME_ARGS)
+			return codec_get_some(at, walk->end, program, event);
+	}
 	if (id >> 1)
 		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);
 	if ((id & 1) || walk->end - at < CODEC_UNKNOWN_BYTES)
@@ -503,7 +568,12 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 	return 1;
 }
 
-uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)
+/*
+ * Passes over events as ktr__walk_skip() and ktr__walk_count() say; counted: NULL where they are only skipped. How
+ * many.
+ */
+static inline uint32_t codec_pass(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
+				  struct ktr__counted *counted)
 {
 	uint32_t n = 0, id;
 	uint64_t ns;
@@ -521,13 +591,37 @@ uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t un
 		program = &walk->programs[id >> 1];
 		if (!program->ready)
 			break;
+		if (counted) {
+			uint32_t word = codec_load32(p + used - 4) & ~KTR_WORD_APPROX;
+
+			if (!n) {
+				counted->word = word;
+				counted->first_ns = ns;
+			} else if (word != counted->word) {
+				break;
+			}
+		}
 		end = program->payload ? codec_skip_args(p + used, walk->end, program)
 				       : p + used + program->fixed;
 		if (!end)
 			break;
+		if (counted)
+			count[id >> 1]++;
 		walk->at = end;
 		walk->time_ns = ns;
 	}
 	walk->n_left -= n;
 	return n;
+}
+
+uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)
+{
+	return codec_pass(walk, skip, until_ns, NULL, NULL);
+}
+
+void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
+		     struct ktr__counted *counted)
+{
+	counted->n = codec_pass(walk, skip, until_ns, count, counted);
+	counted->last_ns = walk->time_ns;
 }

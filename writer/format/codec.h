@@ -17,12 +17,13 @@
  */
 struct ktr__program {
 	uint8_t n_args;
-	uint8_t ready;		     /* KTR__PROGRAM_READY, or for ktr__walk_next() also _SPARE */
+	uint8_t ready;		     /* KTR__PROGRAM_READY, or for ktr__walk_next() also the others */
 	uint8_t payload;	     /* bit i: argument i is a string or a stack */
 	uint8_t fixed;		     /* [bytes] of the numbers */
 	uint8_t off[KTR_ARGS_MAX];   /* of argument i among the numbers; unused ones: fixed */
 	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
 	uint8_t literal;	     /* bit i: argument i is a string that the site has, not the entry */
+	uint8_t wanted;		     /* KTR__PROGRAM_SOME_ARGS: bit i: argument i, a number */
 };
 
 /* The literals of a site, by its number: as ktr__map_literals() has them. */
@@ -30,6 +31,7 @@ typedef char ktr__literals[KTR_LITERALS_MAX];
 
 #define KTR__PROGRAM_READY 1
 #define KTR__PROGRAM_SKIP_ARGS 2 /* its arguments are of no use: they are passed over */
+#define KTR__PROGRAM_SOME_ARGS 3 /* all but those in `wanted` are; it has payload */
 
 /* type[i] >= KTR_ARG_TYPES, KTR_ARG_NONE or n_args > KTR_ARGS_MAX: -EINVAL. */
 int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type);
@@ -72,7 +74,7 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
  * make no sense. After an error walk->at is still the event it is about. Fills of *event time_ns,
  * approx, arg[] (0 where there is none; of a string or stack its length) and str[] of strings and
  * stacks, which points into the packet; the rest is left as it is. The bytes of a stack are
- * unaligned u64. Where the site's program is spare, what arg[] and str[] hold means nothing.
+ * unaligned u64. Of arguments that the site's program passes over, what arg[] and str[] hold means nothing.
  */
 int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
 
@@ -82,6 +84,17 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
  * Returns how many. skip has n_programs bytes.
  */
 uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns);
+
+/* Events of one thread that ktr__walk_count() has passed over. */
+struct ktr__counted {
+	uint32_t n; /* events; 0: the next one is not to be counted, and the rest is not filled */
+	uint32_t word;
+	uint64_t first_ns, last_ns;
+};
+
+/* As ktr__walk_skip(), up to the next event of another thread; count[site] is raised by each. */
+void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
+		     struct ktr__counted *counted);
 
 /*
  * Writing: ring entries to packed events. One struct per packet being filled.
