@@ -18,8 +18,8 @@ int ktr__reader_advance(struct ktr_reader *reader, const struct ktr_event **even
 
 /*
  * From here on wants() tells which arguments of a site's events are of use, bit by bit: what is read of a trace
- * passes over the others, and their arg[] and str[] mean nothing. A filter sees those that it looks at all the same.
- * NULL: all are wanted. 0 or -ENOMEM, with all of them wanted.
+ * passes over the others, and their arg[] and str[] mean nothing. A filter sees those that it looks at all the
+ * same. NULL: all are wanted. 0 or -ENOMEM, with all of them wanted.
  */
 #define KTR__READER_ALL_ARGS ((1u << KTR_ARGS_MAX) - 1)
 typedef unsigned ktr__reader_wants_fn(const void *context, const struct ktr_reader_site *site);
@@ -36,8 +36,8 @@ struct ktr__reader_run {
  * From here on events of sites that `of` holds for need not be handed out. Of those that are not, count[] by site's
  * id, borrowed, is raised, and run() is told; they are those of the walk's window, ahead of the others. Losses are
  * told before what comes after them, as ever. Where there is a filter, or it is no trace that is walked forwards,
- * all are handed out. NULL: all are. 0 or -ENOMEM, with all of them handed out. ktr_reader_count() and another window
- * are not for such a walk.
+ * all are handed out. NULL: all are. 0 or -ENOMEM, with all of them handed out. ktr_reader_count() and another
+ * window are not for such a walk.
  */
 typedef int ktr__reader_counts_fn(const void *context, const struct ktr_reader_site *site);
 typedef void ktr__reader_run_fn(void *context, const struct ktr__reader_run *run);

@@ -94,7 +94,9 @@ static unsigned report_wants(const void *context, const struct ktr_reader_site *
 {
 	const struct report_sinks *sinks = context;
 
-	return site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens ? KTR__READER_ALL_ARGS : 0;
+	int wants = site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens;
+
+	return wants ? KTR__READER_ALL_ARGS : 0;
 }
 
 /* Reports on the source that the operands name. The exit status. */

@@ -24,8 +24,9 @@ static void load(void *context, const struct ktr__expr_op *op, const char *name,
 
 static struct ktr__expr_op word(uint16_t field, int is_unsigned, uint16_t bits)
 {
-	return (struct ktr__expr_op){ .code = KTR__EXPR_LOAD, .field = field, .length = bits,
-				      .what = (uint8_t)(KTR__EXPR_FROM_WORD | (is_unsigned ? KTR__EXPR_UNSIGNED : 0)) };
+	uint8_t what = KTR__EXPR_FROM_WORD | (is_unsigned ? KTR__EXPR_UNSIGNED : 0);
+
+	return (struct ktr__expr_op){ .code = KTR__EXPR_LOAD, .what = what, .field = field, .length = bits };
 }
 
 static struct ktr__expr_op number(uint64_t value)

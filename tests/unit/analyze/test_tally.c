@@ -122,7 +122,8 @@ static void tally_fill_plain(struct made *made)
 		uint64_t ns = 1000 + 100 * i;
 
 		if (i % 50 == 7)
-			made_event(made, (unsigned)i % 2, ns + 10, i % 100 == 7 ? start : stop, one, "f", (uint64_t)1);
+			made_event(made, (unsigned)i % 2, ns + 10, i % 100 == 7 ? start : stop, one, "f",
+				   (uint64_t)1);
 		if (i % 3)
 			made_event(made, (unsigned)i % 2, ns + 20, word, i % 16 < 9 ? one : two, i,
 				   i % 7 ? "text" : "a longer text than that", i);
