@@ -9,7 +9,7 @@
  */
 #include "ktr/provider/usdt/args.h"
 
-#include "ktr/provider/usdt/ask.h"
+#include "ktr/arch/ask.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +221,8 @@ size_t ktr__usdt_copy(void *to, uint64_t from, size_t n)
 	struct iovec local = { to, n };
 	struct iovec remote[2] = { { (void *)(uintptr_t)from, first }, // NOLINT
 				   { (void *)(uintptr_t)(from + first), n - first } }; // NOLINT
-	long pid = ktr__usdt_ask(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long got = ktr__usdt_ask(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1, (long)(uintptr_t)remote,
+	long pid = ktr__ask(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	long got = ktr__ask(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1, (long)(uintptr_t)remote,
 				 first < n ? 2 : 1, 0);
 
 	return got > 0 ? (size_t)got : 0;

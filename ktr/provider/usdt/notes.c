@@ -247,3 +247,18 @@ uint64_t ktr__usdt_notes_symbol(const struct ktr__usdt_note *note, const char *n
 	}
 	return address;
 }
+
+bool ktr__usdt_notes_bytes(const struct ktr__usdt_note *note, uint64_t at, uint8_t *to, size_t n)
+{
+	const struct notes_file *file = note->file;
+
+	for (unsigned i = 0; i < file->head.e_shnum; i++) {
+		const Elf64_Shdr *text = &file->section[i];
+
+		if ((text->sh_flags & SHF_EXECINSTR) && at >= text->sh_addr && at - text->sh_addr < text->sh_size &&
+		    n <= text->sh_size - (at - text->sh_addr))
+			return pread(file->fd, to, n, (off_t)(text->sh_offset + (at - text->sh_addr))) ==
+			       (ssize_t)n;
+	}
+	return false;
+}

@@ -24,6 +24,9 @@ typedef void ktr__usdt_note_fn(void *context, const struct ktr__usdt_note *note)
  */
 int ktr__usdt_notes(const char *path, const struct ktr__object *loaded, ktr__usdt_note_fn *call, void *context);
 
+/* n bytes of text as the file has them, at an address of its own. False: it has none there. */
+bool ktr__usdt_notes_bytes(const struct ktr__usdt_note *note, uint64_t at, uint8_t *to, size_t n);
+
 /* A symbol's address in the file; 0: it has none. */
 uint64_t ktr__usdt_notes_symbol(const struct ktr__usdt_note *note, const char *name, size_t n);
 

@@ -12,7 +12,7 @@
  */
 #include "ktr/provider/usdt/trap.h"
 
-#include "ktr/provider/usdt/ask.h"
+#include "ktr/arch/ask.h"
 #include "ktr/provider/usdt/point.h"
 #include "ktr/provider/usdt/values.h"
 
@@ -37,14 +37,14 @@ __thread bool ktr__usdt_trap_blocked;
 
 static long trap_raw_action(int signal, const struct ktr__usdt_action *now, struct ktr__usdt_action *before)
 {
-	return ktr__usdt_ask(SYS_rt_sigaction, signal, (long)(uintptr_t)now, (long)(uintptr_t)before, 8, 0, 0);
+	return ktr__ask(SYS_rt_sigaction, signal, (long)(uintptr_t)now, (long)(uintptr_t)before, 8, 0, 0);
 }
 
 static uint64_t trap_mask(uint64_t now)
 {
 	uint64_t before = 0;
 
-	ktr__usdt_ask(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&now, (long)(uintptr_t)&before, 8, 0, 0);
+	ktr__ask(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&now, (long)(uintptr_t)&before, 8, 0, 0);
 	return before;
 }
 
@@ -68,7 +68,7 @@ static void trap_die(void)
 	struct ktr__usdt_action nothing = { 0, 0, 0, 0 };
 
 	trap_raw_action(SIGTRAP, &nothing, NULL);
-	ktr__usdt_ask(SYS_tgkill, getpid(), gettid(), SIGTRAP, 0, 0, 0);
+	ktr__ask(SYS_tgkill, getpid(), gettid(), SIGTRAP, 0, 0, 0);
 }
 
 /* si_code is above 0 where an instruction was the cause: that is never ignored, and not put off. */
@@ -100,12 +100,13 @@ static void trap_program_call(int signal, siginfo_t *info, ucontext_t *at)
 	trap_mask(before);
 }
 
-void ktr__usdt_trap_unblocked(void)
+bool ktr__usdt_trap_unblocked(void)
 {
 	if (!trap_pending)
-		return;
+		return false;
 	trap_pending = false;
-	ktr__usdt_ask(SYS_tgkill, getpid(), gettid(), SIGTRAP, 0, 0, 0);
+	ktr__ask(SYS_tgkill, getpid(), gettid(), SIGTRAP, 0, 0, 0);
+	return true;
 }
 
 /* ---- the handler ---- */

@@ -32,7 +32,7 @@ uint64_t ktr__usdt_trap_restorer(void);
 
 /* Does the calling thread think that it blocks SIGTRAP? */
 extern __thread bool ktr__usdt_trap_blocked;
-/* It does not any more: what came meanwhile comes now. */
-void ktr__usdt_trap_unblocked(void);
+/* It does not any more: what came meanwhile comes now. Has anything? */
+bool ktr__usdt_trap_unblocked(void);
 
 #endif

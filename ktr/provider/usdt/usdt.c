@@ -120,6 +120,15 @@ struct usdt_read {
 	struct ktr__usdt_parts parts;
 };
 
+/* A debugger's breakpoint may be at the place: then it is what the file has there. */
+static uint8_t usdt_nop(const struct ktr__usdt_note *note, const uint8_t *at, uint8_t bytes[KTR__USDT_NOP])
+{
+	memcpy(bytes, at, KTR__USDT_NOP);
+	if (bytes[0] == KTR__USDT_TRAP && !ktr__usdt_notes_bytes(note, note->at, bytes, KTR__USDT_NOP))
+		return 0;
+	return ktr__usdt_point_nop(bytes);
+}
+
 /* Within the loader's walk, so that the text is there. */
 static void usdt_note(void *context, const struct ktr__usdt_note *note)
 {
@@ -127,21 +136,21 @@ static void usdt_note(void *context, const struct ktr__usdt_note *note)
 	uint64_t base = read->object->loaded.base, at = base + note->at;
 	uint64_t semaphore = note->semaphore ? base + note->semaphore : 0;
 	struct usdt_symbols symbols = { note, base };
-	const struct ktr__usdt_point *there;
+	const struct ktr__usdt_point *there = ktr__usdt_point_at((const uint8_t *)(uintptr_t)at); // NOLINT
+	uint8_t n_nop = there ? there->n_nop : 0, bytes[KTR__USDT_NOP] = { there ? there->first : 0 };
 	struct ktr__usdt_point *point;
 	struct usdt_probe *probe;
-	uint8_t n_nop;
 
 	/* Not in what is loaded, or not what the note says: no place of ours. */
 	if (!ktr__usdt_parts_have(&read->parts, at, KTR__USDT_NOP, PF_X) ||
 	    (semaphore && !ktr__usdt_parts_have(&read->parts, semaphore, sizeof(*point->semaphore), PF_W)))
 		return;
-	there = ktr__usdt_point_at((const uint8_t *)(uintptr_t)at);				      // NOLINT
-	n_nop = there ? there->n_nop : ktr__usdt_point_nop((const uint8_t *)(uintptr_t)at); // NOLINT
+	if (!there)
+		n_nop = usdt_nop(note, (const uint8_t *)(uintptr_t)at, bytes); // NOLINT
 	if (!n_nop || usdt_is_ktr(note, n_nop) || !(probe = usdt_probe(read->object, note)) ||
 	    !(point = ktr__usdt_point_make((uint8_t *)(uintptr_t)at))) // NOLINT
 		return;
-	point->first = there ? there->first : *point->at;
+	point->first = bytes[0];
 	point->n_nop = n_nop;
 	point->semaphore = (uint16_t *)(uintptr_t)semaphore; // NOLINT
 	point->n_args = (uint8_t)ktr__usdt_args_parse(note->args, point->arg, KTR__USDT_ARGS, usdt_symbol,
@@ -433,6 +442,7 @@ static void usdt_begin(void)
 {
 	struct ktr_provider *provider;
 
+	ktr__usdt_watch_find();
 	ktr_provider_register("usdt", &usdt_ops, NULL, &provider);
 }
 

@@ -25,7 +25,7 @@ events() { # TRACE NAME: their texts
 
 # ---- what the program does with SIGTRAP ----
 
-for life in plain handler ignore longjmp blocked mask threads spawn altstack fork default; do
+for life in plain handler ignore longjmp blocked mask masks threads spawn altstack fork vfork exec default; do
 	"$prog" $life >"$dir/wanted" 2>/dev/null
 	wanted=$?
 	traced t 'usdt:libstdc++*:libstdcxx:throw' "$prog" $life
@@ -37,7 +37,9 @@ done
 # ---- arguments and semaphores ----
 
 traced t 'usdt:::' "$prog" forms
-is 'semaphore' "$(cat "$dir/out")" 'semaphore 4'
+is 'semaphore' "$(cat "$dir/out")" 'semaphore 5'
+is 'two at one place' "$(events t mine:one),$(events t mine:two)" ' arg0=0, arg0=0'
+is 'what no file should say' "$(events t 'mine:\(beyond\|in_text\|nowhere\|before\|not_a_nop\)')" ''
 is 'forms' "$(events t mine:forms)" ' arg0=-7 arg1=0x8 arg2=-3 arg3=1234 arg4=-6 arg5=65535'
 is 'floats' "$(events t mine:floats)" ' arg0=1.5 arg1=2.5'
 is 'bad ones' "$(events t mine:bad | sed 's/arg3=0x[1-9a-f][0-9a-f]*$/arg3=N/')" ' arg0=0 arg1=0 arg2=0 arg3=N'
