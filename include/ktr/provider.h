@@ -71,7 +71,10 @@ struct ktr_provider_probe {
 struct ktr_provider_arg {
 	const char *name;	/* "fd" */
 	const char *type;	/* "int", or "" */
-	enum ktr_arg_type kind; /* how it is recorded; KTR_ARG_STR: a pointer that is read when it is fired */
+	enum ktr_arg_type kind; /*
+				 * How it is recorded; KTR_ARG_STR: a pointer that is read when it is fired.
+				 * KTR_ARG_STACK is for ktr's own providers.
+				 */
 };
 
 /* An object that has been loaded. */

@@ -13,6 +13,7 @@
 #include "ktr/agent/descriptor.h"
 #include "ktr/knob/settings.h"
 #include "ktr/provider/plain/plain.h"
+#include "ktr/provider/profile/profile.h"
 #include "ktr/provider/usdt/usdt.h"
 #include "ktr/record/own.h"
 #include "ktr/session/session_again.h"
@@ -58,6 +59,7 @@ static int call_begin(struct ktr_error *err)
 		return call_no_session(err);
 	ktr__usdt_begin();
 	ktr__plain_begin();
+	ktr__profile_begin();
 	return ktr__own.sealed
 		       ? ktr_error_set(err, EPERM, "it is in a sandbox, where no knob is set")
 		       : 0;

@@ -13,6 +13,7 @@
 #include "ktr/agent/descriptor.h"
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/plain/plain.h"
+#include "ktr/provider/profile/profile.h"
 #include "ktr/provider/usdt/usdt.h"
 #include "ktr/start/attach.h"
 
@@ -72,5 +73,6 @@ __attribute__((constructor)) static void preload_begin(void)
 	if (ktr__probe_asked("", "")) {
 		ktr__usdt_begin();
 		ktr__plain_begin();
+		ktr__profile_begin();
 	}
 }

@@ -4,6 +4,7 @@
 #define KTR_PROBES_ASKED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * Is a probe that is made one of them? Exported for libktr-probe, and for libktr-provider, whose probes have the

@@ -49,6 +49,11 @@ static void proc_module(void *context, const struct ktr__object *object)
 	__atomic_store_n(&row->state, KTR_ROW_READY, __ATOMIC_RELEASE);
 }
 
+void ktr__proc_module_add(const struct ktr__object *object)
+{
+	proc_module(NULL, object);
+}
+
 /*
  * AT_RANDOM: sixteen bytes the kernel makes anew with each exec(2). They seed the C library's own
  * secrets, so only a hash of them leaves the process.

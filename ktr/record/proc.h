@@ -7,6 +7,8 @@
 
 void ktr__proc_register(void);
 void ktr__proc_fork_child(const struct ktr__session_rw *parent); /* which may be our own session */
+struct ktr__object;
+void ktr__proc_module_add(const struct ktr__object *object); /* that was loaded later */
 void ktr__proc_identify(struct ktr_proc_row *row); /* pid, pid_ns, start_time and image of ours */
 void ktr__proc_exit(void);
 extern char ktr__proc_name[16]; /* as it was when its row was made */

@@ -58,8 +58,8 @@ static const struct option_row flame_rows[] = {
 static const struct options flame_options = {
 	.operands = "[TRACE]",
 	.about =
-		"Draws a flame graph: of spans (KTR_START, KTR_SCOPE) by the time that they took, or of stacks\n"
-		"(CTRSTACK), where the trace has them, by how often; each within what was around it. On the terminal,\n"
+		"Draws a flame graph: of spans (KTR_START, KTR_SCOPE) by the time that they took, or, where the trace\n"
+		"has them, of samples (ktr profile) by CPU time, or of stacks (CTRSTACK) by how often; each within what was around it. On the terminal,\n"
 		"as a picture, or as a page to look around in with a browser. Without TRACE, ./ktr.out is read.",
 	.examples = "ktr flame\n"
 		    "ktr flame -o flame.html\n"
@@ -153,6 +153,8 @@ static int flame_show(struct flame_command *c)
 	if (rc == 0)
 		rc = ktr__flame_end(&c->trees.stacks);
 	if (rc == 0)
+		rc = ktr__flame_end(&c->trees.samples);
+	if (rc == 0)
 		rc = ktr__flame_view_init(&view, &c->trees, c->side,
 					  c->diff == NULL ? KTR__FLAME_ALONE
 					  : c->rate       ? KTR__FLAME_RATES
@@ -206,6 +208,7 @@ static int cmd_flame(int argc, char **argv)
 		return rc;
 	setlocale(LC_CTYPE, "");
 	rc = ktr__flame_init(&c.trees.spans) != 0 || ktr__flame_init(&c.trees.stacks) != 0 ||
+			     ktr__flame_init(&c.trees.samples) != 0 ||
 			     ktr__colours_init(&c.colours, c.walk.reader) != 0
 		     ? fail(argv[0], "not enough memory")
 		     : flame_both(&c);
@@ -215,6 +218,7 @@ static int cmd_flame(int argc, char **argv)
 	ktr__flame_walk_free(&c.side[1]);
 	ktr__flame_free(&c.trees.spans);
 	ktr__flame_free(&c.trees.stacks);
+	ktr__flame_free(&c.trees.samples);
 	ktr__colours_free(&c.colours);
 	return walk_close(&c.walk) || rc;
 }

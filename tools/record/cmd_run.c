@@ -20,6 +20,7 @@
 #include "tools/filter_option.h"
 #include "tools/find.h"
 #include "tools/options.h"
+#include "tools/record/cmd_run.h"
 #include "tools/record/program.h"
 #include "tools/record/run_check.h"
 #include "tools/record/run_environment.h"
@@ -164,7 +165,7 @@ static int run_check(struct run *run)
 	if (!rc && run->children && !run->agent)
 		rc = usage_error(run->command, "-i goes with --agent: children that have libktr are traced anyway");
 	if (!rc && run->agent)
-		rc = run_agent_find(run->command, run->program[0], &run->preload);
+		rc = run_agent_find(run->command, run->program[0], run->profile != NULL, &run->preload);
 	if (!rc)
 		rc = run_path(run);
 	return rc ? rc : run_check_output(run);
@@ -438,7 +439,7 @@ static const char *run_why(const struct trace_count *count, char *text, size_t s
 /* The last line: what there is now, and what to do with it. */
 static void run_summary(const struct run *run)
 {
-	char dump[4 * RUN_TRACE_MAX + 16] = "ktr dump", timeline[sizeof(dump) + 4] = "ktr timeline";
+	char dump[4 * RUN_TRACE_MAX + 32] = "ktr dump", timeline[sizeof(dump)] = "ktr timeline";
 	char joined[96] = "", older[64] = "";
 	char path[PATH_MAX], goes_on[NAME_MAX + 128] = "", why[512];
 	struct run_live live;
@@ -457,6 +458,10 @@ static void run_summary(const struct run *run)
 		fprintf(stderr, "ktr: %s: %s\n", run->trace, strerror(-rc));
 		return;
 	}
+	if (run->profile) {
+		strcpy(dump, "ktr report --profile");
+		strcpy(timeline, "ktr flame");
+	}
 	if (strcmp(run->trace, FIND_TRACE) != 0) {
 		ktr__label_word(dump, sizeof(dump), run->trace);
 		ktr__label_word(timeline, sizeof(timeline), run->trace);
@@ -470,6 +475,11 @@ static void run_summary(const struct run *run)
 			 (unsigned long long)n_joined);
 	if (alive)
 		run_live_text(&live, goes_on, sizeof(goes_on));
+	if (!alive && !count.events && !count.lost && !n_older && run->profile) {
+		fprintf(stderr, "ktr: %s: no sample: it used no CPU time of its own, or the programs that it started did (-i)\n",
+			run->trace);
+		return;
+	}
 	if (!alive && !count.events && !count.lost && !n_older) {
 		fprintf(stderr, "ktr: %s: no event: nothing of mask %s happened\n", run->trace,
 			run->mask ? run->mask : getenv("KTR_MASK") ? getenv("KTR_MASK") : "all");
@@ -542,53 +552,55 @@ static void run_trigger_end(const struct run *run)
 		fail(run->command, "--trigger: it held, but was not seen in time: too much was lost in the rings");
 }
 
-static int cmd_run(int argc, char **argv)
+int run_program(struct run *run, char **program)
 {
-	struct run run = { .command = argv[0],
-			   .trace = FIND_TRACE,
-			   .after = RUN_AS_IT_IS,
-			   .longer_ns = RUN_AS_IT_IS,
-			   .depth = RUN_AS_IT_IS,
-			   .rotate = ROTATE_OPTIONS };
 	struct run_standby standby;
 	struct run_hold hold;
 	int rc, held = 0;
 
-	if (!options_parse(&run_options, argc, argv, &run, &rc))
-		return rc;
-	if (optind == argc)
-		return usage_error(argv[0], "which program?");
-	run.program = argv + optind;
-	clock_gettime(CLOCK_REALTIME_COARSE, &run.began); /* the clock of file systems */
-	rc = run_check(&run);
+	run->program = program;
+	if (!*program)
+		return usage_error(run->command, "which program?");
+	clock_gettime(CLOCK_REALTIME_COARSE, &run->began); /* the clock of file systems */
+	rc = run_check(run);
 	if (rc)
 		return rc;
-	rc = run_check_functions(&run);
+	rc = run_check_functions(run);
 	if (rc)
 		return rc;
-	if (!run.session)
-		run.session = run_session_name(&run);
-	run_types(&run);
-	run_block_signals(&run);
-	run.began_ns = ktr__drain_now();
-	run_hold_begin(&hold, run.session);
-	run_standby_begin(&standby, run.path, &run.before, &hold);
-	rc = run_start(&run);
+	if (!run->session)
+		run->session = run_session_name(run);
+	run_types(run);
+	run_block_signals(run);
+	run->began_ns = ktr__drain_now();
+	run_hold_begin(&hold, run->session);
+	run_standby_begin(&standby, run->path, &run->before, &hold);
+	rc = run_start(run);
 	/* The hold keeps the session for a last look at what its rings have. */
 	if (!rc)
-		held = run_attend(&run);
+		held = run_attend(run);
 	run_hold_end(&hold);
 	if (rc) {
 		run_standby_end(&standby, 0);
 		return rc;
 	}
-	run_standby_end(&standby, run_is_live(&run));
-	run_summary(&run);
+	run_standby_end(&standby, run_is_live(run));
+	run_summary(run);
 	if (!held)
-		run_trigger_end(&run);
-	if (WIFSIGNALED(run.status))
-		return RUN_SIGNAL_OFFSET + WTERMSIG(run.status);
-	return WEXITSTATUS(run.status);
+		run_trigger_end(run);
+	if (WIFSIGNALED(run->status))
+		return RUN_SIGNAL_OFFSET + WTERMSIG(run->status);
+	return WEXITSTATUS(run->status);
+}
+
+static int cmd_run(int argc, char **argv)
+{
+	struct run run = RUN_OPTIONS(argv[0]);
+	int rc;
+
+	if (!options_parse(&run_options, argc, argv, &run, &rc))
+		return rc;
+	return run_program(&run, argv + optind);
 }
 
 COMMAND(run, "run a program and record its events", cmd_run);

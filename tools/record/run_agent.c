@@ -90,7 +90,7 @@ static const char *agent_file(char path[PATH_MAX], int *linked)
 	return NULL;
 }
 
-int run_agent_find(const char *command, const char *program, struct run_agent *agent)
+int run_agent_find(const char *command, const char *program, int always, struct run_agent *agent)
 {
 	const char *why, *before = getenv("LD_PRELOAD");
 	char path[PATH_MAX], library[PATH_MAX + 32];
@@ -100,10 +100,10 @@ int run_agent_find(const char *command, const char *program, struct run_agent *a
 	if (program_look(program, path) == PROGRAM_NONE)
 		return 0; /* whoever executes it says so */
 	why = agent_file(path, &linked);
-	if (linked)
+	if (linked && !always)
 		return 0;
 	if (why)
-		return fail(command, "--agent: %s: %s", path, why);
+		return fail(command, "%s%s: %s", always ? "" : "--agent: ", path, why);
 	if (attach_library(library, sizeof(library)) || library[strcspn(library, ": ")])
 		return fail(command, "--agent: %s: ld.so(8) takes no path with a blank or a colon", library);
 	agent->needed = 1;

@@ -12,6 +12,6 @@ struct run_agent {
 };
 
 /* 0, or an exit status where the program cannot take the agent in, which has been said with its reason. */
-int run_agent_find(const char *command, const char *program, struct run_agent *agent);
+int run_agent_find(const char *command, const char *program, int always, struct run_agent *agent);
 
 #endif

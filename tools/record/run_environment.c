@@ -59,7 +59,7 @@ static int environment_probes(const struct run *run)
 	FILE *to;
 	int rc;
 
-	if (!run->probes && !run->functions && !run->locks)
+	if (!run->probes && !run->functions && !run->locks && !run->profile)
 		return 0;
 	to = open_memstream(&probes, &n);
 	if (!to)
@@ -73,6 +73,8 @@ static int environment_probes(const struct run *run)
 		environment_functions(to, "fbt_caller", run->callers, "within", &before);
 	if (run->locks)
 		environment_locks(to, run->locks, &before);
+	if (run->profile)
+		fprintf(to, "%s%s", before, run->profile);
 	rc = ferror(to) ? -1 : 0;
 	rc |= fclose(to);
 	if (!rc && probes && n)

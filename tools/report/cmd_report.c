@@ -6,6 +6,7 @@
 #include "analyze/print/json_print.h"
 #include "analyze/read/reader.h"
 #include "analyze/stats/functions.h"
+#include "analyze/stats/samples.h"
 #include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
@@ -23,7 +24,7 @@ struct report_command {
 	struct walk walk;
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram, functions;
+	int json, use_pager, colour, histogram, functions, profile;
 	unsigned width;
 	enum colour_when when;
 };
@@ -38,6 +39,8 @@ static const struct option_row report_rows[] = {
 		    "below each span, state and pair, how often it lasted how long"),
 	OPTION_FLAG(0, "functions", struct report_command, functions,
 		    "time by scope and probed function instead: calls, own time, whole time"),
+	OPTION_FLAG(0, "profile", struct report_command, profile,
+		    "CPU time by thread and function instead, by the samples of ktr profile"),
 	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
 		    "count from there on: 1.5s, 20ms; -1s counts from the end"),
 	OPTION_TEXT(0, "to", "TIME", struct report_command, walk.to, "count up to there"),
@@ -58,6 +61,7 @@ static const struct options report_options = {
 		"ktr report --top 0 --from 1s --to 2s ktr.out\n"
 		"ktr report --pair 'request %u' 'reply %u' --key arg0 --histogram\n"
 		"ktr report --functions          where the time of probed functions went\n"
+		"ktr report --profile            where CPU time went, after ktr profile\n"
 		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
 		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
 		"ktr report -p 4711              what the rings of a running program hold now\n",
@@ -88,13 +92,15 @@ struct report_sinks {
 	struct ktr__oncpu oncpu;
 	struct ktr__tally *tally;
 	struct ktr__functions functions; /* where they are asked for */
+	struct ktr__samples samples; /* likewise */
+	int profile;
 };
 
 static unsigned report_wants(const void *context, const struct ktr_reader_site *site)
 {
 	const struct report_sinks *sinks = context;
 
-	int wants = site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens;
+	int wants = site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens || sinks->profile;
 
 	return wants ? KTR__READER_ALL_ARGS : 0;
 }
@@ -105,7 +111,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	struct walk walk = c->walk;
 	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct report_sinks sinks = { .tally = NULL };
+	struct report_sinks sinks = { .tally = NULL, .profile = c->profile };
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)
@@ -116,7 +122,9 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	}
 	if (ktr__tally_new(&sinks.tally, walk.reader, &options) || ktr__oncpu_init(&sinks.oncpu, walk.reader) ||
 	    ktr__reader_wants(walk.reader, report_wants, &sinks) ||
-	    (c->functions && ktr__functions_init(&sinks.functions, walk.reader))) {
+	    (c->functions && ktr__functions_init(&sinks.functions, walk.reader)) ||
+	    (c->profile && ktr__samples_init(&sinks.samples, walk.reader))) {
+		ktr__samples_free(&sinks.samples);
 		ktr__functions_free(&sinks.functions);
 		ktr__oncpu_free(&sinks.oncpu);
 		ktr__tally_free(sinks.tally);
@@ -124,17 +132,19 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		return fail(walk.find.command, "no memory");
 	}
 	/* The others look at each event. */
-	if (!sinks.oncpu.listens && !c->functions)
+	if (!sinks.oncpu.listens && !c->functions && !c->profile)
 		ktr__tally_count_only(sinks.tally, walk.reader);
 	rc = walk_run(&walk,
 		      (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink,
-					     &sinks.functions.sink },
-		      c->functions ? 3 : 2);
+					     c->functions ? &sinks.functions.sink : &sinks.samples.sink },
+		      c->functions || c->profile ? 3 : 2);
 	walk.n_events = sinks.tally->n_events;
 	if (!rc)
 		rc = ktr__tally_finish(sinks.tally);
 	if (!rc && c->functions)
 		rc = ktr__functions_finish(&sinks.functions);
+	if (c->profile)
+		ktr__samples_finish(&sinks.samples);
 	ktr__oncpu_finish(&sinks.oncpu);
 	if (rc && !walk.partial)
 		fail(walk.find.command, "%s: %s", walk.path, strerror(-rc));
@@ -145,6 +155,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .tally = sinks.tally,
 				  .oncpu = &sinks.oncpu,
 				  .functions = c->functions ? &sinks.functions : NULL,
+				  .samples = c->profile ? &sinks.samples : NULL,
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
 				  .partial = walk.partial || rc,
@@ -157,6 +168,8 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	     (rc != 0);
 	if (c->functions)
 		ktr__functions_free(&sinks.functions);
+	if (c->profile)
+		ktr__samples_free(&sinks.samples);
 	ktr__oncpu_free(&sinks.oncpu);
 	ktr__tally_free(sinks.tally);
 	return walk_close(&walk) | rc;
@@ -193,6 +206,8 @@ static int cmd_report(int argc, char **argv)
 
 	if (!options_parse(&report_options, argc, argv, &c, &rc))
 		return rc;
+	if (c.functions && c.profile)
+		return usage_error(argv[0], "--functions and --profile are two reports");
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);

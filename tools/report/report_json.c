@@ -26,6 +26,9 @@
  *	 "functions":[{"name","calls","self_ns","total_ns","mean_ns","p50_ns","p99_ns","max_ns","unknown"}],
  *					with --functions; unknown: calls, not among the others, whose begin or
  *					end was not seen
+ *	 "profile":{"ns","due","stacks","cut","threads":[{"tid","name","ns","user_ns","kernel_ns","blocked_ns",
+ *		    "missed_ns","due","stacks","cut"}],"functions":[{"name","tid","self_ns","total_ns","stacks"}]},
+ *					with --profile; tid null: of all threads
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
  * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "nested" (that began within
@@ -47,6 +50,7 @@
 #include "ktr/session/drop.h"
 #include "tools/report/report.h"
 #include "tools/report/report_oncpu.h"
+#include "tools/report/report_profile.h"
 #include "tools/report/report_rows.h"
 #include "tools/report/report_text.h"
 
@@ -413,6 +417,10 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	}
 	if (tree && report->functions && json_object_set_new(tree, "functions", report_functions_json(report))) {
+		json_decref(tree);
+		return NULL;
+	}
+	if (tree && report->samples && json_object_set_new(tree, "profile", report_profile_json(report))) {
 		json_decref(tree);
 		return NULL;
 	}

@@ -11,6 +11,7 @@
 #include "ktr/session/drop.h"
 #include "tools/report/report.h"
 #include "tools/report/report_functions.h"
+#include "tools/report/report_profile.h"
 #include "tools/report/report_gaps.h"
 #include "tools/report/report_names.h"
 #include "tools/report/report_oncpu.h"
@@ -294,6 +295,10 @@ static void report_text_tables(const struct report *report, FILE *to)
 	report_text_head(report, to);
 	if (report->functions) {
 		report_functions_text(report, to);
+		return;
+	}
+	if (report->samples) {
+		report_profile_text(report, to);
 		return;
 	}
 	report_table(report, to, &report_text_classes, KTR_CLASS_MAX);

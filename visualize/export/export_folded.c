@@ -2,9 +2,9 @@
 /*
  * Folded stacks, a line each, as flame graphs are made of: "program;thread;outer;inner NUMBER".
  *
- * Where a trace has CTRSTACK events the frames are theirs, and the number is how often. Else they are the
- * spans that were open on a thread, and the number is the time in nanoseconds that the innermost had for
- * itself (visualize/model/flame_walk.h).
+ * Where a trace has samples of ktr profile the number is CPU time in nanoseconds. Else, where it has CTRSTACK
+ * events, the frames are theirs, and the number is how often. Else they are the spans that were open on a thread,
+ * and the number is the time in nanoseconds that the innermost had for itself (visualize/model/flame_walk.h).
  */
 #include "visualize/export/exports.h"
 #include "visualize/model/flame_walk.h"
@@ -35,7 +35,8 @@ static int folded_begin(struct ktr__export *e)
 {
 	struct folded *f = e->data;
 
-	if (ktr__flame_init(&f->trees.spans) != 0 || ktr__flame_init(&f->trees.stacks) != 0)
+	if (ktr__flame_init(&f->trees.spans) != 0 || ktr__flame_init(&f->trees.stacks) != 0 ||
+	    ktr__flame_init(&f->trees.samples) != 0)
 		return -ENOMEM;
 	return ktr__flame_walk_begin(&f->walk, &f->trees, 0, KTR__FLAME_BY_NAME, e->reader);
 }
@@ -47,17 +48,20 @@ static void folded_free(struct ktr__export *e)
 	ktr__flame_walk_free(&f->walk);
 	ktr__flame_free(&f->trees.spans);
 	ktr__flame_free(&f->trees.stacks);
+	ktr__flame_free(&f->trees.samples);
 }
 
 static int folded_end(struct ktr__export *e)
 {
 	struct folded *f = e->data;
 	int rc = ktr__flame_walk_end(&f->walk);
-	const struct ktr__flame *flame = f->walk.n_stacks > 0 ? &f->trees.stacks : &f->trees.spans;
+	const struct ktr__flame *flame = f->walk.n_samples > 0	? &f->trees.samples
+					 : f->walk.n_stacks > 0 ? &f->trees.stacks
+								: &f->trees.spans;
 
 	if (ktr__flame_print(flame, 0, e->to) == 0)
 		snprintf(e->note, sizeof(e->note),
-			 "the trace has neither stacks (CTRSTACK) nor spans: the file is empty");
+			 "the trace has neither samples, stacks (CTRSTACK) nor spans: the file is empty");
 	else if (flame->n_left_out > 0)
 		snprintf(e->note, sizeof(e->note),
 			 "%" PRIu64 " frames were left out: more than %u different ones; what they had is their caller's",
@@ -70,7 +74,7 @@ static int folded_end(struct ktr__export *e)
 
 const struct ktr__export_format ktr__export_folded = {
 	.name = "folded",
-	.help = "stacks, or else spans by their own time: speedscope, flamegraph.pl",
+	.help = "samples, stacks, or else spans by their own time: speedscope, flamegraph.pl",
 	.n_data = sizeof(struct folded),
 	.begin = folded_begin,
 	.event = folded_event,

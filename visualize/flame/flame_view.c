@@ -119,7 +119,8 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 	uint64_t ns = walk[0].last_ns - walk[0].first_ns, n_before = 0, n_open = 0, n_unsure = 0, n_deep = 0;
 
 	snprintf(frame->subtitle, sizeof(frame->subtitle),
-		 view->stacks ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
+		 view->samples  ? "width: CPU time that a frame is in, by samples; %s in %s%s"
+		 : view->stacks ? "width: how many of the trace's stacks (CTRSTACK) a frame is in; %s in %s%s"
 			      : "width: time in spans, the sum over all threads; %s in a trace of %s%s",
 		 ktr__flame_number(view, (double)view->flame->node[0].total[0]).text, ktr__label_duration(ns).text,
 		 view->diff == 0    ? ""
@@ -134,7 +135,7 @@ static void flame_view_words(struct ktr__flame_view *view, const struct ktr__fla
 	if (n_lost > 0)
 		snprintf(frame->lost, sizeof(frame->lost), "%s events were lost: what they told of is missing",
 			 ktr__label_count(n_lost).text);
-	if (view->stacks)
+	if (view->stacks || view->samples)
 		n_before = n_open = n_unsure = n_deep = 0;
 	if (n_before > 0)
 		ktr__frame_note(frame, "%s spans had begun before, and are not counted", ktr__label_count(n_before).text);
@@ -158,13 +159,15 @@ int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_p
 			 const struct ktr__flame_walk walk[2], enum ktr__flame_compare compare,
 			 const struct ktr_reader_info *info, const char *command, uint64_t n_lost)
 {
-	int stacks = walk[0].n_stacks > 0, diff = compare != KTR__FLAME_ALONE;
+	int samples = walk[0].n_samples > 0, stacks = !samples && walk[0].n_stacks > 0;
+	int diff = compare != KTR__FLAME_ALONE;
 	uint64_t ns[2] = { walk[0].last_ns - walk[0].first_ns, diff ? walk[1].last_ns - walk[1].first_ns : 0 };
 
 	memset(view, 0, sizeof(*view));
 	view->stacks = stacks;
 	view->diff = diff;
-	view->flame = stacks ? &trees->stacks : &trees->spans;
+	view->samples = samples;
+	view->flame = samples ? &trees->samples : stacks ? &trees->stacks : &trees->spans;
 	view->scale = compare == KTR__FLAME_RATES && ns[0] > 0 && ns[1] > 0 ? (double)ns[0] / (double)ns[1] : 1;
 	ktr__frame_init(&view->frame, info, command);
 	for (int side = 0; side <= diff; side++) {
@@ -172,7 +175,9 @@ int ktr__flame_view_init(struct ktr__flame_view *view, const struct ktr__flame_p
 			continue;
 		snprintf(view->frame.note, sizeof(view->frame.note), "%s has %s",
 			 side ? "the trace before" : "the trace",
-			 stacks ? "no stacks" : "neither stacks (CTRSTACK) nor spans (KTR_START, KTR_SCOPE) that took time");
+			 samples  ? "no samples"
+			 : stacks ? "no stacks"
+				  : "neither stacks (CTRSTACK) nor spans (KTR_START, KTR_SCOPE) that took time");
 		return -ENOENT;
 	}
 	for (uint32_t i = 0; diff && i < view->flame->n_nodes; i++) {

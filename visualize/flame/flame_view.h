@@ -23,6 +23,7 @@ enum ktr__flame_compare {
 struct ktr__flame_view {
 	const struct ktr__flame *flame;
 	int stacks; /* numbers are stacks, not nanoseconds */
+	int samples; /* these are of CPU time */
 	int diff;
 	int icicle;    /* the outermost on top */
 	double scale;  /* of side 1 */

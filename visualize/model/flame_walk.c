@@ -3,19 +3,17 @@
 #include "visualize/model/flame_walk.h"
 
 #include "analyze/read/reader.h"
-#include "analyze/read/tables.h"
-#include "analyze/symbols/symbols.h"
+#include "analyze/stats/samples.h"
 #include "conf/kit/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct ktr__flame_thread {
 	uint64_t since_ns; /* when the set of open spans last changed */
 	unsigned n;
-	uint32_t base[2]; /* of the spans and of the stacks: the thread's own frame, or its program's */
+	uint32_t base[3]; /* of spans, stacks and samples: the thread's own frame, or its program's */
 	const struct ktr__span *span[KTR__FLAME_DEPTH]; /* in the order in which they began */
 	uint32_t node[KTR__FLAME_DEPTH];
 };
@@ -44,7 +42,8 @@ static struct ktr__flame_thread *flame_walk_thread(struct ktr__flame_walk *walk,
 		return walk->thread[thread->id];
 	t = calloc(1, sizeof(*t));
 	if (t == NULL || flame_walk_base(walk, &walk->to->spans, thread, &t->base[0]) != 0 ||
-	    flame_walk_base(walk, &walk->to->stacks, thread, &t->base[1]) != 0) {
+	    flame_walk_base(walk, &walk->to->stacks, thread, &t->base[1]) != 0 ||
+	    flame_walk_base(walk, &walk->to->samples, thread, &t->base[2]) != 0) {
 		free(t);
 		return NULL;
 	}
@@ -119,46 +118,70 @@ static int flame_walk_ended(void *context, const struct ktr__span *span)
 }
 
 /* A frame by the name of its function, without the place in it. */
-static int flame_walk_frame(struct ktr__flame_walk *walk, const struct ktr_event *event, uint64_t pc,
-			    uint32_t *node)
+static int flame_walk_frame(struct ktr__flame_walk *walk, struct ktr__flame *to, const struct ktr_event *event,
+			    uint64_t pc, uint32_t *node)
 {
-	const char *name = NULL, *plus;
 	char text[24];
+	size_t n;
+	const char *name = ktr__sample_function(walk->symbols, event, pc, &n, text);
 
-	if (walk->symbols != NULL)
-		name = ktr__symbols_at(walk->symbols, ktr__tables_proc(event->thread), pc, KTR__SYMBOLS_RETURN);
-	if (name == NULL) {
-		snprintf(text, sizeof(text), "0x%" PRIx64, pc);
-		name = text;
-	}
-	plus = strrchr(name, '+');
-	if (plus == NULL || plus == name || strncmp(plus, "+0x", 3) != 0)
-		plus = name + strlen(name);
-	return ktr__flame_child(&walk->to->stacks, *node, name, (size_t)(plus - name), node);
+	return ktr__flame_child(to, *node, name, n, node);
 }
 
 /* Frames come innermost first, and are wanted the other way around. */
-static int flame_walk_stack(struct ktr__flame_walk *walk, const struct ktr_event *event, unsigned arg)
+static int flame_walk_frames(struct ktr__flame_walk *walk, struct ktr__flame *to, const struct ktr_event *event,
+			     const struct ktr_event_bytes *stack, uint32_t *node)
 {
-	const struct ktr_event_bytes *stack = &event->str[arg];
-	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
-	uint32_t at = stack->n_bytes / 8 * 8, node;
+	uint32_t at = stack->n_bytes / 8 * 8;
 	int rc = 0;
 
-	if (t == NULL)
-		return -ENOMEM;
-	node = t->base[1];
 	if (stack->cut)
-		rc = ktr__flame_child(&walk->to->stacks, node, "...", 3, &node);
+		rc = ktr__flame_child(to, *node, "...", 3, node);
 	while (at > 0 && rc == 0) {
 		uint64_t pc;
 
 		at -= 8;
 		memcpy(&pc, stack->bytes + at, sizeof(pc));
-		rc = flame_walk_frame(walk, event, pc, &node);
+		rc = flame_walk_frame(walk, to, event, pc, node);
 	}
+	return rc;
+}
+
+static int flame_walk_stack(struct ktr__flame_walk *walk, const struct ktr_event *event, unsigned arg)
+{
+	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
+	uint32_t node;
+	int rc;
+
+	if (t == NULL)
+		return -ENOMEM;
+	node = t->base[1];
+	rc = flame_walk_frames(walk, &walk->to->stacks, event, &event->str[arg], &node);
 	walk->to->stacks.node[node].self[walk->side]++;
 	walk->n_stacks++;
+	return rc;
+}
+
+/* Time without a stack has a frame that says why. */
+static int flame_walk_sample(struct ktr__flame_walk *walk, const struct ktr_event *event,
+			     const struct ktr__sample *sample)
+{
+	static const char *const innermost[] = { [KTR__SAMPLE_KERNEL] = "[kernel]",
+						 [KTR__SAMPLE_BLOCKED] = "[signals blocked]",
+						 [KTR__SAMPLE_MISSED] = "[not seen]" };
+	struct ktr__flame_thread *t = flame_walk_thread(walk, event->thread);
+	uint32_t node;
+	int rc;
+
+	if (t == NULL)
+		return -ENOMEM;
+	node = t->base[2];
+	rc = flame_walk_frames(walk, &walk->to->samples, event, sample->stack, &node);
+	if (rc == 0 && sample->how != KTR__SAMPLE_USER)
+		rc = ktr__flame_child(&walk->to->samples, node, innermost[sample->how],
+				      strlen(innermost[sample->how]), &node);
+	walk->to->samples.node[node].self[walk->side] += sample->ns;
+	walk->n_samples++;
 	return rc;
 }
 
@@ -166,6 +189,7 @@ static int flame_walk_event(struct ktr_sink *sink, const struct ktr_event *event
 {
 	struct ktr__flame_walk *walk = (struct ktr__flame_walk *)sink;
 	int rc = ktr__spans_event(walk->engine, event);
+	struct ktr__sample sample;
 
 	if (!walk->begun)
 		walk->first_ns = event->time_ns;
@@ -173,7 +197,8 @@ static int flame_walk_event(struct ktr_sink *sink, const struct ktr_event *event
 	walk->last_ns = event->time_ns;
 	for (unsigned i = 0; i < event->site->n_args && rc == 0; i++)
 		if (event->site->arg[i].type == KTR_ARG_STACK)
-			rc = flame_walk_stack(walk, event, i);
+			rc = ktr__sample_of(event, &sample) ? flame_walk_sample(walk, event, &sample)
+							    : flame_walk_stack(walk, event, i);
 	return rc;
 }
 

@@ -54,7 +54,7 @@ void ktr__describe_site(struct ktr__offered *offered)
 					   length && type[length - 1] != '*' ? " " : "");
 		n_arguments = describe_add(offered->arguments, n_arguments, "", name, "");
 		site->type[site->n_args] = KTR_ARG_U64;
-		if (arg.kind > KTR_ARG_NONE && arg.kind <= KTR_ARG_STR)
+		if (arg.kind > KTR_ARG_NONE && arg.kind <= KTR_ARG_STACK)
 			site->type[site->n_args] = (uint8_t)arg.kind;
 		site->n_args++;
 	}
@@ -107,6 +107,9 @@ void ktr__describe_format(const struct ktr_provider_probe *probe, char format[KT
 	for (unsigned i = 0; i < probe->site.n_args && n + 2 * DESCRIBE_LEFT < KTR__DESCRIBE_FORMAT; i++) {
 		size_t length = strcspn(name, ",");
 
+		/* A stack stands after the text. */
+		if (probe->site.type[i] == KTR_ARG_STACK)
+			continue;
 		n = describe_text(format, n, " ", 1);
 		n = describe_text(format, n, name, length);
 		n = describe_text(format, n, "=", 1);

@@ -38,7 +38,7 @@ use() {
 
 reader() {
 	awk '/^\.\\" file events.c/ { on = 1; next } on == 1 && /^\.Bd/ { on = 2; next } /^\.Ed/ { on = 0 }
-		on == 2 { gsub(/\\e/, "\\"); print }' man/ktr_reader.3 >"$dir/events.c"
+		on == 2 { gsub(/\\e/, "\\"); print }' man/reader/ktr_reader.3 >"$dir/events.c"
 	[ -s "$dir/events.c" ] || fail "ktr_reader.3 has no example"
 	# shellcheck disable=SC2046
 	$cc "$dir/events.c" -o "$dir/events" $(pkg-config --cflags --libs ktrread) || fail "ktrread"

@@ -76,7 +76,8 @@ knobs() {
 
 # What the public headers declare stands in the pages.
 calls() {
-	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:ktr_reader.3 ktr/provider.h:provider/ktr_provider.3; do
+	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:reader/ktr_reader.3 \
+		ktr/provider.h:provider/ktr_provider.3; do
 		header=${pair%:*} page=${pair#*:}
 		names=$(echo "#include <$header>" | $cc -Iinclude -E - | awk -v header="/$header\"" '
 			/^# / { ours = index($0, header) } ours' |

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyze/stats/samples.h"
+
+#include "analyze/read/reader.h"
+#include "analyze/read/tables.h"
+#include "conf/kit/array.h"
+#include "conf/kit/hash.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLES_BUCKETS 4096u
+
+/* ---- an event ---- */
+
+/* As ktr/provider/profile/profile.c offers it. */
+static int samples_site(const struct ktr_reader_site *site)
+{
+	return site->n_args == 4 && site->arg[2].type == KTR_ARG_STR && site->arg[3].type == KTR_ARG_STACK &&
+	       strcmp(site->class_name, "profile") == 0 && strcmp(site->file, "profile") == 0 &&
+	       strncmp(site->func, "profile-", 8) == 0;
+}
+
+static void samples_take(const struct ktr_event *event, struct ktr__sample *sample)
+{
+	static const char *const hows[] = { [KTR__SAMPLE_USER] = "user",
+					    [KTR__SAMPLE_KERNEL] = "kernel",
+					    [KTR__SAMPLE_BLOCKED] = "blocked",
+					    [KTR__SAMPLE_MISSED] = "missed" };
+
+	*sample = (struct ktr__sample){ event->arg[0], event->arg[1], KTR__SAMPLE_USER, &event->str[3] };
+	for (unsigned i = 0; i < KTR__SAMPLE_HOWS; i++)
+		if (strlen(hows[i]) == event->str[2].n_bytes &&
+		    memcmp(hows[i], event->str[2].bytes, event->str[2].n_bytes) == 0)
+			sample->how = (enum ktr__sample_how)i;
+}
+
+int ktr__sample_of(const struct ktr_event *event, struct ktr__sample *sample)
+{
+	if (!samples_site(event->site))
+		return 0;
+	samples_take(event, sample);
+	return 1;
+}
+
+const char *ktr__sample_function(struct ktr__symbols *symbols, const struct ktr_event *event, uint64_t pc,
+				 size_t *n, char text[24])
+{
+	const char *name = NULL, *plus;
+
+	if (symbols)
+		name = ktr__symbols_at(symbols, ktr__tables_proc(event->thread), pc, KTR__SYMBOLS_RETURN);
+	if (!name) {
+		snprintf(text, 24, "0x%" PRIx64, pc);
+		name = text;
+	}
+	plus = strrchr(name, '+');
+	if (!plus || plus == name || strncmp(plus, "+0x", 3) != 0)
+		plus = name + strlen(name);
+	*n = (size_t)(plus - name);
+	return name;
+}
+
+/* ---- functions ---- */
+
+static struct ktr__sampled *samples_make(struct ktr__samples *samples, const struct ktr_reader_thread *thread,
+					 const char *name, size_t n, uint64_t hash)
+{
+	unsigned room = samples->function_room ? 2 * samples->function_room : 64;
+	struct ktr__sampled **grown = samples->function, *made;
+
+	if (samples->n_functions == samples->function_room) {
+		grown = realloc(grown, room * sizeof(struct ktr__sampled *));
+		if (!grown)
+			return NULL;
+		samples->function = grown;
+		samples->function_room = room;
+	}
+	made = calloc(1, sizeof(*made));
+	if (!made || !(made->name = strndup(name, n))) {
+		free(made);
+		return NULL;
+	}
+	made->thread = thread;
+	made->hash = hash;
+	made->chain = samples->bucket[hash % SAMPLES_BUCKETS];
+	samples->bucket[hash % SAMPLES_BUCKETS] = made;
+	return samples->function[samples->n_functions++] = made;
+}
+
+static struct ktr__sampled *samples_find(struct ktr__samples *samples, const struct ktr_reader_thread *thread,
+					 const char *name, size_t n)
+{
+	uint64_t hash = ktr__hash_bytes(thread ? thread->id + 1ull : 0, name, n);
+	struct ktr__sampled *at = samples->bucket[hash % SAMPLES_BUCKETS];
+
+	while (at && (at->hash != hash || at->thread != thread || strlen(at->name) != n ||
+		      memcmp(at->name, name, n) != 0))
+		at = at->chain;
+	return at ? at : samples_make(samples, thread, name, n, hash);
+}
+
+/* A frame counts for its function, of this thread and of all. */
+static int samples_frame(struct ktr__samples *samples, const struct ktr_event *event, const char *name,
+			 size_t n, int innermost, uint64_t ns)
+{
+	const struct ktr_reader_thread *const whose[] = { NULL, event->thread };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct ktr__sampled *function = samples_find(samples, whose[i], name, n);
+
+		if (!function)
+			return -ENOMEM;
+		if (innermost) {
+			function->self_ns += ns;
+			function->n++;
+		}
+		if (function->last != samples->n)
+			function->total_ns += ns;
+		function->last = samples->n;
+	}
+	return 0;
+}
+
+static int samples_stack(struct ktr__samples *samples, const struct ktr_event *event,
+			 const struct ktr__sample *sample)
+{
+	uint32_t n_frames = sample->stack->n_bytes / 8;
+	int rc = 0;
+
+	if (sample->how == KTR__SAMPLE_KERNEL)
+		rc = samples_frame(samples, event, "[kernel]", 8, 1, sample->ns);
+	for (uint32_t i = 0; i < n_frames && !rc; i++) {
+		const char *name;
+		char text[24];
+		uint64_t pc;
+		size_t n;
+
+		memcpy(&pc, sample->stack->bytes + i * (size_t)8, sizeof(pc));
+		name = ktr__sample_function(samples->symbols, event, pc, &n, text);
+		rc = samples_frame(samples, event, name, n, i == 0 && sample->how != KTR__SAMPLE_KERNEL,
+				   sample->ns);
+	}
+	return rc;
+}
+
+/* ---- the sink ---- */
+
+static int samples_is(struct ktr__samples *samples, const struct ktr_event *event)
+{
+	uint32_t id = event->site->id;
+
+	if (ktr__array_grow(&samples->is_sample, &samples->n_sites, id, sizeof(*samples->is_sample)) != 0)
+		return samples_site(event->site);
+	if (!samples->is_sample[id])
+		samples->is_sample[id] = (uint8_t)(1 + samples_site(event->site));
+	return samples->is_sample[id] == 2;
+}
+
+static int samples_event(struct ktr_sink *sink, const struct ktr_event *event)
+{
+	struct ktr__samples *samples = (struct ktr__samples *)(void *)sink;
+	struct ktr__sampled_thread *thread;
+	struct ktr__sample sample;
+
+	if (!samples_is(samples, event))
+		return 0;
+	samples_take(event, &sample);
+	if (ktr__array_grow(&samples->thread, &samples->n_threads, event->thread->id,
+			    sizeof(*samples->thread)) != 0)
+		return -ENOMEM;
+	thread = &samples->thread[event->thread->id];
+	thread->thread = event->thread;
+	thread->ns[sample.how] += sample.ns;
+	thread->n_ticks[sample.how] += sample.n_ticks;
+	samples->ns[sample.how] += sample.ns;
+	samples->n_ticks[sample.how] += sample.n_ticks;
+	if (sample.how == KTR__SAMPLE_BLOCKED || sample.how == KTR__SAMPLE_MISSED)
+		return 0;
+	samples->n++;
+	thread->n++;
+	samples->n_cut += sample.stack->cut;
+	thread->n_cut += sample.stack->cut;
+	return samples_stack(samples, event, &sample);
+}
+
+int ktr__samples_init(struct ktr__samples *samples, struct ktr_reader *reader)
+{
+	*samples = (struct ktr__samples){ .sink = { samples_event, NULL, NULL },
+					  .symbols = ktr__reader_symbols(reader) };
+	samples->bucket = calloc(SAMPLES_BUCKETS, sizeof(struct ktr__sampled *));
+	return samples->bucket ? 0 : -ENOMEM;
+}
+
+void ktr__samples_finish(struct ktr__samples *samples)
+{
+	for (unsigned i = 0; i < samples->n_functions; i++) {
+		const struct ktr__sampled *function = samples->function[i];
+		struct ktr__sampled_thread *thread;
+
+		if (!function->thread)
+			continue;
+		thread = &samples->thread[function->thread->id];
+		if (!thread->most || function->self_ns > thread->most->self_ns)
+			thread->most = function;
+	}
+}
+
+void ktr__samples_free(struct ktr__samples *samples)
+{
+	for (unsigned i = 0; i < samples->n_functions; i++) {
+		free(samples->function[i]->name);
+		free(samples->function[i]);
+	}
+	free(samples->function);
+	free(samples->bucket);
+	free(samples->thread);
+	free(samples->is_sample);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The agent stands in front of the C library's pthread_create(3): so that threads which live for a moment are
+ * profiled, too. While nothing is profiled a call goes through a load and a jump. Otherwise the thread begins in
+ * begin(), which leaves no frame: it jumps to the program's function.
+ *
+ * Threads of our own, and those that other objects make past us, are not seen here; the latter by the scan, once a
+ * second.
+ */
+#include "ktr/provider/profile/create.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef void *create_start(void *);
+typedef int create_call(pthread_t *, const pthread_attr_t *, create_start *, void *);
+
+void (*ktr__create_begins)(void);
+
+struct create_begin {
+	create_start *start;
+	void *argument;
+};
+
+static create_call *create_real; /* atomic */
+
+static void *create_begin(void *context)
+{
+	struct create_begin *given = context, begin = *given;
+	void (*begins)(void) = __atomic_load_n(&ktr__create_begins, __ATOMIC_ACQUIRE);
+
+	free(given);
+	if (begins)
+		begins();
+	return begin.start(begin.argument);
+}
+
+static create_call *create_find(void)
+{
+	create_call *real = __atomic_load_n(&create_real, __ATOMIC_ACQUIRE);
+	void *found;
+
+	if (real)
+		return real;
+	found = dlvsym(RTLD_NEXT, "pthread_create", "GLIBC_2.34");
+	found = found ? found : dlsym(RTLD_NEXT, "pthread_create");
+	real = (create_call *)(uintptr_t)found; // NOLINT
+	__atomic_store_n(&create_real, real, __ATOMIC_RELEASE);
+	return real;
+}
+
+extern const char ktr__image_begin[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
+extern const char ktr__image_end[] __asm__("_end") __attribute__((visibility("hidden")));
+
+/* Is it ktr that calls? */
+static int create_is_ours(const void *caller)
+{
+	return (uintptr_t)caller - (uintptr_t)ktr__image_begin <
+	       (uintptr_t)ktr__image_end - (uintptr_t)ktr__image_begin;
+}
+
+__attribute__((visibility("default"))) create_call ktr__new_pthread_create;
+__attribute__((visibility("default"))) create_call ktr__old_pthread_create
+	__attribute__((alias("ktr__new_pthread_create")));
+
+int ktr__new_pthread_create(pthread_t *thread, const pthread_attr_t *attr, create_start *start, void *argument)
+{
+	create_call *real = create_find();
+	struct create_begin *begin;
+	int code;
+
+	if (!real)
+		return ENOSYS;
+	if (!__atomic_load_n(&ktr__create_begins, __ATOMIC_RELAXED) ||
+	    create_is_ours(__builtin_return_address(0)) || !(begin = malloc(sizeof(*begin))))
+		return real(thread, attr, start, argument);
+	begin->start = start;
+	begin->argument = argument;
+	code = real(thread, attr, create_begin, begin);
+	if (code)
+		free(begin);
+	return code;
+}
+
+__asm__(".symver ktr__new_pthread_create, pthread_create@@GLIBC_2.34");
+__asm__(".symver ktr__old_pthread_create, pthread_create@GLIBC_2.2.5");

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pthread_create(3), as programs call it: a thread tells of itself where it begins and where it ends. */
+#ifndef KTR_PROFILE_CREATE_H
+#define KTR_PROFILE_CREATE_H
+
+/* What the calling thread does as it begins, or is met; NULL: nothing. Atomic. */
+extern void (*ktr__create_begins)(void);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The provider profile: profile:::profile-997 is where a thread is each 1/997 s of its CPU time, by its stack. The
+ * usual rates are offered, any other by its name: profile-250, profile-10ms. One at a time is on.
+ *
+ * A thread's timer (threads.c) sends it a signal of real time that nobody uses. The handler finds the stack
+ * (unwind.c) and records it, with how many ticks it stands for. Nothing in it waits, allocates or asks the loader.
+ * A system call that it comes into may end with EINTR, where the kernel does not begin it again: a thread that
+ * sleeps uses no CPU time, so that is a matter of the moment in which it goes to sleep.
+ *
+ * The handler stays when the probe is off, for a signal may be on its way.
+ */
+#include "ktr/provider/profile/profile.h"
+
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/profile/create.h"
+#include "ktr/provider/profile/maps.h"
+#include "ktr/provider/profile/threads.h"
+#include "ktr/provider/profile/unwind.h"
+#include "ktr/provider/profile/wait.h"
+#include "ktr/provider/registry/rows.h"
+#include "ktr/record/own.h"
+
+#include <ktr/provider.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* signals of real time are taken from here downwards: programs count up from SIGRTMIN, */
+#define PROFILE_SIGNAL_MOST  61
+#define PROFILE_SIGNAL_LEAST 40       /* and some down from SIGRTMAX */
+#define PROFILE_LEAST_NS     20000ull /* 50 kHz */
+#define PROFILE_MOST_NS      100000000000ull
+
+static struct ktr_provider *profile_provider;
+static struct ktr_provider_probe *profile_probe; /* that is on, or was; atomic */
+static uint64_t profile_period_ns;               /* 0: none is on. Atomic */
+static uint64_t profile_late_ns;                 /* what is a long time for the kernel's tick to come */
+static int profile_signal;                       /* 0: none is ours yet */
+static uint32_t profile_strange;                 /* a stack went through what is not known; atomic */
+static pthread_key_t profile_key;
+static bool profile_has_key;
+
+/* ---- a sample ---- */
+
+static const char profile_user[] = "user", profile_kernel[] = "kernel", profile_blocked[] = "blocked",
+		  profile_missed[] = "missed";
+
+static void profile_record(uint64_t n_ticks, const char *how, const struct ktr__frames *frames)
+{
+	struct ktr_provider_probe *probe = __atomic_load_n(&profile_probe, __ATOMIC_ACQUIRE);
+	uint64_t period_ns = __atomic_load_n(&profile_period_ns, __ATOMIC_RELAXED);
+
+	if (probe && period_ns)
+		ktr_provider_fire4(probe, n_ticks, n_ticks * period_ns, (uint64_t)(uintptr_t)how,
+				   (uint64_t)(uintptr_t)frames);
+}
+
+/*
+ * After a system call the time was the kernel's. One that lets signals through again brings what has come in the
+ * meantime: where that was is not known.
+ */
+static const char *profile_how(const ucontext_t *at, uint64_t ns)
+{
+	static const uint8_t call[] = { 0x0f, 0x05 };           /* syscall */
+	static const uint8_t unblock[] = { 0xb8, 14, 0, 0, 0 }; /* mov $SYS_rt_sigprocmask, %eax */
+	uint64_t pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP];
+	const uint8_t *text = (const uint8_t *)(uintptr_t)pc; // NOLINT
+	const struct ktr__map_object *object = ktr__maps_at(pc);
+
+	if (!object || pc - object->text_begin < 7 || pc >= object->text_end || memcmp(text - 2, call, 2) != 0)
+		return profile_user;
+	return ns > profile_late_ns && memcmp(text - 7, unblock, 5) == 0 ? profile_blocked : profile_kernel;
+}
+
+static void profile_thread_met(struct ktr__profiled *thread)
+{
+	if (profile_has_key && !thread->is_marked)
+		pthread_setspecific(profile_key, thread);
+	thread->is_marked = true;
+}
+
+static void profile_handler(int number, siginfo_t *info, void *context)
+{
+	uint64_t n_ticks = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+	struct ktr__profiled *thread = ktr__profile_of(info);
+	struct ktr__frames frames;
+	const char *how;
+	int saved = errno;
+	bool strange;
+
+	(void)number;
+	if (!thread || !__atomic_load_n(&thread->timer, __ATOMIC_ACQUIRE) ||
+	    !__atomic_load_n(&profile_period_ns, __ATOMIC_RELAXED))
+		return;
+	__atomic_fetch_add(&thread->n_came, n_ticks, __ATOMIC_RELAXED);
+	profile_thread_met(thread);
+	ktr__maps_enter();
+	how = profile_how(context, n_ticks * profile_period_ns);
+	ktr__unwind(&frames, context, &thread->stack, &strange);
+	ktr__maps_leave();
+	if (how == profile_blocked)
+		frames.word = 0;
+	profile_record(n_ticks, how, &frames);
+	/* Something has been loaded; or it is code that no file has: once a second. */
+	if (strange && !__atomic_exchange_n(&profile_strange, 1, __ATOMIC_RELAXED))
+		ktr__rows_wake();
+	errno = saved;
+}
+
+/* ---- threads ---- */
+
+static void profile_tell_missing(uint64_t n_ticks)
+{
+	struct ktr__frames none = { .word = 0 };
+
+	if (n_ticks)
+		profile_record(n_ticks, profile_missed, &none);
+}
+
+/* Other destructors go on after ours, so it is called again as often as the C library does that. */
+static void profile_thread_ends(void *value)
+{
+	static __thread unsigned n_ends;
+
+	if (++n_ends < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(profile_key, value);
+	else
+		profile_tell_missing(ktr__profile_disarm());
+}
+
+static struct ktr__stack_range profile_stack(void)
+{
+	struct ktr__stack_range range = { 0, 0 };
+	pthread_attr_t attr;
+	size_t bytes;
+	void *low;
+
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return range;
+	if (pthread_attr_getstack(&attr, &low, &bytes) == 0)
+		range = (struct ktr__stack_range){ (uintptr_t)low, (uintptr_t)low + bytes };
+	pthread_attr_destroy(&attr);
+	return range;
+}
+
+/* A thread of the program's begins. It may have been made with all signals blocked, as daemons do. */
+static void profile_thread_begins(void)
+{
+	struct ktr__stack_range stack = profile_stack();
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, profile_signal);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	if (profile_has_key)
+		pthread_setspecific(profile_key, &profile_key);
+	ktr__profile_arm(&stack);
+}
+
+/* ---- the signal ---- */
+
+static bool profile_is_ours(int number)
+{
+	struct sigaction now;
+
+	return number && sigaction(number, NULL, &now) == 0 && now.sa_sigaction == profile_handler;
+}
+
+/* One that the program has left alone. */
+static int profile_take_signal(struct ktr_error *why)
+{
+	struct sigaction now,
+		ours = { .sa_sigaction = profile_handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+
+	if (profile_is_ours(profile_signal))
+		return 0;
+	sigfillset(&ours.sa_mask);
+	for (int number = PROFILE_SIGNAL_MOST; number >= PROFILE_SIGNAL_LEAST; number--) {
+		if (sigaction(number, NULL, &now) || now.sa_handler != SIG_DFL)
+			continue;
+		if (sigaction(number, &ours, NULL))
+			return ktr_error_set(why, errno, "no signal can be had: %s", strerror(errno));
+		profile_signal = number;
+		__atomic_store_n(&ktr__wait_without, number, __ATOMIC_RELEASE);
+		return 0;
+	}
+	return ktr_error_set(why, EBUSY, "the program uses all signals of real time from %d to %d",
+			     PROFILE_SIGNAL_LEAST, PROFILE_SIGNAL_MOST);
+}
+
+/* ---- rates ---- */
+
+/* Its CPU time between two samples; 0: it is no name of ours. 997, 997hz; 10ms, 250us, 500000ns, 1s. */
+static uint64_t profile_period(const char *name, size_t length)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = { { "", 0 },           { "hz", 0 },         { "ns", 1 },
+		      { "us", 1000 },      { "usec", 1000 },    { "ms", 1000000 },
+		      { "msec", 1000000 }, { "s", 1000000000 }, { "sec", 1000000000 } };
+	static const char begin[] = "profile-";
+	uint64_t number = 0, ns = 0;
+	size_t at = sizeof(begin) - 1;
+
+	if (length <= at || length > at + 16 || memcmp(name, begin, at) != 0)
+		return 0;
+	for (; at < length && name[at] >= '0' && name[at] <= '9'; at++)
+		number = number * 10 + (uint64_t)(name[at] - '0');
+	for (unsigned i = 0; number && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i].unit) == length - at && memcmp(units[i].unit, name + at, length - at) == 0)
+			ns = units[i].ns ? number * units[i].ns : (1000000000u + number / 2) / number;
+	return ns >= PROFILE_LEAST_NS && ns <= PROFILE_MOST_NS ? ns : 0;
+}
+
+static void profile_offer(const char *name, size_t length)
+{
+	struct ktr_provider_probe *probe;
+	char text[32];
+
+	if (!profile_period(name, length))
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)length, name);
+	ktr_provider_offer(profile_provider, NULL, NULL, text, NULL, &probe);
+}
+
+/* What a SPEC asks for: its last part, unless that is a glob. */
+static void profile_offer_asked(const char *spec, size_t length)
+{
+	const char *colon = memrchr(spec, ':', length);
+
+	if (colon)
+		profile_offer(colon + 1, length - (size_t)(colon + 1 - spec));
+}
+
+/* ---- the provider's operations ---- */
+
+static void profile_provide(struct ktr_provider *provider, const char *spec)
+{
+	static const char *const usual[] = { "profile-97",  "profile-99",   "profile-199",  "profile-499",
+					     "profile-997", "profile-1999", "profile-4001", "profile-4999" };
+	size_t length;
+
+	profile_provider = provider;
+	if (spec) {
+		profile_offer_asked(spec, strlen(spec));
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		profile_offer(usual[i], strlen(usual[i]));
+	for (const char *at = ktr__probes_list(); *at; at += length + (at[length] == ',')) {
+		at += strspn(at, " \t");
+		length = strcspn(at, ",");
+		profile_offer_asked(at, length);
+	}
+}
+
+static int profile_enable(struct ktr_provider_probe *probe, struct ktr_error *why)
+{
+	uint64_t period_ns = profile_period(probe->name, strlen(probe->name));
+	struct timespec tick = { 0, 4000000 };
+	int code;
+
+	if (profile_period_ns)
+		return ktr_error_set(why, EBUSY, "%s is on, and there is one rate at a time",
+				     profile_probe->name);
+	if (ktr__own_session()->sealed)
+		return ktr_error_set(why, EPERM, "it is in a sandbox");
+	code = profile_take_signal(why);
+	if (code)
+		return code;
+	ktr__maps_look();
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	profile_late_ns = 3 * (uint64_t)tick.tv_nsec + 2 * period_ns;
+	__atomic_store_n(&profile_probe, probe, __ATOMIC_RELEASE);
+	__atomic_store_n(&profile_period_ns, period_ns, __ATOMIC_RELEASE);
+	code = ktr__profile_start(profile_signal, period_ns);
+	__atomic_store_n(&ktr__create_begins, profile_thread_begins, __ATOMIC_RELEASE);
+	code = code ? code : ktr__profile_scan();
+	if (!code)
+		return 0;
+	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
+	ktr__profile_stop();
+	return ktr_error_set(why, -code, "no timers can be had: %s", strerror(-code));
+}
+
+static void profile_disable(struct ktr_provider_probe *probe)
+{
+	if (probe != profile_probe)
+		return;
+	__atomic_store_n(&ktr__create_begins, NULL, __ATOMIC_RELEASE);
+	ktr__profile_stop();
+	__atomic_store_n(&profile_period_ns, 0, __ATOMIC_RELEASE);
+}
+
+static int profile_argument(struct ktr_provider_probe *probe, unsigned number, struct ktr_provider_arg *arg)
+{
+	static const struct ktr_provider_arg arguments[] = { { "ticks", "uint32_t", KTR_ARG_U32 },
+							     { "ns", "int64_t", KTR_ARG_I64 },
+							     { "how", "const char *", KTR_ARG_STR },
+							     { "stack", "stack", KTR_ARG_STACK } };
+
+	(void)probe;
+	if (number >= sizeof(arguments) / sizeof(arguments[0]))
+		return -ENOENT;
+	*arg = arguments[number];
+	return 0;
+}
+
+/* Once a second, and when a stack went through something new. */
+static void profile_look(struct ktr_provider *provider)
+{
+	(void)provider;
+	if (!profile_period_ns)
+		return;
+	ktr__maps_look();
+	__atomic_store_n(&profile_strange, 0, __ATOMIC_RELAXED);
+	if (!profile_is_ours(profile_signal)) {
+		/* The program has taken the signal: its handler gets no more of ours. */
+		uint64_t period_ns = profile_period_ns;
+
+		ktr__profile_stop();
+		if (profile_take_signal(NULL))
+			return;
+		ktr__profile_start(profile_signal, period_ns);
+	}
+	ktr__profile_reap();
+	ktr__profile_scan();
+}
+
+static const struct ktr_provider_ops profile_ops = {
+	.size = sizeof(profile_ops),
+	.provide = profile_provide,
+	.enable = profile_enable,
+	.disable = profile_disable,
+	.arg_desc = profile_argument,
+	.look = profile_look,
+};
+
+/* ---- life ---- */
+
+/* Only the thread that forked is here, without a timer. */
+static void profile_after_fork_child(void)
+{
+	if (profile_period_ns)
+		ktr__profile_arm(NULL);
+}
+
+static void profile_forget(void)
+{
+	ktr__maps_forked();
+	ktr__profile_forked();
+}
+
+/*
+ * Handlers run in this order: what was the parent's is forgotten before the child's own thread looks for threads.
+ */
+__attribute__((constructor(103))) static void profile_note_forks(void)
+{
+	pthread_atfork(NULL, NULL, profile_forget);
+}
+
+static void profile_begin(void)
+{
+	struct ktr_provider *provider;
+
+	profile_has_key = pthread_key_create(&profile_key, profile_thread_ends) == 0 && profile_key < 32;
+	pthread_atfork(NULL, NULL, profile_after_fork_child);
+	ktr_provider_register("profile", &profile_ops, NULL, &provider);
+}
+
+void ktr__profile_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, profile_begin);
+}
+
+/* What was due to the thread that ends the process. */
+__attribute__((destructor)) static void profile_end(void)
+{
+	if (profile_period_ns)
+		profile_tell_missing(ktr__profile_missing());
+}

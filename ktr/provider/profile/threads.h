@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A timer for each thread, which runs as the thread's CPU time does and sends the signal to that thread alone.
+ *
+ *	operation x operation	arm	disarm	scan, reap, stop	of (a handler)
+ *	any			safe, for another thread		safe
+ *	start, scan, reap and stop: one at a time
+ */
+#ifndef KTR_PROFILE_THREADS_H
+#define KTR_PROFILE_THREADS_H
+
+#include "ktr/provider/profile/unwind.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ktr__profiled {
+	uint32_t tid;	/* 0: nobody's. Atomic */
+	int32_t timer;	/* + 1; 0: none. Who exchanges it for 0 deletes it. Atomic */
+	uint64_t first_ns; /* of its CPU time: when the timer runs out for the first time */
+	uint64_t n_came;   /* [ticks] that its signals stood for; written by the thread's handler alone */
+	struct ktr__stack_range stack;
+	bool is_marked; /* its end will be seen; the thread's own */
+};
+
+/* From now on timers send that signal each so many ns of CPU time. 0 or -errno. */
+int ktr__profile_start(int number, uint64_t period_ns);
+
+/* All timers go. */
+void ktr__profile_stop(void);
+
+/*
+ * The calling thread's timer; it begins at a random place in its first period, so that threads which live for less
+ * than one have their share. 0 or -errno.
+ */
+int ktr__profile_arm(const struct ktr__stack_range *stack);
+
+/* The calling thread ends: how many ticks were due to it that did not come. */
+uint64_t ktr__profile_disarm(void);
+
+/* Ticks that were due to the calling thread and have not come by now; they count as told. */
+uint64_t ktr__profile_missing(void);
+
+/* Timers for all threads that have none. -errno of the first that could not be had, else 0. */
+int ktr__profile_scan(void);
+
+/* Threads that have ended unseen leave their timers. */
+void ktr__profile_reap(void);
+
+/* Threads that have no timer: two have numbers that fall together, or the kernel gives no more. */
+uint64_t ktr__profile_n_without(void);
+
+/* The thread that a signal is about; NULL: it is none of a timer of ours. Async-signal-safe. */
+struct ktr__profiled *ktr__profile_of(const siginfo_t *info);
+
+/* The child of a fork has no timers. */
+void ktr__profile_forked(void);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Each step asks the table of the object that an address lies in (cfi.h). Code that is in none, as a JIT's, is
+ * taken to have frame pointers. That is the order because frame pointers, where code has them, miss the caller of
+ * a function that has not set up its own yet, or has none because it is small: of samples, more than half (gcc 12,
+ * -O2 -fno-omit-frame-pointer).
+ *
+ * Only memory between the stack pointer (of what was interrupted, its red zone too) and the end of the stack is
+ * read. A handler's frame leads to what it has interrupted, which may be on another stack. Where a stack ends: the
+ * thread's own is known if we have seen it begin, the main thread's lies below its environment, a signal stack is
+ * in the context; of others, as those of coroutines, it is asked of the kernel how far they can be read.
+ */
+#include "ktr/provider/profile/unwind.h"
+
+#include "ktr/provider/profile/maps.h"
+#include "ktr/record/own.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define UNWIND_PAGE    4096ul
+#define UNWIND_PAGES   64 /* of a stack that nobody knows, that are asked for */
+/* [bytes] below rsp that belong to a function, and no handler writes to (x86-64 ABI, 3.2.2) */
+#define UNWIND_RED     128
+#define UNWIND_MAIN    (64ul << 20) /* [bytes] nothing else lies so near below the main thread's environment */
+#define UNWIND_SIGNALS 4            /* handlers within each other */
+
+struct unwind {
+	uint64_t pc, sp, bp;
+	uint64_t end;              /* [sp, end) can be read */
+	bool is_exact;             /* pc is where it was interrupted, not where a call returns to */
+	bool by_pointer;           /* the last step was by the frame pointer, so it is one */
+	const ucontext_t *context; /* of the handler that we are in */
+	const struct ktr__stack_range *own;
+};
+
+static uintptr_t unwind_main; /* where the main thread's stack ends */
+
+__attribute__((constructor(101))) static void unwind_note_main(void)
+{
+	unwind_main = (uintptr_t)environ;
+}
+
+/* ---- where stacks end ---- */
+
+/* One byte of each page: the kernel says how many of them it could read, and faults for nobody. */
+static uint64_t unwind_ask(uint64_t sp)
+{
+	uint64_t page = sp & -UNWIND_PAGE;
+	struct iovec local, remote[UNWIND_PAGES];
+	char bytes[UNWIND_PAGES];
+	long n;
+
+	if (ktr__own.sealed)
+		return page + UNWIND_PAGE;
+	for (unsigned i = 0; i < UNWIND_PAGES; i++)
+		remote[i] = (struct iovec){ (void *)(uintptr_t)(page + i * UNWIND_PAGE), 1 }; // NOLINT
+	local = (struct iovec){ bytes, sizeof(bytes) };
+	n = syscall(SYS_process_vm_readv, getpid(), &local, 1, remote, UNWIND_PAGES, 0);
+	return page + (n > 0 ? (uint64_t)n : 1) * UNWIND_PAGE;
+}
+
+static void unwind_stack(struct unwind *u)
+{
+	const stack_t *signal_stack = &u->context->uc_stack;
+	uint64_t low = (uintptr_t)signal_stack->ss_sp;
+
+	if (u->sp >= u->own->low && u->sp < u->own->high)
+		u->end = u->own->high;
+	else if (u->sp < unwind_main && unwind_main - u->sp < UNWIND_MAIN)
+		u->end = unwind_main;
+	else if (!(signal_stack->ss_flags & SS_DISABLE) && u->sp >= low && u->sp < low + signal_stack->ss_size)
+		u->end = low + signal_stack->ss_size;
+	else
+		u->end = unwind_ask(u->sp);
+	u->end &= ~7ull;
+}
+
+static bool unwind_read(const struct unwind *u, uint64_t at, uint64_t *word)
+{
+	/* What an epilogue has taken off the stack is still there, and the rows say so. */
+	uint64_t low = u->is_exact ? u->sp - UNWIND_RED : u->sp;
+
+	if (at & 7 || at < low || u->end < 8 || at > u->end - 8)
+		return false;
+	*word = *(const uint64_t *)(uintptr_t)at; // NOLINT
+	return true;
+}
+
+/* ---- steps ---- */
+
+enum unwind_step {
+	UNWIND_ON,
+	UNWIND_END, /* the outermost frame */
+	UNWIND_CUT
+};
+
+/* To the caller, whose frame ends at cfa. */
+static enum unwind_step unwind_to(struct unwind *u, uint64_t cfa, uint64_t bp_at)
+{
+	uint64_t pc;
+
+	if (cfa <= u->sp || !unwind_read(u, cfa - 8, &pc) || (bp_at && !unwind_read(u, bp_at, &u->bp)))
+		return UNWIND_CUT;
+	u->pc = pc;
+	u->sp = cfa;
+	u->is_exact = u->by_pointer = false;
+	return pc ? UNWIND_ON : UNWIND_END;
+}
+
+static enum unwind_step unwind_signal(struct unwind *u)
+{
+	const ucontext_t *context = (const ucontext_t *)(uintptr_t)u->sp; // NOLINT
+	uint64_t last;
+
+	if (!unwind_read(u, (uintptr_t)&context->uc_mcontext.gregs[REG_RIP], &last))
+		return UNWIND_CUT;
+	u->context = context;
+	u->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+	u->bp = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+	u->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+	u->is_exact = true;
+	unwind_stack(u);
+	return UNWIND_ON;
+}
+
+/* Each frame of code with frame pointers has its caller's, then the return address. */
+static enum unwind_step unwind_pointer(struct unwind *u, const struct ktr__map_object *object)
+{
+	uint64_t bp = u->bp, next;
+	enum unwind_step step;
+
+	if (!bp)
+		return u->by_pointer ? UNWIND_END : UNWIND_CUT;
+	if (!unwind_read(u, bp, &next) || bp + 16 <= u->sp)
+		return UNWIND_CUT;
+	step = unwind_to(u, bp + 16, 0);
+	u->bp = next;
+	u->by_pointer = true;
+	/* Out of an object of which nothing is known it leads to one that is known, or is no frame. */
+	return step == UNWIND_ON && object && !ktr__maps_at(u->pc) ? UNWIND_CUT : step;
+}
+
+static enum unwind_step unwind_row(struct unwind *u, const struct ktr__cfi_row *row)
+{
+	uint64_t cfa = row->kind == KTR__CFI_RBP || row->kind == KTR__CFI_AT_RBP ? u->bp : u->sp, bp_at;
+
+	cfa += (uint64_t)(int64_t)row->cfa;
+	if (row->kind == KTR__CFI_PLT)
+		cfa = u->sp + ((u->pc & 15) >= (uint64_t)row->extra ? 16 : 8);
+	if (row->kind == KTR__CFI_AT_RSP || row->kind == KTR__CFI_AT_RBP) {
+		if (!unwind_read(u, cfa, &cfa))
+			return UNWIND_CUT;
+		cfa += (uint64_t)row->extra;
+	}
+	bp_at = row->rbp == KTR__CFI_AT_IT  ? u->bp
+		: row->rbp == KTR__CFI_SAME ? 0
+					    : cfa + (uint64_t)(int64_t)row->rbp;
+	return unwind_to(u, cfa, bp_at);
+}
+
+static enum unwind_step unwind_step(struct unwind *u, unsigned *n_signals, bool *strange)
+{
+	uint64_t pc = u->is_exact ? u->pc : u->pc - 1;
+	const struct ktr__map_object *object = ktr__maps_at(pc);
+	const struct ktr__cfi_row *row = object ? ktr__cfi_at(object->cfi.row, object->cfi.n,
+							      (uint32_t)(pc - object->base))
+						: NULL;
+
+	*strange |= !object;
+	if (!row || row->kind == KTR__CFI_NONE)
+		return unwind_pointer(u, object);
+	if (row->kind == KTR__CFI_END)
+		return UNWIND_END;
+	if (row->kind == KTR__CFI_SIGNAL)
+		return ++*n_signals > UNWIND_SIGNALS ? UNWIND_CUT : unwind_signal(u);
+	return unwind_row(u, row);
+}
+
+void ktr__unwind(struct ktr__frames *frames, const ucontext_t *at, const struct ktr__stack_range *own,
+		 bool *strange)
+{
+	struct unwind u = { .pc = (uint64_t)at->uc_mcontext.gregs[REG_RIP],
+			    .sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP],
+			    .bp = (uint64_t)at->uc_mcontext.gregs[REG_RBP],
+			    .is_exact = true,
+			    .context = at,
+			    .own = own };
+	enum unwind_step step = UNWIND_ON;
+	unsigned n = 0, n_signals = 0;
+
+	*strange = false;
+	unwind_stack(&u);
+	while (step == UNWIND_ON && n < KTR_STACK_MAX) {
+		frames->pcs[n++] = u.is_exact ? u.pc + 1 : u.pc;
+		step = unwind_step(&u, &n_signals, strange);
+	}
+	frames->word = n * 8ull | (step == UNWIND_END ? 0 : KTR_PAYLOAD_CUT);
+	for (unsigned i = n; i < 12; i++)
+		frames->pcs[i] = 0;
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The profiler in earnest: tests/profile/campaign.sh [truth|storm|eintr...], all of them without a word.
+#
+#	truth	shares of 100, 33, 10 and 1 %, and 200 threads that live for a moment, at RATES, with SEEDS, MS of CPU time
+#		of the busiest: time by their clocks, places by chi-square (truth.py)
+#	storm	dlopen, malloc, fork, exceptions, threads, for SECONDS at 4,999 Hz: no deadlock, no crash
+#	eintr	how many calls of each kind end with EINTR in SECONDS
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+ktr=$PWD/$O/bin/ktr
+RATES=${RATES:-99 997 4999} SEEDS=${SEEDS:-1 2 3} MS=${MS:-10000} SECONDS_EACH=${SECONDS:-20}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+export KTR_CONF=
+failed=0
+[ $# -gt 0 ] || set -- truth storm eintr
+for what; do
+	case $what in
+	truth)
+		${CC:-cc} -O2 -o "$dir/truth" tests/profile/truth.c -lpthread || exit 1
+		for rate in $RATES; do
+			for seed in $SEEDS; do
+				rm -rf "$dir/t"
+				"$ktr" profile -F "$rate" -o "$dir/t" "$dir/truth" "$seed" "$MS" >"$dir/said" 2>"$dir/err" ||
+					{ cat "$dir/err"; failed=1; }
+				printf '%s Hz, seed %s: ' "$rate" "$seed"
+				"$ktr" json "$dir/t" | python3 tests/profile/truth.py "$dir/said" "$rate" || failed=1
+			done
+		done
+		;;
+	storm)
+		${CXX:-c++} -std=c++17 -O2 -o "$dir/storm" tests/profile/storm.cc -lpthread -ldl || exit 1
+		timeout $((SECONDS_EACH * 4 + 60)) "$ktr" profile -F 4999 -o "$dir/t" "$dir/storm" "$SECONDS_EACH" ||
+			{ echo "FAILED: storm: $?"; failed=1; }
+		"$ktr" report --profile "$dir/t" | sed -n '/^CPU time/,/^$/p'
+		;;
+	eintr)
+		${CC:-cc} -O2 -o "$dir/eintr" tests/profile/eintr.c -lpthread || exit 1
+		"$ktr" profile -F 4999 -o "$dir/t" "$dir/eintr" "$SECONDS_EACH" || { echo "FAILED: eintr: $?"; failed=1; }
+		;;
+	*)
+		echo "usage: $0 [truth|storm|eintr...]" >&2
+		exit 2
+		;;
+	esac
+done
+exit $failed

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What ktr profile says of threads, beside their own clocks.
+
+truth.py TRUTH-OUTPUT HZ < events as `ktr json` prints them
+
+Time: each thread's sum is its CPU time, to two periods and what its beginning and end take. Never a sample of a thread
+that did not run. Places: each stack is a draw of where the thread is; the share of place_a among them, weighted, is
+compared with what the thread's clock says. The squares of all errors, in standard errors, add up to chi-square: its
+tail is to be above 0.001. Of threads that live for a moment the sums over all are compared, so that too few stacks of
+one do not make it a normal distribution's."""
+import collections, json, math, sys
+
+said = {}
+for line in open(sys.argv[1]):
+    tid, cpu, a, b = map(int, line.split())
+    said[tid] = (cpu, a, b)
+period = 1e9 / float(sys.argv[2])
+total = collections.Counter()
+weights = collections.defaultdict(lambda: {"a": [], "b": [], "else": []})
+main = None
+for line in sys.stdin:
+    event = json.loads(line)
+    if event["type"] != "event" or event["class"] != "profile":
+        continue
+    tid, args = event["tid"], event["args"]
+    main = main or event["pid"]
+    total[tid] += args["ns"]
+    names = {frame.get("sym", "").split("+")[0] for frame in args["stack"]}
+    where = "a" if "place_a" in names else "b" if "place_b" in names else "else"
+    if args["how"] in ("user", "kernel"):
+        weights[tid][where].append(args["ns"])
+
+wrong = []
+def say(text):
+    wrong.append(text)
+
+for tid in total:
+    if tid not in said and tid != main:
+        say(f"samples of thread {tid}, which did not run")
+n_stacks = 0
+for tid, (cpu, a, b) in said.items():
+    off = total[tid] - cpu
+    n_stacks += sum(len(w) for w in weights[tid].values())
+    # Of 200 short threads one may have begun while the machine was busy: a thread's first page faults.
+    if abs(off) > 2 * period + 0.01 * cpu + 3e6:
+        say(f"thread {tid}: {total[tid]} ns instead of {cpu}")
+
+def z(tids):
+    a = [w for tid in tids for w in weights[tid]["a"]]
+    b = [w for tid in tids for w in weights[tid]["b"]]
+    n = len(a) + len(b)
+    if n < 30:
+        return None
+    share = sum(said[tid][1] for tid in tids) / sum(said[tid][1] + said[tid][2] for tid in tids)
+    got = sum(a) / (sum(a) + sum(b))
+    # A ratio of sums of independent draws: its variance by the delta method.
+    error = math.sqrt(sum((w * (1 - share)) ** 2 for w in a) + sum((w * share) ** 2 for w in b)) / (sum(a) + sum(b))
+    return (got - share) / error, got, share, n
+
+long = [tid for tid, (cpu, *_ ) in said.items() if cpu > 25e6]
+short = [tid for tid in said if tid not in long]
+groups = [[tid] for tid in long] + ([short] if short else [])
+square = n = 0
+for group in groups:
+    result = z(group)
+    if result is None:
+        continue
+    score, got, share, stacks = result
+    square += score * score
+    n += 1
+    if abs(score) > 5:
+        say(f"threads {group[:3]}: {100 * got:.2f} % in place_a instead of {100 * share:.2f}, {score:.1f} standard errors")
+
+def chi_tail(x, k):  # Wilson and Hilferty's approximation
+    t = ((x / k) ** (1 / 3) - (1 - 2 / (9 * k))) / math.sqrt(2 / (9 * k))
+    return 0.5 * math.erfc(t / math.sqrt(2))
+
+tail = chi_tail(square, n) if n else 1
+if tail < 0.001:
+    say(f"chi-square {square:.1f} of {n}: {tail:.5f}")
+cpu = sum(c for c, *_ in said.values())
+print(f"{len(said)} threads, {cpu / 1e9:.2f} s by their clocks, {sum(total[t] for t in said) / 1e9:.2f} s by samples, {n_stacks} stacks, "
+      f"chi-square {square:.1f} of {n} ({tail:.3f})")
+for text in wrong[:5]:
+    print("FAILED:", text)
+sys.exit(bool(wrong))

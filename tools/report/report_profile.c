@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was asked for is told beside what came: the time of a thread is the sum of all, and its functions have what
+ * came with a stack.
+ */
+#include "tools/report/report_profile.h"
+
+#include "analyze/print/sink_json.h"
+#include "analyze/stats/samples.h"
+#include "tools/report/report_json.h"
+#include "tools/report/report_text.h"
+#include "visualize/model/label.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static uint64_t profile_sum(const uint64_t of[KTR__SAMPLE_HOWS])
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < KTR__SAMPLE_HOWS; i++)
+		sum += of[i];
+	return sum;
+}
+
+static double profile_percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* ---- threads ---- */
+
+static uint64_t profile_thread_rank(const struct report *report, unsigned i)
+{
+	const struct ktr__sampled_thread *t = &report->samples->thread[i];
+
+	return t->thread ? profile_sum(t->ns) + 1 : 0;
+}
+
+static void profile_thread_line(const struct report *report, FILE *to, unsigned i)
+{
+	const struct ktr__sampled_thread *t = &report->samples->thread[i];
+	uint64_t all = profile_sum(report->samples->ns);
+	char name[128];
+
+	report_text_thread(to, t->thread);
+	report_text_duration(to, (double)profile_sum(t->ns));
+	fprintf(to, " %5.1f %%", profile_percent(profile_sum(t->ns), all));
+	report_text_duration(to, (double)t->ns[KTR__SAMPLE_USER]);
+	report_text_duration(to, (double)t->ns[KTR__SAMPLE_KERNEL]);
+	report_text_duration(to, (double)(t->ns[KTR__SAMPLE_BLOCKED] + t->ns[KTR__SAMPLE_MISSED]));
+	report_text_count(to, t->n, 9);
+	if (t->most) {
+		ktr__label_clean(name, sizeof(name), t->most->name, strlen(t->most->name));
+		fprintf(to, "  %s", name);
+	}
+	fputc('\n', to);
+}
+
+/* ---- functions ---- */
+
+static uint64_t profile_function_rank(const struct report *report, unsigned i)
+{
+	const struct ktr__sampled *f = report->samples->function[i];
+
+	return f->thread ? 0 : f->self_ns + 1;
+}
+
+static void profile_function_line(const struct report *report, FILE *to, unsigned i)
+{
+	const struct ktr__sampled *f = report->samples->function[i];
+	uint64_t all = profile_sum(report->samples->ns);
+
+	report_text_name(to, f->name, strlen(f->name));
+	report_text_duration(to, (double)f->self_ns);
+	fprintf(to, " %5.1f %%", profile_percent(f->self_ns, all));
+	report_text_duration(to, (double)f->total_ns);
+	fprintf(to, " %5.1f %%", profile_percent(f->total_ns, all));
+	report_text_count(to, f->n, 9);
+	fputc('\n', to);
+}
+
+static void profile_text_came(const struct report *report, FILE *to)
+{
+	const struct ktr__samples *s = report->samples;
+	uint64_t due = profile_sum(s->n_ticks), blocked = s->n_ticks[KTR__SAMPLE_BLOCKED],
+		 missed = s->n_ticks[KTR__SAMPLE_MISSED];
+
+	fprintf(to, "\nCPU time of %s: %" PRIu64 " samples were due, %" PRIu64 " came, by %" PRIu64 " stacks\n",
+		ktr__label_duration(profile_sum(s->ns)).text, due, due - blocked - missed, s->n);
+	if (blocked)
+		fprintf(to, "%" PRIu64 " came while threads blocked the signal: it is not known where\n",
+			blocked);
+	if (missed)
+		fprintf(to, "%" PRIu64 " did not come before the thread ended\n", missed);
+	if (s->n_cut)
+		fprintf(to, "%" PRIu64 " stacks are cut: their outermost callers are not known\n", s->n_cut);
+}
+
+void report_profile_text(const struct report *report, FILE *to)
+{
+	static const struct report_table threads = {
+		"thread", "      time   share      user    kernel   unknown    stacks  most in", "threads",
+		profile_thread_rank, profile_thread_line
+	};
+	static const struct report_table functions = { "function",
+						       "      self   share     total   share    stacks",
+						       "functions", profile_function_rank,
+						       profile_function_line };
+
+	if (!profile_sum(report->samples->n_ticks)) {
+		fputs("\nno sample: ktr profile PROGRAM\n", to);
+		return;
+	}
+	profile_text_came(report, to);
+	report_table(report, to, &threads, report->samples->n_threads);
+	report_table(report, to, &functions, report->samples->n_functions);
+}
+
+/* ---- JSON ---- */
+
+static json_t *profile_json_thread(const void *of, unsigned i, double *rank)
+{
+	const struct ktr__sampled_thread *t = &((const struct ktr__samples *)of)->thread[i];
+
+	if (!t->thread)
+		return NULL;
+	*rank = (double)profile_sum(t->ns);
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tid", (int)t->thread->tid,
+			 "name", report_json_text(t->thread->name), "ns", ktr__jansson_u64(profile_sum(t->ns)),
+			 "user_ns", ktr__jansson_u64(t->ns[KTR__SAMPLE_USER]), "kernel_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_KERNEL]), "blocked_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_BLOCKED]), "missed_ns",
+			 ktr__jansson_u64(t->ns[KTR__SAMPLE_MISSED]), "due",
+			 ktr__jansson_u64(profile_sum(t->n_ticks)), "stacks", ktr__jansson_u64(t->n), "cut",
+			 ktr__jansson_u64(t->n_cut));
+}
+
+static json_t *profile_json_function(const void *of, unsigned i, double *rank)
+{
+	const struct ktr__sampled *f = ((const struct ktr__samples *)of)->function[i];
+
+	*rank = (double)f->self_ns;
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", report_json_text(f->name), "tid",
+			 f->thread ? json_integer(f->thread->tid) : json_null(), "self_ns",
+			 ktr__jansson_u64(f->self_ns), "total_ns", ktr__jansson_u64(f->total_ns), "stacks",
+			 ktr__jansson_u64(f->n));
+}
+
+json_t *report_profile_json(const struct report *report)
+{
+	const struct ktr__samples *s = report->samples;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "ns", ktr__jansson_u64(profile_sum(s->ns)), "due",
+			 ktr__jansson_u64(profile_sum(s->n_ticks)), "stacks", ktr__jansson_u64(s->n), "cut",
+			 ktr__jansson_u64(s->n_cut), "threads",
+			 report_json_list(s, s->n_threads, profile_json_thread), "functions",
+			 report_json_list(s, s->n_functions, profile_json_function));
+}
