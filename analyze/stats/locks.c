@@ -281,8 +281,8 @@ static int locks_made(struct ktr__locks *locks, const struct ktr__lock_event *e)
 static int locks_inverted(struct ktr__locks *locks, const struct ktr__lock_event *e)
 {
 	struct ktr__locks_row *waiting = locks_waiting(locks, e), *row;
-	const struct ktr__locks_row of = { .kind = KTR__LOCKS_INVERTED, .proc = e->proc, .lock = e->lock, .tid = e->tid,
-					   .other = e->owner };
+	const struct ktr__locks_row of = { .kind = KTR__LOCKS_INVERTED, .proc = e->proc, .lock = e->lock,
+					   .tid = e->tid, .other = e->owner };
 
 	row = locks_add(locks, &of, e->ns);
 	if (!row || !waiting)

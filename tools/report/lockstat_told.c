@@ -148,8 +148,8 @@ static void told_herd(const struct lockstat_view *view, const struct ktr__locks_
 }
 
 /*
- * Priority inversion: the owner of lower priority could have run for most of the time that it was waited for, and did
- * not get a CPU, as others had them. One that slept or worked meanwhile holds its lock long, and is none.
+ * Priority inversion: the owner of lower priority could have run for most of the time that it was waited for, and
+ * got no CPU, as others had them. One that slept or worked meanwhile holds its lock long, and is none.
  */
 #define TOLD_INVERTED 1000000u /* [ns] */
 

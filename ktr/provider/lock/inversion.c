@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How long a thread stood in line for a CPU is the second number of /proc/self/task/TID/schedstat: the kernel's
- * Documentation/scheduler/sched-stats.rst. Threads of other processes, who have process-shared locks, are not there: of
+ * How long a thread stood in line for a CPU is the second number of /proc/self/task/TID/schedstat, as the kernel's
+ * scheduler/sched-stats.rst has it. Threads of other processes, who have process-shared locks, are not there: of
  * them nothing is said.
  */
 #include "ktr/provider/lock/inversion.h"
