@@ -92,8 +92,8 @@ static inline struct ktr_sink *ktr__tally_sink(struct ktr__tally *tally)
 
 /*
  * To be called before the walk, where no other sink looks at each event: the reader, which is the tally's, counts
- * plain events where they lie (analyze/read/reader.h), and the tally has them without seeing them. Where there is no
- * memory for that, it sees them all.
+ * plain events where they lie (analyze/read/reader.h), and the tally has them without seeing them. Where there is
+ * no memory for that, it sees them all.
  */
 void ktr__tally_count_only(struct ktr__tally *tally, struct ktr_reader *reader);
 

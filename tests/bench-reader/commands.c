@@ -214,8 +214,8 @@ static void takes(struct subject *s, const char *line, double most_s, double mos
 	if (run(s, argv, &cost))
 		return;
 	printf("%7.2f s    at most %5.0f  %-6s %5.1f MiB  at most %3.0f  %-6s  %s (CPU %.2f s)\n", cost.passed,
-	       most_s, verdict(s, cost.passed <= most_s), cost.mib, most_mib, verdict(s, cost.mib <= most_mib), line,
-	       cost.cpu);
+	       most_s, verdict(s, cost.passed <= most_s), cost.mib, most_mib, verdict(s, cost.mib <= most_mib),
+	       line, cost.cpu);
 	fflush(stdout);
 }
 
