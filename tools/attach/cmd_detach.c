@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ktr detach: nothing of a process is recorded any more. All goes through its session: classes and what the kernel
- * tells are switched off, and its writer ends. What it has recorded stays in the session, and the agent in the
- * process, where it costs nothing.
+ * ktr detach: nothing of a process is recorded any more. All goes through its session: probes of providers, classes
+ * and what the kernel tells are switched off, and its writer ends. What it has recorded stays in the session, and
+ * the agent in the process, where it costs nothing.
  */
+#include "ktr/control/session_join.h"
+#include "ktr/provider/session/specs.h"
 #include "ktr/session/session_proc.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
@@ -11,14 +13,20 @@
 #include "tools/command.h"
 #include "tools/options.h"
 
+#include <ktr/provider.h>
+
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define DETACH_NAP_NS 2000000
+#define DETACH_PROVIDERS 32
+#define DETACH_WAIT_MS 3000
 #define DETACH_TRIES  1500 /* the writer drains what there is, onto a disk that may be slow */
 
 struct detach_command {
@@ -57,6 +65,65 @@ static int detach_has_thread(pid_t pid, const char *name)
 	return found;
 }
 
+/* Providers that have a probe that is on, by name. */
+struct detach_providers {
+	char name[DETACH_PROVIDERS][KTR_PROVIDER_PART_MAX + 1];
+	unsigned n;
+};
+
+/* Call sites, the program's own probes and what the kernel feeds leave its text alone, and record nothing by now. */
+static bool detach_stays(const char *provider)
+{
+	static const char *const those[] = { "ktr", "probe", "sched", "vminfo" };
+
+	for (unsigned i = 0; i < sizeof(those) / sizeof(those[0]); i++)
+		if (strcmp(provider, those[i]) == 0)
+			return true;
+	return false;
+}
+
+static int detach_found(void *context, const struct ktr__spec_probe *probe)
+{
+	struct detach_providers *providers = context;
+	char name[KTR_PROVIDER_PART_MAX + 1];
+	size_t n = strcspn(probe->name, ":");
+
+	if (!probe->on || n >= sizeof(name) || providers->n == DETACH_PROVIDERS)
+		return 0;
+	memcpy(name, probe->name, n);
+	name[n] = '\0';
+	for (unsigned i = 0; i < providers->n; i++)
+		if (strcmp(providers->name[i], name) == 0)
+			return 0;
+	if (!detach_stays(name))
+		memcpy(providers->name[providers->n++], name, n + 1);
+	return 0;
+}
+
+/* The program's text is as it was when their probes are off. */
+static int detach_probes(const char *path, struct ktr_error *err)
+{
+	struct detach_providers providers = { .n = 0 };
+	struct ktr__session_rw joined;
+	struct ktr__specs specs = { &joined, NULL };
+	struct ktr__specs_done done;
+	int rc = ktr__session_join(path, &joined, err);
+
+	if (rc)
+		return rc;
+	ktr__specs_walk(&specs, "*:", detach_found, &providers);
+	for (unsigned i = 0; i < providers.n && !rc; i++) {
+		char spec[KTR_PROVIDER_PART_MAX + 2];
+
+		snprintf(spec, sizeof(spec), "%s:", providers.name[i]);
+		rc = ktr__specs_switch(&specs, spec, false, &done, err);
+		if (!rc && ktr__specs_wait(&specs, done.change, DETACH_WAIT_MS))
+			rc = ktr_error_set(err, ETIMEDOUT, "its probes are not off yet");
+	}
+	ktr__session_detach(&joined);
+	return rc;
+}
+
 static int cmd_detach(int argc, char **argv)
 {
 	static const char knobs[] =
@@ -74,7 +141,7 @@ static int cmd_detach(int argc, char **argv)
 	if (!c.pid)
 		return usage_error(argv[0], "which process: -p PID");
 	if (ktr__session_find_pid((pid_t)c.pid, path, sizeof(path), &err) ||
-	    attach_knobs_set(path, knobs, &err))
+	    attach_knobs_set(path, knobs, &err) || detach_probes(path, &err))
 		return fail_with(argv[0], &err);
 	for (int i = 0; i < DETACH_TRIES && detach_has_thread((pid_t)c.pid, "ktr-writer"); i++)
 		nanosleep(&nap, NULL);
