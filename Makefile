@@ -494,6 +494,7 @@ check-long: all ## 200 million events under stress and 1,000 kills on each path;
 	FULL=1 O=$(O) sh tests/cli/provider/fbt.sh
 	FULL=1 O=$(O) sh tests/cli/provider/fbt_own.sh
 	ROUNDS=40 O=$(O) sh tests/cli/provider/fbt_args_life.sh
+	FULL=1 O=$(O) sh tests/cli/provider/lock_told.sh
 	FLIPS=20000000 SWITCHES=20000 O=$(O) sh tests/stress/fbt.sh
 	$(MAKE) $(O)/tests/unit
 	KTR_TEST_ALL=1 $(O)/tests/unit reader_damage fsck
@@ -537,6 +538,7 @@ check-ktrace: all ## what ktr ktrace records of fifty programs is what strace te
 	COUNT=1 FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/strace.sh
 
 check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth storm eintr", RATES, SEEDS, MS, SECONDS
+	FULL=1 O=$(O) sh tests/cli/provider/profile.sh
 	O=$(O) tests/profile/campaign.sh $(WHAT)
 
 check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run --agent and attached to: as without; PROGRAMS="git ..." ATTACHED="nginx ..."
