@@ -13,8 +13,6 @@
 #include "tools/command.h"
 #include "tools/options.h"
 
-#include <ktr/provider.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +24,7 @@
 
 #define DETACH_NAP_NS 2000000
 #define DETACH_PROVIDERS 32
+#define DETACH_NAME	 64 /* [bytes] of a provider */
 #define DETACH_WAIT_MS 3000
 #define DETACH_TRIES  1500 /* the writer drains what there is, onto a disk that may be slow */
 
@@ -67,7 +66,7 @@ static int detach_has_thread(pid_t pid, const char *name)
 
 /* Providers that have a probe that is on, by name. */
 struct detach_providers {
-	char name[DETACH_PROVIDERS][KTR_PROVIDER_PART_MAX + 1];
+	char name[DETACH_PROVIDERS][DETACH_NAME];
 	unsigned n;
 };
 
@@ -85,7 +84,7 @@ static bool detach_stays(const char *provider)
 static int detach_found(void *context, const struct ktr__spec_probe *probe)
 {
 	struct detach_providers *providers = context;
-	char name[KTR_PROVIDER_PART_MAX + 1];
+	char name[DETACH_NAME];
 	size_t n = strcspn(probe->name, ":");
 
 	if (!probe->on || n >= sizeof(name) || providers->n == DETACH_PROVIDERS)
@@ -113,7 +112,7 @@ static int detach_probes(const char *path, struct ktr_error *err)
 		return rc;
 	ktr__specs_walk(&specs, "*:", detach_found, &providers);
 	for (unsigned i = 0; i < providers.n && !rc; i++) {
-		char spec[KTR_PROVIDER_PART_MAX + 2];
+		char spec[DETACH_NAME + 1];
 
 		snprintf(spec, sizeof(spec), "%s:", providers.name[i]);
 		rc = ktr__specs_switch(&specs, spec, false, &done, err);
