@@ -70,7 +70,7 @@ struct detach_providers {
 	unsigned n;
 };
 
-/* Call sites, the program's own probes and what the kernel feeds leave its text alone, and record nothing by now. */
+/* Call sites, the program's own probes and what the kernel feeds leave its text alone, and record nothing. */
 static bool detach_stays(const char *provider)
 {
 	static const char *const those[] = { "ktr", "probe", "sched", "vminfo" };

@@ -236,13 +236,15 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 		snprintf(full, sizeof(full), "fbt:%s:%s:%s", object->name, part, fbt_end[end]);
 		if (!ktr__fbt_is_asked(asked, function, end, full))
 			continue;
+		why = fbt_why_not(object, number, name, end);
+		if (why && !*why)
+			return;
 		if (!function->name && !(function->name = strdup(name)))
 			return;
 		if (ktr_provider_offer(fbt_provider, object->name, part, fbt_end[end], fbt_context(number, end),
 				       &probe))
 			continue;
 		ktr__fbt_args_put(function, end, probe);
-		why = fbt_why_not(object, number, name, end);
 		if (why)
 			ktr_provider_exclude(probe, why);
 	}

@@ -21,7 +21,7 @@ struct ktr__fbt_kind {
 	uint64_t (*address)(const struct ktr__fbt_object *object, uint32_t i); /* where it is loaded */
 	int (*lead)(const struct ktr__fbt_object *object, uint32_t i); /* 0 or -errno */
 	void (*let_go)(const struct ktr__fbt_object *object, uint32_t i);
-	/* NULL: it can be probed. name: of a symbol, NULL: none has it */
+	/* NULL: it can be probed; "": it is not even offered. name: of a symbol, NULL: none has it */
 	const char *(*why_not)(const struct ktr__fbt_object *object, uint32_t i, const char *name);
 	bool (*may_return)(const struct ktr__fbt_object *object, uint32_t i); /* its return can be probed, too */
 };

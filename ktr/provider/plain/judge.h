@@ -22,7 +22,7 @@
 	X(NONE, "")                                                                                    \
 	X(PART, "excluded: a part of another function")                                                \
 	X(ENTRY, "excluded: the program begins there, nobody calls it")                                \
-	X(REBUILT, "excluded: it is built to be probed")                                               \
+	X(REBUILT, "") /* its own module offers it, by the same name */                                \
 	X(JUMP, "excluded: it begins with a jump, a call or a return, which cannot be moved")          \
 	X(UNKNOWN, "excluded: it begins with an instruction that cannot be moved")                     \
 	X(BYTE, "excluded: its first instruction is of one byte")                                      \
