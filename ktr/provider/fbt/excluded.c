@@ -7,6 +7,8 @@
 #include "ktr/provider/fbt/excluded.h"
 
 #include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -81,4 +83,45 @@ bool ktr__fbt_excluded_at(uintptr_t address)
 		if ((uintptr_t)excluded_list[i].at == address)
 			return true;
 	return false;
+}
+
+/* The shared C library, in memory. */
+struct excluded_libc {
+	uintptr_t low, high;
+};
+
+static int excluded_find_libc(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct excluded_libc *libc = context;
+	uintptr_t known = (uintptr_t)gnu_get_libc_version, low = UINTPTR_MAX, high = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		low = info->dlpi_addr + part->p_vaddr < low ? info->dlpi_addr + part->p_vaddr : low;
+		high = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+	}
+	if (known < low || known >= high)
+		return 0;
+	/* The program itself has no name: one that is linked statically. */
+	if (*info->dlpi_name)
+		*libc = (struct excluded_libc){ low, high };
+	return 1;
+}
+
+bool ktr__fbt_excluded_are_libc(void)
+{
+	struct excluded_libc libc = { 0, 0 };
+
+	dl_iterate_phdr(excluded_find_libc, &libc);
+	for (size_t i = 0; i < EXCLUDED_N; i++) {
+		uintptr_t at = (uintptr_t)excluded_list[i].at;
+
+		if (at && (at < libc.low || at >= libc.high))
+			return false;
+	}
+	return true;
 }

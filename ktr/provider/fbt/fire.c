@@ -14,12 +14,13 @@
  * parts of three; what is out of the ordinary calls functions of the C library, which may use them all: then they
  * are kept around it, for a function may have them as arguments. Out of the ordinary is a thread's first event, its
  * first on another CPU, and a site's first after any change. Where the clock is not the CPU's counter all events go
- * by C, which is ordinary too, but for the lower parts of all vectors, if it is the C library that tells the time.
+ * by C, which is ordinary too, but for the lower parts of all vectors, if all that it calls is the C library's.
  */
 #include "ktr/provider/fbt/fire.h"
 
 #include "ktr/provider/fbt/ask.h"
 #include "ktr/provider/fbt/call.h"
+#include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/values.h"
 #include "ktr/record/own.h"
@@ -27,11 +28,8 @@
 #include "ktr/session/clock.h"
 
 #include <cpuid.h>
-#include <dlfcn.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #define FIRE_NEST 4
 
@@ -60,24 +58,12 @@ static const struct ktr__session_rw *fire_session;
 
 uintptr_t ktr__fbt_returned_plain;
 
-/* A program's own, or one that is put before it, may call anything. */
-static bool fire_clock_is_libc(void)
-{
-	Dl_info info;
-	const char *name;
-
-	if (!dladdr((void *)(uintptr_t)clock_gettime, &info) || !info.dli_fname)
-		return false;
-	name = strrchr(info.dli_fname, '/');
-	return name && strncmp(name, "/libc.so.", strlen("/libc.so.")) == 0;
-}
-
 void ktr__fbt_fire_begin(void)
 {
 	uint32_t a, b, c, d;
 
 	fire_session = ktr__own_session();
-	fire_is_low = ktr__fbt_is_low && fire_clock_is_libc();
+	fire_is_low = ktr__fbt_is_low && ktr__fbt_excluded_are_libc();
 	if (&__rseq_size && __rseq_size)
 		fire_rseq = __rseq_offset;
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))

@@ -12,6 +12,9 @@ flag='-fpatchable-function-entry=16,14 -include include/ktr/fbt.h'
 cflags="-Iinclude $flag -Bscripts/fbt/ -fno-builtin"
 source=tests/programs/provider/fbt_own.c
 cp $source "$dir/own.cc"
+# The CPU's own counter: what is recorded with another clock may come to another CPU meanwhile, and then what the
+# recorder calls there counts as the program's, now and then (ktr/provider/fbt/fire.c).
+export KTR_CLOCK_SOURCE=tsc
 export KTR_CONF= KTR_BUDGET=0
 unset KTR_PROBES
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
