@@ -121,5 +121,5 @@ awk '{ n[$1] += $NF } END { exit !(n["left;left;request"] < 1e8 && n["left;left;
 "$ktr" export folded --to 150ms left.out -o file 2>err && awk '$1 == "left;left;cpu" && $2 > 5e7 { exit 1 }' file ||
 	fail "folded of a window: $(cat file)"
 "$ktr" export folded plain.out -o file 2>err || fail "folded of plain points"
-grep -q 'neither stacks' err || fail "$(cat err)"
+grep -q 'neither samples, stacks' err || fail "$(cat err)"
 exit $failed
