@@ -556,7 +556,9 @@ static void cfi_function(struct cfi_make *make, const uint8_t *at)
 		run.state = (struct cfi_state){ .row = { .kind = KTR__CFI_SIGNAL } };
 		cfi_row_add(make, begin, &run.state);
 	} else {
-		cfi_row_add(make, run.at, cfi_run(&run, &b) ? &run.state : NULL);
+		bool is_known = cfi_run(&run, &b); /* which moves run.at */
+
+		cfi_row_add(make, run.at, is_known ? &run.state : NULL);
 	}
 }
 

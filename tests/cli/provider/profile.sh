@@ -71,21 +71,16 @@ fi
 
 # ---- stacks ----
 
-# Of one frame, where clang has compiled the agent: ktr-profile(1).
-if readelf -p .comment "$O/lib/libktr-agent.so" | grep -q clang; then
-	skip 'stacks are not whole where clang has compiled the agent'
-else
-	profile t "$prog" stack || fail "stack: $(cat "$dir/err")"
-	"$ktr" dump "$dir/t" --filter 'class == profile' >"$dir/dump"
-	grep 'burn+' "$dir/dump" | grep 'innermost+' | sed 's/.*: //; s/+0x[0-9a-f]*//g; s/@@*[A-Z0-9_.]*//g' | sed 's/^.*burn < //' | sort | uniq -c |
-		sort -rn | sed 's/^ *[0-9]* //' >"$dir/stacks"
-	grep -q '^innermost < handler < [^ ]* < .*compare < .*qsort.* < sorts < aligned < .*main < .*_start$' "$dir/stacks" ||
-		fail "stack: not whole: $(head -n 3 "$dir/stacks")"
-	is 'stacks within the handler that are cut' "$(grep -c '\.\.\.' "$dir/stacks")" 0
-	grep 'deep+' "$dir/dump" | grep -v '< \.\.\.$' >"$dir/deep"
-	[ -s "$dir/deep" ] && fail "300 frames: not marked as cut: $(head -n 1 "$dir/deep" | cut -c 1-200)"
-	grep -q 'deep+.*< \.\.\.$' "$dir/dump" || fail '300 frames: no sample'
-fi
+profile t "$prog" stack || fail "stack: $(cat "$dir/err")"
+"$ktr" dump "$dir/t" --filter 'class == profile' >"$dir/dump"
+grep 'burn+' "$dir/dump" | grep 'innermost+' | sed 's/.*: //; s/+0x[0-9a-f]*//g; s/@@*[A-Z0-9_.]*//g' | sed 's/^.*burn < //' | sort | uniq -c |
+	sort -rn | sed 's/^ *[0-9]* //' >"$dir/stacks"
+grep -q '^innermost < handler < [^ ]* < .*compare < .*qsort.* < sorts < aligned < .*main < .*_start$' "$dir/stacks" ||
+	fail "stack: not whole: $(head -n 3 "$dir/stacks")"
+is 'stacks within the handler that are cut' "$(grep -c '\.\.\.' "$dir/stacks")" 0
+grep 'deep+' "$dir/dump" | grep -v '< \.\.\.$' >"$dir/deep"
+[ -s "$dir/deep" ] && fail "300 frames: not marked as cut: $(head -n 1 "$dir/deep" | cut -c 1-200)"
+grep -q 'deep+.*< \.\.\.$' "$dir/dump" || fail '300 frames: no sample'
 
 # ---- what it leaves alone ----
 
