@@ -79,13 +79,11 @@ static int do_spin(struct role *r)
 /* What so many steps make of 0, by doubling: no register was another for a moment. */
 static uint64_t spun(uint64_t n)
 {
-	uint64_t times = SPIN_TIMES, plus = SPIN_PLUS, all_times = 1, all_plus = 0;
+	uint64_t times = SPIN_TIMES, plus = SPIN_PLUS, all_plus = 0;
 
 	for (; n; n /= 2) {
-		if (n % 2) {
-			all_times *= times;
+		if (n % 2)
 			all_plus = all_plus * times + plus;
-		}
 		plus *= times + 1;
 		times *= times;
 	}
