@@ -10,14 +10,18 @@ cd "$dir" || exit 1
 wrong() {
 	status=$1 text=$2
 	shift 2
-	timeout 20 "$@" >out 2>err </dev/null
+	"$@" >out 2>err </dev/null
 	rc=$?
 	[ $rc = "$status" ] || fail "$*: status $rc, not $status: $(cat err)"
-	head -n 1 err | grep -qF -e "$text" || fail "$*: not \"$text\" but: $(cat err)"
-	[ "$(wc -l <err)" = 2 ] || fail "$*: not two lines: $(cat err)"
+	first='' n_lines=0
+	while IFS= read -r line; do
+		[ $n_lines != 0 ] || first=$line
+		n_lines=$((n_lines + 1))
+	done <err
+	case $first in *"$text"*) ;; *) fail "$*: not \"$text\" but: $(cat err)" ;; esac
+	[ $n_lines = 2 ] || fail "$*: not two lines: $(cat err)"
 	[ -s out ] && fail "$*: wrote to standard output: $(cat out)"
 }
-
 
 command() { # status of wrong usage, command...
 	usage=$1
