@@ -140,7 +140,7 @@ static void files_are_those_that_were_loaded(void)
 	close(mkstemp(path));
 	memset(loaded.build_id + 16, 0, 4);
 	memset(loaded.build_id, '1', 16);
-	*(int *)(void *)(loaded.build_id + 16) = '1';
+	loaded.build_id[16] = '1'; /* little-endian */
 	made_file(path, 3, '1');
 	CU_ASSERT_EQUAL(notes_of_file(path, &loaded), 3);
 	CU_ASSERT_EQUAL(notes_of_file(path, &nameless), -ESTALE);
