@@ -188,8 +188,19 @@ $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(N
 
 $(O)/obj/tools/attach/inject_code.o: ktr/agent/ask.h
 $(O)/obj/tools/bsd/dtrace_demo.o: tools/bsd/dtrace_demo.json
-$(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/*)
+$(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/page.*) $(O)/obj/visualize/page/engine.js $(O)/obj/visualize/page/view.js
+$(O)/obj/visualize/page/page_assets.o: ASM_DIRS = -I$(O)/obj/visualize/page
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
+
+# The program of a page, as it lies in visualize/page but for its comments: what a worker runs as well, and the rest.
+PAGE_ENGINE := text data rows histogram filter match kinds window tasks
+PAGE_VIEW   := ask draw marks hit search panel detail range link main
+$(O)/obj/visualize/page/engine.js: $(PAGE_ENGINE:%=visualize/page/%.js)
+$(O)/obj/visualize/page/view.js: $(PAGE_VIEW:%=visualize/page/%.js)
+$(O)/obj/visualize/page/%.js: Makefile
+	@mkdir -p $(@D)
+	$(call brief,JS)
+	$(Q)sed -e '/^[ \t]*\/\*.*\*\/$$/d' -e '/^[ \t]*\/\*/,/\*\/$$/d' -e 's/[ \t]*\/\* .* \*\/$$//' $(filter %.js,$^) | cat -s >$@
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup
@@ -225,7 +236,7 @@ ASM_TSAN = $(if $(findstring -fsanitize=thread,$(CFLAGS)),-DKTR_TSAN=1)
 $(O)/obj/%.o: %.S
 	@mkdir -p $(@D)
 	$(call brief,CC)
-	$(Q)$(CC) -Iinclude -I. $(ASM_TSAN) $(DEPS) -c $< -o $@
+	$(Q)$(CC) -Iinclude -I. $(ASM_DIRS) $(ASM_TSAN) $(DEPS) -c $< -o $@
 
 $(O)/pic/%.o: %.S
 	@mkdir -p $(@D)

@@ -4,7 +4,8 @@
     unpack.py PAGE JSON-LINES
 
 The page must be well-formed HTML with no element, attribute or script that is not ours, and every
-event must be in it: time, place, thread, CPU, arguments. visualize/page/packer.h has the layout.
+event must be in it: time, place, thread, CPU, arguments. Its program takes 150,000 bytes at most.
+visualize/page/packer.h has the layout.
 """
 import base64
 import html.parser
@@ -139,6 +140,7 @@ def main():
     page.close()
     assert not page.open, page.open
     assert page.scripts == 2, 'scripts' # what the worker has too, and the rest
+    assert len(page.text['script'].encode()) <= 150000, len(page.text['script'].encode())
     raw = {name: zlib.decompress(base64.b64decode(blob, validate=True)) for name, blob in page.blobs.items()}
     index = json.loads(raw['index'])
     begin = int(index['begin']) + int(index['from'])

@@ -4,7 +4,6 @@
  * events, which are unpacked when they are looked at. visualize/page/packer.h has the layout. Times are
  * nanoseconds since the page's beginning.
  */
-'use strict';
 
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
@@ -12,6 +11,18 @@ const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
 let keptChunks = 2 * DETAIL_CHUNKS;
 
 let index;	/* the index, with names for the members of its tables */
+
+/* The first number from low on for which something holds that holds for all behind it, too; high, if it does for none. */
+function firstOf(low, high, holds) {
+	while (low < high) {
+		const mid = (low + high) >> 1;
+		if (holds(mid))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
 
 function bytesOf(text) {
 	if (Uint8Array.fromBase64)
@@ -68,10 +79,11 @@ class Numbers {
 	}
 }
 
+const doubleOf = (word) => new Float64Array(new BigUint64Array([word]).buffer)[0];
+
 /* A counter's value; what has no height is none. */
 function asNumber(word, type) {
-	const number = type === 'f' ? new Float64Array(new BigUint64Array([word]).buffer)[0] :
-		Number(type === 'i' ? BigInt.asIntN(64, word) : word);
+	const number = type === 'f' ? doubleOf(word) : Number(type === 'i' ? BigInt.asIntN(64, word) : word);
 	return isFinite(number) ? number : NaN;
 }
 
@@ -203,7 +215,7 @@ class Chunk {
 			const word = this.values(s, i)[this.ordinal[e]];
 			if (arg.type === 's' || arg.type === 'k')
 				return this.string(Number(word), true);
-			return arg.type === 'f' ? new Float64Array(new BigUint64Array([word]).buffer)[0] : word;
+			return arg.type === 'f' ? doubleOf(word) : word;
 		});
 	}
 
@@ -275,6 +287,11 @@ class Chunk {
 	}
 }
 
+/* The numbers of rows for which something holds. */
+function rowsWith(holds) {
+	return index.rows.map((_, i) => i).filter((i) => holds(index.rows[i]));
+}
+
 /* A label's text in the index is cut to what KTR__LABEL_BYTES holds. */
 function clip(text) {
 	return text.length < 150 ? text : index.clipped.find((label) => text.startsWith(label)) ?? text;
@@ -338,37 +355,22 @@ function chunkLater(number) {
 
 /* The first chunk that ends at or after a moment; the number of chunks when there is none. */
 function chunkAt(time) {
-	let low = 0, high = index.chunks.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (index.chunks[mid].last < time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return firstOf(0, index.chunks.length, (k) => index.chunks[k].last >= time);
 }
 
 /* Event number to chunk number. */
 function chunkOf(event) {
-	let low = 0, high = index.chunks.length - 1;
-	while (low < high) {
-		const mid = (low + high + 1) >> 1;
-		if (index.chunks[mid].firstEvent > event)
-			high = mid - 1;
-		else
-			low = mid;
-	}
-	return low;
+	return firstOf(1, index.chunks.length, (k) => index.chunks[k].firstEvent > event) - 1;
 }
 
 /* ---- index, states, overview ---- */
 
+const rowMembers = ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'];
 const members = {
 	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps', 'scope'],
 	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx', 'nest'],
-	rows: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'],
-	cpus: ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'],
+	rows: rowMembers,
+	cpus: rowMembers,
 	losses: ['cpu', 'keep', 'events', 'from', 'to'],
 	chunks: ['events', 'first', 'last'],
 };
@@ -400,15 +402,7 @@ function gapsOf({ rings }) {
 
 /* The first of them that ends after a moment; their number, if none does. */
 function gapAfter(gaps, time) {
-	let low = 0, high = gaps.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (gaps[mid][1] <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return firstOf(0, gaps.length, (i) => gaps[i][1] > time);
 }
 
 function indexRead(text) {
@@ -472,15 +466,7 @@ const nothing = { spans: [] };
 
 function stateBefore(row, chunk) {
 	const history = index.history[row];
-	let low = 0, high = history.length;
-	while (low < high) {
-		const mid = (low + high) >> 1;
-		if (history[mid].chunk <= chunk)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low ? history[low - 1] : nothing;
+	return history[firstOf(0, history.length, (i) => history[i].chunk > chunk) - 1] ?? nothing;
 }
 
 function overviewRead(buffer) {

@@ -3,7 +3,6 @@
  * The panel of a bar: when, how long, what is around and in it, and where it stands among its kind. What needs a look at
  * many parts of the page comes from the worker and is filled in when it is there.
  */
-'use strict';
 
 const detail = { run: 0, asked: [], kind: null, wish: null };	/* kind: the worker's answer; wish: a key that waits for it */
 

@@ -3,7 +3,6 @@
  * Draws. Bars, areas, marks and gaps are pixels that we set ourselves in one image, whose price does
  * not depend on how many events there are; text goes on top of it.
  */
-'use strict';
 
 let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
@@ -23,13 +22,11 @@ function packed(colour) {
 function themeRead() {
 	const style = getComputedStyle(document.documentElement);
 	const dark = document.documentElement.dataset.theme === 'dark';
-	const get = (name) => style.getPropertyValue(name).trim();
-	const number = (name) => parseInt(get(name).slice(1), 16);
-	theme = { dark, ink: get('--ink'), faint: get('--faint'), ground: get('--ground'), band: get('--band'),
-		line: get('--line'), mark: get('--mark'), groundPixel: packed(number('--ground')) >>> 0,
-		bandPixel: packed(number('--band')) >>> 0, linePixel: packed(number('--line')) >>> 0,
-		faintPixel: packed(number('--faint')) >>> 0, inkPixel: packed(number('--ink')) >>> 0,
-		markPixel: packed(number('--mark')) >>> 0 };
+	theme = { dark };
+	for (const name of ['ink', 'faint', 'ground', 'band', 'line', 'mark']) {
+		theme[name] = style.getPropertyValue('--' + name).trim();
+		theme[name + 'Pixel'] = packed(parseInt(theme[name].slice(1), 16)) >>> 0;
+	}
 }
 
 /* Pale means that nothing happens, on either ground; what is nearly black would vanish on a dark one. */
@@ -41,9 +38,10 @@ function shown(colour) {
 	return dark[colour] ?? colour;
 }
 
-function plotWidth() {
-	return Math.max(1, picture.width / picture.ratio - GUTTER);
-}
+const plotWidth = () => Math.max(1, picture.width / picture.ratio - GUTTER);
+const plotRight = () => GUTTER + plotWidth();
+const plotBottom = () => picture.height / picture.ratio;
+const gutterPixel = () => Math.round(GUTTER * picture.ratio);
 
 function xOf(time) {
 	return GUTTER + (time - view.from) / (view.to - view.from) * plotWidth();
@@ -129,7 +127,7 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
  */
 function paintLane(line, y0, y1, names, of) {
 	const columns = of ?? lineColumns;
-	const left = Math.round(GUTTER * picture.ratio), order = [0, 0, 0, 0];
+	const left = gutterPixel(), order = [0, 0, 0, 0];
 	if (y1 <= 0 || y0 >= picture.height)
 		return;
 	const { ratio } = picture;
@@ -153,7 +151,7 @@ function paintLane(line, y0, y1, names, of) {
 
 /* How many events a column has, on a logarithmic scale. */
 function paintCounts(y0, y1, pixel) {
-	const left = Math.round(GUTTER * picture.ratio);
+	const left = gutterPixel();
 	let most = 0;
 	for (let x = 0; x < columns.n; x++)
 		most = Math.max(most, columns.count[x]);
@@ -175,7 +173,7 @@ function counterScale(row) {
 
 /* From zero up and down: strong as far as all numbers of a column go, pale to the farthest. */
 function paintArea(row, y0, y1) {
-	const left = Math.round(GUTTER * picture.ratio), scale = counterScale(row);
+	const left = gutterPixel(), scale = counterScale(row);
 	const pale = packed(0x56b4e9), strong = packed(0x0072b2);
 	const at = (number) => Math.round(y1 - 1 - scale.of(number) * (y1 - y0 - 2)), zero = at(0);
 	let first = -1, end = 0;
@@ -203,11 +201,8 @@ function isHatched(at) {
 	return view.by === 'cpus' || pixel === theme.groundPixel || pixel === theme.linePixel;
 }
 
-/* Hatches from one moment to another. */
-function paintGap(from, to, y0, y1) {
-	const { pixels, width, height, ratio } = picture, left = Math.round(GUTTER * ratio);
-	const x0 = Math.max(left, Math.floor(xOf(from) * ratio));
-	const x1 = Math.min(width, Math.max(Math.ceil(xOf(to) * ratio), x0 + 2));
+function hatch(x0, x1, line) {
+	const { pixels, width, height, ratio } = picture, [y0, y1] = band(line, 0, line.height);
 	const step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
 	for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
 		for (let x = x0; x < x1; x++)
@@ -217,18 +212,10 @@ function paintGap(from, to, y0, y1) {
 
 /* Hatches columns of which nobody knows what the row did, on the same lines as gaps. */
 function paintUnknown(line) {
-	const [y0, y1] = band(line, 0, line.height), { pixels, width, height, ratio } = picture;
-	const left = Math.round(GUTTER * ratio), step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
-	for (let x = 0; x < columns.n; x++) {
-		let at = 4 * x;
-		while (at < 4 * x + 4 && !(columns.label[at] === UNKNOWN && columns.weight[at] > 0.01))
-			at++;
-		if (at === 4 * x + 4)
-			continue;
-		for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
-			if ((left + x + y) % step < wide && isHatched(y * width + left + x))
-				pixels[y * width + left + x] = theme.inkPixel;
-	}
+	const left = gutterPixel();
+	for (let at = 0; at < 4 * columns.n; at++)
+		if (columns.label[at] === UNKNOWN && columns.weight[at] > 0.01)
+			hatch(left + (at >> 2), left + (at >> 2) + 1, line);
 }
 
 function paintGaps() {
@@ -236,11 +223,11 @@ function paintGaps() {
 		const from = loss.from ?? 0, to = loss.to ?? index.span;
 		if (to < view.from || from > view.to)
 			continue;
-		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0);
+		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0), { ratio } = picture, x0 = Math.max(gutterPixel(), Math.floor(xOf(from) * ratio));
 		for (const line of view.lines) {
 			const row = rowTable()[line.row >= 0 ? line.row : line.marks];
 			if (row && (view.by === 'cpus' ? row.pid === loss.cpu : row.rings.includes(ring)))
-				paintGap(from, to, ...band(line, 0, line.height));
+				hatch(x0, Math.min(picture.width, Math.max(Math.ceil(xOf(to) * ratio), x0 + 2)), line);
 		}
 	}
 }
@@ -262,7 +249,7 @@ function addStates(line, row, sight) {
 }
 
 function paintSpans(line, row, sight) {
-	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
+	const { n: lanes, high } = lanesOf(line, row);
 	if (!sight.detail) {
 		if (row.cells)
 			overviewLane(row.cells, columns, sight);
@@ -393,15 +380,8 @@ function clipped(text, width) {
 	/* The middle is left out, because names of one kind differ at their ends. */
 	const letters = [...text], cut = (n) => letters.slice(0, Math.ceil(n / 2)).join('') + '…' +
 		letters.slice(letters.length - Math.floor(n / 2)).join('');
-	let low = 0, high = letters.length - 1;
-	while (low < high) {
-		const mid = (low + high + 1) >> 1;
-		if (pen.measureText(cut(mid)).width <= width)
-			low = mid;
-		else
-			high = mid - 1;
-	}
-	return low > 0 ? cut(low) : '';
+	const most = firstOf(1, letters.length, (n) => pen.measureText(cut(n)).width > width) - 1;
+	return most > 0 ? cut(most) : '';
 }
 
 function write(text, x, y, colour, width, weight) {
@@ -426,9 +406,9 @@ function writeSpans(line, row, sight) {
 	if (row.kind === ROW_NEST)
 		return;
 	const y = RULER + line.y - view.top;
-	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
+	const { n: lanes, high } = lanesOf(line, row);
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
-		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), GUTTER + plotWidth());
+		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), plotRight());
 		const label = laneLabel(lane);
 		if (x1 - x0 > 34)
 			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4,
@@ -551,11 +531,11 @@ function writeAxis(line, row) {
 
 function draw() {
 	fit();
-	const sight = sightOf(view.from, view.to), visible = picture.height / picture.ratio - RULER;
+	const sight = sightOf(view.from, view.to), visible = plotBottom() - RULER;
 	view.top = Math.max(0, Math.min(view.top, view.height + 10 - visible));
 	const lines = view.lines.filter((line) => line.y + line.height > view.top && line.y < view.top + visible);
 	view.sight = sight;
-	columns.resize(Math.max(1, picture.width - Math.round(GUTTER * picture.ratio)));
+	columns.resize(Math.max(1, picture.width - gutterPixel()));
 	picture.pixels.fill(theme.groundPixel);
 	barNames.length = 0;
 	drawGrid(lines);

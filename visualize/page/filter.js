@@ -3,50 +3,46 @@
  * Expressions of ktr-filter(7) over a page's events: an expression becomes a function of a part and an event in it.
  * Integers are BigInt, of 64 bits; undefined is no value. What a page does not know (module, index, span) is an error.
  */
-'use strict';
 
 const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 36e11, d: 864e11, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
 const KINDS = ['event', 'state', 'counter', 'point', 'start', 'stop'];
 const WORD = /[A-Za-z_$][\w$]*(?:(?:\.|->)[A-Za-z_$][\w$]*|\[\w+\])*/y;
 const NUMBER = /(?:0x[0-9a-f]+|\d+(?:\.(?!\.)\d*)?(?:e[+-]?\d+)?)(?:(ns|us|ms|min|s|h|d|K|M|G|T)(?!\w))?/iy;
 const OPERATOR = /\|\||&&|<<|>>|==|!=|<=|>=|=~|!~|\.\.|[()!~<>=|^&+\-*/%,]/y;
+const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y;
 const BARE = /[^\s()"',<>=!~]+/y;
 const MASK64 = (1n << 64n) - 1n;
 
+/* Fields; names: what stands right of them may be a bare word. */
 const ofSite = (get) => ({ is: 'site', get });
 const ofTrack = (get) => ({ is: 'track', get });
 const ofEvent = (get) => ({ is: 'event', get });
+const nameOf = (is, get, list) => ({ is, get, list, names: true });
+const timeOfEvent = (chunk, e) => BigInt(Math.round(chunk.time[e] + index.from));
 
-/* Fields; names: what stands right of them may be a bare word. */
 const FIELDS = {
-	class: { ...ofSite((site) => site.class), names: true, list: (site) => [site.class, ...site.class.split('|')] },
-	site: { ...ofSite((site) => site.name), names: true, list: (site, s) => [site.name, site.func, site.format, site.ident ?? site.name, String(s)] },
-	file: { ...ofSite((site) => site.file), names: true,
-		list: (site) => site.file.split('/').map((_, i, all) => all.slice(i).join('/')).concat(site.file) },
-	func: { ...ofSite((site) => site.func), names: true },
-	format: { ...ofSite((site) => site.format), names: true },
+	class: nameOf('site', (site) => site.class, (site) => [site.class, ...site.class.split('|')]),
+	site: nameOf('site', (site) => site.name, (site, s) => [site.name, site.func, site.format, site.ident ?? site.name, String(s)]),
+	file: nameOf('site', (site) => site.file, (site) => site.file.split('/').map((_, i, all) => all.slice(i).join('/')).concat(site.file)),
+	func: nameOf('site', (site) => site.func),
+	format: nameOf('site', (site) => site.format),
 	line: ofSite((site) => BigInt(site.line)),
-	kind: { ...ofSite((site) => KINDS[site.kind]), names: true },
-	group: { ...ofSite((site) => site.group || undefined), names: true },
-	ident: { ...ofSite((site) => site.ident ?? undefined), names: true },
+	kind: nameOf('site', (site) => KINDS[site.kind]),
+	group: nameOf('site', (site) => site.group || undefined),
+	ident: nameOf('site', (site) => site.ident ?? undefined),
 	cpu: ofTrack((track) => BigInt(track.cpu)),
 	pid: ofTrack((track) => BigInt(track.pid)),
 	tid: ofTrack((track) => BigInt(track.tid)),
-	thread: { ...ofTrack((track) => track.name), names: true },
-	process: { ...ofTrack((track) => track.program), names: true },
+	thread: nameOf('track', (track) => track.name),
+	process: nameOf('track', (track) => track.program),
 	keep: ofTrack((track) => BigInt(track.keep)),
 	approx: ofTrack((track) => BigInt(track.approx)),
-	msg: { ...ofEvent((chunk, e) => chunk.message(e)), names: true },
-	time: ofEvent((chunk, e) => BigInt(Math.round(chunk.time[e] + index.from))),
-	mono: ofEvent((chunk, e) => BigInt(Math.round(chunk.time[e] + index.from)) + BigInt(index.begin)),
-	utc: ofEvent((chunk, e) => BigInt(Math.round(chunk.time[e] + index.from)) + BigInt(index.begin) + BigInt(index.utc)),
+	msg: nameOf('event', (chunk, e) => chunk.message(e)),
+	time: ofEvent(timeOfEvent),
+	mono: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin)),
+	utc: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin) + BigInt(index.utc)),
 };
 const NOT_HERE = ['module', 'index', 'span'];
-
-/* A value as a number or text, of an argument by its type. */
-function valueOf(arg, value) {
-	return arg.type === 'i' ? BigInt.asIntN(64, value) : value;
-}
 
 function ofArgument(name) {
 	const position = /^arg[0-5]$/.test(name) ? Number(name[3]) : -1;
@@ -61,7 +57,7 @@ function ofArgument(name) {
 		const arg = index.sites[s].args[i], word = chunk.values(s, i)[chunk.ordinal[e]];
 		if (arg.type === 's' || arg.type === 'k')
 			return chunk.string(Number(word), false);
-		return arg.type === 'f' ? new Float64Array(new BigUint64Array([word]).buffer)[0] : valueOf(arg, word);
+		return arg.type === 'f' ? doubleOf(word) : arg.type === 'i' ? BigInt.asIntN(64, word) : word;
 	} };
 }
 
@@ -228,7 +224,7 @@ class FilterReader {
 	}
 
 	match(left, negated) {
-		const regex = this.take(/\/((?:[^/\\]|\\.)*)\/(\w*)/y), text = regex ? null : this.take(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y);
+		const regex = this.take(/\/((?:[^/\\]|\\.)*)\/(\w*)/y), text = regex ? null : this.take(QUOTED);
 		const bare = !regex && !text ? this.take(BARE) : null;
 		if (!regex && !text && !bare)
 			this.fail('a pattern is missing');
@@ -272,7 +268,7 @@ class FilterReader {
 				this.fail(') is missing');
 			return value;
 		}
-		const quoted = this.take(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y);
+		const quoted = this.take(QUOTED);
 		if (quoted) {
 			const text = (quoted[1] ?? quoted[2]).replace(/\\(x[0-9a-f]{1,2}|.)/gi, (_, c) =>
 				c[0] === 'x' ? String.fromCharCode(parseInt(c.slice(1), 16)) : { n: '\n', t: '\t' }[c] ?? c);
@@ -287,7 +283,7 @@ class FilterReader {
 		if (NOT_HERE.includes(word))
 			this.fail(word + ' is not known on a page');
 		if (word === 'arg' && this.next('(')) {
-			const name = this.take(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y);
+			const name = this.take(QUOTED);
 			if (!name || !this.next(')'))
 				this.fail('a name in quotes is missing');
 			return ofArgument(name[1] ?? name[2]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions of durations, counted as ktr report counts them (analyze/stats/histogram.h), so that both tell one number. */
-'use strict';
 
 const HISTOGRAM_STEPS = 128, HISTOGRAM_EXACT = 16;
 

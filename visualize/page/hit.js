@@ -4,7 +4,6 @@
  * alone, {what: event, event}. In views that are drawn from the overview, the parts around that moment are unpacked;
  * until they have come there is nothing.
  */
-'use strict';
 
 function lineAt(y) {
 	const at = y - RULER + view.top;
@@ -42,12 +41,12 @@ function nearest(each) {
 
 function spanAt(line, x, y) {
 	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
-	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = nests ? LEVEL_HEIGHT : (line.height - 4) / lanes;
+	const lanes = lanesOf(line, row), high = nests ? LEVEL_HEIGHT : lanes.high;
 	const wanted = Math.floor((y - RULER + view.top - line.y - 2) / high);
 	if (!near)
 		return null;
 	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
-		const drawn = nests ? lane : Math.min(lane, lanes - 1);
+		const drawn = nests ? lane : Math.min(lane, lanes.n - 1);
 		if (drawn === wanted || (!nests && !view.sight.detail))
 			found.see(near.time, near.reach, { what: nests ? 'scope' : 'span', row: line.row, lane, from, to, event, ended, label });
 	});

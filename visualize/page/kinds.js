@@ -4,7 +4,6 @@
  * Scopes of one name are a kind, whosever they are, spans of one row's name, and stays in one state on rows of a group.
  * Numbers are of those whose both ends are in the page.
  */
-'use strict';
 
 function kindOf({ what, row, label }) {
 	const { group, ident } = index.rows[row];
@@ -12,14 +11,8 @@ function kindOf({ what, row, label }) {
 }
 
 function rowsOfKind({ what, group, ident }) {
-	const numbers = index.rows.map((_, i) => i);
-	return numbers.filter((i) => {
-		const row = index.rows[i];
-		if (what === 'scope')
-			return row.kind === ROW_NEST;
-		return row.kind === 0 && row.group === group &&
-			(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES);
-	});
+	return rowsWith((row) => what === 'scope' ? row.kind === ROW_NEST : row.kind === 0 && row.group === group &&
+		(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES));
 }
 
 function kindName({ what, group, ident, label }) {

@@ -3,7 +3,6 @@
  * What is looked at as the part of the page's address behind "#": times in nanoseconds since the trace began, so that a
  * link holds for another page of the same trace. Back and forward go through what was chosen, not through every move.
  */
-'use strict';
 
 const link = { timer: 0, push: false, now: '', reads: false };
 
@@ -101,7 +100,7 @@ function noteAsk(time, note) {
 	});
 	box.replaceChildren(field);
 	box.hidden = false;
-	box.style.left = Math.max(GUTTER, Math.min(x, GUTTER + plotWidth() - 220)) + 'px';
+	box.style.left = Math.max(GUTTER, Math.min(x, plotRight() - 220)) + 'px';
 	box.style.top = RULER + part('map').offsetHeight + 'px';
 	field.focus();
 }

@@ -3,7 +3,6 @@
  * Opens the page, and turns keys and the pointer into what is looked at. One frame is drawn when
  * something has changed, and then none until something changes again.
  */
-'use strict';
 
 const LEAST_SPAN = 20;	/* [ns] */
 const pointer = { x: 0, y: 0, inside: false, drag: null, down: new Map(), pinch: null };
@@ -36,7 +35,7 @@ function zoom(factor, x) {
 }
 
 function pointerX() {
-	return pointer.inside && pointer.x > GUTTER ? pointer.x : GUTTER + plotWidth() / 2;
+	return pointer.inside && pointer.x > GUTTER ? pointer.x : plotRight() / 2;
 }
 
 function pan(part) {
@@ -132,7 +131,7 @@ function goToSaid(which) {
 		showRows(index.views[index.first] ? index.first : 'threads');
 	const line = view.lines.find((l) => l.row === said[0]), [, from, to] = said;
 	if (line)
-		view.top = line.y - picture.height / picture.ratio / 3;
+		view.top = line.y - plotBottom() / 3;
 	view.measure = { a: from, b: to };
 	look(from - (to - from) / 2, to + (to - from) / 2);
 }
@@ -232,7 +231,7 @@ function pointerUp(event) {
 
 /* Scrolls; with ctrl, which is also what a pinch on a touchpad says, zooms; with shift moves in time. */
 function wheel(event) {
-	const overflows = view.height + RULER > picture.height / picture.ratio;
+	const overflows = view.height + RULER > plotBottom();
 	event.preventDefault();
 	place(event);
 	if (event.ctrlKey || event.metaKey)
@@ -378,7 +377,7 @@ function listen() {
 		part('map').addEventListener(type, mapPointer);
 	part('map').addEventListener('wheel', (event) => {
 		event.preventDefault();
-		zoom(Math.exp(event.deltaY * 0.0025), GUTTER + plotWidth() / 2);
+		zoom(Math.exp(event.deltaY * 0.0025), plotRight() / 2);
 	}, { passive: false });
 	addEventListener('popstate', linkRead);
 	addEventListener('hashchange', linkRead);
@@ -389,8 +388,8 @@ function listen() {
 		clearTimeout(typed);
 		typed = setTimeout(() => searchStart(part('search').value, false), 250);
 	});
-	const buttons = { next: () => searchNext(1), previous: () => searchNext(-1), in: () => zoom(0.6, GUTTER + plotWidth() / 2),
-		out: () => zoom(1 / 0.6, GUTTER + plotWidth() / 2), fit: actions.f, theme: actions.t, help: keysShow };
+	const buttons = { next: () => searchNext(1), previous: () => searchNext(-1), in: () => zoom(0.6, plotRight() / 2),
+		out: () => zoom(1 / 0.6, plotRight() / 2), fit: actions.f, theme: actions.t, help: keysShow };
 	for (const id in buttons)
 		part(id).addEventListener('click', buttons[id]);
 	const words = { ids: 'ids', threads: 'threads', cpus: 'CPUs' };

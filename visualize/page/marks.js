@@ -3,7 +3,6 @@
  * What lies over the rows: the ruler, what is selected or measured, notes, hits of a search; and the map above the plot,
  * which shows the whole page and what part of it is in sight.
  */
-'use strict';
 
 const mapCanvas = document.getElementById('map');
 const mapPen = mapCanvas.getContext('2d', { alpha: false });
@@ -74,7 +73,7 @@ function measured() {
 }
 
 function drawRange() {
-	const range = measured(), bottom = picture.height / picture.ratio;
+	const range = measured(), bottom = plotBottom();
 	if (!range)
 		return;
 	const x0 = Math.max(xOf(range[0]), GUTTER), x1 = Math.max(xOf(range[1]), x0 + 1);
@@ -98,19 +97,18 @@ function barPlace(line, bar) {
 	const row = index.rows[bar.row];
 	if (row.kind === ROW_NEST)
 		return levelAt(bar.lane);
-	const lanes = Math.max(1, Math.min(row.lanes, LANES_MAX)), high = (line.height - 4) / lanes;
-	return bar.what === 'span' && lanes > 1 ? [2 + Math.min(bar.lane, lanes - 1) * high, 2 + (Math.min(bar.lane, lanes - 1) + 1) * high] :
-		[1, line.height - 1];
+	const { n, high } = lanesOf(line, row), lane = Math.min(bar.lane, n - 1);
+	return bar.what === 'span' && n > 1 ? [2 + lane * high, 2 + (lane + 1) * high] : [1, line.height - 1];
 }
 
 function drawSelection() {
-	const { selected } = view, right = GUTTER + plotWidth();
+	const { selected } = view, right = plotRight();
 	if (!selected)
 		return;
 	const { line, bar } = selected, x = xOf(selected.time);
 	if (x >= GUTTER && x <= right && !bar) {
 		pen.fillStyle = theme.mark;
-		pen.fillRect(x - 0.5, RULER, 1.5, picture.height / picture.ratio);
+		pen.fillRect(x - 0.5, RULER, 1.5, plotBottom());
 	}
 	pen.strokeStyle = theme.mark;
 	if (line && bar && line.row === bar.row && view.by !== 'cpus') {
@@ -128,11 +126,11 @@ function drawSelection() {
 function drawNotes() {
 	for (const note of view.notes) {
 		const x = xOf(note.time);
-		if (x < GUTTER || x > GUTTER + plotWidth())
+		if (x < GUTTER || x > plotRight())
 			continue;
 		pen.fillStyle = theme.mark;
 		pen.globalAlpha = 0.5;
-		pen.fillRect(x, RULER, 1, picture.height / picture.ratio);
+		pen.fillRect(x, RULER, 1, plotBottom());
 		pen.globalAlpha = 1;
 		pen.fillRect(x, 2, 2, RULER - 2);
 		pen.font = '600' + NAME;
@@ -173,7 +171,7 @@ function drawHits(lines, sight) {
 		const rows = chunk.list(view.by).row;
 		for (const e of searchHits(chunk)) {
 			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
-			if (x < GUTTER || x > GUTTER + plotWidth() || !line)
+			if (x < GUTTER || x > plotRight() || !line)
 				continue;
 			const y = RULER + line.y - view.top + line.height;
 			if (before && search.follow)

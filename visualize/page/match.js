@@ -3,7 +3,6 @@
  * Which events a search means: those for which an expression of ktr-filter(7) holds; those that have the value of an
  * argument, "name=value"; or those with a text anywhere in their message, place, class or thread.
  */
-'use strict';
 
 /* Events of a site, in order, for which wanted(ordinal) holds. */
 function matchSite(chunk, s, wanted, out) {

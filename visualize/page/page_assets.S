@@ -9,29 +9,12 @@ ktr__page_html:
 ktr__page_css:
 	.incbin	"visualize/page/page.css"
 	.byte	0
-/* What a worker runs as well. */
+/* What a worker runs as well; these two are put together by make, without comments. */
 ktr__page_engine:
-	.incbin	"visualize/page/text.js"
-	.incbin	"visualize/page/data.js"
-	.incbin	"visualize/page/rows.js"
-	.incbin	"visualize/page/histogram.js"
-	.incbin	"visualize/page/filter.js"
-	.incbin	"visualize/page/match.js"
-	.incbin	"visualize/page/kinds.js"
-	.incbin	"visualize/page/window.js"
-	.incbin	"visualize/page/tasks.js"
+	.incbin	"engine.js"
 	.byte	0
 ktr__page_js:
-	.incbin	"visualize/page/ask.js"
-	.incbin	"visualize/page/draw.js"
-	.incbin	"visualize/page/marks.js"
-	.incbin	"visualize/page/hit.js"
-	.incbin	"visualize/page/search.js"
-	.incbin	"visualize/page/panel.js"
-	.incbin	"visualize/page/detail.js"
-	.incbin	"visualize/page/range.js"
-	.incbin	"visualize/page/link.js"
-	.incbin	"visualize/page/main.js"
+	.incbin	"view.js"
 	.byte	0
 
 #include "ktr/arch/property.h"

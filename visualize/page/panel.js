@@ -2,7 +2,6 @@
 /*
  * What is around the plot. Text of a trace gets here as text of nodes, never as HTML.
  */
-'use strict';
 
 const part = (id) => document.getElementById(id);
 
@@ -43,7 +42,7 @@ function barOfEvent(chunk, e) {
 }
 
 function lineIntoSight(line) {
-	const visible = picture.height / picture.ratio - RULER;
+	const visible = plotBottom() - RULER;
 	if (line && (line.y < view.top || line.y + line.height > view.top + visible))
 		view.top = line.y - visible / 2;
 }

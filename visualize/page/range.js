@@ -3,7 +3,6 @@
  * The drawer below the plot: what happened in a range, as tables that are sorted by a click on a column's head, and the
  * hits of a search as a list.
  */
-'use strict';
 
 const DRAWER_ROWS = 500;
 const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, copied: false };
@@ -102,7 +101,7 @@ function drawerTable(tab) {
 		const row = element('tr', { tabIndex: 0, onclick: () => tab.go(line), onkeydown: (event) => event.key === 'Enter' && tab.go(line) });
 		for (const c of tab.columns) {
 			const value = c.get(line);
-			row.append(element('td', { textContent: c.show(value), className: typeof value === 'number' && c.head !== 'time' ? 'number' : typeof value === 'number' ? 'number' : '' }));
+			row.append(element('td', { textContent: c.show(value), className: typeof value === 'number' ? 'number' : '' }));
 		}
 		return row;
 	});

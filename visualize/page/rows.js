@@ -3,7 +3,6 @@
  * Which rows there are, how high they are, and what each shows between two moments: from events where
  * few enough chunks are in sight, else from the overview.
  */
-'use strict';
 
 const HAS_STATES = 1, HAS_SPANS = 2, HAS_COUNTERS = 4;
 const LANES_MAX = 8;
@@ -22,6 +21,12 @@ const view = {
 
 function rowTable() {
 	return view.by === 'cpus' ? index.cpus : index.rows;
+}
+
+/* {n, high: [pixels] of each} of a row of spans. */
+function lanesOf(line, row) {
+	const n = Math.max(1, Math.min(row.lanes, LANES_MAX));
+	return { n, high: (line.height - 4) / n };
 }
 
 function lineHeight(line) {
@@ -241,14 +246,7 @@ function outsideGaps(number, from, to, see) {
 
 /* First of order[from..to) whose time is at or after a moment. */
 function firstAt(chunk, order, from, to, time) {
-	while (from < to) {
-		const mid = (from + to) >> 1;
-		if (chunk.time[order[mid]] < time)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return from;
+	return firstOf(from, to, (i) => chunk.time[order[i]] >= time);
 }
 
 /* Where what a row does ends: with its thread or process, or with the trace. */
@@ -262,41 +260,51 @@ function rowEndIn(number, k, sight) {
 	return end < Math.max(index.chunks[k].first, sight.from) ? NaN : Math.min(end, k < sight.end ? index.chunks[k + 1].first : sight.to);
 }
 
-/*
- * Calls see(from, to, label, event number, part, whether the next state ends it) for each stay in a state that is in
- * sight, in order. Parts that are not unpacked yet are passed over.
- */
-function eachState(number, sight, see) {
+/* The parts in sight that are unpacked, and where a row's events are in each: order[first] to order[end - 1]. */
+function* partsOf(what, number, sight) {
 	for (let k = sight.first; k <= sight.end; k++) {
 		const chunk = chunkNow(k);
 		if (!chunk)
 			continue;
-		const { start, order } = chunk.list('ids');
-		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
-		const end = rowEndIn(number, k, sight);
-		let i = firstAt(chunk, order, start[number], start[number + 1], begin);
-		let j = i - 1;
-		while (j >= start[number] && index.sites[chunk.site[order[j]]].kind !== KIND_STATE)
-			j--;
-		const before = stateBefore(number, k).state;
-		let label = before?.label ?? 0, from = before?.from ?? 0, event = before?.event ?? -1;
-		if (j >= start[number])
-			[label, from, event] = [chunk.label[order[j]], chunk.time[order[j]], chunk.first + order[j]];
-		for (; i < start[number + 1]; i++) {
-			const e = order[i], time = chunk.time[e];
-			if (index.sites[chunk.site[e]].kind !== KIND_STATE)
-				continue;
-			see(from, time, label, event, k, true);
-			if (time > end)
-				break;
-			label = chunk.label[e];
-			from = time;
-			event = chunk.first + e;
-		}
-		if (i === start[number + 1] && end > from)
-			see(from, end, label, event, k, false);
+		const { start, order } = chunk.list(what);
+		yield { k, chunk, order, first: start[number], end: start[number + 1] };
 	}
 }
+
+/*
+ * Calls see(from, to, value, event number, part, whether the next one ends it) for each stay in a state, or each number of a
+ * counter, that is in sight, in order. Parts that are not unpacked yet are passed over.
+ */
+function eachValue(number, sight, kind, see) {
+	for (const { k, chunk, order, first, end } of partsOf('ids', number, sight)) {
+		const states = kind === KIND_STATE, values = states ? chunk.label : chunk.count, until = rowEndIn(number, k, sight);
+		const wanted = (i) => index.sites[chunk.site[order[i]]].kind === kind;
+		const before = stateBefore(number, k)[states ? 'state' : 'counter'];
+		let value = before?.label ?? before?.value ?? (states ? 0 : NaN), from = before?.from ?? 0, event = before?.event ?? -1;
+		let i = firstAt(chunk, order, first, end, k === sight.first ? sight.from : Math.max(sight.from, index.chunks[k].first)), j = i - 1;
+		const take = (e) => [value, from, event] = [values[e], chunk.time[e], chunk.first + e];
+		while (j >= first && !wanted(j))
+			j--;
+		if (j >= first)
+			take(order[j]);
+		for (; i < end; i++) {
+			const time = chunk.time[order[i]];
+			if (!wanted(i))
+				continue;
+			see(from, time, value, event, k, true);
+			if (time > until)
+				break;
+			take(order[i]);
+		}
+		if (i === end && until > from)
+			see(from, until, value, event, k, false);
+	}
+}
+
+/* The value is the state's label, 0 while there is none; a number. */
+const eachState = (number, sight, see) => eachValue(number, sight, KIND_STATE, see);
+const eachNumber = (number, sight, see) => eachValue(number, sight, KIND_COUNTER, (from, to, value, event) => !isNaN(value) &&
+	see(from, to, value, event));
 
 /* When a span began whose START is event e of a chunk: a call that had to be long enough, before it (spans.h). */
 function beganAt(chunk, e) {
@@ -356,45 +364,11 @@ function eachSpan(number, sight, see) {
 	}
 }
 
-/* The same for a counter: see(from, to, number, event). */
-function eachNumber(number, sight, see) {
-	for (let k = sight.first; k <= sight.end; k++) {
-		const chunk = chunkNow(k);
-		if (!chunk)
-			continue;
-		const { start, order } = chunk.list('ids');
-		const end = rowEndIn(number, k, sight);
-		const before = stateBefore(number, k).counter;
-		let value = before?.value ?? NaN, from = before?.from ?? 0, event = before?.event ?? -1;
-		let i = Math.max(start[number], firstAt(chunk, order, start[number], start[number + 1], sight.from) - 1);
-		for (; i < start[number + 1]; i++) {
-			const e = order[i], time = chunk.time[e];
-			if (index.sites[chunk.site[e]].kind !== KIND_COUNTER)
-				continue;
-			if (!isNaN(value) && time >= sight.from)
-				see(from, time, value, event);
-			if (time > end)
-				break;
-			value = chunk.count[e];
-			from = time;
-			event = chunk.first + e;
-		}
-		if (i === start[number + 1] && !isNaN(value) && end > from)
-			see(from, end, value, event);
-	}
-}
-
 /* Every event of a row that is in sight: see(chunk, index in it). */
 function eachEvent(what, number, sight, see) {
-	for (let k = sight.first; k <= sight.end; k++) {
-		const chunk = chunkNow(k);
-		if (!chunk)
-			continue;
-		const { start, order } = chunk.list(what);
-		let i = firstAt(chunk, order, start[number], start[number + 1], sight.from);
-		for (; i < start[number + 1] && chunk.time[order[i]] <= sight.to; i++)
+	for (const { chunk, order, first, end } of partsOf(what, number, sight))
+		for (let i = firstAt(chunk, order, first, end, sight.from); i < end && chunk.time[order[i]] <= sight.to; i++)
 			see(chunk, order[i]);
-	}
 }
 
 /* What is in sight: {from, to, first and end chunk, detail: from events, missing: parts not unpacked}. */
@@ -429,9 +403,8 @@ function overviewLane(cells, columns, sight) {
 	eachColumn(columns, sight, (c, x0, x1) => {
 		const width = (x1 - x0) / 255, share = cells.share[c], rest = cells.rest[c];
 		const other = cells.covered[c] - share - rest;
-		if (cells.unknown[c])
-			for (let x = Math.max(0, Math.floor(x0)); x < Math.min(columns.n, x1); x++)
-				columns.put(x, UNKNOWN, cells.unknown[c] / 255 * Math.min(1, x1 - x0));
+		for (const x of cells.unknown[c] ? across(x0, x1, columns) : [])
+			columns.put(x, UNKNOWN, cells.unknown[c] / 255 * Math.min(1, x1 - x0));
 		if (cells.first[c] === 0)
 			return;
 		if (x1 - x0 > 1 && share > 250 && !rest && other <= 0) {
@@ -439,9 +412,8 @@ function overviewLane(cells, columns, sight) {
 			return;
 		}
 		/* Several labels lie next to each other in any order: they are layers of the whole column. */
-		const a = Math.max(0, Math.floor(x0)), b = Math.min(columns.n - 1, Math.max(a, Math.ceil(x1) - 1));
 		const part = Math.min(1, x1 - x0) / 255;
-		for (let x = a; x <= b && width > 0; x++) {
+		for (const x of width > 0 ? across(x0, x1, columns) : []) {
 			columns.put(x, cells.first[c], share * part);
 			if (rest)
 				columns.put(x, cells.second[c], rest * part);
@@ -449,6 +421,13 @@ function overviewLane(cells, columns, sight) {
 				columns.put(x, 1, other * part);
 		}
 	});
+}
+
+/* The columns, whole ones, that lie from x0 to x1. */
+function* across(x0, x1, columns) {
+	const first = Math.max(0, Math.floor(x0)), end = Math.min(columns.n - 1, Math.max(first, Math.ceil(x1) - 1));
+	for (let x = first; x <= end; x++)
+		yield x;
 }
 
 function overviewArea(area, columns, sight) {
@@ -460,10 +439,8 @@ function overviewArea(area, columns, sight) {
 
 function overviewCounts(counts, columns, sight) {
 	eachColumn(columns, sight, (c, x0, x1) => {
-		if (!counts[c])
-			return;
-		const a = Math.max(0, Math.floor(x0)), b = Math.min(columns.n - 1, Math.max(a, Math.ceil(x1) - 1));
-		for (let x = a; x <= b; x++)
-			columns.count[x] += Math.max(1, Math.round(counts[c] / (b - a + 1)));
+		const wide = Math.max(1, Math.ceil(x1) - Math.floor(x0));
+		for (const x of counts[c] ? across(x0, x1, columns) : [])
+			columns.count[x] += Math.max(1, Math.round(counts[c] / wide));
 	});
 }

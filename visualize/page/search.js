@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The search field: a worker counts and lists hits, the plot marks those in sight. */
-'use strict';
 
 const search = {
 	text: '',

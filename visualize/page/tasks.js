@@ -6,7 +6,6 @@
  *	page to worker	{id, name, ask}: begin; {stop: id}; {blob, bytes}: what was wanted
  *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
  */
-'use strict';
 
 const tasks = { kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask };
 const AHEAD = 3;	/* parts that are asked for before they are needed */

@@ -3,7 +3,6 @@
  * What happened between two moments, in numbers: those of ktr report with --from and --to. Scopes and spans count
  * whose both ends are in it; states have the time that they were in it.
  */
-'use strict';
 
 /* One line of the table: of a name, or of a name and thread. */
 class Line {
@@ -29,8 +28,8 @@ class Window {
 	constructor(from, to) {
 		Object.assign(this, { from, to, lines: new Map(), threads: new Map(), states: new Map(), classes: new Map(),
 			sites: new Map(), beyond: 0, events: 0 });
-		this.calls = new Calls(index.rows.map((_, i) => i).filter((i) => index.rows[i].has & HAS_SPANS || index.rows[i].kind === ROW_NEST));
-		this.stays = index.rows.map((_, i) => i).filter((i) => index.rows[i].kind === 0 && index.rows[i].has & HAS_STATES);
+		this.calls = new Calls(rowsWith((row) => row.has & HAS_SPANS || row.kind === ROW_NEST));
+		this.stays = rowsWith((row) => row.kind === 0 && row.has & HAS_STATES);
 	}
 
 	line(table, key, kind, row) {
