@@ -22,8 +22,24 @@ export function failed() {
 	return failures;
 }
 
+/* What is written on the plot, of its last frame: {text, x, y, right: it ends at x}. */
+function keepWritten() {
+	const { fillText, putImageData } = CanvasRenderingContext2D.prototype;
+	window.written = [];
+	CanvasRenderingContext2D.prototype.putImageData = function (...what) {
+		window.written = [];
+		putImageData.apply(this, what);
+	};
+	CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+		if (this.canvas.id === 'plot')
+			window.written.push({ text, x, y, right: this.textAlign === 'right', colour: this.fillStyle });
+		fillText.call(this, text, x, y);
+	};
+}
+
 export async function openPage(browser, file, hash = '') {
 	const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+	await page.addInitScript(keepWritten);
 	page.on('console', (message) => message.type() === 'error' && check('console', false, message.text()));
 	page.on('pageerror', (error) => check('error in the page', false, error.message));
 	page.on('dialog', (dialog) => {
@@ -40,6 +56,12 @@ export async function openPage(browser, file, hash = '') {
 /* What colours tests ask for are those of the light page. */
 export async function light(page) {
 	await page.evaluate(() => document.documentElement.dataset.theme === 'dark' && document.getElementById('theme').click());
+}
+
+/* What is written on the plot once nothing is to be drawn any more. */
+export async function written(page) {
+	await page.waitForFunction(() => !ktr.frames.asked);
+	return page.evaluate(() => window.written);
 }
 
 /* Where on the screen a thread's scopes of a level are at a moment [ms]. */

@@ -16,8 +16,8 @@ import zlib
 
 MEMBERS = {'html', 'head', 'meta', 'title', 'style', 'body', 'header', 'h1', 'p', 'nav', 'span',
            'input', 'button', 'output', 'main', 'canvas', 'aside', 'div', 'footer', 'dialog',
-           'noscript', 'script', 'section', 'table', 'tr', 'td'}
-UNCLOSED = {'meta', 'input', 'tr', 'td'}
+           'noscript', 'script', 'section', 'table', 'tr', 'td', 'select', 'option'}
+UNCLOSED = {'meta', 'input', 'tr', 'td', 'option'}
 
 
 class Page(html.parser.HTMLParser):

@@ -38,7 +38,8 @@ static int row_charge(struct ktr__rows *rows, size_t bytes_per_column)
 
 static void row_seen(const struct ktr__rows *rows, struct ktr__row *row, uint64_t ns)
 {
-	row->n_events += ns >= rows->grid.from_ns;
+	if (ns >= rows->grid.from_ns && row->n_events++ == 0)
+		row->first_ns = ns;
 }
 
 static struct ktr__stay *row_stay(struct ktr__row *row, uint16_t label)
@@ -383,7 +384,7 @@ int ktr__row_enter(struct ktr__rows *rows, struct ktr__row *nest, uint64_t ns, u
 		if (row_add_level(nest) != 0)
 			return -ENOMEM;
 	nest->n_open++;
-	nest->level[level]->n_events += ns >= rows->grid.from_ns;
+	row_seen(rows, nest->level[level], ns);
 	return row_scope(rows, nest->level[level], ns, label);
 }
 

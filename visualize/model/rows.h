@@ -79,6 +79,7 @@ struct ktr__row {
 	uint64_t left_ns; /* when its state was left, by who alone told of it; 0: it was not */
 	unsigned has;
 	uint64_t n_events; /* in the window */
+	uint64_t first_ns; /* of them */
 	struct ktr__lane lane;
 	uint16_t label; /* that it has, as far as anybody knows: the lane's, if that is known */
 	struct ktr__rings rings; /* that its events came from: what is lost in others is not its own */

@@ -374,7 +374,7 @@ const members = {
 	losses: ['cpu', 'keep', 'events', 'from', 'to'],
 	chunks: ['events', 'first', 'last'],
 };
-const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark', 'said'];
+const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark', 'said', 'busy', 'first'];
 
 function named(row, names) {
 	return Object.fromEntries(names.map((name, i) => [name, row[i]]));

@@ -13,6 +13,7 @@ let levels = new Levels(0);	/* of the row of scopes that is being drawn */
 const picture = { image: null, pixels: null, width: 0, height: 0, ratio: 1 };
 const LEAST_WIDTH = 1e-4;	/* [columns] of what took no time */
 const barNames = [];	/* states' names, to be written on this frame */
+const NAME = ' 12px system-ui, "DejaVu Sans", sans-serif';
 let theme;	/* colours of the page, as numbers and as text */
 
 function packed(colour) {
@@ -76,8 +77,8 @@ function rectangle(x0, y0, x1, y1, pixel) {
 
 /* [first, end) rows of pixels of a part of a line. */
 function band(line, top, bottom) {
-	const y = RULER + line.y - view.top;
-	return [Math.round((y + top) * picture.ratio), Math.round((y + bottom) * picture.ratio)];
+	const y = RULER + line.y - view.top, least = RULER + (line.pinned ? 0 : view.pinned);
+	return [top, bottom].map((at) => Math.round(Math.max(y + at, least) * picture.ratio));
 }
 
 const heights = [0, 0, 0, 0];
@@ -141,7 +142,7 @@ function paintLane(line, y0, y1, names, of) {
 			rectangle(left + x, y0, left + end, y1, packed(shown(colourOf(label))));
 		if (columns.count[x] && end - x > 3 * ratio)
 			rectangle(left + x, y0, left + x + 1, y1, theme.groundPixel);
-		if (names && end - x > 34 * ratio)
+		if (names && end - x > 34 * ratio && y1 - y0 > 10 * ratio)
 			barNames.push({ x: (left + x) / ratio, y: (y0 + y1) / 2 / ratio, width: (end - x) / ratio,
 				text: index.labels[label], ink: inkOn(shown(colourOf(label))) });
 		if (!whole(x) && columns.weight[4 * x] > 0)
@@ -426,12 +427,10 @@ function spanText(event) {
 	return text ? text + '  ' : '';
 }
 
-const NAME = ' 12px system-ui, "DejaVu Sans", sans-serif';
-
 /* Where a line's name begins, how much room it has, and what is remarked to its right. */
 function nameRoom(line) {
-	if (line.row < 0 && line.marks < 0)
-		return { x: 14, room: GUTTER - 20, remark: '' };
+	if (isHeading(line))
+		return { x: 16, room: GUTTER - 22, remark: line.below.length && chosen.fold.has(line.key) ? line.below.length + ' rows' : '' };
 	const x = 22 + 12 * Math.max(0, line.indent), all = GUTTER - x - 10;
 	const row = line.row >= 0 ? rowTable()[line.row] : null;
 	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, all * 0.6) : '';
@@ -470,7 +469,7 @@ function fitNames() {
 	Object.assign(names, { lines: view.lines, gutter: GUTTER, text: new Map() });
 	const alike = new Map();
 	for (const line of view.lines) {
-		pen.font = (line.said ? '700' : line.row < 0 && line.marks < 0 ? '600' : '') + NAME;
+		pen.font = (line.said ? '700' : isHeading(line) ? '600' : '') + NAME;
 		const fit = clipped(line.text, nameRoom(line).room);
 		names.text.set(line, fit);
 		if (!alike.has(fit))
@@ -490,21 +489,29 @@ function fitNames() {
 function writeNames(line) {
 	const nest = line.row >= 0 && rowTable()[line.row].kind === ROW_NEST;
 	const y = RULER + line.y - view.top + (nest ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5;
-	if (line.row < 0 && line.marks < 0) {
-		write(names.text.get(line), 14, y, theme.ink, 0, '600');
-		return;
-	}
-	const row = line.row >= 0 ? rowTable()[line.row] : null, { x, remark } = nameRoom(line);
-	write(names.text.get(line), x, y, theme.ink, 0, line.said ? '700' : '');
-	if (line.said) {
-		pen.fillStyle = theme.mark;
-		pen.fillRect(10, RULER + line.y - view.top + 2, 4, line.height - 4);
-	}
+	const row = line.row >= 0 ? rowTable()[line.row] : null, { x, remark } = nameRoom(line), current = line.key === view.current;
+	write(names.text.get(line), x, y, theme.ink, 0, line.said ? '700' : isHeading(line) ? '600' : '');
+	if (line.below.length)
+		write(chosen.fold.has(line.key) ? '▸' : '▾', x - 13, y, theme.ink);
+	pen.fillStyle = pen.strokeStyle = theme.mark;
+	if (line.said)
+		pen.fillRect(1, RULER + line.y - view.top + 2, 4, line.height - 4);
+	if (current)
+		pen.strokeRect(0.5, RULER + line.y - view.top + 0.5, GUTTER - 2, line.height - 1);
 	pen.textAlign = 'right';
-	write(remark, GUTTER - 8, y, theme.faint);
 	if (isCounter(row))
 		writeAxis(line, row);
+	else if (!current && pointer.name !== line.key)
+		write(remark, GUTTER - 8, y, theme.faint);
 	pen.textAlign = 'left';
+	if (current || pointer.name === line.key)
+		drawWords(line, y);
+}
+
+function writeLine(line, sight) {
+	writeNames(line);
+	if (line.row >= 0 && sight.detail && view.by !== 'cpus' && sight.end - sight.first < 2 && index.rows[line.row].has & HAS_SPANS)
+		writeSpans(line, index.rows[line.row], sight);
 }
 
 function isCounter(row) {
@@ -533,7 +540,9 @@ function draw() {
 	fit();
 	const sight = sightOf(view.from, view.to), visible = plotBottom() - RULER;
 	view.top = Math.max(0, Math.min(view.top, view.height + 10 - visible));
-	const lines = view.lines.filter((line) => line.y + line.height > view.top && line.y < view.top + visible);
+	for (const line of view.lines)
+		line.y = line.pinned ? line.at + view.top : line.at;
+	const lines = view.lines.filter((line) => line.pinned || (line.y + line.height > view.top + view.pinned && line.y < view.top + visible));
 	view.sight = sight;
 	columns.resize(Math.max(1, picture.width - gutterPixel()));
 	picture.pixels.fill(theme.groundPixel);
@@ -548,12 +557,18 @@ function draw() {
 	pen.setTransform(picture.ratio, 0, 0, picture.ratio, 0, 0);
 	pen.textBaseline = 'middle';
 	fitNames();
-	for (const line of lines) {
-		writeNames(line);
-		if (line.row >= 0 && sight.detail && view.by !== 'cpus' && sight.end - sight.first < 2 &&
-		    index.rows[line.row].has & HAS_SPANS)
-			writeSpans(line, index.rows[line.row], sight);
-	}
+	pen.save();
+	pen.beginPath();
+	pen.rect(0, RULER + view.pinned, picture.width, picture.height);
+	pen.clip();
+	for (const line of lines.filter(({ pinned }) => !pinned))
+		writeLine(line, sight);
+	pen.restore();
+	for (const line of lines.filter(({ pinned }) => pinned))
+		writeLine(line, sight);
+	pen.fillStyle = theme.faint;
+	if (view.pinned)
+		pen.fillRect(0, RULER + view.pinned - 1, picture.width, 1);
 	writeStates();
 	drawHits(lines, sight);
 	drawSelection();

@@ -18,6 +18,11 @@ function linkText() {
 		set.set('range', at(range[0]) + '..' + at(range[1]));
 	if (search.text)
 		set.set(search.follow ? 'follow' : 'search', search.text);
+	for (const what of ['fold', 'pin', 'hide'])
+		chosen[what].forEach((key) => set.append(what, key));
+	for (const what of ['names', 'sort'])
+		if (chosen[what])
+			set.set(what, chosen[what]);
 	for (const note of view.notes)
 		set.append('note', at(note.time) + ' ' + note.text);
 	return '#' + set.toString().replace(/%2F/g, '/').replace(/%3A/g, ':');
@@ -47,6 +52,11 @@ async function linkRead() {
 	const range = rangeOf(set.get('range')), event = set.has('event') ? Number(set.get('event')) : -1;
 	const text = set.get('follow') ?? set.get('search') ?? '', by = set.get('rows');
 	link.reads = true;
+	for (const what of ['fold', 'pin', 'hide'])
+		chosen[what] = new Set(set.getAll(what));
+	chosen.names = set.get('names') ?? '';
+	chosen.sort = Object.hasOwn(ORDERS, set.get('sort')) ? set.get('sort') : '';
+	linesShow();
 	if (by !== view.by && Object.hasOwn(index.views, by))
 		showRows(by);
 	view.top = Number(set.get('top')) || 0;

@@ -5,7 +5,7 @@
  */
 
 const LEAST_SPAN = 20;	/* [ns] */
-const pointer = { x: 0, y: 0, inside: false, drag: null, down: new Map(), pinch: null };
+const pointer = { x: 0, y: 0, inside: false, name: null, drag: null, down: new Map(), pinch: null };
 const held = new Set();	/* keys that move the view as long as they are down */
 let shifted = false;	/* with shift they move it faster */
 const frames = { times: [], last: 0, asked: false, drawn: 0 };
@@ -64,12 +64,10 @@ function moveHeld(ms) {
 		zoom(Math.exp(-3 * speed));
 	if (down('s'))
 		zoom(Math.exp(3 * speed));
-	if (down('a', 'ArrowLeft'))
+	if (down('a'))
 		pan(-1.2 * speed);
-	if (down('d', 'ArrowRight'))
+	if (down('d'))
 		pan(1.2 * speed);
-	if (down('ArrowUp', 'ArrowDown'))
-		scroll((down('ArrowUp') ? -900 : 900) * speed);
 }
 
 function frame(now) {
@@ -96,6 +94,8 @@ async function click(x, y) {
 	const line = lineAt(y), note = noteAt(x, y);
 	if (note)
 		return noteAsk(note.time, note);
+	if (line && x < GUTTER)
+		return nameClick(line, x);
 	if (line && x >= GUTTER)
 		for (let tries = 0; !sightNear(x, 6) && tries < 3; tries++)
 			await Promise.all(partsAt(x).map(chunkLater));
@@ -143,6 +143,14 @@ function place(event) {
 	pointer.x = event.clientX - box.left;
 	pointer.y = event.clientY - box.top;
 	pointer.inside = true;
+	nameUnder(pointer.x < GUTTER ? lineAt(pointer.y)?.key : null);
+}
+
+/* The line whose name is pointed at. */
+function nameUnder(key) {
+	if (pointer.name !== key)
+		show();
+	pointer.name = key;
 }
 
 /* Is the pointer on the edge of the names? */
@@ -278,8 +286,6 @@ function showRows(by) {
 	if (!index.views[by])
 		return;
 	layout(by);
-	if (view.selected)
-		view.selected.line = view.lines.find((line) => line.row === view.selected.bar?.row && by !== 'cpus') ?? null;
 	legendShow();
 	linkSoon(true);
 	show();
@@ -320,18 +326,42 @@ const actions = {
 	'1': () => showRows('ids'),
 	'2': () => showRows('threads'),
 	'3': () => showRows('cpus'),
+	'Enter': () => choose('fold', lineNow()),
+	'p': () => choose('pin', lineNow()),
+	'x': () => choose('hide', lineNow()),
+	'X': showHidden,
+	'-': foldAll,
+	'r': () => part('names').focus(),
+	'b': () => {
+		const orders = ['', ...Object.keys(ORDERS)];
+		chosen.sort = orders[(orders.indexOf(chosen.sort) + 1) % orders.length];
+		linesShow();
+	},
 	't': () => themeSet(!theme.dark),
 	'?': keysShow,
 	'Escape': escape,
+	'ArrowLeft': () => barStep(-1),
+	'ArrowRight': () => barStep(1),
+	'ArrowUp': () => rowStep(-1),
+	'ArrowDown': () => rowStep(1),
+	'PageUp': () => scroll(RULER - plotBottom()),
+	'PageDown': () => scroll(plotBottom() - RULER),
 	'Home': () => look(0, view.to - view.from),
 	'End': () => look(index.span - (view.to - view.from), index.span),
 };
-const holding = ['w', 'a', 's', 'd', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
+const holding = ['w', 'a', 's', 'd'];
 
 function keyDown(event) {
 	shifted = event.shiftKey;
 	if (event.ctrlKey || event.metaKey || event.altKey || part('keys').open)
 		return;
+	if (event.target === part('names') || event.target === part('sort')) {
+		if (event.key === 'Escape' && event.target === part('names'))
+			namesSet('');
+		if (event.key === 'Escape' || event.key === 'Enter')
+			canvas.focus();
+		return;
+	}
 	if (event.target === part('search')) {
 		if (event.key === 'Enter')
 			searchNext(event.shiftKey ? -1 : 1);
@@ -342,7 +372,7 @@ function keyDown(event) {
 	const key = event.key.length === 1 && holding.includes(event.key.toLowerCase()) ? event.key.toLowerCase() : event.key;
 	if (holding.includes(key))
 		held.add(key);
-	else if (event.key === 'Enter' && event.target !== canvas)
+	else if (/Enter|Arrow|Page/.test(event.key) && event.target !== canvas && event.target !== document.body)
 		return;
 	else if (actions[event.key])
 		actions[event.key]();
@@ -361,6 +391,7 @@ function listen() {
 	canvas.addEventListener('pointerleave', () => {
 		pointer.inside = false;
 		part('tip').hidden = true;
+		nameUnder(null);
 	});
 	canvas.addEventListener('dblclick', (event) => {
 		place(event);
@@ -383,13 +414,18 @@ function listen() {
 	addEventListener('hashchange', linkRead);
 	addEventListener('blur', () => held.clear());
 	new ResizeObserver(show).observe(canvas);
+	part('names').addEventListener('input', () => namesSet(part('names').value));
+	part('sort').addEventListener('change', () => {
+		chosen.sort = part('sort').value;
+		linesShow();
+	});
 	let typed;
 	part('search').addEventListener('input', () => {
 		clearTimeout(typed);
 		typed = setTimeout(() => searchStart(part('search').value, false), 250);
 	});
 	const buttons = { next: () => searchNext(1), previous: () => searchNext(-1), in: () => zoom(0.6, plotRight() / 2),
-		out: () => zoom(1 / 0.6, plotRight() / 2), fit: actions.f, theme: actions.t, help: keysShow };
+		out: () => zoom(1 / 0.6, plotRight() / 2), fit: actions.f, theme: actions.t, help: keysShow, hidden: showHidden };
 	for (const id in buttons)
 		part(id).addEventListener('click', buttons[id]);
 	const words = { ids: 'ids', threads: 'threads', cpus: 'CPUs' };
@@ -435,7 +471,7 @@ async function open() {
 
 /* For tests and for the console: ktr.ready is when the first picture was there, in milliseconds. */
 window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, numberAt, held, chunkLater, sightOf, chunks,
-	detail, drawer, map, filterOf, saidOf, ask,
+	detail, drawer, map, chosen, filterOf, saidOf, ask,
 	get index() { return index; } };
 window.ktr.ready = open().catch((error) => {
 	part('lost').textContent = 'This page cannot be shown: ' + error.message;

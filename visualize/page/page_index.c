@@ -10,6 +10,7 @@
 #include "analyze/read/tables.h"
 #include "ktr/session/format.h"
 #include "visualize/model/legend.h"
+#include "visualize/model/palette.h"
 #include "visualize/model/row.h"
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
@@ -243,7 +244,26 @@ static json_t *index_scopes(const struct ktr__rows *rows)
 	return scopes;
 }
 
-/* {lines: [[text, row, marks, legend, indent, remark, said]], legends: [[group, more, [label]]]} */
+/* How long it did something [ns], or how many events it has: what rows are sorted by. */
+static uint64_t index_busy(const struct ktr__rows *rows, const struct ktr__line *line)
+{
+	const struct ktr__row *row = line->row;
+	uint64_t busy_ns = 0;
+
+	if (row == NULL || !(row->has & (KTR__ROW_STATES | KTR__ROW_SPANS)))
+		return row != NULL ? row->n_events : line->marks != NULL ? line->marks->n_events : 0;
+	for (unsigned i = 0; i < row->n_stays; i++)
+		busy_ns += ktr__palette_is_idle(rows->label[row->stay[i].label]) ? 0 : row->stay[i].total_ns;
+	return busy_ns;
+}
+
+/* When the first event of a row was; null: it has none. */
+static json_t *index_first(const struct ktr__page *page, const struct ktr__row *row)
+{
+	return row != NULL && row->n_events > 0 ? json_real(index_since(page, row->first_ns)) : json_null();
+}
+
+/* {lines: [[text, row, marks, legend, indent, remark, said, busy, first]], legends: [[group, more, [label]]]} */
 static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum ktr__timeline_by by)
 {
 	json_t *lines = json_array(), *legends = json_array();
@@ -267,10 +287,12 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 			ktr__view_remark(&view, line, KTR__LABEL_BYTES, 0, remark, sizeof(remark));
 		json_array_append_new(
 			lines,
-			json_pack("[oiiiioi]", index_text(page, line->text),
+			json_pack("[oiiiioiIo]", index_text(page, line->text),
 				  line->row != NULL ? (int)line->row->number : -1,
 				  is_row && line->marks != NULL ? (int)line->marks->number : -1,
-				  line->legend, line->indent, index_text(page, remark), (int)line->said));
+				  line->legend, line->indent, index_text(page, remark), (int)line->said,
+				  (json_int_t)(is_row ? index_busy(&t->rows, line) : 0),
+				  is_row ? index_first(page, line->row != NULL ? line->row : line->marks) : json_null()));
 	}
 	for (unsigned i = 0; i < view.n_legends; i++) {
 		const struct ktr__legend *legend = &view.legend[i];

@@ -43,7 +43,7 @@ function barOfEvent(chunk, e) {
 
 function lineIntoSight(line) {
 	const visible = plotBottom() - RULER;
-	if (line && (line.y < view.top || line.y + line.height > view.top + visible))
+	if (line && !line.pinned && (line.y < view.top + view.pinned || line.y + line.height > view.top + visible))
 		view.top = line.y - visible / 2;
 }
 
@@ -76,25 +76,70 @@ async function selectNumber(event, moveThere = true) {
 	selectEvent(chunk, event - chunk.first, moveThere);
 }
 
-/* The event before or after the selected one on the same line. */
-async function selectNeighbour(direction) {
-	const { selected } = view;
-	if (!selected || selected.event < 0)
-		return;
-	const thread = !selected.line || selected.line.row < 0;
-	const what = view.by === 'cpus' ? 'cpus' : thread ? 'threads' : 'ids';
-	const row = !selected.line ? -1 : thread ? selected.line.marks : selected.line.row;
-	for (let k = chunkOf(selected.event); k >= 0 && k < index.chunks.length; k += direction) {
-		const chunk = await chunkLater(k);
-		const { start, order } = chunk.list(what);
-		const mine = row >= 0 ? order.subarray(start[row], start[row + 1]) : Uint32Array.from({ length: chunk.n }, (_, i) => i);
-		const wanted = (e) => direction > 0 ? chunk.first + e > selected.event : chunk.first + e < selected.event;
-		const found = direction > 0 ? mine.find(wanted) : mine.findLast(wanted);
-		if (found !== undefined) {
-			selectEvent(chunk, found, true);
-			return;
+/*
+ * The next event on a line, or the one before, for which wanted() is true, from an event on, up to one for which it is null:
+ * selects it. Of no line, any event is next.
+ */
+async function selectOn(line, event, direction, wanted = () => true) {
+	const row = !line ? -1 : line.row >= 0 ? line.row : line.marks;
+	const what = view.by === 'cpus' ? 'cpus' : line?.row >= 0 || rowTable()[row]?.kind === 0 ? 'ids' : 'threads';
+	for (let k = chunkOf(Math.max(0, event)); k >= 0 && k < index.chunks.length; k += direction) {
+		const chunk = await chunkLater(k), { start, order } = chunk.list(what);
+		const mine = row >= 0 ? order.slice(start[row], start[row + 1]) : Uint32Array.from({ length: chunk.n }, (_, i) => i);
+		for (const e of direction > 0 ? mine : mine.reverse()) {
+			const is = direction * (chunk.first + e - event) > 0 ? wanted(chunk, e) : false;
+			if (is === null)
+				return false;
+			if (!is)
+				continue;
+			selectEvent(chunk, e, true);
+			view.selected.line = line ?? view.selected.line;
+			return true;
 		}
 	}
+	return false;
+}
+
+function selectNeighbour(direction) {
+	const { selected } = view;
+	if (selected?.event >= 0)
+		selectOn(selected.line, selected.event, direction);
+}
+
+const kindAt = (chunk, e) => index.sites[chunk.site[e]].kind;
+
+/* The bar, else event, before or after the selected one on the row that one is on; without one, the first in sight. */
+async function barStep(direction) {
+	const line = lineNow() ?? view.selected?.line ?? view.lines.find((other) => !isHeading(other)), { selected } = view;
+	const bar = selected?.line?.key === line?.key && selected?.bar, bars = view.by !== 'cpus' && line?.row >= 0;
+	const from = bar || selected?.line?.key === line?.key ? selected?.event ?? -1 : -1;
+	if (!line || isHeading(line))
+		return;
+	view.current = line.key;
+	await selectOn(line, from >= 0 ? from : (index.chunks[chunkAt(view.from)]?.firstEvent ?? 0) - 1, from >= 0 ? direction : 1, (chunk, e) =>
+		(from >= 0 || chunk.time[e] >= view.from) && (!bars || [KIND_STATE, KIND_COUNTER].includes(kindAt(chunk, e)) ||
+		(kindAt(chunk, e) === KIND_START && (!bar || chunk.lane[e] === bar.lane + 1))));
+	tellRow();
+}
+
+/* Down to the first scope in the selected one, up to the one around it; else to the row below or above. */
+async function rowStep(direction) {
+	const at = view.lines.indexOf(lineNow()), bar = view.selected?.bar;
+	if (bar?.what === 'scope' && bar.event >= 0 && view.selected.line?.key === view.current &&
+	    await selectOn(view.selected.line, bar.event, direction, (chunk, e) => chunk.lane[e] === bar.lane + 1 + direction && kindAt(chunk, e) === KIND_START ||
+		(direction > 0 && chunk.lane[e] <= bar.lane + 1 ? null : false)))
+		return tellRow();
+	view.current = view.lines[Math.max(0, Math.min(at + direction, view.lines.length - 1))]?.key;
+	lineIntoSight(lineNow());
+	tellRow();
+	return show();
+}
+
+/* For who has the page read aloud: where the keys have gone to. */
+function tellRow() {
+	const line = lineNow(), { selected } = view;
+	put('live', !line ? '' : selected?.line === line ? line.text + ', ' + (selected.bar ? barText(selected.bar) : part('panel').innerText) : line.text +
+		(line.remark ? ', ' + line.remark : ''));
 }
 
 function wallClock(time) {

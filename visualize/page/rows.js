@@ -13,7 +13,8 @@ const view = {
 	from: 0, to: 1,		/* what is in sight */
 	top: 0,			/* [pixels] scrolled down */
 	by: 'threads',
-	lines: [], height: 0,
+	lines: [], height: 0, pinned: 0,	/* [pixels] of all lines, and of pinned ones */
+	current: null,		/* key of the line that keys are about */
 	selected: null,		/* {event, time, line, bar} */
 	measure: null,		/* {a, b, open: its second end follows the pointer} */
 	notes: [],		/* {time, text} */
@@ -38,18 +39,6 @@ function lineHeight(line) {
 	if (row.has & HAS_SPANS && !(row.has & HAS_STATES))
 		return row.lanes > 1 ? 4 + 13 * Math.min(row.lanes, LANES_MAX) : 20;
 	return row.has & HAS_COUNTERS ? 38 : 22;
-}
-
-/* Lays the lines of a view out. */
-function layout(by) {
-	view.by = by;
-	let y = 0;
-	view.lines = index.views[by].lines.map((line) => {
-		const height = lineHeight(line);
-		y += height;
-		return { ...line, y: y - height, height };
-	});
-	view.height = y;
 }
 
 /* A name has one colour, on all rows. */
