@@ -194,7 +194,7 @@ $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
 
 # The program of a page, as it lies in visualize/page but for its comments: what a worker runs as well, and the rest.
 PAGE_ENGINE := text data rows histogram filter match kinds window tasks
-PAGE_VIEW   := ask draw lines marks hit search panel detail range link main
+PAGE_VIEW   := ask draw lines marks flow hit search panel detail range link main
 $(O)/obj/visualize/page/engine.js: $(PAGE_ENGINE:%=visualize/page/%.js)
 $(O)/obj/visualize/page/view.js: $(PAGE_VIEW:%=visualize/page/%.js)
 $(O)/obj/visualize/page/%.js: Makefile

@@ -32,7 +32,7 @@ function keepWritten() {
 	};
 	CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
 		if (this.canvas.id === 'plot')
-			window.written.push({ text, x, y, right: this.textAlign === 'right', colour: this.fillStyle });
+			window.written.push({ text, x, y, right: this.textAlign === 'right', colour: this.fillStyle, wide: this.measureText(text).width, align: this.textAlign });
 		fillText.call(this, text, x, y);
 	};
 }

@@ -42,15 +42,17 @@ ${CC:-cc} -std=gnu11 -O2 -Iinclude tests/programs/show/said.c -o "$work/said" "$
 ${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude tests/programs/show/nest.c -o "$work/nest" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 cd "$work" || exit 1
-rm -rf trace big.trace said.trace nest.trace deep.trace server.trace small.trace
-for way in 'nest known' 'deep deep 31'; do
+${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE "$top/tests/page/locks.c" -o locks -lpthread || exit 1
+rm -rf trace ./*.trace
+for way in 'nest known' 'deep deep 31' 'turns turns'; do
 	# shellcheck disable=SC2086
 	KTR_CLOCK_SOURCE=monotonic "$ktr" run -o "${way%% *}.trace" -m all -- ./nest ${way#* } &&
 		"$ktr" timeline "${way%% *}.trace" -o "${way%% *}.html" || exit 1
 done
 "$ktr" run -o server.trace -m all -- "$O/examples/server" >/dev/null &&
+	"$ktr" run -o locks.trace --agent --lock=hold -- ./locks &&
 	"$ktr" run -o small.trace -e 1M -m all -- ./big 1000000 || exit 1
-for trace in server small; do
+for trace in server locks small; do
 	"$ktr" timeline $trace.trace -o $trace.html || exit 1
 done
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
@@ -69,6 +71,9 @@ node detail.mjs "$work/nest.html" "$shots" || exit 1
 for trace in server small; do
 	node numbers.mjs "$ktr" $trace.trace "$work/$trace.html" "$shots" || exit 1
 done
+node rows.mjs "$work/server.html" "$work/nest.html" "$work/turns.html" "$shots" || exit 1
+node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" "$shots" || exit 1
+node contrast.mjs "$shots" "$work/server.html" "$work/nest.html" || exit 1
 node nest.mjs "$work/nest.html" "$work/deep.html" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1

@@ -100,7 +100,7 @@ async function noting(page, browser) {
 	await page.keyboard.press('Enter');
 	await page.waitForFunction(() => /note=\d+\+here/.test(location.hash));
 	const flag = await mark(page, [Math.round(at.canvasX) + 2, 4]);
-	check('a flag', flag !== before && flag === '213,94,0', [before, flag]);
+	check('a flag', flag !== before && flag === '179,74,0', [before, flag]);
 	await page.screenshot({ path: shots + '/note.png' });
 	const again = await openPage(browser, known, new URL(page.url()).hash);
 	await again.evaluate(() => ktr.ready);

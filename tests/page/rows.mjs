@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rows fold, are pinned, hidden, chosen by name and sorted, by mouse and by keys, and the page's address has it; arrows go
 // from row to row and from bar to bar. What rows there are is told by the names that are written on the plot, and by bars'
-// colours; the order of rows also by `ktr json`.
+// colours.
 //
-//	node rows.mjs KTR TRACE SERVER-PAGE KNOWN-PAGE SCREENSHOTS
-import { execFileSync } from 'node:child_process';
+//	node rows.mjs SERVER-PAGE KNOWN-PAGE TURNS-PAGE SCREENSHOTS
 import { check, failed, fields, light, openPage, start, written } from './browser.mjs';
 
-const [ktr, trace, server, known, shots] = process.argv.slice(2);
+const [server, known, turns, shots] = process.argv.slice(2);
 const GUTTER = 290, RULER = 26;
 
 /* The rows on the screen, from above: {name, remark, y}. */
@@ -136,30 +135,25 @@ async function choosing(page, all) {
 	await same('all names', page, all);
 }
 
-/* The order of connections on the screen against those of first events of their threads, and of what they say they were open. */
-async function sorting(page, all) {
-	const events = execFileSync(ktr, ['json', '--events', trace], { maxBuffer: 1 << 30, encoding: 'utf8' }).trimEnd().split('\n').map((line) => JSON.parse(line));
-	const begin = new Map(), connections = all.filter((name) => name.startsWith('connection'));
-	for (const { tid, ts_ns: at } of events)
-		if (!begin.has(tid))
-			begin.set(tid, BigInt(at));
-	const tid = (name) => Number(/\((\d+)\)/.exec(name)[1]), now = async () => (await names(page)).filter((name) => name.startsWith('connection'));
-	const wanted = { name: connections.slice().sort(), first: connections.slice().sort((a, b) => begin.get(tid(a)) < begin.get(tid(b)) ? -1 : 1) };
+/* Three threads of `nest turns`: who begins first, how busy they are, and their names are three orders. */
+async function sorting(browser) {
+	const page = await openPage(browser, turns), order = async () => (await names(page)).filter((name) => / \(\d+\)$/.test(name)).map((name) => name.split(' ')[0]).join();
+	await page.evaluate(() => ktr.ready);
+	const all = await names(page);
 	await page.selectOption('#sort', 'first');
-	check('by their first event', (await now()).join() === wanted.first.join(), [await now(), wanted.first]);
+	check('by their first event', await order() === 'beta,gamma,alpha', await order());
 	await page.selectOption('#sort', 'busy');
-	await page.keyboard.press('Escape');
-	await clickName(page, all[3]);
-	await clickName(page, all[3]);
-	const open = (await rows(page)).filter((row) => row.name === 'scope').map((row) => parseFloat(/open ([\d.]+)/.exec(row.remark)[1]));
-	check('by how busy they are', open.every((share, i) => i === 0 || share <= open[i - 1]) && open.length === 4, open);
+	check('by how busy they are', await order() === 'gamma,alpha,beta', await order());
+	await address(page, 'sort=busy');
+	await page.selectOption('#sort', 'name');
+	check('by name', await order() === 'alpha,beta,gamma', await order());
 	await page.locator('#plot').focus();
 	await page.keyboard.press('b');
 	await page.keyboard.press('b');
-	await same('as they came', page, all);
+	check('b goes on to the first event', await order() === 'beta,gamma,alpha', await order());
 	await page.keyboard.press('b');
-	check('by name', (await now()).join() === wanted.name.join(), [await now(), wanted.name]);
-	await address(page, 'sort=name');
+	await same('and to the order in which they come', page, all);
+	await page.close();
 }
 
 /* Another page that is opened at the address shows the same rows. */
@@ -221,7 +215,7 @@ await folding(page, all);
 await pinning(page, all);
 await hiding(page, all);
 await choosing(page, all);
-await sorting(page, all);
+await sorting(browser);
 await linking(page, browser);
 await stepping(browser);
 await browser.close();

@@ -18,7 +18,7 @@ function barName({ what, row, label }) {
 }
 
 function goButton(text, title, event) {
-	return element('button', { textContent: text, title, onclick: () => selectNumber(event), disabled: !(event >= 0) });
+	return button(text, title, () => selectNumber(event), { disabled: !(event >= 0) });
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -86,8 +86,7 @@ function childrenShow(node, { children, n }) {
 	const table = element('table', { className: 'children' }, element('tr', {}, ...['children', 'count', 'total', 'longest']
 		.map((textContent) => element('th', { textContent }))));
 	for (const child of children.slice(0, 12))
-		table.append(element('tr', {}, element('td', {}, element('button', { textContent: index.labels[child.label], title: 'the longest of them',
-			onclick: () => selectNumber(child.event), disabled: child.event < 0 })), element('td', { textContent: grouped(child.n) }),
+		table.append(element('tr', {}, element('td', {}, goButton(index.labels[child.label], 'the longest of them', child.event)), element('td', { textContent: grouped(child.n) }),
 		element('td', { textContent: duration(child.total) }), element('td', { textContent: duration(child.longest) })));
 	if (children.length > 12)
 		table.append(element('tr', {}, element('td', { textContent: 'and ' + (children.length - 12) + ' more names' })));

@@ -391,9 +391,10 @@ function write(text, x, y, colour, width, weight) {
 	pen.fillText(width ? clipped(text, width) : text, x, y);
 }
 
+/* Black or white, whichever has more contrast, as the WCAG defines it. */
 function inkOn(colour) {
-	const luma = ((colour >> 16) * 299 + (colour >> 8 & 255) * 587 + (colour & 255) * 114) / 1000;
-	return luma > 150 ? '#000' : '#fff';
+	const light = (byte) => ((byte & 255) / 255 + 0.055) ** 2.4;
+	return 0.2126 * light(colour >> 16) + 0.7152 * light(colour >> 8) + 0.0722 * light(colour) > 0.2035 ? '#000' : '#fff';
 }
 
 /* The names of states, on bars that are wide enough. */
@@ -570,6 +571,7 @@ function draw() {
 	if (view.pinned)
 		pen.fillRect(0, RULER + view.pinned - 1, picture.width, 1);
 	writeStates();
+	drawFlows(sight);
 	drawHits(lines, sight);
 	drawSelection();
 	drawRuler();

@@ -18,6 +18,8 @@ function linkText() {
 		set.set('range', at(range[0]) + '..' + at(range[1]));
 	if (search.text)
 		set.set(search.follow ? 'follow' : 'search', search.text);
+	if (flow.name)
+		set.set('flow', flow.name);
 	for (const what of ['fold', 'pin', 'hide'])
 		chosen[what].forEach((key) => set.append(what, key));
 	for (const what of ['names', 'sort'])
@@ -54,6 +56,7 @@ async function linkRead() {
 	link.reads = true;
 	for (const what of ['fold', 'pin', 'hide'])
 		chosen[what] = new Set(set.getAll(what));
+	flow.name = set.get('flow') ?? '';
 	chosen.names = set.get('names') ?? '';
 	chosen.sort = Object.hasOwn(ORDERS, set.get('sort')) ? set.get('sort') : '';
 	linesShow();

@@ -302,6 +302,7 @@ function escape() {
 	held.clear();
 	part('search').value = '';
 	searchStart('', false);
+	flow.name = '';
 	drawerClose();
 	part('tip').hidden = true;
 	panelClose();
@@ -383,57 +384,50 @@ function keyDown(event) {
 }
 
 function listen() {
-	canvas.addEventListener('pointerdown', pointerDown);
-	canvas.addEventListener('pointermove', pointerMove);
-	canvas.addEventListener('pointerup', pointerUp);
-	canvas.addEventListener('pointercancel', pointerUp);
-	canvas.addEventListener('auxclick', (event) => event.preventDefault());
-	canvas.addEventListener('pointerleave', () => {
-		pointer.inside = false;
-		part('tip').hidden = true;
-		nameUnder(null);
-	});
-	canvas.addEventListener('dblclick', (event) => {
-		place(event);
-		doubleClick(pointer.x, pointer.y);
-	});
-	canvas.addEventListener('wheel', wheel, { passive: false });
-	addEventListener('keydown', keyDown);
-	addEventListener('keyup', (event) => {
-		shifted = event.shiftKey;
-		held.delete(event.key);
-		held.delete(event.key.toLowerCase());
-	});
-	for (const type of ['pointerdown', 'pointermove'])
-		part('map').addEventListener(type, mapPointer);
-	part('map').addEventListener('wheel', (event) => {
-		event.preventDefault();
-		zoom(Math.exp(event.deltaY * 0.0025), plotRight() / 2);
-	}, { passive: false });
-	addEventListener('popstate', linkRead);
-	addEventListener('hashchange', linkRead);
-	addEventListener('blur', () => held.clear());
+	let typed;
+	const on = (node, handlers) => Object.entries(handlers).forEach(([type, handler]) => node.addEventListener(type, handler, { passive: false }));
+	on(canvas, { pointerdown: pointerDown, pointermove: pointerMove, pointerup: pointerUp, pointercancel: pointerUp, wheel,
+		auxclick: (event) => event.preventDefault(),
+		pointerleave: () => {
+			pointer.inside = false;
+			part('tip').hidden = true;
+			nameUnder(null);
+		},
+		dblclick: (event) => {
+			place(event);
+			doubleClick(pointer.x, pointer.y);
+		} });
+	on(window, { keydown: keyDown, popstate: linkRead, hashchange: linkRead, blur: () => held.clear(),
+		keyup: (event) => {
+			shifted = event.shiftKey;
+			held.delete(event.key);
+			held.delete(event.key.toLowerCase());
+		} });
+	on(part('map'), { pointerdown: mapPointer, pointermove: mapPointer,
+		wheel: (event) => {
+			event.preventDefault();
+			zoom(Math.exp(event.deltaY * 0.0025), plotRight() / 2);
+		} });
 	new ResizeObserver(show).observe(canvas);
-	part('names').addEventListener('input', () => namesSet(part('names').value));
-	part('sort').addEventListener('change', () => {
+	on(part('names'), { input: () => namesSet(part('names').value) });
+	on(part('sort'), { change: () => {
 		chosen.sort = part('sort').value;
 		linesShow();
-	});
-	let typed;
-	part('search').addEventListener('input', () => {
+	} });
+	on(part('search'), { input: () => {
 		clearTimeout(typed);
 		typed = setTimeout(() => searchStart(part('search').value, false), 250);
-	});
+	} });
 	const buttons = { next: () => searchNext(1), previous: () => searchNext(-1), in: () => zoom(0.6, plotRight() / 2),
 		out: () => zoom(1 / 0.6, plotRight() / 2), fit: actions.f, theme: actions.t, help: keysShow, hidden: showHidden };
 	for (const id in buttons)
-		part(id).addEventListener('click', buttons[id]);
+		on(part(id), { click: buttons[id] });
 	const words = { ids: 'ids', threads: 'threads', cpus: 'CPUs' };
 	for (const by in words)
 		if (index.views[by]) {
-			const button = element('button', { textContent: words[by], onclick: () => showRows(by) });
-			button.dataset.by = by;
-			part('by').append(button);
+			const choice = button(words[by], '', () => showRows(by));
+			choice.dataset.by = by;
+			part('by').append(choice);
 		}
 }
 
@@ -471,7 +465,7 @@ async function open() {
 
 /* For tests and for the console: ktr.ready is when the first picture was there, in milliseconds. */
 window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, numberAt, held, chunkLater, sightOf, chunks,
-	detail, drawer, map, chosen, filterOf, saidOf, ask,
+	detail, drawer, map, chosen, flow, filterOf, saidOf, ask,
 	get index() { return index; } };
 window.ktr.ready = open().catch((error) => {
 	part('lost').textContent = 'This page cannot be shown: ' + error.message;

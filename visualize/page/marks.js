@@ -77,7 +77,7 @@ function drawRange() {
 	if (!range)
 		return;
 	const x0 = Math.max(xOf(range[0]), GUTTER), x1 = Math.max(xOf(range[1]), x0 + 1);
-	pen.fillStyle = theme.dark ? '#ffffff22' : '#00000018';
+	pen.fillStyle = theme.dark ? '#ffffff14' : '#00000018';
 	pen.fillRect(x0, 0, x1 - x0, bottom);
 	pen.fillStyle = theme.mark;
 	pen.fillRect(x0, 0, 1, bottom);
@@ -155,24 +155,17 @@ function noteAt(x, y) {
 function drawHits(lines, sight) {
 	if (!search.match || !sight.detail)
 		return;
-	const lineOf = new Map();
-	for (const line of lines) {
-		if (line.row >= 0 && !lineOf.has(line.row))
-			lineOf.set(line.row, line);
-		if (line.marks >= 0 && !lineOf.has(line.marks))
-			lineOf.set(line.marks, line);
-	}
+	const lineOf = linesByRow(lines);
 	let before = null, drawn = 0;
 	pen.fillStyle = pen.strokeStyle = theme.mark;
-	for (let k = sight.first; k <= sight.end && drawn < 5000; k++) {
-		const chunk = chunks.get(k);
-		if (!chunk)
-			continue;
+	for (const { chunk } of partsOf(view.by, 0, sight)) {
 		const rows = chunk.list(view.by).row;
 		for (const e of searchHits(chunk)) {
 			const x = xOf(chunk.time[e]), line = lineOf.get(rows[e]);
 			if (x < GUTTER || x > plotRight() || !line)
 				continue;
+			if (++drawn > 5000)
+				return;
 			const y = RULER + line.y - view.top + line.height;
 			if (before && search.follow)
 				drawArrow(before, { x, y });
@@ -182,8 +175,6 @@ function drawHits(lines, sight) {
 			pen.lineTo(x - 4, y + 1);
 			pen.lineTo(x + 4, y + 1);
 			pen.fill();
-			if (++drawn === 5000)
-				break;
 		}
 	}
 }

@@ -292,7 +292,7 @@ static json_t *index_view(struct ktr__page *page, struct ktr__timeline *t, enum 
 				  is_row && line->marks != NULL ? (int)line->marks->number : -1,
 				  line->legend, line->indent, index_text(page, remark), (int)line->said,
 				  (json_int_t)(is_row ? index_busy(&t->rows, line) : 0),
-				  is_row ? index_first(page, line->row != NULL ? line->row : line->marks) : json_null()));
+				  index_first(page, !is_row ? NULL : line->row != NULL ? line->row : line->marks)));
 	}
 	for (unsigned i = 0; i < view.n_legends; i++) {
 		const struct ktr__legend *legend = &view.legend[i];

@@ -12,6 +12,8 @@ function element(name, properties, ...children) {
 	return node;
 }
 
+const button = (textContent, title, onclick, more) => element('button', { textContent, title, onclick, ...more });
+
 /* The line that an event is best seen on. */
 function lineOfEvent(chunk, e) {
 	const row = view.by === 'ids' ? chunk.list('ids').row[e] : -1;
@@ -177,21 +179,17 @@ function argumentsOf(chunk, e) {
 		if (site.scope >= 0 && i === site.valueArg)
 			return;
 		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) : text;
-		const follow = element('button', { textContent: 'follow', title: 'every event with this value, joined by arrows' });
-		follow.onclick = () => {
-			part('search').value = arg.name + '=' + plain;
-			searchStart(part('search').value, true);
-		};
-		say(arg.name, text + ' ', follow);
+		const follow = button('follow', 'every event with this value, joined by arrows', () => searchFor(arg.name + '=' + plain, true));
+		say(arg.name, text + ' ', follow, ' ', button('flows', 'arrows between threads for all values of it; again: none', (event) => {
+			flowSet(arg.name);
+			event.target.ariaPressed = flow.name === arg.name;
+		}, { ariaPressed: flow.name === arg.name }));
 	});
 	return table.children.length ? [element('h3', { textContent: 'arguments' }), table] : [];
 }
 
 function stepsOf(buttons) {
-	const steps = element('div', { className: 'steps' });
-	for (const [text, title, onclick] of buttons)
-		steps.append(element('button', { textContent: text, title, onclick }));
-	return steps;
+	return element('div', { className: 'steps' }, ...buttons.map((words) => button(...words)));
 }
 
 const eventSteps = [['◂ event', 'the one before on this row ([)', () => selectNeighbour(-1)],

@@ -35,9 +35,9 @@ const tabs = {
 	lines: () => search.list, go: (h) => selectNumber(h[0]) },
 };
 
-function searchFor(text) {
+function searchFor(text, follow) {
 	part('search').value = text;
-	searchStart(text, false);
+	searchStart(text, follow);
 }
 
 function rowIntoSight(row) {
@@ -92,8 +92,7 @@ function sortBy(head) {
 function drawerTable(tab) {
 	const lines = sorted(tab), by = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
 	const head = element('tr', {}, ...tab.columns.map((c) => {
-		const button = element('button', { textContent: c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), title: c.title, onclick: () => sortBy(c.head) });
-		const cell = element('th', {}, button);
+		const cell = element('th', {}, button(c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), c.title, () => sortBy(c.head)));
 		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');
 		return cell;
 	}));
@@ -114,26 +113,25 @@ function drawerShow() {
 	const { window: of, range } = drawer, full = Object.keys(tabs).filter((name) => name === 'hits' ? search.list.length :
 		of && tabs[name].lines().length);
 	const node = part('drawer');
-	if (!full.includes(drawer.tab))
+	if (!full.includes(drawer.tab) && (of || !range))
 		drawer.tab = full[0] ?? 'names';
 	node.hidden = !full.length && !range;
 	if (node.hidden)
 		return;
 	const heads = full.map((name) => {
-		const button = element('button', { textContent: tabs[name].title, onclick: () => { drawer.tab = name; drawerShow(); } });
-		button.setAttribute('aria-pressed', String(name === drawer.tab));
-		button.dataset.tab = name;
-		return button;
+		const tab = button(tabs[name].title, '', () => { drawer.tab = name; drawerShow(); }, { ariaPressed: String(name === drawer.tab) });
+		tab.dataset.tab = name;
+		return tab;
 	});
 	const said = !range ? '' : moment(range.from + index.from, 1) + ' to ' + moment(range.to + index.from, 1) + ': ' + duration(range.to - range.from) +
 		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
 	const hits = drawer.tab === 'hits' && search.total > search.list.length ? 'the first ' + grouped(search.list.length) + ' of ' + grouped(search.total) : '';
-	const copy = element('button', { id: 'copy', textContent: 'copy command', onclick: () => copyText(commandText(), copy) });
+	const copy = button('copy command', '', () => copyText(commandText(), copy), { id: 'copy' });
 	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];
 	node.replaceChildren(element('div', { className: 'bar' }, ...heads, element('span', { textContent: drawer.tab === 'hits' ? hits : said }),
-		element('span', { className: 'rest' }), element('button', { textContent: 'close', title: 'esc', onclick: drawerClose })),
+		element('span', { className: 'rest' }), button('close', 'esc', drawerClose)),
 	element('div', { className: 'bar' }, ...command),
-	element('div', { className: 'scroll' }, ...full.length ? drawerTable(tabs[drawer.tab]) : [element('p', { textContent: of ? 'nothing happened in it' : '…' })]));
+	element('div', { className: 'scroll' }, ...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', { textContent: of ? 'nothing happened in it' : '…' })]));
 }
 
 function drawerClose() {

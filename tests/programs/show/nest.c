@@ -5,6 +5,7 @@
  *
  *	nest known	what tests/cli/show/nest.py lists: siblings, two threads, what longjmp(3) leaves
  *	nest deep N	N levels of recursion
+ *	nest turns	three threads, one at a time, that hand two requests on
  */
 #include <ktr.h>
 
@@ -109,10 +110,68 @@ static int deep(int levels)
 	return levels > 1 ? deep(levels - 1) + 1 : 1;
 }
 
+/* Whose turn it is, for which request, and for how long [ms]. */
+static const struct turn {
+	int who, request, ms;
+} turns[] = { { 0, 1, 10 }, { 0, 2, 10 }, { 1, 1, 60 }, { 2, 1, 30 }, { 1, 2, 40 }, { 2, 2, 20 } };
+
+#define TURNS (sizeof(turns) / sizeof(turns[0]))
+
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_over = PTHREAD_COND_INITIALIZER;
+static size_t turn_at;
+
+static void take_turn(int who, const struct turn *turn)
+{
+	if (who == 0) {
+		KTR_SCOPE(KTR_VM, "take", "request:%d", turn->request);
+		pass(turn->ms);
+	} else if (who == 1) {
+		KTR_SCOPE(KTR_VM, "work", "request:%d", turn->request);
+		pass(turn->ms);
+	} else {
+		KTR_SCOPE(KTR_VM, "reply", "request:%d", turn->request);
+		pass(turn->ms);
+	}
+}
+
+static void *take_turns(void *arg)
+{
+	static const char *const names[] = { "beta", "gamma", "alpha" };
+	int who = *(int *)arg;
+
+	pthread_setname_np(pthread_self(), names[who]);
+	pthread_mutex_lock(&turn_lock);
+	while (turn_at < TURNS) {
+		if (turns[turn_at].who == who) {
+			take_turn(who, &turns[turn_at++]);
+			pthread_cond_broadcast(&turn_over);
+		} else {
+			pthread_cond_wait(&turn_over, &turn_lock);
+		}
+	}
+	pthread_mutex_unlock(&turn_lock);
+	return NULL;
+}
+
+static void in_turns(void)
+{
+	int who[] = { 0, 1, 2 };
+	pthread_t id[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&id[i], NULL, take_turns, &who[i]);
+	for (int i = 0; i < 3; i++)
+		pthread_join(id[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "deep") == 0)
 		return deep(atoi(argv[2])) != atoi(argv[2]);
-	known();
+	if (argc > 1 && strcmp(argv[1], "turns") == 0)
+		in_turns();
+	else
+		known();
 	return 0;
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Flows: arrows from thread to thread between what has the same value of an argument. Two requests that three threads of
+// tests/programs/show/nest.c hand on, at known moments; and a lock that two threads of tests/page/locks.c take in turns,
+// traced by the agent, where the arrows are from who gave it back to who had it next, as `ktr json` tells.
+//
+//	node flows.mjs KTR TURNS-PAGE LOCKS-TRACE LOCKS-PAGE SCREENSHOTS
+import { execFileSync } from 'node:child_process';
+import { check, failed, light, openPage, start, written } from './browser.mjs';
+
+const [ktr, turns, trace, locks, shots] = process.argv.slice(2);
+
+/* Where an event of a thread is, by the name of its row and its time [ns] since the trace began. */
+const placeOf = (page, [name, ns, level]) => page.evaluate(([text, at, scope]) => {
+	const line = ktr.view.lines.find((l) => l.text.startsWith(text + ' ')), { width } = document.getElementById('plot');
+	return { x: 290 + (at - ktr.index.from - ktr.view.from) / (ktr.view.to - ktr.view.from) * (width - 290), y: 26 + line.y - ktr.view.top + (scope ? 10 : line.height / 2) };
+}, [name, ns, level]);
+
+/* [pixels] How wide the ink is around the points of a line between two places, the narrowest of them. */
+const inkBetween = (page, a, b) => page.evaluate(([from, to]) => {
+	const pen = document.getElementById('plot').getContext('2d'), long = Math.hypot(to.x - from.x, to.y - from.y);
+	const [dx, dy] = [(to.x - from.x) / long, (to.y - from.y) / long];
+	const dark = (x, y) => 255 - pen.getImageData(Math.round(x), Math.round(y), 1, 1).data.slice(0, 3).reduce((sum, c) => sum + c, 0) / 3;
+	let least = Infinity;
+	for (let share = 0.2; share <= 0.6; share += 0.05) {
+		let ink = 0;
+		for (let by = -4; by <= 4; by++)
+			ink += dark(from.x + share * (to.x - from.x) + by * dy, from.y + share * (to.y - from.y) - by * dx) > 150;
+		least = Math.min(least, ink);
+	}
+	return least;
+}, [a, b]);
+
+async function arrows(page, pairs) {
+	await written(page);
+	return Promise.all(pairs.map(async ([a, b]) => inkBetween(page, await placeOf(page, a), await placeOf(page, b))));
+}
+
+async function select(page, event) {
+	await page.evaluate((number) => ktr.selectNumber(number), event);
+	await page.waitForFunction((number) => ktr.view.selected?.event === number && document.querySelector('#panel table'), event);
+}
+
+const flows = (page, name) => page.locator('#panel .arguments tr', { has: page.locator(`td:first-child:text-is("${name}")`) }).locator('button:text-is("flows")');
+const ms = (n) => n * 1e6;
+
+async function requests(browser) {
+	const page = await openPage(browser, turns);
+	await page.evaluate(() => ktr.ready);
+	await light(page);
+	const pairs = [[1, 'beta', 0, 'gamma', 20], [1, 'gamma', 20, 'alpha', 80], [2, 'beta', 10, 'gamma', 110], [2, 'gamma', 110, 'alpha', 150]];
+	const ends = pairs.map(([, a, from, b, to]) => [[a, ms(from), true], [b, ms(to), true]]);
+	await select(page, await page.evaluate(() => ktr.chunkLater(0).then((chunk) => [...chunk.site].findIndex((s, e) =>
+		ktr.index.sites[s].args.some((arg) => arg.name === 'request') && chunk.time[e] === 110e6))));
+	const before = await arrows(page, ends);
+	check('no arrows before', before.filter((ink) => ink > 0).length <= 1, before);
+	await flows(page, 'request').click();
+	const after = await arrows(page, ends);
+	check('an arrow for each hand-over', after.every((ink) => ink > 0), after);
+	check("the selected request's are wide", Math.min(after[2], after[3]) > Math.max(after[0], after[1]), after);
+	await page.waitForFunction(() => location.hash.includes('flow=request'));
+	await page.screenshot({ path: shots + '/flows.png' });
+	const other = await openPage(browser, turns, new URL(page.url()).hash);
+	await other.evaluate(() => ktr.ready);
+	await light(other);
+	await other.waitForFunction(() => ktr.flow.name === 'request' && ktr.view.selected);
+	const linked = await arrows(other, ends);
+	check('a link has them', linked.every((ink) => ink > 0), linked);
+	await other.close();
+	await flows(page, 'request').click();
+	check('they go again', (await arrows(page, ends)).join() === before.join(), [before]);
+	await page.close();
+}
+
+async function lock(browser) {
+	const events = execFileSync(ktr, ['json', '--events', trace], { encoding: 'utf8' }).trimEnd().split('\n').map((line) => JSON.parse(line));
+	const first = BigInt(events[0].ts_ns), mutex = events.filter(({ func, args }) => /^mutex-/.test(func) && args.lock);
+	const handed = mutex.slice(1).map((event, i) => [mutex[i], event]).filter(([a, b]) => a.args.lock === b.args.lock && a.tid !== b.tid);
+	const page = await openPage(browser, locks);
+	await page.evaluate(() => ktr.ready);
+	await light(page);
+	await page.keyboard.press('2');
+	check('the lock was handed on', handed.length > 5 && handed.every(([a, b]) => a.func === 'mutex-release' && b.func === 'mutex-acquire'),
+		handed.map(([a, b]) => [a.func, b.func]));
+	await select(page, events.indexOf(handed[1][0]));
+	await flows(page, 'lock').click();
+	const end = ({ thread, ts_ns: at }) => [thread, Number(BigInt(at) - first)];
+	const seen = await arrows(page, handed.map(([a, b]) => [end(a), end(b)]));
+	check('arrows from who gave it back', seen.every((ink) => ink > 0), seen);
+	await page.screenshot({ path: shots + '/flows-lock.png' });
+	await page.close();
+}
+
+const browser = await start();
+await requests(browser);
+await lock(browser);
+await browser.close();
+process.exit(failed() ? 1 : 0);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows: arrows from an event to the next one that has the same value of an argument, where another thread has it: who hands
+ * a request on, who gave back the lock that another one then had.
+ */
+
+const FLOWS = 3000;	/* arrows of a frame */
+const flow = { name: '' };
+
+function flowSet(name) {
+	flow.name = name === flow.name ? '' : name;
+	linkSoon(true);
+	show();
+}
+
+/* Events of a part that have the argument: [index in it, value]; kept with the part. The key of a scope is none. */
+function flowEvents(chunk) {
+	if (chunk.flow?.name === flow.name)
+		return chunk.flow.events;
+	const at = index.sites.map((site) => site.args.findIndex((arg, i) => arg.name === flow.name && !(site.scope >= 0 && i === site.valueArg)));
+	const events = [];
+	chunk.site.forEach((s, e) => at[s] >= 0 && events.push([e, valueText(index.sites[s].args[at[s]], chunk.args(e)[at[s]], chunk.pid(e))]));
+	chunk.flow = { name: flow.name, events };
+	return events;
+}
+
+/* Where an event is drawn: on its own row, in the middle of its bar, else on its thread's; null: on none. */
+function eventPlace(chunk, e, lineOf) {
+	const own = view.by === 'cpus' ? 'cpus' : 'ids', lane = chunk.lane[e] - 1;
+	const line = lineOf.get(chunk.list(own).row[e]) ?? (own === 'ids' ? lineOf.get(chunk.list('threads').row[e]) : null);
+	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && own === 'ids' ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
+	return line ? { x: xOf(chunk.time[e]), y: RULER + line.y - view.top + (y0 + y1) / 2 } : null;
+}
+
+/* By row: the line that shows it. */
+function linesByRow(lines) {
+	const lineOf = new Map();
+	for (const line of lines)
+		for (const row of [line.row, line.marks])
+			if (row >= 0 && !lineOf.has(row))
+				lineOf.set(row, line);
+	return lineOf;
+}
+
+function drawFlows(sight) {
+	const last = new Map(), lineOf = linesByRow(view.lines), of = view.selected?.event;
+	let drawn = 0, mine = null;
+	if (!flow.name || !sight.detail)
+		return;
+	const parts = [...partsOf('threads', 0, sight)].map(({ chunk }) => chunk);
+	for (const chunk of parts)
+		mine = flowEvents(chunk).find(([e]) => chunk.first + e === of)?.[1] ?? mine;
+	for (const chunk of parts)
+		for (const [e, value] of flowEvents(chunk)) {
+			const { tid } = index.tracks[chunk.track[e]], here = { tid, place: eventPlace(chunk, e, lineOf) }, before = last.get(value);
+			last.set(value, here);
+			const [a, b] = [before?.place, here.place];
+			if (!a || !b || before.tid === tid || b.x < GUTTER || a.x > plotRight() || ++drawn > FLOWS)
+				continue;
+			const from = a.x < GUTTER ? { x: GUTTER, y: a.y + (b.y - a.y) * (GUTTER - a.x) / (b.x - a.x) } : a;
+			/* Seen on bars, too. */
+			for (const [colour, wider] of [[theme.ground, 3], [theme.ink, 0]]) {
+				pen.fillStyle = pen.strokeStyle = colour;
+				pen.lineWidth = (value === mine ? 2.5 : 1) + wider;
+				drawArrow(from, b);
+			}
+		}
+	pen.lineWidth = 1;
+}
