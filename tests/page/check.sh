@@ -74,6 +74,7 @@ done
 node rows.mjs "$work/server.html" "$work/nest.html" "$work/turns.html" "$shots" || exit 1
 node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" "$shots" || exit 1
 node contrast.mjs "$shots" "$work/server.html" "$work/nest.html" || exit 1
+node views.mjs "$ktr" small.trace "$work/small.html" "$work/big.html" "$shots" || exit 1
 node nest.mjs "$work/nest.html" "$work/deep.html" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1

@@ -21,6 +21,7 @@
 #include <ktr/reader.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct timeline_command {
 	int page; /* output is an HTML page */
 	uint64_t columns;
 	uint64_t max_events; /* of a page */
+	uint64_t look_from_ns, look_to_ns; /* what it shows first; 0, 0: everything */
 	char path[PATH_MAX];
 	struct ktr__term_options term;
 	struct notes notes;
@@ -147,6 +149,8 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 
 	if (ktr__page_new(&page, reader, o, c->max_events, &err) != 0)
 		return fail_with(c->picture.find.command, &err);
+	if (c->look_to_ns != 0)
+		ktr__page_look(page, c->look_from_ns, c->look_to_ns);
 	progress_watch(c->picture.find.command, reader, o->from_ns, o->to_ns);
 	rc = ktr_reader_walk(reader, (struct ktr_sink *[]){ &page->sink, &c->notes.sink }, 2);
 	progress_phase(c->picture.find.command, "writing the page");
@@ -157,6 +161,12 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 	} else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0) {
 		rc = fail_with(c->picture.find.command, &err);
 		filter_tell(c->picture.find.command, reader);
+	} else if (c->look_to_ns != 0) {
+		uint64_t first_ns = ktr_reader_info(reader)->first_ns;
+
+		progress_end();
+		printf("%s#view=%" PRIu64 "..%" PRIu64 "\n", c->picture.output, c->look_from_ns - first_ns,
+		       c->look_to_ns - first_ns);
 	}
 	ktr__page_free(page);
 	return rc;
@@ -177,6 +187,12 @@ static int timeline_walk(struct timeline_command *c, struct ktr_reader *reader, 
 		rc = filter_use(c->picture.find.command, reader, c->picture.filter);
 	if (rc != 0)
 		return rc;
+	if (c->page && c->picture.around != NULL) {
+		/* A page holds everything, and can be looked around in. */
+		c->look_from_ns = o.from_ns;
+		c->look_to_ns = o.to_ns;
+		o.from_ns = o.to_ns = 0;
+	}
 	if (c->page)
 		return timeline_page(c, reader, &o);
 	o.n_columns = c->picture.output == NULL ? ktr__term_columns(&c->term)

@@ -50,7 +50,7 @@ const rangeOf = (text) => /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? '')?.slice(1).map(
 
 /* Looks at what the address says; what it does not say stays as it begins. */
 async function linkRead() {
-	const set = new URLSearchParams(location.hash.slice(1)), [from, to] = rangeOf(set.get('view')) ?? [0, index.span];
+	const set = new URLSearchParams(location.hash.slice(1)), [from, to] = rangeOf(set.get('view')) ?? index.look ?? [0, index.span];
 	const range = rangeOf(set.get('range')), event = set.has('event') ? Number(set.get('event')) : -1;
 	const text = set.get('follow') ?? set.get('search') ?? '', by = set.get('rows');
 	link.reads = true;

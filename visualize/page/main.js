@@ -455,7 +455,7 @@ async function open() {
 	listen();
 	showRows(index.views[index.first] ? index.first : 'threads');
 	chunkCame = show;
-	look(0, index.span);
+	look(...index.look ?? [0, index.span]);
 	if (location.hash.length > 1)
 		linkRead();
 	canvas.focus();

@@ -248,7 +248,7 @@ function drawMap() {
 	mapPen.strokeStyle = theme.ink;
 	mapPen.strokeRect(x0 + 0.5, 0.5, Math.max(2, x1 - x0 - 1), high - 1);
 	mapPen.fillStyle = theme.mark;
-	search.density?.forEach((n, c) => n && mapPen.fillRect(GUTTER + c / DENSITY * plotWidth(), 0, Math.max(1.5, plotWidth() / DENSITY), 6));
+	search.density?.forEach((n, c) => n && mapPen.fillRect(Math.round(GUTTER + c / DENSITY * plotWidth()), 0, 2, 6));
 	for (const note of view.notes)
 		mapPen.fillRect(mapX(note.time), 0, 2, high);
 	const range = measured();

@@ -162,6 +162,12 @@ void ktr__page_free(struct ktr__page *page)
 	free(page);
 }
 
+void ktr__page_look(struct ktr__page *page, uint64_t from_ns, uint64_t to_ns)
+{
+	page->look_from_ns = from_ns;
+	page->look_to_ns = to_ns;
+}
+
 static int page_put_index(struct ktr__page *page, const struct ktr__frame *frame, FILE *to)
 {
 	json_t *index = ktr__page_index(page, frame);

@@ -34,6 +34,9 @@ int ktr__page_new(struct ktr__page **page, struct ktr_reader *reader,
 		  struct ktr_error *err);
 void ktr__page_free(struct ktr__page *page);
 
+/* The page opens with these moments in sight, instead of everything. */
+void ktr__page_look(struct ktr__page *page, uint64_t from_ns, uint64_t to_ns);
+
 /* Ends what the walk has shown and writes the file. 0 or -errno with err filled. */
 int ktr__page_write(struct ktr__page *page, const char *path, const char *command,
 		    struct ktr_error *err);

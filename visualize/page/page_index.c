@@ -388,6 +388,9 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 	json_object_set_new(index, "begin", index_digits(page->info->first_ns));
 	json_object_set_new(index, "from", index_digits(grid->from_ns - page->info->first_ns));
 	json_object_set_new(index, "span", json_integer((json_int_t)(grid->to_ns - grid->from_ns)));
+	if (page->look_to_ns != 0)
+		json_object_set_new(index, "look", json_pack("[ff]", index_since(page, page->look_from_ns),
+							     index_since(page, page->look_to_ns)));
 	json_object_set_new(index, "last", json_real(index_since(page, page->info->last_ns)));
 	json_object_set_new(index, "utc", json_integer(page->info->utc_offset_ns));
 	json_object_set_new(index, "events", json_integer((json_int_t)page->pack.n_events));

@@ -29,6 +29,7 @@ struct ktr__page {
 	FILE *chunks; /* a file without a name */
 	uint64_t max_events;
 	uint64_t n_left_out;
+	uint64_t look_from_ns, look_to_ns; /* what is in sight at first; 0, 0: everything */
 	struct ktr_loss *loss;
 	uint32_t n_losses, loss_room;
 	int error;
