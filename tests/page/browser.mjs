@@ -6,7 +6,15 @@ const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-ru
 	'--disable-component-update', '--disable-sync'];
 
 export async function start() {
-	return chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: flags });
+	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: flags });
+	const newPage = browser.newPage.bind(browser);
+	/* A machine may be busy with other things. */
+	browser.newPage = async (...how) => {
+		const page = await newPage(...how);
+		page.setDefaultTimeout(120000);
+		return page;
+	};
+	return browser;
 }
 
 let failures = 0;

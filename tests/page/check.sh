@@ -51,8 +51,9 @@ for way in 'nest known' 'deep deep 31' 'turns turns'; do
 done
 "$ktr" run -o server.trace -m all -- "$O/examples/server" >/dev/null &&
 	"$ktr" run -o locks.trace --agent --lock=hold -- ./locks &&
-	"$ktr" run -o small.trace -e 1M -m all -- ./big 1000000 || exit 1
-for trace in server locks small; do
+	"$ktr" run -o small.trace -e 1M -m all -- ./big 1000000 &&
+	"$ktr" run -o long.trace -e 1M -m all -- ./big 3000000 || exit 1
+for trace in server locks small long; do
 	"$ktr" timeline $trace.trace -o $trace.html || exit 1
 done
 "$ktr" run -o trace -e 65536 -m all -- ./hostile 20000 &&
@@ -74,7 +75,7 @@ done
 node rows.mjs "$work/server.html" "$work/nest.html" "$work/turns.html" "$shots" || exit 1
 node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" "$shots" || exit 1
 node contrast.mjs "$shots" "$work/server.html" "$work/nest.html" || exit 1
-node views.mjs "$ktr" small.trace "$work/small.html" "$work/big.html" "$shots" || exit 1
+node views.mjs "$ktr" small.trace "$work/small.html" "$work/long.html" "$shots" || exit 1
 node nest.mjs "$work/nest.html" "$work/deep.html" "$shots" || exit 1
 node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html" || exit 1
 cd "$top" || exit 1

@@ -52,7 +52,7 @@ async function clicking(page) {
 async function ofItsKind(page) {
 	await page.keyboard.press('Escape');
 	const first = await clickCall(page, calls[1]), begin = (told) => told.begin;
-	const until = (text) => page.waitForFunction((want) => document.querySelector('#panel td.value')?.textContent === want, text, { timeout: 5000 })
+	const until = (text) => page.waitForFunction((want) => document.querySelector('#panel td.value')?.textContent === want, text, { timeout: 120000 })
 		.then(() => true, () => false);
 	await page.keyboard.press('.');
 	await page.waitForFunction((before) => document.querySelector('#panel td.value').textContent !== before, begin(first));

@@ -36,7 +36,7 @@ for (const call of calls) {
 	const [, level, name, from, to, self] = call, at = await place(page, call);
 	check('colour of ' + name, at.pixel === at.colour, at);
 	await page.mouse.move(at.x, at.y);
-	await page.waitForFunction((text) => document.getElementById('tip').textContent.startsWith(text), name + ': ', { timeout: 3000 })
+	await page.waitForFunction((text) => document.getElementById('tip').textContent.startsWith(text), name + ': ', { timeout: 120000 })
 		.catch(() => {});
 	const tip = await page.evaluate(() => document.getElementById('tip').textContent);
 	const ms = (text) => Number(/([\d.]+) (s|ms)/.exec(text)[1]) * (/ s$/.test(text) ? 1000 : 1);
