@@ -13,4 +13,16 @@
  */
 bool ktr__spec_fits(const char *spec, size_t n, const char *probe);
 
+#define KTR__SPEC_FAR 0xffffu
+
+/*
+ * How far a SPEC that does not fit a probe is from it: letters to be changed in the parts that do not, where a star
+ * takes any for nothing, and the beginning of a word is as near as can be. KTR__SPEC_FAR: a part has not much in
+ * common.
+ */
+unsigned ktr__spec_apart(const char *spec, size_t n, const char *probe);
+
+/* The SPEC, with the parts that do not fit as the probe has them. */
+void ktr__spec_mend(const char *spec, size_t n, const char *probe, char *mended, size_t size);
+
 #endif

@@ -14,10 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ASKED_MAX 64 /* patterns of which is known whether they fit one */
-
-static char asked_list[KTR_KNOB_STRING_BYTES];
-static uint64_t asked_fits; /* bit per pattern: a probe has fitted it; atomic or */
+__attribute__((visibility("default"))) char ktr__probes_asked[KTR_KNOB_STRING_BYTES];
+__attribute__((visibility("default"))) uint64_t ktr__probes_fit;
 
 /* The next pattern, without the blanks around it. NULL: there is none. */
 static const char *asked_next(const char **at, size_t *length)
@@ -38,17 +36,18 @@ static const char *asked_next(const char **at, size_t *length)
 int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *value, struct ktr_error *err)
 {
 	struct ktr__session_rw *session = ktr__knob_session(at);
-	const char *from = asked_list, *pattern;
+	const char *from = ktr__probes_asked, *pattern;
 	char rule[KTR_SITES_MAX];
 	size_t length;
 	int code = 0;
 
-	snprintf(asked_list, sizeof(asked_list), "%s", strcmp(value->text, "none") == 0 ? "" : value->text);
-	ktr__knob_context(at)->early_sites |= asked_list[0] != '\0';
-	for (unsigned i = 0; !code && (pattern = asked_next(&from, &length)); i += i < ASKED_MAX - 1) {
+	snprintf(ktr__probes_asked, sizeof(ktr__probes_asked), "%s",
+		 strcmp(value->text, "none") == 0 ? "" : value->text);
+	ktr__knob_context(at)->early_sites |= ktr__probes_asked[0] != '\0';
+	for (unsigned i = 0; !code && (pattern = asked_next(&from, &length)); i += i < KTR__PROBES_ASKED - 1) {
 		if (!session || strncmp(pattern, "ktr:", 4) != 0)
 			continue;
-		asked_fits |= 1ull << i;
+		ktr__probes_fit |= 1ull << i;
 		snprintf(rule, sizeof(rule), "%.*s", (int)length, pattern);
 		code = ktr__rules_set(session, rule, false, err);
 	}
@@ -57,37 +56,37 @@ int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *v
 
 __attribute__((visibility("default"))) bool ktr__probe_asked(const char *type, const char *name)
 {
-	const char *at = asked_list, *pattern;
+	const char *at = ktr__probes_asked, *pattern;
 	size_t length, n_name = strlen(name);
 	uint64_t fits = 0;
 	char full[128];
 	int n_full;
 
-	if (!asked_list[0] || !*name)
-		return asked_list[0];
+	if (!ktr__probes_asked[0] || !*name)
+		return ktr__probes_asked[0];
 	n_full = snprintf(full, sizeof(full), "%s.%s", type, name);
-	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < ASKED_MAX - 1)
+	for (unsigned i = 0; (pattern = asked_next(&at, &length)); i += i < KTR__PROBES_ASKED - 1)
 		if (memchr(pattern, ':', length) ? !*type && ktr__spec_fits(pattern, length, name) :
 						   *type && (ktr__glob(pattern, length, name, n_name) ||
 							     ktr__glob(pattern, length, full, (size_t)n_full)))
 			fits |= 1ull << i;
 	if (fits)
-		__atomic_fetch_or(&asked_fits, fits, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&ktr__probes_fit, fits, __ATOMIC_RELAXED);
 	return fits != 0;
 }
 
 const char *ktr__probes_list(void)
 {
-	return asked_list;
+	return ktr__probes_asked;
 }
 
 void ktr__probes_unmatched(void)
 {
-	uint64_t fits = __atomic_load_n(&asked_fits, __ATOMIC_RELAXED);
-	const char *at = asked_list, *pattern;
+	uint64_t fits = __atomic_load_n(&ktr__probes_fit, __ATOMIC_RELAXED);
+	const char *at = ktr__probes_asked, *pattern;
 	size_t length;
 
-	for (unsigned i = 0; i < ASKED_MAX && (pattern = asked_next(&at, &length)); i++)
+	for (unsigned i = 0; i < KTR__PROBES_ASKED && (pattern = asked_next(&at, &length)); i++)
 		if (!(fits >> i & 1))
 			ktr__complain("debug.ktr.probes: no probe fits %.*s", (int)length, pattern);
 }

@@ -3,8 +3,12 @@
 #ifndef KTR_PROBES_ASKED_H
 #define KTR_PROBES_ASKED_H
 
+#include <ktr/conf.h>
+
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
+
+#define KTR__PROBES_ASKED 64 /* patterns of which is known whether they fit one; the others count as the last */
 
 /*
  * Is a probe that is made one of them? Exported for libktr-probe, and for libktr-provider, whose probes have the
@@ -14,6 +18,13 @@ bool ktr__probe_asked(const char *type, const char *name);
 
 /* The list itself; "": nothing is wanted. */
 const char *ktr__probes_list(void);
+
+/*
+ * The patterns, with commas between them; and a bit for each in their order: a probe has fitted it. Atomic. Exported
+ * for libktr-provider.
+ */
+extern char ktr__probes_asked[KTR_KNOB_STRING_BYTES];
+extern uint64_t ktr__probes_fit;
 
 /* Complains of what was wanted and has not been made. */
 void ktr__probes_unmatched(void);

@@ -21,7 +21,7 @@ __attribute__((visibility("default"))) const struct ktr__session_rw *ktr__own_se
 	return &ktr__own;
 }
 
-void ktr__complain(const char *format, ...)
+__attribute__((visibility("default"))) void ktr__complain(const char *format, ...)
 {
 	char line[512];
 	va_list args;

@@ -24,6 +24,9 @@ struct ktr__fbt_asked {
 bool ktr__fbt_is_asked(const struct ktr__fbt_asked *asked, struct ktr__fbt_function *function, int which,
 		       const char *full);
 
+/* A function's name as part of a probe's, which has no colons: those of C++ become a dot. */
+void ktr__fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name);
+
 /* The operation of both providers: the first offers what both have. */
 void ktr__fbt_provide(struct ktr_provider *provider, const char *spec);
 

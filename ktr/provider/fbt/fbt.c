@@ -13,6 +13,7 @@
 #include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/fire.h"
+#include "ktr/provider/fbt/nearest.h"
 #include "ktr/provider/fbt/object.h"
 #include "ktr/provider/fbt/patch.h"
 #include "ktr/provider/fbt/start.h"
@@ -179,8 +180,7 @@ static int fbt_no_argument(struct ktr_provider_probe *probe, unsigned number, st
 	return -ENOENT;
 }
 
-/* A part of a probe's name has no colons: those of C++ become a dot. */
-static void fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name)
+void ktr__fbt_part(char part[KTR_PROVIDER_PART_MAX + 1], const char *name)
 {
 	size_t n = 0;
 
@@ -231,7 +231,7 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 
 	if (ktr__fbt_object_gone(object))
 		return;
-	fbt_part(part, name);
+	ktr__fbt_part(part, name);
 	for (int end = 0; end < 2; end++) {
 		snprintf(full, sizeof(full), "fbt:%s:%s:%s", object->name, part, fbt_end[end]);
 		if (!ktr__fbt_is_asked(asked, function, end, full))
@@ -274,9 +274,18 @@ static bool fbt_is_meant(const char *spec, const char *ours)
 	return ktr__spec_fits(first, strlen(first), ours);
 }
 
+static int fbt_found(void *context, const char *name, int on)
+{
+	(void)context;
+	(void)name;
+	(void)on;
+	return 1;
+}
+
 /* All providers are asked: the first offers all of a function's. */
 void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 {
+	char nearest[3 * KTR_PROVIDER_PART_MAX];
 	struct ktr__fbt_asked asked = { .spec = spec };
 
 	if (!spec || provider != fbt_provider ||
@@ -286,6 +295,10 @@ void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 	if (fbt_find)
 		fbt_find(provider, spec);
 	fbt_offer_all(&asked);
+	if (!ktr_provider_walk(spec, fbt_found, NULL) && ktr__fbt_nearest(spec, nearest, sizeof(nearest))) {
+		asked = (struct ktr__fbt_asked){ .spec = nearest };
+		fbt_offer_all(&asked);
+	}
 }
 
 /* What has been loaded meanwhile, of what debug.ktr.probes asks for. */

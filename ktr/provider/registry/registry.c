@@ -44,6 +44,11 @@ void ktr__registry_lock(void)
 	pthread_mutex_lock(&registry_mutex);
 }
 
+bool ktr__registry_trylock(void)
+{
+	return !pthread_mutex_trylock(&registry_mutex);
+}
+
 void ktr__registry_unlock(void)
 {
 	pthread_mutex_unlock(&registry_mutex);
@@ -271,13 +276,13 @@ void ktr__registry_forked(void)
 
 void ktr__registry_gone(void)
 {
-	if (pthread_mutex_trylock(&registry_mutex))
+	if (!ktr__registry_trylock())
 		return;
 	for (struct ktr_provider *provider = registry_providers; provider; provider = provider->next)
 		for (struct ktr__offered *at = provider->probes; at; at = at->next)
 			registry_leave(at);
 	ktr__rows_leave();
-	pthread_mutex_unlock(&registry_mutex);
+	ktr__registry_unlock();
 }
 
 /* ---- providers ---- */

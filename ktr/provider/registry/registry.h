@@ -43,6 +43,7 @@ struct ktr__offered {
 /* The lock: an operation that calls back takes it again. */
 void ktr__registry_lock(void);
 void ktr__registry_unlock(void);
+bool ktr__registry_trylock(void); /* false: somebody has it */
 
 /* Has the providers look at their settings. Under the lock. */
 void ktr__registry_settings(void);

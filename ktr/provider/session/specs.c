@@ -6,7 +6,6 @@
 #include "ktr/provider/session/specs.h"
 
 #include "conf/eval/spec.h"
-#include "conf/nearest.h"
 #include "ktr/control/rules.h"
 #include "ktr/provider/session/offers.h"
 #include "ktr/provider/session/probe_rows.h"
@@ -269,41 +268,32 @@ static int specs_switch_sites(const struct specs_switch *s, const char *spec)
 	return ktr_conf_set(s->specs->conf, "debug.ktr.sites", rule, s->err);
 }
 
-/* What a SPEC may have meant: the rows of all kinds, one after the other. */
-struct specs_names {
-	const struct ktr__specs *specs;
-	uint32_t n[SPECS_KINDS];
-	struct specs_texts texts;
-};
-
-static int specs_name(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
+/* The last rows first: a provider that is asked for what it has not offers what is near. */
+bool ktr__specs_nearest(const struct ktr__specs *specs, const char *spec, char *nearest, size_t size)
 {
-	struct specs_names *names = context;
+	unsigned least = KTR__SPEC_FAR, n_left = SPECS_NEAREST;
+	struct specs_texts texts = { { 0 }, { "" } };
 	struct ktr__spec_probe probe;
-	uint32_t row = idx + 1;
-	int kind = 0;
 
-	*value = idx;
-	for (; kind < SPECS_KINDS && row >= names->n[kind]; kind++)
-		row -= names->n[kind] - 1;
-	if (kind == SPECS_KINDS || idx >= SPECS_NEAREST)
-		return -ENOENT;
-	if (!specs_get(names->specs, kind, row, &names->texts, &probe) || strlen(probe.name) >= size)
-		return 1;
-	strcpy(name, probe.name);
-	return 0;
+	for (int kind = SPECS_KINDS; kind-- > 0;)
+		for (uint32_t i = specs_kinds[kind].n(specs); i-- > 1 && n_left; n_left--) {
+			unsigned apart = specs_get(specs, kind, i, &texts, &probe) ?
+						 ktr__spec_apart(spec, strlen(spec), probe.name) : KTR__SPEC_FAR;
+
+			if (apart < least)
+				ktr__spec_mend(spec, strlen(spec), probe.name, nearest, size);
+			least = apart < least ? apart : least;
+		}
+	return least != KTR__SPEC_FAR;
 }
 
 static int specs_unknown(const struct ktr__specs *specs, const char *spec, struct ktr_error *err)
 {
-	struct specs_names names = { .specs = specs };
+	char nearest[sizeof(((struct ktr__spec_probe *)0)->name)];
 
-	for (int kind = 0; kind < SPECS_KINDS; kind++) {
-		names.n[kind] = specs_kinds[kind].n(specs);
-		if (!names.n[kind])
-			names.n[kind] = 1;
-	}
-	return ktr__unknown_word("probe", spec, strlen(spec), 0, ENOENT, specs_name, &names, err);
+	if (ktr__specs_nearest(specs, spec, nearest, sizeof(nearest)))
+		return ktr_error_set(err, ENOENT, "unknown probe \"%s\", the nearest is \"%s\"", spec, nearest);
+	return ktr_error_set(err, ENOENT, "unknown probe \"%s\"", spec);
 }
 
 int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on, struct ktr__specs_done *done,

@@ -44,6 +44,9 @@ int ktr__specs_walk(const struct ktr__specs *specs, const char *spec, ktr__spec_
  */
 void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms);
 
+/* What a SPEC that fits no probe may have meant: another SPEC. false: nothing is near. */
+bool ktr__specs_nearest(const struct ktr__specs *specs, const char *spec, char *nearest, size_t size);
+
 /* How a switch went. */
 struct ktr__specs_done {
 	unsigned n;	   /* that fit, without those that are excluded */

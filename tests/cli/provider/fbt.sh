@@ -225,6 +225,12 @@ done
 probe list 'fbt::none*:' 'ktr probe: no probe fits'
 is "asked for" "$("$ktr" probe list -s out "fbt::[el][ve]*(long*):" | awk "NR > 1" | sort | sed "s,  *, ,g" | paste -sd,)" \
 	"fbt:ways:even(long, long):entry off,fbt:ways:even(long, long):return off,fbt:ways:$leaf:entry off,fbt:ways:$leaf:return off"
+# Functions are not offered before they are asked for, and the nearest is known all the same.
+probe enable 'fbt::fibonaci:entry' 'ktr probe: unknown probe "fbt::fibonaci:entry", the nearest is "fbt::fibonacci(long):entry"'
+probe enable 'fbt_args:ways:*bonacchi(*' \
+	'ktr probe: unknown probe "fbt_args:ways:*bonacchi(*", the nearest is "fbt_args:ways:fibonacci(long)"'
+probe enable 'fbt:wys:leaf*:' 'ktr probe: unknown probe "fbt:wys:leaf*:", the nearest is "fbt:ways:leaf*:"'
+probe enable 'fbt::somebody_else:' 'ktr probe: unknown probe "fbt::somebody_else:"'
 # What is asked for again takes no room again. A session is a file with holes.
 for i in 1 2 3; do
 	for name in one two three; do "$ktr" probe list -s out "fbt::never_$name*:" >"$dir/list" 2>&1; done
@@ -261,6 +267,14 @@ kill -0 $pid 2>/dev/null || fail 'the program has ended'
 is 'nothing wrong' "$(cat "$dir/out")" ''
 kill $pid
 wait $pid 2>/dev/null
+
+for how in "KTR_PROBES=fbt::fibonaci:, nobody, fbt::leaf*:entry" "KTR_CONF=$dir/near.conf"; do
+	echo 'debug.ktr.probes="fbt::fibonaci:, nobody, fbt::leaf*:entry"' >"$dir/near.conf"
+	is "the nearest at start, ${how%%=*}" "$(env "$how" "$dir/ways" 1 1 2>&1)" \
+		"ktr: debug.ktr.probes: no probe fits fbt::fibonaci:, the nearest is fbt::fibonacci(long):
+ktr: debug.ktr.probes: no probe fits nobody
+1 rounds, 0 wrong"
+done
 
 # ---- less than usual ----
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * debug.ktr.probes as the process ends: of a SPEC that no probe has fitted the nearest one is told. libktr complains
+ * of those that are left, which are globs without a colon, and all where there are no providers.
+ *
+ * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler of
+ * a signal: then nobody is asked.
+ */
+#include "ktr/knob/probes_asked.h"
+#include "ktr/provider/registry/registry.h"
+#include "ktr/provider/session/specs.h"
+#include "ktr/record/own.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void unmatched_tell(const struct ktr__specs *specs, const char *spec)
+{
+	char nearest[KTR_KNOB_STRING_BYTES];
+
+	ktr__registry_provide(spec);
+	if (ktr__specs_nearest(specs, spec, nearest, sizeof(nearest)))
+		ktr__complain("debug.ktr.probes: no probe fits %s, the nearest is %s", spec, nearest);
+	else
+		ktr__complain("debug.ktr.probes: no probe fits %s", spec);
+}
+
+/* Before libktr's: this library is unloaded first, and where both are in the program by its number. */
+__attribute__((destructor(102))) static void unmatched_exit(void)
+{
+	struct ktr__session_rw session = *ktr__own_session();
+	const struct ktr__specs specs = { &session, NULL };
+	char list[KTR_KNOB_STRING_BYTES], *at, *spec;
+	unsigned i = 0;
+
+	if (!session.map || session.sealed || !ktr__registry_any() || ktr__registry_inside() ||
+	    !ktr__registry_trylock())
+		return;
+	memcpy(list, ktr__probes_asked, sizeof(list));
+	for (spec = strtok_r(list, ",", &at); spec && i < KTR__PROBES_ASKED; spec = strtok_r(NULL, ",", &at)) {
+		spec += strspn(spec, " \t");
+		spec[strcspn(spec, " \t")] = '\0';
+		if (!*spec)
+			continue;
+		if (strchr(spec, ':') && !(__atomic_fetch_or(&ktr__probes_fit, 1ull << i, __ATOMIC_RELAXED) >> i & 1))
+			unmatched_tell(&specs, spec);
+		i++;
+	}
+	ktr__registry_unlock();
+}
