@@ -174,6 +174,8 @@ struct ktr_anchor {
 /* ktr_control.kernel: what of it is wanted. */
 #define KTR_KERNEL_SWITCH 1u
 #define KTR_KERNEL_FAULT  2u
+#define KTR_KERNEL_SWITCH_PROBE 256u /* debug.ktr.probes wants it: whoever feeds it puts its class into the mask */
+#define KTR_KERNEL_FAULT_PROBE	512u
 
 /* Where a forked child records */
 #define KTR_FOLLOW_SAME 0u /* in its parent's session */

@@ -101,19 +101,17 @@ int ktr__knob_set_verbose(const struct ktr_knob_at *at, const struct ktr_value *
 	return ktr__own_flush() == -ESRCH && value->number ? ktr__writer_verbose(err) : 0;
 }
 
+/* In the order of their numbers. */
 int ktr__knob_kernel_names(void *context, unsigned idx, char *name, size_t size, uint64_t *value)
 {
-	static const struct {
-		char name[8];
-		uint64_t mask;
-	} names[] = { { "switch", KTR_KERNEL_SWITCH }, { "fault", KTR_KERNEL_FAULT },
-		      { "all", KTR_KERNEL_SWITCH | KTR_KERNEL_FAULT } };
+	static const char names[][8] = { "switch", "fault", "all" };
 
+	_Static_assert(KTR_KERNEL_SWITCH == 1 && KTR_KERNEL_FAULT == 2, "the third is both");
 	(void)context;
 	if (idx >= sizeof(names) / sizeof(names[0]))
 		return -ENOENT;
-	snprintf(name, size, "%s", names[idx].name);
-	*value = names[idx].mask;
+	snprintf(name, size, "%s", names[idx]);
+	*value = idx + 1;
 	return 0;
 }
 

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KTR__PROBES_ASKED 64 /* patterns of which is known whether they fit one; the others count as the last */
-
 /*
  * Is a probe that is made one of them? Exported for libktr-probe, and for libktr-provider, whose probes have the
  * type "" and are named provider:module:function:name. name "": is anything wanted at all?
@@ -20,10 +18,10 @@ bool ktr__probe_asked(const char *type, const char *name);
 const char *ktr__probes_list(void);
 
 /*
- * The patterns, with commas between them; and a bit for each in their order: a probe has fitted it. Atomic. Exported
- * for libktr-provider.
+ * The patterns, with commas between them; and a bit for each in their order, the 65th having that of the first: a
+ * probe has fitted it. Atomic. Exported for libktr-provider.
  */
-extern char ktr__probes_asked[KTR_KNOB_STRING_BYTES];
+extern char ktr__probes_asked[KTR_KNOB_STRING_BYTES + 4];
 extern uint64_t ktr__probes_fit;
 
 /* Complains of what was wanted and has not been made. */

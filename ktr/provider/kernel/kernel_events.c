@@ -16,6 +16,7 @@
  */
 #include "ktr/provider/kernel/kernel_events.h"
 
+#include "ktr/control/kernel_ring.h"
 #include "ktr/control/mask.h"
 #include "ktr/provider/kernel/feeder.h"
 #include "ktr/provider/kernel/kernel_thread.h"
@@ -125,6 +126,26 @@ static uint64_t kernel_mask(const struct ktr__kernel_events *kernel, unsigned wh
 	return what == KTR_KERNEL_SWITCH ?
 		       ktr__session_class(kernel->session, KTR_KERNEL_SWITCH_CLASS, KTR_KERNEL_SWITCH_HELP) :
 		       ktr__session_class(kernel->session, KTR_KERNEL_FAULT_CLASS, KTR_KERNEL_FAULT_HELP);
+}
+
+/* What debug.ktr.probes asks for needs what whoever sets debug.ktr.kernel makes, and its class in the mask. */
+static void kernel_probes(struct ktr__kernel_events *kernel)
+{
+	struct ktr_control *control = kernel->session->control;
+	const uint64_t probes = KTR_KERNEL_SWITCH_PROBE | KTR_KERNEL_FAULT_PROBE;
+	uint64_t asked = __atomic_fetch_and(&control->kernel, ~probes, __ATOMIC_ACQ_REL), mask = 0;
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (ktr__kernel_open(kernel->session, &err)) {
+		__atomic_store_n(&control->kernel, 0, __ATOMIC_RELEASE);
+		kernel_say(kernel, err.text);
+		return;
+	}
+	if (asked & KTR_KERNEL_SWITCH_PROBE)
+		mask |= kernel_mask(kernel, KTR_KERNEL_SWITCH);
+	if (asked & KTR_KERNEL_FAULT_PROBE)
+		mask |= kernel_mask(kernel, KTR_KERNEL_FAULT);
+	ktr__session_mask_change(kernel->session, mask, 0, NULL);
 }
 
 /* KTR_KERNEL_*: asked for, of a class that is recorded, while the rings do not stand still. */
@@ -506,9 +527,12 @@ static uint64_t kernel_pause(struct ktr__kernel_events *kernel, unsigned used)
 
 void ktr__kernel_events_round(struct ktr__kernel_events *kernel, uint64_t *pause_ns)
 {
-	unsigned want = kernel_want(kernel), used;
+	unsigned want, used;
 	uint64_t pause;
 
+	if (kernel->session->control->kernel & (KTR_KERNEL_SWITCH_PROBE | KTR_KERNEL_FAULT_PROBE))
+		kernel_probes(kernel);
+	want = kernel_want(kernel);
 	if (want != (kernel->open ? kernel->perf.want : 0))
 		kernel_turn(kernel, want);
 	if (!kernel->open)

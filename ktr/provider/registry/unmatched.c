@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.ktr.probes as the process ends: of a SPEC that no probe has fitted the nearest one is told. libktr complains
- * of those that are left, which are globs without a colon, and all where there are no providers.
+ * debug.ktr.probes as the process ends: of a SPEC that no probe has fitted the nearest one.
+ * libktr complains of those that are left, which are globs without a colon, and all where there are no providers.
  *
- * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler of
- * a signal: then nobody is asked.
+ * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler
+ * of a signal: then nobody is asked.
  */
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/registry/registry.h"
@@ -30,19 +30,22 @@ __attribute__((destructor(102))) static void unmatched_exit(void)
 {
 	struct ktr__session_rw session = *ktr__own_session();
 	const struct ktr__specs specs = { &session, NULL };
-	char list[KTR_KNOB_STRING_BYTES], *at, *spec;
+	char list[sizeof(ktr__probes_asked)], *at, *spec;
 	unsigned i = 0;
 
 	if (!session.map || session.sealed || !ktr__registry_any() || ktr__registry_inside() ||
-	    !ktr__registry_trylock())
+	    !ktr__probes_asked[0] || !ktr__registry_trylock())
 		return;
 	memcpy(list, ktr__probes_asked, sizeof(list));
-	for (spec = strtok_r(list, ",", &at); spec && i < KTR__PROBES_ASKED; spec = strtok_r(NULL, ",", &at)) {
-		spec += strspn(spec, " \t");
-		spec[strcspn(spec, " \t")] = '\0';
-		if (!*spec)
+	for (spec = strtok_r(list, ",", &at); spec; spec = strtok_r(NULL, ",", &at)) {
+		size_t n = strlen(spec += strspn(spec, " \t"));
+
+		while (n && (spec[n - 1] == ' ' || spec[n - 1] == '\t'))
+			spec[--n] = '\0';
+		if (!n)
 			continue;
-		if (strchr(spec, ':') && !(__atomic_fetch_or(&ktr__probes_fit, 1ull << i, __ATOMIC_RELAXED) >> i & 1))
+		if (strchr(spec, ':') && strncmp(spec, "ktr:", 4) != 0 &&
+		    !(__atomic_fetch_or(&ktr__probes_fit, 1ull << i % 64, __ATOMIC_RELAXED) & 1ull << i % 64))
 			unmatched_tell(&specs, spec);
 		i++;
 	}

@@ -188,6 +188,20 @@ timeout 20 "$ktr" run -k -o short "$host" short 50 2>err || fail "short: $(cat e
 n=$("$ktr" dump --raw short 2>/dev/null | grep -c 'state:"finished"')
 [ "$n" -eq 50 ] || fail "$n of 50 short threads ended"
 
+# Its probes at start are the knob and the class.
+echo 'debug.ktr.probes="vminfo:, nobody::x"' >probes.conf
+for how in 'KTR_PROBES=sched:' "KTR_CONF=$dir/probes.conf" 'KTR_PROBES=*:kernel'; do
+	rm -rf probes
+	env "$how" KTR_FILE=probes timeout 20 "$host" short 5 >said 2>err || fail "$how: $(cat err)"
+	"$ktr" dump --raw probes 2>/dev/null | awk '{ n[$4]++ } END { print (n["kswitch"] > 0), (n["kfault"] > 0), (n["gen"] > 0) }' >told
+	case $how in
+	*sched*) want='1 0 0/' ;;
+	*conf) want='0 1 0/ktr: debug.ktr.probes: no probe fits nobody::x' ;;
+	*) want='1 1 0/' ;;
+	esac
+	[ "$(cat told)/$(cat err)" = "$want" ] || fail "$how: $(cat told err)"
+done
+
 # Refused: one line, and all else is as ever.
 # What refuses has libktr, too, and becomes ktr run: untraced, or its session has the name of that one's.
 KTR_DISABLE=1 timeout 20 "$host" refuse "$ktr" run -k -o refused "$host" short 1 2>err
