@@ -246,17 +246,22 @@ void ktr__metadata_seal(char *text, size_t n_bytes)
 size_t ktr__metadata_check(const char *text, size_t n_bytes)
 {
 	size_t piece = 0, at = 0;
+	uint32_t crc = 0; /* of the piece up to `at` */
 
 	while (at < n_bytes) {
 		const char *end = memchr(text + at, '\n', n_bytes - at);
 		size_t n = end ? (size_t)(end - text) + 1 - at : n_bytes - at;
 		char tail[KTR_METADATA_TAIL];
 
-		packet_metadata_tail(tail, ktr__crc32c(0, text + piece, at - piece));
+		if (n == KTR_METADATA_TAIL)
+			packet_metadata_tail(tail, crc);
 		if (n == KTR_METADATA_TAIL && memcmp(text + at, tail, 14) == 0) {
 			if (memcmp(text + at, tail, n))
 				break;
 			piece = at + n;
+			crc = 0;
+		} else {
+			crc = ktr__crc32c(crc, text + at, n);
 		}
 		at += n;
 	}
