@@ -22,7 +22,7 @@
 
 struct specs_texts {
 	uint32_t at[SPECS_TEXTS];
-	char text[SPECS_TEXTS][sizeof(((struct ktr__spec_probe *)0)->name) / 4];
+	char text[SPECS_TEXTS][256];
 };
 
 static void specs_string(const struct ktr__session_rw *session, uint32_t offset, char *text, size_t size)
@@ -143,7 +143,7 @@ static int specs_offer(const struct ktr__specs *specs, uint32_t index, struct sp
 	const struct ktr__session_rw *session = specs->session;
 	const struct ktr_offer_row *at;
 	struct ktr_offer_row row;
-	char function[sizeof(texts->text[0])];
+	char function[1024]; /* KTR_PROVIDER_PART_MAX + 1: the one part that is long */
 
 	at = ktr__session_ready(session, KTR_REGION_offer, index);
 	if (!at)
@@ -160,6 +160,10 @@ static int specs_offer(const struct ktr__specs *specs, uint32_t index, struct sp
 		specs_string(session, row.why, probe->detail, sizeof(probe->detail));
 	else
 		snprintf(probe->detail, sizeof(probe->detail), "%s", specs_text(session, row.arguments, texts, 3));
+	/* Where strings are full there is none for the reason. */
+	if (probe->failed && !row.why)
+		snprintf(probe->detail, sizeof(probe->detail), "%s",
+			 row.failed == ENOSPC ? "the session has no room for it" : strerror((int)row.failed));
 	return 0;
 }
 
@@ -221,7 +225,7 @@ struct specs_switch {
 	int kind;
 	bool on;
 	int rc;
-	char excluded[1600]; /* the first one, and why */
+	char excluded[2600]; /* the first one, and why */
 };
 
 static int specs_switch_kernel(const struct specs_switch *s, const struct specs_kernel *kernel)

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 struct ktr__spec_probe {
-	char name[1024]; /* whole; as the program has given it */
+	char name[2048]; /* whole; as the program has given it */
 	char detail[512]; /* of what class, or fed by what; its arguments; why it failed, or what it took */
 	bool on;
 	bool failed; /* detail says why */
