@@ -47,8 +47,7 @@ int ktr__knob_set_probes(const struct ktr_knob_at *at, const struct ktr_value *v
 	size_t length;
 	int code = 0;
 
-	snprintf(ktr__probes_asked, KTR_KNOB_STRING_BYTES, "%s",
-		 strcmp(value->text, "none") == 0 ? "" : value->text);
+	strncpy(ktr__probes_asked, strcmp(value->text, "none") == 0 ? "" : value->text, KTR_KNOB_STRING_BYTES - 1);
 	ktr__knob_context(at)->early_sites |= ktr__probes_asked[0] != '\0';
 	if (!session)
 		return 0;

@@ -108,8 +108,11 @@ static uint32_t site_fill(const struct ktr_site *site, const struct ktr__object 
 	row->offset = offset;
 	row->file = ktr__table_string(site->file, strlen(site->file));
 	row->func = ktr__table_string(site->func, strlen(site->func));
-	row->format = ktr__table_string(site->format, strlen(site->format));
 	row->names = ktr__table_string(site->names, strlen(site->names));
+	row->format = ktr__table_string(site->format, strlen(site->format));
+	/* Strings that are full stay so: the last one tells. Nobody may read of a site what it does not say. */
+	if (!row->format && *site->format)
+		return 0;
 	row->module = path;
 	row->n_args = site->n_args;
 	memcpy(row->type, site->type, sizeof(row->type));

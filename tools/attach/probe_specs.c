@@ -60,6 +60,16 @@ static int specs_show(void *context, const struct ktr__spec_probe *probe)
 	return 0;
 }
 
+static int specs_tell_lost(const struct probe_specs *specs, const struct ktr__specs *all)
+{
+	uint32_t n = ktr__specs_lost(all);
+
+	if (n)
+		fprintf(stderr, "%s: the session has no room for %u more probe%s of its programs\n", specs->command, n,
+			n == 1 ? "" : "s");
+	return n != 0;
+}
+
 static int specs_list(const struct probe_specs *specs, const struct ktr__specs *all)
 {
 	struct specs_list list = { .specs = specs, .width = 5 };
@@ -70,6 +80,7 @@ static int specs_list(const struct probe_specs *specs, const struct ktr__specs *
 	list.print = true;
 	list.n_excluded = 0;
 	ktr__specs_walk(all, NULL, specs_show, &list);
+	specs_tell_lost(specs, all);
 	if (!list.n)
 		fprintf(stderr, "%s: no probe fits%s\n", specs->command,
 			list.n_excluded ? " but what is excluded: -v lists that" : "");
@@ -121,7 +132,8 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 	if (n_late)
 		fprintf(stderr, "%s: %u process%s not done so yet\n", specs->command, n_late,
 			n_late == 1 ? " has" : "es have");
-	return err.text[0] || failed.n;
+	/* What it would have switched may be among them. */
+	return (on && done.change && specs_tell_lost(specs, all)) || err.text[0] || failed.n;
 }
 
 /* Without a word about those that cannot be, which what is said of their types' files explains. */

@@ -38,6 +38,8 @@ static uint32_t registry_suspended; /* times that all of them are */
 static uint32_t registry_n_on; /* probes that are enabled; written under the lock */
 static __thread uint32_t registry_in_op; /* operations of providers that this thread is in */
 static bool registry_shared; /* rows of the session can be had */
+static uint32_t registry_n_crowded; /* probes that were wanted as they were offered, and found no room */
+static struct ktr_error registry_first_crowded;
 
 void ktr__registry_lock(void)
 {
@@ -72,6 +74,12 @@ struct ktr_provider *ktr__registry_providers(void)
 bool ktr__registry_inside(void)
 {
 	return registry_in_op;
+}
+
+uint32_t ktr__registry_crowded(const struct ktr_error **first)
+{
+	*first = &registry_first_crowded;
+	return registry_n_crowded;
 }
 
 /* ---- enabling ---- */
@@ -523,8 +531,9 @@ int ktr_provider_offer(struct ktr_provider *provider, const char *module, const 
 			registry_mask(provider);
 			__atomic_store_n(offered->word, 1, __ATOMIC_RELEASE);
 		}
-		if (*offered->word)
-			registry_look_one(offered, NULL);
+		if (*offered->word &&
+		    registry_look_one(offered, registry_n_crowded ? NULL : &registry_first_crowded) == -ENOSPC)
+			registry_n_crowded++;
 	}
 	ktr__registry_unlock();
 	return code;

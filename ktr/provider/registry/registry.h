@@ -8,6 +8,7 @@
 
 #include "ktr/record/record.h"
 
+#include <ktr/error.h>
 #include <ktr/provider.h>
 
 #include <stdbool.h>
@@ -63,5 +64,8 @@ bool ktr__registry_any_on(void); /* have they probes that are enabled? */
 struct ktr_provider *ktr__registry_providers(void); /* the list. Under the lock */
 bool ktr__registry_inside(void); /* is this thread in an operation of a provider? */
 void ktr__registry_provide(const char *spec); /* has the providers offer what a SPEC asks for. Under the lock */
+
+/* How many found no room to be enabled that were wanted as they were offered; what was said of the first. */
+uint32_t ktr__registry_crowded(const struct ktr_error **first);
 
 #endif

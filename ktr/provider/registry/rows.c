@@ -68,6 +68,11 @@ static uint32_t rows_put_again(const char *text, int which)
 	return rows_last[which].at;
 }
 
+static bool rows_kept(uint32_t at, const char *text)
+{
+	return at || !*text;
+}
+
 /* FNV-1a, 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint32_t rows_hash(const char *const part[4])
 {
@@ -107,7 +112,7 @@ static uint32_t rows_find(uint32_t at, uint32_t hash, const char *const part[4])
 	return 0;
 }
 
-/* Strings before the row is linked: one that finds no room makes a row that nobody finds by its name. */
+/* Strings before the row is linked. */
 static uint32_t rows_make(uint32_t hash, const char *const part[4], const char *arguments)
 {
 	struct ktr_offer_head *head = rows_head();
@@ -122,7 +127,9 @@ static uint32_t rows_make(uint32_t hash, const char *const part[4], const char *
 	row->function = rows_put(part[2]);
 	row->name = rows_put_again(part[3], 2);
 	row->arguments = rows_put_again(arguments ? arguments : "", 3);
-	return made;
+	/* None without its name: one that is never ready is one more that had no room. */
+	return rows_kept(row->provider, part[0]) && rows_kept(row->module, part[1]) &&
+			       rows_kept(row->function, part[2]) && rows_kept(row->name, part[3]) ? made : 0;
 }
 
 uint32_t ktr__rows_of(const char *provider, const struct ktr_provider_probe *probe, const char *arguments)

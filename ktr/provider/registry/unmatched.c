@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.ktr.probes as the process ends: of a SPEC that no probe has fitted the nearest one.
+ * debug.ktr.probes as the process ends: what found no room; and of a SPEC that no probe has fitted the nearest one.
  * libktr complains of those that are left, which are globs without a colon, and all where there are no providers.
  *
  * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler
@@ -25,6 +25,18 @@ static void unmatched_tell(const struct ktr__specs *specs, const char *spec)
 		ktr__complain("debug.ktr.probes: no probe fits %s", spec);
 }
 
+/* A hundred thousand functions are more than a session has call sites for. */
+static void unmatched_crowded(void)
+{
+	const struct ktr_error *first;
+	uint32_t n = ktr__registry_crowded(&first);
+
+	if (n == 1)
+		ktr__complain("debug.ktr.probes: %s", first->text);
+	else if (n)
+		ktr__complain("debug.ktr.probes: %u probes could not be enabled, the first is %s", n, first->text);
+}
+
 /* Before libktr's: this library is unloaded first, and where both are in the program by its number. */
 __attribute__((destructor(102))) static void unmatched_exit(void)
 {
@@ -36,6 +48,7 @@ __attribute__((destructor(102))) static void unmatched_exit(void)
 	if (!session.map || session.sealed || !ktr__registry_any() || ktr__registry_inside() ||
 	    !ktr__probes_asked[0] || !ktr__registry_trylock())
 		return;
+	unmatched_crowded();
 	memcpy(list, ktr__probes_asked, sizeof(list));
 	for (spec = strtok_r(list, ",", &at); spec; spec = strtok_r(NULL, ",", &at)) {
 		size_t n = strlen(spec += strspn(spec, " \t"));

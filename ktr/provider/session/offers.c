@@ -34,6 +34,18 @@ uint32_t ktr__offers_n(const struct ktr__session_rw *session)
 				     session->header.region[KTR_REGION_offer].n_rows) : 1;
 }
 
+uint32_t ktr__offers_lost(const struct ktr__session_rw *session)
+{
+	const struct ktr_offer_head *head = offers_head(session);
+	uint32_t n = ktr__offers_n(session), lost = 0;
+
+	if (head)
+		lost = __atomic_load_n(&head->n_offers, __ATOMIC_ACQUIRE) - n;
+	for (uint32_t i = 1; i < n; i++)
+		lost += !ktr__session_ready(session, KTR_REGION_offer, i);
+	return lost;
+}
+
 int ktr__offer_switch(struct ktr__session_rw *session, uint32_t index, int on, struct ktr_error *err)
 {
 	struct ktr_offer_row *row = ktr__session_ready(session, KTR_REGION_offer, index);

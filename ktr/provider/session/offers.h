@@ -10,6 +10,9 @@
 /* Rows there are, the head included; 1 where the session has no such table. */
 uint32_t ktr__offers_n(const struct ktr__session_rw *session);
 
+/* Probes that were offered, and for which there was no room in the session: in the table, or for their names. */
+uint32_t ktr__offers_lost(const struct ktr__session_rw *session);
+
 /* Stores the word of a row; on: its provider's class is recorded from now on. 0 or -errno, err filled. */
 int ktr__offer_switch(struct ktr__session_rw *session, uint32_t row, int on, struct ktr_error *err);
 

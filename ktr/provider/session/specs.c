@@ -343,3 +343,8 @@ unsigned ktr__specs_wait(const struct ktr__specs *specs, uint32_t change, unsign
 {
 	return change ? ktr__offers_wait(specs->session, change, ms) : 0;
 }
+
+uint32_t ktr__specs_lost(const struct ktr__specs *specs)
+{
+	return ktr__offers_lost(specs->session);
+}

@@ -65,4 +65,7 @@ int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on,
 /* Waits until the processes that have providers have seen a change, at most so long: how many have not. */
 unsigned ktr__specs_wait(const struct ktr__specs *specs, uint32_t change, unsigned ms);
 
+/* Probes of processes that cannot be found, since the session had no room for them. */
+uint32_t ktr__specs_lost(const struct ktr__specs *specs);
+
 #endif
