@@ -31,7 +31,7 @@
 	X(LOOP, "excluded: its first instruction is also where a loop goes back to")                   \
 	X(INTO, "excluded: something jumps into its first instruction")                                \
 	X(FAR, "excluded: its first instruction speaks of what is too far from a copy of it")          \
-	X(TEXT, "excluded: there is no memory near it, or none that may be run")
+	X(TEXT, "excluded: no memory may become executable (PR_SET_MDWE, SELinux)")
 
 enum ktr__plain_why {
 #define KTR__PLAIN_WHY_ENUM(name, text) KTR__PLAIN_WHY_##name,

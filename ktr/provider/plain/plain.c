@@ -144,13 +144,15 @@ static bool plain_read(struct plain_object *object)
 	return object->functions && object->stubs;
 }
 
+/* Whatever else would be in the way: that is what can be changed. */
 static void plain_none(struct plain_object *object)
 {
 	for (uint32_t i = 0; i < object->frames.n; i++) {
 		struct ktr__plain_function *function = &object->functions[i];
 
 		function->form = KTR__PLAIN_NOT;
-		function->why = function->why ? function->why : KTR__PLAIN_WHY_TEXT;
+		if (function->why != KTR__PLAIN_WHY_PART && function->why != KTR__PLAIN_WHY_REBUILT)
+			function->why = KTR__PLAIN_WHY_TEXT;
 	}
 }
 

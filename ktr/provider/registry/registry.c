@@ -38,8 +38,8 @@ static uint32_t registry_suspended; /* times that all of them are */
 static uint32_t registry_n_on; /* probes that are enabled; written under the lock */
 static __thread uint32_t registry_in_op; /* operations of providers that this thread is in */
 static bool registry_shared; /* rows of the session can be had */
-static uint32_t registry_n_crowded; /* probes that were wanted as they were offered, and found no room */
-static struct ktr_error registry_first_crowded;
+static uint32_t registry_n_refused; /* probes that were wanted as they were offered, and could not be enabled */
+static struct ktr_error registry_first_refused; /* what was said of the first of them */
 
 void ktr__registry_lock(void)
 {
@@ -76,10 +76,10 @@ bool ktr__registry_inside(void)
 	return registry_in_op;
 }
 
-uint32_t ktr__registry_crowded(const struct ktr_error **first)
+uint32_t ktr__registry_refused(const struct ktr_error **first)
 {
-	*first = &registry_first_crowded;
-	return registry_n_crowded;
+	*first = &registry_first_refused;
+	return registry_n_refused;
 }
 
 /* ---- enabling ---- */
@@ -219,6 +219,16 @@ int ktr__registry_look(struct ktr_error *err)
 			code = code ? code : rc;
 		}
 	return code;
+}
+
+/* It is no probe at all: nothing is said of its having failed. */
+static void registry_not_refused(struct ktr__offered *offered)
+{
+	if (!offered->refused)
+		return;
+	offered->refused = false;
+	if (!--registry_n_refused)
+		registry_first_refused = (struct ktr_error)KTR_ERROR_NONE;
 }
 
 /* ---- the session ---- */
@@ -531,9 +541,8 @@ int ktr_provider_offer(struct ktr_provider *provider, const char *module, const 
 			registry_mask(provider);
 			__atomic_store_n(offered->word, 1, __ATOMIC_RELEASE);
 		}
-		if (*offered->word &&
-		    registry_look_one(offered, registry_n_crowded ? NULL : &registry_first_crowded) == -ENOSPC)
-			registry_n_crowded++;
+		if (*offered->word && registry_look_one(offered, registry_n_refused ? NULL : &registry_first_refused))
+			registry_n_refused++, offered->refused = true;
 	}
 	ktr__registry_unlock();
 	return code;
@@ -549,6 +558,7 @@ int ktr_provider_exclude(struct ktr_provider_probe *probe, const char *why)
 	ktr__registry_lock();
 	free(offered->excluded);
 	offered->excluded = text;
+	registry_not_refused(offered);
 	__atomic_store_n(&offered->own_on, 0, __ATOMIC_RELAXED);
 	if (offered->row)
 		ktr__rows_excluded(offered->row, text);

@@ -36,6 +36,7 @@ struct ktr__offered {
 	uint32_t row; /* in the session's table; 0: none */
 	bool enabled; /* its provider has done so */
 	bool failed;  /* or could not: not tried again until the row forgets it */
+	bool refused; /* ... as it was offered */
 	char *arguments; /* owned; NULL: not known */
 	char *excluded; /* owned; why it is never to be enabled; NULL: it may be */
 	char text[]; /* all strings */
@@ -65,7 +66,7 @@ struct ktr_provider *ktr__registry_providers(void); /* the list. Under the lock 
 bool ktr__registry_inside(void); /* is this thread in an operation of a provider? */
 void ktr__registry_provide(const char *spec); /* has the providers offer what a SPEC asks for. Under the lock */
 
-/* How many found no room to be enabled that were wanted as they were offered; what was said of the first. */
-uint32_t ktr__registry_crowded(const struct ktr_error **first);
+/* How many could not be enabled that were wanted as they were offered; what was said of the first. */
+uint32_t ktr__registry_refused(const struct ktr_error **first);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.ktr.probes as the process ends: what found no room; and of a SPEC that no probe has fitted the nearest one.
+ * debug.ktr.probes as the process ends: what could not be enabled; of a SPEC that has fitted nothing but what can be
+ * no probe, why not; and of a SPEC that no probe has fitted the nearest one.
  * libktr complains of those that are left, which are globs without a colon, and all where there are no providers.
  *
  * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler
  * of a signal: then nobody is asked.
  */
+#include "conf/eval/spec.h"
 #include "ktr/knob/probes_asked.h"
 #include "ktr/provider/registry/registry.h"
 #include "ktr/provider/session/specs.h"
@@ -26,15 +28,46 @@ static void unmatched_tell(const struct ktr__specs *specs, const char *spec)
 }
 
 /* A hundred thousand functions are more than a session has call sites for. */
-static void unmatched_crowded(void)
+static void unmatched_refused(void)
 {
 	const struct ktr_error *first;
-	uint32_t n = ktr__registry_crowded(&first);
+	uint32_t n = ktr__registry_refused(&first);
 
 	if (n == 1)
 		ktr__complain("debug.ktr.probes: %s", first->text);
 	else if (n)
 		ktr__complain("debug.ktr.probes: %u probes could not be enabled, the first is %s", n, first->text);
+}
+
+/* The first of those that fit, where none of them can be on. NULL: one can, or none fits. */
+static const struct ktr__offered *unmatched_excluded(const char *spec)
+{
+	const struct ktr__offered *first = NULL;
+	char full[4 * KTR_PROVIDER_PART_MAX + 4];
+
+	for (const struct ktr_provider *provider = ktr__registry_providers(); provider; provider = provider->next)
+		for (const struct ktr__offered *at = provider->probes; at; at = at->next) {
+			const struct ktr_provider_probe *probe = &at->probe;
+
+			snprintf(full, sizeof(full), "%s:%s:%s:%s", provider->name, probe->module, probe->function,
+				 probe->name);
+			if (!ktr__spec_fits(spec, strlen(spec), full))
+				continue;
+			if (!at->excluded)
+				return NULL;
+			first = first ? first : at;
+		}
+	return first;
+}
+
+static void unmatched_tell_excluded(const char *spec)
+{
+	const struct ktr__offered *first = unmatched_excluded(spec);
+
+	if (first)
+		ktr__complain("debug.ktr.probes: nothing that fits %s can be a probe, the first is %s:%s:%s:%s: %s", spec,
+			      first->probe.provider->name, first->probe.module, first->probe.function,
+			      first->probe.name, first->excluded);
 }
 
 /* Before libktr's: this library is unloaded first, and where both are in the program by its number. */
@@ -48,7 +81,7 @@ __attribute__((destructor(102))) static void unmatched_exit(void)
 	if (!session.map || session.sealed || !ktr__registry_any() || ktr__registry_inside() ||
 	    !ktr__probes_asked[0] || !ktr__registry_trylock())
 		return;
-	unmatched_crowded();
+	unmatched_refused();
 	memcpy(list, ktr__probes_asked, sizeof(list));
 	for (spec = strtok_r(list, ",", &at); spec; spec = strtok_r(NULL, ",", &at)) {
 		size_t n = strlen(spec += strspn(spec, " \t"));
@@ -57,8 +90,11 @@ __attribute__((destructor(102))) static void unmatched_exit(void)
 			spec[--n] = '\0';
 		if (!n)
 			continue;
-		if (strchr(spec, ':') && strncmp(spec, "ktr:", 4) != 0 &&
-		    !(__atomic_fetch_or(&ktr__probes_fit, 1ull << i % 64, __ATOMIC_RELAXED) & 1ull << i % 64))
+		if (!strchr(spec, ':') || strncmp(spec, "ktr:", 4) == 0)
+			;
+		else if (__atomic_fetch_or(&ktr__probes_fit, 1ull << i % 64, __ATOMIC_RELAXED) & 1ull << i % 64)
+			unmatched_tell_excluded(spec);
+		else
 			unmatched_tell(&specs, spec);
 		i++;
 	}

@@ -40,6 +40,16 @@ traced 'fbt:::' "$prog"
 is 'all: exit status' $? 4
 is 'all: output' "$(cat "$dir/out")" '900 turns, 0 wrong'
 
+# prctl(PR_SET_MDWE): no page becomes executable any more.
+KTR_PROBES='fbt:plain::' python3 -c '
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(65, 1, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$ktr" run --agent -o "$dir/t" "$prog" >"$dir/out" 2>"$dir/err"
+is 'mdwe: exit status' $? 4
+is 'mdwe' "$(sed -n 's/plain:[^:]*:[a-z]*:/plain:NAME:entry:/; /nothing that/p' "$dir/err")" \
+	"ktr: debug.ktr.probes: nothing that fits fbt:plain:: can be a probe, the first is fbt:plain:NAME:entry: \
+excluded: no memory may become executable (PR_SET_MDWE, SELinux)"
+
 # ---- attached, and detached ----
 
 text() { # are all functions as in the file?
