@@ -541,8 +541,11 @@ int ktr_provider_offer(struct ktr_provider *provider, const char *module, const 
 			registry_mask(provider);
 			__atomic_store_n(offered->word, 1, __ATOMIC_RELEASE);
 		}
-		if (*offered->word && registry_look_one(offered, registry_n_refused ? NULL : &registry_first_refused))
-			registry_n_refused++, offered->refused = true;
+		if (*offered->word &&
+		    registry_look_one(offered, registry_n_refused ? NULL : &registry_first_refused)) {
+			offered->refused = true;
+			registry_n_refused++;
+		}
 	}
 	ktr__registry_unlock();
 	return code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * debug.ktr.probes as the process ends: what could not be enabled; of a SPEC that has fitted nothing but what can be
- * no probe, why not; and of a SPEC that no probe has fitted the nearest one.
- * libktr complains of those that are left, which are globs without a colon, and all where there are no providers.
+ * debug.ktr.probes as the process ends: what could not be enabled; of a SPEC that has fitted nothing but what can
+ * be no probe, why not; and of a SPEC that no probe has fitted the nearest one. libktr complains of those that are
+ * left, which are globs without a colon, and all where there are no providers.
  *
  * Providers are asked for what they have not offered. exit(3) may have been called by one of them, or in a handler
  * of a signal: then nobody is asked.
