@@ -200,7 +200,7 @@ $(O)/obj/visualize/page/view.js: $(PAGE_VIEW:%=visualize/page/%.js)
 $(O)/obj/visualize/page/%.js: Makefile
 	@mkdir -p $(@D)
 	$(call brief,JS)
-	$(Q)sed -e '/^[ \t]*\/\*.*\*\/$$/d' -e '/^[ \t]*\/\*/,/\*\/$$/d' -e 's/[ \t]*\/\* .* \*\/$$//' $(filter %.js,$^) | cat -s >$@
+	$(Q)sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' -e 's/[[:blank:]]*\/\* .* \*\/$$//' $(filter %.js,$^) | cat -s >$@
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup

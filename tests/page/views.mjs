@@ -5,7 +5,7 @@
 //
 //	node views.mjs KTR TRACE PAGE LONG-PAGE SCREENSHOTS
 import { execFileSync } from 'node:child_process';
-import { check, failed, light, openPage, start } from './browser.mjs';
+import { check, failed, light, openPage, start, written } from './browser.mjs';
 
 const [ktr, trace, file, long, shots] = process.argv.slice(2);
 
@@ -19,6 +19,9 @@ const rowPlace = (page, text, share) => page.evaluate(([text, share]) => {
 async function firstView(page) {
 	const detail = await page.evaluate(() => ktr.sightOf(ktr.view.from, ktr.view.to).detail);
 	check('the first view is of the overview', detail === false, detail);
+	await page.evaluate(() => { ktr.flow.name = 'n'; ktr.draw(); });
+	check('it has no flows, and says so', (await written(page)).some(({ text }) => text === 'zoom in for all flows'));
+	await page.evaluate(() => { ktr.flow.name = ''; });
 	for (const share of [0.1, 0.5]) {
 		const at = await rowPlace(page, 'worker 2', share);
 		await page.mouse.move(at.x, at.y);

@@ -45,9 +45,9 @@ function linesByRow(lines) {
 function drawFlows(sight) {
 	const last = new Map(), lineOf = linesByRow(view.lines), of = view.selected?.event;
 	let drawn = 0, mine = null;
-	if (!flow.name || !sight.detail)
+	if (!flow.name)
 		return;
-	const parts = [...partsOf('threads', 0, sight)].map(({ chunk }) => chunk);
+	const parts = sight.detail ? [...partsOf('threads', 0, sight)].map(({ chunk }) => chunk) : [];
 	for (const chunk of parts)
 		mine = flowEvents(chunk).find(([e]) => chunk.first + e === of)?.[1] ?? mine;
 	for (const chunk of parts)
@@ -66,4 +66,6 @@ function drawFlows(sight) {
 			}
 		}
 	pen.lineWidth = 1;
+	if (!sight.detail || drawn > FLOWS)
+		write('zoom in for all flows', GUTTER + 20, RULER + 10, theme.mark);
 }
