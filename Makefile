@@ -453,13 +453,13 @@ $(BENCH)/fbt: tests/bench/fbt.c tests/bench/peer.c $(wildcard tests/bench/peer.h
 		-L$(O)/lib -Wl,-u,ktr__fbt_attach,--push-state,--no-as-needed,-lktr-fbt,--pop-state -lktr-provider \
 		-lktr '-Wl,-rpath,$$ORIGIN/../lib'
 
-$(BENCH)/paced: tests/bench-writer/paced.c $(O)/lib/libktr.a
+$(BENCH)/paced: $(addprefix tests/bench-writer/,paced.c child.c reference.c paced.h) $(O)/lib/libktr.a
 	@mkdir -p $(@D)
 	$(call brief,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/lib/libktr.a $(LIBKTR_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.c,$^) $(O)/lib/libktr.a $(LIBKTR_LIBS)
 
-bench-writer: setup all $(BENCH)/paced ## rate the writer keeps up with, bytes, CPU; JSON=file as in bench
-	$(BENCH)/paced $(if $(JSON),-j $(JSON))
+bench-writer: setup all $(BENCH)/paced ## rate the writer keeps up with beside a loop that only copies, bytes, CPU: SECONDS=10, EVENTS="ctr2 mix", JSON=file as in bench
+	$(BENCH)/paced -d /var/tmp/ktr-bench.out $(if $(SECONDS),-t $(SECONDS)) $(if $(JSON),-j $(JSON)) $(EVENTS)
 
 $(BENCH)/reader: tests/bench-reader/reader.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)

@@ -2,177 +2,51 @@
 /*
  * What the writer thread keeps up with, what it costs, and how much a trace takes.
  *
- *	paced [-t SECONDS] [-e ENTRIES] [-o TRACE] [-j JSON] [-p PRODUCERS -r RATE] [EVENT...]
+ *	paced [-t SECONDS] [-e ENTRIES] [-o TRACE] [-d TRACE] [-j JSON] [-p PRODUCERS -r RATE] [EVENT...]
  *
- * For each kind of event (ctr0, ctr2 of two ints, ctr6 of six u64, mix: those of the demo by their
- * shares) a child of this program is started with its writer on, and a producer records at a given rate:
- * a hundred events at a time, then waiting on the clock for its next turn. The rate is bisected in windows
- * of a second, each tried TRIES times, because other work on the machine only ever takes away; the best
- * is then held for SECONDS, and lowered until nothing is lost. Last: write(2) of entries as they are, in
- * blocks and one by one; one producer flat out, and two, with the writer on and without it by turns, TRIES
- * times; and an idle program. -r sets one rate instead, in million events per second and producer, 0
+ * For each kind of event (ctr0, ctr2 of two ints, ctr6 of six u64, str16: a string of 16 bytes, mix: those of
+ * the demo by their shares), into a trace in memory that is rotated so that it holds at most 2 GB:
+ *
+ *	recorder   one producer flat out, and nobody who reads: the recorder's own rate
+ *	flat out   the same with the writer on
+ *	reference  reference.c: a loop in the writer's place that does nothing but copy
+ *	lossless   what the writer keeps up with: the rate is bisected in windows of a second, each tried TRIES
+ *		   times, because other work on the machine only ever takes away; the best is then held for
+ *		   SECONDS, and lowered until nothing is lost
+ *	disk       lossless, to a trace on a disk: ctr2 and mix
+ *
+ * Of what is kept up with LIMIT of the reference is asked, and it is said where that was missed. Last: write(2) of
+ * entries as they are, in blocks and one by one; two producers flat out, with the writer on and without it by
+ * turns, TRIES times; an idle program. -r sets one rate instead, in million events per second and producer, 0
  * meaning flat out.
  *
- * Printed: the rate asked for, the one produced and the one written, in million events/s of all
- * producers; events lost; bytes per event in the trace; CPU time of the writer, in per cent of one CPU;
- * entries in each ring. Produced is written and lost, exactly, or the row says so. With one producer the
- * producer has CPU 0 and the writer the others.
+ * Each run is a child of this program (child.c). Printed: the rate asked for, the one produced and the one written,
+ * in million events/s of all producers; events lost; bytes per event in the trace; CPU time of the writer, in per
+ * cent of one CPU, and what it would write if it had all of one, which other load disturbs little; CPU time of the
+ * kernel, the producers' too; faults of pages, per 1000 events; entries in each ring. Produced is written and lost,
+ * exactly, or the row says so. The first producer has CPU 0, the writer the others.
  */
-#include <ktr.h>
+#include "paced.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define TURN  100u /* events between two looks at the clock */
 #define TRIES 3
 #define STEPS 7 /* of the bisection */
-
-struct plan {
-	const char *event;
-	const char *trace;
-	const char *entries;
-	double seconds;
-	double rate; /* [million events/s] of one producer; 0: flat out */
-	int n_producers;
-};
-
-struct outcome {
-	double seconds;
-	uint64_t produced;
-	uint64_t written;
-	uint64_t lost;
-	uint64_t bytes;
-	double writer_cpu; /* [s] */
-};
+#define LIMIT 0.6
 
 static FILE *json;
-static unsigned n_json;
-
+static unsigned n_json, n_missed;
 static struct plan plan;
-static volatile uint64_t produced[64];
-static double producer_cpu[64]; /* [s] */
-
-static double clock_s(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-static double now(void)
-{
-	return clock_s(CLOCK_MONOTONIC);
-}
-
-static void turn(uint64_t from)
-{
-	static const char text[] = "sixteen letters.";
-
-	switch (plan.event[2] == 'x' ? 'x' : plan.event[3]) {
-	case '0':
-		for (unsigned i = 0; i < TURN; i++)
-			CTR0(KTR_GEN, "nothing");
-		break;
-	case '2':
-		for (unsigned i = 0; i < TURN; i++)
-			CTR2(KTR_GEN, "%d and %d", (int)(from + i), (int)i);
-		break;
-	case 'x':
-		/* Of a hundred events of the demo 40 are spans, 30 queue states, 20 counters, 10 have a name. */
-		for (unsigned i = 0; i < TURN / 10; i++) {
-			CTR1(KTR_GEN, "begin %d", (int)i);
-			CTR1(KTR_GEN, "begun %d", (int)i);
-			CTR1(KTR_GEN, "end %d", (int)i);
-			CTR2(KTR_GEN, "ended %d %lu", (int)i, from);
-			CTR2(KTR_GEN, "state %d %p", (int)i, text);
-			CTR2(KTR_GEN, "state %d of %p", (int)i, text);
-			CTR0(KTR_GEN, "empty");
-			CTR3(KTR_GEN, "count %d %lu %lu", (int)i, from, from);
-			CTR1(KTR_GEN, "bytes %lu", from);
-			CTR2(KTR_GEN, "file %s %d", text, (int)i);
-		}
-		break;
-	case '6':
-		for (unsigned i = 0; i < TURN; i++)
-			CTR6(KTR_GEN, "%lu %lu %lu %lu %lu %lu", from + i, from, from, from, from,
-			     from);
-		break;
-	default:
-		for (unsigned i = 0; i < TURN; i++)
-			CTR1(KTR_GEN, "%s", text);
-	}
-}
-
-static void *produce(void *context)
-{
-	long me = (long)context;
-	cpu_set_t set;
-	double start, next;
-	uint64_t n = 0;
-
-	CPU_ZERO(&set);
-	CPU_SET((int)me, &set);
-	sched_setaffinity(0, sizeof(set), &set);
-	start = next = now();
-	while (next < start + plan.seconds) {
-		turn(n);
-		n += TURN;
-		if (plan.rate > 0)
-			while ((next = start + (double)n / plan.rate * 1e-6) > now())
-				;
-		else
-			next = now();
-	}
-	produced[me] = n;
-	producer_cpu[me] = clock_s(CLOCK_THREAD_CPUTIME_ID);
-	return NULL;
-}
-
-/* CPU time of all threads but this one and the producers, in seconds: the writer, and what it leaves to others. */
-static double writer_cpu(void)
-{
-	double seconds = clock_s(CLOCK_PROCESS_CPUTIME_ID) - clock_s(CLOCK_THREAD_CPUTIME_ID);
-
-	for (long i = 0; i < plan.n_producers; i++)
-		seconds -= producer_cpu[i];
-	return seconds;
-}
-
-/* In the child: produces and tells the parent. The writer's last work comes after main. */
-static int child(int report)
-{
-	pthread_t threads[64];
-	struct outcome outcome = { 0 };
-	double start = now(), begun = 0;
-
-	if (!plan.n_producers) { /* the cost of starting is none of an idle session */
-		usleep(500000);
-		start = now();
-		begun = writer_cpu();
-		usleep((useconds_t)(plan.seconds * 1e6));
-	}
-	for (long i = 0; i < plan.n_producers; i++)
-		pthread_create(&threads[i], NULL, produce, (void *)i);
-	for (int i = 0; i < plan.n_producers; i++) {
-		pthread_join(threads[i], NULL);
-		outcome.produced += produced[i];
-	}
-	outcome.seconds = now() - start;
-	outcome.writer_cpu = writer_cpu() - begun;
-	return write(report, &outcome, sizeof(outcome)) != sizeof(outcome);
-}
+static const char *disk;
 
 static uint64_t after(const char *text, const char *key)
 {
@@ -181,8 +55,8 @@ static uint64_t after(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* What the trace's last line of info.jsonl says, and how large its streams are. */
-static void read_trace(struct outcome *outcome)
+/* Adds the events of a trace, as its last line tells, and the bytes of its streams. */
+static void add_trace(const char *trace, uint64_t *events, uint64_t *bytes)
 {
 	char path[400], text[4096];
 	const struct dirent *entry;
@@ -191,74 +65,115 @@ static void read_trace(struct outcome *outcome)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/ktr/info.jsonl", plan.trace);
+	snprintf(path, sizeof(path), "%s/ktr/info.jsonl", trace);
 	fd = open(path, O_RDONLY);
 	n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	outcome->written = after(text, "\"events\":");
-	outcome->lost = after(text, "\"lost\":");
-	dir = opendir(plan.trace);
+	*events += after(text, "\"events\":");
+	dir = opendir(trace);
 	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s/%s", plan.trace, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s", trace, entry->d_name);
 		if (strncmp(entry->d_name, "cpu_", 4) == 0 && stat(path, &st) == 0)
-			outcome->bytes += (uint64_t)st.st_size;
+			*bytes += (uint64_t)st.st_size;
 	}
 	if (dir)
 		closedir(dir);
 }
 
-static void remove_trace(void)
+/* Calls for the trace, and those that it was rotated from. */
+static void each_trace(const char *trace, void (*call)(const char *, uint64_t *, uint64_t *), uint64_t sums[2])
 {
-	char command[400];
+	char pattern[400];
+	glob_t found;
 
-	snprintf(command, sizeof(command), "rm -rf '%s'", plan.trace);
+	if (glob(trace, GLOB_NOCHECK, NULL, &found))
+		return;
+	snprintf(pattern, sizeof(pattern), "%s.[0-9]*", trace);
+	glob(pattern, GLOB_APPEND, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		call(found.gl_pathv[i], &sums[0], &sums[1]);
+	globfree(&found);
+}
+
+double trace_bytes(const char *trace)
+{
+	uint64_t sums[2] = { 0, 0 };
+
+	each_trace(trace, add_trace, sums);
+	return (double)sums[1] / (double)(sums[0] ? sums[0] : 1);
+}
+
+static void remove_one(const char *trace, uint64_t *unused, uint64_t *unused_too)
+{
+	char command[500];
+
+	(void)unused, (void)unused_too;
+	snprintf(command, sizeof(command), "rm -rf '%s'", trace);
 	if (system(command))
-		perror(plan.trace);
+		perror(trace);
+}
+
+static void remove_traces(void)
+{
+	each_trace(plan.trace, remove_one, (uint64_t[2]){ 0, 0 });
 }
 
 /* The child: this program again, with its writer on, or with rings that nobody drains. */
 static void become(char *self, int report, int writer)
 {
-	char fd[16], rate[32], seconds[32], producers[16];
+	char fd[16], rate[32], seconds[32], producers[16], bytes[32], keep[16];
 
 	snprintf(fd, sizeof(fd), "%d", report);
 	snprintf(rate, sizeof(rate), "%.9g", plan.rate);
 	snprintf(seconds, sizeof(seconds), "%g", plan.seconds);
 	snprintf(producers, sizeof(producers), "%d", plan.n_producers);
+	snprintf(bytes, sizeof(bytes), "%llu", ROTATE_BYTES);
+	snprintf(keep, sizeof(keep), "%d", ROTATE_KEEP);
 	unsetenv("KTR_FILE");
 	if (writer)
 		setenv("KTR_FILE", plan.trace, 1);
 	setenv("KTR_MASK", "gen", 1);
 	setenv("KTR_ENTRIES", plan.entries, 1);
-	setenv("KTR_ROTATE_SIZE", "0", 1);
+	setenv("KTR_ROTATE_SIZE", bytes, 1);
+	setenv("KTR_ROTATE_KEEP", keep, 1);
 	unsetenv("KTR_DISABLE");
+	if (plan.n_producers == 1)
+		stay_on(-1); /* the writer begins before main */
 	execl("/proc/self/exe", self, "-c", fd, "-r", rate, "-t", seconds, "-p", producers, plan.event,
 	      (char *)NULL);
 	_exit(127);
 }
 
+static double per_us(uint64_t n, const struct outcome *outcome)
+{
+	return (double)n / (outcome->seconds > 0 ? outcome->seconds : 1) * 1e-6;
+}
+
 static void print(const char *name, const struct outcome *outcome, int writer)
 {
 	double s = outcome->seconds > 0 ? outcome->seconds : 1;
-	double made = (double)outcome->produced / s * 1e-6, written = (double)outcome->written / s * 1e-6;
-	double bytes = (double)outcome->bytes / (double)(outcome->written ? outcome->written : 1);
-	double cpu = outcome->writer_cpu / s * 100;
+	double made = per_us(outcome->produced, outcome), written = per_us(outcome->written, outcome);
+	double cpu = outcome->writer_cpu / s * 100, kernel = outcome->kernel_cpu / s * 100;
+	double faults = (double)outcome->faults / (double)(outcome->produced ? outcome->produced : 1) * 1000;
+	double per_cpu = cpu > 0.1 ? written / cpu * 100 : 0;
 	int exact = !writer || outcome->written + outcome->lost == outcome->produced;
 
-	printf("%-9s %5.1f s %8.1f %8.2f %8.2f %10llu %7.1f %8.2f %9s%s\n", name, outcome->seconds,
-	       plan.rate * plan.n_producers, made, written, (unsigned long long)outcome->lost, bytes, cpu,
-	       plan.entries, exact ? "" : "  MISCOUNTED");
+	printf("%-9s %5.1f s %8.1f %8.2f %8.2f %10llu %7.1f %8.2f %8.2f %8.2f %7.3f %9s%s\n", name, outcome->seconds,
+	       plan.rate * plan.n_producers, made, written, (unsigned long long)outcome->lost, outcome->bytes,
+	       cpu, per_cpu, kernel, faults, plan.entries, exact ? "" : "  MISCOUNTED");
 	fflush(stdout);
 	if (json)
 		fprintf(json,
 			"%s\n {\"name\":\"%s\",\"event\":\"%s\",\"producers\":%d,\"entries\":\"%s\","
 			"\"seconds\":%.3f,"
 			"\"asked_per_s\":%.0f,\"made_per_s\":%.0f,\"written_per_s\":%.0f,\"lost\":%llu,"
-			"\"bytes_per_event\":%.2f,\"writer_cpu_percent\":%.3f,\"exact\":%s}",
+			"\"bytes_per_event\":%.2f,\"writer_cpu_percent\":%.3f,\"kernel_cpu_percent\":%.3f,"
+			"\"faults\":%llu,\"exact\":%s}",
 			n_json++ ? "," : "[", name, plan.event, plan.n_producers, plan.entries,
 			outcome->seconds, plan.rate * plan.n_producers * 1e6, made * 1e6, written * 1e6,
-			(unsigned long long)outcome->lost, bytes, cpu, exact ? "true" : "false");
+			(unsigned long long)outcome->lost, outcome->bytes, cpu, kernel,
+			(unsigned long long)outcome->faults, exact ? "true" : "false");
 }
 
 /* Runs a child at plan.rate. */
@@ -268,7 +183,7 @@ static struct outcome run(char *self, int writer)
 	int ends[2], status;
 	pid_t pid;
 
-	remove_trace();
+	remove_traces();
 	if (pipe(ends))
 		exit(1);
 	pid = fork();
@@ -280,14 +195,9 @@ static struct outcome run(char *self, int writer)
 	close(ends[0]);
 	waitpid(pid, &status, 0);
 	if (writer)
-		read_trace(&outcome);
-	remove_trace();
+		outcome.bytes = trace_bytes(plan.trace);
+	remove_traces();
 	return outcome;
-}
-
-static double per_us(uint64_t n, const struct outcome *outcome)
-{
-	return (double)n / outcome->seconds * 1e-6;
 }
 
 /* Was nothing lost at this rate, and the rate kept, in one of so many tries? The most that was written, too. */
@@ -306,23 +216,25 @@ static int lossless(char *self, int tries, struct outcome *outcome, double *most
 /* From a rate that was too high to the next one to try: by a step, or to what was written, but not too far. */
 static double lower(double rate, double most)
 {
-	double step = 0.93 * rate, far = 0.75 * rate;
+	double step = 0.97 * rate, far = 0.8 * rate;
 
 	return most > step ? step : most < far ? far : most;
 }
 
-static void search(char *self)
+/* The rate that is kept up with, at most `high`, and the row of it. */
+static double search(char *self, const char *name, double high)
 {
-	double low = 0, high = 100, seconds = plan.seconds, most = 0;
+	double low = 0, seconds = plan.seconds, most = 0;
 	struct outcome outcome = { 0 };
 
 	plan.seconds = seconds < 1 ? seconds : 1;
-	for (int i = 0; i < STEPS; i++) {
-		plan.rate = (low + high) / 2;
+	plan.rate = high;
+	for (int i = 0; i < STEPS && high - low > high / 100; i++) {
 		if (lossless(self, TRIES, &outcome, &most))
 			low = plan.rate;
 		else
 			high = plan.rate;
+		plan.rate = (low + high) / 2;
 	}
 	plan.seconds = seconds;
 	for (plan.rate = low; plan.rate > 1; plan.rate = lower(plan.rate, most)) {
@@ -330,7 +242,8 @@ static void search(char *self)
 		if (lossless(self, TRIES, &outcome, &most))
 			break;
 	}
-	print("lossless", &outcome, 1);
+	print(name, &outcome, 1);
+	return per_us(outcome.written, &outcome);
 }
 
 static void add(struct outcome *sum, const struct outcome *outcome)
@@ -339,30 +252,64 @@ static void add(struct outcome *sum, const struct outcome *outcome)
 	sum->produced += outcome->produced;
 	sum->written += outcome->written;
 	sum->lost += outcome->lost;
-	sum->bytes += outcome->bytes;
 	sum->writer_cpu += outcome->writer_cpu;
+	sum->kernel_cpu += outcome->kernel_cpu;
+	sum->faults += outcome->faults;
+	sum->bytes = outcome->bytes;
 }
 
 /* With the writer and without it by turns: what other work takes away in a while is to meet both. */
-static void flat_out(char *self, int n)
+static void flat_out(char *self, struct outcome *with, struct outcome *alone)
 {
-	struct outcome with = { 0 }, alone = { 0 }, one;
-	double share, ratio;
+	struct outcome one;
 
 	plan.rate = 0;
-	plan.n_producers = n;
 	for (int i = 0; i < TRIES; i++) {
 		one = run(self, 1);
-		add(&with, &one);
+		add(with, &one);
 		one = run(self, 0);
-		add(&alone, &one);
+		add(alone, &one);
 	}
+}
+
+static void one_event(char *self)
+{
+	struct outcome with = { 0 }, alone = { 0 }, copied;
+	double seconds = plan.seconds, kept, best, own;
+	const char *trace = plan.trace;
+
+	printf("%s\n", plan.event);
+	plan.seconds = seconds < 2 ? seconds : 2;
+	flat_out(self, &with, &alone);
+	own = per_us(alone.produced, &alone);
+	print("recorder", &alone, 0);
 	print("flat out", &with, 1);
-	print("alone", &alone, 0);
-	share = with.writer_cpu / with.seconds / (double)sysconf(_SC_NPROCESSORS_ONLN);
-	ratio = (double)with.produced / with.seconds / ((double)alone.produced / alone.seconds);
-	printf("          producers run at %.2f of their rate alone; the writer has %.2f of the CPUs\n", ratio,
-	       share);
+	copied = reference(plan.trace, with.bytes, 1 << 20, seconds < 3 ? seconds : 3);
+	best = per_us(copied.written, &copied);
+	print("reference", &copied, 0);
+	plan.seconds = seconds;
+	kept = search(self, "lossless", own);
+	printf("          %.2f of the reference (%.2f is asked)%s, %.2f of the recorder\n", kept / best, LIMIT,
+	       kept < LIMIT * best ? ": MISSED" : "", kept / own);
+	n_missed += kept < LIMIT * best;
+	if (disk && (plan.event[3] == '2' || plan.event[0] == 'm')) {
+		plan.trace = disk;
+		search(self, "disk", own);
+		plan.trace = trace;
+	}
+}
+
+static void two_producers(char *self)
+{
+	struct outcome with = { 0 }, alone = { 0 };
+
+	plan.n_producers = 2;
+	flat_out(self, &with, &alone);
+	print("recorder", &alone, 0);
+	print("flat out", &with, 1);
+	printf("          producers run at %.2f of their rate alone; the writer has %.2f of the CPUs\n",
+	       per_us(with.produced, &with) / per_us(alone.produced, &alone),
+	       with.writer_cpu / with.seconds / (double)sysconf(_SC_NPROCESSORS_ONLN));
 	plan.n_producers = 1;
 }
 
@@ -370,21 +317,23 @@ static void flat_out(char *self, int n)
 static void raw(unsigned n_block)
 {
 	static const char *const names[] = { "raw", "raw block" };
-	static struct ktr_entry entry[1024];
+	static struct {
+		uint64_t word[8];
+	} entry[1024];
 	struct outcome outcome = { 0 };
 	int fd = open(plan.trace, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	double start = now();
 
 	for (outcome.produced = 0; now() < start + 1; outcome.produced += n_block) {
 		for (unsigned i = 0; i < n_block; i++)
-			entry[i].timestamp = outcome.produced + i;
+			entry[i].word[0] = outcome.produced + i;
 		if (write(fd, entry, n_block * sizeof(*entry)) < 0)
 			break;
 	}
 	outcome.seconds = now() - start;
 	outcome.writer_cpu = outcome.seconds;
 	outcome.written = outcome.produced;
-	outcome.bytes = outcome.written * sizeof(*entry);
+	outcome.bytes = sizeof(*entry);
 	close(fd);
 	unlink(plan.trace);
 	plan.rate = 0;
@@ -403,24 +352,23 @@ static void idle(char *self)
 
 static void measure(char *self, int argc, char **argv)
 {
-	static const char *const all[] = { "ctr0", "ctr2", "ctr6", "mix" };
-	int n = argc ? argc : 4;
+	static const char *const all[] = { "ctr0", "ctr2", "ctr6", "str16", "mix" };
+	int n = argc ? argc : (int)(sizeof(all) / sizeof(all[0]));
 
-	printf("%-9s %7s %8s %8s %8s %10s %7s %8s %9s\n", "", "", "asked", "made", "written", "lost", "bytes",
-	       "writer%", "entries");
+	printf("%-9s %7s %8s %8s %8s %10s %7s %8s %8s %8s %7s %9s\n", "", "", "asked", "made", "written", "lost",
+	       "bytes", "writer%", "at 100%", "kernel%", "faults", "entries");
 	for (int i = 0; i < n; i++) {
 		plan.event = argc ? argv[i] : all[i];
-		printf("%s\n", plan.event);
-		search(self);
+		one_event(self);
 	}
+	if (argc)
+		return;
 	plan.event = "ctr2";
 	printf("write(2) of entries, one at a time and 1024\n");
 	raw(1);
 	raw(1024);
-	for (int i = 1; i <= 2; i++) {
-		printf("ctr2, %d producer%s flat out\n", i, i > 1 ? "s" : "");
-		flat_out(self, i);
-	}
+	printf("ctr2, 2 producers\n");
+	two_producers(self);
 	printf("no event\n");
 	idle(self);
 }
@@ -430,8 +378,8 @@ int main(int argc, char **argv)
 	int option, report = -1, one = 0;
 	struct outcome outcome;
 
-	plan = (struct plan){ "ctr2", "/var/tmp/ktr-bench.out", "1M", 5, 0, 1 };
-	while ((option = getopt(argc, argv, "t:e:o:p:r:c:j:")) > 0)
+	plan = (struct plan){ "ctr2", "/dev/shm/ktr-bench.out", "1M", 10, 0, 1 };
+	while ((option = getopt(argc, argv, "t:e:o:d:p:r:c:j:")) > 0)
 		switch (option) {
 		case 't':
 			plan.seconds = strtod(optarg, NULL);
@@ -441,6 +389,9 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			plan.trace = optarg;
+			break;
+		case 'd':
+			disk = optarg;
 			break;
 		case 'p':
 			plan.n_producers = atoi(optarg) < 64 ? atoi(optarg) : 64;
@@ -464,7 +415,7 @@ int main(int argc, char **argv)
 		}
 	if (report >= 0) {
 		plan.event = argv[optind];
-		return child(report);
+		return child(&plan, report);
 	}
 	setenv("KTR_DISABLE", "1", 1);
 	if (one) {
