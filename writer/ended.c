@@ -27,10 +27,13 @@ static void ended_entry(struct ktr__lives *lives, uint32_t row, uint64_t ns)
 	ended_see(&lives->proc[lives->thread[row].proc], ns);
 }
 
-/* The slots [from, to) of a ring. False: there is nothing before them that matters. */
+/*
+ * The slots [from, to) of a ring. False: there is nothing before them that matters. What is missing is not counted:
+ * the cursor says that no continuations are to be looked for, which else were, from each batch up to the head.
+ */
 static bool ended_batch(struct ktr__drain *drain, uint32_t row, uint64_t from, uint64_t to, uint64_t since_ns)
 {
-	struct ktr__ring_cursor cursor = { row, 0, from, 0, 0, 0 };
+	struct ktr__ring_cursor cursor = { row, 1, from, 0, UINT64_MAX, 0 };
 	struct ktr__ring_batch batch;
 	bool more = true;
 
@@ -61,11 +64,13 @@ static void ended_ring(struct ktr__drain *drain, uint32_t row, uint64_t since_ns
 	bool more = geom != 0 && !drain->pace[row].broken;
 
 	drain->source.leap = 0;
+	drain->source.held = drain->pace[row].held;
 	while (more && to && head - to < ENDED_SLOTS) {
 		from = to > KTR_FILL_ENTRIES ? to - KTR_FILL_ENTRIES : 0;
 		more = ended_batch(drain, row, from, to, since_ns);
 		to = from;
 	}
+	drain->source.held = 0;
 }
 
 void ktr__ended_look(struct ktr__drain *drain, uint64_t now, bool last)
