@@ -166,7 +166,7 @@ $(call obj,obj,$(TEST_SRC)): | setup-check
 # events out of the ordinary (record.c and payload.c are as fast either way), and is kept small, so that libktr's text
 # stays within 64 KiB (tests/cli/build/size.sh). The flags behind -Oz are those of gcc's passes that were found to make
 # this code larger; where a compiler does not know all of them, -Os has to do.
-HOT := ktr/record/stack writer/format/codec
+HOT := ktr/record/stack writer/format/codec writer/format/codec_pack writer/format/codec_payload writer/format/crc32c
 COLD := $(filter-out $(HOT),$(basename $(LIBKTR_SRC) $(LOAD_SRC) $(LOADED_SRC)))
 SMALL_BEST := -Oz -fno-caller-saves -fno-move-loop-invariants -fno-move-loop-stores \
 	      -fno-optimize-sibling-calls -fno-expensive-optimizations -fno-if-conversion \

@@ -20,7 +20,7 @@ tables='
 ^writer/[a-z]*[.]c ktr/load/writer_hook.h
 ^writer/sweep[.]c ktr/load/sweep.h
 ^writer/resize[.]c ktr/load/resize.h
-^writer/format/codec_payload[.]c writer/format/codec.h'
+^writer/format/codec_pa[a-z]*[.]c writer/format/codec.h'
 
 objects=$(find "$O/obj" -name '*.o' ! -path "$O/obj/tests/*" | LC_ALL=C sort)
 [ -n "$objects" ] || { echo "$O has no objects" >&2; exit 1; }

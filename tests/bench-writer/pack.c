@@ -65,7 +65,7 @@ static uint32_t make_batch(uint32_t from, uint32_t to)
 	uint32_t site = from, i;
 
 	for (i = 0; i + 1 < N_BATCH; i++) {
-		batch[i] = (struct ktr_entry){ 26 * i, site, 1 + i % 3, { i, i * 7, 3, 4, 5, 6 } };
+		batch[i] = (struct ktr_entry){ 26 * i, site, 1 + i / 64 % 3, { i, i * 7, 3, 4, 5, 6 } };
 		if (site == 4) {
 			batch[i].arg[0] = 16;
 			memset(&batch[i].arg[1], 'x', 16);

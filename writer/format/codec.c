@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The packed form of events, both directions; ktr/trace_file.h describes the bytes.
+ * Packed events back to what they were; ktr/trace_file.h describes the bytes, codec_pack.c writes them.
  *
  * Most events carry numbers only. Their program holds, for each of six arguments, its offset among
- * the packed numbers; unused arguments have the offset of the end. Packing is then six 8-byte
- * stores in order, each covering what the one before it spilled, and unpacking six 8-byte loads,
+ * the packed numbers; unused arguments have the offset of the end. Unpacking is six 8-byte loads,
  * masked by type: no branch depends on the site. Strings and stacks take a path of their own, one
  * argument at a time.
  *
- * Numbers are stored by memcpy in the machine's order: sessions and traces are little-endian, and
+ * Numbers are loaded by memcpy in the machine's order: sessions and traces are little-endian, and
  * so are the machines this builds for.
  *
- * Invariants: a store begins before pack->limit + KTR_PACK_SLACK - 64; a load lies within
- * [walk->at, walk->end) or in a local copy of it.
- *
- * How long an event becomes is known when it is packed: the one that ends after the limit is undone.
+ * Invariant: a load lies within [walk->at, walk->end) or in a local copy of it.
  */
 #include "writer/format/codec.h"
 
@@ -30,7 +26,6 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sessions and traces are little-endian");
-_Static_assert(KTR_PACK_EVENT_MAX + 64 <= KTR_PACK_SLACK, "an event that is undone lies in the buffer");
 
 /* [bytes] Longest header, word and numbers, and what the last 8-byte load may read beyond. */
 #define CODEC_FAST_BYTES 80
@@ -85,183 +80,6 @@ static inline uint16_t codec_load16(const uint8_t *p)
 
 	memcpy(&x, p, sizeof(x));
 	return x;
-}
-
-static inline void codec_store64(uint8_t *p, uint64_t x)
-{
-	memcpy(p, &x, sizeof(x));
-}
-
-static inline void codec_store32(uint8_t *p, uint32_t x)
-{
-	memcpy(p, &x, sizeof(x));
-}
-
-static inline void codec_store16(uint8_t *p, uint16_t x)
-{
-	memcpy(p, &x, sizeof(x));
-}
-
-/* An event's header; id_at is where its id can be made odd. */
-static inline uint8_t *codec_put_header(uint8_t *at, uint32_t site, uint64_t ns, uint64_t last,
-					uint8_t **id_at)
-{
-	if (unlikely(site > KTR_EVENT_SITE_COMPACT || (ns - last) >> 32)) {
-		codec_store16(at, KTR_EVENT_ID_EXTENDED);
-		codec_store32(at + 2, 2 * site);
-		codec_store64(at + 6, ns);
-		*id_at = at + 2;
-		return at + 14;
-	}
-	codec_store16(at, (uint16_t)(2 * site));
-	codec_store32(at + 2, (uint32_t)ns);
-	*id_at = at;
-	return at + 6;
-}
-
-/*
- * May the event be packed now? Sets pack->why when not. A site or thread that is not known yet is
- * asked for before it is given up; a CPU is that of the packet's first event.
- */
-static __attribute__((noinline)) int codec_special(struct ktr__pack *pack,
-						   const struct ktr_entry *entry, int unknown)
-{
-	if ((entry->thread ^ pack->cpu_bits) & pack->cpu_mask) {
-		pack->why = KTR_PACK_CPU;
-		if (pack->n_events)
-			return 0;
-		pack->cpu_bits = entry->thread & pack->cpu_mask;
-	}
-	if (unknown && !pack->take_unknown) {
-		pack->why = KTR_PACK_UNKNOWN;
-		return 0;
-	}
-	pack->take_unknown = 0;
-	return 1;
-}
-
-/* The arguments of an event that has nothing but numbers. Returns its end. */
-static inline uint8_t *codec_put_numbers(const struct ktr__program *program,
-					 const struct ktr_entry *entry, uint8_t *at)
-{
-	codec_store64(at, entry->arg[0]);
-	codec_store64(at + program->off[1], entry->arg[1]);
-	if (program->n_args > 2) {
-		codec_store64(at + program->off[2], entry->arg[2]);
-		codec_store64(at + program->off[3], entry->arg[3]);
-		codec_store64(at + program->off[4], entry->arg[4]);
-		codec_store64(at + program->off[5], entry->arg[5]);
-	}
-	return at + program->fixed;
-}
-
-/*
- * ktr_trace_ns() without a shift of 128 bits: the same map with mult and shift scaled up, so that the
- * product's upper half is the answer when the ticks are shifted first. last is the latest moment for
- * which that fits into 64 bits, or the given limit.
- */
-struct codec_clock {
-	uint64_t first; /* [ticks] */
-	uint64_t last;
-	uint64_t base_ns;
-	uint64_t mult;
-	unsigned up;
-};
-
-static struct codec_clock codec_clock(const struct ktr_trace_clock *clock, uint64_t limit_ticks)
-{
-	struct codec_clock c = { clock->base_ticks, limit_ticks, clock->base_ns, clock->mult, 0 };
-	unsigned more = clock->mult ? (unsigned)__builtin_clzll(clock->mult) : 0;
-	uint64_t most;
-
-	if (more > 63 - clock->shift)
-		more = 63 - clock->shift;
-	c.mult <<= more;
-	c.up = 64 - clock->shift - more;
-	most = c.up < 64 ? UINT64_MAX >> c.up : 0;
-	if (c.last > c.first && c.last - c.first > most)
-		c.last = c.first + most;
-	return c;
-}
-
-static inline uint64_t codec_ns(const struct codec_clock *c, uint64_t ticks)
-{
-	uint64_t delta;
-
-	ticks = ticks < c->last ? ticks : c->last;
-	delta = ticks > c->first ? ticks - c->first : 0;
-	return c->base_ns + (uint64_t)((unsigned __int128)(delta << c->up) * c->mult >> 64);
-}
-
-/*
- * What does not change within a run is held in locals: stores of bytes into the packet could change
- * anything else for all that the compiler knows, and did cost a third of the time in loads. A ring that the
- * producer fills lies in its cache or in none: an entry of the next run is asked for with each that is packed,
- * which took a fifth off the writer's time.
- */
-uint32_t ktr__pack_run(struct ktr__pack *pack, const struct ktr_entry *entry, uint32_t n)
-{
-	const struct codec_clock clock = codec_clock(&pack->clock, pack->limit_ticks);
-	const struct ktr__program *const programs = pack->programs;
-	const uint32_t *const words = pack->words;
-	const uint32_t n_programs = pack->n_programs, n_words = pack->n_words, cpu_mask = pack->cpu_mask;
-	uint8_t *const limit = pack->limit;
-	const struct ktr_entry *const ahead = pack->ahead ? pack->ahead : entry;
-	uint32_t cpu_bits = pack->cpu_bits, n_events = pack->n_events, n_conts = 0, i;
-	uint64_t last = pack->time_ns;
-	uint8_t *at = pack->at, *id_at;
-
-	pack->why = KTR_PACK_DONE;
-	for (i = 0; i < n; i++) {
-		const struct ktr_entry *e = &entry[i];
-		const struct ktr__program *program = &programs[e->site < n_programs ? e->site : 0];
-		uint8_t *const begin = at;
-		const uint64_t before = last;
-		uint64_t ns;
-		uint32_t row = e->thread & KTR_THREAD_INDEX, word, site;
-		int unknown;
-
-		__builtin_prefetch(&ahead[i]);
-		if (unlikely(e->timestamp & KTR_CONT_MARK)) {
-			n_conts++;
-			continue;
-		}
-		word = row < n_words ? words[row] : 0;
-		unknown = (row && !word) || !program->ready;
-		if (unlikely(unknown || ((e->thread ^ cpu_bits) & cpu_mask))) {
-			pack->n_events = n_events;
-			if (!codec_special(pack, e, unknown))
-				break;
-			cpu_bits = pack->cpu_bits;
-		}
-		site = program->ready ? e->site : 0;
-		ns = codec_ns(&clock, e->timestamp & KTR_TIME_TICKS);
-		ns = ns > last ? ns : last;
-		if (unlikely(!n_events++))
-			pack->first_ns = last = ns;
-		word |= (uint32_t)(e->timestamp / KTR_TIME_APPROX) * KTR_WORD_APPROX;
-		at = codec_put_header(at, site, ns, last, &id_at);
-		codec_store32(at, word);
-		last = ns;
-		if (likely(site && !program->payload))
-			at = codec_put_numbers(program, e, at + 4);
-		else
-			at = ktr__put_odd(site ? program : NULL,
-					  site && program->literal ? pack->literals[site] : NULL, e, n - i - 1,
-					  at + 4, id_at);
-		if (unlikely(at > limit)) {
-			at = begin;
-			last = before;
-			n_events--;
-			pack->why = KTR_PACK_FULL;
-			break;
-		}
-	}
-	pack->n_events = n_events;
-	pack->n_conts += n_conts;
-	pack->at = at;
-	pack->time_ns = last;
-	return i;
 }
 
 void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,

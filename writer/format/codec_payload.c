@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define likely(x)   __builtin_expect(!!(x), 1)
+
 int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8_t *type)
 {
 	static const uint8_t widths[KTR_ARG_TYPES] = {
@@ -41,6 +43,72 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 	p.ready = KTR__PROGRAM_READY;
 	*program = p;
 	return 0;
+}
+
+/* [bytes] that argument i, a number, takes in a packet. */
+static inline unsigned codec_payload_width(const struct ktr__program *program, unsigned i)
+{
+	unsigned next = i + 1 < KTR_ARGS_MAX ? program->off[i + 1] : program->fixed;
+
+	return next - program->off[i];
+}
+
+/* Which bytes of a word are zero: bit 7 of the lowest of those is set, and of none below it. */
+static inline uint64_t codec_payload_zeros(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return (word - ones) & ~word & (ones << 7);
+}
+
+/* Copies n bytes by words of 8; at and from have room for the last. Not 0: there is a NUL among them. */
+static inline uint64_t codec_payload_copy(uint8_t *at, const char *from, uint32_t n)
+{
+	uint64_t zeros = 0, word;
+	uint32_t i;
+
+	for (i = 0; i + 8 <= n; i += 8) {
+		memcpy(&word, from + i, sizeof(word));
+		memcpy(at + i, &word, sizeof(word));
+		zeros |= codec_payload_zeros(word);
+	}
+	if (i < n) {
+		memcpy(&word, from + i, sizeof(word));
+		memcpy(at + i, &word, sizeof(word));
+		zeros |= codec_payload_zeros(word | UINT64_MAX << 8 * (n - i));
+	}
+	return zeros;
+}
+
+/*
+ * The arguments of an event whose strings are whole, have no NUL, and lie in the words that it has no arguments
+ * for. Returns their end; NULL: it is another one.
+ */
+static inline uint8_t *codec_payload_short(const struct ktr__program *program, const char *literals,
+					   const struct ktr_entry *entry, uint8_t *at)
+{
+	const char *from = (const char *)&entry->arg[program->n_args], *end = (const char *)(entry + 1);
+	uint64_t zeros = 0;
+	size_t literal = 0;
+
+	for (unsigned i = 0; i < program->n_args; i++) {
+		uint64_t word = entry->arg[i];
+
+		if (!(program->payload >> i & 1)) {
+			memcpy(at, &word, sizeof(word));
+			at += codec_payload_width(program, i);
+		} else if (program->literal >> i & 1) {
+			at = (uint8_t *)stpcpy((char *)at, ktr__literal(literals, &literal)) + 1;
+		} else {
+			if (program->type[i] != KTR_ARG_STR || word > (uint64_t)(end - from))
+				return NULL;
+			zeros |= codec_payload_copy(at, from, (uint32_t)word);
+			from += (word + 7) & ~7ull;
+			at += word;
+			*at++ = 0;
+		}
+	}
+	return zeros ? NULL : at;
 }
 
 /* A string or a stack at `at`. Returns its end; *cut: not all of it is there. */
@@ -75,6 +143,7 @@ uint8_t *ktr__put_odd(const struct ktr__program *program, const char *literals, 
 	struct ktr__payload_at payload;
 	uint32_t n_conts = 0;
 	unsigned cuts = 0, nulls = 0, cut;
+	uint8_t *end;
 
 	if (!program) {
 		/* Site 0: its number and its words as they are. */
@@ -83,17 +152,19 @@ uint8_t *ktr__put_odd(const struct ktr__program *program, const char *literals, 
 		memcpy(at, entry->arg, sizeof(entry->arg));
 		return at + sizeof(entry->arg);
 	}
+	end = codec_payload_short(program, literals, entry, at);
+	if (likely(end))
+		return end;
 	while (n_conts < left && n_conts < KTR_SLOTS_MAX - 1 && (entry[1 + n_conts].timestamp & KTR_CONT_MARK))
 		n_conts++;
 	payload = ktr__payload_at(entry, program->n_args, n_conts);
 	for (unsigned i = 0; i < program->n_args; i++) {
-		const uint8_t *next = i + 1 < KTR_ARGS_MAX ? &program->off[i + 1] : &program->fixed;
 		int stack = program->type[i] == KTR_ARG_STACK;
 		uint64_t word = entry->arg[i];
 
 		if (!(program->payload >> i & 1)) {
 			memcpy(at, &word, sizeof(word));
-			at += *next - program->off[i];
+			at += codec_payload_width(program, i);
 			continue;
 		}
 		if (program->literal >> i & 1) {
