@@ -299,6 +299,7 @@ static FILL_COLD int fill_write(struct fill *fill)
 static int fill_take(struct fill *fill, uint64_t stop)
 {
 	struct ktr__drain *drain = fill->drain;
+	const uint32_t max = drain->source.base ? KTR_FILL_NEAR : KTR_FILL_ENTRIES;
 	struct ktr__ring_batch batch;
 	uint64_t from;
 	int rc;
@@ -309,8 +310,7 @@ static int fill_take(struct fill *fill, uint64_t stop)
 		if (end + FILL_BATCH_BYTES + KTR_PACK_SLACK > drain->buffer + KTR_FILL_BYTES)
 			return 1;
 		from = fill->ring->cursor.next;
-		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries,
-				    KTR_FILL_ENTRIES, &batch);
+		rc = ktr__ring_read(&drain->source, &fill->ring->cursor, stop, drain->entries, max, &batch);
 		if (rc == -EAGAIN || rc == 0)
 			return 0; /* the next round is a better moment */
 		if (rc < 0) {

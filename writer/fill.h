@@ -7,8 +7,14 @@
 
 struct ktr__drain;
 
-/* [slots] of a batch: 64 KiB, which with the buffer's part in use fits any L2 cache. */
+/* [slots] of a batch at most: 64 KiB, which with the buffer's part in use fits any L2 cache. */
 #define KTR_FILL_ENTRIES 1024u
+
+/*
+ * [slots] of one through a mapping: 16 KiB, which with the next, that is fetched meanwhile, and the packet's page
+ * fit an L1 cache. By pread(2) each batch takes several calls.
+ */
+#define KTR_FILL_NEAR 256u
 
 /* [bytes] Packets written at once; a batch never fills more than what is left at its beginning. */
 #define KTR_FILL_BYTES (512u << 10)
