@@ -40,10 +40,18 @@ async function firstView(page) {
 		await page.keyboard.press('Escape');
 	}
 	await page.keyboard.press('2');
-	const at = await page.evaluate(() => {
+	/* Where a row of points has one, from the middle on. */
+	const at = await page.evaluate(async () => {
 		ktr.draw();
 		const box = document.getElementById('plot').getBoundingClientRect(), line = ktr.view.lines.find((l) => l.text === 'done worker 0');
-		return { x: box.left + 290 + (box.width - 290) / 3, y: box.top + 26 + line.y - ktr.view.top + line.height / 2 };
+		const row = line.marks >= 0 ? line.marks : line.row, what = ktr.index.rows[row].kind === 0 ? 'ids' : 'threads';
+		for (let k = ktr.index.chunks.length >> 1; k < ktr.index.chunks.length; k++) {
+			const chunk = await ktr.chunkLater(k), { start, order } = chunk.list(what);
+			if (start[row] < start[row + 1])
+				return { x: box.left + 290 + (box.width - 290) * chunk.time[order[start[row]]] / ktr.index.span,
+					y: box.top + 26 + line.y - ktr.view.top + line.height / 2 };
+		}
+		return null;
 	});
 	await page.mouse.click(at.x, at.y);
 	await page.waitForFunction(() => !document.getElementById('panel').hidden, null, { timeout: 120000 });
