@@ -11,9 +11,23 @@ text() {
 	mandoc -T ascii -O width=200 "$1" | sed 's/.\x08//g'
 }
 
-# The word stands in the file, not as a part of a longer one.
+# lacks FILE WORD...: those that do not stand in the file, or as a part of a longer word only.
+lacks() {
+	file=$1
+	shift
+	printf '%s\n' "$@" | awk -v file="$file" '
+		function there(word, rest, i, part) {
+			part = "[A-Za-z0-9_-]"
+			for (rest = text; (i = index(rest, word)); rest = substr(rest, i + 1))
+				if (substr(rest, i - 1, 1) !~ part && substr(rest, i + length(word), 1) !~ part)
+					return 1
+			return 0
+		}
+		BEGIN { while ((getline line < file) > 0) text = text "\n" line; text = text "\n" }
+		$0 != "" && !there($0)'
+}
 has() {
-	grep -Eq -e "(^|[^A-Za-z0-9_-])$1([^A-Za-z0-9_-]|\$)" "$2"
+	[ -z "$(lacks "$2" "$1")" ]
 }
 
 lint() {
@@ -30,12 +44,14 @@ options() { # page, command...
 	"$@" --help | sed -n '/^usage:/,$p' >"$dir/help"
 	options=$(sed -nE 's/^ +((-[A-Za-z], )?--[a-z-]+).*/\1/p' "$dir/help" | tr -d ,)
 	[ -n "$options" ] || fail "$* has no option"
-	for option in $options; do
-		has "$option" "$dir/page" || fail "$page does not name $option"
+	# shellcheck disable=SC2086
+	for option in $(lacks "$dir/page" $options); do
+		fail "$page does not name $option"
 	done
-	for option in $(grep -oE '^ +(-[a-zA-Z],? ?[A-Za-z]*,? ?)?--[a-z][a-z-]+' "$dir/page" |
-		grep -oE -e '--[a-z-]+'); do
-		has "$option" "$dir/help" || fail "$page names $option, which $* lacks"
+	# shellcheck disable=SC2046
+	for option in $(lacks "$dir/help" $(grep -oE '^ +(-[a-zA-Z],? ?[A-Za-z]*,? ?)?--[a-z][a-z-]+' "$dir/page" |
+		grep -oE -e '--[a-z-]+')); do
+		fail "$page names $option, which $* lacks"
 	done
 }
 
@@ -44,8 +60,11 @@ commands() {
 	text man/ktr.1 >"$dir/ktr.1"
 	names=$("$ktr" --help | sed -n '/^commands:/,$s/^  \([a-z]*\) .*/\1/p')
 	[ -n "$names" ] || fail "no command was found"
+	# shellcheck disable=SC2086
+	for name in $(lacks "$dir/ktr.1" $names); do
+		fail "ktr.1 does not name $name"
+	done
 	for name in $names; do
-		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
 		[ -e "man/ktr-$name.1" ] || { fail "man/ktr-$name.1 is missing"; continue; }
 		options "man/ktr-$name.1" "$ktr" "$name"
 	done
@@ -64,8 +83,9 @@ knobs() {
 	text man/ktr-sysctl.1 >>"$dir/page"
 	all=$("$ktr" sysctl -s knobs -aN)
 	[ -n "$all" ] || fail "no knob was found"
-	for name in $all; do
-		has "$name" "$dir/page" || fail "neither ktr-loader.conf.5 nor ktr-sysctl.1 names $name"
+	# shellcheck disable=SC2086
+	for name in $(lacks "$dir/page" $all); do
+		fail "neither ktr-loader.conf.5 nor ktr-sysctl.1 names $name"
 	done
 	# shellcheck disable=SC2086
 	for name in $(grep -hoE 'debug\.ktr\.[a-z_]+' README.md $pages | sort -u); do
