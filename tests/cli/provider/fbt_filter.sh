@@ -182,7 +182,7 @@ say work
 is 'and without again' "$(calls 7)" "caller() { work(); caller() { work(); } /* caller() */ } /* caller() */ $all serve(); /* goes on */"
 is 'as it is listed' "$("$ktr" probe list -s serve 'fbt_caller::call*:' | awk 'NR > 1 { print $1, $2 }')" 'fbt_caller:filter:caller:within off'
 is 'the nearest name' "$("$ktr" probe enable -s serve 'fbt_caller::callre:within' 2>&1)" \
-	'ktr probe: unknown probe "fbt_caller::callre:within", the nearest is "fbt_caller:filter:caller:within"'
+	'ktr probe: unknown probe "fbt_caller::callre:within", the nearest is "fbt_caller::caller:within"'
 say end
 wait $pid
 is 'it ends' $? 0
@@ -203,7 +203,7 @@ refused '--longer is for functions: --fbt GLOBS' --longer 10us
 refused '--depth is for functions: --fbt GLOBS' --depth 1
 refused '--caller is for functions: --fbt GLOBS' --caller work
 is 'nobody is such a caller' "$("$ktr" run --fbt work --caller cafler -o "$dir/no" "$dir/filter" 1 1 2>&1 >"$dir/counted" | head -n 1)" \
-	'ktr: debug.ktr.probes: no probe fits fbt_caller::cafler:within'
+	'ktr: debug.ktr.probes: no probe fits fbt_caller::cafler:within, the nearest is fbt_caller::caller:within'
 is 'and nothing is recorded' "$("$ktr" dump --filter 'class == fbt' "$dir/no" | grep -c ' work ')" 0
 
 exit $failed
