@@ -50,9 +50,11 @@ is 'one semaphore' "$(cat "$dir/out")" 'semaphore 1'
 
 if readelf -n "$(readlink -f "$(command -v python3)")" 2>/dev/null | grep -q 'function__entry'; then
 	printf '%s\n' 'def inner(n): return n' 'def outer(n): return inner(n) + inner(n)' 'for i in range(20): outer(i)' >"$dir/calls.py"
-	traced t 'usdt:python*:python:function__entry' python3 -S "$dir/calls.py" || fail "python3: $(cat "$dir/err")"
-	is 'python' "$(events t 'python:function__entry' | grep -F "file=$dir/calls.py" | sed 's/.*function=//' | sort | uniq -c |
-		sed 's/^ *//' | paste -sd,)" '1 <module> line=1,40 inner line=1,20 outer line=2'
+	# CPython 3.11 comes to those of functions only where it traces, as it does for lines (ceval.c, OR_DTRACE_LINE).
+	traced t 'usdt:python*:python:*' python3 -S "$dir/calls.py" || fail "python3: $(cat "$dir/err")"
+	is 'python' "$(events t 'python:function__entry' | grep -F "file=$dir/calls.py" |
+		sed 's/.*function=//; s/^<module> line=.*/<module>/' | sort | uniq -c |
+		sed 's/^ *//' | paste -sd,)" '1 <module>,40 inner line=1,20 outer line=2'
 fi
 
 # ---- from outside ----
