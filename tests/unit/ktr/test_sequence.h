@@ -21,6 +21,7 @@
 #include "tests/unit/suite.h"
 
 #include "ktr/arch/arch.h"
+#include "ktr/session/cpu.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -169,6 +170,7 @@ static void start(void)
 	site_ctl[0] = KTR_SITE_OFF;
 	if (!put_aside) {
 		put_aside = 1;
+		ktr__cpu_look(); /* as the library does when it begins: this suite may be the only one */
 		library_rec = ktr__rec;
 		library_hot = ktr__hot;
 		library_self = ktr__self;
