@@ -107,8 +107,9 @@ int ktr__writer_own_descriptors(struct ktr__writer_thread *self)
 			close(fd);
 	}
 	self->owns_descriptors = true;
+	/* A program may live where there is no /dev (chroot(2)). */
 	for (int i = 0; i < 3; i++)
-		if (open("/dev/null", O_RDWR) < 0 && i == 0)
+		if (open("/dev/null", O_RDWR) < 0 && open("/", O_PATH) < 0 && i == 0)
 			return -errno;
 	ktr__last_open(&self->last);
 	return 0;
