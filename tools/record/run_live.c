@@ -60,6 +60,11 @@ int run_live(const char *path, struct run_live *live)
 		ktr__nap();
 		alive = ktr__map_alive(&map) > 0;
 	}
+	/* Who becomes another program has it until exec(2) has closed the last of its descriptors. */
+	if (alive) {
+		ktr__nap();
+		alive = ktr__map_alive(&map) > 0;
+	}
 	ktr__map_close(&map);
 	name = name ? name + 1 : path;
 	snprintf(live->session, sizeof(live->session), "%.*s", (int)(strlen(name) - strlen(KTR_SESSION_SUFFIX)), name);
