@@ -10,28 +10,9 @@ unset KTR_PROBES
 pid=
 at_exit() { [ -z "$pid" ] || kill "$pid" 2>/dev/null; }
 
-# A compiler takes its time for so many functions; an assembler does not. The program calls the first, and reads until its
-# end.
+# The program calls the first, and reads until its end.
 program() { # N NAME
-	cat >"$dir/full.s" <<-E2
-		.macro function
-		.section __patchable_function_entries,"aw",@progbits
-		.p2align 3
-		.quad 1f
-		.text
-		1:	.fill 14, 1, 0x90
-		.type $2\\@, @function
-		$2\\@: .byte 0x90, 0x90
-		ret
-		.size $2\\@, . - $2\\@
-		.endm
-		.globl first
-		first: jmp ${2}0
-		.rept $1
-		function
-		.endr
-		.section .note.GNU-stack,"",@progbits
-	E2
+	assembled "$dir/full.s" "$1" "$2"
 	echo '#include <stdio.h>
 	void first(void); int main(void) { do first(); while (getchar() != EOF); return 0; }' >"$dir/main.c"
 	# shellcheck disable=SC2086 # options

@@ -8,27 +8,9 @@
 case $(uname -m) in x86_64) ;; *) skip 'functions are probes on x86-64'; exit 0 ;; esac
 export KTR_CONF= KTR_BUDGET=0
 
-# A compiler takes its time for so many functions; an assembler does not.
 program() { # N
-	cat >"$dir/many.s" <<-E2
-		.macro function
-		.section __patchable_function_entries,"aw",@progbits
-		.p2align 3
-		.quad 1f
-		.text
-		1:	.fill 14, 1, 0x90
-		.globl many_\\@
-		.type many_\\@, @function
-		many_\\@: .byte 0x90, 0x90
-		ret
-		.size many_\\@, . - many_\\@
-		.endm
-		.rept $1
-		function
-		.endr
-		.section .note.GNU-stack,"",@progbits
-	E2
-	echo 'void many_0(void); int main(void) { many_0(); return 0; }' >"$dir/main.c"
+	assembled "$dir/many.s" "$1" many_
+	echo 'void first(void); int main(void) { first(); return 0; }' >"$dir/main.c"
 	# shellcheck disable=SC2086 # options
 	$cc $cflags "$dir/main.c" "$dir/many.s" -o "$dir/many$1" $shared 2>"$dir/err" || fail "$1 functions: $(head -n 3 "$dir/err")"
 }
