@@ -94,6 +94,7 @@ rm -rf "$dir"/rot*
 # A program that aborts; then another one of the same name. What the first had not written comes from its session.
 "$ktr" tail -q -t --time raw -n all "$dir/again" >"$dir/out" 2>"$dir/err" &
 tail_pid=$!
+wait_for 'grep -q "waiting for" "$dir/err"' || fail "it does not tell that it waits"
 for round in 1 2; do
 	(ulimit -c 0 && KTR_ENTRIES=64K KTR_MASK=gen KTR_FILE="$dir/again" "$dir/program" 3000 8000 abort) \
 		2>/dev/null
@@ -105,7 +106,6 @@ for round in 1 2; do
 done
 [ "$(grep -c 'of thread' "$dir/out")" -eq 6000 ] ||
 	fail "two runs: $(grep -c 'of thread' "$dir/out") lines; $(cat "$dir/err")"
-grep -q 'waiting for' "$dir/err" || fail "it does not tell that it waits"
 kill $tail_pid
 wait $tail_pid 2>/dev/null
 tail_pid=
