@@ -61,12 +61,15 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 	const struct ktr__durations *d = &map->durations;
 	const struct ktr__duration_series *worst = &d->series[0];
 	int lost = ktr__losses_missing(&plot->losses, plot->info) > 0;
-	uint64_t all = 0, n_unsure = 0;
-	char longest[320] = "";
+	uint64_t all = 0, n_unsure = 0, max = 0, open_ns = 0;
+	char longest[320] = "", open[96] = "";
 
 	for (unsigned i = 0; i < d->n_series; i++) {
 		all += d->series[i].histogram.n;
 		n_unsure += d->series[i].n_unsure;
+		max = d->series[i].histogram.max > max ? d->series[i].histogram.max : max;
+		if (d->series[i].n_open > 0 && d->series[i].open_longest_ns > open_ns)
+			open_ns = d->series[i].open_longest_ns;
 		if (d->series[i].sure.ns > worst->sure.ns)
 			worst = &d->series[i];
 	}
@@ -74,8 +77,12 @@ static void heatmap_words(struct ktr__plot *plot, const struct heatmap *map)
 		snprintf(longest, sizeof(longest), ": the longest%s took %s (%.159s, from +%s)",
 			 lost || n_unsure > 0 ? " that is certain" : "", ktr__label_duration(worst->sure.ns).text,
 			 worst->sure.who, ktr__frame_since(plot->info, worst->sure.from_ns).text);
-	snprintf(plot->frame.title, sizeof(plot->frame.title), "%.159s%s over time%s", d->series[0].name,
-		 d->n_series > 1 ? " and others" : "", longest);
+	/* The longest that ended is not the longest that there was. */
+	if (open_ns > max)
+		snprintf(open, sizeof(open), "; one was open for %s and had not ended",
+			 ktr__label_duration(open_ns).text);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "%.159s%s over time%s%s", d->series[0].name,
+		 d->n_series > 1 ? " and others" : "", longest, open);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: %s spans by their beginning and duration, of %u series", plot->frame.program,
 		 ktr__label_count(all).text, d->n_series);

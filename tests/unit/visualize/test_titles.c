@@ -161,6 +161,9 @@ static void longest_is_open(void)
 	draw("latency", 900, tell_open, (struct ktr__plot_options){ 0 });
 	title("read: half took up to 5.00 ms, the longest 5.00 ms; one was open for 870 ms and had not ended");
 	drop();
+	draw("heatmap", 900, tell_open, (struct ktr__plot_options){ 0 });
+	title("read over time: the longest took 5.00 ms (disk, from +0 ns); one was open for 870 ms and had not ended");
+	drop();
 }
 
 static unsigned n_events;
@@ -396,23 +399,31 @@ static void states_are_not_known_in_gaps(void)
 	drop();
 }
 
-/* Frames below the root: nanoseconds for themselves, on both sides. */
-static void flame_title(const char *wanted, const uint64_t self[][2], unsigned n, int diff, uint64_t n_lost)
+/* What frames are of. */
+enum flame { SPANS, STACKS, SAMPLES };
+
+/* Frames below the root: nanoseconds for themselves, or how many stacks, on both sides. */
+static void flame_title(const char *wanted, enum flame of, const uint64_t self[][2], unsigned n, int diff,
+			uint64_t n_lost)
 {
-	struct ktr__flame_walk walk[2] = { { .last_ns = 1000 }, { .last_ns = 1000 } };
+	struct ktr__flame_walk first = { .last_ns = 1000, .n_stacks = of == STACKS, .n_samples = of == SAMPLES };
+	struct ktr__flame_walk walk[2] = { first, { .last_ns = 1000 } };
 	struct ktr__flame_pair trees = { 0 };
+	struct ktr__flame *tree = of == SPANS ? &trees.spans : of == STACKS ? &trees.stacks : &trees.samples;
 	struct ktr__flame_view view;
 	char name[16];
 	uint32_t node;
 
-	CU_ASSERT_EQUAL_FATAL(ktr__flame_init(&trees.spans) + ktr__flame_init(&trees.stacks), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__flame_init(&trees.spans), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__flame_init(&trees.stacks), 0);
+	CU_ASSERT_EQUAL_FATAL(ktr__flame_init(&trees.samples), 0);
 	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
-		CU_ASSERT_EQUAL_FATAL(ktr__flame_child(&trees.spans, 0, name, strlen(name), &node), 0);
-		trees.spans.node[node].self[0] = self[i][0];
-		trees.spans.node[node].self[1] = self[i][1];
+		CU_ASSERT_EQUAL_FATAL(ktr__flame_child(tree, 0, name, strlen(name), &node), 0);
+		tree->node[node].self[0] = self[i][0];
+		tree->node[node].self[1] = self[i][1];
 	}
-	CU_ASSERT_EQUAL(ktr__flame_end(&trees.spans), 0);
+	CU_ASSERT_EQUAL(ktr__flame_end(tree), 0);
 	picture_open(&picture, 1);
 	CU_ASSERT_EQUAL(ktr__flame_view_init(&view, &trees, walk, diff ? KTR__FLAME_SUMS : KTR__FLAME_ALONE,
 					     &picture.info, "", n_lost),
@@ -423,6 +434,7 @@ static void flame_title(const char *wanted, const uint64_t self[][2], unsigned n
 	picture_close(&picture);
 	ktr__flame_free(&trees.spans);
 	ktr__flame_free(&trees.stacks);
+	ktr__flame_free(&trees.samples);
 }
 
 /* No 100 % where others have some, no 0 %, no most among equals, and what was lost is not counted. */
@@ -434,12 +446,17 @@ static void flames(void)
 	for (unsigned i = 0; i < 300; i++)
 		many[i][0] = many[i][1] = i == 7 ? 1001 : 1000;
 	many[8][1] = 900;
-	flame_title("f0 had most time for itself: 99.6 % of 1.00 us", most, 2, 0, 0);
-	flame_title("f0 had most time for itself: 99.6 % of 1.00 us, as far as recorded", most, 2, 0, 3);
-	flame_title("f7 had most time for itself: 0.3 % of 300 us", many, 300, 0, 0);
-	flame_title("no frame has most for itself: 1.00 us in all", ties, 2, 0, 0);
-	flame_title("f1 changed most: 4 ns more for itself", most, 2, 1, 0);
-	flame_title("f8 changed most: 100 ns more for itself, as far as recorded", many, 300, 1, 5);
+	flame_title("f0 had most time for itself: 99.6 % of 1.00 us", SPANS, most, 2, 0, 0);
+	flame_title("f0 had most time for itself: 99.6 % of 1.00 us, as far as recorded", SPANS, most, 2, 0, 3);
+	flame_title("f7 had most time for itself: 0.3 % of 300 us", SPANS, many, 300, 0, 0);
+	flame_title("no frame has most for itself: 1.00 us in all", SPANS, ties, 2, 0, 0);
+	flame_title("f0 was innermost in 99.6 % of 1,000 stacks", STACKS, most, 2, 0, 0);
+	flame_title("f0 was innermost in 99.6 % of 1,000 stacks, as far as recorded", STACKS, most, 2, 0, 3);
+	flame_title("no frame has most for itself: 1,000 stacks in all", STACKS, ties, 2, 0, 0);
+	flame_title("f0 had most time for itself: 99.6 % of 1.00 us", SAMPLES, most, 2, 0, 0);
+	flame_title("no frame has most for itself: 1.00 us in all", SAMPLES, ties, 2, 0, 0);
+	flame_title("f1 changed most: 4 ns more for itself", SPANS, most, 2, 1, 0);
+	flame_title("f8 changed most: 100 ns more for itself, as far as recorded", SPANS, many, 300, 1, 5);
 }
 
 static void tell_few_of_b(struct picture *p)
