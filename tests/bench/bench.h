@@ -216,7 +216,7 @@ struct bench_shared {
 	uint32_t generation; /* barrier: +1 each time all have arrived; a futex */
 	struct bench_pair pair[BENCH_EVENTS][BENCH_WORKERS_MAX][BENCH_REPS_MAX];
 	double tail_ns[BENCH_EVENTS][BENCH_TAIL_RUNS][BENCH_TAILS]; /* of worker 0 */
-	double cold_ns[BENCH_COLDS][BENCH_EVENTS][BENCH_PASSES];    /* midmeans, of worker 0; 0: not timed */
+	double cold_ns[BENCH_COLDS][BENCH_EVENTS][BENCH_PASSES];    /* trimmed means, of worker 0; 0: not timed */
 	uint32_t cold_bytes[BENCH_COLDS];
 };
 

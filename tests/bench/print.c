@@ -83,10 +83,10 @@ static void print_startup(const struct bench_startup *startup)
 {
 	struct bench_limit limit = bench_limit_of_startup(startup);
 
-	printf("%-9s %-3s  %8.3f %8.3f  %8.3f %8.3f  %+6.3f <= %.2f  %s\n", "startup", startup->so ? "so" : "exe",
-	       startup->min_ns / 1e6, startup->median_ns / 1e6, startup->base_ns / 1e6,
-	       startup->base_median_ns / 1e6, limit.value, limit.limit,
-	       limit.value <= limit.limit ? "holds" : "MISSED");
+	printf("%-9s %-3s  %8.3f %8.3f  %8.3f %8.3f  %+6.3f  %.3f <= %.2f  %s  %s\n", "startup",
+	       startup->so ? "so" : "exe", startup->min_ns / 1e6, startup->median_ns / 1e6, startup->base_ns / 1e6,
+	       startup->base_median_ns / 1e6, (startup->min_ns - startup->base_ns) / 1e6, limit.value, limit.limit,
+	       limit.text, limit.value <= limit.limit ? "holds" : "MISSED");
 }
 
 void bench_print_table(const struct bench_results *results)
@@ -106,12 +106,12 @@ void bench_print_table(const struct bench_results *results)
 	for (unsigned i = 0; i < results->n_rows; i++)
 		if (rows[i].config.n_single)
 			print_tail_row(&rows[i]);
-	printf("\nsingle events after so much was read, ns above a pair of clock readings, means of the middle half\n"
+	printf("\nsingle events after so much was read, ns above a pair of clock readings, means of nine in ten\n"
 	       "%-13s %-3s %-6s %10s  %7s %7s\n", "name", "obj", "path", "read", "event", "peer");
 	for (unsigned i = 0; i < results->n_rows; i++)
 		print_cold_row(&rows[i]);
 	printf("\na program that does nothing, ms: linked with ktr, no mask set, and without ktr\n"
-	       "%-9s %-3s  %8s %8s  %8s %8s\n", "name", "obj", "min", "median", "without", "median");
+	       "%-9s %-3s  %8s %8s  %8s %8s  %6s\n", "name", "obj", "min", "median", "without", "median", "more");
 	for (unsigned i = 0; i < results->n_startups; i++)
 		print_startup(&results->startup[i]);
 	bench_limits_print(results);
