@@ -127,7 +127,7 @@ LIBS := $(O)/lib/libktr.a $(O)/lib/libktr_pic.a $(O)/lib/libktr.so $(O)/lib/libk
 
 include examples/build.mk
 
-.PHONY: FORCE one check-one bench bench-writer bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace
+.PHONY: FORCE one check-one bench bench-writer bench-pack bench-reader bench-switch bench-peers bench-programs fuzz check-long check-kill check-peer check-san check-oom check-cxx check-abi check-foreign check-agent check-functions check-profile check-types check-parquet check-strangers check-arm64 check-format setup-check setup-demo all lib examples test check demo bench setup help clean check-model layers check-ktrace bench-ktrace
 .DEFAULT_GOAL := all
 
 all: setup lib $(BINS) examples ## build everything under build/
@@ -460,6 +460,14 @@ $(BENCH)/paced: $(addprefix tests/bench-writer/,paced.c child.c reference.c pace
 
 bench-writer: setup all $(BENCH)/paced ## rate the writer keeps up with beside a loop that only copies, bytes, CPU: SECONDS=10, EVENTS="ctr2 mix", JSON=file as in bench
 	$(BENCH)/paced -d /var/tmp/ktr-bench.out $(if $(SECONDS),-t $(SECONDS)) $(if $(JSON),-j $(JSON)) $(EVENTS)
+
+$(BENCH)/pack: tests/bench-writer/pack.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/obj/libktrread.a $(O)/obj/libktr.a $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
+bench-pack: setup all $(BENCH)/pack ## the writer's innermost work on one core: packing, checksums, write(2), and walking it again
+	$(BENCH)/pack
 
 $(BENCH)/reader: tests/bench-reader/reader.c $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	@mkdir -p $(@D)
