@@ -22,14 +22,8 @@ traced() { # PID: by whom, each thread
 is_traced() { [ "$(traced "$1")" != "0 " ]; }
 is_free() { [ "$(traced "$1")" = "0 " ]; }
 
-until_() { # COMMAND...: ten seconds for it to be so
-	i=0
-	until "$@"; do
-		i=$((i + 1))
-		[ $i -lt 200 ] || return 1
-		sleep 0.05
-	done
-}
+# It has become sleep(1), and waits in it.
+is_asleep() { [ "$(cat "/proc/$1/comm")" = sleep ] && grep -q '^State:.S' "/proc/$1/status"; }
 
 has() { # FILE TEXT
 	"$ktr" kdump -s -f "$1" 2>/dev/null | grep -q "$2"
@@ -41,26 +35,26 @@ mkfifo busy.in
 busy=$!
 pids="$pids $busy"
 exec 5>busy.in
-until_ grep -q ready busy.out || fail "busy does not start"
+await 'grep -q ready busy.out'
 for i in $(seq "${ROUNDS:-8}"); do
 	status 0 "$ktr" ktrace -f trace -t cs -p $busy
 	status 0 "$ktr" ktrace -c -p $busy
 done
 is "its tracer" "$(traced $busy)" "0 "
 status 0 "$ktr" ktrace -f trace -p $busy
-until_ has trace 'PSIG  SIGUSR1 caught' || fail "no signal of a running program: $("$ktr" kdump -f trace | tail -n 3)"
-until_ has trace 'CALL  epoll_wait' || fail "no call of one of its threads"
+await 'has trace "PSIG  SIGUSR1 caught"' || "$ktr" kdump -f trace | tail -n 3
+await 'has trace "CALL  epoll_wait"'
 
 # To another file it goes from there on; to the same one, more of it.
 tracer=$(traced $busy)
 status 0 "$ktr" ktrace -t c -f other -p $busy
 [ "$(traced $busy)" != "$tracer" ] || fail "another file has the tracer of the first"
-until_ has other 'CALL  epoll_wait' || fail "no call in the other file"
+await 'has other "CALL  epoll_wait"'
 "$ktr" kdump -t s -f other | grep -q . && fail "signals, though calls were asked for"
 tracer=$(traced $busy)
 status 0 "$ktr" ktrace -a -t s -f other -p $busy
 is "its tracer, for more" "$(traced $busy)" "$tracer"
-until_ has other 'PSIG  SIGUSR1 caught' || fail "no signal in the other file"
+await 'has other "PSIG  SIGUSR1 caught"'
 # No more calls, but signals.
 status 0 "$ktr" ktrace -c -t cint -p $busy
 is "its tracer, for signals" "$(traced $busy)" "$tracer"
@@ -72,9 +66,9 @@ left=$!
 pids="$pids $left"
 exec 7>left.in
 status 0 "$ktr" ktrace -f killed -p $left
-until_ has killed 'PSIG  SIGUSR1 caught' || fail "no signal of what is left alone"
+await 'has killed "PSIG  SIGUSR1 caught"'
 kill -9 "$(traced $left | tr -d ' ')"
-until_ is_free $left || fail "a killed tracer keeps it"
+await 'is_free $left'
 kill -0 $left || fail "the program ended with its tracer"
 "$ktr" kdump -f killed >lines 2>err || fail "the file of a killed tracer: $(cat err)"
 exec 7>&-
@@ -85,9 +79,10 @@ rm -f both
 sleep 1000 5>&- 6>&- &
 sleeper=$!
 pids="$pids $sleeper"
+await 'is_asleep $sleeper'
 status 0 "$ktr" ktrace -a -f both -p $busy
 status 0 "$ktr" ktrace -a -f both -p $sleeper
-until_ has both "^ *$busy .*CALL" || fail "no call of the first"
+await 'has both "^ *$busy .*CALL"'
 status 0 "$ktr" ktrace -c -f both
 is "tracers after -c -f" "$(traced $busy)$(traced $sleeper)" "0 0 "
 has both "^ *$sleeper .*CALL  restart_syscall" || fail "no call of the second"
@@ -96,7 +91,7 @@ status 0 "$ktr" ktrace -f trace -p $busy
 status 0 "$ktr" ktrace -C
 is "its tracer after -C" "$(traced $busy)" "0 "
 exec 5>&-
-until_ sh -c "! kill -0 $busy 2>/dev/null || grep -q State:.Z /proc/$busy/status" || fail "busy does not end"
+await '! kill -0 $busy 2>/dev/null || grep -q State:.Z /proc/$busy/status'
 wait $busy || fail "$(cat busy.out busy.err)"
 kill $sleeper
 
@@ -109,7 +104,7 @@ END
 mkfifo tree.in
 setsid sh tree <tree.in >/dev/null 2>&1 &
 exec 6>tree.in
-until_ test -s child || fail "no tree"
+await '[ -s child ]'
 tree=$(cat leader) child=$(cat child)
 pids="$pids $tree $child"
 status 0 "$ktr" ktrace -f trace -g "$tree"
@@ -122,7 +117,7 @@ status 0 "$ktr" ktrace -C
 status 0 "$ktr" ktrace -i -d -f trace -p "$tree"
 is "with -d" "$(is_traced "$child" && echo too)" too
 echo >&6
-until_ has trace 'NAMI  "/bin/true"' || fail "no program of a child's child"
+await 'has trace "NAMI  .*/bin/true"'
 status 0 "$ktr" ktrace -C
 exec 6>&-
 
@@ -146,7 +141,7 @@ done
 # A kernel that lacks the request (5.3 has it): the program runs, and it is said that nothing is traced.
 status 0 ./refuse 5 $((0x420e)) "$ktr" ktrace -f trace echo done
 is "an old kernel's program" "$(cat out)" "done"
-until_ test -s err
+await '[ -s err ]'
 grep -q 'Input/output error: nothing more is traced$' err || fail "an old kernel: $(cat err)"
 # Somebody else's.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
@@ -160,7 +155,7 @@ if command -v strace >/dev/null; then
 	strace -o /dev/null -p $sleeper 2>strace.err &
 	strace=$!
 	pids="$pids $strace"
-	until_ is_traced $sleeper || fail "strace does not attach: $(cat strace.err)"
+	await 'is_traced $sleeper' || cat strace.err
 	status 1 "$ktr" ktrace -f trace -p $sleeper
 	is "one that strace has" "$(cat err)" "ktr ktrace: process $sleeper: Operation not permitted: process $strace traces it"
 	status 1 "$ktr" ktrace -c -p $sleeper

@@ -13,15 +13,6 @@ at_exit() {
 	[ -z "$pids" ] || kill -9 $pids 2>/dev/null
 }
 
-until_() { # COMMAND...: ten seconds for it to be so
-	i=0
-	until "$@"; do
-		i=$((i + 1))
-		[ $i -lt 200 ] || return 1
-		sleep 0.05
-	done
-}
-
 records() { # FILE: how many there are, all of them whole
 	PYTHONPATH=$tests python3 -c 'import ktrace, sys; print(len(ktrace.read(sys.argv[1])))' "$1" 2>&1
 }
@@ -131,11 +122,11 @@ for number, what in (signal.SIGSTOP, os.WIFSTOPPED), (signal.SIGCONT, os.WIFCONT
 "$ktr" ktrace -f trace sleep 1000 &
 sleeper=$!
 pids="$pids $sleeper"
-until_ grep -q sleep /proc/$sleeper/comm || fail "sleep does not start"
+await 'grep -q sleep /proc/$sleeper/comm'
 tracer=$(sed -n 's/^TracerPid:[[:space:]]*//p' /proc/$sleeper/status)
 [ "$tracer" != 0 ] || fail "it is not traced any more"
 kill -TERM "$tracer"
-until_ grep -q "^TracerPid:[[:space:]]*0$" /proc/$sleeper/status || fail "SIGTERM does not end a tracer"
+await 'grep -q "^TracerPid:[[:space:]]*0$" /proc/$sleeper/status'
 kill $sleeper
 wait $sleeper 2>/dev/null
 is "what it dies of" $? 143
@@ -146,7 +137,7 @@ full() { # WHAT TEXT COMMAND...
 	shift 2
 	status 0 "$@"
 	is "$what: the program's output" "$(cat out)" done
-	until_ test -s err
+	await '[ -s err ]'
 	is "$what: said" "$(cat err)" "ktr ktrace: $text: nothing more is traced"
 }
 full "a limit" "trace: File too large" sh -c 'ulimit -f 8; exec "$0" ktrace -i -f trace sh -c "ls -lR /usr/share/doc >/dev/null 2>&1; echo done"' "$ktr"

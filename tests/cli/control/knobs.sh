@@ -105,10 +105,7 @@ mkfifo hold
 KTR_SESSION=second "$dir/host" <hold >/dev/null &
 second=$!
 exec 5>hold
-for _ in $(seq 1000); do
-	$ktr ls | grep -q '^second .*live' && break
-	sleep 0.01
-done
+await '$ktr ls | grep -q "^second .*live"'
 has "several sessions" "$($ktr sysctl mask 2>&1)" 'there are 2 live sessions, name one: '
 exec 5>&-
 wait $second
@@ -226,11 +223,7 @@ settles alq_cnt 10
 is "failed" "$(value alq_failed)" 0
 # From outside it is told to end; the thread goes.
 sysctl alq_enable=0 >/dev/null || fail "alq_enable=0 is refused"
-for _ in $(seq 1000); do
-	[ "$(tell tasks)" = 1 ] && break
-	sleep 0.01
-done
-is "tasks behind the writer" "$(tell tasks)" 1
+await '[ "$(tell tasks)" = 1 ]'
 is "events of the trace" "$($ktr dump -q t1 | wc -l)" 10
 refused 'from outside: ktr record' alq_enable=1
 # And begun again by the program, up to a number.

@@ -35,11 +35,8 @@ least() {
 
 # each N: until each thread has recorded N events
 each() {
-	for _ in $(seq 1000); do
-		[ "$(least)" -ge "$1" ] && return
-		sleep 0.01 # between two looks
-	done
-	fail "not every thread records"
+	wanted=$1
+	await '[ "$(least)" -ge "$wanted" ]'
 }
 
 is "tasks" "$(tasks)" 9
@@ -55,12 +52,7 @@ for _ in $(seq 20); do value recorded >/dev/null; done
 off=$(value recorded)
 is "tasks, off" "$(tasks)" 9
 sysctl mask=+rx >/dev/null
-for _ in $(seq 1000); do
-	[ "$(value recorded)" -gt $((off + 100)) ] && break
-	sleep 0.01
-done
-[ "$(value recorded)" -gt $((off + 100)) ] || fail "nothing is recorded when the class is on again"
-
+await '[ "$(value recorded)" -gt $((off + 100)) ]'
 each 40
 sysctl mask=none >/dev/null
 for _ in $(seq 20); do value recorded >/dev/null; done
@@ -113,11 +105,7 @@ sysctl cpumask=all >/dev/null || sysctl cpumask=all >/dev/null || fail "cpumask=
 for cpu in $(seq 0 $(($(getconf _NPROCESSORS_ONLN) - 1))); do
 	taskset -pac "$cpu" "$host" >/dev/null 2>&1 || continue
 	was=$(value "cpu.$cpu.recorded")
-	for _ in $(seq 1000); do
-		[ "$(value "cpu.$cpu.recorded")" -gt "$was" ] && break
-		sleep 0.01
-	done
-	[ "$(value "cpu.$cpu.recorded")" -gt "$was" ] || fail "CPU $cpu does not record any more"
+	await '[ "$(value "cpu.$cpu.recorded")" -gt "$was" ]' || fail "CPU $cpu does not record any more"
 done
 exec 3>&-
 wait "$host" || fail "the program"

@@ -120,20 +120,13 @@ app.pause=1ms
 END
 KTR_CONF=own "$O/examples/knobs" >own.out 2>own.err &
 host=$!
-for _ in $(seq 1000); do
-	sysctl app.stop >/dev/null && [ "$(value recorded)" -gt 3 ] && break
-	sleep 0.01 # between two looks
-done
+await 'sysctl app.stop >/dev/null && [ "$(value recorded)" -gt 3 ]'
 is "own knobs" "$(sysctl app)" "$(printf 'app.batch: 5\napp.pause: 1ms\napp.stop: 0')"
 is "their description" "$(sysctl -d app.batch)" 'app.batch: items taken at once [items]'
 refused 'app.batch: 2000 is above the greatest, 1000 items; app.batch stays 5' app.batch=2000
 refused 'unknown knob' app.title
 is "set" "$(sysctl app.batch=7)" 'app.batch: 5 -> 7'
-for _ in $(seq 1000); do
-	$ktr dump -q -p "$host" | grep -q 'a batch of 7' && break
-	sleep 0.01
-done
-has "the program" "$($ktr dump -q -p "$host" | tail -n 2)" 'a batch of 7'
+await '$ktr dump -q -p "$host" | grep -q "a batch of 7"'
 sysctl app.stop=1 >/dev/null || fail "app.stop=1 is refused"
 wait "$host" || fail "the program"
 host=

@@ -59,11 +59,7 @@ is "on" "$(tell set debug.ktr.verbose 1)" ok
 is "tasks" "$(tell tasks)" 2
 tell rx 2 >/dev/null
 is "off" "$(tell set debug.ktr.verbose 0)" ok
-for _ in $(seq 1000); do
-	[ "$(tell tasks)" = 1 ] && break
-	sleep 0.01
-done
-is "tasks" "$(tell tasks)" 1
+await '[ "$(tell tasks)" = 1 ]'
 is "printed" "$(text host.err)" "$(printf 'beta 0 of rx\nbeta 1 of rx')"
 tell rx 1 >/dev/null
 refused 'the program has no writer thread that could print' verbose=1
@@ -102,10 +98,7 @@ mkfifo hold
 KTR_SESSION=left KTR_MASK=rx "$dir/host" <hold >held 2>&1 &
 held=$!
 exec 5>hold
-for _ in $(seq 1000); do
-	$ktr ls 2>/dev/null | grep -q "^left .*$killed.*$held\|^left .*$held.*$killed" && break
-	sleep 0.01
-done
+await '$ktr ls 2>/dev/null | grep -q "^left .*$killed.*$held\|^left .*$held.*$killed"'
 kill -9 $killed
 wait $killed 2>/dev/null
 printf 'set debug.ktr.verbose 1\nset debug.ktr.alq_file next\nset debug.ktr.alq_enable 1\nrx 3\n' >&5
@@ -122,7 +115,7 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind("/dev/log")
 if os.path.exists("/dev/null"): # made by a shell that looks for python3
     os.unlink("/dev/null")
-s.settimeout(20)
+s.settimeout(120)
 p = subprocess.Popen(["./formats"], env=dict(os.environ, KTR_CONF="conf"))
 for i in range(42):
     print(s.recv(2000).decode())

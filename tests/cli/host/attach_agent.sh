@@ -26,11 +26,8 @@ begin() {
 	begun "$name"
 }
 begun() {
-	for i in $(seq 500); do
-		grep -qs begun "$dir/$1.out" && return
-		sleep 0.01
-	done
-	fail "$1 does not begin"
+	beginner=$1
+	await 'grep -qs begun "$dir/$beginner.out"'
 }
 ended() { # NAME PID: it has counted nothing
 	: >"$dir/$1.stop"
@@ -64,21 +61,19 @@ busy=$!
 begin kernel poll
 kernel=$!
 attach $kernel -k
-options=
-for i in $(seq 300); do
-	"$ktr" dump -p $kernel 2>/dev/null | grep -q ' kswitch ' && options=-k && break
-	sleep 0.01
-done
-[ -n "$options" ] || skip "what the kernel tells"
+options=-k
+if "$ktr" run --agent -k -o "$dir/k" true 2>&1 | grep -q perf_event_open; then
+	skip "what the kernel tells"
+	options=
+else
+	await '"$ktr" dump -p $kernel 2>/dev/null | grep -q " kswitch "'
+fi
 ended kernel $kernel
 attach $busy $options -m kswitch,proc
 grep -q "process $busy (attach_host) has session attach_host.$busy; next: ktr tail -p $busy" "$dir/err" || fail "$(cat "$dir/err")"
 if [ -n "$options" ]; then
-	for i in $(seq 200); do
-		n=$("$ktr" dump -p $busy | awk '$4 == "kswitch" { print $3 }' | sort -u | wc -l)
-		[ "$n" -ge 6 ] && break
-	done
-	[ "$n" -ge 6 ] || fail "threads that are seen: $n"
+	switched() { "$ktr" dump -p $busy | awk '$4 == "kswitch" { print $3 }' | sort -u | wc -l; }
+	await '[ "$(switched)" -ge 6 ]' || fail "threads that are seen: $(switched)"
 	timeout 60 "$ktr" tail -p $busy 2>&1 | head -n 5 >"$dir/out"
 	[ "$(wc -l <"$dir/out")" = 5 ] || fail 'tail'
 	is 'a knob' "$("$ktr" sysctl -n -p $busy debug.ktr.kernel)" 'all'
@@ -90,10 +85,7 @@ before=$(events $busy)
 is 'the mask after detach' "$("$ktr" sysctl -n -p $busy debug.ktr.mask)" none
 attach $busy -o "$dir/trace" $options -m kswitch,proc
 is 'one agent' "$(grep -c 'r-xp.*ktr-agent' /proc/$busy/maps)" 1
-for i in $(seq 500); do
-	[ "$(events $busy)" -gt "$before" ] && break
-	sleep 0.01
-done
+await '[ "$(events $busy)" -gt "$before" ]'
 status 0 "$ktr" detach -p $busy
 is 'threads after the second' "$(writers $busy)" 0
 if [ -n "$options" ]; then
@@ -108,12 +100,8 @@ for i in $(seq 20); do
 	attach $busy
 	status 0 "$ktr" detach -p $busy
 done
-for i in $(seq 200); do
-	parts=$(cat /proc/$busy/task/*/comm | grep -c ktr-attach)
-	[ "$parts" = 0 ] && break
-	sleep 0.01
-done
-is 'threads that have attached' "$parts" 0
+# Threads that have attached end.
+await '[ "$(cat /proc/$busy/task/*/comm | grep -c ktr-attach)" = 0 ]'
 ended busy $busy
 
 # ---- in each call, and wherever a thread may be: with one thread, which it then is that is stopped ----
@@ -143,16 +131,9 @@ done
 for try in 1 2 3; do
 	begin long$try long
 	long=$!
-	for i in $(seq 500); do
-		grep -qs '0xea60' /proc/$long/syscall && break
-		sleep 0.01
-	done
+	await 'grep -qs 0xea60 /proc/$long/syscall || [ ! -e /proc/self/syscall ]'
 	attach $long
-	for i in $(seq 500); do
-		left=$(awk '$1 == 232 || $1 == 281 { print $5 }' /proc/$long/syscall)
-		[ -n "$left" ] && break
-		sleep 0.01
-	done
+	await 'left=$(awk "\$1 == 232 || \$1 == 281 { print \$5 }" /proc/$long/syscall); [ -n "$left" ] || [ ! -e /proc/self/syscall ]'
 	kill $long
 	[ $((left)) -gt 0 ] && [ $((left)) -lt 60000 ] && break
 done
@@ -217,10 +198,7 @@ refused() { # PID TEXT [OPTION...]
 begin other nanosleep
 other=$!
 kill -STOP $other
-for i in $(seq 500); do
-	grep -q '^State:.*T' /proc/$other/status && break
-	sleep 0.01
-done
+await 'grep -q "^State:.*T" /proc/$other/status'
 refused $other "kill -CONT $other first"
 kill -CONT $other
 
@@ -255,20 +233,14 @@ $cc -static "$dir/s.c" -o "$dir/static" || fail static
 static=$!
 pids="$pids $static"
 # It has to have become that.
-for i in $(seq 500); do
-	[ "$(readlink "/proc/$static/exe")" = "$dir/static" ] && break
-	sleep 0.01
-done
+await '[ "$(readlink "/proc/$static/exe")" = "$dir/static" ]'
 refused $static 'linked statically.*ktr ktrace'
 kill $static
 refused 999999999 'no such process'
 sh -c 'sleep 0 & exec sleep 1000' &
 zombie=$!
 pids="$pids $zombie"
-for i in $(seq 500); do
-	child=$(pgrep -P $zombie) && grep -q '^State:.*Z' "/proc/$child/status" && break
-	sleep 0.01
-done
+await 'child=$(pgrep -P $zombie) && grep -q "^State:.*Z" "/proc/$child/status"'
 refused "$child" 'has ended'
 
 printf '#include <ktr.h>\n#include <unistd.h>\nint main(void) { CTR0(KTR_GEN, "x"); for (;;) pause(); }\n' >"$dir/own.c"
@@ -276,10 +248,7 @@ $cc -Iinclude "$dir/own.c" -o "$dir/own" "$O/lib/libktr.a" -lpthread || fail own
 KTR_MASK=none "$dir/own" &
 own=$!
 pids="$pids $own"
-for i in $(seq 500); do
-	"$ktr" ls 2>/dev/null | grep -q "$own" && break
-	sleep 0.01
-done
+await '"$ktr" ls 2>/dev/null | grep -q "$own"'
 attach $own -m gen
 grep -q 'has libktr: nothing is put into it' "$dir/err" || fail "$(cat "$dir/err")"
 is 'its mask' "$("$ktr" sysctl -n -p $own debug.ktr.mask)" gen
@@ -296,12 +265,7 @@ elsewhere() { # TEXT COMMAND...: sleep, by way of COMMAND
 	"$@" sleep 1000 2>/dev/null &
 	at=$!
 	pids="$pids $at"
-	for i in $(seq 500); do
-		for p in $at $(pgrep -P $at); do
-			[ "$(cat "/proc/$p/comm" 2>/dev/null)" = sleep ] && break 2
-		done
-		sleep 0.01
-	done
+	await 'for p in $at $(pgrep -P $at); do grep -qsx sleep "/proc/$p/comm" && break; p=; done; [ -n "$p" ]'
 	pids="$pids $p"
 	refused "$p" "$text"
 	kill -9 "$p"

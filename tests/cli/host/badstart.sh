@@ -158,7 +158,7 @@ if [ "$paths" = "rseq thread" ]; then
 	KTR_PATH=rseq KTR_SESSION=shared KTR_MASK=all "$bad" 0 - <"$work/hold" >/dev/null 2>&1 &
 	holder=$!
 	exec 4>"$work/hold"
-	while [ ! -e "$file" ] && kill -0 $holder; do :; done
+	await '[ -e "$file" ] || ! kill -0 $holder'
 	only=thread
 	check "the session is recorded by the other path" line $shared
 	only=

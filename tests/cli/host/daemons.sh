@@ -69,10 +69,6 @@ for path in rseq thread; do
 		fail "ktr run, $path: $(cat "$dir/err")"
 	events "ktr run, $path" 20 "$dir/trace"
 	# As a superuser's, ktr run has left a process that may outlive the daemon by a moment.
-	for _ in $(seq 200); do
-		[ "$(sessions)" != 0 ] || break
-		sleep 0.05
-	done
-	is "ktr run, $path: sessions left" "$(sessions)" 0
+	await '[ "$(sessions)" = 0 ]'
 done
 exit $failed

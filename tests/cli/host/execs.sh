@@ -24,6 +24,10 @@ leaves() {
 	is "$*, $how: the child's program" "$(cat "/proc/${pid:-none}/comm" 2>&1)" head
 }
 
+state() { # SESSION
+	"$ktr" ls | awk -v name="$1" '$1 == name { print $2 }'
+}
+
 sessions() {
 	find "$KTR_DIR" -name '*.ktr' -exec basename {} \; | sort | paste -sd ' '
 }
@@ -44,19 +48,16 @@ status 0 "$ktr" rm kept
 is "it is dead, and goes" "$(sessions)" ""
 
 leaves named env KTR_MASK=all KTR_SESSION=named
-is "one that may come back" "$("$ktr" ls | awk '$1 == "named" { print $2 }')" live
+is "one that may come back" "$(state named)" live
 at_exit
 pids=
-for _ in $(seq 600); do
-	[ "$("$ktr" ls | awk '$1 == "named" { print $2 }')" = live ] || break
-	sleep 0.1
-done
+await '[ "$(state named)" != live ]'
 status 0 "$ktr" rm named
 
 # Killed: the session stays, is dead, and somebody of the same name makes one of his own.
 leaves kill env KTR_MASK=all KTR_SESSION=one
 is "killed: sessions" "$(sessions)" one.ktr
-is "killed: its state" "$("$ktr" ls | awk '$1 == "one" { print $2 }')" dead
+is "killed: its state" "$(state one)" dead
 leaves kill env KTR_MASK=all KTR_SESSION=one
 is "killed twice: sessions" "$(sessions)" "one.ktr one.old.ktr"
 is "killed twice: events" "$("$ktr" dump -q -s one 2>&1 | grep -c 'of the ')" 2

@@ -12,13 +12,13 @@ one() {
 	way=$1 path=$2 how=$3 events=$4
 	shift 4
 	what="$way, $path, $*"
-	KTR_DISABLE=1 timeout -s KILL 20 "$dir/host" "$@" >"$dir/plain" 2>"$dir/plain.err"
+	KTR_DISABLE=1 timeout -s KILL 120 "$dir/host" "$@" >"$dir/plain" 2>"$dir/plain.err"
 	plain=$?
 	rm -rf "$dir/trace"
 	case $way in
-	run) KTR_PATH=$path timeout -s KILL 20 "$ktr" run -m gen,proc -o "$dir/trace" "$dir/host" "$@" ;;
-	file) KTR_PATH=$path KTR_MASK=gen,proc KTR_FILE=$dir/trace timeout -s KILL 20 "$dir/host" "$@" ;;
-	verbose) KTR_PATH=$path KTR_MASK=gen KTR_VERBOSE=1 timeout -s KILL 20 "$dir/host" "$@" ;;
+	run) KTR_PATH=$path timeout -s KILL 120 "$ktr" run -m gen,proc -o "$dir/trace" "$dir/host" "$@" ;;
+	file) KTR_PATH=$path KTR_MASK=gen,proc KTR_FILE=$dir/trace timeout -s KILL 120 "$dir/host" "$@" ;;
+	verbose) KTR_PATH=$path KTR_MASK=gen KTR_VERBOSE=1 timeout -s KILL 120 "$dir/host" "$@" ;;
 	esac >"$dir/out" 2>"$dir/err"
 	is "$what: status" $? $plain
 	cmp -s "$dir/plain" "$dir/out" || fail "$what: it printed $(cat "$dir/out") instead of $(cat "$dir/plain")"

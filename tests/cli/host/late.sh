@@ -35,11 +35,7 @@ sessions() {
 
 # over: all is in the trace, behind ktr run
 over() {
-	for _ in $(seq 300); do
-		[ "$(sessions)" = 0 ] && return
-		sleep 0.1
-	done
-	fail "$what: the session stays"
+	await '[ "$(sessions)" = 0 ]' || fail "$what: the session stays"
 }
 
 for path in rseq thread; do

@@ -41,30 +41,13 @@ complete() {
 	is "$1: losses" "$(grep -c ' lost' "$dir/text")" 0
 }
 
-# until_there PATH
-until_there() {
-	for _ in $(seq 300); do
-		[ -e "$1" ] && return
-		sleep 0.1
-	done
-	fail "$1 does not come"
-}
-
 until_ended() {
-	for _ in $(seq 300); do
-		"$ktr" ls | grep -q '^one *dead' && return
-		sleep 0.1
-	done
-	fail "it does not end"
+	await '"$ktr" ls | grep -q "^one *dead"'
 }
 
-# over: the session has no process left, and whoever wrote it has ended
+# over WHAT: the session has no process left, and whoever wrote it has ended
 over() {
-	for _ in $(seq 300); do
-		[ "$(sessions)" = 0 ] && break
-		sleep 0.1
-	done
-	is "$1: sessions left" "$(sessions)" 0
+	await '[ "$(sessions)" = 0 ]' || fail "$1: $(sessions) sessions left"
 }
 
 kernel=-k
@@ -92,13 +75,9 @@ for how in main at-once chroot raw workers orphans upgrade daemon drop-daemon; d
 	[ -z "$kernel" ] || tail -n 3000 "$dir/text" | grep -q kswitch || fail "$how: nothing of the kernel's at the end"
 done
 
-# threads_switched N: so many threads have been switched, as the session says
+# So many threads have been switched, as the session says.
 threads_switched() {
-	for _ in $(seq 300); do
-		[ "$("$ktr" dump -q -s one 2>/dev/null | grep kswitch | grep -o 'privileges/[0-9]*' | sort -u | wc -l)" -ge "$1" ] && return
-		sleep 0.1
-	done
-	fail "the recorder does not come to tell of $1 threads"
+	await '[ "$("$ktr" dump -q -s one 2>/dev/null | grep kswitch | grep -o "privileges/[0-9]*" | sort -u | wc -l)" -ge $threads ]'
 }
 
 # Recorded from outside by one who has the rights, who finds threads when he looks: till then they are half-way.
@@ -111,19 +90,17 @@ for how in main workers; do
 	host=$!
 	exec 5>"$dir/in"
 	read -r _ <"$dir/said"
-	until_there "$KTR_DIR/ktr-0/one.ktr"
+	await '[ -e "$KTR_DIR/ktr-0/one.ktr" ]'
 	# What it is asked for in its environment comes after that, and would take the kernel's classes back.
-	for _ in $(seq 1000); do
-		[ "$("$ktr" sysctl -n -s one mask 2>/dev/null)" != gen ] || break
-	done
+	await '[ "$("$ktr" sysctl -n -s one mask 2>/dev/null)" = gen ]'
 	# shellcheck disable=SC2086
 	timeout 60 "$ktr" record $kernel -s one -o "$trace" --size 32K --keep 1000 2>"$dir/err2" 5>&- &
 	recorder=$!
-	until_there "$trace"
+	await '[ -e "$trace" ]'
 	exec 5>&-
 	threads=1
 	[ $how = main ] || threads=4
-	[ -z "$kernel" ] || threads_switched $threads
+	[ -z "$kernel" ] || threads_switched
 	: >"$dir/seen"
 	wait $host || fail "recorded, $how: exit status"
 	wait $recorder || fail "recorded, $how: the recorder's exit status: $(cat "$dir/err2")"
@@ -143,10 +120,7 @@ for how in main chroot raw workers drop-daemon; do
 	complete "alone, $how"
 	# What a successor that may not write has left is in the session, for who may.
 	if [ $how = drop-daemon ]; then
-		for _ in $(seq 100); do
-			grep -q successor "$dir/err" && break
-			sleep 0.1
-		done
+		await 'grep -q successor "$dir/err"'
 		is "alone, $how: lines" "$(grep -c 'no successor may go on with it: Permission denied' "$dir/err")" 1
 		"$ktr" salvage "$trace" 2>/dev/null || fail "alone, $how: ktr salvage"
 		"$ktr" rm one
@@ -170,20 +144,16 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/host/privileges.c -o "
 $cc -O1 -shared -fPIC tests/programs/host/forkgap.c -o "$dir/forkgap.so" || exit 1
 env -u KTR_KERNEL KTR_MASK=gen KTR_SESSION=one LD_LIBRARY_PATH="$O/lib" LD_PRELOAD="$dir/forkgap.so" \
 	"$dir/shared" drop-daemon 100 2>/dev/null
-still=
-for _ in $(seq 300); do
+stands_still() {
 	still=$(grep -l '^State:.T' /proc/[0-9]*/status 2>/dev/null | cut -d / -f 3 | while read -r pid; do
 		[ "$(readlink "/proc/$pid/exe")" = "$dir/shared" ] && echo "$pid"
 	done)
-	[ -n "$still" ] && break
-	sleep 0.1
-done
-if [ -n "$still" ]; then
+	[ -n "$still" ]
+}
+if await stands_still; then
 	"$ktr" ls | grep -q '^one *dead' && fail "a child that has only just been born is not in the session"
 	# shellcheck disable=SC2086
 	kill -CONT $still
 	until_ended
-else
-	fail "the child does not stand still"
 fi
 exit $failed

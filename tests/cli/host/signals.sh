@@ -16,7 +16,7 @@ one() { # mode how: its output and exit status go to mode.how
 	esac
 	name=$1.$2 mode=$1 how=$2
 	shift 2
-	env "$@" timeout -s KILL "${LIMIT:-20}" "$dir/signals" "$mode" "$how" >"$dir/$name" 2>"$dir/$name.err"
+	env "$@" timeout -s KILL "${LIMIT:-300}" "$dir/signals" "$mode" "$how" >"$dir/$name" 2>"$dir/$name.err"
 	echo "exit status $?" >>"$dir/$name"
 }
 

@@ -10,21 +10,13 @@ build provider_host tests/programs/provider/provider_host.c
 set -f # patterns are for ktr
 export KTR_CONF=
 
-# A busy machine gives a thread a part of its time only, of which a share is seen later: two minutes.
-wait_for() { # WHAT COMMAND...
-	what=$1
-	shift
-	for i in $(seq 1200); do
-		"$@" && return
-		sleep 0.1
-	done
-	fail "$what: not within two minutes: $("$ktr" probe list -s "$name" '*:' 2>&1 | head -n 20)"
-}
 state() { # SPEC: the states of the probes that fit
 	"$ktr" probe list -s "$name" "$1" 2>/dev/null | awk 'NR > 1 { print $2 }' | paste -sd' '
 }
-is_state() {
-	[ "$(state "$1")" = "$2" ]
+# A busy machine gives a thread a part of its time only, of which a share is seen later.
+until_state() { # SPEC STATES
+	spec=$1 states=$2
+	await '[ "$(state "$spec")" = "$states" ]' || "$ktr" probe list -s "$name" '*:' 2>&1 | head -n 20
 }
 detail() {
 	"$ktr" probe list -s "$name" "$1" 2>/dev/null | awk 'NR > 1 { $1 = $2 = ""; print; exit }' | sed 's/^ *//'
@@ -54,7 +46,7 @@ is 'on' "$("$ktr" probe enable -s custom 'host:')" '2 probes enabled'
 ask 'fire b 1' fired
 for i in $(seq 200); do
 	ask 'fire a 2000000' fired
-	is_state 'host::work:a' on || break
+	[ "$(state 'host::work:a')" = on ] || break
 done
 is 'fired all the time' "$(state 'host::work:a')" off
 case $(detail 'host::work:a') in
@@ -81,20 +73,20 @@ for path in $paths; do
 	KTR_SESSION=$name KTR_PROBES=fbt::: "$dir/host" >/dev/null &
 	first=$!
 	pids=$first
-	wait_for "$path: it goes off" is_state 'fbt::busy_step:' 'off off'
+	until_state 'fbt::busy_step:' 'off off'
 	case $(detail 'fbt::busy_step:entry') in
 	'took '[1-9]*' % of thread '"$first") ;;
 	*) fail "$path: its reason: $(detail 'fbt::busy_step:entry')" ;;
 	esac
 	is "$path: the others" "$(state 'fbt::main:') $(state 'fbt::seldom_step:')" 'on on on on'
-	wait_for "$path: an event says it" sh -c '"$0" dump -s "$1" --filter "class == fbt" 2>/dev/null |
-		grep -q "  fbt:host:busy_step:entry is off: it took [1-9][0-9]* % of thread $2\$"' "$ktr" "$name" "$first"
+	await '"$ktr" dump -s "$name" --filter "class == fbt" 2>/dev/null |
+		grep -q "  fbt:host:busy_step:entry is off: it took [1-9][0-9]* % of thread $first\$"'
 
 	# Who comes later finds it off, although it asks for all.
 	KTR_SESSION=$name KTR_PROBES=fbt::: "$dir/host" >"$dir/second" &
 	second=$!
 	pids="$first $second"
-	wait_for "$path: the second" grep -q begun "$dir/second"
+	await 'grep -q begun "$dir/second"'
 	is "$path: in another process" "$(state 'fbt::busy_step:')" 'off off'
 
 	# By hand, with no limit, it is on; with one it goes again.
@@ -102,7 +94,7 @@ for path in $paths; do
 	is "$path: by hand" "$("$ktr" probe enable -s "$name" 'fbt::busy_step:')" '2 probes enabled'
 	is "$path: it is on" "$(state 'fbt::busy_step:')$(detail 'fbt::busy_step:entry')" 'on on'
 	"$ktr" sysctl -s "$name" budget=5 >/dev/null || fail "$path: budget=5"
-	wait_for "$path: it goes again" is_state 'fbt::busy_step:' 'off off'
+	until_state 'fbt::busy_step:' 'off off'
 	is "$path: by hand off" "$("$ktr" probe disable -s "$name" 'fbt::busy_step:')" '0 probes disabled, 2 already so'
 	is "$path: then it says nothing" "$(detail 'fbt::busy_step:entry')" ''
 	kill "$first" "$second" 2>/dev/null

@@ -171,7 +171,7 @@ int main(void) { pthread_t t; for (int i = 0; i < 4; i++) pthread_create(&t, 0, 
 # shellcheck disable=SC2086 # options
 $cc $cflags -O1 "$dir/ends.c" -o "$dir/ends" $shared || fail 'ends'
 for i in $(seq 40); do
-	KTR_PROBES=fbt::: timeout 20 "$dir/ends" || { fail "it ends with $?"; break; }
+	KTR_PROBES=fbt::: timeout 120 "$dir/ends" || { fail "it ends with $?"; break; }
 done
 
 # ---- as people see them ----
@@ -218,10 +218,7 @@ KTR_SESSION=out sh -c 'read -r go <"$1/go"; exec "$1/ways" 2 100000000' sh "$dir
 pid=$!
 at_exit() { kill "$pid" 2>/dev/null; }
 echo >"$dir/go"
-for i in $(seq 100); do
-	"$ktr" probe list -s out >"$dir/list" 2>/dev/null && grep -q . "$dir/list" && break
-	sleep 0.05
-done
+await '"$ktr" probe list -s out >"$dir/list" 2>/dev/null && [ -s "$dir/list" ]'
 probe list 'fbt::none*:' 'ktr probe: no probe fits'
 is "asked for" "$("$ktr" probe list -s out "fbt::[el][ve]*(long*):" | awk "NR > 1" | sort | sed "s,  *, ,g" | paste -sd,)" \
 	"fbt:ways:even(long, long):entry off,fbt:ways:even(long, long):return off,fbt:ways:$leaf:entry off,fbt:ways:$leaf:return off"

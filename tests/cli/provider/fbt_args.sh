@@ -84,10 +84,7 @@ mkfifo "$dir/go"
 KTR_SESSION=args sh -c 'exec "$1/prog" wait <"$1/go"' sh "$dir" >"$dir/wanted" 2>&1 &
 pid=$!
 exec 7>"$dir/go"
-for i in $(seq 100); do
-	"$ktr" probe list -s args 'fbt::args_six:' >"$dir/list" 2>/dev/null && break
-	sleep 0.05
-done
+await '"$ktr" probe list -s args fbt::args_six: >"$dir/list" 2>/dev/null'
 rm -rf "$dir/cache"
 is 'enabled' "$("$ktr" probe enable -s args --args 'fbt::args_*:' 2>&1 | sed 's/^[0-9]* //')" 'probes enabled'
 "$ktr" probe list -s args 'fbt_args::args_text:' | grep -q 'on .*const char \*s, void \*p, const char \*result' ||
@@ -95,7 +92,7 @@ is 'enabled' "$("$ktr" probe enable -s args --args 'fbt::args_*:' 2>&1 | sed 's/
 "$ktr" probe enable -s args 'fbt_args::args_none:' >/dev/null 2>&1 || fail 'enabled by its own SPEC'
 "$ktr" record -s args -o "$dir/outside" >/dev/null 2>"$dir/err" &
 writer=$!
-for i in $(seq 100); do [ -e "$dir/outside/metadata" ] && break; sleep 0.05; done
+await '[ -e "$dir/outside/metadata" ]'
 echo >&7
 exec 7>&-
 wait $pid || fail "from outside: exit status $?"

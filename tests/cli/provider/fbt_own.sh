@@ -106,10 +106,7 @@ listed() {
 	pid=$!
 	exec 7>"$dir/go"
 	rm "$dir/go"
-	for i in $(seq 100); do
-		"$ktr" probe list -v -s own fbt::: >"$dir/list" 2>/dev/null && break
-		sleep 0.05
-	done
+	await '"$ktr" probe list -v -s own fbt::: >"$dir/list" 2>/dev/null'
 }
 ended() {
 	echo >&7

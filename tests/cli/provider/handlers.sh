@@ -18,7 +18,7 @@ for path in ${KTR_PATHS:-rseq thread}; do
 	while read -r name; do
 		want=0
 		case $name in exit*) want=7 ;; esac
-		KTR_PATH=$path timeout -s KILL "${LIMIT:-30}" "$dir/handlers" "$name" "$dir/plugin.so" >"$dir/out" 2>&1 </dev/null
+		KTR_PATH=$path timeout -s KILL "${LIMIT:-120}" "$dir/handlers" "$name" "$dir/plugin.so" >"$dir/out" 2>&1 </dev/null
 		got=$?
 		[ $got = $want ] || fail "$name, $path: exit status $got instead of $want: $(cat "$dir/out")"
 		[ $got = $want ] && [ -s "$dir/out" ] && fail "$name, $path: $(cat "$dir/out")"
@@ -29,7 +29,7 @@ done
 for name in block_exit exit exit_thread; do
 	want=0
 	[ $name = block_exit ] || want=7
-	timeout -s KILL "${LIMIT:-30}" "$ktr" run -o "$dir/$name" "$dir/handlers" $name >"$dir/out" 2>&1
+	timeout -s KILL "${LIMIT:-120}" "$ktr" run -o "$dir/$name" "$dir/handlers" $name >"$dir/out" 2>&1
 	is "$name, traced" $? $want
 	is "$name, its trace" "$("$ktr" dump -q "$dir/$name" | grep -cE ' (a|exits) 0 0 0 0 0 0$')" 1
 	tail -1 "$dir/$name/ktr/info.jsonl" | grep -q '"kind":"end".*"lost":0,' || fail "$name: the trace does not end"
@@ -89,7 +89,7 @@ $cc -fPIC -shared "$dir/hook.c" -o "$dir/libhook.so" &&
 	$cc -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iinclude tests/programs/provider/handlers_plugin.c -o "$dir/points.so" \
 		"-L$dir" -Wl,--no-as-needed -lhook "-Wl,-rpath,$dir" $shared &&
 	$cc -std=gnu11 -D_GNU_SOURCE -O1 -w -Iinclude "$dir/starts.c" -o "$dir/starts" -rdynamic $shared -lpthread -ldl || exit 1
-KTR_FILE="$dir/starts.trace" timeout -s KILL "${LIMIT:-30}" "$dir/starts" "$dir/points.so" >"$dir/out" 2>&1
+KTR_FILE="$dir/starts.trace" timeout -s KILL "${LIMIT:-120}" "$dir/starts" "$dir/points.so" >"$dir/out" 2>&1
 is 'a start while a module is loaded' "$? $(cat "$dir/out")" '0 '
 
 # A host that has all thread keys there are keeps what it has in them; probes work without one.
@@ -147,6 +147,6 @@ END
 $cc -std=gnu11 -O1 -w "$dir/keys.c" -o "$dir/keys" -lpthread -ldl || exit 1
 $cc -std=gnu11 -O1 -Wall -Iinclude -fPIC -shared "$dir/uses.c" -o "$dir/uses.so" -L"$O/lib" -lktr-probe -lktr "-Wl,-rpath,$O/lib" ||
 	exit 1
-timeout -s KILL "${LIMIT:-30}" "$dir/keys" "$dir/uses.so" >"$dir/out" 2>&1 || fail "no keys left: exit status $?"
+timeout -s KILL "${LIMIT:-120}" "$dir/keys" "$dir/uses.so" >"$dir/out" 2>&1 || fail "no keys left: exit status $?"
 is 'no keys left' "$(tr '\n' ' ' <"$dir/out")" 'called called called '
 exit $failed

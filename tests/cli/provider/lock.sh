@@ -90,11 +90,7 @@ mkfifo "$dir/fifo"
 LD_PRELOAD=$O/lib/libktr-agent.so KTR_SESSION=hung KTR_PROBES='lock:::*-block,lock:::*-blocked' "$host" hang >"$dir/fifo" &
 hung=$!
 read -r first second <"$dir/fifo"
-for i in $(seq 600); do
-	"$ktr" lockstat -s hung >"$dir/said" 2>&1
-	grep -q '^Deadlock' "$dir/said" && break
-	sleep 0.05
-done
+await '"$ktr" lockstat -s hung >"$dir/said" 2>&1; grep -q ^Deadlock "$dir/said"'
 is 'a deadlock' "$(grep '^Deadlock' "$dir/said")" "Deadlock: thread $first (lock_host) waits for second_lock, which thread \
 $second (lock_host) has; thread $second (lock_host) waits for first_lock, which thread $first (lock_host) has"
 kill -9 "$hung"

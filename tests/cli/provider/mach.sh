@@ -53,7 +53,7 @@ timeout 60 "$dir/uses" plugin "$dir/plugged.so" || fail 'a library with points, 
 # What the kernel tells: the program's own counts. A switch may come between a count and the event beside it.
 for path in $paths; do
 	near=0
-	for try in 1 2 3 4 5; do
+	for try in $(seq 20); do
 		on_path "$path" timeout 60 "$host" kernel >"$dir/said" 2>"$dir/err"
 		case $? in
 		0) ;;
@@ -77,11 +77,7 @@ mkfifo "$dir/refused"
 timeout 60 "$out/kernel_host" refuse "$host" serve <"$dir/refused" >"$dir/said" 2>"$dir/err" &
 pid=$!
 exec 3>"$dir/refused"
-tries=0
-until grep -q 'no events of the kernel: perf_event_open' "$dir/err" || [ $tries -ge 500 ] || ! kill -0 $pid 2>/dev/null; do
-	tries=$((tries + 1))
-	sleep 0.02
-done
+await 'grep -q "no events of the kernel: perf_event_open" "$dir/err" || ! kill -0 $pid 2>/dev/null'
 echo 'fire 2' >&3 2>/dev/null
 exec 3>&-
 wait $pid

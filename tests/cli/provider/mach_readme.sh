@@ -141,13 +141,9 @@ done
 is 'live: events' "$(awk '$1 == "ipc_receive" && $2 == ":" { print $3 }' "$dir/out")" 7
 views "$all" -s live
 views "$all" --pid $pid
-timeout 60 dtrace-analyze -c -t 30 -n 5000 -p $pid >followed 2>err &
+timeout 300 dtrace-analyze -c -t 250 -n 5000 -p $pid >followed 2>err &
 follower=$!
-tries=0
-until grep -qs '^=== Events' followed || [ $tries -ge 1000 ]; do
-	tries=$((tries + 1))
-	sleep 0.01
-done
+await 'grep -qs "^=== Events" followed'
 head -c 5000 /dev/zero >&3
 wait $follower || fail "dtrace-analyze -c: $(cat err)"
 grep -qx 'Total events: 5000' followed || fail "-c: $(grep Total followed)"

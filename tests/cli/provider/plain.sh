@@ -78,15 +78,11 @@ END
 }
 "$prog" "$dir/stop" "$dir/plugin.so" >"$dir/out" 2>&1 & pid=$!
 at_exit() { kill $pid 2>/dev/null; }
+await 'became $pid "$prog"'
 "$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
 is 'before' "$(text)" 0
 "$ktr" probe enable -p $pid 'fbt:pl*:*plain*:' >/dev/null 2>"$dir/err" || fail "enable: $(cat "$dir/err")"
-for i in $(seq 60); do
-	changed=$(text)
-	[ "${changed:-0}" -ge 5 ] && break
-	sleep 0.05
-done
-[ "${changed:-0}" -ge 5 ] || fail "only $changed functions are led away"
+await 'changed=$(text); [ "${changed:-0}" -ge 5 ]' || fail "only $changed functions are led away"
 "$ktr" probe list -v -p $pid 'fbt:plain:plain_*:entry' >"$dir/list"
 why() { # FUNCTION REASON
 	grep -q "^fbt:plain:plain_$1:entry *off *excluded: $2" "$dir/list" || fail "plain_$1: $(grep "plain_$1:" "$dir/list")"
@@ -97,12 +93,7 @@ why loop 'its first instruction is also where a loop goes back to'
 why cross 'its first instruction crosses a word'
 "$ktr" probe list -v -p $pid 'fbt:plain:plain_asks:return' | grep -q 'excluded: it returns twice, or asks' || fail 'plain_asks'
 "$ktr" detach -p $pid >/dev/null 2>"$dir/err" || fail "detach: $(cat "$dir/err")"
-for i in $(seq 60); do
-	changed=$(text)
-	[ "$changed" = 0 ] && break
-	sleep 0.05
-done
-is 'after' "$changed" 0
+await '[ "$(text)" = 0 ]'
 : >"$dir/stop"
 wait $pid
 is 'attached' "$? $(cat "$dir/out")" '0 0 wrong'

@@ -220,7 +220,7 @@ end
 for path in $paths; do
 	on_path "$path" env KTR_SESSION=race timeout 300 "$out/probe_race" 1 1000 >"$dir/race" 2>&1 &
 	race=$!
-	until [ -n "$(find "$KTR_DIR" -name race.ktr)" ] || ! kill -0 $race 2>/dev/null; do sleep 0.01; done
+	await '[ -n "$(find "$KTR_DIR" -name race.ktr)" ] || ! kill -0 $race 2>/dev/null'
 	while [ -n "$(find "$KTR_DIR" -name race.ktr)" ] && kill -0 $race 2>/dev/null; do
 		"$ktr" probe disable -s race 'race*' point
 		"$ktr" probe list -s race

@@ -34,27 +34,18 @@ mkfifo "$dir/in"
 KTR_SESSION=full "$dir/full" <"$dir/in" 2>"$dir/said" &
 pid=$!
 exec 3>"$dir/in"
-for i in $(seq 500); do
-	[ "$("$ktr" probe list -s full 'fbt::n*_0:' 2>/dev/null | grep -c off)" = 2 ] && break
-	sleep 0.02
-done
+await '[ "$("$ktr" probe list -s full "fbt::n*_0:" 2>/dev/null | grep -c off)" = 2 ]'
 is 'one' "$("$ktr" probe enable -s full 'fbt::n*_0:' 2>&1)" '2 probes enabled'
 echo >&3
-for i in $(seq 500); do [ "$(calls)" -ge 2 ] && break; sleep 0.02; done
+await '[ "$(calls)" -ge 2 ]'
 before=$(calls)
 # Each look asks for a while; the program takes its time to offer all, and then to have them on.
 lists() {
 	"$ktr" probe list -s full 'fbt:::' >"$dir/list" 2>"$dir/listed"
 	n=$(awk 'NR > 1' "$dir/list" | wc -l) lost=$(sed -n 's/^ktr probe: the session has no room for \([0-9]*\) more probes.*/\1/p' "$dir/listed")
 }
-for i in $(seq 50); do
-	lists
-	[ $((n + ${lost:-0})) -lt 16000 ] || break
-done
-for i in $(seq 50); do
-	status 1 "$ktr" probe enable -s full 'fbt:::'
-	grep -q 'not done so yet' "$dir/err" || break
-done
+await 'lists; [ $((n + ${lost:-0})) -ge 16000 ]'
+await 'status 1 "$ktr" probe enable -s full fbt:::; ! grep -q "not done so yet" "$dir/err"'
 lists
 on=$(awk '$2 == "on"' "$dir/list" | wc -l)
 is 'without a name' "$(awk 'NR > 1 && $1 !~ /^fbt:full:n+_[0-9]+:(entry|return)$/' "$dir/list" | wc -l)" 0
@@ -63,8 +54,7 @@ is 'on or told of' "$(awk 'NR > 1 { n[$2]++ } END { print n["on"] + n["failed"] 
 [ "$(grep -c 'no room for it$' "$dir/err")" = 10 ] &&
 	grep -Eq "^ktr probe: and $((n - 10 - on)) more: " "$dir/err" || fail "$on enabled: $(tail -n 2 "$dir/err")"
 echo >&3
-for i in $(seq 500); do [ "$(calls)" -ge $((before + 2)) ] && break; sleep 0.02; done
-[ "$(calls)" -ge $((before + 2)) ] || fail 'what was on is not'
+await '[ "$(calls)" -ge $((before + 2)) ]' || fail 'what was on is not'
 # Such a name is whole: the function is found by it.
 one=$(awk '$1 ~ /:entry$/ && $2 == "on" { print $1; exit }' "$dir/list")
 is 'a long name, off' "$("$ktr" probe disable -s full "$one" 2>&1)" '1 probe disabled'

@@ -61,6 +61,7 @@ fi
 
 attached() { # VERB: its process, attached
 	"$prog" "$1" "$dir/stop" >"$dir/out" & pid=$!
+	await 'became $pid "$prog"'
 	"$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
 }
 ends() {
@@ -70,12 +71,8 @@ ends() {
 }
 now=0
 sees() { # events: are there more in its session?
-	for i in $(seq 200); do
-		now=$("$ktr" ls | awk -v session="usdt.$pid" '$1 == session { print $6 }')
-		[ "${now:-0}" -gt "$1" ] && return
-		sleep 0.05
-	done
-	fail "no more than $1 events of an attached program"
+	before=$1
+	await 'now=$("$ktr" ls | awk -v session="usdt.$pid" "\$1 == session { print \$6 }"); [ "${now:-0}" -gt "$before" ]'
 }
 attached wait
 "$ktr" probe list -p $pid 'usdt:::' >"$dir/list"
@@ -90,10 +87,7 @@ ends
 
 # A thread that blocks SIGTRAP before anything is on would be killed.
 "$prog" kept "$dir/stop" >"$dir/out" & pid=$!
-for i in $(seq 200); do
-	grep -q '^SigBlk:.*f$' /proc/$pid/status && break
-	sleep 0.05
-done
+await 'grep -q "^SigBlk:.*f\$" /proc/$pid/status && became $pid "$prog"'
 "$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
 "$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >"$dir/said" 2>&1
 grep -q "its thread $pid (usdt) blocks SIGTRAP" "$dir/said" || fail "not refused: $(cat "$dir/said")"

@@ -20,16 +20,8 @@ begins() { # VERB: in the background; $pid
 	"$prog" "$1" "$dir/stop" >"$dir/out" & pid=$!
 	pids="$pids $pid"
 }
-until_seen() { # WHAT COMMAND...
-	what=$1
-	shift
-	for i in $(seq 400); do
-		"$@" && return
-		sleep 0.05
-	done
-	fail "never: $what"
-}
 attaches() {
+	await 'became $pid "$prog"'
 	"$ktr" attach -p $pid >/dev/null 2>"$dir/err" || fail "attach: $(cat "$dir/err")"
 }
 ends() {
@@ -58,7 +50,7 @@ is 'library' "$("$ktr" dump "$dir/t" | sed -n 's/^.* theirs:call//p' | paste -sd
 # ---- a thread that waits, and blocks SIGTRAP after that ----
 
 begins suspended
-until_seen 'it waits' grep -qs '^130 ' /proc/$pid/syscall
+await 'grep -qs "^130 " /proc/$pid/syscall' # in sigsuspend()
 attaches
 "$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >"$dir/said" 2>&1
 grep -q "its thread $pid (usdt) waits in sigsuspend(), after which it may block SIGTRAP" "$dir/said" ||
@@ -69,7 +61,7 @@ ends suspended
 # ---- text that may not be written to ----
 
 begins mdwe
-until_seen 'mdwe' sh -c "grep -qs mdwe '$dir/out' || ! kill -0 $pid 2>/dev/null"
+await 'grep -qs mdwe "$dir/out" || ! kill -0 $pid 2>/dev/null'
 if kill -0 $pid 2>/dev/null; then
 	attaches
 	"$ktr" probe enable -p $pid 'usdt::libstdcxx:throw' >"$dir/said" 2>&1
@@ -90,8 +82,7 @@ begins place
 attaches
 gdb -nx -batch -p $pid -ex 'break *usdt_place' -ex 'shell : >'"$dir/there" -ex continue -ex detach >"$dir/gdb" 2>&1 & debugger=$!
 pids="$pids $debugger"
-until_seen 'gdb is there' test -e "$dir/there"
-until_seen 'it runs' runs
+await '[ -e "$dir/there" ] && runs'
 "$ktr" probe enable -p $pid 'usdt:usdt:mine:one' >"$dir/said" 2>&1
 grep -q "traces it" "$dir/said" || fail "under gdb: $(cat "$dir/said")"
 kill -INT $pid
@@ -101,13 +92,12 @@ wait $debugger
 rm "$dir/there"
 gdb -nx -batch -p $pid -ex 'break *usdt_place' -ex 'shell : >'"$dir/there" -ex continue -ex detach >"$dir/gdb" 2>&1 & debugger=$!
 pids="$pids $debugger"
-until_seen 'gdb is there again' test -e "$dir/there"
-until_seen 'it runs again' runs
+await '[ -e "$dir/there" ] && runs'
 "$ktr" probe disable -p $pid 'usdt:usdt:mine:one' >/dev/null || fail disable
 kill -INT $pid
 wait $debugger
 : >"$dir/stop.go"
-until_seen 'it passed' grep -qs passed "$dir/out"
+await 'grep -qs passed "$dir/out"'
 "$ktr" probe enable -p $pid 'usdt:usdt:mine:one' >"$dir/said" 2>&1 || fail "enable again: $(cat "$dir/said")"
 "$ktr" probe disable -p $pid 'usdt:usdt:mine:one' >/dev/null || fail 'disable again'
 ends place

@@ -177,7 +177,7 @@ done
 "$ktr" run -s grows -o grows -m net,vfs ./program 0 forever >log 2>&1 &
 runner=$!
 at_exit() { kill -9 $runner 2>/dev/null; }
-until "$ktr" dump -q -n 1 grows >out 2>/dev/null && [ -s out ]; do kill -0 $runner || break; done
+await '"$ktr" dump -q -n 1 grows >out 2>/dev/null && [ -s out ] || ! kill -0 $runner'
 for command in "dump -q --head 20000 grows" "json --head 20000 grows" "report grows" "dump -q -s grows -n 20000"; do
 	# shellcheck disable=SC2086
 	status 0 "$ktr" $command
@@ -185,7 +185,7 @@ for command in "dump -q --head 20000 grows" "json --head 20000 grows" "report gr
 done
 "$ktr" tail -q -s grows --until-end >out 2>err &
 tail=$!
-until [ -s out ]; do kill -0 $tail || break; done
+await '[ -s out ] || ! kill -0 $tail'
 program=$("$ktr" ls --json | python3 -c "
 import json, sys
 print(*[s['pids'][0] for s in json.load(sys.stdin) if s['name'] == 'grows'])")

@@ -19,6 +19,7 @@ for round in 1 2 3 4 5 6; do
 	t=$dir/killed.$round
 	KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE=$t "$dir/events" 2000000 &
 	pid=$!
+	# As fast as can be: it is to be killed while it writes.
 	until [ -d "$t" ] && [ "$(du -sk "$t" | cut -f1)" -gt $((80 + round * 40)) ]; do
 		kill -0 $pid 2>/dev/null || break
 	done
@@ -73,11 +74,7 @@ KTR_MASK=gen KTR_FILE="$dir/two" "$dir/late" "$dir/late.so" <"$dir/go" &
 pid=$!
 exec 5>"$dir/go"
 # The program's own point is described, and nothing is being written: a piece with the head or one behind it.
-i=0
-until grep gen:late.c -A 1000 "$dir/two/metadata" 2>/dev/null | tail -n 1 | grep -q crc32c || [ $i -ge 3000 ]; do
-	i=$((i + 1))
-	sleep 0.01
-done
+await 'grep gen:late.c -A 1000 "$dir/two/metadata" 2>/dev/null | tail -n 1 | grep -q crc32c'
 pieces=$(grep -c crc32c "$dir/two/metadata")
 echo >&5
 exec 5>&-
@@ -132,7 +129,7 @@ for ms in 1 2 3 5 8; do
 	spoil "$dir/bad/metadata" 900
 	timeout -s KILL 0.00$ms "$ktr" fsck "$dir/bad" >/dev/null 2>&1
 	# It may take a moment to die.
-	until flock -n "$dir/bad/ktr/info.jsonl" true; do :; done
+	await 'flock -n "$dir/bad/ktr/info.jsonl" true'
 	"$ktr" fsck "$dir/bad" >"$dir/out" 2>&1
 	[ $? -le 1 ] || fail "after a killed repair: $(cat "$dir/out")"
 	status 0 "$ktr" fsck "$dir/bad"

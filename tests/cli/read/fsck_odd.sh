@@ -17,10 +17,10 @@ for kind in fifo symlink; do
 		[ $kind = fifo ] && mkfifo "$dir/t/$name"
 		[ $kind = symlink ] && ln -s "$dir/elsewhere" "$dir/t/$name"
 		echo precious >"$dir/elsewhere"
-		timeout 20 "$ktr" fsck -n "$dir/t" >"$dir/out" 2>&1
+		timeout 120 "$ktr" fsck -n "$dir/t" >"$dir/out" 2>&1
 		[ $? = 4 ] || fail "fsck -n says nothing is wrong with a $kind called $name"
 		grep -q "$name" "$dir/out" || fail "fsck does not name a $kind called $name: $(cat "$dir/out")"
-		timeout 20 "$ktr" fsck "$dir/t" >"$dir/out" 2>&1
+		timeout 120 "$ktr" fsck "$dir/t" >"$dir/out" 2>&1
 		[ $? = 1 ] || fail "fsck of a $kind called $name: $(cat "$dir/out")"
 		[ ! -p "$dir/t/$name" ] && [ ! -L "$dir/t/$name" ] || fail "a $kind called $name is still there"
 		is "what a link leads to" "$(cat "$dir/elsewhere")" precious
@@ -36,7 +36,7 @@ for file in "$dir/t/$stream" "$dir/t/metadata" "$dir/t"/ktr/*.jsonl; do
 done
 cp -rl "$dir/t" "$dir/backup"
 (cd "$dir/backup" && find . -type f -exec cksum {} + | sort -k 3) >"$dir/before"
-timeout 20 "$ktr" fsck "$dir/t" >"$dir/out" 2>&1
+timeout 120 "$ktr" fsck "$dir/t" >"$dir/out" 2>&1
 [ $? = 1 ] || fail "fsck of a torn trace: $(cat "$dir/out")"
 (cd "$dir/backup" && find . -type f -exec cksum {} + | sort -k 3) >"$dir/after"
 diff "$dir/before" "$dir/after" >"$dir/out" || fail "the backup was changed: $(cat "$dir/out")"

@@ -139,13 +139,12 @@ mkfifo in
 KTR_SESSION=live KTR_MASK=net ./program p wait <in &
 program=$!
 exec 4>in
-until "$ktr" dump -s live -q -n 1 >out 2>/dev/null && [ -s out ]; do kill -0 $program || break; done
+await '"$ktr" dump -s live -q -n 1 >out 2>/dev/null && [ -s out ] || ! kill -0 $program'
 "$ktrdump" -l -N live -q >out 2>err 4>&- &
 tail=$!
 for i in 100 101 102; do
 	printf x >&4
-	end=$(($(date +%s) + 60))
-	until grep -q "got $i of" out; do [ "$(date +%s)" -lt $end ] || { fail "-l does not show event $i"; break; }; done
+	await 'grep -q "got $i of" out'
 done
 exec 4>&-
 wait $program

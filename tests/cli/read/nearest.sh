@@ -49,11 +49,7 @@ filter 'func == mian' 'func "mian", the nearest is "main"'
 # A trigger by sysctl waits for call sites that may come; what there is none of yet is said all the same.
 KTR_MASK=all KTR_SESSION=near "$dir/near" stay &
 host=$!
-i=0
-while ! "$ktr" dump -s near 2>/dev/null | grep -q 'got 9' && [ $i -lt 600 ]; do
-	i=$((i + 1))
-	sleep 0.05
-done
+await '"$ktr" dump -s near 2>/dev/null | grep -q "got 9"'
 status 0 "$ktr" sysctl -s near 'debug.ktr.trigger=countr > 5'
 grep -q 'argument "countr", the nearest is "counter"' "$dir/err" || fail "sysctl: $(cat "$dir/out" "$dir/err")"
 status 0 "$ktr" sysctl -s near 'debug.ktr.trigger=counter > 5'

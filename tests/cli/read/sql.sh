@@ -209,22 +209,22 @@ $cc -std=gnu11 -Iinclude -I"$top/include" live.c -o live "$O/lib/libktr.a" -lpth
 mkfifo go ask
 KTR_MASK=net,vfs KTR_SESSION=live ./live <go &
 exec 3>go
-until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 1 ]; do sleep 0.05; done
-timeout 60 "$ktr" sql --csv -s live <ask >out 2>err 3>&- &
+await '[ "$("$ktr" dump --count -s live 2>/dev/null)" = 1 ]'
+timeout 300 "$ktr" sql --csv -s live <ask >out 2>err 3>&- &
 shell=$!
 exec 4>ask
 asked=0
 ask() {
 	echo "SELECT count(*) FROM events WHERE class = 'vfs';" >&4
 	asked=$((asked + 1))
-	while [ "$(grep -c '^[0-9]' out)" -lt $asked ] && kill -0 $shell 2>/dev/null; do sleep 0.05; done
+	await '[ "$(grep -c "^[0-9]" out)" -ge $asked ] || ! kill -0 $shell 2>/dev/null'
 }
 ask
 printf x >&3
-until [ "$("$ktr" dump --count -s live 2>/dev/null)" = 2 ]; do sleep 0.05; done
+await '[ "$("$ktr" dump --count -s live 2>/dev/null)" = 2 ]'
 ask
 printf q >&3
-while [ -e "$KTR_DIR/ktr-$(id -u)/live.ktr" ]; do sleep 0.05; done
+await '[ ! -e "$KTR_DIR/ktr-$(id -u)/live.ktr" ]'
 ask
 exec 3>&- 4>&-
 wait

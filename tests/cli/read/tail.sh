@@ -72,6 +72,7 @@ ${CC:-cc} -std=gnu11 -O1 -Iinclude "$dir/program.c" -o "$dir/program" "$O/lib/li
 { "$ktr" tail -q -i -t -c --time raw -n all --until-end "$dir/rot" 2>"$dir/err" || echo failed; } |
 	"$dir/program" >"$dir/have" &
 tail_pid=$!
+await 'grep -q "waiting for" "$dir/err"'
 size=$((events * 18 / rotations))
 (KTR_ENTRIES=256K KTR_MASK=gen KTR_ROTATE_SIZE=$size KTR_ROTATE_KEEP=1000 KTR_FILE="$dir/rot" \
 	"$dir/program" "$events" "${RATE:-1000000}") || fail "the program failed"
@@ -94,18 +95,13 @@ rm -rf "$dir"/rot*
 # A program that aborts; then another one of the same name. What the first had not written comes from its session.
 "$ktr" tail -q -t --time raw -n all "$dir/again" >"$dir/out" 2>"$dir/err" &
 tail_pid=$!
-wait_for 'grep -q "waiting for" "$dir/err"' || fail "it does not tell that it waits"
+await 'grep -q "waiting for" "$dir/err"'
 for round in 1 2; do
 	(ulimit -c 0 && KTR_ENTRIES=64K KTR_MASK=gen KTR_FILE="$dir/again" "$dir/program" 3000 8000 abort) \
 		2>/dev/null
-	i=0
-	until [ "$(grep -c 'of thread' "$dir/out")" -eq $((3000 * round)) ] || [ $i -ge 200 ]; do
-		i=$((i + 1))
-		sleep 0.05
-	done
+	await '[ "$(grep -c "of thread" "$dir/out")" -ge $((3000 * round)) ]' || cat "$dir/err"
 done
-[ "$(grep -c 'of thread' "$dir/out")" -eq 6000 ] ||
-	fail "two runs: $(grep -c 'of thread' "$dir/out") lines; $(cat "$dir/err")"
+is "lines of two runs" "$(grep -c 'of thread' "$dir/out")" 6000
 kill $tail_pid
 wait $tail_pid 2>/dev/null
 tail_pid=

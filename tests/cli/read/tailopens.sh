@@ -14,12 +14,7 @@ begin() {
 	KTR_ENTRIES=16K KTR_MASK=gen KTR_ROTATE_SIZE=$2 KTR_ROTATE_KEEP=$1 KTR_FILE="$dir/trace" "$dir/steady" forever \
 		2>/dev/null &
 	pid=$!
-	for _ in $(seq 6000); do
-		[ -e "$dir/trace/metadata" ] && return
-		sleep 0.01
-	done
-	fail "no trace"
-	exit 1
+	await '[ -e "$dir/trace/metadata" ]' || exit 1
 }
 
 end() {

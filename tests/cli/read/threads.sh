@@ -56,16 +56,11 @@ for j in 1 2 5; do
 	"$ktr" json -j $j trace >fifo 2>err &
 	exec 3<fifo
 	read -r line <&3
-	got=0
-	# Who writes has begun; the others may take a moment.
-	for _ in $(seq 1000); do
-		got=$(find /proc/$!/task -mindepth 1 -maxdepth 1 | wc -l)
-		[ "$got" -ge $j ] && break
-	done
-	# A sanitizer has threads of its own.
-	[ "$got" -ge $j ] || fail "-j $j: $got threads"
-	kill -TERM $!
-	wait $! 2>killed
+	writer=$!
+	# Who writes has begun; the others may take a moment. A sanitizer has threads of its own.
+	await '[ "$(find /proc/$writer/task -mindepth 1 -maxdepth 1 | wc -l)" -ge $j ]'
+	kill -TERM $writer
+	wait $writer 2>killed
 	is "-j $j: status after SIGTERM" $? 143
 	exec 3<&-
 done
@@ -114,9 +109,7 @@ grep -q damaged told || fail "the damage is not told: $(cat told)"
 # While it grows: what is read is a part of what is there in the end.
 KTR_PROBES= KTR_FILE=growing ./steady 300000 &
 grows=$!
-until [ -e growing/metadata ]; do
-	kill -0 $grows 2>/dev/null || break
-done
+await '[ -e growing/metadata ] || ! kill -0 $grows 2>/dev/null'
 n=0
 while kill -0 $grows 2>/dev/null && [ $n -lt 20 ]; do
 	"$ktr" dump -q --no-pager --no-join --time raw -j 5 growing 2>/dev/null | grep -v '^---' >grown.$n

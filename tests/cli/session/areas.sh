@@ -10,16 +10,13 @@ $cc -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude tests/programs/trace/steady.c -o "$di
 KTR_ENTRIES=4K KTR_MASK=gen KTR_SESSION=areas KTR_ROTATE_SIZE=4M KTR_ROTATE_KEEP=1 \
 	KTR_FILE="$dir/trace" "$dir/steady" forever 2>/dev/null &
 host=$!
-for _ in $(seq 3000); do
-	[ ! -e "$dir/trace/metadata" ] || break
-	sleep 0.01
-done
+await '[ -e "$dir/trace/metadata" ]'
 "$ktr" sysctl -s areas entries=2K 2>&1 | grep -q 'rings of threads keep their size' &&
 	{ skip "there are no restartable sequences here"; exit 0; }
 
 blocks() { find "$KTR_DIR" -name '*.ktr' -printf '%b\n'; }
 entries() {
-	timeout 20 "$ktr" sysctl -s areas "debug.ktr.entries=$1" >/dev/null 2>"$dir/err" || fail "entries=$1: $(cat "$dir/err")"
+	timeout 120 "$ktr" sysctl -s areas "debug.ktr.entries=$1" >/dev/null 2>"$dir/err" || fail "entries=$1: $(cat "$dir/err")"
 }
 # Small rings again have no more memory than small ones had, but for what threads and sites took meanwhile. A writer
 # that does not get the CPU gives it up with a later change.

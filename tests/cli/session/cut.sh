@@ -8,18 +8,6 @@ $cc -O2 -Iinclude tests/programs/session/cut.c -o "$dir/host" -L"$O/lib" -lktr -
 mkfifo "$dir/in"
 session=$KTR_DIR/ktr-$(id -u)/cut.ktr
 
-# until WHAT COMMAND...: waits, for ten seconds at most, while the host is there
-until_() {
-	what=$1
-	shift
-	for _ in $(seq 150); do
-		"$@" && return
-		kill -0 $host 2>/dev/null || break
-		sleep 0.02
-	done
-	fail "$what"
-}
-
 # cut BYTES WAY: of the file so much remains
 cut() {
 	rm -rf "$dir/trace" "$dir/out" "$dir/err"
@@ -27,18 +15,18 @@ cut() {
 	[ $2 = verbose ] && verbose=1
 	file=$dir/trace
 	[ $2 = file ] || file=
-	KTR_SESSION=cut KTR_MASK=gen KTR_FILE=$file KTR_VERBOSE=$verbose timeout -s KILL 30 "$dir/host" \
+	KTR_SESSION=cut KTR_MASK=gen KTR_FILE=$file KTR_VERBOSE=$verbose timeout -s KILL 300 "$dir/host" \
 		<"$dir/in" >"$dir/out" 2>"$dir/err" &
 	host=$!
 	exec 7>"$dir/in"
-	until_ "$1, $2: the program does not start" grep -q ready "$dir/err"
+	await 'grep -q ready "$dir/err"'
 	if [ $2 = record ]; then
-		timeout -s KILL 30 "$ktr" record -s cut -o "$dir/trace" >"$dir/record" 2>&1 7>&- &
+		timeout -s KILL 300 "$ktr" record -s cut -o "$dir/trace" >"$dir/record" 2>&1 7>&- &
 		record=$!
-		until_ "$1: nothing is recorded" test -e "$dir/trace/metadata"
+		await '[ -e "$dir/trace/metadata" ]'
 	fi
 	truncate -c -s "$1" "$session"
-	[ $2 = record ] || until_ "$1, $2: $(cat "$dir/err")" grep -q "cut the session's file short" "$dir/err"
+	[ $2 = record ] || await 'grep -q "cut the session.s file short" "$dir/err"' || cat "$dir/err"
 	exec 7>&-
 	wait $host
 	is "$1, $2: the program's status" $? 0

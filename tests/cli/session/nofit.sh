@@ -83,7 +83,7 @@ records() { # what
 sysctl() { # what wanted-status setting...
 	what=$1 want=$2
 	shift 2
-	timeout 20 "$ktr" sysctl -s s "$@" >"$dir/out" 2>&1
+	timeout 120 "$ktr" sysctl -s s "$@" >"$dir/out" 2>&1
 	is "$what: exit status" $? "$want"
 }
 

@@ -24,21 +24,9 @@ host=$!
 at_exit() { kill -9 "$host" 2>/dev/null; }
 
 knob() { "$ktr" sysctl -n -s busy "debug.ktr.$1" 2>&1; }
-newest() { timeout 20 "$ktr" dump -q -s busy -n 1 2>"$dir/err" | sed -n 's/.*round //p'; }
-until_() {
-	what=$1
-	shift
-	i=0
-	while ! "$@" && [ $i -lt 600 ]; do
-		i=$((i + 1))
-		sleep 0.05
-	done
-	[ $i -lt 600 ] || fail "$what: $(cat "$dir/err")"
-}
-has_some() { [ -n "$(newest)" ]; }
-went_on() { [ "$(newest)" -gt "$before" ]; }
+newest() { timeout 120 "$ktr" dump -q -s busy -n 1 2>"$dir/err" | sed -n 's/.*round //p'; }
 
-until_ "nothing is recorded" has_some
+await '[ -n "$(newest)" ]'
 is "before" "$("$ktr" sysctl --origin -s busy debug.ktr.freeze)" "debug.ktr.freeze: default"
 status 0 "$ktr" snapshot -s busy --freeze -o "$dir/t"
 # It has been set and set back: nobody else was there to.
@@ -49,7 +37,7 @@ esac
 is "the rings behind it" "$(knob freeze)" 0
 before=$("$ktr" dump -q -n 1 "$dir/t" | sed -n 's/.*round //p')
 [ -n "$before" ] || fail "nothing was saved"
-until_ "recording did not go on behind round $before" went_on
+await '[ "$(newest)" -gt "$before" ]'
 
 # Without it nothing stops, and what stood still stays so.
 status 0 "$ktr" sysctl -s busy debug.ktr.freeze=1

@@ -22,19 +22,11 @@ status 0 env KTR_FILE="$dir/t" KTR_MASK=all "$dir/names"
 shows "a trace of the program's own" "$dir/t"
 KTR_MASK=all KTR_SESSION=names "$dir/names" stay &
 host=$!
-i=0
-while ! "$ktr" dump -q -s names 2>/dev/null | grep -q 'both have names' && [ $i -lt 600 ]; do
-	i=$((i + 1))
-	sleep 0.05
-done
+await '"$ktr" dump -q -s names 2>/dev/null | grep -q "both have names"'
 shows "a session that lives" -s names
 timeout 60 "$ktr" record -s names -o "$dir/r" >"$dir/record" 2>&1 &
 record=$!
-i=0
-while ! "$ktr" dump -q "$dir/r" 2>/dev/null | grep -q 'both have names' && [ $i -lt 6000 ]; do
-	i=$((i + 1))
-	sleep 0.005
-done
+await '"$ktr" dump -q "$dir/r" 2>/dev/null | grep -q "both have names"'
 # At once: the names that threads had before the trace began are in it from its first line.
 kill -9 $host
 wait $record || fail "ktr record: $? $(cat "$dir/record")"

@@ -17,7 +17,7 @@ cat >"$dir/ticks.c" <<'END'
 int main(int argc, char **argv)
 {
 	KTR_STATE0(KTR_GEN, "life", argc > 1 ? argv[1] : "program", "running");
-	for (int i = 0; access("stop", F_OK) != 0 && i < 3000; i++) {
+	for (int i = 0; access("stop", F_OK) != 0 && i < 30000; i++) {
 		CTR1(KTR_GEN, "tick %d", i);
 		usleep(10000);
 	}
@@ -56,21 +56,13 @@ for offset in 100000 -3000 monotonic; do
 	"$ktr" rm --dead >"$dir/out" 2>&1
 	unshare -T --monotonic $offset --boottime 200000 --fork env KTR_SESSION=ns KTR_MASK=all "$dir/ticks" &
 	outer=$!
-	i=0
-	while ! "$ktr" dump -q -s ns 2>/dev/null | grep -q 'tick 9' && [ $i -lt 600 ]; do
-		i=$((i + 1))
-		sleep 0.05
-	done
+	await '"$ktr" dump -q -s ns 2>/dev/null | grep -q "tick 9"'
 	# shellcheck disable=SC2046 # several words
 	near "$offset: its rings, from outside" $(days -s ns)
 	quiet "$offset: its rings, from outside"
 	timeout 60 "$ktr" record -s ns -o t >"$dir/record" 2>&1 &
 	record=$!
-	i=0
-	while ! "$ktr" dump -q t 2>/dev/null | grep -q 'tick 9' && [ $i -lt 600 ]; do
-		i=$((i + 1))
-		sleep 0.05
-	done
+	await '"$ktr" dump -q t 2>/dev/null | grep -q "tick 9"'
 	touch stop
 	wait $record || fail "$offset: ktr record: $? $(cat "$dir/record")"
 	wait $outer
@@ -89,18 +81,10 @@ done
 rm -f stop
 KTR_SESSION=both KTR_FILE=u KTR_MASK=all "$dir/ticks" outside &
 outer=$!
-i=0
-while ! "$ktr" dump -q -s both 2>/dev/null | grep -q 'tick 9' && [ $i -lt 600 ]; do
-	i=$((i + 1))
-	sleep 0.05
-done
+await '"$ktr" dump -q -s both 2>/dev/null | grep -q "tick 9"'
 unshare -T --monotonic 100000 --boottime 200000 --fork env KTR_SESSION=both KTR_MASK=all "$dir/ticks" inside &
 inner=$!
-i=0
-while ! "$ktr" dump -q -s both 2>/dev/null | grep -q inside && [ $i -lt 600 ]; do
-	i=$((i + 1))
-	sleep 0.05
-done
+await '"$ktr" dump -q -s both 2>/dev/null | grep -q inside'
 touch stop
 wait $inner
 wait $outer

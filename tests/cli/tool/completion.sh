@@ -12,12 +12,8 @@ mkdir -p "$dir/in/bin"
 	{ cat "$dir/err"; fail "no trace"; exit 1; }
 KTR_SESSION=live KTR_MASK=all "$dir/flood" 1000000000 &
 program=$!
-i=0
 # (The session is there, and its knobs answer, a moment before its process has a row.)
-while ! "$ktr" complete ktr dump -p '' | cut -f1 | grep -qx "$program" && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+await '"$ktr" complete ktr dump -p "" | cut -f1 | grep -qx "$program"'
 kill -STOP "$program"
 
 # What is offered comes from the tables that the commands have.

@@ -9,8 +9,8 @@ for other in '' -DOTHER; do
 	$cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude $other tests/programs/tool/programs.c -o "$dir/a$other" \
 		"$O/lib/libktr.a" -lpthread || exit 1
 done
-a=$dir/a b=$dir/a-DOTHER trace=$dir/trace
-export a b
+a=$dir/a b=$dir/a-DOTHER looks=$dir/looks trace=$dir/trace
+export a b looks
 mkfifo "$dir/in" "$dir/told"
 
 begin() {
@@ -68,8 +68,9 @@ for path in rseq thread; do
 	run "$path: many" 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$a" x$i 3 & "$b" y$i 3 kill; wait; done; :' \
 		$(seq -f 'x%.0f 3' 20) $(seq -f 'y%.0f 3' 20)
 	# A tool that looks whether anybody is left has the lock for a moment, and does not go on.
+	rm -f "$looks"
 	run "$path: somebody looks" '"$a" x 10
-		flock "$KTR_DIR"/*/one.ktr sleep 0.05 & while flock -n "$KTR_DIR"/*/one.ktr true; do :; done' x 10
+		flock "$KTR_DIR"/*/one.ktr sh -c ": >$looks; sleep 0.05" & until [ -e "$looks" ]; do :; done' x 10
 
 	# All that were killed leave the session, as one does; the next ktr run of that name has another.
 	begin
@@ -115,11 +116,8 @@ copied() {
 }
 
 until_copied() { # WHAT COUNT
-	for _ in $(seq 600); do
-		[ "$(copied)" -lt "$2" ] || return
-		sleep 0.05
-	done
-	fail "$1: $(copied) events in the files instead of $2"
+	least=$2
+	await '[ "$(copied)" -ge "$least" ]' || fail "$1: $(copied) events in the files instead of $least"
 }
 
 # The one that writes ends before the other, which goes on for many times what the rings hold. Nobody is a superuser.
@@ -157,10 +155,7 @@ is "a gap: the session" "$("$ktr" ls one | awk 'END { print $2 }')" live
 timeout 60 "$ktr" tail -s one -n all -q --until-end >"$dir/tail" 2>&1 &
 tail=$!
 timeout 60 "$ktr" tail -n all -q --until-end "$trace" >"$dir/tail2" 2>&1 &
-for _ in $(seq 600); do
-	[ "$(grep -c 'event x' "$dir/tail")" -lt 10 ] || break
-	sleep 0.05
-done
+await '[ "$(grep -c "event x" "$dir/tail")" -ge 10 ]'
 "$ktr" rm one 2>"$dir/err2" && fail "a gap: the session was removed"
 echo >&5
 exec 5>&-
@@ -179,11 +174,7 @@ grep -q 'events so far, 0 lost; process [0-9]* (a-DOTHER) goes on: ktr tail -s o
 echo . | head -c 1 >&5
 head -c 1 <&6 >/dev/null
 exec 5>&- 6<&-
-for _ in $(seq 600); do
-	[ "$(left)" != 0 ] || break
-	sleep 0.05
-done
-is "daemon: files left" "$(left)" 0
+await '[ "$(left)" = 0 ]'
 all daemon x 10 y 20
 
 # A ktr run that is killed leaves nothing either.
@@ -195,10 +186,6 @@ echo . | head -c 1 >&5
 head -c 1 <&6 >/dev/null
 kill -9 "$pid"
 exec 5>&- 6<&-
-for _ in $(seq 600); do
-	[ "$(left)" != 0 ] || break
-	sleep 0.05
-done
-is "killed itself: files left" "$(left)" 0
+await '[ "$(left)" = 0 ]'
 all "killed itself" x 10 y 10
 exit $failed

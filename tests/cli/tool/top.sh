@@ -41,28 +41,18 @@ program=$!
 
 # wanted pattern: the screen comes to show it; else fails with the screen
 screen() {
-	i=0
-	while [ $i -lt 100 ]; do
-		on_tmux capture-pane -p -t top >"$dir/screen" 2>/dev/null
-		grep -Eq -e "$1" "$dir/screen" && return 0
-		sleep 0.1
-		i=$((i + 1))
-	done
-	fail "the screen does not show $1: $(cat "$dir/screen")"
-	return 1
+	shown=$1
+	await 'on_tmux capture-pane -p -t top >"$dir/screen" 2>/dev/null; grep -Eq -e "$shown" "$dir/screen"' ||
+		{ fail "the screen does not show $1: $(cat "$dir/screen")"; return 1; }
 }
 
-i=0
-while ! "$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1 && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+await '"$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1'
 "$ktr" top -s busy >"$dir/out" 2>"$dir/err" && fail "top without a terminal"
 grep -q 'needs a terminal' "$dir/err" || fail "$(cat "$dir/err")"
 
 # A chroot may have no pseudo-terminals at all.
 python3 -c 'import os; os.openpty()' 2>/dev/null || { skip "no pseudo-terminal can be had"; exit "$failed"; }
-on_tmux new-session -d -s top -x 120 -y 30 "KTR_DIR='$KTR_DIR' LC_ALL=C.UTF-8 '$ktr' top -s busy; echo ended with \$?; sleep 60" ||
+on_tmux new-session -d -s top -x 120 -y 30 "KTR_DIR='$KTR_DIR' LC_ALL=C.UTF-8 '$ktr' top -s busy; echo ended with \$?; sleep 1000" ||
 	{ fail tmux; exit 1; }
 # Names that differ in what is left out of them look different.
 screen '\[x\] requ[^ ]*read' && screen '\[x\] requ[^ ]*sent'
@@ -98,11 +88,7 @@ on_tmux send-keys -t top q
 screen 'ended with 0'
 KTR_SESSION=busy KTR_MASK=all "$dir/busy" &
 program=$!
-i=0
-while ! "$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1 && [ $i -lt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+await '"$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1'
 PYTHONPATH=tests/cli/tool PYTHONDONTWRITEBYTECODE=1 python3 - "$ktr" <<'END' || failed=1
 import sys
 from terminal import Terminal

@@ -76,8 +76,8 @@ python3 tests/cli/read/agree.py "$O/bin/ktr" "$dir/types" >"$dir/text" 2>&1 || f
 KTR_MASK=all KTR_ENTRIES=4096 KTR_FILE="$dir/live" "$dir/events" "${ROUNDS:-2000000}" &
 pid=$!
 opens=0
+await '[ -e "$dir/live/metadata" ] || ! kill -0 $pid 2>/dev/null'
 while kill -0 $pid 2>/dev/null; do
-	[ -e "$dir/live/metadata" ] || continue
 	babeltrace2 "$dir/live" -c sink.utils.dummy >/dev/null 2>"$dir/err" ||
 		fail "opened while it grows: $(head -n 3 "$dir/err")"
 	opens=$((opens + 1))

@@ -125,7 +125,7 @@ for how in env run record; do
 	if [ $how = record ]; then
 		"$ktr" record -s full -o "$trace" 2>"$dir/err2" 5>&- 6<&- &
 		recorder=$!
-		until "$ktr" dump -q "$trace" 2>/dev/null | grep -q 'event 99$'; do :; done
+		await '"$ktr" dump -q "$trace" 2>/dev/null | grep -q "event 99\$"'
 	fi
 	fill
 	turn

@@ -69,10 +69,7 @@ for how in env run; do
 	has "$dir/d/elsewhere" 0 200
 	# As a log that was moved, and is begun anew when that is asked for.
 	"$ktr" sysctl -q -s moved debug.ktr.alq_rotate=1 >/dev/null
-	for _ in $(seq 100); do
-		[ -d "$trace" ] && break
-		sleep 0.1
-	done
+	await '[ -d "$trace" ]'
 	finish
 	has "$dir/d/elsewhere" 0 200
 	has "$trace" 200 50

@@ -14,12 +14,7 @@ begin() {
 	rm -rf "$dir/trace"
 	KTR_MASK=gen KTR_ROTATE_SIZE=1G KTR_ROTATE_KEEP=0 KTR_FILE="$dir/trace" "$dir/steady" forever 2>/dev/null &
 	pid=$!
-	for _ in $(seq 2000); do
-		[ -n "$(find "$dir/trace" -name 'cpu_?' -size +3k 2>/dev/null)" ] && return
-		sleep 0.01
-	done
-	echo "no trace"
-	exit 1
+	await '[ -n "$(find "$dir/trace" -name "cpu_?" -size +3k 2>/dev/null)" ]' || exit 1
 }
 
 end() {

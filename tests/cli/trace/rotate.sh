@@ -7,15 +7,6 @@
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/steady.c -o "$dir/steady" "$O/lib/libktr.a" \
 	-lpthread || exit 1
 
-# Waits for a condition, 20 s at most.
-await() {
-	for _ in $(seq 2000); do
-		eval "$1" && return
-		sleep 0.01
-	done
-	fail "waited in vain: $1"
-}
-
 numbers() {
 	"$ktr" dump --no-join "$1" 2>/dev/null | grep -o 'step [0-9]*' | cut -d' ' -f2
 }

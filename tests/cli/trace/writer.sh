@@ -56,18 +56,9 @@ for mode in daemon swift leave jail; do
 	done=$dir/own.$mode.done
 	[ $mode != jail ] || done=$dir/own.jail.root/own.jail.done
 	run $mode 10000
-	i=0
-	while [ ! -e "$done" ] && [ $i -lt 2000 ]; do
-		sleep 0.01
-		i=$((i + 1))
-	done
-	[ -e "$done" ] || fail "$mode: it never came to an end"
+	await '[ -e "$done" ]'
 	# Its exit handlers have run when the trace has its end.
-	i=0
-	while [ "$(grep -c '"end"' "$t/ktr/info.jsonl")" -lt "$ends" ] && [ $i -lt 2000 ]; do
-		sleep 0.01
-		i=$((i + 1))
-	done
+	await '[ "$(grep -c "\"end\"" "$t/ktr/info.jsonl")" -ge "$ends" ]'
 	"$O/bin/ktr" dump "$t" >"$dir/dump" 2>"$dir/err2"
 	[ "$(grep -c 'before [0-9]' "$dir/dump")" -eq 10000 ] && [ "$(grep -c 'after [0-9]' "$dir/dump")" -eq 10000 ] ||
 		fail "$mode: $(grep -c before "$dir/dump") and $(grep -c after "$dir/dump") events"
@@ -83,12 +74,7 @@ done
 for KTR_FOLLOW_FORK in own none; do
 	export KTR_FOLLOW_FORK
 	run apart 100
-	i=0
-	while [ ! -e "$dir/own.apart.done" ] && [ $i -lt 2000 ]; do
-		sleep 0.01
-		i=$((i + 1))
-	done
-	[ -e "$dir/own.apart.done" ] || fail "follow_fork=$KTR_FOLLOW_FORK: the child never came to an end"
+	await '[ -e "$dir/own.apart.done" ]'
 	[ -s "$dir/err" ] && fail "follow_fork=$KTR_FOLLOW_FORK: $(cat "$dir/err")"
 	[ "$(member events "$t")" -eq 100 ] || fail "follow_fork=$KTR_FOLLOW_FORK: $(member events "$t") events"
 	rm -rf "$dir/own.apart.done" "$t"*
