@@ -32,10 +32,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CELL_LIMIT_NS (6000000000ull * cell_slack) /* no life takes a tenth of it untraced */
+#define CELL_LIMIT_NS (60000000000ull * cell_slack) /* ends what hangs: no life takes a hundredth of it untraced */
 #define CELL_SLACK_NS (1000000000ull * cell_slack) /* traced ones may take that much more, and */
 #define CELL_FACTOR   5u	    /* so many times as long */
-#define CELL_TRIES    3		    /* lives of one that took too long: a busy machine is no fault */
+#define CELL_TRIES    10	    /* lives of one that took too long: a busy machine is no fault */
 
 static const char *cell_ktr, *cell_life, *cell_path, *cell_taker;
 static const char *cell_host[2]; /* with ktr, without */

@@ -11,7 +11,7 @@
 if [ "${1:-}" = --one ]; then # LIFE PATH TAKER LINK: in a directory of its own, which holds its sessions
 	own=$STRANGERS_DIR/$2.$3.$4.$5
 	mkdir "$own" || exit 1
-	timeout $((120 * ${STRANGERS_SLACK:-1})) "$STRANGERS_BIN/strangers-cell" "$STRANGERS_KTR" "$STRANGERS_BIN/strangers-$5" \
+	timeout $((500 * ${STRANGERS_SLACK:-1})) "$STRANGERS_BIN/strangers-cell" "$STRANGERS_KTR" "$STRANGERS_BIN/strangers-$5" \
 		"$STRANGERS_BIN/strangers-off" "$own" "$2" "$3" "$4"
 	status=$?
 	[ $status -lt 2 ] || echo "FAILED: $2, $3, $4: exit status $status"

@@ -164,7 +164,7 @@ static void fork_locked_run(void)
 		pid_t pid = fork();
 
 		if (!pid) {
-			alarm(20); /* a child that hangs is killed, and the program fails */
+			alarm(120); /* a child that hangs is killed, and the program fails */
 			CTR1(KTR_GEN, "child of locked %d", i);
 			_exit(0);
 		}

@@ -643,7 +643,7 @@ int main(int argc, char **argv)
 	opt.seed = number("SEED", 1);
 	opt.seconds = number("SECONDS", 0);
 	opt.truncate = number("TRUNCATE", 0);
-	opt.wedge = number("WEDGE", 10);
+	opt.wedge = number("WEDGE", 60);
 	page_fd = memfd_create("peer", 0);
 	if (page_fd < 0 || ftruncate(page_fd, sizeof(*page)) != 0)
 		return 2;

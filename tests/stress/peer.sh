@@ -28,7 +28,7 @@ truncate)
 esac
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/stress/common.sh
-export COUNT="${COUNT:-8000}" SEED="${SEED:-1}" SECONDS="${SECONDS:-0}" WEDGE="${WEDGE:-10}"
+export COUNT="${COUNT:-8000}" SEED="${SEED:-1}" SECONDS="${SECONDS:-0}" WEDGE="${WEDGE:-60}"
 ulimit -c 0
 flags="$flags -fno-omit-frame-pointer"
 build peer tests/stress/peer.c

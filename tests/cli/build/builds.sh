@@ -48,7 +48,7 @@ for c in gcc clang g++ clang++; do
 		case "$c$options" in clang*flto) has ld.lld || continue; options="$options -fuse-ld=lld" ;; esac
 		# shellcheck disable=SC2086
 		builds "no points" $c $strict $options -Iinclude -x $language "$dir/none.c" -o "$dir/none" &&
-			{ timeout 20 "$dir/none" || fail "$c $options: without points it does not run"; }
+			{ timeout 120 "$dir/none" || fail "$c $options: without points it does not run"; }
 	done
 	# shellcheck disable=SC2086
 	builds "no points" $c $strict -O1 -fPIC -shared -Wl,-z,defs -Iinclude -x $language "$dir/nothing.c" -o "$dir/none.so"

@@ -43,7 +43,7 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/programs/build
 	-lurcu-bp -lpthread -Wl,-z,now || exit 1
 for path in rseq thread; do
 	for count in none gen; do
-		KTR_MASK=all KTR_PATH=$path KTR_ENTRIES=1024 timeout 60 sh -c '
+		KTR_MASK=all KTR_PATH=$path KTR_ENTRIES=1024 timeout 300 sh -c '
 			[ "$1" = none ] || export KTR_CONF="$2"
 			exec "$3"' sh $count "$dir/conf" "$dir/shadow" >"$dir/out" 2>&1
 		case $? in

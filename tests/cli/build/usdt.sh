@@ -78,14 +78,14 @@ for c in g++ clang++; do
 		readelf -n "$dir/object.so" | grep -o 'Semaphore: .*' | sort -u >"$dir/semaphores"
 		is "$c $flags: semaphores of a shared object" "$(wc -l <"$dir/semaphores")" 4
 		rm -rf "$dir/trace"
-		timeout 20 "$ktr" run -m sx -o "$dir/trace" "$dir/loads" "$dir/object.so" 2>"$dir/err" || fail "$(cat "$dir/err")"
+		timeout 120 "$ktr" run -m sx -o "$dir/trace" "$dir/loads" "$dir/object.so" 2>"$dir/err" || fail "$(cat "$dir/err")"
 		is "$c $flags: events of a shared object" "$("$ktr" dump -q "$dir/trace" | grep -c event)" 20
 	done
 done
 rm -rf "$dir/trace"
 
 # Nobody attached: traced as ever.
-timeout 20 "$ktr" run -o "$dir/trace" "$dir/usdt" 2>"$dir/err" || fail "$(cat "$dir/err")"
+timeout 120 "$ktr" run -o "$dir/trace" "$dir/usdt" 2>"$dir/err" || fail "$(cat "$dir/err")"
 is 'events of class rx' "$("$ktr" dump --filter 'class == rx' "$dir/trace" | grep -c got)" 1000
 
 if command -v gdb >/dev/null; then
@@ -111,17 +111,17 @@ else
 fi
 if ! command -v bpftrace >/dev/null; then
 	skip 'no bpftrace'
-elif ! timeout 60 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>"$dir/err"; then
+elif ! timeout 300 bpftrace -e 'BEGIN { exit(); }' >/dev/null 2>"$dir/err"; then
 	skip "bpftrace: $(head -1 "$dir/err")"
 else
-	timeout 60 bpftrace -l "usdt:$dir/usdt:*" 2>/dev/null | grep -q ':rx:usdt_c_15$' || fail 'bpftrace does not list them'
+	timeout 300 bpftrace -l "usdt:$dir/usdt:*" 2>/dev/null | grep -q ':rx:usdt_c_15$' || fail 'bpftrace does not list them'
 	script="usdt:$dir/usdt:rx:usdt_c_15 { @n = count(); @sum = sum((int64)arg0); @last = str(arg1); }"
-	KTR_MASK=rx KTR_FILE=$dir/both timeout 60 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
+	KTR_MASK=rx KTR_FILE=$dir/both timeout 300 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
 	if grep -q '^@n: ' "$dir/out"; then
 		is 'what bpftrace counts' "$(awk '/^@n:/ { print $2 }' "$dir/out")" "$("$ktr" dump "$dir/both" | grep -c 'got ')"
 		is 'the sum of an argument' "$(awk '/^@sum:/ { print $2 }' "$dir/out")" -500
 		is 'a string' "$(awk '/^@last:/ { print $2 }' "$dir/out")" right
-		KTR_MASK=0 timeout 60 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
+		KTR_MASK=0 timeout 300 bpftrace -c "$dir/usdt" -e "$script" >"$dir/out" 2>"$dir/err"
 		is 'what it counts while no class is on' "$(awk '/^@n:/ { print $2 }' "$dir/out")" 1000
 	else
 		skip "bpftrace cannot attach: $(tail -1 "$dir/err")"

@@ -17,7 +17,7 @@ same() {
 	"$@" >"$dir/plain" 2>"$dir/plain.err" </dev/null
 	plain=$?
 	rm -rf "$dir/t"
-	timeout 60 "$ktr" run --agent -o "$dir/t" "$@" >"$dir/traced" 2>"$dir/traced.err" </dev/null
+	timeout 300 "$ktr" run --agent -o "$dir/t" "$@" >"$dir/traced" 2>"$dir/traced.err" </dev/null
 	is "$name: exit status" $? $plain
 	cmp "$dir/plain" "$dir/traced" || fail "$name prints something else"
 	grep -q "^ktr: $dir/t: [1-9][0-9]* event" "$dir/traced.err" || fail "$name: $(cat "$dir/traced.err")"

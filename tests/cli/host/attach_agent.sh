@@ -74,7 +74,7 @@ grep -q "process $busy (attach_host) has session attach_host.$busy; next: ktr ta
 if [ -n "$options" ]; then
 	switched() { "$ktr" dump -p $busy | awk '$4 == "kswitch" { print $3 }' | sort -u | wc -l; }
 	await '[ "$(switched)" -ge 6 ]' || fail "threads that are seen: $(switched)"
-	timeout 60 "$ktr" tail -p $busy 2>&1 | head -n 5 >"$dir/out"
+	timeout 300 "$ktr" tail -p $busy 2>&1 | head -n 5 >"$dir/out"
 	[ "$(wc -l <"$dir/out")" = 5 ] || fail 'tail'
 	is 'a knob' "$("$ktr" sysctl -n -p $busy debug.ktr.kernel)" 'all'
 fi

@@ -12,7 +12,7 @@ life() {
 	how=$1
 	shift
 	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
-	{ env KTR_MASK=gen "$@" timeout 60 "$dir/daemons" "$how" 2>"$dir/err"; echo $? >"$dir/status"; } | timeout 60 cat
+	{ env KTR_MASK=gen "$@" timeout 300 "$dir/daemons" "$how" 2>"$dir/err"; echo $? >"$dir/status"; } | timeout 300 cat
 	read -r got <"$dir/status"
 	if [ "$got" = 77 ]; then
 		skip "$how: not allowed here"
@@ -52,14 +52,14 @@ for path in rseq thread; do
 
 	# What a killed writer has not written is in the session, whoever leaves it last.
 	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
-	env KTR_MASK=gen KTR_PATH=$path KTR_FILE="$dir/trace" KTR_SESSION=one timeout 60 "$dir/daemons" killed 2>"$dir/err" |
-		timeout 60 cat
+	env KTR_MASK=gen KTR_PATH=$path KTR_FILE="$dir/trace" KTR_SESSION=one timeout 300 "$dir/daemons" killed 2>"$dir/err" |
+		timeout 300 cat
 	events "killed, $path" 10 -s one
 
 	# A daemon under ktr run.
 	rm -rf "$dir/trace" "${KTR_DIR:?}"/*
-	{ KTR_PATH=$path timeout 60 "$ktr" run -m gen -s one -o "$dir/trace" -- "$dir/daemons" serves <"$dir/in" \
-		2>"$dir/err"; echo $? >"$dir/told"; } | timeout 90 cat &
+	{ KTR_PATH=$path timeout 300 "$ktr" run -m gen -s one -o "$dir/trace" -- "$dir/daemons" serves <"$dir/in" \
+		2>"$dir/err"; echo $? >"$dir/told"; } | timeout 300 cat &
 	exec 5>"$dir/in"
 	read -r got <"$dir/told"
 	exec 5>&-

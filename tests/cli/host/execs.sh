@@ -18,7 +18,7 @@ at_exit() {
 leaves() {
 	how=$1
 	shift
-	timeout 60 "$@" "$dir/execs" "$how" head -n 1 "$dir/ends" >"$dir/pid" 2>"$dir/err"
+	timeout 300 "$@" "$dir/execs" "$how" head -n 1 "$dir/ends" >"$dir/pid" 2>"$dir/err"
 	pid=$(cat "$dir/pid")
 	pids="$pids $pid"
 	is "$*, $how: the child's program" "$(cat "/proc/${pid:-none}/comm" 2>&1)" head

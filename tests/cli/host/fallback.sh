@@ -20,7 +20,7 @@ told() { # what the last trace's information says
 lacking() {
 	name=$1 path=$2 program=$3
 	shift 3
-	timeout 60 "$@" "$ktr" run -m gen -e 65536 -o "$dir/trace" "$program" 1 >"$dir/out" 2>"$dir/err" 3>"$dir/said"
+	timeout 300 "$@" "$ktr" run -m gen -e 65536 -o "$dir/trace" "$program" 1 >"$dir/out" 2>"$dir/err" 3>"$dir/said"
 	rc=$?
 	if [ $rc = 125 ]; then
 		skip "$name: $(cat "$dir/err")"
@@ -57,7 +57,7 @@ done
 lacking "all of these" thread "$bad" "$without" $all --
 
 # Neither way to descriptors of its own: a container on a kernel before 5.9.
-KTR_MASK=gen KTR_FILE=$dir/trace timeout 60 "$without" unshare close_range -- "$bad" 1 >"$dir/out" 2>"$dir/err" 3>/dev/null
+KTR_MASK=gen KTR_FILE=$dir/trace timeout 300 "$without" unshare close_range -- "$bad" 1 >"$dir/out" 2>"$dir/err" 3>/dev/null
 is "no descriptors of its own: exit status" $? 7
 is "no descriptors of its own: the program's output" "$(cat "$dir/out")" "worked 8997000"
 is "no descriptors of its own" "$(cat "$dir/err")" \

@@ -14,7 +14,7 @@ sessions() {
 # Runs it; then for each session one line: who recorded how many events there, in alphabetic order.
 family() {
 	"$ktr" rm --dead >/dev/null
-	timeout 60 "$@" || fail "exit status of $*: $?"
+	timeout 300 "$@" || fail "exit status of $*: $?"
 	for name in $(sessions); do
 		"$ktr" dump -s "$name" -q 2>/dev/null | sed -n 's/.* of //p' | sort | uniq -c | sed 's/^ *//' | tr '\n' ';'
 		echo
@@ -79,14 +79,14 @@ cd "$work" || exit 1
 unset KTR_PATH
 for how in fork exec vfork spawn system double; do
 	rm -rf ktr.out
-	timeout 60 "$ktr" run "$out/follow" $how 2>err || fail "$(cat err)"
+	timeout 300 "$ktr" run "$out/follow" $how 2>err || fail "$(cat err)"
 	n=$("$ktr" dump -q | grep -c ' of child$')
 	[ $how = double ] && n=$("$ktr" dump -q | grep -c ' of grandchild$')
 	is "events of a child in the trace, by $how" "$n" 20
 	is "events of the parent in the trace, by $how" "$("$ktr" dump -q | grep -c ' of parent')" 40
 done
-KTR_FOLLOW_FORK=none timeout 60 "$ktr" run -o alone "$out/follow" fork clean 2>err || fail "$(cat err)"
+KTR_FOLLOW_FORK=none timeout 300 "$ktr" run -o alone "$out/follow" fork clean 2>err || fail "$(cat err)"
 is "events without children" "$("$ktr" dump -q alone | grep -c ' of [cgt]')" 0
-KTR_FOLLOW_FORK=sam timeout 60 "$out/follow" fork 2>err
+KTR_FOLLOW_FORK=sam timeout 300 "$out/follow" fork 2>err
 grep -q 'follow_fork.*"sam".*"same"' err || fail "a misspelt choice: $(cat err)"
 exit $failed

@@ -48,7 +48,7 @@ for path in rseq thread; do
 			# Under ktr run all is in the trace when that has ended.
 			begin
 			# shellcheck disable=SC2086
-			timeout 60 "$ktr" run -m gen -e 4k -s one -o "$trace" "$dir/late" "$dir/count" $how $pace 2>"$dir/err"
+			timeout 300 "$ktr" run -m gen -e 4k -s one -o "$trace" "$dir/late" "$dir/count" $how $pace 2>"$dir/err"
 			[ $how != other-last ] || over
 			rm -rf "${KTR_DIR:?}"/*
 			judge "ktr run: $what" "$trace"
@@ -57,7 +57,7 @@ for path in rseq thread; do
 			case $how in return | exit | one) continue ;; esac
 			begin
 			# shellcheck disable=SC2086
-			(KTR_MASK=gen KTR_ENTRIES=4k KTR_SESSION=one KTR_FILE="$trace" timeout 60 "$dir/late" "$dir/count" $how $pace
+			(KTR_MASK=gen KTR_ENTRIES=4k KTR_SESSION=one KTR_FILE="$trace" timeout 300 "$dir/late" "$dir/count" $how $pace
 				:) 2>&1 | cat >"$dir/err" # until nobody is left
 			judge "$what" "$trace"
 			[ "$(sessions)" = 0 ] || status 0 "$ktr" salvage "$trace"

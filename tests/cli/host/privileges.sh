@@ -85,7 +85,7 @@ mkfifo "$dir/in" "$dir/said"
 for how in main workers; do
 	begin
 	rm -f "$dir/seen"
-	{ echo; env KTR_MASK=gen KTR_SESSION=one timeout 60 "$dir/privileges" $how:waits $count "$dir/seen"; } \
+	{ echo; env KTR_MASK=gen KTR_SESSION=one timeout 300 "$dir/privileges" $how:waits $count "$dir/seen"; } \
 		<"$dir/in" >"$dir/said" 2>"$dir/err" &
 	host=$!
 	exec 5>"$dir/in"
@@ -94,7 +94,7 @@ for how in main workers; do
 	# What it is asked for in its environment comes after that, and would take the kernel's classes back.
 	await '[ "$("$ktr" sysctl -n -s one mask 2>/dev/null)" = gen ]'
 	# shellcheck disable=SC2086
-	timeout 60 "$ktr" record $kernel -s one -o "$trace" --size 32K --keep 1000 2>"$dir/err2" 5>&- &
+	timeout 300 "$ktr" record $kernel -s one -o "$trace" --size 32K --keep 1000 2>"$dir/err2" 5>&- &
 	recorder=$!
 	await '[ -e "$trace" ]'
 	exec 5>&-

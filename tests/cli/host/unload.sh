@@ -13,7 +13,7 @@ for path in rseq thread; do
 	for every in 1 8; do
 		echo "debug.ktr.clock=\"$every\"" >"$dir/loader.conf"
 		KTR_PATH=$path KTR_CONF="$dir/loader.conf" KTR_MASK=all KTR_KEEP_SESSION=1 \
-			timeout 60 "$dir/unload" "$dir/plugin.so" >"$dir/out" 2>"$dir/err" || {
+			timeout 300 "$dir/unload" "$dir/plugin.so" >"$dir/out" 2>"$dir/err" || {
 			echo "unload: path $path, clock $every: status $?" >&2
 			cat "$dir/out" "$dir/err" >&2
 			exit 1

@@ -11,7 +11,7 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Iinclude tests/programs/host/
 # What was recorded and dropped, against what the program says.
 judge() { # mode path
 	rm -rf "$KTR_DIR"/ktr-*
-	KTR_PATH=$2 KTR_SESSION=v KTR_KEEP_SESSION=1 KTR_MASK=gen timeout 60 "$dir/vfork" "$1" >"$dir/said" 2>"$dir/err"
+	KTR_PATH=$2 KTR_SESSION=v KTR_KEEP_SESSION=1 KTR_MASK=gen timeout 300 "$dir/vfork" "$1" >"$dir/said" 2>"$dir/err"
 	got=$?
 	# Emulators make a fork(2) of it, whose child cannot tell.
 	[ "$1" = fail ] && [ -n "${KTR_EMULATED:-}" ] && [ $got = 4 ] && got=77

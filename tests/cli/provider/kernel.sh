@@ -88,14 +88,14 @@ busy() { # NAME COMMAND...
 	shift
 	for try in $(seq 20); do
 		rm -rf "$name"
-		timeout 60 "$@" "$ktr" run -k -o "$name" "$host" busy >"$name.said" 2>"$name.err" ||
+		timeout 300 "$@" "$ktr" run -k -o "$name" "$host" busy >"$name.said" 2>"$name.err" ||
 			fail "$name: $(cat "$name.err")"
 		compare "$name" "$name.said" >"$name.differs" && return
 	done
 	fail "$name: $(cat "$name.differs")"
 }
 
-if timeout 10 "$host" refused; then
+if timeout 300 "$host" refused; then
 	echo "skipped: the kernel refuses perf_event_open ($(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null))"
 	exit 0
 fi
@@ -110,7 +110,7 @@ if [ -e /usr/include/sqlite3.h ]; then
 	# shellcheck disable=SC2086 # several words
 	$cc -std=gnu11 -O1 -D_GNU_SOURCE -I"$top/include" "$top/tests/programs/provider/one_cpu.c" "$O/lib/libktr.a" -lpthread \
 		-o one_cpu || exit 1
-	timeout 60 "$ktr" run -k -m all -o shared ./one_cpu >said 2>&1 || fail "one CPU: $(cat said)"
+	timeout 300 "$ktr" run -k -m all -o shared ./one_cpu >said 2>&1 || fail "one CPU: $(cat said)"
 	"$ktr" sql shared --json 'SELECT * FROM who_ran' >who.json || fail "who_ran"
 	python3 - <<'END' >said 2>&1 || fail "who_ran: $(tail -n 3 said)"
 import collections, json
@@ -148,7 +148,7 @@ else
 		KTR_DIR=$KTR_DIR/nobody
 		for try in $(seq 20); do
 			rm -rf trace
-			timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktr" run -k -o trace \
+			timeout 300 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktr" run -k -o trace \
 				"$host" busy >said 2>err || fail "unprivileged: $(cat err)"
 			chmod 755 trace
 			compare trace said >differs && exit $failed
@@ -159,7 +159,7 @@ else
 fi
 
 # The report adds up, the timeline shows it.
-timeout 20 "$ktr" report --json rseq 2>/dev/null >report.json || cp /dev/null report.json
+timeout 120 "$ktr" report --json rseq 2>/dev/null >report.json || cp /dev/null report.json
 [ -d rseq ] && {
 	python3 - report.json rseq.said <<-'END' || fail 'report: see above'
 		import json, sys
@@ -179,12 +179,12 @@ timeout 20 "$ktr" report --json rseq 2>/dev/null >report.json || cp /dev/null re
 		    bad = 1
 		sys.exit(bad)
 	END
-	timeout 20 "$ktr" report rseq 2>/dev/null | grep -q '^longest absences' || fail 'no absences in the report'
-	timeout 20 "$ktr" timeline rseq 2>/dev/null | grep -q 'running' || fail 'the timeline does not show who runs'
+	timeout 120 "$ktr" report rseq 2>/dev/null | grep -q '^longest absences' || fail 'no absences in the report'
+	timeout 120 "$ktr" timeline rseq 2>/dev/null | grep -q 'running' || fail 'the timeline does not show who runs'
 }
 
 # Threads that live shortly and record nothing are in it, each with its end.
-timeout 20 "$ktr" run -k -o short "$host" short 50 2>err || fail "short: $(cat err)"
+timeout 120 "$ktr" run -k -o short "$host" short 50 2>err || fail "short: $(cat err)"
 n=$("$ktr" dump --raw short 2>/dev/null | grep -c 'state:"finished"')
 [ "$n" -eq 50 ] || fail "$n of 50 short threads ended"
 
@@ -192,7 +192,7 @@ n=$("$ktr" dump --raw short 2>/dev/null | grep -c 'state:"finished"')
 echo 'debug.ktr.probes="vminfo:, nobody::x"' >probes.conf
 for how in 'KTR_PROBES=sched:' "KTR_CONF=$dir/probes.conf" 'KTR_PROBES=*:kernel'; do
 	rm -rf probes
-	env "$how" KTR_FILE=probes timeout 20 "$host" short 5 >said 2>err || fail "$how: $(cat err)"
+	env "$how" KTR_FILE=probes timeout 120 "$host" short 5 >said 2>err || fail "$how: $(cat err)"
 	"$ktr" dump --raw probes 2>/dev/null | awk '{ n[$4]++ } END { print (n["kswitch"] > 0), (n["kfault"] > 0), (n["gen"] > 0) }' >told
 	case $how in
 	*sched*) want='1 0 0/' ;;
@@ -204,7 +204,7 @@ done
 
 # Refused: one line, and all else is as ever.
 # What refuses has libktr, too, and becomes ktr run: untraced, or its session has the name of that one's.
-KTR_DISABLE=1 timeout 20 "$host" refuse "$ktr" run -k -o refused "$host" short 1 2>err
+KTR_DISABLE=1 timeout 120 "$host" refuse "$ktr" run -k -o refused "$host" short 1 2>err
 case $? in
 77) echo 'skipped: no seccomp' ;;
 0)
@@ -226,7 +226,7 @@ await '[ -s pid ]'
 await 'rm -rf outside; timeout 120 "$ktr" record -k -t 300ms -o outside -s outside 2>err || fail "record -k: $(cat err)"
 	"$ktr" dump --raw outside 2>/dev/null | grep -q "kswitch .*state:.running"'
 [ "$("$ktr" sysctl -n -s outside mask)/$("$ktr" sysctl -n -s outside kernel)" = gen/none ] || fail 'record -k: left something on'
-timeout 20 "$ktr" sysctl -s outside kernel=switch >/dev/null 2>err && fail 'a program without writer takes kernel=switch'
+timeout 120 "$ktr" sysctl -s outside kernel=switch >/dev/null 2>err && fail 'a program without writer takes kernel=switch'
 grep -q 'ktr record -k' err || fail "what to do about it: $(cat err)"
 exec 3>&-
 wait

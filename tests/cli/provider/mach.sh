@@ -17,7 +17,7 @@ at_exit() {
 
 for path in $paths; do
 	for what in uses bad files fork; do
-		on_path "$path" timeout 60 "$host" "$what" || fail "$what on the path of $path"
+		on_path "$path" timeout 300 "$host" "$what" || fail "$what on the path of $path"
 	done
 	on_path "$path" timeout 300 "$host" race "${SECONDS_EACH:-1}" || fail "race on the path of $path"
 done
@@ -33,28 +33,28 @@ unset KTR_KERNEL
 if [ -n "$took" ]; then
 	echo "$took" | awk '{ exit !(NF == 3 && $3 < 4.5 * $2) }' || fail "instructions for 200, 400 and 800 probes:$took"
 else
-	timeout 60 "$host" ids 2000 || fail 'ids'
+	timeout 300 "$host" ids 2000 || fail 'ids'
 fi
 
 # Main returns while others fire.
 for i in 1 2 3 4 5 6 7 8 9 10; do
-	timeout 60 "$host" ends || fail "ends: status $?"
+	timeout 300 "$host" ends || fail "ends: status $?"
 done
 
 # The shared libraries.
 $CC $flags tests/programs/provider/mach_uses.c -o "$dir/uses" -L"$O/lib" -lktr-dtrace -lktr-provider -lktr "-Wl,-rpath,$O/lib" -lpthread ||
 	fail 'not linked with libktr-dtrace.so'
-timeout 60 "$dir/uses" uses || fail 'uses, shared'
+timeout 300 "$dir/uses" uses || fail 'uses, shared'
 printf '%s\n' '#include <ktr/dtrace.h>' 'void plugged_fire(int);' \
 	'void plugged_fire(int i) { DTRACE_CUSTOM("plugged", i); }' >"$dir/plugged.c"
 $CC $flags -fPIC -shared "$dir/plugged.c" -o "$dir/plugged.so" -L"$O/lib" -lktr-dtrace -lktr-provider -lktr || fail 'no plugin'
-timeout 60 "$dir/uses" plugin "$dir/plugged.so" || fail 'a library with points, loaded and unloaded'
+timeout 300 "$dir/uses" plugin "$dir/plugged.so" || fail 'a library with points, loaded and unloaded'
 
 # What the kernel tells: the program's own counts. A switch may come between a count and the event beside it.
 for path in $paths; do
 	near=0
 	for try in $(seq 20); do
-		on_path "$path" timeout 60 "$host" kernel >"$dir/said" 2>"$dir/err"
+		on_path "$path" timeout 300 "$host" kernel >"$dir/said" 2>"$dir/err"
 		case $? in
 		0) ;;
 		77) break ;;
@@ -74,7 +74,7 @@ done
 # Refused, one line says why, and the probes are there.
 build kernel_host tests/programs/provider/kernel_host.c
 mkfifo "$dir/refused"
-timeout 60 "$out/kernel_host" refuse "$host" serve <"$dir/refused" >"$dir/said" 2>"$dir/err" &
+timeout 300 "$out/kernel_host" refuse "$host" serve <"$dir/refused" >"$dir/said" 2>"$dir/err" &
 pid=$!
 exec 3>"$dir/refused"
 await 'grep -q "no events of the kernel: perf_event_open" "$dir/err" || ! kill -0 $pid 2>/dev/null'

@@ -16,7 +16,7 @@ profile() { # TRACE OPTIONS... -- PROGRAM...: its exit status
 	trace=$dir/$1
 	shift
 	rm -rf "$trace"
-	timeout 60 "$ktr" profile -o "$trace" "$@" >"$dir/out" 2>"$dir/err"
+	timeout 300 "$ktr" profile -o "$trace" "$@" >"$dir/out" 2>"$dir/err"
 }
 # THREAD ns: sums of a trace
 sums() {

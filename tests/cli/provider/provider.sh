@@ -239,10 +239,10 @@ for what in 0xffffffff 1 0x7fffffff; do
 		    f.seek(hosts_at)
 		    f.write(struct.pack('<I', what) * 64)
 	END
-	timeout 60 "$ktr" probe list -s scribbled '*:' >"$dir/out" 2>&1
+	timeout 300 "$ktr" probe list -s scribbled '*:' >"$dir/out" 2>&1
 	[ $? -le 1 ] || fail "list, scribbled with $what: $(tail -n 1 "$dir/out")"
 	LC_ALL=C grep -q '[[:cntrl:]]' "$dir/out" && fail "scribbled with $what: control characters on the terminal"
-	timeout 60 "$ktr" probe enable -s scribbled 'host:' >"$dir/out" 2>&1
+	timeout 300 "$ktr" probe enable -s scribbled 'host:' >"$dir/out" 2>&1
 	[ $? -le 1 ] || fail "enable, scribbled with $what: $(tail -n 1 "$dir/out")"
 	ask 'offer b' 0
 	echo 'switch +host:::b' >&3

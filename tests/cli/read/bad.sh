@@ -54,13 +54,13 @@ read_it() {
 		[ "$command" != sql ] || query='SELECT count(*) FROM events'
 		rm -rf cut.out merged.out csv timeline.svg rate.svg
 		# shellcheck disable=SC2086
-		timeout 60 "$ktr" $command "$1" ${query:+"$query"} >out 2>err </dev/null
+		timeout 300 "$ktr" $command "$1" ${query:+"$query"} >out 2>err </dev/null
 		echo "$? $command" >>statuses
 		sed "s/^/$command: /" err >>all.err
 	done <<LIST
 $readers
 LIST
-	timeout 60 "$ktrdump" -i "$1" >out 2>err
+	timeout 300 "$ktrdump" -i "$1" >out 2>err
 	echo "$? ktrdump" >>statuses
 	sed "s/^/ktrdump: /" err >>all.err
 }
@@ -147,7 +147,7 @@ while read -r command; do
 	for filter in $filters; do
 		rm -rf cut.out
 		# shellcheck disable=SC2086
-		timeout 60 "$ktr" $command --filter "$filter" good >out 2>err
+		timeout 300 "$ktr" $command --filter "$filter" good >out 2>err
 		[ $? = 2 ] || fail "$command --filter '$filter': $? $(cat err)"
 		case $filter in
 		*nett) grep -q 'nearest is "net"' err || fail "$command: $(cat err)" ;;

@@ -46,7 +46,7 @@ crash() {
 	export KTR_SESSION="$2"
 	shift 2
 	rm -f core*
-	(ulimit -c unlimited && echo "$filter" >/proc/self/coredump_filter && exec timeout 60 ./crash "$@") >log 2>&1
+	(ulimit -c unlimited && echo "$filter" >/proc/self/coredump_filter && exec timeout 300 ./crash "$@") >log 2>&1
 	for file in core*; do
 		[ ! -e "$file" ] || [ "$file" = core ] || mv "$file" core
 	done

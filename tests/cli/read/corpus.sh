@@ -14,6 +14,6 @@ for source in tests/fuzz/fuzz_*.c; do
 	[ ! -e "tests/corpus/$name.tar.gz" ] || tar -xzf "tests/corpus/$name.tar.gz" -C "$dir/$name.in" || failed=1
 	${CC:-cc} -std=gnu11 -O1 -D_GNU_SOURCE -Iinclude -I. "$source" tests/fuzz/replay.c \
 		-o "$dir/$name" "$O/obj/libktrread.a" "$O/obj/libktr.a" -lpthread -ljansson -lm $dw || exit 1
-	find "$dir/$name.in" -type f -print0 | xargs -0 timeout 60 "$dir/$name" || fail "$name"
+	find "$dir/$name.in" -type f -print0 | xargs -0 timeout 300 "$dir/$name" || fail "$name"
 done
 exit $failed

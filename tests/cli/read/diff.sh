@@ -53,7 +53,7 @@ status 2 "$ktr" diff "$dir/few/a1"
 status 3 "$ktr" diff -- "$dir/few/a1" "$dir/few/b1"
 # What a chart says is what ktr diff says.
 for pair in x12 x600 few idle; do
-	timeout 60 "$ktr" diff --all --json "$dir/$pair/a1" "$dir/$pair/b1" >"$dir/out"
+	timeout 300 "$ktr" diff --all --json "$dir/$pair/a1" "$dir/$pair/b1" >"$dir/out"
 	word=$(row span file | sed 's/more/slower/; s/less/faster/; s/unknown/cannot tell/')
 	status 0 "$ktr" plot compare "$dir/$pair/a1" "$dir/$pair/b1" -o "$dir/plot.gp"
 	grep -q "file: p50 $word" "$dir/plot.gp" || fail "plot compare of $pair does not say $word: $(grep -m 1 'file' "$dir/plot.gp")"
@@ -74,7 +74,7 @@ while [ $i -lt "$pairs" ]; do
 	rm -rf "$pair"
 	mkdir "$pair"
 	"$dir/made" "$pair" $((i + 1)) "$kind" "$factor" "$cycles" "$runs" "$idle" >"$dir/truth" || exit 1
-	timeout 60 "$ktr" diff --json --least "$least" "$pair"/a* -- "$pair"/b* >"$dir/json" 2>"$dir/err"
+	timeout 300 "$ktr" diff --json --least "$least" "$pair"/a* -- "$pair"/b* >"$dir/json" 2>"$dir/err"
 	python3 tests/cli/read/diff_truth.py judge "$dir/truth" "$dir/json" $? "$factor $kind $cycles $runs $idle $least" \
 		>>"$dir/verdicts" || fail "pair $i ($factor $kind $cycles $runs $idle $least): $(cat "$dir/err")"
 	i=$((i + 1))

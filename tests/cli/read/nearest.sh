@@ -23,7 +23,7 @@ at_exit() { [ -z "$host" ] || kill -9 "$host" 2>/dev/null; }
 
 # says EXPRESSION TEXT: ends with one complaint that has the text
 trigger() {
-	timeout 60 "$ktr" run --trigger "$1" -o "$dir/t" "$dir/near" >"$dir/out" 2>"$dir/err" || fail "ktr run --trigger $1: $?"
+	timeout 300 "$ktr" run --trigger "$1" -o "$dir/t" "$dir/near" >"$dir/out" 2>"$dir/err" || fail "ktr run --trigger $1: $?"
 	if [ -n "$2" ]; then
 		grep -q "^ktr run: --trigger: .*$2" "$dir/err" || fail "run --trigger $1: $(cat "$dir/err")"
 	elif grep -q -e --trigger "$dir/err"; then
@@ -39,7 +39,7 @@ trigger 'counter > 50' 'it never held'
 trigger 'counter > 5' ''
 
 filter() {
-	timeout 60 "$ktr" dump --filter "$1" "$dir/t" >"$dir/out" 2>"$dir/err" && fail "--filter $1: taken"
+	timeout 300 "$ktr" dump --filter "$1" "$dir/t" >"$dir/out" 2>"$dir/err" && fail "--filter $1: taken"
 	grep -q "$2" "$dir/err" || fail "--filter $1: $(cat "$dir/err")"
 }
 filter 'countr > 5' 'argument "countr", the nearest is "counter"'

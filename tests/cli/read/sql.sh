@@ -6,7 +6,7 @@
 
 # The rows of a query, without the line of names.
 rows() {
-	timeout 60 "$ktr" sql --csv "$@" 2>>"$dir/errors" </dev/null | tr -d '\r' | tail -n +2
+	timeout 300 "$ktr" sql --csv "$@" 2>>"$dir/errors" </dev/null | tr -d '\r' | tail -n +2
 }
 
 cat >"$dir/program.c" <<'END'
@@ -303,7 +303,7 @@ status 1 "$ktr" sql 'SELECT count(*) FROM events; SELECT count(*) FROM spans; SE
 for file in ktr.out/metadata ktr.out/ktr/*; do
 	for at in 10 200 900; do
 		printf '\200\000"}' | dd of="$file" bs=1 seek=$at conv=notrunc 2>dd.log
-		timeout 60 "$ktr" sql 'SELECT * FROM events; SELECT * FROM spans; SELECT * FROM sites' >out 2>err
+		timeout 300 "$ktr" sql 'SELECT * FROM events; SELECT * FROM spans; SELECT * FROM sites' >out 2>err
 		rc=$?
 		[ $rc -le 2 ] || fail "$file, damaged at $at: exit status $rc"
 	done

@@ -30,7 +30,7 @@ may_say="$may_say\|was removed before it was read"
 tail() {
 	what="tail $1, $kept kept"
 	shift
-	{ timeout 60 "$ktr" tail -q "$@" "$dir/trace" 2>"$dir/err" || echo "status $?"; } | head -n 5 >"$dir/out"
+	{ timeout 300 "$ktr" tail -q "$@" "$dir/trace" 2>"$dir/err" || echo "status $?"; } | head -n 5 >"$dir/out"
 	grep -v "$may_say" "$dir/err" >"$dir/says" && fail "$what: $(head -n 5 "$dir/says")"
 	[ "$(grep -c 'step [0-9]* of\|events\? lost' "$dir/out")" -eq 5 ] || fail "$what: printed $(cat "$dir/out")"
 }

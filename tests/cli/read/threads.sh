@@ -20,11 +20,11 @@ same() { # what trace
 	what=$1 trace=$2
 	while read -r form; do
 		# shellcheck disable=SC2086
-		timeout 60 "$ktr" $form -j 1 "$trace" >of.1 2>err.1
+		timeout 300 "$ktr" $form -j 1 "$trace" >of.1 2>err.1
 		echo $? >>err.1
 		for j in 2 5; do
 			# shellcheck disable=SC2086
-			timeout 60 "$ktr" $form -j $j "$trace" >of.j 2>err.j
+			timeout 300 "$ktr" $form -j $j "$trace" >of.j 2>err.j
 			echo $? >>err.j
 			cmp -s of.1 of.j || fail "$what: $form -j $j: $(cmp of.1 of.j 2>&1)"
 			cmp -s err.1 err.j || fail "$what: $form -j $j complains: $(diff err.1 err.j | head -n 5)"

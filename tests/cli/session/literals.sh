@@ -69,7 +69,7 @@ for path in rseq thread; do
 	right "$path, killed: trace and rings" $loads "$ktr" dump --raw joined
 	grep -q "joined with session joined-$path: [1-9]" err || fail "$path: nothing was joined: $(cat err)"
 	right "$path, killed: trace and rings, in reverse" $loads "$ktr" dump --raw -R joined
-	right "$path, killed: tail" $loads timeout 60 "$ktr" tail --raw -n all --until-end joined
+	right "$path, killed: tail" $loads timeout 300 "$ktr" tail --raw -n all --until-end joined
 	n=$("$ktr" json joined 2>>err | grep -c '"msg":"[^"]*|[AB] literal"')
 	[ "$n" = $loads ] || fail "$path, killed: json: $n events of $loads"
 	"$ktr" salvage joined >/dev/null 2>>err || fail "$path: salvage: $(cat err)"

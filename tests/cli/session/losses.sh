@@ -31,7 +31,7 @@ lives() {
 	for end in "" killed; do
 		what="$mode, $path${end:+, $end}"
 		rm -rf "$dir/trace" "$dir/merged" "$KTR_DIR"/ktr-*
-		KTR_PATH=$path timeout 60 "$ktr" run -m gen -o "$dir/trace" "$dir/losses" $mode $end >"$dir/said" 2>"$dir/run"
+		KTR_PATH=$path timeout 300 "$ktr" run -m gen -o "$dir/trace" "$dir/losses" $mode $end >"$dir/said" 2>"$dir/run"
 		got=$?
 		[ $got = 77 ] && { skip "$what"; continue; }
 		[ $got = $((${#end} ? 137 : 0)) ] || fail "$what: exit status $got: $(cat "$dir/run")"
@@ -45,7 +45,7 @@ lives() {
 		"\"lost\":$((2 * lost))"
 	# The session of a killed program, saved, and read as it is.
 	rm -rf "$dir/trace" "$KTR_DIR"/ktr-*
-	KTR_PATH=$path KTR_SESSION=l KTR_MASK=gen timeout 60 "$dir/losses" $mode killed >"$dir/said" 2>/dev/null
+	KTR_PATH=$path KTR_SESSION=l KTR_MASK=gen timeout 300 "$dir/losses" $mode killed >"$dir/said" 2>/dev/null
 	read -r made nowhere <"$dir/said" || fail "$mode, $path: nothing said"
 	judge "$mode, $path, session" -s l
 	"$ktr" snapshot -s l -o "$dir/trace" 2>"$dir/err" || fail "$mode, $path: snapshot: $(cat "$dir/err")"
@@ -53,7 +53,7 @@ lives() {
 	judge "$mode, $path, snapshot" "$dir/trace"
 	# A trace whose writer was killed: as it lies, and salvaged.
 	rm -rf "$dir/trace" "$KTR_DIR"/ktr-*
-	KTR_PATH=$path KTR_SESSION=l KTR_MASK=gen KTR_FILE=$dir/trace timeout 60 "$dir/losses" $mode killed >"$dir/said" 2>/dev/null
+	KTR_PATH=$path KTR_SESSION=l KTR_MASK=gen KTR_FILE=$dir/trace timeout 300 "$dir/losses" $mode killed >"$dir/said" 2>/dev/null
 	read -r made nowhere <"$dir/said" || fail "$mode, $path: nothing said"
 	judge "$mode, $path, trace and session" "$dir/trace"
 	for i in once twice; do

@@ -17,7 +17,7 @@ if unshare -rm true 2>/dev/null; then
 			file= kernel=
 			[ $case = feed ] && file=$dir/full.trace kernel=all
 			out=$(KTR_FILE=$file KTR_KERNEL=$kernel KTR_PATH=$path KTR_MASK=all KTR_ENTRIES=256 \
-				timeout "${LIMIT:-60}" unshare -rm sh -c \
+				timeout "${LIMIT:-300}" unshare -rm sh -c \
 				"mount -t tmpfs -o size=16m none $KTR_DIR && exec $dir/peer_full $case" 2>&1)
 			case $out in *"$refused"*) skip "$path, a full file system, $case: $(echo "$out" | grep -F "$refused")" ;; esac
 			is "$path, a full file system, $case" "$(echo "$out" | grep -vF "$refused")" well

@@ -17,7 +17,7 @@ mkfifo "$work/in" "$work/told"
 status() {
 	wanted=$1
 	shift
-	timeout 60 "$@" >"$work/out" 2>&1
+	timeout 300 "$@" >"$work/out" 2>&1
 	is "exit status of $*" $? "$wanted"
 }
 
@@ -113,7 +113,7 @@ if $unshare -pf --mount-proc true 2>/dev/null; then
 		is "sessions" "$(ls "$KTR_DIR/ktr-$(id -u)")" ""
 	done
 	# Crashed there, it is dead here; nobody's number is taken for its own.
-	(timeout 60 $unshare -pf --mount-proc sh -c "$live kill; :" >/dev/null 2>&1; :) 2>/dev/null
+	(timeout 300 $unshare -pf --mount-proc sh -c "$live kill; :" >/dev/null 2>&1; :) 2>/dev/null
 	status 0 "$ktr" ls
 	said ' dead    (2)  '
 	status 1 "$ktr" dump -p 2

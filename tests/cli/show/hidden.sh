@@ -19,7 +19,7 @@ harmless() {
 }
 
 looks() {
-	timeout 60 "$ktr" "$@" >"$dir/out" 2>"$dir/err" || fail "exit status of ktr $*: $? $(cat -v "$dir/err")"
+	timeout 300 "$ktr" "$@" >"$dir/out" 2>"$dir/err" || fail "exit status of ktr $*: $? $(cat -v "$dir/err")"
 	harmless "$@"
 }
 
@@ -60,7 +60,7 @@ says sql --json "$dir/t" "select * from events"
 says sql --json "$dir/t" "select * from sites"
 says tail --json --until-end "$dir/t"
 looks export chrome -o - "$dir/t"
-timeout 60 "$ktr" diff --json "$dir/t" "$dir/t" >"$dir/out" 2>"$dir/err"
+timeout 300 "$ktr" diff --json "$dir/t" "$dir/t" >"$dir/out" 2>"$dir/err"
 harmless diff --json
 # A page has its data packed; what it puts on the screen is what is in there. The same for pictures as text.
 looks timeline --rows ids -o "$dir/t.html" "$dir/t"
@@ -81,9 +81,9 @@ for name, which in (('t.svg', hidden), ('t.pftrace', packed), ('t.dat', packed))
     assert not found, (name, found)
 END
 # A name that is not there is repeated.
-timeout 60 "$ktr" dump "$dir/$evil" >"$dir/out" 2>"$dir/err" && fail "a trace that is not there"
+timeout 300 "$ktr" dump "$dir/$evil" >"$dir/out" 2>"$dir/err" && fail "a trace that is not there"
 harmless dump of no trace
-timeout 60 "$ktr" report --filter "$evil == 1" "$dir/t" >"$dir/out" 2>"$dir/err"
+timeout 300 "$ktr" report --filter "$evil == 1" "$dir/t" >"$dir/out" 2>"$dir/err"
 harmless a filter
 
 # Spreadsheets: text that begins like a formula begins with a quote; numbers are numbers.

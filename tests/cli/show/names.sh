@@ -24,7 +24,7 @@ KTR_MASK=all KTR_SESSION=names "$dir/names" stay &
 host=$!
 await '"$ktr" dump -q -s names 2>/dev/null | grep -q "both have names"'
 shows "a session that lives" -s names
-timeout 60 "$ktr" record -s names -o "$dir/r" >"$dir/record" 2>&1 &
+timeout 300 "$ktr" record -s names -o "$dir/r" >"$dir/record" 2>&1 &
 record=$!
 await '"$ktr" dump -q "$dir/r" 2>/dev/null | grep -q "both have names"'
 # At once: the names that threads had before the trace began are in it from its first line.

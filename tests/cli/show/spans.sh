@@ -9,7 +9,7 @@ seed=${SPANS_SEED:-1} n=${SPANS:-24}
 KTR_SPANS_TO=$dir KTR_SPANS=$n KTR_SPANS_SEED=$seed timeout 300 "${UNIT:-$O/tests/unit}" span_traces >"$dir/out" 2>&1 ||
 	fail "making traces: $(tail -n 20 "$dir/out")"
 for i in $(seq "$seed" $((seed + n - 1))); do
-	timeout 60 python3 tests/cli/show/spans.py "$ktr" "$dir/$i" >>"$dir/all" 2>&1 ||
+	timeout 300 python3 tests/cli/show/spans.py "$ktr" "$dir/$i" >>"$dir/all" 2>&1 ||
 		fail "seed $i: $(tail -n 25 "$dir/all" | cut -c 1-600)"
 	rm -rf "$dir/$i"
 done

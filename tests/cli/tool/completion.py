@@ -9,7 +9,6 @@ from terminal import Terminal
 
 folder, pid = sys.argv[1:]
 failed = 0
-terminal.BOUND = 6
 # What is typed before tab and return, and the last argument that comes of it.
 LINES = [
     ('ktr plot lat', 'latency'),

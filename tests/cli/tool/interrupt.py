@@ -30,7 +30,7 @@ def interrupted(what, argv, ready, status=130, come=lambda t: t.send(b'\x03'), r
     then lets go on what the command waits for. One that was quicker all the same runs again.
     """
     before = files()
-    for _ in range(5):
+    for _ in range(30):
         t = Terminal(ktr, *argv, cwd=folder, **environment)
         stands = t.stop_when(lambda: ready(t))
         if stands:
@@ -185,7 +185,7 @@ def page_on_if_any(t):
 
 
 # One that has got nothing is not waited for: it has nothing to show, and less(1) would want a key on an empty screen.
-for _ in range(5):
+for _ in range(30):
     if os.path.exists(folder + '/bin/begun'):
         os.unlink(folder + '/bin/begun')
     seen = interrupted('report before its pager', ['report', trace], has_child, come=come_to_pager,

@@ -47,7 +47,7 @@ run() {
 	begin
 	what=$1 script=$2
 	shift 2
-	timeout 60 "$ktr" run -s one -o "$trace" sh -c "$script" >"$dir/out" 2>"$dir/err" || fail "$what: $? $(cat "$dir/err")"
+	timeout 300 "$ktr" run -s one -o "$trace" sh -c "$script" >"$dir/out" 2>"$dir/err" || fail "$what: $? $(cat "$dir/err")"
 	all "$what" "$@"
 	closing "$what"
 	is "$what: files left" "$(left)" 0
@@ -131,7 +131,7 @@ begin
 mkdir -m 777 "$dir/theirs"
 trace=$dir/theirs/trace
 # shellcheck disable=SC2086
-timeout 60 $as "$ktr" run -e 256 -o "$trace" sh -c 'exec 3<&0; "$a" x 10 & "$b" y 50 steps <&3 & wait' \
+timeout 300 $as "$ktr" run -e 256 -o "$trace" sh -c 'exec 3<&0; "$a" x 10 & "$b" y 50 steps <&3 & wait' \
 	<"$dir/in" >"$dir/told" 2>"$dir/err" &
 exec 5>"$dir/in" 6<"$dir/told"
 for n in 1 2 3 4 5 6 7 8 9 10; do
@@ -148,13 +148,13 @@ trace=$dir/trace
 
 # A reader follows a session over the time between two programs, and ends when ktr run has.
 begin
-timeout 60 "$ktr" run -s one -o "$trace" sh -c '"$a" x 10; read _; "$b" y 10' <"$dir/in" >"$dir/out" 2>"$dir/err" &
+timeout 300 "$ktr" run -s one -o "$trace" sh -c '"$a" x 10; read _; "$b" y 10' <"$dir/in" >"$dir/out" 2>"$dir/err" &
 exec 5>"$dir/in"
 until_copied "a gap" 10
 is "a gap: the session" "$("$ktr" ls one | awk 'END { print $2 }')" live
-timeout 60 "$ktr" tail -s one -n all -q --until-end >"$dir/tail" 2>&1 &
+timeout 300 "$ktr" tail -s one -n all -q --until-end >"$dir/tail" 2>&1 &
 tail=$!
-timeout 60 "$ktr" tail -n all -q --until-end "$trace" >"$dir/tail2" 2>&1 &
+timeout 300 "$ktr" tail -n all -q --until-end "$trace" >"$dir/tail2" 2>&1 &
 await '[ "$(grep -c "event x" "$dir/tail")" -ge 10 ]'
 "$ktr" rm one 2>"$dir/err2" && fail "a gap: the session was removed"
 echo >&5
@@ -167,7 +167,7 @@ closing "a gap"
 
 # A program that outlives ktr run takes the session with it, and the trace has what it recorded.
 begin
-timeout 60 "$ktr" run -s one -o "$trace" sh -c '"$a" x 10; exec 3<&0; "$b" y 10 daemon <&3' <"$dir/in" >"$dir/told" 2>"$dir/err" &
+timeout 300 "$ktr" run -s one -o "$trace" sh -c '"$a" x 10; exec 3<&0; "$b" y 10 daemon <&3' <"$dir/in" >"$dir/told" 2>"$dir/err" &
 exec 5>"$dir/in" 6<"$dir/told"
 wait $!
 grep -q 'events so far, 0 lost; process [0-9]* (a-DOTHER) goes on: ktr tail -s one; next' "$dir/err" || fail "daemon: $(cat "$dir/err")"
@@ -179,7 +179,7 @@ all daemon x 10 y 20
 
 # A ktr run that is killed leaves nothing either.
 begin
-timeout 60 "$ktr" run -s one -o "$trace" sh -c 'echo $PPID; "$a" x 10; "$b" y 10 steps' <"$dir/in" >"$dir/told" 2>"$dir/err" &
+timeout 300 "$ktr" run -s one -o "$trace" sh -c 'echo $PPID; "$a" x 10; "$b" y 10 steps' <"$dir/in" >"$dir/told" 2>"$dir/err" &
 exec 5>"$dir/in" 6<"$dir/told"
 read -r pid <&6
 echo . | head -c 1 >&5

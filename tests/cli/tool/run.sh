@@ -65,7 +65,7 @@ rm -rf ktr.out*
 
 # What it passes on: input, output, exit status, signals, ignored signals.
 is "input and output" "$(echo through | "$ktr" run cat 2>/dev/null)" through
-is "in a pipe" "$(timeout 60 "$ktr" run yes 2>/dev/null | head -n 1)" y
+is "in a pipe" "$(timeout 300 "$ktr" run yes 2>/dev/null | head -n 1)" y
 status 7 "$ktr" run sh -c 'exit 7'
 status 143 "$ktr" run sh -c 'kill -TERM $$'
 status 127 "$ktr" run ./nothing

@@ -52,7 +52,7 @@ like_gdb() {
 	done
 	for program in o0 o0+; do
 		"$ktr" types --json "$dir/$program" >"$dir/json" || fail "json of $program"
-		TYPES=$dir/json SOURCE=/types.c$(echo "$program" | tr -cd + | tr + c) timeout 60 \
+		TYPES=$dir/json SOURCE=/types.c$(echo "$program" | tr -cd + | tr + c) timeout 300 \
 			gdb -nx -q -batch -x tests/types/calls.py "$dir/$program" >"$dir/out" 2>&1 </dev/null
 		grep -qa '^calls: 1[0-9] functions;.* 0 wrong' "$dir/out" || fail "$program: $(grep -a -E '^calls|rror' "$dir/out")"
 	done
@@ -267,9 +267,9 @@ END
 	$cc -g -O1 -nostdlib -Wl,-e,main "$dir/tiny.c" -o "$dir/tiny" && $cc -O1 -std=gnu11 -D_GNU_SOURCE -Iinclude -I. \
 		tests/types/damage.c tests/fuzz/fuzz_types.c -o "$dir/damage" "$O/obj/libktrread.a" "$O/obj/libktr.a" \
 		-ljansson -lm $ldw -lpthread || { fail "damage does not build"; return; }
-	timeout 100 "$dir/damage" "$dir/tiny" "${CUT:-101}" "${FLIPS:-1000}" >"$dir/out" 2>&1 || fail "damage: $(tail -n 3 "$dir/out")"
+	timeout 300 "$dir/damage" "$dir/tiny" "${CUT:-101}" "${FLIPS:-1000}" >"$dir/out" 2>&1 || fail "damage: $(tail -n 3 "$dir/out")"
 	XDG_CACHE_HOME=$dir/none2 "$ktr" types "$dir/tiny" >/dev/null
-	timeout 100 "$dir/damage" "$dir"/none2/ktr/types/* "${CUT:-101}" "${FLIPS:-1000}" >"$dir/out" 2>&1 ||
+	timeout 300 "$dir/damage" "$dir"/none2/ktr/types/* "${CUT:-101}" "${FLIPS:-1000}" >"$dir/out" 2>&1 ||
 		fail "damage of the cache: $(tail -n 3 "$dir/out")"
 }
 

@@ -11,7 +11,7 @@ $cc -std=gnu11 -D_GNU_SOURCE -O1 -Iinclude tests/programs/trace/crash.c -o "$dir
 # mode, exit status, what its handler says
 dies() {
 	t=$dir/$1
-	KTR_ALQ_CRASH=1 KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE=$t timeout 100 "$dir/crash" "$1" 20000 >"$dir/out" 2>"$dir/err"
+	KTR_ALQ_CRASH=1 KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE=$t timeout 300 "$dir/crash" "$1" 20000 >"$dir/out" 2>"$dir/err"
 	got=$?
 	[ $got -eq "$2" ] || fail "$1: exit status $got instead of $2: $(cat "$dir/err")"
 	[ "$(cat "$dir/out")" = "$3" ] || fail "$1: said $(cat "$dir/out")"

@@ -42,7 +42,7 @@ next() {
 type_next() {
 	type=$(next)
 	[ -n "$type" ] || fail "$1: no line says what to type: $(cat "$dir/err")"
-	(cd / && PATH=$O/bin:$PATH && timeout 60 $type) >"$dir/out" 2>&1 || fail "$1: $type: $(cat "$dir/out")"
+	(cd / && PATH=$O/bin:$PATH && timeout 300 $type) >"$dir/out" 2>&1 || fail "$1: $type: $(cat "$dir/out")"
 }
 
 for error in ENOSPC EDQUOT EFBIG EIO EFBIG-limit; do
@@ -89,7 +89,7 @@ fill() {
 # lives COMMAND...: starts it; the test then takes turns with its steps
 lives() {
 	rm -rf "$trace" "$trace".* "${KTR_DIR:?}"/*
-	timeout 60 "$@" <"$dir/in" >"$dir/said" 2>"$dir/err" &
+	timeout 300 "$@" <"$dir/in" >"$dir/said" 2>"$dir/err" &
 	pid=$!
 	exec 5>"$dir/in" 6<"$dir/said"
 	read -r got <&6

@@ -14,7 +14,7 @@ export KTR_MASK=gen
 begin() {
 	rm -rf "$dir/d" "$dir/other" "${KTR_DIR:?}"/*
 	mkdir "$dir/d"
-	timeout 60 "$@" "$dir/host" none 100 flush reads 50 flush reads 50 flush reads 50 <"$dir/in" >"$dir/said" 2>"$dir/err" &
+	timeout 300 "$@" "$dir/host" none 100 flush reads 50 flush reads 50 flush reads 50 <"$dir/in" >"$dir/said" 2>"$dir/err" &
 	pid=$!
 	exec 5>"$dir/in" 6<"$dir/said"
 	turn 100
@@ -32,7 +32,7 @@ go_on() {
 
 end_steps() {
 	exec 5>&-
-	timeout 60 cat <&6 >/dev/null
+	timeout 300 cat <&6 >/dev/null
 	exec 6<&-
 }
 

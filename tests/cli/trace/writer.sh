@@ -86,7 +86,7 @@ for reader in true 'until [ -e "$done" ]; do sleep 0.01; done; cat'; do
 	t=$dir/pipe
 	done=$dir/own.pipe.done
 	{
-		KTR_VERBOSE=2 KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE=$t timeout 60 "$dir/host" none 20000 "$dir/own.pipe" 2>&1
+		KTR_VERBOSE=2 KTR_MASK=gen KTR_ENTRIES=64K KTR_FILE=$t timeout 300 "$dir/host" none 20000 "$dir/own.pipe" 2>&1
 		echo $? >"$dir/status"
 	} | sh -c "done=$done; $reader" >/dev/null
 	[ "$(cat "$dir/status")" -eq 0 ] || fail "a pipe: the host failed with $(cat "$dir/status")"

@@ -21,7 +21,7 @@ run() {
 judged() {
 	want=$1 text=$2
 	shift 2
-	timeout 60 python3 tests/foreign/judge.py "$@" "$ktr" "$dir/oracle" "$dir/trace" >"$dir/said" 2>&1
+	timeout 300 python3 tests/foreign/judge.py "$@" "$ktr" "$dir/oracle" "$dir/trace" >"$dir/said" 2>&1
 	is "$how, $*: the judge's status" $? "$want"
 	tail -n 1 "$dir/said" | grep -q "done$text" || fail "$how, $*: $(cat "$dir/said")"
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Requests that take no time, one that takes long, and then short ones until somebody stops the rings: exit
- * status 0 when that has happened, 1 when nobody does within a minute. With an argument, `quick`, there is none
+ * status 0 when that has happened, 1 when nobody does within two minutes. With an argument, `quick`, there is none
  * that takes long, and with `last` it is the last thing that the program does.
  */
 #include <ktr.h>
@@ -32,7 +32,7 @@ static int is_frozen(void)
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
-	time_t until = time(NULL) + 60;
+	time_t until = time(NULL) + 120;
 	int number = 0;
 
 	while (number < 100)

@@ -48,7 +48,7 @@ static void await(void)
 {
 	const struct timespec pause = { 0, 10000000 };
 
-	for (int i = 0; awaited && access(awaited, F_OK) && i < 1000; i++)
+	for (int i = 0; awaited && access(awaited, F_OK) && i < 12000; i++)
 		nanosleep(&pause, NULL);
 }
 

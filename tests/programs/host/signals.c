@@ -58,7 +58,7 @@ static void say(const char *text)
 static void front(int number)
 {
 	struct sigaction ours, now;
-	time_t end = time(NULL) + 20;
+	time_t end = time(NULL) + 120;
 
 	sigaction(number, NULL, &ours);
 	if (strcmp(how, "freeze") == 0 && ktr_set("debug.ktr.freeze_on", "ill|segv|abrt", NULL))
@@ -154,7 +154,7 @@ static void *wait_in_kernel(void *unused)
 
 	(void)unused;
 	waiter = (pid_t)syscall(SYS_gettid);
-	n = strcmp(mode, "ignore") == 0 ? poll(&poll_in, 1, 20000) : (int)read(fds[0], &byte, 1);
+	n = strcmp(mode, "ignore") == 0 ? poll(&poll_in, 1, 120000) : (int)read(fds[0], &byte, 1);
 	printf("it returned %d, %s\n", n, n < 0 ? strerror(errno) : "whole");
 	fflush(stdout);
 	return NULL;

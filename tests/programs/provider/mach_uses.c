@@ -420,14 +420,14 @@ static void *kernel_work(void *context)
 	return NULL;
 }
 
-/* Reads until the thread's end has been told, or for ten seconds: what there was between its two events. */
+/* Reads until the thread's end has been told, or for two minutes: what there was between its two events. */
 static int kernel_read(struct kernel_counts *told, const uint32_t id[2])
 {
 	const struct timespec pause = { 0, 5000000 };
 	static dtrace_event_t events[100000];
 	uint32_t n = 0, begin = 0, end = 0, ended = 0;
 
-	for (int tries = 0; tries < 2000 && !ended; tries++) {
+	for (int tries = 0; tries < 24000 && !ended; tries++) {
 		uint32_t more = dtrace_buffer_read(events + n, 100000 - n);
 
 		for (uint32_t i = n; i < n + more; i++)

@@ -148,7 +148,7 @@ static void leave(void)
 	ktr_provider_unregister(provider);
 	provider = NULL;
 	/* A directory has a link for each in it, and for itself and its parent. */
-	for (int i = 0; i < 2000 && stat("/proc/self/task", &st) == 0 && st.st_nlink > 3; i++)
+	for (int i = 0; i < 12000 && stat("/proc/self/task", &st) == 0 && st.st_nlink > 3; i++)
 		usleep(10000);
 	printf("%s\n", st.st_nlink == 3 ? "alone" : "not alone");
 }

@@ -133,7 +133,7 @@ static int library(const char *path)
 		int (*probed)(int) = (int (*)(int))dlsym(at, "probed");
 
 		if (!at) { puts(dlerror()); return 1; }
-		for (int k = 0; k < 5000 && !*semaphore; k++)
+		for (int k = 0; k < 120000 && !*semaphore; k++)
 			usleep(1000);
 		if (probed(i) != i + 1) return 2;
 		dlclose(at);

@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "none") == 0)
 		return caught(0);
 	if (strcmp(mode, "off") == 0)
-		return !caught(0) || ktr_set("debug.ktr.alq_crash", "0", NULL) || caught(20);
+		return !caught(0) || ktr_set("debug.ktr.alq_crash", "0", NULL) || caught(120);
 	if (strcmp(mode, "own") == 0)
 		install(own);
 	if (strcmp(mode, "chain") == 0)

@@ -143,7 +143,7 @@ static void do_leave(void)
 /* Until the successor's thread has a root of its own: no other way to wait for it is known. */
 static void await_successor(void)
 {
-	time_t end = time(NULL) + 20;
+	time_t end = time(NULL) + 120;
 	pid_t own = getpid();
 
 	while (time(NULL) < end) {
@@ -191,7 +191,7 @@ static void do_apart(void)
 /* Until this process has inherited the writer: its parents may take their time to die. */
 static void await_writer(void)
 {
-	time_t end = time(NULL) + 20;
+	time_t end = time(NULL) + 120;
 
 	while (ktr_flush() == -ESRCH && time(NULL) < end)
 		usleep(1000);

@@ -52,7 +52,7 @@ int ktr__rules_set(struct ktr__session_rw *session, const char *text, bool check
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PEER_SECONDS 20
+#define PEER_SECONDS 120
 #define PEER_SPINS   200
 #define PEER_ROWS    4000
 

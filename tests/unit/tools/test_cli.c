@@ -230,7 +230,7 @@ static pid_t cli_live(void)
 	char path[PATH_MAX];
 	pid_t pid = 0;
 
-	for (unsigned i = 0; i < 4000 && !pid; i++) {
+	for (unsigned i = 0; i < 24000 && !pid; i++) {
 		nanosleep(&pause, NULL); /* between two looks; how long does not matter */
 		if (ktr__session_find_only(path, sizeof(path), NULL) ||
 		    ktr__map_open(path, 0, &map, NULL))

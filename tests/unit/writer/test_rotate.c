@@ -225,7 +225,7 @@ static void large_files_are_freed_behind_our_back(void)
 		CU_ASSERT_EQUAL(ktr__sys.unlink_later(dir_fd, "large"), 0);
 		CU_ASSERT(access(path, F_OK) != 0);
 		CU_ASSERT(!linked || (n_deleted_open() == 0 && unlink(other) == 0));
-		for (int i = 0; i < 1000 && n_deleted_open(); i++)
+		for (int i = 0; i < 12000 && n_deleted_open(); i++)
 			usleep(10000);
 		CU_ASSERT_EQUAL(n_deleted_open(), 0);
 	}

@@ -101,7 +101,7 @@ static void what_is_let_go_leaves_memory(void)
 	memset(bytes, 'k', 4 * MIB);
 	CU_ASSERT_EQUAL(write(fd, bytes, 4 * MIB), (ssize_t)(4 * MIB));
 	CU_ASSERT(n_cached(fd, 4 * MIB) > 0);
-	for (unsigned i = 0; has_a_disk(fd) && i < 1000 && n_cached(fd, 4 * MIB); i++) {
+	for (unsigned i = 0; has_a_disk(fd) && i < 12000 && n_cached(fd, 4 * MIB); i++) {
 		fdatasync(fd);
 		ktr__sys.forget(fd, 0, 4 * MIB);
 		usleep(10000);
