@@ -19,11 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define OOM_OUTPUT (4u << 20)
 #define OOM_FD     9
+#define OOM_SERVE  8
 #define OOM_SHOWN  10 /* failures printed */
 
 struct run {
@@ -38,23 +40,43 @@ static const char *oom_preload;
 static int oom_on, oom_traced, oom_varies;
 static long oom_step = 1;
 
-static void oom_child(char **argv, long k, const int *fds)
-{
-	char number[24];
+static int oom_fds[3]; /* output, complaints, and the byte that tells how far it came; each run finds them empty */
+static int oom_served = -1;
 
-	dup2(open("/dev/null", O_RDONLY), 0);
-	dup2(fds[0], 1);
-	dup2(fds[1], 2);
-	dup2(fds[2], OOM_FD);
-	snprintf(number, sizeof(number), "%ld", k);
-	setenv("OOM_AT", number, 1);
-	setenv("OOM_FD", "9", 1);
-	if (oom_on)
-		setenv("OOM_ON", "1", 1);
-	setenv("LD_PRELOAD", oom_preload, 1);
-	alarm(60);
-	execvp(argv[0], argv);
-	_exit(125);
+/* The program, which waits at its start to be run (fail.c). */
+static void oom_serve(char **argv)
+{
+	int ends[2];
+
+	for (int i = 0; i < 3; i++) {
+		char path[] = "/tmp/ktr-oom-XXXXXX";
+
+		oom_fds[i] = mkostemp(path, O_CLOEXEC | O_APPEND);
+		unlink(path);
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		exit(1);
+	oom_served = ends[0];
+	fcntl(oom_served, F_SETFD, FD_CLOEXEC);
+	if (fork()) {
+		close(ends[1]);
+		signal(SIGPIPE, SIG_IGN);
+	} else {
+		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
+		dup2(oom_fds[0], 1);
+		dup2(oom_fds[1], 2);
+		dup2(oom_fds[2], OOM_FD);
+		dup2(ends[1], OOM_SERVE);
+		if (ends[1] != OOM_SERVE)
+			close(ends[1]);
+		setenv("OOM_SERVE", "8", 1);
+		setenv("OOM_FD", "9", 1);
+		if (oom_on)
+			setenv("OOM_ON", "1", 1);
+		setenv("LD_PRELOAD", oom_preload, 1);
+		execvp(argv[0], argv);
+		_exit(125);
+	}
 }
 
 static size_t oom_read(int fd, char *to, size_t size)
@@ -67,27 +89,21 @@ static size_t oom_read(int fd, char *to, size_t size)
 
 static void oom_run(char **argv, long k, struct run *run)
 {
-	int fds[3];
 	char byte;
-	pid_t pid;
 
-	for (int i = 0; i < 3; i++) {
-		char path[] = "/tmp/ktr-oom-XXXXXX";
-
-		fds[i] = mkostemp(path, O_CLOEXEC);
-		unlink(path);
-	}
-	if (ftruncate(fds[2], 1) < 0)
-		exit(1);
-	pid = fork();
-	if (pid == 0)
-		oom_child(argv, k, fds);
-	waitpid(pid, &run->status, 0);
-	run->n_out = oom_read(fds[0], run->out, OOM_OUTPUT);
-	oom_read(fds[1], run->err, sizeof(run->err));
-	run->reached = pread(fds[2], &byte, 1, 0) == 1 && byte;
+	if (oom_served < 0)
+		oom_serve(argv);
 	for (int i = 0; i < 3; i++)
-		close(fds[i]);
+		if (ftruncate(oom_fds[i], 0) || (i == 2 && ftruncate(oom_fds[i], 1)))
+			exit(1);
+	if (write(oom_served, &k, sizeof(k)) != (ssize_t)sizeof(k) ||
+	    read(oom_served, &run->status, sizeof(run->status)) != (ssize_t)sizeof(run->status)) {
+		fprintf(stderr, "%s cannot be run\n", argv[0]);
+		exit(1);
+	}
+	run->n_out = oom_read(oom_fds[0], run->out, OOM_OUTPUT);
+	oom_read(oom_fds[1], run->err, sizeof(run->err));
+	run->reached = pread(oom_fds[2], &byte, 1, 0) == 1 && byte;
 }
 
 /* What is wrong with a run; NULL: nothing. */
