@@ -60,9 +60,7 @@ install: all ## install under PREFIX (/usr/local), below DESTDIR if given; BSD_N
 	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)/pkgconfig"
 	for f in $(PC_FILES); do $(pc) scripts/$$f.in >"$(DESTDIR)$(LIBDIR)/pkgconfig/$$f" && \
 		chmod 644 "$(DESTDIR)$(LIBDIR)/pkgconfig/$$f" || exit; done
-	for page in $(MAN_PAGES); do \
-		dir="$(DESTDIR)$(MANDIR)/man$${page##*.}"; \
-		$(INSTALL) -d "$$dir" && $(INSTALL) -m 644 $$page "$$dir" || exit; done
+	$(foreach n,$(sort $(subst .,,$(suffix $(MAN_PAGES)))),$(call put,644,$(MANDIR)/man$(n),$(sort $(filter %.$(n),$(MAN_PAGES)))) &&) :
 	$(foreach l,$(BSD_LINKS),ln -sf ktr-$(l).1 "$(DESTDIR)$(MANDIR)/man1/$(l).1" &&) :
 	$(call put,644,$(DATADIR)/ktr,conf/loader.conf.sample tools/ktr-gdb.py)
 	$(INSTALL) -m 644 scripts/ktr.magic "$(DESTDIR)$(DATADIR)/ktr/magic"
@@ -82,7 +80,7 @@ uninstall: ## remove what install put there
 	rm -f "$(DESTDIR)$(GDB_AUTO)"
 	rm -rf "$(DESTDIR)$(INCLUDEDIR)/ktr" "$(DESTDIR)$(DATADIR)/ktr" "$(DESTDIR)$(LIBDIR)/ktr-fbt"
 	rm -f $(foreach f,$(foreach s,$(SHELLS),$(COMPLETION_$(s))) $(COMPLETION_LINKS),"$(DESTDIR)$(DATADIR)/$(f)")
-	for page in $(MAN_PAGES); do rm -f "$(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}"; done
+	rm -f $(foreach page,$(MAN_PAGES),"$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))")
 
 deb: all ## build a Debian package, $(O)/ktr_VERSION_ARCH.deb
 	scripts/deb.sh $(O) $(VERSION)

@@ -110,7 +110,7 @@ for c in gcc clang; do
 done
 
 # ---- the two-file form ----
-MAKEFLAGS='' make -s --no-print-directory O="$O" "$O/one/ktr.c" >"$dir/log" 2>&1 || { cat "$dir/log"; fail "make one"; }
+two_files
 cp "$O/one/ktr.c" "$O/one/ktr.h" "$dir"
 sed 's/<ktr.h>/"ktr.h"/' "$dir/classes.c" >"$dir/hello.c"
 one() {
@@ -118,11 +118,8 @@ one() {
 	status 0 "$ktr" run -m own -o "$dir/trace" "$dir/hello"
 	counts "two files: $*" "$dir/trace" 2
 }
-has gcc && {
-	builds "two files" gcc -std=gnu11 -pedantic -Wall -Wextra -Werror -c "$dir/ktr.c" -o "$dir/ktr.o"
-	one gcc -O3 -flto=auto
-}
-has clang && builds "two files" clang -std=gnu11 -pedantic -Wall -Wextra -Werror -c "$dir/ktr.c" -o "$dir/ktr.o"
+# By itself, pedantically, with both compilers: one.sh.
+has gcc && one gcc -O3 -flto=auto
 if [ -n "${FULL:-}" ]; then
 	for level in -O0 -O1 -O2 -O3 -Os; do
 		has gcc && one gcc -std=gnu11 -pedantic $level

@@ -16,10 +16,8 @@ PKG_CONFIG_PATH=$dir/installed/lib/pkgconfig
 LD_LIBRARY_PATH=$dir/installed/lib
 MAKEFLAGS=
 export PKG_CONFIG_PATH LD_LIBRARY_PATH MAKEFLAGS
-cp -r examples/embed "$dir/src"
-cp "$O/one/ktr.c" "$O/one/ktr.h" "$dir/src"
-# What is installed is what "installed" means: without the two files near.
-cp -r examples/embed "$dir/plain"
+src=$dir/src
+cp -r examples/embed "$src"
 
 built() { # program, way
 	out=$("$ktr" run -o "$dir/trace" "$1" 2>"$dir/log") && [ "$out" = done ] || fail "$1 does not run"
@@ -32,20 +30,23 @@ built() { # program, way
 	rm -rf "$dir/trace" "$dir"/trace.*
 }
 
-for way in installed files off; do
-	src=$dir/plain
-	[ $way = files ] && src=$dir/src
+# What is installed is what "installed" means: without the two files near, which come last.
+for way in installed off files; do
+	[ $way != files ] || cp "$O/one/ktr.c" "$O/one/ktr.h" "$src"
 	(cd "$src" && rm -f main && make -s KTR=$way) >"$dir/log" 2>&1 || fail "make KTR=$way"
 	built "$src/main" $way
+	# What they find out of the compiler, which takes longest, holds for the next way.
 	if command -v cmake >/dev/null; then
-		{ cmake -S "$src" -B "$dir/cmake.$way" -DKTR=$way && cmake --build "$dir/cmake.$way"; } \
+		{ cmake -S "$src" -B "$src/cmake" -DKTR=$way && cmake --build "$src/cmake"; } \
 			>"$dir/log" 2>&1 || fail "cmake -DKTR=$way"
-		built "$dir/cmake.$way/main" $way
+		built "$src/cmake/main" $way
 	fi
 	if command -v meson >/dev/null; then
-		{ meson setup -Dktr=$way "$dir/meson.$way" "$src" && meson compile -C "$dir/meson.$way"; } \
+		again=
+		[ ! -d "$src/meson" ] || again=--reconfigure
+		{ meson setup $again -Dktr=$way "$src/meson" "$src" && meson compile -C "$src/meson"; } \
 			>"$dir/log" 2>&1 || fail "meson -Dktr=$way"
-		built "$dir/meson.$way/main" $way
+		built "$src/meson/main" $way
 	fi
 done
 for tool in cmake meson; do

@@ -90,6 +90,8 @@ left() { # directory: what is still in it
 
 package() {
 	command -v dpkg-deb >/dev/null || { echo "skipped: there is no dpkg-deb"; return; }
+	# Not as small as can be, but soon.
+	export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
 	ours deb
 	deb=$(tail -n 1 "$dir/log")
 	root=$dir/root

@@ -19,13 +19,13 @@ use() { # what is built, how
 	[ "$n" = 1000 ] || fail "$what: $n of 1000 events"
 }
 
-gcc -O1 -Wall -Wextra -c ktr.c -o one.o 2>log || fail "ktr.c does not build"
+gcc -O1 -std=gnu11 -pedantic -Wall -Wextra -c ktr.c -o one.o 2>log || fail "ktr.c does not build"
 [ ! -s log ] || { cat log; fail "ktr.c: warnings"; }
 use gcc gcc -O2 -Wall -Wextra hello.c one.o -lpthread
 use cxx g++ -O2 -Wall -Wextra -x c++ hello.c -x none one.o -lpthread
 use both gcc -O0 -Wall -Wextra hello.c ktr.c -lpthread
 if command -v clang >/dev/null; then
-	use clang clang -O0 -Wall -Wextra hello.c ktr.c -lpthread
+	use clang clang -O0 -std=gnu11 -pedantic -Wall -Wextra hello.c ktr.c -lpthread
 fi
 gcc -DKTR_OFF -Wall -Wextra hello.c ktr.c -o off && ./off || fail "KTR_OFF"
 nm off | grep -q ktr__record && fail "KTR_OFF leaves the recorder"

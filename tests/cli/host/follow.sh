@@ -16,9 +16,22 @@ family() {
 	"$ktr" rm --dead >/dev/null
 	timeout 300 "$@" || fail "exit status of $*: $?"
 	for name in $(sessions); do
-		"$ktr" dump -s "$name" -q 2>/dev/null | sed -n 's/.* of //p' | sort | uniq -c | sed 's/^ *//' | tr '\n' ';'
-		echo
-	done | sort
+		"$ktr" dump -s "$name" -q 2>/dev/null
+		echo end
+	done | awk '/ of / { sub(/.* of /, ""); n[$0]++ }
+		/^end$/ {
+			line = ""
+			for (i = 1; i <= 5; i++) {
+				if (who[i] in n)
+					line = line n[who[i]] " " who[i] ";"
+				delete n[who[i]]
+			}
+			for (other in n)
+				line = line n[other] " " other ", who is nobody;"
+			print line
+			split("", n)
+		}
+		BEGIN { split("child:grandchild:parent:parent, again:thread", who, ":") }' | LC_ALL=C sort
 }
 
 for path in $paths; do

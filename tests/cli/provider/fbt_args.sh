@@ -32,8 +32,8 @@ kinds() { # COMPILER FLAGS [SOURCE]
 	diff "$dir/wanted" "$dir/got" >"$dir/diff" || fail "$1 $2: $(head -n 12 "$dir/diff")"
 }
 for flags in -O0 -O2; do
-	for c in "$cc" $(command -v clang); do kinds "$c -std=gnu11 -D_GNU_SOURCE" "$flags"; done
-	for c in "$cxx" $(command -v clang++); do kinds "$c -std=gnu++17" "$flags" "$dir/fbt_args.cc"; done
+	for c in "$cc" $clang; do kinds "$c -std=gnu11 -D_GNU_SOURCE" "$flags"; done
+	for c in "$cxx" $clangxx; do kinds "$c -std=gnu++17" "$flags" "$dir/fbt_args.cc"; done
 done
 
 # Arguments that nobody uses, or that are always the same, are not passed to static functions: what is recorded of
@@ -42,7 +42,7 @@ printf '%s\n' '#define STAY static __attribute__((noinline))' 'int sum;' \
 	'STAY void gone_a(int a, int b, int c) { __asm__ volatile(""); sum += a + b; }' \
 	'STAY void gone_b(int a, int b) { __asm__ volatile(""); sum += b; }' \
 	'int main(int n, char **v) { gone_a(n, 5, 77); gone_b(66, n + 8); return v == 0; }' >"$dir/gone.c"
-for c in "$cc" $(command -v clang); do
+for c in "$cc" $clang; do
 	$c $cflags -O2 "$dir/gone.c" -o "$dir/gone" $shared 2>/dev/null || fail "$c: gone"
 	rm -rf "$dir/t"
 	"$ktr" run --fbt 'gone_*' --args -o "$dir/t" "$dir/gone" >/dev/null 2>"$dir/err" || fail "$c gone: $(cat "$dir/err")"

@@ -62,16 +62,16 @@ built() { # COMPILER FLAGS LIBS [SOURCE]
 if [ "${FULL:-0}" != 0 ]; then
 	for level in -O0 -O1 -O2 -O3; do
 		for libs in "$shared" "$static"; do
-			for c in "$cc" $(command -v clang); do built "$c -std=gnu11" $level "$libs"; done
-			for c in "$cxx" $(command -v clang++); do built "$c -std=gnu++17" $level "$libs" "$dir/own.cc"; done
+			for c in "$cc" $clang; do built "$c -std=gnu11" $level "$libs"; done
+			for c in "$cxx" $clangxx; do built "$c -std=gnu++17" $level "$libs" "$dir/own.cc"; done
 		done
 	done
 else
 	built "$cc -std=gnu11" -O0 "$shared"
 	built "$cc -std=gnu11" -O2 "$static"
-	[ -z "$(command -v clang)" ] || built 'clang -std=gnu11' -O3 "$shared"
+	[ -z "$clang" ] || built 'clang -std=gnu11' -O3 "$shared"
 	built "$cxx -std=gnu++17" -O3 "$static" "$dir/own.cc"
-	[ -z "$(command -v clang++)" ] || built 'clang++ -std=gnu++17' -O1 "$shared" "$dir/own.cc"
+	[ -z "$clangxx" ] || built 'clang++ -std=gnu++17' -O1 "$shared" "$dir/own.cc"
 fi
 
 # ---- with arguments ----
@@ -181,8 +181,8 @@ is 'not in the list' "$(python3 "$dir/calls.py" ktr/provider/fbt/excluded.c "$O/
 
 # ---- ktr's own functions ----
 
-MAKEFLAGS='' make -s --no-print-directory O="$O" "$O/one/ktr.c" >"$dir/log" 2>&1 || fail "make one: $(cat "$dir/log")"
-for c in "$cc" $(command -v clang); do
+two_files
+for c in "$cc" $clang; do
 	rm -rf "$dir/o"
 	MAKEFLAGS='' make -s --no-print-directory KTR_NO_INSTALL=1 CC="$c" CFLAGS="-O1 $flag" O="$dir/o" "$dir/o/obj/ktr/record/record.o" \
 		"$dir/o/pic/ktr/provider/fbt/fire.o" >"$dir/log" 2>&1 || fail "$c: $(tail -n 3 "$dir/log")"

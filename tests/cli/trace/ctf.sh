@@ -27,11 +27,11 @@ done <<END
 { tid = $tid, approx = 0, life = 0 }, { 1 = -1, 200 = 200, 2 = -2, 60000 = 60000
 200 = 200, 2 = -2, 60000 = 60000, 3 = -3, 4000000000u = 4000000000 }
 { 4L = -4, 1ul_63 = 9223372036854775808, 0_25 = 0.25, 0x10 = 0x10 }
-rx:ctf_events.c:26: {
+rx:ctf_events.c:28: {
 none = "(null)", 7 = 7, ktr_cut = 0, ktr_null = 2 }
 xxxxx", ktr_cut = 1, ktr_null = 0 }
 { ktr_n0 = 3, stack = [ [0] = 0x
-sched:ctf_events.c:29: {
+sched:ctf_events.c:31: {
 { id = "w1", state = "waiting", shard = 5 }
 { rounds_0 = 1, strlen_a_b = 3 }
 { nowhere = 0x10, bytes = "bytes", 9 = 9 }
@@ -39,7 +39,7 @@ sched:ctf_events.c:29: {
 proc:
 END
 babeltrace2 --fields=loglevel,emf "$dir/types" 2>/dev/null |
-	grep -q 'TRACE_DEBUG (14):tests/programs/trace/ctf_events.c:25 ' || fail "no level, or no file and line"
+	grep -q 'TRACE_DEBUG (14):tests/programs/trace/ctf_events.c:27 ' || fail "no level, or no file and line"
 env -i TZ=UTC PATH="$PATH" babeltrace2 --clock-seconds "$dir/types" 2>/dev/null | head -n 1 |
 	awk -v now="$(date +%s)" -F'[][.]' '{ exit !($2 > now - 600 && $2 <= now) }' ||
 	fail "the clock is not that of the wall"

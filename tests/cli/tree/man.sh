@@ -94,6 +94,16 @@ knobs() {
 	"$ktr" rm knobs || fail "rm"
 }
 
+# declared PAGE NAME...
+declared() {
+	sed -n 's/^\.Fn "*\([A-Za-z0-9_]*\).*/\1/p' "man/$1" | LC_ALL=C sort -u >"$dir/declared"
+	page=$1
+	shift
+	for name in $(printf '%s\n' "$@" | LC_ALL=C sort | LC_ALL=C comm -23 - "$dir/declared"); do
+		fail "$page does not declare $name"
+	done
+}
+
 # What the public headers declare stands in the pages.
 calls() {
 	for pair in ktr/ctl.h:ktr.3 ktr/conf.h:ktr.3 ktr/error.h:ktr.3 ktr/reader.h:reader/ktr_reader.3 \
@@ -103,19 +113,17 @@ calls() {
 			/^# / { ours = index($0, header) } ours' |
 			grep -oE '\bktr_[a-z_]+\(' | tr -d '(' | grep -vE '_fn$|^ktr__' | sort -u)
 		[ -n "$names" ] || fail "$header declares nothing"
-		for name in $names; do
-			grep -q "^.Fn $name" "man/$page" || fail "$page does not declare $name"
-		done
+		declared "$page" $names
 	done
 	names=$(grep -oE '\b(dtrace_[a-z_]+|DTRACE_[A-Z_]+)\(' include/ktr/dtrace.h | tr -d '(' | sort -u)
 	[ -n "$names" ] || fail "ktr/dtrace.h declares nothing"
-	for name in $names; do
-		grep -q "^.Fn $name" man/mach/ktr_dtrace.3 || fail "ktr_dtrace.3 does not declare $name"
-	done
+	# shellcheck disable=SC2086
+	declared mach/ktr_dtrace.3 $names
 	text man/ktr.9 >"$dir/page"
-	for name in $(grep -hoE '^#define (CTR|KTR_)[A-Z]+' include/ktr/trace.h include/ktr/event.h |
-		sed 's/#define //' | grep -vE '^KTR_(TRACE|NO|ATTR)$' | sort -u); do
-		grep -q "$name" "$dir/page" || fail "ktr.9 does not name $name"
+	grep -hoE '^#define (CTR|KTR_)[A-Z]+' include/ktr/trace.h include/ktr/event.h |
+		sed 's/#define //' | grep -vE '^KTR_(TRACE|NO|ATTR)$' | sort -u >"$dir/names"
+	for name in $(awk 'NR == FNR { text = text "\n" $0; next } !index(text, $1)' "$dir/page" "$dir/names"); do
+		fail "ktr.9 does not name $name"
 	done
 }
 
@@ -123,9 +131,14 @@ calls() {
 readme() {
 	names=$(grep -rohE '"KTR_[A-Z_]+"' conf ktr writer tools --include='*.c' | tr -d '"' | sort -u)
 	[ -n "$names" ] || fail "nothing reads a variable"
-	for name in $names $(grep -oE 'KTR_[A-Z]+=' README.md | tr -d =); do
-		has "$name" "$dir/ktr.1" || fail "ktr.1 does not name $name"
-		grep -qw "$name" tests/cli/lib.inc || fail "tests/cli/lib.inc does not unset $name"
+	names="$names $(grep -oE 'KTR_[A-Z]+=' README.md | tr -d =)"
+	# shellcheck disable=SC2086
+	for name in $(lacks "$dir/ktr.1" $names); do
+		fail "ktr.1 does not name $name"
+	done
+	# shellcheck disable=SC2086
+	for name in $(lacks tests/cli/lib.inc $names); do
+		fail "tests/cli/lib.inc does not unset $name"
 	done
 	for name in $(grep -oE '^\.It Ev KTR_[A-Z_]+' man/ktr.1 | cut -d' ' -f3); do
 		grep -aq "$name" "$O/lib/libktr.a" "$O/lib/libktr-agent.so" || fail "nothing reads $name"

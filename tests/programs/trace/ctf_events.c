@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every type of argument once, then N rounds of plain events on four threads (ctf.sh). */
+/* Every type of argument once, then N rounds of plain events on four threads (ctf.sh). `N slow`: with pauses. */
 #include <ktr.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 KTR_CLASS_DEFINE(rx, "packets received");
 
 static long rounds;
+static int slow;
 
 /* A frame of its own under the stack. */
 static __attribute__((noinline)) void every_type(void)
@@ -39,6 +41,8 @@ static void *work(void *context)
 		CTR0(KTR_GEN, "nothing");
 		CTR2(KTR_GEN, "%ld of %ld", i, me);
 		CTR1(KTR_CLASS(rx), "%s", i % 2 ? "odd" : "even, which is longer than odd");
+		if (slow && i % 10 == 0)
+			usleep(500);
 	}
 	return NULL;
 }
@@ -48,6 +52,7 @@ int main(int argc, char **argv)
 	pthread_t threads[4];
 
 	rounds = argc > 1 ? atol(argv[1]) : 1;
+	slow = argc > 2;
 	every_type();
 	for (long i = 0; i < 4; i++)
 		if (pthread_create(&threads[i], NULL, work, (void *)i))
