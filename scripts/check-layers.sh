@@ -9,7 +9,7 @@ set -eu
 cd "${1:-$(dirname "$0")/..}"
 
 # The public headers that record: for traced programs, not for those who read.
-RECORDS='<ktr(/(trace|event|site|dtrace|usdt|probe))?\.h>'
+RECORDS='<ktr(/(trace|event|site|dtrace|usdt|probe|provider|fbt))?\.h>'
 
 rooms=$(sed -n '/^ROOMS/,/^LIBRARIES/s/^    \([a-z].*\)/\1/p' ARCHITECTURE)
 [ -n "$rooms" ] || { echo "ARCHITECTURE has no table of rooms" >&2; exit 1; }
