@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Events of probes, read by the program itself, and the numbers about probes. One mutex for all of it. */
 #include "ktr/provider/probe/fire.h"
+#include "ktr/provider/probe/look.h"
 #include "ktr/provider/probe/registry.h"
 #include "ktr/provider/view/take.h"
 

@@ -10,8 +10,20 @@
 
 #include <ktr/probe.h>
 
-void ktr__probe_totals(uint64_t *n_probes, uint64_t *n_enabled, uint64_t *n_fired, uint64_t *overhead_ns);
-uint32_t ktr__probe_of_site(uint32_t site); /* index of the probe whose call site this is; 0: none has it */
-uint32_t ktr__probe_id(uint32_t index);
+#include <stdbool.h>
+
+/* Of all that is here and in table.h. enter() is what any call that changes something begins with. */
+void ktr__probe_lock(void);
+void ktr__probe_enter(void);
+void ktr__probe_unlock(void);
+
+/* All under the lock. Has somebody registered it, or does a point name it? */
+bool ktr__probe_there(const struct ktr_probe *probe);
+
+/* What has become of a probe is told to the session and to its points. */
+void ktr__probe_update(struct ktr_probe *probe);
+
+/* One that has just been made is on if the settings say so. */
+void ktr__probe_made(struct ktr_probe *probe);
 
 #endif
