@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define SPECS_TOLD    10   /* probes that could not be, with their reasons; of a hundred thousand */
-#define SPECS_WAIT_MS 2000 /* for processes to do what they have to; one that is stopped does it later */
+#define SPECS_WAIT_MS 2000 /* for processes to go on with what they have to do; one that is stopped does it later */
 
 struct specs_list {
 	const struct probe_specs *specs;
@@ -70,17 +70,28 @@ static int specs_tell_lost(const struct probe_specs *specs, const struct ktr__sp
 	return n != 0;
 }
 
+/* Of who has not offered all that he was asked for. */
+static void specs_tell_late(const struct probe_specs *specs, unsigned n_late)
+{
+	if (n_late)
+		fprintf(stderr, "%s: %u process%s not told of all that fits yet: ask again for the rest\n", specs->command,
+			n_late, n_late == 1 ? " has" : "es have");
+}
+
 static int specs_list(const struct probe_specs *specs, const struct ktr__specs *all)
 {
 	struct specs_list list = { .specs = specs, .width = 5 };
+	unsigned n_late = 0;
 
+	/* Who is late is not waited for again. */
 	for (int i = 0; i < specs->n; i++)
-		ktr__specs_ask(all, specs->spec[i], SPECS_WAIT_MS);
+		n_late = ktr__specs_ask(all, specs->spec[i], n_late ? 0 : SPECS_WAIT_MS);
 	ktr__specs_walk(all, NULL, specs_show, &list);
 	list.print = true;
 	list.n_excluded = 0;
 	ktr__specs_walk(all, NULL, specs_show, &list);
 	specs_tell_lost(specs, all);
+	specs_tell_late(specs, n_late);
 	if (!list.n)
 		fprintf(stderr, "%s: no probe fits%s\n", specs->command,
 			list.n_excluded ? " but what is excluded: -v lists that" : "");
@@ -110,17 +121,16 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 {
 	struct specs_failed failed = { specs, 0 };
 	struct ktr_error err = KTR_ERROR_NONE;
+	unsigned n_asked = on ? ktr__specs_ask(all, spec, SPECS_WAIT_MS) : 0, n_late, n;
 	struct ktr__specs_done done;
-	unsigned n_late, n;
 
-	if (on)
-		ktr__specs_ask(all, spec, SPECS_WAIT_MS);
+	specs_tell_late(specs, n_asked);
 	if (ktr__specs_switch(all, spec, on, &done, &err)) {
 		fail_with(specs->command, &err);
 		if (!done.n)
 			return 1;
 	}
-	n_late = ktr__specs_wait(all, done.change, SPECS_WAIT_MS);
+	n_late = ktr__specs_wait(all, done.change, n_asked ? 0 : SPECS_WAIT_MS);
 	if (on && done.change)
 		ktr__specs_walk(all, spec, specs_tell_failed, &failed);
 	if (failed.n > SPECS_TOLD)
@@ -133,7 +143,7 @@ static int specs_switch(const struct probe_specs *specs, const struct ktr__specs
 		fprintf(stderr, "%s: %u process%s not done so yet\n", specs->command, n_late,
 			n_late == 1 ? " has" : "es have");
 	/* What it would have switched may be among them. */
-	return (on && done.change && specs_tell_lost(specs, all)) || err.text[0] || failed.n;
+	return (on && done.change && specs_tell_lost(specs, all)) || err.text[0] || failed.n || n_asked;
 }
 
 /* Without a word about those that cannot be, which what is said of their types' files explains. */

@@ -109,13 +109,36 @@ static unsigned offers_behind(struct ktr__session_rw *session, uint32_t change)
 	return n_behind;
 }
 
+/* A process that offers one probe after the other is not given up, nor is it waited for without an end. */
+#define OFFERS_PATIENCE 30
+
+struct offers_patience {
+	uint64_t until_ns; /* unless more is offered by then */
+	uint64_t end_ns;
+	uint32_t n; /* offered so far */
+};
+
+static bool offers_patient(struct offers_patience *patience, uint64_t now_ns, uint32_t n, uint64_t wait_ns)
+{
+	if (!patience->end_ns) {
+		patience->end_ns = now_ns + OFFERS_PATIENCE * wait_ns;
+		patience->until_ns = now_ns + wait_ns;
+	} else if (n > patience->n) {
+		patience->until_ns = now_ns + wait_ns;
+	}
+	patience->n = n > patience->n ? n : patience->n;
+	return now_ns < patience->until_ns && now_ns < patience->end_ns;
+}
+
 unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsigned ms)
 {
 	const struct timespec pause = { 0, 1000000 };
-	uint64_t until = ktr__clock_now(KTR_CLOCK_MONOTONIC) + ms * 1000000ull;
+	struct offers_patience patience = { .end_ns = 0 };
+	uint64_t wait_ns = ms * 1000000ull;
 	unsigned n;
 
-	while ((n = offers_behind(session, change)) && ktr__clock_now(KTR_CLOCK_MONOTONIC) < until)
+	while ((n = offers_behind(session, change)) &&
+	       offers_patient(&patience, ktr__clock_now(KTR_CLOCK_MONOTONIC), ktr__offers_n(session), wait_ns))
 		nanosleep(&pause, NULL);
 	return n;
 }
@@ -142,21 +165,23 @@ static uint32_t offers_text(struct ktr__session_rw *session, struct ktr_offer_he
 	return at;
 }
 
-void ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms)
+unsigned ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms)
 {
 	struct ktr_offer_head *head = offers_head(session);
+	unsigned n_late = 0;
 	uint32_t asked;
 
 	for (int i = 0; head && i < OFFERS_TRIES; i++) {
 		if (__atomic_load_n(&head->n_hosts, __ATOMIC_ACQUIRE) <= 1)
-			return;
+			break;
 		asked = offers_text(session, head, spec);
 		if (!asked)
-			return;
+			break;
 		__atomic_store_n(&head->asked, asked, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&head->asks, 1, __ATOMIC_RELEASE);
-		if (ktr__offers_wait(session, ktr__offers_changed(session), ms) ||
-		    __atomic_load_n(&head->asked, __ATOMIC_RELAXED) == asked)
-			return;
+		n_late = ktr__offers_wait(session, ktr__offers_changed(session), ms);
+		if (n_late || __atomic_load_n(&head->asked, __ATOMIC_RELAXED) == asked)
+			break;
 	}
+	return n_late;
 }

@@ -21,13 +21,13 @@ uint32_t ktr__offers_changed(struct ktr__session_rw *session);
 
 /*
  * Asks processes that have providers to offer what a SPEC fits, for they need not have offered all they have. Waits
- * until they have, at most so long.
+ * until they have, as ktr__offers_wait() does: how many have not.
  */
-void ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms);
+unsigned ktr__offers_ask(struct ktr__session_rw *session, const char *spec, unsigned ms);
 
 /*
- * Waits until all processes that have providers, and live, have seen the change, at most so long: how many have
- * not.
+ * Waits until all processes that have providers, and live, have seen the change, as long as one offers more every
+ * so many ms, and not without an end: how many have not.
  */
 unsigned ktr__offers_wait(struct ktr__session_rw *session, uint32_t change, unsigned ms);
 

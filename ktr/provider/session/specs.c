@@ -333,10 +333,9 @@ static bool specs_is_asked(const char *spec)
 	return strchr(spec, ':') != NULL;
 }
 
-void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms)
+unsigned ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms)
 {
-	if (specs_is_asked(spec))
-		ktr__offers_ask(specs->session, spec, ms);
+	return specs_is_asked(spec) ? ktr__offers_ask(specs->session, spec, ms) : 0;
 }
 
 unsigned ktr__specs_wait(const struct ktr__specs *specs, uint32_t change, unsigned ms)

@@ -39,10 +39,10 @@ typedef int ktr__spec_found(void *context, const struct ktr__spec_probe *probe);
 int ktr__specs_walk(const struct ktr__specs *specs, const char *spec, ktr__spec_found *found, void *context);
 
 /*
- * Has processes offer what a SPEC may fit, before it is looked for: at most so long. In the process itself
- * providers are asked directly.
+ * Has processes offer what a SPEC may fit, before it is looked for, as long as they go on every so many ms: how
+ * many have not offered all of it. In the process itself providers are asked directly.
  */
-void ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms);
+unsigned ktr__specs_ask(const struct ktr__specs *specs, const char *spec, unsigned ms);
 
 /* What a SPEC that fits no probe may have meant: another SPEC. false: nothing is near. */
 bool ktr__specs_nearest(const struct ktr__specs *specs, const char *spec, char *nearest, size_t size);
@@ -62,7 +62,7 @@ struct ktr__specs_done {
 int ktr__specs_switch(const struct ktr__specs *specs, const char *spec, bool on, struct ktr__specs_done *done,
 		      struct ktr_error *err);
 
-/* Waits until the processes that have providers have seen a change, at most so long: how many have not. */
+/* Waits until the processes that have providers have seen a change, so long: how many have not. */
 unsigned ktr__specs_wait(const struct ktr__specs *specs, uint32_t change, unsigned ms);
 
 /* Probes of processes that cannot be found, since the session had no room for them. */

@@ -167,13 +167,15 @@ is 'one that comes later' "$(tr '\n' ' ' <"$dir/second")" '0 1 0 0 0 0 fired '
 shown 'host:::a' 'host::work:a on '
 end
 
-# One that is stopped is told of, and does it when it goes on.
+# One that is stopped is told of, and does it when it goes on; what else it may have is not known.
 begin stopped
 ask 'offer a' 0
 kill -STOP "$pid"
 await '! find "/proc/$pid/task" -mindepth 2 -name status -exec grep ^State: {} + | grep -qv "T (stopped)"'
-probe enable 'host:' "ktr probe: 1 process has not done so yet
-1 probe enabled"
+status 1 "$ktr" probe enable -s stopped 'host:'
+is 'stopped' "$(sort "$dir/out" "$dir/err")" "1 probe enabled
+ktr probe: 1 process has not done so yet
+ktr probe: 1 process has not told of all that fits yet: ask again for the rest"
 kill -CONT "$pid"
 await 'echo "calls a" >&3; IFS= read -r answer <&4; [ "$answer" = "1 0 0 0 0" ]'
 end
