@@ -242,6 +242,8 @@ struct object_name {
 	char *name;
 };
 
+#define OBJECT_ADDRESS 20 /* [bytes] of @0x and an address */
+
 struct object_names {
 	struct object_name *sorted;
 	uint32_t n;
@@ -310,11 +312,15 @@ static void object_tell(struct ktr__fbt_object *object, const struct object_name
 		const struct object_name *at = &names->sorted[i];
 		bool shared = (i && strcmp(at->name, at[-1].name) == 0) ||
 			      (i + 1 < names->n && strcmp(at->name, at[1].name) == 0);
-		int n = shared ? snprintf(text, sizeof(text), "%s@%#llx", at->name, (unsigned long long)at->address) :
-				 snprintf(text, sizeof(text), "%s", at->name);
+		int room = KTR_PROVIDER_PART_MAX - OBJECT_ADDRESS;
 
-		if (n > 0 && (size_t)n < sizeof(text))
-			call(context, object, at->number, text);
+		/* A name without an end, of templates within each other, is told from others by its address. */
+		if (shared || strlen(at->name) > KTR_PROVIDER_PART_MAX)
+			snprintf(text, sizeof(text), "%.*s@%#llx", room, at->name,
+				 (unsigned long long)at->address);
+		else
+			snprintf(text, sizeof(text), "%s", at->name);
+		call(context, object, at->number, text);
 	}
 }
 

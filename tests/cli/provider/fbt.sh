@@ -89,6 +89,16 @@ for compiler in $cxx $clangxx; do
 	done
 done
 
+# A name that is too long for a part of a SPEC.
+long=$(printf 'n%.0s' $(seq 1100))
+echo "__attribute__((noinline)) int $long(int n) { __asm__ volatile(\"\"); return n; }
+int main(void) { return $long(0); }" >"$dir/long.c"
+rm -rf "$dir/t"
+# shellcheck disable=SC2086 # options
+$cc $cflags -O1 "$dir/long.c" -o "$dir/long" $shared || fail 'a long name'
+KTR_PROBES='fbt:long:nnn*@0x*:' "$ktr" run -o "$dir/t" "$dir/long" 2>"$dir/err" || fail "a long name: $(cat "$dir/err")"
+is 'a long name' "$(texts "$dir/t" | grep -c '^nnnnnn')" 2
+
 # ---- objects that come and go ----
 
 $cc $cflags -O1 -fPIC -shared tests/programs/provider/fbt_plugin.c -o "$dir/plugin.so" $shared || fail 'fbt_plugin'
