@@ -567,7 +567,7 @@ check-agent: all ## programs of Debian's that know nothing of ktr, under ktr run
 check-foreign: all ## somebody else's programs with ktr in them: their tests, every event counted; PROGRAMS="pigz nginx ..."
 	O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
 
-check-functions: all ## somebody else's programs, all of their functions probed: their tests; PROGRAMS="sqlite3 leveldb ..."
+check-functions: all ## somebody else's programs, all of their functions probed: their tests, calls beside the compiler's count; PROGRAMS="sqlite3 libjsoncpp ..."
 	FUNCTIONS=1 O=$(O) CC="$(CC)" sh tests/foreign/run.sh $(PROGRAMS)
 
 check-arm64: ## cross-compile and run the unit tests under qemu-user

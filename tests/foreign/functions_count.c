@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts the calls of each function of a program that is compiled with -finstrument-functions, and how many of them
- * end, outside of ktr: linked with it, compiled without that flag. The counts lie in the file that FUNCTIONS_COUNT
- * names, which is mapped, so that what is called last is counted, too. Beside it, in FUNCTIONS_COUNT.maps, stands
- * what was mapped where as the program ended. functions.py reads both.
+ * Counts the calls of each function of a program that is compiled with -finstrument-functions, how many of them
+ * end, and how many of these while an exception is on its way, outside of ktr: linked with it, compiled without
+ * that flag. The counts lie in the file that FUNCTIONS_COUNT names, which is mapped, so that what is called last is
+ * counted, too. Beside it, in FUNCTIONS_COUNT.maps, stands what was mapped where as the program ended.
+ * functions.py reads both.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -18,7 +19,15 @@ struct count_row {
 	uint64_t function; /* its address; 0: a free row. Atomic, as all are */
 	uint64_t n_begun;
 	uint64_t n_ended;
+	uint64_t n_thrown;
 };
+
+/* Of the C++ library, where the program has it: https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html, 2.2.2 */
+struct count_globals {
+	void *caught;
+	unsigned int n_uncaught;
+};
+struct count_globals *__cxa_get_globals(void) __attribute__((weak));
 
 static struct count_row count_none[1], *count_rows;
 
@@ -70,8 +79,12 @@ void __cyg_profile_func_enter(void *function, void *caller)
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
+	struct count_row *row = count_row(function);
+
 	(void)caller;
-	__atomic_fetch_add(&count_row(function)->n_ended, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&row->n_ended, 1, __ATOMIC_RELAXED);
+	if (__cxa_get_globals && __cxa_get_globals()->n_uncaught)
+		__atomic_fetch_add(&row->n_thrown, 1, __ATOMIC_RELAXED);
 }
 
 __attribute__((destructor)) static void count_end(void)

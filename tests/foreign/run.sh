@@ -19,7 +19,7 @@
 #	run_tests N COMMAND...	runs those of $dir/chosen, N at once, under COMMAND; writes the names of those that fail to
 #				$dir/failed
 #	more			what else is asked of it, if anything
-#	counted, stack_at	what is asked of its functions: functions.inc
+#	counted, leaves, stack_at	what is asked of its functions: functions.inc
 #
 # Exit status 1 if something is wrong, 77 if nothing is but a program could not be had here: that is no pass. The last
 # lines say which. Limits of time are against hanging alone.
@@ -195,7 +195,7 @@ name=ktr
 say "installing it as a stranger would"
 make -s O="$O" CC="$cc" PREFIX="$installed" install one >"$dir/log" 2>&1 || { tail "$dir/log"; exit 1; }
 export PKG_CONFIG_PATH="$installed/lib/pkgconfig" LD_LIBRARY_PATH="$installed/lib"
-[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 leveldb memcached pigz
+[ $# -gt 0 ] || [ -z "${FUNCTIONS:-}" ] || set -- sqlite3 libjsoncpp leveldb memcached pigz
 [ $# -gt 0 ] || set -- pigz memcached redis leveldb nginx
 n_passed=0
 n_failed=0
