@@ -364,6 +364,12 @@ $(O)/tests/unit: $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $(TEST_OBJ) $(O)/obj/libktrread.a $(O)/obj/libktr.a \
 		-lcunit $(TYPES_LIBS) $(SQL_LIBS) $(VIS_LIBS) $(LIBREAD_LIBS) $(LIBKTR_LIBS)
 
+# One suite alone, for a sanitizer that is asked of that.
+$(O)/tests/unit-crew: $(call obj,obj,tests/unit/main.c tests/unit/analyze/test_crew.c) $(O)/obj/libktrread.a $(O)/obj/libktr.a
+	@mkdir -p $(@D)
+	$(call brief,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ -lcunit $(LIBREAD_LIBS) $(LIBKTR_LIBS)
+
 # ---- the two-file form ----
 
 ONE := $(O)/one

@@ -10,7 +10,10 @@ SAN="-fsanitize=${1:?which sanitizer?} -fno-sanitize-recover=all -fno-omit-frame
 . "$(dirname "$0")/../cli/lib.inc"
 . tests/stress/common.sh
 events=${EVENTS:-2000000}
-make O="$O" CFLAGS="-O1 -g $SAN" lib || exit 1
+archives="$O/obj/libktr.a $O/lib/libktr-probe.a"
+[ "$1" = thread ] || archives="$archives $O/lib/libktr-provider.a $O/lib/libktr-dtrace.a"
+# shellcheck disable=SC2086 # several words
+make -j2 O="$O" CFLAGS="-O1 -g $SAN" $archives || exit 1
 build_stress
 build_kill
 build_odd
