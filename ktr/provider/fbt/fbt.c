@@ -117,6 +117,9 @@ int ktr__fbt_want(uint32_t number, uint32_t bit, struct ktr_error *why)
 	if (!code)
 		return 0;
 	__atomic_store_n(&function->wanted, before, __ATOMIC_RELAXED);
+	/* Unloaded since it was looked for. */
+	if (code == -ENOENT)
+		return ktr_error_set(why, ENOENT, "its module is gone");
 	return ktr_error_set(why, -code, "its text cannot be written: %s", strerror(-code));
 }
 
