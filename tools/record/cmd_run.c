@@ -501,7 +501,7 @@ static const struct option_row run_rows[] = {
 	OPTION_TEXT(0, "probe", "GLOBS", struct run, probes,
 		    "run-time probes that are on from the start: 'ipc_*,custom.depth'"),
 	OPTION_TEXT(0, "fbt", "GLOBS", struct run, functions,
-		    "functions, their entry and return, of a program built for it: 'parse_*,*_open'"),
+		    "functions of a program built for it, or with --agent of any: 'parse_*,*_open'"),
 	OPTION_TAKE(0, "longer", "DURATION", struct run, longer_ns, run_longer,
 		    "of these functions only calls that took 10us, 1ms"),
 	OPTION_NUMBER(0, "depth", "N", struct run, depth, 1, 1u << 30, "only calls at most so deep among them"),
