@@ -507,6 +507,8 @@ static const struct option_row run_rows[] = {
 	OPTION_NUMBER(0, "depth", "N", struct run, depth, 1, 1u << 30, "only calls at most so deep among them"),
 	OPTION_TEXT(0, "caller", "GLOBS", struct run, callers, "only calls within those of functions: 'parse_file'"),
 	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
+	OPTION_TEXT(0, "usdt", "PROBES", struct run, statics,
+		    "with --agent: static probes that it and its libraries have: 'python,libstdcxx:throw'"),
 	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,
 		    "with --agent: who waits for locks (contention), who has them (hold), errors, signals, inversions, all"),
 	OPTION_TAKE(0, "trigger", "EXPR", struct run, trigger, run_trigger,
@@ -568,6 +570,8 @@ int run_program(struct run *run, char **program)
 	rc = run_check_functions(run);
 	if (rc)
 		return rc;
+	if (run->statics && !run->agent)
+		return usage_error(run->command, "--usdt is for programs that have the agent: --agent");
 	if (!run->session)
 		run->session = run_session_name(run);
 	run_types(run);

@@ -34,6 +34,21 @@ static void environment_functions(FILE *to, const char *provider, const char *gl
 	}
 }
 
+/* Of whichever object; a provider without a name is all that it has. */
+static void environment_statics(FILE *to, const char *probes, const char **before)
+{
+	size_t length;
+
+	for (; *probes; probes += length + (probes[length] == ',')) {
+		length = strcspn(probes, ",");
+		if (!length)
+			continue;
+		fprintf(to, "%susdt::%.*s%s", *before, (int)length, probes,
+			memchr(probes, ':', length) ? "" : ":");
+		*before = ",";
+	}
+}
+
 /* What is recorded of locks. */
 static void environment_locks(FILE *to, const char *kinds, const char **before)
 {
@@ -59,7 +74,7 @@ static int environment_probes(const struct run *run)
 	FILE *to;
 	int rc;
 
-	if (!run->probes && !run->functions && !run->locks && !run->profile)
+	if (!run->probes && !run->functions && !run->statics && !run->locks && !run->profile)
 		return 0;
 	to = open_memstream(&probes, &n);
 	if (!to)
@@ -71,6 +86,8 @@ static int environment_probes(const struct run *run)
 		environment_functions(to, "fbt_args", run->functions, "args", &before);
 	if (run->callers)
 		environment_functions(to, "fbt_caller", run->callers, "within", &before);
+	if (run->statics)
+		environment_statics(to, run->statics, &before);
 	if (run->locks)
 		environment_locks(to, run->locks, &before);
 	if (run->profile)

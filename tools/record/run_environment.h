@@ -34,6 +34,7 @@ struct run {
 	uint64_t longer_ns; /* of these functions only calls that took so long; RUN_AS_IT_IS: not asked for */
 	uint64_t depth;	    /* likewise: only so deep ones, */
 	const char *callers; /* and within calls of functions of these globs; NULL: whoever calls */
+	const char *statics; /* static probes, PROVIDER or PROVIDER:NAME, separated by commas */
 	const char *profile; /* the probe that samples its threads; NULL: none */
 	const char *locks; /* kinds of events of locks, separated by commas */
 	int kernel; /* what the kernel tells of its threads, too */

@@ -46,6 +46,15 @@ is 'bad ones' "$(events t mine:bad | sed 's/arg3=0x[1-9a-f][0-9a-f]*$/arg3=N/')"
 traced t 'usdt:usdt:mine:floats' "$prog" forms
 is 'one semaphore' "$(cat "$dir/out")" 'semaphore 1'
 
+# ---- as an option ----
+
+for case in 'mine:floats 1' 'mine 5' ',mi?e:fl*,nobody, 1'; do
+	"$ktr" run --agent --usdt "${case% *}" -o "$dir/option" "$prog" forms >"$dir/out" 2>"$dir/err"
+	is "--usdt ${case% *}" "$(cat "$dir/out")" "semaphore ${case##* }"
+done
+status 2 "$ktr" run --usdt mine "$prog" forms
+grep -q -- '--usdt is for programs that have the agent' "$dir/err" || fail "without the agent: $(cat "$dir/err")"
+
 # ---- python3, beside what it counts itself ----
 
 if readelf -n "$(readlink -f "$(command -v python3)")" 2>/dev/null | grep -q 'function__entry'; then
