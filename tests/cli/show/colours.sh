@@ -4,6 +4,9 @@
 # a part of it, one group of it, the states of ktr plot, and the page; of three traces.
 . "$(dirname "$0")/../lib.inc"
 
+# Swatches are blocks, which not all locales have.
+export LC_ALL=C.UTF-8
+
 cat >"$dir/many.c" <<'END'
 #include <ktr.h>
 #include <stdio.h>
