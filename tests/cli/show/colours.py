@@ -8,8 +8,7 @@ import re
 import sys
 import zlib
 
-sys.dont_write_bytecode = True
-from pixels import legend as legend_of_svg  # noqa: E402
+from pixels import legend as legend_of_svg
 
 
 def rgb(c):

@@ -6,8 +6,7 @@ import sys
 import unicodedata
 import xml.etree.ElementTree as ET
 
-sys.dont_write_bytecode = True
-import pixels  # noqa: E402
+import pixels
 
 failed = 0
 

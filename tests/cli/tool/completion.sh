@@ -40,5 +40,5 @@ for shell in bash zsh fish; do
 	scripts/completions.sh $shell >"$dir/in/$shell" || fail "no completions for $shell"
 done
 cp "$dir/in/zsh" "$dir/in/_ktr"
-PYTHONDONTWRITEBYTECODE=1 python3 tests/cli/tool/completion.py "$dir/in" "$program" || failed=1
+python3 tests/cli/tool/completion.py "$dir/in" "$program" || failed=1
 exit $failed

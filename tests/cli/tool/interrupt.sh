@@ -9,5 +9,5 @@ $cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o 
 	exit 1
 "$ktr" run -e 4M -o "$dir/trace" "$dir/flood" 120000 >"$dir/err" 2>&1 || { cat "$dir/err"; fail "no trace"; exit 1; }
 mkdir "$dir/in"
-PYTHONDONTWRITEBYTECODE=1 python3 tests/cli/tool/interrupt.py "$ktr" "$dir/trace" "$dir/in" || failed=1
+python3 tests/cli/tool/interrupt.py "$ktr" "$dir/trace" "$dir/in" || failed=1
 exit $failed

@@ -10,7 +10,7 @@ $cc -std=gnu11 -O2 -D_GNU_SOURCE -Iinclude tests/programs/tool/spans_flood.c -o 
 $cc -std=gnu11 -O2 -D_GNU_SOURCE -shared -fPIC tests/programs/tool/slow_keys.c -o "$dir/slow_keys.so" || exit 1
 "$ktr" run -o "$dir/trace" "$dir/flood" 3000 >"$dir/err" 2>&1 || { cat "$dir/err"; fail "no trace"; exit 1; }
 mkdir "$dir/home"
-PYTHONDONTWRITEBYTECODE=1 python3 tests/cli/tool/shell.py "$ktr" "$dir/trace" "$dir/home" "$dir/slow_keys.so" || failed=1
+python3 tests/cli/tool/shell.py "$ktr" "$dir/trace" "$dir/home" "$dir/slow_keys.so" || failed=1
 
 # Whoever has run `make demo` or `make setup` has line editing.
 for kind in build demo; do

@@ -89,7 +89,7 @@ screen 'ended with 0'
 KTR_SESSION=busy KTR_MASK=all "$dir/busy" &
 program=$!
 await '"$ktr" sysctl -q -s busy debug.ktr.mask >/dev/null 2>&1'
-PYTHONPATH=tests/cli/tool PYTHONDONTWRITEBYTECODE=1 python3 - "$ktr" <<'END' || failed=1
+PYTHONPATH=tests/cli/tool python3 - "$ktr" <<'END' || failed=1
 import sys
 from terminal import Terminal
 top = Terminal(sys.argv[1], 'top', '-s', 'busy')
