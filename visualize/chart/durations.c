@@ -218,8 +218,34 @@ int ktr__durations_gap(struct ktr__plot *plot, const struct ktr_event *event)
 		result = durations_add(d, i, thread->from_ns, event->time_ns, 0, NULL, event->thread);
 	}
 	thread->open = 1;
+	thread->who = event->thread;
 	thread->from_ns = event->time_ns;
 	return result;
+}
+
+/* A gap may last to the end, of the trace or of the thread: those that are longer than all that ended. */
+static void durations_silent(struct ktr__durations *d, uint64_t end)
+{
+	struct ktr__duration_series *s = d->series;
+
+	for (uint32_t i = 0; d->n_series > 0 && i < d->n_threads; i++) {
+		const struct ktr__duration_thread *thread = &d->thread[i];
+		uint64_t to = end, ns;
+
+		if (!thread->open || ktr__streams_lost(&d->streams, i, thread->from_ns))
+			continue;
+		if (thread->who->exit_ns > 0 && thread->who->exit_ns < end)
+			to = thread->who->exit_ns;
+		ns = to > thread->from_ns ? to - thread->from_ns : 0;
+		if (ns <= s->histogram.max)
+			continue;
+		s->n_open++;
+		if (ns > s->open_longest_ns) {
+			s->open_longest_ns = ns;
+			s->open_who[0] = '\0';
+			durations_who(s->open_who, sizeof(s->open_who), NULL, thread->who);
+		}
+	}
 }
 
 void ktr__durations_loss(struct ktr__plot *plot, const struct ktr_loss *loss)
@@ -294,6 +320,7 @@ int ktr__durations_finish(struct ktr__durations *d, struct ktr_error *err)
 
 	if (ktr__spans_finish(d->spans, end) < 0)
 		return ktr_error_set(err, ENOMEM, "not enough memory");
+	durations_silent(d, end);
 	durations_notes(d);
 	qsort(d->series, d->n_series, sizeof(*d->series), durations_by_time);
 	if (d->n_series == 0 || d->series[0].histogram.n == 0)

@@ -39,6 +39,7 @@ struct ktr__durations {
 	struct ktr__spans *spans; /* owned */
 	void (*call)(struct ktr__plot *plot, uint64_t from_ns, uint64_t to_ns); /* told of each; may be NULL */
 	struct ktr__duration_thread {
+		const struct ktr_reader_thread *who;
 		uint64_t from_ns;
 		uint8_t open;
 	} * thread; /* owned, by id: gaps */

@@ -126,14 +126,18 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 {
 	struct ktr__durations *d = plot->state;
 	struct ktr__duration_series *s = d->series;
-	char p99[80];
+	char p99[80], but[KTR__LABEL_BYTES + 64] = "";
 
 	if (ktr__durations_finish(d, err) != 0)
 		return -err->code;
+	if (s->n_open > 0)
+		snprintf(but, sizeof(but), "; %s was silent for %s to the end", latency_name(s->open_who).text,
+			 ktr__label_duration(s->open_longest_ns).text);
 	latency_p99(&s->histogram, "; 99 of 100 gaps were up to ", "", p99, sizeof(p99));
-	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s",
-		 d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest.ns).text,
-		 latency_name(s->longest.who).text, ktr__frame_since(plot->info, s->longest.from_ns).text, p99);
+	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s%s",
+		 s->n_open > 0 ? " that ended" : d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest.ns).text,
+		 latency_name(s->longest.who).text, ktr__frame_since(plot->info, s->longest.from_ns).text, but,
+		 p99);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),
 		 "%s: time between consecutive events of the same thread, %s gaps", plot->frame.program,
 		 ktr__label_count(s->histogram.n).text);

@@ -285,6 +285,35 @@ static void tell_silence(struct picture *p)
 	picture_event(p, 578, 1, 0);
 }
 
+/* One is heard every ms, the other one hangs after the 20th. */
+static void tell_hung(struct picture *p)
+{
+	for (unsigned i = 0; i < 400; i++) {
+		picture_event(p, i, 1, 0);
+		if (i < 20)
+			picture_event(p, i, 2, 0);
+	}
+}
+
+/* It has ended, and is not silent. */
+static void tell_ended(struct picture *p)
+{
+	tell_hung(p);
+	p->thread[2].thread.exit_ns = p->info.first_ns + 20000000;
+}
+
+/* The longest silence that ended is not the longest that there was: who hangs is the one that is looked for. */
+static void silent_to_the_end(void)
+{
+	draw("gaps", 400, tell_hung, (struct ktr__plot_options){ 0 });
+	title("The longest silence that ended was 1.00 ms: worker 1 from +0 ns on; worker 2 was silent for 381 ms to the end"
+	      "; 99 of 100 gaps were up to 1.00 ms");
+	drop();
+	draw("gaps", 400, tell_ended, (struct ktr__plot_options){ 0 });
+	title("The longest silence was 1.00 ms: worker 1 from +0 ns on; 99 of 100 gaps were up to 1.00 ms");
+	drop();
+}
+
 static void lost_is_not_silent(void)
 {
 	draw("gaps", 600, tell_silence, (struct ktr__plot_options){ 0 });
@@ -509,6 +538,7 @@ static void comparisons(void)
 }
 
 SUITE(titles, TEST(percentiles), TEST(rates), TEST(classes_that_tie), TEST(threads_that_tie),
-      TEST(lost_is_not_silent), TEST(counters), TEST(axes), TEST(correlations), TEST(states_are_not_known_in_gaps),
+      TEST(lost_is_not_silent), TEST(silent_to_the_end), TEST(counters), TEST(axes), TEST(correlations),
+      TEST(states_are_not_known_in_gaps),
       TEST(two_that_look_like_one), TEST(lost_may_be_longer), TEST(longest_is_open), TEST(flames),
       TEST(comparisons));
