@@ -135,7 +135,8 @@ static int gaps_draw(struct ktr__plot *plot, struct ktr_error *err)
 			 ktr__label_duration(s->open_longest_ns).text);
 	latency_p99(&s->histogram, "; 99 of 100 gaps were up to ", "", p99, sizeof(p99));
 	snprintf(plot->frame.title, sizeof(plot->frame.title), "The longest silence%s was %s: %s from +%s on%s%s",
-		 s->n_open > 0 ? " that ended" : d->n_doubted > 0 ? " that is certain" : "", ktr__label_duration(s->longest.ns).text,
+		 s->n_open == 0 ? d->n_doubted > 0 ? " that is certain" : "" :
+		 d->n_doubted > 0 ? " that certainly ended" : " that ended", ktr__label_duration(s->longest.ns).text,
 		 latency_name(s->longest.who).text, ktr__frame_since(plot->info, s->longest.from_ns).text, but,
 		 p99);
 	snprintf(plot->frame.subtitle, sizeof(plot->frame.subtitle),

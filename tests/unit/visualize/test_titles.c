@@ -295,6 +295,19 @@ static void tell_hung(struct picture *p)
 	}
 }
 
+/* The same, and events of the first were lost for a while. */
+static void tell_hung_and_lost(struct picture *p)
+{
+	for (unsigned i = 0; i < 400; i++) {
+		if (i == 100)
+			picture_loss(p, 0, 100, 150, 9);
+		if (i < 100 || i >= 150)
+			picture_event(p, i, 1, 0);
+		if (i < 20)
+			picture_event(p, i, 2, 1);
+	}
+}
+
 /* It has ended, and is not silent. */
 static void tell_ended(struct picture *p)
 {
@@ -308,6 +321,10 @@ static void silent_to_the_end(void)
 	draw("gaps", 400, tell_hung, (struct ktr__plot_options){ 0 });
 	title("The longest silence that ended was 1.00 ms: worker 1 from +0 ns on; worker 2 was silent for 381 ms to the end"
 	      "; 99 of 100 gaps were up to 1.00 ms");
+	drop();
+	draw("gaps", 400, tell_hung_and_lost, (struct ktr__plot_options){ 0 });
+	title("The longest silence that certainly ended was 1.00 ms: worker 1 from +0 ns on; worker 2 was silent for 381 ms"
+	      " to the end; 99 of 100 gaps were up to 1.00 ms");
 	drop();
 	draw("gaps", 400, tell_ended, (struct ktr__plot_options){ 0 });
 	title("The longest silence was 1.00 ms: worker 1 from +0 ns on; 99 of 100 gaps were up to 1.00 ms");
