@@ -160,21 +160,30 @@ static void gnuplot_complaint(int fd, char *text, size_t size)
 {
 	char said[4096];
 	ssize_t n = pread(fd, said, sizeof(said) - 1, 0);
-	const char *best = "it gave no reason";
+	const char *best = "it gave no reason", *at;
 
 	said[n > 0 ? n : 0] = '\0';
 	for (char *save, *line = strtok_r(said, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save))
 		if (line[0] != '\0' && line[strspn(line, " \t^")] != '\0')
 			best = line;
+	at = best[0] == '"' ? strstr(best, "\" line ") : NULL; /* of which file is no news */
+	best = at != NULL ? at + strlen("\" ") : best;
 	ktr__label_clean(text, size, best, strlen(best));
 }
+
+/*
+ * gnuplot reads its standard input without a buffer, a call of the kernel for each byte (plot.c of 5.4: setvbuf(stdin,
+ * NULL, _IONBF)), and files with one: the script of a timeline, 1.2 MB, takes it a tenth of the time so.
+ */
+#define GNUPLOT_FDS   "/proc/self/fd"
+#define GNUPLOT_STDIN GNUPLOT_FDS "/0"
 
 /* in, out, complaints: descriptors for the program's 0, 1, 2. Its exit status, or -errno. */
 static int gnuplot_spawn(int in, int out, int complaints)
 {
-	static char program[] = "gnuplot", defaults[] = "-d", from_stdin[] = "-";
-	char *argv[] = { program, defaults, from_stdin, NULL };
+	static char program[] = "gnuplot", defaults[] = "-d", as_file[] = GNUPLOT_STDIN, as_stdin[] = "-";
+	char *argv[] = { program, defaults, access(GNUPLOT_FDS, X_OK) == 0 ? as_file : as_stdin, NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int status = 0, error, unfinished;
