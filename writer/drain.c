@@ -400,7 +400,22 @@ static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread,
 }
 
 /*
- * An open ring's entries are read through the mapping, where that has pages, while their area is held. Of a hole,
+ * The mapping that an area is read through: that which the process records through, if it has recorded there, for
+ * then all pages are in it, and a first touch costs nothing more (42 to 52 ms for a ring of a million entries, in a
+ * virtual machine whose host keeps the tables of pages). Otherwise that of the drain.
+ */
+static const void *drain_mapping(const struct ktr__drain *drain, uint64_t offset, uint64_t bytes)
+{
+	const void *const mapping[] = { drain->plan.own, drain->source.base };
+
+	for (int i = 0; i < 2; i++)
+		if (mapping[i] && madvise((char *)(uintptr_t)mapping[i] + offset, bytes, MADV_POPULATE_READ) == 0)
+			return mapping[i];
+	return drain->source.base; /* a kernel before 5.14: each page when it is read */
+}
+
+/*
+ * An open ring's entries are read through a mapping, where that has pages, while their area is held. Of a hole,
  * which nobody but a peer makes, none are asked for: that would fill it.
  */
 static void drain_hold(struct ktr__drain *drain, uint32_t row, uint64_t geom)
@@ -417,7 +432,7 @@ static void drain_hold(struct ktr__drain *drain, uint32_t row, uint64_t geom)
 		return;
 	ktr__ring_head(&drain->source, row, &pace->geom);
 	if (pace->geom == geom && lseek(fd, (off_t)offset, SEEK_HOLE) >= (off_t)(offset + bytes)) {
-		madvise((char *)(uintptr_t)drain->source.base + offset, bytes, MADV_POPULATE_READ);
+		pace->held_base = drain_mapping(drain, offset, bytes);
 		pace->held = offset;
 	} else {
 		ktr__byte_lock(fd, offset, F_UNLCK);
@@ -479,6 +494,7 @@ static int drain_ring(struct ktr__drain *drain, uint32_t row, uint64_t now, unsi
 	pace->head = head;
 	stop = head <= *next ? *next : drain_stop(drain, row, head, capacity, now, flags & KTR__DRAIN_ALL);
 	drain->source.held = pace->held;
+	drain->source.held_base = pace->held_base;
 	while (more > 0 && *next < stop)
 		more = ktr__fill_ring(drain, row, stop, 0);
 	drain->source.held = 0;

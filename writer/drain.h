@@ -48,6 +48,7 @@ struct ktr__drain;
 struct ktr__drain_plan {
 	const struct ktr__session_map *map; /* borrowed until the drain is closed */
 	const void *base; /* the session mapped, ring headers and open rings readable; or NULL: pread(2) */
+	const void *own;  /* the mapping that this process records through, or NULL: it has what it wrote to */
 	const struct ktr__sys *sys;
 	const char *path;	    /* of the trace */
 	enum ktr__drain_from from;
@@ -102,6 +103,7 @@ struct ktr__drain_pace {
 	uint64_t broken_ns; /* since when */
 	uint64_t geom;	  /* of the area that is held, or cannot be; else 0 or an older one */
 	uint64_t held;	  /* [bytes] where the area begins that is held: ring_area.h; 0: none is */
+	const void *held_base; /* the session mapped, with the area's pages */
 	uint32_t leap;	  /* [slots] to leap over when it is overtaken the next time */
 };
 

@@ -65,6 +65,7 @@ static void ended_ring(struct ktr__drain *drain, uint32_t row, uint64_t since_ns
 
 	drain->source.leap = 0;
 	drain->source.held = drain->pace[row].held;
+	drain->source.held_base = drain->pace[row].held_base;
 	while (more && to && head - to < ENDED_SLOTS) {
 		from = to > KTR_FILL_ENTRIES ? to - KTR_FILL_ENTRIES : 0;
 		more = ended_batch(drain, row, from, to, since_ns);

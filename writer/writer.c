@@ -248,6 +248,7 @@ int ktr__writer_open(struct ktr__writer_thread *self, enum ktr__drain_from from)
 		return 0;
 	plan.map = &self->map;
 	plan.base = ktr__writer_base(self);
+	plan.own = ktr__writer.session->map;
 	plan.path = ktr__writer.full_path;
 	plan.follow = KTR__FOLLOW_ALL;
 	plan.n_ahead = geteuid() == 0 || getuid() != geteuid() ? WRITER_AHEAD : 0;

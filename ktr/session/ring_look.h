@@ -138,6 +138,14 @@ __attribute__((no_sanitize("thread"))) static inline void ring_memcpy(void *to, 
 #define ring_memcpy memmove
 #endif
 
+/* The mapping through which the area at `offset` may be read, or NULL: by pread(2). */
+static inline const char *ring_base(const struct ktr__ring_source *source, uint64_t offset)
+{
+	if (source->base && source->held == offset)
+		return source->held_base;
+	return source->fd < 0 ? source->base : NULL;
+}
+
 /*
  * Copies slots [from, from + n), n at most `size`, out of the ring of `size` entries at `offset`,
  * in one or two pieces. By pread(2) where it has to be: see struct ktr__ring_source. 0 or -errno.
@@ -149,11 +157,11 @@ static inline int ring_copy(const struct ktr__ring_source *source, uint64_t offs
 		uint64_t idx = from & (size - 1);
 		uint64_t at = offset + idx * KTR_ENTRY_BYTES;
 		uint32_t part = n < size - idx ? n : (uint32_t)(size - idx);
+		const char *base = ring_base(source, offset);
 		int rc;
 
-		if (source->base && (source->fd < 0 || source->held == offset)) {
-			ring_memcpy(to, (const char *)source->base + at,
-				    (size_t)part * KTR_ENTRY_BYTES);
+		if (base) {
+			ring_memcpy(to, base + at, (size_t)part * KTR_ENTRY_BYTES);
 		} else {
 			rc = ring_pread(source, at, to, (size_t)part * KTR_ENTRY_BYTES);
 			if (rc)

@@ -332,7 +332,7 @@ static void ring_advance(const struct ring_pass *pass, struct ktr__ring_cursor *
 static const struct ktr_entry *ring_ahead(const struct ring_pass *pass, uint64_t stop)
 {
 	uint64_t n = pass->end - pass->good;
-	const char *base = pass->source->base;
+	const char *base = ring_base(pass->source, pass->offset);
 
 	if (!base || !n || pass->end + n > ring_min(pass->head, stop))
 		return NULL;

@@ -34,6 +34,7 @@ struct ktr__ring_source {
 	int fd;		  /* read by pread; -1: everything through the mapping */
 	uint32_t leap;	  /* [slots] who was overtaken goes on so far from the oldest edge, in the older half */
 	uint64_t held;	  /* [bytes] where the area begins that is held; 0: none is */
+	const void *held_base; /* the file mapped so that the area's pages are there: base, or another mapping */
 };
 
 /* Where one drain stands in one ring. Only ktr__ring_read() moves it. */
