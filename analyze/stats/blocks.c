@@ -2,7 +2,9 @@
 /* Collects blocks: events come in the order of time, and so do the ends of spans. */
 #include "analyze/stats/blocks.h"
 
+#include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "conf/kit/hash.h"
 #include "conf/kit/utf8.h"
 
 #include <errno.h>
@@ -80,17 +82,21 @@ static int blocks_keep(struct ktr__blocks *blocks, struct ktr__blocks_row *row, 
 	return 0;
 }
 
-int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_event_kind kind,
-		     int pair, uint64_t end_ns, uint64_t ns)
+/* row: of the span, or NULL for want of one. */
+static int blocks_count(struct ktr__blocks *blocks, struct ktr__blocks_row *row, uint64_t end_ns, uint64_t ns)
 {
-	struct ktr__blocks_row *row = blocks_row(blocks, name, kind, pair);
-
 	if (!row) {
 		blocks->n_left_out++;
 		return blocks->n_rows == KTR__BLOCKS_ROWS_MAX ? 0 : -ENOMEM;
 	}
 	ktr__pace_add(&row->pace, blocks->share ? blocks->n_events : end_ns);
 	return blocks_keep(blocks, row, ns) || ktr__histogram_add(&row->all, ns) ? -ENOMEM : 0;
+}
+
+int ktr__blocks_span(struct ktr__blocks *blocks, const char *name, enum ktr_event_kind kind,
+		     int pair, uint64_t end_ns, uint64_t ns)
+{
+	return blocks_count(blocks, blocks_row(blocks, name, kind, pair), end_ns, ns);
 }
 
 /* The class of that name, from 1; 0 without memory. */
@@ -192,17 +198,39 @@ static void blocks_name(const struct ktr__span *span, char *name, size_t size)
 	}
 }
 
+/* The row of a span; NULL as of blocks_row(). */
+static struct ktr__blocks_row *blocks_row_of(struct ktr__blocks *blocks, const struct ktr__span *span)
+{
+	const struct ktr_event_bytes *text = span->kind == KTR_KIND_STATE ? &span->state : &span->ident;
+	uint32_t n = span->kind == KTR_KIND_STATE || span->site->ident ? text->n_bytes : 0;
+	char name[sizeof(blocks->row[0]->name)];
+	struct ktr__blocks_memo *memo;
+
+	if (span->pair || n > KTR__BLOCKS_MEMO_TEXT) {
+		blocks_name(span, name, sizeof(name));
+		return blocks_row(blocks, name, span->kind, span->pair != 0);
+	}
+	memo = &blocks->memo[ktr__hash_bytes(span->site->id, text->bytes, n) % KTR__BLOCKS_MEMO];
+	if (memo->site == span->site && memo->kind == span->kind && memo->n_bytes == n &&
+	    (!n || memcmp(memo->text, text->bytes, n) == 0))
+		return memo->row;
+	blocks_name(span, name, sizeof(name));
+	memo->row = blocks_row(blocks, name, span->kind, 0);
+	memo->site = memo->row ? span->site : NULL;
+	memo->kind = span->kind;
+	memo->n_bytes = n;
+	if (n)
+		memcpy(memo->text, text->bytes, n);
+	return memo->row;
+}
+
 static int blocks_on_span(void *context, const struct ktr__span *span)
 {
 	struct ktr__blocks *blocks = context;
-	struct ktr__blocks_row *row;
-	char name[sizeof(row->name)];
+	struct ktr__blocks_row *row = blocks_row_of(blocks, span);
 
-	blocks_name(span, name, sizeof(name));
 	if (!span->flags)
-		return ktr__blocks_span(blocks, name, span->kind, span->pair != 0, span->to_ns,
-					span->to_ns - span->from_ns);
-	row = blocks_row(blocks, name, span->kind, span->pair != 0);
+		return blocks_count(blocks, row, span->to_ns, span->to_ns - span->from_ns);
 	if (row)
 		row->n_partial++;
 	return 0;
@@ -227,6 +255,13 @@ static int blocks_sink_loss(struct ktr_sink *sink, const struct ktr_loss *loss)
 	blocks->n_lost += loss->n_events;
 	ktr__spans_loss(blocks->spans, loss);
 	return 0;
+}
+
+unsigned ktr__blocks_wants(const void *of, const struct ktr_reader_site *site)
+{
+	const struct ktr__blocks *blocks = of;
+
+	return blocks->pairs || site->kind != KTR_KIND_EVENT ? KTR__READER_ALL_ARGS : 0;
 }
 
 int ktr__blocks_finish(struct ktr__blocks *blocks)

@@ -4,6 +4,7 @@
  * order of time. What a comparison of traces is made of (diff.h, pace.h, noise.h).
  *
  *	ktr__blocks_new(&blocks, reader, from_ns, to_ns, share, NULL);
+ *	ktr__reader_wants(reader, ktr__blocks_wants, blocks);
  *	ktr_reader_walk(reader, &sink, 1);	sink = &blocks->sink
  *	ktr__blocks_finish(blocks);
  *
@@ -48,6 +49,18 @@ struct ktr__blocks_class {
 	unsigned n_sites; /* that were passed */
 };
 
+/* Which row the last spans of a name went to: most names come again and again, and making one takes long. */
+#define KTR__BLOCKS_MEMO      64u /* names */
+#define KTR__BLOCKS_MEMO_TEXT 32u /* [bytes] */
+
+struct ktr__blocks_memo {
+	const struct ktr_reader_site *site; /* NULL: none yet */
+	enum ktr_event_kind kind;
+	uint32_t n_bytes;
+	char text[KTR__BLOCKS_MEMO_TEXT]; /* what of the name is not the site's */
+	struct ktr__blocks_row *row;
+};
+
 /* A call site. */
 struct ktr__blocks_site {
 	struct ktr__pace pace;
@@ -67,6 +80,7 @@ struct ktr__blocks {
 	unsigned n_classes, class_room;
 	struct ktr__blocks_row **row; /* owned */
 	unsigned n_rows, row_room;
+	struct ktr__blocks_memo memo[KTR__BLOCKS_MEMO];
 	uint64_t n_left_out; /* spans beyond KTR__BLOCKS_ROWS_MAX */
 	uint64_t dice;       /* which durations are kept: the same in each run */
 	struct ktr__spans *spans;
@@ -77,6 +91,9 @@ struct ktr__blocks {
 int ktr__blocks_new(struct ktr__blocks **out, const struct ktr_reader *reader, uint64_t from_ns,
 		    uint64_t to_ns, int share, const struct ktr__pair *pair);
 void ktr__blocks_free(struct ktr__blocks *blocks);
+
+/* Of which sites the walk is to fill in arguments: a ktr__reader_wants_fn, the context is the blocks. */
+unsigned ktr__blocks_wants(const void *blocks, const struct ktr_reader_site *site);
 
 /* After the last event. 0 or -ENOMEM. */
 int ktr__blocks_finish(struct ktr__blocks *blocks);

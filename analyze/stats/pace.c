@@ -8,7 +8,7 @@ void ktr__pace_add(struct ktr__pace *pace, uint64_t at)
 {
 	if (!pace->n_stride)
 		pace->n_stride = 1;
-	if (pace->n % pace->n_stride == 0) {
+	if ((pace->n & (pace->n_stride - 1)) == 0) { /* a stride is a power of two */
 		if (pace->n_marks == KTR__PACE_MARKS) {
 			for (unsigned i = 0; i < KTR__PACE_MARKS / 2; i++)
 				pace->mark[i] = pace->mark[2 * i];

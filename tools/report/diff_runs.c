@@ -2,6 +2,7 @@
 /* The traces of both sides are read one after the other; see diff_runs.h. */
 #include "tools/report/diff_runs.h"
 
+#include "analyze/read/reader.h"
 #include "tools/progress.h"
 
 #include <errno.h>
@@ -42,6 +43,8 @@ static int runs_next(struct diff_runs *runs, const char *command, char *path)
 		return RUNS_TROUBLE;
 	}
 	rc = ktr__blocks_new(blocks, walk->reader, from_ns, to_ns, runs->compare.share, runs->pair);
+	if (!rc)
+		rc = ktr__reader_wants(walk->reader, ktr__blocks_wants, *blocks);
 	if (!rc) {
 		sink = &(*blocks)->sink;
 		rc = walk_run(walk, &sink, 1);
