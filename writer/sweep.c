@@ -35,6 +35,8 @@ struct sweep_file {
 	uint64_t time_ns;
 	uint64_t bytes;
 	char name[KTR_SESSION_NAME_MAX];
+	bool looked; /* it has been opened: */
+	bool dead;   /* it is, and stays */
 };
 
 static struct sweep {
@@ -109,6 +111,7 @@ static int sweep_visit(void *context, const char *path, const char *name)
 				 (uint64_t)st.st_mtim.tv_nsec;
 	sweep.file[at].bytes = (uint64_t)st.st_blocks * 512;
 	strcpy(sweep.file[at].name, name);
+	sweep.file[at].looked = sweep.file[at].dead = false;
 	return 0;
 }
 
@@ -173,23 +176,57 @@ static bool sweep_dead(bool remove)
 	return stays;
 }
 
+struct sweep_sums {
+	uint64_t n, same, bytes;
+};
+
+/* Opens the file, unless that has been done. */
+static void sweep_look(struct sweep_file *file, bool remove)
+{
+	if (file->looked)
+		return;
+	file->looked = true;
+	strcpy(stpcpy(sweep.path + sweep.dir_bytes, file->name), KTR_SESSION_SUFFIX);
+	file->dead = sweep_dead(remove);
+}
+
+/* Those of the first i that stay, dead for all that is known (surely: dead for certain). */
+static struct sweep_sums sweep_before(unsigned i, const char *own, bool surely)
+{
+	struct sweep_sums sums = { 0, own && sweep_same(own, sweep.file[i].name), 0 };
+
+	for (unsigned j = 0; j < i; j++) {
+		struct sweep_file *file = &sweep.file[j];
+
+		if (surely)
+			sweep_look(file, false);
+		if (file->looked && !file->dead)
+			continue;
+		sums.n++;
+		sums.same += sweep_same(file->name, sweep.file[i].name);
+		sums.bytes += file->bytes;
+	}
+	return sums;
+}
+
+static bool sweep_is_more(const struct sweep_sums *sums, const struct sweep_file *file, uint64_t n_keep,
+			  uint64_t bytes_max)
+{
+	return sums->same >= n_keep || sums->n >= n_keep * SWEEP_ALL ||
+	       (sums->n && sums->bytes + file->bytes > bytes_max);
+}
+
+/* What may stay even if all before it were dead is not opened: that takes three calls for each process it had. */
 static void sweep_files(const char *own, uint64_t n_keep, uint64_t bytes_max)
 {
-	uint64_t bytes = 0;
-	unsigned n = 0;
-
 	for (unsigned i = 0; i < sweep.n_files; i++) {
-		const struct sweep_file *file = &sweep.file[i];
-		unsigned same = own && sweep_same(own, file->name);
+		struct sweep_file *file = &sweep.file[i];
+		struct sweep_sums sums = sweep_before(i, own, false);
 
-		for (unsigned j = 0; j < n; j++)
-			same += sweep_same(sweep.file[j].name, file->name);
-		strcpy(stpcpy(sweep.path + sweep.dir_bytes, file->name), KTR_SESSION_SUFFIX);
-		if (!sweep_dead(same >= n_keep || n >= n_keep * SWEEP_ALL ||
-				(n && bytes + file->bytes > bytes_max)))
-			continue;
-		bytes += file->bytes;
-		sweep.file[n++] = *file;
+		if (sweep_is_more(&sums, file, n_keep, bytes_max)) {
+			sums = sweep_before(i, own, true);
+			sweep_look(file, sweep_is_more(&sums, file, n_keep, bytes_max));
+		}
 	}
 }
 
