@@ -57,7 +57,7 @@ export async function openPage(browser, file, hash = '') {
 	page.on('request', (request) => !request.url().startsWith('file:') && !request.url().startsWith('blob:') &&
 		check('a request', false, request.url()));
 	await page.goto('file://' + file + hash, { waitUntil: 'commit' });
-	await page.waitForFunction(() => window.ktr);
+	await page.waitForFunction(() => window.ktr ?? window.compare);
 	return page;
 }
 

@@ -200,7 +200,7 @@ async function moving(page, key, from, to) {
 	await page.keyboard.down(key);
 	await page.waitForTimeout(1500);
 	await page.keyboard.up(key);
-	return page.evaluate(() => ktr.frames.times.map((f) => f.draw));
+	return page.evaluate(() => ktr.frames.times);
 }
 
 async function bigPage(browser) {

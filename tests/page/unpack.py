@@ -87,17 +87,21 @@ def events_of(index, data):
     """The events of a chunk, as tuples."""
     r = Numbers(data)
     n = r.next()
-    columns = [Numbers(r.part()) for _ in range(5)]
+    columns = [Numbers(r.part()) for _ in range(6)]
     strings = []
     for _ in range(r.next()):
         flag = r.next()
         strings.append((flag, r.part().decode('utf-8')))
     site = [0] * n
-    now, heads = 0, []
+    now, heads, following = 0, [], {}
     for i in range(n):
         now += columns[0].next()
         site[i] = columns[1].next()
-        heads.append((now, index['tracks'][columns[2].next()]))
+        track = index['tracks'][columns[2].next()]
+        ring = track[6], track[7]
+        number = following.get(ring, 0) + columns[5].signed()
+        following[ring] = number + 1
+        heads.append((now, track, number))
     args = {}
     for _ in range(r.next()):
         s = r.next()
@@ -111,7 +115,7 @@ def events_of(index, data):
         for (name, kind), column in zip(index['sites'][s][9], args[s]):
             word = column[k]
             values.append((name, kind, strings[word] if kind in 'sk' else word))
-        yield heads[i][0], heads[i][1], index['sites'][s], values
+        yield *heads[i], index['sites'][s], values
 
 
 def same_value(kind, value, said):
@@ -147,10 +151,12 @@ def main():
     told = [json.loads(line) for line in open(sys.argv[2], encoding='utf-8')]
     n = 0
     for k in range(len(index['chunks'])):
-        for time, track, site, values in events_of(index, raw[f'c{k}']):
+        for time, track, number, site, values in events_of(index, raw[f'c{k}']):
             event = told[n]
             assert time + begin == event['ts_ns'], (n, time + begin, event)
-            assert [track[0], track[1], track[6]] == [event['tid'], event['pid'], event['cpu']], (n, track, event)
+            want = [event[key] for key in ('tid', 'pid', 'cpu', 'index')]
+            assert [track[0], track[1], track[6], number] == want, (n, track, number, event)
+            assert site[13] == event.get('module', site[13]), (n, site, event)
             assert site[0].split(':')[-1] == str(event['line']) and site[4] == event['line'], (n, site, event)
             for name, kind, value in values:
                 assert same_value(kind, value, event['args'][name]), (n, name, value, event)

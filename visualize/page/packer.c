@@ -28,7 +28,7 @@ void ktr__packer_free(struct ktr__packer *pack)
 {
 	struct ktr__column *const columns[] = { &pack->states, &pack->head,     &pack->time,
 						&pack->sites,  &pack->track_of, &pack->lane,
-						&pack->end,    &pack->text };
+						&pack->end,    &pack->index,  &pack->text };
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		free(columns[i]->bytes);
@@ -52,6 +52,7 @@ void ktr__packer_free(struct ktr__packer *pack)
 	free(pack->arg);
 	free(pack->site_used);
 	free(pack->clean);
+	free(pack->ring_next);
 	memset(pack, 0, sizeof(*pack));
 }
 
@@ -223,8 +224,8 @@ static void packer_add_sites(struct ktr__packer *pack)
 /* Writes the chunk and empties it. */
 static int packer_flush(struct ktr__packer *pack)
 {
-	struct ktr__column *const columns[] = { &pack->time, &pack->sites, &pack->track_of, &pack->lane,
-						&pack->end };
+	struct ktr__column *const columns[] = { &pack->time, &pack->sites, &pack->track_of,
+						&pack->lane, &pack->end,   &pack->index };
 	char id[16];
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
@@ -250,7 +251,22 @@ static int packer_flush(struct ktr__packer *pack)
 								    pack->last_ns - pack->from_ns };
 	pack->n = pack->n_strings = pack->end_at = 0;
 	ktr__keymap_clear(&pack->strings);
+	if (pack->n_rings > 0)
+		memset(pack->ring_next, 0, pack->n_rings * sizeof(*pack->ring_next));
 	return 0;
+}
+
+/* Hardly ever more than one number of a byte that is 0. */
+static void packer_index(struct ktr__packer *pack, const struct ktr_event *event)
+{
+	uint32_t ring = 2 * event->cpu + (event->keep != 0);
+
+	if (ktr__array_grow(&pack->ring_next, &pack->n_rings, ring, sizeof(*pack->ring_next)) != 0) {
+		pack->error = -ENOMEM;
+		return;
+	}
+	ktr__column_signed(&pack->index, (int64_t)(event->index - pack->ring_next[ring]));
+	pack->ring_next[ring] = event->index + 1;
 }
 
 static void packer_add(struct ktr__packer *pack, const struct ktr_event *event, uint64_t ns)
@@ -270,6 +286,7 @@ static void packer_add(struct ktr__packer *pack, const struct ktr_event *event, 
 	ktr__column_number(&pack->time, ns - pack->last_ns);
 	ktr__column_number(&pack->sites, site);
 	ktr__column_number(&pack->track_of, packer_track(pack, event));
+	packer_index(pack, event);
 	packer_args(pack, event, site);
 	pack->last_ns = ns;
 }

@@ -6,13 +6,15 @@
  * A chunk is columns, because what is alike then lies side by side. All numbers are those of
  * visualize/model/column.h; TEXT is a length in bytes and the bytes:
  *
- *	number of events; length and bytes of five columns:
+ *	number of events; length and bytes of six columns:
  *		time	nanoseconds since the event before, the first one since the page's beginning
  *		site	index into the page's sites
  *		track	index into the page's tracks: thread, CPU, keep ring, approximate time
  *		lane	of each START and STOP: 1 + the lane its span lies in, 0 if it has none
  *		end	of each span that ends at an event without being ended by it: events since the one before,
  *			row, lane, nanoseconds that it ended before the event
+ *		index	of each event's running number in its ring what it is more than one after the ring's event
+ *			before it in the chunk, signed; of the first one all of it
  *	number of strings; of each: 1 if it was cut, 2 for NULL, else 0; TEXT
  *	number of call sites; of each: its index; of each argument, length and bytes of a column:
  *		numbers as differences (of strings and stacks: of indices into the strings), in the order of
@@ -104,7 +106,9 @@ struct ktr__packer {
 	/* The chunk that is being filled. */
 	uint32_t n;
 	uint64_t first_ns, last_ns;
-	struct ktr__column head, time, sites, track_of, lane, end, text;
+	struct ktr__column head, time, sites, track_of, lane, end, index, text;
+	uint64_t *ring_next; /* by ring: 1 + the number of its last event */
+	uint32_t n_rings;
 	uint32_t end_at; /* event of the last one of the column end */
 	uint32_t n_strings;
 	struct ktr__column *arg; /* KTR_ARGS_MAX by page site */

@@ -9,9 +9,9 @@
 #include "analyze/print/newfile.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
-#include "visualize/chart/markup.h"
 #include "visualize/model/rows.h"
 #include "visualize/model/view.h"
+#include "visualize/page/page_fill.h"
 #include "visualize/page/page_index.h"
 #include "visualize/page/page_parts.h"
 
@@ -201,46 +201,29 @@ static int page_put_chunks(struct ktr__page *page, FILE *to)
 	return ferror(page->chunks) ? -EIO : 0;
 }
 
-/* What stands for a mark "@@name@@" in page.html. */
-static int page_put_mark(struct ktr__page *page, const struct ktr__frame *frame, const char *mark,
-			 size_t n, FILE *to)
-{
-	const struct {
-		const char *mark, *text;
-		int as_it_is;
-	} texts[] = {
-		{ "title", frame->title, 0 },   { "subtitle", frame->subtitle, 0 },
-		{ "source", frame->source, 0 }, { "command", frame->command, 0 },
-		{ "css", ktr__page_css, 1 },    { "engine", ktr__page_engine, 1 },
-		{ "js", ktr__page_js, 1 },
-	};
+struct page_parts {
+	struct ktr__page *page;
+	const struct ktr__frame *frame;
+};
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strlen(texts[i].mark) != n || memcmp(texts[i].mark, mark, n) != 0)
-			continue;
-		if (texts[i].as_it_is)
-			fputs(texts[i].text, to);
-		else
-			ktr__markup_text(to, texts[i].text);
-		return 0;
-	}
-	return mark[0] == 'i' ? page_put_index(page, frame, to) : page_put_chunks(page, to);
+/* What stands for the marks that are no texts: index and chunks. */
+static int page_put_part(void *context, const char *mark, FILE *to)
+{
+	const struct page_parts *parts = context;
+
+	return mark[0] == 'i' ? page_put_index(parts->page, parts->frame, to) : page_put_chunks(parts->page, to);
 }
 
 static int page_put(struct ktr__page *page, const struct ktr__frame *frame, FILE *to)
 {
-	const char *at = ktr__page_html, *mark, *end;
-	int rc = 0;
+	const struct ktr__page_text texts[] = {
+		{ "title", frame->title, 0 },   { "subtitle", frame->subtitle, 0 },
+		{ "source", frame->source, 0 }, { "command", frame->command, 0 },
+		{ "css", ktr__page_css, 1 },    { "engine", ktr__page_engine, 1 },
+		{ "js", ktr__page_js, 1 },      { NULL, NULL, 0 },
+	};
 
-	while (rc == 0 && (mark = strstr(at, "@@")) != NULL) {
-		fwrite(at, 1, (size_t)(mark - at), to);
-		mark += 2;
-		end = strstr(mark, "@@");
-		rc = page_put_mark(page, frame, mark, (size_t)(end - mark), to);
-		at = end + 2;
-	}
-	fputs(at, to);
-	return rc;
+	return ktr__page_fill(to, ktr__page_html, texts, page_put_part, &(struct page_parts){ page, frame });
 }
 
 static int page_frame(struct ktr__page *page, struct ktr__frame *frame, const char *command)
@@ -258,11 +241,9 @@ static int page_frame(struct ktr__page *page, struct ktr__frame *frame, const ch
 	return rc;
 }
 
-int ktr__page_write(struct ktr__page *page, const char *path, const char *command,
-		    struct ktr_error *err)
+/* Ends what the walk has shown. 0 or -errno with err filled. */
+static int page_end(struct ktr__page *page, struct ktr__frame *frame, const char *command, struct ktr_error *err)
 {
-	struct ktr__newfile file;
-	struct ktr__frame frame;
 	char why[512];
 	int rc = ktr__timeline_end(&page->rows);
 
@@ -273,17 +254,39 @@ int ktr__page_write(struct ktr__page *page, const char *path, const char *comman
 	if (rc == 0)
 		rc = ktr__packer_end(&page->pack);
 	if (rc == 0)
-		rc = page_frame(page, &frame, command);
+		rc = page_frame(page, frame, command);
 	if (rc == 0 && fflush(page->chunks) != 0)
 		return ktr_error_set(err, errno, "a temporary file cannot be written: %s",
 				     strerror(errno));
-	if (rc != 0)
-		return ktr_error_set(err, -rc, "not enough memory");
-	rc = ktr__newfile_begin(&file, path, err);
+	return rc != 0 ? ktr_error_set(err, -rc, "not enough memory") : 0;
+}
+
+int ktr__page_write(struct ktr__page *page, const char *path, const char *command,
+		    struct ktr_error *err)
+{
+	struct ktr__newfile file;
+	struct ktr__frame frame;
+	int rc = page_end(page, &frame, command, err);
+
+	if (rc == 0)
+		rc = ktr__newfile_begin(&file, path, err);
 	if (rc != 0)
 		return rc;
 	rc = page_put(page, &frame, file.to);
 	if (rc != 0)
 		ktr_error_at(err, path, 0, 0, -rc, "cannot be written: %s", strerror(-rc));
 	return ktr__newfile_end(&file, rc, err);
+}
+
+int ktr__page_print(struct ktr__page *page, FILE *to, const char *command, struct ktr_error *err)
+{
+	struct ktr__frame frame;
+	int rc = page_end(page, &frame, command, err);
+
+	if (rc != 0)
+		return rc;
+	rc = page_put(page, &frame, to);
+	if (rc == 0 && fflush(to) != 0)
+		rc = -errno;
+	return rc != 0 ? ktr_error_set(err, -rc, "a temporary file cannot be written: %s", strerror(-rc)) : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A timeline as one HTML page that needs nothing but a browser: rows, levels of detail, and every
- * event, packed (visualize/page/packer.h), with the program that draws them (visualize/page/).
+ * event, packed (visualize/page/packer.h), with the program that draws them (visualize/page/program/).
  *
  *	ktr__page_new(&page, reader, &options, err);
  *	sink = &page->sink;
@@ -19,6 +19,8 @@
 
 #include <ktr/error.h>
 #include <ktr/reader.h>
+
+#include <stdio.h>
 
 /*
  * [events] What a page holds unless asked otherwise: about 120 MB, which a browser opens in two
@@ -40,5 +42,8 @@ void ktr__page_look(struct ktr__page *page, uint64_t from_ns, uint64_t to_ns);
 /* Ends what the walk has shown and writes the file. 0 or -errno with err filled. */
 int ktr__page_write(struct ktr__page *page, const char *path, const char *command,
 		    struct ktr_error *err);
+
+/* The same into a file that is open. */
+int ktr__page_print(struct ktr__page *page, FILE *to, const char *command, struct ktr_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The index of a page: what its events refer to and how rows are drawn, and the overview. Tables are
- * arrays of arrays; visualize/page/data.js gives their members names.
+ * arrays of arrays, whose members' names are in `members`.
  */
 #include "visualize/page/page_index.h"
 
@@ -19,6 +19,29 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+#define INDEX_ROW "kind pid group ident has lanes least greatest end parts rings levels"
+
+/* What an array of each table holds, in this order; rows and CPUs have a process's, or CPU's, number as pid. */
+static json_t *index_members(void)
+{
+	static const char *const tables[][2] = {
+		{ "sites", "name class file func line format group kind ident args valueArg steps scope module" },
+		{ "args", "name type" },
+		{ "tracks", "tid pid name program row label cpu keep approx nest" },
+		{ "rows", INDEX_ROW },
+		{ "cpus", INDEX_ROW },
+		{ "losses", "cpu keep events from to" },
+		{ "chunks", "events first last" },
+		{ "lines", "text row marks legend indent remark said busy first" },
+		{ "legends", "group more labels" },
+	};
+	json_t *members = json_object();
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		json_object_set_new(members, tables[i][0], json_string(tables[i][1]));
+	return members;
+}
 
 static json_t *index_bytes(struct ktr__page *page, const char *bytes, size_t n)
 {
@@ -94,12 +117,13 @@ static json_t *index_site(struct ktr__page *page, uint32_t i)
 {
 	const struct ktr_reader_site *s = page->pack.site[i];
 
-	return json_pack("[ooooiooiooioi]", index_text(page, s->name), index_text(page, s->class_name),
+	return json_pack("[ooooiooiooioio]", index_text(page, s->name), index_text(page, s->class_name),
 			 index_text(page, s->file), index_text(page, s->func), (int)s->line,
 			 index_text(page, s->format), index_text(page, s->group), (int)s->kind,
 			 s->ident ? index_text(page, s->ident) : json_null(), index_args(page, s), s->value_arg,
 			 index_steps(page, s),
-			 page->rows.site[s->id].nests ? (int)page->rows.site[s->id].label : -1);
+			 page->rows.site[s->id].nests ? (int)page->rows.site[s->id].label : -1,
+			 index_text(page, s->module));
 }
 
 static int index_row(const struct ktr__timeline *t, const struct ktr_reader_thread *thread)
@@ -378,6 +402,7 @@ json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)
 		json_object_set_new(views, "ids", index_view(page, &page->rows, KTR__BY_IDS));
 	json_object_set_new(views, "threads", index_view(page, &page->rows, KTR__BY_THREADS));
 	json_object_set_new(views, "cpus", index_view(page, &page->cpus, KTR__BY_CPUS));
+	json_object_set_new(index, "members", index_members());
 	json_object_set_new(index, "views", views);
 	json_object_set_new(index, "first",
 			    json_string(page->by != KTR__BY_AUTO ? first[page->by]

@@ -8,7 +8,7 @@ const LEAST_SPAN = 20;	/* [ns] */
 const pointer = { x: 0, y: 0, inside: false, name: null, drag: null, down: new Map(), pinch: null };
 const held = new Set();	/* keys that move the view as long as they are down */
 let shifted = false;	/* with shift they move it faster */
-const frames = { times: [], last: 0, asked: false, drawn: 0 };
+const frames = { times: [], last: 0, asked: false };	/* times: [ms] that the last ones took to draw */
 
 function show() {
 	if (!frames.asked) {
@@ -24,8 +24,7 @@ function look(from, to) {
 	from = Math.max(-edge, Math.min(middle - span / 2, index.span + edge - span));
 	view.from = from;
 	view.to = from + span;
-	linkSoon(false);
-	show();
+	changed(false);
 }
 
 /* Zooms so that the time under x stays there. */
@@ -53,8 +52,7 @@ function centre() {
 
 function scroll(by) {
 	view.top += by;
-	linkSoon(false);
-	show();
+	changed(false);
 }
 
 function moveHeld(ms) {
@@ -79,10 +77,10 @@ function frame(now) {
 	outputsShow();
 	if (pointer.inside)
 		tipShow();
-	frames.times.push({ at: now, draw: performance.now() - begin });
+	window.ktr.drawn?.();
+	frames.times.push(performance.now() - begin);
 	if (frames.times.length > 4096)
 		frames.times.shift();
-	frames.drawn++;
 	frames.last = held.size ? now : 0;
 	if (held.size)
 		show();
@@ -118,7 +116,7 @@ async function doubleClick(x, y) {
 	}
 	const whole = thing.ended ? thing : await ask('whole', thing);
 	linkWrite();
-	linkSoon(true);
+	changed();
 	look(thing.from - (whole.to - thing.from) / 8, whole.to + (whole.to - thing.from) / 8);
 }
 
@@ -287,8 +285,7 @@ function showRows(by) {
 		return;
 	layout(by);
 	legendShow();
-	linkSoon(true);
-	show();
+	changed();
 }
 
 function themeSet(dark) {
@@ -300,8 +297,7 @@ function themeSet(dark) {
 
 function escape() {
 	held.clear();
-	part('search').value = '';
-	searchStart('', false);
+	searchFor('');
 	flow.name = '';
 	drawerClose();
 	part('tip').hidden = true;
@@ -339,6 +335,8 @@ const actions = {
 		linesShow();
 	},
 	't': () => themeSet(!theme.dark),
+	'+': () => zoom(0.6, plotRight() / 2),
+	'_': () => zoom(1 / 0.6, plotRight() / 2),
 	'?': keysShow,
 	'Escape': escape,
 	'ArrowLeft': () => barStep(-1),
@@ -416,12 +414,10 @@ function listen() {
 	} });
 	on(part('search'), { input: () => {
 		clearTimeout(typed);
-		typed = setTimeout(() => searchStart(part('search').value, false), 250);
+		typed = setTimeout(() => searchStart(part('search').value), 250);
 	} });
-	const buttons = { next: () => searchNext(1), previous: () => searchNext(-1), in: () => zoom(0.6, plotRight() / 2),
-		out: () => zoom(1 / 0.6, plotRight() / 2), fit: actions.f, theme: actions.t, help: keysShow, hidden: showHidden };
-	for (const id in buttons)
-		on(part(id), { click: buttons[id] });
+	for (const node of document.querySelectorAll('button[data-key]'))
+		on(node, { click: () => actions[node.dataset.key]() });
 	const words = { ids: 'ids', threads: 'threads', cpus: 'CPUs' };
 	for (const by in words)
 		if (index.views[by]) {
@@ -433,7 +429,7 @@ function listen() {
 
 function frameText() {
 	const { frame: f } = index, lost = [f.lost, f.note];
-	const also = element('span', { textContent: f.also });
+	const also = element('span', '', f.also);
 	part('subtitle').replaceChildren(...f.also ? [also, ' · ', f.subtitle] : [f.subtitle]);
 	[part('title'), also].slice(0, f.said.length).forEach((node, which) => {
 		node.className = 'said';
@@ -463,9 +459,11 @@ async function open() {
 	return performance.now();
 }
 
-/* For tests and for the console: ktr.ready is when the first picture was there, in milliseconds. */
-window.ktr = { view, look, draw, frames, search, searchStart, searchNext, selectNumber, showRows, numberAt, held, chunkLater, sightOf, chunks,
-	detail, drawer, map, chosen, flow, filterOf, saidOf, ask,
+/*
+ * For tests, for the console, and for a page that compares two (compare.js), which sets drawn, called after each frame. ready is
+ * when the first picture was there, in milliseconds.
+ */
+window.ktr = { view, look, draw, frames, search, searchStart, selectNumber, showRows, held, chunkLater, sightOf, drawer, chosen, flow, ask,
 	get index() { return index; } };
 window.ktr.ready = open().catch((error) => {
 	part('lost').textContent = 'This page cannot be shown: ' + error.message;

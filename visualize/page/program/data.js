@@ -24,31 +24,6 @@ function firstOf(low, high, holds) {
 	return low;
 }
 
-function bytesOf(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const binary = atob(text);
-	const bytes = new Uint8Array(binary.length);
-	for (let i = 0; i < binary.length; i++)
-		bytes[i] = binary.charCodeAt(i);
-	return bytes;
-}
-
-/* What an element of the page holds, as it is packed; parts come while the page is still being read. */
-let blobOf = async (id) => {
-	while (!document.getElementById(id)) {
-		if (document.readyState === 'complete')
-			throw new Error(id + ' of the page is missing');
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
-	return bytesOf(document.getElementById(id).textContent);
-};
-
-async function unpack(id) {
-	const stream = new Blob([await blobOf(id)]).stream();
-	return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
-}
-
 /* Numbers of seven bits per byte. */
 class Numbers {
 	constructor(bytes) {
@@ -123,11 +98,12 @@ class Chunk {
 		this.number = number;
 		this.first = index.chunks[number].firstEvent;
 		this.n = n;
-		this.readTimes(r.part());
-		this.site = this.readColumn(r.part());
-		this.track = this.readColumn(r.part());
+		this.time = this.readColumn(r.part(), new Float64Array(n), 1);
+		this.site = this.readColumn(r.part(), new Uint32Array(n), 0);
+		this.track = this.readColumn(r.part(), new Uint32Array(n), 0);
 		const lanes = new Numbers(r.part());
 		this.readEnds(new Numbers(r.part()));
+		this.indexBytes = r.part();
 		this.readStrings(r);
 		this.columns = new Map();
 		for (let i = r.next(); i > 0; i--) {
@@ -142,20 +118,14 @@ class Chunk {
 		this.lists = {};
 		this.strips = new Map();
 		this.hits = null;
+		this.within = new Map();	/* of spans, how long they take that each event is within */
 	}
 
-	readTimes(bytes) {
+	/* Numbers, or sums of them. */
+	readColumn(bytes, out, adds) {
 		const r = new Numbers(bytes);
-		this.time = new Float64Array(this.n);
-		let now = 0;
-		for (let i = 0; i < this.n; i++)
-			this.time[i] = now += r.next();
-	}
-
-	readColumn(bytes) {
-		const r = new Numbers(bytes), out = new Uint32Array(this.n);
-		for (let i = 0; i < this.n; i++)
-			out[i] = r.next();
+		for (let i = 0, now = 0; i < this.n; i++)
+			out[i] = now = adds * now + r.next();
 		return out;
 	}
 
@@ -169,6 +139,16 @@ class Chunk {
 				this.ends.set(row, []);
 			this.ends.get(row).push({ e, lane, time });
 		}
+	}
+
+	/* Each event's running number in its ring. */
+	indices() {
+		const r = new Numbers(this.indexBytes), next = [];
+		return this.index ??= Float64Array.from(this.track, (t) => {
+			const { cpu, keep } = index.tracks[t], ring = 2 * cpu + keep, number = (next[ring] ?? 0) + r.signed();
+			next[ring] = number + 1;
+			return number;
+		});
 	}
 
 	readStrings(r) {
@@ -191,13 +171,11 @@ class Chunk {
 		this.siteCount = count;
 	}
 
-	/* A string as recorded; as it is shown with mark, that is with what tells that it is not whole. */
-	string(i, mark) {
+	/* A string as recorded; as it is shown with mark, that is with what tells that it is not whole. Where there was none: nothing. */
+	string(i, mark, nothing = mark ? '(null)' : '') {
 		if (this.stringText[i] === undefined)
 			this.stringText[i] = new TextDecoder().decode(this.stringBytes[i]);
-		if (!mark || !this.stringFlag[i])
-			return this.stringText[i];
-		return this.stringFlag[i] === 2 ? '(null)' : this.stringText[i] + '...';
+		return this.stringFlag[i] === 2 ? nothing : this.stringText[i] + (mark && this.stringFlag[i] ? '...' : '');
 	}
 
 	/* All values of a site's argument. */
@@ -217,6 +195,10 @@ class Chunk {
 				return this.string(Number(word), true);
 			return arg.type === 'f' ? doubleOf(word) : word;
 		});
+	}
+
+	thread(e) {
+		return index.tracks[this.track[e]]?.thread ?? -1;
 	}
 
 	pid(e) {
@@ -363,21 +345,15 @@ function chunkOf(event) {
 	return firstOf(1, index.chunks.length, (k) => index.chunks[k].firstEvent > event) - 1;
 }
 
+/* The one that an event is in, if it is at hand. */
+const chunkWith = (event) => event >= 0 ? chunks.get(chunkOf(event)) : undefined;
+
 /* ---- index, states, overview ---- */
 
-const rowMembers = ['kind', 'pid', 'group', 'ident', 'has', 'lanes', 'least', 'greatest', 'end', 'parts', 'rings', 'levels'];
-const members = {
-	sites: ['name', 'class', 'file', 'func', 'line', 'format', 'group', 'kind', 'ident', 'args', 'valueArg', 'steps', 'scope'],
-	tracks: ['tid', 'pid', 'name', 'program', 'row', 'label', 'cpu', 'keep', 'approx', 'nest'],
-	rows: rowMembers,
-	cpus: rowMembers,
-	losses: ['cpu', 'keep', 'events', 'from', 'to'],
-	chunks: ['events', 'first', 'last'],
-};
-const lineMembers = ['text', 'row', 'marks', 'legend', 'indent', 'remark', 'said', 'busy', 'first'];
-
-function named(row, names) {
-	return Object.fromEntries(names.map((name, i) => [name, row[i]]));
+/* Arrays of a table of the index as objects. */
+function named(table, rows) {
+	const names = index.members[table].split(' ');
+	return rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
 }
 
 const gapsKnown = new Map();	/* by rings: few sets of them are different */
@@ -407,23 +383,18 @@ function gapAfter(gaps, time) {
 
 function indexRead(text) {
 	index = JSON.parse(text);
-	for (const table in members)
-		index[table] = index[table].map((row) => named(row, members[table]));
-	for (const site of index.sites)
-		site.args = site.args.map(([name, type]) => ({ name, type }));
-	for (const view of Object.values(index.views)) {
-		view.lines = view.lines.map((line) => named(line, lineMembers));
-		view.legends = view.legends.map(([group, more, labels]) => ({ group, more, labels }));
-	}
+	const name = (of) => Object.keys(index.members).forEach((table) => of[table] &&= named(table, of[table]));
+	name(index);
+	[...Object.values(index.views), ...index.sites].forEach(name);
 	let event = 0;
 	for (const chunk of index.chunks) {
 		chunk.firstEvent = event;
 		event += chunk.events;
 	}
-	const processes = [...new Set(index.tracks.map((track) => track.pid))];
+	const number = (numbers, key) => numbers.get(key) ?? numbers.set(key, numbers.size).get(key), processes = new Map(), threads = new Map();
 	for (const track of index.tracks)
-		track.process = processes.indexOf(track.pid);
-	index.processes = processes.length;
+		Object.assign(track, { process: number(processes, track.pid), thread: number(threads, track.pid + '/' + track.tid) });
+	index.processes = processes.size;
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i])
 		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));

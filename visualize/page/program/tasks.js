@@ -21,7 +21,7 @@ async function eachPart(first, end, task, see) {
 			return false;
 		if (see(k) === true)
 			return true;
-		task.done?.((k + 1 - first) / (end + 1 - first));
+		task.done?.(((task.passed ?? 0) + (k + 1 - first) / (end + 1 - first)) / (task.passes ?? 1));
 	}
 	return true;
 }

@@ -12,23 +12,12 @@ function detailStop() {
 	Object.assign(detail, { asked: [], kind: null, wish: null });
 }
 
-function barName({ what, row, label }) {
-	return what === 'scope' ? index.labels[label] : what === 'state' ? index.rows[row].ident + ': ' + index.labels[label] :
-		index.rows[row].group + ' ' + index.rows[row].ident;
+function barName(bar) {
+	return bar.what === 'state' ? index.rows[bar.row].ident + ': ' + index.labels[bar.label] : kindName(kindOf(bar));
 }
 
 function goButton(text, title, event) {
 	return button(text, title, () => selectNumber(event), { disabled: !(event >= 0) });
-}
-
-const SVG = 'http://www.w3.org/2000/svg';
-
-function svg(name, attributes, ...children) {
-	const node = document.createElementNS(SVG, name);
-	for (const key in attributes)
-		node.setAttribute(key, attributes[key]);
-	node.append(...children);
-	return node;
 }
 
 /* How often its kind took how long; its own bar is marked. */
@@ -39,11 +28,11 @@ function histogramOf({ low, high, count }, took) {
 		const height = n ? Math.max(2, n / most * (tall - 4)) : 0;
 		const bar = svg('rect', { x: i * step, y: tall - height, width: step - 1, height, class: i === mine ? 'mine' : 'other' });
 		const at = (k) => duration(Math.round(low * (high / low) ** (k / count.length)));
-		bar.append(svg('title', {}, grouped(n) + ' from ' + at(i) + ' to ' + at(i + 1)));
+		bar.append(svg('title', '', grouped(n) + ' from ' + at(i) + ' to ' + at(i + 1)));
 		return bar;
 	});
-	const axis = element('div', { className: 'axis' }, element('span', { textContent: duration(low) }), element('span', { textContent: duration(high) }));
-	return element('div', { className: 'histogram' }, svg('svg', { viewBox: `0 0 ${wide} ${tall}`, role: 'img',
+	const axis = element('div', 'axis', element('span', '', duration(low)), element('span', '', duration(high)));
+	return element('div', 'histogram', svg('svg', { viewBox: `0 0 ${wide} ${tall}`, role: 'img',
 		'aria-label': 'how many took how long, from ' + duration(low) + ' to ' + duration(high) }, ...bars), axis);
 }
 
@@ -57,8 +46,8 @@ function kindShow(node, bar, took, answer) {
 		(place === 1 ? 'the longest' : nth(place) + ' longest') + ' of ' + grouped(answer.n) + ' ' + name;
 	const told = [['p50', answer.p50], ['p99', answer.p99], ['max', answer.max], ['mean', answer.mean]].filter(([, ns]) => !isNaN(ns))
 		.map(([word, ns]) => word + ' ' + duration(ns));
-	node.replaceChildren(element('h3', { textContent: 'among its kind' }), element('p', { className: 'rank', textContent: of }),
-		element('p', { textContent: told.join(' · ') }), histogramOf(answer.bars, took), stepsOf([
+	node.replaceChildren(element('h3', '', 'among its kind'), element('p', 'rank', of),
+		element('p', '', told.join(' · ')), histogramOf(answer.bars, took), stepsOf([
 			['◂ kind', 'the one before of its kind (,)', () => kindStep(-1)], ['kind ▸', 'the next one of its kind (.)', () => kindStep(1)],
 			['longest', 'the longest of its kind; again: the next longest (l)', kindLongest]]));
 }
@@ -83,23 +72,17 @@ function kindLongest() {
 function childrenShow(node, { children, n }) {
 	if (!n)
 		return;
-	const table = element('table', { className: 'children' }, element('tr', {}, ...['children', 'count', 'total', 'longest']
-		.map((textContent) => element('th', { textContent }))));
-	for (const child of children.slice(0, 12))
-		table.append(element('tr', {}, element('td', {}, goButton(index.labels[child.label], 'the longest of them', child.event)), element('td', { textContent: grouped(child.n) }),
-		element('td', { textContent: duration(child.total) }), element('td', { textContent: duration(child.longest) })));
-	if (children.length > 12)
-		table.append(element('tr', {}, element('td', { textContent: 'and ' + (children.length - 12) + ' more names' })));
+	const line = (tag, ...cells) => element('tr', '', ...cells.map((cell) => element(tag, '', cell)));
+	const table = element('table', 'children', line('th', 'children', 'count', 'total', 'longest'), ...children.slice(0, 12).map((child) =>
+		line('td', goButton(index.labels[child.label], 'the longest of them', child.event), grouped(child.n), duration(child.total), duration(child.longest))),
+	...children.length > 12 ? [line('td', 'and ' + (children.length - 12) + ' more names')] : []);
 	node.replaceChildren(table);
 }
 
 /* The cells that are filled in later. */
 function barTimes(bar, say) {
-	const cells = { end: element('span', { textContent: '…' }), took: element('span', { textContent: '…' }),
-		self: element('span', { textContent: '…' }), parent: element('span', { textContent: '…' }) };
-	say('begin', moment(bar.from + index.from, 1));
-	if (wallClock(bar.from))
-		say('', wallClock(bar.from));
+	const cells = Object.fromEntries(['end', 'took', 'self', 'parent'].map((name) => [name, element('span', '', '…')]));
+	sayTime(say, 'begin', bar.from);
 	say('end', '', cells.end);
 	say('duration', '', cells.took);
 	if (bar.what === 'scope') {
@@ -121,7 +104,7 @@ function wholeShow(cells, bar, whole) {
 async function barShow(bar, chunk, e) {
 	detailStop();
 	const { run } = detail, { table, say } = panelTable(), panel = part('panel');
-	const children = element('div', {}), kind = element('div', { className: 'kind', textContent: '…' }), more = [];
+	const children = element('div', ''), kind = element('div', 'kind', '…'), more = [];
 	const cells = barTimes(bar, say);
 	if (chunk) {
 		say('message', saidOf(chunk, e));
@@ -130,7 +113,7 @@ async function barShow(bar, chunk, e) {
 	} else {
 		say('', 'it began before this page, or that was lost');
 	}
-	panel.replaceChildren(element('h2', { textContent: barName(bar) }), table, children, ...more, kind, stepsOf(eventSteps));
+	panel.replaceChildren(element('h2', '', barName(bar)), table, children, ...more, kind, stepsOf(eventSteps));
 	panel.hidden = false;
 	const told = (node) => ({ share }) => run === detail.run && (node.textContent = Math.round(100 * share) + ' %');
 	const wholeAsked = ask('whole', bar, told(cells.end));

@@ -52,17 +52,15 @@ function drawRuler() {
 function drawGrid(lines) {
 	const { ratio } = picture, left = Math.round(GUTTER * ratio), step = tickStep();
 	for (const line of lines)
-		if (line.row < 0 && line.marks < 0)
-			rectangle(0, ...swap(band(line, 0, line.height)), theme.bandPixel);
+		if (isHeading(line)) {
+			const [y0, y1] = band(line, 0, line.height);
+			rectangle(0, y0, picture.width, y1, theme.bandPixel);
+		}
 	for (let k = Math.ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
 		const x = Math.round(xOf(k * step - index.from) * ratio);
 		if (x >= left)
 			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
 	}
-}
-
-function swap([y0, y1]) {
-	return [y0, picture.width, y1];
 }
 
 /* ---- what is selected, measured, noted ---- */
@@ -115,10 +113,10 @@ function drawSelection() {
 		const [y0, y1] = barPlace(line, bar), a = Math.max(GUTTER, xOf(bar.from)), b = Math.min(right, Math.max(xOf(bar.to), a + 2));
 		pen.lineWidth = 2;
 		if (b > a)
-			pen.strokeRect(a, RULER + line.y - view.top + y0, b - a, y1 - y0);
+			pen.strokeRect(a, yOf(line) + y0, b - a, y1 - y0);
 		pen.lineWidth = 1;
 	} else if (line) {
-		pen.strokeRect(GUTTER + 0.5, RULER + line.y - view.top + 0.5, plotWidth() - 1, line.height - 1);
+		pen.strokeRect(GUTTER + 0.5, yOf(line) + 0.5, plotWidth() - 1, line.height - 1);
 	}
 }
 
@@ -166,7 +164,7 @@ function drawHits(lines, sight) {
 				continue;
 			if (++drawn > 5000)
 				return;
-			const y = RULER + line.y - view.top + line.height;
+			const y = yOf(line) + line.height;
 			if (before && search.follow)
 				drawArrow(before, { x, y });
 			before = { x, y };

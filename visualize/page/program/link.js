@@ -34,16 +34,18 @@ function linkText() {
 function linkWrite() {
 	const text = linkText();
 	clearTimeout(link.timer);
-	if (text !== link.now && !link.reads)
+	if (text !== link.now && !link.reads && location.protocol !== 'about:')
 		history[link.push && link.now ? 'pushState' : 'replaceState'](null, '', text);
 	link.now = text;
 	link.push = false;
 }
 
-function linkSoon(push) {
-	link.push = link.push || push;
+/* Something is to be seen, or else chosen: draws, and writes the link soon. */
+function changed(push = true) {
+	link.push ||= push;
 	clearTimeout(link.timer);
 	link.timer = setTimeout(linkWrite, 250);
+	show();
 }
 
 const rangeOf = (text) => /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? '')?.slice(1).map((ns) => Number(ns) - index.from);
@@ -66,10 +68,8 @@ async function linkRead() {
 	view.notes = set.getAll('note').map((note) => /^(-?\d+) (.*)$/s.exec(note)).filter(Boolean)
 		.map(([, time, words]) => ({ time: Number(time) - index.from, text: words }));
 	look(from, to);
-	if (text !== search.text || set.has('follow') !== search.follow) {
-		part('search').value = text;
-		searchStart(text, set.has('follow'));
-	}
+	if (text !== search.text || set.has('follow') !== search.follow)
+		searchFor(text, set.has('follow'));
 	view.measure = range ? { a: range[0], b: range[1] } : null;
 	if (range && (drawer.range?.from !== range[0] || drawer.range?.to !== range[1]))
 		rangeShow();
@@ -85,11 +85,9 @@ async function linkRead() {
 	show();
 }
 
-async function linkCopy() {
+function linkCopy() {
 	linkWrite();
-	await copyText(location.href, null);
-	put('said', 'The link is copied: ' + location.hash);
-	setTimeout(() => put('said', ''), 2500);
+	copyText(location.href);
 }
 
 /* Asks for the words of a note at a moment, or of one that is there; without words it goes. */
@@ -101,7 +99,7 @@ function noteAsk(time, note) {
 			view.notes = view.notes.filter((other) => other !== note);
 			if (field.value.trim())
 				view.notes.push({ time, text: field.value.trim() });
-			linkSoon(true);
+			changed();
 		}
 		canvas.focus();
 		show();

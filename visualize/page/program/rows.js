@@ -24,6 +24,8 @@ function rowTable() {
 	return view.by === 'cpus' ? index.cpus : index.rows;
 }
 
+const labelsNow = () => view.by === 'cpus' ? index.threads : index.labels;
+
 /* {n, high: [pixels] of each} of a row of spans. */
 function lanesOf(line, row) {
 	const n = Math.max(1, Math.min(row.lanes, LANES_MAX));
@@ -158,7 +160,7 @@ function stripOf(chunk, key, n, like, sight, fill) {
 		strip = new like.constructor(like.list?.length);
 		strip.resize(n);
 		strip.clear();
-		fill(strip, sight, sight.from, n / (sight.to - sight.from));
+		fill(strip, sight, (time) => (time - sight.from) * n / (sight.to - sight.from));
 		chunk.strips.set(n + key, strip);
 	}
 	return strip;
@@ -189,8 +191,8 @@ function addStrip(columns, strip, x0, width) {
 }
 
 /*
- * Draws each chunk in sight into the columns: fill(columns, sight, zero, scale) does it for a sight of one
- * chunk, with time zero at column 0. key names what it does.
+ * Draws each chunk in sight into the columns: fill(columns, sight, at) does it for a sight of one chunk; at(time) is
+ * where a moment is. key names what it does.
  */
 function eachChunk(columns, sight, key, fill) {
 	const n = index.chunks.length, scale = columns.n / (sight.to - sight.from);
@@ -205,7 +207,7 @@ function eachChunk(columns, sight, key, fill) {
 		if (size)
 			addStrip(columns, stripOf(chunk, key, size, columns, whole, fill), (from - sight.from) * scale, width);
 		else
-			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, sight.from, scale);
+			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, (time) => (time - sight.from) * scale);
 	}
 }
 
@@ -261,7 +263,7 @@ function* partsOf(what, number, sight) {
 }
 
 /*
- * Calls see(from, to, value, event number, part, whether the next one ends it) for each stay in a state, or each number of a
+ * Calls see(from, to, value, event number, part, whether the next one ends it, which that is in the part) for each stay in a state, or each number of a
  * counter, that is in sight, in order. Parts that are not unpacked yet are passed over.
  */
 function eachValue(number, sight, kind, see) {
@@ -280,7 +282,7 @@ function eachValue(number, sight, kind, see) {
 			const time = chunk.time[order[i]];
 			if (!wanted(i))
 				continue;
-			see(from, time, value, event, k, true);
+			see(from, time, value, event, k, true, order[i]);
 			if (time > until)
 				break;
 			take(order[i]);
@@ -302,18 +304,18 @@ function beganAt(chunk, e) {
 }
 
 /*
- * What the spans of a row do in part k up to a moment: end(span, lane, time, told, open) for each that ends, told if
- * its STOP says so; span is {from, event number or -1, label of a scope's name}, open has those of all lanes.
+ * What the spans of a row do in part k up to a moment: end(span, lane, time, told, open, e) for each that ends, told if
+ * its STOP, event e of the part, says so; span is {from, event number or -1, label of a scope's name}, open has those of all lanes.
  * Returns those that are open then.
  */
 function walkSpans(number, k, until, end) {
 	const chunk = chunks.get(k), { start, order } = chunk.list('ids'), ends = chunk.ends.get(number) ?? [];
 	const open = [];
 	let next = 0;
-	const close = (lane, time, told) => {
+	const close = (lane, time, told, e) => {
 		const span = open[lane];
 		if (span)
-			end(span, lane, time, told, open);
+			end(span, lane, time, told, open, e);
 		open[lane] = null;
 	};
 	for (const span of stateBefore(number, k).spans)
@@ -321,15 +323,15 @@ function walkSpans(number, k, until, end) {
 	for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
 		const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
 		for (; next < ends.length && ends[next].e <= e; next++)
-			close(ends[next].lane, ends[next].time, false);
+			close(ends[next].lane, ends[next].time, false, e);
 		if (lane < 0)
 			continue;
-		close(lane, chunk.time[e], kind === KIND_STOP);
+		close(lane, chunk.time[e], kind === KIND_STOP, e);
 		if (kind === KIND_START)
 			open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
 	}
 	for (; next < ends.length && ends[next].time <= until; next++)
-		close(ends[next].lane, ends[next].time, false);
+		close(ends[next].lane, ends[next].time, false, chunk.n - 1);
 	return open;
 }
 

@@ -71,8 +71,7 @@ function linesShow() {
 	part('sort').value = chosen.sort;
 	put('hidden', chosen.hide.size + ' hidden');
 	part('hidden').hidden = !chosen.hide.size;
-	linkSoon(true);
-	show();
+	changed();
 }
 
 /* Folds, pins or hides a line, or undoes that. */

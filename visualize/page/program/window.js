@@ -28,7 +28,8 @@ class Window {
 	constructor(from, to) {
 		Object.assign(this, { from, to, lines: new Map(), threads: new Map(), states: new Map(), classes: new Map(),
 			sites: new Map(), beyond: 0, events: 0 });
-		this.calls = new Calls(rowsWith((row) => row.has & HAS_SPANS || row.kind === ROW_NEST));
+		this.inner = new Map(rowsWith((row) => row.has & HAS_SPANS || row.kind === ROW_NEST)
+			.map((row) => [row, new Float64Array(index.rows[row].lanes + 1)]));
 		this.stays = rowsWith((row) => row.kind === 0 && row.has & HAS_STATES);
 	}
 
@@ -38,21 +39,31 @@ class Window {
 		return table.get(key);
 	}
 
+	/* Bars as their ends come by. How long a call is by itself, and whether one of its name is around it: analyze/stats/calls.c. */
 	bars(k) {
-		this.calls.end(k, (row, level, span, to, told, self, again) => {
-			if (to < this.from || span.from >= this.to)
-				return;
-			if (!told || span.event < 0 || span.from < this.from || to >= this.to) {
-				this.beyond++;
-				return;
-			}
-			const nests = index.rows[row].kind === ROW_NEST;
-			const kind = kindOf({ what: nests ? 'scope' : 'span', row, label: span.label });
-			const key = nests ? 's' + span.label : kind.group + '/' + kind.ident;
-			this.line(this.lines, key, kind, row).add(to - span.from, self, again, span.event);
-			if (nests)
-				this.line(this.threads, row + key, kind, row).add(to - span.from, self, again, span.event);
-		});
+		for (const [row, inner] of this.inner)
+			walkSpans(row, k, Infinity, (span, level, to, told, open) => {
+				const took = to - span.from, nests = index.rows[row].kind === ROW_NEST, self = Math.max(0, took - inner[level]);
+				inner[level] = 0;
+				if (nests && level)
+					inner[level - 1] += took;
+				this.bar(row, span, to, told, self, nests && open.some((around, at) => at < level && around?.label === span.label));
+			});
+	}
+
+	bar(row, span, to, told, self, again) {
+		if (to < this.from || span.from >= this.to)
+			return;
+		if (!told || span.event < 0 || span.from < this.from || to >= this.to) {
+			this.beyond++;
+			return;
+		}
+		const nests = index.rows[row].kind === ROW_NEST;
+		const kind = kindOf({ what: nests ? 'scope' : 'span', row, label: span.label });
+		const key = nests ? 's' + span.label : kind.group + '/' + kind.ident;
+		this.line(this.lines, key, kind, row).add(to - span.from, self, again, span.event);
+		if (nests)
+			this.line(this.threads, row + key, kind, row).add(to - span.from, self, again, span.event);
 	}
 
 	states_(k) {

@@ -69,23 +69,17 @@ function doubleText(value, conv, width, precision, flags) {
 	} else if (kind === 'f') {
 		digits = n < 1e21 ? n.toFixed(Math.min(p, 100)) : String(BigInt(n)) + (p ? '.' + '0'.repeat(p) : '');
 	} else if (kind === 'e') {
-		digits = n.toExponential(Math.min(p, 100)).replace(/e([+-])(\d)$/, 'e$10$2');
+		digits = n.toExponential(Math.min(p, 100));
 	} else if (kind === 'g') {
 		p = p || 1;
 		const exponent = n === 0 ? 0 : Number(n.toExponential(p - 1).split('e')[1]);
-		if (exponent < -4 || exponent >= p) {
-			digits = n.toExponential(p - 1);
-			if (!(flags & FLAG_ALT))
-				digits = digits.replace(/\.?0*e/, 'e');
-			digits = digits.replace(/e([+-])(\d)$/, 'e$10$2');
-		} else {
-			digits = n.toFixed(Math.max(0, p - 1 - exponent));
-			if (!(flags & FLAG_ALT) && digits.includes('.'))
-				digits = digits.replace(/\.?0+$/, '');
-		}
+		digits = exponent < -4 || exponent >= p ? n.toExponential(p - 1) : n.toFixed(Math.max(0, p - 1 - exponent));
+		if (!(flags & FLAG_ALT))
+			digits = digits.replace(/\.(\d*[1-9])?0*(?=e|$)/, (_, some) => some ? '.' + some : '');
 	} else {
 		digits = n.toString(16);
 	}
+	digits = digits.replace(/e([+-])(\d)$/, 'e$10$2');
 	const text = paddedNumber(signOf(negative, flags), digits, width, -1, flags);
 	return upper ? text.toUpperCase() : text;
 }

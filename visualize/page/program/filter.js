@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Expressions of ktr-filter(7) over a page's events: an expression becomes a function of a part and an event in it.
- * Integers are BigInt, of 64 bits; undefined is no value. What a page does not know (module, index, span) is an error.
+ * Integers are BigInt, of 64 bits; undefined is no value.
  */
 
 const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 36e11, d: 864e11, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 };
@@ -18,12 +18,14 @@ const ofSite = (get) => ({ is: 'site', get });
 const ofTrack = (get) => ({ is: 'track', get });
 const ofEvent = (get) => ({ is: 'event', get });
 const nameOf = (is, get, list) => ({ is, get, list, names: true });
+const endsOf = (path) => path.split('/').map((_, i, all) => all.slice(i).join('/')).concat(path);
 const timeOfEvent = (chunk, e) => BigInt(Math.round(chunk.time[e] + index.from));
 
 const FIELDS = {
 	class: nameOf('site', (site) => site.class, (site) => [site.class, ...site.class.split('|')]),
 	site: nameOf('site', (site) => site.name, (site, s) => [site.name, site.func, site.format, site.ident ?? site.name, String(s)]),
-	file: nameOf('site', (site) => site.file, (site) => site.file.split('/').map((_, i, all) => all.slice(i).join('/')).concat(site.file)),
+	file: nameOf('site', (site) => site.file, (site) => endsOf(site.file)),
+	module: nameOf('site', (site) => site.module, (site) => endsOf(site.module)),
 	func: nameOf('site', (site) => site.func),
 	format: nameOf('site', (site) => site.format),
 	line: ofSite((site) => BigInt(site.line)),
@@ -38,11 +40,11 @@ const FIELDS = {
 	keep: ofTrack((track) => BigInt(track.keep)),
 	approx: ofTrack((track) => BigInt(track.approx)),
 	msg: nameOf('event', (chunk, e) => chunk.message(e)),
+	index: ofEvent((chunk, e) => BigInt(chunk.indices()[e])),
 	time: ofEvent(timeOfEvent),
 	mono: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin)),
 	utc: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin) + BigInt(index.utc)),
 };
-const NOT_HERE = ['module', 'index', 'span'];
 
 function ofArgument(name) {
 	const position = /^arg[0-5]$/.test(name) ? Number(name[3]) : -1;
@@ -56,7 +58,7 @@ function ofArgument(name) {
 			return undefined;
 		const arg = index.sites[s].args[i], word = chunk.values(s, i)[chunk.ordinal[e]];
 		if (arg.type === 's' || arg.type === 'k')
-			return chunk.string(Number(word), false);
+			return chunk.string(Number(word), false, '(null)');
 		return arg.type === 'f' ? doubleOf(word) : arg.type === 'i' ? BigInt.asIntN(64, word) : word;
 	} };
 }
@@ -65,7 +67,7 @@ function ofArgument(name) {
 
 function compare(a, b) {
 	if (a === undefined || b === undefined || (typeof a === 'string') !== (typeof b === 'string'))
-		return NaN;
+		return undefined;
 	return a < b ? -1 : a > b ? 1 : a == b ? 0 : NaN;
 }
 
@@ -74,23 +76,23 @@ const COMPARE = { '==': (c) => c === 0, '=': (c) => c === 0, '!=': (c) => c === 
 
 const wrapped = (n) => n < -(1n << 63n) || n >= 1n << 64n ? BigInt.asIntN(64, n & MASK64) : n;
 
+const ARITHMETIC = { '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b,
+	'|': (a, b) => a | b, '^': (a, b) => a ^ b, '&': (a, b) => a & b, '<<': (a, b) => a << b, '>>': (a, b) => a >> b };
+
 function arithmetic(op, a, b) {
 	if (a === undefined || b === undefined || typeof a === 'string' || typeof b === 'string')
 		return undefined;
-	if (typeof a === 'number' || typeof b === 'number') {
-		const [x, y] = [Number(a), Number(b)];
-		return { '+': x + y, '-': x - y, '*': x * y, '/': x / y }[op];
-	}
+	if (typeof a === 'number' || typeof b === 'number')
+		return '+-*/'.includes(op) ? ARITHMETIC[op](Number(a), Number(b)) : undefined;
 	if ((op === '/' || op === '%') && b === 0n)
 		return undefined;
-	if (op === '<<' || op === '>>')
-		return b < 0n || b >= 64n ? 0n : wrapped(op === '<<' ? a << b : a >> b);
-	const ops = { '+': () => a + b, '-': () => a - b, '*': () => a * b, '/': () => a / b, '%': () => a % b, '|': () => a | b,
-		'^': () => a ^ b, '&': () => a & b };
-	return wrapped(ops[op]());
+	if ((op === '<<' || op === '>>') && (b < 0n || b >= 64n))
+		return 0n;
+	return wrapped(ARITHMETIC[op](a, b));
 }
 
 const holds = (value) => value !== undefined && (typeof value === 'string' ? value !== '' : value != 0);
+const truth = (value) => value === undefined ? value : holds(value) ? 1n : 0n;
 
 /* A pattern of the shell as a regular expression. */
 function patternOf(text) {
@@ -105,11 +107,15 @@ function regexOf(text, flags) {
 
 /* ---- reading ---- */
 
+const unquoted = (quoted) => (quoted[1] ?? quoted[2]).replace(/\\(x[0-9a-f]{1,2}|.)/gis, (_, c) =>
+	c[1] ? String.fromCharCode(parseInt(c.slice(1), 16)) : { n: '\n', t: '\t' }[c] ?? c);
+
 class FilterReader {
 	constructor(text) {
 		this.text = text;
 		this.at = 0;
 		this.compares = false;
+		this.spans = [];	/* that it asks for */
 	}
 
 	space() {
@@ -148,26 +154,33 @@ class FilterReader {
 		return value;
 	}
 
-	joined(words, below, make) {
+	/* One side that is what wins decides; else what has no value has none with anything. */
+	joined(words, below, wins) {
 		let value = below();
 		while (this.next(...words))
-			value = make(value, below());
+			value = both(value, below(), (x, y) => (c, e) => {
+				const a = truth(x(c, e)), b = a === wins ? a : truth(y(c, e));
+				return b === wins || a !== undefined ? b : a;
+			});
 		return value;
 	}
 
 	or() {
-		return this.joined(['or', '||'], () => this.and(), (a, b) => both(a, b, (x, y) => (...at) => holds(x(...at)) || holds(y(...at)) ? 1n : 0n));
+		return this.joined(['or', '||'], () => this.and(), 1n);
 	}
 
 	and() {
-		return this.joined(['and', '&&'], () => this.not(), (a, b) => both(a, b, (x, y) => (...at) => holds(x(...at)) && holds(y(...at)) ? 1n : 0n));
+		return this.joined(['and', '&&'], () => this.not(), 0n);
 	}
 
 	not() {
 		if (!this.next('not', '!'))
 			return this.comparison();
 		const value = this.not();
-		return { ...value, get: (...at) => holds(value.get(...at)) ? 0n : 1n };
+		return { ...value, get: (c, e) => {
+			const is = truth(value.get(c, e));
+			return is === undefined ? is : 1n - is;
+		} };
 	}
 
 	comparison() {
@@ -188,7 +201,10 @@ class FilterReader {
 				const is = this.isAny(list(site, s), right.get());
 				return is === (op !== '!=') ? 1n : 0n;
 			} };
-		return both(left, right, (x, y) => (...at) => test(compare(x(...at), y(...at))) ? 1n : 0n);
+		return both(left, right, (x, y) => (c, e) => {
+			const is = compare(x(c, e), y(c, e));
+			return is === undefined ? is : test(is) ? 1n : 0n;
+		});
 	}
 
 	/* "net|lock" is one of two; numbers of sites are texts. */
@@ -215,11 +231,11 @@ class FilterReader {
 		} while (this.next(','));
 		if (!this.next(')'))
 			this.fail(') is missing');
-		return { is: left.is, sites: left.sites, get: (...at) => {
-			const value = left.get(...at), names = left.list?.(...at);
-			const is = parts.some(([low, high]) => high ? compare(value, low.get(...at)) >= 0 && compare(value, high.get(...at)) <= 0 :
-				names ? this.isAny(names, low.get(...at)) : compare(value, low.get(...at)) === 0);
-			return (value !== undefined && is) !== negated ? 1n : 0n;
+		return { is: left.is, sites: left.sites, get: (c, e) => {
+			const value = left.get(c, e), names = left.list?.(c, e);
+			const is = parts.some(([low, high]) => high ? compare(value, low.get()) >= 0 && compare(value, high.get()) <= 0 :
+				names ? this.isAny(names, low.get()) : compare(value, low.get()) === 0);
+			return value === undefined ? value : is !== negated ? 1n : 0n;
 		} };
 	}
 
@@ -230,10 +246,10 @@ class FilterReader {
 			this.fail('a pattern is missing');
 		const pattern = regex ? regexOf(regex[1].replace(/\\\//g, '/'), regex[2]) : patternOf(bare ? bare[0] : text[1] ?? text[2]);
 		const { list } = left;
-		return { is: left.is, sites: left.sites, get: (...at) => {
-			const value = left.get(...at);
-			const is = list ? list(...at).some((name) => pattern.test(name)) : typeof value === 'string' && pattern.test(value);
-			return (typeof value === 'string' && is) !== negated ? 1n : 0n;
+		return { is: left.is, sites: left.sites, get: (c, e) => {
+			const value = left.get(c, e);
+			const is = list ? list(c, e).some((name) => pattern.test(name)) : pattern.test(value);
+			return typeof value !== 'string' ? undefined : is !== negated ? 1n : 0n;
 		} };
 	}
 
@@ -245,7 +261,7 @@ class FilterReader {
 		let value = this.sum(level + 1);
 		for (let op; (op = this.next(...levels[level]));) {
 			const sign = op;
-			value = both(value, this.sum(level + 1), (x, y) => (...at) => arithmetic(sign, x(...at), y(...at)));
+			value = both(value, this.sum(level + 1), (x, y) => (c, e) => arithmetic(sign, x(c, e), y(c, e)));
 		}
 		return value;
 	}
@@ -255,8 +271,8 @@ class FilterReader {
 		if (!sign)
 			return this.primary();
 		const value = this.unary();
-		return { ...value, get: (...at) => {
-			const n = value.get(...at);
+		return { ...value, get: (c, e) => {
+			const n = value.get(c, e);
 			return n === undefined || typeof n === 'string' ? undefined : sign === '-' ? -n : typeof n === 'bigint' ? ~n : undefined;
 		} };
 	}
@@ -270,8 +286,7 @@ class FilterReader {
 		}
 		const quoted = this.take(QUOTED);
 		if (quoted) {
-			const text = (quoted[1] ?? quoted[2]).replace(/\\(x[0-9a-f]{1,2}|.)/gi, (_, c) =>
-				c[0] === 'x' ? String.fromCharCode(parseInt(c.slice(1), 16)) : { n: '\n', t: '\t' }[c] ?? c);
+			const text = unquoted(quoted);
 			return { is: 'constant', get: () => text };
 		}
 		const number = this.take(NUMBER);
@@ -280,15 +295,28 @@ class FilterReader {
 		const word = this.take(WORD)?.[0];
 		if (!word)
 			this.fail('a value is missing');
-		if (NOT_HERE.includes(word))
-			this.fail(word + ' is not known on a page');
+		if (word === 'span')
+			return this.span();
 		if (word === 'arg' && this.next('(')) {
 			const name = this.take(QUOTED);
 			if (!name || !this.next(')'))
 				this.fail('a name in quotes is missing');
-			return ofArgument(name[1] ?? name[2]);
+			return ofArgument(unquoted(name));
 		}
 		return Object.hasOwn(FIELDS, word) ? FIELDS[word] : ofArgument(word);
+	}
+
+	/* The name after it is a pattern. */
+	span() {
+		const quoted = this.take(QUOTED), text = quoted ? unquoted(quoted) : this.take(BARE)?.[0], spans = text && namedSpans(text);
+		if (!spans)
+			this.fail('a name is missing');
+		this.spans.push(spans);
+		return ofEvent((chunk, e) => {
+			const { within } = chunk, took = within.get(spans) ?? spans.of(chunk);
+			within.set(spans, took);
+			return took[e] < 0 ? undefined : BigInt(took[e]);
+		});
 	}
 
 	number(text, unit) {
@@ -323,11 +351,14 @@ function filterOf(text) {
 	const reader = new FilterReader(text), wanted = eventOf(reader.all());
 	if (!reader.compares)
 		throw new Error('nothing is compared');
-	return (chunk) => {
+	const match = (chunk) => {
 		const out = [];
-		for (let e = 0; e < chunk.n; e++)
+		/* Nothing, until what it asks of spans is known. */
+		const n = reader.spans.every((spans) => spans.crossing) ? chunk.n : 0;
+		for (let e = 0; e < n; e++)
 			if (holds(wanted(chunk, e)))
 				out.push(e);
 		return out;
 	};
+	return Object.assign(match, { spans: reader.spans });
 }

@@ -42,7 +42,7 @@ function nearest(each) {
 function spanAt(line, x, y) {
 	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
 	const lanes = lanesOf(line, row), high = nests ? LEVEL_HEIGHT : lanes.high;
-	const wanted = Math.floor((y - RULER + view.top - line.y - 2) / high);
+	const wanted = Math.floor((y - yOf(line) - 2) / high);
 	if (!near)
 		return null;
 	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
@@ -73,19 +73,20 @@ function markAt(what, number, x) {
 	return best < 0 ? null : { what: 'event', event: best };
 }
 
-function numberEventAt(line, x) {
+/* The number of a counter's row at x, with the event that set it. */
+function numberUnder(line, x) {
 	const near = sightNear(x, 0);
 	let found = null;
 	if (near)
-		eachNumber(line.row, near, (from, to, value, event) => {
-			if (from <= near.time && near.time < to && event >= 0)
-				found = { what: 'event', event };
+		eachNumber(line.row, { ...near, to: near.time + 1 }, (from, to, value, event) => {
+			if (from <= near.time && near.time < to)
+				found = { what: 'event', event, value };
 		});
 	return found;
 }
 
 function thingAt(line, x, y) {
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const row = rowOf(line);
 	let thing = null;
 	if (row && row.kind === ROW_CPU)
 		return markAt('cpus', line.row, x);
@@ -94,7 +95,9 @@ function thingAt(line, x, y) {
 	else if (row && row.has & HAS_STATES)
 		thing = stateAt(line, x);
 	else if (row && row.has & HAS_COUNTERS)
-		thing = numberEventAt(line, x);
+		thing = numberUnder(line, x);
+	if (thing?.value !== undefined && thing.event < 0)
+		thing = null;
 	if (!thing && line.marks >= 0)
 		thing = markAt(rowTable()[line.marks].kind === 0 ? 'ids' : 'threads', line.marks, x);
 	return thing;
@@ -106,25 +109,15 @@ function thingAt(line, x, y) {
 const SCOPE_PARTS = 8;
 
 function scopeNow(bar) {
-	const first = Math.min(chunkAt(bar.from), index.chunks.length - 1), out = { ...bar, self: NaN };
-	let inner = 0, done = false;
-	for (let k = first; !done && k < Math.min(index.chunks.length, first + SCOPE_PARTS) && chunks.has(k); k++)
-		walkSpans(bar.row, k, Infinity, (span, level, time) => {
-			if (done)
-				return;
-			if (level === bar.lane && span.from === bar.from) {
-				Object.assign(out, { to: time, ended: true, self: time - bar.from - inner });
-				done = true;
-			} else if (level === bar.lane + 1 && span.from >= bar.from) {
-				inner += time - span.from;
-			}
-		});
-	return out;
+	const whole = new Whole(bar);
+	for (let k = whole.first; k < Math.min(index.chunks.length, whole.first + SCOPE_PARTS) && chunks.has(k); k++)
+		if (whole.part(k))
+			return { ...bar, ...whole.told() };
+	return { ...bar, self: NaN };
 }
 
 function barText(bar) {
-	const { what, row, label } = bar, { ident } = index.rows[row];
-	const name = what === 'scope' ? index.labels[label] : what === 'state' ? ident + ': ' + index.labels[label] : ident;
+	const { what, row } = bar, name = what === 'span' ? index.rows[row].ident : barName(bar);
 	const whole = what === 'scope' ? scopeNow(bar) : bar;
 	const text = name + ': ' + (whole.ended ? '' : 'at least ') + duration(whole.to - whole.from);
 	const more = what === 'span' ? spanText(bar.event).trim() : '';
@@ -133,9 +126,9 @@ function barText(bar) {
 
 /* What the overview has in the column under x: the names that fill it most. */
 function overviewText(line, x, y) {
-	const row = line.row >= 0 ? rowTable()[line.row] : null, c = Math.floor(timeOf(x) / (index.span / index.columns));
-	const level = row?.kind === ROW_NEST ? Math.floor((y - RULER + view.top - line.y - 2) / LEVEL_HEIGHT) : -1;
-	const cells = level >= 0 ? row.levelCells?.[level] : row?.cells, names = view.by === 'cpus' ? index.threads : index.labels;
+	const row = rowOf(line), c = Math.floor(timeOf(x) / (index.span / index.columns));
+	const level = row?.kind === ROW_NEST ? Math.floor((y - yOf(line) - 2) / LEVEL_HEIGHT) : -1;
+	const cells = level >= 0 ? row.levelCells?.[level] : row?.cells, names = labelsNow();
 	if (x < GUTTER || !(cells?.first[c] > 0))
 		return '';
 	return names[cells.first[c]] + ' ' + Math.round(cells.share[c] / 2.55) + ' % here' +
@@ -144,34 +137,21 @@ function overviewText(line, x, y) {
 
 /* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
 function numberAt(line, x) {
-	const row = rowTable()[line.row], { sight } = view, time = timeOf(x);
-	const unit = (row.ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
-	let text = '';
-	if (x < GUTTER || sight.first >= index.chunks.length && !row.area)
-		return text;
-	const near = sightNear(x, 0);
-	if (!near && index.overview) {
-		const c = Math.floor(time / (index.span / index.columns)), least = row.area?.least[c], greatest = row.area?.greatest[c];
+	const { ident, area } = rowOf(line), unit = (ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
+	const c = Math.floor(timeOf(x) / (index.span / index.columns)), least = area?.least[c], greatest = area?.greatest[c];
+	if (x >= GUTTER && !sightNear(x, 0) && index.overview)
 		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
-	}
-	if (!near)
-		return text;
-	eachNumber(line.row, { ...near, to: time + 1 }, (from, to, value, event) => {
-		if (!(from <= time && time < to))
-			return;
-		const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null, e = chunk && event - chunk.first, site = chunk && index.sites[chunk.site[e]];
-		text = site ? valueText(site.args[site.valueArg], chunk.args(e)[site.valueArg], chunk.pid(e)) : String(value);
-	});
-	return text && text + unit;
+	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first, site = chunk && index.sites[chunk.site[e]];
+	return !found ? '' : (site ? valueText(site.args[site.valueArg], chunk.args(e)[site.valueArg], chunk.pid(e)) : found.value) + unit;
 }
 
 function tipText(line, x, y) {
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const row = rowOf(line);
 	if (x < GUTTER)
 		return line.text + (line.remark ? ': ' + line.remark : '');
 	if (isCounter(row))
 		return line.text + ': ' + (numberAt(line, x) || 'no value') + (line.remark ? ' (' + line.remark + ')' : '');
-	const thing = thingAt(line, x, y), chunk = thing?.event >= 0 ? chunks.get(chunkOf(thing.event)) : null;
+	const thing = thingAt(line, x, y), chunk = chunkWith(thing?.event);
 	if (thing && thing.what !== 'event')
 		return barText(thing);
 	return chunk ? saidOf(chunk, thing.event - chunk.first) : view.sight.detail ? '' : overviewText(line, x, y);

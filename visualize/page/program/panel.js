@@ -1,27 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What is around the plot. Text of a trace gets here as text of nodes, never as HTML.
- */
-
-const part = (id) => document.getElementById(id);
-
-function element(name, properties, ...children) {
-	const node = document.createElement(name);
-	Object.assign(node, properties);
-	node.append(...children);
-	return node;
-}
-
-const button = (textContent, title, onclick, more) => element('button', { textContent, title, onclick, ...more });
+/* What is around the plot. */
 
 /* The line that an event is best seen on. */
 function lineOfEvent(chunk, e) {
-	const row = view.by === 'ids' ? chunk.list('ids').row[e] : -1;
-	if (view.by === 'cpus')
-		return view.lines.find((line) => line.row === chunk.list('cpus').row[e]) ?? null;
-	const thread = chunk.list('threads').row[e], id = chunk.list('ids').row[e];
-	return view.lines.find((line) => line.row === (row >= 0 ? row : id) && line.row >= 0) ??
-		view.lines.find((line) => line.marks === thread) ?? null;
+	const row = chunk.list(view.by === 'cpus' ? 'cpus' : 'ids').row[e], thread = view.by === 'cpus' ? -1 : chunk.list('threads').row[e];
+	return view.lines.find((line) => row >= 0 && line.row === row) ?? view.lines.find((line) => thread >= 0 && line.marks === thread) ?? null;
 }
 
 /* The bar that an event begins or, as a STOP, ends; null if it is on none. */
@@ -62,8 +45,7 @@ function selectEvent(chunk, e, moveThere) {
 		barShow(bar, chunk, e);
 	else
 		panelShow(chunk, e);
-	linkSoon(true);
-	show();
+	changed();
 }
 
 /* A bar whose beginning is not in the page. */
@@ -144,6 +126,12 @@ function tellRow() {
 		(line.remark ? ', ' + line.remark : ''));
 }
 
+function sayTime(say, name, time, more = '') {
+	say(name, moment(time + index.from, 1) + more);
+	if (wallClock(time))
+		say('', wallClock(time));
+}
+
 function wallClock(time) {
 	if (!index.utc)
 		return '';
@@ -154,9 +142,9 @@ function wallClock(time) {
 
 /* A table of the panel, with say(name, text, more nodes) for its lines. */
 function panelTable() {
-	const table = element('table', {});
-	return { table, say: (name, text, ...more) => table.append(element('tr', {}, element('td', { textContent: name }),
-		element('td', { className: 'value', textContent: text }, ...more))) };
+	const table = element('table', '');
+	return { table, say: (name, text, ...more) => table.append(element('tr', '', element('td', '', name),
+		element('td', 'value', text, ...more))) };
 }
 
 /* Where in the source, and by whom. */
@@ -178,18 +166,19 @@ function argumentsOf(chunk, e) {
 		/* The key of a scope is an address on its stack. */
 		if (site.scope >= 0 && i === site.valueArg)
 			return;
-		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) : text;
+		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) :
+			arg.type === 's' ? ofArgument(arg.name).get(chunk, e) : text;
 		const follow = button('follow', 'every event with this value, joined by arrows', () => searchFor(arg.name + '=' + plain, true));
 		say(arg.name, text + ' ', follow, ' ', button('flows', 'arrows between threads for all values of it; again: none', (event) => {
 			flowSet(arg.name);
 			event.target.ariaPressed = flow.name === arg.name;
 		}, { ariaPressed: flow.name === arg.name }));
 	});
-	return table.children.length ? [element('h3', { textContent: 'arguments' }), table] : [];
+	return table.children.length ? [element('h3', '', 'arguments'), table] : [];
 }
 
 function stepsOf(buttons) {
-	return element('div', { className: 'steps' }, ...buttons.map((words) => button(...words)));
+	return element('div', 'steps', ...buttons.map((words) => button(...words)));
 }
 
 const eventSteps = [['◂ event', 'the one before on this row ([)', () => selectNeighbour(-1)],
@@ -200,11 +189,9 @@ function panelShow(chunk, e) {
 	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]], { table, say } = panelTable();
 	detailStop();
 	say('message', saidOf(chunk, e));
-	say('time', moment(chunk.time[e] + index.from, 1) + (track.approx ? ' (approximate)' : ''));
-	if (wallClock(chunk.time[e]))
-		say('', wallClock(chunk.time[e]));
+	sayTime(say, 'time', chunk.time[e], track.approx ? ' (approximate)' : '');
 	sayWhere(say, chunk, e);
-	part('panel').replaceChildren(element('h2', { textContent: site.name }), table, ...argumentsOf(chunk, e), stepsOf(eventSteps));
+	part('panel').replaceChildren(element('h2', '', site.name), table, ...argumentsOf(chunk, e), stepsOf(eventSteps));
 	part('panel').hidden = false;
 }
 
@@ -213,28 +200,27 @@ function panelClose() {
 	view.selected = null;
 	part('panel').replaceChildren();
 	part('panel').hidden = true;
-	linkSoon(true);
-	show();
+	changed();
 }
 
 function legendShow() {
 	const node = part('legend'), v = index.views[view.by];
-	const names = view.by === 'cpus' ? index.threads : index.labels;
+	const names = labelsNow();
 	node.replaceChildren();
 	for (const legend of v.legends) {
-		node.append(element('b', { textContent: legend.group }));
+		node.append(element('b', '', legend.group));
 		for (const label of legend.labels) {
-			const chip = element('i', {});
+			const chip = element('i', '');
 			chip.style.background = '#' + shown(colourOf(label)).toString(16).padStart(6, '0');
-			node.append(element('span', {}, chip, names[label]));
+			node.append(element('span', '', chip, names[label]));
 		}
 		if (legend.more)
-			node.append(element('span', { textContent: 'and ' + legend.more + ' smaller ones' }));
+			node.append(element('span', '', 'and ' + legend.more + ' smaller ones'));
 	}
 	if (v.legends.length)
-		node.append(element('span', { textContent: 'heights: shares of the time; what is short has two pixels' }));
+		node.append(element('span', '', 'heights: shares of the time; what is short has two pixels'));
 	if (index.losses.length)
-		node.append(element('span', {}, element('i', { className: 'gap' }), 'events were lost'));
+		node.append(element('span', '', element('i', 'gap'), 'events were lost'));
 }
 
 function keysShow() {
@@ -251,10 +237,4 @@ function outputsShow() {
 	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(view.to - view.from) + ' in sight');
 	for (const button of part('by').children)
 		button.setAttribute('aria-pressed', String(button.dataset.by === view.by));
-}
-
-/* Only what has changed, so that who has the page read aloud hears no more. */
-function put(id, text) {
-	if (part(id).textContent !== text)
-		part(id).textContent = text;
 }

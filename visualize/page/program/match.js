@@ -4,40 +4,11 @@
  * argument, "name=value"; or those with a text anywhere in their message, place, class or thread.
  */
 
-/* Events of a site, in order, for which wanted(ordinal) holds. */
-function matchSite(chunk, s, wanted, out) {
-	for (let e = 0; e < chunk.n; e++)
-		if (chunk.site[e] === s && wanted(chunk.ordinal[e], e))
-			out.push(e);
-}
-
-function matchValue(name, text) {
-	return (chunk) => {
-		const out = [];
-		for (const s of chunk.columns.keys()) {
-			const site = index.sites[s], i = site.args.findIndex((arg) => arg.name === name);
-			if (i < 0 && name !== 'id')
-				continue;
-			if (i < 0) {
-				if (site.ident === text)
-					matchSite(chunk, s, () => true, out);
-				continue;
-			}
-			const arg = site.args[i], values = chunk.values(s, i), known = new Map();
-			matchSite(chunk, s, (ordinal, e) => {
-				const word = values[ordinal];
-				let is = known.get(word);
-				if (is === undefined) {
-					const value = chunk.args(e)[i];
-					is = valueText(arg, value, chunk.pid(e)) === text ||
-						(typeof value === 'bigint' && '0x' + value.toString(16) === text.toLowerCase());
-					known.set(word, is);
-				}
-				return is;
-			}, out);
-		}
-		return out.sort((a, b) => a - b);
-	};
+/* "name=value": an argument's value as the page shows it, as an expression; null where nothing is called so. */
+function valueOf(name, text) {
+	const quoted = (what) => '"' + what.replace(/["\\]/g, '\\$&') + '"', is = 'arg(' + quoted(name) + ') == ', number = /^-?(0x[\da-f]+|\d[\d.]*(e[+-]?\d+)?)$/i;
+	return [...index.sites.some(({ args }) => args.some((arg) => arg.name === name)) ? [is + quoted(text), ...number.test(text) ? [is + text] : []] : [],
+		...name === 'id' ? ['ident == ' + quoted(text)] : []].join(' or ');
 }
 
 function matchText(text) {
@@ -69,11 +40,11 @@ function matchText(text) {
 
 /* {match: part to the indices of its events, or null; how: in words; error: why the text is not the expression it looks like}. */
 function searchOf(text) {
-	const value = /^([^=<>!~&|]+)=([^=~].*|)$/s.exec(text);
+	const [, name, of] = /^([^=<>!~&|]+)=([^=~].*|)$/s.exec(text) ?? [], value = name && valueOf(name, of);
 	if (text === '')
 		return { match: null, how: '' };
-	if (value && (value[1] === 'id' || index.sites.some((site) => site.args.some((arg) => arg.name === value[1]))))
-		return { match: matchValue(value[1], value[2]), how: 'value' };
+	if (value)
+		return { match: filterOf(value), how: 'value' };
 	try {
 		return { match: filterOf(text), how: 'filter' };
 	} catch (error) {
@@ -87,11 +58,17 @@ const LISTED = 1000, DENSITY = 1024;
 
 /*
  * Counts the hits of a search, and finds the first so many: {counts by part, total, density: hits in each of so many
- * columns of the page, list: [[event, time, track, text]], how}.
+ * columns of the page, list: [[event, time, track, text]], crossing: of the spans that are asked for}.
  */
 async function searchTask({ text }, task) {
-	const { match } = searchOf(text);
+	const { match } = searchOf(text), spans = match.spans ?? [];
 	const found = { counts: [], total: 0, density: new Uint32Array(DENSITY), list: [] };
+	task.passes = 1 + spans.length;
+	for (const name of spans) {
+		if (!name.crossing && !await name.find(task))
+			return null;
+		task.passed = (task.passed ?? 0) + 1;
+	}
 	task.sofar = () => ({ counts: found.counts, total: found.total, density: found.density, list: found.list });
 	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => {
 		const chunk = chunks.get(k), hits = match(chunk);
@@ -103,5 +80,5 @@ async function searchTask({ text }, task) {
 				found.list.push([chunk.first + e, chunk.time[e], chunk.track[e], saidOf(chunk, e)]);
 		}
 	});
-	return whole ? found : null;
+	return whole ? { ...found, crossing: spans.map((name) => name.crossing) } : null;
 }

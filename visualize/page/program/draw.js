@@ -23,21 +23,14 @@ function packed(colour) {
 function themeRead() {
 	const style = getComputedStyle(document.documentElement);
 	const dark = document.documentElement.dataset.theme === 'dark';
-	theme = { dark };
+	theme = { dark, instead: new Map(style.getPropertyValue('--instead').split(',').map((two) => two.trim().split(' ').map((c) => parseInt(c, 16)))) };
 	for (const name of ['ink', 'faint', 'ground', 'band', 'line', 'mark']) {
 		theme[name] = style.getPropertyValue('--' + name).trim();
 		theme[name + 'Pixel'] = packed(parseInt(theme[name].slice(1), 16)) >>> 0;
 	}
 }
 
-/* Pale means that nothing happens, on either ground; what is nearly black would vanish on a dark one. */
-function shown(colour) {
-	if (!theme.dark)
-		return colour;
-	const dark = { 0xdfdfdf: 0x3a3d44, 0x00405f: 0x2f7fae, 0x00543d: 0x2a9a78, 0x6e3a57: 0xa06486, 0x8a5f00: 0xb58322,
-		0x2f5d8a: 0x4c86bd, 0x0d447b: 0x9ecae1, 0x0a2f5a: 0xc6def0, 0x081d3a: 0xe8f3fb };
-	return dark[colour] ?? colour;
-}
+const shown = (colour) => theme.instead.get(colour) ?? colour;
 
 const plotWidth = () => Math.max(1, picture.width / picture.ratio - GUTTER);
 const plotRight = () => GUTTER + plotWidth();
@@ -75,9 +68,12 @@ function rectangle(x0, y0, x1, y1, pixel) {
 			pixels.fill(pixel, y * width + x0, y * width + x1);
 }
 
+const rowOf = (line) => line.row >= 0 ? rowTable()[line.row] : null;
+const yOf = (line) => RULER + line.y - view.top;
+
 /* [first, end) rows of pixels of a part of a line. */
 function band(line, top, bottom) {
-	const y = RULER + line.y - view.top, least = RULER + (line.pinned ? 0 : view.pinned);
+	const y = yOf(line), least = RULER + (line.pinned ? 0 : view.pinned);
 	return [top, bottom].map((at) => Math.round(Math.max(y + at, least) * picture.ratio));
 }
 
@@ -237,13 +233,13 @@ function paintGaps() {
 
 function addStates(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 's' + line.row, (to, s, zero, scale) =>
+		eachChunk(columns, sight, 's' + line.row, (to, s, at) =>
 			eachState(line.row, s, (x0, x1, label) => {
-				const at = (x) => (Math.max(Math.min(x, s.to), s.from) - zero) * scale, end = knownUntil(line.row, x0, x1);
+				const x = (time) => at(Math.max(Math.min(time, s.to), s.from)), end = knownUntil(line.row, x0, x1);
 				if (end >= s.from)
-					to.add(at(x0), at(Math.max(end, x0)) + LEAST_WIDTH, label);
+					to.add(x(x0), x(Math.max(end, x0)) + LEAST_WIDTH, label);
 				if (label && end < x1)
-					to.add(at(end), at(x1), UNKNOWN);
+					to.add(x(end), x(x1), UNKNOWN);
 			}));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);
@@ -260,14 +256,14 @@ function paintSpans(line, row, sight) {
 	for (let lane = 0; lane < lanes; lane++) {
 		const label = laneLabel(lane);
 		columns.clear();
-		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, zero, scale) =>
-			eachSpan(line.row, s, (from, end, at) => {
-				const x0 = (Math.max(from, s.from) - zero) * scale;
-				if (Math.min(at, lanes - 1) !== lane)
+		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, at) =>
+			eachSpan(line.row, s, (from, end, of) => {
+				const x0 = at(Math.max(from, s.from));
+				if (Math.min(of, lanes - 1) !== lane)
 					return;
 				to.add(x0, x0 + 0.2, label);
 				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
-					to.add(Math.max((a - zero) * scale, x0 + 0.2), (b - zero) * scale, label));
+					to.add(Math.max(at(a), x0 + 0.2), at(b), label));
 			}));
 		paintLane(line, ...band(line, 2 + lane * high, 2 + (lane + 1) * high - (lanes > 1 ? 1 : 0)));
 	}
@@ -285,12 +281,11 @@ function paintNest(line, row, sight) {
 	levels.resize(columns.n);
 	levels.clear();
 	if (sight.detail)
-		eachChunk(levels, sight, 'z' + line.row, (to, s, zero, scale) =>
+		eachChunk(levels, sight, 'z' + line.row, (to, s, at) =>
 			eachSpan(line.row, s, (from, end, level, event, ended, label) => {
-				const x = (from - zero) * scale, x0 = Math.max(x, (s.from - zero) * scale);
-				const level_ = to.list[level];
+				const x = at(from), level_ = to.list[level];
 				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
-					level_.add((a - zero) * scale, (b - zero) * scale + LEAST_WIDTH, label));
+					level_.add(at(a), at(b) + LEAST_WIDTH, label));
 				if (x >= 0 && x < level_.n)
 					level_.count[Math.floor(x)]++;
 			}));
@@ -303,9 +298,9 @@ function paintNest(line, row, sight) {
 /* A row of a CPU: whose events they are. */
 function paintCpu(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 'c' + line.row, (to, s, zero, scale) =>
+		eachChunk(columns, sight, 'c' + line.row, (to, s, at) =>
 			eachEvent('cpus', line.row, s, (chunk, e) => {
-				const x = Math.floor((chunk.time[e] - zero) * scale);
+				const x = Math.floor(at(chunk.time[e]));
 				if (x >= 0 && x < to.n)
 					to.put(x, index.tracks[chunk.track[e]].label, 1);
 			}));
@@ -317,9 +312,9 @@ function paintCpu(line, row, sight) {
 
 function addMarks(what, number, row, sight, wanted) {
 	if (sight.detail)
-		eachChunk(columns, sight, 'm' + what + number, (to, s, zero, scale) =>
+		eachChunk(columns, sight, 'm' + what + number, (to, s, at) =>
 			eachEvent(what, number, s, (chunk, e) => {
-				const x = Math.floor((chunk.time[e] - zero) * scale);
+				const x = Math.floor(at(chunk.time[e]));
 				if (x >= 0 && x < to.n && wanted(index.sites[chunk.site[e]].kind))
 					to.count[x]++;
 			}));
@@ -329,9 +324,9 @@ function addMarks(what, number, row, sight, wanted) {
 
 function paintCounter(line, row, sight) {
 	if (sight.detail)
-		eachChunk(columns, sight, 'n' + line.row, (to, s, zero, scale) =>
+		eachChunk(columns, sight, 'n' + line.row, (to, s, at) =>
 			eachNumber(line.row, s, (from, end, value) => {
-				const x = (time) => (Math.max(Math.min(time, s.to), s.from) - zero) * scale, known = knownUntil(line.row, from, end);
+				const x = (time) => at(Math.max(Math.min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
 				if (known >= s.from)
 					to.range(x(from), x(known), value, value);
 				if (known < end)
@@ -344,7 +339,7 @@ function paintCounter(line, row, sight) {
 }
 
 function paintLine(line, sight) {
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const row = rowOf(line);
 	const marks = line.marks >= 0 ? rowTable()[line.marks] : null;
 	columns.clear();
 	if (row && row.kind === ROW_CPU) {
@@ -407,8 +402,7 @@ function writeStates() {
 function writeSpans(line, row, sight) {
 	if (row.kind === ROW_NEST)
 		return;
-	const y = RULER + line.y - view.top;
-	const { n: lanes, high } = lanesOf(line, row);
+	const y = yOf(line), { n: lanes, high } = lanesOf(line, row);
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
 		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), plotRight());
 		const label = laneLabel(lane);
@@ -420,7 +414,7 @@ function writeSpans(line, row, sight) {
 
 /* What the START of a span says beyond its key. */
 function spanText(event) {
-	const chunk = event >= 0 ? chunks.get(chunkOf(event)) : null;
+	const chunk = chunkWith(event);
 	if (!chunk)
 		return '';
 	const e = event - chunk.first, site = index.sites[chunk.site[e]], values = chunk.args(e);
@@ -433,7 +427,7 @@ function nameRoom(line) {
 	if (isHeading(line))
 		return { x: 16, room: GUTTER - 22, remark: line.below.length && chosen.fold.has(line.key) ? line.below.length + ' rows' : '' };
 	const x = 22 + 12 * Math.max(0, line.indent), all = GUTTER - x - 10;
-	const row = line.row >= 0 ? rowTable()[line.row] : null;
+	const row = rowOf(line);
 	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, all * 0.6) : '';
 	return { x, room: all - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
 }
@@ -488,17 +482,15 @@ function fitNames() {
 }
 
 function writeNames(line) {
-	const nest = line.row >= 0 && rowTable()[line.row].kind === ROW_NEST;
-	const y = RULER + line.y - view.top + (nest ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5;
-	const row = line.row >= 0 ? rowTable()[line.row] : null, { x, remark } = nameRoom(line), current = line.key === view.current;
+	const row = rowOf(line), y = yOf(line) + (row?.kind === ROW_NEST ? 2 + LEVEL_HEIGHT / 2 : line.height / 2) + 0.5, { x, remark } = nameRoom(line), current = line.key === view.current;
 	write(names.text.get(line), x, y, theme.ink, 0, line.said ? '700' : isHeading(line) ? '600' : '');
 	if (line.below.length)
 		write(chosen.fold.has(line.key) ? '▸' : '▾', x - 13, y, theme.ink);
 	pen.fillStyle = pen.strokeStyle = theme.mark;
 	if (line.said)
-		pen.fillRect(1, RULER + line.y - view.top + 2, 4, line.height - 4);
+		pen.fillRect(1, yOf(line) + 2, 4, line.height - 4);
 	if (current)
-		pen.strokeRect(0.5, RULER + line.y - view.top + 0.5, GUTTER - 2, line.height - 1);
+		pen.strokeRect(0.5, yOf(line) + 0.5, GUTTER - 2, line.height - 1);
 	pen.textAlign = 'right';
 	if (isCounter(row))
 		writeAxis(line, row);
@@ -521,7 +513,7 @@ function isCounter(row) {
 
 /* The ends of a counter's axis, and zero where there is room between. */
 function writeAxis(line, row) {
-	const scale = counterScale(row), top = RULER + line.y - view.top + 3, high = line.height - 6;
+	const scale = counterScale(row), top = yOf(line) + 3, high = line.height - 6;
 	const tick = (number) => {
 		const y = top + (1 - scale.of(number)) * high;
 		pen.fillStyle = theme.faint;

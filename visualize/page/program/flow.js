@@ -9,8 +9,7 @@ const flow = { name: '' };
 
 function flowSet(name) {
 	flow.name = name === flow.name ? '' : name;
-	linkSoon(true);
-	show();
+	changed();
 }
 
 /* Events of a part that have the argument: [index in it, value]; kept with the part. The key of a scope is none. */
@@ -29,7 +28,7 @@ function eventPlace(chunk, e, lineOf) {
 	const own = view.by === 'cpus' ? 'cpus' : 'ids', lane = chunk.lane[e] - 1;
 	const line = lineOf.get(chunk.list(own).row[e]) ?? (own === 'ids' ? lineOf.get(chunk.list('threads').row[e]) : null);
 	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && own === 'ids' ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
-	return line ? { x: xOf(chunk.time[e]), y: RULER + line.y - view.top + (y0 + y1) / 2 } : null;
+	return line ? { x: xOf(chunk.time[e]), y: yOf(line) + (y0 + y1) / 2 } : null;
 }
 
 /* By row: the line that shows it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The search field: a worker counts and lists hits, the plot marks those in sight. */
 
-const search = {
+/* What a search begins with. */
+const searchNone = () => ({
 	text: '',
 	match: null,	/* chunk to the indices of its events that match */
 	how: '', error: '',
@@ -10,9 +11,9 @@ const search = {
 	total: 0, share: 0, done: false,
 	density: null,	/* hits by column of the page */
 	list: [],	/* [event, time, track, text] of the first of them */
-	run: 0,		/* the number of this search; an older one that goes on must stop */
 	asked: null,
-};
+});
+const search = { run: 0, ...searchNone() };	/* run: its number; an older one that goes on must stop */
 
 /* The indices of a chunk's events that match; remembered with the chunk. */
 function searchHits(chunk) {
@@ -25,10 +26,8 @@ function searchHits(chunk) {
 async function searchStart(text, follow) {
 	const run = ++search.run;
 	search.asked?.stop();
-	Object.assign(search, { text, follow: Boolean(follow), counts: [], total: 0, share: 0, done: false, density: null, list: [],
-		error: '', asked: null, ...searchOf(text) });
-	linkSoon(false);
-	show();
+	Object.assign(search, searchNone(), { text, follow: Boolean(follow) }, searchOf(text));
+	changed(false);
 	if (!search.match) {
 		hitsShow();
 		return;
@@ -43,6 +42,8 @@ async function searchStart(text, follow) {
 	const found = await search.asked;
 	if (run !== search.run || !found)
 		return;
+	/* What was looked for without them is looked for again. */
+	search.match.spans?.forEach((spans, i) => [spans.crossing, search.run] = [found.crossing[i], run + 1]);
 	Object.assign(search, found, { share: 1, done: true });
 	hitsShow();
 	show();

@@ -5,7 +5,7 @@
  */
 
 const DRAWER_ROWS = 500;
-const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, copied: false };
+const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {} };
 
 const column = (head, get, show = String, title = '') => ({ head, get, show, title });
 const ns = (n) => isNaN(n) ? '-' : duration(Math.round(n));
@@ -53,21 +53,9 @@ function commandText() {
 		(index.options ? ' ' + index.options : '') + ' ' + trace;
 }
 
-async function copyText(text, node) {
-	try {
-		await navigator.clipboard.writeText(text);
-	} catch (error) {
-		const field = element('textarea', { value: text });
-		document.body.append(field);
-		field.select();
-		document.execCommand('copy');
-		field.remove();
-	}
-	if (node) {
-		const before = node.textContent;
-		node.textContent = 'copied';
-		setTimeout(() => node.textContent = before, 1200);
-	}
+/* The words of a link or a command stand on the screen; where a browser lets no page copy they are copied by hand. */
+function copyText(text) {
+	(navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => hint('copied: ' + text), () => hint(text));
 }
 
 function sorted(tab) {
@@ -84,15 +72,15 @@ function sorted(tab) {
 
 function sortBy(head) {
 	const { [drawer.tab]: now = { head: tabs[drawer.tab].by, down: true } } = drawer.sort;
-	const text = /^(name|thread|row|state|class|call site|format|text)$/.test(head);
+	const line = tabs[drawer.tab].lines()[0], text = line && typeof tabs[drawer.tab].columns.find((c) => c.head === head).get(line) === 'string';
 	drawer.sort[drawer.tab] = now.head === head ? { head, down: !now.down } : { head, down: !text };
 	drawerShow();
 }
 
 function drawerTable(tab) {
 	const lines = sorted(tab), by = drawer.sort[drawer.tab] ?? { head: tab.by, down: true };
-	const head = element('tr', {}, ...tab.columns.map((c) => {
-		const cell = element('th', {}, button(c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), c.title, () => sortBy(c.head)));
+	const head = element('tr', '', ...tab.columns.map((c) => {
+		const cell = element('th', '', button(c.head + (c.head === by.head ? (by.down ? ' ▾' : ' ▴') : ''), c.title, () => sortBy(c.head)));
 		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');
 		return cell;
 	}));
@@ -100,12 +88,12 @@ function drawerTable(tab) {
 		const row = element('tr', { tabIndex: 0, onclick: () => tab.go(line), onkeydown: (event) => event.key === 'Enter' && tab.go(line) });
 		for (const c of tab.columns) {
 			const value = c.get(line);
-			row.append(element('td', { textContent: c.show(value), className: typeof value === 'number' ? 'number' : '' }));
+			row.append(element('td', typeof value === 'number' ? 'number' : '', c.show(value)));
 		}
 		return row;
 	});
-	const more = lines.length > DRAWER_ROWS ? [element('p', { textContent: 'and ' + grouped(lines.length - DRAWER_ROWS) + ' more lines' })] : [];
-	return [element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)), ...more];
+	const more = lines.length > DRAWER_ROWS ? [element('p', '', 'and ' + grouped(lines.length - DRAWER_ROWS) + ' more lines')] : [];
+	return [element('table', '', element('thead', '', head), element('tbody', '', ...rows)), ...more];
 }
 
 /* What the drawer has: tabs that have something in them, and the table of the chosen one. */
@@ -126,12 +114,12 @@ function drawerShow() {
 	const said = !range ? '' : moment(range.from + index.from, 1) + ' to ' + moment(range.to + index.from, 1) + ': ' + duration(range.to - range.from) +
 		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
 	const hits = drawer.tab === 'hits' && search.total > search.list.length ? 'the first ' + grouped(search.list.length) + ' of ' + grouped(search.total) : '';
-	const copy = button('copy command', '', () => copyText(commandText(), copy), { id: 'copy' });
+	const copy = button('copy command', '', () => copyText(commandText()), { id: 'copy' });
 	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];
-	node.replaceChildren(element('div', { className: 'bar' }, ...heads, element('span', { textContent: drawer.tab === 'hits' ? hits : said }),
-		element('span', { className: 'rest' }), button('close', 'esc', drawerClose)),
-	element('div', { className: 'bar' }, ...command),
-	element('div', { className: 'scroll' }, ...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', { textContent: of ? 'nothing happened in it' : '…' })]));
+	node.replaceChildren(element('div', 'bar', ...heads, element('span', '', drawer.tab === 'hits' ? hits : said),
+		element('span', 'rest'), button('close', 'esc', drawerClose)),
+	element('div', 'bar', ...command),
+	element('div', 'scroll', ...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', '', of ? 'nothing happened in it' : '…')]));
 }
 
 function drawerClose() {
@@ -139,8 +127,7 @@ function drawerClose() {
 	Object.assign(drawer, { window: null, range: null, asked: null });
 	view.measure = null;
 	part('drawer').hidden = true;
-	linkSoon(false);
-	show();
+	changed(false);
 }
 
 /* Asks for what happened in the range that is measured. */
@@ -149,8 +136,7 @@ async function rangeShow() {
 	drawer.asked?.stop();
 	Object.assign(drawer, { range, window: null, tab: drawer.tab === 'hits' ? 'names' : drawer.tab });
 	drawerShow();
-	linkSoon(false);
-	show();
+	changed(false);
 	const asked = drawer.asked = ask('window', range);
 	const told = await asked;
 	if (drawer.asked !== asked || !told)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Bars as things: a scope, a span or a stay in a state with its end and what it holds, and all that are of its kind.
+ * Scopes of one name are a kind, whosever they are, spans of one row's name, and stays in one state on rows of a group.
+ * Numbers are of those whose both ends are in the page.
+ */
+
+function kindOf({ what, row, label }) {
+	const { group, ident } = index.rows[row];
+	return what === 'scope' ? { what, label } : what === 'span' ? { what, group, ident } : { what, group, label };
+}
+
+function rowsOfKind({ what, group, ident }) {
+	return rowsWith((row) => what === 'scope' ? row.kind === ROW_NEST : row.kind === 0 && row.group === group &&
+		(what === 'span' ? row.has & HAS_SPANS && row.ident === ident : row.has & HAS_STATES));
+}
+
+function kindName({ what, group, ident, label }) {
+	return what === 'scope' ? index.labels[label] : what === 'span' ? group + ' ' + ident : group + ': ' + index.labels[label];
+}
+
+const wholePart = (k) => ({ from: -Infinity, to: Infinity, first: k, end: k });
+
+/* Those of a kind that end in part k, with both ends: see(row, from, to, event). */
+function eachOfKind(kind, rows, k, see) {
+	for (const row of rows)
+		if (kind.what === 'state')
+			eachState(row, wholePart(k), (from, to, label, event, part, ended) =>
+				ended && event >= 0 && label === kind.label && see(row, from, to, event));
+		else
+			walkSpans(row, k, Infinity, (span, lane, time, told) =>
+				told && span.event >= 0 && (kind.what === 'span' || span.label === kind.label) && see(row, span.from, time, span.event));
+}
+
+const KIND_MOST = 2e6;	/* of a kind that are kept one by one */
+const BARS = 30;	/* of the small histogram */
+
+/* Bars as they come, four numbers each: event, from, took, row. */
+class Bars {
+	constructor() {
+		this.n = 0;
+		this.all = new Float64Array(4096);
+	}
+
+	push(...bar) {
+		if (this.n === this.all.length) {
+			const all = new Float64Array(2 * this.n);
+			all.set(this.all);
+			this.all = all;
+		}
+		this.all.set(bar, this.n);
+		this.n += 4;
+	}
+
+	/* Counts of durations in steps of equal ratio: {low, high, count}, from the shortest to the longest, or those of a range. */
+	steps([low, high] = this.range()) {
+		const count = new Array(BARS).fill(0), scale = high > low ? BARS / Math.log(high / low) : 0;
+		for (let i = 2; i < this.n; i += 4)
+			count[Math.min(BARS - 1, Math.floor(Math.log(Math.max(1, this.all[i]) / low) * scale))]++;
+		return { low, high, count };
+	}
+
+	range() {
+		let low = Infinity, high = 1;
+		for (let i = 2; i < this.n; i += 4) {
+			low = Math.min(low, Math.max(1, this.all[i]));
+			high = Math.max(high, this.all[i]);
+		}
+		return [low, high];
+	}
+}
+
+/* Everything of a kind: {histogram, bars}, kept for the next question. */
+const kindsKept = new Map();
+
+async function kindCollect(kind, task) {
+	const key = JSON.stringify(kind);
+	if (kindsKept.has(key))
+		return kindsKept.get(key);
+	const all = { histogram: new Histogram(), bars: new Bars() }, rows = rowsOfKind(kind);
+	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
+		all.histogram.add(to - from);
+		if (all.bars.n < 4 * KIND_MOST)
+			all.bars.push(event, from, to - from, row);
+	}));
+	if (!whole)
+		return null;
+	kindsKept.set(key, all);
+	if (kindsKept.size > 3)
+		kindsKept.delete(kindsKept.keys().next().value);
+	return all;
+}
+
+/*
+ * Where one of a kind stands: numbers of all, how many are longer, the longest ones [event, from, took, row], the events
+ * that begin the one before and the one after it, and how many took how long, within a range of durations if one is given.
+ */
+async function kindTask({ kind, took, event, range }, task) {
+	const all = await kindCollect(kind, task);
+	if (!all)
+		return null;
+	const { all: bar, n } = all.bars, order = [];
+	let longer = 0, before = -1, after = Infinity;
+	for (let i = 0; i < n; i += 4) {
+		const other = bar[i], ns = bar[i + 2];
+		longer += ns > took;
+		if (other < event && other > before)
+			before = other;
+		if (other > event && other < after)
+			after = other;
+		if (order.length < 10 || ns > bar[order[9] + 2]) {
+			order.push(i);
+			order.sort((a, b) => bar[b + 2] - bar[a + 2] || bar[a] - bar[b]);
+			order.length = Math.min(order.length, 10);
+		}
+	}
+	return { ...all.histogram.told(), longer, before, after: after === Infinity ? -1 : after, bars: all.bars.steps(range),
+		longest: order.map((i) => [...bar.subarray(i, i + 4)]) };
+}
+
+/*
+ * One bar with its end, part by part: {to, ended, told, self, parent: {label, event, from, level} or null, children: [{label,
+ * n, total, longest, event}], n}. What did not end by the page's end goes on.
+ */
+class Whole {
+	constructor({ what, row, lane, from, event }) {
+		Object.assign(this, { what, row, lane, from, event, nests: index.rows[row].kind === ROW_NEST, names: new Map(), inner: 0,
+			first: Math.min(chunkAt(from), event >= 0 ? chunkOf(event) : Infinity, index.chunks.length - 1),
+			out: { to: NaN, ended: false, told: false, self: NaN, parent: null, n: 0 } });
+	}
+
+	child(span, took) {
+		const child = this.names.get(span.label) ?? { label: span.label, n: 0, total: 0, longest: -1, event: -1 };
+		child.n++;
+		child.total += took;
+		if (took > child.longest)
+			[child.longest, child.event] = [took, span.event];
+		this.names.set(span.label, child);
+		this.inner += took;
+		this.out.n++;
+	}
+
+	/* Is it known after part k? */
+	part(k) {
+		const { what, row, lane, from, event, nests, out } = this, parent = (open) => nests && lane && open[lane - 1] || null;
+		if (what === 'state') {
+			eachState(row, wholePart(k), (begin, to, label, of, _, ended) => begin === from && of === event &&
+				Object.assign(out, { to, ended, told: ended }));
+			return out.ended || rowEnd(row) <= index.chunks[k].last;
+		}
+		const open = walkSpans(row, k, Infinity, (span, level, time, told, around) => {
+			if (!out.ended && level === lane && span.from === from && span.event === event)
+				Object.assign(out, { to: time, ended: true, told, parent: parent(around) });
+			else if (!out.ended && nests && level === lane + 1 && span.from >= from)
+				this.child(span, time - span.from);
+		});
+		if (!out.ended && open[lane])
+			Object.assign(out, { to: Math.min(index.laneEnd.get(row + '/' + lane) ?? index.last, index.last), parent: parent(open) });
+		return out.ended;
+	}
+
+	told() {
+		const { out, from, nests } = this;
+		return { ...out, self: nests ? out.to - from - this.inner : NaN, children: [...this.names.values()].sort((a, b) => b.total - a.total) };
+	}
+}
+
+async function wholeTask(bar, task) {
+	const whole = new Whole(bar);
+	let done = false;
+	return await eachPart(whole.first, index.chunks.length - 1, task, (k) => done ||= whole.part(k)) || done ? whole.told() : null;
+}
