@@ -188,15 +188,18 @@ $(VARIADIC:%=$(O)/pic/%.o): EXTRA = $(SMALL) -fno-asynchronous-unwind-tables $(N
 
 $(O)/obj/tools/attach/inject_code.o: ktr/agent/ask.h
 $(O)/obj/tools/bsd/dtrace_demo.o: tools/bsd/dtrace_demo.json
-$(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/program/*.html visualize/page/program/*.css) $(patsubst %,$(O)/obj/visualize/page/%.js,engine view)
+$(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/program/*.html visualize/page/program/*.css) $(patsubst %,$(O)/obj/visualize/page/%.js,engine view compare)
 $(O)/obj/visualize/page/page_assets.o: ASM_DIRS = -I$(O)/obj/visualize/page
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
 
-# The program of a page, as it lies in visualize/page/program but for its comments: what a worker runs as well, and the rest.
+# The program of a page, as it lies in visualize/page/program but for its comments: what a worker runs as well, and the rest; and
+# the one around two pages.
 PAGE_ENGINE  := text blob data rows histogram filter within match kinds window tasks
 PAGE_VIEW    := ask nodes draw lines marks flow hit search panel detail range link main
+PAGE_COMPARE := text blob nodes compare
 $(O)/obj/visualize/page/engine.js: $(PAGE_ENGINE:%=visualize/page/program/%.js)
 $(O)/obj/visualize/page/view.js: $(PAGE_VIEW:%=visualize/page/program/%.js)
+$(O)/obj/visualize/page/compare.js: $(PAGE_COMPARE:%=visualize/page/program/%.js)
 $(O)/obj/visualize/page/%.js: Makefile
 	@mkdir -p $(@D)
 	$(call brief,JS)

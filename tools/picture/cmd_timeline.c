@@ -14,6 +14,7 @@
 #include "visualize/model/rows.h"
 #include "visualize/model/timeline.h"
 #include "visualize/model/view.h"
+#include "visualize/page/compare.h"
 #include "visualize/page/page.h"
 #include "visualize/page/page_parts.h"
 #include "visualize/terminal/term.h"
@@ -35,6 +36,8 @@ struct timeline_command {
 	enum colour_when colour;
 	int all;
 	int page; /* output is an HTML page */
+	const char *compare; /* a second trace, shown with the first one on a page */
+	FILE *print; /* where a page goes that is one of two; NULL: to the output */
 	uint64_t columns;
 	uint64_t max_events; /* of a page */
 	uint64_t look_from_ns, look_to_ns; /* what it shows first; 0, 0: everything */
@@ -53,6 +56,8 @@ static const struct option_row timeline_rows[] = {
 		    "threads, cpus, ids (of KTR_STATE, START, COUNTER) or names (of scopes)"),
 	OPTION_LIST('g', "group", "GROUP", struct timeline_command, group,
 		    "only rows of this group; * and ? match; may be repeated"),
+	OPTION_TEXT(0, "compare", "TRACE", struct timeline_command, compare,
+		    "a page of two: TRACE below, as B, and what differs in it"),
 	OPTION_FLAG(0, "all", struct timeline_command, all, "all rows, even if they do not fit the window"),
 	OPTION_COLOUR(struct timeline_command, colour),
 	OPTION_NUMBER(0, "width", "N", struct timeline_command, columns, 40, 1000, "columns, instead of the terminal's"),
@@ -70,6 +75,7 @@ static const struct options timeline_options = {
 	.examples = "ktr timeline\n"
 		    "ktr timeline -o timeline.html\n"
 		    "ktr timeline -o timeline.png\n"
+		    "ktr timeline --compare new.ktr old.ktr -o compare.html\n"
 		    "ktr timeline --group worker --group shard --around 3.2s+/-100ms\n"
 		    "ktr timeline --rows cpus --from -2s\n",
 	OPTIONS_ROWS(timeline_rows),
@@ -101,6 +107,8 @@ static int timeline_check(struct timeline_command *c)
 		return usage_error(command, "--width and --color are for the terminal");
 	if (!c->page && c->max_events != 0)
 		return usage_error(command, "--events is for a page: name one with -o, FILE.html");
+	if (!c->page && c->compare != NULL)
+		return usage_error(command, "--compare is for a page: name one with -o, FILE.html");
 	if (c->max_events == 0)
 		c->max_events = KTR__PAGE_EVENTS;
 	return 0;
@@ -140,6 +148,13 @@ static int timeline_draw(struct timeline_command *c, const struct ktr__timeline 
 	return rc;
 }
 
+/* Into the output, or where it is put together with another one. */
+static int timeline_put(struct timeline_command *c, struct ktr__page *page, struct ktr_error *err)
+{
+	return c->print != NULL ? ktr__page_print(page, c->print, c->picture.command, err)
+				: ktr__page_write(page, c->picture.output, c->picture.command, err);
+}
+
 static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 			 const struct ktr__timeline_options *o)
 {
@@ -158,10 +173,10 @@ static int timeline_page(struct timeline_command *c, struct ktr_reader *reader,
 		rc = fail(c->picture.find.command, "not enough memory");
 	} else if (rc != 0) {
 		rc = fail_with(c->picture.find.command, ktr_reader_error(reader));
-	} else if (ktr__page_write(page, c->picture.output, c->picture.command, &err) != 0) {
+	} else if (timeline_put(c, page, &err) != 0) {
 		rc = fail_with(c->picture.find.command, &err);
 		filter_tell(c->picture.find.command, reader);
-	} else if (c->look_to_ns != 0) {
+	} else if (c->look_to_ns != 0 && c->print == NULL) {
 		uint64_t first_ns = ktr_reader_info(reader)->first_ns;
 
 		progress_end();
@@ -224,12 +239,47 @@ static int timeline_read(struct timeline_command *c, struct ktr_reader *reader)
 	return rc;
 }
 
-static int cmd_timeline(int argc, char **argv)
+/* Sets noted where not all could be read, which was told. */
+static int timeline_open(struct timeline_command *c, const char *path, int *noted)
 {
-	struct timeline_command c = { .all = 0 };
 	struct ktr_error err = KTR_ERROR_NONE;
 	struct ktr_reader *reader;
 	int rc;
+
+	if (ktr_reader_open(path, NULL, &reader, &err) != 0)
+		return fail_with(c->picture.find.command, &err);
+	notes_init(&c->notes);
+	rc = timeline_read(c, reader);
+	progress_end();
+	*noted |= notes_tell(&c->notes, c->picture.find.command) != 0;
+	ktr_reader_close(reader);
+	return rc;
+}
+
+/* Two pages, and one that has both. */
+static int timeline_compare(struct timeline_command *c, int *noted)
+{
+	struct ktr__compare_side side[2] = { { tmpfile(), c->path }, { tmpfile(), c->compare } };
+	struct ktr_error err = KTR_ERROR_NONE;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		c->print = side[i].page;
+		rc = c->print != NULL ? timeline_open(c, side[i].name, noted)
+				      : fail(c->picture.find.command, "no temporary file: %s", strerror(errno));
+	}
+	if (rc == 0 && ktr__compare_write(c->picture.output, side, c->picture.command, &err) != 0)
+		rc = fail_with(c->picture.find.command, &err);
+	for (int i = 0; i < 2; i++)
+		if (side[i].page != NULL)
+			fclose(side[i].page);
+	return rc;
+}
+
+static int cmd_timeline(int argc, char **argv)
+{
+	struct timeline_command c = { .all = 0 };
+	int rc, noted = 0;
 
 	picture_init(&c.picture, argc, argv, 600, 300);
 	if (!options_parse(&timeline_options, argc, argv, &c, &rc))
@@ -245,15 +295,8 @@ static int cmd_timeline(int argc, char **argv)
 		c.term.width = (unsigned)c.columns;
 	if (c.all)
 		c.term.height = 0;
-	if (ktr_reader_open(c.path, NULL, &reader, &err) != 0)
-		return fail_with(argv[0], &err);
-	notes_init(&c.notes);
-	rc = timeline_read(&c, reader);
-	progress_end();
-	if (notes_tell(&c.notes, argv[0]) && rc == 0)
-		rc = 1;
-	ktr_reader_close(reader);
-	return rc;
+	rc = c.compare != NULL ? timeline_compare(&c, &noted) : timeline_open(&c, c.path, &noted);
+	return rc == 0 && noted ? 1 : rc;
 }
 
 COMMAND(timeline,

@@ -36,6 +36,7 @@ struct ktr__page {
 };
 
 /* The texts of visualize/page/ that are built in; each ends in NUL. */
-extern const char ktr__page_html[], ktr__page_css[], ktr__page_engine[], ktr__page_js[];
+extern const char ktr__page_html[], ktr__page_css[], ktr__page_engine[], ktr__page_js[], ktr__compare_html[],
+	ktr__compare_js[];
 
 #endif
