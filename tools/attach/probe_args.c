@@ -22,6 +22,22 @@ struct args_files {
 	unsigned n_modules, n_paths;
 };
 
+bool probe_args_functions(const char *spec, char functions[PROBE_ARGS_SPEC])
+{
+	static const char *const of[] = { "fbt_args:", "fbt_member:" };
+	const char *end = NULL;
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]) && !end; i++)
+		if (strncmp(spec, of[i], strlen(of[i])) == 0)
+			end = spec + strlen(of[i]);
+	if (!end)
+		return false;
+	spec = end;
+	end += strcspn(end, ":");
+	end += *end ? 1 + strcspn(end + 1, ":") : 0;
+	return snprintf(functions, PROBE_ARGS_SPEC, "fbt:%.*s:", (int)(end - spec), spec) < PROBE_ARGS_SPEC;
+}
+
 bool probe_args_spec(const char *spec, char args[PROBE_ARGS_SPEC])
 {
 	const char *end = strncmp(spec, "fbt:", 4) == 0 ? strchr(spec + 4, ':') : NULL;

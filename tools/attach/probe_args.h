@@ -11,6 +11,9 @@
 /* The SPEC of their arguments' probes: "fbt_args:MODULE:FUNCTION:". false: it is none for functions. */
 bool probe_args_spec(const char *spec, char args[PROBE_ARGS_SPEC]);
 
+/* And the other way: of a SPEC for arguments, or for members, that of their functions. false: it is neither. */
+bool probe_args_functions(const char *spec, char functions[PROBE_ARGS_SPEC]);
+
 /*
  * Sees to it that the processes of a session find the types of the objects that have functions which fit. A line
  * for each that has none.

@@ -78,6 +78,18 @@ static void specs_tell_late(const struct probe_specs *specs, unsigned n_late)
 			n_late, n_late == 1 ? " has" : "es have");
 }
 
+/* A process knows only the types that are in the cache; members are offered by them. */
+static void specs_types(const struct probe_specs *specs, const struct ktr__specs *all, const struct probes *probes,
+			const char *spec)
+{
+	char functions[PROBE_ARGS_SPEC];
+
+	if (!probe_args_functions(spec, functions))
+		return;
+	ktr__specs_ask(all, functions, SPECS_WAIT_MS);
+	probe_args_types(specs->command, all, probes, functions);
+}
+
 static int specs_list(const struct probe_specs *specs, const struct ktr__specs *all)
 {
 	struct specs_list list = { .specs = specs, .width = 5 };
@@ -178,6 +190,8 @@ int probe_specs_run(const struct probe_specs *specs, struct probes *probes, cons
 		return fail(specs->command, "session %s is dead: nobody is there to obey", probes->map.header.name);
 	if (!probes->session.map && ktr__session_join(probes->path, &probes->session, &err))
 		return fail_with(specs->command, &err);
+	for (int i = 0; i < specs->n && strcmp(verb, "disable") != 0; i++)
+		specs_types(specs, &all, probes, specs->spec[i]);
 	if (list)
 		return specs_list(specs, &all);
 	for (int i = 0; specs->args && i < specs->n; i++)

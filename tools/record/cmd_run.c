@@ -142,7 +142,8 @@ static int run_longer(void *at, const char *what, const char *text, char **argv)
 /* What is said of functions is nothing without them. */
 static int run_check_functions(const struct run *run)
 {
-	const char *without = run->args ? "--args" : run->longer_ns != RUN_AS_IT_IS ? "--longer" :
+	const char *without = run->args ? "--args" : run->members ? "--members" :
+			      run->longer_ns != RUN_AS_IT_IS ? "--longer" :
 			      run->depth != RUN_AS_IT_IS ? "--depth" : run->callers ? "--caller" : NULL;
 
 	if (!without || run->functions)
@@ -198,7 +199,7 @@ static void run_types(const struct run *run)
 	struct ktr_error err = KTR_ERROR_NONE;
 	char line[KTR_ERROR_LINE_BYTES];
 
-	if (run->args && ktr__types_keep(run->program[0], &err))
+	if ((run->args || run->members) && ktr__types_keep(run->program[0], &err))
 		fprintf(stderr, "%s: no arguments are recorded: %s\n", run->command,
 			ktr_error_print(&err, line, sizeof(line)));
 }
@@ -507,6 +508,8 @@ static const struct option_row run_rows[] = {
 	OPTION_NUMBER(0, "depth", "N", struct run, depth, 1, 1u << 30, "only calls at most so deep among them"),
 	OPTION_TEXT(0, "caller", "GLOBS", struct run, callers, "only calls within those of functions: 'parse_file'"),
 	OPTION_FLAG(0, "args", struct run, args, "their arguments and results, too, where the program has types (-g)"),
+	OPTION_TEXT(0, "members", "PATHS", struct run, members,
+		    "members of structs that arguments, or results, point to: 'req->len,result->state'"),
 	OPTION_TEXT(0, "usdt", "PROBES", struct run, statics,
 		    "with --agent: static probes that it and its libraries have: 'python,libstdcxx:throw'"),
 	OPTION_TEXT(0, "lock", "KINDS", struct run, locks,

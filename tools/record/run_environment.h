@@ -31,6 +31,7 @@ struct run {
 	const char *probes; /* as debug.ktr.probes takes them */
 	const char *functions; /* globs, separated by commas */
 	int args; /* their arguments, too */
+	const char *members; /* and of what these point to: "req->len,*count"; NULL: none */
 	uint64_t longer_ns; /* of these functions only calls that took so long; RUN_AS_IT_IS: not asked for */
 	uint64_t depth;	    /* likewise: only so deep ones, */
 	const char *callers; /* and within calls of functions of these globs; NULL: whoever calls */

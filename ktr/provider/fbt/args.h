@@ -11,6 +11,29 @@
 
 void ktr__fbt_args_begin(void);
 
+struct ktr__fbt_member;
+
+/* What is recorded of a function's calls besides that they were. */
+struct ktr__fbt_details {
+	struct ktr_provider_probe *args; /* NULL: not offered */
+	bool args_on;
+	struct ktr__fbt_typed *typed; /* all that there have been, the last first */
+	const struct ktr__fbt_typed *described; /* the one of arguments alone; NULL: its types are not known */
+	struct ktr__fbt_member *members; /* that have been asked for, members.h; the first last */
+};
+
+/* A function's, made where need be. NULL: there is no memory. */
+struct ktr__fbt_details *ktr__fbt_details(struct ktr__fbt_function *function);
+
+/*
+ * This thread offers, with these types, which what is on at once has need of, too; NULL: it does not any more. What
+ * they were before.
+ */
+struct ktr__fbt_types *ktr__fbt_args_offers(struct ktr__fbt_types *types);
+
+/* Has a function record what is on of its details. 0, or -errno and why; then it records what it did. */
+int ktr__fbt_args_take(uint32_t number, struct ktr_error *why);
+
 /* What functions are asked for, and the types that are found for them meanwhile. */
 struct ktr__fbt_asked {
 	const char *spec; /* NULL: debug.ktr.probes */

@@ -13,6 +13,7 @@
 #include "ktr/provider/fbt/excluded.h"
 #include "ktr/provider/fbt/filter.h"
 #include "ktr/provider/fbt/fire.h"
+#include "ktr/provider/fbt/members.h"
 #include "ktr/provider/fbt/nearest.h"
 #include "ktr/provider/fbt/object.h"
 #include "ktr/provider/fbt/patch.h"
@@ -254,6 +255,7 @@ static void fbt_offer(void *context, struct ktr__fbt_object *object, uint32_t nu
 	if (ktr__fbt_is_excluded(function))
 		return;
 	ktr__fbt_args_offer(asked, object, number, name, part);
+	ktr__fbt_members_offer(asked, object, number, name, part);
 	if (ktr__fbt_returns(function))
 		ktr__fbt_filter_offer(asked, object, number, name, part);
 }
@@ -285,23 +287,35 @@ static int fbt_found(void *context, const char *name, int on)
 	return 1;
 }
 
+/* What it may have meant. */
+static void fbt_offer_nearest(const char *spec)
+{
+	char nearest[3 * KTR_PROVIDER_PART_MAX];
+	struct ktr__fbt_asked asked = { .spec = nearest };
+
+	if (fbt_is_meant(spec, "fbt_member::x:") && ktr__fbt_members_beside(spec, nearest, sizeof(nearest))) {
+		fbt_offer_all(&asked);
+		if (ktr_provider_walk(nearest, fbt_found, NULL))
+			return;
+	}
+	if (ktr__fbt_nearest(spec, nearest, sizeof(nearest)))
+		fbt_offer_all(&asked);
+}
+
 /* All providers are asked: the first offers all of a function's. */
 void ktr__fbt_provide(struct ktr_provider *provider, const char *spec)
 {
-	char nearest[3 * KTR_PROVIDER_PART_MAX];
 	struct ktr__fbt_asked asked = { .spec = spec };
 
 	if (!spec || provider != fbt_provider ||
 	    (!fbt_is_meant(spec, "fbt::x:") && !fbt_is_meant(spec, "fbt_args::x:") &&
-	     !fbt_is_meant(spec, "fbt_caller::x:")))
+	     !fbt_is_meant(spec, "fbt_member::x:") && !fbt_is_meant(spec, "fbt_caller::x:")))
 		return;
 	if (fbt_find)
 		fbt_find(provider, spec);
 	fbt_offer_all(&asked);
-	if (!ktr_provider_walk(spec, fbt_found, NULL) && ktr__fbt_nearest(spec, nearest, sizeof(nearest))) {
-		asked = (struct ktr__fbt_asked){ .spec = nearest };
-		fbt_offer_all(&asked);
-	}
+	if (!ktr_provider_walk(spec, fbt_found, NULL))
+		fbt_offer_nearest(spec);
 }
 
 /* What has been loaded meanwhile, of what debug.ktr.probes asks for. */
@@ -347,10 +361,11 @@ static void fbt_begin(void)
 	ktr__fbt_fire_begin();
 	if (ktr_provider_register("fbt", &fbt_ops, NULL, &fbt_provider))
 		fbt_provider = NULL;
-	else
-		ktr__fbt_args_begin();
-	if (fbt_provider)
-		ktr__fbt_filter_begin();
+	if (!fbt_provider)
+		return;
+	ktr__fbt_args_begin();
+	ktr__fbt_members_begin();
+	ktr__fbt_filter_begin();
 }
 
 void ktr__fbt_start(ktr__fbt_finder *find)

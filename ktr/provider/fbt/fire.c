@@ -262,27 +262,59 @@ static void fire_typed_record(void *context)
 	ktr__record_words(event->site, event->n, word[0], word[1], word[2], word[3], word[4], word[5]);
 }
 
+/* What an event has: those of a function's entry, or of its return; where one cannot be read, another site's. */
+struct fire_part {
+	struct ktr_site *site, *unread;
+	const struct ktr__fbt_value *value;
+	unsigned n;
+};
+
+static void fire_take_values(const struct fire_part *part, struct ktr__fbt_source *source, struct fire_typed *event,
+			     struct ktr__fbt_text text[KTR__FBT_VALUES])
+{
+	uint64_t *word = event->word + event->n;
+	uint32_t unread = 0;
+
+	for (unsigned i = 0; i < part->n; i++)
+		if (!ktr__fbt_value(&part->value[i], source, &text[i], &word[i]))
+			unread |= 1u << i;
+	event->n += part->n;
+	if (__builtin_expect(!unread || !part->unread, 1))
+		return;
+	event->site = part->unread;
+	for (unsigned i = 0; i < part->n; i++)
+		if (ktr__fbt_is_number(&part->value[i]))
+			word[i] = (uint64_t)(uintptr_t)ktr__fbt_value_told(&part->value[i], word[i],
+									   !(unread >> i & 1), &text[i]);
+}
+
 /* key: of a scope; 0: of none. Strings may take functions of the C library. */
-static void fire_values(struct ktr_site *site, uint64_t key, const struct ktr__fbt_value *value, unsigned n,
-			const uint64_t *place, const struct ktr__fbt_vectors *vectors)
+static void fire_values(const struct fire_part *part, uint64_t key, const uint64_t *place,
+			const struct ktr__fbt_vectors *vectors)
 {
 	struct ktr__fbt_text text[KTR__FBT_VALUES];
-	struct fire_typed event = { .site = site };
-	bool may_ask = !fire_session->sealed;
+	struct fire_typed event = { .site = part->site };
+	struct ktr__fbt_source source;
 	uint32_t cpu = fire_cpu();
-	enum fire_way way = fire_way(site, cpu);
-	bool may_call = way != FIRE_USUAL, asks = way == FIRE_UNUSUAL || !fire_is_low;
+	enum fire_way way;
+	bool may_call, asks;
 	struct fire_calls before;
 
-	if (!(KTR__GATE() & site->mask))
+	if (!(KTR__GATE() & part->site->mask))
 		return;
+	source.place = place;
+	source.vectors = vectors;
+	source.may_ask = !fire_session->sealed;
+	source.window.from = source.window.n = 0;
 	if (key)
 		event.word[event.n++] = key;
-	for (unsigned i = 0; i < n; i++) {
-		event.word[event.n++] = ktr__fbt_value(&value[i], place, vectors, may_ask, &text[i]);
-		if (value[i].type == KTR_ARG_STR)
+	fire_take_values(part, &source, &event, text);
+	way = fire_way(event.site, cpu);
+	may_call = way != FIRE_USUAL;
+	asks = way == FIRE_UNUSUAL || !fire_is_low;
+	for (unsigned i = 0; i < event.n; i++)
+		if (event.site->type[i] == KTR_ARG_STR)
 			may_call = asks = true;
-	}
 	if (may_call)
 		before = fire_call(asks);
 	if (fire_wide_mask)
@@ -307,6 +339,7 @@ static __attribute__((noinline)) void fire_typed_entered(struct ktr__fbt_functio
 	struct ktr__fbt_typed *typed = __atomic_load_n(&function->typed, __ATOMIC_ACQUIRE);
 	struct ktr_provider_probe *entry;
 	struct ktr__fbt_vectors vectors;
+	struct fire_part part;
 	uint32_t site;
 
 	ktr__fbt_vectors(&vectors);
@@ -326,9 +359,11 @@ static __attribute__((noinline)) void fire_typed_entered(struct ktr__fbt_functio
 		record->function = &typed->self;
 		record->began = (uint64_t)(uintptr_t)place | (entry ? 0 : KTR__FBT_UNBEGUN);
 	}
+	part = (struct fire_part){ record ? &typed->begin : &typed->entered, NULL, typed->value, typed->n };
+	if (typed->unread)
+		part.unread = record ? &typed->unread->begin : &typed->unread->entered;
 	if (entry)
-		fire_values(record ? &typed->begin : &typed->entered, record ? record->began : 0, typed->value,
-			    typed->n, place, &vectors);
+		fire_values(&part, record ? record->began : 0, place, &vectors);
 }
 
 static __attribute__((noinline)) void fire_typed_left(struct ktr__fbt_typed *typed, uint64_t began)
@@ -337,16 +372,19 @@ static __attribute__((noinline)) void fire_typed_left(struct ktr__fbt_typed *typ
 	const uint64_t *place = (const uint64_t *)(uintptr_t)key;
 	struct ktr__fbt_function *function = typed->function;
 	struct ktr_provider_probe *probe = fire_probe(function, KTR__FBT_RETURN);
-	bool has_result = typed->has_result && !(began & KTR__FBT_NO_RESULT);
+	bool is_alone = began & KTR__FBT_UNBEGUN;
+	struct fire_part part = { .n = 0 };
 
 	if (!probe || !key)
 		return;
-	if (began & KTR__FBT_UNBEGUN)
-		fire_values(has_result ? &typed->returned : &probe->site, 0, &typed->result,
-			    has_result, place, NULL);
-	else
-		fire_values(has_result ? &typed->end : &function->scope->end, key,
-			    &typed->result, has_result, place, NULL);
+	part.site = is_alone ? &probe->site : &function->scope->end;
+	if (typed->n_results && !(began & KTR__FBT_NO_RESULT)) {
+		part = (struct fire_part){ is_alone ? &typed->returned : &typed->end, NULL, typed->result,
+					   typed->n_results };
+		if (typed->unread)
+			part.unread = is_alone ? &typed->unread->returned : &typed->unread->end;
+	}
+	fire_values(&part, is_alone ? 0 : key, place, NULL);
 }
 
 /* The function has come to its end, or another one goes on in its place. */

@@ -13,8 +13,9 @@
 
 #define KTR__FBT_ENTRY	0 /* which of a function's two probes */
 #define KTR__FBT_RETURN 1
-#define KTR__FBT_ASKED_ARGS	2 /* and two more that can be asked for */
+#define KTR__FBT_ASKED_ARGS	2 /* and what more can be asked for */
 #define KTR__FBT_ASKED_CALLER	3
+#define KTR__FBT_ASKED_MEMBER	4 /* any */
 #define KTR__FBT_CALLER 4u /* bit of a function's wanted, besides those of its probes: filter.h */
 #define KTR__FBT_ROOM	14 /* [bytes] before each function: -fpatchable-function-entry=16,14 */
 
@@ -26,6 +27,7 @@ struct ktr__fbt_scope {
 };
 
 struct ktr__fbt_typed;
+struct ktr__fbt_details;
 
 struct ktr__fbt_function {
 	uint8_t *body; /* where it goes on when its probes have been passed: behind the two bytes that change */
@@ -38,7 +40,7 @@ struct ktr__fbt_function {
 	uint8_t excluded; /* KTR__FBT_OUT_*. Atomic */
 	uint8_t asked; /* 1 << KTR__FBT_ENTRY... of what anybody has asked for. Atomic; never taken back */
 	struct ktr__fbt_typed *typed; /* what is known of its arguments; NULL: nothing. Atomic; never freed */
-	struct ktr_provider_probe *args; /* of their recording; NULL: not offered */
+	struct ktr__fbt_details *details; /* args.h; NULL: nothing of it is asked for. Never freed */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct ktr__fbt_function) == 64, "a line of the cache each");

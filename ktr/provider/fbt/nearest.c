@@ -5,7 +5,7 @@
  */
 #include "ktr/provider/fbt/nearest.h"
 
-#include "ktr/provider/fbt/args.h"
+#include "ktr/provider/fbt/members.h"
 #include "ktr/provider/fbt/object.h"
 
 #include "conf/eval/spec.h"
@@ -26,17 +26,22 @@ static void nearest_look(void *context, struct ktr__fbt_object *object, uint32_t
 		char provider[12], end[8];
 	} offered[] = {
 		{ "fbt", "entry" }, { "fbt", "return" }, { "fbt_args", "args" }, { "fbt_caller", "within" },
+		{ "fbt_member", "" }, /* of whatever name is asked for */
 	};
 	char full[3 * KTR_PROVIDER_PART_MAX], part[KTR_PROVIDER_PART_MAX + 1];
 	struct nearest *nearest = context;
+	const char *member = strncmp(nearest->spec, "fbt_m", 5) == 0 ? ktr__fbt_members_glob(nearest->spec) : NULL;
 
 	if (ktr__fbt_object_gone(object) || ktr__fbt_is_excluded(ktr__fbt_function(number)))
 		return;
 	ktr__fbt_part(part, name);
 	for (unsigned i = 0; i < sizeof(offered) / sizeof(offered[0]); i++) {
+		const char *end = *offered[i].end ? offered[i].end : member;
 		unsigned apart;
 
-		snprintf(full, sizeof(full), "%s:%s:%s:%s", offered[i].provider, object->name, part, offered[i].end);
+		if (!end)
+			continue;
+		snprintf(full, sizeof(full), "%s:%s:%s:%s", offered[i].provider, object->name, part, end);
 		apart = ktr__spec_apart(nearest->spec, strlen(nearest->spec), full);
 		if (apart >= nearest->apart)
 			continue;

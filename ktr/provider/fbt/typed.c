@@ -6,11 +6,13 @@
  */
 #include "ktr/provider/fbt/typed.h"
 
+#include "ktr/provider/fbt/args.h"
+#include "ktr/provider/fbt/paths.h"
+#include "ktr/provider/fbt/shapes.h"
+
 #include "ktr/provider/types/places.h"
-#include "ktr/provider/types/type_text.h"
 #include "ktr/provider/types/types_file.h"
 
-#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -19,9 +21,6 @@
 #include <string.h>
 
 #define TYPED_ARGS_MAX 256  /* a function with more is left as it is */
-#define TYPED_ENUM_MAX 4096 /* names; of an enum with more the number is recorded */
-#define TYPED_NAME_MAX 40   /* [bytes] */
-#define TYPED_TYPE_MAX 80   /* [bytes] */
 
 /* ---- the image of an object ---- */
 
@@ -99,220 +98,23 @@ void ktr__fbt_types_free(struct ktr__fbt_types *types)
 	*types = (struct ktr__fbt_types){ NULL, NULL };
 }
 
-/* ---- where a value is ---- */
-
-/* [words] of what the trampoline has pushed, by DWARF's numbers: rax rdx rcx rbx rsi rdi rbp rsp r8 r9. */
-static const int8_t typed_word[] = { -2, -6, -5, 0, -7, -8, 0, 0, -4, -3 };
-
-#define TYPED_VECTORS -15 /* [words] xmm0 to xmm2, below the words */
-#define TYPED_RETURNED -7 /* [words] xmm0 when it has returned; there rax is the first word below, then rdx */
-
-static bool typed_place(const struct ktr__types_place *place, bool is_result, struct ktr__fbt_value *value)
-{
-	unsigned reg = place->reg[0];
-
-	if (place->kind == KTR__PLACE_MEMORY && place->offset % 8 == 0 && place->offset < 4096 && !is_result) {
-		value->at = (int32_t)(place->offset / 8);
-		return true;
-	}
-	if (place->kind != KTR__PLACE_REGISTER || place->n != 1)
-		return false;
-	if (is_result) {
-		value->at = reg == KTR__PLACE_XMM0 ? TYPED_RETURNED : reg == 0 ? -1 : -2;
-		return reg <= 1 || reg == KTR__PLACE_XMM0;
-	}
-	if (reg < sizeof(typed_word)) {
-		value->at = typed_word[reg];
-		return value->at != 0;
-	}
-	if (reg < KTR__PLACE_XMM0 || reg > KTR__PLACE_XMM0 + 7)
-		return false;
-	reg -= KTR__PLACE_XMM0;
-	value->at = TYPED_VECTORS + 2 * (int32_t)(reg < 3 ? reg : 0);
-	value->vector = (uint8_t)(reg < 3 ? 0 : reg);
-	return true;
-}
-
-/* ---- what it is ---- */
-
-static int typed_by_value(const void *a, const void *b)
-{
-	const struct ktr__fbt_name *one = a, *two = b;
-
-	return (one->value > two->value) - (one->value < two->value);
-}
-
-static uint64_t typed_low(uint64_t value, unsigned n_bytes)
-{
-	return n_bytes < 8 ? value & ((1ull << 8 * n_bytes) - 1) : value;
-}
-
-/* Texts behind the rows, in one piece. NULL: there are too many, or there is no memory. */
-static const struct ktr__fbt_names *typed_names(const struct ktr__types *types, const struct ktr__types_type *t)
-{
-	const struct ktr__types_member *member = &types->member[t->first];
-	size_t n_bytes = sizeof(struct ktr__fbt_names) + t->n_members * sizeof(struct ktr__fbt_name);
-	size_t n_text = 0;
-	struct ktr__fbt_names *names;
-	char *text;
-
-	if (!t->n_members || t->n_members > TYPED_ENUM_MAX)
-		return NULL;
-	for (uint32_t i = 0; i < t->n_members; i++)
-		n_text += strnlen(ktr__types_text(types, member[i].name), KTR__FBT_TEXT) + 1;
-	names = malloc(n_bytes + n_text);
-	if (!names)
-		return NULL;
-	text = (char *)names + n_bytes;
-	names->n = t->n_members;
-	for (uint32_t i = 0; i < t->n_members; i++) {
-		size_t n = strnlen(ktr__types_text(types, member[i].name), KTR__FBT_TEXT);
-
-		names->row[i] = (struct ktr__fbt_name){ typed_low(member[i].value, (unsigned)t->size), text };
-		memcpy(text, ktr__types_text(types, member[i].name), n);
-		text[n] = '\0';
-		text += n + 1;
-	}
-	qsort(names->row, names->n, sizeof(names->row[0]), typed_by_value);
-	return names;
-}
-
-static bool typed_is_text(const struct ktr__types *types, const struct ktr__types_type *pointer)
-{
-	const struct ktr__types_type *t = ktr__types_bare(types, pointer->target);
-
-	return t->kind == KTR__TYPES_BASE && t->encoding == KTR__TYPES_CHAR && t->size == 1 &&
-	       strcmp(ktr__types_text(types, t->name), "char") == 0;
-}
-
-static uint8_t typed_integer(unsigned n_bytes, bool is_signed)
-{
-	switch (n_bytes) {
-	case 1:
-		return is_signed ? KTR_ARG_I8 : KTR_ARG_U8;
-	case 2:
-		return is_signed ? KTR_ARG_I16 : KTR_ARG_U16;
-	case 4:
-		return is_signed ? KTR_ARG_I32 : KTR_ARG_U32;
-	default:
-		return is_signed ? KTR_ARG_I64 : KTR_ARG_U64;
-	}
-}
-
-static void typed_shape(struct ktr__fbt_value *value, enum ktr__fbt_shape shape, uint8_t type)
-{
-	value->shape = (uint8_t)shape;
-	value->type = type;
-}
-
-/* How it is printed; NULL: it is none that can be recorded. */
-static const char *typed_base(const struct ktr__types *types, const struct ktr__types_type *t,
-			      struct ktr__fbt_value *value)
-{
-	bool is_signed = t->encoding == KTR__TYPES_SIGNED || t->encoding == KTR__TYPES_CHAR;
-
-	switch (t->encoding) {
-	case KTR__TYPES_FLOAT:
-		typed_shape(value, KTR__FBT_FLOAT, KTR_ARG_F64);
-		return t->size == 4 ? "%.7g" : t->size == 8 ? "%.15g" : NULL;
-	case KTR__TYPES_SIGNED:
-	case KTR__TYPES_UNSIGNED:
-	case KTR__TYPES_CHAR:
-	case KTR__TYPES_UCHAR:
-	case KTR__TYPES_BOOL:
-		typed_shape(value, is_signed ? KTR__FBT_SIGNED : KTR__FBT_UNSIGNED,
-			    typed_integer((unsigned)t->size, is_signed));
-		if (t->encoding == KTR__TYPES_CHAR && strcmp(ktr__types_text(types, t->name), "char") == 0)
-			return "'%c'";
-		return is_signed ? "%jd" : "%ju";
-	default:
-		return NULL;
-	}
-}
-
-static const char *typed_what(const struct ktr__types *types, uint32_t type, struct ktr__fbt_value *value)
-{
-	const struct ktr__types_type *t = ktr__types_bare(types, type);
-	bool is_signed = t->encoding == KTR__TYPES_SIGNED || t->encoding == KTR__TYPES_CHAR;
-
-	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
-		return NULL;
-	value->n_bytes = (uint8_t)t->size;
-	switch (t->kind) {
-	case KTR__TYPES_BASE:
-		return typed_base(types, t, value);
-	case KTR__TYPES_ENUM:
-		value->names = typed_names(types, t);
-		typed_shape(value, value->names ? KTR__FBT_ENUM : is_signed ? KTR__FBT_SIGNED : KTR__FBT_UNSIGNED,
-			    value->names ? (uint8_t)KTR_ARG_STR : typed_integer(value->n_bytes, is_signed));
-		return value->names ? "%s" : is_signed ? "%jd" : "%ju";
-	case KTR__TYPES_POINTER:
-		if (typed_is_text(types, t)) {
-			typed_shape(value, KTR__FBT_STRING, KTR_ARG_STR);
-			return "\"%s\"";
-		}
-		/* fall through */
-	case KTR__TYPES_REFERENCE:
-	case KTR__TYPES_RVALUE:
-	case KTR__TYPES_MEMBER_POINTER:
-		typed_shape(value, KTR__FBT_UNSIGNED, KTR_ARG_PTR);
-		return t->size == 8 ? "%p" : NULL;
-	default:
-		return NULL;
-	}
-}
-
-/* ---- its texts ---- */
-
-/* A name of the source, in which a format and a list of names find nothing of their own. */
-static char *typed_name(const char *name, unsigned number)
-{
-	char text[TYPED_NAME_MAX + 1];
-	size_t n = 0;
-
-	for (; name[n] && n < TYPED_NAME_MAX; n++)
-		text[n] = (char)(isalnum((unsigned char)name[n]) ? name[n] : '_');
-	text[n] = '\0';
-	if (!n)
-		snprintf(text, sizeof(text), "arg%u", number);
-	return strdup(text);
-}
-
-static char *typed_type(const struct ktr__types *types, uint32_t type, uint32_t language)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *to = open_memstream(&text, &n);
-
-	if (!to)
-		return NULL;
-	ktr__type_declare(to, types, type, "", (enum ktr__types_language)language);
-	if (fclose(to)) {
-		free(text);
-		return NULL;
-	}
-	if (n > TYPED_TYPE_MAX)
-		text[TYPED_TYPE_MAX] = '\0';
-	for (char *at = text; *at; at++)
-		if (iscntrl((unsigned char)*at))
-			*at = '?';
-	return text;
-}
-
 /* ---- the plan ---- */
+
+/* Of the function's entry, and of its return: the format, the names, and the format where a member is unread. */
+enum { TYPED_ENTRY, TYPED_RETURN, TYPED_ENDS };
+enum { TYPED_FORMAT, TYPED_NAMES, TYPED_UNREAD, TYPED_TEXTS };
 
 struct typed_plan {
 	struct ktr__fbt_typed *typed;
 	const struct ktr__types *types;
 	const struct ktr__types_function *function;
-	FILE *format, *names;
+	const struct ktr__fbt_wish *wish;
+	struct ktr__fbt_path member[2 * KTR__FBT_VALUES];
+	unsigned n_members, n_of[TYPED_ENDS]; /* members */
+	FILE *to[TYPED_ENDS][TYPED_TEXTS];
+	const char *between[TYPED_ENDS];
 	bool failed; /* no memory */
 };
-
-static void typed_free_value(struct ktr__fbt_value *value)
-{
-	free((void *)(uintptr_t)value->names);
-}
 
 /* One that nobody has seen. */
 static void typed_free(struct ktr__fbt_typed *typed)
@@ -320,129 +122,191 @@ static void typed_free(struct ktr__fbt_typed *typed)
 	for (unsigned i = 0; i < KTR__FBT_VALUES; i++) {
 		free(typed->name[i]);
 		free(typed->type[i]);
-		typed_free_value(&typed->value[i]);
+		ktr__fbt_shape_free(&typed->value[i]);
+		ktr__fbt_shape_free(&typed->result[i]);
 	}
-	typed_free_value(&typed->result);
+	free(typed->unread);
 	free(typed->result_type);
-	free(typed->result_format);
 	free(typed->names);
+	free(typed->result_names);
 	free(typed->format);
+	free(typed->result_format);
+	free(typed->unread_format);
+	free(typed->unread_result_format);
 	free(typed);
 }
 
-/*
- * clang leaves out arguments of static functions, those behind moving up, without a word in the name. Where one may
- * be left out, of the others those count of which is said where they are.
- */
-static bool typed_passed(const struct typed_plan *plan, const struct ktr__types_member *m)
+/* conversion NULL: it is not recorded. The value's memory is taken. */
+static void typed_put(struct typed_plan *plan, int end, const char *name, const char *conversion,
+		      const struct ktr__fbt_value *value)
 {
-	const struct ktr__types_member *arg = &plan->types->member[plan->function->first];
-	bool changed = false;
+	struct ktr__fbt_typed *typed = plan->typed;
+	bool is_number = conversion && ktr__fbt_is_number(value);
 
-	if (!(plan->function->flags & KTR__TYPES_LOCAL))
-		return true;
-	for (uint32_t i = 0; i < plan->function->n_args; i++)
-		changed |= arg[i].value == KTR__TYPES_AT_NOWHERE;
-	return !changed || (m->value != KTR__TYPES_AT_NOWHERE && m->value != KTR__TYPES_AT_UNSAID);
+	fprintf(plan->to[end][TYPED_FORMAT], "%s%s:%s", plan->between[end], name, conversion ? conversion : "{...}");
+	fprintf(plan->to[end][TYPED_UNREAD], "%s%s:%s", plan->between[end], name,
+		is_number ? "%s" : conversion ? conversion : "{...}");
+	plan->between[end] = ", ";
+	if (!conversion)
+		return;
+	fprintf(plan->to[end][TYPED_NAMES], ",%s", name);
+	if (end == TYPED_ENTRY)
+		typed->value[typed->n++] = *value;
+	else
+		typed->result[typed->n_results++] = *value;
+	if (is_number && !typed->unread && !(typed->unread = calloc(1, sizeof(*typed->unread))))
+		plan->failed = true;
 }
 
-static void typed_arg(struct typed_plan *plan, uint32_t number, const struct ktr__types_place *place,
-		      const char *between)
+/* ---- members ---- */
+
+static void typed_member(void *context, struct ktr__fbt_path *path)
+{
+	struct typed_plan *plan = context;
+	int end = path->arg < 0 ? TYPED_RETURN : TYPED_ENTRY;
+
+	if (plan->n_of[end] == KTR__FBT_VALUES) {
+		ktr__fbt_shape_free(&path->value);
+		return;
+	}
+	plan->n_of[end]++;
+	plan->member[plan->n_members++] = *path;
+}
+
+static void typed_find_members(struct typed_plan *plan)
+{
+	for (unsigned i = 0; i < plan->wish->n; i++) {
+		unsigned n = plan->n_members;
+
+		ktr__fbt_paths(plan->types, plan->function, plan->wish->member[i], typed_member, plan);
+		/* The path's own text is gone; it is what was asked for. */
+		for (; n < plan->n_members; n++)
+			plan->member[n].text = plan->wish->member[i];
+	}
+}
+
+/* Of an argument, by its number; -1: of the result. */
+static void typed_members(struct typed_plan *plan, int arg)
+{
+	for (unsigned i = 0; i < plan->n_members; i++) {
+		const struct ktr__fbt_path *path = &plan->member[i];
+
+		if (path->arg == arg)
+			typed_put(plan, arg < 0 ? TYPED_RETURN : TYPED_ENTRY, path->text, path->conversion,
+				  &path->value);
+	}
+}
+
+/* ---- arguments and result ---- */
+
+static void typed_arg(struct typed_plan *plan, uint32_t number, const struct ktr__types_place *place)
 {
 	struct ktr__fbt_typed *typed = plan->typed;
 	const struct ktr__types_member *m = &plan->types->member[plan->function->first + number];
 	struct ktr__fbt_value value = { .at = 0 };
-	char *name = typed_name(ktr__types_text(plan->types, m->name), number + 1);
+	char *name = ktr__fbt_shape_name(ktr__types_text(plan->types, m->name), number + 1);
 	const char *conversion = NULL;
+	unsigned n = typed->n;
 
-	if (typed_passed(plan, m) && typed_place(place, false, &value))
-		conversion = typed_what(plan->types, m->type, &value);
 	if (!name) {
 		plan->failed = true;
 		return;
 	}
+	if (ktr__fbt_shape_passed(plan->types, plan->function, number) &&
+	    ktr__fbt_shape_place(place, false, &value))
+		conversion = ktr__fbt_shape(plan->types, m->type, &value);
 	/* Without a prototype, who calls passes a double. */
 	if (plan->function->flags & KTR__TYPES_UNPROTOTYPED && value.shape == KTR__FBT_FLOAT)
 		value.n_bytes = 8;
-	fprintf(plan->format, "%s%s:%s", between, name, conversion ? conversion : "{...}");
+	typed_put(plan, TYPED_ENTRY, name, conversion, &value);
 	if (!conversion) {
 		free(name);
 		return;
 	}
-	fprintf(plan->names, ",%s", name);
-	typed->name[typed->n] = name;
-	typed->type[typed->n] = typed_type(plan->types, m->type, plan->function->language);
-	typed->value[typed->n] = value;
-	plan->failed |= !typed->type[typed->n];
-	typed->n++;
-}
-
-/* gcc may have left out a result that nobody uses: f.isra.0. */
-static bool typed_returns(const struct typed_plan *plan)
-{
-	const char *symbol = ktr__types_text(plan->types, plan->function->symbol);
-
-	return !(plan->function->flags & KTR__TYPES_CLONE) || !strstr(symbol, ".isra");
+	typed->name[n] = name;
+	typed->type[n] = ktr__fbt_shape_type(plan->types, m->type, plan->function->language);
+	plan->failed |= !typed->type[n];
 }
 
 static void typed_result(struct typed_plan *plan, const struct ktr__types_place *place)
 {
-	struct ktr__fbt_typed *typed = plan->typed;
+	struct ktr__fbt_value value = { .at = 0 };
 	const char *conversion = NULL;
 
-	if (typed_returns(plan) && typed_place(place, true, &typed->result))
-		conversion = typed_what(plan->types, plan->function->result, &typed->result);
-	if (!conversion)
-		return;
-	typed->has_result = 1;
-	typed->result_format = strdup(conversion);
-	typed->result_type = typed_type(plan->types, plan->function->result, plan->function->language);
-	plan->failed |= !typed->result_format || !typed->result_type;
+	if (plan->wish->args && plan->n_of[TYPED_RETURN] < KTR__FBT_VALUES &&
+	    ktr__fbt_shape_returns(plan->types, plan->function) && ktr__fbt_shape_place(place, true, &value))
+		conversion = ktr__fbt_shape(plan->types, plan->function->result, &value);
+	if (conversion) {
+		typed_put(plan, TYPED_RETURN, "result", conversion, &value);
+		plan->typed->result_type = ktr__fbt_shape_type(plan->types, plan->function->result,
+							       plan->function->language);
+		plan->failed |= !plan->typed->result_type;
+	}
+	typed_members(plan, -1);
 }
 
+/* Members have their room first; each stands behind the argument whose it is. */
 static void typed_values(struct typed_plan *plan)
 {
 	struct ktr__types_place result, place[TYPED_ARGS_MAX];
-	const char *between = "";
+	unsigned n_rest = KTR__FBT_VALUES - plan->n_of[TYPED_ENTRY];
+	bool is_told = !plan->wish->args;
 
 	ktr__places(plan->types, plan->function, &result, place);
 	for (uint32_t i = 0; i < plan->function->n_args && !plan->failed; i++) {
-		if (plan->typed->n == KTR__FBT_VALUES) {
-			fputs(", ...", plan->format);
-			break;
+		unsigned n = plan->typed->n;
+
+		if (!is_told && !n_rest) {
+			fprintf(plan->to[TYPED_ENTRY][TYPED_FORMAT], "%s...", plan->between[TYPED_ENTRY]);
+			fprintf(plan->to[TYPED_ENTRY][TYPED_UNREAD], "%s...", plan->between[TYPED_ENTRY]);
+			plan->between[TYPED_ENTRY] = ", ";
+			is_told = true;
 		}
-		typed_arg(plan, i, &place[i], between);
-		between = ", ";
+		if (!is_told)
+			typed_arg(plan, i, &place[i]);
+		n_rest -= plan->typed->n - n;
+		typed_members(plan, (int)i);
 	}
 	typed_result(plan, &result);
 }
 
-/* Both streams are closed whatever happens: then their texts are whole. */
+/* All streams are closed whatever happens: then their texts are whole. */
 static void typed_texts(struct typed_plan *plan)
 {
+	struct ktr__fbt_typed *typed = plan->typed;
+	char **const text[TYPED_ENDS][TYPED_TEXTS] = {
+		{ &typed->format, &typed->names, &typed->unread_format },
+		{ &typed->result_format, &typed->result_names, &typed->unread_result_format },
+	};
 	size_t n;
 
-	plan->format = open_memstream(&plan->typed->format, &n);
-	plan->names = open_memstream(&plan->typed->names, &n);
-	plan->failed = !plan->format || !plan->names;
+	for (int end = 0; end < TYPED_ENDS; end++) {
+		plan->between[end] = "";
+		for (int i = 0; i < TYPED_TEXTS; i++) {
+			plan->to[end][i] = open_memstream(text[end][i], &n);
+			plan->failed |= !plan->to[end][i];
+		}
+	}
 	if (!plan->failed)
 		typed_values(plan);
-	if (plan->format && fclose(plan->format))
-		plan->failed = true;
-	if (plan->names && fclose(plan->names))
-		plan->failed = true;
+	for (int end = 0; end < TYPED_ENDS; end++)
+		for (int i = 0; i < TYPED_TEXTS; i++)
+			if (plan->to[end][i] && fclose(plan->to[end][i]))
+				plan->failed = true;
 }
 
-static struct ktr__fbt_typed *typed_new(const struct ktr__types *types, const struct ktr__types_function *function)
+static struct ktr__fbt_typed *typed_new(const struct ktr__types *types, const struct ktr__types_function *function,
+					const struct ktr__fbt_wish *wish)
 {
 	struct ktr__fbt_typed *typed = aligned_alloc(_Alignof(struct ktr__fbt_typed), sizeof(*typed));
-	struct typed_plan plan = { .typed = typed, .types = types, .function = function };
+	struct typed_plan plan = { .typed = typed, .types = types, .function = function, .wish = wish };
 
 	if (!typed)
 		return NULL;
 	memset(typed, 0, sizeof(*typed));
 	typed->self.probe[KTR__FBT_ENTRY] = typed->self.probe[KTR__FBT_RETURN] = typed->entry = &ktr__fbt_none;
 	typed->self.typed = typed;
+	typed_find_members(&plan);
 	typed_texts(&plan);
 	if (plan.failed) {
 		typed_free(typed);
@@ -451,50 +315,54 @@ static struct ktr__fbt_typed *typed_new(const struct ktr__types *types, const st
 	return typed;
 }
 
-static bool typed_same_value(const struct ktr__fbt_value *one, const struct ktr__fbt_value *two)
+static bool typed_same(const struct ktr__fbt_typed *one, const struct ktr__fbt_typed *two)
 {
-	bool same = one->at == two->at && one->vector == two->vector && one->n_bytes == two->n_bytes &&
-		    one->shape == two->shape && one->type == two->type && !one->names == !two->names &&
-		    (!one->names || one->names->n == two->names->n);
+	bool same = one->n == two->n && one->n_results == two->n_results && strcmp(one->names, two->names) == 0 &&
+		    strcmp(one->format, two->format) == 0 && strcmp(one->result_names, two->result_names) == 0 &&
+		    strcmp(one->result_format, two->result_format) == 0;
 
-	for (uint32_t i = 0; same && one->names && i < one->names->n; i++)
-		same = one->names->row[i].value == two->names->row[i].value &&
-		       strcmp(one->names->row[i].name, two->names->row[i].name) == 0;
+	for (unsigned i = 0; same && i < one->n; i++)
+		same = ktr__fbt_shape_same(&one->value[i], &two->value[i]);
+	for (unsigned i = 0; same && i < one->n_results; i++)
+		same = ktr__fbt_shape_same(&one->result[i], &two->result[i]);
 	return same;
 }
 
-static bool typed_same(const struct ktr__fbt_typed *one, const struct ktr__fbt_typed *two)
-{
-	bool same = one->n == two->n && one->has_result == two->has_result && strcmp(one->names, two->names) == 0 &&
-		    strcmp(one->format, two->format) == 0;
+/* ---- of a function ---- */
 
-	for (unsigned i = 0; same && i < one->n; i++)
-		same = typed_same_value(&one->value[i], &two->value[i]);
-	return same && (!one->has_result || (typed_same_value(&one->result, &two->result) &&
-					     strcmp(one->result_format, two->result_format) == 0));
-}
-
-/* Who is in an old one finds it as it was. */
-int ktr__fbt_typed_make(struct ktr__fbt_types *types, const struct ktr__fbt_object *object, uint32_t number)
+const struct ktr__types_function *ktr__fbt_typed_function(struct ktr__fbt_types *types,
+							  const struct ktr__fbt_object *object, uint32_t number)
 {
-	struct ktr__fbt_function *function = ktr__fbt_function(number);
 	const struct ktr__types *image = typed_load(types, object);
 	uint64_t address = ktr__fbt_object_address(object, number);
 	const struct ktr__types_function *f = image ? ktr__types_at(image, address) : NULL;
-	struct ktr__fbt_typed *old = function->typed, *typed;
 
-	if (!f || f->address != address || (f->flags & KTR__TYPES_UNTYPED) || f->n_args > TYPED_ARGS_MAX) {
-		__atomic_store_n(&function->typed, NULL, __ATOMIC_RELEASE);
+	if (!f || f->address != address || f->flags & KTR__TYPES_UNTYPED || f->n_args > TYPED_ARGS_MAX)
+		return NULL;
+	return f;
+}
+
+int ktr__fbt_typed_make(struct ktr__fbt_types *types, const struct ktr__fbt_object *object, uint32_t number,
+			const struct ktr__fbt_wish *wish, struct ktr__fbt_typed **out)
+{
+	const struct ktr__types_function *f = ktr__fbt_typed_function(types, object, number);
+	struct ktr__fbt_function *function = ktr__fbt_function(number);
+	struct ktr__fbt_typed *typed;
+
+	*out = NULL;
+	if (!f)
 		return -ENOENT;
-	}
-	typed = typed_new(image, f);
+	typed = typed_new(types->image, f, wish);
 	if (!typed)
 		return -ENOMEM;
-	if (old && typed_same(old, typed)) {
+	for (*out = function->details->typed; *out && !typed_same(*out, typed);)
+		*out = (*out)->older;
+	if (*out) {
 		typed_free(typed);
 		return 0;
 	}
 	typed->function = function;
-	__atomic_store_n(&function->typed, typed, __ATOMIC_RELEASE);
+	typed->older = function->details->typed;
+	function->details->typed = *out = typed;
 	return 0;
 }

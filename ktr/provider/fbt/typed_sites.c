@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ktr/provider/fbt/typed_sites.h"
 
+#include "ktr/provider/fbt/paths.h"
 #include "ktr/start/attach.h"
 
 #include <stdio.h>
@@ -56,68 +57,117 @@ static bool typed_sites_make(struct ktr_site *site, const char *format)
 	return !code;
 }
 
-/* names: ",a,b"; what an event has of them, behind the key if there is one. */
-static void typed_sites_values(struct ktr_site *site, bool has_key, const struct ktr__fbt_value *value, unsigned n,
-			 const char *names)
+/* One of those of a function: what its events have, behind the key if there is one. names: ",a,b". */
+struct typed_sites_part {
+	const struct ktr__fbt_value *value;
+	unsigned n;
+	const char *names;
+};
+
+/* unread: numbers among members are text. */
+static bool typed_sites_values(struct ktr_site *site, bool has_key, bool unread,
+			       const struct typed_sites_part *part)
 {
-	char text[KTR__FBT_VALUES * 48 + 8];
+	char text[KTR__FBT_VALUES * (KTR__FBT_PATH + 1) + 8];
+	const char *names = part->names;
 
 	snprintf(text, sizeof(text), "%s%s", has_key ? "key" : "", has_key || !*names ? names : names + 1);
 	if (!site->names)
 		site->names = strdup(text);
-	site->n_args = (uint8_t)(n + has_key);
+	site->n_args = (uint8_t)(part->n + has_key);
 	site->type[0] = KTR_ARG_U64;
-	for (unsigned i = 0; i < n; i++)
-		site->type[i + has_key] = value[i].type;
+	for (unsigned i = 0; i < part->n; i++)
+		site->type[i + has_key] = unread && ktr__fbt_is_number(&part->value[i]) ? (uint8_t)KTR_ARG_STR :
+											   part->value[i].type;
+	return site->names;
+}
+
+static struct typed_sites_part typed_sites_entry(const struct ktr__fbt_typed *typed)
+{
+	return (struct typed_sites_part){ typed->value, typed->n, typed->names };
+}
+
+static struct typed_sites_part typed_sites_result(const struct ktr__fbt_typed *typed)
+{
+	return (struct typed_sites_part){ typed->result, typed->n_results, typed->result_names };
+}
+
+static bool typed_sites_scope_end(struct ktr__fbt_typed *typed, struct ktr_site *site, bool unread,
+				  const struct typed_sites_part *part, const char *verb, const char *attributes)
+{
+	char format[KTR__FBT_FORMAT];
+
+	ktr__fbt_scope_format(format, typed->function->name, verb, *attributes ? attributes : "none");
+	return typed_sites_values(site, true, unread, part) && typed_sites_make(site, format);
 }
 
 static bool typed_sites_scope(struct ktr__fbt_typed *typed)
 {
-	char format[KTR__FBT_FORMAT], result[64];
+	struct typed_sites_part entry = typed_sites_entry(typed), result = typed_sites_result(typed);
+	bool made;
 
 	if (!typed->function->scope)
 		return false;
-	typed_sites_values(&typed->begin, true, typed->value, typed->n, typed->names);
-	ktr__fbt_scope_format(format, typed->function->name, "start", *typed->format ? typed->format : "none");
-	if (!typed->begin.names || !typed_sites_make(&typed->begin, format))
-		return false;
-	if (!typed->has_result)
-		return true;
-	typed_sites_values(&typed->end, true, &typed->result, 1, ",result");
-	snprintf(result, sizeof(result), "result:%s", typed->result_format);
-	ktr__fbt_scope_format(format, typed->function->name, "stop", result);
-	return typed->end.names && typed_sites_make(&typed->end, format);
+	made = typed_sites_scope_end(typed, &typed->begin, false, &entry, "start", typed->format);
+	if (made && typed->n_results)
+		made = typed_sites_scope_end(typed, &typed->end, false, &result, "stop", typed->result_format);
+	if (!made || !typed->unread)
+		return made;
+	return typed_sites_scope_end(typed, &typed->unread->begin, true, &entry, "start", typed->unread_format) &&
+	       (!typed->n_results || typed_sites_scope_end(typed, &typed->unread->end, true, &result, "stop",
+							   typed->unread_result_format));
+}
+
+static bool typed_sites_alone(struct ktr__fbt_typed *typed, struct ktr_site *site, bool unread,
+			      const struct typed_sites_part *part, const char *end, const char *attributes)
+{
+	char format[KTR__FBT_FORMAT];
+
+	typed_sites_plain_format(format, typed->function->name, end, attributes);
+	return typed_sites_values(site, false, unread, part) && typed_sites_make(site, format);
 }
 
 static bool typed_sites_entered(struct ktr__fbt_typed *typed)
 {
-	char format[KTR__FBT_FORMAT];
+	struct typed_sites_part part = typed_sites_entry(typed);
 
-	typed_sites_values(&typed->entered, false, typed->value, typed->n, typed->names);
-	typed_sites_plain_format(format, typed->function->name, "entry", typed->format);
-	return typed->entered.names && typed_sites_make(&typed->entered, format);
+	return typed_sites_alone(typed, &typed->entered, false, &part, "entry", typed->format) &&
+	       (!typed->unread ||
+		typed_sites_alone(typed, &typed->unread->entered, true, &part, "entry", typed->unread_format));
 }
 
 static bool typed_sites_returned(struct ktr__fbt_typed *typed)
 {
-	char format[KTR__FBT_FORMAT], result[64];
+	struct typed_sites_part part = typed_sites_result(typed);
 
-	typed_sites_values(&typed->returned, false, &typed->result, typed->has_result, ",result");
-	snprintf(result, sizeof(result), "result:%s", typed->has_result ? typed->result_format : "");
-	typed_sites_plain_format(format, typed->function->name, "return", typed->has_result ? result : "");
-	return typed->returned.names && typed_sites_make(&typed->returned, format);
+	return typed_sites_alone(typed, &typed->returned, false, &part, "return", typed->result_format) &&
+	       (!typed->unread ||
+		typed_sites_alone(typed, &typed->unread->returned, true, &part, "return",
+				  typed->unread_result_format));
+}
+
+static void typed_sites_begin(struct ktr__fbt_typed *typed, struct ktr_site *site, const char *module,
+			      const struct ktr_class *cls)
+{
+	site->cls = cls;
+	site->file = module;
+	site->func = typed->function->name;
 }
 
 void ktr__fbt_typed_sites(struct ktr__fbt_typed *typed, const char *module, const struct ktr_class *cls,
 			  uint32_t wanted)
 {
+	struct ktr__fbt_unread *unread = typed->unread;
 	struct ktr_site *const site[] = { &typed->begin, &typed->end, &typed->entered, &typed->returned };
 	uint32_t made = 0;
 
-	for (unsigned i = 0; i < sizeof(site) / sizeof(site[0]); i++) {
-		site[i]->cls = cls;
-		site[i]->file = module;
-		site[i]->func = typed->function->name;
+	for (unsigned i = 0; i < sizeof(site) / sizeof(site[0]); i++)
+		typed_sites_begin(typed, site[i], module, cls);
+	if (unread) {
+		typed_sites_begin(typed, &unread->begin, module, cls);
+		typed_sites_begin(typed, &unread->end, module, cls);
+		typed_sites_begin(typed, &unread->entered, module, cls);
+		typed_sites_begin(typed, &unread->returned, module, cls);
 	}
 	if (wanted == 3 && typed_sites_scope(typed))
 		made = KTR__FBT_SITE_SCOPE;

@@ -35,12 +35,32 @@ struct ktr__fbt_text {
 	char bytes[KTR__FBT_TEXT + 4];
 };
 
+#define KTR__FBT_WINDOW 128 /* [bytes] */
+
+/* What was read last: members of one struct are near each other. n 0: nothing was. */
+struct ktr__fbt_window {
+	uintptr_t from;
+	size_t n;
+	uint64_t word[KTR__FBT_WINDOW / 8 + 1];
+};
+
+/* What values are read from: of all of an event. */
+struct ktr__fbt_source {
+	const uint64_t *place; /* of the return address, around which they lie */
+	const struct ktr__fbt_vectors *vectors; /* NULL: there are none */
+	bool may_ask; /* the kernel, for what pointers point to */
+	struct ktr__fbt_window window;
+};
+
 /*
  * The word that an event has for a value; of one that is text it points to that, in room or for good, or is NULL.
- * place: of the return address, around which values lie; vectors NULL: there are none. may_ask: the kernel, for
- * what strings point to.
+ * false: it is a number, and its pointer cannot be read. What is no number says so itself: text, or not a number.
  */
-uint64_t ktr__fbt_value(const struct ktr__fbt_value *value, const uint64_t *place,
-			const struct ktr__fbt_vectors *vectors, bool may_ask, struct ktr__fbt_text *room);
+bool ktr__fbt_value(const struct ktr__fbt_value *value, struct ktr__fbt_source *source, struct ktr__fbt_text *room,
+		    uint64_t *word);
+
+/* A number among members as text; is_read false: that it could not be. */
+const char *ktr__fbt_value_told(const struct ktr__fbt_value *value, uint64_t word, bool is_read,
+				struct ktr__fbt_text *room);
 
 #endif

@@ -69,8 +69,8 @@ static bool plain_means(const char *spec, size_t n, const char *module)
 		return false;
 	second = memchr(colon + 1, ':', n - (size_t)(colon + 1 - spec));
 	n = second ? (size_t)(second - spec) : n;
-	for (int i = 0; i < 3; i++) {
-		static const char *const providers[] = { "fbt", "fbt_args", "fbt_caller" };
+	for (int i = 0; i < 4; i++) {
+		static const char *const providers[] = { "fbt", "fbt_args", "fbt_member", "fbt_caller" };
 
 		snprintf(full, sizeof(full), "%s:%s::", providers[i], module);
 		if (ktr__spec_fits(spec, n, full))
