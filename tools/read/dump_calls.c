@@ -66,31 +66,57 @@ static void calls_line(struct dump_calls *c, uint64_t ns, const char *duration,
 	ktr__out_fill(c->out, ' ', 2 * (size_t)(depth < CALLS_INDENT_MAX ? depth : CALLS_INDENT_MAX));
 }
 
-/* How much of a name is not what C++ says that a function is called with: "f(int, g<(h)1>) const". */
-static size_t calls_bare(const char *name)
+/* The bracket that the last one of a text closes, of n bytes; NULL: none. */
+static const char *calls_opens(const char *name, size_t n)
 {
-	const char *end = strrchr(name, ')');
+	const char *end = memrchr(name, ')', n);
 	unsigned depth = 0;
 
 	for (; end && end > name; end--) {
 		depth += *end == ')';
 		depth -= *end == '(';
 		if (!depth)
-			return (size_t)(end - name);
+			return end;
 	}
-	return strlen(name);
+	return NULL;
+}
+
+/* Is what ends there a name, "operator()"? */
+static bool calls_is_operator(const char *name, const char *end)
+{
+	static const char word[] = "operator()";
+
+	return (size_t)(end - name) >= strlen(word) && memcmp(end - strlen(word), word, strlen(word)) == 0;
+}
+
+/*
+ * How much of a name is not what C++ says that a function is called with, "f(int, g<(h)1>) const", and what is to
+ * be said behind that: of one that returns a pointer to a function, "int (*f(int))(char)", how that is called.
+ */
+static size_t calls_bare(const char *name, const char **behind)
+{
+	size_t n = strlen(name);
+	const char *open = calls_opens(name, n);
+
+	*behind = "";
+	while (open && open > name && open[-1] == ')' && !calls_is_operator(name, open)) {
+		*behind = open - 1;
+		open = calls_opens(name, (size_t)(open - 1 - name));
+	}
+	return open ? (size_t)(open - name) : n;
 }
 
 /* args NULL: they are not recorded. */
 static void calls_name(struct dump_calls *c, const struct ktr__span *span, const char *args)
 {
-	const char *name = span->site->ident ? span->site->ident : "";
+	const char *name = span->site->ident ? span->site->ident : "", *behind = "";
 
-	ktr__out_visible(c->out, name, args ? calls_bare(name) : strlen(name), 0);
+	ktr__out_visible(c->out, name, args ? calls_bare(name, &behind) : strlen(name), 0);
 	if (args) {
 		ktr__out_text(c->out, "(");
 		ktr__out_visible(c->out, args, strlen(args), 0);
 		ktr__out_text(c->out, ")");
+		ktr__out_visible(c->out, behind, strlen(behind), 0);
 	} else if (!strchr(name, '(')) {
 		/* Those of other languages, and scopes, have no parentheses. */
 		ktr__out_text(c->out, "()");

@@ -15,7 +15,7 @@ unset KTR_PROBES
 
 # The calls of a trace, without times and those of main.
 recorded() { # TRACE
-	"$ktr" dump --calls "$1" | sed -n 's/^.*| *//p' | grep -E '^(args_[a-z]*|space::[A-Za-z:]*)\(.*;$' |
+	"$ktr" dump --calls "$1" | sed -n 's/^.*| *//p' | grep -E '^(args_[a-z]*|space::[A-Za-z:]*|int \(\* const&space.*)\(.*;$' |
 		grep -vE '^args_(structs|texts|cxx)\(|Box::Box'
 }
 
@@ -25,7 +25,7 @@ cp $source "$dir/fbt_args.cc"
 kinds() { # COMPILER FLAGS [SOURCE]
 	$1 $cflags $2 "${3:-$source}" -o "$dir/prog" $shared 2>"$dir/err" || { fail "$1 $2: $(head -n 5 "$dir/err")"; return; }
 	rm -rf "$dir/t"
-	"$ktr" run --fbt 'args_*,space.*' --args -o "$dir/t" "$dir/prog" >"$dir/wanted" 2>"$dir/err" ||
+	"$ktr" run --fbt 'args_*,space.*,*passes*' --args -o "$dir/t" "$dir/prog" >"$dir/wanted" 2>"$dir/err" ||
 		fail "$1 $2: exit status $?: $(cat "$dir/err")"
 	recorded "$dir/t" >"$dir/got"
 	[ -s "$dir/wanted" ] || fail "$1 $2: nothing was printed"

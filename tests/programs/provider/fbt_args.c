@@ -138,6 +138,13 @@ public:
 	STAY int throws(int more);
 };
 
+/* Its name has around it what it returns. */
+template <class F> STAY F &&passes(F &&f)
+{
+	KEEP;
+	return static_cast<F &&>(f);
+}
+
 int Box::add(int more)
 {
 	KEEP;
@@ -156,9 +163,12 @@ int Box::throws(int more)
 static void args_cxx(void)
 {
 	space::Box box(3);
+	int (*const text)(const char *) = puts;
 
 	printf("space::Box::add(this=%p, more=4) = %d;\n", (void *)&box, box.add(4));
 	printf("space::Box::throws(this=%p, more=0) = %d;\n", (void *)&box, box.throws(0));
+	printf("int (* const&space::passes<int (* const&)(char const*)>(f=%p))(char const*) = %p;\n", (const void *)&text,
+	       (const void *)&space::passes(text));
 	try {
 		box.throws(1);
 	} catch (int) {
