@@ -157,7 +157,9 @@ part_compare() {
 	builds
 	nest
 	"$ktr" timeline --compare nest.trace turns.trace -o unlike.html || return
-	node compare.mjs "$ktr" "$work/builds.html" old.told new.told "$work/unlike.html" "$shots"
+	big many 500000
+	"$ktr" timeline --compare many.trace many.trace -o same.html || return
+	node compare.mjs "$ktr" "$work/builds.html" old.told new.told "$work/unlike.html" "$work/same.html" "$shots"
 }
 
 part_timeline() {

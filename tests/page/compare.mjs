@@ -3,12 +3,12 @@
 // `ktr report --functions` says of each, and what the programs said themselves; they are aligned at an event, whose times
 // `ktr json` tells, by mouse and by keys, move together, and have the numbers of one range. And of two that have nothing in common.
 //
-//	node compare.mjs KTR PAGE OLD-TOLD NEW-TOLD UNLIKE-PAGE SCREENSHOTS
+//	node compare.mjs KTR PAGE OLD-TOLD NEW-TOLD UNLIKE-PAGE SAME-PAGE SCREENSHOTS
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { check, failed, openPage, start } from './browser.mjs';
 
-const [ktr, file, toldA, toldB, unlike, shots] = process.argv.slice(2);
+const [ktr, file, toldA, toldB, unlike, same, shots] = process.argv.slice(2);
 const traces = { A: 'old.trace', B: 'new.trace' };
 const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 const report = (side, ...more) => new Map(JSON.parse(execFileSync(ktr, ['report', '--functions', '--json', '--top=0', ...more, traces[side]],
@@ -183,5 +183,23 @@ const lines = await table(other);
 check('what only one has', lines.read_all?.['count A'] === '0' !== (lines.read_all?.['count B'] === '0'), lines);
 await other.click('#drawer tbody tr:has-text("read_all")');
 await other.waitForFunction(() => document.querySelector('#drawer svg'));
+await other.close();
+const large = await openPage(browser, same);
+await large.evaluate(() => compare.ready);
+await large.waitForFunction(() => document.querySelector('#drawer tbody tr'));
+check('the same trace', /^Both took/.test(await headline(large)), await headline(large));
+/* A large element comes in pieces while the page is read: it is all there when the next one is. */
+const pieces = await large.evaluate(async () => {
+	const part = document.body.appendChild(document.createElement('script'));
+	Object.assign(part, { type: 'application/x-ktr', id: 'pieces', textContent: btoa('one...') });
+	Object.defineProperty(document, 'readyState', { value: 'loading', configurable: true });
+	const bytes = blobOf('pieces');
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	part.append(btoa('two'));
+	document.body.append(document.createElement('p'));
+	delete document.readyState;
+	return new TextDecoder().decode(await bytes);
+});
+check('a part that comes in pieces', pieces === 'one...two', pieces);
 await browser.close();
 process.exit(failed() ? 1 : 0);

@@ -11,14 +11,16 @@ function bytesOf(text) {
 	return bytes;
 }
 
-/* What an element of the page holds, as it is packed; parts come while the page is still being read. */
+/* What an element of the page holds, as it is packed; parts come while the page is still being read, large ones in pieces. */
 let blobOf = async (id) => {
-	while (!document.getElementById(id)) {
-		if (document.readyState === 'complete')
+	for (;;) {
+		const element = document.getElementById(id), all = document.readyState !== 'loading';
+		if (element && (all || element.nextElementSibling))
+			return bytesOf(element.textContent);
+		if (all && !element)
 			throw new Error(id + ' of the page is missing');
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	}
-	return bytesOf(document.getElementById(id).textContent);
 };
 
 async function unpack(id) {
