@@ -166,12 +166,21 @@ async function ranging(page) {
 	await page.screenshot({ path: shots + '/compare-range.png' });
 }
 
+/* A name has one colour. */
+async function colours(page) {
+	const [a, b] = await page.evaluate(() => ['A', 'B'].map((name) => compare.sides[name].ktr.index).map(({ labels, colours }) => labels.map((label, i) => [label, colours[i]])));
+	const of = new Map(a), shared = b.filter(([label]) => label && of.has(label));
+	check('colours of names that both have', shared.every(([label, colour]) => of.get(label) === colour), [a, b]);
+	return shared.length;
+}
+
 const browser = await start();
 const page = await openPage(browser, file);
 await page.setViewportSize({ width: 1400, height: 1000 });
 await page.evaluate(() => compare.ready);
 await page.waitForFunction(() => document.querySelector('#drawer tbody tr'));
 await opening(page);
+await colours(page);
 await kind(page);
 await aligning(page);
 await ranging(page);
@@ -187,6 +196,7 @@ await other.close();
 const large = await openPage(browser, same);
 await large.evaluate(() => compare.ready);
 await large.waitForFunction(() => document.querySelector('#drawer tbody tr'));
+check('names that both have', await colours(large) > 0);
 check('the same trace', /^Both took/.test(await headline(large)), await headline(large));
 /* A large element comes in pieces while the page is read: it is all there when the next one is. */
 const pieces = await large.evaluate(async () => {

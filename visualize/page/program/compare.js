@@ -273,10 +273,17 @@ function keyDown(event) {
 	action();
 }
 
+/* A name that both have has A's colour in both; which one it is depends on what came before it. */
+function colour() {
+	const [a, b] = [sides.A.ktr.index, sides.B.ktr.index], of = new Map(a.labels.map((name, i) => [name, a.colours[i]]));
+	b.colours = b.labels.map((name, i) => of.get(name) ?? b.colours[i]);
+}
+
 async function open() {
 	document.documentElement.dataset.theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 	await Promise.all(['A', 'B'].map(frameOpen));
 	const { A, B } = sides, to = Math.max(A.ktr.index.span + since(A), B.ktr.index.span + since(B));
+	colour();
 	part('align').onclick = alignSelected;
 	part('begin').onclick = () => align(0);
 	window.addEventListener('keydown', keyDown);
