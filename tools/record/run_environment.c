@@ -34,16 +34,17 @@ static void environment_functions(FILE *to, const char *provider, const char *gl
 	}
 }
 
-/* Each member of each function. */
-static void environment_members(FILE *to, const char *globs, const char *members, const char **before)
+/* Without a function: of those that are asked for. */
+static void environment_members(FILE *to, const char *members, const char **before)
 {
-	char member[256];
 	size_t length;
 
 	for (; *members; members += length + (members[length] == ',')) {
 		length = strcspn(members, ",");
-		if (length && snprintf(member, sizeof(member), "%.*s", (int)length, members) < (int)sizeof(member))
-			environment_functions(to, "fbt_member", globs, member, before);
+		if (!length)
+			continue;
+		fprintf(to, "%sfbt_member:::%.*s", *before, (int)length, members);
+		*before = ",";
 	}
 }
 
@@ -98,7 +99,7 @@ static int environment_probes(const struct run *run)
 	if (run->functions && run->args)
 		environment_functions(to, "fbt_args", run->functions, "args", &before);
 	if (run->functions && run->members)
-		environment_members(to, run->functions, run->members, &before);
+		environment_members(to, run->members, &before);
 	if (run->callers)
 		environment_functions(to, "fbt_caller", run->callers, "within", &before);
 	if (run->statics)

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEMBERS_BOTH (1u << KTR__FBT_ENTRY | 1u << KTR__FBT_RETURN)
+
 struct ktr__fbt_member {
 	struct ktr__fbt_member *next; /* of its function */
 	struct ktr_provider_probe *probe; /* NULL: it is gone */
@@ -148,6 +150,10 @@ static void members_of_spec(struct ktr__fbt_asked *asked, struct members_offer *
 	char full[3 * KTR_PROVIDER_PART_MAX];
 	struct ktr__fbt_types *before;
 
+	/* A SPEC without a function means those that are asked for. */
+	if (glob && glob[-2] == ':' &&
+	    !(__atomic_load_n(&ktr__fbt_function(offer->number)->asked, __ATOMIC_RELAXED) & MEMBERS_BOTH))
+		return;
 	snprintf(full, sizeof(full), "fbt_member:%s:%s:", offer->object->name, offer->part);
 	if (!glob || !ktr__spec_fits(offer->spec, (size_t)(glob - offer->spec), full))
 		return;
@@ -170,7 +176,7 @@ static void members_again(struct ktr__fbt_asked *asked, const struct members_off
 
 	again.spec = spec;
 	for (struct ktr__fbt_member *at = details ? details->members : NULL; at; at = at->next) {
-		snprintf(spec, sizeof(spec), "fbt_member:::%s", at->path);
+		snprintf(spec, sizeof(spec), "fbt_member::*:%s", at->path);
 		if (!at->probe)
 			members_of_spec(asked, &again);
 	}
