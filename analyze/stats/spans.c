@@ -360,6 +360,34 @@ static int spans_exits(struct ktr__spans *spans, uint64_t ns)
 	return rc;
 }
 
+/* The key of a probed function is where its return address lies, of a KTR_SCOPE something within a frame. */
+static int spans_is_function(const struct ktr_reader_site *site)
+{
+	return site->class_name && strcmp(site->class_name, "fbt") == 0;
+}
+
+/*
+ * A function that begins, or ends without having begun, stands on its thread's stack: what lies a little below it is
+ * gone, and nobody has told of its end. That of one whose end was lost would be told by its caller's alone, which is
+ * main's perhaps, and meanwhile all that it does would count as its own.
+ */
+static int spans_below(struct ktr__spans *spans, const struct ktr__span *span)
+{
+	uint32_t thread = span->thread->id;
+	int rc = 0;
+
+	while (thread < spans->n_threads && spans->inner[thread] && !rc) {
+		struct spans_open *open = spans->inner[thread];
+
+		/* What is told of late may have called what is open. */
+		if (span->from_ns != span->told_ns || open->span.key >= span->key || span->key - open->span.key >= SPANS_NEAR ||
+		    !spans_is_function(span->site) || !spans_is_function(open->span.site))
+			break;
+		rc = spans_close(spans, open, span->from_ns, NULL, KTR__SPAN_MISSING);
+	}
+	return rc;
+}
+
 static int spans_start(struct ktr__spans *spans, struct ktr__span *span, enum spans_how how)
 {
 	uint64_t hash = spans_hash(span, how);
@@ -374,6 +402,8 @@ static int spans_start(struct ktr__spans *spans, struct ktr__span *span, enum sp
 	} else if (outer) {
 		span->depth = outer->span.depth + 1;
 	}
+	if (!rc && how == SPANS_SCOPE)
+		rc = spans_below(spans, span);
 	return rc ? rc : spans_open(spans, span, hash, how, 0);
 }
 
@@ -387,6 +417,8 @@ static int spans_stop(struct ktr__spans *spans, struct ktr__span *span, enum spa
 	if (same)
 		return rc ? rc : spans_close(spans, open, span->from_ns, span->thread, 0);
 	rc = open ? spans_leave(spans, open, span->from_ns) : 0;
+	if (!rc && how == SPANS_SCOPE)
+		rc = spans_below(spans, span);
 	if (rc)
 		return rc;
 	span->to_ns = span->from_ns;

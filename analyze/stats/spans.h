@@ -18,6 +18,9 @@
  * since, or they are near it on the stack, and were left by longjmp(3); the ends of others are still to come,
  * because coroutines share a thread.
  *
+ * The scope of a probed function has the place of its return address for a key: where another one begins, or ends
+ * unbegun, less than a page above it on its thread, it has ended, and its end was lost.
+ *
  * Of a function that is recorded only if it takes long enough (ktr run --longer), the START comes when it has: its
  * attribute late_ns says how long after the beginning. What encloses it on its thread has been told of by then, or
  * begins no later than it.

@@ -33,6 +33,12 @@ static struct ktr_reader_site spans_open_b = {
 static struct ktr_reader_site spans_close_b = {
 	.kind = KTR_KIND_STOP, .group = "scope", .ident = "b", .n_args = 1
 };
+static struct ktr_reader_site spans_enter = {
+	.kind = KTR_KIND_START, .group = "scope", .ident = "f", .n_args = 1, .class_name = "fbt"
+};
+static struct ktr_reader_site spans_return = {
+	.kind = KTR_KIND_STOP, .group = "scope", .ident = "f", .n_args = 1, .class_name = "fbt"
+};
 static struct ktr_reader_site spans_kernel = {
 	.kind = KTR_KIND_STATE, .group = "thread", .file = KTR_KERNEL_FILE, .value_arg = 1, .n_args = 2
 };
@@ -285,6 +291,24 @@ static void scopes_further_up_are_others(void)
 	spans_end(spans, 20, "10/scope:b 100 10-12 no end missing\n10/scope:b 100 12-13\n10/scope:a 200 11-14\n");
 }
 
+/* Where the end of a function was lost, one that stands above it on the stack tells; not far above, nor of a scope. */
+static void functions_below_have_ended(void)
+{
+	struct ktr__spans *spans = spans_new();
+
+	spans_at(spans, 10, &spans_enter, 0, "", 70000, "");
+	spans_at(spans, 11, &spans_enter, 0, "", 60000, "");
+	spans_at(spans, 12, &spans_enter, 0, "", 59000, "");
+	spans_at(spans, 13, &spans_enter, 0, "", 59500, ""); /* the one at 59000 has returned */
+	spans_at(spans, 14, &spans_return, 0, "", 60100, ""); /* entered unseen: and those at 59500 and 60000 */
+	spans_at(spans, 15, &spans_open_a, 0, "", 50000, "");
+	spans_at(spans, 16, &spans_enter, 0, "", 50100, ""); /* may be within that scope */
+	spans_end(spans, 20,
+		  "10/scope:f 59000 12-13 no end missing\n10/scope:f 59500 13-14 no end missing\n"
+		  "10/scope:f 60000 11-14 no end missing\n10/scope:f 60100 1-14 no start\n"
+		  "10/scope:f 70000 10-20 no end\n10/scope:a 50000 15-20 no end\n10/scope:f 50100 16-20 no end\n");
+}
+
 /* A frame that is used again is gone, and so are those that it had called. */
 static void scopes_end_with_the_frame_around_them(void)
 {
@@ -484,7 +508,7 @@ SUITE(spans, TEST(pairs_nest_and_interleave_by_key), TEST(ends_that_are_missing_
       TEST(a_scope_key_is_open_once), TEST(an_end_that_was_lost_does_not_nest),
       TEST(a_loss_counts_where_it_reaches),
       TEST(scopes_end_with_the_one_around_them), TEST(scopes_end_with_the_frame_around_them),
-      TEST(scopes_end_with_the_one_that_called_them), TEST(scopes_further_up_are_others),
+      TEST(scopes_end_with_the_one_that_called_them), TEST(scopes_further_up_are_others), TEST(functions_below_have_ended),
       TEST(scopes_end_with_their_thread), TEST(the_kernels_rows_are_threads), TEST(beginnings_can_be_followed),
       TEST(a_state_lasts_until_the_next_of_its_row), TEST(losses_make_pairs_unsure),
       TEST(losses_of_other_rings_do_not),
