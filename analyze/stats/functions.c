@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyze/stats/functions.h"
 
+#include "conf/kit/array.h"
 #include "conf/kit/hash.h"
 
 #include <errno.h>
@@ -57,11 +58,47 @@ static int functions_end(void *context, const struct ktr__call *call)
 	return ktr__histogram_add(&function->durations, total_ns);
 }
 
+int ktr__functions_wants(const struct ktr_reader_site *site)
+{
+	return site->kind == KTR_KIND_EVENT && site->n_args == 3 && site->in_str == 1 &&
+	       strcmp(site->func, "debug.ktr.budget") == 0;
+}
+
+/* "fbt:MODULE:FUNCTION:entry is off": names a function, whose return is another probe, once. */
+static int functions_off(struct ktr__functions *functions, const struct ktr_event *event)
+{
+	const char *probe = event->str[0].bytes, *end = probe + event->str[0].n_bytes, *from = probe;
+	size_t n;
+
+	for (int i = 0; i < 2 && from; i++) {
+		from = memchr(from, ':', (size_t)(end - from));
+		from = from ? from + 1 : NULL;
+	}
+	while (from && end > from && *--end != ':')
+		;
+	if (!from || end == from)
+		return 0;
+	n = (size_t)(end - from);
+	for (unsigned i = 0; i < functions->n_off; i++)
+		if (strlen(functions->off[i]) == n && memcmp(functions->off[i], from, n) == 0)
+			return 0;
+	if (ktr__array_grow(&functions->off, &functions->off_room, functions->n_off, sizeof(char *)))
+		return -ENOMEM;
+	functions->off[functions->n_off] = strndup(from, n);
+	if (!functions->off[functions->n_off])
+		return -ENOMEM;
+	if (!functions->n_off++)
+		functions->off_ns = event->time_ns;
+	return 0;
+}
+
 static int functions_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__functions *functions = (struct ktr__functions *)(void *)sink;
 
 	functions->last_ns = event->time_ns;
+	if (ktr__functions_wants(event->site))
+		return functions_off(functions, event);
 	return ktr__calls_event(functions->calls, event);
 }
 
@@ -93,6 +130,9 @@ void ktr__functions_free(struct ktr__functions *functions)
 		ktr__histogram_free(&functions->function[i]->durations);
 		free(functions->function[i]);
 	}
+	for (unsigned i = 0; i < functions->n_off; i++)
+		free(functions->off[i]);
+	free(functions->off);
 	free(functions->function);
 	free(functions->bucket);
 	ktr__calls_free(functions->calls);

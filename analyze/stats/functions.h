@@ -27,7 +27,13 @@ struct ktr__functions {
 	unsigned n, room;
 	struct ktr__function **bucket;
 	uint64_t last_ns;
+	char **off; /* owned, each too: functions that debug.ktr.budget switched off, in the order of that */
+	unsigned n_off, off_room;
+	uint64_t off_ns; /* the first one */
 };
+
+/* Does it look at the arguments of a site's events, besides those of scopes? */
+int ktr__functions_wants(const struct ktr_reader_site *site);
 
 /* 0 or -ENOMEM. */
 int ktr__functions_init(struct ktr__functions *functions, const struct ktr_reader *reader);

@@ -93,14 +93,15 @@ struct report_sinks {
 	struct ktr__tally *tally;
 	struct ktr__functions functions; /* where they are asked for */
 	struct ktr__samples samples; /* likewise */
-	int profile;
+	int profile, by_function;
 };
 
 static unsigned report_wants(const void *context, const struct ktr_reader_site *site)
 {
 	const struct report_sinks *sinks = context;
 
-	int wants = site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens || sinks->profile;
+	int wants = site->kind != KTR_KIND_EVENT || sinks->tally->pairs || sinks->oncpu.listens || sinks->profile ||
+		    (sinks->by_function && ktr__functions_wants(site));
 
 	return wants ? KTR__READER_ALL_ARGS : 0;
 }
@@ -111,7 +112,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 	struct walk walk = c->walk;
 	const struct ktr__tally_options options = { c->pairs.pair, c->pairs.n, (unsigned)c->n_gaps };
 	struct ktr_error err = KTR_ERROR_NONE;
-	struct report_sinks sinks = { .tally = NULL, .profile = c->profile };
+	struct report_sinks sinks = { .tally = NULL, .profile = c->profile, .by_function = c->functions };
 	int rc = walk_open(&walk, argc, argv), short_of_memory = 0;
 
 	if (rc)

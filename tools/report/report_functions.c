@@ -5,6 +5,7 @@
 #include "analyze/stats/functions.h"
 #include "tools/report/report_json.h"
 #include "tools/report/report_text.h"
+#include "visualize/model/label.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,6 +46,26 @@ static void functions_line(const struct report *report, FILE *to, unsigned i)
 	fputc('\n', to);
 }
 
+#define FUNCTIONS_OFF 5 /* names */
+
+/* What was not recorded to the end. */
+static void functions_off(const struct report *report, FILE *to)
+{
+	const struct ktr__functions *functions = report->functions;
+	unsigned n = functions->n_off < FUNCTIONS_OFF ? functions->n_off : FUNCTIONS_OFF;
+	uint64_t since_ns = functions->off_ns - report->info->first_ns;
+	char clean[200];
+
+	fprintf(to, "\nfrom %s on without ", ktr__label_duration(since_ns).text);
+	for (unsigned i = 0; i < n; i++) {
+		ktr__label_clean(clean, sizeof(clean), functions->off[i], strlen(functions->off[i]));
+		fprintf(to, "%s%s", i ? ", " : "", clean);
+	}
+	if (n < functions->n_off)
+		fprintf(to, " and %u others", functions->n_off - n);
+	fputs(": switched off, as debug.ktr.budget has it, ktr_fbt(3)\n", to);
+}
+
 void report_functions_text(const struct report *report, FILE *to)
 {
 	static const struct report_table table = {
@@ -53,6 +74,8 @@ void report_functions_text(const struct report *report, FILE *to)
 	};
 
 	report_table(report, to, &table, report->functions->n);
+	if (report->functions->n_off)
+		functions_off(report, to);
 	if (!report->functions->n)
 		fputs("\nno scope and no probed function: ktr run --fbt, ktr_fbt(3), KTR_SCOPE\n", to);
 }
@@ -72,6 +95,21 @@ static json_t *functions_json(const void *of, unsigned i, double *rank)
 			 ktr__histogram_tell(h, 0.5, &p50) ? ktr__jansson_u64(p50) : NULL, "p99_ns",
 			 ktr__histogram_tell(h, 0.99, &p99) ? ktr__jansson_u64(p99) : NULL, "max_ns",
 			 h->n ? ktr__jansson_u64(h->max) : NULL, "unknown", ktr__jansson_u64(f->n_unknown));
+}
+
+int report_functions_off_json(const struct report *report, json_t *tree)
+{
+	const struct ktr__functions *functions = report->functions;
+	json_t *names;
+
+	if (!functions->n_off)
+		return 0;
+	names = json_array();
+	for (unsigned i = 0; names && i < functions->n_off; i++)
+		json_array_append_new(names, ktr__jansson_text(functions->off[i], strlen(functions->off[i])));
+	return json_object_set_new(tree, "functions_off",
+				   json_pack("{s:o, s:o}", "names", names, "from_ns",
+					     ktr__jansson_u64(functions->off_ns)));
 }
 
 json_t *report_functions_json(const struct report *report)

@@ -10,5 +10,7 @@
 
 void report_functions_text(const struct report *report, FILE *to);
 json_t *report_functions_json(const struct report *report); /* NULL: no memory */
+/* Puts those that were switched off into the tree, if there are some. 0, or -1 without memory. */
+int report_functions_off_json(const struct report *report, json_t *tree);
 
 #endif

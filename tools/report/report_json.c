@@ -26,6 +26,7 @@
  *	 "functions":[{"name","calls","self_ns","total_ns","mean_ns","p50_ns","p99_ns","max_ns","unknown"}],
  *					with --functions; unknown: calls, not among the others, whose begin or
  *					end was not seen
+ *	 "functions_off":{"names":[...],"from_ns"},	those that debug.ktr.budget switched off, the first then
  *	 "profile":{"ns","due","stacks","cut","threads":[{"tid","name","ns","user_ns","kernel_ns","blocked_ns",
  *		    "missed_ns","due","stacks","cut"}],"functions":[{"name","tid","self_ns","total_ns","stacks"}]},
  *					with --profile; tid null: of all threads
@@ -417,6 +418,10 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	}
 	if (tree && report->functions && json_object_set_new(tree, "functions", report_functions_json(report))) {
+		json_decref(tree);
+		return NULL;
+	}
+	if (tree && report->functions && report_functions_off_json(report, tree)) {
 		json_decref(tree);
 		return NULL;
 	}

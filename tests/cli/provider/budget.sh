@@ -70,7 +70,7 @@ for path in $paths; do
 	name=functions.$path
 	unset KTR_PATH
 	[ "$path" = thread ] && export KTR_PATH=thread
-	KTR_SESSION=$name KTR_PROBES=fbt::: "$dir/host" >/dev/null &
+	KTR_SESSION=$name KTR_PROBES=fbt::: KTR_FILE="$dir/$name.trace" "$dir/host" >/dev/null &
 	first=$!
 	pids=$first
 	until_state 'fbt::busy_step:' 'off off'
@@ -99,5 +99,9 @@ for path in $paths; do
 	is "$path: then it says nothing" "$(detail 'fbt::busy_step:entry')" ''
 	kill "$first" "$second" 2>/dev/null
 	wait "$first" "$second" 2>/dev/null
+	# Who asks where time went is told from when on something is missing.
+	"$ktr" report --functions "$dir/$name.trace" >"$dir/report" 2>/dev/null
+	grep -q '^from [0-9.]* [mu]*s on without busy_step: switched off' "$dir/report" ||
+		fail "$path: the report: $(tail -n 3 "$dir/report")"
 done
 exit $failed
