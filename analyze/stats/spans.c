@@ -368,19 +368,21 @@ static int spans_is_function(const struct ktr_reader_site *site)
 
 /*
  * A function that begins, or ends without having begun, stands on its thread's stack: what lies a little below it is
- * gone, and nobody has told of its end. That of one whose end was lost would be told by its caller's alone, which is
- * main's perhaps, and meanwhile all that it does would count as its own.
+ * gone, and nobody has told of its end. Else its caller's end would tell, which is main's perhaps, and meanwhile all
+ * that the thread does would count as its own.
  */
 static int spans_below(struct ktr__spans *spans, const struct ktr__span *span)
 {
 	uint32_t thread = span->thread->id;
 	int rc = 0;
 
+	/* What is told of late may have called what is open. */
+	if (span->from_ns != span->told_ns)
+		return 0;
 	while (thread < spans->n_threads && spans->inner[thread] && !rc) {
 		struct spans_open *open = spans->inner[thread];
 
-		/* What is told of late may have called what is open. */
-		if (span->from_ns != span->told_ns || open->span.key >= span->key || span->key - open->span.key >= SPANS_NEAR ||
+		if (open->span.key >= span->key || span->key - open->span.key >= SPANS_NEAR ||
 		    !spans_is_function(span->site) || !spans_is_function(open->span.site))
 			break;
 		rc = spans_close(spans, open, span->from_ns, NULL, KTR__SPAN_MISSING);

@@ -291,7 +291,7 @@ static void scopes_further_up_are_others(void)
 	spans_end(spans, 20, "10/scope:b 100 10-12 no end missing\n10/scope:b 100 12-13\n10/scope:a 200 11-14\n");
 }
 
-/* Where the end of a function was lost, one that stands above it on the stack tells; not far above, nor of a scope. */
+/* Where the end of a function was lost, one that stands above it on the stack tells; not far above, nor a scope. */
 static void functions_below_have_ended(void)
 {
 	struct ktr__spans *spans = spans_new();

@@ -4,7 +4,7 @@
  * many parts of the page comes from the worker and is filled in when it is there.
  */
 
-const detail = { run: 0, asked: [], kind: null, wish: null };	/* kind: the worker's answer; wish: a key that waits for it */
+const detail = { run: 0, asked: [], kind: null, wish: null, went: -1 };	/* kind: the worker's answer; wish: a key that waits for it; went: where l led */
 
 function detailStop() {
 	detail.run++;
@@ -60,13 +60,13 @@ function kindStep(direction) {
 		selectNumber(event);
 }
 
-/* The longest; if that is selected the one after it, and so on. */
+/* The longest; from there the one after it, and so on. */
 function kindLongest() {
-	const longest = detail.kind?.longest ?? [], at = longest.findIndex(([event]) => event === view.selected?.bar?.event);
+	const longest = detail.kind?.longest ?? [], event = view.selected?.bar?.event, at = longest.findIndex(([one]) => one === event);
 	if (!detail.kind)
 		detail.wish = kindLongest;
 	if (longest.length)
-		selectNumber(longest[(at + 1) % longest.length][0]);
+		selectNumber(detail.went = longest[at && event !== detail.went ? 0 : (at + 1) % longest.length][0]);
 }
 
 function childrenShow(node, { children, n }) {
