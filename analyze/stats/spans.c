@@ -368,8 +368,8 @@ static int spans_is_function(const struct ktr_reader_site *site)
 
 /*
  * A function that begins, or ends without having begun, stands on its thread's stack: what lies a little below it is
- * gone, and nobody has told of its end. Else its caller's end would tell, which is main's perhaps, and meanwhile all
- * that the thread does would count as its own.
+ * gone, and nobody has told of its end. Else its caller's end would tell, which is main's perhaps, and meanwhile
+ * all that the thread does would count as its own.
  */
 static int spans_below(struct ktr__spans *spans, const struct ktr__span *span)
 {
