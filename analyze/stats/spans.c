@@ -367,7 +367,7 @@ static int spans_is_function(const struct ktr_reader_site *site)
 }
 
 /*
- * A function that begins, or ends without having begun, stands on its thread's stack: what lies a little below it is
+ * A function that begins, or ends without having begun, stands on its thread's stack: what lies a bit below it is
  * gone, and nobody has told of its end. Else its caller's end would tell, which is main's perhaps, and meanwhile
  * all that the thread does would count as its own.
  */
