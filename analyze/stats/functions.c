@@ -67,9 +67,11 @@ int ktr__functions_wants(const struct ktr_reader_site *site)
 /* "fbt:MODULE:FUNCTION:entry is off": names a function, whose return is another probe, once. */
 static int functions_off(struct ktr__functions *functions, const struct ktr_event *event)
 {
-	const char *probe = event->str[0].bytes, *end = probe + event->str[0].n_bytes, *from = probe;
+	const char *from = event->str[0].bytes, *end = from ? from + event->str[0].n_bytes : NULL;
 	size_t n;
 
+	if (functions->n_off == KTR__FUNCTIONS_OFF)
+		return 0;
 	for (int i = 0; i < 2 && from; i++) {
 		from = memchr(from, ':', (size_t)(end - from));
 		from = from ? from + 1 : NULL;

@@ -20,6 +20,8 @@ struct ktr__function {
 	uint64_t n_unknown; /* calls that began before, go on, or were left without returning */
 };
 
+#define KTR__FUNCTIONS_OFF 1024u /* a file may hold any number */
+
 struct ktr__functions {
 	struct ktr_sink sink; /* hand this to ktr_reader_walk() */
 	struct ktr__calls *calls;
@@ -27,7 +29,7 @@ struct ktr__functions {
 	unsigned n, room;
 	struct ktr__function **bucket;
 	uint64_t last_ns;
-	char **off; /* owned, each too: functions that debug.ktr.budget switched off, in the order of that */
+	char **off; /* owned, each too: those that debug.ktr.budget switched off, the first KTR__FUNCTIONS_OFF */
 	unsigned n_off, off_room;
 	uint64_t off_ns; /* the first one */
 };
