@@ -401,8 +401,8 @@ static uint64_t drain_pause(const struct ktr__drain_pace *pace, uint64_t unread,
 
 /*
  * The mapping that an area is read through: that which the process records through, if it has recorded there, for
- * then all pages are in it, and a first touch costs nothing more (42 to 52 ms for a ring of a million entries, in a
- * virtual machine whose host keeps the tables of pages). Otherwise that of the drain.
+ * then all pages are in it. Where a host keeps a virtual machine's tables of pages, touching a ring's pages anew
+ * takes as long as filling it: tests/bench-writer/paced.c shows the losses. Otherwise that of the drain.
  */
 static const void *drain_mapping(const struct ktr__drain *drain, uint64_t offset, uint64_t bytes)
 {

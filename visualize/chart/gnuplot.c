@@ -174,7 +174,7 @@ static void gnuplot_complaint(int fd, char *text, size_t size)
 
 /*
  * gnuplot reads its standard input without a buffer, a call of the kernel for each byte (setvbuf(stdin, NULL,
- * _IONBF) in plot.c of 5.4), and files with one: the script of a timeline, 1.2 MB, takes it a tenth of the time so.
+ * _IONBF) in plot.c of 5.4), and files with one. The script of a timeline may have a megabyte.
  */
 #define GNUPLOT_FDS   "/proc/self/fd"
 #define GNUPLOT_STDIN GNUPLOT_FDS "/0"
