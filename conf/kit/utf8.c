@@ -38,27 +38,6 @@ size_t ktr__utf8_char(const char *bytes, size_t n)
 	return length;
 }
 
-/*
- * Are all eight bytes printable ASCII? Those below 0x20, DEL, and those above 0x7f each set their top bit (no
- * carries: see the tops).
- */
-static inline int utf8_is_plain(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
-
-	return !(((word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word) & tops);
-}
-
-/* A word of 4 to 8 bytes, some of them twice. */
-static inline uint64_t utf8_word(const char *bytes, size_t n)
-{
-	uint32_t first, last;
-
-	memcpy(&first, bytes, 4);
-	memcpy(&last, bytes + n - 4, 4);
-	return (uint64_t)last << 32 | first;
-}
-
 size_t ktr__utf8_plain(const char *bytes, size_t n)
 {
 	size_t at = 0;
@@ -66,15 +45,15 @@ size_t ktr__utf8_plain(const char *bytes, size_t n)
 
 	for (; at + 8 <= n; at += 8) {
 		memcpy(&word, bytes + at, 8);
-		if (!utf8_is_plain(word))
+		if (ktr__utf8_unplain(word))
 			break;
 	}
 	/* What is left of a longer text is looked at with some of what was before it. */
 	if (at + 8 > n && at != n && n >= 8) {
 		memcpy(&word, bytes + n - 8, 8);
-		if (utf8_is_plain(word))
+		if (!ktr__utf8_unplain(word))
 			return n;
-	} else if (n < 8 && n >= 4 && utf8_is_plain(utf8_word(bytes, n))) {
+	} else if (n < 8 && !ktr__utf8_unplain(ktr__utf8_few(bytes, n))) {
 		return n;
 	}
 	while (at < n && bytes[at] >= 0x20 && bytes[at] < 0x7f)

@@ -6,6 +6,8 @@
 #define ANALYZE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 /*
  * Length of the well-formed UTF-8 character that n bytes begin with (Unicode 15, table 3-7); 0
@@ -15,6 +17,48 @@ size_t ktr__utf8_char(const char *bytes, size_t n);
 
 /* How many leading bytes are printable ASCII. */
 size_t ktr__utf8_plain(const char *bytes, size_t n);
+
+/*
+ * Top bits are set where a byte of the word is below 0x20, DEL, or above 0x7f (the lowest such byte's always is;
+ * those above it may be wrongly). 0: all eight are printable ASCII.
+ */
+static inline uint64_t ktr__utf8_unplain(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101u;
+
+	return ((word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word) & ones * 0x80;
+}
+
+/* All bytes of a text of fewer than eight, in a word, some of them more than once; of none blanks. */
+static inline uint64_t ktr__utf8_few(const char *bytes, size_t n)
+{
+	uint32_t first, last;
+
+	if (n >= 4) {
+		memcpy(&first, bytes, 4);
+		memcpy(&last, bytes + n - 4, 4);
+		return (uint64_t)last << 32 | first;
+	}
+	if (n == 0)
+		return 0x2020202020202020u;
+	return 0x2020202020000000u | (uint64_t)(unsigned char)bytes[0] << 16 |
+	       (uint64_t)(unsigned char)bytes[n / 2] << 8 | (unsigned char)bytes[n - 1];
+}
+
+/* Are all bytes printable ASCII? Made for what is short, and nearly always is. */
+static inline int ktr__utf8_is_plain(const char *bytes, size_t n)
+{
+	uint64_t word, odd = 0;
+
+	if (n < 8)
+		return !ktr__utf8_unplain(ktr__utf8_few(bytes, n));
+	for (size_t at = 0; at + 8 < n; at += 8) {
+		memcpy(&word, bytes + at, 8);
+		odd |= ktr__utf8_unplain(word);
+	}
+	memcpy(&word, bytes + n - 8, 8);
+	return !(odd | ktr__utf8_unplain(word));
+}
 
 /*
  * Is this well-formed character a control character (C1 and DEL included), or one that turns the direction of what

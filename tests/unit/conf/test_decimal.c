@@ -38,4 +38,21 @@ static void as_printf_has_them(void)
 	}
 }
 
-SUITE(decimal, TEST(as_printf_has_them));
+static void nine_digits_are_always_nine(void)
+{
+	uint32_t state = 1;
+
+	for (unsigned i = 0; i < 100000; i++) {
+		/* The first and the last ten thousand, and some between. */
+		uint32_t number = i < 10000 ? i : i < 20000 ? 999989999u + i - 9999 : state % 1000000000u;
+		char wanted[16], got[16] = "";
+
+		state = state * 1664525u + 1013904223u; /* Knuth, the art of computer programming 2, 3.3.4 */
+		ktr__decimal_nine(got, number);
+		snprintf(wanted, sizeof(wanted), "%09" PRIu32, number);
+		if (strcmp(got, wanted) != 0)
+			CU_ASSERT_STRING_EQUAL(got, wanted);
+	}
+}
+
+SUITE(decimal, TEST(as_printf_has_them), TEST(nine_digits_are_always_nine));

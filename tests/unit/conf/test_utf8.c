@@ -55,6 +55,8 @@ static void plain_text_ends_where_it_ends(void)
 			/* Whatever is left after whole words. */
 			for (size_t n = at + 1; n < sizeof(text); n++)
 				CU_ASSERT(ktr__utf8_plain(text, n) == (plain ? n : at));
+			for (size_t n = 0; n < sizeof(text); n++)
+				CU_ASSERT(ktr__utf8_is_plain(text, n) == (plain || n <= at));
 		}
 }
 
