@@ -186,17 +186,37 @@ int walk_open_path(struct walk *walk)
 	return rc;
 }
 
-static int walk_tell(struct walk *walk, int what, const struct ktr_event *event,
-		     struct ktr_sink *const *sinks, unsigned n_sinks)
+static int walk_tell_event(struct walk *walk, const struct ktr_event *event, struct ktr_sink *const *sinks,
+			   unsigned n_sinks)
 {
 	int rc = 0;
 
+	if (walk->n_skip) {
+		walk->n_skip--;
+		return 0;
+	}
+	walk->n_events++;
+	for (unsigned i = 0; i < n_sinks && !rc; i++)
+		if (sinks[i]->event)
+			rc = sinks[i]->event(sinks[i], event);
+	return rc;
+}
+
+/* What is no event. Losses among what is skipped are of no interest. */
+static int walk_tell(struct walk *walk, int what, struct ktr_sink *const *sinks, unsigned n_sinks)
+{
+	int rc = 0;
+
+	if (what == KTR_READ_NOTE)
+		walk_note(walk, ktr_reader_note(walk->reader));
+	else if (walk->n_skip)
+		return 0;
+	else
+		walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
 	for (unsigned i = 0; i < n_sinks && !rc; i++) {
 		struct ktr_sink *sink = sinks[i];
 
-		if (what == KTR_READ_EVENT && sink->event)
-			rc = sink->event(sink, event);
-		else if (what == KTR_READ_LOSS && sink->loss)
+		if (what == KTR_READ_LOSS && sink->loss)
 			rc = sink->loss(sink, ktr_reader_loss(walk->reader));
 		else if (what == KTR_READ_NOTE && sink->note)
 			rc = sink->note(sink, ktr_reader_note(walk->reader));
@@ -215,22 +235,13 @@ static int walk_all(struct walk *walk, struct ktr_sink *const *sinks, unsigned n
 			walk->partial = 1;
 			return what;
 		}
-		if (what == KTR_READ_NOTE)
-			walk_note(walk, ktr_reader_note(walk->reader));
-		if (what == KTR_READ_LOSS && walk->n_skip)
+		if (what != KTR_READ_EVENT) {
+			rc = walk_tell(walk, what, sinks, n_sinks);
 			continue;
-		if (what == KTR_READ_LOSS)
-			walk->n_lost += ktr_reader_loss(walk->reader)->n_events;
-		if (what == KTR_READ_EVENT) {
-			if (walk_is_outside(walk, event))
-				break;
-			if (walk->n_skip) {
-				walk->n_skip--;
-				continue;
-			}
-			walk->n_events++;
 		}
-		rc = walk_tell(walk, what, event, sinks, n_sinks);
+		if (walk_is_outside(walk, event))
+			break;
+		rc = walk_tell_event(walk, event, sinks, n_sinks);
 		if (!rc && walk->n_head && walk->n_events == walk->n_head)
 			break;
 	}

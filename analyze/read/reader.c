@@ -96,9 +96,12 @@ static inline int reader_step(struct ktr_reader *reader)
 	if (rc || reader->source.out_of_memory)
 		return ktr__reader_fail(reader, rc ? rc : -ENOMEM);
 	is_over = !reader->merge.n || reader->merge.heap[0].key > reader->end_key;
-	rc = ktr__source_said(&reader->source, is_over ? UINT64_MAX : reader->merge.heap[0].key, &reader->said);
-	if (rc)
-		return rc;
+	if (ktr__source_speaks(&reader->source)) {
+		rc = ktr__source_said(&reader->source, is_over ? UINT64_MAX : reader->merge.heap[0].key,
+				      &reader->said);
+		if (rc)
+			return rc;
+	}
 	if (is_over)
 		return reader->source.follow && !reader->over ? KTR_READ_WAIT : KTR_READ_END;
 	if (reader->merge.heap[0].cursor->seen_ns > reader->mature_ns && ktr__reader_is_early(reader))

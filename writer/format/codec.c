@@ -142,14 +142,11 @@ static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t 
 	const uint8_t *nul;
 	size_t n;
 
-	out->cut = 0;
-	out->is_null = 0;
-	if (type == KTR_ARG_STR) {
+	if (likely(type == KTR_ARG_STR)) {
 		nul = codec_get_nul(at, end);
 		if (!nul)
 			return NULL;
-		out->bytes = (const char *)at;
-		out->n_bytes = (uint32_t)(nul - at);
+		*out = (struct ktr_event_bytes){ .bytes = (const char *)at, .n_bytes = (uint32_t)(nul - at) };
 		return nul + 1;
 	}
 	if (end - at < 2)
@@ -157,8 +154,7 @@ static inline const uint8_t *codec_get_payload(const uint8_t *at, const uint8_t 
 	n = codec_load16(at) * (size_t)8;
 	if ((size_t)(end - at - 2) < n)
 		return NULL;
-	out->bytes = (const char *)at + 2;
-	out->n_bytes = (uint32_t)n;
+	*out = (struct ktr_event_bytes){ .bytes = (const char *)at + 2, .n_bytes = (uint32_t)n };
 	return at + 2 + n;
 }
 
@@ -184,11 +180,14 @@ static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at
 							       unsigned odd,
 							       struct ktr_event *event)
 {
-	for (unsigned i = 0; i < program->n_args; i++) {
+	unsigned n_args = program->n_args, payload = program->payload;
+
+	memset(event->arg, 0, sizeof(event->arg));
+	for (unsigned i = 0; i < n_args; i++) {
 		const struct codec_type *type = &codec_types[program->type[i]];
 		uint64_t word = 0;
 
-		if (program->payload >> i & 1) {
+		if (payload >> i & 1) {
 			at = codec_get_payload(at, end, program->type[i], &event->str[i]);
 			if (!at)
 				return NULL;
@@ -205,8 +204,6 @@ static __attribute__((noinline)) const uint8_t *codec_get_args(const uint8_t *at
 		event->arg[i] = (word ^ type->sign) - type->sign;
 		at += type->width;
 	}
-	for (unsigned i = program->n_args; i < KTR_ARGS_MAX; i++)
-		event->arg[i] = 0;
 	return odd ? codec_get_odd(at, end, program, event) : at;
 }
 
