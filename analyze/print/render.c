@@ -17,6 +17,7 @@
 #include "analyze/symbols/symbols.h"
 #include "conf/kit/copy.h"
 #include "conf/kit/decimal.h"
+#include "conf/kit/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -377,14 +378,22 @@ static void render_step(struct render_out *out, const struct ktr__render_step *s
 	render_put(out, first, (size_t)(end - first));
 }
 
-/* [bytes] that the strings take which a conversion may print, as often as there are steps. */
-static inline size_t render_strings(const struct ktr_event *event, unsigned n_steps)
+/*
+ * [bytes] that the strings take which a conversion may print, as often as there are steps. plain, where it is not
+ * NULL, is cleared if they are anything but printable ASCII.
+ */
+static inline size_t render_strings(const struct ktr_event *event, unsigned n_steps, int *plain)
 {
 	size_t n = 0;
 
-	for (unsigned left = event->site->in_str; left; left &= left - 1)
-		n += event->str[__builtin_ctz(left)].n_bytes;
-	return n ? n * n_steps : 0;
+	for (unsigned left = event->site->in_str; left; left &= left - 1) {
+		const struct ktr_event_bytes *str = &event->str[__builtin_ctz(left)];
+
+		n += str->n_bytes;
+		if (plain)
+			*plain &= ktr__utf8_is_plain(str->bytes, str->n_bytes);
+	}
+	return n * n_steps;
 }
 
 /* Simple steps, where there is room for all they can take: straight to where it goes. The end. */
@@ -397,7 +406,10 @@ static char *render_simple(char *at, const struct ktr__render_step *step, unsign
 
 		switch (step->op) {
 		case KTR__RENDER_TEXT:
-			ktr__copy(at, step->text, step->length);
+			memcpy(at, step->text, KTR__RENDER_PIECE);
+			if (step->length > KTR__RENDER_PIECE)
+				memcpy(at + KTR__RENDER_PIECE, step->text + KTR__RENDER_PIECE,
+				       step->length - KTR__RENDER_PIECE);
 			at += step->length;
 			break;
 		case KTR__RENDER_DECIMAL:
@@ -436,21 +448,36 @@ static char *render_simple(char *at, const struct ktr__render_step *step, unsign
 	return at;
 }
 
-/* The same as by render_step() where it can be. Was it? */
+/* The same as by render_step() where it can be. Was it? plain, where it is not NULL: is it printable ASCII? */
 static inline int render_at_once(const struct ktr__render *render, int said, const struct ktr_event *event,
-				 char *text, size_t n_bytes, size_t *n)
+				 char *text, size_t n_bytes, size_t *n, int *plain)
 {
 	const struct ktr__render_step *step = render->step + (said ? render->n_steps : 0);
 	unsigned n_steps = said ? render->n_said : render->n_steps;
 	char *end;
 
+	if (plain)
+		*plain = render->is_plain;
 	if (!render->is_simple || n_bytes <= render->n_simple ||
-	    n_bytes - render->n_simple <= render_strings(event, n_steps))
+	    n_bytes - render->n_simple <= render_strings(event, n_steps, plain))
 		return 0;
 	end = render_simple(text, step, n_steps, event);
 	*end = '\0';
 	*n = (size_t)(end - text);
 	return 1;
+}
+
+size_t ktr__render_line(const struct ktr_event *event, struct ktr__symbols *symbols, int said, char *text,
+			size_t n_bytes, int *plain)
+{
+	const struct ktr__render *render = event->site->render;
+	size_t n;
+
+	if (render && render_at_once(render, said && render->n_said, event, text, n_bytes, &n, plain))
+		return n;
+	*plain = 0;
+	return said ? ktr__render_said(event, symbols, text, n_bytes) :
+		      ktr__render_event(event, symbols, text, n_bytes);
 }
 
 size_t ktr_event_text(const struct ktr_event *event, char *text, size_t n_bytes)
@@ -467,7 +494,7 @@ size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symb
 
 	if (!render || !render->n_said)
 		return ktr__render_event(event, symbols, text, n_bytes);
-	if (render_at_once(render, 1, event, text, n_bytes, &n))
+	if (render_at_once(render, 1, event, text, n_bytes, &n, NULL))
 		return n;
 	for (unsigned i = 0; i < render->n_said; i++)
 		render_step(&out, &render->step[render->n_steps + i], event);
@@ -521,7 +548,7 @@ size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *sym
 	const struct ktr_reader_site *site = event->site;
 	size_t n;
 
-	if (site->render && render_at_once(site->render, 0, event, text, n_bytes, &n))
+	if (site->render && render_at_once(site->render, 0, event, text, n_bytes, &n, NULL))
 		return n;
 	if (site->render) {
 		for (unsigned i = 0; i < site->render->n_steps; i++)

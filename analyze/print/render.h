@@ -24,8 +24,10 @@ enum ktr__render_op {
 	KTR__RENDER_ROW,    /* group, which is text, and id, the argument */
 };
 
+#define KTR__RENDER_PIECE 16 /* [bytes] So much is copied at once of a text */
+
 struct ktr__render_step {
-	const char *text; /* in the format */
+	const char *text; /* with KTR__RENDER_PIECE bytes after it, where it is text that is printed */
 	uint32_t length;
 	uint8_t op;
 	uint8_t arg;
@@ -45,7 +47,8 @@ struct ktr__render_step {
 struct ktr__render {
 	unsigned n_steps, n_said, n_attributes;
 	int is_simple;	 /* text, strings and numbers without width or precision are all there is, no stack */
-	size_t n_simple; /* [bytes] that it may take, but for what strings hold: the longer one of the two */
+	size_t n_simple; /* [bytes] that it may write, but for what strings hold: the longer one of the two */
+	int is_plain;	 /* nor is anything in it but printable ASCII, if strings are that */
 	struct ktr__render_step step[];
 };
 
@@ -59,6 +62,13 @@ size_t ktr__render_event(const struct ktr_event *event, struct ktr__symbols *sym
 
 /* The same, with states, counters, points and spans as people say them: "worker 3: waiting, shard:7". */
 size_t ktr__render_said(const struct ktr_event *event, struct ktr__symbols *symbols, char *text, size_t n_bytes);
+
+/*
+ * One of the two, as said or as it stands. *plain: it is known to be printable ASCII, and has not to be looked
+ * through for anything else.
+ */
+size_t ktr__render_line(const struct ktr_event *event, struct ktr__symbols *symbols, int said, char *text,
+			size_t n_bytes, int *plain);
 
 /* Attributes alone, as of a call: "s=\"abc\", n=3"; "" where there are none. The length, as of snprintf(3). */
 size_t ktr__render_attributes(const struct ktr_event *event, char *text, size_t n_bytes);

@@ -9,6 +9,7 @@
 #include "analyze/print/render_plan.h"
 
 #include "analyze/print/render.h"
+#include "conf/kit/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -208,6 +209,26 @@ static unsigned render_plan_said(const struct ktr_reader_site *site, struct ktr_
 	return n + attributes;
 }
 
+/* Texts move to where there is something after them. 0 or -ENOMEM. */
+static int render_plan_pad(struct ktr__render *render, struct ktr__arena *arena)
+{
+	for (unsigned i = 0; i < render->n_steps + render->n_said; i++) {
+		struct ktr__render_step *step = &render->step[i];
+		char *text = step->op == KTR__RENDER_TEXT
+				     ? ktr__arena_alloc(arena, step->length + (size_t)KTR__RENDER_PIECE)
+				     : NULL;
+
+		if (step->op != KTR__RENDER_TEXT)
+			continue;
+		if (!text)
+			return -ENOMEM;
+		memcpy(text, step->text, step->length);
+		memset(text + step->length, 0, KTR__RENDER_PIECE);
+		step->text = text;
+	}
+	return 0;
+}
+
 /* [bytes] that a number may take; of a string, "(null)" and "...". */
 #define RENDER_PLAN_MOST 24u
 
@@ -217,7 +238,7 @@ static int render_plan_is_simple(const struct ktr_reader_site *site, const struc
 {
 	int is_simple = 1;
 
-	*n_bytes = 0;
+	*n_bytes = KTR__RENDER_PIECE;
 	for (unsigned i = 0; i < n; i++) {
 		is_simple &= step[i].op <= KTR__RENDER_STRING;
 		*n_bytes += step[i].op == KTR__RENDER_TEXT ? step[i].length : RENDER_PLAN_MOST;
@@ -229,12 +250,16 @@ static int render_plan_is_simple(const struct ktr_reader_site *site, const struc
 
 static void render_plan_simple(const struct ktr_reader_site *site, struct ktr__render *render)
 {
+	unsigned n = render->n_steps + render->n_said;
 	size_t n_said = 0;
 
 	render->is_simple = render_plan_is_simple(site, render->step, render->n_steps, &render->n_simple) &&
 			    render_plan_is_simple(site, render->step + render->n_steps, render->n_said, &n_said);
 	if (n_said > render->n_simple)
 		render->n_simple = n_said;
+	render->is_plain = render->is_simple;
+	for (const struct ktr__render_step *step = render->step; step < render->step + n; step++)
+		render->is_plain &= step->op != KTR__RENDER_TEXT || ktr__utf8_is_plain(step->text, step->length);
 }
 
 int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
@@ -254,6 +279,8 @@ int ktr__render_prepare(struct ktr_reader_site *site, struct ktr__arena *arena)
 		ktr__render_plan(site, &item, &render->step[render->n_steps++]);
 	render->n_said = render_plan_said(site, render, render->step + render->n_steps);
 	render_plan_simple(site, render);
+	if (render_plan_pad(render, arena))
+		return -ENOMEM;
 	site->render = render;
 	return 0;
 }

@@ -80,8 +80,7 @@ static void sink_text_relative(struct ktr__sink_text *text, uint64_t ns, unsigne
 	}
 	memcpy(to, text->seconds, sizeof(text->seconds));
 	to += text->n_seconds;
-	memset(to, '0', 9);
-	ktr__decimal(to + 9, below);
+	ktr__decimal_nine(to, (uint32_t)below);
 	text->out->n += text->n_seconds + 9;
 }
 
@@ -139,8 +138,8 @@ static void sink_text_thread(struct ktr__out *out, const struct ktr_reader_threa
 		ktr__out_fill(out, ' ', width - (out->n - before));
 }
 
-static void sink_text_cell(struct ktr__sink_text *text, unsigned bit, unsigned width,
-			   const struct ktr_event *event)
+static inline __attribute__((always_inline)) void sink_text_cell(struct ktr__sink_text *text, unsigned bit,
+								 unsigned width, const struct ktr_event *event)
 {
 	const struct ktr_reader_site *site = event->site;
 	struct ktr__out *out = text->out;
@@ -175,42 +174,70 @@ static void sink_text_cell(struct ktr__sink_text *text, unsigned bit, unsigned w
 	}
 }
 
-/* Those of some columns. */
-static void sink_text_cells(struct ktr__sink_text *text, unsigned columns, const struct ktr_event *event)
+/* Column i with its colour, and the blank after it, if it is wanted. i is a constant: so is what it decides. */
+static inline __attribute__((always_inline)) void sink_text_column(struct ktr__sink_text *text, unsigned i,
+								   const struct ktr_event *event)
 {
-	for (unsigned i = 0; i < TEXT_N_COLUMNS; i++) {
-		const struct sink_text_column *column = &sink_text_columns[i];
-		const char *colour = column->colour;
+	const struct sink_text_column *column = &sink_text_columns[i];
+	const char *colour = column->colour;
 
-		if (!(columns & column->bit))
-			continue;
-		if (!colour && column->bit == KTR__TEXT_THREAD)
-			colour = sink_text_threads[event->thread->id %
-						   (sizeof(sink_text_threads) /
-						    sizeof(sink_text_threads[0]))];
-		if (text->colour && colour)
-			ktr__out_text(text->out, colour);
-		sink_text_cell(text, column->bit, sink_text_width(text, column), event);
-		if (text->colour && colour)
-			ktr__out_text(text->out, TEXT_NORMAL);
-		ktr__out_char(text->out, ' ');
-	}
+	if (!(text->columns & column->bit))
+		return;
+	if (!colour && column->bit == KTR__TEXT_THREAD)
+		colour = sink_text_threads[event->thread->id %
+					   (sizeof(sink_text_threads) / sizeof(sink_text_threads[0]))];
+	if (text->colour && colour)
+		ktr__out_text(text->out, colour);
+	sink_text_cell(text, column->bit, sink_text_width(text, column), event);
+	if (text->colour && colour)
+		ktr__out_text(text->out, TEXT_NORMAL);
+	ktr__out_char(text->out, ' ');
 }
 
-/* The same, and once more as they were if they are of whom the last ones were of. A thread may get another name. */
-static void sink_text_kept(struct ktr__sink_text *text, unsigned columns, struct ktr__text_cell *cell,
-			   const void *of, const char *name, const struct ktr_event *event)
+/* What hardly two lines have in common. */
+static void sink_text_own(struct ktr__sink_text *text, const struct ktr_event *event)
+{
+	sink_text_column(text, 0, event);
+	sink_text_column(text, 1, event);
+	sink_text_column(text, 2, event);
+}
+
+static void sink_text_of_thread(struct ktr__sink_text *text, const struct ktr_event *event)
+{
+	sink_text_column(text, 3, event);
+}
+
+static void sink_text_of_site(struct ktr__sink_text *text, const struct ktr_event *event)
+{
+	sink_text_column(text, 4, event);
+	sink_text_column(text, 5, event);
+	sink_text_column(text, 6, event);
+}
+
+/* A cell once more: its bytes, and some after them which the next ones overwrite. */
+static inline void sink_text_again(struct ktr__out *out, const struct ktr__text_cell *cell)
+{
+	memcpy(out->buffer + out->n, cell->text, KTR__TEXT_CELL / 4);
+	if (cell->n > KTR__TEXT_CELL / 4)
+		memcpy(out->buffer + out->n + KTR__TEXT_CELL / 4, cell->text + KTR__TEXT_CELL / 4,
+		       KTR__TEXT_CELL - KTR__TEXT_CELL / 4);
+	out->n += cell->n;
+}
+
+/* As they were, if they are of whom the last ones in the cell were of. A thread may get another name. */
+static inline void sink_text_kept(struct ktr__sink_text *text, struct ktr__text_cell *cell, const void *of,
+				  const char *name,
+				  void (*print)(struct ktr__sink_text *text, const struct ktr_event *event),
+				  const struct ktr_event *event)
 {
 	struct ktr__out *out = text->out;
 	size_t before = out->n;
 
-	if (!(text->columns & columns))
-		return;
 	if (cell->of == of && cell->name == name) {
-		ktr__out_bytes(out, cell->text, cell->n);
+		sink_text_again(out, cell);
 		return;
 	}
-	sink_text_cells(text, text->columns & columns, event);
+	print(text, event);
 	if (out->n - before > sizeof(cell->text))
 		return;
 	cell->of = of;
@@ -225,16 +252,17 @@ void ktr__sink_text_message(struct ktr__out *out, struct ktr__symbols *symbols,
 {
 	char *at = out->buffer + out->n;
 	size_t room = out->room - out->n, plain;
-	size_t n = raw ? ktr__render_event(event, symbols, at, room) : ktr__render_said(event, symbols, at, room);
+	int is_plain;
+	size_t n = ktr__render_line(event, symbols, !raw, at, room, &is_plain);
 	char copy[KTR__OUT_LINE / 8];
 
-	if (n >= room)
-		n = room - 1;
-	plain = ktr__utf8_plain(at, n);
-	if (plain == n) {
+	if (is_plain) {
 		out->n += n;
 		return;
 	}
+	if (n >= room)
+		n = room - 1;
+	plain = ktr__utf8_plain(at, n);
 	n -= plain;
 	if (n > sizeof(copy))
 		n = sizeof(copy);
@@ -252,11 +280,10 @@ static int sink_text_event(struct ktr_sink *sink, const struct ktr_event *event)
 
 	if (rc)
 		return rc;
-	sink_text_cells(text, text->columns & (KTR__TEXT_INDEX | KTR__TEXT_TIME | KTR__TEXT_CPU), event);
-	sink_text_kept(text, KTR__TEXT_THREAD, &text->thread[thread->id % KTR__TEXT_CELLS], thread, thread->name,
+	sink_text_own(text, event);
+	sink_text_kept(text, &text->thread[thread->id % KTR__TEXT_CELLS], thread, thread->name, sink_text_of_thread,
 		       event);
-	sink_text_kept(text, KTR__TEXT_CLASS | KTR__TEXT_WHERE | KTR__TEXT_FUNC,
-		       &text->site[site->id % KTR__TEXT_CELLS], site, site->name, event);
+	sink_text_kept(text, &text->site[site->id % KTR__TEXT_CELLS], site, site->name, sink_text_of_site, event);
 	ktr__sink_text_message(text->out, text->symbols, event, text->raw);
 	ktr__out_char(text->out, '\n');
 	text->last_ns = event->time_ns;

@@ -28,12 +28,14 @@ enum ktr__text_time {
 #define KTR__TEXT_USUAL                                                                            \
 	(KTR__TEXT_TIME | KTR__TEXT_CPU | KTR__TEXT_THREAD | KTR__TEXT_CLASS | KTR__TEXT_WHERE)
 
+#define KTR__TEXT_CELL 128 /* [bytes] Longer ones are not kept */
+
 /* What a site's or a thread's lines have in common, as it was printed last. */
 struct ktr__text_cell {
 	const void *of; /* whose; NULL: nobody's */
 	const char *name;
 	uint32_t n;
-	char text[108];
+	char text[KTR__TEXT_CELL];
 };
 
 #define KTR__TEXT_CELLS 64u /* of sites, and of threads: those whose numbers differ by 64 share one */
