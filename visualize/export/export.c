@@ -27,14 +27,16 @@ const struct ktr__export_format *ktr__export_find(const char *name)
 static int export_event(struct ktr_sink *sink, const struct ktr_event *event)
 {
 	struct ktr__export *e = (struct ktr__export *)sink;
+	int direct = e->format->sharing == KTR__EXPORT_ALONE;
 
-	errno = 0;
+	if (direct)
+		errno = 0;
 	if (e->format->slices != NULL)
 		e->error = ktr__slices_event(&e->slices, event);
 	if (e->error == 0 && e->format->event != NULL)
 		e->error = e->format->event(e, event);
-	/* What several threads do is written by any of them, and told by export_write(). */
-	if (e->error == 0 && e->out == &e->own && ferror(e->to))
+	/* What goes through a buffer is told when that is written. */
+	if (direct && e->error == 0 && ferror(e->to))
 		e->error = errno != 0 ? -errno : -EIO;
 	return e->error;
 }

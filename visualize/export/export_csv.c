@@ -9,6 +9,7 @@
  * What never changes of a call site or of a thread is written once, and kept as text.
  */
 #include "analyze/print/out.h"
+#include "analyze/print/render.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
@@ -25,12 +26,14 @@
 #include <string.h>
 
 #define CSV_FIELD 2048 /* [bytes] of what is shown of a text */
+#define CSV_PIECE 64   /* [bytes] Texts that are kept have so many after them: most are copied at once */
 
 /* What a site's lines have in common; owned texts. */
 struct csv_site {
 	char *place; /* its columns from kind to group, with the comma after them */
 	char *names; /* of its arguments, between commas */
 	size_t n_place, n_names;
+	int is_easy; /* its message can stand in a field as it is, if its strings can */
 };
 
 struct csv_thread {
@@ -76,13 +79,10 @@ static inline int csv_has_odd(uint64_t word)
 	return (((comma - ones) & ~comma) | ((quote - ones) & ~quote)) & ones * 0x80 ? 1 : 0;
 }
 
-/* The same, or is one no printable ASCII? As in conf/kit/utf8.c. */
+/* The same, or is one no printable ASCII? */
 static inline int csv_has_any(uint64_t word)
 {
-	const uint64_t ones = 0x0101010101010101u;
-	uint64_t shown = (word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word;
-
-	return (shown & ones * 0x80) != 0 || csv_has_odd(word);
+	return ktr__utf8_unplain(word) != 0 || csv_has_odd(word);
 }
 
 static inline uint64_t csv_word(const char *bytes)
@@ -95,32 +95,31 @@ static inline uint64_t csv_word(const char *bytes)
 
 static int csv_is_odd(const char *bytes, size_t n)
 {
-	size_t at = 0;
-
-	for (; at + 8 <= n; at += 8)
+	if (n < 8)
+		return csv_has_odd(ktr__utf8_few(bytes, n));
+	for (size_t at = 0; at + 8 < n; at += 8)
 		if (csv_has_odd(csv_word(bytes + at)))
 			return 1;
-	if (at == n)
-		return 0;
-	if (n >= 8)
-		return csv_has_odd(csv_word(bytes + n - 8));
-	for (; at < n; at++)
-		if (bytes[at] == ',' || bytes[at] == '"')
-			return 1;
-	return 0;
+	return csv_has_odd(csv_word(bytes + n - 8));
 }
 
-/* Can they stand in a field as they are? Where it says no they may all the same: they are short, or a formula. */
+/* Can they stand in a field as they are, if they do not begin like a formula? */
 static inline int csv_is_easy(const char *bytes, size_t n)
 {
-	size_t at = 0;
-
-	if (n < 8 || bytes[0] <= '@')
-		return 0;
-	for (; at + 8 <= n; at += 8)
+	if (n < 8)
+		return !csv_has_any(ktr__utf8_few(bytes, n));
+	for (size_t at = 0; at + 8 < n; at += 8)
 		if (csv_has_any(csv_word(bytes + at)))
 			return 0;
-	return at == n || !csv_has_any(csv_word(bytes + n - 8));
+	return !csv_has_any(csv_word(bytes + n - 8));
+}
+
+/* What begins so is no formula; what does not may be one. */
+static inline int csv_begins_well(const char *bytes, size_t n)
+{
+	const uint64_t signs = 1ull << '=' | 1ull << '+' | 1ull << '-' | 1ull << '\t' | 1ull << '\r';
+
+	return n == 0 || bytes[0] > '@' || (bytes[0] >= 0 && bytes[0] < '@' && !(signs >> bytes[0] & 1));
 }
 
 /* A field of clean bytes. */
@@ -147,7 +146,7 @@ static void csv_odd(struct ktr__out *out, const char *bytes, size_t n)
 static void csv_clean(struct ktr__out *out, const char *bytes, size_t n)
 {
 	n = n < CSV_FIELD ? n : CSV_FIELD;
-	if (csv_is_easy(bytes, n))
+	if (csv_begins_well(bytes, n) && csv_is_easy(bytes, n))
 		ktr__out_bytes(out, bytes, n);
 	else if (ktr__utf8_plain(bytes, n) == n && !ktr__utf8_is_formula(bytes, n))
 		csv_put(out, bytes, n);
@@ -170,18 +169,43 @@ static void csv_u64(struct ktr__out *out, uint64_t number)
 	out->n = (size_t)(end - out->buffer);
 }
 
-static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i)
+static void csv_stack(struct ktr__export *e, const struct ktr_event *event, unsigned i)
 {
-	struct ktr__out *out = e->out;
-	enum ktr_arg_type type = event->site->arg[i].type;
 	char text[KTR__STACK_TEXT];
 
+	csv_clean(e->out, text, ktr__stack_text(event, i, e->symbols, " < ", text));
+}
+
+/* easy: bit i: string i can stand as it is, if it does not begin like a formula. */
+static inline void csv_value(struct ktr__export *e, const struct ktr_event *event, unsigned i, unsigned easy)
+{
+	const struct ktr_event_bytes *str = &event->str[i];
+	enum ktr_arg_type type = event->site->arg[i].type;
+	struct ktr__out *out = e->out;
+
 	if (type == KTR_ARG_STACK)
-		csv_clean(out, text, ktr__stack_text(event, i, e->symbols, " < ", text));
+		csv_stack(e, event, i);
 	else if (type != KTR_ARG_STR)
-		ktr__out_bytes(out, text, ktr__export_digits(text, event, i));
-	else if (!event->str[i].is_null)
-		csv_clean(out, event->str[i].bytes, event->str[i].n_bytes);
+		out->n += ktr__export_digits(out->buffer + out->n, event, i);
+	else if (easy >> i & 1 && csv_begins_well(str->bytes, str->n_bytes))
+		ktr__out_bytes(out, str->bytes, str->n_bytes);
+	else if (!str->is_null)
+		csv_clean(out, str->bytes, str->n_bytes);
+}
+
+/* Which strings and stacks of the event can stand as they are: of them a bit each. Longer ones are shortened. */
+static inline unsigned csv_easy(const struct ktr_event *event)
+{
+	unsigned easy = 0;
+
+	for (unsigned left = event->site->in_str; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		easy |= (unsigned)(event->str[i].n_bytes <= CSV_FIELD &&
+				   csv_is_easy(event->str[i].bytes, event->str[i].n_bytes))
+			<< i;
+	}
+	return easy;
 }
 
 /* ---- what lines have in common ---- */
@@ -189,10 +213,23 @@ static void csv_value(struct ktr__export *e, const struct ktr_event *event, unsi
 /* Takes what was written after `from` out again, as an owned text; NULL without memory. */
 static char *csv_keep(struct ktr__out *out, size_t from)
 {
-	char *text = strndup(out->buffer + from, out->n - from);
+	char *text = calloc(1, out->n - from + CSV_PIECE);
 
+	if (text)
+		memcpy(text, out->buffer + from, out->n - from);
 	out->n = from;
 	return text;
+}
+
+/* Such a text once more. */
+static inline void csv_again(struct ktr__out *out, const char *text, size_t n)
+{
+	if (n > CSV_PIECE || out->room - out->n < CSV_PIECE) {
+		ktr__out_bytes(out, text, n);
+		return;
+	}
+	memcpy(out->buffer + out->n, text, CSV_PIECE);
+	out->n += n;
 }
 
 /* Names of arguments, with blanks between them; expressions of the source have theirs taken out. */
@@ -212,6 +249,21 @@ static void csv_names(struct ktr__out *out, const struct ktr_reader_site *site)
 	ktr__out_char(out, ',');
 	csv_clean(out, names, used);
 	ktr__out_char(out, ',');
+}
+
+/* Nothing that is odd comes from its format, which does not begin with an argument, nor like a formula. */
+static int csv_site_is_easy(const struct ktr_reader_site *site)
+{
+	const struct ktr__render *render = site->render;
+
+	if (!render || !render->is_plain || !render->n_steps || render->step[0].op != KTR__RENDER_TEXT ||
+	    !csv_begins_well(render->step[0].text, render->step[0].length))
+		return 0;
+	for (unsigned i = 0; i < render->n_steps; i++)
+		if (render->step[i].op == KTR__RENDER_TEXT &&
+		    csv_is_odd(render->step[i].text, render->step[i].length))
+			return 0;
+	return 1;
 }
 
 /* NULL without memory. */
@@ -235,6 +287,7 @@ static const struct csv_site *csv_site(struct csv *csv, struct ktr__out *out, co
 	s->place = csv_keep(out, from);
 	csv_names(out, site);
 	s->names = csv_keep(out, from);
+	s->is_easy = csv_site_is_easy(site);
 	s->n_place = s->place ? strlen(s->place) : 0;
 	s->n_names = s->names ? strlen(s->names) : 0;
 	return s->place != NULL && s->names != NULL ? s : NULL;
@@ -285,21 +338,20 @@ static void csv_time(struct csv *csv, struct ktr__out *out, uint64_t ns)
 	}
 	memcpy(to, csv->seconds, sizeof(csv->seconds));
 	to += csv->n_seconds;
-	memset(to, '0', 9);
-	ktr__decimal(to + 9, below);
+	ktr__decimal_nine(to, (uint32_t)below);
 	to[9] = ',';
 	out->n += csv->n_seconds + 10;
 }
 
-/* Most are made where they stay. */
-static void csv_message(struct ktr__out *out, const struct ktr_event *event)
+/* Most are made where they stay. easy: all of it, is as known beforehand. */
+static inline void csv_message(struct ktr__out *out, const struct ktr_event *event, int easy)
 {
 	char *text = out->buffer + out->n, copy[CSV_FIELD];
 	size_t n = ktr_event_text(event, text, CSV_FIELD);
 
 	if (n >= CSV_FIELD)
 		n = CSV_FIELD - 1;
-	if (csv_is_easy(text, n)) {
+	if (easy || (csv_begins_well(text, n) && csv_is_easy(text, n))) {
 		out->n += n;
 		return;
 	}
@@ -309,27 +361,29 @@ static void csv_message(struct ktr__out *out, const struct ktr_event *event)
 
 static int csv_event(struct ktr__export *e, const struct ktr_event *event)
 {
+	static const char end[32] = ",,,,,\r\n"; /* longer, so that it can be copied as words */
 	struct csv *csv = e->data;
 	struct ktr__out *out = e->out;
 	int rc = ktr__export_line(e);
 	const struct csv_site *site = rc ? NULL : csv_site(csv, out, event->site);
 	const struct csv_thread *thread = rc ? NULL : csv_thread(csv, out, event->thread);
+	unsigned easy, n_args = event->site->n_args, n_missing = KTR_ARGS_MAX - (n_args ? n_args : 1);
 
 	if (rc != 0 || site == NULL || thread == NULL)
 		return rc != 0 ? rc : -ENOMEM;
 	csv_time(csv, out, event->time_ns);
 	csv_u64(out, event->cpu);
-	ktr__out_bytes(out, thread->text, thread->n);
-	ktr__out_bytes(out, site->place, site->n_place);
-	csv_message(out, event);
-	ktr__out_bytes(out, site->names, site->n_names);
-	for (unsigned i = 0; i < KTR_ARGS_MAX; i++) {
+	csv_again(out, thread->text, thread->n);
+	csv_again(out, site->place, site->n_place);
+	easy = csv_easy(event);
+	csv_message(out, event, site->is_easy && easy == event->site->in_str);
+	csv_again(out, site->names, site->n_names);
+	for (unsigned i = 0; i < n_args; i++) {
 		if (i > 0)
 			ktr__out_char(out, ',');
-		if (i < event->site->n_args)
-			csv_value(e, event, i);
+		csv_value(e, event, i, easy);
 	}
-	ktr__out_text(out, "\r\n");
+	ktr__out_bytes(out, end + KTR_ARGS_MAX - 1 - n_missing, n_missing + 2);
 	return 0;
 }
 

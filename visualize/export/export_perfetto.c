@@ -11,6 +11,7 @@
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "conf/kit/copy.h"
 #include "conf/kit/utf8.h"
 #include "visualize/export/export_args.h"
 #include "visualize/export/exports.h"
@@ -65,21 +66,22 @@ enum {
 #define PERFETTO_LOSSES (2ull << 40) /* likewise: CPUs */
 
 #define PERFETTO_NUMBER 10u /* [bytes] the longest */
+#define PERFETTO_NAME	24u /* [bytes] room for what is before a value, with what is copied besides */
 
 /* What all marks and slices of a site have in common, and what is before the value of each argument. */
 struct perfetto_site {
 	uint8_t is_known;
 	uint8_t n_what, n_name[KTR_ARGS_MAX]; /* [bytes] */
 	uint8_t what[16];
-	uint8_t name[KTR_ARGS_MAX][8];
+	uint8_t name[KTR_ARGS_MAX][PERFETTO_NAME];
 };
 
 struct perfetto {
 	struct ktr__column inner, part; /* the message of a packet, and one in it */
 	uint64_t ns; /* of the packet; 0: it has none */
-	uint64_t high_ns; /* what is above the lowest 28 bits of a time, and as it was written last */
-	uint8_t high[8];
-	unsigned n_high;
+	uint64_t high_ns; /* what is above the lowest 28 bits of a time, as in `after` */
+	uint8_t after[16]; /* all of an event's head that is after those bits */
+	unsigned n_after;  /* 0: none yet */
 	uint64_t n_packets;
 	struct ktr__symbols *symbols;
 	struct perfetto_site *site;
@@ -98,21 +100,6 @@ static inline uint8_t *perfetto_put(uint8_t *to, uint64_t number)
 		*to++ = (uint8_t)(number | 128);
 	*to++ = (uint8_t)number;
 	return to;
-}
-
-/* A time: what is above its lowest 28 bits is the same for a quarter of a second, and is not made anew. */
-static inline uint8_t *perfetto_put_time(struct perfetto *p, uint8_t *to, uint64_t ns)
-{
-	if (ns >> 28 == 0)
-		return perfetto_put(to, ns);
-	if (ns >> 28 != p->high_ns) {
-		p->high_ns = ns >> 28;
-		p->n_high = (unsigned)(perfetto_put(p->high, p->high_ns) - p->high);
-	}
-	for (unsigned i = 0; i < 4; i++)
-		to[i] = (uint8_t)(ns >> 7 * i | 128);
-	memcpy(to + 4, p->high, sizeof(p->high));
-	return to + 4 + p->n_high;
 }
 
 static void perfetto_number(struct ktr__column *to, unsigned field, uint64_t number)
@@ -163,41 +150,72 @@ static void perfetto_open(struct perfetto *p, uint64_t ns)
 	ktr__column_clear(&p->inner);
 }
 
-/* Writes the packet: its head, and what is in `inner` as a message. 0 or -errno. */
-static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned field)
-{
-	uint8_t head[64], *to = head;
-	size_t n;
-	int rc;
+#define PERFETTO_HEAD 64u /* [bytes] room for a head: what is before the message in a packet */
 
+/* Writes a head, without the length of the message that ends it. Its end. */
+static uint8_t *perfetto_head(struct perfetto *p, unsigned field, uint8_t *to)
+{
 	if (p->ns != 0) {
 		*to++ = PACKET_TIMESTAMP << 3;
-		to = perfetto_put_time(p, to, p->ns);
+		to = perfetto_put(to, p->ns);
 	}
 	*to++ = PACKET_SEQUENCE << 3;
 	*to++ = 1;
 	/* The first packet begins the interned names, all others need them. */
 	*to++ = PACKET_FLAGS << 3;
 	*to++ = p->n_packets == 0 ? 1 : 2;
-	if (p->n_packets++ == 0) {
+	if (p->n_packets == 0) {
 		to = perfetto_put(to, PACKET_FIRST << 3);
 		*to++ = 1;
 	}
-	to = perfetto_put(to, field << 3 | 2);
-	to = perfetto_put(to, p->inner.n);
-	n = (size_t)(to - head);
-	rc = ktr__export_line(e);
-	if (rc == 0 && (p->inner.error || 11 + n + p->inner.n > KTR__OUT_LINE))
+	return perfetto_put(to, field << 3 | 2);
+}
+
+/* The same of an event that is not the first packet: but for the lowest 28 bits of its time it hardly changes. */
+static inline uint8_t *perfetto_event_head(struct perfetto *p, uint8_t *to)
+{
+	uint64_t low = p->ns & 0xfffffff;
+	uint32_t spread;
+	uint8_t head[PERFETTO_HEAD];
+
+	if (!p->n_after || p->ns >> 28 != p->high_ns) {
+		p->high_ns = p->ns >> 28;
+		p->n_after = (unsigned)(perfetto_head(p, PACKET_TRACK_EVENT, head) - head) - 5;
+		memcpy(p->after, head + 5, sizeof(p->after));
+	}
+	spread = (uint32_t)((low & 0x7f) | (low << 1 & 0x7f00) | (low << 2 & 0x7f0000) | (low << 3 & 0x7f000000));
+	spread |= 0x80808080;
+	*to = PACKET_TIMESTAMP << 3;
+	memcpy(to + 1, &spread, sizeof(spread));
+	memcpy(to + 5, p->after, sizeof(p->after));
+	return to + 5 + p->n_after;
+}
+
+/* Writes the packet: its head, and what is in `inner` as a message. 0 or -errno. */
+static int perfetto_close(struct ktr__export *e, struct perfetto *p, unsigned field)
+{
+	uint8_t head[PERFETTO_HEAD], *to;
+	size_t n, n_inner = p->inner.n;
+	int rc = ktr__export_line(e);
+
+	if (rc == 0 && (p->inner.error || 11 + sizeof(head) + n_inner > KTR__OUT_LINE))
 		rc = -ENOMEM;
 	if (rc != 0)
 		return rc;
+	if (field == PACKET_TRACK_EVENT && p->n_packets != 0 && p->ns >> 28 != 0)
+		to = perfetto_event_head(p, head);
+	else
+		to = perfetto_head(p, field, head);
+	p->n_packets++;
+	to = perfetto_put(to, n_inner);
+	n = (size_t)(to - head);
 	to = (uint8_t *)e->out->buffer + e->out->n;
 	*to++ = 1 << 3 | 2; /* Trace.packet */
-	to = perfetto_put(to, n + p->inner.n);
-	memcpy(to, head, n);
-	if (p->inner.n)
-		memcpy(to + n, p->inner.bytes, p->inner.n);
-	e->out->n = (size_t)((char *)to + n + p->inner.n - e->out->buffer);
+	to = perfetto_put(to, n + n_inner);
+	memcpy(to, head, sizeof(head));
+	if (n_inner)
+		memcpy(to + n, p->inner.bytes, n_inner);
+	e->out->n = (size_t)((char *)to + n + n_inner - e->out->buffer);
 	return 0;
 }
 
@@ -273,6 +291,27 @@ static int perfetto_has_own_name(const struct ktr_reader_site *site)
 	return site->kind == KTR_KIND_STATE || site->kind == KTR_KIND_POINT;
 }
 
+/* What stands before a value of the type. */
+static uint8_t perfetto_value(enum ktr_arg_type type)
+{
+	switch (type) {
+	case KTR_ARG_STR:
+	case KTR_ARG_STACK:
+		return ANNOTATION_STRING << 3 | 2;
+	case KTR_ARG_F64:
+		return ANNOTATION_DOUBLE << 3 | 1;
+	case KTR_ARG_PTR:
+		return ANNOTATION_POINTER << 3;
+	case KTR_ARG_U8:
+	case KTR_ARG_U16:
+	case KTR_ARG_U32:
+	case KTR_ARG_U64:
+		return ANNOTATION_UINT << 3;
+	default:
+		return ANNOTATION_INT << 3;
+	}
+}
+
 /* Writes what its events have in common. */
 static void perfetto_prepare(struct perfetto_site *s, const struct ktr_reader_site *site)
 {
@@ -289,21 +328,21 @@ static void perfetto_prepare(struct perfetto_site *s, const struct ktr_reader_si
 	s->n_what = (uint8_t)(to - s->what);
 	for (unsigned i = 0; i < site->n_args; i++) {
 		to = s->name[i];
+		*to++ = EVENT_ANNOTATION << 3 | 2;
+		*to++ = 0; /* its length */
 		*to++ = ANNOTATION_NAME_IID << 3;
 		to = perfetto_put(to, (uint64_t)site->id * KTR_ARGS_MAX + i + 1);
+		*to++ = perfetto_value(site->arg[i].type);
 		s->n_name[i] = (uint8_t)(to - s->name[i]);
 	}
 	s->is_known = 1;
 }
 
 /* Interns what belongs to a site: its class, format and place, the names of its arguments. */
-static int perfetto_site(struct ktr__export *e, struct perfetto *p,
-			 const struct ktr_reader_site *site)
+static int perfetto_new_site(struct ktr__export *e, struct perfetto *p, const struct ktr_reader_site *site)
 {
 	if (ktr__array_grow(&p->site, &p->n_sites, site->id, sizeof(*p->site)) != 0)
 		return -ENOMEM;
-	if (p->site[site->id].is_known)
-		return 0;
 	perfetto_prepare(&p->site[site->id], site);
 	perfetto_open(p, 0);
 	perfetto_number(&p->part, 1, site->id + 1);
@@ -328,102 +367,82 @@ static int perfetto_site(struct ktr__export *e, struct perfetto *p,
 	return perfetto_close(e, p, PACKET_INTERNED);
 }
 
-/* The value of an argument is written at `to`, behind its name and a byte for its length. Where it begins. */
-static inline uint8_t *perfetto_annotation(const struct perfetto_site *s, unsigned i, uint8_t *to)
+/* 0 or -errno. */
+static inline int perfetto_site(struct ktr__export *e, struct perfetto *p, const struct ktr_reader_site *site)
 {
-	*to = EVENT_ANNOTATION << 3 | 2;
-	memcpy(to + 2, s->name[i], sizeof(s->name[i]));
-	return to + 2 + s->n_name[i];
+	return site->id < p->n_sites && p->site[site->id].is_known ? 0 : perfetto_new_site(e, p, site);
 }
 
 static void perfetto_string(struct perfetto *p, const struct perfetto_site *s, unsigned i, const char *bytes,
 			    size_t n)
 {
+	unsigned n_name = s->n_name[i] - 2u; /* without the annotation's own head */
 	char text[4 * 1024 + 4];
-	uint8_t head[16], *to = head;
-	size_t n_head;
+	uint8_t *to;
 
 	n = n < 1024 ? n : 1024;
-	if (ktr__utf8_plain(bytes, n) != n) {
+	if (!ktr__utf8_is_plain(bytes, n)) {
 		n = ktr__label_clean(text, sizeof(text), bytes, n);
 		bytes = text;
 	}
-	*to++ = ANNOTATION_STRING << 3 | 2;
-	to = perfetto_put(to, n);
-	n_head = (size_t)(to - head);
-	if (ktr__column_room(&p->inner, 2 * PERFETTO_NUMBER + sizeof(s->name[i]) + n_head + n) != 0)
+	if (ktr__column_room(&p->inner, 2 * PERFETTO_NUMBER + PERFETTO_NAME + n) != 0)
 		return;
 	to = p->inner.bytes + p->inner.n;
 	*to++ = EVENT_ANNOTATION << 3 | 2;
-	to = perfetto_put(to, s->n_name[i] + n_head + n);
-	memcpy(to, s->name[i], sizeof(s->name[i]));
-	to += s->n_name[i];
-	memcpy(to, head, sizeof(uint64_t));
-	to += n_head;
-	if (n)
-		memcpy(to, bytes, n);
+	to = perfetto_put(to, n_name + (n < 128 ? 1 : 2) + n);
+	memcpy(to, s->name[i] + 2, PERFETTO_NAME - 8);
+	to = perfetto_put(to + n_name, n);
+	ktr__copy((char *)to, bytes, n);
 	p->inner.n = (size_t)(to + n - p->inner.bytes);
 }
 
 /* A number: all of it takes less than 128 bytes. */
-static void perfetto_word_arg(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
-			      unsigned i)
+static inline void perfetto_word_arg(struct perfetto *p, const struct perfetto_site *s,
+				     const struct ktr_event *event, unsigned i, int is_double)
 {
 	uint64_t word = event->arg[i];
 	uint8_t *from, *to;
 
-	if (ktr__column_room(&p->inner, 3 * PERFETTO_NUMBER) != 0)
+	if (ktr__column_room(&p->inner, PERFETTO_NUMBER + PERFETTO_NAME) != 0)
 		return;
 	from = p->inner.bytes + p->inner.n;
-	to = perfetto_annotation(s, i, from);
-	switch (event->site->arg[i].type) {
-	case KTR_ARG_F64:
-		*to++ = ANNOTATION_DOUBLE << 3 | 1;
+	memcpy(from, s->name[i], PERFETTO_NAME - 8);
+	to = from + s->n_name[i];
+	if (is_double) {
 		memcpy(to, &word, sizeof(word));
 		to += sizeof(word);
-		break;
-	case KTR_ARG_PTR:
-		*to++ = ANNOTATION_POINTER << 3;
-		to = perfetto_put(to, word);
-		break;
-	case KTR_ARG_U8:
-	case KTR_ARG_U16:
-	case KTR_ARG_U32:
-	case KTR_ARG_U64:
-		*to++ = ANNOTATION_UINT << 3;
-		to = perfetto_put(to, word);
-		break;
-	default:
-		*to++ = ANNOTATION_INT << 3;
+	} else {
 		to = perfetto_put(to, word);
 	}
 	from[1] = (uint8_t)(to - from - 2);
 	p->inner.n = (size_t)(to - p->inner.bytes);
 }
 
-static void perfetto_arg(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
-			 unsigned i)
+static void perfetto_stack(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
+			   unsigned i)
+{
+	char stack[KTR__STACK_TEXT];
+
+	perfetto_string(p, s, i, stack, ktr__stack_text(event, i, p->symbols, " < ", stack));
+}
+
+static inline void perfetto_arg(struct perfetto *p, const struct perfetto_site *s, const struct ktr_event *event,
+				unsigned i)
 {
 	const struct ktr_event_bytes *str = &event->str[i];
-	char stack[KTR__STACK_TEXT];
-	size_t n;
+	enum ktr_arg_type type = event->site->arg[i].type;
 
-	switch (event->site->arg[i].type) {
-	case KTR_ARG_STR:
+	if (type == KTR_ARG_STR)
 		perfetto_string(p, s, i, str->is_null ? "(null)" : str->bytes, str->is_null ? 6 : str->n_bytes);
-		return;
-	case KTR_ARG_STACK:
-		n = ktr__stack_text(event, i, p->symbols, " < ", stack);
-		perfetto_string(p, s, i, stack, n);
-		return;
-	default:
-		perfetto_word_arg(p, s, event, i);
-	}
+	else if (type == KTR_ARG_STACK)
+		perfetto_stack(p, s, event, i);
+	else
+		perfetto_word_arg(p, s, event, i, type == KTR_ARG_F64);
 }
 
 /* ---- events ---- */
 
-static void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint64_t track)
+static inline void perfetto_event(struct perfetto *p, uint64_t ns, unsigned type, uint64_t track)
 {
 	uint8_t *to;
 

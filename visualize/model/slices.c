@@ -86,8 +86,8 @@ static uint32_t slices_pid(struct ktr__slices *slices, const struct ktr__row *ro
 }
 
 /* The thread's record with a track; NULL where there is no room for more rows, or with an error. */
-static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
-						const struct ktr_reader_thread *thread)
+static struct ktr__slices_thread *slices_new_thread(struct ktr__slices *slices,
+						    const struct ktr_reader_thread *thread)
 {
 	const struct ktr__timeline *t = &slices->timeline;
 	struct ktr__slices_thread *at;
@@ -111,6 +111,15 @@ static struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
 								     .name = row->name });
 	}
 	return at->track != NULL ? at : NULL;
+}
+
+/* NULL: it has no row, or there is no memory, which slices->error says. */
+static inline struct ktr__slices_thread *slices_thread(struct ktr__slices *slices,
+						       const struct ktr_reader_thread *thread)
+{
+	if (thread->id < slices->n_threads && slices->thread[thread->id].track != NULL)
+		return &slices->thread[thread->id];
+	return slices_new_thread(slices, thread);
 }
 
 static struct ktr__slice_track *slices_row_track(struct ktr__slices *slices,
