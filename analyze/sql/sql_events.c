@@ -232,13 +232,6 @@ static void sql_events_args(struct ktr__sql_cursor *cursor, sqlite3_context *to)
 		sqlite3_result_error_nomem(to);
 }
 
-static const void *sql_events_record(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
-{
-	if (of == KTR__FIELD_EVENT)
-		return &cursor->event;
-	return of == KTR__FIELD_SITE ? (const void *)cursor->event.site : cursor->event.thread;
-}
-
 static void sql_events_own(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number)
 {
 	const struct ktr_event *event = &cursor->event;
@@ -290,7 +283,6 @@ const struct ktr__sql_kind ktr__sql_events = {
 	.is_ordered = 1,
 	.filter = sql_events_filter,
 	.next = sql_events_next,
-	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
 	.own_args = sql_events_own_args,
@@ -307,7 +299,6 @@ const struct ktr__sql_kind ktr__sql_counters = {
 	.always = "kind == counter",
 	.filter = sql_events_filter,
 	.next = sql_events_next,
-	.record = sql_events_record,
 	.own = sql_events_own,
 	.id = sql_events_id,
 	.own_args = sql_events_own_args,

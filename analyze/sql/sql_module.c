@@ -173,11 +173,20 @@ static void sql_module_text(struct ktr__sql_cursor *cursor, sqlite3_context *to,
 	sqlite3_result_text64(to, text, cursor->plain[column].n, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+static inline const void *sql_module_record(const struct ktr__sql_cursor *cursor, enum ktr__field_of of)
+{
+	if (cursor->kind->record)
+		return cursor->kind->record(cursor, of);
+	if (of == KTR__FIELD_EVENT)
+		return &cursor->event;
+	return of == KTR__FIELD_SITE ? (const void *)cursor->event.site : cursor->event.thread;
+}
+
 static void sql_module_field(struct ktr__sql_cursor *cursor, sqlite3_context *to, int column)
 {
 	const struct ktr__field field = cursor->kind->column[column].field;
 	const struct ktr_reader_info *info;
-	const void *record = cursor->kind->record(cursor, field.of);
+	const void *record = sql_module_record(cursor, field.of);
 	uint64_t number;
 
 	if (ktr__field_is_text(field)) {
@@ -302,7 +311,7 @@ void ktr__sql_bytes(sqlite3_context *to, const char *bytes, size_t n)
 {
 	char *repaired;
 
-	if (ktr__utf8_plain(bytes, n) == n) {
+	if (ktr__utf8_is_plain(bytes, n)) {
 		sqlite3_result_text64(to, bytes, n, SQLITE_TRANSIENT, SQLITE_UTF8);
 		return;
 	}
@@ -318,7 +327,7 @@ void ktr__sql_text(sqlite3_context *to, const char *text)
 {
 	size_t n = text ? strlen(text) : 0;
 
-	if (text && ktr__utf8_plain(text, n) == n)
+	if (text && ktr__utf8_is_plain(text, n))
 		sqlite3_result_text64(to, text, n, SQLITE_STATIC, SQLITE_UTF8);
 	else if (text)
 		ktr__sql_bytes(to, text, n);

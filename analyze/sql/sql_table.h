@@ -50,7 +50,7 @@ struct ktr__sql_kind {
 	/* Plans in a way of its own; may be NULL. 1: it did, 0: it did not, or a negated SQLite code. */
 	int (*best)(sqlite3_index_info *info, const struct ktr__sql_column *column);
 	int (*next)(struct ktr__sql_cursor *cursor); /* sets cursor->at_end */
-	/* The records that fields are of. */
+	/* The records that fields are of; NULL: the cursor's event, its site and its thread. */
 	const void *(*record)(const struct ktr__sql_cursor *cursor, enum ktr__field_of of);
 	/* The value of a column of KTR__SQL_OWN(). */
 	void (*own)(struct ktr__sql_cursor *cursor, sqlite3_context *to, unsigned number);
