@@ -2,8 +2,11 @@
 /*
  * The process that is traced: producers, each on a CPU of its own, and the writer on those that are left.
  *
- * A producer records a hundred events at a time, then waits on the clock for its next turn. What is counted is what
- * the producers say, and what the writer says of itself when it has ended: traces that rotation has removed are in
+ * A producer records a hundred events at a time, then waits on the clock for its next turn. Before anything is
+ * counted it goes once around its ring, slowly: where a machine is slow at the first touch of a page (as one is
+ * whose page tables its host keeps), the producer is late after its first lap and makes good for it in a rush,
+ * whatever the rate that was asked for. The reference's ring is touched before, too. What is counted is what the
+ * producers say, and what the writer says of itself when it has ended: traces that rotation has removed are in
  * that, too.
  */
 #include "paced.h"
@@ -18,9 +21,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define TURN 100u /* events between two looks at the clock */
+#define TURN 100u    /* events between two looks at the clock */
+#define WARM_RATE 8.  /* million events per second, while nothing is counted */
+#define WARM_LAPS 1.1 /* around the ring */
 
 static struct plan child_plan;
+static double warm_seconds;
+static pthread_barrier_t ready;
 static volatile uint64_t produced[64];
 static double producer_cpu[64]; /* [s] */
 
@@ -78,25 +85,36 @@ static void turn(uint64_t from)
 	}
 }
 
-static void *produce(void *context)
+/* So many million events per second, 0: as many as go, for so many seconds. How many there were. */
+static uint64_t record(double rate, double seconds)
 {
-	const struct plan *plan = &child_plan;
-	long me = (long)context;
-	double start, next;
+	double start = now(), next = start;
 	uint64_t n = 0;
 
-	stay_on((int)me);
-	start = next = now();
-	while (next < start + plan->seconds) {
+	while (next < start + seconds) {
 		turn(n);
 		n += TURN;
-		if (plan->rate > 0)
-			while ((next = start + (double)n / plan->rate * 1e-6) > now())
+		if (rate > 0)
+			while ((next = start + (double)n / rate * 1e-6) > now())
 				;
 		else
 			next = now();
 	}
-	produced[me] = n;
+	return n;
+}
+
+/* Meets the others twice: when all are warm, and when it has been read what was written and lost until then. */
+static void *produce(void *context)
+{
+	const struct plan *plan = &child_plan;
+	long me = (long)context;
+
+	stay_on((int)me);
+	produced[me] = record(WARM_RATE, warm_seconds);
+	producer_cpu[me] = clock_s(CLOCK_THREAD_CPUTIME_ID);
+	pthread_barrier_wait(&ready);
+	pthread_barrier_wait(&ready);
+	produced[me] = record(plan->rate, plan->seconds);
 	producer_cpu[me] = clock_s(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }
@@ -125,12 +143,31 @@ static uint64_t knob(const char *name)
 	return strtoull(text, NULL, 10);
 }
 
+/* What was written and lost until now, and what it cost: taken off in the end. */
+static void begin(struct outcome *outcome, double *writer)
+{
+	uint64_t n = 0;
+	struct rusage usage;
+
+	for (int i = 0; i < child_plan.n_producers; i++)
+		n += produced[i];
+	for (int i = 0; i < 1000 && getenv("KTR_FILE"); i++, usleep(1000)) {
+		outcome->written = knob("debug.ktr.alq_cnt");
+		outcome->lost = knob("debug.ktr.alq_failed");
+		if (outcome->written + outcome->lost == n)
+			break;
+	}
+	*writer = writer_cpu();
+	getrusage(RUSAGE_SELF, &usage);
+	kernel_of(&usage, outcome, -1);
+}
+
 /* The writer's last work is of the trace, but not of what it keeps up with. */
 static void end_writer(struct outcome *outcome)
 {
 	ktr_set("debug.ktr.alq_enable", "0", NULL);
-	outcome->written = knob("debug.ktr.alq_cnt");
-	outcome->lost = knob("debug.ktr.alq_failed");
+	outcome->written = knob("debug.ktr.alq_cnt") - outcome->written;
+	outcome->lost = knob("debug.ktr.alq_failed") - outcome->lost;
 }
 
 int child(const struct plan *plan, int report)
@@ -138,20 +175,21 @@ int child(const struct plan *plan, int report)
 	pthread_t threads[64];
 	struct outcome outcome = { 0 };
 	struct rusage usage;
-	double start, begun = 0;
+	double start, begun;
 
 	child_plan = *plan;
-	if (!plan->n_producers) { /* the cost of starting is none of an idle session */
-		usleep(500000);
-		begun = writer_cpu();
-	}
-	getrusage(RUSAGE_SELF, &usage);
-	kernel_of(&usage, &outcome, -1);
-	start = now();
-	if (!plan->n_producers)
-		usleep((useconds_t)(plan->seconds * 1e6));
+	warm_seconds = (double)knob("debug.ktr.entries") * WARM_LAPS * 1e-6 / WARM_RATE;
+	pthread_barrier_init(&ready, NULL, (unsigned)plan->n_producers + 1);
 	for (long i = 0; i < plan->n_producers; i++)
 		pthread_create(&threads[i], NULL, produce, (void *)i);
+	if (!plan->n_producers) /* the cost of starting is none of an idle session */
+		usleep(500000);
+	pthread_barrier_wait(&ready);
+	begin(&outcome, &begun);
+	start = now();
+	pthread_barrier_wait(&ready);
+	if (!plan->n_producers)
+		usleep((useconds_t)(plan->seconds * 1e6));
 	for (int i = 0; i < plan->n_producers; i++) {
 		pthread_join(threads[i], NULL);
 		outcome.produced += produced[i];

@@ -4,8 +4,8 @@
  *
  * One thread fills a ring with slots of 64 bytes as fast as it can and waits where that is full; another copies
  * each slot to the end of a packet, which becomes longer by what an event takes in a trace, and writes 512 KiB at
- * a time. No slot is looked at, nothing is checked. The ring is as large as the recorder's (1M), shared memory of
- * pages that are there; the files are in the place of the trace and rotated as it is. writer_cpu is the time that
+ * a time. No slot is looked at, nothing is checked. The ring is as large as the recorder's, shared memory of pages
+ * that are there; the files are in the place of the trace and rotated as it is. writer_cpu is the time that
  * it did not wait for the other.
  */
 #include "paced.h"
