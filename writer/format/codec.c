@@ -390,41 +390,50 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 static inline uint32_t codec_pass(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
 				  struct ktr__counted *counted)
 {
-	uint32_t n = 0, id;
-	uint64_t ns;
+	/* In variables: for all that the compiler knows a count could be one of them. */
+	const struct ktr__program *const programs = walk->programs;
+	const uint8_t *const limit = walk->end, *at = walk->at;
+	const uint32_t n_left = walk->n_left, n_programs = walk->n_programs;
+	uint64_t time_ns = walk->time_ns, first_ns = 0, ns;
+	uint32_t n = 0, first_word = 0, id;
 
-	for (; n < walk->n_left; n++) {
-		const uint8_t *p = walk->at, *end;
+	for (; n < n_left; n++) {
+		const uint8_t *end;
 		const struct ktr__program *program;
 		unsigned used;
 
-		if ((size_t)(walk->end - p) < CODEC_FAST_BYTES)
+		if ((size_t)(limit - at) < CODEC_FAST_BYTES)
 			break;
-		used = codec_get_header(p, walk->time_ns, &id, &ns) + 4;
-		if (id & 1 || id >> 1 >= walk->n_programs || !skip[id >> 1] || ns < walk->time_ns || ns > until_ns)
+		used = codec_get_header(at, time_ns, &id, &ns) + 4;
+		if (id & 1 || id >> 1 >= n_programs || !skip[id >> 1] || ns < time_ns || ns > until_ns)
 			break;
-		program = &walk->programs[id >> 1];
+		program = &programs[id >> 1];
 		if (!program->ready)
 			break;
 		if (counted) {
-			uint32_t word = codec_load32(p + used - 4) & ~KTR_WORD_APPROX;
+			uint32_t word = codec_load32(at + used - 4) & ~KTR_WORD_APPROX;
 
 			if (!n) {
-				counted->word = word;
-				counted->first_ns = ns;
-			} else if (word != counted->word) {
+				first_word = word;
+				first_ns = ns;
+			} else if (word != first_word) {
 				break;
 			}
 		}
-		end = program->payload ? codec_skip_args(p + used, walk->end, program)
-				       : p + used + program->fixed;
+		end = program->payload ? codec_skip_args(at + used, limit, program) : at + used + program->fixed;
 		if (!end)
 			break;
 		if (counted)
 			count[id >> 1]++;
-		walk->at = end;
-		walk->time_ns = ns;
+		at = end;
+		time_ns = ns;
 	}
+	if (counted && n) {
+		counted->word = first_word;
+		counted->first_ns = first_ns;
+	}
+	walk->at = at;
+	walk->time_ns = time_ns;
 	walk->n_left -= n;
 	return n;
 }
