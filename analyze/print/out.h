@@ -7,6 +7,7 @@
 #define ANALYZE_OUT_H
 
 #include "conf/kit/copy.h"
+#include "conf/kit/decimal.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,17 @@ static inline void ktr__out_char(struct ktr__out *out, char byte)
 {
 	if (out->n < out->room)
 		out->buffer[out->n++] = byte;
+}
+
+/* A number, as it is. */
+static inline void ktr__out_decimal(struct ktr__out *out, uint64_t number)
+{
+	char digits[KTR__DECIMAL_MAX];
+
+	if (out->room - out->n >= sizeof(digits))
+		out->n = (size_t)(ktr__decimal_put(out->buffer + out->n, number) - out->buffer);
+	else
+		ktr__out_bytes(out, digits, (size_t)(ktr__decimal_put(digits, number) - digits));
 }
 
 void ktr__out_fill(struct ktr__out *out, char byte, size_t n);

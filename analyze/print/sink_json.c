@@ -4,7 +4,7 @@
  *
  * Building a tree for each event would cost several times what printing it does. So what never changes of a call
  * site or a thread is printed once, and kept as text; numbers, and texts that read the same in JSON, are written as
- * they are. Strings that need an escape, and doubles, are left to jansson one by one.
+ * they are. Strings that are more than printable ASCII, and doubles, are left to jansson one by one.
  */
 #include "analyze/print/sink_json.h"
 
@@ -25,10 +25,15 @@
 #define JSON_TEXT                                                                                  \
 	((size_t)24 * 1024) /* [bytes] the longest message; three times as much repaired */
 
+struct ktr__json_piece {
+	char *text; /* owned */
+	size_t n;
+};
+
 /* A site's text. */
 struct ktr__json_site {
-	char *constant;           /* owned: "class":"net",... */
-	char *name[KTR_ARGS_MAX]; /* owned: "n"; NULL where a later one reads the same once it is repaired */
+	struct ktr__json_piece constant;	   /* "class":"net",... */
+	struct ktr__json_piece name[KTR_ARGS_MAX]; /* "n"; NULL where a later one reads the same once it is repaired */
 };
 
 json_t *ktr__jansson_text(const char *bytes, size_t n)
@@ -163,27 +168,27 @@ static int sink_json_head(struct ktr__sink_json *json)
 
 /* ---- what never changes ---- */
 
-/* Takes the tree, which may be NULL. As text; owned, NULL without memory. */
-static char *sink_json_keep(json_t *tree, size_t flags)
+/* Takes the tree, which may be NULL. Its text; NULL without memory. */
+static struct ktr__json_piece sink_json_keep(json_t *tree, size_t flags)
 {
 	char *text = tree ? ktr__json_string(tree, JSON_COMPACT | flags) : NULL;
 
 	json_decref(tree);
-	return text;
+	return (struct ktr__json_piece){ text, text ? strlen(text) : 0 };
 }
 
 static void sink_json_site_free(struct ktr__json_site *s)
 {
 	if (!s)
 		return;
-	free(s->constant);
+	free(s->constant.text);
 	for (unsigned i = 0; i < KTR_ARGS_MAX; i++)
-		free(s->name[i]);
+		free(s->name[i].text);
 	free(s);
 }
 
-/* Without braces; owned, NULL without memory. */
-static char *sink_json_constant(const struct ktr_reader_site *site)
+/* Without braces; NULL without memory. */
+static struct ktr__json_piece sink_json_constant(const struct ktr_reader_site *site)
 {
 	json_t *tree = json_pack("{s:o, s:I, s:o, s:I, s:o, s:s}", "class", sink_json_cstring(site->class_name),
 				 "site", (json_int_t)site->id, "file", sink_json_cstring(site->file), "line",
@@ -198,7 +203,7 @@ static char *sink_json_constant(const struct ktr_reader_site *site)
 	if (!bad)
 		return sink_json_keep(tree, JSON_EMBED);
 	json_decref(tree);
-	return NULL;
+	return (struct ktr__json_piece){ NULL, 0 };
 }
 
 /* The names of arguments are expressions of the program's source: any bytes. */
@@ -206,12 +211,12 @@ static int sink_json_names(struct ktr__json_site *s, const struct ktr_reader_sit
 {
 	for (unsigned i = 0; i < site->n_args; i++) {
 		s->name[i] = sink_json_keep(sink_json_cstring(site->arg[i].name), JSON_ENCODE_ANY);
-		if (!s->name[i])
+		if (!s->name[i].text)
 			return -ENOMEM;
 		for (unsigned k = 0; k < i; k++)
-			if (s->name[k] && strcmp(s->name[k], s->name[i]) == 0) {
-				free(s->name[k]);
-				s->name[k] = NULL;
+			if (s->name[k].text && strcmp(s->name[k].text, s->name[i].text) == 0) {
+				free(s->name[k].text);
+				s->name[k].text = NULL;
 			}
 	}
 	return 0;
@@ -230,7 +235,7 @@ static const struct ktr__json_site *sink_json_site(struct ktr__sink_json *json, 
 	if (!s)
 		return NULL;
 	s->constant = sink_json_constant(site);
-	if (!s->constant || sink_json_names(s, site)) {
+	if (!s->constant.text || sink_json_names(s, site)) {
 		sink_json_site_free(s);
 		return NULL;
 	}
@@ -240,10 +245,42 @@ static const struct ktr__json_site *sink_json_site(struct ktr__sink_json *json, 
 
 /* ---- an event ---- */
 
-/* Would these bytes stand in a JSON string as they are? */
-static int sink_json_is_plain(const char *bytes, size_t n)
+/* 0: eight bytes would stand in a JSON string as they are. */
+static inline uint64_t sink_json_odd(uint64_t word)
 {
-	return ktr__utf8_plain(bytes, n) == n && !memchr(bytes, '"', n) && !memchr(bytes, '\\', n);
+	return ktr__utf8_unplain(word) | ktr__utf8_equal(word, '"') | ktr__utf8_equal(word, '\\');
+}
+
+/* Would all of these? */
+static inline int sink_json_is_plain(const char *bytes, size_t n)
+{
+	uint64_t word, odd = 0;
+
+	if (n < 8)
+		return !sink_json_odd(ktr__utf8_few(bytes, n));
+	for (size_t at = 0; at + 8 < n; at += 8) {
+		memcpy(&word, bytes + at, 8);
+		odd |= sink_json_odd(word);
+	}
+	memcpy(&word, bytes + n - 8, 8);
+	return !(odd | sink_json_odd(word));
+}
+
+/* Printable ASCII with quotes or backslashes in it, as a string. */
+static void sink_json_quoted(struct ktr__out *out, const char *bytes, size_t n)
+{
+	const char *end = bytes + n;
+
+	ktr__out_char(out, '"');
+	for (const char *at = bytes; at < end; at++) {
+		if (*at != '"' && *at != '\\')
+			continue;
+		ktr__out_bytes(out, bytes, (size_t)(at - bytes));
+		ktr__out_char(out, '\\');
+		bytes = at;
+	}
+	ktr__out_bytes(out, bytes, (size_t)(end - bytes));
+	ktr__out_char(out, '"');
 }
 
 /* Bytes as a string, repaired: most say what they say as they are. 0 or -errno. */
@@ -257,11 +294,12 @@ static int sink_json_text(struct ktr__sink_json *json, const char *bytes, size_t
 		ktr__out_char(json->out, '"');
 		return 0;
 	}
-	if (ktr__utf8_plain(bytes, n) != n) {
-		n = ktr__utf8_repair(repaired, bytes, n < JSON_TEXT ? n : JSON_TEXT);
-		bytes = repaired;
+	if (ktr__utf8_is_plain(bytes, n)) {
+		sink_json_quoted(json->out, bytes, n);
+		return 0;
 	}
-	return json_string_setn_nocheck(json->string, bytes, n)
+	n = ktr__utf8_repair(repaired, bytes, n < JSON_TEXT ? n : JSON_TEXT);
+	return json_string_setn_nocheck(json->string, repaired, n)
 		       ? -ENOMEM
 		       : sink_json_dump(json->out, json->string, JSON_ENCODE_ANY);
 }
@@ -276,11 +314,11 @@ static void sink_json_pointer(struct ktr__out *out, uint64_t word)
 /* An unsigned number, as ktr__jansson_u64() makes it. */
 static void sink_json_u64(struct ktr__out *out, uint64_t number)
 {
-	const char *quote = number > INT64_MAX ? "\"" : "";
-
-	ktr__out_text(out, quote);
-	ktr__out_number(out, number, 0, ' ');
-	ktr__out_text(out, quote);
+	if (number > INT64_MAX)
+		ktr__out_char(out, '"');
+	ktr__out_decimal(out, number);
+	if (number > INT64_MAX)
+		ktr__out_char(out, '"');
 }
 
 static int sink_json_real(struct ktr__sink_json *json, uint64_t word)
@@ -355,8 +393,9 @@ static int sink_json_value(struct ktr__sink_json *json, const struct ktr_event *
 		sink_json_u64(json->out, word);
 		return 0;
 	default:
-		ktr__out_text(json->out, is_negative ? "-" : "");
-		ktr__out_number(json->out, is_negative ? -word : word, 0, ' ');
+		if (is_negative)
+			ktr__out_char(json->out, '-');
+		ktr__out_decimal(json->out, is_negative ? -word : word);
 		return 0;
 	}
 }
@@ -366,63 +405,74 @@ static int sink_json_args(struct ktr__sink_json *json, const struct ktr__json_si
 			  const struct ktr_event *event)
 {
 	struct ktr__out *out = json->out;
-	const char *between = "{";
+	char between = '{';
 	int rc = 0;
 
 	for (unsigned i = 0; i < event->site->n_args && !rc; i++) {
-		if (!s->name[i])
+		if (!s->name[i].text)
 			continue;
-		ktr__out_text(out, between);
-		between = ",";
-		rc = sink_json_put(s->name[i], strlen(s->name[i]), out) ? -out->error : ktr__out_line(out);
+		ktr__out_char(out, between);
+		between = ',';
+		rc = sink_json_put(s->name[i].text, s->name[i].n, out) ? -out->error : ktr__out_line(out);
 		ktr__out_char(out, ':');
 		if (!rc)
 			rc = sink_json_value(json, event, i);
 		if (!rc)
 			rc = ktr__out_line(out);
 	}
-	ktr__out_text(out, *between == '{' ? "{}" : "}");
+	ktr__out_text(out, between == '{' ? "{}" : "}");
 	return rc;
 }
 
-/* Members of a thread as text, printed once; NULL without memory. */
-static const char *sink_json_thread(struct ktr__sink_json *json,
-				    const struct ktr_reader_thread *thread)
+/* Members of a thread, printed once; NULL without memory. */
+static const struct ktr__json_piece *sink_json_thread(struct ktr__sink_json *json,
+						      const struct ktr_reader_thread *thread)
 {
-	char **text;
+	struct ktr__json_piece *piece;
 
-	if (ktr__array_grow(&json->thread, &json->n_threads, thread->id, sizeof(*text)))
+	if (ktr__array_grow(&json->thread, &json->n_threads, thread->id, sizeof(*piece)))
 		return NULL;
-	text = &json->thread[thread->id];
-	if (!*text)
-		*text = sink_json_keep(json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
+	piece = &json->thread[thread->id];
+	if (!piece->text)
+		*piece = sink_json_keep(json_pack("{s:I, s:I, s:o}", "pid", (json_int_t)thread->pid, "tid",
 						 (json_int_t)thread->tid, "thread",
 						 sink_json_cstring(thread->name)),
-				       JSON_EMBED);
-	return *text;
+					JSON_EMBED);
+	return piece->text ? piece : NULL;
+}
+
+/* There is room for a line. */
+static void sink_json_time(struct ktr__sink_json *json, uint64_t ns)
+{
+	struct ktr__out *out = json->out;
+
+	if (ns > INT64_MAX)
+		sink_json_u64(out, ns);
+	else
+		out->n = (size_t)(ktr__decimal_near(&json->seconds, out->buffer + out->n, ns) - out->buffer);
 }
 
 /* n: bytes of the message in json->text. */
 static int sink_json_line(struct ktr__sink_json *json, const struct ktr__json_site *s,
 			  const struct ktr_event *event, size_t n)
 {
-	const char *thread = sink_json_thread(json, event->thread);
+	const struct ktr__json_piece *thread = sink_json_thread(json, event->thread);
 	struct ktr__out *out = json->out;
 	int rc = thread ? sink_json_begin(json) : -ENOMEM;
 
 	if (rc)
 		return rc;
 	ktr__out_text(out, "{\"type\":\"event\",\"ts_ns\":");
-	sink_json_u64(out, event->time_ns);
+	sink_json_time(json, event->time_ns);
 	ktr__out_text(out, ",\"cpu\":");
 	sink_json_u64(out, event->cpu);
 	ktr__out_char(out, ',');
-	ktr__out_text(out, thread);
+	ktr__out_bytes(out, thread->text, thread->n);
 	ktr__out_text(out, ",\"index\":");
 	sink_json_u64(out, event->index);
 	ktr__out_text(out, event->approx ? ",\"approx\":true," : ",");
 	ktr__out_text(out, event->keep ? "\"keep\":true," : "");
-	ktr__out_text(out, s->constant);
+	ktr__out_bytes(out, s->constant.text, s->constant.n);
 	ktr__out_text(out, ",\"msg\":");
 	rc = sink_json_text(json, json->text, n);
 	ktr__out_text(out, ",\"args\":");
@@ -506,7 +556,7 @@ static void sink_json_free(struct ktr__sink_json *json)
 	for (uint32_t i = 0; i < json->n_sites; i++)
 		sink_json_site_free(json->site[i]);
 	for (uint32_t i = 0; i < json->n_threads; i++)
-		free(json->thread[i]);
+		free(json->thread[i].text);
 	ktr__out_close(&json->own);
 	json_decref(json->string);
 	json_decref(json->real);

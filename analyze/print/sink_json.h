@@ -43,7 +43,8 @@ struct ktr__sink_json {
 	struct ktr__out own;          /* in place of out */
 	struct ktr__json_site **site; /* text of each call site, by id */
 	uint32_t n_sites;
-	char **thread; /* members of a thread as text, by id */
+	struct ktr__json_piece *thread; /* members of a thread, by id */
+	struct ktr__decimal_above seconds;
 	uint32_t n_threads;
 	char *text;            /* for messages and strings */
 	json_t *string, *real; /* what jansson prints is set in these */

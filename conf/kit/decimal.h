@@ -88,4 +88,30 @@ static inline void ktr__decimal_nine(char *to, uint32_t number)
 	memcpy(to + 1, &halves, 8);
 }
 
+/* What is above the last nine digits of the last number. All zero in the beginning. */
+struct ktr__decimal_above {
+	uint64_t number; /* with nine zeros after it */
+	unsigned n;	 /* digits; 0: none yet */
+	char digits[16];
+};
+
+/*
+ * As ktr__decimal_put(), of numbers that hardly go on, as times in nanoseconds do: what is above the second is made
+ * once a second. 25 bytes may be written.
+ */
+static inline char *ktr__decimal_near(struct ktr__decimal_above *above, char *to, uint64_t number)
+{
+	uint64_t below = number - above->number;
+
+	if (above->n == 0 || below >= 1000000000u) {
+		below = number / 1000000000u;
+		above->number = below * 1000000000u;
+		above->n = below ? (unsigned)(ktr__decimal_put(above->digits, below) - above->digits) : 0;
+		return ktr__decimal_put(to, number);
+	}
+	memcpy(to, above->digits, sizeof(above->digits));
+	ktr__decimal_nine(to + above->n, (uint32_t)below);
+	return to + above->n + 9;
+}
+
 #endif

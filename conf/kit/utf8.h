@@ -29,6 +29,15 @@ static inline uint64_t ktr__utf8_unplain(uint64_t word)
 	return ((word - ones * 0x20) | ((word ^ ones * 0x7f) - ones) | word) & ones * 0x80;
 }
 
+/* Top bits are set where a byte of the word is this one, and may be above the lowest that is. 0: none is. */
+static inline uint64_t ktr__utf8_equal(uint64_t word, char byte)
+{
+	const uint64_t ones = 0x0101010101010101u;
+	uint64_t differs = word ^ ones * (unsigned char)byte;
+
+	return (differs - ones) & ~differs & ones * 0x80;
+}
+
 /* All bytes of a text of fewer than eight, in a word, some of them more than once; of none blanks. */
 static inline uint64_t ktr__utf8_few(const char *bytes, size_t n)
 {

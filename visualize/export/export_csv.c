@@ -46,9 +46,7 @@ struct csv {
 	struct csv_thread *thread;
 	uint32_t n_sites;
 	uint32_t n_threads;
-	uint64_t second_ns; /* when the second began that `seconds` says, all digits before the last nine */
-	unsigned n_seconds; /* 0: none yet */
-	char seconds[16];
+	struct ktr__decimal_above seconds;
 };
 
 /* ---- fields ---- */
@@ -70,13 +68,10 @@ static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
 	ktr__out_char(out, '"');
 }
 
-/* Are any of eight bytes a comma or a quote? A byte that is has its top bit set first by the subtraction. */
+/* Are any of eight bytes a comma or a quote? */
 static inline int csv_has_odd(uint64_t word)
 {
-	const uint64_t ones = 0x0101010101010101u;
-	uint64_t comma = word ^ ones * ',', quote = word ^ ones * '"';
-
-	return (((comma - ones) & ~comma) | ((quote - ones) & ~quote)) & ones * 0x80 ? 1 : 0;
+	return (ktr__utf8_equal(word, ',') | ktr__utf8_equal(word, '"')) != 0;
 }
 
 /* The same, or is one no printable ASCII? */
@@ -323,24 +318,12 @@ static int csv_begin(struct ktr__export *e)
 	return 0;
 }
 
-/* Times hardly go on: what is above the second is made once a second. */
 static void csv_time(struct csv *csv, struct ktr__out *out, uint64_t ns)
 {
-	char *to = out->buffer + out->n;
-	uint64_t below = ns - csv->second_ns;
+	char *end = ktr__decimal_near(&csv->seconds, out->buffer + out->n, ns);
 
-	if (csv->n_seconds == 0 || below >= 1000000000u) {
-		csv_u64(out, ns);
-		below = ns / 1000000000u;
-		csv->second_ns = below * 1000000000u;
-		csv->n_seconds = below ? (unsigned)(ktr__decimal_put(csv->seconds, below) - csv->seconds) : 0;
-		return;
-	}
-	memcpy(to, csv->seconds, sizeof(csv->seconds));
-	to += csv->n_seconds;
-	ktr__decimal_nine(to, (uint32_t)below);
-	to[9] = ',';
-	out->n += csv->n_seconds + 10;
+	*end++ = ',';
+	out->n = (size_t)(end - out->buffer);
 }
 
 /* Most are made where they stay. easy: all of it, is as known beforehand. */
