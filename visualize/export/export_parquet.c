@@ -10,9 +10,11 @@
  *
  * https://parquet.apache.org/docs/file-format/ and parquet.thrift have the fields.
  */
+#include "analyze/print/render.h"
 #include "analyze/read/ktrgraph.h"
 #include "analyze/read/reader.h"
 #include "conf/kit/array.h"
+#include "conf/kit/copy.h"
 #include "conf/kit/utf8.h"
 #include "visualize/export/exports.h"
 #include "visualize/export/stack_text.h"
@@ -325,7 +327,11 @@ static void parquet_clean(struct ktr__column *to, const char *bytes, size_t n)
 	n = n < PARQUET_TEXT_MOST ? n : PARQUET_TEXT_MOST;
 	if (ktr__column_room(to, 4 + 4 * n + 1) != 0)
 		return;
-	length = (uint32_t)ktr__label_clean((char *)to->bytes + to->n + 4, 4 * n + 1, bytes, n);
+	length = (uint32_t)n;
+	if (ktr__utf8_is_plain(bytes, n))
+		ktr__copy((char *)to->bytes + to->n + 4, bytes, n);
+	else
+		length = (uint32_t)ktr__label_clean((char *)to->bytes + to->n + 4, 4 * n + 1, bytes, n);
 	memcpy(to->bytes + to->n, &length, 4);
 	to->n += 4 + length;
 }
@@ -397,14 +403,15 @@ static void parquet_message(struct parquet *p, const struct ktr_event *event)
 	struct ktr__column *to = &p->values[COLUMN_message];
 	char *at, text[PARQUET_TEXT_MOST];
 	uint32_t length;
+	int is_plain;
 	size_t n;
 
 	if (ktr__column_room(to, 4 + PARQUET_TEXT_MOST) != 0)
 		return;
 	at = (char *)to->bytes + to->n + 4;
-	n = ktr_event_text(event, at, PARQUET_TEXT_MOST);
+	n = ktr__render_line(event, NULL, 0, at, PARQUET_TEXT_MOST, &is_plain);
 	n = n < PARQUET_TEXT_MOST ? n : PARQUET_TEXT_MOST - 1;
-	if (ktr__utf8_plain(at, n) != n) {
+	if (!is_plain && !ktr__utf8_is_plain(at, n)) {
 		memcpy(text, at, n);
 		parquet_clean(to, text, n);
 		return;
