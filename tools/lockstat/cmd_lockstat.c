@@ -6,9 +6,9 @@
 #include "analyze/read/reader.h"
 #include "tools/command.h"
 #include "tools/options.h"
-#include "tools/report/lockstat_run.h"
-#include "tools/report/lockstat_tables.h"
-#include "tools/report/lockstat_told.h"
+#include "tools/lockstat/lockstat_run.h"
+#include "tools/lockstat/lockstat_tables.h"
+#include "tools/lockstat/lockstat_told.h"
 #include "tools/walk.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * What lockstat says in words. Each sentence is one that another explanation has been excluded for, as far as what
  * was recorded goes; what it is told by stands in it.
  */
-#include "tools/report/lockstat_told.h"
+#include "tools/lockstat/lockstat_told.h"
 
 #include <inttypes.h>
 

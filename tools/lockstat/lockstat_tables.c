@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* plockstat's tables, and ours. */
-#include "tools/report/lockstat_tables.h"
+#include "tools/lockstat/lockstat_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>

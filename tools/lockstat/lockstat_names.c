@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/report/lockstat_names.h"
+#include "tools/lockstat/lockstat_names.h"
 
 #include "visualize/model/label.h"
 

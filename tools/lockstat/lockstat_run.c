@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/report/lockstat_run.h"
+#include "tools/lockstat/lockstat_run.h"
 
 #include "tools/command.h"
 #include "tools/find.h"

@@ -2,7 +2,7 @@
 #ifndef TOOLS_LOCKSTAT_TABLES_H
 #define TOOLS_LOCKSTAT_TABLES_H
 
-#include "tools/report/lockstat_names.h"
+#include "tools/lockstat/lockstat_names.h"
 
 /* 0 or -ENOMEM. */
 int lockstat_tables(const struct lockstat_view *view, FILE *to);
