@@ -57,6 +57,19 @@ struct ktr__call {
 /* The call of a number; NULL: unknown. */
 const struct ktr__call *ktr__call_find(enum ktr__machine machine, uint64_t number);
 
+/*
+ * What an argument is called, and what it is: '*' an address, '-' a long, '+' an unsigned long, '^' an unsigned,
+ * else int.
+ */
+struct ktr__call_arg {
+	char name[24];
+	char kind;
+	int is_fd; /* it is a descriptor */
+};
+
+/* Argument i of a call that has it. */
+void ktr__call_arg(const struct ktr__call *call, unsigned i, struct ktr__call_arg *arg);
+
 /* Row i of the table; NULL after the last. */
 const struct ktr__call *ktr__call_row(unsigned i);
 

@@ -3,7 +3,7 @@
 The table of system calls against the headers of this system, and against what the kernel says of their arguments below
 events/syscalls of tracefs, where that may be read.
 
-    calls.py TABLE CC [TRACEFS]         TABLE: lines of "name x86-64 arm64 letters"
+    calls.py TABLE CC [TRACEFS]         TABLE: lines of "name x86-64 arm64 letters|names", as call_names.h has them
 """
 import os
 import re
@@ -43,7 +43,7 @@ def compare_numbers(rows, numbers, column, what, but=()):
 
 def compare_tracefs(rows, folder):
     n = 0
-    for name, (_, _, letters) in rows.items():
+    for name, (_, _, letters, names) in rows.items():
         path = '%s/sys_enter_%s/format' % (folder, KERNEL_NAMES.get(name, name))
         if not os.path.exists(path):
             continue
@@ -52,6 +52,11 @@ def compare_tracefs(rows, folder):
         if len(fields) != len(letters):
             bad.append('%s has %d arguments, the table %d' % (name, len(fields), len(letters)))
             continue
+        if [argument for _, argument in fields] != [n.rstrip('*+-^') for n in names]:
+            bad.append('%s: its arguments are %s, the table has %s' % (name, [a for _, a in fields], names))
+        for (kind, argument), shown in zip(fields, names):
+            if '*' in kind and not shown.endswith('*') or 'char' in kind and '*' not in shown:
+                bad.append('%s: %s is %s, the table has %s' % (name, argument, kind, shown))
         for (kind, argument), letter in zip(fields, letters):
             text = 'char' in kind and '*' in kind
             wrong = letter == 'n' and not text or letter == 's' and argument != 'sig' or \
@@ -65,8 +70,11 @@ def compare_tracefs(rows, folder):
 def main():
     rows = {}
     for line in open(sys.argv[1]):
-        name, x86_64, arm64, letters = (line.rstrip('\n') + ' ').split(' ')[:4]
-        rows[name] = (int(x86_64), int(arm64), letters)
+        line, names = line.rstrip('\n').split('|')
+        name, x86_64, arm64, letters = (line + ' ').split(' ')[:4]
+        rows[name] = (int(x86_64), int(arm64), letters, names.split())
+        if len(letters) != len(rows[name][3]):
+            bad.append('%s: %d letters, names %s' % (name, len(letters), names))
     if os.path.exists('/usr/include/x86_64-linux-gnu/asm/unistd_64.h'):
         compare_numbers(rows, header(sys.argv[2], '#include <asm/unistd_64.h>\n'), 0, 'asm/unistd_64.h')
     compare_numbers(rows, header(sys.argv[2], WANTED + '#include <asm-generic/unistd.h>\n'), 1, 'asm-generic/unistd.h',

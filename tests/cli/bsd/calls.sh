@@ -4,19 +4,28 @@
 . "$(dirname "$0")/../lib.inc"
 
 cat >"$dir/table.c" <<'END'
+#include "ktr/provider/syscall/call_names.h"
 #include "ktr/provider/syscall/calls.h"
 
 #include <stdio.h>
 
+#define NAMES(name, text) #name, text,
+
 int main(void)
 {
+	const char *const names[] = { KTR__CALL_NAMES(NAMES) };
+
 	for (unsigned i = 0; ktr__call_row(i); i++)
-		printf("%s %d %d %s\n", ktr__call_row(i)->name, ktr__call_row(i)->number[KTR__MACHINE_X86_64],
-		       ktr__call_row(i)->number[KTR__MACHINE_ARM64], ktr__call_row(i)->args);
+		printf("%s %d %d %s|%s\n", ktr__call_row(i)->name, ktr__call_row(i)->number[KTR__MACHINE_X86_64],
+		       ktr__call_row(i)->number[KTR__MACHINE_ARM64], ktr__call_row(i)->args, names[2 * i + 1]);
+	for (unsigned i = 0; ktr__call_row(i); i++)
+		for (const char *a = names[2 * i], *b = ktr__call_row(i)->name; *a || *b; a++, b++)
+			if (*a != *b)
+				return printf("%s has the names of %s|\n", ktr__call_row(i)->name, names[2 * i]), 1;
 	return 0;
 }
 END
-$cc -I. "$dir/table.c" ktr/provider/syscall/calls.c -o "$dir/table" && "$dir/table" >"$dir/rows" || exit 1
+$cc -I. "$dir/table.c" ktr/provider/syscall/calls.c -o "$dir/table" && "$dir/table" >"$dir/rows" || { tail -n 1 "$dir/rows"; exit 1; }
 is "a name that is there twice" "$(cut -d' ' -f1 "$dir/rows" | sort | uniq -d)" ""
 
 # A mount of our own, where we may.
