@@ -15,6 +15,7 @@ tables='
 ^analyze/sql/sql_ analyze/sql/sql_table.h
 ^ktr/knob/ ktr/knob/knob_rows.h
 ^ktr/knob/ ktr/knob/knobs.h
+^tools/bsd/kdump_ tools/bsd/kdump_calls.h
 ^visualize/chart/plot_ visualize/chart/plots.h
 ^visualize/export/export_ visualize/export/exports.h
 ^writer/[a-z]*[.]c ktr/load/writer_hook.h

@@ -223,13 +223,20 @@ static const struct kdump_name kdump_line_own_codes[] = {
 	{ 0, NULL },
 };
 
-static void kdump_line_code(FILE *out, const struct ktr__ktrace_psig *signal)
+const char *kdump_line_code_name(const struct ktr__ktrace_psig *signal)
 {
 	const char *name = kdump_names_find(kdump_line_codes, (uint32_t)signal->code);
 
 	if (!name && signal->code > 0 && signal->code < 256)
 		name = kdump_names_find(kdump_line_own_codes,
 					(uint64_t)(uint32_t)signal->signo << 8 | (uint32_t)signal->code);
+	return name;
+}
+
+static void kdump_line_code(FILE *out, const struct ktr__ktrace_psig *signal)
+{
+	const char *name = kdump_line_code_name(signal);
+
 	if (name)
 		fprintf(out, " code=%s\n", name);
 	else

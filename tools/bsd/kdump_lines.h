@@ -20,6 +20,9 @@ struct kdump_lines {
  */
 int kdump_line(struct kdump_lines *lines, const struct ktr__ktrace_record *record, uint32_t abi);
 
+/* The name of a signal's code; NULL: it has none. */
+const char *kdump_line_code_name(const struct ktr__ktrace_psig *signal);
+
 /* Says that events were lost before a record, once until the next line. */
 void kdump_line_dropped(struct kdump_lines *lines, const struct ktr__ktrace_record *record);
 
