@@ -506,7 +506,7 @@ bench-programs: all ## what points cost in memcached, CPU per request, beside th
 bench-peers: setup all ## the same event by ktr, LTTng-UST, uftrace, trace_marker (installed from Debian)
 	@O=$(O) CC="$(CC)" sh tests/bench-peers/run.sh
 
-bench-ktrace: all ## what ktr ktrace costs dd bs=1, beside strace -f: RUNS=5, BYTES=20000
+bench-ktrace: all ## what ktr ktrace costs dd bs=1, git status, nginx, beside strace -f and perf trace: RUNS=5, WHAT="dd git nginx"
 	@O=$(O) sh tests/bench-ktrace/run.sh
 
 # ---- longer checks ----
@@ -562,8 +562,11 @@ check-strangers: all ## hosts that live odd lives, on each path, whoever takes t
 check-types: all ## what `ktr types` says of SQLite and pugixml beside what gdb does: COUNT=200 functions of each build, 0 all
 	O=$(O) sh tests/types/run.sh
 
-check-ktrace: all ## what ktr ktrace records of fifty programs is what strace tells of them
+check-ktrace: all ## what ktr ktrace records of fifty programs is what strace tells of them; ROUNDS=1000 attaches; each cut and bit of a file
 	COUNT=1 FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/strace.sh
+	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/trace.sh
+	ROUNDS=$${ROUNDS:-1000} O=$(O) CC="$(CC)" sh tests/cli/bsd/attach.sh
+	FULL=1 O=$(O) CC="$(CC)" sh tests/cli/bsd/kdump.sh
 
 check-profile: all ## the profiler in earnest: the time of threads and places beside clocks, storms of loads and forks, EINTR; WHAT="truth storm eintr", RATES, SEEDS, MS, SECONDS
 	FULL=1 O=$(O) sh tests/cli/provider/profile.sh

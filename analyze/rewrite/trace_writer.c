@@ -6,13 +6,15 @@
  * ends one where a loss stands, since foreign readers count losses from packet to packet. The slots of
  * a packet, which no ring has any more, are the running numbers of its events.
  *
- * Threads get their words as the writer gives them (writer/describe.c): tid, and which life of it.
+ * Threads get their words as the writer gives them (writer/describe.c): tid, and which life of it. A thread that
+ * several sources tell of, the program itself and who traces its system calls, is one: its events stand together.
  */
 #include "analyze/rewrite/trace_writer.h"
 
 #include "analyze/read/reader.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/stats/ends.h"
+#include "analyze/stats/keyed.h"
 #include "conf/kit/array.h"
 #include "writer/format/metadata.h"
 #include "writer/format/packet.h"
@@ -51,6 +53,15 @@ struct trace_writer_from {
 	uint32_t *word; /* owned; by thread id */
 };
 
+/* A thread as the trace has it, by the key of its process and its number; of several lives the last. */
+struct trace_writer_thread {
+	struct ktr__keyed_row keyed;
+	uint32_t source; /* whose it was first */
+	uint32_t word, proc;
+	struct ktr_reader_thread row; /* names are those of the source */
+	struct ktr__end end;
+};
+
 struct ktr__trace_writer {
 	struct ktr__trace trace;
 	struct ktr__trace_head head;
@@ -60,6 +71,7 @@ struct ktr__trace_writer {
 	uint32_t n_sites, n_threads, n_procs, n_modules; /* ids given away */
 	const char *class_name[KTR_CLASS_MAX];
 	uint16_t *lives; /* owned; by tid */
+	struct ktr__keyed known; /* struct trace_writer_thread */
 	struct ktr__emit side[KTR_SIDECARS];
 	struct ktr__emit metadata;
 	struct ktr__trace_writer_stats stats;
@@ -217,6 +229,47 @@ static struct ktr__end trace_writer_process_end(const struct ktr_reader_thread *
 	return trace_writer_end(process ? process->end : none, shift);
 }
 
+/* The earlier beginning and the later end, 0 being neither; the name of the first. */
+static void trace_writer_widen(struct trace_writer_thread *known, const struct ktr__end *end)
+{
+	if (end->start_ns && (!known->end.start_ns || end->start_ns < known->end.start_ns))
+		known->end.start_ns = end->start_ns;
+	if (end->exit_ns > known->end.exit_ns)
+		known->end.exit_ns = end->exit_ns;
+	if (end->alive_ns > known->end.alive_ns)
+		known->end.alive_ns = end->alive_ns;
+}
+
+/* The thread as an earlier source has told of it, in *known; NULL there: none has. 0 or -ENOMEM. */
+static int trace_writer_known(struct ktr__trace_writer *w, uint64_t key, uint32_t tid,
+			      struct trace_writer_thread **known)
+{
+	const uint64_t by[4] = { key, tid, 0, 0 };
+	struct trace_writer_thread *row = ktr__keyed_get(&w->known, by, sizeof(*row));
+
+	*known = NULL;
+	if (!row)
+		return -ENOMEM;
+	if (row->word && row->source != w->n_from && tid)
+		*known = row;
+	return 0;
+}
+
+static void trace_writer_remember(struct ktr__trace_writer *w, uint64_t key, const struct ktr_reader_thread *thread,
+				  uint32_t word, uint32_t proc, const struct ktr__end *end)
+{
+	const uint64_t by[4] = { key, thread->tid, 0, 0 };
+	struct trace_writer_thread *row = ktr__keyed_find(&w->known, by);
+
+	if (!row)
+		return;
+	row->source = w->n_from;
+	row->word = word;
+	row->proc = proc;
+	row->row = *thread;
+	row->end = *end;
+}
+
 /* Threads, and their processes as far as threads tell of them. 0 or -ENOMEM. */
 static int trace_writer_threads(struct ktr__trace_writer *w, const struct ktr_reader *reader,
 				struct trace_writer_from *from)
@@ -230,6 +283,7 @@ static int trace_writer_threads(struct ktr__trace_writer *w, const struct ktr_re
 		return -ENOMEM;
 	for (uint32_t id = 1; id < from->n_threads; id++) {
 		const struct ktr_reader_thread *there = ktr_reader_thread(reader, id);
+		struct trace_writer_thread *known;
 		struct ktr_reader_thread thread;
 		struct ktr__end end;
 		uint32_t proc;
@@ -237,6 +291,16 @@ static int trace_writer_threads(struct ktr__trace_writer *w, const struct ktr_re
 		if (!there)
 			continue;
 		thread = *there;
+		if (trace_writer_known(w, trace_writer_key(from, there), thread.tid, &known))
+			return -ENOMEM;
+		if (known) {
+			end = trace_writer_end(ktr__ends_row(there)->end, from->place.shift_ns);
+			trace_writer_widen(known, &end);
+			from->word[id] = known->word;
+			ktr__rewrite_thread(&w->side[KTR_SIDECAR_THREADS], &known->row, known->word, known->proc,
+					    &known->end);
+			continue;
+		}
 		proc = trace_writer_proc(w, from, ktr__tables_proc(there));
 		end = trace_writer_process_end(there, from->place.shift_ns);
 		if (proc && proc != last_proc)
@@ -249,6 +313,7 @@ static int trace_writer_threads(struct ktr__trace_writer *w, const struct ktr_re
 		if (thread.id >= w->n_threads)
 			w->n_threads = thread.id + 1;
 		from->word[id] = trace_writer_word(w, thread.tid);
+		trace_writer_remember(w, trace_writer_key(from, there), &thread, from->word[id], proc, &end);
 		ktr__rewrite_thread(&w->side[KTR_SIDECAR_THREADS], &thread, from->word[id], proc, &end);
 	}
 	return 0;
@@ -574,6 +639,7 @@ int ktr__trace_writer_close(struct ktr__trace_writer *w, int abandon, struct ktr
 	ktr__emit_free(&w->metadata);
 	for (uint32_t i = 0; i < w->n_from; i++)
 		free(w->from[i].word);
+	ktr__keyed_free(&w->known);
 	free(w->from);
 	free(w->stream);
 	free(w->lives);

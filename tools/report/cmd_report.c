@@ -7,6 +7,7 @@
 #include "analyze/read/reader.h"
 #include "analyze/stats/functions.h"
 #include "analyze/stats/samples.h"
+#include "analyze/stats/syscalls.h"
 #include "tools/command.h"
 #include "tools/pager.h"
 #include "tools/pair_option.h"
@@ -24,7 +25,7 @@ struct report_command {
 	struct walk walk;
 	struct pair_options pairs;
 	uint64_t top, n_gaps;
-	int json, use_pager, colour, histogram, functions, profile;
+	int json, use_pager, colour, histogram, functions, profile, syscalls;
 	unsigned width;
 	enum colour_when when;
 };
@@ -41,6 +42,8 @@ static const struct option_row report_rows[] = {
 		    "time by scope and probed function instead: calls, own time, whole time"),
 	OPTION_FLAG(0, "profile", struct report_command, profile,
 		    "CPU time by thread and function instead, by the samples of ktr profile"),
+	OPTION_FLAG(0, "syscalls", struct report_command, syscalls,
+		    "system calls, files, peers and errors instead, of a trace of ktr ktrace -o"),
 	OPTION_TEXT(0, "from", "TIME", struct report_command, walk.from,
 		    "count from there on: 1.5s, 20ms; -1s counts from the end"),
 	OPTION_TEXT(0, "to", "TIME", struct report_command, walk.to, "count up to there"),
@@ -62,6 +65,7 @@ static const struct options report_options = {
 		"ktr report --pair 'request %u' 'reply %u' --key arg0 --histogram\n"
 		"ktr report --functions          where the time of probed functions went\n"
 		"ktr report --profile            where CPU time went, after ktr profile\n"
+		"ktr report --syscalls           what strace -c counts, and more, after ktr ktrace -o\n"
 		"ktr report --pair net.c:40..net.c:77:id --gaps 5\n"
 		"ktr report --json before after | jq '.spans[0].p99_ns'\n"
 		"ktr report -p 4711              what the rings of a running program hold now\n",
@@ -93,6 +97,7 @@ struct report_sinks {
 	struct ktr__tally *tally;
 	struct ktr__functions functions; /* where they are asked for */
 	struct ktr__samples samples; /* likewise */
+	struct ktr__syscalls syscalls; /* likewise */
 	int profile, by_function;
 };
 
@@ -133,17 +138,22 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		return fail(walk.find.command, "no memory");
 	}
 	/* The others look at each event. */
-	if (!sinks.oncpu.listens && !c->functions && !c->profile)
+	if (!sinks.oncpu.listens && !c->functions && !c->profile && !c->syscalls)
 		ktr__tally_count_only(sinks.tally, walk.reader);
+	ktr__syscalls_init(&sinks.syscalls);
 	rc = walk_run(&walk,
 		      (struct ktr_sink *[]){ ktr__tally_sink(sinks.tally), &sinks.oncpu.sink,
-					     c->functions ? &sinks.functions.sink : &sinks.samples.sink },
-		      c->functions || c->profile ? 3 : 2);
+					     c->functions  ? &sinks.functions.sink
+					     : c->syscalls ? &sinks.syscalls.sink
+							   : &sinks.samples.sink },
+		      c->functions || c->profile || c->syscalls ? 3 : 2);
 	walk.n_events = sinks.tally->n_events;
 	if (!rc)
 		rc = ktr__tally_finish(sinks.tally);
 	if (!rc && c->functions)
 		rc = ktr__functions_finish(&sinks.functions);
+	if (!rc && c->syscalls)
+		rc = ktr__syscalls_finish(&sinks.syscalls);
 	if (c->profile)
 		ktr__samples_finish(&sinks.samples);
 	ktr__oncpu_finish(&sinks.oncpu);
@@ -156,6 +166,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 				  .tally = sinks.tally,
 				  .oncpu = &sinks.oncpu,
 				  .functions = c->functions ? &sinks.functions : NULL,
+				  .syscalls = c->syscalls ? &sinks.syscalls : NULL,
 				  .samples = c->profile ? &sinks.samples : NULL,
 				  .pair = c->pairs.pair,
 				  .top = (unsigned)c->top,
@@ -171,6 +182,7 @@ static int report_one(struct report_command *c, int argc, char **argv, FILE *to)
 		ktr__functions_free(&sinks.functions);
 	if (c->profile)
 		ktr__samples_free(&sinks.samples);
+	ktr__syscalls_free(&sinks.syscalls);
 	ktr__oncpu_free(&sinks.oncpu);
 	ktr__tally_free(sinks.tally);
 	return walk_close(&walk) | rc;
@@ -207,8 +219,8 @@ static int cmd_report(int argc, char **argv)
 
 	if (!options_parse(&report_options, argc, argv, &c, &rc))
 		return rc;
-	if (c.functions && c.profile)
-		return usage_error(argv[0], "--functions and --profile are two reports");
+	if (c.functions + c.profile + c.syscalls > 1)
+		return usage_error(argv[0], "--functions, --profile and --syscalls are reports of their own");
 	if (c.json && c.when == COLOUR_ALWAYS)
 		return usage_error(argv[0], "--json has no colours");
 	c.colour = colour_wanted(c.when);

@@ -13,6 +13,7 @@ struct report {
 	const struct ktr__oncpu *oncpu;
 	const struct ktr__functions *functions; /* NULL: they were not asked for */
 	const struct ktr__samples *samples; /* likewise */
+	const struct ktr__syscalls *syscalls; /* likewise */
 	const struct ktr__pair *pair; /* those of the tally */
 	unsigned top; /* lines of each table; 0: all */
 	int partial;  /* something could not be read */

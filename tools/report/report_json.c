@@ -30,6 +30,11 @@
  *	 "profile":{"ns","due","stacks","cut","threads":[{"tid","name","ns","user_ns","kernel_ns","blocked_ns",
  *		    "missed_ns","due","stacks","cut"}],"functions":[{"name","tid","self_ns","total_ns","stacks"}]},
  *					with --profile; tid null: of all threads
+ *	 "syscalls":{"calls":[{"name","calls","errors","restarts","total_ns","mean_ns","p50_ns","p99_ns","max_ns",
+ *		     "bytes","unknown"}],"files":[OBJECT],"descriptors":[OBJECT with "pid","fd"],
+ *		     "slowest":[{"name","ns","from_ns","tid","on"}],"errors":[{"name","error","calls","on"}]},
+ *					with --syscalls; OBJECT: "on","calls","errors","total_ns","max_ns",
+ *					"bytes_read","bytes_written"
  *	 "quantile_error":0.00390625}	of p50_ns ... p99_9_ns, relative
  *
  * DURATIONS: "count", "unsure" (of these, how many lie across a loss), "nested" (that began within
@@ -38,10 +43,10 @@
  * "p99_ns", "p99_9_ns", "max_ns", and "histogram":[{"from_ns","to_ns","count"}] by powers of two,
  * to_ns not included; from total_ns on only if count is not 0, and of p50_ns to p99_9_ns those that so
  * many numbers tell (ktr__histogram_tell()). GAP: "ns", "from_ns", "to_ns",
- * "before", "after" (names of sites), "tid" (who ended it), "unsure" (events were lost in it). A row that stands for all that found
- * no room of their own has "id":null. Whatever has no events is left out of its list; lists are
- * sorted, the most events or the longest total first. Integers above 2^63-1 are strings of
- * digits. Strings are well-formed UTF-8 whatever was recorded.
+ * "before", "after" (names of sites), "tid" (who ended it), "unsure" (events were lost in it). A row that stands
+ * for all that found no room of their own has "id":null. Whatever has no events is left out of its list; lists
+ * are sorted, the most events or the longest total first. Integers above 2^63-1 are strings of digits. Strings
+ * are well-formed UTF-8 whatever was recorded.
  */
 #include "tools/report/report_functions.h"
 #include "tools/report/report_json.h"
@@ -53,6 +58,7 @@
 #include "tools/report/report_oncpu.h"
 #include "tools/report/report_profile.h"
 #include "tools/report/report_rows.h"
+#include "tools/report/report_syscalls.h"
 #include "tools/report/report_text.h"
 
 #include <math.h>
@@ -422,6 +428,10 @@ json_t *report_json(const struct report *report)
 		return NULL;
 	}
 	if (tree && report->functions && report_functions_off_json(report, tree)) {
+		json_decref(tree);
+		return NULL;
+	}
+	if (tree && report->syscalls && json_object_set_new(tree, "syscalls", report_syscalls_json(report))) {
 		json_decref(tree);
 		return NULL;
 	}

@@ -16,6 +16,7 @@
 #include "tools/report/report_names.h"
 #include "tools/report/report_oncpu.h"
 #include "tools/report/report_rows.h"
+#include "tools/report/report_syscalls.h"
 #include "visualize/model/label.h"
 #include "visualize/model/number.h"
 
@@ -299,6 +300,10 @@ static void report_text_tables(const struct report *report, FILE *to)
 	}
 	if (report->samples) {
 		report_profile_text(report, to);
+		return;
+	}
+	if (report->syscalls) {
+		report_syscalls_text(report, to);
 		return;
 	}
 	report_table(report, to, &report_text_classes, KTR_CLASS_MAX);

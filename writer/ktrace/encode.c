@@ -125,6 +125,8 @@ static int encode_event(void *context, const struct ktr__tracee_event *event)
 		return encode_struct(out, event);
 	case KTR__TRACEE_SIGNAL:
 		return encode_signal(out, event);
+	case KTR__TRACEE_USER:
+		return encode_put(out, event, KTR__KTRACE_USER, event->user.bytes, event->user.n, NULL, 0);
 	}
 	return 0;
 }

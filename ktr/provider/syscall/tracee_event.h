@@ -21,7 +21,8 @@ enum ktr__tracee_event_type {
 	KTR__TRACEE_PATH,   /* a path that the call before takes */
 	KTR__TRACEE_IO,	    /* data that it has read or written */
 	KTR__TRACEE_STRUCT, /* a structure that it takes or has given */
-	KTR__TRACEE_SIGNAL  /* a signal is delivered */
+	KTR__TRACEE_SIGNAL, /* a signal is delivered */
+	KTR__TRACEE_USER    /* bytes that the program wants recorded: ktr_utrace() */
 };
 
 /* Kinds of events that are asked for. START and END are always told. */
@@ -30,7 +31,8 @@ enum ktr__tracee_points {
 	KTR__POINT_PATHS = 2,
 	KTR__POINT_IO = 4,
 	KTR__POINT_SIGNALS = 8,
-	KTR__POINT_STRUCTS = 16
+	KTR__POINT_STRUCTS = 16,
+	KTR__POINT_USER = 32
 };
 
 enum ktr__tracee_struct { KTR__TRACEE_STAT, KTR__TRACEE_SOCKADDR, KTR__TRACEE_ITIMER };
@@ -60,6 +62,7 @@ struct ktr__tracee_event {
 		struct {
 			const char *bytes; /* no NUL */
 			size_t n;
+			unsigned arg; /* of the call */
 		} path;
 		struct {
 			int fd;
@@ -67,6 +70,10 @@ struct ktr__tracee_event {
 			const void *bytes;
 			size_t n;
 		} io;
+		struct {
+			const void *bytes;
+			size_t n;
+		} user;
 		struct {
 			enum ktr__tracee_struct kind;
 			const void *bytes; /* as the kernel lays it out */

@@ -7,6 +7,8 @@
 
 #include "ktr/provider/syscall/tracee_memory.h"
 
+#include <ktr/ktrace.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/audit.h>
@@ -87,6 +89,7 @@ static void tracer_tell_paths(struct ktr__tracer *tracer, struct ktr__task *task
 			continue;
 		event.path.bytes = tracer->buffer;
 		event.path.n = (size_t)n;
+		event.path.arg = i;
 		tracer_tell(tracer, task, &event);
 	}
 }
@@ -128,6 +131,21 @@ static void tracer_tell_taken(struct ktr__tracer *tracer, struct ktr__task *task
 		tracer_tell_struct(tracer, task, KTR__TRACEE_ITIMER, args[1], sizeof(struct itimerval));
 }
 
+/* A call that is none of Linux's, but asks us: ktr_utrace(). */
+static void tracer_tell_user(struct ktr__tracer *tracer, struct ktr__task *task)
+{
+	struct ktr__tracee_event event = { .type = KTR__TRACEE_USER };
+	uint64_t n = task->args[2];
+
+	if (task->call->number[ktr__machine_own()] != SYS_prctl || (uint32_t)task->args[0] != KTR_UTRACE_OPTION ||
+	    n > KTR_UTRACE_MAX || !tracer_tell_wants(task, KTR__POINT_USER) ||
+	    ktr__tracee_read(task->tid, task->args[1], tracer->buffer, n) != n)
+		return;
+	event.user.bytes = tracer->buffer;
+	event.user.n = n;
+	tracer_tell(tracer, task, &event);
+}
+
 /* rt_sigaction() will set a handler, whose address is the first word of what it points to. */
 static void tracer_tell_handler(struct ktr__task *task)
 {
@@ -157,11 +175,15 @@ static enum ktr__machine tracer_tell_machine(struct ktr__task *task, uint32_t ar
 void ktr__tell_entry(struct ktr__tracer *tracer, struct ktr__task *task, const struct __ptrace_syscall_info *info)
 {
 	struct ktr__tracee_event event = { .type = KTR__TRACEE_CALL };
+	int was_32bit = task->process->is_32bit;
 
 	task->in_call = 1;
 	task->number = info->entry.nr;
 	memcpy(task->args, info->entry.args, sizeof(task->args));
 	task->call = ktr__call_find(tracer_tell_machine(task, info->arch), task->number);
+	/* Only now it is known which calls the numbers mean. */
+	if (task->process->is_32bit != was_32bit && task->process->started)
+		ktr__tell_start(tracer, task);
 	if (task->hidden && tracer_tell_is_exec(task)) {
 		task->hidden = 0;
 		ktr__tell_start(tracer, task);
@@ -174,6 +196,7 @@ void ktr__tell_entry(struct ktr__tracer *tracer, struct ktr__task *task, const s
 	if (!task->call)
 		return;
 	tracer_tell_handler(task);
+	tracer_tell_user(tracer, task);
 	tracer_tell_renames(tracer, task);
 	if (tracer_tell_wants(task, KTR__POINT_PATHS))
 		tracer_tell_paths(tracer, task);

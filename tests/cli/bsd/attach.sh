@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.inc"
 
 for program in busy refuse lives; do
-	$cc -D_GNU_SOURCE -O1 -w "tests/programs/bsd/$program.c" -o "$dir/$program" -lpthread || exit 1
+	$cc -Iinclude -D_GNU_SOURCE -O1 -w "tests/programs/bsd/$program.c" -o "$dir/$program" -lpthread || exit 1
 done
 cd "$dir" || exit 1
 pids=
@@ -40,6 +40,7 @@ for i in $(seq "${ROUNDS:-8}"); do
 	status 0 "$ktr" ktrace -f trace -t cs -p $busy
 	status 0 "$ktr" ktrace -c -p $busy
 done
+[ -z "${ROUNDS:-}" ] || echo "$ROUNDS times taken and let go of: $(traced $busy | tr -d ' ') traces it"
 is "its tracer" "$(traced $busy)" "0 "
 status 0 "$ktr" ktrace -f trace -p $busy
 await 'has trace "PSIG  SIGUSR1 caught"' || "$ktr" kdump -f trace | tail -n 3

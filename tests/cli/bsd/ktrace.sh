@@ -4,7 +4,9 @@
 # whole records whatever happens to the disk and to the tracer.
 . "$(dirname "$0")/../lib.inc"
 
-$cc -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
+$cc -Iinclude -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
+$cc -Iinclude -D_GNU_SOURCE -O1 -w tests/programs/bsd/calling.c "$O/lib/libktr-provider.a" "$O/lib/libktr.a" -o "$dir/calling" \
+	-lpthread || exit 1
 tests=$top/tests/cli/bsd
 cd "$dir" || exit 1
 pids=
@@ -63,7 +65,7 @@ is "a folder that is not there" "$(cat err)" "ktr ktrace: no/such: No such file 
 status 1 "$ktr" ktrace -f . true
 
 # Usage.
-for words in '-c -C' '-C -p 1' '-p 1 -g 1' '' '-p 1 true' '-t x true' '-t w true'; do
+for words in '-c -C' '-C -p 1' '-p 1 -g 1' '' '-p 1 true' '-t x true' '-t w true' '-t f true'; do
 	# shellcheck disable=SC2086
 	status 2 "$ktr" ktrace $words
 	is "lines about $words" "$(wc -l <err)" 2
@@ -92,6 +94,22 @@ a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 a.send(b"x" * 100)
 print(len(b.recv(10, socket.MSG_TRUNC)))'
 "$ktr" kdump -s -f trace | grep -q 'GIO   fd [0-9]* read 10 bytes' || fail "a message that was cut: $("$ktr" kdump -s -f trace | tail -n 4)"
+# What a program wants recorded, traced or not.
+status 0 ./lives utrace
+status 0 "$ktr" ktrace -t u -f trace ./lives utrace
+is "records of its own" "$("$ktr" kdump -f trace | sed 's/.*USER/USER/; s/ *$//' | cut -c1-50)" "USER  10  70 68 61 73 65 20 74 77 6f 0a
+USER  0
+USER  2048  00 00 00 00 00 00 00 00 00 00 00 00 00"
+# The same as a call.
+: >called
+mkdir bin
+ln -s "$ktr" bin/ktr
+status 0 env PATH="$dir/bin:$PATH" ./calling called 4194303
+cat out
+"$ktr" kdump -s -f called >lines
+grep -q 'CALL  getppid' lines || fail "a call of its own: $(head -n 5 lines)"
+grep -q 'USER  6  69 74 73 65 6c 66' lines || fail "a record of its own: $(head -n 5 lines)"
+grep -q 'CALL  getpgrp' lines && fail "a call after KTROP_CLEAR"
 # Children, or not.
 status 0 "$ktr" ktrace -f trace ./lives forks 3
 is "processes without -i" "$("$ktr" kdump -f trace | awk '$3 == "CALL" { print $1 }' | sort -u | wc -l)" 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 Runs a program under strace, which prints registers, then paths, and under `ktr ktrace`, each time in an empty folder,
-without address randomisation. Every call of every thread, its arguments and its result, every path, and every signal
-that ktrace records must be the same. Numbers of processes are compared by who they are.
+without address randomisation. Every call of every thread, its arguments and its result, every path, the data that was
+read and written, and every signal that ktrace records must be the same. Numbers of processes are compared by who they are.
 
     strace.py KTR DIR NAME -- COMMAND...
 """
@@ -14,26 +14,11 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import ktrace  # noqa: E402
+from strace_names import NAMES, SIGNALS, errno_name  # noqa: E402
 
-HEADER = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h'
 BIRTHS = {'fork', 'vfork', 'clone', 'clone3'}
-# Errors: FreeBSD's numbers by name, for those that are not Linux's, from <sys/errno.h> there.
-FREEBSD = {35: 'EAGAIN', 78: 'ENOSYS', 36: 'EINPROGRESS', 66: 'ENOTEMPTY', 62: 'ELOOP', 87: 'ENODATA', 61: 'ECONNREFUSED',
-           45: 'EOPNOTSUPP', 60: 'ETIMEDOUT', 11: 'EDEADLK', 57: 'ENOTCONN', 47: 'EAFNOSUPPORT'}
-SIGNALS = {1: 'SIGHUP', 2: 'SIGINT', 3: 'SIGQUIT', 6: 'SIGABRT', 8: 'SIGFPE', 9: 'SIGKILL', 10: 'SIGBUS', 11: 'SIGSEGV',
-           13: 'SIGPIPE', 14: 'SIGALRM', 15: 'SIGTERM', 20: 'SIGCHLD', 30: 'SIGUSR1', 31: 'SIGUSR2', 65: 'SIGRT_32',
-           66: 'SIGRT_33', 67: 'SIGRTMIN'}
 RANDOM = re.compile(rb'/(t|tmp_obj_)[A-Za-z0-9]{6}$')  # git's temporary names
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
-
-
-def numbers():
-    out = {}
-    for line in open(HEADER):
-        found = re.match(r'#define __NR_(\w+) (\d+)', line)
-        if found:
-            out[int(found[2])] = found[1]
-    return out
 
 
 def run(argv, folder, env):
@@ -100,7 +85,7 @@ def ktrace_threads(path, names):
         events = threads[r.tid]
         if r.kind == ktrace.SYSCALL:
             code, args = ktrace.read_call(r.data)
-            events.append(['call', names.get(code, str(code)), list(args), None, []])
+            events.append(['call', names.get(code, str(code)), list(args), None, [], None])
         elif r.kind == ktrace.SYSRET:
             code, error, value = ktrace.read_ret(r.data)
             last = next((e for e in reversed(events) if e[0] == 'call'), None)
@@ -114,17 +99,14 @@ def ktrace_threads(path, names):
                 continue  # a child's first record: strace has none
             assert last[1] == names.get(code, str(code))
             last[3] = 'restart' if error == -1 else 'just' if error == -2 else value if not error else \
-                FREEBSD.get(error) or os_errno(error)
+                errno_name(error)
         elif r.kind == ktrace.NAMEI:
             events[-1][4].append(r.data)
+        elif r.kind == ktrace.GENIO:
+            events[-1][5] = ktrace.read_genio(r.data)[2]
         elif r.kind == ktrace.PSIG:
             events.append(['signal', SIGNALS[ktrace.read_psig(r.data)[0]], ktrace.read_psig(r.data)[1]])
     return [(tid, threads[tid]) for tid in order]
-
-
-def os_errno(number):
-    import errno
-    return errno.errorcode.get(number - 1000 if number > 1000 else number)
 
 
 # ---- the same? ----
@@ -158,8 +140,8 @@ def compare(label, mine, theirs, names_mine, names_theirs, say):
             say('%s: %d calls, strace has %d; the first that lacks is %s' %
                 (label, len(a), len(b), (a + b)[i] if i < len(a) else b[i]))
             return
-        _, name, args, result, paths = a[i]
-        _, other, other_args, other_result, other_paths = b[i]
+        _, name, args, result, paths, data = a[i]
+        _, other, other_args, other_result, other_paths, other_data = b[i]
 
         def who(value, table):
             return table.get(value, value)
@@ -183,6 +165,13 @@ def compare(label, mine, theirs, names_mine, names_theirs, say):
         if paths is not None and other_paths is not None and [RANDOM.sub(b'/tXXXXXX', x) for x in paths] != \
                 [RANDOM.sub(b'/tXXXXXX', x) for x in other_paths]:
             say('%s: call %d %s has paths %s, strace has %s' % (label, i, name, paths, other_paths))
+        if name in DATA and named(data, names_mine) != named(other_data, names_theirs):
+            say('%s: call %d %s has data %r, strace has %r' % (label, i, name, data, other_data))
+
+
+def named(data, table):
+    """Numbers of processes in data are who they are."""
+    return data and re.sub(rb'\d+', lambda m: str(table.get(int(m[0]), m[0])).encode(), data)
 
 
 def unescape(text):
@@ -192,7 +181,7 @@ def unescape(text):
 def main():
     ktr, folder, label = sys.argv[1:4]
     command = sys.argv[5:]
-    names = numbers()
+    names = NAMES
     env = dict(PATH=os.environ['PATH'], HOME='/nonexistent', LC_ALL='C', TZ='UTC', PYTHONHASHSEED='0', PERL_HASH_SEED='0',
                PERL_PERTURB_KEYS='0', PYTHONDONTWRITEBYTECODE='1', GIT_AUTHOR_DATE='@1 +0000',
                GIT_COMMITTER_DATE='@1 +0000', GIT_CONFIG_NOSYSTEM='1')
@@ -230,7 +219,7 @@ def parsed(theirs, texts):
                 continue
             name, args, result = strace_call(what)
             shown_call = calls.pop(0) if calls else ''
-            joined.append(['call', name, args, result, shown_call])
+            joined.append(['call', name, args, result, shown_call, None])
         out.append((pid, joined))
     return out
 
@@ -258,6 +247,7 @@ def report(label, mine, theirs, texts, say):
             continue
         for e in other:
             if e[0] == 'call':
+                e[5] = shown_data(e[1], e[4], e[3])
                 e[4] = shown_paths(e[1], e[4])
         for e in events:
             if e[0] == 'call' and e[1] not in PATHS:
@@ -286,6 +276,21 @@ def order_like(texts, theirs):
 PATHS = {'open', 'openat', 'stat', 'lstat', 'newfstatat', 'access', 'faccessat2', 'faccessat', 'execve', 'unlink', 'unlinkat',
          'mkdir', 'rmdir', 'chdir', 'rename', 'renameat2', 'readlink', 'statfs', 'utimensat', 'chmod', 'fchmodat', 'link',
          'linkat', 'statx', 'fchownat'}
+
+
+# Calls whose strings in strace's lines are what they have read or written.
+DATA = {'read', 'write', 'pread64', 'pwrite64', 'readv', 'writev', 'preadv', 'pwritev', 'sendto', 'recvfrom'}
+DATA_MAX = 4096  # of a call
+
+
+def shown_data(name, text, result):
+    """None: it has moved none, and has no record of any; the addresses of sockets are no data."""
+    if name not in DATA or not isinstance(result, int):
+        return None
+    text = text[:text.rindex(') = ')]
+    if name in ('sendto', 'recvfrom'):
+        text = text.split('{sa_family')[0]
+    return b''.join(unescape(m[1]) for m in QUOTED.finditer(text))[:min(result, DATA_MAX)]
 
 
 def shown_paths(name, text):

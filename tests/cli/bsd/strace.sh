@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.inc"
 
 [ "$(uname -m)" = x86_64 ] || { skip "strace's lines are compared with the numbers of x86-64"; exit 0; }
-$cc -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
+$cc -Iinclude -O1 -w tests/programs/bsd/lives.c -o "$dir/lives" -lpthread || exit 1
 
 same() {
 	timeout 300 python3 tests/cli/bsd/strace.py "$ktr" "$dir/s" "$*" -- "$@" || failed=1
@@ -26,7 +26,7 @@ same tar cf x.tar /etc/passwd /etc/group
 [ "${FULL:-0}" = 1 ] || exit $failed
 
 same "$dir/lives" forks 200
-same "$dir/lives" signals 1000
+same "$dir/lives" signals 3400 # each three of them
 same "$dir/lives" threads 50
 # One after the other: shells have a handler of SIGCHLD, which comes when it likes.
 each() {
@@ -52,5 +52,12 @@ ls.wait()
 print(len(sort.communicate()[0]))'
 same sqlite3 x.db 'create table t(a); insert into t values(1); select * from t'
 same git init -q .
+# A pipeline, its programs each in its turn: whoever is woken first reads what there is.
+same python3 -c '
+import subprocess
+data = b"\n".join(b"%d" % (i * 7919 % 1000) for i in range(1000))
+for command in ["sort", "-n"], ["uniq"], ["head", "-n", "100"], ["gzip", "-nc"]:
+    data = subprocess.run(command, input=data, stdout=subprocess.PIPE).stdout
+print(len(data))'
 same sh -c 'trap "echo trapped" USR1; kill -USR1 $$; exec true'
 exit $failed

@@ -4,9 +4,12 @@
  * at every run, so that two tracers can be compared.
  *
  *	lives forks N | threads N | signals N | vfork | exec-thread | killed | crash | restart | pipe | sockets |
- *	      vectors
+ *	      vectors | utrace
  */
+#include <ktr/ktrace.h>
+
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -219,6 +222,17 @@ static void lives_sockets(void)
 	lstat("/nonexistent", &stat_);
 }
 
+static int lives_utrace(void)
+{
+	char large[KTR_UTRACE_MAX + 1] = "";
+
+	errno = 5;
+	if (ktr_utrace("phase two\n", 10) || ktr_utrace(NULL, 0) || ktr_utrace((void *)8, 5) ||
+	    ktr_utrace(large, KTR_UTRACE_MAX) || errno != 5)
+		return 1;
+	return !(ktr_utrace(large, sizeof(large)) == -1 && errno == EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -244,6 +258,8 @@ int main(int argc, char **argv)
 		lives_pipe();
 	else if (strcmp(what, "vectors") == 0)
 		lives_vectors();
+	else if (strcmp(what, "utrace") == 0)
+		return lives_utrace();
 	else if (strcmp(what, "sockets") == 0)
 		lives_sockets();
 	else

@@ -5,11 +5,12 @@
  * the next tick: there are ticks while records wait to be written, and after every signal until it has been
  * looked at.
  */
-#include "tools/bsd/ktrace_tracer.h"
+#include "tools/ktrace/ktrace_tracer.h"
 
 #include "conf/kit/array.h"
 #include "ktr/provider/syscall/tracer.h"
-#include "tools/bsd/ktrace_control.h"
+#include "tools/ktrace/ktrace_control.h"
+#include "tools/ktrace/ktrace_trace.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "writer/ktrace/encode.h"
@@ -38,14 +39,47 @@ struct ktrace_waiter {
 struct ktrace_tracer {
 	const struct ktrace_job *job;
 	struct ktr__tracer tracer;
-	struct ktr__ktrace_out out;
-	struct ktr__tracee_sink file;
-	struct stat stat;	   /* of the file */
+	struct ktrace_trace *trace; /* owned; NULL: it is a file */
+	struct ktr__ktrace_out out; /* the file */
+	struct ktr__tracee_sink sink; /* of either */
+	struct stat stat;	   /* likewise */
 	int control;
 	int ticks; /* there are, for records that wait */
 	struct ktrace_waiter *waiter; /* owned */
 	uint32_t n_waiters, room_waiters;
 };
+
+/* ---- where records go ---- */
+
+static int ktrace_tracer_waits(const struct ktrace_tracer *self)
+{
+	return self->trace ? ktrace_trace_waits(self->trace) : self->out.n != 0;
+}
+
+static int ktrace_tracer_write(struct ktrace_tracer *self)
+{
+	return self->sink.flush(self->sink.context);
+}
+
+/* 0, or -1 after a complaint. */
+static int ktrace_tracer_open(struct ktrace_tracer *self)
+{
+	struct ktr_error err = KTR_ERROR_NONE;
+
+	if (self->job->fd >= 0) {
+		self->out.fd = self->job->fd;
+		self->sink = ktr__ktrace_sink(&self->out);
+		fstat(self->job->fd, &self->stat);
+		return 0;
+	}
+	if (ktrace_trace_open(&self->trace, self->job->path, self->job->cmdline, &err)) {
+		fail_with(self->job->command, &err);
+		return -1;
+	}
+	self->sink = ktrace_trace_sink(self->trace);
+	stat(self->job->path, &self->stat);
+	return 0;
+}
 
 /* ---- what the tracer is asked for from outside ---- */
 
@@ -80,7 +114,7 @@ static int ktrace_tracer_do(struct ktrace_tracer *self, const struct ktrace_requ
 	default:
 		return -EINVAL;
 	}
-	ktr__ktrace_flush(&self->out);
+	ktrace_tracer_write(self);
 	return rc;
 }
 
@@ -123,7 +157,7 @@ static void ktrace_tracer_failed(struct ktrace_tracer *self, int rc)
 
 static void ktrace_tracer_flush(struct ktrace_tracer *self)
 {
-	int rc = ktr__ktrace_flush(&self->out);
+	int rc = ktrace_tracer_write(self);
 
 	if (rc)
 		ktrace_tracer_failed(self, rc);
@@ -157,7 +191,7 @@ static void ktrace_tracer_handler(int number)
 static void ktrace_tracer_at_tick(struct ktrace_tracer *self)
 {
 	ktrace_tracer_ticked = 0;
-	if (self->out.n) {
+	if (ktrace_tracer_waits(self)) {
 		ktrace_tracer_flush(self);
 		return;
 	}
@@ -192,7 +226,7 @@ static void ktrace_tracer_loop(struct ktrace_tracer *self)
 		if (rc < 0)
 			ktrace_tracer_failed(self, rc);
 		ktrace_tracer_look(self);
-		if (self->out.n && !self->ticks) {
+		if (!self->ticks && ktrace_tracer_waits(self)) {
 			self->ticks = 1;
 			ktrace_tracer_tick(1);
 		}
@@ -273,16 +307,15 @@ static int ktrace_tracer_main(const struct ktrace_job *job, int report)
 	if (!self)
 		return 1;
 	self->job = job;
-	self->out.fd = job->fd;
-	self->file = ktr__ktrace_sink(&self->out);
-	ktrace_tracer_close_others(job->fd, report);
+	ktrace_tracer_close_others(job->fd >= 0 ? job->fd : report, report);
 	ktrace_tracer_null(STDIN_FILENO);
 	ktrace_tracer_null(STDOUT_FILENO);
 	ktrace_tracer_signals();
-	fstat(job->fd, &self->stat);
-	ktr__tracer_init(&self->tracer, &self->file);
+	started.said = ktrace_tracer_open(self) != 0;
+	ktr__tracer_init(&self->tracer, &self->sink);
 	self->control = ktrace_control_listen();
-	ktrace_tracer_begin(self, &started);
+	if (!started.said)
+		ktrace_tracer_begin(self, &started);
 	if (write(report, &started, sizeof(started)) != sizeof(started))
 		ktr__tracer_clear_all(&self->tracer);
 	close(report);
@@ -291,7 +324,9 @@ static int ktrace_tracer_main(const struct ktrace_job *job, int report)
 	if (chdir("/") < 0)
 		return 1;
 	ktrace_tracer_loop(self);
-	ktrace_tracer_flush(self);
+	if (!started.said)
+		ktrace_tracer_flush(self);
+	ktrace_trace_close(self->trace);
 	ktr__tracer_free(&self->tracer);
 	free(self->waiter);
 	free(self);

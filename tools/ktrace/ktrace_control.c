@@ -3,7 +3,7 @@
  * One request for each connection. None is waited for longer than a second: a peer that says nothing stops
  * nobody.
  */
-#include "tools/bsd/ktrace_control.h"
+#include "tools/ktrace/ktrace_control.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A trace holds what programs read and write, passwords, too: it is for its owner alone. */
-#include "tools/bsd/ktrace_file.h"
+#include "tools/ktrace/ktrace_file.h"
 
 #include "tools/options.h"
 

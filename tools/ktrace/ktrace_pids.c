@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A process may end while the list is read: it is none then. */
-#include "tools/bsd/ktrace_pids.h"
+#include "tools/ktrace/ktrace_pids.h"
 
 #include "conf/kit/array.h"
 #include "ktr/provider/syscall/tracee_memory.h"

@@ -5,10 +5,10 @@
  * status are as without; ktrace_tracer.c has who traces it.
  */
 #include "ktr/provider/syscall/tracee_event.h"
-#include "tools/bsd/ktrace_control.h"
-#include "tools/bsd/ktrace_file.h"
-#include "tools/bsd/ktrace_pids.h"
-#include "tools/bsd/ktrace_tracer.h"
+#include "tools/ktrace/ktrace_control.h"
+#include "tools/ktrace/ktrace_file.h"
+#include "tools/ktrace/ktrace_pids.h"
+#include "tools/ktrace/ktrace_tracer.h"
 #include "tools/bsd/trpoints.h"
 #include "tools/command.h"
 #include "tools/interrupt.h"
@@ -26,12 +26,16 @@
 
 struct ktrace {
 	const char *command; /* argv[0] */
-	const char *path;
+	const char *path; /* of the file, or of the trace */
+	const char *trace; /* NULL: a file is written */
 	uint64_t pid, group;
 	int append, clear, clear_all, descend, inherit;
 	uint32_t records;
 	uint32_t points; /* of records, those that the tracer tells of */
 	struct ktrace_pids pids;
+	uint64_t tell; /* a descriptor, UINT64_MAX: none; where ktr_ktrace(3) hears of */
+	int error;     /* an errno: what went wrong first */
+	char cmdline[256];
 };
 
 static const struct option_row ktrace_rows[] = {
@@ -40,8 +44,10 @@ static const struct option_row ktrace_rows[] = {
 	OPTION_FLAG('c', "clear", struct ktrace, clear, "end tracing of -p or -g, or of all that goes to FILE"),
 	OPTION_FLAG('d', "descend", struct ktrace, descend, "with -p or -g: their present descendants, too"),
 	OPTION_FLAG('i', "inherit", struct ktrace, inherit, "trace children that come, too"),
+	OPTION_NUMBER(0, "errno", "FD", struct ktrace, tell, 0, INT_MAX, "write to FD how it went: an errno, for ktr_ktrace(3)"),
 	OPTION_TEXT('f', "file", "FILE", struct ktrace, path, "write to FILE (ktrace.out)"),
 	OPTION_NUMBER('g', "group", "PID", struct ktrace, group, 1, INT_MAX, "the processes of a group"),
+	OPTION_TEXT('o', "output", "TRACE", struct ktrace, trace, "write a trace, for ktr report, ktr timeline, ..."),
 	OPTION_NUMBER('p', "pid", "PID", struct ktrace, pid, 1, INT_MAX, "a running process"),
 	OPTION_TAKE('t', "trace", "TRSTR", struct ktrace, records, trpoints_take,
 		    "what: calls, names (paths), i/o, signals, structures t; + the usual"),
@@ -54,7 +60,8 @@ static const struct options ktrace_options = {
 	.examples = "ktr ktrace ls; ktr kdump\n"
 		    "ktr ktrace -i make             what it starts, too\n"
 		    "ktr ktrace -t cn -p 4711       calls and paths of a running process\n"
-		    "ktr ktrace -c -p 4711          no more of it\n",
+		    "ktr ktrace -c -p 4711          no more of it\n"
+		    "ktr ktrace -i -o trace make    a trace: ktr report --syscalls trace, ktr timeline trace\n",
 	OPTIONS_ROWS(ktrace_rows),
 	.stop = 1,
 };
@@ -73,10 +80,19 @@ static const char *ktrace_why(int error, pid_t pid, char *text, size_t size)
 	return text;
 }
 
-static int ktrace_refused(const struct ktrace *ktrace, pid_t pid, int error)
+/* Of what went wrong the first is told. */
+static int ktrace_failed(struct ktrace *ktrace, int error)
+{
+	if (!ktrace->error)
+		ktrace->error = error;
+	return 1;
+}
+
+static int ktrace_refused(struct ktrace *ktrace, pid_t pid, int error)
 {
 	char why[96];
 
+	ktrace_failed(ktrace, -error);
 	return fail(ktrace->command, "process %d: %s%s", (int)pid, strerror(-error),
 		    ktrace_why(error, pid, why, sizeof(why)));
 }
@@ -104,7 +120,7 @@ static void ktrace_standard_files(void)
 		close(fd);
 }
 
-static int ktrace_start(const struct ktrace *ktrace, struct ktrace_job *job)
+static int ktrace_start(struct ktrace *ktrace, struct ktrace_job *job)
 {
 	struct ktrace_started started = { 0 };
 	int rc;
@@ -114,17 +130,21 @@ static int ktrace_start(const struct ktrace *ktrace, struct ktrace_job *job)
 	job->path = ktrace->path;
 	job->points = ktrace->points;
 	job->inherit = ktrace->inherit;
-	job->fd = ktrace_file_open(ktrace->command, ktrace->path, ktrace->append);
-	if (job->fd < 0)
-		return 1;
+	job->cmdline = ktrace->cmdline;
+	job->fd = ktrace->trace ? -1 : ktrace_file_open(ktrace->command, ktrace->path, ktrace->append);
+	if (job->fd < 0 && !ktrace->trace)
+		return ktrace_failed(ktrace, EACCES);
 	rc = ktrace_tracer_start(job, &started);
-	close(job->fd);
+	if (job->fd >= 0)
+		close(job->fd);
+	if (!rc && started.said)
+		return 1;
 	if (rc)
 		return fail(ktrace->command, "the tracer did not start");
 	return started.n ? 0 : ktrace_refused(ktrace, started.pid, started.error);
 }
 
-static int ktrace_launch(const struct ktrace *ktrace, char **argv)
+static int ktrace_launch(struct ktrace *ktrace, char **argv)
 {
 	struct ktrace_job job = { .launch = getpid() };
 	int rc = ktrace_start(ktrace, &job);
@@ -134,15 +154,21 @@ static int ktrace_launch(const struct ktrace *ktrace, char **argv)
 
 /* ---- to end ---- */
 
-static int ktrace_clear_pid(const struct ktrace *ktrace, pid_t pid)
+static int ktrace_clear_pid(struct ktrace *ktrace, pid_t pid)
 {
 	struct ktrace_request request = { .op = KTRACE_CLEAR, .pid = pid, .points = ktrace->points };
 	pid_t tracer = ktrace_pids_tracer(pid);
 	int rc;
 
-	if (tracer <= 0)
-		return tracer < 0 ? fail(ktrace->command, "process %d: %s", (int)pid, strerror(-tracer)) : 0;
+	if (tracer < 0) {
+		ktrace_failed(ktrace, -tracer);
+		return fail(ktrace->command, "process %d: %s", (int)pid, strerror(-tracer));
+	}
+	if (!tracer)
+		return 0;
 	rc = ktrace_control_ask(tracer, &request);
+	if (rc && rc != -ESRCH)
+		ktrace_failed(ktrace, rc == -ENOTCONN ? EPERM : -rc);
 	if (rc == -ENOTCONN)
 		return fail(ktrace->command, "process %d: process %d traces it, which is no ktrace of yours", (int)pid,
 			    (int)tracer);
@@ -179,8 +205,10 @@ static int ktrace_collect(struct ktrace *ktrace)
 	int rc = ktrace->group ? ktrace_pids_add_group(&ktrace->pids, (pid_t)ktrace->group)
 			       : ktrace_pids_add(&ktrace->pids, (pid_t)ktrace->pid);
 
-	if (!rc && ktrace->group && !ktrace->pids.n)
+	if (!rc && ktrace->group && !ktrace->pids.n) {
+		ktrace_failed(ktrace, ESRCH);
 		return fail(ktrace->command, "group %d: %s", (int)ktrace->group, strerror(ESRCH));
+	}
 	if (!rc && ktrace->descend)
 		rc = ktrace_pids_add_descendants(&ktrace->pids);
 	return rc ? fail(ktrace->command, "/proc: %s", strerror(-rc)) : 0;
@@ -250,14 +278,35 @@ static int ktrace_check(const struct ktrace *ktrace, const char *program)
 		return usage_error(ktrace->command, "\"%s\": a command goes without -C, -c, -g and -p", program);
 	if (!program && !running && !clearing)
 		return usage_error(ktrace->command, "a command, -p or -g is needed");
+	if (ktrace->trace && ktrace->append)
+		return usage_error(ktrace->command, "nothing is appended to a trace: -a goes with -f");
+	if (ktrace->trace && ktrace->path)
+		return usage_error(ktrace->command, "only one of -f and -o");
 	if (!ktrace->points)
 		return usage_error(ktrace->command, "Linux tells of none of these records");
 	return 0;
 }
 
+static void ktrace_tell(const struct ktrace *ktrace, int rc)
+{
+	int32_t answer = !rc ? 0 : ktrace->error ? ktrace->error : EIO;
+
+	if (ktrace->tell <= INT_MAX && write((int)ktrace->tell, &answer, sizeof(answer)) != sizeof(answer))
+		fail(ktrace->command, "--errno: %s", strerror(errno));
+}
+
+/* What the trace says it is of. */
+static void ktrace_cmdline(struct ktrace *ktrace, char **argv)
+{
+	size_t n = 0, room = sizeof(ktrace->cmdline);
+
+	for (; *argv && n < room; argv++)
+		n += (size_t)snprintf(ktrace->cmdline + n, room - n, "%s%s", n ? " " : "", *argv);
+}
+
 static int cmd_ktrace(int argc, char **argv)
 {
-	struct ktrace ktrace = { .command = argv[0], .path = KTRACE_FILE, .records = trpoints_default() };
+	struct ktrace ktrace = { .command = argv[0], .tell = UINT64_MAX, .records = trpoints_default() };
 	int rc;
 
 	if (!options_parse(&ktrace_options, argc, argv, &ktrace, &rc))
@@ -266,9 +315,13 @@ static int cmd_ktrace(int argc, char **argv)
 	rc = ktrace_check(&ktrace, optind < argc ? argv[optind] : NULL);
 	if (rc)
 		return rc;
+	if (!ktrace.path)
+		ktrace.path = ktrace.trace ? ktrace.trace : KTRACE_FILE;
+	ktrace_cmdline(&ktrace, optind < argc ? argv + optind : argv);
 	if (optind < argc)
 		return ktrace_launch(&ktrace, argv + optind);
 	rc = ktrace.pid || ktrace.group ? ktrace_running(&ktrace) : ktrace_clear_tracers(&ktrace);
+	ktrace_tell(&ktrace, rc);
 	ktrace_pids_free(&ktrace.pids);
 	return rc;
 }

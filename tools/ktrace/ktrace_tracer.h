@@ -12,8 +12,9 @@
 
 struct ktrace_job {
 	const char *command; /* argv[0], for complaints */
-	const char *path;    /* of the file, likewise */
-	int fd;		     /* the file */
+	const char *path;    /* of the file or trace, likewise */
+	int fd;		     /* the file; -1: it is a trace, which the tracer makes */
+	const char *cmdline; /* of the trace */
 	uint32_t points;     /* enum ktr__tracee_points */
 	int inherit;
 	pid_t launch;	     /* the process that becomes the program; 0: attach to the others */
@@ -25,6 +26,7 @@ struct ktrace_job {
 struct ktrace_started {
 	int error;	/* 0: all goes on; -errno of the first process that could not be traced */
 	pid_t pid;	/* that process */
+	int said;	/* why not has been said: the trace could not be made */
 	unsigned n;	/* processes that are traced */
 	pid_t tracer;
 };
