@@ -360,7 +360,8 @@ static void ktrace_trace_about(struct ktrace_trace *trace, struct ktrace_trace_t
 	task->on[0] = '\0';
 	if (i >= 0)
 		snprintf(task->on, sizeof(task->on), "%s",
-			 ktr__descriptors_name(&trace->descriptors, task->pid, (int)task->args[i]));
+			 ktr__descriptors_name(&trace->descriptors, task->pid, task->tid,
+					       (int)task->args[i]));
 }
 
 static void ktrace_trace_call(struct ktrace_trace *trace, struct ktrace_trace_task *task,
@@ -396,7 +397,7 @@ static void ktrace_trace_path(struct ktrace_trace *trace, const struct ktr__trac
 	begin->has_text[i] = 1;
 	if (!n) /* the descriptor itself is meant: AT_EMPTY_PATH */
 		snprintf(task->on, sizeof(task->on), "%s",
-			 task->call->args[0] == 'd' ? ktr__descriptors_name(&trace->descriptors, task->pid,
+			 task->call->args[0] == 'd' ? ktr__descriptors_name(&trace->descriptors, task->pid, task->tid,
 									    (int)task->args[0])
 						    : "");
 	else if (i == 0 || task->call->args[0] == 'd')

@@ -52,7 +52,7 @@ static void descriptors_copy(struct ktr__descriptor *one, const char *name, size
 		memcpy(one->name, "...", 3);
 }
 
-const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, int fd)
+const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, pid_t tid, int fd)
 {
 	struct ktr__descriptor **at, *one;
 	char path[64], name[4096];
@@ -63,7 +63,7 @@ const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pi
 	at = descriptors_at(descriptors, pid, fd);
 	if (*at)
 		return (*at)->name;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)tid, fd);
 	n = readlink(path, name, sizeof(name));
 	/* What is not there yet may come by any means. */
 	one = n > 0 ? descriptors_new(at, pid, fd) : NULL;

@@ -19,8 +19,8 @@ struct ktr__descriptors {
 	struct ktr__descriptor *bucket[KTR__DESCRIPTORS_BUCKETS]; /* owned. All zero: there are none */
 };
 
-/* "" where it is not known, or there is none. Valid until the next call here. */
-const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, int fd);
+/* As the thread tid of the process has it. "" where it is not known, or there is none. Valid until the next call here. */
+const char *ktr__descriptors_name(struct ktr__descriptors *descriptors, pid_t pid, pid_t tid, int fd);
 
 /* It is called so from here on. */
 void ktr__descriptors_set(struct ktr__descriptors *descriptors, pid_t pid, int fd, const char *name);
