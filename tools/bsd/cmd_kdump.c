@@ -152,13 +152,13 @@ static void kdump_record(struct kdump *dump, const struct ktr__ktrace_record *re
 	const struct ktr__ktrace_header *header = &record->header;
 	struct kdump_process *process;
 
-	if (record->dropped)
-		kdump_line_dropped(&dump->lines, record);
 	kdump_says_32bit(dump, record);
 	if (dump->calls.view) {
 		kdump_view(dump, record);
 		return;
 	}
+	if (record->dropped)
+		kdump_line_dropped(&dump->lines, record);
 	if (kdump_is_process(dump, record))
 		return;
 	if (!kdump_is_wanted(dump, header))

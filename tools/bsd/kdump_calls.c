@@ -258,6 +258,8 @@ int kdump_calls_record(struct kdump_calls *calls, const struct ktr__ktrace_recor
 		return -ENOMEM;
 	calls->now_ns = (int64_t)((uint64_t)header->sec * 1000000000 +
 				  (uint64_t)header->fraction * (header->version ? 1 : 1000));
+	if (record->dropped && calls->view->lost)
+		calls->view->lost(calls, call);
 	switch (header->type) {
 	case KTR__KTRACE_SYSCALL:
 		return kdump_calls_begin(calls, call, record, abi);

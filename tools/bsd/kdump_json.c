@@ -140,6 +140,14 @@ static void json_signal(struct kdump_calls *calls, struct kdump_call *call, cons
 	json_write(calls, line);
 }
 
+static void json_lost(struct kdump_calls *calls, struct kdump_call *call)
+{
+	json_t *line = json_line(call, calls->now_ns);
+
+	json_object_set_new(line, "dropped", json_true());
+	json_write(calls, line);
+}
+
 static void json_gone(struct kdump_calls *calls, struct kdump_call *call)
 {
 	json_t *line;
@@ -157,4 +165,4 @@ static void json_gone(struct kdump_calls *calls, struct kdump_call *call)
 	json_write(calls, line);
 }
 
-const struct kdump_view kdump_json = { NULL, json_ended, json_signal, json_gone };
+const struct kdump_view kdump_json = { NULL, json_ended, json_signal, json_lost, json_gone };

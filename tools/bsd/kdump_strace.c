@@ -190,6 +190,13 @@ static void strace_signal(struct kdump_calls *calls, struct kdump_call *call, co
 		signal->code ? signal->code : "");
 }
 
+static void strace_lost(struct kdump_calls *calls, struct kdump_call *call)
+{
+	strace_release(calls, NULL);
+	strace_who(calls, call->tid, calls->now_ns);
+	fputs("+++ records dropped +++\n", calls->out);
+}
+
 static void strace_gone(struct kdump_calls *calls, struct kdump_call *call)
 {
 	char name[32];
@@ -206,4 +213,5 @@ static void strace_gone(struct kdump_calls *calls, struct kdump_call *call)
 		fprintf(calls->out, "+++ exited with %d +++\n", call->last < 0 ? 0 : call->last);
 }
 
-const struct kdump_view kdump_strace = { strace_begun, strace_ended, strace_signal, strace_gone };
+const struct kdump_view kdump_strace = { strace_begun, strace_ended, strace_signal, strace_lost,
+					 strace_gone };
