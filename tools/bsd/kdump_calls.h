@@ -53,7 +53,7 @@ struct kdump_view {
 	void (*begun)(struct kdump_calls *calls, struct kdump_call *call); /* each may be NULL */
 	void (*ended)(struct kdump_calls *calls, struct kdump_call *call);
 	void (*signal)(struct kdump_calls *calls, struct kdump_call *call, const struct kdump_signal *signal);
-	void (*lost)(struct kdump_calls *calls, struct kdump_call *call); /* records of the process, before this one */
+	void (*lost)(struct kdump_calls *calls, struct kdump_call *call); /* records, before this one */
 	void (*gone)(struct kdump_calls *calls, struct kdump_call *call); /* the process, of this thread */
 };
 

@@ -395,11 +395,9 @@ static void ktrace_trace_path(struct ktrace_trace *trace, const struct ktr__trac
 	skip = n > room ? n - room : 0;
 	snprintf(begin->text[i], sizeof(begin->text[i]), "%.*s", (int)(n - skip), event->path.bytes + skip);
 	begin->has_text[i] = 1;
-	if (!n) /* the descriptor itself is meant: AT_EMPTY_PATH */
+	if (!n && task->call->args[0] == 'd') /* the descriptor itself is meant: AT_EMPTY_PATH */
 		snprintf(task->on, sizeof(task->on), "%s",
-			 task->call->args[0] == 'd' ? ktr__descriptors_name(&trace->descriptors, task->pid, task->tid,
-									    (int)task->args[0])
-						    : "");
+			 ktr__descriptors_name(&trace->descriptors, task->pid, task->tid, (int)task->args[0]));
 	else if (i == 0 || task->call->args[0] == 'd')
 		snprintf(task->on, sizeof(task->on), "%s", begin->text[i]);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # ktr ktrace -o: a trace has the calls that ktrace.out has, with names of arguments, files and peers; ktr report
-# --syscalls counts what strace -c does; calls stand in the tracks of their threads; beside the points of a program
-# that has its own, in order; ktr kdump --strace and --json.
+# --syscalls counts what strace -c does; calls stand in the tracks of their threads, beside the points of a program
+# that has its own, in order; ktr kdump --strace and --json. FULL=1: more of it.
 . "$(dirname "$0")/../lib.inc"
 
 [ "$(uname -m)" = x86_64 ] || { skip "names of calls are looked up in x86-64's header"; exit 0; }
@@ -14,8 +14,8 @@ cd "$dir" || exit 1
 ended() { grep -q '"kind":"end"' "$1/ktr/info.jsonl"; }
 
 # One after the other, a program does the same.
-lives='forks 2:threads 3:restart'
-[ "${FULL:-0}" = 1 ] && lives="$lives:forks 200:vfork:threads 50:signals 3400:sockets:vectors:pipe"
+lives='forks 2:restart' clocks=tsc n=50
+[ "${FULL:-0}" = 1 ] && lives="$lives:forks 200:vfork:threads 50:signals 3400:sockets:vectors:pipe" clocks='tsc monotonic' n=1000
 IFS=:
 for life in $lives; do
 	unset IFS
@@ -93,12 +93,12 @@ kill $sleeper
 status 0 "$ktr" ktrace -o t true
 
 # Beside the program's own points, which it tells by itself.
-for clock in ${CLOCKS:-monotonic tsc}; do
-	KTR_CLOCK_SOURCE=$clock KTR_MASK=own KTR_FILE=mine "$ktr" ktrace -i -o t ./own 200 >/dev/null 2>&1 || fail "own"
+for clock in $clocks; do
+	KTR_CLOCK_SOURCE=$clock KTR_MASK=own KTR_FILE=mine "$ktr" ktrace -i -o t ./own "$n" >/dev/null 2>&1 || fail "own"
 	await 'ended t && ended mine'
 	status 0 "$ktr" merge -o both mine t
-	python3 "$tests/trace.py" order "$ktr" both 200 || failed=1
-	"$ktr" sql both "SELECT count(*) FROM calls WHERE name = 'fcntl' AND parent = 'work'" 2>err | grep -qw 400 ||
+	python3 "$tests/trace.py" order "$ktr" both "$n" || failed=1
+	"$ktr" sql both "SELECT count(*) FROM calls WHERE name = 'fcntl' AND parent = 'work'" 2>err | grep -qw $((2 * n)) ||
 		fail "calls within the program's own: $("$ktr" sql both "SELECT name, parent, count(*) FROM calls GROUP BY 1, 2")"
 	rm -rf mine t both
 done
