@@ -389,7 +389,8 @@ static void ktrace_trace_path(struct ktrace_trace *trace, const struct ktr__trac
 	size_t n = event->path.n, room = sizeof(begin->text[0]) - 1, skip;
 	unsigned i = event->path.arg;
 
-	if (!task || task->tid != event->tid || i >= KTR__CALL_ARGS)
+	/* A call that has no name, as those of 32-bit programs, has no arguments that are known. */
+	if (!task || !task->call || task->tid != event->tid || i >= KTR__CALL_ARGS)
 		return;
 	/* Of a path that is too long its end, as of a descriptor's. */
 	skip = n > room ? n - room : 0;
