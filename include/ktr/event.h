@@ -7,6 +7,7 @@
  *	KTR_COUNTER0(KTR_GEN, "queue", "files", depth);
  *	KTR_START0(KTR_VFS, "file", path, key); ... KTR_STOP0(KTR_VFS, "file", path, key);
  *	KTR_SCOPE(KTR_LOCK, "flush", "shard:%d", shard);
+ *	KTR_FLOW(KTR_GEN, "job", number);
  *
  * egroup, attribute names and, for KTR_SCOPE, the name are string constants; an attribute's name
  * contains its colon and format. ident and a state's or point's text are strings: literals are the site's, others
@@ -193,6 +194,12 @@ template <class... T> inline void ktr__check_format(ktr__counter_format, T...)
 	KTR__EVENT3(m, egroup, ident, "point:\"%s\"", "point", point, a0, v0, a1, v1, a2, v2)
 #define KTR_POINT4(m, egroup, ident, point, a0, v0, a1, v1, a2, v2, a3, v3)			\
 	KTR__EVENT4(m, egroup, ident, "point:\"%s\"", "point", point, a0, v0, a1, v1, a2, v2, a3, v3)
+
+/*
+ * What is handed on, of a name (a string constant) and a key (a number or pointer): a page has an arrow from each
+ * event to the next one of that name and key, where another thread records it, be it in another process.
+ */
+#define KTR_FLOW(m, name, key) KTR__CTR1(m, name " flow:0x%jX", "flow", KTR__CAST(uintmax_t, key))
 
 #define KTR_START0(m, egroup, ident, key)							\
 	KTR__EVENT0(m, egroup, ident, "start:0x%jX", "key", KTR__CAST(uintmax_t, key))
