@@ -192,9 +192,9 @@ $(O)/obj/visualize/page/page_assets.o: $(wildcard visualize/page/program/*.html 
 $(O)/obj/visualize/page/page_assets.o: ASM_DIRS = -I$(O)/obj/visualize/page
 $(O)/obj/visualize/flame/flame_assets.o: $(wildcard visualize/flame/*)
 
-# The program of a page, as it lies in visualize/page/program but for its comments: what a worker runs as well, and the rest; and
+# The program of a page, as it lies in visualize/page/program but for comments and empty lines: what a worker runs as well, and the rest; and
 # the one around two pages.
-PAGE_ENGINE  := text blob data rows histogram filter within match kinds window tasks
+PAGE_ENGINE  := text blob data rows histogram filter within match kinds window around tasks
 PAGE_VIEW    := ask nodes draw lines marks flow hit search panel detail range link main
 PAGE_COMPARE := text blob nodes compare
 $(O)/obj/visualize/page/engine.js: $(PAGE_ENGINE:%=visualize/page/program/%.js)
@@ -203,7 +203,7 @@ $(O)/obj/visualize/page/compare.js: $(PAGE_COMPARE:%=visualize/page/program/%.js
 $(O)/obj/visualize/page/%.js: Makefile
 	@mkdir -p $(@D)
 	$(call brief,JS)
-	$(Q)sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' -e 's/[[:blank:]]*\/\* .* \*\/$$//' $(filter %.js,$^) | cat -s >$@
+	$(Q)sed -e '/^[[:blank:]]*\/\*.*\*\/$$/d' -e '/^[[:blank:]]*\/\*/,/\*\/$$/d' -e 's/[[:blank:]]*\/\* .* \*\/$$//' $(filter %.js,$^) | sed '/^$$/d' >$@
 
 # What objects are made with: a file that is rewritten when it changes, so that they are made anew.
 $(O)/flags: FORCE | setup

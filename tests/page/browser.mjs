@@ -45,8 +45,8 @@ function keepWritten() {
 	};
 }
 
-export async function openPage(browser, file, hash = '') {
-	const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+export async function openPage(browser, file, hash = '', more = {}) {
+	const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...more });
 	await page.addInitScript(keepWritten);
 	page.on('console', (message) => message.type() === 'error' && check('console', false, message.text()));
 	page.on('pageerror', (error) => check('error in the page', false, error.message));

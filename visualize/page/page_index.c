@@ -385,7 +385,10 @@ static json_t *index_frame(struct ktr__page *page, const struct ktr__frame *fram
 
 int ktr__page_has_overview(const struct ktr__page *page)
 {
-	return page->pack.n_chunks > KTR__PAGE_DETAIL || page->n_left_out > 0;
+	uint32_t n_chunks = page->pack.n_chunks;
+
+	return n_chunks > KTR__PAGE_DETAIL || page->n_left_out > 0 ||
+	       (n_chunks > KTR__PAGE_SMALL && page->rows.rows.n_rows <= KTR__PAGE_ROWS * n_chunks);
 }
 
 json_t *ktr__page_index(struct ktr__page *page, const struct ktr__frame *frame)

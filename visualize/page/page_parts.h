@@ -12,11 +12,16 @@
 #define KTR__PAGE_COLUMNS 4096u  /* of the overview */
 #define KTR__PAGE_LOSSES  20000u /* gaps that are told apart; later ones close together are one */
 
-/*
- * [chunks] Up to so many at a time a viewer draws from events, more from the overview; a page of no
- * more than these needs none. The page's program has the same number.
- */
+/* [chunks] Up to so many at a time are drawn from events, more from the overview; the page's program has it too. */
 #define KTR__PAGE_DETAIL  48u
+
+/*
+ * A page of no more than so many chunks has no overview: its events are unpacked at once. One of more has it for
+ * its first picture, which is there before they are; up to KTR__PAGE_DETAIL chunks only if it has few rows, or it
+ * would be the larger part.
+ */
+#define KTR__PAGE_SMALL   8u
+#define KTR__PAGE_ROWS    16u /* rows for each chunk */
 
 struct ktr__page {
 	struct ktr_sink sink; /* first */

@@ -7,7 +7,7 @@ const asked = { worker: null, tried: false, runs: new Map(), last: 0 };
 function workerStart() {
 	asked.tried = true;
 	try {
-		const source = new Blob([document.getElementById('engine').textContent], { type: 'text/javascript' });
+		const source = new Blob([part('engine').textContent], { type: 'text/javascript' });
 		const worker = new Worker(URL.createObjectURL(source));
 		worker.onmessage = ({ data }) => workerSays(worker, data);
 		worker.onerror = () => {

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What elements of a page hold, packed by visualize/page/blob.c. */
 
-function bytesOf(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const binary = atob(text);
-	const bytes = new Uint8Array(binary.length);
-	for (let i = 0; i < binary.length; i++)
-		bytes[i] = binary.charCodeAt(i);
-	return bytes;
-}
+const bytesOf = (text) => Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
 
 /* What an element of the page holds, as it is packed; parts come while the page is still being read, large ones in pieces. */
 let blobOf = async (id) => {
@@ -24,6 +16,14 @@ let blobOf = async (id) => {
 };
 
 async function unpack(id) {
-	const stream = new Blob([await blobOf(id)]).stream();
-	return new Response(stream.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer();
+	const { writable, readable } = new DecompressionStream('deflate'), writer = writable.getWriter(), reader = readable.getReader();
+	const pieces = [], ignored = () => {};
+	/* What goes wrong is told to who reads. */
+	writer.write(await blobOf(id)).catch(ignored);
+	writer.close().catch(ignored);
+	for (let read; !(read = await reader.read()).done;)
+		pieces.push(read.value);
+	const all = new Uint8Array(pieces.reduce((n, piece) => n + piece.length, 0));
+	pieces.reduce((at, piece) => all.set(piece, at) ?? at + piece.length, 0);
+	return all.buffer;
 }

@@ -13,7 +13,7 @@ const state = {
 	bar: null,	/* the bar that was told of last */
 	kind: null,	/* {what, group, ident, name} whose durations are compared; null: the table of names is shown */
 	lines: [], sort: { head: 'B − A', down: true },
-	run: 0,
+	run: 0, kindRun: 0,	/* of questions: an older one's answer comes too late */
 };
 const otherOf = (side) => side === sides.A ? sides.B : sides.A;
 const since = (side) => side.ktr.index.from;	/* when its page begins in its trace */
@@ -114,6 +114,38 @@ function align(shift, moments) {
 	numbersShow();
 }
 
+/* ---- the link ---- */
+
+const link = { timer: 0, now: '', reads: false };
+
+/* How far the sides are apart, and what each of them would have in its own address (link.js). */
+function linkText() {
+	const [A, B] = [sides.A, sides.B].map(({ window }) => window.linkText().slice(1));
+	return '#' + new URLSearchParams({ align: state.shift, A, B });
+}
+
+/* Back goes through what was chosen, not through every move. */
+function linkWrite() {
+	const text = linkText(), chosen = (link) => link.replace(/view%3D-?\d+\.\.-?\d+/g, '');
+	if (link.reads)
+		return;
+	if (text !== link.now)
+		history[link.now && chosen(text) !== chosen(link.now) ? 'pushState' : 'replaceState'](null, '', text);
+	link.now = text;
+}
+
+async function linkRead() {
+	const set = new URLSearchParams(location.hash.slice(1));
+	link.reads = true;
+	align(Number(set.get('align')) || 0);
+	for (const name of ['A', 'B'])
+		await sides[name].window.linkRead(set.get(name) ?? '');
+	link.now = location.hash;
+	link.reads = false;
+	lead(sides.A);
+	follow(sides.A);
+}
+
 /* ---- numbers ---- */
 
 /* What happened on a side in the range, by names: name to {n, self, mean, p99, max, kind, event}. */
@@ -197,11 +229,11 @@ async function kindAsk(kind) {
 }
 
 async function kindShow(kind) {
-	const run = ++state.run;
+	const run = ++state.kindRun;
 	state.kind = { kind, answers: null };
 	drawerShow();
 	const answers = await kindAsk(kind);
-	if (run !== state.run)
+	if (run !== state.kindRun)
 		return;
 	state.kind = { kind, answers };
 	drawerShow();
@@ -262,7 +294,13 @@ async function frameOpen(name) {
 	for (const type of ['pointerdown', 'wheel', 'keydown'])
 		window.addEventListener(type, () => lead(side), { capture: true, passive: true });
 	window.addEventListener('keydown', keyDown);
-	side.ktr.drawn = () => sides.A && sides.B && follow(side);
+	side.ktr.drawn = () => {
+		if (!sides.A || !sides.B)
+			return;
+		follow(side);
+		clearTimeout(link.timer);
+		link.timer = setTimeout(linkWrite, 300);
+	};
 }
 
 function keyDown(event) {
@@ -290,6 +328,10 @@ async function open() {
 	Object.assign(A.ktr.view, { from: -since(A), to: to - since(A) });
 	A.window.show();
 	align(0);
+	if (location.hash.length > 1)
+		await linkRead();
+	window.addEventListener('popstate', linkRead);
+	window.addEventListener('hashchange', linkRead);
 	return performance.now();
 }
 

@@ -8,7 +8,7 @@
 const KIND_EVENT = 0, KIND_STATE = 1, KIND_COUNTER = 2, KIND_POINT = 3, KIND_START = 4, KIND_STOP = 5;
 const ROW_CPU = 2, ROW_NEST = 3;
 const DETAIL_CHUNKS = 48;	/* KTR__PAGE_DETAIL */
-let keptChunks = 2 * DETAIL_CHUNKS;
+let keptChunks = DETAIL_CHUNKS + 8;
 
 let index;	/* the index, with names for the members of its tables */
 
@@ -54,14 +54,6 @@ class Numbers {
 	}
 }
 
-const doubleOf = (word) => new Float64Array(new BigUint64Array([word]).buffer)[0];
-
-/* A counter's value; what has no height is none. */
-function asNumber(word, type) {
-	const number = type === 'f' ? doubleOf(word) : Number(type === 'i' ? BigInt.asIntN(64, word) : word);
-	return isFinite(number) ? number : NaN;
-}
-
 /* A column of differences, as 64-bit words. */
 function words(bytes, n) {
 	const out = new BigUint64Array(n), half = new Uint32Array(out.buffer);
@@ -91,6 +83,19 @@ function words(bytes, n) {
 	return out;
 }
 
+/* A column of numbers, or of sums of them, into out. */
+function numbersOf(bytes, out, adds) {
+	const r = new Numbers(bytes);
+	if (!adds && bytes.length === out.length)
+		out.set(bytes);	/* each takes one byte */
+	else
+		for (let i = 0, now = 0; i < out.length; i++)
+			out[i] = now = adds * now + r.next();
+	return out;
+}
+
+const utf8 = new TextDecoder();
+
 class Chunk {
 	constructor(number, bytes) {
 		const r = new Numbers(bytes);
@@ -98,9 +103,9 @@ class Chunk {
 		this.number = number;
 		this.first = index.chunks[number].firstEvent;
 		this.n = n;
-		this.time = this.readColumn(r.part(), new Float64Array(n), 1);
-		this.site = this.readColumn(r.part(), new Uint32Array(n), 0);
-		this.track = this.readColumn(r.part(), new Uint32Array(n), 0);
+		this.time = numbersOf(r.part(), new Float64Array(n), 1);
+		this.site = numbersOf(r.part(), new index.Column(n), 0);
+		this.track = numbersOf(r.part(), new index.Column(n), 0);
 		const lanes = new Numbers(r.part());
 		this.readEnds(new Numbers(r.part()));
 		this.indexBytes = r.part();
@@ -111,22 +116,15 @@ class Chunk {
 			this.columns.set(s, index.sites[s].args.map(() => ({ bytes: r.part(), words: null })));
 		}
 		this.numberEvents();
-		this.lane = new Uint16Array(this.n);
+		this.lane = new Uint16Array(n);
 		for (let e = 0; e < n; e++)
-			if (index.sites[this.site[e]].kind >= KIND_START)
+			if (index.kinds[this.site[e]] >= KIND_START)
 				this.lane[e] = lanes.next();
 		this.lists = {};
 		this.strips = new Map();
 		this.hits = null;
 		this.within = new Map();	/* of spans, how long they take that each event is within */
-	}
-
-	/* Numbers, or sums of them. */
-	readColumn(bytes, out, adds) {
-		const r = new Numbers(bytes);
-		for (let i = 0, now = 0; i < this.n; i++)
-			out[i] = now = adds * now + r.next();
-		return out;
+		this.bars = new Map();	/* of spans, which there are */
 	}
 
 	/* Spans that end at an event that is not their STOP: of each row {e, lane, time}, in order. */
@@ -152,20 +150,23 @@ class Chunk {
 	}
 
 	readStrings(r) {
-		const n = r.next();
+		const n = r.next(), { bytes } = r;
+		this.bytes = bytes;
 		this.stringFlag = new Uint8Array(n);
-		this.stringBytes = new Array(n);
+		this.stringEnds = new Uint32Array(2 * n);	/* where each begins and ends */
 		this.stringText = new Array(n);
 		for (let i = 0; i < n; i++) {
 			this.stringFlag[i] = r.next();
-			this.stringBytes[i] = r.part();
+			const long = r.next();
+			this.stringEnds[2 * i] = r.at;
+			this.stringEnds[2 * i + 1] = r.at += long;
 		}
 	}
 
 	/* Which of its site's events in this chunk each one is. */
 	numberEvents() {
 		const count = new Uint32Array(index.sites.length);
-		this.ordinal = new Uint32Array(this.n);
+		this.ordinal = new Uint16Array(this.n);	/* KTR__PACKER_EVENTS fit */
 		for (let i = 0; i < this.n; i++)
 			this.ordinal[i] = count[this.site[i]]++;
 		this.siteCount = count;
@@ -174,39 +175,47 @@ class Chunk {
 	/* A string as recorded; as it is shown with mark, that is with what tells that it is not whole. Where there was none: nothing. */
 	string(i, mark, nothing = mark ? '(null)' : '') {
 		if (this.stringText[i] === undefined)
-			this.stringText[i] = new TextDecoder().decode(this.stringBytes[i]);
+			this.stringText[i] = utf8.decode(this.bytes.subarray(this.stringEnds[2 * i], this.stringEnds[2 * i + 1]));
 		return this.stringFlag[i] === 2 ? nothing : this.stringText[i] + (mark && this.stringFlag[i] ? '...' : '');
 	}
 
-	/* All values of a site's argument. */
-	values(site, arg) {
+	/* All values of a site's argument: {words, halves: the lower and the upper one of each, signed, doubles}. */
+	column(site, arg) {
 		const column = this.columns.get(site)[arg];
-		if (!column.words)
-			column.words = words(column.bytes, this.siteCount[site]);
-		return column.words;
+		if (!column.words) {
+			const { buffer } = column.words = words(column.bytes, this.siteCount[site]);
+			Object.assign(column, { halves: new Uint32Array(buffer), signed: new BigInt64Array(buffer), doubles: new Float64Array(buffer) });
+		}
+		return column;
 	}
 
 	/* The event's arguments: strings, numbers (of doubles) and big integers. */
 	args(e) {
-		const s = this.site[e];
-		return index.sites[s].args.map((arg, i) => {
-			const word = this.values(s, i)[this.ordinal[e]];
-			if (arg.type === 's' || arg.type === 'k')
-				return this.string(Number(word), true);
-			return arg.type === 'f' ? doubleOf(word) : word;
+		const n = this.ordinal[e];
+		return this.siteOf(e).args.map(({ type }, i) => {
+			const { words, halves, doubles } = this.column(this.site[e], i);
+			return type === 's' || type === 'k' ? this.string(halves[2 * n], true) : type === 'f' ? doubles[n] : words[n];
 		});
 	}
 
+	siteOf(e) {
+		return index.sites[this.site[e]];
+	}
+
+	trackOf(e) {
+		return index.tracks[this.track[e]];
+	}
+
 	thread(e) {
-		return index.tracks[this.track[e]]?.thread ?? -1;
+		return index.trackThread[this.track[e]];
 	}
 
 	pid(e) {
-		return index.tracks[this.track[e]].pid;
+		return this.trackOf(e).pid;
 	}
 
 	message(e) {
-		return messageOf(index.sites[this.site[e]], this.args(e), this.pid(e));
+		return messageOf(this.siteOf(e), this.args(e), this.pid(e));
 	}
 
 	/*
@@ -228,42 +237,52 @@ class Chunk {
 
 	/* The row of each event of the KTR_STATE family; fills labels and counters on the way. */
 	rowsOfIds() {
-		const row = new Int32Array(this.n).fill(-1), known = new Map();
+		const row = new Int32Array(this.n).fill(-1), finders = [];
 		this.label = new Uint16Array(this.n);
-		this.count = new Float64Array(this.n);
+		this.count = [];
 		for (let e = 0; e < this.n; e++) {
-			const s = this.site[e], site = index.sites[s];
-			if (site.kind === KIND_EVENT)
+			const s = this.site[e], kind = index.kinds[s];
+			if (kind === KIND_EVENT)
 				continue;
-			if (site.scope >= 0) {
-				row[e] = index.tracks[this.track[e]].nest;
-				continue;
-			}
-			const string = site.ident === null ? this.values(s, 0)[this.ordinal[e]] : -1n;
-			const key = ((Number(string) + 1) * index.processes + index.tracks[this.track[e]].process) * 65536 + s;
-			let r = known.get(key);
-			if (r === undefined) {
-				const ident = site.ident === null ? this.string(Number(string), false) : site.ident;
-				r = index.rowOf.get(this.pid(e) + '/' + site.group + '/' + ident) ?? -1;
-				known.set(key, r);
-			}
-			row[e] = r;
-			if (site.kind === KIND_STATE)
-				this.label[e] = this.labelOf(e, s, site);
-			else if (site.kind === KIND_COUNTER)
-				this.count[e] = asNumber(this.values(s, site.valueArg)[this.ordinal[e]], site.args[site.valueArg].type);
+			row[e] = (finders[s] ??= this.rowFinder(s))(this.track[e], this.ordinal[e]);
+			if (kind === KIND_STATE)
+				this.label[e] = this.labelOf(e, s);
+			else if (kind === KIND_COUNTER)
+				this.count[e] = this.countOf(e, s);
 		}
 		return row;
 	}
 
-	labelOf(e, s, site) {
-		const word = this.values(s, site.valueArg)[this.ordinal[e]];
-		this.labels = this.labels || new Map();
-		let label = this.labels.get(word);
+	/* A counter's value; what has no height is none. */
+	countOf(e, s) {
+		const { valueArg, args } = index.sites[s], { type } = args[valueArg], { words, signed, doubles } = this.column(s, valueArg);
+		const number = Number((type === 'f' ? doubles : type === 'i' ? signed : words)[this.ordinal[e]]);
+		return isFinite(number) ? number : NaN;
+	}
+
+	/* Finds the row of a site's events, by track and number: by what identity, and of which process. */
+	rowFinder(s) {
+		const { scope, group, ident } = index.sites[s], known = new Map();
+		if (scope >= 0)
+			return (t) => index.tracks[t].nest;
+		const names = ident === null ? this.column(s, 0).halves : null;
+		return (t, ordinal) => {
+			const string = names ? names[2 * ordinal] : 0, key = string * index.processes + index.tracks[t].process;
+			let row = known.get(key);
+			if (row === undefined) {
+				row = index.rowOf.get(index.tracks[t].pid + '/' + group + '/' + (ident ?? this.string(string, false))) ?? -1;
+				known.set(key, row);
+			}
+			return row;
+		};
+	}
+
+	labelOf(e, s) {
+		const string = this.column(s, index.sites[s].valueArg).halves[2 * this.ordinal[e]];
+		let label = (this.labels ??= [])[string];
 		if (label === undefined) {
-			const text = this.string(Number(word), false);
-			label = index.labelOf.get(clip(text === '' ? '(none)' : text)) ?? 1;
-			this.labels.set(word, label);
+			const text = this.string(string, false);
+			label = this.labels[string] = index.labelOf.get(clip(text === '' ? '(none)' : text)) ?? 1;
 		}
 		return label;
 	}
@@ -280,7 +299,7 @@ function clip(text) {
 }
 
 function sortByRow(row, n) {
-	const start = new Uint32Array(n + 1), order = new Uint32Array(row.length);
+	const start = new Uint32Array(n + 1), order = new Uint16Array(row.length);
 	for (let i = 0; i < row.length; i++)
 		if (row[i] >= 0)
 			start[row[i] + 1]++;
@@ -297,11 +316,14 @@ function sortByRow(row, n) {
 
 const chunks = new Map();	/* unpacked ones, the longest unused first */
 const coming = new Map();	/* number to promise */
-let chunkCame = () => {};	/* called when one that was asked for has come */
+let chunkCame = null;	/* called when one that was asked for has come, where they are drawn */
 
 async function chunkLoad(number) {
 	const chunk = new Chunk(number, new Uint8Array(await unpack('c' + number)));
 	chunks.set(number, chunk);
+	/* What draws it needs that at once, perhaps of many of them. */
+	if (chunkCame)
+		chunk.list('ids');
 	for (const old of chunks.keys()) {
 		if (chunks.size <= keptChunks)
 			break;
@@ -329,7 +351,7 @@ function chunkLater(number) {
 	if (!coming.has(number)) {
 		coming.set(number, chunkLoad(number).finally(() => {
 			coming.delete(number);
-			chunkCame();
+			chunkCame?.();
 		}));
 	}
 	return coming.get(number);
@@ -359,7 +381,9 @@ function named(table, rows) {
 const gapsKnown = new Map();	/* by rings: few sets of them are different */
 
 /* [from, to] in which one of a row's rings lost events, in order and apart. */
-function gapsOf({ rings }) {
+const gapsOf = (row) => row.gaps ??= gapsIn(row.rings);
+
+function gapsIn(rings) {
 	const key = rings.join(), gaps = gapsKnown.get(key) ?? [];
 	if (gapsKnown.has(key))
 		return gaps;
@@ -369,7 +393,7 @@ function gapsOf({ rings }) {
 		if (!rings.includes(2 * loss.cpu + (loss.keep ? 1 : 0)))
 			continue;
 		if (last && from <= last[1])
-			last[1] = Math.max(last[1], to);
+			last[1] = max(last[1], to);
 		else
 			gaps.push([from, to]);
 	}
@@ -395,6 +419,11 @@ function indexRead(text) {
 	for (const track of index.tracks)
 		Object.assign(track, { process: number(processes, track.pid), thread: number(threads, track.pid + '/' + track.tid) });
 	index.processes = processes.size;
+	index.nThreads = threads.size;
+	/* What is asked for of each event, as columns. */
+	index.kinds = Uint8Array.from(index.sites, (site) => site.kind);
+	index.trackThread = Int32Array.from(index.tracks, ({ thread }) => thread);
+	index.Column = max(index.sites.length, index.tracks.length) > 65536 ? Uint32Array : Uint16Array;
 	index.rowOf = new Map(index.rows.map((row, i) => [row.pid + '/' + row.group + '/' + row.ident, i])
 		.filter(([, i]) => index.rows[i].kind === 0));
 	index.cpuRow = new Map(index.cpus.map((row, i) => [row.pid, i]));
@@ -458,8 +487,9 @@ function overviewRead(buffer) {
 }
 
 async function dataOpen(draws) {
-	indexRead(new TextDecoder().decode(await unpack('index')));
-	statesRead(new Uint8Array(await unpack('states')));
+	const [text, states] = await Promise.all(['index', 'states'].map(unpack));
+	indexRead(utf8.decode(text));
+	statesRead(new Uint8Array(states));
 	if (draws && index.overview)
 		overviewRead(await unpack('overview'));
 }

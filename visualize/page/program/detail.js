@@ -22,12 +22,12 @@ function goButton(text, title, event) {
 
 /* How often its kind took how long; its own bar is marked. */
 function histogramOf({ low, high, count }, took) {
-	const wide = 320, tall = 54, step = wide / count.length, most = Math.max(...count);
-	const mine = high > low ? Math.min(count.length - 1, Math.floor(Math.log(Math.max(1, took) / low) / Math.log(high / low) * count.length)) : 0;
+	const wide = 320, tall = 54, step = wide / count.length, most = max(...count);
+	const mine = high > low ? min(count.length - 1, floor(Math.log(max(1, took) / low) / Math.log(high / low) * count.length)) : 0;
 	const bars = count.map((n, i) => {
-		const height = n ? Math.max(2, n / most * (tall - 4)) : 0;
+		const height = n ? max(2, n / most * (tall - 4)) : 0;
 		const bar = svg('rect', { x: i * step, y: tall - height, width: step - 1, height, class: i === mine ? 'mine' : 'other' });
-		const at = (k) => duration(Math.round(low * (high / low) ** (k / count.length)));
+		const at = (k) => duration(round(low * (high / low) ** (k / count.length)));
 		bar.append(svg('title', '', grouped(n) + ' from ' + at(i) + ' to ' + at(i + 1)));
 		return bar;
 	});
@@ -47,9 +47,7 @@ function kindShow(node, bar, took, answer) {
 	const told = [['p50', answer.p50], ['p99', answer.p99], ['max', answer.max], ['mean', answer.mean]].filter(([, ns]) => !isNaN(ns))
 		.map(([word, ns]) => word + ' ' + duration(ns));
 	node.replaceChildren(element('h3', '', 'among its kind'), element('p', 'rank', of),
-		element('p', '', told.join(' · ')), histogramOf(answer.bars, took), stepsOf([
-			['◂ kind', 'the one before of its kind (,)', () => kindStep(-1)], ['kind ▸', 'the next one of its kind (.)', () => kindStep(1)],
-			['longest', 'the longest of its kind; again: the next longest (l)', kindLongest]]));
+		element('p', '', told.join(' · ')), histogramOf(answer.bars, took), stepsOf('kinds'));
 }
 
 function kindStep(direction) {
@@ -97,14 +95,29 @@ function wholeShow(cells, bar, whole) {
 	cells.end.textContent = whole.ended ? moment(whole.to + index.from, 1) + (whole.told ? '' : ' (left: no end was recorded)') :
 		'not in this page';
 	cells.took.textContent = (whole.ended ? '' : 'at least ') + duration(took);
-	cells.self.textContent = duration(whole.self) + (took > 0 ? ' (' + Math.round(100 * whole.self / took) + ' %)' : '');
+	cells.self.textContent = duration(whole.self) + (took > 0 ? ' (' + round(100 * whole.self / took) + ' %)' : '');
 	cells.parent.replaceChildren(whole.parent ? goButton(index.labels[whole.parent.label], 'the scope around it', whole.parent.event) : 'none');
+}
+
+/* Who else was on its CPU, and the way through the threads that had the locks it waited for. */
+function aroundShow(node, bar, thread, { ran, path }) {
+	const took = bar.to - bar.from, others = ran.filter(([who, ns]) => who !== thread && ns > took / 1000).slice(0, 6);
+	const { table, say } = panelTable();
+	bar.path = path.length > 1 ? path : null;
+	for (const { thread: who, from, to, lock } of bar.path ?? [])
+		say(trackOfThread(who).name, duration(to - from) + ' ', button(lock ? 'had ' + lock : 'itself', 'go there', () => {
+			const half = spanNow() / 2;
+			look((from + to) / 2 - half, (from + to) / 2 + half);
+		}));
+	node.replaceChildren(...others.length ? [element('h3', '', 'on its CPU meanwhile'), element('p', '', others.map(([who, ns]) =>
+		trackOfThread(who).name + ' ' + percent(ns / took)).join(', '))] : [], ...bar.path ? [element('h3', '', 'critical path'), table] : []);
+	show();
 }
 
 async function barShow(bar, chunk, e) {
 	detailStop();
 	const { run } = detail, { table, say } = panelTable(), panel = part('panel');
-	const children = element('div', ''), kind = element('div', 'kind', '…'), more = [];
+	const children = element('div', ''), kind = element('div', 'kind', '…'), around = element('div', 'around'), more = [];
 	const cells = barTimes(bar, say);
 	if (chunk) {
 		say('message', saidOf(chunk, e));
@@ -113,10 +126,10 @@ async function barShow(bar, chunk, e) {
 	} else {
 		say('', 'it began before this page, or that was lost');
 	}
-	panel.replaceChildren(element('h2', '', barName(bar)), table, children, ...more, kind, stepsOf(eventSteps));
+	panel.replaceChildren(element('h2', '', barName(bar)), table, children, around, ...more, kind, stepsOf('steps'));
 	panel.hidden = false;
-	const told = (node) => ({ share }) => run === detail.run && (node.textContent = Math.round(100 * share) + ' %');
-	const wholeAsked = ask('whole', bar, told(cells.end));
+	const toldTo = (node) => ({ share }) => run === detail.run && (node.textContent = round(100 * share) + ' %');
+	const wholeAsked = ask('whole', bar, toldTo(cells.end));
 	detail.asked = [wholeAsked];
 	const whole = await wholeAsked;
 	if (run !== detail.run || !whole)
@@ -126,7 +139,7 @@ async function barShow(bar, chunk, e) {
 	childrenShow(children, whole);
 	show();
 	const took = whole.told ? whole.to - bar.from : NaN;
-	const kindAsked = ask('kind', { kind: kindOf(bar), took, event: bar.event }, told(kind));
+	const kindAsked = ask('kind', { kind: kindOf(bar), took, event: bar.event }, toldTo(kind));
 	detail.asked = [kindAsked];
 	const answer = await kindAsked;
 	if (run !== detail.run || !answer)
@@ -134,4 +147,10 @@ async function barShow(bar, chunk, e) {
 	detail.kind = answer;
 	kindShow(kind, bar, took, answer);
 	detail.wish?.();
+	const thread = bar.what === 'scope' ? index.tracks.find(({ nest }) => nest === bar.row)?.thread : chunk?.thread(e);
+	const aroundAsked = thread >= 0 ? ask('around', { thread, from: bar.from, to: whole.to }) : null;
+	detail.asked = [aroundAsked].filter(Boolean);
+	const told = await aroundAsked;
+	if (run === detail.run && told)
+		aroundShow(around, bar, thread, told);
 }

@@ -6,7 +6,7 @@
 
 let GUTTER = 290;	/* [pixels] names of rows; its edge can be drawn */
 const RULER = 26;	/* [pixels] */
-const canvas = document.getElementById('plot');
+const canvas = part('plot');
 const pen = canvas.getContext('2d', { alpha: false });
 const lineColumns = new Columns(), columns = lineColumns;
 let levels = new Levels(0);	/* of the row of scopes that is being drawn */
@@ -32,22 +32,22 @@ function themeRead() {
 
 const shown = (colour) => theme.instead.get(colour) ?? colour;
 
-const plotWidth = () => Math.max(1, picture.width / picture.ratio - GUTTER);
+const plotWidth = () => max(1, picture.width / picture.ratio - GUTTER);
 const plotRight = () => GUTTER + plotWidth();
 const plotBottom = () => picture.height / picture.ratio;
-const gutterPixel = () => Math.round(GUTTER * picture.ratio);
+const gutterPixel = () => round(GUTTER * picture.ratio);
 
 function xOf(time) {
-	return GUTTER + (time - view.from) / (view.to - view.from) * plotWidth();
+	return GUTTER + (time - view.from) / spanNow() * plotWidth();
 }
 
 function timeOf(x) {
-	return view.from + (x - GUTTER) / plotWidth() * (view.to - view.from);
+	return view.from + (x - GUTTER) / plotWidth() * spanNow();
 }
 
 function fit() {
 	const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
-	const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
+	const width = max(1, round(box.width * ratio)), height = max(1, round(box.height * ratio));
 	if (picture.width === width && picture.height === height && picture.ratio === ratio)
 		return;
 	Object.assign(picture, { width, height, ratio });
@@ -59,10 +59,10 @@ function fit() {
 
 function rectangle(x0, y0, x1, y1, pixel) {
 	const { pixels, width, height } = picture;
-	x0 = Math.max(0, x0);
-	y0 = Math.max(0, y0);
-	x1 = Math.min(width, x1);
-	y1 = Math.min(height, y1);
+	x0 = max(0, x0);
+	y0 = max(0, y0);
+	x1 = min(width, x1);
+	y1 = min(height, y1);
 	if (x1 > x0)
 		for (let y = y0; y < y1; y++)
 			pixels.fill(pixel, y * width + x0, y * width + x1);
@@ -74,7 +74,7 @@ const yOf = (line) => RULER + line.y - view.top;
 /* [first, end) rows of pixels of a part of a line. */
 function band(line, top, bottom) {
 	const y = yOf(line), least = RULER + (line.pinned ? 0 : view.pinned);
-	return [top, bottom].map((at) => Math.round(Math.max(y + at, least) * picture.ratio));
+	return [top, bottom].map((at) => round(max(y + at, least) * picture.ratio));
 }
 
 const heights = [0, 0, 0, 0];
@@ -95,13 +95,13 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
 	if (!n)
 		return;
 	const scale = sum > 0.98 ? 1 / sum : 1;
-	sum = Math.min(1, sum * scale);
+	sum = min(1, sum * scale);
 	/* What is short, or hardly covers its column, still has to be seen: at the cost of the largest layer. */
-	const least = Math.min(Math.ceil(2 * picture.ratio), Math.floor((y1 - y0) / n)), all = y1 - y0;
-	let room = Math.max(Math.round(sum * all), Math.round(0.19 * all), n * least), largest = 0;
+	const least = min(ceil(2 * picture.ratio), floor((y1 - y0) / n)), all = y1 - y0;
+	let room = max(round(sum * all), round(0.19 * all), n * least), largest = 0;
 	for (let i = 0; i < n; i++) {
 		const weight = columns.weight[at + order[i]];
-		heights[i] = Math.max(Math.round(weight * scale * all), least);
+		heights[i] = max(round(weight * scale * all), least);
 		room -= heights[i];
 		if (weight > columns.weight[at + order[largest]])
 			largest = i;
@@ -110,9 +110,9 @@ function paintColumn(line, x, left, y0, y1, order, columns) {
 	let bottom = y1, used = 0;
 	for (let i = 0; i < n; i++) {
 		used += heights[i];
-		const top = Math.max(0, y1 - used);
+		const top = max(0, y1 - used);
 		const pixel = packed(shown(colourOf(columns.label[at + order[i]])));
-		for (let y = Math.min(bottom, picture.height) - 1; y >= top; y--)
+		for (let y = min(bottom, picture.height) - 1; y >= top; y--)
 			pixels[y * width + left + x] = pixel;
 		bottom = top;
 	}
@@ -151,19 +151,19 @@ function paintCounts(y0, y1, pixel) {
 	const left = gutterPixel();
 	let most = 0;
 	for (let x = 0; x < columns.n; x++)
-		most = Math.max(most, columns.count[x]);
+		most = max(most, columns.count[x]);
 	for (let x = 0; x < columns.n; x++) {
 		const n = columns.count[x];
 		if (n) {
 			const high = most > 2 ? 0.35 + 0.65 * Math.log(n) / Math.log(most) : 0.8;
-			rectangle(left + x, Math.round(y1 - high * (y1 - y0)), left + x + Math.ceil(picture.ratio), y1, pixel);
+			rectangle(left + x, round(y1 - high * (y1 - y0)), left + x + ceil(picture.ratio), y1, pixel);
 		}
 	}
 }
 
 /* A counter's axis: {low, high, of(number): its height from 0 to 1}. Zero is always in sight. */
 function counterScale(row) {
-	const low = Math.min(row.least, 0), high = Math.max(row.greatest, 0) > low ? Math.max(row.greatest, 0) : 1;
+	const low = min(row.least, 0), high = max(row.greatest, 0) > low ? max(row.greatest, 0) : 1;
 	/* Halves, because the difference of the largest doubles is none. */
 	return { low, high, of: (number) => (number / 2 - low / 2) / (high / 2 - low / 2) };
 }
@@ -172,7 +172,7 @@ function counterScale(row) {
 function paintArea(row, y0, y1) {
 	const left = gutterPixel(), scale = counterScale(row);
 	const pale = packed(0x56b4e9), strong = packed(0x0072b2);
-	const at = (number) => Math.round(y1 - 1 - scale.of(number) * (y1 - y0 - 2)), zero = at(0);
+	const at = (number) => round(y1 - 1 - scale.of(number) * (y1 - y0 - 2)), zero = at(0);
 	let first = -1, end = 0;
 	for (let x = 0; x < columns.n; x++) {
 		const least = columns.least[x], greatest = columns.greatest[x];
@@ -181,12 +181,12 @@ function paintArea(row, y0, y1) {
 		first = first < 0 ? x : first;
 		end = x + 1;
 		if (greatest > 0) {
-			rectangle(left + x, Math.min(at(greatest), zero - 1), left + x + 1, zero, pale);
-			rectangle(left + x, at(Math.max(least, 0)), left + x + 1, zero, strong);
+			rectangle(left + x, min(at(greatest), zero - 1), left + x + 1, zero, pale);
+			rectangle(left + x, at(max(least, 0)), left + x + 1, zero, strong);
 		}
 		if (least < 0) {
-			rectangle(left + x, zero + 1, left + x + 1, Math.max(at(least), zero + 1) + 1, pale);
-			rectangle(left + x, zero + 1, left + x + 1, at(Math.min(greatest, 0)) + 1, strong);
+			rectangle(left + x, zero + 1, left + x + 1, max(at(least), zero + 1) + 1, pale);
+			rectangle(left + x, zero + 1, left + x + 1, at(min(greatest, 0)) + 1, strong);
 		}
 	}
 	rectangle(left + first, zero, left + end, zero + 1, theme.faintPixel);
@@ -200,8 +200,8 @@ function isHatched(at) {
 
 function hatch(x0, x1, line) {
 	const { pixels, width, height, ratio } = picture, [y0, y1] = band(line, 0, line.height);
-	const step = Math.round(6 * ratio), wide = Math.max(1, Math.round(1.5 * ratio));
-	for (let y = Math.max(0, y0); y < Math.min(y1, height); y++)
+	const step = round(6 * ratio), wide = max(1, round(1.5 * ratio));
+	for (let y = max(0, y0); y < min(y1, height); y++)
 		for (let x = x0; x < x1; x++)
 			if ((x + y) % step < wide && isHatched(y * width + x))
 				pixels[y * width + x] = theme.inkPixel;
@@ -220,11 +220,11 @@ function paintGaps() {
 		const from = loss.from ?? 0, to = loss.to ?? index.span;
 		if (to < view.from || from > view.to)
 			continue;
-		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0), { ratio } = picture, x0 = Math.max(gutterPixel(), Math.floor(xOf(from) * ratio));
+		const ring = 2 * loss.cpu + (loss.keep ? 1 : 0), { ratio } = picture, x0 = max(gutterPixel(), floor(xOf(from) * ratio));
 		for (const line of view.lines) {
 			const row = rowTable()[line.row >= 0 ? line.row : line.marks];
 			if (row && (view.by === 'cpus' ? row.pid === loss.cpu : row.rings.includes(ring)))
-				hatch(x0, Math.min(picture.width, Math.max(Math.ceil(xOf(to) * ratio), x0 + 2)), line);
+				hatch(x0, min(picture.width, max(ceil(xOf(to) * ratio), x0 + 2)), line);
 		}
 	}
 }
@@ -235,9 +235,9 @@ function addStates(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 's' + line.row, (to, s, at) =>
 			eachState(line.row, s, (x0, x1, label) => {
-				const x = (time) => at(Math.max(Math.min(time, s.to), s.from)), end = knownUntil(line.row, x0, x1);
+				const x = (time) => at(max(min(time, s.to), s.from)), end = knownUntil(line.row, x0, x1);
 				if (end >= s.from)
-					to.add(x(x0), x(Math.max(end, x0)) + LEAST_WIDTH, label);
+					to.add(x(x0), x(max(end, x0)) + LEAST_WIDTH, label);
 				if (label && end < x1)
 					to.add(x(end), x(x1), UNKNOWN);
 			}));
@@ -258,12 +258,12 @@ function paintSpans(line, row, sight) {
 		columns.clear();
 		eachChunk(columns, sight, 'l' + lane + '/' + line.row, (to, s, at) =>
 			eachSpan(line.row, s, (from, end, of) => {
-				const x0 = at(Math.max(from, s.from));
-				if (Math.min(of, lanes - 1) !== lane)
+				const x0 = at(max(from, s.from));
+				if (min(of, lanes - 1) !== lane)
 					return;
 				to.add(x0, x0 + 0.2, label);
-				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
-					to.add(Math.max(at(a), x0 + 0.2), at(b), label));
+				outsideGaps(line.row, max(from, s.from), min(end, s.to), (a, b) =>
+					to.add(max(at(a), x0 + 0.2), at(b), label));
 			}));
 		paintLane(line, ...band(line, 2 + lane * high, 2 + (lane + 1) * high - (lanes > 1 ? 1 : 0)));
 	}
@@ -284,10 +284,10 @@ function paintNest(line, row, sight) {
 		eachChunk(levels, sight, 'z' + line.row, (to, s, at) =>
 			eachSpan(line.row, s, (from, end, level, event, ended, label) => {
 				const x = at(from), level_ = to.list[level];
-				outsideGaps(line.row, Math.max(from, s.from), Math.min(end, s.to), (a, b) =>
+				outsideGaps(line.row, max(from, s.from), min(end, s.to), (a, b) =>
 					level_.add(at(a), at(b) + LEAST_WIDTH, label));
 				if (x >= 0 && x < level_.n)
-					level_.count[Math.floor(x)]++;
+					level_.count[floor(x)]++;
 			}));
 	else
 		row.levelCells?.forEach((cells, level) => overviewLane(cells, levels.list[level], sight));
@@ -300,9 +300,9 @@ function paintCpu(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 'c' + line.row, (to, s, at) =>
 			eachEvent('cpus', line.row, s, (chunk, e) => {
-				const x = Math.floor(at(chunk.time[e]));
+				const x = floor(at(chunk.time[e]));
 				if (x >= 0 && x < to.n)
-					to.put(x, index.tracks[chunk.track[e]].label, 1);
+					to.put(x, chunk.trackOf(e).label, 1);
 			}));
 	else if (row.cells)
 		overviewLane(row.cells, columns, sight);
@@ -314,8 +314,8 @@ function addMarks(what, number, row, sight, wanted) {
 	if (sight.detail)
 		eachChunk(columns, sight, 'm' + what + number, (to, s, at) =>
 			eachEvent(what, number, s, (chunk, e) => {
-				const x = Math.floor(at(chunk.time[e]));
-				if (x >= 0 && x < to.n && wanted(index.sites[chunk.site[e]].kind))
+				const x = floor(at(chunk.time[e]));
+				if (x >= 0 && x < to.n && wanted(chunk.siteOf(e).kind))
 					to.count[x]++;
 			}));
 	else if (row.counts)
@@ -326,7 +326,7 @@ function paintCounter(line, row, sight) {
 	if (sight.detail)
 		eachChunk(columns, sight, 'n' + line.row, (to, s, at) =>
 			eachNumber(line.row, s, (from, end, value) => {
-				const x = (time) => at(Math.max(Math.min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
+				const x = (time) => at(max(min(time, s.to), s.from)), known = knownUntil(line.row, from, end);
 				if (known >= s.from)
 					to.range(x(from), x(known), value, value);
 				if (known < end)
@@ -374,8 +374,8 @@ function clipped(text, width) {
 	if (pen.measureText(text).width <= width)
 		return text;
 	/* The middle is left out, because names of one kind differ at their ends. */
-	const letters = [...text], cut = (n) => letters.slice(0, Math.ceil(n / 2)).join('') + '…' +
-		letters.slice(letters.length - Math.floor(n / 2)).join('');
+	const letters = [...text], cut = (n) => letters.slice(0, ceil(n / 2)).join('') + '…' +
+		letters.slice(letters.length - floor(n / 2)).join('');
 	const most = firstOf(1, letters.length, (n) => pen.measureText(cut(n)).width > width) - 1;
 	return most > 0 ? cut(most) : '';
 }
@@ -384,6 +384,11 @@ function write(text, x, y, colour, width, weight) {
 	pen.font = (weight || '') + NAME;
 	pen.fillStyle = colour;
 	pen.fillText(width ? clipped(text, width) : text, x, y);
+}
+
+function fillAt(colour, ...at) {
+	pen.fillStyle = colour;
+	pen.fillRect(...at);
 }
 
 /* Black or white, whichever has more contrast, as the WCAG defines it. */
@@ -404,11 +409,11 @@ function writeSpans(line, row, sight) {
 		return;
 	const y = yOf(line), { n: lanes, high } = lanesOf(line, row);
 	eachSpan(line.row, sight, (from, to, lane, event, ended) => {
-		const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(xOf(to), plotRight());
+		const x0 = max(GUTTER, xOf(from)), x1 = min(xOf(to), plotRight());
 		const label = laneLabel(lane);
 		if (x1 - x0 > 34)
 			write(spanText(event) + (ended ? duration(to - from) : '…'), x0 + 4,
-				y + 2 + (Math.min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(label))), x1 - x0 - 8);
+				y + 2 + (min(lane, lanes - 1) + 0.5) * high + 0.5, inkOn(shown(colourOf(label))), x1 - x0 - 8);
 	});
 }
 
@@ -417,7 +422,7 @@ function spanText(event) {
 	const chunk = chunkWith(event);
 	if (!chunk)
 		return '';
-	const e = event - chunk.first, site = index.sites[chunk.site[e]], values = chunk.args(e);
+	const e = event - chunk.first, site = chunk.siteOf(e), values = chunk.args(e);
 	const text = site.args.map((arg, i) => i > site.valueArg ? valueText(arg, values[i], chunk.pid(e)) : '').filter(Boolean).join(', ');
 	return text ? text + '  ' : '';
 }
@@ -426,7 +431,7 @@ function spanText(event) {
 function nameRoom(line) {
 	if (isHeading(line))
 		return { x: 16, room: GUTTER - 22, remark: line.below.length && chosen.fold.has(line.key) ? line.below.length + ' rows' : '' };
-	const x = 22 + 12 * Math.max(0, line.indent), all = GUTTER - x - 10;
+	const x = 22 + 12 * max(0, line.indent), all = GUTTER - x - 10;
 	const row = rowOf(line);
 	const remark = isCounter(row) ? '' : line.remark ? clipped(line.remark, all * 0.6) : '';
 	return { x, room: all - (isCounter(row) ? 50 : remark ? pen.measureText(remark).width + 8 : 0), remark };
@@ -437,22 +442,6 @@ function common(a, b) {
 	while (n < a.length && n < b.length && a[n] === b[n])
 		n++;
 	return n;
-}
-
-/* Cut so that what begins a little before `from` is seen: the head makes room for it. */
-function clippedFrom(text, from, width) {
-	const letters = [...text];
-	for (let head = Math.min(from, letters.length >> 2); head >= 0; head -= 1 + (head >> 2))
-		for (const back of [3, 1, 0]) {
-			const start = letters.slice(0, head).join('') + '…';
-			let end = letters.length;
-			const cut = () => start + letters.slice(Math.max(head, from - back), end).join('') + (end < letters.length ? '…' : '');
-			while (end > from + 1 && pen.measureText(cut()).width > width)
-				end--;
-			if (pen.measureText(cut()).width <= width)
-				return cut();
-		}
-	return '';
 }
 
 /* The names of all lines as they fit; those that differ are not cut to the same. Kept until the column changes. */
@@ -475,8 +464,9 @@ function fitNames() {
 		const texts = [...new Set(lines.map((line) => line.text))].sort();
 		for (const line of texts.length > 1 ? lines : []) {
 			const at = texts.indexOf(line.text), letters = [...line.text];
-			const from = Math.max(...[at - 1, at + 1].map((k) => texts[k] === undefined ? 0 : common(letters, [...texts[k]])));
-			names.text.set(line, clippedFrom(line.text, from, nameRoom(line).room) || fit + (at + 1));
+			const from = max(...[at - 1, at + 1].map((k) => texts[k] === undefined ? 0 : common(letters, [...texts[k]])));
+			/* From a little before where they differ; the middle is cut out of what is longer. */
+			names.text.set(line, clipped('…' + letters.slice(max(0, from - 3)).join(''), nameRoom(line).room) || fit + (at + 1));
 		}
 	}
 }
@@ -516,10 +506,9 @@ function writeAxis(line, row) {
 	const scale = counterScale(row), top = yOf(line) + 3, high = line.height - 6;
 	const tick = (number) => {
 		const y = top + (1 - scale.of(number)) * high;
-		pen.fillStyle = theme.faint;
-		pen.fillRect(GUTTER - 4, y, 4, 1);
+		fillAt(theme.faint, GUTTER - 4, y, 4, 1);
 		pen.font = '9px system-ui, "DejaVu Sans", sans-serif';
-		pen.fillText(shortNumber(number), GUTTER - 6, Math.max(top + 3, Math.min(y, top + high - 3)));
+		pen.fillText(shortNumber(number), GUTTER - 6, max(top + 3, min(y, top + high - 3)));
 	};
 	tick(scale.high);
 	tick(scale.low);
@@ -532,12 +521,12 @@ function writeAxis(line, row) {
 function draw() {
 	fit();
 	const sight = sightOf(view.from, view.to), visible = plotBottom() - RULER;
-	view.top = Math.max(0, Math.min(view.top, view.height + 10 - visible));
+	view.top = max(0, min(view.top, view.height + 10 - visible));
 	for (const line of view.lines)
 		line.y = line.pinned ? line.at + view.top : line.at;
 	const lines = view.lines.filter((line) => line.pinned || (line.y + line.height > view.top + view.pinned && line.y < view.top + visible));
 	view.sight = sight;
-	columns.resize(Math.max(1, picture.width - gutterPixel()));
+	columns.resize(max(1, picture.width - gutterPixel()));
 	picture.pixels.fill(theme.groundPixel);
 	barNames.length = 0;
 	drawGrid(lines);

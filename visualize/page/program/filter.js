@@ -13,38 +13,49 @@ const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y;
 const BARE = /[^\s()"',<>=!~]+/y;
 const MASK64 = (1n << 64n) - 1n;
 
-/* Fields; names: what stands right of them may be a bare word. */
-const ofSite = (get) => ({ is: 'site', get });
-const ofTrack = (get) => ({ is: 'track', get });
-const ofEvent = (get) => ({ is: 'event', get });
-const nameOf = (is, get, list) => ({ is, get, list, names: true });
+/*
+ * An expression is at(site, track): what it is for events of a call site on a track, {value} where all of them have one,
+ * else {get: (part, event) => value}.
+ * names: what stands right of a field may be a bare word; list: all texts that it is equal to.
+ */
+const ofSite = (get) => ({ at: (s) => ({ value: get(index.sites[s], s) }) });
+const ofTrack = (get) => ({ at: (s, t) => ({ value: get(index.tracks[t]) }) });
+const ofEvent = (get) => ({ at: () => ({ get }) });
+const constantOf = (value) => ({ constant: true, at: () => ({ value }) });
+const both = (a, b, make) => ({ constant: a.constant && b.constant, at: (s, t) => make(a.at(s, t), b.at(s, t)) });
+const nameOf = (field, list) => ({ ...field, list, names: true });
+const siteName = (key, list) => nameOf(ofSite((site) => site[key] ?? undefined), list);
 const endsOf = (path) => path.split('/').map((_, i, all) => all.slice(i).join('/')).concat(path);
-const timeOfEvent = (chunk, e) => BigInt(Math.round(chunk.time[e] + index.from));
+const timeOfEvent = (chunk, e) => BigInt(round(chunk.time[e] + index.from));
 
 const FIELDS = {
-	class: nameOf('site', (site) => site.class, (site) => [site.class, ...site.class.split('|')]),
-	site: nameOf('site', (site) => site.name, (site, s) => [site.name, site.func, site.format, site.ident ?? site.name, String(s)]),
-	file: nameOf('site', (site) => site.file, (site) => endsOf(site.file)),
-	module: nameOf('site', (site) => site.module, (site) => endsOf(site.module)),
-	func: nameOf('site', (site) => site.func),
-	format: nameOf('site', (site) => site.format),
+	class: siteName('class', (site) => [site.class, ...site.class.split('|')]),
+	site: siteName('name', (site, s) => [site.name, site.func, site.format, site.ident ?? site.name, String(s)]),
+	file: siteName('file', (site) => endsOf(site.file)),
+	module: siteName('module', (site) => endsOf(site.module)),
+	func: siteName('func'),
+	format: siteName('format'),
 	line: ofSite((site) => BigInt(site.line)),
-	kind: nameOf('site', (site) => KINDS[site.kind]),
-	group: nameOf('site', (site) => site.group || undefined),
-	ident: nameOf('site', (site) => site.ident ?? undefined),
-	cpu: ofTrack((track) => BigInt(track.cpu)),
-	pid: ofTrack((track) => BigInt(track.pid)),
-	tid: ofTrack((track) => BigInt(track.tid)),
-	thread: nameOf('track', (track) => track.name),
-	process: nameOf('track', (track) => track.program),
-	keep: ofTrack((track) => BigInt(track.keep)),
-	approx: ofTrack((track) => BigInt(track.approx)),
-	msg: nameOf('event', (chunk, e) => chunk.message(e)),
+	kind: nameOf(ofSite((site) => KINDS[site.kind])),
+	group: nameOf(ofSite((site) => site.group || undefined)),
+	ident: siteName('ident'),
+	...Object.fromEntries(['cpu', 'pid', 'tid', 'keep', 'approx'].map((name) => [name, ofTrack((track) => BigInt(track[name]))])),
+	thread: nameOf(ofTrack((track) => track.name)),
+	process: nameOf(ofTrack((track) => track.program)),
+	msg: nameOf(ofEvent((chunk, e) => chunk.message(e))),
 	index: ofEvent((chunk, e) => BigInt(chunk.indices()[e])),
 	time: ofEvent(timeOfEvent),
 	mono: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin)),
 	utc: ofEvent((chunk, e) => timeOfEvent(chunk, e) + BigInt(index.begin) + BigInt(index.utc)),
 };
+
+/* A site's argument, of one event. */
+function argumentOf(s, i) {
+	const { type } = index.sites[s].args[i], of = (chunk) => chunk.column(s, i);
+	return { get: type === 's' || type === 'k' ? (chunk, e) => chunk.string(of(chunk).halves[2 * chunk.ordinal[e]], false, '(null)') :
+		type === 'f' ? (chunk, e) => of(chunk).doubles[chunk.ordinal[e]] :
+		type === 'i' ? (chunk, e) => of(chunk).signed[chunk.ordinal[e]] : (chunk, e) => of(chunk).words[chunk.ordinal[e]] };
+}
 
 function ofArgument(name) {
 	const position = /^arg[0-5]$/.test(name) ? Number(name[3]) : -1;
@@ -52,15 +63,7 @@ function ofArgument(name) {
 		site.args.findIndex((arg) => arg.name === name));
 	if (!where.some((i) => i >= 0))
 		throw new Error('no field and no argument is called ' + name);
-	return { is: 'event', sites: where.map((i) => i >= 0), get: (chunk, e) => {
-		const s = chunk.site[e], i = where[s];
-		if (i < 0)
-			return undefined;
-		const arg = index.sites[s].args[i], word = chunk.values(s, i)[chunk.ordinal[e]];
-		if (arg.type === 's' || arg.type === 'k')
-			return chunk.string(Number(word), false, '(null)');
-		return arg.type === 'f' ? doubleOf(word) : arg.type === 'i' ? BigInt.asIntN(64, word) : word;
-	} };
+	return { at: (s) => where[s] < 0 ? {} : argumentOf(s, where[s]) };
 }
 
 /* ---- comparing ---- */
@@ -74,7 +77,8 @@ function compare(a, b) {
 const COMPARE = { '==': (c) => c === 0, '=': (c) => c === 0, '!=': (c) => c === c && c !== 0, '<': (c) => c < 0, '<=': (c) => c <= 0,
 	'>': (c) => c > 0, '>=': (c) => c >= 0 };
 
-const wrapped = (n) => n < -(1n << 63n) || n >= 1n << 64n ? BigInt.asIntN(64, n & MASK64) : n;
+const LEAST64 = -(1n << 63n);
+const wrapped = (n) => n < LEAST64 || n > MASK64 ? BigInt.asIntN(64, n & MASK64) : n;
 
 const ARITHMETIC = { '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '%': (a, b) => a % b,
 	'|': (a, b) => a | b, '^': (a, b) => a ^ b, '&': (a, b) => a & b, '<<': (a, b) => a << b, '>>': (a, b) => a >> b };
@@ -93,6 +97,14 @@ function arithmetic(op, a, b) {
 
 const holds = (value) => value !== undefined && (typeof value === 'string' ? value !== '' : value != 0);
 const truth = (value) => value === undefined ? value : holds(value) ? 1n : 0n;
+
+/* What becomes of a value; of two. */
+const of1 = ({ get, value }, make) => get ? { get: (c, e) => make(get(c, e)) } : { value: make(value) };
+
+function of2(a, b, make) {
+	const [x, y] = [a, b].map(({ get, value }) => get ?? (() => value));
+	return a.get || b.get ? { get: (c, e) => make(x(c, e), y(c, e)) } : { value: make(a.value, b.value) };
+}
 
 /* A pattern of the shell as a regular expression. */
 function patternOf(text) {
@@ -156,12 +168,22 @@ class FilterReader {
 
 	/* One side that is what wins decides; else what has no value has none with anything. */
 	joined(words, below, wins) {
+		const decides = ({ get, value }) => !get && truth(value) === wins;
+		const of = (v, w) => {
+			const a = truth(v), b = a === wins ? a : truth(w);
+			return b === wins || a !== undefined ? b : a;
+		};
+		const either = (x, y) => {
+			if (decides(x) || decides(y))
+				return { value: wins };
+			return !x.get || !y.get ? of2(x, y, of) : { get: (c, e) => {
+				const v = x.get(c, e);
+				return truth(v) === wins ? wins : of(v, y.get(c, e));
+			} };
+		};
 		let value = below();
 		while (this.next(...words))
-			value = both(value, below(), (x, y) => (c, e) => {
-				const a = truth(x(c, e)), b = a === wins ? a : truth(y(c, e));
-				return b === wins || a !== undefined ? b : a;
-			});
+			value = both(value, below(), either);
 		return value;
 	}
 
@@ -176,11 +198,11 @@ class FilterReader {
 	not() {
 		if (!this.next('not', '!'))
 			return this.comparison();
-		const value = this.not();
-		return { ...value, get: (c, e) => {
-			const is = truth(value.get(c, e));
-			return is === undefined ? is : 1n - is;
-		} };
+		return this.made(this.not(), (value) => value === undefined ? value : 1n - truth(value));
+	}
+
+	made(value, make) {
+		return { constant: value.constant, at: (s, t) => of1(value.at(s, t), make) };
 	}
 
 	comparison() {
@@ -194,17 +216,15 @@ class FilterReader {
 			return this.list(left, op === 'not');
 		if (op.includes('~'))
 			return this.match(left, op === '!~');
-		const right = this.right(left), test = COMPARE[op];
-		const { list } = left;
-		if (list && right.is === 'constant' && (op === '==' || op === '=' || op === '!='))
-			return { is: left.is, get: (site, s) => {
-				const is = this.isAny(list(site, s), right.get());
-				return is === (op !== '!=') ? 1n : 0n;
-			} };
-		return both(left, right, (x, y) => (c, e) => {
-			const is = compare(x(c, e), y(c, e));
+		const right = this.right(left), test = COMPARE[op], { list } = left;
+		if (list && right.constant && (op === '==' || op === '=' || op === '!=')) {
+			const { value } = right.at();
+			return { at: (s) => ({ value: this.isAny(list(index.sites[s], s), value) === (op !== '!=') ? 1n : 0n }) };
+		}
+		return both(left, right, (x, y) => of2(x, y, (v, w) => {
+			const is = compare(v, w);
 			return is === undefined ? is : test(is) ? 1n : 0n;
-		});
+		}));
 	}
 
 	/* "net|lock" is one of two; numbers of sites are texts. */
@@ -216,7 +236,7 @@ class FilterReader {
 	/* To the right of a name a bare word is a text. */
 	right(left) {
 		const bare = left.names && !/["'(]/.test(this.text.slice(this.at).trimStart()[0] ?? '') ? this.take(BARE) : null;
-		return bare ? { is: 'constant', get: () => bare[0] } : this.sum(0);
+		return bare ? constantOf(bare[0]) : this.sum(0);
 	}
 
 	list(left, negated) {
@@ -225,17 +245,17 @@ class FilterReader {
 			this.fail('( is missing');
 		do {
 			const low = this.right(left), high = this.next('..') ? this.right(left) : null;
-			if (low.is !== 'constant' || (high ?? low).is !== 'constant')
+			if (!low.constant || !(high ?? low).constant)
 				this.fail('a list has values only');
-			parts.push([low, high]);
+			parts.push([low, high].map((end) => end?.at().value));
 		} while (this.next(','));
 		if (!this.next(')'))
 			this.fail(') is missing');
-		return { is: left.is, sites: left.sites, get: (c, e) => {
-			const value = left.get(c, e), names = left.list?.(c, e);
-			const is = parts.some(([low, high]) => high ? compare(value, low.get()) >= 0 && compare(value, high.get()) <= 0 :
-				names ? this.isAny(names, low.get()) : compare(value, low.get()) === 0);
-			return value === undefined ? value : is !== negated ? 1n : 0n;
+		return { at: (s, t) => {
+			const names = left.list?.(index.sites[s], s);
+			return of1(left.at(s, t), (is) => is === undefined ? is :
+				parts.some(([low, high]) => high !== undefined ? compare(is, low) >= 0 && compare(is, high) <= 0 :
+					names ? this.isAny(names, low) : compare(is, low) === 0) !== negated ? 1n : 0n);
 		} };
 	}
 
@@ -245,11 +265,10 @@ class FilterReader {
 		if (!regex && !text && !bare)
 			this.fail('a pattern is missing');
 		const pattern = regex ? regexOf(regex[1].replace(/\\\//g, '/'), regex[2]) : patternOf(bare ? bare[0] : text[1] ?? text[2]);
-		const { list } = left;
-		return { is: left.is, sites: left.sites, get: (c, e) => {
-			const value = left.get(c, e);
-			const is = list ? list(c, e).some((name) => pattern.test(name)) : pattern.test(value);
-			return typeof value !== 'string' ? undefined : is !== negated ? 1n : 0n;
+		return { at: (s, t) => {
+			const names = left.list?.(index.sites[s], s);
+			return of1(left.at(s, t), (value) => typeof value !== 'string' ? undefined :
+				(names ? names.some((name) => pattern.test(name)) : pattern.test(value)) !== negated ? 1n : 0n);
 		} };
 	}
 
@@ -261,7 +280,7 @@ class FilterReader {
 		let value = this.sum(level + 1);
 		for (let op; (op = this.next(...levels[level]));) {
 			const sign = op;
-			value = both(value, this.sum(level + 1), (x, y) => (c, e) => arithmetic(sign, x(c, e), y(c, e)));
+			value = both(value, this.sum(level + 1), (x, y) => of2(x, y, (v, w) => arithmetic(sign, v, w)));
 		}
 		return value;
 	}
@@ -270,11 +289,8 @@ class FilterReader {
 		const sign = this.next('-', '~');
 		if (!sign)
 			return this.primary();
-		const value = this.unary();
-		return { ...value, get: (c, e) => {
-			const n = value.get(c, e);
-			return n === undefined || typeof n === 'string' ? undefined : sign === '-' ? -n : typeof n === 'bigint' ? ~n : undefined;
-		} };
+		return this.made(this.unary(), (n) => n === undefined || typeof n === 'string' ? undefined : sign === '-' ? -n :
+			typeof n === 'bigint' ? ~n : undefined);
 	}
 
 	primary() {
@@ -285,10 +301,8 @@ class FilterReader {
 			return value;
 		}
 		const quoted = this.take(QUOTED);
-		if (quoted) {
-			const text = unquoted(quoted);
-			return { is: 'constant', get: () => text };
-		}
+		if (quoted)
+			return constantOf(unquoted(quoted));
 		const number = this.take(NUMBER);
 		if (number)
 			return this.number(number[0], number[1]);
@@ -313,8 +327,7 @@ class FilterReader {
 			this.fail('a name is missing');
 		this.spans.push(spans);
 		return ofEvent((chunk, e) => {
-			const { within } = chunk, took = within.get(spans) ?? spans.of(chunk);
-			within.set(spans, took);
+			const { within } = chunk, took = within.get(spans) ?? within.set(spans, spans.of(chunk)).get(spans);
 			return took[e] < 0 ? undefined : BigInt(took[e]);
 		});
 	}
@@ -322,42 +335,30 @@ class FilterReader {
 	number(text, unit) {
 		const digits = unit ? text.slice(0, -unit.length) : text, hex = /^0x/i.test(digits);
 		const value = /^0[0-7]+$/.test(digits) ? BigInt('0o' + digits.slice(1)) : hex || /^\d+$/.test(digits) ? BigInt(digits) : Number(digits);
-		const scaled = !unit ? value : typeof value === 'bigint' ? value * BigInt(UNITS[unit]) : BigInt(Math.round(value * UNITS[unit]));
-		return { is: 'constant', get: () => scaled };
+		const scaled = !unit ? value : typeof value === 'bigint' ? value * BigInt(UNITS[unit]) : BigInt(round(value * UNITS[unit]));
+		return constantOf(scaled);
 	}
-}
-
-/*
- * Two sides as one: what is of the site alone, or of the track, is found out once for each of them; else both take a
- * part and an event.
- */
-function both(a, b, make) {
-	const kinds = new Set([a.is, b.is].filter((is) => is !== 'constant'));
-	if (kinds.size <= 1)
-		return { is: [...kinds][0] ?? 'constant', get: make(a.get, b.get) };
-	return { is: 'event', get: make(eventOf(a), eventOf(b)) };
-}
-
-/* What a value is of an event, whatever it is of. */
-function eventOf(value) {
-	if (value.is === 'constant' || value.is === 'event')
-		return value.get;
-	const table = index[value.is === 'site' ? 'sites' : 'tracks'].map((of, i) => value.get(of, i)), column = value.is;
-	return (chunk, e) => table[chunk[column][e]];
 }
 
 /* The events of a part for which an expression holds, as a function; an Error where it is none. */
 function filterOf(text) {
-	const reader = new FilterReader(text), wanted = eventOf(reader.all());
+	const reader = new FilterReader(text), wanted = reader.all(), tests = index.sites.map(() => []);
 	if (!reader.compares)
 		throw new Error('nothing is compared');
+	/* Of a site's events on a track: all, none, or those for which a function says so. */
+	const testOf = (s, t) => {
+		const { get, value } = wanted.at(s, t);
+		return get ?? holds(value);
+	};
 	const match = (chunk) => {
-		const out = [];
+		const out = [], { site, track } = chunk;
 		/* Nothing, until what it asks of spans is known. */
-		const n = reader.spans.every((spans) => spans.crossing) ? chunk.n : 0;
-		for (let e = 0; e < n; e++)
-			if (holds(wanted(chunk, e)))
+		const n = reader.spans.every((spans) => spans.knows(chunk.number)) ? chunk.n : 0;
+		for (let e = 0; e < n; e++) {
+			const test = tests[site[e]][track[e]] ??= testOf(site[e], track[e]);
+			if (test === true || (test && holds(test(chunk, e))))
 				out.push(e);
+		}
 		return out;
 	};
 	return Object.assign(match, { spans: reader.spans });

@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Flows: arrows from an event to the next one that has the same value of an argument, where another thread has it: who hands
- * a request on, who gave back the lock that another one then had.
+ * a request on, who gave back the lock that another one then had. Those of KTR_FLOW, whose argument is called flow, are there
+ * from the beginning; they go from an event of a name to one of the same name.
  */
 
 const FLOWS = 3000;	/* arrows of a frame */
 const flow = { name: '' };
+const flowFirst = () => index.sites.some(({ args }) => args[0]?.name === 'flow') ? 'flow' : '';
 
 function flowSet(name) {
 	flow.name = name === flow.name ? '' : name;
 	changed();
 }
 
-/* Events of a part that have the argument: [index in it, value]; kept with the part. The key of a scope is none. */
+/* Events of a part that have the argument: [index in it, value, how many scopes it is in]; kept with the part. The key of a scope is none. */
 function flowEvents(chunk) {
 	if (chunk.flow?.name === flow.name)
 		return chunk.flow.events;
 	const at = index.sites.map((site) => site.args.findIndex((arg, i) => arg.name === flow.name && !(site.scope >= 0 && i === site.valueArg)));
-	const events = [];
-	chunk.site.forEach((s, e) => at[s] >= 0 && events.push([e, valueText(index.sites[s].args[at[s]], chunk.args(e)[at[s]], chunk.pid(e))]));
+	const events = [], deep = [];
+	chunk.site.forEach((s, e) => {
+		const { scope, kind, format, args } = index.sites[s], { nest } = chunk.trackOf(e);
+		if (scope >= 0 && chunk.lane[e])
+			deep[nest] = chunk.lane[e] - (kind === KIND_STOP ? 1 : 0);
+		if (at[s] >= 0)
+			events.push([e, (flow.name === 'flow' ? format : '') + valueText(args[at[s]], chunk.args(e)[at[s]], chunk.pid(e)),
+				deep[nest] ?? (nest < 0 ? 0 : stateBefore(nest, chunk.number).spans.length)]);
+	});
 	chunk.flow = { name: flow.name, events };
 	return events;
 }
 
-/* Where an event is drawn: on its own row, in the middle of its bar, else on its thread's; null: on none. */
-function eventPlace(chunk, e, lineOf) {
-	const own = view.by === 'cpus' ? 'cpus' : 'ids', lane = chunk.lane[e] - 1;
-	const line = lineOf.get(chunk.list(own).row[e]) ?? (own === 'ids' ? lineOf.get(chunk.list('threads').row[e]) : null);
+/* Where an event is drawn: on its own row, in the middle of its bar, else of the scope that it is in, else on its thread's; null: on none. */
+function eventPlace(chunk, e, lineOf, deep) {
+	const own = view.by === 'cpus' ? 'cpus' : 'ids', lane = (chunk.lane[e] || deep) - 1;
+	const line = lineOf.get(chunk.list(own).row[e]) ?? (own === 'ids' ? lineOf.get(chunk.trackOf(e).nest) ?? lineOf.get(chunk.list('threads').row[e]) : null);
 	const [y0, y1] = !line ? [] : lane >= 0 && line.row >= 0 && own === 'ids' ? barPlace(line, { what: 'span', row: line.row, lane }) : [0, line.height];
 	return line ? { x: xOf(chunk.time[e]), y: yOf(line) + (y0 + y1) / 2 } : null;
 }
@@ -50,8 +59,8 @@ function drawFlows(sight) {
 	for (const chunk of parts)
 		mine = flowEvents(chunk).find(([e]) => chunk.first + e === of)?.[1] ?? mine;
 	for (const chunk of parts)
-		for (const [e, value] of flowEvents(chunk)) {
-			const { tid } = index.tracks[chunk.track[e]], here = { tid, place: eventPlace(chunk, e, lineOf) }, before = last.get(value);
+		for (const [e, value, deep] of flowEvents(chunk)) {
+			const { tid } = chunk.trackOf(e), here = { tid, place: eventPlace(chunk, e, lineOf, deep) }, before = last.get(value);
 			last.set(value, here);
 			const [a, b] = [before?.place, here.place];
 			if (!a || !b || before.tid === tid || b.x < GUTTER || a.x > plotRight() || ++drawn > FLOWS)

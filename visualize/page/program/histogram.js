@@ -14,15 +14,15 @@ class Histogram {
 	static step(number) {
 		if (number < HISTOGRAM_STEPS)
 			return number;
-		let octave = Math.max(1, Math.floor(Math.log2(number)) - 6);
+		let octave = max(1, floor(Math.log2(number)) - 6);
 		octave += number >= 2 ** (octave + 7) ? 1 : number < 2 ** (octave + 6) ? -1 : 0;
-		return octave * HISTOGRAM_STEPS + Math.floor(number / 2 ** (octave - 1)) - HISTOGRAM_STEPS;
+		return octave * HISTOGRAM_STEPS + floor(number / 2 ** (octave - 1)) - HISTOGRAM_STEPS;
 	}
 
 	/* The middle of a step. */
 	static middle(step) {
-		const octave = Math.floor(step / HISTOGRAM_STEPS), wide = 2 ** (octave - 1);
-		return octave === 0 ? step : (HISTOGRAM_STEPS + step % HISTOGRAM_STEPS) * wide + Math.floor((wide - 1) / 2);
+		const octave = floor(step / HISTOGRAM_STEPS), wide = 2 ** (octave - 1);
+		return octave === 0 ? step : (HISTOGRAM_STEPS + step % HISTOGRAM_STEPS) * wide + floor((wide - 1) / 2);
 	}
 
 	count(number) {
@@ -33,8 +33,8 @@ class Histogram {
 	add(number) {
 		this.n++;
 		this.sum += number;
-		this.min = Math.min(this.min, number);
-		this.max = Math.max(this.max, number);
+		this.min = min(this.min, number);
+		this.max = max(this.max, number);
 		if (this.exact?.length < HISTOGRAM_EXACT) {
 			this.exact.push(number);
 			return;
@@ -46,14 +46,14 @@ class Histogram {
 	}
 
 	quantile(share) {
-		const rank = Math.min(this.n, Math.max(1, Math.ceil(this.n * share)));
+		const rank = min(this.n, max(1, ceil(this.n * share)));
 		if (this.exact)
 			return this.exact.sort((a, b) => a - b)[rank - 1] ?? 0;
 		let seen = 0;
 		for (const step of [...this.steps.keys()].sort((a, b) => a - b)) {
 			seen += this.steps.get(step);
 			if (seen >= rank)
-				return Math.min(this.max, Math.max(this.min, Histogram.middle(step)));
+				return min(this.max, max(this.min, Histogram.middle(step)));
 		}
 		return this.max;
 	}

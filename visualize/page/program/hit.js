@@ -12,17 +12,17 @@ function lineAt(y) {
 
 /* The parts of the page around the time at x, at most three where they are small on the screen. */
 function partsAt(x, pixels = 6) {
-	const time = timeOf(x), reach = pixels * (view.to - view.from) / plotWidth(), n = index.chunks.length;
-	const wanted = (moment) => Math.min(chunkAt(moment), n - 1), at = wanted(time);
+	const time = timeOf(x), reach = pixels * spanNow() / plotWidth(), n = index.chunks.length;
+	const wanted = (moment) => min(chunkAt(moment), n - 1), at = wanted(time);
 	const [first, end] = view.sight.detail ? [0, n] : [at - 1, at + 1], out = [];
-	for (let k = Math.max(first, wanted(time - reach)); n && k <= Math.min(end, wanted(time + reach)); k++)
+	for (let k = max(first, wanted(time - reach)); n && k <= min(end, wanted(time + reach)); k++)
 		out.push(k);
 	return out;
 }
 
 /* A sight of what is within so many pixels of x, of parts that are at hand; null while they are not. */
 function sightNear(x, pixels) {
-	const { sight } = view, time = timeOf(x), reach = pixels * (view.to - view.from) / plotWidth();
+	const { sight } = view, time = timeOf(x), reach = pixels * spanNow() / plotWidth();
 	if (x < GUTTER || index.chunks.length === 0 || sight.beyond)
 		return null;
 	const parts = partsAt(x, pixels), missing = parts.filter((k) => chunkNow(k) === null);
@@ -33,7 +33,7 @@ function sightNear(x, pixels) {
 function nearest(each) {
 	let best = null, away = Infinity;
 	return { see: (time, reach, bar) => {
-		const d = Math.max(bar.from - time, time - bar.to, 0), long = bar.to - bar.from;
+		const d = max(bar.from - time, time - bar.to, 0), long = bar.to - bar.from;
 		if (d <= reach && (d < away || (d === away && long < best.to - best.from)))
 			[best, away] = [bar, d];
 	}, get: () => best };
@@ -42,11 +42,11 @@ function nearest(each) {
 function spanAt(line, x, y) {
 	const row = rowTable()[line.row], nests = row.kind === ROW_NEST, near = sightNear(x, 3), found = nearest();
 	const lanes = lanesOf(line, row), high = nests ? LEVEL_HEIGHT : lanes.high;
-	const wanted = Math.floor((y - yOf(line) - 2) / high);
+	const wanted = floor((y - yOf(line) - 2) / high);
 	if (!near)
 		return null;
 	eachSpan(line.row, near, (from, to, lane, event, ended, label) => {
-		const drawn = nests ? lane : Math.min(lane, lanes.n - 1);
+		const drawn = nests ? lane : min(lane, lanes.n - 1);
 		if (drawn === wanted || (!nests && !view.sight.detail))
 			found.see(near.time, near.reach, { what: nests ? 'scope' : 'span', row: line.row, lane, from, to, event, ended, label });
 	});
@@ -110,7 +110,7 @@ const SCOPE_PARTS = 8;
 
 function scopeNow(bar) {
 	const whole = new Whole(bar);
-	for (let k = whole.first; k < Math.min(index.chunks.length, whole.first + SCOPE_PARTS) && chunks.has(k); k++)
+	for (let k = whole.first; k < min(index.chunks.length, whole.first + SCOPE_PARTS) && chunks.has(k); k++)
 		if (whole.part(k))
 			return { ...bar, ...whole.told() };
 	return { ...bar, self: NaN };
@@ -126,22 +126,22 @@ function barText(bar) {
 
 /* What the overview has in the column under x: the names that fill it most. */
 function overviewText(line, x, y) {
-	const row = rowOf(line), c = Math.floor(timeOf(x) / (index.span / index.columns));
-	const level = row?.kind === ROW_NEST ? Math.floor((y - yOf(line) - 2) / LEVEL_HEIGHT) : -1;
+	const row = rowOf(line), c = floor(timeOf(x) / (index.span / index.columns));
+	const level = row?.kind === ROW_NEST ? floor((y - yOf(line) - 2) / LEVEL_HEIGHT) : -1;
 	const cells = level >= 0 ? row.levelCells?.[level] : row?.cells, names = labelsNow();
 	if (x < GUTTER || !(cells?.first[c] > 0))
 		return '';
-	return names[cells.first[c]] + ' ' + Math.round(cells.share[c] / 2.55) + ' % here' +
-		(cells.rest[c] ? ', ' + names[cells.second[c]] + ' ' + Math.round(cells.rest[c] / 2.55) + ' %' : '');
+	return names[cells.first[c]] + ' ' + round(cells.share[c] / 2.55) + ' % here' +
+		(cells.rest[c] ? ', ' + names[cells.second[c]] + ' ' + round(cells.rest[c] / 2.55) + ' %' : '');
 }
 
 /* What a counter was at a place on its line: exactly where its event is in the page, else between what numbers. */
 function numberAt(line, x) {
 	const { ident, area } = rowOf(line), unit = (ident.match(/ \[[^[\]]+\]$/) ?? [''])[0].replace(/[[\]]/g, '');
-	const c = Math.floor(timeOf(x) / (index.span / index.columns)), least = area?.least[c], greatest = area?.greatest[c];
+	const c = floor(timeOf(x) / (index.span / index.columns)), least = area?.least[c], greatest = area?.greatest[c];
 	if (x >= GUTTER && !sightNear(x, 0) && index.overview)
 		return !(least <= greatest) ? '' : least === greatest ? least + unit : 'from ' + least + ' to ' + greatest + unit;
-	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first, site = chunk && index.sites[chunk.site[e]];
+	const found = numberUnder(line, x), chunk = chunkWith(found?.event), e = chunk && found.event - chunk.first, site = chunk && chunk.siteOf(e);
 	return !found ? '' : (site ? valueText(site.args[site.valueArg], chunk.args(e)[site.valueArg], chunk.pid(e)) : found.value) + unit;
 }
 
@@ -163,6 +163,6 @@ function tipShow() {
 	tip.hidden = text === '';
 	tip.textContent = text.slice(0, 400);
 	const box = canvas.getBoundingClientRect();
-	tip.style.left = Math.max(4, Math.min(pointer.x + 14, box.width - tip.offsetWidth - 6)) + 'px';
-	tip.style.top = canvas.offsetTop + Math.min(pointer.y + 16, box.height - tip.offsetHeight - 4) + 'px';
+	tip.style.left = max(4, min(pointer.x + 14, box.width - tip.offsetWidth - 6)) + 'px';
+	tip.style.top = canvas.offsetTop + min(pointer.y + 16, box.height - tip.offsetHeight - 4) + 'px';
 }

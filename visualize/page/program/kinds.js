@@ -37,34 +37,21 @@ const BARS = 30;	/* of the small histogram */
 
 /* Bars as they come, four numbers each: event, from, took, row. */
 class Bars {
-	constructor() {
-		this.n = 0;
-		this.all = new Float64Array(4096);
-	}
-
-	push(...bar) {
-		if (this.n === this.all.length) {
-			const all = new Float64Array(2 * this.n);
-			all.set(this.all);
-			this.all = all;
-		}
-		this.all.set(bar, this.n);
-		this.n += 4;
-	}
+	all = [];
 
 	/* Counts of durations in steps of equal ratio: {low, high, count}, from the shortest to the longest, or those of a range. */
 	steps([low, high] = this.range()) {
 		const count = new Array(BARS).fill(0), scale = high > low ? BARS / Math.log(high / low) : 0;
-		for (let i = 2; i < this.n; i += 4)
-			count[Math.min(BARS - 1, Math.floor(Math.log(Math.max(1, this.all[i]) / low) * scale))]++;
+		for (let i = 2; i < this.all.length; i += 4)
+			count[min(BARS - 1, floor(Math.log(max(1, this.all[i]) / low) * scale))]++;
 		return { low, high, count };
 	}
 
 	range() {
 		let low = Infinity, high = 1;
-		for (let i = 2; i < this.n; i += 4) {
-			low = Math.min(low, Math.max(1, this.all[i]));
-			high = Math.max(high, this.all[i]);
+		for (let i = 2; i < this.all.length; i += 4) {
+			low = min(low, max(1, this.all[i]));
+			high = max(high, this.all[i]);
 		}
 		return [low, high];
 	}
@@ -80,8 +67,8 @@ async function kindCollect(kind, task) {
 	const all = { histogram: new Histogram(), bars: new Bars() }, rows = rowsOfKind(kind);
 	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => eachOfKind(kind, rows, k, (row, from, to, event) => {
 		all.histogram.add(to - from);
-		if (all.bars.n < 4 * KIND_MOST)
-			all.bars.push(event, from, to - from, row);
+		if (all.bars.all.length < 4 * KIND_MOST)
+			all.bars.all.push(event, from, to - from, row);
 	}));
 	if (!whole)
 		return null;
@@ -99,7 +86,7 @@ async function kindTask({ kind, took, event, range }, task) {
 	const all = await kindCollect(kind, task);
 	if (!all)
 		return null;
-	const { all: bar, n } = all.bars, order = [];
+	const { all: bar } = all.bars, order = [], n = bar.length;
 	let longer = 0, before = -1, after = Infinity;
 	for (let i = 0; i < n; i += 4) {
 		const other = bar[i], ns = bar[i + 2];
@@ -111,11 +98,11 @@ async function kindTask({ kind, took, event, range }, task) {
 		if (order.length < 10 || ns > bar[order[9] + 2]) {
 			order.push(i);
 			order.sort((a, b) => bar[b + 2] - bar[a + 2] || bar[a] - bar[b]);
-			order.length = Math.min(order.length, 10);
+			order.length = min(order.length, 10);
 		}
 	}
 	return { ...all.histogram.told(), longer, before, after: after === Infinity ? -1 : after, bars: all.bars.steps(range),
-		longest: order.map((i) => [...bar.subarray(i, i + 4)]) };
+		longest: order.map((i) => bar.slice(i, i + 4)) };
 }
 
 /*
@@ -124,8 +111,8 @@ async function kindTask({ kind, took, event, range }, task) {
  */
 class Whole {
 	constructor({ what, row, lane, from, event }) {
-		Object.assign(this, { what, row, lane, from, event, nests: index.rows[row].kind === ROW_NEST, names: new Map(), inner: 0,
-			first: Math.min(chunkAt(from), event >= 0 ? chunkOf(event) : Infinity, index.chunks.length - 1),
+		Object.assign(this, { what, row, lane, from, event, nests: isNest(row), names: new Map(), inner: 0,
+			first: min(chunkAt(from), event >= 0 ? chunkOf(event) : Infinity, index.chunks.length - 1),
 			out: { to: NaN, ended: false, told: false, self: NaN, parent: null, n: 0 } });
 	}
 
@@ -155,7 +142,7 @@ class Whole {
 				this.child(span, time - span.from);
 		});
 		if (!out.ended && open[lane])
-			Object.assign(out, { to: Math.min(index.laneEnd.get(row + '/' + lane) ?? index.last, index.last), parent: parent(open) });
+			Object.assign(out, { to: min(index.laneEnd.get(row + '/' + lane) ?? index.last, index.last), parent: parent(open) });
 		return out.ended;
 	}
 

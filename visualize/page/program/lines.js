@@ -23,7 +23,7 @@ function treeOf(by) {
 		const above = path.at(-1), first = line.first ?? Infinity;
 		const here = { ...line, depth, above, first, below: [], key: (above.key && above.key + '/') + line.text };
 		for (const over of path)
-			Object.assign(over, { busy: Math.max(over.busy, line.busy), first: Math.min(over.first, first) });
+			Object.assign(over, { busy: max(over.busy, line.busy), first: min(over.first, first) });
 		above.below.push(here);
 		path.push(here);
 	}
@@ -66,7 +66,7 @@ function linesShow() {
 	const at = view.lines.indexOf(lineNow());
 	layout(view.by);
 	if (at >= 0 && !lineNow())
-		view.current = view.lines[Math.min(at, view.lines.length - 1)]?.key;
+		view.current = view.lines[min(at, view.lines.length - 1)]?.key;
 	part('names').value = chosen.names;
 	part('sort').value = chosen.sort;
 	put('hidden', chosen.hide.size + ' hidden');
@@ -116,15 +116,14 @@ function wordsOf(line) {
 
 function drawWords(line, y) {
 	for (const { text, x, wide } of wordsOf(line)) {
-		pen.fillStyle = theme.line;
-		pen.fillRect(x, y - 8, wide, 16);
+		fillAt(theme.line, x, y - 8, wide, 16);
 		write(text, x + 6, y, theme.ink);
 	}
 }
 
-/* A click on a name: what its words say, else what lies below it folds. */
+/* A click on a name: what its words say, if they were to be seen, else what lies below it folds. */
 function nameClick(line, x) {
-	const word = wordsOf(line).find((one) => x >= one.x && x < one.x + one.wide);
+	const word = (!pointer.touch || line.key === view.current) && wordsOf(line).find((one) => x >= one.x && x < one.x + one.wide);
 	view.current = line.key;
 	if (word)
 		choose(word.what, line);

@@ -7,18 +7,18 @@
 const link = { timer: 0, push: false, now: '', reads: false };
 
 function linkText() {
-	const at = (time) => Math.round(time + index.from), set = new URLSearchParams(), range = measured();
+	const at = (time) => round(time + index.from), set = new URLSearchParams(), range = measured();
 	set.set('view', at(view.from) + '..' + at(view.to));
 	set.set('rows', view.by);
 	if (view.top > 0)
-		set.set('top', Math.round(view.top));
+		set.set('top', round(view.top));
 	if (view.selected?.event >= 0)
 		set.set('event', view.selected.event);
 	if (range && !view.measure.open)
 		set.set('range', at(range[0]) + '..' + at(range[1]));
 	if (search.text)
 		set.set(search.follow ? 'follow' : 'search', search.text);
-	if (flow.name)
+	if (flow.name !== flowFirst())
 		set.set('flow', flow.name);
 	for (const what of ['fold', 'pin', 'hide'])
 		chosen[what].forEach((key) => set.append(what, key));
@@ -50,15 +50,17 @@ function changed(push = true) {
 
 const rangeOf = (text) => /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? '')?.slice(1).map((ns) => Number(ns) - index.from);
 
-/* Looks at what the address says; what it does not say stays as it begins. */
-async function linkRead() {
-	const set = new URLSearchParams(location.hash.slice(1)), [from, to] = rangeOf(set.get('view')) ?? index.look ?? [0, index.span];
+const linkFollow = () => linkRead(location.hash.slice(1));
+
+/* Looks at what an address says; what it does not say stays as it begins. */
+async function linkRead(hash) {
+	const set = new URLSearchParams(hash), [from, to] = rangeOf(set.get('view')) ?? index.look ?? [0, index.span];
 	const range = rangeOf(set.get('range')), event = set.has('event') ? Number(set.get('event')) : -1;
 	const text = set.get('follow') ?? set.get('search') ?? '', by = set.get('rows');
 	link.reads = true;
 	for (const what of ['fold', 'pin', 'hide'])
 		chosen[what] = new Set(set.getAll(what));
-	flow.name = set.get('flow') ?? '';
+	flow.name = set.get('flow') ?? flowFirst();
 	chosen.names = set.get('names') ?? '';
 	chosen.sort = Object.hasOwn(ORDERS, set.get('sort')) ? set.get('sort') : '';
 	linesShow();
@@ -87,7 +89,8 @@ async function linkRead() {
 
 function linkCopy() {
 	linkWrite();
-	copyText(location.href);
+	/* In a page of two traces it is that page's. */
+	copyText((frameElement ? parent : window).location.href);
 }
 
 /* Asks for the words of a note at a moment, or of one that is there; without words it goes. */
@@ -111,7 +114,7 @@ function noteAsk(time, note) {
 	});
 	box.replaceChildren(field);
 	box.hidden = false;
-	box.style.left = Math.max(GUTTER, Math.min(x, plotRight() - 220)) + 'px';
+	box.style.left = max(GUTTER, min(x, plotRight() - 220)) + 'px';
 	box.style.top = RULER + part('map').offsetHeight + 'px';
 	field.focus();
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens the page, and turns keys and the pointer into what is looked at. One frame is drawn when
- * something has changed, and then none until something changes again.
+ * something has changed, and then none until something changes again: at once after an input, so that the screen has it one
+ * frame earlier, else when the browser draws its next one.
  */
 
 const LEAST_SPAN = 20;	/* [ns] */
-const pointer = { x: 0, y: 0, inside: false, name: null, drag: null, down: new Map(), pinch: null };
+const pointer = { x: 0, y: 0, inside: false, touch: false, name: null, drag: null, down: new Map(), pinch: null };
 const held = new Set();	/* keys that move the view as long as they are down */
 let shifted = false;	/* with shift they move it faster */
-const frames = { times: [], last: 0, asked: false };	/* times: [ms] that the last ones took to draw */
+const AT_ONCE = 8;	/* [ms] between one frame and one that does not wait: half of what a screen has */
+/* last: when the last one began; end: when it was drawn; whole: when the first one was that lacked nothing. */
+const frames = { last: 0, asked: 0, end: 0, whole: 0 };
 
 function show() {
-	if (!frames.asked) {
-		frames.asked = true;
-		requestAnimationFrame(frame);
+	frames.asked ||= requestAnimationFrame(frame);
+}
+
+/* After an input. */
+function showAtOnce() {
+	const now = performance.now();
+	if (frames.asked && now - frames.end > AT_ONCE) {
+		cancelAnimationFrame(frames.asked);
+		frame(now);
 	}
 }
 
 /* What is looked at; stays within the trace, give or take a tenth. */
 function look(from, to) {
-	let span = Math.max(LEAST_SPAN, Math.min(to - from, index.span * 1.1));
-	const middle = (from + to) / 2, edge = Math.max(span * 0.1, index.span * 0.02);
-	from = Math.max(-edge, Math.min(middle - span / 2, index.span + edge - span));
+	let span = max(LEAST_SPAN, min(to - from, index.span * 1.1));
+	const middle = (from + to) / 2, edge = max(span * 0.1, index.span * 0.02);
+	from = max(-edge, min(middle - span / 2, index.span + edge - span));
 	view.from = from;
 	view.to = from + span;
 	changed(false);
@@ -38,14 +47,14 @@ function pointerX() {
 }
 
 function pan(part) {
-	const by = (view.to - view.from) * part;
+	const by = spanNow() * part;
 	look(view.from + by, view.to + by);
 }
 
 function centre() {
 	const { selected } = view;
 	if (selected) {
-		const half = (view.to - view.from) / 2;
+		const half = spanNow() / 2;
 		look(selected.time - half, selected.time + half);
 	}
 }
@@ -56,7 +65,7 @@ function scroll(by) {
 }
 
 function moveHeld(ms) {
-	const speed = Math.min(ms, 50) / 1000 * (shifted ? 3 : 1);
+	const speed = min(ms, 50) / 1000 * (shifted ? 3 : 1);
 	const down = (...names) => names.some((key) => held.has(key));
 	if (down('w'))
 		zoom(Math.exp(-3 * speed));
@@ -69,18 +78,17 @@ function moveHeld(ms) {
 }
 
 function frame(now) {
-	frames.asked = false;
+	frames.asked = 0;
 	if (held.size)
-		moveHeld(frames.last ? now - frames.last : 16);
-	const begin = performance.now();
-	draw();
+		moveHeld(frames.last ? max(0, now - frames.last) : 16);
+	const { detail, missing } = draw();
 	outputsShow();
 	if (pointer.inside)
 		tipShow();
+	frames.end = performance.now();
+	if (!detail || !missing)
+		frames.whole ||= frames.end;
 	window.ktr.drawn?.();
-	frames.times.push(performance.now() - begin);
-	if (frames.times.length > 4096)
-		frames.times.shift();
 	frames.last = held.size ? now : 0;
 	if (held.size)
 		show();
@@ -141,6 +149,7 @@ function place(event) {
 	pointer.x = event.clientX - box.left;
 	pointer.y = event.clientY - box.top;
 	pointer.inside = true;
+	pointer.touch = event.pointerType === 'touch';
 	nameUnder(pointer.x < GUTTER ? lineAt(pointer.y)?.key : null);
 }
 
@@ -158,11 +167,11 @@ function gutterNear() {
 
 /* Two fingers zoom, and move what is between them. */
 function pinch() {
-	const [a, b] = [...pointer.down.values()], wide = Math.max(20, Math.abs(a.x - b.x)), x = (a.x + b.x) / 2;
+	const [a, b] = [...pointer.down.values()], wide = max(20, Math.abs(a.x - b.x)), x = (a.x + b.x) / 2;
 	const last = pointer.pinch;
 	pointer.pinch = { wide, x, time: last?.time ?? timeOf(x) };
 	if (last) {
-		const span = (view.to - view.from) * last.wide / wide, from = last.time - (x - GUTTER) / plotWidth() * span;
+		const span = spanNow() * last.wide / wide, from = last.time - (x - GUTTER) / plotWidth() * span;
 		look(from, from + span);
 	}
 }
@@ -204,10 +213,10 @@ function pointerMove(event) {
 	if (!drag.moved)
 		return;
 	if (drag.gutter) {
-		GUTTER = Math.max(80, Math.min(Math.round(pointer.x), picture.width / picture.ratio - 120));
+		GUTTER = max(80, min(round(pointer.x), picture.width / picture.ratio - 120));
 		show();
 	} else if (drag.measures) {
-		view.measure = { a: timeOf(drag.x), b: timeOf(Math.max(GUTTER, pointer.x)), open: true };
+		view.measure = { a: timeOf(drag.x), b: timeOf(max(GUTTER, pointer.x)), open: true };
 		show();
 	} else {
 		const by = (drag.x - pointer.x) / plotWidth() * (drag.to - drag.from);
@@ -241,7 +250,7 @@ function wheel(event) {
 	event.preventDefault();
 	place(event);
 	if (event.ctrlKey || event.metaKey)
-		zoom(Math.exp(Math.max(-200, Math.min(200, event.deltaY)) * (event.deltaMode || Math.abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
+		zoom(Math.exp(max(-200, min(200, event.deltaY)) * (event.deltaMode || Math.abs(event.deltaY) >= 50 ? 0.0025 : 0.01)));
 	else if (event.deltaX || event.shiftKey)
 		pan((event.deltaX || event.deltaY) / plotWidth());
 	else if (overflows)
@@ -265,7 +274,7 @@ function mapPointer(event) {
 		part('map').setPointerCapture(event.pointerId);
 	if (!event.buttons)
 		return;
-	const half = (view.to - view.from) / 2, at = mapTime(event.clientX - part('map').getBoundingClientRect().left);
+	const half = spanNow() / 2, at = mapTime(event.clientX - part('map').getBoundingClientRect().left);
 	look(at - half, at + half);
 }
 
@@ -298,7 +307,7 @@ function themeSet(dark) {
 function escape() {
 	held.clear();
 	searchFor('');
-	flow.name = '';
+	flow.name = flowFirst();
 	drawerClose();
 	part('tip').hidden = true;
 	panelClose();
@@ -319,7 +328,7 @@ const actions = {
 	'm': measureHere,
 	'o': () => noteAsk(timeOf(pointerX()), noteAt(pointer.x, pointer.y)),
 	'y': linkCopy,
-	'z': () => view.measure && look(Math.min(view.measure.a, view.measure.b), Math.max(view.measure.a, view.measure.b)),
+	'z': () => view.measure && look(min(view.measure.a, view.measure.b), max(view.measure.a, view.measure.b)),
 	'1': () => showRows('ids'),
 	'2': () => showRows('threads'),
 	'3': () => showRows('cpus'),
@@ -339,14 +348,15 @@ const actions = {
 	'_': () => zoom(1 / 0.6, plotRight() / 2),
 	'?': keysShow,
 	'Escape': escape,
+	'close': () => panelClose(),
 	'ArrowLeft': () => barStep(-1),
 	'ArrowRight': () => barStep(1),
 	'ArrowUp': () => rowStep(-1),
 	'ArrowDown': () => rowStep(1),
 	'PageUp': () => scroll(RULER - plotBottom()),
 	'PageDown': () => scroll(plotBottom() - RULER),
-	'Home': () => look(0, view.to - view.from),
-	'End': () => look(index.span - (view.to - view.from), index.span),
+	'Home': () => look(0, spanNow()),
+	'End': () => look(index.span - spanNow(), index.span),
 };
 const holding = ['w', 'a', 's', 'd'];
 
@@ -383,7 +393,10 @@ function keyDown(event) {
 
 function listen() {
 	let typed;
-	const on = (node, handlers) => Object.entries(handlers).forEach(([type, handler]) => node.addEventListener(type, handler, { passive: false }));
+	const on = (node, handlers) => Object.entries(handlers).forEach(([type, handler]) => node.addEventListener(type, (event) => {
+		handler(event);
+		showAtOnce();
+	}, { passive: false }));
 	on(canvas, { pointerdown: pointerDown, pointermove: pointerMove, pointerup: pointerUp, pointercancel: pointerUp, wheel,
 		auxclick: (event) => event.preventDefault(),
 		pointerleave: () => {
@@ -395,7 +408,7 @@ function listen() {
 			place(event);
 			doubleClick(pointer.x, pointer.y);
 		} });
-	on(window, { keydown: keyDown, popstate: linkRead, hashchange: linkRead, blur: () => held.clear(),
+	on(window, { keydown: keyDown, popstate: linkFollow, hashchange: linkFollow, blur: () => held.clear(),
 		keyup: (event) => {
 			shifted = event.shiftKey;
 			held.delete(event.key);
@@ -416,15 +429,9 @@ function listen() {
 		clearTimeout(typed);
 		typed = setTimeout(() => searchStart(part('search').value), 250);
 	} });
-	for (const node of document.querySelectorAll('button[data-key]'))
-		on(node, { click: () => actions[node.dataset.key]() });
-	const words = { ids: 'ids', threads: 'threads', cpus: 'CPUs' };
-	for (const by in words)
-		if (index.views[by]) {
-			const choice = button(words[by], '', () => showRows(by));
-			choice.dataset.by = by;
-			part('by').append(choice);
-		}
+	on(document, { click: (event) => actions[event.target.closest('button[data-key]')?.dataset.key]?.() });
+	for (const choice of part('by').children)
+		choice.hidden = !index.views[choice.dataset.by];
 }
 
 function frameText() {
@@ -449,13 +456,16 @@ async function open() {
 	themeSet(matchMedia('(prefers-color-scheme: dark)').matches);
 	frameText();
 	listen();
+	flow.name = flowFirst();
 	showRows(index.views[index.first] ? index.first : 'threads');
 	chunkCame = show;
 	look(...index.look ?? [0, index.span]);
 	if (location.hash.length > 1)
-		linkRead();
+		linkFollow();
 	canvas.focus();
-	await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+	showAtOnce();
+	/* What was drawn is handed on between these two. */
+	await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 	return performance.now();
 }
 

@@ -4,23 +4,23 @@
  * which shows the whole page and what part of it is in sight.
  */
 
-const mapCanvas = document.getElementById('map');
+const mapCanvas = part('map');
 const mapPen = mapCanvas.getContext('2d', { alpha: false });
 const MAP_COLUMNS = 1024;
-const map = { density: null, known: 0 };
+const map = { density: null, known: 0, of: null, wide: 0, shape: null };
 
 /* ---- the ruler ---- */
 
 /* Ticks at round steps, about 110 pixels apart. */
 function tickStep() {
-	const rough = (view.to - view.from) / plotWidth() * 130, unit = 10 ** Math.floor(Math.log10(rough));
-	return Math.max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
+	const rough = spanNow() / plotWidth() * 130, unit = 10 ** floor(Math.log10(rough));
+	return max(1, [1, 2, 5, 10].map((m) => m * unit).find((step) => step >= rough));
 }
 
 /* What all moments in sight begin with: 0, or a round one that ticks count from, "2.1 s + 500 µs". */
 function tickBase(step) {
-	const from = view.from + index.from, round = 10 ** Math.ceil(Math.log10(20 * step));
-	const base = Math.floor(from / round) * round;
+	const from = view.from + index.from, round = 10 ** ceil(Math.log10(20 * step));
+	const base = floor(from / round) * round;
 	return base > 0 && base >= 20 * step ? base : 0;
 }
 
@@ -32,32 +32,29 @@ function shortMoment(ns) {
 
 function drawRuler() {
 	const step = tickStep(), offset = index.from, base = tickBase(step);
-	pen.fillStyle = theme.band;
-	pen.fillRect(0, 0, picture.width / picture.ratio, RULER);
-	for (let k = Math.ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
+	fillAt(theme.band, 0, 0, picture.width / picture.ratio, RULER);
+	for (let k = ceil((view.from + offset) / step); k * step <= view.to + offset; k++) {
 		const x = xOf(k * step - offset), since = k * step - base;
 		if (x < GUTTER)
 			continue;
-		pen.fillStyle = theme.faint;
-		pen.fillRect(x, RULER - 5, 1, 5);
+		fillAt(theme.faint, x, RULER - 5, 1, 5);
 		write((base ? '+ ' : '') + (since ? duration(since) : '0'), x + 3, RULER / 2, theme.faint);
 	}
-	pen.fillStyle = theme.band;
-	pen.fillRect(0, 0, GUTTER, RULER);
+	fillAt(theme.band, 0, 0, GUTTER, RULER);
 	pen.textAlign = base ? 'right' : 'left';
 	write(base ? shortMoment(base) : 'since the trace began', base ? GUTTER - 8 : 14, RULER / 2, base ? theme.ink : theme.faint, GUTTER - 20, base ? '600' : '');
 	pen.textAlign = 'left';
 }
 
 function drawGrid(lines) {
-	const { ratio } = picture, left = Math.round(GUTTER * ratio), step = tickStep();
+	const { ratio } = picture, left = round(GUTTER * ratio), step = tickStep();
 	for (const line of lines)
 		if (isHeading(line)) {
 			const [y0, y1] = band(line, 0, line.height);
 			rectangle(0, y0, picture.width, y1, theme.bandPixel);
 		}
-	for (let k = Math.ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
-		const x = Math.round(xOf(k * step - index.from) * ratio);
+	for (let k = ceil((view.from + index.from) / step); k * step <= view.to + index.from; k++) {
+		const x = round(xOf(k * step - index.from) * ratio);
 		if (x >= left)
 			rectangle(x, 0, x + 1, picture.height, theme.linePixel);
 	}
@@ -67,20 +64,18 @@ function drawGrid(lines) {
 
 function measured() {
 	const { measure } = view;
-	return measure && [Math.min(measure.a, measure.b), Math.max(measure.a, measure.b)];
+	return measure && [min(measure.a, measure.b), max(measure.a, measure.b)];
 }
 
 function drawRange() {
 	const range = measured(), bottom = plotBottom();
 	if (!range)
 		return;
-	const x0 = Math.max(xOf(range[0]), GUTTER), x1 = Math.max(xOf(range[1]), x0 + 1);
-	pen.fillStyle = theme.dark ? '#ffffff14' : '#00000018';
-	pen.fillRect(x0, 0, x1 - x0, bottom);
-	pen.fillStyle = theme.mark;
-	pen.fillRect(x0, 0, 1, bottom);
+	const x0 = max(xOf(range[0]), GUTTER), x1 = max(xOf(range[1]), x0 + 1);
+	fillAt(theme.dark ? '#ffffff14' : '#00000018', x0, 0, x1 - x0, bottom);
+	fillAt(theme.mark, x0, 0, 1, bottom);
 	pen.fillRect(x1 - 1, 0, 1, bottom);
-	const text = duration(range[1] - range[0]), x = Math.max(GUTTER + 40, Math.min((x0 + x1) / 2, picture.width / picture.ratio - 80));
+	const text = duration(range[1] - range[0]), x = max(GUTTER + 40, min((x0 + x1) / 2, picture.width / picture.ratio - 80));
 	pen.textAlign = 'center';
 	pen.font = '600' + NAME;
 	pen.fillStyle = theme.ground;
@@ -95,7 +90,7 @@ function barPlace(line, bar) {
 	const row = index.rows[bar.row];
 	if (row.kind === ROW_NEST)
 		return levelAt(bar.lane);
-	const { n, high } = lanesOf(line, row), lane = Math.min(bar.lane, n - 1);
+	const { n, high } = lanesOf(line, row), lane = min(bar.lane, n - 1);
 	return bar.what === 'span' && n > 1 ? [2 + lane * high, 2 + (lane + 1) * high] : [1, line.height - 1];
 }
 
@@ -105,12 +100,13 @@ function drawSelection() {
 		return;
 	const { line, bar } = selected, x = xOf(selected.time);
 	if (x >= GUTTER && x <= right && !bar) {
-		pen.fillStyle = theme.mark;
-		pen.fillRect(x - 0.5, RULER, 1.5, plotBottom());
+		fillAt(theme.mark, x - 0.5, RULER, 1.5, plotBottom());
 	}
+	if (bar?.path)
+		drawPath(bar.path);
 	pen.strokeStyle = theme.mark;
 	if (line && bar && line.row === bar.row && view.by !== 'cpus') {
-		const [y0, y1] = barPlace(line, bar), a = Math.max(GUTTER, xOf(bar.from)), b = Math.min(right, Math.max(xOf(bar.to), a + 2));
+		const [y0, y1] = barPlace(line, bar), a = max(GUTTER, xOf(bar.from)), b = min(right, max(xOf(bar.to), a + 2));
 		pen.lineWidth = 2;
 		if (b > a)
 			pen.strokeRect(a, yOf(line) + y0, b - a, y1 - y0);
@@ -118,6 +114,26 @@ function drawSelection() {
 	} else if (line) {
 		pen.strokeRect(GUTTER + 0.5, yOf(line) + 0.5, plotWidth() - 1, line.height - 1);
 	}
+}
+
+/* Along the rows of the threads that a bar waited for, from one to the next. */
+function drawPath(path) {
+	const lineOf = linesByRow(view.lines), height = (thread) => {
+		const { nest, row } = trackOfThread(thread), line = lineOf.get(nest) ?? lineOf.get(row);
+		return line ? yOf(line) + 1 : NaN;
+	};
+	pen.lineWidth = 3;
+	pen.strokeStyle = theme.mark;
+	pen.beginPath();
+	for (const { thread, from, to } of path) {
+		const y = height(thread), [a, b] = [from, to].map((time) => max(GUTTER, min(xOf(time), plotRight())));
+		if (!isNaN(y) && b > a) {
+			pen.lineTo(a, y);
+			pen.lineTo(b, y);
+		}
+	}
+	pen.stroke();
+	pen.lineWidth = 1;
 }
 
 /* A flag on the ruler for each note, and its text. */
@@ -201,7 +217,7 @@ function mapDensity() {
 	if (map.density && (index.overview || map.known === index.chunks.length))
 		return map.density;
 	const density = map.density = new Float64Array(MAP_COLUMNS), scale = MAP_COLUMNS / index.span;
-	const add = (time, n) => density[Math.max(0, Math.min(MAP_COLUMNS - 1, Math.floor(time * scale)))] += n;
+	const add = (time, n) => density[max(0, min(MAP_COLUMNS - 1, floor(time * scale)))] += n;
 	if (index.overview) {
 		const wide = index.span / index.columns;
 		for (const row of index.rows)
@@ -222,37 +238,45 @@ function mapDensity() {
 	return density;
 }
 
+/* Kept until one of what it is made of changes. */
+function mapShape(density, high) {
+	const wide = plotWidth() / MAP_COLUMNS, shape = new Path2D(`M${GUTTER} ${high}`);
+	if (map.of === density && map.wide === wide)
+		return map.shape;
+	const most = density.reduce((a, b) => max(a, b), 1);
+	density.forEach((n, c) => shape.lineTo(GUTTER + c * wide, high - (n && (0.15 + 0.85 * Math.log1p(n) / Math.log1p(most)) * (high - 6))));
+	shape.lineTo(plotRight(), high);
+	Object.assign(map, { of: density, wide, shape });
+	return shape;
+}
+
 const mapX = (time) => GUTTER + time / index.span * plotWidth();
 const mapTime = (x) => (x - GUTTER) / plotWidth() * index.span;
 
 function drawMap() {
 	const box = mapCanvas.getBoundingClientRect(), { ratio } = picture, high = box.height;
-	const width = Math.round(box.width * ratio), height = Math.round(high * ratio);
+	const width = round(box.width * ratio), height = round(high * ratio);
 	if (mapCanvas.width !== width || mapCanvas.height !== height)
 		[mapCanvas.width, mapCanvas.height] = [width, height];
 	mapPen.setTransform(ratio, 0, 0, ratio, 0, 0);
 	mapPen.fillStyle = theme.band;
 	mapPen.fillRect(0, 0, box.width, high);
-	const density = mapDensity(), wide = plotWidth() / MAP_COLUMNS, most = density.reduce((a, b) => Math.max(a, b), 1);
 	mapPen.fillStyle = theme.faint;
-	density.forEach((n, c) => {
-		const tall = n ? (0.15 + 0.85 * Math.log1p(n) / Math.log1p(most)) * (high - 6) : 0;
-		mapPen.fillRect(GUTTER + c * wide, high - tall, wide + 0.5, tall);
-	});
+	mapPen.fill(mapShape(mapDensity(), high));
 	mapPen.fillStyle = theme.dark ? '#16181cb0' : '#ffffffb0';
-	const x0 = Math.max(GUTTER, mapX(view.from)), x1 = Math.min(box.width, Math.max(mapX(view.to), x0 + 3));
+	const x0 = max(GUTTER, mapX(view.from)), x1 = min(box.width, max(mapX(view.to), x0 + 3));
 	mapPen.fillRect(GUTTER, 0, x0 - GUTTER, high);
 	mapPen.fillRect(x1, 0, box.width - x1, high);
 	mapPen.strokeStyle = theme.ink;
-	mapPen.strokeRect(x0 + 0.5, 0.5, Math.max(2, x1 - x0 - 1), high - 1);
+	mapPen.strokeRect(x0 + 0.5, 0.5, max(2, x1 - x0 - 1), high - 1);
 	mapPen.fillStyle = theme.mark;
-	search.density?.forEach((n, c) => n && mapPen.fillRect(Math.round(GUTTER + c / DENSITY * plotWidth()), 0, 2, 6));
+	search.density?.forEach((n, c) => n && mapPen.fillRect(round(GUTTER + c / DENSITY * plotWidth()), 0, 2, 6));
 	for (const note of view.notes)
 		mapPen.fillRect(mapX(note.time), 0, 2, high);
 	const range = measured();
 	if (range) {
 		mapPen.globalAlpha = 0.4;
-		mapPen.fillRect(mapX(range[0]), 0, Math.max(2, mapX(range[1]) - mapX(range[0])), high);
+		mapPen.fillRect(mapX(range[0]), 0, max(2, mapX(range[1]) - mapX(range[0])), high);
 		mapPen.globalAlpha = 1;
 	}
 	mapPen.textBaseline = 'middle';

@@ -16,21 +16,16 @@ function matchText(text) {
 	const sites = index.sites.map((site) => has(site.name) || has(site.file) || has(site.func) || has(site.class) ||
 		site.steps.some((step) => typeof step === 'string' && has(step)));
 	const tracks = index.tracks.map((track) => has(track.name + '/' + track.tid));
+	const texts = index.sites.map(({ args }) => args.map(({ type }, i) => type === 's' || type === 'k' ? i : -1).filter((i) => i >= 0));
 	/* What an argument prints can only match if it is text, or if digits or several pieces are asked for. */
 	const whole = /[0-9 :,=()]/.test(text);
 	return (chunk) => {
-		const strings = chunk.stringBytes.map((_, i) => has(chunk.string(i, true)));
-		const texts = new Map();
-		const out = [];
+		const out = [], { site, track, ordinal } = chunk, strings = new Int8Array(chunk.stringFlag.length).fill(-1), columns = [];
+		const hasString = (i) => (strings[i] < 0 ? strings[i] = has(chunk.string(i, true)) : strings[i]) > 0;
 		for (let e = 0; e < chunk.n; e++) {
-			const s = chunk.site[e];
-			if (sites[s] || tracks[chunk.track[e]]) {
-				out.push(e);
-				continue;
-			}
-			if (!texts.has(s))
-				texts.set(s, index.sites[s].args.flatMap((arg, i) => arg.type === 's' || arg.type === 'k' ? [chunk.values(s, i)] : []));
-			if (texts.get(s).some((values) => strings[Number(values[chunk.ordinal[e]])]) ||
+			const s = site[e];
+			if (sites[s] || tracks[track[e]] ||
+			    (columns[s] ??= texts[s].map((i) => chunk.column(s, i).halves)).some((halves) => hasString(halves[2 * ordinal[e]])) ||
 			    (whole && has(chunk.message(e))))
 				out.push(e);
 		}
@@ -61,24 +56,27 @@ const LISTED = 1000, DENSITY = 1024;
  * columns of the page, list: [[event, time, track, text]], crossing: of the spans that are asked for}.
  */
 async function searchTask({ text }, task) {
-	const { match } = searchOf(text), spans = match.spans ?? [];
+	const { match } = searchOf(text), spans = match.spans ?? [], n = index.chunks.length;
 	const found = { counts: [], total: 0, density: new Uint32Array(DENSITY), list: [] };
-	task.passes = 1 + spans.length;
-	for (const name of spans) {
-		if (!name.crossing && !await name.find(task))
-			return null;
-		task.passed = (task.passed ?? 0) + 1;
-	}
-	task.sofar = () => ({ counts: found.counts, total: found.total, density: found.density, list: found.list });
-	const whole = await eachPart(0, index.chunks.length - 1, task, (k) => {
-		const chunk = chunks.get(k), hits = match(chunk);
+	let told = 0;
+	task.share = (k) => spans.reduce((least, { scanned }) => min(least, (k + scanned) / 2), k) / n;
+	/* The list again only if there is more in it. */
+	task.sofar = () => {
+		const { list, ...rest } = found, more = list.length > told;
+		told = list.length;
+		return more ? found : rest;
+	};
+	const whole = await eachPart(0, n - 1, task, async (k) => {
+		for (const name of spans)
+			if (!await name.ahead(k, task))
+				return;
+		const chunk = await chunkLater(k), hits = match(chunk), { time } = chunk, scale = DENSITY / index.span;
 		found.counts[k] = hits.length;
 		found.total += hits.length;
-		for (const e of hits) {
-			found.density[Math.max(0, Math.min(DENSITY - 1, Math.floor(chunk.time[e] / index.span * DENSITY)))]++;
-			if (found.list.length < LISTED)
-				found.list.push([chunk.first + e, chunk.time[e], chunk.track[e], saidOf(chunk, e)]);
-		}
+		for (const e of hits)
+			found.density[max(0, min(DENSITY - 1, floor(time[e] * scale)))]++;
+		for (const e of hits.slice(0, LISTED - found.list.length))
+			found.list.push([chunk.first + e, time[e], chunk.track[e], saidOf(chunk, e)]);
 	});
 	return whole ? { ...found, crossing: spans.map((name) => name.crossing) } : null;
 }

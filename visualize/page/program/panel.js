@@ -9,11 +9,11 @@ function lineOfEvent(chunk, e) {
 
 /* The bar that an event begins or, as a STOP, ends; null if it is on none. */
 function barOfEvent(chunk, e) {
-	const site = index.sites[chunk.site[e]], row = chunk.list('ids').row[e], event = chunk.first + e, lane = chunk.lane[e] - 1;
+	const site = chunk.siteOf(e), row = chunk.list('ids').row[e], event = chunk.first + e, lane = chunk.lane[e] - 1;
 	let bar = null;
 	if (row < 0 || (site.kind >= KIND_START && lane < 0))
 		return null;
-	const what = index.rows[row].kind === ROW_NEST ? 'scope' : 'span';
+	const what = isNest(row) ? 'scope' : 'span';
 	if (site.kind === KIND_STATE)
 		return { what: 'state', row, lane: 0, from: chunk.time[e], to: chunk.time[e], event, ended: false, label: chunk.label[e] };
 	if (site.kind === KIND_START)
@@ -36,7 +36,7 @@ function selectEvent(chunk, e, moveThere) {
 	const time = chunk.time[e], line = lineOfEvent(chunk, e), bar = barOfEvent(chunk, e);
 	view.selected = { event: chunk.first + e, time, line, bar };
 	if (moveThere && (time < view.from || time > view.to)) {
-		const span = view.to - view.from;
+		const span = spanNow();
 		look(time - span / 2, time + span / 2);
 	}
 	if (moveThere)
@@ -67,7 +67,7 @@ async function selectNumber(event, moveThere = true) {
 async function selectOn(line, event, direction, wanted = () => true) {
 	const row = !line ? -1 : line.row >= 0 ? line.row : line.marks;
 	const what = view.by === 'cpus' ? 'cpus' : line?.row >= 0 || rowTable()[row]?.kind === 0 ? 'ids' : 'threads';
-	for (let k = chunkOf(Math.max(0, event)); k >= 0 && k < index.chunks.length; k += direction) {
+	for (let k = chunkOf(max(0, event)); k >= 0 && k < index.chunks.length; k += direction) {
 		const chunk = await chunkLater(k), { start, order } = chunk.list(what);
 		const mine = row >= 0 ? order.slice(start[row], start[row + 1]) : Uint32Array.from({ length: chunk.n }, (_, i) => i);
 		for (const e of direction > 0 ? mine : mine.reverse()) {
@@ -90,7 +90,7 @@ function selectNeighbour(direction) {
 		selectOn(selected.line, selected.event, direction);
 }
 
-const kindAt = (chunk, e) => index.sites[chunk.site[e]].kind;
+const kindAt = (chunk, e) => chunk.siteOf(e).kind;
 
 /* The bar, else event, before or after the selected one on the row that one is on; without one, the first in sight. */
 async function barStep(direction) {
@@ -113,7 +113,7 @@ async function rowStep(direction) {
 	    await selectOn(view.selected.line, bar.event, direction, (chunk, e) => chunk.lane[e] === bar.lane + 1 + direction && kindAt(chunk, e) === KIND_START ||
 		(direction > 0 && chunk.lane[e] <= bar.lane + 1 ? null : false)))
 		return tellRow();
-	view.current = view.lines[Math.max(0, Math.min(at + direction, view.lines.length - 1))]?.key;
+	view.current = view.lines[max(0, min(at + direction, view.lines.length - 1))]?.key;
 	lineIntoSight(lineNow());
 	tellRow();
 	return show();
@@ -135,7 +135,7 @@ function sayTime(say, name, time, more = '') {
 function wallClock(time) {
 	if (!index.utc)
 		return '';
-	const ns = BigInt(index.begin) + BigInt(Math.round(time + index.from)) + BigInt(index.utc);
+	const ns = BigInt(index.begin) + BigInt(round(time + index.from)) + BigInt(index.utc);
 	const date = new Date(Number(ns / 1000000n)).toISOString();
 	return date.slice(0, 19).replace('T', ' ') + '.' + String(ns % 1000000000n).padStart(9, '0') + ' UTC';
 }
@@ -149,7 +149,7 @@ function panelTable() {
 
 /* Where in the source, and by whom. */
 function sayWhere(say, chunk, e) {
-	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]];
+	const site = chunk.siteOf(e), track = chunk.trackOf(e);
 	say('where', site.file + ':' + site.line);
 	say('function', site.func);
 	say('class', site.class);
@@ -160,14 +160,14 @@ function sayWhere(say, chunk, e) {
 
 /* Arguments by name, each with a button that follows its value through the trace. */
 function argumentsOf(chunk, e) {
-	const site = index.sites[chunk.site[e]], values = chunk.args(e), { table, say } = panelTable();
+	const site = chunk.siteOf(e), values = chunk.args(e), { table, say } = panelTable();
 	table.className = 'arguments';
 	site.args.forEach((arg, i) => {
 		/* The key of a scope is an address on its stack. */
 		if (site.scope >= 0 && i === site.valueArg)
 			return;
 		const text = valueText(arg, values[i], chunk.pid(e)), plain = arg.type === 'p' ? '0x' + values[i].toString(16) :
-			arg.type === 's' ? ofArgument(arg.name).get(chunk, e) : text;
+			arg.type === 's' ? argumentOf(chunk.site[e], i).get(chunk, e) : text;
 		const follow = button('follow', 'every event with this value, joined by arrows', () => searchFor(arg.name + '=' + plain, true));
 		say(arg.name, text + ' ', follow, ' ', button('flows', 'arrows between threads for all values of it; again: none', (event) => {
 			flowSet(arg.name);
@@ -177,21 +177,16 @@ function argumentsOf(chunk, e) {
 	return table.children.length ? [element('h3', '', 'arguments'), table] : [];
 }
 
-function stepsOf(buttons) {
-	return element('div', 'steps', ...buttons.map((words) => button(...words)));
-}
-
-const eventSteps = [['◂ event', 'the one before on this row ([)', () => selectNeighbour(-1)],
-	['event ▸', 'the next one on this row (])', () => selectNeighbour(1)], ['centre', 'bring it into the middle (c)', () => centre()],
-	['close', 'esc', () => panelClose()]];
+/* Buttons that stand for keys, as the page's own text has them. */
+const stepsOf = (id) => part(id).content.cloneNode(true);
 
 function panelShow(chunk, e) {
-	const site = index.sites[chunk.site[e]], track = index.tracks[chunk.track[e]], { table, say } = panelTable();
+	const site = chunk.siteOf(e), track = chunk.trackOf(e), { table, say } = panelTable();
 	detailStop();
 	say('message', saidOf(chunk, e));
 	sayTime(say, 'time', chunk.time[e], track.approx ? ' (approximate)' : '');
 	sayWhere(say, chunk, e);
-	part('panel').replaceChildren(element('h2', '', site.name), table, ...argumentsOf(chunk, e), stepsOf(eventSteps));
+	part('panel').replaceChildren(element('h2', '', site.name), table, ...argumentsOf(chunk, e), stepsOf('steps'));
 	part('panel').hidden = false;
 }
 
@@ -230,11 +225,11 @@ function keysShow() {
 /* Numbers beside the search field and for the time in sight. */
 function outputsShow() {
 	const place = searchPlace(), { done, error, how } = search, range = measured();
-	const so = search.share < 1 && !done ? ' (' + Math.round(100 * search.share) + ' %)' : '';
+	const so = search.share < 1 && !done ? ' (' + round(100 * search.share) + ' %)' : '';
 	const text = !search.match ? '' : (place ? place + ' of ' : '') + grouped(search.total) + (done ? '' : '+') +
 		(search.total === 1 && done ? ' hit' : ' hits') + so + (how === 'filter' ? ' · filter' : error ? ' · as text: ' + error : '');
 	put('hits', text);
-	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(view.to - view.from) + ' in sight');
+	put('range', (range ? 'measured ' + duration(range[1] - range[0]) + ' · ' : '') + duration(spanNow()) + ' in sight');
 	for (const button of part('by').children)
 		button.setAttribute('aria-pressed', String(button.dataset.by === view.by));
 }

@@ -5,10 +5,10 @@
  */
 
 const DRAWER_ROWS = 500;
-const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {} };
+const drawer = { tab: 'names', window: null, range: null, asked: null, sort: {}, listed: 0, of: 0 };	/* listed: lines; of: run of the search whose hits they are */
 
 const column = (head, get, show = String, title = '') => ({ head, get, show, title });
-const ns = (n) => isNaN(n) ? '-' : duration(Math.round(n));
+const ns = (n) => isNaN(n) ? '-' : duration(round(n));
 const percent = (share) => (100 * share).toFixed(share < 0.1 ? 2 : 1) + ' %';
 const durations = [column('count', (l) => l.n, grouped), column('total', (l) => l.total, ns, 'those within one of the same name do not count twice'),
 	column('self', (l) => l.self, ns, 'without the scopes within'), column('mean', (l) => l.mean, ns), column('p50', (l) => l.p50, ns),
@@ -47,9 +47,9 @@ function rowIntoSight(row) {
 
 /* The words for the shell that have the same numbers. */
 function commandText() {
-	const { from, to } = drawer.range, at = (time) => Math.round(time + index.from) + 'ns';
+	const { from, to } = drawer.range, at = (time) => round(time + index.from) + 'ns';
 	const trace = /^[\w./+:@%-]+$/.test(index.trace) ? index.trace : "'" + index.trace.replace(/'/g, "'\\''") + "'";
-	return 'ktr report' + tabs[drawer.tab].command() + ' --from=' + at(Math.max(0, from)) + ' --to=' + at(to) + ' --top=0' +
+	return 'ktr report' + tabs[drawer.tab].command() + ' --from=' + at(max(0, from)) + ' --to=' + at(to) + ' --top=0' +
 		(index.options ? ' ' + index.options : '') + ' ' + trace;
 }
 
@@ -84,6 +84,7 @@ function drawerTable(tab) {
 		cell.setAttribute('aria-sort', c.head !== by.head ? 'none' : by.down ? 'descending' : 'ascending');
 		return cell;
 	}));
+	drawer.listed = lines.length;
 	const rows = lines.slice(0, DRAWER_ROWS).map((line) => {
 		const row = element('tr', { tabIndex: 0, onclick: () => tab.go(line), onkeydown: (event) => event.key === 'Enter' && tab.go(line) });
 		for (const c of tab.columns) {
@@ -113,10 +114,9 @@ function drawerShow() {
 	});
 	const said = !range ? '' : moment(range.from + index.from, 1) + ' to ' + moment(range.to + index.from, 1) + ': ' + duration(range.to - range.from) +
 		(of ? ', ' + grouped(of.events) + ' events' + (of.beyond ? '; ' + grouped(of.beyond) + ' bars reach beyond it or lack an end, and are in no number' : '') : ' …');
-	const hits = drawer.tab === 'hits' && search.total > search.list.length ? 'the first ' + grouped(search.list.length) + ' of ' + grouped(search.total) : '';
 	const copy = button('copy command', '', () => copyText(commandText()), { id: 'copy' });
 	const command = of && drawer.tab !== 'hits' ? [element('code', { id: 'report', textContent: commandText() }), copy] : [];
-	node.replaceChildren(element('div', 'bar', ...heads, element('span', '', drawer.tab === 'hits' ? hits : said),
+	node.replaceChildren(element('div', 'bar', ...heads, element('span', { id: 'told', textContent: drawer.tab === 'hits' ? hitsSaid() : said }),
 		element('span', 'rest'), button('close', 'esc', drawerClose)),
 	element('div', 'bar', ...command),
 	element('div', 'scroll', ...full.includes(drawer.tab) ? drawerTable(tabs[drawer.tab]) : [element('p', '', of ? 'nothing happened in it' : '…')]));
@@ -132,7 +132,7 @@ function drawerClose() {
 
 /* Asks for what happened in the range that is measured. */
 async function rangeShow() {
-	const [a, b] = measured(), range = { from: Math.max(0, Math.floor(a)), to: Math.max(Math.floor(a) + 1, Math.ceil(b)) };
+	const [a, b] = measured(), range = { from: max(0, floor(a)), to: max(floor(a) + 1, ceil(b)) };
 	drawer.asked?.stop();
 	Object.assign(drawer, { range, window: null, tab: drawer.tab === 'hits' ? 'names' : drawer.tab });
 	drawerShow();
@@ -146,10 +146,16 @@ async function rangeShow() {
 	show();
 }
 
-/* The list of hits, as they come. */
+const hitsSaid = () => search.total > search.list.length ? 'the first ' + grouped(search.list.length) + ' of ' + grouped(search.total) : '';
+
+/* The list of hits, as they come; where it has no more than before only their number changes. */
 function hitsShow() {
+	const full = drawer.tab === 'hits' && drawer.of === search.run && drawer.listed === search.list.length && part('told');
+	drawer.of = search.run;
 	if (search.list.length && !drawer.range)
 		drawer.tab = 'hits';
-	if (drawer.tab === 'hits' || !part('drawer').hidden)
+	if (full)
+		put('told', hitsSaid());
+	else if (drawer.tab === 'hits' || !part('drawer').hidden)
 		drawerShow();
 }

@@ -24,11 +24,13 @@ function rowTable() {
 	return view.by === 'cpus' ? index.cpus : index.rows;
 }
 
+const spanNow = () => view.to - view.from;
+const isNest = (row) => index.rows[row].kind === ROW_NEST;
 const labelsNow = () => view.by === 'cpus' ? index.threads : index.labels;
 
 /* {n, high: [pixels] of each} of a row of spans. */
 function lanesOf(line, row) {
-	const n = Math.max(1, Math.min(row.lanes, LANES_MAX));
+	const n = max(1, min(row.lanes, LANES_MAX));
 	return { n, high: (line.height - 4) / n };
 }
 
@@ -37,9 +39,9 @@ function lineHeight(line) {
 		return line.marks < 0 ? 24 : 18;
 	const row = rowTable()[line.row];
 	if (row.kind === ROW_NEST)
-		return 4 + LEVEL_HEIGHT * Math.max(1, row.levels);
+		return 4 + LEVEL_HEIGHT * max(1, row.levels);
 	if (row.has & HAS_SPANS && !(row.has & HAS_STATES))
-		return row.lanes > 1 ? 4 + 13 * Math.min(row.lanes, LANES_MAX) : 20;
+		return row.lanes > 1 ? 4 + 13 * min(row.lanes, LANES_MAX) : 20;
 	return row.has & HAS_COUNTERS ? 38 : 22;
 }
 
@@ -63,12 +65,14 @@ class Columns {
 	resize(n) {
 		if (this.n === n)
 			return;
+		/* One piece of memory: there are very many strips. */
+		const all = new ArrayBuffer(44 * n);
 		this.n = n;
-		this.label = new Uint16Array(4 * n);
-		this.weight = new Float32Array(4 * n);
-		this.count = new Uint32Array(n);
-		this.least = new Float64Array(n);
-		this.greatest = new Float64Array(n);
+		this.least = new Float64Array(all, 0, n);
+		this.greatest = new Float64Array(all, 8 * n, n);
+		this.weight = new Float32Array(all, 16 * n, 4 * n);
+		this.count = new Uint32Array(all, 32 * n, n);
+		this.label = new Uint16Array(all, 36 * n, 4 * n);
 	}
 
 	clear() {
@@ -106,10 +110,10 @@ class Columns {
 			x1 = this.n;
 		if (!(x1 > x0) || label === 0)
 			return;
-		let first = Math.floor(x0);
-		const last = Math.min(Math.floor(x1), this.n - 1);
+		let first = floor(x0);
+		const last = min(floor(x1), this.n - 1);
 		if (first === last) {
-			this.put(first, label, Math.min(x1, last + 1) - x0);
+			this.put(first, label, min(x1, last + 1) - x0);
 			return;
 		}
 		this.put(first, label, first + 1 - x0);
@@ -120,7 +124,7 @@ class Columns {
 
 	/* A number from x0 to x1. */
 	range(x0, x1, least, greatest) {
-		const first = Math.max(0, Math.floor(x0)), end = Math.min(this.n - 1, Math.floor(x1));
+		const first = max(0, floor(x0)), end = min(this.n - 1, floor(x1));
 		for (let x = first; x <= end; x++) {
 			if (least < this.least[x])
 				this.least[x] = least;
@@ -173,7 +177,7 @@ function addStrip(columns, strip, x0, width) {
 	}
 	const step = width / strip.n;
 	for (let c = 0; c < strip.n; c++) {
-		const from = x0 + c * step, to = from + step, a = Math.floor(from), b = Math.floor(to);
+		const from = x0 + c * step, to = from + step, a = floor(from), b = floor(to);
 		if (b < 0 || a >= columns.n)
 			continue;
 		for (let i = 4 * c; i < 4 * c + 4 && strip.weight[i] > 0; i++) {
@@ -198,8 +202,8 @@ function eachChunk(columns, sight, key, fill) {
 	const n = index.chunks.length, scale = columns.n / (sight.to - sight.from);
 	for (let k = sight.first; k <= sight.end; k++) {
 		const chunk = chunkNow(k);
-		const from = k === 0 ? Math.min(0, index.chunks[0].first) : index.chunks[k].first;
-		const to = k + 1 < n ? index.chunks[k + 1].first : Math.max(index.last, index.chunks[k].last) + 1;
+		const from = k === 0 ? min(0, index.chunks[0].first) : index.chunks[k].first;
+		const to = k + 1 < n ? index.chunks[k + 1].first : max(index.last, index.chunks[k].last) + 1;
 		const whole = { ...sight, from, to, first: k, end: k }, width = (to - from) * scale;
 		if (!chunk)
 			continue;
@@ -207,7 +211,7 @@ function eachChunk(columns, sight, key, fill) {
 		if (size)
 			addStrip(columns, stripOf(chunk, key, size, columns, whole, fill), (from - sight.from) * scale, width);
 		else
-			fill(columns, { ...sight, from: Math.max(from, sight.from), to: Math.min(to, sight.to), first: k, end: k }, (time) => (time - sight.from) * scale);
+			fill(columns, { ...sight, from: max(from, sight.from), to: min(to, sight.to), first: k, end: k }, (time) => (time - sight.from) * scale);
 	}
 }
 
@@ -219,7 +223,7 @@ function eachChunk(columns, sight, key, fill) {
  */
 function knownUntil(number, from, to) {
 	const gaps = gapsOf(index.rows[number]), gap = gaps[gapAfter(gaps, from)];
-	return gap ? Math.max(from, Math.min(gap[0], to)) : to;
+	return gap ? max(from, min(gap[0], to)) : to;
 }
 
 /* A span goes on behind a gap, as its end tells: see(from, to) for what lies in none. */
@@ -228,11 +232,11 @@ function outsideGaps(number, from, to, see) {
 	let at = from;
 	for (let i = gapAfter(gaps, from); i < gaps.length && gaps[i][0] < to; i++) {
 		if (gaps[i][0] > at || at === from)
-			see(at, Math.max(at, gaps[i][0]));
+			see(at, max(at, gaps[i][0]));
 		at = gaps[i][1];
 	}
 	if (at < to || at === from)
-		see(at, Math.max(at, to));
+		see(at, max(at, to));
 }
 
 /* First of order[from..to) whose time is at or after a moment. */
@@ -242,13 +246,13 @@ function firstAt(chunk, order, from, to, time) {
 
 /* Where what a row does ends: with its thread or process, or with the trace. */
 function rowEnd(number) {
-	return Math.min(index.rows[number].end ?? index.last, index.last);
+	return min(index.rows[number].end ?? index.last, index.last);
 }
 
 /* Where it ends in a part of the page, at the latest; NaN: before what is in sight of it. */
 function rowEndIn(number, k, sight) {
 	const end = rowEnd(number);
-	return end < Math.max(index.chunks[k].first, sight.from) ? NaN : Math.min(end, k < sight.end ? index.chunks[k + 1].first : sight.to);
+	return end < max(index.chunks[k].first, sight.from) ? NaN : min(end, k < sight.end ? index.chunks[k + 1].first : sight.to);
 }
 
 /* The parts in sight that are unpacked, and where a row's events are in each: order[first] to order[end - 1]. */
@@ -269,10 +273,10 @@ function* partsOf(what, number, sight) {
 function eachValue(number, sight, kind, see) {
 	for (const { k, chunk, order, first, end } of partsOf('ids', number, sight)) {
 		const states = kind === KIND_STATE, values = states ? chunk.label : chunk.count, until = rowEndIn(number, k, sight);
-		const wanted = (i) => index.sites[chunk.site[order[i]]].kind === kind;
+		const wanted = (i) => chunk.siteOf(order[i]).kind === kind;
 		const before = stateBefore(number, k)[states ? 'state' : 'counter'];
 		let value = before?.label ?? before?.value ?? (states ? 0 : NaN), from = before?.from ?? 0, event = before?.event ?? -1;
-		let i = firstAt(chunk, order, first, end, k === sight.first ? sight.from : Math.max(sight.from, index.chunks[k].first)), j = i - 1;
+		let i = firstAt(chunk, order, first, end, k === sight.first ? sight.from : max(sight.from, index.chunks[k].first)), j = i - 1;
 		const take = (e) => [value, from, event] = [values[e], chunk.time[e], chunk.first + e];
 		while (j >= first && !wanted(j))
 			j--;
@@ -300,7 +304,7 @@ const eachNumber = (number, sight, see) => eachValue(number, sight, KIND_COUNTER
 /* When a span began whose START is event e of a chunk: a call that had to be long enough, before it (spans.h). */
 function beganAt(chunk, e) {
 	const s = chunk.site[e];
-	return chunk.time[e] - (index.sites[s].late ? Number(chunk.values(s, 1)[chunk.ordinal[e]]) : 0);
+	return chunk.time[e] - (index.sites[s].late ? Number(chunk.column(s, 1).words[chunk.ordinal[e]]) : 0);
 }
 
 /*
@@ -321,14 +325,14 @@ function walkSpans(number, k, until, end) {
 	for (const span of stateBefore(number, k).spans)
 		open[span.lane] = span;
 	for (let i = start[number]; i < start[number + 1] && chunk.time[order[i]] <= until; i++) {
-		const e = order[i], lane = chunk.lane[e] - 1, kind = index.sites[chunk.site[e]].kind;
+		const e = order[i], lane = chunk.lane[e] - 1, kind = chunk.siteOf(e).kind;
 		for (; next < ends.length && ends[next].e <= e; next++)
 			close(ends[next].lane, ends[next].time, false, e);
 		if (lane < 0)
 			continue;
 		close(lane, chunk.time[e], kind === KIND_STOP, e);
 		if (kind === KIND_START)
-			open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: index.sites[chunk.site[e]].scope };
+			open[lane] = { from: beganAt(chunk, e), event: chunk.first + e, label: chunk.siteOf(e).scope };
 	}
 	for (; next < ends.length && ends[next].time <= until; next++)
 		close(ends[next].lane, ends[next].time, false, chunk.n - 1);
@@ -340,7 +344,7 @@ function eachSpan(number, sight, see) {
 	for (let k = sight.first; k <= sight.end; k++) {
 		if (!chunkNow(k))
 			continue;
-		const begin = Math.max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
+		const begin = max(sight.from, k === sight.first ? -Infinity : index.chunks[k].first);
 		const stop = k < sight.end ? index.chunks[k + 1].first : sight.to;
 		/* What is told of late may be in sight, and its START not. */
 		const open = walkSpans(number, k, index.late ? Infinity : stop, (span, lane, time) => {
@@ -348,7 +352,7 @@ function eachSpan(number, sight, see) {
 				see(span.from, time, lane, span.event, true, span.label);
 		});
 		open.forEach((span, lane) => {
-			const last = Math.min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);
+			const last = min(stop, index.laneEnd.get(number + '/' + lane) ?? index.last);
 			if (span && last >= span.from && last >= begin)
 				see(span.from, last, lane, span.event, false, span.label);
 		});
@@ -366,14 +370,16 @@ function eachEvent(what, number, sight, see) {
 function sightOf(from, to) {
 	const sight = { from, to, first: chunkAt(from), end: 0, detail: false, missing: 0 };
 	const n = index.chunks.length;
-	sight.end = Math.min(chunkAt(to), n - 1);
+	sight.end = min(chunkAt(to), n - 1);
 	if (sight.first >= n && n > 0 && index.left_out === 0)
 		sight.first = n - 1;
 	const beyond = index.left_out > 0 && n > 0 && to > index.chunks[n - 1].last;
 	sight.detail = n > 0 && sight.first < n && sight.end - sight.first < DETAIL_CHUNKS && !beyond;
 	sight.beyond = beyond && from > index.chunks[n - 1].last;
+	/* Nothing more is unpacked where the overview has a column for each pixel, and nothing is asked for that it does not have. */
+	const enough = (to - from) / index.span * index.columns > plotWidth() && !search.match && !flow.name;
 	for (let k = sight.first; sight.detail && k <= sight.end; k++)
-		sight.missing += chunkNow(k) === null;
+		sight.missing += index.overview && enough ? !chunks.has(k) : chunkNow(k) === null;
 	/* What has been unpacked is shown alone only where there is nothing else to show. */
 	if (sight.missing && index.overview)
 		sight.detail = false;
@@ -384,41 +390,37 @@ function sightOf(from, to) {
 
 function eachColumn(columns, sight, see) {
 	const width = index.span / index.columns, scale = columns.n / (sight.to - sight.from);
-	const first = Math.max(0, Math.floor(sight.from / width));
-	const end = Math.min(index.columns - 1, Math.floor(sight.to / width));
+	const first = max(0, floor(sight.from / width));
+	const end = min(index.columns - 1, floor(sight.to / width));
 	for (let c = first; c <= end; c++)
 		see(c, (c * width - sight.from) * scale, ((c + 1) * width - sight.from) * scale);
 }
 
-function overviewLane(cells, columns, sight) {
-	eachColumn(columns, sight, (c, x0, x1) => {
-		const width = (x1 - x0) / 255, share = cells.share[c], rest = cells.rest[c];
-		const other = cells.covered[c] - share - rest;
-		for (const x of cells.unknown[c] ? across(x0, x1, columns) : [])
-			columns.put(x, UNKNOWN, cells.unknown[c] / 255 * Math.min(1, x1 - x0));
-		if (cells.first[c] === 0)
-			return;
-		if (x1 - x0 > 1 && share > 250 && !rest && other <= 0) {
-			columns.add(x0, x1, cells.first[c]);
-			return;
-		}
-		/* Several labels lie next to each other in any order: they are layers of the whole column. */
-		const part = Math.min(1, x1 - x0) / 255;
-		for (const x of width > 0 ? across(x0, x1, columns) : []) {
-			columns.put(x, cells.first[c], share * part);
-			if (rest)
-				columns.put(x, cells.second[c], rest * part);
-			if (other > 0)
-				columns.put(x, 1, other * part);
-		}
-	});
+/* The columns, whole ones, that lie from x0 to x1: the first and the last one. */
+function across(x0, x1, columns) {
+	const first = max(0, floor(x0));
+	return [first, min(columns.n - 1, max(first, ceil(x1) - 1))];
 }
 
-/* The columns, whole ones, that lie from x0 to x1. */
-function* across(x0, x1, columns) {
-	const first = Math.max(0, Math.floor(x0)), end = Math.min(columns.n - 1, Math.max(first, Math.ceil(x1) - 1));
-	for (let x = first; x <= end; x++)
-		yield x;
+function overviewLane(cells, columns, sight) {
+	eachColumn(columns, sight, (c, x0, x1) => {
+		const share = cells.share[c], rest = cells.rest[c], part = min(1, x1 - x0) / 255, unknown = cells.unknown[c];
+		const other = cells.covered[c] - share - rest, some = cells.first[c] !== 0;
+		if (some && x1 - x0 > 1 && share > 250 && !rest && other <= 0 && !unknown)
+			columns.add(x0, x1, cells.first[c]);
+		else if (some || unknown)
+			/* Several labels lie next to each other in any order: they are layers of the whole column. */
+			for (let [x, end] = across(x0, x1, columns); x <= end; x++) {
+				if (unknown)
+					columns.put(x, UNKNOWN, unknown * part);
+				if (some)
+					columns.put(x, cells.first[c], share * part);
+				if (some && rest)
+					columns.put(x, cells.second[c], rest * part);
+				if (some && other > 0)
+					columns.put(x, 1, other * part);
+			}
+	});
 }
 
 function overviewArea(area, columns, sight) {
@@ -430,8 +432,8 @@ function overviewArea(area, columns, sight) {
 
 function overviewCounts(counts, columns, sight) {
 	eachColumn(columns, sight, (c, x0, x1) => {
-		const wide = Math.max(1, Math.ceil(x1) - Math.floor(x0));
-		for (const x of counts[c] ? across(x0, x1, columns) : [])
-			columns.count[x] += Math.max(1, Math.round(counts[c] / wide));
+		const wide = max(1, ceil(x1) - floor(x0));
+		for (let [x, end] = across(x0, x1, columns); counts[c] && x <= end; x++)
+			columns.count[x] += max(1, round(counts[c] / wide));
 	});
 }

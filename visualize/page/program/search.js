@@ -43,7 +43,10 @@ async function searchStart(text, follow) {
 	if (run !== search.run || !found)
 		return;
 	/* What was looked for without them is looked for again. */
-	search.match.spans?.forEach((spans, i) => [spans.crossing, search.run] = [found.crossing[i], run + 1]);
+	search.match.spans?.forEach((spans, i) => {
+		Object.assign(spans, { crossing: found.crossing[i], scanned: index.chunks.length });
+		search.run = run + 1;
+	});
 	Object.assign(search, found, { share: 1, done: true });
 	hitsShow();
 	show();
@@ -56,8 +59,8 @@ async function searchNext(direction) {
 		return;
 	let at = view.selected ? view.selected.event : -1;
 	if (at < 0)
-		at = index.chunks[Math.min(chunkAt(view.from), n - 1)].firstEvent - (direction > 0 ? 1 : 0);
-	for (let k = chunkOf(Math.max(0, at)), i = 0; i <= n; i++, k = (k + direction + n) % n) {
+		at = index.chunks[min(chunkAt(view.from), n - 1)].firstEvent - (direction > 0 ? 1 : 0);
+	for (let k = chunkOf(max(0, at)), i = 0; i <= n; i++, k = (k + direction + n) % n) {
 		if (search.counts[k] === 0)
 			continue;
 		const chunk = await chunkLater(k);

@@ -7,21 +7,21 @@
  *	worker to page	{want: blob}; {id, told}: so far; {id, answer}; {id, error}
  */
 
-const tasks = { kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask };
+const tasks = { kind: kindTask, whole: wholeTask, window: windowTask, search: searchTask, around: aroundTask };
 const AHEAD = 3;	/* parts that are asked for before they are needed */
 
 /* see(k) for each part, unpacked, until it returns true; false if the task was stopped before. */
 async function eachPart(first, end, task, see) {
 	for (let k = first; k <= end; k++) {
-		for (let ahead = k + 1; ahead <= Math.min(end, k + AHEAD); ahead++)
+		for (let ahead = k + 1; ahead <= min(end, k + AHEAD); ahead++)
 			chunkLater(ahead).catch(() => {});
 		const chunk = await chunkLater(k);
 		chunks.set(k, chunk);
 		if (task.stopped)
 			return false;
-		if (see(k) === true)
+		if (await see(k) === true)
 			return true;
-		task.done?.(((task.passed ?? 0) + (k + 1 - first) / (end + 1 - first)) / (task.passes ?? 1));
+		task.done?.(task.share?.(k + 1) ?? (k + 1 - first) / (end + 1 - first));
 	}
 	return true;
 }
@@ -37,7 +37,7 @@ function workerServe() {
 	const run = async ({ id, name, ask }) => {
 		const task = { stopped: false, at: 0 };
 		task.done = (share, more) => {
-			if (performance.now() - task.at < 60)
+			if (performance.now() - task.at < 100)
 				return;
 			task.at = performance.now();
 			postMessage({ id, told: { share, ...task.sofar?.() } });

@@ -2,6 +2,8 @@
 /* Numbers and messages as text. */
 'use strict';
 
+const { ceil, floor, max, min, round } = Math;
+
 /* Three digits and a unit. */
 function duration(ns) {
 	const sign = ns < 0 ? '-' : '';
@@ -30,7 +32,7 @@ function moment(ns, step) {
 	let digits = 0;
 	for (let size = 1e9; digits < 9 && step < size; size /= 1000)
 		digits += 3;
-	const scaled = BigInt(Math.round(ns));
+	const scaled = BigInt(round(ns));
 	const abs = scaled < 0n ? -scaled : scaled;
 	const part = String(abs % 1000000000n).padStart(9, '0').slice(0, digits);
 	return (scaled < 0n ? '-' : '') + grouped(abs / 1000000000n) +
@@ -67,13 +69,13 @@ function doubleText(value, conv, width, precision, flags) {
 		digits = isNaN(value) ? 'nan' : 'inf';
 		flags &= ~FLAG_ZERO;
 	} else if (kind === 'f') {
-		digits = n < 1e21 ? n.toFixed(Math.min(p, 100)) : String(BigInt(n)) + (p ? '.' + '0'.repeat(p) : '');
+		digits = n < 1e21 ? n.toFixed(min(p, 100)) : String(BigInt(n)) + (p ? '.' + '0'.repeat(p) : '');
 	} else if (kind === 'e') {
-		digits = n.toExponential(Math.min(p, 100));
+		digits = n.toExponential(min(p, 100));
 	} else if (kind === 'g') {
 		p = p || 1;
 		const exponent = n === 0 ? 0 : Number(n.toExponential(p - 1).split('e')[1]);
-		digits = exponent < -4 || exponent >= p ? n.toExponential(p - 1) : n.toFixed(Math.max(0, p - 1 - exponent));
+		digits = exponent < -4 || exponent >= p ? n.toExponential(p - 1) : n.toFixed(max(0, p - 1 - exponent));
 		if (!(flags & FLAG_ALT))
 			digits = digits.replace(/\.(\d*[1-9])?0*(?=e|$)/, (_, some) => some ? '.' + some : '');
 	} else {
@@ -97,7 +99,7 @@ function conversion(step, values, pid) {
 	const [conv, arg, shift, flagsGiven, widthGiven, precisionGiven, widthArg, precisionArg] = step;
 	let flags = flagsGiven;
 	const given = (which, constant) => which === NO_ARGUMENT ? constant :
-		Math.max(-9999, Math.min(9999, Number(BigInt.asIntN(32, values[which]))));
+		max(-9999, min(9999, Number(BigInt.asIntN(32, values[which]))));
 	let width = given(widthArg, widthGiven), precision = given(precisionArg, precisionGiven);
 	if (width < 0) {
 		flags |= widthArg !== NO_ARGUMENT ? FLAG_MINUS : 0;
@@ -163,7 +165,7 @@ function saidText(site, values, pid) {
 }
 
 function saidOf(chunk, e) {
-	return saidText(index.sites[chunk.site[e]], chunk.args(e), chunk.pid(e));
+	return saidText(chunk.siteOf(e), chunk.args(e), chunk.pid(e));
 }
 
 /* "1st", "22nd", "13th". */

@@ -43,7 +43,7 @@ class Window {
 	bars(k) {
 		for (const [row, inner] of this.inner)
 			walkSpans(row, k, Infinity, (span, level, to, told, open) => {
-				const took = to - span.from, nests = index.rows[row].kind === ROW_NEST, self = Math.max(0, took - inner[level]);
+				const took = to - span.from, nests = isNest(row), self = max(0, took - inner[level]);
 				inner[level] = 0;
 				if (nests && level)
 					inner[level - 1] += took;
@@ -58,7 +58,7 @@ class Window {
 			this.beyond++;
 			return;
 		}
-		const nests = index.rows[row].kind === ROW_NEST;
+		const nests = isNest(row);
 		const kind = kindOf({ what: nests ? 'scope' : 'span', row, label: span.label });
 		const key = nests ? 's' + span.label : kind.group + '/' + kind.ident;
 		this.line(this.lines, key, kind, row).add(to - span.from, self, again, span.event);
@@ -71,7 +71,7 @@ class Window {
 		const end = k + 1 < index.chunks.length ? index.chunks[k + 1].first : Infinity;
 		for (const row of this.stays)
 			eachState(row, wholePart(k), (from, to, label) => {
-				const a = Math.max(from, this.from, begin), b = Math.min(knownUntil(row, from, to), this.to, end);
+				const a = max(from, this.from, begin), b = min(knownUntil(row, from, to), this.to, end);
 				const key = row + '/' + label;
 				if (label && b > a)
 					this.states.set(key, (this.states.get(key) ?? 0) + b - a);
@@ -111,7 +111,7 @@ class Window {
 
 async function windowTask({ from, to }, task) {
 	const window = new Window(from, to), n = index.chunks.length;
-	const first = Math.min(chunkAt(from), n - 1), end = Math.min(chunkAt(to), n - 1);
+	const first = min(chunkAt(from), n - 1), end = min(chunkAt(to), n - 1);
 	const whole = n === 0 || await eachPart(first, end, task, (k) => {
 		window.bars(k);
 		window.states_(k);

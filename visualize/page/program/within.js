@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How long the longest span of a name takes that an event is within, as analyze/filter/filter_spans.c has it: a thread is
- * within a span that it began or ended. Spans that end in the part that they began in are found there; those that go on into
- * other parts are kept from one look at all parts, which is the worker's, and which the page gets with the answer.
+ * within a span that it began or ended. Spans that end in the part that they began in are found there; of those that go on into
+ * other parts the worker keeps where they end, which it looks ahead for, and the page gets that with the answer.
  */
 
 /* Where an event of a span's row is lost between its ends, these may be of two spans. */
@@ -16,57 +16,106 @@ class Named {
 		const pattern = patternOf(text), has = (name) => pattern.test(name);
 		this.labels = index.labels.map(has);
 		this.rows = index.rows.map(({ kind, group, ident }) => kind === ROW_NEST ? has('scope') : kind === 0 && (has(group) || has(ident)));
-		this.crossing = null;	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
-		if (!this.rows.includes(true) && !this.labels.includes(true))
+		this.crossing = new Map();	/* event that began one that goes on into other parts: [its thread, when it ends, who ends it] */
+		this.open = new Set();	/* of these, whose end is in none of the parts that were looked at */
+		this.scanned = 0;	/* how many these are */
+		this.any = this.labels.includes(true);
+		if (!this.rows.includes(true) && !this.any)
 			throw new Error('no span is called ' + text);
 	}
 
 	/* Those in part k, see(event that began it, from, to, event in the part that ends it, -1 if it goes on); to NaN: it is none. */
 	each(k, see) {
 		index.rows.forEach((row, r) => {
-			const all = this.rows[r], nests = row.kind === ROW_NEST;
+			const all = this.rows[r], nests = row.kind === ROW_NEST && (all || this.any);
 			if (nests || (all && row.has & HAS_SPANS))
 				walkSpans(r, k, Infinity, (span, lane, time, told, _, e) => (all || this.labels[span.label]) &&
 					see(span.event, span.from, told && !lostIn(r, span.from, time) ? time : NaN, e))
 					.forEach((span, lane) => span && (all || this.labels[span.label]) &&
-						see(span.event, span.from, Math.min(index.laneEnd.get(r + '/' + lane) ?? index.last, index.last), -1));
-			if (row.kind === 0 && row.has & HAS_STATES)
+						see(span.event, span.from, min(index.laneEnd.get(r + '/' + lane) ?? index.last, index.last), -1));
+			if (row.kind === 0 && row.has & HAS_STATES && this.any)
 				eachState(r, wholePart(k), (from, to, label, event, _, ended, e) => label && this.labels[label] &&
 					see(event, from, !ended ? rowEnd(r) : lostIn(r, from, to) ? NaN : to, ended ? e : -1));
 		});
 	}
 
-	async find(task) {
-		const crossing = new Map();
-		return await eachPart(0, index.chunks.length - 1, task, (k) => {
-			const chunk = chunks.get(k);
-			this.each(k, (event, from, to, e) => {
-				if (e < 0 && event >= chunk.first)
-					crossing.set(event, [chunk.thread(event - chunk.first), to, -1]);
-				else if (e >= 0 && crossing.has(event))
-					crossing.set(event, [crossing.get(event)[0], to, chunk.thread(e)]);
-			});
-		}) && (this.crossing = crossing);
+	/* What part k tells of them, four numbers each: event that began it, from, to, event in the part that ends it. */
+	bars(chunk) {
+		let bars = chunk.bars.get(this);
+		if (!bars) {
+			chunk.bars.set(this, bars = []);
+			this.each(chunk.number, (event, from, to, e) => bars.push(event, from, to, e));
+		}
+		return bars;
+	}
+
+	scan(chunk) {
+		const bars = this.bars(chunk), { crossing, open } = this;
+		for (let i = 0; i < bars.length; i += 4) {
+			const event = bars[i], to = bars[i + 2], e = bars[i + 3], known = crossing.get(event);
+			if (e < 0 && event >= chunk.first)
+				open.add(event) && crossing.set(event, [chunk.thread(event - chunk.first), to, -1]);
+			else if (e >= 0 && known)
+				open.delete(event) && crossing.set(event, [known[0], to, chunk.thread(e)]);
+		}
+	}
+
+	/* Is it known how long those take that are in part k? Of those that go on, the first in open began first. */
+	knows(k) {
+		const n = index.chunks.length, [first] = this.open;
+		return this.scanned >= n || (this.scanned > k && !(first < (index.chunks[k + 1]?.firstEvent ?? Infinity)));
+	}
+
+	/* Looks at parts until that is known; false if the task was stopped before. */
+	async ahead(k, task) {
+		while (!this.knows(k)) {
+			const chunk = await chunkLater(this.scanned);
+			if (task.stopped)
+				return false;
+			/* Another search may have done it meanwhile. */
+			if (chunk.number === this.scanned) {
+				this.scan(chunk);
+				this.scanned++;
+			}
+			task.done?.(task.share(k));
+		}
+		return true;
 	}
 
 	/* For each event of a part how long; -1: it is within none. */
 	of(chunk) {
-		const stays = [], value = new Float64Array(chunk.n).fill(-1);
-		this.each(chunk.number, (event, from, to, e) => {
-			const [begun, until, ended] = this.crossing.get(event) ?? (event < chunk.first ? [] : [chunk.thread(event - chunk.first), to, chunk.thread(e)]);
-			if (until >= from)
-				new Set([begun, ended]).forEach((thread) => thread >= 0 && (stays[thread] ??= []).push({ from, until }));
-		});
-		stays.forEach((all) => all.sort((a, b) => a.from - b.from));
-		const next = stays.map(() => 0), open = stays.map(() => []);
+		const bars = this.bars(chunk), stays = [], value = new Float64Array(chunk.n).fill(-1);
+		const put = (thread, from, until) => until >= from && thread >= 0 &&
+			(stays[thread] ??= { all: [], next: 0, open: [], least: Infinity, most: -1 }).all.push({ from, until });
+		for (let i = 0; i < bars.length; i += 4) {
+			const event = bars[i], crossing = this.crossing.get(event);
+			if (!crossing && event < chunk.first)
+				continue;
+			const begun = crossing ? crossing[0] : chunk.thread(event - chunk.first), ended = crossing ? crossing[2] : chunk.thread(bars[i + 3]);
+			put(begun, bars[i + 1], crossing ? crossing[1] : bars[i + 2]);
+			if (ended !== begun)
+				put(ended, bars[i + 1], crossing ? crossing[1] : bars[i + 2]);
+		}
+		stays.forEach(({ all }) => all.sort((a, b) => a.from - b.from));
 		for (let e = 0; e < chunk.n; e++) {
-			const thread = chunk.thread(e), all = stays[thread], time = chunk.time[e];
-			for (; all && next[thread] < all.length && all[next[thread]].from <= time; next[thread]++)
-				open[thread].push(all[next[thread]]);
-			if (open[thread]?.length) {
-				open[thread] = open[thread].filter(({ until }) => until >= time);
-				value[e] = open[thread].reduce((most, { from, until }) => Math.max(most, until - from), -1);
+			const of = stays[chunk.thread(e)], time = chunk.time[e];
+			if (!of)
+				continue;
+			const { all, next, least } = of;
+			while (all[of.next]?.from <= time)
+				of.open.push(all[of.next++]);
+			if (next < of.next || least < time) {
+				let n = 0;
+				[of.least, of.most] = [Infinity, -1];
+				for (const stay of of.open)
+					if (stay.until >= time) {
+						of.open[n++] = stay;
+						of.least = min(of.least, stay.until);
+						of.most = max(of.most, stay.until - stay.from);
+					}
+				of.open.length = n;
 			}
+			value[e] = of.most;
 		}
 		return value;
 	}

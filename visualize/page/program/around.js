@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What held a thread up between two moments: who was on its CPU, and which threads had the locks that it waited for. A CPU is
+ * whose event was the last one there, unless that says that the thread leaves it; a wait for a lock is told by the event that
+ * ends it, whose arguments say how long it was, ns, and who had the lock when it began, owner.
+ */
+
+const trackOfThread = (thread) => index.tracks.find((track) => track.thread === thread);
+const argumentAt = ({ args }, wanted) => args.findIndex(({ name }) => name === wanted);
+
+/* The waits among a part's events, by thread: {from, to, owner: a thread, lock: in words}. */
+function waitsOf(chunk, e, ns, owner) {
+	const { args } = chunk.siteOf(e), values = chunk.args(e), { pid } = chunk.trackOf(e), to = chunk.time[e];
+	return { from: to - Number(values[ns]), to, lock: args[0].name + ' ' + valueText(args[0], values[0], pid),
+		owner: index.tracks.find((track) => track.pid === pid && track.tid === Number(values[owner]))?.thread };
+}
+
+/* What a thread did from one moment to another, and in its waits those that it waited for: [{thread, from, to, lock}] in order. */
+function pathOf(waits, thread, from, to, lock, deep) {
+	const path = [], own = (until) => until > from && path.push({ thread, from, to: until, lock });
+	for (const wait of waits[thread] ?? [])
+		if (wait.to <= to && wait.to > from && wait.owner >= 0 && deep < 20) {
+			own(wait.from);
+			path.push(...pathOf(waits, wait.owner, max(from, wait.from), wait.to, wait.lock, deep + 1));
+			from = wait.to;
+		}
+	own(to);
+	return path;
+}
+
+/* {ran: [[thread, ns] on the CPU], path}. */
+async function aroundTask({ thread, from, to }, task) {
+	const on = [], ran = new Map(), waits = [], leaves = index.sites.map(({ group, func }) => group === 'thread' && /^(switch_out|exit)$/.test(func));
+	const ns = index.sites.map((site) => argumentAt(site, 'ns')), owner = index.sites.map((site) => argumentAt(site, 'owner'));
+	let cpu = -1, at = from;
+	const pass = (time) => {
+		if (time > at && on[cpu] >= 0)
+			ran.set(on[cpu], (ran.get(on[cpu]) ?? 0) + time - at);
+		at = max(at, time);
+	};
+	const whole = await eachPart(...[from, to].map((time) => min(chunkAt(time), index.chunks.length - 1)), task, (k) => {
+		const chunk = chunks.get(k);
+		for (let e = 0; e < chunk.n && chunk.time[e] <= to; e++) {
+			const s = chunk.site[e], who = chunk.thread(e), there = chunk.trackOf(e).cpu;
+			if (there === cpu || who === thread)
+				pass(chunk.time[e]);
+			if (who === thread)
+				cpu = there;
+			on[there] = leaves[s] ? -1 : who;
+			if (ns[s] >= 0 && owner[s] >= 0)
+				(waits[who] ??= []).push(waitsOf(chunk, e, ns[s], owner[s]));
+		}
+	});
+	pass(to);
+	return whole ? { ran: [...ran].sort((a, b) => b[1] - a[1]), path: pathOf(waits, thread, from, to, '', 0) } : null;
+}
