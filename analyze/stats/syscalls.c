@@ -82,10 +82,12 @@ static struct ktr__syscall_object *syscalls_object(struct ktr__keyed *keyed, con
 						   int fd, const char *on)
 {
 	uint64_t whose = fd < 0 ? 0 : (uint64_t)thread->pid << 32 | (uint32_t)fd;
-	int full = keyed->n >= KTR__SYSCALLS_OBJECTS;
-	struct ktr__syscall_object *object;
+	const uint64_t key[4] = { syscalls_hash(on), whose, 0, 0 };
+	struct ktr__syscall_object *object = ktr__keyed_find(keyed, key);
+	int full = !object && keyed->n >= KTR__SYSCALLS_OBJECTS;
 
-	object = syscalls_row(keyed, full ? 0 : syscalls_hash(on), full ? UINT64_MAX : whose, sizeof(*object));
+	if (!object)
+		object = syscalls_row(keyed, full ? 0 : key[0], full ? UINT64_MAX : whose, sizeof(*object));
 	if (object && !object->n) {
 		snprintf(object->on, sizeof(object->on), "%s", full ? "(others)" : on);
 		object->thread = thread;
