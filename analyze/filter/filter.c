@@ -19,6 +19,7 @@
 #include "conf/kit/array.h"
 #include "conf/nearest.h"
 #include "conf/value.h"
+#include "writer/format/codec.h"
 #include "writer/format/ident.h"
 
 #include <errno.h>
@@ -58,8 +59,8 @@ struct ktr__filter {
 	const struct ktr_reader_info *info;
 	uint32_t n_sites;	  /* room */
 	struct filter_site *site; /* by id; those that come later are made when they are met */
-	uint32_t n_never;	  /* bytes of never */
-	uint8_t *never;		  /* of the sites there were at first; NULL: each may have an event that passes */
+	uint32_t n_sieve;	  /* bytes of sieve */
+	uint8_t *sieve;		  /* owned, of the sites there were at first; NULL: nothing is gained by one */
 	struct ktr__filter_spans *spans; /* owned; NULL: nothing is asked of spans */
 	const struct ktr_event *event; /* being looked at */
 	char text[FILTER_TEXT_BYTES];  /* of it */
@@ -260,17 +261,13 @@ static int filter_run(struct ktr__filter *filter, const struct filter_site *site
 }
 
 /*
- * Comparisons of an argument with a number are done right here, the usual case, and so are chains; the rest of
- * the program is the evaluator's from the first other op on.
+ * Follows tests of words, and prepared chains of them, which most tests are: the program is the evaluator's from
+ * the first other op on. Where that is, or a target.
  */
-int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
+static inline unsigned filter_words(const struct filter_site *site, const uint64_t *words)
 {
-	const struct filter_site *site = filter_site(filter, event->site->id);
-	const uint64_t *words = (const uint64_t *)(const void *)event;
 	unsigned at = 0;
 
-	if (!site->n_ops)
-		return site->always;
 	while (at < site->n_ops) {
 		const struct ktr__expr_op *op = &site->op[at];
 
@@ -281,16 +278,39 @@ int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
 
 			at = op->what & outcome ? op->yes : op->no;
 		} else {
-			unsigned next = op->code <= KTR__EXPR_NUMBER && op->yes
-						? ktr__filter_chain_test(&site->chain[op->yes - 1], words)
-						: KTR__FILTER_CHAIN_BREAKS;
+			const struct ktr__filter_chain *chain;
+			unsigned next;
 
+			if (op->code > KTR__EXPR_NUMBER || !op->yes)
+				return at;
+			chain = &site->chain[op->yes - 1];
+			next = chain->is_usual ? ktr__filter_chain_usual(chain, words)
+					       : ktr__filter_chain_test(chain, words);
 			if (next == KTR__FILTER_CHAIN_BREAKS)
-				return filter_run(filter, site, at, event);
+				return at;
 			at = next;
 		}
 	}
-	return at == KTR__EXPR_ACCEPT;
+	return at;
+}
+
+int ktr__filter_pass(struct ktr__filter *filter, const struct ktr_event *event)
+{
+	const struct filter_site *site = filter_site(filter, event->site->id);
+	unsigned at;
+
+	if (!site->n_ops)
+		return site->always;
+	at = filter_words(site, (const uint64_t *)(const void *)event);
+	return at < site->n_ops ? filter_run(filter, site, at, event) : at == KTR__EXPR_ACCEPT;
+}
+
+int ktr__filter_asks(const struct ktr__filter *filter, uint32_t id, const struct ktr_event *event)
+{
+	const struct filter_site *site = &filter->site[id];
+	unsigned at = filter_words(site, (const uint64_t *)(const void *)event);
+
+	return at < site->n_ops ? -1 : at == KTR__EXPR_ACCEPT;
 }
 
 /* ---- making one ---- */
@@ -424,22 +444,72 @@ static int filter_check_names(const struct ktr__filter *filter, struct ktr_error
 	return rc;
 }
 
-/* Site 0 is whatever is not known: never left out unseen. */
-static int filter_make_never(struct ktr__filter *filter, struct ktr_error *err)
+/* A word of an event that a sieve has: the bit of an argument, 0 for what else there is; -1: it has not. */
+static int filter_sieve_word(unsigned word)
 {
-	unsigned n = 0;
+	if (word >= FILTER_WORD(0) && word < FILTER_N_WORDS)
+		return 1 << (word - FILTER_WORD(0));
+	return word == 0 || word == FILTER_CPU_WORD ? 0 : -1;
+}
 
-	filter->never = calloc(filter->n_sites, 1);
-	if (!filter->never)
-		return ktr_error_set(err, ENOMEM, "no memory");
-	filter->n_never = filter->n_sites;
-	for (uint32_t id = 1; id < filter->n_sites; id++)
-		n += filter->never[id] = filter->site[id].made && !filter->site[id].n_ops &&
-						!filter->site[id].always;
-	if (n)
+/* What a chain needs likewise. */
+static int filter_sieve_chain(const struct ktr__filter_chain *chain)
+{
+	int args = 0, bit;
+
+	for (unsigned i = 0; i < chain->n_links; i++) {
+		bit = chain->link[i].mask ? filter_sieve_word(chain->link[i].word) : 0;
+		if (bit < 0)
+			return -1;
+		args |= bit;
+	}
+	return args;
+}
+
+/* What is to be done with a site's events; those that need the evaluator, or more than numbers, are decoded. */
+static uint8_t filter_sieve_site(const struct filter_site *site)
+{
+	int args = 0, more;
+
+	if (!site->made || (!site->n_ops && site->always))
 		return 0;
-	free(filter->never);
-	filter->never = NULL;
+	if (!site->n_ops)
+		return KTR__SIEVE_NEVER;
+	for (uint32_t at = 0; at < site->n_ops;) {
+		const struct ktr__expr_op *op = &site->op[at];
+
+		if (op->code == KTR__EXPR_WORD) {
+			more = filter_sieve_word(op->field);
+			at++;
+		} else if (op->code <= KTR__EXPR_NUMBER && op->yes) {
+			/* A value, and then a value and an operation for each link more. */
+			more = filter_sieve_chain(&site->chain[op->yes - 1]);
+			at += 2u * site->chain[op->yes - 1].n_links - 1;
+		} else {
+			return 0;
+		}
+		if (more < 0)
+			return 0;
+		args |= more;
+	}
+	return (uint8_t)(KTR__SIEVE_ASK | args);
+}
+
+/* Site 0 is whatever is not known: never left out unseen. */
+static int filter_make_sieve(struct ktr__filter *filter, struct ktr_error *err)
+{
+	unsigned any = 0;
+
+	filter->sieve = calloc(filter->n_sites, 1);
+	if (!filter->sieve)
+		return ktr_error_set(err, ENOMEM, "no memory");
+	filter->n_sieve = filter->n_sites;
+	for (uint32_t id = 1; id < filter->n_sites; id++)
+		any |= filter->sieve[id] = filter_sieve_site(&filter->site[id]);
+	if (any)
+		return 0;
+	free(filter->sieve);
+	filter->sieve = NULL;
 	return 0;
 }
 
@@ -463,7 +533,7 @@ static int filter_make(struct ktr__filter *filter, const char *text, int later, 
 		rc = ktr__filter_spans_new(filter->expr, filter->tables, &filter->spans);
 	for (uint32_t id = 0; id < filter->n_sites && !rc; id++)
 		rc = filter_emit_site(filter, id, err);
-	return rc ? rc : filter_make_never(filter, err);
+	return rc ? rc : filter_make_sieve(filter, err);
 }
 
 struct ktr__filter_spans *ktr__filter_spans(struct ktr__filter *filter)
@@ -491,10 +561,10 @@ unsigned ktr__filter_args(const struct ktr__filter *filter, uint32_t id)
 	return args;
 }
 
-const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n)
+const uint8_t *ktr__filter_sieve(const struct ktr__filter *filter, uint32_t *n)
 {
-	*n = filter->n_never;
-	return filter->never;
+	*n = filter->n_sieve;
+	return filter->sieve;
 }
 
 int ktr__filter_new(const char *text, const struct ktr__tables *tables, const struct ktr_reader_info *info,
@@ -531,7 +601,7 @@ void ktr__filter_free(struct ktr__filter *filter)
 		free(filter->site[id].chain);
 	}
 	free(filter->site);
-	free(filter->never);
+	free(filter->sieve);
 	ktr__filter_spans_free(filter->spans);
 	ktr__expr_free(filter->expr);
 	free(filter);

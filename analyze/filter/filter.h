@@ -26,10 +26,16 @@ int ktr__filter_new(const char *text, const struct ktr__tables *tables, const st
 void ktr__filter_free(struct ktr__filter *filter);
 
 /*
- * Call sites none of whose events pass: a byte for each id below *n, borrowed until the filter sees a
- * site that it has not seen before. NULL: there are none.
+ * Call sites whose events need not all be decoded, KTR__SIEVE_* of writer/format/codec.h: a byte for each id below
+ * *n, borrowed until the filter sees a site that it has not seen before. NULL: there are none.
  */
-const uint8_t *ktr__filter_never(const struct ktr__filter *filter, uint32_t *n);
+const uint8_t *ktr__filter_sieve(const struct ktr__filter *filter, uint32_t *n);
+
+/*
+ * ktr__filter_pass() of an event of such a site (KTR__SIEVE_ASK) by its time, its CPU and those arguments, all that
+ * has to be there. -1: more has.
+ */
+int ktr__filter_asks(const struct ktr__filter *filter, uint32_t site, const struct ktr_event *event);
 
 /* Which arguments of the site's events it looks at, bit by bit. */
 unsigned ktr__filter_args(const struct ktr__filter *filter, uint32_t id);

@@ -21,6 +21,14 @@ static int filter_chain_value(struct ktr__filter_link *link, const struct ktr__e
 	return 1;
 }
 
+/* A constant has no mask; nothing is divided by one that is 0. */
+static uint8_t filter_chain_is_usual(const struct ktr__filter_chain *chain)
+{
+	const struct ktr__filter_link *link = chain->link;
+
+	return chain->n_links == 3 && link[0].mask && !link[1].mask && !link[2].mask && link[1].value;
+}
+
 int ktr__filter_chain_make(struct ktr__filter_chain *chain, const struct ktr__expr_op *op, uint32_t n_ops,
 			   uint32_t at)
 {
@@ -39,6 +47,7 @@ int ktr__filter_chain_make(struct ktr__filter_chain *chain, const struct ktr__ex
 			chain->what = op[at + 1].what;
 			chain->yes = op[at + 1].yes;
 			chain->no = op[at + 1].no;
+			chain->is_usual = filter_chain_is_usual(chain);
 			return 1;
 		}
 		if (link->code < KTR__EXPR_ADD || link->code > KTR__EXPR_SHR)
@@ -47,46 +56,10 @@ int ktr__filter_chain_make(struct ktr__filter_chain *chain, const struct ktr__ex
 	return 0;
 }
 
-/* b is not 0. */
-static uint64_t filter_chain_divide(uint64_t a, uint64_t b, int rest)
-{
-	if (b == ~0ull) /* INT64_MIN / -1 would trap */
-		return rest ? 0 : 0 - a;
-	/* Half of all numbers are short, for which the processor takes half as long. */
-	if (!((a | b) >> 32))
-		return rest ? (uint32_t)a % (uint32_t)b : (uint32_t)a / (uint32_t)b;
-	return (uint64_t)(rest ? (int64_t)a % (int64_t)b : (int64_t)a / (int64_t)b);
-}
-
-static uint64_t filter_chain_arith(unsigned code, uint64_t a, uint64_t b)
-{
-	switch (code) {
-	case KTR__EXPR_ADD:
-		return a + b;
-	case KTR__EXPR_SUB:
-		return a - b;
-	case KTR__EXPR_MUL:
-		return a * b;
-	case KTR__EXPR_AND:
-		return a & b;
-	case KTR__EXPR_OR:
-		return a | b;
-	case KTR__EXPR_XOR:
-		return a ^ b;
-	case KTR__EXPR_SHL:
-		return b > 63 ? 0 : a << b;
-	case KTR__EXPR_SHR:
-		return (uint64_t)((int64_t)a >> (b > 63 ? 63 : b));
-	default:
-		return filter_chain_divide(a, b, code == KTR__EXPR_MOD);
-	}
-}
-
 unsigned ktr__filter_chain_test(const struct ktr__filter_chain *chain, const uint64_t *words)
 {
 	const struct ktr__filter_link *link = chain->link, *last = link + chain->n_links - 1;
 	uint64_t a = (words[link->word] & link->mask) | link->value, b;
-	unsigned outcome;
 
 	if (a >> 63 & link->is_unsigned)
 		return KTR__FILTER_CHAIN_BREAKS;
@@ -99,8 +72,7 @@ unsigned ktr__filter_chain_test(const struct ktr__filter_chain *chain, const uin
 			break;
 		if (!b && (link->code == KTR__EXPR_DIV || link->code == KTR__EXPR_MOD))
 			return chain->no;
-		a = filter_chain_arith(link->code, a, b);
+		a = ktr__filter_chain_arith(link->code, a, b);
 	}
-	outcome = 1u << (((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b) + 1);
-	return chain->what & outcome ? chain->yes : chain->no;
+	return ktr__filter_chain_compare(chain, a, b);
 }

@@ -138,7 +138,7 @@ int ktr_reader_filter(struct ktr_reader *reader, const char *text, struct ktr_er
 	}
 	ktr__filter_free(source->filter);
 	source->filter = filter;
-	source->never = filter ? ktr__filter_never(filter, &source->n_never) : NULL;
+	source->sieve = filter ? ktr__filter_sieve(filter, &source->n_sieve) : NULL;
 	reader_choose_spare(reader);
 	rc = reader_choose_refilter(reader);
 	return rc ? ktr_error_at(err, reader->path, 0, 0, -rc, "%s", strerror(-rc)) : 0;

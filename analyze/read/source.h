@@ -95,8 +95,8 @@ struct ktr__event_source {
 	struct ktr__trace_set *set;          /* owned; a trace's directories, NULL for a session */
 	struct ktr__session_feed *feed; /* owned; the session that is read from, or NULL */
 	struct ktr__filter *filter; /* owned; NULL: all events are wanted */
-	const uint8_t *never;	    /* the filter's, by site: none of its events pass; NULL: not known */
-	uint32_t n_never;
+	const uint8_t *sieve;	    /* the filter's, by site: see ktr__filter_sieve() */
+	uint32_t n_sieve;
 	uint64_t n_filtered;	    /* [events] it did not let pass */
 	uint64_t n_bytes;	    /* of a trace's packets, when it was opened */
 	void (*watch)(void *context, uint64_t time_ns, uint64_t n_events, uint64_t n_bytes); /* see reader.h */

@@ -206,17 +206,33 @@ static int trace_cursor_packet(struct ktr__trace_cursor *t)
 	}
 }
 
-/* Events of call sites that the filter has no use for are passed over where they lie. */
-static void trace_cursor_skip_unwanted(struct ktr__trace_cursor *t)
+static int trace_cursor_asks(void *context, uint32_t site)
+{
+	const struct ktr__trace_cursor *t = context;
+
+	return ktr__filter_asks(t->c.source->filter, site, &t->c.event);
+}
+
+/*
+ * Events that the filter does not let pass are passed over where they lie, if that can be told by their site, or by
+ * their numbers. Does it let the next one pass? 0 also where that is not known yet.
+ */
+static int trace_cursor_sieve(struct ktr__trace_cursor *t)
 {
 	struct ktr__event_source *source = t->c.source;
+	struct ktr__sieve sieve = { .site = source->sieve,
+				    .event = &t->c.event,
+				    .asks = trace_cursor_asks,
+				    .context = t };
 	uint32_t n;
 
-	if (t->walk.time_ns < t->limit_ns || source->n_never < t->walk.n_programs)
-		return;
-	n = ktr__walk_skip(&t->walk, source->never, source->end_ns);
+	if (t->walk.time_ns < t->limit_ns || source->n_sieve < t->walk.n_programs)
+		return 0;
+	t->c.event.cpu = t->head.cpu;
+	n = ktr__walk_sieve(&t->walk, &sieve, source->end_ns);
 	t->n_decoded += n;
 	source->n_filtered += n;
+	return sieve.wanted;
 }
 
 /* Events that are only to be counted are passed over, too, a run of one thread's after the other. */
@@ -246,14 +262,14 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 {
 	struct ktr__trace_cursor *t = ktr__trace_of(cursor);
 	struct ktr__found found;
-	int rc;
+	int rc, wanted = 0;
 
 	for (;;) {
 		rc = t->in_packet ? 1 : trace_cursor_packet(t);
 		if (rc <= 0)
 			return rc;
-		if (t->c.source->never)
-			trace_cursor_skip_unwanted(t);
+		if (t->c.source->sieve)
+			wanted = trace_cursor_sieve(t);
 		if (t->c.source->counted)
 			trace_cursor_count_only(t);
 		rc = ktr__walk_next(&t->walk, &t->c.event, &found);
@@ -266,7 +282,7 @@ static int trace_cursor_advance(struct ktr__cursor *cursor)
 			continue;
 		}
 		ktr__trace_complete(t, &t->c.event, &found);
-		if (t->c.event.time_ns < t->limit_ns || !ktr__source_wants(t->c.source, &t->c.event))
+		if (t->c.event.time_ns < t->limit_ns || (!wanted && !ktr__source_wants(t->c.source, &t->c.event)))
 			continue;
 		t->c.key = t->c.event.time_ns;
 		return 1;

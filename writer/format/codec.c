@@ -274,10 +274,11 @@ static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *e
  * codec_get_args() where only numbers are wanted: they lie as far behind their offsets as the strings and stacks
  * before them are long.
  */
-static const uint8_t *codec_get_some(const uint8_t *begin, const uint8_t *end, const struct ktr__program *program,
-				     struct ktr_event *event)
+static const uint8_t *codec_get_some(const uint8_t *begin, const uint8_t *end,
+					    const struct ktr__program *program, unsigned wanted,
+					    struct ktr_event *event)
 {
-	unsigned wanted = program->wanted, payload = program->payload, before = 0;
+	unsigned payload = program->payload, before = 0;
 	const uint8_t *at = begin;
 
 	for (;;) {
@@ -320,7 +321,7 @@ static const uint8_t *codec_get_rest(const struct ktr__walk *walk, const uint8_t
 		if (program->ready == KTR__PROGRAM_SKIP_ARGS)
 			return codec_skip_args(at, walk->end, program);
 		if (program->ready == KTR__PROGRAM_SOME_ARGS)
-			return codec_get_some(at, walk->end, program, event);
+			return codec_get_some(at, walk->end, program, program->wanted, event);
 	}
 	if (id >> 1)
 		return codec_get_args(at, walk->end, &walk->programs[id >> 1], id & 1, event);
@@ -384,53 +385,74 @@ int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__
 }
 
 /*
- * Passes over events as ktr__walk_skip() and ktr__walk_count() say; counted: NULL where they are only skipped. How
- * many.
+ * The next event, if it is one to be passed over: its header, and where its arguments begin; NULL: ktr__walk_next()
+ * is to see it.
  */
-static inline uint32_t codec_pass(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
-				  struct ktr__counted *counted)
+static inline const uint8_t *codec_pass_head(const struct ktr__walk *walk, const uint8_t *at, uint64_t time_ns,
+					     uint64_t until_ns, uint32_t *site, uint64_t *ns)
 {
-	/* In variables: for all that the compiler knows a count could be one of them. */
-	const struct ktr__program *const programs = walk->programs;
-	const uint8_t *const limit = walk->end, *at = walk->at;
-	const uint32_t n_left = walk->n_left, n_programs = walk->n_programs;
-	uint64_t time_ns = walk->time_ns, first_ns = 0, ns;
-	uint32_t n = 0, first_word = 0, id;
+	uint32_t id;
+	unsigned used;
 
-	for (; n < n_left; n++) {
-		const uint8_t *end;
+	if ((size_t)(walk->end - at) < CODEC_FAST_BYTES)
+		return NULL;
+	used = codec_get_header(at, time_ns, &id, ns) + 4;
+	*site = id >> 1;
+	if (id & 1 || *site >= walk->n_programs || *ns < time_ns || *ns > until_ns || !walk->programs[*site].ready)
+		return NULL;
+	return at + used;
+}
+
+/* Fills in the wanted numbers, and tells where the event ends. Mostly no string is before them. */
+static inline const uint8_t *codec_sieve_args(const uint8_t *at, const uint8_t *end,
+					      const struct ktr__program *program, unsigned wanted,
+					      struct ktr_event *event)
+{
+	unsigned payload = program->payload;
+
+	if (unlikely(wanted >= (payload & -payload) && payload) || unlikely(end - at < 8 * KTR_ARGS_MAX))
+		return codec_get_some(at, end, program, wanted, event);
+	for (; wanted; wanted &= wanted - 1) {
+		unsigned i = (unsigned)__builtin_ctz(wanted);
+		const struct codec_type *type = &codec_types[program->type[i]];
+
+		event->arg[i] = ((codec_load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
+	}
+	return payload ? codec_skip_args(at, end, program) : at + program->fixed;
+}
+
+uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns)
+{
+	const struct ktr__walk from = *walk; /* of which the compiler knows that nothing changes it */
+	const uint8_t *at = from.at, *args, *end;
+	uint64_t time_ns = from.time_ns, ns;
+	uint32_t n = 0, site;
+	int asked;
+
+	sieve->wanted = 0;
+	for (; n < from.n_left; n++) {
 		const struct ktr__program *program;
-		unsigned used;
+		unsigned what;
 
-		if ((size_t)(limit - at) < CODEC_FAST_BYTES)
+		args = codec_pass_head(&from, at, time_ns, until_ns, &site, &ns);
+		what = args ? sieve->site[site] : 0;
+		if (!what)
 			break;
-		used = codec_get_header(at, time_ns, &id, &ns) + 4;
-		if (id & 1 || id >> 1 >= n_programs || !skip[id >> 1] || ns < time_ns || ns > until_ns)
-			break;
-		program = &programs[id >> 1];
-		if (!program->ready)
-			break;
-		if (counted) {
-			uint32_t word = codec_load32(at + used - 4) & ~KTR_WORD_APPROX;
-
-			if (!n) {
-				first_word = word;
-				first_ns = ns;
-			} else if (word != first_word) {
+		program = &from.programs[site];
+		if (what & KTR__SIEVE_ASK) {
+			sieve->event->time_ns = ns;
+			end = codec_sieve_args(args, from.end, program, what & KTR__SIEVE_ARGS, sieve->event);
+			asked = end ? sieve->asks(sieve->context, site) : -1;
+			sieve->wanted = asked > 0;
+			if (asked)
 				break;
-			}
+		} else {
+			end = program->payload ? codec_skip_args(args, from.end, program) : args + program->fixed;
 		}
-		end = program->payload ? codec_skip_args(at + used, limit, program) : at + used + program->fixed;
 		if (!end)
 			break;
-		if (counted)
-			count[id >> 1]++;
 		at = end;
 		time_ns = ns;
-	}
-	if (counted && n) {
-		counted->word = first_word;
-		counted->first_ns = first_ns;
 	}
 	walk->at = at;
 	walk->time_ns = time_ns;
@@ -438,14 +460,39 @@ static inline uint32_t codec_pass(struct ktr__walk *walk, const uint8_t *skip, u
 	return n;
 }
 
-uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns)
-{
-	return codec_pass(walk, skip, until_ns, NULL, NULL);
-}
-
 void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
 		     struct ktr__counted *counted)
 {
-	counted->n = codec_pass(walk, skip, until_ns, count, counted);
-	counted->last_ns = walk->time_ns;
+	const struct ktr__walk from = *walk;
+	const uint8_t *at = from.at, *args;
+	uint64_t time_ns = from.time_ns, ns;
+	uint32_t n = 0, site;
+
+	for (; n < from.n_left; n++) {
+		const struct ktr__program *program;
+		uint32_t word;
+
+		args = codec_pass_head(&from, at, time_ns, until_ns, &site, &ns);
+		if (!args || !skip[site])
+			break;
+		word = codec_load32(args - 4) & ~KTR_WORD_APPROX;
+		if (!n) {
+			counted->word = word;
+			counted->first_ns = ns;
+		} else if (word != counted->word) {
+			break;
+		}
+		program = &from.programs[site];
+		args = program->payload ? codec_skip_args(args, from.end, program) : args + program->fixed;
+		if (!args)
+			break;
+		count[site]++;
+		at = args;
+		time_ns = ns;
+	}
+	walk->at = at;
+	walk->time_ns = time_ns;
+	walk->n_left -= n;
+	counted->n = n;
+	counted->last_ns = time_ns;
 }

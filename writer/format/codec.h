@@ -78,12 +78,24 @@ void ktr__walk_begin(struct ktr__walk *walk, const uint8_t *packet,
  */
 int ktr__walk_next(struct ktr__walk *walk, struct ktr_event *event, struct ktr__found *found);
 
+/* What ktr__walk_sieve() is to do with a call site's events; 0: they are wanted. */
+#define KTR__SIEVE_NEVER 0x80 /* none is */
+#define KTR__SIEVE_ASK	 0x40 /* it is asked of each, when these arguments are there, all of them numbers: */
+#define KTR__SIEVE_ARGS	 0x3f
+
+struct ktr__sieve {
+	const uint8_t *site; /* what to do, by site; n_programs of them */
+	struct ktr_event *event; /* of those that are asked of: time_ns and the arguments; others may change, too */
+	int (*asks)(void *context, uint32_t site); /* 1: it is wanted, 0: it is not; -1: that is not known */
+	void *context;
+	int wanted; /* filled: 1: the event that was come to is */
+};
+
 /*
- * Passes over events of call sites that are not wanted (skip[site] not 0) up to the first that is
- * wanted, is later than until_ns, or has anything unusual about it: ktr__walk_next() is to see that.
- * Returns how many. skip has n_programs bytes.
+ * Passes over events that are not wanted up to the first that is, or may be, or is later than until_ns, or has
+ * anything unusual about it: ktr__walk_next() is to see that. Returns how many.
  */
-uint32_t ktr__walk_skip(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns);
+uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns);
 
 /* Events of one thread that ktr__walk_count() has passed over. */
 struct ktr__counted {
@@ -92,7 +104,10 @@ struct ktr__counted {
 	uint64_t first_ns, last_ns;
 };
 
-/* As ktr__walk_skip(), up to the next event of another thread; count[site] is raised by each. */
+/*
+ * Passes over events of sites that are only counted (skip[site] not 0, of n_programs bytes) likewise, up to the
+ * next event of another thread; count[site] is raised by each.
+ */
 void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until_ns, uint64_t *count,
 		     struct ktr__counted *counted);
 
