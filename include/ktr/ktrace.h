@@ -8,9 +8,8 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/syscall.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,7 +67,7 @@ static inline int ktr_utrace(const void *addr, size_t n)
 		errno = EINVAL;
 		return -1;
 	}
-	syscall(SYS_prctl, KTR_UTRACE_OPTION, addr, n, 0, 0);
+	prctl(KTR_UTRACE_OPTION, addr, n, 0ul, 0ul);
 	errno = error; /* Linux refuses it, whoever looks on */
 	return 0;
 }
