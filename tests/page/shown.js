@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Behind visualize/page/program/data.js and rows.js: what the page's own program makes of a page of one chunk, for
+// Behind visualize/page/program/text.js, data.js and rows.js: what the page's own program makes of a page of one chunk, for
 // tests/cli/show/spans.py. A line for each span and state: [row, label or null, from, to].
 //
-//	cat visualize/page/program/data.js visualize/page/program/rows.js tests/page/shown.js | node - PAGE
+//	cd visualize/page/program && cat text.js data.js rows.js ../../../tests/page/shown.js | node - PAGE
 const html = require('fs').readFileSync(process.argv[2], 'utf8');
 const blob = (id) => new Uint8Array(require('zlib').inflateSync(
 	Buffer.from(html.match(new RegExp('id="' + id + '">([^<]*)<'))[1], 'base64')));
