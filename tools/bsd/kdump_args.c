@@ -5,6 +5,7 @@
  */
 #include "tools/bsd/kdump_args.h"
 
+#include "tools/bsd/call_text.h"
 #include "tools/bsd/kdump_names.h"
 
 #include <fcntl.h>
@@ -129,29 +130,6 @@ static void kdump_args_fcntl(const struct kdump_format *format, uint64_t command
 		kdump_args_number(format, value);
 }
 
-/* A mode that nobody looks at; what a command of fcntl() does not take. */
-static int kdump_args_is_unsaid(const struct ktr__call *call, const uint64_t *args, unsigned i)
-{
-	char letter = call ? call->args[i] : '.';
-
-	if (letter == 'm' && i > 0 && call->args[i - 1] == 'o')
-		return !(args[i - 1] & O_CREAT) && (args[i - 1] & O_TMPFILE) != O_TMPFILE;
-	if (letter != 'f')
-		return 0;
-	switch (args[i - 1]) {
-	case F_GETFD:
-	case F_GETFL:
-	case F_GETOWN:
-	case F_GETSIG:
-	case F_GETLEASE:
-	case F_GETPIPE_SZ:
-	case F_GET_SEALS:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 /* Protocols have names where the domain is the Internet. */
 static void kdump_args_protocol(const struct kdump_format *format, uint64_t domain, uint64_t value)
 {
@@ -210,7 +188,7 @@ void kdump_args(const struct kdump_format *format, const struct ktr__call *call,
 	if (format->plain || (call && call->n_args != n))
 		call = NULL;
 	for (unsigned i = 0; i < n; i++) {
-		if (kdump_args_is_unsaid(call, args, i))
+		if (call_text_is_unsaid(call, args, i))
 			continue;
 		fputc(separator, format->out);
 		separator = ',';
