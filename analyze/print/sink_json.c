@@ -254,16 +254,7 @@ static inline uint64_t sink_json_odd(uint64_t word)
 /* Would all of these? */
 static inline int sink_json_is_plain(const char *bytes, size_t n)
 {
-	uint64_t word, odd = 0;
-
-	if (n < 8)
-		return !sink_json_odd(ktr__utf8_few(bytes, n));
-	for (size_t at = 0; at + 8 < n; at += 8) {
-		memcpy(&word, bytes + at, 8);
-		odd |= sink_json_odd(word);
-	}
-	memcpy(&word, bytes + n - 8, 8);
-	return !(odd | sink_json_odd(word));
+	return !ktr__utf8_any(bytes, n, sink_json_odd);
 }
 
 /* Printable ASCII with quotes or backslashes in it, as a string. */

@@ -54,19 +54,26 @@ static inline uint64_t ktr__utf8_few(const char *bytes, size_t n)
 	       (uint64_t)(unsigned char)bytes[n / 2] << 8 | (unsigned char)bytes[n - 1];
 }
 
+/* What odd() says of all bytes, of eight at a time, some of them more than once: 0 if it is 0 of all. */
+static inline __attribute__((always_inline)) uint64_t ktr__utf8_any(const char *bytes, size_t n,
+								    uint64_t (*odd)(uint64_t word))
+{
+	uint64_t word, any = 0;
+
+	if (n < 8)
+		return odd(ktr__utf8_few(bytes, n));
+	for (size_t at = 0; at + 8 < n; at += 8) {
+		memcpy(&word, bytes + at, 8);
+		any |= odd(word);
+	}
+	memcpy(&word, bytes + n - 8, 8);
+	return any | odd(word);
+}
+
 /* Are all bytes printable ASCII? Made for what is short, and nearly always is. */
 static inline int ktr__utf8_is_plain(const char *bytes, size_t n)
 {
-	uint64_t word, odd = 0;
-
-	if (n < 8)
-		return !ktr__utf8_unplain(ktr__utf8_few(bytes, n));
-	for (size_t at = 0; at + 8 < n; at += 8) {
-		memcpy(&word, bytes + at, 8);
-		odd |= ktr__utf8_unplain(word);
-	}
-	memcpy(&word, bytes + n - 8, 8);
-	return !(odd | ktr__utf8_unplain(word));
+	return !ktr__utf8_any(bytes, n, ktr__utf8_unplain);
 }
 
 /*

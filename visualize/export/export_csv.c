@@ -68,45 +68,27 @@ static void csv_quoted(struct ktr__out *out, const char *bytes, size_t n)
 	ktr__out_char(out, '"');
 }
 
-/* Are any of eight bytes a comma or a quote? */
-static inline int csv_has_odd(uint64_t word)
+/* 0: none of eight bytes is a comma or a quote. */
+static inline uint64_t csv_odd_word(uint64_t word)
 {
-	return (ktr__utf8_equal(word, ',') | ktr__utf8_equal(word, '"')) != 0;
+	return ktr__utf8_equal(word, ',') | ktr__utf8_equal(word, '"');
 }
 
-/* The same, or is one no printable ASCII? */
-static inline int csv_has_any(uint64_t word)
+/* 0: nor is one no printable ASCII. */
+static inline uint64_t csv_uneasy_word(uint64_t word)
 {
-	return ktr__utf8_unplain(word) != 0 || csv_has_odd(word);
-}
-
-static inline uint64_t csv_word(const char *bytes)
-{
-	uint64_t word;
-
-	memcpy(&word, bytes, sizeof(word));
-	return word;
+	return ktr__utf8_unplain(word) | csv_odd_word(word);
 }
 
 static int csv_is_odd(const char *bytes, size_t n)
 {
-	if (n < 8)
-		return csv_has_odd(ktr__utf8_few(bytes, n));
-	for (size_t at = 0; at + 8 < n; at += 8)
-		if (csv_has_odd(csv_word(bytes + at)))
-			return 1;
-	return csv_has_odd(csv_word(bytes + n - 8));
+	return ktr__utf8_any(bytes, n, csv_odd_word) != 0;
 }
 
 /* Can they stand in a field as they are, if they do not begin like a formula? */
 static inline int csv_is_easy(const char *bytes, size_t n)
 {
-	if (n < 8)
-		return !csv_has_any(ktr__utf8_few(bytes, n));
-	for (size_t at = 0; at + 8 < n; at += 8)
-		if (csv_has_any(csv_word(bytes + at)))
-			return 0;
-	return !csv_has_any(csv_word(bytes + n - 8));
+	return !ktr__utf8_any(bytes, n, csv_uneasy_word);
 }
 
 /* What begins so is no formula; what does not may be one. */
