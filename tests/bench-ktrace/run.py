@@ -19,7 +19,7 @@ def ways():
     """How to trace: name, words before the command."""
     out = {'as it is': [], 'ktr ktrace': [KTR, 'ktrace', '-i', '-f', 'k.out'],
            'ktr ktrace -t c': [KTR, 'ktrace', '-i', '-t', 'c', '-f', 'c.out'],
-           'ktr ktrace -o TRACE': [KTR, 'ktrace', '-i', '-o', 't']}
+           'ktr ktrace -o TRACE': [KTR, 'ktrace', '-i', '-o', 'trace']}
     if shutil.which('strace'):
         out['strace -f -o FILE'] = ['strace', '-f', '-o', 's.out']
     else:
@@ -39,7 +39,7 @@ def ways():
 
 def clean():
     for name in os.listdir('.'):
-        if name.startswith('t'):
+        if name.startswith('trace'):
             shutil.rmtree(name, ignore_errors=True)
 
 

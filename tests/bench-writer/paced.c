@@ -27,7 +27,7 @@
  * exactly, or the row says so. The first producer has CPU 0, the writer the others.
  *
  * Rings, the reference's too, are of 4M entries, 256 MiB: a tenant of a shared machine is without one of its CPUs
- * for 20 ms now and then, in which a producer goes once around a ring of 1M. -e sets another size.
+ * now and then, long enough for a producer to go once around a smaller ring. -e sets another size.
  */
 #include "paced.h"
 
