@@ -8,6 +8,8 @@
  * first number: a span that takes microseconds pays for two or three of the 58.
  *
  * Until there are more than EXACT numbers they are kept as they came and no block exists.
+ *
+ * Counts are many and touched at random: each waits for the next number, by when its line has come.
  */
 #include "analyze/stats/histogram.h"
 
@@ -45,13 +47,17 @@ static void histogram_ends(unsigned step, uint64_t *low, uint64_t *high)
 static int histogram_count(struct ktr__histogram *h, uint64_t number)
 {
 	unsigned step = histogram_step(number);
-	uint64_t **block = &h->octave[step / KTR__HISTOGRAM_STEPS];
+	uint64_t **block = &h->octave[step / KTR__HISTOGRAM_STEPS], *count;
 
 	if (!*block)
 		*block = calloc(KTR__HISTOGRAM_STEPS, sizeof(**block));
 	if (!*block)
 		return -ENOMEM;
-	(*block)[step % KTR__HISTOGRAM_STEPS]++;
+	count = &(*block)[step % KTR__HISTOGRAM_STEPS];
+	__builtin_prefetch(count, 1);
+	if (h->late)
+		++*h->late;
+	h->late = count;
 	return 0;
 }
 
@@ -70,6 +76,7 @@ static int histogram_spread(struct ktr__histogram *h)
 			free(h->octave[i]);
 		free(h->octave);
 		h->octave = NULL;
+		h->late = NULL;
 	}
 	return rc;
 }
@@ -171,7 +178,7 @@ int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *
 	if (!h->octave)
 		return histogram_next_exact(h, at, low, high, count);
 	while (*at < KTR__HISTOGRAM_OCTAVES * KTR__HISTOGRAM_STEPS) {
-		const uint64_t *block = h->octave[*at / KTR__HISTOGRAM_STEPS];
+		const uint64_t *block = h->octave[*at / KTR__HISTOGRAM_STEPS], *told;
 		unsigned step = *at;
 
 		if (!block) {
@@ -179,10 +186,11 @@ int ktr__histogram_next(const struct ktr__histogram *h, unsigned *at, uint64_t *
 			continue;
 		}
 		++*at;
-		if (!block[step % KTR__HISTOGRAM_STEPS])
+		told = &block[step % KTR__HISTOGRAM_STEPS];
+		*count = *told + (told == h->late);
+		if (!*count)
 			continue;
 		histogram_ends(step, low, high);
-		*count = block[step % KTR__HISTOGRAM_STEPS];
 		return 1;
 	}
 	return 0;

@@ -33,6 +33,7 @@ struct ktr__histogram {
 	double mean;
 	uint64_t exact[KTR__HISTOGRAM_EXACT]; /* the numbers, until there are more */
 	uint64_t **octave; /* owned: counts of steps, each octave when first needed; NULL before */
+	uint64_t *late;    /* the count, among them, that has not been told of the last number; NULL: none */
 };
 
 /* Adds a number. 0 or -ENOMEM; the number is then in none of the sums. */

@@ -35,6 +35,15 @@ enum spans_how {
 	SPANS_KERNEL /* a state of the kernel's events, whose key is the thread */
 };
 
+/* What is always the same of a site. */
+struct spans_site {
+	const struct ktr_reader_site *site; /* of which this is */
+	enum spans_how how;
+	uint32_t n_ident;	/* [bytes] of its id, if it has one of its own */
+	uint64_t group_hash;
+	uint64_t name_hash;	/* with that id */
+};
+
 struct spans_open {
 	struct spans_open *chain; /* next older in its bucket */
 	struct spans_open *older, *newer;
@@ -65,6 +74,8 @@ struct ktr__spans {
 	struct spans_open *spare;
 	struct spans_open **inner; /* owned; by thread id: its innermost open scope */
 	uint32_t n_threads;
+	struct spans_site *site; /* owned; by id */
+	uint32_t n_sites;
 };
 
 static enum spans_how spans_how(const struct ktr_reader_site *site)
@@ -76,6 +87,26 @@ static enum spans_how spans_how(const struct ktr_reader_site *site)
 	return SPANS_BY_ALL;
 }
 
+/* NULL: no memory. */
+static const struct spans_site *spans_site(struct ktr__spans *spans, const struct ktr_reader_site *site)
+{
+	struct ktr_event_bytes ident = { site->ident, 0, 0, 0 };
+	struct spans_site *at;
+
+	if (ktr__array_grow(&spans->site, &spans->n_sites, site->id, sizeof(*spans->site)))
+		return NULL;
+	at = &spans->site[site->id];
+	if (at->site == site)
+		return at;
+	ident.n_bytes = site->ident ? (uint32_t)strlen(site->ident) : 0;
+	at->site = site;
+	at->how = spans_how(site);
+	at->n_ident = ident.n_bytes;
+	at->group_hash = ktr__hash_bytes(0, site->group, strlen(site->group));
+	at->name_hash = ktr__span_name_hash(site->group, &ident);
+	return at;
+}
+
 static struct ktr_event_bytes spans_bytes(const struct ktr_event *event, int arg)
 {
 	struct ktr_event_bytes none = { "", 0, 0, 0 };
@@ -83,47 +114,47 @@ static struct ktr_event_bytes spans_bytes(const struct ktr_event *event, int arg
 	return arg < 0 || !event->str[arg].bytes ? none : event->str[arg];
 }
 
-/* What the event says about its span; the end that it does not tell stays zero. */
-static struct ktr__span spans_describe(const struct ktr_event *event, enum spans_how how)
+/*
+ * What the event says about its span; the end that it does not tell stays zero. Field by field: a record that is
+ * returned is copied as often as it is handed on.
+ */
+static void spans_describe(struct ktr__span *span, const struct ktr_event *event, const struct spans_site *known)
 {
 	const struct ktr_reader_site *site = event->site;
-	struct ktr__span span = {
-		.kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START,
-		.pid = event->thread->pid,
-		.process_key = ktr__tables_process_key(event->thread),
-		.group = site->group,
-		.from_ns = event->time_ns,
-		.told_ns = event->time_ns,
-		.site = site,
-		.thread = event->thread,
-		.cpu = event->cpu,
-		.keep = event->keep,
-		.state = { "", 0, 0, 0 },
-	};
 
-	if (site->ident)
-		span.ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident),
-						       0, 0 };
-	else
-		span.ident = spans_bytes(event, 0);
-	if (span.kind == KTR_KIND_STATE)
-		span.state = spans_bytes(event, site->value_arg);
-	if (how == SPANS_KERNEL)
-		span.key = event->thread->id;
-	else if (span.kind != KTR_KIND_STATE)
-		span.key = event->arg[site->value_arg];
-	return span;
+	memset(span, 0, sizeof(*span));
+	span->kind = site->kind == KTR_KIND_STATE ? KTR_KIND_STATE : KTR_KIND_START;
+	span->pid = event->thread->pid;
+	span->process_key = ktr__tables_process_key(event->thread);
+	span->group = site->group;
+	span->from_ns = event->time_ns;
+	span->told_ns = event->time_ns;
+	span->site = site;
+	span->thread = event->thread;
+	span->cpu = event->cpu;
+	span->keep = event->keep;
+	if (site->ident) {
+		span->ident.bytes = site->ident;
+		span->ident.n_bytes = known->n_ident;
+		span->name_hash = known->name_hash;
+	} else {
+		span->ident = spans_bytes(event, 0);
+		span->name_hash = ktr__hash_bytes(known->group_hash, span->ident.bytes, span->ident.n_bytes);
+	}
+	span->state.bytes = "";
+	if (span->kind == KTR_KIND_STATE)
+		span->state = spans_bytes(event, site->value_arg);
+	if (known->how == SPANS_KERNEL)
+		span->key = event->thread->id;
+	else if (span->kind != KTR_KIND_STATE)
+		span->key = event->arg[site->value_arg];
 }
 
 static uint64_t spans_hash(const struct ktr__span *span, enum spans_how how)
 {
 	uint64_t hash = ktr__hash_word(span->process_key, span->key ^ (uint64_t)span->kind << 60);
 
-	if (how != SPANS_BY_ALL)
-		return hash;
-	hash = ktr__hash_word(hash, span->pair);
-	hash = ktr__hash_bytes(hash, span->group, strlen(span->group));
-	return ktr__hash_bytes(hash, span->ident.bytes, span->ident.n_bytes);
+	return how == SPANS_BY_ALL ? ktr__hash_word(hash, span->name_hash ^ span->pair) : hash;
 }
 
 static struct spans_open *spans_find(const struct ktr__spans *spans, const struct ktr__span *span,
@@ -135,7 +166,7 @@ static struct spans_open *spans_find(const struct ktr__spans *spans, const struc
 		if (o->hash == hash && o->how == how && o->span.kind == span->kind &&
 		    o->span.process_key == span->process_key && o->span.key == span->key &&
 		    o->span.pair == span->pair &&
-		    (how != SPANS_BY_ALL || (strcmp(o->span.group, span->group) == 0 &&
+		    (how != SPANS_BY_ALL || (ktr__same_group(o->span.group, span->group) &&
 					     ktr__same_bytes(&o->span.ident, &span->ident))))
 			return o;
 	return NULL;
@@ -479,14 +510,18 @@ static uint64_t spans_late(const struct ktr__span *span, const struct ktr_event 
 int ktr__spans_event(struct ktr__spans *spans, const struct ktr_event *event)
 {
 	enum ktr_event_kind kind = event->site->kind;
-	enum spans_how how;
+	const struct spans_site *known;
 	struct ktr__span span;
+	enum spans_how how;
 	int rc;
 
 	if (kind != KTR_KIND_START && kind != KTR_KIND_STOP && kind != KTR_KIND_STATE)
 		return 0;
-	how = spans_how(event->site);
-	span = spans_describe(event, how);
+	known = spans_site(spans, event->site);
+	if (!known)
+		return -ENOMEM;
+	how = known->how;
+	spans_describe(&span, event, known);
 	rc = spans_come(spans, &span);
 	if (rc)
 		return rc;
@@ -500,6 +535,7 @@ int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span)
 {
 	int rc = spans_come(spans, span);
 
+	span->name_hash = ktr__span_name_hash(span->group, &span->ident);
 	return rc ? rc : spans_start(spans, span, SPANS_BY_ALL);
 }
 
@@ -507,11 +543,13 @@ int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span)
 {
 	int rc = spans_come(spans, span);
 
+	span->name_hash = ktr__span_name_hash(span->group, &span->ident);
 	return rc ? rc : spans_stop(spans, span, SPANS_BY_ALL);
 }
 
-int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span)
+int ktr__spans_is_open(const struct ktr__spans *spans, struct ktr__span *span)
 {
+	span->name_hash = ktr__span_name_hash(span->group, &span->ident);
 	return spans_find(spans, span, spans_hash(span, SPANS_BY_ALL), SPANS_BY_ALL) != NULL;
 }
 
@@ -619,6 +657,7 @@ void ktr__spans_free(struct ktr__spans *spans)
 	ktr__streams_free(&spans->streams);
 	free(spans->bucket);
 	free(spans->inner);
+	free(spans->site);
 	free(spans->loss);
 	free(spans);
 }

@@ -35,13 +35,27 @@
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
 
+#include "conf/kit/hash.h"
+
 #include <ktr/reader.h>
 
 #include <string.h>
 
+/* The texts of a group: mostly the same one, a constant of its site. */
+static inline int ktr__same_group(const char *a, const char *b)
+{
+	return a == b || strcmp(a, b) == 0;
+}
+
 static inline int ktr__same_bytes(const struct ktr_event_bytes *a, const struct ktr_event_bytes *b)
 {
 	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
+}
+
+/* For tables whose keys are group and id, and more. */
+static inline uint64_t ktr__span_name_hash(const char *group, const struct ktr_event_bytes *ident)
+{
+	return ktr__hash_bytes(ktr__hash_bytes(0, group, strlen(group)), ident->bytes, ident->n_bytes);
 }
 
 /* [ns] How long before its event a scope began; 0: then. */
@@ -77,6 +91,7 @@ struct ktr__span {
 	uint32_t cpu;                               /* likewise: where it began, */
 	int keep;                                   /* and in which of its rings */
 	unsigned pair;                              /* 0; from 1: of a pair by hand (pairs.h) */
+	uint64_t name_hash;                         /* ktr__span_name_hash(), filled in by spans.c */
 	uint32_t depth; /* spans of the same process, group, id and key around it */
 	unsigned flags;
 	/* Of whoever follows spans from their beginning: NULL and 0, and then what it leaves here. */
@@ -116,7 +131,7 @@ void ktr__spans_loss(struct ktr__spans *spans, const struct ktr_loss *loss);
  */
 int ktr__spans_begin(struct ktr__spans *spans, struct ktr__span *span);
 int ktr__spans_end(struct ktr__spans *spans, struct ktr__span *span);
-int ktr__spans_is_open(const struct ktr__spans *spans, const struct ktr__span *span);
+int ktr__spans_is_open(const struct ktr__spans *spans, struct ktr__span *span);
 
 /* Hands out the spans still open as KTR__SPAN_NO_END, in the order of to_ns and of beginnings. 0 or as above. */
 int ktr__spans_finish(struct ktr__spans *spans, uint64_t end_ns);

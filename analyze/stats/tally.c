@@ -32,6 +32,7 @@ struct tally_key {
 	struct ktr_event_bytes state;
 	int other;
 	unsigned pair;
+	uint64_t name_hash; /* of group and ident */
 };
 
 static uint64_t tally_hash(const struct tally_key *key)
@@ -39,8 +40,7 @@ static uint64_t tally_hash(const struct tally_key *key)
 	uint64_t hash = key->process_key ^ (uint64_t)key->kind << 32 ^
 			(uint64_t)key->other << 40 ^ (uint64_t)key->pair << 41;
 
-	hash = ktr__hash_bytes(hash, key->group, strlen(key->group));
-	hash = ktr__hash_bytes(hash, key->ident.bytes, key->ident.n_bytes);
+	hash = ktr__hash_word(hash, key->name_hash);
 	return ktr__hash_bytes(hash, key->state.bytes, key->state.n_bytes);
 }
 
@@ -52,7 +52,7 @@ static struct ktr__tally_row *tally_find(const struct ktr__tally *tally,
 	for (; row; row = row->chain)
 		if (row->hash == hash && row->kind == key->kind && row->process_key == key->process_key &&
 		    row->other == key->other && row->pair == key->pair &&
-		    strcmp(row->group, key->group) == 0 && ktr__same_bytes(&row->ident, &key->ident) &&
+		    ktr__same_group(row->group, key->group) && ktr__same_bytes(&row->ident, &key->ident) &&
 		    ktr__same_bytes(&row->state, &key->state))
 			return row;
 	return NULL;
@@ -104,6 +104,7 @@ static struct ktr__tally_row *tally_row(struct ktr__tally *tally, struct tally_k
 			key->process_key = 0;
 			key->thread = NULL;
 		}
+		key->name_hash = ktr__span_name_hash(key->group, &key->ident);
 		hash = tally_hash(key);
 		row = tally_find(tally, key, hash);
 	}
@@ -121,11 +122,14 @@ static int tally_span(void *context, const struct ktr__span *span)
 		.ident = span->ident,
 		.state = span->state,
 		.pair = span->pair,
+		.name_hash = span->name_hash,
 	};
 	struct ktr__tally_row *row;
 
-	if (span->pair)
+	if (span->pair) {
 		key.ident = (struct ktr_event_bytes){ "", 0, 0, 0 };
+		key.name_hash = 0; /* its number tells */
+	}
 	row = tally_row(tally, &key);
 	if (!row)
 		return -ENOMEM;
@@ -156,6 +160,7 @@ static int tally_counter(struct ktr__tally *tally, const struct ktr_event *event
 	if (site->ident)
 		key.ident = (struct ktr_event_bytes){ site->ident, (uint32_t)strlen(site->ident), 0,
 						      0 };
+	key.name_hash = ktr__span_name_hash(key.group, &key.ident);
 	row = tally_row(tally, &key);
 	if (!row)
 		return -ENOMEM;

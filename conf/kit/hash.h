@@ -16,6 +16,12 @@ static inline uint64_t ktr__hash_word(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
+/* Two bytes, the first one above: as compilers know to load them. */
+static inline uint64_t ktr__hash_pair(const char *bytes)
+{
+	return (uint64_t)(uint8_t)bytes[0] << 8 | (uint8_t)bytes[1];
+}
+
 static inline uint64_t ktr__hash_bytes(uint64_t hash, const char *bytes, size_t n)
 {
 	uint64_t word;
@@ -25,7 +31,16 @@ static inline uint64_t ktr__hash_bytes(uint64_t hash, const char *bytes, size_t 
 		memcpy(&word, bytes, sizeof(word));
 		hash = ktr__hash_word(hash, word);
 	}
-	for (word = n; n > 0; n--, bytes++)
+	word = n;
+	if (n & 4) {
+		word = word << 32 | ktr__hash_pair(bytes) << 16 | ktr__hash_pair(bytes + 2);
+		bytes += 4;
+	}
+	if (n & 2) {
+		word = word << 16 | ktr__hash_pair(bytes);
+		bytes += 2;
+	}
+	if (n & 1)
 		word = word << 8 | (uint8_t)*bytes;
 	return ktr__hash_word(hash, word);
 }

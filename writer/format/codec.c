@@ -29,6 +29,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "sessions and traces a
 
 /* [bytes] Longest header, word and numbers, and what the last 8-byte load may read beyond. */
 #define CODEC_FAST_BYTES 80
+#define CODEC_PASS_BYTES 96 /* [bytes] a header, all numbers, and 16 bytes of a string */
 
 /* How a packed number becomes a word: (bits & mask ^ sign) - sign. */
 struct codec_type {
@@ -249,7 +250,7 @@ static inline const uint8_t *codec_skip_payload(const uint8_t *at, const uint8_t
  * Where an event with strings or stacks ends, its arguments beginning at `at`; NULL: not within the packet.
  * Offsets among the numbers tell how many bytes of them lie between two strings.
  */
-static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end,
+static const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *end,
 					     const struct ktr__program *program)
 {
 	unsigned before = 0;
@@ -268,6 +269,22 @@ static inline const uint8_t *codec_skip_args(const uint8_t *at, const uint8_t *e
 	}
 	n = program->fixed - before;
 	return (size_t)(end - at) < n ? NULL : at + n;
+}
+
+/*
+ * The same of a walk that passes over events, of which CODEC_PASS_BYTES are there: most have numbers alone, or one
+ * string, a short one.
+ */
+static inline const uint8_t *codec_pass_args(const uint8_t *at, const uint8_t *end,
+					     const struct ktr__program *program)
+{
+	if (likely(program->text != KTR__PROGRAM_TEXT)) {
+		unsigned n = codec_nul16(at + program->text);
+
+		if (likely(n < 16))
+			return at + program->fixed + n + 1;
+	}
+	return program->payload ? codec_skip_args(at, end, program) : at + program->fixed;
 }
 
 /*
@@ -394,7 +411,7 @@ static inline const uint8_t *codec_pass_head(const struct ktr__walk *walk, const
 	uint32_t id;
 	unsigned used;
 
-	if ((size_t)(walk->end - at) < CODEC_FAST_BYTES)
+	if ((size_t)(walk->end - at) < CODEC_PASS_BYTES)
 		return NULL;
 	used = codec_get_header(at, time_ns, &id, ns) + 4;
 	*site = id >> 1;
@@ -418,7 +435,7 @@ static inline const uint8_t *codec_sieve_args(const uint8_t *at, const uint8_t *
 
 		event->arg[i] = ((codec_load64(at + program->off[i]) & type->mask) ^ type->sign) - type->sign;
 	}
-	return payload ? codec_skip_args(at, end, program) : at + program->fixed;
+	return codec_pass_args(at, end, program);
 }
 
 uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint64_t until_ns)
@@ -447,7 +464,7 @@ uint32_t ktr__walk_sieve(struct ktr__walk *walk, struct ktr__sieve *sieve, uint6
 			if (asked)
 				break;
 		} else {
-			end = program->payload ? codec_skip_args(args, from.end, program) : args + program->fixed;
+			end = codec_pass_args(args, from.end, program);
 		}
 		if (!end)
 			break;
@@ -483,7 +500,7 @@ void ktr__walk_count(struct ktr__walk *walk, const uint8_t *skip, uint64_t until
 			break;
 		}
 		program = &from.programs[site];
-		args = program->payload ? codec_skip_args(args, from.end, program) : args + program->fixed;
+		args = codec_pass_args(args, from.end, program);
 		if (!args)
 			break;
 		count[site]++;

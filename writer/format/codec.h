@@ -24,10 +24,13 @@ struct ktr__program {
 	uint8_t type[KTR_ARGS_MAX];  /* enum ktr_arg_type */
 	uint8_t literal;	     /* bit i: argument i is a string that the site has, not the entry */
 	uint8_t wanted;		     /* KTR__PROGRAM_SOME_ARGS: bit i: argument i, a number */
+	uint8_t text;		     /* where among the numbers its only string is, or KTR__PROGRAM_TEXT */
 };
 
 /* The literals of a site, by its number: as ktr__map_literals() has them. */
 typedef char ktr__literals[KTR_LITERALS_MAX];
+
+#define KTR__PROGRAM_TEXT 255 /* no string, or several, or a stack */
 
 #define KTR__PROGRAM_READY 1
 #define KTR__PROGRAM_SKIP_ARGS 2 /* its arguments are of no use: they are passed over */

@@ -23,7 +23,7 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 		KTR_ARG_LIST(CODEC_WIDTH)
 #undef CODEC_WIDTH
 	};
-	struct ktr__program p = { 0 };
+	struct ktr__program p = { .text = KTR__PROGRAM_TEXT };
 
 	memset(program, 0, sizeof(*program));
 	if (n_args > KTR_ARGS_MAX)
@@ -39,6 +39,8 @@ int ktr__program_make(struct ktr__program *program, unsigned n_args, const uint8
 		if (type[i] == KTR_ARG_STR || type[i] == KTR_ARG_STACK)
 			p.payload |= (uint8_t)(1u << i);
 	}
+	if (p.payload && !(p.payload & (p.payload - 1)) && p.type[__builtin_ctz(p.payload)] == KTR_ARG_STR)
+		p.text = p.off[__builtin_ctz(p.payload)];
 	p.n_args = (uint8_t)n_args;
 	p.ready = KTR__PROGRAM_READY;
 	*program = p;
