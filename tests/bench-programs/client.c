@@ -21,12 +21,12 @@
 
 struct connection {
 	int fd;
-	int sets;
+	int sets, fills;
 	char answer[512];
 	size_t n;
 };
 
-static unsigned long asked, n_requests;
+static unsigned long asked, n_requests, n_filled;
 
 static int failed(const char *what)
 {
@@ -43,9 +43,10 @@ static int ask(struct connection *c)
 
 	if (!value[0])
 		memset(value, 'v', BYTES);
-	/* The first requests fill the store, and the next ones give others time to have been answered. */
-	c->sets = asked < 2 * KEYS || asked % 4 != 0;
-	if (asked < KEYS)
+	/* The first requests fill the store; none is got before all of them are answered. */
+	c->fills = asked < KEYS;
+	c->sets = n_filled < KEYS || asked % 4 != 0;
+	if (c->fills)
 		key = (unsigned)asked;
 	asked++;
 	c->n = 0;
@@ -115,6 +116,7 @@ int main(int argc, char **argv)
 				return 1;
 			}
 			answered += rc > 0;
+			n_filled += rc > 0 && one->fills;
 			if (rc > 0 && asked < n_requests && ask(one))
 				return 1;
 		}
