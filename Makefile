@@ -107,7 +107,7 @@ LIBREAD_OBJ := $(call obj,obj,$(LIBREAD_SRC))
 LIBREAD_PIC := $(call obj,pic,$(filter-out conf/eval/% analyze/sql/% analyze/types/% ktr/provider/types/%,$(LIBREAD_SRC))) $(call obj,read,$(call src,conf/eval))
 TOOL_OBJ    := $(call obj,obj,$(TOOL_SRC))
 # Of the command what decides who may be attached to: it is shown a made-up /proc.
-TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_proc.c attach_refuse.c inject_maps.c inject_wait.c)
+TEST_TOOLS  := $(addprefix tools/attach/,attach_facts.c attach_refuse.c inject_maps.c)
 TEST_OBJ    := $(call obj,obj,$(TEST_SRC) $(TEST_TOOLS) $(VIS_SRC) $(KTRACE_SRC))
 
 LIBKTR_LIBS  := -lpthread

@@ -2,7 +2,7 @@
 /* What cannot be read is taken not to hinder: the kernel says no then, attach_refuse.c says what that may mean. */
 #include "tools/attach/attach_facts.h"
 
-#include "tools/attach/attach_proc.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 #include "tools/attach/inject_maps.h"
 
 #include <elf.h>
@@ -25,7 +25,7 @@
 
 static long facts_number(const char *text, const char *name, int base, int nth)
 {
-	const char *at = attach_proc_field(text, name);
+	const char *at = ktr__tracee_field(text, name);
 	char *end = NULL;
 	long value = 0;
 
@@ -48,7 +48,7 @@ static void facts_tracer(const char *proc, struct attach_facts *facts)
 	char path[PATH_MAX], text[4096];
 
 	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)facts->tracer);
-	if (facts->tracer && attach_proc_text(path, text, sizeof(text)) > 0)
+	if (facts->tracer && ktr__tracee_text(path, text, sizeof(text)) > 0)
 		facts_name(text, facts->tracer_name);
 }
 
@@ -58,11 +58,11 @@ static void facts_status(const char *proc, struct attach_facts *facts)
 	const char *state;
 
 	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)facts->pid);
-	if (attach_proc_text(path, text, sizeof(text)) <= 0)
+	if (ktr__tracee_text(path, text, sizeof(text)) <= 0)
 		return;
 	facts->there = 1;
 	facts_name(text, facts->name);
-	state = attach_proc_field(text, "State");
+	state = ktr__tracee_field(text, "State");
 	facts->state = state ? *state : '?';
 	facts->uid = facts_number(text, "Uid", 10, 1);
 	facts->tracer = (pid_t)facts_number(text, "TracerPid", 10, 0);
@@ -75,14 +75,14 @@ static void facts_ours(const char *proc, struct attach_facts *facts)
 	char path[PATH_MAX], text[4096];
 
 	snprintf(path, sizeof(path), "%s/self/status", proc);
-	if (attach_proc_text(path, text, sizeof(text)) > 0) {
+	if (ktr__tracee_text(path, text, sizeof(text)) > 0) {
 		facts->our_uid = facts_number(text, "Uid", 10, 1);
 		facts->may_ptrace = (int)(facts_number(text, "CapEff", 16, 0) >>
 						  FACTS_CAP_SYS_PTRACE &
 					  1);
 	}
 	snprintf(path, sizeof(path), "%s/sys/kernel/yama/ptrace_scope", proc);
-	facts->yama = attach_proc_text(path, text, sizeof(text)) > 0 ? atoi(text) : 0;
+	facts->yama = ktr__tracee_text(path, text, sizeof(text)) > 0 ? atoi(text) : 0;
 }
 
 /* A link of the process that leads elsewhere than ours does; 0 also where either cannot be read. */

@@ -6,10 +6,10 @@
  */
 #include "ktr/control/session_join.h"
 #include "ktr/provider/session/specs.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 #include "ktr/session/session_proc.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_knobs.h"
-#include "tools/attach/attach_proc.h"
 #include "tools/command.h"
 #include "tools/options.h"
 
@@ -56,7 +56,7 @@ static int detach_has_thread(pid_t pid, const char *name)
 	dir = opendir(path);
 	while (dir && !found && (entry = readdir(dir)) != NULL) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", (int)pid, entry->d_name);
-		found = attach_proc_text(path, comm, sizeof(comm)) > 0 &&
+		found = ktr__tracee_text(path, comm, sizeof(comm)) > 0 &&
 			strncmp(comm, name, strlen(name)) == 0 && comm[strlen(name)] == '\n';
 	}
 	if (dir)

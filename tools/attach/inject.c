@@ -356,11 +356,11 @@ static void inject_let_go(struct inject_work *work)
 	if (inject_stop_go(&work->stop, work->ask.base + offsetof(struct ktr__ask, left)) != 1)
 		return;
 	/* It reads from our area as soon as it makes its call. */
-	for (uint64_t until = inject_wait_now() + INJECT_GIVE_UP_NS; inject_wait_now() < until;) {
+	for (uint64_t until = ktr__tracee_wait_now() + INJECT_GIVE_UP_NS; ktr__tracee_wait_now() < until;) {
 		const struct timespec nap = { 0, 200000 };
-		struct inject_wait wait;
+		struct ktr__tracee_wait wait;
 
-		inject_wait_look("/proc", work->inject->pid, work->stop.tid, &wait);
+		ktr__tracee_wait_look("/proc", work->inject->pid, work->stop.tid, &wait);
 		if (wait.call == (long)work->stop.regs.orig_rax)
 			return;
 		nanosleep(&nap, NULL);
@@ -388,7 +388,7 @@ static int inject_answer(struct inject_work *work)
 static int inject_await(struct inject_work *work)
 {
 	const struct timespec nap = { 0, 100000 };
-	uint64_t began = inject_wait_now(), over = 0;
+	uint64_t began = ktr__tracee_wait_now(), over = 0;
 	uint32_t state = 0;
 	int rc = 0;
 
@@ -398,7 +398,7 @@ static int inject_await(struct inject_work *work)
 		if (over > INJECT_HOLD_NS)
 			inject_let_go(work);
 		nanosleep(&nap, NULL);
-		over = inject_wait_now() - began;
+		over = ktr__tracee_wait_now() - began;
 	}
 	inject_let_go(work);
 	if (!rc && state < KTR__ASK_DONE)

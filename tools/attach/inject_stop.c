@@ -18,7 +18,7 @@
 
 #if defined(__x86_64__)
 #include "ktr/provider/syscall/tracee_memory.h"
-#include "tools/attach/attach_proc.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 #include "tools/attach/inject_memory.h"
 
 #include <dirent.h>
@@ -98,7 +98,7 @@ static int inject_stop_parent(pid_t pid, pid_t tid)
 	char path[64], text[16];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
-	return tid == pid || attach_proc_text(path, text, sizeof(text)) > 0;
+	return tid == pid || ktr__tracee_text(path, text, sizeof(text)) > 0;
 }
 
 static int inject_stop_good(const struct inject_stop *stop, const struct inject_avoid *avoid)
@@ -110,13 +110,13 @@ static int inject_stop_good(const struct inject_stop *stop, const struct inject_
 	if (!stop->alone)
 		return !inject_stop_parent(stop->pid, stop->tid);
 	if (call >= 0)
-		return !inject_wait_maps(call);
+		return !ktr__tracee_wait_maps(call);
 	return !inject_stop_within(stop->regs.rip, avoid->libc) &&
 	       !inject_stop_within(stop->regs.rip, avoid->loader);
 }
 
 static void inject_stop_consider(struct inject_stop *stop, pid_t tid,
-				 const struct inject_wait *wait)
+				 const struct ktr__tracee_wait *wait)
 {
 	if (wait->rank >= stop->wait.rank)
 		return;
@@ -132,7 +132,7 @@ static void inject_stop_consider(struct inject_stop *stop, pid_t tid,
  */
 static int inject_stop_choose(struct inject_stop *stop)
 {
-	struct inject_wait wait, first = { .rank = INJECT_NEVER };
+	struct ktr__tracee_wait wait, first = { .rank = KTR__RANK_NEVER };
 	struct dirent *entry;
 	char path[64];
 	int n = 0;
@@ -142,25 +142,25 @@ static int inject_stop_choose(struct inject_stop *stop)
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	stop->wait.rank = INJECT_NEVER;
-	while ((entry = readdir(dir)) != NULL && stop->wait.rank != INJECT_RESTARTS) {
+	stop->wait.rank = KTR__RANK_NEVER;
+	while ((entry = readdir(dir)) != NULL && stop->wait.rank != KTR__RANK_RESTARTS) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0)
 			continue;
 		n++;
-		inject_wait_look("/proc", stop->pid, tid, &wait);
-		if (tid != stop->pid && wait.rank < INJECT_TIMED &&
+		ktr__tracee_wait_look("/proc", stop->pid, tid, &wait);
+		if (tid != stop->pid && wait.rank < KTR__RANK_TIMED &&
 		    inject_stop_parent(stop->pid, tid))
-			wait.rank = INJECT_TIMED;
+			wait.rank = KTR__RANK_TIMED;
 		if (tid == stop->pid)
 			first = wait;
 		else
 			inject_stop_consider(stop, tid, &wait);
 	}
 	closedir(dir);
-	if (n > 1 && first.rank < INJECT_TIMED)
-		first.rank = INJECT_TIMED;
+	if (n > 1 && first.rank < KTR__RANK_TIMED)
+		first.rank = KTR__RANK_TIMED;
 	inject_stop_consider(stop, stop->pid, &first);
 	stop->alone = n < 2 && stop->tid == stop->pid;
 	return n ? 0 : -ESRCH;
@@ -171,13 +171,13 @@ static int inject_stop_choose(struct inject_stop *stop)
 /* The next stop of the thread: its status; -ESRCH, it has ended; -ETIMEDOUT. */
 static int inject_stop_wait(const struct inject_stop *stop)
 {
-	uint64_t until = inject_wait_now() + INJECT_STOP_WAIT;
+	uint64_t until = ktr__tracee_wait_now() + INJECT_STOP_WAIT;
 	int status;
 	pid_t got;
 
 	while ((got = waitpid(stop->tid, &status, __WALL | WNOHANG)) == 0 ||
 	       (got < 0 && errno == EINTR)) {
-		if (inject_wait_now() > until)
+		if (ktr__tracee_wait_now() > until)
 			return -ETIMEDOUT;
 		inject_stop_nap(20000);
 	}
@@ -234,7 +234,7 @@ static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *
 	if (ptrace(PTRACE_SEIZE, stop->tid, NULL, (long)PTRACE_O_TRACESYSGOOD) < 0)
 		return errno == ESRCH ? -EAGAIN : -errno;
 	rc = inject_stop_ask(stop);
-	if (!inject_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
+	if (!ktr__tracee_wait_same("/proc", stop->pid, stop->tid, &stop->wait))
 		stop->wait.began_ns = 0;
 	if (!rc)
 		rc = inject_stop_regs(stop, &stop->regs, 0);
@@ -257,20 +257,20 @@ static int inject_stop_try(struct inject_stop *stop, const struct inject_avoid *
 int inject_stop_one(pid_t pid, int memory, const struct inject_avoid *avoid,
 		    struct inject_stop *stop, struct ktr_error *err)
 {
-	uint64_t began = inject_wait_now(), over = 0;
+	uint64_t began = ktr__tracee_wait_now(), over = 0;
 	int rc = -EAGAIN;
 
 	*stop = (struct inject_stop){ .pid = pid, .memory = memory, .libc = avoid->libc };
-	for (; rc == -EAGAIN && over < 2 * INJECT_STOP_PATIENT; over = inject_wait_now() - began) {
+	for (; rc == -EAGAIN && over < 2 * INJECT_STOP_PATIENT; over = ktr__tracee_wait_now() - began) {
 		int patient = over < INJECT_STOP_PATIENT;
 
 		rc = inject_stop_choose(stop);
 		if (rc)
 			break;
 		rc = -EAGAIN;
-		if (stop->wait.rank != INJECT_NEVER &&
-		    (stop->wait.rank < INJECT_BUSY || !patient) &&
-		    (stop->wait.rank != INJECT_TIMED || over >= INJECT_STOP_TIMED))
+		if (stop->wait.rank != KTR__RANK_NEVER &&
+		    (stop->wait.rank < KTR__RANK_BUSY || !patient) &&
+		    (stop->wait.rank != KTR__RANK_TIMED || over >= INJECT_STOP_TIMED))
 			rc = inject_stop_try(stop, avoid, patient);
 		if (rc == -EAGAIN)
 			inject_stop_nap(INJECT_STOP_NAP);
@@ -368,19 +368,19 @@ static unsigned long long *inject_stop_arg(struct user_regs_struct *regs, int i)
  */
 static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *regs, uint64_t left)
 {
-	uint64_t over = stop->wait.began_ns ? inject_wait_now() - stop->wait.began_ns : 0;
-	int is_ms, at = inject_wait_timeout((long)stop->regs.orig_rax, &is_ms);
+	uint64_t over = stop->wait.began_ns ? ktr__tracee_wait_now() - stop->wait.began_ns : 0;
+	int is_ms, at = ktr__tracee_wait_timeout((long)stop->regs.orig_rax, &is_ms);
 	struct timespec time;
 	int64_t ns;
 
-	if (at < 0 || !over || stop->wait.rank != INJECT_TIMED ||
+	if (at < 0 || !over || stop->wait.rank != KTR__RANK_TIMED ||
 	    !inject_stop_within(regs->rip, stop->libc))
 		return 0;
 	if (is_ms) {
 		ns = (int64_t)(int32_t)*inject_stop_arg(regs, at) * 1000000;
 		if (ns >= 0)
 			*inject_stop_arg(regs,
-					 at) = (uint64_t)(inject_wait_left(ns, over) + 999999) /
+					 at) = (uint64_t)(ktr__tracee_wait_left(ns, over) + 999999) /
 					       1000000;
 		return 0;
 	}
@@ -389,7 +389,7 @@ static int inject_stop_time(struct inject_stop *stop, struct user_regs_struct *r
 		return 0;
 	if (time.tv_sec < 0 || time.tv_sec > INT32_MAX)
 		return 0;
-	ns = inject_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
+	ns = ktr__tracee_wait_left((int64_t)time.tv_sec * 1000000000 + time.tv_nsec, over);
 	time = (struct timespec){ ns / 1000000000, ns % 1000000000 };
 	if (!inject_memory_write(stop->memory, left, &time, sizeof(time)))
 		return 0;
@@ -417,7 +417,7 @@ static int inject_stop_again(struct inject_stop *stop, uint64_t left)
 	int used;
 
 	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR ||
-	    !inject_wait_repeats((long)regs.orig_rax))
+	    !ktr__tracee_wait_repeats((long)regs.orig_rax))
 		return 0;
 	ktr__tracee_status(stop->tid, "ShdPnd:", 16, &process);
 	ktr__tracee_status(stop->tid, "SigPnd:", 16, &thread);

@@ -7,8 +7,8 @@
 #define TOOLS_INJECT_STOP_H
 
 #if defined(__x86_64__)
+#include "ktr/provider/syscall/tracee_wait.h"
 #include "tools/attach/inject_maps.h"
-#include "tools/attach/inject_wait.h"
 
 #include <ktr/error.h>
 
@@ -23,7 +23,7 @@ struct inject_stop {
 	uint64_t syscall; /* where an instruction is that makes a system call */
 	struct user_regs_struct regs;
 	uint64_t mask;
-	struct inject_wait wait;
+	struct ktr__tracee_wait wait;
 };
 
 /* Which code a thread that is alone must not be in: where libraries leave out locks for it. */

@@ -2,14 +2,14 @@
 /* process_vm_readv(2), which reads whole pages or none: so texts are read up to where a page ends. */
 #include "ktr/provider/syscall/tracee_memory.h"
 
+#include "ktr/provider/syscall/tracee_proc.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #define TRACEE_MEMORY_PAGE 4096 /* [bytes] the least that a page has */
 #define TRACEE_MEMORY_IOV  1024 /* UIO_MAXIOV of the kernel */
@@ -71,21 +71,12 @@ size_t ktr__tracee_read_vector(pid_t tid, uint64_t vector, uint64_t n, void *to,
 	return read > 0 ? (size_t)read : 0;
 }
 
-/* Reads a small file of /proc whole. Its length, or -errno. */
-static ssize_t tracee_memory_file(const char *path, char *to, size_t size)
+size_t ktr__tracee_write(pid_t tid, uint64_t at, const void *from, size_t n)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	struct iovec local = tracee_memory_iov((uintptr_t)from, n), remote = tracee_memory_iov(at, n);
+	ssize_t put = n ? process_vm_writev(tid, &local, 1, &remote, 1, 0) : 0;
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, to, size - 1);
-	if (n < 0)
-		n = -errno;
-	else
-		to[n] = '\0';
-	close(fd);
-	return n;
+	return put > 0 ? (size_t)put : 0;
 }
 
 int ktr__tracee_status(pid_t tid, const char *name, int base, uint64_t *value)
@@ -94,7 +85,7 @@ int ktr__tracee_status(pid_t tid, const char *name, int base, uint64_t *value)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	n = tracee_memory_file(path, text, sizeof(text));
+	n = ktr__tracee_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	/* The first line is the name, which may hold anything but a line's end. */
@@ -113,7 +104,7 @@ void ktr__tracee_comm(pid_t tid, char comm[16])
 
 	/* A thread has its own below /proc, though a list of /proc does not show it. */
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)tid);
-	n = tracee_memory_file(path, text, sizeof(text));
+	n = ktr__tracee_text(path, text, sizeof(text));
 	if (n <= 0)
 		return;
 	if (text[n - 1] == '\n')

@@ -13,6 +13,9 @@
 /* Reads at most n bytes: how many there were, 0 if none. */
 size_t ktr__tracee_read(pid_t tid, uint64_t at, void *to, size_t n);
 
+/* Writes n bytes where the tracee may write itself: n, or less. */
+size_t ktr__tracee_write(pid_t tid, uint64_t at, const void *from, size_t n);
+
 /* Reads a text of less than size bytes: its length, to[length] being 0; -EFAULT; what is longer is cut. */
 ssize_t ktr__tracee_string(pid_t tid, uint64_t at, char *to, size_t size);
 

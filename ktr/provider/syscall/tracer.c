@@ -13,6 +13,7 @@
 
 #include "conf/kit/array.h"
 #include "ktr/provider/syscall/tracee_memory.h"
+#include "ktr/provider/syscall/tracee_wait.h"
 #include "ktr/provider/syscall/tracer_tell.h"
 
 #include <dirent.h>
@@ -203,32 +204,6 @@ void ktr__tracer_clear_all(struct ktr__tracer *tracer)
 
 /* ---- to let go ---- */
 
-/* Calls that end with EINTR when their thread stops, and that may be made again. */
-static int tracer_may_repeat(int64_t number)
-{
-	switch (number) {
-#ifdef SYS_epoll_wait
-	case SYS_epoll_wait:
-#endif
-	case SYS_epoll_pwait:
-	case SYS_epoll_pwait2:
-	case SYS_semop:
-	case SYS_semtimedop:
-	case SYS_rt_sigtimedwait:
-	case SYS_io_getevents:
-	case SYS_io_pgetevents:
-	case SYS_read:
-	case SYS_readv:
-	case SYS_recvfrom:
-	case SYS_recvmsg:
-	case SYS_accept:
-	case SYS_accept4:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 #if defined(__x86_64__)
 /* A call that our own stop has ended is made again: a timeout of it begins anew. */
 static void tracer_repeat(const struct ktr__task *task)
@@ -239,7 +214,7 @@ static void tracer_repeat(const struct ktr__task *task)
 
 	if (ptrace(PTRACE_GETREGSET, task->tid, NT_PRSTATUS, &iov) < 0 || iov.iov_len != sizeof(regs))
 		return;
-	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR || !tracer_may_repeat((int64_t)regs.orig_rax))
+	if ((int64_t)regs.orig_rax < 0 || (int64_t)regs.rax != -EINTR || !ktr__tracee_wait_repeats((long)regs.orig_rax))
 		return;
 	ktr__tracee_status(task->tid, "ShdPnd:", 16, &process);
 	ktr__tracee_status(task->tid, "SigPnd:", 16, &thread);
@@ -255,7 +230,6 @@ static void tracer_repeat(const struct ktr__task *task)
 static void tracer_repeat(const struct ktr__task *task)
 {
 	(void)task;
-	(void)tracer_may_repeat;
 }
 #endif
 

@@ -2,10 +2,10 @@
 /* Who may be attached to, told by a folder that looks like /proc; and what is left of a call's time. */
 #include "tests/unit/suite.h"
 
+#include "ktr/provider/syscall/tracee_wait.h"
 #include "tools/attach/attach_facts.h"
 #include "tools/attach/attach_refuse.h"
 #include "tools/attach/inject_maps.h"
-#include "tools/attach/inject_wait.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -299,15 +299,15 @@ static void mappings_are_those_of_objects(void)
 }
 
 /* A thread of the made-up process, in a call. */
-static enum inject_rank made_rank(const struct made *made, char state, const char *call)
+static enum ktr__tracee_rank made_rank(const struct made *made, char state, const char *call)
 {
-	struct inject_wait wait;
+	struct ktr__tracee_wait wait;
 	char text[128];
 
 	snprintf(text, sizeof(text), "42 (a ) b) %c 1 1\n", state);
 	made_write(made, "42/task/42/stat", text);
 	made_write(made, "42/task/42/syscall", call);
-	inject_wait_look(made->dir, 42, 42, &wait);
+	ktr__tracee_wait_look(made->dir, 42, 42, &wait);
 	return wait.rank;
 }
 
@@ -317,36 +317,36 @@ static void a_thread_that_loses_nothing_is_chosen(void)
 	char text[128];
 
 	made_begin(&made);
-	CU_ASSERT_EQUAL(made_rank(&made, 'R', "running\n"), INJECT_RUNS);
-	CU_ASSERT_EQUAL(made_rank(&made, 'D', "running\n"), INJECT_BUSY);
-	CU_ASSERT_EQUAL(made_rank(&made, 'Z', ""), INJECT_NEVER);
-	CU_ASSERT_EQUAL(made_rank(&made, 't', ""), INJECT_NEVER);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', "-1 0x7ffe 0x55d0\n"), INJECT_BUSY);
+	CU_ASSERT_EQUAL(made_rank(&made, 'R', "running\n"), KTR__RANK_RUNS);
+	CU_ASSERT_EQUAL(made_rank(&made, 'D', "running\n"), KTR__RANK_BUSY);
+	CU_ASSERT_EQUAL(made_rank(&made, 'Z', ""), KTR__RANK_NEVER);
+	CU_ASSERT_EQUAL(made_rank(&made, 't', ""), KTR__RANK_NEVER);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', "-1 0x7ffe 0x55d0\n"), KTR__RANK_BUSY);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffe 0x55d0\n", SYS_futex);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_RESTARTS);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_RESTARTS);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffe 0x55d0\n", SYS_mmap);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_BUSY);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_BUSY);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffe 0x55d0\n", SYS_accept);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_REPEATS);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_REPEATS);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x3 0x64 0x5 0x6 0x7ffe 0x55d0\n",
 		 SYS_epoll_pwait);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_TIMED);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_TIMED);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x3 0xffffffff 0x5 0x6 0x7ffe 0x55d0\n",
 		 SYS_epoll_pwait);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_REPEATS);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_REPEATS);
 	snprintf(text, sizeof(text), "%d 0x1 0x2 0x0 0x4 0x5 0x6 0x7ffe 0x55d0\n",
 		 SYS_rt_sigtimedwait);
-	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), INJECT_REPEATS);
+	CU_ASSERT_EQUAL(made_rank(&made, 'S', text), KTR__RANK_REPEATS);
 	made_end(&made);
 }
 
 static void what_is_left_of_a_time(void)
 {
-	CU_ASSERT_EQUAL(inject_wait_left(100, 30), 70);
-	CU_ASSERT_EQUAL(inject_wait_left(100, 100), 0);
-	CU_ASSERT_EQUAL(inject_wait_left(100, UINT64_MAX), 0);
-	CU_ASSERT_EQUAL(inject_wait_left(0, 0), 0);
-	CU_ASSERT_EQUAL(inject_wait_left(INT64_MAX, 1), INT64_MAX - 1);
+	CU_ASSERT_EQUAL(ktr__tracee_wait_left(100, 30), 70);
+	CU_ASSERT_EQUAL(ktr__tracee_wait_left(100, 100), 0);
+	CU_ASSERT_EQUAL(ktr__tracee_wait_left(100, UINT64_MAX), 0);
+	CU_ASSERT_EQUAL(ktr__tracee_wait_left(0, 0), 0);
+	CU_ASSERT_EQUAL(ktr__tracee_wait_left(INT64_MAX, 1), INT64_MAX - 1);
 }
 
 SUITE(attach, TEST(one_of_ours_is_taken), TEST(states_are_named),

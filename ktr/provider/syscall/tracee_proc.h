@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Small files of /proc, or of a folder that looks like it. */
-#ifndef TOOLS_ATTACH_PROC_H
-#define TOOLS_ATTACH_PROC_H
+#ifndef KTR_TRACEE_PROC_H
+#define KTR_TRACEE_PROC_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Reads a file's beginning, and ends it with a NUL. Its length, or -errno. */
-ssize_t attach_proc_text(const char *path, char *to, size_t size);
+ssize_t ktr__tracee_text(const char *path, char *to, size_t size);
 
 /* What follows "name:" and blanks in a line of such a text, which is not changed; NULL: there is no such line. */
-const char *attach_proc_field(const char *text, const char *name);
+const char *ktr__tracee_field(const char *text, const char *name);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tools/attach/attach_proc.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-ssize_t attach_proc_text(const char *path, char *to, size_t size)
+ssize_t ktr__tracee_text(const char *path, char *to, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
@@ -25,7 +25,7 @@ ssize_t attach_proc_text(const char *path, char *to, size_t size)
 }
 
 /* The first line of status is the name, which may hold anything but a line's end. */
-const char *attach_proc_field(const char *text, const char *name)
+const char *ktr__tracee_field(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 

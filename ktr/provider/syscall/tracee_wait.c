@@ -8,9 +8,9 @@
  * it last did, on the clock of its CPU, which those of other CPUs need not agree with: so we ask that CPU what time
  * it is. Where that cannot be had, the time begins anew.
  */
-#include "tools/attach/inject_wait.h"
+#include "ktr/provider/syscall/tracee_wait.h"
 
-#include "tools/attach/attach_proc.h"
+#include "ktr/provider/syscall/tracee_proc.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t inject_wait_now(void)
+uint64_t ktr__tracee_wait_now(void)
 {
 	struct timespec now;
 
@@ -28,7 +28,7 @@ uint64_t inject_wait_now(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-int inject_wait_timeout(long call, int *is_ms)
+int ktr__tracee_wait_timeout(long call, int *is_ms)
 {
 	*is_ms = 0;
 	switch (call) {
@@ -52,7 +52,7 @@ int inject_wait_timeout(long call, int *is_ms)
 }
 
 /* Sockets: where a timeout was set. */
-static int inject_wait_socket(long call)
+static int tracee_wait_socket(long call)
 {
 	switch (call) {
 	case SYS_read: /* of inotify(7), too */
@@ -73,47 +73,47 @@ static int inject_wait_socket(long call)
 	}
 }
 
-int inject_wait_repeats(long call)
+int ktr__tracee_wait_repeats(long call)
 {
 	int is_ms;
 
 	return call == SYS_semop || call == SYS_msgrcv || call == SYS_msgsnd ||
-	       inject_wait_socket(call) || inject_wait_timeout(call, &is_ms) >= 0;
+	       tracee_wait_socket(call) || ktr__tracee_wait_timeout(call, &is_ms) >= 0;
 }
 
-int64_t inject_wait_left(int64_t ns, uint64_t over_ns)
+int64_t ktr__tracee_wait_left(int64_t ns, uint64_t over_ns)
 {
 	return ns <= 0 || (uint64_t)ns <= over_ns ? 0 : ns - (int64_t)over_ns;
 }
 
 /* Memory is being mapped, or its break moved: by malloc(3), or by the loader. */
-int inject_wait_maps(long call)
+int ktr__tracee_wait_maps(long call)
 {
 	return call == SYS_brk || call == SYS_mmap || call == SYS_munmap || call == SYS_mremap ||
 	       call == SYS_madvise || call == SYS_mprotect;
 }
 
-static enum inject_rank inject_wait_rank(const struct inject_wait *wait)
+static enum ktr__tracee_rank tracee_wait_rank(const struct ktr__tracee_wait *wait)
 {
-	int is_ms, at = inject_wait_timeout(wait->call, &is_ms);
+	int is_ms, at = ktr__tracee_wait_timeout(wait->call, &is_ms);
 
-	if (inject_wait_maps(wait->call))
-		return INJECT_BUSY;
+	if (ktr__tracee_wait_maps(wait->call))
+		return KTR__RANK_BUSY;
 	if (at < 0)
-		return inject_wait_repeats(wait->call) ? INJECT_REPEATS : INJECT_RESTARTS;
-	return (is_ms ? (int32_t)wait->args[at] < 0 : !wait->args[at]) ? INJECT_REPEATS
-								       : INJECT_TIMED;
+		return ktr__tracee_wait_repeats(wait->call) ? KTR__RANK_REPEATS : KTR__RANK_RESTARTS;
+	return (is_ms ? (int32_t)wait->args[at] < 0 : !wait->args[at]) ? KTR__RANK_REPEATS
+								       : KTR__RANK_TIMED;
 }
 
 /* ---- since when ---- */
 
 /* What a thread's sched tells: se.exec_start [ns], which is printed in ms, and how often it has slept. 1 or 0. */
-static int inject_wait_sched(const char *path, uint64_t *ran, uint64_t *n_sleeps)
+static int tracee_wait_sched(const char *path, uint64_t *ran, uint64_t *n_sleeps)
 {
 	const char *start, *sleeps;
 	char text[2048];
 
-	if (attach_proc_text(path, text, sizeof(text)) <= 0)
+	if (ktr__tracee_text(path, text, sizeof(text)) <= 0)
 		return 0;
 	start = strstr(text, "\nse.exec_start");
 	start = start ? strchr(start, ':') : NULL;
@@ -130,7 +130,7 @@ static int inject_wait_sched(const char *path, uint64_t *ran, uint64_t *n_sleeps
  * How far CLOCK_MONOTONIC is ahead of a CPU's clock: we have just begun to run there. Where another took our place
  * in between it looks to be further than it is, so the least of a few is taken. 1 or 0: it cannot be had.
  */
-static int inject_wait_ahead(int cpu, int64_t *ahead)
+static int tracee_wait_ahead(int cpu, int64_t *ahead)
 {
 	const struct timespec nap = { 0, 1000 };
 	cpu_set_t before, one;
@@ -149,9 +149,9 @@ static int inject_wait_ahead(int cpu, int64_t *ahead)
 		int64_t one_ahead;
 
 		nanosleep(&nap, NULL);
-		if (!inject_wait_sched(path, &now, &n_sleeps))
+		if (!tracee_wait_sched(path, &now, &n_sleeps))
 			break;
-		one_ahead = (int64_t)(inject_wait_now() - now);
+		one_ahead = (int64_t)(ktr__tracee_wait_now() - now);
 		*ahead = known && *ahead < one_ahead ? *ahead : one_ahead;
 		known = 1;
 	}
@@ -160,73 +160,73 @@ static int inject_wait_ahead(int cpu, int64_t *ahead)
 }
 
 /* The CPU that it was on last, the 39th field; the second ends with the last bracket. */
-static int inject_wait_cpu(const char *task)
+static int tracee_wait_cpu(const char *task)
 {
 	char path[600], text[1024];
 	const char *at;
 
 	snprintf(path, sizeof(path), "%s/stat", task);
-	at = attach_proc_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	at = ktr__tracee_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
 	for (int i = 2; at && i < 39; i++)
 		at = strchr(at + 1, ' ');
 	return at ? atoi(at) : -1;
 }
 
 /* It may go on at any time: what is asked last tells whether all is of one call. */
-static void inject_wait_since(const char *task, const char *call, struct inject_wait *wait)
+static void tracee_wait_since(const char *task, const char *call, struct ktr__tracee_wait *wait)
 {
-	int cpu = inject_wait_cpu(task);
+	int cpu = tracee_wait_cpu(task);
 	char path[600], text[1024];
 	uint64_t ran = 0;
 	int64_t ahead;
 
-	if (!inject_wait_ahead(cpu, &ahead))
+	if (!tracee_wait_ahead(cpu, &ahead))
 		return;
 	snprintf(path, sizeof(path), "%s/sched", task);
-	if (!inject_wait_sched(path, &ran, &wait->n_sleeps) || inject_wait_cpu(task) != cpu)
+	if (!tracee_wait_sched(path, &ran, &wait->n_sleeps) || tracee_wait_cpu(task) != cpu)
 		return;
 	snprintf(path, sizeof(path), "%s/syscall", task);
-	if (attach_proc_text(path, text, sizeof(text)) > 0 && strcmp(text, call) == 0 &&
-	    (int64_t)ran + ahead > 0 && ran + (uint64_t)ahead < inject_wait_now())
+	if (ktr__tracee_text(path, text, sizeof(text)) > 0 && strcmp(text, call) == 0 &&
+	    (int64_t)ran + ahead > 0 && ran + (uint64_t)ahead < ktr__tracee_wait_now())
 		wait->began_ns = ran + (uint64_t)ahead;
 }
 
-int inject_wait_same(const char *proc, pid_t pid, pid_t tid, const struct inject_wait *wait)
+int ktr__tracee_wait_same(const char *proc, pid_t pid, pid_t tid, const struct ktr__tracee_wait *wait)
 {
 	uint64_t ran, n_sleeps = 0;
 	char path[300];
 
 	snprintf(path, sizeof(path), "%s/%d/task/%d/sched", proc, (int)pid, (int)tid);
-	return wait->began_ns && inject_wait_sched(path, &ran, &n_sleeps) &&
+	return wait->began_ns && tracee_wait_sched(path, &ran, &n_sleeps) &&
 	       n_sleeps == wait->n_sleeps + 1;
 }
 
-void inject_wait_look(const char *proc, pid_t pid, pid_t tid, struct inject_wait *wait)
+void ktr__tracee_wait_look(const char *proc, pid_t pid, pid_t tid, struct ktr__tracee_wait *wait)
 {
 	char task[300], path[600], text[1024];
 	const char *at;
 
-	*wait = (struct inject_wait){ .rank = INJECT_RUNS, .call = -1 };
+	*wait = (struct ktr__tracee_wait){ .rank = KTR__RANK_RUNS, .call = -1 };
 	snprintf(task, sizeof(task), "%s/%d/task/%d", proc, (int)pid, (int)tid);
 	snprintf(path, sizeof(path), "%s/stat", task);
-	at = attach_proc_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	at = ktr__tracee_text(path, text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
 	if (!at || strlen(at) < 3 || strchr("ZXxtT", at[2])) {
-		wait->rank = INJECT_NEVER;
+		wait->rank = KTR__RANK_NEVER;
 		return;
 	}
 	if (at[2] == 'D')
-		wait->rank = INJECT_BUSY;
+		wait->rank = KTR__RANK_BUSY;
 	snprintf(path, sizeof(path), "%s/syscall", task);
-	if (attach_proc_text(path, text, sizeof(text)) <= 0 || strncmp(text, "running", 7) == 0)
+	if (ktr__tracee_text(path, text, sizeof(text)) <= 0 || strncmp(text, "running", 7) == 0)
 		return;
 	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &wait->call, &wait->args[0], &wait->args[1],
 		   &wait->args[2], &wait->args[3], &wait->args[4], &wait->args[5]) != 7) {
 		wait->call = -1;
-		wait->rank = INJECT_BUSY; /* a fault */
+		wait->rank = KTR__RANK_BUSY; /* a fault */
 		return;
 	}
-	if (wait->rank != INJECT_BUSY)
-		wait->rank = inject_wait_rank(wait);
-	if (wait->rank == INJECT_TIMED)
-		inject_wait_since(task, text, wait);
+	if (wait->rank != KTR__RANK_BUSY)
+		wait->rank = tracee_wait_rank(wait);
+	if (wait->rank == KTR__RANK_TIMED)
+		tracee_wait_since(task, text, wait);
 }
